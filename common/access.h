@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Register access. One gate for every operation: it is checked against the
+ * allowlist (the registers of the discovered units, with a write mask each)
+ * when it is prepared, all or nothing; then lists of prepared operations run
+ * without any lookup.
+ */
+#ifndef UNC_ACCESS_H
+#define UNC_ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "error.h"
+#include "reg.h"
+
+struct unc_fs;
+struct unc_sim;
+
+/* One register that may be touched. */
+struct unc_allowed {
+	struct unc_reg reg;
+	uint64_t write_mask; /* 0: read only */
+	bool readable;       /* false: write-only register */
+};
+
+struct unc_backend;
+
+/* What a back end (access_msr.c, access_pci.c, ...) offers. One const table per file. */
+struct unc_access_methods {
+	const char *name;
+	uint8_t space; /* the space it serves; the simulated machine serves all */
+	/* Makes a back end; nothing is opened yet. `sim` only for the simulated machine. */
+	int (*open)(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
+		    struct unc_error *err);
+	/* Opens (once, kept) what the register needs and fills op->handle. */
+	int (*prepare)(struct unc_backend *, struct unc_reg_op *op, struct unc_error *err);
+	/* Runs n prepared operations of this space; op->value, op->error. Returns the number that failed. */
+	int (*run)(struct unc_backend *, struct unc_reg_op *ops, size_t n);
+	void (*close)(struct unc_backend *);
+};
+
+extern const struct unc_access_methods unc_access_msr, unc_access_pci, unc_access_mmio,
+	unc_access_sim;
+
+struct unc_access;
+
+/* sim NULL: the real back ends under fs; else the simulated machine for all spaces. */
+int unc_access_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_access **out,
+		    struct unc_error *err);
+void unc_access_close(struct unc_access *);
+
+/* Adds registers to the allowlist. Called by discovery only. */
+int unc_access_allow(struct unc_access *, const struct unc_allowed *regs, size_t n,
+		     struct unc_error *err);
+
+/*
+ * Checks every operation against the allowlist, then prepares every one.
+ * Errors: UNC_ERR_DENIED names the register and the value; UNC_ERR_PERMISSION,
+ * UNC_ERR_UNAVAILABLE (no msr driver, no such device), UNC_ERR_IO.
+ */
+int unc_access_prepare(struct unc_access *, struct unc_reg_op *ops, size_t n,
+		       struct unc_error *err);
+
+/* Runs prepared operations in order. 0, or UNC_ERR_IO if any failed (see op->error). */
+int unc_access_run(struct unc_access *, struct unc_reg_op *ops, size_t n);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which CPU this is, and which logical CPU stands for each socket. */
+#ifndef UNC_CPU_H
+#define UNC_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "fs.h"
+
+enum { UNC_MAX_SOCKETS = 64 };
+
+struct unc_socket {
+	int package;   /* physical_package_id */
+	int cpu;       /* first online CPU, the one its MSRs are read on */
+	int cores;     /* distinct core ids online */
+	int cpus;      /* online logical CPUs */
+	int dies;
+};
+
+struct unc_topology {
+	char vendor[16];
+	char model_name[64];
+	int family, model, stepping;
+	bool hypervisor;
+	int n_sockets;
+	struct unc_socket socket[UNC_MAX_SOCKETS]; /* in order of package id; socket number = position */
+};
+
+/* From /proc/cpuinfo and /sys/devices/system/cpu. UNC_ERR_UNAVAILABLE if they cannot be read or understood. */
+int unc_topology_read(const struct unc_fs *, struct unc_topology *out, struct unc_error *err);
+/* Kernel lockdown mode from /sys/kernel/security/lockdown: "none", "integrity", "confidentiality", or "" if unknown. */
+void unc_lockdown_read(const struct unc_fs *, char mode[32]);
+
+#endif

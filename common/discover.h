@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finding the units of a machine. */
+#ifndef UNC_DISCOVER_H
+#define UNC_DISCOVER_H
+
+#include "access.h"
+#include "cpu.h"
+#include "table.h"
+
+enum { UNC_MAX_PARTS = 3 };
+
+struct unc_place {          /* where one part of a unit is */
+	uint64_t base;      /* registers count from here; encoded as unc_reg.address */
+	uint32_t target;
+	uint8_t space;
+	bool present;
+};
+
+/* One unit of this machine. */
+struct unc_instance {
+	uint16_t type;      /* index into table->type */
+	uint16_t socket;
+	uint16_t index;     /* id within type and socket, as the hardware numbers it */
+	bool available;     /* part 0 can be used */
+	int16_t status_position; /* bit in the global status, -1 unknown */
+	struct unc_place part[UNC_MAX_PARTS];
+	char location[48];
+	char reason[160];   /* why not available, or why a part is missing */
+};
+
+struct unc_instances {
+	struct unc_instance *unit; /* sorted by type, socket, index */
+	size_t n;
+};
+
+/*
+ * PCI functions and physical memory as discovery sees them: read only. The
+ * real one is libpci and /dev/mem under a root; the simulated machine brings its own.
+ */
+struct unc_pci_function {
+	uint16_t domain;
+	uint8_t bus, devfn;
+	uint16_t vendor, device;
+	int numa_node;   /* -1 unknown */
+	int local_cpu;   /* first CPU of local_cpulist, -1 unknown */
+};
+
+struct unc_bus;
+struct unc_bus_methods {
+	const char *name;
+	/* Fills *list (free with free()) with all functions of vendor 8086. */
+	int (*scan)(struct unc_bus *, struct unc_pci_function **list, size_t *n,
+		    struct unc_error *err);
+	/* Reads a configuration dword. UNC_ERR_RANGE if the extended space is needed and not reachable. */
+	int (*config)(struct unc_bus *, const struct unc_pci_function *, unsigned offset,
+		      uint32_t *value, struct unc_error *err);
+	/* Copies physical memory, in aligned 8-byte reads. UNC_ERR_PERMISSION, UNC_ERR_UNAVAILABLE. */
+	int (*memory)(struct unc_bus *, uint64_t address, void *buf, size_t size,
+		      struct unc_error *err);
+	void (*close)(struct unc_bus *);
+};
+struct unc_bus {
+	const struct unc_bus_methods *methods;
+};
+
+int unc_bus_open_system(struct unc_fs *, struct unc_bus **out, struct unc_error *err); /* bus_system.c */
+
+/*
+ * Finds the units. `log` sentences (broken discovery entries, fallbacks taken)
+ * go to log(user, text). Free out->unit with unc_instances_free().
+ * A unit that is known to exist but cannot be reached is in the list with a reason.
+ */
+typedef void (*unc_note_fn)(void *user, const char *text);
+int unc_discover(const struct unc_table *, const struct unc_topology *, struct unc_bus *,
+		 unc_note_fn note, void *user, struct unc_instances *out, struct unc_error *err);
+void unc_instances_free(struct unc_instances *);
+
+/* The place a unit would have by the tables alone, on socket 0: for listings. PCI bus and BAR base are 0. */
+void unc_instance_nominal(const struct unc_table *, unsigned type, unsigned index,
+			  struct unc_instance *out);
+
+/* Register `reg` (index into table->reg) of a unit. UNC_ERR_UNAVAILABLE if its part is missing. */
+int unc_instance_reg(const struct unc_table *, const struct unc_instance *, unsigned reg,
+		     struct unc_reg *out, struct unc_error *err);
+
+#endif

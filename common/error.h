@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sentence that belongs to an error code. Codes themselves are in uncore.h. */
+#ifndef UNC_ERROR_H
+#define UNC_ERROR_H
+
+#include "uncore.h"
+
+enum { UNC_ERROR_MAX = 512 };
+
+struct unc_error {
+	int code;
+	char text[UNC_ERROR_MAX];
+};
+
+/* Stores code and formatted sentence; returns code, so that a caller can say
+ * `return unc_fail(err, UNC_ERR_RANGE, "...", ...)`. err may be NULL. */
+int unc_fail(struct unc_error *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Puts "prefix: " before the sentence (used to add file:line or a unit). */
+void unc_error_prefix(struct unc_error *err, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void unc_error_clear(struct unc_error *err);
+
+#endif

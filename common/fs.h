@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All file access, under a root, so that the dump of a machine is a test. */
+#ifndef UNC_FS_H
+#define UNC_FS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+struct unc_fs;
+
+/* root: NULL or "" means "/". */
+int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err);
+void unc_fs_close(struct unc_fs *);
+const char *unc_fs_root(const struct unc_fs *);
+/* True if the root is the real one. */
+bool unc_fs_is_real(const struct unc_fs *);
+
+/* "root/path" of a printf-style path, into buf. UNC_ERR_RANGE if too long. */
+int unc_fs_path(const struct unc_fs *, char *buf, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Reads a text file whole (up to size - 1 bytes), terminates it, strips the last newline.
+ * UNC_ERR_NOT_FOUND, UNC_ERR_PERMISSION, UNC_ERR_IO. */
+int unc_fs_text(const struct unc_fs *, char *buf, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Opens a file (flags as open(2), O_CLOEXEC is added). Returns the descriptor or a negative UNC_ERR_*. */
+int unc_fs_descriptor(const struct unc_fs *, int flags, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+bool unc_fs_exists(const struct unc_fs *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* UNC_ERR_* for an errno value. */
+int unc_fs_error(int errno_value);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A register and an operation on it: all that the access layer knows. */
+#ifndef UNC_REG_H
+#define UNC_REG_H
+
+#include <stdint.h>
+
+enum unc_space { UNC_SPACE_MSR, UNC_SPACE_PCI, UNC_SPACE_MMIO, UNC_N_SPACES };
+
+/*
+ * address: MSR: the number. MMIO: the physical address. PCI: see UNC_PCI().
+ * target:  MSR: the CPU to access it on. Others: 0.
+ * width:   bits, 32 or 64. A 64-bit PCI register is two dwords, low half first
+ *          in the address space.
+ */
+struct unc_reg {
+	uint64_t address;
+	uint32_t target;
+	uint8_t space;
+	uint8_t width;
+};
+
+/* A configuration register: domain 43:28, bus 27:20, device 19:15, function 14:12, offset 11:0. */
+#define UNC_PCI(domain, bus, devfn, offset)                                              \
+	(((uint64_t)(domain) << 28) | ((uint64_t)(bus) << 20) | ((uint64_t)(devfn) << 12) | \
+	 (uint64_t)(offset))
+#define UNC_PCI_DOMAIN(a) ((unsigned)((a) >> 28))
+#define UNC_PCI_BUS(a) ((unsigned)((a) >> 20) & 0xffu)
+#define UNC_PCI_DEVFN(a) ((unsigned)((a) >> 12) & 0xffu)
+#define UNC_PCI_OFFSET(a) ((unsigned)(a) & 0xfffu)
+#define UNC_PCI_FUNCTION(a) ((a) & ~(uint64_t)0xfff)
+#define UNC_DEVFN(device, function) (((unsigned)(device) << 3) | (unsigned)(function))
+
+enum unc_op_kind { UNC_OP_READ, UNC_OP_WRITE };
+
+/*
+ * One operation. The access layer fills `handle` once (unc_access_prepare) and
+ * `value` (reads) and `error` on each run.
+ */
+struct unc_reg_op {
+	struct unc_reg reg;
+	uint8_t kind;
+	int32_t error; /* 0 or UNC_ERR_* of this operation */
+	uint64_t value;
+	union {
+		int fd;             /* MSR, PCI */
+		volatile void *ptr; /* MMIO */
+		void *sim;          /* simulated register */
+	} handle;
+};
+
+const char *unc_space_name(int space); /* "msr", "pci", "mmio" */
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Event tables in memory. One struct unc_table is one CPU: flat arrays of
+ * integers and one pool of strings. Rows refer to each other by index and to
+ * names by offset, never by pointer, so that the compiled tables need no
+ * relocation and all processes share their pages.
+ *
+ * The same arrays are made by the reader (table_read.c) from eventtables/ and
+ * printed as C by the build-time compiler (tool/tablec.c). The grammar is in
+ * eventtables/README.md.
+ */
+#ifndef UNC_TABLE_H
+#define UNC_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "reg.h"
+
+typedef uint32_t unc_str; /* offset into unc_table.strings; 0 is "" */
+
+enum { UNC_NONE = 0xffff }; /* "no row" in a 16-bit index */
+
+/* Rows [first, first + n) of another array. */
+struct unc_range {
+	uint32_t first;
+	uint32_t n;
+};
+
+/* Where an instance of a part of a unit is, when no discovery tells it.
+ * MSR: base. PCI: devfn and device id; base is the offset that registers count from.
+ * MMIO: BAR `bar` (index into bars), element `bar_index`, base added to it. */
+struct unc_tbl_where {
+	uint64_t base;
+	uint16_t device_id;
+	uint8_t devfn;
+	uint8_t bar;
+	uint8_t bar_index;
+};
+
+/* A physical address that PCI configuration registers hold:
+ * ((cfg[base_offset] & base_mask) << base_shift) + ((cfg[offset + i*step] & mask) << shift) */
+struct unc_tbl_bar {
+	unc_str name;
+	uint16_t device_id;
+	uint8_t devfn;
+	uint8_t count;
+	uint16_t base_offset, offset, step;
+	uint8_t base_shift, shift;
+	uint32_t base_mask, mask;
+	uint32_t size; /* bytes that may be mapped */
+};
+
+/* A part of a unit: a block of registers that has its own place. Part 0 is the
+ * one with the counters; others exist where a unit has filters elsewhere. */
+struct unc_tbl_part {
+	unc_str name;
+	uint8_t space;
+	struct unc_range where; /* one row per instance */
+};
+
+enum unc_role {
+	UNC_ROLE_OTHER,    /* filters, match registers */
+	UNC_ROLE_UNIT_CTL, /* freeze and reset */
+	UNC_ROLE_STATUS,
+	UNC_ROLE_CTL,      /* control of programmable counter i */
+	UNC_ROLE_CTR,      /* programmable counter i */
+	UNC_ROLE_FIXED_CTL,
+	UNC_ROLE_FIXED_CTR,
+	UNC_ROLE_FREE      /* free-running counter */
+};
+
+enum { /* unc_tbl_reg.flags */
+	UNC_REG_WO = 1,  /* write-only: reads mean nothing */
+	UNC_REG_RO = 2,
+	UNC_REG_W1C = 4, /* write 1 to clear */
+	UNC_REG_ABS = 8  /* offset is the address itself, the same for every instance */
+};
+
+struct unc_tbl_reg {
+	unc_str name;
+	int32_t offset;      /* from the base of the part */
+	uint64_t write_mask; /* bits that software may set; 0: never written */
+	uint8_t part;
+	uint8_t role;
+	uint8_t number;      /* counter number for CTL, CTR */
+	uint8_t width;       /* bits */
+	uint8_t flags;
+};
+
+enum { /* unc_tbl_field.flags */
+	UNC_FIELD_USER = 1,  /* every event of the type takes it */
+	UNC_FIELD_NODES = 2  /* a mask of node ids: `local` and `remote` are values */
+};
+
+/* A field: bits of the counter's control register (reg == UNC_NONE) or of a
+ * shared register. A second piece takes the high bits where a field is split. */
+struct unc_tbl_field {
+	unc_str name, desc;
+	uint16_t reg[2];    /* index into regs; UNC_NONE: the counter's control register */
+	uint8_t lo[2];
+	uint8_t width[2];   /* width[1] == 0: one piece */
+	uint8_t shift;      /* low bits of the user's value that are not stored and must be 0 */
+	uint8_t flags;
+	uint16_t with;      /* field to be set as well, or UNC_NONE */
+	uint32_t with_value;
+	struct unc_range values; /* named values */
+};
+
+struct unc_tbl_value { /* named value of a field */
+	unc_str name, desc;
+	uint64_t value;
+};
+
+struct unc_tbl_set { /* field = value */
+	uint16_t field;
+	uint64_t value;
+};
+
+enum unc_step_kind {
+	UNC_STEP_WRITE,    /* reg = value */
+	UNC_STEP_FILTERS,  /* write the filter registers that the events need */
+	UNC_STEP_CONTROLS, /* write the control registers of the counters used */
+	UNC_STEP_CLEAR,    /* write 0 to the counters used */
+	UNC_STEP_RESTORE,  /* put back controls and filters as found */
+	UNC_STEP_GO        /* all units reach this point before any goes on */
+};
+
+struct unc_tbl_step {
+	uint16_t kind;
+	uint16_t reg;
+	uint64_t value;
+};
+
+/* A counter that counts one thing only. */
+struct unc_tbl_counter {
+	unc_str name;
+	uint16_t ctr;     /* index into regs */
+	uint16_t ctl;     /* index into regs; UNC_NONE: free-running */
+	uint64_t enable;  /* written to ctl to count */
+	uint8_t width;
+};
+
+struct unc_tbl_type {
+	unc_str name, title, desc, public_prefix;
+	struct unc_range parts, regs, fields, steps_start, steps_join, steps_stop, steps_leave;
+	struct unc_range counters; /* fixed and free-running */
+	struct unc_range events;
+	uint16_t first_ctl, first_ctr; /* index into regs; counter i is + i */
+	uint16_t unit_ctl, status;     /* index into regs, or UNC_NONE */
+	uint16_t f_event, f_umask;     /* fields set by code= and by a umask's value; UNC_NONE */
+	uint64_t enable;               /* bits of CTL set while counting */
+	uint64_t active;               /* any of these set in CTL: the counter is in use */
+	uint32_t max_inc;              /* largest increment per clock where an event does not say */
+	int16_t discovery;             /* type id in the PMON discovery table; -1 none */
+	uint16_t present_id;           /* device whose registers tell which instances exist; 0 none */
+	uint16_t present_offset[2];
+	uint8_t limit_cores;           /* no more instances than cores of the socket */
+	uint8_t n_counters;
+	uint8_t width;                 /* bits of a programmable counter */
+	uint8_t aggregate;
+};
+
+enum { /* unc_tbl_umask.flags */
+	UNC_UMASK_EXACT = 1,   /* not to be combined */
+	UNC_UMASK_PARTIAL = 2, /* counts nothing alone: needs another umask */
+	UNC_UMASK_DEFAULT = 4  /* taken when none is given */
+};
+
+struct unc_tbl_umask {
+	unc_str name, desc, alias;
+	struct unc_range sets;
+	struct unc_range needs, uses, defaults; /* as in struct unc_tbl_event */
+	uint16_t counter; /* as in struct unc_tbl_event */
+	uint8_t flags;
+	uint32_t counters; /* mask; 0: as the event */
+};
+
+struct unc_tbl_event {
+	unc_str name, desc, alias;
+	struct unc_range umasks;
+	struct unc_range sets;
+	struct unc_range needs;    /* fields (sets[].field) that the user must give */
+	struct unc_range uses;     /* fields that the user may give */
+	struct unc_range defaults; /* field = value where the user gives none */
+	uint32_t counters;         /* bit i: programmable counter i may count it */
+	uint16_t counter;          /* fixed or free-running counter (index into counters), or UNC_NONE */
+	uint16_t type;
+	uint32_t max_inc;          /* largest increment per clock */
+	uint16_t code;
+	uint8_t aggregate;
+};
+
+struct unc_tbl_metric {
+	unc_str name;    /* without the type */
+	unc_str formula, unit, desc, unavailable;
+	uint16_t type;   /* UNC_NONE: portable */
+	uint8_t kind;    /* enum unc_metric_kind */
+};
+
+/* Simulated workload: what control value counts at what rate. */
+struct unc_tbl_rate {
+	uint16_t type;
+	uint16_t counter;   /* fixed or free-running counter, or UNC_NONE */
+	uint16_t filter_reg;/* index into regs, or UNC_NONE */
+	uint64_t ctl, ctl_mask;
+	uint64_t filter, filter_mask;
+	double per_second;  /* per unit, at load 1 */
+	double per_clock;   /* mean increment per clock of the unit while it counts (occupancy) */
+};
+
+/* Simulated machine. */
+struct unc_tbl_sim_unit {
+	uint16_t type;
+	uint64_t present; /* bit i: instance i exists, on every socket */
+	double clock_hz;
+};
+
+struct unc_tbl_machine {
+	uint8_t sockets;
+	uint8_t model;
+	uint16_t cores; /* of a socket */
+	double tsc_hz;
+	unc_str title;  /* /proc/cpuinfo "model name" */
+};
+
+enum unc_discovery { UNC_DISCOVERY_FIXED, UNC_DISCOVERY_TABLE, UNC_DISCOVERY_NONE };
+
+/* How PCI buses are assigned to sockets. */
+struct unc_tbl_topology {
+	uint16_t ubox_id, nodeid_offset, map_offset;
+};
+
+struct unc_table {
+	unc_str name, title;
+	uint16_t family;
+	uint16_t n_models;
+	uint16_t models[8];
+	uint16_t discovery;
+	struct unc_tbl_topology topology;
+	struct unc_tbl_machine machine;
+	const char *strings;
+	size_t n_strings;
+#define UNC_TABLE_ARRAYS(X)                                                                  \
+	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(type)   \
+	X(umask) X(event) X(metric) X(rate) X(sim_unit)
+#define UNC_TABLE_ARRAY(row)                                                                 \
+	const struct unc_tbl_##row *row;                                                     \
+	size_t n_##row;
+	UNC_TABLE_ARRAYS(UNC_TABLE_ARRAY)
+#undef UNC_TABLE_ARRAY
+};
+
+static inline const char *unc_tbl_str(const struct unc_table *t, unc_str s)
+{
+	return t->strings + s;
+}
+
+/* The compiled-in tables; n in *n. */
+const struct unc_table *const *unc_tables(size_t *n);
+
+/* ---- reading (table_read.c): used by the build-time compiler, the tests and UNCORE_TABLES */
+
+struct unc_table_reader;
+
+/* Starts the table of CPU `cpu`, which cpus.tbl must describe. */
+int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct unc_error *err);
+/* Reads one file's text (not terminated by NUL necessarily). `name` is used in
+ * messages; its last component tells what the file is: units.tbl, metrics.tbl,
+ * workload.tbl or TYPE.events. cpus.tbl first, then units.tbl, then the rest.
+ * Errors: UNC_ERR_TABLE with "file:line: ...". */
+int unc_table_reader_file(struct unc_table_reader *, const char *name, const char *text,
+			  size_t size, struct unc_error *err);
+/* Checks the whole (references, missing columns, formulas) and returns the table,
+ * owned by the reader. */
+int unc_table_reader_finish(struct unc_table_reader *, const struct unc_table **out,
+			    struct unc_error *err);
+void unc_table_reader_free(struct unc_table_reader *);
+
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libuncore: the performance monitors of an Intel socket outside its cores.
+ *
+ * Rules that hold for every function here:
+ *  - The result is 0 or a negative UNC_ERR_* code. Outputs come last and are
+ *    untouched on error.
+ *  - The library never prints, never exits and never changes a signal mask.
+ *    The sentence that belongs to an error is kept by the object the call was
+ *    made on: unc_platform_error(), unc_session_error().
+ *  - Descriptors (struct unc_type, ...) are constant and owned by the
+ *    platform; they stay valid until unc_platform_close().
+ *  - Structs that the caller allocates begin with `size`, which the caller
+ *    sets to sizeof the struct it was compiled with.
+ *  - One platform may serve many sessions; different sessions may be used from
+ *    different threads, one session from one thread at a time.
+ */
+#ifndef UNCORE_H
+#define UNCORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define UNC_API __attribute__((visibility("default")))
+#else
+#define UNC_API
+#endif
+
+/* Error codes. unc_error_name() gives the short text. */
+enum {
+	UNC_OK = 0,
+	UNC_ERR_INVALID = -1,     /* malformed input: a spec, an option, an argument */
+	UNC_ERR_NOT_FOUND = -2,   /* no such CPU, unit, event, umask, field, metric or register */
+	UNC_ERR_RANGE = -3,       /* a value does not fit its field, an index its unit type */
+	UNC_ERR_CONFLICT = -4,    /* two events need the same counter or filter */
+	UNC_ERR_BUSY = -5,        /* the counter is programmed by somebody else */
+	UNC_ERR_PERMISSION = -6,  /* the kernel refuses the access */
+	UNC_ERR_UNAVAILABLE = -7, /* this machine or CPU cannot give it; the sentence says why */
+	UNC_ERR_IO = -8,          /* an access failed */
+	UNC_ERR_TABLE = -9,       /* an event table or a discovery table is broken */
+	UNC_ERR_MEMORY = -10,     /* out of memory */
+	UNC_ERR_STATE = -11,      /* the session is (or is not) running */
+	UNC_ERR_DENIED = -12,     /* refused by our own allowlist: not a monitor's register */
+	UNC_ERR_PASSES = -13      /* needs several passes and the session may not rotate */
+};
+
+/* Short text of an error code; static storage. */
+UNC_API const char *unc_error_name(int error);
+
+/* "1.2.3"; static storage. */
+UNC_API const char *unc_version(void);
+
+/* ---------------------------------------------------------------- platform */
+
+struct unc_platform;
+
+enum unc_log_level { UNC_LOG_DEBUG, UNC_LOG_INFO, UNC_LOG_WARNING };
+typedef void (*unc_log_fn)(void *user, enum unc_log_level level, const char *text);
+
+struct unc_options {
+	size_t size;         /* sizeof(struct unc_options) */
+	const char *sysroot; /* root of /proc, /sys, /dev; NULL: $UNCORE_SYSROOT, else "/" */
+	const char *sim;     /* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
+	const char *cpu;     /* table to use whatever the machine is; NULL: identify.
+	                        Given without `sim`, no unit can be accessed: for listing and encoding. */
+	const char *tables;  /* folder of event tables that replaces the built-in ones;
+	                        NULL: $UNCORE_TABLES, else built-in */
+	unc_log_fn log;      /* may be NULL */
+	void *log_user;
+};
+
+/*
+ * Opens the machine: identifies the CPU, loads its table, discovers the units.
+ * Units that cannot be reached do not make it fail: they are listed with the
+ * reason. Nothing is written to the hardware.
+ * options: may be NULL (all defaults). *out: free with unc_platform_close().
+ * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table; UNC_ERR_INVALID bad
+ * option or simulation text; UNC_ERR_TABLE; UNC_ERR_IO; UNC_ERR_MEMORY. The
+ * sentence is in unc_open_error() of the calling thread.
+ */
+UNC_API int unc_platform_open(const struct unc_options *options, struct unc_platform **out);
+
+/* Sentence of the calling thread's last failed unc_platform_open(); "" if none. */
+UNC_API const char *unc_open_error(void);
+
+/* Closes the platform; its sessions must have been freed. NULL is allowed. */
+UNC_API void unc_platform_close(struct unc_platform *);
+
+/* Sentence of the last failed call on this platform; "" if none. */
+UNC_API const char *unc_platform_error(const struct unc_platform *);
+
+struct unc_cpu {
+	const char *name;      /* "emerald-rapids" */
+	const char *title;     /* "Emerald Rapids" */
+	int family;
+	const int *models;
+	size_t n_models;
+	size_t n_units;        /* unit types */
+	size_t n_events;
+	size_t n_umasks;
+	size_t n_metrics;      /* rows, the portable set included */
+};
+
+UNC_API const struct unc_cpu *unc_platform_cpu(const struct unc_platform *);
+/* 1 if the registers are simulated. Show it wherever numbers are shown. */
+UNC_API int unc_platform_simulated(const struct unc_platform *);
+/* Sockets of the machine; 0 if the platform was opened for listing only. */
+UNC_API int unc_platform_sockets(const struct unc_platform *);
+
+/* CPUs that the library has tables for. Index from 0; NULL past the end. */
+UNC_API const struct unc_cpu *unc_cpu_get(size_t index);
+
+/* ------------------------------------------------------------- enumeration */
+
+struct unc_type {
+	size_t size_of_counters; /* programmable counters of one unit */
+	const char *name;        /* "imc" */
+	const char *title;       /* the document's name, "iMC" */
+	const char *desc;
+	int counter_width;       /* bits */
+	int units;               /* units found on this machine, all sockets */
+};
+
+/* Unit types of the platform's CPU. Index from 0; NULL past the end. */
+UNC_API const struct unc_type *unc_type_get(const struct unc_platform *, size_t index);
+
+struct unc_unit {
+	const struct unc_type *type;
+	int socket;
+	int index;            /* within the socket, as the hardware numbers it */
+	const char *location; /* "msr 0x2000 on cpu 0", "pci 0000:7f:10.0", "mmio 0x..." */
+	int available;
+	const char *reason;   /* why not; "" if available */
+};
+
+/* Units of the machine, sorted by type, socket, index; NULL past the end. */
+UNC_API const struct unc_unit *unc_unit_get(const struct unc_platform *, size_t index);
+
+enum unc_aggregate { UNC_AGGREGATE_SUM, UNC_AGGREGATE_MAX, UNC_AGGREGATE_ONE };
+
+struct unc_umask {
+	const char *name;
+	const char *desc;
+	int standalone;       /* 0: only together with another umask */
+	int combinable;       /* 0: only alone */
+};
+
+struct unc_event {
+	const char *type;     /* name of the unit type */
+	const char *name;     /* "CAS_COUNT" */
+	const char *spec;     /* canonical text of the base event, "imc.CAS_COUNT" */
+	const char *desc;
+	size_t n_umasks;
+	int needs_umask;
+	enum unc_aggregate aggregate;
+	int free_running;     /* fixed or free-running: takes no programmable counter */
+};
+
+struct unc_field {
+	const char *name;     /* "thresh" */
+	const char *desc;
+	uint64_t max;         /* largest value */
+	int width;            /* bits */
+	int needed;           /* the event counts nothing without it */
+};
+
+/* Events of the platform's CPU. Index from 0; NULL past the end. */
+UNC_API const struct unc_event *unc_event_get(const struct unc_platform *, size_t index);
+/* Umask `index` of event `event`; 0 and *out filled, or UNC_ERR_NOT_FOUND past the end. */
+UNC_API int unc_umask_get(const struct unc_platform *, size_t event, size_t index,
+			  struct unc_umask *out);
+/* Field `index` that event `event` takes; 0 and *out filled, or UNC_ERR_NOT_FOUND past the end. */
+UNC_API int unc_field_get(const struct unc_platform *, size_t event, size_t index,
+			  struct unc_field *out);
+
+enum unc_metric_kind {
+	UNC_METRIC_TOTAL, /* accumulates: a count or bytes since start */
+	UNC_METRIC_GAUGE  /* a ratio, rate or mean over the time measured */
+};
+
+struct unc_metric {
+	const char *name;       /* "imc.MEM_BW_READS", or portable: "memory_read_bytes" */
+	const char *of;         /* unit type, or "portable" */
+	const char *formula;
+	const char *unit;       /* "bytes", "count", "ratio", "ns", "hz", ... */
+	enum unc_metric_kind kind;
+	const char *desc;
+	int passes;             /* 0 if not available */
+	int available;
+	const char *reason;     /* why not; "" if available */
+};
+
+/* Metrics of the platform's CPU. Index from 0; NULL past the end. */
+UNC_API const struct unc_metric *unc_metric_get(const struct unc_platform *, size_t index);
+/* Canonical name of the event that metric `metric` needs as number `index`; NULL past the end. */
+UNC_API const char *unc_metric_need(const struct unc_platform *, size_t metric, size_t index);
+
+/* ---------------------------------------------------------------- encoding */
+
+/*
+ * The text of an event:
+ *   [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]
+ * Names are case-insensitive. See README.md for the other spellings accepted.
+ */
+
+enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256 };
+
+struct unc_filter {
+	const char *reg; /* register name, "FILTER0" */
+	uint64_t value;
+	uint64_t mask;   /* bits of the register that the event determines */
+};
+
+struct unc_encoding {
+	size_t size;             /* sizeof(struct unc_encoding) */
+	const char *type;        /* "imc" */
+	int index;               /* -1: all units of the type */
+	int socket;              /* -1: all sockets */
+	uint64_t ctl;            /* control value as programmed, enable bits included */
+	uint64_t counters;       /* bit i: programmable counter i may count it */
+	const char *counter;     /* name of the fixed or free-running counter, or NULL */
+	uint32_t event_code;
+	enum unc_aggregate aggregate;
+	struct unc_filter filters[UNC_MAX_FILTERS];
+	size_t n_filters;
+	char name[UNC_SPEC_MAX]; /* canonical text */
+};
+
+/*
+ * Encodes an event. Symbolic values that depend on the socket (nid=local) are
+ * encoded for socket 0 unless the text says `socket=`.
+ * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND, UNC_ERR_RANGE, with a sentence.
+ */
+UNC_API int unc_event_encode(struct unc_platform *, const char *spec, struct unc_encoding *out);
+
+/* Writes the canonical text into buf (always terminated). UNC_ERR_RANGE if it is too small. */
+UNC_API int unc_encoding_format(const struct unc_encoding *, char *buf, size_t size);
+
+/* --------------------------------------------------------------- measuring */
+
+struct unc_session;
+
+enum {
+	UNC_SESSION_ROTATE = 1 /* what does not fit at once is measured in turn (unc_session_rotate) */
+};
+
+/* A new, empty session. flags: 0 or UNC_SESSION_*. Free with unc_session_free(). */
+UNC_API int unc_session_new(struct unc_platform *, unsigned flags, struct unc_session **out);
+
+/*
+ * Adds an event. *id numbers the items of the session from 0, events and
+ * metrics together. The set is scheduled at once:
+ * Errors: those of unc_event_encode(); UNC_ERR_CONFLICT or UNC_ERR_BUSY names
+ * the two events and the resource; UNC_ERR_UNAVAILABLE no unit can be reached;
+ * UNC_ERR_STATE the session is running. On error the session is as before.
+ */
+UNC_API int unc_session_add(struct unc_session *, const char *spec, int *id);
+
+/*
+ * Adds a metric, NAME[:socket=N] (NAME[index] restricts "of" to one unit).
+ * Errors: as unc_session_add(); UNC_ERR_PASSES if the metric alone needs
+ * several passes and the session may not rotate.
+ */
+UNC_API int unc_session_add_metric(struct unc_session *, const char *name, int *id);
+
+/* Removes all items. UNC_ERR_STATE if running. */
+UNC_API int unc_session_clear(struct unc_session *);
+
+/* Number of passes the items need: 1 unless the session rotates. */
+UNC_API int unc_session_passes(const struct unc_session *);
+
+/*
+ * Programs the counters by the start sequence of the CPU's guide and begins to
+ * count. What it changes is remembered and put back by unc_session_stop().
+ * Errors: UNC_ERR_BUSY, UNC_ERR_PERMISSION, UNC_ERR_IO; nothing is left changed.
+ */
+UNC_API int unc_session_start(struct unc_session *);
+
+enum {
+	UNC_VALUE_VALID = 1,    /* the numbers mean something */
+	UNC_VALUE_FRESH = 2,    /* measured during the interval that this read ends */
+	UNC_VALUE_ESTIMATED = 4 /* combined from passes measured one after the other */
+};
+
+struct unc_value {
+	uint64_t count;    /* event: counted since start or reset */
+	uint64_t delta;    /* event: counted since the read before */
+	double value;      /* metric: over the time since start or reset; event: (double)count */
+	double interval;   /* metric: over the time since the read before; event: (double)delta */
+	unsigned flags;    /* UNC_VALUE_*; without VALID all four are 0 and mean nothing */
+};
+
+/*
+ * Reads all counters and fills values[0 .. n-1], one per item in the order of
+ * adding; n may be less than the number of items. A ratio with denominator 0
+ * is not VALID. Works on a running session; on a stopped one it gives the
+ * final values again.
+ * Errors: UNC_ERR_STATE never started; UNC_ERR_IO.
+ */
+UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n);
+
+/* Seconds counted since start or reset, and in the last interval. NULL outputs are skipped. */
+UNC_API int unc_session_time(const struct unc_session *, double *since_start, double *interval);
+
+/* Moves a rotating session on to its next pass. No-op with one pass. */
+UNC_API int unc_session_rotate(struct unc_session *);
+
+/* Sets all totals to 0 (the hardware counters go on). */
+UNC_API int unc_session_reset(struct unc_session *);
+
+/* Reads once more, stops the counters and puts back what was found. */
+UNC_API int unc_session_stop(struct unc_session *);
+
+/* Stops if running, and frees. NULL is allowed. */
+UNC_API void unc_session_free(struct unc_session *);
+
+/* Sentence of the last failed call on this session; "" if none. */
+UNC_API const char *unc_session_error(const struct unc_session *);
+
+/* One register operation, for walking a plan. */
+struct unc_operation {
+	const char *unit;     /* "imc" */
+	int socket;
+	int index;
+	const char *reg;      /* register name, "CTL0" */
+	const char *space;    /* "msr", "pci", "mmio" */
+	uint64_t address;     /* MSR number, configuration offset, offset from the BAR base or physical address */
+	const char *location; /* "cpu 0", "0000:7f:10.0", "" */
+	int width;            /* bits */
+	int write;            /* 0: read */
+	uint64_t value;       /* written */
+};
+typedef int (*unc_operation_fn)(void *user, const struct unc_operation *);
+
+enum unc_phase { UNC_PHASE_START, UNC_PHASE_READ, UNC_PHASE_STOP };
+
+/*
+ * Walks the operations of a phase without running them; stops at the first
+ * non-zero return of `fn` and returns it. Works without access to the hardware.
+ */
+UNC_API int unc_session_plan(struct unc_session *, enum unc_phase phase, unc_operation_fn fn,
+			     void *user);
+
+/* ---------------------------------------------------------------- registers */
+
+struct unc_register {
+	const char *unit;
+	int index;
+	const char *name;
+	const char *space;
+	uint64_t address;     /* MSR number, configuration offset, or offset from the BAR base */
+	int width;            /* bits */
+	const char *device;   /* PCI "0c.0", else NULL */
+	unsigned device_id;   /* PCI */
+	const char *bar;      /* MMIO, else NULL */
+};
+typedef int (*unc_register_fn)(void *user, const struct unc_register *);
+
+/* Walks every register of the tables of the platform's CPU, one socket. Stops at non-zero. */
+UNC_API int unc_register_walk(const struct unc_platform *, unc_register_fn fn, void *user);
+
+/* ---------------------------------------------------------------- computing */
+
+struct unc_count {
+	const char *event; /* canonical text as unc_metric_need() gives it, or TIME, TSC, TSC_HZ */
+	double value;
+};
+
+/*
+ * Computes a metric from counts.
+ * Errors: UNC_ERR_NOT_FOUND no such metric, or a count that it needs is not
+ * given (the sentence names it); UNC_ERR_UNAVAILABLE the metric cannot be
+ * computed on this CPU; UNC_ERR_RANGE the denominator is 0.
+ */
+UNC_API int unc_metric_eval(struct unc_platform *, const char *metric,
+			    const struct unc_count *counts, size_t n, double *value);
+
+/* ---------------------------------------------------------------- diagnosis */
+
+struct unc_check {
+	const char *check;  /* "cpu", "msr", ... */
+	int ok;
+	const char *detail;
+	const char *remedy; /* "" if ok */
+};
+typedef int (*unc_check_fn)(void *user, const struct unc_check *);
+
+/*
+ * Explains why counters can or cannot be read here: CPU, hypervisor, lockdown,
+ * privileges, MSR driver, PCI functions, /dev/mem, units. options as for
+ * unc_platform_open(). Returns the number of failed checks, or a negative error.
+ */
+UNC_API int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

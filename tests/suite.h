@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A CUnit suite that reports in TAP, one line a test. */
+#ifndef UNC_TEST_SUITE_H
+#define UNC_TEST_SUITE_H
+
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+struct suite_test {
+	const char *name;
+	void (*run)(void);
+};
+
+/* Runs the tests (the last row has name NULL). Returns the exit status. */
+int suite_run(const char *suite, const struct suite_test *tests);
+
+/* Called in a test: this test is skipped, and why. */
+void suite_skip(const char *why);
+
+/* Compares texts and shows both when they differ. */
+#define CHECK_TEXT(actual, expected) suite_text(__LINE__, (actual), (expected))
+void suite_text(int line, const char *actual, const char *expected);
+
+/* Compares numbers and shows both when they differ. */
+#define CHECK_NUMBER(actual, expected) \
+	suite_number(__LINE__, (unsigned long long)(actual), (unsigned long long)(expected))
+void suite_number(int line, unsigned long long actual, unsigned long long expected);
+
+#endif
