@@ -9,7 +9,7 @@
 #include "error.h"
 #include "fs.h"
 
-enum { UNC_MAX_SOCKETS = 64 };
+enum { UNC_MAX_SOCKETS = 64, UNC_MAX_CPUS = 4096 };
 
 struct unc_socket {
 	int package;   /* physical_package_id */
@@ -26,10 +26,13 @@ struct unc_topology {
 	bool hypervisor;
 	int n_sockets;
 	struct unc_socket socket[UNC_MAX_SOCKETS]; /* in order of package id; socket number = position */
+	uint8_t cpu_socket[UNC_MAX_CPUS]; /* socket number + 1 of an online CPU; 0 unknown */
 };
 
 /* From /proc/cpuinfo and /sys/devices/system/cpu. UNC_ERR_UNAVAILABLE if they cannot be read or understood. */
 int unc_topology_read(const struct unc_fs *, struct unc_topology *out, struct unc_error *err);
+/* Socket number of a CPU, or -1. */
+int unc_topology_socket(const struct unc_topology *, int cpu);
 /* Kernel lockdown mode from /sys/kernel/security/lockdown: "none", "integrity", "confidentiality", or "" if unknown. */
 void unc_lockdown_read(const struct unc_fs *, char mode[32]);
 

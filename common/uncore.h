@@ -112,18 +112,19 @@ UNC_API int unc_platform_simulated(const struct unc_platform *);
 /* Sockets of the machine; 0 if the platform was opened for listing only. */
 UNC_API int unc_platform_sockets(const struct unc_platform *);
 
-/* CPUs that the library has tables for. Index from 0; NULL past the end. */
-UNC_API const struct unc_cpu *unc_cpu_get(size_t index);
+/* CPUs that the library has built-in tables for; 0 and *out filled (models go to
+ * models[0 .. 7]), or UNC_ERR_NOT_FOUND past the end. */
+UNC_API int unc_cpu_get(size_t index, struct unc_cpu *out, int models[8]);
 
 /* ------------------------------------------------------------- enumeration */
 
 struct unc_type {
-	size_t size_of_counters; /* programmable counters of one unit */
-	const char *name;        /* "imc" */
-	const char *title;       /* the document's name, "iMC" */
+	const char *name;  /* "imc" */
+	const char *title; /* the document's name, "iMC" */
 	const char *desc;
-	int counter_width;       /* bits */
-	int units;               /* units found on this machine, all sockets */
+	int counters;      /* programmable counters of one unit */
+	int counter_width; /* bits */
+	int units;         /* units that can be read on this machine, all sockets */
 };
 
 /* Unit types of the platform's CPU. Index from 0; NULL past the end. */
@@ -292,7 +293,10 @@ struct unc_value {
 	uint64_t delta;    /* event: counted since the read before */
 	double value;      /* metric: over the time since start or reset; event: (double)count */
 	double interval;   /* metric: over the time since the read before; event: (double)delta */
-	unsigned flags;    /* UNC_VALUE_*; without VALID all four are 0 and mean nothing */
+	double seconds;    /* how long it was measured since start or reset: with several passes
+	                      less than unc_session_time() */
+	double interval_seconds; /* how long in its last interval */
+	unsigned flags;    /* UNC_VALUE_*; without VALID the others are 0 and mean nothing */
 };
 
 /*
@@ -307,7 +311,11 @@ UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, siz
 /* Seconds counted since start or reset, and in the last interval. NULL outputs are skipped. */
 UNC_API int unc_session_time(const struct unc_session *, double *since_start, double *interval);
 
-/* Moves a rotating session on to its next pass. No-op with one pass. */
+/*
+ * Moves a rotating session on to its next pass; does nothing with one pass. Call it after
+ * unc_session_read() to have each pass measured for one interval. After an error the session
+ * is stopped.
+ */
 UNC_API int unc_session_rotate(struct unc_session *);
 
 /* Sets all totals to 0 (the hardware counters go on). */

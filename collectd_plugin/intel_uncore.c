@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collectd plugin intel_uncore: metrics and events of libuncore, a series for each socket.
+ * All names and units come from the library; here they only become values of types.db.
+ */
+#include "collectd.h"
+#include "plugin.h"
+#include "utils_complain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "uncore.h"
+
+#define NAME "intel_uncore"
+#define LOG NAME " plugin: "
+#define FAIL(...) (plugin_log(LOG_ERR, LOG __VA_ARGS__), -1)
+
+/* Types of types.db as collectd 5.12 has it. Rates are `gauge`: memory_bandwidth is a DERIVE there
+ * and bitrate ends at 2^32. */
+static const struct {
+	const char *unit;
+	const char *total; /* DERIVE */
+	const char *gauge;
+	double scale;
+} types[] = {
+	{"bytes", "total_bytes", "bytes", 1}, {"count", "total_events", "count", 1},
+	{"ratio", "derive", "percent", 100},  {"ns", "derive", "latency", 1},
+	{"hz", "derive", "frequency", 1},     {NULL, "derive", "gauge", 1},
+};
+
+struct wish { /* what the configuration asks for */
+	bool is_event;
+	char *text;
+};
+
+struct item { /* one series; item `i` of the session is items[i] */
+	value_list_t vl;
+	value_t value;
+	double scale;
+	bool is_event;
+	bool is_total;
+	double total;  /* rotating: extrapolated over the intervals that others were measured in */
+	cdtime_t last; /* rotating: the time that total reaches up to */
+};
+
+static struct {
+	char *simulate;
+	bool per_unit;
+	bool broken; /* the configuration */
+	struct wish *wishes;
+	size_t n_wishes;
+	struct unc_platform *platform;
+	struct unc_session *session;
+	struct item *items;
+	struct unc_value *values;
+	size_t n_items;
+	bool running;
+	c_complain_t complaint;
+} self;
+
+static int config_names(const oconfig_item_t *ci, bool is_event)
+{
+	int i;
+
+	for (i = 0; i < ci->values_num && ci->values[i].type == OCONFIG_TYPE_STRING; i++) {
+		struct wish wish = {is_event, strdup(ci->values[i].value.string)};
+		struct wish *more = realloc(self.wishes, (self.n_wishes + 1) * sizeof(*more));
+
+		self.wishes = more ? more : self.wishes;
+		if (!more || !wish.text) {
+			free(wish.text);
+			return FAIL("out of memory");
+		}
+		self.wishes[self.n_wishes++] = wish;
+	}
+	return i > 0 && i == ci->values_num ? 0 : FAIL("%s takes names in quotes", ci->key);
+}
+
+/* Always 0: collectd exits when a config callback fails. init() fails instead. */
+static int config(oconfig_item_t *ci)
+{
+	for (int i = 0; i < ci->children_num; i++) {
+		const oconfig_item_t *child = &ci->children[i];
+		int status;
+
+		if (strcasecmp(child->key, "Simulate") == 0)
+			status = cf_util_get_string(child, &self.simulate);
+		else if (strcasecmp(child->key, "Metric") == 0)
+			status = config_names(child, false);
+		else if (strcasecmp(child->key, "Event") == 0)
+			status = config_names(child, true);
+		else if (strcasecmp(child->key, "PerUnit") == 0)
+			status = cf_util_get_boolean(child, &self.per_unit);
+		else
+			status = FAIL("no option %s; options are Simulate, Metric, Event, PerUnit",
+				      child->key);
+		self.broken |= status != 0;
+	}
+	return 0;
+}
+
+static void log_text(void *user, enum unc_log_level level, const char *text)
+{
+	static const int severity[] = {LOG_DEBUG, LOG_INFO, LOG_WARNING};
+
+	(void)user;
+	plugin_log(severity[level], LOG "%s", text);
+}
+
+static int first_failure(void *user, const struct unc_check *check)
+{
+	if (!check->ok)
+		snprintf(user, 512, "; %s: %s; remedy: %s", check->check, check->detail,
+			 check->remedy);
+	return !check->ok;
+}
+
+/* Says why the counters of this machine cannot be used, and what to do about it. */
+static int fail_machine(const char *why)
+{
+	struct unc_options options = {.size = sizeof(options)};
+	char remedy[512] = "";
+
+	if (!self.simulate)
+		unc_doctor(&options, first_failure, remedy);
+	return FAIL("%s%s", why, remedy);
+}
+
+static int open_platform(void)
+{
+	struct unc_options options = {
+		.size = sizeof(options), .sim = self.simulate, .log = log_text};
+	const struct unc_unit *unit;
+
+	if (unc_platform_open(&options, &self.platform) != 0)
+		return fail_machine(unc_open_error());
+	for (size_t i = 0; (unit = unc_unit_get(self.platform, i)); i++)
+		if (unit->available)
+			return 0;
+	unit = unc_unit_get(self.platform, 0);
+	return fail_machine(unit ? unit->reason : "this machine has no uncore units");
+}
+
+/* Names become parts of file names and of dotted paths: '.' and ':' turn into '-', '=' into '_'. */
+static int set_names(struct item *item, const char *type, const char *text)
+{
+	value_list_t *vl = &item->vl;
+
+	if (strlen(text) >= sizeof(vl->type_instance))
+		return FAIL("%s: the name is too long for collectd", text);
+	snprintf(vl->plugin, sizeof(vl->plugin), NAME);
+	snprintf(vl->type, sizeof(vl->type), "%s", type);
+	snprintf(vl->type_instance, sizeof(vl->type_instance), "%s", text);
+	for (char *c = vl->type_instance; (c = strpbrk(c, ".:=/ ")); c++)
+		*c = *c == '.' || *c == ':' ? '-' : '_';
+	return 0;
+}
+
+/* Adds HEAD[INDEX]REST on a socket. What the machine cannot give is left out with a warning, so
+ * that one configuration serves a mixed cluster; any other error is the configuration's fault. */
+static int add_item(struct item *item, const char *head, int index, const char *rest, int socket)
+{
+	struct item *more = realloc(self.items, (self.n_items + 1) * sizeof(*more));
+	char *instance = item->vl.plugin_instance, digits[16] = "", spec[2 * UNC_SPEC_MAX];
+	int id, status;
+
+	if (!more)
+		return FAIL("out of memory");
+	self.items = more;
+	if (index >= 0)
+		snprintf(digits, sizeof(digits), "%d", index);
+	snprintf(spec, sizeof(spec), "%s%s%s:socket=%d", head, digits, rest, socket);
+	snprintf(instance, DATA_MAX_NAME_LEN, "socket%d%s%s%s", socket, index >= 0 ? "-" : "",
+		 index >= 0 ? head : "", digits);
+	for (size_t i = 0; i < self.n_items; i++)
+		if (strcmp(instance, more[i].vl.plugin_instance) == 0 &&
+		    strcmp(item->vl.type_instance, more[i].vl.type_instance) == 0)
+			return FAIL("%s is configured twice", spec);
+	status = item->is_event ? unc_session_add(self.session, spec, &id)
+				: unc_session_add_metric(self.session, spec, &id);
+	if (status == 0)
+		more[self.n_items++] = *item;
+	else if (status == UNC_ERR_UNAVAILABLE)
+		WARNING(LOG "left out: %s", unc_session_error(self.session));
+	else
+		return FAIL("%s", unc_session_error(self.session));
+	return 0;
+}
+
+static int add_metric(const struct unc_metric *metric)
+{
+	struct item item = {.is_total = metric->kind == UNC_METRIC_TOTAL};
+	int status = 0;
+	size_t t = 0;
+
+	if (!metric->available || (item.is_total && metric->passes > 1)) {
+		WARNING(LOG "left out: %s: %s", metric->name,
+			metric->available ? "a total of several passes" : metric->reason);
+		return 0;
+	}
+	while (types[t].unit && strcmp(types[t].unit, metric->unit) != 0)
+		t++;
+	item.scale = types[t].scale;
+	if (set_names(&item, item.is_total ? types[t].total : types[t].gauge, metric->name) != 0)
+		return -1;
+	for (int socket = 0; socket < unc_platform_sockets(self.platform); socket++)
+		status |= add_item(&item, metric->name, -1, "", socket);
+	return status;
+}
+
+static int add_metric_text(const char *text)
+{
+	const struct unc_metric *metric;
+	int id;
+
+	for (size_t i = 0; (metric = unc_metric_get(self.platform, i)); i++)
+		if (strcasecmp(metric->name, text) == 0)
+			return add_metric(metric);
+	if (unc_session_add_metric(self.session, text, &id) != 0)
+		return FAIL("%s", unc_session_error(self.session));
+	return FAIL("%s: give the name of the metric alone; each socket gets a series", text);
+}
+
+static int add_event_socket(struct item *item, const struct unc_encoding *enc, const char *rest,
+			    int socket)
+{
+	const struct unc_unit *unit;
+	int status = 0;
+
+	if (enc->index >= 0 || !self.per_unit)
+		return add_item(item, enc->type, enc->index, rest, socket);
+	for (size_t i = 0; (unit = unc_unit_get(self.platform, i)); i++)
+		if (unit->socket == socket && strcmp(unit->type->name, enc->type) == 0)
+			status |= add_item(item, enc->type, unit->index, rest, socket);
+	return status;
+}
+
+static int add_event(const char *text)
+{
+	struct item item = {.is_event = true, .is_total = true};
+	struct unc_encoding enc = {.size = sizeof(enc)};
+	char *rest, name[2 * UNC_SPEC_MAX];
+	int status = 0;
+
+	if (unc_event_encode(self.platform, text, &enc) != 0)
+		return FAIL("%s", unc_platform_error(self.platform));
+	/* canonical: type[index].EVENT[:...][:socket=N] */
+	rest = strchr(enc.name, '.');
+	if (enc.socket >= 0)
+		*strstr(rest, ":socket=") = '\0';
+	snprintf(name, sizeof(name), "%s%s", enc.type, rest);
+	if (set_names(&item, "total_events", name) != 0)
+		return -1;
+	if (enc.socket >= 0)
+		return add_event_socket(&item, &enc, rest, enc.socket);
+	for (int socket = 0; socket < unc_platform_sockets(self.platform); socket++)
+		status |= add_event_socket(&item, &enc, rest, socket);
+	return status;
+}
+
+/* Without a Metric or Event: the portable set. Reports every wrong name, not only the first. */
+static int add_all(void)
+{
+	const struct unc_metric *metric;
+	int status = 0;
+
+	for (size_t i = 0; !self.n_wishes && (metric = unc_metric_get(self.platform, i)); i++)
+		if (strcmp(metric->of, "portable") == 0)
+			status |= add_metric(metric);
+	for (size_t i = 0; i < self.n_wishes; i++)
+		status |= self.wishes[i].is_event ? add_event(self.wishes[i].text)
+						  : add_metric_text(self.wishes[i].text);
+	return status == 0 && self.n_items == 0 ? FAIL("nothing is left to measure") : status;
+}
+
+static int start(void)
+{
+	int status = unc_session_start(self.session);
+
+	self.running = status == 0;
+	for (size_t i = 0; i < self.n_items; i++) {
+		self.items[i].total = 0;
+		self.items[i].last = cdtime();
+	}
+	return status;
+}
+
+/* The value of a DERIVE. With several passes the item was counted during `measured` seconds only;
+ * it is taken to have gone on at that rate since its value before, which makes the rate that
+ * collectd computes the one measured. */
+static derive_t total(struct item *item, const struct unc_value *value, cdtime_t now,
+		      double measured)
+{
+	if (unc_session_passes(self.session) == 1) {
+		item->total = value->value;
+	} else if (measured > 0) {
+		item->total += value->interval * CDTIME_T_TO_DOUBLE(now - item->last) / measured;
+		item->last = now;
+	}
+	return (derive_t)fmod(fmax(item->total, 0), 0x1p63);
+}
+
+static void dispatch(struct item *item, const struct unc_value *value, cdtime_t now,
+		     double measured)
+{
+	if (item->is_total)
+		item->value.derive = total(item, value, now, measured);
+	else
+		item->value.gauge = value->interval * item->scale;
+	item->vl.values = &item->value;
+	item->vl.values_len = 1;
+	item->vl.time = now;
+	item->vl.interval = plugin_get_interval() * (cdtime_t)unc_session_passes(self.session);
+	plugin_dispatch_values(&item->vl);
+}
+
+/* The next read starts anew; totals begin at 0 again, which collectd shows as a gap. */
+static int read_failed(void)
+{
+	c_complain(LOG_ERR, &self.complaint, LOG "%s", unc_session_error(self.session));
+	self.running = false;
+	return -1;
+}
+
+static int read_all(user_data_t *user)
+{
+	const unsigned wanted = UNC_VALUE_VALID | UNC_VALUE_FRESH;
+	double measured = 0;
+	cdtime_t now;
+
+	(void)user;
+	if (!self.running) {
+		unc_session_stop(self.session);
+		return start() != 0 ? read_failed() : 0;
+	}
+	if (unc_session_read(self.session, self.values, self.n_items) != 0)
+		return read_failed();
+	now = cdtime();
+	unc_session_time(self.session, NULL, &measured);
+	c_release(LOG_INFO, &self.complaint, LOG "counting again");
+	for (size_t i = 0; i < self.n_items; i++)
+		if ((self.values[i].flags & wanted) == wanted && !isnan(self.values[i].interval))
+			dispatch(&self.items[i], &self.values[i], now, measured);
+	return unc_session_rotate(self.session) != 0 ? read_failed() : 0;
+}
+
+/* Undoes config and init, as far as they came. */
+static int teardown(void)
+{
+	unc_session_free(self.session);
+	unc_platform_close(self.platform);
+	for (size_t i = 0; i < self.n_wishes; i++)
+		free(self.wishes[i].text);
+	free(self.wishes);
+	free(self.items);
+	free(self.values);
+	free(self.simulate);
+	memset(&self, 0, sizeof(self));
+	return 0;
+}
+
+static int set_up(void)
+{
+	if (self.broken)
+		return FAIL("disabled by the errors in its configuration");
+	if (open_platform() != 0)
+		return -1;
+	if (unc_session_new(self.platform, UNC_SESSION_ROTATE, &self.session) != 0)
+		return FAIL("%s", unc_platform_error(self.platform));
+	if (add_all() != 0)
+		return -1;
+	self.values = calloc(self.n_items, sizeof(*self.values));
+	if (!self.values)
+		return FAIL("out of memory");
+	return start() != 0 ? fail_machine(unc_session_error(self.session)) : 0;
+}
+
+static int init(void)
+{
+	if (set_up() != 0)
+		return teardown(), -1;
+	if (unc_platform_simulated(self.platform))
+		NOTICE(LOG "SIMULATED %s: the values are not of this machine",
+		       unc_platform_cpu(self.platform)->title);
+	INFO(LOG "%s, %d sockets: %zu series in %d passes", unc_platform_cpu(self.platform)->title,
+	     unc_platform_sockets(self.platform), self.n_items, unc_session_passes(self.session));
+	return plugin_register_complex_read(NULL, NAME, read_all, 0, NULL);
+}
+
+__attribute__((visibility("default"))) void module_register(void)
+{
+	plugin_register_complex_config(NAME, config);
+	plugin_register_init(NAME, init);
+	plugin_register_shutdown(NAME, teardown);
+}

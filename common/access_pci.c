@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PCI configuration registers through sysfs, one dword a system call. */
+#include "access_pci.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access.h"
+#include "fs.h"
+
+/* The high half changes once in 2^32 counts: a second change in one read is no counter. */
+enum { MAX_TRIES = 4 };
+
+struct function_file {
+	uint64_t function; /* UNC_PCI_FUNCTION() */
+	int fd;
+	bool writable;
+};
+
+struct unc_backend {
+	struct unc_fs *fs;
+	struct function_file *file; /* sorted by function */
+	size_t n;
+};
+
+int unc_halves_read(unc_half_read_fn read, void *user, uint64_t *value)
+{
+	uint32_t high, low, again;
+	int rc = read(user, 1, &high);
+
+	for (int i = 0; i < MAX_TRIES && rc == 0; i++) {
+		rc = read(user, 0, &low);
+		if (rc == 0)
+			rc = read(user, 1, &again);
+		if (rc == 0 && again == high) {
+			*value = (uint64_t)high << 32 | low;
+			return 0;
+		}
+		high = again;
+	}
+	return rc < 0 ? rc : UNC_ERR_IO;
+}
+
+int unc_halves_write(unc_half_write_fn write, void *user, uint64_t value)
+{
+	int rc = write(user, 1, (uint32_t)(value >> 32));
+
+	return rc < 0 ? rc : write(user, 0, (uint32_t)value);
+}
+
+static int pci_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
+		    struct unc_error *err)
+{
+	struct unc_backend *backend = calloc(1, sizeof(*backend));
+
+	(void)sim;
+	if (!backend)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	backend->fs = fs;
+	*out = backend;
+	return 0;
+}
+
+static void function_name(uint64_t address, char name[16])
+{
+	snprintf(name, 16, "%04x:%02x:%02x.%x", UNC_PCI_DOMAIN(address) & 0xffff,
+		 UNC_PCI_BUS(address), UNC_PCI_DEVFN(address) >> 3, UNC_PCI_DEVFN(address) & 7);
+}
+
+static int open_file(struct unc_backend *backend, struct function_file *file,
+		     struct unc_error *err)
+{
+	static const char path[] = "/sys/bus/pci/devices/%s/config";
+	char name[16];
+
+	function_name(file->function, name);
+	file->writable = true;
+	file->fd = unc_fs_descriptor(backend->fs, O_RDWR, path, name);
+	if (file->fd == UNC_ERR_PERMISSION) {
+		file->writable = false;
+		file->fd = unc_fs_descriptor(backend->fs, O_RDONLY, path, name);
+	}
+	if (file->fd >= 0)
+		return 0;
+	if (file->fd == UNC_ERR_NOT_FOUND)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "pci %s: no such function", name);
+	if (file->fd == UNC_ERR_PERMISSION)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"pci %s: permission denied: root is needed", name);
+	return unc_fail(err, file->fd, "pci %s: %s", name, unc_error_name(file->fd));
+}
+
+/* The file of a function, opened once and kept. */
+static int function_file(struct unc_backend *backend, uint64_t address,
+			 const struct function_file **out, struct unc_error *err)
+{
+	struct function_file file = {.function = UNC_PCI_FUNCTION(address)};
+	size_t low = 0, high = backend->n;
+	struct function_file *more;
+	int rc;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (backend->file[middle].function < file.function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*out = &backend->file[low];
+	if (low < backend->n && backend->file[low].function == file.function)
+		return 0;
+	rc = open_file(backend, &file, err);
+	if (rc < 0)
+		return rc;
+	more = realloc(backend->file, (backend->n + 1) * sizeof(file));
+	if (!more) {
+		close(file.fd);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	memmove(more + low + 1, more + low, (backend->n - low) * sizeof(file));
+	more[low] = file;
+	backend->file = more;
+	backend->n++;
+	*out = &more[low];
+	return 0;
+}
+
+/* Tries the last dword once: the kernel cuts the file where it may not or cannot read. */
+static int try_reach(const struct unc_reg_op *op, struct unc_error *err)
+{
+	unsigned offset = UNC_PCI_OFFSET(op->reg.address);
+	unsigned last = offset + op->reg.width / 8u - 4u;
+	uint32_t value;
+	struct stat st;
+	char name[16];
+	ssize_t got = pread(op->handle.fd, &value, sizeof(value), (off_t)last);
+
+	if (got == sizeof(value))
+		return 0;
+	function_name(op->reg.address, name);
+	if (got < 0)
+		return unc_fail(err, unc_fs_error(errno), "pci %s offset 0x%x: %s", name, offset,
+				strerror(errno));
+	if (fstat(op->handle.fd, &st) == 0 && st.st_size < (off_t)last + 4)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"pci %s offset 0x%x is not reachable: the configuration space that "
+				"the kernel shows ends at 0x%llx", name, offset,
+				(unsigned long long)st.st_size);
+	return unc_fail(err, UNC_ERR_PERMISSION,
+			"pci %s offset 0x%x: permission denied: root is needed", name, offset);
+}
+
+static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
+{
+	const struct function_file *file;
+	char name[16];
+	int rc;
+
+	function_name(op->reg.address, name);
+	if ((op->reg.width != 32 && op->reg.width != 64) || op->reg.address & 3 ||
+	    UNC_PCI_OFFSET(op->reg.address) + op->reg.width / 8u > 4096)
+		return unc_fail(err, UNC_ERR_INVALID, "pci %s offset 0x%x: no place for %u bits",
+				name, UNC_PCI_OFFSET(op->reg.address), op->reg.width);
+	rc = function_file(backend, op->reg.address, &file, err);
+	if (rc < 0)
+		return rc;
+	if (op->kind == UNC_OP_WRITE && !file->writable)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"pci %s can be read but not written: root is needed", name);
+	op->handle.fd = file->fd;
+	return try_reach(op, err);
+}
+
+static int failure(ssize_t done)
+{
+	return done < 0 && (errno == EPERM || errno == EACCES) ? UNC_ERR_PERMISSION : UNC_ERR_IO;
+}
+
+static int read_half(void *user, int half, uint32_t *value)
+{
+	const struct unc_reg_op *op = user;
+	off_t offset = (off_t)UNC_PCI_OFFSET(op->reg.address) + 4 * half;
+	ssize_t done = pread(op->handle.fd, value, sizeof(*value), offset);
+
+	return done == sizeof(*value) ? 0 : failure(done);
+}
+
+static int write_half(void *user, int half, uint32_t value)
+{
+	const struct unc_reg_op *op = user;
+	off_t offset = (off_t)UNC_PCI_OFFSET(op->reg.address) + 4 * half;
+	ssize_t done = pwrite(op->handle.fd, &value, sizeof(value), offset);
+
+	return done == sizeof(value) ? 0 : failure(done);
+}
+
+static int run_one(struct unc_reg_op *op)
+{
+	uint32_t value;
+	int rc;
+
+	if (op->reg.width == 64)
+		return op->kind == UNC_OP_READ ? unc_halves_read(read_half, op, &op->value)
+					       : unc_halves_write(write_half, op, op->value);
+	if (op->kind == UNC_OP_WRITE)
+		return write_half(op, 0, (uint32_t)op->value);
+	rc = read_half(op, 0, &value);
+	if (rc == 0)
+		op->value = value;
+	return rc;
+}
+
+static int pci_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
+{
+	int failed = 0;
+
+	(void)backend;
+	for (size_t i = 0; i < n; i++) {
+		ops[i].error = run_one(&ops[i]);
+		failed += ops[i].error != 0;
+	}
+	return failed;
+}
+
+static void pci_close(struct unc_backend *backend)
+{
+	for (size_t i = 0; i < backend->n; i++)
+		close(backend->file[i].fd);
+	free(backend->file);
+	free(backend);
+}
+
+const struct unc_access_methods unc_access_pci = {
+	.name = "pci",
+	.space = UNC_SPACE_PCI,
+	.open = pci_open,
+	.prepare = pci_prepare,
+	.run = pci_run,
+	.close = pci_close,
+};

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Encoding, registers and metric evaluation behind the public interface. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+#include "formula.h"
+#include "platform.h"
+#include "text.h"
+
+int unc_cpu_get(size_t index, struct unc_cpu *out, int models[8])
+{
+	size_t n;
+	const struct unc_table *const *all = unc_tables(&n);
+
+	if (index >= n)
+		return UNC_ERR_NOT_FOUND;
+	unc_describe_cpu(all[index], out, models);
+	return 0;
+}
+
+/* ---- encoding */
+
+static int encode(struct unc_platform *p, const char *text, struct unc_encoding *out,
+		  struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	struct unc_spec spec;
+	struct unc_code code;
+	int rc;
+
+	if ((rc = unc_spec_parse(t, text, &spec, err)) < 0 ||
+	    (rc = unc_spec_encode(t, &spec, spec.socket < 0 ? 0 : spec.socket,
+				  unc_platform_nodes(p), &code, err)) < 0)
+		return rc;
+	if (unc_spec_format(t, &spec, out->name, sizeof(out->name)) < 0)
+		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
+	out->type = unc_tbl_str(t, t->type[code.type].name);
+	out->index = spec.index;
+	out->socket = spec.socket;
+	out->ctl = code.ctl;
+	out->counters = code.counters;
+	out->counter = code.counter == UNC_NONE ? NULL :
+						  unc_tbl_str(t, t->counter[code.counter].name);
+	out->event_code = t->event[code.event].code;
+	out->aggregate = (enum unc_aggregate)code.aggregate;
+	out->n_filters = code.n_filters;
+	for (unsigned i = 0; i < code.n_filters; i++)
+		out->filters[i] = (struct unc_filter){
+			.reg = unc_tbl_str(t, t->reg[code.filter[i].reg].name),
+			.value = code.filter[i].value,
+			.mask = code.filter[i].mask,
+		};
+	return 0;
+}
+
+int unc_event_encode(struct unc_platform *p, const char *text, struct unc_encoding *out)
+{
+	struct unc_encoding all = {.size = sizeof(all)};
+	struct unc_error err = {0};
+	int rc;
+
+	if (out->size < sizeof(all))
+		rc = unc_fail(&err, UNC_ERR_INVALID, "size is not sizeof(struct unc_encoding)");
+	else
+		rc = encode(p, text, &all, &err);
+	pthread_mutex_lock(&p->lock);
+	p->error = err;
+	pthread_mutex_unlock(&p->lock);
+	if (rc == 0)
+		memcpy(out, &all, sizeof(all));
+	return rc;
+}
+
+int unc_encoding_format(const struct unc_encoding *e, char *buf, size_t size)
+{
+	int n = snprintf(buf, size, "%s", e->name);
+
+	return n >= 0 && (size_t)n < size ? 0 : UNC_ERR_RANGE;
+}
+
+/* ---- registers */
+
+static int walk_unit(const struct unc_table *t, unsigned type, unsigned index, unc_register_fn fn,
+		     void *user)
+{
+	const struct unc_range *regs = &t->type[type].regs;
+	struct unc_instance unit;
+
+	unc_instance_nominal(t, type, index, &unit);
+	for (uint32_t i = 0; i < regs->n; i++) {
+		const struct unc_tbl_reg *r = &t->reg[regs->first + i];
+		const struct unc_tbl_part *part =
+			&t->part[t->type[type].parts.first + r->part];
+		const struct unc_tbl_where *w = &t->where[part->where.first + index];
+		struct unc_reg reg;
+		char device[8];
+
+		if (index >= part->where.n ||
+		    unc_instance_reg(t, &unit, regs->first + i, &reg, NULL) < 0)
+			continue;
+		snprintf(device, sizeof(device), "%02x.%x", w->devfn >> 3, w->devfn & 7u);
+		struct unc_register out = {
+			.unit = unc_tbl_str(t, t->type[type].name),
+			.index = (int)index,
+			.name = unc_tbl_str(t, r->name),
+			.space = unc_space_name(reg.space),
+			.address = reg.space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg.address) :
+								reg.address,
+			.width = reg.width,
+			.device = reg.space == UNC_SPACE_PCI ? device : NULL,
+			.device_id = reg.space == UNC_SPACE_PCI ? w->device_id : 0,
+			.bar = reg.space == UNC_SPACE_MMIO ? unc_tbl_str(t, t->bar[w->bar].name) :
+							     NULL,
+		};
+		int stop = fn(user, &out);
+		if (stop)
+			return stop;
+	}
+	return 0;
+}
+
+int unc_register_walk(const struct unc_platform *p, unc_register_fn fn, void *user)
+{
+	const struct unc_table *t = p->table;
+
+	for (unsigned type = 0; type < t->n_type; type++)
+		for (unsigned i = 0; i < unc_type_instances(t, type); i++) {
+			int stop = walk_unit(t, type, i, fn, user);
+
+			if (stop)
+				return stop;
+		}
+	return 0;
+}
+
+/* ---- computing */
+
+static const double *find_count(const struct unc_table *t, const struct unc_count *counts, size_t n,
+				const char *event)
+{
+	char text[UNC_SPEC_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		if (unc_same(counts[i].event, event))
+			return &counts[i].value;
+		if (unc_spec_canonical(t, counts[i].event, text, sizeof(text), NULL) == 0 &&
+		    strcmp(text, event) == 0)
+			return &counts[i].value;
+	}
+	return NULL;
+}
+
+static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, const char *metric,
+		    const struct unc_count *counts, size_t n, double *value, struct unc_error *err)
+{
+	size_t refs = unc_expr_refs(expr);
+	double *ref = calloc(refs + 1, sizeof(*ref));
+	const double *time = find_count(p->table, counts, n, "TIME");
+	const double *tsc = find_count(p->table, counts, n, "TSC");
+	const double *hz = find_count(p->table, counts, n, "TSC_HZ");
+	struct unc_expr_vars vars = {time ? *time : 0, tsc ? *tsc : 0, hz ? *hz : 0};
+	int rc = 0;
+
+	if (!ref)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < refs && rc == 0; i++) {
+		const char *event = unc_expr_ref(expr, i)->event;
+		const double *count = find_count(p->table, counts, n, event);
+
+		if (count)
+			ref[i] = *count;
+		else
+			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs a count of %s", metric, event);
+	}
+	/* A variable that is not given is missing, not 0; the formula tells which it uses. */
+	if (rc == 0 && (rc = unc_expr_eval(expr, ref, &vars, value)) < 0)
+		unc_fail(err, rc, "%s: the denominator is 0%s", metric,
+			 time && tsc && hz ? "" : "; TIME=seconds, TSC=ticks or TSC_HZ= may be missing");
+	free(ref);
+	return rc;
+}
+
+static int eval_metric(struct unc_platform *p, const char *metric, const struct unc_count *counts,
+		       size_t n, double *value, struct unc_error *err)
+{
+	int index = unc_metric_find(p->table, metric);
+	struct unc_expr *expr;
+	double result = 0;
+
+	if (index < 0)
+		return unc_metric_unknown(p->table, metric, err);
+	const struct unc_tbl_metric *m = &p->table->metric[index];
+	if (m->unavailable)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", metric,
+				unc_tbl_str(p->table, m->unavailable));
+	int rc = unc_formula_parse(p->table, (unsigned)index, &expr, err);
+	if (rc < 0)
+		return rc;
+	rc = evaluate(p, expr, metric, counts, n, &result, err);
+	unc_expr_free(expr);
+	if (rc == 0)
+		*value = result;
+	return rc;
+}
+
+int unc_metric_eval(struct unc_platform *p, const char *metric, const struct unc_count *counts,
+		    size_t n, double *value)
+{
+	struct unc_error err = {0};
+	int rc = eval_metric(p, metric, counts, n, value, &err);
+
+	pthread_mutex_lock(&p->lock);
+	p->error = err;
+	pthread_mutex_unlock(&p->lock);
+	return rc;
+}

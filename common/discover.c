@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "discover.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover_walk.h"
+
+enum {
+	NODE_BITS = 3,    /* of a node id in the UBox registers (Intel 817509-001, 1.10.2) */
+	MAX_NODES = 1 << NODE_BITS,
+	MAX_OFFSET = 4096 /* of PCI configuration space */
+};
+
+void unc_walk_note(const struct unc_walk *walk, const char *format, ...)
+{
+	char text[UNC_ERROR_MAX];
+	va_list args;
+
+	if (!walk->note)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	walk->note(walk->user, text);
+}
+
+struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int socket, unsigned index,
+				  struct unc_error *err)
+{
+	struct unc_instance *unit;
+
+	if (walk->n == walk->size) {
+		size_t size = walk->size ? 2 * walk->size : 64;
+		void *more = realloc(walk->unit, size * sizeof(*walk->unit));
+
+		if (!more) {
+			unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+			return NULL;
+		}
+		walk->unit = more;
+		walk->size = size;
+	}
+	unit = &walk->unit[walk->n++];
+	*unit = (struct unc_instance){
+		.type = (uint16_t)type,
+		.socket = (uint16_t)socket,
+		.index = (uint16_t)index,
+		.status_position = -1,
+	};
+	return unit;
+}
+
+const struct unc_pci_function *unc_walk_function(const struct unc_walk *walk, int socket,
+						 unsigned device, unsigned devfn)
+{
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+
+		if (f->devfn == devfn && (!device || f->device == device) &&
+		    (socket < 0 || walk->socket[i] == socket))
+			return f;
+	}
+	return NULL;
+}
+
+const struct unc_pci_function *unc_walk_address(const struct unc_walk *walk, uint64_t address,
+						int *socket)
+{
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+
+		if (UNC_PCI(f->domain, f->bus, f->devfn, 0) == UNC_PCI_FUNCTION(address)) {
+			*socket = walk->socket[i];
+			return f;
+		}
+	}
+	return NULL;
+}
+
+int unc_walk_config(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned offset,
+		    uint32_t *value, struct unc_error *err)
+{
+	return walk->bus->methods->config(walk->bus, f, offset, value, err);
+}
+
+/* ------------------------------------------------------------ PCI bus -> socket */
+
+static int socket_of_package(const struct unc_topology *topo, int package)
+{
+	for (int i = 0; i < topo->n_sockets; i++)
+		if (topo->socket[i].package == package)
+			return i;
+	return -1;
+}
+
+/* What the kernel says: the node of the function, by way of a CPU of it. */
+static int socket_by_locality(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	if (walk->topo->n_sockets == 1)
+		return 0;
+	if (f->local_cpu >= 0)
+		return unc_topology_socket(walk->topo, f->local_cpu);
+	/* Without a CPU of the node: node and socket are the same thing at one node a socket. */
+	return f->numa_node < walk->topo->n_sockets ? f->numa_node : -1;
+}
+
+/*
+ * The socket of a bus by its UBox: `map` holds 3-bit groups; the position of the group that
+ * equals the node id of this bus is the package.
+ */
+static int socket_by_ubox(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	const struct unc_tbl_topology *t = &walk->table->topology;
+	uint32_t node, map;
+
+	if (unc_walk_config(walk, f, t->nodeid_offset, &node, NULL) < 0 ||
+	    unc_walk_config(walk, f, t->map_offset, &map, NULL) < 0 || node == UINT32_MAX ||
+	    map == UINT32_MAX)
+		return -1;
+	node &= MAX_NODES - 1;
+	for (int i = 0; i < MAX_NODES; i++)
+		if ((map >> (i * NODE_BITS) & (MAX_NODES - 1)) == node)
+			return socket_of_package(walk->topo, i);
+	return -1;
+}
+
+/* With more nodes than the 3 bits can tell apart, the registers are ambiguous. */
+static bool too_many_nodes(const struct unc_walk *walk)
+{
+	for (size_t i = 0; i < walk->n_functions; i++)
+		if (walk->function[i].numa_node >= MAX_NODES)
+			return true;
+	return walk->topo->n_sockets > MAX_NODES;
+}
+
+static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
+{
+	bool ambiguous = too_many_nodes(walk);
+
+	walk->ubox = calloc(walk->n_functions + 1, sizeof(*walk->ubox));
+	if (!walk->ubox)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+		int socket;
+
+		if (!walk->table->topology.ubox_id || f->device != walk->table->topology.ubox_id)
+			continue;
+		socket = ambiguous ? -1 : socket_by_ubox(walk, f);
+		if (socket < 0) {
+			socket = socket_by_locality(walk, f);
+			unc_walk_note(walk, "bus %04x:%02x: the UBox does not tell the socket; "
+					    "taken from the kernel: %s", f->domain, f->bus,
+				      socket < 0 ? "unknown" : "local CPUs");
+		}
+		if (socket >= 0)
+			walk->ubox[walk->n_ubox++] = (struct unc_ubox){
+				.domain = f->domain, .bus = f->bus, .socket = socket};
+	}
+	return 0;
+}
+
+/* A bus without a UBox belongs to the next higher bus that has one; behind the last, to the last. */
+static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	int below = -1;
+
+	if (too_many_nodes(walk) && f->local_cpu >= 0)
+		return socket_by_locality(walk, f);
+	for (size_t i = 0; i < walk->n_ubox; i++) {
+		const struct unc_ubox *u = &walk->ubox[i];
+
+		if (u->domain != f->domain)
+			continue;
+		if (u->bus >= f->bus)
+			return u->socket;
+		below = u->socket;
+	}
+	return below >= 0 ? below : socket_by_locality(walk, f);
+}
+
+static int compare_functions(const void *pa, const void *pb)
+{
+	const struct unc_pci_function *a = pa, *b = pb;
+
+	if (a->domain != b->domain)
+		return a->domain - b->domain;
+	if (a->bus != b->bus)
+		return a->bus - b->bus;
+	return a->devfn - b->devfn;
+}
+
+static int scan(struct unc_walk *walk, struct unc_error *err)
+{
+	struct unc_error why = {0};
+	int rc;
+
+	if (walk->bus) {
+		rc = walk->bus->methods->scan(walk->bus, &walk->function, &walk->n_functions,
+					      &why);
+		if (rc == UNC_ERR_MEMORY)
+			return unc_fail(err, rc, "%s", why.text);
+		if (rc < 0)
+			unc_walk_note(walk, "no PCI functions: %s", why.text);
+	}
+	if (walk->n_functions)
+		qsort(walk->function, walk->n_functions, sizeof(*walk->function),
+		      compare_functions);
+	walk->socket = calloc(walk->n_functions + 1, sizeof(*walk->socket));
+	if (!walk->socket)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	rc = find_uboxes(walk, err);
+	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
+		walk->socket[i] = socket_of_function(walk, &walk->function[i]);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+/* In a virtual machine the monitors' MSRs are not there: reading them faults. */
+static void refuse_virtual(struct unc_walk *walk)
+{
+	if (!walk->topo->hypervisor || walk->n_ubox)
+		return;
+	for (size_t i = 0; i < walk->n; i++) {
+		struct unc_instance *unit = &walk->unit[i];
+
+		if (!unit->available)
+			continue;
+		unit->available = false;
+		snprintf(unit->reason, sizeof(unit->reason),
+			 "virtual machine: the hypervisor does not pass the uncore monitors on");
+	}
+}
+
+static int compare_units(const void *pa, const void *pb)
+{
+	const struct unc_instance *a = pa, *b = pb;
+
+	if (a->type != b->type)
+		return a->type - b->type;
+	if (a->socket != b->socket)
+		return a->socket - b->socket;
+	return a->index - b->index;
+}
+
+static int find_units(struct unc_walk *walk, struct unc_error *err)
+{
+	int rc = 0;
+
+	if (walk->table->discovery == UNC_DISCOVERY_TABLE)
+		return unc_discover_table(walk, err);
+	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++)
+		for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
+			rc = unc_fixed_type(walk, type, socket, err);
+	return rc;
+}
+
+int unc_discover(const struct unc_table *table, const struct unc_topology *topo,
+		 struct unc_bus *bus, unc_note_fn note, void *user, struct unc_instances *out,
+		 struct unc_error *err)
+{
+	struct unc_walk walk = {
+		.table = table, .topo = topo, .bus = bus, .note = note, .user = user};
+	int rc = scan(&walk, err);
+
+	if (rc == 0)
+		rc = find_units(&walk, err);
+	if (rc == 0) {
+		refuse_virtual(&walk);
+		if (walk.n)
+			qsort(walk.unit, walk.n, sizeof(*walk.unit), compare_units);
+		*out = (struct unc_instances){.unit = walk.unit, .n = walk.n};
+	} else {
+		free(walk.unit);
+	}
+	free(walk.ubox);
+	free(walk.socket);
+	free(walk.function);
+	return rc;
+}
+
+void unc_instances_free(struct unc_instances *instances)
+{
+	free(instances->unit);
+	*instances = (struct unc_instances){0};
+}
+
+/* --------------------------------------------------------------- one instance */
+
+void unc_instance_locate(struct unc_instance *unit)
+{
+	const struct unc_place *place = &unit->part[0];
+	uint64_t base = place->base;
+
+	if (place->space == UNC_SPACE_MSR)
+		snprintf(unit->location, sizeof(unit->location), "msr 0x%" PRIx64 " on cpu %u",
+			 base, place->target);
+	else if (place->space == UNC_SPACE_PCI)
+		snprintf(unit->location, sizeof(unit->location), "pci %04x:%02x:%02x.%x",
+			 UNC_PCI_DOMAIN(base), UNC_PCI_BUS(base), UNC_PCI_DEVFN(base) >> 3,
+			 UNC_PCI_DEVFN(base) & 7);
+	else
+		snprintf(unit->location, sizeof(unit->location), "mmio 0x%" PRIx64, base);
+}
+
+static void locate_nominal(const struct unc_table *table, const struct unc_tbl_where *where,
+			   struct unc_instance *unit)
+{
+	char *text = unit->location;
+
+	if (unit->part[0].space == UNC_SPACE_MSR)
+		snprintf(text, sizeof(unit->location), "msr 0x%" PRIx64, where->base);
+	else if (unit->part[0].space == UNC_SPACE_PCI)
+		snprintf(text, sizeof(unit->location), "pci %02x.%x", where->devfn >> 3,
+			 where->devfn & 7);
+	else
+		snprintf(text, sizeof(unit->location), "mmio %.20s%u+0x%" PRIx64,
+			 unc_tbl_str(table, table->bar[where->bar].name), where->bar_index,
+			 where->base);
+}
+
+void unc_instance_nominal(const struct unc_table *table, unsigned type, unsigned index,
+			  struct unc_instance *out)
+{
+	const struct unc_tbl_type *row = &table->type[type];
+	struct unc_instance unit = {
+		.type = (uint16_t)type, .index = (uint16_t)index, .status_position = -1};
+
+	for (unsigned i = 0; i < row->parts.n && i < UNC_MAX_PARTS; i++) {
+		const struct unc_tbl_part *part = &table->part[row->parts.first + i];
+		const struct unc_tbl_where *where = &table->where[part->where.first + index];
+		struct unc_place *place = &unit.part[i];
+
+		place->space = part->space;
+		if (index >= part->where.n)
+			continue;
+		place->present = true;
+		place->base = where->base;
+		if (part->space == UNC_SPACE_PCI)
+			place->base = UNC_PCI(0, 0, where->devfn, where->base);
+		if (i == 0)
+			locate_nominal(table, where, &unit);
+	}
+	unit.available = unit.part[0].present;
+	if (!unit.available)
+		snprintf(unit.reason, sizeof(unit.reason),
+			 "only the machine's discovery table tells the place");
+	*out = unit;
+}
+
+int unc_instance_reg(const struct unc_table *table, const struct unc_instance *unit, unsigned reg,
+		     struct unc_reg *out, struct unc_error *err)
+{
+	const struct unc_tbl_reg *row = &table->reg[reg];
+	const struct unc_place *place = &unit->part[row->part];
+	int64_t offset = row->offset;
+	uint64_t address;
+
+	if (!place->present)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s%u: register %s: %s",
+				unc_tbl_str(table, table->type[unit->type].name), unit->index,
+				unc_tbl_str(table, row->name),
+				*unit->reason ? unit->reason : "its place is not known");
+	if (place->space == UNC_SPACE_PCI) {
+		if (!(row->flags & UNC_REG_ABS))
+			offset += UNC_PCI_OFFSET(place->base);
+		if (offset < 0 || offset + row->width / 8 > MAX_OFFSET)
+			return unc_fail(err, UNC_ERR_TABLE, "%s%u: register %s: offset %lld",
+					unc_tbl_str(table, table->type[unit->type].name),
+					unit->index, unc_tbl_str(table, row->name),
+					(long long)offset);
+		address = UNC_PCI_FUNCTION(place->base) | (uint64_t)offset;
+	} else {
+		address = row->flags & UNC_REG_ABS ? (uint64_t)(uint32_t)row->offset
+						   : place->base + (uint64_t)offset;
+	}
+	*out = (struct unc_reg){
+		.address = address,
+		.target = place->target,
+		.space = place->space,
+		.width = row->width,
+	};
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What discover.c, discover_fixed.c and discover_table.c share while the units are searched. */
+#ifndef UNC_DISCOVER_WALK_H
+#define UNC_DISCOVER_WALK_H
+
+#include "discover.h"
+
+struct unc_ubox {      /* a PCI bus whose socket is known */
+	uint16_t domain;
+	uint8_t bus;
+	int socket;
+};
+
+struct unc_walk {
+	const struct unc_table *table;
+	const struct unc_topology *topo;
+	struct unc_bus *bus;               /* NULL: no PCI */
+	unc_note_fn note;
+	void *user;
+	struct unc_pci_function *function; /* sorted as scanned */
+	int *socket;                       /* of each function, -1 unknown */
+	size_t n_functions;
+	struct unc_ubox *ubox;             /* sorted by domain and bus */
+	size_t n_ubox;
+	struct unc_instance *unit;
+	size_t n, size;
+};
+
+/* ---- discover.c */
+void unc_walk_note(const struct unc_walk *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Appends an empty unit. NULL: out of memory, err is filled. */
+struct unc_instance *unc_walk_add(struct unc_walk *, unsigned type, int socket, unsigned index,
+				  struct unc_error *err);
+/* The function at a place of a socket (socket -1: any); NULL if there is none. device 0: any. */
+const struct unc_pci_function *unc_walk_function(const struct unc_walk *, int socket,
+						 unsigned device, unsigned devfn);
+/* The function at an address as UNC_PCI() makes it, its socket in *socket; NULL if none. */
+const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_t address,
+						int *socket);
+/* Reads a configuration dword of a function that was found. */
+int unc_walk_config(const struct unc_walk *, const struct unc_pci_function *, unsigned offset,
+		    uint32_t *value, struct unc_error *err);
+/* Fills the unit's location from its part 0. */
+void unc_instance_locate(struct unc_instance *);
+
+/* ---- discover_fixed.c */
+/*
+ * Where part `part` of unit `index` is by the tables, on a socket. UNC_ERR_UNAVAILABLE with the
+ * reason if it cannot be used; the place is filled as far as it is known.
+ */
+int unc_fixed_place(const struct unc_walk *, unsigned type, unsigned part, unsigned index,
+		    int socket, struct unc_place *out, struct unc_error *err);
+/* Physical address of an element of a BAR on a socket. */
+int unc_fixed_bar(const struct unc_walk *, const struct unc_tbl_bar *, unsigned element,
+		  int socket, uint64_t *address, struct unc_error *err);
+/* Fills the parts of a unit from `first` on and sets available, reason and location. */
+void unc_fixed_parts(const struct unc_walk *, struct unc_instance *, unsigned first);
+/* Adds the units of a type on a socket by the places of the tables. */
+int unc_fixed_type(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
+
+/* ---- discover_table.c */
+/* Adds the units of all types by the PMON discovery tables, and by the places of units.tbl
+ * where these say nothing or cannot be trusted. */
+int unc_discover_table(struct unc_walk *, struct unc_error *err);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events as register values. */
+#include "event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "table_build.h"
+
+/* What is encoded, for sentences. */
+struct work {
+	const struct unc_table *t;
+	const struct unc_spec *spec;
+	struct unc_code *code;
+	struct unc_error *err;
+	uint64_t user; /* bits of CTL that the user's fields have set */
+};
+
+static int refuse(struct work *w, int code, const char *format, const char *a, const char *b)
+{
+	char head[160];
+
+	snprintf(head, sizeof(head), "%s.%s",
+		 unc_tbl_str(w->t, w->t->type[w->spec->type].name),
+		 unc_tbl_str(w->t, w->t->event[w->spec->event].name));
+	unc_fail(w->err, code, format, a, b);
+	unc_error_prefix(w->err, "%s", head);
+	return code;
+}
+
+static struct unc_code_filter *filter_of(struct work *w, uint16_t reg)
+{
+	struct unc_code *c = w->code;
+
+	for (unsigned i = 0; i < c->n_filters; i++)
+		if (c->filter[i].reg == reg)
+			return &c->filter[i];
+	if (c->n_filters == UNC_MAX_FILTERS)
+		return NULL;
+	c->filter[c->n_filters] = (struct unc_code_filter){.reg = reg};
+	return &c->filter[c->n_filters++];
+}
+
+/* Puts a value into its bits. `own`: a value of the user, which must not contradict the event. */
+static int deposit(struct work *w, uint16_t field, uint64_t value, bool own)
+{
+	const struct unc_tbl_field *f = &w->t->field[field];
+	uint64_t rest = value >> f->shift;
+
+	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
+		uint64_t mask = unc_ones(f->width[p]) << f->lo[p];
+		uint64_t bits = (rest << f->lo[p]) & mask;
+
+		rest >>= f->width[p];
+		if (f->reg[p] != UNC_NONE) {
+			struct unc_code_filter *filter = filter_of(w, f->reg[p]);
+
+			if (!filter)
+				return refuse(w, UNC_ERR_RANGE, "more than 8 filter registers%s%s", "", "");
+			if ((filter->mask & mask) && (filter->value & mask & ~bits))
+				return refuse(w, UNC_ERR_INVALID,
+					      "field %s contradicts another field of the same bits%s",
+					      unc_tbl_str(w->t, f->name), "");
+			filter->value |= bits;
+			filter->mask |= mask;
+			continue;
+		}
+		if (own && (w->code->ctl & mask) && (w->code->ctl & mask) != bits)
+			return refuse(w, UNC_ERR_INVALID, "field %s contradicts the event or umask%s",
+				      unc_tbl_str(w->t, f->name), "");
+		w->code->ctl |= bits;
+	}
+	if (own && f->with != UNC_NONE)
+		return deposit(w, f->with, f->with_value, false);
+	return 0;
+}
+
+static int deposit_all(struct work *w, const struct unc_range *sets)
+{
+	for (uint32_t i = 0; i < sets->n; i++) {
+		const struct unc_tbl_set *s = &w->t->set[sets->first + i];
+		int rc = deposit(w, s->field, s->value, false);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static bool user_gave(const struct unc_spec *spec, uint16_t field)
+{
+	for (unsigned i = 0; i < spec->n_fields; i++)
+		if (spec->field[i].field == field)
+			return true;
+	return false;
+}
+
+/* Fields that must be given, and defaults for those that are not. */
+static int complete(struct work *w, const struct unc_range *needs,
+		    const struct unc_range *defaults, const char *umask)
+{
+	for (uint32_t i = 0; i < needs->n; i++) {
+		uint16_t field = w->t->set[needs->first + i].field;
+
+		if (!user_gave(w->spec, field))
+			return refuse(w, UNC_ERR_INVALID, "%s needs a value of field %s",
+				      umask ? umask : "it",
+				      unc_tbl_str(w->t, w->t->field[field].name));
+	}
+	for (uint32_t i = 0; i < defaults->n; i++) {
+		const struct unc_tbl_set *s = &w->t->set[defaults->first + i];
+		int rc = user_gave(w->spec, s->field) ? 0 : deposit(w, s->field, s->value, false);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* The user may give a field that only some umasks take. */
+static int check_uses(struct work *w, const uint16_t *umask, unsigned n)
+{
+	const struct unc_tbl_event *e = &w->t->event[w->spec->event];
+
+	for (unsigned i = 0; i < w->spec->n_fields; i++) {
+		uint16_t field = w->spec->field[i].field;
+		bool takes = w->t->field[field].flags & UNC_FIELD_USER;
+		const struct unc_range *ranges[2 + 2 * UNC_SPEC_UMASKS] = {&e->needs, &e->uses};
+		unsigned n_ranges = 2;
+
+		for (unsigned k = 0; k < n; k++) {
+			ranges[n_ranges++] = &w->t->umask[umask[k]].needs;
+			ranges[n_ranges++] = &w->t->umask[umask[k]].uses;
+		}
+		for (unsigned k = 0; k < n_ranges && !takes; k++)
+			for (uint32_t s = 0; s < ranges[k]->n; s++)
+				takes |= w->t->set[ranges[k]->first + s].field == field;
+		if (!takes)
+			return refuse(w, UNC_ERR_INVALID, "field %s has no effect with %s",
+				      unc_tbl_str(w->t, w->t->field[field].name),
+				      n ? unc_tbl_str(w->t, w->t->umask[umask[0]].name) :
+					  "this event");
+	}
+	return 0;
+}
+
+/* Umasks that cannot stand alone, or not together. */
+static int check_umasks(struct work *w, const uint16_t *umask, unsigned n)
+{
+	bool whole = false;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct unc_tbl_umask *u = &w->t->umask[umask[i]];
+
+		if ((u->flags & UNC_UMASK_EXACT) && n > 1)
+			return refuse(w, UNC_ERR_INVALID, "umask %s cannot be combined with %s",
+				      unc_tbl_str(w->t, u->name),
+				      unc_tbl_str(w->t, w->t->umask[umask[i ? 0 : 1]].name));
+		if ((u->counter != UNC_NONE) && n > 1)
+			return refuse(w, UNC_ERR_INVALID,
+				      "umask %s is a counter of its own and cannot be combined%s",
+				      unc_tbl_str(w->t, u->name), "");
+		whole |= !(u->flags & UNC_UMASK_PARTIAL);
+	}
+	if (n && !whole)
+		return refuse(w, UNC_ERR_INVALID, "umask %s counts nothing alone; add one that does%s",
+			      unc_tbl_str(w->t, w->t->umask[umask[0]].name), "");
+	return 0;
+}
+
+static int fail_no_umask(struct work *w, const struct unc_tbl_event *e)
+{
+	char names[300] = "";
+
+	for (uint32_t i = 0, n = 0; i < e->umasks.n && n < 9; i++) {
+		const struct unc_tbl_umask *u = &w->t->umask[e->umasks.first + i];
+		size_t at = strlen(names);
+
+		if (u->flags & UNC_UMASK_PARTIAL)
+			continue;
+		snprintf(names + at, sizeof(names) - at, "%s%s", n ? ", " : "",
+			 n == 8 ? "..." : unc_tbl_str(w->t, u->name));
+		n++;
+	}
+	return refuse(w, UNC_ERR_INVALID, "a umask is needed: %s%s", names, "");
+}
+
+/* The umasks given, or the default one. */
+static int choose_umasks(struct work *w, uint16_t *umask, unsigned *n)
+{
+	const struct unc_tbl_event *e = &w->t->event[w->spec->event];
+
+	*n = w->spec->n_umasks;
+	memcpy(umask, w->spec->umask, *n * sizeof(*umask));
+	for (uint32_t i = 0; *n == 0 && i < e->umasks.n; i++)
+		if (w->t->umask[e->umasks.first + i].flags & UNC_UMASK_DEFAULT)
+			umask[(*n)++] = (uint16_t)(e->umasks.first + i);
+	if (*n == 0 && e->umasks.n)
+		return fail_no_umask(w, e);
+	return check_umasks(w, umask, *n);
+}
+
+/* A mask of nodes: node number = socket number. */
+static uint64_t node_mask(int node, int socket, int n_sockets)
+{
+	uint64_t own = (uint64_t)1 << socket;
+
+	return node == UNC_NODE_LOCAL ? own : unc_ones((unsigned)n_sockets) & ~own;
+}
+
+static int user_fields(struct work *w, int socket, int n_sockets)
+{
+	for (unsigned i = 0; i < w->spec->n_fields; i++) {
+		const struct unc_spec_field *f = &w->spec->field[i];
+		uint64_t value = f->value;
+
+		if (f->node) {
+			w->code->by_socket = true;
+			value = node_mask(f->node, socket, n_sockets);
+			if (value & ~unc_field_max(&w->t->field[f->field]))
+				return refuse(w, UNC_ERR_RANGE,
+					      "field %s has no bit for so many sockets%s",
+					      unc_tbl_str(w->t, w->t->field[f->field].name), "");
+		}
+		int rc = deposit(w, f->field, value, true);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int socket,
+		    int n_sockets, struct unc_code *out, struct unc_error *err)
+{
+	const struct unc_tbl_event *e = &t->event[spec->event];
+	struct unc_code code = {.type = spec->type, .event = spec->event, .counter = e->counter,
+				.aggregate = e->aggregate, .counters = e->counters,
+				.max_inc = e->max_inc};
+	struct work w = {.t = t, .spec = spec, .code = &code, .err = err};
+	uint16_t umask[UNC_SPEC_UMASKS];
+	unsigned n;
+	int rc;
+
+	if ((rc = choose_umasks(&w, umask, &n)) < 0)
+		return rc;
+	for (unsigned i = 0; i < n; i++) {
+		const struct unc_tbl_umask *u = &t->umask[umask[i]];
+
+		if (u->counter != UNC_NONE)
+			code.counter = u->counter;
+		if (u->counters)
+			code.counters &= u->counters;
+	}
+	if (code.counter != UNC_NONE) {
+		if (spec->n_fields)
+			return refuse(&w, UNC_ERR_INVALID, "it has a counter of its own, which takes "
+				      "no field %s%s",
+				      unc_tbl_str(t, t->field[spec->field[0].field].name), "");
+		code.counters = 0;
+		code.ctl = t->counter[code.counter].enable;
+		*out = code;
+		return 0;
+	}
+	code.ctl = t->type[spec->type].enable;
+	if ((rc = deposit_all(&w, &e->sets)) < 0)
+		return rc;
+	for (unsigned i = 0; i < n; i++)
+		if ((rc = deposit_all(&w, &t->umask[umask[i]].sets)) < 0)
+			return rc;
+	if ((rc = check_uses(&w, umask, n)) < 0 || (rc = user_fields(&w, socket, n_sockets)) < 0 ||
+	    (rc = complete(&w, &e->needs, &e->defaults, NULL)) < 0)
+		return rc;
+	for (unsigned i = 0; i < n; i++) {
+		const struct unc_tbl_umask *u = &t->umask[umask[i]];
+
+		rc = complete(&w, &u->needs, &u->defaults, unc_tbl_str(t, u->name));
+		if (rc < 0)
+			return rc;
+	}
+	if (code.counters == 0)
+		return refuse(&w, UNC_ERR_INVALID, "no counter can count these umasks together%s%s",
+			      "", "");
+	*out = code;
+	return 0;
+}
+
+bool unc_code_same(const struct unc_code *a, const struct unc_code *b)
+{
+	if (a->type != b->type || a->counter != b->counter || a->ctl != b->ctl ||
+	    a->n_filters != b->n_filters)
+		return false;
+	for (unsigned i = 0; i < a->n_filters; i++)
+		if (a->filter[i].reg != b->filter[i].reg ||
+		    a->filter[i].value != b->filter[i].value ||
+		    a->filter[i].mask != b->filter[i].mask)
+			return false;
+	return true;
+}

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events as text: parse and format. encode.c makes register values of them. */
+#include "event.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "table_build.h"
+#include "text.h"
+
+#define WANT "want [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]"
+
+static const char *type_name(const struct unc_table *t, unsigned type)
+{
+	return unc_tbl_str(t, t->type[type].name);
+}
+
+static const char *event_name(const struct unc_table *t, unsigned event)
+{
+	return unc_tbl_str(t, t->event[event].name);
+}
+
+unsigned unc_type_instances(const struct unc_table *t, unsigned type)
+{
+	return t->part[t->type[type].parts.first].where.n;
+}
+
+/* ---- lists in sentences */
+
+/* Appends names to a sentence, the first few of them. */
+static void name_list(char *buf, size_t size, const char *name, unsigned number)
+{
+	size_t at = strlen(buf);
+
+	if (number > 8)
+		return;
+	snprintf(buf + at, size - at, "%s%s", number ? ", " : "", number == 8 ? "..." : name);
+}
+
+static int fail_type(const struct unc_table *t, const char *text, const char *name,
+		     struct unc_error *err)
+{
+	char types[200] = "";
+
+	for (unsigned i = 0; i < t->n_type; i++) {
+		size_t at = strlen(types);
+
+		snprintf(types + at, sizeof(types) - at, "%s%s", i ? ", " : "", type_name(t, i));
+	}
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s: no unit type %s; %s has %s", text, name,
+			unc_tbl_str(t, t->name), types);
+}
+
+static int fail_event(const struct unc_table *t, unsigned type, const char *name,
+		      struct unc_error *err)
+{
+	const struct unc_range *events = &t->type[type].events;
+	struct unc_nearest nearest;
+	char buf[100];
+
+	unc_nearest_start(&nearest, name);
+	for (uint32_t i = 0; i < events->n; i++)
+		unc_nearest_try(&nearest, event_name(t, events->first + i));
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s.%s: no event %s in %s%s", type_name(t, type),
+			name, name, type_name(t, type),
+			unc_nearest_text(&nearest, buf, sizeof(buf)));
+}
+
+/* ---- parts of the text */
+
+static bool same_part(const char *text, size_t length, const char *name)
+{
+	char word[UNC_SPEC_MAX];
+
+	if (length >= sizeof(word))
+		return false;
+	memcpy(word, text, length);
+	word[length] = '\0';
+	return unc_same(word, name);
+}
+
+/* The event whose name, or whose name and a dot, begin the text; the longest one. */
+static bool find_event(const struct unc_table *t, unsigned type, const char *text,
+		       uint16_t *event, size_t *used)
+{
+	const struct unc_range *events = &t->type[type].events;
+
+	*used = 0;
+	for (uint32_t i = 0; i < events->n; i++) {
+		const struct unc_tbl_event *e = &t->event[events->first + i];
+		const unc_str names[2] = {e->name, e->alias};
+
+		for (unsigned k = 0; k < 2; k++) {
+			const char *name = unc_tbl_str(t, names[k]);
+			size_t length = strlen(name);
+
+			if (length <= *used || length > strlen(text) ||
+			    !same_part(text, length, name))
+				continue;
+			if (text[length] != '\0' && text[length] != '.')
+				continue;
+			*event = (uint16_t)(events->first + i);
+			*used = length;
+		}
+	}
+	return *used > 0;
+}
+
+/* The type whose public prefix begins the text ("UNC_M_..."); the longest one. */
+static uint16_t public_type(const struct unc_table *t, const char *text, size_t *used)
+{
+	uint16_t found = UNC_NONE;
+
+	*used = 0;
+	for (unsigned i = 0; i < t->n_type; i++) {
+		const char *p = unc_tbl_str(t, t->type[i].public_prefix);
+
+		while (*p) {
+			size_t length = strcspn(p, ",");
+			char prefix[32];
+
+			if (length < sizeof(prefix)) {
+				memcpy(prefix, p, length);
+				prefix[length] = '\0';
+				if (length > *used && length < strlen(text) &&
+				    same_part(text, length, prefix)) {
+					found = (uint16_t)i;
+					*used = length;
+				}
+			}
+			p += length + (p[length] == ',');
+		}
+	}
+	return found;
+}
+
+/* "cha3" -> type and index; "cha" -> type and -1. */
+static int parse_type(const struct unc_table *t, const char *text, char *word,
+		      struct unc_spec *spec, struct unc_error *err)
+{
+	size_t length = strlen(word);
+	uint64_t index;
+
+	spec->type = unc_find_type(t, word);
+	if (spec->type != UNC_NONE)
+		return 0;
+	while (length && word[length - 1] >= '0' && word[length - 1] <= '9')
+		length--;
+	if (length == 0 || !word[length] || !unc_parse_number(word + length, &index) ||
+	    index > 0xffff)
+		return fail_type(t, text, word, err);
+	word[length] = '\0';
+	spec->type = unc_find_type(t, word);
+	if (spec->type == UNC_NONE)
+		return fail_type(t, text, word, err);
+	spec->index = (int)index;
+	return 0;
+}
+
+/* An event without its type: fine if only one type has it. */
+static int type_of_event(const struct unc_table *t, const char *text, struct unc_spec *spec,
+			 struct unc_error *err)
+{
+	char types[200] = "";
+	unsigned n = 0;
+	uint16_t event;
+	size_t used;
+
+	for (unsigned i = 0; i < t->n_type; i++) {
+		if (!find_event(t, i, text, &event, &used))
+			continue;
+		spec->type = (uint16_t)i;
+		name_list(types, sizeof(types), type_name(t, i), n++);
+	}
+	if (n == 1)
+		return 0;
+	if (n > 1)
+		return unc_fail(err, UNC_ERR_INVALID, "%s: several unit types have it (%s); "
+				"name one, as in %s.%s", text, types, type_name(t, spec->type), text);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s: no unit type of %s has such an event; " WANT,
+			text, unc_tbl_str(t, t->name));
+}
+
+/* ---- umasks and fields */
+
+static bool find_umask(const struct unc_table *t, const struct unc_tbl_event *e, const char *name,
+		       uint16_t *umask)
+{
+	for (uint32_t i = 0; i < e->umasks.n; i++) {
+		const struct unc_tbl_umask *u = &t->umask[e->umasks.first + i];
+
+		if (unc_same(unc_tbl_str(t, u->name), name) ||
+		    (u->alias && unc_same(unc_tbl_str(t, u->alias), name))) {
+			*umask = (uint16_t)(e->umasks.first + i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int fail_umask(const struct unc_table *t, const struct unc_spec *spec, const char *name,
+		      struct unc_error *err)
+{
+	const struct unc_tbl_event *e = &t->event[spec->event];
+	struct unc_nearest nearest;
+	char buf[100], event[160];
+
+	snprintf(event, sizeof(event), "%s.%s", type_name(t, spec->type), unc_tbl_str(t, e->name));
+	if (e->umasks.n == 0)
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s: no umask %s; the event has none",
+				event, name);
+	unc_nearest_start(&nearest, name);
+	for (uint32_t i = 0; i < e->umasks.n; i++)
+		unc_nearest_try(&nearest, unc_tbl_str(t, t->umask[e->umasks.first + i].name));
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s: no umask %s%s", event, name,
+			unc_nearest_text(&nearest, buf, sizeof(buf)));
+}
+
+static int add_umask(const struct unc_table *t, struct unc_spec *spec, const char *name,
+		     struct unc_error *err)
+{
+	uint16_t umask;
+	unsigned at = spec->n_umasks;
+
+	if (!find_umask(t, &t->event[spec->event], name, &umask))
+		return fail_umask(t, spec, name, err);
+	for (unsigned i = 0; i < spec->n_umasks; i++)
+		if (spec->umask[i] == umask)
+			return unc_fail(err, UNC_ERR_INVALID, "%s.%s: umask %s is given twice",
+					type_name(t, spec->type), event_name(t, spec->event), name);
+	if (spec->n_umasks == UNC_SPEC_UMASKS)
+		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: more than %d umasks",
+				type_name(t, spec->type), event_name(t, spec->event),
+				UNC_SPEC_UMASKS);
+	for (; at > 0 && spec->umask[at - 1] > umask; at--)
+		spec->umask[at] = spec->umask[at - 1];
+	spec->umask[at] = umask;
+	spec->n_umasks++;
+	return 0;
+}
+
+static bool in_range(const struct unc_table *t, const struct unc_range *range, uint16_t field)
+{
+	for (uint32_t i = 0; i < range->n; i++)
+		if (t->set[range->first + i].field == field)
+			return true;
+	return false;
+}
+
+uint16_t unc_event_field(const struct unc_table *t, unsigned event, size_t i, bool *needed)
+{
+	const struct unc_tbl_event *e = &t->event[event];
+	const struct unc_tbl_type *type = &t->type[e->type];
+
+	*needed = false;
+	for (uint32_t k = 0; k < type->fields.n; k++) {
+		uint16_t field = (uint16_t)(type->fields.first + k);
+		bool takes = e->counter == UNC_NONE && (t->field[field].flags & UNC_FIELD_USER);
+		bool by_event = in_range(t, &e->needs, field), by_umask = false;
+
+		takes = takes || by_event || in_range(t, &e->uses, field);
+		for (uint32_t u = 0; u < e->umasks.n; u++) {
+			const struct unc_tbl_umask *m = &t->umask[e->umasks.first + u];
+
+			by_umask |= in_range(t, &m->needs, field);
+			takes = takes || in_range(t, &m->uses, field);
+		}
+		if ((takes || by_event || by_umask) && i-- == 0) {
+			*needed = by_event;
+			return field;
+		}
+	}
+	return UNC_NONE;
+}
+
+static int fail_field(const struct unc_table *t, const struct unc_spec *spec, const char *name,
+		      struct unc_error *err)
+{
+	char names[200] = "";
+	uint16_t field;
+	bool needed;
+
+	for (unsigned i = 0; (field = unc_event_field(t, spec->event, i, &needed)) != UNC_NONE; i++)
+		name_list(names, sizeof(names), unc_tbl_str(t, t->field[field].name), i);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s.%s: no field %s; it takes %s",
+			type_name(t, spec->type), event_name(t, spec->event), name,
+			names[0] ? names : "none");
+}
+
+static bool takes_field(const struct unc_table *t, const struct unc_spec *spec, uint16_t field)
+{
+	uint16_t f;
+	bool needed;
+
+	for (unsigned i = 0; (f = unc_event_field(t, spec->event, i, &needed)) != UNC_NONE; i++)
+		if (f == field)
+			return true;
+	return false;
+}
+
+static int field_value(const struct unc_table *t, const struct unc_spec *spec,
+		       struct unc_spec_field *out, const char *text, struct unc_error *err)
+{
+	const struct unc_tbl_field *f = &t->field[out->field];
+	const char *name = unc_tbl_str(t, f->name);
+	uint64_t max = unc_field_max(f);
+
+	if (f->flags & UNC_FIELD_NODES) {
+		out->node = unc_same(text, "local")  ? UNC_NODE_LOCAL :
+			    unc_same(text, "remote") ? UNC_NODE_REMOTE :
+						       UNC_NODE_NONE;
+		if (out->node)
+			return 0;
+	}
+	for (uint32_t i = 0; i < f->values.n; i++)
+		if (unc_same(unc_tbl_str(t, t->value[f->values.first + i].name), text)) {
+			out->value = t->value[f->values.first + i].value;
+			return 0;
+		}
+	if (!unc_parse_number(text, &out->value))
+		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s=%s is not a number%s",
+				type_name(t, spec->type), event_name(t, spec->event), name, text,
+				f->values.n ? " or a name of the table" : "");
+	if (out->value > max)
+		return unc_fail(err, UNC_ERR_RANGE, "%s.%s: %s=%s does not fit; the limit is %llu",
+				type_name(t, spec->type), event_name(t, spec->event), name, text,
+				(unsigned long long)max);
+	if (out->value & ~max)
+		return unc_fail(err, UNC_ERR_RANGE,
+				"%s.%s: %s=%s is not a multiple of %llu, as the register needs",
+				type_name(t, spec->type), event_name(t, spec->event), name, text,
+				1ull << f->shift);
+	return 0;
+}
+
+static int add_field(const struct unc_table *t, struct unc_spec *spec, const char *name,
+		     const char *value, struct unc_error *err)
+{
+	struct unc_spec_field f = {0};
+	unsigned at = spec->n_fields;
+
+	f.field = unc_find_field(t, &t->type[spec->type], name);
+	if (f.field == UNC_NONE || !takes_field(t, spec, f.field))
+		return fail_field(t, spec, name, err);
+	int rc = field_value(t, spec, &f, value, err);
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; i < spec->n_fields; i++)
+		if (spec->field[i].field == f.field)
+			return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s is given twice",
+					type_name(t, spec->type), event_name(t, spec->event), name);
+	if (spec->n_fields == UNC_SPEC_FIELDS)
+		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: more than %d fields",
+				type_name(t, spec->type), event_name(t, spec->event),
+				UNC_SPEC_FIELDS);
+	for (; at > 0 && spec->field[at - 1].field > f.field; at--)
+		spec->field[at] = spec->field[at - 1];
+	spec->field[at] = f;
+	spec->n_fields++;
+	return 0;
+}
+
+static int place_number(const struct unc_table *t, struct unc_spec *spec, const char *name,
+			const char *value, int *out, struct unc_error *err)
+{
+	uint64_t v;
+
+	if (*out >= 0)
+		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s is given twice",
+				type_name(t, spec->type), event_name(t, spec->event), name);
+	if (!unc_parse_number(value, &v) || v > 0xffff)
+		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s=%s is not a number",
+				type_name(t, spec->type), event_name(t, spec->event), name, value);
+	*out = (int)v;
+	return 0;
+}
+
+/* libpfm4's short modifiers. */
+static const char *long_name(const char *name)
+{
+	return unc_same(name, "e") ? "edge" :
+	       unc_same(name, "i") ? "inv" :
+	       unc_same(name, "t") ? "thresh" :
+				     name;
+}
+
+/* What stands between two colons. */
+static int parse_item(const struct unc_table *t, struct unc_spec *spec, char *item,
+		      struct unc_error *err)
+{
+	char *value = strchr(item, '=');
+	uint16_t umask, field;
+
+	if (item[0] == '\0' || (value && value[1] == '\0') || value == item)
+		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: '%s' is empty or has no value; " WANT,
+				type_name(t, spec->type), event_name(t, spec->event), item);
+	if (value) {
+		*value++ = '\0';
+		if (unc_same(item, "socket"))
+			return place_number(t, spec, "socket", value, &spec->socket, err);
+		if (unc_same(item, "unit"))
+			return place_number(t, spec, "unit", value, &spec->index, err);
+		return add_field(t, spec, long_name(item), value, err);
+	}
+	if (find_umask(t, &t->event[spec->event], item, &umask))
+		return add_umask(t, spec, item, err);
+	field = unc_find_field(t, &t->type[spec->type], long_name(item));
+	if (field != UNC_NONE && takes_field(t, spec, field)) {
+		if (unc_field_max(&t->field[field]) == 1)
+			return add_field(t, spec, long_name(item), "1", err);
+		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: field %s needs a value, as in %s=1",
+				type_name(t, spec->type), event_name(t, spec->event), item, item);
+	}
+	return fail_umask(t, spec, item, err);
+}
+
+/* The part before the first colon: type, index, event, and umask after a dot. */
+static int parse_head(const struct unc_table *t, const char *text, char *head,
+		      struct unc_spec *spec, struct unc_error *err)
+{
+	size_t used;
+	char *rest = head, *dot = strchr(head, '.');
+	int rc;
+
+	spec->type = public_type(t, head, &used);
+	if (spec->type != UNC_NONE) {
+		rest = head + used;
+	} else if (unc_find_type(t, head) != UNC_NONE || !dot) {
+		if ((rc = type_of_event(t, head, spec, err)) < 0)
+			return rc;
+	} else {
+		*dot = '\0';
+		rest = dot + 1;
+		rc = parse_type(t, text, head, spec, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (!find_event(t, spec->type, rest, &spec->event, &used)) {
+		rest[strcspn(rest, ".")] = '\0';
+		return fail_event(t, spec->type, rest, err);
+	}
+	if (rest[used] == '\0')
+		return 0;
+	return add_umask(t, spec, rest + used + 1, err);
+}
+
+static int check_index(const struct unc_table *t, const struct unc_spec *spec,
+		       struct unc_error *err)
+{
+	unsigned n = unc_type_instances(t, spec->type);
+
+	if (n == 0)
+		n = 64; /* known to discovery only */
+	if (spec->index >= (int)n)
+		return unc_fail(err, UNC_ERR_RANGE, "%s%d: no such unit; a socket has at most %s0 to %s%u",
+				type_name(t, spec->type), spec->index, type_name(t, spec->type),
+				type_name(t, spec->type), n - 1);
+	if (spec->socket >= 64)
+		return unc_fail(err, UNC_ERR_RANGE, "%s.%s: socket=%d does not fit; the limit is 63",
+				type_name(t, spec->type), event_name(t, spec->event), spec->socket);
+	return 0;
+}
+
+int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec *out,
+		   struct unc_error *err)
+{
+	struct unc_spec spec = {.index = -1, .socket = -1};
+	char copy[UNC_SPEC_MAX], *colon, *next;
+	int rc;
+
+	if (text[0] == '\0')
+		return unc_fail(err, UNC_ERR_INVALID, "the event is empty; " WANT);
+	if (strlen(text) >= sizeof(copy))
+		return unc_fail(err, UNC_ERR_INVALID, "the event '%.40s...' is longer than %d letters",
+				text, UNC_SPEC_MAX - 1);
+	for (const char *p = text; *p; p++)
+		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
+			return unc_fail(err, UNC_ERR_INVALID, "'%s': a blank or unprintable letter "
+					"in an event; " WANT, text);
+	strcpy(copy, text);
+	colon = strchr(copy, ':');
+	if (colon && colon[1] == ':') { /* type::EVENT is type.EVENT */
+		*colon = '.';
+		memmove(colon + 1, colon + 2, strlen(colon + 2) + 1);
+		colon = strchr(copy, ':');
+	}
+	if (colon)
+		*colon++ = '\0';
+	if ((rc = parse_head(t, text, copy, &spec, err)) < 0)
+		return rc;
+	for (; colon; colon = next) {
+		next = strchr(colon, ':');
+		if (next)
+			*next++ = '\0';
+		if ((rc = parse_item(t, &spec, colon, err)) < 0)
+			return rc;
+	}
+	if ((rc = check_index(t, &spec, err)) < 0)
+		return rc;
+	*out = spec;
+	return 0;
+}
+
+/* ---- format */
+
+struct out {
+	char *buf;
+	size_t size, n;
+};
+
+static void put(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct out *o, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	int n = vsnprintf(o->n < o->size ? o->buf + o->n : NULL,
+			  o->n < o->size ? o->size - o->n : 0, format, args);
+	va_end(args);
+	o->n += (size_t)n;
+}
+
+static void put_field(struct out *o, const struct unc_table *t, const struct unc_spec_field *sf)
+{
+	const struct unc_tbl_field *f = &t->field[sf->field];
+	const char *name = unc_tbl_str(t, f->name);
+
+	if (sf->node)
+		put(o, ":%s=%s", name, sf->node == UNC_NODE_LOCAL ? "local" : "remote");
+	else if (unc_field_max(f) == 1 && sf->value == 1)
+		put(o, ":%s", name);
+	else if (sf->value < 10 || f->reg[0] == UNC_NONE)
+		put(o, ":%s=%llu", name, (unsigned long long)sf->value);
+	else
+		put(o, ":%s=0x%llx", name, (unsigned long long)sf->value);
+}
+
+int unc_spec_format(const struct unc_table *t, const struct unc_spec *spec, char *buf, size_t size)
+{
+	struct out o = {buf, size, 0};
+
+	put(&o, "%s", type_name(t, spec->type));
+	if (spec->index >= 0)
+		put(&o, "%d", spec->index);
+	put(&o, ".%s", event_name(t, spec->event));
+	for (unsigned i = 0; i < spec->n_umasks; i++)
+		put(&o, ":%s", unc_tbl_str(t, t->umask[spec->umask[i]].name));
+	for (unsigned i = 0; i < spec->n_fields; i++)
+		put_field(&o, t, &spec->field[i]);
+	if (spec->socket >= 0)
+		put(&o, ":socket=%d", spec->socket);
+	return o.n < size ? 0 : UNC_ERR_RANGE;
+}
+
+int unc_spec_canonical(const struct unc_table *t, const char *text, char *buf, size_t size,
+		       struct unc_error *err)
+{
+	struct unc_spec spec;
+	struct unc_code code;
+	int rc;
+
+	if ((rc = unc_spec_parse(t, text, &spec, err)) < 0 ||
+	    (rc = unc_spec_encode(t, &spec, 0, 2, &code, err)) < 0)
+		return rc;
+	rc = unc_spec_format(t, &spec, buf, size);
+	return rc < 0 ? unc_fail(err, rc, "%s: the canonical text is too long", text) : 0;
+}

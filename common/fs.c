@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct unc_fs {
+	char *prefix; /* "" for the real root, else without a slash at the end */
+};
+
+int unc_fs_error(int errno_value)
+{
+	switch (errno_value) {
+	case ENOENT:
+	case ENOTDIR:
+	case ENODEV:
+	case ENXIO:
+		return UNC_ERR_NOT_FOUND;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return UNC_ERR_PERMISSION;
+	case ENOMEM:
+		return UNC_ERR_MEMORY;
+	case ENAMETOOLONG:
+		return UNC_ERR_RANGE;
+	default:
+		return UNC_ERR_IO;
+	}
+}
+
+int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err)
+{
+	struct unc_fs *fs;
+	struct stat st;
+	size_t n;
+
+	if (!root || !*root)
+		root = "/";
+	if (stat(root, &st) < 0)
+		return unc_fail(err, unc_fs_error(errno), "root '%s': %s", root, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "root '%s' is not a directory", root);
+	for (n = strlen(root); n && root[n - 1] == '/'; n--)
+		continue;
+	if (n >= PATH_MAX / 2)
+		return unc_fail(err, UNC_ERR_RANGE, "the path of the root is too long");
+	fs = malloc(sizeof(*fs));
+	if (!fs)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	fs->prefix = strndup(root, n);
+	if (!fs->prefix) {
+		free(fs);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	*out = fs;
+	return 0;
+}
+
+void unc_fs_close(struct unc_fs *fs)
+{
+	if (!fs)
+		return;
+	free(fs->prefix);
+	free(fs);
+}
+
+const char *unc_fs_root(const struct unc_fs *fs)
+{
+	return *fs->prefix ? fs->prefix : "/";
+}
+
+bool unc_fs_is_real(const struct unc_fs *fs)
+{
+	return !*fs->prefix;
+}
+
+static int path_of(const struct unc_fs *fs, char *buf, size_t size, const char *format,
+		   va_list args)
+{
+	int head = snprintf(buf, size, "%s%s", fs->prefix, *format == '/' ? "" : "/");
+	int tail;
+
+	if (head < 0 || (size_t)head >= size)
+		return UNC_ERR_RANGE;
+	tail = vsnprintf(buf + head, size - (size_t)head, format, args);
+	return tail < 0 || (size_t)tail >= size - (size_t)head ? UNC_ERR_RANGE : 0;
+}
+
+int unc_fs_path(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
+{
+	va_list args;
+	int rc;
+
+	va_start(args, format);
+	rc = path_of(fs, buf, size, format, args);
+	va_end(args);
+	return rc;
+}
+
+static int open_path(const char *path, int flags)
+{
+	int fd;
+
+	do
+		fd = open(path, flags | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	return fd < 0 ? unc_fs_error(errno) : fd;
+}
+
+int unc_fs_descriptor(const struct unc_fs *fs, int flags, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	int rc;
+
+	va_start(args, format);
+	rc = path_of(fs, path, sizeof(path), format, args);
+	va_end(args);
+	return rc < 0 ? rc : open_path(path, flags);
+}
+
+int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	size_t n = 0;
+	int rc, fd;
+
+	va_start(args, format);
+	rc = path_of(fs, path, sizeof(path), format, args);
+	va_end(args);
+	if (rc < 0)
+		return rc;
+	fd = open_path(path, O_RDONLY);
+	if (fd < 0)
+		return fd;
+	while (n < size - 1) {
+		ssize_t got = read(fd, buf + n, size - 1 - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			rc = unc_fs_error(errno);
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+	}
+	close(fd);
+	if (n && buf[n - 1] == '\n')
+		n--;
+	buf[n] = '\0';
+	return rc;
+}
+
+bool unc_fs_exists(const struct unc_fs *fs, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	int rc;
+
+	va_start(args, format);
+	rc = path_of(fs, path, sizeof(path), format, args);
+	va_end(args);
+	return rc == 0 && access(path, F_OK) == 0;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+#endif
+
+#include "event.h"
+#include "text.h"
+
+#ifndef UNC_VERSION
+#define UNC_VERSION "0.0.0"
+#endif
+
+/* Of the calling thread only: a platform that did not open cannot keep its sentence. */
+static _Thread_local struct unc_error open_error;
+
+const char *unc_version(void)
+{
+	return UNC_VERSION;
+}
+
+const char *unc_open_error(void)
+{
+	return open_error.text;
+}
+
+const char *unc_platform_error(const struct unc_platform *p)
+{
+	return p->error.text;
+}
+
+void unc_platform_log(const struct unc_platform *p, enum unc_log_level level, const char *format,
+		      ...)
+{
+	char text[UNC_ERROR_MAX];
+	va_list args;
+
+	if (!p->log)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	p->log(p->log_user, level, text);
+}
+
+static void note(void *user, const char *text)
+{
+	unc_platform_log(user, UNC_LOG_WARNING, "%s", text);
+}
+
+/* ---- time */
+
+void unc_platform_now(const struct unc_platform *p, uint64_t *ns, uint64_t *tsc)
+{
+	struct timespec now;
+
+	if (p->sim) {
+		*ns = unc_sim_time(p->sim);
+		*tsc = unc_sim_tsc(p->sim);
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	*ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+#if defined(__x86_64__) || defined(__i386__)
+	*tsc = __rdtsc();
+#else
+	*tsc = 0;
+#endif
+}
+
+double unc_platform_tsc_hz(const struct unc_platform *p)
+{
+	uint64_t ns, tsc;
+
+	if (p->sim)
+		return p->table->machine.tsc_hz;
+	unc_platform_now(p, &ns, &tsc);
+	return ns > p->opened_ns ? (double)(tsc - p->opened_tsc) * 1e9 / (double)(ns - p->opened_ns) :
+				   0;
+}
+
+int unc_platform_nodes(const struct unc_platform *p)
+{
+	return p->access ? p->topology.n_sockets : 2;
+}
+
+/* ---- opening */
+
+static const char *option(const char *given, const char *variable)
+{
+	const char *text = given ? given : getenv(variable);
+
+	return text && text[0] ? text : NULL;
+}
+
+static void cpu_names(const struct unc_table *const *all, size_t n, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		size_t at = strlen(buf);
+
+		snprintf(buf + at, size - at, "%s%s", i ? ", " : "", unc_tbl_str(all[i], all[i]->name));
+	}
+}
+
+static int table_by_name(const struct unc_table *const *all, size_t n, const char *name,
+			 const struct unc_table **out, struct unc_error *err)
+{
+	char names[200];
+
+	for (size_t i = 0; i < n; i++)
+		if (unc_same(unc_tbl_str(all[i], all[i]->name), name)) {
+			*out = all[i];
+			return 0;
+		}
+	cpu_names(all, n, names, sizeof(names));
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %s; there are tables for %s", name, names);
+}
+
+static int table_by_cpu(const struct unc_table *const *all, size_t n,
+			const struct unc_topology *top, const struct unc_table **out,
+			struct unc_error *err)
+{
+	char names[200];
+	bool intel = strcmp(top->vendor, "GenuineIntel") == 0;
+
+	for (size_t i = 0; intel && i < n; i++)
+		for (unsigned k = 0; all[i]->family == top->family && k < all[i]->n_models; k++)
+			if (all[i]->models[k] == top->model) {
+				*out = all[i];
+				return 0;
+			}
+	cpu_names(all, n, names, sizeof(names));
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"this CPU (%s, family %d model 0x%x%s) has no uncore monitors that are known "
+			"here; there are tables for %s, and UNCORE_SIM=%s simulates one",
+			top->model_name[0] ? top->model_name : top->vendor, top->family,
+			(unsigned)top->model, top->hypervisor ? ", in a virtual machine" : "", names,
+			unc_tbl_str(all[n - 1], all[n - 1]->name));
+}
+
+/* The registers of all units, with what may be written to them. */
+static int allow_registers(struct unc_platform *p, struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	struct unc_allowed *all = NULL;
+	size_t n = 0, cap = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->instances.n; i++)
+		cap += t->type[p->instances.unit[i].type].regs.n;
+	if (cap && !(all = calloc(cap, sizeof(*all))))
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+		const struct unc_range *regs = &t->type[u->type].regs;
+
+		for (uint32_t k = 0; u->available && k < regs->n; k++) {
+			const struct unc_tbl_reg *reg = &t->reg[regs->first + k];
+
+			/* A part that is missing has no registers. */
+			if (unc_instance_reg(t, u, regs->first + k, &all[n].reg, NULL) < 0)
+				continue;
+			all[n].write_mask = reg->write_mask;
+			all[n++].readable = !(reg->flags & UNC_REG_WO);
+		}
+	}
+	if (n)
+		rc = unc_access_allow(p->access, all, n, err);
+	free(all);
+	return rc;
+}
+
+static int open_machine(struct unc_platform *p, struct unc_error *err)
+{
+	struct unc_bus *bus = NULL;
+	int rc;
+
+	if ((rc = unc_access_open(p->fs, p->sim, &p->access, err)) < 0)
+		return rc;
+	if (p->sim)
+		bus = unc_sim_bus(p->sim);
+	else if ((rc = unc_bus_open_system(p->fs, &bus, err)) < 0)
+		return rc;
+	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
+	if (!p->sim)
+		bus->methods->close(bus);
+	return rc < 0 ? rc : allow_registers(p, err);
+}
+
+/* For listing and encoding: the units that the tables know, as if on socket 0. */
+static int nominal_units(struct unc_platform *p, struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < t->n_type; i++)
+		n += unc_type_instances(t, i) ? unc_type_instances(t, i) : 1;
+	p->instances.unit = calloc(n, sizeof(*p->instances.unit));
+	if (!p->instances.unit)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (unsigned i = 0; i < t->n_type; i++) {
+		unsigned count = unc_type_instances(t, i) ? unc_type_instances(t, i) : 1;
+
+		for (unsigned k = 0; k < count; k++)
+			unc_instance_nominal(t, i, k, &p->instances.unit[p->instances.n++]);
+	}
+	return 0;
+}
+
+static int choose_table(struct unc_platform *p, const struct unc_options *o,
+			const struct unc_table *const *all, size_t n, struct unc_error *err)
+{
+	const char *sim = o->sim ? o->sim : getenv("UNCORE_SIM");
+	int rc;
+
+	if (o->cpu && o->cpu[0] && !(o->sim && o->sim[0]))
+		return table_by_name(all, n, o->cpu, &p->table, err);
+	if (sim && sim[0]) {
+		if ((rc = unc_sim_open(sim, all, n, &p->sim, err)) < 0)
+			return rc;
+		p->table = unc_sim_table(p->sim);
+		unc_sim_topology(p->sim, &p->topology);
+		return 0;
+	}
+	if ((rc = unc_topology_read(p->fs, &p->topology, err)) < 0)
+		return rc;
+	return table_by_cpu(all, n, &p->topology, &p->table, err);
+}
+
+static int open_platform(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
+{
+	const char *tables = option(o->tables, "UNCORE_TABLES");
+	const struct unc_table *const *all;
+	size_t n;
+	int rc;
+
+	if ((rc = unc_fs_open(option(o->sysroot, "UNCORE_SYSROOT"), &p->fs, err)) < 0)
+		return rc;
+	all = unc_tables(&n);
+	if (tables) {
+		if ((rc = unc_table_set_load(tables, &p->set, err)) < 0)
+			return rc;
+		all = p->set.table;
+		n = p->set.n;
+	}
+	if ((rc = choose_table(p, o, all, n, err)) < 0)
+		return rc;
+	if (!p->sim && o->cpu && o->cpu[0])
+		rc = nominal_units(p, err);
+	else
+		rc = open_machine(p, err);
+	if (rc < 0)
+		return rc;
+	unc_platform_now(p, &p->opened_ns, &p->opened_tsc);
+	return unc_describe(p, err);
+}
+
+int unc_platform_open(const struct unc_options *options, struct unc_platform **out)
+{
+	struct unc_options o = {0};
+	struct unc_platform *p;
+
+	unc_error_clear(&open_error);
+	if (options) {
+		if (options->size < sizeof(size_t) || options->size > 4096)
+			return unc_fail(&open_error, UNC_ERR_INVALID,
+					"options.size is not sizeof(struct unc_options)");
+		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return unc_fail(&open_error, UNC_ERR_MEMORY, "out of memory");
+	pthread_mutex_init(&p->lock, NULL);
+	p->log = o.log;
+	p->log_user = o.log_user;
+	int rc = open_platform(p, &o, &open_error);
+	if (rc < 0) {
+		unc_platform_close(p);
+		return rc;
+	}
+	*out = p;
+	return 0;
+}
+
+void unc_platform_close(struct unc_platform *p)
+{
+	if (!p)
+		return;
+	unc_describe_free(p);
+	unc_access_close(p->access);
+	unc_instances_free(&p->instances);
+	unc_sim_close(p->sim);
+	unc_fs_close(p->fs);
+	unc_table_set_free(&p->set);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+int unc_platform_simulated(const struct unc_platform *p)
+{
+	return p->sim != NULL;
+}
+
+int unc_platform_sockets(const struct unc_platform *p)
+{
+	return p->access ? p->topology.n_sockets : 0;
+}

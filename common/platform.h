@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The open machine, as sessions and the enumeration see it. */
+#ifndef UNC_PLATFORM_H
+#define UNC_PLATFORM_H
+
+#include <pthread.h>
+
+#include "access.h"
+#include "cpu.h"
+#include "discover.h"
+#include "fs.h"
+#include "sim.h"
+#include "table.h"
+#include "table_load.h"
+
+struct unc_platform {
+	const struct unc_table *table;
+	struct unc_table_set set; /* tables of UNCORE_TABLES, if any */
+	struct unc_fs *fs;
+	struct unc_sim *sim;
+	struct unc_access *access; /* NULL: opened for listing only */
+	struct unc_topology topology;
+	struct unc_instances instances;
+	unc_log_fn log;
+	void *log_user;
+	uint64_t opened_ns, opened_tsc;
+	pthread_mutex_t lock; /* of error, access and the metrics' lazy part */
+	struct unc_error error;
+	/* descriptors (describe.c) */
+	struct unc_cpu cpu;
+	int models[8];
+	struct unc_type *type;
+	struct unc_unit *unit;
+	struct unc_event *event;
+	char *event_text; /* what event[].spec points into */
+	struct unc_metric_row *metric;
+};
+
+/* Makes and frees the descriptors. */
+int unc_describe(struct unc_platform *, struct unc_error *);
+void unc_describe_free(struct unc_platform *);
+void unc_describe_cpu(const struct unc_table *, struct unc_cpu *out, int *models);
+
+/* Time in ns and TSC ticks of the machine (the simulated one has its own). */
+void unc_platform_now(const struct unc_platform *, uint64_t *ns, uint64_t *tsc);
+/* Frequency of the TSC as observed since the platform was opened; the machine's own if simulated. */
+double unc_platform_tsc_hz(const struct unc_platform *);
+void unc_platform_log(const struct unc_platform *, enum unc_log_level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Sockets to encode for: those of the machine, 2 when only listing. */
+int unc_platform_nodes(const struct unc_platform *);
+
+#endif

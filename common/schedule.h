@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which counter of a unit counts which event. Pure. */
+#ifndef UNC_SCHEDULE_H
+#define UNC_SCHEDULE_H
+
+#include "event.h"
+
+enum { UNC_MAX_CODES = 64 }; /* events on one unit at a time */
+
+enum unc_conflict_kind {
+	UNC_CONFLICT_COUNTER, /* no counter left among those allowed */
+	UNC_CONFLICT_FILTER   /* the same filter bits with other values */
+};
+
+struct unc_conflict {
+	enum unc_conflict_kind kind;
+	size_t a, b;       /* indices of the two events; b == a: only the busy counters are in the way */
+	uint16_t reg;      /* filter register */
+};
+
+/*
+ * Assigns programmable counters to n events of one unit; fixed and free-running ones need none.
+ * busy: counters that may not be used. counter[i]: the number, or 0 for fixed ones.
+ * Returns 0, or UNC_ERR_CONFLICT with *conflict filled.
+ */
+int unc_schedule(const struct unc_code *const *code, size_t n, uint32_t busy, uint8_t *counter,
+		 struct unc_conflict *conflict);
+
+/* Passes that n events need when each unit type has one unit, all idle; at least 1 if n > 0. */
+int unc_schedule_passes(const struct unc_code *code, size_t n);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inside a session.
+ *
+ *   item     what the user added: an event or a metric
+ *   measure  an event on all the units it is summed over, in one pass
+ *   slot     one counter of one unit in one pass; equal ones are shared
+ *   pass     what is counted at the same time
+ *
+ * session.c adds items, session_run.c programs and stops, session_read.c reads.
+ */
+#ifndef UNC_SESSION_H
+#define UNC_SESSION_H
+
+#include <pthread.h>
+
+#include "event.h"
+#include "metric.h"
+#include "plan.h"
+#include "platform.h"
+
+enum { UNC_END = -1, UNC_MEASURE_MEAN = UNC_AGGREGATE_ONE + 1 };
+
+struct unc_slot {
+	struct unc_code code;
+	uint32_t instance;  /* index into platform->instances */
+	uint32_t name;      /* the measure that made it, for sentences */
+	int next;           /* next slot of the same instance, UNC_END */
+	uint16_t pass;
+	uint16_t ctr;       /* counter register (index into table->reg), once started */
+	uint64_t mask;      /* all ones in the counter's width */
+	uint64_t last;      /* as read last */
+	uint64_t total;     /* counted since start or reset */
+	uint64_t reported;  /* total at the last read by the user */
+	uint64_t delta;     /* counted in the last interval */
+};
+
+struct unc_measure {
+	char *name;         /* canonical text */
+	uint32_t *slot;
+	uint32_t n_slots;
+	uint16_t pass;
+	uint8_t aggregate;  /* UNC_AGGREGATE_* or UNC_MEASURE_MEAN */
+};
+
+struct unc_item {
+	int metric;         /* index into table->metric, -1 for an event */
+	uint32_t *measure;  /* one for an event; one for each reference of a formula */
+	uint32_t n_measures;
+	struct unc_expr *expr;
+	uint64_t passes;    /* bit i: pass i is part of it */
+	unsigned last_pass;
+};
+
+enum { UNC_MAX_PASSES = 64 };
+
+struct unc_pass {
+	double time;        /* seconds counted since start or reset */
+	double reported;
+	double delta;       /* of the last interval */
+};
+
+struct unc_session {
+	struct unc_platform *platform;
+	unsigned flags;
+	struct unc_error error;
+	struct unc_item *item;
+	size_t n_items;
+	struct unc_measure *measure;
+	size_t n_measures;
+	struct unc_slot *slot;
+	size_t n_slots;
+	int *head;          /* first slot of each instance, UNC_END */
+	struct unc_pass pass[UNC_MAX_PASSES];
+	unsigned n_passes;
+	double *scratch;    /* one value for each reference of the largest formula */
+	size_t n_scratch;
+
+	/* while running */
+	pthread_mutex_t lock;
+	bool started, running;
+	bool final;         /* stopped, and the last interval has been ended */
+	unsigned now;       /* the pass that counts */
+	bool interval_ended; /* since it was programmed */
+	uint64_t since_ns;  /* the running pass was looked at last */
+	struct unc_plan_unit *unit; /* programmed units */
+	size_t n_units;
+	struct unc_reg_op *read; /* the read plan, one operation for each slot of the pass */
+	uint32_t *read_slot;
+	size_t n_reads;
+
+	/* the thread that looks in before a counter can wrap twice */
+	pthread_t watcher;
+	pthread_cond_t wake;
+	bool watching, leave;
+	double watch_seconds;
+};
+
+/* session_run.c */
+int unc_session_program(struct unc_session *, struct unc_error *err);   /* pass `now` */
+int unc_session_unprogram(struct unc_session *, struct unc_error *err);
+
+/* session_read.c: one look at the counters of the running pass. The lock is held. */
+int unc_session_look(struct unc_session *, struct unc_error *err);
+void unc_session_end_interval(struct unc_session *);
+int unc_session_watch(struct unc_session *, struct unc_error *err);
+void unc_session_unwatch(struct unc_session *);
+
+/* Counter register and width of a slot, once a programmable one has been assigned. */
+uint16_t unc_slot_register(const struct unc_table *, const struct unc_slot *, unsigned counter);
+unsigned unc_slot_width(const struct unc_table *, const struct unc_slot *);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Builds the machine from the table: unit types, blocks, registers and the index of places. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_machine.h"
+#include "text.h"
+
+/*
+ * Units that only discovery tells the place of (MMIO) get pages of a window of their own, one
+ * window for each socket and type, below the BARs and above 4 GB.
+ */
+enum { WINDOW_PAGE = 0x1000 };
+static const uint64_t window_base = 0x3a0000000000, window_socket = 0x100000000,
+		      window_type = 0x1000000;
+
+static uint64_t piece_mask(const struct unc_tbl_field *field, unsigned piece)
+{
+	uint64_t ones = field->width[piece] >= 64 ? ~(uint64_t)0 :
+						    ((uint64_t)1 << field->width[piece]) - 1;
+
+	return ones << field->lo[piece];
+}
+
+uint64_t unc_sim_field_mask(const struct unc_tbl_field *field)
+{
+	uint64_t mask = piece_mask(field, 0);
+
+	if (field->width[1] && field->reg[1] == field->reg[0])
+		mask |= piece_mask(field, 1);
+	return mask;
+}
+
+uint64_t unc_sim_field_get(const struct unc_tbl_field *field, uint64_t value)
+{
+	uint64_t low = (value & piece_mask(field, 0)) >> field->lo[0];
+
+	if (!field->width[1] || field->reg[1] != field->reg[0])
+		return low;
+	return low | ((value & piece_mask(field, 1)) >> field->lo[1]) << field->width[0];
+}
+
+bool unc_sim_hidden(const struct unc_sim *sim, unsigned type, unsigned part)
+{
+	for (int i = 0; i < sim->options.n_hidden; i++) {
+		const struct sim_hidden *hidden = &sim->options.hidden[i];
+
+		if (hidden->type == type && (hidden->part < 0 || hidden->part == (int)part))
+			return true;
+	}
+	return false;
+}
+
+/* ---- unit types */
+
+static void type_field(const struct unc_table *table, struct sim_type *type,
+		       const struct unc_tbl_field *field)
+{
+	struct {
+		const char *name;
+		bool unit;
+		uint64_t *mask;
+	} known[] = {
+		{"frz", true, &type->frz},	     {"frz_en", true, &type->frz_en},
+		{"rst_ctrl", true, &type->rst_ctrl}, {"rst_ctrs", true, &type->rst_ctrs},
+		{"rst", false, &type->rst},	     {"edge", false, &type->edge},
+		{"inv", false, &type->inv},	     {"occ_edge", false, &type->edge},
+		{"occ_inv", false, &type->inv},
+	};
+	const char *name = unc_tbl_str(table, field->name);
+	bool of_unit = type->row->unit_ctl != UNC_NONE && field->reg[0] == type->row->unit_ctl;
+	bool of_ctl = field->reg[0] == UNC_NONE;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if ((known[i].unit ? of_unit : of_ctl) && unc_same(name, known[i].name))
+			*known[i].mask |= unc_sim_field_mask(field);
+	if (!of_ctl)
+		return;
+	if (unc_same(name, "thresh"))
+		type->thresh = field;
+	if (unc_same(name, "en"))
+		type->modifiers |= unc_sim_field_mask(field);
+}
+
+/* The event by which counters 1.. count what counter 0 holds: thresholds on an occupancy. */
+static void type_follow(const struct unc_table *table, struct sim_type *type)
+{
+	for (uint32_t i = 0; i < type->row->events.n && type->code; i++) {
+		const struct unc_tbl_event *event = &table->event[type->row->events.first + i];
+
+		if (!unc_same(unc_tbl_str(table, event->name), "COUNTER0_OCCUPANCY"))
+			continue;
+		type->follow = (uint64_t)event->code << table->field[type->row->f_event].lo[0];
+		type->has_follow = true;
+	}
+}
+
+static int type_rates(const struct unc_table *table, struct sim_type *type)
+{
+	for (size_t i = 0; i < table->n_rate; i++)
+		type->n_rates += table->rate[i].type == type->number;
+	type->rate = calloc(type->n_rates + 1, sizeof(*type->rate));
+	if (!type->rate)
+		return UNC_ERR_MEMORY;
+	for (size_t i = 0, n = 0; i < table->n_rate; i++)
+		if (table->rate[i].type == type->number)
+			type->rate[n++] = &table->rate[i];
+	return 0;
+}
+
+static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
+{
+	const struct unc_table *table = sim->table;
+	struct sim_type *type = &sim->type[unit->type];
+
+	type->row = &table->type[unit->type];
+	type->number = unit->type;
+	type->present = unit->present;
+	type->clock = unit->clock_hz;
+	for (uint32_t i = 0; i < type->row->fields.n; i++)
+		type_field(table, type, &table->field[type->row->fields.first + i]);
+	if (type->row->f_event != UNC_NONE)
+		type->code = unc_sim_field_mask(&table->field[type->row->f_event]);
+	if (type->row->f_umask != UNC_NONE)
+		type->umask = unc_sim_field_mask(&table->field[type->row->f_umask]);
+	type->modifiers |= type->row->enable | type->rst | type->edge | type->inv;
+	if (type->thresh)
+		type->modifiers |= unc_sim_field_mask(type->thresh);
+	type_follow(table, type);
+	return type_rates(table, type);
+}
+
+/* ---- places */
+
+bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsigned part,
+		   unsigned index, unsigned socket, struct unc_reg *place)
+{
+	const struct unc_table *table = sim->table;
+
+	if (part >= type->row->parts.n)
+		return false;
+	const struct unc_tbl_part *row = &table->part[type->row->parts.first + part];
+	*place = (struct unc_reg){.space = row->space};
+	if (row->where.n == 0 && row->space == UNC_SPACE_MMIO) {
+		place->address = window_base + socket * window_socket +
+				 type->number * window_type + (uint64_t)index * WINDOW_PAGE;
+		return true;
+	}
+	if (index >= row->where.n)
+		return false;
+	const struct unc_tbl_where *where = &table->where[row->where.first + index];
+	switch (row->space) {
+	case UNC_SPACE_MSR:
+		place->address = where->base;
+		place->target = socket;
+		break;
+	case UNC_SPACE_PCI:
+		place->address = UNC_PCI(0, unc_sim_bus_number(sim, socket), where->devfn,
+					 where->base);
+		break;
+	default:
+		place->address = unc_sim_bar_address(&table->bar[where->bar], socket,
+						     where->bar_index) +
+				 where->base;
+	}
+	return true;
+}
+
+static void place_reg(const struct unc_sim *sim, struct sim_reg *reg)
+{
+	const struct sim_block *block = reg->block;
+	struct unc_reg place;
+
+	if (unc_sim_hidden(sim, block->type->number, reg->row->part) ||
+	    !unc_sim_place(sim, block->type, reg->row->part, block->index, block->socket, &place))
+		return;
+	reg->reg = place;
+	reg->reg.width = reg->row->width;
+	if (reg->row->flags & UNC_REG_ABS)
+		reg->reg.address = place.space == UNC_SPACE_PCI ?
+					   UNC_PCI_FUNCTION(place.address) |
+						   (uint32_t)reg->row->offset :
+					   (uint32_t)reg->row->offset;
+	else
+		reg->reg.address += (uint64_t)(int64_t)reg->row->offset;
+	reg->exists = true;
+}
+
+/* ---- blocks */
+
+static void add_counter(struct unc_sim *sim, struct sim_block *block, struct sim_reg *ctr,
+			struct sim_reg *ctl, const struct unc_tbl_counter *row, unsigned number)
+{
+	struct sim_counter *counter = &sim->counter[sim->n_counters++];
+
+	counter->row = row;
+	counter->ctr = ctr;
+	counter->ctl = ctl;
+	counter->width = row ? row->width : block->type->row->width;
+	counter->number = (uint8_t)number;
+	ctr->counter = counter;
+	if (ctl)
+		ctl->counter = counter;
+	block->n_counters++;
+}
+
+static void build_block(struct unc_sim *sim, const struct sim_type *type, unsigned socket,
+			unsigned index)
+{
+	const struct unc_table *table = sim->table;
+	const struct unc_tbl_type *row = type->row;
+	struct sim_block *block = &sim->block[sim->n_blocks++];
+	uint32_t first = row->regs.first;
+
+	*block = (struct sim_block){
+		.type = type, .sim = sim, .socket = (uint16_t)socket, .index = (uint16_t)index,
+		.reg = &sim->reg[sim->n_regs], .counter = &sim->counter[sim->n_counters],
+	};
+	for (uint32_t i = 0; i < row->regs.n; i++) {
+		struct sim_reg *reg = &sim->reg[sim->n_regs++];
+
+		reg->row = &table->reg[first + i];
+		reg->block = block;
+		place_reg(sim, reg);
+	}
+	for (unsigned i = 0; i < row->n_counters; i++)
+		add_counter(sim, block, &block->reg[row->first_ctr + i - first],
+			    &block->reg[row->first_ctl + i - first], NULL, i);
+	for (uint32_t i = 0; i < row->counters.n; i++) {
+		const struct unc_tbl_counter *fixed = &table->counter[row->counters.first + i];
+
+		add_counter(sim, block, &block->reg[fixed->ctr - first],
+			    fixed->ctl == UNC_NONE ? NULL : &block->reg[fixed->ctl - first], fixed,
+			    i);
+	}
+	unc_sim_block_init(block);
+}
+
+static int build_blocks(struct unc_sim *sim)
+{
+	size_t blocks = 0, regs = 0, counters = 0, sockets = (size_t)sim->options.sockets;
+
+	for (size_t i = 0; i < sim->table->n_type; i++) {
+		const struct sim_type *type = &sim->type[i];
+		size_t n = (size_t)__builtin_popcountll(type->present) * sockets;
+
+		blocks += n;
+		regs += n ? n * type->row->regs.n : 0;
+		counters += n ? n * (type->row->n_counters + type->row->counters.n) : 0;
+	}
+	sim->block = calloc(blocks + 1, sizeof(*sim->block));
+	sim->reg = calloc(regs + 1, sizeof(*sim->reg));
+	sim->counter = calloc(counters + 1, sizeof(*sim->counter));
+	if (!sim->block || !sim->reg || !sim->counter)
+		return UNC_ERR_MEMORY;
+	for (size_t i = 0; i < sim->table->n_type; i++)
+		for (unsigned socket = 0; socket < sockets; socket++)
+			for (unsigned index = 0; index < 64; index++)
+				if (sim->type[i].present >> index & 1)
+					build_block(sim, &sim->type[i], socket, index);
+	return 0;
+}
+
+/* ---- index */
+
+static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
+{
+	if (a->space != b->space)
+		return a->space < b->space ? -1 : 1;
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	if (a->width != b->width)
+		return a->width < b->width ? -1 : 1;
+	if (a->space == UNC_SPACE_MSR && a->target != b->target)
+		return a->target < b->target ? -1 : 1;
+	return 0;
+}
+
+/* Registers that units share (one address, several units) are found at the first of them. */
+static int compare_entry(const void *a, const void *b)
+{
+	const struct sim_reg *x = *(struct sim_reg *const *)a, *y = *(struct sim_reg *const *)b;
+	int order = compare_place(&x->reg, &y->reg);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+struct sim_reg *unc_sim_at(const struct unc_sim *sim, const struct unc_reg *reg)
+{
+	size_t low = 0, high = sim->n_index;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (compare_place(&sim->index[middle]->reg, reg) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == sim->n_index || compare_place(&sim->index[low]->reg, reg) != 0)
+		return NULL;
+	return sim->index[low];
+}
+
+static int build_index(struct unc_sim *sim)
+{
+	sim->index = calloc(sim->n_regs + 1, sizeof(struct sim_reg *));
+	if (!sim->index)
+		return UNC_ERR_MEMORY;
+	for (size_t i = 0; i < sim->n_regs; i++)
+		if (sim->reg[i].exists)
+			sim->index[sim->n_index++] = &sim->reg[i];
+	qsort(sim->index, sim->n_index, sizeof(*sim->index), compare_entry);
+	return 0;
+}
+
+int unc_sim_build(struct unc_sim *sim, struct unc_error *err)
+{
+	const struct unc_table *table = sim->table;
+	int rc;
+
+	sim->type = calloc(table->n_type + 1, sizeof(*sim->type));
+	if (!sim->type)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < table->n_sim_unit; i++)
+		if ((rc = build_type(sim, &table->sim_unit[i])) < 0)
+			return unc_fail(err, rc, "out of memory");
+	if ((rc = build_blocks(sim)) < 0 || (rc = build_index(sim)) < 0)
+		return unc_fail(err, rc, "out of memory");
+	return 0;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: storage, words of a line, and the order in which files are read. */
+#include "table_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rows and strings */
+
+static void *grow(void *array, size_t n, size_t row)
+{
+	/* Capacity is the next power of two: grow when n reaches one. */
+	if (n != 0 && (n & (n - 1)) != 0)
+		return array;
+	return realloc(array, (n ? 2 * n : 1) * row);
+}
+
+#define UNC_ADD_DEFINE(kind)                                                            \
+	struct unc_tbl_##kind *unc_add_##kind(struct unc_table_reader *r)               \
+	{                                                                               \
+		struct unc_tbl_##kind *rows = (void *)(uintptr_t)r->t.kind;             \
+		struct unc_tbl_##kind *larger = grow(rows, r->t.n_##kind, sizeof(*rows)); \
+		if (!larger) {                                                          \
+			r->out_of_memory = true;                                        \
+			return &r->scratch.kind;                                        \
+		}                                                                       \
+		r->t.kind = larger;                                                     \
+		struct unc_tbl_##kind *row = &larger[r->t.n_##kind++];                  \
+		memset(row, 0, sizeof(*row));                                           \
+		return row;                                                             \
+	}
+UNC_TABLE_ARRAYS(UNC_ADD_DEFINE)
+
+static size_t hash_text(const char *text)
+{
+	size_t h = 5381;
+
+	while (*text)
+		h = h * 33 + (unsigned char)*text++;
+	return h;
+}
+
+static bool rehash(struct unc_table_reader *r)
+{
+	size_t n = r->n_hash ? 2 * r->n_hash : 1024;
+	uint32_t *hash = calloc(n, sizeof(*hash));
+
+	if (!hash)
+		return false;
+	for (size_t i = 0; i < r->n_hash; i++) {
+		if (!r->hash[i])
+			continue;
+		size_t slot = hash_text(r->strings + r->hash[i]) % n;
+		while (hash[slot])
+			slot = (slot + 1) % n;
+		hash[slot] = r->hash[i];
+	}
+	free(r->hash);
+	r->hash = hash;
+	r->n_hash = n;
+	return true;
+}
+
+unc_str unc_add_string(struct unc_table_reader *r, const char *text)
+{
+	size_t length = strlen(text) + 1;
+
+	if (length == 1)
+		return 0;
+	if (2 * r->used_hash >= r->n_hash && !rehash(r)) {
+		r->out_of_memory = true;
+		return 0;
+	}
+	size_t slot = hash_text(text) % r->n_hash;
+	for (; r->hash[slot]; slot = (slot + 1) % r->n_hash)
+		if (strcmp(r->strings + r->hash[slot], text) == 0)
+			return r->hash[slot];
+	if (r->t.n_strings + length > r->cap_strings) {
+		size_t cap = 2 * (r->cap_strings + length);
+		char *larger = realloc(r->strings, cap);
+
+		if (!larger) {
+			r->out_of_memory = true;
+			return 0;
+		}
+		r->strings = larger;
+		r->cap_strings = cap;
+		r->t.strings = larger;
+	}
+	unc_str at = (unc_str)r->t.n_strings;
+	memcpy(r->strings + at, text, length);
+	r->t.n_strings += length;
+	r->hash[slot] = at;
+	r->used_hash++;
+	return at;
+}
+
+/* ---- words */
+
+const char *unc_take(struct unc_line *line, const char *key)
+{
+	for (size_t i = 0; i < line->n; i++) {
+		struct unc_word *w = &line->word[i];
+
+		if (w->key && !w->used && strcmp(w->key, key) == 0) {
+			w->used = true;
+			return w->value;
+		}
+	}
+	return NULL;
+}
+
+static struct unc_word *plain_word(struct unc_line *line, const char *text)
+{
+	for (size_t i = 0; i < line->n; i++) {
+		struct unc_word *w = &line->word[i];
+
+		if (!w->key && !w->quoted && !w->used && (!text || strcmp(w->value, text) == 0))
+			return w;
+	}
+	return NULL;
+}
+
+bool unc_take_flag(struct unc_line *line, const char *word)
+{
+	struct unc_word *w = plain_word(line, word);
+
+	if (w)
+		w->used = true;
+	return w != NULL;
+}
+
+const char *unc_take_plain(struct unc_line *line)
+{
+	struct unc_word *w = plain_word(line, NULL);
+
+	if (!w)
+		return NULL;
+	w->used = true;
+	return w->value;
+}
+
+const char *unc_take_quoted(struct unc_line *line)
+{
+	for (size_t i = 0; i < line->n; i++) {
+		struct unc_word *w = &line->word[i];
+
+		if (w->quoted && !w->used) {
+			w->used = true;
+			return w->value;
+		}
+	}
+	return NULL;
+}
+
+int unc_words_done(const struct unc_line *line, struct unc_error *err)
+{
+	for (size_t i = 0; i < line->n; i++) {
+		const struct unc_word *w = &line->word[i];
+
+		if (w->used)
+			continue;
+		if (w->quoted)
+			return unc_fail(err, UNC_ERR_TABLE, "text left over: \"%s\"", w->value);
+		return unc_fail(err, UNC_ERR_TABLE, "unknown or repeated word '%s%s%s'",
+				w->key ? w->key : "", w->key ? "=" : "", w->value);
+	}
+	return 0;
+}
+
+int unc_take_number(struct unc_line *line, const char *key, bool needed, uint64_t max,
+		    uint64_t *value, struct unc_error *err)
+{
+	const char *text = unc_take(line, key);
+	uint64_t v;
+
+	if (!text)
+		return needed ? unc_fail(err, UNC_ERR_TABLE, "%s= is missing", key) : 0;
+	if (!unc_parse_number(text, &v))
+		return unc_fail(err, UNC_ERR_TABLE, "%s=%s is not a number", key, text);
+	if (v > max)
+		return unc_fail(err, UNC_ERR_TABLE, "%s=%s is larger than 0x%llx", key, text,
+				(unsigned long long)max);
+	*value = v;
+	return 0;
+}
+
+int unc_take_aggregate(struct unc_line *line, uint8_t *value, struct unc_error *err)
+{
+	static const char *const names[] = {"sum", "max", "one"};
+	const char *text = unc_take(line, "aggregate");
+
+	if (!text)
+		return 0;
+	for (uint8_t i = 0; i < 3; i++)
+		if (strcmp(text, names[i]) == 0) {
+			*value = i;
+			return 0;
+		}
+	return unc_fail(err, UNC_ERR_TABLE, "aggregate=%s is not sum, max or one", text);
+}
+
+struct unc_tbl_type *unc_current_type(struct unc_table_reader *r)
+{
+	return UNC_ROW(r, type, r->type);
+}
+
+int unc_bad(struct unc_error *err, const char *what, const char *value, const char *want)
+{
+	return unc_fail(err, UNC_ERR_TABLE, "%s '%s' is not %s", what, value ? value : "", want);
+}
+
+/* ---- look-up */
+
+uint64_t unc_ones(unsigned width)
+{
+	return width >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << width) - 1;
+}
+
+uint64_t unc_field_max(const struct unc_tbl_field *f)
+{
+	unsigned width = (unsigned)f->width[0] + f->width[1] + f->shift;
+
+	return unc_ones(width) & ~unc_ones(f->shift);
+}
+
+uint16_t unc_find_field(const struct unc_table *t, const struct unc_tbl_type *type,
+			const char *name)
+{
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		uint32_t at = type->fields.first + i;
+
+		if (unc_same(unc_tbl_str(t, t->field[at].name), name))
+			return (uint16_t)at;
+	}
+	return UNC_NONE;
+}
+
+uint16_t unc_find_reg(const struct unc_table *t, const struct unc_tbl_type *type, const char *name)
+{
+	for (uint32_t i = 0; i < type->regs.n; i++) {
+		uint32_t at = type->regs.first + i;
+
+		if (unc_same(unc_tbl_str(t, t->reg[at].name), name))
+			return (uint16_t)at;
+	}
+	return UNC_NONE;
+}
+
+uint16_t unc_find_type(const struct unc_table *t, const char *name)
+{
+	for (size_t i = 0; i < t->n_type; i++)
+		if (unc_same(unc_tbl_str(t, t->type[i].name), name))
+			return (uint16_t)i;
+	return UNC_NONE;
+}
+
+/* ---- cpus.tbl */
+
+static int read_models(struct unc_table *t, const char *list, struct unc_error *err)
+{
+	const char *p = list;
+	char word[24];
+
+	t->n_models = 0;
+	for (;;) {
+		size_t length = strcspn(p, ",");
+		uint64_t model;
+
+		if (length >= sizeof(word))
+			return unc_fail(err, UNC_ERR_TABLE, "models=%s is not a list", list);
+		memcpy(word, p, length);
+		word[length] = '\0';
+		if (!unc_parse_number(word, &model) || model > 0xff)
+			return unc_fail(err, UNC_ERR_TABLE, "model '%s' is not a number up to 0xff",
+					word);
+		if (t->n_models == sizeof(t->models) / sizeof(t->models[0]))
+			return unc_fail(err, UNC_ERR_TABLE, "too many models");
+		t->models[t->n_models++] = (uint16_t)model;
+		if (p[length] == '\0')
+			return 0;
+		p += length + 1;
+	}
+}
+
+int unc_read_cpus(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	static const char *const ways[] = {"fixed", "table", "none"};
+	struct unc_table row = {0};
+	uint64_t family = 0;
+	const char *text;
+	int rc;
+
+	if (!unc_take_flag(line, "cpu"))
+		return unc_fail(err, UNC_ERR_TABLE, "'%s' is not a statement; it must be cpu",
+				line->word[0].value);
+	const char *name = unc_take_plain(line), *title = unc_take_quoted(line);
+	if (!name || !title)
+		return unc_fail(err, UNC_ERR_TABLE, "cpu needs a name and a quoted title");
+	if ((rc = unc_take_number(line, "family", true, 0xff, &family, err)) < 0)
+		return rc;
+	row.family = (uint16_t)family;
+	if (!(text = unc_take(line, "models")))
+		return unc_fail(err, UNC_ERR_TABLE, "models= is missing");
+	if ((rc = read_models(&row, text, err)) < 0)
+		return rc;
+	if (!(text = unc_take(line, "discovery")))
+		return unc_fail(err, UNC_ERR_TABLE, "discovery= is missing");
+	while (row.discovery < 3 && strcmp(text, ways[row.discovery]) != 0)
+		row.discovery++;
+	if (row.discovery == 3)
+		return unc_fail(err, UNC_ERR_TABLE, "discovery=%s is not fixed, table or none", text);
+	if (strcmp(name, r->cpu) != 0)
+		return unc_words_done(line, err);
+	if (r->t.name)
+		return unc_fail(err, UNC_ERR_TABLE, "%s is described twice", name);
+	r->t.name = unc_add_string(r, name);
+	r->t.title = unc_add_string(r, title);
+	r->t.family = row.family;
+	r->t.n_models = row.n_models;
+	memcpy(r->t.models, row.models, sizeof(row.models));
+	r->t.discovery = row.discovery;
+	return unc_words_done(line, err);
+}
+
+/* ---- files */
+
+int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct unc_error *err)
+{
+	struct unc_table_reader *r = calloc(1, sizeof(*r));
+
+	if (!r || !(r->strings = calloc(1, 4096))) {
+		free(r);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	if (strlen(cpu) >= sizeof(r->cpu)) {
+		unc_table_reader_free(r);
+		return unc_fail(err, UNC_ERR_INVALID, "the CPU name '%.40s...' is too long", cpu);
+	}
+	strcpy(r->cpu, cpu);
+	r->cap_strings = 4096;
+	r->t.strings = r->strings;
+	r->t.n_strings = 1; /* offset 0 is "" */
+	r->type = UNC_NONE;
+	*out = r;
+	return 0;
+}
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+const struct unc_table_file *unc_table_find_file(const struct unc_table_reader *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_files; i++)
+		if (strcmp(last_component(r->file[i].name), name) == 0)
+			return &r->file[i];
+	return NULL;
+}
+
+int unc_table_reader_file(struct unc_table_reader *r, const char *name, const char *text,
+			  size_t size, struct unc_error *err)
+{
+	if (unc_table_find_file(r, last_component(name)))
+		return unc_fail(err, UNC_ERR_TABLE, "%s: given twice", name);
+	struct unc_table_file *larger = realloc(r->file, (r->n_files + 1) * sizeof(*r->file));
+	if (!larger)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	r->file = larger;
+	struct unc_table_file *f = &r->file[r->n_files];
+	f->name = strdup(name);
+	f->text = malloc(size + 1);
+	f->size = size;
+	if (!f->name || !f->text) {
+		free(f->name);
+		free(f->text);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	memcpy(f->text, text, size);
+	r->n_files++;
+	return 0;
+}
+
+int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
+		  int (*read)(struct unc_table_reader *, struct unc_line *, struct unc_error *),
+		  struct unc_error *err)
+{
+	struct unc_line line = {0};
+	char *copy = malloc(f->size + 1);
+	int rc;
+
+	if (!copy)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	memcpy(copy, f->text, f->size);
+	struct unc_lines lines = {.next = copy, .end = copy + f->size};
+	while ((rc = unc_line_next(&lines, &line, err)) > 0)
+		if ((rc = read(r, &line, err)) < 0)
+			break;
+	if (rc < 0 && line.number)
+		unc_error_prefix(err, "%s:%u", f->name, line.number);
+	else if (rc < 0)
+		unc_error_prefix(err, "%s", f->name);
+	free(copy);
+	return rc;
+}
+
+static int read_named(struct unc_table_reader *r, const char *name,
+		      int (*read)(struct unc_table_reader *, struct unc_line *, struct unc_error *),
+		      struct unc_error *err)
+{
+	const struct unc_table_file *f = unc_table_find_file(r, name);
+
+	if (!f)
+		return unc_fail(err, UNC_ERR_TABLE, "%s: the file %s is missing", r->cpu, name);
+	return unc_read_file(r, f, read, err);
+}
+
+static int read_all_events(struct unc_table_reader *r, struct unc_error *err)
+{
+	for (size_t i = 0; i < r->t.n_type; i++) {
+		struct unc_tbl_type *type = UNC_ROW(r, type, i);
+		char name[64];
+		int rc;
+
+		strcpy(name, unc_tbl_str(&r->t, type->name));
+		strcat(name, ".events");
+		type->events.first = (uint32_t)r->t.n_event;
+		r->type = (uint16_t)i;
+		const struct unc_table_file *f = unc_table_find_file(r, name);
+		if (f && (rc = unc_read_file(r, f, unc_read_events, err)) < 0)
+			return rc;
+		if ((rc = unc_events_end_type(r, err)) < 0)
+			return rc;
+		UNC_ROW(r, type, i)->events.n =
+			(uint32_t)r->t.n_event - r->t.type[i].events.first;
+	}
+	return 0;
+}
+
+int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table **out,
+			    struct unc_error *err)
+{
+	int rc;
+
+	if ((rc = read_named(r, "cpus.tbl", unc_read_cpus, err)) < 0)
+		return rc;
+	if (!r->t.name)
+		return unc_fail(err, UNC_ERR_TABLE, "cpus.tbl has no line for %s", r->cpu);
+	if ((rc = read_named(r, "units.tbl", unc_read_units, err)) < 0 ||
+	    (rc = unc_units_end_type(r, err)) < 0 || (rc = read_all_events(r, err)) < 0 ||
+	    (rc = read_named(r, "metrics.tbl", unc_read_metrics, err)) < 0 ||
+	    (rc = read_named(r, "workload.tbl", unc_read_workload, err)) < 0)
+		return rc;
+	if (r->out_of_memory)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	if (!r->have_machine)
+		return unc_fail(err, UNC_ERR_TABLE, "%s: workload.tbl has no machine line", r->cpu);
+	*out = &r->t;
+	return 0;
+}
+
+void unc_table_reader_free(struct unc_table_reader *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_files; i++) {
+		free(r->file[i].name);
+		free(r->file[i].text);
+	}
+	free(r->file);
+#define UNC_FREE_ROWS(kind) free((void *)(uintptr_t)r->t.kind);
+	UNC_TABLE_ARRAYS(UNC_FREE_ROWS)
+	free(r->strings);
+	free(r->hash);
+	free(r);
+}

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: units.tbl; places are read by table_where.c. */
+#include "table_build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_COUNTERS = 32, MAX_ARRAY = 32, MAX_NAME = 31, MAX_REGS = 64 };
+
+static bool parse_int(const char *text, int64_t *value)
+{
+	uint64_t v;
+	bool negative = text[0] == '-';
+
+	if (!unc_parse_number(text + negative, &v) || v > INT32_MAX)
+		return false;
+	*value = negative ? -(int64_t)v : (int64_t)v;
+	return true;
+}
+
+static int read_access(const char *text, uint8_t *space, struct unc_error *err)
+{
+	for (uint8_t i = 0; text && i < UNC_N_SPACES; i++)
+		if (strcmp(text, unc_space_name(i)) == 0) {
+			*space = i;
+			return 0;
+		}
+	return unc_bad(err, "access", text, "msr, pci or mmio");
+}
+
+/* ---- parts */
+
+static int read_part(struct unc_table_reader *r, struct unc_line *line, const char *name,
+		     struct unc_error *err)
+{
+	uint8_t space = 0;
+	uint32_t at = (uint32_t)r->t.n_part;
+	int rc = read_access(unc_take(line, "access"), &space, err);
+
+	if (rc < 0)
+		return rc;
+	if (at - unc_current_type(r)->parts.first >= 3)
+		return unc_fail(err, UNC_ERR_TABLE, "a unit has at most three parts");
+	struct unc_tbl_part *p = unc_add_part(r);
+	p->name = unc_add_string(r, name);
+	p->space = space;
+	p->where.first = (uint32_t)r->t.n_where;
+	unc_current_type(r)->parts.n++;
+	return unc_read_where(r, line, at, err);
+}
+
+/* ---- registers, fields, counters */
+
+/* "NAME[4]" -> NAME and 4; without brackets 0. */
+static bool split_array(const char *word, char name[MAX_NAME + 1], unsigned *count)
+{
+	size_t length = strcspn(word, "[");
+	char tail;
+
+	*count = 0;
+	if (length == 0 || length > MAX_NAME - 2)
+		return false;
+	memcpy(name, word, length);
+	name[length] = '\0';
+	if (!word[length])
+		return true;
+	return sscanf(word + length, "[%u%c", count, &tail) == 2 && tail == ']' && *count > 0 &&
+	       *count <= MAX_ARRAY && word[strlen(word) - 1] == ']';
+}
+
+static int take_role(struct unc_line *line, uint8_t *role, struct unc_error *err)
+{
+	static const char *const names[] = {"other",     "unit_ctl",  "status", "ctl", "ctr",
+					    "fixed_ctl", "fixed_ctr", "free"};
+	const char *text = unc_take(line, "role");
+
+	for (uint8_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(text, names[i]) == 0) {
+			*role = i;
+			return 0;
+		}
+	return text ? unc_bad(err, "role", text, "a known role") : 0;
+}
+
+static int take_part(struct unc_table_reader *r, struct unc_line *line, uint8_t *part,
+		     struct unc_error *err)
+{
+	const struct unc_range *parts = &unc_current_type(r)->parts;
+	const char *text = unc_take(line, "part");
+
+	for (uint32_t i = 0; text && i < parts->n; i++)
+		if (strcmp(text, unc_tbl_str(&r->t, r->t.part[parts->first + i].name)) == 0) {
+			*part = (uint8_t)i;
+			return 0;
+		}
+	return text ? unc_bad(err, "part", text, "a part above") : 0;
+}
+
+/* What may be written where mask= is left out. */
+static int default_mask(const struct unc_tbl_type *type, struct unc_tbl_reg *reg, bool given,
+			struct unc_error *err)
+{
+	if (reg->role == UNC_ROLE_FREE)
+		reg->flags |= UNC_REG_RO;
+	if (reg->flags & UNC_REG_RO) {
+		reg->write_mask = 0;
+		return given ? unc_fail(err, UNC_ERR_TABLE, "mask= on a read-only register") : 0;
+	}
+	if (given || reg->role == UNC_ROLE_CTL)
+		return 0;
+	if (reg->role == UNC_ROLE_CTR)
+		reg->write_mask = unc_ones(type->width);
+	else
+		return unc_fail(err, UNC_ERR_TABLE, "mask= or ro is missing");
+	return 0;
+}
+
+static int read_reg(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	struct unc_tbl_type *type = unc_current_type(r);
+	struct unc_tbl_reg reg = {0};
+	uint64_t width = 0, step = 0, mask = 0;
+	char name[MAX_NAME + 1], full[MAX_NAME + 12];
+	const char *word = unc_take_plain(line), *at = unc_take(line, "at");
+	int64_t offset;
+	unsigned count;
+	int rc;
+
+	if (!word || !split_array(word, name, &count))
+		return unc_bad(err, "register", word, "NAME or NAME[N]");
+	if (!at || !parse_int(at, &offset))
+		return unc_bad(err, "at", at, "an offset");
+	bool given = false;
+	for (size_t i = 0; i < line->n; i++)
+		given |= line->word[i].key && strcmp(line->word[i].key, "mask") == 0;
+	if ((rc = unc_take_number(line, "width", true, 64, &width, err)) < 0 ||
+	    (rc = unc_take_number(line, "step", count > 1, INT32_MAX, &step, err)) < 0 ||
+	    (rc = unc_take_number(line, "mask", false, UINT64_MAX, &mask, err)) < 0 ||
+	    (rc = take_role(line, &reg.role, err)) < 0 ||
+	    (rc = take_part(r, line, &reg.part, err)) < 0)
+		return rc;
+	if (width != 32 && width != 64)
+		return unc_fail(err, UNC_ERR_TABLE, "width= must be 32 or 64");
+	reg.flags = (uint8_t)((unc_take_flag(line, "wo") ? UNC_REG_WO : 0) |
+			      (unc_take_flag(line, "ro") ? UNC_REG_RO : 0) |
+			      (unc_take_flag(line, "w1c") ? UNC_REG_W1C : 0) |
+			      (unc_take_flag(line, "absolute") ? UNC_REG_ABS : 0));
+	reg.width = (uint8_t)width;
+	reg.write_mask = mask;
+	if ((rc = default_mask(type, &reg, given, err)) < 0)
+		return rc;
+	if (width == 32 && reg.role != UNC_ROLE_CTR && reg.write_mask > UINT32_MAX)
+		return unc_fail(err, UNC_ERR_TABLE, "mask= does not fit 32 bits");
+	for (unsigned i = 0; i < (count ? count : 1); i++) {
+		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, i);
+		if (unc_find_reg(&r->t, type, full) != UNC_NONE)
+			return unc_fail(err, UNC_ERR_TABLE, "register %s is described twice", full);
+		reg.name = unc_add_string(r, full);
+		reg.offset = (int32_t)(offset + (int64_t)(i * step));
+		reg.number = (uint8_t)i;
+		uint16_t index = (uint16_t)r->t.n_reg;
+		*unc_add_reg(r) = reg;
+		type->regs.n++;
+		if (i == 0 && reg.role == UNC_ROLE_CTL)
+			type->first_ctl = index;
+		if (i == 0 && reg.role == UNC_ROLE_CTR)
+			type->first_ctr = index;
+		if (reg.role == UNC_ROLE_UNIT_CTL)
+			type->unit_ctl = index;
+		if (reg.role == UNC_ROLE_STATUS)
+			type->status = index;
+	}
+	return 0;
+}
+
+/* "FIELD:VALUE" */
+static int split_setting(struct unc_table_reader *r, const char *text, uint16_t *field,
+			 uint64_t *value, struct unc_error *err)
+{
+	char name[MAX_NAME + 1];
+	size_t length = strcspn(text, ":");
+
+	if (length > MAX_NAME || !text[length] || !unc_parse_number(text + length + 1, value))
+		return unc_bad(err, "setting", text, "FIELD:VALUE");
+	memcpy(name, text, length);
+	name[length] = '\0';
+	*field = unc_find_field(&r->t, unc_current_type(r), name);
+	if (*field == UNC_NONE)
+		return unc_bad(err, "field", name, "a field above");
+	if (*value & ~unc_field_max(&r->t.field[*field]))
+		return unc_fail(err, UNC_ERR_TABLE, "%s does not fit field %s", text, name);
+	return 0;
+}
+
+/* One piece "REG BITS" of a field. */
+static int read_piece(struct unc_table_reader *r, struct unc_line *line, struct unc_tbl_field *f,
+		      unsigned piece, struct unc_error *err)
+{
+	const char *reg = unc_take_plain(line), *bits = unc_take_plain(line);
+	unsigned high, low, width = 64;
+
+	if (!reg || !bits || !unc_parse_bits(bits, &high, &low))
+		return unc_bad(err, "field", bits, "REGISTER HIGH:LOW");
+	f->reg[piece] = UNC_NONE;
+	if (strcmp(reg, "CTL") != 0) {
+		f->reg[piece] = unc_find_reg(&r->t, unc_current_type(r), reg);
+		if (f->reg[piece] == UNC_NONE)
+			return unc_bad(err, "register", reg, "a register above");
+		width = r->t.reg[f->reg[piece]].width;
+	} else if (unc_current_type(r)->first_ctl != UNC_NONE) {
+		width = r->t.reg[unc_current_type(r)->first_ctl].width;
+	}
+	if (high >= width)
+		return unc_fail(err, UNC_ERR_TABLE, "bit %u is outside %s", high, reg);
+	f->lo[piece] = (uint8_t)low;
+	f->width[piece] = (uint8_t)(high - low + 1);
+	return 0;
+}
+
+static bool more_pieces(const struct unc_line *line)
+{
+	unsigned plain = 0;
+
+	for (size_t i = 0; i < line->n; i++) {
+		const struct unc_word *w = &line->word[i];
+
+		plain += !w->key && !w->quoted && !w->used;
+	}
+	return plain >= 2;
+}
+
+static int read_field(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	struct unc_tbl_field f = {.reg = {UNC_NONE, UNC_NONE}, .with = UNC_NONE};
+	uint64_t shift = 0, value;
+	const char *name = unc_take_plain(line), *with = unc_take(line, "with");
+	int rc;
+
+	if (!name || strlen(name) > MAX_NAME)
+		return unc_bad(err, "field", name, "a name");
+	if (unc_find_field(&r->t, unc_current_type(r), name) != UNC_NONE)
+		return unc_fail(err, UNC_ERR_TABLE, "field %s is described twice", name);
+	f.flags = (uint8_t)((unc_take_flag(line, "user") ? UNC_FIELD_USER : 0) |
+			    (unc_take_flag(line, "nodes") ? UNC_FIELD_NODES : 0));
+	if ((rc = read_piece(r, line, &f, 0, err)) < 0 ||
+	    (more_pieces(line) && (rc = read_piece(r, line, &f, 1, err)) < 0) ||
+	    (rc = unc_take_number(line, "shift", false, 31, &shift, err)) < 0)
+		return rc;
+	if (with) {
+		if ((rc = split_setting(r, with, &f.with, &value, err)) < 0)
+			return rc;
+		f.with_value = (uint32_t)value;
+	}
+	f.shift = (uint8_t)shift;
+	f.name = unc_add_string(r, name);
+	const char *desc = unc_take_quoted(line);
+	if (!desc)
+		return unc_fail(err, UNC_ERR_TABLE, "field %s has no description", name);
+	f.desc = unc_add_string(r, desc);
+	f.values.first = (uint32_t)r->t.n_value;
+	*unc_add_field(r) = f;
+	unc_current_type(r)->fields.n++;
+	return 0;
+}
+
+static int read_value(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const char *field = unc_take_plain(line), *name = unc_take_plain(line),
+		   *number = unc_take_plain(line), *desc = unc_take_quoted(line);
+	uint64_t value;
+
+	if (!number)
+		return unc_fail(err, UNC_ERR_TABLE, "value needs FIELD NAME NUMBER");
+	uint16_t at = unc_find_field(&r->t, unc_current_type(r), field);
+	if (at == UNC_NONE)
+		return unc_bad(err, "field", field, "a field above");
+	struct unc_tbl_field *f = UNC_ROW(r, field, at);
+	if (!unc_parse_number(number, &value) || (value & ~unc_field_max(f)))
+		return unc_bad(err, "number", number, "a value of the field");
+	if (f->values.n == 0)
+		f->values.first = (uint32_t)r->t.n_value;
+	if (f->values.first + f->values.n != r->t.n_value)
+		return unc_fail(err, UNC_ERR_TABLE, "the values of field %s are not together", field);
+	for (uint32_t i = 0; i < f->values.n; i++)
+		if (unc_same(unc_tbl_str(&r->t, r->t.value[f->values.first + i].name), name))
+			return unc_fail(err, UNC_ERR_TABLE, "value %s is described twice", name);
+	struct unc_tbl_value *v = unc_add_value(r);
+	v->name = unc_add_string(r, name);
+	v->desc = unc_add_string(r, desc ? desc : "");
+	v->value = value;
+	f->values.n++;
+	return 0;
+}
+
+static int read_counter(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	struct unc_tbl_counter c = {.ctl = UNC_NONE};
+	const char *word = unc_take_plain(line), *ctr = unc_take(line, "ctr"),
+		   *ctl = unc_take(line, "ctl");
+	char name[MAX_NAME + 1], full[MAX_NAME + 12], reg[MAX_NAME + 12];
+	uint64_t width = 0;
+	unsigned count;
+	int rc;
+
+	if (!word || !split_array(word, name, &count) || !ctr || strlen(ctr) > MAX_NAME)
+		return unc_bad(err, "counter", word, "NAME or NAME[N] with ctr=");
+	if ((rc = unc_take_number(line, "width", true, 64, &width, err)) < 0 ||
+	    (rc = unc_take_number(line, "enable", ctl != NULL, UINT64_MAX, &c.enable, err)) < 0)
+		return rc;
+	if (ctl && (c.ctl = unc_find_reg(&r->t, unc_current_type(r), ctl)) == UNC_NONE)
+		return unc_bad(err, "ctl", ctl, "a register above");
+	if (ctl && (c.enable & ~r->t.reg[c.ctl].write_mask))
+		return unc_fail(err, UNC_ERR_TABLE, "enable= is outside the mask of %s", ctl);
+	c.width = (uint8_t)width;
+	for (unsigned i = 0; i < (count ? count : 1); i++) {
+		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, i);
+		snprintf(reg, sizeof(reg), count ? "%s%u" : "%s", ctr, i);
+		if ((c.ctr = unc_find_reg(&r->t, unc_current_type(r), reg)) == UNC_NONE)
+			return unc_bad(err, "ctr", reg, "a register above");
+		c.name = unc_add_string(r, full);
+		*unc_add_counter(r) = c;
+		unc_current_type(r)->counters.n++;
+	}
+	return 0;
+}
+
+/* ---- control and steps */
+
+static int take_field(struct unc_table_reader *r, struct unc_line *line, const char *key,
+		      bool needed, uint16_t *field, struct unc_error *err)
+{
+	const char *name = unc_take(line, key);
+
+	*field = UNC_NONE;
+	if (!name)
+		return needed ? unc_fail(err, UNC_ERR_TABLE, "%s= is missing", key) : 0;
+	*field = unc_find_field(&r->t, unc_current_type(r), name);
+	return *field == UNC_NONE ? unc_bad(err, key, name, "a field above") : 0;
+}
+
+static int read_control(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	struct unc_tbl_type *type = unc_current_type(r);
+	int rc;
+
+	if ((rc = unc_take_number(line, "enable", true, UINT64_MAX, &type->enable, err)) < 0 ||
+	    (rc = unc_take_number(line, "active", true, UINT64_MAX, &type->active, err)) < 0 ||
+	    (rc = take_field(r, line, "code", true, &type->f_event, err)) < 0 ||
+	    (rc = take_field(r, line, "umask", false, &type->f_umask, err)) < 0)
+		return rc;
+	if (type->active == 0)
+		return unc_fail(err, UNC_ERR_TABLE, "active= must name bits");
+	return 0;
+}
+
+static int read_steps(struct unc_table_reader *r, struct unc_line *line, struct unc_range *range,
+		      struct unc_error *err)
+{
+	static const char *const names[] = {"", "filters", "controls", "clear", "restore", "go"};
+
+	if (range->n)
+		return unc_fail(err, UNC_ERR_TABLE, "these steps are given twice");
+	range->first = (uint32_t)r->t.n_step;
+	for (size_t i = 1; i < line->n; i++) {
+		struct unc_word *w = &line->word[i];
+		struct unc_tbl_step step = {.kind = UNC_STEP_WRITE, .reg = UNC_NONE};
+
+		w->used = true;
+		if (w->key) {
+			step.reg = unc_find_reg(&r->t, unc_current_type(r), w->key);
+			if (step.reg == UNC_NONE)
+				return unc_bad(err, "register", w->key, "a register above");
+			if (!unc_parse_number(w->value, &step.value) ||
+			    (step.value & ~r->t.reg[step.reg].write_mask))
+				return unc_bad(err, "value", w->value, "within the register's mask");
+		} else {
+			for (step.kind = 1; step.kind < 6; step.kind++)
+				if (strcmp(w->value, names[step.kind]) == 0)
+					break;
+			if (step.kind == 6)
+				return unc_bad(err, "step", w->value,
+					   "REG=VALUE, filters, controls, clear, restore or go");
+		}
+		*unc_add_step(r) = step;
+		range->n++;
+	}
+	return 0;
+}
+
+/* ---- types */
+
+static int read_type(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const char *name = unc_take_plain(line), *title = unc_take(line, "title"),
+		   *prefix = unc_take(line, "public"), *desc = unc_take_quoted(line);
+	int rc;
+
+	if ((rc = unc_units_end_type(r, err)) < 0)
+		return rc;
+	if (!name || strlen(name) > MAX_NAME || !title || !desc)
+		return unc_fail(err, UNC_ERR_TABLE, "type needs a name, title= and a description");
+	if (strcspn(name, "0123456789") != strlen(name) && name[strlen(name) - 1] >= '0' &&
+	    name[strlen(name) - 1] <= '9')
+		return unc_fail(err, UNC_ERR_TABLE, "the name of type %s ends in a digit", name);
+	if (unc_find_type(&r->t, name) != UNC_NONE)
+		return unc_fail(err, UNC_ERR_TABLE, "type %s is described twice", name);
+	struct unc_tbl_type t = {
+		.first_ctl = UNC_NONE, .first_ctr = UNC_NONE, .unit_ctl = UNC_NONE,
+		.status = UNC_NONE, .f_event = UNC_NONE, .f_umask = UNC_NONE, .discovery = -1,
+		.parts = {(uint32_t)r->t.n_part, 1}, .regs = {(uint32_t)r->t.n_reg, 0},
+		.fields = {(uint32_t)r->t.n_field, 0}, .counters = {(uint32_t)r->t.n_counter, 0},
+	};
+	if ((rc = unc_take_aggregate(line, &t.aggregate, err)) < 0)
+		return rc;
+	t.name = unc_add_string(r, name);
+	t.title = unc_add_string(r, title);
+	t.public_prefix = unc_add_string(r, prefix ? prefix : "");
+	t.desc = unc_add_string(r, desc);
+	r->type = (uint16_t)r->t.n_type;
+	r->type_line = line->number;
+	*unc_add_type(r) = t;
+	struct unc_tbl_part *main_part = unc_add_part(r);
+	main_part->space = UNC_N_SPACES; /* access is missing so far */
+	main_part->where.first = (uint32_t)r->t.n_where;
+	return 0;
+}
+
+static int read_counters(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const char *count = unc_take_plain(line);
+	uint64_t n, width = 0, max = 1;
+	int rc;
+
+	if (!count || !unc_parse_number(count, &n) || n > MAX_COUNTERS)
+		return unc_bad(err, "counters", count, "a number up to 32");
+	if ((rc = unc_take_number(line, "width", n > 0, 64, &width, err)) < 0 ||
+	    (rc = unc_take_number(line, "max", false, 0xffff, &max, err)) < 0)
+		return rc;
+	unc_current_type(r)->n_counters = (uint8_t)n;
+	unc_current_type(r)->width = (uint8_t)width;
+	unc_current_type(r)->max_inc = (uint32_t)max;
+	return 0;
+}
+
+static int read_discovery(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const char *text = unc_take_plain(line);
+	uint64_t id;
+
+	if (!text || !unc_parse_number(text, &id) || id > INT16_MAX)
+		return unc_bad(err, "discovery", text, "a unit type id");
+	unc_current_type(r)->discovery = (int16_t)id;
+	return 0;
+}
+
+static int main_access(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	return read_access(unc_take_plain(line),
+			   &UNC_ROW(r, part, unc_current_type(r)->parts.first)->space, err);
+}
+
+static int main_where(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const struct unc_range *parts = &unc_current_type(r)->parts;
+
+	if (parts->n != 1 || r->t.part[parts->first].space == UNC_N_SPACES)
+		return unc_fail(err, UNC_ERR_TABLE, "where must come after access and before part");
+	return unc_read_where(r, line, parts->first, err);
+}
+
+static int named_part(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const char *name = unc_take_plain(line);
+
+	return name ? read_part(r, line, name, err) :
+		      unc_fail(err, UNC_ERR_TABLE, "part needs a name");
+}
+
+static int type_statement(struct unc_table_reader *r, struct unc_line *line, const char *word,
+			  struct unc_error *err)
+{
+	static const struct {
+		const char *word;
+		int (*read)(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+	} statements[] = {
+		{"access", main_access},  {"discovery", read_discovery}, {"where", main_where},
+		{"part", named_part},     {"counters", read_counters},   {"reg", read_reg},
+		{"control", read_control}, {"counter", read_counter},    {"field", read_field},
+		{"value", read_value},
+	};
+	struct unc_tbl_type *type = unc_current_type(r);
+
+	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
+		if (strcmp(word, statements[i].word) == 0)
+			return statements[i].read(r, line, err);
+	if (strcmp(word, "start") == 0)
+		return read_steps(r, line, &type->steps_start, err);
+	if (strcmp(word, "join") == 0)
+		return read_steps(r, line, &type->steps_join, err);
+	if (strcmp(word, "stop") == 0)
+		return read_steps(r, line, &type->steps_stop, err);
+	if (strcmp(word, "leave") == 0)
+		return read_steps(r, line, &type->steps_leave, err);
+	return unc_fail(err, UNC_ERR_TABLE, "'%s' is not a statement of units.tbl", word);
+}
+
+int unc_read_units(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const char *word = unc_take_plain(line);
+	int rc;
+
+	if (!word)
+		return unc_fail(err, UNC_ERR_TABLE, "a line must begin with a statement");
+	if (strcmp(word, "type") == 0)
+		rc = read_type(r, line, err);
+	else if (strcmp(word, "topology") == 0)
+		rc = unc_read_topology(r, line, err);
+	else if (strcmp(word, "bar") == 0)
+		rc = unc_read_bar(r, line, err);
+	else if (r->type == UNC_NONE)
+		rc = unc_fail(err, UNC_ERR_TABLE, "'%s' before the first type", word);
+	else
+		rc = type_statement(r, line, word, err);
+	return rc < 0 ? rc : unc_words_done(line, err);
+}
+
+/* Bits of CTL that software may set: all its fields and the enable bits. */
+static void set_control_masks(struct unc_table_reader *r, const struct unc_tbl_type *type)
+{
+	uint64_t mask = type->enable;
+
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &r->t.field[type->fields.first + i];
+
+		for (unsigned p = 0; p < 2; p++)
+			if (f->reg[p] == UNC_NONE && f->width[p])
+				mask |= unc_ones(f->width[p]) << f->lo[p];
+	}
+	for (unsigned i = 0; i < type->n_counters; i++) {
+		struct unc_tbl_reg *reg = UNC_ROW(r, reg, type->first_ctl + i);
+
+		if (reg->write_mask == 0)
+			reg->write_mask = mask;
+	}
+}
+
+static int missing(struct unc_table_reader *r, const char *what, struct unc_error *err)
+{
+	return unc_fail(err, UNC_ERR_TABLE, "type %s (line %u): %s is missing",
+			unc_tbl_str(&r->t, unc_current_type(r)->name), r->type_line, what);
+}
+
+static unsigned count_role(const struct unc_table *t, const struct unc_tbl_type *type, int role)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < type->regs.n; i++)
+		n += t->reg[type->regs.first + i].role == role;
+	return n;
+}
+
+int unc_units_end_type(struct unc_table_reader *r, struct unc_error *err)
+{
+	if (r->type == UNC_NONE)
+		return 0;
+	const struct unc_tbl_type *type = unc_current_type(r);
+	const struct unc_tbl_part *part = &r->t.part[type->parts.first];
+
+	if (part->space == UNC_N_SPACES)
+		return missing(r, "access", err);
+	if (part->where.n == 0 && type->discovery < 0)
+		return missing(r, "where or discovery", err);
+	if (type->n_counters == 0 && type->counters.n == 0)
+		return missing(r, "a counter", err);
+	if (count_role(&r->t, type, UNC_ROLE_CTL) != type->n_counters ||
+	    count_role(&r->t, type, UNC_ROLE_CTR) != type->n_counters)
+		return missing(r, "one CTL and one CTR for each counter", err);
+	if (type->n_counters && type->f_event == UNC_NONE)
+		return missing(r, "control", err);
+	if (type->n_counters && (!type->steps_start.n || !type->steps_stop.n ||
+				 !type->steps_join.n || !type->steps_leave.n))
+		return missing(r, "start, join, stop or leave", err);
+	if (type->regs.n > MAX_REGS)
+		return unc_fail(err, UNC_ERR_TABLE, "type %s: more than %d registers",
+				unc_tbl_str(&r->t, type->name), MAX_REGS);
+	set_control_masks(r, type);
+	r->type = UNC_NONE;
+	return 0;
+}

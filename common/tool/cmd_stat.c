@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command stat: its options, and the items that they ask for. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "stat.h"
+
+/* ---- items */
+
+/* A line for the report, without anything to count yet; NULL if there is one already. */
+static struct stat_item *new_item(struct stat_job *job, const char *label)
+{
+	struct stat_item *item;
+
+	for (size_t i = 0; i < job->n_items; i++)
+		if (strcmp(job->item[i].label, label) == 0)
+			return NULL;
+	job->item = must_alloc(job->item, job->n_items + 1, sizeof(*job->item));
+	item = &job->item[job->n_items++];
+	*item = (struct stat_item){.label = must_print("%s", label)};
+	item->id = must_alloc(NULL, job->columns, sizeof(*item->id));
+	item->name = must_alloc(NULL, job->columns, sizeof(*item->name));
+	item->number = must_alloc(NULL, job->columns, sizeof(*item->number));
+	for (size_t i = 0; i < job->columns; i++) {
+		item->id[i] = -1;
+		item->name[i] = NULL;
+		item->number[i] = (struct stat_number){0};
+	}
+	return item;
+}
+
+/* Takes over `name`. */
+static int add_cell(struct stat_job *job, struct stat_item *item, size_t column, char *name)
+{
+	int rc;
+
+	item->name[column] = name;
+	if (item->metric)
+		rc = unc_session_add_metric(job->session, name, &item->id[column]);
+	else
+		rc = unc_session_add(job->session, name, &item->id[column]);
+	if (rc < 0)
+		return library_error(rc, unc_session_error(job->session));
+	job->n_values++;
+	return 0;
+}
+
+/* One line: a single number, or one for each socket if none is chosen (socket < 0). */
+static int add_line(struct stat_job *job, const char *name, const struct unc_metric *metric,
+		    int socket)
+{
+	struct stat_item *item = new_item(job, name);
+	int rc = 0;
+
+	if (!item)
+		return 0;
+	item->metric = metric;
+	if (!job->per_socket)
+		return add_cell(job, item, 0, must_print("%s", name));
+	if (socket >= (int)job->columns)
+		return bad_input("stat: %s: there are %zu sockets", name, job->columns);
+	if (socket >= 0)
+		return add_cell(job, item, (size_t)socket, must_print("%s", name));
+	for (size_t s = 0; rc == 0 && s < job->columns; s++)
+		rc = add_cell(job, item, s, must_print("%s:socket=%zu", name, s));
+	return rc;
+}
+
+/*
+ * A line for each unit of a type that can be read. The name of a unit's line is `head`, the
+ * index, `tail` and the socket.
+ */
+static int add_units(struct stat_job *job, const char *type, int socket, const char *head,
+		     const char *tail, const struct unc_metric *metric)
+{
+	const struct unc_unit *unit;
+	const char *reason = NULL;
+	size_t hidden = 0, found = 0;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && (unit = unc_unit_get(job->platform, i)) != NULL; i++) {
+		if (strcmp(unit->type->name, type) != 0 || (socket >= 0 && unit->socket != socket))
+			continue;
+		found++;
+		if (!unit->available) {
+			hidden++;
+			reason = unit->reason;
+			continue;
+		}
+		char *name = must_print("%s%d%s:socket=%d", head, unit->index, tail, unit->socket);
+
+		rc = add_line(job, name, metric, unit->socket);
+		free(name);
+	}
+	if (rc == 0 && found == hidden)
+		return failure("%s: no unit can be read%s%s", type, reason ? ": " : "",
+			       reason ? reason : "");
+	if (rc == 0 && hidden)
+		fprintf(stderr, "uncore: note: %zu of %zu %s units cannot be read: %s\n", hidden,
+			found, type, reason);
+	return rc;
+}
+
+static int add_event(struct stat_job *job, const char *spec)
+{
+	struct unc_encoding e = {.size = sizeof(e)};
+	int rc = unc_event_encode(job->platform, spec, &e);
+
+	if (rc < 0)
+		return library_error(rc, unc_platform_error(job->platform));
+	const char *rest = strchr(e.name, '.');
+
+	if (!job->per_unit || e.index >= 0 || !rest)
+		return add_line(job, e.name, NULL, e.socket);
+	/* The canonical text ends in the socket; the name of each unit has its own. */
+	const char *socket = strstr(rest, ":socket=");
+	char *tail = must_print("%.*s", (int)(socket ? socket - rest : (long)strlen(rest)), rest);
+
+	rc = add_units(job, e.type, e.socket, e.type, tail, NULL);
+	free(tail);
+	return rc;
+}
+
+/* NAME, NAME[unit], either with :socket=N. */
+static int add_metric(struct stat_job *job, const char *text)
+{
+	size_t index, length = strcspn(text, "[:");
+	char *base = must_print("%.*s", (int)length, text);
+	int rc = find_metric(job->platform, base, &index);
+
+	free(base);
+	if (rc < 0) {
+		rc = unc_session_add_metric(job->session, text, &(int){0});
+		return rc < 0 ? library_error(rc, unc_session_error(job->session))
+			      : bad_input("stat: no metric '%s'", text);
+	}
+	const struct unc_metric *m = unc_metric_get(job->platform, index);
+	const char *suffix = text + length, *at = strstr(suffix, ":socket=");
+	int socket = at ? (int)strtol(at + strlen(":socket="), NULL, 0) : -1;
+	char *name = must_print("%s%s", m->name, suffix);
+
+	if (!job->per_unit || suffix[0] == '[' || !m->available) {
+		rc = add_line(job, name, m, socket);
+	} else if (strcmp(m->of, "portable") != 0) {
+		char *head = must_print("%s[", m->name);
+
+		rc = add_units(job, m->of, socket, head, "]", m);
+		free(head);
+	} else if (socket >= 0) {
+		rc = add_line(job, name, m, socket);
+	} else { /* of no single type of unit: the sockets are as fine as it gets */
+		for (int s = 0; rc == 0 && s < unc_platform_sockets(job->platform); s++) {
+			char *one = must_print("%s:socket=%d", name, s);
+
+			rc = add_line(job, one, m, s);
+			free(one);
+		}
+	}
+	free(name);
+	return rc;
+}
+
+/* Each part of a list with commas. */
+static int add_list(struct stat_job *job, const char *list,
+		    int (*add)(struct stat_job *, const char *))
+{
+	char *copy = must_print("%s", list), *rest = copy, *part;
+	int rc = 0;
+
+	while (rc == 0 && (part = strsep(&rest, ",")) != NULL)
+		rc = part[0] ? add(job, part) : bad_input("stat: an empty name in '%s'", list);
+	free(copy);
+	return rc;
+}
+
+/* ---- options */
+
+enum { OPT_PER_SOCKET = 256, OPT_PER_UNIT };
+
+/* What -e and -m ask for, in the order given. */
+struct wish {
+	bool metric;
+	const char *list;
+};
+
+struct wishes {
+	struct wish *wish;
+	size_t n;
+};
+
+/* A number of at least `least`. ARGS_OK, or the exit status. */
+static int parse_time(const char *option, const char *text, double least, double *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtod(text, &end);
+	if (end == text || *end || errno || !(*out >= least && *out <= 1e9))
+		return bad_input("stat: option '%s' needs a number from %g to 1e9, not '%s'", option,
+				 least, text);
+	return ARGS_OK;
+}
+
+static void add_wish(struct wishes *wishes, bool metric, const char *list)
+{
+	wishes->wish = must_alloc(wishes->wish, wishes->n + 1, sizeof(*wishes->wish));
+	wishes->wish[wishes->n++] = (struct wish){metric, list};
+}
+
+static int take_option(struct stat_job *job, struct wishes *wishes, int opt, char **argv)
+{
+	int rc = ARGS_OK;
+
+	switch (opt) {
+	case 'e':
+	case 'm':
+		add_wish(wishes, opt == 'm', optarg);
+		break;
+	case 'I':
+		rc = parse_time("-I", optarg, 1, &job->interval);
+		job->interval /= 1000;
+		break;
+	case 'd':
+		rc = parse_time("-d", optarg, 0.001, &job->duration);
+		break;
+	case 'x':
+		job->separator = optarg;
+		if (!optarg[0])
+			rc = bad_input("stat: option '-x' needs a separator");
+		break;
+	case 'o':
+		job->output = optarg;
+		break;
+	case OPT_PER_SOCKET:
+		job->per_socket = true;
+		break;
+	case OPT_PER_UNIT:
+		job->per_unit = true;
+		break;
+	default:
+		rc = args_option(&job->args, opt, argv);
+	}
+	return rc;
+}
+
+static int parse_options(struct stat_job *job, struct wishes *wishes, int argc, char **argv)
+{
+	static const struct option options[] = {
+		ARGS_LONG,
+		{"event", required_argument, NULL, 'e'},
+		{"metric", required_argument, NULL, 'm'},
+		{"interval", required_argument, NULL, 'I'},
+		{"duration", required_argument, NULL, 'd'},
+		{"separator", required_argument, NULL, 'x'},
+		{"output", required_argument, NULL, 'o'},
+		{"per-socket", no_argument, NULL, OPT_PER_SOCKET},
+		{"per-unit", no_argument, NULL, OPT_PER_UNIT},
+		{NULL, 0, NULL, 0},
+	};
+	int opt, rc;
+
+	while ((opt = getopt_long(argc, argv, "+" ARGS_SHORT "e:m:I:d:x:o:", options, NULL)) != -1) {
+		rc = take_option(job, wishes, opt, argv);
+		if (rc != ARGS_OK)
+			return rc;
+	}
+	if (job->args.json && job->separator)
+		return bad_input("stat: either -j or -x, not both");
+	if (job->per_socket && job->per_unit)
+		return bad_input("stat: either --per-socket or --per-unit, not both");
+	job->command = argv[optind] ? argv + optind : NULL;
+	return ARGS_OK;
+}
+
+static int prepare(struct stat_job *job, struct wishes *wishes)
+{
+	int rc = unc_session_new(job->platform, UNC_SESSION_ROTATE, &job->session);
+
+	if (rc < 0)
+		return library_error(rc, unc_platform_error(job->platform));
+	job->columns = 1;
+	if (job->per_socket && unc_platform_sockets(job->platform) > 0)
+		job->columns = (size_t)unc_platform_sockets(job->platform);
+	if (wishes->n == 0)
+		add_wish(wishes, true, "memory_read_bytes,memory_write_bytes");
+	for (size_t i = 0; i < wishes->n; i++) {
+		rc = add_list(job, wishes->wish[i].list,
+			      wishes->wish[i].metric ? add_metric : add_event);
+		if (rc)
+			return rc;
+	}
+	job->passes = unc_session_passes(job->session);
+	if (job->passes > 1)
+		fprintf(stderr,
+			"uncore: note: needs %d passes: each is measured 1/%d of the time, "
+			"counts are scaled to all of it\n",
+			job->passes, job->passes);
+	job->value = must_alloc(NULL, job->n_values, sizeof(*job->value));
+	return 0;
+}
+
+static void clean_up(struct stat_job *job, struct wishes *wishes)
+{
+	unc_session_free(job->session);
+	unc_platform_close(job->platform);
+	for (size_t i = 0; i < job->n_items; i++) {
+		for (size_t k = 0; k < job->columns; k++)
+			free(job->item[i].name[k]);
+		free(job->item[i].name);
+		free(job->item[i].number);
+		free(job->item[i].id);
+		free(job->item[i].label);
+	}
+	free(job->item);
+	free(job->value);
+	free(wishes->wish);
+	if (job->table)
+		table_free(job->table);
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct stat_job job = {0};
+	struct wishes wishes = {0};
+	int rc = parse_options(&job, &wishes, argc, argv);
+
+	if (rc == ARGS_OK)
+		rc = open_machine(&job.args, &job.platform);
+	if (rc == ARGS_OK)
+		rc = prepare(&job, &wishes);
+	if (rc == 0 && job.platform)
+		rc = stat_run(&job);
+	clean_up(&job, &wishes);
+	return rc;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Text for people: aligned columns, and numbers with their units. */
+#ifndef UNC_OUTPUT_H
+#define UNC_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CELL_MAX = 128 }; /* enough for any number and counter list made here */
+
+struct table;
+
+/* align: one character a column, 'l' or 'r'. */
+struct table *table_new(const char *align);
+/* One text for each column; they are copied. */
+void table_row(struct table *, const char *const cells[]);
+#define TABLE_ROW(t, ...) table_row((t), (const char *const[]){__VA_ARGS__})
+/* Prints the rows and forgets them; the widths only grow, so that later rows stay aligned. */
+void table_print(struct table *);
+void table_free(struct table *);
+
+/* "1,234,567" */
+const char *grouped(char buf[CELL_MAX], uint64_t value);
+/* "12.35 GB/s": with the decimal prefix that gives 1 to 999 before the point. */
+const char *scaled(char buf[CELL_MAX], double value, const char *unit);
+/* A value of a metric whose unit is `unit` ("bytes", "ratio", "ns", ...). */
+const char *with_unit(char buf[CELL_MAX], double value, const char *unit);
+/* "0-3" from a mask, "-" if it is empty. */
+const char *bit_list(char buf[CELL_MAX], uint64_t mask);
+/* As few digits as give the same number again. */
+const char *shortest(char buf[CELL_MAX], double value);
+const char *hex(char buf[CELL_MAX], uint64_t value);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command stat: counts for as long as it is asked to. Signals are blocked and waited
+ * for, so that counters are always put back and no handler is needed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stat.h"
+
+enum { NOT_FOUND = 127, NOT_RUN = 126, BY_SIGNAL = 128 }; /* exit statuses, as of a shell */
+
+static const double slice = 0.1; /* seconds of a pass when nothing else says how long */
+static const double least = 0.01; /* a last interval shorter than this is not reported */
+
+struct runner {
+	struct stat_job *job;
+	sigset_t signals, before;
+	pid_t child; /* 0: none, or ended */
+	int go;      /* pipe that holds the child back */
+	int failed;  /* pipe that tells why it could not become the command */
+	int status;  /* exit status of the child, or the one that ends us */
+	int interrupts;
+};
+
+enum wake { WAKE_TIME, WAKE_CHILD, WAKE_STOP };
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static void block_signals(struct runner *r)
+{
+	struct sigaction hangup;
+
+	sigemptyset(&r->signals);
+	sigaddset(&r->signals, SIGINT);
+	sigaddset(&r->signals, SIGTERM);
+	sigaddset(&r->signals, SIGCHLD);
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaddset(&r->signals, SIGHUP); /* unless under nohup */
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN); /* a reader that goes away must not leave counters running */
+	sigprocmask(SIG_BLOCK, &r->signals, &r->before);
+}
+
+/* In the child: waits until counting has begun, then becomes the command. */
+static void become_command(const struct runner *r, int ready, int failed)
+{
+	char go;
+
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &r->before, NULL);
+	if (read(ready, &go, 1) == 1) { /* else counting did not begin */
+		execvp(r->job->command[0], r->job->command);
+		int error = errno;
+
+		if (write(failed, &error, sizeof(error)) < 0)
+			_exit(NOT_RUN);
+	}
+	_exit(NOT_RUN);
+}
+
+static int start_child(struct runner *r)
+{
+	int ready[2] = {-1, -1}, failed[2] = {-1, -1};
+
+	r->child = -1;
+	if (pipe2(ready, O_CLOEXEC) == 0 && pipe2(failed, O_CLOEXEC) == 0)
+		r->child = fork();
+	if (r->child < 0) {
+		r->child = 0;
+		return failure("cannot run %s: %s", r->job->command[0], strerror(errno));
+	}
+	if (r->child == 0) {
+		close(ready[1]);
+		become_command(r, ready[0], failed[1]);
+	}
+	close(ready[0]);
+	close(failed[1]);
+	r->go = ready[1];
+	r->failed = failed[0];
+	return 0;
+}
+
+/* Ends the process that was to become the command. */
+static void abandon_child(struct runner *r)
+{
+	if (!r->child)
+		return;
+	close(r->go);
+	close(r->failed);
+	waitpid(r->child, NULL, 0);
+	r->child = 0;
+}
+
+/* Lets the command begin. 0, or the exit status if there is no such command. */
+static int release_child(struct runner *r)
+{
+	int error = 0;
+
+	if (!r->child)
+		return 0;
+	/* The pipe is closed when the command runs; else the reason comes through it. */
+	if (write(r->go, "g", 1) != 1 || read(r->failed, &error, sizeof(error)) <= 0)
+		error = 0;
+	if (error == 0) {
+		close(r->go);
+		close(r->failed);
+		return 0;
+	}
+	abandon_child(r);
+	failure("cannot run %s: %s", r->job->command[0], strerror(error));
+	return error == ENOENT ? NOT_FOUND : NOT_RUN;
+}
+
+static bool child_ended(struct runner *r)
+{
+	int status;
+
+	if (!r->child || waitpid(r->child, &status, WNOHANG) != r->child)
+		return false;
+	r->child = 0;
+	r->status = WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+	return true;
+}
+
+/* A signal to end. With a command: the command is to end, and with it we do. */
+static bool must_stop(struct runner *r, int number, const siginfo_t *info)
+{
+	if (!r->child)
+		return true;
+	if (info->si_code != SI_KERNEL) /* a terminal sends it to the command as well */
+		kill(r->child, number);
+	if (r->interrupts++ == 0)
+		return false;
+	r->status = BY_SIGNAL + number;
+	return true;
+}
+
+static enum wake wait_until(struct runner *r, double deadline)
+{
+	for (;;) {
+		double left = fmin(deadline - now(), 3600);
+		siginfo_t info;
+
+		if (left <= 0)
+			return WAKE_TIME;
+		struct timespec ts = {.tv_sec = (time_t)left,
+				      .tv_nsec = (long)((left - floor(left)) * 1e9)};
+		int number = sigtimedwait(&r->signals, &info, &ts);
+
+		if (number == SIGCHLD) {
+			if (child_ended(r))
+				return WAKE_CHILD;
+		} else if (number > 0 && must_stop(r, number, &info)) {
+			return WAKE_STOP;
+		}
+	}
+}
+
+/* Seconds that each pass is measured before the next has its turn. */
+static double slice_length(const struct stat_job *job)
+{
+	if (job->interval > 0)
+		return job->interval / job->passes;
+	if (job->passes == 1)
+		return INFINITY;
+	if (job->duration > 0) /* whole rounds, so that all passes get the same share */
+		return job->duration /
+		       (job->passes * fmax(1, floor(job->duration / (job->passes * slice))));
+	return slice;
+}
+
+/* The end of a slice: a report if it was the last of an interval, and the next pass's turn. */
+static int end_slice(struct stat_job *job, unsigned long number)
+{
+	int rc = stat_collect(job); /* the library takes a pass for measured once it was read */
+
+	if (rc == 0 && job->interval > 0 && number % (unsigned long)job->passes == 0)
+		rc = stat_report(job);
+	if (rc == 0 && job->passes > 1) {
+		rc = unc_session_rotate(job->session);
+		if (rc < 0)
+			rc = library_error(rc, unc_session_error(job->session));
+	}
+	return rc;
+}
+
+/* Counts until the end; with intervals, prints all reports but a last, shorter one. */
+static int count(struct runner *r, double *last_report)
+{
+	struct stat_job *job = r->job;
+	double length = slice_length(job), start = now(), next = start + length;
+	double end = job->duration > 0 ? start + job->duration : INFINITY;
+	int rc = 0;
+
+	*last_report = start;
+	for (unsigned long number = 1; rc == 0; number++) {
+		double tolerance = 1e-6; /* the last slice and the end are the same moment */
+
+		if (wait_until(r, fmin(next, end)) != WAKE_TIME)
+			break;
+		if (next > end + tolerance)
+			break;
+		if (next >= end - tolerance && job->interval == 0)
+			break;
+		rc = end_slice(job, number);
+		if (number % (unsigned long)job->passes == 0)
+			*last_report = next;
+		if (next >= end - tolerance)
+			break;
+		next = fmax(next + length, now()); /* late: no slice is made up for */
+	}
+	return rc;
+}
+
+/* The report goes to a file; the command, already started, keeps the old stdout. */
+static int redirect(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int rc = fd < 0 ? -1 : dup2(fd, STDOUT_FILENO);
+
+	if (rc < 0)
+		return failure("cannot write %s: %s", path, strerror(errno));
+	close(fd);
+	return 0;
+}
+
+static int measure(struct runner *r)
+{
+	struct stat_job *job = r->job;
+	double last_report;
+	int rc = unc_session_start(job->session);
+
+	if (rc < 0) {
+		abandon_child(r);
+		return library_error(rc, unc_session_error(job->session));
+	}
+	int status = release_child(r);
+
+	if (status) {
+		unc_session_stop(job->session);
+		return status;
+	}
+	status = count(r, &last_report);
+	if (status == 0 && (job->interval == 0 || now() - last_report > least)) {
+		status = stat_collect(job);
+		if (status == 0)
+			status = stat_report(job);
+	}
+	rc = unc_session_stop(job->session);
+	if (rc < 0 && status == 0)
+		status = library_error(rc, unc_session_error(job->session));
+	if (status == 0)
+		stat_close_report(job);
+	return status;
+}
+
+int stat_run(struct stat_job *job)
+{
+	struct runner r = {.job = job};
+	int status = 0;
+
+	block_signals(&r);
+	if (job->command)
+		status = start_child(&r);
+	if (status == 0 && job->output) {
+		status = redirect(job->output);
+		if (status)
+			abandon_child(&r);
+	}
+	if (status == 0)
+		status = measure(&r);
+	while (r.child && r.status == 0 && wait_until(&r, INFINITY) != WAKE_STOP)
+		continue; /* counting is over, the command is not */
+	return status ? status : r.status;
+}

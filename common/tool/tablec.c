@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tablec: the build-time compiler of event tables. Reads and checks a folder and prints C.
+ *   tablec DIR > table_data.c     compiles
+ *   tablec --check DIR            only reads, prints what there is
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "table_load.h"
+
+typedef unsigned long long ull;
+
+#define ROWS(kind, ...)                                                                  \
+	do {                                                                             \
+		printf("static const struct unc_tbl_" #kind " " #kind "_%zu[] = {\n", n); \
+		for (size_t i = 0; i < t->n_##kind; i++) {                               \
+			const struct unc_tbl_##kind *row = &t->kind[i];                  \
+			printf(__VA_ARGS__);                                             \
+		}                                                                        \
+		if (t->n_##kind == 0)                                                    \
+			printf("{0}\n");                                                 \
+		printf("};\n");                                                          \
+	} while (0)
+
+static void print_strings(const struct unc_table *t, size_t n)
+{
+	printf("static const char strings_%zu[] =\n", n);
+	for (size_t at = 0; at < t->n_strings; at += strlen(t->strings + at) + 1) {
+		putchar('"');
+		for (const char *p = t->strings + at; *p; p++) {
+			if (*p == '"' || *p == '\\')
+				putchar('\\');
+			if (*p == '?')
+				fputs("\\077", stdout);
+			else if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
+				printf("\\%03o", (unsigned char)*p);
+			else
+				putchar(*p);
+		}
+		/* the last one is terminated by the compiler */
+		printf(at + strlen(t->strings + at) + 1 < t->n_strings ? "\\0\"\n" : "\"");
+	}
+	printf(";\n");
+}
+
+#define R(range) (range).first, (range).n
+
+static void print_places(const struct unc_table *t, size_t n)
+{
+	ROWS(where, "{0x%llxull,0x%x,%u,%u,%u},\n", (ull)row->base, row->device_id, row->devfn,
+	     row->bar, row->bar_index);
+	ROWS(bar, "{%u,0x%x,%u,%u,%u,%u,%u,%u,%u,0x%xu,0x%xu,0x%xu},\n", row->name, row->device_id,
+	     row->devfn, row->count, row->base_offset, row->offset, row->step, row->base_shift,
+	     row->shift, row->base_mask, row->mask, row->size);
+	ROWS(part, "{%u,%u,{%u,%u}},\n", row->name, row->space, R(row->where));
+	ROWS(reg, "{%u,%d,0x%llxull,%u,%u,%u,%u,%u},\n", row->name, row->offset,
+	     (ull)row->write_mask, row->part, row->role, row->number, row->width, row->flags);
+	ROWS(field, "{%u,%u,{%u,%u},{%u,%u},{%u,%u},%u,%u,%u,%u,{%u,%u}},\n", row->name, row->desc,
+	     row->reg[0], row->reg[1], row->lo[0], row->lo[1], row->width[0], row->width[1],
+	     row->shift, row->flags, row->with, row->with_value, R(row->values));
+	ROWS(value, "{%u,%u,0x%llxull},\n", row->name, row->desc, (ull)row->value);
+	ROWS(set, "{%u,0x%llxull},\n", row->field, (ull)row->value);
+	ROWS(step, "{%u,%u,0x%llxull},\n", row->kind, row->reg, (ull)row->value);
+	ROWS(counter, "{%u,%u,%u,0x%llxull,%u},\n", row->name, row->ctr, row->ctl,
+	     (ull)row->enable, row->width);
+}
+
+static void print_events(const struct unc_table *t, size_t n)
+{
+	ROWS(type,
+	     "{%u,%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},"
+	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,%u,%d,0x%x,{0x%x,0x%x},%u,%u,%u,%u},\n",
+	     row->name, row->title, row->desc, row->public_prefix, R(row->parts), R(row->regs),
+	     R(row->fields), R(row->steps_start), R(row->steps_join), R(row->steps_stop),
+	     R(row->steps_leave), R(row->counters), R(row->events), row->first_ctl, row->first_ctr,
+	     row->unit_ctl, row->status, row->f_event, row->f_umask, (ull)row->enable,
+	     (ull)row->active, row->max_inc, row->discovery, row->present_id,
+	     row->present_offset[0], row->present_offset[1], row->limit_cores, row->n_counters,
+	     row->width, row->aggregate);
+	ROWS(umask, "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,%u,0x%xu},\n", row->name,
+	     row->desc, row->alias, R(row->sets), R(row->needs), R(row->uses), R(row->defaults),
+	     row->counter, row->flags, row->counters);
+	ROWS(event, "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},0x%xu,%u,%u,%u,0x%x,%u},\n",
+	     row->name, row->desc, row->alias, R(row->umasks), R(row->sets), R(row->needs),
+	     R(row->uses), R(row->defaults), row->counters, row->counter, row->type, row->max_inc,
+	     row->code, row->aggregate);
+	ROWS(metric, "{%u,%u,%u,%u,%u,%u,%u},\n", row->name, row->formula, row->unit, row->desc,
+	     row->unavailable, row->type, row->kind);
+	ROWS(rate, "{%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,0x%llxull,%.17g,%.17g},\n", row->type,
+	     row->counter, row->filter_reg, (ull)row->ctl, (ull)row->ctl_mask, (ull)row->filter,
+	     (ull)row->filter_mask, row->per_second, row->per_clock);
+	ROWS(sim_unit, "{%u,0x%llxull,%.17g},\n", row->type, (ull)row->present, row->clock_hz);
+}
+
+static void print_table(const struct unc_table *t, size_t n)
+{
+	print_strings(t, n);
+	print_places(t, n);
+	print_events(t, n);
+	printf("static const struct unc_table table_%zu = {\n.name = %u, .title = %u, .family = %u, "
+	       ".n_models = %u,\n.models = {", n, t->name, t->title, t->family, t->n_models);
+	for (unsigned i = 0; i < t->n_models; i++)
+		printf("0x%x,", t->models[i]);
+	printf("},\n.discovery = %u, .topology = {0x%x, 0x%x, 0x%x},\n"
+	       ".machine = {%u, 0x%x, %u, %.17g, %u},\n.strings = strings_%zu, .n_strings = %zu,\n",
+	       t->discovery, t->topology.ubox_id, t->topology.nodeid_offset, t->topology.map_offset,
+	       t->machine.sockets, t->machine.model, t->machine.cores, t->machine.tsc_hz,
+	       t->machine.title, n, t->n_strings);
+#define ARRAY(kind) printf("." #kind " = " #kind "_%zu, .n_" #kind " = %zu,\n", n, t->n_##kind);
+	UNC_TABLE_ARRAYS(ARRAY)
+	printf("};\n");
+}
+
+static void print_all(const struct unc_table_set *set)
+{
+	printf("/* Made by tablec from eventtables/; do not edit. */\n#include \"table.h\"\n");
+	for (size_t n = 0; n < set->n; n++)
+		print_table(set->table[n], n);
+	printf("const struct unc_table *const *unc_tables(size_t *n)\n{\n"
+	       "\tstatic const struct unc_table *const all[] = {");
+	for (size_t n = 0; n < set->n; n++)
+		printf("&table_%zu, ", n);
+	printf("};\n\n\t*n = %zu;\n\treturn all;\n}\n", set->n);
+}
+
+static void print_counts(const struct unc_table_set *set)
+{
+	for (size_t n = 0; n < set->n; n++) {
+		const struct unc_table *t = set->table[n];
+
+		printf("%s: %zu types, %zu events, %zu umasks, %zu metrics, %zu rates, %zu bytes of text\n",
+		       unc_tbl_str(t, t->name), t->n_type, t->n_event, t->n_umask, t->n_metric,
+		       t->n_rate, t->n_strings);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct unc_table_set set;
+	struct unc_error err = {0};
+	int check = argc == 3 && strcmp(argv[1], "--check") == 0;
+
+	if (argc != 2 + check) {
+		fprintf(stderr, "usage: tablec [--check] DIR\n");
+		return 2;
+	}
+	int rc = unc_table_set_load(argv[1 + check], &set, &err);
+	if (rc < 0)
+		fprintf(stderr, "tablec: %s\n", err.text);
+	else if (check)
+		print_counts(&set);
+	else
+		print_all(&set);
+	unc_table_set_free(&set);
+	return rc < 0 || ferror(stdout) || fflush(stdout) ? 1 : 0;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How much memory traffic does an MPI program cause? A triad as in STREAM (a = b + s * c), and what
+ * the memory controllers of each node counted meanwhile.
+ *
+ * The counters belong to a socket, not to a process: one rank of each node reads them. First with
+ * low-level calls, then, if PAPI_EVENTS names events, as a region of the high-level API, which writes
+ * its report to papi_hl_output/.
+ *
+ * usage: mpirun -n RANKS stream_mpi [MILLIONS OF ELEMENTS PER RANK [ROUNDS]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+#include <papi.h>
+
+enum { MAX_SOCKETS = 16, MAX_EVENTS = 2 * MAX_SOCKETS };
+
+struct node {
+	char name[MPI_MAX_PROCESSOR_NAME];
+	int simulated;
+	int sockets;
+	double seconds;
+	long long bytes[MAX_EVENTS]; /* read and written, socket by socket */
+};
+
+static void check(const char *what, int papi_errno)
+{
+	if (papi_errno == PAPI_OK)
+		return;
+	fprintf(stderr, "%s: %s\n", what, PAPI_strerror(papi_errno));
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* The component; the program ends with the reason if it cannot be used. */
+static const PAPI_component_info_t *find_component(void)
+{
+	int cid = PAPI_get_component_index("intel_uncore"), code = PAPI_NATIVE_MASK;
+	const PAPI_component_info_t *info;
+
+	check("component intel_uncore", cid < 0 ? cid : PAPI_OK);
+	PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, cid); /* the first use initializes it */
+	info = PAPI_get_component_info(cid);
+	if (info->disabled) {
+		fprintf(stderr, "component intel_uncore: %s\n", info->disabled_reason);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	return info;
+}
+
+/* An EventSet with the bytes read and written of each socket; returns the number of sockets. */
+static int add_sockets(int *set)
+{
+	static const char *const metrics[] = { "memory_read_bytes", "memory_write_bytes" };
+	char name[PAPI_MAX_STR_LEN];
+	int socket, metric, code, papi_errno;
+
+	*set = PAPI_NULL;
+	check("PAPI_create_eventset", PAPI_create_eventset(set));
+	for (socket = 0; socket < MAX_SOCKETS; socket++) {
+		for (metric = 0; metric < 2; metric++) {
+			snprintf(name, sizeof(name), "intel_uncore:::%s:socket=%d", metrics[metric],
+				 socket);
+			papi_errno = PAPI_event_name_to_code(name, &code);
+			if (papi_errno == PAPI_EINVAL && socket > 0 && metric == 0)
+				return socket; /* there is no such socket */
+			check(name, papi_errno);
+			check(name, PAPI_add_event(*set, code));
+		}
+	}
+	return socket;
+}
+
+static double triad(double *a, const double *b, const double *c, long n, int rounds)
+{
+	double start = MPI_Wtime();
+	int round;
+	long i;
+
+	for (round = 0; round < rounds; round++)
+		for (i = 0; i < n; i++)
+			a[i] = b[i] + (3.0 + round) * c[i];
+	return MPI_Wtime() - start;
+}
+
+static void print_node(const struct node *node)
+{
+	const char *label = node->simulated ? "  SIMULATED" : "";
+	int socket;
+
+	for (socket = 0; socket < node->sockets; socket++) {
+		const long long *bytes = &node->bytes[2 * socket];
+
+		printf("%-16s %6d %16lld %16lld %10.3f %10.3f%s\n", node->name, socket, bytes[0],
+		       bytes[1], bytes[0] / node->seconds / 1e9, bytes[1] / node->seconds / 1e9, label);
+	}
+}
+
+/* Rank 0 of `readers` prints what all of them measured. */
+static void report(MPI_Comm readers, const struct node *mine)
+{
+	int rank, size, i;
+	struct node *all;
+
+	MPI_Comm_rank(readers, &rank);
+	MPI_Comm_size(readers, &size);
+	all = calloc((size_t)size, sizeof(*all));
+	if (!all)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	MPI_Gather(mine, sizeof(*mine), MPI_BYTE, all, sizeof(*all), MPI_BYTE, 0, readers);
+	if (rank == 0) {
+		printf("%-16s %6s %16s %16s %10s %10s\n", "node", "socket", "bytes read",
+		       "bytes written", "read GB/s", "write GB/s");
+		for (i = 0; i < size; i++)
+			print_node(&all[i]);
+		if (all[0].simulated)
+			printf("SIMULATED: these bytes come from libuncore's model of a machine, "
+			       "not from the triad\n");
+	}
+	free(all);
+}
+
+int main(int argc, char **argv)
+{
+	long n = 1000000 * (argc > 1 ? atol(argv[1]) : 4), i;
+	int rounds = argc > 2 ? atoi(argv[2]) : 10, rank, ranks, node_rank, length, set = PAPI_NULL;
+	double *a, *b, *c, seconds, slowest, start;
+	struct node mine = { .simulated = 0 };
+	MPI_Comm node, readers;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+	MPI_Comm_rank(node, &node_rank);
+	MPI_Comm_split(MPI_COMM_WORLD, node_rank == 0 ? 0 : MPI_UNDEFINED, rank, &readers);
+
+	if (n <= 0 || rounds <= 0) {
+		fprintf(stderr, "usage: stream_mpi [MILLIONS OF ELEMENTS PER RANK [ROUNDS]]\n");
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	}
+	a = malloc((size_t)n * sizeof(*a));
+	b = malloc((size_t)n * sizeof(*b));
+	c = malloc((size_t)n * sizeof(*c));
+	if (!a || !b || !c)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	for (i = 0; i < n; i++) {
+		a[i] = 0;
+		b[i] = 1;
+		c[i] = 2;
+	}
+
+	/* Low-level calls: one rank of each node. */
+	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	if (node_rank == 0) {
+		mine.simulated = strstr(find_component()->description, "SIMULATED") != NULL;
+		mine.sockets = add_sockets(&set);
+		MPI_Get_processor_name(mine.name, &length);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (node_rank == 0)
+		check("PAPI_start", PAPI_start(set));
+	start = MPI_Wtime();
+	seconds = triad(a, b, c, n, rounds);
+	MPI_Barrier(node);
+	if (node_rank == 0) {
+		check("PAPI_stop", PAPI_stop(set, mine.bytes));
+		mine.seconds = MPI_Wtime() - start;
+		check("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
+		check("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
+		report(readers, &mine);
+		MPI_Comm_free(&readers);
+	}
+	MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("triad: %d ranks, 3 arrays of %.0f MB each, %d rounds, %.3f s; the program "
+		       "itself asked for %.3f GB/s\n", ranks, (double)n * sizeof(*a) / 1e6, rounds,
+		       slowest, 3.0 * (double)n * sizeof(*a) * rounds * ranks / slowest / 1e9);
+
+	if (getenv("PAPI_EVENTS")) {
+		if (node_rank == 0)
+			check("PAPI_hl_region_begin", PAPI_hl_region_begin("triad"));
+		triad(a, b, c, n, rounds);
+		MPI_Barrier(node);
+		if (node_rank == 0)
+			check("PAPI_hl_region_end", PAPI_hl_region_end("triad"));
+	}
+
+	free(a);
+	free(b);
+	free(c);
+	MPI_Comm_free(&node);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two files of the component share. */
+#ifndef INTEL_UNCORE_H
+#define INTEL_UNCORE_H
+
+#include "papi.h"
+#include "papi_internal.h"
+#include "papi_vector.h"
+#include "papi_memory.h"
+#include "extras.h"
+
+#include "uncore.h"
+
+#define INTEL_UNCORE_SIMULATED "SIMULATED"
+
+/* The functions of libuncore, called as intel_uncore.FUNCTION(). */
+#define INTEL_UNCORE_FUNCTIONS(F)                                                                  \
+	F(version) F(open_error) F(platform_open) F(platform_close) F(platform_error)              \
+	F(platform_cpu) F(platform_simulated) F(platform_sockets) F(unit_get) F(event_get)         \
+	F(umask_get) F(field_get) F(metric_get) F(event_encode) F(session_new) F(session_add)      \
+	F(session_add_metric) F(session_clear) F(session_start) F(session_read) F(session_reset)   \
+	F(session_stop) F(session_free) F(session_error)
+#define INTEL_UNCORE_DECLARE(name) __typeof__(unc_##name) *name;
+
+struct control;
+struct text;
+
+struct intel_uncore {
+	INTEL_UNCORE_FUNCTIONS(INTEL_UNCORE_DECLARE)
+	void *library;
+	pid_t pid;                     /* the process that loaded it */
+	struct unc_platform *platform;
+	unsigned int lock;             /* of everything below, and of the initialization */
+	unsigned int n_events, n_base; /* base events: the events, then the metrics */
+	unsigned char *listed;         /* per base event: it can be counted here */
+	struct text *texts;            /* texts that programs named and the library accepted */
+	unsigned int n_texts;
+	struct control *controls;      /* EventSets that have a session */
+};
+extern struct intel_uncore intel_uncore;
+
+/* What a code stands for. */
+struct name {
+	unsigned int base;
+	const struct unc_event *event; /* or */
+	const struct unc_metric *metric;
+	char text[UNC_SPEC_MAX];
+	char masks[PAPI_2MAX_STR_LEN]; /* description of the qualifier; "" if none */
+};
+
+/* Initializes the component at its first use. */
+int intel_uncore_check_n_initialize(void);
+/* PAPI's code for an error of the library. The sentence goes where PAPI's own go:
+ * it is shown after PAPI_set_debug() and with PAPI_VERBOSE. */
+int intel_uncore_fail(int error, const char *sentence);
+
+int intel_uncore_list(char *reason, size_t size);
+void intel_uncore_unlist(void);
+int intel_uncore_name(unsigned int code, struct name *name);
+int intel_uncore_ntv_enum_events(unsigned int *code, int modifier);
+int intel_uncore_ntv_name_to_code(const char *text, unsigned int *code);
+int intel_uncore_ntv_code_to_name(unsigned int code, char *text, int size);
+int intel_uncore_ntv_code_to_info(unsigned int code, PAPI_event_info_t *info);
+
+#endif

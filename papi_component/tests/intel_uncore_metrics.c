@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Totals are integers, gauges are doubles, each declared so; every metric listed can be read. */
+#include <math.h>
+
+#include "intel_uncore_test.h"
+
+static double read_double(const long long *value)
+{
+	double number;
+
+	memcpy(&number, value, sizeof(number));
+	return number;
+}
+
+static void measure(int code, long long *value)
+{
+	int set = PAPI_NULL;
+
+	CALL(PAPI_create_eventset(&set));
+	CALL(PAPI_add_event(set, code));
+	CALL(PAPI_start(set));
+	work();
+	CALL(PAPI_stop(set, value));
+	CALL(PAPI_cleanup_eventset(set));
+	CALL(PAPI_destroy_eventset(&set));
+}
+
+/* Measures the metric if it is one; 1 if its value means something. */
+static int check_metric(const PAPI_event_info_t *info, int code, int quiet)
+{
+	int is_bytes = !strncmp(info->units, "bytes", 5) && info->units[5] != '_';
+	int is_ratio = !strncmp(info->units, "ratio", 5);
+	long long value;
+	double number;
+
+	if (!is_bytes && info->data_type != PAPI_DATATYPE_FP64)
+		return 0;
+	CHECK("bytes are not integers", !is_bytes || info->data_type == PAPI_DATATYPE_UINT64);
+	measure(code, &value);
+	number = is_bytes ? (double)value : read_double(&value);
+	if (!quiet)
+		printf("%s: %g %s\n", info->symbol, number, info->units);
+	if (isnan(number))
+		return 0;
+	CHECK("infinite", isfinite(number));
+	CHECK("negative", number >= 0);
+	CHECK("not a ratio", !is_ratio || number < 1e6);
+	return 1;
+}
+
+static void check_portable(const char *name, const char *units, int type, double low, double high)
+{
+	PAPI_event_info_t info;
+	long long value;
+	double number;
+	int code;
+
+	CALL(PAPI_event_name_to_code(name, &code));
+	CALL(PAPI_get_event_info(code, &info));
+	CHECK("units", !strncmp(info.units, units, strlen(units)));
+	CHECK("data type", (int)info.data_type == type);
+	measure(code, &value);
+	number = type == PAPI_DATATYPE_FP64 ? read_double(&value) : (double)value;
+	if (!(number >= low && number <= high)) {
+		printf("%s: %g is not within %g and %g\n", name, number, low, high);
+		test_fail(__FILE__, __LINE__, "value", PAPI_EBUG);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int quiet = tests_quiet(argc, argv), cid = find_component(), code = PAPI_NATIVE_MASK;
+	PAPI_event_info_t info;
+	int meaningful = 0;
+
+	CALL(PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, cid));
+	do {
+		CALL(PAPI_get_event_info(code, &info));
+		meaningful += check_metric(&info, code, quiet);
+	} while (PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, cid) == PAPI_OK);
+	if (!quiet)
+		printf("%d metrics have a value\n", meaningful);
+	CHECK("hardly any metric", meaningful >= 4);
+
+	check_portable(PREFIX "memory_read_bytes", "bytes", PAPI_DATATYPE_UINT64, 1, 1e15);
+	check_portable(PREFIX "memory_write_bytes", "bytes", PAPI_DATATYPE_UINT64, 1, 1e15);
+	check_portable(PREFIX "llc_miss_ratio", "ratio", PAPI_DATATYPE_FP64, 0, 1);
+	check_portable(PREFIX "uncore_frequency_hz", "hz", PAPI_DATATYPE_FP64, 1e8, 1e10);
+	PAPI_shutdown();
+	test_pass(__FILE__);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tables of cases: one row a line, fields separated by " ; ", # comments. */
+#ifndef UNC_TEST_CASES_H
+#define UNC_TEST_CASES_H
+
+#include <stddef.h>
+
+enum { CASES_FIELDS = 8 };
+
+struct cases_row {
+	const char *file;
+	unsigned line;
+	char *field[CASES_FIELDS]; /* without blanks around; "" beyond n */
+	size_t n;
+};
+
+typedef void (*cases_fn)(void *user, const struct cases_row *);
+
+/*
+ * Calls fn for each row of the file `name`, which is below $UNCORE_TESTS or else below the
+ * source folder. Returns the number of rows, or -1 with a line on stdout.
+ */
+int cases_read(const char *name, cases_fn fn, void *user);
+
+/* 1 if text has the leading part `pattern`, in which "..." stands for any text. */
+int cases_match(const char *text, const char *pattern);
+
+#endif

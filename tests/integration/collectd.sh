@@ -1,0 +1,326 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The plugin in a real collectd that writes into a real carbon-cache. TAP on stdout.
+# BUILD: the build directory (absolute).
+set -u
+: "${BUILD:?the build directory}"
+PATH=$PATH:/usr/sbin
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES
+
+for tool in collectd carbon-cache whisper-fetch jq python3 valgrind; do
+	command -v $tool >/dev/null || {
+		echo "1..0 # SKIP $tool is not installed"
+		exit 0
+	}
+done
+plugin=$(find "$BUILD" -path '*/.libs/intel_uncore.so' | head -n 1)
+library=$(find "$BUILD" -path '*/.libs/libuncore.so' | head -n 1)
+uncore=$(find "$BUILD" -path '*/.libs/uncore' -type f | head -n 1)
+for file in "$plugin" "$library" "$uncore"; do
+	[ -n "$file" ] || { echo "Bail out! no intel_uncore.so, libuncore.so or uncore in $BUILD"; exit 99; }
+done
+LD_LIBRARY_PATH=$(dirname "$library")
+export LD_LIBRARY_PATH
+
+tmp=$(mktemp -d)
+pids=
+finish()
+{
+	for pid in $pids; do
+		kill "$pid" 2>/dev/null
+	done
+	wait
+	rm -rf "$tmp"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+
+number=0
+failures=0
+ok() # NAME COMMAND...: passes if the command does; what that prints explains a failure
+{
+	name=$1
+	shift
+	number=$((number + 1))
+	if "$@" >"$tmp/why" 2>&1; then
+		echo "ok $number - collectd: $name"
+	else
+		failures=$((failures + 1))
+		echo "not ok $number - collectd: $name"
+		sed 's/^/#   /' "$tmp/why"
+	fi
+}
+
+wait_for() # SECONDS COMMAND...
+{
+	tries=$(($1 * 4))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || { echo "waited in vain for: $*"; return 1; }
+		sleep 0.25
+	done
+}
+
+# ---- carbon-cache and collectd
+
+free_port()
+{
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+listens() # PORT
+{
+	python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)' "$1"
+}
+
+start_carbon()
+{
+	port=$(free_port)
+	mkdir "$tmp/carbon"
+	cat >"$tmp/carbon/carbon.conf" <<-EOF
+		[cache]
+		STORAGE_DIR = $tmp/carbon
+		LOCAL_DATA_DIR = $tmp/carbon/whisper
+		CONF_DIR = $tmp/carbon
+		LOG_DIR = $tmp/carbon
+		PID_DIR = $tmp/carbon
+		MAX_CREATES_PER_MINUTE = inf
+		LINE_RECEIVER_INTERFACE = 127.0.0.1
+		LINE_RECEIVER_PORT = $port
+		PICKLE_RECEIVER_PORT = 0
+		CACHE_QUERY_INTERFACE = 127.0.0.1
+		CACHE_QUERY_PORT = $(free_port)
+	EOF
+	printf '[all]\npattern = .*\nretentions = 1s:1h\n' >"$tmp/carbon/storage-schemas.conf"
+	GRAPHITE_ROOT=$tmp/carbon carbon-cache --nodaemon --config="$tmp/carbon/carbon.conf" start \
+		>"$tmp/carbon.log" 2>&1 &
+	pids="$pids $!"
+	wait_for 30 listens "$port"
+}
+
+start() # HOST LINE...: a collectd that calls itself HOST, the lines in the plugin's block
+{
+	host=$1
+	shift
+	mkdir "$tmp/$host"
+	cat >"$tmp/$host/collectd.conf" <<-EOF
+		Hostname "$host"
+		FQDNLookup false
+		BaseDir "$tmp/$host"
+		PIDFile "$tmp/$host/pidfile"
+		Interval 1
+		LoadPlugin logfile
+		<Plugin logfile>
+		  LogLevel info
+		  File "$tmp/$host/log"
+		  Timestamp false
+		  PrintSeverity true
+		</Plugin>
+		LoadPlugin load
+		LoadPlugin write_graphite
+		<Plugin write_graphite>
+		  <Node "carbon">
+		    Host "127.0.0.1"
+		    Port "$port"
+		  </Node>
+		</Plugin>
+		PluginDir "$tmp/plugins"
+		LoadPlugin intel_uncore
+		<Plugin intel_uncore>
+		$(printf '  %s\n' "$@")
+		</Plugin>
+	EOF
+	collectd -f -C "$tmp/$host/collectd.conf" >"$tmp/$host/out" 2>&1 &
+	echo $! >"$tmp/$host/pid"
+	pids="$pids $!"
+}
+
+stop() # HOST: its exit status
+{
+	kill "$(cat "$tmp/$1/pid")" && wait "$(cat "$tmp/$1/pid")"
+}
+
+log_has() # HOST TEXT
+{
+	grep -Fq -- "$2" "$tmp/$1/log" || { echo "the log lacks: $2"; cat "$tmp/$1/log"; return 1; }
+}
+
+# ---- what Graphite holds
+
+series() # HOST: names of the plugin's series
+{
+	find "$tmp/carbon/whisper/$1" -path '*/intel_uncore-*.wsp' |
+		sed 's,.*/intel_uncore-,,; s,\.wsp$,,' | LC_ALL=C sort
+}
+
+points() # HOST PATH: the values that are there, as a JSON list
+{
+	whisper-fetch --json --from=$(($(date +%s) - 600)) "$tmp/carbon/whisper/$1/$2.wsp" |
+		jq -c '[.values[] | select(. != null)]'
+}
+
+count() # HOST PATH
+{
+	points "$1" "$2" | jq length
+}
+
+enough() # HOST PATH N
+{
+	[ "$(count "$1" "$2")" -ge "$3" ]
+}
+
+mean() # HOST PATH
+{
+	points "$1" "$2" | jq 'add / length'
+}
+
+near() # A B PERCENT
+{
+	echo "$1 and $2 should differ by $3 % at most"
+	printf '%s\n' "$1" "$2" "$3" |
+		jq -es 'length == 3 and .[1] > 0 and (.[0] / .[1] - 1 | fabs) * 100 <= .[2]' >/dev/null
+}
+
+steady() # HOST PATH: above 0, and none further than 20 % from the mean
+{
+	points "$1" "$2" | tee "$tmp/points" | jq -es '.[0] | length >= 3 and
+		(add / length) as $m | all(.[]; . > 0 and (. / $m - 1 | fabs) <= 0.2)' >/dev/null ||
+		{ cat "$tmp/points"; return 1; }
+}
+
+has_series() # HOST NAME...: these and no others
+{
+	host=$1
+	shift
+	printf '%s\n' "$@" | LC_ALL=C sort >"$tmp/expected"
+	series "$host" | diff "$tmp/expected" -
+}
+
+# ---- tests
+
+# The plugin's errors are these; collectd and its other plugins live.
+fails() # HOST SENTENCE...
+{
+	host=$1
+	shift
+	wait_for 30 enough "$host" load/load/shortterm 2 ||
+		{ cat "$tmp/$host/log" "$tmp/$host/out"; return 1; }
+	kill -0 "$(cat "$tmp/$host/pid")" || return 1
+	stop "$host"
+	grep '^\[error\] .*_u' "$tmp/$host/log" >"$tmp/errors"
+	{
+		printf '[error] %s\n' "$@"
+		echo "[error] Initialization of plugin \`intel_uncore' failed with status -1. Plugin" \
+			"will be unloaded."
+	} | diff - "$tmp/errors" && [ -z "$(series "$host")" ]
+}
+
+bytes_of_both_sockets()
+{
+	mean story intel_uncore-socket0/total_bytes-memory_read_bytes
+	mean story intel_uncore-socket1/total_bytes-memory_read_bytes
+}
+
+agrees_with_tool()
+{
+	UNCORE_SIM=emerald-rapids "$uncore" stat -j -m memory_read_bytes -d 2 >"$tmp/stat" || return 1
+	cat "$tmp/stat"
+	near "$(bytes_of_both_sockets | jq -s add)" "$(jq -s 'last | .metrics.memory_read_bytes / .interval' "$tmp/stat")" 20
+}
+
+# A line of DRAM is 64 bytes.
+bytes_are_lines()
+{
+	near "$(mean story intel_uncore-socket0/total_bytes-memory_read_bytes)" \
+		"$(mean story intel_uncore-socket0/total_events-imc-CAS_COUNT-RD | jq '. * 64')" 1
+}
+
+# A value comes from one interval in as many as there are passes, and the rate is right.
+measured_in_turn()
+{
+	passes=$(sed -n 's/.* series in \([0-9]*\) passes.*/\1/p' "$tmp/turns/log")
+	values=$(count turns intel_uncore-socket0/total_events-imc-CAS_COUNT-RD)
+	intervals=$(count turns load/load/shortterm)
+	echo "passes $passes, values $values, intervals $intervals"
+	[ "$passes" -ge 2 ] && [ $((values * passes)) -le $((intervals + passes)) ] &&
+		near "$(mean turns intel_uncore-socket0/total_events-imc-CAS_COUNT-RD)" \
+			"$(mean story intel_uncore-socket0/total_events-imc-CAS_COUNT-RD)" 10
+}
+
+clean_exit() # HOST
+{
+	stop "$1"
+	echo "exit status $?" >"$tmp/status"
+	grep -E '^\[(error|warning)\]' "$tmp/$1/log" >>"$tmp/status"
+	echo "exit status 0" | diff - "$tmp/status"
+}
+
+# The read of `collectd -T` under valgrind: nothing lost or misused by the plugin and the library.
+no_leak()
+{
+	valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --num-callers=30 \
+		--log-file="$tmp/valgrind" "$(command -v collectd)" -T -C "$tmp/units/collectd.conf" \
+		>"$tmp/units/out" 2>&1
+	[ "$(grep -c 'series in' "$tmp/units/log")" = 2 ] || { cat "$tmp/units/out"; return 1; }
+	! grep -E 'intel_uncore|libuncore|unc_' "$tmp/valgrind"
+}
+
+mkdir "$tmp/plugins" "$tmp/bare-root"
+cp -L "$plugin" "$tmp/plugins/" # collectd takes regular files only
+start_carbon || { echo "Bail out! carbon-cache does not start"; sed 's/^/# /' "$tmp/carbon.log"; exit 99; }
+
+simulate='Simulate "emerald-rapids"'
+start story "$simulate" 'Metric "memory_read_bytes" "memory_write_bytes"' 'Metric "llc_miss_ratio"' \
+	'Event "imc.CAS_COUNT:RD"'
+start turns "$simulate" 'Event "imc.CAS_COUNT:RD" "imc.CAS_COUNT:WR" "imc.CAS_COUNT:ALL"' \
+	'Event "imc.ACT_COUNT:ALL" "imc.PRE_COUNT:ALL" "imc.RPQ_INSERTS:PCH0"'
+start units 'Simulate "emerald-rapids,sockets=1"' PerUnit\ true \
+	'Event "imc3.CAS_COUNT:RD:thresh=1" "upi.CLOCKTICKS"'
+start metric "$simulate" 'Metric "memory_read_byte"'
+start event "$simulate" 'Event "imc.CAS_CONT:RD"'
+start umask "$simulate" 'Event "imc.CAS_COUNT:RDD"'
+start option "$simulate" 'Metrics "memory_read_bytes"'
+start number "$simulate" 'Metric 7'
+start flag "$simulate" 'PerUnit "both"'
+start twice "$simulate" 'Metric "memory_read_bytes" "Memory_Read_Bytes"'
+start machine 'Simulate "emerald-rapid"'
+UNCORE_SYSROOT=$tmp/bare-root start bare ''
+
+p="intel_uncore plugin:"
+disabled="$p disabled by the errors in its configuration"
+ok "a wrong metric" fails metric \
+	"$p no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes"
+ok "a wrong event" fails event "$p imc.CAS_CONT: no event CAS_CONT in imc; nearest is CAS_COUNT"
+ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD"
+ok "a wrong option" fails option \
+	"$p no option Metrics; options are Simulate, Metric, Event, PerUnit" "$disabled"
+ok "a number in place of a name" fails number "$p Metric takes names in quotes" "$disabled"
+ok "a metric twice" fails twice "$p memory_read_bytes:socket=0 is configured twice" \
+	"$p memory_read_bytes:socket=1 is configured twice"
+ok "a wrong machine to simulate" fails machine "$p XX"
+ok "a machine without uncore counters" fails bare "$p XX"
+
+ok "values arrive" wait_for 30 enough story intel_uncore-socket1/total_bytes-memory_write_bytes 5
+ok "the log says SIMULATED" log_has story \
+	"[notice] $p SIMULATED Emerald Rapids: the values are not of this machine"
+ok "a series for each metric and event and socket" has_series story \
+	socket0/percent-llc_miss_ratio socket1/percent-llc_miss_ratio \
+	socket0/total_bytes-memory_read_bytes socket1/total_bytes-memory_read_bytes \
+	socket0/total_bytes-memory_write_bytes socket1/total_bytes-memory_write_bytes \
+	socket0/total_events-imc-CAS_COUNT-RD socket1/total_events-imc-CAS_COUNT-RD
+for name in socket0/total_bytes-memory_read_bytes socket1/total_bytes-memory_write_bytes \
+	socket0/percent-llc_miss_ratio; do
+	ok "$name is above 0 and steady" steady story "intel_uncore-$name"
+done
+ok "bytes agree with column commands" bytes_are_lines
+ok "bytes agree with uncore stat" agrees_with_tool
+ok "PerUnit: a series for each unit" has_series units socket0-imc3/total_events-imc-CAS_COUNT-RD-thresh_1 \
+	socket0-upi0/total_events-upi-CLOCKTICKS
+ok "several passes: values of their own intervals, right rates" measured_in_turn
+ok "a clean exit" clean_exit story
+ok "a clean exit with several passes" clean_exit turns
+ok "no leak, no misuse of memory" no_leak
+
+echo "1..$number"
+exit $((failures > 0))

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The gate and the back ends, on files. Expected sentences are the contract with the user. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "access.h"
+#include "access_pci.h"
+#include "fake_root.h"
+#include "fs.h"
+#include "suite.h"
+
+static struct fake_root root;
+static struct unc_fs *fs;
+static struct unc_access *gate;
+static struct unc_error err;
+
+static void begin(void)
+{
+	fake_new(&root);
+	CHECK_NUMBER(unc_fs_open(root.path, &fs, NULL), 0);
+	CHECK_NUMBER(unc_access_open(fs, NULL, &gate, NULL), 0);
+}
+
+static void end(void)
+{
+	unc_access_close(gate);
+	unc_fs_close(fs);
+	fake_free(&root);
+}
+
+static struct unc_reg msr(uint64_t number, unsigned cpu)
+{
+	return (struct unc_reg){number, cpu, UNC_SPACE_MSR, 64};
+}
+
+/* Register of function 7f:10.0. */
+static struct unc_reg pci(unsigned offset, unsigned width)
+{
+	return (struct unc_reg){UNC_PCI(0, 0x7f, UNC_DEVFN(0x10, 0), offset), 0, UNC_SPACE_PCI,
+				(uint8_t)width};
+}
+
+static struct unc_reg mmio(uint64_t address, unsigned width)
+{
+	return (struct unc_reg){address, 0, UNC_SPACE_MMIO, (uint8_t)width};
+}
+
+static void allow(struct unc_reg reg, uint64_t mask, bool readable)
+{
+	struct unc_allowed allowed = {reg, mask, readable};
+
+	CHECK_NUMBER(unc_access_allow(gate, &allowed, 1, NULL), 0);
+}
+
+static struct unc_reg_op read_of(struct unc_reg reg)
+{
+	return (struct unc_reg_op){.reg = reg, .kind = UNC_OP_READ};
+}
+
+static struct unc_reg_op write_of(struct unc_reg reg, uint64_t value)
+{
+	return (struct unc_reg_op){.reg = reg, .kind = UNC_OP_WRITE, .value = value};
+}
+
+/* Prepares one operation and checks how it is refused; text NULL: it is not. */
+static void refused(int line, struct unc_reg_op op, int code, const char *text)
+{
+	memset(&err, 0, sizeof(err));
+	suite_number(line, (unsigned long long)unc_access_prepare(gate, &op, 1, &err),
+		     (unsigned long long)code);
+	suite_text(line, err.text, text ? text : "");
+}
+#define REFUSED(op, code, text) refused(__LINE__, op, code, text)
+
+/* ------------------------------------------------------------------------ allowlist */
+
+static void test_allowlist(void)
+{
+	begin();
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x4000);
+	fake_size(fake_path(&root, "/dev/cpu/8/msr"), 0x4000);
+	REFUSED(read_of(msr(0x2008, 0)), UNC_ERR_DENIED,
+		"msr 0x2008 on cpu 0 is no register of this machine's monitors");
+	allow(msr(0x2010, 0), 0, true);
+	allow(msr(0x2008, 0), 0xff, true);
+	allow(msr(0x2000, 0), 0x301, false);
+	REFUSED(read_of(msr(0x2008, 0)), 0, NULL);
+	REFUSED(write_of(msr(0x2008, 0), 0xff), 0, NULL);
+	REFUSED(write_of(msr(0x2008, 0), 0x1ff), UNC_ERR_DENIED,
+		"msr 0x2008 on cpu 0: value 0x1ff has bits outside of 0xff");
+	REFUSED(read_of(msr(0x2000, 0)), UNC_ERR_DENIED, "msr 0x2000 on cpu 0 is write-only");
+	REFUSED(write_of(msr(0x2000, 0), 0x301), 0, NULL);
+	REFUSED(write_of(msr(0x2010, 0), 0), UNC_ERR_DENIED, "msr 0x2010 on cpu 0 is read-only");
+	/* The same number on another CPU, and its neighbours, are other registers. */
+	REFUSED(read_of(msr(0x2008, 8)), UNC_ERR_DENIED,
+		"msr 0x2008 on cpu 8 is no register of this machine's monitors");
+	REFUSED(read_of(msr(0x2007, 0)), UNC_ERR_DENIED,
+		"msr 0x2007 on cpu 0 is no register of this machine's monitors");
+	REFUSED(write_of(msr(0x10, 0), 0), UNC_ERR_DENIED,
+		"msr 0x10 on cpu 0 is no register of this machine's monitors");
+	/* Given later, and twice: what any of the two may do. */
+	allow(msr(0x2010, 0), 0xf00, true);
+	REFUSED(write_of(msr(0x2010, 0), 0x100), 0, NULL);
+	/* Another width is another access. */
+	REFUSED(read_of((struct unc_reg){0x2008, 0, UNC_SPACE_MSR, 32}), UNC_ERR_DENIED,
+		"msr 0x2008 on cpu 0 has 64 bits, the access 32");
+	REFUSED(read_of(pci(0xa0, 64)), UNC_ERR_DENIED,
+		"pci 0000:7f:10.0 offset 0xa0 is no register of this machine's monitors");
+	REFUSED(read_of(mmio(0x2008, 64)), UNC_ERR_DENIED,
+		"mmio 0x2008 is no register of this machine's monitors");
+	REFUSED(read_of((struct unc_reg){0x2008, 0, UNC_N_SPACES, 64}), UNC_ERR_DENIED,
+		"? 0x2008 is no register of this machine's monitors");
+	end();
+}
+
+/* One bad operation and nothing is prepared, not even opened. */
+static void test_all_or_nothing(void)
+{
+	struct unc_reg_op ops[2] = {read_of(msr(0x2008, 0)), write_of(msr(0x2008, 0), 1)};
+
+	begin();
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x4000);
+	allow(msr(0x2008, 0), 0, true);
+	ops[0].handle.fd = -7;
+	CHECK_NUMBER(unc_access_prepare(gate, ops, 2, &err), UNC_ERR_DENIED);
+	CHECK_NUMBER(ops[0].handle.fd, -7);
+	end();
+}
+
+/* Thousands of registers given in one go are all found. */
+static void test_many(void)
+{
+	enum { N = 4000 };
+	struct unc_allowed *list = calloc(N, sizeof(*list));
+	struct unc_reg_op op;
+	unsigned wrong = 0;
+
+	begin();
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x100000);
+	for (unsigned i = 0; i < N; i++)
+		list[i] = (struct unc_allowed){msr((i * 2654435761u) % N * 16, 0), 0, true};
+	CHECK_NUMBER(unc_access_allow(gate, list, N, NULL), 0);
+	CHECK_NUMBER(unc_access_allow(gate, list, 0, NULL), 0);
+	for (unsigned i = 0; i < N; i++) {
+		op = read_of(list[i].reg);
+		wrong += unc_access_prepare(gate, &op, 1, NULL) != 0;
+		op.reg.address += 8;
+		wrong += unc_access_prepare(gate, &op, 1, NULL) != UNC_ERR_DENIED;
+	}
+	CHECK_NUMBER(wrong, 0);
+	free(list);
+	end();
+}
+
+/* ------------------------------------------------------------------------------ msr */
+
+static void test_msr(void)
+{
+	struct unc_reg_op ops[3];
+	uint64_t value = 0x123456789abcdef0;
+
+	begin();
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
+	fake_size(fake_path(&root, "/dev/cpu/4/msr"), 0x3000);
+	fake_bytes(fake_path(&root, "/dev/cpu/4/msr"), 0x2008, &value, sizeof(value));
+	allow(msr(0x2008, 0), UINT64_MAX, true);
+	allow(msr(0x2008, 4), 0, true);
+	ops[0] = write_of(msr(0x2008, 0), 0xfedcba9876543210);
+	ops[1] = read_of(msr(0x2008, 4));
+	ops[2] = read_of(msr(0x2008, 0));
+	CHECK_NUMBER(unc_access_prepare(gate, ops, 3, &err), 0);
+	CHECK_NUMBER(unc_access_run(gate, ops, 3), 0);
+	CHECK_NUMBER(ops[1].value, value);
+	CHECK_NUMBER(ops[2].value, 0xfedcba9876543210); /* in order: after the write */
+	CHECK_NUMBER(fake_get(fake_path(&root, "/dev/cpu/0/msr"), 0x2008, 8), 0xfedcba9876543210);
+	/* A failure is reported on its own operation; the rest is run. */
+	CHECK_NUMBER(truncate(fake_path(&root, "/dev/cpu/4/msr"), 0), 0);
+	ops[2].value = 0;
+	CHECK_NUMBER(unc_access_run(gate, ops, 3), UNC_ERR_IO);
+	CHECK_NUMBER(ops[0].error, 0);
+	CHECK_NUMBER(ops[1].error, UNC_ERR_IO);
+	CHECK_NUMBER(ops[2].error, 0);
+	CHECK_NUMBER(ops[2].value, 0xfedcba9876543210);
+	end();
+}
+
+static void test_msr_errors(void)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int s = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	begin();
+	for (unsigned cpu = 0; cpu < 6; cpu++)
+		allow(msr(0x2008, cpu), 1, true);
+	allow(msr(0x5000, 3), 0, true);
+	REFUSED(read_of(msr(0x2008, 0)), UNC_ERR_UNAVAILABLE,
+		"/dev/cpu/0/msr: no such file: load the msr module (modprobe msr)");
+	/* EIO as a missing register gives it: nothing is mapped at the bottom of a process. */
+	CHECK_NUMBER(symlink("/proc/self/mem", fake_path(&root, "/dev/cpu/1/msr")), 0);
+	REFUSED(read_of(msr(0x2008, 1)), UNC_ERR_UNAVAILABLE,
+		"msr 0x2008 on cpu 1 does not exist: a virtual machine, or not the CPU of the table");
+	/* ENXIO as the driver gives it for an offline CPU: a socket cannot be opened. */
+	snprintf(name.sun_path, sizeof(name.sun_path), "%s", fake_path(&root, "/dev/cpu/2/msr"));
+	CHECK_NUMBER(bind(s, (struct sockaddr *)&name, sizeof(name)), 0);
+	REFUSED(read_of(msr(0x2008, 2)), UNC_ERR_UNAVAILABLE,
+		"/dev/cpu/2/msr: the CPU is offline");
+	close(s);
+	fake_size(fake_path(&root, "/dev/cpu/3/msr"), 0x3000);
+	REFUSED(read_of(msr(0x5000, 3)), UNC_ERR_UNAVAILABLE,
+		"msr 0x5000 on cpu 3 is not in this dump");
+
+	fake_size(fake_path(&root, "/dev/cpu/4/msr"), 0x3000);
+	fake_size(fake_path(&root, "/dev/cpu/5/msr"), 0x3000);
+	chmod(fake_path(&root, "/dev/cpu/4/msr"), 0444);
+	chmod(fake_path(&root, "/dev/cpu/5/msr"), 0);
+	fake_drop();
+	REFUSED(read_of(msr(0x2008, 4)), 0, NULL);
+	REFUSED(write_of(msr(0x2008, 4), 1), UNC_ERR_PERMISSION,
+		"/dev/cpu/4/msr can be read but not written: root or CAP_SYS_RAWIO is needed");
+	REFUSED(read_of(msr(0x2008, 5)), UNC_ERR_PERMISSION,
+		"/dev/cpu/5/msr: permission denied: root or CAP_SYS_RAWIO is needed");
+	fake_regain();
+	end();
+}
+
+/* ------------------------------------------------------------------------------ pci */
+
+static void test_pci(void)
+{
+	struct unc_reg_op ops[5];
+	const char *config;
+
+	begin();
+	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 4096);
+	fake_put(&root, 0x7f, 0x10, 0, 0xa0, 0x89abcdef);
+	fake_put(&root, 0x7f, 0x10, 0, 0xa4, 0x00001234);
+	allow(pci(0xa0, 64), UINT64_MAX, true);
+	allow(pci(0xd8, 32), 0xffffffff, true);
+	allow(pci(0x228, 32), 0xffffffff, true);
+	ops[0] = read_of(pci(0xa0, 64));
+	ops[1] = write_of(pci(0xd8, 32), 0x400304);
+	ops[2] = read_of(pci(0xd8, 32));
+	ops[3] = write_of(pci(0xa0, 64), 0x0000432155556666);
+	ops[4] = write_of(pci(0x228, 32), 7);
+	CHECK_NUMBER(unc_access_prepare(gate, ops, 5, &err), 0);
+	CHECK_NUMBER(unc_access_run(gate, ops, 5), 0);
+	CHECK_NUMBER(ops[0].value, 0x123489abcdef);
+	CHECK_NUMBER(ops[2].value, 0x400304);
+	config = fake_config(&root, 0x7f, 0x10, 0);
+	CHECK_NUMBER(fake_get(config, 0xa0, 8), 0x0000432155556666);
+	CHECK_NUMBER(fake_get(config, 0xdc, 4), 0); /* no wider than the register */
+	CHECK_NUMBER(fake_get(config, 0x228, 8), 7);
+	CHECK_NUMBER(truncate(config, 0xa4), 0);
+	CHECK_NUMBER(unc_access_run(gate, ops, 1), UNC_ERR_IO);
+	CHECK_NUMBER(ops[0].error, UNC_ERR_IO);
+	end();
+}
+
+static void test_pci_errors(void)
+{
+	begin();
+	allow(pci(0xa0, 64), 1, true);
+	allow(pci(0xfc, 64), 1, true);
+	allow(pci(0x228, 32), 1, true);
+	allow(pci(0xa2, 32), 1, true);
+	allow(pci(0xffc, 64), 1, true);
+	REFUSED(read_of(pci(0xa0, 64)), UNC_ERR_UNAVAILABLE, "pci 0000:7f:10.0: no such function");
+	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 256);
+	REFUSED(read_of(pci(0x228, 32)), UNC_ERR_UNAVAILABLE,
+		"pci 0000:7f:10.0 offset 0x228 is not reachable: the configuration space that the "
+		"kernel shows ends at 0x100");
+	REFUSED(write_of(pci(0xfc, 64), 0), UNC_ERR_UNAVAILABLE,
+		"pci 0000:7f:10.0 offset 0xfc is not reachable: the configuration space that the "
+		"kernel shows ends at 0x100");
+	REFUSED(read_of(pci(0xa2, 32)), UNC_ERR_INVALID,
+		"pci 0000:7f:10.0 offset 0xa2: no place for 32 bits");
+	REFUSED(read_of(pci(0xffc, 64)), UNC_ERR_INVALID,
+		"pci 0000:7f:10.0 offset 0xffc: no place for 64 bits");
+	REFUSED(write_of(pci(0xa0, 64), 1), 0, NULL);
+	end();
+
+	begin();
+	allow(pci(0xa0, 64), 1, true);
+	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 256);
+	chmod(fake_config(&root, 0x7f, 0x10, 0), 0);
+	fake_drop();
+	REFUSED(read_of(pci(0xa0, 64)), UNC_ERR_PERMISSION,
+		"pci 0000:7f:10.0: permission denied: root is needed");
+	fake_regain();
+	chmod(fake_config(&root, 0x7f, 0x10, 0), 0444);
+	fake_drop();
+	REFUSED(write_of(pci(0xa0, 64), 1), UNC_ERR_PERMISSION,
+		"pci 0000:7f:10.0 can be read but not written: root is needed");
+	REFUSED(read_of(pci(0xa0, 64)), 0, NULL);
+	fake_regain();
+	end();
+}
+
+/* A counter that moves between the reads of its halves. */
+struct moving {
+	uint64_t value, step;
+	unsigned reads;
+	int fail_at;
+	char order[64];
+};
+
+static int moving_read(void *user, int half, uint32_t *value)
+{
+	struct moving *m = user;
+
+	if (m->fail_at && (int)m->reads + 1 == m->fail_at)
+		return UNC_ERR_PERMISSION;
+	*value = (uint32_t)(m->value >> (32 * half));
+	m->order[m->reads++] = half ? 'h' : 'l';
+	m->value += m->step;
+	return 0;
+}
+
+static int moving_write(void *user, int half, uint32_t value)
+{
+	struct moving *m = user;
+
+	m->value &= half ? 0xffffffffu : ~(uint64_t)0xffffffffu;
+	m->value |= (uint64_t)value << (32 * half);
+	m->order[m->reads++] = half ? 'h' : 'l';
+	return 0;
+}
+
+static void test_halves(void)
+{
+	struct moving m = {.value = 0x1ffffffff, .step = 1};
+	uint64_t value = 0;
+
+	/* A carry between the reads: neither 0x100000000 nor 0x2ffffffff may be seen. */
+	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), 0);
+	CHECK_TEXT(m.order, "hlhlh");
+	CU_ASSERT(value >= 0x200000000 && value <= 0x200000003);
+
+	/* A carry between low and the second high. */
+	m = (struct moving){.value = 0x1fffffffe, .step = 1};
+	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), 0);
+	CHECK_TEXT(m.order, "hlhlh");
+	CU_ASSERT(value >= 0x200000000 && value <= 0x200000003);
+
+	/* Quiet: three reads. */
+	m = (struct moving){.value = 0xaaaabbbbccccdddd};
+	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), 0);
+	CHECK_TEXT(m.order, "hlh");
+	CHECK_NUMBER(value, 0xaaaabbbbccccdddd);
+
+	/* Whatever the start, the value read is one that the counter had. */
+	for (uint64_t start = 0xfffffff0; start <= 0x100000000; start++) {
+		m = (struct moving){.value = start, .step = 3};
+		CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), 0);
+		CU_ASSERT(value >= start && value <= m.value);
+	}
+
+	/* A high half that never comes to rest is no counter. */
+	m = (struct moving){.value = 0, .step = 0x100000000};
+	value = 42;
+	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), UNC_ERR_IO);
+	CHECK_NUMBER(value, 42);
+	for (int at = 1; at <= 3; at++) {
+		m = (struct moving){.fail_at = at};
+		CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), UNC_ERR_PERMISSION);
+		CHECK_NUMBER(value, 42);
+	}
+
+	m = (struct moving){0};
+	CHECK_NUMBER(unc_halves_write(moving_write, &m, 0x1122334455667788), 0);
+	CHECK_TEXT(m.order, "hl");
+	CHECK_NUMBER(m.value, 0x1122334455667788);
+}
+
+/* ----------------------------------------------------------------------------- mmio */
+
+static void test_mmio(void)
+{
+	uint64_t base = 0xfb922800, counter = 0x0000ffffffffffff;
+	struct unc_reg_op ops[5];
+	const char *mem;
+
+	begin();
+	mem = fake_path(&root, "/dev/mem");
+	fake_size(mem, 0xfb930000);
+	fake_bytes(mem, base + 8, &counter, 8);
+	allow(mmio(base + 0x08, 64), 0, true);
+	allow(mmio(base + 0x40, 32), 0xffffffff, true);
+	allow(mmio(base + 0x44, 32), 0xffffffff, true);
+	allow(mmio(base + 0x2000, 64), UINT64_MAX, true); /* another page */
+	ops[0] = read_of(mmio(base + 0x08, 64));
+	ops[1] = write_of(mmio(base + 0x44, 32), 0x11111111);
+	ops[2] = write_of(mmio(base + 0x40, 32), 0x22222222);
+	ops[3] = read_of(mmio(base + 0x44, 32));
+	ops[4] = write_of(mmio(base + 0x2000, 64), 0x3333333344444444);
+	CHECK_NUMBER(unc_access_prepare(gate, ops, 5, &err), 0);
+	CHECK_NUMBER(unc_access_run(gate, ops, 5), 0);
+	CHECK_NUMBER(ops[0].value, counter);
+	/* Controls are 4 bytes apart: a wider store would have wiped the next. */
+	CHECK_NUMBER(ops[3].value, 0x11111111);
+	CHECK_NUMBER(fake_get(mem, base + 0x40, 8), 0x1111111122222222);
+	CHECK_NUMBER(fake_get(mem, base + 0x2000, 8), 0x3333333344444444);
+	/* Prepared again: the same mapping. */
+	void *kept = (void *)ops[0].handle.ptr;
+	CHECK_NUMBER(unc_access_prepare(gate, ops, 1, &err), 0);
+	CU_ASSERT_PTR_EQUAL((void *)ops[0].handle.ptr, kept);
+	end();
+}
+
+/* Memory that may be opened but not mapped for writing, as with STRICT_DEVMEM. */
+static int sealed_memory(void)
+{
+	int fd = memfd_create("mem", MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, 0x10000) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE) < 0)
+		fake_die("memfd");
+	return fd;
+}
+
+static void test_mmio_errors(void)
+{
+	char link[64];
+	int fd;
+
+	begin();
+	allow(mmio(0x1008, 64), 1, true);
+	allow(mmio(0x100c, 64), 1, true);
+	allow(mmio(0xfff8, 64), 1, true);
+	REFUSED(read_of(mmio(0x1008, 64)), UNC_ERR_UNAVAILABLE,
+		"/dev/mem: no such file: a container, or a kernel without it");
+	REFUSED(read_of(mmio(0x100c, 64)), UNC_ERR_INVALID, "mmio 0x100c: no place for 64 bits");
+	fd = sealed_memory();
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	CHECK_NUMBER(symlink(link, fake_path(&root, "/dev/mem")), 0);
+	REFUSED(read_of(mmio(0x1008, 64)), UNC_ERR_PERMISSION,
+		"/dev/mem: the kernel refuses page 0x1000: it is locked down, or built with "
+		"STRICT_DEVMEM (boot with iomem=relaxed)");
+	close(fd);
+	end();
+
+	begin();
+	fake_size(fake_path(&root, "/dev/mem"), 0xfffc);
+	allow(mmio(0x1008, 64), 1, true);
+	allow(mmio(0xfff8, 64), 1, true);
+	allow(mmio(0x20000, 64), 1, true);
+	REFUSED(read_of(mmio(0xfff8, 64)), UNC_ERR_UNAVAILABLE,
+		"mmio 0xfff8 is not in this dump");
+	REFUSED(read_of(mmio(0x20000, 64)), UNC_ERR_UNAVAILABLE,
+		"mmio 0x20000 is not in this dump");
+	end();
+
+	begin();
+	fake_size(fake_path(&root, "/dev/mem"), 0x10000);
+	allow(mmio(0x1008, 64), 1, true);
+	chmod(fake_path(&root, "/dev/mem"), 0);
+	fake_drop();
+	REFUSED(read_of(mmio(0x1008, 64)), UNC_ERR_PERMISSION,
+		"/dev/mem: permission denied: root with CAP_SYS_RAWIO is needed, and a kernel that "
+		"is not locked down (Secure Boot)");
+	fake_regain();
+	chmod(fake_path(&root, "/dev/mem"), 0444);
+	fake_drop();
+	REFUSED(write_of(mmio(0x1008, 64), 1), UNC_ERR_PERMISSION,
+		"/dev/mem can be read but not written: root with CAP_SYS_RAWIO is needed");
+	REFUSED(read_of(mmio(0x1008, 64)), 0, NULL);
+	fake_regain();
+	end();
+}
+
+/* --------------------------------------------------------------------------- mixed */
+
+/* A list of all spaces runs in its order. */
+static void test_mixed(void)
+{
+	struct unc_reg_op ops[6];
+
+	begin();
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
+	fake_size(fake_path(&root, "/dev/mem"), 0x10000);
+	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 256);
+	allow(msr(0x2008, 0), UINT64_MAX, true);
+	allow(pci(0xa0, 64), UINT64_MAX, true);
+	allow(mmio(0x1008, 64), UINT64_MAX, true);
+	ops[0] = write_of(pci(0xa0, 64), 1);
+	ops[1] = write_of(msr(0x2008, 0), 2);
+	ops[2] = read_of(pci(0xa0, 64));
+	ops[3] = write_of(mmio(0x1008, 64), 3);
+	ops[4] = read_of(msr(0x2008, 0));
+	ops[5] = read_of(mmio(0x1008, 64));
+	CHECK_NUMBER(unc_access_prepare(gate, ops, 6, &err), 0);
+	CHECK_NUMBER(unc_access_run(gate, ops, 6), 0);
+	CHECK_NUMBER(ops[2].value, 1);
+	CHECK_NUMBER(ops[4].value, 2);
+	CHECK_NUMBER(ops[5].value, 3);
+	CHECK_NUMBER(unc_access_run(gate, ops, 0), 0);
+	end();
+}
+
+static void *prepare_often(void *arg)
+{
+	unsigned cpu = (unsigned)(uintptr_t)arg, wrong = 0;
+
+	for (int i = 0; i < 200; i++) {
+		struct unc_reg_op op = read_of(msr(0x2008, (cpu + (unsigned)i) % 8));
+
+		wrong += unc_access_prepare(gate, &op, 1, NULL) != 0 ||
+			 unc_access_run(gate, &op, 1) != 0 || op.value != op.reg.target;
+	}
+	return (void *)(uintptr_t)wrong;
+}
+
+/* Sessions of different threads prepare at the same time. */
+static void test_threads(void)
+{
+	pthread_t thread[4];
+
+	begin();
+	for (uint64_t cpu = 0; cpu < 8; cpu++) {
+		fake_size(fake_path(&root, "/dev/cpu/%d/msr", (int)cpu), 0x3000);
+		fake_bytes(fake_path(&root, "/dev/cpu/%d/msr", (int)cpu), 0x2008, &cpu, 8);
+		allow(msr(0x2008, (unsigned)cpu), 0, true);
+	}
+	for (uintptr_t i = 0; i < 4; i++)
+		pthread_create(&thread[i], NULL, prepare_often, (void *)i);
+	for (int i = 0; i < 4; i++) {
+		void *wrong;
+
+		pthread_join(thread[i], &wrong);
+		CU_ASSERT_PTR_NULL(wrong);
+	}
+	end();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"allowlist", test_allowlist},
+		{"all or nothing", test_all_or_nothing},
+		{"many registers", test_many},
+		{"msr", test_msr},
+		{"msr errors", test_msr_errors},
+		{"pci", test_pci},
+		{"pci errors", test_pci_errors},
+		{"halves of a counter", test_halves},
+		{"mmio", test_mmio},
+		{"mmio errors", test_mmio_errors},
+		{"all spaces in one list", test_mixed},
+		{"threads", test_threads},
+		{NULL, NULL},
+	};
+
+	return suite_run("access", tests);
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The collectd plugin, with a daemon of our own around it and simulated hardware below. */
+#include "suite.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "uncore.h"
+
+/* What the session answers where a test says so; else the library does. */
+static struct {
+	bool on;
+	int passes;
+	double measured;
+	int error;
+	struct unc_value value[4];
+} script;
+
+static int script_passes(const struct unc_session *session)
+{
+	return script.on ? script.passes : unc_session_passes(session);
+}
+
+static int script_read(struct unc_session *session, struct unc_value *values, size_t n)
+{
+	if (script.error)
+		return script.error;
+	if (!script.on)
+		return unc_session_read(session, values, n);
+	memcpy(values, script.value, n * sizeof(*values));
+	return 0;
+}
+
+static int script_time(const struct unc_session *session, double *since, double *interval)
+{
+	if (!script.on)
+		return unc_session_time(session, since, interval);
+	*interval = script.measured;
+	return 0;
+}
+
+#define unc_session_passes script_passes
+#define unc_session_read script_read
+#define unc_session_time script_time
+#include "../collectd_plugin/intel_uncore.c"
+#include "collectd_host.h"
+
+static void begin(void)
+{
+	memset(&host, 0, sizeof(host));
+	memset(&script, 0, sizeof(script));
+	host.now = TIME_T_TO_CDTIME_T(1000);
+	unsetenv("UNCORE_SIM");
+	module_register();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(host.config);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(host.init);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(host.shutdown);
+	CU_ASSERT_PTR_NULL(host.read);
+}
+
+/* Shutdown, which must leave nothing behind. */
+static void end(void)
+{
+	static const unsigned char nothing[sizeof(self)];
+
+	CHECK_NUMBER(host.shutdown(), 0);
+	CU_ASSERT(memcmp(&self, nothing, sizeof(self)) == 0);
+}
+
+/* The configuration was refused: these errors, no read callback, nothing left behind. */
+static void check_refused(unsigned n, const char *sentence)
+{
+	CU_ASSERT(host.init() != 0);
+	CU_ASSERT_PTR_NULL(host.read);
+	CHECK_NUMBER(errors(), n);
+	CU_ASSERT(logged(sentence));
+	end();
+}
+
+/* ---- tests: configuration */
+
+static void test_unknown_option(void)
+{
+	begin();
+	CHECK_NUMBER(configure("Simulate emerald-rapids", "Metrics memory_read_bytes", NULL), 0);
+	check_refused(2, "[error] intel_uncore plugin: no option Metrics; options are Simulate, "
+			 "Metric, Event, PerUnit\n");
+}
+
+static void test_wrong_values(void)
+{
+	static const char *const lines[][2] = {
+		{"Metric 5", "intel_uncore plugin: Metric takes names in quotes\n"},
+		{"Metric", "intel_uncore plugin: Metric takes names in quotes\n"},
+		{"Event imc.CAS_COUNT:RD true",
+		 "intel_uncore plugin: Event takes names in quotes\n"},
+		{"PerUnit both", "cf_util_get_boolean: PerUnit\n"},
+		{"Simulate 1", "cf_util_get_string: Simulate\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		begin();
+		CHECK_NUMBER(configure(lines[i][0], NULL), 0);
+		check_refused(2, lines[i][1]);
+	}
+}
+
+static void test_every_wrong_name(void)
+{
+	begin();
+	configure("Simulate emerald-rapids", "Metric memory_read_byte memory_write_bytes",
+		  "Event imc.CAS_CONT:RD", "Metric memory_read_bytes:socket=0", NULL);
+	CU_ASSERT(host.init() != 0);
+	CHECK_NUMBER(errors(), 3);
+	CU_ASSERT(logged("[error] intel_uncore plugin: no metric memory_read_byte in "
+			 "emerald-rapids; nearest is memory_read_bytes\n"));
+	CU_ASSERT(logged("[error] intel_uncore plugin: imc.CAS_CONT: no event CAS_CONT in imc; "
+			 "nearest is CAS_COUNT\n"));
+	CU_ASSERT(logged("[error] intel_uncore plugin: memory_read_bytes:socket=0: give the name "
+			 "of the metric alone; each socket gets a series\n"));
+	end();
+}
+
+static void test_twice(void)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "Event imc.CAS_COUNT:RD",
+		  "Event imc.cas_count.rd", NULL);
+	check_refused(1, "[error] intel_uncore plugin: imc.CAS_COUNT:RD:socket=0 is configured "
+			 "twice\n");
+}
+
+static void test_socket_beyond(void)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=2", "Event imc.CAS_COUNT:RD:socket=2", NULL);
+	check_refused(1, "imc.CAS_COUNT:RD:socket=2");
+}
+
+/* ---- tests: series */
+
+static void test_simulated(void)
+{
+	begin();
+	configure("Simulate emerald-rapids", "Metric memory_read_bytes", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CU_ASSERT_PTR_NOT_NULL(host.read);
+	CHECK_NUMBER(errors(), 0);
+	CU_ASSERT(logged("[notice] intel_uncore plugin: SIMULATED Emerald Rapids: the values are "
+			 "not of this machine\n"));
+	CU_ASSERT(logged("[info] intel_uncore plugin: Emerald Rapids, 2 sockets: 2 series in 1 "
+			 "passes\n"));
+	end();
+}
+
+/* Without Metric and Event: each portable metric that there is, on each socket. */
+static void test_default_set(void)
+{
+	const struct unc_metric *metric;
+	size_t wanted = 0;
+
+	begin();
+	configure("Simulate emerald-rapids", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	for (size_t i = 0; (metric = unc_metric_get(self.platform, i)); i++)
+		wanted += strcmp(metric->of, "portable") == 0 && metric->available;
+	CU_ASSERT(wanted >= 8);
+	CHECK_NUMBER(self.n_items, 2 * wanted);
+	end();
+}
+
+/* The read values grow, as a DERIVE must, by what was counted. */
+static void test_totals_grow(void)
+{
+	const char *name = "socket1/total_bytes-memory_read_bytes";
+	derive_t last = -1;
+
+	begin();
+	configure("Simulate emerald-rapids", "Metric memory_read_bytes", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	for (int i = 0; i < 3; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+		CHECK_NUMBER(read_once(), 0);
+		CHECK_NUMBER(host.n_sent, 2);
+		CU_ASSERT(value_of(name).derive > last);
+		CHECK_NUMBER(value_of(name).derive, self.values[1].value);
+		last = value_of(name).derive;
+	}
+	end();
+}
+
+static void test_event_names(void)
+{
+	begin();
+	configure("Simulate emerald-rapids", "Event imc.CAS_COUNT:RD",
+		  "Event imc3.CAS_COUNT:WR:thresh=1:socket=1", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 3);
+	value_of("socket0/total_events-imc-CAS_COUNT-RD");
+	value_of("socket1/total_events-imc-CAS_COUNT-RD");
+	value_of("socket1-imc3/total_events-imc-CAS_COUNT-WR-thresh_1");
+	end();
+}
+
+static void test_per_unit(void)
+{
+	const struct unc_unit *unit;
+	size_t n = 0;
+
+	begin();
+	configure("Simulate emerald-rapids", "PerUnit true", "Event imc.CAS_COUNT:RD",
+		  "Metric memory_read_bytes", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	for (size_t i = 0; (unit = unc_unit_get(self.platform, i)); i++) {
+		char name[128];
+
+		if (strcmp(unit->type->name, "imc") != 0 || !unit->available)
+			continue;
+		snprintf(name, sizeof(name), "socket%d-imc%d/total_events-imc-CAS_COUNT-RD",
+			 unit->socket, unit->index);
+		value_of(name);
+		n++;
+	}
+	CU_ASSERT(n >= 8);
+	CHECK_NUMBER(host.n_sent, n + 2);
+	end();
+}
+
+/* A name of 128 characters and more does not fit collectd's field. */
+static void test_long_name(void)
+{
+	struct item item = {0};
+	char name[DATA_MAX_NAME_LEN + 1];
+
+	begin();
+	memset(name, 'x', DATA_MAX_NAME_LEN);
+	name[DATA_MAX_NAME_LEN] = '\0';
+	CU_ASSERT(set_names(&item, "total_events", name) != 0);
+	CU_ASSERT(logged("xxx: the name is too long for collectd\n"));
+	name[DATA_MAX_NAME_LEN - 1] = '\0';
+	CHECK_NUMBER(set_names(&item, "total_events", name), 0);
+	CHECK_TEXT(item.vl.type_instance, name);
+}
+
+/* ---- tests: values, with a session that says what the test wants */
+
+static struct unc_value counted(double since_start, double interval)
+{
+	return (struct unc_value){.count = (uint64_t)since_start,
+				  .delta = (uint64_t)interval,
+				  .value = since_start,
+				  .interval = interval,
+				  .flags = UNC_VALUE_VALID | UNC_VALUE_FRESH};
+}
+
+/* A session of one socket whose values are those of the script. */
+static void begin_script(const char *items, int passes)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", items, NULL);
+	CHECK_NUMBER(host.init(), 0);
+	script.on = true;
+	script.passes = passes;
+	script.measured = 10;
+}
+
+static void test_scales(void)
+{
+	begin_script("Metric memory_read_bytes llc_miss_ratio uncore_frequency_hz", 1);
+	script.value[0] = counted(640, 64);
+	script.value[1] = counted(0.5, 0.25);
+	script.value[2] = counted(1.5e9, 2e9);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 3);
+	CHECK_NUMBER(value_of("socket0/total_bytes-memory_read_bytes").derive, 640);
+	CU_ASSERT_DOUBLE_EQUAL(value_of("socket0/percent-llc_miss_ratio").gauge, 25, 0);
+	CU_ASSERT_DOUBLE_EQUAL(value_of("socket0/frequency-uncore_frequency_hz").gauge, 2e9, 0);
+	CHECK_NUMBER(host.sent[0].time, host.now);
+	CHECK_NUMBER(host.sent[2].time, host.now);
+	CHECK_NUMBER(host.sent[0].interval, TIME_T_TO_CDTIME_T(10));
+	end();
+}
+
+/* Every unit of a metric has a type, and a DERIVE is never a fraction or a rate. */
+static void test_types(void)
+{
+	static const struct {
+		const char *name, *series;
+	} rows[] = {
+		{"memory_read_latency_ns", "socket0/latency-memory_read_latency_ns"},
+		{"llc_misses", "socket0/total_events-llc_misses"},
+		{"imc.MEM_BW_READS", "socket0/total_bytes-imc-MEM_BW_READS"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "Metric %s", rows[i].name);
+		begin_script(line, 1);
+		script.value[0] = counted(1, 1);
+		CHECK_NUMBER(read_once(), 0);
+		value_of(rows[i].series);
+		end();
+	}
+}
+
+/* 2^63 does not fit a DERIVE: it begins again, and a negative total is 0. */
+static void test_large_total(void)
+{
+	begin_script("Metric memory_read_bytes", 1);
+	script.value[0] = counted(0x1p63, 1);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.value[0].derive, 0);
+	script.value[0] = counted(0x1p62, 1);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.value[0].derive, (uint64_t)1 << 62);
+	script.value[0].value = -1;
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.value[0].derive, 0);
+	end();
+}
+
+static void test_not_valid(void)
+{
+	begin_script("Metric memory_read_bytes llc_miss_ratio", 1);
+	script.value[0] = counted(640, 64);
+	script.value[1] = (struct unc_value){.flags = UNC_VALUE_FRESH};
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	value_of("socket0/total_bytes-memory_read_bytes");
+	end();
+}
+
+/* Two passes: only what this interval measured is sent, and what a DERIVE grows by, divided by the
+ * time since it was sent last, is the rate that was measured. */
+static void test_rotation(void)
+{
+	const char *name = "socket0/total_bytes-memory_read_bytes";
+
+	begin_script("Metric memory_read_bytes llc_miss_ratio", 2);
+	script.value[0] = counted(1000, 1000); /* 100 a second */
+	script.value[1] = (struct unc_value){.flags = UNC_VALUE_VALID};
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	CHECK_NUMBER(value_of(name).derive, 1000);
+	CHECK_NUMBER(host.sent[0].interval, TIME_T_TO_CDTIME_T(20));
+
+	script.value[0].flags = UNC_VALUE_VALID;
+	script.value[1] = counted(0.5, 0.5);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	value_of("socket0/percent-llc_miss_ratio");
+
+	script.value[0] = counted(4000, 3000); /* 300 a second, the last value 20 s ago */
+	script.value[1].flags = UNC_VALUE_VALID;
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	CHECK_NUMBER(value_of(name).derive, 1000 + 20 * 300);
+	end();
+}
+
+/* The real thing: five events of a unit with four counters. */
+static void test_real_rotation(void)
+{
+	size_t seen = 0;
+
+	begin();
+	configure("Simulate emerald-rapids,sockets=1",
+		  "Event imc.CAS_COUNT:RD imc.CAS_COUNT:WR imc.CAS_COUNT:ALL",
+		  "Event imc.ACT_COUNT:ALL imc.PRE_COUNT:ALL", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(unc_session_passes(self.session), 2);
+	CU_ASSERT(logged("5 series in 2 passes\n"));
+	for (int i = 0; i < 2; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+		CHECK_NUMBER(read_once(), 0);
+		CU_ASSERT(host.n_sent < 5);
+		seen += host.n_sent;
+		for (size_t k = 0; k < host.n_sent; k++)
+			CU_ASSERT(host.value[k].derive > 0);
+	}
+	CHECK_NUMBER(seen, 5);
+	end();
+}
+
+static void test_read_error(void)
+{
+	begin_script("Metric memory_read_bytes", 1);
+	script.value[0] = counted(640, 64);
+	CHECK_NUMBER(read_once(), 0);
+	script.error = UNC_ERR_IO;
+	for (int i = 0; i < 4; i++) {
+		read_once();
+		CHECK_NUMBER(host.n_sent, 0);
+	}
+	CHECK_NUMBER(errors(), 1); /* not one an interval */
+	script.error = 0;
+	while (read_once() != 0 || host.n_sent == 0)
+		CU_ASSERT_FATAL(host.now < TIME_T_TO_CDTIME_T(1200));
+	CHECK_NUMBER(host.n_sent, 1);
+	CU_ASSERT(logged("[info] intel_uncore plugin: counting again\n"));
+	end();
+}
+
+/* ---- tests: machines without counters */
+
+static void test_no_counters(void)
+{
+	begin();
+	setenv("UNCORE_SYSROOT", "/nonexistent", 1);
+	configure(NULL);
+	CU_ASSERT(host.init() != 0);
+	unsetenv("UNCORE_SYSROOT");
+	CHECK_NUMBER(errors(), 1);
+	CU_ASSERT(logged("; remedy: "));
+	end();
+}
+
+static void test_no_such_machine(void)
+{
+	begin();
+	configure("Simulate emerald-rapid", NULL);
+	check_refused(1, "emerald-rapids");
+}
+
+/* What one failed start leaves behind must not be in the way of the next. */
+static void test_again(void)
+{
+	begin();
+	configure("Metric nonsense", "Simulate emerald-rapids", NULL);
+	CU_ASSERT(host.init() != 0);
+	configure("Metric memory_read_bytes", "Simulate emerald-rapids", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 2);
+	end();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"an unknown option", test_unknown_option},
+		{"wrong values of options", test_wrong_values},
+		{"every wrong name is reported", test_every_wrong_name},
+		{"an event twice, spelt differently", test_twice},
+		{"a socket that is not there", test_socket_beyond},
+		{"the log says SIMULATED", test_simulated},
+		{"the portable set by default", test_default_set},
+		{"totals grow", test_totals_grow},
+		{"names of events", test_event_names},
+		{"PerUnit", test_per_unit},
+		{"a name too long", test_long_name},
+		{"types and scales", test_scales},
+		{"types of the other units", test_types},
+		{"totals beyond 2^63", test_large_total},
+		{"a ratio with denominator 0", test_not_valid},
+		{"rotation: fresh values, true rates", test_rotation},
+		{"rotation of the real session", test_real_rotation},
+		{"read errors: one message, a new start", test_read_error},
+		{"no counters: why, and a remedy", test_no_counters},
+		{"no such simulated machine", test_no_such_machine},
+		{"a good start after a bad one", test_again},
+		{NULL, NULL},
+	};
+
+	return suite_run("collectd", tests);
+}

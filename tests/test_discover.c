@@ -1,0 +1,1038 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Discovery on machines made of files: libpci and /dev/mem read them as they read a real one.
+ * Device ids, offsets and addresses: Intel 327043-001 (E5-2600), Intel 817509-001 (Emerald
+ * Rapids) table 1-9 and 1-12, PCI ids; unit type numbers and the PCI address of a record: Linux
+ * uncore_discovery.h. The first words of the records follow from table 1-14 and the units'
+ * register offsets.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover.h"
+#include "fake_root.h"
+#include "fs.h"
+#include "suite.h"
+
+/* ------------------------------------------------------------------------- the tables */
+
+static const char cpus[] =
+	"cpu fixed \"Fixed\" family=6 models=0x2D discovery=fixed\n"
+	"cpu listed \"Listed\" family=6 models=0xCF discovery=table\n";
+
+#define CONTROL                                                                              \
+	"  field ev_sel CTL 7:0 \"event select\"\n  field umask CTL 15:8 \"unit mask\"\n"    \
+	"  control enable=0x0 active=0xFF code=ev_sel umask=umask\n"
+
+static const char fixed_units[] =
+	"topology ubox=0x3ce0 nodeid=0x40 map=0x54\n"
+	"type cbo title=\"CBo\" public=UNC_C_ \"slice\"\n"
+	"  access msr\n  where base=0xD00 step=0x20 count=8 limit=cores\n"
+	"  counters 4 width=44\n"
+	"  reg BOX_CTL at=0x4 width=32 role=unit_ctl mask=0x10103 wo\n"
+	"  reg CTL[4] at=0x10 step=1 width=32 role=ctl\n"
+	"  reg CTR[4] at=0x16 step=1 width=64 role=ctr\n"
+	"  reg CORE_C3 at=0x3FC width=64 role=free absolute\n" CONTROL
+	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
+	"  access pci\n"
+	"  where device=10.0,10.1,10.4,10.5 id=0x3cb0,0x3cb1,0x3cb4,0x3cb5\n"
+	"  counters 4 width=48\n"
+	"  reg CTR[4] at=0xA0 step=8 width=64 role=ctr\n"
+	"  reg CTL[4] at=0xD8 step=4 width=32 role=ctl\n"
+	"  reg BOX_CTL at=0xF4 width=32 role=unit_ctl mask=0x10100 wo\n" CONTROL
+	"type qpi title=\"QPI\" public=UNC_Q_ \"port\"\n"
+	"  access pci\n  where device=08.2,09.2 id=0x3c41,0x3c42\n"
+	"  part match access=pci device=08.6,09.6 id=0x3c86,0x3c96\n"
+	"  counters 4 width=48\n"
+	"  reg CTR[4] at=0xA0 step=8 width=64 role=ctr\n"
+	"  reg CTL[4] at=0xD8 step=4 width=32 role=ctl\n"
+	"  reg BOX_CTL at=0xF4 width=32 role=unit_ctl mask=0x10103 wo\n"
+	"  reg PKT_MATCH0 part=match at=0x228 width=32 mask=0x8003FFF8\n" CONTROL;
+
+static const char listed_units[] =
+	"topology ubox=0x3250 nodeid=0xC0 map=0xD4\n"
+	"bar mem id=0x3251 device=00.1 base=0xD0 base_bits=28:0 base_shift=23 \\\n"
+	"    at=0xD8 step=4 bits=10:0 shift=12 count=4 size=0x40000\n"
+	"type cha title=\"CHA\" public=UNC_CHA_ \"slice\"\n"
+	"  access msr\n  discovery 0\n"
+	"  where base=0x2000 step=0x10 count=64 present=0x325b offsets=0x9C,0xA0\n"
+	"  counters 4 width=48\n"
+	"  reg UNIT_CTL at=0x0 width=64 role=unit_ctl mask=0x301 wo\n"
+	"  reg CTL[4] at=0x2 step=1 width=64 role=ctl\n"
+	"  reg CTR[4] at=0x8 step=1 width=64 role=ctr\n" CONTROL
+	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
+	"  access mmio\n  discovery 6\n"
+	"  where bar=mem base=0x22800 step=0x8000 per=2 count=8\n"
+	"  counters 4 width=48\n"
+	"  reg UNIT_CTL at=0x0 width=32 role=unit_ctl mask=0x301 wo\n"
+	"  reg CTR[4] at=0x8 step=8 width=64 role=ctr\n"
+	"  reg CTL[4] at=0x40 step=4 width=32 role=ctl\n" CONTROL
+	"type mc title=\"MC\" public=UNC_M_ \"controller\"\n"
+	"  access mmio\n  where bar=mem base=0 count=4\n"
+	"  counters 0 width=48\n"
+	"  reg DCLK at=0x22B0 width=64 role=free ro\n"
+	"  counter DCLK ctr=DCLK width=48\n"
+	"type m2m title=\"M2M\" public=UNC_M2M_ \"mesh to memory\"\n"
+	"  access pci\n  discovery 7\n"
+	"  where device=0c.0,0d.0,0e.0,0f.0 id=0x324a\n"
+	"  counters 4 width=48\n"
+	"  reg UNIT_CTL at=0x438 width=64 role=unit_ctl mask=0x301 wo\n"
+	"  reg CTR[4] at=0x440 step=8 width=64 role=ctr\n"
+	"  reg CTL[4] at=0x468 step=8 width=64 role=ctl\n" CONTROL
+	"type upi title=\"UPI\" public=UNC_UPI_ \"link\"\n"
+	"  access pci\n  discovery 8\n"
+	"  where device=01.1,02.1,03.1,04.1 id=0x3241\n"
+	"  counters 4 width=48\n"
+	"  reg UNIT_CTL at=0x318 width=64 role=unit_ctl mask=0x301 wo\n"
+	"  reg CTR[4] at=0x320 step=8 width=64 role=ctr\n"
+	"  reg CTL[4] at=0x350 step=8 width=64 role=ctl\n" CONTROL
+	"type cxlcm title=\"CXL CM\" public=UNC_CXLCM_ \"CXL\"\n"
+	"  access mmio\n  discovery 12\n"
+	"  counters 8 width=48\n"
+	"  reg UNIT_CTL at=0x0 width=64 role=unit_ctl mask=0x301 wo\n"
+	"  reg CTR[8] at=0x8 step=8 width=64 role=ctr\n"
+	"  reg CTL[8] at=0x48 step=8 width=64 role=ctl\n" CONTROL;
+
+/* First words of records: access 63:62, status 39:32, counters 31:24, width 23:16, controls
+ * 15:8, number 7:0. */
+#define CHA_WORD 0x0000000108300204
+#define IMC_WORD 0x4000005c08304004
+#define M2M_WORD 0x8000007008303004
+#define UPI_WORD 0x8000007408303804
+#define CXL_WORD 0x4000000008304808
+
+/* ------------------------------------------------------------------------ the machine */
+
+enum { SOCKETS = 2, STRIDE = 4, RECORDS = 40, TABLE_TOP = 1024 };
+
+static struct fake_root root;
+static struct unc_fs *fs;
+static struct unc_bus *bus;
+static struct unc_topology topo;
+static struct unc_table_reader *reader;
+static const struct unc_table *table;
+static struct unc_instances found;
+static struct unc_error err;
+static char notes[8192];
+
+static const unsigned ubox_bus[SOCKETS] = {0x7e, 0xfe};
+static const uint64_t table_at[SOCKETS] = {0xfb000000, 0x2000100000};
+
+static void take_note(void *user, const char *text)
+{
+	size_t n = strlen(notes);
+
+	(void)user;
+	snprintf(notes + n, sizeof(notes) - n, "%s\n", text);
+}
+
+static void read_tables(const char *cpu, const char *units)
+{
+	CHECK_NUMBER(unc_table_reader_new(cpu, &reader, &err), 0);
+	if (unc_table_reader_file(reader, "cpus.tbl", cpus, strlen(cpus), &err) < 0 ||
+	    unc_table_reader_file(reader, "units.tbl", units, strlen(units), &err) < 0 ||
+	    unc_table_reader_finish(reader, &table, &err) < 0) {
+		printf("# %s\n", err.text);
+		exit(99);
+	}
+}
+
+static void begin(const char *cpu, const char *units)
+{
+	fake_new(&root);
+	CHECK_NUMBER(unc_fs_open(root.path, &fs, NULL), 0);
+	memset(&topo, 0, sizeof(topo));
+	topo.n_sockets = SOCKETS;
+	topo.socket[0] = (struct unc_socket){.package = 0, .cpu = 0, .cores = 6};
+	topo.socket[1] = (struct unc_socket){.package = 1, .cpu = 32, .cores = 6};
+	for (int cpu_number = 0; cpu_number < 64; cpu_number++)
+		topo.cpu_socket[cpu_number] = (uint8_t)(1 + cpu_number / 32);
+	read_tables(cpu, units);
+}
+
+static void discover(void)
+{
+	notes[0] = '\0';
+	CHECK_NUMBER(unc_bus_open_system(fs, &bus, &err), 0);
+	CHECK_NUMBER(unc_discover(table, &topo, bus, take_note, NULL, &found, &err), 0);
+}
+
+static void forget(void)
+{
+	unc_instances_free(&found);
+	bus->methods->close(bus);
+}
+
+static void end(void)
+{
+	unc_table_reader_free(reader);
+	unc_fs_close(fs);
+	fake_free(&root);
+}
+
+static unsigned type_number(const char *name)
+{
+	for (unsigned i = 0; i < table->n_type; i++)
+		if (!strcmp(unc_tbl_str(table, table->type[i].name), name))
+			return i;
+	fake_die(name);
+	return 0;
+}
+
+static const struct unc_instance *unit(const char *type, int socket, unsigned index)
+{
+	static const struct unc_instance none = {.location = "none", .reason = "none"};
+
+	for (size_t i = 0; i < found.n; i++)
+		if (found.unit[i].type == type_number(type) && found.unit[i].socket == socket &&
+		    found.unit[i].index == index)
+			return &found.unit[i];
+	return &none;
+}
+
+/* How many units of a type there are, and how many of them are available. */
+static unsigned count(const char *type, bool available)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < found.n; i++)
+		n += found.unit[i].type == type_number(type) &&
+		     (!available || found.unit[i].available);
+	return n;
+}
+
+static struct unc_reg reg_of(const struct unc_instance *inst, const char *name)
+{
+	const struct unc_tbl_type *type = &table->type[inst->type];
+	struct unc_reg reg = {0};
+
+	for (uint32_t i = 0; i < type->regs.n; i++)
+		if (!strcmp(unc_tbl_str(table, table->reg[type->regs.first + i].name), name)) {
+			unc_error_clear(&err);
+			unc_instance_reg(table, inst, type->regs.first + i, &reg, &err);
+		}
+	return reg;
+}
+
+/* ------------------------------------------------------------------ places of the tables */
+
+static void qpi_port(unsigned on_bus, unsigned port)
+{
+	fake_function(&root, on_bus, 8 + port, 2, 0x3c41 + port, 256);
+	fake_function(&root, on_bus, 8 + port, 6, port ? 0x3c96 : 0x3c86, 4096);
+}
+
+/* Two sockets of E5-2600: node 0 is socket 1, as some BIOSes have it. */
+static void fixed_machine(void)
+{
+	static const unsigned imc_id[] = {0x3cb0, 0x3cb1, 0x3cb4, 0x3cb5};
+	static const unsigned imc_function[] = {0, 1, 4, 5};
+
+	for (int s = 0; s < SOCKETS; s++) {
+		unsigned on_bus = s ? 0xff : 0x7f;
+
+		fake_function(&root, on_bus, 0x0b, 0, 0x3ce0, 256);
+		fake_put(&root, on_bus, 0x0b, 0, 0x40, s ? 0xf8 : 0xf9);
+		fake_put(&root, on_bus, 0x0b, 0, 0x54, 1); /* groups 1, 0, 0 .. */
+		for (int i = 0; i < 4; i++)
+			fake_function(&root, on_bus, 0x10, imc_function[i], imc_id[i], 256);
+		qpi_port(on_bus, 0);
+		qpi_port(on_bus, 1);
+	}
+}
+
+static void test_fixed(void)
+{
+	struct unc_reg reg;
+
+	begin("fixed", fixed_units);
+	fixed_machine();
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_NUMBER(found.n, 2 * (6 + 4 + 2));
+	CHECK_NUMBER(count("cbo", true), 12); /* no more than cores */
+	CHECK_TEXT(unit("cbo", 0, 5)->location, "msr 0xda0 on cpu 0");
+	CHECK_TEXT(unit("cbo", 1, 0)->location, "msr 0xd00 on cpu 32");
+	CHECK_TEXT(unit("imc", 0, 2)->location, "pci 0000:7f:10.4");
+	CHECK_TEXT(unit("imc", 1, 2)->location, "pci 0000:ff:10.4");
+	CHECK_NUMBER(count("imc", true), 8);
+	CHECK_NUMBER(count("qpi", true), 4);
+
+	reg = reg_of(unit("cbo", 1, 1), "CTR3");
+	CHECK_NUMBER(reg.address, 0xd39);
+	CHECK_NUMBER(reg.target, 32);
+	CHECK_NUMBER(reg.space, UNC_SPACE_MSR);
+	CHECK_NUMBER(reg.width, 64);
+	CHECK_NUMBER(reg_of(unit("cbo", 1, 1), "CORE_C3").address, 0x3fc);
+	reg = reg_of(unit("imc", 0, 1), "CTL2");
+	CHECK_NUMBER(reg.address, UNC_PCI(0, 0x7f, UNC_DEVFN(0x10, 1), 0xe0));
+	CHECK_NUMBER(reg.width, 32);
+	CHECK_NUMBER(reg_of(unit("qpi", 1, 1), "PKT_MATCH0").address,
+		     UNC_PCI(0, 0xff, UNC_DEVFN(9, 6), 0x228));
+	/* Sorted by type, socket and index. */
+	for (size_t i = 1; i < found.n; i++) {
+		const struct unc_instance *a = &found.unit[i - 1], *b = &found.unit[i];
+
+		CU_ASSERT(a->type < b->type ||
+			  (a->type == b->type &&
+			   (a->socket < b->socket ||
+			    (a->socket == b->socket && a->index < b->index))));
+	}
+	forget();
+	end();
+}
+
+/* What the BIOS hides is listed, with the function that is missing. */
+static void test_hidden(void)
+{
+	begin("fixed", fixed_units);
+	fixed_machine();
+	remove(fake_config(&root, 0x7f, 0x10, 1));
+	fake_put(&root, 0x7f, 0x10, 4, 0, 0xffffffff);
+	remove(fake_config(&root, 0xff, 8, 6));
+	fake_size(fake_config(&root, 0xff, 9, 6), 256);
+	discover();
+	CHECK_NUMBER(count("imc", false), 8);
+	CHECK_NUMBER(count("imc", true), 6);
+	CU_ASSERT(!unit("imc", 0, 1)->available);
+	CHECK_TEXT(unit("imc", 0, 1)->reason,
+		   "PCI function 10.1 (8086:3cb1) is not visible: hidden by the BIOS, or this "
+		   "machine has none");
+	CHECK_TEXT(unit("imc", 0, 1)->location, "");
+	CHECK_TEXT(unit("imc", 0, 2)->reason,
+		   "PCI function 10.4 (8086:3cb4) is not visible: hidden by the BIOS, or this "
+		   "machine has none");
+	/* The counters work without the match registers; these do not. */
+	CU_ASSERT(unit("qpi", 1, 0)->available);
+	CHECK_TEXT(unit("qpi", 1, 0)->reason,
+		   "part match: PCI function 08.6 (8086:3c86) is not visible: hidden by the BIOS, "
+		   "or this machine has none");
+	reg_of(unit("qpi", 1, 0), "PKT_MATCH0");
+	CHECK_NUMBER(err.code, UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(err.text,
+		   "qpi0: register PKT_MATCH0: part match: PCI function 08.6 (8086:3c86) is not "
+		   "visible: hidden by the BIOS, or this machine has none");
+	CU_ASSERT(unit("qpi", 1, 1)->available);
+	CHECK_TEXT(unit("qpi", 1, 1)->reason,
+		   "part match: PCI function 09.6 (8086:3c96): registers beyond 0xff are not "
+		   "reachable");
+	reg_of(unit("imc", 0, 1), "CTL0");
+	CHECK_NUMBER(err.code, UNC_ERR_UNAVAILABLE);
+	forget();
+	end();
+}
+
+/* A bus without a UBox belongs to the next higher bus that has one, else to the last. */
+static void test_bus_map(void)
+{
+	begin("fixed", fixed_units);
+	fake_function(&root, 0x3f, 0x0b, 0, 0x3ce0, 256);
+	fake_put(&root, 0x3f, 0x0b, 0, 0x40, 0);
+	fake_put(&root, 0x3f, 0x0b, 0, 0x54, 010);
+	fake_function(&root, 0x7f, 0x0b, 0, 0x3ce0, 256);
+	fake_put(&root, 0x7f, 0x0b, 0, 0x40, 1);
+	fake_put(&root, 0x7f, 0x0b, 0, 0x54, 010);
+	fake_function(&root, 0x3e, 0x10, 0, 0x3cb0, 256);
+	fake_function(&root, 0x40, 0x10, 0, 0x3cb0, 256);
+	fake_function(&root, 0x80, 0x10, 1, 0x3cb1, 256);
+	discover();
+	CHECK_TEXT(unit("imc", 0, 0)->location, "pci 0000:3e:10.0");
+	CHECK_TEXT(unit("imc", 1, 0)->location, "pci 0000:40:10.0");
+	CHECK_TEXT(unit("imc", 1, 1)->location, "pci 0000:80:10.1");
+	CU_ASSERT(!unit("imc", 0, 1)->available);
+	forget();
+	end();
+}
+
+static void locality(unsigned on_bus, unsigned device, unsigned function, const char *node,
+		     const char *list)
+{
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/numa_node", on_bus,
+			    device, function), node);
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/local_cpulist", on_bus,
+			    device, function), list);
+}
+
+/* Without readable UBox registers the kernel is asked for the CPUs next to the function. */
+static void test_local_cpus(void)
+{
+	begin("fixed", fixed_units);
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), "0-63\n");
+	/* 64 bytes: what the kernel shows to others than root. */
+	fake_function(&root, 0x7f, 0x0b, 0, 0x3ce0, 64);
+	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 64);
+	locality(0x7f, 0x0b, 0, "2\n", "48-63\n");
+	locality(0x7f, 0x10, 0, "2\n", "48-63\n");
+	discover();
+	CHECK_TEXT(notes, "bus 0000:7f: the UBox does not tell the socket; taken from the kernel: "
+			  "local CPUs\n");
+	CHECK_TEXT(unit("imc", 1, 0)->location, "pci 0000:7f:10.0");
+	forget();
+
+	/* A kernel that does not know says "all": that is no answer. */
+	locality(0x7f, 0x0b, 0, "-1\n", "0-63\n");
+	locality(0x7f, 0x10, 0, "-1\n", "0-63\n");
+	discover();
+	CHECK_TEXT(notes, "bus 0000:7f: the UBox does not tell the socket; taken from the kernel: "
+			  "unknown\n");
+	CU_ASSERT(!unit("imc", 0, 0)->available);
+	CU_ASSERT(!unit("imc", 1, 0)->available);
+	forget();
+
+	/* The list of the node stands in for a missing local_cpulist. */
+	remove(fake_path(&root, "/sys/bus/pci/devices/0000:7f:0b.0/local_cpulist"));
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:7f:0b.0/numa_node"), "3\n");
+	fake_text(fake_path(&root, "/sys/devices/system/node/node3/cpulist"), "40-47\n");
+	discover();
+	CHECK_TEXT(unit("imc", 1, 0)->location, "pci 0000:7f:10.0");
+	forget();
+
+	/* With one socket there is no question. */
+	topo.n_sockets = 1;
+	remove(fake_path(&root, "/sys/bus/pci/devices/0000:7f:0b.0/numa_node"));
+	discover();
+	CHECK_TEXT(unit("imc", 0, 0)->location, "pci 0000:7f:10.0");
+	forget();
+	end();
+}
+
+/* Three bits cannot tell more than eight nodes apart. */
+static void test_many_nodes(void)
+{
+	begin("fixed", fixed_units);
+	fixed_machine();
+	for (int s = 0; s < SOCKETS; s++) {
+		locality(s ? 0xff : 0x7f, 0x0b, 0, s ? "8\n" : "0\n", s ? "32-39\n" : "0-7\n");
+		locality(s ? 0xff : 0x7f, 0x10, 0, s ? "8\n" : "0\n", s ? "32-39\n" : "0-7\n");
+	}
+	/* The registers would say the opposite. */
+	fake_put(&root, 0x7f, 0x0b, 0, 0x40, 0);
+	fake_put(&root, 0xff, 0x0b, 0, 0x40, 1);
+	discover();
+	CHECK_TEXT(unit("imc", 0, 0)->location, "pci 0000:7f:10.0");
+	CHECK_TEXT(unit("imc", 1, 0)->location, "pci 0000:ff:10.0");
+	forget();
+	end();
+}
+
+static void test_nothing_there(void)
+{
+	begin("fixed", fixed_units);
+	discover();
+	CHECK_TEXT(notes, "no PCI functions: /sys/bus/pci/devices: no such folder: no PCI bus is "
+			  "visible here\n");
+	CHECK_NUMBER(count("cbo", true), 12);
+	CHECK_NUMBER(count("imc", false), 8);
+	CHECK_NUMBER(count("imc", true), 0);
+	forget();
+
+	topo.hypervisor = true;
+	discover();
+	CHECK_NUMBER(count("cbo", false), 12);
+	CHECK_NUMBER(count("cbo", true), 0);
+	CHECK_TEXT(unit("cbo", 0, 0)->reason,
+		   "virtual machine: the hypervisor does not pass the uncore monitors on");
+	CHECK_TEXT(unit("cbo", 0, 0)->location, "msr 0xd00 on cpu 0");
+	forget();
+
+	/* An entry that is no PCI function makes libpci give up: a sentence, not an exit. */
+	mkdir(fake_path(&root, "/sys/bus/pci/devices/nonsense"), 0755);
+	discover();
+	CHECK_TEXT(notes, "no PCI functions: libpci: sysfs_scan: Couldn't parse entry name "
+			  "nonsense\n");
+	forget();
+
+	/* No bus at all. */
+	notes[0] = '\0';
+	CHECK_NUMBER(unc_discover(table, &topo, NULL, take_note, NULL, &found, &err), 0);
+	CHECK_NUMBER(count("imc", true), 0);
+	CHECK_TEXT(notes, "");
+	unc_instances_free(&found);
+	end();
+}
+
+static void test_nominal(void)
+{
+	struct unc_instance inst;
+
+	begin("fixed", fixed_units);
+	unc_instance_nominal(table, type_number("cbo"), 7, &inst);
+	CU_ASSERT(inst.available);
+	CHECK_TEXT(inst.location, "msr 0xde0");
+	CHECK_NUMBER(reg_of(&inst, "CTL0").address, 0xdf0);
+	unc_instance_nominal(table, type_number("qpi"), 1, &inst);
+	CHECK_TEXT(inst.location, "pci 09.2");
+	CHECK_NUMBER(reg_of(&inst, "PKT_MATCH0").address, UNC_PCI(0, 0, UNC_DEVFN(9, 6), 0x228));
+	unc_instance_nominal(table, type_number("qpi"), 2, &inst);
+	CU_ASSERT(!inst.available);
+	unc_table_reader_free(reader);
+	read_tables("listed", listed_units);
+	unc_instance_nominal(table, type_number("imc"), 3, &inst);
+	CHECK_TEXT(inst.location, "mmio mem1+0x2a800");
+	CHECK_NUMBER(reg_of(&inst, "CTL1").address, 0x2a844);
+	unc_instance_nominal(table, type_number("cxlcm"), 0, &inst);
+	CU_ASSERT(!inst.available);
+	CHECK_TEXT(inst.reason, "only the machine's discovery table tells the place");
+	end();
+}
+
+/* --------------------------------------------------------------------- discovery tables */
+
+static uint64_t mem_base(int socket, unsigned mc)
+{
+	return ((uint64_t)(socket ? 0x1e8 : 0x1e4) << 23) + ((uint64_t)mc * 0x40 << 12);
+}
+
+/* Word w of record r (0: global) of a socket's table. */
+static void put_word(int socket, unsigned record, unsigned word, uint64_t value)
+{
+	fake_bytes(fake_path(&root, "/dev/mem"), table_at[socket] + (record * STRIDE + word) * 8,
+		   &value, sizeof(value));
+}
+
+static void put_record(int socket, unsigned record, uint64_t a, uint64_t b, uint64_t c)
+{
+	put_word(socket, record, 0, a);
+	put_word(socket, record, 1, b);
+	put_word(socket, record, 2, c);
+}
+
+static uint64_t ident(unsigned type, unsigned id, unsigned position)
+{
+	return type | (uint64_t)id << 16 | (uint64_t)position << 32;
+}
+
+static uint64_t pci_address(int socket, unsigned device, unsigned function, unsigned offset)
+{
+	return 0x80000000 | UNC_PCI(0, ubox_bus[socket], UNC_DEVFN(device, function), offset);
+}
+
+static void put_global(int socket, unsigned stride, unsigned max)
+{
+	put_record(socket, 0, 1 | stride << 8 | (uint64_t)max << 16, 0x2ff0, 2 | 64 << 8);
+}
+
+/* The device that holds the table: bus 00 or 80; capabilities 100 (AER), 150 (CXL's DVSEC 1),
+ * 180 (Intel's DVSEC 2), 1c0 (Intel's DVSEC 1). */
+static void discovery_device(int socket)
+{
+	unsigned on_bus = socket ? 0x80 : 0, bir = socket ? 2 : 0, at = 0x10 + 4 * bir;
+
+	fake_function(&root, on_bus, 0, 1, 0x09a7, 4096);
+	fake_put(&root, on_bus, 0, 1, 0x100, 0x15020001);
+	fake_put(&root, on_bus, 0, 1, 0x150, 0x18010023);
+	fake_put(&root, on_bus, 0, 1, 0x154, 0x03c01e98);
+	fake_put(&root, on_bus, 0, 1, 0x158, 1);
+	fake_put(&root, on_bus, 0, 1, 0x180, 0x1c010023);
+	fake_put(&root, on_bus, 0, 1, 0x184, 0x01008086);
+	fake_put(&root, on_bus, 0, 1, 0x188, 2);
+	fake_put(&root, on_bus, 0, 1, 0x1c0, 0x00010023);
+	fake_put(&root, on_bus, 0, 1, 0x1c4, 0x01008086);
+	fake_put(&root, on_bus, 0, 1, 0x1c8, 1);
+	fake_put(&root, on_bus, 0, 1, 0x1cc, 0xabcd0000 | bir);
+	/* Socket 0: 32 bits. Socket 1: 64 bits, prefetchable. */
+	fake_put(&root, on_bus, 0, 1, at, (uint32_t)table_at[socket] | (socket ? 0xcu : 0));
+	if (socket)
+		fake_put(&root, on_bus, 0, 1, at + 4, (uint32_t)(table_at[socket] >> 32));
+}
+
+static void other_devices(int socket)
+{
+	unsigned on_bus = ubox_bus[socket];
+
+	fake_function(&root, on_bus, 0, 0, 0x3250, 4096);
+	fake_put(&root, on_bus, 0, 0, 0xc0, (uint32_t)socket);
+	fake_put(&root, on_bus, 0, 0, 0xd4, 010);
+	fake_function(&root, on_bus, 0, 1, 0x3251, 4096);
+	fake_put(&root, on_bus, 0, 1, 0xd0, socket ? 0x1e8 : 0x1e4);
+	for (unsigned mc = 0; mc < 4; mc++)
+		fake_put(&root, on_bus, 0, 1, 0xd8 + 4 * mc, 0xff000000 | (mc * 0x40));
+	for (unsigned i = 0; i < 4; i++)
+		fake_function(&root, on_bus, 0x0c + i, 0, 0x324a, 4096);
+	for (unsigned i = 0; i < 3; i++)
+		fake_function(&root, on_bus, 1 + i, 1, 0x3241, 4096);
+	fake_function(&root, on_bus, 0x1e, 3, 0x325b, 4096);
+	fake_put(&root, on_bus, 0x1e, 3, 0x9c, 0xffffffff);
+	fake_put(&root, on_bus, 0x1e, 3, 0xa0, 0x0f);
+}
+
+/* CHA 0 and 1 at records 1 and 2, CHA 5 at 4; iMC from 10; M2M from 20; UPI from 30. */
+static void listed_machine(void)
+{
+	begin("listed", listed_units);
+	fake_size(fake_path(&root, "/dev/mem"), 0x2000200000);
+	for (int s = 0; s < SOCKETS; s++) {
+		discovery_device(s);
+		other_devices(s);
+		put_global(s, STRIDE, RECORDS);
+		put_record(s, 1, CHA_WORD, 0x2000, ident(0, 0, 0)); /* word 2 is 0 */
+		put_record(s, 2, CHA_WORD, 0x2010, ident(0, 1, 3));
+		put_record(s, 3, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+		put_record(s, 4, CHA_WORD, 0x2050, ident(0, 5, 4));
+		for (unsigned i = 0; i < 8; i++)
+			put_record(s, 10 + i, IMC_WORD,
+				   mem_base(s, i / 2) + 0x22800 + 0x8000 * (i % 2),
+				   ident(6, i, 10 + i));
+		for (unsigned i = 0; i < 4; i++)
+			put_record(s, 20 + i, M2M_WORD, pci_address(s, 0x0c + i, 0, 0x438),
+				   ident(7, i, 20 + i));
+		for (unsigned i = 0; i < 3; i++)
+			put_record(s, 30 + i, UPI_WORD, pci_address(s, 1 + i, 1, 0x318),
+				   ident(8, i, 30 + i));
+		put_record(s, 40, CXL_WORD, 0x1f00000000 + (uint64_t)s * 0x10000,
+			   ident(12, 0, 40));
+	}
+}
+
+static void test_listed(void)
+{
+	struct unc_reg reg;
+
+	listed_machine();
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_NUMBER(count("cha", true), 6);
+	CHECK_NUMBER(count("imc", true), 16);
+	CHECK_NUMBER(count("mc", true), 8);
+	CHECK_NUMBER(count("m2m", true), 8);
+	CHECK_NUMBER(count("upi", true), 6);
+	CHECK_NUMBER(count("cxlcm", true), 2);
+	CHECK_NUMBER(found.n, 6 + 16 + 8 + 8 + 6 + 2);
+	CHECK_TEXT(unit("cha", 0, 5)->location, "msr 0x2050 on cpu 0");
+	CHECK_TEXT(unit("cha", 1, 1)->location, "msr 0x2010 on cpu 32");
+	CHECK_NUMBER(unit("cha", 1, 1)->status_position, 3);
+	CHECK_NUMBER(unit("cha", 1, 0)->status_position, 0);
+	/* 0x1e4 << 23 = 0xf2000000, 0x40 << 12 = 0x40000 */
+	CHECK_TEXT(unit("imc", 0, 3)->location, "mmio 0xf206a800");
+	CHECK_TEXT(unit("mc", 0, 1)->location, "mmio 0xf2040000");
+	CHECK_TEXT(unit("m2m", 1, 3)->location, "pci 0000:fe:0f.0");
+	CHECK_TEXT(unit("upi", 0, 2)->location, "pci 0000:7e:03.1");
+	CHECK_TEXT(unit("cxlcm", 1, 0)->location, "mmio 0x1f00010000");
+	reg = reg_of(unit("m2m", 1, 3), "CTL1");
+	CHECK_NUMBER(reg.address, UNC_PCI(0, 0xfe, UNC_DEVFN(0x0f, 0), 0x470));
+	CHECK_NUMBER(reg_of(unit("imc", 0, 3), "CTL3").address, 0xf206a84c);
+	CHECK_NUMBER(reg_of(unit("cha", 1, 5), "CTR0").address, 0x2058);
+	CHECK_NUMBER(reg_of(unit("cha", 1, 5), "CTR0").target, 32);
+	CHECK_NUMBER(reg_of(unit("mc", 0, 0), "DCLK").address, 0xf20022b0 + 0x20000);
+	forget();
+	end();
+}
+
+/* Changes to the table of socket 0 that make it untrustworthy as a whole. */
+static void break_stride(void)
+{
+	put_global(0, 0, RECORDS);
+}
+static void break_short_stride(void)
+{
+	put_global(0, 2, RECORDS);
+}
+static void break_empty(void)
+{
+	put_global(0, STRIDE, 0);
+}
+static void break_size(void)
+{
+	put_global(0, 255, 1023);
+}
+static void break_zero(void)
+{
+	put_record(0, 0, 0, 0, 0);
+}
+static void break_ones(void)
+{
+	put_record(0, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+}
+static void break_access(void)
+{
+	put_word(0, 0, 0, 3ull << 62 | 1 | STRIDE << 8 | (uint64_t)RECORDS << 16);
+}
+static void break_control(void)
+{
+	put_word(0, 0, 1, 0x123456789abcdef0);
+}
+static void break_types(void)
+{
+	for (unsigned i = 1; i <= RECORDS; i++)
+		put_record(0, i, CHA_WORD, 0x2000, ident(1000, i, 0));
+}
+static void break_bir(void)
+{
+	fake_put(&root, 0, 0, 1, 0x1cc, 7);
+}
+static void break_bar(void)
+{
+	fake_put(&root, 0, 0, 1, 0x10, 0);
+}
+static void break_io_bar(void)
+{
+	fake_put(&root, 0, 0, 1, 0x10, 0xc001);
+}
+static void break_last_bar(void)
+{
+	fake_put(&root, 0, 0, 1, 0x1cc, 5);
+	fake_put(&root, 0, 0, 1, 0x24, 0xfb000004);
+}
+static void break_memory(void)
+{
+	fake_put(&root, 0, 0, 1, 0x10, 0x10);
+	put_word(0, 0, 0, 0);
+	CHECK_NUMBER(truncate(fake_path(&root, "/dev/mem"), 0x20), 0);
+	fake_put(&root, 0x80, 0, 1, 0x1c8, 3); /* the other table is gone as well */
+}
+static void break_by_end(void)
+{
+	uint64_t address = 0x2000200000 - (RECORDS / 2) * STRIDE * 8;
+
+	/* The table of socket 0 moves to the end of what can be read. */
+	for (unsigned i = 0; i < RECORDS / 2 * STRIDE; i++) {
+		uint64_t word = fake_get(fake_path(&root, "/dev/mem"), table_at[0] + 8 * i, 8);
+
+		fake_bytes(fake_path(&root, "/dev/mem"), address + 8 * i, &word, 8);
+	}
+	fake_put(&root, 0, 0, 1, 0x10, (uint32_t)address | 4);
+	fake_put(&root, 0, 0, 1, 0x14, (uint32_t)(address >> 32));
+}
+
+static void test_broken_tables(void)
+{
+	static const struct {
+		void (*change)(void);
+		const char *text;
+	} rows[] = {
+		{break_stride, "broken: records 0 words apart, where one has 3"},
+		{break_short_stride, "broken: records 2 words apart, where one has 3"},
+		{break_empty, "broken: it has no unit records"},
+		{break_size,
+		 "truncated: 1023 records of 2040 bytes do not fit into 0x80000 bytes"},
+		{break_zero, "there is no table in its BAR"},
+		{break_ones, "there is no table in its BAR"},
+		{break_access, "broken: access type 3 of global control"},
+		{break_control, "broken: global control 0x123456789abcdef0 is no MSR"},
+		{break_types, "broken: none of its 40 records is of a known unit"},
+		{break_bir, "it names BAR 7, which does not exist"},
+		{break_bar, "BAR 0 has no address"},
+		{break_io_bar, "BAR 0 (0xc001) is no memory"},
+		{break_last_bar, "BAR 5 cannot have 64 bits"},
+		{break_memory, "/dev/mem: 0x10 to 0x27 is not in this dump"},
+		{break_by_end,
+		 "truncated: /dev/mem: 0x20001ffd80 to 0x200020029f is not in this dump"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[400];
+
+		listed_machine();
+		rows[i].change();
+		discover();
+		snprintf(text, sizeof(text),
+			 "%sdiscovery table of pci 0000:00:00.1: %s\n%s"
+			 "socket 0: no usable discovery table; the places of the guide are used\n",
+			 rows[i].change == break_types
+				 ? "socket 0: discovery lists units of type 1000, which is not "
+				   "known\n"
+				 : "",
+			 rows[i].text, "");
+		if (rows[i].change == break_types)
+			CU_ASSERT_PTR_NOT_NULL(strstr(notes, rows[i].text));
+		else if (rows[i].change == break_memory)
+			CU_ASSERT_PTR_NOT_NULL(strstr(notes, text));
+		else
+			CHECK_TEXT(notes, text);
+		/* By the guide: 36 CHAs by the bits of 8086:325b, all channels by the BARs. */
+		CHECK_TEXT(unit("cha", 0, 35)->location, "msr 0x2230 on cpu 0");
+		CHECK_TEXT(unit("cha", 0, 36)->location, "none");
+		CU_ASSERT(unit("cha", 0, 35)->available);
+		CHECK_TEXT(unit("imc", 0, 3)->location, "mmio 0xf206a800");
+		CU_ASSERT(unit("m2m", 0, 0)->available);
+		CU_ASSERT(!unit("upi", 0, 3)->available);
+		CHECK_NUMBER(unit("upi", 0, 2)->status_position, -1);
+		CHECK_TEXT(unit("cxlcm", 0, 0)->location, "none");
+		if (rows[i].change != break_memory) {
+			CHECK_TEXT(unit("cha", 1, 5)->location, "msr 0x2050 on cpu 32");
+			CHECK_TEXT(unit("cha", 1, 6)->location, "none");
+		}
+		forget();
+		end();
+	}
+}
+
+/* Changes to single records of socket 0: the note, and what becomes of the units. */
+static void one_hole(void)
+{
+	put_record(0, 4, 0, 0, 0);
+}
+static void zero_address(void)
+{
+	put_word(0, 4, 1, 0);
+}
+static void half_ones(void)
+{
+	put_word(0, 4, 1, UINT64_MAX);
+}
+static void unknown_type(void)
+{
+	put_word(0, 4, 2, ident(99, 0, 0));
+	put_record(0, 5, CHA_WORD, 0x2060, ident(99, 1, 0));
+}
+static void far_msr(void)
+{
+	put_word(0, 4, 1, 0x1a0);
+}
+static void wrong_access(void)
+{
+	put_word(0, 4, 0, CHA_WORD | 2ull << 62);
+}
+static void access_three(void)
+{
+	put_word(0, 4, 0, CHA_WORD | 3ull << 62);
+}
+static void same_twice(void)
+{
+	put_record(0, 5, CHA_WORD, 0x2050, ident(0, 5, 4));
+}
+static void same_place(void)
+{
+	put_record(0, 5, CHA_WORD, 0x2050, ident(0, 6, 4));
+}
+static void few_counters(void)
+{
+	put_word(0, 4, 0, CHA_WORD - 2);
+}
+static void narrow(void)
+{
+	put_word(0, 4, 0, CHA_WORD - 0x100000);
+}
+static void wide(void)
+{
+	put_word(0, 1, 0, CHA_WORD + 0x100000 + 4);
+}
+static void other_offsets(void)
+{
+	put_word(0, 4, 0, CHA_WORD + 0x100);
+}
+static void far_memory(void)
+{
+	put_word(0, 10, 1, 0x100000);
+}
+static void odd_memory(void)
+{
+	put_word(0, 10, 1, 0xf2022804);
+}
+static void not_enabled(void)
+{
+	put_word(0, 31, 1, pci_address(0, 2, 1, 0x318) & 0x7fffffff);
+}
+static void no_function(void)
+{
+	put_word(0, 31, 1, pci_address(0, 4, 1, 0x318));
+}
+static void wrong_device(void)
+{
+	put_word(0, 31, 1, pci_address(0, 0x0c, 0, 0x318));
+}
+static void wrong_socket(void)
+{
+	put_word(0, 31, 1, pci_address(1, 2, 1, 0x318));
+}
+static void wrong_offset(void)
+{
+	put_word(0, 31, 1, pci_address(0, 2, 1, 0xa0));
+}
+static void big_id(void)
+{
+	put_word(0, 31, 2, ident(8, 9, 31));
+}
+static void no_upi(void)
+{
+	for (unsigned i = 30; i < 33; i++)
+		put_record(0, i, 0, 0, 0);
+}
+static void no_cha(void)
+{
+	for (unsigned i = 1; i < 5; i++)
+		put_record(0, i, 0, 0, 0);
+}
+
+#define BY_ID "; all are taken from their device ids\n"
+
+static void test_broken_records(void)
+{
+	static const struct {
+		void (*change)(void);
+		const char *notes;
+		const char *type; /* and how many are available on socket 0 */
+		unsigned available;
+	} rows[] = {
+		{one_hole, "", "cha", 2},
+		{zero_address, "", "cha", 2},
+		{half_ones, "", "cha", 2},
+		{unknown_type, "socket 0: discovery lists units of type 99, which is not known\n",
+		 "cha", 2},
+		{far_msr, "socket 0: discovery of cha5 is broken: MSR 0x1a0 is outside of the "
+			  "monitors' range; ignored\n", "cha", 2},
+		{wrong_access, "socket 0: discovery of cha5 is broken: access type 2, but cha "
+			       "registers are msr; ignored\n", "cha", 2},
+		{access_three, "socket 0: discovery of cha5 is broken: access type 3, but cha "
+			       "registers are msr; ignored\n", "cha", 2},
+		{same_twice, "socket 0: discovery lists cha5 at 0x2050 a second time (cha5 at "
+			     "0x2050); ignored\n", "cha", 3},
+		{same_place, "socket 0: discovery lists cha6 at 0x2050 a second time (cha5 at "
+			     "0x2050); ignored\n", "cha", 3},
+		{few_counters, "", "cha", 2},
+		{narrow, "", "cha", 2},
+		{wide, "socket 0: discovery gives cha0 8 counters of 64 bits; 4 of 48 bits are "
+		       "used\n", "cha", 3},
+		{other_offsets, "", "cha", 2},
+		{far_memory, "socket 0: discovery of imc0 is broken: memory 0x100000 is outside of "
+			     "its BARs; ignored\n", "imc", 7},
+		{odd_memory, "socket 0: discovery of imc0 is broken: 0xf2022804 is no address of a "
+			     "unit; ignored\n", "imc", 7},
+		{not_enabled, "socket 0: discovery of upi1 is broken: its PCI address is not "
+			      "enabled (bit 31)" BY_ID, "upi", 3},
+		{no_function, "socket 0: discovery of upi1 is broken: no 8086:3241 of this socket "
+			      "is at 0000:7e:04.1" BY_ID, "upi", 3},
+		{wrong_device, "socket 0: discovery of upi1 is broken: no 8086:3241 of this socket "
+			       "is at 0000:7e:0c.0" BY_ID, "upi", 3},
+		{wrong_socket, "socket 0: discovery of upi1 is broken: no 8086:3241 of this socket "
+			       "is at 0000:fe:02.1" BY_ID, "upi", 3},
+		{wrong_offset, "socket 0: discovery of upi1 is broken: unit control at 0xa0, not "
+			       "at 0x318" BY_ID, "upi", 3},
+		{big_id, "socket 0: discovery of upi9 is broken: its number is beyond the 4 there "
+			 "are" BY_ID, "upi", 3},
+		{no_upi, "socket 0: discovery lists no upi; taken from their device ids\n", "upi",
+		 3},
+		{no_cha, "socket 0: discovery lists no cha\n", "cha", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		unsigned whole;
+
+		listed_machine();
+		discover();
+		whole = count(rows[i].type, true) / 2;
+		forget();
+		rows[i].change();
+		discover();
+		CHECK_TEXT(notes, rows[i].notes);
+		CHECK_NUMBER(count(rows[i].type, true), whole + rows[i].available);
+		forget();
+		end();
+	}
+}
+
+/* A unit that contradicts the guide is listed, but not used. */
+static void test_contradictions(void)
+{
+	static const struct {
+		void (*change)(void);
+		const char *reason;
+	} rows[] = {
+		{few_counters, "discovery says 2 counters, the guide 4"},
+		{narrow, "discovery says counters of 32 bits, the guide 48"},
+		{other_offsets, "discovery says controls at +0x3 and counters at +0x8, the guide "
+				"+0x2 and +0x8"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		listed_machine();
+		rows[i].change();
+		discover();
+		CU_ASSERT(!unit("cha", 0, 5)->available);
+		CHECK_TEXT(unit("cha", 0, 5)->reason, rows[i].reason);
+		reg_of(unit("cha", 0, 5), "CTL0");
+		CHECK_NUMBER(err.code, UNC_ERR_UNAVAILABLE);
+		CU_ASSERT(unit("cha", 0, 1)->available);
+		forget();
+		end();
+	}
+}
+
+/* A list of capabilities that turns round ends, and the other socket's table is still read. */
+static void test_endless_capabilities(void)
+{
+	listed_machine();
+	fake_put(&root, 0, 0, 1, 0x180, 0x10010023); /* back to 100 */
+	discover();
+	CHECK_TEXT(notes, "pci 0000:00:00.1: the list of capabilities is endless\n"
+			  "socket 0: no discovery table; the places of the guide are used\n");
+	CHECK_NUMBER(unit("cha", 1, 1)->status_position, 3);
+	forget();
+
+	/* Behind a capability that has been used, too. */
+	fake_put(&root, 0, 0, 1, 0x180, 0x1c010023);
+	fake_put(&root, 0, 0, 1, 0x1c0, 0x10010023);
+	discover();
+	CHECK_TEXT(notes, "pci 0000:00:00.1: the list of capabilities is endless\n");
+	CHECK_NUMBER(unit("cha", 0, 1)->status_position, 3);
+	forget();
+	end();
+}
+
+/* Without a table, without the device that counts: nothing is guessed. */
+static void test_uncounted(void)
+{
+	listed_machine();
+	for (int s = 0; s < SOCKETS; s++)
+		remove(fake_config(&root, s ? 0x80 : 0, 0, 1));
+	remove(fake_config(&root, 0x7e, 0x1e, 3));
+	fake_put(&root, 0xfe, 0, 1, 0xd0, 0);
+	discover();
+	CHECK_TEXT(notes, "socket 0: no discovery table; the places of the guide are used\n"
+			  "socket 1: no discovery table; the places of the guide are used\n");
+	CHECK_NUMBER(count("cha", false), 37);
+	CU_ASSERT(!unit("cha", 0, 0)->available);
+	CHECK_TEXT(unit("cha", 0, 0)->reason,
+		   "how many there are cannot be told: PCI device 8086:325b is not readable");
+	CU_ASSERT(unit("cha", 1, 35)->available);
+	CU_ASSERT(unit("imc", 0, 0)->available);
+	CHECK_TEXT(unit("imc", 1, 0)->reason,
+		   "PCI function 00.1 (8086:3251) holds no address at 0xd0 and 0xd8");
+	forget();
+	end();
+}
+
+/* A table whose socket nobody knows is left alone. */
+static void test_unknown_socket(void)
+{
+	listed_machine();
+	for (int s = 0; s < SOCKETS; s++)
+		remove(fake_config(&root, ubox_bus[s], 0, 0));
+	discover();
+	CU_ASSERT_PTR_NOT_NULL(strstr(notes, "discovery table of pci 0000:00:00.1: its socket "
+					     "cannot be told\n"));
+	CHECK_NUMBER(count("imc", true), 0);
+	forget();
+
+	/* Where the kernel knows, all is well. */
+	locality(0x00, 0, 1, "0\n", "0-31\n");
+	locality(0x80, 0, 1, "1\n", "32-63\n");
+	discover();
+	CHECK_NUMBER(count("cha", true), 6);
+	forget();
+	end();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"fixed places", test_fixed},
+		{"hidden functions", test_hidden},
+		{"bus to socket", test_bus_map},
+		{"local CPUs", test_local_cpus},
+		{"many nodes", test_many_nodes},
+		{"nothing there", test_nothing_there},
+		{"nominal places", test_nominal},
+		{"discovery tables", test_listed},
+		{"broken tables", test_broken_tables},
+		{"broken records", test_broken_records},
+		{"contradictions", test_contradictions},
+		{"endless capabilities", test_endless_capabilities},
+		{"uncounted units", test_uncounted},
+		{"unknown socket", test_unknown_socket},
+		{NULL, NULL},
+	};
+
+	return suite_run("discover", tests);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files under a root, and the topology read from them. Expected values are those written. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu.h"
+#include "fake_root.h"
+#include "fs.h"
+#include "suite.h"
+
+static struct fake_root root;
+static struct unc_fs *fs;
+
+static void begin(void)
+{
+	fake_new(&root);
+	CHECK_NUMBER(unc_fs_open(root.path, &fs, NULL), 0);
+}
+
+static void end(void)
+{
+	unc_fs_close(fs);
+	fake_free(&root);
+}
+
+/* ---------------------------------------------------------------------------- fs */
+
+static void test_roots(void)
+{
+	struct unc_error err;
+	struct unc_fs *other;
+	char path[64];
+
+	CHECK_NUMBER(unc_fs_open(NULL, &other, NULL), 0);
+	CHECK_TEXT(unc_fs_root(other), "/");
+	CU_ASSERT(unc_fs_is_real(other));
+	CHECK_NUMBER(unc_fs_path(other, path, sizeof(path), "/proc/%s", "cpuinfo"), 0);
+	CHECK_TEXT(path, "/proc/cpuinfo");
+	unc_fs_close(other);
+
+	CHECK_NUMBER(unc_fs_open("//", &other, NULL), 0);
+	CU_ASSERT(unc_fs_is_real(other));
+	unc_fs_close(other);
+
+	CHECK_NUMBER(unc_fs_open("/proc/", &other, NULL), 0);
+	CHECK_TEXT(unc_fs_root(other), "/proc");
+	CU_ASSERT(!unc_fs_is_real(other));
+	CHECK_NUMBER(unc_fs_path(other, path, sizeof(path), "self"), 0);
+	CHECK_TEXT(path, "/proc/self");
+	CHECK_NUMBER(unc_fs_path(other, path, 6, "self"), UNC_ERR_RANGE);
+	unc_fs_close(other);
+
+	CHECK_NUMBER(unc_fs_open("/nowhere", &other, &err), UNC_ERR_NOT_FOUND);
+	CHECK_TEXT(err.text, "root '/nowhere': No such file or directory");
+	CHECK_NUMBER(unc_fs_open("/proc/cpuinfo", &other, &err), UNC_ERR_NOT_FOUND);
+	CHECK_TEXT(err.text, "root '/proc/cpuinfo' is not a directory");
+}
+
+static void test_files(void)
+{
+	char text[8];
+
+	begin();
+	fake_text(fake_path(&root, "/a/b"), "one\n");
+	CHECK_NUMBER(unc_fs_text(fs, text, sizeof(text), "/a/%c", 'b'), 0);
+	CHECK_TEXT(text, "one");
+	fake_text(fake_path(&root, "/a/long"), "0123456789");
+	CHECK_NUMBER(unc_fs_text(fs, text, sizeof(text), "/a/long"), 0);
+	CHECK_TEXT(text, "0123456");
+	CHECK_NUMBER(unc_fs_text(fs, text, sizeof(text), "/a/none"), UNC_ERR_NOT_FOUND);
+	CHECK_NUMBER(unc_fs_text(fs, text, sizeof(text), "/a"), UNC_ERR_IO);
+	CU_ASSERT(unc_fs_exists(fs, "/a/b"));
+	CU_ASSERT(!unc_fs_exists(fs, "/a/none"));
+	chmod(fake_path(&root, "/a/b"), 0);
+	fake_drop();
+	CHECK_NUMBER(unc_fs_text(fs, text, sizeof(text), "/a/b"), UNC_ERR_PERMISSION);
+	CHECK_NUMBER(unc_fs_descriptor(fs, O_RDWR, "/a/b"), UNC_ERR_PERMISSION);
+	fake_regain();
+	end();
+}
+
+/* --------------------------------------------------------------------------- cpu */
+
+#define IDENTITY                                                                             \
+	"vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 207\n"                        \
+	"model name\t: INTEL(R) XEON(R) PLATINUM 8592+\nstepping\t: 2\n"
+#define FLAGS "flags\t\t: fpu vme hypervisor_like\n\n"
+
+static void cpuinfo(const char *text)
+{
+	fake_text(fake_path(&root, "/proc/cpuinfo"), text);
+}
+
+static void online(const char *text)
+{
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), text);
+}
+
+static void topology(int cpu, int package, int die, int core)
+{
+	const struct {
+		const char *name;
+		int value;
+	} file[] = {{"physical_package_id", package}, {"die_id", die}, {"core_id", core}};
+
+	for (int i = 0; i < 3; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%d\n", file[i].value);
+		fake_text(fake_path(&root, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu,
+				    file[i].name), text);
+	}
+}
+
+static struct unc_topology t; /* large */
+static struct unc_error err;
+
+/* Two packages numbered 0 and 3, two dies in the second, hyperthreads 4 and 5, CPU 0 offline. */
+static void test_two_sockets(void)
+{
+	begin();
+	cpuinfo("processor\t: 1\n" IDENTITY FLAGS "processor : 2\n\nprocessor : 3\n\n"
+		"processor : 4\n\nprocessor : 5\n");
+	online("1-5\n");
+	topology(0, 0, 0, 0);
+	topology(1, 0, 0, 4);
+	topology(4, 0, 0, 4);
+	topology(2, 3, 0, 0);
+	topology(3, 3, 1, 0);
+	topology(5, 3, 1, 9);
+	CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
+	CHECK_TEXT(t.vendor, "GenuineIntel");
+	CHECK_TEXT(t.model_name, "INTEL(R) XEON(R) PLATINUM 8592+");
+	CHECK_NUMBER(t.family, 6);
+	CHECK_NUMBER(t.model, 207);
+	CHECK_NUMBER(t.stepping, 2);
+	CU_ASSERT(!t.hypervisor);
+	CHECK_NUMBER(t.n_sockets, 2);
+	CHECK_NUMBER(t.socket[0].package, 0);
+	CHECK_NUMBER(t.socket[0].cpu, 1);
+	CHECK_NUMBER(t.socket[0].cpus, 2);
+	CHECK_NUMBER(t.socket[0].cores, 1);
+	CHECK_NUMBER(t.socket[0].dies, 1);
+	CHECK_NUMBER(t.socket[1].package, 3);
+	CHECK_NUMBER(t.socket[1].cpu, 2);
+	CHECK_NUMBER(t.socket[1].cpus, 3);
+	CHECK_NUMBER(t.socket[1].cores, 3);
+	CHECK_NUMBER(t.socket[1].dies, 2);
+	CHECK_NUMBER(unc_topology_socket(&t, 4), 0);
+	CHECK_NUMBER(unc_topology_socket(&t, 5), 1);
+	CHECK_NUMBER(unc_topology_socket(&t, 0), -1);
+	CHECK_NUMBER(unc_topology_socket(&t, -1), -1);
+	CHECK_NUMBER(unc_topology_socket(&t, UNC_MAX_CPUS), -1);
+	end();
+}
+
+/* Virtual machines may lack the topology folder. */
+static void test_cpuinfo_only(void)
+{
+	begin();
+	cpuinfo("processor : 0\n" IDENTITY "flags : fpu hypervisor\nphysical id : 0\ncore id : 0\n\n"
+		"processor : 1\nphysical id : 1\ncore id : 0\n");
+	CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
+	CU_ASSERT(t.hypervisor);
+	CHECK_NUMBER(t.n_sockets, 2);
+	CHECK_NUMBER(t.socket[1].cpu, 1);
+	CHECK_NUMBER(t.socket[1].cores, 1);
+
+	/* A kernel for one processor says nothing at all: one socket. */
+	cpuinfo("processor : 0\n" IDENTITY);
+	CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
+	CHECK_NUMBER(t.n_sockets, 1);
+	CHECK_NUMBER(t.socket[0].cores, 1);
+	CHECK_NUMBER(unc_topology_socket(&t, 3), 0);
+
+	/* -1 in sysfs: not known there. */
+	topology(0, -1, -1, -1);
+	cpuinfo("processor : 0\n" IDENTITY "physical id : 5\n");
+	CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
+	CHECK_NUMBER(t.socket[0].package, 5);
+	end();
+}
+
+static void test_topology_errors(void)
+{
+	static const struct {
+		const char *cpuinfo, *online, *package, *text;
+	} rows[] = {
+		{NULL, NULL, NULL, "/proc/cpuinfo cannot be read: not found"},
+		{"", NULL, NULL, "/proc/cpuinfo: no line 'vendor_id'"},
+		{"vendor_id : x\n", NULL, NULL, "/proc/cpuinfo: no line 'cpu family'"},
+		{"vendor_id : x\ncpu family : 6\n", NULL, NULL, "/proc/cpuinfo: no line 'model'"},
+		{IDENTITY, NULL, NULL, "/proc/cpuinfo: no line 'processor'"},
+		{"vendor_id : x\ncpu family : six\n", NULL, NULL,
+		 "/proc/cpuinfo: 'cpu family' is not a number: 'six'"},
+		{"processor : -1\n" IDENTITY, NULL, NULL,
+		 "/proc/cpuinfo: 'processor' is not a number: '-1'"},
+		{"processor : 99999\n" IDENTITY, NULL, NULL,
+		 "/proc/cpuinfo: 'processor' is not a number: '99999'"},
+		{"processor : 0\n" IDENTITY, "0-\n", NULL,
+		 "/sys/devices/system/cpu/online: '0-' is not a list of CPUs like 0-3,8"},
+		{"processor : 0\n" IDENTITY, "3-1", NULL,
+		 "/sys/devices/system/cpu/online: '3-1' is not a list of CPUs like 0-3,8"},
+		{"processor : 0\n" IDENTITY, "0 1", NULL,
+		 "/sys/devices/system/cpu/online: '0 1' is not a list of CPUs like 0-3,8"},
+		{"processor : 0\n" IDENTITY, "0", "zero",
+		 "/sys/devices/system/cpu/cpu0/topology/physical_package_id: not a number"},
+		{"processor : 0\n" IDENTITY, "0-1", "0",
+		 "cpu 1: neither sysfs (physical_package_id) nor /proc/cpuinfo (physical id) tells "
+		 "its socket"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		begin();
+		if (rows[i].cpuinfo)
+			cpuinfo(rows[i].cpuinfo);
+		if (rows[i].online)
+			online(rows[i].online);
+		if (rows[i].package)
+			fake_text(fake_path(&root, "/sys/devices/system/cpu/cpu0/topology/"
+						   "physical_package_id"), rows[i].package);
+		CHECK_NUMBER(unc_topology_read(fs, &t, &err), UNC_ERR_UNAVAILABLE);
+		CHECK_NUMBER(err.code, UNC_ERR_UNAVAILABLE);
+		CHECK_TEXT(err.text, rows[i].text);
+		end();
+	}
+}
+
+static void test_too_many_sockets(void)
+{
+	char text[8192];
+	size_t n = 0;
+
+	begin();
+	for (int i = 0; i <= UNC_MAX_SOCKETS; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "processor : %d\n%sphysical id : %d\n\n", i,
+				      i ? "" : IDENTITY, i);
+	cpuinfo(text);
+	CHECK_NUMBER(unc_topology_read(fs, &t, &err), UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(err.text, "more than 64 sockets");
+	end();
+}
+
+/* /proc/cpuinfo of a large machine has megabytes. */
+static void test_large_cpuinfo(void)
+{
+	size_t n = 0, size = 4u << 20;
+	char *text = malloc(size);
+
+	begin();
+	for (int i = 0; i < 512; i++)
+		n += (size_t)snprintf(text + n, size - n,
+				      "processor : %d\n%sphysical id : %d\ncore id : %d\n"
+				      "flags : %4000s\n\n", i, i ? "" : IDENTITY, i / 256,
+				      i % 128, "fpu");
+	cpuinfo(text);
+	CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
+	CHECK_NUMBER(t.n_sockets, 2);
+	CHECK_NUMBER(t.socket[1].cpu, 256);
+	CHECK_NUMBER(t.socket[1].cpus, 256);
+	CHECK_NUMBER(t.socket[1].cores, 128);
+	free(text);
+	end();
+}
+
+static void test_lockdown(void)
+{
+	static const struct {
+		const char *text, *mode;
+	} rows[] = {
+		{"[none] integrity confidentiality\n", "none"},
+		{"none [integrity] confidentiality\n", "integrity"},
+		{"none integrity [confidentiality]\n", "confidentiality"},
+		{"none\n", ""},
+		{"[none", ""},
+	};
+	char mode[32] = "?";
+
+	begin();
+	unc_lockdown_read(fs, mode);
+	CHECK_TEXT(mode, "");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		fake_text(fake_path(&root, "/sys/kernel/security/lockdown"), rows[i].text);
+		unc_lockdown_read(fs, mode);
+		CHECK_TEXT(mode, rows[i].mode);
+	}
+	end();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"roots", test_roots},
+		{"files", test_files},
+		{"two sockets", test_two_sockets},
+		{"only /proc/cpuinfo", test_cpuinfo_only},
+		{"broken files", test_topology_errors},
+		{"too many sockets", test_too_many_sockets},
+		{"large /proc/cpuinfo", test_large_cpuinfo},
+		{"lockdown", test_lockdown},
+		{NULL, NULL},
+	};
+
+	return suite_run("fs_cpu", tests);
+}
