@@ -32,8 +32,8 @@ static int fail_absent(const struct unc_reg *reg, struct unc_error *err)
 	switch (reg->space) {
 	case UNC_SPACE_MSR:
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"the simulated machine has no %u-bit msr 0x%llx on cpu %u", reg->width,
-				address, reg->target);
+				"the simulated machine has no %u-bit msr 0x%llx on cpu %u",
+				reg->width, address, reg->target);
 	case UNC_SPACE_PCI:
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the simulated machine has no %u-bit register 0x%x in "

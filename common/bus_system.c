@@ -5,11 +5,12 @@
  *
  * libpci prints and exits by itself unless its three callbacks are replaced. Its error callback
  * must not return and gets no argument to find its way by, so it jumps to where a thread-local
- * pointer says. What could fail is tested beforehand (folder, length of names), so that the
- * jump is taken only when memory runs out or sysfs holds an entry that is no PCI function.
+ * pointer says. What could fail is tested beforehand (the folder and its entries, the length of
+ * names), so that the jump, which leaks what libpci holds, is taken only when memory runs out.
  */
 #include "discover.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -86,18 +87,43 @@ static void start_libpci(void *arg)
 	pci_scan_bus(pci);
 }
 
+/* libpci gives up at the first entry that is not DOMAIN:BUS:DEVICE.FUNCTION. */
+static int check_entries(const struct unc_fs *fs, struct unc_error *err)
+{
+	static const char where[] = "/sys/bus/pci/devices";
+	unsigned domain, bus, device, function;
+	struct dirent *entry;
+	char path[PATH_MAX];
+	DIR *dir = NULL;
+	int rc = 0;
+
+	if (unc_fs_path(fs, path, sizeof(path), "%s", where) == 0)
+		dir = opendir(path);
+	if (!dir)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%s cannot be opened: no PCI bus is visible here", where);
+	while (rc == 0 && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && sscanf(entry->d_name, "%x:%x:%x.%u", &domain, &bus,
+						      &device, &function) != 4)
+			rc = unc_fail(err, UNC_ERR_IO, "%s: '%s' is no PCI function", where,
+				      entry->d_name);
+	closedir(dir);
+	return rc;
+}
+
 static int scan_libpci(struct system_bus *system, struct unc_error *err)
 {
 	char path[PATH_MAX], method[] = "linux-sysfs", param[] = "sysfs.path";
 	struct pci_access *pci = system->pci;
 	struct escape escape;
+	int rc;
 
 	if (unc_fs_path(system->fs, path, sizeof(path), "/sys/bus/pci") < 0 ||
 	    strlen(path) > NAME_MAX_LIBPCI)
 		return unc_fail(err, UNC_ERR_RANGE, "the path of the root is too long for libpci");
-	if (!unc_fs_exists(system->fs, "/sys/bus/pci/devices"))
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"/sys/bus/pci/devices: no such folder: no PCI bus is visible here");
+	rc = check_entries(system->fs, err);
+	if (rc < 0)
+		return rc;
 	if (pci_lookup_method(method) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "libpci has no method '%s'", method);
 	pci->method = (unsigned)pci_lookup_method(method);

@@ -538,7 +538,8 @@ static int type_of_socket(struct search *search, unsigned type, int socket, stru
 			      type_name(walk, type), record->id, why.text,
 			      fixed ? "; all are taken from their device ids" : "; ignored");
 	}
-	if (!n)
+	/* What the guide gives no place for (CXL) may well be absent. */
+	if (!n && main_part(walk, type)->where.n)
 		unc_walk_note(walk, "socket %d: discovery lists no %s%s", socket,
 			      type_name(walk, type), fixed ? "; taken from their device ids" : "");
 	/* A PCI function proves by its device id that it is there; an MSR does not. */

@@ -84,8 +84,8 @@ static int set_discovery(struct unc_sim *sim, const char *value, struct unc_erro
 		return bad_option(err, "discovery", value, "ok, none, truncated, garbage or noupi");
 	if (word > 0 && sim->table->discovery != UNC_DISCOVERY_TABLE)
 		return unc_fail(err, UNC_ERR_INVALID,
-				"simulated machine: discovery=%s: %s has no discovery tables", value,
-				unc_tbl_str(sim->table, sim->table->name));
+				"simulated machine: discovery=%s: %s has no discovery tables",
+				value, unc_tbl_str(sim->table, sim->table->name));
 	sim->options.discovery = (enum sim_discovery)word;
 	return 0;
 }
@@ -102,6 +102,7 @@ static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *er
 				"simulated machine: hide= may be given %d times", SIM_MAX_HIDDEN);
 	for (size_t i = 0; i < table->n_type; i++) {
 		const struct unc_tbl_type *type = &table->type[i];
+		const struct unc_tbl_part *part = &table->part[type->parts.first];
 		const char *name = unc_tbl_str(table, type->name);
 
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
@@ -110,18 +111,18 @@ static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *er
 			continue;
 		*hidden = (struct sim_hidden){.type = (uint16_t)i, .part = -1};
 		for (uint32_t p = 1; p < type->parts.n && value[length]; p++)
-			if (strcmp(value + length + 1,
-				   unc_tbl_str(table, table->part[type->parts.first + p].name)) == 0)
+			if (strcmp(value + length + 1, unc_tbl_str(table, part[p].name)) == 0)
 				hidden->part = (int)p;
 		if (value[length] && hidden->part < 0)
 			return unc_fail(err, UNC_ERR_INVALID,
-					"simulated machine: hide=%s: type %s has no such part", value,
-					name);
+					"simulated machine: hide=%s: type %s has no such part",
+					value, name);
 		sim->options.n_hidden++;
 		return 0;
 	}
 	return unc_fail(err, UNC_ERR_INVALID,
-			"simulated machine: hide=%s: no such unit type; there are: %s", value, list);
+			"simulated machine: hide=%s: no such unit type; there are: %s", value,
+			list);
 }
 
 static int set_wrap(struct unc_sim *sim, const char *value, struct unc_error *err)
@@ -162,9 +163,9 @@ static int set_option(struct unc_sim *sim, char *word, struct unc_error *err)
 		value[-1] = '=';
 	}
 	return unc_fail(err, UNC_ERR_INVALID,
-			"simulated machine: unknown option '%s'; options are sockets=1..8, load=0..1, "
-			"clock=wall|step, discovery=ok|none|truncated|garbage|noupi, hide=TYPE, "
-			"wrap=soon, base=SECONDS",
+			"simulated machine: unknown option '%s'; options are sockets=1..8, "
+			"load=0..1, clock=wall|step, discovery=ok|none|truncated|garbage|noupi, "
+			"hide=TYPE, wrap=soon, base=SECONDS",
 			word);
 }
 
@@ -184,8 +185,8 @@ static int find_table(const char *cpu, const struct unc_table *const *tables, si
 			*out = tables[i];
 			return 0;
 		}
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", *list ? ", " : "",
-			 name);
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+			 *list ? ", " : "", name);
 	}
 	return unc_fail(err, UNC_ERR_NOT_FOUND,
 			"there is no simulated machine '%s'; there are: %s", cpu, list);

@@ -205,7 +205,7 @@ static int add_present(struct unc_sim *sim, const struct sim_type *type, unsigne
 	return rc;
 }
 
-/* Capabilities: an ordinary one, a DVSEC that is not ours with a BAR of its own, then the PMON DVSEC. */
+/* Capabilities: an ordinary one, a DVSEC of others with a BAR of its own, then the PMON DVSEC. */
 static int add_discovery(struct unc_sim *sim, unsigned socket, struct unc_error *err)
 {
 	struct sim_memory *memory = &sim->bus.memory[socket];
@@ -422,9 +422,9 @@ static int check_bars(const struct unc_table *table, struct unc_error *err)
 		for (unsigned e = 1; e < bar->count; e++)
 			if (unc_sim_bar_element(bar, e) <= unc_sim_bar_element(bar, e - 1))
 				return unc_fail(err, UNC_ERR_TABLE,
-						"bar %s: its bits cannot tell %u windows of 0x%x apart",
-						unc_tbl_str(table, bar->name), bar->count,
-						bar->size);
+						"bar %s: its bits cannot tell %u windows of 0x%x "
+						"apart", unc_tbl_str(table, bar->name),
+						bar->count, bar->size);
 	}
 	return 0;
 }

@@ -231,9 +231,9 @@ static double named_rate(const struct sim_block *block, const struct sim_counter
 	const struct unc_table *table = block->sim->table;
 	const struct sim_type *type = block->type;
 	uint16_t number = (uint16_t)(counter->row - table->counter);
+	const char *name = unc_tbl_str(table, type->row->name);
 	bool clock = counter->ctl != NULL;
-	double rate = clock ? type->clock :
-			      own_share(unc_tbl_str(table, type->row->name), number, 0) * type->clock;
+	double rate = type->clock * (clock ? 1 : own_share(name, number, 0));
 
 	for (size_t i = 0; i < type->n_rates; i++)
 		if (type->rate[i]->counter == number)

@@ -125,8 +125,11 @@ static int code_field(struct unc_table_reader *r, struct unc_line *line,
 	uint64_t code;
 	int rc;
 
-	if (!text) /* then a fixed counter, its own or that of each umask: unc_events_end_type() */
+	if (!text) { /* then a fixed counter, its own or that of each umask: unc_events_end_type() */
+		if (unc_take(line, "counters"))
+			return unc_fail(err, UNC_ERR_TABLE, "counters= without code=");
 		return 0;
+	}
 	if (current(r)->f_event == UNC_NONE || !unc_parse_number(text, &code))
 		return unc_fail(err, UNC_ERR_TABLE, "code=%s is not an event code of %s", text,
 				unc_tbl_str(&r->t, current(r)->name));

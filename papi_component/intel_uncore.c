@@ -340,11 +340,9 @@ static int set_domain(hwd_control_state_t *ctl, int domain)
 static int ctl(hwd_context_t *ctx, int code, _papi_int_option_t *option)
 {
 	(void)ctx;
-	if (code == PAPI_DOMAIN || code == PAPI_DEFDOM)
+	if (code == PAPI_DOMAIN)
 		return set_domain(NULL, option->domain.domain);
-	if (code == PAPI_GRANUL || code == PAPI_DEFGRN)
-		return option->granularity.granularity == PAPI_GRN_SYS ? PAPI_OK : PAPI_EINVAL;
-	return PAPI_ENOSUPP;
+	return code == PAPI_GRANUL ? PAPI_OK : PAPI_ENOSUPP; /* PAPI has compared it with ours */
 }
 
 papi_vector_t _intel_uncore_vector = {

@@ -253,6 +253,8 @@ static int parse(const char *text, unsigned int *base, char *canonical, size_t s
 		return check_metric(text);
 	}
 	error = intel_uncore.event_encode(intel_uncore.platform, text, &encoding);
+	if (error == UNC_ERR_NOT_FOUND && !strchr(text, '.'))
+		return check_metric(text); /* for its sentence: a metric was meant */
 	if (error)
 		return intel_uncore_fail(error, intel_uncore.platform_error(intel_uncore.platform));
 	snprintf(canonical, size, "%s", encoding.name);

@@ -9,7 +9,10 @@
 #define UNC_TEST_SIM_TABLES_H
 
 #include <stddef.h>
+#include <stdio.h>
 
+#include "sim.h"
+#include "suite.h"
 #include "table.h"
 
 #define WORDS(X)                                                                             \
@@ -214,7 +217,8 @@ enum { B_F_CHA, B_F_IMC = 10, B_F_UPI = 19, B_F_CXL = 28, B_FIELDS = 37 };
 
 static const struct unc_tbl_reg beta_reg[] = {
 	B_UNIT(0x0, 64), B_STATUS(0x1, 64),
-	FOUR(CTL, 0x2, 1, 64, CTL, B_CTL_MASK | 0x7FFFFFFF00000000), FOUR(CTR, 0x8, 1, 64, CTR, ONES(48)),
+	FOUR(CTL, 0x2, 1, 64, CTL, B_CTL_MASK | 0x7FFFFFFF00000000),
+	FOUR(CTR, 0x8, 1, 64, CTR, ONES(48)),
 	REG(FILTER, 0xE, 64, OTHER, 0x3FF),
 	B_UNIT(0x0, 32), B_STATUS(0x5C, 32), FOUR(CTL, 0x40, 4, 32, CTL, B_CTL_MASK),
 	FOUR(CTR, 0x8, 8, 64, CTR, ONES(48)), REG(FIXED_CTL, 0x54, 32, FIXED_CTL, 0x580000),
@@ -313,5 +317,61 @@ static const struct unc_table beta_table = {
 	.rate = beta_rate, N(rate) = sizeof(beta_rate) / sizeof(beta_rate[0]),
 	.sim_unit = beta_sim_unit, N(sim_unit) = B_TYPES,
 };
+
+/* ------------------------------------------------------------------- machines */
+
+static const struct unc_table *const sim_tables[] = {&alpha_table, &beta_table};
+
+static inline struct unc_sim *machine(const char *spec)
+{
+	struct unc_sim *sim = NULL;
+	struct unc_error err = {0};
+
+	if (unc_sim_open(spec, sim_tables, 2, &sim, &err) < 0) {
+		printf("# %s: %s\n", spec, err.text);
+		CU_FAIL_FATAL("machine opens");
+	}
+	return sim;
+}
+
+static inline void *find(struct unc_sim *sim, int space, unsigned cpu, uint64_t address,
+			 unsigned width)
+{
+	struct unc_reg reg = {.address = address, .target = cpu, .space = (uint8_t)space,
+			      .width = (uint8_t)width};
+
+	return unc_sim_find(sim, &reg);
+}
+
+static inline void *need(struct unc_sim *sim, int space, unsigned cpu, uint64_t address,
+			 unsigned width)
+{
+	void *reg = find(sim, space, cpu, address, width);
+
+	if (!reg)
+		printf("# no %u-bit register 0x%llx\n", width, (unsigned long long)address);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(reg);
+	return reg;
+}
+
+static inline void *msr32(struct unc_sim *sim, uint64_t address)
+{
+	return need(sim, UNC_SPACE_MSR, 0, address, 32);
+}
+
+static inline void *msr64(struct unc_sim *sim, uint64_t address)
+{
+	return need(sim, UNC_SPACE_MSR, 0, address, 64);
+}
+
+static inline void *pci(struct unc_sim *sim, unsigned devfn, unsigned offset, unsigned width)
+{
+	return need(sim, UNC_SPACE_PCI, 0, UNC_PCI(0, 0x7f, devfn, offset), width);
+}
+
+static inline unsigned violations(const struct unc_sim *sim)
+{
+	return unc_sim_violations(sim, NULL, 0);
+}
 
 #endif

@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulated machine as discovery sees it: PCI functions, configuration space, and the PMON
- * discovery table, on the small CPUs of sim_tables.h. Layouts: Intel 817509-001, tables 1-13
- * and 1-14 and the code of section 1.9; access type in bits 63:62, PCI addresses and the DVSEC
- * as in Linux uncore_discovery.h.
+ * The simulated machine from outside: options, what is not there, and what discovery sees: PCI
+ * functions, configuration space, the PMON discovery table; on the small CPUs of sim_tables.h,
+ * at the end on those of eventtables/. Layouts: Intel 817509-001, tables 1-13 and 1-14 and the
+ * code of section 1.9; access type in bits 63:62, PCI addresses and the DVSEC as in Linux
+ * uncore_discovery.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "access.h"
 #include "discover.h"
 #include "sim.h"
 #include "sim_tables.h"
 #include "suite.h"
-
-static const struct unc_table *const tables[] = {&alpha_table, &beta_table};
-
-static struct unc_sim *machine(const char *spec)
-{
-	struct unc_sim *sim = NULL;
-	struct unc_error err = {0};
-
-	if (unc_sim_open(spec, tables, 2, &sim, &err) < 0) {
-		printf("# %s: %s\n", spec, err.text);
-		CU_FAIL_FATAL("machine opens");
-	}
-	return sim;
-}
 
 static uint32_t config(struct unc_sim *sim, unsigned bus, unsigned devfn, unsigned offset)
 {
@@ -388,6 +376,166 @@ static void test_memory(void)
 	unc_sim_close(t.sim);
 }
 
+/* ---- access and options */
+
+static void test_absent(void)
+{
+	struct unc_sim *sim = machine("alpha,sockets=1");
+	struct unc_backend *backend = NULL;
+	struct unc_error err = {0};
+	struct unc_reg_op op = {.reg = {.address = 0xD44, .space = UNC_SPACE_MSR, .width = 32}};
+
+	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_MSR, 4, 0xD16, 64));   /* no socket 1 */
+	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_MSR, 0, 0xD16, 32));   /* wrong width */
+	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_MSR, 0, 0xD44, 32)); /* CBo 2 */
+	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_PCI, 0, 0xD16, 64));
+	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_PCI, 0, UNC_PCI(0, 0x7e, 0x80, 0xF4), 32));
+	CU_ASSERT_FATAL(unc_access_sim.open(NULL, sim, &backend, &err) == 0);
+	CHECK_NUMBER(-unc_access_sim.prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(err.text, "the simulated machine has no 32-bit msr 0xd44 on cpu 0");
+	op.reg = (struct unc_reg){.address = UNC_PCI(0, 0x7f, UNC_DEVFN(0x10, 4), 0xF4),
+				  .space = UNC_SPACE_PCI, .width = 32};
+	CHECK_NUMBER(-unc_access_sim.prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(err.text,
+		   "the simulated machine has no 32-bit register 0xf4 in pci 0000:7f:10.4");
+	unc_access_sim.close(backend);
+	CHECK_NUMBER(-unc_access_sim.open(NULL, NULL, &backend, &err), -UNC_ERR_INVALID);
+	unc_sim_close(sim);
+}
+
+static void test_options(void)
+{
+	static const struct {
+		const char *spec;
+		int code;
+		const char *text;
+	} bad[] = {
+		{"gamma", UNC_ERR_NOT_FOUND,
+		 "there is no simulated machine 'gamma'; there are: alpha, beta"},
+		{"", UNC_ERR_NOT_FOUND, "there is no simulated machine ''; there are: alpha, beta"},
+		{"alpha,speed=9", UNC_ERR_INVALID,
+		 "simulated machine: unknown option 'speed=9'; options are sockets=1..8, "
+		 "load=0..1, clock=wall|step, discovery=ok|none|truncated|garbage|noupi, "
+		 "hide=TYPE, wrap=soon, base=SECONDS"},
+		{"alpha,clock", UNC_ERR_INVALID,
+		 "simulated machine: unknown option 'clock'; options are sockets=1..8, "
+		 "load=0..1, clock=wall|step, discovery=ok|none|truncated|garbage|noupi, "
+		 "hide=TYPE, wrap=soon, base=SECONDS"},
+		{"alpha,sockets=0", UNC_ERR_INVALID,
+		 "simulated machine: sockets=0: possible is 1 to 8"},
+		{"alpha,sockets=9", UNC_ERR_INVALID,
+		 "simulated machine: sockets=9: possible is 1 to 8"},
+		{"alpha,load=1.5", UNC_ERR_INVALID,
+		 "simulated machine: load=1.5: possible is 0 to 1, like 0.5"},
+		{"alpha,load=much", UNC_ERR_INVALID,
+		 "simulated machine: load=much: possible is 0 to 1, like 0.5"},
+		{"alpha,clock=sun", UNC_ERR_INVALID,
+		 "simulated machine: clock=sun: possible is wall or step"},
+		{"beta,discovery=odd", UNC_ERR_INVALID,
+		 "simulated machine: discovery=odd: possible is ok, none, truncated, garbage or "
+		 "noupi"},
+		{"alpha,discovery=none", UNC_ERR_INVALID,
+		 "simulated machine: discovery=none: alpha has no discovery tables"},
+		{"alpha,hide=cha", UNC_ERR_INVALID,
+		 "simulated machine: hide=cha: no such unit type; there are: cbo, imc, ubox, qpi, "
+		 "pcu"},
+		{"alpha,hide=qpi.mask", UNC_ERR_INVALID,
+		 "simulated machine: hide=qpi.mask: type qpi has no such part"},
+		{"alpha,wrap=late", UNC_ERR_INVALID,
+		 "simulated machine: wrap=late: possible is soon"},
+		{"alpha,base=-1", UNC_ERR_INVALID,
+		 "simulated machine: base=-1: possible is 0 to 1000000000 seconds"},
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct unc_error err = {0};
+		struct unc_sim *sim = (struct unc_sim *)(void *)err.text;
+
+		CHECK_NUMBER(-unc_sim_open(bad[i].spec, sim_tables, 2, &sim, &err), -bad[i].code);
+		CHECK_TEXT(err.text, bad[i].text);
+		CU_ASSERT_PTR_EQUAL(sim, err.text); /* untouched */
+	}
+	unc_sim_close(NULL);
+}
+
+/* ---- the CPUs of eventtables/ */
+
+static void count_note(void *user, const char *text)
+{
+	printf("# %s\n", text);
+	++*(unsigned *)user;
+}
+
+/* Every register of a unit is where discovery puts it; the start sequence breaks no rule. */
+static void check_unit(struct unc_sim *sim, const struct unc_instance *unit)
+{
+	const struct unc_table *table = unc_sim_table(sim);
+	const struct unc_tbl_type *type = &table->type[unit->type];
+	struct unc_error err = {0};
+	struct unc_reg reg;
+
+	for (uint32_t i = 0; i < type->regs.n; i++) {
+		CHECK_NUMBER(unc_instance_reg(table, unit, type->regs.first + i, &reg, &err), 0);
+		if (!unc_sim_find(sim, &reg))
+			printf("# %s%u: no %s\n", unc_tbl_str(table, type->name), unit->index,
+			       unc_tbl_str(table, table->reg[type->regs.first + i].name));
+		CU_ASSERT_PTR_NOT_NULL(unc_sim_find(sim, &reg));
+	}
+	for (uint32_t i = 0; i < type->steps_start.n; i++) {
+		const struct unc_tbl_step *step = &table->step[type->steps_start.first + i];
+
+		if (step->kind == UNC_STEP_WRITE &&
+		    unc_instance_reg(table, unit, step->reg, &reg, &err) == 0 &&
+		    unc_sim_find(sim, &reg))
+			unc_sim_write(sim, unc_sim_find(sim, &reg), step->value);
+	}
+}
+
+static void check_cpu(const struct unc_table *table, int sockets)
+{
+	struct unc_instances units = {0};
+	struct unc_topology topology;
+	struct unc_sim *sim = NULL;
+	struct unc_error err = {0};
+	unsigned notes = 0, expected = 0;
+	char spec[96], last[160] = "";
+
+	snprintf(spec, sizeof(spec), "%s,clock=step,sockets=%d", unc_tbl_str(table, table->name),
+		 sockets);
+	if (unc_sim_open(spec, &table, 1, &sim, &err) < 0)
+		printf("# %s: %s\n", spec, err.text);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(sim);
+	unc_sim_topology(sim, &topology);
+	CHECK_NUMBER(topology.n_sockets, sockets);
+	CHECK_NUMBER(unc_discover(table, &topology, unc_sim_bus(sim), count_note, &notes, &units,
+				  &err), 0);
+	CHECK_NUMBER(notes, 0);
+	for (size_t i = 0; i < table->n_sim_unit; i++)
+		expected += (unsigned)(__builtin_popcountll(table->sim_unit[i].present) * sockets);
+	CHECK_NUMBER(units.n, expected);
+	for (size_t i = 0; i < units.n; i++) {
+		CHECK_TEXT(units.unit[i].reason, "");
+		check_unit(sim, &units.unit[i]);
+	}
+	CHECK_NUMBER(unc_sim_violations(sim, last, sizeof(last)), 0);
+	CHECK_TEXT(last, "");
+	unc_instances_free(&units);
+	unc_sim_close(sim);
+}
+
+static void test_cpus(void)
+{
+	const struct unc_table *const *table;
+	size_t n;
+
+	table = unc_tables(&n);
+	CU_ASSERT(n > 0);
+	for (size_t i = 0; i < n; i++)
+		for (int sockets = 1; sockets <= 8; sockets++)
+			if (table[i]->machine.sockets)
+				check_cpu(table[i], sockets);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -402,6 +550,9 @@ int main(void)
 		{"broken discovery", test_broken_discovery},
 		{"hidden units", test_hidden},
 		{"physical memory", test_memory},
+		{"registers that are not there", test_absent},
+		{"bad options", test_options},
+		{"every CPU of the tables", test_cpus},
 		{NULL, NULL},
 	};
 

@@ -311,8 +311,12 @@ static void units_text(const struct unc_platform *platform)
 	}
 	table_print(t);
 	table_free(t);
-	printf("\n%zu units on %d sockets, %zu of them can be read\n", n,
-	       unc_platform_sockets(platform), available);
+	if (unc_platform_sockets(platform) == 0)
+		printf("\n%zu units of a socket, by the tables\n", n);
+	else
+		printf("\n%zu units on %d socket%s, %zu of them can be read\n", n,
+		       unc_platform_sockets(platform),
+		       unc_platform_sockets(platform) > 1 ? "s" : "", available);
 }
 
 int cmd_units(int argc, char **argv)
@@ -322,7 +326,7 @@ int cmd_units(int argc, char **argv)
 	int rc = args_parse(&args, argc, argv, true, 0, 0);
 
 	if (rc == ARGS_OK)
-		rc = open_machine(&args, &platform);
+		rc = args.cpu ? open_tables(&args, &platform) : open_machine(&args, &platform);
 	if (rc != ARGS_OK)
 		return rc;
 	if (args.json)

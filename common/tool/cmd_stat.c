@@ -69,12 +69,9 @@ static int add_line(struct stat_job *job, const char *name, const struct unc_met
 	return rc;
 }
 
-/*
- * A line for each unit of a type that can be read. The name of a unit's line is `head`, the
- * index, `tail` and the socket.
- */
-static int add_units(struct stat_job *job, const char *type, int socket, const char *head,
-		     const char *tail, const struct unc_metric *metric)
+/* A line for each unit of a type that can be read; `rest` is the name behind type and index. */
+static int add_units(struct stat_job *job, const char *type, int socket, const char *rest,
+		     const struct unc_metric *metric)
 {
 	const struct unc_unit *unit;
 	const char *reason = NULL;
@@ -90,7 +87,7 @@ static int add_units(struct stat_job *job, const char *type, int socket, const c
 			reason = unit->reason;
 			continue;
 		}
-		char *name = must_print("%s%d%s:socket=%d", head, unit->index, tail, unit->socket);
+		char *name = must_print("%s%d%s:socket=%d", type, unit->index, rest, unit->socket);
 
 		rc = add_line(job, name, metric, unit->socket);
 		free(name);
@@ -117,48 +114,71 @@ static int add_event(struct stat_job *job, const char *spec)
 		return add_line(job, e.name, NULL, e.socket);
 	/* The canonical text ends in the socket; the name of each unit has its own. */
 	const char *socket = strstr(rest, ":socket=");
-	char *tail = must_print("%.*s", (int)(socket ? socket - rest : (long)strlen(rest)), rest);
+	char *name = must_print("%.*s", (int)(socket ? socket - rest : (long)strlen(rest)), rest);
 
-	rc = add_units(job, e.type, e.socket, e.type, tail, NULL);
-	free(tail);
+	rc = add_units(job, e.type, e.socket, name, NULL);
+	free(name);
 	return rc;
 }
 
-/* NAME, NAME[unit], either with :socket=N. */
+/* The metric that NAME or TYPE<index>.NAME is, without its socket. *unit: an index is given. */
+static const struct unc_metric *metric_of(const struct unc_platform *platform, const char *text,
+					  size_t length, bool *unit)
+{
+	char *name = must_print("%.*s", (int)length, text), *dot, *digits;
+	size_t index;
+	int rc = find_metric(platform, name, &index);
+
+	*unit = false;
+	dot = strchr(name, '.');
+	if (rc < 0 && dot) {
+		for (digits = dot; digits > name && strchr("0123456789", digits[-1]);)
+			digits--;
+		memmove(digits, dot, strlen(dot) + 1);
+		rc = find_metric(platform, name, &index);
+		*unit = true;
+	}
+	free(name);
+	return rc < 0 ? NULL : unc_metric_get(platform, index);
+}
+
+/* A line for each unit, or each socket where the metric is of no single type of unit. */
+static int add_metric_units(struct stat_job *job, const struct unc_metric *m, int socket)
+{
+	const char *rest = strchr(m->name, '.');
+	int rc = 0, sockets = unc_platform_sockets(job->platform);
+
+	if (rest && strcmp(m->of, "portable") != 0)
+		return add_units(job, m->of, socket, rest, m);
+	for (int s = 0; rc == 0 && s < sockets; s++) {
+		if (socket >= 0 && s != socket)
+			continue;
+		char *name = must_print("%s:socket=%d", m->name, s);
+
+		rc = add_line(job, name, m, s);
+		free(name);
+	}
+	return rc;
+}
+
 static int add_metric(struct stat_job *job, const char *text)
 {
-	size_t index, length = strcspn(text, "[:");
-	char *base = must_print("%.*s", (int)length, text);
-	int rc = find_metric(job->platform, base, &index);
+	size_t length = strcspn(text, ":");
+	const char *at = strstr(text + length, ":socket=");
+	int id, rc, socket = at ? (int)strtol(at + strlen(":socket="), NULL, 0) : -1;
+	bool unit;
+	const struct unc_metric *m = metric_of(job->platform, text, length, &unit);
 
-	free(base);
-	if (rc < 0) {
-		rc = unc_session_add_metric(job->session, text, &(int){0});
+	if (!m) { /* the library knows the nearest name */
+		rc = unc_session_add_metric(job->session, text, &id);
 		return rc < 0 ? library_error(rc, unc_session_error(job->session))
 			      : bad_input("stat: no metric '%s'", text);
 	}
-	const struct unc_metric *m = unc_metric_get(job->platform, index);
-	const char *suffix = text + length, *at = strstr(suffix, ":socket=");
-	int socket = at ? (int)strtol(at + strlen(":socket="), NULL, 0) : -1;
-	char *name = must_print("%s%s", m->name, suffix);
+	if (job->per_unit && !unit && m->available)
+		return add_metric_units(job, m, socket);
+	char *name = unit ? must_print("%s", text) : must_print("%s%s", m->name, text + length);
 
-	if (!job->per_unit || suffix[0] == '[' || !m->available) {
-		rc = add_line(job, name, m, socket);
-	} else if (strcmp(m->of, "portable") != 0) {
-		char *head = must_print("%s[", m->name);
-
-		rc = add_units(job, m->of, socket, head, "]", m);
-		free(head);
-	} else if (socket >= 0) {
-		rc = add_line(job, name, m, socket);
-	} else { /* of no single type of unit: the sockets are as fine as it gets */
-		for (int s = 0; rc == 0 && s < unc_platform_sockets(job->platform); s++) {
-			char *one = must_print("%s:socket=%d", name, s);
-
-			rc = add_line(job, one, m, s);
-			free(one);
-		}
-	}
+	rc = add_line(job, name, m, socket);
 	free(name);
 	return rc;
 }
@@ -267,6 +287,9 @@ static int parse_options(struct stat_job *job, struct wishes *wishes, int argc, 
 		if (rc != ARGS_OK)
 			return rc;
 	}
+	if (job->args.cpu)
+		return bad_input("stat takes no option '-c': it counts on this machine, or on the "
+				 "simulated one that UNCORE_SIM=CPU names");
 	if (job->args.json && job->separator)
 		return bad_input("stat: either -j or -x, not both");
 	if (job->per_socket && job->per_unit)

@@ -149,7 +149,8 @@ static void log_line(void *user, enum unc_log_level level, const char *text)
 		fprintf(stderr, "uncore: note: %s\n", text);
 }
 
-static int open_platform(const struct args *args, const char *sim, struct unc_platform **out)
+static int open_platform(const struct args *args, const char *sim, bool tables_do,
+			 struct unc_platform **out)
 {
 	struct unc_options options = {
 		.size = sizeof(options),
@@ -161,22 +162,22 @@ static int open_platform(const struct args *args, const char *sim, struct unc_pl
 
 	if (rc == 0)
 		return ARGS_OK;
-	/* A name given by the user that is not known is bad input, whatever it is to the library. */
-	if (rc == UNC_ERR_UNAVAILABLE && !args->cpu)
-		return failure("%s; try -c CPU (see 'uncore cpus') for the tables of another CPU, "
-			       "or UNCORE_SIM=CPU for a simulated machine",
+	if (rc == UNC_ERR_UNAVAILABLE && !args->cpu && tables_do)
+		return failure("%s; -c CPU gives the tables of another (see 'uncore cpus')",
 			       unc_open_error());
-	return library_error(rc == UNC_ERR_UNAVAILABLE ? UNC_ERR_NOT_FOUND : rc, unc_open_error());
+	/* A name given by the user that is not known is bad input, whatever it is to the library. */
+	return library_error(rc == UNC_ERR_UNAVAILABLE && args->cpu ? UNC_ERR_NOT_FOUND : rc,
+			     unc_open_error());
 }
 
 int open_tables(const struct args *args, struct unc_platform **out)
 {
-	return open_platform(args, args->cpu ? "" : NULL, out);
+	return open_platform(args, args->cpu ? "" : NULL, true, out);
 }
 
 int open_machine(const struct args *args, struct unc_platform **out)
 {
-	return open_platform(args, NULL, out);
+	return open_platform(args, NULL, false, out);
 }
 
 void print_label(const struct unc_platform *platform)

@@ -23,7 +23,7 @@ static const struct command commands[] = {
 	{"registers", cmd_registers, "registers of all units of a socket", "[-c CPU] [-j]",
 	 WITH_CPU},
 	{"units", cmd_units, "units of this machine, and why one cannot be read", "[-c CPU] [-j]",
-	 "  -c CPU  take the machine for this CPU\n" COMMON},
+	 "  -c CPU  the units that a socket with this CPU may have\n" COMMON},
 	{"metrics", cmd_metrics, "derived metrics", "[-c CPU] [-j] [PATTERN]",
 	 "PATTERN: as for list. With -v, formulas and the events they need too.\n\n" WITH_CPU},
 	{"eval", cmd_eval, "compute a metric from counts", "[-c CPU] [-j] METRIC EVENT=COUNT...",
@@ -33,14 +33,13 @@ static const struct command commands[] = {
 	 "Counts while COMMAND runs, for S seconds, or until Ctrl-C; without -e and -m, the\n"
 	 "bytes read from and written to memory.\n\n"
 	 "  -e EVENT,..     events, as for encode; may be repeated\n"
-	 "  -m METRIC,..    metrics, NAME[:socket=N]; may be repeated\n"
+	 "  -m METRIC,..    metrics, NAME, typeN.NAME, with :socket=N; may be repeated\n"
 	 "  -I MS           report every MS milliseconds\n"
 	 "  -d S            end after S seconds\n"
 	 "  -x SEP          values separated by SEP, for programs\n"
 	 "  -o FILE         write the report to FILE\n"
 	 "  --per-socket    each socket by itself\n"
 	 "  --per-unit      each unit by itself\n"
-	 "  -c CPU          take the machine for this CPU\n"
 	 "  -j              JSON, one object for each report\n"
 	 "  -v              notes of the library on stderr\n\n"
 	 "The exit status is that of COMMAND, if there is one.\n"},

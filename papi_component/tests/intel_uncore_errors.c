@@ -103,6 +103,7 @@ int main(int argc, char **argv)
 	int quiet = tests_quiet(argc, argv), cid = find_component(), code = PAPI_NATIVE_MASK;
 	int set = PAPI_NULL;
 	PAPI_event_info_t info;
+	PAPI_option_t option;
 
 	CALL(PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, cid));
 	CALL(PAPI_get_event_info(code, &info));
@@ -112,7 +113,13 @@ int main(int argc, char **argv)
 
 	CALL(PAPI_create_eventset(&set));
 	CALL(PAPI_assign_eventset_component(set, cid));
-	CHECK("user domain", PAPI_set_cmp_domain(PAPI_DOM_USER, cid) != PAPI_OK);
+	memset(&option, 0, sizeof(option));
+	option.domain.eventset = set;
+	option.domain.domain = PAPI_DOM_USER;
+	CHECK("user domain", PAPI_set_opt(PAPI_DOMAIN, &option) == PAPI_EINVAL);
+	option.domain.domain = PAPI_DOM_ALL;
+	CALL(PAPI_set_opt(PAPI_DOMAIN, &option));
+	CALL(PAPI_cleanup_eventset(set));
 	CALL(PAPI_destroy_eventset(&set));
 	PAPI_shutdown();
 	test_pass(__FILE__);

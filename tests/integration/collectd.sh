@@ -4,7 +4,7 @@
 # BUILD: the build directory (absolute).
 set -u
 : "${BUILD:?the build directory}"
-PATH=$PATH:/usr/sbin
+. "$(dirname "$0")/graphite.inc"
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES
 
 for tool in collectd carbon-cache whisper-fetch jq python3 valgrind; do
@@ -51,86 +51,11 @@ ok() # NAME COMMAND...: passes if the command does; what that prints explains a 
 	fi
 }
 
-wait_for() # SECONDS COMMAND...
-{
-	tries=$(($1 * 4))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || { echo "waited in vain for: $*"; return 1; }
-		sleep 0.25
-	done
-}
-
-# ---- carbon-cache and collectd
-
-free_port()
-{
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
-listens() # PORT
-{
-	python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)' "$1"
-}
-
-start_carbon()
-{
-	port=$(free_port)
-	mkdir "$tmp/carbon"
-	cat >"$tmp/carbon/carbon.conf" <<-EOF
-		[cache]
-		STORAGE_DIR = $tmp/carbon
-		LOCAL_DATA_DIR = $tmp/carbon/whisper
-		CONF_DIR = $tmp/carbon
-		LOG_DIR = $tmp/carbon
-		PID_DIR = $tmp/carbon
-		MAX_CREATES_PER_MINUTE = inf
-		LINE_RECEIVER_INTERFACE = 127.0.0.1
-		LINE_RECEIVER_PORT = $port
-		PICKLE_RECEIVER_PORT = 0
-		CACHE_QUERY_INTERFACE = 127.0.0.1
-		CACHE_QUERY_PORT = $(free_port)
-	EOF
-	printf '[all]\npattern = .*\nretentions = 1s:1h\n' >"$tmp/carbon/storage-schemas.conf"
-	GRAPHITE_ROOT=$tmp/carbon carbon-cache --nodaemon --config="$tmp/carbon/carbon.conf" start \
-		>"$tmp/carbon.log" 2>&1 &
-	pids="$pids $!"
-	wait_for 30 listens "$port"
-}
-
 start() # HOST LINE...: a collectd that calls itself HOST, the lines in the plugin's block
 {
 	host=$1
 	shift
-	mkdir "$tmp/$host"
-	cat >"$tmp/$host/collectd.conf" <<-EOF
-		Hostname "$host"
-		FQDNLookup false
-		BaseDir "$tmp/$host"
-		PIDFile "$tmp/$host/pidfile"
-		Interval 1
-		LoadPlugin logfile
-		<Plugin logfile>
-		  LogLevel info
-		  File "$tmp/$host/log"
-		  Timestamp false
-		  PrintSeverity true
-		</Plugin>
-		LoadPlugin load
-		LoadPlugin write_graphite
-		<Plugin write_graphite>
-		  <Node "carbon">
-		    Host "127.0.0.1"
-		    Port "$port"
-		  </Node>
-		</Plugin>
-		PluginDir "$tmp/plugins"
-		LoadPlugin intel_uncore
-		<Plugin intel_uncore>
-		$(printf '  %s\n' "$@")
-		</Plugin>
-	EOF
+	collectd_conf "$tmp/$host" "$host" "$tmp/plugins" "$@"
 	collectd -f -C "$tmp/$host/collectd.conf" >"$tmp/$host/out" 2>&1 &
 	echo $! >"$tmp/$host/pid"
 	pids="$pids $!"
@@ -268,7 +193,12 @@ no_leak()
 
 mkdir "$tmp/plugins" "$tmp/bare-root"
 cp -L "$plugin" "$tmp/plugins/" # collectd takes regular files only
-start_carbon || { echo "Bail out! carbon-cache does not start"; sed 's/^/# /' "$tmp/carbon.log"; exit 99; }
+start_carbon "$tmp/carbon" || {
+	sed 's/^/# /' "$tmp/carbon/carbon.log"
+	echo "Bail out! carbon-cache does not start"
+	exit 99
+}
+pids=$carbon_pid
 
 simulate='Simulate "emerald-rapids"'
 start story "$simulate" 'Metric "memory_read_bytes" "memory_write_bytes"' 'Metric "llc_miss_ratio"' \
@@ -285,7 +215,9 @@ start number "$simulate" 'Metric 7'
 start flag "$simulate" 'PerUnit "both"'
 start twice "$simulate" 'Metric "memory_read_bytes" "Memory_Read_Bytes"'
 start machine 'Simulate "emerald-rapid"'
-UNCORE_SYSROOT=$tmp/bare-root start bare ''
+export UNCORE_SYSROOT="$tmp/bare-root"
+start bare ''
+unset UNCORE_SYSROOT
 
 p="intel_uncore plugin:"
 disabled="$p disabled by the errors in its configuration"
@@ -296,6 +228,7 @@ ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD"
 ok "a wrong option" fails option \
 	"$p no option Metrics; options are Simulate, Metric, Event, PerUnit" "$disabled"
 ok "a number in place of a name" fails number "$p Metric takes names in quotes" "$disabled"
+ok "a word in place of a boolean" fails flag "cf_util_get_boolean: XX" "$disabled"
 ok "a metric twice" fails twice "$p memory_read_bytes:socket=0 is configured twice" \
 	"$p memory_read_bytes:socket=1 is configured twice"
 ok "a wrong machine to simulate" fails machine "$p XX"

@@ -1,0 +1,359 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Component intel_uncore in a real PAPI: listing, counting, high-level API, PAPI's own tests, MPI.
+# TAP on stdout. BUILD: the build directory; PAPI_PREFIX: what scripts/build-papi made of it.
+set -u
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES PAPI_EVENTS PAPI_VERBOSE PAPI_UNCORE_ROOT
+
+skip_all()
+{
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+[ -n "${PAPI_PREFIX:-}" ] || skip_all "PAPI was not built (scripts/build-papi), or PAPI_PREFIX is not set"
+[ -x "$PAPI_PREFIX/bin/papi_native_avail" ] || skip_all "no PAPI in $PAPI_PREFIX"
+command -v jq >/dev/null || skip_all "jq is not installed"
+: "${BUILD:?the build directory}"
+bin=$PAPI_PREFIX/bin
+libexec=$PAPI_PREFIX/libexec/intel_uncore
+uncore=$BUILD/common/tool/uncore
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$tmp" || exit 1
+
+number=0
+failures=0
+ok() # NAME COMMAND...: passes if the command does; what that prints explains a failure
+{
+	name=$1
+	shift
+	number=$((number + 1))
+	if "$@" >"$tmp/why" 2>&1; then
+		echo "ok $number - papi: $name"
+	else
+		failures=$((failures + 1))
+		echo "not ok $number - papi: $name"
+		tail -n 30 "$tmp/why" | sed 's/^/#   /'
+	fi
+}
+
+skip() # NAME REASON
+{
+	number=$((number + 1))
+	echo "ok $number - papi: $1 # SKIP $2"
+}
+
+sim() # CPU COMMAND...
+{
+	machine=$1
+	shift
+	UNCORE_SIM=$machine "$@"
+}
+
+# ---- the component, active or not
+
+component() # the lines of the component, the last of them if it is active
+{
+	"$bin/papi_component_avail" | grep -A 2 '^Name: *intel_uncore '
+}
+
+disabled_reason()
+{
+	component | sed -n 's/^ *\\-> Disabled: //p'
+}
+
+is() # EXPECTED COMMAND...: what the command prints
+{
+	echo "$1" >expected
+	shift
+	"$@" >actual 2>&1
+	diff expected actual
+}
+
+is_active() # CPU TITLE
+{
+	sim "$1" component >avail
+	cat avail
+	grep -q "SIMULATED: Uncore of $2, 2 socket" avail && ! grep -q Disabled avail &&
+		grep -q 'Native: [1-9][0-9]*, Preset: 0, Counters: [1-9]' avail
+}
+
+# The tool says the same of this machine.
+names_the_cause()
+{
+	disabled_reason >reason
+	"$uncore" units >tool 2>&1
+	cat reason tool
+	[ -s reason ] && ! grep -q "Not initialized" reason && grep -Fqf reason tool
+}
+
+library_missing()
+{
+	PAPI_UNCORE_ROOT=$tmp/nowhere disabled_reason | tee reason
+	grep -q "^libuncore cannot be loaded ($tmp/nowhere/lib/libuncore.so.0: .*PAPI_UNCORE_ROOT" reason
+}
+
+bad_machine()
+{
+	sim no-such-cpu disabled_reason | tee reason
+	sim no-such-cpu "$uncore" units >tool 2>&1
+	[ -s reason ] && grep -q no-such-cpu reason && grep -Fqf reason tool
+}
+
+# ---- the listing, against what the tool lists
+
+list() # CPU: listing-CPU is made, in less than a second
+{
+	began=$(date +%s%N)
+	sim "$1" "$bin/papi_native_avail" >native || return 1
+	took=$((($(date +%s%N) - began) / 1000000))
+	sed '1,/Native Events in Component: intel_uncore/d; /Native Events in Component/,$d' native >"listing-$1"
+	echo "# $1: papi_native_avail took $took ms," \
+		"$(grep -c '^| intel_uncore:::' "listing-$1") events, $(wc -l <"listing-$1") lines" >&3
+	[ "$took" -lt 1000 ] && grep -q '^| intel_uncore:::' "listing-$1"
+}
+
+same_names() # CPU: events and the metrics of one pass
+{
+	sed -n 's/^| intel_uncore:::\([^ ]*\) .*/\1/p' "listing-$1" | LC_ALL=C sort >actual
+	sim "$1" "$uncore" units -j |
+		jq -r '[.[] | select(.available) | .unit] | unique | .[]' >types
+	{
+		sim "$1" "$uncore" list -c "$1" -j | jq -r --rawfile types types \
+			'($types | split("\n")) as $here | .[] | select(.unit | IN($here[])) | .unit + "." + .event'
+		sim "$1" "$uncore" metrics -j | jq -r '.[] | select(.available and .passes == 1) | .name'
+	} | LC_ALL=C sort -u >expected
+	[ -s expected ] && diff expected actual
+}
+
+same_umasks() # CPU
+{
+	awk '/^\| intel_uncore:::/ { event = substr($2, 16) }
+		/^\|     :[^=]* *\|$/ { print event $2 }' "listing-$1" | LC_ALL=C sort >actual
+	sim "$1" "$uncore" list -c "$1" -j | jq -r '.[] | select(.umask != null) |
+		.unit + "." + .event + ":" + .umask' | LC_ALL=C sort >expected
+	[ -s expected ] && diff expected actual
+}
+
+# The line below a name is its description, which says SIMULATED.
+described() # CPU
+{
+	awk '/^\| intel_uncore:::/ { name = $2; getline
+		if ($0 !~ /^\|            SIMULATED: ./) { print name ": " $0; bad = 1 } }
+		END { exit bad || !name }' "listing-$1"
+}
+
+every_type() # CPU
+{
+	sim "$1" "$uncore" units -j | jq -r '[.[] | select(.available) | .unit] | unique | .[]' >types
+	while read -r type; do
+		grep -q "^| intel_uncore:::$type\." "listing-$1" || { echo "no event of $type"; return 1; }
+	done <types
+	[ -s types ]
+}
+
+one_event()
+{
+	sim emerald-rapids "$bin/papi_native_avail" -e intel_uncore:::imc.CAS_COUNT | tee out
+	grep -q '^Event name: *intel_uncore:::imc.CAS_COUNT$' out && grep -q ':RD -- ..*' out &&
+		grep -q ':socket=0 -- Socket \[0-1\]' out && grep -q ':unit=0 -- Unit' out &&
+		grep -q ':thresh=0 -- ..*\[0-' out
+}
+
+# ---- counting
+
+counts() # CPU EVENT...: values above 0, labelled
+{
+	machine=$1
+	shift
+	UNCORE_SIM=$machine "$bin/papi_command_line" "$@" >out
+	cat out
+	for event; do
+		grep -q "^Successfully added: $event\$" out || return 1
+		value=$(awk -v event="$event" '$1 == event && $2 == ":" { print $3 + 0; exit }' out)
+		echo "$event $value"
+		[ "$(echo "${value:-0}" | jq '. > 0')" = true ] || return 1
+		grep -q "^$event : .* SIMULATED" out || return 1
+	done
+}
+
+# The sentence and PAPI's own text for its code.
+fails() # EVENT PAPI_TEXT SENTENCE
+{
+	sim emerald-rapids env PAPI_VERBOSE=1 "$bin/papi_command_line" "intel_uncore:::$1" >out 2>err
+	cat out err
+	grep -Fqx "because: $2" out && grep -Fqx "PAPI Error: intel_uncore: $3" err
+}
+
+too_many()
+{
+	set --
+	for i in 0 1 2 3 4; do # an iMC has four counters
+		set -- "$@" "intel_uncore:::imc.CAS_COUNT:RD:thresh=$((i + 1))"
+	done
+	sim emerald-rapids env PAPI_VERBOSE=1 "$bin/papi_command_line" "$@" >out 2>err
+	cat out err
+	[ "$(grep -c '^Successfully added' out)" = 4 ] && grep -q 'counter resource' out &&
+		grep -q '^PAPI Error: intel_uncore: .*imc.CAS_COUNT:RD:thresh=5' err &&
+		[ "$(grep -c '^intel_uncore:::imc.*(u) count SIMULATED$' out)" = 4 ]
+}
+
+several_passes()
+{
+	name=$(sim emerald-rapids "$uncore" metrics -j |
+		jq -r '[.[] | select(.available and .passes > 1)][0].name // empty')
+	echo "metric $name"
+	[ -z "$name" ] && return 0
+	sim emerald-rapids "$bin/papi_command_line" "intel_uncore:::$name" | tee out
+	grep -q 'because: .*multiple passes' out
+}
+
+high_level() # PROGRAM
+{
+	rm -rf papi_hl_output*
+	sim emerald-rapids env \
+		PAPI_EVENTS=intel_uncore:::memory_read_bytes,intel_uncore:::imc.CAS_COUNT:WR \
+		"$libexec/$1" >out 2>&1
+	cat out papi_hl_output/*.json
+	grep -q PASSED out && jq -e '[.. | objects | select(has("intel_uncore:::memory_read_bytes"))
+		| select(has("region_count"))
+		| [.["intel_uncore:::memory_read_bytes", "intel_uncore:::imc.CAS_COUNT:WR"]
+		| if type == "object" then (.total // .max) else . end | tonumber > 0] | all]
+		| length > 0 and all' papi_hl_output/*.json
+}
+
+passes() # CPU PROGRAM: of PAPI's suite or ours
+{
+	sim "$1" "$libexec/$2" TESTS_QUIET >out 2>&1 && grep -q '^PASSED$' out || { cat out; return 1; }
+}
+
+skips() # PROGRAM: without counters, and says why
+{
+	"$libexec/$1" TESTS_QUIET >out 2>&1
+	cat out
+	grep -q '^SKIPPED$' out
+}
+
+# ---- what it costs those who do not use it
+
+loads() # COMMAND...: does it load libuncore?
+{
+	LD_DEBUG=files "$@" 2>&1 >/dev/null | grep -q 'file=[^ ]*libuncore'
+}
+
+loaded_at_first_use()
+{
+	for program in papi_avail papi_version papi_hardware_avail papi_mem_info; do
+		! loads "$bin/$program" || { echo "$program loads libuncore"; return 1; }
+	done
+	! loads "$libexec/zero" || { echo "zero loads libuncore"; return 1; }
+	sim emerald-rapids loads "$bin/papi_command_line" intel_uncore:::memory_read_bytes
+}
+
+no_leak()
+{
+	for program in intel_uncore_multi intel_uncore_errors; do
+		sim emerald-rapids valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite \
+			--num-callers=30 --keep-debuginfo=yes --log-file=valgrind \
+			"$libexec/$program" TESTS_QUIET >out 2>&1
+		cat out valgrind
+		grep -q '^PASSED$' out && ! grep -E 'intel_uncore|libuncore|unc_' valgrind || return 1
+	done
+}
+
+# ---- MPI
+
+mpi()
+{
+	rm -rf papi_hl_output*
+	sim emerald-rapids env PAPI_EVENTS=intel_uncore:::memory_read_bytes \
+		OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 \
+		OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		mpirun --oversubscribe -n 4 "$libexec/stream_mpi" 1 5 >out 2>&1
+	status=$?
+	cat out
+	[ $status = 0 ] && grep -q '^triad: 4 ranks' out && awk '
+		$NF == "SIMULATED" && $3 > 0 && $4 > 0 && $5 > 0 && $6 > 0 { sockets++ }
+		END { exit sockets != 2 }' out
+}
+
+mpi_region() # one report, of the rank that read
+{
+	ls papi_hl_output
+	[ "$(ls papi_hl_output | wc -l)" = 1 ] && jq -e '[.. | objects
+		| select(has("intel_uncore:::memory_read_bytes") and has("region_count"))
+		| .["intel_uncore:::memory_read_bytes"] | tonumber > 0] | length > 0 and all' \
+		papi_hl_output/rank_000000.json
+}
+
+# ---- tests
+
+exec 3>&1
+if [ -n "$(disabled_reason)" ]; then
+	ok "the disabled reason names the cause on this machine" names_the_cause
+	for program in basic errors metrics multi threads; do
+		ok "intel_uncore_$program skips without counters" skips "intel_uncore_$program"
+	done
+else
+	skip "the disabled reason" "this machine has uncore counters"
+fi
+ok "the disabled reason without the library" library_missing
+ok "the disabled reason of a machine that cannot be simulated" bad_machine
+ok "active on a simulated Emerald Rapids" is_active emerald-rapids "Emerald Rapids"
+ok "active on a simulated Sandy Bridge-EP" is_active sandybridge-ep "Sandy Bridge-EP"
+for cpu in emerald-rapids sandybridge-ep; do
+	ok "$cpu: papi_native_avail takes less than a second" list $cpu
+	ok "$cpu: every unit type has events" every_type $cpu
+	ok "$cpu: the events and metrics of 'uncore list', each once" same_names $cpu
+	ok "$cpu: the umasks of 'uncore list', each once" same_umasks $cpu
+	ok "$cpu: every event is described" described $cpu
+done
+ok "papi_native_avail -e shows qualifiers" one_event
+
+p=intel_uncore:::
+ok "papi_command_line counts events" counts emerald-rapids ${p}imc.CAS_COUNT:RD \
+	${p}imc3.CAS_COUNT:WR:socket=1 ${p}imc.CAS_COUNT:RD:unit=2
+ok "papi_command_line counts metrics" counts emerald-rapids ${p}memory_read_bytes \
+	${p}memory_write_bytes:socket=0 ${p}llc_miss_ratio
+ok "papi_command_line counts on Sandy Bridge-EP" counts sandybridge-ep ${p}memory_read_bytes \
+	${p}imc.CAS_COUNT:RD
+absent="Event does not exist"
+invalid="Invalid argument"
+ok "unknown metric" fails memory_read_byte "$absent" \
+	"no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes"
+ok "unknown event" fails imc.CAS_CONT "$absent" \
+	"imc.CAS_CONT: no event CAS_CONT in imc; nearest is CAS_COUNT"
+ok "unknown umask" fails imc.CAS_COUNT:RDD "$absent" "imc.CAS_COUNT: no umask RDD; nearest is RD"
+ok "value out of range" fails imc.CAS_COUNT:RD:thresh=256 "$invalid" "XX"
+ok "field that the unit lacks" fails imc.CAS_COUNT:RD:nid=1 "$absent" "XX"
+ok "socket out of range" fails memory_read_bytes:socket=2 "$invalid" "XX"
+ok "too many events" too_many
+ok "a metric of several passes" several_passes
+
+for program in serial_hl pthread_hl; do
+	ok "PAPI's $program with PAPI_EVENTS writes its report" high_level $program
+done
+for program in all_native_events get_event_component failed_events; do
+	ok "PAPI's $program" passes emerald-rapids $program
+done
+for program in basic errors metrics multi threads; do
+	ok "intel_uncore_$program, Emerald Rapids" passes emerald-rapids "intel_uncore_$program"
+	ok "intel_uncore_$program, Sandy Bridge-EP" passes sandybridge-ep "intel_uncore_$program"
+done
+ok "libuncore is loaded at the first use" loaded_at_first_use
+if command -v valgrind >/dev/null; then
+	ok "no leak, no misuse of memory" no_leak
+else
+	skip "no leak" "valgrind is not installed"
+fi
+if [ -x "$libexec/stream_mpi" ] && command -v mpirun >/dev/null; then
+	ok "MPI: 4 ranks, one reads, both sockets reported" mpi
+	ok "MPI: the high-level region's report" mpi_region
+else
+	skip "MPI" "Open MPI is not installed"
+fi
+
+echo "1..$number"
+exit $((failures > 0))

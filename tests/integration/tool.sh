@@ -1,0 +1,301 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The command `uncore`: what it prints, as text and as JSON, and its exit statuses.
+# SRCDIR and BUILD are the trees; UNCORE the command to test.
+
+: "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
+: "${UNCORE:=$BUILD/common/tool/uncore}"
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES
+command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
+tmp=$(mktemp -d) || exit 99
+trap 'rm -rf "$tmp"' EXIT
+number=0
+
+# Runs the command; output in $tmp/out and $tmp/err, status in $status.
+run()
+{
+	"$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+}
+
+# result NAME: reports a test by the status of the command before.
+result()
+{
+	good=$?
+	number=$((number + 1))
+	if [ $good -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		echo "# status $status"
+		sed 's/^/# out: /' "$tmp/out" | head -n 10
+		sed 's/^/# err: /' "$tmp/err" | head -n 10
+	fi
+}
+
+# json FILTER: the output of the last run is JSON and the filter gives true.
+json()
+{
+	jq -e "$1" "$tmp/out" >/dev/null 2>"$tmp/jq" || { sed 's/^/# jq: /' "$tmp/jq"; false; }
+}
+
+# refused STATUS TEXT: the last run ended so, with one line on stderr that holds the text.
+refused()
+{
+	[ "$status" -eq "$1" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -qF -- "$2" "$tmp/err"
+}
+
+cpus=$("$UNCORE" cpus -j | jq -r '.[].cpu')
+has() { echo "$cpus" | grep -qx "$1"; }
+
+# ---- commands and options
+
+run
+missing=
+for c in cpus list encode registers units metrics eval stat doctor; do
+	grep -q "^  $c " "$tmp/out" || missing="$missing $c"
+	"$UNCORE" help $c | grep -q "^uncore $c" || missing="$missing help:$c"
+	grep -Eq "^\.BR? $c( |\$)" "$SRCDIR/common/tool/uncore.1" || missing="$missing manual:$c"
+done
+[ -n "$missing" ] && echo "# missing:$missing"
+[ $status -eq 2 ] && [ -z "$missing" ]
+result "the command alone shows its commands; each has help and is in the manual page"
+run list --help && grep -q "^uncore list" "$tmp/out"; result "--help"
+run version && grep -Eq '^uncore [0-9]+\.[0-9]+' "$tmp/out"; result "version"
+run nonsense; refused 2 "unknown command 'nonsense'"; result "unknown command"
+run list -q; refused 2 "unknown option '-q'"; result "unknown option"
+run list --nonsense; refused 2 "unknown option '--nonsense'"; result "unknown long option"
+run encode; refused 2 "argument is missing"; result "missing argument"
+run cpus extra; refused 2 "unexpected argument 'extra'"; result "argument too many"
+run list -c nonsense; refused 2 "nonsense"; result "unknown CPU"
+run list -c "$(echo "$cpus" | head -n 1)" no_such_event; refused 1 "no event matches"
+result "a pattern that nothing matches"
+run list -c "$(echo "$cpus" | head -n 1)" >/dev/full; "$UNCORE" cpus >/dev/full 2>"$tmp/err"
+status=$?; refused 1 "cannot write"; result "output that cannot be written"
+
+# ---- cpus. Models: Intel 325384 (SDM) volume 4, family and model signatures.
+
+run cpus -j
+[ $status -eq 0 ] && json 'length > 0 and all(.[]; keys == (["cpu","name","family","models",
+	"units","events","umasks","metrics"] | sort) and .family == 6 and
+	(.models | length > 0 and all(.[]; test("^0x[0-9a-f]+$"))) and .units > 0 and .events > 0)'
+result "cpus -j"
+json 'all(.[]; .cpu != "emerald-rapids" or .models == ["0xcf"])' &&
+	json 'all(.[]; .cpu != "sandybridge-ep" or .models == ["0x2d"])'; result "models of CPUs"
+
+# ---- listings, of each CPU
+
+for cpu in $cpus; do
+	run list -c "$cpu" -j
+	[ $status -eq 0 ] && json '(["unit","event","umask","name","code","ctl","counters",
+		"filters","desc"] - (.[0] | keys)) == [] and all(.[]; (.ctl | test("^0x[0-9a-f]+$"))
+		and (.desc | length > 3) and (.filters | type == "object")
+		and (.counter != null or (.counters | length > 0)))'
+	result "$cpu: list -j"
+	json '[.[].name] | length == (unique | length)'; result "$cpu: names are listed once"
+	cp "$tmp/out" "$tmp/list"
+	# Every 20th name: what is listed is what it encodes to.
+	wrong=0
+	for i in $(jq -r '[.[] | select(.needs == [])] | length as $n | range(0; $n; 20)' "$tmp/list"); do
+		row=$(jq -c "[.[] | select(.needs == [])][$i] | {name, ctl, counters, filters}" "$tmp/list")
+		run encode -c "$cpu" -j "$(echo "$row" | jq -r .name)"
+		[ $status -eq 0 ] &&
+			[ "$(jq -c '{name, ctl, counters, filters}' "$tmp/out")" = "$row" ] ||
+			{ wrong=$((wrong + 1)); echo "# $row"; }
+	done
+	[ $wrong -eq 0 ] && [ "$(jq 'length' "$tmp/list")" -gt 100 ]
+	result "$cpu: names encode to what is listed"
+	wrong=0
+	for name in $(jq -r '.[] | select(.needs != []) | .name' "$tmp/list" | head -n 3); do
+		run encode -c "$cpu" "$name"
+		refused 2 "" || wrong=$((wrong + 1))
+	done
+	[ $wrong -eq 0 ]; result "$cpu: a name that needs a field is refused without it"
+	event=$(jq -r '.[0].event' "$tmp/list")
+	run list -c "$cpu" -j "$(echo "$event" | tr '[:upper:]' '[:lower:]')"
+	[ $status -eq 0 ] && json "length > 0 and all(.[]; .name | contains(\"$event\"))"
+	result "$cpu: a part of a name, in lower case"
+	run list -c "$cpu" -j "*.$event"
+	[ "$(jq -r '.[] | select(.umask == null) | .event' "$tmp/list" | grep -cx "$event")" -eq \
+		"$(jq length "$tmp/out")" ] || json "all(.[]; .event == \"$event\")"
+	result "$cpu: a pattern is for the whole name"
+	run registers -c "$cpu" -j
+	[ $status -eq 0 ] && json 'length > 50 and all(.[]; (.address | test("^0x[0-9a-f]+$")) and
+		(.width == 32 or .width == 64) and .index >= 0 and
+		(if .space == "pci" then (.device | test("^[0-9a-f]{2}\\.[0-7]$")) and
+			(.device_id | test("^0x[0-9a-f]{4}$"))
+		elif .space == "mmio" then (.bar | length > 0) else .space == "msr" end))'
+	result "$cpu: registers -j"
+	run metrics -c "$cpu" -j
+	[ $status -eq 0 ] && json '(["name","of","formula","needs","passes","available","reason",
+		"desc"] - (.[0] | keys)) == [] and all(.[]; if .available then .passes > 0 and
+		.reason == null else (.reason | length > 5) and .passes == 0 end)'
+	result "$cpu: metrics -j; one that is not available says why"
+	json 'map(select(.of == "portable") | .name) as $have | ["memory_read_bytes",
+		"memory_write_bytes", "memory_read_latency_ns", "llc_lookups", "llc_misses",
+		"llc_miss_ratio", "link_tx_bytes", "link_rx_bytes", "link_utilization",
+		"pcie_read_bytes", "pcie_write_bytes", "uncore_frequency_hz",
+		"dram_page_hit_ratio", "remote_access_ratio"] - $have == []'
+	result "$cpu: the portable set is complete"
+	run list -c "$cpu" && ! grep -q SIMULATED "$tmp/out"; result "$cpu: list as text"
+	run units -c "$cpu" -j && json 'length > 5 and all(.[]; .available | not)'
+	result "$cpu: units of a CPU that is not here are not available"
+	run encode -c "$cpu" NO.SUCH; refused 2 ""; result "$cpu: unknown event"
+done
+
+# ---- encoding. Intel 327043-001 (E5-2600 uncore guide): iMC registers and CAS_COUNT, section
+# 2.5; CBo registers, section 2.3.
+
+if has sandybridge-ep; then
+	run encode -c sandybridge-ep -j imc.cas_count:rd
+	[ $status -eq 0 ] && json '.name == "imc.CAS_COUNT:RD" and .unit == "imc" and
+		.ctl == "0x400304" and .counters == [0,1,2,3] and .filters == {}'
+	result "encode -j"
+	json '.writes | all(.[]; .unit == "imc" and .space == "pci") and
+		(map(select(.register == "CTL0")) | length == 1 and .[0].address == "0xd8" and
+		.[0].width == 32 and .[0].value == "0x400304") and any(.[]; .address == "0xf4")'
+	result "encode -j: the writes of one unit"
+	run encode -c sandybridge-ep -j cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182
+	[ $status -eq 0 ] && json '.ctl == "0x400335" and (.filters | length == 1) and
+		(.filters[] | test("^0xc1000")) and
+		(.writes | any(.[]; .address == "0xd14") and any(.[]; .address == "0xd10"))'
+	result "encode -j: a filter (opc in bits 31:23 of 0xd14)"
+	run encode -c sandybridge-ep imc.CAS_COUNT:RD && grep -q 0x400304 "$tmp/out"
+	result "encode as text"
+	run encode -c sandybridge-ep imc.CAS_COUNT:NONE; refused 2 "NONE"; result "unknown umask"
+	run encode -c sandybridge-ep imc.CAS_COUNT:RD:thresh=999; refused 2 "thresh"
+	result "a value that does not fit"
+	run encode -c sandybridge-ep imc.CAS_COUNT:RD:opc=1; refused 2 "opc"
+	result "a field that the unit lacks"
+	# MEM_BW_READS is CAS_COUNT.RD * 64: Intel 327043-001, iMC derived metrics.
+	run eval -c sandybridge-ep -j imc.MEM_BW_READS imc.CAS_COUNT:RD=1e6
+	[ $status -eq 0 ] && json '. == {"metric": "imc.MEM_BW_READS", "value": 64000000}'
+	result "eval -j"
+	run eval -c sandybridge-ep imc.MEM_BW_READS imc.CAS_COUNT.RD=2
+	[ "$(cat "$tmp/out")" = "imc.MEM_BW_READS = 128 bytes" ]; result "eval as text"
+	run eval -c sandybridge-ep imc.MEM_BW_READS; refused 2 "imc.CAS_COUNT:RD"
+	result "eval: a missing count"
+	run eval -c sandybridge-ep imc.MEM_BW_READS imc.CAS_COUNT:RD=-1; refused 2 "'-1'"
+	result "eval: a count that is none"
+	run eval -c sandybridge-ep imc.MEM_BW_READS imc.CAS_COUNT:RD=1 imc.CAS_COUNT.RD=1
+	refused 2 "given twice"; result "eval: a count given twice"
+	run eval -c sandybridge-ep no_such_metric; refused 2 "no_such_metric"
+	result "eval: unknown metric"
+	needs=$("$UNCORE" metrics -c sandybridge-ep -j imc.PCT_RD_REQUESTS |
+		jq -r '.[0].needs[] | . + "=0"')
+	# shellcheck disable=SC2086
+	run eval -c sandybridge-ep imc.PCT_RD_REQUESTS $needs; refused 1 "denominator"
+	result "eval: a denominator of 0 is a failure"
+fi
+
+# ---- a machine without anything
+
+mkdir "$tmp/empty"
+for c in units doctor stat; do
+	UNCORE_SYSROOT=$tmp/empty run $c
+	if [ $c = doctor ]; then
+		[ $status -eq 1 ] && grep -q FAIL "$tmp/out" && grep -q -e '->' "$tmp/out"
+	else
+		refused 1 ""
+	fi
+	result "$c on a machine that cannot be identified"
+done
+run doctor -j
+json 'length > 2 and all(.[]; keys == ["check","detail","ok","remedy"] and (.detail | length > 3)
+	and (.ok or (.remedy | length > 3)))' &&
+	[ "$(jq 'all(.[]; .ok)' "$tmp/out")" = "$([ $status -eq 0 ] && echo true || echo false)" ]
+result "doctor -j; its status says whether a check failed"
+
+# ---- simulated machines
+
+for cpu in $cpus; do
+	export UNCORE_SIM="$cpu"
+	run units -j
+	[ $status -eq 0 ] && json '(map(.socket) | unique) == [0,1] and all(.[]; .available and .simulated
+		and .reason == null and (.location | length > 3) and .index >= 0)'
+	result "$cpu: units -j of two sockets"
+	UNCORE_SIM=$cpu,sockets=1 run units -j && json '(map(.socket) | unique) == [0]'
+	result "$cpu: a machine of one socket"
+	silent=
+	for c in units metrics list registers doctor "stat -d 0.05"; do
+		# shellcheck disable=SC2086
+		run $c
+		head -n 1 "$tmp/out" | grep -q "^SIMULATED $cpu" || silent="$silent $c"
+	done
+	[ -z "$silent" ]
+	result "$cpu: every listing says SIMULATED"
+	run doctor -j && json 'all(.[]; .ok)'; result "$cpu: doctor"
+	run stat -j -d 0.3 -I 100 -e imc.CAS_COUNT:RD -m memory_read_bytes
+	[ $status -eq 0 ] && jq -es 'length == 3 and all(.[]; .simulated and .interval > 0.05 and
+		.events."imc.CAS_COUNT:RD" > 0 and
+		.metrics.memory_read_bytes == .events."imc.CAS_COUNT:RD" * 64) and
+		.[2].time > 0.25 and .[2].time < 2' "$tmp/out" >/dev/null
+	result "$cpu: stat -I -j: each interval by itself, bytes are 64 a column access"
+	run stat -j -d 0.2 -e imc.CAS_COUNT:RD --per-socket
+	[ $status -eq 0 ] && json '.events | keys == ["imc.CAS_COUNT:RD:socket=0",
+		"imc.CAS_COUNT:RD:socket=1"] and all(.[]; . > 0)'
+	result "$cpu: stat --per-socket"
+	run stat -j -d 0.2 -e imc.CAS_COUNT:RD:socket=1 --per-unit
+	n=$("$UNCORE" units -j | jq 'map(select(.unit == "imc" and .socket == 1)) | length')
+	[ $status -eq 0 ] && json ".events | length == $n and all(.[]; . > 0) and
+		all(keys[]; test(\"^imc[0-9]+.CAS_COUNT:RD:socket=1\$\"))"
+	result "$cpu: stat --per-unit"
+	run stat -x, -d 0.1 -e imc.CAS_COUNT:RD -m memory_read_bytes
+	[ $status -eq 0 ] && sed -n 1p "$tmp/out" | grep -q '^# SIMULATED' &&
+		[ "$(sed -n 2p "$tmp/out")" = time,name,value,unit ] &&
+		sed -n 3p "$tmp/out" | grep -Eq '^0\.[0-9]+,imc.CAS_COUNT:RD,[0-9]+,count$' &&
+		sed -n 4p "$tmp/out" | grep -Eq '^0\.[0-9]+,memory_read_bytes,[0-9.e+]+,bytes$'
+	result "$cpu: stat -x,"
+	# More events of one unit than it has counters.
+	events=$("$UNCORE" list -j | jq -r '[.[] | select(.unit == "imc" and .needs == [] and
+		.counters == [0,1,2,3])] | .[0:7] | map(.name) | join(",")')
+	run stat -j -d 0.4 -e "$events"
+	[ $status -eq 0 ] && grep -q "needs 2 passes: each is measured 1/2 of the time" "$tmp/err" &&
+		json '.passes == 2 and (.events | length == 7 and all(.[]; . != null))'
+	result "$cpu: stat in passes"
+	run stat -e imc.NO_SUCH; refused 2 "NO_SUCH"; result "$cpu: stat: unknown event"
+	run stat -m no_such; refused 2 "no_such"; result "$cpu: stat: unknown metric"
+	UNCORE_SIM=$cpu,hide=imc run stat -d 0.1
+	refused 1 "imc"; result "$cpu: stat: units that cannot be read, with the reason"
+done
+
+# ---- stat: commands, signals, files
+
+UNCORE_SIM=$(echo "$cpus" | head -n 1)
+export UNCORE_SIM
+run stat sh -c 'sleep 0.1; exit 7'
+[ $status -eq 7 ] && grep -q 'GB/s$' "$tmp/out"; result "stat COMMAND: its exit status"
+run stat -j -o "$tmp/report" -- echo from the command
+[ $status -eq 0 ] && [ "$(cat "$tmp/out")" = "from the command" ] &&
+	jq -e '.metrics.memory_read_bytes >= 0' "$tmp/report" >/dev/null
+result "stat -o: the command's output is its own"
+run stat -- sh -c 'kill -TERM $$'; [ $status -eq 143 ]; result "stat COMMAND: ended by a signal"
+run stat "$tmp/no such program"; refused 127 "no such program"; result "stat: no such program"
+run stat "$tmp"; refused 126 "cannot run"; result "stat: not a program"
+run stat -d 0.1 sh -c 'sleep 0.4; exit 5'
+[ $status -eq 5 ] && grep -Eq '^0\.[12][0-9]+ s measured' "$tmp/out"
+result "stat -d: counting ends before the command"
+for signal in INT TERM; do
+	"$UNCORE" stat >"$tmp/out" 2>"$tmp/err" &
+	sleep 0.5
+	kill -$signal $!
+	wait $!
+	status=$?
+	[ $status -eq 0 ] && grep -q 's measured' "$tmp/out"; result "stat ends on SIG$signal with its report"
+done
+"$UNCORE" stat >"$tmp/out" 2>"$tmp/err" sh -c 'trap "exit 9" TERM; while :; do sleep 0.05; done' &
+sleep 0.5
+kill -TERM $!
+wait $!
+status=$?
+[ $status -eq 9 ] && grep -q 's measured' "$tmp/out"; result "stat COMMAND hands SIGTERM on"
+{ "$UNCORE" stat -I 20 -d 20 2>"$tmp/err"; echo $? >"$tmp/status"; } | head -n 4 >"$tmp/out"
+status=$(cat "$tmp/status")
+refused 1 "cannot write the report"; result "stat ends when nobody reads any more"
+run stat -I 0; refused 2 "-I"; result "stat: an interval that is none"
+run stat -d nan; refused 2 "-d"; result "stat: a duration that is none"
+run stat -e imc.X,,imc.Y; refused 2 "imc.X"; result "stat: an unknown or empty name"
+run stat -j -x,; refused 2 "-x"; result "stat: two formats"
+run stat -o "$tmp/none/report" -d 0.1; refused 1 "$tmp/none/report"; result "stat: a file that cannot be written"
+
+echo "1..$number"

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The scheduler on made-up events: which sets fit, and what a conflict names. */
+#include "schedule.h"
+#include "suite.h"
+
+static struct unc_code on(uint32_t counters)
+{
+	return (struct unc_code){.counter = UNC_NONE, .counters = counters};
+}
+
+static struct unc_code filtered(uint32_t counters, uint16_t reg, uint64_t value, uint64_t mask)
+{
+	struct unc_code c = on(counters);
+
+	c.filter[0] = (struct unc_code_filter){reg, value, mask};
+	c.n_filters = 1;
+	return c;
+}
+
+static int schedule(const struct unc_code *codes, size_t n, uint32_t busy, uint8_t *counter,
+		    struct unc_conflict *conflict)
+{
+	const struct unc_code *list[UNC_MAX_CODES];
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = &codes[i];
+	return unc_schedule(list, n, busy, counter, conflict);
+}
+
+/* An event that may go anywhere must make room for one that may not. */
+static void moves_others(void)
+{
+	struct unc_code codes[] = {on(0xf), on(0x3), on(0x1), on(0x3 << 2)};
+	struct unc_conflict conflict;
+	uint8_t counter[4];
+
+	CHECK_NUMBER(schedule(codes, 4, 0, counter, &conflict), 0);
+	uint32_t used = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		CU_ASSERT(codes[i].counters >> counter[i] & 1);
+		CU_ASSERT(!(used >> counter[i] & 1));
+		used |= 1u << counter[i];
+	}
+}
+
+static void same_counter(void)
+{
+	struct unc_code codes[] = {on(0xf), on(0x1), on(0x1)};
+	struct unc_conflict conflict;
+	uint8_t counter[3];
+
+	CU_ASSERT_EQUAL(schedule(codes, 3, 0, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_COUNTER);
+	CHECK_NUMBER(conflict.a, 1);
+	CHECK_NUMBER(conflict.b, 2);
+}
+
+static void too_many(void)
+{
+	struct unc_code codes[] = {on(0xf), on(0xf), on(0xf), on(0xf), on(0xf)};
+	struct unc_conflict conflict;
+	uint8_t counter[5];
+
+	CHECK_NUMBER(schedule(codes, 4, 0, counter, &conflict), 0);
+	CU_ASSERT_EQUAL(schedule(codes, 5, 0, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(conflict.b, 4);
+}
+
+static void busy_counters(void)
+{
+	struct unc_code codes[] = {on(0xf), on(0x1)};
+	struct unc_conflict conflict;
+	uint8_t counter[2];
+
+	CHECK_NUMBER(schedule(codes, 1, 0x7, counter, &conflict), 0);
+	CHECK_NUMBER(counter[0], 3);
+	CU_ASSERT_EQUAL(schedule(codes, 2, 0x1, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(conflict.a, 1);
+	CHECK_NUMBER(conflict.b, 1);
+}
+
+static void fixed_needs_none(void)
+{
+	struct unc_code codes[] = {on(0x1), on(0)};
+	struct unc_conflict conflict;
+	uint8_t counter[2];
+
+	codes[1].counter = 0;
+	CHECK_NUMBER(schedule(codes, 2, 0, counter, &conflict), 0);
+	CHECK_NUMBER(schedule(codes, 2, 0xe, counter, &conflict), 0);
+}
+
+static void filters(void)
+{
+	/* Different bits of one register agree, the same bits with the same value agree. */
+	struct unc_code good[] = {filtered(0xf, 7, 0x182 << 23, 0x1ffull << 23),
+				  filtered(0xf, 7, 0x2 << 10, 0xff << 10),
+				  filtered(0xf, 7, 0x182 << 23, 0x1ffull << 23)};
+	struct unc_code bad[] = {on(0xf), filtered(0xf, 7, 0x180 << 23, 0x1ffull << 23), good[0]};
+	struct unc_conflict conflict;
+	uint8_t counter[3];
+
+	CHECK_NUMBER(schedule(good, 3, 0, counter, &conflict), 0);
+	CU_ASSERT_EQUAL(schedule(bad, 3, 0, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FILTER);
+	CHECK_NUMBER(conflict.a, 1);
+	CHECK_NUMBER(conflict.b, 2);
+	CHECK_NUMBER(conflict.reg, 7);
+}
+
+static void passes(void)
+{
+	struct unc_code codes[] = {on(0x1), on(0x1), on(0x2), on(0xf)};
+
+	codes[1].ctl = 1; /* a different event on the same counter */
+	codes[2].ctl = 2;
+	codes[3].ctl = 3;
+	CHECK_NUMBER(unc_schedule_passes(codes, 1), 1);
+	CHECK_NUMBER(unc_schedule_passes(codes, 4), 2);
+	codes[1].type = 1; /* another unit type has counters of its own */
+	CHECK_NUMBER(unc_schedule_passes(codes, 4), 1);
+	codes[1] = codes[0]; /* the same event twice is one */
+	CHECK_NUMBER(unc_schedule_passes(codes, 4), 1);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"an event makes room for a restricted one", moves_others},
+		{"two events of one counter conflict, and are named", same_counter},
+		{"more events than counters conflict", too_many},
+		{"busy counters are not used", busy_counters},
+		{"fixed counters need no programmable one", fixed_needs_none},
+		{"filters agree or conflict by their bits", filters},
+		{"passes are counted per unit type", passes},
+		{NULL, NULL},
+	};
+
+	return suite_run("schedule", tests);
+}

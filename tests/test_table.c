@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The strict reader: a good folder is read as it stands, broken ones are refused with the place. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formula.h"
+#include "suite.h"
+#include "table_load.h"
+
+enum { MAX_TEXT = 16384 };
+
+static const char *const files[] = {"cpus.tbl", "testcpu/units.tbl", "testcpu/box.events",
+				    "testcpu/metrics.tbl", "testcpu/workload.tbl"};
+
+static void path_of(const char *name, char *buf, size_t size)
+{
+	const char *dir = getenv("SRCDIR");
+
+	snprintf(buf, size, "%s/tests/tables_bad/%s", dir ? dir : ".", name);
+}
+
+static void read_text(const char *name, char *text)
+{
+	char path[1024];
+
+	path_of(name, path, sizeof(path));
+	FILE *f = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	text[fread(text, 1, MAX_TEXT - 1, f)] = '\0';
+	fclose(f);
+}
+
+static const char *base_name(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash ? slash + 1 : name;
+}
+
+/* "\n" in a case stands for the end of a line. */
+static void unescape(char *text)
+{
+	char *p = strstr(text, "\\n");
+
+	if (p) {
+		*p = '\n';
+		memmove(p + 1, p + 2, strlen(p + 2) + 1);
+	}
+}
+
+static void change(char *text, const char *find, const char *replace)
+{
+	char result[MAX_TEXT + 1024];
+	char *at = find[0] ? strstr(text, find) : text + strlen(text);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+	snprintf(result, sizeof(result), "%.*s%s%s", (int)(at - text), text, replace,
+		 at + strlen(find));
+	strcpy(text, result);
+}
+
+/* Reads the good tables with one change; the sentence of the error, or "". */
+static void read_changed(const char *file, const char *find, const char *replace, char *sentence)
+{
+	struct unc_table_reader *r;
+	const struct unc_table *t;
+	struct unc_error err = {0};
+	char text[MAX_TEXT];
+	int rc;
+
+	CU_ASSERT_EQUAL_FATAL(unc_table_reader_new("testcpu", &r, &err), 0);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "good/%s", files[i]);
+		read_text(name, text);
+		if (strcmp(base_name(name), file) == 0)
+			change(text, find, replace);
+		CU_ASSERT_EQUAL(unc_table_reader_file(r, base_name(name), text, strlen(text), &err),
+				0);
+	}
+	rc = unc_table_reader_finish(r, &t, &err);
+	if (rc == 0)
+		rc = unc_table_check(t, &err);
+	strcpy(sentence, rc < 0 ? err.text : "");
+	unc_table_reader_free(r);
+}
+
+static void good_tables(void)
+{
+	struct unc_table_set set;
+	struct unc_error err = {0};
+	char path[1024];
+
+	path_of("good", path, sizeof(path));
+	CHECK_NUMBER(unc_table_set_load(path, &set, &err), 0);
+	CHECK_TEXT(err.text, "");
+	const struct unc_table *t = set.table[0];
+	CHECK_NUMBER(set.n, 1);
+	CHECK_TEXT(unc_tbl_str(t, t->title), "Test CPU");
+	CHECK_NUMBER(t->n_models, 2);
+	CHECK_NUMBER(t->n_type, 1);
+	CHECK_NUMBER(t->n_event, 5);
+	CHECK_NUMBER(t->n_umask, 8);
+	CHECK_NUMBER(t->n_metric, 5); /* BIT0 and BIT1 of one line */
+	CHECK_NUMBER(t->where[1].base, 0x120);
+	CHECK_NUMBER(t->reg[t->type[0].first_ctl].write_mask, 0xff44ffff); /* fields and enable */
+	CHECK_NUMBER(t->reg[t->type[0].first_ctr].write_mask, 0xfffffffffff);
+	CHECK_NUMBER(t->bar[0].base_mask, 0x1fffffff);
+	CHECK_NUMBER(t->bar[0].mask, 0x7ff);
+	unc_table_set_free(&set);
+}
+
+/* Splits a line of the cases at " ;; "; an empty column is allowed. */
+static int split_case(char *line, char *column[4])
+{
+	for (int i = 0; i < 4; i++) {
+		char *end = strstr(line, ";;");
+
+		column[i] = line;
+		if (i < 3 && !end)
+			return 0;
+		if (i == 3)
+			end = line + strlen(line);
+		line = *end ? end + 2 : end;
+		*end = '\0';
+		while (*column[i] == ' ')
+			column[i]++;
+		while (end > column[i] && (end[-1] == ' ' || end[-1] == '\n'))
+			*--end = '\0';
+	}
+	return 1;
+}
+
+static void broken_tables(void)
+{
+	char path[1024], line[1024], before[1024], sentence[UNC_ERROR_MAX], *column[4];
+	unsigned rows = 0;
+
+	path_of("cases", path, sizeof(path));
+	FILE *f = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	while (fgets(line, sizeof(line), f)) {
+		strcpy(before, line);
+		if (line[0] == '#' || line[0] == '\n')
+			continue;
+		CU_ASSERT_FATAL(split_case(line, column));
+		unescape(column[1]);
+		unescape(column[2]);
+		read_changed(column[0], column[1], column[2], sentence);
+		if (strcmp(sentence, column[3]) != 0)
+			printf("# case: %s", before);
+		CHECK_TEXT(sentence, column[3]);
+		rows++;
+	}
+	fclose(f);
+	CU_ASSERT(rows >= 60);
+}
+
+static void missing_file(void)
+{
+	struct unc_table_reader *r;
+	const struct unc_table *t;
+	struct unc_error err = {0};
+	static const char cpus[] = "cpu testcpu \"T\" family=6 models=1 discovery=none\n";
+
+	CU_ASSERT_EQUAL_FATAL(unc_table_reader_new("testcpu", &r, &err), 0);
+	unc_table_reader_file(r, "cpus.tbl", cpus, sizeof(cpus) - 1, &err);
+	CU_ASSERT_EQUAL(unc_table_reader_finish(r, &t, &err), UNC_ERR_TABLE);
+	CHECK_TEXT(err.text, "testcpu: the file units.tbl is missing");
+	CU_ASSERT_EQUAL(unc_table_reader_file(r, "x/cpus.tbl", cpus, 1, &err), UNC_ERR_TABLE);
+	CHECK_TEXT(err.text, "x/cpus.tbl: given twice");
+	unc_table_reader_free(r);
+}
+
+static void unreadable_folder(void)
+{
+	struct unc_table_set set;
+	struct unc_error err = {0};
+
+	CU_ASSERT_EQUAL(unc_table_set_load("/nonexistent", &set, &err), UNC_ERR_IO);
+	CHECK_TEXT(err.text, "/nonexistent/cpus.tbl: No such file or directory");
+	unc_table_set_free(&set);
+}
+
+/* Every compiled-in table passes its own checks (tablec has run them; this is the data as linked). */
+static void compiled_tables(void)
+{
+	size_t n;
+	const struct unc_table *const *all = unc_tables(&n);
+
+	CU_ASSERT(n >= 2);
+	for (size_t i = 0; i < n; i++) {
+		struct unc_error err = {0};
+
+		CHECK_NUMBER(unc_table_check(all[i], &err), 0);
+		CHECK_TEXT(err.text, "");
+	}
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"good tables are read as they stand", good_tables},
+		{"broken tables are refused with file, line and reason", broken_tables},
+		{"a missing or repeated file", missing_file},
+		{"a folder that cannot be read", unreadable_folder},
+		{"compiled tables", compiled_tables},
+		{NULL, NULL},
+	};
+
+	return suite_run("table", tests);
+}

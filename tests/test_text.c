@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Words of table lines, numbers, nearest names. */
+#include "suite.h"
+#include "text.h"
+
+static int first_line(const char *text, struct unc_line *line, struct unc_error *err)
+{
+	static char copy[512]; /* the words point into it */
+
+	strcpy(copy, text);
+	struct unc_lines lines = {.next = copy, .end = copy + strlen(copy)};
+	return unc_line_next(&lines, line, err);
+}
+
+static void words(void)
+{
+	struct unc_line line;
+	struct unc_error err;
+
+	CHECK_NUMBER(first_line("\n# note\n a  b=c\t\"d # e\" f=\"g h\" # end\n", &line, &err), 1);
+	CHECK_NUMBER(line.number, 3);
+	CHECK_NUMBER(line.n, 4);
+	CHECK_TEXT(line.word[0].value, "a");
+	CU_ASSERT_PTR_NULL(line.word[0].key);
+	CHECK_TEXT(line.word[1].key, "b");
+	CHECK_TEXT(line.word[1].value, "c");
+	CU_ASSERT(line.word[2].quoted);
+	CHECK_TEXT(line.word[2].value, "d # e");
+	CHECK_TEXT(line.word[3].key, "f");
+	CHECK_TEXT(line.word[3].value, "g h");
+}
+
+static void continued(void)
+{
+	struct unc_line line;
+	struct unc_error err;
+
+	CHECK_NUMBER(first_line("a \\\n b\\\n\tc\nd", &line, &err), 1);
+	CHECK_NUMBER(line.n, 3);
+	CHECK_TEXT(line.word[2].value, "c");
+	CHECK_NUMBER(line.number, 1);
+}
+
+static void broken_lines(void)
+{
+	static const struct {
+		const char *text, *sentence;
+	} cases[] = {
+		{"a \"b", "a quote is not closed"},
+		{"a=\"b", "a quote is not closed"},
+		{"\"a\"b", "a blank is missing before 'b'"},
+		{"a\"b\"", "a blank is missing before '\"b\"'"},
+		{"=b", "'=' without a name before it"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct unc_line line;
+		struct unc_error err = {0};
+
+		CU_ASSERT_EQUAL(first_line(cases[i].text, &line, &err), UNC_ERR_TABLE);
+		CHECK_TEXT(err.text, cases[i].sentence);
+	}
+}
+
+static void numbers(void)
+{
+	static const char *const bad[] = {"", "-1", " 1", "1 ", "0x", "0xg", "12a", "1.5", "+1",
+					  "18446744073709551616"};
+	uint64_t v;
+
+	CU_ASSERT(unc_parse_number("0", &v) && v == 0);
+	CU_ASSERT(unc_parse_number("010", &v) && v == 10); /* decimal, not octal */
+	CU_ASSERT(unc_parse_number("0x1fF", &v) && v == 511);
+	CU_ASSERT(unc_parse_number("18446744073709551615", &v) && v == UINT64_MAX);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CU_ASSERT_FALSE(unc_parse_number(bad[i], &v));
+}
+
+static void bits(void)
+{
+	unsigned high, low;
+	uint64_t mask;
+
+	CU_ASSERT(unc_parse_bits("31:24", &high, &low) && high == 31 && low == 24);
+	CU_ASSERT(unc_parse_bits("18", &high, &low) && high == 18 && low == 18);
+	CU_ASSERT_FALSE(unc_parse_bits("24:31", &high, &low));
+	CU_ASSERT_FALSE(unc_parse_bits("64:0", &high, &low));
+	CU_ASSERT_FALSE(unc_parse_bits("3:", &high, &low));
+	CU_ASSERT(unc_parse_mask("0-3,5", &mask) && mask == 0x2f);
+	CU_ASSERT(unc_parse_mask("63", &mask) && mask == (uint64_t)1 << 63);
+	CU_ASSERT_FALSE(unc_parse_mask("0,0", &mask));
+	CU_ASSERT_FALSE(unc_parse_mask("3-1", &mask));
+	CU_ASSERT_FALSE(unc_parse_mask("1,", &mask));
+	CU_ASSERT_FALSE(unc_parse_mask("64", &mask));
+}
+
+static void nearest(void)
+{
+	static const char *const names[] = {"CAS_COUNT", "ACT_COUNT", "PRE_COUNT"};
+	struct unc_nearest n;
+	char buf[64];
+
+	unc_nearest_start(&n, "cas_cont");
+	for (size_t i = 0; i < 3; i++)
+		unc_nearest_try(&n, names[i]);
+	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "; nearest is CAS_COUNT");
+	unc_nearest_start(&n, "XYZZY_QQ");
+	for (size_t i = 0; i < 3; i++)
+		unc_nearest_try(&n, names[i]);
+	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "");
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"words, quotes and comments", words},
+		{"continued lines", continued},
+		{"broken lines are named", broken_lines},
+		{"numbers", numbers},
+		{"bits and masks", bits},
+		{"the nearest name", nearest},
+		{NULL, NULL},
+	};
+
+	return suite_run("text", tests);
+}
