@@ -197,9 +197,8 @@ static int add_metric(const struct unc_metric *metric)
 	int status = 0;
 	size_t t = 0;
 
-	if (!metric->available || (item.is_total && metric->passes > 1)) {
-		WARNING(LOG "left out: %s: %s", metric->name,
-			metric->available ? "a total of several passes" : metric->reason);
+	if (!metric->available) {
+		WARNING(LOG "left out: %s: %s", metric->name, metric->reason);
 		return 0;
 	}
 	while (types[t].unit && strcmp(types[t].unit, metric->unit) != 0)
@@ -289,26 +288,25 @@ static int start(void)
 	return status;
 }
 
-/* The value of a DERIVE. With several passes the item was counted during `measured` seconds only;
- * it is taken to have gone on at that rate since its value before, which makes the rate that
+/* The value of a DERIVE. With several passes the item was counted only in a part of the time since
+ * its value before; it is taken to have gone on at the same rate, which makes the rate that
  * collectd computes the one measured. */
-static derive_t total(struct item *item, const struct unc_value *value, cdtime_t now,
-		      double measured)
+static derive_t total(struct item *item, const struct unc_value *value, cdtime_t now)
 {
 	if (unc_session_passes(self.session) == 1) {
 		item->total = value->value;
-	} else if (measured > 0) {
-		item->total += value->interval * CDTIME_T_TO_DOUBLE(now - item->last) / measured;
+	} else if (value->interval_seconds > 0) {
+		item->total += value->interval / value->interval_seconds *
+			       CDTIME_T_TO_DOUBLE(now - item->last);
 		item->last = now;
 	}
 	return (derive_t)fmod(fmax(item->total, 0), 0x1p63);
 }
 
-static void dispatch(struct item *item, const struct unc_value *value, cdtime_t now,
-		     double measured)
+static void dispatch(struct item *item, const struct unc_value *value, cdtime_t now)
 {
 	if (item->is_total)
-		item->value.derive = total(item, value, now, measured);
+		item->value.derive = total(item, value, now);
 	else
 		item->value.gauge = value->interval * item->scale;
 	item->vl.values = &item->value;
@@ -329,7 +327,6 @@ static int read_failed(void)
 static int read_all(user_data_t *user)
 {
 	const unsigned wanted = UNC_VALUE_VALID | UNC_VALUE_FRESH;
-	double measured = 0;
 	cdtime_t now;
 
 	(void)user;
@@ -340,11 +337,10 @@ static int read_all(user_data_t *user)
 	if (unc_session_read(self.session, self.values, self.n_items) != 0)
 		return read_failed();
 	now = cdtime();
-	unc_session_time(self.session, NULL, &measured);
 	c_release(LOG_INFO, &self.complaint, LOG "counting again");
 	for (size_t i = 0; i < self.n_items; i++)
 		if ((self.values[i].flags & wanted) == wanted && !isnan(self.values[i].interval))
-			dispatch(&self.items[i], &self.values[i], now, measured);
+			dispatch(&self.items[i], &self.values[i], now);
 	return unc_session_rotate(self.session) != 0 ? read_failed() : 0;
 }
 

@@ -188,8 +188,8 @@ static int check(const struct unc_access *access, const struct unc_reg_op *op,
 
 	describe(&op->reg, reg, sizeof(reg));
 	if (!allowed || op->reg.space >= UNC_N_SPACES)
-		return unc_fail(err, UNC_ERR_DENIED,
-				"%s is no register of this machine's monitors", reg);
+		return unc_fail(err, UNC_ERR_DENIED, "%s is no register of this machine's monitors",
+				reg);
 	end = access->allowed + access->n;
 	while (allowed < end && compare_place(&allowed->reg, &op->reg) == 0 &&
 	       allowed->reg.width != op->reg.width)

@@ -22,8 +22,8 @@ struct unc_backend {
 	struct page *page; /* sorted by address; only pages that hold allowed registers */
 	size_t n;
 	uint64_t page_size;
-	int fd;       /* -1: not opened yet */
-	bool plain;   /* a plain file stands for the memory: touching beyond its end would kill us */
+	int fd;     /* -1: not opened yet */
+	bool plain; /* a plain file stands for the memory: touching beyond its end would kill us */
 	uint64_t end; /* of the plain file */
 	bool writable;
 };
@@ -59,9 +59,10 @@ static int open_memory(struct unc_backend *backend, struct unc_error *err)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"/dev/mem: no such file: a container, or a kernel without it");
 	if (fd == UNC_ERR_PERMISSION)
-		return unc_fail(err, UNC_ERR_PERMISSION,
-				"/dev/mem: permission denied: root with CAP_SYS_RAWIO is needed, and "
-				"a kernel that is not locked down (Secure Boot)");
+		return unc_fail(
+			err, UNC_ERR_PERMISSION,
+			"/dev/mem: permission denied: root with CAP_SYS_RAWIO is needed, and "
+			"a kernel that is not locked down (Secure Boot)");
 	if (fd < 0)
 		return unc_fail(err, fd, "/dev/mem: %s", unc_error_name(fd));
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
@@ -84,8 +85,10 @@ static int map_page(struct unc_backend *backend, uint64_t address, char **map,
 	}
 	if (errno == EPERM || errno == EACCES)
 		return unc_fail(err, UNC_ERR_PERMISSION,
-				"/dev/mem: the kernel refuses page 0x%" PRIx64 ": it is locked down, "
-				"or built with STRICT_DEVMEM (boot with iomem=relaxed)", address);
+				"/dev/mem: the kernel refuses page 0x%" PRIx64
+				": it is locked down, "
+				"or built with STRICT_DEVMEM (boot with iomem=relaxed)",
+				address);
 	return unc_fail(err, unc_fs_error(errno), "/dev/mem: page 0x%" PRIx64 ": %s", address,
 			strerror(errno));
 }
@@ -141,8 +144,8 @@ static int mmio_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 				"/dev/mem can be read but not written: root with CAP_SYS_RAWIO is "
 				"needed");
 	if (backend->plain && (address >= backend->end || backend->end - address < bytes))
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"mmio 0x%" PRIx64 " is not in this dump", address);
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "mmio 0x%" PRIx64 " is not in this dump",
+				address);
 	rc = find_page(backend, address - inside, &map, err);
 	if (rc < 0)
 		return rc;

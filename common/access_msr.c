@@ -35,13 +35,12 @@ static int msr_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend *
 	return 0;
 }
 
-static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc,
-		     struct unc_error *err)
+static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, struct unc_error *err)
 {
 	if (rc == UNC_ERR_PERMISSION)
-		return unc_fail(err, rc,
-				"/dev/cpu/%u/msr: permission denied: root or CAP_SYS_RAWIO is needed",
-				cpu);
+		return unc_fail(
+			err, rc,
+			"/dev/cpu/%u/msr: permission denied: root or CAP_SYS_RAWIO is needed", cpu);
 	if (rc != UNC_ERR_NOT_FOUND)
 		return unc_fail(err, rc, "/dev/cpu/%u/msr: %s", cpu, unc_error_name(rc));
 	if (unc_fs_exists(backend->fs, "/dev/cpu/%u/msr", cpu))
@@ -94,7 +93,8 @@ static int try_read(const struct unc_reg_op *op, struct unc_error *err)
 	if (errno == EIO)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"msr 0x%" PRIx64 " on cpu %u does not exist: a virtual machine, "
-				"or not the CPU of the table", number, cpu);
+				"or not the CPU of the table",
+				number, cpu);
 	if (errno == ENXIO)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u is offline", cpu);
 	return unc_fail(err, unc_fs_error(errno), "msr 0x%" PRIx64 " on cpu %u: %s", number, cpu,
@@ -109,9 +109,11 @@ static int msr_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 	if (!file)
 		return unc_fail(err, why.code, "%s", why.text);
 	if (op->kind == UNC_OP_WRITE && !file->writable)
-		return unc_fail(err, UNC_ERR_PERMISSION,
-				"/dev/cpu/%u/msr can be read but not written: root or CAP_SYS_RAWIO "
-				"is needed", op->reg.target);
+		return unc_fail(
+			err, UNC_ERR_PERMISSION,
+			"/dev/cpu/%u/msr can be read but not written: root or CAP_SYS_RAWIO "
+			"is needed",
+			op->reg.target);
 	op->handle.fd = file->fd;
 	return op->kind == UNC_OP_READ ? try_read(op, err) : 0;
 }

@@ -72,8 +72,7 @@ static void function_name(uint64_t address, char name[16])
 		 UNC_PCI_BUS(address), UNC_PCI_DEVFN(address) >> 3, UNC_PCI_DEVFN(address) & 7);
 }
 
-static int open_file(struct unc_backend *backend, struct function_file *file,
-		     struct unc_error *err)
+static int open_file(struct unc_backend *backend, struct function_file *file, struct unc_error *err)
 {
 	static const char path[] = "/sys/bus/pci/devices/%s/config";
 	char name[16];
@@ -150,8 +149,8 @@ static int try_reach(const struct unc_reg_op *op, struct unc_error *err)
 	if (fstat(op->handle.fd, &st) == 0 && st.st_size < (off_t)last + 4)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"pci %s offset 0x%x is not reachable: the configuration space that "
-				"the kernel shows ends at 0x%llx", name, offset,
-				(unsigned long long)st.st_size);
+				"the kernel shows ends at 0x%llx",
+				name, offset, (unsigned long long)st.st_size);
 	return unc_fail(err, UNC_ERR_PERMISSION,
 			"pci %s offset 0x%x: permission denied: root is needed", name, offset);
 }

@@ -103,8 +103,8 @@ static int check_entries(const struct unc_fs *fs, struct unc_error *err)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%s cannot be opened: no PCI bus is visible here", where);
 	while (rc == 0 && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && sscanf(entry->d_name, "%x:%x:%x.%u", &domain, &bus,
-						      &device, &function) != 4)
+		if (entry->d_name[0] != '.' &&
+		    sscanf(entry->d_name, "%x:%x:%x.%u", &domain, &bus, &device, &function) != 4)
 			rc = unc_fail(err, UNC_ERR_IO, "%s: '%s' is no PCI function", where,
 				      entry->d_name);
 	closedir(dir);
@@ -279,10 +279,11 @@ static int system_config(struct unc_bus *bus, const struct unc_pci_function *f, 
 	if (offset > 0xff)
 		return unc_fail(err, UNC_ERR_RANGE,
 				"pci %s offset 0x%x: the extended configuration space is not "
-				"reachable", name, offset);
+				"reachable",
+				name, offset);
 	return unc_fail(err, UNC_ERR_PERMISSION,
-			"pci %s offset 0x%x cannot be read: root is needed beyond offset 0x3f", name,
-			offset);
+			"pci %s offset 0x%x cannot be read: root is needed beyond offset 0x3f",
+			name, offset);
 }
 
 static int open_memory(const struct unc_fs *fs, uint64_t address, size_t size, int *out,
@@ -328,7 +329,8 @@ static int system_memory(struct unc_bus *bus, uint64_t address, void *buf, size_
 	if (map == MAP_FAILED && (rc == EPERM || rc == EACCES))
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"/dev/mem: the kernel refuses 0x%" PRIx64 ": it is locked down, or "
-				"built with STRICT_DEVMEM (boot with iomem=relaxed)", address);
+				"built with STRICT_DEVMEM (boot with iomem=relaxed)",
+				address);
 	if (map == MAP_FAILED)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "/dev/mem: 0x%" PRIx64 ": %s", address,
 				strerror(rc));

@@ -241,9 +241,8 @@ static int topology_number(const struct unc_fs *fs, int cpu, const char *name, i
 			*value = rc; /* -1: the kernel does not know */
 		return 0;
 	}
-	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"/sys/devices/system/cpu/cpu%d/topology/%s: %s", cpu, name,
-			rc < 0 ? unc_error_name(rc) : "not a number");
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, "/sys/devices/system/cpu/cpu%d/topology/%s: %s",
+			cpu, name, rc < 0 ? unc_error_name(rc) : "not a number");
 }
 
 static int take_topology(const struct unc_fs *fs, struct rows *rows, struct unc_error *err)
@@ -268,7 +267,8 @@ static int take_topology(const struct unc_fs *fs, struct rows *rows, struct unc_
 		if (row->package < 0 && known)
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"cpu %d: neither sysfs (physical_package_id) nor "
-					"/proc/cpuinfo (physical id) tells its socket", row->cpu);
+					"/proc/cpuinfo (physical id) tells its socket",
+					row->cpu);
 		if (row->package < 0)
 			row->package = 0; /* a kernel for one processor tells nothing */
 		if (row->core < 0)
@@ -304,8 +304,8 @@ static int count_sockets(struct rows *rows, struct unc_topology *t, struct unc_e
 
 		if (package) {
 			if (t->n_sockets == UNC_MAX_SOCKETS)
-				return unc_fail(err, UNC_ERR_UNAVAILABLE,
-						"more than %d sockets", UNC_MAX_SOCKETS);
+				return unc_fail(err, UNC_ERR_UNAVAILABLE, "more than %d sockets",
+						UNC_MAX_SOCKETS);
 			t->socket[t->n_sockets++] =
 				(struct unc_socket){.package = row->package, .cpu = row->cpu};
 		}

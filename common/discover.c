@@ -10,7 +10,7 @@
 #include "discover_walk.h"
 
 enum {
-	NODE_BITS = 3,    /* of a node id in the UBox registers (Intel 817509-001, 1.10.2) */
+	NODE_BITS = 3, /* of a node id in the UBox registers (Intel 817509-001, 1.10.2) */
 	MAX_NODES = 1 << NODE_BITS,
 	MAX_OFFSET = 4096 /* of PCI configuration space */
 };
@@ -153,9 +153,10 @@ static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 		socket = ambiguous ? -1 : socket_by_ubox(walk, f);
 		if (socket < 0) {
 			socket = socket_by_locality(walk, f);
-			unc_walk_note(walk, "bus %04x:%02x: the UBox does not tell the socket; "
-					    "taken from the kernel: %s", f->domain, f->bus,
-				      socket < 0 ? "unknown" : "local CPUs");
+			unc_walk_note(walk,
+				      "bus %04x:%02x: the UBox does not tell the socket; "
+				      "taken from the kernel: %s",
+				      f->domain, f->bus, socket < 0 ? "unknown" : "local CPUs");
 		}
 		if (socket >= 0)
 			walk->ubox[walk->n_ubox++] = (struct unc_ubox){
@@ -164,7 +165,7 @@ static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 	return 0;
 }
 
-/* A bus without a UBox belongs to the next higher bus that has one; behind the last, to the last. */
+/* A bus without a UBox belongs to the next higher bus that has one; above the last, to that. */
 static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
 	int below = -1;
@@ -200,8 +201,7 @@ static int scan(struct unc_walk *walk, struct unc_error *err)
 	int rc;
 
 	if (walk->bus) {
-		rc = walk->bus->methods->scan(walk->bus, &walk->function, &walk->n_functions,
-					      &why);
+		rc = walk->bus->methods->scan(walk->bus, &walk->function, &walk->n_functions, &why);
 		if (rc == UNC_ERR_MEMORY)
 			return unc_fail(err, rc, "%s", why.text);
 		if (rc < 0)

@@ -44,21 +44,25 @@ static int place_pci(const struct unc_walk *walk, unsigned type, unsigned part,
 	uint32_t value;
 
 	if (!f)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"PCI function %02x.%x (8086:%04x) is not visible: hidden by the BIOS, "
-				"or this machine has none", device, function, where->device_id);
+		return unc_fail(
+			err, UNC_ERR_UNAVAILABLE,
+			"PCI function %02x.%x (8086:%04x) is not visible: hidden by the BIOS, "
+			"or this machine has none",
+			device, function, where->device_id);
 	out->base = UNC_PCI(f->domain, f->bus, f->devfn, where->base);
 	if (unc_walk_config(walk, f, 0, &value, &why) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
 	if (value == UINT32_MAX)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"PCI function %02x.%x (8086:%04x) reads as all ones: hidden by the "
-				"BIOS", device, function, where->device_id);
+				"BIOS",
+				device, function, where->device_id);
 	if (last_offset(walk, type, part, where->base) >= EXTENDED &&
 	    unc_walk_config(walk, f, EXTENDED, &value, &why) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"PCI function %02x.%x (8086:%04x): registers beyond 0xff are not "
-				"reachable", device, function, where->device_id);
+				"reachable",
+				device, function, where->device_id);
 	out->present = true;
 	return 0;
 }
@@ -76,17 +80,18 @@ int unc_fixed_bar(const struct unc_walk *walk, const struct unc_tbl_bar *bar, un
 	if (!f)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"PCI function %02x.%x (8086:%04x), which holds the address, is not "
-				"visible", bar->devfn >> 3, bar->devfn & 7, bar->device_id);
+				"visible",
+				bar->devfn >> 3, bar->devfn & 7, bar->device_id);
 	if (unc_walk_config(walk, f, bar->base_offset, &base, &why) < 0 ||
 	    unc_walk_config(walk, f, offset, &part, &why) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
 	sum = ((uint64_t)(base & bar->base_mask) << bar->base_shift) +
 	      ((uint64_t)(part & bar->mask) << bar->shift);
 	if (base == UINT32_MAX || part == UINT32_MAX || !(base & bar->base_mask) || !sum)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"PCI function %02x.%x (8086:%04x) holds no address at 0x%x and 0x%x",
-				bar->devfn >> 3, bar->devfn & 7, bar->device_id, bar->base_offset,
-				offset);
+		return unc_fail(
+			err, UNC_ERR_UNAVAILABLE,
+			"PCI function %02x.%x (8086:%04x) holds no address at 0x%x and 0x%x",
+			bar->devfn >> 3, bar->devfn & 7, bar->device_id, bar->base_offset, offset);
 	*address = sum;
 	return 0;
 }

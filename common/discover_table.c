@@ -18,27 +18,27 @@
 #include "discover_walk.h"
 
 enum {
-	CAP_FIRST = 0x100,   /* extended capabilities of PCI Express */
-	CAP_DVSEC = 0x23,    /* designated vendor-specific */
+	CAP_FIRST = 0x100, /* extended capabilities of PCI Express */
+	CAP_DVSEC = 0x23,  /* designated vendor-specific */
 	DVSEC_PMON = 1,
 	VENDOR_INTEL = 0x8086,
 	BAR_0 = 0x10,
 	MAX_BIR = 5,
-	MAP_SIZE = 0x80000,  /* bytes that the guide maps */
+	MAP_SIZE = 0x80000, /* bytes that the guide maps */
 	RECORD_WORDS = 3,
 	ACCESS_MSR = 0,
 	ACCESS_MMIO = 1,
 	ACCESS_PCI = 2,
-	MSR_SLACK = 0x100,   /* units behind the last that units.tbl knows */
+	MSR_SLACK = 0x100, /* units behind the last that units.tbl knows */
 	PHYSICAL_BITS = 52
 };
 
 struct record {
-	uint16_t type;       /* index into table->type */
+	uint16_t type; /* index into table->type */
 	uint16_t id;
-	uint16_t position;   /* in the global status */
+	uint16_t position; /* in the global status */
 	uint8_t n_controls, ctl, ctr, width, access;
-	uint64_t address;    /* of unit control */
+	uint64_t address; /* of unit control */
 	bool used;
 };
 
@@ -46,7 +46,7 @@ struct record {
 struct listing {
 	struct record *record;
 	size_t n, size;
-	unsigned tables;     /* read */
+	unsigned tables; /* read */
 	bool broken;
 };
 
@@ -79,9 +79,10 @@ static bool next_dvsec(const struct unc_walk *walk, const struct unc_pci_functio
 		unsigned slot = at / 4;
 
 		if (!skip && seen[slot / 64] >> slot % 64 & 1) {
-			unc_walk_note(walk, "pci %04x:%02x:%02x.%x: the list of capabilities is "
-					    "endless", f->domain, f->bus, f->devfn >> 3,
-				      f->devfn & 7);
+			unc_walk_note(walk,
+				      "pci %04x:%02x:%02x.%x: the list of capabilities is "
+				      "endless",
+				      f->domain, f->bus, f->devfn >> 3, f->devfn & 7);
 			return false;
 		}
 		seen[slot / 64] |= 1ull << slot % 64;
@@ -152,8 +153,8 @@ static int check_global(const uint64_t word[RECORD_WORDS], unsigned *stride, uns
 		return unc_fail(err, UNC_ERR_TABLE, "broken: it has no unit records");
 	if (size > MAP_SIZE)
 		return unc_fail(err, UNC_ERR_TABLE,
-				"truncated: %u records of %u bytes do not fit into 0x%x bytes", *max,
-				*stride * 8, MAP_SIZE);
+				"truncated: %u records of %u bytes do not fit into 0x%x bytes",
+				*max, *stride * 8, MAP_SIZE);
 	return 0;
 }
 
@@ -194,8 +195,9 @@ static void note_unknown(struct search *search, int socket, unsigned number)
 			return;
 		search->unknown[number / 64] |= 1ull << number % 64;
 	}
-	unc_walk_note(search->walk, "socket %d: discovery lists units of type %u, which is not known",
-		      socket, number);
+	unc_walk_note(search->walk,
+		      "socket %d: discovery lists units of type %u, which is not known", socket,
+		      number);
 }
 
 /* Takes the unit records of a table that is in memory as a whole. */
@@ -443,7 +445,8 @@ static int check_layout(const struct unc_walk *walk, const struct record *record
 	    record->ctr != distance(walk->table, row, row->first_ctr))
 		return unc_fail(err, UNC_ERR_TABLE,
 				"discovery says controls at +0x%x and counters at +0x%x, the guide "
-				"+0x%x and +0x%x", record->ctl, record->ctr,
+				"+0x%x and +0x%x",
+				record->ctl, record->ctr,
 				distance(walk->table, row, row->first_ctl),
 				distance(walk->table, row, row->first_ctr));
 	return 0;
@@ -481,16 +484,19 @@ static int add_unit(struct unc_walk *walk, const struct record *record, int sock
 	struct unc_instance *unit;
 
 	if (other) {
-		unc_walk_note(walk, "socket %d: discovery lists %s%u at 0x%" PRIx64
-				    " a second time (%s%u at 0x%" PRIx64 "); ignored", socket, name,
-			      record->id, base, name, other->index, other->part[0].base);
+		unc_walk_note(walk,
+			      "socket %d: discovery lists %s%u at 0x%" PRIx64
+			      " a second time (%s%u at 0x%" PRIx64 "); ignored",
+			      socket, name, record->id, base, name, other->index,
+			      other->part[0].base);
 		return 0;
 	}
-	if (walk->n == from &&
-	    (record->n_controls > row->n_counters || record->width > row->width))
-		unc_walk_note(walk, "socket %d: discovery gives %s%u %u counters of %u bits; %u of "
-				    "%u bits are used", socket, name, record->id,
-			      record->n_controls, record->width, row->n_counters, row->width);
+	if (walk->n == from && (record->n_controls > row->n_counters || record->width > row->width))
+		unc_walk_note(walk,
+			      "socket %d: discovery gives %s%u %u counters of %u bits; %u of "
+			      "%u bits are used",
+			      socket, name, record->id, record->n_controls, record->width,
+			      row->n_counters, row->width);
 	unit = unc_walk_add(walk, record->type, socket, record->id, err);
 	if (!unit)
 		return UNC_ERR_MEMORY;
@@ -559,7 +565,8 @@ static int units_of_socket(struct search *search, int socket, struct unc_error *
 	int rc = 0;
 
 	if (!trusted)
-		unc_walk_note(walk, "socket %d: %s discovery table; the places of the guide are used",
+		unc_walk_note(walk,
+			      "socket %d: %s discovery table; the places of the guide are used",
 			      socket, list->tables ? "no usable" : "no");
 	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++) {
 		if (!walk->table->type[type].parts.n)

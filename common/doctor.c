@@ -97,8 +97,10 @@ static void check_cpu(struct doctor *d)
 		       t->family, (unsigned)t->model);
 		return;
 	}
-	snprintf(remedy, sizeof(remedy), "run it on one of: %s; or try a simulated one: "
-					 "UNCORE_SIM=emerald-rapids", names);
+	snprintf(remedy, sizeof(remedy),
+		 "run it on one of: %s; or try a simulated one: "
+		 "UNCORE_SIM=emerald-rapids",
+		 names);
 	if (strcmp(t->vendor, "GenuineIntel") != 0)
 		report(d, "cpu", false, remedy,
 		       "%s is not supported: made by %s, and the tables are of Intel's uncore",
@@ -129,7 +131,8 @@ static void check_lockdown(struct doctor *d)
 	report(d, "lockdown", ok,
 	       "switch Secure Boot off, or boot without lockdown= on the kernel's command line",
 	       ok ? "the kernel is not locked down"
-		  : "the kernel is locked down (%s): no MSR writes, no /dev/mem", mode);
+		  : "the kernel is locked down (%s): no MSR writes, no /dev/mem",
+	       mode);
 }
 
 static void check_privileges(struct doctor *d)
@@ -352,7 +355,8 @@ static void check_simulated(struct doctor *d)
 	report(d, "simulation", d->platform != NULL, "correct or unset UNCORE_SIM",
 	       d->platform ? "SIMULATED: the machine is '%s'; no number is of this one, which is "
 			     "not checked"
-			   : "'%s' cannot be simulated", d->options.sim);
+			   : "'%s' cannot be simulated",
+	       d->options.sim);
 	check_units(d);
 }
 

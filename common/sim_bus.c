@@ -170,7 +170,7 @@ static int add_bar(struct unc_sim *sim, const struct unc_tbl_bar *bar, unsigned 
 
 /*
  * Which of the places on the die work: as many as there are units, with holes, since the units
- * that are left are numbered without them. Never all ones, which stands for a hidden device.
+ * that are left are numbered without them. Hardly ever all ones: that stands for a hidden device.
  */
 static uint64_t working_places(unsigned units, unsigned places)
 {
@@ -181,8 +181,9 @@ static uint64_t working_places(unsigned units, unsigned places)
 			mask |= (uint64_t)1 << i;
 			units--;
 		}
-	for (unsigned i = 5; i < places && units; i += 8, units--)
-		mask |= (uint64_t)1 << i;
+	for (unsigned i = 5; i < 32 && units; i += 8) /* both words in turn */
+		for (unsigned word = 0; word < places && units; word += 32, units--)
+			mask |= (uint64_t)1 << (word + i);
 	return mask;
 }
 

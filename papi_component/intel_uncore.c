@@ -58,7 +58,9 @@ int intel_uncore_fail(int error, const char *sentence)
 
 static int fail_session(struct control *control, int error)
 {
-	return error ? intel_uncore_fail(error, intel_uncore.session_error(control->session)) : PAPI_OK;
+	if (!error)
+		return PAPI_OK;
+	return intel_uncore_fail(error, intel_uncore.session_error(control->session));
 }
 
 static void log_text(void *user, enum unc_log_level level, const char *text)
@@ -84,10 +86,15 @@ static int load_library(char *reason, size_t size)
 	char path[PAPI_HUGE_STR_LEN];
 	size_t i;
 
-	if (!root)
+	if (!root) {
 		intel_uncore.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	i = (size_t)snprintf(path, sizeof(path), "%s/lib/" LIBRARY, root ? root : INTEL_UNCORE_ROOT);
-	if (!intel_uncore.library && i < sizeof(path))
+		root = INTEL_UNCORE_ROOT;
+	}
+	if ((size_t)snprintf(path, sizeof(path), "%s/lib/" LIBRARY, root) >= sizeof(path)) {
+		snprintf(reason, size, "PAPI_UNCORE_ROOT is too long");
+		return PAPI_ENOSUPP;
+	}
+	if (!intel_uncore.library)
 		intel_uncore.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!intel_uncore.library) {
 		snprintf(reason, size, "libuncore cannot be loaded (%.512s); PAPI_UNCORE_ROOT may "
@@ -160,7 +167,9 @@ static int init_private(char *reason, size_t size)
 	error = intel_uncore.platform_open(&options, &intel_uncore.platform);
 	if (error) {
 		snprintf(reason, size, "%s", intel_uncore.open_error());
-		return error == UNC_ERR_UNAVAILABLE ? PAPI_ENOSUPP : intel_uncore_fail(error, reason);
+		if (error == UNC_ERR_UNAVAILABLE) /* this is no such machine: not worth a message */
+			return PAPI_ENOSUPP;
+		return intel_uncore_fail(error, reason);
 	}
 	papi_errno = intel_uncore_list(reason, size);
 	if (papi_errno < 0)
@@ -171,7 +180,8 @@ static int init_private(char *reason, size_t size)
 		 INTEL_UNCORE_SIMULATED ": " : "",
 		 intel_uncore.platform_cpu(intel_uncore.platform)->title,
 		 intel_uncore.platform_sockets(intel_uncore.platform));
-	snprintf(info->support_version, sizeof(info->support_version), "%s", intel_uncore.version());
+	snprintf(info->support_version, sizeof(info->support_version), "%s",
+		 intel_uncore.version());
 	return PAPI_OK;
 }
 
@@ -313,8 +323,8 @@ static int read_values(hwd_context_t *ctx, hwd_control_state_t *ctl, long long *
 
 	(void)ctx;
 	(void)flags;
-	papi_errno = fail_session(control, intel_uncore.session_read(control->session, control->read,
-								     (size_t)control->count));
+	papi_errno = fail_session(control,
+		intel_uncore.session_read(control->session, control->read, (size_t)control->count));
 	for (i = 0; i < control->count && papi_errno == PAPI_OK; i++, value++) {
 		number = value->flags & UNC_VALUE_VALID ? value->value : __builtin_nan("");
 		if (control->metrics[i] && control->metrics[i]->kind == UNC_METRIC_GAUGE)

@@ -245,23 +245,28 @@ static int parse(const char *text, unsigned int *base, char *canonical, size_t s
 	struct unc_encoding encoding = { .size = sizeof(encoding) };
 	char key[UNC_SPEC_MAX];
 	const char *dot;
-	int error;
+	int error, papi_errno;
 
-	if (find_base(text, strcspn(text, ":["), base) == PAPI_OK && *base >= intel_uncore.n_events) {
+	if (find_base(text, strcspn(text, ":["), base) == PAPI_OK &&
+	    *base >= intel_uncore.n_events) {
 		if ((size_t)snprintf(canonical, size, "%s", text) >= size)
 			return PAPI_EINVAL;
 		return check_metric(text);
 	}
 	error = intel_uncore.event_encode(intel_uncore.platform, text, &encoding);
-	if (error == UNC_ERR_NOT_FOUND && !strchr(text, '.'))
-		return check_metric(text); /* for its sentence: a metric was meant */
+	if (error == UNC_ERR_NOT_FOUND && !strchr(text, '.')) {
+		/* Probably a metric was meant; its sentence tells which is nearest. */
+		papi_errno = check_metric(text);
+		return papi_errno == PAPI_OK ? PAPI_ENOEVNT : papi_errno;
+	}
 	if (error)
 		return intel_uncore_fail(error, intel_uncore.platform_error(intel_uncore.platform));
 	snprintf(canonical, size, "%s", encoding.name);
-	/* imc3.CAS_COUNT:RD is of imc.CAS_COUNT */
-	dot = strchr(encoding.name, '.');
-	error = dot ? snprintf(key, sizeof(key), "%s%.*s", encoding.type, (int)strcspn(dot, ":"), dot) : 0;
-	return find_base(key, (size_t)error, base);
+	dot = strchr(encoding.name, '.'); /* imc3.CAS_COUNT:RD is of imc.CAS_COUNT */
+	if (!dot || (size_t)snprintf(key, sizeof(key), "%s%.*s", encoding.type,
+				     (int)strcspn(dot, ":"), dot) >= sizeof(key))
+		return PAPI_ENOEVNT;
+	return find_base(key, strlen(key), base);
 }
 
 static int code_of(unsigned int base, const char *text, const char *canonical, unsigned int *code)
@@ -336,7 +341,9 @@ int intel_uncore_ntv_code_to_info(unsigned int code, PAPI_event_info_t *info)
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	desc = name.event ? name.event->desc : name.metric->desc;
-	simulated = intel_uncore.platform_simulated(intel_uncore.platform) ? INTEL_UNCORE_SIMULATED : "";
+	simulated = "";
+	if (intel_uncore.platform_simulated(intel_uncore.platform))
+		simulated = INTEL_UNCORE_SIMULATED;
 	snprintf(info->symbol, sizeof(info->symbol), "%s", name.text);
 	snprintf(info->short_descr, sizeof(info->short_descr), "%s", desc);
 	snprintf(info->long_descr, sizeof(info->long_descr), "%s%s%.512s%s%s%s", simulated,

@@ -105,8 +105,8 @@ static inline uint64_t fake_get(const char *path, uint64_t offset, size_t size)
 
 /* ------------------------------------------------------------------- PCI functions */
 
-static inline const char *fake_config(const struct fake_root *root, unsigned bus,
-				      unsigned device, unsigned function)
+static inline const char *fake_config(const struct fake_root *root, unsigned bus, unsigned device,
+				      unsigned function)
 {
 	return fake_path(root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/config", bus, device,
 			 function);

@@ -203,12 +203,12 @@ static void test_msr_errors(void)
 	/* EIO as a missing register gives it: nothing is mapped at the bottom of a process. */
 	CHECK_NUMBER(symlink("/proc/self/mem", fake_path(&root, "/dev/cpu/1/msr")), 0);
 	REFUSED(read_of(msr(0x2008, 1)), UNC_ERR_UNAVAILABLE,
-		"msr 0x2008 on cpu 1 does not exist: a virtual machine, or not the CPU of the table");
+		"msr 0x2008 on cpu 1 does not exist: a virtual machine, or not the CPU of the "
+		"table");
 	/* ENXIO as the driver gives it for an offline CPU: a socket cannot be opened. */
 	snprintf(name.sun_path, sizeof(name.sun_path), "%s", fake_path(&root, "/dev/cpu/2/msr"));
 	CHECK_NUMBER(bind(s, (struct sockaddr *)&name, sizeof(name)), 0);
-	REFUSED(read_of(msr(0x2008, 2)), UNC_ERR_UNAVAILABLE,
-		"/dev/cpu/2/msr: the CPU is offline");
+	REFUSED(read_of(msr(0x2008, 2)), UNC_ERR_UNAVAILABLE, "/dev/cpu/2/msr: the CPU is offline");
 	close(s);
 	fake_size(fake_path(&root, "/dev/cpu/3/msr"), 0x3000);
 	REFUSED(read_of(msr(0x5000, 3)), UNC_ERR_UNAVAILABLE,
@@ -448,8 +448,7 @@ static void test_mmio_errors(void)
 	allow(mmio(0x1008, 64), 1, true);
 	allow(mmio(0xfff8, 64), 1, true);
 	allow(mmio(0x20000, 64), 1, true);
-	REFUSED(read_of(mmio(0xfff8, 64)), UNC_ERR_UNAVAILABLE,
-		"mmio 0xfff8 is not in this dump");
+	REFUSED(read_of(mmio(0xfff8, 64)), UNC_ERR_UNAVAILABLE, "mmio 0xfff8 is not in this dump");
 	REFUSED(read_of(mmio(0x20000, 64)), UNC_ERR_UNAVAILABLE,
 		"mmio 0x20000 is not in this dump");
 	end();

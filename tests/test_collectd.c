@@ -12,7 +12,6 @@
 static struct {
 	bool on;
 	int passes;
-	double measured;
 	int error;
 	struct unc_value value[4];
 } script;
@@ -32,17 +31,8 @@ static int script_read(struct unc_session *session, struct unc_value *values, si
 	return 0;
 }
 
-static int script_time(const struct unc_session *session, double *since, double *interval)
-{
-	if (!script.on)
-		return unc_session_time(session, since, interval);
-	*interval = script.measured;
-	return 0;
-}
-
 #define unc_session_passes script_passes
 #define unc_session_read script_read
-#define unc_session_time script_time
 #include "../collectd_plugin/intel_uncore.c"
 #include "collectd_host.h"
 
@@ -253,6 +243,7 @@ static struct unc_value counted(double since_start, double interval)
 				  .delta = (uint64_t)interval,
 				  .value = since_start,
 				  .interval = interval,
+				  .interval_seconds = 10,
 				  .flags = UNC_VALUE_VALID | UNC_VALUE_FRESH};
 }
 
@@ -264,7 +255,6 @@ static void begin_script(const char *items, int passes)
 	CHECK_NUMBER(host.init(), 0);
 	script.on = true;
 	script.passes = passes;
-	script.measured = 10;
 }
 
 static void test_scales(void)
@@ -331,6 +321,10 @@ static void test_not_valid(void)
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(host.n_sent, 1);
 	value_of("socket0/total_bytes-memory_read_bytes");
+	script.value[1] = counted(0.5, NAN); /* since the start there was something to divide by */
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	value_of("socket0/total_bytes-memory_read_bytes");
 	end();
 }
 
@@ -359,6 +353,11 @@ static void test_rotation(void)
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(host.n_sent, 1);
 	CHECK_NUMBER(value_of(name).derive, 1000 + 20 * 300);
+
+	script.value[0] = counted(9000, 5000); /* of two passes: 250 a second, 10 s ago */
+	script.value[0].interval_seconds = 20;
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(value_of(name).derive, 1000 + 20 * 300 + 10 * 250);
 	end();
 }
 
@@ -383,6 +382,22 @@ static void test_real_rotation(void)
 			CU_ASSERT(host.value[k].derive > 0);
 	}
 	CHECK_NUMBER(seen, 5);
+	end();
+}
+
+/* A total that needs two passes by itself: sent when both are measured. */
+static void test_total_of_two_passes(void)
+{
+	begin();
+	configure("Simulate sandybridge-ep,sockets=1", "Metric pcie_write_bytes", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(unc_session_passes(self.session), 2);
+	for (int i = 0; i < 2; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+		CHECK_NUMBER(read_once(), 0);
+		CHECK_NUMBER(host.n_sent, i);
+	}
+	CU_ASSERT(value_of("socket0/total_bytes-pcie_write_bytes").derive > 0);
 	end();
 }
 
@@ -459,6 +474,7 @@ int main(void)
 		{"a ratio with denominator 0", test_not_valid},
 		{"rotation: fresh values, true rates", test_rotation},
 		{"rotation of the real session", test_real_rotation},
+		{"a total that needs two passes", test_total_of_two_passes},
 		{"read errors: one message, a new start", test_read_error},
 		{"no counters: why, and a remedy", test_no_counters},
 		{"no such simulated machine", test_no_such_machine},

@@ -52,7 +52,8 @@ static void cpu(const char *vendor, const char *name, int family, int model, con
 
 	snprintf(text, sizeof(text),
 		 "processor : 0\nvendor_id : %s\ncpu family : %d\nmodel : %d\nmodel name : %s\n"
-		 "flags : %s\nphysical id : 0\ncore id : 0\n", vendor, family, model, name, flags);
+		 "flags : %s\nphysical id : 0\ncore id : 0\n",
+		 vendor, family, model, name, flags);
 	fake_text(fake_path(&root, "/proc/cpuinfo"), text);
 }
 
@@ -80,7 +81,8 @@ static void test_other_cpu(void)
 	snprintf(text, sizeof(text),
 		 "FAIL cpu: AMD EPYC is not supported: made by AuthenticAMD, and the tables are of "
 		 "Intel's uncore -> run it on one of: %s; or try a simulated one: "
-		 "UNCORE_SIM=emerald-rapids", cpu_names());
+		 "UNCORE_SIM=emerald-rapids",
+		 cpu_names());
 	CHECK_TEXT(line_of("cpu"), text);
 	CHECK_TEXT(line_of("hypervisor"),
 		   "FAIL hypervisor: this is a virtual machine; hypervisors do not pass the uncore "
@@ -91,9 +93,10 @@ static void test_other_cpu(void)
 				   "modprobe msr");
 	CHECK_TEXT(line_of("pci"),
 		   "FAIL pci: not checked: no table tells what to look for -> see cpu");
-	CHECK_TEXT(line_of("memory"),
-		   "FAIL memory: /dev/mem: no such file -> use a kernel with CONFIG_DEVMEM, and run "
-		   "outside of a container");
+	CHECK_TEXT(
+		line_of("memory"),
+		"FAIL memory: /dev/mem: no such file -> use a kernel with CONFIG_DEVMEM, and run "
+		"outside of a container");
 	CHECK_TEXT(line_of("simulation"), "ok simulation: off: numbers are of this machine");
 	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("units"), "FAIL units: none: "));
 	fake_free(&root);
@@ -105,11 +108,11 @@ static void sandybridge(void)
 	static const struct {
 		unsigned device, function, id, size;
 	} functions[] = {
-		{0x0b, 0, 0x3ce0, 256}, {0x0e, 1, 0x3c46, 256},  {0x10, 0, 0x3cb0, 256},
-		{0x10, 1, 0x3cb1, 256}, {0x10, 4, 0x3cb4, 256},  {0x10, 5, 0x3cb5, 256},
-		{8, 2, 0x3c41, 256},    {9, 2, 0x3c42, 256},     {8, 6, 0x3c86, 4096},
-		{9, 6, 0x3c96, 4096},   {8, 0, 0x3c80, 256},     {9, 0, 0x3c90, 256},
-		{0x13, 1, 0x3c43, 256}, {0x13, 5, 0x3c44, 256},  {0x13, 6, 0x3c45, 256},
+		{0x0b, 0, 0x3ce0, 256}, {0x0e, 1, 0x3c46, 256}, {0x10, 0, 0x3cb0, 256},
+		{0x10, 1, 0x3cb1, 256}, {0x10, 4, 0x3cb4, 256}, {0x10, 5, 0x3cb5, 256},
+		{8, 2, 0x3c41, 256},    {9, 2, 0x3c42, 256},    {8, 6, 0x3c86, 4096},
+		{9, 6, 0x3c96, 4096},   {8, 0, 0x3c80, 256},    {9, 0, 0x3c90, 256},
+		{0x13, 1, 0x3c43, 256}, {0x13, 5, 0x3c44, 256}, {0x13, 6, 0x3c45, 256},
 	};
 
 	cpu("GenuineIntel", "Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz", 6, 45, "fpu");
@@ -132,8 +135,7 @@ static void test_sound_machine(void)
 	snprintf(text, sizeof(text), "ok privileges: none needed: the machine is the dump in %s",
 		 root.path);
 	CHECK_TEXT(line_of("privileges"), text);
-	CHECK_TEXT(line_of("msr"),
-		   "ok msr: /dev/cpu/N/msr can be opened for reading and writing");
+	CHECK_TEXT(line_of("msr"), "ok msr: /dev/cpu/N/msr can be opened for reading and writing");
 	CHECK_TEXT(line_of("pci"), "ok pci: all 14 PCI functions of the monitors are visible");
 	CHECK_TEXT(line_of("memory"), "ok memory: not needed on this CPU");
 	/* UBox, 8 CBos, HA, 4 iMCs, PCU, 2 QPIs, R2PCIe, 2 R3QPIs */
@@ -152,10 +154,11 @@ static void test_sick_machine(void)
 	fake_drop();
 	CHECK_NUMBER(doctor(root.path, ""), 2);
 	fake_regain();
-	CHECK_TEXT(line_of("lockdown"),
-		   "FAIL lockdown: the kernel is locked down (integrity): no MSR writes, no /dev/mem "
-		   "-> switch Secure Boot off, or boot without lockdown= on the kernel's command "
-		   "line");
+	CHECK_TEXT(
+		line_of("lockdown"),
+		"FAIL lockdown: the kernel is locked down (integrity): no MSR writes, no /dev/mem "
+		"-> switch Secure Boot off, or boot without lockdown= on the kernel's command "
+		"line");
 	CHECK_TEXT(line_of("msr"), "FAIL msr: /dev/cpu/0/msr: permission denied -> run as root, or "
 				   "with CAP_SYS_RAWIO");
 	CHECK_TEXT(line_of("pci"), "ok pci: 13 of 14 PCI functions of the monitors are visible; "
@@ -168,9 +171,10 @@ static void test_sick_machine(void)
 	/* The match registers lie beyond 0xff. */
 	fake_size(fake_config(&root, 0x7f, 8, 6), 256);
 	doctor(root.path, "");
-	CHECK_TEXT(line_of("pci"),
-		   "FAIL pci: pci 0000:7f:08.6 offset 0x100: the extended configuration space is not "
-		   "reachable -> run as root on a kernel with PCI Express configuration (MMCONFIG)");
+	CHECK_TEXT(
+		line_of("pci"),
+		"FAIL pci: pci 0000:7f:08.6 offset 0x100: the extended configuration space is not "
+		"reachable -> run as root on a kernel with PCI Express configuration (MMCONFIG)");
 	fake_free(&root);
 }
 
@@ -184,28 +188,32 @@ static void test_bare_tree(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("pci"), "PCI functions of the monitors is visible -> "
 						      "switch the performance monitors on in the "
 						      "BIOS"));
-	CHECK_TEXT(line_of("memory"),
-		   "FAIL memory: /dev/mem: no such file -> use a kernel with CONFIG_DEVMEM, and run "
-		   "outside of a container");
+	CHECK_TEXT(
+		line_of("memory"),
+		"FAIL memory: /dev/mem: no such file -> use a kernel with CONFIG_DEVMEM, and run "
+		"outside of a container");
 	fake_free(&root);
 
 	fake_new(&root);
 	doctor(root.path, "");
-	CHECK_TEXT(line_of("cpu"), "FAIL cpu: /proc/cpuinfo cannot be read: not found -> mount /proc "
-				   "and /sys, or check UNCORE_SYSROOT");
+	CHECK_TEXT(line_of("cpu"),
+		   "FAIL cpu: /proc/cpuinfo cannot be read: not found -> mount /proc "
+		   "and /sys, or check UNCORE_SYSROOT");
 	CHECK_TEXT(line_of("hypervisor"), "");
 	CHECK_NUMBER(doctor("/nowhere", ""), 1);
-	CHECK_TEXT(said, "FAIL root: root '/nowhere': No such file or directory -> correct or unset "
-			 "UNCORE_SYSROOT\n");
+	CHECK_TEXT(said,
+		   "FAIL root: root '/nowhere': No such file or directory -> correct or unset "
+		   "UNCORE_SYSROOT\n");
 	fake_free(&root);
 }
 
 static void test_simulated(void)
 {
 	CHECK_NUMBER(doctor(NULL, "sandybridge-ep,sockets=1"), 0);
-	CHECK_TEXT(line_of("simulation"),
-		   "ok simulation: SIMULATED: the machine is 'sandybridge-ep,sockets=1'; no number is "
-		   "of this one, which is not checked");
+	CHECK_TEXT(
+		line_of("simulation"),
+		"ok simulation: SIMULATED: the machine is 'sandybridge-ep,sockets=1'; no number is "
+		"of this one, which is not checked");
 	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("units"), "units available"));
 	CHECK_TEXT(line_of("cpu"), "");
 	CHECK_NUMBER(doctor(NULL, "no-such-cpu"), 2);

@@ -82,8 +82,8 @@ static void test_files(void)
 
 /* --------------------------------------------------------------------------- cpu */
 
-#define IDENTITY                                                                             \
-	"vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 207\n"                        \
+#define IDENTITY                                                                                   \
+	"vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 207\n"                             \
 	"model name\t: INTEL(R) XEON(R) PLATINUM 8592+\nstepping\t: 2\n"
 #define FLAGS "flags\t\t: fpu vme hypervisor_like\n\n"
 
@@ -109,7 +109,8 @@ static void topology(int cpu, int package, int die, int core)
 
 		snprintf(text, sizeof(text), "%d\n", file[i].value);
 		fake_text(fake_path(&root, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu,
-				    file[i].name), text);
+				    file[i].name),
+			  text);
 	}
 }
 
@@ -159,7 +160,8 @@ static void test_two_sockets(void)
 static void test_cpuinfo_only(void)
 {
 	begin();
-	cpuinfo("processor : 0\n" IDENTITY "flags : fpu hypervisor\nphysical id : 0\ncore id : 0\n\n"
+	cpuinfo("processor : 0\n" IDENTITY
+		"flags : fpu hypervisor\nphysical id : 0\ncore id : 0\n\n"
 		"processor : 1\nphysical id : 1\ncore id : 0\n");
 	CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
 	CU_ASSERT(t.hypervisor);
@@ -219,7 +221,8 @@ static void test_topology_errors(void)
 			online(rows[i].online);
 		if (rows[i].package)
 			fake_text(fake_path(&root, "/sys/devices/system/cpu/cpu0/topology/"
-						   "physical_package_id"), rows[i].package);
+						   "physical_package_id"),
+				  rows[i].package);
 		CHECK_NUMBER(unc_topology_read(fs, &t, &err), UNC_ERR_UNAVAILABLE);
 		CHECK_NUMBER(err.code, UNC_ERR_UNAVAILABLE);
 		CHECK_TEXT(err.text, rows[i].text);
@@ -253,8 +256,8 @@ static void test_large_cpuinfo(void)
 	for (int i = 0; i < 512; i++)
 		n += (size_t)snprintf(text + n, size - n,
 				      "processor : %d\n%sphysical id : %d\ncore id : %d\n"
-				      "flags : %4000s\n\n", i, i ? "" : IDENTITY, i / 256,
-				      i % 128, "fpu");
+				      "flags : %4000s\n\n",
+				      i, i ? "" : IDENTITY, i / 256, i % 128, "fpu");
 	cpuinfo(text);
 	CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
 	CHECK_NUMBER(t.n_sockets, 2);

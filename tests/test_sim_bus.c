@@ -148,14 +148,29 @@ static void test_bar(void)
 }
 
 /* Bits set in the registers of the device count the units; all ones would mean "hidden". */
-static void test_present(void)
+static void check_present(uint64_t present, int units)
 {
-	struct unc_sim *sim = machine("beta");
+	struct unc_tbl_sim_unit row = {B_CHA, present, 2e9};
+	struct unc_table table = beta_table;
+	const struct unc_table *one = &table;
+	struct unc_sim *sim = NULL;
+
+	table.sim_unit = &row;
+	table.n_sim_unit = 1;
+	CU_ASSERT_FATAL(unc_sim_open("beta", &one, 1, &sim, NULL) == 0);
 	uint32_t low = config(sim, 0x7e, UNC_DEVFN(0x1e, 3), 0x9C);
 	uint32_t high = config(sim, 0x7e, UNC_DEVFN(0x1e, 3), 0xA0);
-
-	CHECK_NUMBER(__builtin_popcount(low) + __builtin_popcount(high), 3);
+	CHECK_NUMBER(__builtin_popcount(low) + __builtin_popcount(high), units);
+	CU_ASSERT(units == 64 || (low != 0xffffffff && high != 0xffffffff));
 	unc_sim_close(sim);
+}
+
+static void test_present(void)
+{
+	check_present(0xB, 3);
+	check_present(0xFFFFFFFF, 32);
+	check_present(~(uint64_t)0 >> 2, 62);
+	check_present(~(uint64_t)0, 64);
 }
 
 /* ---- the discovery table */

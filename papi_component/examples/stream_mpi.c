@@ -4,8 +4,8 @@
  * the memory controllers of each node counted meanwhile.
  *
  * The counters belong to a socket, not to a process: one rank of each node reads them. First with
- * low-level calls, then, if PAPI_EVENTS names events, as a region of the high-level API, which writes
- * its report to papi_hl_output/.
+ * low-level calls, then, if PAPI_EVENTS names events, as a region of the high-level API, whose
+ * report is in papi_hl_output/.
  *
  * usage: mpirun -n RANKS stream_mpi [MILLIONS OF ELEMENTS PER RANK [ROUNDS]]
  */
@@ -94,7 +94,8 @@ static void print_node(const struct node *node)
 		const long long *bytes = &node->bytes[2 * socket];
 
 		printf("%-16s %6d %16lld %16lld %10.3f %10.3f%s\n", node->name, socket, bytes[0],
-		       bytes[1], bytes[0] / node->seconds / 1e9, bytes[1] / node->seconds / 1e9, label);
+		       bytes[1], (double)bytes[0] / node->seconds / 1e9,
+		       (double)bytes[1] / node->seconds / 1e9, label);
 	}
 }
 

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Discovery on machines made of files: libpci and /dev/mem read them as they read a real one.
+ * What test_discover.c and test_discover_table.c share.
+ */
+#ifndef UNC_TEST_DISCOVER_MACHINE_H
+#define UNC_TEST_DISCOVER_MACHINE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover.h"
+#include "fake_root.h"
+#include "fs.h"
+#include "suite.h"
+
+static const char cpus[] = "cpu fixed \"Fixed\" family=6 models=0x2D discovery=fixed\n"
+			   "cpu listed \"Listed\" family=6 models=0xCF discovery=table\n";
+
+static const char workload[] = "machine sockets=2 cores=6 model=0x2D tsc_hz=2.0e9 \"test\"\n";
+
+#define STEPS "  start controls\n  join controls\n  stop restore\n  leave restore\n"
+#define CONTROL                                                                                    \
+	"  field ev_sel CTL 7:0 \"event select\"\n  field umask CTL 15:8 \"unit mask\"\n"          \
+	"  control enable=0x0 active=0xFF code=ev_sel umask=umask\n" STEPS
+
+/* ------------------------------------------------------------------------ the machine */
+
+enum { SOCKETS = 2 };
+
+static struct fake_root root;
+static struct unc_fs *fs;
+static struct unc_bus *bus;
+static struct unc_topology topo;
+static struct unc_table_reader *reader;
+static const struct unc_table *table;
+static struct unc_instances found;
+static struct unc_error err;
+static char notes[8192];
+
+static inline void take_note(void *user, const char *text)
+{
+	size_t n = strlen(notes);
+
+	(void)user;
+	snprintf(notes + n, sizeof(notes) - n, "%s\n", text);
+}
+
+static inline void read_tables(const char *cpu, const char *units)
+{
+	CHECK_NUMBER(unc_table_reader_new(cpu, &reader, &err), 0);
+	if (unc_table_reader_file(reader, "cpus.tbl", cpus, strlen(cpus), &err) < 0 ||
+	    unc_table_reader_file(reader, "units.tbl", units, strlen(units), &err) < 0 ||
+	    unc_table_reader_file(reader, "metrics.tbl", "", 0, &err) < 0 ||
+	    unc_table_reader_file(reader, "workload.tbl", workload, strlen(workload), &err) < 0 ||
+	    unc_table_reader_finish(reader, &table, &err) < 0) {
+		printf("# %s\n", err.text);
+		exit(99);
+	}
+}
+
+static inline void begin(const char *cpu, const char *units)
+{
+	fake_new(&root);
+	CHECK_NUMBER(unc_fs_open(root.path, &fs, NULL), 0);
+	memset(&topo, 0, sizeof(topo));
+	topo.n_sockets = SOCKETS;
+	topo.socket[0] = (struct unc_socket){.package = 0, .cpu = 0, .cores = 6};
+	topo.socket[1] = (struct unc_socket){.package = 1, .cpu = 32, .cores = 6};
+	for (int cpu_number = 0; cpu_number < 64; cpu_number++)
+		topo.cpu_socket[cpu_number] = (uint8_t)(1 + cpu_number / 32);
+	read_tables(cpu, units);
+}
+
+static inline void discover(void)
+{
+	notes[0] = '\0';
+	CHECK_NUMBER(unc_bus_open_system(fs, &bus, &err), 0);
+	CHECK_NUMBER(unc_discover(table, &topo, bus, take_note, NULL, &found, &err), 0);
+}
+
+static inline void forget(void)
+{
+	unc_instances_free(&found);
+	bus->methods->close(bus);
+}
+
+static inline void end(void)
+{
+	unc_table_reader_free(reader);
+	unc_fs_close(fs);
+	fake_free(&root);
+}
+
+static inline unsigned type_number(const char *name)
+{
+	for (unsigned i = 0; i < table->n_type; i++)
+		if (!strcmp(unc_tbl_str(table, table->type[i].name), name))
+			return i;
+	fake_die(name);
+	return 0;
+}
+
+static inline const struct unc_instance *unit(const char *type, int socket, unsigned index)
+{
+	static const struct unc_instance none = {.location = "none", .reason = "none"};
+
+	for (size_t i = 0; i < found.n; i++)
+		if (found.unit[i].type == type_number(type) && found.unit[i].socket == socket &&
+		    found.unit[i].index == index)
+			return &found.unit[i];
+	return &none;
+}
+
+/* How many units of a type there are, and how many of them are available. */
+static inline unsigned count(const char *type, bool available)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < found.n; i++)
+		n += found.unit[i].type == type_number(type) &&
+		     (!available || found.unit[i].available);
+	return n;
+}
+
+static inline struct unc_reg reg_of(const struct unc_instance *inst, const char *name)
+{
+	const struct unc_tbl_type *type = &table->type[inst->type];
+	struct unc_reg reg = {0};
+
+	for (uint32_t i = 0; i < type->regs.n; i++)
+		if (!strcmp(unc_tbl_str(table, table->reg[type->regs.first + i].name), name)) {
+			unc_error_clear(&err);
+			unc_instance_reg(table, inst, type->regs.first + i, &reg, &err);
+		}
+	return reg;
+}
+
+static inline void locality(unsigned on_bus, unsigned device, unsigned function, const char *node,
+			    const char *list)
+{
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/numa_node", on_bus,
+			    device, function),
+		  node);
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/local_cpulist", on_bus,
+			    device, function),
+		  list);
+}
+
+#endif

@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Units by the PMON discovery tables. Registers and addresses: Intel 817509-001 (Emerald Rapids),
+ * tables 1-9 and 1-12; tables in memory: section 1.9, tables 1-13 and 1-14; unit type numbers and
+ * the PCI address of a record: Linux uncore_discovery.h. The first words of the records follow
+ * from table 1-14 and the units' register offsets.
+ */
+#include "discover_machine.h"
+
+static const char listed_units[] =
+	"topology ubox=0x3250 nodeid=0xC0 map=0xD4\n"
+	"bar mem id=0x3251 device=00.1 base=0xD0 base_bits=28:0 base_shift=23 \\\n"
+	"    at=0xD8 step=4 bits=10:0 shift=12 count=4 size=0x40000\n"
+	"type cha title=\"CHA\" public=UNC_CHA_ \"slice\"\n"
+	"  access msr\n  discovery 0\n"
+	"  where base=0x2000 step=0x10 count=64 present=0x325b offsets=0x9C,0xA0\n"
+	"  counters 4 width=48\n"
+	"  reg UNIT_CTL at=0x0 width=64 role=unit_ctl mask=0x301 wo\n"
+	"  reg CTL[4] at=0x2 step=1 width=64 role=ctl\n"
+	"  reg CTR[4] at=0x8 step=1 width=64 role=ctr\n" CONTROL
+	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
+	"  access mmio\n  discovery 6\n"
+	"  where bar=mem base=0x22800 step=0x8000 per=2 count=8\n"
+	"  counters 4 width=48\n"
+	"  reg UNIT_CTL at=0x0 width=32 role=unit_ctl mask=0x301 wo\n"
+	"  reg CTR[4] at=0x8 step=8 width=64 role=ctr\n"
+	"  reg CTL[4] at=0x40 step=4 width=32 role=ctl\n" CONTROL
+	"type mc title=\"MC\" public=UNC_M_ \"controller\"\n"
+	"  access mmio\n  where bar=mem base=0 count=4\n"
+	"  counters 0 width=48\n"
+	"  reg DCLK at=0x22B0 width=64 role=free ro\n"
+	"  counter DCLK ctr=DCLK width=48\n"
+	"type m2m title=\"M2M\" public=UNC_M2M_ \"mesh to memory\"\n"
+	"  access pci\n  discovery 7\n"
+	"  where device=0c.0,0d.0,0e.0,0f.0 id=0x324a\n"
+	"  counters 4 width=48\n"
+	"  reg UNIT_CTL at=0x438 width=64 role=unit_ctl mask=0x301 wo\n"
+	"  reg CTR[4] at=0x440 step=8 width=64 role=ctr\n"
+	"  reg CTL[4] at=0x468 step=8 width=64 role=ctl\n" CONTROL
+	"type upi title=\"UPI\" public=UNC_UPI_ \"link\"\n"
+	"  access pci\n  discovery 8\n"
+	"  where device=01.1,02.1,03.1,04.1 id=0x3241\n"
+	"  counters 4 width=48\n"
+	"  reg UNIT_CTL at=0x318 width=64 role=unit_ctl mask=0x301 wo\n"
+	"  reg CTR[4] at=0x320 step=8 width=64 role=ctr\n"
+	"  reg CTL[4] at=0x350 step=8 width=64 role=ctl\n" CONTROL
+	"type cxlcm title=\"CXL CM\" public=UNC_CXLCM_ \"CXL\"\n"
+	"  access mmio\n  discovery 12\n"
+	"  counters 8 width=48\n"
+	"  reg UNIT_CTL at=0x0 width=64 role=unit_ctl mask=0x301 wo\n"
+	"  reg CTR[8] at=0x8 step=8 width=64 role=ctr\n"
+	"  reg CTL[8] at=0x48 step=8 width=64 role=ctl\n" CONTROL;
+
+/* First words of records: access 63:62, status 39:32, counters 31:24, width 23:16, controls
+ * 15:8, number 7:0. */
+#define CHA_WORD 0x0000000108300204
+#define IMC_WORD 0x4000005c08304004
+#define M2M_WORD 0x8000007008303004
+#define UPI_WORD 0x8000007408303804
+#define CXL_WORD 0x4000000008304808
+
+enum { STRIDE = 4, RECORDS = 40 };
+
+static const unsigned ubox_bus[SOCKETS] = {0x7e, 0xfe};
+static const uint64_t table_at[SOCKETS] = {0xfb000000, 0x2000100000};
+
+/* ------------------------------------------------------------------------- the machine */
+
+static uint64_t mem_base(int socket, unsigned mc)
+{
+	return ((uint64_t)(socket ? 0x1e8 : 0x1e4) << 23) + ((uint64_t)mc * 0x40 << 12);
+}
+
+/* Word w of record r (0: global) of a socket's table. */
+static void put_word(int socket, unsigned record, unsigned word, uint64_t value)
+{
+	fake_bytes(fake_path(&root, "/dev/mem"), table_at[socket] + (record * STRIDE + word) * 8,
+		   &value, sizeof(value));
+}
+
+static void put_record(int socket, unsigned record, uint64_t a, uint64_t b, uint64_t c)
+{
+	put_word(socket, record, 0, a);
+	put_word(socket, record, 1, b);
+	put_word(socket, record, 2, c);
+}
+
+static uint64_t ident(unsigned type, unsigned id, unsigned position)
+{
+	return type | (uint64_t)id << 16 | (uint64_t)position << 32;
+}
+
+static uint64_t pci_address(int socket, unsigned device, unsigned function, unsigned offset)
+{
+	return 0x80000000 | UNC_PCI(0, ubox_bus[socket], UNC_DEVFN(device, function), offset);
+}
+
+static void put_global(int socket, unsigned stride, unsigned max)
+{
+	put_record(socket, 0, 1 | stride << 8 | (uint64_t)max << 16, 0x2ff0, 2 | 64 << 8);
+}
+
+/* The device that holds the table: bus 00 or 80; capabilities 100 (AER), 150 (CXL's DVSEC 1),
+ * 180 (Intel's DVSEC 2), 1c0 (Intel's DVSEC 1). */
+static void discovery_device(int socket)
+{
+	unsigned on_bus = socket ? 0x80 : 0, bir = socket ? 2 : 0, at = 0x10 + 4 * bir;
+
+	fake_function(&root, on_bus, 0, 1, 0x09a7, 4096);
+	fake_put(&root, on_bus, 0, 1, 0x100, 0x15020001);
+	fake_put(&root, on_bus, 0, 1, 0x150, 0x18010023);
+	fake_put(&root, on_bus, 0, 1, 0x154, 0x03c01e98);
+	fake_put(&root, on_bus, 0, 1, 0x158, 1);
+	fake_put(&root, on_bus, 0, 1, 0x180, 0x1c010023);
+	fake_put(&root, on_bus, 0, 1, 0x184, 0x01008086);
+	fake_put(&root, on_bus, 0, 1, 0x188, 2);
+	fake_put(&root, on_bus, 0, 1, 0x1c0, 0x00010023);
+	fake_put(&root, on_bus, 0, 1, 0x1c4, 0x01008086);
+	fake_put(&root, on_bus, 0, 1, 0x1c8, 1);
+	fake_put(&root, on_bus, 0, 1, 0x1cc, 0xabcd0000 | bir);
+	/* Socket 0: 32 bits. Socket 1: 64 bits, prefetchable. */
+	fake_put(&root, on_bus, 0, 1, at, (uint32_t)table_at[socket] | (socket ? 0xcu : 0));
+	if (socket)
+		fake_put(&root, on_bus, 0, 1, at + 4, (uint32_t)(table_at[socket] >> 32));
+}
+
+static void other_devices(int socket)
+{
+	unsigned on_bus = ubox_bus[socket];
+
+	fake_function(&root, on_bus, 0, 0, 0x3250, 4096);
+	fake_put(&root, on_bus, 0, 0, 0xc0, (uint32_t)socket);
+	fake_put(&root, on_bus, 0, 0, 0xd4, 010);
+	fake_function(&root, on_bus, 0, 1, 0x3251, 4096);
+	fake_put(&root, on_bus, 0, 1, 0xd0, socket ? 0x1e8 : 0x1e4);
+	for (unsigned mc = 0; mc < 4; mc++)
+		fake_put(&root, on_bus, 0, 1, 0xd8 + 4 * mc, 0xff000000 | (mc * 0x40));
+	for (unsigned i = 0; i < 4; i++)
+		fake_function(&root, on_bus, 0x0c + i, 0, 0x324a, 4096);
+	for (unsigned i = 0; i < 3; i++)
+		fake_function(&root, on_bus, 1 + i, 1, 0x3241, 4096);
+	fake_function(&root, on_bus, 0x1e, 3, 0x325b, 4096);
+	fake_put(&root, on_bus, 0x1e, 3, 0x9c, 0xffffffff);
+	fake_put(&root, on_bus, 0x1e, 3, 0xa0, 0x0f);
+}
+
+/* CHA 0 and 1 at records 1 and 2, CHA 5 at 4; iMC from 10; M2M from 20; UPI from 30. */
+static void listed_machine(void)
+{
+	begin("listed", listed_units);
+	fake_size(fake_path(&root, "/dev/mem"), 0x2000200000);
+	for (int s = 0; s < SOCKETS; s++) {
+		discovery_device(s);
+		other_devices(s);
+		put_global(s, STRIDE, RECORDS);
+		put_record(s, 1, CHA_WORD, 0x2000, ident(0, 0, 0)); /* word 2 is 0 */
+		put_record(s, 2, CHA_WORD, 0x2010, ident(0, 1, 3));
+		put_record(s, 3, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+		put_record(s, 4, CHA_WORD, 0x2050, ident(0, 5, 4));
+		for (unsigned i = 0; i < 8; i++)
+			put_record(s, 10 + i, IMC_WORD,
+				   mem_base(s, i / 2) + 0x22800 + 0x8000 * (i % 2),
+				   ident(6, i, 10 + i));
+		for (unsigned i = 0; i < 4; i++)
+			put_record(s, 20 + i, M2M_WORD, pci_address(s, 0x0c + i, 0, 0x438),
+				   ident(7, i, 20 + i));
+		for (unsigned i = 0; i < 3; i++)
+			put_record(s, 30 + i, UPI_WORD, pci_address(s, 1 + i, 1, 0x318),
+				   ident(8, i, 30 + i));
+		put_record(s, 40, CXL_WORD, 0x1f00000000 + (uint64_t)s * 0x10000, ident(12, 0, 40));
+	}
+}
+
+static void test_listed(void)
+{
+	struct unc_reg reg;
+
+	listed_machine();
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_NUMBER(count("cha", true), 6);
+	CHECK_NUMBER(count("imc", true), 16);
+	CHECK_NUMBER(count("mc", true), 8);
+	CHECK_NUMBER(count("m2m", true), 8);
+	CHECK_NUMBER(count("upi", true), 6);
+	CHECK_NUMBER(count("cxlcm", true), 2);
+	CHECK_NUMBER(found.n, 6 + 16 + 8 + 8 + 6 + 2);
+	CHECK_TEXT(unit("cha", 0, 5)->location, "msr 0x2050 on cpu 0");
+	CHECK_TEXT(unit("cha", 1, 1)->location, "msr 0x2010 on cpu 32");
+	CHECK_NUMBER(unit("cha", 1, 1)->status_position, 3);
+	CHECK_NUMBER(unit("cha", 1, 0)->status_position, 0);
+	/* 0x1e4 << 23 = 0xf2000000, 0x40 << 12 = 0x40000 */
+	CHECK_TEXT(unit("imc", 0, 3)->location, "mmio 0xf206a800");
+	CHECK_TEXT(unit("mc", 0, 1)->location, "mmio 0xf2040000");
+	CHECK_TEXT(unit("m2m", 1, 3)->location, "pci 0000:fe:0f.0");
+	CHECK_TEXT(unit("upi", 0, 2)->location, "pci 0000:7e:03.1");
+	CHECK_TEXT(unit("cxlcm", 1, 0)->location, "mmio 0x1f00010000");
+	reg = reg_of(unit("m2m", 1, 3), "CTL1");
+	CHECK_NUMBER(reg.address, UNC_PCI(0, 0xfe, UNC_DEVFN(0x0f, 0), 0x470));
+	CHECK_NUMBER(reg_of(unit("imc", 0, 3), "CTL3").address, 0xf206a84c);
+	CHECK_NUMBER(reg_of(unit("cha", 1, 5), "CTR0").address, 0x2058);
+	CHECK_NUMBER(reg_of(unit("cha", 1, 5), "CTR0").target, 32);
+	CHECK_NUMBER(reg_of(unit("mc", 0, 0), "DCLK").address, 0xf20022b0);
+	forget();
+	end();
+}
+
+/* Places by the tables alone, for listings. */
+static void test_nominal(void)
+{
+	struct unc_instance inst;
+
+	begin("listed", listed_units);
+	unc_instance_nominal(table, type_number("imc"), 3, &inst);
+	CHECK_TEXT(inst.location, "mmio mem1+0x2a800");
+	CHECK_NUMBER(reg_of(&inst, "CTL1").address, 0x2a844);
+	unc_instance_nominal(table, type_number("cxlcm"), 0, &inst);
+	CU_ASSERT(!inst.available);
+	CHECK_TEXT(inst.reason, "only the machine's discovery table tells the place");
+	end();
+}
+
+/* Changes to the table of socket 0 that make it untrustworthy as a whole. */
+static void break_stride(void)
+{
+	put_global(0, 0, RECORDS);
+}
+static void break_short_stride(void)
+{
+	put_global(0, 2, RECORDS);
+}
+static void break_empty(void)
+{
+	put_global(0, STRIDE, 0);
+}
+static void break_size(void)
+{
+	put_global(0, 255, 1023);
+}
+static void break_zero(void)
+{
+	put_record(0, 0, 0, 0, 0);
+}
+static void break_ones(void)
+{
+	put_record(0, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+}
+static void break_access(void)
+{
+	put_word(0, 0, 0, 3ull << 62 | 1 | STRIDE << 8 | (uint64_t)RECORDS << 16);
+}
+static void break_control(void)
+{
+	put_word(0, 0, 1, 0x123456789abcdef0);
+}
+static void break_types(void)
+{
+	for (unsigned i = 1; i <= RECORDS; i++)
+		put_record(0, i, CHA_WORD, 0x2000, ident(1000, i, 0));
+}
+static void break_bir(void)
+{
+	fake_put(&root, 0, 0, 1, 0x1cc, 7);
+}
+static void break_bar(void)
+{
+	fake_put(&root, 0, 0, 1, 0x10, 0);
+}
+static void break_io_bar(void)
+{
+	fake_put(&root, 0, 0, 1, 0x10, 0xc001);
+}
+static void break_last_bar(void)
+{
+	fake_put(&root, 0, 0, 1, 0x1cc, 5);
+	fake_put(&root, 0, 0, 1, 0x24, 0xfb000004);
+}
+static void break_memory(void)
+{
+	fake_put(&root, 0, 0, 1, 0x10, 0x10);
+	put_word(0, 0, 0, 0);
+	CHECK_NUMBER(truncate(fake_path(&root, "/dev/mem"), 0x20), 0);
+	fake_put(&root, 0x80, 0, 1, 0x1c8, 3); /* the other table is gone as well */
+}
+static void break_by_end(void)
+{
+	uint64_t address = 0x2000200000 - (RECORDS / 2) * STRIDE * 8;
+
+	/* The table of socket 0 moves to the end of what can be read. */
+	for (unsigned i = 0; i < RECORDS / 2 * STRIDE; i++) {
+		uint64_t word = fake_get(fake_path(&root, "/dev/mem"), table_at[0] + 8 * i, 8);
+
+		fake_bytes(fake_path(&root, "/dev/mem"), address + 8 * i, &word, 8);
+	}
+	fake_put(&root, 0, 0, 1, 0x10, (uint32_t)address | 4);
+	fake_put(&root, 0, 0, 1, 0x14, (uint32_t)(address >> 32));
+}
+
+static void test_broken_tables(void)
+{
+	static const struct {
+		void (*change)(void);
+		const char *text;
+	} rows[] = {
+		{break_stride, "broken: records 0 words apart, where one has 3"},
+		{break_short_stride, "broken: records 2 words apart, where one has 3"},
+		{break_empty, "broken: it has no unit records"},
+		{break_size, "truncated: 1023 records of 2040 bytes do not fit into 0x80000 bytes"},
+		{break_zero, "there is no table in its BAR"},
+		{break_ones, "there is no table in its BAR"},
+		{break_access, "broken: access type 3 of global control"},
+		{break_control, "broken: global control 0x123456789abcdef0 is no MSR"},
+		{break_types, "broken: none of its 40 records is of a known unit"},
+		{break_bir, "it names BAR 7, which does not exist"},
+		{break_bar, "BAR 0 has no address"},
+		{break_io_bar, "BAR 0 (0xc001) is no memory"},
+		{break_last_bar, "BAR 5 cannot have 64 bits"},
+		{break_memory, "/dev/mem: 0x10 to 0x27 is not in this dump"},
+		{break_by_end,
+		 "truncated: /dev/mem: 0x20001ffd80 to 0x200020029f is not in this dump"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[400];
+
+		listed_machine();
+		rows[i].change();
+		discover();
+		snprintf(text, sizeof(text),
+			 "discovery table of pci 0000:00:00.1: %s\n"
+			 "socket 0: no usable discovery table; the places of the guide are used\n",
+			 rows[i].text);
+		/* Before that, an unknown type is named; behind, what socket 1 lacks. */
+		CU_ASSERT_PTR_NOT_NULL(strstr(notes, rows[i].text));
+		if (rows[i].change != break_types && rows[i].change != break_memory)
+			CHECK_TEXT(notes, text);
+		/* By the guide: 36 CHAs by the bits of 8086:325b, all channels by the BARs. */
+		CHECK_TEXT(unit("cha", 0, 35)->location, "msr 0x2230 on cpu 0");
+		CHECK_TEXT(unit("cha", 0, 36)->location, "none");
+		CU_ASSERT(unit("cha", 0, 35)->available);
+		CHECK_TEXT(unit("imc", 0, 3)->location, "mmio 0xf206a800");
+		CU_ASSERT(unit("m2m", 0, 0)->available);
+		CU_ASSERT(!unit("upi", 0, 3)->available);
+		CHECK_NUMBER(unit("upi", 0, 2)->status_position, -1);
+		CHECK_TEXT(unit("cxlcm", 0, 0)->location, "none");
+		if (rows[i].change != break_memory) {
+			CHECK_TEXT(unit("cha", 1, 5)->location, "msr 0x2050 on cpu 32");
+			CHECK_TEXT(unit("cha", 1, 6)->location, "none");
+		}
+		forget();
+		end();
+	}
+}
+
+/* Changes to single records of socket 0: a word, or more by a function. */
+struct change {
+	void (*run)(void);
+	unsigned record, word;
+	uint64_t value;
+};
+
+static void make(const struct change *change)
+{
+	if (change->run)
+		change->run();
+	else
+		put_word(0, change->record, change->word, change->value);
+}
+
+#define WORD(r, w, v)                                                                              \
+	{                                                                                          \
+		.record = (r), .word = (w), .value = (v)                                           \
+	}
+/* The PCI address of UPI 1, record 31, on bus 7e. */
+#define UPI_AT(device, function, offset)                                                           \
+	WORD(31, 1, 0x80000000 | UNC_PCI(0, 0x7e, UNC_DEVFN(device, function), offset))
+
+static void one_hole(void)
+{
+	put_record(0, 4, 0, 0, 0);
+}
+static void unknown_type(void)
+{
+	put_word(0, 4, 2, ident(99, 0, 0));
+	put_record(0, 5, CHA_WORD, 0x2060, ident(99, 1, 0));
+}
+static void same_twice(void)
+{
+	put_record(0, 5, CHA_WORD, 0x2050, ident(0, 5, 4));
+}
+static void same_place(void)
+{
+	put_record(0, 5, CHA_WORD, 0x2050, ident(0, 6, 4));
+}
+static void no_upi(void)
+{
+	for (unsigned i = 30; i < 33; i++)
+		put_record(0, i, 0, 0, 0);
+}
+static void no_cha(void)
+{
+	for (unsigned i = 1; i < 5; i++)
+		put_record(0, i, 0, 0, 0);
+}
+
+#define BY_ID "; all are taken from their device ids\n"
+
+static void test_broken_records(void)
+{
+	static const struct {
+		struct change change;
+		const char *notes;
+		const char *type; /* and how many are available on socket 0 */
+		unsigned available;
+	} rows[] = {
+		{{.run = one_hole}, "", "cha", 2},
+		{WORD(4, 1, 0), "", "cha", 2},
+		{WORD(4, 1, UINT64_MAX), "", "cha", 2},
+		{{.run = unknown_type},
+		 "socket 0: discovery lists units of type 99, which is not known\n",
+		 "cha",
+		 2},
+		{WORD(4, 1, 0x1a0),
+		 "socket 0: discovery of cha5 is broken: MSR 0x1a0 is outside of the "
+		 "monitors' range; ignored\n",
+		 "cha", 2},
+		{WORD(4, 0, CHA_WORD | 2ull << 62),
+		 "socket 0: discovery of cha5 is broken: access type 2, but cha "
+		 "registers are msr; ignored\n",
+		 "cha", 2},
+		{WORD(4, 0, CHA_WORD | 3ull << 62),
+		 "socket 0: discovery of cha5 is broken: access type 3, but cha "
+		 "registers are msr; ignored\n",
+		 "cha", 2},
+		{{.run = same_twice},
+		 "socket 0: discovery lists cha5 at 0x2050 a second time (cha5 at "
+		 "0x2050); ignored\n",
+		 "cha",
+		 3},
+		{{.run = same_place},
+		 "socket 0: discovery lists cha6 at 0x2050 a second time (cha5 at "
+		 "0x2050); ignored\n",
+		 "cha",
+		 3},
+		{WORD(4, 0, CHA_WORD - 2), "", "cha", 2},
+		{WORD(4, 0, CHA_WORD - 0x100000), "", "cha", 2},
+		{WORD(1, 0, CHA_WORD + 0x100004),
+		 "socket 0: discovery gives cha0 8 counters of 64 bits; 4 of 48 bits are "
+		 "used\n",
+		 "cha", 3},
+		{WORD(4, 0, CHA_WORD + 0x100), "", "cha", 2},
+		{WORD(10, 1, 0x100000),
+		 "socket 0: discovery of imc0 is broken: memory 0x100000 is outside of "
+		 "its BARs; ignored\n",
+		 "imc", 7},
+		{WORD(10, 1, 0xf2022804),
+		 "socket 0: discovery of imc0 is broken: 0xf2022804 is no address of a "
+		 "unit; ignored\n",
+		 "imc", 7},
+		{WORD(31, 1, UNC_PCI(0, 0x7e, UNC_DEVFN(2, 1), 0x318)),
+		 "socket 0: discovery of upi1 is broken: its PCI address is not "
+		 "enabled (bit 31)" BY_ID,
+		 "upi", 3},
+		{UPI_AT(4, 1, 0x318),
+		 "socket 0: discovery of upi1 is broken: no 8086:3241 of this socket "
+		 "is at 0000:7e:04.1" BY_ID,
+		 "upi", 3},
+		{UPI_AT(0x0c, 0, 0x318),
+		 "socket 0: discovery of upi1 is broken: no 8086:3241 of this socket "
+		 "is at 0000:7e:0c.0" BY_ID,
+		 "upi", 3},
+		{WORD(31, 1, 0x80000000 | UNC_PCI(0, 0xfe, UNC_DEVFN(2, 1), 0x318)),
+		 "socket 0: discovery of upi1 is broken: no 8086:3241 of this socket "
+		 "is at 0000:fe:02.1" BY_ID,
+		 "upi", 3},
+		{UPI_AT(2, 1, 0xa0),
+		 "socket 0: discovery of upi1 is broken: unit control at 0xa0, not "
+		 "at 0x318" BY_ID,
+		 "upi", 3},
+		{WORD(31, 2, 8 | 9 << 16),
+		 "socket 0: discovery of upi9 is broken: its number is beyond the 4 there "
+		 "are" BY_ID,
+		 "upi", 3},
+		{{.run = no_upi},
+		 "socket 0: discovery lists no upi; taken from their device ids\n",
+		 "upi",
+		 3},
+		{{.run = no_cha}, "socket 0: discovery lists no cha\n", "cha", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		unsigned whole;
+
+		listed_machine();
+		discover();
+		whole = count(rows[i].type, true) / 2;
+		forget();
+		make(&rows[i].change);
+		discover();
+		CHECK_TEXT(notes, rows[i].notes);
+		CHECK_NUMBER(count(rows[i].type, true), whole + rows[i].available);
+		forget();
+		end();
+	}
+}
+
+/* A unit that contradicts the guide is listed, but not used. */
+static void test_contradictions(void)
+{
+	static const struct {
+		struct change change;
+		const char *reason;
+	} rows[] = {
+		{WORD(4, 0, CHA_WORD - 2), "discovery says 2 counters, the guide 4"},
+		{WORD(4, 0, CHA_WORD - 0x100000),
+		 "discovery says counters of 32 bits, the guide 48"},
+		{WORD(4, 0, CHA_WORD + 0x100),
+		 "discovery says controls at +0x3 and counters at +0x8, the guide "
+		 "+0x2 and +0x8"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		listed_machine();
+		make(&rows[i].change);
+		discover();
+		CU_ASSERT(!unit("cha", 0, 5)->available);
+		CHECK_TEXT(unit("cha", 0, 5)->reason, rows[i].reason);
+		reg_of(unit("cha", 0, 5), "CTL0");
+		CHECK_NUMBER(err.code, UNC_ERR_UNAVAILABLE);
+		CU_ASSERT(unit("cha", 0, 1)->available);
+		forget();
+		end();
+	}
+}
+
+/* A list of capabilities that turns round ends, and the other socket's table is still read. */
+static void test_endless_capabilities(void)
+{
+	listed_machine();
+	fake_put(&root, 0, 0, 1, 0x180, 0x10010023); /* back to 100 */
+	discover();
+	CHECK_TEXT(notes, "pci 0000:00:00.1: the list of capabilities is endless\n"
+			  "socket 0: no discovery table; the places of the guide are used\n");
+	CHECK_NUMBER(unit("cha", 1, 1)->status_position, 3);
+	forget();
+
+	/* Behind a capability that has been used, too. */
+	fake_put(&root, 0, 0, 1, 0x180, 0x1c010023);
+	fake_put(&root, 0, 0, 1, 0x1c0, 0x10010023);
+	discover();
+	CHECK_TEXT(notes, "pci 0000:00:00.1: the list of capabilities is endless\n");
+	CHECK_NUMBER(unit("cha", 0, 1)->status_position, 3);
+	forget();
+	end();
+}
+
+/* Without a table, without the device that counts: nothing is guessed. */
+static void test_uncounted(void)
+{
+	listed_machine();
+	for (int s = 0; s < SOCKETS; s++)
+		remove(fake_config(&root, s ? 0x80 : 0, 0, 1));
+	remove(fake_config(&root, 0x7e, 0x1e, 3));
+	fake_put(&root, 0xfe, 0, 1, 0xd0, 0);
+	discover();
+	CHECK_TEXT(notes, "socket 0: no discovery table; the places of the guide are used\n"
+			  "socket 1: no discovery table; the places of the guide are used\n");
+	CHECK_NUMBER(count("cha", false), 37);
+	CU_ASSERT(!unit("cha", 0, 0)->available);
+	CHECK_TEXT(unit("cha", 0, 0)->reason,
+		   "how many there are cannot be told: PCI device 8086:325b is not readable");
+	CU_ASSERT(unit("cha", 1, 35)->available);
+	CU_ASSERT(unit("imc", 0, 0)->available);
+	CHECK_TEXT(unit("imc", 1, 0)->reason,
+		   "PCI function 00.1 (8086:3251) holds no address at 0xd0 and 0xd8");
+	forget();
+	end();
+}
+
+/* A table whose socket nobody knows is left alone. */
+static void test_unknown_socket(void)
+{
+	listed_machine();
+	for (int s = 0; s < SOCKETS; s++)
+		remove(fake_config(&root, ubox_bus[s], 0, 0));
+	discover();
+	CU_ASSERT_PTR_NOT_NULL(strstr(notes, "discovery table of pci 0000:00:00.1: its socket "
+					     "cannot be told\n"));
+	CHECK_NUMBER(count("imc", true), 0);
+	forget();
+
+	/* Where the kernel knows, all is well. */
+	locality(0x00, 0, 1, "0\n", "0-31\n");
+	locality(0x80, 0, 1, "1\n", "32-63\n");
+	discover();
+	CHECK_NUMBER(count("cha", true), 6);
+	forget();
+	end();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"nominal places", test_nominal},
+		{"discovery tables", test_listed},
+		{"broken tables", test_broken_tables},
+		{"broken records", test_broken_records},
+		{"contradictions", test_contradictions},
+		{"endless capabilities", test_endless_capabilities},
+		{"uncounted units", test_uncounted},
+		{"unknown socket", test_unknown_socket},
+		{NULL, NULL},
+	};
+
+	return suite_run("discover_table", tests);
+}
