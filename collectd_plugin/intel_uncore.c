@@ -111,23 +111,11 @@ static void log_text(void *user, enum unc_log_level level, const char *text)
 	plugin_log(severity[level], LOG "%s", text);
 }
 
-static int first_failure(void *user, const struct unc_check *check)
-{
-	if (!check->ok)
-		snprintf(user, 512, "; %s: %s; remedy: %s", check->check, check->detail,
-			 check->remedy);
-	return !check->ok;
-}
-
-/* Says why the counters of this machine cannot be used, and what to do about it. */
+/* The library's sentence says why this machine's counters cannot be used, and what to do about it.
+ */
 static int fail_machine(const char *why)
 {
-	struct unc_options options = {.size = sizeof(options)};
-	char remedy[512] = "";
-
-	if (!self.simulate)
-		unc_doctor(&options, first_failure, remedy);
-	return FAIL("%s%s", why, remedy);
+	return FAIL("%s%s", why, self.simulate ? "" : "; uncore doctor says more");
 }
 
 static int open_platform(void)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units by the PMON discovery tables, which firmware leaves in memory, one or more a socket.
- * Layout: Intel 817509-001, section 1.9, tables 1-13 and 1-14, with the access type in bits
- * 63:62 as its code has it; unit type numbers and the encoding of PCI addresses: Linux
- * uncore_discovery.h.
+ * Units by the PMON discovery tables.
  *
  * What a table says is believed only as far as it agrees with units.tbl: MSR numbers within the
  * monitors' range, memory within the BARs of the guide, PCI functions that exist and have the
  * right device id, registers at the distances known. A table that is broken as a whole is not
- * used at all: the places of units.tbl are, and a note says so.
+ * used at all: the places of units.tbl are, and a note says so. The encoding of PCI addresses:
+ * Linux uncore_discovery.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,285 +16,9 @@
 #include "discover_walk.h"
 
 enum {
-	CAP_FIRST = 0x100, /* extended capabilities of PCI Express */
-	CAP_DVSEC = 0x23,  /* designated vendor-specific */
-	DVSEC_PMON = 1,
-	VENDOR_INTEL = 0x8086,
-	BAR_0 = 0x10,
-	MAX_BIR = 5,
-	MAP_SIZE = 0x80000, /* bytes that the guide maps */
-	RECORD_WORDS = 3,
-	ACCESS_MSR = 0,
-	ACCESS_MMIO = 1,
-	ACCESS_PCI = 2,
 	MSR_SLACK = 0x100, /* units behind the last that units.tbl knows */
 	PHYSICAL_BITS = 52
 };
-
-struct record {
-	uint16_t type; /* index into table->type */
-	uint16_t id;
-	uint16_t position; /* in the global status */
-	uint8_t n_controls, ctl, ctr, width, access;
-	uint64_t address; /* of unit control */
-	bool used;
-};
-
-/* What the tables of a socket say. */
-struct listing {
-	struct record *record;
-	size_t n, size;
-	unsigned tables; /* read */
-	bool broken;
-};
-
-struct search {
-	struct unc_walk *walk;
-	struct listing socket[UNC_MAX_SOCKETS];
-	uint64_t unknown[2]; /* unit type numbers below 128 that have been noted */
-};
-
-static unsigned bits(uint64_t word, unsigned high, unsigned low)
-{
-	return (unsigned)(word >> low & ((1ull << (high - low + 1)) - 1));
-}
-
-/* ------------------------------------------------------------- where tables are */
-
-/*
- * The next PMON capability of a function behind *offset (0: the first). Returns false if there
- * is none. `seen`: the capabilities visited, because a broken list may turn round for ever.
- */
-static bool next_dvsec(const struct unc_walk *walk, const struct unc_pci_function *f,
-		       unsigned *offset, uint64_t seen[16])
-{
-	unsigned at = *offset ? *offset : CAP_FIRST;
-	bool skip = *offset != 0;
-	uint32_t head, vendor, id;
-
-	while (at >= CAP_FIRST && unc_walk_config(walk, f, at, &head, NULL) == 0 && head &&
-	       head != UINT32_MAX) {
-		unsigned slot = at / 4;
-
-		if (!skip && seen[slot / 64] >> slot % 64 & 1) {
-			unc_walk_note(walk,
-				      "pci %04x:%02x:%02x.%x: the list of capabilities is "
-				      "endless",
-				      f->domain, f->bus, f->devfn >> 3, f->devfn & 7);
-			return false;
-		}
-		seen[slot / 64] |= 1ull << slot % 64;
-		/* Capability numbers of DVSECs belong to their vendor; 0: not filled in. */
-		if (!skip && bits(head, 15, 0) == CAP_DVSEC &&
-		    unc_walk_config(walk, f, at + 4, &vendor, NULL) == 0 &&
-		    unc_walk_config(walk, f, at + 8, &id, NULL) == 0 &&
-		    (bits(vendor, 15, 0) == VENDOR_INTEL || bits(vendor, 15, 0) == 0) &&
-		    bits(id, 15, 0) == DVSEC_PMON) {
-			*offset = at;
-			return true;
-		}
-		skip = false;
-		at = bits(head, 31, 20) & ~3u;
-	}
-	return false;
-}
-
-/* The address in the BAR that a PMON capability names. */
-static int table_address(const struct unc_walk *walk, const struct unc_pci_function *f,
-			 unsigned cap, uint64_t *address, struct unc_error *err)
-{
-	uint32_t bir, low, high = 0;
-
-	if (unc_walk_config(walk, f, cap + 12, &bir, err) < 0)
-		return UNC_ERR_TABLE;
-	bir = bits(bir, 2, 0);
-	if (bir > MAX_BIR)
-		return unc_fail(err, UNC_ERR_TABLE, "it names BAR %u, which does not exist", bir);
-	if (unc_walk_config(walk, f, BAR_0 + 4 * bir, &low, err) < 0)
-		return UNC_ERR_TABLE;
-	if (low & 1 || low == UINT32_MAX)
-		return unc_fail(err, UNC_ERR_TABLE, "BAR %u (0x%x) is no memory", bir, low);
-	if (bits(low, 2, 1) == 2) {
-		if (bir == MAX_BIR)
-			return unc_fail(err, UNC_ERR_TABLE, "BAR %u cannot have 64 bits", bir);
-		if (unc_walk_config(walk, f, BAR_0 + 4 * (bir + 1), &high, err) < 0)
-			return UNC_ERR_TABLE;
-	}
-	*address = (uint64_t)high << 32 | (low & ~0xfu);
-	if (!*address)
-		return unc_fail(err, UNC_ERR_TABLE, "BAR %u has no address", bir);
-	return 0;
-}
-
-/* ------------------------------------------------------------------- one table */
-
-static int check_global(const uint64_t word[RECORD_WORDS], unsigned *stride, unsigned *max,
-			struct unc_error *err)
-{
-	size_t size;
-
-	*stride = bits(word[0], 15, 8);
-	*max = bits(word[0], 25, 16);
-	size = (size_t)(*max + 1) * *stride * 8;
-	if ((word[0] == 0 && word[1] == 0) || word[0] == UINT64_MAX)
-		return unc_fail(err, UNC_ERR_TABLE, "there is no table in its BAR");
-	if (*stride < RECORD_WORDS)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"broken: records %u words apart, where one has %d", *stride,
-				RECORD_WORDS);
-	if (bits(word[0], 63, 62) > ACCESS_PCI)
-		return unc_fail(err, UNC_ERR_TABLE, "broken: access type 3 of global control");
-	if (bits(word[0], 63, 62) == ACCESS_MSR && word[1] >> 32)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"broken: global control 0x%" PRIx64 " is no MSR", word[1]);
-	if (*max == 0)
-		return unc_fail(err, UNC_ERR_TABLE, "broken: it has no unit records");
-	if (size > MAP_SIZE)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"truncated: %u records of %u bytes do not fit into 0x%x bytes",
-				*max, *stride * 8, MAP_SIZE);
-	return 0;
-}
-
-static int find_type(const struct unc_table *table, unsigned number)
-{
-	for (size_t i = 0; i < table->n_type; i++)
-		if (table->type[i].discovery >= 0 && (unsigned)table->type[i].discovery == number)
-			return (int)i;
-	return -1;
-}
-
-static int add_record(struct listing *list, const struct record *record, struct unc_error *err)
-{
-	if (list->n == list->size) {
-		size_t size = list->size ? 2 * list->size : 128;
-		void *more = realloc(list->record, size * sizeof(*record));
-
-		if (!more)
-			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-		list->record = more;
-		list->size = size;
-	}
-	list->record[list->n++] = *record;
-	return 0;
-}
-
-/* Word 2 may be 0: CHA 0 at status position 0. */
-static bool is_hole(const uint64_t word[RECORD_WORDS])
-{
-	return word[0] == 0 || word[1] == 0 || word[0] == UINT64_MAX || word[1] == UINT64_MAX ||
-	       word[2] == UINT64_MAX;
-}
-
-static void note_unknown(struct search *search, int socket, unsigned number)
-{
-	if (number < 128) {
-		if (search->unknown[number / 64] >> number % 64 & 1)
-			return;
-		search->unknown[number / 64] |= 1ull << number % 64;
-	}
-	unc_walk_note(search->walk,
-		      "socket %d: discovery lists units of type %u, which is not known", socket,
-		      number);
-}
-
-/* Takes the unit records of a table that is in memory as a whole. */
-static int take_records(struct search *search, int socket, const uint64_t *word, unsigned stride,
-			unsigned max, struct unc_error *err)
-{
-	struct listing *list = &search->socket[socket];
-	size_t before = list->n;
-
-	for (unsigned i = 1; i <= max; i++) {
-		const uint64_t *w = word + (size_t)i * stride;
-		struct record record = {
-			.n_controls = (uint8_t)bits(w[0], 7, 0),
-			.ctl = (uint8_t)bits(w[0], 15, 8),
-			.width = (uint8_t)bits(w[0], 23, 16),
-			.ctr = (uint8_t)bits(w[0], 31, 24),
-			.access = (uint8_t)bits(w[0], 63, 62),
-			.address = w[1],
-			.id = (uint16_t)bits(w[2], 31, 16),
-			.position = (uint16_t)bits(w[2], 47, 32),
-		};
-		int type = find_type(search->walk->table, bits(w[2], 15, 0));
-
-		if (is_hole(w))
-			continue;
-		if (type < 0) {
-			note_unknown(search, socket, bits(w[2], 15, 0));
-			continue;
-		}
-		record.type = (uint16_t)type;
-		if (add_record(list, &record, err) < 0)
-			return UNC_ERR_MEMORY;
-	}
-	if (list->n == before)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"broken: none of its %u records is of a known unit", max);
-	return 0;
-}
-
-static int read_table(struct search *search, const struct unc_pci_function *f, unsigned cap,
-		      int socket, struct unc_error *err)
-{
-	struct unc_bus *bus = search->walk->bus;
-	uint64_t address, global[RECORD_WORDS], *word;
-	struct unc_error why = {0};
-	unsigned stride = 0, max = 0;
-	size_t size;
-	int rc = table_address(search->walk, f, cap, &address, err);
-
-	if (rc == 0)
-		rc = bus->methods->memory(bus, address, global, sizeof(global), err);
-	if (rc == 0)
-		rc = check_global(global, &stride, &max, err);
-	if (rc < 0)
-		return rc;
-	size = (size_t)(max + 1) * stride * 8;
-	word = malloc(size);
-	if (!word)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	rc = bus->methods->memory(bus, address, word, size, &why);
-	if (rc < 0)
-		rc = unc_fail(err, UNC_ERR_TABLE, "truncated: %s", why.text);
-	else
-		rc = take_records(search, socket, word, stride, max, err);
-	free(word);
-	return rc;
-}
-
-/* Reads all tables. What is wrong with one is a note; only memory can run out. */
-static int read_tables(struct search *search, struct unc_error *err)
-{
-	struct unc_walk *walk = search->walk;
-
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
-		int socket = walk->socket[i];
-		uint64_t seen[16] = {0};
-		unsigned cap = 0;
-
-		while (next_dvsec(walk, f, &cap, seen)) {
-			struct unc_error why = {0};
-			int rc = socket < 0 ? unc_fail(&why, UNC_ERR_TABLE,
-						       "its socket cannot be told")
-					    : read_table(search, f, cap, socket, &why);
-
-			if (rc == UNC_ERR_MEMORY)
-				return unc_fail(err, rc, "%s", why.text);
-			if (rc < 0)
-				unc_walk_note(walk, "discovery table of pci %04x:%02x:%02x.%x: %s",
-					      f->domain, f->bus, f->devfn >> 3, f->devfn & 7,
-					      why.text);
-			if (socket >= 0) {
-				search->socket[socket].tables++;
-				search->socket[socket].broken |= rc < 0;
-			}
-		}
-	}
-	return 0;
-}
 
 /* ----------------------------------------------------------------- one record */
 
@@ -366,7 +88,7 @@ static int check_mmio(const struct unc_walk *walk, unsigned type, int socket, ui
 }
 
 /* PCI: the function exists, on this socket, and is what units.tbl expects there. */
-static int check_pci(const struct unc_walk *walk, const struct record *record, int socket,
+static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
 		     struct unc_error *err)
 {
 	const struct unc_tbl_part *part = main_part(walk, record->type);
@@ -398,13 +120,13 @@ static int check_pci(const struct unc_walk *walk, const struct record *record, i
 	return 0;
 }
 
-static int check_place(const struct unc_walk *walk, const struct record *record, int socket,
-		       struct unc_error *err)
+static int check_place(const struct unc_walk *walk, const struct unc_pmon_record *record,
+		       int socket, struct unc_error *err)
 {
 	static const uint8_t access[UNC_N_SPACES] = {
-		[UNC_SPACE_MSR] = ACCESS_MSR,
-		[UNC_SPACE_PCI] = ACCESS_PCI,
-		[UNC_SPACE_MMIO] = ACCESS_MMIO,
+		[UNC_SPACE_MSR] = UNC_PMON_MSR,
+		[UNC_SPACE_PCI] = UNC_PMON_PCI,
+		[UNC_SPACE_MMIO] = UNC_PMON_MMIO,
 	};
 	uint8_t space = main_part(walk, record->type)->space;
 
@@ -427,7 +149,7 @@ static uint8_t distance(const struct unc_table *t, const struct unc_tbl_type *ro
 }
 
 /* Does the unit look as units.tbl says? Fewer or narrower counters would be misread. */
-static int check_layout(const struct unc_walk *walk, const struct record *record,
+static int check_layout(const struct unc_walk *walk, const struct unc_pmon_record *record,
 			struct unc_error *err)
 {
 	const struct unc_tbl_type *row = &walk->table->type[record->type];
@@ -456,7 +178,7 @@ static int check_layout(const struct unc_walk *walk, const struct record *record
 
 /* An earlier record of the same unit, or another unit at the same place. */
 static const struct unc_instance *twin(const struct unc_walk *walk, size_t from,
-				       const struct record *record, uint64_t base)
+				       const struct unc_pmon_record *record, uint64_t base)
 {
 	for (size_t i = from; i < walk->n; i++)
 		if (walk->unit[i].index == record->id || walk->unit[i].part[0].base == base)
@@ -464,7 +186,37 @@ static const struct unc_instance *twin(const struct unc_walk *walk, size_t from,
 	return NULL;
 }
 
-static uint64_t base_of(const struct unc_walk *walk, const struct record *record)
+/* Has a unit been refused already? One note is enough for a type. */
+static bool refused(const struct unc_walk *walk, size_t from)
+{
+	for (size_t i = from; i < walk->n; i++)
+		if (!walk->unit[i].part[0].present)
+			return true;
+	return false;
+}
+
+/* More or wider counters than the guide knows do no harm. */
+static void note_surplus(const struct unc_walk *walk, const struct unc_pmon_list *list,
+			 unsigned type, int socket)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct unc_pmon_record *r = &list->record[i];
+
+		if (r->type != type || !r->used ||
+		    (r->n_controls <= row->n_counters && r->width <= row->width))
+			continue;
+		unc_walk_note(walk,
+			      "socket %d: discovery gives %s%u %u counters of %u bits; "
+			      "%u of %u bits are used",
+			      socket, type_name(walk, type), r->id, r->n_controls, r->width,
+			      row->n_counters, row->width);
+		return;
+	}
+}
+
+static uint64_t base_of(const struct unc_walk *walk, const struct unc_pmon_record *record)
 {
 	uint64_t address = record->address;
 
@@ -473,10 +225,9 @@ static uint64_t base_of(const struct unc_walk *walk, const struct record *record
 	return address - (uint64_t)control_offset(walk, record->type);
 }
 
-static int add_unit(struct unc_walk *walk, const struct record *record, int socket, size_t from,
-		    struct unc_error *err)
+static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
+		    size_t from, struct unc_error *err)
 {
-	const struct unc_tbl_type *row = &walk->table->type[record->type];
 	const char *name = type_name(walk, record->type);
 	uint64_t base = base_of(walk, record);
 	const struct unc_instance *other = twin(walk, from, record, base);
@@ -491,12 +242,6 @@ static int add_unit(struct unc_walk *walk, const struct record *record, int sock
 			      other->part[0].base);
 		return 0;
 	}
-	if (walk->n == from && (record->n_controls > row->n_counters || record->width > row->width))
-		unc_walk_note(walk,
-			      "socket %d: discovery gives %s%u %u counters of %u bits; %u of "
-			      "%u bits are used",
-			      socket, name, record->id, record->n_controls, record->width,
-			      row->n_counters, row->width);
 	unit = unc_walk_add(walk, record->type, socket, record->id, err);
 	if (!unit)
 		return UNC_ERR_MEMORY;
@@ -510,57 +255,94 @@ static int add_unit(struct unc_walk *walk, const struct record *record, int sock
 		unit->part[0].target = (uint32_t)walk->topo->socket[socket].cpu;
 	unc_fixed_parts(walk, unit, 1);
 	if (check_layout(walk, record, &why) < 0) {
+		if (!refused(walk, from))
+			unc_walk_note(walk, "socket %d: %s%u is not used: %s", socket, name,
+				      record->id, why.text);
 		unit->available = unit->part[0].present = false;
 		snprintf(unit->reason, sizeof(unit->reason), "%.159s", why.text);
-		if (walk->n == from + 1) /* the rest of the type is no better */
-			unc_walk_note(walk, "socket %d: %s%u: %s", socket, name, record->id,
-				      why.text);
 	}
 	return 0;
 }
 
-static int type_of_socket(struct search *search, unsigned type, int socket, struct unc_error *err)
+/* Checks the places of all records of a type. Returns how many records there are, and in *bad
+ * how many of them are broken. */
+static size_t check_records(const struct unc_walk *walk, const struct unc_pmon_list *list,
+			    unsigned type, int socket, bool fixed, size_t *bad)
 {
-	struct unc_walk *walk = search->walk;
-	const struct listing *list = &search->socket[socket];
-	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
-	bool fixed = pci && main_part(walk, type)->where.n;
-	size_t from = walk->n, n = 0;
-	bool broken = false;
-	int rc = 0;
+	struct unc_error first = {0};
+	unsigned first_id = 0;
+	size_t n = 0;
 
+	*bad = 0;
 	for (size_t i = 0; i < list->n; i++) {
-		struct record *record = &list->record[i];
+		struct unc_pmon_record *record = &list->record[i];
 		struct unc_error why = {0};
 
 		if (record->type != type)
 			continue;
 		n++;
 		record->used = check_place(walk, record, socket, &why) == 0;
-		if (record->used || (broken && fixed))
+		if (record->used || (*bad)++)
 			continue;
-		broken = true;
-		unc_walk_note(walk, "socket %d: discovery of %s%u is broken: %s%s", socket,
-			      type_name(walk, type), record->id, why.text,
-			      fixed ? "; all are taken from their device ids" : "; ignored");
+		first = why;
+		first_id = record->id;
 	}
+	if (*bad)
+		unc_walk_note(walk, "socket %d: discovery of %zu of %zu %s is broken (%s%u: %s)%s",
+			      socket, *bad, n, type_name(walk, type), type_name(walk, type),
+			      first_id, first.text,
+			      fixed ? "; all are taken from their device ids" : "");
 	/* What the guide gives no place for (CXL) may well be absent. */
 	if (!n && main_part(walk, type)->where.n)
 		unc_walk_note(walk, "socket %d: discovery lists no %s%s", socket,
 			      type_name(walk, type), fixed ? "; taken from their device ids" : "");
+	return n;
+}
+
+/* Lists a unit whose record is broken, so that it is not missed without a reason. */
+static int add_broken(struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
+		      size_t from, struct unc_error *err)
+{
+	struct unc_error why = {0};
+	struct unc_instance *unit;
+
+	if (twin(walk, from, record, UINT64_MAX))
+		return 0;
+	unit = unc_walk_add(walk, record->type, socket, record->id, err);
+	if (!unit)
+		return UNC_ERR_MEMORY;
+	check_place(walk, record, socket, &why);
+	snprintf(unit->reason, sizeof(unit->reason), "its discovery is broken: %.130s", why.text);
+	return 0;
+}
+
+static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, struct unc_error *err)
+{
+	struct unc_walk *walk = pmon->walk;
+	const struct unc_pmon_list *list = &pmon->socket[socket];
+	const struct unc_tbl_part *part = main_part(walk, type);
 	/* A PCI function proves by its device id that it is there; an MSR does not. */
-	if (fixed && (broken || !n))
+	bool fixed = part->space == UNC_SPACE_PCI && part->where.n;
+	size_t from = walk->n, bad, n;
+	int rc = 0;
+
+	n = check_records(walk, list, type, socket, fixed, &bad);
+	if (fixed && (bad || !n))
 		return unc_fixed_type(walk, type, socket, err);
+	note_surplus(walk, list, type, socket);
 	for (size_t i = 0; i < list->n && rc == 0; i++)
 		if (list->record[i].type == type && list->record[i].used)
 			rc = add_unit(walk, &list->record[i], socket, from, err);
+	for (size_t i = 0; i < list->n && rc == 0; i++)
+		if (list->record[i].type == type && !list->record[i].used)
+			rc = add_broken(walk, &list->record[i], socket, from, err);
 	return rc;
 }
 
-static int units_of_socket(struct search *search, int socket, struct unc_error *err)
+static int units_of_socket(struct unc_pmon *pmon, int socket, struct unc_error *err)
 {
-	struct unc_walk *walk = search->walk;
-	struct listing *list = &search->socket[socket];
+	struct unc_walk *walk = pmon->walk;
+	struct unc_pmon_list *list = &pmon->socket[socket];
 	bool trusted = list->tables && !list->broken;
 	int rc = 0;
 
@@ -572,7 +354,7 @@ static int units_of_socket(struct search *search, int socket, struct unc_error *
 		if (!walk->table->type[type].parts.n)
 			continue;
 		if (trusted && walk->table->type[type].discovery >= 0)
-			rc = type_of_socket(search, type, socket, err);
+			rc = type_of_socket(pmon, type, socket, err);
 		else
 			rc = unc_fixed_type(walk, type, socket, err);
 	}
@@ -581,17 +363,15 @@ static int units_of_socket(struct search *search, int socket, struct unc_error *
 
 int unc_discover_table(struct unc_walk *walk, struct unc_error *err)
 {
-	struct search *search = calloc(1, sizeof(*search));
+	struct unc_pmon *pmon = calloc(1, sizeof(*pmon));
 	int rc;
 
-	if (!search)
+	if (!pmon)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	search->walk = walk;
-	rc = read_tables(search, err);
+	pmon->walk = walk;
+	rc = unc_pmon_read(pmon, err);
 	for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
-		rc = units_of_socket(search, socket, err);
-	for (int socket = 0; socket < UNC_MAX_SOCKETS; socket++)
-		free(search->socket[socket].record);
-	free(search);
+		rc = units_of_socket(pmon, socket, err);
+	unc_pmon_free(pmon);
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What discover.c, discover_fixed.c and discover_table.c share while the units are searched. */
+/* What the files discover*.c share while the units are searched. */
 #ifndef UNC_DISCOVER_WALK_H
 #define UNC_DISCOVER_WALK_H
 
@@ -58,6 +58,35 @@ int unc_fixed_bar(const struct unc_walk *, const struct unc_tbl_bar *, unsigned 
 void unc_fixed_parts(const struct unc_walk *, struct unc_instance *, unsigned first);
 /* Adds the units of a type on a socket by the places of the tables. */
 int unc_fixed_type(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
+
+/* ---- discover_pmon.c */
+enum { UNC_PMON_MSR, UNC_PMON_MMIO, UNC_PMON_PCI }; /* access types */
+
+struct unc_pmon_record {
+	uint16_t type; /* index into table->type */
+	uint16_t id;
+	uint16_t position; /* in the global status */
+	uint8_t n_controls, ctl, ctr, width, access;
+	uint64_t address; /* of unit control */
+	bool used;
+};
+
+/* What the discovery tables of a socket say. */
+struct unc_pmon_list {
+	struct unc_pmon_record *record;
+	size_t n, size;
+	unsigned tables; /* read */
+	bool broken;     /* one of them: none is to be trusted */
+};
+
+struct unc_pmon {
+	struct unc_walk *walk;
+	struct unc_pmon_list socket[UNC_MAX_SOCKETS];
+};
+
+/* Reads all tables. What is wrong with one is a note; UNC_ERR_MEMORY only. */
+int unc_pmon_read(struct unc_pmon *, struct unc_error *err);
+void unc_pmon_free(struct unc_pmon *); /* allocated with calloc() */
 
 /* ---- discover_table.c */
 /* Adds the units of all types by the PMON discovery tables, and by the places of units.tbl

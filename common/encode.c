@@ -144,6 +144,54 @@ static int check_uses(struct work *w, const uint16_t *umask, unsigned n)
 	return 0;
 }
 
+/* The value that an umask gives a field, by itself or as a default; 0 if none. */
+static uint64_t umask_value(const struct unc_table *t, const struct unc_tbl_umask *u, uint16_t field)
+{
+	const struct unc_range *ranges[] = {&u->sets, &u->defaults};
+
+	for (unsigned k = 0; k < 2; k++)
+		for (uint32_t i = 0; i < ranges[k]->n; i++)
+			if (t->set[ranges[k]->first + i].field == field)
+				return t->set[ranges[k]->first + i].value;
+	return 0;
+}
+
+/*
+ * Two umasks that both differ in two fields would count the cross product: READ on port 0 with
+ * WRITE on port 1 also counts WRITE on port 0.
+ */
+static bool cross_product(const struct unc_table *t, const struct unc_tbl_umask *a,
+			  const struct unc_tbl_umask *b)
+{
+	const struct unc_range *ranges[] = {&a->sets, &a->defaults};
+	unsigned differ = 0;
+
+	for (unsigned k = 0; k < 2; k++)
+		for (uint32_t i = 0; i < ranges[k]->n; i++) {
+			const struct unc_tbl_set *s = &t->set[ranges[k]->first + i];
+			uint64_t other = umask_value(t, b, s->field);
+
+			differ += s->value && other && s->value != other;
+		}
+	return differ > 1;
+}
+
+static int check_pairs(struct work *w, const uint16_t *umask, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < i; k++) {
+			const struct unc_tbl_umask *a = &w->t->umask[umask[k]],
+						   *b = &w->t->umask[umask[i]];
+
+			if (cross_product(w->t, a, b))
+				return refuse(w, UNC_ERR_INVALID,
+					      "umasks %s and %s cannot be combined: the counter would "
+					      "count each kind at each place",
+					      unc_tbl_str(w->t, a->name), unc_tbl_str(w->t, b->name));
+		}
+	return 0;
+}
+
 /* Umasks that cannot stand alone, or not together. */
 static int check_umasks(struct work *w, const uint16_t *umask, unsigned n)
 {
@@ -165,7 +213,7 @@ static int check_umasks(struct work *w, const uint16_t *umask, unsigned n)
 	if (n && !whole)
 		return refuse(w, UNC_ERR_INVALID, "umask %s counts nothing alone; add one that does%s",
 			      unc_tbl_str(w->t, w->t->umask[umask[0]].name), "");
-	return 0;
+	return check_pairs(w, umask, n);
 }
 
 static int fail_no_umask(struct work *w, const struct unc_tbl_event *e)

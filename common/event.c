@@ -9,6 +9,8 @@
 #include "table_build.h"
 #include "text.h"
 
+enum { TOO_LARGE = 0x10000 }; /* larger than any index or socket */
+
 #define WANT "want [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]"
 
 static const char *type_name(const struct unc_table *t, unsigned type)
@@ -147,15 +149,13 @@ static int parse_type(const struct unc_table *t, const char *text, char *word,
 		return 0;
 	while (length && word[length - 1] >= '0' && word[length - 1] <= '9')
 		length--;
-	if (length == 0 || !word[length] || !unc_parse_number(word + length, &index) ||
-	    index > 0xffff)
+	if (length == 0 || !word[length])
 		return fail_type(t, text, word, err);
+	spec->index = unc_parse_number(word + length, &index) && index < TOO_LARGE ? (int)index :
+										     TOO_LARGE;
 	word[length] = '\0';
 	spec->type = unc_find_type(t, word);
-	if (spec->type == UNC_NONE)
-		return fail_type(t, text, word, err);
-	spec->index = (int)index;
-	return 0;
+	return spec->type == UNC_NONE ? fail_type(t, text, word, err) : 0;
 }
 
 /* An event without its type: fine if only one type has it. */
@@ -318,11 +318,11 @@ static int field_value(const struct unc_table *t, const struct unc_spec *spec,
 			out->value = t->value[f->values.first + i].value;
 			return 0;
 		}
-	if (!unc_parse_number(text, &out->value))
+	if (!unc_parse_number(text, &out->value) && !unc_is_number(text))
 		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s=%s is not a number%s",
 				type_name(t, spec->type), event_name(t, spec->event), name, text,
 				f->values.n ? " or a name of the table" : "");
-	if (out->value > max)
+	if (!unc_parse_number(text, &out->value) || out->value > max)
 		return unc_fail(err, UNC_ERR_RANGE, "%s.%s: %s=%s does not fit; the limit is %llu",
 				type_name(t, spec->type), event_name(t, spec->event), name, text,
 				(unsigned long long)max);
@@ -369,10 +369,11 @@ static int place_number(const struct unc_table *t, struct unc_spec *spec, const 
 	if (*out >= 0)
 		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s is given twice",
 				type_name(t, spec->type), event_name(t, spec->event), name);
-	if (!unc_parse_number(value, &v) || v > 0xffff)
+	if (!unc_is_number(value))
 		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s=%s is not a number",
 				type_name(t, spec->type), event_name(t, spec->event), name, value);
-	*out = (int)v;
+	/* check_index() refuses what is too large */
+	*out = unc_parse_number(value, &v) && v < TOO_LARGE ? (int)v : TOO_LARGE;
 	return 0;
 }
 
@@ -423,6 +424,9 @@ static int parse_head(const struct unc_table *t, const char *text, char *head,
 	char *rest = head, *dot = strchr(head, '.');
 	int rc;
 
+	if (head[0] == '\0' || dot == head || (dot && dot[1] == '\0'))
+		return unc_fail(err, UNC_ERR_INVALID, "%s: the unit type or the event is empty; " WANT,
+				text);
 	spec->type = public_type(t, head, &used);
 	if (spec->type != UNC_NONE) {
 		rest = head + used;
@@ -445,7 +449,7 @@ static int parse_head(const struct unc_table *t, const char *text, char *head,
 	return add_umask(t, spec, rest + used + 1, err);
 }
 
-static int check_index(const struct unc_table *t, const struct unc_spec *spec,
+static int check_index(const struct unc_table *t, const char *text, const struct unc_spec *spec,
 		       struct unc_error *err)
 {
 	unsigned n = unc_type_instances(t, spec->type);
@@ -453,12 +457,11 @@ static int check_index(const struct unc_table *t, const struct unc_spec *spec,
 	if (n == 0)
 		n = 64; /* known to discovery only */
 	if (spec->index >= (int)n)
-		return unc_fail(err, UNC_ERR_RANGE, "%s%d: no such unit; a socket has at most %s0 to %s%u",
-				type_name(t, spec->type), spec->index, type_name(t, spec->type),
-				type_name(t, spec->type), n - 1);
+		return unc_fail(err, UNC_ERR_RANGE, "%s: no such unit; a socket has at most %s0 to %s%u",
+				text, type_name(t, spec->type), type_name(t, spec->type), n - 1);
 	if (spec->socket >= 64)
-		return unc_fail(err, UNC_ERR_RANGE, "%s.%s: socket=%d does not fit; the limit is 63",
-				type_name(t, spec->type), event_name(t, spec->event), spec->socket);
+		return unc_fail(err, UNC_ERR_RANGE, "%s: the socket does not fit; the limit is 63",
+				text);
 	return 0;
 }
 
@@ -480,7 +483,8 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 					"in an event; " WANT, text);
 	strcpy(copy, text);
 	colon = strchr(copy, ':');
-	if (colon && colon[1] == ':') { /* type::EVENT is type.EVENT */
+	if (colon && colon[1] == ':' && !memchr(copy, '.', (size_t)(colon - copy)) &&
+	    strncmp(copy, "UNC_", 4) != 0) { /* type::EVENT is type.EVENT */
 		*colon = '.';
 		memmove(colon + 1, colon + 2, strlen(colon + 2) + 1);
 		colon = strchr(copy, ':');
@@ -496,7 +500,7 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 		if ((rc = parse_item(t, &spec, colon, err)) < 0)
 			return rc;
 	}
-	if ((rc = check_index(t, &spec, err)) < 0)
+	if ((rc = check_index(t, text, &spec, err)) < 0)
 		return rc;
 	*out = spec;
 	return 0;
@@ -522,14 +526,16 @@ static void put(struct out *o, const char *format, ...)
 	o->n += (size_t)n;
 }
 
-static void put_field(struct out *o, const struct unc_table *t, const struct unc_spec_field *sf)
+static void put_field(struct out *o, const struct unc_table *t, const struct unc_tbl_event *e,
+		      const struct unc_spec_field *sf)
 {
 	const struct unc_tbl_field *f = &t->field[sf->field];
 	const char *name = unc_tbl_str(t, f->name);
+	uint16_t umask;
 
 	if (sf->node)
 		put(o, ":%s=%s", name, sf->node == UNC_NODE_LOCAL ? "local" : "remote");
-	else if (unc_field_max(f) == 1 && sf->value == 1)
+	else if (unc_field_max(f) == 1 && sf->value == 1 && !find_umask(t, e, name, &umask))
 		put(o, ":%s", name);
 	else if (sf->value < 10 || f->reg[0] == UNC_NONE)
 		put(o, ":%s=%llu", name, (unsigned long long)sf->value);
@@ -548,7 +554,7 @@ int unc_spec_format(const struct unc_table *t, const struct unc_spec *spec, char
 	for (unsigned i = 0; i < spec->n_umasks; i++)
 		put(&o, ":%s", unc_tbl_str(t, t->umask[spec->umask[i]].name));
 	for (unsigned i = 0; i < spec->n_fields; i++)
-		put_field(&o, t, &spec->field[i]);
+		put_field(&o, t, &t->event[spec->event], &spec->field[i]);
 	if (spec->socket >= 0)
 		put(&o, ":socket=%d", spec->socket);
 	return o.n < size ? 0 : UNC_ERR_RANGE;

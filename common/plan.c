@@ -46,10 +46,10 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan,
 {
 	for (size_t i = 0; i < n; i++) {
 		/* What somebody else has set as we need it is not ours to write. */
-		if (u->shared && s[i].value == s[i].found)
+		if (found ? s[i].keep : u->shared && s[i].value == s[i].found)
 			continue;
 		int rc = unc_plan_add(t, plan, u->instance, s[i].reg, UNC_OP_WRITE,
-				      found ? s[i].found : s[i].value, err);
+				      found ? s[i].restore : s[i].value, err);
 		if (rc < 0)
 			return rc;
 	}

@@ -8,9 +8,13 @@
 
 #include "discover.h"
 
-struct unc_setting { /* reg = value; what was there before */
+struct unc_setting { /* reg = value */
 	uint16_t reg;
-	uint64_t value, found;
+	bool claimed;     /* noted in platform->claim */
+	bool keep;        /* another session needs it so: it is not put back */
+	uint64_t value;
+	uint64_t found;   /* what is there now */
+	uint64_t restore; /* what was there before any session of ours came */
 };
 
 enum { UNC_PLAN_SETTINGS = 64 };

@@ -278,6 +278,7 @@ int unc_platform_open(const struct unc_options *options, struct unc_platform **o
 	if (!p)
 		return unc_fail(&open_error, UNC_ERR_MEMORY, "out of memory");
 	pthread_mutex_init(&p->lock, NULL);
+	pthread_mutex_init(&p->program, NULL);
 	p->log = o.log;
 	p->log_user = o.log_user;
 	int rc = open_platform(p, &o, &open_error);
@@ -299,6 +300,8 @@ void unc_platform_close(struct unc_platform *p)
 	unc_sim_close(p->sim);
 	unc_fs_close(p->fs);
 	unc_table_set_free(&p->set);
+	free(p->claim);
+	pthread_mutex_destroy(&p->program);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }

@@ -13,6 +13,8 @@
 #include "table.h"
 #include "table_load.h"
 
+struct unc_claim; /* claim.h */
+
 struct unc_platform {
 	const struct unc_table *table;
 	struct unc_table_set set; /* tables of UNCORE_TABLES, if any */
@@ -26,6 +28,9 @@ struct unc_platform {
 	uint64_t opened_ns, opened_tsc;
 	pthread_mutex_t lock; /* of error, access and the metrics' lazy part */
 	struct unc_error error;
+	pthread_mutex_t program; /* held by who looks at controls until he has set them; of claim */
+	struct unc_claim *claim;
+	size_t n_claims;
 	/* descriptors (describe.c) */
 	struct unc_cpu cpu;
 	int models[8];

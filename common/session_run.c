@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "claim.h"
 #include "schedule.h"
 #include "session.h"
 #include "table_build.h"
@@ -153,7 +154,8 @@ static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64
 {
 	if (*n == UNC_PLAN_SETTINGS)
 		return unc_fail(err, UNC_ERR_CONFLICT, "too many settings for one unit");
-	list[*n] = (struct unc_setting){.reg = reg, .value = value, .found = found};
+	list[*n] = (struct unc_setting){.reg = reg, .value = value, .found = found,
+					.restore = found};
 	++*n;
 	return 0;
 }
@@ -214,14 +216,23 @@ static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_s
 	return rc < 0 ? rc : set_filters(s, u, slot, found, err);
 }
 
-/* Whether a fixed counter runs already. */
+/* Whether the session has the register for itself. */
+static bool ours(const struct unc_plan_unit *u, uint16_t reg)
+{
+	for (size_t i = 0; i < u->n_controls; i++)
+		if (u->control[i].reg == reg)
+			return !u->control[i].keep;
+	return false;
+}
+
+/* Whether a fixed counter runs for somebody else. */
 static bool fixed_running(const struct unc_table *t, const struct unc_tbl_type *type,
-			  const struct found *found)
+			  const struct unc_plan_unit *u, const struct found *found)
 {
 	for (uint32_t i = 0; i < type->counters.n; i++) {
 		const struct unc_tbl_counter *c = &t->counter[type->counters.first + i];
 
-		if (c->ctl != UNC_NONE && c->enable &&
+		if (c->ctl != UNC_NONE && c->enable && !ours(u, c->ctl) &&
 		    (found->other[(c->ctl - type->regs.first) % MAX_REGS] & c->enable) == c->enable)
 			return true;
 	}
@@ -245,7 +256,7 @@ static int prepare_unit(struct unc_session *s, uint32_t instance, struct unc_pla
 		return rc;
 	*u = (struct unc_plan_unit){.instance = instance_of(s, instance)};
 	uint32_t busy = busy_counters(type, &found);
-	u->shared = busy || fixed_running(t, type, &found);
+	u->shared = busy || fixed_running(t, type, u, &found);
 	for (size_t i = 0; i < n; i++)
 		code[i] = &s->slot[slots[i]].code;
 	if (unc_schedule(code, n, busy, counter, &conflict) < 0)
@@ -348,16 +359,20 @@ static int look_for_neighbours(struct unc_session *s, struct unc_error *err)
 		for (size_t k = 0; k < u->n_controls; k++)
 			if (t->reg[u->control[k].reg].role == UNC_ROLE_CTL)
 				busy &= ~((uint32_t)1 << t->reg[u->control[k].reg].number);
-		u->shared = busy != 0;
+		u->shared = busy || fixed_running(t, type, u, &found);
 	}
 	return 0;
 }
 
-int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
+/* ---- stopping and starting */
+
+static int unprogram(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_plan plan;
-	int rc = look_for_neighbours(s, err), look = 0;
+	int rc, look = 0;
 
+	unc_claim_release(s->platform, s->unit, s->n_units);
+	rc = look_for_neighbours(s, err);
 	if (rc == 0)
 		rc = unc_plan_stop(s->platform->table, s->unit, s->n_units, &plan, err);
 	if (rc < 0)
@@ -374,6 +389,14 @@ int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
 	return rc < 0 ? rc : look;
 }
 
+int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
+{
+	pthread_mutex_lock(&s->platform->program);
+	int rc = unprogram(s, err);
+	pthread_mutex_unlock(&s->platform->program);
+	return rc;
+}
+
 static int program(struct unc_session *s, bool *touched, struct unc_error *err)
 {
 	struct unc_plan plan;
@@ -388,6 +411,8 @@ static int program(struct unc_session *s, bool *touched, struct unc_error *err)
 	if (rc < 0)
 		return rc;
 	rc = plan.n ? unc_access_prepare(s->platform->access, plan.op, plan.n, err) : 0;
+	if (rc == 0)
+		rc = unc_claim(s->platform, s->unit, s->n_units, err);
 	if (rc == 0) {
 		*touched = true;
 		rc = run(s, plan.op, plan.n, "programming the counters", err);
@@ -413,8 +438,12 @@ static int take_base(struct unc_session *s, struct unc_error *err)
 int unc_session_program(struct unc_session *s, struct unc_error *err)
 {
 	bool touched;
-	int rc = program(s, &touched, err);
+	int rc;
 
+	/* Two sessions that start at the same time must not find the same counter free. */
+	pthread_mutex_lock(&s->platform->program);
+	rc = program(s, &touched, err);
+	pthread_mutex_unlock(&s->platform->program);
 	if (rc == 0)
 		rc = take_base(s, err);
 	if (rc < 0 && touched) {
@@ -492,6 +521,7 @@ int unc_session_rotate(struct unc_session *s)
 	if (rc < 0) {
 		unc_session_unwatch(s);
 		s->running = false;
+		s->final = true; /* its last interval has ended */
 	}
 	return rc;
 }
@@ -529,6 +559,7 @@ static int walk(const struct unc_session *s, const struct unc_plan *plan, unc_op
 int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_fn fn, void *user)
 {
 	struct unc_plan plan = {0};
+	unsigned now = s->now; /* a stopped session still tells its values */
 	uint32_t *slot;
 	int rc = 0;
 
@@ -537,20 +568,19 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 		s->now = 0;
 		rc = prepare_units(s, &s->error);
 	}
-	if (rc < 0)
-		return rc;
-	if (phase == UNC_PHASE_READ) {
+	if (rc == 0 && phase == UNC_PHASE_READ) {
 		slot = calloc(s->n_slots + 1, sizeof(*slot));
 		rc = slot ? build_reads(s, &plan, slot, &s->error) :
 			    unc_fail(&s->error, UNC_ERR_MEMORY, "out of memory");
 		free(slot);
-	} else if (phase == UNC_PHASE_START) {
+	} else if (rc == 0 && phase == UNC_PHASE_START) {
 		rc = unc_plan_start(s->platform->table, s->unit, s->n_units, &plan, &s->error);
-	} else {
+	} else if (rc == 0) {
 		rc = unc_plan_stop(s->platform->table, s->unit, s->n_units, &plan, &s->error);
 	}
 	if (rc == 0)
 		rc = walk(s, &plan, fn, user);
 	unc_plan_free(&plan);
+	s->now = now;
 	return rc;
 }

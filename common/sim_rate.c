@@ -74,15 +74,25 @@ static double loaded(const struct sim_block *block, double rate)
 
 static int bits(const struct unc_tbl_rate *row)
 {
-	return __builtin_popcountll(row->ctl_mask) + __builtin_popcountll(row->filter_mask);
+	int n = __builtin_popcountll(row->ctl_mask);
+
+	for (unsigned i = 0; i < row->n_filters; i++)
+		n += __builtin_popcountll(row->filter[i].mask);
+	return n;
 }
 
 static bool filter_fits(const struct sim_block *block, const struct unc_tbl_rate *row)
 {
-	if (row->filter_reg == UNC_NONE)
-		return true;
-	uint64_t value = block->reg[row->filter_reg - block->type->row->regs.first].value;
-	return (value & row->filter_mask) == row->filter;
+	if (row->only_socket && row->only_socket != block->socket + 1)
+		return false;
+	for (unsigned i = 0; i < row->n_filters; i++) {
+		const struct unc_tbl_rate_filter *f = &row->filter[i];
+		uint64_t value = block->reg[f->reg - block->type->row->regs.first].value;
+
+		if ((value & f->mask) != f->value)
+			return false;
+	}
+	return true;
 }
 
 /* The row of programmable counters that names most of a control value; NULL: none fits. */

@@ -202,10 +202,14 @@ struct unc_tbl_metric {
 /* Simulated workload: what control value counts at what rate. */
 struct unc_tbl_rate {
 	uint16_t type;
-	uint16_t counter;   /* fixed or free-running counter, or UNC_NONE */
-	uint16_t filter_reg;/* index into regs, or UNC_NONE */
+	uint16_t counter;    /* fixed or free-running counter, or UNC_NONE */
+	uint8_t only_socket; /* 0: every socket; else socket + 1 */
+	uint8_t n_filters;
 	uint64_t ctl, ctl_mask;
-	uint64_t filter, filter_mask;
+	struct unc_tbl_rate_filter {
+		uint16_t reg; /* index into regs */
+		uint64_t value, mask;
+	} filter[4];
 	double per_second;  /* per unit, at load 1 */
 	double per_clock;   /* mean increment per clock of the unit while it counts (occupancy) */
 };

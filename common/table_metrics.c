@@ -303,10 +303,26 @@ static uint64_t what_mask(const struct unc_table *t, const struct unc_tbl_type *
 	return mask;
 }
 
+static int add_rate(struct unc_table_reader *r, struct unc_tbl_rate *rate,
+		    const struct unc_code *code, struct unc_error *err)
+{
+	if (code->n_filters > sizeof(rate->filter) / sizeof(rate->filter[0]))
+		return unc_fail(err, UNC_ERR_TABLE, "a rate may depend on 4 filter registers");
+	rate->counter = code->counter;
+	rate->ctl_mask = what_mask(&r->t, &r->t.type[rate->type]);
+	rate->ctl = code->ctl & rate->ctl_mask;
+	rate->n_filters = (uint8_t)code->n_filters;
+	for (unsigned i = 0; i < code->n_filters; i++)
+		rate->filter[i] = (struct unc_tbl_rate_filter){
+			code->filter[i].reg, code->filter[i].value, code->filter[i].mask};
+	*unc_add_rate(r) = *rate;
+	return 0;
+}
+
 static int read_rate(struct unc_table_reader *r, struct unc_line *line, bool per_clock,
 		     struct unc_error *err)
 {
-	struct unc_tbl_rate rate = {.counter = UNC_NONE, .filter_reg = UNC_NONE};
+	struct unc_tbl_rate rate = {.counter = UNC_NONE};
 	struct unc_spec spec;
 	struct unc_code code;
 	char text[UNC_SPEC_MAX];
@@ -337,18 +353,16 @@ static int read_rate(struct unc_table_reader *r, struct unc_line *line, bool per
 	    (rc = set_let(r, "clock", clock_of(&r->t, rate.type), true, err)) < 0 ||
 	    (rc = evaluate(r, expression, &value, err)) < 0)
 		return rc;
-	rate.counter = code.counter;
-	rate.ctl = code.ctl;
-	rate.ctl_mask = what_mask(&r->t, &r->t.type[rate.type]);
-	rate.ctl &= rate.ctl_mask;
-	if (code.n_filters) {
-		rate.filter_reg = code.filter[0].reg;
-		rate.filter = code.filter[0].value;
-		rate.filter_mask = code.filter[0].mask;
-	}
 	rate.per_second = per_clock ? 0 : value;
 	rate.per_clock = per_clock ? value : 0;
-	*unc_add_rate(r) = rate;
+	if (!code.by_socket)
+		return add_rate(r, &rate, &code, err);
+	for (int socket = 0; socket < r->t.machine.sockets; socket++) {
+		rate.only_socket = (uint8_t)(socket + 1);
+		if ((rc = unc_spec_encode(&r->t, &spec, socket, r->t.machine.sockets, &code, err)) < 0 ||
+		    (rc = add_rate(r, &rate, &code, err)) < 0)
+			return rc;
+	}
 	return 0;
 }
 

@@ -129,6 +129,15 @@ bool unc_parse_number(const char *text, uint64_t *value)
 	return true;
 }
 
+bool unc_is_number(const char *text)
+{
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	const char *digits = hex ? "0123456789abcdefABCDEF" : "0123456789";
+
+	text += hex ? 2 : 0;
+	return text[0] && strspn(text, digits) == strlen(text);
+}
+
 bool unc_parse_double(const char *text, double *value)
 {
 	char *end;

@@ -37,6 +37,8 @@ int unc_line_next(struct unc_lines *, struct unc_line *line, struct unc_error *e
 
 /* A whole text as an unsigned number, decimal or 0x. */
 bool unc_parse_number(const char *text, uint64_t *value);
+/* Looks like a number, however large. */
+bool unc_is_number(const char *text);
 /* A whole text as a decimal floating point number. */
 bool unc_parse_double(const char *text, double *value);
 /* "HIGH:LOW" or one bit number, within 0..63. */

@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef SRCDIR
-#define SRCDIR "."
-#endif
-
 static char *trim(char *s)
 {
 	size_t n;
@@ -42,12 +38,15 @@ static void split(char *line, struct cases_row *row)
 
 int cases_read(const char *name, cases_fn fn, void *user)
 {
-	const char *folder = getenv("UNCORE_TESTS");
+	const char *tests = getenv("UNCORE_TESTS"), *source = getenv("SRCDIR");
 	char path[1024], line[1024];
 	struct cases_row row = {.file = name};
 	int rows = 0;
 
-	snprintf(path, sizeof(path), "%s/%s", folder ? folder : SRCDIR, name);
+	if (tests)
+		snprintf(path, sizeof(path), "%s/%s", tests, name);
+	else
+		snprintf(path, sizeof(path), "%s/tests/%s", source ? source : ".", name);
 	FILE *f = fopen(path, "r");
 	if (!f) {
 		printf("# cannot open %s\n", path);

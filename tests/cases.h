@@ -17,8 +17,9 @@ struct cases_row {
 typedef void (*cases_fn)(void *user, const struct cases_row *);
 
 /*
- * Calls fn for each row of the file `name`, which is below $UNCORE_TESTS or else below the
- * source folder. Returns the number of rows, or -1 with a line on stdout.
+ * Calls fn for each row of the file `name`, which is below $UNCORE_TESTS, or else below
+ * tests/ of the source tree $SRCDIR (default: the current folder). Returns the number of
+ * rows, or -1 with a line on stdout.
  */
 int cases_read(const char *name, cases_fn fn, void *user);
 

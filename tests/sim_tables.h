@@ -48,7 +48,7 @@ static const struct words {
 #define NO_REGS .first_ctl = UNC_NONE, .first_ctr = UNC_NONE
 #define NO_FIELDS .f_event = UNC_NONE, .f_umask = UNC_NONE
 #define RATE(t, value, mask, ...)                                                            \
-	{.type = (t), .counter = UNC_NONE, .filter_reg = UNC_NONE, .ctl = (value),           \
+	{.type = (t), .counter = UNC_NONE, .ctl = (value),           \
 	 .ctl_mask = (mask), __VA_ARGS__}
 #define N(array) .n_##array
 
@@ -161,8 +161,8 @@ static const struct unc_tbl_rate alpha_rate[] = {
 	RATE(A_CBO, 0x0011, 0xFF, .per_clock = 2.5),           /* RxR_OCCUPANCY */
 	RATE(A_CBO, 0x0013, 0xFF, .per_second = 1e9),          /* BURST */
 	RATE(A_CBO, 0x0135, 0xFFFF, .per_second = 1e6),        /* TOR_INSERTS */
-	{.type = A_CBO, .counter = UNC_NONE, .filter_reg = A_CBO_FILTER, .ctl = 0x0135,
-	 .ctl_mask = 0xFFFF, .filter = 0x182u << 23, .filter_mask = 0x1FFu << 23,
+	{.type = A_CBO, .counter = UNC_NONE, .n_filters = 1, .ctl = 0x0135,
+	 .ctl_mask = 0xFFFF, .filter = {{A_CBO_FILTER, 0x182u << 23, 0x1FFu << 23}},
 	 .per_second = 3e6},
 	RATE(A_CBO, 0x0137, 0xFFFF, .per_second = 1000),       /* three umasks of one event */
 	RATE(A_CBO, 0x0237, 0xFFFF, .per_second = 20000),
@@ -173,8 +173,8 @@ static const struct unc_tbl_rate alpha_rate[] = {
 	RATE(A_CBO, 0x0138, 0xFFFF, .per_second = 55e3),       /* ... but for this one */
 	RATE(A_IMC, 0x0304, 0xFFFF, .per_second = 1e8),        /* CAS_COUNT.RD */
 	RATE(A_QPI, 0x0038, 0xFF, .per_second = 1e5),          /* CTO_COUNT */
-	{.type = A_QPI, .counter = UNC_NONE, .filter_reg = A_QPI_MATCH, .ctl = 0x38,
-	 .ctl_mask = 0xFF, .filter = 0x1C00, .filter_mask = 0x1E00, .per_second = 9e5},
+	{.type = A_QPI, .counter = UNC_NONE, .n_filters = 1, .ctl = 0x38,
+	 .ctl_mask = 0xFF, .filter = {{A_QPI_MATCH, 0x1C00, 0x1E00}}, .per_second = 9e5},
 };
 
 static const struct unc_tbl_sim_unit alpha_sim_unit[] = {
@@ -296,8 +296,8 @@ static const struct unc_tbl_rate beta_rate[] = {
 	RATE(B_CHA, 0x01, 0xFF, .per_second = 2e9),
 	RATE(B_CHA, 0x000000200000FF34, 0xFFFFFFFF0000FFFF, .per_second = 5e7),
 	RATE(B_CHA, 0x000000400000FF34, 0xFFFFFFFF0000FFFF, .per_second = 6e7),
-	{.type = B_IIO, .counter = 1, .filter_reg = UNC_NONE, .per_second = 1e6},
-	{.type = B_IIO, .counter = 2, .filter_reg = UNC_NONE, .per_second = 45e6},
+	{.type = B_IIO, .counter = 1, .per_second = 1e6},
+	{.type = B_IIO, .counter = 2, .per_second = 45e6},
 };
 
 static const struct unc_tbl_sim_unit beta_sim_unit[] = {

@@ -430,7 +430,7 @@ static void test_no_counters(void)
 	CU_ASSERT(host.init() != 0);
 	unsetenv("UNCORE_SYSROOT");
 	CHECK_NUMBER(errors(), 1);
-	CU_ASSERT(logged("; remedy: "));
+	CU_ASSERT(logged("; uncore doctor says more\n"));
 	end();
 }
 
@@ -476,7 +476,7 @@ int main(void)
 		{"rotation of the real session", test_real_rotation},
 		{"a total that needs two passes", test_total_of_two_passes},
 		{"read errors: one message, a new start", test_read_error},
-		{"no counters: why, and a remedy", test_no_counters},
+		{"no counters: why", test_no_counters},
 		{"no such simulated machine", test_no_such_machine},
 		{"a good start after a bad one", test_again},
 		{NULL, NULL},

@@ -87,9 +87,12 @@ static void print_events(const struct unc_table *t, size_t n)
 	     row->code, row->aggregate);
 	ROWS(metric, "{%u,%u,%u,%u,%u,%u,%u},\n", row->name, row->formula, row->unit, row->desc,
 	     row->unavailable, row->type, row->kind);
-	ROWS(rate, "{%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,0x%llxull,%.17g,%.17g},\n", row->type,
-	     row->counter, row->filter_reg, (ull)row->ctl, (ull)row->ctl_mask, (ull)row->filter,
-	     (ull)row->filter_mask, row->per_second, row->per_clock);
+#define F(i) row->filter[i].reg, (ull)row->filter[i].value, (ull)row->filter[i].mask
+	ROWS(rate,
+	     "{%u,%u,%u,%u,0x%llxull,0x%llxull,{{%u,0x%llxull,0x%llxull},{%u,0x%llxull,0x%llxull},"
+	     "{%u,0x%llxull,0x%llxull},{%u,0x%llxull,0x%llxull}},%.17g,%.17g},\n", row->type,
+	     row->counter, row->only_socket, row->n_filters, (ull)row->ctl, (ull)row->ctl_mask, F(0),
+	     F(1), F(2), F(3), row->per_second, row->per_clock);
 	ROWS(sim_unit, "{%u,0x%llxull,%.17g},\n", row->type, (ull)row->present, row->clock_hz);
 }
 

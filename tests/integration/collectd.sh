@@ -173,6 +173,12 @@ measured_in_turn()
 			"$(mean story intel_uncore-socket0/total_events-imc-CAS_COUNT-RD)" 10
 }
 
+links() # what PerUnit makes of upi.CLOCKTICKS
+{
+	UNCORE_SIM=emerald-rapids,sockets=1 "$uncore" units -j | jq -r '.[] |
+		select(.unit == "upi" and .available) | "socket0-upi\(.index)/total_events-upi-CLOCKTICKS"'
+}
+
 clean_exit() # HOST
 {
 	stop "$1"
@@ -191,7 +197,9 @@ no_leak()
 	! grep -E 'intel_uncore|libuncore|unc_' "$tmp/valgrind"
 }
 
-mkdir "$tmp/plugins" "$tmp/bare-root"
+mkdir -p "$tmp/plugins" "$tmp/root/proc"
+printf '%s\t: %s\n' processor 0 vendor_id GenuineIntel 'cpu family' 6 model 207 'physical id' 0 \
+	'core id' 0 >"$tmp/root/proc/cpuinfo" # of Emerald Rapids, and nothing else
 cp -L "$plugin" "$tmp/plugins/" # collectd takes regular files only
 start_carbon "$tmp/carbon" || {
 	sed 's/^/# /' "$tmp/carbon/carbon.log"
@@ -215,11 +223,12 @@ start number "$simulate" 'Metric 7'
 start flag "$simulate" 'PerUnit "both"'
 start twice "$simulate" 'Metric "memory_read_bytes" "Memory_Read_Bytes"'
 start machine 'Simulate "emerald-rapid"'
-export UNCORE_SYSROOT="$tmp/bare-root"
-start bare ''
+export UNCORE_SYSROOT="$tmp/root"
+start bare 'Event "pcu.CLOCKTICKS"'
 unset UNCORE_SYSROOT
 
 p="intel_uncore plugin:"
+names=$("$uncore" cpus -j | jq -r 'map(.cpu) | join(", ")')
 disabled="$p disabled by the errors in its configuration"
 ok "a wrong metric" fails metric \
 	"$p no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes"
@@ -228,11 +237,13 @@ ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD"
 ok "a wrong option" fails option \
 	"$p no option Metrics; options are Simulate, Metric, Event, PerUnit" "$disabled"
 ok "a number in place of a name" fails number "$p Metric takes names in quotes" "$disabled"
-ok "a word in place of a boolean" fails flag "cf_util_get_boolean: XX" "$disabled"
+ok "a word in place of a boolean" fails flag "$p Cannot parse string value \`both' of the \`PerUnit' option as a boolean value." "$disabled"
 ok "a metric twice" fails twice "$p memory_read_bytes:socket=0 is configured twice" \
 	"$p memory_read_bytes:socket=1 is configured twice"
-ok "a wrong machine to simulate" fails machine "$p XX"
-ok "a machine without uncore counters" fails bare "$p XX"
+ok "a wrong machine to simulate" fails machine \
+	"$p there is no simulated machine 'emerald-rapid'; there are: $names"
+ok "no msr module" fails bare \
+	"$p /dev/cpu/0/msr: no such file: load the msr module (modprobe msr); uncore doctor says more"
 
 ok "values arrive" wait_for 30 enough story intel_uncore-socket1/total_bytes-memory_write_bytes 5
 ok "the log says SIMULATED" log_has story \
@@ -248,8 +259,8 @@ for name in socket0/total_bytes-memory_read_bytes socket1/total_bytes-memory_wri
 done
 ok "bytes agree with column commands" bytes_are_lines
 ok "bytes agree with uncore stat" agrees_with_tool
-ok "PerUnit: a series for each unit" has_series units socket0-imc3/total_events-imc-CAS_COUNT-RD-thresh_1 \
-	socket0-upi0/total_events-upi-CLOCKTICKS
+ok "PerUnit: a series for each unit" has_series units \
+	socket0-imc3/total_events-imc-CAS_COUNT-RD-thresh_1 $(links)
 ok "several passes: values of their own intervals, right rates" measured_in_turn
 ok "a clean exit" clean_exit story
 ok "a clean exit with several passes" clean_exit turns

@@ -208,11 +208,11 @@ too_many()
 
 several_passes()
 {
-	name=$(sim emerald-rapids "$uncore" metrics -j |
+	metric=$(sim emerald-rapids "$uncore" metrics -j |
 		jq -r '[.[] | select(.available and .passes > 1)][0].name // empty')
-	echo "metric $name"
-	[ -z "$name" ] && return 0
-	sim emerald-rapids "$bin/papi_command_line" "intel_uncore:::$name" | tee out
+	echo "metric $metric"
+	[ -n "$metric" ] || { echo "the CPU has none"; return 1; }
+	sim emerald-rapids "$bin/papi_command_line" "intel_uncore:::$metric" | tee out
 	grep -q 'because: .*multiple passes' out
 }
 

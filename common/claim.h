@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registers that running sessions of one platform have set. Several may need the same filter or
+ * fixed counter: the last to leave puts back what the first found. The caller holds
+ * platform->program.
+ */
+#ifndef UNC_CLAIM_H
+#define UNC_CLAIM_H
+
+#include "plan.h"
+#include "platform.h"
+
+/* Claims all settings of n units: setting->restore becomes what the first claimant found.
+ * On error nothing is claimed. */
+int unc_claim(struct unc_platform *, struct unc_plan_unit *units, size_t n, struct unc_error *err);
+/* Gives them up: setting->keep tells that somebody still needs it. */
+void unc_claim_release(struct unc_platform *, struct unc_plan_unit *units, size_t n);
+
+#endif

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions that run: intervals, wraps, neighbours, putting back, threads. Rates are those of
+ * eventtables/CPU/workload.tbl; register numbers those of Intel 327043-001 table 1-2.
+ */
+#include <pthread.h>
+#include <time.h>
+
+#include "session_kit.h"
+
+static const double uclk = 2.7e9, dclk = 0.8e9, drd = 4.0e8 / 8, drd_miss = 1.6e8 / 8;
+static const double reads = (2.7e8 + 0.002e8) / 4; /* a channel */
+
+/* CBo 0 of socket 0 */
+enum { CTL0 = 0xD10, FILTER = 0xD14, CTR0 = 0xD16 };
+
+/* ---- intervals */
+
+static void test_intervals(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "cbo0.CLOCKTICKS:socket=0"),
+	    hz = add_metric(s, "uncore_frequency_hz:socket=0");
+	struct unc_value v[2];
+	double total, interval;
+
+	start(s);
+	step(p, 10 * ms);
+	CU_ASSERT(unc_session_read(s, v, 2) == 0);
+	step(p, 5 * ms);
+	CU_ASSERT(unc_session_read(s, v, 2) == 0);
+	CHECK_COUNT(v[id].count, uclk * 0.015, 1);
+	CHECK_COUNT(v[id].delta, uclk * 0.005, 1);
+	CHECK_NEAR(v[id].interval, uclk * 0.005, 1e-6);
+	CHECK_NEAR(v[id].seconds, 0.015, 1e-9);
+	CHECK_NEAR(v[id].interval_seconds, 0.005, 1e-9);
+	CHECK_NEAR(v[hz].value, uclk, 1e-6);
+	CHECK_NEAR(v[hz].interval, uclk, 1e-6);
+	CU_ASSERT(unc_session_time(s, &total, &interval) == 0);
+	CHECK_NEAR(total, 0.015, 1e-9);
+	CHECK_NEAR(interval, 0.005, 1e-9);
+	CU_ASSERT(unc_session_time(s, NULL, NULL) == 0);
+	/* A read of fewer items ends the interval all the same. */
+	step(p, ms);
+	CU_ASSERT(unc_session_read(s, v, 0) == 0);
+	step(p, ms);
+	CU_ASSERT(unc_session_read(s, v, 1) == 0);
+	CHECK_COUNT(v[id].delta, uclk * 0.001, 1);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+static void test_stop_and_reset(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "imc0.CAS_COUNT:RD:socket=0");
+
+	start(s);
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(s, id), reads * 0.01, 1);
+	CU_ASSERT(unc_session_reset(s) == 0);
+	step(p, 2 * ms);
+	struct unc_value v = value_of(s, id);
+	CHECK_COUNT(v.count, reads * 0.002, 1);
+	CHECK_COUNT(v.delta, reads * 0.002, 1);
+	CHECK_NEAR(v.seconds, 0.002, 1e-9);
+	step(p, 3 * ms);
+	CU_ASSERT(unc_session_stop(s) == 0);
+	step(p, 100 * ms); /* nobody counts any more */
+	v = value_of(s, id);
+	CHECK_COUNT(v.count, reads * 0.005, 1);
+	CHECK_COUNT(v.delta, reads * 0.003, 1); /* between the last read and the stop */
+	CHECK_NEAR(v.seconds, 0.005, 1e-9);
+	v = value_of(s, id); /* the final values again */
+	CHECK_COUNT(v.count, reads * 0.005, 1);
+	CHECK_COUNT(v.delta, reads * 0.003, 1);
+	start(s); /* once more, from 0 */
+	step(p, ms);
+	CHECK_COUNT(count_of(s, id), reads * 0.001, 1);
+	unc_session_free(s); /* stops it */
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* A ratio whose denominator is 0 is not a value. */
+static void test_no_ratio(void)
+{
+	struct unc_platform *p = machine(SNB ",load=0");
+	struct unc_session *s = session(p, 0);
+	int ratio = add_metric(s, "imc.PCT_RD_REQUESTS"), bytes = add_metric(s, "memory_read_bytes");
+
+	start(s);
+	step(p, ms);
+	struct unc_value v = value_of(s, ratio);
+	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, 0);
+	CU_ASSERT(v.value == 0 && v.interval == 0 && v.count == 0);
+	v = value_of(s, bytes);
+	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
+	CU_ASSERT(v.value == 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* ---- wraps */
+
+/* Counters start 1000000 below their end. A unit that somebody counts on is not reset. */
+static void check_wrap(const char *cpu, const char *type, const char *other_ctl, uint64_t other,
+		       const char *event, double rate, unsigned width)
+{
+	char text[64];
+	struct unc_platform *p;
+
+	snprintf(text, sizeof(text), "%s,wrap=soon", cpu);
+	p = machine(text);
+	void *stranger = reg_of(p, type, 0, 0, other_ctl), *ctr = reg_of(p, type, 0, 0, "CTR0");
+	CU_ASSERT_FATAL(stranger && ctr);
+	uint64_t before = unc_sim_read(p->sim, ctr);
+	CHECK_NUMBER(before, (((uint64_t)1 << width) - 1000000));
+	unc_sim_write(p->sim, stranger, other);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, event);
+	start(s);
+	CHECK_NUMBER(unc_sim_read(p->sim, ctr), before); /* as it was */
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(s, id), rate * 0.01, 1);
+	CU_ASSERT(unc_sim_read(p->sim, ctr) < before); /* it did wrap */
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(s, id), rate * 0.02, 1);
+	unc_session_free(s);
+	CHECK_NUMBER(unc_sim_read(p->sim, stranger), other);
+	unc_sim_write(p->sim, stranger, 0);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+static void test_wraps(void)
+{
+	check_wrap(SNB, "cbo", "CTL3", 0x400000, "cbo0.CLOCKTICKS:socket=0", uclk, 44);
+	check_wrap(SNB, "imc", "CTL3", 0x400001, "imc0.RPQ_CYCLES_NE:socket=0", 0.62 * dclk, 48);
+	check_wrap(EMR, "cha", "CTL3", 0x1, "cha0.CLOCKTICKS:socket=0", 2.2e9, 48);
+}
+
+static void test_free_running_wrap(void)
+{
+	struct unc_platform *p = machine(EMR ",wrap=soon");
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "mc0.DCLK:socket=0");
+
+	start(s);
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(s, id), 2.4e7, 1); /* past 2^48 */
+	unc_session_free(s);
+	/* and what was counted before the session is none of it */
+	unc_platform_close(p);
+	p = machine(EMR ",base=1000");
+	s = session(p, 0);
+	id = add(s, "mc0.DCLK:socket=0");
+	start(s);
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(s, id), 2.4e7, 1);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* ---- two sessions on one unit */
+
+static void test_join(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct snapshot before = snapshot(p);
+	struct unc_session *a = session(p, 0), *b = session(p, 0);
+	int clock = add(a, "cbo0.CLOCKTICKS:socket=0"),
+	    miss = add(b, "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0");
+
+	start(a);
+	step(p, 10 * ms);
+	start(b);
+	/* joined: no freeze, no reset */
+	CHECK_TEXT(plan_of(b, UNC_PHASE_START, false).text, "BOX_FILTER=0xc1000000 CTL1=0x400335");
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(a, clock), uclk * 0.02, 1);
+	CHECK_COUNT(count_of(b, miss), drd_miss * 0.01, 1);
+	CU_ASSERT(unc_session_stop(a) == 0); /* the first leaves: no freeze either */
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(b, miss), drd_miss * 0.02, 1);
+	start(a); /* and comes back */
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(a, clock), uclk * 0.01, 1);
+	CU_ASSERT(unc_session_stop(b) == 0);
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(a, clock), uclk * 0.02, 1);
+	CHECK_COUNT(count_of(b, miss), drd_miss * 0.03, 1);
+	unc_session_free(a);
+	unc_session_free(b);
+	CHECK_RESTORED(p, before);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* A filter or fixed counter that two sessions need outlives the one that set it. */
+static void test_shared_settings(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct snapshot before = snapshot(p);
+	struct unc_session *a = session(p, 0), *b = session(p, 0), *c = session(p, 0);
+	int id;
+
+	add(a, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0");
+	add(a, "imc0.DCLK:socket=0");
+	int miss = add(b, "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0"),
+	    clock = add(b, "imc0.DCLK:socket=0");
+	start(a);
+	step(p, ms);
+	start(b);
+	step(p, ms);
+	CU_ASSERT(unc_session_stop(a) == 0);
+	CHECK_NUMBER(unc_sim_read(p->sim, msr(p, FILTER, 32)), 0xc1000000);
+	step(p, 8 * ms);
+	CHECK_COUNT(count_of(b, miss), drd_miss * 0.009, 1);
+	CHECK_COUNT(count_of(b, clock), dclk * 0.009, 1);
+	/* another value of the filter would spoil it */
+	id = add(c, "cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0");
+	CU_ASSERT(unc_session_start(c) == UNC_ERR_BUSY);
+	CHECK_TEXT(unc_session_error(c),
+		   "cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0: BOX_FILTER of cbo0 (socket 0) is set "
+		   "to 0xc1000000 by somebody else who counts there");
+	step(p, ms);
+	CHECK_COUNT(count_of(b, miss), drd_miss * 0.01, 1);
+	CU_ASSERT(unc_session_stop(b) == 0);
+	start(c); /* now it can */
+	step(p, ms);
+	CHECK_COUNT(count_of(c, id), (0.5e8 + 0.6e8) / 8 * 0.001, 1);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_session_free(c);
+	CHECK_RESTORED(p, before);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* ---- strangers */
+
+static void test_stranger(void)
+{
+	struct unc_platform *p = machine(SNB);
+	void *ctl = msr(p, CTL0, 32), *ctr = msr(p, CTR0, 64);
+
+	unc_sim_write(p->sim, ctl, 0x400135);
+	step(p, 10 * ms);
+	struct snapshot before = snapshot(p);
+	uint64_t counted = unc_sim_read(p->sim, ctr);
+	CU_ASSERT(counted > 0);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
+	start(s);
+	CHECK_TEXT(plan_of(s, UNC_PHASE_READ, false).text, "CTR1");
+	CHECK_NUMBER(unc_sim_read(p->sim, ctr), counted); /* neither reset ... */
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(s, id), uclk * 0.01, 1);
+	CU_ASSERT(unc_session_stop(s) == 0);
+	CHECK_COUNT(unc_sim_read(p->sim, ctr), 2.0 * (double)counted, 1); /* ... nor frozen */
+	step(p, 10 * ms);
+	CHECK_COUNT(unc_sim_read(p->sim, ctr), 3.0 * (double)counted, 2);
+	unc_session_free(s);
+	CHECK_RESTORED(p, before);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* One unit of sixteen is taken whole: nothing is changed anywhere. */
+static void test_all_taken(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, 0);
+
+	for (unsigned i = 0; i < 4; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "CTL%u", i);
+		unc_sim_write(p->sim, reg_of(p, "cbo", 7, 1, name), 0x400037 + i);
+	}
+	void *ctr = reg_of(p, "cbo", 7, 1, "CTR0");
+	step(p, ms);
+	uint64_t counted = unc_sim_read(p->sim, ctr);
+	struct snapshot before = snapshot(p);
+	int id = add(s, "cbo.CLOCKTICKS");
+	CU_ASSERT(unc_session_start(s) == UNC_ERR_BUSY);
+	CHECK_TEXT(unc_session_error(s),
+		   "cbo.CLOCKTICKS: counter 0 of cbo7 (socket 1) is programmed by somebody else "
+		   "(control 0x400037) and no other counter is free for it");
+	CHECK_RESTORED(p, before);
+	step(p, ms); /* it goes on */
+	CHECK_COUNT(unc_sim_read(p->sim, ctr), 2.0 * (double)counted, 1);
+	struct unc_value v;
+	CU_ASSERT(unc_session_read(s, &v, 1) == UNC_ERR_STATE);
+	/* when one is given back it starts */
+	unc_sim_write(p->sim, reg_of(p, "cbo", 7, 1, "CTL2"), 0);
+	start(s);
+	step(p, ms);
+	CHECK_COUNT(count_of(s, id), uclk * 0.001, 1);
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* What was in the registers without counting is put back. */
+static void test_put_back(void)
+{
+	struct unc_platform *p = machine(SNB);
+
+	unc_sim_write(p->sim, msr(p, CTL0, 32), 0x12); /* not enabled: nobody counts */
+	unc_sim_write(p->sim, msr(p, FILTER, 32), 0x1f << 18);
+	unc_sim_write(p->sim, reg_of(p, "qpi", 1, 1, "PKT_MASK0"), 0x1fe0);
+	struct snapshot before = snapshot(p);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0");
+	add(s, "qpi.CTO_COUNT:mc=DRS:opc=4");
+	add(s, "imc.DCLK");
+	add(s, "ubox.UCLK");
+	add(s, "pcu.FREQ_BAND0_CYCLES:band0=20");
+	start(s);
+	CHECK_NUMBER(unc_sim_read(p->sim, msr(p, CTL0, 32)), 0x400135);
+	step(p, ms);
+	CHECK_COUNT(count_of(s, id), drd * 0.001, 1);
+	CU_ASSERT(unc_session_stop(s) == 0);
+	CHECK_RESTORED(p, before);
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* A machine with a session over everything it has. */
+static void test_everything(void)
+{
+	static const char *const cpu[] = {SNB, EMR};
+
+	for (unsigned c = 0; c < 2; c++) {
+		struct unc_platform *p = machine(cpu[c]);
+		struct snapshot before = snapshot(p);
+		struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+		unsigned added = 0;
+		int id;
+
+		for (size_t i = 0; unc_event_get(p, i); i++) {
+			const struct unc_event *e = unc_event_get(p, i);
+
+			if (!e->needs_umask && i % 7 == 0 &&
+			    unc_session_add(s, e->spec, &id) == 0)
+				added++;
+		}
+		CU_ASSERT(added > 10);
+		start(s);
+		for (int i = 0; i < unc_session_passes(s); i++) {
+			struct unc_value v;
+
+			step(p, ms);
+			CU_ASSERT(unc_session_read(s, &v, 1) == 0);
+			CU_ASSERT(unc_session_rotate(s) == 0);
+		}
+		unc_session_free(s);
+		CHECK_RESTORED(p, before);
+		check_quiet(p);
+		unc_platform_close(p);
+	}
+}
+
+/* ---- threads */
+
+static void wait_ms(long n)
+{
+	struct timespec t = {n / 1000, n % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+static uint64_t total_of(struct unc_session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	uint64_t total = s->slot[0].total;
+	pthread_mutex_unlock(&s->lock);
+	return total;
+}
+
+/* Counters are looked at although nobody reads. */
+static void test_watcher(void)
+{
+	struct unc_platform *p = machine("sandybridge-ep");
+	struct unc_session *s = session(p, 0);
+	uint64_t first = 0, second = 0;
+
+	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
+	s->watch_seconds = 0.05;
+	start(s);
+	CHECK_NUMBER(total_of(s), 0);
+	for (int i = 0; i < 200 && !first; i++, wait_ms(20))
+		first = total_of(s);
+	for (int i = 0; i < 200 && second <= first; i++, wait_ms(20))
+		second = total_of(s);
+	CU_ASSERT(first > 0);
+	CU_ASSERT(second > first);
+	/* and the user's interval has not been ended by it */
+	struct unc_value v = value_of(s, id);
+	CHECK_NUMBER(v.delta, v.count);
+	CU_ASSERT(v.count >= second);
+	CHECK_NEAR((double)v.count / v.seconds, uclk, 0.02);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* By itself it looks in before half a wrap: 20 each clock (table 2-14), 44 bits. */
+static void test_watch_interval(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, 0);
+
+	add(s, "cbo0.TOR_OCCUPANCY:ALL:socket=0");
+	start(s);
+	CHECK_NEAR(s->watch_seconds, 17592186044416.0 / (5e9 * 20) / 2, 1e-9);
+	CU_ASSERT(s->watching);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+struct worker {
+	struct unc_platform *p;
+	unsigned failed;
+};
+
+/* Its own sessions on units that the others use as well. */
+static void *work(void *user)
+{
+	struct worker *w = user;
+
+	for (int i = 0; i < 20; i++) {
+		struct unc_session *s;
+		struct unc_value v[3] = {{0}};
+		int id[3] = {0};
+
+		if (unc_session_new(w->p, 0, &s) < 0) {
+			w->failed++;
+			continue;
+		}
+		w->failed += unc_session_add(s, "cbo.CLOCKTICKS", &id[0]) != 0;
+		w->failed += unc_session_add_metric(s, "memory_read_bytes", &id[1]) != 0;
+		w->failed += unc_session_add(s, "imc.DCLK", &id[2]) != 0;
+		w->failed += unc_session_start(s) != 0;
+		wait_ms(3);
+		w->failed += unc_session_read(s, v, 3) != 0;
+		w->failed += unc_session_stop(s) != 0;
+		/* Nobody stopped it or took its counter in between. */
+		for (int k = 0; k < 3; k++) {
+			double rate = k == 0 ? uclk : k == 1 ? 8 * 64 * reads : dclk;
+			double got = v[k].value / v[k].seconds / rate;
+
+			w->failed += !(got > 0.8 && got < 1.25);
+		}
+		unc_session_free(s);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct unc_platform *p = machine("sandybridge-ep");
+	struct snapshot before = snapshot(p);
+	struct worker worker[4];
+	pthread_t thread[4];
+
+	for (int i = 0; i < 4; i++) {
+		worker[i] = (struct worker){.p = p};
+		CU_ASSERT_FATAL(pthread_create(&thread[i], NULL, work, &worker[i]) == 0);
+	}
+	for (int i = 0; i < 4; i++) {
+		pthread_join(thread[i], NULL);
+		CHECK_NUMBER(worker[i].failed, 0);
+	}
+	CHECK_RESTORED(p, before);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"intervals", test_intervals},
+		{"stop, read again, reset, start again", test_stop_and_reset},
+		{"no ratio without a denominator", test_no_ratio},
+		{"wraps of programmable counters", test_wraps},
+		{"free-running counters", test_free_running_wrap},
+		{"two sessions on one unit", test_join},
+		{"filters and fixed counters that two sessions need", test_shared_settings},
+		{"a stranger's counter", test_stranger},
+		{"all counters taken", test_all_taken},
+		{"registers are put back", test_put_back},
+		{"a seventh of all events, in turn", test_everything},
+		{"counters are looked at in between", test_watcher},
+		{"how often", test_watch_interval},
+		{"sessions in threads", test_threads},
+		{NULL, NULL},
+	};
+
+	return suite_run("session, running", tests);
+}
