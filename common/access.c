@@ -104,7 +104,8 @@ static void sort_allowed(struct unc_access *access)
 {
 	size_t n = 0;
 
-	qsort(access->allowed, access->n, sizeof(access->allowed[0]), compare_allowed);
+	if (access->n)
+		qsort(access->allowed, access->n, sizeof(access->allowed[0]), compare_allowed);
 	for (size_t i = 0; i < access->n; i++) {
 		const struct unc_allowed *from = &access->allowed[i];
 

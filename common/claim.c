@@ -11,7 +11,7 @@ struct unc_claim {
 };
 
 /* Few: the sessions of a process that run at the same time. */
-static struct unc_claim *find(struct unc_platform *p, const struct unc_instance *instance,
+static struct unc_claim *find(const struct unc_platform *p, const struct unc_instance *instance,
 			      uint16_t reg)
 {
 	for (size_t i = 0; i < p->n_claims; i++)
@@ -53,6 +53,11 @@ static void release_one(struct unc_platform *p, const struct unc_instance *insta
 		setting->keep = true;
 	else
 		*claim = p->claim[--p->n_claims];
+}
+
+bool unc_claimed(const struct unc_platform *p, const struct unc_instance *instance, uint16_t reg)
+{
+	return find(p, instance, reg) != NULL;
 }
 
 int unc_claim(struct unc_platform *p, struct unc_plan_unit *units, size_t n, struct unc_error *err)

@@ -13,6 +13,8 @@
 /* Claims all settings of n units: setting->restore becomes what the first claimant found.
  * On error nothing is claimed. */
 int unc_claim(struct unc_platform *, struct unc_plan_unit *units, size_t n, struct unc_error *err);
+/* Whether a running session has set the register. */
+bool unc_claimed(const struct unc_platform *, const struct unc_instance *, uint16_t reg);
 /* Gives them up: setting->keep tells that somebody still needs it. */
 void unc_claim_release(struct unc_platform *, struct unc_plan_unit *units, size_t n);
 

@@ -290,6 +290,58 @@ void unc_instances_free(struct unc_instances *instances)
 	*instances = (struct unc_instances){0};
 }
 
+/* A register of part 0 to try a unit by: a control, else the first that can be read. */
+static int probe_register(const struct unc_table *table, const struct unc_tbl_type *type)
+{
+	if (type->n_counters)
+		return type->first_ctl;
+	for (uint32_t i = 0; i < type->regs.n; i++) {
+		const struct unc_tbl_reg *reg = &table->reg[type->regs.first + i];
+
+		if (!reg->part && !(reg->flags & UNC_REG_WO))
+			return (int)(type->regs.first + i);
+	}
+	return -1;
+}
+
+static int probe(const struct unc_table *table, const struct unc_instance *unit,
+		 struct unc_access *access, struct unc_error *err)
+{
+	const struct unc_tbl_type *type = &table->type[unit->type];
+	struct unc_reg_op op = {.kind = UNC_OP_READ};
+	int reg = probe_register(table, type), rc;
+
+	if (reg < 0)
+		return 0;
+	rc = unc_instance_reg(table, unit, (unsigned)reg, &op.reg, err);
+	if (rc == 0)
+		rc = unc_access_prepare(access, &op, 1, err);
+	if (rc < 0)
+		return rc;
+	if (unc_access_run(access, &op, 1) < 0)
+		return unc_fail(err, op.error, "%s: %s", unit->location, unc_error_name(op.error));
+	/* A control has reserved bits that are 0; nobody answers with all ones. */
+	if (type->n_counters && op.value == (op.reg.width == 64 ? UINT64_MAX : UINT32_MAX))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%s reads as all ones: hidden by the BIOS, or switched off",
+				unit->location);
+	return 0;
+}
+
+void unc_instances_probe(const struct unc_table *table, struct unc_instances *instances,
+			 struct unc_access *access)
+{
+	for (size_t i = 0; i < instances->n; i++) {
+		struct unc_instance *unit = &instances->unit[i];
+		struct unc_error why = {0};
+
+		if (!unit->available || probe(table, unit, access, &why) == 0)
+			continue;
+		unit->available = false;
+		snprintf(unit->reason, sizeof(unit->reason), "%.159s", why.text);
+	}
+}
+
 /* --------------------------------------------------------------- one instance */
 
 void unc_instance_locate(struct unc_instance *unit)

@@ -75,6 +75,13 @@ int unc_discover(const struct unc_table *, const struct unc_topology *, struct u
 		 unc_note_fn note, void *user, struct unc_instances *out, struct unc_error *err);
 void unc_instances_free(struct unc_instances *);
 
+/*
+ * Reads one register of each available unit, through the gate (its registers must be allowed).
+ * A unit that cannot be read (no permission, no driver, not there after all) or answers with all
+ * ones is marked as not available, with the reason. Nothing is written.
+ */
+void unc_instances_probe(const struct unc_table *, struct unc_instances *, struct unc_access *);
+
 /* The place a unit would have by the tables alone, on socket 0: for listings. PCI bus and BAR base are 0. */
 void unc_instance_nominal(const struct unc_table *, unsigned type, unsigned index,
 			  struct unc_instance *out);

@@ -55,7 +55,7 @@ struct unc_expr {
 struct frame {
 	const char *text;
 	const char *p;
-	size_t column;  /* of the token being looked at, from 1 */
+	size_t column;    /* of the token being looked at, from 1 */
 	const char *name; /* of the metric; NULL for the formula itself */
 	struct frame *outer;
 };

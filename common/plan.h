@@ -26,7 +26,8 @@ struct unc_plan_unit {
 	struct unc_setting filter[UNC_PLAN_SETTINGS];
 	uint16_t counter[UNC_PLAN_SETTINGS]; /* counter registers in use */
 	size_t n_controls, n_filters, n_counters;
-	bool shared; /* somebody else counts on this unit: no freeze, no reset */
+	bool shared;   /* somebody else counts on this unit: no freeze, no reset */
+	bool stranger; /* and he is no session of ours */
 };
 
 /* Operations with what each is about. Free with unc_plan_free(). */

@@ -160,6 +160,15 @@ static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64
 	return 0;
 }
 
+/* Whether the bits of a filter may be set: not if somebody else relies on what is there. A session
+ * of ours that does has claimed the register; of a stranger we do not know. */
+static bool may_set(const struct unc_session *s, const struct unc_plan_unit *u,
+		    const struct unc_code_filter *f, uint64_t was)
+{
+	return !u->shared || !((was ^ f->value) & f->mask) ||
+	       !(u->stranger || unc_claimed(s->platform, u->instance, f->reg));
+}
+
 /* Joins the filters of all events; the scheduler has seen that they agree. */
 static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const struct unc_slot *slot,
 		       const struct found *found, struct unc_error *err)
@@ -175,20 +184,19 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 		int rc;
 
 		name_unit(s, u->instance, unit, sizeof(unit));
-		if (u->shared && ((was ^ f->value) & f->mask))
+		if (!may_set(s, u, f, was))
 			return unc_fail(err, UNC_ERR_BUSY,
 					"%s: %s of %s is set to 0x%llx by somebody else who counts there",
 					s->measure[slot->name].name, unc_tbl_str(t, t->reg[f->reg].name),
 					unit, (unsigned long long)was);
 		while (k < u->n_filters && u->filter[k].reg != f->reg)
 			k++;
-		if (k < u->n_filters) {
-			u->filter[k].value |= f->value;
-			continue;
+		if (k == u->n_filters) {
+			rc = put_setting(u->filter, &u->n_filters, f->reg, u->shared ? was : 0, was, err);
+			if (rc < 0)
+				return rc;
 		}
-		rc = put_setting(u->filter, &u->n_filters, f->reg, u->shared ? was : f->value, was, err);
-		if (rc < 0)
-			return rc;
+		u->filter[k].value = (u->filter[k].value & ~f->mask) | f->value;
 	}
 	return 0;
 }
@@ -225,18 +233,27 @@ static bool ours(const struct unc_plan_unit *u, uint16_t reg)
 	return false;
 }
 
-/* Whether a fixed counter runs for somebody else. */
-static bool fixed_running(const struct unc_table *t, const struct unc_tbl_type *type,
-			  const struct unc_plan_unit *u, const struct found *found)
+/* Looks for others who count on the unit: their programmable counters are `busy`. */
+static void find_others(const struct unc_session *s, struct unc_plan_unit *u, uint32_t busy,
+			const struct found *found)
 {
-	for (uint32_t i = 0; i < type->counters.n; i++) {
-		const struct unc_tbl_counter *c = &t->counter[type->counters.first + i];
+	const struct unc_platform *p = s->platform;
+	const struct unc_tbl_type *type = &p->table->type[u->instance->type];
 
-		if (c->ctl != UNC_NONE && c->enable && !ours(u, c->ctl) &&
-		    (found->other[(c->ctl - type->regs.first) % MAX_REGS] & c->enable) == c->enable)
-			return true;
+	u->shared = busy != 0;
+	u->stranger = false;
+	for (unsigned i = 0; i < type->n_counters; i++)
+		if (busy >> i & 1)
+			u->stranger |= !unc_claimed(p, u->instance, (uint16_t)(type->first_ctl + i));
+	for (uint32_t i = 0; i < type->counters.n; i++) {
+		const struct unc_tbl_counter *c = &p->table->counter[type->counters.first + i];
+
+		if (c->ctl == UNC_NONE || ours(u, c->ctl) ||
+		    !(found->other[(c->ctl - type->regs.first) % MAX_REGS] & c->enable))
+			continue;
+		u->shared = true;
+		u->stranger |= !unc_claimed(p, u->instance, c->ctl);
 	}
-	return false;
 }
 
 static int prepare_unit(struct unc_session *s, uint32_t instance, struct unc_plan_unit *u,
@@ -256,7 +273,7 @@ static int prepare_unit(struct unc_session *s, uint32_t instance, struct unc_pla
 		return rc;
 	*u = (struct unc_plan_unit){.instance = instance_of(s, instance)};
 	uint32_t busy = busy_counters(type, &found);
-	u->shared = busy || fixed_running(t, type, u, &found);
+	find_others(s, u, busy, &found);
 	for (size_t i = 0; i < n; i++)
 		code[i] = &s->slot[slots[i]].code;
 	if (unc_schedule(code, n, busy, counter, &conflict) < 0)
@@ -359,7 +376,7 @@ static int look_for_neighbours(struct unc_session *s, struct unc_error *err)
 		for (size_t k = 0; k < u->n_controls; k++)
 			if (t->reg[u->control[k].reg].role == UNC_ROLE_CTL)
 				busy &= ~((uint32_t)1 << t->reg[u->control[k].reg].number);
-		u->shared = busy || fixed_running(t, type, u, &found);
+		find_others(s, u, busy, &found);
 	}
 	return 0;
 }

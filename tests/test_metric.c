@@ -177,8 +177,10 @@ static void test_metrics(void)
 static void test_references(void)
 {
 	static const struct unc_expr_ref want[] = {
-		{"imc.CAS_COUNT:RD", UNC_EXPR_AS_EVENT}, {"imc.DCLK", UNC_EXPR_SUM},
-		{"imc.DCLK", UNC_EXPR_MEAN},             {"imc.DCLK", UNC_EXPR_AS_EVENT},
+		{"imc.CAS_COUNT:RD", UNC_EXPR_AS_EVENT},
+		{"imc.DCLK", UNC_EXPR_SUM},
+		{"imc.DCLK", UNC_EXPR_MEAN},
+		{"imc.DCLK", UNC_EXPR_AS_EVENT},
 	};
 	struct unc_expr *e = NULL;
 	int rc = unc_expr_parse("imc.cas_count:rd / sum(imc.dclk) + memory_read_bytes + "
@@ -291,8 +293,9 @@ static void test_limits(void)
 	check_nest("1*(", ")", 64, "column 193: too many values at once (at most 64)");
 	check_nest("0+1*(", ")", 40, "column 161: too many values at once (at most 64)");
 	check_nest("0+", "", 8191, NULL);
-	check_nest("0+", "", 8192, "column 16386: too long with the metrics it names put in "
-				   "(at most 16384 operations)");
+	check_nest("0+", "", 8192,
+		   "column 16386: too long with the metrics it names put in "
+		   "(at most 16384 operations)");
 	/* g6 needs 8191 operations, four of them in g7 are too many. */
 	check_value("g6", 2 * 4096);
 	struct unc_error err = {0, ""};

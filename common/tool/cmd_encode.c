@@ -31,7 +31,7 @@ struct writes {
 	const char *type;
 	bool found;
 	int socket, index;
-	struct json *json;   /* one of these two */
+	struct json *json; /* one of these two */
 	struct table *table;
 };
 

@@ -219,8 +219,8 @@ static int parse_time(const char *option, const char *text, double least, double
 	errno = 0;
 	*out = strtod(text, &end);
 	if (end == text || *end || errno || !(*out >= least && *out <= 1e9))
-		return bad_input("stat: option '%s' needs a number from %g to 1e9, not '%s'", option,
-				 least, text);
+		return bad_input("stat: option '%s' needs a number from %g to 1e9, not '%s'",
+				 option, least, text);
 	return ARGS_OK;
 }
 
@@ -282,7 +282,8 @@ static int parse_options(struct stat_job *job, struct wishes *wishes, int argc, 
 	};
 	int opt, rc;
 
-	while ((opt = getopt_long(argc, argv, "+" ARGS_SHORT "e:m:I:d:x:o:", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "+" ARGS_SHORT "e:m:I:d:x:o:", options, NULL)) !=
+	       -1) {
 		rc = take_option(job, wishes, opt, argv);
 		if (rc != ARGS_OK)
 			return rc;

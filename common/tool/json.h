@@ -25,9 +25,9 @@ void json_object(struct json *, const char *key);
 /* Closes the innermost array or object; a newline follows the outermost. */
 void json_end(struct json *);
 
-void json_text(struct json *, const char *key, const char *text); /* NULL: null */
+void json_text(struct json *, const char *key, const char *text);         /* NULL: null */
 void json_text_or_null(struct json *, const char *key, const char *text); /* "": null too */
-void json_hex(struct json *, const char *key, uint64_t value);    /* "0x.." */
+void json_hex(struct json *, const char *key, uint64_t value);            /* "0x.." */
 void json_integer(struct json *, const char *key, int64_t value);
 void json_count(struct json *, const char *key, uint64_t value);
 void json_number(struct json *, const char *key, double value); /* not finite: null */

@@ -35,14 +35,14 @@ struct stat_job {
 	struct unc_platform *platform;
 	struct unc_session *session;
 	int passes;
-	size_t columns;        /* sockets, or 1 */
+	size_t columns; /* sockets, or 1 */
 	struct stat_item *item;
 	size_t n_items;
 	struct unc_value *value;
 	size_t n_values;
 	struct table *table;
-	bool started;          /* a report has been printed */
-	double reported;       /* time of the last report, seconds since start */
+	bool started;    /* a report has been printed */
+	double reported; /* time of the last report, seconds since start */
 };
 
 /* stat_run.c: counts and reports. Returns the exit status. */

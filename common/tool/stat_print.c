@@ -50,8 +50,8 @@ static void complete(const struct stat_job *job, struct stat_item *item, struct 
 	item->missed |= n->state == NUMBER_NOT_MEASURED;
 	item->without_value |= n->state == NUMBER_WITHOUT_VALUE;
 	if (n->state == NUMBER_PRESENT && job->passes > 1 && total && n->seconds > 0) {
-		n->value *= seconds / n->seconds;
-		n->count = (uint64_t)llround(n->value);
+		n->value = round(n->value * seconds / n->seconds);
+		n->count = (uint64_t)n->value;
 	}
 }
 
@@ -260,8 +260,7 @@ void stat_close_report(struct stat_job *job)
 			       item->label);
 		if (item->without_value && item->metric)
 			printf("- %s: no value: the denominator counted 0%s\n", item->label,
-			       job->passes > 1 ? ", or the time was too short for its passes"
-					       : "");
+			       job->passes > 1 ? ", or the time was too short for its passes" : "");
 		else if (item->without_value)
 			printf("- %s: %s\n", item->label,
 			       job->passes > 1 ? "not measured: the time was too short for its pass"

@@ -165,7 +165,8 @@ static int open_platform(const struct args *args, const char *sim, bool tables_d
 	if (rc == UNC_ERR_UNAVAILABLE && !args->cpu && tables_do)
 		return failure("%s; -c CPU gives the tables of another (see 'uncore cpus')",
 			       unc_open_error());
-	/* A name given by the user that is not known is bad input, whatever it is to the library. */
+	/* A name given by the user that is not known is bad input, whatever it is to the library.
+	 */
 	return library_error(rc == UNC_ERR_UNAVAILABLE && args->cpu ? UNC_ERR_NOT_FOUND : rc,
 			     unc_open_error());
 }

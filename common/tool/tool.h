@@ -65,9 +65,11 @@ int args_parse(struct args *, int argc, char **argv, bool with_cpu, int min, int
 /* For option `opt` of getopt_long(): one that is common, or an error. ARGS_OK to go on. */
 int args_option(struct args *, int opt, char **argv);
 #define ARGS_SHORT ":jvhc:"
-#define ARGS_LONG                                                        \
-	{"json", no_argument, NULL, 'j'}, {"verbose", no_argument, NULL, 'v'}, \
+/* clang-format off */
+#define ARGS_LONG                                                                                  \
+	{"json", no_argument, NULL, 'j'}, {"verbose", no_argument, NULL, 'v'},                     \
 	{"help", no_argument, NULL, 'h'}, {"cpu", required_argument, NULL, 'c'}
+/* clang-format on */
 
 /* ---- the library */
 
