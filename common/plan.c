@@ -99,6 +99,9 @@ static int plan_steps(const struct unc_table *t, const struct unc_plan_unit *uni
 					(units[i].shared ? &type->steps_leave : &type->steps_stop);
 			bool behind = false;
 
+			/* Where only free-running counters are read nothing is frozen or reset. */
+			if (units[i].n_controls == 0)
+				continue;
 			for (uint32_t k = 0; k < steps->n && rc == 0; k++) {
 				const struct unc_tbl_step *step = &t->step[steps->first + k];
 

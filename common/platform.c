@@ -191,7 +191,10 @@ static int open_machine(struct unc_platform *p, struct unc_error *err)
 	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
 	if (!p->sim)
 		bus->methods->close(bus);
-	return rc < 0 ? rc : allow_registers(p, err);
+	if (rc < 0 || (rc = allow_registers(p, err)) < 0)
+		return rc;
+	unc_instances_probe(p->table, &p->instances, p->access);
+	return 0;
 }
 
 /* For listing and encoding: the units that the tables know, as if on socket 0. */

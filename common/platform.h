@@ -26,7 +26,7 @@ struct unc_platform {
 	unc_log_fn log;
 	void *log_user;
 	uint64_t opened_ns, opened_tsc;
-	pthread_mutex_t lock; /* of error, access and the metrics' lazy part */
+	pthread_mutex_t lock; /* of error and the metrics' lazy part */
 	struct unc_error error;
 	pthread_mutex_t program; /* held by who looks at controls until he has set them; of claim */
 	struct unc_claim *claim;

@@ -103,6 +103,7 @@ int unc_session_unprogram(struct unc_session *, struct unc_error *err);
 /* session_read.c: one look at the counters of the running pass. The lock is held. */
 int unc_session_look(struct unc_session *, struct unc_error *err);
 void unc_session_end_interval(struct unc_session *);
+void unc_session_forget(struct unc_session *); /* all that was counted */
 int unc_session_watch(struct unc_session *, struct unc_error *err);
 void unc_session_unwatch(struct unc_session *);
 

@@ -170,6 +170,13 @@ int unc_session_time(const struct unc_session *s, double *since_start, double *i
 	return 0;
 }
 
+void unc_session_forget(struct unc_session *s)
+{
+	for (size_t i = 0; i < s->n_slots; i++)
+		s->slot[i].total = s->slot[i].reported = s->slot[i].delta = 0;
+	memset(s->pass, 0, sizeof(s->pass));
+}
+
 int unc_session_reset(struct unc_session *s)
 {
 	int rc = 0;
@@ -180,11 +187,8 @@ int unc_session_reset(struct unc_session *s)
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
 		rc = unc_session_look(s, &s->error);
-	if (rc == 0) {
-		for (size_t i = 0; i < s->n_slots; i++)
-			s->slot[i].total = s->slot[i].reported = s->slot[i].delta = 0;
-		memset(s->pass, 0, sizeof(s->pass));
-	}
+	if (rc == 0)
+		unc_session_forget(s);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }

@@ -472,13 +472,6 @@ int unc_session_program(struct unc_session *s, struct unc_error *err)
 
 /* ---- the public part */
 
-static void forget_counts(struct unc_session *s)
-{
-	for (size_t i = 0; i < s->n_slots; i++)
-		s->slot[i].total = s->slot[i].reported = s->slot[i].delta = 0;
-	memset(s->pass, 0, sizeof(s->pass));
-}
-
 int unc_session_start(struct unc_session *s)
 {
 	int rc;
@@ -491,7 +484,7 @@ int unc_session_start(struct unc_session *s)
 	if (!s->platform->access)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"the platform was opened for listing only (option cpu)");
-	forget_counts(s);
+	unc_session_forget(s);
 	s->now = 0;
 	if ((rc = unc_session_program(s, &s->error)) < 0)
 		return rc;

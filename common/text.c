@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,9 +143,14 @@ bool unc_parse_double(const char *text, double *value)
 {
 	char *end;
 
+	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the host's may have a decimal comma */
+	if (!c)
+		return false;
 	errno = 0;
-	double v = strtod(text, &end);
-	if (end == text || *end || errno)
+	double v = strtod_l(text, &end, c);
+	int failed = errno;
+	freelocale(c);
+	if (end == text || *end || failed)
 		return false;
 	*value = v;
 	return true;

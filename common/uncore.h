@@ -263,7 +263,7 @@ UNC_API int unc_session_new(struct unc_platform *, unsigned flags, struct unc_se
 UNC_API int unc_session_add(struct unc_session *, const char *spec, int *id);
 
 /*
- * Adds a metric, NAME[:socket=N] (NAME[index] restricts "of" to one unit).
+ * Adds a metric, NAME[:socket=N] (imc3.MEM_BW_READS: of one unit).
  * Errors: as unc_session_add(); UNC_ERR_PASSES if the metric alone needs
  * several passes and the session may not rotate.
  */

@@ -255,6 +255,45 @@ static void test_nothing_there(void)
 	end();
 }
 
+/* Units that are found but do not answer. */
+static void test_probe(void)
+{
+	struct unc_access *access;
+
+	begin("fixed", fixed_units);
+	fixed_machine();
+	topo.n_sockets = 1;
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0xdb8); /* up to control 0 of CBo 5 */
+	fake_put(&root, 0x7f, 0x10, 4, 0xd8, 0xffffffff);
+	discover();
+	CHECK_NUMBER(count("cbo", true), 6);
+	CHECK_NUMBER(count("imc", true), 4);
+	CHECK_NUMBER(unc_access_open(fs, NULL, &access, NULL), 0);
+	for (size_t i = 0; i < found.n; i++) {
+		const struct unc_tbl_type *type = &table->type[found.unit[i].type];
+
+		for (uint32_t k = 0; k < type->regs.n; k++) {
+			struct unc_allowed allowed = {.readable = true};
+
+			if (unc_instance_reg(table, &found.unit[i], type->regs.first + k,
+					     &allowed.reg, NULL) == 0)
+				unc_access_allow(access, &allowed, 1, NULL);
+		}
+	}
+	unc_instances_probe(table, &found, access);
+	CHECK_NUMBER(count("cbo", true), 6);
+	CHECK_NUMBER(count("imc", true), 3);
+	CHECK_TEXT(unit("imc", 0, 2)->reason,
+		   "pci 0000:7f:10.4 reads as all ones: hidden by the BIOS, or switched off");
+	CHECK_NUMBER(truncate(fake_path(&root, "/dev/cpu/0/msr"), 0xdb7), 0);
+	unc_instances_probe(table, &found, access);
+	CHECK_NUMBER(count("cbo", true), 5);
+	CHECK_TEXT(unit("cbo", 0, 5)->reason, "msr 0xdb0 on cpu 0 is not in this dump");
+	unc_access_close(access);
+	forget();
+	end();
+}
+
 static void test_nominal(void)
 {
 	struct unc_instance inst;
@@ -275,10 +314,15 @@ static void test_nominal(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"fixed places", test_fixed},     {"hidden functions", test_hidden},
-		{"bus to socket", test_bus_map},  {"local CPUs", test_local_cpus},
-		{"many nodes", test_many_nodes},  {"nothing there", test_nothing_there},
-		{"nominal places", test_nominal}, {NULL, NULL},
+		{"fixed places", test_fixed},
+		{"hidden functions", test_hidden},
+		{"bus to socket", test_bus_map},
+		{"local CPUs", test_local_cpus},
+		{"many nodes", test_many_nodes},
+		{"nothing there", test_nothing_there},
+		{"units that do not answer", test_probe},
+		{"nominal places", test_nominal},
+		{NULL, NULL},
 	};
 
 	return suite_run("discover", tests);

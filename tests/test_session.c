@@ -327,7 +327,7 @@ static void test_errors(void)
 		  "imc.CAS_COUNTS: no event CAS_COUNTS in imc; nearest is CAS_COUNT");
 	CHECK_ADD(s, "imc.CAS_COUNT:RDD", UNC_ERR_NOT_FOUND,
 		  "imc.CAS_COUNT: no umask RDD; nearest is RD");
-	CHECK_ADD(s, "imc7.CAS_COUNT:RD", UNC_ERR_RANGE, "imc7: no such unit; a socket has at most imc0 to imc3");
+	CHECK_ADD(s, "imc7.CAS_COUNT:RD", UNC_ERR_RANGE, "imc7.CAS_COUNT:RD: no such unit; a socket has at most imc0 to imc3");
 	CHECK_ADD(s, "imc.CAS_COUNT:RD:socket=5", UNC_ERR_RANGE,
 		  "imc.CAS_COUNT:RD:socket=5: this machine has sockets 0 to 1");
 	CU_ASSERT(unc_session_start(s) == UNC_ERR_STATE);
