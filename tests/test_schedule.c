@@ -93,10 +93,10 @@ static void fixed_needs_none(void)
 static void filters(void)
 {
 	/* Different bits of one register agree, the same bits with the same value agree. */
-	struct unc_code good[] = {filtered(0xf, 7, 0x182 << 23, 0x1ffull << 23),
-				  filtered(0xf, 7, 0x2 << 10, 0xff << 10),
-				  filtered(0xf, 7, 0x182 << 23, 0x1ffull << 23)};
-	struct unc_code bad[] = {on(0xf), filtered(0xf, 7, 0x180 << 23, 0x1ffull << 23), good[0]};
+	struct unc_code good[] = {filtered(0xf, 7, 0x182ull << 23, 0x1ffull << 23),
+				  filtered(0xf, 7, 0x2ull << 10, 0xffull << 10),
+				  filtered(0xf, 7, 0x182ull << 23, 0x1ffull << 23)};
+	struct unc_code bad[] = {on(0xf), filtered(0xf, 7, 0x180ull << 23, 0x1ffull << 23), good[0]};
 	struct unc_conflict conflict;
 	uint8_t counter[3];
 

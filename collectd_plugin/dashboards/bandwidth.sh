@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Draws the memory bandwidth that a whisper store holds: bandwidth.sh STORE HOST PNG [TITLE]
+# Draws the memory bandwidth of a host, its sockets stacked: bandwidth.sh STORE HOST PNG [TITLE]
 # STORE: the folder of whisper files; HOST: as Graphite has it. Takes the last ten minutes.
 set -eu
 
@@ -13,15 +13,14 @@ trap 'exit 1' HUP INT TERM
 # A database of rrdtool with the values that a whisper file has: FILE RRD; sets first, last, step.
 convert()
 {
-	whisper-fetch --from=$(($(date +%s) - 600)) "$1" | sed 's/None/U/' >"$tmp/points"
-	awk '$2 != "U" { if (!first) first = $1; last = $1 } NR == 2 { step = $1 - before } { before = $1 }
+	whisper-fetch --from=$(($(date +%s) - 600)) "$1" >"$tmp/points"
+	awk '$2 != "None" { if (!first) first = $1; last = $1 } NR == 2 { step = $1 - before } { before = $1 }
 		END { if (!first) exit 1; print first, last, step }' "$tmp/points" >"$tmp/range" ||
 		{ echo "bandwidth.sh: $1 holds no values of the last ten minutes" >&2; exit 1; }
 	read -r first last step <"$tmp/range"
 	rrdtool create "$2" --start $((first - step)) --step "$step" \
 		DS:v:GAUGE:$((10 * step)):0:U "RRA:AVERAGE:0.5:1:$((600 / step + 10))"
-	awk -v first="$first" -v last="$last" '$1 >= first && $1 <= last { print $1 ":" $2 }' \
-		"$tmp/points" | xargs rrdtool update "$2"
+	awk '$2 != "None" { print $1 ":" $2 }' "$tmp/points" | xargs rrdtool update "$2"
 }
 
 colours="1f77b4 ff7f0e 2ca02c d62728 9467bd 8c564b e377c2 17becf"
@@ -34,7 +33,7 @@ for file in "$store"/intel_uncore-socket*/total_bytes-memory_*_bytes.wsp; do
 	what=$(expr "$file" : '.*-memory_\(.*\)_bytes\.wsp')
 	colour=$(echo "$colours" | cut -d ' ' -f $((n % 8 + 1)))
 	set -- "$@" "DEF:b$n=$tmp/$n.rrd:v:AVERAGE" "CDEF:g$n=b$n,1e9,/" \
-		"LINE2:g$n#$colour:$socket $what"
+		"AREA:g$n#$colour:$socket $what:STACK"
 done
 rrdtool graph "$png" --start "$first" --end "$last" --width 800 --height 300 --title "$title" \
 	--vertical-label GB/s --lower-limit 0 "$@" >/dev/null
