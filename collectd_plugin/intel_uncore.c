@@ -118,6 +118,14 @@ static int fail_machine(const char *why)
 	return FAIL("%s%s", why, self.simulate ? "" : "; uncore doctor says more");
 }
 
+static int log_failure(void *user, const struct unc_check *check)
+{
+	(void)user;
+	if (!check->ok)
+		ERROR(LOG "no counter can be read: %s; remedy: %s", check->detail, check->remedy);
+	return !check->ok; /* the first is the cause of the others */
+}
+
 static int open_platform(void)
 {
 	struct unc_options options = {
@@ -129,8 +137,10 @@ static int open_platform(void)
 	for (size_t i = 0; (unit = unc_unit_get(self.platform, i)); i++)
 		if (unit->available)
 			return 0;
-	unit = unc_unit_get(self.platform, 0);
-	return fail_machine(unit ? unit->reason : "this machine has no uncore units");
+	options.log = NULL;
+	if (unc_doctor(&options, log_failure, NULL) <= 0)
+		fail_machine("no counter can be read");
+	return -1;
 }
 
 /* Names become parts of file names and of dotted paths: '.' and ':' turn into '-', '=' into '_'. */

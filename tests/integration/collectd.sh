@@ -151,7 +151,8 @@ agrees_with_tool()
 {
 	UNCORE_SIM=emerald-rapids "$uncore" stat -j -m memory_read_bytes -d 2 >"$tmp/stat" || return 1
 	cat "$tmp/stat"
-	near "$(bytes_of_both_sockets | jq -s add)" "$(jq -s 'last | .metrics.memory_read_bytes / .interval' "$tmp/stat")" 20
+	near "$(bytes_of_both_sockets | jq -s add)" \
+		"$(jq -s 'last | .metrics.memory_read_bytes / .interval' "$tmp/stat")" 20
 }
 
 # A line of DRAM is 64 bytes.
@@ -243,7 +244,7 @@ ok "a metric twice" fails twice "$p memory_read_bytes:socket=0 is configured twi
 ok "a wrong machine to simulate" fails machine \
 	"$p there is no simulated machine 'emerald-rapid'; there are: $names"
 ok "no msr module" fails bare \
-	"$p /dev/cpu/0/msr: no such file: load the msr module (modprobe msr); uncore doctor says more"
+	"$p no counter can be read: /dev/cpu/0/msr: no such file; remedy: load the msr module: modprobe msr"
 
 ok "values arrive" wait_for 30 enough story intel_uncore-socket1/total_bytes-memory_write_bytes 5
 ok "the log says SIMULATED" log_has story \
