@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Encoding, registers and metric evaluation behind the public interface. */
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +154,32 @@ static const double *find_count(const struct unc_table *t, const struct unc_coun
 	return NULL;
 }
 
+static bool evaluates(const struct unc_expr *expr, const double *ref, double time, double tsc,
+		      double hz)
+{
+	const struct unc_expr_vars vars = {time, tsc, hz};
+	double value;
+
+	return unc_expr_eval(expr, ref, &vars, &value) == 0;
+}
+
+/* Why an evaluation failed: a variable that the formula uses is missing, or it is the numbers. */
+static int explain(const struct unc_expr *expr, const double *ref,
+		   const struct unc_expr_vars *vars, const char *metric, struct unc_error *err)
+{
+	const char *needed = NULL;
+
+	if (isnan(vars->time) && !evaluates(expr, ref, NAN, 1, 1))
+		needed = "TIME (seconds)";
+	else if (isnan(vars->tsc) && !evaluates(expr, ref, 1, NAN, 1))
+		needed = "TSC (ticks)";
+	else if (isnan(vars->tsc_hz) && !evaluates(expr, ref, 1, 1, NAN))
+		needed = "TSC_HZ (ticks per second)";
+	if (needed && evaluates(expr, ref, 1, 1, 1))
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs %s", metric, needed);
+	return unc_fail(err, UNC_ERR_RANGE, "%s: the denominator is 0", metric);
+}
+
 static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, const char *metric,
 		    const struct unc_count *counts, size_t n, double *value, struct unc_error *err)
 {
@@ -160,7 +188,8 @@ static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, c
 	const double *time = find_count(p->table, counts, n, "TIME");
 	const double *tsc = find_count(p->table, counts, n, "TSC");
 	const double *hz = find_count(p->table, counts, n, "TSC_HZ");
-	struct unc_expr_vars vars = {time ? *time : 0, tsc ? *tsc : 0, hz ? *hz : 0};
+	/* A variable that is not given is missing, not 0. */
+	struct unc_expr_vars vars = {time ? *time : NAN, tsc ? *tsc : NAN, hz ? *hz : NAN};
 	int rc = 0;
 
 	if (!ref)
@@ -174,10 +203,8 @@ static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, c
 		else
 			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs a count of %s", metric, event);
 	}
-	/* A variable that is not given is missing, not 0; the formula tells which it uses. */
 	if (rc == 0 && (rc = unc_expr_eval(expr, ref, &vars, value)) < 0)
-		unc_fail(err, rc, "%s: the denominator is 0%s", metric,
-			 time && tsc && hz ? "" : "; TIME=seconds, TSC=ticks or TSC_HZ= may be missing");
+		rc = explain(expr, ref, &vars, metric, err);
 	free(ref);
 	return rc;
 }

@@ -383,27 +383,30 @@ static int look_for_neighbours(struct unc_session *s, struct unc_error *err)
 
 /* ---- stopping and starting */
 
+/* Goes on after an error: what can be put back is put back. Returns the first one. */
 static int unprogram(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_plan plan;
-	int rc, look = 0;
+	int rc, first;
 
 	unc_claim_release(s->platform, s->unit, s->n_units);
-	rc = look_for_neighbours(s, err);
-	if (rc == 0)
-		rc = unc_plan_stop(s->platform->table, s->unit, s->n_units, &plan, err);
+	first = look_for_neighbours(s, err);
+	rc = unc_plan_stop(s->platform->table, s->unit, s->n_units, &plan, first ? NULL : err);
 	if (rc < 0)
-		return rc;
-	rc = plan.n ? unc_access_prepare(s->platform->access, plan.op, plan.n, err) : 0;
-	if (rc == 0)
-		rc = run(s, plan.op, plan.go, "stopping", err);
-	/* Frozen where they may be: this is the last look. */
-	if (rc == 0 && s->n_reads)
-		look = unc_session_look(s, err);
-	if (rc == 0)
-		rc = run(s, plan.op + plan.go, plan.n - plan.go, "stopping", err);
+		return first ? first : rc;
+	rc = plan.n ? unc_access_prepare(s->platform->access, plan.op, plan.n, first ? NULL : err) : 0;
+	first = first ? first : rc;
+	if (rc == 0) {
+		rc = run(s, plan.op, plan.go, "stopping", first ? NULL : err);
+		first = first ? first : rc;
+		/* Frozen where they may be: this is the last look. */
+		rc = s->n_reads ? unc_session_look(s, first ? NULL : err) : 0;
+		first = first ? first : rc;
+		rc = run(s, plan.op + plan.go, plan.n - plan.go, "stopping", first ? NULL : err);
+		first = first ? first : rc;
+	}
 	unc_plan_free(&plan);
-	return rc < 0 ? rc : look;
+	return first;
 }
 
 int unc_session_unprogram(struct unc_session *s, struct unc_error *err)

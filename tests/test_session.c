@@ -207,6 +207,51 @@ static void test_counts_emr(void)
 	unc_platform_close(p);
 }
 
+/* Metrics over all units, one unit, one socket; sum(), mean(), TSC and TIME. */
+static void test_metrics(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	int one = add_metric(s, "imc3.MEM_BW_READS:socket=1"),
+	    unit = add_metric(s, "imc3.MEM_BW_READS"), socket = add_metric(s, "IMC.mem_bw_reads:socket=0"),
+	    total = add_metric(s, "imc.MEM_BW_TOTAL"), os = add_metric(s, "pcu.CYC_FREQ_OS_LTD"),
+	    hz = add_metric(s, "uncore_frequency_hz"), rpq = add_metric(s, "imc.AVG_RPQ_LATENCY");
+	const double channel = (snb_read_miss + snb_stream_part) / 4, t = 0.1,
+		     requests = snb_read_hit + snb_read_miss + snb_write_hit + snb_write_miss;
+	struct unc_value v[7];
+
+	start(s);
+	CHECK_NUMBER(unc_session_passes(s), 1);
+	step(p, 100 * ms);
+	CU_ASSERT_FATAL(unc_session_read(s, v, 7) == 0);
+	CHECK_NEAR(v[one].value, 64 * channel * t, 1e-6);
+	CHECK_NEAR(v[unit].value, 2 * 64 * channel * t, 1e-6);
+	CHECK_NEAR(v[socket].value, 4 * 64 * channel * t, 1e-6);
+	CHECK_NEAR(v[total].value, (8 * channel + 2 * snb_mem_writes) * 64 * t, 1e-6);
+	CHECK_NEAR(v[os].value, 0.7, 1e-6);         /* of the clocks of both sockets */
+	CHECK_NEAR(v[hz].value, snb_uclk, 1e-6);
+	CHECK_NEAR(v[rpq].value, 25e-9 * snb_dclk, 1e-5); /* 25 ns */
+	unc_session_stop(s);
+	unc_session_clear(s);
+	int tsc = add_metric(s, "cbo.AVG_INGRESS_DEPTH"), uclk = add_metric(s, "cbo.AVG_INGRESS_DEPTH_PER_UCLK");
+	start(s);
+	step(p, 100 * ms);
+	CU_ASSERT_FATAL(unc_session_read(s, v, 2) == 0);
+	CHECK_NEAR(v[tsc].value, requests / 8 * 5e-9, 1e-5); /* of one CBo; the TSC has 2.7 GHz too */
+	CHECK_NEAR(v[uclk].value, requests / 8 * 5e-9, 1e-5);
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+	p = machine(EMR);
+	s = session(p, 0);
+	int speed = add_metric(s, "upi.UPI_SPEED");
+	start(s);
+	step(p, 100 * ms);
+	CHECK_NEAR(value_of(s, speed).value, 20, 1e-9); /* GT/s: eight a clock of 2.5 GHz */
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* ---- which counter */
 
 static void test_sharing(void)
@@ -378,6 +423,30 @@ static void test_hidden(void)
 	unc_platform_close(p);
 }
 
+/* One type is hidden, the others count; the numbers of what is there are not those of all. */
+static void test_hidden_emr(void)
+{
+	struct unc_platform *p = machine(EMR ",hide=upi");
+	struct unc_session *s = session(p, 0);
+	int id;
+
+	CU_ASSERT(unc_session_add(s, "upi.CLOCKTICKS", &id) == UNC_ERR_UNAVAILABLE);
+	CU_ASSERT(strncmp(unc_session_error(s), "upi.CLOCKTICKS: no such unit can be read: ", 42) == 0);
+	CU_ASSERT(unc_session_add_metric(s, "link_tx_bytes", &id) == UNC_ERR_UNAVAILABLE);
+	for (size_t i = 0; unc_unit_get(p, i); i++) {
+		const struct unc_unit *u = unc_unit_get(p, i);
+
+		if (strcmp(u->type->name, "upi") == 0)
+			CU_ASSERT(!u->available && u->reason[0]);
+	}
+	id = add(s, "imc.DCLK");
+	start(s);
+	step(p, ms);
+	CHECK_COUNT(count_of(s, id), 2.4e6, 1);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* ---- passes */
 
 static void test_passes(void)
@@ -507,12 +576,14 @@ int main(void)
 		{"listing only: plans, no start", test_plan_without_access},
 		{"counts of Sandy Bridge-EP", test_counts_snb},
 		{"counts of Emerald Rapids", test_counts_emr},
+		{"metrics", test_metrics},
 		{"equal items share a counter", test_sharing},
 		{"conflicts of counters", test_counter_conflicts},
 		{"conflicts of filters", test_filter_conflicts},
 		{"too many events", test_too_many},
 		{"errors", test_errors},
 		{"units that the firmware hides", test_hidden},
+		{"the same on Emerald Rapids", test_hidden_emr},
 		{"passes", test_passes},
 		{"rotation", test_rotation},
 		{"rotation with one pass", test_rotation_of_one},

@@ -4,8 +4,11 @@
  * eventtables/CPU/workload.tbl; register numbers those of Intel 327043-001 table 1-2.
  */
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <time.h>
 
+#include "fake_root.h"
 #include "session_kit.h"
 
 static const double uclk = 2.7e9, dclk = 0.8e9, drd = 4.0e8 / 8, drd_miss = 1.6e8 / 8;
@@ -338,6 +341,64 @@ static void test_put_back(void)
 	unc_platform_close(p);
 }
 
+/* A machine made of files, on which MSRs from 0xD30 on cannot be written. */
+static struct unc_platform *half_writable(struct fake_root *root, struct rlimit *before)
+{
+	struct unc_options options = {.size = sizeof(options), .sim = ""};
+	struct unc_platform *p = NULL;
+	struct rlimit limit;
+
+	fake_new(root);
+	fake_text(fake_path(root, "/proc/cpuinfo"),
+		  "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 45\n"
+		  "model name : x\nstepping : 7\nphysical id : 0\ncore id : 0\n");
+	fake_size(fake_path(root, "/dev/cpu/0/msr"), 0x2000);
+	options.sysroot = root->path;
+	if (unc_platform_open(&options, &p) < 0)
+		printf("# %s\n", unc_open_error());
+	CU_ASSERT_FATAL(p != NULL);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, before);
+	limit = *before;
+	limit.rlim_cur = 0xD30;
+	CU_ASSERT_FATAL(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	return p;
+}
+
+/* A write fails in the middle of the programming: what was written is put back. */
+static void test_failing_start(void)
+{
+	struct fake_root root;
+	struct rlimit before;
+	struct unc_platform *p = half_writable(&root, &before);
+	struct unc_session *s = session(p, 0);
+	char sentence[200];
+	int rc, id = add(s, "cbo.CLOCKTICKS");
+
+	rc = unc_session_start(s);
+	snprintf(sentence, sizeof(sentence), "%s", unc_session_error(s));
+	setrlimit(RLIMIT_FSIZE, &before);
+	CU_ASSERT(rc == UNC_ERR_IO);
+	CHECK_TEXT(sentence, "programming the counters failed: a register could not be accessed");
+	const char *file = fake_path(&root, "/dev/cpu/0/msr");
+	/* frz_en was set and stays, nothing is left frozen: CBo 0 and 1 */
+	CHECK_NUMBER(fake_get(file, 0xD04, 4), 0x10000);
+	CHECK_NUMBER(fake_get(file, 0xD24, 4), 0x10000);
+	for (unsigned at = 0xD08; at < 0xD24; at++)
+		CHECK_NUMBER(fake_get(file, at, 1), 0);
+	CHECK_NUMBER(p->n_claims, 0);
+	struct unc_value v;
+	CU_ASSERT(unc_session_read(s, &v, 1) == UNC_ERR_STATE);
+	start(s); /* the same session, when it is possible */
+	CHECK_NUMBER(fake_get(file, 0xD10, 4), 0x400000);
+	CHECK_NUMBER(count_of(s, id), 0); /* files count nothing */
+	CU_ASSERT(unc_session_stop(s) == 0);
+	CHECK_NUMBER(fake_get(file, 0xD10, 4), 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
 /* A machine with a session over everything it has. */
 static void test_everything(void)
 {
@@ -501,6 +562,7 @@ int main(void)
 		{"a stranger's counter", test_stranger},
 		{"all counters taken", test_all_taken},
 		{"registers are put back", test_put_back},
+		{"a start that fails half way", test_failing_start},
 		{"a seventh of all events, in turn", test_everything},
 		{"counters are looked at in between", test_watcher},
 		{"how often", test_watch_interval},

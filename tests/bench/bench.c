@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Speed (make bench). What counts are the ratios within one run, which mean the same on every
+ * machine: how much a session's read costs over the bare system calls or loads that it cannot do
+ * without. The raw reads go to regular files, where a real machine has the msr driver and
+ * configuration space: these are slower, so that the true ratios are nearer to 1 than the ones
+ * printed. Nothing passes or fails here.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../fake_root.h"
+#include "platform.h"
+#include "session.h"
+
+enum { RUNS = 9 };
+
+static void die(const char *what, const char *why)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, why);
+	exit(1);
+}
+
+/* ---- time */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Seconds of one call: the median of several runs of at least 10 ms each. */
+static double time_of(void (*call)(void *), void *user)
+{
+	double run[RUNS];
+	unsigned calls = 1;
+
+	for (double t = 0; t < 0.01; calls *= 2) {
+		double begin = now();
+
+		for (unsigned k = 0; k < calls; k++)
+			call(user);
+		t = now() - begin;
+	}
+	for (unsigned i = 0; i < RUNS; i++) {
+		double begin = now();
+
+		for (unsigned k = 0; k < calls; k++)
+			call(user);
+		run[i] = (now() - begin) / calls;
+	}
+	qsort(run, RUNS, sizeof(run[0]), by_size);
+	return run[RUNS / 2];
+}
+
+/* ---- machines made of files */
+
+static void add_cpus(struct fake_root *root, int model, int cpus)
+{
+	char text[4096] = "";
+
+	for (int i = 0; i < cpus; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "processor\t: %d\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n"
+			 "model\t\t: %d\nmodel name\t: made of files\nstepping\t: 0\n"
+			 "physical id\t: 0\ncore id\t\t: %d\n\n",
+			 i, model, i);
+	fake_text(fake_path(root, "/proc/cpuinfo"), text);
+	fake_size(fake_path(root, "/dev/cpu/0/msr"), 0x10000);
+}
+
+/* The MSRs of a Sandy Bridge-EP and the four channels of its memory controller. */
+static void make_snb(struct fake_root *root)
+{
+	static const unsigned function[] = {0, 1, 4, 5}, id[] = {0x3cb0, 0x3cb1, 0x3cb4, 0x3cb5};
+
+	fake_new(root);
+	add_cpus(root, 0x2D, 8);
+	fake_function(root, 0x7f, 0x0b, 0, 0x3ce0, 4096);
+	for (unsigned i = 0; i < 4; i++)
+		fake_function(root, 0x7f, 0x10, function[i], id[i], 4096);
+}
+
+/* An Emerald Rapids whose memory controllers are at 8 MB of /dev/mem. */
+static void make_emr(struct fake_root *root)
+{
+	fake_new(root);
+	add_cpus(root, 0xCF, 8);
+	fake_function(root, 0xfe, 0, 0, 0x3250, 4096);
+	fake_function(root, 0xfe, 0, 1, 0x3251, 4096);
+	fake_put(root, 0xfe, 0, 1, 0xD0, 1); /* 8 MB */
+	for (unsigned i = 0; i < 4; i++)
+		fake_put(root, 0xfe, 0, 1, 0xD8 + 4 * i, 0x80 * (i + 1));
+	fake_size(fake_path(root, "/dev/mem"), 0xA40000);
+}
+
+/* ---- sessions */
+
+static struct unc_platform *open_platform(const char *root, const char *sim, const char *cpu)
+{
+	struct unc_options options = {.size = sizeof(options), .sysroot = root, .sim = sim,
+				      .cpu = cpu};
+	struct unc_platform *p;
+
+	if (unc_platform_open(&options, &p) < 0)
+		die("open", unc_open_error());
+	return p;
+}
+
+static struct unc_session *session_of(struct unc_platform *p, const char *const *events)
+{
+	struct unc_session *s;
+	int id;
+
+	if (unc_session_new(p, 0, &s) < 0)
+		die("session", "out of memory");
+	for (; *events; events++)
+		if (unc_session_add(s, *events, &id) < 0)
+			die("add", unc_session_error(s));
+	return s;
+}
+
+static void read_session(void *user)
+{
+	struct unc_value v[8];
+
+	if (unc_session_read(user, v, 8) < 0)
+		die("read", unc_session_error(user));
+}
+
+static void run_access(void *user)
+{
+	struct unc_session *s = user;
+
+	if (unc_access_run(s->platform->access, s->read, s->n_reads) < 0)
+		die("run", "a register could not be read");
+}
+
+static void start_stop(void *user)
+{
+	if (unc_session_start(user) < 0 || unc_session_stop(user) < 0)
+		die("start or stop", unc_session_error(user));
+}
+
+/* ---- raw reads of as many counters */
+
+struct raw {
+	int fd;
+	size_t n;
+	volatile uint64_t *map;
+	volatile uint64_t sum; /* so that no read is left out */
+};
+
+static void raw_msr(void *user)
+{
+	struct raw *r = user;
+	uint64_t value;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (pread(r->fd, &value, 8, (off_t)(0xD00 + i)) != 8)
+			die("pread", "failed");
+		r->sum += value;
+	}
+}
+
+/* High, low, high: what a 64-bit counter in configuration space needs. */
+static void raw_pci(void *user)
+{
+	struct raw *r = user;
+	uint32_t value;
+
+	for (size_t i = 0; i < 3 * r->n; i++) {
+		if (pread(r->fd, &value, 4, (off_t)(0xA0 + 4 * (i & 1))) != 4)
+			die("pread", "failed");
+		r->sum += value;
+	}
+}
+
+static void raw_mmio(void *user)
+{
+	struct raw *r = user;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		sum += r->map[i];
+	r->sum += sum;
+}
+
+static void report_reads(const char *what, struct unc_session *s, void (*raw_call)(void *),
+			 struct raw *raw)
+{
+	double n = (double)s->n_reads;
+	double session = time_of(read_session, s) / n * 1e9;
+	double access = time_of(run_access, s) / n * 1e9;
+
+	raw->n = s->n_reads;
+	if (!raw_call) {
+		printf("%-26s %8.0f %10.1f %10.1f %10s %12s\n", what, n, session, access, "-", "-");
+		return;
+	}
+	double bare = time_of(raw_call, raw) / n * 1e9;
+
+	printf("%-26s %8.0f %10.1f %10.1f %10.1f %12.2f\n", what, n, session, access, bare,
+	       session / bare);
+}
+
+static void bench_files(const char *what, struct fake_root *root, const char *const *events,
+			const char *file, void (*raw_call)(void *))
+{
+	struct unc_platform *p = open_platform(root->path, "", NULL);
+	struct unc_session *s = session_of(p, events);
+	struct raw raw = {.fd = open(fake_path(root, "%s", file), O_RDONLY | O_CLOEXEC)};
+
+	if (raw.fd < 0)
+		die(file, "cannot be opened");
+	raw.map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, raw.fd, 0);
+	if (raw.map == MAP_FAILED)
+		die(file, "cannot be mapped");
+	if (unc_session_start(s) < 0)
+		die("start", unc_session_error(s));
+	report_reads(what, s, raw_call, &raw);
+	munmap((void *)(uintptr_t)raw.map, 4096);
+	close(raw.fd);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+static const char *const cbo_events[] = {"cbo.CLOCKTICKS", "cbo.TOR_INSERTS:OPCODE:opc=0x182",
+					 "cbo.RING_BL_USED:UP_EVEN", "cbo.RING_BL_USED:UP_ODD",
+					 NULL};
+static const char *const snb_imc_events[] = {"imc.CAS_COUNT:RD", "imc.CAS_COUNT:WR",
+					     "imc.ACT_COUNT", "imc.PRE_COUNT:PAGE_MISS", NULL};
+static const char *const emr_imc_events[] = {"imc.CAS_COUNT:RD", "imc.CAS_COUNT:WR",
+					     "imc.ACT_COUNT:ALL", "imc.CLOCKTICKS", NULL};
+static const char *const emr_events[] = {"cha.CLOCKTICKS", "cha.TOR_INSERTS:IA_MISS_DRD",
+					 "imc.CAS_COUNT:RD", "imc.CAS_COUNT:WR", "upi.CLOCKTICKS",
+					 NULL};
+
+static void bench_reads(void)
+{
+	struct fake_root snb, emr;
+	struct raw none = {0};
+
+	printf("reading counters             counters  session ns  access ns     raw ns  session/raw\n");
+	make_snb(&snb);
+	make_emr(&emr);
+	bench_files("MSR (one pread)", &snb, cbo_events, "/dev/cpu/0/msr", raw_msr);
+	bench_files("PCI (three preads)", &snb, snb_imc_events,
+		    "/sys/bus/pci/devices/0000:7f:10.0/config", raw_pci);
+	bench_files("MMIO (one load)", &emr, emr_imc_events, "/dev/mem", raw_mmio);
+	fake_free(&snb);
+	fake_free(&emr);
+
+	struct unc_platform *p = open_platform(NULL, "emerald-rapids", NULL);
+	struct unc_session *s = session_of(p, emr_events);
+	if (unc_session_start(s) < 0)
+		die("start", unc_session_error(s));
+	report_reads("simulated", s, NULL, &none);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* ---- names */
+
+struct names {
+	struct unc_platform *p;
+	char (*text)[UNC_SPEC_MAX];
+	size_t n, listed;
+};
+
+/* All events of the CPU with each of their umasks, as far as they need no more than that. */
+static void collect(struct names *names)
+{
+	struct unc_encoding e = {.size = sizeof(e)};
+	struct unc_umask umask;
+	size_t room = 8192;
+
+	names->text = malloc(room * sizeof(*names->text));
+	if (!names->text)
+		die("names", "out of memory");
+	for (size_t i = 0; unc_event_get(names->p, i); i++) {
+		const struct unc_event *event = unc_event_get(names->p, i);
+
+		for (size_t k = 0; k == 0 || unc_umask_get(names->p, i, k, &umask) == 0; k++) {
+			bool has = unc_umask_get(names->p, i, k, &umask) == 0;
+
+			if (names->n == room)
+				die("names", "more than expected");
+			snprintf(names->text[names->n], UNC_SPEC_MAX, "%s%s%s", event->spec,
+				 has ? ":" : "", has ? umask.name : "");
+			names->n += unc_event_encode(names->p, names->text[names->n], &e) == 0;
+		}
+	}
+}
+
+static void encode_all(void *user)
+{
+	struct names *names = user;
+	struct unc_encoding e = {.size = sizeof(e)};
+
+	for (size_t i = 0; i < names->n; i++)
+		if (unc_event_encode(names->p, names->text[i], &e) < 0)
+			die(names->text[i], unc_platform_error(names->p));
+}
+
+/* What a listing asks for. */
+static void list_all(void *user)
+{
+	struct names *names = user;
+	struct unc_platform *p = open_platform(NULL, "", "emerald-rapids");
+	struct unc_umask umask;
+	struct unc_field field;
+
+	names->listed = 0;
+	for (size_t i = 0; unc_event_get(p, i); i++) {
+		names->listed++;
+		for (size_t k = 0; unc_umask_get(p, i, k, &umask) == 0; k++)
+			names->listed++;
+		for (size_t k = 0; unc_field_get(p, i, k, &field) == 0; k++)
+			continue;
+	}
+	unc_platform_close(p);
+}
+
+static void open_listing(void *user)
+{
+	(void)user;
+	unc_platform_close(open_platform(NULL, "", "emerald-rapids"));
+}
+
+static void open_simulated(void *user)
+{
+	(void)user;
+	unc_platform_close(open_platform(NULL, "emerald-rapids", NULL));
+}
+
+static void bench_names(void)
+{
+	struct names names = {.p = open_platform(NULL, "", "emerald-rapids")};
+
+	collect(&names);
+	double encode = time_of(encode_all, &names), list = time_of(list_all, &names);
+
+	printf("\nEmerald Rapids\n");
+	printf("  encode                  %10.0f events/s (%zu names)\n", (double)names.n / encode,
+	       names.n);
+	printf("  open and list everything%10.3f ms (%zu events and umasks)\n", list * 1e3,
+	       names.listed);
+	printf("  open for listing        %10.3f ms\n", time_of(open_listing, NULL) * 1e3);
+	printf("  open, simulated         %10.3f ms, two sockets found\n",
+	       time_of(open_simulated, NULL) * 1e3);
+	free(names.text);
+	unc_platform_close(names.p);
+}
+
+static void bench_start(void)
+{
+	struct unc_platform *p = open_platform(NULL, "emerald-rapids", NULL);
+	struct unc_session *s = session_of(p, emr_events);
+	double both = time_of(start_stop, s);
+
+	printf("  start and stop          %10.3f ms for %zu counters (%.0f ns each)\n", both * 1e3,
+	       s->n_slots, both / (double)s->n_slots * 1e9);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+int main(void)
+{
+	bench_reads();
+	bench_names();
+	bench_start();
+	printf("\nns are per counter, the median of %d runs. session: unc_session_read() with totals and "
+	       "values;\naccess: the same operations by themselves; raw: a plain loop over files or "
+	       "memory.\nOnly session/raw can be compared between machines.\n", RUNS);
+	return 0;
+}

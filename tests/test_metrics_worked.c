@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Worked examples of all metrics (tests/metrics/CPU.cases), and what the metrics of the simulated
+ * machines must have to do with each other.
+ */
+#include "cases.h"
+#include "session_kit.h"
+
+enum { MAX_METRICS = 512, MAX_COUNTS = 16 };
+
+struct book {
+	struct unc_platform *platform;
+	unsigned char seen[MAX_METRICS];
+	unsigned values, reasons, failed;
+};
+
+static void fail(struct book *b, const struct cases_row *row, const char *what, const char *got)
+{
+	printf("# %s:%u: %s: %s %s\n", row->file, row->line, row->field[0], what, got);
+	b->failed++;
+}
+
+static int find_metric(const struct unc_platform *p, const char *name)
+{
+	const struct unc_metric *m;
+
+	for (int i = 0; (m = unc_metric_get(p, (size_t)i)) && i < MAX_METRICS; i++)
+		if (strcmp(m->name, name) == 0)
+			return i;
+	return -1;
+}
+
+/* "EVENT=COUNT,EVENT=COUNT": the count stands behind the last '=', events have some too. */
+static size_t split_counts(char *text, struct unc_count *counts)
+{
+	char *next = NULL;
+	size_t n = 0;
+
+	for (char *one = strtok_r(text, ",", &next); one && n < MAX_COUNTS;
+	     one = strtok_r(NULL, ",", &next)) {
+		char *value = strrchr(one, '='), *end;
+
+		if (!value)
+			return 0;
+		*value++ = '\0';
+		counts[n].event = one;
+		counts[n].value = strtod(value, &end);
+		if (end == value || *end)
+			return 0;
+		n++;
+	}
+	return n;
+}
+
+static void check_reason(struct book *b, const struct cases_row *row, const struct unc_metric *m)
+{
+	double value = -1;
+	int rc = unc_metric_eval(b->platform, row->field[0], NULL, 0, &value);
+
+	b->reasons++;
+	if (m->available || rc != UNC_ERR_UNAVAILABLE || value != -1)
+		fail(b, row, "is available", "");
+	else if (!cases_match(m->reason, row->field[3]))
+		fail(b, row, "the reason is", m->reason);
+	else if (!strstr(unc_platform_error(b->platform), m->reason))
+		fail(b, row, "the sentence is", unc_platform_error(b->platform));
+}
+
+static void check_value(struct book *b, const struct cases_row *row)
+{
+	struct unc_count counts[MAX_COUNTS];
+	size_t n = split_counts(row->field[1], counts);
+	char *end, text[64];
+	double want = strtod(row->field[2], &end), got = -1;
+
+	b->values++;
+	if (n == 0 || *end || end == row->field[2]) {
+		fail(b, row, "cannot read the row", "");
+		return;
+	}
+	if (unc_metric_eval(b->platform, row->field[0], counts, n, &got) < 0) {
+		fail(b, row, "error", unc_platform_error(b->platform));
+		return;
+	}
+	snprintf(text, sizeof(text), "%.15g", got);
+	if (!(got - want <= want * 1e-12 && want - got <= want * 1e-12))
+		fail(b, row, "is", text);
+	/* Every count is needed: without it the metric is an error, never something else. */
+	for (size_t i = 0; i < n; i++) {
+		struct unc_count kept = counts[i];
+
+		counts[i] = counts[n - 1];
+		if (unc_metric_eval(b->platform, row->field[0], counts, n - 1, &got) == 0)
+			fail(b, row, "does without", kept.event);
+		counts[i] = kept;
+	}
+}
+
+static void check_row(void *user, const struct cases_row *row)
+{
+	struct book *b = user;
+	int metric = find_metric(b->platform, row->field[0]);
+
+	if (metric < 0 || row->n < 4) {
+		fail(b, row, "no such metric, or no source", "");
+		return;
+	}
+	b->seen[metric]++;
+	if (strcmp(row->field[2], "unavailable") == 0)
+		check_reason(b, row, unc_metric_get(b->platform, (size_t)metric));
+	else
+		check_value(b, row);
+}
+
+static void check_book(const char *cpu, const char *file, unsigned values, unsigned reasons)
+{
+	struct unc_options options = {.size = sizeof(options), .cpu = cpu, .sim = ""};
+	struct book b = {0};
+	size_t n = 0;
+
+	CU_ASSERT_FATAL(unc_platform_open(&options, &b.platform) == 0);
+	CU_ASSERT_FATAL(cases_read(file, check_row, &b) > 0);
+	CHECK_NUMBER(b.failed, 0);
+	for (; unc_metric_get(b.platform, n); n++)
+		if (!b.seen[n]) {
+			printf("# no example of %s\n", unc_metric_get(b.platform, n)->name);
+			CU_FAIL("a metric without an example");
+		}
+	CU_ASSERT(n < MAX_METRICS);
+	CU_ASSERT(b.values >= values);
+	CU_ASSERT(b.reasons >= reasons);
+	unc_platform_close(b.platform);
+}
+
+static void test_snb(void)
+{
+	check_book("sandybridge-ep", "metrics/sandybridge-ep.cases", 140, 5);
+}
+
+static void test_emr(void)
+{
+	check_book("emerald-rapids", "metrics/emerald-rapids.cases", 75, 7);
+}
+
+static void test_eval_errors(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_count counts[] = {{"imc.RPQ_INSERTS", 0}, {"imc.WPQ_INSERTS", 0}};
+	double value = 4711;
+
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, &value) == UNC_ERR_RANGE);
+	CHECK_TEXT(unc_platform_error(p), "imc.PCT_RD_REQUESTS: the denominator is 0");
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 1, &value) == UNC_ERR_NOT_FOUND);
+	CHECK_TEXT(unc_platform_error(p), "imc.PCT_RD_REQUESTS needs a count of imc.WPQ_INSERTS");
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD", counts, 2, &value) == UNC_ERR_NOT_FOUND);
+	CU_ASSERT(strncmp(unc_platform_error(p), "no metric imc.PCT_RD in sandybridge-ep", 38) == 0);
+	struct unc_count read = {"memory_read_bytes", 1};
+	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, &value) == UNC_ERR_NOT_FOUND);
+	read.event = "ubox.UCLK";
+	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, &value) == UNC_ERR_NOT_FOUND);
+	CHECK_TEXT(unc_platform_error(p), "uncore_frequency_hz needs TIME (seconds)");
+	CU_ASSERT(value == 4711); /* untouched */
+	counts[0].value = 3;
+	counts[1].value = 1;
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, &value) == 0);
+	CU_ASSERT(value == 0.75);
+	CHECK_TEXT(unc_platform_error(p), "");
+	unc_platform_close(p);
+}
+
+/* ---- what must agree on one machine */
+
+/* One number of one machine, measured by a session of its own: an event or a metric. */
+static double measure(struct unc_platform *p, const char *what, bool metric)
+{
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	int id = metric ? add_metric(s, what) : add(s, what);
+	struct unc_value v = {0};
+
+	start(s);
+	for (int i = 0; i < unc_session_passes(s); i++) {
+		struct unc_value all[MAX_ITEMS];
+
+		if (i)
+			CU_ASSERT(unc_session_rotate(s) == 0);
+		step(p, 100 * ms);
+		CU_ASSERT(unc_session_read(s, all, MAX_ITEMS) == 0);
+		v = all[id];
+	}
+	/* With passes a total stands for the time of all of them. */
+	double per_second = v.value / v.seconds;
+	CU_ASSERT(v.flags & UNC_VALUE_VALID);
+	unc_session_free(s);
+	return metric && strstr(what, "ratio") ? v.value : per_second;
+}
+
+static double event(struct unc_platform *p, const char *text)
+{
+	return measure(p, text, false);
+}
+
+static void check_portable(struct unc_platform *p)
+{
+	struct unc_session *s = session(p, 0);
+	int rd = add_metric(s, "memory_read_bytes"), wr = add_metric(s, "memory_write_bytes"),
+	    bw = add_metric(s, "memory_bandwidth");
+	struct unc_value v[3];
+	double ratio = measure(p, "llc_miss_ratio", true);
+
+	start(s);
+	step(p, 250 * ms);
+	CU_ASSERT(unc_session_read(s, v, 3) == 0);
+	CHECK_NEAR(v[bw].value * v[bw].seconds, v[rd].value + v[wr].value, 1e-9);
+	CU_ASSERT(v[rd].value > 0 && v[wr].value > 0);
+	unc_session_free(s);
+	CU_ASSERT(ratio > 0 && ratio < 1);
+	CHECK_NEAR(ratio, measure(p, "llc_misses", true) / measure(p, "llc_lookups", true), 1e-3);
+	ratio = measure(p, "dram_page_hit_ratio", true);
+	CU_ASSERT(ratio > 0 && ratio < 1);
+	ratio = measure(p, "remote_access_ratio", true);
+	CU_ASSERT(ratio > 0 && ratio < 1);
+	/* What one socket sends the other receives. */
+	CHECK_NEAR(measure(p, "link_tx_bytes:socket=0", true),
+		   measure(p, "link_rx_bytes:socket=1", true), 1e-6);
+	CHECK_NEAR(measure(p, "link_tx_bytes:socket=1", true),
+		   measure(p, "link_rx_bytes:socket=0", true), 1e-6);
+	CHECK_NEAR(measure(p, "memory_read_bytes", true),
+		   measure(p, "memory_read_bytes:socket=0", true) +
+			   measure(p, "memory_read_bytes:socket=1", true), 1e-6);
+}
+
+static void test_snb_agrees(void)
+{
+	struct unc_platform *p = machine(SNB);
+	double reads = measure(p, "memory_read_bytes", true) / 64,
+	       writes = measure(p, "memory_write_bytes", true) / 64;
+
+	check_portable(p);
+	CHECK_NEAR(reads, event(p, "ha.REQUESTS:READS"), 0.01);
+	CHECK_NEAR(writes, event(p, "ha.REQUESTS:WRITES"), 0.01);
+	CHECK_NEAR(reads, event(p, "cbo.LLC_LOOKUP:DATA_READ:state=0x1"), 0.01);
+	CHECK_NEAR(reads, event(p, "imc.RPQ_INSERTS"), 0.01);
+	/* Written to memory: modified victims, streaming stores, PCIe past the LLC. */
+	CHECK_NEAR(writes, event(p, "cbo.LLC_VICTIMS:M_STATE") +
+			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=WCiLF") +
+			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=WCiL") +
+			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=PCIWiLF"), 0.01);
+	/* A data response is 8 data flits of 8 bytes. */
+	CHECK_NEAR(measure(p, "link_rx_bytes", true),
+		   measure(p, "qpi.DATA_FROM_QPI", true), 0.01);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+static void test_emr_agrees(void)
+{
+	struct unc_platform *p = machine(EMR);
+	double reads = event(p, "imc.CAS_COUNT:RD"), writes = event(p, "imc.CAS_COUNT:WR");
+
+	check_portable(p);
+	CHECK_NEAR(reads, event(p, "m2m.IMC_READS:ALL"), 0.01);
+	CHECK_NEAR(writes, event(p, "m2m.IMC_WRITES:ALL"), 0.01);
+	CHECK_NEAR(measure(p, "memory_read_bytes", true), reads * 64, 1e-6);
+	/* Requests that the home agents pass on */
+	CHECK_NEAR(reads, event(p, "cha.IMC_READS_COUNT:NORMAL"), 0.01);
+	/* Devices: lines in the TOR are bytes of the stacks. */
+	CHECK_NEAR(measure(p, "pcie_read_bytes", true),
+		   event(p, "cha.TOR_INSERTS:IO_PCIRDCUR") * 64, 0.01);
+	CHECK_NEAR(measure(p, "pcie_write_bytes", true),
+		   (event(p, "cha.TOR_INSERTS:IO_ITOM") +
+		    event(p, "cha.TOR_INSERTS:IO_ITOMCACHENEAR")) * 64, 0.01);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"examples of Sandy Bridge-EP", test_snb},
+		{"examples of Emerald Rapids", test_emr},
+		{"errors", test_eval_errors},
+		{"Sandy Bridge-EP agrees with itself", test_snb_agrees},
+		{"Emerald Rapids agrees with itself", test_emr_agrees},
+		{NULL, NULL},
+	};
+
+	return suite_run("metrics, worked", tests);
+}
