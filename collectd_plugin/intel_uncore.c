@@ -380,7 +380,7 @@ static int init(void)
 	if (unc_platform_simulated(self.platform))
 		NOTICE(LOG "SIMULATED %s: the values are not of this machine",
 		       unc_platform_cpu(self.platform)->title);
-	INFO(LOG "%s, %d sockets: %zu series in %d passes", unc_platform_cpu(self.platform)->title,
+	INFO(LOG "%s, %d sockets: %zu series, passes: %d", unc_platform_cpu(self.platform)->title,
 	     unc_platform_sockets(self.platform), self.n_items, unc_session_passes(self.session));
 	return plugin_register_complex_read(NULL, NAME, read_all, 0, NULL);
 }

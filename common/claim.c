@@ -32,8 +32,8 @@ static int claim_one(struct unc_platform *p, const struct unc_instance *instance
 			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 		p->claim = more;
 		claim = &more[p->n_claims++];
-		*claim = (struct unc_claim){.instance = instance, .reg = setting->reg,
-					    .found = setting->found};
+		*claim = (struct unc_claim){
+			.instance = instance, .reg = setting->reg, .found = setting->found};
 	}
 	claim->users++;
 	setting->claimed = true;

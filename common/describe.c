@@ -189,6 +189,8 @@ static void study_formula(struct unc_platform *p, struct unc_metric_row *row,
 
 	row->need = calloc(n + 1, sizeof(*row->need));
 	row->pub.available = code && row->need;
+	if (!row->pub.available)
+		snprintf(row->reason, sizeof(row->reason), "out of memory");
 	for (size_t i = 0; code && row->need && i < n; i++) {
 		const char *event = unc_expr_ref(expr, i)->event;
 		struct unc_error err = {0};

@@ -13,7 +13,6 @@ struct work {
 	const struct unc_spec *spec;
 	struct unc_code *code;
 	struct unc_error *err;
-	uint64_t user; /* bits of CTL that the user's fields have set */
 };
 
 static int refuse(struct work *w, int code, const char *format, const char *a, const char *b)

@@ -7,6 +7,14 @@
 
 #include "reg.h"
 
+/* A sentence is one line, whatever stood in the name that it quotes. */
+static void one_line(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 int unc_fail(struct unc_error *err, int code, const char *format, ...)
 {
 	if (err) {
@@ -16,6 +24,7 @@ int unc_fail(struct unc_error *err, int code, const char *format, ...)
 		err->code = code;
 		vsnprintf(err->text, sizeof(err->text), format, args);
 		va_end(args);
+		one_line(err->text);
 	}
 	return code;
 }
@@ -33,6 +42,7 @@ void unc_error_prefix(struct unc_error *err, const char *format, ...)
 	snprintf(whole, sizeof(whole), "%s: %s", head, err->text);
 	memcpy(err->text, whole, sizeof(err->text) - 1);
 	err->text[sizeof(err->text) - 1] = '\0';
+	one_line(err->text);
 }
 
 void unc_error_clear(struct unc_error *err)

@@ -32,6 +32,7 @@ struct unc_table_reader {
 	size_t n_hash, used_hash;
 	uint16_t type;  /* the type being read, or UNC_NONE */
 	unsigned type_line;
+	bool using;     /* inside of a file that another one uses */
 	bool have_machine;
 	bool out_of_memory;
 	struct unc_table_let let[UNC_MAX_LETS];
@@ -80,8 +81,10 @@ int unc_bad(struct unc_error *, const char *what, const char *value, const char 
 /* Statements of units.tbl that tell where units are (table_where.c). */
 int unc_read_topology(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_bar(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_where(struct unc_table_reader *, struct unc_line *, uint32_t part,
-		   struct unc_error *);
+int unc_read_access(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+int unc_read_main_where(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+int unc_read_part(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+int unc_read_discovery(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 
 /* One statement of a file. */
 int unc_read_cpus(struct unc_table_reader *, struct unc_line *, struct unc_error *);

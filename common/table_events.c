@@ -130,7 +130,9 @@ static int code_field(struct unc_table_reader *r, struct unc_line *line,
 			return unc_fail(err, UNC_ERR_TABLE, "counters= without code=");
 		return 0;
 	}
-	if (current(r)->f_event == UNC_NONE || !unc_parse_number(text, &code))
+	if (e->counter != UNC_NONE)
+		return unc_fail(err, UNC_ERR_TABLE, "code= and counter= exclude each other");
+	if (current(r)->f_event == UNC_NONE || !unc_parse_number(text, &code) || code > UINT16_MAX)
 		return unc_fail(err, UNC_ERR_TABLE, "code=%s is not an event code of %s", text,
 				unc_tbl_str(&r->t, current(r)->name));
 	e->code = (uint16_t)code;
@@ -286,7 +288,12 @@ static int read_use(struct unc_table_reader *r, struct unc_line *line, struct un
 
 	if (!f)
 		return unc_fail(err, UNC_ERR_TABLE, "there is no file '%s' to use", name ? name : "");
-	if ((rc = unc_read_file(r, f, unc_read_events, err)) < 0)
+	if (r->using)
+		return unc_fail(err, UNC_ERR_TABLE, "a file that is used cannot use '%s' itself", name);
+	r->using = true;
+	rc = unc_read_file(r, f, unc_read_events, err);
+	r->using = false;
+	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < line->n; i++) {
 		struct unc_word *w = &line->word[i];

@@ -2,6 +2,7 @@
 /* The table reader: metrics.tbl and workload.tbl. */
 #include "table_build.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -156,7 +157,7 @@ static int evaluate(struct unc_table_reader *r, const char *text, double *value,
 {
 	struct let_env env = {.r = r};
 	struct unc_expr_env lookup = {let_formula, let_event, &env};
-	struct unc_expr_vars vars = {0};
+	struct unc_expr_vars vars = {NAN, NAN, NAN}; /* a workload has none of them */
 	struct unc_expr *expr;
 	int rc = unc_expr_parse(text, &lookup, &expr, err);
 
@@ -205,6 +206,8 @@ static int read_let(struct unc_table_reader *r, struct unc_line *line, struct un
 		size_t at = strlen(text);
 
 		w->used = true;
+		if (w->key)
+			return unc_fail(err, UNC_ERR_TABLE, "want: let NAME = EXPRESSION");
 		if (i > 2)
 			snprintf(text + at, sizeof(text) - at, "%s ", w->value);
 	}

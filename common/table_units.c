@@ -19,44 +19,13 @@ static bool parse_int(const char *text, int64_t *value)
 	return true;
 }
 
-static int read_access(const char *text, uint8_t *space, struct unc_error *err)
-{
-	for (uint8_t i = 0; text && i < UNC_N_SPACES; i++)
-		if (strcmp(text, unc_space_name(i)) == 0) {
-			*space = i;
-			return 0;
-		}
-	return unc_bad(err, "access", text, "msr, pci or mmio");
-}
-
-/* ---- parts */
-
-static int read_part(struct unc_table_reader *r, struct unc_line *line, const char *name,
-		     struct unc_error *err)
-{
-	uint8_t space = 0;
-	uint32_t at = (uint32_t)r->t.n_part;
-	int rc = read_access(unc_take(line, "access"), &space, err);
-
-	if (rc < 0)
-		return rc;
-	if (at - unc_current_type(r)->parts.first >= 3)
-		return unc_fail(err, UNC_ERR_TABLE, "a unit has at most three parts");
-	struct unc_tbl_part *p = unc_add_part(r);
-	p->name = unc_add_string(r, name);
-	p->space = space;
-	p->where.first = (uint32_t)r->t.n_where;
-	unc_current_type(r)->parts.n++;
-	return unc_read_where(r, line, at, err);
-}
-
 /* ---- registers, fields, counters */
 
 /* "NAME[4]" -> NAME and 4; without brackets 0. */
 static bool split_array(const char *word, char name[MAX_NAME + 1], unsigned *count)
 {
 	size_t length = strcspn(word, "[");
-	char tail;
+	int used = 0;
 
 	*count = 0;
 	if (length == 0 || length > MAX_NAME - 2)
@@ -65,8 +34,8 @@ static bool split_array(const char *word, char name[MAX_NAME + 1], unsigned *cou
 	name[length] = '\0';
 	if (!word[length])
 		return true;
-	return sscanf(word + length, "[%u%c", count, &tail) == 2 && tail == ']' && *count > 0 &&
-	       *count <= MAX_ARRAY && word[strlen(word) - 1] == ']';
+	return sscanf(word + length, "[%u]%n", count, &used) == 1 && used &&
+	       !word[length + (size_t)used] && *count > 0 && *count <= MAX_ARRAY;
 }
 
 static int take_role(struct unc_line *line, uint8_t *role, struct unc_error *err)
@@ -104,13 +73,17 @@ static int default_mask(const struct unc_tbl_type *type, struct unc_tbl_reg *reg
 	if (reg->role == UNC_ROLE_FREE)
 		reg->flags |= UNC_REG_RO;
 	if (reg->flags & UNC_REG_RO) {
+		if (reg->role == UNC_ROLE_CTL)
+			return unc_fail(err, UNC_ERR_TABLE, "ro on the control of a counter");
 		reg->write_mask = 0;
 		return given ? unc_fail(err, UNC_ERR_TABLE, "mask= on a read-only register") : 0;
 	}
 	if (given || reg->role == UNC_ROLE_CTL)
 		return 0;
-	if (reg->role == UNC_ROLE_CTR)
+	if (reg->role == UNC_ROLE_CTR && type->n_counters)
 		reg->write_mask = unc_ones(type->width);
+	else if (reg->role == UNC_ROLE_CTR)
+		return unc_fail(err, UNC_ERR_TABLE, "counters must come before the registers");
 	else
 		return unc_fail(err, UNC_ERR_TABLE, "mask= or ro is missing");
 	return 0;
@@ -152,6 +125,8 @@ static int read_reg(struct unc_table_reader *r, struct unc_line *line, struct un
 		return rc;
 	if (width == 32 && reg.role != UNC_ROLE_CTR && reg.write_mask > UINT32_MAX)
 		return unc_fail(err, UNC_ERR_TABLE, "mask= does not fit 32 bits");
+	if (offset + (int64_t)(count * step) > INT32_MAX)
+		return unc_fail(err, UNC_ERR_TABLE, "step= is too large");
 	for (unsigned i = 0; i < (count ? count : 1); i++) {
 		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, i);
 		if (unc_find_reg(&r->t, type, full) != UNC_NONE)
@@ -198,20 +173,17 @@ static int read_piece(struct unc_table_reader *r, struct unc_line *line, struct 
 		      unsigned piece, struct unc_error *err)
 {
 	const char *reg = unc_take_plain(line), *bits = unc_take_plain(line);
-	unsigned high, low, width = 64;
+	unsigned high, low;
+	uint16_t at = unc_current_type(r)->first_ctl;
 
 	if (!reg || !bits || !unc_parse_bits(bits, &high, &low))
 		return unc_bad(err, "field", bits, "REGISTER HIGH:LOW");
 	f->reg[piece] = UNC_NONE;
-	if (strcmp(reg, "CTL") != 0) {
-		f->reg[piece] = unc_find_reg(&r->t, unc_current_type(r), reg);
-		if (f->reg[piece] == UNC_NONE)
-			return unc_bad(err, "register", reg, "a register above");
-		width = r->t.reg[f->reg[piece]].width;
-	} else if (unc_current_type(r)->first_ctl != UNC_NONE) {
-		width = r->t.reg[unc_current_type(r)->first_ctl].width;
-	}
-	if (high >= width)
+	if (strcmp(reg, "CTL") != 0)
+		at = f->reg[piece] = unc_find_reg(&r->t, unc_current_type(r), reg);
+	if (at == UNC_NONE)
+		return unc_bad(err, "register", reg, "a register above");
+	if (high >= r->t.reg[at].width)
 		return unc_fail(err, UNC_ERR_TABLE, "bit %u is outside %s", high, reg);
 	f->lo[piece] = (uint8_t)low;
 	f->width[piece] = (uint8_t)(high - low + 1);
@@ -250,6 +222,8 @@ static int read_field(struct unc_table_reader *r, struct unc_line *line, struct 
 	if (with) {
 		if ((rc = split_setting(r, with, &f.with, &value, err)) < 0)
 			return rc;
+		if (value > UINT32_MAX)
+			return unc_fail(err, UNC_ERR_TABLE, "with=%s is larger than 32 bits", with);
 		f.with_value = (uint32_t)value;
 	}
 	f.shift = (uint8_t)shift;
@@ -308,6 +282,8 @@ static int read_counter(struct unc_table_reader *r, struct unc_line *line, struc
 	if ((rc = unc_take_number(line, "width", true, 64, &width, err)) < 0 ||
 	    (rc = unc_take_number(line, "enable", ctl != NULL, UINT64_MAX, &c.enable, err)) < 0)
 		return rc;
+	if (ctl && !c.enable)
+		return unc_fail(err, UNC_ERR_TABLE, "enable= must name bits");
 	if (ctl && (c.ctl = unc_find_reg(&r->t, unc_current_type(r), ctl)) == UNC_NONE)
 		return unc_bad(err, "ctl", ctl, "a register above");
 	if (ctl && (c.enable & ~r->t.reg[c.ctl].write_mask))
@@ -318,6 +294,9 @@ static int read_counter(struct unc_table_reader *r, struct unc_line *line, struc
 		snprintf(reg, sizeof(reg), count ? "%s%u" : "%s", ctr, i);
 		if ((c.ctr = unc_find_reg(&r->t, unc_current_type(r), reg)) == UNC_NONE)
 			return unc_bad(err, "ctr", reg, "a register above");
+		if (width == 0 || width > r->t.reg[c.ctr].width)
+			return unc_fail(err, UNC_ERR_TABLE, "width= must be from 1 to the %u bits of %s",
+					r->t.reg[c.ctr].width, reg);
 		c.name = unc_add_string(r, full);
 		*unc_add_counter(r) = c;
 		unc_current_type(r)->counters.n++;
@@ -344,11 +323,17 @@ static int read_control(struct unc_table_reader *r, struct unc_line *line, struc
 	struct unc_tbl_type *type = unc_current_type(r);
 	int rc;
 
+	if (type->first_ctl == UNC_NONE)
+		return unc_fail(err, UNC_ERR_TABLE, "control must come after the control registers");
+	if (type->f_event != UNC_NONE)
+		return unc_fail(err, UNC_ERR_TABLE, "control is given twice");
 	if ((rc = unc_take_number(line, "enable", true, UINT64_MAX, &type->enable, err)) < 0 ||
 	    (rc = unc_take_number(line, "active", true, UINT64_MAX, &type->active, err)) < 0 ||
 	    (rc = take_field(r, line, "code", true, &type->f_event, err)) < 0 ||
 	    (rc = take_field(r, line, "umask", false, &type->f_umask, err)) < 0)
 		return rc;
+	if (r->t.reg[type->first_ctl].width == 32 && (type->enable | type->active) > UINT32_MAX)
+		return unc_fail(err, UNC_ERR_TABLE, "enable= and active= must fit the 32 bits of CTL");
 	if (type->active == 0)
 		return unc_fail(err, UNC_ERR_TABLE, "active= must name bits");
 	return 0;
@@ -434,47 +419,17 @@ static int read_counters(struct unc_table_reader *r, struct unc_line *line, stru
 
 	if (!count || !unc_parse_number(count, &n) || n > MAX_COUNTERS)
 		return unc_bad(err, "counters", count, "a number up to 32");
+	if (unc_current_type(r)->max_inc)
+		return unc_fail(err, UNC_ERR_TABLE, "counters is given twice");
 	if ((rc = unc_take_number(line, "width", n > 0, 64, &width, err)) < 0 ||
 	    (rc = unc_take_number(line, "max", false, 0xffff, &max, err)) < 0)
 		return rc;
+	if ((n && !width) || !max)
+		return unc_fail(err, UNC_ERR_TABLE, "width= and max= must be at least 1");
 	unc_current_type(r)->n_counters = (uint8_t)n;
 	unc_current_type(r)->width = (uint8_t)width;
 	unc_current_type(r)->max_inc = (uint32_t)max;
 	return 0;
-}
-
-static int read_discovery(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
-{
-	const char *text = unc_take_plain(line);
-	uint64_t id;
-
-	if (!text || !unc_parse_number(text, &id) || id > INT16_MAX)
-		return unc_bad(err, "discovery", text, "a unit type id");
-	unc_current_type(r)->discovery = (int16_t)id;
-	return 0;
-}
-
-static int main_access(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
-{
-	return read_access(unc_take_plain(line),
-			   &UNC_ROW(r, part, unc_current_type(r)->parts.first)->space, err);
-}
-
-static int main_where(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
-{
-	const struct unc_range *parts = &unc_current_type(r)->parts;
-
-	if (parts->n != 1 || r->t.part[parts->first].space == UNC_N_SPACES)
-		return unc_fail(err, UNC_ERR_TABLE, "where must come after access and before part");
-	return unc_read_where(r, line, parts->first, err);
-}
-
-static int named_part(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
-{
-	const char *name = unc_take_plain(line);
-
-	return name ? read_part(r, line, name, err) :
-		      unc_fail(err, UNC_ERR_TABLE, "part needs a name");
 }
 
 static int type_statement(struct unc_table_reader *r, struct unc_line *line, const char *word,
@@ -484,10 +439,11 @@ static int type_statement(struct unc_table_reader *r, struct unc_line *line, con
 		const char *word;
 		int (*read)(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 	} statements[] = {
-		{"access", main_access},  {"discovery", read_discovery}, {"where", main_where},
-		{"part", named_part},     {"counters", read_counters},   {"reg", read_reg},
-		{"control", read_control}, {"counter", read_counter},    {"field", read_field},
-		{"value", read_value},
+		{"access", unc_read_access}, {"discovery", unc_read_discovery},
+		{"where", unc_read_main_where}, {"part", unc_read_part},
+		{"counters", read_counters}, {"reg", read_reg},
+		{"control", read_control}, {"counter", read_counter},
+		{"field", read_field}, {"value", read_value},
 	};
 	struct unc_tbl_type *type = unc_current_type(r);
 
@@ -545,6 +501,30 @@ static void set_control_masks(struct unc_table_reader *r, const struct unc_tbl_t
 	}
 }
 
+/* What an event programs must pass the allowlist: every field lies in bits that may be written. */
+static int check_masks(const struct unc_table_reader *r, const struct unc_tbl_type *type,
+		       struct unc_error *err)
+{
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &r->t.field[type->fields.first + i];
+
+		for (unsigned p = 0; p < 2 && f->width[p]; p++) {
+			uint64_t bits = unc_ones(f->width[p]) << f->lo[p];
+			const struct unc_tbl_reg *reg =
+				&r->t.reg[f->reg[p] == UNC_NONE ? type->first_ctl : f->reg[p]];
+
+			/* A field of a read-only register tells what it shows. */
+			if (reg->write_mask && (bits & ~reg->write_mask))
+				return unc_fail(err, UNC_ERR_TABLE,
+						"type %s: field %s is outside the mask of %s",
+						unc_tbl_str(&r->t, type->name),
+						unc_tbl_str(&r->t, f->name),
+						unc_tbl_str(&r->t, reg->name));
+		}
+	}
+	return 0;
+}
+
 static int missing(struct unc_table_reader *r, const char *what, struct unc_error *err)
 {
 	return unc_fail(err, UNC_ERR_TABLE, "type %s (line %u): %s is missing",
@@ -560,8 +540,22 @@ static unsigned count_role(const struct unc_table *t, const struct unc_tbl_type 
 	return n;
 }
 
+/* Counter i is first + i: the N registers of a role must be one array NAME[N]. */
+static bool one_array(const struct unc_table *t, const struct unc_tbl_type *type, int role,
+		      uint16_t first)
+{
+	if (count_role(t, type, role) != type->n_counters)
+		return false;
+	for (unsigned i = 0; i < type->n_counters; i++)
+		if (first + i >= type->regs.first + type->regs.n || t->reg[first + i].role != role)
+			return false;
+	return true;
+}
+
 int unc_units_end_type(struct unc_table_reader *r, struct unc_error *err)
 {
+	int rc;
+
 	if (r->type == UNC_NONE)
 		return 0;
 	const struct unc_tbl_type *type = unc_current_type(r);
@@ -573,8 +567,8 @@ int unc_units_end_type(struct unc_table_reader *r, struct unc_error *err)
 		return missing(r, "where or discovery", err);
 	if (type->n_counters == 0 && type->counters.n == 0)
 		return missing(r, "a counter", err);
-	if (count_role(&r->t, type, UNC_ROLE_CTL) != type->n_counters ||
-	    count_role(&r->t, type, UNC_ROLE_CTR) != type->n_counters)
+	if (!one_array(&r->t, type, UNC_ROLE_CTL, type->first_ctl) ||
+	    !one_array(&r->t, type, UNC_ROLE_CTR, type->first_ctr))
 		return missing(r, "one CTL and one CTR for each counter", err);
 	if (type->n_counters && type->f_event == UNC_NONE)
 		return missing(r, "control", err);
@@ -585,6 +579,8 @@ int unc_units_end_type(struct unc_table_reader *r, struct unc_error *err)
 		return unc_fail(err, UNC_ERR_TABLE, "type %s: more than %d registers",
 				unc_tbl_str(&r->t, type->name), MAX_REGS);
 	set_control_masks(r, type);
+	if ((rc = check_masks(r, type, err)) < 0)
+		return rc;
 	r->type = UNC_NONE;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table reader: where units are (topology, bar, where). */
+/* The table reader: where units are (topology, bar; access, where, part, discovery). */
 #include "table_build.h"
 
 #include <stdio.h>
@@ -175,7 +175,7 @@ static int where_mmio(struct unc_table_reader *r, struct unc_line *line, struct 
 	return 0;
 }
 
-int unc_read_where(struct unc_table_reader *r, struct unc_line *line, uint32_t part,
+static int read_where(struct unc_table_reader *r, struct unc_line *line, uint32_t part,
 		      struct unc_error *err)
 {
 	static int (*const readers[UNC_N_SPACES])(struct unc_table_reader *, struct unc_line *,
@@ -207,4 +207,74 @@ int unc_read_where(struct unc_table_reader *r, struct unc_line *line, uint32_t p
 	if (rc == 0 && where->n > UNC_MAX_PLACES)
 		return unc_fail(err, UNC_ERR_TABLE, "more than %d places", UNC_MAX_PLACES);
 	return rc;
+}
+
+/* ---- statements of a type */
+
+static int take_access(const char *text, uint8_t *space, struct unc_error *err)
+{
+	for (uint8_t i = 0; text && i < UNC_N_SPACES; i++)
+		if (strcmp(text, unc_space_name(i)) == 0) {
+			*space = i;
+			return 0;
+		}
+	return unc_bad(err, "access", text, "msr, pci or mmio");
+}
+
+static int read_part(struct unc_table_reader *r, struct unc_line *line, const char *name,
+		     struct unc_error *err)
+{
+	uint8_t space = 0;
+	uint32_t at = (uint32_t)r->t.n_part;
+	int rc = take_access(unc_take(line, "access"), &space, err);
+
+	if (rc < 0)
+		return rc;
+	if (at - unc_current_type(r)->parts.first >= 3)
+		return unc_fail(err, UNC_ERR_TABLE, "a unit has at most three parts");
+	struct unc_tbl_part *p = unc_add_part(r);
+	p->name = unc_add_string(r, name);
+	p->space = space;
+	p->where.first = (uint32_t)r->t.n_where;
+	unc_current_type(r)->parts.n++;
+	return read_where(r, line, at, err);
+}
+
+int unc_read_discovery(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const char *text = unc_take_plain(line);
+	uint64_t id;
+
+	if (!text || !unc_parse_number(text, &id) || id > INT16_MAX)
+		return unc_bad(err, "discovery", text, "a unit type id");
+	if (unc_current_type(r)->discovery >= 0)
+		return unc_fail(err, UNC_ERR_TABLE, "discovery is given twice");
+	unc_current_type(r)->discovery = (int16_t)id;
+	return 0;
+}
+
+int unc_read_access(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	struct unc_tbl_part *part = UNC_ROW(r, part, unc_current_type(r)->parts.first);
+
+	if (part->space != UNC_N_SPACES)
+		return unc_fail(err, UNC_ERR_TABLE, "access is given twice");
+	return take_access(unc_take_plain(line), &part->space, err);
+}
+
+int unc_read_main_where(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const struct unc_range *parts = &unc_current_type(r)->parts;
+
+	if (parts->n != 1 || r->t.part[parts->first].space == UNC_N_SPACES)
+		return unc_fail(err, UNC_ERR_TABLE, "where must come after access and before part");
+	return read_where(r, line, parts->first, err);
+}
+
+int unc_read_part(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const char *name = unc_take_plain(line);
+
+	return name ? read_part(r, line, name, err) :
+		      unc_fail(err, UNC_ERR_TABLE, "part needs a name");
 }

@@ -292,7 +292,8 @@ struct unc_value {
 	uint64_t count;    /* event: counted since start or reset */
 	uint64_t delta;    /* event: counted since the read before */
 	double value;      /* metric: over the time since start or reset; event: (double)count */
-	double interval;   /* metric: over the time since the read before; event: (double)delta */
+	double interval;   /* metric: over the time since the read before, NAN where that has no
+	                      value; event: (double)delta */
 	double seconds;    /* how long it was measured since start or reset: with several passes
 	                      less than unc_session_time() */
 	double interval_seconds; /* how long in its last interval */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions on simulated machines, for tests. The clock is stepped unless the text says otherwise. */
+/* Sessions on simulated machines, for tests. The clock is stepped unless the text says otherwise.
+ */
 #ifndef UNC_TEST_SESSION_KIT_H
 #define UNC_TEST_SESSION_KIT_H
 
@@ -97,7 +98,8 @@ static inline void check_count(int line, uint64_t actual, double expected, unsig
 	CU_BOOL ok = (double)actual >= least && (double)actual <= most;
 
 	if (!ok)
-		printf("# line %d: got %llu, want %.1f\n", line, (unsigned long long)actual, expected);
+		printf("# line %d: got %llu, want %.1f\n", line, (unsigned long long)actual,
+		       expected);
 	CU_assertImplementation(ok, (unsigned)line, "count", "", "", CU_FALSE);
 }
 

@@ -150,10 +150,12 @@ static void test_eval_errors(void)
 
 	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, &value) == UNC_ERR_RANGE);
 	CHECK_TEXT(unc_platform_error(p), "imc.PCT_RD_REQUESTS: the denominator is 0");
-	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 1, &value) == UNC_ERR_NOT_FOUND);
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 1, &value) ==
+		  UNC_ERR_NOT_FOUND);
 	CHECK_TEXT(unc_platform_error(p), "imc.PCT_RD_REQUESTS needs a count of imc.WPQ_INSERTS");
 	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD", counts, 2, &value) == UNC_ERR_NOT_FOUND);
-	CU_ASSERT(strncmp(unc_platform_error(p), "no metric imc.PCT_RD in sandybridge-ep", 38) == 0);
+	CU_ASSERT(strncmp(unc_platform_error(p), "no metric imc.PCT_RD in sandybridge-ep", 38) ==
+		  0);
 	struct unc_count read = {"memory_read_bytes", 1};
 	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, &value) == UNC_ERR_NOT_FOUND);
 	read.event = "ubox.UCLK";
@@ -165,6 +167,57 @@ static void test_eval_errors(void)
 	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, &value) == 0);
 	CU_ASSERT(value == 0.75);
 	CHECK_TEXT(unc_platform_error(p), "");
+	unc_platform_close(p);
+}
+
+/* ---- measured */
+
+/* Metrics over all units, one unit, one socket; sum(), mean(), TSC and TIME. */
+static void test_metrics(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	int one = add_metric(s, "imc3.MEM_BW_READS:socket=1"),
+	    unit = add_metric(s, "imc3.MEM_BW_READS"),
+	    socket = add_metric(s, "IMC.mem_bw_reads:socket=0"),
+	    total = add_metric(s, "imc.MEM_BW_TOTAL"), os = add_metric(s, "pcu.CYC_FREQ_OS_LTD"),
+	    hz = add_metric(s, "uncore_frequency_hz"), rpq = add_metric(s, "imc.AVG_RPQ_LATENCY");
+	/* workload.tbl, per second: reads and writes of a channel, requests to the LLC of a socket
+	 */
+	const double reads = (2.7e8 + 0.002e8) / 4, writes = 1.142e8 / 4, t = 0.1,
+		     requests = 3.56e8 + 2.7e8 + 1.2e8 + 0.482e8, uclk_hz = 2.7e9, dclk_hz = 0.8e9;
+	struct unc_value v[7];
+
+	start(s);
+	CHECK_NUMBER(unc_session_passes(s), 1);
+	step(p, 100 * ms);
+	CU_ASSERT_FATAL(unc_session_read(s, v, 7) == 0);
+	CHECK_NEAR(v[one].value, 64 * reads * t, 1e-6);
+	CHECK_NEAR(v[unit].value, 2 * 64 * reads * t, 1e-6);
+	CHECK_NEAR(v[socket].value, 4 * 64 * reads * t, 1e-6);
+	CHECK_NEAR(v[total].value, (8 * reads + 8 * writes) * 64 * t, 1e-6);
+	CHECK_NEAR(v[os].value, 0.7, 1e-6); /* of the clocks of both sockets */
+	CHECK_NEAR(v[hz].value, uclk_hz, 1e-6);
+	CHECK_NEAR(v[rpq].value, 25e-9 * dclk_hz, 1e-5); /* 25 ns */
+	unc_session_stop(s);
+	unc_session_clear(s);
+	int tsc = add_metric(s, "cbo.AVG_INGRESS_DEPTH"),
+	    uclk = add_metric(s, "cbo.AVG_INGRESS_DEPTH_PER_UCLK");
+	start(s);
+	step(p, 100 * ms);
+	CU_ASSERT_FATAL(unc_session_read(s, v, 2) == 0);
+	CHECK_NEAR(v[tsc].value, requests / 8 * 5e-9, 1e-5); /* of one CBo */
+	CHECK_NEAR(v[uclk].value, requests / 8 * 5e-9, 1e-5);
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+	p = machine(EMR);
+	s = session(p, 0);
+	int speed = add_metric(s, "upi.UPI_SPEED");
+	start(s);
+	step(p, 100 * ms);
+	CHECK_NEAR(value_of(s, speed).value, 20, 1e-9); /* GT/s: eight a clock of 2.5 GHz */
+	unc_session_free(s);
 	unc_platform_close(p);
 }
 
@@ -226,7 +279,8 @@ static void check_portable(struct unc_platform *p)
 		   measure(p, "link_rx_bytes:socket=0", true), 1e-6);
 	CHECK_NEAR(measure(p, "memory_read_bytes", true),
 		   measure(p, "memory_read_bytes:socket=0", true) +
-			   measure(p, "memory_read_bytes:socket=1", true), 1e-6);
+			   measure(p, "memory_read_bytes:socket=1", true),
+		   1e-6);
 }
 
 static void test_snb_agrees(void)
@@ -241,13 +295,14 @@ static void test_snb_agrees(void)
 	CHECK_NEAR(reads, event(p, "cbo.LLC_LOOKUP:DATA_READ:state=0x1"), 0.01);
 	CHECK_NEAR(reads, event(p, "imc.RPQ_INSERTS"), 0.01);
 	/* Written to memory: modified victims, streaming stores, PCIe past the LLC. */
-	CHECK_NEAR(writes, event(p, "cbo.LLC_VICTIMS:M_STATE") +
+	CHECK_NEAR(writes,
+		   event(p, "cbo.LLC_VICTIMS:M_STATE") +
 			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=WCiLF") +
 			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=WCiL") +
-			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=PCIWiLF"), 0.01);
+			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=PCIWiLF"),
+		   0.01);
 	/* A data response is 8 data flits of 8 bytes. */
-	CHECK_NEAR(measure(p, "link_rx_bytes", true),
-		   measure(p, "qpi.DATA_FROM_QPI", true), 0.01);
+	CHECK_NEAR(measure(p, "link_rx_bytes", true), measure(p, "qpi.DATA_FROM_QPI", true), 0.01);
 	check_quiet(p);
 	unc_platform_close(p);
 }
@@ -268,7 +323,9 @@ static void test_emr_agrees(void)
 		   event(p, "cha.TOR_INSERTS:IO_PCIRDCUR") * 64, 0.01);
 	CHECK_NEAR(measure(p, "pcie_write_bytes", true),
 		   (event(p, "cha.TOR_INSERTS:IO_ITOM") +
-		    event(p, "cha.TOR_INSERTS:IO_ITOMCACHENEAR")) * 64, 0.01);
+		    event(p, "cha.TOR_INSERTS:IO_ITOMCACHENEAR")) *
+			   64,
+		   0.01);
 	check_quiet(p);
 	unc_platform_close(p);
 }
@@ -279,6 +336,7 @@ int main(void)
 		{"examples of Sandy Bridge-EP", test_snb},
 		{"examples of Emerald Rapids", test_emr},
 		{"errors", test_eval_errors},
+		{"measured", test_metrics},
 		{"Sandy Bridge-EP agrees with itself", test_snb_agrees},
 		{"Emerald Rapids agrees with itself", test_emr_agrees},
 		{NULL, NULL},

