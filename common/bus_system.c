@@ -200,17 +200,6 @@ static void read_locality(const struct unc_fs *fs, struct unc_pci_function *f)
 		f->local_cpu = first_cpu(text);
 }
 
-static int compare_functions(const void *pa, const void *pb)
-{
-	const struct unc_pci_function *a = pa, *b = pb;
-
-	if (a->domain != b->domain)
-		return a->domain - b->domain;
-	if (a->bus != b->bus)
-		return a->bus - b->bus;
-	return a->devfn - b->devfn;
-}
-
 static int system_scan(struct unc_bus *bus, struct unc_pci_function **list, size_t *n,
 		       struct unc_error *err)
 {
@@ -244,7 +233,6 @@ static int system_scan(struct unc_bus *bus, struct unc_pci_function **list, size
 		read_locality(system->fs, &found[count]);
 		count++;
 	}
-	qsort(found, count, sizeof(*found), compare_functions);
 	*list = found;
 	*n = count;
 	return 0;

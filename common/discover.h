@@ -48,7 +48,7 @@ struct unc_pci_function {
 struct unc_bus;
 struct unc_bus_methods {
 	const char *name;
-	/* Fills *list (free with free()) with all functions of vendor 8086. */
+	/* Fills *list (free with free()) with all functions of vendor 8086, in any order. */
 	int (*scan)(struct unc_bus *, struct unc_pci_function **list, size_t *n,
 		    struct unc_error *err);
 	/* Reads a configuration dword. UNC_ERR_RANGE if the extended space is needed and not reachable. */

@@ -13,19 +13,27 @@ static bool blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Joins a line that ends in a backslash with the next ones: the break becomes a blank. */
-static char *line_end(struct unc_lines *lines, char *p)
+/* Joins a line that ends in a backslash with the next ones: the break, the backslash and the
+ * indentation of the next line become one blank, inside quotes as well. */
+static char *line_end(struct unc_lines *lines, char *start)
 {
-	for (; p < lines->end; p++) {
+	for (char *p = start; p < lines->end; p++) {
 		if (*p != '\n')
 			continue;
 		lines->number++;
-		if (p == lines->next || p[-1] != '\\')
+		if (p == start || p[-1] != '\\')
 			return p;
-		p[-1] = ' ';
-		*p = ' ';
+		char *next = p + 1, *head = p - 1;
+		while (next < lines->end && blank(*next))
+			next++;
+		while (head > start && blank(head[-1]))
+			head--;
+		*head++ = ' ';
+		memmove(head, next, (size_t)(lines->end - next));
+		lines->end -= next - head;
+		p = head - 1;
 	}
-	return p;
+	return lines->end;
 }
 
 /* A quoted text: *p stands on the opening quote; moves behind the closing one. */

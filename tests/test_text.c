@@ -39,6 +39,9 @@ static void continued(void)
 	CHECK_NUMBER(line.n, 3);
 	CHECK_TEXT(line.word[2].value, "c");
 	CHECK_NUMBER(line.number, 1);
+	CHECK_NUMBER(first_line("a \"b  \\\n\t c\" d=\"e\\\nf\"\n", &line, &err), 1);
+	CHECK_TEXT(line.word[1].value, "b c");
+	CHECK_TEXT(line.word[2].value, "e f");
 }
 
 static void broken_lines(void)
