@@ -56,7 +56,8 @@ static int deposit(struct work *w, uint16_t field, uint64_t value, bool own)
 
 			if (!filter)
 				return refuse(w, UNC_ERR_RANGE, "more than 8 filter registers%s%s", "", "");
-			if ((filter->mask & mask) && (filter->value & mask & ~bits))
+			/* Where the event or a raw field has 0, a field may add its bits. */
+			if (filter->value & filter->mask & mask & ~bits)
 				return refuse(w, UNC_ERR_INVALID,
 					      "field %s contradicts another field of the same bits%s",
 					      unc_tbl_str(w->t, f->name), "");
@@ -309,6 +310,7 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 		return 0;
 	}
 	code.ctl = t->type[spec->type].enable;
+	code.exclusive = t->type[spec->type].exclusive;
 	if ((rc = deposit_all(&w, &e->sets)) < 0)
 		return rc;
 	for (unsigned i = 0; i < n; i++)

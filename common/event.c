@@ -163,17 +163,20 @@ static int type_of_event(const struct unc_table *t, const char *text, struct unc
 			 struct unc_error *err)
 {
 	char types[200] = "";
-	unsigned n = 0;
+	unsigned n = 0, common = 0;
 	uint16_t event;
 	size_t used;
 
 	for (unsigned i = 0; i < t->n_type; i++) {
 		if (!find_event(t, i, text, &event, &used))
 			continue;
-		spec->type = (uint16_t)i;
+		/* A unit that only discovery can place (HBM, CXL) is not what most machines have. */
+		if (unc_type_instances(t, i) || n == 0)
+			spec->type = (uint16_t)i;
+		common += unc_type_instances(t, i) != 0;
 		name_list(types, sizeof(types), type_name(t, i), n++);
 	}
-	if (n == 1)
+	if (n == 1 || common == 1)
 		return 0;
 	if (n > 1)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: several unit types have it (%s); "

@@ -43,6 +43,7 @@ struct unc_code {
 	uint32_t counters;     /* programmable counters that may count it */
 	uint32_t max_inc;      /* largest increment per clock */
 	uint64_t ctl;
+	uint64_t exclusive;    /* other events of the unit must agree in these bits of ctl */
 	struct unc_code_filter filter[UNC_MAX_FILTERS];
 	uint16_t n_filters;
 	bool by_socket;        /* the encoding differs from socket to socket */

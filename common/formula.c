@@ -46,7 +46,7 @@ int unc_metric_unknown(const struct unc_table *t, const char *name, struct unc_e
 			nearest.best = best;
 		}
 	}
-	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric %s in %s%s", name, unc_tbl_str(t, t->name),
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric %.80s in %s%s", name, unc_tbl_str(t, t->name),
 			unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 

@@ -48,8 +48,10 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan,
 		/* What somebody else has set as we need it is not ours to write. */
 		if (found ? s[i].keep : u->shared && s[i].value == s[i].found)
 			continue;
+		/* Bits found set that are not ours to write stay out: the gate would refuse all. */
+		uint64_t restore = s[i].restore & t->reg[s[i].reg].write_mask;
 		int rc = unc_plan_add(t, plan, u->instance, s[i].reg, UNC_OP_WRITE,
-				      found ? s[i].restore : s[i].value, err);
+				      found ? restore : s[i].value, err);
 		if (rc < 0)
 			return rc;
 	}

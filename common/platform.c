@@ -120,7 +120,7 @@ static int table_by_name(const struct unc_table *const *all, size_t n, const cha
 			return 0;
 		}
 	cpu_names(all, n, names, sizeof(names));
-	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %s; there are tables for %s", name, names);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %.60s; there are tables for %s", name, names);
 }
 
 static int table_by_cpu(const struct unc_table *const *all, size_t n,
@@ -229,6 +229,10 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o,
 		if ((rc = unc_sim_open(sim, all, n, &p->sim, err)) < 0)
 			return rc;
 		p->table = unc_sim_table(p->sim);
+		if (o->cpu && o->cpu[0] && !unc_same(o->cpu, unc_tbl_str(p->table, p->table->name)))
+			return unc_fail(err, UNC_ERR_INVALID,
+					"option cpu is %.60s, but the simulated machine is %s", o->cpu,
+					unc_tbl_str(p->table, p->table->name));
 		unc_sim_topology(p->sim, &p->topology);
 		return 0;
 	}

@@ -28,15 +28,22 @@ static bool match(struct matching *m, size_t i, uint32_t *tried)
 	return false;
 }
 
-static bool filters_agree(const struct unc_code *a, const struct unc_code *b, uint16_t *reg)
+/* Two events of one unit: whether they may be counted at the same time at all. */
+static bool agree(const struct unc_code *a, const struct unc_code *b, struct unc_conflict *conflict)
 {
+	bool counted = a->counter == UNC_NONE && b->counter == UNC_NONE;
+
+	conflict->kind = UNC_CONFLICT_KIND;
+	if (counted && ((a->ctl ^ b->ctl) & a->exclusive))
+		return false;
+	conflict->kind = UNC_CONFLICT_FILTER;
 	for (unsigned i = 0; i < a->n_filters; i++)
 		for (unsigned k = 0; k < b->n_filters; k++) {
 			const struct unc_code_filter *x = &a->filter[i], *y = &b->filter[k];
 
 			if (x->reg != y->reg || !((x->value ^ y->value) & x->mask & y->mask))
 				continue;
-			*reg = x->reg;
+			conflict->reg = x->reg;
 			return false;
 		}
 	return true;
@@ -51,8 +58,7 @@ int unc_schedule(const struct unc_code *const *code, size_t n, uint32_t busy, ui
 	memset(counter, 0, n);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++)
-			if (!filters_agree(code[k], code[i], &conflict->reg)) {
-				conflict->kind = UNC_CONFLICT_FILTER;
+			if (!agree(code[k], code[i], conflict)) {
 				conflict->a = k;
 				conflict->b = i;
 				return UNC_ERR_CONFLICT;

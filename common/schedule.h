@@ -9,7 +9,8 @@ enum { UNC_MAX_CODES = 64 }; /* events on one unit at a time */
 
 enum unc_conflict_kind {
 	UNC_CONFLICT_COUNTER, /* no counter left among those allowed */
-	UNC_CONFLICT_FILTER   /* the same filter bits with other values */
+	UNC_CONFLICT_FILTER,  /* the same filter bits with other values */
+	UNC_CONFLICT_KIND     /* the unit counts the one kind of event or the other */
 };
 
 struct unc_conflict {

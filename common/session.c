@@ -226,6 +226,10 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 		return unc_fail(&s->error, UNC_ERR_CONFLICT,
 				"%s and %s need different values in %s of %s", one, two,
 				unc_tbl_str(t, t->reg[c->reg].name), type);
+	if (c->kind == UNC_CONFLICT_KIND)
+		return unc_fail(&s->error, UNC_ERR_CONFLICT,
+				"%s and %s are of two kinds of which %s counts one at a time", one, two,
+				type);
 	bits_text(b->code.counters, bits, sizeof(bits));
 	if (!(b->code.counters & (b->code.counters - 1)))
 		return unc_fail(&s->error, UNC_ERR_CONFLICT, "%s and %s both need counter %s of %s",

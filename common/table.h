@@ -152,6 +152,7 @@ struct unc_tbl_type {
 	uint16_t f_event, f_umask;     /* fields set by code= and by a umask's value; UNC_NONE */
 	uint64_t enable;               /* bits of CTL set while counting */
 	uint64_t active;               /* any of these set in CTL: the counter is in use */
+	uint64_t exclusive;            /* counters of a unit must agree in these bits of CTL */
 	uint32_t max_inc;              /* largest increment per clock where an event does not say */
 	int16_t discovery;             /* type id in the PMON discovery table; -1 none */
 	uint16_t present_id;           /* device whose registers tell which instances exist; 0 none */

@@ -89,12 +89,43 @@ static int default_mask(const struct unc_tbl_type *type, struct unc_tbl_reg *reg
 	return 0;
 }
 
+/* NAME, or NAME0 .. NAME(count - 1). */
+static int add_regs(struct unc_table_reader *r, struct unc_tbl_reg *reg, const char *name,
+		    unsigned count, int64_t offset, uint64_t step, struct unc_error *err)
+{
+	struct unc_tbl_type *type = unc_current_type(r);
+	char full[MAX_NAME + 12];
+
+	if (offset + (int64_t)(count * step) > INT32_MAX)
+		return unc_fail(err, UNC_ERR_TABLE, "step= is too large");
+	for (unsigned i = 0; i < (count ? count : 1); i++) {
+		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, i);
+		if (unc_find_reg(&r->t, type, full) != UNC_NONE)
+			return unc_fail(err, UNC_ERR_TABLE, "register %s is described twice", full);
+		reg->name = unc_add_string(r, full);
+		reg->offset = (int32_t)(offset + (int64_t)(i * step));
+		reg->number = (uint8_t)i;
+		uint16_t index = (uint16_t)r->t.n_reg;
+		*unc_add_reg(r) = *reg;
+		type->regs.n++;
+		if (i == 0 && reg->role == UNC_ROLE_CTL)
+			type->first_ctl = index;
+		if (i == 0 && reg->role == UNC_ROLE_CTR)
+			type->first_ctr = index;
+		if (reg->role == UNC_ROLE_UNIT_CTL)
+			type->unit_ctl = index;
+		if (reg->role == UNC_ROLE_STATUS)
+			type->status = index;
+	}
+	return 0;
+}
+
 static int read_reg(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
 	struct unc_tbl_reg reg = {0};
 	uint64_t width = 0, step = 0, mask = 0;
-	char name[MAX_NAME + 1], full[MAX_NAME + 12];
+	char name[MAX_NAME + 1];
 	const char *word = unc_take_plain(line), *at = unc_take(line, "at");
 	int64_t offset;
 	unsigned count;
@@ -125,28 +156,7 @@ static int read_reg(struct unc_table_reader *r, struct unc_line *line, struct un
 		return rc;
 	if (width == 32 && reg.role != UNC_ROLE_CTR && reg.write_mask > UINT32_MAX)
 		return unc_fail(err, UNC_ERR_TABLE, "mask= does not fit 32 bits");
-	if (offset + (int64_t)(count * step) > INT32_MAX)
-		return unc_fail(err, UNC_ERR_TABLE, "step= is too large");
-	for (unsigned i = 0; i < (count ? count : 1); i++) {
-		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, i);
-		if (unc_find_reg(&r->t, type, full) != UNC_NONE)
-			return unc_fail(err, UNC_ERR_TABLE, "register %s is described twice", full);
-		reg.name = unc_add_string(r, full);
-		reg.offset = (int32_t)(offset + (int64_t)(i * step));
-		reg.number = (uint8_t)i;
-		uint16_t index = (uint16_t)r->t.n_reg;
-		*unc_add_reg(r) = reg;
-		type->regs.n++;
-		if (i == 0 && reg.role == UNC_ROLE_CTL)
-			type->first_ctl = index;
-		if (i == 0 && reg.role == UNC_ROLE_CTR)
-			type->first_ctr = index;
-		if (reg.role == UNC_ROLE_UNIT_CTL)
-			type->unit_ctl = index;
-		if (reg.role == UNC_ROLE_STATUS)
-			type->status = index;
-	}
-	return 0;
+	return add_regs(r, &reg, name, count, offset, step, err);
 }
 
 /* "FIELD:VALUE" */
@@ -329,6 +339,7 @@ static int read_control(struct unc_table_reader *r, struct unc_line *line, struc
 		return unc_fail(err, UNC_ERR_TABLE, "control is given twice");
 	if ((rc = unc_take_number(line, "enable", true, UINT64_MAX, &type->enable, err)) < 0 ||
 	    (rc = unc_take_number(line, "active", true, UINT64_MAX, &type->active, err)) < 0 ||
+	    (rc = unc_take_number(line, "exclusive", false, UINT64_MAX, &type->exclusive, err)) < 0 ||
 	    (rc = take_field(r, line, "code", true, &type->f_event, err)) < 0 ||
 	    (rc = take_field(r, line, "umask", false, &type->f_umask, err)) < 0)
 		return rc;

@@ -106,6 +106,8 @@ static int where_msr(struct unc_table_reader *r, struct unc_line *line, struct u
 	    (rc = unc_take_number(line, "count", true, UNC_MAX_PLACES, &count, err)) < 0 ||
 	    (rc = unc_take_number(line, "step", count > 1, UINT32_MAX, &step, err)) < 0)
 		return rc;
+	if (count > 1 && step == 0)
+		return unc_fail(err, UNC_ERR_TABLE, "step=0 puts all units at the same place");
 	for (uint64_t i = 0; i < count; i++)
 		unc_add_where(r)->base = base + i * step;
 	return 0;

@@ -79,9 +79,11 @@ struct unc_options {
  * Units that cannot be reached do not make it fail: they are listed with the
  * reason. Nothing is written to the hardware.
  * options: may be NULL (all defaults). *out: free with unc_platform_close().
- * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table; UNC_ERR_INVALID bad
- * option or simulation text; UNC_ERR_TABLE; UNC_ERR_IO; UNC_ERR_MEMORY. The
- * sentence is in unc_open_error() of the calling thread.
+ * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table; UNC_ERR_NOT_FOUND no
+ * CPU of the name in `cpu` or `sim`; UNC_ERR_INVALID bad option or simulation
+ * text, or `cpu` and `sim` of different CPUs; UNC_ERR_RANGE a path is too long;
+ * UNC_ERR_TABLE; UNC_ERR_IO; UNC_ERR_MEMORY. The sentence is in unc_open_error()
+ * of the calling thread.
  */
 UNC_API int unc_platform_open(const struct unc_options *options, struct unc_platform **out);
 
@@ -91,7 +93,8 @@ UNC_API const char *unc_open_error(void);
 /* Closes the platform; its sessions must have been freed. NULL is allowed. */
 UNC_API void unc_platform_close(struct unc_platform *);
 
-/* Sentence of the last failed call on this platform; "" if none. */
+/* Sentence of the last failed unc_event_encode() or unc_metric_eval() on this platform, by
+ * whichever thread: threads that want the sentence take turns. "" if none. */
 UNC_API const char *unc_platform_error(const struct unc_platform *);
 
 struct unc_cpu {
@@ -350,7 +353,8 @@ enum unc_phase { UNC_PHASE_START, UNC_PHASE_READ, UNC_PHASE_STOP };
 
 /*
  * Walks the operations of a phase without running them; stops at the first
- * non-zero return of `fn` and returns it. Works without access to the hardware.
+ * non-zero return of `fn` and returns it. Works without access to the hardware;
+ * with it, the controls of the units are read, to see which counters are free.
  */
 UNC_API int unc_session_plan(struct unc_session *, enum unc_phase phase, unc_operation_fn fn,
 			     void *user);

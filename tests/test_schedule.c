@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scheduler on made-up events: which sets fit, and what a conflict names. */
+/* The scheduler on made-up events: which sets fit, and what a conflict names. The plan: what is put back. */
+#include "plan.h"
 #include "schedule.h"
 #include "suite.h"
+#include "table_build.h"
 
 static struct unc_code on(uint32_t counters)
 {
@@ -108,6 +110,25 @@ static void filters(void)
 	CHECK_NUMBER(conflict.reg, 7);
 }
 
+/* As M3UPI: mesh events (codes from 0x80) and its own are not counted together. */
+static void kinds(void)
+{
+	struct unc_code codes[] = {on(0xf), on(0xf), on(0xf)};
+	struct unc_conflict conflict;
+	uint8_t counter[3];
+
+	for (unsigned i = 0; i < 3; i++)
+		codes[i].exclusive = 0x80;
+	codes[0].ctl = 0x40;
+	codes[1].ctl = 0x5e;
+	codes[2].ctl = 0xa6;
+	CHECK_NUMBER(schedule(codes, 2, 0, counter, &conflict), 0);
+	CU_ASSERT_EQUAL(schedule(codes, 3, 0, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_KIND);
+	CHECK_NUMBER(conflict.b, 2);
+	CHECK_NUMBER(unc_schedule_passes(codes, 3), 2);
+}
+
 static void passes(void)
 {
 	struct unc_code codes[] = {on(0x1), on(0x1), on(0x2), on(0xf)};
@@ -123,6 +144,36 @@ static void passes(void)
 	CHECK_NUMBER(unc_schedule_passes(codes, 4), 1);
 }
 
+/*
+ * A control found with reserved bits set (of a stranger, or read-only ones) must not make the gate
+ * refuse the whole stop: only the bits that software may write are put back. iMC PMON_CTL:
+ * Intel 327043-001 table 2-57, 31:22, 18, 15:0.
+ */
+static void restores_ours_only(void)
+{
+	size_t n;
+	const struct unc_table *t = unc_tables(&n)[0];
+	struct unc_error err = {0};
+	struct unc_instance imc;
+	struct unc_plan plan;
+
+	CHECK_TEXT(unc_tbl_str(t, t->name), "sandybridge-ep");
+	unc_instance_nominal(t, unc_find_type(t, "imc"), 0, &imc);
+	struct unc_plan_unit unit = {.instance = &imc, .n_controls = 1};
+
+	unit.control[0] = (struct unc_setting){
+		.reg = t->type[imc.type].first_ctl, .value = 0x400304, .restore = 0xffbfffff};
+	CHECK_NUMBER(unc_plan_stop(t, &unit, 1, &plan, &err), 0);
+	n = 0;
+	for (size_t i = 0; i < plan.n; i++)
+		if (plan.tag[i].reg == unit.control[0].reg) {
+			CHECK_NUMBER(plan.op[i].value, 0xff84ffff);
+			n++;
+		}
+	CHECK_NUMBER(n, 1);
+	unc_plan_free(&plan);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -132,7 +183,9 @@ int main(void)
 		{"busy counters are not used", busy_counters},
 		{"fixed counters need no programmable one", fixed_needs_none},
 		{"filters agree or conflict by their bits", filters},
+		{"two kinds of events exclude each other", kinds},
 		{"passes are counted per unit type", passes},
+		{"reserved bits found are not put back", restores_ours_only},
 		{NULL, NULL},
 	};
 

@@ -79,6 +79,17 @@ static void numbers(void)
 		CU_ASSERT_FALSE(unc_parse_number(bad[i], &v));
 }
 
+static void doubles(void)
+{
+	static const char *const bad[] = {"", " 1", "1 ", "nan", "inf", "0x10", "1,5", "1e999", "1e"};
+	double v;
+
+	CU_ASSERT(unc_parse_double("2.5e9", &v) && v == 2.5e9);
+	CU_ASSERT(unc_parse_double("-0.25", &v) && v == -0.25);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CU_ASSERT_FALSE(unc_parse_double(bad[i], &v));
+}
+
 static void bits(void)
 {
 	unsigned high, low;
@@ -95,6 +106,16 @@ static void bits(void)
 	CU_ASSERT_FALSE(unc_parse_mask("3-1", &mask));
 	CU_ASSERT_FALSE(unc_parse_mask("1,", &mask));
 	CU_ASSERT_FALSE(unc_parse_mask("64", &mask));
+}
+
+static void one_line(void)
+{
+	struct unc_error err = {0};
+
+	CHECK_NUMBER(unc_fail(&err, UNC_ERR_NOT_FOUND, "no event %s", "A\nB\tC"), UNC_ERR_NOT_FOUND);
+	CHECK_TEXT(err.text, "no event A?B?C");
+	unc_error_prefix(&err, "a\rb");
+	CHECK_TEXT(err.text, "a?b: no event A?B?C");
 }
 
 static void nearest(void)
@@ -120,8 +141,10 @@ int main(void)
 		{"continued lines", continued},
 		{"broken lines are named", broken_lines},
 		{"numbers", numbers},
+		{"floating point numbers", doubles},
 		{"bits and masks", bits},
 		{"the nearest name", nearest},
+		{"a sentence is one line", one_line},
 		{NULL, NULL},
 	};
 

@@ -75,11 +75,11 @@ static int doctor_json(const struct unc_options *options)
 int cmd_doctor(int argc, char **argv)
 {
 	struct args args;
-	int rc = args_parse(&args, argc, argv, true, 0, 0);
+	int rc = args_parse(&args, argc, argv, false, 0, 0);
 
 	if (rc != ARGS_OK)
 		return rc;
-	struct unc_options options = {.size = sizeof(options), .cpu = args.cpu};
+	struct unc_options options = {.size = sizeof(options)};
 
 	return args.json ? doctor_json(&options) : doctor_text(&options);
 }

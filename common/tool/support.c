@@ -10,11 +10,18 @@
 
 #include "tool.h"
 
+/* One line, whatever the user's words that it quotes have in them. */
 static void say(const char *format, va_list args)
 {
-	fputs("uncore: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	for (char *p = text; p && *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	fprintf(stderr, "uncore: %s\n", text ? text : "out of memory");
+	free(text);
 }
 
 int bad_input(const char *format, ...)

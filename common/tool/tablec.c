@@ -70,12 +70,12 @@ static void print_events(const struct unc_table *t, size_t n)
 {
 	ROWS(type,
 	     "{%u,%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},"
-	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,%u,%d,0x%x,{0x%x,0x%x},%u,%u,%u,%u},\n",
+	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,%u,%d,0x%x,{0x%x,0x%x},%u,%u,%u,%u},\n",
 	     row->name, row->title, row->desc, row->public_prefix, R(row->parts), R(row->regs),
 	     R(row->fields), R(row->steps_start), R(row->steps_join), R(row->steps_stop),
 	     R(row->steps_leave), R(row->counters), R(row->events), row->first_ctl, row->first_ctr,
 	     row->unit_ctl, row->status, row->f_event, row->f_umask, (ull)row->enable,
-	     (ull)row->active, row->max_inc, row->discovery, row->present_id,
+	     (ull)row->active, (ull)row->exclusive, row->max_inc, row->discovery, row->present_id,
 	     row->present_offset[0], row->present_offset[1], row->limit_cores, row->n_counters,
 	     row->width, row->aggregate);
 	ROWS(umask, "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,%u,0x%xu},\n", row->name,

@@ -78,7 +78,7 @@ int args_option(struct args *, int opt, char **argv);
  * the machine. ARGS_OK, or the exit status after the sentence has been printed.
  */
 int open_tables(const struct args *, struct unc_platform **out);
-/* Opens the machine; -c says which table to take for it. */
+/* Opens the machine. */
 int open_machine(const struct args *, struct unc_platform **out);
 /* The line that says that nothing here is measured; none if the platform is real. */
 void print_label(const struct unc_platform *);

@@ -43,9 +43,8 @@ static const struct command commands[] = {
 	 "  -j              JSON, one object for each report\n"
 	 "  -v              notes of the library on stderr\n\n"
 	 "The exit status is that of COMMAND, if there is one.\n"},
-	{"doctor", cmd_doctor, "why counters can or cannot be read here", "[-c CPU] [-j]",
-	 "The exit status is 1 if anything needed is missing.\n\n"
-	 "  -c CPU  take the machine for this CPU\n" COMMON},
+	{"doctor", cmd_doctor, "why counters can or cannot be read here", "[-j]",
+	 "The exit status is 1 if anything needed is missing.\n\n" COMMON},
 	{"help", cmd_help, "this, or the help of a command", "[COMMAND]", ""},
 	{"version", cmd_version, "version of the library", "", ""},
 };

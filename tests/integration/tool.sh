@@ -63,6 +63,8 @@ result "the command alone shows its commands; each has help and is in the manual
 run list --help && grep -q "^uncore list" "$tmp/out"; result "--help"
 run version && grep -Eq '^uncore [0-9]+\.[0-9]+' "$tmp/out"; result "version"
 run nonsense; refused 2 "unknown command 'nonsense'"; result "unknown command"
+run "two
+lines"; refused 2 "unknown command 'two?lines'"; result "an error is one line"
 run list -q; refused 2 "unknown option '-q'"; result "unknown option"
 run list --nonsense; refused 2 "unknown option '--nonsense'"; result "unknown long option"
 run encode; refused 2 "argument is missing"; result "missing argument"
