@@ -130,17 +130,22 @@ static int function_file(struct unc_backend *backend, uint64_t address,
 	return 0;
 }
 
-/* Tries the last dword once: the kernel cuts the file where it may not or cannot read. */
+/* Tries the last dword once: the kernel cuts the file where it may not or cannot read. A register
+ * that is to be written may not be readable: there the size of the file has to do. */
 static int try_reach(const struct unc_reg_op *op, struct unc_error *err)
 {
 	unsigned offset = UNC_PCI_OFFSET(op->reg.address);
 	unsigned last = offset + op->reg.width / 8u - 4u;
+	bool write = op->kind == UNC_OP_WRITE;
+	ssize_t got = 0;
 	uint32_t value;
 	struct stat st;
 	char name[16];
-	ssize_t got = pread(op->handle.fd, &value, sizeof(value), (off_t)last);
 
-	if (got == sizeof(value))
+	if (!write)
+		got = pread(op->handle.fd, &value, sizeof(value), (off_t)last);
+	if (got == sizeof(value) ||
+	    (write && fstat(op->handle.fd, &st) == 0 && st.st_size >= (off_t)last + 4))
 		return 0;
 	function_name(op->reg.address, name);
 	if (got < 0)

@@ -47,12 +47,16 @@ static void release_one(struct unc_platform *p, const struct unc_instance *insta
 	struct unc_claim *claim = setting->claimed ? find(p, instance, setting->reg) : NULL;
 
 	setting->claimed = setting->keep = false;
-	if (!claim)
-		return;
-	if (--claim->users)
-		setting->keep = true;
-	else
+	if (claim && --claim->users == 0)
 		*claim = p->claim[--p->n_claims];
+}
+
+static void keep_one(const struct unc_platform *p, const struct unc_instance *instance,
+		     struct unc_setting *setting)
+{
+	const struct unc_claim *claim = setting->claimed ? find(p, instance, setting->reg) : NULL;
+
+	setting->keep = claim && claim->users > 1;
 }
 
 bool unc_claimed(const struct unc_platform *p, const struct unc_instance *instance, uint16_t reg)
@@ -75,6 +79,18 @@ int unc_claim(struct unc_platform *p, struct unc_plan_unit *units, size_t n, str
 	if (rc < 0)
 		unc_claim_release(p, units, n);
 	return rc;
+}
+
+void unc_claim_keep(const struct unc_platform *p, struct unc_plan_unit *units, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct unc_plan_unit *u = &units[i];
+
+		for (size_t k = 0; k < u->n_controls; k++)
+			keep_one(p, u->instance, &u->control[k]);
+		for (size_t k = 0; k < u->n_filters; k++)
+			keep_one(p, u->instance, &u->filter[k]);
+	}
 }
 
 void unc_claim_release(struct unc_platform *p, struct unc_plan_unit *units, size_t n)

@@ -49,6 +49,20 @@ void unc_platform_log(const struct unc_platform *p, enum unc_log_level level, co
 	p->log(p->log_user, level, text);
 }
 
+int unc_platform_fail(struct unc_platform *p, int code, const char *format, ...)
+{
+	char text[UNC_ERROR_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	pthread_mutex_lock(&p->lock);
+	unc_fail(&p->error, code, "%s", text);
+	pthread_mutex_unlock(&p->lock);
+	return code;
+}
+
 static void note(void *user, const char *text)
 {
 	unc_platform_log(user, UNC_LOG_WARNING, "%s", text);

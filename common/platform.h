@@ -52,6 +52,9 @@ void unc_platform_now(const struct unc_platform *, uint64_t *ns, uint64_t *tsc);
 double unc_platform_tsc_hz(const struct unc_platform *);
 void unc_platform_log(const struct unc_platform *, enum unc_log_level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Keeps a sentence for unc_platform_error(); returns code. */
+int unc_platform_fail(struct unc_platform *, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Sockets to encode for: those of the machine, 2 when only listing. */
 int unc_platform_nodes(const struct unc_platform *);
 

@@ -14,12 +14,16 @@
 
 int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session **out)
 {
-	struct unc_session *s = calloc(1, sizeof(*s));
+	struct unc_session *s;
 	pthread_condattr_t monotonic;
 
+	if (flags & ~(unsigned)UNC_SESSION_ROTATE)
+		return unc_platform_fail(p, UNC_ERR_INVALID, "unknown flags 0x%x for a session",
+					 flags & ~(unsigned)UNC_SESSION_ROTATE);
+	s = calloc(1, sizeof(*s));
 	if (!s || !(s->head = malloc((p->instances.n + 1) * sizeof(*s->head)))) {
 		free(s);
-		return UNC_ERR_MEMORY;
+		return unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
 	}
 	for (size_t i = 0; i < p->instances.n; i++)
 		s->head[i] = UNC_END;
@@ -449,6 +453,7 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, in
 	if (n == 0)
 		use_pass(s, item, 0);
 	item->expr = expr;
+	s->started = false; /* what was measured before is not of this set */
 	*id = (int)(s->n_items - 1);
 	return 0;
 }
@@ -458,7 +463,6 @@ static int check_idle(struct unc_session *s)
 	unc_error_clear(&s->error);
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
-	s->started = false;
 	return 0;
 }
 

@@ -136,33 +136,32 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
 	s->error.text[0] = '\0';
 	if (!s->started)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session was never started");
-	if (s->running) {
-		pthread_mutex_lock(&s->lock);
+	/* The watcher must not look in between the counters and their values. */
+	pthread_mutex_lock(&s->lock);
+	if (s->running)
 		rc = unc_session_look(s, &s->error);
-		if (rc == 0)
-			unc_session_end_interval(s);
-		pthread_mutex_unlock(&s->lock);
-	} else if (!s->final) {
-		unc_session_end_interval(s); /* what came between the last read and the stop */
-		s->final = true;
-	}
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < n && i < s->n_items; i++)
+	if (rc == 0 && !s->final)
+		unc_session_end_interval(s); /* or what came between the last read and the stop */
+	s->final = !s->running;
+	for (size_t i = 0; rc == 0 && i < n && i < s->n_items; i++)
 		item_value(s, &s->item[i], &values[i]);
-	return 0;
+	pthread_mutex_unlock(&s->lock);
+	return rc;
 }
 
 int unc_session_time(const struct unc_session *s, double *since_start, double *interval)
 {
+	pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&s->lock;
 	double total = 0, delta = 0;
 
 	if (!s->started)
 		return UNC_ERR_STATE;
+	pthread_mutex_lock(lock);
 	for (unsigned i = 0; i < s->n_passes; i++) {
 		total += s->pass[i].time;
 		delta += i == s->now ? s->pass[i].delta : 0;
 	}
+	pthread_mutex_unlock(lock);
 	if (since_start)
 		*since_start = total;
 	if (interval)

@@ -136,15 +136,20 @@ static int fail_busy(struct unc_session *s, const struct unc_instance *u, const 
 {
 	char unit[64];
 
+	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
+
 	name_unit(s, u, unit, sizeof(unit));
-	for (unsigned i = 0; i < s->platform->table->type[u->type].n_counters; i++)
-		if ((slot->code.counters >> i & 1) &&
-		    (found->ctl[i] & s->platform->table->type[u->type].active))
+	for (unsigned i = 0; i < type->n_counters; i++) {
+		bool own = unc_claimed(s->platform, u, (uint16_t)(type->first_ctl + i));
+
+		if ((slot->code.counters >> i & 1) && (found->ctl[i] & type->active))
 			return unc_fail(err, UNC_ERR_BUSY,
-					"%s: counter %u of %s is programmed by somebody else "
+					"%s: counter %u of %s is programmed by %s "
 					"(control 0x%llx) and no other counter is free for it",
 					s->measure[slot->name].name, i, unit,
+					own ? "another session of this program" : "somebody else",
 					(unsigned long long)found->ctl[i]);
+	}
 	return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free",
 			s->measure[slot->name].name, unit);
 }
@@ -192,7 +197,8 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 		while (k < u->n_filters && u->filter[k].reg != f->reg)
 			k++;
 		if (k == u->n_filters) {
-			rc = put_setting(u->filter, &u->n_filters, f->reg, u->shared ? was : 0, was, err);
+			rc = put_setting(u->filter, &u->n_filters, f->reg,
+					 u->shared ? was & t->reg[f->reg].write_mask : 0, was, err);
 			if (rc < 0)
 				return rc;
 		}
@@ -383,28 +389,42 @@ static int look_for_neighbours(struct unc_session *s, struct unc_error *err)
 
 /* ---- stopping and starting */
 
-/* Goes on after an error: what can be put back is put back. Returns the first one. */
+/* The first error of several steps counts. */
+static int also(int first, int rc)
+{
+	return first ? first : rc;
+}
+
+/*
+ * Goes on after a failed access: what can be put back is put back. Returns the first error. Where
+ * memory has run out nothing is done yet and everything is as before: it can be tried again.
+ */
 static int unprogram(struct unc_session *s, struct unc_error *err)
 {
-	struct unc_plan plan;
-	int rc, first;
+	struct unc_plan plan = {0};
+	int first, rc;
 
-	unc_claim_release(s->platform, s->unit, s->n_units);
+	unc_claim_keep(s->platform, s->unit, s->n_units);
 	first = look_for_neighbours(s, err);
+	if (first == UNC_ERR_MEMORY)
+		return first;
 	rc = unc_plan_stop(s->platform->table, s->unit, s->n_units, &plan, first ? NULL : err);
-	if (rc < 0)
-		return first ? first : rc;
-	rc = plan.n ? unc_access_prepare(s->platform->access, plan.op, plan.n, first ? NULL : err) : 0;
-	first = first ? first : rc;
-	if (rc == 0) {
-		rc = run(s, plan.op, plan.go, "stopping", first ? NULL : err);
-		first = first ? first : rc;
-		/* Frozen where they may be: this is the last look. */
-		rc = s->n_reads ? unc_session_look(s, first ? NULL : err) : 0;
-		first = first ? first : rc;
-		rc = run(s, plan.op + plan.go, plan.n - plan.go, "stopping", first ? NULL : err);
-		first = first ? first : rc;
+	if (rc == 0 && plan.n)
+		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, first ? NULL : err);
+	first = also(first, rc);
+	if (rc == UNC_ERR_MEMORY) {
+		unc_plan_free(&plan);
+		return rc;
 	}
+	if (rc == 0 && plan.go)
+		first = also(first, run(s, plan.op, plan.go, "stopping", first ? NULL : err));
+	/* Frozen where they may be: this is the last look. */
+	if (rc == 0 && s->n_reads)
+		first = also(first, unc_session_look(s, first ? NULL : err));
+	if (rc == 0 && plan.n > plan.go)
+		first = also(first, run(s, plan.op + plan.go, plan.n - plan.go, "stopping",
+					first ? NULL : err));
+	unc_claim_release(s->platform, s->unit, s->n_units);
 	unc_plan_free(&plan);
 	return first;
 }
@@ -508,7 +528,7 @@ int unc_session_stop(struct unc_session *s)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
 	unc_session_unwatch(s);
 	int rc = unc_session_unprogram(s, &s->error);
-	s->running = false;
+	s->running = rc == UNC_ERR_MEMORY;
 	return rc;
 }
 
@@ -523,6 +543,10 @@ int unc_session_rotate(struct unc_session *s)
 		return 0;
 	pthread_mutex_lock(&s->lock);
 	rc = unc_session_unprogram(s, &s->error);
+	if (rc == UNC_ERR_MEMORY) { /* nothing has happened */
+		pthread_mutex_unlock(&s->lock);
+		return rc;
+	}
 	/* A read just before has ended the interval; the moment since then is not one. */
 	if (rc == 0 && !s->interval_ended)
 		unc_session_end_interval(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scheduler on made-up events: which sets fit, and what a conflict names. The plan: what is put back. */
+/* The scheduler on made-up events: which sets fit, what a conflict names; what a plan puts back. */
 #include "plan.h"
 #include "schedule.h"
 #include "suite.h"
@@ -146,8 +146,8 @@ static void passes(void)
 
 /*
  * A control found with reserved bits set (of a stranger, or read-only ones) must not make the gate
- * refuse the whole stop: only the bits that software may write are put back. iMC PMON_CTL:
- * Intel 327043-001 table 2-57, 31:22, 18, 15:0.
+ * refuse the whole stop: only the bits that software may write are put back. iMC PMON_CTL, Intel
+ * 327043-001: thresh 31:24, inv 23, en 22, edge 18, umask 15:8, ev_sel 7:0.
  */
 static void restores_ours_only(void)
 {

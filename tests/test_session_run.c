@@ -401,6 +401,29 @@ static void test_failing_start(void)
 	fake_free(&root);
 }
 
+/* A refused add leaves what was measured; a good one begins anew. */
+static void test_refused_add(void)
+{
+	struct unc_platform *p = machine(EMR);
+	struct unc_session *s = session(p, 0), *none = NULL;
+	int id = add(s, "pcu.CLOCKTICKS"), other;
+
+	start(s);
+	step(p, ms);
+	CU_ASSERT(unc_session_stop(s) == 0);
+	uint64_t count = count_of(s, id);
+	CU_ASSERT(count > 0);
+	CU_ASSERT_EQUAL(unc_session_add(s, "pcu.CLOCKTOCKS", &other), UNC_ERR_NOT_FOUND);
+	CHECK_NUMBER(count_of(s, id), count);
+	add(s, "pcu.DEMOTIONS");
+	CU_ASSERT_EQUAL(unc_session_read(s, NULL, 0), UNC_ERR_STATE);
+	unc_session_free(s);
+	CU_ASSERT_EQUAL(unc_session_new(p, 6, &none), UNC_ERR_INVALID);
+	CHECK_TEXT(unc_platform_error(p), "unknown flags 0x6 for a session");
+	CU_ASSERT_PTR_NULL(none);
+	unc_platform_close(p);
+}
+
 /* A machine with a session over everything it has. */
 static void test_everything(void)
 {
@@ -449,6 +472,7 @@ int main(void)
 		{"all counters taken", test_all_taken},
 		{"registers are put back", test_put_back},
 		{"a start that fails half way", test_failing_start},
+		{"a refused add leaves what was measured", test_refused_add},
 		{"a seventh of all events, in turn", test_everything},
 		{NULL, NULL},
 	};
