@@ -43,8 +43,8 @@ static int encode(struct unc_platform *p, const char *text, struct unc_encoding 
 	out->socket = spec.socket;
 	out->ctl = code.ctl;
 	out->counters = code.counters;
-	out->counter = code.counter == UNC_NONE ? NULL :
-						  unc_tbl_str(t, t->counter[code.counter].name);
+	out->counter =
+		code.counter == UNC_NONE ? NULL : unc_tbl_str(t, t->counter[code.counter].name);
 	out->event_code = t->event[code.event].code;
 	out->aggregate = (enum unc_aggregate)code.aggregate;
 	out->n_filters = code.n_filters;
@@ -93,8 +93,7 @@ static int walk_unit(const struct unc_table *t, unsigned type, unsigned index, u
 	unc_instance_nominal(t, type, index, &unit);
 	for (uint32_t i = 0; i < regs->n; i++) {
 		const struct unc_tbl_reg *r = &t->reg[regs->first + i];
-		const struct unc_tbl_part *part =
-			&t->part[t->type[type].parts.first + r->part];
+		const struct unc_tbl_part *part = &t->part[t->type[type].parts.first + r->part];
 		const struct unc_tbl_where *w = &t->where[part->where.first + index];
 		struct unc_reg reg;
 		char device[8];
@@ -108,13 +107,13 @@ static int walk_unit(const struct unc_table *t, unsigned type, unsigned index, u
 			.index = (int)index,
 			.name = unc_tbl_str(t, r->name),
 			.space = unc_space_name(reg.space),
-			.address = reg.space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg.address) :
-								reg.address,
+			.address = reg.space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg.address)
+							      : reg.address,
 			.width = reg.width,
 			.device = reg.space == UNC_SPACE_PCI ? device : NULL,
 			.device_id = reg.space == UNC_SPACE_PCI ? w->device_id : 0,
-			.bar = reg.space == UNC_SPACE_MMIO ? unc_tbl_str(t, t->bar[w->bar].name) :
-							     NULL,
+			.bar = reg.space == UNC_SPACE_MMIO ? unc_tbl_str(t, t->bar[w->bar].name)
+							   : NULL,
 		};
 		int stop = fn(user, &out);
 		if (stop)
@@ -164,8 +163,8 @@ static bool evaluates(const struct unc_expr *expr, const double *ref, double tim
 }
 
 /* Why an evaluation failed: a variable that the formula uses is missing, or it is the numbers. */
-static int explain(const struct unc_expr *expr, const double *ref,
-		   const struct unc_expr_vars *vars, const char *metric, struct unc_error *err)
+static int explain(const struct unc_expr *expr, const double *ref, const struct unc_expr_vars *vars,
+		   const char *metric, struct unc_error *err)
 {
 	const char *needed = NULL;
 
@@ -201,7 +200,8 @@ static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, c
 		if (count)
 			ref[i] = *count;
 		else
-			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs a count of %s", metric, event);
+			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs a count of %s", metric,
+				      event);
 	}
 	if (rc == 0 && (rc = unc_expr_eval(expr, ref, &vars, value)) < 0)
 		rc = explain(expr, ref, &vars, metric, err);

@@ -16,7 +16,7 @@ struct unc_metric_row {
 	char reason[UNC_ERROR_MAX];
 	char **need; /* canonical texts */
 	size_t n_needs;
-	bool known;  /* needs, passes and availability have been found out */
+	bool known; /* needs, passes and availability have been found out */
 };
 
 void unc_describe_cpu(const struct unc_table *t, struct unc_cpu *out, int *models)
@@ -75,7 +75,8 @@ static int describe_units(struct unc_platform *p)
 			.index = u->index,
 			.location = u->location,
 			.available = p->access && u->available,
-			.reason = p->access ? u->reason : "the platform was opened for listing only",
+			.reason =
+				p->access ? u->reason : "the platform was opened for listing only",
 		};
 		p->type[u->type].units += p->access && u->available;
 	}
@@ -90,7 +91,8 @@ static size_t base_text(const struct unc_table *t, size_t event, char *buf, size
 	const struct unc_tbl_event *e = &t->event[event];
 
 	return (size_t)snprintf(buf, size, "%s.%s", unc_tbl_str(t, t->type[e->type].name),
-				unc_tbl_str(t, e->name)) + 1;
+				unc_tbl_str(t, e->name)) +
+	       1;
 }
 
 static bool needs_umask(const struct unc_table *t, const struct unc_tbl_event *e)
@@ -147,8 +149,8 @@ static int describe_metrics(struct unc_platform *p)
 		unc_metric_name(t, i, row->name, sizeof(row->name));
 		row->pub = (struct unc_metric){
 			.name = row->name,
-			.of = m->type == UNC_NONE ? "portable" :
-						    unc_tbl_str(t, t->type[m->type].name),
+			.of = m->type == UNC_NONE ? "portable"
+						  : unc_tbl_str(t, t->type[m->type].name),
 			.formula = unc_tbl_str(t, m->formula),
 			.unit = unc_tbl_str(t, m->unit),
 			.kind = (enum unc_metric_kind)m->kind,
@@ -176,7 +178,8 @@ static bool type_usable(const struct unc_platform *p, uint16_t type, char *reaso
 			return true;
 		why = why ? why : u->reason;
 	}
-	snprintf(reason, size, "no %s unit can be read: %s", name, why ? why : "the machine has none");
+	snprintf(reason, size, "no %s unit can be read: %s", name,
+		 why ? why : "the machine has none");
 	return false;
 }
 
@@ -198,7 +201,8 @@ static void study_formula(struct unc_platform *p, struct unc_metric_row *row,
 		bool twice = false;
 
 		if (unc_spec_parse(p->table, event, &spec, &err) < 0 ||
-		    unc_spec_encode(p->table, &spec, 0, unc_platform_nodes(p), &code[i], &err) < 0) {
+		    unc_spec_encode(p->table, &spec, 0, unc_platform_nodes(p), &code[i], &err) <
+			    0) {
 			snprintf(row->reason, sizeof(row->reason), "%s", err.text);
 			row->pub.available = 0;
 			break;
@@ -226,7 +230,8 @@ static void study_metric(struct unc_platform *p, unsigned i)
 
 	row->known = true;
 	if (m->unavailable) {
-		snprintf(row->reason, sizeof(row->reason), "%s", unc_tbl_str(p->table, m->unavailable));
+		snprintf(row->reason, sizeof(row->reason), "%s",
+			 unc_tbl_str(p->table, m->unavailable));
 		return;
 	}
 	if (unc_formula_parse(p->table, i, &expr, &err) < 0) {

@@ -2,6 +2,7 @@
 /* Events as register values. */
 #include "event.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,16 +16,20 @@ struct work {
 	struct unc_error *err;
 };
 
-static int refuse(struct work *w, int code, const char *format, const char *a, const char *b)
-{
-	char head[160];
+static int refuse(struct work *w, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-	snprintf(head, sizeof(head), "%s.%s",
-		 unc_tbl_str(w->t, w->t->type[w->spec->type].name),
-		 unc_tbl_str(w->t, w->t->event[w->spec->event].name));
-	unc_fail(w->err, code, format, a, b);
-	unc_error_prefix(w->err, "%s", head);
-	return code;
+static int refuse(struct work *w, int code, const char *format, ...)
+{
+	char text[UNC_ERROR_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return unc_fail(w->err, code, "%s.%s: %s",
+			unc_tbl_str(w->t, w->t->type[w->spec->type].name),
+			unc_tbl_str(w->t, w->t->event[w->spec->event].name), text);
 }
 
 static struct unc_code_filter *filter_of(struct work *w, uint16_t reg)
@@ -55,19 +60,19 @@ static int deposit(struct work *w, uint16_t field, uint64_t value, bool own)
 			struct unc_code_filter *filter = filter_of(w, f->reg[p]);
 
 			if (!filter)
-				return refuse(w, UNC_ERR_RANGE, "more than 8 filter registers%s%s", "", "");
+				return refuse(w, UNC_ERR_RANGE, "more than 8 filter registers");
 			/* Where the event or a raw field has 0, a field may add its bits. */
 			if (filter->value & filter->mask & mask & ~bits)
 				return refuse(w, UNC_ERR_INVALID,
-					      "field %s contradicts another field of the same bits%s",
-					      unc_tbl_str(w->t, f->name), "");
+					      "field %s contradicts another field of the same bits",
+					      unc_tbl_str(w->t, f->name));
 			filter->value |= bits;
 			filter->mask |= mask;
 			continue;
 		}
 		if (own && (w->code->ctl & mask) && (w->code->ctl & mask) != bits)
-			return refuse(w, UNC_ERR_INVALID, "field %s contradicts the event or umask%s",
-				      unc_tbl_str(w->t, f->name), "");
+			return refuse(w, UNC_ERR_INVALID, "field %s contradicts the event or umask",
+				      unc_tbl_str(w->t, f->name));
 		w->code->ctl |= bits;
 	}
 	if (own && f->with != UNC_NONE)
@@ -96,8 +101,8 @@ static bool user_gave(const struct unc_spec *spec, uint16_t field)
 }
 
 /* Fields that must be given, and defaults for those that are not. */
-static int complete(struct work *w, const struct unc_range *needs,
-		    const struct unc_range *defaults, const char *umask)
+static int complete(struct work *w, const struct unc_range *needs, const struct unc_range *defaults,
+		    const char *umask)
 {
 	for (uint32_t i = 0; i < needs->n; i++) {
 		uint16_t field = w->t->set[needs->first + i].field;
@@ -138,14 +143,15 @@ static int check_uses(struct work *w, const uint16_t *umask, unsigned n)
 		if (!takes)
 			return refuse(w, UNC_ERR_INVALID, "field %s has no effect with %s",
 				      unc_tbl_str(w->t, w->t->field[field].name),
-				      n ? unc_tbl_str(w->t, w->t->umask[umask[0]].name) :
-					  "this event");
+				      n ? unc_tbl_str(w->t, w->t->umask[umask[0]].name)
+					: "this event");
 	}
 	return 0;
 }
 
 /* The value that an umask gives a field, by itself or as a default; 0 if none. */
-static uint64_t umask_value(const struct unc_table *t, const struct unc_tbl_umask *u, uint16_t field)
+static uint64_t umask_value(const struct unc_table *t, const struct unc_tbl_umask *u,
+			    uint16_t field)
 {
 	const struct unc_range *ranges[] = {&u->sets, &u->defaults};
 
@@ -184,10 +190,11 @@ static int check_pairs(struct work *w, const uint16_t *umask, unsigned n)
 						   *b = &w->t->umask[umask[i]];
 
 			if (cross_product(w->t, a, b))
-				return refuse(w, UNC_ERR_INVALID,
-					      "umasks %s and %s cannot be combined: the counter would "
-					      "count each kind at each place",
-					      unc_tbl_str(w->t, a->name), unc_tbl_str(w->t, b->name));
+				return refuse(
+					w, UNC_ERR_INVALID,
+					"umasks %s and %s cannot be combined: the counter would "
+					"count each kind at each place",
+					unc_tbl_str(w->t, a->name), unc_tbl_str(w->t, b->name));
 		}
 	return 0;
 }
@@ -206,13 +213,14 @@ static int check_umasks(struct work *w, const uint16_t *umask, unsigned n)
 				      unc_tbl_str(w->t, w->t->umask[umask[i ? 0 : 1]].name));
 		if ((u->counter != UNC_NONE) && n > 1)
 			return refuse(w, UNC_ERR_INVALID,
-				      "umask %s is a counter of its own and cannot be combined%s",
-				      unc_tbl_str(w->t, u->name), "");
+				      "umask %s is a counter of its own and cannot be combined",
+				      unc_tbl_str(w->t, u->name));
 		whole |= !(u->flags & UNC_UMASK_PARTIAL);
 	}
 	if (n && !whole)
-		return refuse(w, UNC_ERR_INVALID, "umask %s counts nothing alone; add one that does%s",
-			      unc_tbl_str(w->t, w->t->umask[umask[0]].name), "");
+		return refuse(w, UNC_ERR_INVALID,
+			      "umask %s counts nothing alone; add one that does",
+			      unc_tbl_str(w->t, w->t->umask[umask[0]].name));
 	return check_pairs(w, umask, n);
 }
 
@@ -230,7 +238,7 @@ static int fail_no_umask(struct work *w, const struct unc_tbl_event *e)
 			 n == 8 ? "..." : unc_tbl_str(w->t, u->name));
 		n++;
 	}
-	return refuse(w, UNC_ERR_INVALID, "a umask is needed: %s%s", names, "");
+	return refuse(w, UNC_ERR_INVALID, "a umask is needed: %s", names);
 }
 
 /* The umasks given, or the default one. */
@@ -267,8 +275,8 @@ static int user_fields(struct work *w, int socket, int n_sockets)
 			value = node_mask(f->node, socket, n_sockets);
 			if (value & ~unc_field_max(&w->t->field[f->field]))
 				return refuse(w, UNC_ERR_RANGE,
-					      "field %s has no bit for so many sockets%s",
-					      unc_tbl_str(w->t, w->t->field[f->field].name), "");
+					      "field %s has no bit for so many sockets",
+					      unc_tbl_str(w->t, w->t->field[f->field].name));
 		}
 		int rc = deposit(w, f->field, value, true);
 		if (rc < 0)
@@ -281,8 +289,11 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 		    int n_sockets, struct unc_code *out, struct unc_error *err)
 {
 	const struct unc_tbl_event *e = &t->event[spec->event];
-	struct unc_code code = {.type = spec->type, .event = spec->event, .counter = e->counter,
-				.aggregate = e->aggregate, .counters = e->counters,
+	struct unc_code code = {.type = spec->type,
+				.event = spec->event,
+				.counter = e->counter,
+				.aggregate = e->aggregate,
+				.counters = e->counters,
 				.max_inc = e->max_inc};
 	struct work w = {.t = t, .spec = spec, .code = &code, .err = err};
 	uint16_t umask[UNC_SPEC_UMASKS];
@@ -301,9 +312,10 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 	}
 	if (code.counter != UNC_NONE) {
 		if (spec->n_fields)
-			return refuse(&w, UNC_ERR_INVALID, "it has a counter of its own, which takes "
-				      "no field %s%s",
-				      unc_tbl_str(t, t->field[spec->field[0].field].name), "");
+			return refuse(&w, UNC_ERR_INVALID,
+				      "it has a counter of its own, which takes "
+				      "no field %s",
+				      unc_tbl_str(t, t->field[spec->field[0].field].name));
 		code.counters = 0;
 		code.ctl = t->counter[code.counter].enable;
 		*out = code;
@@ -327,8 +339,7 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 			return rc;
 	}
 	if (code.counters == 0)
-		return refuse(&w, UNC_ERR_INVALID, "no counter can count these umasks together%s%s",
-			      "", "");
+		return refuse(&w, UNC_ERR_INVALID, "no counter can count these umasks together");
 	*out = code;
 	return 0;
 }

@@ -83,8 +83,8 @@ static bool same_part(const char *text, size_t length, const char *name)
 }
 
 /* The event whose name, or whose name and a dot, begin the text; the longest one. */
-static bool find_event(const struct unc_table *t, unsigned type, const char *text,
-		       uint16_t *event, size_t *used)
+static bool find_event(const struct unc_table *t, unsigned type, const char *text, uint16_t *event,
+		       size_t *used)
 {
 	const struct unc_range *events = &t->type[type].events;
 
@@ -151,8 +151,8 @@ static int parse_type(const struct unc_table *t, const char *text, char *word,
 		length--;
 	if (length == 0 || !word[length])
 		return fail_type(t, text, word, err);
-	spec->index = unc_parse_number(word + length, &index) && index < TOO_LARGE ? (int)index :
-										     TOO_LARGE;
+	spec->index = unc_parse_number(word + length, &index) && index < TOO_LARGE ? (int)index
+										   : TOO_LARGE;
 	word[length] = '\0';
 	spec->type = unc_find_type(t, word);
 	return spec->type == UNC_NONE ? fail_type(t, text, word, err) : 0;
@@ -170,7 +170,8 @@ static int type_of_event(const struct unc_table *t, const char *text, struct unc
 	for (unsigned i = 0; i < t->n_type; i++) {
 		if (!find_event(t, i, text, &event, &used))
 			continue;
-		/* A unit that only discovery can place (HBM, CXL) is not what most machines have. */
+		/* A unit that only discovery can place (HBM, CXL) is not what most machines have.
+		 */
 		if (unc_type_instances(t, i) || n == 0)
 			spec->type = (uint16_t)i;
 		common += unc_type_instances(t, i) != 0;
@@ -179,8 +180,10 @@ static int type_of_event(const struct unc_table *t, const char *text, struct unc
 	if (n == 1 || common == 1)
 		return 0;
 	if (n > 1)
-		return unc_fail(err, UNC_ERR_INVALID, "%s: several unit types have it (%s); "
-				"name one, as in %s.%s", text, types, type_name(t, spec->type), text);
+		return unc_fail(err, UNC_ERR_INVALID,
+				"%s: several unit types have it (%s); "
+				"name one, as in %s.%s",
+				text, types, type_name(t, spec->type), text);
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s: no unit type of %s has such an event; " WANT,
 			text, unc_tbl_str(t, t->name));
 }
@@ -310,9 +313,9 @@ static int field_value(const struct unc_table *t, const struct unc_spec *spec,
 	uint64_t max = unc_field_max(f);
 
 	if (f->flags & UNC_FIELD_NODES) {
-		out->node = unc_same(text, "local")  ? UNC_NODE_LOCAL :
-			    unc_same(text, "remote") ? UNC_NODE_REMOTE :
-						       UNC_NODE_NONE;
+		out->node = unc_same(text, "local")    ? UNC_NODE_LOCAL
+			    : unc_same(text, "remote") ? UNC_NODE_REMOTE
+						       : UNC_NODE_NONE;
 		if (out->node)
 			return 0;
 	}
@@ -383,10 +386,10 @@ static int place_number(const struct unc_table *t, struct unc_spec *spec, const 
 /* libpfm4's short modifiers. */
 static const char *long_name(const char *name)
 {
-	return unc_same(name, "e") ? "edge" :
-	       unc_same(name, "i") ? "inv" :
-	       unc_same(name, "t") ? "thresh" :
-				     name;
+	return unc_same(name, "e")   ? "edge"
+	       : unc_same(name, "i") ? "inv"
+	       : unc_same(name, "t") ? "thresh"
+				     : name;
 }
 
 /* What stands between two colons. */
@@ -428,8 +431,8 @@ static int parse_head(const struct unc_table *t, const char *text, char *head,
 	int rc;
 
 	if (head[0] == '\0' || dot == head || (dot && dot[1] == '\0'))
-		return unc_fail(err, UNC_ERR_INVALID, "%s: the unit type or the event is empty; " WANT,
-				text);
+		return unc_fail(err, UNC_ERR_INVALID,
+				"%s: the unit type or the event is empty; " WANT, text);
 	spec->type = public_type(t, head, &used);
 	if (spec->type != UNC_NONE) {
 		rest = head + used;
@@ -460,8 +463,9 @@ static int check_index(const struct unc_table *t, const char *text, const struct
 	if (n == 0)
 		n = 64; /* known to discovery only */
 	if (spec->index >= (int)n)
-		return unc_fail(err, UNC_ERR_RANGE, "%s: no such unit; a socket has at most %s0 to %s%u",
-				text, type_name(t, spec->type), type_name(t, spec->type), n - 1);
+		return unc_fail(err, UNC_ERR_RANGE,
+				"%s: no such unit; a socket has at most %s0 to %s%u", text,
+				type_name(t, spec->type), type_name(t, spec->type), n - 1);
 	if (spec->socket >= 64)
 		return unc_fail(err, UNC_ERR_RANGE, "%s: the socket does not fit; the limit is 63",
 				text);
@@ -478,12 +482,15 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 	if (text[0] == '\0')
 		return unc_fail(err, UNC_ERR_INVALID, "the event is empty; " WANT);
 	if (strlen(text) >= sizeof(copy))
-		return unc_fail(err, UNC_ERR_INVALID, "the event '%.40s...' is longer than %d letters",
-				text, UNC_SPEC_MAX - 1);
+		return unc_fail(err, UNC_ERR_INVALID,
+				"the event '%.40s...' is longer than %d letters", text,
+				UNC_SPEC_MAX - 1);
 	for (const char *p = text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return unc_fail(err, UNC_ERR_INVALID, "'%s': a blank or unprintable letter "
-					"in an event; " WANT, text);
+			return unc_fail(err, UNC_ERR_INVALID,
+					"'%s': a blank or unprintable letter "
+					"in an event; " WANT,
+					text);
 	strcpy(copy, text);
 	colon = strchr(copy, ':');
 	if (colon && colon[1] == ':' && !memchr(copy, '.', (size_t)(colon - copy)) &&

@@ -46,8 +46,8 @@ int unc_metric_unknown(const struct unc_table *t, const char *name, struct unc_e
 			nearest.best = best;
 		}
 	}
-	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric %.80s in %s%s", name, unc_tbl_str(t, t->name),
-			unc_nearest_text(&nearest, buf, sizeof(buf)));
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric %.80s in %s%s", name,
+			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
 static const char *metric_formula(void *user, const char *name)

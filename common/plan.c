@@ -58,23 +58,22 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan,
 	return 0;
 }
 
-static int add_step(const struct unc_table *t, struct unc_plan *plan,
-		    const struct unc_plan_unit *u, const struct unc_tbl_step *step,
-		    struct unc_error *err)
+static int add_step(const struct unc_table *t, struct unc_plan *plan, const struct unc_plan_unit *u,
+		    const struct unc_tbl_step *step, struct unc_error *err)
 {
 	int rc = 0;
 
 	switch (step->kind) {
 	case UNC_STEP_WRITE:
-		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE, step->value, err);
+		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE, step->value,
+				    err);
 	case UNC_STEP_FILTERS:
 		return add_settings(t, plan, u, u->filter, u->n_filters, false, err);
 	case UNC_STEP_CONTROLS:
 		return add_settings(t, plan, u, u->control, u->n_controls, false, err);
 	case UNC_STEP_RESTORE:
 		rc = add_settings(t, plan, u, u->control, u->n_controls, true, err);
-		return rc < 0 ? rc : add_settings(t, plan, u, u->filter, u->n_filters,
-						  true, err);
+		return rc < 0 ? rc : add_settings(t, plan, u, u->filter, u->n_filters, true, err);
 	case UNC_STEP_CLEAR:
 		for (size_t i = 0; i < u->n_counters && rc == 0; i++)
 			if (t->reg[u->counter[i]].write_mask)
@@ -97,8 +96,8 @@ static int plan_steps(const struct unc_table *t, const struct unc_plan_unit *uni
 		for (size_t i = 0; i < n; i++) {
 			const struct unc_tbl_type *type = &t->type[units[i].instance->type];
 			const struct unc_range *steps =
-				start ? (units[i].shared ? &type->steps_join : &type->steps_start) :
-					(units[i].shared ? &type->steps_leave : &type->steps_stop);
+				start ? (units[i].shared ? &type->steps_join : &type->steps_start)
+				      : (units[i].shared ? &type->steps_leave : &type->steps_stop);
 			bool behind = false;
 
 			/* Where only free-running counters are read nothing is frozen or reset. */

@@ -95,8 +95,8 @@ double unc_platform_tsc_hz(const struct unc_platform *p)
 	if (p->sim)
 		return p->table->machine.tsc_hz;
 	unc_platform_now(p, &ns, &tsc);
-	return ns > p->opened_ns ? (double)(tsc - p->opened_tsc) * 1e9 / (double)(ns - p->opened_ns) :
-				   0;
+	return ns > p->opened_ns ? (double)(tsc - p->opened_tsc) * 1e9 / (double)(ns - p->opened_ns)
+				 : 0;
 }
 
 int unc_platform_nodes(const struct unc_platform *p)
@@ -119,7 +119,8 @@ static void cpu_names(const struct unc_table *const *all, size_t n, char *buf, s
 	for (size_t i = 0; i < n; i++) {
 		size_t at = strlen(buf);
 
-		snprintf(buf + at, size - at, "%s%s", i ? ", " : "", unc_tbl_str(all[i], all[i]->name));
+		snprintf(buf + at, size - at, "%s%s", i ? ", " : "",
+			 unc_tbl_str(all[i], all[i]->name));
 	}
 }
 
@@ -134,7 +135,8 @@ static int table_by_name(const struct unc_table *const *all, size_t n, const cha
 			return 0;
 		}
 	cpu_names(all, n, names, sizeof(names));
-	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %.60s; there are tables for %s", name, names);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %.60s; there are tables for %s", name,
+			names);
 }
 
 static int table_by_cpu(const struct unc_table *const *all, size_t n,
@@ -151,12 +153,13 @@ static int table_by_cpu(const struct unc_table *const *all, size_t n,
 				return 0;
 			}
 	cpu_names(all, n, names, sizeof(names));
-	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"this CPU (%s, family %d model 0x%x%s) has no uncore monitors that are known "
-			"here; there are tables for %s, and UNCORE_SIM=%s simulates one",
-			top->model_name[0] ? top->model_name : top->vendor, top->family,
-			(unsigned)top->model, top->hypervisor ? ", in a virtual machine" : "", names,
-			unc_tbl_str(all[n - 1], all[n - 1]->name));
+	return unc_fail(
+		err, UNC_ERR_UNAVAILABLE,
+		"this CPU (%s, family %d model 0x%x%s) has no uncore monitors that are known "
+		"here; there are tables for %s, and UNCORE_SIM=%s simulates one",
+		top->model_name[0] ? top->model_name : top->vendor, top->family,
+		(unsigned)top->model, top->hypervisor ? ", in a virtual machine" : "", names,
+		unc_tbl_str(all[n - 1], all[n - 1]->name));
 }
 
 /* The registers of all units, with what may be written to them. */
@@ -245,8 +248,8 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o,
 		p->table = unc_sim_table(p->sim);
 		if (o->cpu && o->cpu[0] && !unc_same(o->cpu, unc_tbl_str(p->table, p->table->name)))
 			return unc_fail(err, UNC_ERR_INVALID,
-					"option cpu is %.60s, but the simulated machine is %s", o->cpu,
-					unc_tbl_str(p->table, p->table->name));
+					"option cpu is %.60s, but the simulated machine is %s",
+					o->cpu, unc_tbl_str(p->table, p->table->name));
 		unc_sim_topology(p->sim, &p->topology);
 		return 0;
 	}

@@ -185,8 +185,8 @@ static int no_units(struct unc_session *s, const char *name, const struct unc_sp
 	const struct unc_platform *p = s->platform;
 
 	if (p->access && spec->socket >= p->topology.n_sockets)
-		return unc_fail(&s->error, UNC_ERR_RANGE, "%s: this machine has sockets 0 to %d", name,
-				p->topology.n_sockets - 1);
+		return unc_fail(&s->error, UNC_ERR_RANGE, "%s: this machine has sockets 0 to %d",
+				name, p->topology.n_sockets - 1);
 	if (reason)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s: no such unit can be read: %s",
 				name, reason);
@@ -232,15 +232,15 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 				unc_tbl_str(t, t->reg[c->reg].name), type);
 	if (c->kind == UNC_CONFLICT_KIND)
 		return unc_fail(&s->error, UNC_ERR_CONFLICT,
-				"%s and %s are of two kinds of which %s counts one at a time", one, two,
-				type);
+				"%s and %s are of two kinds of which %s counts one at a time", one,
+				two, type);
 	bits_text(b->code.counters, bits, sizeof(bits));
 	if (!(b->code.counters & (b->code.counters - 1)))
 		return unc_fail(&s->error, UNC_ERR_CONFLICT, "%s and %s both need counter %s of %s",
 				one, two, bits, type);
 	return unc_fail(&s->error, UNC_ERR_CONFLICT,
-			"%s and %s (and others) need counters %s of %s, which are all taken", two, one,
-			bits, type);
+			"%s and %s (and others) need counters %s of %s, which are all taken", two,
+			one, bits, type);
 }
 
 /* Whether the slots of an instance in a pass fit together. */
@@ -283,8 +283,11 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 	slot = new_slot(s);
 	if (!slot)
 		return no_memory(s);
-	*slot = (struct unc_slot){.code = *code, .instance = instance, .name = name,
-				  .next = s->head[instance], .pass = (uint16_t)pass};
+	*slot = (struct unc_slot){.code = *code,
+				  .instance = instance,
+				  .name = name,
+				  .next = s->head[instance],
+				  .pass = (uint16_t)pass};
 	*out = (uint32_t)(s->n_slots - 1);
 	s->head[instance] = (int)*out;
 	return check_instance(s, instance, pass);
@@ -321,9 +324,9 @@ static int add_measure(struct unc_session *s, const struct unc_spec *spec, unsig
 				return rc;
 			encoded_for = u->socket;
 		}
-		m->aggregate = aggregate == UNC_EXPR_SUM  ? UNC_AGGREGATE_SUM :
-			       aggregate == UNC_EXPR_MEAN ? UNC_MEASURE_MEAN :
-							    code.aggregate;
+		m->aggregate = aggregate == UNC_EXPR_SUM    ? UNC_AGGREGATE_SUM
+			       : aggregate == UNC_EXPR_MEAN ? UNC_MEASURE_MEAN
+							    : code.aggregate;
 		if (p->access && !reachable(s, &code, u)) {
 			reason = reason ? reason : u->reason;
 			left_out++;
@@ -337,8 +340,8 @@ static int add_measure(struct unc_session *s, const struct unc_spec *spec, unsig
 	if (m->n_slots == 0)
 		return no_units(s, name, spec, reason);
 	if (left_out)
-		unc_platform_log(p, UNC_LOG_WARNING, "%s: %u units are left out: %s", name, left_out,
-				 reason);
+		unc_platform_log(p, UNC_LOG_WARNING, "%s: %u units are left out: %s", name,
+				 left_out, reason);
 	return 0;
 }
 
@@ -391,7 +394,8 @@ static int fit_apart(struct unc_session *s, const struct want *want, size_t n,
 		for (unsigned pass = 0; pass <= last_pass(s); pass++) {
 			if (pass == UNC_MAX_PASSES)
 				return unc_fail(&s->error, UNC_ERR_CONFLICT,
-						"the set needs more than %d passes", UNC_MAX_PASSES);
+						"the set needs more than %d passes",
+						UNC_MAX_PASSES);
 			rc = fit_together(s, &want[i], 1, pass, &measure[i]);
 			if (rc == 0) {
 				use_pass(s, item, pass);
@@ -472,10 +476,9 @@ int unc_session_add(struct unc_session *s, const char *text, int *id)
 	struct unc_code code;
 	int rc = check_idle(s);
 
-	if (rc < 0 ||
-	    (rc = unc_spec_parse(s->platform->table, text, &want.spec, &s->error)) < 0 ||
-	    (rc = unc_spec_encode(s->platform->table, &want.spec, 0, unc_platform_nodes(s->platform),
-				  &code, &s->error)) < 0)
+	if (rc < 0 || (rc = unc_spec_parse(s->platform->table, text, &want.spec, &s->error)) < 0 ||
+	    (rc = unc_spec_encode(s->platform->table, &want.spec, 0,
+				  unc_platform_nodes(s->platform), &code, &s->error)) < 0)
 		return rc;
 	return add_item(s, &want, 1, -1, NULL, id);
 }
@@ -492,16 +495,19 @@ static int split_metric(struct unc_session *s, const char *text, char *name, siz
 
 	*index = *socket = -1;
 	if (strlen(text) >= size || text[0] == '\0')
-		return unc_fail(&s->error, UNC_ERR_INVALID, "'%.60s' is not a metric; want "
-				"NAME[:socket=N]", text);
+		return unc_fail(&s->error, UNC_ERR_INVALID,
+				"'%.60s' is not a metric; want "
+				"NAME[:socket=N]",
+				text);
 	strcpy(name, text);
 	colon = strchr(name, ':');
 	if (colon) {
 		*colon = '\0';
-		if (strncmp(colon + 1, "socket=", 7) != 0 ||
-		    !unc_parse_number(colon + 8, &value) || value > 63)
+		if (strncmp(colon + 1, "socket=", 7) != 0 || !unc_parse_number(colon + 8, &value) ||
+		    value > 63)
 			return unc_fail(&s->error, UNC_ERR_INVALID,
-					"%s: '%s' is not socket=N with N up to 63", name, colon + 1);
+					"%s: '%s' is not socket=N with N up to 63", name,
+					colon + 1);
 		*socket = (int)value;
 	}
 	if (unc_metric_find(t, name) >= 0)
@@ -591,8 +597,8 @@ int unc_session_add_metric(struct unc_session *s, const char *text, int *id)
 	if (metric < 0)
 		return unc_metric_unknown(t, name, &s->error);
 	if (s->platform->access && socket >= s->platform->topology.n_sockets)
-		return unc_fail(&s->error, UNC_ERR_RANGE, "%s: this machine has sockets 0 to %d", text,
-				s->platform->topology.n_sockets - 1);
+		return unc_fail(&s->error, UNC_ERR_RANGE, "%s: this machine has sockets 0 to %d",
+				text, s->platform->topology.n_sockets - 1);
 	if (t->metric[metric].unavailable)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", name,
 				unc_tbl_str(t, t->metric[metric].unavailable));

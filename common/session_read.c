@@ -256,8 +256,8 @@ int unc_session_watch(struct unc_session *s, struct unc_error *err)
 	failed = pthread_create(&s->watcher, NULL, watcher, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (failed)
-		return unc_fail(err, UNC_ERR_MEMORY, "no thread could be made to watch for wraps: %s",
-				strerror(failed));
+		return unc_fail(err, UNC_ERR_MEMORY,
+				"no thread could be made to watch for wraps: %s", strerror(failed));
 	s->watching = true;
 	return 0;
 }

@@ -11,8 +11,7 @@
 
 /* ---- slots and registers */
 
-uint16_t unc_slot_register(const struct unc_table *t, const struct unc_slot *slot,
-			   unsigned counter)
+uint16_t unc_slot_register(const struct unc_table *t, const struct unc_slot *slot, unsigned counter)
 {
 	if (slot->code.counter != UNC_NONE)
 		return t->counter[slot->code.counter].ctr;
@@ -54,11 +53,12 @@ enum { MAX_REGS = 64 }; /* of a unit type */
 
 /* Registers of a unit as they are before we touch it. */
 struct found {
-	uint64_t ctl[32];           /* programmable controls */
+	uint64_t ctl[32];         /* programmable controls */
 	uint64_t other[MAX_REGS]; /* by register of the type: filters, fixed controls */
 };
 
-static bool wanted_filter(const struct unc_session *s, const uint32_t *slots, size_t n, uint16_t reg)
+static bool wanted_filter(const struct unc_session *s, const uint32_t *slots, size_t n,
+			  uint16_t reg)
 {
 	for (size_t i = 0; i < n; i++)
 		for (unsigned k = 0; k < s->slot[slots[i]].code.n_filters; k++)
@@ -91,7 +91,8 @@ static int read_found(struct unc_session *s, uint32_t instance, const uint32_t *
 		uint16_t reg = (uint16_t)(type->regs.first + i);
 
 		if (look_at(s, slots, n, reg))
-			rc = unc_plan_add(t, &plan, instance_of(s, instance), reg, UNC_OP_READ, 0, err);
+			rc = unc_plan_add(t, &plan, instance_of(s, instance), reg, UNC_OP_READ, 0,
+					  err);
 	}
 	if (rc == 0 && plan.n)
 		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
@@ -131,8 +132,8 @@ static void name_unit(const struct unc_session *s, const struct unc_instance *u,
 		 u->socket);
 }
 
-static int fail_busy(struct unc_session *s, const struct unc_instance *u, const struct unc_slot *slot,
-		     const struct found *found, struct unc_error *err)
+static int fail_busy(struct unc_session *s, const struct unc_instance *u,
+		     const struct unc_slot *slot, const struct found *found, struct unc_error *err)
 {
 	char unit[64];
 
@@ -159,8 +160,8 @@ static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64
 {
 	if (*n == UNC_PLAN_SETTINGS)
 		return unc_fail(err, UNC_ERR_CONFLICT, "too many settings for one unit");
-	list[*n] = (struct unc_setting){.reg = reg, .value = value, .found = found,
-					.restore = found};
+	list[*n] =
+		(struct unc_setting){.reg = reg, .value = value, .found = found, .restore = found};
 	++*n;
 	return 0;
 }
@@ -190,10 +191,11 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 
 		name_unit(s, u->instance, unit, sizeof(unit));
 		if (!may_set(s, u, f, was))
-			return unc_fail(err, UNC_ERR_BUSY,
-					"%s: %s of %s is set to 0x%llx by somebody else who counts there",
-					s->measure[slot->name].name, unc_tbl_str(t, t->reg[f->reg].name),
-					unit, (unsigned long long)was);
+			return unc_fail(
+				err, UNC_ERR_BUSY,
+				"%s: %s of %s is set to 0x%llx by somebody else who counts there",
+				s->measure[slot->name].name, unc_tbl_str(t, t->reg[f->reg].name),
+				unit, (unsigned long long)was);
 		while (k < u->n_filters && u->filter[k].reg != f->reg)
 			k++;
 		if (k == u->n_filters) {
@@ -250,7 +252,8 @@ static void find_others(const struct unc_session *s, struct unc_plan_unit *u, ui
 	u->stranger = false;
 	for (unsigned i = 0; i < type->n_counters; i++)
 		if (busy >> i & 1)
-			u->stranger |= !unc_claimed(p, u->instance, (uint16_t)(type->first_ctl + i));
+			u->stranger |=
+				!unc_claimed(p, u->instance, (uint16_t)(type->first_ctl + i));
 	for (uint32_t i = 0; i < type->counters.n; i++) {
 		const struct unc_tbl_counter *c = &p->table->counter[type->counters.first + i];
 
@@ -335,8 +338,8 @@ static int prepare_reads(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
 	uint32_t *slot = calloc(s->n_slots + 1, sizeof(*slot));
-	int rc = slot ? build_reads(s, &plan, slot, err) :
-			unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	int rc = slot ? build_reads(s, &plan, slot, err)
+		      : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 
 	if (rc == 0 && plan.n)
 		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
@@ -360,7 +363,8 @@ static int run(struct unc_session *s, struct unc_reg_op *op, size_t n, const cha
 	       struct unc_error *err)
 {
 	if (n && unc_access_run(s->platform->access, op, n) < 0)
-		return unc_fail(err, UNC_ERR_IO, "%s failed: a register could not be accessed", what);
+		return unc_fail(err, UNC_ERR_IO, "%s failed: a register could not be accessed",
+				what);
 	return 0;
 }
 
@@ -373,8 +377,8 @@ static int look_for_neighbours(struct unc_session *s, struct unc_error *err)
 		struct unc_plan_unit *u = &s->unit[i];
 		const struct unc_tbl_type *type = &t->type[u->instance->type];
 		struct found found;
-		int rc = read_found(s, (uint32_t)(u->instance - s->platform->instances.unit), NULL, 0,
-				    &found, err);
+		int rc = read_found(s, (uint32_t)(u->instance - s->platform->instances.unit), NULL,
+				    0, &found, err);
 
 		if (rc < 0)
 			return rc;
@@ -579,8 +583,8 @@ static int walk(const struct unc_session *s, const struct unc_plan *plan, unc_op
 			.index = u->index,
 			.reg = unc_tbl_str(t, t->reg[plan->tag[i].reg].name),
 			.space = unc_space_name(reg->space),
-			.address = reg->space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg->address) :
-								 reg->address,
+			.address = reg->space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg->address)
+							       : reg->address,
 			.location = u->location,
 			.width = reg->width,
 			.write = plan->op[i].kind == UNC_OP_WRITE,
@@ -607,8 +611,8 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	}
 	if (rc == 0 && phase == UNC_PHASE_READ) {
 		slot = calloc(s->n_slots + 1, sizeof(*slot));
-		rc = slot ? build_reads(s, &plan, slot, &s->error) :
-			    unc_fail(&s->error, UNC_ERR_MEMORY, "out of memory");
+		rc = slot ? build_reads(s, &plan, slot, &s->error)
+			  : unc_fail(&s->error, UNC_ERR_MEMORY, "out of memory");
 		free(slot);
 	} else if (rc == 0 && phase == UNC_PHASE_START) {
 		rc = unc_plan_start(s->platform->table, s->unit, s->n_units, &plan, &s->error);

@@ -188,8 +188,8 @@ static int find_table(const char *cpu, const struct unc_table *const *tables, si
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
 			 *list ? ", " : "", name);
 	}
-	return unc_fail(err, UNC_ERR_NOT_FOUND,
-			"there is no simulated machine '%s'; there are: %s", cpu, list);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "there is no simulated machine '%s'; there are: %s",
+			cpu, list);
 }
 
 static uint64_t monotonic(void)
@@ -270,14 +270,18 @@ void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 {
 	const struct unc_tbl_machine *machine = &sim->table->machine;
 
-	*out = (struct unc_topology){.vendor = "GenuineIntel", .family = sim->table->family,
-				     .model = machine->model, .n_sockets = sim->options.sockets};
+	*out = (struct unc_topology){.vendor = "GenuineIntel",
+				     .family = sim->table->family,
+				     .model = machine->model,
+				     .n_sockets = sim->options.sockets};
 	snprintf(out->model_name, sizeof(out->model_name), "%s",
 		 unc_tbl_str(sim->table, machine->title));
 	for (int i = 0; i < sim->options.sockets; i++)
-		out->socket[i] = (struct unc_socket){.package = i, .cpu = i * machine->cores,
+		out->socket[i] = (struct unc_socket){.package = i,
+						     .cpu = i * machine->cores,
 						     .cores = machine->cores,
-						     .cpus = machine->cores, .dies = 1};
+						     .cpus = machine->cores,
+						     .dies = 1};
 }
 
 struct unc_bus *unc_sim_bus(struct unc_sim *sim)

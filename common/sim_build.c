@@ -16,8 +16,8 @@ static const uint64_t window_base = 0x3a0000000000, window_socket = 0x100000000,
 
 static uint64_t piece_mask(const struct unc_tbl_field *field, unsigned piece)
 {
-	uint64_t ones = field->width[piece] >= 64 ? ~(uint64_t)0 :
-						    ((uint64_t)1 << field->width[piece]) - 1;
+	uint64_t ones =
+		field->width[piece] >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << field->width[piece]) - 1;
 
 	return ones << field->lo[piece];
 }
@@ -61,10 +61,10 @@ static void type_field(const struct unc_table *table, struct sim_type *type,
 		bool unit;
 		uint64_t *mask;
 	} known[] = {
-		{"frz", true, &type->frz},	     {"frz_en", true, &type->frz_en},
+		{"frz", true, &type->frz},           {"frz_en", true, &type->frz_en},
 		{"rst_ctrl", true, &type->rst_ctrl}, {"rst_ctrs", true, &type->rst_ctrs},
-		{"rst", false, &type->rst},	     {"edge", false, &type->edge},
-		{"inv", false, &type->inv},	     {"occ_edge", false, &type->edge},
+		{"rst", false, &type->rst},          {"edge", false, &type->edge},
+		{"inv", false, &type->inv},          {"occ_edge", false, &type->edge},
 		{"occ_inv", false, &type->inv},
 	};
 	const char *name = unc_tbl_str(table, field->name);
@@ -142,8 +142,8 @@ bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsig
 	const struct unc_tbl_part *row = &table->part[type->row->parts.first + part];
 	*place = (struct unc_reg){.space = row->space};
 	if (row->where.n == 0 && row->space == UNC_SPACE_MMIO) {
-		place->address = window_base + socket * window_socket +
-				 type->number * window_type + (uint64_t)index * WINDOW_PAGE;
+		place->address = window_base + socket * window_socket + type->number * window_type +
+				 (uint64_t)index * WINDOW_PAGE;
 		return true;
 	}
 	if (index >= row->where.n)
@@ -155,13 +155,13 @@ bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsig
 		place->target = socket;
 		break;
 	case UNC_SPACE_PCI:
-		place->address = UNC_PCI(0, unc_sim_bus_number(sim, socket), where->devfn,
-					 where->base);
+		place->address =
+			UNC_PCI(0, unc_sim_bus_number(sim, socket), where->devfn, where->base);
 		break;
 	default:
-		place->address = unc_sim_bar_address(&table->bar[where->bar], socket,
-						     where->bar_index) +
-				 where->base;
+		place->address =
+			unc_sim_bar_address(&table->bar[where->bar], socket, where->bar_index) +
+			where->base;
 	}
 	return true;
 }
@@ -177,10 +177,9 @@ static void place_reg(const struct unc_sim *sim, struct sim_reg *reg)
 	reg->reg = place;
 	reg->reg.width = reg->row->width;
 	if (reg->row->flags & UNC_REG_ABS)
-		reg->reg.address = place.space == UNC_SPACE_PCI ?
-					   UNC_PCI_FUNCTION(place.address) |
-						   (uint32_t)reg->row->offset :
-					   (uint32_t)reg->row->offset;
+		reg->reg.address = place.space == UNC_SPACE_PCI ? UNC_PCI_FUNCTION(place.address) |
+									  (uint32_t)reg->row->offset
+								: (uint32_t)reg->row->offset;
 	else
 		reg->reg.address += (uint64_t)(int64_t)reg->row->offset;
 	reg->exists = true;
@@ -213,8 +212,12 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 	uint32_t first = row->regs.first;
 
 	*block = (struct sim_block){
-		.type = type, .sim = sim, .socket = (uint16_t)socket, .index = (uint16_t)index,
-		.reg = &sim->reg[sim->n_regs], .counter = &sim->counter[sim->n_counters],
+		.type = type,
+		.sim = sim,
+		.socket = (uint16_t)socket,
+		.index = (uint16_t)index,
+		.reg = &sim->reg[sim->n_regs],
+		.counter = &sim->counter[sim->n_counters],
 	};
 	for (uint32_t i = 0; i < row->regs.n; i++) {
 		struct sim_reg *reg = &sim->reg[sim->n_regs++];

@@ -15,10 +15,12 @@
 
 enum {
 	VENDOR = 0x8086,
-	DISCOVERY_ID = 0x09a7,   /* out-of-band management device (Linux uncore_discovery.h) */
-	DISCOVERY_BACK = 0x15,   /* buses below the last one */
-	CAP_DVSEC = 0x23, CAP_AER = 0x01,
-	DVSEC_TELEMETRY = 2, DVSEC_PMON = 1,
+	DISCOVERY_ID = 0x09a7, /* out-of-band management device (Linux uncore_discovery.h) */
+	DISCOVERY_BACK = 0x15, /* buses below the last one */
+	CAP_DVSEC = 0x23,
+	CAP_AER = 0x01,
+	DVSEC_TELEMETRY = 2,
+	DVSEC_PMON = 1,
 	CLASS_SYSTEM = 0x08800000,
 	MULTI_FUNCTION = 0x00800000
 };
@@ -88,8 +90,11 @@ static int add_function(struct sim_bus *bus, unsigned number, unsigned devfn, un
 	if (rc < 0)
 		return rc;
 	bus->function[bus->n_functions++] = (struct sim_function){
-		.pci = {.bus = (uint8_t)number, .devfn = (uint8_t)devfn, .vendor = VENDOR,
-			.device = (uint16_t)id, .numa_node = (int)socket,
+		.pci = {.bus = (uint8_t)number,
+			.devfn = (uint8_t)devfn,
+			.vendor = VENDOR,
+			.device = (uint16_t)id,
+			.numa_node = (int)socket,
 			.local_cpu = (int)(socket * bus->sim->table->machine.cores)},
 		.socket = (int)socket,
 	};
@@ -104,9 +109,10 @@ static int add_config(struct sim_bus *bus, unsigned number, unsigned devfn, unsi
 
 	if (rc < 0)
 		return rc;
-	bus->config[bus->n_configs++] = (struct sim_config){
-		.value = value, .offset = (uint16_t)offset, .bus = (uint8_t)number,
-		.devfn = (uint8_t)devfn};
+	bus->config[bus->n_configs++] = (struct sim_config){.value = value,
+							    .offset = (uint16_t)offset,
+							    .bus = (uint8_t)number,
+							    .devfn = (uint8_t)devfn};
 	return 0;
 }
 
@@ -136,8 +142,8 @@ static int add_ubox(struct unc_sim *sim, unsigned socket)
 {
 	const struct unc_tbl_topology *topology = &sim->table->topology;
 	unsigned bus = unc_sim_bus_number(sim, socket);
-	unsigned devfn = sim->table->discovery == UNC_DISCOVERY_TABLE ? UNC_DEVFN(0, 0) :
-									UNC_DEVFN(0x0b, 0);
+	unsigned devfn =
+		sim->table->discovery == UNC_DISCOVERY_TABLE ? UNC_DEVFN(0, 0) : UNC_DEVFN(0x0b, 0);
 	uint32_t map = 0;
 	int rc;
 
@@ -226,7 +232,7 @@ static int add_discovery(struct unc_sim *sim, unsigned socket, struct unc_error 
 	} dwords[] = {
 		{0x10, (uint32_t)(memory->address + 0x1000000) | 4}, /* 64-bit BAR 0: telemetry */
 		{0x14, (uint32_t)((memory->address + 0x1000000) >> 32)},
-		{0x18, (uint32_t)memory->address | 4},               /* 64-bit BAR 2: PMON */
+		{0x18, (uint32_t)memory->address | 4}, /* 64-bit BAR 2: PMON */
 		{0x1c, (uint32_t)(memory->address >> 32)},
 		{0x100, CAP_AER | 1 << 16 | 0x150u << 20},
 		{0x150, CAP_DVSEC | 1 << 16 | 0x160u << 20},
@@ -424,8 +430,9 @@ static int check_bars(const struct unc_table *table, struct unc_error *err)
 			if (unc_sim_bar_element(bar, e) <= unc_sim_bar_element(bar, e - 1))
 				return unc_fail(err, UNC_ERR_TABLE,
 						"bar %s: its bits cannot tell %u windows of 0x%x "
-						"apart", unc_tbl_str(table, bar->name),
-						bar->count, bar->size);
+						"apart",
+						unc_tbl_str(table, bar->name), bar->count,
+						bar->size);
 	}
 	return 0;
 }

@@ -22,11 +22,11 @@
 #include "text.h"
 
 enum {
-	STRIDE = 4,           /* words of a record */
-	MAP_SIZE = 0x80000,   /* what the guide tells software to map */
-	FIRST_POSITION = 2,   /* 0 and 1 are not given to units in the guide's table 1-2 */
-	HOLE_EVERY = 12,      /* records */
-	TYPE_UPI = 8,         /* unit type ids (Linux uncore_discovery.h) */
+	STRIDE = 4,         /* words of a record */
+	MAP_SIZE = 0x80000, /* what the guide tells software to map */
+	FIRST_POSITION = 2, /* 0 and 1 are not given to units in the guide's table 1-2 */
+	HOLE_EVERY = 12,    /* records */
+	TYPE_UPI = 8,       /* unit type ids (Linux uncore_discovery.h) */
 	TYPE_M3UPI = 9,
 	TYPE_DOMAIN = 1
 };
@@ -35,8 +35,8 @@ struct writer {
 	struct unc_sim *sim;
 	unsigned socket;
 	uint64_t *word;
-	size_t room;      /* records */
-	size_t n;         /* records written, the global one included */
+	size_t room; /* records */
+	size_t n;    /* records written, the global one included */
 	unsigned position;
 	bool ones_next;
 };
@@ -99,12 +99,10 @@ static void put_unit(struct writer *w, const struct sim_type *type, unsigned ind
 	uint64_t address = place.address + (uint64_t)(int64_t)table->reg[row->unit_ctl].offset;
 	if (place.space == UNC_SPACE_PCI)
 		address |= (uint64_t)1 << 31;
-	uint64_t layout = (uint64_t)row->n_counters |
-			  distance(table, row->first_ctl, row->unit_ctl) << 8 |
-			  (uint64_t)row->width << 16 |
-			  distance(table, row->first_ctr, row->unit_ctl) << 24 |
-			  distance(table, row->status, row->unit_ctl) << 32 |
-			  access_type[place.space] << 62;
+	uint64_t layout =
+		(uint64_t)row->n_counters | distance(table, row->first_ctl, row->unit_ctl) << 8 |
+		(uint64_t)row->width << 16 | distance(table, row->first_ctr, row->unit_ctl) << 24 |
+		distance(table, row->status, row->unit_ctl) << 32 | access_type[place.space] << 62;
 	put(w, layout, address,
 	    (uint64_t)row->discovery | (uint64_t)index << 16 | (uint64_t)w->position++ << 32);
 	if (w->n % HOLE_EVERY == 0)

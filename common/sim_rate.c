@@ -125,8 +125,8 @@ static const struct unc_tbl_rate *best_piece(const struct sim_block *block, uint
 		    (piece & ~left) || ((ctl ^ row->ctl) & row->ctl_mask & ~umask) ||
 		    !filter_fits(block, row))
 			continue;
-		int gain = !best ? 1 :
-				   __builtin_popcountll(piece) -
+		int gain = !best ? 1
+				 : __builtin_popcountll(piece) -
 					   __builtin_popcountll(best->ctl & umask);
 		if (gain > 0 || (gain == 0 && bits(row) > bits(best)))
 			best = row;
@@ -276,8 +276,8 @@ void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
 
 	if (follows(block, counter)) {
 		counted = block->counter[0].ctl->value;
-		counter->raw = unc_sim_enabled(block, &block->counter[0]) ?
-				       block->counter[0].raw : 0;
+		counter->raw =
+			unc_sim_enabled(block, &block->counter[0]) ? block->counter[0].raw : 0;
 	} else {
 		counter->raw = selected_rate(block, ctl);
 	}

@@ -64,8 +64,8 @@ static int take_fields(struct unc_table_reader *r, struct unc_line *line, const 
 }
 
 /* key=value words that are no column are fields. `code` first, so that it is set 0 of an event. */
-static int take_settings(struct unc_table_reader *r, struct unc_line *line,
-			 struct unc_range *range, struct unc_error *err)
+static int take_settings(struct unc_table_reader *r, struct unc_line *line, struct unc_range *range,
+			 struct unc_error *err)
 {
 	for (size_t i = 0; i < line->n; i++) {
 		struct unc_word *w = &line->word[i];
@@ -108,7 +108,8 @@ static int take_counter(struct unc_table_reader *r, struct unc_line *line, uint1
 			return 0;
 		}
 	return text ? unc_fail(err, UNC_ERR_TABLE, "counter=%s: %s has no such counter", text,
-			       unc_tbl_str(&r->t, current(r)->name)) : 0;
+			       unc_tbl_str(&r->t, current(r)->name))
+		    : 0;
 }
 
 static bool good_name(const char *name)
@@ -118,14 +119,15 @@ static bool good_name(const char *name)
 		       strlen(name);
 }
 
-static int code_field(struct unc_table_reader *r, struct unc_line *line,
-		      struct unc_tbl_event *e, struct unc_error *err)
+static int code_field(struct unc_table_reader *r, struct unc_line *line, struct unc_tbl_event *e,
+		      struct unc_error *err)
 {
 	const char *text = unc_take(line, "code");
 	uint64_t code;
 	int rc;
 
-	if (!text) { /* then a fixed counter, its own or that of each umask: unc_events_end_type() */
+	if (!text) { /* then a fixed counter, its own or that of each umask: unc_events_end_type()
+		      */
 		if (unc_take(line, "counters"))
 			return unc_fail(err, UNC_ERR_TABLE, "counters= without code=");
 		return 0;
@@ -162,7 +164,8 @@ static int read_event(struct unc_table_reader *r, struct unc_line *line, struct 
 	int rc;
 
 	if (!good_name(name) || (alias && !good_name(alias)))
-		return unc_fail(err, UNC_ERR_TABLE, "event needs a name of letters, digits, _ and .");
+		return unc_fail(err, UNC_ERR_TABLE,
+				"event needs a name of letters, digits, _ and .");
 	if (!desc || !desc[0])
 		return unc_fail(err, UNC_ERR_TABLE, "event %s has no description", name);
 	if ((rc = check_unique(r, name, err)) < 0 ||
@@ -199,8 +202,8 @@ static int read_event(struct unc_table_reader *r, struct unc_line *line, struct 
 	return 0;
 }
 
-static int umask_unique(struct unc_table_reader *r, const struct unc_tbl_event *e,
-			const char *name, struct unc_error *err)
+static int umask_unique(struct unc_table_reader *r, const struct unc_tbl_event *e, const char *name,
+			struct unc_error *err)
 {
 	for (uint32_t i = 0; i < e->umasks.n; i++) {
 		const struct unc_tbl_umask *u = &r->t.umask[e->umasks.first + i];
@@ -223,7 +226,8 @@ static int read_umask(struct unc_table_reader *r, struct unc_line *line, struct 
 		return unc_fail(err, UNC_ERR_TABLE, "umask before the first event");
 	struct unc_tbl_event *e = UNC_ROW(r, event, r->t.n_event - 1);
 	if (!good_name(name) || (alias && !good_name(alias)))
-		return unc_fail(err, UNC_ERR_TABLE, "umask needs a name of letters, digits, _ and .");
+		return unc_fail(err, UNC_ERR_TABLE,
+				"umask needs a name of letters, digits, _ and .");
 	if (!desc || !desc[0])
 		return unc_fail(err, UNC_ERR_TABLE, "umask %s has no description", name);
 	u.flags = (uint8_t)((unc_take_flag(line, "exact") ? UNC_UMASK_EXACT : 0) |
@@ -242,8 +246,8 @@ static int read_umask(struct unc_table_reader *r, struct unc_line *line, struct 
 		if (current(r)->f_umask == UNC_NONE)
 			return unc_fail(err, UNC_ERR_TABLE, "%s has no umask field",
 					unc_tbl_str(&r->t, current(r)->name));
-		rc = add_setting(r, unc_tbl_str(&r->t, r->t.field[current(r)->f_umask].name),
-				 value, &u.sets, err);
+		rc = add_setting(r, unc_tbl_str(&r->t, r->t.field[current(r)->f_umask].name), value,
+				 &u.sets, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -287,9 +291,11 @@ static int read_use(struct unc_table_reader *r, struct unc_line *line, struct un
 	int rc;
 
 	if (!f)
-		return unc_fail(err, UNC_ERR_TABLE, "there is no file '%s' to use", name ? name : "");
+		return unc_fail(err, UNC_ERR_TABLE, "there is no file '%s' to use",
+				name ? name : "");
 	if (r->using)
-		return unc_fail(err, UNC_ERR_TABLE, "a file that is used cannot use '%s' itself", name);
+		return unc_fail(err, UNC_ERR_TABLE, "a file that is used cannot use '%s' itself",
+				name);
 	r->using = true;
 	rc = unc_read_file(r, f, unc_read_events, err);
 	r->using = false;
@@ -336,7 +342,8 @@ int unc_events_end_type(const struct unc_table_reader *r, struct unc_error *err)
 			else if (k + 1 == e->umasks.n)
 				counted = true;
 		if (!counted)
-			return unc_fail(err, UNC_ERR_TABLE, "%s.events: event %s: code= or counter= is missing",
+			return unc_fail(err, UNC_ERR_TABLE,
+					"%s.events: event %s: code= or counter= is missing",
 					unc_tbl_str(&r->t, current(r)->name),
 					unc_tbl_str(&r->t, e->name));
 	}

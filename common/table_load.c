@@ -28,8 +28,8 @@ static int read_whole(const char *path, char **text, size_t *size, struct unc_er
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	if (failed) {
 		free(*text);
-		return unc_fail(err, UNC_ERR_IO, "%s: cannot be read, or is larger than %d bytes", path,
-				MAX_FILE);
+		return unc_fail(err, UNC_ERR_IO, "%s: cannot be read, or is larger than %d bytes",
+				path, MAX_FILE);
 	}
 	return 0;
 }
@@ -111,7 +111,8 @@ int unc_table_set_load(const char *dir, struct unc_table_set *out, struct unc_er
 	/* Only the names are wanted here; the reader of each CPU checks the lines. */
 	struct unc_lines lines = {.next = text, .end = text + size};
 	while (rc == 0 && (rc = unc_line_next(&lines, &line, err)) > 0)
-		rc = line.n < 2 || line.word[1].key ? 0 : load_one(dir, line.word[1].value, out, err);
+		rc = line.n < 2 || line.word[1].key ? 0
+						    : load_one(dir, line.word[1].value, out, err);
 	free(text);
 	if (rc == 0 && out->n == 0)
 		return unc_fail(err, UNC_ERR_TABLE, "%s: describes no CPU", path);

@@ -55,8 +55,9 @@ static bool have_metric(const struct unc_table *t, uint16_t type, const char *na
 
 static int check_unit(const char *unit, struct unc_error *err)
 {
-	static const char *const units[] = {"bytes", "count", "ratio", "ns", "clocks", "hz",
-					    "bytes_per_second", "count_per_second"};
+	static const char *const units[] = {
+		"bytes",           "count", "ratio", "ns", "clocks", "hz", "bytes_per_second",
+		"count_per_second"};
 
 	for (size_t i = 0; unit && i < sizeof(units) / sizeof(units[0]); i++)
 		if (strcmp(unit, units[i]) == 0)
@@ -110,7 +111,8 @@ int unc_read_metrics(struct unc_table_reader *r, struct unc_line *line, struct u
 	if (!word || strcmp(word, "metric") != 0)
 		return unc_fail(err, UNC_ERR_TABLE, "'%s' is not metric", line->word[0].value);
 	if (!w.name || !w.formula || !w.desc || !w.desc[0])
-		return unc_fail(err, UNC_ERR_TABLE, "metric needs a name, formula= and a description");
+		return unc_fail(err, UNC_ERR_TABLE,
+				"metric needs a name, formula= and a description");
 	if ((rc = check_unit(w.unit, err)) < 0)
 		return rc;
 	if (!w.kind || (strcmp(w.kind, "total") != 0 && strcmp(w.kind, "gauge") != 0))
@@ -180,7 +182,8 @@ static int set_let(struct unc_table_reader *r, const char *name, double value, b
 	if (i < r->n_lets && !again)
 		return unc_fail(err, UNC_ERR_TABLE, "%s is given twice", name);
 	if (i == UNC_MAX_LETS || strlen(name) >= sizeof(r->let[i].name))
-		return unc_fail(err, UNC_ERR_TABLE, "too many numbers, or too long a name: %s", name);
+		return unc_fail(err, UNC_ERR_TABLE, "too many numbers, or too long a name: %s",
+				name);
 	strcpy(r->let[i].name, name);
 	r->let[i].value = value;
 	r->n_lets += i == r->n_lets;
@@ -215,8 +218,7 @@ static int read_let(struct unc_table_reader *r, struct unc_line *line, struct un
 	return rc < 0 ? rc : set_let(r, name, value, false, err);
 }
 
-static int take_double(struct unc_line *line, const char *key, double *value,
-		       struct unc_error *err)
+static int take_double(struct unc_line *line, const char *key, double *value, struct unc_error *err)
 {
 	const char *text = unc_take(line, key);
 
@@ -255,8 +257,9 @@ static int take_type(struct unc_table_reader *r, struct unc_line *line, uint16_t
 	const char *name = unc_take_plain(line);
 
 	*type = name ? unc_find_type(&r->t, name) : UNC_NONE;
-	return *type == UNC_NONE ?
-		       unc_fail(err, UNC_ERR_TABLE, "no unit type '%s'", name ? name : "") : 0;
+	return *type == UNC_NONE
+		       ? unc_fail(err, UNC_ERR_TABLE, "no unit type '%s'", name ? name : "")
+		       : 0;
 }
 
 static int read_unit(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
@@ -362,7 +365,8 @@ static int read_rate(struct unc_table_reader *r, struct unc_line *line, bool per
 		return add_rate(r, &rate, &code, err);
 	for (int socket = 0; socket < r->t.machine.sockets; socket++) {
 		rate.only_socket = (uint8_t)(socket + 1);
-		if ((rc = unc_spec_encode(&r->t, &spec, socket, r->t.machine.sockets, &code, err)) < 0 ||
+		if ((rc = unc_spec_encode(&r->t, &spec, socket, r->t.machine.sockets, &code, err)) <
+			    0 ||
 		    (rc = add_rate(r, &rate, &code, err)) < 0)
 			return rc;
 	}
@@ -385,7 +389,8 @@ int unc_read_workload(struct unc_table_reader *r, struct unc_line *line, struct 
 	else if (word && strcmp(word, "occupancy") == 0)
 		rc = read_rate(r, line, true, err);
 	else
-		rc = unc_fail(err, UNC_ERR_TABLE, "'%s' is not machine, unit, let, rate or occupancy",
+		rc = unc_fail(err, UNC_ERR_TABLE,
+			      "'%s' is not machine, unit, let, rate or occupancy",
 			      line->word[0].value);
 	return rc < 0 ? rc : unc_words_done(line, err);
 }

@@ -15,19 +15,19 @@ static void *grow(void *array, size_t n, size_t row)
 	return realloc(array, (n ? 2 * n : 1) * row);
 }
 
-#define UNC_ADD_DEFINE(kind)                                                            \
-	struct unc_tbl_##kind *unc_add_##kind(struct unc_table_reader *r)               \
-	{                                                                               \
-		struct unc_tbl_##kind *rows = (void *)(uintptr_t)r->t.kind;             \
-		struct unc_tbl_##kind *larger = grow(rows, r->t.n_##kind, sizeof(*rows)); \
-		if (!larger) {                                                          \
-			r->out_of_memory = true;                                        \
-			return &r->scratch.kind;                                        \
-		}                                                                       \
-		r->t.kind = larger;                                                     \
-		struct unc_tbl_##kind *row = &larger[r->t.n_##kind++];                  \
-		memset(row, 0, sizeof(*row));                                           \
-		return row;                                                             \
+#define UNC_ADD_DEFINE(kind)                                                                       \
+	struct unc_tbl_##kind *unc_add_##kind(struct unc_table_reader *r)                          \
+	{                                                                                          \
+		struct unc_tbl_##kind *rows = (void *)(uintptr_t)r->t.kind;                        \
+		struct unc_tbl_##kind *larger = grow(rows, r->t.n_##kind, sizeof(*rows));          \
+		if (!larger) {                                                                     \
+			r->out_of_memory = true;                                                   \
+			return &r->scratch.kind;                                                   \
+		}                                                                                  \
+		r->t.kind = larger;                                                                \
+		struct unc_tbl_##kind *row = &larger[r->t.n_##kind++];                             \
+		memset(row, 0, sizeof(*row));                                                      \
+		return row;                                                                        \
 	}
 UNC_TABLE_ARRAYS(UNC_ADD_DEFINE)
 
@@ -309,7 +309,8 @@ int unc_read_cpus(struct unc_table_reader *r, struct unc_line *line, struct unc_
 	while (row.discovery < 3 && strcmp(text, ways[row.discovery]) != 0)
 		row.discovery++;
 	if (row.discovery == 3)
-		return unc_fail(err, UNC_ERR_TABLE, "discovery=%s is not fixed, table or none", text);
+		return unc_fail(err, UNC_ERR_TABLE, "discovery=%s is not fixed, table or none",
+				text);
 	if (strcmp(name, r->cpu) != 0)
 		return unc_words_done(line, err);
 	if (r->t.name)
@@ -434,8 +435,7 @@ static int read_all_events(struct unc_table_reader *r, struct unc_error *err)
 			return rc;
 		if ((rc = unc_events_end_type(r, err)) < 0)
 			return rc;
-		UNC_ROW(r, type, i)->events.n =
-			(uint32_t)r->t.n_event - r->t.type[i].events.first;
+		UNC_ROW(r, type, i)->events.n = (uint32_t)r->t.n_event - r->t.type[i].events.first;
 	}
 	return 0;
 }

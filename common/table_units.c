@@ -40,8 +40,8 @@ static bool split_array(const char *word, char name[MAX_NAME + 1], unsigned *cou
 
 static int take_role(struct unc_line *line, uint8_t *role, struct unc_error *err)
 {
-	static const char *const names[] = {"other",     "unit_ctl",  "status", "ctl", "ctr",
-					    "fixed_ctl", "fixed_ctr", "free"};
+	static const char *const names[] = {"other", "unit_ctl",  "status",    "ctl",
+					    "ctr",   "fixed_ctl", "fixed_ctr", "free"};
 	const char *text = unc_take(line, "role");
 
 	for (uint8_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
@@ -265,7 +265,8 @@ static int read_value(struct unc_table_reader *r, struct unc_line *line, struct 
 	if (f->values.n == 0)
 		f->values.first = (uint32_t)r->t.n_value;
 	if (f->values.first + f->values.n != r->t.n_value)
-		return unc_fail(err, UNC_ERR_TABLE, "the values of field %s are not together", field);
+		return unc_fail(err, UNC_ERR_TABLE, "the values of field %s are not together",
+				field);
 	for (uint32_t i = 0; i < f->values.n; i++)
 		if (unc_same(unc_tbl_str(&r->t, r->t.value[f->values.first + i].name), name))
 			return unc_fail(err, UNC_ERR_TABLE, "value %s is described twice", name);
@@ -305,7 +306,8 @@ static int read_counter(struct unc_table_reader *r, struct unc_line *line, struc
 		if ((c.ctr = unc_find_reg(&r->t, unc_current_type(r), reg)) == UNC_NONE)
 			return unc_bad(err, "ctr", reg, "a register above");
 		if (width == 0 || width > r->t.reg[c.ctr].width)
-			return unc_fail(err, UNC_ERR_TABLE, "width= must be from 1 to the %u bits of %s",
+			return unc_fail(err, UNC_ERR_TABLE,
+					"width= must be from 1 to the %u bits of %s",
 					r->t.reg[c.ctr].width, reg);
 		c.name = unc_add_string(r, full);
 		*unc_add_counter(r) = c;
@@ -334,17 +336,20 @@ static int read_control(struct unc_table_reader *r, struct unc_line *line, struc
 	int rc;
 
 	if (type->first_ctl == UNC_NONE)
-		return unc_fail(err, UNC_ERR_TABLE, "control must come after the control registers");
+		return unc_fail(err, UNC_ERR_TABLE,
+				"control must come after the control registers");
 	if (type->f_event != UNC_NONE)
 		return unc_fail(err, UNC_ERR_TABLE, "control is given twice");
 	if ((rc = unc_take_number(line, "enable", true, UINT64_MAX, &type->enable, err)) < 0 ||
 	    (rc = unc_take_number(line, "active", true, UINT64_MAX, &type->active, err)) < 0 ||
-	    (rc = unc_take_number(line, "exclusive", false, UINT64_MAX, &type->exclusive, err)) < 0 ||
+	    (rc = unc_take_number(line, "exclusive", false, UINT64_MAX, &type->exclusive, err)) <
+		    0 ||
 	    (rc = take_field(r, line, "code", true, &type->f_event, err)) < 0 ||
 	    (rc = take_field(r, line, "umask", false, &type->f_umask, err)) < 0)
 		return rc;
 	if (r->t.reg[type->first_ctl].width == 32 && (type->enable | type->active) > UINT32_MAX)
-		return unc_fail(err, UNC_ERR_TABLE, "enable= and active= must fit the 32 bits of CTL");
+		return unc_fail(err, UNC_ERR_TABLE,
+				"enable= and active= must fit the 32 bits of CTL");
 	if (type->active == 0)
 		return unc_fail(err, UNC_ERR_TABLE, "active= must name bits");
 	return 0;
@@ -369,14 +374,16 @@ static int read_steps(struct unc_table_reader *r, struct unc_line *line, struct 
 				return unc_bad(err, "register", w->key, "a register above");
 			if (!unc_parse_number(w->value, &step.value) ||
 			    (step.value & ~r->t.reg[step.reg].write_mask))
-				return unc_bad(err, "value", w->value, "within the register's mask");
+				return unc_bad(err, "value", w->value,
+					       "within the register's mask");
 		} else {
 			for (step.kind = 1; step.kind < 6; step.kind++)
 				if (strcmp(w->value, names[step.kind]) == 0)
 					break;
 			if (step.kind == 6)
-				return unc_bad(err, "step", w->value,
-					   "REG=VALUE, filters, controls, clear, restore or go");
+				return unc_bad(
+					err, "step", w->value,
+					"REG=VALUE, filters, controls, clear, restore or go");
 		}
 		*unc_add_step(r) = step;
 		range->n++;
@@ -402,10 +409,17 @@ static int read_type(struct unc_table_reader *r, struct unc_line *line, struct u
 	if (unc_find_type(&r->t, name) != UNC_NONE)
 		return unc_fail(err, UNC_ERR_TABLE, "type %s is described twice", name);
 	struct unc_tbl_type t = {
-		.first_ctl = UNC_NONE, .first_ctr = UNC_NONE, .unit_ctl = UNC_NONE,
-		.status = UNC_NONE, .f_event = UNC_NONE, .f_umask = UNC_NONE, .discovery = -1,
-		.parts = {(uint32_t)r->t.n_part, 1}, .regs = {(uint32_t)r->t.n_reg, 0},
-		.fields = {(uint32_t)r->t.n_field, 0}, .counters = {(uint32_t)r->t.n_counter, 0},
+		.first_ctl = UNC_NONE,
+		.first_ctr = UNC_NONE,
+		.unit_ctl = UNC_NONE,
+		.status = UNC_NONE,
+		.f_event = UNC_NONE,
+		.f_umask = UNC_NONE,
+		.discovery = -1,
+		.parts = {(uint32_t)r->t.n_part, 1},
+		.regs = {(uint32_t)r->t.n_reg, 0},
+		.fields = {(uint32_t)r->t.n_field, 0},
+		.counters = {(uint32_t)r->t.n_counter, 0},
 	};
 	if ((rc = unc_take_aggregate(line, &t.aggregate, err)) < 0)
 		return rc;
@@ -450,11 +464,11 @@ static int type_statement(struct unc_table_reader *r, struct unc_line *line, con
 		const char *word;
 		int (*read)(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 	} statements[] = {
-		{"access", unc_read_access}, {"discovery", unc_read_discovery},
+		{"access", unc_read_access},    {"discovery", unc_read_discovery},
 		{"where", unc_read_main_where}, {"part", unc_read_part},
-		{"counters", read_counters}, {"reg", read_reg},
-		{"control", read_control}, {"counter", read_counter},
-		{"field", read_field}, {"value", read_value},
+		{"counters", read_counters},    {"reg", read_reg},
+		{"control", read_control},      {"counter", read_counter},
+		{"field", read_field},          {"value", read_value},
 	};
 	struct unc_tbl_type *type = unc_current_type(r);
 

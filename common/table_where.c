@@ -141,8 +141,9 @@ static int where_pci(struct unc_table_reader *r, struct unc_line *line, struct u
 		w.device_id = (uint16_t)id;
 		*unc_add_where(r) = w;
 		if (p[length] == '\0')
-			return *end && strchr(ids, ',') ?
-				       unc_bad(err, "id", ids, "as long as the list of devices") : 0;
+			return *end && strchr(ids, ',')
+				       ? unc_bad(err, "id", ids, "as long as the list of devices")
+				       : 0;
 		if (strchr(ids, ','))
 			next_id = *end ? end + 1 : end;
 		p += length;
@@ -166,7 +167,8 @@ static int where_mmio(struct unc_table_reader *r, struct unc_line *line, struct 
 	    (rc = unc_take_number(line, "step", per > 1, UINT32_MAX, &step, err)) < 0)
 		return rc;
 	if (per == 0 || (count + per - 1) / per > r->t.bar[bar].count)
-		return unc_fail(err, UNC_ERR_TABLE, "count= needs more elements than bar %s has", name);
+		return unc_fail(err, UNC_ERR_TABLE, "count= needs more elements than bar %s has",
+				name);
 	for (uint64_t i = 0; i < count; i++) {
 		struct unc_tbl_where *w = unc_add_where(r);
 
@@ -277,6 +279,6 @@ int unc_read_part(struct unc_table_reader *r, struct unc_line *line, struct unc_
 {
 	const char *name = unc_take_plain(line);
 
-	return name ? read_part(r, line, name, err) :
-		      unc_fail(err, UNC_ERR_TABLE, "part needs a name");
+	return name ? read_part(r, line, name, err)
+		    : unc_fail(err, UNC_ERR_TABLE, "part needs a name");
 }

@@ -153,7 +153,8 @@ bool unc_parse_double(const char *text, double *value)
 
 	if (text[strspn(text, "0123456789+-.eE")]) /* no blanks, hexadecimal, inf or nan */
 		return false;
-	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the host's may have a decimal comma */
+	locale_t c =
+		newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the host's may have a decimal comma */
 	if (!c)
 		return false;
 	errno = 0;

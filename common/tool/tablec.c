@@ -11,16 +11,16 @@
 
 typedef unsigned long long ull;
 
-#define ROWS(kind, ...)                                                                  \
-	do {                                                                             \
-		printf("static const struct unc_tbl_" #kind " " #kind "_%zu[] = {\n", n); \
-		for (size_t i = 0; i < t->n_##kind; i++) {                               \
-			const struct unc_tbl_##kind *row = &t->kind[i];                  \
-			printf(__VA_ARGS__);                                             \
-		}                                                                        \
-		if (t->n_##kind == 0)                                                    \
-			printf("{0}\n");                                                 \
-		printf("};\n");                                                          \
+#define ROWS(kind, ...)                                                                            \
+	do {                                                                                       \
+		printf("static const struct unc_tbl_" #kind " " #kind "_%zu[] = {\n", n);          \
+		for (size_t i = 0; i < t->n_##kind; i++) {                                         \
+			const struct unc_tbl_##kind *row = &t->kind[i];                            \
+			printf(__VA_ARGS__);                                                       \
+		}                                                                                  \
+		if (t->n_##kind == 0)                                                              \
+			printf("{0}\n");                                                           \
+		printf("};\n");                                                                    \
 	} while (0)
 
 static void print_strings(const struct unc_table *t, size_t n)
@@ -62,15 +62,16 @@ static void print_places(const struct unc_table *t, size_t n)
 	ROWS(value, "{%u,%u,0x%llxull},\n", row->name, row->desc, (ull)row->value);
 	ROWS(set, "{%u,0x%llxull},\n", row->field, (ull)row->value);
 	ROWS(step, "{%u,%u,0x%llxull},\n", row->kind, row->reg, (ull)row->value);
-	ROWS(counter, "{%u,%u,%u,0x%llxull,%u},\n", row->name, row->ctr, row->ctl,
-	     (ull)row->enable, row->width);
+	ROWS(counter, "{%u,%u,%u,0x%llxull,%u},\n", row->name, row->ctr, row->ctl, (ull)row->enable,
+	     row->width);
 }
 
 static void print_events(const struct unc_table *t, size_t n)
 {
 	ROWS(type,
 	     "{%u,%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},"
-	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,%u,%d,0x%x,{0x%x,0x%x},%u,%u,%u,%u},\n",
+	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,%u,%d,0x%x,{0x%x,0x%x},%u,%u,%u,%u},"
+	     "\n",
 	     row->name, row->title, row->desc, row->public_prefix, R(row->parts), R(row->regs),
 	     R(row->fields), R(row->steps_start), R(row->steps_join), R(row->steps_stop),
 	     R(row->steps_leave), R(row->counters), R(row->events), row->first_ctl, row->first_ctr,
@@ -90,9 +91,9 @@ static void print_events(const struct unc_table *t, size_t n)
 #define F(i) row->filter[i].reg, (ull)row->filter[i].value, (ull)row->filter[i].mask
 	ROWS(rate,
 	     "{%u,%u,%u,%u,0x%llxull,0x%llxull,{{%u,0x%llxull,0x%llxull},{%u,0x%llxull,0x%llxull},"
-	     "{%u,0x%llxull,0x%llxull},{%u,0x%llxull,0x%llxull}},%.17g,%.17g},\n", row->type,
-	     row->counter, row->only_socket, row->n_filters, (ull)row->ctl, (ull)row->ctl_mask, F(0),
-	     F(1), F(2), F(3), row->per_second, row->per_clock);
+	     "{%u,0x%llxull,0x%llxull},{%u,0x%llxull,0x%llxull}},%.17g,%.17g},\n",
+	     row->type, row->counter, row->only_socket, row->n_filters, (ull)row->ctl,
+	     (ull)row->ctl_mask, F(0), F(1), F(2), F(3), row->per_second, row->per_clock);
 	ROWS(sim_unit, "{%u,0x%llxull,%.17g},\n", row->type, (ull)row->present, row->clock_hz);
 }
 
@@ -101,8 +102,10 @@ static void print_table(const struct unc_table *t, size_t n)
 	print_strings(t, n);
 	print_places(t, n);
 	print_events(t, n);
-	printf("static const struct unc_table table_%zu = {\n.name = %u, .title = %u, .family = %u, "
-	       ".n_models = %u,\n.models = {", n, t->name, t->title, t->family, t->n_models);
+	printf("static const struct unc_table table_%zu = {\n.name = %u, .title = %u, .family = "
+	       "%u, "
+	       ".n_models = %u,\n.models = {",
+	       n, t->name, t->title, t->family, t->n_models);
 	for (unsigned i = 0; i < t->n_models; i++)
 		printf("0x%x,", t->models[i]);
 	printf("},\n.discovery = %u, .topology = {0x%x, 0x%x, 0x%x},\n"
@@ -132,7 +135,8 @@ static void print_counts(const struct unc_table_set *set)
 	for (size_t n = 0; n < set->n; n++) {
 		const struct unc_table *t = set->table[n];
 
-		printf("%s: %zu types, %zu events, %zu umasks, %zu metrics, %zu rates, %zu bytes of text\n",
+		printf("%s: %zu types, %zu events, %zu umasks, %zu metrics, %zu rates, %zu bytes "
+		       "of text\n",
 		       unc_tbl_str(t, t->name), t->n_type, t->n_event, t->n_umask, t->n_metric,
 		       t->n_rate, t->n_strings);
 	}
