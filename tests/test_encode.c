@@ -27,6 +27,8 @@ static struct machine {
 } machines[] = {
 	{.cpu = "sandybridge-ep", .file = "encode/sandybridge-ep.cases"},
 	{.cpu = "emerald-rapids", .file = "encode/emerald-rapids.cases"},
+	{.cpu = "ivybridge-ep", .file = "encode/ivybridge-ep.cases"},
+	{.cpu = "nehalem-ep", .file = "encode/nehalem-ep.cases"},
 };
 
 /* One run over the rows of one kind. */
@@ -452,6 +454,8 @@ static void machine_open(struct machine *m)
 
 TESTS(0, snb)
 TESTS(1, emr)
+TESTS(2, ivb)
+TESTS(3, nhm)
 
 static const struct suite_test tests[] = {
 	{"sandybridge-ep: encodings", snb_encode},
@@ -466,6 +470,18 @@ static const struct suite_test tests[] = {
 	{"emerald-rapids: registers", emr_register},
 	{"emerald-rapids: errors", emr_error},
 	{"emerald-rapids: every unit type has rows", emr_coverage},
+	{"ivybridge-ep: encodings", ivb_encode},
+	{"ivybridge-ep: canonical names", ivb_name},
+	{"ivybridge-ep: fixed counters", ivb_fixed},
+	{"ivybridge-ep: registers", ivb_register},
+	{"ivybridge-ep: errors", ivb_error},
+	{"ivybridge-ep: every unit type has rows", ivb_coverage},
+	{"nehalem-ep: encodings", nhm_encode},
+	{"nehalem-ep: canonical names", nhm_name},
+	{"nehalem-ep: fixed counters", nhm_fixed},
+	{"nehalem-ep: registers", nhm_register},
+	{"nehalem-ep: errors", nhm_error},
+	{"nehalem-ep: every unit type has rows", nhm_coverage},
 	{NULL, NULL},
 };
 

@@ -142,6 +142,16 @@ static void test_emr(void)
 	check_book("emerald-rapids", "metrics/emerald-rapids.cases", 75, 7);
 }
 
+static void test_ivb(void)
+{
+	check_book("ivybridge-ep", "metrics/ivybridge-ep.cases", 145, 7);
+}
+
+static void test_nhm(void)
+{
+	check_book("nehalem-ep", "metrics/nehalem-ep.cases", 113, 19);
+}
+
 static void test_eval_errors(void)
 {
 	struct unc_platform *p = machine(SNB);
@@ -307,6 +317,42 @@ static void test_snb_agrees(void)
 	unc_platform_close(p);
 }
 
+static void test_ivb_agrees(void)
+{
+	struct unc_platform *p = machine("ivybridge-ep,clock=step");
+	double reads = measure(p, "memory_read_bytes", true) / 64,
+	       writes = measure(p, "memory_write_bytes", true) / 64;
+
+	check_portable(p);
+	CHECK_NEAR(reads, event(p, "ha.REQUESTS:READS"), 0.01);
+	CHECK_NEAR(writes, event(p, "ha.REQUESTS:WRITES"), 0.01);
+	CHECK_NEAR(reads,
+		   event(p, "ha.REQUESTS:READS_LOCAL") + event(p, "ha.REQUESTS:READS_REMOTE"),
+		   0.01);
+	CHECK_NEAR(reads, event(p, "ha.IMC_READS:NORMAL"), 0.01);
+	CHECK_NEAR(writes, event(p, "ha.IMC_WRITES:ALL"), 0.01);
+	CHECK_NEAR(reads, event(p, "cbo.LLC_LOOKUP:DATA_READ:state=0x1"), 0.01);
+	CHECK_NEAR(reads, event(p, "imc.RPQ_INSERTS"), 0.01);
+	CHECK_NEAR(writes,
+		   event(p, "cbo.LLC_VICTIMS:M_STATE") +
+			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=WCiLF") +
+			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=WCiL") +
+			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=PCIWiLF"),
+		   0.01);
+	CHECK_NEAR(measure(p, "link_rx_bytes", true), measure(p, "qpi.DATA_FROM_QPI", true), 0.01);
+	/* The IRP's first half has half of the devices. */
+	CHECK_NEAR(measure(p, "pcie_read_bytes", true),
+		   128 * event(p, "irp.TRANSACTIONS:READS"), 0.01);
+	CHECK_NEAR(measure(p, "pcie_write_bytes", true),
+		   128 * event(p, "irp.TRANSACTIONS:WRITES"), 0.01);
+	CHECK_NEAR(event(p, "cbo.TOR_INSERTS:MISS_OPCODE:opc=DRd"),
+		   event(p, "cbo.TOR_INSERTS:MISS_LOCAL_OPCODE:opc=DRd") +
+			   event(p, "cbo.TOR_INSERTS:MISS_REMOTE_OPCODE:opc=DRd"),
+		   0.001);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
 static void test_emr_agrees(void)
 {
 	struct unc_platform *p = machine(EMR);
@@ -335,10 +381,13 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"examples of Sandy Bridge-EP", test_snb},
 		{"examples of Emerald Rapids", test_emr},
+		{"examples of Ivy Bridge-EP", test_ivb},
+		{"examples of Nehalem-EP", test_nhm},
 		{"errors", test_eval_errors},
 		{"measured", test_metrics},
 		{"Sandy Bridge-EP agrees with itself", test_snb_agrees},
 		{"Emerald Rapids agrees with itself", test_emr_agrees},
+		{"Ivy Bridge-EP agrees with itself", test_ivb_agrees},
 		{NULL, NULL},
 	};
 

@@ -162,8 +162,11 @@ static int register_json(void *user, const struct unc_register *reg)
 	json_hex(j, "address", reg->address);
 	json_integer(j, "width", reg->width);
 	if (reg->device) {
+		char id[8];
+
+		snprintf(id, sizeof(id), "0x%04x", reg->device_id & 0xffff); /* as lspci prints it */
 		json_text(j, "device", reg->device);
-		json_hex(j, "device_id", reg->device_id);
+		json_text(j, "device_id", id);
 	}
 	if (reg->bar)
 		json_text(j, "bar", reg->bar);

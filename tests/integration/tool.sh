@@ -122,7 +122,7 @@ for cpu in $cpus; do
 		"$(jq length "$tmp/out")" ] || json "all(.[]; .event == \"$event\")"
 	result "$cpu: a pattern is for the whole name"
 	run registers -c "$cpu" -j
-	[ $status -eq 0 ] && json 'length > 50 and all(.[]; (.address | test("^0x[0-9a-f]+$")) and
+	[ $status -eq 0 ] && json 'length > 20 and all(.[]; (.address | test("^0x[0-9a-f]+$")) and
 		(.width == 32 or .width == 64) and .index >= 0 and
 		(if .space == "pci" then (.device | test("^[0-9a-f]{2}\\.[0-7]$")) and
 			(.device_id | test("^0x[0-9a-f]{4}$"))
@@ -140,7 +140,7 @@ for cpu in $cpus; do
 		"dram_page_hit_ratio", "remote_access_ratio"] - $have == []'
 	result "$cpu: the portable set is complete"
 	run list -c "$cpu" && ! grep -q SIMULATED "$tmp/out"; result "$cpu: list as text"
-	run units -c "$cpu" -j && json 'length > 5 and all(.[]; .available | not)'
+	run units -c "$cpu" -j && json 'length > 0 and all(.[]; .available | not)'
 	result "$cpu: units of a CPU that is not here are not available"
 	run encode -c "$cpu" NO.SUCH; refused 2 ""; result "$cpu: unknown event"
 done
@@ -213,8 +213,9 @@ result "doctor -j; its status says whether a check failed"
 for cpu in $cpus; do
 	export UNCORE_SIM="$cpu"
 	run units -j
-	[ $status -eq 0 ] && json '(map(.socket) | unique) == [0,1] and all(.[]; .available and .simulated
-		and .reason == null and (.location | length > 3) and .index >= 0)'
+	[ $status -eq 0 ] && json '(map(.socket) | unique) == [0,1] and any(.[]; .available) and
+		all(.[]; .simulated and .index >= 0 and if .available then .reason == null and
+		(.location | length > 3) else (.reason | length > 5) end)'
 	result "$cpu: units -j of two sockets"
 	UNCORE_SIM=$cpu,sockets=1 run units -j && json '(map(.socket) | unique) == [0]'
 	result "$cpu: a machine of one socket"
@@ -227,38 +228,47 @@ for cpu in $cpus; do
 	[ -z "$silent" ]
 	result "$cpu: every listing says SIMULATED"
 	run doctor -j && json 'all(.[]; .ok)'; result "$cpu: doctor"
-	run stat -j -d 0.3 -I 100 -e imc.CAS_COUNT:RD -m memory_read_bytes
-	[ $status -eq 0 ] && jq -es 'length == 3 and all(.[]; .simulated and .interval > 0.05 and
-		.events."imc.CAS_COUNT:RD" > 0 and
-		.metrics.memory_read_bytes == .events."imc.CAS_COUNT:RD" * 64) and
+	# The event that counts lines read from memory, and its unit.
+	reads=$("$UNCORE" metrics -j memory_read_bytes | jq -r '.[0].needs[0]')
+	unit=${reads%%.*}
+	only=$("$UNCORE" metrics -j memory_read_bytes | jq '.[0].needs | length == 1')
+	run stat -j -d 0.3 -I 100 -e "$reads" -m memory_read_bytes
+	[ $status -eq 0 ] && jq -es --arg reads "$reads" --argjson only "$only" 'length == 3 and all(.[]; .simulated and .interval > 0.05 and
+		(.events[$reads] as $lines | $lines > 0 and
+		(.metrics.memory_read_bytes / 64 |
+			if $only then . == $lines else . >= $lines end))) and
 		.[2].time > 0.25 and .[2].time < 2' "$tmp/out" >/dev/null
-	result "$cpu: stat -I -j: each interval by itself, bytes are 64 a column access"
-	run stat -j -d 0.2 -e imc.CAS_COUNT:RD --per-socket
-	[ $status -eq 0 ] && json '.events | keys == ["imc.CAS_COUNT:RD:socket=0",
-		"imc.CAS_COUNT:RD:socket=1"] and all(.[]; . > 0)'
+	result "$cpu: stat -I -j: each interval by itself, bytes are 64 a line read"
+	run stat -j -d 0.2 -e "$reads" --per-socket
+	[ $status -eq 0 ] && json ".events | keys == [\"$reads:socket=0\", \"$reads:socket=1\"] and
+		all(.[]; . > 0)"
 	result "$cpu: stat --per-socket"
-	run stat -j -d 0.2 -e imc.CAS_COUNT:RD:socket=1 --per-unit
-	n=$("$UNCORE" units -j | jq 'map(select(.unit == "imc" and .socket == 1)) | length')
+	run stat -j -d 0.2 -e "$reads:socket=1" --per-unit
+	n=$("$UNCORE" units -j | jq --arg unit "$unit" \
+		'map(select(.unit == $unit and .socket == 1 and .available)) | length')
 	[ $status -eq 0 ] && json ".events | length == $n and all(.[]; . > 0) and
-		all(keys[]; test(\"^imc[0-9]+.CAS_COUNT:RD:socket=1\$\"))"
+		all(keys[]; test(\"^$unit[0-9]+[.]${reads#*.}:socket=1\$\"))"
 	result "$cpu: stat --per-unit"
-	run stat -x, -d 0.1 -e imc.CAS_COUNT:RD -m memory_read_bytes
+	run stat -x, -d 0.1 -e "$reads" -m memory_read_bytes
 	[ $status -eq 0 ] && sed -n 1p "$tmp/out" | grep -q '^# SIMULATED' &&
 		[ "$(sed -n 2p "$tmp/out")" = time,name,value,unit ] &&
-		sed -n 3p "$tmp/out" | grep -Eq '^0\.[0-9]+,imc.CAS_COUNT:RD,[0-9]+,count$' &&
+		sed -n 3p "$tmp/out" | grep -Eq "^0\.[0-9]+,$reads,[0-9]+,count\$" &&
 		sed -n 4p "$tmp/out" | grep -Eq '^0\.[0-9]+,memory_read_bytes,[0-9.e+]+,bytes$'
 	result "$cpu: stat -x,"
 	# More events of one unit than it has counters.
-	events=$("$UNCORE" list -j | jq -r '[.[] | select(.unit == "imc" and .needs == [] and
-		.counters == [0,1,2,3])] | .[0:7] | map(.name) | join(",")')
+	events=$("$UNCORE" list -j | jq -r --arg unit "$unit" '
+		([.[] | select(.unit == $unit) | .counters | length] | max) as $all |
+		[.[] | select(.unit == $unit and .needs == [] and (.counters | length) == $all)] |
+		.[0:$all + 3] | map(.name) | join(",")')
+	n=$(echo "$events" | tr ',' '\n' | wc -l)
 	run stat -j -d 0.4 -e "$events"
 	[ $status -eq 0 ] && grep -q "needs 2 passes: each is measured 1/2 of the time" "$tmp/err" &&
-		json '.passes == 2 and (.events | length == 7 and all(.[]; . != null))'
+		json ".passes == 2 and (.events | length == $n and all(.[]; . != null))"
 	result "$cpu: stat in passes"
-	run stat -e imc.NO_SUCH; refused 2 "NO_SUCH"; result "$cpu: stat: unknown event"
+	run stat -e "$unit.NO_SUCH"; refused 2 "NO_SUCH"; result "$cpu: stat: unknown event"
 	run stat -m no_such; refused 2 "no_such"; result "$cpu: stat: unknown metric"
-	UNCORE_SIM=$cpu,hide=imc run stat -d 0.1
-	refused 1 "imc"; result "$cpu: stat: units that cannot be read, with the reason"
+	UNCORE_SIM=$cpu,hide=$unit run stat -d 0.1
+	refused 1 "$unit"; result "$cpu: stat: units that cannot be read, with the reason"
 done
 
 # ---- stat: commands, signals, files
