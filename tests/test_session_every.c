@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every event, umask and metric of every CPU starts, counts and stops on its simulated machine. */
+#include "session_kit.h"
+#include "text.h"
+
+/* Adds the fields that the event cannot do without, with value 1. */
+static int complete(struct unc_platform *p, char *spec, size_t size)
+{
+	struct unc_encoding e = {.size = sizeof(e)};
+	int rc;
+
+	for (unsigned tries = 0; (rc = unc_event_encode(p, spec, &e)) == UNC_ERR_INVALID; tries++) {
+		const char *at = strstr(unc_platform_error(p), "needs a value of field ");
+		size_t n = strlen(spec);
+
+		if (!at || tries == UNC_SPEC_FIELDS)
+			return rc;
+		/* Low address bits are not compared, and must be 0. */
+		at += strlen("needs a value of field ");
+		snprintf(spec + n, size - n, ":%s=%s", at, strcmp(at, "addr") == 0 ? "0x1000" : "1");
+	}
+	return rc;
+}
+
+/* One event by itself, for a second. Returns whether it counted. */
+static bool counts(struct unc_platform *p, char *spec, size_t size)
+{
+	struct unc_session *s = session(p, 0);
+	struct unc_value v = {0};
+	int id;
+
+	if (complete(p, spec, size) < 0 || unc_session_add(s, spec, &id) < 0 ||
+	    unc_session_start(s) < 0) {
+		printf("# %s: %s%s\n", spec, unc_platform_error(p), unc_session_error(s));
+		CU_FAIL("an event that does not start");
+	} else {
+		step(p, 1000 * ms);
+		CU_ASSERT(unc_session_read(s, &v, 1) == 0);
+		CU_ASSERT(v.flags & UNC_VALUE_VALID);
+		CU_ASSERT(unc_session_stop(s) == 0);
+	}
+	unc_session_free(s);
+	return v.count > 0;
+}
+
+static bool has_units(const struct unc_platform *p, const char *type)
+{
+	for (size_t i = 0; unc_type_get(p, i); i++)
+		if (strcmp(unc_type_get(p, i)->name, type) == 0)
+			return unc_type_get(p, i)->units > 0;
+	return false;
+}
+
+struct tally {
+	unsigned counted, silent;
+};
+
+static void one_name(struct unc_platform *p, const char *base, const char *umask, struct tally *t)
+{
+	char spec[UNC_SPEC_MAX];
+
+	snprintf(spec, sizeof(spec), "%s%s%s", base, umask ? ":" : "", umask ? umask : "");
+	if (counts(p, spec, sizeof(spec))) {
+		t->counted++;
+	} else {
+		printf("# %s counts nothing\n", spec);
+		t->silent++;
+	}
+}
+
+static void every_event(const char *sim)
+{
+	struct unc_platform *p = machine(sim);
+	struct tally t = {0};
+	const struct unc_event *e;
+
+	for (size_t i = 0; (e = unc_event_get(p, i)) != NULL; i++) {
+		struct unc_umask u;
+
+		if (!has_units(p, e->type))
+			continue;
+		if (!e->needs_umask)
+			one_name(p, e->spec, NULL, &t);
+		for (size_t k = 0; unc_umask_get(p, i, k, &u) == 0; k++)
+			if (u.standalone)
+				one_name(p, e->spec, u.name, &t);
+	}
+	printf("# %s: %u names count, %u do not\n", sim, t.counted, t.silent);
+	/* A healthy machine has no errors, no throttling, no empty ranks: the workload says 0 there. */
+	CU_ASSERT(t.counted > 200);
+	CU_ASSERT(t.silent * 3 < t.counted);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+static void every_metric(const char *sim)
+{
+	struct unc_platform *p = machine(sim);
+	const struct unc_metric *m;
+	unsigned valid = 0, none = 0;
+
+	for (size_t i = 0; (m = unc_metric_get(p, i)) != NULL; i++) {
+		struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+		struct unc_value v = {0};
+
+		if (m->available) {
+			add_metric(s, m->name);
+			CHECK_NUMBER(unc_session_passes(s), m->passes);
+			start(s);
+			for (int pass = 0; pass < m->passes; pass++) {
+				step(p, ms);
+				CU_ASSERT(unc_session_read(s, &v, 1) == 0);
+				CU_ASSERT(unc_session_rotate(s) == 0);
+			}
+			CU_ASSERT(unc_session_stop(s) == 0);
+			if (!(v.flags & UNC_VALUE_VALID))
+				printf("# %s has no value\n", m->name);
+			valid += (v.flags & UNC_VALUE_VALID) != 0;
+			none += !(v.flags & UNC_VALUE_VALID);
+		} else {
+			CU_ASSERT(strlen(m->reason) > 5);
+		}
+		unc_session_free(s);
+	}
+	printf("# %s: %u metrics have a value, %u have none\n", sim, valid, none);
+	CU_ASSERT(valid > 50);
+	CU_ASSERT(none * 20 < valid);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+#define CPU(prefix, name)                               \
+	static void prefix##_events(void)               \
+	{                                               \
+		every_event(name ",sockets=1,clock=step"); \
+	}                                               \
+	static void prefix##_metrics(void)              \
+	{                                               \
+		every_metric(name ",clock=step");       \
+	}
+
+CPU(nhm, "nehalem-ep")
+CPU(snb, "sandybridge-ep")
+CPU(ivb, "ivybridge-ep")
+CPU(emr, "emerald-rapids")
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"events of Nehalem-EP", nhm_events},
+		{"metrics of Nehalem-EP", nhm_metrics},
+		{"events of Sandy Bridge-EP", snb_events},
+		{"metrics of Sandy Bridge-EP", snb_metrics},
+		{"events of Ivy Bridge-EP", ivb_events},
+		{"metrics of Ivy Bridge-EP", ivb_metrics},
+		{"events of Emerald Rapids", emr_events},
+		{"metrics of Emerald Rapids", emr_metrics},
+		{NULL, NULL},
+	};
+
+	return suite_run("every event", tests);
+}
