@@ -31,6 +31,7 @@ struct unc_table_reader {
 	uint32_t *hash; /* offsets into strings, 0: free */
 	size_t n_hash, used_hash;
 	uint16_t type;  /* the type being read, or UNC_NONE */
+	bool skipping;  /* an event of other CPUs: its umasks are skipped too */
 	unsigned type_line;
 	bool using;     /* inside of a file that another one uses */
 	bool have_machine;

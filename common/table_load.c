@@ -74,7 +74,16 @@ static int give_folder(struct unc_table_reader *r, const char *dir, struct unc_e
 	return rc;
 }
 
-static int load_one(const char *dir, const char *cpu, struct unc_table_set *set,
+/* The value of key=value on a line, or what to take without it. */
+static const char *value_of(const struct unc_line *line, const char *key, const char *without)
+{
+	for (size_t i = 0; i < line->n; i++)
+		if (line->word[i].key && strcmp(line->word[i].key, key) == 0)
+			return line->word[i].value;
+	return without;
+}
+
+static int load_one(const char *dir, const char *cpu, const char *folder, struct unc_table_set *set,
 		    struct unc_error *err)
 {
 	char path[PATH_MAX];
@@ -89,7 +98,7 @@ static int load_one(const char *dir, const char *cpu, struct unc_table_set *set,
 	snprintf(path, sizeof(path), "%s/cpus.tbl", dir);
 	if ((rc = give(*r, path, err)) < 0)
 		return rc;
-	snprintf(path, sizeof(path), "%s/%s", dir, cpu);
+	snprintf(path, sizeof(path), "%s/%s", dir, folder);
 	if ((rc = give_folder(*r, path, err)) < 0 ||
 	    (rc = unc_table_reader_finish(*r, &set->table[set->n - 1], err)) < 0)
 		return rc;
@@ -111,8 +120,11 @@ int unc_table_set_load(const char *dir, struct unc_table_set *out, struct unc_er
 	/* Only the names are wanted here; the reader of each CPU checks the lines. */
 	struct unc_lines lines = {.next = text, .end = text + size};
 	while (rc == 0 && (rc = unc_line_next(&lines, &line, err)) > 0)
-		rc = line.n < 2 || line.word[1].key ? 0
-						    : load_one(dir, line.word[1].value, out, err);
+		if (line.n >= 2 && !line.word[1].key)
+			rc = load_one(dir, line.word[1].value,
+				      value_of(&line, "folder", line.word[1].value), out, err);
+		else
+			rc = 0;
 	free(text);
 	if (rc == 0 && out->n == 0)
 		return unc_fail(err, UNC_ERR_TABLE, "%s: describes no CPU", path);

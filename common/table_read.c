@@ -311,6 +311,7 @@ int unc_read_cpus(struct unc_table_reader *r, struct unc_line *line, struct unc_
 	if (row.discovery == 3)
 		return unc_fail(err, UNC_ERR_TABLE, "discovery=%s is not fixed, table or none",
 				text);
+	unc_take(line, "folder"); /* for who finds the files */
 	if (strcmp(name, r->cpu) != 0)
 		return unc_words_done(line, err);
 	if (r->t.name)
@@ -385,6 +386,30 @@ int unc_table_reader_file(struct unc_table_reader *r, const char *name, const ch
 	return 0;
 }
 
+/* Whether a comma-separated list has the word. */
+static bool listed(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+		if (strncmp(p, word, n) == 0 && (p[n] == ',' || p[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* cpu=NAME,.. on a line: it is of these CPUs only. */
+static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line)
+{
+	const char *cpus = unc_take(line, "cpu"),
+		   *word = line->word[0].key ? "" : line->word[0].value;
+	bool other = cpus && !listed(cpus, r->cpu);
+
+	if (strcmp(word, "umask") == 0)
+		return other || r->skipping;
+	r->skipping = other && strcmp(word, "event") == 0;
+	return other;
+}
+
 int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 		  int (*read)(struct unc_table_reader *, struct unc_line *, struct unc_error *),
 		  struct unc_error *err)
@@ -397,8 +422,9 @@ int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	memcpy(copy, f->text, f->size);
 	struct unc_lines lines = {.next = copy, .end = copy + f->size};
+	r->skipping = false;
 	while ((rc = unc_line_next(&lines, &line, err)) > 0)
-		if ((rc = read(r, &line, err)) < 0)
+		if (!of_other_cpu(r, &line) && (rc = read(r, &line, err)) < 0)
 			break;
 	if (rc < 0 && line.number)
 		unc_error_prefix(err, "%s:%u", f->name, line.number);

@@ -140,6 +140,7 @@ static void every_metric(const char *sim)
 	}
 
 CPU(nhm, "nehalem-ep")
+CPU(wsm, "westmere-ep")
 CPU(snb, "sandybridge-ep")
 CPU(ivb, "ivybridge-ep")
 CPU(emr, "emerald-rapids")
@@ -149,6 +150,8 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"events of Nehalem-EP", nhm_events},
 		{"metrics of Nehalem-EP", nhm_metrics},
+		{"events of Westmere-EP", wsm_events},
+		{"metrics of Westmere-EP", wsm_metrics},
 		{"events of Sandy Bridge-EP", snb_events},
 		{"metrics of Sandy Bridge-EP", snb_metrics},
 		{"events of Ivy Bridge-EP", ivb_events},
