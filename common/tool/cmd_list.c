@@ -185,6 +185,17 @@ static void row_text(struct list *list, const struct row *row)
 	free(name);
 }
 
+/* The event, and the umask behind a colon. What an event says beyond its first sentence is for the
+ * event itself and would only repeat in each row. */
+static void describe(struct row *row, const struct unc_umask *umask)
+{
+	const char *event = row->event->desc, *end = strstr(event, ". ");
+	size_t n = umask && end ? (size_t)(end - event) : strlen(event);
+
+	snprintf(row->desc, sizeof(row->desc), "%.*s%s%s", (int)n, event,
+		 umask && umask->desc[0] ? ": " : "", umask ? umask->desc : "");
+}
+
 static int list_row(struct list *list, size_t index, const struct unc_umask *umask)
 {
 	struct row row = {.event = unc_event_get(list->platform, index)};
@@ -195,8 +206,7 @@ static int list_row(struct list *list, size_t index, const struct unc_umask *uma
 	if (!name_matches(list->pattern, row.name))
 		return 0;
 	row.umask = umask ? umask->name : NULL;
-	snprintf(row.desc, sizeof(row.desc), "%s%s%s", row.event->desc,
-		 umask && umask->desc[0] ? ": " : "", umask ? umask->desc : "");
+	describe(&row, umask);
 	while (row.n_fields < MAX_FIELDS &&
 	       unc_field_get(list->platform, index, row.n_fields, &row.field[row.n_fields]) == 0) {
 		row.needed[row.n_fields] = row.field[row.n_fields].needed;
