@@ -61,11 +61,27 @@ static int check_msr(const struct unc_walk *walk, uint64_t address, struct unc_e
 			address);
 }
 
+/* Bytes from the unit's control to the end of its last register. */
+static uint64_t extent(const struct unc_table *t, const struct unc_tbl_type *row)
+{
+	int64_t end = 8;
+
+	for (uint32_t i = 0; i < row->regs.n; i++) {
+		const struct unc_tbl_reg *reg = &t->reg[row->regs.first + i];
+		int64_t last = (int64_t)reg->offset + reg->width / 8;
+
+		if (reg->part == 0 && !(reg->flags & UNC_REG_ABS) && last > end)
+			end = last;
+	}
+	return (uint64_t)end;
+}
+
 /* Memory: within the BARs of the guide, where these can be read. */
 static int check_mmio(const struct unc_walk *walk, unsigned type, int socket, uint64_t address,
 		      struct unc_error *err)
 {
 	const struct unc_tbl_part *part = main_part(walk, type);
+	uint64_t size = extent(walk->table, &walk->table->type[type]);
 	unsigned readable = 0;
 
 	if (address & 7 || address >> PHYSICAL_BITS)
@@ -79,7 +95,8 @@ static int check_mmio(const struct unc_walk *walk, unsigned type, int socket, ui
 		if (unc_fixed_bar(walk, bar, where->bar_index, socket, &base, NULL) < 0)
 			continue;
 		readable++;
-		if (address >= base && address - base < bar->size)
+		if (address >= base && address - base < bar->size &&
+		    bar->size - (address - base) >= size)
 			return 0;
 	}
 	if (!readable)

@@ -435,6 +435,11 @@ static void test_broken_records(void)
 		 "socket 0: discovery of 1 of 8 imc is broken (imc0: memory 0x100000 is outside of "
 		 "its BARs)\n",
 		 "imc", 7},
+		/* its last control would lie behind the end of the last BAR */
+		{WORD(10, 1, 0xf20fffd0),
+		 "socket 0: discovery of 1 of 8 imc is broken (imc0: memory 0xf20fffd0 is outside of "
+		 "its BARs)\n",
+		 "imc", 7},
 		{WORD(10, 1, 0xf2022804),
 		 "socket 0: discovery of 1 of 8 imc is broken (imc0: 0xf2022804 is no address of a "
 		 "unit)\n",
