@@ -22,6 +22,14 @@ int unc_cpu_get(size_t index, struct unc_cpu *out, int models[8])
 	return 0;
 }
 
+/* For unc_platform_error(). */
+static void keep_error(struct unc_platform *p, const struct unc_error *err)
+{
+	pthread_mutex_lock(&p->lock);
+	p->error = *err;
+	pthread_mutex_unlock(&p->lock);
+}
+
 /* ---- encoding */
 
 static int encode(struct unc_platform *p, const char *text, struct unc_encoding *out,
@@ -67,9 +75,7 @@ int unc_event_encode(struct unc_platform *p, const char *text, struct unc_encodi
 		rc = unc_fail(&err, UNC_ERR_INVALID, "size is not sizeof(struct unc_encoding)");
 	else
 		rc = encode(p, text, &all, &err);
-	pthread_mutex_lock(&p->lock);
-	p->error = err;
-	pthread_mutex_unlock(&p->lock);
+	keep_error(p, &err);
 	if (rc == 0)
 		memcpy(out, &all, sizeof(all));
 	return rc;
@@ -238,8 +244,6 @@ int unc_metric_eval(struct unc_platform *p, const char *metric, const struct unc
 	struct unc_error err = {0};
 	int rc = eval_metric(p, metric, counts, n, value, &err);
 
-	pthread_mutex_lock(&p->lock);
-	p->error = err;
-	pthread_mutex_unlock(&p->lock);
+	keep_error(p, &err);
 	return rc;
 }

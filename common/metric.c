@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+
 #include "text.h"
 
 enum {
@@ -46,9 +48,9 @@ struct op {
 
 struct unc_expr {
 	struct op *code;
-	size_t n_code, room_code;
+	size_t n_code;
 	struct unc_expr_ref *refs;
-	size_t n_refs, room_refs;
+	size_t n_refs;
 };
 
 /* A text that is being read: the formula itself, or that of a metric named in one. */
@@ -130,18 +132,6 @@ static int expect(struct parser *p, char c)
 }
 
 /* Room for one more element of an array; NULL if out of memory. */
-static void *grow(void *array, size_t n, size_t *room, size_t size)
-{
-	if (n < *room)
-		return array;
-	size_t more = *room ? 2 * *room : 16;
-	void *new = realloc(array, more * size);
-
-	if (new)
-		*room = more;
-	return new;
-}
-
 static int emit(struct parser *p, struct op op)
 {
 	struct unc_expr *e = p->expr;
@@ -155,7 +145,7 @@ static int emit(struct parser *p, struct op op)
 	if (e->n_code == MAX_CODE)
 		return FAIL(p, "too long with the metrics it names put in (at most %d operations)",
 			    MAX_CODE);
-	struct op *code = grow(e->code, e->n_code, &e->room_code, sizeof(*code));
+	struct op *code = unc_grow(e->code, e->n_code, sizeof(*code));
 
 	if (!code)
 		return unc_fail(p->err, UNC_ERR_MEMORY, "out of memory");
@@ -253,7 +243,7 @@ static int add_ref(struct parser *p, const char *event, int aggregate)
 		if (e->refs[i].aggregate == aggregate && strcmp(e->refs[i].event, event) == 0)
 			break;
 	if (i == e->n_refs) {
-		struct unc_expr_ref *refs = grow(e->refs, i, &e->room_refs, sizeof(*refs));
+		struct unc_expr_ref *refs = unc_grow(e->refs, i, sizeof(*refs));
 		char *copy;
 
 		if (!refs)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formula.h"
+#include "grow.h"
 #include "schedule.h"
 #include "text.h"
 
@@ -110,13 +111,6 @@ void unc_session_free(struct unc_session *s)
 
 /* ---- growing */
 
-static void *grow(void *array, size_t n, size_t size)
-{
-	if (n != 0 && (n & (n - 1)) != 0)
-		return array;
-	return realloc(array, (n ? 2 * n : 1) * size);
-}
-
 static int no_memory(struct unc_session *s)
 {
 	return unc_fail(&s->error, UNC_ERR_MEMORY, "out of memory");
@@ -124,7 +118,7 @@ static int no_memory(struct unc_session *s)
 
 static struct unc_slot *new_slot(struct unc_session *s)
 {
-	void *larger = grow(s->slot, s->n_slots, sizeof(*s->slot));
+	void *larger = unc_grow(s->slot, s->n_slots, sizeof(*s->slot));
 
 	if (!larger)
 		return NULL;
@@ -134,7 +128,7 @@ static struct unc_slot *new_slot(struct unc_session *s)
 
 static struct unc_measure *new_measure(struct unc_session *s)
 {
-	void *larger = grow(s->measure, s->n_measures, sizeof(*s->measure));
+	void *larger = unc_grow(s->measure, s->n_measures, sizeof(*s->measure));
 
 	if (!larger)
 		return NULL;
@@ -145,7 +139,7 @@ static struct unc_measure *new_measure(struct unc_session *s)
 
 static struct unc_item *new_item(struct unc_session *s)
 {
-	void *larger = grow(s->item, s->n_items, sizeof(*s->item));
+	void *larger = unc_grow(s->item, s->n_items, sizeof(*s->item));
 
 	if (!larger)
 		return NULL;

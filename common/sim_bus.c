@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "sim_machine.h"
 
 enum {
@@ -62,33 +63,18 @@ uint64_t unc_sim_bar_address(const struct unc_tbl_bar *bar, unsigned socket, uns
 
 /* ---- building */
 
-static int grow(void **array, size_t n, size_t *room, size_t size)
-{
-	size_t want = *room ? *room * 2 : 64;
-	void *bigger;
-
-	if (n < *room)
-		return 0;
-	bigger = realloc(*array, want * size);
-	if (!bigger)
-		return UNC_ERR_MEMORY;
-	*array = bigger;
-	*room = want;
-	return 0;
-}
-
 static int add_function(struct sim_bus *bus, unsigned number, unsigned devfn, unsigned id,
 			unsigned socket)
 {
-	int rc;
+	struct sim_function *larger;
 
 	for (size_t i = 0; i < bus->n_functions; i++)
 		if (bus->function[i].pci.bus == number && bus->function[i].pci.devfn == devfn)
 			return 0;
-	rc = grow((void **)&bus->function, bus->n_functions, &bus->room_functions,
-		  sizeof(*bus->function));
-	if (rc < 0)
-		return rc;
+	larger = unc_grow(bus->function, bus->n_functions, sizeof(*larger));
+	if (!larger)
+		return UNC_ERR_MEMORY;
+	bus->function = larger;
 	bus->function[bus->n_functions++] = (struct sim_function){
 		.pci = {.bus = (uint8_t)number,
 			.devfn = (uint8_t)devfn,
@@ -104,11 +90,11 @@ static int add_function(struct sim_bus *bus, unsigned number, unsigned devfn, un
 static int add_config(struct sim_bus *bus, unsigned number, unsigned devfn, unsigned offset,
 		      uint32_t value)
 {
-	int rc = grow((void **)&bus->config, bus->n_configs, &bus->room_configs,
-		      sizeof(*bus->config));
+	struct sim_config *larger = unc_grow(bus->config, bus->n_configs, sizeof(*larger));
 
-	if (rc < 0)
-		return rc;
+	if (!larger)
+		return UNC_ERR_MEMORY;
+	bus->config = larger;
 	bus->config[bus->n_configs++] = (struct sim_config){.value = value,
 							    .offset = (uint16_t)offset,
 							    .bus = (uint8_t)number,

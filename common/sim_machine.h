@@ -124,9 +124,9 @@ struct sim_bus {
 	struct unc_bus bus; /* first: the methods get a pointer to it */
 	struct unc_sim *sim;
 	struct sim_function *function;
-	size_t n_functions, room_functions;
+	size_t n_functions;
 	struct sim_config *config;
-	size_t n_configs, room_configs;
+	size_t n_configs;
 	struct sim_memory memory[SIM_MAX_SOCKETS];
 };
 

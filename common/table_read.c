@@ -5,21 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows and strings */
+#include "grow.h"
 
-static void *grow(void *array, size_t n, size_t row)
-{
-	/* Capacity is the next power of two: grow when n reaches one. */
-	if (n != 0 && (n & (n - 1)) != 0)
-		return array;
-	return realloc(array, (n ? 2 * n : 1) * row);
-}
+/* ---- rows and strings */
 
 #define UNC_ADD_DEFINE(kind)                                                                       \
 	struct unc_tbl_##kind *unc_add_##kind(struct unc_table_reader *r)                          \
 	{                                                                                          \
 		struct unc_tbl_##kind *rows = (void *)(uintptr_t)r->t.kind;                        \
-		struct unc_tbl_##kind *larger = grow(rows, r->t.n_##kind, sizeof(*rows));          \
+		struct unc_tbl_##kind *larger = unc_grow(rows, r->t.n_##kind, sizeof(*rows));      \
 		if (!larger) {                                                                     \
 			r->out_of_memory = true;                                                   \
 			return &r->scratch.kind;                                                   \
