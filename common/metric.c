@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "grow.h"
-
 #include "text.h"
 
 enum {
