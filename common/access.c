@@ -9,10 +9,8 @@
 
 /* Every back end there is. The simulated machine comes last: it serves all spaces. */
 static const struct unc_access_methods *const registry[] = {
-	&unc_access_msr,
-	&unc_access_pci,
-	&unc_access_mmio,
-	&unc_access_sim,
+	&unc_access_msr, &unc_access_pci,  &unc_access_mmio,
+	&unc_access_pmu, &unc_access_perf, &unc_access_sim,
 };
 
 struct unc_access {
@@ -176,6 +174,9 @@ static void describe(const struct unc_reg *reg, char *buf, size_t size)
 		snprintf(buf, size, "pci %04x:%02x:%02x.%x offset 0x%x", UNC_PCI_DOMAIN(a),
 			 UNC_PCI_BUS(a), UNC_PCI_DEVFN(a) >> 3, UNC_PCI_DEVFN(a) & 7,
 			 UNC_PCI_OFFSET(a));
+	else if (reg->space == UNC_SPACE_PMU || reg->space == UNC_SPACE_PERF)
+		snprintf(buf, size, "%s 0x%" PRIx32 " on cpu %u", unc_space_name(reg->space),
+			 (uint32_t)a, reg->target);
 	else
 		snprintf(buf, size, "%s 0x%" PRIx64, unc_space_name(reg->space), a);
 }

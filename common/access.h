@@ -41,7 +41,7 @@ struct unc_access_methods {
 };
 
 extern const struct unc_access_methods unc_access_msr, unc_access_pci, unc_access_mmio,
-	unc_access_sim;
+	unc_access_pmu, unc_access_perf, unc_access_sim;
 
 struct unc_access;
 

@@ -41,6 +41,11 @@ static int fail_absent(const struct unc_reg *reg, struct unc_error *err)
 				reg->width, UNC_PCI_OFFSET(address), UNC_PCI_DOMAIN(address),
 				UNC_PCI_BUS(address), UNC_PCI_DEVFN(address) >> 3,
 				UNC_PCI_DEVFN(address) & 7);
+	case UNC_SPACE_PMU:
+	case UNC_SPACE_PERF:
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the simulated machine has no %s 0x%x on cpu %u",
+				unc_space_name(reg->space), (unsigned)address, reg->target);
 	default:
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the simulated machine has no %u-bit register at physical address "

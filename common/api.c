@@ -133,7 +133,7 @@ int unc_register_walk(const struct unc_platform *p, unc_register_fn fn, void *us
 	const struct unc_table *t = p->table;
 
 	for (unsigned type = 0; type < t->n_type; type++)
-		for (unsigned i = 0; i < unc_type_instances(t, type); i++) {
+		for (unsigned i = 0; !t->type[type].pool && i < unc_type_instances(t, type); i++) {
 			int stop = walk_unit(t, type, i, fn, user);
 
 			if (stop)

@@ -104,10 +104,10 @@ static bool has_word(const char *text, const char *word)
 static const char *take_identity(struct unc_topology *t, const char *key, const char *value,
 				 unsigned *seen)
 {
-	if (!strcmp(key, "vendor_id")) {
+	if (!strcmp(key, "vendor_id") || !strcmp(key, "vendor")) { /* the latter on Itanium */
 		snprintf(t->vendor, sizeof(t->vendor), "%s", value);
 		*seen |= 1;
-	} else if (!strcmp(key, "cpu family")) {
+	} else if (!strcmp(key, "cpu family") || !strcmp(key, "family")) {
 		*seen |= 2;
 		return whole_int(value, &t->family) ? NULL : key;
 	} else if (!strcmp(key, "model")) {
@@ -306,8 +306,8 @@ static int count_sockets(struct rows *rows, struct unc_topology *t, struct unc_e
 			if (t->n_sockets == UNC_MAX_SOCKETS)
 				return unc_fail(err, UNC_ERR_UNAVAILABLE, "more than %d sockets",
 						UNC_MAX_SOCKETS);
-			t->socket[t->n_sockets++] =
-				(struct unc_socket){.package = row->package, .cpu = row->cpu};
+			t->socket[t->n_sockets++] = (struct unc_socket){
+				.package = row->package, .cpu = row->cpu, .first = i};
 		}
 		socket = &t->socket[t->n_sockets - 1];
 		socket->cpus++;
@@ -316,6 +316,7 @@ static int count_sockets(struct rows *rows, struct unc_topology *t, struct unc_e
 		if (row->cpu < socket->cpu)
 			socket->cpu = row->cpu;
 		t->cpu_socket[row->cpu] = (uint8_t)t->n_sockets;
+		t->order[i] = (uint16_t)row->cpu;
 		last = row;
 	}
 	return 0;
@@ -371,6 +372,13 @@ int unc_topology_socket(const struct unc_topology *t, int cpu)
 		if (t->socket[i].cpu <= cpu && (best < 0 || t->socket[i].cpu > t->socket[best].cpu))
 			best = i;
 	return best;
+}
+
+int unc_topology_cpu(const struct unc_topology *t, int socket, unsigned i)
+{
+	const struct unc_socket *s = &t->socket[socket];
+
+	return i < (unsigned)s->cpus ? t->order[s->first + (int)i] : -1;
 }
 
 void unc_lockdown_read(const struct unc_fs *fs, char mode[32])

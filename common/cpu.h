@@ -16,6 +16,7 @@ struct unc_socket {
 	int cpu;       /* first online CPU, the one its MSRs are read on */
 	int cores;     /* distinct core ids online */
 	int cpus;      /* online logical CPUs */
+	int first;     /* of its CPUs in unc_topology.order */
 	int dies;
 };
 
@@ -26,6 +27,7 @@ struct unc_topology {
 	bool hypervisor;
 	int n_sockets;
 	struct unc_socket socket[UNC_MAX_SOCKETS]; /* in order of package id; socket number = position */
+	uint16_t order[UNC_MAX_CPUS]; /* online CPUs by socket, die, core: threads of a core are neighbours */
 	uint8_t cpu_socket[UNC_MAX_CPUS]; /* socket number + 1 of an online CPU; 0 unknown */
 };
 
@@ -33,6 +35,8 @@ struct unc_topology {
 int unc_topology_read(const struct unc_fs *, struct unc_topology *out, struct unc_error *err);
 /* Socket number of a CPU, or -1. */
 int unc_topology_socket(const struct unc_topology *, int cpu);
+/* The i-th online CPU of a socket, threads of a core next to each other; -1 past the end. */
+int unc_topology_cpu(const struct unc_topology *, int socket, unsigned i);
 /* Kernel lockdown mode from /sys/kernel/security/lockdown: "none", "integrity", "confidentiality", or "" if unknown. */
 void unc_lockdown_read(const struct unc_fs *, char mode[32]);
 

@@ -54,6 +54,7 @@ static int describe_types(struct unc_platform *p)
 			.title = unc_tbl_str(t, type->title),
 			.desc = unc_tbl_str(t, type->desc),
 			.counter_width = type->width,
+			.units_of = unc_tbl_str(t, t->type[unc_type_pool(t, (unsigned)i)].name),
 		};
 		for (uint32_t k = 0; k < type->counters.n && !type->n_counters; k++)
 			p->type[i].counter_width = t->counter[type->counters.first + k].width;
@@ -78,7 +79,9 @@ static int describe_units(struct unc_platform *p)
 			.reason =
 				p->access ? u->reason : "the platform was opened for listing only",
 		};
-		p->type[u->type].units += p->access && u->available;
+		for (unsigned k = 0; k < p->table->n_type; k++) /* the type, and views of it */
+			p->type[k].units +=
+				p->access && u->available && unc_type_pool(p->table, k) == u->type;
 	}
 	return 0;
 }
@@ -172,7 +175,7 @@ static bool type_usable(const struct unc_platform *p, uint16_t type, char *reaso
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 
-		if (u->type != type)
+		if (u->type != unc_type_pool(p->table, type))
 			continue;
 		if (u->available)
 			return true;
@@ -216,7 +219,7 @@ static void study_formula(struct unc_platform *p, struct unc_metric_row *row,
 		    !type_usable(p, spec.type, row->reason, sizeof(row->reason)))
 			row->pub.available = 0;
 	}
-	row->pub.passes = row->pub.available ? unc_schedule_passes(code, n) : 0;
+	row->pub.passes = row->pub.available ? unc_schedule_passes(p->table, code, n) : 0;
 	free(code);
 }
 
@@ -312,6 +315,7 @@ int unc_umask_get(const struct unc_platform *p, size_t event, size_t index, stru
 		.desc = unc_tbl_str(t, u->desc),
 		.standalone = !(u->flags & UNC_UMASK_PARTIAL),
 		.combinable = !(u->flags & UNC_UMASK_EXACT),
+		.reason = unc_tbl_str(t, u->unavailable),
 	};
 	return 0;
 }

@@ -229,7 +229,8 @@ static void refuse_virtual(struct unc_walk *walk)
 	for (size_t i = 0; i < walk->n; i++) {
 		struct unc_instance *unit = &walk->unit[i];
 
-		if (!unit->available)
+		/* Counters of the kernel may be passed on: it will tell. */
+		if (!unit->available || unit->part[0].space == UNC_SPACE_PERF)
 			continue;
 		unit->available = false;
 		snprintf(unit->reason, sizeof(unit->reason),
@@ -256,7 +257,8 @@ static int find_units(struct unc_walk *walk, struct unc_error *err)
 		return unc_discover_table(walk, err);
 	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++)
 		for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
-			rc = unc_fixed_type(walk, type, socket, err);
+			rc = walk->table->type[type].pool ? 0
+							  : unc_fixed_type(walk, type, socket, err);
 	return rc;
 }
 
@@ -321,7 +323,8 @@ static int probe(const struct unc_table *table, const struct unc_instance *unit,
 	if (unc_access_run(access, &op, 1) < 0)
 		return unc_fail(err, op.error, "%s: %s", unit->location, unc_error_name(op.error));
 	/* A control has reserved bits that are 0; nobody answers with all ones. */
-	if (type->n_counters && op.value == (op.reg.width == 64 ? UINT64_MAX : UINT32_MAX))
+	if (type->n_counters && op.reg.space < UNC_SPACE_PMU &&
+	    op.value == (op.reg.width == 64 ? UINT64_MAX : UINT32_MAX))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%s reads as all ones: hidden by the BIOS, or switched off",
 				unit->location);
@@ -352,6 +355,9 @@ void unc_instance_locate(struct unc_instance *unit)
 	if (place->space == UNC_SPACE_MSR)
 		snprintf(unit->location, sizeof(unit->location), "msr 0x%" PRIx64 " on cpu %u",
 			 base, place->target);
+	else if (place->space == UNC_SPACE_PMU || place->space == UNC_SPACE_PERF)
+		snprintf(unit->location, sizeof(unit->location), "%s of cpu %u",
+			 unc_space_name(place->space), place->target);
 	else if (place->space == UNC_SPACE_PCI)
 		snprintf(unit->location, sizeof(unit->location), "pci %04x:%02x:%02x.%x",
 			 UNC_PCI_DOMAIN(base), UNC_PCI_BUS(base), UNC_PCI_DEVFN(base) >> 3,
@@ -365,7 +371,9 @@ static void locate_nominal(const struct unc_table *table, const struct unc_tbl_w
 {
 	char *text = unit->location;
 
-	if (unit->part[0].space == UNC_SPACE_MSR)
+	if (unit->part[0].space == UNC_SPACE_PMU || unit->part[0].space == UNC_SPACE_PERF)
+		snprintf(text, sizeof(unit->location), "%s", unc_space_name(unit->part[0].space));
+	else if (unit->part[0].space == UNC_SPACE_MSR)
 		snprintf(text, sizeof(unit->location), "msr 0x%" PRIx64, where->base);
 	else if (unit->part[0].space == UNC_SPACE_PCI)
 		snprintf(text, sizeof(unit->location), "pci %02x.%x", where->devfn >> 3,
@@ -410,7 +418,7 @@ int unc_instance_reg(const struct unc_table *table, const struct unc_instance *u
 {
 	const struct unc_tbl_reg *row = &table->reg[reg];
 	const struct unc_place *place = &unit->part[row->part];
-	int64_t offset = row->offset;
+	int64_t offset = row->offset + (int64_t)row->per_unit * unit->index;
 	uint64_t address;
 
 	if (!place->present)

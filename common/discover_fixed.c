@@ -110,7 +110,10 @@ int unc_fixed_place(const struct unc_walk *walk, unsigned type, unsigned part, u
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "its place is not known");
 	if (p->space == UNC_SPACE_PCI)
 		return place_pci(walk, type, part, where, socket, out, err);
-	if (p->space == UNC_SPACE_MSR) {
+	if (p->space == UNC_SPACE_PMU || p->space == UNC_SPACE_PERF) {
+		out->base = where->base;
+		out->target = (uint32_t)unc_topology_cpu(walk->topo, socket, index);
+	} else if (p->space == UNC_SPACE_MSR) {
 		out->base = where->base;
 		out->target = (uint32_t)walk->topo->socket[socket].cpu;
 	} else {
@@ -143,7 +146,7 @@ void unc_fixed_parts(const struct unc_walk *walk, struct unc_instance *unit, uns
 				 unc_tbl_str(walk->table, part->name), why.text);
 	}
 	unit->available = unit->part[0].present;
-	if (unit->part[0].base)
+	if (unit->part[0].present || unit->part[0].base)
 		unc_instance_locate(unit);
 }
 
@@ -186,6 +189,17 @@ static int add_uncounted(struct unc_walk *walk, unsigned type, int socket, struc
 	return 0;
 }
 
+/* An optional unit whose PCI function is not there: this part of the CPU has none. */
+static bool is_absent(const struct unc_walk *walk, const struct unc_tbl_type *row, unsigned index,
+		      int socket)
+{
+	const struct unc_tbl_part *part = &walk->table->part[row->parts.first];
+	const struct unc_tbl_where *where = &walk->table->where[part->where.first + index];
+
+	return where->optional && part->space == UNC_SPACE_PCI &&
+	       !unc_walk_function(walk, socket, where->device_id, where->devfn);
+}
+
 int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
 {
 	const struct unc_tbl_type *row = &walk->table->type[type];
@@ -194,6 +208,8 @@ int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_
 	if (!row->parts.n)
 		return 0;
 	n = walk->table->part[row->parts.first].where.n;
+	if (row->cpus)
+		n = limit_to(n, walk->topo->socket[socket].cpus);
 	if (row->limit_cores)
 		n = limit_to(n, walk->topo->socket[socket].cores);
 	if (n && row->present_id) {
@@ -204,6 +220,8 @@ int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_
 		n = limit_to(n, present);
 	}
 	for (unsigned index = 0; index < n; index++) {
+		if (is_absent(walk, row, index, socket))
+			continue;
 		struct unc_instance *unit = unc_walk_add(walk, type, socket, index, err);
 
 		if (!unit)

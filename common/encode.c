@@ -14,6 +14,8 @@ struct work {
 	const struct unc_spec *spec;
 	struct unc_code *code;
 	struct unc_error *err;
+	uint16_t umask[UNC_SPEC_UMASKS]; /* those given, or the default one */
+	unsigned n_umasks;
 };
 
 static int refuse(struct work *w, int code, const char *format, ...)
@@ -43,6 +45,29 @@ static struct unc_code_filter *filter_of(struct work *w, uint16_t reg)
 		return NULL;
 	c->filter[c->n_filters] = (struct unc_code_filter){.reg = reg};
 	return &c->filter[c->n_filters++];
+}
+
+static bool user_gave(const struct unc_spec *spec, uint16_t field)
+{
+	for (unsigned i = 0; i < spec->n_fields; i++)
+		if (spec->field[i].field == field)
+			return true;
+	return false;
+}
+
+static int deposit(struct work *w, uint16_t field, uint64_t value, bool own);
+
+/* What comes with a field that the user gives, unless he gives it too. */
+static int deposit_with(struct work *w, const struct unc_tbl_field *f)
+{
+	for (uint32_t i = 0; i < f->with.n; i++) {
+		const struct unc_tbl_set *s = &w->t->set[f->with.first + i];
+		int rc = user_gave(w->spec, s->field) ? 0 : deposit(w, s->field, s->value, false);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /* Puts a value into its bits. `own`: a value of the user, which must not contradict the event. */
@@ -75,9 +100,7 @@ static int deposit(struct work *w, uint16_t field, uint64_t value, bool own)
 				      unc_tbl_str(w->t, f->name));
 		w->code->ctl |= bits;
 	}
-	if (own && f->with != UNC_NONE)
-		return deposit(w, f->with, f->with_value, false);
-	return 0;
+	return own ? deposit_with(w, f) : 0;
 }
 
 static int deposit_all(struct work *w, const struct unc_range *sets)
@@ -92,12 +115,23 @@ static int deposit_all(struct work *w, const struct unc_range *sets)
 	return 0;
 }
 
-static bool user_gave(const struct unc_spec *spec, uint16_t field)
+static bool sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
 {
-	for (unsigned i = 0; i < spec->n_fields; i++)
-		if (spec->field[i].field == field)
+	for (uint32_t i = 0; i < sets->n; i++)
+		if (t->set[sets->first + i].field == field)
 			return true;
 	return false;
+}
+
+/* Whether the user, the event or a umask says what a field is to be. */
+static bool is_given(const struct work *w, uint16_t field)
+{
+	bool given = user_gave(w->spec, field) ||
+		     sets_field(w->t, &w->t->event[w->spec->event].sets, field);
+
+	for (unsigned i = 0; i < w->n_umasks && !given; i++)
+		given = sets_field(w->t, &w->t->umask[w->umask[i]].sets, field);
+	return given;
 }
 
 /* Fields that must be given, and defaults for those that are not. */
@@ -114,7 +148,7 @@ static int complete(struct work *w, const struct unc_range *needs, const struct 
 	}
 	for (uint32_t i = 0; i < defaults->n; i++) {
 		const struct unc_tbl_set *s = &w->t->set[defaults->first + i];
-		int rc = user_gave(w->spec, s->field) ? 0 : deposit(w, s->field, s->value, false);
+		int rc = is_given(w, s->field) ? 0 : deposit(w, s->field, s->value, false);
 
 		if (rc < 0)
 			return rc;
@@ -122,9 +156,29 @@ static int complete(struct work *w, const struct unc_range *needs, const struct 
 	return 0;
 }
 
-/* The user may give a field that only some umasks take. */
-static int check_uses(struct work *w, const uint16_t *umask, unsigned n)
+/* Fields of every event that have a default. */
+static int type_defaults(struct work *w)
 {
+	const struct unc_range *fields = &w->t->type[w->spec->type].fields;
+
+	for (uint32_t i = 0; i < fields->n; i++) {
+		uint16_t field = (uint16_t)(fields->first + i);
+		const struct unc_tbl_field *f = &w->t->field[field];
+		int rc = 0;
+
+		if ((f->flags & UNC_FIELD_DEFAULT) && !is_given(w, field))
+			rc = deposit(w, field, f->default_value, false);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* The user may give a field that only some umasks take. */
+static int check_uses(struct work *w)
+{
+	const uint16_t *umask = w->umask;
+	unsigned n = w->n_umasks;
 	const struct unc_tbl_event *e = &w->t->event[w->spec->event];
 
 	for (unsigned i = 0; i < w->spec->n_fields; i++) {
@@ -207,6 +261,10 @@ static int check_umasks(struct work *w, const uint16_t *umask, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		const struct unc_tbl_umask *u = &w->t->umask[umask[i]];
 
+		if (u->unavailable)
+			return refuse(w, UNC_ERR_UNAVAILABLE, "umask %s cannot be programmed: %s",
+				      unc_tbl_str(w->t, u->name),
+				      unc_tbl_str(w->t, u->unavailable));
 		if ((u->flags & UNC_UMASK_EXACT) && n > 1)
 			return refuse(w, UNC_ERR_INVALID, "umask %s cannot be combined with %s",
 				      unc_tbl_str(w->t, u->name),
@@ -242,18 +300,18 @@ static int fail_no_umask(struct work *w, const struct unc_tbl_event *e)
 }
 
 /* The umasks given, or the default one. */
-static int choose_umasks(struct work *w, uint16_t *umask, unsigned *n)
+static int choose_umasks(struct work *w)
 {
 	const struct unc_tbl_event *e = &w->t->event[w->spec->event];
 
-	*n = w->spec->n_umasks;
-	memcpy(umask, w->spec->umask, *n * sizeof(*umask));
-	for (uint32_t i = 0; *n == 0 && i < e->umasks.n; i++)
+	w->n_umasks = w->spec->n_umasks;
+	memcpy(w->umask, w->spec->umask, w->n_umasks * sizeof(w->umask[0]));
+	for (uint32_t i = 0; w->n_umasks == 0 && i < e->umasks.n; i++)
 		if (w->t->umask[e->umasks.first + i].flags & UNC_UMASK_DEFAULT)
-			umask[(*n)++] = (uint16_t)(e->umasks.first + i);
-	if (*n == 0 && e->umasks.n)
+			w->umask[w->n_umasks++] = (uint16_t)(e->umasks.first + i);
+	if (w->n_umasks == 0 && e->umasks.n)
 		return fail_no_umask(w, e);
-	return check_umasks(w, umask, *n);
+	return check_umasks(w, w->umask, w->n_umasks);
 }
 
 /* A mask of nodes: node number = socket number. */
@@ -264,24 +322,129 @@ static uint64_t node_mask(int node, int socket, int n_sockets)
 	return node == UNC_NODE_LOCAL ? own : unc_ones((unsigned)n_sockets) & ~own;
 }
 
+/* Limits of a value that do not follow from the width of its field. */
+static int check_limits(struct work *w, const struct unc_tbl_field *f, uint64_t value)
+{
+	const char *name = unc_tbl_str(w->t, f->name);
+	uint32_t max = w->code->max_inc;
+
+	if (value < f->min)
+		return refuse(w, UNC_ERR_RANGE, "%s=%llu: the least is %llu", name,
+			      (unsigned long long)value, (unsigned long long)f->min);
+	if ((f->flags & UNC_FIELD_BELOW_MAX) && value && value >= max)
+		return refuse(w, UNC_ERR_RANGE,
+			      "%s=%llu: the event never exceeds %u in a clock; %s must be less",
+			      name, (unsigned long long)value, max, name);
+	if (f->counters)
+		w->code->counters &= f->counters;
+	return 0;
+}
+
 static int user_fields(struct work *w, int socket, int n_sockets)
 {
 	for (unsigned i = 0; i < w->spec->n_fields; i++) {
 		const struct unc_spec_field *f = &w->spec->field[i];
+		const struct unc_tbl_field *row = &w->t->field[f->field];
 		uint64_t value = f->value;
+		int rc;
 
 		if (f->node) {
 			w->code->by_socket = true;
 			value = node_mask(f->node, socket, n_sockets);
-			if (value & ~unc_field_max(&w->t->field[f->field]))
+			if (value & ~unc_field_max(row))
 				return refuse(w, UNC_ERR_RANGE,
 					      "field %s has no bit for so many sockets",
-					      unc_tbl_str(w->t, w->t->field[f->field].name));
+					      unc_tbl_str(w->t, row->name));
 		}
-		int rc = deposit(w, f->field, value, true);
-		if (rc < 0)
+		if ((rc = check_limits(w, row, value)) < 0 ||
+		    (rc = deposit(w, f->field, value, true)) < 0)
 			return rc;
 	}
+	return 0;
+}
+
+/* What a field will hold; false if the event does not touch its register. */
+static bool planned(const struct work *w, const struct unc_tbl_field *f, uint64_t *value)
+{
+	const struct unc_code *c = w->code;
+	uint64_t reg = c->ctl;
+	unsigned i = 0;
+
+	if (f->reg[0] != UNC_NONE) {
+		while (i < c->n_filters && c->filter[i].reg != f->reg[0])
+			i++;
+		if (i == c->n_filters)
+			return false;
+		reg = c->filter[i].value | (w->t->reg[f->reg[0]].base & ~c->filter[i].mask);
+	}
+	*value = (reg >> f->lo[0]) & unc_ones(f->width[0]);
+	return true;
+}
+
+/* Settings that may not come together. */
+static int check_forbidden(struct work *w)
+{
+	const struct unc_range *all = &w->t->type[w->spec->type].forbids;
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct unc_tbl_forbid *forbid = &w->t->forbid[all->first + i];
+		bool together = true;
+
+		for (uint32_t k = 0; k < forbid->sets.n && together; k++) {
+			const struct unc_tbl_set *s = &w->t->set[forbid->sets.first + k];
+			uint64_t value = 0;
+
+			together = planned(w, &w->t->field[s->field], &value) && value == s->value;
+		}
+		if (together)
+			return refuse(w, UNC_ERR_INVALID, "%s", unc_tbl_str(w->t, forbid->why));
+	}
+	return 0;
+}
+
+/* A fixed or free-running counter takes no fields. */
+static int encode_fixed(struct work *w)
+{
+	struct unc_code *code = w->code;
+
+	if (w->spec->n_fields)
+		return refuse(w, UNC_ERR_INVALID,
+			      "it has a counter of its own, which takes no field %s",
+			      unc_tbl_str(w->t, w->t->field[w->spec->field[0].field].name));
+	code->counters = 0;
+	code->ctl = w->t->counter[code->counter].enable;
+	return 0;
+}
+
+static int encode_counted(struct work *w, int socket, int n_sockets)
+{
+	const struct unc_table *t = w->t;
+	const struct unc_tbl_event *e = &t->event[w->spec->event];
+	struct unc_code *code = w->code;
+	int rc;
+
+	code->ctl = t->type[w->spec->type].enable;
+	code->exclusive = t->type[w->spec->type].exclusive;
+	code->lane = e->lane;
+	code->set = e->set;
+	if ((rc = deposit_all(w, &e->sets)) < 0)
+		return rc;
+	for (unsigned i = 0; i < w->n_umasks; i++)
+		if ((rc = deposit_all(w, &t->umask[w->umask[i]].sets)) < 0)
+			return rc;
+	if ((rc = check_uses(w)) < 0 || (rc = user_fields(w, socket, n_sockets)) < 0 ||
+	    (rc = complete(w, &e->needs, &e->defaults, NULL)) < 0)
+		return rc;
+	for (unsigned i = 0; i < w->n_umasks; i++) {
+		const struct unc_tbl_umask *u = &t->umask[w->umask[i]];
+
+		if ((rc = complete(w, &u->needs, &u->defaults, unc_tbl_str(t, u->name))) < 0)
+			return rc;
+	}
+	if ((rc = type_defaults(w)) < 0 || (rc = check_forbidden(w)) < 0)
+		return rc;
+	if (code->counters == 0)
+		return refuse(w, UNC_ERR_INVALID, "no counter can count these umasks together");
 	return 0;
 }
 
@@ -296,52 +459,24 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 				.counters = e->counters,
 				.max_inc = e->max_inc};
 	struct work w = {.t = t, .spec = spec, .code = &code, .err = err};
-	uint16_t umask[UNC_SPEC_UMASKS];
-	unsigned n;
 	int rc;
 
-	if ((rc = choose_umasks(&w, umask, &n)) < 0)
+	if ((rc = choose_umasks(&w)) < 0)
 		return rc;
-	for (unsigned i = 0; i < n; i++) {
-		const struct unc_tbl_umask *u = &t->umask[umask[i]];
+	for (unsigned i = 0; i < w.n_umasks; i++) {
+		const struct unc_tbl_umask *u = &t->umask[w.umask[i]];
 
 		if (u->counter != UNC_NONE)
 			code.counter = u->counter;
 		if (u->counters)
 			code.counters &= u->counters;
+		if (u->aggregate)
+			code.aggregate = (uint8_t)(u->aggregate - 1);
 	}
-	if (code.counter != UNC_NONE) {
-		if (spec->n_fields)
-			return refuse(&w, UNC_ERR_INVALID,
-				      "it has a counter of its own, which takes "
-				      "no field %s",
-				      unc_tbl_str(t, t->field[spec->field[0].field].name));
-		code.counters = 0;
-		code.ctl = t->counter[code.counter].enable;
+	rc = code.counter != UNC_NONE ? encode_fixed(&w) : encode_counted(&w, socket, n_sockets);
+	if (rc == 0)
 		*out = code;
-		return 0;
-	}
-	code.ctl = t->type[spec->type].enable;
-	code.exclusive = t->type[spec->type].exclusive;
-	if ((rc = deposit_all(&w, &e->sets)) < 0)
-		return rc;
-	for (unsigned i = 0; i < n; i++)
-		if ((rc = deposit_all(&w, &t->umask[umask[i]].sets)) < 0)
-			return rc;
-	if ((rc = check_uses(&w, umask, n)) < 0 || (rc = user_fields(&w, socket, n_sockets)) < 0 ||
-	    (rc = complete(&w, &e->needs, &e->defaults, NULL)) < 0)
-		return rc;
-	for (unsigned i = 0; i < n; i++) {
-		const struct unc_tbl_umask *u = &t->umask[umask[i]];
-
-		rc = complete(&w, &u->needs, &u->defaults, unc_tbl_str(t, u->name));
-		if (rc < 0)
-			return rc;
-	}
-	if (code.counters == 0)
-		return refuse(&w, UNC_ERR_INVALID, "no counter can count these umasks together");
-	*out = code;
-	return 0;
+	return rc;
 }
 
 bool unc_code_same(const struct unc_code *a, const struct unc_code *b)

@@ -80,7 +80,7 @@ const char *unc_error_name(int error)
 
 const char *unc_space_name(int space)
 {
-	static const char *const names[UNC_N_SPACES] = {"msr", "pci", "mmio"};
+	static const char *const names[UNC_N_SPACES] = {"msr", "pci", "mmio", "pmu", "perf"};
 
 	return space >= 0 && space < UNC_N_SPACES ? names[space] : "?";
 }

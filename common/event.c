@@ -137,7 +137,7 @@ static uint16_t public_type(const struct unc_table *t, const char *text, size_t 
 	return found;
 }
 
-/* "cha3" -> type and index; "cha" -> type and -1. */
+/* "cha3" -> type and index; "cha" -> type and -1; the name of a type may end in a digit itself. */
 static int parse_type(const struct unc_table *t, const char *text, char *word,
 		      struct unc_spec *spec, struct unc_error *err)
 {
@@ -147,15 +147,23 @@ static int parse_type(const struct unc_table *t, const char *text, char *word,
 	spec->type = unc_find_type(t, word);
 	if (spec->type != UNC_NONE)
 		return 0;
-	while (length && word[length - 1] >= '0' && word[length - 1] <= '9')
-		length--;
-	if (length == 0 || !word[length])
+	while (spec->type == UNC_NONE && length > 1 && word[length - 1] >= '0' &&
+	       word[length - 1] <= '9') {
+		char digit = word[--length];
+
+		word[length] = '\0';
+		spec->type = unc_find_type(t, word);
+		word[length] = digit;
+	}
+	if (spec->type == UNC_NONE) {
+		/* The sentence is about the name, not about the number. */
+		if (word[length])
+			word[length] = '\0';
 		return fail_type(t, text, word, err);
+	}
 	spec->index = unc_parse_number(word + length, &index) && index < TOO_LARGE ? (int)index
 										   : TOO_LARGE;
-	word[length] = '\0';
-	spec->type = unc_find_type(t, word);
-	return spec->type == UNC_NONE ? fail_type(t, text, word, err) : 0;
+	return 0;
 }
 
 /* An event without its type: fine if only one type has it. */
@@ -223,6 +231,10 @@ static int fail_umask(const struct unc_table *t, const struct unc_spec *spec, co
 			unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
+/* "REQUEST.RESPONSE": two umasks with a dot between them, as vendors write. */
+static int add_two_umasks(const struct unc_table *t, struct unc_spec *spec, const char *name,
+			  size_t first, struct unc_error *err);
+
 static int add_umask(const struct unc_table *t, struct unc_spec *spec, const char *name,
 		     struct unc_error *err)
 {
@@ -230,7 +242,8 @@ static int add_umask(const struct unc_table *t, struct unc_spec *spec, const cha
 	unsigned at = spec->n_umasks;
 
 	if (!find_umask(t, &t->event[spec->event], name, &umask))
-		return fail_umask(t, spec, name, err);
+		return strchr(name, '.') ? add_two_umasks(t, spec, name, strcspn(name, "."), err)
+					 : fail_umask(t, spec, name, err);
 	for (unsigned i = 0; i < spec->n_umasks; i++)
 		if (spec->umask[i] == umask)
 			return unc_fail(err, UNC_ERR_INVALID, "%s.%s: umask %s is given twice",
@@ -244,6 +257,19 @@ static int add_umask(const struct unc_table *t, struct unc_spec *spec, const cha
 	spec->umask[at] = umask;
 	spec->n_umasks++;
 	return 0;
+}
+
+static int add_two_umasks(const struct unc_table *t, struct unc_spec *spec, const char *name,
+			  size_t first, struct unc_error *err)
+{
+	char word[UNC_SPEC_MAX];
+	uint16_t umask;
+
+	snprintf(word, sizeof(word), "%.*s", (int)first, name);
+	if (!find_umask(t, &t->event[spec->event], word, &umask))
+		return fail_umask(t, spec, name, err);
+	int rc = add_umask(t, spec, word, err);
+	return rc < 0 ? rc : add_umask(t, spec, name + first + 1, err);
 }
 
 static bool in_range(const struct unc_table *t, const struct unc_range *range, uint16_t field)

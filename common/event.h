@@ -44,6 +44,8 @@ struct unc_code {
 	uint32_t max_inc;      /* largest increment per clock */
 	uint64_t ctl;
 	uint64_t exclusive;    /* other events of the unit must agree in these bits of ctl */
+	uint16_t lane;         /* as in struct unc_tbl_event */
+	uint8_t set;
 	struct unc_code_filter filter[UNC_MAX_FILTERS];
 	uint16_t n_filters;
 	bool by_socket;        /* the encoding differs from socket to socket */

@@ -85,6 +85,19 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 	}
 }
 
+/*
+ * A counter that is to carry soon: set when nothing resets it any more. A unit of its own is frozen
+ * then; on a shared one its control is not set yet.
+ */
+static int add_preload(const struct unc_table *t, struct unc_plan *plan,
+		       const struct unc_plan_unit *u, const struct unc_tbl_step *step,
+		       struct unc_error *err)
+{
+	if (!u->preloaded || step->kind != (u->shared ? UNC_STEP_CONTROLS : UNC_STEP_GO))
+		return 0;
+	return unc_plan_add(t, plan, u->instance, u->preload_reg, UNC_OP_WRITE, u->preload, err);
+}
+
 /* The steps of all units before `go`, then those after it. */
 static int plan_steps(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
 		      bool start, struct unc_plan *out, struct unc_error *err)
@@ -106,13 +119,41 @@ static int plan_steps(const struct unc_table *t, const struct unc_plan_unit *uni
 			for (uint32_t k = 0; k < steps->n && rc == 0; k++) {
 				const struct unc_tbl_step *step = &t->step[steps->first + k];
 
-				if (behind == (after == 1))
+				if (start && behind == (after == 1))
+					rc = add_preload(t, out, &units[i], step, err);
+				if (rc == 0 && behind == (after == 1))
 					rc = add_step(t, out, &units[i], step, err);
 				behind |= step->kind == UNC_STEP_GO;
 			}
 		}
 		if (!after)
 			out->go = out->n;
+	}
+	if (rc < 0)
+		unc_plan_free(out);
+	return rc;
+}
+
+int unc_plan_freeze(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
+		    bool freeze, struct unc_plan *out, struct unc_error *err)
+{
+	int rc = 0;
+
+	*out = (struct unc_plan){0};
+	for (size_t i = 0; i < n; i++) {
+		const struct unc_tbl_type *type = &t->type[units[i].instance->type];
+		const struct unc_range *steps = freeze ? &type->steps_stop : &type->steps_start;
+		bool behind = false;
+
+		if (units[i].shared || units[i].n_controls == 0)
+			continue;
+		for (uint32_t k = 0; k < steps->n && rc == 0; k++) {
+			const struct unc_tbl_step *step = &t->step[steps->first + k];
+
+			if (step->kind == UNC_STEP_WRITE && behind != freeze)
+				rc = add_step(t, out, &units[i], step, err);
+			behind |= step->kind == UNC_STEP_GO;
+		}
 	}
 	if (rc < 0)
 		unc_plan_free(out);

@@ -26,6 +26,9 @@ struct unc_plan_unit {
 	struct unc_setting filter[UNC_PLAN_SETTINGS];
 	uint16_t counter[UNC_PLAN_SETTINGS]; /* counter registers in use */
 	size_t n_controls, n_filters, n_counters;
+	bool preloaded;        /* a counter starts at a value other than 0 */
+	uint16_t preload_reg;
+	uint64_t preload;
 	bool shared;   /* somebody else counts on this unit: no freeze, no reset */
 	bool stranger; /* and he is no session of ours */
 };
@@ -46,6 +49,9 @@ int unc_plan_start(const struct unc_table *, const struct unc_plan_unit *units, 
 		   struct unc_plan *out, struct unc_error *err);
 int unc_plan_stop(const struct unc_table *, const struct unc_plan_unit *units, size_t n,
 		  struct unc_plan *out, struct unc_error *err);
+/* The steps of starting or stopping that freeze units and let them go on, those shared left out. */
+int unc_plan_freeze(const struct unc_table *, const struct unc_plan_unit *units, size_t n, bool freeze,
+		    struct unc_plan *out, struct unc_error *err);
 /* Appends one operation. */
 int unc_plan_add(const struct unc_table *, struct unc_plan *, const struct unc_instance *,
 		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err);

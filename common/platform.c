@@ -228,7 +228,7 @@ static int nominal_units(struct unc_platform *p, struct unc_error *err)
 	for (unsigned i = 0; i < t->n_type; i++) {
 		unsigned count = unc_type_instances(t, i) ? unc_type_instances(t, i) : 1;
 
-		for (unsigned k = 0; k < count; k++)
+		for (unsigned k = 0; !t->type[i].pool && k < count; k++)
 			unc_instance_nominal(t, i, k, &p->instances.unit[p->instances.n++]);
 	}
 	return 0;

@@ -31,6 +31,7 @@ struct unc_platform {
 	pthread_mutex_t program; /* held by who looks at controls until he has set them; of claim */
 	struct unc_claim *claim;
 	size_t n_claims;
+	bool sampled[UNC_MAX_SOCKETS]; /* a session freezes the socket at overflows; of program */
 	/* descriptors (describe.c) */
 	struct unc_cpu cpu;
 	int models[8];

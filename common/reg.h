@@ -5,11 +5,19 @@
 
 #include <stdint.h>
 
-enum unc_space { UNC_SPACE_MSR, UNC_SPACE_PCI, UNC_SPACE_MMIO, UNC_N_SPACES };
+enum unc_space {
+	UNC_SPACE_MSR,
+	UNC_SPACE_PCI,
+	UNC_SPACE_MMIO,
+	UNC_SPACE_PMU,  /* the monitor of an Itanium's hardware thread */
+	UNC_SPACE_PERF, /* counters that the kernel hands out: perf_event_open */
+	UNC_N_SPACES
+};
 
 /*
  * address: MSR: the number. MMIO: the physical address. PCI: see UNC_PCI().
- * target:  MSR: the CPU to access it on. Others: 0.
+ *          PMU: UNC_PMU_*. PERF: the type of the events in 63:32, UNC_PERF_* in 31:0.
+ * target:  MSR, PMU, PERF: the CPU to access it on. Others: 0.
  * width:   bits, 32 or 64. A 64-bit PCI register is two dwords, low half first
  *          in the address space.
  */
@@ -31,6 +39,11 @@ struct unc_reg {
 #define UNC_PCI_FUNCTION(a) ((a) & ~(uint64_t)0xfff)
 #define UNC_DEVFN(device, function) (((unsigned)(device) << 3) | (unsigned)(function))
 
+enum { UNC_PMU_PMC = 0x0, UNC_PMU_PMD = 0x100, UNC_PMU_IBR = 0x200, UNC_PMU_DBR = 0x300 };
+/* Event i: its config; UNC_PERF_COUNT + i: what it has counted; UNC_PERF_EXTRA + EVENT: config1
+ * of events whose config has this low byte. */
+enum { UNC_PERF_CONFIG = 0x0, UNC_PERF_COUNT = 0x10, UNC_PERF_EXTRA = 0x100 };
+
 enum unc_op_kind { UNC_OP_READ, UNC_OP_WRITE };
 
 /*
@@ -49,6 +62,6 @@ struct unc_reg_op {
 	} handle;
 };
 
-const char *unc_space_name(int space); /* "msr", "pci", "mmio" */
+const char *unc_space_name(int space); /* "msr", "pci", "mmio", "pmu", "perf" */
 
 #endif

@@ -10,7 +10,8 @@ enum { UNC_MAX_CODES = 64 }; /* events on one unit at a time */
 enum unc_conflict_kind {
 	UNC_CONFLICT_COUNTER, /* no counter left among those allowed */
 	UNC_CONFLICT_FILTER,  /* the same filter bits with other values */
-	UNC_CONFLICT_KIND     /* the unit counts the one kind of event or the other */
+	UNC_CONFLICT_KIND,    /* the unit counts the one kind of event or the other */
+	UNC_CONFLICT_SET      /* counters that go together count events of one set, with one umask */
 };
 
 struct unc_conflict {
@@ -24,10 +25,10 @@ struct unc_conflict {
  * busy: counters that may not be used. counter[i]: the number, or 0 for fixed ones.
  * Returns 0, or UNC_ERR_CONFLICT with *conflict filled.
  */
-int unc_schedule(const struct unc_code *const *code, size_t n, uint32_t busy, uint8_t *counter,
-		 struct unc_conflict *conflict);
+int unc_schedule(const struct unc_table *, const struct unc_code *const *code, size_t n, uint32_t busy,
+		 uint8_t *counter, struct unc_conflict *conflict);
 
 /* Passes that n events need when each unit type has one unit, all idle; at least 1 if n > 0. */
-int unc_schedule_passes(const struct unc_code *code, size_t n);
+int unc_schedule_passes(const struct unc_table *, const struct unc_code *code, size_t n);
 
 #endif

@@ -30,6 +30,7 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 		s->head[i] = UNC_END;
 	s->platform = p;
 	s->flags = flags;
+	s->sampled = -1;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -86,6 +87,7 @@ int unc_session_clear(struct unc_session *s)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
 	roll_back(s, (struct checkpoint){0});
 	s->started = false;
+	s->sampled = -1;
 	return 0;
 }
 
@@ -155,9 +157,11 @@ static const char *type_name(const struct unc_session *s, unsigned type)
 	return unc_tbl_str(s->platform->table, s->platform->table->type[type].name);
 }
 
-static bool selected(const struct unc_spec *spec, const struct unc_instance *u)
+static bool selected(const struct unc_session *s, const struct unc_spec *spec,
+		     const struct unc_instance *u)
 {
-	return u->type == spec->type && (spec->index < 0 || spec->index == u->index) &&
+	return u->type == unc_type_pool(s->platform->table, spec->type) &&
+	       (spec->index < 0 || spec->index == u->index) &&
 	       (spec->socket < 0 || spec->socket == u->socket);
 }
 
@@ -224,6 +228,11 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 		return unc_fail(&s->error, UNC_ERR_CONFLICT,
 				"%s and %s need different values in %s of %s", one, two,
 				unc_tbl_str(t, t->reg[c->reg].name), type);
+	if (c->kind == UNC_CONFLICT_SET)
+		return unc_fail(&s->error, UNC_ERR_CONFLICT,
+				"%s and %s are of two sets, or have two umasks, of which %s counts "
+				"one at a time",
+				one, two, type);
 	if (c->kind == UNC_CONFLICT_KIND)
 		return unc_fail(&s->error, UNC_ERR_CONFLICT,
 				"%s and %s are of two kinds of which %s counts one at a time", one,
@@ -258,7 +267,7 @@ static int check_instance(struct unc_session *s, uint32_t instance, unsigned pas
 	}
 	for (size_t i = 0; i < n; i++)
 		code[i] = &s->slot[slots[i]].code;
-	if (unc_schedule(code, n, 0, counter, &conflict) == 0)
+	if (unc_schedule(s->platform->table, code, n, 0, counter, &conflict) == 0)
 		return 0;
 	return fail_conflict(s, &conflict, slots);
 }
@@ -287,6 +296,26 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 	return check_instance(s, instance, pass);
 }
 
+/*
+ * Of units that see the same, one counts: one of the machine, or of each socket (with the units
+ * that share it). *group tells the one that was chosen, -1 before. A unit that the user names
+ * counts.
+ */
+static bool needless(const struct unc_session *s, const struct unc_spec *spec, int aggregate,
+		     const struct unc_instance *u, int *group)
+{
+	unsigned share = s->platform->table->type[u->type].share;
+	int socket = *group < 0 ? -1 : *group >> 16;
+	int own = u->socket << 16 | u->index / (int)(share ? share : 1);
+
+	if (spec->index >= 0 ||
+	    (aggregate != UNC_AGGREGATE_ONE && aggregate != UNC_AGGREGATE_SOCKET))
+		return false;
+	if (*group < 0 || (aggregate == UNC_AGGREGATE_SOCKET && socket != u->socket))
+		*group = own;
+	return *group != own;
+}
+
 /* An event on its units in one pass. On error the caller rolls back. */
 static int add_measure(struct unc_session *s, const struct unc_spec *spec, unsigned pass,
 		       int aggregate, uint32_t *out)
@@ -296,7 +325,7 @@ static int add_measure(struct unc_session *s, const struct unc_spec *spec, unsig
 	const char *reason = NULL;
 	unsigned left_out = 0;
 	struct unc_code code;
-	int rc, encoded_for = -1;
+	int rc, encoded_for = -1, group = -1;
 
 	if (unc_spec_format(p->table, spec, name, sizeof(name)) < 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID, "the canonical text is too long");
@@ -309,7 +338,7 @@ static int add_measure(struct unc_session *s, const struct unc_spec *spec, unsig
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 
-		if (!selected(spec, u))
+		if (!selected(s, spec, u))
 			continue;
 		if (encoded_for < 0 || (code.by_socket && encoded_for != u->socket)) {
 			rc = unc_spec_encode(p->table, spec, u->socket, unc_platform_nodes(p),
@@ -326,6 +355,8 @@ static int add_measure(struct unc_session *s, const struct unc_spec *spec, unsig
 			left_out++;
 			continue;
 		}
+		if (needless(s, spec, m->aggregate, u, &group))
+			continue;
 		rc = add_slot(s, (uint32_t)i, pass, &code, *out, &m->slot[m->n_slots]);
 		if (rc < 0)
 			return rc;

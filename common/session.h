@@ -7,7 +7,8 @@
  *   slot     one counter of one unit in one pass; equal ones are shared
  *   pass     what is counted at the same time
  *
- * session.c adds items, session_run.c programs and stops, session_read.c reads.
+ * session.c adds items, session_run.c programs and stops, session_read.c reads, session_sample.c
+ * ends intervals at overflows.
  */
 #ifndef UNC_SESSION_H
 #define UNC_SESSION_H
@@ -19,7 +20,7 @@
 #include "plan.h"
 #include "platform.h"
 
-enum { UNC_END = -1, UNC_MEASURE_MEAN = UNC_AGGREGATE_ONE + 1 };
+enum { UNC_END = -1, UNC_MEASURE_MEAN = UNC_AGGREGATE_SOCKET + 1 };
 
 struct unc_slot {
 	struct unc_code code;
@@ -76,6 +77,11 @@ struct unc_session {
 	double *scratch;    /* one value for each reference of the largest formula */
 	size_t n_scratch;
 
+	/* sampling */
+	int sampled;         /* item, -1: none */
+	uint64_t every;      /* counts */
+	struct unc_sample *sample; /* while running */
+
 	/* while running */
 	pthread_mutex_t lock;
 	bool started, running;
@@ -106,6 +112,19 @@ void unc_session_end_interval(struct unc_session *);
 void unc_session_forget(struct unc_session *); /* all that was counted */
 int unc_session_watch(struct unc_session *, struct unc_error *err);
 void unc_session_unwatch(struct unc_session *);
+
+/* session_sample.c. The first comes after the units are prepared and may change their settings;
+ * the next right before they are programmed; the last when they are unprogrammed. */
+int unc_sample_prepare(struct unc_session *, struct unc_error *err);
+int unc_sample_begin(struct unc_session *, struct unc_error *err);
+void unc_sample_base(struct unc_session *); /* the sampled counters count from where they were set */
+void unc_sample_end(struct unc_session *);
+
+/* Runs operations; a failed one is a sentence. */
+int unc_session_run(struct unc_session *, struct unc_reg_op *op, size_t n, const char *what,
+		    struct unc_error *err);
+/* What `item` has counted. The lock is held. */
+void unc_session_value(struct unc_session *, const struct unc_item *item, struct unc_value *v);
 
 /* Counter register and width of a slot, once a programmable one has been assigned. */
 uint16_t unc_slot_register(const struct unc_table *, const struct unc_slot *, unsigned counter);

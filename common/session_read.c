@@ -55,8 +55,6 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 		const struct unc_slot *slot = &s->slot[m->slot[i]];
 		uint64_t value = interval ? slot->delta : slot->total;
 
-		if (m->aggregate == UNC_AGGREGATE_ONE && i > 0)
-			break;
 		sum += value;
 		max = value > max ? value : max;
 	}
@@ -100,7 +98,7 @@ static bool all_measured(const struct unc_session *s, const struct unc_item *ite
 	return true;
 }
 
-static void item_value(struct unc_session *s, const struct unc_item *item, struct unc_value *v)
+void unc_session_value(struct unc_session *s, const struct unc_item *item, struct unc_value *v)
 {
 	*v = (struct unc_value){0};
 	if (!all_measured(s, item))
@@ -144,7 +142,7 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
 	s->final = !s->running;
 	for (size_t i = 0; rc == 0 && i < n && i < s->n_items; i++)
-		item_value(s, &s->item[i], &values[i]);
+		unc_session_value(s, &s->item[i], &values[i]);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }

@@ -15,7 +15,7 @@ uint16_t unc_slot_register(const struct unc_table *t, const struct unc_slot *slo
 {
 	if (slot->code.counter != UNC_NONE)
 		return t->counter[slot->code.counter].ctr;
-	return (uint16_t)(t->type[slot->code.type].first_ctr + counter);
+	return unc_type_ctr(&t->type[slot->code.type], counter);
 }
 
 unsigned unc_slot_width(const struct unc_table *t, const struct unc_slot *slot)
@@ -49,7 +49,7 @@ static size_t slots_of(const struct unc_session *s, uint32_t instance, uint32_t 
 
 /* ---- what is there */
 
-enum { MAX_REGS = 64 }; /* of a unit type */
+enum { MAX_REGS = 96 }; /* of a unit type */
 
 /* Registers of a unit as they are before we touch it. */
 struct found {
@@ -116,7 +116,7 @@ static uint32_t busy_counters(const struct unc_tbl_type *type, const struct foun
 {
 	uint32_t busy = 0;
 
-	for (unsigned i = 0; i < type->n_counters; i++)
+	for (unsigned i = type->first; i < type->first + type->n_counters; i++)
 		if (found->ctl[i] & type->active)
 			busy |= (uint32_t)1 << i;
 	return busy;
@@ -140,8 +140,8 @@ static int fail_busy(struct unc_session *s, const struct unc_instance *u,
 	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
 
 	name_unit(s, u, unit, sizeof(unit));
-	for (unsigned i = 0; i < type->n_counters; i++) {
-		bool own = unc_claimed(s->platform, u, (uint16_t)(type->first_ctl + i));
+	for (unsigned i = type->first; i < type->first + type->n_counters; i++) {
+		bool own = unc_claimed(s->platform, u, unc_type_ctl(type, i));
 
 		if ((slot->code.counters >> i & 1) && (found->ctl[i] & type->active))
 			return unc_fail(err, UNC_ERR_BUSY,
@@ -190,6 +190,12 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 		int rc;
 
 		name_unit(s, u->instance, unit, sizeof(unit));
+		if (was & t->reg[f->reg].busy)
+			return unc_fail(err, UNC_ERR_BUSY,
+					"%s: %s of %s is in use by somebody else (0x%llx)",
+					s->measure[slot->name].name,
+					unc_tbl_str(t, t->reg[f->reg].name), unit,
+					(unsigned long long)was);
 		if (!may_set(s, u, f, was))
 			return unc_fail(
 				err, UNC_ERR_BUSY,
@@ -200,7 +206,9 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 			k++;
 		if (k == u->n_filters) {
 			rc = put_setting(u->filter, &u->n_filters, f->reg,
-					 u->shared ? was & t->reg[f->reg].write_mask : 0, was, err);
+					 u->shared ? was & t->reg[f->reg].write_mask
+						   : t->reg[f->reg].base,
+					 was, err);
 			if (rc < 0)
 				return rc;
 		}
@@ -221,7 +229,7 @@ static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_s
 	if (u->n_counters < UNC_PLAN_SETTINGS)
 		u->counter[u->n_counters++] = slot->ctr;
 	if (slot->code.counter == UNC_NONE) {
-		rc = put_setting(u->control, &u->n_controls, (uint16_t)(type->first_ctl + counter),
+		rc = put_setting(u->control, &u->n_controls, unc_type_ctl(type, counter),
 				 slot->code.ctl, found->ctl[counter], err);
 	} else if (t->counter[slot->code.counter].ctl != UNC_NONE) {
 		const struct unc_tbl_counter *c = &t->counter[slot->code.counter];
@@ -250,10 +258,9 @@ static void find_others(const struct unc_session *s, struct unc_plan_unit *u, ui
 
 	u->shared = busy != 0;
 	u->stranger = false;
-	for (unsigned i = 0; i < type->n_counters; i++)
+	for (unsigned i = type->first; i < type->first + type->n_counters; i++)
 		if (busy >> i & 1)
-			u->stranger |=
-				!unc_claimed(p, u->instance, (uint16_t)(type->first_ctl + i));
+			u->stranger |= !unc_claimed(p, u->instance, unc_type_ctl(type, i));
 	for (uint32_t i = 0; i < type->counters.n; i++) {
 		const struct unc_tbl_counter *c = &p->table->counter[type->counters.first + i];
 
@@ -285,7 +292,7 @@ static int prepare_unit(struct unc_session *s, uint32_t instance, struct unc_pla
 	find_others(s, u, busy, &found);
 	for (size_t i = 0; i < n; i++)
 		code[i] = &s->slot[slots[i]].code;
-	if (unc_schedule(code, n, busy, counter, &conflict) < 0)
+	if (unc_schedule(t, code, n, busy, counter, &conflict) < 0)
 		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], &found, err);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = set_slot(s, u, &s->slot[slots[i]], counter[i], &found, err);
@@ -359,13 +366,21 @@ static int prepare_reads(struct unc_session *s, struct unc_error *err)
 
 /* ---- running plans */
 
-static int run(struct unc_session *s, struct unc_reg_op *op, size_t n, const char *what,
-	       struct unc_error *err)
+int unc_session_run(struct unc_session *s, struct unc_reg_op *op, size_t n, const char *what,
+		    struct unc_error *err)
 {
-	if (n && unc_access_run(s->platform->access, op, n) < 0)
-		return unc_fail(err, UNC_ERR_IO, "%s failed: a register could not be accessed",
+	int code = UNC_ERR_IO;
+
+	if (n == 0 || unc_access_run(s->platform->access, op, n) == 0)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (op[i].error == UNC_ERR_BUSY || op[i].error == UNC_ERR_PERMISSION)
+			code = op[i].error;
+	if (code == UNC_ERR_BUSY)
+		return unc_fail(err, code,
+				"%s failed: the kernel has no counter left for one of the events",
 				what);
-	return 0;
+	return unc_fail(err, code, "%s failed: a register could not be accessed", what);
 }
 
 /* Somebody may have come to a unit that was ours alone: then it is not to be frozen. */
@@ -421,13 +436,15 @@ static int unprogram(struct unc_session *s, struct unc_error *err)
 		return rc;
 	}
 	if (rc == 0 && plan.go)
-		first = also(first, run(s, plan.op, plan.go, "stopping", first ? NULL : err));
+		first = also(first,
+			     unc_session_run(s, plan.op, plan.go, "stopping", first ? NULL : err));
 	/* Frozen where they may be: this is the last look. */
 	if (rc == 0 && s->n_reads)
 		first = also(first, unc_session_look(s, first ? NULL : err));
 	if (rc == 0 && plan.n > plan.go)
-		first = also(first, run(s, plan.op + plan.go, plan.n - plan.go, "stopping",
-					first ? NULL : err));
+		first = also(first, unc_session_run(s, plan.op + plan.go, plan.n - plan.go,
+						    "stopping", first ? NULL : err));
+	unc_sample_end(s);
 	unc_claim_release(s->platform, s->unit, s->n_units);
 	unc_plan_free(&plan);
 	return first;
@@ -448,6 +465,8 @@ static int program(struct unc_session *s, bool *touched, struct unc_error *err)
 
 	*touched = false;
 	if (rc == 0)
+		rc = unc_sample_prepare(s, err);
+	if (rc == 0)
 		rc = prepare_reads(s, err);
 	if (rc < 0)
 		return rc;
@@ -459,8 +478,10 @@ static int program(struct unc_session *s, bool *touched, struct unc_error *err)
 		rc = unc_claim(s->platform, s->unit, s->n_units, err);
 	if (rc == 0) {
 		*touched = true;
-		rc = run(s, plan.op, plan.n, "programming the counters", err);
+		rc = unc_sample_begin(s, err);
 	}
+	if (rc == 0)
+		rc = unc_session_run(s, plan.op, plan.n, "programming the counters", err);
 	unc_plan_free(&plan);
 	return rc;
 }
@@ -473,9 +494,11 @@ static int take_base(struct unc_session *s, struct unc_error *err)
 
 	s->interval_ended = false;
 	unc_platform_now(s->platform, &s->since_ns, &tsc);
-	rc = run(s, s->read, s->n_reads, "reading the counters", err);
+	rc = unc_session_run(s, s->read, s->n_reads, "reading the counters", err);
 	for (size_t i = 0; i < s->n_reads && rc == 0; i++)
 		s->slot[s->read_slot[i]].last = s->read[i].value;
+	if (rc == 0)
+		unc_sample_base(s);
 	return rc;
 }
 
@@ -493,6 +516,8 @@ int unc_session_program(struct unc_session *s, struct unc_error *err)
 	if (rc < 0 && touched) {
 		s->n_reads = 0;
 		unc_session_unprogram(s, NULL);
+	} else if (rc < 0) {
+		unc_sample_end(s);
 	}
 	return rc;
 }
@@ -608,6 +633,8 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	if (!s->running) {
 		s->now = 0;
 		rc = prepare_units(s, &s->error);
+		if (rc == 0 && s->platform->access)
+			rc = unc_sample_prepare(s, &s->error);
 	}
 	if (rc == 0 && phase == UNC_PHASE_READ) {
 		slot = calloc(s->n_slots + 1, sizeof(*slot));
@@ -623,5 +650,7 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 		rc = walk(s, &plan, fn, user);
 	unc_plan_free(&plan);
 	s->now = now;
+	if (!s->running)
+		unc_sample_end(s);
 	return rc;
 }

@@ -109,7 +109,8 @@ static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *er
 			 name);
 		if (strlen(name) != length || strncmp(name, value, length) != 0)
 			continue;
-		*hidden = (struct sim_hidden){.type = (uint16_t)i, .part = -1};
+		*hidden = (struct sim_hidden){.type = (uint16_t)unc_type_pool(table, (unsigned)i),
+					      .part = -1};
 		for (uint32_t p = 1; p < type->parts.n && value[length]; p++)
 			if (strcmp(value + length + 1, unc_tbl_str(table, part[p].name)) == 0)
 				hidden->part = (int)p;
@@ -276,12 +277,22 @@ void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 				     .n_sockets = sim->options.sockets};
 	snprintf(out->model_name, sizeof(out->model_name), "%s",
 		 unc_tbl_str(sim->table, machine->title));
+	int cpus = unc_sim_cpus(sim);
 	for (int i = 0; i < sim->options.sockets; i++)
 		out->socket[i] = (struct unc_socket){.package = i,
-						     .cpu = i * machine->cores,
+						     .cpu = i * cpus,
 						     .cores = machine->cores,
-						     .cpus = machine->cores,
-						     .dies = 1};
+						     .cpus = cpus,
+						     .dies = 1,
+						     .first = i * cpus};
+	for (int i = 0; i < cpus * sim->options.sockets && i < UNC_MAX_CPUS; i++)
+		out->order[i] = (uint16_t)i;
+}
+
+int unc_sim_cpus(const struct unc_sim *sim)
+{
+	return sim->table->machine.cores *
+	       (sim->table->machine.threads ? sim->table->machine.threads : 1);
 }
 
 struct unc_bus *unc_sim_bus(struct unc_sim *sim)
@@ -320,7 +331,7 @@ void *unc_sim_find(struct unc_sim *sim, const struct unc_reg *reg)
 	struct unc_reg place = *reg;
 
 	if (reg->space == UNC_SPACE_MSR)
-		place.target = reg->target / sim->table->machine.cores;
+		place.target = reg->target / (unsigned)unc_sim_cpus(sim);
 	return unc_sim_at(sim, &place);
 }
 
@@ -328,6 +339,7 @@ void unc_sim_run(struct unc_sim *sim, struct unc_reg_op *ops, size_t n)
 {
 	pthread_mutex_lock(&sim->lock);
 	uint64_t now = uptime(sim); /* under the lock: time does not run backwards */
+	unc_sim_overflows(sim, now);
 	for (size_t i = 0; i < n; i++) {
 		if (ops[i].kind == UNC_OP_READ)
 			ops[i].value = unc_sim_reg_read(ops[i].handle.sim, now);

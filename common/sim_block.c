@@ -5,8 +5,11 @@
  * Unit control: frz (where frz_en exists only together with it) stops the counters of the
  * block, rst_ctrl clears its controls, the fixed one included, rst_ctrs its counters. Blocks
  * without unit control, and free-running counters, never stop. A counter counts while its
- * control has the enable bits of the type; where the type has none, while any of the bits that
- * mark it as used is set. Filters keep what they hold through all resets.
+ * control has the enable bits of the type and any of those that mark it as used; where unit
+ * control has enables of its own (en_pc, en_fc), while its bit there is set too. Filters keep what
+ * they hold through all resets. A register that is defined only while the unit is frozen reads
+ * as poison while it is not. An event of a lane counts only where the lane's lead counts one of
+ * the same set: else that is a violation.
  */
 #include <string.h>
 
@@ -33,27 +36,27 @@ static uint64_t value_of(const struct sim_counter *counter, uint64_t now)
 	return (counter->base + gained(counter, now, NULL)) & ones(counter->width);
 }
 
-static struct sim_reg *status_of(const struct sim_block *block)
+struct sim_reg *unc_sim_status(const struct sim_block *block)
 {
 	const struct unc_tbl_type *type = block->type->row;
+	uint16_t status = type->overflow.known ? type->overflow.status : type->status;
 
-	return type->status == UNC_NONE ? NULL : &block->reg[type->status - type->regs.first];
+	return status == UNC_NONE ? NULL : &block->reg[status - type->regs.first];
 }
 
-/* Brings a counter up to date; a carry out of its top bit is noted in the unit status. */
+/* Brings a counter up to date. */
 static void settle(struct sim_block *block, struct sim_counter *counter, uint64_t now)
 {
 	uint64_t room = ones(counter->width) - counter->base;
 	uint64_t gain = gained(counter, now, &counter->fraction);
-	struct sim_reg *status = status_of(block);
 
-	if (gain > room && status && !counter->row)
-		status->value |= (uint64_t)1 << counter->number;
+	if (gain > room)
+		unc_sim_carried(block, counter);
 	counter->base = (counter->base + gain) & ones(counter->width);
 	counter->since = now;
 }
 
-static void settle_all(struct sim_block *block, uint64_t now)
+void unc_sim_settle(struct sim_block *block, uint64_t now)
 {
 	for (size_t i = 0; i < block->n_counters; i++)
 		settle(block, &block->counter[i], now);
@@ -66,26 +69,83 @@ static void set_counter(struct sim_counter *counter, uint64_t value, uint64_t no
 	counter->since = now;
 }
 
+/* Whether unit control lets a counter count. */
+static bool enabled_by_unit(const struct sim_block *block, const struct sim_counter *counter)
+{
+	const struct sim_type *type = block->type;
+	const struct unc_tbl_field *field = counter->row ? type->en_fc : type->en_pc;
+
+	if (!field)
+		return true;
+	uint64_t bits =
+		block->reg[type->row->unit_ctl - type->row->regs.first].value >> field->lo[0];
+	return bits >> (counter->row ? 0 : counter->number) & 1;
+}
+
 bool unc_sim_enabled(const struct sim_block *block, const struct sim_counter *counter)
 {
 	const struct unc_tbl_type *type = block->type->row;
+	uint64_t ctl = counter->ctl ? counter->ctl->value : 0;
 
 	if (!counter->ctl)
 		return true;
+	if (!enabled_by_unit(block, counter))
+		return false;
 	if (counter->row)
-		return (counter->ctl->value & counter->row->enable) == counter->row->enable;
-	if (type->enable)
-		return (counter->ctl->value & type->enable) == type->enable;
-	return (counter->ctl->value & type->active) != 0;
+		return (ctl & counter->row->enable) == counter->row->enable;
+	return (ctl & type->enable) == type->enable && (ctl & type->active);
 }
 
-/* Sets the speed of all counters of a settled block. */
-static void run(struct sim_block *block)
+/* The event that a control selects; NULL if it is no event of a lane. */
+static const struct unc_tbl_event *laned_event(const struct sim_block *block, uint64_t ctl)
 {
+	const struct unc_table *table = block->sim->table;
+	const struct unc_tbl_type *type = block->type->row;
+	uint64_t code = unc_sim_field_get(&table->field[type->f_event], ctl);
+
+	for (size_t i = 0; i < table->n_event; i++)
+		if (table->event[i].lane && table->event[i].code == code &&
+		    unc_type_pool(table, table->event[i].type) == block->type->number)
+			return &table->event[i];
+	return NULL;
+}
+
+/* Whether the lead of the counter's lane counts an event of the same set. */
+static bool led(const struct sim_block *block, const struct sim_counter *counter)
+{
+	const struct unc_table *table = block->sim->table;
+	const struct unc_tbl_event *event = laned_event(block, counter->ctl->value);
+	const struct unc_range *lanes = &block->type->row->lanes;
+
+	for (uint32_t i = 0; event && i < lanes->n; i++) {
+		const struct unc_tbl_lane *lane = &table->lane[lanes->first + i];
+		const struct sim_counter *lead =
+			&block->counter[lane->lead - block->type->row->first];
+
+		if (lane->name != table->lane[event->lane - 1].name ||
+		    !(lane->counters >> counter->number & 1))
+			continue;
+		const struct unc_tbl_event *first = laned_event(block, lead->ctl->value);
+		return unc_sim_enabled(block, lead) && first && first->lane == event->lane &&
+		       first->set == event->set &&
+		       !((lead->ctl->value ^ counter->ctl->value) & lane->same);
+	}
+	return true;
+}
+
+void unc_sim_block_run(struct sim_block *block)
+{
+	bool frozen = block->frozen || block->sim->frozen[block->socket];
+
 	for (size_t i = 0; i < block->n_counters; i++) {
 		struct sim_counter *counter = &block->counter[i];
-		bool counting = unc_sim_enabled(block, counter) && !(block->frozen && counter->ctl);
+		bool counting = unc_sim_enabled(block, counter) && !(frozen && counter->ctl);
 
+		if (counting && counter->ctl && !counter->row && block->type->row->lanes.n &&
+		    !led(block, counter)) {
+			unc_sim_violation(counter->ctl, "its lane is led by no event of its set");
+			counting = false;
+		}
 		counter->rate = counting ? counter->selected * 1e-9 : 0;
 	}
 }
@@ -167,6 +227,21 @@ static uint64_t accepted(const struct sim_reg *reg, uint64_t value)
 	return value & mask;
 }
 
+/* What a register that is neither a control nor a counter holds after a write. */
+static void write_other(struct sim_reg *reg, uint64_t value)
+{
+	struct sim_block *block = reg->block;
+	const struct unc_tbl_type *type = block->type->row;
+	struct sim_reg *status = unc_sim_status(block);
+
+	reg->value = reg->row->flags & UNC_REG_W1C ? reg->value & ~value : value;
+	if (type->overflow.known && status && type->overflow.clear != UNC_NONE &&
+	    reg == &block->reg[type->overflow.clear - type->regs.first] && reg != status)
+		status->value &= ~value;
+	if (reg->row->role == UNC_ROLE_OTHER)
+		select_all(block);
+}
+
 void unc_sim_reg_write(struct sim_reg *reg, uint64_t value, uint64_t now)
 {
 	struct sim_block *block = reg->block;
@@ -174,7 +249,7 @@ void unc_sim_reg_write(struct sim_reg *reg, uint64_t value, uint64_t now)
 	value = accepted(reg, value);
 	if ((reg->row->flags & UNC_REG_RO) || !reg->row->write_mask)
 		return;
-	settle_all(block, now);
+	unc_sim_settle(block, now);
 	switch (reg->row->role) {
 	case UNC_ROLE_UNIT_CTL:
 		write_unit_ctl(reg, value, now);
@@ -190,28 +265,53 @@ void unc_sim_reg_write(struct sim_reg *reg, uint64_t value, uint64_t now)
 			set_counter(reg->counter, value, now);
 		break;
 	default:
-		reg->value = reg->row->flags & UNC_REG_W1C ? reg->value & ~value : value;
-		if (reg->row->role == UNC_ROLE_OTHER)
-			select_all(block);
+		write_other(reg, value);
 	}
-	run(block);
+	unc_sim_block_run(block);
+	unc_sim_freeze_socket(block, reg, value, now);
+}
+
+/* A counter of fewer bits than its register may repeat its top bit. */
+static uint64_t extended(const struct sim_reg *reg, uint64_t value)
+{
+	unsigned width = reg->counter->width;
+
+	if ((reg->row->flags & UNC_REG_SEXT) && (value >> (width - 1) & 1))
+		value |= ~ones(width);
+	return value;
 }
 
 uint64_t unc_sim_reg_read(struct sim_reg *reg, uint64_t now)
 {
+	static const uint64_t poison = 0xDEADDEADDEADDEAD;
+	struct sim_block *block = reg->block;
+
 	if (reg->row->flags & UNC_REG_WO) {
 		unc_sim_violation(reg, "is write-only and was read");
 		return 0;
 	}
+	if ((reg->row->flags & UNC_REG_FROZEN) && !block->frozen)
+		return poison;
 	if (reg->counter && reg->counter->ctr == reg)
-		return value_of(reg->counter, now);
-	if (reg->row->role == UNC_ROLE_STATUS)
-		settle_all(reg->block, now);
+		return extended(reg, value_of(reg->counter, now));
+	if (reg == unc_sim_status(block))
+		unc_sim_settle(block, now);
+	for (unsigned i = 0; i < block->type->row->n_global; i++)
+		if (reg ==
+		    &block->reg[block->type->row->global_status[i] - block->type->row->regs.first])
+			unc_sim_settle_socket(block->sim, block->socket, now);
 	return reg->value;
 }
 
 void unc_sim_block_init(struct sim_block *block)
 {
+	const struct unc_tbl_type *type = block->type->row;
+
+	block->position = type->overflow.known && type->overflow.global >= 0
+				  ? (int16_t)(type->overflow.global + block->index)
+				  : -1;
+	for (uint32_t i = 0; i < type->regs.n; i++)
+		block->reg[i].value = block->reg[i].row->base;
 	for (size_t i = 0; i < block->n_counters; i++) {
 		struct sim_counter *counter = &block->counter[i];
 
@@ -219,5 +319,5 @@ void unc_sim_block_init(struct sim_block *block)
 			counter->base = ones(counter->width) - 999999;
 		unc_sim_select(block, counter);
 	}
-	run(block);
+	unc_sim_block_run(block);
 }

@@ -74,8 +74,26 @@ static void type_field(const struct unc_table *table, struct sim_type *type,
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if ((known[i].unit ? of_unit : of_ctl) && unc_same(name, known[i].name))
 			*known[i].mask |= unc_sim_field_mask(field);
+	if (unc_same(name, "frz_all") || unc_same(name, "unfrz_all")) {
+		*(unc_same(name, "frz_all") ? &type->frz_all : &type->unfrz_all) =
+			unc_sim_field_mask(field);
+		type->frz_all_reg = field->reg[0];
+	}
+	if (of_unit && unc_same(name, "en_pc"))
+		type->en_pc = field;
+	if (of_unit && unc_same(name, "en_fc"))
+		type->en_fc = field;
 	if (!of_ctl)
 		return;
+	if (unc_same(name, "mesi")) {
+		type->mesi = field;
+		type->modifiers |= unc_sim_field_mask(field);
+	}
+	if (unc_same(name, "all"))
+		type->all = unc_sim_field_mask(field);
+	if ((field->flags & UNC_FIELD_USER) || unc_same(name, "all") || unc_same(name, "oi") ||
+	    unc_same(name, "ev") || unc_same(name, "ov_en") || unc_same(name, "frz_ovf"))
+		type->modifiers |= unc_sim_field_mask(field);
 	if (unc_same(name, "thresh"))
 		type->thresh = field;
 	if (unc_same(name, "en"))
@@ -97,13 +115,13 @@ static void type_follow(const struct unc_table *table, struct sim_type *type)
 
 static int type_rates(const struct unc_table *table, struct sim_type *type)
 {
-	for (size_t i = 0; i < table->n_rate; i++)
-		type->n_rates += table->rate[i].type == type->number;
+	for (size_t i = 0; i < table->n_rate; i++) /* those of its views too */
+		type->n_rates += unc_type_pool(table, table->rate[i].type) == type->number;
 	type->rate = calloc(type->n_rates + 1, sizeof(*type->rate));
 	if (!type->rate)
 		return UNC_ERR_MEMORY;
 	for (size_t i = 0, n = 0; i < table->n_rate; i++)
-		if (table->rate[i].type == type->number)
+		if (unc_type_pool(table, table->rate[i].type) == type->number)
 			type->rate[n++] = &table->rate[i];
 	return 0;
 }
@@ -154,6 +172,11 @@ bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsig
 		place->address = where->base;
 		place->target = socket;
 		break;
+	case UNC_SPACE_PMU:
+	case UNC_SPACE_PERF:
+		place->address = where->base;
+		place->target = socket * (unsigned)unc_sim_cpus(sim) + index;
+		break;
 	case UNC_SPACE_PCI:
 		place->address =
 			UNC_PCI(0, unc_sim_bus_number(sim, socket), where->devfn, where->base);
@@ -181,7 +204,8 @@ static void place_reg(const struct unc_sim *sim, struct sim_reg *reg)
 									  (uint32_t)reg->row->offset
 								: (uint32_t)reg->row->offset;
 	else
-		reg->reg.address += (uint64_t)(int64_t)reg->row->offset;
+		reg->reg.address += (uint64_t)((int64_t)reg->row->offset +
+					       (int64_t)reg->row->per_unit * block->index);
 	reg->exists = true;
 }
 
@@ -226,9 +250,9 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 		reg->block = block;
 		place_reg(sim, reg);
 	}
-	for (unsigned i = 0; i < row->n_counters; i++)
-		add_counter(sim, block, &block->reg[row->first_ctr + i - first],
-			    &block->reg[row->first_ctl + i - first], NULL, i);
+	for (unsigned i = row->first; i < (unsigned)row->first + row->n_counters; i++)
+		add_counter(sim, block, &block->reg[unc_type_ctr(row, i) - first],
+			    &block->reg[unc_type_ctl(row, i) - first], NULL, i);
 	for (uint32_t i = 0; i < row->counters.n; i++) {
 		const struct unc_tbl_counter *fixed = &table->counter[row->counters.first + i];
 
@@ -274,7 +298,7 @@ static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
 		return a->address < b->address ? -1 : 1;
 	if (a->width != b->width)
 		return a->width < b->width ? -1 : 1;
-	if (a->space == UNC_SPACE_MSR && a->target != b->target)
+	if (a->space != UNC_SPACE_PCI && a->space != UNC_SPACE_MMIO && a->target != b->target)
 		return a->target < b->target ? -1 : 1;
 	return 0;
 }

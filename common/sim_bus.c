@@ -81,7 +81,7 @@ static int add_function(struct sim_bus *bus, unsigned number, unsigned devfn, un
 			.vendor = VENDOR,
 			.device = (uint16_t)id,
 			.numa_node = (int)socket,
-			.local_cpu = (int)(socket * bus->sim->table->machine.cores)},
+			.local_cpu = (int)socket * unc_sim_cpus(bus->sim)},
 		.socket = (int)socket,
 	};
 	return 0;

@@ -103,6 +103,12 @@ static void put_unit(struct writer *w, const struct sim_type *type, unsigned ind
 		(uint64_t)row->n_counters | distance(table, row->first_ctl, row->unit_ctl) << 8 |
 		(uint64_t)row->width << 16 | distance(table, row->first_ctr, row->unit_ctl) << 24 |
 		distance(table, row->status, row->unit_ctl) << 32 | access_type[place.space] << 62;
+	for (size_t i = 0; i < w->sim->n_blocks; i++) {
+		struct sim_block *block = &w->sim->block[i];
+
+		if (block->type == type && block->socket == w->socket && block->index == index)
+			block->position = (int16_t)w->position;
+	}
 	put(w, layout, address,
 	    (uint64_t)row->discovery | (uint64_t)index << 16 | (uint64_t)w->position++ << 32);
 	if (w->n % HOLE_EVERY == 0)

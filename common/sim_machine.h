@@ -6,6 +6,7 @@
  *   sim_build.c      table -> unit types, blocks, registers and their index
  *   sim_block.c      what reads and writes of a block's registers do
  *   sim_rate.c       how fast a control value counts
+ *   sim_overflow.c   counters that carry: status, freeze
  *   sim_bus.c        PCI functions, configuration space, physical memory
  *   sim_discovery.c  the PMON discovery table in memory
  */
@@ -54,6 +55,11 @@ struct sim_type {
 	uint64_t rst, edge, inv, code, umask;
 	uint64_t modifiers;  /* bits that do not choose what is counted */
 	const struct unc_tbl_field *thresh; /* NULL: none */
+	const struct unc_tbl_field *mesi;   /* filter of line states; NULL: none */
+	const struct unc_tbl_field *en_pc, *en_fc; /* enables of counters in unit control; NULL: none */
+	uint64_t all;        /* counts the other thread of the core too */
+	uint64_t frz_all, unfrz_all; /* of the socket, in the register that has them */
+	uint16_t frz_all_reg;
 	uint64_t follow;     /* code (in place) of the event that counts what counter 0 holds */
 	bool has_follow;
 	const struct unc_tbl_rate **rate;
@@ -87,6 +93,7 @@ struct sim_counter {
 	double raw;                        /* per s, what the control selects, before modifiers */
 	uint8_t width;
 	uint8_t number;
+	bool armed;                        /* its carry freezes, as its control was written last */
 };
 
 /* One unit. */
@@ -97,6 +104,7 @@ struct sim_block {
 	struct sim_counter *counter; /* programmable ones first */
 	size_t n_counters;
 	uint16_t socket, index;
+	int16_t position;            /* in the socket's status, -1 none */
 	bool frozen;
 };
 
@@ -145,6 +153,8 @@ struct unc_sim {
 	size_t n_counters;
 	struct sim_reg **index;        /* registers that exist, by place */
 	size_t n_index;
+	bool frozen[SIM_MAX_SOCKETS];  /* all units of the socket */
+	size_t armed;                  /* counters whose carry freezes */
 	struct sim_bus bus;
 	unsigned violations;
 	char violation[160];
@@ -155,6 +165,8 @@ struct unc_sim {
 void unc_sim_run(struct unc_sim *, struct unc_reg_op *ops, size_t n);
 void unc_sim_violation(const struct sim_reg *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Logical CPUs of a socket. */
+int unc_sim_cpus(const struct unc_sim *);
 /* The register at a place; MSR: target is the socket. */
 struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
 
@@ -175,6 +187,24 @@ void unc_sim_reg_write(struct sim_reg *, uint64_t value, uint64_t now);
 bool unc_sim_enabled(const struct sim_block *, const struct sim_counter *);
 /* First state of a block. */
 void unc_sim_block_init(struct sim_block *);
+/* Brings all counters of a block up to date. */
+void unc_sim_settle(struct sim_block *, uint64_t now);
+/* Sets the speed of all counters of a settled block. */
+void unc_sim_block_run(struct sim_block *);
+/* The register that notes which counters of a block have carried; NULL: none. */
+struct sim_reg *unc_sim_status(const struct sim_block *);
+
+/* ---- sim_overflow.c */
+/* A counter has carried: notes it in the unit's status. */
+void unc_sim_carried(struct sim_block *, const struct sim_counter *);
+/* Freezes what was to freeze up to now, at the time it happened. */
+void unc_sim_overflows(struct unc_sim *, uint64_t now);
+/* Brings all units of a socket up to date: its status tells of all. */
+void unc_sim_settle_socket(struct unc_sim *, unsigned socket, uint64_t now);
+/* Whether the carry of a counter is to freeze. */
+bool unc_sim_arms(const struct sim_block *, const struct sim_counter *);
+/* The bits that freeze and unfreeze all units of a socket have been written. */
+void unc_sim_freeze_socket(struct sim_block *, const struct sim_reg *, uint64_t value, uint64_t now);
 
 /* ---- sim_rate.c */
 /* Sets raw and selected of a counter by the registers of its block. */

@@ -168,9 +168,10 @@ static uint32_t max_increment(const struct sim_block *block, uint64_t ctl)
 	if (type->f_event == UNC_NONE)
 		return max;
 	uint64_t code = unc_sim_field_get(&table->field[type->f_event], ctl);
-	for (uint32_t i = 0; i < type->events.n; i++) {
-		const struct unc_tbl_event *event = &table->event[type->events.first + i];
-		bool fits = event->code == code && event->counter == UNC_NONE;
+	for (size_t i = 0; i < table->n_event; i++) {
+		const struct unc_tbl_event *event = &table->event[i];
+		bool fits = event->code == code && event->counter == UNC_NONE &&
+			    unc_type_pool(table, event->type) == block->type->number;
 
 		for (uint32_t s = 0; s < event->sets.n && fits; s++) {
 			const struct unc_tbl_set *set = &table->set[event->sets.first + s];
@@ -224,8 +225,14 @@ static double modified(const struct sim_block *block, uint64_t ctl, double rate,
 	uint64_t threshold = type->thresh ? unc_sim_field_get(type->thresh, ctl) : 0;
 	double p;
 
+	/* Line states are alike. */
+	if (type->mesi && unc_sim_field_get(type->mesi, ctl))
+		rate *= __builtin_popcountll(unc_sim_field_get(type->mesi, ctl)) / 4.0;
+	if (ctl & type->all)
+		rate *= 2;
 	if (!threshold)
 		return rate;
+	threshold += (type->thresh->flags & UNC_FIELD_EXCEEDS) != 0;
 	if (is_clock(type, rate))
 		p = threshold == 1;
 	else

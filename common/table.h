@@ -37,6 +37,7 @@ struct unc_tbl_where {
 	uint8_t devfn;
 	uint8_t bar;
 	uint8_t bar_index;
+	uint8_t optional; /* some parts of the CPU have none */
 };
 
 /* A physical address that PCI configuration registers hold:
@@ -75,23 +76,32 @@ enum { /* unc_tbl_reg.flags */
 	UNC_REG_WO = 1,  /* write-only: reads mean nothing */
 	UNC_REG_RO = 2,
 	UNC_REG_W1C = 4, /* write 1 to clear */
-	UNC_REG_ABS = 8  /* offset is the address itself, the same for every instance */
+	UNC_REG_ABS = 8,   /* offset is the address itself, the same for every instance */
+	UNC_REG_SEXT = 16, /* reads repeat the top bit of the counter */
+	UNC_REG_FROZEN = 32 /* defined only while the unit is frozen */
 };
 
 struct unc_tbl_reg {
 	unc_str name;
 	int32_t offset;      /* from the base of the part */
+	int32_t per_unit;    /* added to offset for each further unit at the same place */
 	uint64_t write_mask; /* bits that software may set; 0: never written */
+	uint64_t base;       /* what a filter holds where no event says otherwise */
+	uint64_t busy;       /* any of these found set: somebody else uses it */
 	uint8_t part;
 	uint8_t role;
-	uint8_t number;      /* counter number for CTL, CTR */
+	uint8_t number;      /* of the array element: the counter number for CTL, CTR */
+	uint8_t nth;         /* of its array */
 	uint8_t width;       /* bits */
 	uint8_t flags;
 };
 
 enum { /* unc_tbl_field.flags */
 	UNC_FIELD_USER = 1,  /* every event of the type takes it */
-	UNC_FIELD_NODES = 2  /* a mask of node ids: `local` and `remote` are values */
+	UNC_FIELD_NODES = 2, /* a mask of node ids: `local` and `remote` are values */
+	UNC_FIELD_DEFAULT = 4,   /* default_value where nobody gives it */
+	UNC_FIELD_BELOW_MAX = 8, /* less than the event's largest increment */
+	UNC_FIELD_EXCEEDS = 16   /* a threshold that the increment must exceed, not reach */
 };
 
 /* A field: bits of the counter's control register (reg == UNC_NONE) or of a
@@ -103,8 +113,9 @@ struct unc_tbl_field {
 	uint8_t width[2];   /* width[1] == 0: one piece */
 	uint8_t shift;      /* low bits of the user's value that are not stored and must be 0 */
 	uint8_t flags;
-	uint16_t with;      /* field to be set as well, or UNC_NONE */
-	uint32_t with_value;
+	uint32_t counters;  /* mask of the counters that can do it; 0: all */
+	uint64_t default_value, min;
+	struct unc_range with;   /* sets: fields to be set as well where the user does not */
 	struct unc_range values; /* named values */
 };
 
@@ -139,15 +150,57 @@ struct unc_tbl_counter {
 	uint16_t ctr;     /* index into regs */
 	uint16_t ctl;     /* index into regs; UNC_NONE: free-running */
 	uint64_t enable;  /* written to ctl to count */
+	uint64_t freeze;  /* bits of ctl that make its overflow freeze */
+	uint8_t status_bit; /* 1 + the bit of its overflow; 0: none */
+	uint8_t global_bit; /* 1 + the bit in the socket's status, if not that of its unit */
 	uint8_t width;
+};
+
+/* Counters of which one, the lead, chooses the set of events that all may count. */
+struct unc_tbl_lane {
+	unc_str name;
+	uint32_t counters; /* mask, the lead included */
+	uint8_t lead;
+	uint64_t same;     /* bits of the control that must agree with the lead's */
+};
+
+/* Settings (sets) that may not come together. */
+struct unc_tbl_forbid {
+	unc_str why;
+	struct unc_range sets;
+};
+
+struct unc_tbl_bundle { /* a name for several fields (sets[].field) */
+	unc_str name;
+	struct unc_range sets;
+};
+
+enum unc_freezes { UNC_FREEZES_NOTHING, UNC_FREEZES_UNIT, UNC_FREEZES_SOCKET };
+
+/* What happens when a counter carries. */
+struct unc_tbl_overflow {
+	uint64_t set;         /* bits of CTL that make a carry freeze; 0: none */
+	uint16_t status;      /* where it is noted (index into regs); UNC_NONE: nowhere but in the socket's */
+	uint16_t clear;       /* register that clears the status; UNC_NONE: none */
+	int16_t global;       /* bit of unit 0 in the socket's status; -1: none */
+	uint8_t bit;          /* of counter 0 in the status */
+	uint8_t freezes;      /* enum unc_freezes */
+	uint8_t known;        /* the type says something of overflows */
 };
 
 struct unc_tbl_type {
 	unc_str name, title, desc, public_prefix;
 	struct unc_range parts, regs, fields, steps_start, steps_join, steps_stop, steps_leave;
 	struct unc_range counters; /* fixed and free-running */
+	struct unc_range lanes, forbids, bundles;
 	struct unc_range events;
-	uint16_t first_ctl, first_ctr; /* index into regs; counter i is + i */
+	uint16_t pool;                 /* 1 + the type whose units and counters a view uses; 0: its own */
+	uint16_t global_status[2];     /* registers of the socket (index into regs) */
+	uint16_t unfreeze;             /* register, written after an overflow has frozen the socket */
+	uint8_t n_global, has_unfreeze;
+	uint64_t unfreeze_value;
+	struct unc_tbl_overflow overflow;
+	uint16_t first_ctl, first_ctr; /* index into regs; counter first + i is + i */
 	uint16_t unit_ctl, status;     /* index into regs, or UNC_NONE */
 	uint16_t f_event, f_umask;     /* fields set by code= and by a umask's value; UNC_NONE */
 	uint64_t enable;               /* bits of CTL set while counting */
@@ -158,6 +211,9 @@ struct unc_tbl_type {
 	uint16_t present_id;           /* device whose registers tell which instances exist; 0 none */
 	uint16_t present_offset[2];
 	uint8_t limit_cores;           /* no more instances than cores of the socket */
+	uint8_t cpus;                  /* one unit for each logical CPU */
+	uint8_t share;                 /* neighbouring units that count parts of one thing; 0: 1 */
+	uint8_t first;                 /* number of the first counter */
 	uint8_t n_counters;
 	uint8_t width;                 /* bits of a programmable counter */
 	uint8_t aggregate;
@@ -173,8 +229,10 @@ struct unc_tbl_umask {
 	unc_str name, desc, alias;
 	struct unc_range sets;
 	struct unc_range needs, uses, defaults; /* as in struct unc_tbl_event */
+	unc_str unavailable; /* why it cannot be programmed; 0: it can */
 	uint16_t counter; /* as in struct unc_tbl_event */
 	uint8_t flags;
+	uint8_t aggregate; /* 1 + UNC_AGGREGATE_*; 0: as the event */
 	uint32_t counters; /* mask; 0: as the event */
 };
 
@@ -190,8 +248,11 @@ struct unc_tbl_event {
 	uint16_t type;
 	uint32_t max_inc;          /* largest increment per clock */
 	uint16_t code;
+	uint16_t lane;             /* 1 + the first of its lanes (index into lanes); 0: none */
+	uint8_t set;               /* in the lane */
 	uint8_t aggregate;
 };
+
 
 struct unc_tbl_metric {
 	unc_str name;    /* without the type */
@@ -226,6 +287,7 @@ struct unc_tbl_machine {
 	uint8_t sockets;
 	uint8_t model;
 	uint16_t cores; /* of a socket */
+	uint8_t threads; /* of a core */
 	double tsc_hz;
 	unc_str title;  /* /proc/cpuinfo "model name" */
 };
@@ -248,8 +310,8 @@ struct unc_table {
 	const char *strings;
 	size_t n_strings;
 #define UNC_TABLE_ARRAYS(X)                                                                  \
-	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(type)   \
-	X(umask) X(event) X(metric) X(rate) X(sim_unit)
+	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane)   \
+	X(forbid) X(bundle) X(type) X(umask) X(event) X(metric) X(rate) X(sim_unit)
 #define UNC_TABLE_ARRAY(row)                                                                 \
 	const struct unc_tbl_##row *row;                                                     \
 	size_t n_##row;
@@ -260,6 +322,29 @@ struct unc_table {
 static inline const char *unc_tbl_str(const struct unc_table *t, unc_str s)
 {
 	return t->strings + s;
+}
+
+/* The type whose units, registers and counters a type uses: itself, unless it is a view. */
+static inline unsigned unc_type_pool(const struct unc_table *t, unsigned type)
+{
+	return t->type[type].pool ? t->type[type].pool - 1u : type;
+}
+
+/* Control and counter register of counter `number`. */
+static inline uint16_t unc_type_ctl(const struct unc_tbl_type *type, unsigned number)
+{
+	return (uint16_t)(type->first_ctl + number - type->first);
+}
+
+static inline uint16_t unc_type_ctr(const struct unc_tbl_type *type, unsigned number)
+{
+	return (uint16_t)(type->first_ctr + number - type->first);
+}
+
+/* Mask of the programmable counters of a unit. */
+static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
+{
+	return (uint32_t)((((uint64_t)1 << type->n_counters) - 1) << type->first);
 }
 
 /* The compiled-in tables; n in *n. */

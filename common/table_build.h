@@ -62,7 +62,7 @@ int unc_words_done(const struct unc_line *, struct unc_error *err);
 /* key=NUMBER. Missing: error if `needed`, else *value is left alone. Larger than max: error. */
 int unc_take_number(struct unc_line *, const char *key, bool needed, uint64_t max, uint64_t *value,
 		    struct unc_error *err);
-/* aggregate=sum|max|one */
+/* aggregate=sum|max|one|socket */
 int unc_take_aggregate(struct unc_line *, uint8_t *value, struct unc_error *err);
 
 /* Finds a field or register of a type by name; UNC_NONE if there is none. */
@@ -86,6 +86,25 @@ int unc_read_access(struct unc_table_reader *, struct unc_line *, struct unc_err
 int unc_read_main_where(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_part(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_discovery(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+
+/* Statements of units.tbl about the control of counters, and settings of fields (table_control.c). */
+int unc_read_control(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+int unc_read_steps(struct unc_table_reader *, struct unc_line *, struct unc_range *,
+		   struct unc_error *);
+int unc_read_lane(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+int unc_read_forbid(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+int unc_read_bundle(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+int unc_read_overflow(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+int unc_read_global(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+/* The bits that set=FIELD:VALUE sets in control register `reg` (UNC_NONE: CTL). */
+int unc_take_bits(struct unc_table_reader *, struct unc_line *, uint16_t reg, uint64_t *bits,
+		  struct unc_error *);
+/* Adds field = text (NULL: no value) of the current type to a range of sets. */
+int unc_add_setting(struct unc_table_reader *, const char *field, const char *text,
+		    struct unc_range *, struct unc_error *);
+/* key=FIELD,.. (a name of `fields` stands for several) or, with_value, key=FIELD:VALUE,.. */
+int unc_take_fields(struct unc_table_reader *, struct unc_line *, const char *key, bool with_value,
+		    struct unc_range *, struct unc_error *);
 
 /* One statement of a file. */
 int unc_read_cpus(struct unc_table_reader *, struct unc_line *, struct unc_error *);

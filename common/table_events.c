@@ -12,57 +12,6 @@ static const struct unc_tbl_type *current(const struct unc_table_reader *r)
 	return &r->t.type[r->type];
 }
 
-static int add_setting(struct unc_table_reader *r, const char *field, const char *text,
-		       struct unc_range *range, struct unc_error *err)
-{
-	uint16_t at = unc_find_field(&r->t, current(r), field);
-	uint64_t value = 0;
-
-	if (at == UNC_NONE)
-		return unc_fail(err, UNC_ERR_TABLE, "'%s' is neither a column nor a field of %s",
-				field, unc_tbl_str(&r->t, current(r)->name));
-	if (text && (!unc_parse_number(text, &value) || (value & ~unc_field_max(&r->t.field[at]))))
-		return unc_fail(err, UNC_ERR_TABLE, "'%s' does not fit field %s", text, field);
-	if (range->n == 0)
-		range->first = (uint32_t)r->t.n_set;
-	for (uint32_t i = 0; i < range->n; i++)
-		if (r->t.set[range->first + i].field == at)
-			return unc_fail(err, UNC_ERR_TABLE, "field %s is given twice", field);
-	struct unc_tbl_set *set = unc_add_set(r);
-	set->field = at;
-	set->value = value;
-	range->n++;
-	return 0;
-}
-
-/* needs=a,b: a list of fields; default=a:1,b:2: a list of settings. */
-static int take_fields(struct unc_table_reader *r, struct unc_line *line, const char *key,
-		       bool with_value, struct unc_range *range, struct unc_error *err)
-{
-	const char *p = unc_take(line, key);
-
-	while (p && *p) {
-		char word[64];
-		size_t length = strcspn(p, ",");
-
-		if (length == 0 || length >= sizeof(word))
-			return unc_fail(err, UNC_ERR_TABLE, "%s=%s is not a list", key, p);
-		memcpy(word, p, length);
-		word[length] = '\0';
-		char *value = strchr(word, ':');
-		if ((value != NULL) != with_value)
-			return unc_fail(err, UNC_ERR_TABLE, "%s=%s: want %s", key, word,
-					with_value ? "FIELD:VALUE" : "FIELD");
-		if (value)
-			*value++ = '\0';
-		int rc = add_setting(r, word, value, range, err);
-		if (rc < 0)
-			return rc;
-		p += length + (p[length] == ',');
-	}
-	return 0;
-}
-
 /* key=value words that are no column are fields. `code` first, so that it is set 0 of an event. */
 static int take_settings(struct unc_table_reader *r, struct unc_line *line, struct unc_range *range,
 			 struct unc_error *err)
@@ -73,7 +22,7 @@ static int take_settings(struct unc_table_reader *r, struct unc_line *line, stru
 		if (!w->key || w->used)
 			continue;
 		w->used = true;
-		int rc = add_setting(r, w->key, w->value, range, err);
+		int rc = unc_add_setting(r, w->key, w->value, range, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -88,9 +37,10 @@ static int take_counters(struct unc_table_reader *r, struct unc_line *line, bool
 
 	if (!text)
 		return needed ? unc_fail(err, UNC_ERR_TABLE, "counters= is missing") : 0;
-	if (!unc_parse_mask(text, &bits) || (bits & ~unc_ones(current(r)->n_counters)))
-		return unc_fail(err, UNC_ERR_TABLE, "counters=%s: %s has counters 0-%d", text,
-				unc_tbl_str(&r->t, current(r)->name), current(r)->n_counters - 1);
+	if (!unc_parse_mask(text, &bits) || (bits & ~(uint64_t)unc_type_counters(current(r))))
+		return unc_fail(err, UNC_ERR_TABLE, "counters=%s: %s has counters %d-%d", text,
+				unc_tbl_str(&r->t, current(r)->name), current(r)->first,
+				current(r)->first + current(r)->n_counters - 1);
 	*mask = (uint32_t)bits;
 	return 0;
 }
@@ -110,6 +60,32 @@ static int take_counter(struct unc_table_reader *r, struct unc_line *line, uint1
 	return text ? unc_fail(err, UNC_ERR_TABLE, "counter=%s: %s has no such counter", text,
 			       unc_tbl_str(&r->t, current(r)->name))
 		    : 0;
+}
+
+/* lane=NAME:SET */
+static int take_lane(struct unc_table_reader *r, struct unc_line *line, struct unc_tbl_event *e,
+		     struct unc_error *err)
+{
+	const struct unc_range *lanes = &current(r)->lanes;
+	const char *text = unc_take(line, "lane");
+	size_t length = text ? strcspn(text, ":") : 0;
+	uint64_t set;
+
+	if (!text)
+		return 0;
+	if (!text[length] || !unc_parse_number(text + length + 1, &set) || set > UINT8_MAX)
+		return unc_fail(err, UNC_ERR_TABLE, "lane=%s: want NAME:SET", text);
+	for (uint32_t i = 0; i < lanes->n; i++) {
+		const char *name = unc_tbl_str(&r->t, r->t.lane[lanes->first + i].name);
+
+		if (strlen(name) == length && strncmp(name, text, length) == 0) {
+			e->lane = (uint16_t)(lanes->first + i + 1);
+			e->set = (uint8_t)set;
+			return 0;
+		}
+	}
+	return unc_fail(err, UNC_ERR_TABLE, "lane=%s: %s has no such lane", text,
+			unc_tbl_str(&r->t, current(r)->name));
 }
 
 static bool good_name(const char *name)
@@ -138,8 +114,8 @@ static int code_field(struct unc_table_reader *r, struct unc_line *line, struct 
 		return unc_fail(err, UNC_ERR_TABLE, "code=%s is not an event code of %s", text,
 				unc_tbl_str(&r->t, current(r)->name));
 	e->code = (uint16_t)code;
-	rc = add_setting(r, unc_tbl_str(&r->t, r->t.field[current(r)->f_event].name), text,
-			 &e->sets, err);
+	rc = unc_add_setting(r, unc_tbl_str(&r->t, r->t.field[current(r)->f_event].name), text,
+			     &e->sets, err);
 	return rc < 0 ? rc : take_counters(r, line, true, &e->counters, err);
 }
 
@@ -175,10 +151,11 @@ static int read_event(struct unc_table_reader *r, struct unc_line *line, struct 
 	if ((rc = code_field(r, line, &e, err)) < 0)
 		return rc;
 	if ((rc = unc_take_number(line, "max", false, UINT32_MAX, &max, err)) < 0 ||
+	    (rc = take_lane(r, line, &e, err)) < 0 ||
 	    (rc = unc_take_aggregate(line, &e.aggregate, err)) < 0 ||
-	    (rc = take_fields(r, line, "needs", false, &e.needs, err)) < 0 ||
-	    (rc = take_fields(r, line, "uses", false, &e.uses, err)) < 0 ||
-	    (rc = take_fields(r, line, "default", true, &e.defaults, err)) < 0)
+	    (rc = unc_take_fields(r, line, "needs", false, &e.needs, err)) < 0 ||
+	    (rc = unc_take_fields(r, line, "uses", false, &e.uses, err)) < 0 ||
+	    (rc = unc_take_fields(r, line, "default", true, &e.defaults, err)) < 0)
 		return rc;
 	/* The code is the first setting; the others must follow it directly. */
 	struct unc_range sets = {0};
@@ -219,7 +196,9 @@ static int read_umask(struct unc_table_reader *r, struct unc_line *line, struct 
 {
 	struct unc_tbl_umask u = {0};
 	const char *name = unc_take_plain(line), *alias = unc_take(line, "alias"),
-		   *desc = unc_take_quoted(line), *value;
+		   *unavailable = unc_take(line, "unavailable"), *desc = unc_take_quoted(line),
+		   *value;
+	uint8_t aggregate = UINT8_MAX;
 	int rc;
 
 	if (r->t.n_event == current(r)->events.first)
@@ -237,17 +216,18 @@ static int read_umask(struct unc_table_reader *r, struct unc_line *line, struct 
 	    (alias && (rc = umask_unique(r, e, alias, err)) < 0) ||
 	    (rc = take_counter(r, line, &u.counter, err)) < 0 ||
 	    (rc = take_counters(r, line, false, &u.counters, err)) < 0 ||
-	    (rc = take_fields(r, line, "needs", false, &u.needs, err)) < 0 ||
-	    (rc = take_fields(r, line, "uses", false, &u.uses, err)) < 0 ||
-	    (rc = take_fields(r, line, "default", true, &u.defaults, err)) < 0)
+	    (rc = unc_take_aggregate(line, &aggregate, err)) < 0 ||
+	    (rc = unc_take_fields(r, line, "needs", false, &u.needs, err)) < 0 ||
+	    (rc = unc_take_fields(r, line, "uses", false, &u.uses, err)) < 0 ||
+	    (rc = unc_take_fields(r, line, "default", true, &u.defaults, err)) < 0)
 		return rc;
 	value = unc_take_plain(line);
 	if (value) {
 		if (current(r)->f_umask == UNC_NONE)
 			return unc_fail(err, UNC_ERR_TABLE, "%s has no umask field",
 					unc_tbl_str(&r->t, current(r)->name));
-		rc = add_setting(r, unc_tbl_str(&r->t, r->t.field[current(r)->f_umask].name), value,
-				 &u.sets, err);
+		rc = unc_add_setting(r, unc_tbl_str(&r->t, r->t.field[current(r)->f_umask].name),
+				     value, &u.sets, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -257,6 +237,8 @@ static int read_umask(struct unc_table_reader *r, struct unc_line *line, struct 
 		return unc_fail(err, UNC_ERR_TABLE, "umask %s sets nothing", name);
 	u.name = unc_add_string(r, name);
 	u.alias = unc_add_string(r, alias ? alias : "");
+	u.unavailable = unc_add_string(r, unavailable ? unavailable : "");
+	u.aggregate = aggregate == UINT8_MAX ? 0 : (uint8_t)(aggregate + 1);
 	u.desc = unc_add_string(r, desc);
 	*unc_add_umask(r) = u;
 	UNC_ROW(r, event, r->t.n_event - 1)->umasks.n++;
@@ -275,7 +257,7 @@ static int set_in_events(struct unc_table_reader *r, size_t first, const char *f
 
 			*unc_add_set(r) = copy;
 		}
-		int rc = add_setting(r, field, value, &sets, err);
+		int rc = unc_add_setting(r, field, value, &sets, err);
 		if (rc < 0)
 			return rc;
 		UNC_ROW(r, event, i)->sets = sets;

@@ -9,18 +9,18 @@
 #include "event.h"
 #include "metric.h"
 
-enum { MAX_TEXT = 1024 };
+enum { MAX_TEXT = 1024, MAX_WORD = 24 };
 
 /* ---- metrics.tbl */
 
-/* Replaces {x} by a number. */
-static bool expand(const char *text, unsigned x, char *out, size_t size)
+/* Replaces {x} by a number or word. */
+static bool expand(const char *text, const char *x, char *out, size_t size)
 {
 	size_t n = 0;
 
-	while (*text && n + 12 < size) {
+	while (*text && n + MAX_WORD < size) {
 		if (strncmp(text, "{x}", 3) == 0) {
-			n += (size_t)snprintf(out + n, size - n, "%u", x);
+			n += (size_t)snprintf(out + n, size - n, "%s", x);
 			text += 3;
 		} else {
 			out[n++] = *text++;
@@ -69,7 +69,7 @@ struct metric_words {
 	const char *name, *formula, *unit, *kind, *unavailable, *desc;
 };
 
-static int add_metric(struct unc_table_reader *r, const struct metric_words *w, unsigned x,
+static int add_metric(struct unc_table_reader *r, const struct metric_words *w, const char *x,
 		      struct unc_error *err)
 {
 	struct unc_tbl_metric m = {0};
@@ -94,6 +94,35 @@ static int add_metric(struct unc_table_reader *r, const struct metric_words *w, 
 	return 0;
 }
 
+/* x=: numbers and ranges, or words. */
+static int add_metrics(struct unc_table_reader *r, const struct metric_words *w, const char *list,
+		       struct unc_error *err)
+{
+	char word[MAX_WORD];
+	uint64_t numbers;
+	int rc = 0;
+
+	if (unc_parse_mask(list, &numbers)) {
+		for (unsigned x = 0; x < 64 && rc == 0; x++) {
+			snprintf(word, sizeof(word), "%u", x);
+			if (numbers >> x & 1)
+				rc = add_metric(r, w, word, err);
+		}
+		return rc;
+	}
+	while (*list && rc == 0) {
+		size_t length = strcspn(list, ",");
+
+		if (length == 0 || length >= sizeof(word))
+			return unc_fail(err, UNC_ERR_TABLE, "x=%s is not a range or list", list);
+		memcpy(word, list, length);
+		word[length] = '\0';
+		rc = add_metric(r, w, word, err);
+		list += length + (list[length] == ',');
+	}
+	return rc;
+}
+
 int unc_read_metrics(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
 {
 	const char *word = unc_take_plain(line), *range = unc_take(line, "x");
@@ -105,7 +134,6 @@ int unc_read_metrics(struct unc_table_reader *r, struct unc_line *line, struct u
 		.unavailable = unc_take(line, "unavailable"),
 		.desc = unc_take_quoted(line),
 	};
-	uint64_t numbers = 1;
 	int rc;
 
 	if (!word || strcmp(word, "metric") != 0)
@@ -119,12 +147,8 @@ int unc_read_metrics(struct unc_table_reader *r, struct unc_line *line, struct u
 		return unc_fail(err, UNC_ERR_TABLE, "kind= must be total or gauge");
 	if ((strstr(w.name, "{x}") != NULL) != (range != NULL))
 		return unc_fail(err, UNC_ERR_TABLE, "x= and {x} in the name belong together");
-	if (range && !unc_parse_mask(range, &numbers))
-		return unc_fail(err, UNC_ERR_TABLE, "x=%s is not a range", range);
-	for (unsigned x = 0; x < 64; x++)
-		if ((numbers >> x & 1) && (rc = add_metric(r, &w, x, err)) < 0)
-			return rc;
-	return unc_words_done(line, err);
+	rc = range ? add_metrics(r, &w, range, err) : add_metric(r, &w, "", err);
+	return rc < 0 ? rc : unc_words_done(line, err);
 }
 
 /* ---- workload.tbl */
@@ -208,6 +232,8 @@ static int read_let(struct unc_table_reader *r, struct unc_line *line, struct un
 		struct unc_word *w = &line->word[i];
 		size_t at = strlen(text);
 
+		if (w->key && w->used)
+			continue; /* cpu= */
 		w->used = true;
 		if (w->key)
 			return unc_fail(err, UNC_ERR_TABLE, "want: let NAME = EXPRESSION");
@@ -230,7 +256,7 @@ static int take_double(struct unc_line *line, const char *key, double *value, st
 
 static int read_machine(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
 {
-	uint64_t sockets = 0, cores = 0, model = 0;
+	uint64_t sockets = 0, cores = 0, threads = 1, model = 0;
 	const char *title = unc_take_quoted(line);
 	int rc;
 
@@ -238,11 +264,14 @@ static int read_machine(struct unc_table_reader *r, struct unc_line *line, struc
 		return unc_fail(err, UNC_ERR_TABLE, "machine is given twice or has no title");
 	if ((rc = unc_take_number(line, "sockets", true, 8, &sockets, err)) < 0 ||
 	    (rc = unc_take_number(line, "cores", true, 1024, &cores, err)) < 0 ||
+	    (rc = unc_take_number(line, "threads", false, 8, &threads, err)) < 0 ||
 	    (rc = unc_take_number(line, "model", true, 255, &model, err)) < 0 ||
 	    (rc = take_double(line, "tsc_hz", &r->t.machine.tsc_hz, err)) < 0)
 		return rc;
-	if (!sockets || !cores)
-		return unc_fail(err, UNC_ERR_TABLE, "sockets= and cores= must be at least 1");
+	if (!sockets || !cores || !threads)
+		return unc_fail(err, UNC_ERR_TABLE,
+				"sockets=, cores= and threads= must be at least 1");
+	r->t.machine.threads = (uint8_t)threads;
 	r->t.machine.sockets = (uint8_t)sockets;
 	r->t.machine.cores = (uint16_t)cores;
 	r->t.machine.model = (uint8_t)model;
@@ -269,6 +298,8 @@ static int read_unit(struct unc_table_reader *r, struct unc_line *line, struct u
 
 	if (rc < 0)
 		return rc;
+	if (r->t.type[u.type].pool)
+		return unc_fail(err, UNC_ERR_TABLE, "a view has no units of its own");
 	const char *present = unc_take(line, "present");
 	if (!present || !unc_parse_mask(present, &u.present))
 		return unc_fail(err, UNC_ERR_TABLE, "present=%s is not a list of units",
@@ -285,7 +316,7 @@ static int read_unit(struct unc_table_reader *r, struct unc_line *line, struct u
 static double clock_of(const struct unc_table *t, uint16_t type)
 {
 	for (size_t i = 0; i < t->n_sim_unit; i++)
-		if (t->sim_unit[i].type == type)
+		if (t->sim_unit[i].type == unc_type_pool(t, type))
 			return t->sim_unit[i].clock_hz;
 	return 0;
 }
@@ -293,14 +324,19 @@ static double clock_of(const struct unc_table *t, uint16_t type)
 /* Bits of CTL that tell what is counted: all but those the user may add to any event. */
 static uint64_t what_mask(const struct unc_table *t, const struct unc_tbl_type *type)
 {
+	static const char *const others[] = {"en", "rst", "tid_en", "all",    "mesi",
+					     "oi", "ev",  "ov_en",  "frz_ovf"};
 	uint64_t mask = 0;
 
 	for (uint32_t i = 0; i < type->fields.n; i++) {
 		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
 		const char *name = unc_tbl_str(t, f->name);
 
-		if ((f->flags & UNC_FIELD_USER) || unc_same(name, "en") || unc_same(name, "rst") ||
-		    unc_same(name, "tid_en"))
+		bool beside = false;
+
+		for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+			beside |= unc_same(name, others[k]);
+		if ((f->flags & UNC_FIELD_USER) || beside)
 			continue;
 		for (unsigned p = 0; p < 2; p++)
 			if (f->reg[p] == UNC_NONE && f->width[p])

@@ -181,17 +181,17 @@ int unc_take_number(struct unc_line *line, const char *key, bool needed, uint64_
 
 int unc_take_aggregate(struct unc_line *line, uint8_t *value, struct unc_error *err)
 {
-	static const char *const names[] = {"sum", "max", "one"};
+	static const char *const names[] = {"sum", "max", "one", "socket"};
 	const char *text = unc_take(line, "aggregate");
 
 	if (!text)
 		return 0;
-	for (uint8_t i = 0; i < 3; i++)
+	for (uint8_t i = 0; i < 4; i++)
 		if (strcmp(text, names[i]) == 0) {
 			*value = i;
 			return 0;
 		}
-	return unc_fail(err, UNC_ERR_TABLE, "aggregate=%s is not sum, max or one", text);
+	return unc_fail(err, UNC_ERR_TABLE, "aggregate=%s is not sum, max, one or socket", text);
 }
 
 struct unc_tbl_type *unc_current_type(struct unc_table_reader *r)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table reader: units.tbl; places are read by table_where.c. */
+/* The table reader: units.tbl; places are read by table_where.c, control by table_control.c. */
 #include "table_build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COUNTERS = 32, MAX_ARRAY = 32, MAX_NAME = 31, MAX_REGS = 64 };
+enum { MAX_COUNTERS = 32, MAX_ARRAY = 32, MAX_NAME = 31, MAX_REGS = 96 };
 
 static bool parse_int(const char *text, int64_t *value)
 {
@@ -89,28 +89,35 @@ static int default_mask(const struct unc_tbl_type *type, struct unc_tbl_reg *reg
 	return 0;
 }
 
-/* NAME, or NAME0 .. NAME(count - 1). */
-static int add_regs(struct unc_table_reader *r, struct unc_tbl_reg *reg, const char *name,
-		    unsigned count, int64_t offset, uint64_t step, struct unc_error *err)
+struct array { /* NAME, or NAME<from> .. NAME<from + count - 1> */
+	char name[MAX_NAME + 1];
+	unsigned count;
+	uint64_t from, step;
+};
+
+static int add_regs(struct unc_table_reader *r, struct unc_tbl_reg *reg, const struct array *a,
+		    int64_t offset, struct unc_error *err)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
 	char full[MAX_NAME + 12];
 
-	if (offset + (int64_t)(count * step) > INT32_MAX)
+	if (offset + (int64_t)(a->count * a->step) > INT32_MAX)
 		return unc_fail(err, UNC_ERR_TABLE, "step= is too large");
-	for (unsigned i = 0; i < (count ? count : 1); i++) {
-		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, i);
+	for (unsigned i = 0; i < (a->count ? a->count : 1); i++) {
+		snprintf(full, sizeof(full), a->count ? "%s%u" : "%s", a->name,
+			 (unsigned)a->from + i);
 		if (unc_find_reg(&r->t, type, full) != UNC_NONE)
 			return unc_fail(err, UNC_ERR_TABLE, "register %s is described twice", full);
 		reg->name = unc_add_string(r, full);
-		reg->offset = (int32_t)(offset + (int64_t)(i * step));
-		reg->number = (uint8_t)i;
+		reg->offset = (int32_t)(offset + (int64_t)(i * a->step));
+		reg->nth = (uint8_t)i;
+		reg->number = (uint8_t)(a->from + i);
 		uint16_t index = (uint16_t)r->t.n_reg;
 		*unc_add_reg(r) = *reg;
 		type->regs.n++;
-		if (i == 0 && reg->role == UNC_ROLE_CTL)
+		if (type->first_ctl == UNC_NONE && reg->role == UNC_ROLE_CTL)
 			type->first_ctl = index;
-		if (i == 0 && reg->role == UNC_ROLE_CTR)
+		if (type->first_ctr == UNC_NONE && reg->role == UNC_ROLE_CTR)
 			type->first_ctr = index;
 		if (reg->role == UNC_ROLE_UNIT_CTL)
 			type->unit_ctl = index;
@@ -124,14 +131,13 @@ static int read_reg(struct unc_table_reader *r, struct unc_line *line, struct un
 {
 	struct unc_tbl_type *type = unc_current_type(r);
 	struct unc_tbl_reg reg = {0};
-	uint64_t width = 0, step = 0, mask = 0;
-	char name[MAX_NAME + 1];
+	struct array a = {0};
+	uint64_t width = 0, mask = 0, per_unit = 0;
 	const char *word = unc_take_plain(line), *at = unc_take(line, "at");
 	int64_t offset;
-	unsigned count;
 	int rc;
 
-	if (!word || !split_array(word, name, &count))
+	if (!word || !split_array(word, a.name, &a.count))
 		return unc_bad(err, "register", word, "NAME or NAME[N]");
 	if (!at || !parse_int(at, &offset))
 		return unc_bad(err, "at", at, "an offset");
@@ -139,8 +145,12 @@ static int read_reg(struct unc_table_reader *r, struct unc_line *line, struct un
 	for (size_t i = 0; i < line->n; i++)
 		given |= line->word[i].key && strcmp(line->word[i].key, "mask") == 0;
 	if ((rc = unc_take_number(line, "width", true, 64, &width, err)) < 0 ||
-	    (rc = unc_take_number(line, "step", count > 1, INT32_MAX, &step, err)) < 0 ||
+	    (rc = unc_take_number(line, "step", a.count > 1, INT32_MAX, &a.step, err)) < 0 ||
+	    (rc = unc_take_number(line, "from", false, 200, &a.from, err)) < 0 ||
 	    (rc = unc_take_number(line, "mask", false, UINT64_MAX, &mask, err)) < 0 ||
+	    (rc = unc_take_number(line, "base", false, mask, &reg.base, err)) < 0 ||
+	    (rc = unc_take_number(line, "busy", false, UINT64_MAX, &reg.busy, err)) < 0 ||
+	    (rc = unc_take_number(line, "per_unit", false, INT32_MAX, &per_unit, err)) < 0 ||
 	    (rc = take_role(line, &reg.role, err)) < 0 ||
 	    (rc = take_part(r, line, &reg.part, err)) < 0)
 		return rc;
@@ -149,33 +159,19 @@ static int read_reg(struct unc_table_reader *r, struct unc_line *line, struct un
 	reg.flags = (uint8_t)((unc_take_flag(line, "wo") ? UNC_REG_WO : 0) |
 			      (unc_take_flag(line, "ro") ? UNC_REG_RO : 0) |
 			      (unc_take_flag(line, "w1c") ? UNC_REG_W1C : 0) |
-			      (unc_take_flag(line, "absolute") ? UNC_REG_ABS : 0));
+			      (unc_take_flag(line, "absolute") ? UNC_REG_ABS : 0) |
+			      (unc_take_flag(line, "sext") ? UNC_REG_SEXT : 0) |
+			      (unc_take_flag(line, "frozen") ? UNC_REG_FROZEN : 0));
+	if (reg.base & ~mask)
+		return unc_fail(err, UNC_ERR_TABLE, "base= is outside of mask=");
+	reg.per_unit = (int32_t)per_unit;
 	reg.width = (uint8_t)width;
 	reg.write_mask = mask;
 	if ((rc = default_mask(type, &reg, given, err)) < 0)
 		return rc;
 	if (width == 32 && reg.role != UNC_ROLE_CTR && reg.write_mask > UINT32_MAX)
 		return unc_fail(err, UNC_ERR_TABLE, "mask= does not fit 32 bits");
-	return add_regs(r, &reg, name, count, offset, step, err);
-}
-
-/* "FIELD:VALUE" */
-static int split_setting(struct unc_table_reader *r, const char *text, uint16_t *field,
-			 uint64_t *value, struct unc_error *err)
-{
-	char name[MAX_NAME + 1];
-	size_t length = strcspn(text, ":");
-
-	if (length > MAX_NAME || !text[length] || !unc_parse_number(text + length + 1, value))
-		return unc_bad(err, "setting", text, "FIELD:VALUE");
-	memcpy(name, text, length);
-	name[length] = '\0';
-	*field = unc_find_field(&r->t, unc_current_type(r), name);
-	if (*field == UNC_NONE)
-		return unc_bad(err, "field", name, "a field above");
-	if (*value & ~unc_field_max(&r->t.field[*field]))
-		return unc_fail(err, UNC_ERR_TABLE, "%s does not fit field %s", text, name);
-	return 0;
+	return add_regs(r, &reg, &a, offset, err);
 }
 
 /* One piece "REG BITS" of a field. */
@@ -212,11 +208,37 @@ static bool more_pieces(const struct unc_line *line)
 	return plain >= 2;
 }
 
+/* What values a field takes, and what comes with them. */
+static int take_limits(struct unc_table_reader *r, struct unc_line *line, struct unc_tbl_field *f,
+		       struct unc_error *err)
+{
+	const char *counters = unc_take(line, "counters"), *below = unc_take(line, "below");
+	uint64_t mask = 0, none = UINT64_MAX, value = none;
+	int rc;
+
+	if (counters && (!unc_parse_mask(counters, &mask) ||
+			 (mask & ~(uint64_t)unc_type_counters(unc_current_type(r)))))
+		return unc_bad(err, "counters", counters, "a list of counters of the type");
+	if (below && strcmp(below, "max") != 0)
+		return unc_bad(err, "below", below, "max");
+	if ((rc = unc_take_number(line, "default", false, unc_field_max(f), &value, err)) < 0 ||
+	    (rc = unc_take_number(line, "min", false, unc_field_max(f), &f->min, err)) < 0 ||
+	    (rc = unc_take_fields(r, line, "with", true, &f->with, err)) < 0)
+		return rc;
+	f->counters = (uint32_t)mask;
+	f->flags |= below ? UNC_FIELD_BELOW_MAX : 0;
+	if (value != none) {
+		f->flags |= UNC_FIELD_DEFAULT;
+		f->default_value = value;
+	}
+	return 0;
+}
+
 static int read_field(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
 {
-	struct unc_tbl_field f = {.reg = {UNC_NONE, UNC_NONE}, .with = UNC_NONE};
-	uint64_t shift = 0, value;
-	const char *name = unc_take_plain(line), *with = unc_take(line, "with");
+	struct unc_tbl_field f = {.reg = {UNC_NONE, UNC_NONE}};
+	uint64_t shift = 0;
+	const char *name = unc_take_plain(line);
 	int rc;
 
 	if (!name || strlen(name) > MAX_NAME)
@@ -224,19 +246,15 @@ static int read_field(struct unc_table_reader *r, struct unc_line *line, struct 
 	if (unc_find_field(&r->t, unc_current_type(r), name) != UNC_NONE)
 		return unc_fail(err, UNC_ERR_TABLE, "field %s is described twice", name);
 	f.flags = (uint8_t)((unc_take_flag(line, "user") ? UNC_FIELD_USER : 0) |
-			    (unc_take_flag(line, "nodes") ? UNC_FIELD_NODES : 0));
+			    (unc_take_flag(line, "nodes") ? UNC_FIELD_NODES : 0) |
+			    (unc_take_flag(line, "exceeds") ? UNC_FIELD_EXCEEDS : 0));
 	if ((rc = read_piece(r, line, &f, 0, err)) < 0 ||
 	    (more_pieces(line) && (rc = read_piece(r, line, &f, 1, err)) < 0) ||
 	    (rc = unc_take_number(line, "shift", false, 31, &shift, err)) < 0)
 		return rc;
-	if (with) {
-		if ((rc = split_setting(r, with, &f.with, &value, err)) < 0)
-			return rc;
-		if (value > UINT32_MAX)
-			return unc_fail(err, UNC_ERR_TABLE, "with=%s is larger than 32 bits", with);
-		f.with_value = (uint32_t)value;
-	}
 	f.shift = (uint8_t)shift;
+	if ((rc = take_limits(r, line, &f, err)) < 0)
+		return rc;
 	f.name = unc_add_string(r, name);
 	const char *desc = unc_take_quoted(line);
 	if (!desc)
@@ -284,21 +302,27 @@ static int read_counter(struct unc_table_reader *r, struct unc_line *line, struc
 	const char *word = unc_take_plain(line), *ctr = unc_take(line, "ctr"),
 		   *ctl = unc_take(line, "ctl");
 	char name[MAX_NAME + 1], full[MAX_NAME + 12], reg[MAX_NAME + 12];
-	uint64_t width = 0;
+	uint64_t width = 0, bit = UINT64_MAX, global = UINT64_MAX;
 	unsigned count;
 	int rc;
 
 	if (!word || !split_array(word, name, &count) || !ctr || strlen(ctr) > MAX_NAME)
 		return unc_bad(err, "counter", word, "NAME or NAME[N] with ctr=");
 	if ((rc = unc_take_number(line, "width", true, 64, &width, err)) < 0 ||
+	    (rc = unc_take_number(line, "status", false, 63, &bit, err)) < 0 ||
+	    (rc = unc_take_number(line, "global", false, 127, &global, err)) < 0 ||
 	    (rc = unc_take_number(line, "enable", ctl != NULL, UINT64_MAX, &c.enable, err)) < 0)
 		return rc;
+	c.status_bit = bit == UINT64_MAX ? 0 : (uint8_t)(bit + 1);
+	c.global_bit = global == UINT64_MAX ? 0 : (uint8_t)(global + 1);
 	if (ctl && !c.enable)
 		return unc_fail(err, UNC_ERR_TABLE, "enable= must name bits");
 	if (ctl && (c.ctl = unc_find_reg(&r->t, unc_current_type(r), ctl)) == UNC_NONE)
 		return unc_bad(err, "ctl", ctl, "a register above");
 	if (ctl && (c.enable & ~r->t.reg[c.ctl].write_mask))
 		return unc_fail(err, UNC_ERR_TABLE, "enable= is outside the mask of %s", ctl);
+	if (ctl && (rc = unc_take_bits(r, line, c.ctl, &c.freeze, err)) < 0)
+		return rc;
 	c.width = (uint8_t)width;
 	for (unsigned i = 0; i < (count ? count : 1); i++) {
 		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, i);
@@ -316,98 +340,38 @@ static int read_counter(struct unc_table_reader *r, struct unc_line *line, struc
 	return 0;
 }
 
-/* ---- control and steps */
-
-static int take_field(struct unc_table_reader *r, struct unc_line *line, const char *key,
-		      bool needed, uint16_t *field, struct unc_error *err)
-{
-	const char *name = unc_take(line, key);
-
-	*field = UNC_NONE;
-	if (!name)
-		return needed ? unc_fail(err, UNC_ERR_TABLE, "%s= is missing", key) : 0;
-	*field = unc_find_field(&r->t, unc_current_type(r), name);
-	return *field == UNC_NONE ? unc_bad(err, key, name, "a field above") : 0;
-}
-
-static int read_control(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
-{
-	struct unc_tbl_type *type = unc_current_type(r);
-	int rc;
-
-	if (type->first_ctl == UNC_NONE)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"control must come after the control registers");
-	if (type->f_event != UNC_NONE)
-		return unc_fail(err, UNC_ERR_TABLE, "control is given twice");
-	if ((rc = unc_take_number(line, "enable", true, UINT64_MAX, &type->enable, err)) < 0 ||
-	    (rc = unc_take_number(line, "active", true, UINT64_MAX, &type->active, err)) < 0 ||
-	    (rc = unc_take_number(line, "exclusive", false, UINT64_MAX, &type->exclusive, err)) <
-		    0 ||
-	    (rc = take_field(r, line, "code", true, &type->f_event, err)) < 0 ||
-	    (rc = take_field(r, line, "umask", false, &type->f_umask, err)) < 0)
-		return rc;
-	if (r->t.reg[type->first_ctl].width == 32 && (type->enable | type->active) > UINT32_MAX)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"enable= and active= must fit the 32 bits of CTL");
-	if (type->active == 0)
-		return unc_fail(err, UNC_ERR_TABLE, "active= must name bits");
-	return 0;
-}
-
-static int read_steps(struct unc_table_reader *r, struct unc_line *line, struct unc_range *range,
-		      struct unc_error *err)
-{
-	static const char *const names[] = {"", "filters", "controls", "clear", "restore", "go"};
-
-	if (range->n)
-		return unc_fail(err, UNC_ERR_TABLE, "these steps are given twice");
-	range->first = (uint32_t)r->t.n_step;
-	for (size_t i = 1; i < line->n; i++) {
-		struct unc_word *w = &line->word[i];
-		struct unc_tbl_step step = {.kind = UNC_STEP_WRITE, .reg = UNC_NONE};
-
-		w->used = true;
-		if (w->key) {
-			step.reg = unc_find_reg(&r->t, unc_current_type(r), w->key);
-			if (step.reg == UNC_NONE)
-				return unc_bad(err, "register", w->key, "a register above");
-			if (!unc_parse_number(w->value, &step.value) ||
-			    (step.value & ~r->t.reg[step.reg].write_mask))
-				return unc_bad(err, "value", w->value,
-					       "within the register's mask");
-		} else {
-			for (step.kind = 1; step.kind < 6; step.kind++)
-				if (strcmp(w->value, names[step.kind]) == 0)
-					break;
-			if (step.kind == 6)
-				return unc_bad(
-					err, "step", w->value,
-					"REG=VALUE, filters, controls, clear, restore or go");
-		}
-		*unc_add_step(r) = step;
-		range->n++;
-	}
-	return 0;
-}
-
 /* ---- types */
 
-static int read_type(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+/* Name and texts of a type or view, which becomes the current one. */
+static int begin_type(struct unc_table_reader *r, struct unc_line *line, struct unc_tbl_type *t,
+		      struct unc_error *err)
 {
 	const char *name = unc_take_plain(line), *title = unc_take(line, "title"),
 		   *prefix = unc_take(line, "public"), *desc = unc_take_quoted(line);
 	int rc;
 
-	if ((rc = unc_units_end_type(r, err)) < 0)
-		return rc;
 	if (!name || strlen(name) > MAX_NAME || !title || !desc)
-		return unc_fail(err, UNC_ERR_TABLE, "type needs a name, title= and a description");
+		return unc_fail(err, UNC_ERR_TABLE,
+				"type and view need a name, title= and a description");
+	/* In NAME3.EVENT the digits are the number of a unit. */
 	if (strcspn(name, "0123456789") != strlen(name) && name[strlen(name) - 1] >= '0' &&
-	    name[strlen(name) - 1] <= '9')
+	    name[strlen(name) - 1] <= '9' && !t->pool)
 		return unc_fail(err, UNC_ERR_TABLE, "the name of type %s ends in a digit", name);
 	if (unc_find_type(&r->t, name) != UNC_NONE)
 		return unc_fail(err, UNC_ERR_TABLE, "type %s is described twice", name);
+	if ((rc = unc_take_aggregate(line, &t->aggregate, err)) < 0)
+		return rc;
+	t->name = unc_add_string(r, name);
+	t->title = unc_add_string(r, title);
+	t->public_prefix = unc_add_string(r, prefix ? prefix : "");
+	t->desc = unc_add_string(r, desc);
+	r->type_line = line->number;
+	*unc_add_type(r) = *t;
+	return 0;
+}
+
+static int read_type(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
 	struct unc_tbl_type t = {
 		.first_ctl = UNC_NONE,
 		.first_ctr = UNC_NONE,
@@ -416,30 +380,48 @@ static int read_type(struct unc_table_reader *r, struct unc_line *line, struct u
 		.f_event = UNC_NONE,
 		.f_umask = UNC_NONE,
 		.discovery = -1,
-		.parts = {(uint32_t)r->t.n_part, 1},
-		.regs = {(uint32_t)r->t.n_reg, 0},
-		.fields = {(uint32_t)r->t.n_field, 0},
-		.counters = {(uint32_t)r->t.n_counter, 0},
 	};
-	if ((rc = unc_take_aggregate(line, &t.aggregate, err)) < 0)
+	uint64_t share = 1;
+	int rc;
+
+	if ((rc = unc_units_end_type(r, err)) < 0 ||
+	    (rc = unc_take_number(line, "share", false, 64, &share, err)) < 0)
 		return rc;
-	t.name = unc_add_string(r, name);
-	t.title = unc_add_string(r, title);
-	t.public_prefix = unc_add_string(r, prefix ? prefix : "");
-	t.desc = unc_add_string(r, desc);
-	r->type = (uint16_t)r->t.n_type;
-	r->type_line = line->number;
-	*unc_add_type(r) = t;
+	t.share = (uint8_t)share;
+	t.parts = (struct unc_range){(uint32_t)r->t.n_part, 1};
+	t.regs.first = (uint32_t)r->t.n_reg;
+	t.fields.first = (uint32_t)r->t.n_field;
+	t.counters.first = (uint32_t)r->t.n_counter;
+	uint16_t at = (uint16_t)r->t.n_type;
+	if ((rc = begin_type(r, line, &t, err)) < 0)
+		return rc;
+	r->type = at;
 	struct unc_tbl_part *main_part = unc_add_part(r);
 	main_part->space = UNC_N_SPACES; /* access is missing so far */
 	main_part->where.first = (uint32_t)r->t.n_where;
 	return 0;
 }
 
+static int read_view(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	const char *of = unc_take(line, "of");
+	int rc = unc_units_end_type(r, err);
+
+	if (rc < 0)
+		return rc;
+	uint16_t pool = of ? unc_find_type(&r->t, of) : UNC_NONE;
+	if (pool == UNC_NONE || r->t.type[pool].pool)
+		return unc_bad(err, "of", of, "a type above");
+	struct unc_tbl_type t = r->t.type[pool];
+	t.pool = (uint16_t)(pool + 1);
+	t.aggregate = UNC_AGGREGATE_SUM;
+	return begin_type(r, line, &t, err);
+}
+
 static int read_counters(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
 {
 	const char *count = unc_take_plain(line);
-	uint64_t n, width = 0, max = 1;
+	uint64_t n, width = 0, max = 1, first = 0;
 	int rc;
 
 	if (!count || !unc_parse_number(count, &n) || n > MAX_COUNTERS)
@@ -447,8 +429,12 @@ static int read_counters(struct unc_table_reader *r, struct unc_line *line, stru
 	if (unc_current_type(r)->max_inc)
 		return unc_fail(err, UNC_ERR_TABLE, "counters is given twice");
 	if ((rc = unc_take_number(line, "width", n > 0, 64, &width, err)) < 0 ||
+	    (rc = unc_take_number(line, "first", false, MAX_COUNTERS, &first, err)) < 0 ||
 	    (rc = unc_take_number(line, "max", false, 0xffff, &max, err)) < 0)
 		return rc;
+	if (first + n > MAX_COUNTERS)
+		return unc_fail(err, UNC_ERR_TABLE, "counters are numbered up to 31");
+	unc_current_type(r)->first = (uint8_t)first;
 	if ((n && !width) || !max)
 		return unc_fail(err, UNC_ERR_TABLE, "width= and max= must be at least 1");
 	unc_current_type(r)->n_counters = (uint8_t)n;
@@ -467,8 +453,11 @@ static int type_statement(struct unc_table_reader *r, struct unc_line *line, con
 		{"access", unc_read_access},    {"discovery", unc_read_discovery},
 		{"where", unc_read_main_where}, {"part", unc_read_part},
 		{"counters", read_counters},    {"reg", read_reg},
-		{"control", read_control},      {"counter", read_counter},
+		{"control", unc_read_control},  {"counter", read_counter},
 		{"field", read_field},          {"value", read_value},
+		{"lane", unc_read_lane},        {"forbid", unc_read_forbid},
+		{"fields", unc_read_bundle},    {"overflow", unc_read_overflow},
+		{"global", unc_read_global},
 	};
 	struct unc_tbl_type *type = unc_current_type(r);
 
@@ -476,13 +465,13 @@ static int type_statement(struct unc_table_reader *r, struct unc_line *line, con
 		if (strcmp(word, statements[i].word) == 0)
 			return statements[i].read(r, line, err);
 	if (strcmp(word, "start") == 0)
-		return read_steps(r, line, &type->steps_start, err);
+		return unc_read_steps(r, line, &type->steps_start, err);
 	if (strcmp(word, "join") == 0)
-		return read_steps(r, line, &type->steps_join, err);
+		return unc_read_steps(r, line, &type->steps_join, err);
 	if (strcmp(word, "stop") == 0)
-		return read_steps(r, line, &type->steps_stop, err);
+		return unc_read_steps(r, line, &type->steps_stop, err);
 	if (strcmp(word, "leave") == 0)
-		return read_steps(r, line, &type->steps_leave, err);
+		return unc_read_steps(r, line, &type->steps_leave, err);
 	return unc_fail(err, UNC_ERR_TABLE, "'%s' is not a statement of units.tbl", word);
 }
 
@@ -495,6 +484,8 @@ int unc_read_units(struct unc_table_reader *r, struct unc_line *line, struct unc
 		return unc_fail(err, UNC_ERR_TABLE, "a line must begin with a statement");
 	if (strcmp(word, "type") == 0)
 		rc = read_type(r, line, err);
+	else if (strcmp(word, "view") == 0)
+		rc = read_view(r, line, err);
 	else if (strcmp(word, "topology") == 0)
 		rc = unc_read_topology(r, line, err);
 	else if (strcmp(word, "bar") == 0)
@@ -565,14 +556,15 @@ static unsigned count_role(const struct unc_table *t, const struct unc_tbl_type 
 	return n;
 }
 
-/* Counter i is first + i: the N registers of a role must be one array NAME[N]. */
+/* The N registers of a role must follow each other, with the numbers of the counters. */
 static bool one_array(const struct unc_table *t, const struct unc_tbl_type *type, int role,
 		      uint16_t first)
 {
 	if (count_role(t, type, role) != type->n_counters)
 		return false;
 	for (unsigned i = 0; i < type->n_counters; i++)
-		if (first + i >= type->regs.first + type->regs.n || t->reg[first + i].role != role)
+		if (first + i >= type->regs.first + type->regs.n ||
+		    t->reg[first + i].role != role || t->reg[first + i].number != type->first + i)
 			return false;
 	return true;
 }

@@ -179,12 +179,29 @@ static int where_mmio(struct unc_table_reader *r, struct unc_line *line, struct 
 	return 0;
 }
 
+/* One unit for each logical CPU. */
+static int where_cpus(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	uint64_t base = 0, n = 0;
+	int rc;
+
+	if ((rc = unc_take_number(line, "cpus", true, UNC_MAX_PLACES, &n, err)) < 0 ||
+	    (rc = unc_take_number(line, "base", false, UINT16_MAX, &base, err)) < 0)
+		return rc;
+	if (!n)
+		return unc_fail(err, UNC_ERR_TABLE, "cpus= must be at least 1");
+	unc_current_type(r)->cpus = 1;
+	for (uint64_t i = 0; i < n; i++)
+		unc_add_where(r)->base = base << 32;
+	return 0;
+}
+
 static int read_where(struct unc_table_reader *r, struct unc_line *line, uint32_t part,
 		      struct unc_error *err)
 {
 	static int (*const readers[UNC_N_SPACES])(struct unc_table_reader *, struct unc_line *,
-						  struct unc_error *) = {where_msr, where_pci,
-									 where_mmio};
+						  struct unc_error *) = {
+		where_msr, where_pci, where_mmio, where_cpus, where_cpus};
 	struct unc_tbl_type *type = unc_current_type(r);
 	const char *limit = unc_take(line, "limit"), *offsets;
 	uint64_t present = 0;
@@ -193,6 +210,8 @@ static int read_where(struct unc_table_reader *r, struct unc_line *line, uint32_
 	if (limit && strcmp(limit, "cores") != 0)
 		return unc_bad(err, "limit", limit, "cores");
 	type->limit_cores |= limit != NULL;
+	bool optional = unc_take_flag(line, "optional");
+	size_t first = r->t.n_where;
 	if ((rc = unc_take_number(line, "present", false, 0xffff, &present, err)) < 0)
 		return rc;
 	if (present) {
@@ -206,6 +225,8 @@ static int read_where(struct unc_table_reader *r, struct unc_line *line, uint32_
 		type->present_offset[1] = (uint16_t)b;
 	}
 	rc = readers[r->t.part[part].space](r, line, err);
+	for (size_t i = first; optional && i < r->t.n_where; i++)
+		UNC_ROW(r, where, i)->optional = 1;
 	struct unc_range *where = &UNC_ROW(r, part, part)->where;
 	where->n = (uint32_t)r->t.n_where - where->first;
 	if (rc == 0 && where->n > UNC_MAX_PLACES)
@@ -222,7 +243,7 @@ static int take_access(const char *text, uint8_t *space, struct unc_error *err)
 			*space = i;
 			return 0;
 		}
-	return unc_bad(err, "access", text, "msr, pci or mmio");
+	return unc_bad(err, "access", text, "msr, pci, mmio, pmu or perf");
 }
 
 static int read_part(struct unc_table_reader *r, struct unc_line *line, const char *name,

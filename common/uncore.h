@@ -128,6 +128,8 @@ struct unc_type {
 	int counters;      /* programmable counters of one unit */
 	int counter_width; /* bits */
 	int units;         /* units that can be read on this machine, all sockets */
+	const char *units_of; /* the type whose units and counters it uses: its own name, unless it is a
+	                         view: events that the same counters count as those of another type */
 };
 
 /* Unit types of the platform's CPU. Index from 0; NULL past the end. */
@@ -145,13 +147,20 @@ struct unc_unit {
 /* Units of the machine, sorted by type, socket, index; NULL past the end. */
 UNC_API const struct unc_unit *unc_unit_get(const struct unc_platform *, size_t index);
 
-enum unc_aggregate { UNC_AGGREGATE_SUM, UNC_AGGREGATE_MAX, UNC_AGGREGATE_ONE };
+/* How the units of a type are put together. */
+enum unc_aggregate {
+	UNC_AGGREGATE_SUM,
+	UNC_AGGREGATE_MAX,
+	UNC_AGGREGATE_ONE,   /* all units see the same: one is measured */
+	UNC_AGGREGATE_SOCKET /* all units of a socket see the same: one of each is measured, and added up */
+};
 
 struct unc_umask {
 	const char *name;
 	const char *desc;
 	int standalone;       /* 0: only together with another umask */
 	int combinable;       /* 0: only alone */
+	const char *reason;   /* why it cannot be programmed; "" if it can */
 };
 
 struct unc_event {
@@ -330,6 +339,41 @@ UNC_API int unc_session_stop(struct unc_session *);
 
 /* Stops if running, and frees. NULL is allowed. */
 UNC_API void unc_session_free(struct unc_session *);
+
+/*
+ * Sampling: makes event `id` end intervals. Each of its counters (one a unit) starts `every` counts
+ * before it carries; when one does, unc_session_poll() ends the interval and starts the next. User
+ * space takes no interrupt, so somebody has to look. Where the hardware can freeze the unit, or all
+ * units of the socket, at the carry, and nobody else counts there, it is told to: then the counts
+ * of the interval are those of the moment of the carry. every: 1 to 2^width of the counter; 0: no
+ * more sampling. One event of a session at a time.
+ * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric, or the session rotates;
+ * UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this CPU or unit does not tell that a counter has carried;
+ * UNC_ERR_STATE the session is running. unc_session_start() may then also fail with UNC_ERR_BUSY:
+ * another session of this process samples on the same socket.
+ */
+UNC_API int unc_session_sample(struct unc_session *, int id, uint64_t every);
+
+struct unc_overflow {
+	size_t size;      /* sizeof(struct unc_overflow) */
+	int id;           /* the item whose counter has carried; -1: none has */
+	const char *unit; /* unit type */
+	int socket, index;
+	const char *counter; /* register, "CTR2" */
+	uint64_t count;   /* counted in the interval: `every`, and what came until it was frozen or read */
+	int others;       /* counters of the event that have carried as well */
+	int frozen;       /* 1: the hardware froze at the carry; 0: counting went on until the look */
+};
+
+/*
+ * Looks once whether a counter of the sampled event has carried: the status of the socket, that of
+ * the units, the counters. If so, reads all counters, fills *out and values as unc_session_read()
+ * would, clears what noted it and starts a new interval. Else out->id is -1 and values are untouched.
+ * seconds of the values include the time until this look.
+ * Errors: UNC_ERR_STATE not running, or no event is sampled; UNC_ERR_INVALID out->size; UNC_ERR_IO.
+ */
+UNC_API int unc_session_poll(struct unc_session *, struct unc_overflow *out, struct unc_value *values,
+			     size_t n);
 
 /* Sentence of the last failed call on this session; "" if none. */
 UNC_API const char *unc_session_error(const struct unc_session *);

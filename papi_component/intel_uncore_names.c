@@ -134,8 +134,9 @@ static int add_qualifier(struct name *name, unsigned int number)
 		if (intel_uncore.umask_get(platform, name->base, number - 1, &umask))
 			return PAPI_ENOEVNT;
 		length = snprintf(end, room, ":%s", umask.name);
-		snprintf(name->masks, sizeof(name->masks), "%s%s", umask.desc,
-			 umask.standalone ? "" : " (only with another umask)");
+		snprintf(name->masks, sizeof(name->masks), "%s%s%s%s", umask.desc,
+			 umask.standalone ? "" : " (only with another umask)",
+			 umask.reason[0] ? " - not available: " : "", umask.reason);
 	} else if (number == n_umasks + 1) {
 		length = snprintf(end, room, ":socket=0");
 		snprintf(name->masks, sizeof(name->masks), "Socket [0-%d]; without it all",

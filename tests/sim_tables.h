@@ -40,7 +40,7 @@ static const struct words {
 		REG(n##2, (at) + 2 * (step), bits, r, m, .number = 2),                       \
 		REG(n##3, (at) + 3 * (step), bits, r, m, .number = 3)
 #define FIELD(n, r, low, bits) {.name = W(n), .reg = {(r), UNC_NONE}, .lo = {(low), 0},      \
-				.width = {(bits), 0}, .with = UNC_NONE}
+				.width = {(bits), 0}}
 #define CONTROL_FIELDS                                                                       \
 	FIELD(ev_sel, UNC_NONE, 0, 8), FIELD(umask, UNC_NONE, 8, 8),                         \
 		FIELD(rst, UNC_NONE, 17, 1), FIELD(edge, UNC_NONE, 18, 1),                   \

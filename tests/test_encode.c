@@ -217,6 +217,7 @@ static int code_of(const char *name)
 		{"INVALID", UNC_ERR_INVALID},
 		{"NOT_FOUND", UNC_ERR_NOT_FOUND},
 		{"RANGE", UNC_ERR_RANGE},
+		{"UNAVAILABLE", UNC_ERR_UNAVAILABLE},
 	};
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)

@@ -19,6 +19,10 @@ static struct unc_code filtered(uint32_t counters, uint16_t reg, uint64_t value,
 	return c;
 }
 
+/* Codes of type 0 to 3 without lanes. */
+static const struct unc_tbl_type types[4] = {{0}};
+static const struct unc_table table = {.type = types, .n_type = 4};
+
 static int schedule(const struct unc_code *codes, size_t n, uint32_t busy, uint8_t *counter,
 		    struct unc_conflict *conflict)
 {
@@ -26,7 +30,7 @@ static int schedule(const struct unc_code *codes, size_t n, uint32_t busy, uint8
 
 	for (size_t i = 0; i < n; i++)
 		list[i] = &codes[i];
-	return unc_schedule(list, n, busy, counter, conflict);
+	return unc_schedule(&table, list, n, busy, counter, conflict);
 }
 
 /* An event that may go anywhere must make room for one that may not. */
@@ -126,7 +130,7 @@ static void kinds(void)
 	CU_ASSERT_EQUAL(schedule(codes, 3, 0, counter, &conflict), UNC_ERR_CONFLICT);
 	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_KIND);
 	CHECK_NUMBER(conflict.b, 2);
-	CHECK_NUMBER(unc_schedule_passes(codes, 3), 2);
+	CHECK_NUMBER(unc_schedule_passes(&table, codes, 3), 2);
 }
 
 static void passes(void)
@@ -136,12 +140,12 @@ static void passes(void)
 	codes[1].ctl = 1; /* a different event on the same counter */
 	codes[2].ctl = 2;
 	codes[3].ctl = 3;
-	CHECK_NUMBER(unc_schedule_passes(codes, 1), 1);
-	CHECK_NUMBER(unc_schedule_passes(codes, 4), 2);
+	CHECK_NUMBER(unc_schedule_passes(&table, codes, 1), 1);
+	CHECK_NUMBER(unc_schedule_passes(&table, codes, 4), 2);
 	codes[1].type = 1; /* another unit type has counters of its own */
-	CHECK_NUMBER(unc_schedule_passes(codes, 4), 1);
+	CHECK_NUMBER(unc_schedule_passes(&table, codes, 4), 1);
 	codes[1] = codes[0]; /* the same event twice is one */
-	CHECK_NUMBER(unc_schedule_passes(codes, 4), 1);
+	CHECK_NUMBER(unc_schedule_passes(&table, codes, 4), 1);
 }
 
 /*

@@ -82,7 +82,7 @@ static void every_event(const char *sim)
 		if (!e->needs_umask)
 			one_name(p, e->spec, NULL, &t);
 		for (size_t k = 0; unc_umask_get(p, i, k, &u) == 0; k++)
-			if (u.standalone)
+			if (u.standalone && !u.reason[0])
 				one_name(p, e->spec, u.name, &t);
 	}
 	printf("# %s: %u names count, %u do not\n", sim, t.counted, t.silent);

@@ -164,7 +164,8 @@ static int register_json(void *user, const struct unc_register *reg)
 	if (reg->device) {
 		char id[8];
 
-		snprintf(id, sizeof(id), "0x%04x", reg->device_id & 0xffff); /* as lspci prints it */
+		snprintf(id, sizeof(id), "0x%04x",
+			 reg->device_id & 0xffff); /* as lspci prints it */
 		json_text(j, "device", reg->device);
 		json_text(j, "device_id", id);
 	}

@@ -231,7 +231,7 @@ static int list_event(struct list *list, size_t index, const struct unc_event *e
 	if (!event->needs_umask)
 		rc = list_row(list, index, NULL);
 	for (size_t i = 0; rc == 0 && unc_umask_get(list->platform, index, i, &umask) == 0; i++)
-		if (umask.standalone)
+		if (umask.standalone && !umask.reason[0]) /* countable */
 			rc = list_row(list, index, &umask);
 	return rc;
 }

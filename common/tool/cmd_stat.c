@@ -69,17 +69,28 @@ static int add_line(struct stat_job *job, const char *name, const struct unc_met
 	return rc;
 }
 
+/* The type whose units a type uses. */
+static const char *units_of(const struct unc_platform *platform, const char *type)
+{
+	const struct unc_type *t;
+
+	for (size_t i = 0; (t = unc_type_get(platform, i)) != NULL; i++)
+		if (strcmp(t->name, type) == 0)
+			return t->units_of;
+	return type;
+}
+
 /* A line for each unit of a type that can be read; `rest` is the name behind type and index. */
 static int add_units(struct stat_job *job, const char *type, int socket, const char *rest,
 		     const struct unc_metric *metric)
 {
 	const struct unc_unit *unit;
-	const char *reason = NULL;
+	const char *reason = NULL, *of = units_of(job->platform, type);
 	size_t hidden = 0, found = 0;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && (unit = unc_unit_get(job->platform, i)) != NULL; i++) {
-		if (strcmp(unit->type->name, type) != 0 || (socket >= 0 && unit->socket != socket))
+		if (strcmp(unit->type->name, of) != 0 || (socket >= 0 && unit->socket != socket))
 			continue;
 		found++;
 		if (!unit->available) {

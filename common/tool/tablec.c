@@ -48,44 +48,58 @@ static void print_strings(const struct unc_table *t, size_t n)
 
 static void print_places(const struct unc_table *t, size_t n)
 {
-	ROWS(where, "{0x%llxull,0x%x,%u,%u,%u},\n", (ull)row->base, row->device_id, row->devfn,
-	     row->bar, row->bar_index);
+	ROWS(where, "{0x%llxull,0x%x,%u,%u,%u,%u},\n", (ull)row->base, row->device_id, row->devfn,
+	     row->bar, row->bar_index, row->optional);
 	ROWS(bar, "{%u,0x%x,%u,%u,%u,%u,%u,%u,%u,0x%xu,0x%xu,0x%xu},\n", row->name, row->device_id,
 	     row->devfn, row->count, row->base_offset, row->offset, row->step, row->base_shift,
 	     row->shift, row->base_mask, row->mask, row->size);
 	ROWS(part, "{%u,%u,{%u,%u}},\n", row->name, row->space, R(row->where));
-	ROWS(reg, "{%u,%d,0x%llxull,%u,%u,%u,%u,%u},\n", row->name, row->offset,
-	     (ull)row->write_mask, row->part, row->role, row->number, row->width, row->flags);
-	ROWS(field, "{%u,%u,{%u,%u},{%u,%u},{%u,%u},%u,%u,%u,%u,{%u,%u}},\n", row->name, row->desc,
-	     row->reg[0], row->reg[1], row->lo[0], row->lo[1], row->width[0], row->width[1],
-	     row->shift, row->flags, row->with, row->with_value, R(row->values));
+	ROWS(reg, "{%u,%d,%d,0x%llxull,0x%llxull,0x%llxull,%u,%u,%u,%u,%u,%u},\n", row->name,
+	     row->offset, row->per_unit, (ull)row->write_mask, (ull)row->base, (ull)row->busy,
+	     row->part, row->role, row->number, row->nth, row->width, row->flags);
+	ROWS(field,
+	     "{%u,%u,{%u,%u},{%u,%u},{%u,%u},%u,%u,0x%xu,0x%llxull,0x%llxull,{%u,%u},{%u,%u}},\n",
+	     row->name, row->desc, row->reg[0], row->reg[1], row->lo[0], row->lo[1], row->width[0],
+	     row->width[1], row->shift, row->flags, row->counters, (ull)row->default_value,
+	     (ull)row->min, R(row->with), R(row->values));
 	ROWS(value, "{%u,%u,0x%llxull},\n", row->name, row->desc, (ull)row->value);
 	ROWS(set, "{%u,0x%llxull},\n", row->field, (ull)row->value);
 	ROWS(step, "{%u,%u,0x%llxull},\n", row->kind, row->reg, (ull)row->value);
-	ROWS(counter, "{%u,%u,%u,0x%llxull,%u},\n", row->name, row->ctr, row->ctl, (ull)row->enable,
-	     row->width);
+	ROWS(counter, "{%u,%u,%u,0x%llxull,0x%llxull,%u,%u,%u},\n", row->name, row->ctr, row->ctl,
+	     (ull)row->enable, (ull)row->freeze, row->status_bit, row->global_bit, row->width);
+	ROWS(lane, "{%u,0x%xu,%u,0x%llxull},\n", row->name, row->counters, row->lead,
+	     (ull)row->same);
+	ROWS(forbid, "{%u,{%u,%u}},\n", row->why, R(row->sets));
+	ROWS(bundle, "{%u,{%u,%u}},\n", row->name, R(row->sets));
 }
 
 static void print_events(const struct unc_table *t, size_t n)
 {
 	ROWS(type,
-	     "{%u,%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},"
-	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,%u,%d,0x%x,{0x%x,0x%x},%u,%u,%u,%u},"
-	     "\n",
+	     "{%u,%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},"
+	     "{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,{%u,%u},%u,%u,%u,0x%llxull,"
+	     "{0x%llxull,%u,%u,%d,%u,%u,%u},"
+	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,%u,%d,0x%x,{0x%x,0x%x},%u,%u,%u,%u,"
+	     "%u,%u,%u},\n",
 	     row->name, row->title, row->desc, row->public_prefix, R(row->parts), R(row->regs),
 	     R(row->fields), R(row->steps_start), R(row->steps_join), R(row->steps_stop),
-	     R(row->steps_leave), R(row->counters), R(row->events), row->first_ctl, row->first_ctr,
+	     R(row->steps_leave), R(row->counters), R(row->lanes), R(row->forbids), R(row->bundles),
+	     R(row->events), row->pool, row->global_status[0], row->global_status[1], row->unfreeze,
+	     row->n_global, row->has_unfreeze, (ull)row->unfreeze_value, (ull)row->overflow.set,
+	     row->overflow.status, row->overflow.clear, row->overflow.global, row->overflow.bit,
+	     row->overflow.freezes, row->overflow.known, row->first_ctl, row->first_ctr,
 	     row->unit_ctl, row->status, row->f_event, row->f_umask, (ull)row->enable,
 	     (ull)row->active, (ull)row->exclusive, row->max_inc, row->discovery, row->present_id,
-	     row->present_offset[0], row->present_offset[1], row->limit_cores, row->n_counters,
-	     row->width, row->aggregate);
-	ROWS(umask, "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,%u,0x%xu},\n", row->name,
+	     row->present_offset[0], row->present_offset[1], row->limit_cores, row->cpus,
+	     row->share, row->first, row->n_counters, row->width, row->aggregate);
+	ROWS(umask, "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,%u,%u,%u,0x%xu},\n", row->name,
 	     row->desc, row->alias, R(row->sets), R(row->needs), R(row->uses), R(row->defaults),
-	     row->counter, row->flags, row->counters);
-	ROWS(event, "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},0x%xu,%u,%u,%u,0x%x,%u},\n",
+	     row->unavailable, row->counter, row->flags, row->aggregate, row->counters);
+	ROWS(event,
+	     "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},0x%xu,%u,%u,%u,0x%x,%u,%u,%u},\n",
 	     row->name, row->desc, row->alias, R(row->umasks), R(row->sets), R(row->needs),
 	     R(row->uses), R(row->defaults), row->counters, row->counter, row->type, row->max_inc,
-	     row->code, row->aggregate);
+	     row->code, row->lane, row->set, row->aggregate);
 	ROWS(metric, "{%u,%u,%u,%u,%u,%u,%u},\n", row->name, row->formula, row->unit, row->desc,
 	     row->unavailable, row->type, row->kind);
 #define F(i) row->filter[i].reg, (ull)row->filter[i].value, (ull)row->filter[i].mask
@@ -109,10 +123,11 @@ static void print_table(const struct unc_table *t, size_t n)
 	for (unsigned i = 0; i < t->n_models; i++)
 		printf("0x%x,", t->models[i]);
 	printf("},\n.discovery = %u, .topology = {0x%x, 0x%x, 0x%x},\n"
-	       ".machine = {%u, 0x%x, %u, %.17g, %u},\n.strings = strings_%zu, .n_strings = %zu,\n",
+	       ".machine = {%u, 0x%x, %u, %u, %.17g, %u},\n.strings = strings_%zu, .n_strings = "
+	       "%zu,\n",
 	       t->discovery, t->topology.ubox_id, t->topology.nodeid_offset, t->topology.map_offset,
-	       t->machine.sockets, t->machine.model, t->machine.cores, t->machine.tsc_hz,
-	       t->machine.title, n, t->n_strings);
+	       t->machine.sockets, t->machine.model, t->machine.cores, t->machine.threads,
+	       t->machine.tsc_hz, t->machine.title, n, t->n_strings);
 #define ARRAY(kind) printf("." #kind " = " #kind "_%zu, .n_" #kind " = %zu,\n", n, t->n_##kind);
 	UNC_TABLE_ARRAYS(ARRAY)
 	printf("};\n");

@@ -79,7 +79,8 @@ status=$?; refused 1 "cannot write"; result "output that cannot be written"
 
 run cpus -j
 [ $status -eq 0 ] && json 'length > 0 and all(.[]; keys == (["cpu","name","family","models",
-	"units","events","umasks","metrics"] | sort) and .family == 6 and
+	"units","events","umasks","metrics"] | sort) and
+	.family == (if .cpu == "montecito" then 32 else 6 end) and
 	(.models | length > 0 and all(.[]; test("^0x[0-9a-f]+$"))) and .units > 0 and .events > 0)'
 result "cpus -j"
 json 'all(.[]; .cpu != "emerald-rapids" or .models == ["0xcf"])' &&
@@ -126,7 +127,8 @@ for cpu in $cpus; do
 		(.width == 32 or .width == 64) and .index >= 0 and
 		(if .space == "pci" then (.device | test("^[0-9a-f]{2}\\.[0-7]$")) and
 			(.device_id | test("^0x[0-9a-f]{4}$"))
-		elif .space == "mmio" then (.bar | length > 0) else .space == "msr" end))'
+		elif .space == "mmio" then (.bar | length > 0)
+		else (.space | . == "msr" or . == "pmu" or . == "perf") end))'
 	result "$cpu: registers -j"
 	run metrics -c "$cpu" -j
 	[ $status -eq 0 ] && json '(["name","of","formula","needs","passes","available","reason",
@@ -231,6 +233,9 @@ for cpu in $cpus; do
 	# The event that counts lines read from memory, and its unit.
 	reads=$("$UNCORE" metrics -j memory_read_bytes | jq -r '.[0].needs[0]')
 	unit=${reads%%.*}
+	# Views of the Itanium's monitor count on the units of its type core.
+	units=$unit
+	[ "$cpu" != montecito ] || units=core
 	only=$("$UNCORE" metrics -j memory_read_bytes | jq '.[0].needs | length == 1')
 	run stat -j -d 0.3 -I 100 -e "$reads" -m memory_read_bytes
 	[ $status -eq 0 ] && jq -es --arg reads "$reads" --argjson only "$only" 'length == 3 and all(.[]; .simulated and .interval > 0.05 and
@@ -244,7 +249,7 @@ for cpu in $cpus; do
 		all(.[]; . > 0)"
 	result "$cpu: stat --per-socket"
 	run stat -j -d 0.2 -e "$reads:socket=1" --per-unit
-	n=$("$UNCORE" units -j | jq --arg unit "$unit" \
+	n=$("$UNCORE" units -j | jq --arg unit "$units" \
 		'map(select(.unit == $unit and .socket == 1 and .available)) | length')
 	[ $status -eq 0 ] && json ".events | length == $n and all(.[]; . > 0) and
 		all(keys[]; test(\"^$unit[0-9]+[.]${reads#*.}:socket=1\$\"))"

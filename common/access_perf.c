@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counters that the kernel owns, through perf_event_open. They have no registers for us: an event
+ * is opened when its config is written and closed when 0 is; its count is read from its file. The
+ * kernel finds the counters and shares them with its other users. The events are pinned: one that
+ * gets no counter is an error, never a number scaled up from a part of the time.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "access.h"
+#include "fs.h"
+#include "grow.h"
+
+struct perf_reg {
+	struct unc_reg reg;
+	uint64_t value; /* config or config1, as written */
+	int fd;         /* of an event that is open, else -1 */
+};
+
+struct unc_backend {
+	struct unc_fs *fs;
+	struct perf_reg **reg; /* each on its own: operations keep pointers */
+	size_t n;
+};
+
+static uint32_t number_of(const struct unc_reg *reg)
+{
+	return (uint32_t)reg->address;
+}
+
+static int perf_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
+		     struct unc_error *err)
+{
+	struct unc_backend *backend = calloc(1, sizeof(*backend));
+
+	(void)sim;
+	if (!backend)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	backend->fs = fs;
+	*out = backend;
+	return 0;
+}
+
+static int open_event(const struct unc_reg *reg, uint64_t config, uint64_t config1, bool disabled)
+{
+	struct perf_event_attr attr = {
+		.type = (uint32_t)(reg->address >> 32),
+		.size = sizeof(attr),
+		.config = config,
+		.config1 = config1,
+		.disabled = disabled,
+		.pinned = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)reg->target, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Whether the kernel offers any event of this type on this CPU. */
+static int try_event(const struct unc_reg *reg, struct unc_error *err)
+{
+	struct unc_reg generic = *reg;
+
+	/* Raw events need a core PMU, as the generic event 0, clocks, does. */
+	if (reg->address >> 32 == PERF_TYPE_RAW)
+		generic.address = (uint64_t)PERF_TYPE_HARDWARE << 32;
+	int fd = open_event(&generic, 0, 0, true);
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (errno == EACCES || errno == EPERM)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"perf_event_open on cpu %u: permission denied: root, CAP_PERFMON "
+				"or kernel.perf_event_paranoid below 1 is needed",
+				reg->target);
+	if (errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the kernel has no core PMU for cpu %u: a virtual machine without "
+				"one, or it is switched off",
+				reg->target);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, "perf_event_open on cpu %u: %s", reg->target,
+			strerror(errno));
+}
+
+static struct perf_reg *find(const struct unc_backend *backend, const struct unc_reg *reg)
+{
+	for (size_t i = 0; i < backend->n; i++) {
+		struct perf_reg *have = backend->reg[i];
+
+		if (have->reg.address == reg->address && have->reg.target == reg->target)
+			return have;
+	}
+	return NULL;
+}
+
+static struct perf_reg *find_or_add(struct unc_backend *backend, const struct unc_reg *reg)
+{
+	struct perf_reg *have = find(backend, reg);
+	void *larger;
+
+	if (have)
+		return have;
+	larger = unc_grow(backend->reg, backend->n, sizeof(*backend->reg));
+	if (!larger)
+		return NULL;
+	backend->reg = larger;
+	have = malloc(sizeof(*have));
+	if (have) {
+		*have = (struct perf_reg){.reg = *reg, .fd = -1};
+		backend->reg[backend->n++] = have;
+	}
+	return have;
+}
+
+static int perf_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
+{
+	struct unc_reg config = op->reg;
+	bool known = find(backend, &op->reg) != NULL;
+	int rc = 0;
+
+	if (!unc_fs_is_real(backend->fs))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"a dump of a machine has no counters of the kernel");
+	/* A count belongs to its event: both are there before either is used. */
+	if (number_of(&op->reg) >= UNC_PERF_COUNT && number_of(&op->reg) < UNC_PERF_EXTRA)
+		config.address -= UNC_PERF_COUNT;
+	op->handle.sim = find_or_add(backend, &config);
+	if (!op->handle.sim)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	if (!known && number_of(&config) < UNC_PERF_COUNT && op->kind == UNC_OP_READ)
+		rc = try_event(&config, err);
+	return rc;
+}
+
+static int write_config(struct unc_backend *backend, struct perf_reg *event, uint64_t value)
+{
+	struct unc_reg extra = event->reg;
+
+	if (event->fd >= 0)
+		close(event->fd);
+	event->fd = -1;
+	event->value = 0;
+	if (!value)
+		return 0;
+	extra.address &= ~(uint64_t)UINT32_MAX;
+	extra.address |= UNC_PERF_EXTRA | (value & 0xff);
+	const struct perf_reg *with = find(backend, &extra);
+	event->fd = open_event(&event->reg, value, with ? with->value : 0, false);
+	if (event->fd < 0)
+		return errno == EACCES || errno == EPERM ? UNC_ERR_PERMISSION : UNC_ERR_IO;
+	event->value = value;
+	return 0;
+}
+
+/* An event that is not open has counted nothing. */
+static int read_count(const struct perf_reg *event, uint64_t *value)
+{
+	uint64_t count;
+	ssize_t got;
+
+	*value = 0;
+	if (event->fd < 0)
+		return 0;
+	got = read(event->fd, &count, sizeof(count));
+	if (got == 0)
+		return UNC_ERR_BUSY; /* a pinned event without a counter */
+	if (got != sizeof(count))
+		return UNC_ERR_IO;
+	*value = count;
+	return 0;
+}
+
+static int perf_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct unc_reg_op *op = &ops[i];
+		struct perf_reg *reg = op->handle.sim;
+		uint32_t number = number_of(&op->reg);
+
+		op->error = 0;
+		if (number >= UNC_PERF_COUNT && number < UNC_PERF_EXTRA)
+			op->error = read_count(reg, &op->value);
+		else if (op->kind == UNC_OP_READ)
+			op->value = reg->value;
+		else if (number >= UNC_PERF_EXTRA)
+			reg->value = op->value;
+		else
+			op->error = write_config(backend, reg, op->value);
+		failed += op->error != 0;
+	}
+	return failed;
+}
+
+static void perf_close(struct unc_backend *backend)
+{
+	for (size_t i = 0; i < backend->n; i++) {
+		if (backend->reg[i]->fd >= 0)
+			close(backend->reg[i]->fd);
+		free(backend->reg[i]);
+	}
+	free(backend->reg);
+	free(backend);
+}
+
+const struct unc_access_methods unc_access_perf = {
+	.name = "perf",
+	.space = UNC_SPACE_PERF,
+	.open = perf_open,
+	.prepare = perf_prepare,
+	.run = perf_run,
+	.close = perf_close,
+};

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sampling on the simulated machines: intervals that a counter ends. What has to come out follows
+ * from the rates of workload.tbl by hand: an event of R per second and unit carries N counts after
+ * N / R seconds.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "platform.h"
+#include "suite.h"
+
+static struct unc_platform *machine(const char *sim)
+{
+	struct unc_options o = {.size = sizeof(o), .sim = sim};
+	struct unc_platform *p = NULL;
+
+	CU_ASSERT_EQUAL_FATAL(unc_platform_open(&o, &p), 0);
+	return p;
+}
+
+static struct unc_session *session(struct unc_platform *p, const char *event, const char *beside)
+{
+	struct unc_session *s = NULL;
+	int id;
+
+	CU_ASSERT_EQUAL_FATAL(unc_session_new(p, 0, &s), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_add(s, event, &id), 0);
+	if (beside)
+		CU_ASSERT_EQUAL_FATAL(unc_session_add(s, beside, &id), 0);
+	return s;
+}
+
+static void quiet(struct unc_platform *p)
+{
+	char last[160];
+
+	if (unc_sim_violations(p->sim, last, sizeof(last))) {
+		printf("# %s\n", last);
+		CU_FAIL("the machine was used against its rules");
+	}
+}
+
+/* Steps until a counter has carried. Returns the steps, or 0 after `most`. */
+static unsigned steps_until(struct unc_platform *p, struct unc_session *s, uint64_t ns,
+			    unsigned most, struct unc_overflow *o, struct unc_value *values, size_t n)
+{
+	for (unsigned i = 1; i <= most; i++) {
+		unc_sim_step(p->sim, ns);
+		*o = (struct unc_overflow){.size = sizeof(*o)};
+		int rc = unc_session_poll(s, o, values, n);
+		if (rc < 0)
+			printf("# %s\n", unc_session_error(s));
+		CU_ASSERT_EQUAL_FATAL(rc, 0);
+		if (o->id >= 0)
+			return i;
+	}
+	return 0;
+}
+
+/*
+ * A clock of f Hz, in intervals of `every`: ends every / f seconds after the begin. With a freeze
+ * the count is exact up to the clock in which it froze; without, up to the look.
+ */
+static void clock_intervals(const char *sim, const char *event, double hz, bool freezes)
+{
+	struct unc_platform *p = machine(sim);
+	struct unc_session *s = session(p, event, NULL);
+	struct unc_overflow o;
+	struct unc_value v;
+	const uint64_t every = 1000000, step = 100000;
+
+	CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, every), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+	for (unsigned round = 0; round < 5; round++) {
+		unsigned due = (unsigned)ceil((double)every / hz * 1e9 / (double)step);
+		unsigned steps = steps_until(p, s, step, 100, &o, &v, 1);
+
+		CHECK_NUMBER(steps, due);
+		CHECK_NUMBER(o.frozen, freezes);
+		CU_ASSERT(o.count >= every);
+		CU_ASSERT(o.count <= every + (freezes ? 2 : (uint64_t)(hz * step * 1e-9) + 1));
+		CU_ASSERT(v.delta >= o.count);
+	}
+	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
+	quiet(p);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+static void emerald_rapids(void)
+{
+	clock_intervals("emerald-rapids,clock=step", "cha.CLOCKTICKS", 2.2e9, true);
+}
+
+static void ivybridge(void)
+{
+	clock_intervals("ivybridge-ep,clock=step", "ha.CLOCKTICKS", 2.7e9, true);
+	clock_intervals("ivybridge-ep,clock=step", "ubox.CLOCKTICKS", 2.7e9, true);
+}
+
+/* The status of the socket only, and nothing freezes: its control must not have bit 20. */
+static void ivybridge_cbo(void)
+{
+	clock_intervals("ivybridge-ep,clock=step", "cbo.CLOCKTICKS", 2.7e9, false);
+}
+
+static void nehalem(void)
+{
+	clock_intervals("nehalem-ep,clock=step", "unc.CLK_UNHALTED", 2.66e9, false);
+}
+
+/* What counts beside is frozen at the same moment: both are clocks, so both have the same count. */
+static void beside(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
+	struct unc_session *s = session(p, "cha0.CLOCKTICKS", "cha5.CLOCKTICKS");
+	struct unc_overflow o;
+	struct unc_value v[2];
+
+	CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, 5000000), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+	for (unsigned round = 0; round < 3; round++) {
+		CU_ASSERT(steps_until(p, s, 3700000, 100, &o, v, 2) > 0);
+		CU_ASSERT(v[0].delta >= 5000000 && v[0].delta <= 5000002);
+		CU_ASSERT(v[1].delta + 2 >= v[0].delta && v[1].delta <= v[0].delta + 2);
+		CHECK_TEXT(o.unit, "cha");
+		CHECK_NUMBER(o.index, 0);
+		CHECK_TEXT(o.counter, "CTR0");
+	}
+	quiet(p);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Somebody else counts on the socket: it is not frozen, he loses nothing. */
+static void with_neighbour(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
+	struct unc_session *other = session(p, "m2m.CLOCKTICKS", NULL);
+	struct unc_session *s = session(p, "cha0.CLOCKTICKS", NULL);
+	struct unc_overflow o;
+	struct unc_value v;
+
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(other), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, 1000000), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+	CU_ASSERT(steps_until(p, s, 1000000, 10, &o, &v, 1) > 0);
+	CHECK_NUMBER(o.frozen, 0);
+	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
+	CU_ASSERT_EQUAL(unc_session_read(other, &v, 1), 0);
+	CU_ASSERT_DOUBLE_EQUAL(v.count, v.seconds * 2.2e9, 10); /* all units run at 2.2 GHz */
+	CU_ASSERT_EQUAL(unc_session_stop(other), 0);
+
+	/* The other way round: who freezes the socket is alone on it. */
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+	CU_ASSERT_EQUAL(unc_session_start(other), UNC_ERR_BUSY);
+	CU_ASSERT_PTR_NOT_NULL(strstr(unc_session_error(other), "samples on socket 0"));
+	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
+	CU_ASSERT_EQUAL(unc_session_start(other), 0);
+	quiet(p);
+	unc_session_free(s);
+	unc_session_free(other);
+	unc_platform_close(p);
+}
+
+static void refused(const char *sim, const char *event, uint64_t every, int code, const char *text)
+{
+	struct unc_platform *p = machine(sim);
+	struct unc_session *s = session(p, event, NULL);
+
+	CHECK_NUMBER(unc_session_sample(s, 0, every), code);
+	if (!strstr(unc_session_error(s), text))
+		printf("# %s\n", unc_session_error(s));
+	CU_ASSERT_PTR_NOT_NULL(strstr(unc_session_error(s), text));
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+static void refusals(void)
+{
+	refused("sandybridge-ep", "cbo.CLOCKTICKS", 1000, UNC_ERR_UNAVAILABLE,
+		"has no overflow status");
+	refused("emerald-rapids", "imc.CAS_COUNT:RD", (uint64_t)1 << 49, UNC_ERR_RANGE, "48 bits");
+	refused("nehalem-ep", "core.INST_RETIRED:ANY", 1000, UNC_ERR_UNAVAILABLE, "");
+}
+
+static void states(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,clock=step");
+	struct unc_session *s = session(p, "cha0.CLOCKTICKS", NULL);
+	struct unc_overflow o = {.size = sizeof(o)}, small = {.size = 8};
+	struct unc_value v;
+	int id;
+
+	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1), UNC_ERR_STATE);
+	CHECK_NUMBER(unc_session_sample(s, 7, 1000), UNC_ERR_NOT_FOUND);
+	CU_ASSERT_EQUAL(unc_session_add_metric(s, "memory_read_bytes", &id), 0);
+	CHECK_NUMBER(unc_session_sample(s, id, 1000), UNC_ERR_INVALID);
+	CU_ASSERT_EQUAL(unc_session_start(s), 0);
+	CHECK_NUMBER(unc_session_sample(s, 0, 1000), UNC_ERR_STATE);
+	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1), UNC_ERR_STATE);
+	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
+	CU_ASSERT_EQUAL(unc_session_sample(s, 0, 1000), 0);
+	CU_ASSERT_EQUAL(unc_session_start(s), 0);
+	CHECK_NUMBER(unc_session_poll(s, &small, &v, 1), UNC_ERR_INVALID);
+	CU_ASSERT_EQUAL(unc_session_poll(s, &o, &v, 1), 0);
+	CHECK_NUMBER(o.id, -1); /* no time has passed */
+	unc_session_free(s);
+	quiet(p);
+	unc_platform_close(p);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"Emerald Rapids freezes the socket", emerald_rapids},
+		{"Ivy Bridge-EP freezes the socket", ivybridge},
+		{"Ivy Bridge-EP, CBo: noted for the socket only", ivybridge_cbo},
+		{"Nehalem-EP notes, nothing freezes", nehalem},
+		{"what counts beside is frozen at the same moment", beside},
+		{"a neighbour on the socket is not frozen", with_neighbour},
+		{"refusals", refusals},
+		{"states", states},
+		{NULL, NULL},
+	};
+
+	return suite_run("sample", tests);
+}
