@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode.h"
 #include "event.h"
 #include "formula.h"
 #include "platform.h"
+#include "table_build.h"
 #include "text.h"
 
 int unc_cpu_get(size_t index, struct unc_cpu *out, int models[8])
@@ -86,6 +88,110 @@ int unc_encoding_format(const struct unc_encoding *e, char *buf, size_t size)
 	int n = snprintf(buf, size, "%s", e->name);
 
 	return n >= 0 && (size_t)n < size ? 0 : UNC_ERR_RANGE;
+}
+
+/* ---- decoding */
+
+/* The register of a name; UNC_NONE in *reg: a control. */
+static int find_register(const struct unc_table *t, const char *type_name, const char *name,
+			 uint16_t *type, uint16_t *reg, struct unc_error *err)
+{
+	*type = unc_find_type(t, type_name);
+	if (*type == UNC_NONE)
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s has no unit type %s",
+				unc_tbl_str(t, t->name), type_name);
+	*reg = unc_same(name, "CTL") ? t->type[*type].first_ctl
+				     : unc_find_reg(t, &t->type[*type], name);
+	if (*reg == UNC_NONE)
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s has no register %s", type_name, name);
+	return 0;
+}
+
+static int decode(struct unc_platform *p, const char *type_name,
+		  const struct unc_register_value *values, size_t n, char *buf, size_t size,
+		  struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	struct unc_code_filter filter[UNC_MAX_FILTERS];
+	size_t n_filters = 0;
+	const uint64_t *ctl = NULL;
+	struct unc_spec spec;
+	uint16_t type = 0, reg;
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		if ((rc = find_register(t, type_name, values[i].reg, &type, &reg, err)) < 0)
+			return rc;
+		if (t->reg[reg].role == UNC_ROLE_CTL)
+			ctl = &values[i].value;
+		else if (n_filters < UNC_MAX_FILTERS)
+			filter[n_filters++] =
+				(struct unc_code_filter){.reg = reg, .value = values[i].value};
+	}
+	if (!ctl)
+		return unc_fail(err, UNC_ERR_INVALID, "the value of a control is needed: CTL=..");
+	if ((rc = unc_code_decode(t, type, *ctl, filter, n_filters, &spec, err)) < 0)
+		return rc;
+	if (unc_spec_format(t, &spec, buf, size) < 0)
+		return unc_fail(err, UNC_ERR_RANGE,
+				"the text of the event needs more than %zu bytes", size);
+	return 0;
+}
+
+int unc_event_decode(struct unc_platform *p, const char *type,
+		     const struct unc_register_value *values, size_t n, char *buf, size_t size)
+{
+	struct unc_error err = {0};
+	int rc = decode(p, type, values, n, buf, size, &err);
+
+	if (rc < 0 && size)
+		buf[0] = '\0';
+	keep_error(p, &err);
+	return rc;
+}
+
+/* Whether a field is one of this register. */
+static bool of_register(const struct unc_table *t, const struct unc_tbl_field *f, uint16_t reg)
+{
+	return f->reg[0] == UNC_NONE ? t->reg[reg].role == UNC_ROLE_CTL : f->reg[0] == reg;
+}
+
+/* The register whose fields tell what is in `reg`: of an array the first, unless it has its own. */
+static uint16_t layout_of(const struct unc_table *t, const struct unc_tbl_type *type, uint16_t reg)
+{
+	for (uint32_t i = 0; i < type->fields.n; i++)
+		if (of_register(t, &t->field[type->fields.first + i], reg))
+			return reg;
+	return (uint16_t)(reg - t->reg[reg].nth);
+}
+
+int unc_register_decode(struct unc_platform *p, const char *type_name, const char *name,
+			uint64_t value, unc_field_value_fn fn, void *user)
+{
+	const struct unc_table *t = p->table;
+	struct unc_error err = {0};
+	uint16_t type, reg, layout = UNC_NONE;
+	int rc = find_register(t, type_name, name, &type, &reg, &err);
+
+	keep_error(p, &err);
+	if (rc == 0)
+		layout = layout_of(t, &t->type[type], reg);
+	for (uint32_t i = 0; rc == 0 && fn && i < t->type[type].fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[t->type[type].fields.first + i];
+		struct unc_code_filter here = {.reg = f->reg[0], .value = value};
+		bool known;
+
+		if (!of_register(t, f, layout))
+			continue;
+		struct unc_field out = {
+			.name = unc_tbl_str(t, f->name),
+			.desc = unc_tbl_str(t, f->desc),
+			.max = unc_field_max(f),
+			.width = f->width[0] + f->width[1],
+		};
+		rc = fn(user, &out, unc_field_value(f, value, &here, 1, &known));
+	}
+	return rc;
 }
 
 /* ---- registers */

@@ -337,6 +337,7 @@ static int check_limits(struct work *w, const struct unc_tbl_field *f, uint64_t 
 			      name, (unsigned long long)value, max, name);
 	if (f->counters)
 		w->code->counters &= f->counters;
+	w->code->whole |= (f->flags & UNC_FIELD_WHOLE) && value;
 	return 0;
 }
 
@@ -363,22 +364,18 @@ static int user_fields(struct work *w, int socket, int n_sockets)
 	return 0;
 }
 
-/* What a field will hold; false if the event does not touch its register. */
-static bool planned(const struct work *w, const struct unc_tbl_field *f, uint64_t *value)
+/* What a field will hold: what the event makes of it, else what its register holds at rest. */
+static uint64_t planned(const struct work *w, const struct unc_tbl_field *f)
 {
 	const struct unc_code *c = w->code;
 	uint64_t reg = c->ctl;
-	unsigned i = 0;
 
-	if (f->reg[0] != UNC_NONE) {
-		while (i < c->n_filters && c->filter[i].reg != f->reg[0])
-			i++;
-		if (i == c->n_filters)
-			return false;
-		reg = c->filter[i].value | (w->t->reg[f->reg[0]].base & ~c->filter[i].mask);
-	}
-	*value = (reg >> f->lo[0]) & unc_ones(f->width[0]);
-	return true;
+	if (f->reg[0] != UNC_NONE)
+		reg = w->t->reg[f->reg[0]].base;
+	for (unsigned i = 0; i < c->n_filters; i++)
+		if (c->filter[i].reg == f->reg[0])
+			reg = c->filter[i].value | (reg & ~c->filter[i].mask);
+	return (reg >> f->lo[0]) & unc_ones(f->width[0]);
 }
 
 /* Settings that may not come together. */
@@ -392,9 +389,8 @@ static int check_forbidden(struct work *w)
 
 		for (uint32_t k = 0; k < forbid->sets.n && together; k++) {
 			const struct unc_tbl_set *s = &w->t->set[forbid->sets.first + k];
-			uint64_t value = 0;
 
-			together = planned(w, &w->t->field[s->field], &value) && value == s->value;
+			together = planned(w, &w->t->field[s->field]) == s->value;
 		}
 		if (together)
 			return refuse(w, UNC_ERR_INVALID, "%s", unc_tbl_str(w->t, forbid->why));

@@ -49,6 +49,7 @@ struct unc_code {
 	struct unc_code_filter filter[UNC_MAX_FILTERS];
 	uint16_t n_filters;
 	bool by_socket;        /* the encoding differs from socket to socket */
+	bool whole;            /* one of the units that share something counts for all of them */
 };
 
 /* Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND, UNC_ERR_RANGE, each with its sentence. */

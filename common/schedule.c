@@ -28,8 +28,42 @@ static bool match(struct matching *m, size_t i, uint32_t *tried)
 	return false;
 }
 
+static bool has_filter(const struct unc_code *c, uint16_t reg)
+{
+	for (unsigned i = 0; i < c->n_filters; i++)
+		if (c->filter[i].reg == reg)
+			return true;
+	return false;
+}
+
+/*
+ * Some registers qualify every event that can be qualified. An event that does not name one relies
+ * on what it holds at rest.
+ */
+static bool disturbs(const struct unc_table *t, const struct unc_code *a, const struct unc_code *b,
+		     uint16_t *reg)
+{
+	uint16_t field;
+	bool needed;
+
+	for (unsigned i = 0; i < a->n_filters; i++) {
+		const struct unc_code_filter *f = &a->filter[i];
+
+		if (!(t->reg[f->reg].flags & UNC_REG_EVERY) || has_filter(b, f->reg) ||
+		    !((f->value ^ t->reg[f->reg].base) & f->mask))
+			continue;
+		*reg = f->reg;
+		for (size_t k = 0; (field = unc_event_field(t, b->event, k, &needed)) != UNC_NONE;
+		     k++)
+			if (t->field[field].reg[0] == f->reg)
+				return true;
+	}
+	return false;
+}
+
 /* Two events of one unit: whether they may be counted at the same time at all. */
-static bool agree(const struct unc_code *a, const struct unc_code *b, struct unc_conflict *conflict)
+static bool agree(const struct unc_table *t, const struct unc_code *a, const struct unc_code *b,
+		  struct unc_conflict *conflict)
 {
 	bool counted = a->counter == UNC_NONE && b->counter == UNC_NONE;
 
@@ -46,7 +80,7 @@ static bool agree(const struct unc_code *a, const struct unc_code *b, struct unc
 			conflict->reg = x->reg;
 			return false;
 		}
-	return true;
+	return !disturbs(t, a, b, &conflict->reg) && !disturbs(t, b, a, &conflict->reg);
 }
 
 /* Gives every event one of its allowed counters. On failure *unmatched is the first without. */
@@ -190,7 +224,7 @@ int unc_schedule(const struct unc_table *t, const struct unc_code *const *code, 
 	memset(counter, 0, n);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < i; k++)
-			if (!agree(code[k], code[i], conflict)) {
+			if (!agree(t, code[k], code[i], conflict)) {
 				conflict->a = k;
 				conflict->b = i;
 				return UNC_ERR_CONFLICT;

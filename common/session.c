@@ -162,7 +162,8 @@ static bool selected(const struct unc_session *s, const struct unc_spec *spec,
 {
 	return u->type == unc_type_pool(s->platform->table, spec->type) &&
 	       (spec->index < 0 || spec->index == u->index) &&
-	       (spec->socket < 0 || spec->socket == u->socket);
+	       /* The tables alone know one socket, which stands for all. */
+	       (spec->socket < 0 || spec->socket == u->socket || !s->platform->access);
 }
 
 /* Whether all registers of the event can be reached on this unit. */
@@ -301,13 +302,15 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
  * that share it). *group tells the one that was chosen, -1 before. A unit that the user names
  * counts.
  */
-static bool needless(const struct unc_session *s, const struct unc_spec *spec, int aggregate,
-		     const struct unc_instance *u, int *group)
+static bool needless(const struct unc_session *s, const struct unc_spec *spec, bool whole,
+		     int aggregate, const struct unc_instance *u, int *group)
 {
-	unsigned share = s->platform->table->type[u->type].share;
+	unsigned given = s->platform->table->type[u->type].share, share = given ? given : 1;
 	int socket = *group < 0 ? -1 : *group >> 16;
-	int own = u->socket << 16 | u->index / (int)(share ? share : 1);
+	int own = u->socket << 16 | (int)(u->index / share);
 
+	if (spec->index < 0 && whole && u->index % share)
+		return true;
 	if (spec->index >= 0 ||
 	    (aggregate != UNC_AGGREGATE_ONE && aggregate != UNC_AGGREGATE_SOCKET))
 		return false;
@@ -355,7 +358,7 @@ static int add_measure(struct unc_session *s, const struct unc_spec *spec, unsig
 			left_out++;
 			continue;
 		}
-		if (needless(s, spec, m->aggregate, u, &group))
+		if (needless(s, spec, code.whole, m->aggregate, u, &group))
 			continue;
 		rc = add_slot(s, (uint32_t)i, pass, &code, *out, &m->slot[m->n_slots]);
 		if (rc < 0)

@@ -117,7 +117,9 @@ void unc_session_unwatch(struct unc_session *);
  * the next right before they are programmed; the last when they are unprogrammed. */
 int unc_sample_prepare(struct unc_session *, struct unc_error *err);
 int unc_sample_begin(struct unc_session *, struct unc_error *err);
-void unc_sample_base(struct unc_session *); /* the sampled counters count from where they were set */
+/* Around the first look: freezes, and lets the first interval begin for all at once. */
+int unc_sample_hold(struct unc_session *, struct unc_error *err);
+int unc_sample_go(struct unc_session *, struct unc_error *err);
 void unc_sample_end(struct unc_session *);
 
 /* Runs operations; a failed one is a sentence. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "claim.h"
+#include "decode.h"
 #include "schedule.h"
 #include "session.h"
 #include "table_build.h"
@@ -132,12 +133,24 @@ static void name_unit(const struct unc_session *s, const struct unc_instance *u,
 		 u->socket);
 }
 
+/* " = cha.TOR_INSERTS:IA", where the control is one of our events; "" where not. */
+static const char *event_text(const struct unc_session *s, const struct unc_instance *u,
+			      uint64_t ctl, char *buf, size_t size)
+{
+	struct unc_spec spec;
+
+	snprintf(buf, size, " = ");
+	if (unc_code_decode(s->platform->table, u->type, ctl, NULL, 0, &spec, NULL) < 0 ||
+	    unc_spec_format(s->platform->table, &spec, buf + 3, size - 3) < 0)
+		buf[0] = '\0';
+	return buf;
+}
+
 static int fail_busy(struct unc_session *s, const struct unc_instance *u,
 		     const struct unc_slot *slot, const struct found *found, struct unc_error *err)
 {
-	char unit[64];
-
 	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
+	char unit[64], event[UNC_SPEC_MAX];
 
 	name_unit(s, u, unit, sizeof(unit));
 	for (unsigned i = type->first; i < type->first + type->n_counters; i++) {
@@ -146,10 +159,11 @@ static int fail_busy(struct unc_session *s, const struct unc_instance *u,
 		if ((slot->code.counters >> i & 1) && (found->ctl[i] & type->active))
 			return unc_fail(err, UNC_ERR_BUSY,
 					"%s: counter %u of %s is programmed by %s "
-					"(control 0x%llx) and no other counter is free for it",
+					"(control 0x%llx%s) and no other counter is free for it",
 					s->measure[slot->name].name, i, unit,
 					own ? "another session of this program" : "somebody else",
-					(unsigned long long)found->ctl[i]);
+					(unsigned long long)found->ctl[i],
+					event_text(s, u, found->ctl[i], event, sizeof(event)));
 	}
 	return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free",
 			s->measure[slot->name].name, unit);
@@ -493,13 +507,13 @@ static int take_base(struct unc_session *s, struct unc_error *err)
 	int rc;
 
 	s->interval_ended = false;
+	rc = unc_sample_hold(s, err);
 	unc_platform_now(s->platform, &s->since_ns, &tsc);
-	rc = unc_session_run(s, s->read, s->n_reads, "reading the counters", err);
+	if (rc == 0)
+		rc = unc_session_run(s, s->read, s->n_reads, "reading the counters", err);
 	for (size_t i = 0; i < s->n_reads && rc == 0; i++)
 		s->slot[s->read_slot[i]].last = s->read[i].value;
-	if (rc == 0)
-		unc_sample_base(s);
-	return rc;
+	return rc == 0 ? unc_sample_go(s, err) : rc;
 }
 
 int unc_session_program(struct unc_session *s, struct unc_error *err)

@@ -408,12 +408,6 @@ int unc_sample_begin(struct unc_session *s, struct unc_error *err)
 	return rc;
 }
 
-void unc_sample_base(struct unc_session *s)
-{
-	for (size_t i = 0; s->sample && i < s->sample->n; i++)
-		s->slot[s->sample->trigger[i].slot].last = s->sample->trigger[i].preload;
-}
-
 void unc_sample_end(struct unc_session *s)
 {
 	struct unc_sample *sample = s->sample;
@@ -517,9 +511,22 @@ static int start_again(struct unc_session *s, struct unc_error *err)
 		unc_plan_free(&plan);
 	if (rc == 0)
 		rc = set_frozen(s, false, err);
-	if (rc == 0)
-		unc_sample_base(s);
+	for (size_t i = 0; i < sample->n; i++)
+		s->slot[sample->trigger[i].slot].last = sample->trigger[i].preload;
 	return rc;
+}
+
+int unc_sample_hold(struct unc_session *s, struct unc_error *err)
+{
+	return s->sample ? set_frozen(s, true, err) : 0;
+}
+
+int unc_sample_go(struct unc_session *s, struct unc_error *err)
+{
+	/* Some may have carried since they were programmed. */
+	for (size_t i = 0; s->sample && i < s->sample->n; i++)
+		s->sample->trigger[i].carried = true;
+	return s->sample ? start_again(s, err) : 0;
 }
 
 static void describe(const struct unc_session *s, size_t n, struct unc_overflow *out)

@@ -78,7 +78,8 @@ enum { /* unc_tbl_reg.flags */
 	UNC_REG_W1C = 4, /* write 1 to clear */
 	UNC_REG_ABS = 8,   /* offset is the address itself, the same for every instance */
 	UNC_REG_SEXT = 16, /* reads repeat the top bit of the counter */
-	UNC_REG_FROZEN = 32 /* defined only while the unit is frozen */
+	UNC_REG_FROZEN = 32, /* defined only while the unit is frozen */
+	UNC_REG_EVERY = 64 /* qualifies every event that takes its fields, asked or not */
 };
 
 struct unc_tbl_reg {
@@ -101,7 +102,8 @@ enum { /* unc_tbl_field.flags */
 	UNC_FIELD_NODES = 2, /* a mask of node ids: `local` and `remote` are values */
 	UNC_FIELD_DEFAULT = 4,   /* default_value where nobody gives it */
 	UNC_FIELD_BELOW_MAX = 8, /* less than the event's largest increment */
-	UNC_FIELD_EXCEEDS = 16   /* a threshold that the increment must exceed, not reach */
+	UNC_FIELD_EXCEEDS = 16,  /* a threshold that the increment must exceed, not reach */
+	UNC_FIELD_WHOLE = 32     /* set: one of the units that share something counts for all */
 };
 
 /* A field: bits of the counter's control register (reg == UNC_NONE) or of a

@@ -37,7 +37,7 @@ static bool add_bundle(struct unc_table_reader *r, const char *name, struct unc_
 	for (uint32_t i = 0; i < type->bundles.n; i++) {
 		struct unc_tbl_bundle bundle = r->t.bundle[type->bundles.first + i];
 
-		if (strcmp(unc_tbl_str(&r->t, bundle.name), name) != 0)
+		if (!unc_same(unc_tbl_str(&r->t, bundle.name), name))
 			continue;
 		for (uint32_t k = 0; k < bundle.sets.n; k++) {
 			uint16_t field = r->t.set[bundle.sets.first + k].field;
@@ -256,6 +256,8 @@ int unc_read_bundle(struct unc_table_reader *r, struct unc_line *line, struct un
 
 	if (!name || !list)
 		return unc_fail(err, UNC_ERR_TABLE, "fields needs a name and FIELD,..");
+	if (unc_find_field(&r->t, type, name) != UNC_NONE)
+		return unc_fail(err, UNC_ERR_TABLE, "%s is a field already", name);
 	int rc = add_list(r, "fields", list, false, &bundle.sets, err);
 	bundle.name = unc_add_string(r, name);
 	if (type->bundles.n == 0)

@@ -161,7 +161,8 @@ static int read_reg(struct unc_table_reader *r, struct unc_line *line, struct un
 			      (unc_take_flag(line, "w1c") ? UNC_REG_W1C : 0) |
 			      (unc_take_flag(line, "absolute") ? UNC_REG_ABS : 0) |
 			      (unc_take_flag(line, "sext") ? UNC_REG_SEXT : 0) |
-			      (unc_take_flag(line, "frozen") ? UNC_REG_FROZEN : 0));
+			      (unc_take_flag(line, "frozen") ? UNC_REG_FROZEN : 0) |
+			      (unc_take_flag(line, "every") ? UNC_REG_EVERY : 0));
 	if (reg.base & ~mask)
 		return unc_fail(err, UNC_ERR_TABLE, "base= is outside of mask=");
 	reg.per_unit = (int32_t)per_unit;
@@ -247,7 +248,8 @@ static int read_field(struct unc_table_reader *r, struct unc_line *line, struct 
 		return unc_fail(err, UNC_ERR_TABLE, "field %s is described twice", name);
 	f.flags = (uint8_t)((unc_take_flag(line, "user") ? UNC_FIELD_USER : 0) |
 			    (unc_take_flag(line, "nodes") ? UNC_FIELD_NODES : 0) |
-			    (unc_take_flag(line, "exceeds") ? UNC_FIELD_EXCEEDS : 0));
+			    (unc_take_flag(line, "exceeds") ? UNC_FIELD_EXCEEDS : 0) |
+			    (unc_take_flag(line, "whole") ? UNC_FIELD_WHOLE : 0));
 	if ((rc = read_piece(r, line, &f, 0, err)) < 0 ||
 	    (more_pieces(line) && (rc = read_piece(r, line, &f, 1, err)) < 0) ||
 	    (rc = unc_take_number(line, "shift", false, 31, &shift, err)) < 0)

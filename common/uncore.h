@@ -254,6 +254,31 @@ UNC_API int unc_event_encode(struct unc_platform *, const char *spec, struct unc
 /* Writes the canonical text into buf (always terminated). UNC_ERR_RANGE if it is too small. */
 UNC_API int unc_encoding_format(const struct unc_encoding *, char *buf, size_t size);
 
+/* The value of a register, for decoding. */
+struct unc_register_value {
+	const char *reg; /* "FILTER0"; CTL or the name of any control register for the control */
+	uint64_t value;
+};
+
+/*
+ * The other way: the canonical text of the event that these registers of a unit of `type` make a
+ * counter count, into buf (always terminated).
+ * Errors: UNC_ERR_NOT_FOUND no such type or register, or no event is programmed so; UNC_ERR_INVALID
+ * no control is given, or a filter that it depends on; UNC_ERR_RANGE buf is too small.
+ */
+UNC_API int unc_event_decode(struct unc_platform *, const char *type,
+			     const struct unc_register_value *values, size_t n, char *buf,
+			     size_t size);
+
+typedef int (*unc_field_value_fn)(void *user, const struct unc_field *, uint64_t value);
+
+/*
+ * Walks the fields of register `reg` of `type` with what they are in `value`; stops at the first
+ * non-zero return of fn and returns it. fn may be NULL: is there such a register? Errors: UNC_ERR_NOT_FOUND no such type or register.
+ */
+UNC_API int unc_register_decode(struct unc_platform *, const char *type, const char *reg,
+				uint64_t value, unc_field_value_fn fn, void *user);
+
 /* --------------------------------------------------------------- measuring */
 
 struct unc_session;

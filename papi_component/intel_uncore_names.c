@@ -45,15 +45,23 @@ static int find_base(const char *text, size_t length, unsigned int *base)
 	return PAPI_ENOEVNT;
 }
 
-static int can_count(const struct unc_event *event)
+/* The unit type of an event. That of a view has no units of its own: type->units_of has them. */
+static const struct unc_type *type_of(const struct unc_event *event)
 {
-	const struct unc_unit *unit;
+	const struct unc_type *type;
 	size_t i;
 
-	for (i = 0; (unit = intel_uncore.unit_get(intel_uncore.platform, i)); i++)
-		if (unit->available && !strcmp(unit->type->name, event->type))
-			return 1;
-	return 0;
+	for (i = 0; (type = intel_uncore.type_get(intel_uncore.platform, i)); i++)
+		if (!strcmp(type->name, event->type))
+			break;
+	return type;
+}
+
+static int can_count(const struct unc_event *event)
+{
+	const struct unc_type *type = type_of(event);
+
+	return type && type->units > 0;
 }
 
 /* Marks what can be counted: events with a unit in reach, metrics of one pass. */
@@ -101,13 +109,19 @@ void intel_uncore_unlist(void)
 
 static int unit_qualifier(const struct unc_event *event, char *masks, size_t size)
 {
-	static const char *const all[] = { "the sum of all", "the largest of all", "one of them" };
+	static const char *const all[] = {
+		[UNC_AGGREGATE_SUM] = "the sum of all",
+		[UNC_AGGREGATE_MAX] = "the largest of all",
+		[UNC_AGGREGATE_ONE] = "one of them",
+		[UNC_AGGREGATE_SOCKET] = "one of each socket",
+	};
+	const struct unc_type *type = type_of(event);
 	const struct unc_unit *unit;
 	int first = -1, last = -1;
 	size_t i;
 
 	for (i = 0; (unit = intel_uncore.unit_get(intel_uncore.platform, i)); i++) {
-		if (!unit->available || strcmp(unit->type->name, event->type))
+		if (!unit->available || !type || strcmp(unit->type->name, type->units_of))
 			continue;
 		if (first < 0 || unit->index < first)
 			first = unit->index;

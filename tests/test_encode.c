@@ -32,6 +32,7 @@ static struct machine {
 	{.cpu = "nehalem-ep", .file = "encode/nehalem-ep.cases", .least = 120},
 	/* what differs from Nehalem-EP, whose tables it shares */
 	{.cpu = "westmere-ep", .file = "encode/westmere-ep.cases", .least = 50},
+	{.cpu = "montecito", .file = "encode/montecito.cases", .least = 120},
 };
 
 /* One run over the rows of one kind. */
@@ -439,7 +440,7 @@ static void machine_open(struct machine *m)
 	{                                                         \
 		run_kind(&machines[n], "name", check_name);       \
 	}                                                         \
-	static void prefix##_fixed(void)                          \
+	static UNUSED void prefix##_fixed(void)                   \
 	{                                                         \
 		run_kind(&machines[n], "fixed", check_fixed);     \
 	}                                                         \
@@ -456,11 +457,15 @@ static void machine_open(struct machine *m)
 		check_coverage(&machines[n]);                     \
 	}
 
+/* The Itanium's monitor has no fixed counters. */
+#define UNUSED __attribute__((unused))
+
 TESTS(0, snb)
 TESTS(1, emr)
 TESTS(2, ivb)
 TESTS(3, nhm)
 TESTS(4, wsm)
+TESTS(5, mont)
 
 static const struct suite_test tests[] = {
 	{"sandybridge-ep: encodings", snb_encode},
@@ -493,6 +498,11 @@ static const struct suite_test tests[] = {
 	{"westmere-ep: registers", wsm_register},
 	{"westmere-ep: errors", wsm_error},
 	{"westmere-ep: every unit type has rows", wsm_coverage},
+	{"montecito: encodings", mont_encode},
+	{"montecito: canonical names", mont_name},
+	{"montecito: registers", mont_register},
+	{"montecito: errors", mont_error},
+	{"montecito: every unit type has rows", mont_coverage},
 	{NULL, NULL},
 };
 

@@ -152,6 +152,11 @@ static void test_nhm(void)
 	check_book("nehalem-ep", "metrics/nehalem-ep.cases", 170, 5);
 }
 
+static void test_mont(void)
+{
+	check_book("montecito", "metrics/montecito.cases", 230, 8);
+}
+
 static void test_eval_errors(void)
 {
 	struct unc_platform *p = machine(SNB);
@@ -382,6 +387,7 @@ int main(void)
 		{"examples of Emerald Rapids", test_emr},
 		{"examples of Ivy Bridge-EP", test_ivb},
 		{"examples of Nehalem-EP", test_nhm},
+		{"examples of Montecito", test_mont},
 		{"errors", test_eval_errors},
 		{"measured", test_metrics},
 		{"Sandy Bridge-EP agrees with itself", test_snb_agrees},

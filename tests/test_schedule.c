@@ -21,7 +21,8 @@ static struct unc_code filtered(uint32_t counters, uint16_t reg, uint64_t value,
 
 /* Codes of type 0 to 3 without lanes. */
 static const struct unc_tbl_type types[4] = {{0}};
-static const struct unc_table table = {.type = types, .n_type = 4};
+static const struct unc_tbl_reg regs[64] = {{0}};
+static const struct unc_table table = {.type = types, .n_type = 4, .reg = regs, .n_reg = 64};
 
 static int schedule(const struct unc_code *codes, size_t n, uint32_t busy, uint8_t *counter,
 		    struct unc_conflict *conflict)

@@ -139,6 +139,7 @@ static void every_metric(const char *sim)
 		every_metric(name ",clock=step");       \
 	}
 
+CPU(mont, "montecito")
 CPU(nhm, "nehalem-ep")
 CPU(wsm, "westmere-ep")
 CPU(snb, "sandybridge-ep")
@@ -148,6 +149,8 @@ CPU(emr, "emerald-rapids")
 int main(void)
 {
 	static const struct suite_test tests[] = {
+		{"events of Montecito", mont_events},
+		{"metrics of Montecito", mont_metrics},
 		{"events of Nehalem-EP", nhm_events},
 		{"metrics of Nehalem-EP", nhm_metrics},
 		{"events of Westmere-EP", wsm_events},

@@ -209,7 +209,9 @@ static int add_list(struct stat_job *job, const char *list,
 
 /* ---- options */
 
-enum { OPT_PER_SOCKET = 256, OPT_PER_UNIT };
+enum { OPT_PER_SOCKET = 256, OPT_PER_UNIT, OPT_EVERY };
+
+static const double look = 0.001; /* seconds between looks whether an interval has ended */
 
 /* What -e and -m ask for, in the order given. */
 struct wish {
@@ -232,6 +234,18 @@ static int parse_time(const char *option, const char *text, double least, double
 	if (end == text || *end || errno || !(*out >= least && *out <= 1e9))
 		return bad_input("stat: option '%s' needs a number from %g to 1e9, not '%s'",
 				 option, least, text);
+	return ARGS_OK;
+}
+
+static int parse_every(const char *text, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	if (end == text || *end || errno || *out == 0 || text[0] == '-')
+		return bad_input("stat: option '--every' needs a number of counts from 1, not '%s'",
+				 text);
 	return ARGS_OK;
 }
 
@@ -271,6 +285,9 @@ static int take_option(struct stat_job *job, struct wishes *wishes, int opt, cha
 	case OPT_PER_UNIT:
 		job->per_unit = true;
 		break;
+	case OPT_EVERY:
+		rc = parse_every(optarg, &job->every);
+		break;
 	default:
 		rc = args_option(&job->args, opt, argv);
 	}
@@ -289,6 +306,7 @@ static int parse_options(struct stat_job *job, struct wishes *wishes, int argc, 
 		{"output", required_argument, NULL, 'o'},
 		{"per-socket", no_argument, NULL, OPT_PER_SOCKET},
 		{"per-unit", no_argument, NULL, OPT_PER_UNIT},
+		{"every", required_argument, NULL, OPT_EVERY},
 		{NULL, 0, NULL, 0},
 	};
 	int opt, rc;
@@ -306,13 +324,30 @@ static int parse_options(struct stat_job *job, struct wishes *wishes, int argc, 
 		return bad_input("stat: either -j or -x, not both");
 	if (job->per_socket && job->per_unit)
 		return bad_input("stat: either --per-socket or --per-unit, not both");
+	if (job->every && (job->interval > 0 || job->per_socket || job->per_unit))
+		return bad_input("stat: --every ends intervals by an event: no -I, --per-socket or "
+				 "--per-unit with it");
+	if (job->every)
+		job->interval = look;
 	job->command = argv[optind] ? argv + optind : NULL;
 	return ARGS_OK;
 }
 
+/* The first event ends the intervals. */
+static int prepare_every(struct stat_job *job)
+{
+	const struct stat_item *first = job->n_items ? &job->item[0] : NULL;
+
+	if (!first || first->metric)
+		return bad_input("stat: --every needs an event: -e EVENT first, then what is to be "
+				 "counted beside it");
+	int rc = unc_session_sample(job->session, first->id[0], job->every);
+	return rc < 0 ? library_error(rc, unc_session_error(job->session)) : 0;
+}
+
 static int prepare(struct stat_job *job, struct wishes *wishes)
 {
-	int rc = unc_session_new(job->platform, UNC_SESSION_ROTATE, &job->session);
+	int rc = unc_session_new(job->platform, job->every ? 0 : UNC_SESSION_ROTATE, &job->session);
 
 	if (rc < 0)
 		return library_error(rc, unc_platform_error(job->platform));
@@ -334,7 +369,7 @@ static int prepare(struct stat_job *job, struct wishes *wishes)
 			"counts are scaled to all of it\n",
 			job->passes, job->passes);
 	job->value = must_alloc(NULL, job->n_values, sizeof(*job->value));
-	return 0;
+	return job->every ? prepare_every(job) : 0;
 }
 
 static void clean_up(struct stat_job *job, struct wishes *wishes)

@@ -29,6 +29,7 @@ struct stat_job {
 	const char *separator; /* NULL: text for people, or JSON */
 	const char *output;    /* file; NULL: stdout */
 	double interval;       /* seconds between reports; 0: one report at the end */
+	uint64_t every;        /* a report whenever the first event has counted so much; 0: none */
 	double duration;       /* seconds; 0: no limit */
 	char **command;        /* NULL: none */
 
@@ -41,6 +42,7 @@ struct stat_job {
 	struct unc_value *value;
 	size_t n_values;
 	struct table *table;
+	struct unc_overflow overflow; /* what ended the interval of the next report; id -1: nothing */
 	bool started;    /* a report has been printed */
 	double reported; /* time of the last report, seconds since start */
 };
@@ -50,6 +52,8 @@ int stat_run(struct stat_job *);
 
 /* stat_print.c: reads what the running pass has counted. 0, or the exit status. */
 int stat_collect(struct stat_job *);
+/* Looks whether the interval of `every` has ended, and if so collects it (job->overflow). */
+int stat_poll(struct stat_job *);
 /* Prints what was collected since the last report. 0, or the exit status. */
 int stat_report(struct stat_job *);
 /* What stands behind the last report: why values are missing. */

@@ -25,12 +25,8 @@ static void collect(const struct stat_job *job, struct stat_number *n, const str
 	n->seconds = all ? v->seconds : v->interval_seconds;
 }
 
-int stat_collect(struct stat_job *job)
+static void collect_all(struct stat_job *job)
 {
-	int rc = unc_session_read(job->session, job->value, job->n_values);
-
-	if (rc < 0)
-		return library_error(rc, unc_session_error(job->session));
 	for (size_t i = 0; i < job->n_items; i++)
 		for (size_t k = 0; k < job->columns; k++) {
 			struct stat_item *item = &job->item[i];
@@ -38,6 +34,27 @@ int stat_collect(struct stat_job *job)
 			if (item->id[k] >= 0)
 				collect(job, &item->number[k], &job->value[item->id[k]]);
 		}
+}
+
+int stat_collect(struct stat_job *job)
+{
+	int rc = unc_session_read(job->session, job->value, job->n_values);
+
+	if (rc < 0)
+		return library_error(rc, unc_session_error(job->session));
+	collect_all(job);
+	return 0;
+}
+
+int stat_poll(struct stat_job *job)
+{
+	job->overflow.size = sizeof(job->overflow);
+	int rc = unc_session_poll(job->session, &job->overflow, job->value, job->n_values);
+
+	if (rc < 0)
+		return library_error(rc, unc_session_error(job->session));
+	if (job->overflow.id >= 0)
+		collect_all(job);
 	return 0;
 }
 
@@ -144,6 +161,16 @@ static void text_report(struct stat_job *job, double time, double seconds)
 			cell_text(numbers[k], &job->item[i], k, seconds);
 		text_row(job, when, job->item[i].label, numbers);
 	}
+	if (job->every) {
+		const struct unc_overflow *o = &job->overflow;
+		char *label = must_print("  ended by %s%d %s, socket %d%s", o->unit, o->index,
+					 o->counter, o->socket, o->frozen ? ", frozen" : "");
+
+		for (size_t k = 0; k < job->columns; k++)
+			grouped(numbers[k], o->count);
+		text_row(job, "", label, numbers);
+		free(label);
+	}
 	table_print(job->table);
 	if (job->interval == 0)
 		printf("\n%.3f s measured\n", time);
@@ -179,6 +206,10 @@ static void separated_report(struct stat_job *job, double time)
 			printf("%s%s\n", sep, unit_of(item));
 		}
 	}
+	if (job->every)
+		printf("%.6f%soverflow %s%d:socket=%d%s%llu%scount\n", time, sep,
+		       job->overflow.unit, job->overflow.index, job->overflow.socket, sep,
+		       (unsigned long long)job->overflow.count, sep);
 }
 
 /* ---- JSON */
@@ -205,6 +236,19 @@ static void json_items(struct json *j, struct stat_job *job, bool metrics)
 	json_end(j);
 }
 
+static void json_overflow(struct json *j, const struct unc_overflow *o)
+{
+	json_object(j, "overflow");
+	json_text(j, "unit", o->unit);
+	json_integer(j, "socket", o->socket);
+	json_integer(j, "index", o->index);
+	json_text(j, "counter", o->counter);
+	json_count(j, "count", o->count);
+	json_integer(j, "others", o->others);
+	json_bool(j, "frozen", o->frozen);
+	json_end(j);
+}
+
 static void json_report(struct stat_job *job, double time, double seconds)
 {
 	struct json j;
@@ -217,6 +261,8 @@ static void json_report(struct stat_job *job, double time, double seconds)
 	json_integer(&j, "passes", job->passes);
 	json_items(&j, job, false);
 	json_items(&j, job, true);
+	if (job->every)
+		json_overflow(&j, &job->overflow);
 	json_end(&j);
 }
 
@@ -250,6 +296,11 @@ int stat_report(struct stat_job *job)
 
 void stat_close_report(struct stat_job *job)
 {
+	if (job->every && !job->started)
+		fprintf(stderr,
+			"uncore: note: no interval has ended: %s counted less than %llu on every "
+			"unit\n",
+			job->item[0].label, (unsigned long long)job->every);
 	if (job->args.json || job->separator)
 		return;
 	for (size_t i = 0; i < job->n_items; i++) {

@@ -227,6 +227,23 @@ static int count(struct runner *r, double *last_report)
 	return rc;
 }
 
+/* Reports whenever the event has counted enough, until the end; what is begun then is not reported.
+ */
+static int count_every(struct runner *r)
+{
+	struct stat_job *job = r->job;
+	double end = job->duration > 0 ? now() + job->duration : INFINITY;
+	int rc = 0;
+
+	while (rc == 0 && now() < end &&
+	       wait_until(r, fmin(now() + job->interval, end)) == WAKE_TIME) {
+		rc = stat_poll(job);
+		if (rc == 0 && job->overflow.id >= 0)
+			rc = stat_report(job);
+	}
+	return rc;
+}
+
 /* The report goes to a file; the command, already started, keeps the old stdout. */
 static int redirect(const char *path)
 {
@@ -242,7 +259,7 @@ static int redirect(const char *path)
 static int measure(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	double last_report;
+	double last_report = 0;
 	int rc = unc_session_start(job->session);
 
 	if (rc < 0) {
@@ -255,8 +272,8 @@ static int measure(struct runner *r)
 		unc_session_stop(job->session);
 		return status;
 	}
-	status = count(r, &last_report);
-	if (status == 0 && (job->interval == 0 || now() - last_report > least)) {
+	status = job->every ? count_every(r) : count(r, &last_report);
+	if (status == 0 && !job->every && (job->interval == 0 || now() - last_report > least)) {
 		status = stat_collect(job);
 		if (status == 0)
 			status = stat_report(job);

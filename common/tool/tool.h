@@ -24,6 +24,7 @@ int cmd_cpus(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_units(int argc, char **argv);
 int cmd_encode(int argc, char **argv);
+int cmd_decode(int argc, char **argv);
 int cmd_registers(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_eval(int argc, char **argv);

@@ -28,14 +28,19 @@ static const struct command commands[] = {
 	 "PATTERN: as for list. With -v, formulas and the events they need too.\n\n" WITH_CPU},
 	{"eval", cmd_eval, "compute a metric from counts", "[-c CPU] [-j] METRIC EVENT=COUNT...",
 	 "EVENT may be TIME (seconds), TSC (ticks) or TSC_HZ, too.\n\n" WITH_CPU},
+	{"decode", cmd_decode, "the event and the fields in register values",
+	 "[-c CPU] [-j] UNIT REGISTER=VALUE...",
+	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any "
+	 "counter.\n\n" WITH_CPU},
 	{"stat", cmd_stat, "count events and metrics",
-	 "[-e EVENT,..] [-m METRIC,..] [-I MS] [-d S] [--] [COMMAND ...]",
+	 "[-e EVENT,..] [-m METRIC,..] [-I MS] [-d S] [--every N] [--] [COMMAND ...]",
 	 "Counts while COMMAND runs, for S seconds, or until Ctrl-C; without -e and -m, the\n"
 	 "bytes read from and written to memory.\n\n"
 	 "  -e EVENT,..     events, as for encode; may be repeated\n"
 	 "  -m METRIC,..    metrics, NAME, typeN.NAME, with :socket=N; may be repeated\n"
 	 "  -I MS           report every MS milliseconds\n"
 	 "  -d S            end after S seconds\n"
+	 "  --every N       report whenever the first event has counted N on one of its units\n"
 	 "  -x SEP          values separated by SEP, for programs\n"
 	 "  -o FILE         write the report to FILE\n"
 	 "  --per-socket    each socket by itself\n"

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * perf_event_open: software events of the real kernel, which every machine has (man
+ * perf_event_open(2)). What a kernel that we run on does not do is in test_access_mock.c.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "access_kit.h"
+#include "fake_root.h"
+
+/* ------------------------------------------------------------------ the machine we run on */
+
+static cpu_set_t everywhere; /* where we may run */
+
+static void run_on(unsigned cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	CU_ASSERT_EQUAL_FATAL(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+/* CPU number i of those where we may run; -1 past the last. */
+static int cpu_of_ours(int i)
+{
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET((unsigned)cpu, &everywhere) && i-- == 0)
+			return cpu;
+	return -1;
+}
+
+/* So many page faults on this CPU: each page is new, and no larger one takes its place. */
+static void fault_pages(size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *all = mmap(NULL, n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CU_ASSERT_FATAL(all != MAP_FAILED);
+	madvise(all, n * page, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < n; i++)
+		*(volatile char *)(all + i * page) = 1;
+	munmap(all, n * page);
+}
+
+static void nap(long ns)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+static double now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Whether the kernel hands out events of a CPU; else the test is skipped. */
+static bool permitted(uint32_t type, uint64_t config, int cpu)
+{
+	struct perf_event_attr attr = {.type = type, .size = sizeof(attr), .config = config};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
+	static char why[160];
+
+	snprintf(why, sizeof(why), "perf_event_open on cpu %d: %s", cpu, strerror(errno));
+	if (fd < 0)
+		suite_skip(why);
+	else
+		close(fd);
+	return fd >= 0;
+}
+
+/* ------------------------------------------------------------------------------ perf */
+
+enum { N_FAULTS = 20000 };
+
+static const char *on_cpu(const char *before, int cpu, const char *after)
+{
+	static char text[200];
+
+	snprintf(text, sizeof(text), "%scpu %d%s", before, cpu, after);
+	return text;
+}
+
+static void perf_counts(void)
+{
+	int cpu = cpu_of_ours(0);
+	unsigned before = descriptors();
+
+	if (!permitted(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, cpu))
+		return;
+	begin("/");
+	run_on((unsigned)cpu);
+	allow_events(cpu);
+	unsigned idle = descriptors();
+	CHECK_NUMBER(value_of(count(0, cpu)), 0);
+	CHECK_NUMBER(value_of(config(0, cpu)), 0);
+	CHECK_NUMBER(descriptors(), idle); /* to try is not to keep */
+
+	CHECK_NUMBER(set(config(0, cpu), PERF_COUNT_SW_PAGE_FAULTS), 0);
+	CHECK_NUMBER(descriptors(), idle + 1);
+	CHECK_NUMBER(value_of(config(0, cpu)), PERF_COUNT_SW_PAGE_FAULTS);
+	fault_pages(N_FAULTS);
+	uint64_t first = value_of(count(0, cpu));
+	CU_ASSERT(first >= N_FAULTS);
+	fault_pages(N_FAULTS);
+	CU_ASSERT(value_of(count(0, cpu)) >= first + N_FAULTS);
+
+	CHECK_NUMBER(set(config(0, cpu), 0), 0);
+	CHECK_NUMBER(descriptors(), idle);
+	CHECK_NUMBER(value_of(config(0, cpu)), 0);
+	CHECK_NUMBER(value_of(count(0, cpu)), 0);
+	fault_pages(N_FAULTS);
+	CHECK_NUMBER(value_of(count(0, cpu)), 0);
+	/* What came before is not counted, be it closed in between or not. */
+	CHECK_NUMBER(set(config(0, cpu), PERF_COUNT_SW_PAGE_FAULTS), 0);
+	CU_ASSERT(value_of(count(0, cpu)) < N_FAULTS);
+	fault_pages(N_FAULTS);
+	CHECK_NUMBER(set(config(0, cpu), PERF_COUNT_SW_PAGE_FAULTS), 0);
+	CU_ASSERT(value_of(count(0, cpu)) < N_FAULTS);
+	CHECK_NUMBER(descriptors(), idle + 1);
+	end(); /* closes what is open */
+	CHECK_NUMBER(descriptors(), before);
+}
+
+/* Several events of a CPU, in one list; each counts its own thing. */
+static void perf_several(void)
+{
+	enum { NAPS = 50 };
+	int cpu = cpu_of_ours(0);
+	struct unc_reg_op ops[8];
+
+	if (!permitted(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, cpu))
+		return;
+	begin("/");
+	run_on((unsigned)cpu);
+	allow_events(cpu);
+	ops[0] = write_of(config(0, cpu), PERF_COUNT_SW_DUMMY); /* counts nothing */
+	ops[1] = write_of(config(1, cpu), PERF_COUNT_SW_CONTEXT_SWITCHES);
+	ops[2] = write_of(config(2, cpu), PERF_COUNT_SW_PAGE_FAULTS);
+	ops[3] = write_of(config(3, cpu), PERF_COUNT_SW_TASK_CLOCK); /* ns: of a CPU, all of them */
+	for (uint32_t i = 0; i < 4; i++)
+		ops[4 + i] = read_of(count(i, cpu));
+	CHECK_NUMBER(unc_access_prepare(gate, ops, 8, &err), 0);
+	double outer = now_ns();
+	CHECK_NUMBER(unc_access_run(gate, ops, 4), 0);
+	double inner = now_ns();
+	fault_pages(N_FAULTS);
+	for (unsigned i = 0; i < NAPS; i++)
+		nap(200000); /* each is a switch to whatever comes next */
+	inner = now_ns() - inner;
+	CHECK_NUMBER(unc_access_run(gate, ops + 4, 4), 0);
+	outer = now_ns() - outer;
+	CHECK_NUMBER(ops[4].value, 0);
+	CU_ASSERT(ops[5].value >= NAPS && ops[5].value < N_FAULTS);
+	CU_ASSERT(ops[6].value >= N_FAULTS);
+	/* The two clocks differ by what time is adjusted by. */
+	CU_ASSERT((double)ops[7].value >= inner * 0.99 && (double)ops[7].value <= outer * 1.01);
+	for (uint32_t i = 0; i < 4; i++)
+		CHECK_NUMBER(value_of(config(i, cpu)), ops[i].value);
+	end();
+}
+
+/*
+ * Our faults are on one CPU. Others fault as well, but hardly half as fast as one who does nothing
+ * else: in one of many intervals the other CPU must have fewer.
+ */
+static void perf_cpus(void)
+{
+	int ours = cpu_of_ours(1), other = cpu_of_ours(0);
+	bool fewer = false;
+
+	if (ours < 0) {
+		suite_skip("needs two CPUs");
+		return;
+	}
+	if (!permitted(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, other))
+		return;
+	begin("/");
+	run_on((unsigned)ours);
+	allow_events(ours);
+	allow_events(other);
+	for (unsigned i = 0; i < 20 && !fewer; i++) {
+		CHECK_NUMBER(set(config(0, ours), PERF_COUNT_SW_PAGE_FAULTS), 0);
+		CHECK_NUMBER(set(config(0, other), PERF_COUNT_SW_PAGE_FAULTS), 0);
+		fault_pages(N_FAULTS);
+		fewer = value_of(count(0, other)) < N_FAULTS / 2;
+		CU_ASSERT(value_of(count(0, ours)) >= N_FAULTS);
+	}
+	CU_ASSERT(fewer);
+	/* Closing one leaves the other. */
+	CHECK_NUMBER(set(config(0, other), 0), 0);
+	CHECK_NUMBER(value_of(config(0, ours)), PERF_COUNT_SW_PAGE_FAULTS);
+	CU_ASSERT(value_of(count(0, ours)) >= N_FAULTS);
+	end();
+}
+
+/* There is no software event 0xFFF: ENOENT of the kernel. */
+static void perf_invalid(void)
+{
+	int cpu = cpu_of_ours(0);
+	struct unc_reg_op ops[4];
+
+	if (!permitted(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, cpu))
+		return;
+	begin("/");
+	run_on((unsigned)cpu);
+	allow_events(cpu);
+	unsigned idle = descriptors();
+	CHECK_NUMBER(set(config(0, cpu), 0xfff), UNC_ERR_IO);
+	CHECK_NUMBER(value_of(config(0, cpu)), 0);
+	CHECK_NUMBER(value_of(count(0, cpu)), 0);
+	CHECK_NUMBER(descriptors(), idle);
+	/* Over one that counts: that is gone. Its neighbours in the list are run. */
+	CHECK_NUMBER(set(config(0, cpu), PERF_COUNT_SW_PAGE_FAULTS), 0);
+	ops[0] = write_of(config(0, cpu), 0xfff);
+	ops[1] = write_of(config(1, cpu), PERF_COUNT_SW_PAGE_FAULTS);
+	ops[2] = read_of(config(1, cpu));
+	ops[3] = read_of(config(0, cpu));
+	CHECK_NUMBER(unc_access_prepare(gate, ops, 4, &err), 0);
+	CHECK_NUMBER(unc_access_run(gate, ops, 4), UNC_ERR_IO);
+	CHECK_NUMBER(ops[0].error, UNC_ERR_IO);
+	CHECK_NUMBER(ops[1].error, 0);
+	CHECK_NUMBER(ops[2].value, PERF_COUNT_SW_PAGE_FAULTS);
+	CHECK_NUMBER(ops[3].error, 0);
+	CHECK_NUMBER(ops[3].value, 0);
+	CHECK_NUMBER(descriptors(), idle + 1);
+	end();
+}
+
+/* Raw events where there is no core PMU, as in most virtual machines. */
+static void perf_no_core_pmu(void)
+{
+	int cpu = cpu_of_ours(0);
+	struct perf_event_attr clocks = {.type = PERF_TYPE_HARDWARE, .size = sizeof(clocks)};
+	int fd = (int)syscall(SYS_perf_event_open, &clocks, -1, cpu, -1, 0), why = errno;
+
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 || why != ENOENT) {
+		suite_skip(fd >= 0 ? "there is a core PMU" : strerror(why));
+		return;
+	}
+	begin("/");
+	allow(event(PERF_TYPE_RAW, UNC_PERF_CONFIG, cpu), UINT64_MAX);
+	allow(event(PERF_TYPE_RAW, UNC_PERF_COUNT, cpu), 0);
+	REFUSED(read_of(event(PERF_TYPE_RAW, UNC_PERF_CONFIG, cpu)), UNC_ERR_UNAVAILABLE,
+		on_cpu("the kernel has no core PMU for ", cpu,
+		       ": a virtual machine without one, or it is switched off"));
+	REFUSED(read_of(event(PERF_TYPE_RAW, UNC_PERF_COUNT, cpu)), UNC_ERR_UNAVAILABLE,
+		on_cpu("the kernel has no core PMU for ", cpu,
+		       ": a virtual machine without one, or it is switched off"));
+	/* A write asks the kernel itself (INST_RETIRED). */
+	CHECK_NUMBER(set(event(PERF_TYPE_RAW, UNC_PERF_CONFIG, cpu), 0xc0), UNC_ERR_IO);
+	end();
+}
+
+/* The real kernel refuses a CPU's events to a user. */
+static void perf_user(void)
+{
+	char text[16] = "";
+	int cpu = cpu_of_ours(0);
+
+	begin("/");
+	unc_fs_text(fs, text, sizeof(text), "/proc/sys/kernel/perf_event_paranoid");
+	if (getuid() != 0 || atoi(text) < 1) {
+		suite_skip("needs root, and kernel.perf_event_paranoid of at least 1");
+		end();
+		return;
+	}
+	allow_events(cpu);
+	fake_drop();
+	REFUSED(read_of(config(0, cpu)), UNC_ERR_PERMISSION,
+		on_cpu("perf_event_open on ", cpu,
+		       ": permission denied: root, CAP_PERFMON or kernel.perf_event_paranoid below "
+		       "1 is needed"));
+	CHECK_NUMBER(set(config(1, cpu), PERF_COUNT_SW_PAGE_FAULTS), UNC_ERR_PERMISSION);
+	CHECK_NUMBER(value_of(count(1, cpu)), 0);
+	fake_regain();
+	end();
+}
+
+/* ------------------------------------------------------------------------ a session */
+
+static const char units_tbl[] =
+	"type core title=\"core\" \"software events of the kernel, by logical CPU\"\n"
+	"  access perf\n"
+	"  where cpus=64 base=1\n" /* PERF_TYPE_SOFTWARE */
+	"  counters 3 width=64 max=1\n"
+	"  reg CTL[3] at=0x0 step=1 width=64 role=ctl\n"
+	"  reg CTR[3] at=0x10 step=1 width=64 role=ctr ro\n"
+	"  field code CTL 7:0 \"PERF_COUNT_SW_\"\n"
+	"  control enable=0x0 active=0xFF code=code\n"
+	"  start filters go controls\n"
+	"  join  filters controls\n"
+	"  stop  go restore\n"
+	"  leave restore\n";
+
+/* Numbers of enum perf_sw_ids. */
+static const char core_events[] =
+	"event PAGE_FAULTS code=0x02 counters=0-2 \"page faults\"\n"
+	"event DUMMY code=0x09 counters=0-2 \"nothing at all\"\n"
+	"event NONE code=0xFE counters=0-2 \"the kernel has no such event\"\n";
+
+/* Tables of a CPU of our family and model. False, and skipped, where /proc/cpuinfo has none. */
+static bool make_tables(const struct fake_root *root)
+{
+	char text[4096] = "", line[120];
+	int family = -1, model = -1;
+
+	CHECK_NUMBER(unc_fs_open("/", &fs, NULL), 0);
+	unc_fs_text(fs, text, sizeof(text), "/proc/cpuinfo");
+	unc_fs_close(fs);
+	for (char *p = text; p && *p; p = strchr(p, '\n'), p += p != NULL) {
+		sscanf(p, "cpu family : %d", &family);
+		sscanf(p, "model : %d", &model);
+	}
+	if (!strstr(text, "GenuineIntel") || family < 0 || model < 0) {
+		suite_skip("not a CPU of Intel's: a platform does not open on it");
+		return false;
+	}
+	snprintf(line, sizeof(line), "cpu ours \"This CPU\" family=%d models=%d discovery=fixed\n",
+		 family, model);
+	fake_text(fake_path(root, "/cpus.tbl"), line);
+	fake_text(fake_path(root, "/ours/units.tbl"), units_tbl);
+	fake_text(fake_path(root, "/ours/core.events"), core_events);
+	return true;
+}
+
+/* A unit whose CPU we may run on; the CPU in *cpu. */
+static const struct unc_unit *unit_of_ours(const struct unc_platform *p, unsigned *cpu)
+{
+	const struct unc_unit *u;
+
+	for (size_t i = 0; (u = unc_unit_get(p, i)); i++)
+		if (sscanf(u->location, "perf of cpu %u", cpu) == 1 && u->available &&
+		    *cpu < CPU_SETSIZE && CPU_ISSET(*cpu, &everywhere))
+			return u;
+	return NULL;
+}
+
+static struct unc_session *session(struct unc_platform *p, const char *const *events)
+{
+	struct unc_session *s = NULL;
+	int id;
+
+	CU_ASSERT_EQUAL_FATAL(unc_session_new(p, 0, &s), 0);
+	for (int i = 0; events[i]; i++) {
+		int rc = unc_session_add(s, events[i], &id);
+
+		CHECK_TEXT(unc_session_error(s), "");
+		CU_ASSERT_EQUAL_FATAL(rc, 0);
+		CHECK_NUMBER(id, i);
+	}
+	return s;
+}
+
+static uint64_t count_of(struct unc_session *s, size_t id)
+{
+	struct unc_value v[3];
+
+	CU_ASSERT_EQUAL_FATAL(unc_session_read(s, v, 3), 0);
+	CU_ASSERT(v[id].flags & UNC_VALUE_VALID);
+	return v[id].count;
+}
+
+static void measure(struct unc_platform *p)
+{
+	unsigned cpu = 0, idle, one_more;
+	const struct unc_unit *u = unit_of_ours(p, &cpu);
+	char own[64] = "";
+
+	CU_ASSERT_FATAL(u != NULL);
+	CU_ASSERT(u->socket >= 0 && unc_type_get(p, 0)->units > 0);
+	run_on(cpu);
+	snprintf(own, sizeof(own), "core%d.PAGE_FAULTS:socket=%d", u->index, u->socket);
+	struct unc_session *s = session(p, (const char *[]){"core.PAGE_FAULTS", "core.DUMMY", own, NULL});
+	struct unc_session *other = session(p, (const char *[]){"core.DUMMY", NULL});
+	struct unc_session *none = session(p, (const char *[]){"core.NONE", NULL});
+
+	idle = descriptors();
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+	CU_ASSERT(descriptors() >= idle + 2);
+	fault_pages(N_FAULTS);
+	CU_ASSERT(count_of(s, 0) >= N_FAULTS);
+	CU_ASSERT(count_of(s, 2) >= N_FAULTS);
+	CHECK_NUMBER(count_of(s, 1), 0);
+	/* Stopped: the last look holds, nothing is left open. */
+	fault_pages(N_FAULTS);
+	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
+	uint64_t last = count_of(s, 2);
+	CU_ASSERT(last >= 2 * N_FAULTS);
+	fault_pages(N_FAULTS);
+	CHECK_NUMBER(count_of(s, 2), last);
+	CHECK_NUMBER(descriptors(), idle);
+	/* Again, from 0, with another session that comes and goes. */
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+	CU_ASSERT(count_of(s, 2) < N_FAULTS);
+	one_more = descriptors();
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(other), 0);
+	CU_ASSERT(descriptors() > one_more);
+	fault_pages(N_FAULTS);
+	CHECK_NUMBER(count_of(other, 0), 0);
+	CU_ASSERT_EQUAL(unc_session_stop(other), 0);
+	CHECK_NUMBER(descriptors(), one_more);
+	CU_ASSERT(count_of(s, 2) >= N_FAULTS);
+	/* What the kernel does not have cannot be started, and leaves nothing. */
+	CU_ASSERT(unc_session_start(none) < 0);
+	CHECK_NUMBER(descriptors(), one_more);
+	unc_session_free(s); /* stops it */
+	CHECK_NUMBER(descriptors(), idle);
+	unc_session_free(other);
+	unc_session_free(none);
+}
+
+static void perf_session(void)
+{
+	struct unc_options o = {.size = sizeof(o), .sysroot = "/", .sim = ""};
+	unsigned before = descriptors();
+	struct unc_platform *p = NULL;
+	struct fake_root tables;
+
+	if (!permitted(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, cpu_of_ours(0)))
+		return;
+	fake_new(&tables);
+	o.tables = tables.path;
+	if (make_tables(&tables)) {
+		int rc = unc_platform_open(&o, &p);
+
+		CHECK_TEXT(unc_open_error(), "");
+		CU_ASSERT_EQUAL_FATAL(rc, 0);
+		measure(p);
+		unc_platform_close(p);
+		sched_setaffinity(0, sizeof(everywhere), &everywhere);
+	}
+	fake_free(&tables);
+	CHECK_NUMBER(descriptors(), before);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"perf: an event counts", perf_counts},
+		{"perf: several events", perf_several},
+		{"perf: each CPU for itself", perf_cpus},
+		{"perf: no such event", perf_invalid},
+		{"perf: no core PMU", perf_no_core_pmu},
+		{"perf: as a user", perf_user},
+		{"perf: a session", perf_session},
+		{NULL, NULL},
+	};
+
+	CPU_ZERO(&everywhere);
+	sched_getaffinity(0, sizeof(everywhere), &everywhere);
+	return suite_run("access kernel", tests);
+}

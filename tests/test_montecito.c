@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The monitor of Montecito: the built-in table, the allocator and the simulated machine against
+ * what the document says (Intel 308065-001; sections and tables below are its own). The rules of
+ * the allocator are written down here a second time, from the document, and searched exhaustively.
+ */
+#include <math.h>
+
+#include "fake_root.h"
+#include "schedule.h"
+#include "session_kit.h"
+#include "table_build.h"
+
+#define MONT "montecito,clock=step"
+
+/* PMC4 to 15, figure 3-11: all levels, privileged, instruction set 2. */
+#define CONTROL(es, umask) (0x0200004Fu | (es) << 8 | (umask) << 16)
+enum { CYCLES = 0x12, ALL = 1 << 26, LEVELS = 0xf, OI = 0x20 };
+
+/* A thread is in the foreground half of the time (workload.tbl): half of 1.6 GHz. */
+static const double cycles_per_second = 0.8e9;
+
+static void *reg(struct unc_platform *p, unsigned unit, const char *name)
+{
+	void *found = reg_of(p, "core", unit, 0, name);
+
+	if (!found)
+		printf("# no register %s\n", name);
+	CU_ASSERT_FATAL(found != NULL);
+	return found;
+}
+
+static uint64_t get(struct unc_platform *p, unsigned unit, const char *name)
+{
+	return unc_sim_read(p->sim, reg(p, unit, name));
+}
+
+static void put(struct unc_platform *p, unsigned unit, const char *name, uint64_t value)
+{
+	unc_sim_write(p->sim, reg(p, unit, name), value);
+}
+
+/* "PMD" and 4 -> PMD4. Static storage. */
+static const char *numbered(const char *name, unsigned n)
+{
+	static char text[16];
+
+	snprintf(text, sizeof(text), "%s%u", name, n);
+	return text;
+}
+
+/* ---- the rules of sections 3.2, 4.8 and 4.10, on the values of PMC4 to 15 (0: not in use) */
+
+struct span {
+	uint8_t first, last, set;
+};
+
+static int set_of(const struct span *spans, size_t n, uint64_t control)
+{
+	unsigned es = control >> 8 & 0xff;
+
+	for (size_t i = 0; control && i < n; i++)
+		if (es >= spans[i].first && es <= spans[i].last)
+			return spans[i].set;
+	return -1;
+}
+
+/* Tables 4-11 to 4-16. */
+static int l1d_set(uint64_t control)
+{
+	static const struct span spans[] = {{0xc0, 0xc3, 0}, {0xc4, 0xc5, 1}, {0xc7, 0xc7, 1},
+					    {0xca, 0xca, 2}, {0xcd, 0xcf, 3}, {0xd0, 0xd2, 4},
+					    {0xd8, 0xd9, 6}};
+
+	return set_of(spans, sizeof(spans) / sizeof(spans[0]), control);
+}
+
+/* Tables 4-21 to 4-29. */
+static int l2d_set(uint64_t control)
+{
+	static const struct span spans[] = {{0xe0, 0xe3, 0}, {0xe4, 0xe5, 1}, {0xe6, 0xe6, 2},
+					    {0xe8, 0xe9, 3}, {0xea, 0xeb, 4}, {0xec, 0xed, 5},
+					    {0xef, 0xef, 6}, {0xf0, 0xf1, 7}, {0xf2, 0xf3, 8}};
+
+	return set_of(spans, sizeof(spans) / sizeof(spans[0]), control);
+}
+
+/* Only on counters 4 to 9: codes of 8x, 9x, ax, bx, ex, fx; and what may happen in the background
+ * of a thread (types F, C and S of libpfm4's montecito_events.h: L1I_FILLS, the L2I, L2D_MISSES,
+ * the L3), the clock excepted; and whatever counts both threads. */
+static bool needs_duplicated(uint64_t control)
+{
+	unsigned es = control >> 8 & 0xff, group = es >> 4;
+
+	return (control & ALL) || (group >= 8 && group <= 0xb) || group >= 0xe || es == 0x41 ||
+	       (es >= 0x78 && es <= 0x7f) || es == 0xcb || (es >= 0xda && es <= 0xdf);
+}
+
+static bool right_counter(uint64_t control, unsigned counter)
+{
+	if ((control >> 8 & 0xff) == 0x18) /* CYCLES_HALTED */
+		return counter == 10;
+	return counter <= 9 || !needs_duplicated(control);
+}
+
+/* Events of the L2D in one lane are of the set of the lead's, with its unit mask and threads. */
+static bool right_lane(const uint64_t *pmc, unsigned lead, unsigned one, unsigned two)
+{
+	const unsigned others[] = {one, two};
+	const uint64_t same = 0xf0000 | ALL;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (l2d_set(pmc[others[i]]) >= 0 &&
+		    (l2d_set(pmc[others[i]]) != l2d_set(pmc[lead]) ||
+		     ((pmc[others[i]] ^ pmc[lead]) & same)))
+			return false;
+	return true;
+}
+
+static bool right_together(const uint64_t *pmc)
+{
+	for (unsigned n = 4; n < 16; n++)
+		if (l1d_set(pmc[n]) >= 0 && l1d_set(pmc[n]) != l1d_set(pmc[5]))
+			return false;
+	return right_lane(pmc, 4, 5, 8) && right_lane(pmc, 6, 7, 9);
+}
+
+/* Tries every way to put the controls on the counters that are not busy. */
+static bool search(uint64_t *pmc, const uint64_t *control, size_t n, uint32_t busy)
+{
+	if (n == 0)
+		return right_together(pmc);
+	for (unsigned c = 4; c < 16; c++) {
+		if (pmc[c] || (busy >> c & 1) || !right_counter(control[0], c))
+			continue;
+		pmc[c] = control[0];
+		bool found = search(pmc, control + 1, n - 1, busy);
+		pmc[c] = 0;
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+/* Ways that a control has: the fewest first, which does not change the answer. */
+static unsigned ways(uint64_t control)
+{
+	unsigned n = 0;
+
+	for (unsigned c = 4; c < 16; c++)
+		n += right_counter(control, c);
+	return n + (l1d_set(control) < 0); /* L1D before what goes anywhere */
+}
+
+static int compare_ways(const void *a, const void *b)
+{
+	return (int)ways(*(const uint64_t *)a) - (int)ways(*(const uint64_t *)b);
+}
+
+/* ---- sets of events on the simulated machine */
+
+static int note_pmc(void *user, const struct unc_operation *op)
+{
+	uint64_t *pmc = user;
+	unsigned n;
+
+	if (op->write && op->socket == 0 && op->index == 0 && sscanf(op->reg, "PMC%u", &n) == 1 &&
+	    n >= 4 && n < 16)
+		pmc[n] = op->value;
+	return 0;
+}
+
+/* Counts a set of events (up to a NULL) and checks that it went by the rules. 0, or why not. */
+static int count_set(struct unc_platform *p, const char *const *events, uint64_t pmc[16])
+{
+	struct unc_session *s = session(p, 0);
+	unsigned used = 0;
+	int n = 0, id, rc = 0;
+
+	memset(pmc, 0, 16 * sizeof(*pmc));
+	while (events[n] && (rc = unc_session_add(s, events[n], &id)) == 0)
+		n++;
+	if (rc == 0) {
+		start(s);
+		CU_ASSERT_EQUAL(unc_session_plan(s, UNC_PHASE_START, note_pmc, pmc), 0);
+		step(p, 100 * ms);
+		for (int i = 0; i < n; i++)
+			if (count_of(s, i) == 0) {
+				printf("# %s counts nothing\n", events[i]);
+				CU_FAIL("an event counts nothing");
+			}
+		for (unsigned c = 4; c < 16; c++) {
+			used += pmc[c] != 0;
+			CU_ASSERT(!pmc[c] || right_counter(pmc[c], c));
+		}
+		CHECK_NUMBER(used, n);
+		CU_ASSERT(right_together(pmc));
+		check_quiet(p);
+		CU_ASSERT_EQUAL(unc_session_stop(s), 0);
+	}
+	unc_session_free(s);
+	return rc;
+}
+
+#define SIX_OUTSIDE                                                                       \
+	"l3.L3_MISSES", "er0.ER_BRQ_REQ_INSERTED", "si0.SI_CYCLES", "bus0.BUS_ALL:ANY",   \
+		"bus0.BUS_ALL:SELF", "core0.L2I_READS:ALL_ALL"
+#define SIX_ANYWHERE                                                                      \
+	"core0.IA64_INST_RETIRED", "core0.IA64_INST_RETIRED:thresh=1",                    \
+		"core0.IA64_INST_RETIRED:thresh=2", "core0.NOPS_RETIRED",                 \
+		"core0.DISP_STALLED", "core0.CPU_OP_CYCLES"
+#define READS "core0.L2D_REFERENCES:READS"
+#define WRITES "core0.L2D_REFERENCES:WRITES"
+#define CANCELS "core0.L2D_OZQ_CANCELS0:RECIRC" /* set 0, unit mask 0, and so are the next two */
+#define CANCELS_ANY "core0.L2D_OZQ_CANCELS1:ANY"
+#define OZQ_FULL "core0.L2D_OZQ_FULL"
+#define INT_LOAD "core0.L2D_OPS_ISSUED:INT_LOAD" /* set 7, unit mask 0 */
+#define FILLB_FULL "core0.L2D_FILLB_FULL"
+#define BANK_CONF "core0.L2D_OZQ_CANCELS0:BANK_CONF" /* set 0, unit mask 8 */
+#define OZDB_FULL "core0.L2D_OZDB_FULL"              /* set 3 */
+#define L1D_SET0 "core0.L1D_READS_SET0"
+#define L1D_SET1 "core0.L1D_READS_SET1"
+
+static const struct {
+	bool fits;
+	const char *event[16];
+} sets[] = {
+	/* 3.2: six at most of what counts on 4 to 9 only, in whatever view; six others beside */
+	{true, {SIX_OUTSIDE}},
+	{true, {SIX_OUTSIDE, SIX_ANYWHERE}},
+	{true, {SIX_ANYWHERE, SIX_OUTSIDE}},
+	{false, {SIX_OUTSIDE, "si0.SI_RQ_INSERTS:SELF"}},
+	{false, {SIX_OUTSIDE, "l3.L3_REFERENCES"}},
+	{false, {SIX_OUTSIDE, "core0.L2D_MISSES"}},
+	{false, {SIX_OUTSIDE, READS}},
+	{false, {SIX_OUTSIDE, L1D_SET0}}, /* PMC5 is taken */
+	{false, {SIX_OUTSIDE, SIX_ANYWHERE, "core0.BE_FLUSH_BUBBLE"}}, /* thirteen */
+	/* `all` on 4 to 9 only; CYCLES_HALTED on 10 */
+	{true, {"core0.CPU_OP_CYCLES:all=1", "core0.CPU_OP_CYCLES"}},
+	{false, {SIX_OUTSIDE, "core0.CPU_OP_CYCLES:all=1"}},
+	{true, {SIX_OUTSIDE, "core0.IA64_INST_RETIRED", "core0.CYCLES_HALTED"}},
+	{false, {"core0.CYCLES_HALTED", "core0.CYCLES_HALTED:plm=8"}},
+	/* 4.8: the L1D, one set at a time, on any counter beside PMC5 */
+	{true, {L1D_SET0}},
+	{true, {"core0.IA64_INST_RETIRED", "bus0.BUS_ALL:ANY", L1D_SET0}},
+	{true, {L1D_SET0, "core0.DATA_REFERENCES_SET0", "core0.L2DTLB_MISSES", "core0.L1DTLB_TRANSFER"}},
+	{true, {"core0.LOADS_RETIRED", "core0.UC_LOADS_RETIRED", "core0.LOADS_RETIRED:thresh=1"}},
+	{false, {L1D_SET0, L1D_SET1}},
+	{false, {"core0.LOADS_RETIRED", "core0.STORES_RETIRED"}}, /* 3 and 4 */
+	{false, {"core0.BE_L1D_FPU_BUBBLE:L1D", "core0.LOADS_RETIRED_INTG"}}, /* 2 and 6 */
+	/* 4.10: the L2D in two lanes, one set and one unit mask in each */
+	{true, {READS}},
+	{true, {READS, WRITES}},
+	{true, {READS, WRITES, "core0.L2D_REFERENCES:READS:thresh=1"}},
+	{false, {READS, WRITES, "core0.L2D_REFERENCES:ALL"}},
+	{true, {READS, "core0.L2D_REFERENCES:READS:all=1"}},
+	{false, {READS, "core0.L2D_REFERENCES:READS:all=1", WRITES}},
+	{true, {CANCELS, CANCELS_ANY, OZQ_FULL}},
+	{true, {CANCELS, INT_LOAD, CANCELS_ANY, FILLB_FULL, OZQ_FULL,
+		"core0.L2D_OPS_ISSUED:INT_LOAD:thresh=1"}}, /* 3 + 3 */
+	{true, {CANCELS, CANCELS_ANY, OZQ_FULL, "core0.L2D_OZQ_CANCELS0:RECIRC:thresh=1",
+		"core0.L2D_OZQ_CANCELS1:ANY:thresh=1", "core0.L2D_OZQ_FULL:plm=8"}}, /* one set in both */
+	{false, {CANCELS, CANCELS_ANY, OZQ_FULL, "core0.L2D_OZQ_CANCELS0:RECIRC:thresh=1", INT_LOAD}},
+	{true, {CANCELS, BANK_CONF}},
+	{false, {CANCELS, BANK_CONF, INT_LOAD}}, /* two sets, but three of set and mask */
+	{false, {CANCELS, INT_LOAD, OZDB_FULL}}, /* three sets */
+	{false, {"core0.L2D_FILL_MESI_STATE:M", CANCELS, "core0.L2D_OZQ_ACQUIRE"}}, /* 8, 0 and 6 */
+	/* The L2D's events without a set, and others, share the lanes. */
+	{true, {READS, WRITES, "core0.L2D_MISSES", "core0.L2D_INSERT_HITS", "core0.L2D_INSERT_MISSES",
+		"l3.L3_MISSES"}},
+	/* The L1D on PMC5 in the lane of 4: two of the L2D beside it */
+	{true, {L1D_SET0, READS, WRITES}},
+	{true, {L1D_SET0, CANCELS, CANCELS_ANY, INT_LOAD, FILLB_FULL,
+		"core0.L2D_OPS_ISSUED:INT_LOAD:thresh=1"}},
+	{false, {L1D_SET0, CANCELS, CANCELS_ANY, OZQ_FULL, INT_LOAD, FILLB_FULL,
+		 "core0.L2D_OPS_ISSUED:INT_LOAD:thresh=1"}},
+};
+
+static void sets_of_events(void)
+{
+	struct unc_platform *p = machine(MONT);
+	uint64_t pmc[16];
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		int rc = count_set(p, sets[i].event, pmc), want = sets[i].fits ? 0 : UNC_ERR_CONFLICT;
+
+		if (rc != want)
+			printf("# set %zu, %s: %s\n", i, sets[i].event[0], unc_error_name(rc));
+		CU_ASSERT_EQUAL(rc, want);
+	}
+	unc_platform_close(p);
+}
+
+static void counters_of_leads(void)
+{
+	struct unc_platform *p = machine(MONT);
+	uint64_t pmc[16];
+
+	CHECK_NUMBER(count_set(p, (const char *[]){READS, WRITES, NULL}, pmc), 0);
+	CHECK_NUMBER(pmc[4] >> 8 & 0xff, 0xe6);
+	CHECK_NUMBER(pmc[6] >> 8 & 0xff, 0xe6);
+	CHECK_NUMBER((pmc[4] ^ pmc[6]) >> 16 & 0xf, 3); /* one has 1, the other 2 */
+	CHECK_NUMBER(count_set(p, (const char *[]){SIX_OUTSIDE, "core0.CYCLES_HALTED", NULL}, pmc), 0);
+	CHECK_NUMBER(pmc[10], CONTROL(0x18, 0));
+	CHECK_NUMBER(count_set(p, (const char *[]){L1D_SET0, NULL}, pmc), 0);
+	CHECK_NUMBER(pmc[5], CONTROL(0xc2, 0));
+	unc_platform_close(p);
+}
+
+/* Who counts beside on the thread does not see a follower without its lead, at no moment. */
+static void lanes_with_a_neighbour(void)
+{
+	struct unc_platform *p = machine(MONT);
+	struct unc_session *other = session(p, 0);
+	uint64_t pmc[16];
+
+	add(other, "core0.CPU_OP_CYCLES");
+	start(other);
+	step(p, ms);
+	CHECK_NUMBER(count_set(p, (const char *[]){L1D_SET0, "core0.L2DTLB_MISSES", NULL}, pmc), 0);
+	step(p, ms);
+	/* Of two sockets. */
+	CHECK_COUNT(count_of(other, 0), 2 * 102e-3 * cycles_per_second, 2);
+	CU_ASSERT_EQUAL(unc_session_stop(other), 0);
+	unc_session_free(other);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* ---- the allocator against an exhaustive search */
+
+static const char *const pool[] = {
+	"core.L2D_OZQ_CANCELS0:RECIRC", "core.L2D_OZQ_CANCELS0:ACQ", "core.L2D_OZQ_CANCELS1:ANY",
+	"core.L2D_OZQ_FULL", "core.L2D_OZQ_FULL:CODE_E3", "core.L2D_BYPASS:L2_DATA1",
+	"core.L2D_OZQ_RELEASE", "core.L2D_REFERENCES:READS", "core.L2D_REFERENCES:WRITES",
+	"core.L2D_REFERENCES:READS:all=1", "core.L2D_REFERENCES:READS:thresh=1",
+	"core.L2D_OPS_ISSUED:INT_LOAD", "core.L2D_FILLB_FULL", "core.L2D_FILL_MESI_STATE:M",
+	"core.L2D_VICTIMB_FULL", "core.L2D_MISSES", "core.L2D_INSERT_HITS", "core.L1D_READS_SET0",
+	"core.DATA_REFERENCES_SET0", "core.L2DTLB_MISSES", "core.L1DTLB_TRANSFER",
+	"core.L1D_READS_SET0:thresh=1", "core.DATA_REFERENCES_SET0:thresh=2", "core.L1D_READS_SET1",
+	"core.L1D_READ_MISSES:ALL", "core.LOADS_RETIRED", "core.STORES_RETIRED",
+	"core.BE_L1D_FPU_BUBBLE:L1D", "core.SPEC_LOADS_NATTED:ALL", "l3.L3_MISSES",
+	"l3.L3_READS:ALL_ALL", "er.ER_BRQ_REQ_INSERTED", "si.SI_CYCLES", "bus.BUS_ALL:ANY",
+	"core.L1I_FILLS", "core.L2I_READS:ALL_ALL", "core.CPU_OP_CYCLES", "core.CPU_OP_CYCLES:all=1",
+	"core.IA64_INST_RETIRED", "core.NOPS_RETIRED", "core.DATA_DEBUG_REGISTER_MATCHES",
+	"core.CYCLES_HALTED", "core.CYCLES_HALTED:plm=8",
+};
+enum { POOL = sizeof(pool) / sizeof(pool[0]), MOST = 8, SETS = 1500 };
+
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+/* Half of the sets are of a stretch of the pool, whose events are of a kind. */
+static size_t random_set(const struct unc_code *all, const struct unc_code **code, uint32_t *state)
+{
+	size_t n = 2 + next_random(state) % (MOST - 1), first = next_random(state) % POOL;
+	size_t span = next_random(state) & 1 ? POOL : 12;
+	bool taken[POOL] = {false};
+
+	for (size_t i = 0; i < n;) {
+		size_t k = (first + next_random(state) % span) % POOL;
+
+		if (!taken[k])
+			code[i++] = &all[k];
+		taken[k] = true;
+	}
+	return n;
+}
+
+/* Compares the answers for one set; true if it fits. */
+static bool compare_set(const struct unc_table *t, const struct unc_code *const *code, size_t n,
+			uint32_t busy)
+{
+	uint64_t control[MOST], pmc[16] = {0};
+	struct unc_conflict conflict;
+	uint8_t counter[MOST];
+	bool fits = unc_schedule(t, code, n, busy, counter, &conflict) == 0, want;
+
+	for (size_t i = 0; i < n; i++)
+		control[i] = code[i]->ctl;
+	qsort(control, n, sizeof(control[0]), compare_ways);
+	want = search(pmc, control, n, busy);
+	if (fits != want)
+		for (size_t i = 0; i < n; i++)
+			printf("# %s: 0x%llx, busy 0x%x\n", fits ? "fits" : "does not fit",
+			       (unsigned long long)code[i]->ctl, busy);
+	CU_ASSERT_EQUAL(fits, want);
+	for (size_t i = 0; fits && i < n; i++) {
+		CU_ASSERT_FATAL(counter[i] >= 4 && counter[i] < 16);
+		CU_ASSERT(right_counter(code[i]->ctl, counter[i]));
+		CU_ASSERT(!pmc[counter[i]] && !(busy >> counter[i] & 1));
+		pmc[counter[i]] = code[i]->ctl;
+	}
+	CU_ASSERT(right_together(pmc));
+	return want;
+}
+
+static void exhaustive(void)
+{
+	struct unc_code all[POOL];
+	const struct unc_code *code[MOST];
+	struct unc_platform *p = machine(MONT);
+	unsigned fit = 0;
+	uint32_t state = 308065;
+
+	for (size_t i = 0; i < POOL; i++) {
+		struct unc_error err = {0};
+		struct unc_spec spec;
+
+		CHECK_NUMBER(unc_spec_parse(p->table, pool[i], &spec, &err), 0);
+		CHECK_NUMBER(unc_spec_encode(p->table, &spec, 0, 2, &all[i], &err), 0);
+		CHECK_TEXT(err.text, "");
+	}
+	for (unsigned i = 0; i < SETS; i++) {
+		size_t n = random_set(all, code, &state);
+		/* A third of the sets find two counters in use. */
+		uint32_t busy = i % 3 ? 0
+				      : 1u << (4 + next_random(&state) % 12) |
+						1u << (4 + next_random(&state) % 12);
+
+		fit += compare_set(p->table, code, n, busy);
+	}
+	printf("# %u of %u sets fit\n", fit, SETS);
+	CU_ASSERT(fit > SETS / 10 && fit < SETS * 9 / 10);
+	unc_platform_close(p);
+}
