@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events as text: parse and format. encode.c makes register values of them. */
+/* Events as text: parsing. format.c writes them, encode.c makes register values of them. */
 #include "event.h"
 
 #include <stdarg.h>
@@ -198,8 +198,8 @@ static int type_of_event(const struct unc_table *t, const char *text, struct unc
 
 /* ---- umasks and fields */
 
-static bool find_umask(const struct unc_table *t, const struct unc_tbl_event *e, const char *name,
-		       uint16_t *umask)
+bool unc_umask_find(const struct unc_table *t, const struct unc_tbl_event *e, const char *name,
+		    uint16_t *umask)
 {
 	for (uint32_t i = 0; i < e->umasks.n; i++) {
 		const struct unc_tbl_umask *u = &t->umask[e->umasks.first + i];
@@ -241,7 +241,7 @@ static int add_umask(const struct unc_table *t, struct unc_spec *spec, const cha
 	uint16_t umask;
 	unsigned at = spec->n_umasks;
 
-	if (!find_umask(t, &t->event[spec->event], name, &umask))
+	if (!unc_umask_find(t, &t->event[spec->event], name, &umask))
 		return strchr(name, '.') ? add_two_umasks(t, spec, name, strcspn(name, "."), err)
 					 : fail_umask(t, spec, name, err);
 	for (unsigned i = 0; i < spec->n_umasks; i++)
@@ -266,7 +266,7 @@ static int add_two_umasks(const struct unc_table *t, struct unc_spec *spec, cons
 	uint16_t umask;
 
 	snprintf(word, sizeof(word), "%.*s", (int)first, name);
-	if (!find_umask(t, &t->event[spec->event], word, &umask))
+	if (!unc_umask_find(t, &t->event[spec->event], word, &umask))
 		return fail_umask(t, spec, name, err);
 	int rc = add_umask(t, spec, word, err);
 	return rc < 0 ? rc : add_umask(t, spec, name + first + 1, err);
@@ -436,7 +436,7 @@ static int parse_item(const struct unc_table *t, struct unc_spec *spec, char *it
 			return place_number(t, spec, "unit", value, &spec->index, err);
 		return add_field(t, spec, long_name(item), value, err);
 	}
-	if (find_umask(t, &t->event[spec->event], item, &umask))
+	if (unc_umask_find(t, &t->event[spec->event], item, &umask))
 		return add_umask(t, spec, item, err);
 	field = unc_find_field(t, &t->type[spec->type], long_name(item));
 	if (field != UNC_NONE && takes_field(t, spec, field)) {
@@ -540,72 +540,4 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 		return rc;
 	*out = spec;
 	return 0;
-}
-
-/* ---- format */
-
-struct out {
-	char *buf;
-	size_t size, n;
-};
-
-static void put(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(struct out *o, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	int n = vsnprintf(o->n < o->size ? o->buf + o->n : NULL,
-			  o->n < o->size ? o->size - o->n : 0, format, args);
-	va_end(args);
-	o->n += (size_t)n;
-}
-
-static void put_field(struct out *o, const struct unc_table *t, const struct unc_tbl_event *e,
-		      const struct unc_spec_field *sf)
-{
-	const struct unc_tbl_field *f = &t->field[sf->field];
-	const char *name = unc_tbl_str(t, f->name);
-	uint16_t umask;
-
-	if (sf->node)
-		put(o, ":%s=%s", name, sf->node == UNC_NODE_LOCAL ? "local" : "remote");
-	else if (unc_field_max(f) == 1 && sf->value == 1 && !find_umask(t, e, name, &umask))
-		put(o, ":%s", name);
-	else if (sf->value < 10 || f->reg[0] == UNC_NONE)
-		put(o, ":%s=%llu", name, (unsigned long long)sf->value);
-	else
-		put(o, ":%s=0x%llx", name, (unsigned long long)sf->value);
-}
-
-int unc_spec_format(const struct unc_table *t, const struct unc_spec *spec, char *buf, size_t size)
-{
-	struct out o = {buf, size, 0};
-
-	put(&o, "%s", type_name(t, spec->type));
-	if (spec->index >= 0)
-		put(&o, "%d", spec->index);
-	put(&o, ".%s", event_name(t, spec->event));
-	for (unsigned i = 0; i < spec->n_umasks; i++)
-		put(&o, ":%s", unc_tbl_str(t, t->umask[spec->umask[i]].name));
-	for (unsigned i = 0; i < spec->n_fields; i++)
-		put_field(&o, t, &t->event[spec->event], &spec->field[i]);
-	if (spec->socket >= 0)
-		put(&o, ":socket=%d", spec->socket);
-	return o.n < size ? 0 : UNC_ERR_RANGE;
-}
-
-int unc_spec_canonical(const struct unc_table *t, const char *text, char *buf, size_t size,
-		       struct unc_error *err)
-{
-	struct unc_spec spec;
-	struct unc_code code;
-	int rc;
-
-	if ((rc = unc_spec_parse(t, text, &spec, err)) < 0 ||
-	    (rc = unc_spec_encode(t, &spec, 0, 2, &code, err)) < 0)
-		return rc;
-	rc = unc_spec_format(t, &spec, buf, size);
-	return rc < 0 ? unc_fail(err, rc, "%s: the canonical text is too long", text) : 0;
 }

@@ -67,6 +67,10 @@ int unc_spec_format(const struct unc_table *, const struct unc_spec *, char *buf
 int unc_spec_canonical(const struct unc_table *, const char *text, char *buf, size_t size,
 		       struct unc_error *err);
 
+/* The umask of an event by name or alias, without regard to case. */
+bool unc_umask_find(const struct unc_table *, const struct unc_tbl_event *, const char *name,
+		    uint16_t *umask);
+
 /* Instances of a type in the tables: 0 if only discovery knows. */
 unsigned unc_type_instances(const struct unc_table *, unsigned type);
 

@@ -67,6 +67,9 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 	case UNC_STEP_WRITE:
 		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE, step->value,
 				    err);
+	case UNC_STEP_FOUND:
+		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
+				    u->unit_ctl & t->reg[step->reg].write_mask, err);
 	case UNC_STEP_FILTERS:
 		return add_settings(t, plan, u, u->filter, u->n_filters, false, err);
 	case UNC_STEP_CONTROLS:

@@ -7,8 +7,8 @@
  *   slot     one counter of one unit in one pass; equal ones are shared
  *   pass     what is counted at the same time
  *
- * session.c adds items, session_run.c programs and stops, session_read.c reads, session_sample.c
- * ends intervals at overflows.
+ * session.c adds items, session_units.c prepares the units, session_run.c programs and stops,
+ * session_read.c reads, session_sample.c ends intervals at overflows.
  */
 #ifndef UNC_SESSION_H
 #define UNC_SESSION_H
@@ -101,6 +101,11 @@ struct unc_session {
 	bool watching, leave;
 	double watch_seconds;
 };
+
+/* session_units.c: units of the running pass and the settings they need (units[]); whether somebody
+ * has come since to one that was ours alone. */
+int unc_session_prepare(struct unc_session *, struct unc_error *err);
+int unc_session_neighbours(struct unc_session *, struct unc_error *err);
 
 /* session_run.c */
 int unc_session_program(struct unc_session *, struct unc_error *err);   /* pass `now` */

@@ -5,10 +5,7 @@
 #include <string.h>
 
 #include "claim.h"
-#include "decode.h"
-#include "schedule.h"
 #include "session.h"
-#include "table_build.h"
 
 /* ---- slots and registers */
 
@@ -26,315 +23,6 @@ unsigned unc_slot_width(const struct unc_table *t, const struct unc_slot *slot)
 	return t->type[slot->code.type].width;
 }
 
-static const struct unc_instance *instance_of(const struct unc_session *s, uint32_t i)
-{
-	return &s->platform->instances.unit[i];
-}
-
-/* Slots of an instance in the running pass, in the order they were added. */
-static size_t slots_of(const struct unc_session *s, uint32_t instance, uint32_t *out)
-{
-	size_t n = 0;
-
-	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
-		if (s->slot[i].pass == s->now && n < UNC_MAX_CODES)
-			out[n++] = (uint32_t)i;
-	for (size_t i = 0; i < n / 2; i++) {
-		uint32_t swap = out[i];
-
-		out[i] = out[n - 1 - i];
-		out[n - 1 - i] = swap;
-	}
-	return n;
-}
-
-/* ---- what is there */
-
-enum { MAX_REGS = 96 }; /* of a unit type */
-
-/* Registers of a unit as they are before we touch it. */
-struct found {
-	uint64_t ctl[32];         /* programmable controls */
-	uint64_t other[MAX_REGS]; /* by register of the type: filters, fixed controls */
-};
-
-static bool wanted_filter(const struct unc_session *s, const uint32_t *slots, size_t n,
-			  uint16_t reg)
-{
-	for (size_t i = 0; i < n; i++)
-		for (unsigned k = 0; k < s->slot[slots[i]].code.n_filters; k++)
-			if (s->slot[slots[i]].code.filter[k].reg == reg)
-				return true;
-	return false;
-}
-
-static bool look_at(const struct unc_session *s, const uint32_t *slots, size_t n, uint16_t reg)
-{
-	uint8_t role = s->platform->table->reg[reg].role;
-
-	return role == UNC_ROLE_CTL || role == UNC_ROLE_FIXED_CTL ||
-	       wanted_filter(s, slots, n, reg);
-}
-
-/* Reads the controls of a unit and the filters that will be written. */
-static int read_found(struct unc_session *s, uint32_t instance, const uint32_t *slots, size_t n,
-		      struct found *found, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[instance_of(s, instance)->type];
-	struct unc_plan plan = {0};
-	int rc = 0;
-
-	memset(found, 0, sizeof(*found));
-	if (!s->platform->access)
-		return 0;
-	for (uint32_t i = 0; i < type->regs.n && rc == 0; i++) {
-		uint16_t reg = (uint16_t)(type->regs.first + i);
-
-		if (look_at(s, slots, n, reg))
-			rc = unc_plan_add(t, &plan, instance_of(s, instance), reg, UNC_OP_READ, 0,
-					  err);
-	}
-	if (rc == 0 && plan.n)
-		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
-	if (rc == 0 && plan.n && unc_access_run(s->platform->access, plan.op, plan.n) < 0)
-		rc = unc_fail(err, UNC_ERR_IO, "the controls of %s cannot be read",
-			      instance_of(s, instance)->location);
-	for (size_t i = 0; i < plan.n && rc == 0; i++) {
-		const struct unc_tbl_reg *reg = &t->reg[plan.tag[i].reg];
-
-		if (reg->role == UNC_ROLE_CTL)
-			found->ctl[reg->number] = plan.op[i].value;
-		else if (plan.tag[i].reg - type->regs.first < MAX_REGS)
-			found->other[plan.tag[i].reg - type->regs.first] = plan.op[i].value;
-	}
-	unc_plan_free(&plan);
-	return rc;
-}
-
-/* Counters that somebody else has programmed. */
-static uint32_t busy_counters(const struct unc_tbl_type *type, const struct found *found)
-{
-	uint32_t busy = 0;
-
-	for (unsigned i = type->first; i < type->first + type->n_counters; i++)
-		if (found->ctl[i] & type->active)
-			busy |= (uint32_t)1 << i;
-	return busy;
-}
-
-/* ---- settings of one unit */
-
-static void name_unit(const struct unc_session *s, const struct unc_instance *u, char *buf,
-		      size_t size)
-{
-	snprintf(buf, size, "%s%u (socket %u)",
-		 unc_tbl_str(s->platform->table, s->platform->table->type[u->type].name), u->index,
-		 u->socket);
-}
-
-/* " = cha.TOR_INSERTS:IA", where the control is one of our events; "" where not. */
-static const char *event_text(const struct unc_session *s, const struct unc_instance *u,
-			      uint64_t ctl, char *buf, size_t size)
-{
-	struct unc_spec spec;
-
-	snprintf(buf, size, " = ");
-	if (unc_code_decode(s->platform->table, u->type, ctl, NULL, 0, &spec, NULL) < 0 ||
-	    unc_spec_format(s->platform->table, &spec, buf + 3, size - 3) < 0)
-		buf[0] = '\0';
-	return buf;
-}
-
-static int fail_busy(struct unc_session *s, const struct unc_instance *u,
-		     const struct unc_slot *slot, const struct found *found, struct unc_error *err)
-{
-	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
-	char unit[64], event[UNC_SPEC_MAX];
-
-	name_unit(s, u, unit, sizeof(unit));
-	for (unsigned i = type->first; i < type->first + type->n_counters; i++) {
-		bool own = unc_claimed(s->platform, u, unc_type_ctl(type, i));
-
-		if ((slot->code.counters >> i & 1) && (found->ctl[i] & type->active))
-			return unc_fail(err, UNC_ERR_BUSY,
-					"%s: counter %u of %s is programmed by %s "
-					"(control 0x%llx%s) and no other counter is free for it",
-					s->measure[slot->name].name, i, unit,
-					own ? "another session of this program" : "somebody else",
-					(unsigned long long)found->ctl[i],
-					event_text(s, u, found->ctl[i], event, sizeof(event)));
-	}
-	return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free",
-			s->measure[slot->name].name, unit);
-}
-
-static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64_t value,
-		       uint64_t found, struct unc_error *err)
-{
-	if (*n == UNC_PLAN_SETTINGS)
-		return unc_fail(err, UNC_ERR_CONFLICT, "too many settings for one unit");
-	list[*n] =
-		(struct unc_setting){.reg = reg, .value = value, .found = found, .restore = found};
-	++*n;
-	return 0;
-}
-
-/* Whether the bits of a filter may be set: not if somebody else relies on what is there. A session
- * of ours that does has claimed the register; of a stranger we do not know. */
-static bool may_set(const struct unc_session *s, const struct unc_plan_unit *u,
-		    const struct unc_code_filter *f, uint64_t was)
-{
-	return !u->shared || !((was ^ f->value) & f->mask) ||
-	       !(u->stranger || unc_claimed(s->platform, u->instance, f->reg));
-}
-
-/* Joins the filters of all events; the scheduler has seen that they agree. */
-static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const struct unc_slot *slot,
-		       const struct found *found, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
-
-	for (unsigned i = 0; i < slot->code.n_filters; i++) {
-		const struct unc_code_filter *f = &slot->code.filter[i];
-		uint64_t was = found->other[(f->reg - type->regs.first) % MAX_REGS];
-		char unit[64];
-		size_t k = 0;
-		int rc;
-
-		name_unit(s, u->instance, unit, sizeof(unit));
-		if (was & t->reg[f->reg].busy)
-			return unc_fail(err, UNC_ERR_BUSY,
-					"%s: %s of %s is in use by somebody else (0x%llx)",
-					s->measure[slot->name].name,
-					unc_tbl_str(t, t->reg[f->reg].name), unit,
-					(unsigned long long)was);
-		if (!may_set(s, u, f, was))
-			return unc_fail(
-				err, UNC_ERR_BUSY,
-				"%s: %s of %s is set to 0x%llx by somebody else who counts there",
-				s->measure[slot->name].name, unc_tbl_str(t, t->reg[f->reg].name),
-				unit, (unsigned long long)was);
-		while (k < u->n_filters && u->filter[k].reg != f->reg)
-			k++;
-		if (k == u->n_filters) {
-			rc = put_setting(u->filter, &u->n_filters, f->reg,
-					 u->shared ? was & t->reg[f->reg].write_mask
-						   : t->reg[f->reg].base,
-					 was, err);
-			if (rc < 0)
-				return rc;
-		}
-		u->filter[k].value = (u->filter[k].value & ~f->mask) | f->value;
-	}
-	return 0;
-}
-
-static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
-		    unsigned counter, const struct found *found, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	int rc = 0;
-
-	slot->ctr = unc_slot_register(t, slot, counter);
-	slot->mask = unc_ones(unc_slot_width(t, slot));
-	if (u->n_counters < UNC_PLAN_SETTINGS)
-		u->counter[u->n_counters++] = slot->ctr;
-	if (slot->code.counter == UNC_NONE) {
-		rc = put_setting(u->control, &u->n_controls, unc_type_ctl(type, counter),
-				 slot->code.ctl, found->ctl[counter], err);
-	} else if (t->counter[slot->code.counter].ctl != UNC_NONE) {
-		const struct unc_tbl_counter *c = &t->counter[slot->code.counter];
-
-		rc = put_setting(u->control, &u->n_controls, c->ctl, c->enable,
-				 found->other[(c->ctl - type->regs.first) % MAX_REGS], err);
-	}
-	return rc < 0 ? rc : set_filters(s, u, slot, found, err);
-}
-
-/* Whether the session has the register for itself. */
-static bool ours(const struct unc_plan_unit *u, uint16_t reg)
-{
-	for (size_t i = 0; i < u->n_controls; i++)
-		if (u->control[i].reg == reg)
-			return !u->control[i].keep;
-	return false;
-}
-
-/* Looks for others who count on the unit: their programmable counters are `busy`. */
-static void find_others(const struct unc_session *s, struct unc_plan_unit *u, uint32_t busy,
-			const struct found *found)
-{
-	const struct unc_platform *p = s->platform;
-	const struct unc_tbl_type *type = &p->table->type[u->instance->type];
-
-	u->shared = busy != 0;
-	u->stranger = false;
-	for (unsigned i = type->first; i < type->first + type->n_counters; i++)
-		if (busy >> i & 1)
-			u->stranger |= !unc_claimed(p, u->instance, unc_type_ctl(type, i));
-	for (uint32_t i = 0; i < type->counters.n; i++) {
-		const struct unc_tbl_counter *c = &p->table->counter[type->counters.first + i];
-
-		if (c->ctl == UNC_NONE || ours(u, c->ctl) ||
-		    !(found->other[(c->ctl - type->regs.first) % MAX_REGS] & c->enable))
-			continue;
-		u->shared = true;
-		u->stranger |= !unc_claimed(p, u->instance, c->ctl);
-	}
-}
-
-static int prepare_unit(struct unc_session *s, uint32_t instance, struct unc_plan_unit *u,
-			struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[instance_of(s, instance)->type];
-	const struct unc_code *code[UNC_MAX_CODES];
-	uint32_t slots[UNC_MAX_CODES];
-	uint8_t counter[UNC_MAX_CODES];
-	struct unc_conflict conflict;
-	struct found found;
-	size_t n = slots_of(s, instance, slots);
-	int rc = read_found(s, instance, slots, n, &found, err);
-
-	if (rc < 0)
-		return rc;
-	*u = (struct unc_plan_unit){.instance = instance_of(s, instance)};
-	uint32_t busy = busy_counters(type, &found);
-	find_others(s, u, busy, &found);
-	for (size_t i = 0; i < n; i++)
-		code[i] = &s->slot[slots[i]].code;
-	if (unc_schedule(t, code, n, busy, counter, &conflict) < 0)
-		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], &found, err);
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = set_slot(s, u, &s->slot[slots[i]], counter[i], &found, err);
-	return rc;
-}
-
-static int prepare_units(struct unc_session *s, struct unc_error *err)
-{
-	size_t n_instances = s->platform->instances.n;
-
-	free(s->unit);
-	s->n_units = 0;
-	s->unit = calloc(n_instances + 1, sizeof(*s->unit));
-	if (!s->unit)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (uint32_t i = 0; i < n_instances; i++) {
-		uint32_t slots[UNC_MAX_CODES];
-
-		if (slots_of(s, i, slots) == 0)
-			continue;
-		int rc = prepare_unit(s, i, &s->unit[s->n_units], err);
-		if (rc < 0)
-			return rc;
-		s->n_units++;
-	}
-	return 0;
-}
-
 /* ---- the read plan */
 
 static int build_reads(struct unc_session *s, struct unc_plan *plan, uint32_t *slot,
@@ -347,7 +35,8 @@ static int build_reads(struct unc_session *s, struct unc_plan *plan, uint32_t *s
 		if (one->pass != s->now)
 			continue;
 		slot[plan->n] = (uint32_t)k;
-		rc = unc_plan_add(s->platform->table, plan, instance_of(s, one->instance), one->ctr,
+		rc = unc_plan_add(s->platform->table, plan,
+				  &s->platform->instances.unit[one->instance], one->ctr,
 				  UNC_OP_READ, 0, err);
 		if (rc < 0)
 			return rc;
@@ -397,29 +86,6 @@ int unc_session_run(struct unc_session *s, struct unc_reg_op *op, size_t n, cons
 	return unc_fail(err, code, "%s failed: a register could not be accessed", what);
 }
 
-/* Somebody may have come to a unit that was ours alone: then it is not to be frozen. */
-static int look_for_neighbours(struct unc_session *s, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-
-	for (size_t i = 0; i < s->n_units; i++) {
-		struct unc_plan_unit *u = &s->unit[i];
-		const struct unc_tbl_type *type = &t->type[u->instance->type];
-		struct found found;
-		int rc = read_found(s, (uint32_t)(u->instance - s->platform->instances.unit), NULL,
-				    0, &found, err);
-
-		if (rc < 0)
-			return rc;
-		uint32_t busy = busy_counters(type, &found);
-		for (size_t k = 0; k < u->n_controls; k++)
-			if (t->reg[u->control[k].reg].role == UNC_ROLE_CTL)
-				busy &= ~((uint32_t)1 << t->reg[u->control[k].reg].number);
-		find_others(s, u, busy, &found);
-	}
-	return 0;
-}
-
 /* ---- stopping and starting */
 
 /* The first error of several steps counts. */
@@ -438,7 +104,7 @@ static int unprogram(struct unc_session *s, struct unc_error *err)
 	int first, rc;
 
 	unc_claim_keep(s->platform, s->unit, s->n_units);
-	first = look_for_neighbours(s, err);
+	first = unc_session_neighbours(s, err);
 	if (first == UNC_ERR_MEMORY)
 		return first;
 	rc = unc_plan_stop(s->platform->table, s->unit, s->n_units, &plan, first ? NULL : err);
@@ -475,7 +141,7 @@ int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
 static int program(struct unc_session *s, bool *touched, struct unc_error *err)
 {
 	struct unc_plan plan;
-	int rc = prepare_units(s, err);
+	int rc = unc_session_prepare(s, err);
 
 	*touched = false;
 	if (rc == 0)
@@ -646,7 +312,7 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	unc_error_clear(&s->error);
 	if (!s->running) {
 		s->now = 0;
-		rc = prepare_units(s, &s->error);
+		rc = unc_session_prepare(s, &s->error);
 		if (rc == 0 && s->platform->access)
 			rc = unc_sample_prepare(s, &s->error);
 	}

@@ -103,7 +103,8 @@ enum { /* unc_tbl_field.flags */
 	UNC_FIELD_DEFAULT = 4,   /* default_value where nobody gives it */
 	UNC_FIELD_BELOW_MAX = 8, /* less than the event's largest increment */
 	UNC_FIELD_EXCEEDS = 16,  /* a threshold that the increment must exceed, not reach */
-	UNC_FIELD_WHOLE = 32     /* set: one of the units that share something counts for all */
+	UNC_FIELD_WHOLE = 32,    /* set: one of the units that share something counts for all */
+	UNC_FIELD_ONCE = 64      /* not set while another counter counts the same event code */
 };
 
 /* A field: bits of the counter's control register (reg == UNC_NONE) or of a
@@ -137,7 +138,8 @@ enum unc_step_kind {
 	UNC_STEP_CONTROLS, /* write the control registers of the counters used */
 	UNC_STEP_CLEAR,    /* write 0 to the counters used */
 	UNC_STEP_RESTORE,  /* put back controls and filters as found */
-	UNC_STEP_GO        /* all units reach this point before any goes on */
+	UNC_STEP_GO,       /* all units reach this point before any goes on */
+	UNC_STEP_FOUND     /* reg = what was found in it (unit control) */
 };
 
 struct unc_tbl_step {

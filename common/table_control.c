@@ -150,8 +150,12 @@ int unc_read_steps(struct unc_table_reader *r, struct unc_line *line, struct unc
 			step.reg = unc_find_reg(&r->t, unc_current_type(r), w->key);
 			if (step.reg == UNC_NONE)
 				return unc_bad(err, "register", w->key, "a register above");
-			if (!unc_parse_number(w->value, &step.value) ||
-			    (step.value & ~r->t.reg[step.reg].write_mask))
+			if (step.reg == unc_current_type(r)->unit_ctl &&
+			    !(r->t.reg[step.reg].flags & UNC_REG_WO) &&
+			    strcmp(w->value, "found") == 0)
+				step.kind = UNC_STEP_FOUND;
+			else if (!unc_parse_number(w->value, &step.value) ||
+				 (step.value & ~r->t.reg[step.reg].write_mask))
 				return unc_bad(err, "value", w->value,
 					       "within the register's mask");
 		} else {

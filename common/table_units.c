@@ -249,7 +249,8 @@ static int read_field(struct unc_table_reader *r, struct unc_line *line, struct 
 	f.flags = (uint8_t)((unc_take_flag(line, "user") ? UNC_FIELD_USER : 0) |
 			    (unc_take_flag(line, "nodes") ? UNC_FIELD_NODES : 0) |
 			    (unc_take_flag(line, "exceeds") ? UNC_FIELD_EXCEEDS : 0) |
-			    (unc_take_flag(line, "whole") ? UNC_FIELD_WHOLE : 0));
+			    (unc_take_flag(line, "whole") ? UNC_FIELD_WHOLE : 0) |
+			    (unc_take_flag(line, "once") ? UNC_FIELD_ONCE : 0));
 	if ((rc = read_piece(r, line, &f, 0, err)) < 0 ||
 	    (more_pieces(line) && (rc = read_piece(r, line, &f, 1, err)) < 0) ||
 	    (rc = unc_take_number(line, "shift", false, 31, &shift, err)) < 0)
