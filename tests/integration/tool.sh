@@ -52,7 +52,7 @@ has() { echo "$cpus" | grep -qx "$1"; }
 
 run
 missing=
-for c in cpus list encode registers units metrics eval stat doctor; do
+for c in cpus list encode decode registers units metrics eval stat doctor; do
 	grep -q "^  $c " "$tmp/out" || missing="$missing $c"
 	"$UNCORE" help $c | grep -q "^uncore $c" || missing="$missing help:$c"
 	grep -Eq "^\.BR? $c( |\$)" "$SRCDIR/common/tool/uncore.1" || missing="$missing manual:$c"
@@ -83,6 +83,16 @@ run cpus -j
 	.family == (if .cpu == "montecito" then 32 else 6 end) and
 	(.models | length > 0 and all(.[]; test("^0x[0-9a-f]+$"))) and .units > 0 and .events > 0)'
 result "cpus -j"
+# What the sources hold: Intel 308065-001 (161 events and 8 of its contents), the tables of Levinthal's
+# guide (172 encodings), 327043-001 (178 events, 301 umasks), perfmon IVT V24 (1,074 entries in 9 units),
+# 817509-001 (12 units) and perfmon EMR (2,304 entries).
+json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.montecito.units == 5 and
+	$c["nehalem-ep"].umasks >= 172 and $c["sandybridge-ep"].events >= 178 and
+	$c["sandybridge-ep"].umasks >= 301 and $c["sandybridge-ep"].units == 8 and
+	$c["ivybridge-ep"].events + $c["ivybridge-ep"].umasks >= 1074 and
+	$c["ivybridge-ep"].units == 9 and $c["emerald-rapids"].units >= 15 and
+	$c["emerald-rapids"].umasks >= 2304'
+result "cpus -j: as many events as the sources have"
 json 'all(.[]; .cpu != "emerald-rapids" or .models == ["0xcf"])' &&
 	json 'all(.[]; .cpu != "sandybridge-ep" or .models == ["0x2d"])'; result "models of CPUs"
 
@@ -171,6 +181,24 @@ if has sandybridge-ep; then
 	result "a value that does not fit"
 	run encode -c sandybridge-ep imc.CAS_COUNT:RD:opc=1; refused 2 "opc"
 	result "a field that the unit lacks"
+	run decode -c sandybridge-ep -j imc CTL0=0x400304
+	[ $status -eq 0 ] && json '.name == "imc.CAS_COUNT:RD" and .note == null and
+		(.fields | map({(.field): .value}) | add | .ev_sel == "0x4" and .umask == "0x3" and
+		.en == "0x1")'
+	result "decode -j"
+	run decode -c sandybridge-ep cbo CTL=0x400335 BOX_FILTER=0xc1000000
+	[ "$(head -n 1 "$tmp/out")" = "cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182" ]
+	result "decode: a control and a filter"
+	run decode -c sandybridge-ep cbo CTL=0x400335 && grep -q "BOX_FILTER, which is not given" "$tmp/out"
+	result "decode: a filter that is missing"
+	run decode -c sandybridge-ep cbo CTL; refused 2 "'CTL' is not REGISTER=VALUE"
+	result "decode: no value"
+	run decode -c sandybridge-ep cbo CTL=x; refused 2 "'x'"; result "decode: not a number"
+	run decode -c sandybridge-ep cbo FOO=1; refused 2 "no register FOO"
+	result "decode: unknown register"
+	run encode -c sandybridge-ep -j imc.CAS_COUNT:RD:socket=1
+	[ $status -eq 0 ] && json '.name == "imc.CAS_COUNT:RD:socket=1" and (.writes | length) > 3'
+	result "encode: of a socket"
 	# MEM_BW_READS is CAS_COUNT.RD * 64: Intel 327043-001, iMC derived metrics.
 	run eval -c sandybridge-ep -j imc.MEM_BW_READS imc.CAS_COUNT:RD=1e6
 	[ $status -eq 0 ] && json '. == {"metric": "imc.MEM_BW_READS", "value": 64000000}'
@@ -270,11 +298,31 @@ for cpu in $cpus; do
 	[ $status -eq 0 ] && grep -q "needs 2 passes: each is measured 1/2 of the time" "$tmp/err" &&
 		json ".passes == 2 and (.events | length == $n and all(.[]; . != null))"
 	result "$cpu: stat in passes"
+	if [ "$cpu" = sandybridge-ep ]; then
+		run stat --every 1000 -e "$reads" -d 0.1; refused 1 "has no overflow status"
+		result "$cpu: stat --every is refused: nothing tells of an overflow"
+	else
+		run stat -j --every 1000000 -e "$reads" -d 0.3
+		[ $status -eq 0 ] && jq -es --arg reads "$reads" --arg unit "$unit" 'length > 3 and
+			all(.[]; .overflow.count >= 1000000 and .overflow.unit == $unit and
+			.events[$reads] >= .overflow.count)' "$tmp/out" >/dev/null
+		result "$cpu: stat --every: intervals of the event"
+	fi
 	run stat -e "$unit.NO_SUCH"; refused 2 "NO_SUCH"; result "$cpu: stat: unknown event"
 	run stat -m no_such; refused 2 "no_such"; result "$cpu: stat: unknown metric"
 	UNCORE_SIM=$cpu,hide=$unit run stat -d 0.1
 	refused 1 "$unit"; result "$cpu: stat: units that cannot be read, with the reason"
 done
+
+export UNCORE_SIM=emerald-rapids
+run stat --every 0 -e cha.CLOCKTICKS; refused 2 "'0'"; result "stat --every 0"
+run stat --every 1000 -m memory_read_bytes; refused 2 "needs an event"; result "stat --every without an event"
+run stat --every 1000 -I 10 -e cha.CLOCKTICKS; refused 2 "no -I"; result "stat --every with -I"
+run stat --every 1000000000 -e cha.CLOCKTICKS -d 0.05
+[ $status -eq 0 ] && grep -q "no interval has ended" "$tmp/err"; result "stat --every that never ends"
+run stat --every 1000000 -x, -e cha.CLOCKTICKS -d 0.05
+[ $status -eq 0 ] && grep -Eq '^0\.[0-9]+,overflow cha[0-9]+:socket=[01],10000[0-9]+,count$' "$tmp/out"
+result "stat --every -x,: a million clocks, frozen"
 
 # ---- stat: commands, signals, files
 
