@@ -231,7 +231,7 @@ static int add_event_socket(struct item *item, const struct unc_encoding *enc, c
 	if (enc->index >= 0 || !self.per_unit)
 		return add_item(item, enc->type, enc->index, rest, socket);
 	for (size_t i = 0; (unit = unc_unit_get(self.platform, i)); i++)
-		if (unit->socket == socket && strcmp(unit->type->name, enc->type) == 0)
+		if (unit->socket == socket && strcmp(unit->type->name, enc->units_of) == 0)
 			status |= add_item(item, enc->type, unit->index, rest, socket);
 	return status;
 }

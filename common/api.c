@@ -49,6 +49,7 @@ static int encode(struct unc_platform *p, const char *text, struct unc_encoding 
 	if (unc_spec_format(t, &spec, out->name, sizeof(out->name)) < 0)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
 	out->type = unc_tbl_str(t, t->type[code.type].name);
+	out->units_of = unc_tbl_str(t, t->type[unc_type_pool(t, code.type)].name);
 	out->index = spec.index;
 	out->socket = spec.socket;
 	out->ctl = code.ctl;

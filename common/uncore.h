@@ -232,6 +232,7 @@ struct unc_filter {
 struct unc_encoding {
 	size_t size;             /* sizeof(struct unc_encoding) */
 	const char *type;        /* "imc" */
+	const char *units_of;    /* the type whose units count it, as in struct unc_type */
 	int index;               /* -1: all units of the type */
 	int socket;              /* -1: all sockets */
 	uint64_t ctl;            /* control value as programmed, enable bits included */

@@ -160,6 +160,48 @@ static void test_default_set(void)
 	end();
 }
 
+/* The portable set of each CPU, and an event on each of its units: all is sent. */
+static void test_every_cpu(void)
+{
+	static const char *const events[] = {"montecito", "bus.BUS_MEMORY:ALL_SELF",
+					     "nehalem-ep", "core.MEM_LOAD_RETIRED:LLC_MISS",
+					     "westmere-ep", "core.MEM_LOAD_RETIRED:LLC_MISS",
+					     "sandybridge-ep", "cbo.CLOCKTICKS",
+					     "ivybridge-ep", "irp.TRANSACTIONS:READS",
+					     "emerald-rapids", "m2m.CLOCKTICKS"};
+	struct unc_cpu cpu;
+	int models[8];
+	size_t n = 0;
+
+	while (unc_cpu_get(n, &cpu, models) == 0)
+		n++;
+	CHECK_NUMBER(n, sizeof(events) / sizeof(events[0]) / 2); /* none is forgotten */
+	for (size_t i = 0; i < n; i++) {
+		char simulate[64], event[64];
+
+		snprintf(simulate, sizeof(simulate), "Simulate %s", events[2 * i]);
+		snprintf(event, sizeof(event), "Event %s", events[2 * i + 1]);
+		begin();
+		configure(simulate, NULL);
+		CHECK_NUMBER(host.init(), 0);
+		CU_ASSERT(self.n_items >= 6);
+		for (int k = 0; k < unc_session_passes(self.session); k++) {
+			nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+			CHECK_NUMBER(read_once(), 0);
+		}
+		CU_ASSERT(host.n_sent > 0);
+		end();
+		begin();
+		configure(simulate, "PerUnit true", event, NULL);
+		CHECK_NUMBER(host.init(), 0);
+		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+		CHECK_NUMBER(read_once(), 0);
+		CU_ASSERT(self.n_items > 2); /* more than one unit of each socket */
+		CHECK_NUMBER(host.n_sent, self.n_items);
+		end();
+	}
+}
+
 /* The read values grow, as a DERIVE must, by what was counted. */
 static void test_totals_grow(void)
 {
@@ -464,6 +506,7 @@ int main(void)
 		{"a socket that is not there", test_socket_beyond},
 		{"the log says SIMULATED", test_simulated},
 		{"the portable set by default", test_default_set},
+		{"every CPU", test_every_cpu},
 		{"totals grow", test_totals_grow},
 		{"names of events", test_event_names},
 		{"PerUnit", test_per_unit},
