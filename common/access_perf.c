@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -24,6 +25,7 @@ struct perf_reg {
 
 struct unc_backend {
 	struct unc_fs *fs;
+	pthread_mutex_t lock;  /* of the list: one thread may prepare while another runs */
 	struct perf_reg **reg; /* each on its own: operations keep pointers */
 	size_t n;
 };
@@ -42,6 +44,7 @@ static int perf_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend 
 	if (!backend)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->fs = fs;
+	pthread_mutex_init(&backend->lock, NULL);
 	*out = backend;
 	return 0;
 }
@@ -79,10 +82,14 @@ static int try_event(const struct unc_reg *reg, struct unc_error *err)
 				"perf_event_open on cpu %u: permission denied: root, CAP_PERFMON "
 				"or kernel.perf_event_paranoid below 1 is needed",
 				reg->target);
-	if (errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP)
+	if (errno == ENOENT || errno == EOPNOTSUPP)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the kernel has no core PMU for cpu %u: a virtual machine without "
 				"one, or it is switched off",
+				reg->target);
+	if (errno == ENODEV)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"perf_event_open: cpu %u is offline, or has no events of this type",
 				reg->target);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE, "perf_event_open on cpu %u: %s", reg->target,
 			strerror(errno));
@@ -121,7 +128,6 @@ static struct perf_reg *find_or_add(struct unc_backend *backend, const struct un
 static int perf_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
 	struct unc_reg config = op->reg;
-	bool known = find(backend, &op->reg) != NULL;
 	int rc = 0;
 
 	if (!unc_fs_is_real(backend->fs))
@@ -130,11 +136,14 @@ static int perf_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 	/* A count belongs to its event: both are there before either is used. */
 	if (number_of(&op->reg) >= UNC_PERF_COUNT && number_of(&op->reg) < UNC_PERF_EXTRA)
 		config.address -= UNC_PERF_COUNT;
-	op->handle.sim = find_or_add(backend, &config);
-	if (!op->handle.sim)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	if (!known && number_of(&config) < UNC_PERF_COUNT && op->kind == UNC_OP_READ)
+	pthread_mutex_lock(&backend->lock);
+	if (op->kind == UNC_OP_READ && number_of(&config) < UNC_PERF_COUNT &&
+	    !find(backend, &config))
 		rc = try_event(&config, err);
+	op->handle.sim = rc == 0 ? find_or_add(backend, &config) : NULL;
+	pthread_mutex_unlock(&backend->lock);
+	if (rc == 0 && !op->handle.sim)
+		rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	return rc;
 }
 
@@ -150,7 +159,9 @@ static int write_config(struct unc_backend *backend, struct perf_reg *event, uin
 		return 0;
 	extra.address &= ~(uint64_t)UINT32_MAX;
 	extra.address |= UNC_PERF_EXTRA | (value & 0xff);
+	pthread_mutex_lock(&backend->lock);
 	const struct perf_reg *with = find(backend, &extra);
+	pthread_mutex_unlock(&backend->lock);
 	event->fd = open_event(&event->reg, value, with ? with->value : 0, false);
 	if (event->fd < 0)
 		return errno == EACCES || errno == EPERM ? UNC_ERR_PERMISSION : UNC_ERR_IO;
@@ -206,6 +217,7 @@ static void perf_close(struct unc_backend *backend)
 			close(backend->reg[i]->fd);
 		free(backend->reg[i]);
 	}
+	pthread_mutex_destroy(&backend->lock);
 	free(backend->reg);
 	free(backend);
 }

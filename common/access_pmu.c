@@ -2,12 +2,13 @@
 /*
  * The monitor of an Itanium's hardware thread, through the kernel's perfmonctl: a system-wide
  * context for each CPU. PMC0 belongs to the kernel: freezing it is PFM_STOP, freeing it PFM_START.
- * The interface cannot read a PMC, IBR or DBR: such reads tell what was written last, 0 before,
- * which is what a context of our own starts with. It was removed from Linux 5.10.
+ * The interface cannot read a PMC, IBR or DBR: such reads tell what was written last, and before
+ * that what a context of our own starts with. It was removed from Linux 5.10.
  */
 #include "access_pmu.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ struct context {
 struct unc_backend {
 	struct unc_fs *fs;
 	struct unc_pfm_kernel kernel;
-	cpu_set_t before; /* where the thread may run, while it is pinned */
+	pthread_mutex_t lock; /* held while a thread is pinned */
+	cpu_set_t before;     /* where it may run otherwise */
 	struct context **context;
 	size_t n;
 };
@@ -95,6 +97,7 @@ static int pmu_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend *
 	if (!backend)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->fs = fs;
+	pthread_mutex_init(&backend->lock, NULL);
 	unc_pmu_use(backend, NULL);
 	*out = backend;
 	return 0;
@@ -117,6 +120,25 @@ static int fail_context(uint32_t cpu, struct unc_error *err)
 	return unc_fail(err, UNC_ERR_UNAVAILABLE, "perfmonctl on cpu %u: %s", cpu, strerror(errno));
 }
 
+/* What the kernel lets a context start with: the reset values of Intel 308065-001, 3.3.12, and the
+ * instruction set mask, which must be 2 in all counters and in PMC40. */
+static void set_defaults(struct context *c)
+{
+	static const struct {
+		uint8_t pmc;
+		uint64_t value;
+	} defaults[] = {
+		{32, 0x030f01ffffffffff}, {33, 0x1ffffffffff},  {34, 0x000f01ffffffffff},
+		{35, 0x1ffffffffff},      {36, 0xfffffff0},     {38, 0xdb6},
+		{40, 0x2000000},          {41, 0x2078fefefefe},
+	};
+
+	for (unsigned i = 4; i < 16; i++)
+		c->written[UNC_PMU_PMC + i] = 0x2000000;
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
+		c->written[UNC_PMU_PMC + defaults[i].pmc] = defaults[i].value;
+}
+
 /* Makes a system-wide context and loads it on its CPU, on which the thread runs. */
 static int make_context(struct unc_backend *b, struct context *c, struct unc_error *err)
 {
@@ -134,13 +156,12 @@ static int make_context(struct unc_backend *b, struct context *c, struct unc_err
 	return rc;
 }
 
-static struct context *context_of(struct unc_backend *b, uint32_t cpu, struct unc_error *err)
+static struct context *new_context(struct unc_backend *b, uint32_t cpu, struct unc_error *err)
 {
-	for (size_t i = 0; i < b->n; i++)
-		if (b->context[i]->cpu == cpu)
-			return b->context[i];
 	void *larger = unc_grow(b->context, b->n, sizeof(*b->context));
 	struct context *c = larger ? calloc(1, sizeof(*c)) : NULL;
+	int rc;
+
 	if (larger)
 		b->context = larger;
 	if (!c) {
@@ -148,13 +169,13 @@ static struct context *context_of(struct unc_backend *b, uint32_t cpu, struct un
 		return NULL;
 	}
 	c->cpu = cpu;
+	set_defaults(c);
 	if (b->kernel.pin(b->kernel.user, (int)cpu) < 0) {
-		unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u: %s", cpu, strerror(errno));
-		free(c);
-		return NULL;
+		rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u: %s", cpu, strerror(errno));
+	} else {
+		rc = make_context(b, c, err);
+		b->kernel.pin(b->kernel.user, -1);
 	}
-	int rc = make_context(b, c, err);
-	b->kernel.pin(b->kernel.user, -1);
 	if (rc < 0) {
 		free(c);
 		return NULL;
@@ -163,18 +184,32 @@ static struct context *context_of(struct unc_backend *b, uint32_t cpu, struct un
 	return c;
 }
 
+static struct context *context_of(struct unc_backend *b, uint32_t cpu, struct unc_error *err)
+{
+	struct context *c = NULL;
+
+	pthread_mutex_lock(&b->lock);
+	for (size_t i = 0; i < b->n && !c; i++)
+		if (b->context[i]->cpu == cpu)
+			c = b->context[i];
+	if (!c)
+		c = new_context(b, cpu, err);
+	pthread_mutex_unlock(&b->lock);
+	return c;
+}
+
 static int pmu_prepare(struct unc_backend *b, struct unc_reg_op *op, struct unc_error *err)
 {
+	struct unc_error why = {0};
+
 	if (!unc_fs_is_real(b->fs))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"a dump of a machine has no performance monitor");
 	if (op->reg.address >= N_REGS)
 		return unc_fail(err, UNC_ERR_DENIED, "there is no PMU register 0x%llx",
 				(unsigned long long)op->reg.address);
-	op->handle.sim = context_of(b, op->reg.target, err);
-	if (!op->handle.sim)
-		return err ? err->code : UNC_ERR_UNAVAILABLE;
-	return 0;
+	op->handle.sim = context_of(b, op->reg.target, &why);
+	return op->handle.sim ? 0 : unc_fail(err, why.code, "%s", why.text);
 }
 
 /* ---- operations */
@@ -259,6 +294,7 @@ static int pmu_run(struct unc_backend *b, struct unc_reg_op *ops, size_t n)
 	const struct context *on = NULL;
 	int failed = 0;
 
+	pthread_mutex_lock(&b->lock);
 	for (size_t i = 0; i < n;) {
 		const struct context *c = ops[i].handle.sim;
 		int length = batch(ops + i, n - i);
@@ -278,6 +314,7 @@ static int pmu_run(struct unc_backend *b, struct unc_reg_op *ops, size_t n)
 	}
 	if (on)
 		b->kernel.pin(b->kernel.user, -1);
+	pthread_mutex_unlock(&b->lock);
 	return failed;
 }
 
@@ -293,6 +330,7 @@ static void pmu_close(struct unc_backend *b)
 		close(c->fd);
 		free(c);
 	}
+	pthread_mutex_destroy(&b->lock);
 	free(b->context);
 	free(b);
 }

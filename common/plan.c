@@ -44,7 +44,9 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan,
 			const struct unc_plan_unit *u, const struct unc_setting *s, size_t n,
 			bool found, struct unc_error *err)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t k = 0; k < n; k++) {
+		size_t i = found ? n - 1 - k : k; /* put back in the other order */
+
 		/* What somebody else has set as we need it is not ours to write. */
 		if (found ? s[i].keep : u->shared && s[i].value == s[i].found)
 			continue;

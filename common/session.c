@@ -18,9 +18,11 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 	struct unc_session *s;
 	pthread_condattr_t monotonic;
 
-	if (flags & ~(unsigned)UNC_SESSION_ROTATE)
+	const unsigned known = UNC_SESSION_ROTATE | UNC_SESSION_FREEZE;
+
+	if (flags & ~known)
 		return unc_platform_fail(p, UNC_ERR_INVALID, "unknown flags 0x%x for a session",
-					 flags & ~(unsigned)UNC_SESSION_ROTATE);
+					 flags & ~known);
 	s = calloc(1, sizeof(*s));
 	if (!s || !(s->head = malloc((p->instances.n + 1) * sizeof(*s->head)))) {
 		free(s);

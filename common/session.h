@@ -8,7 +8,7 @@
  *   pass     what is counted at the same time
  *
  * session.c adds items, session_units.c prepares the units, session_run.c programs and stops,
- * session_read.c reads, session_sample.c ends intervals at overflows.
+ * session_read.c reads, session_trigger.c and session_sample.c end intervals at overflows.
  */
 #ifndef UNC_SESSION_H
 #define UNC_SESSION_H
@@ -118,13 +118,14 @@ void unc_session_forget(struct unc_session *); /* all that was counted */
 int unc_session_watch(struct unc_session *, struct unc_error *err);
 void unc_session_unwatch(struct unc_session *);
 
-/* session_sample.c. The first comes after the units are prepared and may change their settings;
- * the next right before they are programmed; the last when they are unprogrammed. */
+/* session_trigger.c, session_sample.c. The first comes after the units are prepared and may change their settings;
+ * the next right before they are programmed; the last two when they are unprogrammed. */
 int unc_sample_prepare(struct unc_session *, struct unc_error *err);
 int unc_sample_begin(struct unc_session *, struct unc_error *err);
 /* Around the first look: freezes, and lets the first interval begin for all at once. */
 int unc_sample_hold(struct unc_session *, struct unc_error *err);
 int unc_sample_go(struct unc_session *, struct unc_error *err);
+int unc_sample_release(struct unc_session *, struct unc_error *err);
 void unc_sample_end(struct unc_session *);
 
 /* Runs operations; a failed one is a sentence. */

@@ -124,6 +124,7 @@ static int unprogram(struct unc_session *s, struct unc_error *err)
 	if (rc == 0 && plan.n > plan.go)
 		first = also(first, unc_session_run(s, plan.op + plan.go, plan.n - plan.go,
 						    "stopping", first ? NULL : err));
+	first = also(first, unc_sample_release(s, first ? NULL : err));
 	unc_sample_end(s);
 	unc_claim_release(s->platform, s->unit, s->n_units);
 	unc_plan_free(&plan);

@@ -296,6 +296,19 @@ static void find_others(const struct unc_session *s, struct unc_plan_unit *u, ui
 	}
 }
 
+/* Whether an event is on the lead of a lane of its own. */
+static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
+		    const struct unc_code *code, unsigned counter)
+{
+	for (uint32_t i = 0; i < type->lanes.n && code->lane; i++) {
+		const struct unc_tbl_lane *lane = &t->lane[type->lanes.first + i];
+
+		if (lane->lead == counter && lane->name == t->lane[code->lane - 1].name)
+			return true;
+	}
+	return false;
+}
+
 static int prepare_unit(struct unc_session *s, uint32_t instance, struct unc_plan_unit *u,
 			struct unc_error *err)
 {
@@ -320,8 +333,11 @@ static int prepare_unit(struct unc_session *s, uint32_t instance, struct unc_pla
 		code[i] = &s->slot[slots[i]].code;
 	if (unc_schedule(t, code, n, busy, counter, &conflict) < 0)
 		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], &found, err);
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = set_slot(s, u, &s->slot[slots[i]], counter[i], &found, err);
+	/* Who leads a lane is set first, and put back last. */
+	for (int leads = 1; leads >= 0; leads--)
+		for (size_t i = 0; i < n && rc == 0; i++)
+			if (is_lead(t, type, code[i], counter[i]) == leads)
+				rc = set_slot(s, u, &s->slot[slots[i]], counter[i], &found, err);
 	return rc;
 }
 

@@ -96,6 +96,22 @@ bool unc_sim_enabled(const struct sim_block *block, const struct sim_counter *co
 	return (ctl & type->enable) == type->enable && (ctl & type->active);
 }
 
+/* Whether an event, or one of its umasks, has this code. */
+static bool has_code(const struct unc_table *table, const struct unc_tbl_event *event,
+		     uint16_t code_field, uint64_t code)
+{
+	bool has = event->code == code;
+
+	for (uint32_t i = 0; i < event->umasks.n && !has; i++) {
+		const struct unc_range *sets = &table->umask[event->umasks.first + i].sets;
+
+		for (uint32_t k = 0; k < sets->n; k++)
+			has |= table->set[sets->first + k].field == code_field &&
+			       (table->set[sets->first + k].value | event->code) == code;
+	}
+	return has;
+}
+
 /* The event that a control selects; NULL if it is no event of a lane. */
 static const struct unc_tbl_event *laned_event(const struct sim_block *block, uint64_t ctl)
 {
@@ -104,7 +120,8 @@ static const struct unc_tbl_event *laned_event(const struct sim_block *block, ui
 	uint64_t code = unc_sim_field_get(&table->field[type->f_event], ctl);
 
 	for (size_t i = 0; i < table->n_event; i++)
-		if (table->event[i].lane && table->event[i].code == code &&
+		if (table->event[i].lane &&
+		    has_code(table, &table->event[i], type->f_event, code) &&
 		    unc_type_pool(table, table->event[i].type) == block->type->number)
 			return &table->event[i];
 	return NULL;

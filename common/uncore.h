@@ -285,7 +285,8 @@ UNC_API int unc_register_decode(struct unc_platform *, const char *type, const c
 struct unc_session;
 
 enum {
-	UNC_SESSION_ROTATE = 1 /* what does not fit at once is measured in turn (unc_session_rotate) */
+	UNC_SESSION_ROTATE = 1, /* what does not fit at once is measured in turn (unc_session_rotate) */
+	UNC_SESSION_FREEZE = 2  /* sampling may freeze whole sockets (unc_session_sample) */
 };
 
 /* A new, empty session. flags: 0 or UNC_SESSION_*. Free with unc_session_free(). */
@@ -369,14 +370,18 @@ UNC_API void unc_session_free(struct unc_session *);
 /*
  * Sampling: makes event `id` end intervals. Each of its counters (one a unit) starts `every` counts
  * before it carries; when one does, unc_session_poll() ends the interval and starts the next. User
- * space takes no interrupt, so somebody has to look. Where the hardware can freeze the unit, or all
- * units of the socket, at the carry, and nobody else counts there, it is told to: then the counts
- * of the interval are those of the moment of the carry. every: 1 to 2^width of the counter; 0: no
- * more sampling. One event of a session at a time.
- * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric, or the session rotates;
- * UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this CPU or unit does not tell that a counter has carried;
- * UNC_ERR_STATE the session is running. unc_session_start() may then also fail with UNC_ERR_BUSY:
- * another session of this process samples on the same socket.
+ * space takes no interrupt, so somebody has to look: the interval lasts until he does. Where the
+ * hardware can freeze at the carry, the counts of the interval are those of that moment. That is used
+ * where it freezes the unit alone and nobody else counts there. Many CPUs freeze all units of the
+ * socket: only if the session was made with UNC_SESSION_FREEZE and nobody else counts on the socket,
+ * for a program that is killed leaves the socket frozen for everybody at the next carry.
+ * On a unit where somebody else counts, what comes in the microseconds between the look and the next
+ * interval is not counted.
+ * every: 1 to 2^width of the counter; 0: no more sampling. One event of a session at a time.
+ * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric, or the session needs several
+ * passes; UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this CPU or unit does not tell that a counter has carried;
+ * UNC_ERR_STATE the session is running. unc_session_start() of any session may then fail with
+ * UNC_ERR_BUSY: another one of this process freezes the socket.
  */
 UNC_API int unc_session_sample(struct unc_session *, int id, uint64_t every);
 

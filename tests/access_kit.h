@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The gate with the back ends that go through the kernel, for tests: test_access_kernel.c, _mock.c. */
+/* The back ends that go through the kernel, for tests: test_access_kernel.c, _perf.c, _pmu.c. */
 #ifndef UNC_TEST_ACCESS_KIT_H
 #define UNC_TEST_ACCESS_KIT_H
 
@@ -101,7 +101,8 @@ static inline int run_one(struct unc_reg_op *op)
 		CU_FAIL("refused");
 		return err.code;
 	}
-	CHECK_NUMBER(unc_access_run(gate, op, 1), op->error ? UNC_ERR_IO : 0);
+	int rc = unc_access_run(gate, op, 1);
+	CHECK_NUMBER(rc, op->error ? UNC_ERR_IO : 0);
 	return op->error;
 }
 

@@ -25,7 +25,7 @@ static struct unc_session *session(struct unc_platform *p, const char *event, co
 	struct unc_session *s = NULL;
 	int id;
 
-	CU_ASSERT_EQUAL_FATAL(unc_session_new(p, 0, &s), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_new(p, UNC_SESSION_FREEZE, &s), 0);
 	CU_ASSERT_EQUAL_FATAL(unc_session_add(s, event, &id), 0);
 	if (beside)
 		CU_ASSERT_EQUAL_FATAL(unc_session_add(s, beside, &id), 0);

@@ -418,8 +418,8 @@ static void test_refused_add(void)
 	add(s, "pcu.DEMOTIONS");
 	CU_ASSERT_EQUAL(unc_session_read(s, NULL, 0), UNC_ERR_STATE);
 	unc_session_free(s);
-	CU_ASSERT_EQUAL(unc_session_new(p, 6, &none), UNC_ERR_INVALID);
-	CHECK_TEXT(unc_platform_error(p), "unknown flags 0x6 for a session");
+	CU_ASSERT_EQUAL(unc_session_new(p, 12, &none), UNC_ERR_INVALID);
+	CHECK_TEXT(unc_platform_error(p), "unknown flags 0xc for a session");
 	CU_ASSERT_PTR_NULL(none);
 	unc_platform_close(p);
 }

@@ -209,7 +209,7 @@ static int add_list(struct stat_job *job, const char *list,
 
 /* ---- options */
 
-enum { OPT_PER_SOCKET = 256, OPT_PER_UNIT, OPT_EVERY };
+enum { OPT_PER_SOCKET = 256, OPT_PER_UNIT, OPT_EVERY, OPT_FREEZE };
 
 static const double look = 0.001; /* seconds between looks whether an interval has ended */
 
@@ -285,6 +285,9 @@ static int take_option(struct stat_job *job, struct wishes *wishes, int opt, cha
 	case OPT_PER_UNIT:
 		job->per_unit = true;
 		break;
+	case OPT_FREEZE:
+		job->freeze = true;
+		break;
 	case OPT_EVERY:
 		rc = parse_every(optarg, &job->every);
 		break;
@@ -307,6 +310,7 @@ static int parse_options(struct stat_job *job, struct wishes *wishes, int argc, 
 		{"per-socket", no_argument, NULL, OPT_PER_SOCKET},
 		{"per-unit", no_argument, NULL, OPT_PER_UNIT},
 		{"every", required_argument, NULL, OPT_EVERY},
+		{"freeze", no_argument, NULL, OPT_FREEZE},
 		{NULL, 0, NULL, 0},
 	};
 	int opt, rc;
@@ -327,6 +331,8 @@ static int parse_options(struct stat_job *job, struct wishes *wishes, int argc, 
 	if (job->every && (job->interval > 0 || job->per_socket || job->per_unit))
 		return bad_input("stat: --every ends intervals by an event: no -I, --per-socket or "
 				 "--per-unit with it");
+	if (job->freeze && !job->every)
+		return bad_input("stat: --freeze goes with --every");
 	if (job->every)
 		job->interval = look;
 	job->command = argv[optind] ? argv + optind : NULL;
@@ -347,7 +353,8 @@ static int prepare_every(struct stat_job *job)
 
 static int prepare(struct stat_job *job, struct wishes *wishes)
 {
-	int rc = unc_session_new(job->platform, job->every ? 0 : UNC_SESSION_ROTATE, &job->session);
+	unsigned flags = !job->every ? UNC_SESSION_ROTATE : job->freeze ? UNC_SESSION_FREEZE : 0;
+	int rc = unc_session_new(job->platform, flags, &job->session);
 
 	if (rc < 0)
 		return library_error(rc, unc_platform_error(job->platform));

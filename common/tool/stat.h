@@ -30,6 +30,7 @@ struct stat_job {
 	const char *output;    /* file; NULL: stdout */
 	double interval;       /* seconds between reports; 0: one report at the end */
 	uint64_t every;        /* a report whenever the first event has counted so much; 0: none */
+	bool freeze;           /* the hardware may freeze sockets then */
 	double duration;       /* seconds; 0: no limit */
 	char **command;        /* NULL: none */
 

@@ -33,7 +33,7 @@ static const struct command commands[] = {
 	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any "
 	 "counter.\n\n" WITH_CPU},
 	{"stat", cmd_stat, "count events and metrics",
-	 "[-e EVENT,..] [-m METRIC,..] [-I MS] [-d S] [--every N] [--] [COMMAND ...]",
+	 "[-e EVENT,..] [-m METRIC,..] [-I MS] [-d S] [--every N [--freeze]] [--] [COMMAND ...]",
 	 "Counts while COMMAND runs, for S seconds, or until Ctrl-C; without -e and -m, the\n"
 	 "bytes read from and written to memory.\n\n"
 	 "  -e EVENT,..     events, as for encode; may be repeated\n"
@@ -41,6 +41,7 @@ static const struct command commands[] = {
 	 "  -I MS           report every MS milliseconds\n"
 	 "  -d S            end after S seconds\n"
 	 "  --every N       report whenever the first event has counted N on one of its units\n"
+	 "  --freeze        with it: freeze all counters of the socket at that moment\n"
 	 "  -x SEP          values separated by SEP, for programs\n"
 	 "  -o FILE         write the report to FILE\n"
 	 "  --per-socket    each socket by itself\n"

@@ -28,7 +28,7 @@ struct tally {
 	int quiet;
 };
 
-/* Adds NAME with settings a and b (a field each, with a value; -1: none). */
+/* Adds text, with settings a and b behind it if they fit (a field each, with a value; -1: none). */
 static int add_with(int set, const struct base *base, char *text, int a, int b)
 {
 	const int settings[] = { a, b };
@@ -75,26 +75,27 @@ static int has_counted(const char *text, long long value)
 	return info.data_type == PAPI_DATATYPE_FP64 ? isfinite(number) && number > 0 : value > 0;
 }
 
-/* Counts for a moment. text: the name, completed; *step: what was done last. */
-static int measure(const struct base *base, char *text, int cid, long long *value,
-		   const char **step)
+/* Counts for a moment. text: the name; becomes what was added. */
+static int measure(const struct base *base, char *text, int cid, long long *value)
 {
+	const char *step = "add";
 	int set = PAPI_NULL, papi_errno;
 
 	CALL(PAPI_create_eventset(&set));
 	CALL(PAPI_assign_eventset_component(set, cid));
-	*step = "add";
 	papi_errno = add_name(set, base, text);
 	if (papi_errno == PAPI_OK) {
-		*step = "start";
+		step = "start";
 		papi_errno = PAPI_start(set);
 	}
 	if (papi_errno == PAPI_OK) {
 		usleep(1000);
-		*step = "stop";
+		step = "stop";
 		papi_errno = PAPI_stop(set, value);
 	}
-	CALL(PAPI_cleanup_eventset(set));
+	if (papi_errno != PAPI_OK)
+		printf("# %s: %s: %s\n", text, step, PAPI_strerror(papi_errno));
+	CALL(PAPI_cleanup_eventset(set)); /* ends the test if it could not be stopped */
 	CALL(PAPI_destroy_eventset(&set));
 	return papi_errno;
 }
@@ -103,13 +104,9 @@ static void check_name(const struct base *base, const char *name, int cid, struc
 {
 	char text[PAPI_HUGE_STR_LEN];
 	long long value = -1;
-	const char *step;
-	int papi_errno;
 
 	snprintf(text, sizeof(text), "%s", name);
-	papi_errno = measure(base, text, cid, &value, &step);
-	if (papi_errno != PAPI_OK) {
-		printf("# %s: %s: %s\n", name, step, PAPI_strerror(papi_errno));
+	if (measure(base, text, cid, &value) != PAPI_OK) {
 		tally->failed++;
 		return;
 	}

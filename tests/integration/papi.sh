@@ -115,31 +115,38 @@ list() # CPU: listing-CPU is made, in less than a second
 	[ "$took" -lt 1000 ] && grep -q '^| intel_uncore:::' "listing-$1"
 }
 
+# What the tool lists of the unit types that the machine has (all of every_type), umasks included.
+countable() # CPU JQ
+{
+	sim "$1" "$uncore" list -c "$1" -j | jq -r --rawfile types "types-$1" \
+		'($types | split("\n")) as $here | .[] | select(.unit | IN($here[])) | '"$2"
+}
+
+one_pass() # CPU: the metrics of one pass
+{
+	sim "$1" "$uncore" metrics -j | jq -r '.[] | select(.available and .passes == 1) | .name'
+}
+
 same_names() # CPU: events and the metrics of one pass
 {
 	sed -n 's/^| intel_uncore:::\([^ ]*\) .*/\1/p' "listing-$1" | LC_ALL=C sort >actual
-	sim "$1" "$uncore" units -j |
-		jq -r '[.[] | select(.available) | .unit] | unique | .[]' >types
 	{
-		sim "$1" "$uncore" list -c "$1" -j | jq -r --rawfile types types \
-			'($types | split("\n")) as $here | .[] | select(.unit | IN($here[])) | .unit + "." + .event'
-		sim "$1" "$uncore" metrics -j | jq -r '.[] | select(.available and .passes == 1) | .name'
+		countable "$1" '.unit + "." + .event'
+		one_pass "$1"
 	} | LC_ALL=C sort -u >expected
 	[ -s expected ] && diff expected actual
 }
 
-# The tool lists what can be counted alone; of the others PAPI's listing says that they cannot.
+# The tool lists what can be counted alone; of the others PAPI's listing says why they cannot.
 same_umasks() # CPU
 {
 	awk '/^\| intel_uncore:::/ { event = substr($2, 16) }
 		/^\|     :/ { umask = $2 ~ /=/ ? "" : $2; text = "" }
 		/^\|            / { text = text substr($0, 14, 66) }
-		/^\|     Units:/ { if (umask != "" && text !~ /only with another umask/)
-			print event umask
+		/^\|     Units:/ { if (umask != "" &&
+			text !~ /only with another umask| - not available: /) print event umask
 			umask = "" }' "listing-$1" | LC_ALL=C sort >actual
-	sim "$1" "$uncore" list -c "$1" -j | jq -r --rawfile types types \
-		'($types | split("\n")) as $here | .[] | select(.umask != null) |
-		select(.unit | IN($here[])) | .unit + "." + .event + ":" + .umask' |
+	countable "$1" 'select(.umask != null) | .unit + "." + .event + ":" + .umask' |
 		LC_ALL=C sort >expected
 	[ -s expected ] && diff expected actual
 }
@@ -152,9 +159,10 @@ described() # CPU
 		END { exit bad || !name }' "listing-$1"
 }
 
-every_type() # CPU TYPE...
+every_type() # CPU TYPE...: those that have units, and the views of them
 {
 	listing=listing-$1
+	echo "$@" | tr ' ' '\n' | sed 1d >"types-$1"
 	shift
 	for type; do
 		grep -q "^| intel_uncore:::$type\.[A-Z]" "$listing" ||
@@ -168,6 +176,14 @@ one_event()
 	grep -q '^Event name: *intel_uncore:::imc.CAS_COUNT$' out && grep -q ':RD -- ..*' out &&
 		grep -q ':socket=0 -- Socket \[0-1\]' out && grep -q ':unit=0 -- Unit' out &&
 		grep -q ':thresh=0 -- ..*\[0-' out
+}
+
+# A view's units are those of the type that it is a view of: here the threads of a socket, two of
+# two cores.
+one_view()
+{
+	sim montecito "$bin/papi_native_avail" -e intel_uncore:::l3.L3_REFERENCES | tee out
+	grep -q ':socket=0 -- Socket \[0-1\]' out && grep -q ':unit=0 -- Unit of the socket \[0-3\]' out
 }
 
 # ---- counting
@@ -185,6 +201,22 @@ counts() # CPU EVENT...: values above 0, labelled
 		[ "$(echo "${value:-0}" | jq '. > 0')" = true ] || return 1
 		grep -q "^$event : .* SIMULATED" out || return 1
 	done
+}
+
+# Each name that the tool lists, and each metric of one pass, alone.
+everything() # CPU
+{
+	sim "$1" "$libexec/intel_uncore_every" TESTS_QUIET >out 2>err
+	status=$?
+	cat out err
+	sed -n 's/^# SIMULATED: .*: \([0-9]* names\)/\1/p' out >counted
+	echo "# $1: $(cat counted)" >&3
+	{
+		countable "$1" .name
+		one_pass "$1"
+	} >expected
+	[ $status = 0 ] && grep -q '^PASSED$' out &&
+		grep -q "^$(wc -l <expected) names started, .* 0 failed\$" counted
 }
 
 # The sentence and PAPI's own text for its code.
@@ -302,7 +334,7 @@ mpi_region() # one report, of the rank that read
 exec 3>&1
 if [ -n "$(disabled_reason)" ]; then
 	ok "the disabled reason names the cause on this machine" names_the_cause
-	for program in basic errors metrics multi threads; do
+	for program in basic errors every metrics multi threads; do
 		ok "intel_uncore_$program skips without counters" skips "intel_uncore_$program"
 	done
 else
@@ -312,18 +344,24 @@ ok "the disabled reason without the library" library_missing
 ok "the disabled reason of a machine that cannot be simulated" bad_machine
 ok "active on a simulated Emerald Rapids" is_active emerald-rapids "Emerald Rapids"
 ok "active on a simulated Sandy Bridge-EP" is_active sandybridge-ep "Sandy Bridge-EP"
-for cpu in emerald-rapids sandybridge-ep; do
-	ok "$cpu: papi_native_avail takes less than a second" list $cpu
+for cpu in $("$uncore" cpus -j | jq -r '.[].cpu'); do
+	ok "$cpu: papi_native_avail takes less than a second" list "$cpu"
 	case $cpu in
-	emerald-rapids) set -- cha imc m2m upi iio irp pcu ;;
+	montecito) set -- core l3 er si bus ;;
+	nehalem-ep | westmere-ep) set -- unc core ;;
 	sandybridge-ep) set -- ubox cbo ha imc pcu qpi r2pcie r3qpi ;;
+	ivybridge-ep) set -- ubox cbo ha imc irp pcu qpi r2pcie r3qpi ;;
+	emerald-rapids) set -- ubox cha iio irp imc m2m m2pcie m3upi mc mdf pcu upi cxlcm cxldp ;;
+	*) set -- "(which types has $cpu? this script does not say)" ;;
 	esac
-	ok "$cpu: every unit type has events" every_type $cpu "$@"
-	ok "$cpu: the events and metrics of 'uncore list', each once" same_names $cpu
-	ok "$cpu: the umasks of 'uncore list', each once" same_umasks $cpu
-	ok "$cpu: every event is described" described $cpu
+	ok "$cpu: every unit type has events" every_type "$cpu" "$@"
+	ok "$cpu: the events and metrics of 'uncore list', each once" same_names "$cpu"
+	ok "$cpu: the umasks of 'uncore list', each once" same_umasks "$cpu"
+	ok "$cpu: every event is described" described "$cpu"
+	ok "$cpu: every event and metric starts, counts and stops" everything "$cpu"
 done
 ok "papi_native_avail -e shows qualifiers" one_event
+ok "papi_native_avail -e shows the units of a view" one_view
 
 p=intel_uncore:::
 ok "papi_command_line counts events" counts emerald-rapids ${p}imc.CAS_COUNT:RD \
@@ -332,6 +370,9 @@ ok "papi_command_line counts metrics" counts emerald-rapids ${p}memory_read_byte
 	${p}memory_write_bytes:socket=0 ${p}llc_miss_ratio
 ok "papi_command_line counts on Sandy Bridge-EP" counts sandybridge-ep ${p}memory_read_bytes \
 	${p}imc.CAS_COUNT:RD
+ok "papi_command_line counts on Montecito, views included" counts montecito \
+	${p}memory_read_bytes ${p}l3.L3_REFERENCES ${p}bus1.BUS_ALL:SELF:socket=1 \
+	${p}core.IA64_INST_RETIRED:unit=2
 absent="Event does not exist"
 invalid="Invalid argument"
 ok "unknown metric" fails memory_read_byte "$absent" \

@@ -320,7 +320,8 @@ run stat --every 1000 -m memory_read_bytes; refused 2 "needs an event"; result "
 run stat --every 1000 -I 10 -e cha.CLOCKTICKS; refused 2 "no -I"; result "stat --every with -I"
 run stat --every 1000000000 -e cha.CLOCKTICKS -d 0.05
 [ $status -eq 0 ] && grep -q "no interval has ended" "$tmp/err"; result "stat --every that never ends"
-run stat --every 1000000 -x, -e cha.CLOCKTICKS -d 0.05
+run stat --freeze -e cha.CLOCKTICKS; refused 2 "goes with --every"; result "stat --freeze alone"
+run stat --every 1000000 --freeze -x, -e cha.CLOCKTICKS -d 0.05
 [ $status -eq 0 ] && grep -Eq '^0\.[0-9]+,overflow cha[0-9]+:socket=[01],10000[0-9]+,count$' "$tmp/out"
 result "stat --every -x,: a million clocks, frozen"
 

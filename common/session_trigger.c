@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: the counters that end intervals, what their units say of overflows, who else is there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample.h"
+#include "table_build.h"
+
+/* ---- what a unit type says of overflows */
+
+static const struct unc_tbl_type *type_of(const struct unc_session *s, const struct unc_trigger *t)
+{
+	return &s->platform->table->type[t->instance->type];
+}
+
+static const struct unc_tbl_counter *fixed_of(const struct unc_session *s,
+					      const struct unc_trigger *t)
+{
+	uint16_t counter = s->slot[t->slot].code.counter;
+
+	return counter == UNC_NONE ? NULL : &s->platform->table->counter[counter];
+}
+
+/* The unit of a socket that has the socket's status. */
+static const struct unc_instance *ubox_of(const struct unc_platform *p, unsigned socket)
+{
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		if (u->socket == socket && u->available && p->table->type[u->type].n_global)
+			return u;
+	}
+	return NULL;
+}
+
+static void find_global(const struct unc_session *s, struct unc_trigger *t)
+{
+	const struct unc_table *table = s->platform->table;
+	const struct unc_tbl_overflow *o = &type_of(s, t)->overflow;
+	const struct unc_tbl_counter *fixed = fixed_of(s, t);
+
+	t->ubox = ubox_of(s->platform, t->instance->socket);
+	t->global = fixed && fixed->global_bit ? fixed->global_bit - 1
+		    : o->global >= 0           ? o->global + t->instance->index
+					       : t->instance->status_position;
+	if (!t->ubox || t->global < 0)
+		t->global = -1;
+	else if ((unsigned)t->global /
+			 table->reg[table->type[t->ubox->type].global_status[0]].width >=
+		 table->type[t->ubox->type].n_global)
+		t->global = -1;
+}
+
+/* Which bit of the unit's status the counter has; 0 if there is none. */
+static uint64_t status_bit(const struct unc_session *s, const struct unc_trigger *t,
+			   unsigned counter)
+{
+	const struct unc_tbl_overflow *o = &type_of(s, t)->overflow;
+	const struct unc_tbl_counter *fixed = fixed_of(s, t);
+
+	if (o->status == UNC_NONE)
+		return 0;
+	if (fixed)
+		return fixed->status_bit ? (uint64_t)1 << (fixed->status_bit - 1) : 0;
+	return (uint64_t)1 << (o->bit + counter);
+}
+
+/* Whether a counter of the type can be sampled at all, for a sentence before anything runs. */
+int unc_trigger_check(struct unc_session *s, const struct unc_slot *slot)
+{
+	const struct unc_table *table = s->platform->table;
+	const struct unc_tbl_type *type = &table->type[unc_type_pool(table, slot->code.type)];
+	const struct unc_tbl_counter *fixed =
+		slot->code.counter == UNC_NONE ? NULL : &table->counter[slot->code.counter];
+	const char *name = s->measure[slot->name].name;
+
+	if (fixed && (fixed->ctl == UNC_NONE || !table->reg[fixed->ctr].write_mask))
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
+				"%s: its counter always runs and cannot be set to carry soon",
+				name);
+	if (!type->overflow.known || (fixed && !fixed->status_bit && !fixed->global_bit))
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
+				"%s: %s %s%s has no overflow status: nothing tells that a counter "
+				"has carried, so it cannot end intervals",
+				name, unc_tbl_str(table, table->title),
+				fixed ? "the fixed counter of " : "",
+				unc_tbl_str(table, type->name));
+	return 0;
+}
+
+/* ---- who else counts on a socket */
+
+static struct unc_plan_unit *plan_unit(const struct unc_session *s, const struct unc_instance *u)
+{
+	for (size_t i = 0; i < s->n_units; i++)
+		if (s->unit[i].instance == u)
+			return &s->unit[i];
+	return NULL;
+}
+
+/* Whether a control register, as read, means that somebody counts. */
+static bool in_use(const struct unc_table *table, const struct unc_tbl_type *type, uint16_t reg,
+		   uint64_t value)
+{
+	if (table->reg[reg].role == UNC_ROLE_CTL)
+		return (value & type->active) != 0;
+	for (uint32_t i = 0; i < type->counters.n; i++) {
+		const struct unc_tbl_counter *c = &table->counter[type->counters.first + i];
+
+		if (c->ctl == reg && (value & c->enable))
+			return true;
+	}
+	return false;
+}
+
+/* The reads of all controls of a unit. */
+static int add_controls(struct unc_session *s, const struct unc_instance *u, struct unc_plan *plan,
+			struct unc_error *err)
+{
+	const struct unc_table *table = s->platform->table;
+	const struct unc_range *regs = &table->type[u->type].regs;
+	int rc = 0;
+
+	for (uint32_t k = 0; k < regs->n && rc == 0; k++) {
+		uint16_t reg = (uint16_t)(regs->first + k);
+		uint8_t role = table->reg[reg].role;
+
+		if (role == UNC_ROLE_CTL || role == UNC_ROLE_FIXED_CTL)
+			rc = unc_plan_add(table, plan, u, reg, UNC_OP_READ, 0, err);
+	}
+	return rc;
+}
+
+/* Whether somebody else counts on a unit of the socket: a freeze would be his too. */
+static int look_around(struct unc_session *s, unsigned socket, bool *others, struct unc_error *err)
+{
+	const struct unc_table *table = s->platform->table;
+	struct unc_plan plan = {0};
+	int rc = 0;
+
+	*others = false;
+	for (size_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
+		const struct unc_instance *u = &s->platform->instances.unit[i];
+		const struct unc_plan_unit *own = plan_unit(s, u);
+
+		if (u->socket != socket || !u->available || u->part[0].space >= UNC_SPACE_PMU)
+			continue;
+		if (own)
+			*others |= own->shared;
+		else
+			rc = add_controls(s, u, &plan, err);
+	}
+	if (rc == 0 && plan.n && !*others)
+		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
+	if (rc == 0 && !*others)
+		rc = unc_session_run(s, plan.op, plan.n, "looking for others who count", err);
+	for (size_t i = 0; i < plan.n && rc == 0 && !*others; i++)
+		*others = in_use(table, &table->type[plan.tag[i].instance->type], plan.tag[i].reg,
+				 plan.op[i].value);
+	unc_plan_free(&plan);
+	return rc;
+}
+
+/* ---- starting */
+
+static int add_trigger(struct unc_session *s, uint32_t slot, struct unc_trigger *t)
+{
+	const struct unc_table *table = s->platform->table;
+	unsigned width = unc_slot_width(table, &s->slot[slot]);
+	unsigned counter = table->reg[s->slot[slot].ctr].number;
+
+	*t = (struct unc_trigger){
+		.slot = slot,
+		.instance = &s->platform->instances.unit[s->slot[slot].instance],
+		.preload = (0 - s->every) & unc_ones(width),
+		.global_op = SIZE_MAX,
+		.status_op = SIZE_MAX,
+	};
+	find_global(s, t);
+	t->bit = status_bit(s, t, counter);
+	if (t->global < 0 && !t->bit)
+		return unc_fail(
+			&s->error, UNC_ERR_UNAVAILABLE,
+			"%s: nothing tells that a counter of %s on socket %u has carried: the "
+			"machine's discovery table does not say where",
+			s->measure[s->slot[slot].name].name,
+			unc_tbl_str(table, type_of(s, t)->name), t->instance->socket);
+	return 0;
+}
+
+/* The bits of the control that make the carry freeze. */
+static uint64_t freeze_bits(const struct unc_session *s, const struct unc_trigger *t)
+{
+	const struct unc_tbl_counter *fixed = fixed_of(s, t);
+
+	return fixed ? fixed->freeze : type_of(s, t)->overflow.set;
+}
+
+static uint16_t control_of(const struct unc_session *s, const struct unc_trigger *t)
+{
+	const struct unc_table *table = s->platform->table;
+	const struct unc_tbl_counter *fixed = fixed_of(s, t);
+
+	return fixed ? fixed->ctl
+		     : unc_type_ctl(type_of(s, t), table->reg[s->slot[t->slot].ctr].number);
+}
+
+static void set_control(struct unc_session *s, const struct unc_trigger *t, uint64_t bits)
+{
+	struct unc_plan_unit *u = plan_unit(s, t->instance);
+
+	for (size_t i = 0; i < u->n_controls; i++)
+		if (u->control[i].reg == control_of(s, t))
+			u->control[i].value |= bits;
+}
+
+/* Whether the hardware may freeze at the carry of a trigger. looked: sockets where `others` is
+ * known. */
+static int may_freeze(struct unc_session *s, const struct unc_trigger *t, bool *looked,
+		      bool *others, bool *may, struct unc_error *err)
+{
+	unsigned socket = t->instance->socket;
+	uint8_t freezes = type_of(s, t)->overflow.freezes;
+
+	*may = freeze_bits(s, t) && freezes != UNC_FREEZES_NOTHING &&
+	       !plan_unit(s, t->instance)->shared;
+	if (!*may || freezes != UNC_FREEZES_SOCKET)
+		return 0;
+	*may = (s->flags & UNC_SESSION_FREEZE) && t->ubox;
+	if (*may && !looked[socket]) {
+		int rc = look_around(s, socket, &others[socket], err);
+
+		if (rc < 0)
+			return rc;
+		looked[socket] = true;
+		if (others[socket])
+			unc_platform_log(
+				s->platform, UNC_LOG_WARNING,
+				"socket %u is not frozen at overflows: somebody else counts "
+				"there",
+				socket);
+	}
+	*may &= !others[socket];
+	return 0;
+}
+
+/* Where the counters start, and whether the hardware freezes, become settings of the units. */
+static int settle_freezing(struct unc_session *s, struct unc_error *err)
+{
+	struct unc_sample *sample = s->sample;
+	bool others[UNC_MAX_SOCKETS] = {false}, looked[UNC_MAX_SOCKETS] = {false};
+
+	for (size_t i = 0; i < sample->n; i++) {
+		struct unc_trigger *t = &sample->trigger[i];
+		struct unc_plan_unit *u = plan_unit(s, t->instance);
+		int rc = may_freeze(s, t, looked, others, &t->freezes, err);
+
+		if (rc < 0)
+			return rc;
+		u->preloaded = true;
+		u->preload_reg = s->slot[t->slot].ctr;
+		u->preload = t->preload;
+		if (t->freezes)
+			set_control(s, t, freeze_bits(s, t));
+	}
+	return 0;
+}
+
+/* Sampling freezes a socket: nobody else of this process may count there, nor be frozen. */
+static int check_sockets(struct unc_session *s, struct unc_error *err)
+{
+	for (size_t i = 0; i < s->n_units; i++)
+		if (s->platform->sampled[s->unit[i].instance->socket])
+			return unc_fail(err, UNC_ERR_BUSY,
+					"another session of this program samples on socket %u and "
+					"freezes it at overflows",
+					s->unit[i].instance->socket);
+	return 0;
+}
+
+int unc_sample_prepare(struct unc_session *s, struct unc_error *err)
+{
+	int rc = check_sockets(s, err);
+
+	if (rc < 0 || s->sampled < 0)
+		return rc;
+	const struct unc_measure *m = &s->measure[s->item[s->sampled].measure[0]];
+	struct unc_sample *sample = calloc(1, sizeof(*sample));
+
+	if (!sample || !(sample->trigger = calloc(m->n_slots + 1, sizeof(*sample->trigger)))) {
+		free(sample);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	s->sample = sample;
+	for (uint32_t i = 0; i < m->n_slots && rc == 0; i++, sample->n++)
+		rc = add_trigger(s, m->slot[i], &sample->trigger[i]);
+	if (rc == 0)
+		rc = settle_freezing(s, err);
+	if (rc < 0)
+		unc_sample_end(s);
+	return rc;
+}
+
+/* One read of a register for all triggers that need it. */
+static int add_look(struct unc_session *s, const struct unc_instance *u, uint16_t reg, size_t *op,
+		    struct unc_error *err)
+{
+	struct unc_plan *look = &s->sample->look;
+
+	for (size_t i = 0; i < look->n; i++)
+		if (look->tag[i].instance == u && look->tag[i].reg == reg) {
+			*op = i;
+			return 0;
+		}
+	*op = look->n;
+	return unc_plan_add(s->platform->table, look, u, reg, UNC_OP_READ, 0, err);
+}
+
+/* Which register of the socket's status, and the bit there. */
+uint16_t unc_trigger_global(const struct unc_session *s, const struct unc_trigger *t, uint64_t *bit)
+{
+	const struct unc_table *table = s->platform->table;
+	const struct unc_tbl_type *type = &table->type[t->ubox->type];
+	unsigned width = table->reg[type->global_status[0]].width;
+
+	*bit = (uint64_t)1 << ((unsigned)t->global % width);
+	return type->global_status[(unsigned)t->global / width];
+}
+
+/* What clears the unit's status: ones where it is W1C or a register of its own, else 0 for all. */
+int unc_trigger_clear(struct unc_session *s, const struct unc_trigger *t, struct unc_plan *plan,
+		      struct unc_error *err)
+{
+	const struct unc_table *table = s->platform->table;
+	const struct unc_tbl_overflow *o = &type_of(s, t)->overflow;
+	uint64_t bit;
+	int rc = 0;
+
+	if (t->bit && o->clear != UNC_NONE) {
+		bool ones = o->clear != o->status || (table->reg[o->clear].flags & UNC_REG_W1C);
+
+		rc = unc_plan_add(table, plan, t->instance, o->clear, UNC_OP_WRITE,
+				  ones ? t->bit : 0, err);
+	}
+	if (rc == 0 && t->global >= 0) {
+		uint16_t reg = unc_trigger_global(s, t, &bit);
+
+		rc = unc_plan_add(table, plan, t->ubox, reg, UNC_OP_WRITE, bit, err);
+	}
+	return rc;
+}
+
+int unc_sample_run(struct unc_session *s, struct unc_plan *plan, const char *what,
+		   struct unc_error *err)
+{
+	int rc = plan->n ? unc_access_prepare(s->platform->access, plan->op, plan->n, err) : 0;
+
+	if (rc == 0)
+		rc = unc_session_run(s, plan->op, plan->n, what, err);
+	unc_plan_free(plan);
+	return rc;
+}
+
+int unc_sample_begin(struct unc_session *s, struct unc_error *err)
+{
+	struct unc_sample *sample = s->sample;
+	struct unc_plan clear = {0};
+	uint64_t bit;
+	int rc = 0;
+
+	if (!sample)
+		return 0;
+	for (size_t i = 0; i < sample->n && rc == 0; i++) {
+		struct unc_trigger *t = &sample->trigger[i];
+
+		if (t->global >= 0)
+			rc = add_look(s, t->ubox, unc_trigger_global(s, t, &bit), &t->global_op,
+				      err);
+		if (rc == 0 && t->bit)
+			rc = add_look(s, t->instance, type_of(s, t)->overflow.status, &t->status_op,
+				      err);
+		/* A status that is kept with the freeze was cleared when counting began. */
+		if (rc == 0 && type_of(s, t)->overflow.clear != type_of(s, t)->unit_ctl)
+			rc = unc_trigger_clear(s, t, &clear, err);
+		if (t->freezes && type_of(s, t)->overflow.freezes == UNC_FREEZES_SOCKET)
+			s->platform->sampled[t->instance->socket] = true;
+	}
+	if (rc == 0 && sample->look.n)
+		rc = unc_access_prepare(s->platform->access, sample->look.op, sample->look.n, err);
+	if (rc == 0)
+		return unc_sample_run(s, &clear, "clearing the overflow status", err);
+	unc_plan_free(&clear);
+	return rc;
+}
+
+void unc_sample_end(struct unc_session *s)
+{
+	struct unc_sample *sample = s->sample;
+
+	if (!sample)
+		return;
+	for (size_t i = 0; i < sample->n; i++)
+		if (sample->trigger[i].freezes)
+			s->platform->sampled[sample->trigger[i].instance->socket] = false;
+	unc_plan_free(&sample->look);
+	free(sample->trigger);
+	free(sample);
+	s->sample = NULL;
+}
