@@ -110,7 +110,7 @@ static void test_read_and_stop_plans(void)
 	p = machine(EMR);
 	CHECK_TEXT(plan_for(p, UNC_PHASE_STOP, "imc0.CAS_COUNT:RD:socket=0", "imc0.DCLK:socket=0")
 			   .text,
-		   "UNIT_CTL=0x1 CTL0=0x0 FIXED_CTL=0x0 UNIT_CTL=0x0");
+		   "UNIT_CTL=0x1 FIXED_CTL=0x0 CTL0=0x0 UNIT_CTL=0x0");
 	CHECK_TEXT(plan_for(p, UNC_PHASE_READ, "mc3.DCLK:socket=1", NULL).text, "FRCTR_DCLK");
 	unc_platform_close(p);
 }
