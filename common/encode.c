@@ -55,14 +55,38 @@ static bool user_gave(const struct unc_spec *spec, uint16_t field)
 	return false;
 }
 
+static bool sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
+{
+	for (uint32_t i = 0; i < sets->n; i++)
+		if (t->set[sets->first + i].field == field)
+			return true;
+	return false;
+}
+
+/* Whether the user or a umask says what a field is to be. */
+static bool is_chosen(const struct work *w, uint16_t field)
+{
+	bool given = user_gave(w->spec, field);
+
+	for (unsigned i = 0; i < w->n_umasks && !given; i++)
+		given = sets_field(w->t, &w->t->umask[w->umask[i]].sets, field);
+	return given;
+}
+
+/* Or the event. */
+static bool is_given(const struct work *w, uint16_t field)
+{
+	return is_chosen(w, field) || sets_field(w->t, &w->t->event[w->spec->event].sets, field);
+}
+
 static int deposit(struct work *w, uint16_t field, uint64_t value, bool own);
 
-/* What comes with a field that the user gives, unless he gives it too. */
+/* What comes with a field that the user gives, unless he, or a umask, gives it too. */
 static int deposit_with(struct work *w, const struct unc_tbl_field *f)
 {
 	for (uint32_t i = 0; i < f->with.n; i++) {
 		const struct unc_tbl_set *s = &w->t->set[f->with.first + i];
-		int rc = user_gave(w->spec, s->field) ? 0 : deposit(w, s->field, s->value, false);
+		int rc = is_chosen(w, s->field) ? 0 : deposit(w, s->field, s->value, false);
 
 		if (rc < 0)
 			return rc;
@@ -80,7 +104,7 @@ static int deposit(struct work *w, uint16_t field, uint64_t value, bool own)
 		uint64_t mask = unc_ones(f->width[p]) << f->lo[p];
 		uint64_t bits = (rest << f->lo[p]) & mask;
 
-		rest >>= f->width[p];
+		rest = f->width[p] < 64 ? rest >> f->width[p] : 0;
 		if (f->reg[p] != UNC_NONE) {
 			struct unc_code_filter *filter = filter_of(w, f->reg[p]);
 
@@ -113,25 +137,6 @@ static int deposit_all(struct work *w, const struct unc_range *sets)
 			return rc;
 	}
 	return 0;
-}
-
-static bool sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
-{
-	for (uint32_t i = 0; i < sets->n; i++)
-		if (t->set[sets->first + i].field == field)
-			return true;
-	return false;
-}
-
-/* Whether the user, the event or a umask says what a field is to be. */
-static bool is_given(const struct work *w, uint16_t field)
-{
-	bool given = user_gave(w->spec, field) ||
-		     sets_field(w->t, &w->t->event[w->spec->event].sets, field);
-
-	for (unsigned i = 0; i < w->n_umasks && !given; i++)
-		given = sets_field(w->t, &w->t->umask[w->umask[i]].sets, field);
-	return given;
 }
 
 /* Fields that must be given, and defaults for those that are not. */

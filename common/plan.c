@@ -90,19 +90,6 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 	}
 }
 
-/*
- * A counter that is to carry soon: set when nothing resets it any more. A unit of its own is frozen
- * then; on a shared one its control is not set yet.
- */
-static int add_preload(const struct unc_table *t, struct unc_plan *plan,
-		       const struct unc_plan_unit *u, const struct unc_tbl_step *step,
-		       struct unc_error *err)
-{
-	if (!u->preloaded || step->kind != (u->shared ? UNC_STEP_CONTROLS : UNC_STEP_GO))
-		return 0;
-	return unc_plan_add(t, plan, u->instance, u->preload_reg, UNC_OP_WRITE, u->preload, err);
-}
-
 /* The steps of all units before `go`, then those after it. */
 static int plan_steps(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
 		      bool start, struct unc_plan *out, struct unc_error *err)
@@ -124,9 +111,7 @@ static int plan_steps(const struct unc_table *t, const struct unc_plan_unit *uni
 			for (uint32_t k = 0; k < steps->n && rc == 0; k++) {
 				const struct unc_tbl_step *step = &t->step[steps->first + k];
 
-				if (start && behind == (after == 1))
-					rc = add_preload(t, out, &units[i], step, err);
-				if (rc == 0 && behind == (after == 1))
+				if (behind == (after == 1))
 					rc = add_step(t, out, &units[i], step, err);
 				behind |= step->kind == UNC_STEP_GO;
 			}

@@ -27,9 +27,6 @@ struct unc_plan_unit {
 	uint16_t counter[UNC_PLAN_SETTINGS]; /* counter registers in use */
 	size_t n_controls, n_filters, n_counters;
 	uint64_t unit_ctl;     /* as found, where it can be read */
-	bool preloaded;        /* a counter starts at a value other than 0 */
-	uint16_t preload_reg;
-	uint64_t preload;
 	bool shared;   /* somebody else counts on this unit: no freeze, no reset */
 	bool stranger; /* and he is no session of ours */
 };

@@ -100,8 +100,6 @@ static bool match_all(struct matching *m, size_t n, size_t *unmatched)
 
 /* ---- lanes: counters of which one leads */
 
-enum { MAX_LANES = 4 };
-
 struct lanes {
 	const struct unc_table *t;
 	const struct unc_tbl_lane *lane;
@@ -109,7 +107,7 @@ struct lanes {
 	const struct unc_code *const *code;
 	size_t n;
 	uint32_t usable;
-	size_t leader[MAX_LANES]; /* event on the lead of each lane; n: none */
+	size_t leader[UNC_MAX_LANES]; /* event on the lead of each lane; n: none */
 	struct matching *m;
 	uint32_t *allowed;
 };
@@ -192,7 +190,7 @@ static void blame_lanes(const struct lanes *l, struct unc_conflict *conflict)
 					conflict->b = b;
 					return;
 				}
-	conflict->kind = UNC_CONFLICT_COUNTER;
+	conflict->kind = UNC_CONFLICT_LEAD;
 	conflict->a = conflict->b = l->n - 1;
 	for (size_t i = 0; i < l->n; i++)
 		if (l->code[i]->lane)
@@ -238,7 +236,7 @@ int unc_schedule(const struct unc_table *t, const struct unc_code *const *code, 
 		const struct unc_range *rows = &t->type[code[0]->type].lanes;
 		struct lanes l = {.t = t,
 				  .lane = &t->lane[rows->first],
-				  .n_lanes = rows->n < MAX_LANES ? rows->n : MAX_LANES,
+				  .n_lanes = rows->n,
 				  .code = code,
 				  .n = n,
 				  .usable = ~busy,

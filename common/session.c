@@ -232,10 +232,17 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 				"%s and %s need different values in %s of %s", one, two,
 				unc_tbl_str(t, t->reg[c->reg].name), type);
 	if (c->kind == UNC_CONFLICT_SET)
-		return unc_fail(&s->error, UNC_ERR_CONFLICT,
-				"%s and %s are of two sets, or have two umasks, of which %s counts "
-				"one at a time",
-				one, two, type);
+		return unc_fail(
+			&s->error, UNC_ERR_CONFLICT,
+			"%s and %s (and others) do not fit: counters of %s that go together "
+			"count events of one set, with one umask",
+			one, two, type);
+	if (c->kind == UNC_CONFLICT_LEAD)
+		return unc_fail(
+			&s->error, UNC_ERR_CONFLICT,
+			"%s does not fit: the counter of %s that leads those for its events "
+			"is taken",
+			two, type);
 	if (c->kind == UNC_CONFLICT_KIND)
 		return unc_fail(&s->error, UNC_ERR_CONFLICT,
 				"%s and %s are of two kinds of which %s counts one at a time", one,
@@ -313,7 +320,7 @@ static bool needless(const struct unc_session *s, const struct unc_spec *spec, b
 
 	if (spec->index < 0 && whole && u->index % share)
 		return true;
-	if (spec->index >= 0 ||
+	if ((spec->index >= 0 && aggregate != UNC_AGGREGATE_ONE) ||
 	    (aggregate != UNC_AGGREGATE_ONE && aggregate != UNC_AGGREGATE_SOCKET))
 		return false;
 	if (*group < 0 || (aggregate == UNC_AGGREGATE_SOCKET && socket != u->socket))

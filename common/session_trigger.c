@@ -245,7 +245,7 @@ static int may_freeze(struct unc_session *s, const struct unc_trigger *t, bool *
 	return 0;
 }
 
-/* Where the counters start, and whether the hardware freezes, become settings of the units. */
+/* Whether the hardware freezes becomes a setting of the units. */
 static int settle_freezing(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_sample *sample = s->sample;
@@ -253,14 +253,10 @@ static int settle_freezing(struct unc_session *s, struct unc_error *err)
 
 	for (size_t i = 0; i < sample->n; i++) {
 		struct unc_trigger *t = &sample->trigger[i];
-		struct unc_plan_unit *u = plan_unit(s, t->instance);
 		int rc = may_freeze(s, t, looked, others, &t->freezes, err);
 
 		if (rc < 0)
 			return rc;
-		u->preloaded = true;
-		u->preload_reg = s->slot[t->slot].ctr;
-		u->preload = t->preload;
 		if (t->freezes)
 			set_control(s, t, freeze_bits(s, t));
 	}

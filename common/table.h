@@ -160,6 +160,8 @@ struct unc_tbl_counter {
 	uint8_t width;
 };
 
+enum { UNC_MAX_LANES = 4 }; /* of a type */
+
 /* Counters of which one, the lead, chooses the set of events that all may count. */
 struct unc_tbl_lane {
 	unc_str name;

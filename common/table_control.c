@@ -223,8 +223,15 @@ int unc_read_lane(struct unc_table_reader *r, struct unc_line *line, struct unc_
 		return rc;
 	if (!(bits >> lead & 1))
 		return unc_fail(err, UNC_ERR_TABLE, "lead= must be one of counters=");
-	for (uint32_t i = 0; i < same.n; i++)
-		lane.same |= control_bits(&r->t.field[r->t.set[same.first + i].field]);
+	for (uint32_t i = 0; i < same.n; i++) {
+		uint64_t own = control_bits(&r->t.field[r->t.set[same.first + i].field]);
+
+		if (!own)
+			return unc_fail(err, UNC_ERR_TABLE, "same= names a field outside of CTL");
+		lane.same |= own;
+	}
+	if (type->lanes.n == UNC_MAX_LANES)
+		return unc_fail(err, UNC_ERR_TABLE, "a type has at most %d lanes", UNC_MAX_LANES);
 	lane.name = unc_add_string(r, name);
 	lane.counters = (uint32_t)bits;
 	lane.lead = (uint8_t)lead;
@@ -244,6 +251,9 @@ int unc_read_forbid(struct unc_table_reader *r, struct unc_line *line, struct un
 	if (!list || !why)
 		return unc_fail(err, UNC_ERR_TABLE, "forbid needs FIELD:VALUE,.. and the reason");
 	int rc = add_list(r, "forbid", list, true, &forbid.sets, err);
+	for (uint32_t i = 0; rc == 0 && i < forbid.sets.n; i++)
+		if (r->t.field[r->t.set[forbid.sets.first + i].field].width[1])
+			return unc_fail(err, UNC_ERR_TABLE, "forbid cannot tell a split field");
 	forbid.why = unc_add_string(r, why);
 	if (type->forbids.n == 0)
 		type->forbids.first = (uint32_t)r->t.n_forbid;
@@ -262,6 +272,9 @@ int unc_read_bundle(struct unc_table_reader *r, struct unc_line *line, struct un
 		return unc_fail(err, UNC_ERR_TABLE, "fields needs a name and FIELD,..");
 	if (unc_find_field(&r->t, type, name) != UNC_NONE)
 		return unc_fail(err, UNC_ERR_TABLE, "%s is a field already", name);
+	for (uint32_t i = 0; i < type->bundles.n; i++)
+		if (unc_same(unc_tbl_str(&r->t, r->t.bundle[type->bundles.first + i].name), name))
+			return unc_fail(err, UNC_ERR_TABLE, "fields %s is given twice", name);
 	int rc = add_list(r, "fields", list, false, &bundle.sets, err);
 	bundle.name = unc_add_string(r, name);
 	if (type->bundles.n == 0)
@@ -302,7 +315,8 @@ int unc_read_overflow(struct unc_table_reader *r, struct unc_line *line, struct 
 	    (rc = unc_take_number(line, "bit", false, 63, &bit, err)) < 0 ||
 	    (rc = unc_take_number(line, "global", false, 127, &global, err)) < 0)
 		return rc;
-	while (freezes && o.freezes < 3 && strcmp(freezes, words[o.freezes]) != 0)
+	for (o.freezes = freezes ? UNC_FREEZES_UNIT : UNC_FREEZES_NOTHING;
+	     freezes && o.freezes < 3 && strcmp(freezes, words[o.freezes]) != 0;)
 		o.freezes++;
 	if (o.freezes == 3)
 		return unc_bad(err, "freezes", freezes, "unit or socket");
@@ -323,7 +337,7 @@ int unc_read_global(struct unc_table_reader *r, struct unc_line *line, struct un
 	const char *status = unc_take(line, "status"), *unfreeze = unc_take(line, "unfreeze");
 	char word[64];
 
-	if (!status || type->n_global)
+	if (!status || !*status || type->n_global)
 		return unc_fail(err, UNC_ERR_TABLE, "global needs status=, once");
 	for (const char *p = status; *p;) {
 		size_t length = strcspn(p, ",");

@@ -113,8 +113,10 @@ static int add_metrics(struct unc_table_reader *r, const struct metric_words *w,
 	while (*list && rc == 0) {
 		size_t length = strcspn(list, ",");
 
-		if (length == 0 || length >= sizeof(word))
-			return unc_fail(err, UNC_ERR_TABLE, "x=%s is not a range or list", list);
+		if (length == 0 || length >= sizeof(word) || (*list >= '0' && *list <= '9'))
+			return unc_fail(err, UNC_ERR_TABLE,
+					"x=%s is neither numbers up to 63 nor a list of words",
+					list);
 		memcpy(word, list, length);
 		word[length] = '\0';
 		rc = add_metric(r, w, word, err);

@@ -163,6 +163,10 @@ static int read_reg(struct unc_table_reader *r, struct unc_line *line, struct un
 			      (unc_take_flag(line, "sext") ? UNC_REG_SEXT : 0) |
 			      (unc_take_flag(line, "frozen") ? UNC_REG_FROZEN : 0) |
 			      (unc_take_flag(line, "every") ? UNC_REG_EVERY : 0));
+	if ((reg.flags & UNC_REG_SEXT) && reg.role != UNC_ROLE_CTR)
+		return unc_fail(err, UNC_ERR_TABLE, "sext is for role=ctr");
+	if ((reg.flags & UNC_REG_FROZEN) && reg.role != UNC_ROLE_OTHER)
+		return unc_fail(err, UNC_ERR_TABLE, "frozen is for registers without a role");
 	if (reg.base & ~mask)
 		return unc_fail(err, UNC_ERR_TABLE, "base= is outside of mask=");
 	reg.per_unit = (int32_t)per_unit;
@@ -390,6 +394,8 @@ static int read_type(struct unc_table_reader *r, struct unc_line *line, struct u
 	if ((rc = unc_units_end_type(r, err)) < 0 ||
 	    (rc = unc_take_number(line, "share", false, 64, &share, err)) < 0)
 		return rc;
+	if (!share)
+		return unc_fail(err, UNC_ERR_TABLE, "share= must be at least 1");
 	t.share = (uint8_t)share;
 	t.parts = (struct unc_range){(uint32_t)r->t.n_part, 1};
 	t.regs.first = (uint32_t)r->t.n_reg;
