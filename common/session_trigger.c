@@ -37,12 +37,12 @@ static const struct unc_instance *ubox_of(const struct unc_platform *p, unsigned
 static void find_global(const struct unc_session *s, struct unc_trigger *t)
 {
 	const struct unc_table *table = s->platform->table;
-	const struct unc_tbl_overflow *o = &type_of(s, t)->overflow;
 	const struct unc_tbl_counter *fixed = fixed_of(s, t);
+	int by_table = unc_type_global(type_of(s, t), t->instance->index);
 
 	t->ubox = ubox_of(s->platform, t->instance->socket);
 	t->global = fixed && fixed->global_bit ? fixed->global_bit - 1
-		    : o->global >= 0           ? o->global + t->instance->index
+		    : by_table >= 0            ? by_table
 					       : t->instance->status_position;
 	if (!t->ubox || t->global < 0)
 		t->global = -1;
@@ -370,7 +370,8 @@ int unc_sample_begin(struct unc_session *s, struct unc_error *err)
 	for (size_t i = 0; i < sample->n && rc == 0; i++) {
 		struct unc_trigger *t = &sample->trigger[i];
 
-		if (t->global >= 0)
+		/* Where the unit has a status, the socket's notes only carries that freeze. */
+		if (t->global >= 0 && (t->freezes || !(t->bit || freeze_bits(s, t))))
 			rc = add_look(s, t->ubox, unc_trigger_global(s, t, &bit), &t->global_op,
 				      err);
 		if (rc == 0 && t->bit)

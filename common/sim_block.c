@@ -324,9 +324,7 @@ void unc_sim_block_init(struct sim_block *block)
 {
 	const struct unc_tbl_type *type = block->type->row;
 
-	block->position = type->overflow.known && type->overflow.global >= 0
-				  ? (int16_t)(type->overflow.global + block->index)
-				  : -1;
+	block->position = (int16_t)unc_type_global(type, block->index);
 	for (uint32_t i = 0; i < type->regs.n; i++)
 		block->reg[i].value = block->reg[i].row->base;
 	for (size_t i = 0; i < block->n_counters; i++) {

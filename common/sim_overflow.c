@@ -59,6 +59,10 @@ void unc_sim_carried(struct sim_block *block, const struct sim_counter *counter)
 
 	if (status)
 		status->value |= status_bit(block, counter);
+	/* A unit with a status of its own tells the socket only if its counter is told to freeze.
+	 */
+	if (status && !unc_sim_arms(block, counter))
+		return;
 	global = global_status(block, position_of(block, counter), &bit);
 	if (global)
 		global->value |= bit;

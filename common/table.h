@@ -189,6 +189,8 @@ struct unc_tbl_overflow {
 	uint16_t status;      /* where it is noted (index into regs); UNC_NONE: nowhere but in the socket's */
 	uint16_t clear;       /* register that clears the status; UNC_NONE: none */
 	int16_t global;       /* bit of unit 0 in the socket's status; -1: none */
+	uint8_t units;        /* how many units have a bit there; 0: all */
+	uint8_t per;          /* units that share a bit there; 0: 1 */
 	uint8_t bit;          /* of counter 0 in the status */
 	uint8_t freezes;      /* enum unc_freezes */
 	uint8_t known;        /* the type says something of overflows */
@@ -345,6 +347,16 @@ static inline uint16_t unc_type_ctl(const struct unc_tbl_type *type, unsigned nu
 static inline uint16_t unc_type_ctr(const struct unc_tbl_type *type, unsigned number)
 {
 	return (uint16_t)(type->first_ctr + number - type->first);
+}
+
+/* The bit of a unit in the socket's status, by the tables; -1: none. */
+static inline int unc_type_global(const struct unc_tbl_type *type, unsigned index)
+{
+	const struct unc_tbl_overflow *o = &type->overflow;
+
+	if (!o->known || o->global < 0 || (o->units && index >= o->units))
+		return -1;
+	return o->global + (int)(index / (o->per ? o->per : 1u));
 }
 
 /* Mask of the programmable counters of a unit. */

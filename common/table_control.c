@@ -303,7 +303,7 @@ int unc_read_overflow(struct unc_table_reader *r, struct unc_line *line, struct 
 	struct unc_tbl_type *type = unc_current_type(r);
 	struct unc_tbl_overflow o = {.clear = UNC_NONE, .global = -1, .known = 1};
 	const char *freezes = unc_take(line, "freezes");
-	uint64_t bit = 0, global = UINT64_MAX;
+	uint64_t bit = 0, global = UINT64_MAX, units = 0, per = 0;
 	int rc;
 
 	if (type->overflow.known)
@@ -313,8 +313,12 @@ int unc_read_overflow(struct unc_table_reader *r, struct unc_line *line, struct 
 	    (rc = take_reg(r, line, "status", &o.status, err)) < 0 ||
 	    (rc = take_reg(r, line, "clear", &o.clear, err)) < 0 ||
 	    (rc = unc_take_number(line, "bit", false, 63, &bit, err)) < 0 ||
-	    (rc = unc_take_number(line, "global", false, 127, &global, err)) < 0)
+	    (rc = unc_take_number(line, "global", false, 127, &global, err)) < 0 ||
+	    (rc = unc_take_number(line, "units", false, 64, &units, err)) < 0 ||
+	    (rc = unc_take_number(line, "per", false, 64, &per, err)) < 0)
 		return rc;
+	if (global == UINT64_MAX && (units || per))
+		return unc_fail(err, UNC_ERR_TABLE, "units= and per= go with global=");
 	for (o.freezes = freezes ? UNC_FREEZES_UNIT : UNC_FREEZES_NOTHING;
 	     freezes && o.freezes < 3 && strcmp(freezes, words[o.freezes]) != 0;)
 		o.freezes++;
@@ -325,6 +329,8 @@ int unc_read_overflow(struct unc_table_reader *r, struct unc_line *line, struct 
 	if (o.clear == UNC_NONE)
 		o.clear = o.status;
 	o.bit = (uint8_t)bit;
+	o.units = (uint8_t)units;
+	o.per = (uint8_t)per;
 	if (global != UINT64_MAX)
 		o.global = (int16_t)global;
 	type->overflow = o;

@@ -20,12 +20,13 @@ static struct unc_platform *machine(const char *sim)
 	return p;
 }
 
-static struct unc_session *session(struct unc_platform *p, const char *event, const char *beside)
+static struct unc_session *session(struct unc_platform *p, const char *event, const char *beside,
+				   unsigned flags)
 {
 	struct unc_session *s = NULL;
 	int id;
 
-	CU_ASSERT_EQUAL_FATAL(unc_session_new(p, UNC_SESSION_FREEZE, &s), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_new(p, flags, &s), 0);
 	CU_ASSERT_EQUAL_FATAL(unc_session_add(s, event, &id), 0);
 	if (beside)
 		CU_ASSERT_EQUAL_FATAL(unc_session_add(s, beside, &id), 0);
@@ -63,10 +64,10 @@ static unsigned steps_until(struct unc_platform *p, struct unc_session *s, uint6
  * A clock of f Hz, in intervals of `every`: ends every / f seconds after the begin. With a freeze
  * the count is exact up to the clock in which it froze; without, up to the look.
  */
-static void clock_intervals(const char *sim, const char *event, double hz, bool freezes)
+static void intervals(const char *sim, const char *event, double hz, unsigned flags, bool freezes)
 {
 	struct unc_platform *p = machine(sim);
-	struct unc_session *s = session(p, event, NULL);
+	struct unc_session *s = session(p, event, NULL, flags);
 	struct unc_overflow o;
 	struct unc_value v;
 	const uint64_t every = 1000000, step = 100000;
@@ -89,6 +90,13 @@ static void clock_intervals(const char *sim, const char *event, double hz, bool 
 	unc_platform_close(p);
 }
 
+/* Both ways: a freeze only on demand. */
+static void clock_intervals(const char *sim, const char *event, double hz, bool freezes)
+{
+	intervals(sim, event, hz, UNC_SESSION_FREEZE, freezes);
+	intervals(sim, event, hz, 0, false);
+}
+
 static void emerald_rapids(void)
 {
 	clock_intervals("emerald-rapids,clock=step", "cha.CLOCKTICKS", 2.2e9, true);
@@ -98,6 +106,10 @@ static void ivybridge(void)
 {
 	clock_intervals("ivybridge-ep,clock=step", "ha.CLOCKTICKS", 2.7e9, true);
 	clock_intervals("ivybridge-ep,clock=step", "ubox.CLOCKTICKS", 2.7e9, true);
+	clock_intervals("ivybridge-ep,clock=step", "imc.DCLK", 0.9333e9, true);
+	clock_intervals("ivybridge-ep,clock=step", "imc5.DCLK", 0.9333e9, true);
+	clock_intervals("ivybridge-ep,clock=step", "qpi1.CLOCKTICKS", 1.0e9, true);
+	clock_intervals("ivybridge-ep,clock=step", "r2pcie.CLOCKTICKS", 2.7e9, true);
 }
 
 /* The status of the socket only, and nothing freezes: its control must not have bit 20. */
@@ -115,7 +127,7 @@ static void nehalem(void)
 static void beside(void)
 {
 	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
-	struct unc_session *s = session(p, "cha0.CLOCKTICKS", "cha5.CLOCKTICKS");
+	struct unc_session *s = session(p, "cha0.CLOCKTICKS", "cha5.CLOCKTICKS", UNC_SESSION_FREEZE);
 	struct unc_overflow o;
 	struct unc_value v[2];
 
@@ -138,8 +150,8 @@ static void beside(void)
 static void with_neighbour(void)
 {
 	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
-	struct unc_session *other = session(p, "m2m.CLOCKTICKS", NULL);
-	struct unc_session *s = session(p, "cha0.CLOCKTICKS", NULL);
+	struct unc_session *other = session(p, "m2m.CLOCKTICKS", NULL, 0);
+	struct unc_session *s = session(p, "cha0.CLOCKTICKS", NULL, UNC_SESSION_FREEZE);
 	struct unc_overflow o;
 	struct unc_value v;
 
@@ -168,7 +180,7 @@ static void with_neighbour(void)
 static void refused(const char *sim, const char *event, uint64_t every, int code, const char *text)
 {
 	struct unc_platform *p = machine(sim);
-	struct unc_session *s = session(p, event, NULL);
+	struct unc_session *s = session(p, event, NULL, 0);
 
 	CHECK_NUMBER(unc_session_sample(s, 0, every), code);
 	if (!strstr(unc_session_error(s), text))
@@ -189,7 +201,7 @@ static void refusals(void)
 static void states(void)
 {
 	struct unc_platform *p = machine("emerald-rapids,clock=step");
-	struct unc_session *s = session(p, "cha0.CLOCKTICKS", NULL);
+	struct unc_session *s = session(p, "cha0.CLOCKTICKS", NULL, UNC_SESSION_FREEZE);
 	struct unc_overflow o = {.size = sizeof(o)}, small = {.size = 8};
 	struct unc_value v;
 	int id;

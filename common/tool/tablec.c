@@ -78,7 +78,7 @@ static void print_events(const struct unc_table *t, size_t n)
 	ROWS(type,
 	     "{%u,%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},"
 	     "{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,{%u,%u},%u,%u,%u,0x%llxull,"
-	     "{0x%llxull,%u,%u,%d,%u,%u,%u},"
+	     "{0x%llxull,%u,%u,%d,%u,%u,%u,%u,%u},"
 	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,%u,%d,0x%x,{0x%x,0x%x},%u,%u,%u,%u,"
 	     "%u,%u,%u},\n",
 	     row->name, row->title, row->desc, row->public_prefix, R(row->parts), R(row->regs),
@@ -86,7 +86,7 @@ static void print_events(const struct unc_table *t, size_t n)
 	     R(row->steps_leave), R(row->counters), R(row->lanes), R(row->forbids), R(row->bundles),
 	     R(row->events), row->pool, row->global_status[0], row->global_status[1], row->unfreeze,
 	     row->n_global, row->has_unfreeze, (ull)row->unfreeze_value, (ull)row->overflow.set,
-	     row->overflow.status, row->overflow.clear, row->overflow.global, row->overflow.bit,
+	     row->overflow.status, row->overflow.clear, row->overflow.global, row->overflow.units, row->overflow.per, row->overflow.bit,
 	     row->overflow.freezes, row->overflow.known, row->first_ctl, row->first_ctr,
 	     row->unit_ctl, row->status, row->f_event, row->f_umask, (ull)row->enable,
 	     (ull)row->active, (ull)row->exclusive, row->max_inc, row->discovery, row->present_id,
