@@ -481,6 +481,26 @@ static int parse_head(const struct unc_table *t, const char *text, char *head,
 	return add_umask(t, spec, rest + used + 1, err);
 }
 
+/*
+ * Some documents write a umask as two: EQ_128BYTE:SELF is EQ_128BYTE_SELF. True, with *next moved
+ * on, if the item and the one behind it are that.
+ */
+static bool join_items(const struct unc_table *t, const struct unc_spec *spec, const char *item,
+		       char **next, char *word, size_t size)
+{
+	const struct unc_tbl_event *e = &t->event[spec->event];
+	uint16_t umask;
+
+	if (!*next || strchr(item, '=') || unc_umask_find(t, e, item, &umask))
+		return false;
+	size_t length = strcspn(*next, ":");
+	int n = snprintf(word, size, "%s_%.*s", item, (int)length, *next);
+	if (n < 0 || (size_t)n >= size || !unc_umask_find(t, e, word, &umask))
+		return false;
+	*next = (*next)[length] ? *next + length + 1 : NULL;
+	return true;
+}
+
 static int check_index(const struct unc_table *t, const char *text, const struct unc_spec *spec,
 		       struct unc_error *err)
 {
@@ -502,7 +522,7 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 		   struct unc_error *err)
 {
 	struct unc_spec spec = {.index = -1, .socket = -1};
-	char copy[UNC_SPEC_MAX], *colon, *next;
+	char copy[UNC_SPEC_MAX], word[UNC_SPEC_MAX], *colon, *next;
 	int rc;
 
 	if (text[0] == '\0')
@@ -533,6 +553,8 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 		next = strchr(colon, ':');
 		if (next)
 			*next++ = '\0';
+		if (join_items(t, &spec, colon, &next, word, sizeof(word)))
+			colon = word;
 		if ((rc = parse_item(t, &spec, colon, err)) < 0)
 			return rc;
 	}
