@@ -208,6 +208,12 @@ int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_
 	if (!row->parts.n)
 		return 0;
 	n = walk->table->part[row->parts.first].where.n;
+	if (row->cpus && (unsigned)walk->topo->socket[socket].cpus > n)
+		unc_walk_note(
+			walk,
+			"socket %d has %d logical CPUs, the table places for %u: the others are "
+			"not counted",
+			socket, walk->topo->socket[socket].cpus, n);
 	if (row->cpus)
 		n = limit_to(n, walk->topo->socket[socket].cpus);
 	if (row->limit_cores)

@@ -161,10 +161,22 @@ static void check_privileges(struct doctor *d)
 	       rawio ? "yes" : "no", admin ? "yes" : "no");
 }
 
+static bool needs_space(const struct unc_table *table, int space)
+{
+	for (size_t i = 0; i < table->n_part; i++)
+		if (table->part[i].space == space)
+			return true;
+	return false;
+}
+
 static void check_msr(struct doctor *d)
 {
 	int n = d->have_topo ? d->topo.n_sockets : 1;
 
+	if (d->table && !needs_space(d->table, UNC_SPACE_MSR)) {
+		report(d, "msr", true, "", "not needed on this CPU");
+		return;
+	}
 	for (int i = 0; i < n; i++) {
 		int cpu = d->have_topo ? d->topo.socket[i].cpu : 0;
 		int fd = unc_fs_descriptor(d->fs, O_RDWR, "/dev/cpu/%d/msr", cpu);
@@ -290,10 +302,42 @@ static void check_pci(struct doctor *d)
 
 static bool needs_memory(const struct unc_table *table)
 {
-	for (size_t i = 0; i < table->n_part; i++)
-		if (table->part[i].space == UNC_SPACE_MMIO)
-			return true;
-	return table->discovery == UNC_DISCOVERY_TABLE;
+	return needs_space(table, UNC_SPACE_MMIO) || table->discovery == UNC_DISCOVERY_TABLE;
+}
+
+static bool of_kernel(const struct unc_table *table, const char *type)
+{
+	for (size_t i = 0; i < table->n_type; i++)
+		if (strcmp(unc_tbl_str(table, table->type[i].name), type) == 0)
+			return table->part[table->type[i].parts.first].space >= UNC_SPACE_PMU;
+	return false;
+}
+
+/* Counters that the kernel hands out: perf_event_open, or perfmonctl. */
+static void check_kernel(struct doctor *d)
+{
+	const struct unc_unit *unit, *first = NULL;
+	size_t n = 0, available = 0;
+
+	if (!d->table ||
+	    !(needs_space(d->table, UNC_SPACE_PERF) || needs_space(d->table, UNC_SPACE_PMU)))
+		return;
+	for (size_t i = 0; d->platform && (unit = unc_unit_get(d->platform, i)); i++) {
+		if (!of_kernel(d->table, unit->type->name))
+			continue;
+		n++;
+		available += unit->available != 0;
+		if (!unit->available && !first)
+			first = unit;
+	}
+	if (first)
+		report(d, "kernel", false,
+		       "give the program root or CAP_PERFMON, on a kernel and a machine that have "
+		       "a core PMU; without it the metrics that need the cores are left out",
+		       "%zu of %zu logical CPUs give counters; %s", available, n, first->reason);
+	else
+		report(d, "kernel", n > 0, "see the checks above",
+		       "%zu of %zu logical CPUs give counters", available, n);
 }
 
 static void check_memory(struct doctor *d)
@@ -369,6 +413,7 @@ static void check_machine(struct doctor *d)
 	check_msr(d);
 	check_pci(d);
 	check_memory(d);
+	check_kernel(d);
 	check_units(d);
 	report(d, "simulation", true, "", "off: numbers are of this machine");
 }

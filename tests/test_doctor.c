@@ -102,6 +102,28 @@ static void test_other_cpu(void)
 	fake_free(&root);
 }
 
+/* Core companions: the kernel gives none for a dump. An Itanium needs nothing else. */
+static void test_kernel_counters(void)
+{
+	fake_new(&root);
+	cpu("GenuineIntel", "Xeon X5550", 6, 0x1a, "fpu");
+	doctor(root.path, "");
+	CHECK_TEXT(line_of("kernel"),
+		   "FAIL kernel: 0 of 1 logical CPUs give counters; a dump of a machine has no "
+		   "counters of the kernel -> give the program root or CAP_PERFMON, on a kernel and "
+		   "a machine that have a core PMU; without it the metrics that need the cores are "
+		   "left out");
+	fake_text(fake_path(&root, "/proc/cpuinfo"),
+		  "processor  : 0\nvendor     : GenuineIntel\narch       : IA-64\nfamily     : 32\n"
+		  "model      : 0\nphysical id: 0\ncore id    : 0\nthread id  : 0\n");
+	doctor(root.path, "");
+	CHECK_TEXT(line_of("msr"), "ok msr: not needed on this CPU");
+	CHECK_TEXT(line_of("memory"), "ok memory: not needed on this CPU");
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(line_of("kernel"), "a dump of a machine has no performance monitor"));
+	fake_free(&root);
+}
+
 /* All functions of the guide's table of boxes, on bus 7f. */
 static void sandybridge(void)
 {
@@ -244,6 +266,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"another maker's CPU", test_other_cpu},
+		{"counters of the kernel", test_kernel_counters},
 		{"a sound machine", test_sound_machine},
 		{"a sick machine", test_sick_machine},
 		{"a bare tree", test_bare_tree},
