@@ -220,8 +220,7 @@ static int walk_unit(const struct unc_table *t, unsigned type, unsigned index, u
 			.index = (int)index,
 			.name = unc_tbl_str(t, r->name),
 			.space = unc_space_name(reg.space),
-			.address = reg.space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg.address)
-							      : reg.address,
+			.address = unc_reg_shown(&reg),
 			.width = reg.width,
 			.device = reg.space == UNC_SPACE_PCI ? device : NULL,
 			.device_id = reg.space == UNC_SPACE_PCI ? w->device_id : 0,

@@ -62,6 +62,14 @@ struct unc_reg_op {
 	} handle;
 };
 
+/* The address as it is shown: a number, an offset in the function, an offset or physical address. */
+static inline uint64_t unc_reg_shown(const struct unc_reg *reg)
+{
+	return reg->space == UNC_SPACE_PCI    ? UNC_PCI_OFFSET(reg->address)
+	       : reg->space == UNC_SPACE_PERF ? reg->address & UINT32_MAX
+					      : reg->address;
+}
+
 const char *unc_space_name(int space); /* "msr", "pci", "mmio", "pmu", "perf" */
 
 #endif

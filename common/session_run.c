@@ -289,8 +289,7 @@ static int walk(const struct unc_session *s, const struct unc_plan *plan, unc_op
 			.index = u->index,
 			.reg = unc_tbl_str(t, t->reg[plan->tag[i].reg].name),
 			.space = unc_space_name(reg->space),
-			.address = reg->space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg->address)
-							       : reg->address,
+			.address = unc_reg_shown(reg),
 			.location = u->location,
 			.width = reg->width,
 			.write = plan->op[i].kind == UNC_OP_WRITE,

@@ -415,8 +415,9 @@ struct unc_operation {
 	int socket;
 	int index;
 	const char *reg;      /* register name, "CTL0" */
-	const char *space;    /* "msr", "pci", "mmio" */
-	uint64_t address;     /* MSR number, configuration offset, offset from the BAR base or physical address */
+	const char *space;    /* "msr", "pci", "mmio", "pmu", "perf" */
+	uint64_t address;     /* MSR number, configuration offset, offset from the BAR base or physical address;
+	                         pmu, perf: see eventtables/README.md */
 	const char *location; /* "cpu 0", "0000:7f:10.0", "" */
 	int width;            /* bits */
 	int write;            /* 0: read */

@@ -26,7 +26,7 @@ void json_filters(struct json *j, const struct unc_encoding *e, bool determined)
 	json_end(j);
 }
 
-/* Collects what the start sequence writes to the first unit of the event's type. */
+/* Collects what the start sequence writes to the first unit that counts the event. */
 struct writes {
 	const char *type;
 	bool found;
@@ -68,7 +68,7 @@ static int take_write(void *user, const struct unc_operation *op)
 static void encode_json(struct unc_session *session, const struct unc_encoding *e)
 {
 	struct json j;
-	struct writes writes = {.type = e->type, .json = &j};
+	struct writes writes = {.type = e->units_of, .json = &j};
 
 	json_start(&j, stdout);
 	json_object(&j, NULL);
@@ -85,7 +85,7 @@ static void encode_json(struct unc_session *session, const struct unc_encoding *
 
 static void encode_text(struct unc_session *session, const struct unc_encoding *e)
 {
-	struct writes writes = {.type = e->type, .table = table_new("lllrrr")};
+	struct writes writes = {.type = e->units_of, .table = table_new("lllrrr")};
 	char buf[CELL_MAX];
 
 	printf("%s\n", e->name);

@@ -199,6 +199,17 @@ if has sandybridge-ep; then
 	run encode -c sandybridge-ep -j imc.CAS_COUNT:RD:socket=1
 	[ $status -eq 0 ] && json '.name == "imc.CAS_COUNT:RD:socket=1" and (.writes | length) > 3'
 	result "encode: of a socket"
+	# An event of a view: the registers are those of the type behind it (Intel 308065-001, table 3-6:
+	# plm 0xF, pm, es 0x8A, umask 0xF, ism 2).
+	run encode -c montecito -j bus.BUS_MEMORY:ALL_ANY
+	[ $status -eq 0 ] && json '.unit == "bus" and .ctl == "0x20f8a4f" and .counters == [4,5,6,7,8,9] and
+		(.writes | any(.[]; .unit == "core" and .register == "PMC4" and .space == "pmu" and
+		.address == "0x4" and .value == "0x20f8a4f"))'
+	result "encode -j: an event of a view"
+	run encode -c nehalem-ep -j core.OFFCORE_RESPONSE_0.DATA_IFETCH.LOCAL_DRAM
+	[ $status -eq 0 ] && json '.ctl == "0x1b7" and .filters == {"OFFCORE_RSP_0": "0x4077"} and
+		(.writes | any(.[]; .space == "perf" and .address == "0x1b7" and .value == "0x4077"))'
+	result "encode -j: an event of the kernel"
 	# MEM_BW_READS is CAS_COUNT.RD * 64: Intel 327043-001, iMC derived metrics.
 	run eval -c sandybridge-ep -j imc.MEM_BW_READS imc.CAS_COUNT:RD=1e6
 	[ $status -eq 0 ] && json '. == {"metric": "imc.MEM_BW_READS", "value": 64000000}'
