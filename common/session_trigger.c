@@ -281,6 +281,12 @@ int unc_sample_prepare(struct unc_session *s, struct unc_error *err)
 
 	if (rc < 0 || s->sampled < 0)
 		return rc;
+	if (s->n_passes > 1)
+		return unc_fail(
+			err, UNC_ERR_INVALID,
+			"the set needs %u passes: an event can end intervals only if all is "
+			"counted at once",
+			s->n_passes);
 	const struct unc_measure *m = &s->measure[s->item[s->sampled].measure[0]];
 	struct unc_sample *sample = calloc(1, sizeof(*sample));
 
@@ -397,9 +403,12 @@ void unc_sample_end(struct unc_session *s)
 
 	if (!sample)
 		return;
-	for (size_t i = 0; i < sample->n; i++)
-		if (sample->trigger[i].freezes)
-			s->platform->sampled[sample->trigger[i].instance->socket] = false;
+	for (size_t i = 0; i < sample->n; i++) {
+		const struct unc_trigger *t = &sample->trigger[i];
+
+		if (t->freezes && type_of(s, t)->overflow.freezes == UNC_FREEZES_SOCKET)
+			s->platform->sampled[t->instance->socket] = false;
+	}
 	unc_plan_free(&sample->look);
 	free(sample->trigger);
 	free(sample);

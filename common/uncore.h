@@ -400,7 +400,8 @@ struct unc_overflow {
  * Looks once whether a counter of the sampled event has carried: the status of the socket, that of
  * the units, the counters. If so, reads all counters, fills *out and values as unc_session_read()
  * would, clears what noted it and starts a new interval. Else out->id is -1 and values are untouched.
- * seconds of the values include the time until this look.
+ * seconds of the values include the time until this look. unc_session_read() between two looks works,
+ * and ends an interval of its own.
  * Errors: UNC_ERR_STATE not running, or no event is sampled; UNC_ERR_INVALID out->size; UNC_ERR_IO.
  */
 UNC_API int unc_session_poll(struct unc_session *, struct unc_overflow *out, struct unc_value *values,

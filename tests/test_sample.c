@@ -177,6 +177,62 @@ static void with_neighbour(void)
 	unc_platform_close(p);
 }
 
+/* The counter starts at 2^48 - N (Intel 817509-001, setting up a sample interval, step d), after each
+ * interval too, and its control has the bit that freezes (20, frz_ovf) only on demand. */
+static void preloads(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
+	struct unc_reg ctr = {.address = 0x2008, .space = UNC_SPACE_MSR, .width = 64},
+		       ctl = {.address = 0x2002, .space = UNC_SPACE_MSR, .width = 64};
+	struct unc_overflow o;
+	struct unc_value v;
+
+	for (unsigned flags = 0; flags <= UNC_SESSION_FREEZE; flags += UNC_SESSION_FREEZE) {
+		struct unc_session *s = session(p, "cha0.CLOCKTICKS", NULL, flags);
+
+		CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, 1000000), 0);
+		CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+		CHECK_NUMBER(unc_sim_read(p->sim, unc_sim_find(p->sim, &ctr)), 0xFFFFFFF0BDC0);
+		CHECK_NUMBER(unc_sim_read(p->sim, unc_sim_find(p->sim, &ctl)) >> 20 & 1, flags != 0);
+		CU_ASSERT(steps_until(p, s, 1000000, 10, &o, &v, 1) > 0);
+		CHECK_NUMBER(unc_sim_read(p->sim, unc_sim_find(p->sim, &ctr)), 0xFFFFFFF0BDC0);
+		CU_ASSERT_EQUAL(unc_session_stop(s), 0);
+		CHECK_NUMBER(unc_sim_read(p->sim, unc_sim_find(p->sim, &ctl)), 0);
+		unc_session_free(s);
+	}
+	quiet(p);
+	unc_platform_close(p);
+}
+
+/* Stopped while the socket is frozen: it goes on, for whoever comes next. */
+static void stopped_frozen(void)
+{
+	static const char *const sims[] = {"emerald-rapids,sockets=1,clock=step",
+					   "ivybridge-ep,sockets=1,clock=step"};
+	static const char *const events[] = {"cha0.CLOCKTICKS", "ha0.CLOCKTICKS"};
+	static const double hz[] = {2.2e9, 2.7e9};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct unc_platform *p = machine(sims[i]);
+		struct unc_session *s = session(p, events[i], NULL, UNC_SESSION_FREEZE),
+				   *next = session(p, events[i], NULL, 0);
+		struct unc_value v;
+
+		CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, 1000), 0);
+		CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+		unc_sim_step(p->sim, 1000000); /* has carried, nobody has looked */
+		CU_ASSERT_EQUAL(unc_session_stop(s), 0);
+		CU_ASSERT_EQUAL_FATAL(unc_session_start(next), 0);
+		unc_sim_step(p->sim, 1000000);
+		CU_ASSERT_EQUAL(unc_session_read(next, &v, 1), 0);
+		CU_ASSERT_DOUBLE_EQUAL(v.count, hz[i] * 1e-3, 2);
+		unc_session_free(s);
+		unc_session_free(next);
+		quiet(p);
+		unc_platform_close(p);
+	}
+}
+
 static void refused(const char *sim, const char *event, uint64_t every, int code, const char *text)
 {
 	struct unc_platform *p = machine(sim);
@@ -233,6 +289,8 @@ int main(void)
 		{"Nehalem-EP notes, nothing freezes", nehalem},
 		{"what counts beside is frozen at the same moment", beside},
 		{"a neighbour on the socket is not frozen", with_neighbour},
+		{"counters start at 2^48 - N", preloads},
+		{"stopped while the socket is frozen", stopped_frozen},
 		{"refusals", refusals},
 		{"states", states},
 		{NULL, NULL},
