@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formula.h"
 #include "grow.h"
 #include "schedule.h"
 #include "text.h"
@@ -49,17 +48,12 @@ const char *unc_session_error(const struct unc_session *s)
 
 /* ---- undoing */
 
-struct checkpoint {
-	size_t items, measures, slots;
-	unsigned passes;
-};
-
-static struct checkpoint checkpoint(const struct unc_session *s)
+struct unc_checkpoint unc_session_checkpoint(const struct unc_session *s)
 {
-	return (struct checkpoint){s->n_items, s->n_measures, s->n_slots, s->n_passes};
+	return (struct unc_checkpoint){s->n_items, s->n_measures, s->n_slots, s->n_passes};
 }
 
-static void roll_back(struct unc_session *s, struct checkpoint c)
+void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 {
 	while (s->n_items > c.items) {
 		struct unc_item *item = &s->item[--s->n_items];
@@ -87,7 +81,7 @@ int unc_session_clear(struct unc_session *s)
 	unc_error_clear(&s->error);
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
-	roll_back(s, (struct checkpoint){0});
+	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	s->started = false;
 	s->sampled = -1;
 	return 0;
@@ -99,7 +93,7 @@ void unc_session_free(struct unc_session *s)
 		return;
 	if (s->running)
 		unc_session_stop(s);
-	roll_back(s, (struct checkpoint){0});
+	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	free(s->item);
 	free(s->measure);
 	free(s->slot);
@@ -115,7 +109,7 @@ void unc_session_free(struct unc_session *s)
 
 /* ---- growing */
 
-static int no_memory(struct unc_session *s)
+int unc_session_no_memory(struct unc_session *s)
 {
 	return unc_fail(&s->error, UNC_ERR_MEMORY, "out of memory");
 }
@@ -141,7 +135,7 @@ static struct unc_measure *new_measure(struct unc_session *s)
 	return &s->measure[s->n_measures++];
 }
 
-static struct unc_item *new_item(struct unc_session *s)
+struct unc_item *unc_session_new_item(struct unc_session *s)
 {
 	void *larger = unc_grow(s->item, s->n_items, sizeof(*s->item));
 
@@ -295,7 +289,7 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 		}
 	slot = new_slot(s);
 	if (!slot)
-		return no_memory(s);
+		return unc_session_no_memory(s);
 	*slot = (struct unc_slot){.code = *code,
 				  .instance = instance,
 				  .name = name,
@@ -306,6 +300,17 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 	return check_instance(s, instance, pass);
 }
 
+/* Neighbouring units that count parts of one thing: as many as the machine's cores have threads. */
+static unsigned sharing(const struct unc_session *s, const struct unc_instance *u)
+{
+	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
+	const struct unc_socket *socket = &s->platform->topology.socket[u->socket];
+
+	if (!type->cpus || type->share <= 1 || socket->cores <= 0 || socket->cpus < socket->cores)
+		return type->share ? type->share : 1;
+	return (unsigned)(socket->cpus / socket->cores);
+}
+
 /*
  * Of units that see the same, one counts: one of the machine, or of each socket (with the units
  * that share it). *group tells the one that was chosen, -1 before. A unit that the user names
@@ -314,7 +319,7 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 static bool needless(const struct unc_session *s, const struct unc_spec *spec, bool whole,
 		     int aggregate, const struct unc_instance *u, int *group)
 {
-	unsigned given = s->platform->table->type[u->type].share, share = given ? given : 1;
+	unsigned share = sharing(s, u);
 	int socket = *group < 0 ? -1 : *group >> 16;
 	int own = u->socket << 16 | (int)(u->index / share);
 
@@ -329,8 +334,8 @@ static bool needless(const struct unc_session *s, const struct unc_spec *spec, b
 }
 
 /* An event on its units in one pass. On error the caller rolls back. */
-static int add_measure(struct unc_session *s, const struct unc_spec *spec, unsigned pass,
-		       int aggregate, uint32_t *out)
+int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, unsigned pass,
+			    int aggregate, uint32_t *out)
 {
 	const struct unc_platform *p = s->platform;
 	char name[UNC_SPEC_MAX];
@@ -344,7 +349,7 @@ static int add_measure(struct unc_session *s, const struct unc_spec *spec, unsig
 	struct unc_measure *m = new_measure(s);
 	if (!m || !(m->name = strdup(name)) ||
 	    !(m->slot = malloc((p->instances.n + 1) * sizeof(*m->slot))))
-		return no_memory(s);
+		return unc_session_no_memory(s);
 	m->pass = (uint16_t)pass;
 	*out = (uint32_t)(s->n_measures - 1);
 	for (size_t i = 0; i < p->instances.n; i++) {
@@ -380,266 +385,6 @@ static int add_measure(struct unc_session *s, const struct unc_spec *spec, unsig
 		unc_platform_log(p, UNC_LOG_WARNING, "%s: %u units are left out: %s", name,
 				 left_out, reason);
 	return 0;
-}
-
-/* ---- passes */
-
-static unsigned last_pass(const struct unc_session *s)
-{
-	if (s->n_passes == 0)
-		return 0;
-	return s->flags & UNC_SESSION_ROTATE ? s->n_passes : s->n_passes - 1;
-}
-
-static void use_pass(struct unc_session *s, struct unc_item *item, unsigned pass)
-{
-	item->passes |= (uint64_t)1 << pass;
-	item->last_pass = pass > item->last_pass ? pass : item->last_pass;
-	if (pass + 1 > s->n_passes)
-		s->n_passes = pass + 1;
-}
-
-struct want { /* a measure to be added */
-	struct unc_spec spec;
-	int aggregate;
-};
-
-/* All of an item's measures in one pass. On error nothing is left behind. */
-static int fit_together(struct unc_session *s, const struct want *want, size_t n, unsigned pass,
-			uint32_t *measure)
-{
-	struct checkpoint before = checkpoint(s);
-
-	for (size_t i = 0; i < n; i++) {
-		int rc = add_measure(s, &want[i].spec, pass, want[i].aggregate, &measure[i]);
-
-		if (rc < 0) {
-			roll_back(s, before);
-			return rc;
-		}
-	}
-	return 0;
-}
-
-/* First fit of each measure by itself. */
-static int fit_apart(struct unc_session *s, const struct want *want, size_t n,
-		     struct unc_item *item, uint32_t *measure)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		for (unsigned pass = 0; pass <= last_pass(s); pass++) {
-			if (pass == UNC_MAX_PASSES)
-				return unc_fail(&s->error, UNC_ERR_CONFLICT,
-						"the set needs more than %d passes",
-						UNC_MAX_PASSES);
-			rc = fit_together(s, &want[i], 1, pass, &measure[i]);
-			if (rc == 0) {
-				use_pass(s, item, pass);
-				break;
-			}
-			if (rc != UNC_ERR_CONFLICT)
-				return rc;
-		}
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-static int fit(struct unc_session *s, const struct want *want, size_t n, struct unc_item *item,
-	       uint32_t *measure)
-{
-	int rc = 0;
-
-	for (unsigned pass = 0; pass <= last_pass(s) && pass < UNC_MAX_PASSES; pass++) {
-		rc = fit_together(s, want, n, pass, measure);
-		if (rc == 0)
-			use_pass(s, item, pass);
-		if (rc != UNC_ERR_CONFLICT)
-			return rc;
-	}
-	if (s->flags & UNC_SESSION_ROTATE)
-		return fit_apart(s, want, n, item, measure);
-	/* Is it too much by itself, or only together with what is there? */
-	struct unc_error first = s->error;
-	struct checkpoint before = checkpoint(s);
-	if (n > 1 && fit_together(s, want, n, UNC_MAX_PASSES, measure) == UNC_ERR_CONFLICT) {
-		rc = UNC_ERR_PASSES;
-		unc_error_prefix(&s->error, "needs several passes");
-	} else {
-		s->error = first;
-	}
-	roll_back(s, before);
-	return rc;
-}
-
-static int add_item(struct unc_session *s, const struct want *want, size_t n, int metric,
-		    struct unc_expr *expr, int *id)
-{
-	struct checkpoint before = checkpoint(s);
-	struct unc_item *item = new_item(s);
-
-	if (!item || !(item->measure = calloc(n + 1, sizeof(*item->measure)))) {
-		roll_back(s, before);
-		return no_memory(s);
-	}
-	item->metric = metric;
-	item->n_measures = (uint32_t)n;
-	int rc = n ? fit(s, want, n, item, item->measure) : 0;
-	if (rc < 0) {
-		roll_back(s, before);
-		return rc;
-	}
-	if (n == 0)
-		use_pass(s, item, 0);
-	item->expr = expr;
-	s->started = false; /* what was measured before is not of this set */
-	*id = (int)(s->n_items - 1);
-	return 0;
-}
-
-static int check_idle(struct unc_session *s)
-{
-	unc_error_clear(&s->error);
-	if (s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
-	return 0;
-}
-
-int unc_session_add(struct unc_session *s, const char *text, int *id)
-{
-	struct want want = {.aggregate = UNC_EXPR_AS_EVENT};
-	struct unc_code code;
-	int rc = check_idle(s);
-
-	if (rc < 0 || (rc = unc_spec_parse(s->platform->table, text, &want.spec, &s->error)) < 0 ||
-	    (rc = unc_spec_encode(s->platform->table, &want.spec, 0,
-				  unc_platform_nodes(s->platform), &code, &s->error)) < 0)
-		return rc;
-	return add_item(s, &want, 1, -1, NULL, id);
-}
-
-/* ---- metrics */
-
-/* "NAME[:socket=N]" or "type3.NAME": the name without them, and what they say. */
-static int split_metric(struct unc_session *s, const char *text, char *name, size_t size,
-			int *index, int *socket)
-{
-	const struct unc_table *t = s->platform->table;
-	char *colon, *dot, *digit;
-	uint64_t value;
-
-	*index = *socket = -1;
-	if (strlen(text) >= size || text[0] == '\0')
-		return unc_fail(&s->error, UNC_ERR_INVALID,
-				"'%.60s' is not a metric; want "
-				"NAME[:socket=N]",
-				text);
-	strcpy(name, text);
-	colon = strchr(name, ':');
-	if (colon) {
-		*colon = '\0';
-		if (strncmp(colon + 1, "socket=", 7) != 0 || !unc_parse_number(colon + 8, &value) ||
-		    value > 63)
-			return unc_fail(&s->error, UNC_ERR_INVALID,
-					"%s: '%s' is not socket=N with N up to 63", name,
-					colon + 1);
-		*socket = (int)value;
-	}
-	if (unc_metric_find(t, name) >= 0)
-		return 0;
-	/* imc3.MEM_BW_READS: one unit */
-	dot = strchr(name, '.');
-	for (digit = dot; digit && digit > name && digit[-1] >= '0' && digit[-1] <= '9';)
-		digit--;
-	if (!dot || digit == dot || digit == name)
-		return 0;
-	*dot = '\0';
-	bool number = unc_parse_number(digit, &value) && value <= 63;
-	*dot = '.';
-	if (number) {
-		*index = (int)value;
-		memmove(digit, dot, strlen(dot) + 1);
-	}
-	return 0;
-}
-
-static int wants_of(struct unc_session *s, const struct unc_expr *expr, unsigned metric, int index,
-		    int socket, struct want *want)
-{
-	const struct unc_table *t = s->platform->table;
-
-	for (size_t i = 0; i < unc_expr_refs(expr); i++) {
-		const struct unc_expr_ref *ref = unc_expr_ref(expr, i);
-		int rc = unc_spec_parse(t, ref->event, &want[i].spec, &s->error);
-
-		if (rc < 0)
-			return rc;
-		want[i].aggregate = ref->aggregate;
-		if (socket >= 0)
-			want[i].spec.socket = socket;
-		if (index >= 0 && want[i].spec.type == t->metric[metric].type)
-			want[i].spec.index = index;
-	}
-	return 0;
-}
-
-/* Room for the values of a formula's references, so that reading allocates nothing. */
-static bool enough_scratch(struct unc_session *s, size_t n)
-{
-	if (n <= s->n_scratch)
-		return true;
-	double *larger = realloc(s->scratch, n * sizeof(*larger));
-	if (!larger)
-		return false;
-	s->scratch = larger;
-	s->n_scratch = n;
-	return true;
-}
-
-static int add_metric(struct unc_session *s, unsigned metric, const char *text, int index,
-		      int socket, int *id)
-{
-	struct unc_expr *expr;
-	int rc = unc_formula_parse(s->platform->table, metric, &expr, &s->error);
-
-	if (rc < 0)
-		return rc;
-	size_t n = unc_expr_refs(expr);
-	struct want *want = calloc(n + 1, sizeof(*want));
-	if (!want || !enough_scratch(s, n))
-		rc = no_memory(s);
-	if (rc == 0)
-		rc = wants_of(s, expr, metric, index, socket, want);
-	if (rc == 0)
-		rc = add_item(s, want, n, (int)metric, expr, id);
-	free(want);
-	if (rc < 0) {
-		unc_error_prefix(&s->error, "%s", text);
-		unc_expr_free(expr);
-	}
-	return rc;
-}
-
-int unc_session_add_metric(struct unc_session *s, const char *text, int *id)
-{
-	const struct unc_table *t = s->platform->table;
-	char name[UNC_SPEC_MAX];
-	int index, socket, metric, rc = check_idle(s);
-
-	if (rc < 0 || (rc = split_metric(s, text, name, sizeof(name), &index, &socket)) < 0)
-		return rc;
-	metric = unc_metric_find(t, name);
-	if (metric < 0)
-		return unc_metric_unknown(t, name, &s->error);
-	if (s->platform->access && socket >= s->platform->topology.n_sockets)
-		return unc_fail(&s->error, UNC_ERR_RANGE, "%s: this machine has sockets 0 to %d",
-				text, s->platform->topology.n_sockets - 1);
-	if (t->metric[metric].unavailable)
-		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", name,
-				unc_tbl_str(t, t->metric[metric].unavailable));
-	return add_metric(s, (unsigned)metric, text, index, socket, id);
 }
 
 int unc_session_passes(const struct unc_session *s)

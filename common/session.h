@@ -7,7 +7,7 @@
  *   slot     one counter of one unit in one pass; equal ones are shared
  *   pass     what is counted at the same time
  *
- * session.c adds items, session_units.c prepares the units, session_run.c programs and stops,
+ * session.c holds items, session_add.c adds them, session_units.c prepares the units, session_run.c programs and stops,
  * session_read.c reads, session_trigger.c and session_sample.c end intervals at overflows.
  */
 #ifndef UNC_SESSION_H
@@ -101,6 +101,20 @@ struct unc_session {
 	bool watching, leave;
 	double watch_seconds;
 };
+
+/* session.c */
+struct unc_checkpoint {
+	size_t items, measures, slots;
+	unsigned passes;
+};
+
+struct unc_checkpoint unc_session_checkpoint(const struct unc_session *);
+void unc_session_roll_back(struct unc_session *, struct unc_checkpoint);
+struct unc_item *unc_session_new_item(struct unc_session *);
+/* An event on its units in one pass. On error the caller rolls back. */
+int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
+			    int aggregate, uint32_t *out);
+int unc_session_no_memory(struct unc_session *);
 
 /* session_units.c: units of the running pass and the settings they need (units[]); whether somebody
  * has come since to one that was ours alone. */

@@ -381,6 +381,30 @@ static void sampling(void)
 	unc_platform_close(p);
 }
 
+/* With hyper-threading off a core is one logical CPU: of what a socket's cores all see, one counts. */
+static void one_thread_a_core(void)
+{
+	static const struct {
+		const char *event;
+		unsigned with, without; /* counters on two sockets of 4 logical CPUs */
+	} rows[] = {{"bus.BUS_ALL:SELF", 8, 8}, {"bus.BUS_ALL:EITHER", 4, 2}, {"bus.BUS_ALL:ANY", 2, 1}};
+
+	for (unsigned threads = 2; threads >= 1; threads--) {
+		struct unc_platform *p = machine(MONT);
+		struct unc_session *s = session(p, 0);
+
+		for (unsigned i = 0; i < 2; i++) /* the machine has 2 cores of 2 threads */
+			p->topology.socket[i].cores = (int)(4 / threads);
+		for (unsigned i = 0; i < 3; i++) {
+			add(s, rows[i].event);
+			CHECK_NUMBER(s->measure[i].n_slots,
+				     threads == 2 ? rows[i].with : rows[i].without);
+		}
+		unc_session_free(s);
+		unc_platform_close(p);
+	}
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -394,6 +418,7 @@ int main(void)
 		{"captured addresses while frozen only", captured_addresses},
 		{"masks and reset values", masks},
 		{"sampling", sampling},
+		{"hyper-threading off", one_thread_a_core},
 		{NULL, NULL},
 	};
 

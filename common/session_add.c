@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: events and metrics are added, each to the passes in which it fits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formula.h"
+#include "session.h"
+#include "text.h"
+
+/* ---- passes */
+
+static unsigned last_pass(const struct unc_session *s)
+{
+	if (s->n_passes == 0)
+		return 0;
+	return s->flags & UNC_SESSION_ROTATE ? s->n_passes : s->n_passes - 1;
+}
+
+static void use_pass(struct unc_session *s, struct unc_item *item, unsigned pass)
+{
+	item->passes |= (uint64_t)1 << pass;
+	item->last_pass = pass > item->last_pass ? pass : item->last_pass;
+	if (pass + 1 > s->n_passes)
+		s->n_passes = pass + 1;
+}
+
+struct want { /* a measure to be added */
+	struct unc_spec spec;
+	int aggregate;
+};
+
+/* All of an item's measures in one pass. On error nothing is left behind. */
+static int fit_together(struct unc_session *s, const struct want *want, size_t n, unsigned pass,
+			uint32_t *measure)
+{
+	struct unc_checkpoint before = unc_session_checkpoint(s);
+
+	for (size_t i = 0; i < n; i++) {
+		int rc = unc_session_add_measure(s, &want[i].spec, pass, want[i].aggregate,
+						 &measure[i]);
+
+		if (rc < 0) {
+			unc_session_roll_back(s, before);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+/* First fit of each measure by itself. */
+static int fit_apart(struct unc_session *s, const struct want *want, size_t n,
+		     struct unc_item *item, uint32_t *measure)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned pass = 0; pass <= last_pass(s); pass++) {
+			if (pass == UNC_MAX_PASSES)
+				return unc_fail(&s->error, UNC_ERR_CONFLICT,
+						"the set needs more than %d passes",
+						UNC_MAX_PASSES);
+			rc = fit_together(s, &want[i], 1, pass, &measure[i]);
+			if (rc == 0) {
+				use_pass(s, item, pass);
+				break;
+			}
+			if (rc != UNC_ERR_CONFLICT)
+				return rc;
+		}
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int fit(struct unc_session *s, const struct want *want, size_t n, struct unc_item *item,
+	       uint32_t *measure)
+{
+	int rc = 0;
+
+	for (unsigned pass = 0; pass <= last_pass(s) && pass < UNC_MAX_PASSES; pass++) {
+		rc = fit_together(s, want, n, pass, measure);
+		if (rc == 0)
+			use_pass(s, item, pass);
+		if (rc != UNC_ERR_CONFLICT)
+			return rc;
+	}
+	if (s->flags & UNC_SESSION_ROTATE)
+		return fit_apart(s, want, n, item, measure);
+	/* Is it too much by itself, or only together with what is there? */
+	struct unc_error first = s->error;
+	struct unc_checkpoint before = unc_session_checkpoint(s);
+	if (n > 1 && fit_together(s, want, n, UNC_MAX_PASSES, measure) == UNC_ERR_CONFLICT) {
+		rc = UNC_ERR_PASSES;
+		unc_error_prefix(&s->error, "needs several passes");
+	} else {
+		s->error = first;
+	}
+	unc_session_roll_back(s, before);
+	return rc;
+}
+
+static int add_item(struct unc_session *s, const struct want *want, size_t n, int metric,
+		    struct unc_expr *expr, int *id)
+{
+	struct unc_checkpoint before = unc_session_checkpoint(s);
+	struct unc_item *item = unc_session_new_item(s);
+
+	if (!item || !(item->measure = calloc(n + 1, sizeof(*item->measure)))) {
+		unc_session_roll_back(s, before);
+		return unc_session_no_memory(s);
+	}
+	item->metric = metric;
+	item->n_measures = (uint32_t)n;
+	int rc = n ? fit(s, want, n, item, item->measure) : 0;
+	if (rc < 0) {
+		unc_session_roll_back(s, before);
+		return rc;
+	}
+	if (n == 0)
+		use_pass(s, item, 0);
+	item->expr = expr;
+	s->started = false; /* what was measured before is not of this set */
+	*id = (int)(s->n_items - 1);
+	return 0;
+}
+
+static int check_idle(struct unc_session *s)
+{
+	unc_error_clear(&s->error);
+	if (s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
+	return 0;
+}
+
+int unc_session_add(struct unc_session *s, const char *text, int *id)
+{
+	struct want want = {.aggregate = UNC_EXPR_AS_EVENT};
+	struct unc_code code;
+	int rc = check_idle(s);
+
+	if (rc < 0 || (rc = unc_spec_parse(s->platform->table, text, &want.spec, &s->error)) < 0 ||
+	    (rc = unc_spec_encode(s->platform->table, &want.spec, 0,
+				  unc_platform_nodes(s->platform), &code, &s->error)) < 0)
+		return rc;
+	return add_item(s, &want, 1, -1, NULL, id);
+}
+
+/* ---- metrics */
+
+/* "NAME[:socket=N]" or "type3.NAME": the name without them, and what they say. */
+static int split_metric(struct unc_session *s, const char *text, char *name, size_t size,
+			int *index, int *socket)
+{
+	const struct unc_table *t = s->platform->table;
+	char *colon, *dot, *digit;
+	uint64_t value;
+
+	*index = *socket = -1;
+	if (strlen(text) >= size || text[0] == '\0')
+		return unc_fail(&s->error, UNC_ERR_INVALID,
+				"'%.60s' is not a metric; want "
+				"NAME[:socket=N]",
+				text);
+	strcpy(name, text);
+	colon = strchr(name, ':');
+	if (colon) {
+		*colon = '\0';
+		if (strncmp(colon + 1, "socket=", 7) != 0 || !unc_parse_number(colon + 8, &value) ||
+		    value > 63)
+			return unc_fail(&s->error, UNC_ERR_INVALID,
+					"%s: '%s' is not socket=N with N up to 63", name,
+					colon + 1);
+		*socket = (int)value;
+	}
+	if (unc_metric_find(t, name) >= 0)
+		return 0;
+	/* imc3.MEM_BW_READS: one unit */
+	dot = strchr(name, '.');
+	for (digit = dot; digit && digit > name && digit[-1] >= '0' && digit[-1] <= '9';)
+		digit--;
+	if (!dot || digit == dot || digit == name)
+		return 0;
+	*dot = '\0';
+	bool number = unc_parse_number(digit, &value) && value <= 63;
+	*dot = '.';
+	if (number) {
+		*index = (int)value;
+		memmove(digit, dot, strlen(dot) + 1);
+	}
+	return 0;
+}
+
+static int wants_of(struct unc_session *s, const struct unc_expr *expr, unsigned metric, int index,
+		    int socket, struct want *want)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = 0; i < unc_expr_refs(expr); i++) {
+		const struct unc_expr_ref *ref = unc_expr_ref(expr, i);
+		int rc = unc_spec_parse(t, ref->event, &want[i].spec, &s->error);
+
+		if (rc < 0)
+			return rc;
+		want[i].aggregate = ref->aggregate;
+		if (socket >= 0)
+			want[i].spec.socket = socket;
+		if (index >= 0 && want[i].spec.type == t->metric[metric].type)
+			want[i].spec.index = index;
+	}
+	return 0;
+}
+
+/* Room for the values of a formula's references, so that reading allocates nothing. */
+static bool enough_scratch(struct unc_session *s, size_t n)
+{
+	if (n <= s->n_scratch)
+		return true;
+	double *larger = realloc(s->scratch, n * sizeof(*larger));
+	if (!larger)
+		return false;
+	s->scratch = larger;
+	s->n_scratch = n;
+	return true;
+}
+
+static int add_metric(struct unc_session *s, unsigned metric, const char *text, int index,
+		      int socket, int *id)
+{
+	struct unc_expr *expr;
+	int rc = unc_formula_parse(s->platform->table, metric, &expr, &s->error);
+
+	if (rc < 0)
+		return rc;
+	size_t n = unc_expr_refs(expr);
+	struct want *want = calloc(n + 1, sizeof(*want));
+	if (!want || !enough_scratch(s, n))
+		rc = unc_session_no_memory(s);
+	if (rc == 0)
+		rc = wants_of(s, expr, metric, index, socket, want);
+	if (rc == 0)
+		rc = add_item(s, want, n, (int)metric, expr, id);
+	free(want);
+	if (rc < 0) {
+		unc_error_prefix(&s->error, "%s", text);
+		unc_expr_free(expr);
+	}
+	return rc;
+}
+
+int unc_session_add_metric(struct unc_session *s, const char *text, int *id)
+{
+	const struct unc_table *t = s->platform->table;
+	char name[UNC_SPEC_MAX];
+	int index, socket, metric, rc = check_idle(s);
+
+	if (rc < 0 || (rc = split_metric(s, text, name, sizeof(name), &index, &socket)) < 0)
+		return rc;
+	metric = unc_metric_find(t, name);
+	if (metric < 0)
+		return unc_metric_unknown(t, name, &s->error);
+	if (s->platform->access && socket >= s->platform->topology.n_sockets)
+		return unc_fail(&s->error, UNC_ERR_RANGE, "%s: this machine has sockets 0 to %d",
+				text, s->platform->topology.n_sockets - 1);
+	if (t->metric[metric].unavailable)
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", name,
+				unc_tbl_str(t, t->metric[metric].unavailable));
+	return add_metric(s, (unsigned)metric, text, index, socket, id);
+}
