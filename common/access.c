@@ -174,7 +174,7 @@ static void describe(const struct unc_reg *reg, char *buf, size_t size)
 		snprintf(buf, size, "pci %04x:%02x:%02x.%x offset 0x%x", UNC_PCI_DOMAIN(a),
 			 UNC_PCI_BUS(a), UNC_PCI_DEVFN(a) >> 3, UNC_PCI_DEVFN(a) & 7,
 			 UNC_PCI_OFFSET(a));
-	else if (reg->space == UNC_SPACE_PMU || reg->space == UNC_SPACE_PERF)
+	else if (unc_space_of_thread(reg->space))
 		snprintf(buf, size, "%s 0x%" PRIx32 " on cpu %u", unc_space_name(reg->space),
 			 (uint32_t)a, reg->target);
 	else

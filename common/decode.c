@@ -36,19 +36,11 @@ uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
 	return value << f->shift;
 }
 
-static bool has_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
-{
-	for (uint32_t i = 0; i < sets->n; i++)
-		if (t->set[sets->first + i].field == field)
-			return true;
-	return false;
-}
-
 /* Whether a umask adds to what the event sets in a field. */
 static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, uint16_t field)
 {
 	for (uint32_t i = 0; i < e->umasks.n; i++)
-		if (has_field(t, &t->umask[e->umasks.first + i].sets, field))
+		if (unc_sets_field(t, &t->umask[e->umasks.first + i].sets, field))
 			return true;
 	return false;
 }
@@ -100,7 +92,7 @@ static void take_fields(struct decode *d, struct unc_spec *spec, bool of_ctl)
 		uint64_t value = unc_field_value(f, d->ctl, d->filter, d->n_filters, &known);
 
 		for (unsigned k = 0; k < spec->n_umasks; k++)
-			needed |= has_field(d->t, &d->t->umask[spec->umask[k]].needs, field);
+			needed |= unc_sets_field(d->t, &d->t->umask[spec->umask[k]].needs, field);
 		if (!known && needed)
 			d->missing = unc_tbl_str(d->t, d->t->reg[f->reg[0]].name);
 		if (!known || (f->reg[0] == UNC_NONE && !of_ctl) || (!value && !needed) ||
@@ -182,14 +174,6 @@ static int explains(const struct decode *d, const struct unc_tbl_umask *u, uint6
 	return bits & ~left ? 0 : n;
 }
 
-static bool has_umask(const struct unc_spec *spec, uint32_t umask)
-{
-	for (unsigned i = 0; i < spec->n_umasks; i++)
-		if (spec->umask[i] == umask)
-			return true;
-	return false;
-}
-
 /* Umasks that may be combined, those that explain most first, as long as they explain something. */
 static void combine(const struct decode *d, struct unc_spec *spec)
 {
@@ -204,7 +188,7 @@ static void combine(const struct decode *d, struct unc_spec *spec)
 			const struct unc_tbl_umask *u = &d->t->umask[e->umasks.first + i];
 			int n = u->flags & UNC_UMASK_EXACT ? 0 : explains(d, u, left);
 
-			if (n <= most || has_umask(spec, e->umasks.first + i))
+			if (n <= most || unc_spec_has_umask(spec, e->umasks.first + i))
 				continue;
 			most = n;
 			best = (int)(e->umasks.first + i);
@@ -212,10 +196,7 @@ static void combine(const struct decode *d, struct unc_spec *spec)
 		if (best < 0)
 			break;
 		left &= ~umask_bits(d, &d->t->umask[best]);
-		unsigned at = spec->n_umasks++;
-		for (; at > 0 && spec->umask[at - 1] > best; at--)
-			spec->umask[at] = spec->umask[at - 1];
-		spec->umask[at] = (uint16_t)best;
+		unc_spec_add_umask(spec, (uint16_t)best);
 	}
 }
 

@@ -323,7 +323,7 @@ static int probe(const struct unc_table *table, const struct unc_instance *unit,
 	if (unc_access_run(access, &op, 1) < 0)
 		return unc_fail(err, op.error, "%s: %s", unit->location, unc_error_name(op.error));
 	/* A control has reserved bits that are 0; nobody answers with all ones. */
-	if (type->n_counters && op.reg.space < UNC_SPACE_PMU &&
+	if (type->n_counters && !unc_space_of_thread(op.reg.space) &&
 	    op.value == (op.reg.width == 64 ? UINT64_MAX : UINT32_MAX))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%s reads as all ones: hidden by the BIOS, or switched off",
@@ -355,7 +355,7 @@ void unc_instance_locate(struct unc_instance *unit)
 	if (place->space == UNC_SPACE_MSR)
 		snprintf(unit->location, sizeof(unit->location), "msr 0x%" PRIx64 " on cpu %u",
 			 base, place->target);
-	else if (place->space == UNC_SPACE_PMU || place->space == UNC_SPACE_PERF)
+	else if (unc_space_of_thread(place->space))
 		snprintf(unit->location, sizeof(unit->location), "%s of cpu %u",
 			 unc_space_name(place->space), place->target);
 	else if (place->space == UNC_SPACE_PCI)
@@ -371,7 +371,7 @@ static void locate_nominal(const struct unc_table *table, const struct unc_tbl_w
 {
 	char *text = unit->location;
 
-	if (unit->part[0].space == UNC_SPACE_PMU || unit->part[0].space == UNC_SPACE_PERF)
+	if (unc_space_of_thread(unit->part[0].space))
 		snprintf(text, sizeof(unit->location), "%s", unc_space_name(unit->part[0].space));
 	else if (unit->part[0].space == UNC_SPACE_MSR)
 		snprintf(text, sizeof(unit->location), "msr 0x%" PRIx64, where->base);

@@ -110,7 +110,7 @@ int unc_fixed_place(const struct unc_walk *walk, unsigned type, unsigned part, u
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "its place is not known");
 	if (p->space == UNC_SPACE_PCI)
 		return place_pci(walk, type, part, where, socket, out, err);
-	if (p->space == UNC_SPACE_PMU || p->space == UNC_SPACE_PERF) {
+	if (unc_space_of_thread(p->space)) {
 		out->base = where->base;
 		out->target = (uint32_t)unc_topology_cpu(walk->topo, socket, index);
 	} else if (p->space == UNC_SPACE_MSR) {

@@ -309,7 +309,7 @@ static bool of_kernel(const struct unc_table *table, const char *type)
 {
 	for (size_t i = 0; i < table->n_type; i++)
 		if (strcmp(unc_tbl_str(table, table->type[i].name), type) == 0)
-			return table->part[table->type[i].parts.first].space >= UNC_SPACE_PMU;
+			return unc_space_of_thread(table->part[table->type[i].parts.first].space);
 	return false;
 }
 

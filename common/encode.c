@@ -55,28 +55,21 @@ static bool user_gave(const struct unc_spec *spec, uint16_t field)
 	return false;
 }
 
-static bool sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
-{
-	for (uint32_t i = 0; i < sets->n; i++)
-		if (t->set[sets->first + i].field == field)
-			return true;
-	return false;
-}
-
 /* Whether the user or a umask says what a field is to be. */
 static bool is_chosen(const struct work *w, uint16_t field)
 {
 	bool given = user_gave(w->spec, field);
 
 	for (unsigned i = 0; i < w->n_umasks && !given; i++)
-		given = sets_field(w->t, &w->t->umask[w->umask[i]].sets, field);
+		given = unc_sets_field(w->t, &w->t->umask[w->umask[i]].sets, field);
 	return given;
 }
 
 /* Or the event. */
 static bool is_given(const struct work *w, uint16_t field)
 {
-	return is_chosen(w, field) || sets_field(w->t, &w->t->event[w->spec->event].sets, field);
+	return is_chosen(w, field) ||
+	       unc_sets_field(w->t, &w->t->event[w->spec->event].sets, field);
 }
 
 static int deposit(struct work *w, uint16_t field, uint64_t value, bool own);
@@ -197,8 +190,7 @@ static int check_uses(struct work *w)
 			ranges[n_ranges++] = &w->t->umask[umask[k]].uses;
 		}
 		for (unsigned k = 0; k < n_ranges && !takes; k++)
-			for (uint32_t s = 0; s < ranges[k]->n; s++)
-				takes |= w->t->set[ranges[k]->first + s].field == field;
+			takes = unc_sets_field(w->t, ranges[k], field);
 		if (!takes)
 			return refuse(w, UNC_ERR_INVALID, "field %s has no effect with %s",
 				      unc_tbl_str(w->t, w->t->field[field].name),

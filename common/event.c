@@ -213,6 +213,23 @@ bool unc_umask_find(const struct unc_table *t, const struct unc_tbl_event *e, co
 	return false;
 }
 
+bool unc_spec_has_umask(const struct unc_spec *spec, uint32_t umask)
+{
+	for (unsigned i = 0; i < spec->n_umasks; i++)
+		if (spec->umask[i] == umask)
+			return true;
+	return false;
+}
+
+void unc_spec_add_umask(struct unc_spec *spec, uint16_t umask)
+{
+	unsigned at = spec->n_umasks++;
+
+	for (; at > 0 && spec->umask[at - 1] > umask; at--)
+		spec->umask[at] = spec->umask[at - 1];
+	spec->umask[at] = umask;
+}
+
 static int fail_umask(const struct unc_table *t, const struct unc_spec *spec, const char *name,
 		      struct unc_error *err)
 {
@@ -239,23 +256,18 @@ static int add_umask(const struct unc_table *t, struct unc_spec *spec, const cha
 		     struct unc_error *err)
 {
 	uint16_t umask;
-	unsigned at = spec->n_umasks;
 
 	if (!unc_umask_find(t, &t->event[spec->event], name, &umask))
 		return strchr(name, '.') ? add_two_umasks(t, spec, name, strcspn(name, "."), err)
 					 : fail_umask(t, spec, name, err);
-	for (unsigned i = 0; i < spec->n_umasks; i++)
-		if (spec->umask[i] == umask)
-			return unc_fail(err, UNC_ERR_INVALID, "%s.%s: umask %s is given twice",
-					type_name(t, spec->type), event_name(t, spec->event), name);
+	if (unc_spec_has_umask(spec, umask))
+		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: umask %s is given twice",
+				type_name(t, spec->type), event_name(t, spec->event), name);
 	if (spec->n_umasks == UNC_SPEC_UMASKS)
 		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: more than %d umasks",
 				type_name(t, spec->type), event_name(t, spec->event),
 				UNC_SPEC_UMASKS);
-	for (; at > 0 && spec->umask[at - 1] > umask; at--)
-		spec->umask[at] = spec->umask[at - 1];
-	spec->umask[at] = umask;
-	spec->n_umasks++;
+	unc_spec_add_umask(spec, umask);
 	return 0;
 }
 
@@ -272,14 +284,6 @@ static int add_two_umasks(const struct unc_table *t, struct unc_spec *spec, cons
 	return rc < 0 ? rc : add_umask(t, spec, name + first + 1, err);
 }
 
-static bool in_range(const struct unc_table *t, const struct unc_range *range, uint16_t field)
-{
-	for (uint32_t i = 0; i < range->n; i++)
-		if (t->set[range->first + i].field == field)
-			return true;
-	return false;
-}
-
 uint16_t unc_event_field(const struct unc_table *t, unsigned event, size_t i, bool *needed)
 {
 	const struct unc_tbl_event *e = &t->event[event];
@@ -289,14 +293,14 @@ uint16_t unc_event_field(const struct unc_table *t, unsigned event, size_t i, bo
 	for (uint32_t k = 0; k < type->fields.n; k++) {
 		uint16_t field = (uint16_t)(type->fields.first + k);
 		bool takes = e->counter == UNC_NONE && (t->field[field].flags & UNC_FIELD_USER);
-		bool by_event = in_range(t, &e->needs, field), by_umask = false;
+		bool by_event = unc_sets_field(t, &e->needs, field), by_umask = false;
 
-		takes = takes || by_event || in_range(t, &e->uses, field);
+		takes = takes || by_event || unc_sets_field(t, &e->uses, field);
 		for (uint32_t u = 0; u < e->umasks.n; u++) {
 			const struct unc_tbl_umask *m = &t->umask[e->umasks.first + u];
 
-			by_umask |= in_range(t, &m->needs, field);
-			takes = takes || in_range(t, &m->uses, field);
+			by_umask |= unc_sets_field(t, &m->needs, field);
+			takes = takes || unc_sets_field(t, &m->uses, field);
 		}
 		if ((takes || by_event || by_umask) && i-- == 0) {
 			*needed = by_event;

@@ -71,6 +71,10 @@ int unc_spec_canonical(const struct unc_table *, const char *text, char *buf, si
 bool unc_umask_find(const struct unc_table *, const struct unc_tbl_event *, const char *name,
 		    uint16_t *umask);
 
+bool unc_spec_has_umask(const struct unc_spec *, uint32_t umask);
+/* Adds a umask that the event does not have yet, in table order; there must be room. */
+void unc_spec_add_umask(struct unc_spec *, uint16_t umask);
+
 /* Instances of a type in the tables: 0 if only discovery knows. */
 unsigned unc_type_instances(const struct unc_table *, unsigned type);
 

@@ -3,6 +3,7 @@
 #ifndef UNC_REG_H
 #define UNC_REG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum unc_space {
@@ -61,6 +62,12 @@ struct unc_reg_op {
 		void *sim;          /* simulated register */
 	} handle;
 };
+
+/* Spaces of which each hardware thread has its own, behind a system call. */
+static inline bool unc_space_of_thread(int space)
+{
+	return space == UNC_SPACE_PMU || space == UNC_SPACE_PERF;
+}
 
 /* The address as it is shown: a number, an offset in the function, an offset or physical address. */
 static inline uint64_t unc_reg_shown(const struct unc_reg *reg)

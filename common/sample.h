@@ -34,7 +34,13 @@ uint16_t unc_trigger_global(const struct unc_session *, const struct unc_trigger
 /* Appends what clears the status of the unit and of the socket. */
 int unc_trigger_clear(struct unc_session *, const struct unc_trigger *, struct unc_plan *,
 		      struct unc_error *err);
-/* Checks and runs a plan, and frees it. `what` is for a sentence. */
-int unc_sample_run(struct unc_session *, struct unc_plan *, const char *what, struct unc_error *err);
+/* Whether the set can be sampled: all is counted at once. */
+int unc_sample_check(const struct unc_session *, struct unc_error *err);
+/* Checks and runs a plan that the caller keeps. `what` is for a sentence. */
+int unc_sample_look(struct unc_session *, struct unc_plan *, const char *what,
+		    struct unc_error *err);
+/* The same, if building it ended well (rc is 0), and frees it either way. */
+int unc_sample_run(struct unc_session *, struct unc_plan *, int rc, const char *what,
+		   struct unc_error *err);
 
 #endif

@@ -23,19 +23,15 @@ int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 	if (s->item[id].metric >= 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID,
 				"an event ends intervals, not a metric");
-	if (s->n_passes > 1)
-		return unc_fail(
-			&s->error, UNC_ERR_INVALID,
-			"the set needs %u passes: an event can end intervals only if all is "
-			"counted at once",
-			s->n_passes);
+	int rc = unc_sample_check(s, &s->error);
+	if (rc < 0)
+		return rc;
 	const struct unc_measure *m = &s->measure[s->item[id].measure[0]];
 	for (uint32_t i = 0; i < m->n_slots; i++) {
 		const struct unc_slot *slot = &s->slot[m->slot[i]];
 		unsigned width = unc_slot_width(s->platform->table, slot);
-		int rc = unc_trigger_check(s, slot);
 
-		if (rc < 0)
+		if ((rc = unc_trigger_check(s, slot)) < 0)
 			return rc;
 		if (width < 64 && every > (uint64_t)1 << width)
 			return unc_fail(&s->error, UNC_ERR_RANGE,
@@ -60,9 +56,7 @@ static int check_values(struct unc_session *s, struct unc_trigger *t, struct unc
 			      err);
 
 	if (rc == 0)
-		rc = unc_access_prepare(s->platform->access, plan.op, 1, err);
-	if (rc == 0)
-		rc = unc_session_run(s, plan.op, 1, "reading a counter", err);
+		rc = unc_sample_look(s, &plan, "reading a counter", err);
 	if (rc == 0)
 		t->carried = (plan.op[0].value & slot->mask) < t->preload;
 	unc_plan_free(&plan);
@@ -100,7 +94,7 @@ static int set_frozen(struct unc_session *s, bool frozen, struct unc_error *err)
 	struct unc_plan plan;
 	int rc = unc_plan_freeze(s->platform->table, s->unit, s->n_units, frozen, &plan, err);
 
-	return rc < 0 ? rc : unc_sample_run(s, &plan, frozen ? "freezing" : "unfreezing", err);
+	return unc_sample_run(s, &plan, rc, frozen ? "freezing" : "unfreezing", err);
 }
 
 /* What noted the carry is cleared, sockets that froze go on. */
@@ -143,10 +137,7 @@ static int start_again(struct unc_session *s, struct unc_error *err)
 	}
 	if (rc == 0)
 		rc = add_release(s, &plan, err);
-	if (rc == 0)
-		rc = unc_sample_run(s, &plan, "starting an interval", err);
-	else
-		unc_plan_free(&plan);
+	rc = unc_sample_run(s, &plan, rc, "starting an interval", err);
 	if (rc == 0)
 		rc = set_frozen(s, false, err);
 	for (size_t i = 0; i < sample->n; i++)
@@ -159,29 +150,30 @@ int unc_sample_hold(struct unc_session *s, struct unc_error *err)
 	return s->sample ? set_frozen(s, true, err) : 0;
 }
 
+/* Nobody has looked: any may have carried. */
+static void assume_carried(struct unc_sample *sample)
+{
+	for (size_t i = 0; i < sample->n; i++)
+		sample->trigger[i].carried = true;
+}
+
 int unc_sample_go(struct unc_session *s, struct unc_error *err)
 {
-	/* Some may have carried since they were programmed. */
-	for (size_t i = 0; s->sample && i < s->sample->n; i++)
-		s->sample->trigger[i].carried = true;
-	return s->sample ? start_again(s, err) : 0;
+	if (!s->sample)
+		return 0;
+	assume_carried(s->sample); /* since they were programmed */
+	return start_again(s, err);
 }
 
 /* Called when no counter can carry any more: what has frozen since the last look goes on. */
 int unc_sample_release(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
-	int rc = 0;
 
 	if (!s->sample)
 		return 0;
-	for (size_t i = 0; i < s->sample->n; i++)
-		s->sample->trigger[i].carried = true;
-	rc = add_release(s, &plan, err);
-	if (rc == 0)
-		return unc_sample_run(s, &plan, "unfreezing", err);
-	unc_plan_free(&plan);
-	return rc;
+	assume_carried(s->sample);
+	return unc_sample_run(s, &plan, add_release(s, &plan, err), "unfreezing", err);
 }
 
 static void describe(const struct unc_session *s, size_t n, struct unc_overflow *out)

@@ -14,10 +14,11 @@ static const struct unc_tbl_type *type_of(const struct unc_session *s, const str
 	return &s->platform->table->type[t->instance->type];
 }
 
+/* The row of the slot's counter; NULL if it is programmable. */
 static const struct unc_tbl_counter *fixed_of(const struct unc_session *s,
-					      const struct unc_trigger *t)
+					      const struct unc_slot *slot)
 {
-	uint16_t counter = s->slot[t->slot].code.counter;
+	uint16_t counter = slot->code.counter;
 
 	return counter == UNC_NONE ? NULL : &s->platform->table->counter[counter];
 }
@@ -37,7 +38,7 @@ static const struct unc_instance *ubox_of(const struct unc_platform *p, unsigned
 static void find_global(const struct unc_session *s, struct unc_trigger *t)
 {
 	const struct unc_table *table = s->platform->table;
-	const struct unc_tbl_counter *fixed = fixed_of(s, t);
+	const struct unc_tbl_counter *fixed = fixed_of(s, &s->slot[t->slot]);
 	int by_table = unc_type_global(type_of(s, t), t->instance->index);
 
 	t->ubox = ubox_of(s->platform, t->instance->socket);
@@ -57,7 +58,7 @@ static uint64_t status_bit(const struct unc_session *s, const struct unc_trigger
 			   unsigned counter)
 {
 	const struct unc_tbl_overflow *o = &type_of(s, t)->overflow;
-	const struct unc_tbl_counter *fixed = fixed_of(s, t);
+	const struct unc_tbl_counter *fixed = fixed_of(s, &s->slot[t->slot]);
 
 	if (o->status == UNC_NONE)
 		return 0;
@@ -66,13 +67,23 @@ static uint64_t status_bit(const struct unc_session *s, const struct unc_trigger
 	return (uint64_t)1 << (o->bit + counter);
 }
 
+int unc_sample_check(const struct unc_session *s, struct unc_error *err)
+{
+	if (s->n_passes > 1)
+		return unc_fail(
+			err, UNC_ERR_INVALID,
+			"the set needs %u passes: an event can end intervals only if all is "
+			"counted at once",
+			s->n_passes);
+	return 0;
+}
+
 /* Whether a counter of the type can be sampled at all, for a sentence before anything runs. */
 int unc_trigger_check(struct unc_session *s, const struct unc_slot *slot)
 {
 	const struct unc_table *table = s->platform->table;
 	const struct unc_tbl_type *type = &table->type[unc_type_pool(table, slot->code.type)];
-	const struct unc_tbl_counter *fixed =
-		slot->code.counter == UNC_NONE ? NULL : &table->counter[slot->code.counter];
+	const struct unc_tbl_counter *fixed = fixed_of(s, slot);
 	const char *name = s->measure[slot->name].name;
 
 	if (fixed && (fixed->ctl == UNC_NONE || !table->reg[fixed->ctr].write_mask))
@@ -144,17 +155,15 @@ static int look_around(struct unc_session *s, unsigned socket, bool *others, str
 		const struct unc_instance *u = &s->platform->instances.unit[i];
 		const struct unc_plan_unit *own = plan_unit(s, u);
 
-		if (u->socket != socket || !u->available || u->part[0].space >= UNC_SPACE_PMU)
+		if (u->socket != socket || !u->available || unc_space_of_thread(u->part[0].space))
 			continue;
 		if (own)
 			*others |= own->shared;
 		else
 			rc = add_controls(s, u, &plan, err);
 	}
-	if (rc == 0 && plan.n && !*others)
-		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
 	if (rc == 0 && !*others)
-		rc = unc_session_run(s, plan.op, plan.n, "looking for others who count", err);
+		rc = unc_sample_look(s, &plan, "looking for others who count", err);
 	for (size_t i = 0; i < plan.n && rc == 0 && !*others; i++)
 		*others = in_use(table, &table->type[plan.tag[i].instance->type], plan.tag[i].reg,
 				 plan.op[i].value);
@@ -192,7 +201,7 @@ static int add_trigger(struct unc_session *s, uint32_t slot, struct unc_trigger 
 /* The bits of the control that make the carry freeze. */
 static uint64_t freeze_bits(const struct unc_session *s, const struct unc_trigger *t)
 {
-	const struct unc_tbl_counter *fixed = fixed_of(s, t);
+	const struct unc_tbl_counter *fixed = fixed_of(s, &s->slot[t->slot]);
 
 	return fixed ? fixed->freeze : type_of(s, t)->overflow.set;
 }
@@ -200,7 +209,7 @@ static uint64_t freeze_bits(const struct unc_session *s, const struct unc_trigge
 static uint16_t control_of(const struct unc_session *s, const struct unc_trigger *t)
 {
 	const struct unc_table *table = s->platform->table;
-	const struct unc_tbl_counter *fixed = fixed_of(s, t);
+	const struct unc_tbl_counter *fixed = fixed_of(s, &s->slot[t->slot]);
 
 	return fixed ? fixed->ctl
 		     : unc_type_ctl(type_of(s, t), table->reg[s->slot[t->slot].ctr].number);
@@ -279,14 +288,8 @@ int unc_sample_prepare(struct unc_session *s, struct unc_error *err)
 {
 	int rc = check_sockets(s, err);
 
-	if (rc < 0 || s->sampled < 0)
+	if (rc < 0 || s->sampled < 0 || (rc = unc_sample_check(s, err)) < 0)
 		return rc;
-	if (s->n_passes > 1)
-		return unc_fail(
-			err, UNC_ERR_INVALID,
-			"the set needs %u passes: an event can end intervals only if all is "
-			"counted at once",
-			s->n_passes);
 	const struct unc_measure *m = &s->measure[s->item[s->sampled].measure[0]];
 	struct unc_sample *sample = calloc(1, sizeof(*sample));
 
@@ -353,13 +356,19 @@ int unc_trigger_clear(struct unc_session *s, const struct unc_trigger *t, struct
 	return rc;
 }
 
-int unc_sample_run(struct unc_session *s, struct unc_plan *plan, const char *what,
-		   struct unc_error *err)
+int unc_sample_look(struct unc_session *s, struct unc_plan *plan, const char *what,
+		    struct unc_error *err)
 {
 	int rc = plan->n ? unc_access_prepare(s->platform->access, plan->op, plan->n, err) : 0;
 
+	return rc == 0 ? unc_session_run(s, plan->op, plan->n, what, err) : rc;
+}
+
+int unc_sample_run(struct unc_session *s, struct unc_plan *plan, int rc, const char *what,
+		   struct unc_error *err)
+{
 	if (rc == 0)
-		rc = unc_session_run(s, plan->op, plan->n, what, err);
+		rc = unc_sample_look(s, plan, what, err);
 	unc_plan_free(plan);
 	return rc;
 }
@@ -391,10 +400,7 @@ int unc_sample_begin(struct unc_session *s, struct unc_error *err)
 	}
 	if (rc == 0 && sample->look.n)
 		rc = unc_access_prepare(s->platform->access, sample->look.op, sample->look.n, err);
-	if (rc == 0)
-		return unc_sample_run(s, &clear, "clearing the overflow status", err);
-	unc_plan_free(&clear);
-	return rc;
+	return unc_sample_run(s, &clear, rc, "clearing the overflow status", err);
 }
 
 void unc_sample_end(struct unc_session *s)

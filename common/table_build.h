@@ -69,6 +69,8 @@ int unc_take_aggregate(struct unc_line *, uint8_t *value, struct unc_error *err)
 uint16_t unc_find_field(const struct unc_table *, const struct unc_tbl_type *, const char *name);
 uint16_t unc_find_reg(const struct unc_table *, const struct unc_tbl_type *, const char *name);
 uint16_t unc_find_type(const struct unc_table *, const char *name);
+/* Whether one of a range of settings is of a field. */
+bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
 /* Largest value of a field, as the user writes it. */
 uint64_t unc_field_max(const struct unc_tbl_field *);
 /* All ones in `width` bits. */

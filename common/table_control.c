@@ -19,9 +19,8 @@ int unc_add_setting(struct unc_table_reader *r, const char *field, const char *t
 		return unc_fail(err, UNC_ERR_TABLE, "'%s' does not fit field %s", text, field);
 	if (range->n == 0)
 		range->first = (uint32_t)r->t.n_set;
-	for (uint32_t i = 0; i < range->n; i++)
-		if (r->t.set[range->first + i].field == at)
-			return unc_fail(err, UNC_ERR_TABLE, "field %s is given twice", field);
+	if (unc_sets_field(&r->t, range, at))
+		return unc_fail(err, UNC_ERR_TABLE, "field %s is given twice", field);
 	struct unc_tbl_set *set = unc_add_set(r);
 	set->field = at;
 	set->value = value;
@@ -41,11 +40,8 @@ static bool add_bundle(struct unc_table_reader *r, const char *name, struct unc_
 			continue;
 		for (uint32_t k = 0; k < bundle.sets.n; k++) {
 			uint16_t field = r->t.set[bundle.sets.first + k].field;
-			bool have = false;
 
-			for (uint32_t m = 0; m < range->n; m++)
-				have |= r->t.set[range->first + m].field == field;
-			if (have)
+			if (unc_sets_field(&r->t, range, field))
 				continue;
 			if (range->n == 0)
 				range->first = (uint32_t)r->t.n_set;
@@ -299,7 +295,6 @@ static int take_reg(struct unc_table_reader *r, struct unc_line *line, const cha
 
 int unc_read_overflow(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
 {
-	static const char *const words[] = {"nothing", "unit", "socket"};
 	struct unc_tbl_type *type = unc_current_type(r);
 	struct unc_tbl_overflow o = {.clear = UNC_NONE, .global = -1, .known = 1};
 	const char *freezes = unc_take(line, "freezes");
@@ -319,10 +314,10 @@ int unc_read_overflow(struct unc_table_reader *r, struct unc_line *line, struct 
 		return rc;
 	if (global == UINT64_MAX && (units || per))
 		return unc_fail(err, UNC_ERR_TABLE, "units= and per= go with global=");
-	for (o.freezes = freezes ? UNC_FREEZES_UNIT : UNC_FREEZES_NOTHING;
-	     freezes && o.freezes < 3 && strcmp(freezes, words[o.freezes]) != 0;)
-		o.freezes++;
-	if (o.freezes == 3)
+	o.freezes = !freezes                       ? UNC_FREEZES_NOTHING
+		    : strcmp(freezes, "unit") == 0 ? UNC_FREEZES_UNIT
+						   : UNC_FREEZES_SOCKET;
+	if (o.freezes == UNC_FREEZES_SOCKET && strcmp(freezes, "socket") != 0)
 		return unc_bad(err, "freezes", freezes, "unit or socket");
 	if ((o.set != 0) != (o.freezes != UNC_FREEZES_NOTHING))
 		return unc_fail(err, UNC_ERR_TABLE, "set= and freezes= belong together");

@@ -218,6 +218,14 @@ uint64_t unc_field_max(const struct unc_tbl_field *f)
 	return unc_ones(width) & ~unc_ones(f->shift);
 }
 
+bool unc_sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
+{
+	for (uint32_t i = 0; i < sets->n; i++)
+		if (t->set[sets->first + i].field == field)
+			return true;
+	return false;
+}
+
 uint16_t unc_find_field(const struct unc_table *t, const struct unc_tbl_type *type,
 			const char *name)
 {
