@@ -56,14 +56,12 @@ static bool add_bundle(struct unc_table_reader *r, const char *name, struct unc_
 static int add_list(struct unc_table_reader *r, const char *what, const char *p, bool with_value,
 		    struct unc_range *range, struct unc_error *err)
 {
-	while (*p) {
+	while (p && *p) {
+		const char *rest = p;
 		char word[64];
-		size_t length = strcspn(p, ",");
 
-		if (length == 0 || length >= sizeof(word))
-			return unc_fail(err, UNC_ERR_TABLE, "%s=%s is not a list", what, p);
-		memcpy(word, p, length);
-		word[length] = '\0';
+		if (!unc_list_next(&p, word, sizeof(word)) || !word[0])
+			return unc_fail(err, UNC_ERR_TABLE, "%s=%s is not a list", what, rest);
 		char *value = strchr(word, ':');
 		if ((value != NULL) != with_value)
 			return unc_fail(err, UNC_ERR_TABLE, "%s=%s: want %s", what, word,
@@ -76,7 +74,6 @@ static int add_list(struct unc_table_reader *r, const char *what, const char *p,
 			if (rc < 0)
 				return rc;
 		}
-		p += length + (p[length] == ',');
 	}
 	return 0;
 }
@@ -340,18 +337,13 @@ int unc_read_global(struct unc_table_reader *r, struct unc_line *line, struct un
 
 	if (!status || !*status || type->n_global)
 		return unc_fail(err, UNC_ERR_TABLE, "global needs status=, once");
-	for (const char *p = status; *p;) {
-		size_t length = strcspn(p, ",");
-
-		if (type->n_global == 2 || length >= sizeof(word))
+	for (const char *p = status; p && *p;) {
+		if (type->n_global == 2 || !unc_list_next(&p, word, sizeof(word)))
 			return unc_bad(err, "status", status, "one or two registers");
-		memcpy(word, p, length);
-		word[length] = '\0';
 		uint16_t reg = unc_find_reg(&r->t, type, word);
 		if (reg == UNC_NONE)
 			return unc_bad(err, "status", word, "a register above");
 		type->global_status[type->n_global++] = reg;
-		p += length + (p[length] == ',');
 	}
 	if (!unfreeze)
 		return 0;

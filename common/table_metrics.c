@@ -110,17 +110,15 @@ static int add_metrics(struct unc_table_reader *r, const struct metric_words *w,
 		}
 		return rc;
 	}
-	while (*list && rc == 0) {
-		size_t length = strcspn(list, ",");
+	while (list && *list && rc == 0) {
+		const char *rest = list;
 
-		if (length == 0 || length >= sizeof(word) || (*list >= '0' && *list <= '9'))
+		if (!unc_list_next(&list, word, sizeof(word)) || !word[0] ||
+		    (word[0] >= '0' && word[0] <= '9'))
 			return unc_fail(err, UNC_ERR_TABLE,
 					"x=%s is neither numbers up to 63 nor a list of words",
-					list);
-		memcpy(word, list, length);
-		word[length] = '\0';
+					rest);
 		rc = add_metric(r, w, word, err);
-		list += length + (list[length] == ',');
 	}
 	return rc;
 }

@@ -261,28 +261,22 @@ uint16_t unc_find_type(const struct unc_table *t, const char *name)
 
 static int read_models(struct unc_table *t, const char *list, struct unc_error *err)
 {
-	const char *p = list;
 	char word[24];
 
 	t->n_models = 0;
-	for (;;) {
-		size_t length = strcspn(p, ",");
+	for (const char *p = list; p;) {
 		uint64_t model;
 
-		if (length >= sizeof(word))
+		if (!unc_list_next(&p, word, sizeof(word)))
 			return unc_fail(err, UNC_ERR_TABLE, "models=%s is not a list", list);
-		memcpy(word, p, length);
-		word[length] = '\0';
 		if (!unc_parse_number(word, &model) || model > 0xff)
 			return unc_fail(err, UNC_ERR_TABLE, "model '%s' is not a number up to 0xff",
 					word);
 		if (t->n_models == sizeof(t->models) / sizeof(t->models[0]))
 			return unc_fail(err, UNC_ERR_TABLE, "too many models");
 		t->models[t->n_models++] = (uint16_t)model;
-		if (p[length] == '\0')
-			return 0;
-		p += length + 1;
 	}
+	return 0;
 }
 
 int unc_read_cpus(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)

@@ -221,6 +221,18 @@ bool unc_parse_mask(const char *text, uint64_t *mask)
 	return *text == '\0';
 }
 
+bool unc_list_next(const char **list, char *word, size_t size)
+{
+	size_t length = strcspn(*list, ",");
+
+	if (length >= size)
+		return false;
+	memcpy(word, *list, length);
+	word[length] = '\0';
+	*list = (*list)[length] ? *list + length + 1 : NULL;
+	return true;
+}
+
 int unc_compare(const char *a, const char *b)
 {
 	for (;; a++, b++) {

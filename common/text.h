@@ -46,6 +46,10 @@ bool unc_parse_bits(const char *text, unsigned *high, unsigned *low);
 /* Mask of a list of numbers and ranges within 0..63: "0-3,5". */
 bool unc_parse_mask(const char *text, uint64_t *mask);
 
+/* Copies the next of a list of words with commas between them; *list is what follows the comma, NULL
+ * after the last word. False: the word does not fit. */
+bool unc_list_next(const char **list, char *word, size_t size);
+
 /* Compares without regard to (ASCII) case. */
 int unc_compare(const char *a, const char *b);
 bool unc_same(const char *a, const char *b);

@@ -118,6 +118,25 @@ static void one_line(void)
 	CHECK_TEXT(err.text, "a?b: no event A?B?C");
 }
 
+static void lists(void)
+{
+	const char *list = "ab,,cde";
+	char word[4];
+
+	CU_ASSERT(unc_list_next(&list, word, sizeof(word)));
+	CHECK_TEXT(word, "ab");
+	CU_ASSERT(unc_list_next(&list, word, sizeof(word)));
+	CHECK_TEXT(word, "");
+	CU_ASSERT(unc_list_next(&list, word, sizeof(word)));
+	CHECK_TEXT(word, "cde");
+	CU_ASSERT_PTR_NULL(list);
+	list = "abcd,e"; /* no room for its end */
+	CU_ASSERT_FALSE(unc_list_next(&list, word, sizeof(word)));
+	list = "a,";
+	CU_ASSERT(unc_list_next(&list, word, sizeof(word)));
+	CHECK_TEXT(list, "");
+}
+
 static void nearest(void)
 {
 	static const char *const names[] = {"CAS_COUNT", "ACT_COUNT", "PRE_COUNT"};
@@ -143,6 +162,7 @@ int main(void)
 		{"numbers", numbers},
 		{"floating point numbers", doubles},
 		{"bits and masks", bits},
+		{"lists with commas", lists},
 		{"the nearest name", nearest},
 		{"a sentence is one line", one_line},
 		{NULL, NULL},
