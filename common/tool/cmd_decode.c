@@ -53,24 +53,21 @@ static int show(struct unc_platform *platform, const char *type,
 		const struct unc_register_value *values, size_t n, struct json *j)
 {
 	char name[UNC_SPEC_MAX];
-	bool control = false;
 	int rc;
 
 	for (size_t i = 0; i < n; i++) /* before anything is printed */
-		if ((rc = unc_register_decode(platform, type, values[i].reg, 0,
-					      (unc_field_value_fn)NULL, NULL)) < 0)
+		if ((rc = unc_register_decode(platform, type, values[i].reg, 0, NULL, NULL)) < 0)
 			return library_error(rc, unc_platform_error(platform));
 	rc = unc_event_decode(platform, type, values, n, name, sizeof(name));
-	control = rc == 0;
 	if (rc < 0 && rc != UNC_ERR_NOT_FOUND && rc != UNC_ERR_INVALID)
 		return library_error(rc, unc_platform_error(platform));
 	if (j) {
 		json_object(j, NULL);
 		json_text_or_null(j, "name", name);
-		json_text(j, "note", control ? NULL : unc_platform_error(platform));
+		json_text(j, "note", rc == 0 ? NULL : unc_platform_error(platform));
 		json_array(j, "fields");
 	} else {
-		printf("%s\n", control ? name : unc_platform_error(platform));
+		printf("%s\n", rc == 0 ? name : unc_platform_error(platform));
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct fields f = {.json = j, .reg = values[i].reg};
