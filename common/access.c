@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "access.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -75,6 +76,26 @@ void unc_access_close(struct unc_access *access)
 	pthread_mutex_destroy(&access->lock);
 	free(access->allowed);
 	free(access);
+}
+
+int unc_op_done(struct unc_reg_op *op, int errno_value)
+{
+	op->errno_value = (int16_t)errno_value;
+	switch (errno_value) {
+	case 0:
+		op->error = 0;
+		break;
+	case EPERM:
+	case EACCES:
+		op->error = UNC_ERR_PERMISSION;
+		break;
+	case EBUSY:
+		op->error = UNC_ERR_BUSY;
+		break;
+	default:
+		op->error = UNC_ERR_IO;
+	}
+	return errno_value != 0;
 }
 
 /* Orders by space, address and target; width last, so that equal places are neighbours. */
@@ -225,7 +246,7 @@ int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		unsigned space = ops[i].reg.space;
 
-		ops[i].error = 0;
+		unc_op_done(&ops[i], 0);
 		rc = access->methods[space]->prepare(access->backend[space], &ops[i], err);
 	}
 	pthread_mutex_unlock(&access->lock);

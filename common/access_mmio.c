@@ -167,7 +167,7 @@ static int mmio_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t 
 			*wide = op->value;
 		else
 			*narrow = (uint32_t)op->value;
-		op->error = 0;
+		unc_op_done(op, 0);
 	}
 	return 0;
 }

@@ -83,22 +83,22 @@ static int try_read(const struct unc_reg_op *op, struct unc_error *err)
 {
 	unsigned cpu = op->reg.target;
 	uint64_t number = op->reg.address, value;
-	ssize_t got = pread(op->handle.fd, &value, sizeof(value), (off_t)number);
+	int rc = unc_read_at(op->handle.fd, &value, sizeof(value), number);
 
-	if (got == sizeof(value))
+	if (rc == 0)
 		return 0;
-	if (got >= 0)
+	if (rc == ENODATA)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"msr 0x%" PRIx64 " on cpu %u is not in this dump", number, cpu);
-	if (errno == EIO)
+	if (rc == EIO)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"msr 0x%" PRIx64 " on cpu %u does not exist: a virtual machine, "
 				"or not the CPU of the table",
 				number, cpu);
-	if (errno == ENXIO)
+	if (rc == ENXIO)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u is offline", cpu);
-	return unc_fail(err, unc_fs_error(errno), "msr 0x%" PRIx64 " on cpu %u: %s", number, cpu,
-			strerror(errno));
+	return unc_fail(err, unc_fs_error(rc), "msr 0x%" PRIx64 " on cpu %u: %s", number, cpu,
+			strerror(rc));
 }
 
 static int msr_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
@@ -125,23 +125,16 @@ static int msr_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n
 	(void)backend;
 	for (size_t i = 0; i < n; i++) {
 		struct unc_reg_op *op = &ops[i];
-		off_t number = (off_t)op->reg.address;
-		uint64_t value = op->value;
-		ssize_t done;
+		uint64_t number = op->reg.address, value = op->value;
+		int rc;
 
 		if (op->kind == UNC_OP_READ)
-			done = pread(op->handle.fd, &value, sizeof(value), number);
+			rc = unc_read_at(op->handle.fd, &value, sizeof(value), number);
 		else
-			done = pwrite(op->handle.fd, &value, sizeof(value), number);
-		if (done == sizeof(value)) {
+			rc = unc_write_at(op->handle.fd, &value, sizeof(value), number);
+		if (rc == 0)
 			op->value = value;
-			op->error = 0;
-		} else {
-			op->error = done < 0 && (errno == EPERM || errno == EACCES)
-					    ? UNC_ERR_PERMISSION
-					    : UNC_ERR_IO;
-			failed++;
-		}
+		failed += unc_op_done(op, rc);
 	}
 	return failed;
 }

@@ -43,14 +43,14 @@ int unc_halves_read(unc_half_read_fn read, void *user, uint64_t *value)
 		}
 		high = again;
 	}
-	return rc < 0 ? rc : UNC_ERR_IO;
+	return rc ? rc : EIO;
 }
 
 int unc_halves_write(unc_half_write_fn write, void *user, uint64_t value)
 {
 	int rc = write(user, 1, (uint32_t)(value >> 32));
 
-	return rc < 0 ? rc : write(user, 0, (uint32_t)value);
+	return rc ? rc : write(user, 0, (uint32_t)value);
 }
 
 static int pci_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
@@ -181,27 +181,20 @@ static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 	return try_reach(op, err);
 }
 
-static int failure(ssize_t done)
-{
-	return done < 0 && (errno == EPERM || errno == EACCES) ? UNC_ERR_PERMISSION : UNC_ERR_IO;
-}
-
 static int read_half(void *user, int half, uint32_t *value)
 {
 	const struct unc_reg_op *op = user;
-	off_t offset = (off_t)UNC_PCI_OFFSET(op->reg.address) + 4 * half;
-	ssize_t done = pread(op->handle.fd, value, sizeof(*value), offset);
+	unsigned offset = UNC_PCI_OFFSET(op->reg.address) + 4 * (unsigned)half;
 
-	return done == sizeof(*value) ? 0 : failure(done);
+	return unc_read_at(op->handle.fd, value, sizeof(*value), offset);
 }
 
 static int write_half(void *user, int half, uint32_t value)
 {
 	const struct unc_reg_op *op = user;
-	off_t offset = (off_t)UNC_PCI_OFFSET(op->reg.address) + 4 * half;
-	ssize_t done = pwrite(op->handle.fd, &value, sizeof(value), offset);
+	unsigned offset = UNC_PCI_OFFSET(op->reg.address) + 4 * (unsigned)half;
 
-	return done == sizeof(value) ? 0 : failure(done);
+	return unc_write_at(op->handle.fd, &value, sizeof(value), offset);
 }
 
 static int run_one(struct unc_reg_op *op)
@@ -225,10 +218,8 @@ static int pci_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n
 	int failed = 0;
 
 	(void)backend;
-	for (size_t i = 0; i < n; i++) {
-		ops[i].error = run_one(&ops[i]);
-		failed += ops[i].error != 0;
-	}
+	for (size_t i = 0; i < n; i++)
+		failed += unc_op_done(&ops[i], run_one(&ops[i]));
 	return failed;
 }
 

@@ -164,7 +164,7 @@ static int write_config(struct unc_backend *backend, struct perf_reg *event, uin
 	pthread_mutex_unlock(&backend->lock);
 	event->fd = open_event(&event->reg, value, with ? with->value : 0, false);
 	if (event->fd < 0)
-		return errno == EACCES || errno == EPERM ? UNC_ERR_PERMISSION : UNC_ERR_IO;
+		return errno;
 	event->value = value;
 	return 0;
 }
@@ -179,10 +179,8 @@ static int read_count(const struct perf_reg *event, uint64_t *value)
 	if (event->fd < 0)
 		return 0;
 	got = read(event->fd, &count, sizeof(count));
-	if (got == 0)
-		return UNC_ERR_BUSY; /* a pinned event without a counter */
 	if (got != sizeof(count))
-		return UNC_ERR_IO;
+		return got < 0 ? errno : EBUSY; /* end of file: a pinned event without a counter */
 	*value = count;
 	return 0;
 }
@@ -196,16 +194,17 @@ static int perf_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t 
 		struct perf_reg *reg = op->handle.sim;
 		uint32_t number = number_of(&op->reg);
 
-		op->error = 0;
+		int rc = 0;
+
 		if (number >= UNC_PERF_COUNT && number < UNC_PERF_EXTRA)
-			op->error = read_count(reg, &op->value);
+			rc = read_count(reg, &op->value);
 		else if (op->kind == UNC_OP_READ)
 			op->value = reg->value;
 		else if (number >= UNC_PERF_EXTRA)
 			reg->value = op->value;
 		else
-			op->error = write_config(backend, reg, op->value);
-		failed += op->error != 0;
+			rc = write_config(backend, reg, op->value);
+		failed += unc_op_done(op, rc);
 	}
 	return failed;
 }

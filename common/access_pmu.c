@@ -277,10 +277,10 @@ static int run_batch(struct unc_backend *b, struct unc_reg_op *ops, int n)
 	struct context *c = ops[0].handle.sim;
 	int command = command_of(&ops[0]);
 	int rc = command ? call_list(b, c, command, ops, n) : 0;
-	int error = rc >= 0 ? 0 : errno == EPERM ? UNC_ERR_PERMISSION : UNC_ERR_IO;
+	int error = rc >= 0 ? 0 : errno;
 
 	for (int i = 0; i < n; i++) {
-		ops[i].error = error;
+		unc_op_done(&ops[i], error);
 		if (command == 0)
 			ops[i].value = c->written[ops[i].reg.address];
 		else if (ops[i].kind == UNC_OP_WRITE && error == 0)
@@ -303,7 +303,7 @@ static int pmu_run(struct unc_backend *b, struct unc_reg_op *ops, size_t n)
 			b->kernel.pin(b->kernel.user, -1);
 		if (c != on && b->kernel.pin(b->kernel.user, (int)c->cpu) < 0) {
 			for (int k = 0; k < length; k++)
-				ops[i + (size_t)k].error = UNC_ERR_IO;
+				unc_op_done(&ops[i + (size_t)k], errno);
 			failed += length;
 			on = NULL;
 		} else {

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MAX_TRIES = 100 }; /* of a call that is interrupted, or comes short, again and again */
+
 struct unc_fs {
 	char *prefix; /* "" for the real root, else without a slash at the end */
 };
@@ -105,6 +107,44 @@ int unc_fs_path(const struct unc_fs *fs, char *buf, size_t size, const char *for
 	return rc;
 }
 
+/* Whether a call that said this is worth another try. */
+static bool again(int errno_value, unsigned *tries)
+{
+	return (errno_value == EINTR || errno_value == EAGAIN) && ++*tries < MAX_TRIES;
+}
+
+/* What a transfer of `size` bytes came to that moved `done`. */
+static int outcome(ssize_t done, size_t size)
+{
+	if (done < 0)
+		return errno;
+	return (size_t)done == size ? 0 : done == 0 ? ENODATA : EAGAIN;
+}
+
+int unc_read_at(int fd, void *buf, size_t size, uint64_t offset)
+{
+	unsigned tries = 0;
+	ssize_t done;
+	int rc;
+
+	do {
+		done = pread(fd, buf, size, (off_t)offset);
+		rc = outcome(done, size);
+	} while (again(rc, &tries));
+	return rc == EAGAIN && done > 0 ? ENODATA : rc; /* short for ever: the file ends within */
+}
+
+int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset)
+{
+	unsigned tries = 0;
+	int rc;
+
+	do
+		rc = outcome(pwrite(fd, buf, size, (off_t)offset), size);
+	while (again(rc, &tries));
+	return rc;
+}
+
 static int open_path(const char *path, int flags)
 {
 	int fd;
@@ -131,6 +171,7 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 {
 	char path[PATH_MAX];
 	va_list args;
+	unsigned tries = 0;
 	size_t n = 0;
 	int rc, fd;
 
@@ -145,7 +186,7 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 	while (n < size - 1) {
 		ssize_t got = read(fd, buf + n, size - 1 - n);
 
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && again(errno, &tries))
 			continue;
 		if (got < 0)
 			rc = unc_fs_error(errno);

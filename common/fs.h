@@ -30,6 +30,13 @@ int unc_fs_descriptor(const struct unc_fs *, int flags, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 bool unc_fs_exists(const struct unc_fs *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/*
+ * Transfers exactly size bytes at an offset, in one piece: what is interrupted, comes short or is
+ * put off is done again as a whole, because the place may be a register; but not for ever. 0, or
+ * the errno value; ENODATA: the file ends before.
+ */
+int unc_read_at(int fd, void *buf, size_t size, uint64_t offset);
+int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset);
 /* UNC_ERR_* for an errno value. */
 int unc_fs_error(int errno_value);
 

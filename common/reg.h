@@ -49,12 +49,13 @@ enum unc_op_kind { UNC_OP_READ, UNC_OP_WRITE };
 
 /*
  * One operation. The access layer fills `handle` once (unc_access_prepare) and
- * `value` (reads) and `error` on each run.
+ * `value` (reads), `error` and `errno_value` on each run.
  */
 struct unc_reg_op {
 	struct unc_reg reg;
 	uint8_t kind;
-	int32_t error; /* 0 or UNC_ERR_* of this operation */
+	int16_t errno_value; /* why it failed: what strerror() takes; 0 if it did not */
+	int32_t error;       /* 0 or UNC_ERR_* of this operation */
 	uint64_t value;
 	union {
 		int fd;             /* MSR, PCI */

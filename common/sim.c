@@ -345,7 +345,7 @@ void unc_sim_run(struct unc_sim *sim, struct unc_reg_op *ops, size_t n)
 			ops[i].value = unc_sim_reg_read(ops[i].handle.sim, now);
 		else
 			unc_sim_reg_write(ops[i].handle.sim, ops[i].value, now);
-		ops[i].error = 0;
+		ops[i].error = ops[i].errno_value = 0;
 	}
 	pthread_mutex_unlock(&sim->lock);
 }

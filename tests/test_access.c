@@ -11,6 +11,7 @@
 #include "access.h"
 #include "access_pci.h"
 #include "fake_root.h"
+#include "fault_io.h"
 #include "fs.h"
 #include "suite.h"
 
@@ -184,8 +185,60 @@ static void test_msr(void)
 	CHECK_NUMBER(unc_access_run(gate, ops, 3), UNC_ERR_IO);
 	CHECK_NUMBER(ops[0].error, 0);
 	CHECK_NUMBER(ops[1].error, UNC_ERR_IO);
+	CHECK_NUMBER(ops[1].errno_value, ENODATA);
 	CHECK_NUMBER(ops[2].error, 0);
 	CHECK_NUMBER(ops[2].value, 0xfedcba9876543210);
+	end();
+}
+
+/* Interrupted, put off or cut transfers are carried out; other failures are told with their errno. */
+static void test_faults(void)
+{
+	static const struct {
+		int error, times, code, errno_value;
+	} rows[] = {
+		{EINTR, 3, 0, 0},
+		{EAGAIN, 3, 0, 0},
+		{0, 3, 0, 0}, /* short */
+		{EIO, 1, UNC_ERR_IO, EIO},
+		{EPERM, 1, UNC_ERR_PERMISSION, EPERM},
+		{EAGAIN, FAULT_FOR_EVER, UNC_ERR_IO, EAGAIN},
+		{EINTR, FAULT_FOR_EVER, UNC_ERR_IO, EINTR},
+	};
+	struct unc_reg_op ops[4];
+
+	begin();
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
+	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 4096);
+	allow(msr(0x2008, 0), UINT64_MAX, true);
+	allow(pci(0xa0, 64), UINT64_MAX, true);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (int k = 0; k < 2; k++) {
+			struct unc_reg reg = k ? pci(0xa0, 64) : msr(0x2008, 0);
+			bool ok = !rows[i].code;
+
+			ops[0] = write_of(reg, 0x1122334455667788 + i);
+			ops[1] = ops[3] = read_of(reg);
+			ops[2] = write_of(reg, 0x99 + i);
+			CHECK_NUMBER(unc_access_prepare(gate, ops, 4, &err), 0);
+			CHECK_NUMBER(unc_access_run(gate, ops, 1), 0);
+			for (int op = 1; op <= 2; op++) {
+				fault = (struct fault){FAULT_AT, k ? "10.0/config" : "cpu/0/msr",
+						       k ? 0xa0 : 0x2008, rows[i].error,
+						       rows[i].times};
+				ops[op].error = ops[op].errno_value = 77;
+				CHECK_NUMBER(unc_access_run(gate, &ops[op], 1),
+					     ok ? 0 : UNC_ERR_IO);
+				CHECK_NUMBER(ops[op].error, rows[i].code);
+				CHECK_NUMBER(ops[op].errno_value, rows[i].errno_value);
+				fault = (struct fault){0};
+			}
+			CHECK_NUMBER(ops[1].value, ok ? ops[0].value : 0);
+			CHECK_NUMBER(unc_access_run(gate, &ops[3], 1), 0);
+			/* What failed half-way through has left the upper half. */
+			if (ok || !k)
+				CHECK_NUMBER(ops[3].value, ok ? ops[2].value : ops[0].value);
+		}
 	end();
 }
 
@@ -258,6 +311,7 @@ static void test_pci(void)
 	CHECK_NUMBER(truncate(config, 0xa4), 0);
 	CHECK_NUMBER(unc_access_run(gate, ops, 1), UNC_ERR_IO);
 	CHECK_NUMBER(ops[0].error, UNC_ERR_IO);
+	CHECK_NUMBER(ops[0].errno_value, ENODATA);
 	end();
 }
 
@@ -314,7 +368,7 @@ static int moving_read(void *user, int half, uint32_t *value)
 	struct moving *m = user;
 
 	if (m->fail_at && (int)m->reads + 1 == m->fail_at)
-		return UNC_ERR_PERMISSION;
+		return EACCES;
 	*value = (uint32_t)(m->value >> (32 * half));
 	m->order[m->reads++] = half ? 'h' : 'l';
 	m->value += m->step;
@@ -363,11 +417,11 @@ static void test_halves(void)
 	/* A high half that never comes to rest is no counter. */
 	m = (struct moving){.value = 0, .step = 0x100000000};
 	value = 42;
-	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), UNC_ERR_IO);
+	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), EIO);
 	CHECK_NUMBER(value, 42);
 	for (int at = 1; at <= 3; at++) {
 		m = (struct moving){.fail_at = at};
-		CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), UNC_ERR_PERMISSION);
+		CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), EACCES);
 		CHECK_NUMBER(value, 42);
 	}
 
@@ -541,6 +595,7 @@ int main(void)
 		{"allowlist", test_allowlist},
 		{"all or nothing", test_all_or_nothing},
 		{"many registers", test_many},
+		{"faults", test_faults},
 		{"msr", test_msr},
 		{"msr errors", test_msr_errors},
 		{"pci", test_pci},

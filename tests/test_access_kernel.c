@@ -233,6 +233,7 @@ static void perf_invalid(void)
 	CHECK_NUMBER(unc_access_prepare(gate, ops, 4, &err), 0);
 	CHECK_NUMBER(unc_access_run(gate, ops, 4), UNC_ERR_IO);
 	CHECK_NUMBER(ops[0].error, UNC_ERR_IO);
+	CHECK_NUMBER(ops[0].errno_value, ENOENT);
 	CHECK_NUMBER(ops[1].error, 0);
 	CHECK_NUMBER(ops[2].value, PERF_COUNT_SW_PAGE_FAULTS);
 	CHECK_NUMBER(ops[3].error, 0);

@@ -502,13 +502,16 @@ static void pmu_errors(void)
 	k.error = EINVAL;
 	ops[0].value = 0x99;
 	CHECK_NUMBER(pmu_run(ops, 6), 2);
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 6; i++) {
 		CHECK_NUMBER(ops[i].error, i < 2 ? UNC_ERR_IO : 0);
+		CHECK_NUMBER(ops[i].errno_value, i < 2 ? EINVAL : 0);
+	}
 	CHECK_NUMBER(ops[4].value, 0x44);
 	CHECK_NUMBER(ops[3].value, 0x700000004004);
 	k.error = EPERM;
 	CHECK_NUMBER(pmu_run(ops, 6), 2);
 	CHECK_NUMBER(ops[0].error, UNC_ERR_PERMISSION);
+	CHECK_NUMBER(ops[0].errno_value, EPERM);
 	CHECK_NUMBER(ops[1].error, UNC_ERR_PERMISSION);
 	k.fail = START;
 	CHECK_NUMBER(pmu_run(ops, 6), 1);
