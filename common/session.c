@@ -66,6 +66,7 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 
 		free(m->name);
 		free(m->slot);
+		free(m->missing);
 	}
 	/* Slots were pushed on the lists of their instances: they come off in reverse order. */
 	while (s->n_slots > c.slots) {
@@ -333,14 +334,41 @@ static bool needless(const struct unc_session *s, const struct unc_spec *spec, b
 	return *group != own;
 }
 
+/* Whether a slot of the measure is on the socket; socket -1: on any. */
+static bool measured_on(const struct unc_session *s, const struct unc_measure *m, int socket)
+{
+	for (uint32_t i = 0; i < m->n_slots; i++)
+		if (socket < 0 ||
+		    s->platform->instances.unit[s->slot[m->slot[i]].instance].socket == socket)
+			return true;
+	return false;
+}
+
+/* What another unit tells as well is not missing. */
+static void drop_replaced(const struct unc_session *s, struct unc_measure *m,
+			  const struct unc_spec *spec, bool whole)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_missing; i++) {
+		const struct unc_instance *u = &s->platform->instances.unit[m->missing[i]];
+		bool replaced = (spec->index < 0 && whole && u->index % sharing(s, u)) ||
+				m->aggregate == UNC_AGGREGATE_ONE ||
+				(m->aggregate == UNC_AGGREGATE_SOCKET &&
+				 measured_on(s, m, u->socket));
+
+		if (!replaced)
+			m->missing[n++] = m->missing[i];
+	}
+	m->n_missing = n;
+}
+
 /* An event on its units in one pass. On error the caller rolls back. */
 int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, unsigned pass,
 			    int aggregate, uint32_t *out)
 {
 	const struct unc_platform *p = s->platform;
 	char name[UNC_SPEC_MAX];
-	const char *reason = NULL;
-	unsigned left_out = 0;
 	struct unc_code code;
 	int rc, encoded_for = -1, group = -1;
 
@@ -348,7 +376,8 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 		return unc_fail(&s->error, UNC_ERR_INVALID, "the canonical text is too long");
 	struct unc_measure *m = new_measure(s);
 	if (!m || !(m->name = strdup(name)) ||
-	    !(m->slot = malloc((p->instances.n + 1) * sizeof(*m->slot))))
+	    !(m->slot = malloc((p->instances.n + 1) * sizeof(*m->slot))) ||
+	    !(m->missing = malloc((p->instances.n + 1) * sizeof(*m->missing))))
 		return unc_session_no_memory(s);
 	m->pass = (uint16_t)pass;
 	*out = (uint32_t)(s->n_measures - 1);
@@ -368,8 +397,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 			       : aggregate == UNC_EXPR_MEAN ? UNC_MEASURE_MEAN
 							    : code.aggregate;
 		if (p->access && !reachable(s, &code, u)) {
-			reason = reason ? reason : u->reason;
-			left_out++;
+			m->missing[m->n_missing++] = (uint32_t)i;
 			continue;
 		}
 		if (needless(s, spec, code.whole, m->aggregate, u, &group))
@@ -380,14 +408,73 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 		m->n_slots++;
 	}
 	if (m->n_slots == 0)
-		return no_units(s, name, spec, reason);
-	if (left_out)
-		unc_platform_log(p, UNC_LOG_WARNING, "%s: %u units are left out: %s", name,
-				 left_out, reason);
+		return no_units(s, name, spec,
+				m->n_missing ? p->instances.unit[m->missing[0]].reason : NULL);
+	drop_replaced(s, m, spec, code.whole);
 	return 0;
 }
 
 int unc_session_passes(const struct unc_session *s)
 {
 	return s->n_passes ? (int)s->n_passes : 1;
+}
+
+/* ---- units of an item */
+
+/* Whether an earlier measure of the item is about the instance as well. */
+static bool told_before(const struct unc_session *s, const struct unc_item *item, uint32_t until,
+			uint32_t instance, bool missing)
+{
+	for (uint32_t k = 0; k < until; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; missing && i < m->n_missing; i++)
+			if (m->missing[i] == instance)
+				return true;
+		for (uint32_t i = 0; !missing && i < m->n_slots; i++)
+			if (s->slot[m->slot[i]].instance == instance)
+				return true;
+	}
+	return false;
+}
+
+int unc_session_walk_units(const struct unc_session *s, const struct unc_item *item,
+			   int (*fn)(void *user, uint32_t instance, bool missing), void *user)
+{
+	int rc = 0;
+
+	for (uint32_t k = 0; k < item->n_measures && rc == 0; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots && rc == 0; i++)
+			if (!told_before(s, item, k, s->slot[m->slot[i]].instance, false))
+				rc = fn(user, s->slot[m->slot[i]].instance, false);
+		for (uint32_t i = 0; i < m->n_missing && rc == 0; i++)
+			if (!told_before(s, item, k, m->missing[i], true))
+				rc = fn(user, m->missing[i], true);
+	}
+	return rc;
+}
+
+struct missing_walk {
+	const struct unc_session *s;
+	unc_unit_fn fn;
+	void *user;
+};
+
+static int tell_missing(void *user, uint32_t instance, bool missing)
+{
+	const struct missing_walk *walk = user;
+
+	return missing ? walk->fn(walk->user, unc_unit_get(walk->s->platform, instance)) : 0;
+}
+
+int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *user)
+{
+	struct missing_walk walk = {s, fn, user};
+
+	unc_error_clear(&s->error);
+	if (id < 0 || (size_t)id >= s->n_items)
+		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
+	return unc_session_walk_units(s, &s->item[id], tell_missing, &walk);
 }

@@ -39,7 +39,8 @@ struct unc_slot {
 struct unc_measure {
 	char *name;         /* canonical text */
 	uint32_t *slot;
-	uint32_t n_slots;
+	uint32_t *missing;  /* instances that belong to it and cannot be read */
+	uint32_t n_slots, n_missing;
 	uint16_t pass;
 	uint8_t aggregate;  /* UNC_AGGREGATE_* or UNC_MEASURE_MEAN */
 };
@@ -49,6 +50,7 @@ struct unc_item {
 	uint32_t *measure;  /* one for an event; one for each reference of a formula */
 	uint32_t n_measures;
 	struct unc_expr *expr;
+	unsigned units, of; /* that are measured, that it is about */
 	uint64_t passes;    /* bit i: pass i is part of it */
 	unsigned last_pass;
 };
@@ -114,6 +116,9 @@ struct unc_item *unc_session_new_item(struct unc_session *);
 /* An event on its units in one pass. On error the caller rolls back. */
 int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
 			    int aggregate, uint32_t *out);
+/* Units that an item is about: fn(user, instance, missing) once for each; stops at non-zero. */
+int unc_session_walk_units(const struct unc_session *, const struct unc_item *,
+			   int (*fn)(void *user, uint32_t instance, bool missing), void *user);
 int unc_session_no_memory(struct unc_session *);
 
 /* session_units.c: units of the running pass and the settings they need (units[]); whether somebody

@@ -100,6 +100,16 @@ static int fit(struct unc_session *s, const struct want *want, size_t n, struct 
 	return rc;
 }
 
+static int count_unit(void *user, uint32_t instance, bool missing)
+{
+	struct unc_item *item = user;
+
+	(void)instance;
+	item->of++;
+	item->units += !missing;
+	return 0;
+}
+
 static int add_item(struct unc_session *s, const struct want *want, size_t n, int metric,
 		    struct unc_expr *expr, int *id)
 {
@@ -120,6 +130,7 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, in
 	if (n == 0)
 		use_pass(s, item, 0);
 	item->expr = expr;
+	unc_session_walk_units(s, item, count_unit, item);
 	s->started = false; /* what was measured before is not of this set */
 	*id = (int)(s->n_items - 1);
 	return 0;

@@ -100,10 +100,13 @@ static bool all_measured(const struct unc_session *s, const struct unc_item *ite
 
 void unc_session_value(struct unc_session *s, const struct unc_item *item, struct unc_value *v)
 {
-	*v = (struct unc_value){0};
+	unsigned partial = item->units < item->of ? UNC_VALUE_PARTIAL : 0;
+
+	*v = (struct unc_value){.units = item->units, .of = item->of, .flags = partial};
 	if (!all_measured(s, item))
 		return;
-	v->flags = item->last_pass == s->now ? UNC_VALUE_FRESH : 0;
+	v->share = v->interval_share = 1;
+	v->flags |= item->last_pass == s->now ? UNC_VALUE_FRESH : 0;
 	if (item->passes & (item->passes - 1))
 		v->flags |= UNC_VALUE_ESTIMATED;
 	for (unsigned pass = 0; pass < s->n_passes; pass++)
@@ -124,7 +127,22 @@ void unc_session_value(struct unc_session *s, const struct unc_item *item, struc
 	if (!evaluate(s, item, true, &v->interval))
 		v->interval = NAN;
 	if (!(v->flags & UNC_VALUE_VALID))
-		*v = (struct unc_value){.flags = v->flags};
+		*v = (struct unc_value){.units = v->units, .of = v->of, .flags = v->flags};
+}
+
+const char *unc_session_reason(struct unc_session *s, int id)
+{
+	struct unc_value v = {0};
+
+	s->error.text[0] = '\0';
+	if (id < 0 || (size_t)id >= s->n_items)
+		return "";
+	unc_session_value(s, &s->item[id], &v);
+	if (!(v.flags & UNC_VALUE_VALID))
+		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s",
+			 all_measured(s, &s->item[id]) ? "the denominator counted 0"
+						       : "its pass has not been measured yet");
+	return s->error.text;
 }
 
 int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)

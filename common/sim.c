@@ -7,7 +7,8 @@
  *   clock=wall     time passes (default);  clock=step  it moves by unc_sim_step() only
  *   discovery=     ok (default); none: no discovery device; truncated: the memory ends among the
  *                  unit records; garbage: noise instead of a table; noupi: no UPI, M3UPI records
- *   hide=TYPE      the firmware hides the units of a type (hide=TYPE.PART: a part of them):
+ *   hide=TYPE      the firmware hides the units of a type (hide=TYPE.PART: a part of them;
+ *                  TYPE3: one of each socket, TYPE3@1: of socket 1, TYPE@1: all of socket 1):
  *                  PCI functions are not there, other registers fault. May be repeated
  *   wrap=soon      all counters start 1000000 before they wrap
  *   base=S         the machine has been up for S seconds when it is opened: TSC and
@@ -90,11 +91,29 @@ static int set_discovery(struct unc_sim *sim, const char *value, struct unc_erro
 	return 0;
 }
 
+/* What follows the type's name: [INDEX][@SOCKET][.PART]. */
+static bool hidden_where(const struct unc_table *table, const struct unc_tbl_type *type,
+			 const char *text, struct sim_hidden *hidden)
+{
+	const struct unc_tbl_part *part = &table->part[type->parts.first];
+	char *end = (char *)(uintptr_t)text;
+
+	if (*text >= '0' && *text <= '9')
+		hidden->index = (int)strtol(text, &end, 10);
+	if (*end == '@' && end[1] >= '0' && end[1] <= '9')
+		hidden->socket = (int)strtol(end + 1, &end, 10);
+	for (uint32_t p = 1; p < type->parts.n && *end == '.'; p++)
+		if (strcmp(end + 1, unc_tbl_str(table, part[p].name)) == 0) {
+			hidden->part = (int)p;
+			return true;
+		}
+	return *end == '\0';
+}
+
 static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *err)
 {
 	const struct unc_table *table = sim->table;
 	struct sim_hidden *hidden = &sim->options.hidden[sim->options.n_hidden];
-	size_t length = strcspn(value, ".");
 	char list[256] = "";
 
 	if (sim->options.n_hidden == SIM_MAX_HIDDEN)
@@ -102,21 +121,19 @@ static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *er
 				"simulated machine: hide= may be given %d times", SIM_MAX_HIDDEN);
 	for (size_t i = 0; i < table->n_type; i++) {
 		const struct unc_tbl_type *type = &table->type[i];
-		const struct unc_tbl_part *part = &table->part[type->parts.first];
 		const char *name = unc_tbl_str(table, type->name);
+		size_t length = strlen(name);
 
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
 			 name);
-		if (strlen(name) != length || strncmp(name, value, length) != 0)
+		if (strncmp(name, value, length) != 0 || (value[length] >= 'a' && value[length] <= 'z'))
 			continue;
 		*hidden = (struct sim_hidden){.type = (uint16_t)unc_type_pool(table, (unsigned)i),
-					      .part = -1};
-		for (uint32_t p = 1; p < type->parts.n && value[length]; p++)
-			if (strcmp(value + length + 1, unc_tbl_str(table, part[p].name)) == 0)
-				hidden->part = (int)p;
-		if (value[length] && hidden->part < 0)
+					      .part = -1, .index = -1, .socket = -1};
+		if (!hidden_where(table, type, value + length, hidden))
 			return unc_fail(err, UNC_ERR_INVALID,
-					"simulated machine: hide=%s: type %s has no such part",
+					"simulated machine: hide=%s: want %s[INDEX][@SOCKET][.PART] "
+					"with a part that the type has",
 					value, name);
 		sim->options.n_hidden++;
 		return 0;

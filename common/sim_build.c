@@ -40,12 +40,14 @@ uint64_t unc_sim_field_get(const struct unc_tbl_field *field, uint64_t value)
 	return low | ((value & piece_mask(field, 1)) >> field->lo[1]) << field->width[0];
 }
 
-bool unc_sim_hidden(const struct unc_sim *sim, unsigned type, unsigned part)
+bool unc_sim_hidden(const struct unc_sim *sim, unsigned type, unsigned part, int index, int socket)
 {
 	for (int i = 0; i < sim->options.n_hidden; i++) {
 		const struct sim_hidden *hidden = &sim->options.hidden[i];
 
-		if (hidden->type == type && (hidden->part < 0 || hidden->part == (int)part))
+		if (hidden->type == type && (hidden->part < 0 || hidden->part == (int)part) &&
+		    (hidden->index < 0 || hidden->index == index) &&
+		    (hidden->socket < 0 || hidden->socket == socket))
 			return true;
 	}
 	return false;
@@ -194,7 +196,8 @@ static void place_reg(const struct unc_sim *sim, struct sim_reg *reg)
 	const struct sim_block *block = reg->block;
 	struct unc_reg place;
 
-	if (unc_sim_hidden(sim, block->type->number, reg->row->part) ||
+	if (unc_sim_hidden(sim, block->type->number, reg->row->part, block->index,
+			   block->socket) ||
 	    !unc_sim_place(sim, block->type, reg->row->part, block->index, block->socket, &place))
 		return;
 	reg->reg = place;

@@ -111,10 +111,11 @@ static int add_units(struct unc_sim *sim, const struct sim_type *type, unsigned 
 	for (unsigned p = 0; p < type->row->parts.n; p++) {
 		const struct unc_tbl_part *part = &table->part[type->row->parts.first + p];
 
-		if (part->space != UNC_SPACE_PCI || unc_sim_hidden(sim, type->number, p))
+		if (part->space != UNC_SPACE_PCI)
 			continue;
 		for (uint32_t i = 0; i < part->where.n && i < 64 && rc == 0; i++)
-			if (type->present >> i & 1)
+			if ((type->present >> i & 1) &&
+			    !unc_sim_hidden(sim, type->number, p, (int)i, (int)socket))
 				rc = add_function(&sim->bus, unc_sim_bus_number(sim, socket),
 						  table->where[part->where.first + i].devfn,
 						  table->where[part->where.first + i].device_id,

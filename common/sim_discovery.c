@@ -84,7 +84,7 @@ static bool listed(const struct unc_sim *sim, const struct sim_type *type)
 	    (row->discovery == TYPE_UPI || row->discovery == TYPE_M3UPI))
 		return false;
 	/* Firmware that hides a PCI function still lists the unit; what is fused off is not. */
-	return !unc_sim_hidden(sim, type->number, 0) ||
+	return !unc_sim_hidden(sim, type->number, 0, -1, -1) ||
 	       sim->table->part[row->parts.first].space == UNC_SPACE_PCI;
 }
 

@@ -322,39 +322,64 @@ UNC_API int unc_session_passes(const struct unc_session *);
 UNC_API int unc_session_start(struct unc_session *);
 
 enum {
-	UNC_VALUE_VALID = 1,    /* the numbers mean something */
-	UNC_VALUE_FRESH = 2,    /* measured during the interval that this read ends */
-	UNC_VALUE_ESTIMATED = 4 /* combined from passes measured one after the other */
+	UNC_VALUE_VALID = 1,     /* the numbers mean something */
+	UNC_VALUE_FRESH = 2,     /* measured, at least in part, during the interval that this read ends */
+	UNC_VALUE_ESTIMATED = 4, /* not measured all of the time: scaled to all of it */
+	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_missing() */
+	UNC_VALUE_LOST = 16      /* not VALID until the session starts anew: unc_session_reason() */
 };
 
 struct unc_value {
-	uint64_t count;    /* event: counted since start or reset */
-	uint64_t delta;    /* event: counted since the read before */
+	uint64_t count;    /* event: counted since start or reset, scaled to all of that time */
+	uint64_t delta;    /* event: counted since the read before, scaled to all of that time */
 	double value;      /* metric: over the time since start or reset; event: (double)count */
 	double interval;   /* metric: over the time since the read before, NAN where that has no
 	                      value; event: (double)delta */
 	double seconds;    /* how long it was measured since start or reset: with several passes
 	                      less than unc_session_time() */
-	double interval_seconds; /* how long in its last interval */
-	unsigned flags;    /* UNC_VALUE_*; without VALID the others are 0 and mean nothing */
+	double interval_seconds; /* how long since the read before */
+	double share;            /* of the time since start or reset that it was measured: 0 to 1 */
+	double interval_share;   /* of the time since the read before */
+	unsigned units;    /* units that were measured */
+	unsigned of;       /* units of the machine that it is about, those of unc_session_missing() included */
+	unsigned flags;    /* UNC_VALUE_*; without VALID the numbers above are 0 and mean nothing, units
+	                      and of excepted */
 };
 
 /*
  * Reads all counters and fills values[0 .. n-1], one per item in the order of
  * adding; n may be less than the number of items. A ratio with denominator 0
- * is not VALID. Works on a running session; on a stopped one it gives the
- * final values again.
- * Errors: UNC_ERR_STATE never started; UNC_ERR_IO.
+ * is not VALID, nor is what was counted by a counter that somebody else has taken,
+ * cleared or frozen in the meantime: unc_session_reason() tells. Works on a running
+ * session; on a stopped one it gives the final values again.
+ * Errors: UNC_ERR_STATE never started, or another process; UNC_ERR_IO no counter could be read.
  */
 UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n);
 
-/* Seconds counted since start or reset, and in the last interval. NULL outputs are skipped. */
+/*
+ * Why the last value of item `id` is not VALID, as a sentence; "" if it is, or if there is no such
+ * item. Owned by the session, until its next call.
+ */
+UNC_API const char *unc_session_reason(struct unc_session *, int id);
+
+typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
+
+/*
+ * Walks the units that item `id` is about and that cannot be read (unit->reason tells why): a sum
+ * over the others is UNC_VALUE_PARTIAL. Stops at the first non-zero return of fn and returns it.
+ * Known once the item is added. Errors: UNC_ERR_NOT_FOUND no such item.
+ */
+UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
+
+/* Wall-clock seconds since start or reset, up to the last read, and of the last interval. NULL outputs
+ * are skipped. */
 UNC_API int unc_session_time(const struct unc_session *, double *since_start, double *interval);
 
 /*
- * Moves a rotating session on to its next pass; does nothing with one pass. Call it after
- * unc_session_read() to have each pass measured for one interval. After an error the session
- * is stopped.
+ * Moves a rotating session on to its next pass: only units of which the events change are
+ * programmed anew, what fits always goes on. Does nothing with one pass. It ends no interval: that
+ * does unc_session_read(), so that a program may rotate through all passes before it reads, or read
+ * before each step. After an error the session is stopped.
  */
 UNC_API int unc_session_rotate(struct unc_session *);
 
