@@ -56,7 +56,7 @@ static void keep_one(const struct unc_platform *p, const struct unc_instance *in
 {
 	const struct unc_claim *claim = setting->claimed ? find(p, instance, setting->reg) : NULL;
 
-	setting->keep = claim && claim->users > 1;
+	setting->keep |= claim && claim->users > 1;
 }
 
 bool unc_claimed(const struct unc_platform *p, const struct unc_instance *instance, uint16_t reg)

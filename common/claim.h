@@ -15,7 +15,7 @@
 int unc_claim(struct unc_platform *, struct unc_plan_unit *units, size_t n, struct unc_error *err);
 /* Whether a running session has set the register. */
 bool unc_claimed(const struct unc_platform *, const struct unc_instance *, uint16_t reg);
-/* Sets setting->keep where somebody else needs it still, and is not to find it changed. */
+/* Sets setting->keep where another session needs it still, and is not to find it changed. */
 void unc_claim_keep(const struct unc_platform *, struct unc_plan_unit *units, size_t n);
 /* Gives them up. */
 void unc_claim_release(struct unc_platform *, struct unc_plan_unit *units, size_t n);

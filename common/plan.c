@@ -70,7 +70,7 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE, step->value,
 				    err);
 	case UNC_STEP_FOUND:
-		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
+		return u->unit_taken ? 0 : unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
 				    u->unit_ctl & t->reg[step->reg].write_mask, err);
 	case UNC_STEP_FILTERS:
 		return add_settings(t, plan, u, u->filter, u->n_filters, false, err);
@@ -79,48 +79,33 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 	case UNC_STEP_RESTORE:
 		rc = add_settings(t, plan, u, u->control, u->n_controls, true, err);
 		return rc < 0 ? rc : add_settings(t, plan, u, u->filter, u->n_filters, true, err);
-	case UNC_STEP_CLEAR:
+	case UNC_STEP_PRELOAD:
 		for (size_t i = 0; i < u->n_counters && rc == 0; i++)
-			if (t->reg[u->counter[i]].write_mask)
-				rc = unc_plan_add(t, plan, u->instance, u->counter[i], UNC_OP_WRITE,
-						  0, err);
+			if (u->counter[i].half)
+				rc = unc_plan_add(t, plan, u->instance, u->counter[i].reg,
+						  UNC_OP_WRITE, u->counter[i].half, err);
 		return rc;
-	default: /* UNC_STEP_GO */
+	default:
 		return 0;
 	}
 }
 
-/* The steps of all units before `go`, then those after it. */
-static int plan_steps(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
-		      bool start, struct unc_plan *out, struct unc_error *err)
+static int plan_steps(const struct unc_table *t, const struct unc_plan_unit *u,
+		      const struct unc_range *steps, struct unc_plan *out, struct unc_error *err)
 {
 	int rc = 0;
 
-	*out = (struct unc_plan){0};
-	for (int after = 0; after < 2; after++) {
-		for (size_t i = 0; i < n; i++) {
-			const struct unc_tbl_type *type = &t->type[units[i].instance->type];
-			const struct unc_range *steps =
-				start ? (units[i].shared ? &type->steps_join : &type->steps_start)
-				      : (units[i].shared ? &type->steps_leave : &type->steps_stop);
-			bool behind = false;
+	/* Where only free-running counters are read nothing is written. */
+	for (uint32_t k = 0; k < steps->n && u->n_controls && rc == 0; k++)
+		rc = add_step(t, out, u, &t->step[steps->first + k], err);
+	return rc;
+}
 
-			/* Where only free-running counters are read nothing is frozen or reset. */
-			if (units[i].n_controls == 0)
-				continue;
-			for (uint32_t k = 0; k < steps->n && rc == 0; k++) {
-				const struct unc_tbl_step *step = &t->step[steps->first + k];
-
-				if (behind == (after == 1))
-					rc = add_step(t, out, &units[i], step, err);
-				behind |= step->kind == UNC_STEP_GO;
-			}
-		}
-		if (!after)
-			out->go = out->n;
-	}
+/* What was begun is freed where something went wrong. */
+static int finish(struct unc_plan *plan, int rc)
+{
 	if (rc < 0)
-		unc_plan_free(out);
+		unc_plan_free(plan);
 	return rc;
 }
 
@@ -130,34 +115,74 @@ int unc_plan_freeze(const struct unc_table *t, const struct unc_plan_unit *units
 	int rc = 0;
 
 	*out = (struct unc_plan){0};
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && rc == 0; i++) {
 		const struct unc_tbl_type *type = &t->type[units[i].instance->type];
-		const struct unc_range *steps = freeze ? &type->steps_stop : &type->steps_start;
-		bool behind = false;
 
-		if (units[i].shared || units[i].n_controls == 0)
-			continue;
-		for (uint32_t k = 0; k < steps->n && rc == 0; k++) {
-			const struct unc_tbl_step *step = &t->step[steps->first + k];
-
-			if (step->kind == UNC_STEP_WRITE && behind != freeze)
-				rc = add_step(t, out, &units[i], step, err);
-			behind |= step->kind == UNC_STEP_GO;
-		}
+		if (!units[i].shared)
+			rc = plan_steps(t, &units[i],
+					freeze ? &type->steps_freeze : &type->steps_unfreeze, out,
+					err);
 	}
-	if (rc < 0)
-		unc_plan_free(out);
-	return rc;
+	return finish(out, rc);
+}
+
+bool unc_plan_shows(const struct unc_table *t, uint16_t reg)
+{
+	return reg != UNC_NONE && !(t->reg[reg].flags & UNC_REG_WO);
+}
+
+static int look_at(const struct unc_table *t, const struct unc_plan_unit *u, uint16_t reg,
+		   struct unc_plan *out, struct unc_error *err)
+{
+	return unc_plan_shows(t, reg) ? unc_plan_add(t, out, u->instance, reg, UNC_OP_READ, 0, err)
+				      : 0;
+}
+
+int unc_plan_look(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
+		  struct unc_plan *out, struct unc_error *err)
+{
+	int rc = 0;
+
+	*out = (struct unc_plan){0};
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct unc_plan_unit *u = &units[i];
+
+		for (size_t k = 0; k < u->n_controls && rc == 0; k++)
+			rc = look_at(t, u, u->control[k].reg, out, err);
+		for (size_t k = 0; k < u->n_filters && rc == 0; k++)
+			rc = look_at(t, u, u->filter[k].reg, out, err);
+		if (rc == 0 && u->n_controls)
+			rc = look_at(t, u, t->type[u->instance->type].unit_ctl, out, err);
+	}
+	return finish(out, rc);
 }
 
 int unc_plan_start(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
 		   struct unc_plan *out, struct unc_error *err)
 {
-	return plan_steps(t, units, n, true, out, err);
+	int rc = 0;
+
+	*out = (struct unc_plan){0};
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct unc_tbl_type *type = &t->type[units[i].instance->type];
+
+		rc = plan_steps(t, &units[i],
+				units[i].shared ? &type->steps_join : &type->steps_start, out, err);
+	}
+	return finish(out, rc);
 }
 
 int unc_plan_stop(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
 		  struct unc_plan *out, struct unc_error *err)
 {
-	return plan_steps(t, units, n, false, out, err);
+	int rc = 0;
+
+	*out = (struct unc_plan){0};
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct unc_tbl_type *type = &t->type[units[i].instance->type];
+
+		rc = plan_steps(t, &units[i],
+				units[i].shared ? &type->steps_leave : &type->steps_stop, out, err);
+	}
+	return finish(out, rc);
 }

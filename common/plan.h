@@ -11,23 +11,39 @@
 struct unc_setting { /* reg = value */
 	uint16_t reg;
 	bool claimed;     /* noted in platform->claim */
-	bool keep;        /* another session needs it so: it is not put back */
+	bool keep;        /* it is not put back: another session needs it so, or it is no longer ours */
 	uint64_t value;
+	uint64_t mask;    /* the bits that were ours to choose */
+	uint64_t shown;   /* what was read back once it had been written */
 	uint64_t found;   /* what is there now */
 	uint64_t restore; /* what was there before any session of ours came */
 };
 
 enum { UNC_PLAN_SETTINGS = 64 };
 
+/* A register of a unit that counts whenever the unit is not frozen. */
+struct unc_plan_clock {
+	uint16_t ctl;   /* control that is written for a moment; UNC_NONE: the counter runs by itself */
+	uint16_t ctr;   /* UNC_NONE: the unit has no such counter, or none is free for it */
+	uint64_t value; /* of ctl, to count clocks */
+	uint64_t back;  /* of ctl, afterwards */
+};
+
 /* What a session does to one unit. */
 struct unc_plan_unit {
 	const struct unc_instance *instance;
 	struct unc_setting control[UNC_PLAN_SETTINGS];
 	struct unc_setting filter[UNC_PLAN_SETTINGS];
-	uint16_t counter[UNC_PLAN_SETTINGS]; /* counter registers in use */
+	struct unc_plan_counter { /* in use */
+		uint16_t reg;
+		uint64_t half; /* of its range: what it is set to; 0: it is left as it is */
+	} counter[UNC_PLAN_SETTINGS];
 	size_t n_controls, n_filters, n_counters;
-	uint64_t unit_ctl;     /* as found, where it can be read */
-	bool shared;   /* somebody else counts on this unit: no freeze, no reset */
+	struct unc_plan_clock clock;
+	uint64_t unit_ctl; /* as found, where it can be read */
+	bool unit_taken;   /* somebody has changed unit control: it is not put back */
+	bool checked;      /* shown is filled */
+	bool shared;   /* somebody else counts on this unit: no freeze */
 	bool stranger; /* and he is no session of ours */
 };
 
@@ -39,7 +55,6 @@ struct unc_plan {
 		uint16_t reg; /* index into table->reg */
 	} *tag;
 	size_t n, cap;
-	size_t go; /* operations before the common point; n if there is none */
 };
 
 /* Start and stop of all units. Errors: UNC_ERR_UNAVAILABLE (a part is missing), UNC_ERR_MEMORY. */
@@ -47,9 +62,15 @@ int unc_plan_start(const struct unc_table *, const struct unc_plan_unit *units, 
 		   struct unc_plan *out, struct unc_error *err);
 int unc_plan_stop(const struct unc_table *, const struct unc_plan_unit *units, size_t n,
 		  struct unc_plan *out, struct unc_error *err);
-/* The steps of starting or stopping that freeze units and let them go on, those shared left out. */
+/* Freezes units or lets them go on, those left out on which somebody else counts. */
 int unc_plan_freeze(const struct unc_table *, const struct unc_plan_unit *units, size_t n, bool freeze,
 		    struct unc_plan *out, struct unc_error *err);
+/* Reads of all controls and filters that the units need, in their order: first the controls of a
+ * unit, then its filters, then its unit control; those that cannot be read are left out
+ * (unc_plan_shows()). */
+int unc_plan_look(const struct unc_table *, const struct unc_plan_unit *units, size_t n,
+		  struct unc_plan *out, struct unc_error *err);
+bool unc_plan_shows(const struct unc_table *, uint16_t reg);
 /* Appends one operation. */
 int unc_plan_add(const struct unc_table *, struct unc_plan *, const struct unc_instance *,
 		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err);

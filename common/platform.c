@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #if defined(__x86_64__) || defined(__i386__)
 #include <x86intrin.h>
@@ -86,6 +87,15 @@ void unc_platform_now(const struct unc_platform *p, uint64_t *ns, uint64_t *tsc)
 #else
 	*tsc = 0;
 #endif
+}
+
+bool unc_platform_pause(const struct unc_platform *p, uint64_t ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+
+	if (p->sim && unc_sim_steps(p->sim))
+		return unc_sim_wait(p->sim, ns);
+	return nanosleep(&t, NULL) == 0;
 }
 
 double unc_platform_tsc_hz(const struct unc_platform *p)
@@ -286,6 +296,23 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 	return unc_describe(p, err);
 }
 
+/* Where the kernel can (4.14), a page tells a forked process at the price of one read. */
+static void mark_process(struct unc_platform *p)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	p->pid = getpid();
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, size, MADV_WIPEONFORK) < 0) {
+		munmap(page, size);
+		return;
+	}
+	p->here = page;
+	*p->here = 1;
+}
+
 int unc_platform_open(const struct unc_options *options, struct unc_platform **out)
 {
 	struct unc_options o = {0};
@@ -303,6 +330,7 @@ int unc_platform_open(const struct unc_options *options, struct unc_platform **o
 		return unc_fail(&open_error, UNC_ERR_MEMORY, "out of memory");
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_mutex_init(&p->program, NULL);
+	mark_process(p);
 	p->log = o.log;
 	p->log_user = o.log_user;
 	int rc = open_platform(p, &o, &open_error);
@@ -325,8 +353,13 @@ void unc_platform_close(struct unc_platform *p)
 	unc_fs_close(p->fs);
 	unc_table_set_free(&p->set);
 	free(p->claim);
-	pthread_mutex_destroy(&p->program);
-	pthread_mutex_destroy(&p->lock);
+	/* In a forked process a thread that is not here may hold them. */
+	if (unc_platform_here(p)) {
+		pthread_mutex_destroy(&p->program);
+		pthread_mutex_destroy(&p->lock);
+	}
+	if (p->here)
+		munmap((void *)(uintptr_t)p->here, (size_t)sysconf(_SC_PAGESIZE));
 	free(p);
 }
 

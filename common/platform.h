@@ -4,6 +4,7 @@
 #define UNC_PLATFORM_H
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "access.h"
 #include "cpu.h"
@@ -26,6 +27,8 @@ struct unc_platform {
 	unc_log_fn log;
 	void *log_user;
 	uint64_t opened_ns, opened_tsc;
+	volatile uint64_t *here; /* a page that a forked process finds empty; NULL: not to be had */
+	pid_t pid;               /* of the process that opened it */
 	pthread_mutex_t lock; /* of error and the metrics' lazy part */
 	struct unc_error error;
 	pthread_mutex_t program; /* held by who looks at controls until he has set them; of claim */
@@ -49,6 +52,13 @@ void unc_describe_cpu(const struct unc_table *, struct unc_cpu *out, int *models
 
 /* Time in ns and TSC ticks of the machine (the simulated one has its own). */
 void unc_platform_now(const struct unc_platform *, uint64_t *ns, uint64_t *tsc);
+/* Lets that time pass; false where it does not pass by waiting. */
+bool unc_platform_pause(const struct unc_platform *, uint64_t ns);
+/* Whether this is the process that opened it, not one that was forked. */
+static inline bool unc_platform_here(const struct unc_platform *p)
+{
+	return p->here ? *p->here != 0 : p->pid == getpid();
+}
 /* Frequency of the TSC as observed since the platform was opened; the machine's own if simulated. */
 double unc_platform_tsc_hz(const struct unc_platform *);
 void unc_platform_log(const struct unc_platform *, enum unc_log_level, const char *format, ...)

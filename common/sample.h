@@ -36,11 +36,9 @@ int unc_trigger_clear(struct unc_session *, const struct unc_trigger *, struct u
 		      struct unc_error *err);
 /* Whether the set can be sampled: all is counted at once. */
 int unc_sample_check(const struct unc_session *, struct unc_error *err);
-/* Checks and runs a plan that the caller keeps. `what` is for a sentence. */
-int unc_sample_look(struct unc_session *, struct unc_plan *, const char *what,
-		    struct unc_error *err);
-/* The same, if building it ended well (rc is 0), and frees it either way. */
-int unc_sample_run(struct unc_session *, struct unc_plan *, int rc, const char *what,
-		   struct unc_error *err);
+/* The unit of a socket that has the socket's status; NULL: none. */
+const struct unc_instance *unc_sample_ubox(const struct unc_session *, unsigned socket);
+/* Whether somebody else counts on a unit of the socket: a freeze would be theirs too. */
+int unc_session_others(struct unc_session *, unsigned socket, bool *others, struct unc_error *err);
 
 #endif

@@ -19,11 +19,16 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 
 	const unsigned known = UNC_SESSION_ROTATE | UNC_SESSION_FREEZE;
 
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
 	if (flags & ~known)
 		return unc_platform_fail(p, UNC_ERR_INVALID, "unknown flags 0x%x for a session",
 					 flags & ~known);
 	s = calloc(1, sizeof(*s));
-	if (!s || !(s->head = malloc((p->instances.n + 1) * sizeof(*s->head)))) {
+	if (!s || !(s->head = malloc((p->instances.n + 1) * sizeof(*s->head))) ||
+	    !(s->always = calloc(p->instances.n + 1, sizeof(*s->always)))) {
+		if (s)
+			free(s->head);
 		free(s);
 		return unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
 	}
@@ -79,6 +84,8 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 
 int unc_session_clear(struct unc_session *s)
 {
+	if (unc_session_here(s) < 0)
+		return UNC_ERR_STATE;
 	unc_error_clear(&s->error);
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
@@ -92,7 +99,10 @@ void unc_session_free(struct unc_session *s)
 {
 	if (!s)
 		return;
-	if (s->running)
+	/* In a forked process only memory is given back: counters and threads are the other's. */
+	bool here = unc_platform_here(s->platform);
+
+	if (here && s->running)
 		unc_session_stop(s);
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	free(s->item);
@@ -103,8 +113,12 @@ void unc_session_free(struct unc_session *s)
 	free(s->unit);
 	free(s->read);
 	free(s->read_slot);
-	pthread_cond_destroy(&s->wake);
-	pthread_mutex_destroy(&s->lock);
+	free(s->always);
+	unc_plan_free(&s->check);
+	if (here) {
+		pthread_cond_destroy(&s->wake);
+		pthread_mutex_destroy(&s->lock);
+	}
 	free(s);
 }
 
@@ -473,6 +487,8 @@ int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *use
 {
 	struct missing_walk walk = {s, fn, user};
 
+	if (unc_session_here(s) < 0)
+		return UNC_ERR_STATE;
 	unc_error_clear(&s->error);
 	if (id < 0 || (size_t)id >= s->n_items)
 		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);

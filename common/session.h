@@ -7,8 +7,9 @@
  *   slot     one counter of one unit in one pass; equal ones are shared
  *   pass     what is counted at the same time
  *
- * session.c holds items, session_add.c adds them, session_units.c prepares the units, session_run.c programs and stops,
- * session_read.c reads, session_trigger.c and session_sample.c end intervals at overflows.
+ * session.c holds items, session_add.c adds them, session_units.c prepares the units, session_run.c
+ * programs and stops, session_read.c reads, session_verify.c asks whether what was read is ours,
+ * session_trigger.c and session_sample.c end intervals at overflows.
  */
 #ifndef UNC_SESSION_H
 #define UNC_SESSION_H
@@ -22,6 +23,24 @@
 
 enum { UNC_END = -1, UNC_MEASURE_MEAN = UNC_AGGREGATE_SOCKET + 1 };
 
+/* Why what a slot has counted means nothing. */
+enum unc_loss_kind {
+	UNC_LOST_NOT,
+	UNC_LOST_CONTROL, /* its control holds `value` */
+	UNC_LOST_FILTER,  /* a filter that it looks at does */
+	UNC_LOST_UNIT,    /* unit control does */
+	UNC_LOST_FROZEN,  /* the unit does not count */
+	UNC_LOST_CLEARED, /* it went back, or too far: by `value` */
+	UNC_LOST_ONES,    /* it reads as all ones */
+	UNC_LOST_WRAP     /* it was not read for `value` ns, and may have wrapped in them */
+};
+
+struct unc_loss {
+	uint8_t why;
+	uint16_t reg; /* index into table->reg */
+	uint64_t value;
+};
+
 struct unc_slot {
 	struct unc_code code;
 	uint32_t instance;  /* index into platform->instances */
@@ -31,9 +50,13 @@ struct unc_slot {
 	uint16_t ctr;       /* counter register (index into table->reg), once started */
 	uint64_t mask;      /* all ones in the counter's width */
 	uint64_t last;      /* as read last */
+	uint64_t seen_ns;   /* when */
 	uint64_t total;     /* counted since start or reset */
 	uint64_t reported;  /* total at the last read by the user */
 	uint64_t delta;     /* counted in the last interval */
+	bool begin;         /* programmed, and not read since */
+	int16_t unread;     /* errno of a read that failed; the next may be right again */
+	struct unc_loss lost; /* until the session starts anew */
 };
 
 struct unc_measure {
@@ -52,6 +75,11 @@ struct unc_item {
 	struct unc_expr *expr;
 	unsigned units, of; /* that are measured, that it is about */
 	uint64_t passes;    /* bit i: pass i is part of it */
+	uint64_t waits;     /* of these, those that it is not measured in always */
+	uint64_t seen;      /* of these, those that were measured since the item was complete */
+	double complete;    /* wall time when it was */
+	double interval;    /* its last interval: from complete to complete, seconds */
+	bool fresh;         /* which ended with the last read */
 	unsigned last_pass;
 };
 
@@ -61,6 +89,7 @@ struct unc_pass {
 	double time;        /* seconds counted since start or reset */
 	double reported;
 	double delta;       /* of the last interval */
+	bool begun;         /* its turn has begun since the last interval ended */
 };
 
 struct unc_session {
@@ -74,6 +103,7 @@ struct unc_session {
 	struct unc_slot *slot;
 	size_t n_slots;
 	int *head;          /* first slot of each instance, UNC_END */
+	bool *always;       /* of each instance: all that it counts fits at once; it takes no part in passes */
 	struct unc_pass pass[UNC_MAX_PASSES];
 	unsigned n_passes;
 	double *scratch;    /* one value for each reference of the largest formula */
@@ -89,13 +119,17 @@ struct unc_session {
 	bool started, running;
 	bool final;         /* stopped, and the last interval has been ended */
 	unsigned now;       /* the pass that counts */
-	bool interval_ended; /* since it was programmed */
+	bool begins;        /* no time of the running pass ends with the next look */
 	uint64_t since_ns;  /* the running pass was looked at last */
+	uint64_t start_ns;  /* start or reset */
+	struct unc_pass wall; /* as of a pass that counts always */
+	uint64_t verified_ns;
 	struct unc_plan_unit *unit; /* programmed units */
 	size_t n_units;
-	struct unc_reg_op *read; /* the read plan, one operation for each slot of the pass */
+	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts */
 	uint32_t *read_slot;
 	size_t n_reads;
+	struct unc_plan check;   /* reads of their controls and filters */
 
 	/* the thread that looks in before a counter can wrap twice */
 	pthread_t watcher;
@@ -121,14 +155,33 @@ int unc_session_walk_units(const struct unc_session *, const struct unc_item *,
 			   int (*fn)(void *user, uint32_t instance, bool missing), void *user);
 int unc_session_no_memory(struct unc_session *);
 
-/* session_units.c: units of the running pass and the settings they need (units[]); whether somebody
- * has come since to one that was ours alone. */
-int unc_session_prepare(struct unc_session *, struct unc_error *err);
+/* session_units.c: the units that the running pass needs and that are not programmed yet (all, where
+ * counting begins) with the settings they need, added to unit[]. */
+int unc_session_prepare(struct unc_session *, bool begin, struct unc_error *err);
+/* Whether somebody has come since to a unit that was ours alone, where that matters. */
 int unc_session_neighbours(struct unc_session *, struct unc_error *err);
+/* Whether a slot counts in the running pass. */
+bool unc_session_active(const struct unc_session *, const struct unc_slot *);
+/* "cbo3 (socket 1)" */
+void unc_session_unit_text(const struct unc_session *, const struct unc_instance *, char *buf,
+			   size_t size);
+/* " = cha.TOR_INSERTS:IA", where the control is one of our events; "" where not. */
+const char *unc_session_event_text(const struct unc_session *, const struct unc_instance *,
+				   uint64_t ctl, char *buf, size_t size);
 
 /* session_run.c */
-int unc_session_program(struct unc_session *, struct unc_error *err);   /* pass `now` */
-int unc_session_unprogram(struct unc_session *, struct unc_error *err);
+int unc_session_program(struct unc_session *, bool begin, struct unc_error *err); /* pass `now` */
+/* All units, or those that take part in passes. */
+int unc_session_unprogram(struct unc_session *, bool all, struct unc_error *err);
+/* Prepares and runs a plan; an operation that failed is named. */
+int unc_session_run_plan(struct unc_session *, struct unc_plan *, const char *what,
+			 struct unc_error *err);
+/* The same, if building it ended well (rc is 0), and frees it either way. */
+int unc_session_run_once(struct unc_session *, struct unc_plan *, int rc, const char *what,
+			 struct unc_error *err);
+/* The sentence of the first operation of a plan that has failed. */
+int unc_session_fail_op(const struct unc_session *, const struct unc_plan *, const char *what,
+			struct unc_error *err);
 
 /* session_read.c: one look at the counters of the running pass. The lock is held. */
 int unc_session_look(struct unc_session *, struct unc_error *err);
@@ -136,6 +189,25 @@ void unc_session_end_interval(struct unc_session *);
 void unc_session_forget(struct unc_session *); /* all that was counted */
 int unc_session_watch(struct unc_session *, struct unc_error *err);
 void unc_session_unwatch(struct unc_session *);
+/* What `item` has counted. The lock is held. */
+void unc_session_value(struct unc_session *, const struct unc_item *item, struct unc_value *v);
+
+/* session_verify.c. Before programming: gets ready to read the controls back. */
+int unc_session_verify_prepare(struct unc_session *, struct unc_error *err);
+/* Right after it: the controls are read back; UNC_ERR_BUSY if they do not
+ * hold what was written. */
+int unc_session_verify_begin(struct unc_session *, struct unc_error *err);
+/* Proves that the units count, and lets those go on that a dead program has left frozen. */
+int unc_session_prove(struct unc_session *, struct unc_error *err);
+/* After a look: marks slots that are not ours any more, or do not count. What is no longer ours is
+ * not put back. */
+int unc_session_verify(struct unc_session *, struct unc_error *err);
+/* The same, if it was not done a moment ago. */
+int unc_session_verify_due(struct unc_session *, struct unc_error *err);
+/* A slot means nothing from now on. The first cause counts. */
+void unc_session_lose(struct unc_slot *, enum unc_loss_kind, uint16_t reg, uint64_t value);
+/* Why, as a sentence in err. */
+void unc_session_loss_text(const struct unc_session *, const struct unc_slot *, struct unc_error *err);
 
 /* session_trigger.c, session_sample.c. The first comes after the units are prepared and may change their settings;
  * the next right before they are programmed; the last two when they are unprogrammed. */
@@ -147,12 +219,11 @@ int unc_sample_go(struct unc_session *, struct unc_error *err);
 int unc_sample_release(struct unc_session *, struct unc_error *err);
 void unc_sample_end(struct unc_session *);
 
-/* Runs operations; a failed one is a sentence. */
-int unc_session_run(struct unc_session *, struct unc_reg_op *op, size_t n, const char *what,
-		    struct unc_error *err);
-/* What `item` has counted. The lock is held. */
-void unc_session_value(struct unc_session *, const struct unc_item *item, struct unc_value *v);
-
+/* The plan unit of an instance; NULL: it is not programmed. */
+struct unc_plan_unit *unc_session_unit(const struct unc_session *, const struct unc_instance *);
+/* 0, or UNC_ERR_STATE with its sentence: the session belongs to the process that this one was forked
+ * from. */
+int unc_session_here(struct unc_session *);
 /* Counter register and width of a slot, once a programmable one has been assigned. */
 uint16_t unc_slot_register(const struct unc_table *, const struct unc_slot *, unsigned counter);
 unsigned unc_slot_width(const struct unc_table *, const struct unc_slot *);

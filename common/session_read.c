@@ -8,53 +8,174 @@
 
 #include "session.h"
 
+/* No uncore clock is faster than this. */
+static const uint64_t fastest_per_ns = 5;
+
+/* ---- one look */
+
+/* The time in which the counter of a slot cannot wrap, however fast it counts. */
+static uint64_t wrap_ns(const struct unc_slot *slot)
+{
+	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
+
+	return slot->mask / (fastest_per_ns * inc);
+}
+
+/*
+ * More than an event can make in the time: it was cleared or set by somebody. Far from what any
+ * can, since clocks differ and a look takes its time.
+ */
+static bool too_much(const struct unc_slot *slot, uint64_t delta, uint64_t ns)
+{
+	const uint64_t margin = 4, look_ns = 1000000;
+	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
+
+	return delta / (margin * fastest_per_ns * inc) > ns + look_ns;
+}
+
+static void take(const struct unc_session *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
+{
+	uint64_t delta = (value - slot->last) & slot->mask, since = ns - slot->seen_ns;
+	bool begin = slot->begin;
+
+	slot->begin = false;
+	slot->last = value;
+	slot->seen_ns = ns;
+	slot->unread = 0;
+	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
+	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
+		unc_session_lose(slot, UNC_LOST_ONES, slot->ctr, value);
+	else if (begin)
+		return;
+	else if (since > wrap_ns(slot))
+		unc_session_lose(slot, UNC_LOST_WRAP, slot->ctr, since);
+	else if (too_much(slot, delta, since))
+		unc_session_lose(slot, UNC_LOST_CLEARED, slot->ctr, delta);
+	else
+		slot->total += delta;
+}
+
+static int fail_look(struct unc_session *s, struct unc_error *err)
+{
+	const struct unc_reg_op *op = s->read;
+	const struct unc_slot *slot = &s->slot[s->read_slot[0]];
+	const struct unc_table *t = s->platform->table;
+	char unit[64];
+
+	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s",
+			unc_tbl_str(t, t->reg[slot->ctr].name), unit,
+			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
+}
+
 int unc_session_look(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_pass *pass = &s->pass[s->now];
+	size_t failed = 0;
 	uint64_t ns, tsc;
 
 	unc_platform_now(s->platform, &ns, &tsc);
-	if (unc_access_run(s->platform->access, s->read, s->n_reads) < 0)
-		return unc_fail(err, UNC_ERR_IO, "a counter could not be read");
+	unc_access_run(s->platform->access, s->read, s->n_reads);
 	for (size_t i = 0; i < s->n_reads; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
-		uint64_t value = s->read[i].value;
 
-		slot->total += (value - slot->last) & slot->mask;
-		slot->last = value;
+		if (s->read[i].error == 0) {
+			take(s, slot, s->read[i].value, ns);
+			continue;
+		}
+		slot->unread = s->read[i].errno_value ? s->read[i].errno_value : EIO;
+		failed++;
 	}
-	pass->time += (double)(ns - s->since_ns) * 1e-9;
+	if (!s->begins)
+		pass->time += (double)(ns - s->since_ns) * 1e-9;
+	s->begins = false;
 	s->since_ns = ns;
-	return 0;
+	s->wall.time = (double)(ns - s->start_ns) * 1e-9;
+	return failed && failed == s->n_reads ? fail_look(s, err) : 0;
 }
 
-/* Ends the interval of the running pass: what was counted since the last end. */
+static void end_time(struct unc_pass *pass)
+{
+	pass->delta = pass->time - pass->reported;
+	pass->reported = pass->time;
+}
+
+/* All of the time: with one pass, that of the pass. */
+static const struct unc_pass *wall(const struct unc_session *s)
+{
+	return s->n_passes > 1 ? &s->wall : &s->pass[0];
+}
+
+/* An item is complete when each of its passes has had its turn. */
+static void end_item(const struct unc_session *s, struct unc_item *item, uint64_t measured)
+{
+	item->seen |= measured & item->waits;
+	item->fresh = item->seen == item->waits;
+	if (!item->fresh)
+		return;
+	item->seen = 0;
+	item->interval = wall(s)->time - item->complete;
+	item->complete = wall(s)->time;
+}
+
+/* Ends the interval: what was counted since the last end. What was not measured keeps what it had. */
 void unc_session_end_interval(struct unc_session *s)
 {
-	struct unc_pass *pass = &s->pass[s->now];
+	uint64_t measured = 0;
 
-	for (size_t i = 0; i < s->n_reads; i++) {
-		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+	/* Of a pass that ended since, and began before, a moment is left: it goes to its next turn. */
+	for (unsigned i = 0; i < s->n_passes; i++)
+		if (i == s->now || s->pass[i].begun) {
+			end_time(&s->pass[i]);
+			s->pass[i].begun = false;
+			measured |= (uint64_t)1 << i;
+		}
+	end_time(&s->wall);
+	for (size_t i = 0; i < s->n_slots; i++) {
+		struct unc_slot *slot = &s->slot[i];
 
+		if (!s->always[slot->instance] && !(measured >> slot->pass & 1))
+			continue;
 		slot->delta = slot->total - slot->reported;
 		slot->reported = slot->total;
 	}
-	pass->delta = pass->time - pass->reported;
-	pass->reported = pass->time;
-	s->interval_ended = true;
+	for (size_t i = 0; i < s->n_items; i++)
+		end_item(s, &s->item[i], measured);
 }
 
 /* ---- values */
 
-static uint64_t aggregate(const struct unc_session *s, const struct unc_measure *m, bool interval,
-			  double *exact)
+/* How long a slot has counted. */
+static double slot_time(const struct unc_session *s, const struct unc_slot *slot, bool interval)
+{
+	const struct unc_pass *pass =
+		s->always[slot->instance] ? wall(s) : &s->pass[slot->pass];
+
+	return interval ? pass->delta : pass->time;
+}
+
+/* All of the time that a value of the item is about. */
+static double all_time(const struct unc_session *s, const struct unc_item *item, bool interval)
+{
+	return interval ? item->interval : wall(s)->time;
+}
+
+/*
+ * What the units of a measure have counted, together. What was counted in a part of the time is
+ * scaled to `all` of it. *exact is the same with what is behind the point.
+ */
+static uint64_t aggregate(const struct unc_session *s, const struct unc_measure *m, double all,
+			  bool interval, double *exact)
 {
 	uint64_t sum = 0, max = 0;
 
 	for (uint32_t i = 0; i < m->n_slots; i++) {
 		const struct unc_slot *slot = &s->slot[m->slot[i]];
 		uint64_t value = interval ? slot->delta : slot->total;
+		double time = slot_time(s, slot, interval);
 
+		if (time > 0 && time < all)
+			value = (uint64_t)((double)value * all / time + 0.5);
 		sum += value;
 		max = value > max ? value : max;
 	}
@@ -64,67 +185,88 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 	return sum;
 }
 
-static double pass_time(const struct unc_session *s, unsigned pass, bool interval)
+/* Evaluates a formula. */
+static int evaluate(struct unc_session *s, const struct unc_item *item, bool interval,
+		    double *value)
 {
-	return interval ? s->pass[pass].delta : s->pass[pass].time;
-}
+	struct unc_expr_vars vars = {.tsc_hz = unc_platform_tsc_hz(s->platform),
+				     .time = all_time(s, item, interval)};
 
-/* Evaluates a formula. With several passes each count is scaled to the time of all of them. */
-static bool evaluate(struct unc_session *s, const struct unc_item *item, bool interval,
-		     double *value)
-{
-	struct unc_expr_vars vars = {.tsc_hz = unc_platform_tsc_hz(s->platform)};
-
-	for (unsigned pass = 0; pass < s->n_passes; pass++)
-		if (item->passes >> pass & 1)
-			vars.time += pass_time(s, pass, interval);
 	vars.tsc = vars.time * vars.tsc_hz;
-	for (uint32_t i = 0; i < item->n_measures; i++) {
-		const struct unc_measure *m = &s->measure[item->measure[i]];
-		double own = pass_time(s, m->pass, interval);
-
-		aggregate(s, m, interval, &s->scratch[i]);
-		if (own > 0 && own < vars.time)
-			s->scratch[i] *= vars.time / own;
-	}
-	return unc_expr_eval(item->expr, s->scratch, &vars, value) == 0;
+	for (uint32_t i = 0; i < item->n_measures; i++)
+		aggregate(s, &s->measure[item->measure[i]], vars.time, interval, &s->scratch[i]);
+	return unc_expr_eval(item->expr, s->scratch, &vars, value);
 }
 
-static bool all_measured(const struct unc_session *s, const struct unc_item *item)
+/* The first slot of an item that has lost its meaning, for good or for this read. */
+static const struct unc_slot *find_loss(const struct unc_session *s, const struct unc_item *item,
+					bool good)
 {
-	for (unsigned pass = 0; pass < s->n_passes; pass++)
-		if ((item->passes >> pass & 1) && s->pass[pass].time <= 0)
-			return false;
-	return true;
+	for (uint32_t k = 0; k < item->n_measures; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++) {
+			const struct unc_slot *slot = &s->slot[m->slot[i]];
+
+			if (good ? slot->lost.why != UNC_LOST_NOT : slot->unread != 0)
+				return slot;
+		}
+	}
+	return NULL;
+}
+
+/* How long the item was measured: as long as that of its slots which was measured least. */
+static double measured(const struct unc_session *s, const struct unc_item *item, bool interval)
+{
+	double least = all_time(s, item, interval);
+
+	for (uint32_t k = 0; k < item->n_measures; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++)
+			least = fmin(least, slot_time(s, &s->slot[m->slot[i]], interval));
+	}
+	return least;
+}
+
+static double share(double part, double all)
+{
+	return part < all ? part / all : 1;
+}
+
+static void set_times(const struct unc_session *s, const struct unc_item *item, struct unc_value *v)
+{
+	v->seconds = measured(s, item, false);
+	v->interval_seconds = measured(s, item, true);
+	v->share = share(v->seconds, all_time(s, item, false));
+	v->interval_share = share(v->interval_seconds, all_time(s, item, true));
+	if (item->fresh)
+		v->flags |= UNC_VALUE_FRESH;
+	if (v->share < 1)
+		v->flags |= UNC_VALUE_ESTIMATED;
 }
 
 void unc_session_value(struct unc_session *s, const struct unc_item *item, struct unc_value *v)
 {
-	unsigned partial = item->units < item->of ? UNC_VALUE_PARTIAL : 0;
+	unsigned flags = item->units < item->of ? UNC_VALUE_PARTIAL : 0;
 
-	*v = (struct unc_value){.units = item->units, .of = item->of, .flags = partial};
-	if (!all_measured(s, item))
+	*v = (struct unc_value){.units = item->units, .of = item->of, .flags = flags};
+	if (find_loss(s, item, true))
+		v->flags |= UNC_VALUE_LOST;
+	if ((v->flags & UNC_VALUE_LOST) || find_loss(s, item, false) || measured(s, item, false) <= 0)
 		return;
-	v->share = v->interval_share = 1;
-	v->flags |= item->last_pass == s->now ? UNC_VALUE_FRESH : 0;
-	if (item->passes & (item->passes - 1))
-		v->flags |= UNC_VALUE_ESTIMATED;
-	for (unsigned pass = 0; pass < s->n_passes; pass++)
-		if (item->passes >> pass & 1) {
-			v->seconds += pass_time(s, pass, false);
-			v->interval_seconds += pass_time(s, pass, true);
-		}
+	set_times(s, item, v);
 	if (item->metric < 0) {
 		const struct unc_measure *m = &s->measure[item->measure[0]];
 
-		v->count = aggregate(s, m, false, &v->value);
-		v->delta = aggregate(s, m, true, &v->interval);
+		v->count = aggregate(s, m, all_time(s, item, false), false, &v->value);
+		v->delta = aggregate(s, m, all_time(s, item, true), true, &v->interval);
 		v->flags |= UNC_VALUE_VALID;
 		return;
 	}
-	if (evaluate(s, item, false, &v->value))
+	if (evaluate(s, item, false, &v->value) == 0)
 		v->flags |= UNC_VALUE_VALID;
-	if (!evaluate(s, item, true, &v->interval))
+	if (evaluate(s, item, true, &v->interval) < 0)
 		v->interval = NAN;
 	if (!(v->flags & UNC_VALUE_VALID))
 		*v = (struct unc_value){.units = v->units, .of = v->of, .flags = v->flags};
@@ -132,23 +274,33 @@ void unc_session_value(struct unc_session *s, const struct unc_item *item, struc
 
 const char *unc_session_reason(struct unc_session *s, int id)
 {
-	struct unc_value v = {0};
+	const struct unc_slot *slot;
+	const struct unc_item *item;
+	double value;
 
-	s->error.text[0] = '\0';
+	if (unc_session_here(s) < 0)
+		return s->error.text;
+	unc_error_clear(&s->error);
 	if (id < 0 || (size_t)id >= s->n_items)
 		return "";
-	unc_session_value(s, &s->item[id], &v);
-	if (!(v.flags & UNC_VALUE_VALID))
-		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s",
-			 all_measured(s, &s->item[id]) ? "the denominator counted 0"
-						       : "its pass has not been measured yet");
+	item = &s->item[id];
+	pthread_mutex_lock(&s->lock);
+	if ((slot = find_loss(s, item, true)) || (slot = find_loss(s, item, false)))
+		unc_session_loss_text(s, slot, &s->error);
+	else if (measured(s, item, false) <= 0)
+		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
+	else if (item->metric >= 0 && evaluate(s, item, false, &value) < 0)
+		unc_fail(&s->error, UNC_ERR_RANGE, "no value: the denominator counted 0");
+	pthread_mutex_unlock(&s->lock);
 	return s->error.text;
 }
 
 int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
 {
-	int rc = 0;
+	int rc = unc_session_here(s);
 
+	if (rc < 0)
+		return rc;
 	s->error.text[0] = '\0';
 	if (!s->started)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session was never started");
@@ -156,6 +308,8 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
 		rc = unc_session_look(s, &s->error);
+	if (rc == 0 && s->running)
+		rc = unc_session_verify_due(s, &s->error);
 	if (rc == 0 && !s->final)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
 	s->final = !s->running;
@@ -168,20 +322,15 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
 int unc_session_time(const struct unc_session *s, double *since_start, double *interval)
 {
 	pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&s->lock;
-	double total = 0, delta = 0;
 
-	if (!s->started)
+	if (!s->started || !unc_platform_here(s->platform))
 		return UNC_ERR_STATE;
 	pthread_mutex_lock(lock);
-	for (unsigned i = 0; i < s->n_passes; i++) {
-		total += s->pass[i].time;
-		delta += i == s->now ? s->pass[i].delta : 0;
-	}
-	pthread_mutex_unlock(lock);
 	if (since_start)
-		*since_start = total;
+		*since_start = wall(s)->time;
 	if (interval)
-		*interval = delta;
+		*interval = wall(s)->delta;
+	pthread_mutex_unlock(lock);
 	return 0;
 }
 
@@ -189,13 +338,24 @@ void unc_session_forget(struct unc_session *s)
 {
 	for (size_t i = 0; i < s->n_slots; i++)
 		s->slot[i].total = s->slot[i].reported = s->slot[i].delta = 0;
+	for (size_t i = 0; i < s->n_items; i++) {
+		struct unc_item *item = &s->item[i];
+
+		item->seen = 0;
+		item->complete = item->interval = 0;
+		item->fresh = false;
+	}
 	memset(s->pass, 0, sizeof(s->pass));
+	s->wall = (struct unc_pass){0};
+	s->start_ns = s->since_ns;
 }
 
 int unc_session_reset(struct unc_session *s)
 {
-	int rc = 0;
+	int rc = unc_session_here(s);
 
+	if (rc < 0)
+		return rc;
 	unc_error_clear(&s->error);
 	if (!s->started)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session was never started");
@@ -210,9 +370,6 @@ int unc_session_reset(struct unc_session *s)
 
 /* ---- looking in */
 
-/* No uncore clock is faster than this. */
-static const double fastest_clock_hz = 5e9;
-
 /* Half the time in which the fastest counter of the session could wrap. */
 static double half_wrap_seconds(const struct unc_session *s)
 {
@@ -221,10 +378,9 @@ static double half_wrap_seconds(const struct unc_session *s)
 	for (size_t i = 0; i < s->n_slots; i++) {
 		const struct unc_code *code = &s->slot[i].code;
 		unsigned width = unc_slot_width(s->platform->table, &s->slot[i]);
-		double wrap = ldexp(1.0, (int)width) /
-			      (fastest_clock_hz * (code->max_inc ? code->max_inc : 1));
+		double per_second = (double)fastest_per_ns * 1e9 * (code->max_inc ? code->max_inc : 1);
 
-		least = wrap < least ? wrap : least;
+		least = fmin(least, ldexp(1.0, (int)width) / per_second);
 	}
 	return least / 2;
 }

@@ -32,7 +32,7 @@ static int build_reads(struct unc_session *s, struct unc_plan *plan, uint32_t *s
 		const struct unc_slot *one = &s->slot[k];
 		int rc;
 
-		if (one->pass != s->now)
+		if (!unc_session_active(s, one))
 			continue;
 		slot[plan->n] = (uint32_t)k;
 		rc = unc_plan_add(s->platform->table, plan,
@@ -69,24 +69,61 @@ static int prepare_reads(struct unc_session *s, struct unc_error *err)
 
 /* ---- running plans */
 
-int unc_session_run(struct unc_session *s, struct unc_reg_op *op, size_t n, const char *what,
-		    struct unc_error *err)
+int unc_session_fail_op(const struct unc_session *s, const struct unc_plan *plan, const char *what,
+			struct unc_error *err)
 {
-	int code = UNC_ERR_IO;
+	const struct unc_table *t = s->platform->table;
+	char unit[64];
 
-	if (n == 0 || unc_access_run(s->platform->access, op, n) == 0)
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (op[i].error == UNC_ERR_BUSY || op[i].error == UNC_ERR_PERMISSION)
-			code = op[i].error;
-	if (code == UNC_ERR_BUSY)
-		return unc_fail(err, code,
-				"%s failed: the kernel has no counter left for one of the events",
-				what);
-	return unc_fail(err, code, "%s failed: a register could not be accessed", what);
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct unc_reg_op *op = &plan->op[i];
+		const struct unc_plan_tag *tag = &plan->tag[i];
+
+		if (!op->error)
+			continue;
+		if (op->error == UNC_ERR_BUSY)
+			return unc_fail(err, op->error,
+					"%s failed: the kernel has no counter left for one of the "
+					"events",
+					what);
+		unc_session_unit_text(s, tag->instance, unit, sizeof(unit));
+		return unc_fail(err, op->error, "%s failed: %s of %s at %s: %s", what,
+				unc_tbl_str(t, t->reg[tag->reg].name), unit,
+				tag->instance->location,
+				op->errno_value ? strerror(op->errno_value)
+						: unc_error_name(op->error));
+	}
+	return 0;
 }
 
-/* ---- stopping and starting */
+int unc_session_run_plan(struct unc_session *s, struct unc_plan *plan, const char *what,
+			 struct unc_error *err)
+{
+	int rc = plan->n ? unc_access_prepare(s->platform->access, plan->op, plan->n, err) : 0;
+
+	if (rc == 0 && plan->n && unc_access_run(s->platform->access, plan->op, plan->n) < 0)
+		rc = unc_session_fail_op(s, plan, what, err);
+	return rc;
+}
+
+int unc_session_run_once(struct unc_session *s, struct unc_plan *plan, int rc, const char *what,
+			 struct unc_error *err)
+{
+	if (rc == 0)
+		rc = unc_session_run_plan(s, plan, what, err);
+	unc_plan_free(plan);
+	return rc;
+}
+
+struct unc_plan_unit *unc_session_unit(const struct unc_session *s, const struct unc_instance *u)
+{
+	for (size_t i = 0; i < s->n_units; i++)
+		if (s->unit[i].instance == u)
+			return &s->unit[i];
+	return NULL;
+}
+
+/* ---- stopping */
 
 /* The first error of several steps counts. */
 static int also(int first, int rc)
@@ -94,109 +131,165 @@ static int also(int first, int rc)
 	return first ? first : rc;
 }
 
+/* How many units go on when the pass changes: they come first. */
+static size_t count_always(const struct unc_session *s)
+{
+	size_t n = 0;
+
+	while (n < s->n_units && s->always[s->unit[n].instance - s->platform->instances.unit])
+		n++;
+	return n;
+}
+
+/* Puts back what was found. A write that fails is tried again, whatever else is in the plan. */
+static int put_back(struct unc_session *s, struct unc_plan *plan, struct unc_error *err)
+{
+	enum { TRIES = 3 };
+	bool failed = plan->n && unc_access_run(s->platform->access, plan->op, plan->n) < 0;
+
+	for (int k = 0; failed && k < TRIES; k++) {
+		failed = false;
+		for (size_t i = 0; i < plan->n; i++)
+			if (plan->op[i].error)
+				failed |= unc_access_run(s->platform->access, &plan->op[i], 1) < 0;
+	}
+	return failed ? unc_session_fail_op(s, plan, "putting back what was found", err) : 0;
+}
+
 /*
  * Goes on after a failed access: what can be put back is put back. Returns the first error. Where
  * memory has run out nothing is done yet and everything is as before: it can be tried again.
  */
-static int unprogram(struct unc_session *s, struct unc_error *err)
+static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 {
+	size_t keep = all ? 0 : count_always(s), n = s->n_units - keep;
+	struct unc_plan_unit *units = s->unit + keep;
 	struct unc_plan plan = {0};
-	int first, rc;
+	int first = 0, rc;
 
-	unc_claim_keep(s->platform, s->unit, s->n_units);
-	first = unc_session_neighbours(s, err);
-	if (first == UNC_ERR_MEMORY)
-		return first;
-	rc = unc_plan_stop(s->platform->table, s->unit, s->n_units, &plan, first ? NULL : err);
+	/* Room for all that may be put back, before anything is done. */
+	rc = unc_plan_stop(s->platform->table, units, n, &plan, err);
+	if (rc == 0 && plan.n)
+		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
+	unc_plan_free(&plan);
+	if (rc == UNC_ERR_MEMORY)
+		return rc;
+	first = rc;
+	if (s->n_reads)
+		first = also(first, unc_session_look(s, first ? NULL : err));
+	first = also(first, unc_session_verify(s, first ? NULL : err));
+	unc_claim_keep(s->platform, units, n);
+	first = also(first, unc_session_neighbours(s, first ? NULL : err));
+	rc = unc_plan_stop(s->platform->table, units, n, &plan, first ? NULL : err);
 	if (rc == 0 && plan.n)
 		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, first ? NULL : err);
 	first = also(first, rc);
-	if (rc == UNC_ERR_MEMORY) {
-		unc_plan_free(&plan);
-		return rc;
-	}
-	if (rc == 0 && plan.go)
-		first = also(first,
-			     unc_session_run(s, plan.op, plan.go, "stopping", first ? NULL : err));
-	/* Frozen where they may be: this is the last look. */
-	if (rc == 0 && s->n_reads)
-		first = also(first, unc_session_look(s, first ? NULL : err));
-	if (rc == 0 && plan.n > plan.go)
-		first = also(first, unc_session_run(s, plan.op + plan.go, plan.n - plan.go,
-						    "stopping", first ? NULL : err));
+	if (rc == 0)
+		first = also(first, put_back(s, &plan, first ? NULL : err));
 	first = also(first, unc_sample_release(s, first ? NULL : err));
 	unc_sample_end(s);
-	unc_claim_release(s->platform, s->unit, s->n_units);
+	unc_claim_release(s->platform, units, n);
 	unc_plan_free(&plan);
+	unc_plan_free(&s->check);
+	s->n_units = keep;
 	return first;
 }
 
-int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
+int unc_session_unprogram(struct unc_session *s, bool all, struct unc_error *err)
 {
 	pthread_mutex_lock(&s->platform->program);
-	int rc = unprogram(s, err);
+	int rc = unprogram(s, all, err);
 	pthread_mutex_unlock(&s->platform->program);
 	return rc;
 }
 
-static int program(struct unc_session *s, bool *touched, struct unc_error *err)
+/* ---- starting */
+
+/* Which passes an item has to wait for. */
+static void find_waits(struct unc_session *s)
 {
+	for (size_t i = 0; i < s->n_items; i++) {
+		struct unc_item *item = &s->item[i];
+
+		item->waits = 0;
+		for (uint32_t k = 0; k < item->n_measures; k++) {
+			const struct unc_measure *m = &s->measure[item->measure[k]];
+
+			for (uint32_t n = 0; n < m->n_slots; n++)
+				if (!s->always[s->slot[m->slot[n]].instance])
+					item->waits |= (uint64_t)1 << s->slot[m->slot[n]].pass;
+		}
+	}
+}
+
+static int program(struct unc_session *s, bool begin, bool *touched, struct unc_error *err)
+{
+	size_t kept = begin ? 0 : s->n_units;
 	struct unc_plan plan;
-	int rc = unc_session_prepare(s, err);
+	int rc = unc_session_prepare(s, begin, err);
 
 	*touched = false;
+	if (begin)
+		find_waits(s);
 	if (rc == 0)
 		rc = unc_sample_prepare(s, err);
 	if (rc == 0)
 		rc = prepare_reads(s, err);
+	if (rc == 0)
+		rc = unc_session_verify_prepare(s, err);
 	if (rc < 0)
 		return rc;
-	rc = unc_plan_start(s->platform->table, s->unit, s->n_units, &plan, err);
+	rc = unc_plan_start(s->platform->table, s->unit + kept, s->n_units - kept, &plan, err);
 	if (rc < 0)
 		return rc;
 	rc = plan.n ? unc_access_prepare(s->platform->access, plan.op, plan.n, err) : 0;
 	if (rc == 0)
-		rc = unc_claim(s->platform, s->unit, s->n_units, err);
+		rc = unc_claim(s->platform, s->unit + kept, s->n_units - kept, err);
 	if (rc == 0) {
 		*touched = true;
 		rc = unc_sample_begin(s, err);
 	}
 	if (rc == 0)
-		rc = unc_session_run(s, plan.op, plan.n, "programming the counters", err);
+		rc = unc_session_run_plan(s, &plan, "programming the counters", err);
 	unc_plan_free(&plan);
+	if (rc == 0)
+		rc = unc_session_verify_begin(s, err);
+	/* In a later pass what moves between its first look and its last is proof enough. */
+	if (rc == 0 && begin)
+		rc = unc_session_prove(s, err);
 	return rc;
 }
 
 /* Values from which the first interval counts. */
-static int take_base(struct unc_session *s, struct unc_error *err)
+static int take_base(struct unc_session *s, bool begin, struct unc_error *err)
 {
-	uint64_t tsc;
-	int rc;
+	int rc = unc_sample_hold(s, err);
 
-	s->interval_ended = false;
-	rc = unc_sample_hold(s, err);
-	unc_platform_now(s->platform, &s->since_ns, &tsc);
+
+	s->begins = s->pass[s->now].begun = true;
 	if (rc == 0)
-		rc = unc_session_run(s, s->read, s->n_reads, "reading the counters", err);
-	for (size_t i = 0; i < s->n_reads && rc == 0; i++)
-		s->slot[s->read_slot[i]].last = s->read[i].value;
+		rc = unc_session_look(s, err);
+	if (begin) {
+		s->start_ns = s->verified_ns = s->since_ns;
+		s->wall.time = 0;
+	}
 	return rc == 0 ? unc_sample_go(s, err) : rc;
 }
 
-int unc_session_program(struct unc_session *s, struct unc_error *err)
+int unc_session_program(struct unc_session *s, bool begin, struct unc_error *err)
 {
 	bool touched;
 	int rc;
 
 	/* Two sessions that start at the same time must not find the same counter free. */
 	pthread_mutex_lock(&s->platform->program);
-	rc = program(s, &touched, err);
+	rc = program(s, begin, &touched, err);
 	pthread_mutex_unlock(&s->platform->program);
 	if (rc == 0)
-		rc = take_base(s, err);
-	if (rc < 0 && touched) {
+		rc = take_base(s, begin, err);
+	if (rc < 0 && (touched || !begin)) {
 		s->n_reads = 0;
-		unc_session_unprogram(s, NULL);
+		unc_session_unprogram(s, true, NULL);
 	} else if (rc < 0) {
 		unc_sample_end(s);
 	}
@@ -205,10 +298,21 @@ int unc_session_program(struct unc_session *s, struct unc_error *err)
 
 /* ---- the public part */
 
+int unc_session_here(struct unc_session *s)
+{
+	if (unc_platform_here(s->platform))
+		return 0;
+	return unc_fail(&s->error, UNC_ERR_STATE,
+			"the session belongs to the process that this one was forked from; open a "
+			"platform of its own");
+}
+
 int unc_session_start(struct unc_session *s)
 {
-	int rc;
+	int rc = unc_session_here(s);
 
+	if (rc < 0)
+		return rc;
 	unc_error_clear(&s->error);
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running already");
@@ -218,14 +322,16 @@ int unc_session_start(struct unc_session *s)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"the platform was opened for listing only (option cpu)");
 	unc_session_forget(s);
+	for (size_t i = 0; i < s->n_slots; i++)
+		s->slot[i].lost = (struct unc_loss){0};
 	s->now = 0;
-	if ((rc = unc_session_program(s, &s->error)) < 0)
+	if ((rc = unc_session_program(s, true, &s->error)) < 0)
 		return rc;
 	s->running = s->started = true;
 	s->final = false;
 	rc = unc_session_watch(s, &s->error);
 	if (rc < 0) {
-		unc_session_unprogram(s, NULL);
+		unc_session_unprogram(s, true, NULL);
 		s->running = s->started = false;
 	}
 	return rc;
@@ -233,42 +339,46 @@ int unc_session_start(struct unc_session *s)
 
 int unc_session_stop(struct unc_session *s)
 {
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
 	unc_error_clear(&s->error);
 	if (!s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
 	unc_session_unwatch(s);
-	int rc = unc_session_unprogram(s, &s->error);
+	rc = unc_session_unprogram(s, true, &s->error);
 	s->running = rc == UNC_ERR_MEMORY;
 	return rc;
 }
 
 int unc_session_rotate(struct unc_session *s)
 {
-	int rc;
+	int rc = unc_session_here(s);
 
+	if (rc < 0)
+		return rc;
 	unc_error_clear(&s->error);
 	if (!s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
 	if (s->n_passes < 2)
 		return 0;
 	pthread_mutex_lock(&s->lock);
-	rc = unc_session_unprogram(s, &s->error);
+	rc = unc_session_unprogram(s, false, &s->error);
 	if (rc == UNC_ERR_MEMORY) { /* nothing has happened */
 		pthread_mutex_unlock(&s->lock);
 		return rc;
 	}
-	/* A read just before has ended the interval; the moment since then is not one. */
-	if (rc == 0 && !s->interval_ended)
-		unc_session_end_interval(s);
 	if (rc == 0) {
 		s->now = (s->now + 1) % s->n_passes;
-		rc = unc_session_program(s, &s->error);
+		rc = unc_session_program(s, false, &s->error);
+	} else {
+		unc_session_unprogram(s, true, NULL);
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (rc < 0) {
 		unc_session_unwatch(s);
 		s->running = false;
-		s->final = true; /* its last interval has ended */
 	}
 	return rc;
 }
@@ -309,10 +419,12 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	uint32_t *slot;
 	int rc = 0;
 
+	if ((rc = unc_session_here(s)) < 0)
+		return rc;
 	unc_error_clear(&s->error);
 	if (!s->running) {
 		s->now = 0;
-		rc = unc_session_prepare(s, &s->error);
+		rc = unc_session_prepare(s, true, &s->error);
 		if (rc == 0 && s->platform->access)
 			rc = unc_sample_prepare(s, &s->error);
 	}

@@ -11,6 +11,10 @@
 
 int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 {
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
 	unc_error_clear(&s->error);
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
@@ -23,7 +27,7 @@ int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 	if (s->item[id].metric >= 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID,
 				"an event ends intervals, not a metric");
-	int rc = unc_sample_check(s, &s->error);
+	rc = unc_sample_check(s, &s->error);
 	if (rc < 0)
 		return rc;
 	const struct unc_measure *m = &s->measure[s->item[id].measure[0]];
@@ -56,7 +60,7 @@ static int check_values(struct unc_session *s, struct unc_trigger *t, struct unc
 			      err);
 
 	if (rc == 0)
-		rc = unc_sample_look(s, &plan, "reading a counter", err);
+		rc = unc_session_run_plan(s, &plan, "reading a counter", err);
 	if (rc == 0)
 		t->carried = (plan.op[0].value & slot->mask) < t->preload;
 	unc_plan_free(&plan);
@@ -68,8 +72,11 @@ static int find_carried(struct unc_session *s, size_t *n, struct unc_error *err)
 {
 	struct unc_sample *sample = s->sample;
 	struct unc_reg_op *op = sample->look.op;
-	int rc = unc_session_run(s, op, sample->look.n, "reading the overflow status", err);
 	uint64_t bit;
+	int rc = 0;
+
+	if (sample->look.n && unc_access_run(s->platform->access, op, sample->look.n) < 0)
+		rc = unc_session_fail_op(s, &sample->look, "reading the overflow status", err);
 
 	*n = 0;
 	for (size_t i = 0; i < sample->n && rc == 0; i++) {
@@ -94,7 +101,7 @@ static int set_frozen(struct unc_session *s, bool frozen, struct unc_error *err)
 	struct unc_plan plan;
 	int rc = unc_plan_freeze(s->platform->table, s->unit, s->n_units, frozen, &plan, err);
 
-	return unc_sample_run(s, &plan, rc, frozen ? "freezing" : "unfreezing", err);
+	return unc_session_run_once(s, &plan, rc, frozen ? "freezing" : "unfreezing", err);
 }
 
 /* What noted the carry is cleared, sockets that froze go on. */
@@ -137,7 +144,7 @@ static int start_again(struct unc_session *s, struct unc_error *err)
 	}
 	if (rc == 0)
 		rc = add_release(s, &plan, err);
-	rc = unc_sample_run(s, &plan, rc, "starting an interval", err);
+	rc = unc_session_run_once(s, &plan, rc, "starting an interval", err);
 	if (rc == 0)
 		rc = set_frozen(s, false, err);
 	for (size_t i = 0; i < sample->n; i++)
@@ -173,7 +180,7 @@ int unc_sample_release(struct unc_session *s, struct unc_error *err)
 	if (!s->sample)
 		return 0;
 	assume_carried(s->sample);
-	return unc_sample_run(s, &plan, add_release(s, &plan, err), "unfreezing", err);
+	return unc_session_run_once(s, &plan, add_release(s, &plan, err), "unfreezing", err);
 }
 
 static void describe(const struct unc_session *s, size_t n, struct unc_overflow *out)
@@ -224,6 +231,10 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 	struct unc_overflow found = {.size = sizeof(found), .id = -1};
 	size_t carried;
 
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
 	s->error.text[0] = '\0';
 	if (out->size < sizeof(*out))
 		return unc_fail(&s->error, UNC_ERR_INVALID,
@@ -232,9 +243,11 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 		return unc_fail(&s->error, UNC_ERR_STATE,
 				"the session is not running with an event that ends intervals");
 	pthread_mutex_lock(&s->lock);
-	int rc = find_carried(s, &carried, &s->error);
+	rc = find_carried(s, &carried, &s->error);
 	if (rc == 0 && carried)
 		rc = end_interval(s, carried, &found, values, n);
+	if (rc == 0 && !carried)
+		rc = unc_session_verify_due(s, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	if (rc == 0)
 		*out = found;

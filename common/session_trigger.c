@@ -24,8 +24,10 @@ static const struct unc_tbl_counter *fixed_of(const struct unc_session *s,
 }
 
 /* The unit of a socket that has the socket's status. */
-static const struct unc_instance *ubox_of(const struct unc_platform *p, unsigned socket)
+const struct unc_instance *unc_sample_ubox(const struct unc_session *s, unsigned socket)
 {
+	const struct unc_platform *p = s->platform;
+
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 
@@ -41,7 +43,7 @@ static void find_global(const struct unc_session *s, struct unc_trigger *t)
 	const struct unc_tbl_counter *fixed = fixed_of(s, &s->slot[t->slot]);
 	int by_table = unc_type_global(type_of(s, t), t->instance->index);
 
-	t->ubox = ubox_of(s->platform, t->instance->socket);
+	t->ubox = unc_sample_ubox(s, t->instance->socket);
 	t->global = fixed && fixed->global_bit ? fixed->global_bit - 1
 		    : by_table >= 0            ? by_table
 					       : t->instance->status_position;
@@ -102,14 +104,6 @@ int unc_trigger_check(struct unc_session *s, const struct unc_slot *slot)
 
 /* ---- who else counts on a socket */
 
-static struct unc_plan_unit *plan_unit(const struct unc_session *s, const struct unc_instance *u)
-{
-	for (size_t i = 0; i < s->n_units; i++)
-		if (s->unit[i].instance == u)
-			return &s->unit[i];
-	return NULL;
-}
-
 /* Whether a control register, as read, means that somebody counts. */
 static bool in_use(const struct unc_table *table, const struct unc_tbl_type *type, uint16_t reg,
 		   uint64_t value)
@@ -143,8 +137,7 @@ static int add_controls(struct unc_session *s, const struct unc_instance *u, str
 	return rc;
 }
 
-/* Whether somebody else counts on a unit of the socket: a freeze would be his too. */
-static int look_around(struct unc_session *s, unsigned socket, bool *others, struct unc_error *err)
+int unc_session_others(struct unc_session *s, unsigned socket, bool *others, struct unc_error *err)
 {
 	const struct unc_table *table = s->platform->table;
 	struct unc_plan plan = {0};
@@ -153,7 +146,7 @@ static int look_around(struct unc_session *s, unsigned socket, bool *others, str
 	*others = false;
 	for (size_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
 		const struct unc_instance *u = &s->platform->instances.unit[i];
-		const struct unc_plan_unit *own = plan_unit(s, u);
+		const struct unc_plan_unit *own = unc_session_unit(s, u);
 
 		if (u->socket != socket || !u->available || unc_space_of_thread(u->part[0].space))
 			continue;
@@ -163,7 +156,7 @@ static int look_around(struct unc_session *s, unsigned socket, bool *others, str
 			rc = add_controls(s, u, &plan, err);
 	}
 	if (rc == 0 && !*others)
-		rc = unc_sample_look(s, &plan, "looking for others who count", err);
+		rc = unc_session_run_plan(s, &plan, "looking for others who count", err);
 	for (size_t i = 0; i < plan.n && rc == 0 && !*others; i++)
 		*others = in_use(table, &table->type[plan.tag[i].instance->type], plan.tag[i].reg,
 				 plan.op[i].value);
@@ -217,7 +210,7 @@ static uint16_t control_of(const struct unc_session *s, const struct unc_trigger
 
 static void set_control(struct unc_session *s, const struct unc_trigger *t, uint64_t bits)
 {
-	struct unc_plan_unit *u = plan_unit(s, t->instance);
+	struct unc_plan_unit *u = unc_session_unit(s, t->instance);
 
 	for (size_t i = 0; i < u->n_controls; i++)
 		if (u->control[i].reg == control_of(s, t))
@@ -233,12 +226,12 @@ static int may_freeze(struct unc_session *s, const struct unc_trigger *t, bool *
 	uint8_t freezes = type_of(s, t)->overflow.freezes;
 
 	*may = freeze_bits(s, t) && freezes != UNC_FREEZES_NOTHING &&
-	       !plan_unit(s, t->instance)->shared;
+	       !unc_session_unit(s, t->instance)->shared;
 	if (!*may || freezes != UNC_FREEZES_SOCKET)
 		return 0;
 	*may = (s->flags & UNC_SESSION_FREEZE) && t->ubox;
 	if (*may && !looked[socket]) {
-		int rc = look_around(s, socket, &others[socket], err);
+		int rc = unc_session_others(s, socket, &others[socket], err);
 
 		if (rc < 0)
 			return rc;
@@ -356,23 +349,6 @@ int unc_trigger_clear(struct unc_session *s, const struct unc_trigger *t, struct
 	return rc;
 }
 
-int unc_sample_look(struct unc_session *s, struct unc_plan *plan, const char *what,
-		    struct unc_error *err)
-{
-	int rc = plan->n ? unc_access_prepare(s->platform->access, plan->op, plan->n, err) : 0;
-
-	return rc == 0 ? unc_session_run(s, plan->op, plan->n, what, err) : rc;
-}
-
-int unc_sample_run(struct unc_session *s, struct unc_plan *plan, int rc, const char *what,
-		   struct unc_error *err)
-{
-	if (rc == 0)
-		rc = unc_sample_look(s, plan, what, err);
-	unc_plan_free(plan);
-	return rc;
-}
-
 int unc_sample_begin(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_sample *sample = s->sample;
@@ -400,7 +376,7 @@ int unc_sample_begin(struct unc_session *s, struct unc_error *err)
 	}
 	if (rc == 0 && sample->look.n)
 		rc = unc_access_prepare(s->platform->access, sample->look.op, sample->look.n, err);
-	return unc_sample_run(s, &clear, rc, "clearing the overflow status", err);
+	return unc_session_run_once(s, &clear, rc, "clearing the overflow status", err);
 }
 
 void unc_sample_end(struct unc_session *s)

@@ -15,21 +15,42 @@ static const struct unc_instance *instance_of(const struct unc_session *s, uint3
 	return &s->platform->instances.unit[i];
 }
 
-/* Slots of an instance in the running pass, in the order they were added. */
-static size_t slots_of(const struct unc_session *s, uint32_t instance, uint32_t *out)
+bool unc_session_active(const struct unc_session *s, const struct unc_slot *slot)
+{
+	return slot->pass == s->now || s->always[slot->instance];
+}
+
+/*
+ * Slots of an instance that count now (or, with `all`, in any pass), in the order they were added.
+ * Of those that want the same, in several passes, the first stands for all.
+ */
+static size_t slots_of(const struct unc_session *s, uint32_t instance, bool all, uint32_t *out)
 {
 	size_t n = 0;
 
-	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
-		if (s->slot[i].pass == s->now && n < UNC_MAX_CODES)
-			out[n++] = (uint32_t)i;
-	for (size_t i = 0; i < n / 2; i++) {
-		uint32_t swap = out[i];
+	/* The list has the newest first. */
+	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next) {
+		size_t k = 0;
 
-		out[i] = out[n - 1 - i];
-		out[n - 1 - i] = swap;
+		if (!all && !unc_session_active(s, &s->slot[i]))
+			continue;
+		while (k < n && !unc_code_same(&s->slot[out[k]].code, &s->slot[i].code))
+			k++;
+		if (k == UNC_MAX_CODES)
+			break;
+		memmove(out + 1, out, (k < n ? k : n) * sizeof(*out));
+		out[0] = (uint32_t)i;
+		n += k == n;
 	}
 	return n;
+}
+
+void unc_session_unit_text(const struct unc_session *s, const struct unc_instance *u, char *buf,
+			   size_t size)
+{
+	snprintf(buf, size, "%s%u (socket %u)",
+		 unc_tbl_str(s->platform->table, s->platform->table->type[u->type].name), u->index,
+		 u->socket);
 }
 
 /* ---- what is there */
@@ -82,9 +103,8 @@ static int read_found(struct unc_session *s, uint32_t instance, const uint32_t *
 	}
 	if (rc == 0 && plan.n)
 		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
-	if (rc == 0 && plan.n && unc_access_run(s->platform->access, plan.op, plan.n) < 0)
-		rc = unc_fail(err, UNC_ERR_IO, "the controls of %s cannot be read",
-			      instance_of(s, instance)->location);
+	if (rc == 0)
+		rc = unc_session_run_plan(s, &plan, "looking at the controls", err);
 	for (size_t i = 0; i < plan.n && rc == 0; i++) {
 		const struct unc_tbl_reg *reg = &t->reg[plan.tag[i].reg];
 
@@ -110,17 +130,9 @@ static uint32_t busy_counters(const struct unc_tbl_type *type, const struct foun
 
 /* ---- settings of one unit */
 
-static void name_unit(const struct unc_session *s, const struct unc_instance *u, char *buf,
-		      size_t size)
-{
-	snprintf(buf, size, "%s%u (socket %u)",
-		 unc_tbl_str(s->platform->table, s->platform->table->type[u->type].name), u->index,
-		 u->socket);
-}
-
 /* " = cha.TOR_INSERTS:IA", where the control is one of our events; "" where not. */
-static const char *event_text(const struct unc_session *s, const struct unc_instance *u,
-			      uint64_t ctl, char *buf, size_t size)
+const char *unc_session_event_text(const struct unc_session *s, const struct unc_instance *u,
+				   uint64_t ctl, char *buf, size_t size)
 {
 	struct unc_spec spec;
 
@@ -137,7 +149,7 @@ static int fail_busy(struct unc_session *s, const struct unc_instance *u,
 	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
 	char unit[64], event[UNC_SPEC_MAX];
 
-	name_unit(s, u, unit, sizeof(unit));
+	unc_session_unit_text(s, u, unit, sizeof(unit));
 	for (unsigned i = type->first; i < type->first + type->n_counters; i++) {
 		bool own = unc_claimed(s->platform, u, unc_type_ctl(type, i));
 
@@ -148,7 +160,7 @@ static int fail_busy(struct unc_session *s, const struct unc_instance *u,
 					s->measure[slot->name].name, i, unit,
 					own ? "another session of this program" : "somebody else",
 					(unsigned long long)found->ctl[i],
-					event_text(s, u, found->ctl[i], event, sizeof(event)));
+					unc_session_event_text(s, u, found->ctl[i], event, sizeof(event)));
 	}
 	return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free",
 			s->measure[slot->name].name, unit);
@@ -159,8 +171,12 @@ static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64
 {
 	if (*n == UNC_PLAN_SETTINGS)
 		return unc_fail(err, UNC_ERR_CONFLICT, "too many settings for one unit");
-	list[*n] =
-		(struct unc_setting){.reg = reg, .value = value, .found = found, .restore = found};
+	list[*n] = (struct unc_setting){.reg = reg,
+					.value = value,
+					.mask = UINT64_MAX,
+					.shown = value,
+					.found = found,
+					.restore = found};
 	++*n;
 	return 0;
 }
@@ -188,7 +204,7 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 		size_t k = 0;
 		int rc;
 
-		name_unit(s, u->instance, unit, sizeof(unit));
+		unc_session_unit_text(s, u->instance, unit, sizeof(unit));
 		if (was & t->reg[f->reg].busy)
 			return unc_fail(err, UNC_ERR_BUSY,
 					"%s: %s of %s is in use by somebody else (0x%llx)",
@@ -210,8 +226,10 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 					 was, err);
 			if (rc < 0)
 				return rc;
+			u->filter[k].mask = 0;
 		}
 		u->filter[k].value = (u->filter[k].value & ~f->mask) | f->value;
+		u->filter[k].mask |= f->mask;
 	}
 	return 0;
 }
@@ -240,27 +258,54 @@ static uint64_t control_value(const struct unc_session *s, const struct unc_plan
 	return ctl;
 }
 
+/* The control register that makes a slot count; UNC_NONE: it always does. */
+static uint16_t slot_control(const struct unc_table *t, const struct unc_tbl_type *type,
+			     const struct unc_slot *slot, unsigned counter)
+{
+	return slot->code.counter == UNC_NONE ? unc_type_ctl(type, counter)
+					      : t->counter[slot->code.counter].ctl;
+}
+
+/*
+ * A counter begins in the middle of its range, as far as possible from both ends: whoever clears it
+ * makes it go back. One that somebody else counts with is left as it is.
+ */
+static void set_counter(const struct unc_session *s, struct unc_plan_unit *u,
+			const struct unc_slot *slot, bool running)
+{
+	const struct unc_table *t = s->platform->table;
+	uint64_t half = (uint64_t)1 << (unc_slot_width(t, slot) - 1);
+	bool writable = (t->reg[slot->ctr].write_mask & half) != 0;
+
+	if (u->n_counters < UNC_PLAN_SETTINGS)
+		u->counter[u->n_counters++] = (struct unc_plan_counter){
+			.reg = slot->ctr, .half = writable && !running ? half : 0};
+}
+
 static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
 		    unsigned counter, const struct found *found, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	uint16_t control = slot_control(t, type, slot, counter);
+	bool running = false;
 	int rc = 0;
 
 	slot->ctr = unc_slot_register(t, slot, counter);
 	slot->mask = unc_ones(unc_slot_width(t, slot));
-	if (u->n_counters < UNC_PLAN_SETTINGS)
-		u->counter[u->n_counters++] = slot->ctr;
+	slot->begin = true;
 	if (slot->code.counter == UNC_NONE) {
-		rc = put_setting(u->control, &u->n_controls, unc_type_ctl(type, counter),
+		rc = put_setting(u->control, &u->n_controls, control,
 				 control_value(s, u, slot->code.ctl, found), found->ctl[counter],
 				 err);
-	} else if (t->counter[slot->code.counter].ctl != UNC_NONE) {
-		const struct unc_tbl_counter *c = &t->counter[slot->code.counter];
+	} else if (control != UNC_NONE) {
+		uint64_t was = found->other[(control - type->regs.first) % MAX_REGS];
 
-		rc = put_setting(u->control, &u->n_controls, c->ctl, c->enable,
-				 found->other[(c->ctl - type->regs.first) % MAX_REGS], err);
+		running = (was & t->counter[slot->code.counter].enable) != 0;
+		rc = put_setting(u->control, &u->n_controls, control,
+				 t->counter[slot->code.counter].enable, was, err);
 	}
+	set_counter(s, u, slot, running);
 	return rc < 0 ? rc : set_filters(s, u, slot, found, err);
 }
 
@@ -309,17 +354,143 @@ static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
 	return false;
 }
 
-static int prepare_unit(struct unc_session *s, uint32_t instance, struct unc_plan_unit *u,
-			struct unc_error *err)
+/* ---- a clock, to tell whether the unit counts at all */
+
+static const struct unc_tbl_event *clock_of(const struct unc_table *t,
+					    const struct unc_tbl_type *type)
+{
+	for (uint32_t i = 0; i < type->events.n; i++)
+		if (t->event[type->events.first + i].clock)
+			return &t->event[type->events.first + i];
+	return NULL;
+}
+
+/* A fixed counter runs already, or may for a moment. */
+static void fixed_clock(const struct unc_table *t, const struct unc_tbl_event *event,
+			const struct found *found, struct unc_plan_unit *u)
+{
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	const struct unc_tbl_counter *c = &t->counter[event->counter];
+	uint64_t was = found->other[(c->ctl - type->regs.first) % MAX_REGS];
+	bool runs = (was & c->enable) != 0;
+
+	for (size_t i = 0; i < u->n_controls; i++)
+		runs |= u->control[i].reg == c->ctl;
+	u->clock = (struct unc_plan_clock){.ctr = c->ctr,
+					   .ctl = runs ? UNC_NONE : c->ctl,
+					   .value = c->enable,
+					   .back = was & t->reg[c->ctl].write_mask};
+}
+
+/* One of the session's own counters is lent to the clock. */
+static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
+		      const struct unc_tbl_event *event, uint32_t *slots, size_t n)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	struct unc_spec spec = {.type = event->type,
+				.event = (uint16_t)(event - t->event),
+				.index = -1,
+				.socket = -1};
+	struct unc_code code;
+
+	if (unc_spec_encode(t, &spec, 0, 1, &code, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n && u->clock.ctr == UNC_NONE; i++) {
+		const struct unc_slot *slot = &s->slot[slots[i]];
+		unsigned counter = t->reg[slot->ctr].number;
+
+		if (slot->code.counter != UNC_NONE || !(code.counters >> counter & 1) ||
+		    ((slot->code.ctl ^ code.ctl) & type->exclusive))
+			continue;
+		u->clock = (struct unc_plan_clock){.ctr = slot->ctr,
+						   .ctl = unc_type_ctl(type, counter),
+						   .value = code.ctl};
+	}
+}
+
+static void find_clock(const struct unc_session *s, struct unc_plan_unit *u, uint32_t *slots,
+		       size_t n, const struct found *found)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	const struct unc_tbl_event *event = clock_of(t, type);
+
+	u->clock.ctr = UNC_NONE;
+	if (event && event->counter != UNC_NONE)
+		fixed_clock(t, event, found, u);
+	else if (event)
+		own_clock(s, u, event, slots, n);
+}
+
+/* ---- one unit */
+
+/* Gives the slots of a unit their counters. UNC_ERR_CONFLICT: they do not fit beside those busy. */
+static int schedule(const struct unc_session *s, const uint32_t *slots, size_t n, uint32_t busy,
+		    uint8_t *counter, struct unc_conflict *conflict)
+{
+	const struct unc_code *code[UNC_MAX_CODES];
+
+	for (size_t i = 0; i < n; i++)
+		code[i] = &s->slot[slots[i]].code;
+	return unc_schedule(s->platform->table, code, n, busy, counter, conflict);
+}
+
+/* Whether all that the session ever counts on the unit fits at once. */
+static bool fits_always(const struct unc_session *s, uint32_t instance, uint32_t busy)
+{
+	uint32_t slots[UNC_MAX_CODES];
+	uint8_t counter[UNC_MAX_CODES];
+	struct unc_conflict conflict;
+	size_t n = slots_of(s, instance, true, slots);
+
+	return n < UNC_MAX_CODES && schedule(s, slots, n, busy, counter, &conflict) == 0;
+}
+
+/* Those that want the same as an earlier slot have its counter. */
+static void join_twins(struct unc_session *s, uint32_t instance)
+{
+	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next) {
+		struct unc_slot *slot = &s->slot[i];
+		int first = i;
+
+		for (int k = slot->next; k != UNC_END && unc_session_active(s, slot);
+		     k = s->slot[k].next)
+			if (unc_session_active(s, &s->slot[k]) &&
+			    unc_code_same(&slot->code, &s->slot[k].code))
+				first = k;
+		slot->ctr = s->slot[first].ctr;
+		slot->mask = s->slot[first].mask;
+		slot->begin |= first != i;
+	}
+}
+
+static int set_unit(struct unc_session *s, struct unc_plan_unit *u, uint32_t *slots, size_t n,
+		    const uint8_t *counter, const struct found *found, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	int rc = 0;
+
+	/* Who leads a lane is set first, and put back last. */
+	for (int leads = 1; leads >= 0; leads--)
+		for (size_t i = 0; i < n && rc == 0; i++)
+			if (is_lead(t, type, &s->slot[slots[i]].code, counter[i]) == leads)
+				rc = set_slot(s, u, &s->slot[slots[i]], counter[i], found, err);
+	find_clock(s, u, slots, n, found);
+	return rc;
+}
+
+static int prepare_unit(struct unc_session *s, uint32_t instance, bool begin,
+			struct unc_plan_unit *u, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[instance_of(s, instance)->type];
-	const struct unc_code *code[UNC_MAX_CODES];
 	uint32_t slots[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
 	struct unc_conflict conflict;
 	struct found found;
-	size_t n = slots_of(s, instance, slots);
+	size_t n = slots_of(s, instance, begin, slots);
 	int rc = read_found(s, instance, slots, n, &found, err);
 
 	if (rc < 0)
@@ -329,41 +500,77 @@ static int prepare_unit(struct unc_session *s, uint32_t instance, struct unc_pla
 		u->unit_ctl = found.other[(type->unit_ctl - type->regs.first) % MAX_REGS];
 	uint32_t busy = busy_counters(type, &found);
 	find_others(s, u, busy, &found);
-	for (size_t i = 0; i < n; i++)
-		code[i] = &s->slot[slots[i]].code;
-	if (unc_schedule(t, code, n, busy, counter, &conflict) < 0)
+	if (begin)
+		s->always[instance] = s->n_passes > 1 && fits_always(s, instance, busy);
+	n = slots_of(s, instance, false, slots);
+	if (n == 0) /* its turn is in another pass */
+		return 0;
+	if (schedule(s, slots, n, busy, counter, &conflict) < 0)
 		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], &found, err);
-	/* Who leads a lane is set first, and put back last. */
-	for (int leads = 1; leads >= 0; leads--)
-		for (size_t i = 0; i < n && rc == 0; i++)
-			if (is_lead(t, type, code[i], counter[i]) == leads)
-				rc = set_slot(s, u, &s->slot[slots[i]], counter[i], &found, err);
+	rc = set_unit(s, u, slots, n, counter, &found, err);
+	join_twins(s, instance);
 	return rc;
 }
 
-int unc_session_prepare(struct unc_session *s, struct unc_error *err)
+static bool is_prepared(const struct unc_session *s, const struct unc_instance *u)
+{
+	for (size_t i = 0; i < s->n_units; i++)
+		if (s->unit[i].instance == u)
+			return true;
+	return false;
+}
+
+/* Units that go on when the pass changes come first. */
+static void sort_always(struct unc_session *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_units; i++) {
+		if (!s->always[s->unit[i].instance - s->platform->instances.unit])
+			continue;
+		struct unc_plan_unit swap = s->unit[n];
+
+		s->unit[n++] = s->unit[i];
+		s->unit[i] = swap;
+	}
+}
+
+int unc_session_prepare(struct unc_session *s, bool begin, struct unc_error *err)
 {
 	size_t n_instances = s->platform->instances.n;
 
-	free(s->unit);
-	s->n_units = 0;
-	s->unit = calloc(n_instances + 1, sizeof(*s->unit));
-	if (!s->unit)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	if (begin) {
+		free(s->unit);
+		s->n_units = 0;
+		s->unit = calloc(n_instances + 1, sizeof(*s->unit));
+		if (!s->unit)
+			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		memset(s->always, 0, n_instances * sizeof(*s->always));
+	}
+	size_t kept = s->n_units;
 	for (uint32_t i = 0; i < n_instances; i++) {
-		uint32_t slots[UNC_MAX_CODES];
-
-		if (slots_of(s, i, slots) == 0)
+		if (s->head[i] == UNC_END || (kept && is_prepared(s, instance_of(s, i))))
 			continue;
-		int rc = prepare_unit(s, i, &s->unit[s->n_units], err);
+		int rc = prepare_unit(s, i, begin, &s->unit[s->n_units], err);
 		if (rc < 0)
 			return rc;
-		s->n_units++;
+		s->n_units += s->unit[s->n_units].n_counters != 0;
 	}
+	if (begin)
+		sort_always(s);
 	return 0;
 }
 
-/* Somebody may have come to a unit that was ours alone: then it is not to be frozen. */
+/* Whether stopping does more where nobody else counts. */
+static bool stop_differs(const struct unc_table *t, const struct unc_tbl_type *type)
+{
+	for (uint32_t i = 0; i < type->steps_stop.n; i++)
+		if (t->step[type->steps_stop.first + i].kind == UNC_STEP_FOUND)
+			return true;
+	return false;
+}
+
+/* Somebody may have come to a unit that was ours alone: then what is his too is not put back. */
 int unc_session_neighbours(struct unc_session *s, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -372,6 +579,9 @@ int unc_session_neighbours(struct unc_session *s, struct unc_error *err)
 		struct unc_plan_unit *u = &s->unit[i];
 		const struct unc_tbl_type *type = &t->type[u->instance->type];
 		struct found found;
+
+		if (!stop_differs(t, type))
+			continue;
 		int rc = read_found(s, (uint32_t)(u->instance - s->platform->instances.unit), NULL,
 				    0, &found, err);
 

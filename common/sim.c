@@ -4,7 +4,8 @@
  *
  *   sockets=N      1 .. 8; default: as the table says
  *   load=X         0 .. 1, traffic; clocks stay as they are. Default 1
- *   clock=wall     time passes (default);  clock=step  it moves by unc_sim_step() only
+ *   clock=wall     time passes (default);  clock=step  it moves by unc_sim_step() only;
+ *                  clock=wait  by that, and while the library waits
  *   discovery=     ok (default); none: no discovery device; truncated: the memory ends among the
  *                  unit records; garbage: noise instead of a table; noupi: no UPI, M3UPI records
  *   hide=TYPE      the firmware hides the units of a type (hide=TYPE.PART: a part of them;
@@ -67,12 +68,13 @@ static int set_load(struct unc_sim *sim, const char *value, struct unc_error *er
 
 static int set_clock(struct unc_sim *sim, const char *value, struct unc_error *err)
 {
-	static const char *const words[] = {"wall", "step", NULL};
+	static const char *const words[] = {"wall", "step", "wait", NULL};
 	int word = word_of(value, words);
 
 	if (word < 0)
-		return bad_option(err, "clock", value, "wall or step");
-	sim->options.step = word == 1;
+		return bad_option(err, "clock", value, "wall, step or wait");
+	sim->options.step = word != 0;
+	sim->options.wait = word == 2;
 	return 0;
 }
 
@@ -182,7 +184,7 @@ static int set_option(struct unc_sim *sim, char *word, struct unc_error *err)
 	}
 	return unc_fail(err, UNC_ERR_INVALID,
 			"simulated machine: unknown option '%s'; options are sockets=1..8, "
-			"load=0..1, clock=wall|step, discovery=ok|none|truncated|garbage|noupi, "
+			"load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
 			"hide=TYPE, wrap=soon, base=SECONDS",
 			word);
 }
@@ -339,6 +341,18 @@ void unc_sim_step(struct unc_sim *sim, uint64_t ns)
 {
 	if (sim->options.step)
 		atomic_fetch_add(&sim->stepped, ns);
+}
+
+bool unc_sim_steps(const struct unc_sim *sim)
+{
+	return sim->options.step;
+}
+
+bool unc_sim_wait(struct unc_sim *sim, uint64_t ns)
+{
+	if (sim->options.wait)
+		unc_sim_step(sim, ns);
+	return sim->options.wait;
 }
 
 /* ---- registers */

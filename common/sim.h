@@ -16,7 +16,7 @@ struct unc_sim;
 
 /*
  * spec: "CPU[,option=value]...": sockets=N, load=X (0..1, scales all traffic, default 1),
- * clock=wall|step, and for tests discovery=ok|none|truncated|..., hide=TYPE (units that the
+ * clock=wall|step|wait, and for tests discovery=ok|none|truncated|..., hide=TYPE (units that the
  * BIOS hides), see sim.c. `tables`: where to look the CPU up.
  * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND with a sentence that lists what is possible.
  */
@@ -34,8 +34,12 @@ void *unc_sim_find(struct unc_sim *, const struct unc_reg *);
 uint64_t unc_sim_read(struct unc_sim *, void *reg);
 void unc_sim_write(struct unc_sim *, void *reg, uint64_t value);
 
-/* Moves the clock of a machine opened with clock=step on by ns. */
+/* Moves the clock of a machine opened with clock=step or wait on by ns. */
 void unc_sim_step(struct unc_sim *, uint64_t ns);
+/* Whether its clock moves by steps only. */
+bool unc_sim_steps(const struct unc_sim *);
+/* The library waits for ns: a step with clock=wait; false with clock=step, where time stands still. */
+bool unc_sim_wait(struct unc_sim *, uint64_t ns);
 /* Time of the machine in ns since it was opened, and its TSC. */
 uint64_t unc_sim_time(const struct unc_sim *);
 uint64_t unc_sim_tsc(const struct unc_sim *);

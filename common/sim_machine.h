@@ -38,6 +38,7 @@ struct sim_options {
 	int sockets;
 	double load;
 	bool step;       /* the clock moves only by unc_sim_step() */
+	bool wait;       /* and when the library waits */
 	bool wrap_soon;
 	uint64_t base;   /* ns the machine has been up when it is opened */
 	enum sim_discovery discovery;

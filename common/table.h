@@ -136,9 +136,8 @@ enum unc_step_kind {
 	UNC_STEP_WRITE,    /* reg = value */
 	UNC_STEP_FILTERS,  /* write the filter registers that the events need */
 	UNC_STEP_CONTROLS, /* write the control registers of the counters used */
-	UNC_STEP_CLEAR,    /* write 0 to the counters used */
+	UNC_STEP_PRELOAD,  /* write half of their range to the counters used */
 	UNC_STEP_RESTORE,  /* put back controls and filters as found */
-	UNC_STEP_GO,       /* all units reach this point before any goes on */
 	UNC_STEP_FOUND     /* reg = what was found in it (unit control) */
 };
 
@@ -199,6 +198,7 @@ struct unc_tbl_overflow {
 struct unc_tbl_type {
 	unc_str name, title, desc, public_prefix;
 	struct unc_range parts, regs, fields, steps_start, steps_join, steps_stop, steps_leave;
+	struct unc_range steps_freeze, steps_unfreeze;
 	struct unc_range counters; /* fixed and free-running */
 	struct unc_range lanes, forbids, bundles;
 	struct unc_range events;
@@ -259,6 +259,7 @@ struct unc_tbl_event {
 	uint16_t lane;             /* 1 + the first of its lanes (index into lanes); 0: none */
 	uint8_t set;               /* in the lane */
 	uint8_t aggregate;
+	uint8_t clock;             /* counts whenever the unit runs: tells a frozen unit */
 };
 
 

@@ -129,7 +129,8 @@ int unc_read_control(struct unc_table_reader *r, struct unc_line *line, struct u
 int unc_read_steps(struct unc_table_reader *r, struct unc_line *line, struct unc_range *range,
 		   struct unc_error *err)
 {
-	static const char *const names[] = {"", "filters", "controls", "clear", "restore", "go"};
+	static const char *const names[] = {"", "filters", "controls", "preload", "restore"};
+	enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
 
 	if (range->n)
 		return unc_fail(err, UNC_ERR_TABLE, "these steps are given twice");
@@ -152,13 +153,12 @@ int unc_read_steps(struct unc_table_reader *r, struct unc_line *line, struct unc
 				return unc_bad(err, "value", w->value,
 					       "within the register's mask");
 		} else {
-			for (step.kind = 1; step.kind < 6; step.kind++)
+			for (step.kind = 1; step.kind < N_NAMES; step.kind++)
 				if (strcmp(w->value, names[step.kind]) == 0)
 					break;
-			if (step.kind == 6)
-				return unc_bad(
-					err, "step", w->value,
-					"REG=VALUE, filters, controls, clear, restore or go");
+			if (step.kind == N_NAMES)
+				return unc_bad(err, "step", w->value,
+					       "REG=VALUE, filters, controls, preload or restore");
 		}
 		*unc_add_step(r) = step;
 		range->n++;

@@ -170,6 +170,7 @@ static int read_event(struct unc_table_reader *r, struct unc_line *line, struct 
 	if ((rc = take_settings(r, line, &sets, err)) < 0)
 		return rc;
 	e.sets = sets;
+	e.clock = unc_take_flag(line, "clock");
 	e.max_inc = (uint32_t)max;
 	e.name = unc_add_string(r, name);
 	e.alias = unc_add_string(r, alias ? alias : "");

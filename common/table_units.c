@@ -469,18 +469,21 @@ static int type_statement(struct unc_table_reader *r, struct unc_line *line, con
 		{"global", unc_read_global},
 	};
 	struct unc_tbl_type *type = unc_current_type(r);
+	const struct {
+		const char *word;
+		struct unc_range *steps;
+	} lists[] = {
+		{"start", &type->steps_start},   {"join", &type->steps_join},
+		{"stop", &type->steps_stop},     {"leave", &type->steps_leave},
+		{"freeze", &type->steps_freeze}, {"unfreeze", &type->steps_unfreeze},
+	};
 
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
 		if (strcmp(word, statements[i].word) == 0)
 			return statements[i].read(r, line, err);
-	if (strcmp(word, "start") == 0)
-		return unc_read_steps(r, line, &type->steps_start, err);
-	if (strcmp(word, "join") == 0)
-		return unc_read_steps(r, line, &type->steps_join, err);
-	if (strcmp(word, "stop") == 0)
-		return unc_read_steps(r, line, &type->steps_stop, err);
-	if (strcmp(word, "leave") == 0)
-		return unc_read_steps(r, line, &type->steps_leave, err);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (strcmp(word, lists[i].word) == 0)
+			return unc_read_steps(r, line, lists[i].steps, err);
 	return unc_fail(err, UNC_ERR_TABLE, "'%s' is not a statement of units.tbl", word);
 }
 
@@ -601,6 +604,8 @@ int unc_units_end_type(struct unc_table_reader *r, struct unc_error *err)
 	if (type->n_counters && (!type->steps_start.n || !type->steps_stop.n ||
 				 !type->steps_join.n || !type->steps_leave.n))
 		return missing(r, "start, join, stop or leave", err);
+	if (!type->steps_freeze.n != !type->steps_unfreeze.n)
+		return missing(r, "freeze or unfreeze", err);
 	if (type->regs.n > MAX_REGS)
 		return unc_fail(err, UNC_ERR_TABLE, "type %s: more than %d registers",
 				unc_tbl_str(&r->t, type->name), MAX_REGS);

@@ -323,7 +323,8 @@ UNC_API int unc_session_start(struct unc_session *);
 
 enum {
 	UNC_VALUE_VALID = 1,     /* the numbers mean something */
-	UNC_VALUE_FRESH = 2,     /* measured, at least in part, during the interval that this read ends */
+	UNC_VALUE_FRESH = 2,     /* an interval of the item ends with this read: with several passes it
+	                            lasts until each that the item needs has had its turn */
 	UNC_VALUE_ESTIMATED = 4, /* not measured all of the time: scaled to all of it */
 	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_missing() */
 	UNC_VALUE_LOST = 16      /* not VALID until the session starts anew: unc_session_reason() */
@@ -331,15 +332,15 @@ enum {
 
 struct unc_value {
 	uint64_t count;    /* event: counted since start or reset, scaled to all of that time */
-	uint64_t delta;    /* event: counted since the read before, scaled to all of that time */
+	uint64_t delta;    /* event: counted in its last interval, scaled to all of that time */
 	double value;      /* metric: over the time since start or reset; event: (double)count */
-	double interval;   /* metric: over the time since the read before, NAN where that has no
-	                      value; event: (double)delta */
+	double interval;   /* metric: over its last interval, NAN where that has no value;
+	                      event: (double)delta */
 	double seconds;    /* how long it was measured since start or reset: with several passes
 	                      less than unc_session_time() */
-	double interval_seconds; /* how long since the read before */
+	double interval_seconds; /* how long in its last interval */
 	double share;            /* of the time since start or reset that it was measured: 0 to 1 */
-	double interval_share;   /* of the time since the read before */
+	double interval_share;   /* of its last interval */
 	unsigned units;    /* units that were measured */
 	unsigned of;       /* units of the machine that it is about, those of unc_session_missing() included */
 	unsigned flags;    /* UNC_VALUE_*; without VALID the numbers above are 0 and mean nothing, units

@@ -306,9 +306,9 @@ static const char units_tbl[] =
 	"  reg CTR[3] at=0x10 step=1 width=64 role=ctr ro\n"
 	"  field code CTL 7:0 \"PERF_COUNT_SW_\"\n"
 	"  control enable=0x0 active=0xFF code=code\n"
-	"  start filters go controls\n"
+	"  start filters controls\n"
 	"  join  filters controls\n"
-	"  stop  go restore\n"
+	"  stop  restore\n"
 	"  leave restore\n";
 
 /* Numbers of enum perf_sw_ids. */

@@ -280,7 +280,7 @@ static double measure(struct unc_platform *p, const char *what, bool metric)
 		v = all[id];
 	}
 	/* With passes a total stands for the time of all of them. */
-	double per_second = v.value / v.seconds;
+	double per_second = v.value * v.share / v.seconds;
 	CU_ASSERT(v.flags & UNC_VALUE_VALID);
 	unc_session_free(s);
 	return metric && strstr(what, "ratio") ? v.value : per_second;

@@ -12,7 +12,13 @@ static const double snb_read_hit = 3.56e8, snb_read_miss = 2.7e8, snb_stream_par
 		    snb_drd = 4.0e8;
 static const double snb_uclk = 2.7e9, snb_dclk = 0.8e9;
 
-/* ---- start sequences */
+/*
+ * ---- start sequences: half of its range to each counter, filters, controls, and where nobody else
+ * counts the unit is let go. Field values and addresses are the guides'; nothing is frozen or reset,
+ * for a program killed in between would leave it so.
+ */
+#define HALF44 "0x80000000000"
+#define HALF48 "0x800000000000"
 
 static void check_start(struct unc_platform *p, const char *one, const char *two,
 			const char *expected)
@@ -24,27 +30,24 @@ static void test_start_snb(void)
 {
 	struct unc_platform *p = machine(SNB);
 
-	/* a frz_en, b frz, d filters and controls, e 0x2 (with the freeze kept), f frz off */
 	check_start(p, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0",
 		    "cbo0.RING_BL_USED:UP_EVEN:socket=0",
-		    "BOX_CTL=0x10000 BOX_CTL=0x10100 BOX_FILTER=0xc1000000 CTL0=0x400135 "
-		    "CTL2=0x40011d BOX_CTL=0x10102 BOX_CTL=0x10000");
-	/* HA and iMC have no reset bits: counters are written */
+		    "CTR0=" HALF44 " CTR2=" HALF44 " BOX_FILTER=0xc1000000 CTL0=0x400135 "
+		    "CTL2=0x40011d BOX_CTL=0x10000");
 	check_start(p, "ha.REQUESTS:READS:socket=0", NULL,
-		    "BOX_CTL=0x10000 BOX_CTL=0x10100 CTL0=0x400301 CTR0=0x0 BOX_CTL=0x10000");
+		    "CTR0=" HALF48 " CTL0=0x400301 BOX_CTL=0x10000");
 	check_start(p, "imc0.CAS_COUNT:RD:socket=1", "imc0.DCLK:socket=1",
-		    "BOX_CTL=0x10000 BOX_CTL=0x10100 CTL0=0x400304 FIXED_CTL=0x400000 CTR0=0x0 "
-		    "FIXED_CTR=0x0 BOX_CTL=0x10000");
-	/* the UBox has no box control: its controls come last */
+		    "CTR0=" HALF48 " FIXED_CTR=" HALF48
+		    " CTL0=0x400304 FIXED_CTL=0x400000 BOX_CTL=0x10000");
+	/* the UBox has no box control */
 	check_start(p, "ubox.LOCK_CYCLES:socket=0", "ubox.UCLK:socket=0",
-		    "CTR0=0x0 FIXED_CTR=0x0 CTL0=0x400044 FIXED_CTL=0x400000");
+		    "CTR0=" HALF44 " FIXED_CTR=" HALF44 " CTL0=0x400044 FIXED_CTL=0x400000");
 	check_start(p, "pcu.FREQ_BAND0_CYCLES:band0=20:socket=0", NULL,
-		    "BOX_CTL=0x10000 BOX_CTL=0x10100 BOX_FILTER=0x14 CTL0=0x40000b "
-		    "BOX_CTL=0x10102 BOX_CTL=0x10000");
+		    "CTR0=" HALF48 " BOX_FILTER=0x14 CTL0=0x40000b BOX_CTL=0x10000");
 	/* DRS.WbIData of table 2-92: match 0x1C80, mask 0x1FE0; extra select bit 21 */
 	check_start(p, "qpi0.CTO_COUNT:mc=DRS:opc=4:socket=0", NULL,
-		    "BOX_CTL=0x10000 BOX_CTL=0x10100 PKT_MATCH0=0x1c80 PKT_MASK0=0x1fe0 "
-		    "PKT_MATCH1=0x0 PKT_MASK1=0x0 CTL0=0x600038 BOX_CTL=0x10102 BOX_CTL=0x10000");
+		    "CTR0=" HALF48 " PKT_MATCH0=0x1c80 PKT_MASK0=0x1fe0 PKT_MATCH1=0x0 "
+		    "PKT_MASK1=0x0 CTL0=0x600038 BOX_CTL=0x10000");
 	check_quiet(p);
 	unc_platform_close(p);
 }
@@ -53,18 +56,18 @@ static void test_start_emr(void)
 {
 	struct unc_platform *p = machine(EMR);
 
-	/* a frz, c resets with the freeze kept, b controls, e frz off; values: public event files
-	 */
+	/* values: public event files */
 	check_start(p, "cha0.TOR_INSERTS:IA_MISS_DRD:socket=0", NULL,
-		    "UNIT_CTL=0x1 UNIT_CTL=0x301 CTL0=0xc817fe00000135 UNIT_CTL=0x0");
+		    "CTR0=" HALF48 " CTL0=0xc817fe00000135 UNIT_CTL=0x0");
 	check_start(p, "imc0.CAS_COUNT:RD:socket=0", "imc0.DCLK:socket=0",
-		    "UNIT_CTL=0x1 UNIT_CTL=0x301 CTL0=0xcf05 FIXED_CTL=0x400000 UNIT_CTL=0x0");
+		    "CTR0=" HALF48 " FIXED_CTR=" HALF48
+		    " CTL0=0xcf05 FIXED_CTL=0x400000 UNIT_CTL=0x0");
 	check_start(p, "upi0.TxL_FLITS:ALL_DATA:socket=0", NULL,
-		    "UNIT_CTL=0x1 UNIT_CTL=0x301 CTL0=0xf02 UNIT_CTL=0x0");
+		    "CTR0=" HALF48 " CTL0=0xf02 UNIT_CTL=0x0");
 	check_start(p, "iio0.DATA_REQ_OF_CPU:MEM_READ.ALL_PARTS:socket=0", NULL,
-		    "UNIT_CTL=0x1 UNIT_CTL=0x301 CTL0=0x70ff000000483 UNIT_CTL=0x0");
+		    "CTR0=" HALF48 " CTL0=0x70ff000000483 UNIT_CTL=0x0");
 	check_start(p, "pcu.FREQ_MAX_POWER_CYCLES:socket=0", NULL,
-		    "UNIT_CTL=0x1 UNIT_CTL=0x301 CTL0=0x5 UNIT_CTL=0x0");
+		    "CTR0=" HALF48 " CTL0=0x5 UNIT_CTL=0x0");
 	/* free-running: nothing to program */
 	check_start(p, "mc0.DCLK:socket=0", NULL, "");
 	check_quiet(p);
@@ -80,17 +83,12 @@ static void test_start_together(void)
 	add(s, "ubox.LOCK_CYCLES:socket=0");
 	add(s, "cbo0.CLOCKTICKS:socket=0");
 	add(s, "cbo1.CLOCKTICKS:socket=0");
-	/* Whatever the order of the units: all are ready before the first goes, the UBox too. */
+	/* In the order of the tables, whatever the order of the events. */
 	CHECK_TEXT(plan_of(s, UNC_PHASE_START, true).text,
-		   "ubox0.0:CTR0=0x0 "
-		   "cbo0.0:BOX_CTL=0x10000 cbo0.0:BOX_CTL=0x10100 cbo0.0:CTL0=0x400000 "
-		   "cbo0.0:BOX_CTL=0x10102 "
-		   "cbo1.0:BOX_CTL=0x10000 cbo1.0:BOX_CTL=0x10100 cbo1.0:CTL0=0x400000 "
-		   "cbo1.0:BOX_CTL=0x10102 "
-		   "imc0.0:BOX_CTL=0x10000 imc0.0:BOX_CTL=0x10100 imc0.0:CTL0=0x400304 "
-		   "imc0.0:CTR0=0x0 "
-		   "ubox0.0:CTL0=0x400044 cbo0.0:BOX_CTL=0x10000 cbo1.0:BOX_CTL=0x10000 "
-		   "imc0.0:BOX_CTL=0x10000");
+		   "ubox0.0:CTR0=" HALF44 " ubox0.0:CTL0=0x400044 "
+		   "cbo0.0:CTR0=" HALF44 " cbo0.0:CTL0=0x400000 cbo0.0:BOX_CTL=0x10000 "
+		   "cbo1.0:CTR0=" HALF44 " cbo1.0:CTL0=0x400000 cbo1.0:BOX_CTL=0x10000 "
+		   "imc0.0:CTR0=" HALF48 " imc0.0:CTL0=0x400304 imc0.0:BOX_CTL=0x10000");
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -102,15 +100,14 @@ static void test_read_and_stop_plans(void)
 	CHECK_TEXT(plan_for(p, UNC_PHASE_READ, "imc1.CAS_COUNT:RD:socket=0", "imc1.DCLK:socket=0")
 			   .text,
 		   "CTR0 FIXED_CTR");
-	/* freeze, put back, let go */
 	CHECK_TEXT(plan_for(p, UNC_PHASE_STOP, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0", NULL)
 			   .text,
-		   "BOX_CTL=0x10100 CTL0=0x0 BOX_FILTER=0x0 BOX_CTL=0x10000");
+		   "CTL0=0x0 BOX_FILTER=0x0");
 	unc_platform_close(p);
 	p = machine(EMR);
 	CHECK_TEXT(plan_for(p, UNC_PHASE_STOP, "imc0.CAS_COUNT:RD:socket=0", "imc0.DCLK:socket=0")
 			   .text,
-		   "UNIT_CTL=0x1 FIXED_CTL=0x0 CTL0=0x0 UNIT_CTL=0x0");
+		   "FIXED_CTL=0x0 CTL0=0x0");
 	CHECK_TEXT(plan_for(p, UNC_PHASE_READ, "mc3.DCLK:socket=1", NULL).text, "FRCTR_DCLK");
 	unc_platform_close(p);
 }
@@ -135,7 +132,7 @@ static void test_plan_without_access(void)
 	struct unc_session *s = session(p, 0);
 	add(s, "cbo0.CLOCKTICKS");
 	CHECK_TEXT(plan_of(s, UNC_PHASE_START, false).text,
-		   "BOX_CTL=0x10000 BOX_CTL=0x10100 CTL0=0x400000 BOX_CTL=0x10102 BOX_CTL=0x10000");
+		   "CTR0=" HALF44 " CTL0=0x400000 BOX_CTL=0x10000");
 	CHECK_NUMBER(unc_session_plan(s, UNC_PHASE_START, stop_at_third, &n), 42);
 	CHECK_NUMBER(n, 3);
 	CU_ASSERT(unc_session_start(s) == UNC_ERR_UNAVAILABLE);
@@ -462,18 +459,21 @@ static void test_rotation(void)
 	CU_ASSERT(unc_session_read(s, v, 3) == 0);
 	CHECK_NUMBER(v[reads].flags, VALID | FRESH);
 	CHECK_COUNT(v[reads].count, rate * 0.01, 8);
-	CHECK_NUMBER(v[pct].flags & VALID, 0); /* the other half is still to come */
+	CHECK_NUMBER(v[pct].flags & VALID, 0); /* its turn is still to come */
 	CHECK_NUMBER(v[pct].count, 0);
 	CU_ASSERT(unc_session_rotate(s) == 0);
 	step(p, 30 * ms); /* passes of different length */
 	CU_ASSERT(unc_session_read(s, v, 3) == 0);
-	CHECK_NUMBER(v[reads].flags, VALID); /* of the interval before */
-	CHECK_COUNT(v[reads].count, rate * 0.01, 8);
-	CHECK_NEAR(v[reads].seconds, 0.01, 1e-9);
+	CHECK_NUMBER(v[reads].flags, VALID | FRESH); /* alone on its units it is counted always */
+	CHECK_COUNT(v[reads].count, rate * 0.04, 8);
+	CHECK_NEAR(v[reads].seconds, 0.04, 1e-9);
+	CHECK_NEAR(v[reads].share, 1, 1e-9);
 	CHECK_NUMBER(v[pct].flags, VALID | FRESH | ESTIMATED);
 	CHECK_NEAR(v[pct].value, snb_read_miss / (snb_read_hit + snb_read_miss), 1e-5);
 	CHECK_NEAR(v[pct].interval, snb_read_miss / (snb_read_hit + snb_read_miss), 1e-5);
-	CHECK_NEAR(v[pct].seconds, 0.04, 1e-9);
+	CHECK_NEAR(v[pct].seconds, 0.01, 1e-9); /* as long as the half that was measured least */
+	CHECK_NEAR(v[pct].share, 0.25, 1e-9);
+	CHECK_NEAR(v[pct].interval_share, 0.25, 1e-9);
 	CHECK_NEAR(v[ratio].value,
 		   (snb_read_miss + snb_write_miss) /
 			   (snb_read_hit + snb_read_miss + snb_write_hit + snb_write_miss),
@@ -485,7 +485,7 @@ static void test_rotation(void)
 	step(p, 10 * ms);
 	CU_ASSERT(unc_session_read(s, v, 3) == 0);
 	CHECK_NUMBER(v[reads].flags, VALID | FRESH);
-	CHECK_COUNT(v[reads].count, rate * 0.02, 16);
+	CHECK_COUNT(v[reads].count, rate * 0.05, 8);
 	CHECK_COUNT(v[reads].delta, rate * 0.01, 8);
 	CHECK_NUMBER(v[pct].flags, VALID | ESTIMATED); /* complete again after the next pass */
 	CU_ASSERT(unc_session_stop(s) == 0);
@@ -538,7 +538,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"start sequences of Sandy Bridge-EP", test_start_snb},
 		{"start sequences of Emerald Rapids", test_start_emr},
-		{"all units are ready before one goes", test_start_together},
+		{"units in the order of the tables", test_start_together},
 		{"plans of reading and stopping", test_read_and_stop_plans},
 		{"listing only: plans, no start", test_plan_without_access},
 		{"counts of Sandy Bridge-EP", test_counts_snb},

@@ -430,11 +430,11 @@ static void test_options(void)
 		{"", UNC_ERR_NOT_FOUND, "there is no simulated machine ''; there are: alpha, beta"},
 		{"alpha,speed=9", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'speed=9'; options are sockets=1..8, "
-		 "load=0..1, clock=wall|step, discovery=ok|none|truncated|garbage|noupi, "
+		 "load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
 		 "hide=TYPE, wrap=soon, base=SECONDS"},
 		{"alpha,clock", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'clock'; options are sockets=1..8, "
-		 "load=0..1, clock=wall|step, discovery=ok|none|truncated|garbage|noupi, "
+		 "load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
 		 "hide=TYPE, wrap=soon, base=SECONDS"},
 		{"alpha,sockets=0", UNC_ERR_INVALID,
 		 "simulated machine: sockets=0: possible is 1 to 8"},
@@ -445,7 +445,7 @@ static void test_options(void)
 		{"alpha,load=much", UNC_ERR_INVALID,
 		 "simulated machine: load=much: possible is 0 to 1, like 0.5"},
 		{"alpha,clock=sun", UNC_ERR_INVALID,
-		 "simulated machine: clock=sun: possible is wall or step"},
+		 "simulated machine: clock=sun: possible is wall, step or wait"},
 		{"beta,discovery=odd", UNC_ERR_INVALID,
 		 "simulated machine: discovery=odd: possible is ok, none, truncated, garbage or "
 		 "noupi"},

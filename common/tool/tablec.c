@@ -77,13 +77,14 @@ static void print_events(const struct unc_table *t, size_t n)
 {
 	ROWS(type,
 	     "{%u,%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},"
-	     "{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,{%u,%u},%u,%u,%u,0x%llxull,"
+	     "{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,{%u,%u},%u,%u,%u,0x%llxull,"
 	     "{0x%llxull,%u,%u,%d,%u,%u,%u,%u,%u},"
 	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,%u,%d,0x%x,{0x%x,0x%x},%u,%u,%u,%u,"
 	     "%u,%u,%u},\n",
 	     row->name, row->title, row->desc, row->public_prefix, R(row->parts), R(row->regs),
 	     R(row->fields), R(row->steps_start), R(row->steps_join), R(row->steps_stop),
-	     R(row->steps_leave), R(row->counters), R(row->lanes), R(row->forbids), R(row->bundles),
+	     R(row->steps_leave), R(row->steps_freeze),
+	     R(row->steps_unfreeze), R(row->counters), R(row->lanes), R(row->forbids), R(row->bundles),
 	     R(row->events), row->pool, row->global_status[0], row->global_status[1], row->unfreeze,
 	     row->n_global, row->has_unfreeze, (ull)row->unfreeze_value, (ull)row->overflow.set,
 	     row->overflow.status, row->overflow.clear, row->overflow.global, row->overflow.units, row->overflow.per, row->overflow.bit,
@@ -96,10 +97,10 @@ static void print_events(const struct unc_table *t, size_t n)
 	     row->desc, row->alias, R(row->sets), R(row->needs), R(row->uses), R(row->defaults),
 	     row->unavailable, row->counter, row->flags, row->aggregate, row->counters);
 	ROWS(event,
-	     "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},0x%xu,%u,%u,%u,0x%x,%u,%u,%u},\n",
+	     "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},0x%xu,%u,%u,%u,0x%x,%u,%u,%u,%u},\n",
 	     row->name, row->desc, row->alias, R(row->umasks), R(row->sets), R(row->needs),
 	     R(row->uses), R(row->defaults), row->counters, row->counter, row->type, row->max_inc,
-	     row->code, row->lane, row->set, row->aggregate);
+	     row->code, row->lane, row->set, row->aggregate, row->clock);
 	ROWS(metric, "{%u,%u,%u,%u,%u,%u,%u},\n", row->name, row->formula, row->unit, row->desc,
 	     row->unavailable, row->type, row->kind);
 #define F(i) row->filter[i].reg, (ull)row->filter[i].value, (ull)row->filter[i].mask

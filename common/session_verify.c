@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions: is what was read ours, and does it count at all? Others program counters, clear and
+ * freeze them without asking, and the values look like any others. So the controls are read back
+ * after programming and compared from then on, and a unit has to prove that it counts: by its
+ * counters, else by a clock that one of them counts for a moment.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample.h"
+
+/* ---- what is lost */
+
+void unc_session_lose(struct unc_slot *slot, enum unc_loss_kind why, uint16_t reg, uint64_t value)
+{
+	if (slot->lost.why == UNC_LOST_NOT)
+		slot->lost = (struct unc_loss){.why = (uint8_t)why, .reg = reg, .value = value};
+}
+
+static int unread_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
+		       struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+
+	return unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
+			unc_tbl_str(t, t->reg[slot->ctr].name), unit,
+			s->platform->instances.unit[slot->instance].location,
+			strerror(slot->unread));
+}
+
+static void changed_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
+			 const char *reg, struct unc_error *err)
+{
+	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
+	const char *name = s->measure[slot->name].name;
+	uint64_t value = slot->lost.value;
+	char event[UNC_SPEC_MAX];
+
+	if (slot->lost.why == UNC_LOST_CONTROL && value == 0)
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: somebody else has cleared %s of %s while it was counting", name, reg,
+			 unit);
+	else if (slot->lost.why == UNC_LOST_CONTROL)
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: somebody else has programmed %s of %s while it was counting: it holds "
+			 "0x%" PRIx64 "%s",
+			 name, reg, unit, value,
+			 unc_session_event_text(s, u, value, event, sizeof(event)));
+	else
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: somebody else has changed %s of %s while it was counting: it holds "
+			 "0x%" PRIx64,
+			 name, reg, unit, value);
+}
+
+void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *slot,
+			   struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const char *name = s->measure[slot->name].name;
+	const char *reg = slot->lost.reg < t->n_reg ? unc_tbl_str(t, t->reg[slot->lost.reg].name) : "";
+	char unit[64];
+
+	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	switch (slot->lost.why) {
+	case UNC_LOST_NOT:
+		unread_text(s, slot, unit, err);
+		return;
+	case UNC_LOST_FROZEN:
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: %s does not count: it is frozen, by a program that was killed or one "
+			 "that froze the socket (LIKWID, PCM, an old kernel's perf)",
+			 name, unit);
+		return;
+	case UNC_LOST_CLEARED:
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: somebody else has written to %s of %s while it was counting", name,
+			 reg, unit);
+		return;
+	case UNC_LOST_ONES:
+		unc_fail(err, UNC_ERR_IO, "%s: %s of %s reads as all ones: nobody answers", name,
+			 reg, unit);
+		return;
+	case UNC_LOST_WRAP:
+		unc_fail(err, UNC_ERR_RANGE,
+			 "%s: %s of %s was not read for %.0f s and may have wrapped meanwhile",
+			 name, reg, unit, (double)slot->lost.value * 1e-9);
+		return;
+	default:
+		changed_text(s, slot, unit, reg, err);
+	}
+}
+
+/* All slots that count on a unit now. */
+static void lose_unit(struct unc_session *s, const struct unc_plan_unit *u, enum unc_loss_kind why,
+		      uint16_t reg, uint64_t value)
+{
+	int i = s->head[u->instance - s->platform->instances.unit];
+
+	for (; i != UNC_END; i = s->slot[i].next) {
+		struct unc_slot *slot = &s->slot[i];
+		bool programmed = slot->code.counter == UNC_NONE ||
+				  s->platform->table->counter[slot->code.counter].ctl != UNC_NONE;
+
+		if (programmed && unc_session_active(s, slot))
+			unc_session_lose(slot, why, reg, value);
+	}
+}
+
+/* The control register of an active slot; UNC_NONE: it has none. */
+static uint16_t control_of(const struct unc_session *s, const struct unc_slot *slot)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[unc_type_pool(t, slot->code.type)];
+
+	if (slot->code.counter != UNC_NONE)
+		return t->counter[slot->code.counter].ctl;
+	return unc_type_ctl(type, t->reg[slot->ctr].number);
+}
+
+static bool looks_at(const struct unc_slot *slot, uint16_t filter)
+{
+	for (unsigned i = 0; i < slot->code.n_filters; i++)
+		if (slot->code.filter[i].reg == filter)
+			return true;
+	return false;
+}
+
+/* A control or filter no longer holds what was programmed: it is not ours to put back. */
+static void lose_setting(struct unc_session *s, const struct unc_plan_unit *u,
+			 struct unc_setting *setting, bool filter, uint64_t now)
+{
+	int i = s->head[u->instance - s->platform->instances.unit];
+
+	setting->keep = true;
+	for (; i != UNC_END; i = s->slot[i].next) {
+		struct unc_slot *slot = &s->slot[i];
+
+		if (unc_session_active(s, slot) && (filter ? looks_at(slot, setting->reg)
+							   : control_of(s, slot) == setting->reg))
+			unc_session_lose(slot, filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
+					 setting->reg, now);
+	}
+}
+
+/* ---- reading back */
+
+/* Bits of a control that decide what is counted. Others may be written only, or do something once. */
+static uint64_t deciding_bits(const struct unc_table *t, const struct unc_tbl_type *type,
+			      uint16_t reg)
+{
+	uint64_t bits = type->enable | type->active;
+
+	if (t->reg[reg].role != UNC_ROLE_CTL)
+		return UINT64_MAX;
+	for (int i = 0; i < 2; i++) {
+		uint16_t at = i ? type->f_umask : type->f_event;
+		const struct unc_tbl_field *f = at == UNC_NONE ? NULL : &t->field[at];
+
+		for (int k = 0; f && k < 2 && f->width[k]; k++)
+			if (f->reg[k] == UNC_NONE)
+				bits |= (f->width[k] < 64 ? ((uint64_t)1 << f->width[k]) - 1
+							  : UINT64_MAX)
+					<< f->lo[k];
+	}
+	return bits;
+}
+
+static int compare(struct unc_session *s, struct unc_plan_unit *u, struct unc_setting *setting,
+		   bool filter, uint64_t now, struct unc_error *err)
+{
+	(void)err;
+	if ((now ^ setting->shown) & setting->mask)
+		lose_setting(s, u, setting, filter, now);
+	return 0;
+}
+
+/* What a setting shows right after it was written. */
+static int take_shown(struct unc_session *s, struct unc_plan_unit *u, struct unc_setting *setting,
+		      bool filter, uint64_t now, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	uint64_t may_differ =
+		filter ? 0 : setting->value & ~deciding_bits(t, type, setting->reg);
+	uint64_t mask = setting->mask & t->reg[setting->reg].write_mask;
+	char unit[64], event[UNC_SPEC_MAX];
+
+	if (u->checked)
+		return compare(s, u, setting, filter, now, err);
+	setting->shown = now;
+	if (setting->reg == u->clock.ctl)
+		u->clock.back = now & t->reg[setting->reg].write_mask;
+	if (!((now ^ setting->value) & mask & ~may_differ))
+		return 0;
+	setting->keep = true;
+	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_BUSY,
+			"%s of %s holds 0x%" PRIx64 "%s right after 0x%" PRIx64
+			" was written: somebody else programs it at the same time",
+			unc_tbl_str(t, t->reg[setting->reg].name), unit, now,
+			filter ? "" : unc_session_event_text(s, u->instance, now, event, sizeof(event)),
+			setting->value);
+}
+
+typedef int (*setting_fn)(struct unc_session *, struct unc_plan_unit *, struct unc_setting *,
+			  bool filter, uint64_t now, struct unc_error *);
+
+/* Calls fn for each setting with what it holds, as far as it could be read. */
+static int each_setting(struct unc_session *s, setting_fn fn, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_reg_op *op = s->check.op;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->n_units && rc == 0; i++) {
+		struct unc_plan_unit *u = &s->unit[i];
+
+		for (size_t k = 0; k < u->n_controls + u->n_filters; k++) {
+			bool filter = k >= u->n_controls;
+			struct unc_setting *setting =
+				filter ? &u->filter[k - u->n_controls] : &u->control[k];
+
+			if (!unc_plan_shows(t, setting->reg))
+				continue;
+			if (!op->error && rc == 0)
+				rc = fn(s, u, setting, filter, op->value, err);
+			op++;
+		}
+		op += u->n_controls &&
+		      unc_plan_shows(t, t->type[u->instance->type].unit_ctl);
+	}
+	return rc;
+}
+
+static void take_unit(struct unc_session *s, struct unc_plan_unit *u, uint16_t reg, uint64_t now)
+{
+	u->unit_taken = true;
+	lose_unit(s, u, UNC_LOST_UNIT, reg, now);
+}
+
+/* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
+static void check_unit_controls(struct unc_session *s)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = 0; i < s->check.n; i++) {
+		const struct unc_tbl_type *type = &t->type[s->check.tag[i].instance->type];
+		struct unc_plan_unit *u = unc_session_unit(s, s->check.tag[i].instance);
+
+		if (s->check.tag[i].reg != type->unit_ctl || s->check.op[i].error ||
+		    !type->steps_freeze.n)
+			continue;
+		uint64_t frozen = t->step[type->steps_freeze.first].value;
+		uint64_t running = t->step[type->steps_unfreeze.first].value;
+
+		if ((s->check.op[i].value ^ running) & (frozen ^ running))
+			take_unit(s, u, type->unit_ctl, s->check.op[i].value);
+	}
+}
+
+int unc_session_verify_prepare(struct unc_session *s, struct unc_error *err)
+{
+	int rc;
+
+	unc_plan_free(&s->check);
+	rc = unc_plan_look(s->platform->table, s->unit, s->n_units, &s->check, err);
+	if (rc == 0 && s->check.n)
+		rc = unc_access_prepare(s->platform->access, s->check.op, s->check.n, err);
+	return rc;
+}
+
+int unc_session_verify_begin(struct unc_session *s, struct unc_error *err)
+{
+	int rc = 0;
+
+	if (unc_access_run(s->platform->access, s->check.op, s->check.n) < 0)
+		rc = unc_session_fail_op(s, &s->check, "reading the controls back", err);
+	if (rc == 0)
+		rc = each_setting(s, take_shown, err);
+	for (size_t i = 0; i < s->n_units && rc == 0; i++)
+		s->unit[i].checked = true;
+	return rc;
+}
+
+/* ---- does it count? */
+
+enum { PROOF_TRIES = 6 };
+static const uint64_t proof_ns = 20000; /* a clock of 100 MHz makes 2000 steps */
+
+/* Units that have not shown that they count. */
+struct suspects {
+	struct unc_plan_unit **unit;
+	size_t n;
+};
+
+/* Reads all counters; leaves those suspects of which none has moved since the last look. */
+static void drop_moving(struct unc_session *s, struct suspects *suspects)
+{
+	size_t kept = 0;
+
+	unc_access_run(s->platform->access, s->read, s->n_reads);
+	for (size_t i = 0; i < suspects->n; i++) {
+		const struct unc_instance *u = suspects->unit[i]->instance;
+		bool moved = false;
+
+		for (size_t k = 0; k < s->n_reads && !moved; k++) {
+			const struct unc_slot *slot = &s->slot[s->read_slot[k]];
+
+			moved = s->platform->instances.unit + slot->instance == u &&
+				control_of(s, slot) != UNC_NONE && !s->read[k].error &&
+				s->read[k].value != slot->last;
+		}
+		if (!moved)
+			suspects->unit[kept++] = suspects->unit[i];
+	}
+	suspects->n = kept;
+}
+
+/* One register of the clock of each suspect: written, or (value NULL) read. */
+static int clock_plan(const struct unc_session *s, const struct suspects *suspects, bool write,
+		      bool back, struct unc_plan *plan, struct unc_error *err)
+{
+	int rc = 0;
+
+	*plan = (struct unc_plan){0};
+	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
+		const struct unc_plan_unit *u = suspects->unit[i];
+		const struct unc_plan_clock *c = &u->clock;
+
+		if (!write)
+			rc = unc_plan_add(s->platform->table, plan, u->instance, c->ctr, UNC_OP_READ,
+					  0, err);
+		else if (c->ctl != UNC_NONE)
+			rc = unc_plan_add(s->platform->table, plan, u->instance, c->ctl,
+					  UNC_OP_WRITE, back ? c->back : c->value, err);
+	}
+	if (rc == 0 && plan->n)
+		rc = unc_access_prepare(s->platform->access, plan->op, plan->n, err);
+	if (rc < 0)
+		unc_plan_free(plan);
+	return rc;
+}
+
+/* Counters that were lent count their events again from here. */
+static void take_base(struct unc_session *s, const struct unc_plan *read)
+{
+	uint64_t ns, tsc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	for (size_t i = 0; i < read->n; i++) {
+		int k = s->head[read->tag[i].instance - s->platform->instances.unit];
+
+		for (; k != UNC_END; k = s->slot[k].next)
+			if (unc_session_active(s, &s->slot[k]) &&
+			    s->slot[k].ctr == read->tag[i].reg && !read->op[i].error) {
+				s->slot[k].last = read->op[i].value;
+				s->slot[k].seen_ns = ns;
+			}
+	}
+}
+
+/* Whether a clock has moved, is noted in frozen[]: those that have not. False: time stands still. */
+static bool watch_clocks(const struct unc_session *s, struct unc_plan *read, bool *frozen)
+{
+	uint64_t *first = calloc(read->n + 1, sizeof(*first));
+	bool any = true, passes = first != NULL;
+
+	for (size_t i = 0; passes && i < read->n; i++) {
+		first[i] = read->op[i].value;
+		frozen[i] = !read->op[i].error;
+	}
+	for (int k = 0; any && passes && k < PROOF_TRIES; k++) {
+		any = false;
+		passes = unc_platform_pause(s->platform, proof_ns << k);
+		unc_access_run(s->platform->access, read->op, read->n);
+		for (size_t i = 0; i < read->n; i++) {
+			frozen[i] &= !read->op[i].error && read->op[i].value == first[i];
+			any |= frozen[i];
+		}
+	}
+	free(first);
+	return passes;
+}
+
+/* Lets a clock run on each suspect for a moment; leaves those where it does not move. */
+static int run_clocks(struct unc_session *s, struct suspects *suspects, struct unc_error *err)
+{
+	struct unc_plan on = {0}, off = {0}, read = {0};
+	bool *frozen = calloc(suspects->n + 1, sizeof(*frozen));
+	size_t kept = 0;
+	int rc = frozen ? clock_plan(s, suspects, true, false, &on, err)
+			: unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+
+	if (rc == 0)
+		rc = clock_plan(s, suspects, true, true, &off, err);
+	if (rc == 0)
+		rc = clock_plan(s, suspects, false, false, &read, err);
+	if (rc == 0) {
+		/* What fails here is no proof of anything: the next read tells why. */
+		unc_access_run(s->platform->access, on.op, on.n);
+		unc_access_run(s->platform->access, read.op, read.n);
+		if (!watch_clocks(s, &read, frozen))
+			memset(frozen, 0, suspects->n * sizeof(*frozen));
+		unc_access_run(s->platform->access, off.op, off.n);
+		unc_access_run(s->platform->access, read.op, read.n);
+		take_base(s, &read);
+		for (size_t i = 0; i < suspects->n; i++)
+			if (frozen[i])
+				suspects->unit[kept++] = suspects->unit[i];
+	}
+	suspects->n = kept;
+	unc_plan_free(&on);
+	unc_plan_free(&off);
+	unc_plan_free(&read);
+	free(frozen);
+	return rc;
+}
+
+/* Whether the hardware itself freezes at overflows that nobody has looked for yet. */
+static bool freezes_itself(const struct unc_session *s)
+{
+	for (size_t i = 0; s->sample && i < s->sample->n; i++)
+		if (s->sample->trigger[i].freezes)
+			return true;
+	return false;
+}
+
+/* Units that do not count now. Free suspects->unit. */
+static int find_frozen(struct unc_session *s, struct suspects *suspects, struct unc_error *err)
+{
+	*suspects = (struct suspects){.unit = calloc(s->n_units + 1, sizeof(*suspects->unit))};
+	if (!suspects->unit)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < s->n_units && !freezes_itself(s); i++)
+		if (s->unit[i].n_controls && s->unit[i].clock.ctr != UNC_NONE)
+			suspects->unit[suspects->n++] = &s->unit[i];
+	if (suspects->n)
+		drop_moving(s, suspects);
+	if (suspects->n && unc_platform_pause(s->platform, proof_ns))
+		drop_moving(s, suspects);
+	return suspects->n ? run_clocks(s, suspects, err) : 0;
+}
+
+/* Lets the sockets of the suspects go on where nobody else counts. *any: some could be. */
+static int unfreeze_sockets(struct unc_session *s, const struct suspects *suspects, bool *any,
+			    struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	bool done[UNC_MAX_SOCKETS] = {false};
+	struct unc_plan plan = {0};
+	int rc = 0;
+
+	*any = false;
+	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
+		unsigned socket = suspects->unit[i]->instance->socket;
+		const struct unc_instance *ubox = unc_sample_ubox(s, socket);
+		bool others = false;
+
+		if (done[socket] || !ubox || !t->type[ubox->type].has_unfreeze)
+			continue;
+		done[socket] = true;
+		rc = unc_session_others(s, socket, &others, err);
+		if (rc < 0 || others)
+			continue;
+		*any = true;
+		unc_platform_log(s->platform, UNC_LOG_WARNING,
+				 "socket %u was frozen and nobody counts there: it goes on", socket);
+		rc = unc_plan_add(t, &plan, ubox, t->type[ubox->type].unfreeze, UNC_OP_WRITE,
+				  t->type[ubox->type].unfreeze_value, err);
+	}
+	return unc_session_run_once(s, &plan, rc, "unfreezing", err);
+}
+
+int unc_session_prove(struct unc_session *s, struct unc_error *err)
+{
+	struct suspects suspects;
+	bool any = false;
+	int rc;
+
+	/* What the counters held before the first proof. */
+	unc_access_run(s->platform->access, s->read, s->n_reads);
+	for (size_t i = 0; i < s->n_reads; i++)
+		s->slot[s->read_slot[i]].last = s->read[i].value;
+	rc = find_frozen(s, &suspects, err);
+	if (rc == 0 && suspects.n)
+		rc = unfreeze_sockets(s, &suspects, &any, err);
+	if (rc == 0 && any)
+		rc = run_clocks(s, &suspects, err);
+	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
+		lose_unit(s, suspects.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
+	free(suspects.unit);
+	return rc;
+}
+
+int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
+{
+	const uint64_t often = 50000000; /* ns: it costs as much as a read */
+	uint64_t ns, tsc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	return ns - s->verified_ns < often ? 0 : unc_session_verify(s, err);
+}
+
+int unc_session_verify(struct unc_session *s, struct unc_error *err)
+{
+	struct suspects suspects;
+	uint64_t tsc;
+	int rc;
+
+	unc_platform_now(s->platform, &s->verified_ns, &tsc);
+	if (!s->check.n)
+		return 0;
+	unc_access_run(s->platform->access, s->check.op, s->check.n);
+	each_setting(s, compare, NULL);
+	check_unit_controls(s);
+	rc = find_frozen(s, &suspects, err);
+	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
+		lose_unit(s, suspects.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
+	free(suspects.unit);
+	return rc;
+}
