@@ -23,6 +23,11 @@ static void ivybridge_ep(void)
 	suite_skip("built without libjansson");
 }
 
+static void sandybridge_ep(void)
+{
+	suite_skip("built without libjansson");
+}
+
 #else
 #include <jansson.h>
 
@@ -40,12 +45,19 @@ static const struct public publics[] = {
 	 {"emeraldrapids_uncore.json", "emeraldrapids_uncore_experimental.json"}, 0},
 	{"ivybridge-ep", "perfmon/ivybridge-ep.txt", "/IVT/events", {"ivytown_uncore.json", NULL},
 	 0x400000},
+	{"sandybridge-ep", "perfmon/sandybridge-ep.txt", "/JKT/events",
+	 {"jaketown_uncore.json", NULL}, 0x400000},
 };
 
 /* What the files say of a filter, and a value of it that the event is asked for with. */
 static const struct {
 	const char *filter, *fields;
 } filters[] = {
+	{"CBoFilter[17:10]", ":nid=0x1"},
+	{"CBoFilter[22:18]", ":state=0x1"},
+	{"CBoFilter[22:18], CBoFilter[17:10]", ":state=0x1:nid=0x1"},
+	{"CBoFilter[31:23]", ":opc=0x182"},
+	{"CBoFilter[31:23], CBoFilter[17:10]", ":opc=0x182:nid=0x1"},
 	{"CBoFilter0[23:17]", ":state=0x1"},
 	{"CBoFilter1[15:0]", ":nid=0x1"},
 	{"CBoFilter1[28:20]", ":opc=0x182"},
@@ -301,11 +313,17 @@ static void ivybridge_ep(void)
 	compare(&publics[1]);
 }
 
+static void sandybridge_ep(void)
+{
+	compare(&publics[2]);
+}
+
 #endif
 
 static const struct suite_test tests[] = {
 	{"emerald-rapids: tables agree with the public event files", emerald_rapids},
 	{"ivybridge-ep: tables agree with the public event files", ivybridge_ep},
+	{"sandybridge-ep: tables agree with the public event files", sandybridge_ep},
 	{NULL, NULL},
 };
 
