@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions beside others: counters that are taken over, cleared, frozen in the middle, units that a
+ * dead program left behind, processes that are forked. Every number is right, or is no value and
+ * says why. Rates are those of eventtables/CPU/workload.tbl; register numbers and freeze bits those of
+ * Intel 327043-001 (tables 1-2, 2-8), 329468-002 (2.1.2) and 323535-001 (2.1).
+ */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session_kit.h"
+
+/* Time passes while the library waits, too. */
+#define SNB_WAIT "sandybridge-ep,clock=wait"
+#define IVB_WAIT "ivybridge-ep,clock=wait"
+#define NHM_WAIT "nehalem-ep,clock=wait"
+
+static const double uclk = 2.7e9, drd = 4.0e8 / 8;
+
+/* CBo 0 of socket 0 of Sandy Bridge-EP */
+enum { BOX_CTL = 0xD04, CTL0 = 0xD10, CTL1 = 0xD11, FILTER = 0xD14, CTR0 = 0xD16, CTR1 = 0xD17 };
+enum { FROZEN = 0x10100, RUNNING = 0x10000 };
+
+static const char frozen_cbo0[] =
+	"cbo0.CLOCKTICKS:socket=0: cbo0 (socket 0) does not count: it is frozen, by a program that was "
+	"killed or one that froze the socket (LIKWID, PCM, an old kernel's perf)";
+
+/* A session that counts clocks on CBo 0 and on CBo 1 of socket 0, for 100 ms. */
+struct pair {
+	struct unc_platform *p;
+	struct unc_session *s;
+	int zero, one;
+};
+
+static struct pair count_clocks(const char *sim)
+{
+	struct pair pair = {.p = machine(sim)};
+
+	pair.s = session(pair.p, 0);
+	pair.zero = add(pair.s, "cbo0.CLOCKTICKS:socket=0");
+	pair.one = add(pair.s, "cbo1.CLOCKTICKS:socket=0");
+	start(pair.s);
+	step(pair.p, 100 * ms);
+	CHECK_COUNT(count_of(pair.s, pair.zero), uclk * 0.1, 1);
+	return pair;
+}
+
+/* Item `id` is lost for the reason; the other one goes on. */
+static void check_lost(struct pair *pair, const char *reason)
+{
+	struct unc_value v[2];
+
+	step(pair->p, 100 * ms);
+	CHECK_NUMBER(unc_session_read(pair->s, v, 2), 0);
+	CHECK_NUMBER(v[pair->zero].flags, UNC_VALUE_LOST);
+	CHECK_NUMBER(v[pair->zero].count, 0);
+	CHECK_TEXT(unc_session_reason(pair->s, pair->zero), reason);
+	CHECK_NUMBER(v[pair->one].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
+	CHECK_NEAR((double)v[pair->one].count, uclk * v[pair->one].seconds, 1e-8);
+	CHECK_TEXT(unc_session_reason(pair->s, pair->one), "");
+}
+
+static void end(struct pair *pair)
+{
+	check_quiet(pair->p);
+	unc_session_free(pair->s);
+	unc_platform_close(pair->p);
+}
+
+/* ---- taken over */
+
+static void test_reprogrammed(void)
+{
+	struct pair pair = count_clocks(SNB_WAIT);
+
+	unc_sim_write(pair.p->sim, msr(pair.p, CTL0, 32), 0x40011d);
+	check_lost(&pair,
+		   "cbo0.CLOCKTICKS:socket=0: somebody else has programmed CTL0 of cbo0 (socket 0) while "
+		   "it was counting: it holds 0x40011d = cbo.RING_BL_USED:UP_EVEN");
+	/* What is no longer ours is not put back. */
+	CHECK_NUMBER(unc_session_stop(pair.s), 0);
+	CHECK_NUMBER(unc_sim_read(pair.p->sim, msr(pair.p, CTL0, 32)), 0x40011d);
+	CHECK_NUMBER(unc_sim_read(pair.p->sim, msr(pair.p, CTL0 + 0x20, 32)), 0);
+	/* Started anew it has another counter. */
+	start(pair.s);
+	step(pair.p, 10 * ms);
+	CHECK_COUNT(count_of(pair.s, pair.zero), uclk * 0.01, 1);
+	end(&pair);
+}
+
+static void test_control_cleared(void)
+{
+	struct pair pair = count_clocks(SNB_WAIT);
+
+	unc_sim_write(pair.p->sim, msr(pair.p, CTL0, 32), 0);
+	check_lost(&pair, "cbo0.CLOCKTICKS:socket=0: somebody else has cleared CTL0 of cbo0 (socket 0) "
+			  "while it was counting");
+	end(&pair);
+}
+
+static void test_counter_cleared(void)
+{
+	struct pair pair = count_clocks(SNB_WAIT);
+
+	unc_sim_write(pair.p->sim, msr(pair.p, CTR0, 64), 0);
+	check_lost(&pair, "cbo0.CLOCKTICKS:socket=0: somebody else has written to CTR0 of cbo0 (socket "
+			  "0) while it was counting");
+	end(&pair);
+}
+
+/* Seen at the stop, where no read came before. */
+static void test_taken_before_stop(void)
+{
+	struct pair pair = count_clocks(SNB_WAIT);
+
+	unc_sim_write(pair.p->sim, msr(pair.p, BOX_CTL, 32), RUNNING | 0x3); /* resets all of the unit */
+	step(pair.p, ms);
+	CHECK_NUMBER(unc_session_stop(pair.s), 0);
+	struct unc_value v = value_of(pair.s, pair.zero);
+	CHECK_NUMBER(v.flags, UNC_VALUE_LOST);
+	v = value_of(pair.s, pair.one);
+	CHECK_NEAR((double)v.count, uclk * v.seconds, 1e-8);
+	end(&pair);
+}
+
+static void test_filter_changed(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct unc_session *s = session(p, 0);
+	int tor = add(s, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0"),
+	    clock = add(s, "cbo0.CLOCKTICKS:socket=0");
+
+	start(s);
+	step(p, 100 * ms);
+	CHECK_COUNT(count_of(s, tor), drd * 0.1, 1);
+	unc_sim_write(p->sim, msr(p, FILTER, 32), 0xc0000000);
+	step(p, 100 * ms);
+	struct unc_value v = value_of(s, tor);
+	CHECK_NUMBER(v.flags, UNC_VALUE_LOST);
+	CHECK_TEXT(unc_session_reason(s, tor),
+		   "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0: somebody else has changed BOX_FILTER of "
+		   "cbo0 (socket 0) while it was counting: it holds 0xc0000000");
+	v = value_of(s, clock); /* does not look at the filter */
+	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_NUMBER(unc_sim_read(p->sim, msr(p, FILTER, 32)), 0xc0000000);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Nehalem's unit control can be read: the enable of our counter is gone. */
+static void test_unit_control(void)
+{
+	struct unc_platform *p = machine(NHM_WAIT);
+	struct unc_session *s = session(p, 0);
+	void *global = reg_of(p, "unc", 0, 0, "GLOBAL_CTL");
+	int id = add(s, "unc.LLC_HITS:READ:socket=0");
+
+	start(s);
+	step(p, 100 * ms);
+	CU_ASSERT(count_of(s, id) > 0);
+	unc_sim_write(p->sim, global, 0x2);
+	step(p, 100 * ms);
+	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_LOST);
+	CHECK_TEXT(unc_session_reason(s, id),
+		   "unc.LLC_HITS:READ:socket=0: somebody else has changed GLOBAL_CTL of unc0 (socket 0) "
+		   "while it was counting: it holds 0x2");
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_NUMBER(unc_sim_read(p->sim, global), 0x2);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* With passes, one item is lost and the others go on. */
+static void test_rotating(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	int reads = add(s, "imc.CAS_COUNT:RD"), hits = add_metric(s, "llc_miss_ratio"),
+	    stalls = add_metric(s, "cbo.LLC_DRD_MISS_PCT");
+	struct unc_value v[3];
+
+	CU_ASSERT_FATAL(unc_session_passes(s) > 1);
+	start(s);
+	for (int i = 0; i < 6; i++) {
+		step(p, 100 * ms);
+		if (i == 3)
+			unc_sim_write(p->sim, reg_of(p, "imc", 0, 0, "CTL0"), 0x400305);
+		CHECK_NUMBER(unc_session_rotate(s), 0);
+	}
+	CHECK_NUMBER(unc_session_read(s, v, 3), 0);
+	CHECK_NUMBER(v[reads].flags, UNC_VALUE_LOST);
+	CHECK_NUMBER(v[hits].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
+	CHECK_NUMBER(v[stalls].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_NUMBER(unc_sim_read(p->sim, reg_of(p, "imc", 0, 0, "CTL0")), 0x400305);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* ---- frozen */
+
+static void test_frozen_in_the_middle(void)
+{
+	struct pair pair = count_clocks(SNB_WAIT);
+
+	unc_sim_write(pair.p->sim, msr(pair.p, BOX_CTL, 32), FROZEN);
+	check_lost(&pair, frozen_cbo0);
+	end(&pair);
+}
+
+/* Frozen after counters have moved in the interval: it is found when the session stops. */
+static void test_frozen_before_stop(void)
+{
+	struct pair pair = count_clocks(SNB_WAIT);
+
+	step(pair.p, 10 * ms);
+	unc_sim_write(pair.p->sim, msr(pair.p, BOX_CTL, 32), FROZEN);
+	CHECK_NUMBER(unc_session_stop(pair.s), 0);
+	CHECK_NUMBER(value_of(pair.s, pair.zero).flags, UNC_VALUE_LOST);
+	CHECK_TEXT(unc_session_reason(pair.s, pair.zero), frozen_cbo0);
+	struct unc_value v = value_of(pair.s, pair.one);
+	CHECK_NEAR((double)v.count, uclk * v.seconds, 1e-8);
+	end(&pair);
+}
+
+static void test_left_frozen(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
+
+	/* Nobody counts there: it is let go. */
+	unc_sim_write(p->sim, msr(p, BOX_CTL, 32), FROZEN);
+	start(s);
+	step(p, 100 * ms);
+	CHECK_COUNT(count_of(s, id), uclk * 0.1, 1);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	/* Somebody does, with counter 0: it is theirs to freeze. */
+	unc_sim_write(p->sim, msr(p, CTL0, 32), 0x400135);
+	unc_sim_write(p->sim, msr(p, BOX_CTL, 32), FROZEN);
+	start(s);
+	step(p, 100 * ms);
+	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_LOST);
+	CHECK_TEXT(unc_session_reason(s, id), frozen_cbo0);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* An event that happens to count 0 on a unit that runs is a value. */
+static void test_true_zero(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT ",load=0");
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "imc.CAS_COUNT:RD");
+
+	start(s);
+	for (int i = 0; i < 3; i++) {
+		step(p, 100 * ms);
+		struct unc_value v = value_of(s, id);
+		CHECK_NUMBER(v.flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+		CHECK_NUMBER(v.count, 0);
+	}
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+struct heard {
+	char text[256];
+	int n;
+};
+
+static void hear(void *user, enum unc_log_level level, const char *text)
+{
+	struct heard *heard = user;
+
+	if (level != UNC_LOG_WARNING)
+		return;
+	snprintf(heard->text, sizeof(heard->text), "%s", text);
+	heard->n++;
+}
+
+/* Bit 31 of GLOBAL_CTL freezes the socket, bit 29 lets it go. */
+static void test_frozen_socket(void)
+{
+	struct heard heard = {.n = 0};
+	struct unc_options options = {
+		.size = sizeof(options), .sim = IVB_WAIT, .log = hear, .log_user = &heard};
+	struct unc_platform *p = NULL;
+
+	CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
+	void *global = reg_of(p, "ubox", 0, 1, "GLOBAL_CTL");
+	struct unc_session *s = session(p, 0);
+	int near = add(s, "cbo0.CLOCKTICKS:socket=0"), far = add(s, "cbo0.CLOCKTICKS:socket=1");
+
+	unc_sim_write(p->sim, global, 0x80000000);
+	heard.n = 0;
+	start(s);
+	CHECK_NUMBER(heard.n, 1);
+	CHECK_TEXT(heard.text, "socket 1 was frozen and nobody counts there: it goes on");
+	step(p, 100 * ms);
+	uint64_t count = count_of(s, near);
+	CU_ASSERT(count_of(s, far) >= count); /* a proof lies between the two reads */
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	/* Somebody counts on another unit of the socket. */
+	unc_sim_write(p->sim, reg_of(p, "cbo", 5, 1, "CTL0"), 0x400135);
+	unc_sim_write(p->sim, global, 0x80000000);
+	start(s);
+	step(p, 100 * ms);
+	CHECK_COUNT(count_of(s, near), (double)count, 1);
+	CHECK_NUMBER(value_of(s, far).flags, UNC_VALUE_LOST);
+	CHECK_TEXT(unc_session_reason(s, far),
+		   "cbo0.CLOCKTICKS:socket=1: cbo0 (socket 1) does not count: it is frozen, by a program "
+		   "that was killed or one that froze the socket (LIKWID, PCM, an old kernel's perf)");
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* ---- what others have left */
+
+static void test_nothing_reset(void)
+{
+	static const char *const cpu[] = {SNB_WAIT, IVB_WAIT, "emerald-rapids,clock=wait"};
+	static const char *const type[] = {"cbo", "cbo", "cha"};
+	static const char *const event[] = {"cbo0.CLOCKTICKS:socket=0", "cbo0.CLOCKTICKS:socket=0",
+					    "cha0.CLOCKTICKS:socket=0"};
+
+	for (int i = 0; i < 3; i++) {
+		struct unc_platform *p = machine(cpu[i]);
+		struct unc_session *s = session(p, 0);
+		/* Stopped by whoever counted, and not read yet. */
+		uint64_t stopped = i == 2 ? 0 : 0x135;
+		void *ctl = reg_of(p, type[i], 0, 0, "CTL3"), *ctr = reg_of(p, type[i], 0, 0, "CTR3");
+
+		unc_sim_write(p->sim, ctl, stopped);
+		unc_sim_write(p->sim, ctr, 123456789);
+		add(s, event[i]);
+		start(s);
+		step(p, 10 * ms);
+		CHECK_NUMBER(unc_session_stop(s), 0);
+		CHECK_NUMBER(unc_sim_read(p->sim, ctl), stopped);
+		CHECK_NUMBER(unc_sim_read(p->sim, ctr), 123456789);
+		unc_session_free(s);
+		unc_platform_close(p);
+	}
+}
+
+/* ---- time */
+
+/* 2^48 counts of at most 5e9 a second and 1 a clock: 15.6 hours. */
+static void test_late_look(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "imc0.CAS_COUNT:RD:socket=0");
+
+	start(s);
+	step(p, (uint64_t)60000 * 1000 * ms); /* the process was stopped, its watcher with it */
+	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_LOST);
+	CHECK_TEXT(unc_session_reason(s, id),
+		   "imc0.CAS_COUNT:RD:socket=0: CTR0 of imc0 (socket 0) was not read for 60000 s and may "
+		   "have wrapped meanwhile");
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* ---- fork */
+
+static const char forked[] = "the session belongs to the process that this one was forked from; open a "
+			     "platform of its own";
+
+static int in_the_child(struct pair *pair)
+{
+	struct unc_session *fresh;
+	struct unc_value v;
+	int id, wrong = 0;
+
+	wrong |= unc_session_read(pair->s, &v, 1) != UNC_ERR_STATE;
+	wrong |= strcmp(unc_session_error(pair->s), forked) != 0;
+	wrong |= unc_session_stop(pair->s) != UNC_ERR_STATE;
+	wrong |= unc_session_start(pair->s) != UNC_ERR_STATE;
+	wrong |= unc_session_reset(pair->s) != UNC_ERR_STATE;
+	wrong |= unc_session_rotate(pair->s) != UNC_ERR_STATE;
+	wrong |= unc_session_clear(pair->s) != UNC_ERR_STATE;
+	wrong |= unc_session_add(pair->s, "cbo0.CLOCKTICKS", &id) != UNC_ERR_STATE;
+	wrong |= unc_session_add_metric(pair->s, "memory_read_bytes", &id) != UNC_ERR_STATE;
+	wrong |= unc_session_sample(pair->s, 0, 1000) != UNC_ERR_STATE;
+	wrong |= unc_session_plan(pair->s, UNC_PHASE_START, walk_one, NULL) != UNC_ERR_STATE;
+	wrong |= unc_session_new(pair->p, 0, &fresh) != UNC_ERR_STATE;
+	unc_session_free(pair->s);
+	unc_platform_close(pair->p);
+	return wrong;
+}
+
+static void test_fork(void)
+{
+	struct pair pair = count_clocks(SNB_WAIT);
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		alarm(10); /* rather than hang */
+		_exit(in_the_child(&pair));
+	}
+	CU_ASSERT_FATAL(child > 0 && waitpid(child, &status, 0) == child);
+	CHECK_NUMBER(status, 0);
+	step(pair.p, 100 * ms);
+	struct unc_value v = value_of(pair.s, pair.zero);
+	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
+	CHECK_NEAR((double)v.count, uclk * v.seconds, 1e-8);
+	end(&pair);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"a counter is programmed by somebody else", test_reprogrammed},
+		{"a control is cleared", test_control_cleared},
+		{"a counter is cleared", test_counter_cleared},
+		{"a unit is reset right before the stop", test_taken_before_stop},
+		{"a filter is changed", test_filter_changed},
+		{"unit control is changed", test_unit_control},
+		{"a counter is taken while passes rotate", test_rotating},
+		{"frozen in the middle", test_frozen_in_the_middle},
+		{"frozen right before the stop", test_frozen_before_stop},
+		{"left frozen by a dead program", test_left_frozen},
+		{"a true 0", test_true_zero},
+		{"a frozen socket", test_frozen_socket},
+		{"what others have counted is not reset", test_nothing_reset},
+		{"a look that comes too late", test_late_look},
+		{"fork", test_fork},
+		{NULL, NULL},
+	};
+
+	return suite_run("session, verified", tests);
+}
