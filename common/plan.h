@@ -23,7 +23,9 @@ enum { UNC_PLAN_SETTINGS = 64 };
 
 /* A register of a unit that counts whenever the unit is not frozen. */
 struct unc_plan_clock {
-	uint16_t ctl;   /* control that is written for a moment; UNC_NONE: the counter runs by itself */
+	uint16_t ctl;   /* control that is written for a moment; UNC_NONE: it is ours and runs */
+	bool own;       /* ctl is of a counter of the session, which lends it */
+	bool runs;      /* somebody has it running: ctl is not written */
 	uint16_t ctr;   /* UNC_NONE: the unit has no such counter, or none is free for it */
 	uint64_t value; /* of ctl, to count clocks */
 	uint64_t back;  /* of ctl, afterwards */

@@ -365,19 +365,19 @@ static const struct unc_tbl_event *clock_of(const struct unc_table *t,
 	return NULL;
 }
 
-/* A fixed counter runs already, or may for a moment. */
+/* A fixed counter is ours and runs, or may for a moment. */
 static void fixed_clock(const struct unc_table *t, const struct unc_tbl_event *event,
 			const struct found *found, struct unc_plan_unit *u)
 {
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
 	const struct unc_tbl_counter *c = &t->counter[event->counter];
 	uint64_t was = found->other[(c->ctl - type->regs.first) % MAX_REGS];
-	bool runs = (was & c->enable) != 0;
+	bool ours = false;
 
 	for (size_t i = 0; i < u->n_controls; i++)
-		runs |= u->control[i].reg == c->ctl;
+		ours |= u->control[i].reg == c->ctl;
 	u->clock = (struct unc_plan_clock){.ctr = c->ctr,
-					   .ctl = runs ? UNC_NONE : c->ctl,
+					   .ctl = ours ? UNC_NONE : c->ctl,
 					   .value = c->enable,
 					   .back = was & t->reg[c->ctl].write_mask};
 }
@@ -404,6 +404,7 @@ static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
 		    ((slot->code.ctl ^ code.ctl) & type->exclusive))
 			continue;
 		u->clock = (struct unc_plan_clock){.ctr = slot->ctr,
+						   .own = true,
 						   .ctl = unc_type_ctl(type, counter),
 						   .value = code.ctl};
 	}
