@@ -20,37 +20,41 @@ struct rows {
 	int n;
 };
 
-/* Reads a file of unknown size whole. *text is to be freed. */
-static int read_all(const struct unc_fs *fs, const char *path, char **text)
+/* Reads /proc/cpuinfo, whose size the kernel does not tell, whole. *text is to be freed. */
+static int read_cpuinfo(const struct unc_fs *fs, char **text, struct unc_error *err)
 {
+	static const char path[] = "/proc/cpuinfo";
 	size_t size = 1 << 16, n = 0;
-	char *buf = NULL;
-	int fd = unc_fs_descriptor(fs, O_RDONLY, "%s", path);
+	char *buf = NULL, *more;
+	ssize_t got = 1;
+	int fd = unc_fs_regular(fs, "%s", path), rc = 0;
 
 	if (fd < 0)
-		return fd;
-	for (;;) {
-		char *more = realloc(buf, size);
-		ssize_t got;
-
-		if (!more || size > CPUINFO_MAX)
-			break;
-		buf = more;
-		while ((got = read(fd, buf + n, size - 1 - n)) > 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
+				unc_fs_reason(errno));
+	for (; rc == 0 && got > 0; size *= 2) {
+		if (size > CPUINFO_MAX)
+			rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "%s is larger than %d MiB", path,
+				      CPUINFO_MAX >> 20);
+		else if (!(more = realloc(buf, size)))
+			rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		else
+			buf = more;
+		while (rc == 0 && n < size - 1 &&
+		       (got = unc_read_more(fd, buf + n, size - 1 - n)) > 0)
 			n += (size_t)got;
 		if (got < 0)
-			break;
-		if (n < size - 1) {
-			close(fd);
-			buf[n] = '\0';
-			*text = buf;
-			return 0;
-		}
-		size *= 2;
+			rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
+				      strerror(errno));
 	}
 	close(fd);
-	free(buf);
-	return UNC_ERR_IO;
+	if (rc < 0) {
+		free(buf);
+		return rc;
+	}
+	buf[n] = '\0';
+	*text = buf;
+	return 0;
 }
 
 /* Takes the next "key : value" line off *text. False at the end. A line without a colon
@@ -207,7 +211,7 @@ static int take_online(const struct unc_fs *fs, struct rows *rows, struct unc_er
 		return 0; /* /proc/cpuinfo has online CPUs only */
 	if (rc < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
-				unc_error_name(rc));
+				unc_fs_reason(errno));
 	if (!parse_list(text, online))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%s: '%.40s' is not a list of CPUs like 0-3,8", path, text);
@@ -242,7 +246,7 @@ static int topology_number(const struct unc_fs *fs, int cpu, const char *name, i
 		return 0;
 	}
 	return unc_fail(err, UNC_ERR_UNAVAILABLE, "/sys/devices/system/cpu/cpu%d/topology/%s: %s",
-			cpu, name, rc < 0 ? unc_error_name(rc) : "not a number");
+			cpu, name, rc < 0 ? unc_fs_reason(errno) : "not a number");
 }
 
 static int take_topology(const struct unc_fs *fs, struct rows *rows, struct unc_error *err)
@@ -333,13 +337,9 @@ int unc_topology_read(const struct unc_fs *fs, struct unc_topology *out, struct 
 		rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 		goto done;
 	}
-	rc = read_all(fs, "/proc/cpuinfo", &text);
-	if (rc < 0) {
-		rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "/proc/cpuinfo cannot be read: %s",
-			      unc_error_name(rc));
-		goto done;
-	}
-	rc = parse_cpuinfo(text, t, rows, err);
+	rc = read_cpuinfo(fs, &text, err);
+	if (rc == 0)
+		rc = parse_cpuinfo(text, t, rows, err);
 	if (rc == 0)
 		rc = take_online(fs, rows, err);
 	if (rc == 0)

@@ -107,10 +107,14 @@ int unc_fs_path(const struct unc_fs *fs, char *buf, size_t size, const char *for
 	return rc;
 }
 
-/* Whether a call that said this is worth another try. */
-static bool again(int errno_value, unsigned *tries)
+bool unc_try_again(int errno_value, unsigned *tries)
 {
 	return (errno_value == EINTR || errno_value == EAGAIN) && ++*tries < MAX_TRIES;
+}
+
+const char *unc_fs_reason(int errno_value)
+{
+	return errno_value == UNC_FS_IRREGULAR ? "not a regular file" : strerror(errno_value);
 }
 
 /* What a transfer of `size` bytes came to that moved `done`. */
@@ -130,7 +134,7 @@ int unc_read_at(int fd, void *buf, size_t size, uint64_t offset)
 	do {
 		done = pread(fd, buf, size, (off_t)offset);
 		rc = outcome(done, size);
-	} while (again(rc, &tries));
+	} while (unc_try_again(rc, &tries));
 	return rc == EAGAIN && done > 0 ? ENODATA : rc; /* short for ever: the file ends within */
 }
 
@@ -141,18 +145,41 @@ int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset)
 
 	do
 		rc = outcome(pwrite(fd, buf, size, (off_t)offset), size);
-	while (again(rc, &tries));
+	while (unc_try_again(rc, &tries));
 	return rc;
 }
 
 static int open_path(const char *path, int flags)
 {
+	unsigned tries = 0;
 	int fd;
 
 	do
-		fd = open(path, flags | O_CLOEXEC);
-	while (fd < 0 && errno == EINTR);
+		fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	while (fd < 0 && unc_try_again(errno, &tries));
 	return fd < 0 ? unc_fs_error(errno) : fd;
+}
+
+static int open_regular(const char *path)
+{
+	int fd = open_path(path, O_RDONLY);
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+		return fd;
+	close(fd);
+	errno = UNC_FS_IRREGULAR;
+	return UNC_ERR_IO;
+}
+
+/* As path_of(), and errno with it. */
+static int path_or_errno(const struct unc_fs *fs, char *path, const char *format, va_list args)
+{
+	int rc = path_of(fs, path, PATH_MAX, format, args);
+
+	if (rc < 0)
+		errno = ENAMETOOLONG;
+	return rc;
 }
 
 int unc_fs_descriptor(const struct unc_fs *fs, int flags, const char *format, ...)
@@ -162,43 +189,59 @@ int unc_fs_descriptor(const struct unc_fs *fs, int flags, const char *format, ..
 	int rc;
 
 	va_start(args, format);
-	rc = path_of(fs, path, sizeof(path), format, args);
+	rc = path_or_errno(fs, path, format, args);
 	va_end(args);
 	return rc < 0 ? rc : open_path(path, flags);
+}
+
+int unc_fs_regular(const struct unc_fs *fs, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	int rc;
+
+	va_start(args, format);
+	rc = path_or_errno(fs, path, format, args);
+	va_end(args);
+	return rc < 0 ? rc : open_regular(path);
+}
+
+ssize_t unc_read_more(int fd, void *buf, size_t size)
+{
+	unsigned tries = 0;
+	ssize_t got;
+
+	do
+		got = read(fd, buf, size);
+	while (got < 0 && unc_try_again(errno, &tries));
+	return got;
 }
 
 int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
 {
 	char path[PATH_MAX];
 	va_list args;
-	unsigned tries = 0;
+	ssize_t got;
 	size_t n = 0;
-	int rc, fd;
+	int rc, fd, saved;
 
 	va_start(args, format);
-	rc = path_of(fs, path, sizeof(path), format, args);
+	rc = path_or_errno(fs, path, format, args);
 	va_end(args);
 	if (rc < 0)
 		return rc;
-	fd = open_path(path, O_RDONLY);
+	fd = open_regular(path);
 	if (fd < 0)
 		return fd;
-	while (n < size - 1) {
-		ssize_t got = read(fd, buf + n, size - 1 - n);
-
-		if (got < 0 && again(errno, &tries))
-			continue;
-		if (got < 0)
-			rc = unc_fs_error(errno);
-		if (got <= 0)
-			break;
+	while ((got = unc_read_more(fd, buf + n, size - 1 - n)) > 0)
 		n += (size_t)got;
-	}
+	saved = errno;
 	close(fd);
 	if (n && buf[n - 1] == '\n')
 		n--;
 	buf[n] = '\0';
-	return rc;
+	errno = saved;
+	return got < 0 ? unc_fs_error(saved) : 0;
 }
 
 bool unc_fs_exists(const struct unc_fs *fs, const char *format, ...)

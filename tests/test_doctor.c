@@ -219,7 +219,7 @@ static void test_bare_tree(void)
 	fake_new(&root);
 	doctor(root.path, "");
 	CHECK_TEXT(line_of("cpu"),
-		   "FAIL cpu: /proc/cpuinfo cannot be read: not found -> mount /proc "
+		   "FAIL cpu: /proc/cpuinfo cannot be read: No such file or directory -> mount /proc "
 		   "and /sys, or check UNCORE_SYSROOT");
 	CHECK_TEXT(line_of("hypervisor"), "");
 	CHECK_NUMBER(doctor("/nowhere", ""), 1);

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cpu.h"
 #include "fake_root.h"
+#include "fault_io.h"
 #include "fs.h"
 #include "suite.h"
 
@@ -189,7 +191,7 @@ static void test_topology_errors(void)
 	static const struct {
 		const char *cpuinfo, *online, *package, *text;
 	} rows[] = {
-		{NULL, NULL, NULL, "/proc/cpuinfo cannot be read: not found"},
+		{NULL, NULL, NULL, "/proc/cpuinfo cannot be read: No such file or directory"},
 		{"", NULL, NULL, "/proc/cpuinfo: no line 'vendor_id'"},
 		{"vendor_id : x\n", NULL, NULL, "/proc/cpuinfo: no line 'cpu family'"},
 		{"vendor_id : x\ncpu family : 6\n", NULL, NULL, "/proc/cpuinfo: no line 'model'"},
@@ -243,6 +245,81 @@ static void test_too_many_sockets(void)
 	cpuinfo(text);
 	CHECK_NUMBER(unc_topology_read(fs, &t, &err), UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(err.text, "more than 64 sockets");
+	end();
+}
+
+/* What is no regular file is not waited for: a FIFO would stop us for ever. */
+static void test_irregular(void)
+{
+	static const char *const path[] = {"/proc/cpuinfo", "/sys/devices/system/cpu/online",
+					   "/sys/devices/system/cpu/cpu0/topology/die_id"};
+	char text[200];
+
+	for (size_t i = 0; i < 3; i++) {
+		begin();
+		if (i)
+			cpuinfo("processor : 0\n" IDENTITY "physical id : 0\n");
+		CHECK_NUMBER(mkfifo(fake_path(&root, "%s", path[i]), 0644), 0);
+		CHECK_NUMBER(unc_topology_read(fs, &t, &err), UNC_ERR_UNAVAILABLE);
+		snprintf(text, sizeof(text), "%s%s: not a regular file", path[i],
+			 i < 2 ? " cannot be read" : "");
+		CHECK_TEXT(err.text, text);
+		CHECK_NUMBER(unc_fs_text(fs, text, sizeof(text), "%s", path[i]), UNC_ERR_IO);
+		CHECK_NUMBER(errno, UNC_FS_IRREGULAR);
+		CHECK_NUMBER(unc_fs_regular(fs, "%s", path[i]), UNC_ERR_IO);
+		end();
+	}
+	begin();
+	CHECK_NUMBER(symlink("/dev/zero", fake_path(&root, "/proc/cpuinfo")), 0);
+	CHECK_NUMBER(unc_topology_read(fs, &t, &err), UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(err.text, "/proc/cpuinfo cannot be read: not a regular file");
+	end();
+}
+
+/* Interrupted, put off and short reads go on, failures have their words; nothing goes on for ever. */
+static void test_faulty_files(void)
+{
+	static const struct {
+		enum fault_call call;
+		int error, times;
+		const char *text;
+	} rows[] = {
+		{FAULT_READ, EINTR, 3, ""},
+		{FAULT_READ, EAGAIN, 3, ""},
+		{FAULT_READ, 0, FAULT_FOR_EVER, ""}, /* in small pieces */
+		{FAULT_OPEN, EINTR, 3, ""},
+		{FAULT_READ, EIO, 1, "/proc/cpuinfo cannot be read: Input/output error"},
+		{FAULT_OPEN, EMFILE, 1, "/proc/cpuinfo cannot be read: Too many open files"},
+		{FAULT_OPEN, ENFILE, 1, "/proc/cpuinfo cannot be read: Too many open files in system"},
+		{FAULT_OPEN, EACCES, 1, "/proc/cpuinfo cannot be read: Permission denied"},
+		{FAULT_READ, EAGAIN, FAULT_FOR_EVER,
+		 "/proc/cpuinfo cannot be read: Resource temporarily unavailable"},
+	};
+
+	begin();
+	cpuinfo("processor : 0\n" IDENTITY "physical id : 0\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bool ok = !*rows[i].text;
+
+		unc_error_clear(&err);
+		fault = (struct fault){rows[i].call, "cpuinfo", FAULT_ANYWHERE, rows[i].error,
+				       rows[i].times};
+		CHECK_NUMBER(unc_topology_read(fs, &t, &err), ok ? 0 : UNC_ERR_UNAVAILABLE);
+		fault = (struct fault){0};
+		CHECK_TEXT(err.text, rows[i].text);
+		if (ok)
+			CHECK_NUMBER(t.n_sockets, 1);
+	}
+	end();
+}
+
+/* A file that never ends is given up, and given up once. */
+static void test_endless_cpuinfo(void)
+{
+	begin();
+	fake_size(fake_path(&root, "/proc/cpuinfo"), (64 << 20) + 1);
+	CHECK_NUMBER(unc_topology_read(fs, &t, &err), UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(err.text, "/proc/cpuinfo is larger than 64 MiB");
 	end();
 }
 
@@ -302,6 +379,9 @@ int main(void)
 		{"broken files", test_topology_errors},
 		{"too many sockets", test_too_many_sockets},
 		{"large /proc/cpuinfo", test_large_cpuinfo},
+		{"endless /proc/cpuinfo", test_endless_cpuinfo},
+		{"no regular file", test_irregular},
+		{"faulty files", test_faulty_files},
 		{"lockdown", test_lockdown},
 		{NULL, NULL},
 	};
