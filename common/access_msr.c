@@ -42,7 +42,7 @@ static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, st
 			err, rc,
 			"/dev/cpu/%u/msr: permission denied: root or CAP_SYS_RAWIO is needed", cpu);
 	if (rc != UNC_ERR_NOT_FOUND)
-		return unc_fail(err, rc, "/dev/cpu/%u/msr: %s", cpu, unc_error_name(rc));
+		return unc_fail(err, rc, "/dev/cpu/%u/msr: %s", cpu, unc_fs_reason(errno));
 	if (unc_fs_exists(backend->fs, "/dev/cpu/%u/msr", cpu))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "/dev/cpu/%u/msr: the CPU is offline",
 				cpu);
@@ -79,12 +79,13 @@ static struct cpu_file *cpu_file(struct unc_backend *backend, uint32_t cpu, stru
 }
 
 /* Tries a read once, so that a missing register is a sentence now and not a code later. */
-static int try_read(const struct unc_reg_op *op, struct unc_error *err)
+static int try_read(struct unc_reg_op *op, struct unc_error *err)
 {
 	unsigned cpu = op->reg.target;
 	uint64_t number = op->reg.address, value;
 	int rc = unc_read_at(op->handle.fd, &value, sizeof(value), number);
 
+	op->errno_value = (int16_t)rc;
 	if (rc == 0)
 		return 0;
 	if (rc == ENODATA)

@@ -14,7 +14,10 @@
 #include "fs.h"
 
 /* The high half changes once in 2^32 counts: a second change in one read is no counter. */
-enum { MAX_TRIES = 4 };
+enum {
+	MAX_TRIES = 4,
+	UNPRIVILEGED = 0x40 /* where configuration space ends without CAP_SYS_ADMIN */
+};
 
 struct function_file {
 	uint64_t function; /* UNC_PCI_FUNCTION() */
@@ -72,17 +75,50 @@ static void function_name(uint64_t address, char name[16])
 		 UNC_PCI_BUS(address), UNC_PCI_DEVFN(address) >> 3, UNC_PCI_DEVFN(address) & 7);
 }
 
+int unc_pci_fail(const struct unc_fs *fs, const char *name, unsigned offset, int errno_value,
+		 struct unc_error *err)
+{
+	unsigned long long end = 0;
+	uint32_t dword;
+	struct stat st;
+	int fd, beyond = 0;
+
+	if (errno_value == EPERM || errno_value == EACCES)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"pci %s offset 0x%x: permission denied: root is needed", name,
+				offset);
+	if (errno_value != ENODATA)
+		return unc_fail(err, UNC_ERR_IO, "pci %s offset 0x%x: %s", name, offset,
+				unc_fs_reason(errno_value));
+	/* It ends before. Where, the kernel does not say in the size of the file to everybody. */
+	fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, name);
+	if (fd >= 0) {
+		beyond = unc_read_at(fd, &dword, sizeof(dword), UNPRIVILEGED);
+		if (fstat(fd, &st) == 0)
+			end = (unsigned long long)st.st_size;
+		close(fd);
+	}
+	if (beyond == ENODATA && offset >= UNPRIVILEGED && end >= UNPRIVILEGED)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"pci %s offset 0x%x: configuration space ends at 64 bytes: "
+				"CAP_SYS_ADMIN is needed for more",
+				name, offset);
+	return unc_fail(err, offset > 0xff ? UNC_ERR_RANGE : UNC_ERR_UNAVAILABLE,
+			"pci %s offset 0x%x is not reachable: the configuration space that the "
+			"kernel shows ends at 0x%llx",
+			name, offset, end);
+}
+
 static int open_file(struct unc_backend *backend, struct function_file *file, struct unc_error *err)
 {
-	static const char path[] = "/sys/bus/pci/devices/%s/config";
 	char name[16];
 
 	function_name(file->function, name);
 	file->writable = true;
-	file->fd = unc_fs_descriptor(backend->fs, O_RDWR, path, name);
+	file->fd = unc_fs_descriptor(backend->fs, O_RDWR, UNC_PCI_CONFIG_PATH, name);
 	if (file->fd == UNC_ERR_PERMISSION) {
 		file->writable = false;
-		file->fd = unc_fs_descriptor(backend->fs, O_RDONLY, path, name);
+		file->fd = unc_fs_descriptor(backend->fs, O_RDONLY, UNC_PCI_CONFIG_PATH, name);
 	}
 	if (file->fd >= 0)
 		return 0;
@@ -91,7 +127,7 @@ static int open_file(struct unc_backend *backend, struct function_file *file, st
 	if (file->fd == UNC_ERR_PERMISSION)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"pci %s: permission denied: root is needed", name);
-	return unc_fail(err, file->fd, "pci %s: %s", name, unc_error_name(file->fd));
+	return unc_fail(err, file->fd, "pci %s: %s", name, unc_fs_reason(errno));
 }
 
 /* The file of a function, opened once and kept. */
@@ -132,32 +168,26 @@ static int function_file(struct unc_backend *backend, uint64_t address,
 
 /* Tries the last dword once: the kernel cuts the file where it may not or cannot read. A register
  * that is to be written may not be readable: there the size of the file has to do. */
-static int try_reach(const struct unc_reg_op *op, struct unc_error *err)
+static int try_reach(const struct unc_backend *backend, const struct unc_reg_op *op,
+		     struct unc_error *err)
 {
 	unsigned offset = UNC_PCI_OFFSET(op->reg.address);
 	unsigned last = offset + op->reg.width / 8u - 4u;
-	bool write = op->kind == UNC_OP_WRITE;
-	ssize_t got = 0;
-	uint32_t value;
+	struct unc_error why = {0};
 	struct stat st;
+	uint32_t value;
 	char name[16];
+	int rc = 0;
 
-	if (!write)
-		got = pread(op->handle.fd, &value, sizeof(value), (off_t)last);
-	if (got == sizeof(value) ||
-	    (write && fstat(op->handle.fd, &st) == 0 && st.st_size >= (off_t)last + 4))
+	if (op->kind == UNC_OP_READ)
+		rc = unc_read_at(op->handle.fd, &value, sizeof(value), last);
+	else if (fstat(op->handle.fd, &st) < 0 || st.st_size < (off_t)last + 4)
+		rc = ENODATA;
+	if (rc == 0)
 		return 0;
 	function_name(op->reg.address, name);
-	if (got < 0)
-		return unc_fail(err, unc_fs_error(errno), "pci %s offset 0x%x: %s", name, offset,
-				strerror(errno));
-	if (fstat(op->handle.fd, &st) == 0 && st.st_size < (off_t)last + 4)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"pci %s offset 0x%x is not reachable: the configuration space that "
-				"the kernel shows ends at 0x%llx",
-				name, offset, (unsigned long long)st.st_size);
-	return unc_fail(err, UNC_ERR_PERMISSION,
-			"pci %s offset 0x%x: permission denied: root is needed", name, offset);
+	rc = unc_pci_fail(backend->fs, name, offset, rc, &why);
+	return unc_fail(err, rc == UNC_ERR_RANGE ? UNC_ERR_UNAVAILABLE : rc, "%s", why.text);
 }
 
 static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
@@ -178,7 +208,7 @@ static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"pci %s can be read but not written: root is needed", name);
 	op->handle.fd = file->fd;
-	return try_reach(op, err);
+	return try_reach(backend, op, err);
 }
 
 static int read_half(void *user, int half, uint32_t *value)

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* 64-bit registers that can only be reached as two 32-bit halves. */
+/*
+ * What the back end of PCI registers shares: 64-bit registers that can only be reached as two
+ * 32-bit halves, and why a function's configuration space could not be read.
+ */
 #ifndef UNC_ACCESS_PCI_H
 #define UNC_ACCESS_PCI_H
 
 #include <stdint.h>
+
+#include "error.h"
+
+struct unc_fs;
 
 /* Reads (or writes) one half; half 0 is the low one. 0 or an errno value. */
 typedef int (*unc_half_read_fn)(void *user, int half, uint32_t *value);
@@ -17,5 +24,12 @@ int unc_halves_read(unc_half_read_fn read, void *user, uint64_t *value);
 
 /* High half first: it holds what qualifies the event that the low half switches on. 0 or an errno value. */
 int unc_halves_write(unc_half_write_fn write, void *user, uint64_t value);
+
+/* The path of a function's configuration space; its name (0000:7f:10.0) is to be filled in. */
+#define UNC_PCI_CONFIG_PATH "/sys/bus/pci/devices/%s/config"
+
+/* The sentence for a dword that could not be read, by what unc_read_at() said. */
+int unc_pci_fail(const struct unc_fs *, const char *name, unsigned offset, int errno_value,
+		 struct unc_error *err);
 
 #endif

@@ -3,10 +3,11 @@
  * PCI functions and physical memory of the machine under a root: libpci for the configuration
  * space, /dev/mem for the memory.
  *
- * libpci prints and exits by itself unless its three callbacks are replaced. Its error callback
- * must not return and gets no argument to find its way by, so it jumps to where a thread-local
- * pointer says. What could fail is tested beforehand (the folder and its entries, the length of
- * names), so that the jump, which leaks what libpci holds, is taken only when memory runs out.
+ * libpci gives up a whole scan at the first name that it does not like, tells no reasons, and prints
+ * and exits by itself unless its three callbacks are replaced. So the folder is listed here, each
+ * function is given to libpci by its address, and where libpci fails the file is asked why. Its error
+ * callback must not return and gets no argument to find its way by: it jumps to where a thread-local
+ * pointer says. All that it can still fail of is memory.
  */
 #include "discover.h"
 
@@ -26,15 +27,25 @@
 
 #include <pci/pci.h>
 
+#include "access_pci.h"
 #include "fs.h"
+#include "grow.h"
 
-enum { VENDOR_INTEL = 0x8086, NAME_MAX_LIBPCI = 900 };
+enum {
+	VENDOR_INTEL = 0x8086,
+	NAME_MAX_LIBPCI = 900,
+	/* More than pci_alloc() takes, which crashes without memory before it has callbacks. */
+	ALLOC_ROOM = 1 << 16
+};
+
+static const char functions[] = "/sys/bus/pci/devices";
 
 struct system_bus {
 	struct unc_bus bus;
 	struct unc_fs *fs;
 	struct pci_access *pci;
-	bool ready; /* the functions have been scanned */
+	struct pci_dev *dev; /* the function that was read last: its file is open */
+	bool ready;          /* libpci knows where to look */
 };
 
 struct escape {
@@ -79,200 +90,302 @@ static bool guarded(void (*run)(void *), void *arg, struct escape *escape)
 	return false;
 }
 
+/* ------------------------------------------------------------ configuration space */
+
 static void start_libpci(void *arg)
 {
-	struct pci_access *pci = arg;
+	struct system_bus *system = arg;
+	char path[PATH_MAX], param[] = "sysfs.path";
 
-	pci_init(pci);
-	pci_scan_bus(pci);
+	unc_fs_path(system->fs, path, sizeof(path), "/sys/bus/pci");
+	system->ready = pci_set_param(system->pci, param, path) == 0;
+	pci_init(system->pci);
 }
 
-/* libpci gives up at the first entry that is not DOMAIN:BUS:DEVICE.FUNCTION. */
-static int check_entries(const struct unc_fs *fs, struct unc_error *err)
+static int open_libpci(struct system_bus *system, struct unc_error *err)
 {
-	static const char where[] = "/sys/bus/pci/devices";
-	unsigned domain, bus, device, function;
-	struct dirent *entry;
-	char path[PATH_MAX];
-	DIR *dir = NULL;
-	int rc = 0;
-
-	if (unc_fs_path(fs, path, sizeof(path), "%s", where) == 0)
-		dir = opendir(path);
-	if (!dir)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"%s cannot be opened: no PCI bus is visible here", where);
-	while (rc == 0 && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' &&
-		    sscanf(entry->d_name, "%x:%x:%x.%u", &domain, &bus, &device, &function) != 4)
-			rc = unc_fail(err, UNC_ERR_IO, "%s: '%s' is no PCI function", where,
-				      entry->d_name);
-	closedir(dir);
-	return rc;
-}
-
-static int scan_libpci(struct system_bus *system, struct unc_error *err)
-{
-	char path[PATH_MAX], method[] = "linux-sysfs", param[] = "sysfs.path";
 	struct pci_access *pci = system->pci;
+	char path[PATH_MAX], method[] = "linux-sysfs";
 	struct escape escape;
-	int rc;
 
+	if (system->ready)
+		return 0;
 	if (unc_fs_path(system->fs, path, sizeof(path), "/sys/bus/pci") < 0 ||
 	    strlen(path) > NAME_MAX_LIBPCI)
 		return unc_fail(err, UNC_ERR_RANGE, "the path of the root is too long for libpci");
-	rc = check_entries(system->fs, err);
-	if (rc < 0)
-		return rc;
 	if (pci_lookup_method(method) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "libpci has no method '%s'", method);
 	pci->method = (unsigned)pci_lookup_method(method);
 	pci->error = on_error;
 	pci->warning = be_quiet;
 	pci->debug = be_quiet;
-	pci->buscentric = 1; /* identity as the device itself tells it: a hidden one does not */
-	if (pci_set_param(pci, param, path) < 0)
-		return unc_fail(err, UNC_ERR_MEMORY, "libpci does not take '%s'", param);
-	if (!guarded(start_libpci, pci, &escape))
-		return unc_fail(err, UNC_ERR_IO, "libpci: %s", escape.text);
-	system->ready = true;
+	if (!guarded(start_libpci, system, &escape))
+		return unc_fail(err, UNC_ERR_MEMORY, "libpci: %s", escape.text);
+	if (!system->ready)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "libpci does not take 'sysfs.path'");
 	return 0;
+}
+
+static void function_name(const struct unc_pci_function *f, char name[24])
+{
+	snprintf(name, 24, "%04x:%02x:%02x.%x", f->domain, f->bus, f->devfn >> 3, f->devfn & 7);
 }
 
 /* A read of configuration space, to be run guarded. */
 struct config_read {
-	struct pci_dev *dev;
+	struct system_bus *system;
+	const struct unc_pci_function *function;
 	unsigned offset;
 	uint8_t byte[4];
 	bool ok;
 };
 
+/* Whether it is the function that was read last. */
+static bool is_open(const struct system_bus *system, const struct unc_pci_function *f)
+{
+	const struct pci_dev *dev = system->dev;
+
+	return dev && dev->domain == f->domain && dev->bus == f->bus &&
+	       UNC_DEVFN(dev->dev, dev->func) == f->devfn;
+}
+
 static void run_config_read(void *arg)
 {
 	struct config_read *read = arg;
+	const struct unc_pci_function *f = read->function;
+	struct system_bus *system = read->system;
 
-	read->ok = pci_read_block(read->dev, (int)read->offset, read->byte, 4);
+	if (!is_open(system, f)) {
+		if (system->dev)
+			pci_free_dev(system->dev);
+		system->dev = NULL;
+		system->dev = pci_get_dev(system->pci, f->domain, f->bus, f->devfn >> 3,
+					  f->devfn & 7);
+	}
+	read->ok = pci_read_block(system->dev, (int)read->offset, read->byte, 4);
 }
 
-static bool config_dword(struct pci_dev *dev, unsigned offset, uint32_t *value)
+/* The same without libpci: it tries again where that helps, and tells why it fails. Size 0: only
+ * whether it can be opened. */
+static int read_file(const struct unc_fs *fs, const struct unc_pci_function *f, unsigned offset,
+		     uint8_t *byte, size_t size)
 {
-	struct config_read read = {.dev = dev, .offset = offset};
+	char name[24];
+	int fd, rc = 0;
+
+	function_name(f, name);
+	fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, name);
+	if (fd < 0)
+		return errno;
+	if (size)
+		rc = unc_read_at(fd, byte, size, offset);
+	close(fd);
+	return rc;
+}
+
+/* 0 or an errno value. */
+static int config_dword(struct system_bus *system, const struct unc_pci_function *f,
+			unsigned offset, uint32_t *value)
+{
+	struct config_read read = {.system = system, .function = f, .offset = offset};
 	struct escape escape;
 	uint8_t *b = read.byte;
+	int rc = 0;
 
+	if (!is_open(system, f)) /* libpci would wait for a FIFO */
+		rc = read_file(system->fs, f, offset, b, 0);
+	if (rc)
+		return rc;
 	if (!guarded(run_config_read, &read, &escape) || !read.ok)
-		return false;
+		rc = read_file(system->fs, f, offset, b, sizeof(read.byte));
 	/* Configuration space is little-endian, whatever the machine is. */
 	*value = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-	return true;
+	return rc;
 }
 
-/* First CPU of a list like "16-31,48-63"; -1 if there is none. */
-static int first_cpu(const char *text)
+static int system_config(struct unc_bus *bus, const struct unc_pci_function *f, unsigned offset,
+			 uint32_t *value, struct unc_error *err)
 {
-	char *end;
-	long cpu = strtol(text, &end, 10);
+	struct system_bus *system = (struct system_bus *)bus;
+	char name[24];
+	int rc;
 
-	return end == text || cpu < 0 || cpu > INT_MAX ? -1 : (int)cpu;
+	function_name(f, name);
+	if (offset & 3 || offset > 0xffc)
+		return unc_fail(err, UNC_ERR_INVALID, "pci %s offset 0x%x: no place for a dword",
+				name, offset);
+	rc = open_libpci(system, err);
+	if (rc < 0)
+		return rc;
+	rc = config_dword(system, f, offset, value);
+	return rc ? unc_pci_fail(system->fs, name, offset, rc, err) : 0;
+}
+
+/* -------------------------------------------------------------------- the functions */
+
+/* First and last CPU of a list like "16-31,48-63"; -1 if there is none. */
+static void ends_of_list(const char *text, int *first, int *last)
+{
+	const char *tail = text + strlen(text);
+	char *end;
+	long low = strtol(text, &end, 10), high;
+
+	while (tail > text && tail[-1] >= '0' && tail[-1] <= '9')
+		tail--;
+	high = strtol(tail, NULL, 10);
+	if (end == text || low < 0 || high < low || high > INT_MAX)
+		return;
+	*first = (int)low;
+	*last = (int)high;
 }
 
 /*
  * Where the function is near to. A kernel that does not know its node gives all CPUs as local,
  * which says nothing.
  */
-static void read_locality(const struct unc_fs *fs, struct unc_pci_function *f)
+static void read_locality(const struct unc_fs *fs, const char *name, struct unc_pci_function *f)
 {
-	char name[24], text[4096], online[4096], path[] = "/sys/bus/pci/devices/%s/%s";
+	char text[4096], online[4096], path[] = "/sys/bus/pci/devices/%s/%s";
 
-	snprintf(name, sizeof(name), "%04x:%02x:%02x.%x", f->domain, f->bus, f->devfn >> 3,
-		 f->devfn & 7);
-	f->numa_node = -1;
-	f->local_cpu = -1;
+	f->numa_node = f->local_cpu = f->local_last = -1;
 	if (unc_fs_text(fs, text, sizeof(text), path, name, "numa_node") == 0)
 		f->numa_node = atoi(text);
 	if (unc_fs_text(fs, text, sizeof(text), path, name, "local_cpulist") == 0 && *text &&
 	    (unc_fs_text(fs, online, sizeof(online), "/sys/devices/system/cpu/online") < 0 ||
 	     strcmp(text, online) != 0))
-		f->local_cpu = first_cpu(text);
+		ends_of_list(text, &f->local_cpu, &f->local_last);
 	if (f->local_cpu < 0 && f->numa_node >= 0 &&
 	    unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/node/node%d/cpulist",
 			f->numa_node) == 0)
-		f->local_cpu = first_cpu(text);
+		ends_of_list(text, &f->local_cpu, &f->local_last);
+}
+
+/* An identity that the kernel has noted: it needs no configuration space. */
+static bool noted_id(const struct unc_fs *fs, const char *name, const char *file, uint16_t *id)
+{
+	char text[32];
+	unsigned value;
+
+	if (unc_fs_text(fs, text, sizeof(text), "/sys/bus/pci/devices/%s/%s", name, file) < 0 ||
+	    sscanf(text, "%x", &value) != 1 || value > 0xffff)
+		return false;
+	*id = (uint16_t)value;
+	return true;
+}
+
+/*
+ * Who it is: as the function itself tells, because one that is hidden does not; else as the kernel
+ * has noted. False if it is another vendor's. One that cannot be read may be of Intel's.
+ */
+static bool identify(struct system_bus *system, const char *name, struct unc_pci_function *f)
+{
+	uint32_t identity = 0;
+
+	f->errno_value = (int16_t)config_dword(system, f, PCI_VENDOR_ID, &identity);
+	if (f->errno_value || identity == UINT32_MAX)
+		return (!noted_id(system->fs, name, "vendor", &f->vendor) ||
+			f->vendor == VENDOR_INTEL) &&
+		       (noted_id(system->fs, name, "device", &f->device) || f->errno_value);
+	f->vendor = (uint16_t)identity;
+	f->device = (uint16_t)(identity >> 16);
+	return f->vendor == VENDOR_INTEL;
+}
+
+/* DOMAIN:BUS:DEVICE.FUNCTION, as the kernel writes it. */
+static bool parse_name(const char *name, struct unc_pci_function *f)
+{
+	unsigned domain, bus, device, function;
+	char again[32];
+
+	if (sscanf(name, "%8x:%2x:%2x.%1o", &domain, &bus, &device, &function) != 4 ||
+	    domain > 0xffff || device > 31)
+		return false;
+	snprintf(again, sizeof(again), "%04x:%02x:%02x.%x", domain, bus, device, function);
+	*f = (struct unc_pci_function){.domain = (uint16_t)domain,
+				       .bus = (uint8_t)bus,
+				       .devfn = (uint8_t)UNC_DEVFN(device, function)};
+	return strcmp(name, again) == 0;
+}
+
+/* Domains above 0xffff are made up by the kernel (VMD): no monitor is there. */
+static bool other_domain(const char *name)
+{
+	return strspn(name, "0123456789abcdef") > 4 && name[strspn(name, "0123456789abcdef")] == ':';
+}
+
+/* What a scan has found. */
+struct listing {
+	struct unc_pci_function *function;
+	size_t n;
+};
+
+static void note_stranger(const struct unc_bus *bus, const char *name)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "%s: '%.80s' is no PCI function; ignored", functions, name);
+	if (bus->note)
+		bus->note(bus->user, text);
+}
+
+static int list_functions(struct system_bus *system, DIR *dir, struct listing *out,
+			  struct unc_error *err)
+{
+	struct dirent *entry;
+
+	while (errno = 0, (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		struct unc_pci_function f, *more;
+
+		if (name[0] == '.' || other_domain(name))
+			continue;
+		if (!parse_name(name, &f)) {
+			note_stranger(&system->bus, name);
+			continue;
+		}
+		if (!identify(system, name, &f))
+			continue;
+		read_locality(system->fs, name, &f);
+		more = unc_grow(out->function, out->n, sizeof(f));
+		if (!more)
+			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		out->function = more;
+		more[out->n++] = f;
+	}
+	if (errno)
+		return unc_fail(err, UNC_ERR_IO, "%s cannot be listed: %s", functions,
+				strerror(errno));
+	return 0;
 }
 
 static int system_scan(struct unc_bus *bus, struct unc_pci_function **list, size_t *n,
 		       struct unc_error *err)
 {
 	struct system_bus *system = (struct system_bus *)bus;
-	struct unc_pci_function *found;
-	size_t count = 0;
-	int rc = system->ready ? 0 : scan_libpci(system, err);
+	struct listing out = {0};
+	char path[PATH_MAX];
+	DIR *dir = NULL;
+	int rc;
 
-	if (rc < 0)
+	if (unc_fs_path(system->fs, path, sizeof(path), "%s", functions) == 0)
+		dir = opendir(path);
+	if (!dir)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be opened: %s", functions,
+				errno == ENOENT ? "no PCI bus is visible here" : strerror(errno));
+	rc = open_libpci(system, err);
+	if (rc == 0)
+		rc = list_functions(system, dir, &out, err);
+	closedir(dir);
+	if (rc < 0) {
+		free(out.function);
 		return rc;
-	for (struct pci_dev *dev = system->pci->devices; dev; dev = dev->next)
-		count++;
-	found = calloc(count + 1, sizeof(*found));
-	if (!found)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	count = 0;
-	for (struct pci_dev *dev = system->pci->devices; dev; dev = dev->next) {
-		uint32_t identity;
-
-		if (dev->domain < 0 || dev->domain > 0xffff ||
-		    !config_dword(dev, PCI_VENDOR_ID, &identity) ||
-		    (identity & 0xffff) != VENDOR_INTEL)
-			continue;
-		found[count] = (struct unc_pci_function){
-			.domain = (uint16_t)dev->domain,
-			.bus = dev->bus,
-			.devfn = (uint8_t)UNC_DEVFN(dev->dev, dev->func),
-			.vendor = VENDOR_INTEL,
-			.device = (uint16_t)(identity >> 16),
-		};
-		read_locality(system->fs, &found[count]);
-		count++;
 	}
-	*list = found;
-	*n = count;
+	*list = out.function;
+	*n = out.n;
 	return 0;
 }
 
-static struct pci_dev *find_device(const struct system_bus *system,
-				   const struct unc_pci_function *f)
-{
-	for (struct pci_dev *dev = system->ready ? system->pci->devices : NULL; dev;
-	     dev = dev->next)
-		if (dev->domain == f->domain && dev->bus == f->bus &&
-		    UNC_DEVFN(dev->dev, dev->func) == f->devfn)
-			return dev;
-	return NULL;
-}
-
-static int system_config(struct unc_bus *bus, const struct unc_pci_function *f, unsigned offset,
-			 uint32_t *value, struct unc_error *err)
-{
-	struct pci_dev *dev = find_device((struct system_bus *)bus, f);
-	char name[24];
-
-	snprintf(name, sizeof(name), "%04x:%02x:%02x.%x", f->domain, f->bus, f->devfn >> 3,
-		 f->devfn & 7);
-	if (!dev)
-		return unc_fail(err, UNC_ERR_NOT_FOUND, "pci %s: no such function", name);
-	if (offset & 3 || offset > 0xffc)
-		return unc_fail(err, UNC_ERR_INVALID, "pci %s offset 0x%x: no place for a dword",
-				name, offset);
-	if (config_dword(dev, offset, value))
-		return 0;
-	if (offset > 0xff)
-		return unc_fail(err, UNC_ERR_RANGE,
-				"pci %s offset 0x%x: the extended configuration space is not "
-				"reachable",
-				name, offset);
-	return unc_fail(err, UNC_ERR_PERMISSION,
-			"pci %s offset 0x%x cannot be read: root is needed beyond offset 0x3f",
-			name, offset);
-}
+/* --------------------------------------------------------------------------- memory */
 
 static int open_memory(const struct unc_fs *fs, uint64_t address, size_t size, int *out,
 		       struct unc_error *err)
@@ -283,7 +396,7 @@ static int open_memory(const struct unc_fs *fs, uint64_t address, size_t size, i
 	if (fd == UNC_ERR_NOT_FOUND)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "/dev/mem: no such file");
 	if (fd < 0)
-		return unc_fail(err, fd, "/dev/mem: %s", unc_error_name(fd));
+		return unc_fail(err, fd, "/dev/mem: %s", unc_fs_reason(errno));
 	/* Touching a mapping beyond the end of a plain file would kill the process. */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    (address > (uint64_t)st.st_size || (uint64_t)st.st_size - address < size)) {
@@ -335,6 +448,8 @@ static void system_close(struct unc_bus *bus)
 {
 	struct system_bus *system = (struct system_bus *)bus;
 
+	if (system->dev)
+		pci_free_dev(system->dev);
 	pci_cleanup(system->pci);
 	free(system);
 }
@@ -350,9 +465,13 @@ static const struct unc_bus_methods system_methods = {
 int unc_bus_open_system(struct unc_fs *fs, struct unc_bus **out, struct unc_error *err)
 {
 	struct system_bus *system = calloc(1, sizeof(*system));
+	void *room = malloc(ALLOC_ROOM);
 
-	if (!system)
+	free(room);
+	if (!system || !room) {
+		free(system);
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
 	system->pci = pci_alloc();
 	if (!system->pci) {
 		free(system);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "discover.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,11 +10,7 @@
 
 #include "discover_walk.h"
 
-enum {
-	NODE_BITS = 3, /* of a node id in the UBox registers (Intel 817509-001, 1.10.2) */
-	MAX_NODES = 1 << NODE_BITS,
-	MAX_OFFSET = 4096 /* of PCI configuration space */
-};
+enum { MAX_OFFSET = 4096 }; /* of PCI configuration space */
 
 void unc_walk_note(const struct unc_walk *walk, const char *format, ...)
 {
@@ -54,17 +51,59 @@ struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int sock
 	return unit;
 }
 
-const struct unc_pci_function *unc_walk_function(const struct unc_walk *walk, int socket,
-						 unsigned device, unsigned devfn)
+static bool at_place(const struct unc_pci_function *f, unsigned device, unsigned devfn)
 {
+	return f->device == device && (devfn == UNC_ANY_DEVFN || f->devfn == devfn);
+}
+
+/* A function that may be the one that is looked for, though it is not known to be. */
+static int fail_doubtful(const struct unc_walk *walk, size_t i, int socket, struct unc_error *err)
+{
+	const struct unc_pci_function *f = &walk->function[i];
+	struct unc_error why = {0};
+
+	if (walk->socket[i] == socket)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"PCI function %04x:%02x:%02x.%x does not tell what it is: %s",
+				f->domain, f->bus, f->devfn >> 3, f->devfn & 7,
+				unc_fs_reason(f->errno_value));
+	unc_walk_why(walk, f, &why);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"PCI function %04x:%02x:%02x.%x: the socket of its bus is not known: %s",
+			f->domain, f->bus, f->devfn >> 3, f->devfn & 7, why.text);
+}
+
+int unc_walk_function(const struct unc_walk *walk, int socket, unsigned device, unsigned devfn,
+		      const struct unc_pci_function **out, struct unc_error *err)
+{
+	const struct unc_pci_function *found = NULL;
+	size_t doubtful = walk->n_functions;
+
 	for (size_t i = 0; i < walk->n_functions; i++) {
 		const struct unc_pci_function *f = &walk->function[i];
+		bool here = walk->socket[i] == socket, is = at_place(f, device, devfn);
 
-		if (f->devfn == devfn && (!device || f->device == device) &&
-		    (socket < 0 || walk->socket[i] == socket))
-			return f;
+		if (here && is && found)
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"two PCI functions in one place of socket %d: "
+					"%04x:%02x:%02x.%x and %04x:%02x:%02x.%x are both "
+					"8086:%04x",
+					socket, found->domain, found->bus, found->devfn >> 3,
+					found->devfn & 7, f->domain, f->bus, f->devfn >> 3,
+					f->devfn & 7, device);
+		if (here && is)
+			found = f;
+		else if ((here || walk->socket[i] < 0) && (is || at_place(f, 0, devfn)))
+			doubtful = i;
 	}
-	return NULL;
+	*out = found;
+	if (found)
+		return 0;
+	if (walk->scan.code)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", walk->scan.text);
+	if (doubtful < walk->n_functions)
+		return fail_doubtful(walk, doubtful, socket, err);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "there is no such PCI function");
 }
 
 const struct unc_pci_function *unc_walk_address(const struct unc_walk *walk, uint64_t address,
@@ -87,103 +126,6 @@ int unc_walk_config(const struct unc_walk *walk, const struct unc_pci_function *
 	return walk->bus->methods->config(walk->bus, f, offset, value, err);
 }
 
-/* ------------------------------------------------------------ PCI bus -> socket */
-
-static int socket_of_package(const struct unc_topology *topo, int package)
-{
-	for (int i = 0; i < topo->n_sockets; i++)
-		if (topo->socket[i].package == package)
-			return i;
-	return -1;
-}
-
-/* What the kernel says: the node of the function, by way of a CPU of it. */
-static int socket_by_locality(const struct unc_walk *walk, const struct unc_pci_function *f)
-{
-	if (walk->topo->n_sockets == 1)
-		return 0;
-	if (f->local_cpu >= 0)
-		return unc_topology_socket(walk->topo, f->local_cpu);
-	/* Without a CPU of the node: node and socket are the same thing at one node a socket. */
-	return f->numa_node < walk->topo->n_sockets ? f->numa_node : -1;
-}
-
-/*
- * The socket of a bus by its UBox: `map` holds 3-bit groups; the position of the group that
- * equals the node id of this bus is the package.
- */
-static int socket_by_ubox(const struct unc_walk *walk, const struct unc_pci_function *f)
-{
-	const struct unc_tbl_topology *t = &walk->table->topology;
-	uint32_t node, map;
-
-	if (unc_walk_config(walk, f, t->nodeid_offset, &node, NULL) < 0 ||
-	    unc_walk_config(walk, f, t->map_offset, &map, NULL) < 0 || node == UINT32_MAX ||
-	    map == UINT32_MAX)
-		return -1;
-	node &= MAX_NODES - 1;
-	for (int i = 0; i < MAX_NODES; i++)
-		if ((map >> (i * NODE_BITS) & (MAX_NODES - 1)) == node)
-			return socket_of_package(walk->topo, i);
-	return -1;
-}
-
-/* With more nodes than the 3 bits can tell apart, the registers are ambiguous. */
-static bool too_many_nodes(const struct unc_walk *walk)
-{
-	for (size_t i = 0; i < walk->n_functions; i++)
-		if (walk->function[i].numa_node >= MAX_NODES)
-			return true;
-	return walk->topo->n_sockets > MAX_NODES;
-}
-
-static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
-{
-	bool ambiguous = too_many_nodes(walk);
-
-	walk->ubox = calloc(walk->n_functions + 1, sizeof(*walk->ubox));
-	if (!walk->ubox)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
-		int socket;
-
-		if (!walk->table->topology.ubox_id || f->device != walk->table->topology.ubox_id)
-			continue;
-		socket = ambiguous ? -1 : socket_by_ubox(walk, f);
-		if (socket < 0) {
-			socket = socket_by_locality(walk, f);
-			unc_walk_note(walk,
-				      "bus %04x:%02x: the UBox does not tell the socket; "
-				      "taken from the kernel: %s",
-				      f->domain, f->bus, socket < 0 ? "unknown" : "local CPUs");
-		}
-		if (socket >= 0)
-			walk->ubox[walk->n_ubox++] = (struct unc_ubox){
-				.domain = f->domain, .bus = f->bus, .socket = socket};
-	}
-	return 0;
-}
-
-/* A bus without a UBox belongs to the next higher bus that has one; above the last, to that. */
-static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_function *f)
-{
-	int below = -1;
-
-	if (too_many_nodes(walk) && f->local_cpu >= 0)
-		return socket_by_locality(walk, f);
-	for (size_t i = 0; i < walk->n_ubox; i++) {
-		const struct unc_ubox *u = &walk->ubox[i];
-
-		if (u->domain != f->domain)
-			continue;
-		if (u->bus >= f->bus)
-			return u->socket;
-		below = u->socket;
-	}
-	return below >= 0 ? below : socket_by_locality(walk, f);
-}
-
 static int compare_functions(const void *pa, const void *pb)
 {
 	const struct unc_pci_function *a = pa, *b = pb;
@@ -197,26 +139,20 @@ static int compare_functions(const void *pa, const void *pb)
 
 static int scan(struct unc_walk *walk, struct unc_error *err)
 {
-	struct unc_error why = {0};
-	int rc;
-
 	if (walk->bus) {
-		rc = walk->bus->methods->scan(walk->bus, &walk->function, &walk->n_functions, &why);
-		if (rc == UNC_ERR_MEMORY)
-			return unc_fail(err, rc, "%s", why.text);
-		if (rc < 0)
-			unc_walk_note(walk, "no PCI functions: %s", why.text);
+		walk->bus->note = walk->note;
+		walk->bus->user = walk->user;
+		walk->bus->methods->scan(walk->bus, &walk->function, &walk->n_functions,
+					 &walk->scan);
+		if (walk->scan.code == UNC_ERR_MEMORY)
+			return unc_fail(err, UNC_ERR_MEMORY, "%s", walk->scan.text);
+		if (walk->scan.code)
+			unc_walk_note(walk, "no PCI functions: %s", walk->scan.text);
 	}
 	if (walk->n_functions)
 		qsort(walk->function, walk->n_functions, sizeof(*walk->function),
 		      compare_functions);
-	walk->socket = calloc(walk->n_functions + 1, sizeof(*walk->socket));
-	if (!walk->socket)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	rc = find_uboxes(walk, err);
-	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
-		walk->socket[i] = socket_of_function(walk, &walk->function[i]);
-	return rc;
+	return unc_walk_sockets(walk, err);
 }
 
 /* ------------------------------------------------------------------ the whole */
@@ -249,6 +185,44 @@ static int compare_units(const void *pa, const void *pb)
 	return a->index - b->index;
 }
 
+/* Units of a type that share their registers' place: each has some of its own there. */
+static bool shares_place(const struct unc_table *table, const struct unc_tbl_type *type)
+{
+	for (uint32_t i = 0; i < type->regs.n; i++)
+		if (table->reg[type->regs.first + i].per_unit)
+			return true;
+	return false;
+}
+
+/* Two units at one address are one unit, and count once. */
+static void refuse_twins(struct unc_walk *walk)
+{
+	for (size_t i = 0; i < walk->n; i++) {
+		struct unc_instance *unit = &walk->unit[i];
+		const struct unc_place *place = &unit->part[0];
+		const char *name =
+			unc_tbl_str(walk->table, walk->table->type[unit->type].name);
+
+		if (shares_place(walk->table, &walk->table->type[unit->type]))
+			continue;
+		for (size_t k = i; unit->available && k-- > 0;) {
+			const struct unc_instance *other = &walk->unit[k];
+
+			if (other->type != unit->type)
+				break;
+			if (!other->available || other->part[0].space != place->space ||
+			    other->part[0].base != place->base ||
+			    other->part[0].target != place->target)
+				continue;
+			unit->available = false;
+			snprintf(unit->reason, sizeof(unit->reason),
+				 "it is at %s, where %s%u of socket %u is: one of the two does "
+				 "not exist",
+				 unit->location, name, other->index, other->socket);
+		}
+	}
+}
+
 static int find_units(struct unc_walk *walk, struct unc_error *err)
 {
 	int rc = 0;
@@ -276,6 +250,7 @@ int unc_discover(const struct unc_table *table, const struct unc_topology *topo,
 		refuse_virtual(&walk);
 		if (walk.n)
 			qsort(walk.unit, walk.n, sizeof(*walk.unit), compare_units);
+		refuse_twins(&walk);
 		*out = (struct unc_instances){.unit = walk.unit, .n = walk.n};
 	} else {
 		free(walk.unit);
@@ -306,6 +281,8 @@ static int probe_register(const struct unc_table *table, const struct unc_tbl_ty
 	return -1;
 }
 
+/* Whether a unit can be read and, where it has counters to be programmed, may be written: nothing
+ * is. */
 static int probe(const struct unc_table *table, const struct unc_instance *unit,
 		 struct unc_access *access, struct unc_error *err)
 {
@@ -321,14 +298,60 @@ static int probe(const struct unc_table *table, const struct unc_instance *unit,
 	if (rc < 0)
 		return rc;
 	if (unc_access_run(access, &op, 1) < 0)
-		return unc_fail(err, op.error, "%s: %s", unit->location, unc_error_name(op.error));
-	/* A control has reserved bits that are 0; nobody answers with all ones. */
-	if (type->n_counters && !unc_space_of_thread(op.reg.space) &&
+		return unc_fail(err, op.error, "%s: %s", unit->location,
+				unc_fs_reason(op.errno_value));
+	/* A control has reserved bits that are 0, a counter fewer than 64: nobody answers with all
+	 * ones. */
+	if ((type->n_counters || op.reg.width == 64) && !unc_space_of_thread(op.reg.space) &&
 	    op.value == (op.reg.width == 64 ? UINT64_MAX : UINT32_MAX))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%s reads as all ones: hidden by the BIOS, or switched off",
 				unit->location);
-	return 0;
+	if (!type->n_counters)
+		return 0;
+	op = (struct unc_reg_op){.reg = op.reg, .kind = UNC_OP_WRITE};
+	return unc_access_prepare(access, &op, 1, err);
+}
+
+/* Whether the CPU knows no register of a unit: reading faults, on each of them. */
+static bool is_nowhere(const struct unc_table *table, const struct unc_instance *unit,
+		       struct unc_access *access)
+{
+	const struct unc_range *regs = &table->type[unit->type].regs;
+
+	for (uint32_t i = 0; i < regs->n; i++) {
+		const struct unc_tbl_reg *reg = &table->reg[regs->first + i];
+		struct unc_reg_op op = {.kind = UNC_OP_READ};
+
+		if (reg->part || reg->flags & (UNC_REG_WO | UNC_REG_ABS))
+			continue;
+		if (unc_instance_reg(table, unit, regs->first + i, &op.reg, NULL) < 0 ||
+		    unc_access_prepare(access, &op, 1, NULL) == 0 || op.errno_value != EIO)
+			return false;
+	}
+	return true;
+}
+
+/* Takes the doubtful units that are nowhere off the end of their type and socket. One before
+ * another that answers stays: it should be there. */
+static void drop_nowhere(const struct unc_table *table, struct unc_instances *instances,
+			 struct unc_access *access)
+{
+	const struct unc_instance *next = NULL; /* the one behind, if it stays */
+	size_t n = instances->n;
+
+	for (size_t i = n; i-- > 0;) {
+		struct unc_instance *unit = &instances->unit[i];
+		bool last = !next || next->type != unit->type || next->socket != unit->socket;
+
+		if (last && unit->doubtful && !unit->available &&
+		    is_nowhere(table, unit, access)) {
+			memmove(unit, unit + 1, (--n - i) * sizeof(*unit));
+			continue;
+		}
+		next = unit;
+	}
+	instances->n = n;
 }
 
 void unc_instances_probe(const struct unc_table *table, struct unc_instances *instances,
@@ -341,8 +364,9 @@ void unc_instances_probe(const struct unc_table *table, struct unc_instances *in
 		if (!unit->available || probe(table, unit, access, &why) == 0)
 			continue;
 		unit->available = false;
-		snprintf(unit->reason, sizeof(unit->reason), "%.159s", why.text);
+		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
 	}
+	drop_nowhere(table, instances, access);
 }
 
 /* --------------------------------------------------------------- one instance */

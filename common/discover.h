@@ -7,7 +7,7 @@
 #include "cpu.h"
 #include "table.h"
 
-enum { UNC_MAX_PARTS = 3 };
+enum { UNC_MAX_PARTS = 3, UNC_REASON_MAX = 256 };
 
 struct unc_place {          /* where one part of a unit is */
 	uint64_t base;      /* registers count from here; encoded as unc_reg.address */
@@ -22,10 +22,11 @@ struct unc_instance {
 	uint16_t socket;
 	uint16_t index;     /* id within type and socket, as the hardware numbers it */
 	bool available;     /* part 0 can be used */
+	bool doubtful;      /* until it is probed: reading tells whether it exists */
 	int16_t status_position; /* bit in the global status, -1 unknown */
 	struct unc_place part[UNC_MAX_PARTS];
 	char location[48];
-	char reason[160];   /* why not available, or why a part is missing */
+	char reason[UNC_REASON_MAX]; /* why not available, or why a part is missing */
 };
 
 struct unc_instances {
@@ -41,17 +42,23 @@ struct unc_pci_function {
 	uint16_t domain;
 	uint8_t bus, devfn;
 	uint16_t vendor, device;
-	int numa_node;   /* -1 unknown */
-	int local_cpu;   /* first CPU of local_cpulist, -1 unknown */
+	int numa_node;             /* -1 unknown */
+	int local_cpu, local_last; /* first and last CPU of local_cpulist, -1 unknown */
+	int16_t errno_value;       /* it does not tell who it is; device is what the kernel has
+				      noted, 0 if nothing */
 };
+
+/* Gets sentences about what is odd but no error: broken discovery entries, fallbacks taken. */
+typedef void (*unc_note_fn)(void *user, const char *text);
 
 struct unc_bus;
 struct unc_bus_methods {
 	const char *name;
-	/* Fills *list (free with free()) with all functions of vendor 8086, in any order. */
+	/* Fills *list (free with free()) with all functions of vendor 8086, in any order, and those
+	 * that may be. */
 	int (*scan)(struct unc_bus *, struct unc_pci_function **list, size_t *n,
 		    struct unc_error *err);
-	/* Reads a configuration dword. UNC_ERR_RANGE if the extended space is needed and not reachable. */
+	/* Reads a configuration dword. UNC_ERR_RANGE if the function has no extended space. */
 	int (*config)(struct unc_bus *, const struct unc_pci_function *, unsigned offset,
 		      uint32_t *value, struct unc_error *err);
 	/* Copies physical memory, in aligned 8-byte reads. UNC_ERR_PERMISSION, UNC_ERR_UNAVAILABLE. */
@@ -61,16 +68,16 @@ struct unc_bus_methods {
 };
 struct unc_bus {
 	const struct unc_bus_methods *methods;
+	unc_note_fn note; /* NULL: nobody listens */
+	void *user;
 };
 
 int unc_bus_open_system(struct unc_fs *, struct unc_bus **out, struct unc_error *err); /* bus_system.c */
 
 /*
- * Finds the units. `log` sentences (broken discovery entries, fallbacks taken)
- * go to log(user, text). Free out->unit with unc_instances_free().
- * A unit that is known to exist but cannot be reached is in the list with a reason.
+ * Finds the units. Free out->unit with unc_instances_free(). A unit that is known to exist, or may
+ * exist, but cannot be reached is in the list with a reason.
  */
-typedef void (*unc_note_fn)(void *user, const char *text);
 int unc_discover(const struct unc_table *, const struct unc_topology *, struct unc_bus *,
 		 unc_note_fn note, void *user, struct unc_instances *out, struct unc_error *err);
 void unc_instances_free(struct unc_instances *);

@@ -37,18 +37,20 @@ static int place_pci(const struct unc_walk *walk, unsigned type, unsigned part,
 		     const struct unc_tbl_where *where, int socket, struct unc_place *out,
 		     struct unc_error *err)
 {
-	const struct unc_pci_function *f =
-		unc_walk_function(walk, socket, where->device_id, where->devfn);
 	unsigned device = where->devfn >> 3, function = where->devfn & 7;
+	const struct unc_pci_function *f;
 	struct unc_error why = {0};
 	uint32_t value;
+	int rc = unc_walk_function(walk, socket, where->device_id, where->devfn, &f, &why);
 
-	if (!f)
+	if (rc == UNC_ERR_NOT_FOUND)
 		return unc_fail(
 			err, UNC_ERR_UNAVAILABLE,
 			"PCI function %02x.%x (8086:%04x) is not visible: hidden by the BIOS, "
 			"or this machine has none",
 			device, function, where->device_id);
+	if (rc < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
 	out->base = UNC_PCI(f->domain, f->bus, f->devfn, where->base);
 	if (unc_walk_config(walk, f, 0, &value, &why) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
@@ -57,12 +59,16 @@ static int place_pci(const struct unc_walk *walk, unsigned type, unsigned part,
 				"PCI function %02x.%x (8086:%04x) reads as all ones: hidden by the "
 				"BIOS",
 				device, function, where->device_id);
-	if (last_offset(walk, type, part, where->base) >= EXTENDED &&
-	    unc_walk_config(walk, f, EXTENDED, &value, &why) < 0)
+	rc = 0;
+	if (last_offset(walk, type, part, where->base) >= EXTENDED)
+		rc = unc_walk_config(walk, f, EXTENDED, &value, &why);
+	if (rc == UNC_ERR_RANGE)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"PCI function %02x.%x (8086:%04x): registers beyond 0xff are not "
 				"reachable",
 				device, function, where->device_id);
+	if (rc < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
 	out->present = true;
 	return 0;
 }
@@ -70,29 +76,32 @@ static int place_pci(const struct unc_walk *walk, unsigned type, unsigned part,
 int unc_fixed_bar(const struct unc_walk *walk, const struct unc_tbl_bar *bar, unsigned element,
 		  int socket, uint64_t *address, struct unc_error *err)
 {
-	const struct unc_pci_function *f =
-		unc_walk_function(walk, socket, bar->device_id, bar->devfn);
 	unsigned offset = bar->offset + element * bar->step;
+	unsigned device = bar->devfn >> 3, function = bar->devfn & 7;
+	const struct unc_pci_function *f;
 	struct unc_error why = {0};
 	uint32_t base, part;
-	uint64_t sum;
+	int rc = unc_walk_function(walk, socket, bar->device_id, bar->devfn, &f, &why);
 
-	if (!f)
+	if (rc == UNC_ERR_NOT_FOUND)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"PCI function %02x.%x (8086:%04x), which holds the address, is not "
 				"visible",
-				bar->devfn >> 3, bar->devfn & 7, bar->device_id);
-	if (unc_walk_config(walk, f, bar->base_offset, &base, &why) < 0 ||
+				device, function, bar->device_id);
+	if (rc < 0 || unc_walk_config(walk, f, bar->base_offset, &base, &why) < 0 ||
 	    unc_walk_config(walk, f, offset, &part, &why) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
-	sum = ((uint64_t)(base & bar->base_mask) << bar->base_shift) +
-	      ((uint64_t)(part & bar->mask) << bar->shift);
-	if (base == UINT32_MAX || part == UINT32_MAX || !(base & bar->base_mask) || !sum)
-		return unc_fail(
-			err, UNC_ERR_UNAVAILABLE,
-			"PCI function %02x.%x (8086:%04x) holds no address at 0x%x and 0x%x",
-			bar->devfn >> 3, bar->devfn & 7, bar->device_id, bar->base_offset, offset);
-	*address = sum;
+	if (base == UINT32_MAX || !(base & bar->base_mask))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"PCI function %02x.%x (8086:%04x) holds no address at 0x%x", device,
+				function, bar->device_id, bar->base_offset);
+	/* The first may be at the very base; another one there is not filled in. */
+	if (part == UINT32_MAX || (element && !(part & bar->mask)))
+		return unc_fail(err, UNC_ERR_NOT_FOUND,
+				"PCI function %02x.%x (8086:%04x) holds no address at 0x%x", device,
+				function, bar->device_id, offset);
+	*address = ((uint64_t)(base & bar->base_mask) << bar->base_shift) +
+		   ((uint64_t)(part & bar->mask) << bar->shift);
 	return 0;
 }
 
@@ -140,9 +149,10 @@ void unc_fixed_parts(const struct unc_walk *walk, struct unc_instance *unit, uns
 		if (rc == 0 || *unit->reason)
 			continue;
 		if (i == 0)
-			snprintf(unit->reason, sizeof(unit->reason), "%.159s", why.text);
+			snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1,
+				 why.text);
 		else
-			snprintf(unit->reason, sizeof(unit->reason), "part %.20s: %.120s",
+			snprintf(unit->reason, sizeof(unit->reason), "part %.20s: %.220s",
 				 unc_tbl_str(walk->table, part->name), why.text);
 	}
 	unit->available = unit->part[0].present;
@@ -151,41 +161,48 @@ void unc_fixed_parts(const struct unc_walk *walk, struct unc_instance *unit, uns
 }
 
 /*
- * How many units of a type a socket has: the bits set in registers of device `present`.
- * -1 if they cannot be read.
+ * How many units of a type a socket has: the bits set in registers of device `present`. None is no
+ * answer: then this fails.
  */
-static int count_present(const struct unc_walk *walk, const struct unc_tbl_type *row, int socket)
+static int count_present(const struct unc_walk *walk, const struct unc_tbl_type *row, int socket,
+			 unsigned *n, struct unc_error *err)
 {
-	const struct unc_pci_function *f = NULL;
+	const struct unc_pci_function *f;
 	uint32_t bits;
-	int n = 0;
 
-	for (size_t i = 0; i < walk->n_functions && !f; i++)
-		if (walk->function[i].device == row->present_id && walk->socket[i] == socket)
-			f = &walk->function[i];
+	*n = 0;
+	if (unc_walk_function(walk, socket, row->present_id, UNC_ANY_DEVFN, &f, err) ==
+	    UNC_ERR_NOT_FOUND)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x is not visible",
+				row->present_id);
+	if (err->code || unc_walk_config(walk, f, 0, &bits, err) < 0)
+		return err->code;
 	/* All ones may be a full socket: only the identity tells a device that is switched off. */
-	if (!f || unc_walk_config(walk, f, 0, &bits, NULL) < 0 || bits == UINT32_MAX)
-		return -1;
+	if (bits == UINT32_MAX)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"PCI device 8086:%04x reads as all ones", row->present_id);
 	for (int i = 0; i < 2; i++) {
 		if (i && !row->present_offset[i])
 			break;
-		if (unc_walk_config(walk, f, row->present_offset[i], &bits, NULL) < 0)
-			return -1;
-		n += __builtin_popcount(bits);
+		if (unc_walk_config(walk, f, row->present_offset[i], &bits, err) < 0)
+			return err->code;
+		*n += (unsigned)__builtin_popcount(bits);
 	}
-	return n ? n : -1;
+	return *n ? 0
+		  : unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x says none",
+			     row->present_id);
 }
 
 /* At least one unit exists, but not how many: none can be summed without guessing. */
-static int add_uncounted(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
+static int add_uncounted(struct unc_walk *walk, unsigned type, int socket,
+			 const struct unc_error *why, struct unc_error *err)
 {
 	struct unc_instance *unit = unc_walk_add(walk, type, socket, 0, err);
 
 	if (!unit)
 		return UNC_ERR_MEMORY;
 	snprintf(unit->reason, sizeof(unit->reason),
-		 "how many there are cannot be told: PCI device 8086:%04x is not readable",
-		 walk->table->type[type].present_id);
+		 "how many there are cannot be told: %.200s", why->text);
 	return 0;
 }
 
@@ -195,44 +212,120 @@ static bool is_absent(const struct unc_walk *walk, const struct unc_tbl_type *ro
 {
 	const struct unc_tbl_part *part = &walk->table->part[row->parts.first];
 	const struct unc_tbl_where *where = &walk->table->where[part->where.first + index];
+	const struct unc_pci_function *f;
 
 	return where->optional && part->space == UNC_SPACE_PCI &&
-	       !unc_walk_function(walk, socket, where->device_id, where->devfn);
+	       unc_walk_function(walk, socket, where->device_id, where->devfn, &f, NULL) ==
+		       UNC_ERR_NOT_FOUND;
+}
+
+/* A unit behind an address that is not filled in: a memory controller that is fused off. */
+bool unc_fixed_empty(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
+		     struct unc_error *why)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	const struct unc_tbl_part *part = &walk->table->part[row->parts.first];
+	const struct unc_tbl_where *where = &walk->table->where[part->where.first + index];
+	uint64_t address;
+
+	return part->space == UNC_SPACE_MMIO && index < part->where.n &&
+	       unc_fixed_bar(walk, &walk->table->bar[where->bar], where->bar_index, socket,
+			     &address, why) == UNC_ERR_NOT_FOUND;
+}
+
+/* Adds the units 0 to n - 1 that this machine has, those from `certain` on as doubtful. */
+static int add_units(struct unc_walk *walk, unsigned type, int socket, unsigned n, unsigned certain,
+		     struct unc_error *err)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	struct unc_error why = {0};
+	struct unc_instance *unit;
+	unsigned empty = 0;
+
+	for (unsigned index = 0; index < n; index++) {
+		if (is_absent(walk, row, index, socket))
+			continue;
+		if (unc_fixed_empty(walk, type, index, socket, &why)) {
+			empty++;
+			continue;
+		}
+		unit = unc_walk_add(walk, type, socket, index, err);
+		if (!unit)
+			return UNC_ERR_MEMORY;
+		unit->doubtful = index >= certain;
+		unc_fixed_parts(walk, unit, 0);
+	}
+	if (empty)
+		unc_walk_note(walk, "socket %d: %u of %u %s do not exist: %s", socket, empty, n,
+			      unc_tbl_str(walk->table, row->name), why.text);
+	return 0;
+}
+
+/* The PCI functions on a socket of which there is one a unit; 0 if they cannot be counted. */
+static unsigned count_functions(const struct unc_walk *walk, const struct unc_tbl_type *row,
+				int socket)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+		bool is = f->device >= row->present_id && f->device <= row->present_last;
+
+		if ((walk->socket[i] < 0 && is) || (walk->socket[i] == socket && !f->device))
+			return 0;
+		n += walk->socket[i] == socket && is;
+	}
+	return n;
+}
+
+/*
+ * Units of which there are as many as PCI functions of a kind, and one for each core at least: a
+ * core that is switched off leaves its unit on. Where the functions do not show, what is beyond the
+ * cores is found out by reading.
+ */
+static int add_by_functions(struct unc_walk *walk, unsigned type, int socket, unsigned places,
+			    struct unc_error *err)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	unsigned functions = count_functions(walk, row, socket);
+	unsigned cores = limit_to(places, walk->topo->socket[socket].cores);
+
+	functions = limit_to(places, (int)functions);
+	if (functions)
+		return add_units(walk, type, socket, functions > cores ? functions : cores, places,
+				 err);
+	unc_walk_note(walk,
+		      "socket %d: the PCI functions 8086:%04x to %04x, which tell how many %s "
+		      "there are, cannot be counted: those that answer are taken",
+		      socket, row->present_id, row->present_last,
+		      unc_tbl_str(walk->table, row->name));
+	return add_units(walk, type, socket, walk->topo->hypervisor ? cores : places, cores, err);
 }
 
 int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
 {
 	const struct unc_tbl_type *row = &walk->table->type[type];
-	unsigned n;
+	int cpus = walk->topo->socket[socket].cpus;
+	struct unc_error why = {0};
+	unsigned n, present;
 
 	if (!row->parts.n)
 		return 0;
 	n = walk->table->part[row->parts.first].where.n;
-	if (row->cpus && (unsigned)walk->topo->socket[socket].cpus > n)
+	if (row->cpus && (unsigned)cpus > n)
 		unc_walk_note(
 			walk,
 			"socket %d has %d logical CPUs, the table places for %u: the others are "
 			"not counted",
-			socket, walk->topo->socket[socket].cpus, n);
+			socket, cpus, n);
 	if (row->cpus)
-		n = limit_to(n, walk->topo->socket[socket].cpus);
-	if (row->limit_cores)
-		n = limit_to(n, walk->topo->socket[socket].cores);
+		n = limit_to(n, cpus);
+	if (n && row->present_last)
+		return add_by_functions(walk, type, socket, n, err);
 	if (n && row->present_id) {
-		int present = count_present(walk, row, socket);
-
-		if (present < 0)
-			return add_uncounted(walk, type, socket, err);
-		n = limit_to(n, present);
+		if (count_present(walk, row, socket, &present, &why) < 0)
+			return add_uncounted(walk, type, socket, &why, err);
+		n = limit_to(n, (int)present);
 	}
-	for (unsigned index = 0; index < n; index++) {
-		if (is_absent(walk, row, index, socket))
-			continue;
-		struct unc_instance *unit = unc_walk_add(walk, type, socket, index, err);
-
-		if (!unit)
-			return UNC_ERR_MEMORY;
-		unc_fixed_parts(walk, unit, 0);
-	}
-	return 0;
+	return add_units(walk, type, socket, n, n, err);
 }

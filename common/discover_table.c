@@ -125,7 +125,9 @@ static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *
 				part->where.n);
 	where = &walk->table->where[part->where.first + record->id];
 	f = unc_walk_address(walk, address, &found);
-	if (!f || f->device != where->device_id || f->devfn != where->devfn || found != socket)
+	/* Where the bus does not tell its socket, the table does. */
+	if (!f || f->device != where->device_id || f->devfn != where->devfn ||
+	    (found >= 0 && found != socket))
 		return unc_fail(err, UNC_ERR_TABLE,
 				"no 8086:%04x of this socket is at %04x:%02x:%02x.%x",
 				where->device_id, UNC_PCI_DOMAIN(address), UNC_PCI_BUS(address),
@@ -276,7 +278,7 @@ static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record,
 			unc_walk_note(walk, "socket %d: %s%u is not used: %s", socket, name,
 				      record->id, why.text);
 		unit->available = unit->part[0].present = false;
-		snprintf(unit->reason, sizeof(unit->reason), "%.159s", why.text);
+		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
 	}
 	return 0;
 }
@@ -323,13 +325,14 @@ static int add_broken(struct unc_walk *walk, const struct unc_pmon_record *recor
 	struct unc_error why = {0};
 	struct unc_instance *unit;
 
-	if (twin(walk, from, record, UINT64_MAX))
+	if (twin(walk, from, record, UINT64_MAX) ||
+	    unc_fixed_empty(walk, record->type, record->id, socket, &why))
 		return 0;
 	unit = unc_walk_add(walk, record->type, socket, record->id, err);
 	if (!unit)
 		return UNC_ERR_MEMORY;
 	check_place(walk, record, socket, &why);
-	snprintf(unit->reason, sizeof(unit->reason), "its discovery is broken: %.130s", why.text);
+	snprintf(unit->reason, sizeof(unit->reason), "its discovery is broken: %.220s", why.text);
 	return 0;
 }
 

@@ -5,10 +5,14 @@
 
 #include "discover.h"
 
-struct unc_ubox {      /* a PCI bus whose socket is known */
+enum { UNC_ANY_DEVFN = 0x100 };
+
+/* A bus that tells its socket, or ought to. */
+struct unc_ubox {
 	uint16_t domain;
 	uint8_t bus;
-	int socket;
+	int socket;    /* -1 unknown */
+	char why[160]; /* it is unknown */
 };
 
 struct unc_walk {
@@ -17,7 +21,8 @@ struct unc_walk {
 	struct unc_bus *bus;               /* NULL: no PCI */
 	unc_note_fn note;
 	void *user;
-	struct unc_pci_function *function; /* sorted as scanned */
+	struct unc_error scan;             /* why there are no functions; code 0: there are */
+	struct unc_pci_function *function; /* sorted by address */
 	int *socket;                       /* of each function, -1 unknown */
 	size_t n_functions;
 	struct unc_ubox *ubox;             /* sorted by domain and bus */
@@ -32,9 +37,13 @@ void unc_walk_note(const struct unc_walk *, const char *format, ...)
 /* Appends an empty unit. NULL: out of memory, err is filled. */
 struct unc_instance *unc_walk_add(struct unc_walk *, unsigned type, int socket, unsigned index,
 				  struct unc_error *err);
-/* The function at a place of a socket (socket -1: any); NULL if there is none. device 0: any. */
-const struct unc_pci_function *unc_walk_function(const struct unc_walk *, int socket,
-						 unsigned device, unsigned devfn);
+/*
+ * The one function of this device id at a place of a socket (devfn UNC_ANY_DEVFN: anywhere on it).
+ * UNC_ERR_NOT_FOUND: there is none; UNC_ERR_UNAVAILABLE: there are two, or there may be one, and the
+ * sentence tells why it cannot be used.
+ */
+int unc_walk_function(const struct unc_walk *, int socket, unsigned device, unsigned devfn,
+		      const struct unc_pci_function **out, struct unc_error *err);
 /* The function at an address as UNC_PCI() makes it, its socket in *socket; NULL if none. */
 const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_t address,
 						int *socket);
@@ -44,18 +53,29 @@ int unc_walk_config(const struct unc_walk *, const struct unc_pci_function *, un
 /* Fills the unit's location from its part 0. */
 void unc_instance_locate(struct unc_instance *);
 
+/* ---- discover_socket.c */
+/* Finds the socket of each function. UNC_ERR_MEMORY only. */
+int unc_walk_sockets(struct unc_walk *, struct unc_error *err);
+/* Why the socket of a function is not known. */
+void unc_walk_why(const struct unc_walk *, const struct unc_pci_function *, struct unc_error *why);
+
 /* ---- discover_fixed.c */
 /*
  * Where part `part` of unit `index` is by the tables, on a socket. UNC_ERR_UNAVAILABLE with the
- * reason if it cannot be used; the place is filled as far as it is known.
+ * reason if it cannot be used, UNC_ERR_NOT_FOUND if this machine has no such unit; the place is
+ * filled as far as it is known.
  */
 int unc_fixed_place(const struct unc_walk *, unsigned type, unsigned part, unsigned index,
 		    int socket, struct unc_place *out, struct unc_error *err);
-/* Physical address of an element of a BAR on a socket. */
+/* Physical address of an element of a BAR on a socket. UNC_ERR_NOT_FOUND: the element is empty, what
+ * it is for does not exist; UNC_ERR_UNAVAILABLE: it cannot be read. */
 int unc_fixed_bar(const struct unc_walk *, const struct unc_tbl_bar *, unsigned element,
 		  int socket, uint64_t *address, struct unc_error *err);
 /* Fills the parts of a unit from `first` on and sets available, reason and location. */
 void unc_fixed_parts(const struct unc_walk *, struct unc_instance *, unsigned first);
+/* Whether a unit has no address because the machine has no such unit; *why says where it would be. */
+bool unc_fixed_empty(const struct unc_walk *, unsigned type, unsigned index, int socket,
+		     struct unc_error *why);
 /* Adds the units of a type on a socket by the places of the tables. */
 int unc_fixed_type(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
 

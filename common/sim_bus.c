@@ -81,7 +81,8 @@ static int add_function(struct sim_bus *bus, unsigned number, unsigned devfn, un
 			.vendor = VENDOR,
 			.device = (uint16_t)id,
 			.numa_node = (int)socket,
-			.local_cpu = (int)socket * unc_sim_cpus(bus->sim)},
+			.local_cpu = (int)socket * unc_sim_cpus(bus->sim),
+			.local_last = (int)(socket + 1) * unc_sim_cpus(bus->sim) - 1},
 		.socket = (int)socket,
 	};
 	return 0;
@@ -180,6 +181,19 @@ static uint64_t working_places(unsigned units, unsigned places)
 	return mask;
 }
 
+/* One function a unit, in two columns of the die: devices 0c and 0d. */
+static int add_unicast(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
+{
+	unsigned bus = unc_sim_bus_number(sim, socket);
+	unsigned n = (unsigned)__builtin_popcountll(type->present);
+	int rc = 0;
+
+	for (unsigned i = 0; i < n && i < 16 && rc == 0; i++)
+		rc = add_function(&sim->bus, bus, UNC_DEVFN(0x0c + i % 2, i / 2),
+				  type->row->present_id + i, socket);
+	return rc;
+}
+
 /* The device that tells how many instances of a type there are. */
 static int add_present(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
 {
@@ -190,6 +204,8 @@ static int add_present(struct unc_sim *sim, const struct sim_type *type, unsigne
 
 	if (!type->row->present_id)
 		return 0;
+	if (type->row->present_last)
+		return add_unicast(sim, type, socket);
 	if ((rc = add_function(&sim->bus, bus, devfn, type->row->present_id, socket)) < 0)
 		return rc;
 	for (unsigned i = 0; i < 2 && rc == 0; i++)

@@ -217,8 +217,8 @@ struct unc_tbl_type {
 	uint32_t max_inc;              /* largest increment per clock where an event does not say */
 	int16_t discovery;             /* type id in the PMON discovery table; -1 none */
 	uint16_t present_id;           /* device whose registers tell which instances exist; 0 none */
+	uint16_t present_last;         /* one function from present_id to this is an instance; 0: not so */
 	uint16_t present_offset[2];
-	uint8_t limit_cores;           /* no more instances than cores of the socket */
 	uint8_t cpus;                  /* one unit for each logical CPU */
 	uint8_t share;                 /* neighbouring units that count parts of one thing; 0: 1 */
 	uint8_t first;                 /* number of the first counter */
@@ -306,6 +306,7 @@ enum unc_discovery { UNC_DISCOVERY_FIXED, UNC_DISCOVERY_TABLE, UNC_DISCOVERY_NON
 /* How PCI buses are assigned to sockets. */
 struct unc_tbl_topology {
 	uint16_t ubox_id, nodeid_offset, map_offset;
+	uint16_t buses; /* from the UBox's on: of its socket */
 };
 
 struct unc_table {

@@ -22,16 +22,20 @@ static bool parse_devfn(const char *text, uint8_t *devfn)
 
 int unc_read_topology(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
 {
-	uint64_t ubox = 0, node = 0, map = 0;
+	uint64_t ubox = 0, node = 0, map = 0, buses = 1;
 	int rc;
 
 	if (r->t.topology.ubox_id)
 		return unc_fail(err, UNC_ERR_TABLE, "topology is given twice");
 	if ((rc = unc_take_number(line, "ubox", true, 0xffff, &ubox, err)) < 0 ||
 	    (rc = unc_take_number(line, "nodeid", true, 0xfff, &node, err)) < 0 ||
-	    (rc = unc_take_number(line, "map", true, 0xfff, &map, err)) < 0)
+	    (rc = unc_take_number(line, "map", true, 0xfff, &map, err)) < 0 ||
+	    (rc = unc_take_number(line, "buses", false, 256, &buses, err)) < 0)
 		return rc;
-	r->t.topology = (struct unc_tbl_topology){(uint16_t)ubox, (uint16_t)node, (uint16_t)map};
+	if (!buses)
+		return unc_fail(err, UNC_ERR_TABLE, "buses= must be at least 1");
+	r->t.topology = (struct unc_tbl_topology){(uint16_t)ubox, (uint16_t)node, (uint16_t)map,
+						  (uint16_t)buses};
 	return 0;
 }
 
@@ -196,6 +200,35 @@ static int where_cpus(struct unc_table_reader *r, struct unc_line *line, struct 
 	return 0;
 }
 
+/* present=ID offsets=A,B: the bits set in these registers; present=ID-ID: the functions of these
+ * ids. Either tells how many units there are. */
+static int read_present(struct unc_tbl_type *type, struct unc_line *line, struct unc_error *err)
+{
+	const char *present = unc_take(line, "present"), *offsets;
+	int first, last, end = 0;
+	unsigned a, b;
+	uint64_t id;
+
+	if (!present)
+		return 0;
+	if (sscanf(present, "%i-%i%n", &first, &last, &end) == 2 && !present[end]) {
+		if (first <= 0 || first > last || last > 0xffff)
+			return unc_bad(err, "present", present, "a range of device ids");
+		type->present_id = (uint16_t)first;
+		type->present_last = (uint16_t)last;
+		return 0;
+	}
+	if (!unc_parse_number(present, &id) || !id || id > 0xffff)
+		return unc_bad(err, "present", present, "a device id, or two as in 0x0ee0-0x0eee");
+	offsets = unc_take(line, "offsets");
+	if (!offsets || sscanf(offsets, "%x,%x", &a, &b) != 2 || a > 0xffc || b > 0xffc)
+		return unc_bad(err, "offsets", offsets, "two configuration offsets");
+	type->present_id = (uint16_t)id;
+	type->present_offset[0] = (uint16_t)a;
+	type->present_offset[1] = (uint16_t)b;
+	return 0;
+}
+
 static int read_where(struct unc_table_reader *r, struct unc_line *line, uint32_t part,
 		      struct unc_error *err)
 {
@@ -203,27 +236,12 @@ static int read_where(struct unc_table_reader *r, struct unc_line *line, uint32_
 						  struct unc_error *) = {
 		where_msr, where_pci, where_mmio, where_cpus, where_cpus};
 	struct unc_tbl_type *type = unc_current_type(r);
-	const char *limit = unc_take(line, "limit"), *offsets;
-	uint64_t present = 0;
 	int rc;
 
-	if (limit && strcmp(limit, "cores") != 0)
-		return unc_bad(err, "limit", limit, "cores");
-	type->limit_cores |= limit != NULL;
 	bool optional = unc_take_flag(line, "optional");
 	size_t first = r->t.n_where;
-	if ((rc = unc_take_number(line, "present", false, 0xffff, &present, err)) < 0)
+	if ((rc = read_present(type, line, err)) < 0)
 		return rc;
-	if (present) {
-		unsigned a, b;
-
-		offsets = unc_take(line, "offsets");
-		if (!offsets || sscanf(offsets, "%x,%x", &a, &b) != 2 || a > 0xffc || b > 0xffc)
-			return unc_bad(err, "offsets", offsets, "two configuration offsets");
-		type->present_id = (uint16_t)present;
-		type->present_offset[0] = (uint16_t)a;
-		type->present_offset[1] = (uint16_t)b;
-	}
 	rc = readers[r->t.part[part].space](r, line, err);
 	for (size_t i = first; optional && i < r->t.n_where; i++)
 		UNC_ROW(r, where, i)->optional = 1;

@@ -137,6 +137,13 @@ static inline struct unc_reg reg_of(const struct unc_instance *inst, const char 
 	return reg;
 }
 
+/* Takes a function away, as a BIOS does. */
+static inline void hide(unsigned on_bus, unsigned device, unsigned function)
+{
+	remove(fake_config(&root, on_bus, device, function));
+	rmdir(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x", on_bus, device, function));
+}
+
 static inline void locality(unsigned on_bus, unsigned device, unsigned function, const char *node,
 			    const char *list)
 {

@@ -79,8 +79,8 @@ static void print_events(const struct unc_table *t, size_t n)
 	     "{%u,%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},"
 	     "{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,{%u,%u},%u,%u,%u,0x%llxull,"
 	     "{0x%llxull,%u,%u,%d,%u,%u,%u,%u,%u},"
-	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,%u,%d,0x%x,{0x%x,0x%x},%u,%u,%u,%u,"
-	     "%u,%u,%u},\n",
+	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,%u,%d,0x%x,0x%x,"
+	     "{0x%x,0x%x},%u,%u,%u,%u,%u,%u},\n",
 	     row->name, row->title, row->desc, row->public_prefix, R(row->parts), R(row->regs),
 	     R(row->fields), R(row->steps_start), R(row->steps_join), R(row->steps_stop),
 	     R(row->steps_leave), R(row->steps_freeze),
@@ -91,7 +91,7 @@ static void print_events(const struct unc_table *t, size_t n)
 	     row->overflow.freezes, row->overflow.known, row->first_ctl, row->first_ctr,
 	     row->unit_ctl, row->status, row->f_event, row->f_umask, (ull)row->enable,
 	     (ull)row->active, (ull)row->exclusive, row->max_inc, row->discovery, row->present_id,
-	     row->present_offset[0], row->present_offset[1], row->limit_cores, row->cpus,
+	     row->present_last, row->present_offset[0], row->present_offset[1], row->cpus,
 	     row->share, row->first, row->n_counters, row->width, row->aggregate);
 	ROWS(umask, "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,%u,%u,%u,0x%xu},\n", row->name,
 	     row->desc, row->alias, R(row->sets), R(row->needs), R(row->uses), R(row->defaults),
@@ -123,10 +123,11 @@ static void print_table(const struct unc_table *t, size_t n)
 	       n, t->name, t->title, t->family, t->n_models);
 	for (unsigned i = 0; i < t->n_models; i++)
 		printf("0x%x,", t->models[i]);
-	printf("},\n.discovery = %u, .topology = {0x%x, 0x%x, 0x%x},\n"
+	printf("},\n.discovery = %u, .topology = {0x%x, 0x%x, 0x%x, %u},\n"
 	       ".machine = {%u, 0x%x, %u, %u, %.17g, %u},\n.strings = strings_%zu, .n_strings = "
 	       "%zu,\n",
 	       t->discovery, t->topology.ubox_id, t->topology.nodeid_offset, t->topology.map_offset,
+	       t->topology.buses,
 	       t->machine.sockets, t->machine.model, t->machine.cores, t->machine.threads,
 	       t->machine.tsc_hz, t->machine.title, n, t->n_strings);
 #define ARRAY(kind) printf("." #kind " = " #kind "_%zu, .n_" #kind " = %zu,\n", n, t->n_##kind);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The socket of each PCI function.
+ *
+ * The UBox of a bus tells it (and of as many buses above as the table says). A bus without one is
+ * what the kernel says of its functions, else that of the next higher bus with a UBox, as in Linux.
+ * A UBox that cannot be read does not make its bus one without: where the kernel does not know
+ * either, the socket is unknown, and so is that of the buses that follow it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "discover_walk.h"
+
+enum {
+	NODE_BITS = 3, /* of a node id in the UBox registers (Intel 817509-001, 1.10.2) */
+	MAX_NODES = 1 << NODE_BITS
+};
+
+static int socket_of_package(const struct unc_topology *topo, int package)
+{
+	for (int i = 0; i < topo->n_sockets; i++)
+		if (topo->socket[i].package == package)
+			return i;
+	return -1;
+}
+
+/* What the kernel says: the socket of the CPUs next to the function, if it is one. A node is no
+ * socket: there may be several to one. */
+static int socket_by_locality(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	int first, last;
+
+	if (f->local_cpu < 0)
+		return -1;
+	first = unc_topology_socket(walk->topo, f->local_cpu);
+	last = unc_topology_socket(walk->topo, f->local_last);
+	return last < 0 || last == first ? first : -1;
+}
+
+/* The same of any function on a bus. */
+static int socket_of_bus(const struct unc_walk *walk, uint16_t domain, uint8_t bus)
+{
+	int socket = -1;
+
+	for (size_t i = 0; i < walk->n_functions && socket < 0; i++)
+		if (walk->function[i].domain == domain && walk->function[i].bus == bus)
+			socket = socket_by_locality(walk, &walk->function[i]);
+	return socket;
+}
+
+/*
+ * The package of a bus by its UBox: `map` holds 3-bit groups; the position of the group that
+ * equals the node id of this bus is the package.
+ */
+static int package_by_ubox(const struct unc_walk *walk, const struct unc_pci_function *f,
+			   struct unc_error *why)
+{
+	const struct unc_tbl_topology *t = &walk->table->topology;
+	uint32_t node, map;
+
+	if (unc_walk_config(walk, f, t->nodeid_offset, &node, why) < 0 ||
+	    unc_walk_config(walk, f, t->map_offset, &map, why) < 0)
+		return -1;
+	if (node != UINT32_MAX && map != UINT32_MAX)
+		for (int i = 0; i < MAX_NODES; i++)
+			if ((map >> (i * NODE_BITS) & (MAX_NODES - 1)) == (node & (MAX_NODES - 1)))
+				return i;
+	unc_fail(why, UNC_ERR_UNAVAILABLE,
+		 "pci %04x:%02x:%02x.%x: node 0x%x is not in the map 0x%x of its UBox", f->domain,
+		 f->bus, f->devfn >> 3, f->devfn & 7, node, map);
+	return -1;
+}
+
+/* With more nodes than the 3 bits can tell apart, the registers are ambiguous. */
+static bool too_many_nodes(const struct unc_walk *walk)
+{
+	for (size_t i = 0; i < walk->n_functions; i++)
+		if (walk->function[i].numa_node >= MAX_NODES)
+			return true;
+	return walk->topo->n_sockets > MAX_NODES;
+}
+
+static bool is_ubox(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	return f->device && f->device == walk->table->topology.ubox_id;
+}
+
+static void resolve(const struct unc_walk *walk, const struct unc_pci_function *f, bool only,
+		    struct unc_ubox *u)
+{
+	struct unc_error why = {0};
+	int package = -1;
+
+	u->socket = -1;
+	if (too_many_nodes(walk))
+		unc_fail(&why, UNC_ERR_UNAVAILABLE, "more nodes than its UBox can tell apart");
+	else
+		package = package_by_ubox(walk, f, &why);
+	if (package >= 0) {
+		u->socket = socket_of_package(walk->topo, package);
+		if (u->socket < 0)
+			unc_fail(&why, UNC_ERR_UNAVAILABLE, "package %d has no CPU online",
+				 package);
+	} else {
+		u->socket = socket_of_bus(walk, f->domain, f->bus);
+		if (u->socket < 0 && only && walk->topo->n_sockets == 1)
+			u->socket = 0; /* there is no other */
+		unc_walk_note(walk, "bus %04x:%02x: %s; socket taken from the kernel: %s",
+			      f->domain, f->bus, why.text,
+			      u->socket < 0 ? "unknown" : "local CPUs");
+	}
+	snprintf(u->why, sizeof(u->why), "%.159s", why.text);
+}
+
+static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < walk->n_functions; i++)
+		n += is_ubox(walk, &walk->function[i]);
+	walk->ubox = calloc(n + 1, sizeof(*walk->ubox));
+	if (!walk->ubox)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+		struct unc_ubox *u = &walk->ubox[walk->n_ubox];
+
+		if (!is_ubox(walk, f))
+			continue;
+		u->domain = f->domain;
+		u->bus = f->bus;
+		resolve(walk, f, n == 1, u);
+		walk->n_ubox++;
+	}
+	return 0;
+}
+
+/* The UBox that stands for a bus: its own, that of the bus below, else the next higher, else the
+ * last. *own: it is not inherited. */
+static const struct unc_ubox *ubox_of(const struct unc_walk *walk, const struct unc_pci_function *f,
+				      bool *own)
+{
+	const struct unc_ubox *inherited = NULL;
+
+	*own = true;
+	for (size_t i = walk->n_ubox; i-- > 0;) {
+		const struct unc_ubox *u = &walk->ubox[i];
+
+		if (u->domain != f->domain)
+			continue;
+		if (f->bus >= u->bus && f->bus - u->bus < walk->table->topology.buses)
+			return u;
+		if (u->bus > f->bus || !inherited)
+			inherited = u;
+	}
+	*own = false;
+	return inherited;
+}
+
+/* A function of the bus that does not tell who it is: it may be the UBox. */
+static const struct unc_pci_function *nameless(const struct unc_walk *walk,
+					       const struct unc_pci_function *f)
+{
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *other = &walk->function[i];
+
+		if (!other->device && other->domain == f->domain && other->bus == f->bus)
+			return other;
+	}
+	return NULL;
+}
+
+static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	bool own;
+	const struct unc_ubox *u = ubox_of(walk, f, &own);
+	int socket = socket_by_locality(walk, f);
+
+	if (own && !(too_many_nodes(walk) && socket >= 0))
+		return u->socket;
+	if (socket >= 0)
+		return socket;
+	if (nameless(walk, f))
+		return -1;
+	if (u)
+		return u->socket;
+	return walk->topo->n_sockets == 1 ? 0 : -1;
+}
+
+void unc_walk_why(const struct unc_walk *walk, const struct unc_pci_function *f,
+		  struct unc_error *why)
+{
+	bool own;
+	const struct unc_ubox *u = ubox_of(walk, f, &own);
+	const struct unc_pci_function *other = nameless(walk, f);
+
+	if (!own && other)
+		unc_fail(why, UNC_ERR_UNAVAILABLE, "pci %04x:%02x:%02x.%x: %s", other->domain,
+			 other->bus, other->devfn >> 3, other->devfn & 7,
+			 unc_fs_reason(other->errno_value));
+	else
+		unc_fail(why, UNC_ERR_UNAVAILABLE, "%s", u ? u->why : "it has no UBox");
+}
+
+int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
+{
+	int rc = find_uboxes(walk, err);
+
+	walk->socket = calloc(walk->n_functions + 1, sizeof(*walk->socket));
+	if (rc == 0 && !walk->socket)
+		rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
+		walk->socket[i] = socket_of_function(walk, &walk->function[i]);
+	return rc;
+}
