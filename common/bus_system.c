@@ -110,6 +110,8 @@ static int open_libpci(struct system_bus *system, struct unc_error *err)
 
 	if (system->ready)
 		return 0;
+	if (!pci)
+		return unc_fail(err, UNC_ERR_MEMORY, "libpci has given up");
 	if (unc_fs_path(system->fs, path, sizeof(path), "/sys/bus/pci") < 0 ||
 	    strlen(path) > NAME_MAX_LIBPCI)
 		return unc_fail(err, UNC_ERR_RANGE, "the path of the root is too long for libpci");
@@ -119,8 +121,11 @@ static int open_libpci(struct system_bus *system, struct unc_error *err)
 	pci->error = on_error;
 	pci->warning = be_quiet;
 	pci->debug = be_quiet;
-	if (!guarded(start_libpci, system, &escape))
+	if (!guarded(start_libpci, system, &escape)) {
+		system->ready = false;
+		system->pci = NULL; /* it keeps what it has freed: closing it would free it again */
 		return unc_fail(err, UNC_ERR_MEMORY, "libpci: %s", escape.text);
+	}
 	if (!system->ready)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "libpci does not take 'sysfs.path'");
 	return 0;
@@ -450,7 +455,8 @@ static void system_close(struct unc_bus *bus)
 
 	if (system->dev)
 		pci_free_dev(system->dev);
-	pci_cleanup(system->pci);
+	if (system->pci)
+		pci_cleanup(system->pci);
 	free(system);
 }
 

@@ -27,42 +27,58 @@ static unsigned bits(uint64_t word, unsigned high, unsigned low)
 
 /* ------------------------------------------------------------- where tables are */
 
+/* Whether the capability at an offset is a PMON one: 1 or 0, or UNC_ERR_* if it cannot be read. */
+static int is_pmon(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned at,
+		   uint32_t head, struct unc_error *err)
+{
+	uint32_t vendor, id;
+
+	if (bits(head, 15, 0) != CAP_DVSEC)
+		return 0;
+	if (unc_walk_config(walk, f, at + 4, &vendor, err) < 0 ||
+	    unc_walk_config(walk, f, at + 8, &id, err) < 0)
+		return err->code;
+	/* Capability numbers of DVSECs belong to their vendor; 0: not filled in. */
+	return (bits(vendor, 15, 0) == VENDOR_INTEL || bits(vendor, 15, 0) == 0) &&
+	       bits(id, 15, 0) == DVSEC_PMON;
+}
+
 /*
- * The next PMON capability of a function behind *offset (0: the first). Returns false if there
- * is none. `seen`: the capabilities visited, because a broken list may turn round for ever.
+ * The next PMON capability of a function behind *offset (0: the first). 1; 0 if there is none;
+ * UNC_ERR_* if that cannot be read. `seen`: the capabilities visited, because a broken list may turn
+ * round for ever.
  */
-static bool next_dvsec(const struct unc_walk *walk, const struct unc_pci_function *f,
-		       unsigned *offset, uint64_t seen[16])
+static int next_dvsec(const struct unc_walk *walk, const struct unc_pci_function *f,
+		      unsigned *offset, uint64_t seen[16], struct unc_error *err)
 {
 	unsigned at = *offset ? *offset : CAP_FIRST;
 	bool skip = *offset != 0;
-	uint32_t head, vendor, id;
+	uint32_t head;
+	int rc;
 
-	while (at >= CAP_FIRST && unc_walk_config(walk, f, at, &head, NULL) == 0 && head &&
-	       head != UINT32_MAX) {
+	for (; at >= CAP_FIRST; at = bits(head, 31, 20) & ~3u, skip = false) {
 		unsigned slot = at / 4;
 
+		rc = unc_walk_config(walk, f, at, &head, err);
+		if (rc < 0) /* there is nothing to read without an extended space */
+			return at == CAP_FIRST && rc == UNC_ERR_RANGE ? 0 : rc;
+		if (!head || head == UINT32_MAX)
+			return 0;
 		if (!skip && seen[slot / 64] >> slot % 64 & 1) {
 			unc_walk_note(walk,
 				      "pci %04x:%02x:%02x.%x: the list of capabilities is "
 				      "endless",
 				      f->domain, f->bus, f->devfn >> 3, f->devfn & 7);
-			return false;
+			return 0;
 		}
 		seen[slot / 64] |= 1ull << slot % 64;
-		/* Capability numbers of DVSECs belong to their vendor; 0: not filled in. */
-		if (!skip && bits(head, 15, 0) == CAP_DVSEC &&
-		    unc_walk_config(walk, f, at + 4, &vendor, NULL) == 0 &&
-		    unc_walk_config(walk, f, at + 8, &id, NULL) == 0 &&
-		    (bits(vendor, 15, 0) == VENDOR_INTEL || bits(vendor, 15, 0) == 0) &&
-		    bits(id, 15, 0) == DVSEC_PMON) {
+		rc = skip ? 0 : is_pmon(walk, f, at, head, err);
+		if (rc) {
 			*offset = at;
-			return true;
+			return rc;
 		}
-		skip = false;
-		at = bits(head, 31, 20) & ~3u;
 	}
-	return false;
+	return 0;
 }
 
 /* The address in the BAR that a PMON capability names. */
@@ -229,36 +245,78 @@ static int read_table(struct unc_pmon *pmon, const struct unc_pci_function *f, u
 	return rc;
 }
 
-/* Reads all tables. What is wrong with one is a note; only memory can run out. */
+/* The tables of a function. UNC_ERR_MEMORY, or what made its capabilities unreadable; *found: it has
+ * some. */
+static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f, int socket,
+			 bool *found, struct unc_error *err)
+{
+	const struct unc_walk *walk = pmon->walk;
+	uint64_t seen[16] = {0};
+	unsigned cap = 0;
+	int more;
+
+	while ((more = next_dvsec(walk, f, &cap, seen, err)) > 0) {
+		struct unc_error why = {0};
+		int rc = socket < 0 ? unc_fail(&why, UNC_ERR_TABLE, "its socket cannot be told")
+				    : read_table(pmon, f, cap, socket, &why);
+
+		*found = true;
+		if (rc == UNC_ERR_MEMORY)
+			return unc_fail(err, rc, "%s", why.text);
+		if (rc < 0)
+			unc_walk_note(walk, "discovery table of pci %04x:%02x:%02x.%x: %s",
+				      f->domain, f->bus, f->devfn >> 3, f->devfn & 7, why.text);
+		if (socket >= 0) {
+			pmon->socket[socket].tables++;
+			pmon->socket[socket].broken |= rc < 0;
+		}
+	}
+	return more;
+}
+
+/* A function that cannot be read, of the same kind as one that has a table, has one too: what is
+ * known of its socket is not all. */
+static void distrust(struct unc_pmon *pmon, const bool *unread, uint16_t device)
+{
+	const struct unc_walk *walk = pmon->walk;
+
+	for (size_t i = 0; i < walk->n_functions; i++)
+		if (unread[i] && device && walk->function[i].device == device &&
+		    walk->socket[i] >= 0)
+			pmon->socket[walk->socket[i]].broken = true;
+}
+
 int unc_pmon_read(struct unc_pmon *pmon, struct unc_error *err)
 {
 	struct unc_walk *walk = pmon->walk;
+	bool *unread = calloc(walk->n_functions + 1, sizeof(*unread));
+	struct unc_error first = {0};
+	uint16_t device = 0;
+	size_t n = 0;
+	int rc = unread ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
-		int socket = walk->socket[i];
-		uint64_t seen[16] = {0};
-		unsigned cap = 0;
+	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++) {
+		struct unc_error why = {0};
+		bool found = false;
+		int failed = read_function(pmon, &walk->function[i], walk->socket[i], &found, &why);
 
-		while (next_dvsec(walk, f, &cap, seen)) {
-			struct unc_error why = {0};
-			int rc = socket < 0 ? unc_fail(&why, UNC_ERR_TABLE,
-						       "its socket cannot be told")
-					    : read_table(pmon, f, cap, socket, &why);
-
-			if (rc == UNC_ERR_MEMORY)
-				return unc_fail(err, rc, "%s", why.text);
-			if (rc < 0)
-				unc_walk_note(walk, "discovery table of pci %04x:%02x:%02x.%x: %s",
-					      f->domain, f->bus, f->devfn >> 3, f->devfn & 7,
-					      why.text);
-			if (socket >= 0) {
-				pmon->socket[socket].tables++;
-				pmon->socket[socket].broken |= rc < 0;
-			}
-		}
+		if (found)
+			device = walk->function[i].device;
+		if (failed == UNC_ERR_MEMORY)
+			rc = unc_fail(err, failed, "%s", why.text);
+		unread[i] = failed < 0;
+		if (failed < 0 && n++ == 0)
+			first = why;
 	}
-	return 0;
+	if (rc == 0 && n)
+		unc_walk_note(walk,
+			      "%zu PCI functions may have discovery tables that cannot be read, "
+			      "the first: %s",
+			      n, first.text);
+	if (rc == 0)
+		distrust(pmon, unread, device);
+	free(unread);
+	return rc;
 }
 
 void unc_pmon_free(struct unc_pmon *pmon)

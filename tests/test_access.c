@@ -225,7 +225,7 @@ static void test_faults(void)
 			for (int op = 1; op <= 2; op++) {
 				fault = (struct fault){FAULT_AT, k ? "10.0/config" : "cpu/0/msr",
 						       k ? 0xa0 : 0x2008, rows[i].error,
-						       rows[i].times};
+						       rows[i].times, 0};
 				ops[op].error = ops[op].errno_value = 77;
 				CHECK_NUMBER(unc_access_run(gate, &ops[op], 1),
 					     ok ? 0 : UNC_ERR_IO);
@@ -336,6 +336,25 @@ static void test_pci_errors(void)
 	REFUSED(read_of(pci(0xffc, 64)), UNC_ERR_INVALID,
 		"pci 0000:7f:10.0 offset 0xffc: no place for 64 bits");
 	REFUSED(write_of(pci(0xa0, 64), 1), 0, NULL);
+	end();
+
+	begin();
+	allow(pci(0xa0, 64), 1, true);
+	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 256);
+	/* What the kernel shows to those without CAP_SYS_ADMIN. */
+	fake_size(fake_config(&root, 0x7f, 0x10, 0), 64);
+	REFUSED(read_of(pci(0xa0, 64)), UNC_ERR_PERMISSION,
+		"pci 0000:7f:10.0 offset 0xa0: configuration space ends at 64 bytes: CAP_SYS_ADMIN "
+		"is needed for more");
+	fake_size(fake_config(&root, 0x7f, 0x10, 0), 32);
+	REFUSED(read_of(pci(0xa0, 64)), UNC_ERR_UNAVAILABLE,
+		"pci 0000:7f:10.0 offset 0xa0 is not reachable: the configuration space that the "
+		"kernel shows ends at 0x20");
+	fake_size(fake_config(&root, 0x7f, 0x10, 0), 256);
+	fault = (struct fault){FAULT_AT, "10.0/config", 0xa4, EIO, FAULT_FOR_EVER, 0};
+	REFUSED(read_of(pci(0xa0, 64)), UNC_ERR_IO,
+		"pci 0000:7f:10.0 offset 0xa0: Input/output error");
+	fault = (struct fault){0};
 	end();
 
 	begin();

@@ -303,7 +303,7 @@ static void test_faulty_files(void)
 
 		unc_error_clear(&err);
 		fault = (struct fault){rows[i].call, "cpuinfo", FAULT_ANYWHERE, rows[i].error,
-				       rows[i].times};
+				       rows[i].times, 0};
 		CHECK_NUMBER(unc_topology_read(fs, &t, &err), ok ? 0 : UNC_ERR_UNAVAILABLE);
 		fault = (struct fault){0};
 		CHECK_TEXT(err.text, rows[i].text);

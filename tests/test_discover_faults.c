@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Discovery where something cannot be read, contradicts itself or is odd: a unit that may exist is
+ * listed with the reason, and none is counted for a socket that it may not belong to. Device ids:
+ * PCI ids; registers of the UBox: Linux uncore_snbep.c; the bus of 1e.3: boot logs of Ice Lake-SP.
+ */
+#include <sys/resource.h>
+
+#include "access.h"
+#include "discover_machine.h"
+#include "fault_io.h"
+
+static const char units[] =
+	"topology ubox=0x3ce0 nodeid=0x40 map=0x54 buses=2\n"
+	"bar mem id=0x3251 device=00.1 base=0xD0 base_bits=28:0 base_shift=23 at=0xD8 step=4 "
+	"bits=10:0 shift=12 count=4 size=0x40000\n"
+	"type cbo title=\"CBo\" public=UNC_C_ \"slice\"\n"
+	"  access msr\n  where base=0xD00 step=0x20 count=15 present=0x0ee0-0x0eee\n"
+	"  counters 2 width=44\n"
+	"  reg BOX_CTL at=0x4 width=32 role=unit_ctl mask=0x10103 wo\n"
+	"  reg CTL[2] at=0x10 step=1 width=32 role=ctl\n"
+	"  reg CTR[2] at=0x16 step=1 width=64 role=ctr\n" CONTROL
+	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
+	"  access pci\n"
+	"  where device=10.0,10.1 id=0x3cb0,0x3cb1\n"
+	"  where device=11.0 id=0x3cb8 optional\n"
+	"  counters 1 width=48\n"
+	"  reg CTR0 at=0xA0 width=64 role=ctr\n"
+	"  reg CTL0 at=0xD8 width=32 role=ctl\n" CONTROL
+	"type cha title=\"CHA\" public=UNC_CHA_ \"slice\"\n"
+	"  access msr\n  where base=0x2000 step=0x10 count=8 present=0x325b offsets=0x9C,0xA0\n"
+	"  counters 1 width=48\n"
+	"  reg CTL0 at=0x2 width=64 role=ctl\n"
+	"  reg CTR0 at=0x8 width=64 role=ctr\n" CONTROL
+	"type mc title=\"mc\" public=UNC_F_ \"memory controller\"\n"
+	"  access mmio\n"
+	"  where bar=mem base=0x2290 count=4\n"
+	"  counters 0 width=48\n"
+	"  reg READ at=0x0 width=64 role=free ro\n"
+	"  counter READ ctr=READ width=48\n";
+
+enum { GROUPS = 076543210 }; /* node i is package i */
+
+static void ubox(unsigned on_bus, unsigned node)
+{
+	fake_function(&root, on_bus, 0x0b, 0, 0x3ce0, 256);
+	fake_put(&root, on_bus, 0x0b, 0, 0x40, node);
+	fake_put(&root, on_bus, 0x0b, 0, 0x54, GROUPS);
+}
+
+/* Two sockets, on buses 7e and fe; 1e.3 on the bus behind. */
+static void machine(void)
+{
+	begin("fixed", units);
+	for (unsigned s = 0; s < SOCKETS; s++) {
+		unsigned on_bus = s ? 0xfe : 0x7e;
+
+		ubox(on_bus, s);
+		fake_function(&root, on_bus, 0x10, 0, 0x3cb0, 256);
+		fake_function(&root, on_bus, 0x10, 1, 0x3cb1, 256);
+		fake_function(&root, on_bus + 1, 0x1e, 3, 0x325b, 256);
+		fake_put(&root, on_bus + 1, 0x1e, 3, 0x9c, s ? 0x0f : 0xff);
+		fake_function(&root, on_bus, 0, 1, 0x3251, 256);
+		fake_put(&root, on_bus, 0, 1, 0xd0, 0x1e4 + 4 * s);
+		for (unsigned i = 0; i < 4; i++)
+			fake_put(&root, on_bus, 0, 1, 0xd8 + 4 * i, i * 0x40);
+		for (unsigned i = 0; i < 6; i++)
+			fake_function(&root, on_bus, 0x0c + i % 2, i / 2, 0x0ee0 + i, 256);
+	}
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), "0-63\n");
+}
+
+static void with_fault(enum fault_call call, const char *path, off_t at, int error)
+{
+	fault = (struct fault){call, path, at, error, FAULT_FOR_EVER, 0};
+	discover();
+	fault = (struct fault){0};
+}
+
+static void leave(void)
+{
+	forget();
+	end();
+}
+
+static void test_sound(void)
+{
+	machine();
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_NUMBER(count("cbo", true), 12);
+	CHECK_NUMBER(count("imc", false), 4); /* the optional one is not missed */
+	CHECK_NUMBER(count("cha", true), 8 + 4); /* each by 1e.3 of its own socket */
+	CHECK_NUMBER(count("mc", true), 8);
+	CHECK_NUMBER(unit("mc", 0, 0)->part[0].base, 0xf2002290);
+	CHECK_TEXT(unit("imc", 1, 1)->location, "pci 0000:fe:10.1");
+	leave();
+}
+
+/* One function that cannot be looked at. */
+static void test_function(void)
+{
+	static const struct {
+		enum fault_call call;
+		int error;
+		const char *why;
+	} rows[] = {
+		{FAULT_AT, EIO, "Input/output error"},
+		{FAULT_AT, ENODEV, "No such device"},
+		{FAULT_OPEN, EMFILE, "Too many open files"},
+		{FAULT_OPEN, ENFILE, "Too many open files in system"},
+		{FAULT_OPEN, EACCES, "Permission denied"},
+		{FAULT_OPEN, ENOENT, "No such file or directory"},
+	};
+	char text[200];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		machine();
+		with_fault(rows[i].call, "7e:10.1/config", FAULT_ANYWHERE, rows[i].error);
+		CHECK_NUMBER(count("imc", false), 4);
+		CHECK_NUMBER(count("imc", true), 3);
+		snprintf(text, sizeof(text),
+			 "PCI function 0000:7e:10.1 does not tell what it is: %s", rows[i].why);
+		CHECK_TEXT(unit("imc", 0, 1)->reason, text);
+		forget();
+		/* The kernel knows what it is. */
+		fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:7e:10.1/vendor"), "0x8086\n");
+		fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:7e:10.1/device"), "0x3cb1\n");
+		with_fault(rows[i].call, "7e:10.1/config", FAULT_ANYWHERE, rows[i].error);
+		snprintf(text, sizeof(text), "pci 0000:7e:10.1 offset 0x0: %s",
+			 rows[i].error == EACCES ? "permission denied: root is needed"
+						 : rows[i].why);
+		CHECK_TEXT(unit("imc", 0, 1)->reason, text);
+		CHECK_TEXT(unit("imc", 0, 1)->location, "pci 0000:7e:10.1");
+		CHECK_NUMBER(count("imc", true), 3);
+		leave();
+	}
+}
+
+/* What only disturbs is overcome. */
+static void test_disturbed(void)
+{
+	static const int errors[] = {EINTR, EAGAIN, 0};
+
+	machine();
+	for (size_t i = 0; i < 3; i++) {
+		fault = (struct fault){FAULT_AT, "/config", FAULT_ANYWHERE, errors[i], 60, 0};
+		discover();
+		CHECK_NUMBER(fault.times, 0);
+		fault = (struct fault){0};
+		CHECK_TEXT(notes, "");
+		CHECK_NUMBER(count("imc", true), 4);
+		CHECK_NUMBER(count("cha", true), 12);
+		forget();
+	}
+	end();
+}
+
+/* An optional unit that cannot be looked at may be there. */
+static void test_optional(void)
+{
+	machine();
+	fake_function(&root, 0xfe, 0x11, 0, 0x3cb8, 256);
+	with_fault(FAULT_AT, "fe:11.0/config", 0, EIO);
+	CHECK_NUMBER(count("imc", false), 5);
+	CHECK_NUMBER(count("imc", true), 4);
+	CHECK_TEXT(unit("imc", 1, 2)->reason,
+		   "PCI function 0000:fe:11.0 does not tell what it is: Input/output error");
+	leave();
+}
+
+/* A file that ends early, one that is none. */
+static void test_odd_files(void)
+{
+	machine();
+	CHECK_NUMBER(truncate(fake_config(&root, 0x7e, 0x10, 0), 3), 0);
+	remove(fake_config(&root, 0x7e, 0x10, 1));
+	CHECK_NUMBER(mkfifo(fake_config(&root, 0x7e, 0x10, 1), 0644), 0);
+	CHECK_NUMBER(truncate(fake_config(&root, 0x7f, 0x1e, 3), 64), 0);
+	discover();
+	CHECK_TEXT(unit("imc", 0, 0)->reason,
+		   "PCI function 0000:7e:10.0 does not tell what it is: No data available");
+	CHECK_TEXT(unit("imc", 0, 1)->reason,
+		   "PCI function 0000:7e:10.1 does not tell what it is: not a regular file");
+	CHECK_NUMBER(count("cha", false), 1 + 4);
+	CHECK_TEXT(unit("cha", 0, 0)->reason,
+		   "how many there are cannot be told: pci 0000:7f:1e.3 offset 0x9c: "
+		   "configuration space ends at 64 bytes: CAP_SYS_ADMIN is needed for more");
+	leave();
+}
+
+/* All descriptors are taken: nothing is hidden by a BIOS. */
+static void test_no_descriptors(void)
+{
+	struct rlimit old, none;
+
+	machine();
+	CHECK_NUMBER(unc_bus_open_system(fs, &bus, &err), 0);
+	getrlimit(RLIMIT_NOFILE, &old);
+	none = (struct rlimit){0, old.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &none);
+	notes[0] = '\0';
+	CHECK_NUMBER(unc_discover(table, &topo, bus, take_note, NULL, &found, &err), 0);
+	setrlimit(RLIMIT_NOFILE, &old);
+	CHECK_NUMBER(count("imc", false), 6);
+	CHECK_NUMBER(count("imc", true), 0);
+	CHECK_TEXT(unit("imc", 1, 1)->reason,
+		   "/sys/bus/pci/devices cannot be opened: Too many open files");
+	CHECK_TEXT(unit("mc", 0, 3)->reason,
+		   "/sys/bus/pci/devices cannot be opened: Too many open files");
+	leave();
+}
+
+/* The bus of a UBox that cannot be read is nobody's, unless the kernel knows. */
+static void test_ubox(void)
+{
+	static const off_t at[] = {0x40, 0x54};
+	char text[200];
+
+	for (size_t i = 0; i < 2; i++) {
+		machine();
+		with_fault(FAULT_AT, "7e:0b.0/config", at[i], EIO);
+		snprintf(text, sizeof(text),
+			 "PCI function 0000:7e:10.0: the socket of its bus is not known: pci "
+			 "0000:7e:0b.0 offset 0x%x: Input/output error",
+			 (unsigned)at[i]);
+		CHECK_TEXT(unit("imc", 0, 0)->reason, text);
+		CHECK_NUMBER(count("imc", false), 4); /* no function may be the optional one */
+		CHECK_NUMBER(count("imc", true), 2);
+		CHECK_TEXT(unit("imc", 1, 0)->location, "pci 0000:fe:10.0");
+		CU_ASSERT(!unit("cha", 0, 0)->available);
+		CU_ASSERT(!unit("mc", 0, 0)->available);
+		CHECK_NUMBER(count("cha", true), 4);
+		forget();
+		/* Of any function of the bus; by a node that is not the number of the socket. */
+		locality(0x7e, 0x10, 1, "1\n", "8-15\n");
+		with_fault(FAULT_AT, "7e:0b.0/config", at[i], EIO);
+		CHECK_NUMBER(count("imc", true), 4);
+		CHECK_TEXT(unit("imc", 0, 0)->location, "pci 0000:7e:10.0");
+		CHECK_NUMBER(count("cha", true), 12);
+		forget();
+		/* CPUs of both sockets say nothing. */
+		locality(0x7e, 0x10, 1, "0\n", "0-60\n");
+		with_fault(FAULT_AT, "7e:0b.0/config", at[i], EIO);
+		CHECK_NUMBER(count("imc", true), 2);
+		leave();
+	}
+	/* One that does not even tell that it is a UBox. */
+	machine();
+	with_fault(FAULT_AT, "7e:0b.0/config", FAULT_ANYWHERE, EIO);
+	CHECK_TEXT(unit("imc", 0, 0)->reason,
+		   "PCI function 0000:7e:10.0: the socket of its bus is not known: pci "
+		   "0000:7e:0b.0: Input/output error");
+	CHECK_TEXT(unit("imc", 1, 0)->location, "pci 0000:fe:10.0");
+	CHECK_NUMBER(count("imc", true), 2);
+	leave();
+}
+
+/* A node that is in no group; a package all of whose CPUs are offline. */
+static void test_odd_nodes(void)
+{
+	machine();
+	fake_put(&root, 0x7e, 0x0b, 0, 0x54, 01);
+	fake_put(&root, 0x7e, 0x0b, 0, 0x40, 5);
+	discover();
+	CHECK_TEXT(unit("imc", 0, 0)->reason,
+		   "PCI function 0000:7e:10.0: the socket of its bus is not known: pci "
+		   "0000:7e:0b.0: node 0x5 is not in the map 0x1 of its UBox");
+	forget();
+
+	topo.n_sockets = 1;
+	fake_put(&root, 0x7e, 0x0b, 0, 0x54, GROUPS);
+	fake_put(&root, 0x7e, 0x0b, 0, 0x40, 1);
+	fake_put(&root, 0xfe, 0x0b, 0, 0x40, 0);
+	discover();
+	CHECK_NUMBER(count("imc", true), 2);
+	CHECK_TEXT(unit("imc", 0, 0)->location, "pci 0000:fe:10.0");
+	CHECK_NUMBER(count("cha", true), 4);
+	leave();
+}
+
+static void test_two_in_one_place(void)
+{
+	machine();
+	fake_put(&root, 0xfe, 0x0b, 0, 0x40, 0); /* says what the other says */
+	discover();
+	CHECK_NUMBER(count("imc", true), 0);
+	CHECK_TEXT(unit("imc", 0, 1)->reason,
+		   "two PCI functions in one place of socket 0: 0000:7e:10.1 and 0000:fe:10.1 are "
+		   "both 8086:3cb1");
+	CHECK_TEXT(unit("cha", 0, 0)->reason,
+		   "how many there are cannot be told: two PCI functions in one place of socket 0: "
+		   "0000:7f:1e.3 and 0000:ff:1e.3 are both 8086:325b");
+	CHECK_TEXT(unit("mc", 0, 2)->reason,
+		   "two PCI functions in one place of socket 0: 0000:7e:00.1 and 0000:fe:00.1 are "
+		   "both 8086:3251");
+	leave();
+}
+
+/* Eight sockets, two nodes each: a node is no socket, and three bits are too few. */
+static void test_eight_sockets(void)
+{
+	char node[8], list[16];
+
+	for (unsigned nodes = 1; nodes <= 2; nodes++) {
+		begin("fixed", units);
+		topo.n_sockets = 8;
+		for (int s = 0; s < 8; s++)
+			topo.socket[s] =
+				(struct unc_socket){.package = s, .cpu = 8 * s, .cores = 8};
+		for (int cpu = 0; cpu < 64; cpu++)
+			topo.cpu_socket[cpu] = (uint8_t)(1 + cpu / 8);
+		for (unsigned s = 0; s < 8; s++) {
+			unsigned on_bus = 0x20 * s + 0x1e;
+
+			/* Two nodes a socket: what the registers say is not asked. */
+			ubox(on_bus, nodes == 1 ? 7 - s : s);
+			fake_function(&root, on_bus, 0x10, 0, 0x3cb0, 256);
+			if (nodes == 1)
+				continue;
+			snprintf(node, sizeof(node), "%u\n", 15 - 2 * s);
+			snprintf(list, sizeof(list), "%u-%u\n", 8 * (7 - s), 8 * (7 - s) + 3);
+			locality(on_bus, 0x0b, 0, node, list);
+			locality(on_bus, 0x10, 0, node, list);
+		}
+		discover();
+		CHECK_NUMBER(count("imc", true), 8);
+		for (int s = 0; s < 8; s++)
+			CHECK_NUMBER(UNC_PCI_BUS(unit("imc", s, 0)->part[0].base),
+				     0x20u * (unsigned)(7 - s) + 0x1e);
+		leave();
+	}
+}
+
+/* A memory controller that is fused off is no unit; one that cannot be told is. */
+static void test_empty_addresses(void)
+{
+	static const uint32_t empty[] = {0, UINT32_MAX};
+
+	for (size_t i = 0; i < 2; i++) {
+		machine();
+		fake_put(&root, 0x7e, 0, 1, 0xe0, empty[i]);
+		discover();
+		CHECK_TEXT(notes, "socket 0: 1 of 4 mc do not exist: PCI function 00.1 (8086:3251) "
+				  "holds no address at 0xe0\n");
+		CHECK_NUMBER(count("mc", false), 7);
+		CHECK_NUMBER(count("mc", true), 7);
+		CHECK_TEXT(unit("mc", 0, 2)->reason, "none");
+		leave();
+	}
+	machine();
+	with_fault(FAULT_AT, "7e:00.1/config", 0xe0, EIO);
+	CHECK_NUMBER(count("mc", false), 8);
+	CHECK_NUMBER(count("mc", true), 7);
+	CHECK_TEXT(unit("mc", 0, 2)->reason, "pci 0000:7e:00.1 offset 0xe0: Input/output error");
+	forget();
+
+	fake_put(&root, 0xfe, 0, 1, 0xe4, 0x40); /* as 0xdc */
+	discover();
+	CHECK_NUMBER(count("mc", false), 8);
+	CHECK_TEXT(unit("mc", 1, 3)->reason, "it is at mmio 0xf4042290, where mc1 of socket 1 is: "
+					     "one of the two does not exist");
+	CHECK_NUMBER(count("mc", true), 7);
+	leave();
+}
+
+/* ------------------------------------------------------------------------------ slices */
+
+static void probe(struct unc_access **access)
+{
+	CHECK_NUMBER(unc_access_open(fs, NULL, access, NULL), 0);
+	for (size_t i = 0; i < found.n; i++) {
+		const struct unc_tbl_type *type = &table->type[found.unit[i].type];
+
+		for (uint32_t k = 0; k < type->regs.n; k++) {
+			struct unc_allowed allowed = {
+				.write_mask = table->reg[type->regs.first + k].write_mask,
+				.readable = true};
+
+			if (unc_instance_reg(table, &found.unit[i], type->regs.first + k,
+					     &allowed.reg, NULL) == 0)
+				unc_access_allow(*access, &allowed, 1, NULL);
+		}
+	}
+	unc_instances_probe(table, &found, *access);
+	unc_access_close(*access);
+}
+
+/* The functions tell the number of slices; cores that are offline do not. */
+static void test_slices(void)
+{
+	machine();
+	for (unsigned i = 6; i < 10; i++)
+		fake_function(&root, 0x7e, 0x0c + i % 2, i / 2, 0x0ee0 + i, 256);
+	topo.socket[0].cores = 2;
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_NUMBER(count("cbo", true), 10 + 6);
+	forget();
+	/* No fewer than cores, whatever shows. */
+	topo.socket[0].cores = 12;
+	discover();
+	CHECK_NUMBER(count("cbo", true), 12 + 6);
+	leave();
+}
+
+static const char uncounted[] =
+	"socket 0: the PCI functions 8086:0ee0 to 0eee, which tell how many cbo there are, cannot "
+	"be counted: those that answer are taken\n";
+
+/* Where they do not show, what answers is there; not what is known to the CPU to be no register. */
+static void test_slices_by_reading(void)
+{
+	static const struct {
+		off_t from, to;
+		unsigned listed, available;
+		const char *reason; /* of CBo 11 */
+	} rows[] = {
+		{0xd00 + 12 * 0x20, 0xee0, 12, 12, ""},
+		/* The last: it may not be there. */
+		{0xd00 + 11 * 0x20, 0xee0, 11, 11, "none"},
+		/* One of its registers only, or one before others: it should be. */
+		{0xd00 + 11 * 0x20 + 0x10, 0, 15, 14, "msr 0xe70 on cpu 0 does not exist"},
+		{0xd00 + 11 * 0x20, 0xd00 + 12 * 0x20, 15, 14, "msr 0xe70 on cpu 0 does not exist"},
+		/* Of those that the cores have, none may be missing. */
+		{0xd00, 0xee0, 2, 0, "none"},
+	};
+	struct unc_access *access;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		machine();
+		topo.n_sockets = 1;
+		topo.socket[0].cores = 2;
+		for (unsigned k = 0; k < 6; k++)
+			hide(0x7e, 0x0c + k % 2, k / 2);
+		fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
+		fake_size(fake_path(&root, "/dev/mem"), 0xf2100000);
+		discover();
+		CHECK_TEXT(notes, uncounted);
+		CHECK_NUMBER(count("cbo", false), 15);
+		fault = (struct fault){FAULT_AT,       "cpu/0/msr", rows[i].from, EIO,
+				       FAULT_FOR_EVER, rows[i].to};
+		probe(&access);
+		fault = (struct fault){0};
+		CHECK_NUMBER(count("cbo", false), rows[i].listed);
+		CHECK_NUMBER(count("cbo", true), rows[i].available);
+		CU_ASSERT(!strncmp(unit("cbo", 0, 11)->reason, rows[i].reason,
+				   strlen(rows[i].reason)));
+		CHECK_NUMBER(count("cha", true), 8);
+		CHECK_NUMBER(count("mc", true), 4);
+		leave();
+	}
+}
+
+/* A failure is not "no such register": nothing is dropped for it. */
+static void test_slices_unreadable(void)
+{
+	struct unc_access *access;
+
+	machine();
+	topo.n_sockets = 1;
+	topo.socket[0].cores = 2;
+	for (unsigned k = 0; k < 6; k++)
+		hide(0x7e, 0x0c + k % 2, k / 2);
+	discover();
+	probe(&access); /* there is no msr driver */
+	CHECK_NUMBER(count("cbo", false), 15);
+	CHECK_NUMBER(count("cbo", true), 0);
+	CHECK_TEXT(unit("cbo", 0, 14)->reason,
+		   "/dev/cpu/0/msr: no such file: load the msr module (modprobe msr)");
+	forget();
+	/* A virtual machine has no slices to look for. */
+	topo.hypervisor = true;
+	discover();
+	CHECK_NUMBER(count("cbo", false), 2);
+	leave();
+}
+
+/* What can be read but not written cannot be started. */
+static void test_read_only(void)
+{
+	struct unc_access *access;
+
+	machine();
+	topo.n_sockets = 1;
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
+	fake_size(fake_path(&root, "/dev/mem"), 0xf2100000);
+	chmod(fake_path(&root, "/dev/cpu/0/msr"), 0444);
+	discover();
+	fake_drop();
+	probe(&access);
+	fake_regain();
+	CHECK_TEXT(unit("cha", 0, 0)->reason,
+		   "/dev/cpu/0/msr can be read but not written: root or CAP_SYS_RAWIO is needed");
+	CHECK_TEXT(unit("imc", 0, 0)->reason,
+		   "pci 0000:7e:10.0 can be read but not written: root is needed");
+	CHECK_NUMBER(count("mc", true), 4); /* counts by itself */
+	leave();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"a sound machine", test_sound},
+		{"a function", test_function},
+		{"disturbed reads", test_disturbed},
+		{"an optional unit", test_optional},
+		{"odd files", test_odd_files},
+		{"no descriptors", test_no_descriptors},
+		{"a UBox", test_ubox},
+		{"odd nodes", test_odd_nodes},
+		{"two functions in one place", test_two_in_one_place},
+		{"eight sockets", test_eight_sockets},
+		{"empty addresses", test_empty_addresses},
+		{"slices", test_slices},
+		{"slices by reading", test_slices_by_reading},
+		{"slices that cannot be read", test_slices_unreadable},
+		{"read only", test_read_only},
+		{NULL, NULL},
+	};
+
+	return suite_run("discover_faults", tests);
+}
