@@ -3,11 +3,11 @@
  * PCI functions and physical memory of the machine under a root: libpci for the configuration
  * space, /dev/mem for the memory.
  *
- * libpci gives up a whole scan at the first name that it does not like, tells no reasons, and prints
- * and exits by itself unless its three callbacks are replaced. So the folder is listed here, each
- * function is given to libpci by its address, and where libpci fails the file is asked why. Its error
- * callback must not return and gets no argument to find its way by: it jumps to where a thread-local
- * pointer says. All that it can still fail of is memory.
+ * libpci gives up a whole scan at the first name that it does not like, tells no reasons, and
+ * prints and exits by itself unless its three callbacks are replaced. So the folder is listed here,
+ * each function is given to libpci by its address, and where libpci fails the file is asked why.
+ * Its error callback must not return and gets no argument to find its way by: it jumps to where a
+ * thread-local pointer says. All that it can still fail of is memory.
  */
 #include "discover.h"
 
@@ -164,8 +164,8 @@ static void run_config_read(void *arg)
 		if (system->dev)
 			pci_free_dev(system->dev);
 		system->dev = NULL;
-		system->dev = pci_get_dev(system->pci, f->domain, f->bus, f->devfn >> 3,
-					  f->devfn & 7);
+		system->dev =
+			pci_get_dev(system->pci, f->domain, f->bus, f->devfn >> 3, f->devfn & 7);
 	}
 	read->ok = pci_read_block(system->dev, (int)read->offset, read->byte, 4);
 }
@@ -315,7 +315,8 @@ static bool parse_name(const char *name, struct unc_pci_function *f)
 /* Domains above 0xffff are made up by the kernel (VMD): no monitor is there. */
 static bool other_domain(const char *name)
 {
-	return strspn(name, "0123456789abcdef") > 4 && name[strspn(name, "0123456789abcdef")] == ':';
+	return strspn(name, "0123456789abcdef") > 4 &&
+	       name[strspn(name, "0123456789abcdef")] == ':';
 }
 
 /* What a scan has found. */

@@ -200,8 +200,7 @@ static void refuse_twins(struct unc_walk *walk)
 	for (size_t i = 0; i < walk->n; i++) {
 		struct unc_instance *unit = &walk->unit[i];
 		const struct unc_place *place = &unit->part[0];
-		const char *name =
-			unc_tbl_str(walk->table, walk->table->type[unit->type].name);
+		const char *name = unc_tbl_str(walk->table, walk->table->type[unit->type].name);
 
 		if (shares_place(walk->table, &walk->table->type[unit->type]))
 			continue;
@@ -344,8 +343,7 @@ static void drop_nowhere(const struct unc_table *table, struct unc_instances *in
 		struct unc_instance *unit = &instances->unit[i];
 		bool last = !next || next->type != unit->type || next->socket != unit->socket;
 
-		if (last && unit->doubtful && !unit->available &&
-		    is_nowhere(table, unit, access)) {
+		if (last && unit->doubtful && !unit->available && is_nowhere(table, unit, access)) {
 			memmove(unit, unit + 1, (--n - i) * sizeof(*unit));
 			continue;
 		}

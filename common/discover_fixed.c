@@ -179,8 +179,8 @@ static int count_present(const struct unc_walk *walk, const struct unc_tbl_type 
 		return err->code;
 	/* All ones may be a full socket: only the identity tells a device that is switched off. */
 	if (bits == UINT32_MAX)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"PCI device 8086:%04x reads as all ones", row->present_id);
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x reads as all ones",
+				row->present_id);
 	for (int i = 0; i < 2; i++) {
 		if (i && !row->present_offset[i])
 			break;
@@ -201,8 +201,8 @@ static int add_uncounted(struct unc_walk *walk, unsigned type, int socket,
 
 	if (!unit)
 		return UNC_ERR_MEMORY;
-	snprintf(unit->reason, sizeof(unit->reason),
-		 "how many there are cannot be told: %.200s", why->text);
+	snprintf(unit->reason, sizeof(unit->reason), "how many there are cannot be told: %.200s",
+		 why->text);
 	return 0;
 }
 

@@ -45,8 +45,8 @@ static int is_pmon(const struct unc_walk *walk, const struct unc_pci_function *f
 
 /*
  * The next PMON capability of a function behind *offset (0: the first). 1; 0 if there is none;
- * UNC_ERR_* if that cannot be read. `seen`: the capabilities visited, because a broken list may turn
- * round for ever.
+ * UNC_ERR_* if that cannot be read. `seen`: the capabilities visited, because a broken list may
+ * turn round for ever.
  */
 static int next_dvsec(const struct unc_walk *walk, const struct unc_pci_function *f,
 		      unsigned *offset, uint64_t seen[16], struct unc_error *err)
@@ -245,8 +245,8 @@ static int read_table(struct unc_pmon *pmon, const struct unc_pci_function *f, u
 	return rc;
 }
 
-/* The tables of a function. UNC_ERR_MEMORY, or what made its capabilities unreadable; *found: it has
- * some. */
+/* The tables of a function. UNC_ERR_MEMORY, or what made its capabilities unreadable; *found: it
+ * has some. */
 static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f, int socket,
 			 bool *found, struct unc_error *err)
 {

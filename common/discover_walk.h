@@ -18,14 +18,14 @@ struct unc_ubox {
 struct unc_walk {
 	const struct unc_table *table;
 	const struct unc_topology *topo;
-	struct unc_bus *bus;               /* NULL: no PCI */
+	struct unc_bus *bus; /* NULL: no PCI */
 	unc_note_fn note;
 	void *user;
 	struct unc_error scan;             /* why there are no functions; code 0: there are */
 	struct unc_pci_function *function; /* sorted by address */
 	int *socket;                       /* of each function, -1 unknown */
 	size_t n_functions;
-	struct unc_ubox *ubox;             /* sorted by domain and bus */
+	struct unc_ubox *ubox; /* sorted by domain and bus */
 	size_t n_ubox;
 	struct unc_instance *unit;
 	size_t n, size;
@@ -39,8 +39,8 @@ struct unc_instance *unc_walk_add(struct unc_walk *, unsigned type, int socket, 
 				  struct unc_error *err);
 /*
  * The one function of this device id at a place of a socket (devfn UNC_ANY_DEVFN: anywhere on it).
- * UNC_ERR_NOT_FOUND: there is none; UNC_ERR_UNAVAILABLE: there are two, or there may be one, and the
- * sentence tells why it cannot be used.
+ * UNC_ERR_NOT_FOUND: there is none; UNC_ERR_UNAVAILABLE: there are two, or there may be one, and
+ * the sentence tells why it cannot be used.
  */
 int unc_walk_function(const struct unc_walk *, int socket, unsigned device, unsigned devfn,
 		      const struct unc_pci_function **out, struct unc_error *err);
@@ -67,13 +67,14 @@ void unc_walk_why(const struct unc_walk *, const struct unc_pci_function *, stru
  */
 int unc_fixed_place(const struct unc_walk *, unsigned type, unsigned part, unsigned index,
 		    int socket, struct unc_place *out, struct unc_error *err);
-/* Physical address of an element of a BAR on a socket. UNC_ERR_NOT_FOUND: the element is empty, what
- * it is for does not exist; UNC_ERR_UNAVAILABLE: it cannot be read. */
-int unc_fixed_bar(const struct unc_walk *, const struct unc_tbl_bar *, unsigned element,
-		  int socket, uint64_t *address, struct unc_error *err);
+/* Physical address of an element of a BAR on a socket. UNC_ERR_NOT_FOUND: the element is empty,
+ * what it is for does not exist; UNC_ERR_UNAVAILABLE: it cannot be read. */
+int unc_fixed_bar(const struct unc_walk *, const struct unc_tbl_bar *, unsigned element, int socket,
+		  uint64_t *address, struct unc_error *err);
 /* Fills the parts of a unit from `first` on and sets available, reason and location. */
 void unc_fixed_parts(const struct unc_walk *, struct unc_instance *, unsigned first);
-/* Whether a unit has no address because the machine has no such unit; *why says where it would be. */
+/* Whether a unit has no address because the machine has no such unit; *why says where it would be.
+ */
 bool unc_fixed_empty(const struct unc_walk *, unsigned type, unsigned index, int socket,
 		     struct unc_error *why);
 /* Adds the units of a type on a socket by the places of the tables. */

@@ -191,7 +191,8 @@ static void test_msr(void)
 	end();
 }
 
-/* Interrupted, put off or cut transfers are carried out; other failures are told with their errno. */
+/* Interrupted, put off or cut transfers are carried out; other failures are told with their errno.
+ */
 static void test_faults(void)
 {
 	static const struct {
@@ -223,9 +224,10 @@ static void test_faults(void)
 			CHECK_NUMBER(unc_access_prepare(gate, ops, 4, &err), 0);
 			CHECK_NUMBER(unc_access_run(gate, ops, 1), 0);
 			for (int op = 1; op <= 2; op++) {
-				fault = (struct fault){FAULT_AT, k ? "10.0/config" : "cpu/0/msr",
-						       k ? 0xa0 : 0x2008, rows[i].error,
-						       rows[i].times, 0};
+				fault = (struct fault){
+					FAULT_AT,          k ? "10.0/config" : "cpu/0/msr",
+					k ? 0xa0 : 0x2008, rows[i].error,
+					rows[i].times,     0};
 				ops[op].error = ops[op].errno_value = 77;
 				CHECK_NUMBER(unc_access_run(gate, &ops[op], 1),
 					     ok ? 0 : UNC_ERR_IO);

@@ -158,7 +158,7 @@ static void test_bus_map(void)
 }
 
 #define CUT                                                                                        \
-	"pci 0000:7f:0b.0 offset 0x40: configuration space ends at 64 bytes: CAP_SYS_ADMIN is "     \
+	"pci 0000:7f:0b.0 offset 0x40: configuration space ends at 64 bytes: CAP_SYS_ADMIN is "    \
 	"needed for more"
 
 /* Without readable UBox registers the kernel is asked for the CPUs next to the function. */
@@ -233,8 +233,9 @@ static void test_nothing_there(void)
 	CHECK_NUMBER(count("cbo", true), 16);
 	CHECK_NUMBER(count("imc", false), 8);
 	CHECK_NUMBER(count("imc", true), 0);
-	CHECK_TEXT(unit("imc", 1, 3)->reason, "/sys/bus/pci/devices cannot be opened: no PCI bus is "
-					      "visible here");
+	CHECK_TEXT(unit("imc", 1, 3)->reason,
+		   "/sys/bus/pci/devices cannot be opened: no PCI bus is "
+		   "visible here");
 	forget();
 
 	topo.hypervisor = true;

@@ -89,7 +89,7 @@ static void test_sound(void)
 	discover();
 	CHECK_TEXT(notes, "");
 	CHECK_NUMBER(count("cbo", true), 12);
-	CHECK_NUMBER(count("imc", false), 4); /* the optional one is not missed */
+	CHECK_NUMBER(count("imc", false), 4);    /* the optional one is not missed */
 	CHECK_NUMBER(count("cha", true), 8 + 4); /* each by 1e.3 of its own socket */
 	CHECK_NUMBER(count("mc", true), 8);
 	CHECK_NUMBER(unit("mc", 0, 0)->part[0].base, 0xf2002290);
@@ -438,8 +438,8 @@ static void test_slices_by_reading(void)
 		discover();
 		CHECK_TEXT(notes, uncounted);
 		CHECK_NUMBER(count("cbo", false), 15);
-		fault = (struct fault){FAULT_AT,       "cpu/0/msr", rows[i].from, EIO,
-				       FAULT_FOR_EVER, rows[i].to};
+		fault = (struct fault){FAULT_AT, "cpu/0/msr",    rows[i].from,
+				       EIO,      FAULT_FOR_EVER, rows[i].to};
 		probe(&access);
 		fault = (struct fault){0};
 		CHECK_NUMBER(count("cbo", false), rows[i].listed);

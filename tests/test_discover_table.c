@@ -438,7 +438,8 @@ static void test_broken_records(void)
 		 "imc", 7},
 		/* its last control would lie behind the end of the last BAR */
 		{WORD(10, 1, 0xf20fffd0),
-		 "socket 0: discovery of 1 of 8 imc is broken (imc0: memory 0xf20fffd0 is outside of "
+		 "socket 0: discovery of 1 of 8 imc is broken (imc0: memory 0xf20fffd0 is outside "
+		 "of "
 		 "its BARs)\n",
 		 "imc", 7},
 		{WORD(10, 1, 0xf2022804),
@@ -613,9 +614,10 @@ static void test_table_knows(void)
 	CHECK_NUMBER(count("m2m", true), 8);
 	CHECK_NUMBER(count("cha", true), 6);
 	/* It says nothing of controllers whose addresses are in registers. */
-	CHECK_TEXT(unit("mc", 0, 0)->reason,
-		   "PCI function 0000:7e:00.1: the socket of its bus is not known: pci 0000:7e:00.0 "
-		   "offset 0xc0: Input/output error");
+	CHECK_TEXT(
+		unit("mc", 0, 0)->reason,
+		"PCI function 0000:7e:00.1: the socket of its bus is not known: pci 0000:7e:00.0 "
+		"offset 0xc0: Input/output error");
 	CHECK_NUMBER(count("mc", true), 4);
 	forget();
 	end();

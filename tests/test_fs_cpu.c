@@ -276,7 +276,8 @@ static void test_irregular(void)
 	end();
 }
 
-/* Interrupted, put off and short reads go on, failures have their words; nothing goes on for ever. */
+/* Interrupted, put off and short reads go on, failures have their words; nothing goes on for ever.
+ */
 static void test_faulty_files(void)
 {
 	static const struct {
@@ -290,7 +291,8 @@ static void test_faulty_files(void)
 		{FAULT_OPEN, EINTR, 3, ""},
 		{FAULT_READ, EIO, 1, "/proc/cpuinfo cannot be read: Input/output error"},
 		{FAULT_OPEN, EMFILE, 1, "/proc/cpuinfo cannot be read: Too many open files"},
-		{FAULT_OPEN, ENFILE, 1, "/proc/cpuinfo cannot be read: Too many open files in system"},
+		{FAULT_OPEN, ENFILE, 1,
+		 "/proc/cpuinfo cannot be read: Too many open files in system"},
 		{FAULT_OPEN, EACCES, 1, "/proc/cpuinfo cannot be read: Permission denied"},
 		{FAULT_READ, EAGAIN, FAULT_FOR_EVER,
 		 "/proc/cpuinfo cannot be read: Resource temporarily unavailable"},
@@ -302,8 +304,8 @@ static void test_faulty_files(void)
 		bool ok = !*rows[i].text;
 
 		unc_error_clear(&err);
-		fault = (struct fault){rows[i].call, "cpuinfo", FAULT_ANYWHERE, rows[i].error,
-				       rows[i].times, 0};
+		fault = (struct fault){rows[i].call,  "cpuinfo",     FAULT_ANYWHERE,
+				       rows[i].error, rows[i].times, 0};
 		CHECK_NUMBER(unc_topology_read(fs, &t, &err), ok ? 0 : UNC_ERR_UNAVAILABLE);
 		fault = (struct fault){0};
 		CHECK_TEXT(err.text, rows[i].text);
