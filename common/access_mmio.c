@@ -64,7 +64,7 @@ static int open_memory(struct unc_backend *backend, struct unc_error *err)
 			"/dev/mem: permission denied: root with CAP_SYS_RAWIO is needed, and "
 			"a kernel that is not locked down (Secure Boot)");
 	if (fd < 0)
-		return unc_fail(err, fd, "/dev/mem: %s", unc_error_name(fd));
+		return unc_fail(err, fd, "/dev/mem: %s", unc_fs_reason(errno));
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 		backend->plain = true;
 		backend->end = (uint64_t)st.st_size;
