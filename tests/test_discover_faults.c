@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "access.h"
+#include "discover_listed.h"
 #include "discover_machine.h"
 #include "fault_io.h"
 
@@ -364,6 +365,88 @@ static void test_empty_addresses(void)
 	leave();
 }
 
+/* --------------------------------------------------------------------- discovery tables */
+
+/* Capabilities that cannot be read may be those of a table. */
+static void test_unreadable(void)
+{
+	listed_machine();
+	fault = (struct fault){FAULT_AT, "80:00.1/config", 0x100, EIO, FAULT_FOR_EVER, 0};
+	discover();
+	CHECK_TEXT(notes, "1 PCI functions may have discovery tables that cannot be read, the "
+			  "first: pci 0000:80:00.1 offset 0x100: Input/output error\n"
+			  "socket 1: no discovery table; the places of the guide are used\n");
+	CHECK_NUMBER(unit("cha", 0, 1)->status_position, 3);
+	CHECK_NUMBER(unit("cha", 1, 1)->status_position, -1);
+	CHECK_NUMBER(count("imc", true), 16);
+	forget();
+	/* A second table of a socket: the first is not all there is. */
+	fake_function(&root, 0, 0, 2, 0x09a7, 4096);
+	fault.path = "00:00.2/config";
+	discover();
+	CU_ASSERT_PTR_NOT_NULL(strstr(notes, "socket 0: no usable discovery table"));
+	CHECK_NUMBER(unit("cha", 1, 1)->status_position, 3);
+	forget();
+	/* Another function: it is said, and the table is used. */
+	fault.path = "7e:0c.0/config";
+	hide(0, 0, 2);
+	discover();
+	CHECK_TEXT(notes, "1 PCI functions may have discovery tables that cannot be read, the "
+			  "first: pci 0000:7e:0c.0 offset 0x100: Input/output error\n");
+	CHECK_NUMBER(unit("cha", 0, 1)->status_position, 3);
+	fault = (struct fault){0};
+	forget();
+	end();
+}
+
+/* A UBox that cannot be read: what the table of its socket names is found all the same, because the
+ * table's own function is near to known CPUs. */
+static void test_table_knows(void)
+{
+	listed_machine();
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), "0-63\n");
+	locality(0, 0, 1, "0\n", "0-31\n");
+	fault = (struct fault){FAULT_AT, "7e:00.0/config", 0xc0, EIO, FAULT_FOR_EVER, 0};
+	discover();
+	fault = (struct fault){0};
+	CHECK_TEXT(unit("upi", 0, 2)->location, "pci 0000:7e:03.1");
+	CHECK_NUMBER(count("upi", true), 6);
+	CHECK_NUMBER(count("m2m", true), 8);
+	CHECK_NUMBER(count("cha", true), 6);
+	/* It says nothing of controllers whose addresses are in registers. */
+	CHECK_TEXT(
+		unit("mc", 0, 0)->reason,
+		"PCI function 0000:7e:00.1: the socket of its bus is not known: pci 0000:7e:00.0 "
+		"offset 0xc0: Input/output error");
+	CHECK_NUMBER(count("mc", true), 4);
+	forget();
+	end();
+}
+
+/* A controller that is fused off, in the list of a careless firmware. */
+static void test_fused_off(void)
+{
+	listed_machine();
+	fake_put(&root, 0x7e, 0, 1, 0xe0, 0);
+	put_record(0, 14, IMC_WORD, mem_base(0, 0) + 0x22800, ident(6, 4, 14));
+	put_record(0, 15, IMC_WORD, 0, ident(6, 5, 15));
+	discover();
+	CHECK_NUMBER(count("imc", false), 14);
+	CHECK_NUMBER(count("imc", true), 14);
+	CHECK_TEXT(unit("imc", 0, 4)->reason, "none");
+	CHECK_NUMBER(count("mc", false), 7);
+	CHECK_NUMBER(count("mc", true), 7);
+	forget();
+	/* Without a table. */
+	hide(0, 0, 1);
+	hide(0x80, 0, 1);
+	discover();
+	CHECK_NUMBER(count("imc", false), 14);
+	CHECK_NUMBER(count("imc", true), 14);
+	forget();
+	end();
+}
+
 /* ------------------------------------------------------------------------------ slices */
 
 static void probe(struct unc_access **access)
@@ -512,6 +595,9 @@ int main(void)
 		{"two functions in one place", test_two_in_one_place},
 		{"eight sockets", test_eight_sockets},
 		{"empty addresses", test_empty_addresses},
+		{"unreadable capabilities", test_unreadable},
+		{"the table knows", test_table_knows},
+		{"fused off", test_fused_off},
 		{"slices", test_slices},
 		{"slices by reading", test_slices_by_reading},
 		{"slices that cannot be read", test_slices_unreadable},
