@@ -569,6 +569,7 @@ static void test_read_only(void)
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
 	fake_size(fake_path(&root, "/dev/mem"), 0xf2100000);
 	chmod(fake_path(&root, "/dev/cpu/0/msr"), 0444);
+	chmod(fake_config(&root, 0x7e, 0x10, 0), 0444);
 	discover();
 	fake_drop();
 	probe(&access);
