@@ -93,7 +93,8 @@ int unc_walk_function(const struct unc_walk *walk, int socket, unsigned device, 
 					f->devfn & 7, device);
 		if (here && is)
 			found = f;
-		else if ((here || walk->socket[i] < 0) && (is || at_place(f, 0, devfn)))
+		else if ((here || walk->socket[i] == UNC_SOCKET_UNKNOWN) &&
+			 (is || at_place(f, 0, devfn)))
 			doubtful = i;
 	}
 	*out = found;

@@ -261,45 +261,48 @@ static int add_units(struct unc_walk *walk, unsigned type, int socket, unsigned 
 	return 0;
 }
 
-/* The PCI functions on a socket of which there is one a unit; 0 if they cannot be counted. */
+/* The PCI functions on a socket of which there is one a unit: those that are, and in *more those
+ * that may be. */
 static unsigned count_functions(const struct unc_walk *walk, const struct unc_tbl_type *row,
-				int socket)
+				int socket, unsigned *more)
 {
 	unsigned n = 0;
 
+	*more = 0;
 	for (size_t i = 0; i < walk->n_functions; i++) {
 		const struct unc_pci_function *f = &walk->function[i];
 		bool is = f->device >= row->present_id && f->device <= row->present_last;
+		bool here = walk->socket[i] == socket;
 
-		if ((walk->socket[i] < 0 && is) || (walk->socket[i] == socket && !f->device))
-			return 0;
-		n += walk->socket[i] == socket && is;
+		n += here && is;
+		*more += (here && !f->device) ||
+			 (walk->socket[i] == UNC_SOCKET_UNKNOWN && (is || !f->device));
 	}
 	return n;
 }
 
 /*
  * Units of which there are as many as PCI functions of a kind, and one for each core at least: a
- * core that is switched off leaves its unit on. Where the functions do not show, what is beyond the
- * cores is found out by reading.
+ * core that is switched off leaves its unit on. Where the functions do not show, what is beyond
+ * both is found out by reading.
  */
 static int add_by_functions(struct unc_walk *walk, unsigned type, int socket, unsigned places,
 			    struct unc_error *err)
 {
 	const struct unc_tbl_type *row = &walk->table->type[type];
-	unsigned functions = count_functions(walk, row, socket);
-	unsigned cores = limit_to(places, walk->topo->socket[socket].cores);
+	unsigned cores = limit_to(places, walk->topo->socket[socket].cores), more, most;
+	unsigned functions = count_functions(walk, row, socket, &more);
+	unsigned certain = functions > cores ? limit_to(places, (int)functions) : cores;
 
-	functions = limit_to(places, (int)functions);
-	if (functions)
-		return add_units(walk, type, socket, functions > cores ? functions : cores, places,
-				 err);
+	most = functions + more ? limit_to(places, (int)(functions + more)) : places;
+	if (most <= certain || walk->topo->hypervisor)
+		return add_units(walk, type, socket, certain, certain, err);
 	unc_walk_note(walk,
 		      "socket %d: the PCI functions 8086:%04x to %04x, which tell how many %s "
-		      "there are, cannot be counted: those that answer are taken",
+		      "there are, cannot be counted: of %u to %u, those that answer are taken",
 		      socket, row->present_id, row->present_last,
-		      unc_tbl_str(walk->table, row->name));
-	return add_units(walk, type, socket, walk->topo->hypervisor ? cores : places, cores, err);
+		      unc_tbl_str(walk->table, row->name), certain, most);
+	return add_units(walk, type, socket, most, certain, err);
 }
 
 int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)

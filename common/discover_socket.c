@@ -92,7 +92,7 @@ static void resolve(const struct unc_walk *walk, const struct unc_pci_function *
 	struct unc_error why = {0};
 	int package = -1;
 
-	u->socket = -1;
+	u->socket = UNC_SOCKET_UNKNOWN;
 	if (too_many_nodes(walk))
 		unc_fail(&why, UNC_ERR_UNAVAILABLE, "more nodes than its UBox can tell apart");
 	else
@@ -100,8 +100,7 @@ static void resolve(const struct unc_walk *walk, const struct unc_pci_function *
 	if (package >= 0) {
 		u->socket = socket_of_package(walk->topo, package);
 		if (u->socket < 0)
-			unc_fail(&why, UNC_ERR_UNAVAILABLE, "package %d has no CPU online",
-				 package);
+			u->socket = UNC_SOCKET_OFFLINE;
 	} else {
 		u->socket = socket_of_bus(walk, f->domain, f->bus);
 		if (u->socket < 0 && only && walk->topo->n_sockets == 1)
@@ -182,10 +181,10 @@ static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_
 	if (socket >= 0)
 		return socket;
 	if (nameless(walk, f))
-		return -1;
+		return UNC_SOCKET_UNKNOWN;
 	if (u)
 		return u->socket;
-	return walk->topo->n_sockets == 1 ? 0 : -1;
+	return walk->topo->n_sockets == 1 ? 0 : UNC_SOCKET_UNKNOWN;
 }
 
 void unc_walk_why(const struct unc_walk *walk, const struct unc_pci_function *f,

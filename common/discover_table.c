@@ -127,7 +127,7 @@ static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *
 	f = unc_walk_address(walk, address, &found);
 	/* Where the bus does not tell its socket, the table does. */
 	if (!f || f->device != where->device_id || f->devfn != where->devfn ||
-	    (found >= 0 && found != socket))
+	    (found != UNC_SOCKET_UNKNOWN && found != socket))
 		return unc_fail(err, UNC_ERR_TABLE,
 				"no 8086:%04x of this socket is at %04x:%02x:%02x.%x",
 				where->device_id, UNC_PCI_DOMAIN(address), UNC_PCI_BUS(address),

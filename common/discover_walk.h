@@ -7,11 +7,14 @@
 
 enum { UNC_ANY_DEVFN = 0x100 };
 
+/* In place of a socket. All CPUs of a package may be offline: then it is none of ours. */
+enum { UNC_SOCKET_UNKNOWN = -1, UNC_SOCKET_OFFLINE = -2 };
+
 /* A bus that tells its socket, or ought to. */
 struct unc_ubox {
 	uint16_t domain;
 	uint8_t bus;
-	int socket;    /* -1 unknown */
+	int socket;
 	char why[160]; /* it is unknown */
 };
 
@@ -23,7 +26,7 @@ struct unc_walk {
 	void *user;
 	struct unc_error scan;             /* why there are no functions; code 0: there are */
 	struct unc_pci_function *function; /* sorted by address */
-	int *socket;                       /* of each function, -1 unknown */
+	int *socket;                       /* of each function, or UNC_SOCKET_* */
 	size_t n_functions;
 	struct unc_ubox *ubox; /* sorted by domain and bus */
 	size_t n_ubox;

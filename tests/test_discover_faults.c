@@ -277,6 +277,15 @@ static void test_odd_nodes(void)
 	CHECK_NUMBER(count("imc", true), 2);
 	CHECK_TEXT(unit("imc", 0, 0)->location, "pci 0000:fe:10.0");
 	CHECK_NUMBER(count("cha", true), 4);
+	forget();
+	/* What the other package has is not what this one may have. */
+	fake_function(&root, 0x7e, 0x11, 0, 0x3cb8, 256);
+	hide(0xfe, 0x10, 1);
+	discover();
+	CHECK_NUMBER(count("imc", false), 2);
+	CHECK_TEXT(unit("imc", 0, 1)->reason,
+		   "PCI function 10.1 (8086:3cb1) is not visible: hidden by the BIOS, or this "
+		   "machine has none");
 	leave();
 }
 
@@ -480,6 +489,12 @@ static void test_slices(void)
 	CHECK_TEXT(notes, "");
 	CHECK_NUMBER(count("cbo", true), 10 + 6);
 	forget();
+	/* One that does not tell what it is may be one of them. */
+	with_fault(FAULT_AT, "7e:10.1/config", 0, EIO);
+	CHECK_NUMBER(count("cbo", true), 11 + 6);
+	CU_ASSERT(!unit("cbo", 0, 9)->doubtful);
+	CU_ASSERT(unit("cbo", 0, 10)->doubtful);
+	forget();
 	/* No fewer than cores, whatever shows. */
 	topo.socket[0].cores = 12;
 	discover();
@@ -489,7 +504,7 @@ static void test_slices(void)
 
 static const char uncounted[] =
 	"socket 0: the PCI functions 8086:0ee0 to 0eee, which tell how many cbo there are, cannot "
-	"be counted: those that answer are taken\n";
+	"be counted: of 2 to 15, those that answer are taken\n";
 
 /* Where they do not show, what answers is there; not what is known to the CPU to be no register. */
 static void test_slices_by_reading(void)
