@@ -6,18 +6,30 @@
  *   fuse_machine "CPU[,option=value]..." MOUNTPOINT      serves until it is unmounted
  *
  * MSRs and configuration space go to the registers of the machine. /dev/mem can be read and
- * mapped, but a mapping is a copy of the moment: counters in MMIO do not move there.
+ * mapped, but a mapping is a copy of the moment: counters in MMIO do not move there. Beside
+ * what a kernel shows there are, at the top:
+ *
+ *   clock     seconds since the machine was switched on; with clock=step, "2.5" written to it
+ *             moves it on by so many (tests/fuse/virtual_clock.c makes it a process's own time)
+ *   tsc       ticks of its TSC
+ *   control   faults, neighbours and signals: see room.h
+ *   log       accesses to registers
+ *   memory    physical memory as it is now, to read and to write
  */
 #define FUSE_USE_VERSION 31
 #include <errno.h>
 #include <fuse.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "room.h"
 #include "sim.h"
 
 struct machine {
+	const char *spec;
+	struct room *room;
 	struct unc_sim *sim;
 	struct unc_bus *bus;
 	struct unc_topology top;
@@ -26,7 +38,8 @@ struct machine {
 	unsigned cpus; /* of a socket */
 };
 
-enum kind { NONE, DIRECTORY, TEXT, MSR, CONFIG, MEMORY };
+/* CONTROL and CLOCK can be written, LOG is long, LIVE is memory without the kernel's cache. */
+enum kind { NONE, DIRECTORY, TEXT, MSR, CONFIG, MEMORY, LIVE, CONTROL, CLOCK, LOG };
 
 struct node {
 	enum kind kind;
@@ -49,16 +62,43 @@ static unsigned all_cpus(const struct machine *m)
 
 static void cpuinfo(const struct machine *m, char *buf, size_t size)
 {
+	unsigned cpu;
 	size_t n = 0;
 
-	/* The first CPU of each socket is enough: all are alike, and topology is in sysfs. */
-	for (unsigned i = 0; i < all_cpus(m) && n < size; i += m->cpus)
+	/* A CPU of each socket is enough: all are alike, and topology is in sysfs. */
+	for (unsigned i = 0; i < all_cpus(m) && n < size; i += m->cpus) {
+		for (cpu = i; cpu < i + m->cpus && room_offline(m->room, cpu); cpu++)
+			continue;
+		if (cpu == i + m->cpus)
+			continue;
 		n += (size_t)snprintf(buf + n, size - n,
 				      "processor\t: %u\nvendor_id\t: %s\ncpu family\t: %d\n"
 				      "model\t\t: %d\nmodel name\t: %s\nstepping\t: %d\n"
 				      "physical id\t: %u\nflags\t\t: fpu msr\n\n",
-				      i, m->top.vendor, m->top.family, m->top.model,
+				      cpu, m->top.vendor, m->top.family, m->top.model,
 				      m->top.model_name, m->top.stepping, i / m->cpus);
+	}
+}
+
+/* The CPUs from `first` to before `end` that are online, like "0-3,5". */
+static void cpu_list(const struct machine *m, unsigned first, unsigned end, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (unsigned cpu = first; cpu < end && n < size; cpu++) {
+		unsigned last = cpu;
+
+		if (room_offline(m->room, cpu))
+			continue;
+		while (last + 1 < end && !room_offline(m->room, last + 1))
+			last++;
+		n += (size_t)snprintf(buf + n, size - n, last > cpu ? "%s%u-%u" : "%s%u",
+				      n ? "," : "", cpu, last);
+		cpu = last;
+	}
+	if (n < size)
+		snprintf(buf + n, size - n, "\n");
 }
 
 static bool cpu_text(const struct machine *m, const char *path, struct node *node)
@@ -68,11 +108,11 @@ static bool cpu_text(const struct machine *m, const char *path, struct node *nod
 	int used = 0;
 
 	if (strcmp(path, "/sys/devices/system/cpu/online") == 0) {
-		snprintf(node->text, sizeof(node->text), "0-%u\n", all_cpus(m) - 1);
+		cpu_list(m, 0, all_cpus(m), node->text, sizeof(node->text));
 		return true;
 	}
 	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology/%31s%n", &cpu, name, &used) != 2 ||
-	    path[used] || cpu >= all_cpus(m))
+	    path[used] || cpu >= all_cpus(m) || room_offline(m->room, cpu))
 		return false;
 	unsigned value = strcmp(name, "physical_package_id") == 0 ? cpu / m->cpus :
 			 strcmp(name, "core_id") == 0		  ? cpu % m->cpus :
@@ -114,8 +154,8 @@ static bool pci_file(const struct machine *m, const char *path, struct node *nod
 		else if (strcmp(name, "numa_node") == 0)
 			snprintf(node->text, sizeof(node->text), "%d\n", socket);
 		else if (strcmp(name, "local_cpulist") == 0)
-			snprintf(node->text, sizeof(node->text), "%u-%u\n",
-				 (unsigned)socket * m->cpus, (unsigned)(socket + 1) * m->cpus - 1);
+			cpu_list(m, (unsigned)socket * m->cpus, (unsigned)(socket + 1) * m->cpus,
+				 node->text, sizeof(node->text));
 		else
 			node->kind = NONE;
 		return node->kind != NONE;
@@ -149,13 +189,45 @@ static bool is_directory(const struct machine *m, const char *path)
 	return pci_file(m, probe, &node);
 }
 
+/* The files beside those of a kernel. */
+static bool room_file(const struct machine *m, const char *path, struct node *node)
+{
+	uint64_t now = unc_sim_time(m->sim);
+
+	if (strcmp(path, "/clock") == 0) {
+		node->kind = CLOCK;
+		snprintf(node->text, sizeof(node->text), "%" PRIu64 ".%09" PRIu64 "\n",
+			 now / 1000000000, now % 1000000000);
+	} else if (strcmp(path, "/tsc") == 0) {
+		snprintf(node->text, sizeof(node->text), "%" PRIu64 "\n", unc_sim_tsc(m->sim));
+	} else if (strcmp(path, "/control") == 0) {
+		node->kind = CONTROL;
+		snprintf(node->text, sizeof(node->text), "%s\n", room_error(m->room));
+	} else if (strcmp(path, "/log") == 0) {
+		node->kind = LOG;
+	} else if (strcmp(path, "/memory") == 0) {
+		node->kind = LIVE;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* -ENXIO: the CPU of this MSR file is offline. */
 static int find_node(const char *path, struct node *node)
 {
 	const struct machine *m = machine();
+	const char *text = room_text(m->room, path);
 	int used = 0;
 
 	*node = (struct node){.kind = TEXT};
-	if (is_directory(m, path))
+	if (room_file(m, path, node))
+		return 0;
+	if (room_hidden(m->room, path))
+		return -ENOENT;
+	if (text)
+		snprintf(node->text, sizeof(node->text), "%s", text);
+	else if (is_directory(m, path))
 		node->kind = DIRECTORY;
 	else if (strcmp(path, "/proc/cpuinfo") == 0)
 		cpuinfo(m, node->text, sizeof(node->text));
@@ -165,27 +237,51 @@ static int find_node(const char *path, struct node *node)
 		node->kind = node->cpu < all_cpus(m) ? MSR : NONE;
 	else if (!cpu_text(m, path, node) && !pci_file(m, path, node))
 		node->kind = NONE;
+	if (node->kind == MSR && room_offline(m->room, node->cpu))
+		return -ENXIO;
 	return node->kind == NONE ? -ENOENT : 0;
+}
+
+static bool is_register(const struct node *node)
+{
+	return node->kind == MSR || node->kind == CONFIG || node->kind == LIVE;
+}
+
+/* What waits for the access happens; then 0, or the error that it meets. */
+static int meet(struct room_access *access)
+{
+	access->pid = fuse_get_context()->pid;
+	return room_before(machine()->room, access);
 }
 
 /* ---- files */
 
+static uint64_t length_of(const struct machine *m, const char *path, const struct node *node)
+{
+	size_t length = strlen(node->text);
+
+	/* Devices have no size; a mapping needs one, beyond any address of the machine. */
+	if (node->kind == LOG)
+		room_log(m->room, &length);
+	return node->kind == CONFIG ? room_size(m->room, path, 4096) :
+	       node->kind == MEMORY ? (uint64_t)1 << 52 :
+				      length;
+}
+
 static int get_attributes(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
+	struct room_access access = {.op = ROOM_STAT, .path = path};
 	struct node node;
 	int rc = find_node(path, &node);
 
 	(void)fi;
 	memset(st, 0, sizeof(*st));
-	if (rc < 0)
+	/* The file of an offline CPU can be looked up, but not opened. */
+	if ((rc < 0 && rc != -ENXIO) || (rc = meet(&access)) < 0)
 		return rc;
 	st->st_nlink = 1;
 	st->st_mode = node.kind == DIRECTORY ? S_IFDIR | 0755 : S_IFREG | 0600;
-	/* Devices have no size; a mapping needs one, beyond any address of the machine. */
-	st->st_size = node.kind == TEXT	  ? (off_t)strlen(node.text) :
-		      node.kind == CONFIG ? 4096 :
-		      node.kind == MEMORY ? (off_t)1 << 52 :
-					    0;
+	st->st_size = (off_t)length_of(machine(), path, &node);
 	return 0;
 }
 
@@ -193,7 +289,7 @@ static int list(const char *path, void *buf, fuse_fill_dir_t fill, off_t offset,
 		struct fuse_file_info *fi, enum fuse_readdir_flags flags)
 {
 	const struct machine *m = machine();
-	char name[32];
+	char name[64];
 
 	(void)offset;
 	(void)fi;
@@ -203,20 +299,36 @@ static int list(const char *path, void *buf, fuse_fill_dir_t fill, off_t offset,
 	for (size_t i = 0; i < m->n_functions; i++) {
 		const struct unc_pci_function *f = &m->function[i];
 
-		snprintf(name, sizeof(name), "%04x:%02x:%02x.%x", f->domain, f->bus, f->devfn >> 3,
-			 f->devfn & 7u);
-		fill(buf, name, NULL, 0, (enum fuse_fill_dir_flags)0);
+		snprintf(name, sizeof(name), "/sys/bus/pci/devices/%04x:%02x:%02x.%x", f->domain,
+			 f->bus, f->devfn >> 3, f->devfn & 7u);
+		if (!room_hidden(m->room, name))
+			fill(buf, strrchr(name, '/') + 1, NULL, 0, (enum fuse_fill_dir_flags)0);
 	}
 	return 0;
 }
 
 static int open_file(const char *path, struct fuse_file_info *fi)
 {
+	struct room_access access = {.op = ROOM_OPEN, .path = path};
 	struct node node;
 	int rc = find_node(path, &node);
 
-	fi->direct_io = rc == 0 && (node.kind == MSR || node.kind == CONFIG);
+	if (rc == 0)
+		rc = meet(&access);
+	if (rc == 0)
+		room_after(machine()->room, &access, 0);
+	fi->direct_io = rc == 0 && node.kind != MEMORY; /* which is to be mapped */
 	return rc;
+}
+
+/* A shell that writes to a file empties it first. */
+static int truncate_file(const char *path, off_t size, struct fuse_file_info *fi)
+{
+	struct node node;
+
+	(void)size;
+	(void)fi;
+	return find_node(path, &node);
 }
 
 /* As the kernel's driver: 8 bytes at the MSR's number; no such MSR is an I/O error. */
@@ -232,57 +344,114 @@ static void *msr(const struct node *node, size_t size, off_t number)
 	return found ? found : unc_sim_find(machine()->sim, &reg);
 }
 
-static int read_config(const struct node *node, char *buf, size_t size, off_t offset)
+static int read_msr(const struct node *node, const char *path, char *buf, size_t size,
+		    uint64_t number)
+{
+	struct machine *m = machine();
+	void *reg = msr(node, size, (off_t)number);
+	uint64_t value;
+
+	if (!reg)
+		return -EIO;
+	value = unc_sim_read(m->sim, reg);
+	(void)room_value(m->room, path, number, &value);
+	memcpy(buf, &value, 8);
+	return 8;
+}
+
+static int read_config(const struct node *node, const char *path, char *buf, size_t size,
+		       uint64_t offset)
 {
 	const struct machine *m = machine();
+	uint64_t end = room_size(m->room, path, 4096);
+	uint32_t dword = 0;
 
 	for (size_t n = 0; n < size; n++) {
-		unsigned at = (unsigned)offset + (unsigned)n;
-		uint32_t value;
+		unsigned at = (unsigned)(offset + n);
+		uint64_t value;
 
-		if (at >= 4096)
+		if (at >= end)
 			return (int)n;
-		if (m->bus->methods->config(m->bus, node->function, at & ~3u, &value, NULL) < 0)
-			value = 0;
+		if ((n == 0 || !(at & 3)) &&
+		    m->bus->methods->config(m->bus, node->function, at & ~3u, &dword, NULL) < 0)
+			dword = 0;
+		value = dword;
+		(void)room_value(m->room, path, at & ~3u, &value);
 		buf[n] = (char)(value >> 8 * (at & 3));
 	}
 	return (int)size;
 }
 
+static int read_memory(const char *path, char *buf, size_t size, uint64_t address)
+{
+	const struct machine *m = machine();
+	uint64_t value;
+
+	memset(buf, 0xff, size); /* what nobody answers */
+	for (size_t n = 0, part; n < size; n += part) {
+		part = size - n < 8 ? size - n : 8;
+		(void)m->bus->methods->memory(m->bus, address + n, buf + n, part, NULL);
+		if (room_value(m->room, path, address + n, &value))
+			memcpy(buf + n, &value, part);
+	}
+	return (int)size;
+}
+
+static int read_text(const char *text, size_t length, char *buf, size_t size, uint64_t offset)
+{
+	if (offset >= length)
+		return 0;
+	size = size < length - offset ? size : length - (size_t)offset;
+	memcpy(buf, text + offset, size);
+	return (int)size;
+}
+
+static int read_node(const struct node *node, const char *path, char *buf, size_t size,
+		     uint64_t offset)
+{
+	const char *log;
+	size_t length;
+
+	switch (node->kind) {
+	case MSR:
+		return read_msr(node, path, buf, size, offset);
+	case CONFIG:
+		return read_config(node, path, buf, size, offset);
+	case MEMORY:
+	case LIVE:
+		return read_memory(path, buf, size, offset);
+	case LOG:
+		log = room_log(machine()->room, &length);
+		return read_text(log, length, buf, size, offset);
+	default:
+		return read_text(node->text, strlen(node->text), buf, size, offset);
+	}
+}
+
+/* A short access: the device has done its part, the caller is told of less. */
+static int told(int done, size_t size)
+{
+	return done > 0 && (size_t)done > size ? (int)size : done;
+}
+
 static int read_file(const char *path, char *buf, size_t size, off_t offset,
 		     struct fuse_file_info *fi)
 {
-	struct machine *m = machine();
+	struct room_access access = {
+		.op = ROOM_READ, .path = path, .offset = (uint64_t)offset, .size = size};
 	struct node node;
 	int rc = find_node(path, &node);
 
 	(void)fi;
 	if (rc < 0)
-		return rc;
-	if (node.kind == MSR) {
-		void *reg = msr(&node, size, offset);
-		uint64_t value;
-
-		if (!reg)
-			return -EIO;
-		value = unc_sim_read(m->sim, reg);
-		memcpy(buf, &value, 8);
-		return 8;
-	}
-	if (node.kind == CONFIG)
-		return read_config(&node, buf, size, offset);
-	if (node.kind == MEMORY) {
-		memset(buf, 0xff, size); /* what nobody answers */
-		for (size_t n = 0; n + 8 <= size; n += 8)
-			(void)m->bus->methods->memory(m->bus, (uint64_t)offset + n, buf + n, 8, NULL);
-		return (int)size;
-	}
-	size_t length = strlen(node.text);
-	if ((size_t)offset >= length)
-		return 0;
-	size = size < length - (size_t)offset ? size : length - (size_t)offset;
-	memcpy(buf, node.text + offset, size);
-	return (int)size;
+		return rc == -ENOENT ? -ENODEV : rc; /* it was there when it was opened */
+	access.reg = is_register(&node);
+	if ((rc = meet(&access)) == 0)
+		rc = told(read_node(&node, path, buf, size, (uint64_t)offset), access.size);
+	if (rc > 0)
+		memcpy(&access.value, buf, rc < 8 ? (size_t)rc : 8);
+	room_after(machine()->room, &access, rc);
+	return rc;
 }
 
 /* A dword of configuration space: a register of that width, or half of a wider one. */
@@ -311,65 +480,157 @@ static int write_config(struct machine *m, const struct node *node, uint32_t val
 	return 0;
 }
 
-static int write_file(const char *path, const char *buf, size_t size, off_t offset,
-		      struct fuse_file_info *fi)
+static int write_memory(struct machine *m, uint64_t value, size_t size, uint64_t address)
 {
-	struct machine *m = machine();
-	struct node node;
-	int rc = find_node(path, &node);
-	uint64_t value = 0;
+	struct unc_reg reg = {.address = address, .space = UNC_SPACE_MMIO,
+			      .width = (uint8_t)(8 * size)};
+	void *found = size == 4 || size == 8 ? unc_sim_find(m->sim, &reg) : NULL;
 
-	(void)fi;
-	if (rc < 0)
-		return rc;
-	memcpy(&value, buf, size < 8 ? size : 8);
-	if (node.kind == MSR) {
-		void *reg = msr(&node, size, offset);
+	if (!found)
+		return -EIO;
+	unc_sim_write(m->sim, found, value);
+	return 0;
+}
+
+/* A register takes what it is given, whole. */
+static int write_register(struct machine *m, const struct node *node, uint64_t value, size_t size,
+			  uint64_t offset)
+{
+	if (node->kind == MSR) {
+		void *reg = msr(node, size, (off_t)offset);
 
 		if (!reg)
 			return -EIO;
 		unc_sim_write(m->sim, reg, value);
-		return 8;
+		return 0;
 	}
-	if (node.kind != CONFIG || size != 4)
+	if (node->kind == LIVE)
+		return write_memory(m, value, size, offset);
+	if (node->kind != CONFIG || size != 4)
 		return -EINVAL;
-	rc = write_config(m, &node, (uint32_t)value, (unsigned)offset);
-	return rc < 0 ? rc : 4;
+	return write_config(m, node, (uint32_t)value, (unsigned)offset);
+}
+
+static int write_file(const char *path, const char *buf, size_t size, off_t offset,
+		      struct fuse_file_info *fi)
+{
+	struct machine *m = machine();
+	struct room_access access = {
+		.op = ROOM_WRITE, .path = path, .offset = (uint64_t)offset, .size = size};
+	struct node node;
+	int rc = find_node(path, &node);
+
+	(void)fi;
+	if (rc < 0)
+		return rc == -ENOENT ? -ENODEV : rc;
+	if (node.kind == CONTROL)
+		rc = room_control(m->room, buf, size);
+	if (node.kind == CLOCK)
+		rc = room_advance(m->room, buf, size);
+	if (node.kind == CONTROL || node.kind == CLOCK)
+		return rc < 0 ? rc : (int)size;
+	access.reg = is_register(&node);
+	memcpy(&access.value, buf, size < 8 ? size : 8);
+	if ((rc = meet(&access)) == 0)
+		rc = write_register(m, &node, access.value, size, (uint64_t)offset);
+	rc = rc < 0 ? rc : told((int)size, access.size);
+	room_after(m->room, &access, rc);
+	return rc;
+}
+
+/* Nothing is remembered: what a file is like may change at any moment. */
+static void *start(struct fuse_conn_info *connection, struct fuse_config *config)
+{
+	(void)connection;
+	config->entry_timeout = config->attr_timeout = config->negative_timeout = 0;
+	return machine();
 }
 
 static const struct fuse_operations operations = {
+	.init = start,
 	.getattr = get_attributes,
+	.truncate = truncate_file,
 	.readdir = list,
 	.open = open_file,
 	.read = read_file,
 	.write = write_file,
 };
 
-int main(int argc, char **argv)
+/* ---- the machine, as the room sees it */
+
+static int poke(void *user, const char *path, uint64_t offset, uint64_t value, size_t size)
 {
-	char *arguments[] = {argv[0], "-f", "-s", argc == 3 ? argv[2] : NULL, NULL};
-	struct machine m = {0};
+	struct node node;
+	int rc = find_node(path, &node);
+
+	return rc < 0 ? rc : write_register(user, &node, value, size, offset);
+}
+
+static void step(void *user, uint64_t ns)
+{
+	unc_sim_step(((struct machine *)user)->sim, ns);
+}
+
+static uint64_t time_of(void *user)
+{
+	return unc_sim_time(((struct machine *)user)->sim);
+}
+
+static bool steps(void *user)
+{
+	const char *clock = strstr(((struct machine *)user)->spec, "clock=step");
+
+	return clock && clock[-1] == ',';
+}
+
+static unsigned cpus_of(void *user)
+{
+	return all_cpus(user);
+}
+
+static void close_machine(struct machine *m)
+{
+	free(m->function);
+	unc_sim_close(m->sim);
+	m->function = NULL;
+	m->sim = NULL;
+}
+
+/* Opens the machine; if there is one already, a new one takes its place. */
+static int open_machine(void *user)
+{
+	struct machine *m = user;
 	struct unc_error err = {0};
 	size_t n;
 	const struct unc_table *const *all = unc_tables(&n);
+
+	close_machine(m);
+	if (unc_sim_open(m->spec, all, n, &m->sim, &err) == 0) {
+		unc_sim_topology(m->sim, &m->top);
+		m->bus = unc_sim_bus(m->sim);
+		m->cpus = (unsigned)m->top.socket[0].cpus;
+		if (m->bus->methods->scan(m->bus, &m->function, &m->n_functions, &err) == 0)
+			return 0;
+	}
+	fprintf(stderr, "fuse_machine: %s\n", err.text);
+	return -EIO;
+}
+
+int main(int argc, char **argv)
+{
+	char *arguments[] = {argv[0], "-f", "-s", argc == 3 ? argv[2] : NULL, NULL};
+	struct machine m = {.spec = argc == 3 ? argv[1] : NULL};
+	const struct room_machine around = {.user = &m, .poke = poke, .step = step,
+					    .time = time_of, .reset = open_machine,
+					    .steps = steps, .cpus = cpus_of};
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: fuse_machine CPU[,option=value]... MOUNTPOINT\n");
 		return 2;
 	}
-	if (unc_sim_open(argv[1], all, n, &m.sim, &err) < 0) {
-		fprintf(stderr, "fuse_machine: %s\n", err.text);
-		return 1;
-	}
-	unc_sim_topology(m.sim, &m.top);
-	m.bus = unc_sim_bus(m.sim);
-	m.cpus = (unsigned)m.top.socket[0].cpus;
-	if (m.bus->methods->scan(m.bus, &m.function, &m.n_functions, &err) < 0) {
-		fprintf(stderr, "fuse_machine: %s\n", err.text);
-		return 1;
-	}
-	int status = fuse_main(4, arguments, &operations, &m);
-	free(m.function);
-	unc_sim_close(m.sim);
+	m.room = room_new(&around);
+	int status = m.room && open_machine(&m) == 0 ? fuse_main(4, arguments, &operations, &m) : 1;
+	close_machine(&m);
+	room_free(m.room);
 	return status;
 }

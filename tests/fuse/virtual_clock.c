@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LD_PRELOAD: a process lives in the time of a simulated machine (fuse_machine).
+ *
+ *   VIRTUAL_CLOCK=FILE     the machine's /clock; without it nothing changes
+ *   VIRTUAL_CLOCK_FOLLOW=1 somebody else moves the clock: waits last until he has
+ *
+ * Who waits moves the clock to the end of his wait at once, or to what happens at the machine
+ * before it. Who waits for a child does not: the child lives in the same time, and moves it. A
+ * thread that waits for a condition never moves the clock, but is not left behind: whoever does
+ * stops at its deadline until the thread waits again. A wait of no time takes 1 ns, so that who
+ * polls gets on. poll() and its kind are not known here; they wait for real.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_WAITERS = 64 };
+
+static const uint64_t second = 1000000000;
+/* What the clocks of a process show when the machine is switched on. */
+static const uint64_t monotonic_base = 3600, realtime_base = 1700000000;
+
+static int file = -1;
+static bool follows;
+
+/* Threads that wait for a condition, and how many were woken by time and do not wait again yet. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	bool used;
+	uint64_t deadline;
+} waiter[MAX_WAITERS];
+static unsigned awake;
+static pthread_key_t awake_key; /* not NULL: the thread is one of them */
+
+/* ---- the machine's time */
+
+static void asleep(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&lock);
+	awake--;
+	pthread_mutex_unlock(&lock);
+}
+
+static void __attribute__((constructor)) begin(void)
+{
+	const char *path = getenv("VIRTUAL_CLOCK"), *follow = getenv("VIRTUAL_CLOCK_FOLLOW");
+
+	if (!path || !*path)
+		return;
+	pthread_key_create(&awake_key, asleep);
+	follows = follow && *follow == '1';
+	file = open(path, O_RDWR | O_CLOEXEC);
+	if (file < 0) {
+		fprintf(stderr, "virtual_clock: %s: %s\n", path, strerror(errno));
+		_exit(125);
+	}
+}
+
+static uint64_t machine_time(void)
+{
+	char text[40];
+	unsigned long long whole, part;
+	ssize_t n = pread(file, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	if (n <= 0 || sscanf(text, "%llu.%9llu", &whole, &part) != 2) {
+		dprintf(STDERR_FILENO, "virtual_clock: the machine is gone\n");
+		_exit(125);
+	}
+	return whole * second + part;
+}
+
+static void real_pause(void)
+{
+	struct timespec ms = {.tv_nsec = 1000000};
+
+	syscall(SYS_nanosleep, &ms, NULL);
+}
+
+/* The earliest deadline up to `until` of a thread that waits, once none is awake. */
+static uint64_t next_deadline(uint64_t until, size_t *which)
+{
+	for (;; pthread_mutex_unlock(&lock), real_pause()) {
+		pthread_mutex_lock(&lock);
+		if (awake)
+			continue;
+		*which = MAX_WAITERS;
+		for (size_t i = 0; i < MAX_WAITERS; i++)
+			if (waiter[i].used && waiter[i].deadline <= until) {
+				*which = i;
+				until = waiter[i].deadline;
+			}
+		pthread_mutex_unlock(&lock);
+		return until;
+	}
+}
+
+/* Moves the clock towards `target`, up to what happens at the machine or in a thread before. */
+static void drive(uint64_t target)
+{
+	size_t which = MAX_WAITERS;
+	uint64_t until = next_deadline(target, &which);
+	char text[48];
+	int n = snprintf(text, sizeof(text), "=%llu.%09llu", (unsigned long long)(until / second),
+			 (unsigned long long)(until % second));
+
+	if (pwrite(file, text, (size_t)n, 0) < 0)
+		real_pause();
+	for (bool waits = true; which < MAX_WAITERS && waits && machine_time() >= until;) {
+		real_pause();
+		pthread_mutex_lock(&lock);
+		waits = waiter[which].used && waiter[which].deadline == until;
+		pthread_mutex_unlock(&lock);
+	}
+}
+
+static uint64_t of_timespec(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * second + (uint64_t)t->tv_nsec;
+}
+
+static void waits_again(void)
+{
+	if (pthread_getspecific(awake_key)) {
+		pthread_setspecific(awake_key, NULL);
+		asleep(NULL);
+	}
+}
+
+static void sleep_until(uint64_t target)
+{
+	waits_again();
+	while (machine_time() < target)
+		if (follows)
+			real_pause();
+		else
+			drive(target);
+}
+
+/* ---- clocks */
+
+/* What a clock shows at time 0 of the machine; false: it is none of these. */
+static bool base_of(clockid_t clock, uint64_t *base)
+{
+	switch (clock) {
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_MONOTONIC_COARSE:
+	case CLOCK_BOOTTIME:
+		*base = monotonic_base * second;
+		return true;
+	case CLOCK_REALTIME:
+	case CLOCK_REALTIME_COARSE:
+		*base = realtime_base * second;
+		return true;
+	default:
+		return false;
+	}
+}
+
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+	uint64_t base;
+
+	if (file < 0 || !base_of(clock, &base))
+		return (int)syscall(SYS_clock_gettime, clock, out);
+	base += machine_time();
+	*out = (struct timespec){.tv_sec = (time_t)(base / second), .tv_nsec = (long)(base % second)};
+	return 0;
+}
+
+int gettimeofday(struct timeval *restrict out, void *restrict zone)
+{
+	struct timespec now;
+
+	(void)zone;
+	clock_gettime(CLOCK_REALTIME, &now);
+	*out = (struct timeval){.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1000};
+	return 0;
+}
+
+time_t time(time_t *out)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (out)
+		*out = now.tv_sec;
+	return now.tv_sec;
+}
+
+/* ---- sleeping */
+
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted, struct timespec *left)
+{
+	uint64_t base, target = of_timespec(wanted);
+
+	if (file < 0 || !base_of(clock, &base))
+		return syscall(SYS_clock_nanosleep, clock, flags, wanted, left) < 0 ? errno : 0;
+	if (flags & TIMER_ABSTIME)
+		target = target > base ? target - base : 0;
+	else
+		target += machine_time();
+	sleep_until(target);
+	return 0;
+}
+
+int nanosleep(const struct timespec *wanted, struct timespec *left)
+{
+	int rc = clock_nanosleep(CLOCK_MONOTONIC, 0, wanted, left);
+
+	if (rc)
+		errno = rc;
+	return rc ? -1 : 0;
+}
+
+int usleep(useconds_t us)
+{
+	return nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000L},
+			 NULL);
+}
+
+unsigned sleep(unsigned s)
+{
+	nanosleep(&(struct timespec){.tv_sec = s}, NULL);
+	return 0;
+}
+
+/* ---- waiting for signals */
+
+static int real_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	return (int)syscall(SYS_rt_sigtimedwait, set, info, timeout, (size_t)(_NSIG / 8));
+}
+
+/* Does the wait end by a child, which moves the clock itself? */
+static bool child_moves(const sigset_t *set)
+{
+	siginfo_t info;
+
+	return sigismember(set, SIGCHLD) == 1 &&
+	       waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+		 const struct timespec *restrict timeout)
+{
+	if (file < 0 || !timeout)
+		return real_sigtimedwait(set, info, timeout);
+	uint64_t length = of_timespec(timeout), target = machine_time() + (length ? length : 1);
+
+	waits_again();
+	for (;;) {
+		bool other = follows || child_moves(set), over = machine_time() >= target;
+		struct timespec look = {.tv_nsec = other && !over ? 1000000 : 0};
+		int number = real_sigtimedwait(set, info, &look);
+
+		if (number >= 0 || errno != EAGAIN || over)
+			return number;
+		if (!other)
+			drive(target);
+	}
+}
+
+/* ---- waiting for a condition */
+
+static size_t enter(uint64_t deadline)
+{
+	size_t i = 0;
+
+	waits_again();
+	pthread_mutex_lock(&lock);
+	while (i < MAX_WAITERS && waiter[i].used)
+		i++;
+	if (i == MAX_WAITERS)
+		abort();
+	waiter[i].used = true;
+	waiter[i].deadline = deadline;
+	pthread_mutex_unlock(&lock);
+	return i;
+}
+
+static void leave(size_t i, bool by_time)
+{
+	pthread_mutex_lock(&lock);
+	waiter[i].used = false;
+	awake += by_time;
+	pthread_mutex_unlock(&lock);
+	if (by_time)
+		pthread_setspecific(awake_key, &awake_key);
+}
+
+/* The clock of the condition is not told; a deadline tells, for the two are years apart. */
+static uint64_t machine_deadline(const struct timespec *until)
+{
+	uint64_t base = (uint64_t)until->tv_sec >= realtime_base ? realtime_base : monotonic_base;
+	uint64_t at = of_timespec(until);
+
+	return at > base * second ? at - base * second : 0;
+}
+
+int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
+			   const struct timespec *restrict until)
+{
+	struct timespec look;
+	int rc = ETIMEDOUT;
+
+	if (file < 0)
+		return pthread_cond_clockwait(cond, mutex,
+					      (uint64_t)until->tv_sec > 1000000000 ? CLOCK_REALTIME
+										   : CLOCK_MONOTONIC,
+					      until);
+	uint64_t deadline = machine_deadline(until);
+	size_t i = enter(deadline);
+
+	while (rc == ETIMEDOUT && machine_time() < deadline) {
+		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &look);
+		look.tv_nsec += 1000000;
+		if (look.tv_nsec >= (long)second) {
+			look.tv_nsec -= (long)second;
+			look.tv_sec++;
+		}
+		rc = pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &look);
+	}
+	leave(i, rc == ETIMEDOUT);
+	return rc;
+}
