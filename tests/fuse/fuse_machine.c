@@ -541,7 +541,7 @@ static int write_file(const char *path, const char *buf, size_t size, off_t offs
 /* Nothing is remembered: what a file is like may change at any moment. */
 static void *start(struct fuse_conn_info *connection, struct fuse_config *config)
 {
-	(void)connection;
+	connection->max_readahead = 0; /* of memory only what is asked for */
 	config->entry_timeout = config->attr_timeout = config->negative_timeout = 0;
 	return machine();
 }

@@ -48,6 +48,7 @@ struct room {
 	char *text;
 	size_t length;
 	uint64_t logged;
+	uint64_t cost; /* ns of an access */
 	char error[200];
 };
 
@@ -319,9 +320,16 @@ static int do_clear(struct room *room, const struct words *w)
 	room->n_rules = room->n_triggers = 0;
 	memset(room->offline, 0, sizeof(room->offline));
 	room->length = 0;
-	room->logged = 0;
+	room->logged = room->cost = 0;
 	room->log = LOG_OFF;
 	return reset ? room->machine.reset(room->machine.user) : 0;
+}
+
+static int do_cost(struct room *room, const struct words *w)
+{
+	if (w->n != 2 || !seconds(w->word[1], &room->cost))
+		return refuse(room, "usage: cost SECONDS");
+	return 0;
 }
 
 static int do_advance(struct room *room, const struct words *w)
@@ -352,7 +360,7 @@ static int act(struct room *room, const struct words *w, pid_t pid)
 		{"size", do_number},     {"text", do_text},       {"hide", do_hide},
 		{"offline", do_hotplug}, {"online", do_hotplug},  {"poke", do_poke},
 		{"log", do_log},         {"clear", do_clear},     {"reset", do_clear},
-		{"advance", do_advance},
+		{"advance", do_advance}, {"cost", do_cost},
 	};
 
 	if (w->n && strcmp(w->word[0], "signal") == 0)
@@ -464,6 +472,26 @@ static size_t first_until(const struct room *room, uint64_t end)
 	return first;
 }
 
+/* Moves the clock to `end`; with `next`, only to what happens next. */
+static void advance(struct room *room, uint64_t end, bool next)
+{
+	void *user = room->machine.user;
+
+	for (;;) {
+		size_t first = first_until(room, end);
+		bool last = first == room->n_triggers;
+		uint64_t now = room->machine.time(user);
+		uint64_t until = last ? end : room->trigger[first].at;
+
+		room->machine.step(user, until > now ? until - now : 0);
+		if (last)
+			return;
+		fire(room, first, 0);
+		if (next && until > now)
+			return;
+	}
+}
+
 int room_advance(struct room *room, const char *text, size_t size)
 {
 	void *user = room->machine.user;
@@ -477,20 +505,8 @@ int room_advance(struct room *room, const char *text, size_t size)
 		return refuse(room, "'%s' are no seconds, like 2.5", copy);
 	if (!room->machine.steps(user))
 		return refuse(room, "the clock of this machine is the wall's: open it with clock=step");
-	end += next ? 0 : room->machine.time(user);
-	for (;;) {
-		size_t first = first_until(room, end);
-		bool last = first == room->n_triggers;
-		uint64_t now = room->machine.time(user);
-		uint64_t until = last ? end : room->trigger[first].at;
-
-		room->machine.step(user, until > now ? until - now : 0);
-		if (last)
-			return 0;
-		fire(room, first, 0);
-		if (next && until > now)
-			return 0;
-	}
+	advance(room, next ? end : room->machine.time(user) + end, next);
+	return 0;
 }
 
 /* All count the access before any acts. */
@@ -533,6 +549,8 @@ static bool strikes(struct rule *rule)
 
 int room_before(struct room *room, struct room_access *access)
 {
+	if (access->reg && room->cost)
+		advance(room, room->machine.time(room->machine.user) + room->cost, false);
 	fire_access(room, access, false);
 	for (size_t i = 0; i < room->n_rules; i++) {
 		struct rule *rule = &room->rule[i];

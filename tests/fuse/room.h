@@ -19,6 +19,7 @@
  *   poke PATH OFFSET VALUE [BYTES]   a neighbour writes a register: 8 bytes of an MSR, 4 of others
  *   signal NAME [PID]            KILL, STOP, CONT, ...; default: to the process of the access
  *   advance SECONDS              the clock jumps
+ *   cost SECONDS                 what each access to a register takes
  *   log off|writes|all           what goes to /log: accesses to registers
  *   clear                        no fault, no action waits, all CPUs online, the log is empty
  *   reset                        and the machine is new, its clock at 0

@@ -8,9 +8,11 @@
  * Who waits moves the clock to the end of his wait at once, or to what happens at the machine
  * before it. Who waits for a child does not: the child lives in the same time, and moves it. A
  * thread that waits for a condition never moves the clock, but is not left behind: whoever does
- * stops at its deadline until the thread waits again. A wait of no time takes 1 ns, so that who
- * polls gets on. poll() and its kind are not known here; they wait for real.
+ * stops at its deadline until the thread waits again, and does not start before a new thread has
+ * come to its first wait. A wait of no time takes 1 ns, so that who polls gets on. poll() and its
+ * kind are not known here; they wait for real.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -26,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_WAITERS = 64 };
+enum { MAX_WAITERS = 64, PATIENCE_MS = 5000 };
 
 static const uint64_t second = 1000000000;
 /* What the clocks of a process show when the machine is switched on. */
@@ -38,8 +40,9 @@ static bool follows;
 /* Threads that wait for a condition, and how many were woken by time and do not wait again yet. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-	bool used;
+	bool used, woken;
 	uint64_t deadline;
+	const pthread_cond_t *cond;
 } waiter[MAX_WAITERS];
 static unsigned awake;
 static pthread_key_t awake_key; /* not NULL: the thread is one of them */
@@ -50,7 +53,7 @@ static void asleep(void *unused)
 {
 	(void)unused;
 	pthread_mutex_lock(&lock);
-	awake--;
+	awake -= awake > 0;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -93,10 +96,14 @@ static void real_pause(void)
 /* The earliest deadline up to `until` of a thread that waits, once none is awake. */
 static uint64_t next_deadline(uint64_t until, size_t *which)
 {
-	for (;; pthread_mutex_unlock(&lock), real_pause()) {
+	for (int ms = 0;; ms++, pthread_mutex_unlock(&lock), real_pause()) {
 		pthread_mutex_lock(&lock);
-		if (awake)
+		if (awake && ms < PATIENCE_MS)
 			continue;
+		if (awake)
+			dprintf(STDERR_FILENO, "virtual_clock: a thread does not wait for time: "
+					       "the clock goes on without it\n");
+		awake = 0;
 		*which = MAX_WAITERS;
 		for (size_t i = 0; i < MAX_WAITERS; i++)
 			if (waiter[i].used && waiter[i].deadline <= until) {
@@ -130,6 +137,45 @@ static void drive(uint64_t target)
 static uint64_t of_timespec(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * second + (uint64_t)t->tv_nsec;
+}
+
+/* A new thread is awake. */
+struct beginning {
+	void *(*run)(void *);
+	void *arg;
+};
+
+static void *begin_thread(void *user)
+{
+	struct beginning beginning = *(struct beginning *)user;
+
+	free(user);
+	pthread_setspecific(awake_key, &awake_key);
+	return beginning.run(beginning.arg);
+}
+
+int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
+		   void *(*run)(void *), void *restrict arg)
+{
+	union {
+		void *found;
+		int (*call)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	} real = {.found = dlsym(RTLD_NEXT, "pthread_create")};
+	struct beginning *beginning = file < 0 ? NULL : malloc(sizeof(*beginning));
+
+	if (!beginning)
+		return real.call(thread, attributes, run, arg);
+	*beginning = (struct beginning){run, arg};
+	pthread_mutex_lock(&lock);
+	awake++;
+	pthread_mutex_unlock(&lock);
+	int rc = real.call(thread, attributes, begin_thread, beginning);
+
+	if (rc) {
+		free(beginning);
+		asleep(NULL);
+	}
+	return rc;
 }
 
 static void waits_again(void)
@@ -277,7 +323,7 @@ int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
 
 /* ---- waiting for a condition */
 
-static size_t enter(uint64_t deadline)
+static size_t enter(uint64_t deadline, const pthread_cond_t *cond)
 {
 	size_t i = 0;
 
@@ -288,9 +334,19 @@ static size_t enter(uint64_t deadline)
 	if (i == MAX_WAITERS)
 		abort();
 	waiter[i].used = true;
+	waiter[i].woken = false;
 	waiter[i].deadline = deadline;
+	waiter[i].cond = cond;
 	pthread_mutex_unlock(&lock);
 	return i;
+}
+
+static bool woken(size_t i)
+{
+	pthread_mutex_lock(&lock);
+	bool is = waiter[i].woken;
+	pthread_mutex_unlock(&lock);
+	return is;
 }
 
 static void leave(size_t i, bool by_time)
@@ -324,7 +380,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
 										   : CLOCK_MONOTONIC,
 					      until);
 	uint64_t deadline = machine_deadline(until);
-	size_t i = enter(deadline);
+	size_t i = enter(deadline, cond);
 
 	while (rc == ETIMEDOUT && machine_time() < deadline) {
 		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &look);
@@ -334,7 +390,36 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
 			look.tv_sec++;
 		}
 		rc = pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &look);
+		if (rc == ETIMEDOUT && woken(i)) /* between two looks */
+			rc = 0;
 	}
 	leave(i, rc == ETIMEDOUT);
 	return rc;
+}
+
+/* The condition as it is now: in the GNU C library these two have an older version as well. */
+static int wake(pthread_cond_t *cond, const char *name)
+{
+	union {
+		void *found;
+		int (*call)(pthread_cond_t *);
+	} real = {.found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")};
+
+	if (!real.found)
+		real.found = dlsym(RTLD_NEXT, name);
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < MAX_WAITERS; i++)
+		waiter[i].woken |= waiter[i].used && waiter[i].cond == cond;
+	pthread_mutex_unlock(&lock);
+	return real.call(cond);
+}
+
+int pthread_cond_signal(pthread_cond_t *cond)
+{
+	return wake(cond, "pthread_cond_signal");
+}
+
+int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+	return wake(cond, "pthread_cond_broadcast");
 }

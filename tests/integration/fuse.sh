@@ -1,113 +1,62 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The real back ends (MSR, PCI configuration, libpci discovery) with real system calls, on a
-# simulated machine that FUSE shows as files. Its values are those of the machine itself.
-: "${BUILD:=.}"
-uncore=$BUILD/common/tool/uncore
-machine=$BUILD/tests/fuse/fuse_machine
+# simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
+. "$(dirname "$0")/fuse.inc"
 
-skip_all()
-{
-	echo "1..0 # SKIP $*"
-	exit 0
-}
-[ -x "$machine" ] || skip_all "libfuse is missing: the machine was not built"
-[ -w /dev/fuse ] || skip_all "/dev/fuse cannot be used here"
-command -v fusermount3 >/dev/null || skip_all "fusermount3 is missing (package fuse3)"
-command -v jq >/dev/null || skip_all "jq is missing"
-
-dir=$(mktemp -d)
-mkdir "$dir/root"
-stop_machine()
-{
-	fusermount3 -u "$dir/root" 2>/dev/null
-	[ -z "$pid" ] || wait "$pid" 2>/dev/null
-	pid=
-}
-trap 'stop_machine; rm -rf "$dir"' EXIT
-trap 'exit 1' INT TERM
-pid=
-
-start_machine() # SPEC
-{
-	"$machine" "$1" "$dir/root" 2>"$dir/machine.err" &
-	pid=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		[ -e "$dir/root/proc/cpuinfo" ] && return
-		sleep 0.1
-	done
-}
-
-number=0
-result() # STATUS NAME
-{
-	number=$((number + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $number - fuse: $2"
-	else
-		echo "not ok $number - fuse: $2"
-		sed 's/^/# /' "$dir/out" "$dir/err" 2>/dev/null
-	fi
-}
-
-real() # ARGUMENT...: the command on the mounted machine
-{
-	UNCORE_SYSROOT="$dir/root" "$uncore" "$@" >"$dir/out" 2>"$dir/err"
-}
-
-# Counts per second agree within 2 % with those of the machine read directly.
-same_rates() # CPU EVENTS
-{
-	real stat -j -d 1 -e "$2" || return 1
-	cp "$dir/out" "$dir/real"
-	UNCORE_SIM=$1 "$uncore" stat -j -d 1 -e "$2" >"$dir/sim" 2>>"$dir/err" || return 1
-	jq -s -e '.[0] as $a | .[1] as $b | $a.simulated == false and $b.simulated == true and
-		([$a.events | to_entries[] | {k: .key, r: (.value / $a.interval)}] |
-		 all(.r > 0 and (($b.events[.k] / $b.interval / .r - 1) | fabs) < 0.02))' \
-		"$dir/real" "$dir/sim" >>"$dir/err"
-}
-
-echo "1..8"
+echo "1..10"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
 result $? "Sandy Bridge-EP: libpci finds all 40 units of two sockets"
 
-# MSR, PCI, filters in both, the fixed counters, and the 64-bit PCI counters in two halves
-same_rates sandybridge-ep \
+# MSR, PCI, filters in both, the fixed counters, and the 64-bit PCI counters in two halves. By
+# eventtables/sandybridge-ep/workload.tbl, each socket has in a second
+#   mem_reads = read_miss = (1.6 + 0.6 + 0.04 + 0.3 + 0.06 + 0.1) e8 = 2.7e8, stream_part 0.002e8,
+#   mem_writes = (0.6 + 0.06 + 0.28) + 0.18 + 0.02 + 0.002 = 1.142e8,
+#   data flits of a link: 8 * ((mem_reads + mem_writes) / 4 + 1e5) = 7.692e8, of two links;
+# events are summed over two sockets, clocks are those of one unit. Five seconds:
+real stat -j -d 5 -e \
 	imc.CAS_COUNT:RD,imc.DCLK,cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182,ha.REQUESTS:READS,pcu.CLOCKTICKS,qpi.TxL_FLITS_G0:DATA,ubox.UCLK
-result $? "Sandy Bridge-EP: the same rates through system calls as from the model"
+exactly "imc.CAS_COUNT:RD=2702000000,imc.DCLK=4000000000,cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=1600000000,ha.REQUESTS:READS=2700000000,pcu.CLOCKTICKS=4000000000,qpi.TxL_FLITS_G0:DATA=15384000000,ubox.UCLK=13500000000"
+result $? "Sandy Bridge-EP: exact counts of 5 s in MSRs and PCI"
 
-real stat -j -d 0.2 -e imc.CAS_COUNT:RD:socket=1
-jq -e '.events["imc.CAS_COUNT:RD:socket=1"] > 0' "$dir/out" >/dev/null
+real stat -j -d 0.25 -e imc.CAS_COUNT:RD:socket=1
+exactly "imc.CAS_COUNT:RD:socket=1=67550000"
 result $? "Sandy Bridge-EP: one socket by its PCI bus"
 
-if command -v strace >/dev/null; then
-	# One pread for an MSR, three for a 64-bit PCI counter: what each more read costs. An interval
-	# is a line of output and a read.
-	count() # INTERVAL_MS: sets reads and calls
-	{
-		UNCORE_SYSROOT="$dir/root" strace -f -c -e trace=pread64 -o "$dir/calls" \
-			"$uncore" stat -j -e cbo0.CLOCKTICKS:socket=0,imc0.CAS_COUNT:RD:socket=0 \
-			-I "$1" -d 1 >"$dir/out" 2>"$dir/err"
-		reads=$(wc -l <"$dir/out")
-		calls=$(awk '$NF == "pread64" { print $4 }' "$dir/calls")
-	}
-	count 500
-	few=$calls few_reads=$reads
-	count 100
-	more=$((reads - few_reads))
-	[ "$more" -ge 4 ] && [ $((calls - few)) -eq $((4 * more)) ]
-	result $? "one pread an MSR, three a 64-bit PCI counter ($more more reads: $((calls - few)) calls)"
-else
-	number=$((number + 1))
-	echo "ok $number - fuse: preads are counted # SKIP strace is missing"
-fi
+# One read for an MSR, three for a 64-bit PCI counter: what each more interval costs.
+reads() # INTERVAL_MS
+{
+	control clear "log all"
+	real stat -j -e cbo0.CLOCKTICKS:socket=0,imc0.CAS_COUNT:RD:socket=0 -I "$1" -d 1
+	count ' read '
+}
+few=$(reads 500)
+many=$(reads 125)
+[ "$(wc -l <"$dir/out")" -eq 8 ] && [ $((many - few)) -eq $((4 * 6)) ]
+result $? "one read an MSR, three a 64-bit PCI counter (6 more intervals: $((many - few)) reads)"
+
+# An interval is as long as it says, and what the command waits for moves the clock.
+control reset
+real stat -j -e imc.DCLK -- sh -c 'sleep 1; sleep 1.5'
+exactly "imc.DCLK=2000000000" && [ "$(cat "$root/clock")" = 2.500000000 ]
+result $? "the command that is measured lives in the machine's time"
+
+# A neighbour, by hand and at a moment of the machine's time: a CBo's counter 0 counts its clock
+# (control 0x400000: enabled, event 0) until the box is frozen, 2.7e9 a second.
+control reset "at 2.5 poke /dev/cpu/0/msr 0xD04 0x10100"
+"$poke" "$root/dev/cpu/0/msr" 0xD10 0x400000
+advance 1
+one=$("$poke" "$root/dev/cpu/0/msr" 0xD16)
+advance 4
+[ $((one)) -eq 2700000000 ] && [ $(($("$poke" "$root/dev/cpu/0/msr" 0xD16))) -eq 6750000000 ]
+result $? "a neighbour programs a counter and freezes it at his time"
 stop_machine
 
 start_machine sandybridge-ep,hide=qpi
 real stat -d 0.1 -e qpi.CLOCKTICKS
-[ $? -eq 1 ] && grep -q 'qpi' "$dir/err"
+[ $status -eq 1 ] && grep -q 'qpi' "$dir/err"
 result $? "functions hidden by the BIOS: unavailable, with the reason, not 0"
 stop_machine
 
@@ -115,12 +64,18 @@ start_machine emerald-rapids
 real units -j && jq -e 'length == 196 and all(.available)' "$dir/out" >/dev/null
 result $? "Emerald Rapids: both discovery tables are read through /dev/mem"
 
-same_rates emerald-rapids \
+# By eventtables/emerald-rapids/workload.tbl, each socket has in a second
+#   IA_MISS_DRD: drd_l + drd_r = 4e8; links: 9 * (rem_reads + rem_writes) = 9 * (2.37e8 + 0.675e8);
+#   memory reads: those of lines at home, (3.2 + 4.4 + 0.12 + 0.08 + 0.06 + 2.0) + (1.3 + 0.9 + 0.4)
+#   + (0.07 + 0.05 + 0.01) + 0.54 + 0.01 + 0.0005 = 13.1405e8, and rem_reads: 15.5105e8;
+#   PART0 of eight IIO stacks: 0.6 * 16 * (0.36e8 + 0.54e8). Over two sockets and five seconds:
+real stat -j -d 5 -e \
 	cha.TOR_INSERTS:IA_MISS_DRD,upi.TxL_FLITS:ALL_DATA,m2m.IMC_READS:ALL,iio.DATA_REQ_OF_CPU:MEM_READ.PART0,pcu.CLOCKTICKS
-result $? "Emerald Rapids: the same rates in MSRs and PCI"
+exactly "cha.TOR_INSERTS:IA_MISS_DRD=4000000000,upi.TxL_FLITS:ALL_DATA=27405000000,m2m.IMC_READS:ALL=15510500000,iio.DATA_REQ_OF_CPU:MEM_READ.PART0=8640000000,pcu.CLOCKTICKS=5000000000"
+result $? "Emerald Rapids: exact counts of 5 s in MSRs and PCI"
 stop_machine
 
 start_machine sandybridge-ep
 real stat -d 0.1 -e imc9.CAS_COUNT:RD
-[ $? -eq 2 ] && [ "$(wc -l <"$dir/err")" -eq 1 ]
+[ $status -eq 2 ] && [ "$(wc -l <"$dir/err")" -eq 1 ]
 result $? "bad input on a real machine: one line, exit 2"

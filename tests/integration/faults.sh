@@ -1,0 +1,273 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Machines as they are: hidden units, files that cannot be read, frozen boxes, neighbours, hotplug,
+# slow registers. Each number is right, or carries a mark, or is refused with a sentence; never
+# wrong with status 0. What a sound machine counts is in eventtables/CPU/workload.tbl. Ends with a table.
+. "$(dirname "$0")/fuse.inc"
+
+tried=0 sum_right=0 sum_marked=0 sum_refused=0 sum_wrong=0
+pci=/sys/bus/pci/devices
+
+# One run with a fault: the lines of /control are on stdin, the options are the rest.
+fault() # TITLE TRUTH(NAME=NUMBER,...) VERDICTS OPTION...: the verdicts that are good, "|" between
+{
+	title=$1 known=$2 good=$3
+	shift 3
+	control reset
+	while IFS= read -r order; do
+		control "$order"
+	done
+	real stat -j "$@"
+	judge "$known"
+	tried=$((tried + 1))
+	case $verdict in
+	right) sum_right=$((sum_right + 1)) ;;
+	marked) sum_marked=$((sum_marked + 1)) ;;
+	refused) sum_refused=$((sum_refused + 1)) ;;
+	*) sum_wrong=$((sum_wrong + 1)) ;;
+	esac
+	case "|$good|" in
+	*"|$verdict|"*) result 0 "$title: $verdict" ;;
+	*) result 1 "$title: $verdict, not $good" ;;
+	esac
+}
+said='marked|refused'
+any='right|marked|refused'
+
+# A line for each of several registers.
+pokes() # WHEN PATH VALUE OFFSET...
+{
+	when=$1 path=$2 value=$3
+	shift 3
+	for offset; do
+		echo "$when poke $path $offset $value"
+	done
+}
+
+echo "1..54"
+
+# ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
+start_machine sandybridge-ep
+reads=imc.CAS_COUNT:RD=540400000
+channel=$pci/0000:7f:10.1
+
+fault "one memory channel hidden" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+hide $channel
+E
+fault "one memory channel hidden: bytes" memory_read_bytes=34585600000 "$said" -d 1 -m memory_read_bytes <<E
+hide $channel
+E
+fault "the channels of a socket hidden" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+hide $pci/0000:ff:10.0
+hide $pci/0000:ff:10.1
+hide $pci/0000:ff:10.4
+hide $pci/0000:ff:10.5
+E
+fault "a channel that reads as all ones" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+value $channel/config - 0xffffffff
+E
+fault "a channel whose counters read as all ones" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+$(for o in 0xA0 0xA4 0xA8 0xAC 0xB0 0xB4 0xB8 0xBC; do echo "value $channel/config $o 0xffffffff"; done)
+E
+for error in EIO EMFILE ENOENT EACCES; do
+	fault "a channel's file: $error" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+fail open $channel/config - $error
+E
+done
+fault "a channel's control: EIO" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+fail read $channel/config 0xd8 EIO
+fail read $channel/config 0xdc EIO
+fail read $channel/config 0xe0 EIO
+fail read $channel/config 0xe4 EIO
+E
+for socket in 7f ff; do
+	fault "the node id of bus $socket: EIO" $reads "$any" -d 1 -e imc.CAS_COUNT:RD <<E
+fail read $pci/0000:$socket:0b.0/config 0x40 EIO
+E
+	fault "the UBox of bus $socket hidden" $reads "$any" -d 1 -e imc.CAS_COUNT:RD <<E
+hide $pci/0000:$socket:0b.0
+E
+done
+fault "configuration space ends at 64 bytes" $reads refused -d 1 -e imc.CAS_COUNT:RD <<E
+size $pci/*/config 64
+E
+fault "a configuration file ends at 64 bytes" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+size $channel/config 64
+E
+for error in EINTR EAGAIN; do
+	for op in open read write; do
+		fault "$error at the first $op of a channel" $reads right -d 1 -e imc.CAS_COUNT:RD <<E
+fail $op $channel/config - $error times 1
+E
+	done
+done
+fault "a short read of a channel" $reads right -d 1 -e imc.CAS_COUNT:RD <<E
+short $channel/config - 2 times 1 after 20
+E
+fault "a counter that cannot be read" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+at 0.5 fail read $channel/config - EIO
+E
+fault "a control that cannot be written" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+fail write $channel/config - EIO
+E
+
+# ---- frozen: by box (BOX_CTL 0xD04, 0xF4), found so and in the middle
+ticks=cbo.CLOCKTICKS=2700000000
+fault "a frozen CBo" $ticks "$any" -d 1 -e cbo.CLOCKTICKS <<E
+poke /dev/cpu/0/msr 0xD04 0x10100
+E
+fault "a frozen CBo, of which others count" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 "$any" \
+	-d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
+poke /dev/cpu/0/msr 0xD04 0x10100
+E
+fault "a frozen channel" $reads "$any" -d 1 -e imc.CAS_COUNT:RD <<E
+poke $channel/config 0xF4 0x10100
+E
+fault "a channel frozen in the middle" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+at 0.5 poke $channel/config 0xF4 0x10100
+E
+
+# ---- taken over in the middle, whichever counter it is
+fault "controls of a channel cleared" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+$(pokes "at 0.5" $channel/config 0 0xD8 0xDC 0xE0 0xE4)
+E
+fault "controls of a channel count the clock" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+$(pokes "at 0.5" $channel/config 0x400000 0xD8 0xDC 0xE0 0xE4)
+E
+fault "counters of a channel cleared" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
+$(pokes "at 0.5" $channel/config 0 0xA4 0xA0 0xAC 0xA8 0xB4 0xB0 0xBC 0xB8)
+E
+fault "counters of a CBo are all ones" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 "$said" \
+	-d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
+$(pokes "at 0.5" /dev/cpu/0/msr 0xfffffffffff 0xD16 0xD17 0xD18 0xD19)
+E
+fault "a CBo's filter changed" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 "$said" \
+	-d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
+at 0.5 poke /dev/cpu/0/msr 0xD14 0
+E
+
+# ---- what is not ours stays as it is
+values() # PATH OFFSET...: what the registers hold
+{
+	path=$1
+	shift
+	for offset; do
+		"$poke" "$root$path" "$offset"
+	done
+}
+
+# How many of them hold something else than before.
+changed() # VALUE PATH OFFSET...
+{
+	value=$1
+	shift
+	values "$@" | grep -cvx "$value"
+}
+control reset
+pokes "at 0.5" $channel/config 0x400001 0xD8 0xDC 0xE0 0xE4 >"$dir/lines"
+control "$(cat "$dir/lines")"
+real stat -j -d 1 -e imc.CAS_COUNT:RD
+n=$(changed 0x400001 $channel/config 0xD8 0xDC 0xE0 0xE4)
+[ "$n" -eq 0 ]
+result $? "stop: controls that a neighbour has taken are his ($n written)"
+
+# Of four counters that somebody has stopped and not yet read, one at most is taken. His controls
+# are without the enable bit; CBo 0 of the first two, CHA 0 of the last.
+stopped() # TITLE EVENT COUNTERS...
+{
+	title=$1 event=$2
+	shift 2
+	control reset
+	for counter; do
+		control "poke /dev/cpu/0/msr $counter 12345"
+	done
+	real stat -j -d 1 -e "$event"
+	n=$(changed 0x3039 /dev/cpu/0/msr "$@")
+	[ "$status" -eq 0 ] && [ "$n" -le 1 ]
+	result $? "$title: counters that somebody has stopped keep their counts ($n lost)"
+}
+stopped "Sandy Bridge-EP" cbo0.CLOCKTICKS:socket=0 0xD16 0xD17 0xD18 0xD19
+
+# ---- writes that fail at the stop, which is at 1 s
+fault "a write fails once at stop" cbo0.CLOCKTICKS:socket=0=2700000000 right \
+	-d 1 -e cbo0.CLOCKTICKS:socket=0 <<E
+at 0.9 fail write /dev/cpu/0/msr - EIO times 1
+E
+n=$(changed 0x0 /dev/cpu/0/msr 0xD10 0xD11 0xD12 0xD13)
+[ "$n" -eq 0 ]
+result $? "and is tried again: nothing is left behind ($n left)"
+control reset "at 0.9 fail write /dev/cpu/0/msr - EIO"
+real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
+[ "$status" -eq 1 ] && grep -q 'cbo0.*CTL.*[Ii]nput/output error' "$dir/err"
+result $? "a write that fails for good: what could not be put back is named"
+control reset "fail write /dev/cpu/0/msr - EIO"
+real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
+[ "$status" -eq 1 ] && grep -q 'cbo0.*[Ii]nput/output error' "$dir/err"
+result $? "a write that fails at start: it is named"
+
+# ---- time
+fault "a jump beyond the wrap of 44 bits" cbo0.CLOCKTICKS:socket=0=27002700000000 "$any" \
+	-d 10001 -e cbo0.CLOCKTICKS:socket=0 <<E
+at 1 advance 10000
+E
+# A register access takes 30 us: rotating takes time, of which nothing is lost.
+many=memory_read_bytes,memory_write_bytes,llc_lookups,llc_misses,link_tx_bytes,link_rx_bytes,pcie_read_bytes,pcie_write_bytes
+control reset "cost 0.00003"
+real stat -j -d 5 -m $many
+jq -e '.time >= 4.999 and (.metrics.memory_read_bytes / 34585600000 / .time - 1 | fabs) < 0.001' \
+	"$dir/out" >/dev/null
+result $? "several passes on slow registers: all of the time, all of the bytes"
+real stat -j -I 100 -d 2 -m $many
+jq -s -e '(.[-1].time - 2 | fabs) < 0.005 and (map(.interval) | add - 2 | fabs) < 0.02 and
+	all(.[]; (.metrics.memory_read_bytes / 34585600000 / .interval - 1 | fabs) < 0.001)' \
+	"$dir/out" >/dev/null
+result $? "several passes and intervals on slow registers: the deadlines are absolute"
+
+# ---- hotplug: the CPU by which socket 0 is read goes
+fault "the first CPU of a socket offline from the start" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 \
+	right -d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
+offline 0
+E
+fault "it goes offline" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 'right|marked' \
+	-d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
+at 0.5 offline 0
+E
+left=$(for o in 0xD10 0xD11 0xD12 0xD13; do "$poke" "$root/dev/cpu/1/msr" $o; done | grep -cv '^0x0$')
+[ "$left" -eq 0 ]
+result $? "and its counters are put back through another CPU ($left left)"
+
+# ---- Ivy Bridge-EP: 12 CBos whatever cores are online; drd_miss / 12 = 2.2e8 / 12 each
+start_machine ivybridge-ep
+fault "two cores of twelve online" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=1320000000 right \
+	-d 3 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
+$(for c in 2 3 4 5 6 7 8 9 10 11 14 15 16 17 18 19 20 21 22 23; do echo "offline $c"; done)
+E
+fault "a socket frozen by its global control" imc.CAS_COUNT:RD=732600000 "$any" -d 1 -e imc.CAS_COUNT:RD <<E
+poke /dev/cpu/0/msr 0xC00 0x80000000
+E
+
+stopped "Ivy Bridge-EP" cbo0.CLOCKTICKS:socket=0 0xD16 0xD17 0xD18 0xD19
+
+# ---- Nehalem-EP: UNCORE_PERF_GLOBAL_CTRL is 0x391
+start_machine nehalem-ep
+fault "all counters switched off in the middle" unc.LLC_MISS:READ=240000000 "$said" -d 1 -e unc.LLC_MISS:READ <<E
+at 0.5 poke /dev/cpu/0/msr 0x391 0
+E
+fault "its controls cleared in the middle" unc.LLC_MISS:READ=240000000 "$said" -d 1 -e unc.LLC_MISS:READ <<E
+$(pokes "at 0.5" /dev/cpu/0/msr 0 0x3C0 0x3C1 0x3C2 0x3C3 0x3C4 0x3C5 0x3C6 0x3C7)
+E
+
+# ---- Emerald Rapids: a CHA frozen (0x2000), controls cleared (0x2002 to 0x2005)
+start_machine emerald-rapids
+fault "a frozen CHA" cha.TOR_INSERTS:IA_MISS_DRD=800000000 "$any" -d 1 -e cha.TOR_INSERTS:IA_MISS_DRD <<E
+poke /dev/cpu/0/msr 0x2000 1
+E
+fault "a CHA's controls cleared in the middle" cha.TOR_INSERTS:IA_MISS_DRD=800000000 "$said" \
+	-d 1 -e cha.TOR_INSERTS:IA_MISS_DRD <<E
+$(pokes "at 0.5" /dev/cpu/0/msr 0 0x2002 0x2003 0x2004 0x2005)
+E
+
+stopped "Emerald Rapids" cha0.CLOCKTICKS:socket=0 0x2008 0x2009 0x200A 0x200B
+
+printf '# faults tried %d, right %d, marked %d, refused %d, silently wrong %d\n' "$tried" "$sum_right" \
+	"$sum_marked" "$sum_refused" "$sum_wrong"
