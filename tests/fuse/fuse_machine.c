@@ -6,8 +6,9 @@
  *   fuse_machine "CPU[,option=value]..." MOUNTPOINT      serves until it is unmounted
  *
  * MSRs and configuration space go to the registers of the machine. /dev/mem can be read and
- * mapped, but a mapping is a copy of the moment: counters in MMIO do not move there. Beside
- * what a kernel shows there are, at the top:
+ * mapped, but the kernel makes a mapping a copy of the moment: counters there move, and writes
+ * arrive, only for a process with tests/fuse/live_machine.c. Beside what a kernel shows there are,
+ * at the top:
  *
  *   clock     seconds since the machine was switched on; with clock=step, "2.5" written to it
  *             moves it on by so many (tests/fuse/virtual_clock.c makes it a process's own time)

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 
 	if (argc == 4)
 		value = number(argv[3]);
-	done = fd < 0 ? -1
+	done = fd < 0      ? -1
 	       : argc == 4 ? pwrite(fd, &value, size, (off_t)offset)
 			   : pread(fd, &value, size, (off_t)offset);
 	if (done != (ssize_t)size) {

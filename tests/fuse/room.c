@@ -59,8 +59,7 @@ struct words {
 
 static const char *const op_names[] = {"open", "read", "write", "stat", NULL};
 
-static int refuse(struct room *room, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static int refuse(struct room *room, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static int refuse(struct room *room, const char *format, ...)
 {
@@ -356,10 +355,10 @@ static int act(struct room *room, const struct words *w, pid_t pid)
 		const char *name;
 		int (*run)(struct room *, const struct words *);
 	} actions[] = {
-		{"fail", do_fail},       {"short", do_number},    {"value", do_number},
-		{"size", do_number},     {"text", do_text},       {"hide", do_hide},
-		{"offline", do_hotplug}, {"online", do_hotplug},  {"poke", do_poke},
-		{"log", do_log},         {"clear", do_clear},     {"reset", do_clear},
+		{"fail", do_fail},       {"short", do_number},   {"value", do_number},
+		{"size", do_number},     {"text", do_text},      {"hide", do_hide},
+		{"offline", do_hotplug}, {"online", do_hotplug}, {"poke", do_poke},
+		{"log", do_log},         {"clear", do_clear},    {"reset", do_clear},
 		{"advance", do_advance}, {"cost", do_cost},
 	};
 
@@ -385,8 +384,7 @@ static int act_line(struct room *room, const char *line, pid_t pid)
 static int add_trigger(struct room *room, const struct trigger *wanted, const struct words *w,
 		       size_t i, const char *line, const char *copy)
 {
-	struct trigger *larger =
-		realloc(room->trigger, (room->n_triggers + 1) * sizeof(*larger));
+	struct trigger *larger = realloc(room->trigger, (room->n_triggers + 1) * sizeof(*larger));
 	char *action = strdup(line + (w->word[i] - copy));
 
 	if (larger)
@@ -504,7 +502,8 @@ int room_advance(struct room *room, const char *text, size_t size)
 	if (!seconds(copy, &end))
 		return refuse(room, "'%s' are no seconds, like 2.5", copy);
 	if (!room->machine.steps(user))
-		return refuse(room, "the clock of this machine is the wall's: open it with clock=step");
+		return refuse(room,
+			      "the clock of this machine is the wall's: open it with clock=step");
 	advance(room, next ? end : room->machine.time(user) + end, next);
 	return 0;
 }

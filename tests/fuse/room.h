@@ -71,7 +71,8 @@ const char *room_error(const struct room *);
 
 /*
  * "SECONDS" moves the clock; what was to happen on the way happens at its time. "=TIME" moves it
- * to that time, or only to that of what happens before: who waits can look whether it ends the wait.
+ * to that time, or only to that of what happens before: who waits can look whether it ends the
+ * wait.
  */
 int room_advance(struct room *, const char *seconds, size_t size);
 

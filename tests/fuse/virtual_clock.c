@@ -2,8 +2,7 @@
 /*
  * LD_PRELOAD: a process lives in the time of a simulated machine (fuse_machine).
  *
- *   VIRTUAL_CLOCK=FILE     the machine's /clock; without it nothing changes
- *   VIRTUAL_CLOCK_FOLLOW=1 somebody else moves the clock: waits last until he has
+ *   VIRTUAL_CLOCK=FILE   the machine's /clock; without it nothing changes
  *
  * Who waits moves the clock to the end of his wait at once, or to what happens at the machine
  * before it. Who waits for a child does not: the child lives in the same time, and moves it. A
@@ -35,7 +34,6 @@ static const uint64_t second = 1000000000;
 static const uint64_t monotonic_base = 3600, realtime_base = 1700000000;
 
 static int file = -1;
-static bool follows;
 
 /* Threads that wait for a condition, and how many were woken by time and do not wait again yet. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -59,12 +57,11 @@ static void asleep(void *unused)
 
 static void __attribute__((constructor)) begin(void)
 {
-	const char *path = getenv("VIRTUAL_CLOCK"), *follow = getenv("VIRTUAL_CLOCK_FOLLOW");
+	const char *path = getenv("VIRTUAL_CLOCK");
 
 	if (!path || !*path)
 		return;
 	pthread_key_create(&awake_key, asleep);
-	follows = follow && *follow == '1';
 	file = open(path, O_RDWR | O_CLOEXEC);
 	if (file < 0) {
 		fprintf(stderr, "virtual_clock: %s: %s\n", path, strerror(errno));
@@ -190,10 +187,7 @@ static void sleep_until(uint64_t target)
 {
 	waits_again();
 	while (machine_time() < target)
-		if (follows)
-			real_pause();
-		else
-			drive(target);
+		drive(target);
 }
 
 /* ---- clocks */
@@ -224,7 +218,8 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 	if (file < 0 || !base_of(clock, &base))
 		return (int)syscall(SYS_clock_gettime, clock, out);
 	base += machine_time();
-	*out = (struct timespec){.tv_sec = (time_t)(base / second), .tv_nsec = (long)(base % second)};
+	*out = (struct timespec){.tv_sec = (time_t)(base / second),
+				 .tv_nsec = (long)(base % second)};
 	return 0;
 }
 
@@ -250,7 +245,8 @@ time_t time(time_t *out)
 
 /* ---- sleeping */
 
-int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted, struct timespec *left)
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
+		    struct timespec *left)
 {
 	uint64_t base, target = of_timespec(wanted);
 
@@ -275,8 +271,8 @@ int nanosleep(const struct timespec *wanted, struct timespec *left)
 
 int usleep(useconds_t us)
 {
-	return nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000L},
-			 NULL);
+	return nanosleep(
+		&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000L}, NULL);
 }
 
 unsigned sleep(unsigned s)
@@ -310,7 +306,7 @@ int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
 
 	waits_again();
 	for (;;) {
-		bool other = follows || child_moves(set), over = machine_time() >= target;
+		bool other = child_moves(set), over = machine_time() >= target;
 		struct timespec look = {.tv_nsec = other && !over ? 1000000 : 0};
 		int number = real_sigtimedwait(set, info, &look);
 
@@ -375,10 +371,10 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
 	int rc = ETIMEDOUT;
 
 	if (file < 0)
-		return pthread_cond_clockwait(cond, mutex,
-					      (uint64_t)until->tv_sec > 1000000000 ? CLOCK_REALTIME
-										   : CLOCK_MONOTONIC,
-					      until);
+		return pthread_cond_clockwait(
+			cond, mutex,
+			(uint64_t)until->tv_sec > 1000000000 ? CLOCK_REALTIME : CLOCK_MONOTONIC,
+			until);
 	uint64_t deadline = machine_deadline(until);
 	size_t i = enter(deadline, cond);
 

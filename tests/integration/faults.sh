@@ -44,7 +44,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..54"
+echo "1..58"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 start_machine sandybridge-ep
@@ -259,6 +259,9 @@ E
 
 # ---- Emerald Rapids: a CHA frozen (0x2000), controls cleared (0x2002 to 0x2005)
 start_machine emerald-rapids
+real units -j
+channel_0=$(jq -r '.[] | select(.unit == "imc" and .index == 0 and .socket == 0).location | split(" ")[1]' \
+	"$dir/out")
 fault "a frozen CHA" cha.TOR_INSERTS:IA_MISS_DRD=800000000 "$any" -d 1 -e cha.TOR_INSERTS:IA_MISS_DRD <<E
 poke /dev/cpu/0/msr 0x2000 1
 E
@@ -267,7 +270,28 @@ fault "a CHA's controls cleared in the middle" cha.TOR_INSERTS:IA_MISS_DRD=80000
 $(pokes "at 0.5" /dev/cpu/0/msr 0 0x2002 0x2003 0x2004 0x2005)
 E
 
+fault "a socket frozen by its global control" cha.TOR_INSERTS:IA_MISS_DRD=800000000 "$any" \
+	-d 1 -e cha.TOR_INSERTS:IA_MISS_DRD <<E
+poke /dev/cpu/0/msr 0x2FF0 0x8000000000000000
+E
+fault "controls of a channel in memory cleared" imc.CAS_COUNT:RD=3107100000 "$said" \
+	-d 1 -e imc.CAS_COUNT:RD <<E
+$(for o in 0 1 2 3; do printf 'at 0.5 poke /memory 0x%x 0\n' $((channel_0 + 0x40 + 4 * o)); done)
+E
 stopped "Emerald Rapids" cha0.CLOCKTICKS:socket=0 0x2008 0x2009 0x200A 0x200B
+
+
+# A controller that is fused off has the place of another in its register (0xE0: the third's). What
+# is there: 0.94 * 2.4e9 clocks a second at each of seven; 15.5355e8 / 8 reads at each of 14 channels.
+fault "two memory controllers at one place" mc.RPQ_ACTIVE_CYCLES=15792000000 "$any" \
+	-d 1 -e mc.RPQ_ACTIVE_CYCLES <<E
+value $pci/0000:7e:00.1/config 0xe0 0x80000080
+E
+start_machine emerald-rapids,discovery=none
+fault "without discovery tables: channels of two controllers at one place" \
+	imc.CAS_COUNT:RD=2718712500 "$any" -d 1 -e imc.CAS_COUNT:RD <<E
+value $pci/0000:7e:00.1/config 0xe0 0x80000080
+E
 
 printf '# faults tried %d, right %d, marked %d, refused %d, silently wrong %d\n' "$tried" "$sum_right" \
 	"$sum_marked" "$sum_refused" "$sum_wrong"

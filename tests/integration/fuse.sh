@@ -4,7 +4,7 @@
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
-echo "1..10"
+echo "1..15"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
@@ -52,6 +52,30 @@ one=$("$poke" "$root/dev/cpu/0/msr" 0xD16)
 advance 4
 [ $((one)) -eq 2700000000 ] && [ $(($("$poke" "$root/dev/cpu/0/msr" 0xD16))) -eq 6750000000 ]
 result $? "a neighbour programs a counter and freezes it at his time"
+# Between two writes of its start a process stands still, while the machine goes on
+control reset "after 1 write /dev/cpu/0/msr signal STOP" "log writes"
+real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0 &
+until [ -s "$root/log" ]; do sleep 0.02; done
+advance 10
+kill -CONT "$(cut -d ' ' -f 3 "$root/log" | head -n 1)"
+wait $!
+status=$?
+exactly "cbo0.CLOCKTICKS:socket=0=2700000000" && [ "$(cat "$root/clock")" = 11.000000000 ]
+result $? "a process that was stopped for 10 s"
+
+# 44 bits at 2.7e9 Hz wrap in 6515 s
+control reset
+real stat -j -d 10000 -e cbo0.CLOCKTICKS:socket=0
+exactly "cbo0.CLOCKTICKS:socket=0=27000000000000"
+result $? "10000 s, in which 44 bits wrap: the session looks in"
+
+# A register's cost is time
+control reset "cost 0.001"
+"$poke" "$root/dev/cpu/0/msr" 0xD16 >"$dir/out"
+"$poke" "$root/dev/cpu/0/msr" 0xD16 >"$dir/out"
+echo nonsense 2>/dev/null >"$root/control"
+[ "$(cat "$root/clock")" = 0.002000000 ] && grep -q "'nonsense' is no action" "$root/control"
+result $? "an access takes time; an action that is none is refused with a sentence"
 stop_machine
 
 start_machine sandybridge-ep,hide=qpi
@@ -73,6 +97,16 @@ real stat -j -d 5 -e \
 	cha.TOR_INSERTS:IA_MISS_DRD,upi.TxL_FLITS:ALL_DATA,m2m.IMC_READS:ALL,iio.DATA_REQ_OF_CPU:MEM_READ.PART0,pcu.CLOCKTICKS
 exactly "cha.TOR_INSERTS:IA_MISS_DRD=4000000000,upi.TxL_FLITS:ALL_DATA=27405000000,m2m.IMC_READS:ALL=15510500000,iio.DATA_REQ_OF_CPU:MEM_READ.PART0=8640000000,pcu.CLOCKTICKS=5000000000"
 result $? "Emerald Rapids: exact counts of 5 s in MSRs and PCI"
+
+# Memory channels, in mapped memory: reads and partial writes, (15.5105e8 + 0.025e8) * 2
+real stat -j -d 5 -e imc.CAS_COUNT:RD,mc.RPQ_ACTIVE_CYCLES
+exactly "imc.CAS_COUNT:RD=15535500000,mc.RPQ_ACTIVE_CYCLES=90240000000"
+result $? "Emerald Rapids: exact counts of 5 s in mapped memory"
+
+# The link's clock is 2.5e9: eight transfers in a clock
+real stat -j -d 5 -m upi.UPI_SPEED
+exactly "upi.UPI_SPEED=20"
+result $? "Emerald Rapids: a metric by the TSC"
 stop_machine
 
 start_machine sandybridge-ep

@@ -50,7 +50,7 @@ killed() # CPU TITLE TRUTH(NAME=NUMBER,... of 1 s) OPTION...
 "
 }
 
-echo "1..13"
+echo "1..14"
 
 # What is counted in a second is in eventtables/CPU/workload.tbl; clocks are those of the units.
 start_machine nehalem-ep # miss = 0.8e8 + 0.35e8 + 0.05e8
@@ -72,10 +72,13 @@ killed ivybridge-ep "PCI" imc0.CAS_COUNT:RD:socket=0=91575000 -d 1 -e imc0.CAS_C
 killed ivybridge-ep "MSR, --every --freeze" cbo0.CLOCKTICKS:socket=0=2700000000 \
 	-d 0.02 --every 40000000 --freeze -e cbo0.CLOCKTICKS:socket=0
 
-start_machine emerald-rapids # CHA: (3.2e8 + 0.8e8) / 32; M2M: 15.5105e8 / 4; UPI: 3 * 3.045e8
+# CHA: (3.2e8 + 0.8e8) / 32; M2M: 15.5105e8 / 4; UPI: 3 * 3.045e8; iMC: 15.5355e8 / 8
+start_machine emerald-rapids
 truth=cha0.TOR_INSERTS:IA_MISS_DRD:socket=0=12500000
 killed emerald-rapids "MSR" $truth -d 1 -e cha0.TOR_INSERTS:IA_MISS_DRD:socket=0
 killed emerald-rapids "PCI" m2m0.IMC_READS:ALL:socket=0=387762500 -d 1 -e m2m0.IMC_READS:ALL:socket=0
+killed emerald-rapids "mapped memory" imc0.CAS_COUNT:RD:socket=0=194193750 \
+	-d 1 -e imc0.CAS_COUNT:RD:socket=0
 killed emerald-rapids "MSR and PCI" "$truth,upi0.TxL_FLITS:ALL_DATA:socket=0=913500000" \
 	-d 1 -e cha0.TOR_INSERTS:IA_MISS_DRD:socket=0,upi0.TxL_FLITS:ALL_DATA:socket=0
 killed emerald-rapids "MSR, --every --freeze" $truth \
