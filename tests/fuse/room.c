@@ -1,447 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults, neighbours, signals and time of a machine: see room.h. */
-#include "room.h"
-
+/* What happens in the room: time, accesses, and what waits for them. See room.h. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 16, MAX_LINE = 1024, MAX_CPUS = 1024 };
-
-enum rule_kind { RULE_FAIL, RULE_SHORT, RULE_VALUE, RULE_SIZE, RULE_TEXT, RULE_HIDE };
-
-/* A fault that lasts. */
-struct rule {
-	enum rule_kind kind;
-	enum room_op op;
-	char *pattern;
-	char *text;
-	bool everywhere; /* at every offset */
-	uint64_t offset;
-	uint64_t value; /* of a register; a size; an errno */
-	uint64_t skip, times;
-};
-
-/* An action that waits: for a time (count 0), or for an access. */
-struct trigger {
-	char *action;
-	char *pattern;
-	uint64_t at, count;
-	enum room_op op;
-	bool after;
-	bool due;
-};
-
-struct room {
-	struct room_machine machine;
-	struct rule *rule;
-	size_t n_rules;
-	struct trigger *trigger;
-	size_t n_triggers;
-	bool offline[MAX_CPUS];
-	enum { LOG_OFF, LOG_WRITES, LOG_ALL } log;
-	char *text;
-	size_t length;
-	uint64_t logged;
-	uint64_t cost; /* ns of an access */
-	char error[200];
-};
-
-struct words {
-	char *word[MAX_WORDS];
-	size_t n;
-};
-
-static const char *const op_names[] = {"open", "read", "write", "stat", NULL};
-
-static int refuse(struct room *room, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int refuse(struct room *room, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(room->error, sizeof(room->error), format, args);
-	va_end(args);
-	return -EINVAL;
-}
-
-/* ---- words */
-
-static bool number(const char *text, uint64_t *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = text ? strtoull(text, &end, 0) : 0;
-	return text && end != text && !*end && !errno && *text != '-';
-}
-
-/* Seconds with up to nine decimals, exactly. */
-static bool seconds(const char *text, uint64_t *ns)
-{
-	char *end;
-	uint64_t whole = text ? strtoull(text, &end, 10) : 0, part = 0, unit = 100000000;
-
-	if (!text || end == text || whole > 10000000000)
-		return false;
-	if (*end == '.')
-		for (end++; *end >= '0' && *end <= '9'; end++, unit /= 10)
-			part += (uint64_t)(*end - '0') * unit;
-	*ns = whole * 1000000000 + part;
-	return !*end;
-}
-
-static bool operation(const char *text, enum room_op *op)
-{
-	for (int i = 0; text && op_names[i]; i++)
-		if (strcmp(text, op_names[i]) == 0) {
-			*op = (enum room_op)i;
-			return true;
-		}
-	return false;
-}
-
-static bool error_number(const char *text, uint64_t *out)
-{
-	static const struct {
-		const char *name;
-		int value;
-	} known[] = {
-		{"EPERM", EPERM},   {"ENOENT", ENOENT}, {"EINTR", EINTR},   {"EIO", EIO},
-		{"ENXIO", ENXIO},   {"EAGAIN", EAGAIN}, {"ENOMEM", ENOMEM}, {"EACCES", EACCES},
-		{"EBUSY", EBUSY},   {"ENODEV", ENODEV}, {"EINVAL", EINVAL}, {"ENFILE", ENFILE},
-		{"EMFILE", EMFILE}, {"EROFS", EROFS},
-	};
-
-	for (size_t i = 0; text && i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(text, known[i].name) == 0) {
-			*out = (uint64_t)known[i].value;
-			return true;
-		}
-	return number(text, out) && *out > 0 && *out < 134;
-}
-
-static int signal_number(const char *text)
-{
-	static const struct {
-		const char *name;
-		int value;
-	} known[] = {
-		{"KILL", SIGKILL}, {"STOP", SIGSTOP}, {"CONT", SIGCONT}, {"TERM", SIGTERM},
-		{"INT", SIGINT},   {"HUP", SIGHUP},   {"USR1", SIGUSR1}, {"QUIT", SIGQUIT},
-	};
-
-	for (size_t i = 0; text && i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(text, known[i].name) == 0)
-			return known[i].value;
-	return 0;
-}
-
-/* ---- rules */
-
-static struct rule *add_rule(struct room *room, enum rule_kind kind, const char *pattern)
-{
-	struct rule *larger = realloc(room->rule, (room->n_rules + 1) * sizeof(*larger));
-
-	if (!larger || !(pattern = strdup(pattern))) {
-		room->rule = larger ? larger : room->rule;
-		return NULL;
-	}
-	room->rule = larger;
-	room->rule[room->n_rules] = (struct rule){
-		.kind = kind, .pattern = (char *)(uintptr_t)pattern, .times = UINT64_MAX};
-	return &room->rule[room->n_rules++];
-}
-
-static bool offset_of(const char *text, struct rule *rule)
-{
-	rule->everywhere = text && strcmp(text, "-") == 0;
-	return rule->everywhere || number(text, &rule->offset);
-}
-
-/* [times N] [after N] from word i on. */
-static bool limits(const struct words *w, size_t i, struct rule *rule)
-{
-	for (; i + 1 < w->n; i += 2) {
-		uint64_t *where = strcmp(w->word[i], "times") == 0   ? &rule->times
-				  : strcmp(w->word[i], "after") == 0 ? &rule->skip
-								     : NULL;
-
-		if (!where || !number(w->word[i + 1], where))
-			return false;
-	}
-	return i == w->n;
-}
-
-/* Takes back the rule that was added last. */
-static int bad_rule(struct room *room, const char *usage)
-{
-	free(room->rule[--room->n_rules].pattern);
-	return refuse(room, "usage: %s", usage);
-}
-
-static int do_fail(struct room *room, const struct words *w)
-{
-	static const char usage[] =
-		"fail open|read|write|stat PATTERN OFFSET ERRNO [times N] [after N]";
-	struct rule *rule;
-
-	if (w->n < 5)
-		return refuse(room, "usage: %s", usage);
-	if (!(rule = add_rule(room, RULE_FAIL, w->word[2])))
-		return -ENOMEM;
-	if (!operation(w->word[1], &rule->op) || !offset_of(w->word[3], rule) ||
-	    !error_number(w->word[4], &rule->value) || !limits(w, 5, rule))
-		return bad_rule(room, usage);
-	return 0;
-}
-
-/* short, value: PATTERN OFFSET NUMBER; size: PATTERN NUMBER */
-static int do_number(struct room *room, const struct words *w)
-{
-	bool size = strcmp(w->word[0], "size") == 0, is_short = strcmp(w->word[0], "short") == 0;
-	const char *usage = size ? "size PATTERN BYTES"
-				 : "short|value PATTERN OFFSET NUMBER [times N] [after N]";
-	size_t at = size ? 2 : 3;
-	struct rule *rule;
-
-	if (w->n <= at)
-		return refuse(room, "usage: %s", usage);
-	rule = add_rule(room, size ? RULE_SIZE : is_short ? RULE_SHORT : RULE_VALUE, w->word[1]);
-	if (!rule)
-		return -ENOMEM;
-	if ((!size && !offset_of(w->word[2], rule)) || !number(w->word[at], &rule->value) ||
-	    !(is_short ? limits(w, at + 1, rule) : w->n == at + 1))
-		return bad_rule(room, usage);
-	return 0;
-}
-
-static int do_text(struct room *room, const struct words *w)
-{
-	struct rule *rule;
-	char text[MAX_LINE] = "";
-	size_t n = 0;
-
-	if (w->n < 3)
-		return refuse(room, "usage: text PATH TEXT...");
-	for (size_t i = 2; i < w->n; i++)
-		for (const char *c = i > 2 ? " " : "", *rest = w->word[i]; *c || *rest;) {
-			bool line = !*c && rest[0] == '\\' && rest[1] == 'n';
-
-			text[n++] = line ? '\n' : *c ? *c : *rest;
-			rest += *c ? 0 : 1 + line;
-			c += *c != '\0';
-		}
-	text[n++] = '\n';
-	if (!(rule = add_rule(room, RULE_TEXT, w->word[1])))
-		return -ENOMEM;
-	return (rule->text = strdup(text)) ? 0 : -ENOMEM;
-}
-
-static int do_hide(struct room *room, const struct words *w)
-{
-	if (w->n != 2)
-		return refuse(room, "usage: hide PATH");
-	return add_rule(room, RULE_HIDE, w->word[1]) ? 0 : -ENOMEM;
-}
-
-/* ---- other actions */
-
-static int do_hotplug(struct room *room, const struct words *w)
-{
-	uint64_t cpu;
-
-	if (w->n != 2 || !number(w->word[1], &cpu) || cpu >= MAX_CPUS ||
-	    cpu >= room->machine.cpus(room->machine.user))
-		return refuse(room, "usage: offline|online CPU");
-	room->offline[cpu] = strcmp(w->word[0], "offline") == 0;
-	return 0;
-}
-
-static int do_poke(struct room *room, const struct words *w)
-{
-	uint64_t offset, value, size;
-	int rc;
-
-	if (w->n < 4 || w->n > 5 || !number(w->word[2], &offset) || !number(w->word[3], &value))
-		return refuse(room, "usage: poke PATH OFFSET VALUE [BYTES]");
-	size = strncmp(w->word[1], "/dev/cpu/", 9) == 0 ? 8 : 4;
-	if (w->n == 5 && (!number(w->word[4], &size) || (size != 4 && size != 8)))
-		return refuse(room, "poke: 4 or 8 bytes, not '%s'", w->word[4]);
-	rc = room->machine.poke(room->machine.user, w->word[1], offset, value, size);
-	return rc < 0 ? refuse(room, "poke: no register at %s 0x%" PRIx64, w->word[1], offset) : 0;
-}
-
-static int do_signal(struct room *room, const struct words *w, pid_t pid)
-{
-	int value = w->n >= 2 ? signal_number(w->word[1]) : 0;
-	uint64_t given = 0;
-
-	if (!value || w->n > 3 || (w->n == 3 && !number(w->word[2], &given)))
-		return refuse(room, "usage: signal KILL|STOP|CONT|TERM|INT|HUP|USR1|QUIT [PID]");
-	if (w->n == 3)
-		pid = (pid_t)given;
-	if (pid <= 1)
-		return refuse(room, "signal: no process");
-	return kill(pid, value) == 0 ? 0 : refuse(room, "signal: %s", strerror(errno));
-}
-
-static int do_log(struct room *room, const struct words *w)
-{
-	static const char *const words[] = {"off", "writes", "all"};
-
-	for (int i = 0; w->n == 2 && i < 3; i++)
-		if (strcmp(w->word[1], words[i]) == 0) {
-			room->log = i == 0 ? LOG_OFF : i == 1 ? LOG_WRITES : LOG_ALL;
-			return 0;
-		}
-	return refuse(room, "usage: log off|writes|all");
-}
-
-static int do_clear(struct room *room, const struct words *w)
-{
-	bool reset = strcmp(w->word[0], "reset") == 0;
-
-	for (size_t i = 0; i < room->n_rules; i++) {
-		free(room->rule[i].pattern);
-		free(room->rule[i].text);
-	}
-	for (size_t i = 0; i < room->n_triggers; i++) {
-		free(room->trigger[i].action);
-		free(room->trigger[i].pattern);
-	}
-	room->n_rules = room->n_triggers = 0;
-	memset(room->offline, 0, sizeof(room->offline));
-	room->length = 0;
-	room->logged = room->cost = 0;
-	room->log = LOG_OFF;
-	return reset ? room->machine.reset(room->machine.user) : 0;
-}
-
-static int do_cost(struct room *room, const struct words *w)
-{
-	if (w->n != 2 || !seconds(w->word[1], &room->cost))
-		return refuse(room, "usage: cost SECONDS");
-	return 0;
-}
-
-static int do_advance(struct room *room, const struct words *w)
-{
-	return w->n == 2 ? room_advance(room, w->word[1], strlen(w->word[1]))
-			 : refuse(room, "usage: advance SECONDS");
-}
-
-/* ---- lines */
-
-static void split(char *line, struct words *w)
-{
-	char *next = NULL;
-
-	w->n = 0;
-	for (char *word = strtok_r(line, " \t", &next); word && w->n < MAX_WORDS;
-	     word = strtok_r(NULL, " \t", &next))
-		w->word[w->n++] = word;
-}
-
-static int act(struct room *room, const struct words *w, pid_t pid)
-{
-	static const struct {
-		const char *name;
-		int (*run)(struct room *, const struct words *);
-	} actions[] = {
-		{"fail", do_fail},       {"short", do_number},   {"value", do_number},
-		{"size", do_number},     {"text", do_text},      {"hide", do_hide},
-		{"offline", do_hotplug}, {"online", do_hotplug}, {"poke", do_poke},
-		{"log", do_log},         {"clear", do_clear},    {"reset", do_clear},
-		{"advance", do_advance}, {"cost", do_cost},
-	};
-
-	if (w->n && strcmp(w->word[0], "signal") == 0)
-		return do_signal(room, w, pid);
-	for (size_t i = 0; w->n && i < sizeof(actions) / sizeof(actions[0]); i++)
-		if (strcmp(w->word[0], actions[i].name) == 0)
-			return actions[i].run(room, w);
-	return refuse(room, "'%s' is no action", w->n ? w->word[0] : "");
-}
-
-static int act_line(struct room *room, const char *line, pid_t pid)
-{
-	char copy[MAX_LINE];
-	struct words w;
-
-	snprintf(copy, sizeof(copy), "%s", line);
-	split(copy, &w);
-	return act(room, &w, pid);
-}
-
-/* The rest of the line from word i on, as it was written. */
-static int add_trigger(struct room *room, const struct trigger *wanted, const struct words *w,
-		       size_t i, const char *line, const char *copy)
-{
-	struct trigger *larger = realloc(room->trigger, (room->n_triggers + 1) * sizeof(*larger));
-	char *action = strdup(line + (w->word[i] - copy));
-
-	if (larger)
-		room->trigger = larger;
-	if (!larger || !action) {
-		free(action);
-		return -ENOMEM;
-	}
-	room->trigger[room->n_triggers] = *wanted;
-	room->trigger[room->n_triggers++].action = action;
-	return 0;
-}
-
-static int control_line(struct room *room, const char *line)
-{
-	char copy[MAX_LINE];
-	struct trigger t = {0};
-	struct words w;
-
-	if (strlen(line) >= sizeof(copy))
-		return refuse(room, "the line is too long");
-	snprintf(copy, sizeof(copy), "%s", line);
-	split(copy, &w);
-	if (w.n == 0 || w.word[0][0] == '#')
-		return 0;
-	if (strcmp(w.word[0], "at") == 0) {
-		if (w.n < 3 || !seconds(w.word[1], &t.at) ||
-		    !room->machine.steps(room->machine.user))
-			return refuse(room, "usage: at SECONDS ACTION, with clock=step");
-		return add_trigger(room, &t, &w, 2, line, copy);
-	}
-	t.after = strcmp(w.word[0], "after") == 0;
-	if (!t.after && strcmp(w.word[0], "before") != 0)
-		return act(room, &w, 0);
-	if (w.n < 5 || !number(w.word[1], &t.count) || !t.count || !operation(w.word[2], &t.op))
-		return refuse(room, "usage: before|after N open|read|write PATTERN ACTION");
-	if (!(t.pattern = strdup(w.word[3])))
-		return -ENOMEM;
-	return add_trigger(room, &t, &w, 4, line, copy);
-}
-
-int room_control(struct room *room, const char *lines, size_t size)
-{
-	char *copy = strndup(lines, size), *rest = copy, *line;
-	int rc = copy ? 0 : -ENOMEM;
-
-	room->error[0] = '\0';
-	while (rc == 0 && (line = strsep(&rest, "\n")))
-		rc = control_line(room, line);
-	free(copy);
-	return rc;
-}
-
-const char *room_error(const struct room *room)
-{
-	return room->error;
-}
+#include "room_inside.h"
 
 /* ---- triggers */
 
@@ -452,7 +18,7 @@ static void fire(struct room *room, size_t i, pid_t pid)
 
 	memmove(&room->trigger[i], &room->trigger[i + 1],
 		(--room->n_triggers - i) * sizeof(*room->trigger));
-	if (act_line(room, t.action, pid) < 0)
+	if (room_act(room, t.action, pid) < 0)
 		fprintf(stderr, "fuse_machine: '%s': %s\n", t.action, room->error);
 	free(t.action);
 	free(t.pattern);
@@ -499,11 +65,11 @@ int room_advance(struct room *room, const char *text, size_t size)
 
 	snprintf(copy, sizeof(copy), "%.*s", (int)(size < 31 ? size : 31) - next, text + next);
 	copy[strcspn(copy, "\n")] = '\0';
-	if (!seconds(copy, &end))
-		return refuse(room, "'%s' are no seconds, like 2.5", copy);
+	if (!room_seconds(copy, &end))
+		return room_refuse(room, "'%s' are no seconds, like 2.5", copy);
 	if (!room->machine.steps(user))
-		return refuse(room,
-			      "the clock of this machine is the wall's: open it with clock=step");
+		return room_refuse(
+			room, "the clock of this machine is the wall's: open it with clock=step");
 	advance(room, next ? end : room->machine.time(user) + end, next);
 	return 0;
 }
@@ -569,11 +135,11 @@ static void log_access(struct room *room, const struct room_access *access, int 
 {
 	uint64_t now = room->machine.time(room->machine.user);
 	char line[512], *larger;
-	int n = snprintf(line, sizeof(line),
-			 "%" PRIu64 " %" PRIu64 ".%09" PRIu64 " %d %s %s 0x%" PRIx64 " 0x%" PRIx64
-			 " %d\n",
-			 room->logged + 1, now / 1000000000, now % 1000000000, (int)access->pid,
-			 op_names[access->op], access->path, access->offset, access->value, result);
+	int n = snprintf(
+		line, sizeof(line),
+		"%" PRIu64 " %" PRIu64 ".%09" PRIu64 " %d %s %s 0x%" PRIx64 " 0x%" PRIx64 " %d\n",
+		room->logged + 1, now / 1000000000, now % 1000000000, (int)access->pid,
+		room_op_name(access->op), access->path, access->offset, access->value, result);
 
 	if (n < 0 || (size_t)n >= sizeof(line) ||
 	    !(larger = realloc(room->text, room->length + (size_t)n)))
@@ -664,11 +230,9 @@ struct room *room_new(const struct room_machine *machine)
 
 void room_free(struct room *room)
 {
-	const struct words clear = {.word = {(char[]){"clear"}}, .n = 1};
-
 	if (!room)
 		return;
-	(void)do_clear(room, &clear);
+	room_clear(room);
 	free(room->rule);
 	free(room->trigger);
 	free(room->text);
