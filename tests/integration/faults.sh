@@ -44,7 +44,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..58"
+echo "1..62"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 start_machine sandybridge-ep
@@ -86,6 +86,20 @@ fail read $pci/0000:$socket:0b.0/config 0x40 EIO
 E
 	fault "the UBox of bus $socket hidden" $reads "$any" -d 1 -e imc.CAS_COUNT:RD <<E
 hide $pci/0000:$socket:0b.0
+E
+	# No NUMA node tells which socket a function is of.
+	fault "the node id of bus $socket: EIO, and no NUMA nodes" $reads "$any" -d 1 -e imc.CAS_COUNT:RD <<E
+fail read $pci/0000:$socket:0b.0/config 0x40 EIO
+text $pci/*/numa_node -1
+text $pci/*/local_cpulist 0-15
+E
+	fault "and half of bus 7f's channels hidden: those of socket 1" \
+		imc.CAS_COUNT:RD:socket=1=270200000 "$any" -d 1 -e imc.CAS_COUNT:RD:socket=1 <<E
+fail read $pci/0000:$socket:0b.0/config 0x40 EIO
+text $pci/*/numa_node -1
+text $pci/*/local_cpulist 0-15
+hide $pci/0000:7f:10.0
+hide $pci/0000:7f:10.1
 E
 done
 fault "configuration space ends at 64 bytes" $reads refused -d 1 -e imc.CAS_COUNT:RD <<E
