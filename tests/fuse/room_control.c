@@ -112,14 +112,15 @@ static struct rule *add_rule(struct room *room, enum rule_kind kind, const char 
 {
 	struct rule *larger = realloc(room->rule, (room->n_rules + 1) * sizeof(*larger));
 
-	if (!larger || !(pattern = strdup(pattern))) {
-		room->rule = larger ? larger : room->rule;
+	if (!larger)
 		return NULL;
-	}
 	room->rule = larger;
-	room->rule[room->n_rules] = (struct rule){
-		.kind = kind, .pattern = (char *)(uintptr_t)pattern, .times = UINT64_MAX};
-	return &room->rule[room->n_rules++];
+	larger += room->n_rules;
+	*larger = (struct rule){.kind = kind, .pattern = strdup(pattern), .times = UINT64_MAX};
+	if (!larger->pattern)
+		return NULL;
+	room->n_rules++;
+	return larger;
 }
 
 static bool offset_of(const char *text, struct rule *rule)
@@ -352,22 +353,26 @@ int room_act(struct room *room, const char *line, pid_t pid)
 	return act(room, &w, pid);
 }
 
-/* The rest of the line from word i on, as it was written. */
-static int add_trigger(struct room *room, const struct trigger *wanted, const struct words *w,
-		       size_t i, const char *line, const char *copy)
+/* Keeps the rest of the line for later, as it was written. */
+static int add_trigger(struct room *room, const struct trigger *wanted, const char *pattern,
+		       const char *action)
 {
 	struct trigger *larger = realloc(room->trigger, (room->n_triggers + 1) * sizeof(*larger));
-	char *action = strdup(line + (w->word[i] - copy));
 
-	if (larger)
-		room->trigger = larger;
-	if (!larger || !action) {
-		free(action);
+	if (!larger)
 		return -ENOMEM;
+	room->trigger = larger;
+	larger += room->n_triggers;
+	*larger = *wanted;
+	larger->pattern = strdup(pattern);
+	larger->action = strdup(action);
+	if (larger->pattern && larger->action) {
+		room->n_triggers++;
+		return 0;
 	}
-	room->trigger[room->n_triggers] = *wanted;
-	room->trigger[room->n_triggers++].action = action;
-	return 0;
+	free(larger->pattern);
+	free(larger->action);
+	return -ENOMEM;
 }
 
 static int control_line(struct room *room, const char *line)
@@ -386,16 +391,14 @@ static int control_line(struct room *room, const char *line)
 		if (w.n < 3 || !room_seconds(w.word[1], &t.at) ||
 		    !room->machine.steps(room->machine.user))
 			return room_refuse(room, "usage: at SECONDS ACTION, with clock=step");
-		return add_trigger(room, &t, &w, 2, line, copy);
+		return add_trigger(room, &t, "", line + (w.word[2] - copy));
 	}
 	t.after = strcmp(w.word[0], "after") == 0;
 	if (!t.after && strcmp(w.word[0], "before") != 0)
 		return act(room, &w, 0);
 	if (w.n < 5 || !number(w.word[1], &t.count) || !t.count || !operation(w.word[2], &t.op))
 		return room_refuse(room, "usage: before|after N open|read|write PATTERN ACTION");
-	if (!(t.pattern = strdup(w.word[3])))
-		return -ENOMEM;
-	return add_trigger(room, &t, &w, 4, line, copy);
+	return add_trigger(room, &t, w.word[3], line + (w.word[4] - copy));
 }
 
 int room_control(struct room *room, const char *lines, size_t size)
