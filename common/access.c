@@ -2,11 +2,17 @@
 #include "access.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "fence.h"
+#include "fs.h"
+#include "grow.h"
 
 /* Every back end there is. The simulated machine comes last: it serves all spaces. */
 static const struct unc_access_methods *const registry[] = {
@@ -14,15 +20,30 @@ static const struct unc_access_methods *const registry[] = {
 	&unc_access_pmu, &unc_access_perf, &unc_access_sim,
 };
 
+/* An allowed register, and whether it has been found to be within the fence. */
+struct known {
+	struct unc_allowed allow;
+	bool inside;
+};
+
+struct window {
+	uint64_t address, size;
+};
+
 struct unc_access {
+	struct unc_fs *fs;
 	const struct unc_access_methods *methods[UNC_N_SPACES];
 	struct unc_backend *backend[UNC_N_SPACES];
 	bool simulated; /* one back end stands for all spaces */
 	/* Sessions of different threads prepare at the same time. Running takes no lock. */
 	pthread_mutex_t lock;
-	struct unc_allowed *allowed;
+	struct known *known;
 	size_t n, size;
 	bool sorted;
+	struct window *window;
+	size_t n_windows;
+	uint64_t function; /* the PCI function that was identified last, and what it is */
+	uint32_t identity;
 };
 
 static int open_backends(struct unc_access *access, struct unc_fs *fs, struct unc_sim *sim,
@@ -55,7 +76,9 @@ int unc_access_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_access **
 
 	if (!access)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	access->fs = fs;
 	access->simulated = sim != NULL;
+	access->function = UINT64_MAX;
 	pthread_mutex_init(&access->lock, NULL);
 	rc = open_backends(access, fs, sim, err);
 	if (rc < 0) {
@@ -74,7 +97,8 @@ void unc_access_close(struct unc_access *access)
 		if (access->backend[space] && (space == 0 || !access->simulated))
 			access->methods[space]->close(access->backend[space]);
 	pthread_mutex_destroy(&access->lock);
-	free(access->allowed);
+	free(access->known);
+	free(access->window);
 	free(access);
 }
 
@@ -110,29 +134,29 @@ static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
 	return 0;
 }
 
-static int compare_allowed(const void *pa, const void *pb)
+static int compare_known(const void *pa, const void *pb)
 {
-	const struct unc_allowed *a = pa, *b = pb;
-	int d = compare_place(&a->reg, &b->reg);
+	const struct known *a = pa, *b = pb;
+	int d = compare_place(&a->allow.reg, &b->allow.reg);
 
-	return d ? d : (int)a->reg.width - (int)b->reg.width;
+	return d ? d : (int)a->allow.reg.width - (int)b->allow.reg.width;
 }
 
 /* Sorts; a register given several times (shared by units) may be what any of them says. */
-static void sort_allowed(struct unc_access *access)
+static void sort_known(struct unc_access *access)
 {
 	size_t n = 0;
 
 	if (access->n)
-		qsort(access->allowed, access->n, sizeof(access->allowed[0]), compare_allowed);
+		qsort(access->known, access->n, sizeof(access->known[0]), compare_known);
 	for (size_t i = 0; i < access->n; i++) {
-		const struct unc_allowed *from = &access->allowed[i];
+		const struct known *from = &access->known[i];
 
-		if (n && compare_allowed(&access->allowed[n - 1], from) == 0) {
-			access->allowed[n - 1].write_mask |= from->write_mask;
-			access->allowed[n - 1].readable |= from->readable;
+		if (n && compare_known(&access->known[n - 1], from) == 0) {
+			access->known[n - 1].allow.write_mask |= from->allow.write_mask;
+			access->known[n - 1].allow.readable |= from->allow.readable;
 		} else {
-			access->allowed[n++] = *from;
+			access->known[n++] = *from;
 		}
 	}
 	access->n = n;
@@ -147,41 +171,53 @@ int unc_access_allow(struct unc_access *access, const struct unc_allowed *regs, 
 	pthread_mutex_lock(&access->lock);
 	if (access->size - access->n < n) {
 		size_t size = 2 * access->size + n;
-		void *more = realloc(access->allowed, size * sizeof(access->allowed[0]));
+		void *more = realloc(access->known, size * sizeof(access->known[0]));
 
 		if (!more) {
 			rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 			goto done;
 		}
-		access->allowed = more;
+		access->known = more;
 		access->size = size;
 	}
-	if (n) {
-		memcpy(access->allowed + access->n, regs, n * sizeof(regs[0]));
-		access->n += n;
-		access->sorted = false;
-	}
+	for (size_t i = 0; i < n; i++)
+		access->known[access->n++] = (struct known){.allow = regs[i]};
+	access->sorted = access->sorted && !n;
 done:
 	pthread_mutex_unlock(&access->lock);
 	return rc;
 }
 
+int unc_access_window(struct unc_access *access, uint64_t address, uint64_t size,
+		      struct unc_error *err)
+{
+	void *more;
+
+	pthread_mutex_lock(&access->lock);
+	more = unc_grow(access->window, access->n_windows, sizeof(*access->window));
+	if (more) {
+		access->window = more;
+		access->window[access->n_windows++] = (struct window){address, size};
+	}
+	pthread_mutex_unlock(&access->lock);
+	return more ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+}
+
 /* First allowed register of this place, or NULL. */
-static const struct unc_allowed *find_place(const struct unc_access *access,
-					    const struct unc_reg *reg)
+static struct known *find_place(const struct unc_access *access, const struct unc_reg *reg)
 {
 	size_t low = 0, high = access->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_place(&access->allowed[middle].reg, reg) < 0)
+		if (compare_place(&access->known[middle].allow.reg, reg) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low < access->n && compare_place(&access->allowed[low].reg, reg) == 0)
-		return &access->allowed[low];
+	if (low < access->n && compare_place(&access->known[low].allow.reg, reg) == 0)
+		return &access->known[low];
 	return NULL;
 }
 
@@ -202,35 +238,145 @@ static void describe(const struct unc_reg *reg, char *buf, size_t size)
 		snprintf(buf, size, "%s 0x%" PRIx64, unc_space_name(reg->space), a);
 }
 
-static int check(const struct unc_access *access, const struct unc_reg_op *op,
+/* ---- the fence */
+
+/* Vendor and device of the function; false where they cannot be read. */
+static bool identify(struct unc_access *access, uint64_t function, uint32_t *identity)
+{
+	int fd;
+
+	if (access->function != function) {
+		fd = unc_fs_descriptor(
+			access->fs, O_RDONLY, "/sys/bus/pci/devices/%04x:%02x:%02x.%x/config",
+			UNC_PCI_DOMAIN(function), UNC_PCI_BUS(function),
+			UNC_PCI_DEVFN(function) >> 3, UNC_PCI_DEVFN(function) & 7);
+		if (fd < 0)
+			return false;
+		access->function = UINT64_MAX;
+		if (pread(fd, &access->identity, sizeof(access->identity), 0) ==
+		    sizeof(access->identity))
+			access->function = function;
+		close(fd);
+	}
+	*identity = access->identity;
+	return access->function == function;
+}
+
+static int fence_pci(struct unc_access *access, struct known *known, const char *name,
+		     struct unc_error *err)
+{
+	const struct unc_reg *reg = &known->allow.reg;
+	uint32_t identity;
+
+	/* What cannot be identified is not prepared either, and the back end knows why. */
+	if (!identify(access, UNC_PCI_FUNCTION(reg->address), &identity))
+		return 0;
+	known->inside =
+		(identity & 0xffff) == 0x8086 &&
+		unc_fence_pci((uint16_t)(identity >> 16), UNC_PCI_OFFSET(reg->address), reg->width);
+	if (known->inside)
+		return 0;
+	return unc_fail(err, UNC_ERR_DENIED,
+			"%s of device %04x:%04x can be no register of a monitor, whatever the "
+			"tables say",
+			name, identity & 0xffff, identity >> 16);
+}
+
+/* Whether all of the register is memory behind the BAR of a monitor. */
+static bool in_window(const struct unc_access *access, const struct unc_reg *reg)
+{
+	for (size_t i = 0; i < access->n_windows; i++) {
+		const struct window *w = &access->window[i];
+
+		if (reg->address >= w->address && reg->address - w->address < w->size &&
+		    w->size - (reg->address - w->address) >= reg->width / 8u)
+			return true;
+	}
+	return false;
+}
+
+static int fence(struct unc_access *access, struct known *known, const char *name,
 		 struct unc_error *err)
 {
-	const struct unc_allowed *allowed = find_place(access, &op->reg), *end;
-	const struct unc_allowed *place = allowed;
+	const struct unc_reg *reg = &known->allow.reg;
+
+	if (known->inside || access->simulated)
+		return 0;
+	switch (reg->space) {
+	case UNC_SPACE_MSR:
+		known->inside = unc_fence_msr(reg->address);
+		break;
+	case UNC_SPACE_PCI:
+		return fence_pci(access, known, name, err);
+	case UNC_SPACE_MMIO:
+		known->inside = in_window(access, reg);
+		break;
+	case UNC_SPACE_PERF:
+		known->inside = unc_fence_perf((uint32_t)(reg->address >> 32));
+		break;
+	default: /* the kernel of an Itanium lets nothing through but its monitor */
+		known->inside = true;
+	}
+	if (known->inside)
+		return 0;
+	return unc_fail(err, UNC_ERR_DENIED,
+			"%s can be no register of a monitor, whatever the tables say", name);
+}
+
+/* ---- the gate */
+
+/* The register of this place and width; *place is any of the place. NULL: there is none. */
+static struct known *find_register(const struct unc_access *access, const struct unc_reg *reg,
+				   const struct known **place)
+{
+	struct known *known = find_place(access, reg), *end = access->known + access->n;
+
+	*place = known;
+	for (; known && known < end && compare_place(&known->allow.reg, reg) == 0; known++)
+		if (known->allow.reg.width == reg->width)
+			return known;
+	return NULL;
+}
+
+static int check(struct unc_access *access, const struct unc_reg_op *op, struct unc_error *err)
+{
+	const struct known *place;
+	struct known *known = find_register(access, &op->reg, &place);
 	char reg[80];
 
 	describe(&op->reg, reg, sizeof(reg));
-	if (!allowed || op->reg.space >= UNC_N_SPACES)
+	if (!place || op->reg.space >= UNC_N_SPACES)
 		return unc_fail(err, UNC_ERR_DENIED, "%s is no register of this machine's monitors",
 				reg);
-	end = access->allowed + access->n;
-	while (allowed < end && compare_place(&allowed->reg, &op->reg) == 0 &&
-	       allowed->reg.width != op->reg.width)
-		allowed++;
-	if (allowed == end || compare_place(&allowed->reg, &op->reg) != 0)
+	if (!known)
 		return unc_fail(err, UNC_ERR_DENIED, "%s has %u bits, the access %u", reg,
-				place->reg.width, op->reg.width);
-	if (op->kind == UNC_OP_READ && !allowed->readable)
+				place->allow.reg.width, op->reg.width);
+	if (op->kind == UNC_OP_READ && !known->allow.readable)
 		return unc_fail(err, UNC_ERR_DENIED, "%s is write-only", reg);
-	if (op->kind == UNC_OP_READ)
-		return 0;
-	if (!allowed->write_mask)
+	if (op->kind != UNC_OP_READ && !known->allow.write_mask)
 		return unc_fail(err, UNC_ERR_DENIED, "%s is read-only", reg);
-	if (op->value & ~allowed->write_mask)
+	if (op->kind != UNC_OP_READ && op->value & ~known->allow.write_mask)
 		return unc_fail(err, UNC_ERR_DENIED,
 				"%s: value 0x%" PRIx64 " has bits outside of 0x%" PRIx64, reg,
-				op->value, allowed->write_mask);
-	return 0;
+				op->value, known->allow.write_mask);
+	return fence(access, known, reg, err);
+}
+
+/* Opens what the operation needs. Nothing that the fence has not seen may be run. */
+static int prepare_one(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
+{
+	unsigned space = op->reg.space;
+	const struct known *place;
+	struct known *known = find_register(access, &op->reg, &place);
+	int rc;
+
+	unc_op_done(op, 0);
+	rc = access->methods[space]->prepare(access->backend[space], op, err);
+	if (rc < 0 || access->simulated || known->inside)
+		return rc;
+	return unc_fail(err, UNC_ERR_DENIED, "pci %04x:%02x:%02x.%x cannot be identified",
+			UNC_PCI_DOMAIN(op->reg.address), UNC_PCI_BUS(op->reg.address),
+			UNC_PCI_DEVFN(op->reg.address) >> 3, UNC_PCI_DEVFN(op->reg.address) & 7);
 }
 
 int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n,
@@ -240,15 +386,11 @@ int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t
 
 	pthread_mutex_lock(&access->lock);
 	if (!access->sorted)
-		sort_allowed(access);
+		sort_known(access);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = check(access, &ops[i], err);
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		unsigned space = ops[i].reg.space;
-
-		unc_op_done(&ops[i], 0);
-		rc = access->methods[space]->prepare(access->backend[space], &ops[i], err);
-	}
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = prepare_one(access, &ops[i], err);
 	pthread_mutex_unlock(&access->lock);
 	return rc;
 }

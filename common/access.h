@@ -2,8 +2,9 @@
 /*
  * Register access. One gate for every operation: it is checked against the
  * allowlist (the registers of the discovered units, with a write mask each)
- * when it is prepared, all or nothing; then lists of prepared operations run
- * without any lookup.
+ * and the fence (what can be a monitor's register at all, whatever the tables
+ * say) when it is prepared, all or nothing; then lists of prepared operations
+ * run without any lookup.
  */
 #ifndef UNC_ACCESS_H
 #define UNC_ACCESS_H
@@ -53,12 +54,16 @@ int unc_access_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_access **
 		    struct unc_error *err);
 void unc_access_close(struct unc_access *);
 
+/* Memory that the fence lets pass: behind a BAR of monitors. Called by unc_fence_windows() only. */
+int unc_access_window(struct unc_access *, uint64_t address, uint64_t size, struct unc_error *err);
+
 /* Adds registers to the allowlist. Called by discovery only. */
 int unc_access_allow(struct unc_access *, const struct unc_allowed *regs, size_t n,
 		     struct unc_error *err);
 
 /*
- * Checks every operation against the allowlist, then prepares every one.
+ * Checks every operation against the allowlist and, but for the simulated machine, against the fence
+ * (fence.h), which the allowlist cannot widen; then prepares every one.
  * Errors: UNC_ERR_DENIED names the register and the value; UNC_ERR_PERMISSION,
  * UNC_ERR_UNAVAILABLE (no msr driver, no such device), UNC_ERR_IO.
  */

@@ -12,7 +12,9 @@
 #endif
 
 #include "event.h"
+#include "fence.h"
 #include "text.h"
+#include "trust.h"
 
 #ifndef UNC_VERSION
 #define UNC_VERSION "0.0.0"
@@ -116,11 +118,24 @@ int unc_platform_nodes(const struct unc_platform *p)
 
 /* ---- opening */
 
-static const char *option(const char *given, const char *variable)
+/* What is given, else the variable; NULL: neither. */
+static const char *option(const char *given, bool raised, const char *variable)
 {
-	const char *text = given ? given : getenv(variable);
+	if (given)
+		return given[0] ? given : NULL;
+	return unc_variable(raised, variable);
+}
 
-	return text && text[0] ? text : NULL;
+/* Variables that somebody set in vain: a note, not a sentence that nobody sees. */
+static void note_ignored(struct unc_platform *p)
+{
+	static const char *const name[] = {"UNCORE_SIM", "UNCORE_SYSROOT", "UNCORE_TABLES"};
+
+	for (unsigned i = 0; p->raised && i < sizeof(name) / sizeof(name[0]); i++)
+		if (getenv(name[i]))
+			unc_platform_log(p, UNC_LOG_WARNING,
+					 "%s is ignored: the program runs with raised privileges",
+					 name[i]);
 }
 
 static void cpu_names(const struct unc_table *const *all, size_t n, char *buf, size_t size)
@@ -216,12 +231,33 @@ static int open_machine(struct unc_platform *p, struct unc_error *err)
 	else if ((rc = unc_bus_open_system(p->fs, &bus, err)) < 0)
 		return rc;
 	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
+	if (rc == 0 && !p->sim)
+		rc = unc_fence_windows(p->table, &p->instances, bus, p->access, err);
 	if (!p->sim)
 		bus->methods->close(bus);
 	if (rc < 0 || (rc = allow_registers(p, err)) < 0)
 		return rc;
 	unc_instances_probe(p->table, &p->instances, p->access);
 	return 0;
+}
+
+/*
+ * Tables of the environment on hardware: its units are listed, and none is touched. Not even discovery
+ * looks for them, for where it looks is told by these tables.
+ */
+static int closed_machine(struct unc_platform *p, struct unc_error *err)
+{
+	int rc = unc_access_open(p->fs, NULL, &p->access, err);
+
+	if (rc == 0)
+		rc = unc_discover(p->table, &p->topology, NULL, NULL, NULL, &p->instances, err);
+	for (size_t i = 0; rc == 0 && i < p->instances.n; i++) {
+		struct unc_instance *u = &p->instances.unit[i];
+
+		u->available = false;
+		snprintf(u->reason, sizeof(u->reason), "%s", UNC_CLOSED);
+	}
+	return rc;
 }
 
 /* For listing and encoding: the units that the tables know, as if on socket 0. */
@@ -247,12 +283,12 @@ static int nominal_units(struct unc_platform *p, struct unc_error *err)
 static int choose_table(struct unc_platform *p, const struct unc_options *o,
 			const struct unc_table *const *all, size_t n, struct unc_error *err)
 {
-	const char *sim = o->sim ? o->sim : getenv("UNCORE_SIM");
+	const char *sim = option(o->sim, p->raised, "UNCORE_SIM");
 	int rc;
 
 	if (o->cpu && o->cpu[0] && !(o->sim && o->sim[0]))
 		return table_by_name(all, n, o->cpu, &p->table, err);
-	if (sim && sim[0]) {
+	if (sim) {
 		if ((rc = unc_sim_open(sim, all, n, &p->sim, err)) < 0)
 			return rc;
 		p->table = unc_sim_table(p->sim);
@@ -268,28 +304,42 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o,
 	return table_by_cpu(all, n, &p->topology, &p->table, err);
 }
 
+/* A root and tables that the program names: with raised privileges they must be root's. */
+static int open_root(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
+{
+	int rc = unc_fs_open(option(o->sysroot, p->raised, "UNCORE_SYSROOT"), &p->fs, err);
+
+	if (rc == 0 && p->raised && !unc_fs_is_real(p->fs))
+		rc = unc_trust_root(unc_fs_root(p->fs), err);
+	return rc;
+}
+
 static int open_platform(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
-	const char *tables = option(o->tables, "UNCORE_TABLES");
+	const char *tables = option(o->tables, p->raised, "UNCORE_TABLES");
 	const struct unc_table *const *all;
 	size_t n;
 	int rc;
 
-	if ((rc = unc_fs_open(option(o->sysroot, "UNCORE_SYSROOT"), &p->fs, err)) < 0)
+	note_ignored(p);
+	if ((rc = open_root(p, o, err)) < 0)
 		return rc;
 	all = unc_tables(&n);
 	if (tables) {
-		if ((rc = unc_table_set_load(tables, &p->set, err)) < 0)
+		rc = unc_table_set_load_trusted(tables, p->raised ? unc_trust_owner : NULL, &p->set,
+						err);
+		if (rc < 0)
 			return rc;
 		all = p->set.table;
 		n = p->set.n;
 	}
 	if ((rc = choose_table(p, o, all, n, err)) < 0)
 		return rc;
+	p->closed = tables && !o->tables && !p->sim && unc_fs_is_hardware(p->fs);
 	if (!p->sim && o->cpu && o->cpu[0])
 		rc = nominal_units(p, err);
 	else
-		rc = open_machine(p, err);
+		rc = p->closed ? closed_machine(p, err) : open_machine(p, err);
 	if (rc < 0)
 		return rc;
 	unc_platform_now(p, &p->opened_ns, &p->opened_tsc);
@@ -315,6 +365,11 @@ static void mark_process(struct unc_platform *p)
 
 int unc_platform_open(const struct unc_options *options, struct unc_platform **out)
 {
+	return unc_platform_open_as(options, unc_raised(), out);
+}
+
+int unc_platform_open_as(const struct unc_options *options, bool raised, struct unc_platform **out)
+{
 	struct unc_options o = {0};
 	struct unc_platform *p;
 
@@ -333,6 +388,7 @@ int unc_platform_open(const struct unc_options *options, struct unc_platform **o
 	mark_process(p);
 	p->log = o.log;
 	p->log_user = o.log_user;
+	p->raised = raised;
 	int rc = open_platform(p, &o, &open_error);
 	if (rc < 0) {
 		unc_platform_close(p);

@@ -18,7 +18,9 @@ struct unc_claim; /* claim.h */
 
 struct unc_platform {
 	const struct unc_table *table;
-	struct unc_table_set set; /* tables of UNCORE_TABLES, if any */
+	struct unc_table_set set; /* tables of a folder, if any */
+	bool raised; /* the process has more rights than its user (trust.h) */
+	bool closed; /* hardware, but tables that nobody asked to be used on it */
 	struct unc_fs *fs;
 	struct unc_sim *sim;
 	struct unc_access *access; /* NULL: opened for listing only */
@@ -44,6 +46,14 @@ struct unc_platform {
 	char *event_text; /* what event[].spec points into */
 	struct unc_metric_row *metric;
 };
+
+/* Why units of a closed machine cannot be used. */
+#define UNC_CLOSED                                                                                 \
+	"tables of the variable UNCORE_TABLES do not reach hardware: a program has to name them "  \
+	"itself (uncore --tables DIR, options.tables)"
+
+/* unc_platform_open() of a process whose rights are raised, or not. */
+int unc_platform_open_as(const struct unc_options *, bool raised, struct unc_platform **out);
 
 /* Makes and frees the descriptors. */
 int unc_describe(struct unc_platform *, struct unc_error *);

@@ -46,6 +46,13 @@ static struct unc_reg pci(unsigned offset, unsigned width)
 				(uint8_t)width};
 }
 
+/* Register of function 7f:08.6, the match registers of a QPI link. */
+static struct unc_reg match(unsigned offset, unsigned width)
+{
+	return (struct unc_reg){UNC_PCI(0, 0x7f, UNC_DEVFN(8, 6), offset), 0, UNC_SPACE_PCI,
+				(uint8_t)width};
+}
+
 static struct unc_reg mmio(uint64_t address, unsigned width)
 {
 	return (struct unc_reg){address, 0, UNC_SPACE_MMIO, (uint8_t)width};
@@ -144,13 +151,13 @@ static void test_many(void)
 	begin();
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x100000);
 	for (unsigned i = 0; i < N; i++)
-		list[i] = (struct unc_allowed){msr((i * 2654435761u) % N * 16, 0), 0, true};
+		list[i] = (struct unc_allowed){msr(0x2000 + (i * 2654435761u) % N * 2, 0), 0, true};
 	CHECK_NUMBER(unc_access_allow(gate, list, N, NULL), 0);
 	CHECK_NUMBER(unc_access_allow(gate, list, 0, NULL), 0);
 	for (unsigned i = 0; i < N; i++) {
 		op = read_of(list[i].reg);
 		wrong += unc_access_prepare(gate, &op, 1, NULL) != 0;
-		op.reg.address += 8;
+		op.reg.address += 1;
 		wrong += unc_access_prepare(gate, &op, 1, NULL) != UNC_ERR_DENIED;
 	}
 	CHECK_NUMBER(wrong, 0);
@@ -252,7 +259,7 @@ static void test_msr_errors(void)
 	begin();
 	for (unsigned cpu = 0; cpu < 6; cpu++)
 		allow(msr(0x2008, cpu), 1, true);
-	allow(msr(0x5000, 3), 0, true);
+	allow(msr(0x3800, 3), 0, true);
 	REFUSED(read_of(msr(0x2008, 0)), UNC_ERR_UNAVAILABLE,
 		"/dev/cpu/0/msr: no such file: load the msr module (modprobe msr)");
 	/* EIO as a missing register gives it: nothing is mapped at the bottom of a process. */
@@ -266,8 +273,8 @@ static void test_msr_errors(void)
 	REFUSED(read_of(msr(0x2008, 2)), UNC_ERR_UNAVAILABLE, "/dev/cpu/2/msr: the CPU is offline");
 	close(s);
 	fake_size(fake_path(&root, "/dev/cpu/3/msr"), 0x3000);
-	REFUSED(read_of(msr(0x5000, 3)), UNC_ERR_UNAVAILABLE,
-		"msr 0x5000 on cpu 3 is not in this dump");
+	REFUSED(read_of(msr(0x3800, 3)), UNC_ERR_UNAVAILABLE,
+		"msr 0x3800 on cpu 3 is not in this dump");
 
 	fake_size(fake_path(&root, "/dev/cpu/4/msr"), 0x3000);
 	fake_size(fake_path(&root, "/dev/cpu/5/msr"), 0x3000);
@@ -296,12 +303,12 @@ static void test_pci(void)
 	fake_put(&root, 0x7f, 0x10, 0, 0xa4, 0x00001234);
 	allow(pci(0xa0, 64), UINT64_MAX, true);
 	allow(pci(0xd8, 32), 0xffffffff, true);
-	allow(pci(0x228, 32), 0xffffffff, true);
+	allow(pci(0xf0, 32), 0xffffffff, true);
 	ops[0] = read_of(pci(0xa0, 64));
 	ops[1] = write_of(pci(0xd8, 32), 0x400304);
 	ops[2] = read_of(pci(0xd8, 32));
 	ops[3] = write_of(pci(0xa0, 64), 0x0000432155556666);
-	ops[4] = write_of(pci(0x228, 32), 7);
+	ops[4] = write_of(pci(0xf0, 32), 7);
 	CHECK_NUMBER(unc_access_prepare(gate, ops, 5, &err), 0);
 	CHECK_NUMBER(unc_access_run(gate, ops, 5), 0);
 	CHECK_NUMBER(ops[0].value, 0x123489abcdef);
@@ -309,7 +316,7 @@ static void test_pci(void)
 	config = fake_config(&root, 0x7f, 0x10, 0);
 	CHECK_NUMBER(fake_get(config, 0xa0, 8), 0x0000432155556666);
 	CHECK_NUMBER(fake_get(config, 0xdc, 4), 0); /* no wider than the register */
-	CHECK_NUMBER(fake_get(config, 0x228, 8), 7);
+	CHECK_NUMBER(fake_get(config, 0xf0, 8), 7);
 	CHECK_NUMBER(truncate(config, 0xa4), 0);
 	CHECK_NUMBER(unc_access_run(gate, ops, 1), UNC_ERR_IO);
 	CHECK_NUMBER(ops[0].error, UNC_ERR_IO);
@@ -321,22 +328,21 @@ static void test_pci_errors(void)
 {
 	begin();
 	allow(pci(0xa0, 64), 1, true);
-	allow(pci(0xfc, 64), 1, true);
-	allow(pci(0x228, 32), 1, true);
 	allow(pci(0xa2, 32), 1, true);
-	allow(pci(0xffc, 64), 1, true);
+	allow(match(0x228, 32), 1, true);
+	allow(match(0x238, 64), 1, true);
 	REFUSED(read_of(pci(0xa0, 64)), UNC_ERR_UNAVAILABLE, "pci 0000:7f:10.0: no such function");
 	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 256);
-	REFUSED(read_of(pci(0x228, 32)), UNC_ERR_UNAVAILABLE,
-		"pci 0000:7f:10.0 offset 0x228 is not reachable: the configuration space that the "
+	fake_function(&root, 0x7f, 8, 6, 0x3c86, 256);
+	REFUSED(read_of(match(0x228, 32)), UNC_ERR_UNAVAILABLE,
+		"pci 0000:7f:08.6 offset 0x228 is not reachable: the configuration space that the "
 		"kernel shows ends at 0x100");
-	REFUSED(write_of(pci(0xfc, 64), 0), UNC_ERR_UNAVAILABLE,
-		"pci 0000:7f:10.0 offset 0xfc is not reachable: the configuration space that the "
-		"kernel shows ends at 0x100");
+	fake_size(fake_config(&root, 0x7f, 8, 6), 0x23c);
+	REFUSED(write_of(match(0x238, 64), 0), UNC_ERR_UNAVAILABLE,
+		"pci 0000:7f:08.6 offset 0x238 is not reachable: the configuration space that the "
+		"kernel shows ends at 0x23c");
 	REFUSED(read_of(pci(0xa2, 32)), UNC_ERR_INVALID,
 		"pci 0000:7f:10.0 offset 0xa2: no place for 32 bits");
-	REFUSED(read_of(pci(0xffc, 64)), UNC_ERR_INVALID,
-		"pci 0000:7f:10.0 offset 0xffc: no place for 64 bits");
 	REFUSED(write_of(pci(0xa0, 64), 1), 0, NULL);
 	end();
 
@@ -463,6 +469,7 @@ static void test_mmio(void)
 	begin();
 	mem = fake_path(&root, "/dev/mem");
 	fake_size(mem, 0xfb930000);
+	CHECK_NUMBER(unc_access_window(gate, 0xfb900000, 0x40000, NULL), 0);
 	fake_bytes(mem, base + 8, &counter, 8);
 	allow(mmio(base + 0x08, 64), 0, true);
 	allow(mmio(base + 0x40, 32), 0xffffffff, true);
@@ -503,6 +510,7 @@ static void test_mmio_errors(void)
 	int fd;
 
 	begin();
+	CHECK_NUMBER(unc_access_window(gate, 0, 0x40000, NULL), 0);
 	allow(mmio(0x1008, 64), 1, true);
 	allow(mmio(0x100c, 64), 1, true);
 	allow(mmio(0xfff8, 64), 1, true);
@@ -519,6 +527,7 @@ static void test_mmio_errors(void)
 	end();
 
 	begin();
+	CHECK_NUMBER(unc_access_window(gate, 0, 0x40000, NULL), 0);
 	fake_size(fake_path(&root, "/dev/mem"), 0xfffc);
 	allow(mmio(0x1008, 64), 1, true);
 	allow(mmio(0xfff8, 64), 1, true);
@@ -529,6 +538,7 @@ static void test_mmio_errors(void)
 	end();
 
 	begin();
+	CHECK_NUMBER(unc_access_window(gate, 0, 0x40000, NULL), 0);
 	fake_size(fake_path(&root, "/dev/mem"), 0x10000);
 	allow(mmio(0x1008, 64), 1, true);
 	chmod(fake_path(&root, "/dev/mem"), 0);
@@ -554,6 +564,7 @@ static void test_mixed(void)
 	struct unc_reg_op ops[6];
 
 	begin();
+	CHECK_NUMBER(unc_access_window(gate, 0, 0x40000, NULL), 0);
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
 	fake_size(fake_path(&root, "/dev/mem"), 0x10000);
 	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 256);

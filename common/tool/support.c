@@ -115,6 +115,9 @@ int args_option(struct args *args, int opt, char **argv)
 	case 'c':
 		args->cpu = optarg;
 		return ARGS_OK;
+	case ARGS_TABLES:
+		args->tables = optarg;
+		return ARGS_OK;
 	case 'h':
 		command_help(command_find(argv[0]));
 		return EXIT_SUCCESS;
@@ -163,6 +166,7 @@ static int open_platform(const struct args *args, const char *sim, bool tables_d
 		.size = sizeof(options),
 		.sim = sim,
 		.cpu = args->cpu,
+		.tables = args->tables,
 		.log = args->verbose ? log_line : NULL,
 	};
 	int rc = unc_platform_open(&options, out);

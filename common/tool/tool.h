@@ -54,12 +54,14 @@ struct args {
 	bool json;
 	bool verbose;
 	const char *cpu;
+	const char *tables; /* folder, NULL: the library's choice */
 };
 
+enum { ARGS_TABLES = 256 }; /* an option without a letter */
 enum { ARGS_OK = -1 }; /* else the exit status */
 
 /*
- * Parses the options that all commands know (-j -v -h; -c if `with_cpu`) and moves the
+ * Parses the options that all commands know (-j -v -h --tables; -c if `with_cpu`) and moves the
  * others behind them to argv[optind]. Between `min` and `max` of these must be there.
  */
 int args_parse(struct args *, int argc, char **argv, bool with_cpu, int min, int max);
@@ -69,7 +71,8 @@ int args_option(struct args *, int opt, char **argv);
 /* clang-format off */
 #define ARGS_LONG                                                                                  \
 	{"json", no_argument, NULL, 'j'}, {"verbose", no_argument, NULL, 'v'},                     \
-	{"help", no_argument, NULL, 'h'}, {"cpu", required_argument, NULL, 'c'}
+	{"help", no_argument, NULL, 'h'}, {"cpu", required_argument, NULL, 'c'},                   \
+	{"tables", required_argument, NULL, ARGS_TABLES}
 /* clang-format on */
 
 /* ---- the library */

@@ -9,7 +9,8 @@
 static int cmd_help(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
 
-#define COMMON "  -j      JSON\n  -v      notes of the library on stderr\n"
+#define TABLES "  --tables DIR  event tables of a folder, on hardware too (see 'man uncore')\n"
+#define COMMON "  -j      JSON\n  -v      notes of the library on stderr\n" TABLES
 #define WITH_CPU "  -c CPU  tables of this CPU; without it, of the CPU of this machine\n" COMMON
 
 static const struct command commands[] = {
@@ -47,9 +48,11 @@ static const struct command commands[] = {
 	 "  --per-socket    each socket by itself\n"
 	 "  --per-unit      each unit by itself\n"
 	 "  -j              JSON, one object for each report\n"
-	 "  -v              notes of the library on stderr\n\n"
+	 "  -v              notes of the library on stderr\n"
+	 "  --tables DIR    event tables of a folder, on hardware too (see 'man uncore')\n\n"
 	 "The exit status is that of COMMAND, if there is one.\n"},
 	{"doctor", cmd_doctor, "why counters can or cannot be read here", "[-j]",
+	 "Tries what a start needs: one control that nobody uses is rewritten with its own value.\n"
 	 "The exit status is 1 if anything needed is missing.\n\n" COMMON},
 	{"help", cmd_help, "this, or the help of a command", "[COMMAND]", ""},
 	{"version", cmd_version, "version of the library", "", ""},

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fence.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+enum {
+	LISTED_BLOCK = 0x1000 /* memory of a unit of the discovery table, from its control on */
+};
+
+/* ---- documented servers that have no table yet, and units that only discovery places */
+
+static const struct {
+	uint16_t first, last;
+} msr_block[] = {
+	{0x0700, 0x075f}, /* Haswell-EP to Ice Lake-SP: UBox, PCU, SBo (Linux uncore_snbep.c) */
+	{0x0a40, 0x0bcf}, /* Skylake-SP, Ice Lake-SP: IIO, IRP, M2PCIe, free running, CHA 34 on */
+	{0x0e00, 0x0fff}, /* Haswell-EP to Ice Lake-SP: CBo, CHA */
+	{0x2000, 0x3fff}, /* Sapphire Rapids on (Intel 817509-001) */
+};
+
+static const struct {
+	uint16_t mask, id; /* of device ids */
+	uint16_t first, last;
+} pci_block[] = {
+	/* Haswell-EP 2fxx, Broadwell-EP 6fxx: HA, iMC, QPI and its match and link, R2PCIe, R3QPI, IRP */
+	{0xbff7, 0x2f30, 0x040, 0x0ff}, {0xbffa, 0x2fb0, 0x0a0, 0x0ff},
+	{0xbffa, 0x2fd0, 0x0a0, 0x0ff}, {0xbffe, 0x2f32, 0x0a0, 0x0ff},
+	{0xbfff, 0x2f3a, 0x0a0, 0x0ff}, {0xbfef, 0x2f86, 0x200, 0x23f},
+	{0xffff, 0x6f46, 0x200, 0x23f}, {0xbfef, 0x2f80, 0x0c8, 0x0d7},
+	{0xbfff, 0x2f40, 0x0c8, 0x0d7}, {0xbfff, 0x2f34, 0x0a0, 0x0ff},
+	{0xbffe, 0x2f36, 0x0a0, 0x0ff}, {0xbfff, 0x2f3e, 0x0a0, 0x0ff},
+	{0xbfff, 0x2f39, 0x0a0, 0x0ff},
+	/* Skylake-SP: iMC, M2M, UPI, M3UPI, M2PCIe */
+	{0xffff, 0x2042, 0x0a0, 0x0ff}, {0xffff, 0x2046, 0x0a0, 0x0ff},
+	{0xffff, 0x204a, 0x0a0, 0x0ff}, {0xffff, 0x2066, 0x200, 0x267},
+	{0xffff, 0x2058, 0x318, 0x37f}, {0xffff, 0x204d, 0x0a0, 0x0ff},
+	{0xffff, 0x204e, 0x0a0, 0x0ff}, {0xffff, 0x2088, 0x0a0, 0x0ff},
+	/* Ice Lake-SP: M2M, UPI, M3UPI */
+	{0xffff, 0x344a, 0x438, 0x4af}, {0xffff, 0x3441, 0x318, 0x37f},
+	{0xffff, 0x3446, 0x0a0, 0x0ff},
+};
+
+/* Ice Lake-SP: the memory controllers. */
+static const struct unc_tbl_bar more_bars[] = {
+	{.device_id = 0x3451, .devfn = UNC_DEVFN(0, 1), .count = 4, .base_offset = 0xd0,
+	 .offset = 0xd8, .step = 4, .base_shift = 23, .shift = 12, .base_mask = 0x1fffffff,
+	 .mask = 0x7ff, .size = 0x40000},
+};
+
+/* ---- MSRs */
+
+/* Whether a register of the type, in this part at base, is the MSR. */
+static bool type_has_msr(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t part,
+			 uint64_t base, uint32_t index, uint64_t number)
+{
+	for (uint32_t i = 0; i < type->regs.n; i++) {
+		const struct unc_tbl_reg *reg = &t->reg[type->regs.first + i];
+		int64_t offset = reg->offset + (int64_t)reg->per_unit * index;
+
+		if (reg->part == part &&
+		    number == (reg->flags & UNC_REG_ABS ? (uint32_t)reg->offset
+							: base + (uint64_t)offset))
+			return true;
+	}
+	return false;
+}
+
+static bool table_has_msr(const struct unc_table *t, uint64_t number)
+{
+	for (size_t i = 0; i < t->n_type; i++)
+		for (uint32_t p = 0; p < t->type[i].parts.n; p++) {
+			const struct unc_tbl_part *part = &t->part[t->type[i].parts.first + p];
+
+			for (uint32_t k = 0; part->space == UNC_SPACE_MSR && k < part->where.n; k++)
+				if (type_has_msr(t, &t->type[i], p,
+						 t->where[part->where.first + k].base, k, number))
+					return true;
+		}
+	return false;
+}
+
+bool unc_fence_msr(uint64_t number)
+{
+	const struct unc_table *const *tables;
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(msr_block) / sizeof(msr_block[0]); i++)
+		if (number >= msr_block[i].first && number <= msr_block[i].last)
+			return true;
+	tables = unc_tables(&n);
+	for (size_t i = 0; i < n; i++)
+		if (table_has_msr(tables[i], number))
+			return true;
+	return false;
+}
+
+/* ---- PCI */
+
+/* Whether the bits are within what the type's registers span in this part at base. */
+static bool type_spans(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t part,
+		       uint64_t base, int64_t first, int64_t end)
+{
+	int64_t low = INT64_MAX, high = 0;
+
+	for (uint32_t i = 0; i < type->regs.n; i++) {
+		const struct unc_tbl_reg *reg = &t->reg[type->regs.first + i];
+		int64_t at = reg->offset + (reg->flags & UNC_REG_ABS ? 0 : (int64_t)base);
+
+		if (reg->part != part)
+			continue;
+		low = at < low ? at : low;
+		high = at + reg->width / 8 > high ? at + reg->width / 8 : high;
+	}
+	return first >= low && end <= high;
+}
+
+static bool table_has_pci(const struct unc_table *t, uint16_t device, int64_t first, int64_t end)
+{
+	for (size_t i = 0; i < t->n_type; i++)
+		for (uint32_t p = 0; p < t->type[i].parts.n; p++) {
+			const struct unc_tbl_part *part = &t->part[t->type[i].parts.first + p];
+
+			for (uint32_t k = 0; part->space == UNC_SPACE_PCI && k < part->where.n;
+			     k++) {
+				const struct unc_tbl_where *where =
+					&t->where[part->where.first + k];
+
+				if (where->device_id == device &&
+				    type_spans(t, &t->type[i], p, where->base, first, end))
+					return true;
+			}
+		}
+	return false;
+}
+
+bool unc_fence_pci(uint16_t device, unsigned offset, unsigned width)
+{
+	unsigned end = offset + width / 8;
+	const struct unc_table *const *tables;
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(pci_block) / sizeof(pci_block[0]); i++)
+		if ((device & pci_block[i].mask) == pci_block[i].id &&
+		    offset >= pci_block[i].first && end <= pci_block[i].last + 1u)
+			return true;
+	tables = unc_tables(&n);
+	for (size_t i = 0; i < n; i++)
+		if (table_has_pci(tables[i], device, offset, end))
+			return true;
+	return false;
+}
+
+bool unc_fence_perf(uint32_t type)
+{
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_RAW;
+}
+
+/* ---- memory */
+
+static int bar_windows(const struct unc_tbl_bar *bar, struct unc_bus *bus,
+		       const struct unc_pci_function *f, struct unc_access *access,
+		       struct unc_error *err)
+{
+	uint32_t base, part;
+	int rc = 0;
+
+	if (bar->device_id != f->device || bar->devfn != f->devfn ||
+	    bus->methods->config(bus, f, bar->base_offset, &base, NULL) < 0 || base == UINT32_MAX ||
+	    !(base & bar->base_mask))
+		return 0;
+	for (unsigned i = 0; i < bar->count && rc == 0; i++) {
+		uint64_t address = (uint64_t)(base & bar->base_mask) << bar->base_shift;
+
+		if (bus->methods->config(bus, f, bar->offset + i * bar->step, &part, NULL) < 0 ||
+		    part == UINT32_MAX || !(part & bar->mask))
+			continue;
+		address += (uint64_t)(part & bar->mask) << bar->shift;
+		rc = unc_access_window(access, address, bar->size, err);
+	}
+	return rc;
+}
+
+static int function_windows(struct unc_bus *bus, const struct unc_pci_function *f,
+			    struct unc_access *access, struct unc_error *err)
+{
+	size_t n;
+	const struct unc_table *const *tables = unc_tables(&n);
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		for (size_t k = 0; k < tables[i]->n_bar && rc == 0; k++)
+			rc = bar_windows(&tables[i]->bar[k], bus, f, access, err);
+	for (size_t i = 0; i < sizeof(more_bars) / sizeof(more_bars[0]) && rc == 0; i++)
+		rc = bar_windows(&more_bars[i], bus, f, access, err);
+	return rc;
+}
+
+static bool has_memory(const struct unc_instance *unit)
+{
+	for (unsigned i = 0; i < UNC_MAX_PARTS; i++)
+		if (unit->part[i].present && unit->part[i].space == UNC_SPACE_MMIO)
+			return true;
+	return false;
+}
+
+/* A unit that the machine's discovery table lists: the table gives the address of its control. */
+static int listed_window(const struct unc_table *t, const struct unc_instance *unit,
+			 struct unc_access *access, struct unc_error *err)
+{
+	uint16_t control = t->type[unit->type].unit_ctl;
+	uint64_t offset = control == UNC_NONE ? 0 : (uint64_t)(int64_t)t->reg[control].offset;
+
+	if (unit->status_position < 0 || unit->part[0].space != UNC_SPACE_MMIO)
+		return 0;
+	return unc_access_window(access, unit->part[0].base + offset, LISTED_BLOCK, err);
+}
+
+int unc_fence_windows(const struct unc_table *t, const struct unc_instances *units,
+		      struct unc_bus *bus, struct unc_access *access, struct unc_error *err)
+{
+	struct unc_pci_function *list = NULL;
+	size_t n = 0;
+	bool any = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < units->n && rc == 0; i++) {
+		if (!units->unit[i].available || !has_memory(&units->unit[i]))
+			continue;
+		any = true;
+		rc = listed_window(t, &units->unit[i], access, err);
+	}
+	if (rc < 0 || !any)
+		return rc;
+	rc = bus->methods->scan(bus, &list, &n, err);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = function_windows(bus, &list[i], access, err);
+	free(list);
+	return rc;
+}
