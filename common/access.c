@@ -246,10 +246,10 @@ static bool identify(struct unc_access *access, uint64_t function, uint32_t *ide
 	int fd;
 
 	if (access->function != function) {
-		fd = unc_fs_descriptor(
-			access->fs, O_RDONLY, "/sys/bus/pci/devices/%04x:%02x:%02x.%x/config",
-			UNC_PCI_DOMAIN(function), UNC_PCI_BUS(function),
-			UNC_PCI_DEVFN(function) >> 3, UNC_PCI_DEVFN(function) & 7);
+		fd = unc_fs_descriptor(access->fs, O_RDONLY,
+				       "/sys/bus/pci/devices/%04x:%02x:%02x.%x/config",
+				       UNC_PCI_DOMAIN(function), UNC_PCI_BUS(function),
+				       UNC_PCI_DEVFN(function) >> 3, UNC_PCI_DEVFN(function) & 7);
 		if (fd < 0)
 			return false;
 		access->function = UINT64_MAX;

@@ -1,39 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Why counters can or cannot be read here, one check after the other. */
+#include "doctor.h"
+
+#include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cpu.h"
-#include "discover.h"
-#include "fs.h"
-#include "table.h"
+#include "trust.h"
 
-enum { CAP_RAWIO = 17, CAP_ADMIN = 21, EXTENDED = 0x100, MAX_MISSING = 4 };
-
-struct doctor {
-	struct unc_options options;
-	unc_check_fn fn;
-	void *user;
-	struct unc_fs *fs;
-	struct unc_platform *platform; /* NULL: could not be opened */
-	char why[UNC_ERROR_MAX];       /* it could not */
-	const struct unc_table *table; /* NULL: the CPU is not supported */
-	struct unc_topology topo;
-	bool have_topo;
-	int failed;
-	bool stopped;
+enum {
+	CAP_RAWIO = 17,
+	CAP_ADMIN = 21,
+	EXTENDED = 0x100,
+	MAX_MISSING = 4,
+	TAINT_OUT_OF_SPEC = 4 /* of /proc/sys/kernel/tainted */
 };
 
-static void report(struct doctor *d, const char *check, bool ok, const char *remedy,
-		   const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-static void report(struct doctor *d, const char *check, bool ok, const char *remedy,
-		   const char *format, ...)
+void unc_report(struct doctor *d, const char *check, bool ok, const char *remedy,
+		const char *format, ...)
 {
 	char detail[2 * UNC_ERROR_MAX];
 	struct unc_check result = {.check = check, .ok = ok, .detail = detail};
@@ -47,6 +36,42 @@ static void report(struct doctor *d, const char *check, bool ok, const char *rem
 	result.remedy = ok ? "" : remedy;
 	d->failed += !ok;
 	d->stopped = d->fn(d->user, &result) != 0;
+}
+
+/* Monitors of the kernel: PMUs whose name begins with "uncore_"; the first one's name in *first. */
+static unsigned kernel_monitors(const struct doctor *d, char first[64])
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	unsigned n = 0;
+	DIR *dir;
+
+	first[0] = '\0';
+	if (unc_fs_path(d->fs, path, sizeof(path), "/sys/bus/event_source/devices") < 0 ||
+	    !(dir = opendir(path)))
+		return 0;
+	while ((entry = readdir(dir)))
+		if (strncmp(entry->d_name, "uncore_", strlen("uncore_")) == 0) {
+			n++;
+			if (!*first || strcmp(entry->d_name, first) < 0)
+				snprintf(first, 64, "%.63s", entry->d_name);
+		}
+	closedir(dir);
+	return n;
+}
+
+const char *unc_doctor_perf(const struct doctor *d, char *buf, size_t size)
+{
+	char first[64];
+	unsigned n = kernel_monitors(d, first);
+
+	buf[0] = '\0';
+	if (n)
+		snprintf(buf, size,
+			 "; what works without are the %u monitors of the kernel: "
+			 "perf stat -a -e %s/event=0x0/",
+			 n, first);
+	return buf;
 }
 
 /* "sandybridge-ep, emerald-rapids" */
@@ -64,101 +89,183 @@ static void supported_names(char *buf, size_t size)
 	}
 }
 
-static const struct unc_table *table_named(const char *name)
+static void check_environment(struct doctor *d)
 {
-	size_t n;
-	const struct unc_table *const *tables = unc_tables(&n);
+	static const char *const name[] = {"UNCORE_SIM", "UNCORE_SYSROOT", "UNCORE_TABLES"};
 
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(unc_tbl_str(tables[i], tables[i]->name), name))
-			return tables[i];
-	return NULL;
+	for (unsigned i = 0; d->raised && i < sizeof(name) / sizeof(name[0]); i++)
+		if (getenv(name[i]))
+			unc_report(d, "environment", true, "",
+				   "%s is ignored: the program runs with raised privileges",
+				   name[i]);
 }
 
-static void check_cpu(struct doctor *d)
+static void check_tables(struct doctor *d)
+{
+	if (d->platform->closed)
+		unc_report(
+			d, "tables", false,
+			"name them: uncore doctor --tables \"$UNCORE_TABLES\" (every command takes "
+			"it), or unset UNCORE_TABLES",
+			UNC_CLOSED);
+	else if (d->platform->set.n)
+		unc_report(d, "tables", true, "",
+			   "of a folder; a fence keeps them from what is no monitor's register");
+}
+
+/* The CPU and its table. False: there is nothing more to look at. */
+static bool check_cpu(struct doctor *d)
 {
 	const struct unc_topology *t = &d->topo;
 	struct unc_error err = {0};
 	char names[200], remedy[400];
 
-	supported_names(names, sizeof(names));
-	d->have_topo = unc_topology_read(d->fs, &d->topo, &err) == 0;
-	if (!d->have_topo) {
-		report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",
-		       err.text);
-		return;
+	if (unc_topology_read(d->fs, &d->topo, &err) < 0) {
+		unc_report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",
+			   err.text);
+		return false;
 	}
-	if (d->platform) {
+	int rc = unc_platform_open_as(&d->options, d->raised, &d->platform);
+	if (rc == 0) {
 		const struct unc_cpu *cpu = unc_platform_cpu(d->platform);
 
-		d->table = table_named(cpu->name);
-		report(d, "cpu", true, "", "%s (%s): %d socket%s, family %d, model 0x%02x",
-		       t->model_name, cpu->title, t->n_sockets, t->n_sockets == 1 ? "" : "s",
-		       t->family, (unsigned)t->model);
-		return;
+		d->table = d->platform->table;
+		unc_report(d, "cpu", true, "", "%s (%s): %d socket%s, family %d, model 0x%02x",
+			   t->model_name, cpu->title, t->n_sockets, t->n_sockets == 1 ? "" : "s",
+			   t->family, (unsigned)t->model);
+		return true;
 	}
+	d->platform = NULL;
+	if (rc != UNC_ERR_UNAVAILABLE) {
+		unc_report(d, "tables", false, "correct the folder, or unset UNCORE_TABLES", "%s",
+			   unc_open_error());
+		return false;
+	}
+	supported_names(names, sizeof(names));
 	snprintf(remedy, sizeof(remedy),
 		 "run it on one of: %s; or try a simulated one: "
 		 "UNCORE_SIM=emerald-rapids",
 		 names);
 	if (strcmp(t->vendor, "GenuineIntel") != 0)
-		report(d, "cpu", false, remedy,
-		       "%s is not supported: made by %s, and the tables are of Intel's uncore",
-		       t->model_name, t->vendor);
+		unc_report(d, "cpu", false, remedy,
+			   "%s is not supported: made by %s, and the tables are of Intel's uncore",
+			   t->model_name, t->vendor);
 	else
-		report(d, "cpu", false, remedy, "%s (family %d, model 0x%02x): %s", t->model_name,
-		       t->family, (unsigned)t->model, d->why);
+		unc_report(d, "cpu", false, remedy, "%s (family %d, model 0x%02x): %s",
+			   t->model_name, t->family, (unsigned)t->model, unc_open_error());
+	return false;
+}
+
+static bool any_unit(const struct doctor *d)
+{
+	for (size_t i = 0; i < d->platform->instances.n; i++)
+		if (d->platform->instances.unit[i].available)
+			return true;
+	return false;
 }
 
 static void check_hypervisor(struct doctor *d)
 {
-	if (!d->have_topo)
-		return;
-	report(d, "hypervisor", !d->topo.hypervisor,
-	       "run on the machine itself, not in a virtual one (in a cloud: bare-metal instances)",
-	       d->topo.hypervisor
-		       ? "this is a virtual machine; hypervisors do not pass the uncore monitors on"
-		       : "none: this is the machine itself");
+	if (d->topo.hypervisor && any_unit(d))
+		unc_report(d, "hypervisor", true, "",
+			   "this is a virtual machine, and monitors are passed on to it");
+	else
+		unc_report(
+			d, "hypervisor", !d->topo.hypervisor,
+			"run on the machine itself, not in a virtual one (in a cloud: bare-metal "
+			"instances)",
+			d->topo.hypervisor ? "this is a virtual machine; hypervisors do not pass "
+					     "the uncore monitors on"
+					   : "none: this is the machine itself");
+}
+
+/* What tells of a lockdown where securityfs is not mounted; "" for nothing. */
+static const char *lockdown_signs(const struct doctor *d)
+{
+	static const char secure_boot[] =
+		"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+	char text[4096] = "", byte[16] = "";
+	int fd;
+
+	if (unc_fs_text(d->fs, text, sizeof(text), "/proc/cmdline") == 0 &&
+	    (strstr(text, "lockdown=integrity") || strstr(text, "lockdown=confidentiality")))
+		return "it was booted with lockdown=";
+	fd = unc_fs_descriptor(d->fs, O_RDONLY, "%s", secure_boot);
+	if (fd < 0)
+		return "";
+	/* Four bytes of attributes, and the value. */
+	ssize_t n = read(fd, byte, sizeof(byte));
+	close(fd);
+	return n == 5 && byte[4] == 1 ? "Secure Boot is on" : "";
 }
 
 static void check_lockdown(struct doctor *d)
 {
-	char mode[32];
-	bool ok;
+	char remedy[400], perf[200];
+	const char *signs;
 
-	unc_lockdown_read(d->fs, mode);
-	ok = !*mode || !strcmp(mode, "none");
-	report(d, "lockdown", ok,
-	       "switch Secure Boot off, or boot without lockdown= on the kernel's command line",
-	       ok ? "the kernel is not locked down"
-		  : "the kernel is locked down (%s): no MSR writes, no /dev/mem",
-	       mode);
+	snprintf(remedy, sizeof(remedy),
+		 "switch Secure Boot off, or boot without lockdown= on the kernel's command "
+		 "line%s",
+		 unc_doctor_perf(d, perf, sizeof(perf)));
+	unc_lockdown_read(d->fs, d->lockdown);
+	if (strcmp(d->lockdown, "none") == 0) {
+		unc_report(d, "lockdown", true, "", "the kernel is not locked down");
+	} else if (*d->lockdown) {
+		unc_report(
+			d, "lockdown", false, remedy,
+			"the kernel is locked down (%s): no MSR writes, no /dev/mem, no writes of "
+			"PCI configuration",
+			d->lockdown);
+	} else {
+		signs = lockdown_signs(d);
+		unc_report(
+			d, "lockdown", true, "",
+			"the kernel does not say (no /sys/kernel/security/lockdown)%s%s; what it "
+			"lets us write is tried below",
+			*signs ? "; " : "", signs);
+	}
+}
+
+/* A mask of /proc/self/status. */
+static bool capabilities(const char *status, const char *name, uint64_t *mask)
+{
+	const char *line = strstr(status, name);
+
+	if (line)
+		*mask = strtoull(line + strlen(name), NULL, 16);
+	return line != NULL;
 }
 
 static void check_privileges(struct doctor *d)
 {
-	char text[8192], *line;
-	uint64_t caps;
-	bool rawio, admin;
+	const uint64_t needed = (uint64_t)1 << CAP_RAWIO | (uint64_t)1 << CAP_ADMIN;
+	char text[8192], remedy[400], perf[200];
+	uint64_t has, limit;
 
-	if (!unc_fs_is_real(d->fs)) {
-		report(d, "privileges", true, "", "none needed: the machine is the dump in %s",
-		       unc_fs_root(d->fs));
+	if (!unc_fs_is_hardware(d->fs)) {
+		unc_report(d, "privileges", true, "", "none needed: the machine is the dump in %s",
+			   unc_fs_root(d->fs));
 		return;
 	}
 	if (unc_fs_text(d->fs, text, sizeof(text), "/proc/self/status") < 0 ||
-	    !(line = strstr(text, "\nCapEff:"))) {
-		report(d, "privileges", false, "mount /proc", "/proc/self/status cannot be read");
+	    !capabilities(text, "\nCapEff:", &has) || !capabilities(text, "\nCapBnd:", &limit)) {
+		unc_report(d, "privileges", false, "mount /proc",
+			   "/proc/self/status cannot be read");
 		return;
 	}
-	caps = strtoull(line + strlen("\nCapEff:"), NULL, 16);
-	rawio = caps >> CAP_RAWIO & 1;
-	admin = caps >> CAP_ADMIN & 1;
-	report(d, "privileges", rawio && admin,
-	       "run as root, or give the program the capabilities: "
-	       "setcap cap_sys_rawio,cap_sys_admin+ep PROGRAM",
-	       "CAP_SYS_RAWIO (MSRs, /dev/mem): %s; CAP_SYS_ADMIN (PCI configuration): %s",
-	       rawio ? "yes" : "no", admin ? "yes" : "no");
+	/* What is not in the bounding set no setcap and no root can give. */
+	snprintf(remedy, sizeof(remedy), "%s%s",
+		 (limit & needed) == needed
+			 ? "run as root, or give the program the capabilities: "
+			   "setcap cap_sys_rawio,cap_sys_admin+ep PROGRAM"
+			 : "the bounding set keeps them from this process: in a container, start "
+			   "it with --cap-add SYS_RAWIO --cap-add SYS_ADMIN; of a service, see "
+			   "CapabilityBoundingSet=",
+		 unc_doctor_perf(d, perf, sizeof(perf)));
+	unc_report(d, "privileges", (has & needed) == needed, remedy,
+		   "CAP_SYS_RAWIO (MSRs, /dev/mem): %s; CAP_SYS_ADMIN (PCI configuration): %s",
+		   has >> CAP_RAWIO & 1 ? "yes" : "no", has >> CAP_ADMIN & 1 ? "yes" : "no");
 }
 
 static bool needs_space(const struct unc_table *table, int space)
@@ -169,31 +276,83 @@ static bool needs_space(const struct unc_table *table, int space)
 	return false;
 }
 
-static void check_msr(struct doctor *d)
+/* Opens the file of each socket. False: reported. */
+static bool open_msrs(struct doctor *d)
 {
-	int n = d->have_topo ? d->topo.n_sockets : 1;
+	char remedy[300], perf[200];
 
-	if (d->table && !needs_space(d->table, UNC_SPACE_MSR)) {
-		report(d, "msr", true, "", "not needed on this CPU");
-		return;
-	}
-	for (int i = 0; i < n; i++) {
-		int cpu = d->have_topo ? d->topo.socket[i].cpu : 0;
+	for (int i = 0; i < d->topo.n_sockets; i++) {
+		int cpu = d->topo.socket[i].cpu;
 		int fd = unc_fs_descriptor(d->fs, O_RDWR, "/dev/cpu/%d/msr", cpu);
 
 		if (fd >= 0) {
 			close(fd);
 			continue;
 		}
+		snprintf(remedy, sizeof(remedy), "run as root, or with CAP_SYS_RAWIO%s",
+			 unc_doctor_perf(d, perf, sizeof(perf)));
 		if (fd == UNC_ERR_NOT_FOUND)
-			report(d, "msr", false, "load the msr module: modprobe msr",
-			       "/dev/cpu/%d/msr: no such file", cpu);
+			unc_report(d, "msr", false, "load the msr module: modprobe msr",
+				   "/dev/cpu/%d/msr: no such file", cpu);
 		else
-			report(d, "msr", false, "run as root, or with CAP_SYS_RAWIO",
-			       "/dev/cpu/%d/msr: %s", cpu, unc_error_name(fd));
+			unc_report(d, "msr", false, remedy, "/dev/cpu/%d/msr: %s", cpu,
+				   unc_error_name(fd));
+		return false;
+	}
+	return true;
+}
+
+static void check_msr(struct doctor *d)
+{
+	char mode[32], remedy[400], perf[200];
+
+	if (!needs_space(d->table, UNC_SPACE_MSR)) {
+		unc_report(d, "msr", true, "", "not needed on this CPU");
 		return;
 	}
-	report(d, "msr", true, "", "/dev/cpu/N/msr can be opened for reading and writing");
+	if (!open_msrs(d))
+		return;
+	d->writes_off = unc_fs_text(d->fs, mode, sizeof(mode),
+				    "/sys/module/msr/parameters/allow_writes") == 0 &&
+			strcmp(mode, "off") == 0;
+	snprintf(remedy, sizeof(remedy),
+		 "echo on >/sys/module/msr/parameters/allow_writes, or boot with "
+		 "msr.allow_writes=on%s",
+		 unc_doctor_perf(d, perf, sizeof(perf)));
+	if (d->writes_off)
+		unc_report(d, "msr", false, remedy,
+			   "the msr module refuses all writes: "
+			   "/sys/module/msr/parameters/allow_writes is off");
+	else
+		unc_report(d, "msr", true, "",
+			   "/dev/cpu/N/msr can be opened for reading and writing");
+}
+
+/*
+ * A note. The module marks the kernel before each write of user space, whatever allow_writes is;
+ * that only keeps it from writing to the log (Linux, arch/x86/kernel/msr.c).
+ */
+static void check_taint(struct doctor *d)
+{
+	char text[32] = "", mode[32] = "", perf[200];
+	bool marked;
+
+	if (!needs_space(d->table, UNC_SPACE_MSR) || !unc_fs_is_hardware(d->fs) || !any_unit(d))
+		return;
+	unc_fs_text(d->fs, text, sizeof(text), "/proc/sys/kernel/tainted");
+	unc_fs_text(d->fs, mode, sizeof(mode), "/sys/module/msr/parameters/allow_writes");
+	marked = strtoull(text, NULL, 10) & TAINT_OUT_OF_SPEC;
+	unc_report(
+		d, "taint", true, "",
+		"writing MSRs marks the kernel as tainted (S, CPU out of specification%s)%s%s",
+		marked ? "; it is already" : "",
+		strcmp(mode, "on") == 0
+			? ""
+			: " and logs \"Write to unrecognized MSR\", which is kept from the log by "
+			  "echo on >/sys/module/msr/parameters/allow_writes",
+		*unc_doctor_perf(d, perf, sizeof(perf))
+			? perf
+			: "; monitors of the kernel (perf) would do neither");
 }
 
 /* What the PCI parts of a table need. */
@@ -251,23 +410,25 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 	uint32_t value;
 
 	if (!needs->found)
-		report(d, "pci", false,
-		       "switch the performance monitors on in the BIOS (often \"PMON devices\" or "
-		       "\"unhide uncore devices\"), and run on the machine itself",
-		       "none of the %u PCI functions of the monitors is visible", needs->kinds);
+		unc_report(
+			d, "pci", false,
+			"switch the performance monitors on in the BIOS (often \"PMON devices\" or "
+			"\"unhide uncore devices\"), and run on the machine itself",
+			"none of the %u PCI functions of the monitors is visible", needs->kinds);
 	else if (needs->extended &&
 		 bus->methods->config(bus, needs->extended, EXTENDED, &value, &why) < 0)
-		report(d, "pci", false,
-		       "run as root on a kernel with PCI Express configuration (MMCONFIG)", "%s",
-		       why.text);
+		unc_report(d, "pci", false,
+			   "run as root on a kernel with PCI Express configuration (MMCONFIG)",
+			   "%s", why.text);
 	else if (needs->found < needs->kinds)
-		report(d, "pci", true, "",
-		       "%u of %u PCI functions of the monitors are visible; hidden or absent: %s%s",
-		       needs->found, needs->kinds, needs->missing,
-		       needs->kinds - needs->found > MAX_MISSING ? ", ..." : "");
+		unc_report(d, "pci", true, "",
+			   "%u of %u PCI functions of the monitors are visible; hidden or absent: "
+			   "%s%s",
+			   needs->found, needs->kinds, needs->missing,
+			   needs->kinds - needs->found > MAX_MISSING ? ", ..." : "");
 	else
-		report(d, "pci", true, "", "all %u PCI functions of the monitors are visible",
-		       needs->kinds);
+		unc_report(d, "pci", true, "", "all %u PCI functions of the monitors are visible",
+			   needs->kinds);
 }
 
 static void check_pci(struct doctor *d)
@@ -278,14 +439,10 @@ static void check_pci(struct doctor *d)
 	struct unc_error err = {0};
 	size_t n = 0;
 
-	if (!d->table) {
-		report(d, "pci", false, "see cpu", "not checked: no table tells what to look for");
-		return;
-	}
 	if (unc_bus_open_system(d->fs, &bus, &err) < 0 ||
 	    bus->methods->scan(bus, &list, &n, &err) < 0) {
-		report(d, "pci", false, "mount /sys, and run outside of a container", "%s",
-		       err.text);
+		unc_report(d, "pci", false, "mount /sys, and run outside of a container", "%s",
+			   err.text);
 	} else {
 		for (size_t i = 0; i < d->table->n_type; i++)
 			for (uint32_t k = 0; k < d->table->type[i].parts.n; k++)
@@ -293,7 +450,7 @@ static void check_pci(struct doctor *d)
 		if (needs.kinds)
 			report_pci(d, bus, &needs);
 		else
-			report(d, "pci", true, "", "not needed on this CPU");
+			unc_report(d, "pci", true, "", "not needed on this CPU");
 	}
 	free(list);
 	if (bus)
@@ -319,10 +476,9 @@ static void check_kernel(struct doctor *d)
 	const struct unc_unit *unit, *first = NULL;
 	size_t n = 0, available = 0;
 
-	if (!d->table ||
-	    !(needs_space(d->table, UNC_SPACE_PERF) || needs_space(d->table, UNC_SPACE_PMU)))
+	if (!needs_space(d->table, UNC_SPACE_PERF) && !needs_space(d->table, UNC_SPACE_PMU))
 		return;
-	for (size_t i = 0; d->platform && (unit = unc_unit_get(d->platform, i)); i++) {
+	for (size_t i = 0; (unit = unc_unit_get(d->platform, i)); i++) {
 		if (!of_kernel(d->table, unit->type->name))
 			continue;
 		n++;
@@ -331,126 +487,115 @@ static void check_kernel(struct doctor *d)
 			first = unit;
 	}
 	if (first)
-		report(d, "kernel", false,
-		       "give the program root or CAP_PERFMON, on a kernel and a machine that have "
-		       "a core PMU; without it the metrics that need the cores are left out",
-		       "%zu of %zu logical CPUs give counters; %s", available, n, first->reason);
+		unc_report(
+			d, "kernel", false,
+			"give the program root or CAP_PERFMON, on a kernel and a machine that have "
+			"a core PMU; without it the metrics that need the cores are left out",
+			"%zu of %zu logical CPUs give counters; %s", available, n, first->reason);
 	else
-		report(d, "kernel", n > 0, "see the checks above",
-		       "%zu of %zu logical CPUs give counters", available, n);
+		unc_report(d, "kernel", n > 0, "see the checks above",
+			   "%zu of %zu logical CPUs give counters", available, n);
 }
 
 static void check_memory(struct doctor *d)
 {
 	int fd;
 
-	if (d->table && !needs_memory(d->table)) {
-		report(d, "memory", true, "", "not needed on this CPU");
+	if (!needs_memory(d->table)) {
+		unc_report(d, "memory", true, "", "not needed on this CPU");
 		return;
 	}
 	fd = unc_fs_descriptor(d->fs, O_RDWR, "/dev/mem");
 	if (fd >= 0) {
 		close(fd);
-		report(d, "memory", true, "", "/dev/mem can be opened for reading and writing");
+		unc_report(d, "memory", true, "", "/dev/mem can be opened for reading and writing");
 	} else if (fd == UNC_ERR_NOT_FOUND) {
-		report(d, "memory", false,
-		       "use a kernel with CONFIG_DEVMEM, and run outside of a container",
-		       "/dev/mem: no such file");
+		unc_report(d, "memory", false,
+			   "use a kernel with CONFIG_DEVMEM, and run outside of a container",
+			   "/dev/mem: no such file");
 	} else {
-		report(d, "memory", false,
-		       "run as root with CAP_SYS_RAWIO on a kernel that is not locked down",
-		       "/dev/mem: %s", unc_error_name(fd));
-	}
-}
-
-static void check_units(struct doctor *d)
-{
-	const struct unc_unit *unit, *first = NULL;
-	size_t n = 0, available = 0;
-
-	if (!d->platform) {
-		report(d, "units", false, "see the checks above", "none: %s", d->why);
-		return;
-	}
-	for (; (unit = unc_unit_get(d->platform, n)); n++) {
-		available += unit->available != 0;
-		if (!unit->available && !first)
-			first = unit;
-	}
-	if (first)
-		report(d, "units", available > 0, "see the reason and the checks above",
-		       "%zu of %zu units available; first that is not: %s%d of socket %d: %s",
-		       available, n, first->type->name, first->index, first->socket, first->reason);
-	else
-		report(d, "units", n > 0, "see the checks above", "%zu of %zu units available",
-		       available, n);
-}
-
-static void open_platform(struct doctor *d)
-{
-	if (unc_platform_open(&d->options, &d->platform) < 0) {
-		d->platform = NULL;
-		snprintf(d->why, sizeof(d->why), "%s", unc_open_error());
+		unc_report(d, "memory", false,
+			   "run as root with CAP_SYS_RAWIO on a kernel that is not locked down",
+			   "/dev/mem: %s", unc_error_name(fd));
 	}
 }
 
 static void check_simulated(struct doctor *d)
 {
-	report(d, "simulation", d->platform != NULL, "correct or unset UNCORE_SIM",
-	       d->platform ? "SIMULATED: the machine is '%s'; no number is of this one, which is "
-			     "not checked"
-			   : "'%s' cannot be simulated",
-	       d->options.sim);
-	check_units(d);
+	bool ok = unc_platform_open_as(&d->options, d->raised, &d->platform) == 0;
+
+	unc_report(d, "simulation", ok, "correct or unset UNCORE_SIM",
+		   ok ? "SIMULATED: the machine is '%s'; no number is of this one, which is not "
+			"checked"
+		      : "'%s' cannot be simulated",
+		   d->options.sim);
+	if (!ok) {
+		d->platform = NULL;
+		return;
+	}
+	d->table = d->platform->table;
+	check_tables(d);
+	unc_doctor_units(d);
+	unc_doctor_counters(d);
 }
 
 static void check_machine(struct doctor *d)
 {
-	check_cpu(d);
+	if (!check_cpu(d))
+		return;
+	check_tables(d);
+	if (d->platform->closed)
+		return;
 	check_hypervisor(d);
 	check_lockdown(d);
 	check_privileges(d);
 	check_msr(d);
+	check_taint(d);
 	check_pci(d);
 	check_memory(d);
 	check_kernel(d);
-	check_units(d);
-	report(d, "simulation", true, "", "off: numbers are of this machine");
+	unc_doctor_units(d);
+	unc_doctor_counters(d);
+	unc_report(d, "simulation", true, "", "off: numbers are of this machine");
 }
 
-int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user)
+int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn fn, void *user)
 {
-	struct doctor *d = calloc(1, sizeof(*d));
+	struct doctor *d;
 	struct unc_error err = {0};
 	struct unc_options *o;
 	int failed;
 
+	if (!fn || (options && options->size < sizeof(size_t)))
+		return UNC_ERR_INVALID;
+	d = calloc(1, sizeof(*d));
 	if (!d)
 		return UNC_ERR_MEMORY;
 	o = &d->options;
 	d->fn = fn;
 	d->user = user;
-	o->size = sizeof(*o);
+	d->raised = raised;
 	if (options)
 		memcpy(o, options, options->size < sizeof(*o) ? options->size : sizeof(*o));
 	o->size = sizeof(*o);
 	o->cpu = NULL; /* what this machine is, not what was asked for */
-	if (!o->sysroot)
-		o->sysroot = getenv("UNCORE_SYSROOT");
 	if (!o->sim)
-		o->sim = getenv("UNCORE_SIM");
-	if (unc_fs_open(o->sysroot, &d->fs, &err) < 0) {
-		report(d, "root", false, "correct or unset UNCORE_SYSROOT", "%s", err.text);
-	} else {
-		open_platform(d);
-		if (o->sim && *o->sim)
-			check_simulated(d);
-		else
-			check_machine(d);
-	}
+		o->sim = unc_variable(raised, "UNCORE_SIM");
+	check_environment(d);
+	if (unc_platform_root(o, raised, &d->fs, &err) < 0)
+		unc_report(d, "root", false, "correct or unset UNCORE_SYSROOT", "%s", err.text);
+	else if (o->sim && *o->sim)
+		check_simulated(d);
+	else
+		check_machine(d);
 	failed = d->failed;
 	unc_platform_close(d->platform);
 	unc_fs_close(d->fs);
 	free(d);
 	return failed;
+}
+
+int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user)
+{
+	return unc_doctor_as(options, unc_raised(), fn, user);
 }

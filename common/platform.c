@@ -242,8 +242,8 @@ static int open_machine(struct unc_platform *p, struct unc_error *err)
 }
 
 /*
- * Tables of the environment on hardware: its units are listed, and none is touched. Not even discovery
- * looks for them, for where it looks is told by these tables.
+ * Tables of the environment on hardware: its units are listed, and none is touched. Not even
+ * discovery looks for them, for where it looks is told by these tables.
  */
 static int closed_machine(struct unc_platform *p, struct unc_error *err)
 {
@@ -304,13 +304,18 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o,
 	return table_by_cpu(all, n, &p->topology, &p->table, err);
 }
 
-/* A root and tables that the program names: with raised privileges they must be root's. */
-static int open_root(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
+int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **out,
+		      struct unc_error *err)
 {
-	int rc = unc_fs_open(option(o->sysroot, p->raised, "UNCORE_SYSROOT"), &p->fs, err);
+	struct unc_fs *fs = NULL;
+	int rc = unc_fs_open(option(o->sysroot, raised, "UNCORE_SYSROOT"), &fs, err);
 
-	if (rc == 0 && p->raised && !unc_fs_is_real(p->fs))
-		rc = unc_trust_root(unc_fs_root(p->fs), err);
+	if (rc == 0 && raised && !unc_fs_is_real(fs))
+		rc = unc_trust_root(unc_fs_root(fs), err);
+	if (rc < 0)
+		unc_fs_close(fs);
+	else
+		*out = fs;
 	return rc;
 }
 
@@ -322,7 +327,7 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 	int rc;
 
 	note_ignored(p);
-	if ((rc = open_root(p, o, err)) < 0)
+	if ((rc = unc_platform_root(o, p->raised, &p->fs, err)) < 0)
 		return rc;
 	all = unc_tables(&n);
 	if (tables) {

@@ -55,6 +55,10 @@ struct unc_platform {
 /* unc_platform_open() of a process whose rights are raised, or not. */
 int unc_platform_open_as(const struct unc_options *, bool raised, struct unc_platform **out);
 
+/* The root that the options or the environment name; with raised rights it must be root's. */
+int unc_platform_root(const struct unc_options *, bool raised, struct unc_fs **out,
+		      struct unc_error *err);
+
 /* Makes and frees the descriptors. */
 int unc_describe(struct unc_platform *, struct unc_error *);
 void unc_describe_free(struct unc_platform *);

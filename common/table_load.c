@@ -168,7 +168,8 @@ int unc_table_set_load_trusted(const char *dir, unc_trust_fn trust, struct unc_t
 	while (rc == 0 && (rc = unc_line_next(&lines, &line, err)) > 0)
 		if (line.n >= 2 && !line.word[1].key)
 			rc = load_one(dir, line.word[1].value,
-				      value_of(&line, "folder", line.word[1].value), trust, out, err);
+				      value_of(&line, "folder", line.word[1].value), trust, out,
+				      err);
 		else
 			rc = 0;
 	free(text);

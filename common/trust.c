@@ -49,9 +49,9 @@ static int trust_folder(const char *path, struct unc_error *err)
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), rc;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0
-				       : unc_fail(err, UNC_ERR_DENIED, "%.200s: %s", path,
-						  strerror(errno));
+		return errno == ENOENT
+			       ? 0
+			       : unc_fail(err, UNC_ERR_DENIED, "%.200s: %s", path, strerror(errno));
 	rc = unc_trust_owner(fd, path, err);
 	close(fd);
 	return rc;

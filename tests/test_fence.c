@@ -47,12 +47,14 @@ static struct unc_reg mmio(uint64_t address, unsigned width)
 static void test_fence_msr(void)
 {
 	/* Intel's Software Developer's Manual, volume 4: TSC, FEATURE_CONTROL, APIC_BASE, microcode
-	 * update, PMC0, PERF_GLOBAL_CTRL, x2APIC, HWP_REQUEST, EFER, STAR, LSTAR, FS_BASE, TSC_AUX */
+	 * update, PMC0, PERF_GLOBAL_CTRL, x2APIC, HWP_REQUEST, EFER, STAR, LSTAR, FS_BASE, TSC_AUX
+	 */
 	static const uint32_t others[] = {
-		0x10,  0x3a,  0x1b,	  0x79,	      0xc1,	  0x38f,      0x800,
+		0x10,  0x3a,  0x1b,       0x79,       0xc1,       0x38f,      0x800,
 		0x774, 0x8ff, 0xc0000080, 0xc0000081, 0xc0000082, 0xc0000100, 0xc0000103,
 	};
-	/* Global control of Nehalem, CBo 0 of Sandy Bridge-EP, of Haswell-EP, CHA 0 of Emerald Rapids */
+	/* Global control of Nehalem, CBo 0 of Sandy Bridge-EP, of Haswell-EP, CHA 0 of Emerald
+	 * Rapids */
 	static const uint32_t monitors[] = {0x391, 0xd10, 0xe01, 0x2002};
 	char text[160];
 
@@ -74,7 +76,8 @@ static void test_fence_msr(void)
 	/* Beyond 32 bits is not the same as within them. */
 	allow(msr(0x100002002, 0), 1);
 	REFUSED(read_of(msr(0x100002002, 0)), UNC_ERR_DENIED,
-		"msr 0x100002002 on cpu 0 can be no register of a monitor, whatever the tables say");
+		"msr 0x100002002 on cpu 0 can be no register of a monitor, whatever the tables "
+		"say");
 	close_root();
 }
 
@@ -102,7 +105,8 @@ static void test_fence_pci(void)
 	fake_function(&root, 0x7f, 8, 6, 0x1521, 4096);
 	allow(match(0x228, 32), UINT32_MAX);
 	REFUSED(write_of(match(0x228, 32), 1), UNC_ERR_DENIED,
-		"pci 0000:7f:08.6 offset 0x228 of device 8086:1521 can be no register of a monitor, "
+		"pci 0000:7f:08.6 offset 0x228 of device 8086:1521 can be no register of a "
+		"monitor, "
 		"whatever the tables say");
 	close_root();
 
@@ -111,7 +115,8 @@ static void test_fence_pci(void)
 	fake_put(&root, 0x7f, 8, 6, 0, 0x3c8610de);
 	allow(match(0x228, 32), UINT32_MAX);
 	REFUSED(write_of(match(0x228, 32), 1), UNC_ERR_DENIED,
-		"pci 0000:7f:08.6 offset 0x228 of device 10de:3c86 can be no register of a monitor, "
+		"pci 0000:7f:08.6 offset 0x228 of device 10de:3c86 can be no register of a "
+		"monitor, "
 		"whatever the tables say");
 	close_root();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is taken from the environment and from folders, by whom. Sentences are the contract with the user. */
+/* What is taken from the environment and from folders, by whom. Sentences are the contract with the
+ * user. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,23 +16,22 @@ static struct unc_platform *p;
 static char logged[2048];
 
 /* One unit with a counter like the first CBo of Sandy Bridge-EP, and a "filter" that is LSTAR. */
-static const char units_tbl[] =
-	"type box title=\"Box\" \"a box\"\n"
-	"  access msr\n"
-	"  where base=0xD00 count=1\n"
-	"  part entry access=msr base=0xC0000080 count=1\n"
-	"  counters 1 width=44 max=8\n"
-	"  reg CTL[1] at=0x10 step=1 width=64 role=ctl\n"
-	"  reg CTR[1] at=0x16 step=1 width=64 role=ctr\n"
-	"  reg FILTER part=entry at=0x2 width=64 mask=0xFFFFFFFFFFFFFFFF\n"
-	"  field code CTL 7:0 \"event\"\n"
-	"  field en   CTL 22 \"enable\"\n"
-	"  field addr FILTER 31:0 \"where system calls go\"\n"
-	"  control enable=0x400000 active=0x400000 code=code\n"
-	"  start filters go controls\n"
-	"  join  filters controls\n"
-	"  stop  go restore\n"
-	"  leave restore\n";
+static const char units_tbl[] = "type box title=\"Box\" \"a box\"\n"
+				"  access msr\n"
+				"  where base=0xD00 count=1\n"
+				"  part entry access=msr base=0xC0000080 count=1\n"
+				"  counters 1 width=44 max=8\n"
+				"  reg CTL[1] at=0x10 step=1 width=64 role=ctl\n"
+				"  reg CTR[1] at=0x16 step=1 width=64 role=ctr\n"
+				"  reg FILTER part=entry at=0x2 width=64 mask=0xFFFFFFFFFFFFFFFF\n"
+				"  field code CTL 7:0 \"event\"\n"
+				"  field en   CTL 22 \"enable\"\n"
+				"  field addr FILTER 31:0 \"where system calls go\"\n"
+				"  control enable=0x400000 active=0x400000 code=code\n"
+				"  start filters go controls\n"
+				"  join  filters controls\n"
+				"  stop  go restore\n"
+				"  leave restore\n";
 static const char box_events[] = "event PLAIN code=0x01 counters=0 \"an event\"\n"
 				 "event ENTRY code=0x02 counters=0 uses=addr \"another\"\n";
 static const char metrics_tbl[] =

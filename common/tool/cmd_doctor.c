@@ -79,7 +79,7 @@ int cmd_doctor(int argc, char **argv)
 
 	if (rc != ARGS_OK)
 		return rc;
-	struct unc_options options = {.size = sizeof(options)};
+	struct unc_options options = {.size = sizeof(options), .tables = args.tables};
 
 	return args.json ? doctor_json(&options) : doctor_text(&options);
 }

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the doctor finds out by registers: which units are missing, which counters are taken and
+ * what they count, what is frozen, and whether a control can be written at all.
+ *
+ * The one thing that is written is a control of a unit on which nobody counts, with the value that
+ * was just read from it, through the gate. The highest counter is taken: others begin at the
+ * lowest.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "decode.h"
+#include "doctor.h"
+#include "event.h"
+
+enum { STAND_STILL_MS = 20, MAX_FILTERS = 32 };
+
+/* A unit with what its registers held when they were looked at. */
+struct look {
+	const struct unc_instance *unit;
+	struct unc_plan plan; /* reads */
+	uint32_t busy;        /* programmable counters in use */
+	bool clock;           /* its fixed counter is in use */
+};
+
+struct looks {
+	struct look *look;
+	size_t n;
+};
+
+static const char *type_name(const struct doctor *d, const struct unc_instance *u)
+{
+	return unc_tbl_str(d->table, d->table->type[u->type].name);
+}
+
+/* ------------------------------------------------------------------- missing units */
+
+struct kind {
+	const struct unc_instance *missing; /* the first that is */
+	unsigned n, available;
+};
+
+static struct kind kind_of(const struct doctor *d, unsigned type)
+{
+	const struct unc_instances *all = &d->platform->instances;
+	struct kind kind = {0};
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct unc_instance *u = &all->unit[i];
+
+		if (u->type != type)
+			continue;
+		kind.n++;
+		kind.available += u->available;
+		if (!u->available && !kind.missing)
+			kind.missing = u;
+	}
+	return kind;
+}
+
+/* "; 7 of 8 imc units: imc3 of socket 0: REASON" */
+static void add_kind(const struct doctor *d, const struct kind *kind, char *text, size_t size)
+{
+	const struct unc_instance *u = kind->missing;
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "; %u of %u %s units: %s%u of socket %u: %s",
+		 kind->available, kind->n, type_name(d, u), type_name(d, u), u->index, u->socket,
+		 u->reason);
+}
+
+/* A type that lacks some of its units gives wrong sums; one that lacks all gives none. */
+void unc_doctor_units(struct doctor *d)
+{
+	char partial[UNC_ERROR_MAX] = "", absent[UNC_ERROR_MAX - 100] = "";
+	unsigned n = 0, available = 0;
+
+	for (unsigned type = 0; type < d->table->n_type; type++) {
+		struct kind kind = kind_of(d, type);
+
+		n += kind.n;
+		available += kind.available;
+		if (kind.missing && kind.available)
+			add_kind(d, &kind, partial, sizeof(partial));
+		else if (kind.missing)
+			add_kind(d, &kind, absent, sizeof(absent));
+	}
+	unc_report(d, "units", available > 0 && !*partial,
+		   *partial ? "sums over a type that lacks some of its units are partial: see the "
+			      "reason and the checks above"
+			    : "see the reason and the checks above",
+		   "%u of %u units available%s%s", available, n, partial, absent);
+}
+
+/* ------------------------------------------------------------------- a look around */
+
+/* The bit that tells that a unit, or its whole socket, is frozen, where it can be read. */
+static bool tells_frozen(const struct unc_table *t, const struct unc_tbl_field *f)
+{
+	const char *name = unc_tbl_str(t, f->name);
+
+	return f->reg[0] != UNC_NONE && !(t->reg[f->reg[0]].flags & UNC_REG_WO) &&
+	       (strcmp(name, "frz") == 0 || strcmp(name, "frz_all") == 0);
+}
+
+/* Controls, fixed counters, and what qualifies events or tells of a freeze. */
+static bool wanted(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t reg)
+{
+	const struct unc_tbl_reg *row = &t->reg[reg];
+
+	if (row->flags & (UNC_REG_WO | UNC_REG_W1C | UNC_REG_FROZEN))
+		return false;
+	if (row->role == UNC_ROLE_CTL || row->role == UNC_ROLE_FIXED_CTL ||
+	    row->role == UNC_ROLE_FIXED_CTR)
+		return true;
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
+
+		if (f->reg[0] == reg)
+			return row->role == UNC_ROLE_OTHER || tells_frozen(t, f);
+	}
+	return false;
+}
+
+static bool value_of(const struct look *look, uint16_t reg, uint64_t *value)
+{
+	for (size_t i = 0; i < look->plan.n; i++)
+		if (look->plan.tag[i].reg == reg && look->plan.op[i].error == 0) {
+			*value = look->plan.op[i].value;
+			return true;
+		}
+	return false;
+}
+
+static void find_users(const struct unc_table *t, struct look *look)
+{
+	const struct unc_tbl_type *type = &t->type[look->unit->type];
+	uint64_t value;
+
+	for (unsigned i = type->first; i < type->first + type->n_counters; i++)
+		if (value_of(look, unc_type_ctl(type, i), &value) && value & type->active)
+			look->busy |= (uint32_t)1 << i;
+	for (uint32_t i = 0; i < type->counters.n; i++) {
+		const struct unc_tbl_counter *c = &t->counter[type->counters.first + i];
+
+		if (c->ctl != UNC_NONE && value_of(look, c->ctl, &value) && value & c->enable)
+			look->clock = true;
+	}
+}
+
+/* Reads the registers of a unit. What cannot be read is not known; the probe has said more. */
+static void look_at(struct doctor *d, const struct unc_instance *u, struct look *look)
+{
+	const struct unc_table *t = d->table;
+	const struct unc_tbl_type *type = &t->type[u->type];
+
+	*look = (struct look){.unit = u};
+	for (uint32_t i = 0; i < type->regs.n; i++) {
+		uint16_t reg = (uint16_t)(type->regs.first + i);
+
+		if (u->part[t->reg[reg].part].present && wanted(t, type, reg) &&
+		    unc_plan_add(t, &look->plan, u, reg, UNC_OP_READ, 0, NULL) < 0)
+			break;
+	}
+	if (look->plan.n &&
+	    unc_access_prepare(d->platform->access, look->plan.op, look->plan.n, NULL) < 0) {
+		unc_plan_free(&look->plan);
+		look->plan = (struct unc_plan){0};
+	}
+	if (look->plan.n)
+		unc_access_run(d->platform->access, look->plan.op, look->plan.n);
+	find_users(t, look);
+}
+
+static bool look_around(struct doctor *d, struct looks *looks)
+{
+	const struct unc_instances *all = &d->platform->instances;
+
+	looks->look = calloc(all->n + 1, sizeof(*looks->look));
+	if (!looks->look) {
+		unc_report(d, "counters", false, "free some memory", "out of memory");
+		return false;
+	}
+	for (size_t i = 0; i < all->n; i++)
+		if (all->unit[i].available && !unc_space_of_thread(all->unit[i].part[0].space))
+			look_at(d, &all->unit[i], &looks->look[looks->n++]);
+	return true;
+}
+
+/* ------------------------------------------------------------------ counters in use */
+
+/* Units without a free counter. */
+static void report_taken(struct doctor *d, const struct looks *looks)
+{
+	unsigned used = 0, units = 0, full = 0;
+	const struct look *first = NULL;
+
+	for (size_t i = 0; i < looks->n; i++) {
+		const struct look *look = &looks->look[i];
+		uint32_t all = unc_type_counters(&d->table->type[look->unit->type]);
+
+		used += (unsigned)__builtin_popcount(look->busy);
+		units += look->busy != 0;
+		if (all && look->busy == all && full++ == 0)
+			first = look;
+	}
+	if (first)
+		unc_report(d, "counters", false,
+			   "end what counts there (perf, PCM, LIKWID, another program of this "
+			   "library), or events of these units cannot be counted",
+			   "all %u counters of %s%u of socket %u are in use, as are those of %u "
+			   "more units",
+			   d->table->type[first->unit->type].n_counters, type_name(d, first->unit),
+			   first->unit->index, first->unit->socket, full - 1);
+	else if (used)
+		unc_report(d, "counters", true, "",
+			   "%u programmable counters of %u units are in use; each unit has free "
+			   "ones",
+			   used, units);
+	else
+		unc_report(d, "counters", true, "", "no programmable counter is in use");
+}
+
+/* "counts imc.CAS_COUNT:RD", or what can be said of the control. */
+static void event_text(const struct doctor *d, const struct look *look, uint64_t ctl, char *buf,
+		       size_t size)
+{
+	struct unc_code_filter filter[MAX_FILTERS];
+	const struct unc_table *t = d->table;
+	char name[UNC_SPEC_MAX];
+	struct unc_spec spec;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < look->plan.n && n < MAX_FILTERS; i++)
+		if (t->reg[look->plan.tag[i].reg].role == UNC_ROLE_OTHER &&
+		    look->plan.op[i].error == 0)
+			filter[n++] = (struct unc_code_filter){.reg = look->plan.tag[i].reg,
+							       .value = look->plan.op[i].value,
+							       .mask = UINT64_MAX};
+	if (unc_code_decode(t, look->unit->type, ctl, filter, n, &spec, NULL) == 0 &&
+	    unc_spec_format(t, &spec, name, sizeof(name)) == 0)
+		snprintf(buf, size, "counts %s", name);
+	else
+		snprintf(buf, size, "counts what is no event of the tables");
+}
+
+/* One control: the unit where it was found, and on how many more. */
+static void report_use(struct doctor *d, const struct looks *looks, size_t i, unsigned counter)
+{
+	const struct look *look = &looks->look[i];
+	const struct unc_tbl_type *type = &d->table->type[look->unit->type];
+	char text[UNC_SPEC_MAX + 40], others[40] = "";
+	uint64_t ctl, other;
+	unsigned more = 0;
+
+	if (!value_of(look, unc_type_ctl(type, counter), &ctl))
+		return;
+	for (size_t k = 0; k < looks->n; k++) {
+		const struct look *l = &looks->look[k];
+
+		if (k == i || l->unit->type != look->unit->type || !(l->busy >> counter & 1) ||
+		    !value_of(l, unc_type_ctl(type, counter), &other) || other != ctl)
+			continue;
+		if (k < i)
+			return; /* told with that one */
+		more++;
+	}
+	if (more)
+		snprintf(others, sizeof(others), ", and of %u more units,", more);
+	event_text(d, look, ctl, text, sizeof(text));
+	unc_report(d, "in use", true, "",
+		   "counter %u of %s%u of socket %u%s %s (control 0x%" PRIx64
+		   "); who programmed it is not known",
+		   counter, type_name(d, look->unit), look->unit->index, look->unit->socket, others,
+		   text, ctl);
+}
+
+/* --------------------------------------------------------------------------- frozen */
+
+/* Where a freeze bit is set: "frz_all of GLOBAL_CTL of ubox0 of socket 0 is set". */
+static bool frozen_by_bit(const struct doctor *d, const struct look *look, char *buf, size_t size)
+{
+	const struct unc_table *t = d->table;
+	const struct unc_tbl_type *type = &t->type[look->unit->type];
+
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
+		uint64_t value;
+
+		if (!tells_frozen(t, f) || !value_of(look, f->reg[0], &value) ||
+		    !(value >> f->lo[0] & 1))
+			continue;
+		snprintf(buf, size, "%s of %s of %s%u of socket %u is set (0x%" PRIx64 ")",
+			 unc_tbl_str(t, f->name), unc_tbl_str(t, t->reg[f->reg[0]].name),
+			 type_name(d, look->unit), look->unit->index, look->unit->socket, value);
+		return true;
+	}
+	return false;
+}
+
+/* Whether a clock that is switched on shows what it did when it was looked at first. */
+static bool stands_still(const struct doctor *d, const struct look *look)
+{
+	const struct unc_table *t = d->table;
+	const struct unc_tbl_type *type = &t->type[look->unit->type];
+
+	for (uint32_t i = 0; i < type->counters.n; i++) {
+		const struct unc_tbl_counter *c = &t->counter[type->counters.first + i];
+		struct unc_plan plan = {0};
+		bool still = false;
+		uint64_t value;
+
+		if (c->ctl == UNC_NONE || !value_of(look, c->ctl, &value) || !(value & c->enable) ||
+		    !value_of(look, c->ctr, &value))
+			continue;
+		if (unc_plan_add(t, &plan, look->unit, c->ctr, UNC_OP_READ, 0, NULL) == 0 &&
+		    unc_access_prepare(d->platform->access, plan.op, plan.n, NULL) == 0 &&
+		    unc_access_run(d->platform->access, plan.op, plan.n) == 0)
+			still = plan.op[0].value == value;
+		unc_plan_free(&plan);
+		if (still)
+			return true;
+	}
+	return false;
+}
+
+/* Lets a clock that runs move. */
+static void wait_for_clocks(const struct doctor *d, const struct looks *looks)
+{
+	const struct timespec while_it_moves = {.tv_nsec = STAND_STILL_MS * 1000000};
+	bool any = false;
+
+	for (size_t i = 0; i < looks->n; i++)
+		any |= looks->look[i].clock;
+	if (any && !d->platform->sim)
+		nanosleep(&while_it_moves, NULL);
+}
+
+static void report_frozen(struct doctor *d, const struct looks *looks)
+{
+	char text[300], first[300] = "";
+	unsigned frozen = 0;
+
+	wait_for_clocks(d, looks);
+	for (size_t i = 0; i < looks->n; i++) {
+		const struct look *look = &looks->look[i];
+
+		if (!frozen_by_bit(d, look, text, sizeof(text))) {
+			if (d->platform->sim || !look->clock || !stands_still(d, look))
+				continue;
+			snprintf(text, sizeof(text),
+				 "the clock of %s%u of socket %u is switched on and stands still",
+				 type_name(d, look->unit), look->unit->index, look->unit->socket);
+		}
+		if (frozen++ == 0)
+			memcpy(first, text, sizeof(first));
+	}
+	if (!frozen)
+		unc_report(d, "frozen", true, "",
+			   "nothing is, as far as registers that can be read tell");
+	else
+		unc_report(d, "frozen", false,
+			   "a program that froze it was killed, or is at work (perf, PCM, LIKWID, "
+			   "uncore stat --freeze): end what counts there; a count on the idle unit "
+			   "lets it go on, else a reboot does",
+			   "counters stand still%s: %s", frozen > 1 ? " in several places" : "",
+			   first);
+}
+
+/* ---------------------------------------------------------------------------- a write */
+
+/* The control that may be written: of the highest counter, with nothing that the gate refuses. */
+static int free_control(const struct unc_table *t, const struct look *look, uint64_t *value)
+{
+	const struct unc_tbl_type *type = &t->type[look->unit->type];
+
+	if (look->busy || look->clock)
+		return -1;
+	for (unsigned i = type->first + type->n_counters; i-- > type->first;) {
+		uint16_t reg = unc_type_ctl(type, i);
+
+		if (value_of(look, reg, value) && !(*value & type->active) &&
+		    !(*value & ~t->reg[reg].write_mask))
+			return reg;
+	}
+	return -1;
+}
+
+/* The value that is there now is the one to write, if the control is still free. */
+static int rewrite(struct doctor *d, const struct look *look, uint16_t reg, struct unc_error *err)
+{
+	const struct unc_table *t = d->table;
+	struct unc_access *access = d->platform->access;
+	struct unc_plan plan = {0};
+	int rc = unc_plan_add(t, &plan, look->unit, reg, UNC_OP_READ, 0, err);
+
+	if (rc == 0)
+		rc = unc_plan_add(t, &plan, look->unit, reg, UNC_OP_WRITE, 0, err);
+	if (rc == 0)
+		rc = unc_access_prepare(access, plan.op, plan.n, err);
+	if (rc == 0 && unc_access_run(access, plan.op, 1) == 0 &&
+	    !(plan.op[0].value & t->type[look->unit->type].active)) {
+		plan.op[1].value = plan.op[0].value;
+		rc = unc_access_prepare(access, plan.op + 1, 1, err);
+		if (rc == 0 && unc_access_run(access, plan.op + 1, 1) < 0)
+			rc = unc_fail(err, plan.op[1].error,
+				      "%s of %s%u of socket %u (%s) does not take its own value: "
+				      "%s",
+				      unc_tbl_str(t, t->reg[reg].name), type_name(d, look->unit),
+				      look->unit->index, look->unit->socket, look->unit->location,
+				      unc_error_name(plan.op[1].error));
+	}
+	unc_plan_free(&plan);
+	return rc;
+}
+
+static void report_refused(struct doctor *d, const char *check, const struct unc_error *err)
+{
+	bool locked = err->code == UNC_ERR_PERMISSION && strstr(err->text, "its own value");
+	char remedy[500], perf[200];
+
+	/* Opened for writing, and refused all the same: no right of a user changes that. */
+	snprintf(
+		remedy, sizeof(remedy), "%s%s",
+		locked ? "the kernel is locked down: switch Secure Boot off, or boot without "
+			 "lockdown= on the kernel's command line"
+		: err->code == UNC_ERR_PERMISSION
+			? "run as root: the file's owner alone may write it"
+			: "the machine does not take writes there: a firmware or a hypervisor that "
+			  "protects its registers",
+		err->code == UNC_ERR_PERMISSION ? unc_doctor_perf(d, perf, sizeof(perf)) : "");
+	unc_report(d, check, false, remedy, "%s", err->text);
+}
+
+/* One control on each socket that has an idle unit in the space. */
+static void try_write(struct doctor *d, const struct looks *looks, uint8_t space, const char *check)
+{
+	bool tried[UNC_MAX_SOCKETS] = {false};
+	unsigned n = 0, units = 0;
+
+	for (size_t i = 0; i < looks->n; i++) {
+		const struct look *look = &looks->look[i];
+		struct unc_error err = {0};
+		uint64_t value;
+		int reg;
+
+		if (look->unit->part[0].space != space ||
+		    !d->table->type[look->unit->type].n_counters)
+			continue;
+		units++;
+		if (tried[look->unit->socket] || (reg = free_control(d->table, look, &value)) < 0)
+			continue;
+		tried[look->unit->socket] = true;
+		n++;
+		if (rewrite(d, look, (uint16_t)reg, &err) < 0) {
+			report_refused(d, check, &err);
+			return;
+		}
+	}
+	if (n)
+		unc_report(d, check, true, "",
+			   "a control that nobody uses took its own value on %u socket%s", n,
+			   n == 1 ? "" : "s");
+	else if (units)
+		unc_report(d, check, true, "", "not tried: somebody counts on each unit");
+}
+
+void unc_doctor_counters(struct doctor *d)
+{
+	bool locked = *d->lockdown && strcmp(d->lockdown, "none") != 0;
+	struct looks looks = {0};
+
+	if (!d->platform->access || !look_around(d, &looks))
+		return;
+	if (looks.n) {
+		report_taken(d, &looks);
+		for (size_t i = 0; i < looks.n; i++)
+			for (unsigned k = 0; k < 32; k++)
+				if (looks.look[i].busy >> k & 1)
+					report_use(d, &looks, i, k);
+		report_frozen(d, &looks);
+		if (!locked && !d->writes_off)
+			try_write(d, &looks, UNC_SPACE_MSR, "msr write");
+		if (!locked) {
+			try_write(d, &looks, UNC_SPACE_PCI, "pci write");
+			try_write(d, &looks, UNC_SPACE_MMIO, "memory write");
+		}
+	}
+	for (size_t i = 0; i < looks.n; i++)
+		unc_plan_free(&looks.look[i].plan);
+	free(looks.look);
+}
