@@ -22,9 +22,12 @@ enum { STAND_STILL_MS = 20, MAX_FILTERS = 32 };
 /* A unit with what its registers held when they were looked at. */
 struct look {
 	const struct unc_instance *unit;
-	struct unc_plan plan; /* reads */
-	uint32_t busy;        /* programmable counters in use */
-	bool clock;           /* its fixed counter is in use */
+	struct unc_plan plan;  /* reads of controls and filters */
+	uint32_t busy;         /* programmable counters in use */
+	bool clock;            /* a fixed counter is in use */
+	struct unc_plan count; /* reads of the counters in use */
+	uint32_t still;        /* of busy: those that did not move */
+	bool clock_still;
 };
 
 struct looks {
@@ -107,15 +110,14 @@ static bool tells_frozen(const struct unc_table *t, const struct unc_tbl_field *
 	       (strcmp(name, "frz") == 0 || strcmp(name, "frz_all") == 0);
 }
 
-/* Controls, fixed counters, and what qualifies events or tells of a freeze. */
+/* Controls, and what qualifies events or tells of a freeze. */
 static bool wanted(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t reg)
 {
 	const struct unc_tbl_reg *row = &t->reg[reg];
 
 	if (row->flags & (UNC_REG_WO | UNC_REG_W1C | UNC_REG_FROZEN))
 		return false;
-	if (row->role == UNC_ROLE_CTL || row->role == UNC_ROLE_FIXED_CTL ||
-	    row->role == UNC_ROLE_FIXED_CTR)
+	if (row->role == UNC_ROLE_CTL || row->role == UNC_ROLE_FIXED_CTL)
 		return true;
 	for (uint32_t i = 0; i < type->fields.n; i++) {
 		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
@@ -136,24 +138,44 @@ static bool value_of(const struct look *look, uint16_t reg, uint64_t *value)
 	return false;
 }
 
+static void add_count(const struct unc_table *t, struct look *look, uint16_t reg)
+{
+	if (!(t->reg[reg].flags & (UNC_REG_WO | UNC_REG_FROZEN)))
+		unc_plan_add(t, &look->count, look->unit, reg, UNC_OP_READ, 0, NULL);
+}
+
 static void find_users(const struct unc_table *t, struct look *look)
 {
 	const struct unc_tbl_type *type = &t->type[look->unit->type];
 	uint64_t value;
 
 	for (unsigned i = type->first; i < type->first + type->n_counters; i++)
-		if (value_of(look, unc_type_ctl(type, i), &value) && value & type->active)
+		if (value_of(look, unc_type_ctl(type, i), &value) && value & type->active) {
 			look->busy |= (uint32_t)1 << i;
+			add_count(t, look, unc_type_ctr(type, i));
+		}
 	for (uint32_t i = 0; i < type->counters.n; i++) {
 		const struct unc_tbl_counter *c = &t->counter[type->counters.first + i];
 
-		if (c->ctl != UNC_NONE && value_of(look, c->ctl, &value) && value & c->enable)
+		if (c->ctl != UNC_NONE && value_of(look, c->ctl, &value) && value & c->enable) {
 			look->clock = true;
+			add_count(t, look, c->ctr);
+		}
 	}
 }
 
-/* Reads the registers of a unit. What cannot be read is not known; the probe has said more. */
-static void look_at(struct doctor *d, const struct unc_instance *u, struct look *look)
+/* Reads a list; one that cannot be prepared is emptied. The probe has said more. */
+static void read_all(const struct doctor *d, struct unc_plan *plan)
+{
+	if (plan->n && unc_access_prepare(d->platform->access, plan->op, plan->n, NULL) < 0) {
+		unc_plan_free(plan);
+		*plan = (struct unc_plan){0};
+	}
+	if (plan->n)
+		unc_access_run(d->platform->access, plan->op, plan->n);
+}
+
+static void look_at(const struct doctor *d, const struct unc_instance *u, struct look *look)
 {
 	const struct unc_table *t = d->table;
 	const struct unc_tbl_type *type = &t->type[u->type];
@@ -166,28 +188,52 @@ static void look_at(struct doctor *d, const struct unc_instance *u, struct look 
 		    unc_plan_add(t, &look->plan, u, reg, UNC_OP_READ, 0, NULL) < 0)
 			break;
 	}
-	if (look->plan.n &&
-	    unc_access_prepare(d->platform->access, look->plan.op, look->plan.n, NULL) < 0) {
-		unc_plan_free(&look->plan);
-		look->plan = (struct unc_plan){0};
-	}
-	if (look->plan.n)
-		unc_access_run(d->platform->access, look->plan.op, look->plan.n);
+	read_all(d, &look->plan);
 	find_users(t, look);
+	read_all(d, &look->count);
+}
+
+/* Reads the counters in use once more: which have moved? */
+static void look_again(const struct doctor *d, struct look *look)
+{
+	for (size_t i = 0; i < look->count.n; i++) {
+		const struct unc_tbl_reg *reg = &d->table->reg[look->count.tag[i].reg];
+		struct unc_reg_op *op = &look->count.op[i];
+		uint64_t before = op->value;
+
+		if (op->error || unc_access_run(d->platform->access, op, 1) < 0 ||
+		    op->value != before)
+			continue;
+		if (reg->role == UNC_ROLE_FIXED_CTR)
+			look->clock_still = true;
+		else
+			look->still |= (uint32_t)1 << reg->number;
+	}
 }
 
 static bool look_around(struct doctor *d, struct looks *looks)
 {
+	const struct timespec meanwhile = {.tv_nsec = STAND_STILL_MS * 1000000};
 	const struct unc_instances *all = &d->platform->instances;
+	bool in_use = false;
 
 	looks->look = calloc(all->n + 1, sizeof(*looks->look));
 	if (!looks->look) {
 		unc_report(d, "counters", false, "free some memory", "out of memory");
 		return false;
 	}
-	for (size_t i = 0; i < all->n; i++)
-		if (all->unit[i].available && !unc_space_of_thread(all->unit[i].part[0].space))
-			look_at(d, &all->unit[i], &looks->look[looks->n++]);
+	for (size_t i = 0; i < all->n; i++) {
+		if (!all->unit[i].available || unc_space_of_thread(all->unit[i].part[0].space))
+			continue;
+		look_at(d, &all->unit[i], &looks->look[looks->n]);
+		in_use |= looks->look[looks->n++].count.n != 0;
+	}
+	/* A simulated machine has its own time. */
+	if (!in_use || d->platform->sim)
+		return true;
+	nanosleep(&meanwhile, NULL);
+	for (size_t i = 0; i < looks->n; i++)
+		look_again(d, &looks->look[i]);
 	return true;
 }
 
@@ -255,7 +301,7 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t i, un
 	const struct unc_tbl_type *type = &d->table->type[look->unit->type];
 	char text[UNC_SPEC_MAX + 40], others[40] = "";
 	uint64_t ctl, other;
-	unsigned more = 0;
+	unsigned more = 0, still = look->still >> counter & 1;
 
 	if (!value_of(look, unc_type_ctl(type, counter), &ctl))
 		return;
@@ -267,6 +313,7 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t i, un
 			continue;
 		if (k < i)
 			return; /* told with that one */
+		still += l->still >> counter & 1;
 		more++;
 	}
 	if (more)
@@ -274,9 +321,12 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t i, un
 	event_text(d, look, ctl, text, sizeof(text));
 	unc_report(d, "in use", true, "",
 		   "counter %u of %s%u of socket %u%s %s (control 0x%" PRIx64
-		   "); who programmed it is not known",
+		   "); who programmed it is not known%s",
 		   counter, type_name(d, look->unit), look->unit->index, look->unit->socket, others,
-		   text, ctl);
+		   text, ctl,
+		   still > more ? "; it stands still: nothing to count, or frozen"
+		   : still      ? "; some stand still: nothing to count, or frozen"
+				: "");
 }
 
 /* --------------------------------------------------------------------------- frozen */
@@ -302,55 +352,16 @@ static bool frozen_by_bit(const struct doctor *d, const struct look *look, char 
 	return false;
 }
 
-/* Whether a clock that is switched on shows what it did when it was looked at first. */
-static bool stands_still(const struct doctor *d, const struct look *look)
-{
-	const struct unc_table *t = d->table;
-	const struct unc_tbl_type *type = &t->type[look->unit->type];
-
-	for (uint32_t i = 0; i < type->counters.n; i++) {
-		const struct unc_tbl_counter *c = &t->counter[type->counters.first + i];
-		struct unc_plan plan = {0};
-		bool still = false;
-		uint64_t value;
-
-		if (c->ctl == UNC_NONE || !value_of(look, c->ctl, &value) || !(value & c->enable) ||
-		    !value_of(look, c->ctr, &value))
-			continue;
-		if (unc_plan_add(t, &plan, look->unit, c->ctr, UNC_OP_READ, 0, NULL) == 0 &&
-		    unc_access_prepare(d->platform->access, plan.op, plan.n, NULL) == 0 &&
-		    unc_access_run(d->platform->access, plan.op, plan.n) == 0)
-			still = plan.op[0].value == value;
-		unc_plan_free(&plan);
-		if (still)
-			return true;
-	}
-	return false;
-}
-
-/* Lets a clock that runs move. */
-static void wait_for_clocks(const struct doctor *d, const struct looks *looks)
-{
-	const struct timespec while_it_moves = {.tv_nsec = STAND_STILL_MS * 1000000};
-	bool any = false;
-
-	for (size_t i = 0; i < looks->n; i++)
-		any |= looks->look[i].clock;
-	if (any && !d->platform->sim)
-		nanosleep(&while_it_moves, NULL);
-}
-
 static void report_frozen(struct doctor *d, const struct looks *looks)
 {
 	char text[300], first[300] = "";
 	unsigned frozen = 0;
 
-	wait_for_clocks(d, looks);
 	for (size_t i = 0; i < looks->n; i++) {
 		const struct look *look = &looks->look[i];
 
 		if (!frozen_by_bit(d, look, text, sizeof(text))) {
-			if (d->platform->sim || !look->clock || !stands_still(d, look))
+			if (!look->clock_still)
 				continue;
 			snprintf(text, sizeof(text),
 				 "the clock of %s%u of socket %u is switched on and stands still",
@@ -490,7 +501,9 @@ void unc_doctor_counters(struct doctor *d)
 			try_write(d, &looks, UNC_SPACE_MMIO, "memory write");
 		}
 	}
-	for (size_t i = 0; i < looks.n; i++)
+	for (size_t i = 0; i < looks.n; i++) {
 		unc_plan_free(&looks.look[i].plan);
+		unc_plan_free(&looks.look[i].count);
+	}
 	free(looks.look);
 }

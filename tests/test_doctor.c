@@ -324,13 +324,14 @@ static void test_counters(void)
 		   "ones");
 	CHECK_TEXT(line_of("in use"),
 		   "ok in use: counter 0 of imc0 of socket 0, and of 3 more units, counts "
-		   "imc.CAS_COUNT:RD (control 0x400304); who programmed it is not known");
+		   "imc.CAS_COUNT:RD (control 0x400304); who programmed it is not known; it stands "
+		   "still: nothing to count, or frozen");
 	CU_ASSERT_PTR_NOT_NULL(strstr(said, "ok in use: counter 3 of imc2 of socket 0 counts "
 					    "imc.ACT_COUNT (control 0x400001); who programmed it "
-					    "is not known\n"));
+					    "is not known; it stands still: "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(said, "ok in use: counter 1 of imc3 of socket 0 counts what "
 					    "is no event of the tables (control 0x4000ee); who "
-					    "programmed it is not known\n"));
+					    "programmed it is not known; it stands still: "));
 	/* The write was tried where nobody counts; what others have set is as it was. */
 	CHECK_TEXT(line_of("pci write"),
 		   "ok pci write: a control that nobody uses took its own value on 1 socket");
