@@ -9,9 +9,15 @@
 #ifndef UNC_FENCE_H
 #define UNC_FENCE_H
 
-#include "access.h"
-#include "discover.h"
-#include "table.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+
+struct unc_access;
+struct unc_bus;
+struct unc_instances;
+struct unc_table;
 
 /* Whether an MSR can be one of a monitor. */
 bool unc_fence_msr(uint64_t number);
@@ -21,7 +27,7 @@ bool unc_fence_pci(uint16_t device, unsigned offset, unsigned width);
 bool unc_fence_perf(uint32_t type);
 
 /*
- * Tells the gate the memory behind the BARs of monitors that `bus` shows, and that of the units which
+ * fence_windows.c: tells the gate the memory behind the BARs of monitors that `bus` shows, and that of the units which
  * the machine's own discovery table lists.
  */
 int unc_fence_windows(const struct unc_table *, const struct unc_instances *, struct unc_bus *,

@@ -45,7 +45,7 @@ enum {
 	UNC_ERR_TABLE = -9,       /* an event table or a discovery table is broken */
 	UNC_ERR_MEMORY = -10,     /* out of memory */
 	UNC_ERR_STATE = -11,      /* the session is (or is not) running */
-	UNC_ERR_DENIED = -12,     /* refused by our own allowlist: not a monitor's register */
+	UNC_ERR_DENIED = -12,     /* refused by ourselves: not a monitor's register, or not to be trusted */
 	UNC_ERR_PASSES = -13      /* needs several passes and the session may not rotate */
 };
 
@@ -64,15 +64,29 @@ typedef void (*unc_log_fn)(void *user, enum unc_log_level level, const char *tex
 
 struct unc_options {
 	size_t size;         /* sizeof(struct unc_options) */
-	const char *sysroot; /* root of /proc, /sys, /dev; NULL: $UNCORE_SYSROOT, else "/" */
+	const char *sysroot; /* root of /proc, /sys, /dev; NULL: $UNCORE_SYSROOT, else "/"; "": "/" */
 	const char *sim;     /* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
 	const char *cpu;     /* table to use whatever the machine is; NULL: identify.
 	                        Given without `sim`, no unit can be accessed: for listing and encoding. */
 	const char *tables;  /* folder of event tables that replaces the built-in ones;
-	                        NULL: $UNCORE_TABLES, else built-in */
+	                        NULL: $UNCORE_TABLES, else built-in; "": built-in. See below. */
 	unc_log_fn log;      /* may be NULL */
 	void *log_user;
 };
+
+/*
+ * Who may say what is touched:
+ *  - Tables of $UNCORE_TABLES serve listing, encoding, simulation and the dump of a machine. On
+ *    hardware their units are listed as not available, with a sentence; a program that wants them
+ *    there sets `tables`. Hardware is "/" and every root that leads to devices (/dev/mem,
+ *    /dev/cpu/0/msr) or to sysfs; a dump is a root of plain files.
+ *  - Whatever the tables say, only registers that can be a monitor's at all are touched.
+ *  - In a program with raised privileges (set-user-id, set-group-id, file capabilities: AT_SECURE) all
+ *    three variables are ignored, with a log line each; `sysroot`, with its folders dev, proc and sys,
+ *    and `tables`, with all folders and files that are read, must belong to root and be writable by
+ *    nobody else. Folders above them are not looked at. A program that runs with the rights of its
+ *    user (sudo, a service with ambient capabilities) is not such a program.
+ */
 
 /*
  * Opens the machine: identifies the CPU, loads its table, discovers the units.
@@ -82,7 +96,7 @@ struct unc_options {
  * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table; UNC_ERR_NOT_FOUND no
  * CPU of the name in `cpu` or `sim`; UNC_ERR_INVALID bad option or simulation
  * text, or `cpu` and `sim` of different CPUs; UNC_ERR_RANGE a path is too long;
- * UNC_ERR_TABLE; UNC_ERR_IO; UNC_ERR_MEMORY. The sentence is in unc_open_error()
+ * UNC_ERR_DENIED a root or tables that a program with raised privileges may not use; UNC_ERR_TABLE; UNC_ERR_IO; UNC_ERR_MEMORY. The sentence is in unc_open_error()
  * of the calling thread.
  */
 UNC_API int unc_platform_open(const struct unc_options *options, struct unc_platform **out);
@@ -507,9 +521,14 @@ struct unc_check {
 typedef int (*unc_check_fn)(void *user, const struct unc_check *);
 
 /*
- * Explains why counters can or cannot be read here: CPU, hypervisor, lockdown,
- * privileges, MSR driver, PCI functions, /dev/mem, units. options as for
- * unc_platform_open(). Returns the number of failed checks, or a negative error.
+ * Explains why counters can or cannot be read here: CPU, tables, hypervisor, lockdown, privileges, MSR
+ * driver, PCI functions, /dev/mem, counters of the kernel, units of a type that lacks some, counters in
+ * use and what they count, what is frozen, and whether writes get through: on each socket and in each
+ * space one control of a unit that nobody uses is written with the value that is in it. What is no
+ * failure is told with `ok` set. On a CPU without a table it ends there.
+ * options: as for unc_platform_open(), `cpu` is ignored. fn: called once a check, or more often
+ * ("in use"); its strings are gone when it returns; non-zero ends the walk.
+ * Returns the number of failed checks; UNC_ERR_INVALID: fn is NULL, or options->size; UNC_ERR_MEMORY.
  */
 UNC_API int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user);
 

@@ -143,6 +143,87 @@ static void test_fence_memory(void)
 	close_root();
 }
 
+static const struct unc_table *table_named(const char *name)
+{
+	size_t n;
+	const struct unc_table *const *tables = unc_tables(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(unc_tbl_str(tables[i], tables[i]->name), name) == 0)
+			return tables[i];
+	CU_FAIL_FATAL("no such table");
+	return NULL;
+}
+
+/* Windows of a machine with one unit in memory, as discovery found it. */
+static void windows(const struct unc_instance *unit)
+{
+	struct unc_instance copy = *unit;
+	struct unc_instances units = {.unit = &copy, .n = 1};
+	struct unc_bus *bus;
+
+	CHECK_NUMBER(unc_bus_open_system(fs, &bus, NULL), 0);
+	CHECK_NUMBER(unc_fence_windows(table_named("emerald-rapids"), &units, bus, gate, &err), 0);
+	bus->methods->close(bus);
+}
+
+/*
+ * Intel 817509-001, memory controllers: 51:23 of the address in 28:0 of 0xD0, 22:12 in 10:0 of
+ * 0xD8 + 4n of device 8086:3251.
+ */
+static void test_windows(void)
+{
+	struct unc_instance unit = {.available = true, .status_position = -1};
+
+	unit.part[0] =
+		(struct unc_place){.base = 0xfb922800, .space = UNC_SPACE_MMIO, .present = true};
+	open_root();
+	fake_size(fake_path(&root, "/dev/mem"), 0x100000000);
+	fake_function(&root, 0x7e, 0, 1, 0x3251, 256);
+	fake_put(&root, 0x7e, 0, 1, 0xd0, 0x1f7);
+	fake_put(&root, 0x7e, 0, 1, 0xd8, 0x100);
+	allow(mmio(0xfb8ffff8, 64), 1);
+	allow(mmio(0xfb900000, 64), 1);
+	allow(mmio(0xfb93fff8, 64), 1);
+	allow(mmio(0xfb940000, 64), 1);
+	windows(&unit);
+	REFUSED(write_of(mmio(0xfb8ffff8, 64), 1), UNC_ERR_DENIED,
+		"mmio 0xfb8ffff8 can be no register of a monitor, whatever the tables say");
+	REFUSED(write_of(mmio(0xfb900000, 64), 1), 0, NULL);
+	REFUSED(write_of(mmio(0xfb93fff8, 64), 1), 0, NULL);
+	REFUSED(write_of(mmio(0xfb940000, 64), 1), UNC_ERR_DENIED,
+		"mmio 0xfb940000 can be no register of a monitor, whatever the tables say");
+	close_root();
+
+	/* No address in the register: nothing is behind it, above all not the memory from 0 on. */
+	open_root();
+	fake_size(fake_path(&root, "/dev/mem"), 0x1000000);
+	fake_function(&root, 0x7e, 0, 1, 0x3251, 256);
+	fake_put(&root, 0x7e, 0, 1, 0xd8, 0x100);
+	allow(mmio(0x100000, 64), 1);
+	windows(&unit);
+	REFUSED(write_of(mmio(0x100000, 64), 1), UNC_ERR_DENIED,
+		"mmio 0x100000 can be no register of a monitor, whatever the tables say");
+	close_root();
+
+	/* What the machine's own table lists (a memory device on CXL): its block, no more. */
+	unit.status_position = 5;
+	unit.part[0].base = 0x800000;
+	open_root();
+	fake_size(fake_path(&root, "/dev/mem"), 0x1000000);
+	fake_function(&root, 0x7e, 0, 1, 0x3250, 256);
+	allow(mmio(0x7ffff8, 64), 1);
+	allow(mmio(0x800048, 64), 1);
+	allow(mmio(0x801000, 64), 1);
+	windows(&unit);
+	REFUSED(read_of(mmio(0x7ffff8, 64)), UNC_ERR_DENIED,
+		"mmio 0x7ffff8 can be no register of a monitor, whatever the tables say");
+	REFUSED(read_of(mmio(0x800048, 64)), 0, NULL);
+	REFUSED(read_of(mmio(0x801000, 64)), UNC_ERR_DENIED,
+		"mmio 0x801000 can be no register of a monitor, whatever the tables say");
+	close_root();
+}
+
 /* Probes of the kernel are no counters of hardware. */
 static void test_fence_perf(void)
 {
@@ -195,6 +276,7 @@ int main(void)
 		{"msr", test_fence_msr},
 		{"pci", test_fence_pci},
 		{"memory", test_fence_memory},
+		{"windows", test_windows},
 		{"events of the kernel", test_fence_perf},
 		{"the built-in tables", test_tables},
 		{NULL, NULL},

@@ -46,6 +46,8 @@ int cmd_cpus(int argc, char **argv)
 
 	if (rc != ARGS_OK)
 		return rc;
+	if (args.tables)
+		return bad_input("cpus takes no option '--tables': it lists what is compiled in");
 	if (args.json) {
 		struct json j;
 

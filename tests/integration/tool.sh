@@ -232,6 +232,16 @@ if has sandybridge-ep; then
 	result "eval: a denominator of 0 is a failure"
 fi
 
+# ---- tables of a folder
+
+"$UNCORE" list -c sandybridge-ep >"$tmp/built-in"
+run list -c sandybridge-ep --tables "$SRCDIR/eventtables" && cmp -s "$tmp/out" "$tmp/built-in"
+result "--tables: the same tables, from the folder"
+run list -c sandybridge-ep --tables "$tmp/nowhere"; refused 1 "$tmp/nowhere/cpus.tbl: No such file or directory"
+result "--tables: no such folder"
+run cpus --tables "$SRCDIR/eventtables"; refused 2 "cpus takes no option '--tables'"
+result "--tables: not of cpus"
+
 # ---- a machine without anything
 
 mkdir "$tmp/empty"
