@@ -62,15 +62,20 @@ static unsigned kernel_monitors(const struct doctor *d, char first[64])
 
 const char *unc_doctor_perf(const struct doctor *d, char *buf, size_t size)
 {
-	char first[64];
+	char first[64], text[32] = "2";
 	unsigned n = kernel_monitors(d, first);
 
 	buf[0] = '\0';
+	unc_fs_text(d->fs, text, sizeof(text), "/proc/sys/kernel/perf_event_paranoid");
 	if (n)
 		snprintf(buf, size,
-			 "; what works without are the %u monitors of the kernel: "
+			 "; the kernel's own %u monitors work all the same, with %s: "
 			 "perf stat -a -e %s/event=0x0/",
-			 n, first);
+			 n,
+			 atoi(text) > 2   ? "CAP_SYS_ADMIN"
+			 : atoi(text) > 0 ? "CAP_PERFMON"
+					  : "no right at all",
+			 first);
 	return buf;
 }
 
@@ -334,7 +339,7 @@ static void check_msr(struct doctor *d)
  */
 static void check_taint(struct doctor *d)
 {
-	char text[32] = "", mode[32] = "", perf[200];
+	char text[32] = "", mode[32] = "";
 	bool marked;
 
 	if (!needs_space(d->table, UNC_SPACE_MSR) || !unc_fs_is_hardware(d->fs) || !any_unit(d))
@@ -344,15 +349,13 @@ static void check_taint(struct doctor *d)
 	marked = strtoull(text, NULL, 10) & TAINT_OUT_OF_SPEC;
 	unc_report(
 		d, "taint", true, "",
-		"writing MSRs marks the kernel as tainted (S, CPU out of specification%s)%s%s",
+		"writing MSRs marks the kernel as tainted (S, CPU out of specification%s)%s; the "
+		"kernel's own monitors (perf) do not",
 		marked ? "; it is already" : "",
 		strcmp(mode, "on") == 0
 			? ""
 			: " and logs \"Write to unrecognized MSR\", which is kept from the log by "
-			  "echo on >/sys/module/msr/parameters/allow_writes",
-		*unc_doctor_perf(d, perf, sizeof(perf))
-			? perf
-			: "; monitors of the kernel (perf) would do neither");
+			  "echo on >/sys/module/msr/parameters/allow_writes");
 }
 
 /* What the PCI parts of a table need. */

@@ -24,7 +24,7 @@ struct doctor {
 /* One result. The remedy is shown only if it is not ok. */
 void unc_report(struct doctor *, const char *check, bool ok, const char *remedy,
 		       const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* "; what works there is perf", where the kernel has monitors of its own; else "". */
+/* "; the kernel's own monitors work ...", where it has some; else "". */
 const char *unc_doctor_perf(const struct doctor *, char *buf, size_t size);
 
 /*

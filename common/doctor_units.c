@@ -294,22 +294,36 @@ static void event_text(const struct doctor *d, const struct look *look, uint64_t
 		snprintf(buf, size, "counts what is no event of the tables");
 }
 
+/* Whether a counter is programmed alike on two units, the filters that qualify it included. */
+static bool alike(const struct doctor *d, const struct look *a, const struct look *b, uint16_t ctl)
+{
+	uint64_t x, y;
+
+	if (a->unit->type != b->unit->type || a->plan.n != b->plan.n || !value_of(a, ctl, &x) ||
+	    !value_of(b, ctl, &y) || x != y)
+		return false;
+	for (size_t i = 0; i < a->plan.n; i++)
+		if (d->table->reg[a->plan.tag[i].reg].role == UNC_ROLE_OTHER &&
+		    a->plan.op[i].value != b->plan.op[i].value)
+			return false;
+	return true;
+}
+
 /* One control: the unit where it was found, and on how many more. */
 static void report_use(struct doctor *d, const struct looks *looks, size_t i, unsigned counter)
 {
 	const struct look *look = &looks->look[i];
-	const struct unc_tbl_type *type = &d->table->type[look->unit->type];
+	uint16_t reg = unc_type_ctl(&d->table->type[look->unit->type], counter);
 	char text[UNC_SPEC_MAX + 40], others[40] = "";
-	uint64_t ctl, other;
 	unsigned more = 0, still = look->still >> counter & 1;
+	uint64_t ctl;
 
-	if (!value_of(look, unc_type_ctl(type, counter), &ctl))
+	if (!value_of(look, reg, &ctl))
 		return;
 	for (size_t k = 0; k < looks->n; k++) {
 		const struct look *l = &looks->look[k];
 
-		if (k == i || l->unit->type != look->unit->type || !(l->busy >> counter & 1) ||
-		    !value_of(l, unc_type_ctl(type, counter), &other) || other != ctl)
+		if (k == i || !(l->busy >> counter & 1) || !alike(d, look, l, reg))
 			continue;
 		if (k < i)
 			return; /* told with that one */
@@ -327,6 +341,25 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t i, un
 		   still > more ? "; it stands still: nothing to count, or frozen"
 		   : still      ? "; some stand still: nothing to count, or frozen"
 				: "");
+}
+
+/* Fixed counters of a type: the first unit where one is switched on, and how many more. */
+static void report_clocks(struct doctor *d, const struct looks *looks, unsigned type)
+{
+	const struct look *first = NULL;
+	char others[40] = "";
+	unsigned n = 0;
+
+	for (size_t i = 0; i < looks->n; i++)
+		if (looks->look[i].unit->type == type && looks->look[i].clock && n++ == 0)
+			first = &looks->look[i];
+	if (!first)
+		return;
+	if (n > 1)
+		snprintf(others, sizeof(others), ", and those of %u more units,", n - 1);
+	unc_report(d, "in use", true, "",
+		   "the fixed counter of %s%u of socket %u%s is switched on; by whom is not known",
+		   type_name(d, first->unit), first->unit->index, first->unit->socket, others);
 }
 
 /* --------------------------------------------------------------------------- frozen */
@@ -447,15 +480,29 @@ static void report_refused(struct doctor *d, const char *check, const struct unc
 	unc_report(d, check, false, remedy, "%s", err->text);
 }
 
-/* One control on each socket that has an idle unit in the space. */
+/* Whether the control could be written: nothing is, the file behind it is opened. */
+static int may_write(const struct doctor *d, const struct look *look, struct unc_error *err)
+{
+	uint16_t reg = d->table->type[look->unit->type].first_ctl;
+	struct unc_plan plan = {0};
+	int rc = unc_plan_add(d->table, &plan, look->unit, reg, UNC_OP_WRITE, 0, err);
+
+	if (rc == 0)
+		rc = unc_access_prepare(d->platform->access, plan.op, plan.n, err);
+	unc_plan_free(&plan);
+	return rc;
+}
+
+/* Each unit's files, and one control on each socket that has an idle unit in the space. */
 static void try_write(struct doctor *d, const struct looks *looks, uint8_t space, const char *check)
 {
 	bool tried[UNC_MAX_SOCKETS] = {false};
 	unsigned n = 0, units = 0;
+	struct unc_error err = {0};
+	int rc = 0;
 
-	for (size_t i = 0; i < looks->n; i++) {
+	for (size_t i = 0; i < looks->n && rc == 0; i++) {
 		const struct look *look = &looks->look[i];
-		struct unc_error err = {0};
 		uint64_t value;
 		int reg;
 
@@ -463,16 +510,17 @@ static void try_write(struct doctor *d, const struct looks *looks, uint8_t space
 		    !d->table->type[look->unit->type].n_counters)
 			continue;
 		units++;
-		if (tried[look->unit->socket] || (reg = free_control(d->table, look, &value)) < 0)
+		rc = may_write(d, look, &err);
+		if (rc < 0 || tried[look->unit->socket] ||
+		    (reg = free_control(d->table, look, &value)) < 0)
 			continue;
 		tried[look->unit->socket] = true;
 		n++;
-		if (rewrite(d, look, (uint16_t)reg, &err) < 0) {
-			report_refused(d, check, &err);
-			return;
-		}
+		rc = rewrite(d, look, (uint16_t)reg, &err);
 	}
-	if (n)
+	if (rc < 0)
+		report_refused(d, check, &err);
+	else if (n)
 		unc_report(d, check, true, "",
 			   "a control that nobody uses took its own value on %u socket%s", n,
 			   n == 1 ? "" : "s");
@@ -493,6 +541,8 @@ void unc_doctor_counters(struct doctor *d)
 			for (unsigned k = 0; k < 32; k++)
 				if (looks.look[i].busy >> k & 1)
 					report_use(d, &looks, i, k);
+		for (unsigned type = 0; type < d->table->n_type; type++)
+			report_clocks(d, &looks, type);
 		report_frozen(d, &looks);
 		if (!locked && !d->writes_off)
 			try_write(d, &looks, UNC_SPACE_MSR, "msr write");
