@@ -82,9 +82,23 @@ static bool same_part(const char *text, size_t length, const char *name)
 	return unc_same(word, name);
 }
 
-/* The event whose name, or whose name and a dot, begin the text; the longest one. */
-static bool find_event(const struct unc_table *t, unsigned type, const char *text, uint16_t *event,
-		       size_t *used)
+/* Whether an event has the umask that begins the text, up to a colon. */
+static bool has_umask(const struct unc_table *t, const struct unc_tbl_event *e, const char *text)
+{
+	char word[UNC_SPEC_MAX];
+	uint16_t umask;
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, ":"), text);
+	return unc_umask_find(t, e, word, &umask);
+}
+
+/*
+ * The event whose name, or whose name and a dot, begin the text; the longest one. Of two that share
+ * an alias, the one that has the umask behind it: after the dot, or else what stands after the
+ * colon.
+ */
+static bool find_event(const struct unc_table *t, unsigned type, const char *text,
+		       const char *after, uint16_t *event, size_t *used)
 {
 	const struct unc_range *events = &t->type[type].events;
 
@@ -97,10 +111,13 @@ static bool find_event(const struct unc_table *t, unsigned type, const char *tex
 			const char *name = unc_tbl_str(t, names[k]);
 			size_t length = strlen(name);
 
-			if (length <= *used || length > strlen(text) ||
+			if (!length || length < *used || length > strlen(text) ||
 			    !same_part(text, length, name))
 				continue;
 			if (text[length] != '\0' && text[length] != '.')
+				continue;
+			if (length == *used &&
+			    !has_umask(t, e, text[length] ? text + length + 1 : after))
 				continue;
 			*event = (uint16_t)(events->first + i);
 			*used = length;
@@ -176,7 +193,7 @@ static int type_of_event(const struct unc_table *t, const char *text, struct unc
 	size_t used;
 
 	for (unsigned i = 0; i < t->n_type; i++) {
-		if (!find_event(t, i, text, &event, &used))
+		if (!find_event(t, i, text, "", &event, &used))
 			continue;
 		/* A unit that only discovery can place (HBM, CXL) is not what most machines have.
 		 */
@@ -452,8 +469,29 @@ static int parse_item(const struct unc_table *t, struct unc_spec *spec, char *it
 	return fail_umask(t, spec, item, err);
 }
 
+/* An alias of two events and a umask that both have: which is meant? */
+static int check_shared(const struct unc_table *t, const struct unc_spec *spec, const char *umask,
+			struct unc_error *err)
+{
+	const struct unc_range *events = &t->type[spec->type].events;
+	const struct unc_tbl_event *own = &t->event[spec->event];
+
+	for (uint32_t i = 0; i < events->n; i++) {
+		const struct unc_tbl_event *e = &t->event[events->first + i];
+
+		if (e != own && unc_same(unc_tbl_str(t, e->alias), unc_tbl_str(t, own->alias)) &&
+		    has_umask(t, e, umask) && has_umask(t, own, umask))
+			return unc_fail(err, UNC_ERR_INVALID,
+					"%s.%s: both %s and %s have %.*s; name one of them",
+					type_name(t, spec->type), unc_tbl_str(t, own->alias),
+					unc_tbl_str(t, own->name), unc_tbl_str(t, e->name),
+					(int)strcspn(umask, ":"), umask);
+	}
+	return 0;
+}
+
 /* The part before the first colon: type, index, event, and umask after a dot. */
-static int parse_head(const struct unc_table *t, const char *text, char *head,
+static int parse_head(const struct unc_table *t, const char *text, char *head, const char *after,
 		      struct unc_spec *spec, struct unc_error *err)
 {
 	size_t used;
@@ -476,13 +514,15 @@ static int parse_head(const struct unc_table *t, const char *text, char *head,
 		if (rc < 0)
 			return rc;
 	}
-	if (!find_event(t, spec->type, rest, &spec->event, &used)) {
+	if (!find_event(t, spec->type, rest, after ? after : "", &spec->event, &used)) {
 		rest[strcspn(rest, ".")] = '\0';
 		return fail_event(t, spec->type, rest, err);
 	}
-	if (rest[used] == '\0')
-		return 0;
-	return add_umask(t, spec, rest + used + 1, err);
+	const char *umask = rest[used] ? rest + used + 1 : after;
+	if (umask && same_part(rest, used, unc_tbl_str(t, t->event[spec->event].alias)) &&
+	    (rc = check_shared(t, spec, umask, err)) < 0)
+		return rc;
+	return rest[used] ? add_umask(t, spec, umask, err) : 0;
 }
 
 /*
@@ -551,7 +591,7 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 	}
 	if (colon)
 		*colon++ = '\0';
-	if ((rc = parse_head(t, text, copy, &spec, err)) < 0)
+	if ((rc = parse_head(t, text, copy, colon, &spec, err)) < 0)
 		return rc;
 	for (; colon; colon = next) {
 		next = strchr(colon, ':');

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "schedule.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { FREE = 0xff, MAX_COUNTERS = 32 };
@@ -28,42 +29,8 @@ static bool match(struct matching *m, size_t i, uint32_t *tried)
 	return false;
 }
 
-static bool has_filter(const struct unc_code *c, uint16_t reg)
-{
-	for (unsigned i = 0; i < c->n_filters; i++)
-		if (c->filter[i].reg == reg)
-			return true;
-	return false;
-}
-
-/*
- * Some registers qualify every event that can be qualified. An event that does not name one relies
- * on what it holds at rest.
- */
-static bool disturbs(const struct unc_table *t, const struct unc_code *a, const struct unc_code *b,
-		     uint16_t *reg)
-{
-	uint16_t field;
-	bool needed;
-
-	for (unsigned i = 0; i < a->n_filters; i++) {
-		const struct unc_code_filter *f = &a->filter[i];
-
-		if (!(t->reg[f->reg].flags & UNC_REG_EVERY) || has_filter(b, f->reg) ||
-		    !((f->value ^ t->reg[f->reg].base) & f->mask))
-			continue;
-		*reg = f->reg;
-		for (size_t k = 0; (field = unc_event_field(t, b->event, k, &needed)) != UNC_NONE;
-		     k++)
-			if (t->field[field].reg[0] == f->reg)
-				return true;
-	}
-	return false;
-}
-
 /* Two events of one unit: whether they may be counted at the same time at all. */
-static bool agree(const struct unc_table *t, const struct unc_code *a, const struct unc_code *b,
-		  struct unc_conflict *conflict)
+static bool agree(const struct unc_code *a, const struct unc_code *b, struct unc_conflict *conflict)
 {
 	bool counted = a->counter == UNC_NONE && b->counter == UNC_NONE;
 
@@ -80,7 +47,7 @@ static bool agree(const struct unc_table *t, const struct unc_code *a, const str
 			conflict->reg = x->reg;
 			return false;
 		}
-	return !disturbs(t, a, b, &conflict->reg) && !disturbs(t, b, a, &conflict->reg);
+	return true;
 }
 
 /* Gives every event one of its allowed counters. On failure *unmatched is the first without. */
@@ -99,6 +66,29 @@ static bool match_all(struct matching *m, size_t n, size_t *unmatched)
 }
 
 /* ---- lanes: counters of which one leads */
+
+/* Whether one of the lanes of an event is led by a counter that can count it. */
+static bool can_lead(const struct unc_table *t, const struct unc_code *c)
+{
+	const struct unc_range *lanes = &t->type[c->type].lanes;
+
+	for (uint32_t i = 0; i < lanes->n; i++) {
+		const struct unc_tbl_lane *lane = &t->lane[lanes->first + i];
+
+		if (lane->name == t->lane[c->lane - 1].name && (c->counters >> lane->lead & 1))
+			return true;
+	}
+	return false;
+}
+
+bool unc_schedule_follows(const struct unc_table *t, const struct unc_code *code,
+			  const struct unc_code *lead)
+{
+	if (code->counter != UNC_NONE || !code->lane || can_lead(t, code))
+		return false;
+	return !lead || (lead->counter == UNC_NONE && lead->lane == code->lane &&
+			 lead->set == code->set && can_lead(t, lead));
+}
 
 struct lanes {
 	const struct unc_table *t;
@@ -177,9 +167,24 @@ static bool choose_leaders(struct lanes *l, size_t k)
 	return false;
 }
 
+/* A follower without an event that could lead it. */
+static bool lacks_lead(const struct lanes *l, size_t event)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (unc_schedule_follows(l->t, l->code[event], l->code[i]))
+			return false;
+	return unc_schedule_follows(l->t, l->code[event], NULL);
+}
+
 /* Names two events that do not go together; if no pair is to blame, a leading counter is taken. */
 static void blame_lanes(const struct lanes *l, struct unc_conflict *conflict)
 {
+	for (size_t i = 0; i < l->n; i++)
+		if (lacks_lead(l, i)) {
+			conflict->kind = UNC_CONFLICT_FOLLOWS;
+			conflict->a = conflict->b = i;
+			return;
+		}
 	conflict->kind = UNC_CONFLICT_SET;
 	for (size_t b = l->n; b-- > 0;)
 		for (size_t a = 0; a < b; a++)
@@ -222,7 +227,7 @@ int unc_schedule(const struct unc_table *t, const struct unc_code *const *code, 
 	memset(counter, 0, n);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < i; k++)
-			if (!agree(t, code[k], code[i], conflict)) {
+			if (!agree(code[k], code[i], conflict)) {
 				conflict->a = k;
 				conflict->b = i;
 				return UNC_ERR_CONFLICT;
@@ -252,6 +257,24 @@ int unc_schedule(const struct unc_table *t, const struct unc_code *const *code, 
 		if (m.owner[c] != FREE)
 			counter[m.owner[c]] = (uint8_t)c;
 	return 0;
+}
+
+void unc_schedule_leads(const struct unc_table *t, const struct unc_code *code, char *buf,
+			size_t size)
+{
+	const struct unc_tbl_lane *lane = &t->lane[code->lane - 1];
+	const struct unc_range *events = &t->type[code->type].events;
+	size_t n = 0, at = (size_t)snprintf(buf, size, "one of ");
+
+	for (uint32_t i = 0; i < events->n && at < size; i++) {
+		const struct unc_tbl_event *e = &t->event[events->first + i];
+
+		if (e->lane == code->lane && e->set == code->set && (e->counters >> lane->lead & 1))
+			at += (size_t)snprintf(buf + at, size - at, "%s%s", n++ ? ", " : "",
+					       unc_tbl_str(t, e->name));
+	}
+	if (at < size)
+		snprintf(buf + at, size - at, " on counter %u", lane->lead);
 }
 
 /* Passes of the events of one pool of counters, first fit. */

@@ -252,6 +252,14 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 			"%s does not fit: the counter of %s that leads those for its events "
 			"is taken",
 			two, type);
+	if (c->kind == UNC_CONFLICT_FOLLOWS) {
+		char leads[200];
+
+		unc_schedule_leads(t, &b->code, leads, sizeof(leads));
+		return unc_fail(&s->error, UNC_ERR_CONFLICT,
+				"%s needs %s of %s, added before it: it shows what that one counts",
+				two, leads, type);
+	}
 	if (c->kind == UNC_CONFLICT_KIND)
 		return unc_fail(&s->error, UNC_ERR_CONFLICT,
 				"%s and %s are of two kinds of which %s counts one at a time", one,

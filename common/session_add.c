@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formula.h"
+#include "schedule.h"
 #include "session.h"
 #include "text.h"
 
@@ -100,6 +101,49 @@ static int fit(struct unc_session *s, const struct want *want, size_t n, struct 
 	return rc;
 }
 
+/* Whether measure `lead` counts, on a unit of `follower`, what that shows. */
+static bool may_show(const struct unc_session *s, const struct unc_measure *follower,
+		     const struct unc_measure *lead)
+{
+	for (uint32_t i = 0; i < follower->n_slots; i++)
+		for (uint32_t k = 0; k < lead->n_slots; k++) {
+			const struct unc_slot *a = &s->slot[follower->slot[i]],
+					      *b = &s->slot[lead->slot[k]];
+
+			if (a->instance == b->instance &&
+			    unc_schedule_follows(s->platform->table, &a->code, &b->code))
+				return true;
+		}
+	return false;
+}
+
+/* An event that shows what another counts needs exactly one such beside it, whatever the passes. In
+ * a metric it stands with its own. */
+static int check_leads(struct unc_session *s)
+{
+	for (size_t f = 0; f < s->n_items; f++) {
+		const struct unc_measure *lead = NULL, *follower;
+
+		if (s->item[f].metric >= 0)
+			continue;
+		follower = &s->measure[s->item[f].measure[0]];
+		for (size_t i = 0; i < s->n_items; i++) {
+			const struct unc_measure *m = &s->measure[s->item[i].measure[0]];
+
+			if (s->item[i].metric >= 0 || !may_show(s, follower, m) ||
+			    (lead && strcmp(lead->name, m->name) == 0))
+				continue;
+			if (lead)
+				return unc_fail(&s->error, UNC_ERR_CONFLICT,
+						"%s would show what %s counts, or %s: it needs "
+						"exactly one of them in the set",
+						follower->name, lead->name, m->name);
+			lead = m;
+		}
+	}
+	return 0;
+}
+
 static int count_unit(void *user, uint32_t instance, bool missing)
 {
 	struct unc_item *item = user;
@@ -123,6 +167,8 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, in
 	item->metric = metric;
 	item->n_measures = (uint32_t)n;
 	int rc = n ? fit(s, want, n, item, item->measure) : 0;
+	if (rc == 0 && metric < 0)
+		rc = check_leads(s);
 	if (rc < 0) {
 		unc_session_roll_back(s, before);
 		return rc;

@@ -104,7 +104,8 @@ enum { /* unc_tbl_field.flags */
 	UNC_FIELD_BELOW_MAX = 8, /* less than the event's largest increment */
 	UNC_FIELD_EXCEEDS = 16,  /* a threshold that the increment must exceed, not reach */
 	UNC_FIELD_WHOLE = 32,    /* set: one of the units that share something counts for all */
-	UNC_FIELD_ONCE = 64      /* not set while another counter counts the same event code */
+	UNC_FIELD_ONCE = 64,     /* not set while another counter counts the same event code */
+	UNC_FIELD_WO = 128       /* reads back as 0, whatever was written */
 };
 
 /* A field: bits of the counter's control register (reg == UNC_NONE) or of a
@@ -117,6 +118,9 @@ struct unc_tbl_field {
 	uint8_t shift;      /* low bits of the user's value that are not stored and must be 0 */
 	uint8_t flags;
 	uint32_t counters;  /* mask of the counters that can do it; 0: all */
+	uint16_t needs; /* field that must not be 0 where this one is not; UNC_NONE */
+	uint16_t mask;  /* field that tells which of its bits are compared; UNC_NONE */
+	uint16_t like;  /* field whose value it takes where an event uses its register; UNC_NONE */
 	uint64_t default_value, min;
 	struct unc_range with;   /* sets: fields to be set as well where the user does not */
 	struct unc_range values; /* named values */
@@ -127,8 +131,11 @@ struct unc_tbl_value { /* named value of a field */
 	uint64_t value;
 };
 
+enum unc_given { UNC_GIVEN_VALUE, UNC_GIVEN_USER, UNC_GIVEN_NONE };
+
 struct unc_tbl_set { /* field = value */
 	uint16_t field;
+	uint16_t given; /* of a forbid, enum unc_given: has the value, or is given by the user, by nobody */
 	uint64_t value;
 };
 
@@ -230,7 +237,8 @@ struct unc_tbl_type {
 enum { /* unc_tbl_umask.flags */
 	UNC_UMASK_EXACT = 1,   /* not to be combined */
 	UNC_UMASK_PARTIAL = 2, /* counts nothing alone: needs another umask */
-	UNC_UMASK_DEFAULT = 4  /* taken when none is given */
+	UNC_UMASK_DEFAULT = 4, /* taken when none is given */
+	UNC_UMASK_CHOICE = 8   /* not to be combined with another of these */
 };
 
 struct unc_tbl_umask {

@@ -89,12 +89,16 @@ int unc_read_main_where(struct unc_table_reader *, struct unc_line *, struct unc
 int unc_read_part(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_discovery(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 
+int unc_take_like(struct unc_table_reader *, struct unc_line *, struct unc_tbl_field *,
+		  struct unc_error *);
 /* Statements of units.tbl about the control of counters, and settings of fields (table_control.c). */
 int unc_read_control(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_steps(struct unc_table_reader *, struct unc_line *, struct unc_range *,
 		   struct unc_error *);
 int unc_read_lane(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_forbid(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+int unc_read_needs(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+int unc_read_mask(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_bundle(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_overflow(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_global(struct unc_table_reader *, struct unc_line *, struct unc_error *);

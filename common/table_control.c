@@ -87,6 +87,21 @@ int unc_take_fields(struct unc_table_reader *r, struct unc_line *line, const cha
 	return list ? add_list(r, key, list, with_value, range, err) : 0;
 }
 
+/* like=FIELD: takes the value of that one. */
+int unc_take_like(struct unc_table_reader *r, struct unc_line *line, struct unc_tbl_field *f,
+		  struct unc_error *err)
+{
+	const char *name = unc_take(line, "like");
+
+	if (!name)
+		return 0;
+	f->like = unc_find_field(&r->t, unc_current_type(r), name);
+	if (f->like == UNC_NONE || f->reg[0] == UNC_NONE ||
+	    unc_field_max(&r->t.field[f->like]) != unc_field_max(f))
+		return unc_bad(err, "like", name, "a field above, as wide as this one of a filter");
+	return 0;
+}
+
 /* ---- control and steps */
 
 static int take_field(struct unc_table_reader *r, struct unc_line *line, const char *key,
@@ -235,24 +250,93 @@ int unc_read_lane(struct unc_table_reader *r, struct unc_line *line, struct unc_
 	return 0;
 }
 
+/* FIELD:VALUE, FIELD:given or FIELD:none of a forbid. */
+static int add_condition(struct unc_table_reader *r, char *word, struct unc_range *range,
+			 struct unc_error *err)
+{
+	char *value = strchr(word, ':');
+
+	if (!value)
+		return unc_fail(err, UNC_ERR_TABLE, "forbid=%s: want FIELD:VALUE", word);
+	*value++ = '\0';
+	uint16_t given = strcmp(value, "given") == 0  ? UNC_GIVEN_USER
+			 : strcmp(value, "none") == 0 ? UNC_GIVEN_NONE
+						      : UNC_GIVEN_VALUE;
+	int rc = unc_add_setting(r, word, given ? NULL : value, range, err);
+	if (rc == 0)
+		UNC_ROW(r, set, r->t.n_set - 1)->given = given;
+	return rc;
+}
+
 int unc_read_forbid(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
 	const char *list = unc_take_plain(line), *why = unc_take_quoted(line);
 	struct unc_tbl_forbid forbid = {0};
+	char word[64];
+	int rc = 0;
 
 	if (!list || !why)
 		return unc_fail(err, UNC_ERR_TABLE, "forbid needs FIELD:VALUE,.. and the reason");
-	int rc = add_list(r, "forbid", list, true, &forbid.sets, err);
-	for (uint32_t i = 0; rc == 0 && i < forbid.sets.n; i++)
-		if (r->t.field[r->t.set[forbid.sets.first + i].field].width[1])
-			return unc_fail(err, UNC_ERR_TABLE, "forbid cannot tell a split field");
+	for (const char *p = list; rc == 0 && p && *p;)
+		rc = unc_list_next(&p, word, sizeof(word)) && word[0]
+			     ? add_condition(r, word, &forbid.sets, err)
+			     : unc_bad(err, "forbid", list, "a list");
 	forbid.why = unc_add_string(r, why);
 	if (type->forbids.n == 0)
 		type->forbids.first = (uint32_t)r->t.n_forbid;
 	*unc_add_forbid(r) = forbid;
 	type->forbids.n++;
 	return rc;
+}
+
+/* "FIELD,.. OTHER": notes in each of the fields what OTHER is to it. */
+static int read_relation(struct unc_table_reader *r, struct unc_line *line, const char *what,
+			 uint16_t *(*slot)(struct unc_tbl_field *), struct unc_error *err)
+{
+	const struct unc_tbl_type *type = unc_current_type(r);
+	const char *list = unc_take_plain(line), *name = unc_take_plain(line);
+	uint16_t other = name ? unc_find_field(&r->t, type, name) : UNC_NONE;
+	char word[64];
+
+	if (other == UNC_NONE)
+		return unc_fail(err, UNC_ERR_TABLE, "%s wants FIELD,.. and a field, all above",
+				what);
+	for (const char *p = list; p && *p;) {
+		uint16_t at = unc_list_next(&p, word, sizeof(word))
+				      ? unc_find_field(&r->t, type, word)
+				      : UNC_NONE;
+
+		if (at == UNC_NONE || at == other)
+			return unc_bad(err, what, list, "a list of other fields above");
+		uint16_t *to = slot(UNC_ROW(r, field, at));
+		if (*to != UNC_NONE)
+			return unc_fail(err, UNC_ERR_TABLE, "%s of %s is given twice", what, word);
+		*to = other;
+	}
+	return 0;
+}
+
+static uint16_t *needs_of(struct unc_tbl_field *f)
+{
+	return &f->needs;
+}
+
+static uint16_t *mask_of(struct unc_tbl_field *f)
+{
+	return &f->mask;
+}
+
+/* needs FIELD,.. OTHER: where one of the fields is not 0, OTHER must not be 0 either. */
+int unc_read_needs(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	return read_relation(r, line, "needs", needs_of, err);
+}
+
+/* mask FIELD,.. OTHER: of a field, the bits that are set in OTHER are compared. */
+int unc_read_mask(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+{
+	return read_relation(r, line, "mask", mask_of, err);
 }
 
 int unc_read_bundle(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)

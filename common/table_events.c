@@ -119,13 +119,15 @@ static int code_field(struct unc_table_reader *r, struct unc_line *line, struct 
 	return rc < 0 ? rc : take_counters(r, line, true, &e->counters, err);
 }
 
-static int check_unique(struct unc_table_reader *r, const char *name, struct unc_error *err)
+/* Two events may share an alias, which their umasks tell apart, but no name. */
+static int check_unique(struct unc_table_reader *r, const char *name, bool is_alias,
+			struct unc_error *err)
 {
 	for (size_t i = current(r)->events.first; i < r->t.n_event; i++) {
 		const struct unc_tbl_event *e = &r->t.event[i];
 
 		if (unc_same(unc_tbl_str(&r->t, e->name), name) ||
-		    (e->alias && unc_same(unc_tbl_str(&r->t, e->alias), name)))
+		    (!is_alias && e->alias && unc_same(unc_tbl_str(&r->t, e->alias), name)))
 			return unc_fail(err, UNC_ERR_TABLE, "event %s is described twice", name);
 	}
 	return 0;
@@ -144,8 +146,8 @@ static int read_event(struct unc_table_reader *r, struct unc_line *line, struct 
 				"event needs a name of letters, digits, _ and .");
 	if (!desc || !desc[0])
 		return unc_fail(err, UNC_ERR_TABLE, "event %s has no description", name);
-	if ((rc = check_unique(r, name, err)) < 0 ||
-	    (alias && (rc = check_unique(r, alias, err)) < 0) ||
+	if ((rc = check_unique(r, name, false, err)) < 0 ||
+	    (alias && (rc = check_unique(r, alias, true, err)) < 0) ||
 	    (rc = take_counter(r, line, &e.counter, err)) < 0)
 		return rc;
 	if ((rc = code_field(r, line, &e, err)) < 0)
@@ -165,7 +167,7 @@ static int read_event(struct unc_table_reader *r, struct unc_line *line, struct 
 
 		sets.first = (uint32_t)r->t.n_set;
 		sets.n = 1;
-		*unc_add_set(r) = (struct unc_tbl_set){field, code};
+		*unc_add_set(r) = (struct unc_tbl_set){.field = field, .value = code};
 	}
 	if ((rc = take_settings(r, line, &sets, err)) < 0)
 		return rc;
@@ -212,7 +214,8 @@ static int read_umask(struct unc_table_reader *r, struct unc_line *line, struct 
 		return unc_fail(err, UNC_ERR_TABLE, "umask %s has no description", name);
 	u.flags = (uint8_t)((unc_take_flag(line, "exact") ? UNC_UMASK_EXACT : 0) |
 			    (unc_take_flag(line, "partial") ? UNC_UMASK_PARTIAL : 0) |
-			    (unc_take_flag(line, "default") ? UNC_UMASK_DEFAULT : 0));
+			    (unc_take_flag(line, "default") ? UNC_UMASK_DEFAULT : 0) |
+			    (unc_take_flag(line, "choice") ? UNC_UMASK_CHOICE : 0));
 	if ((rc = umask_unique(r, e, name, err)) < 0 ||
 	    (alias && (rc = umask_unique(r, e, alias, err)) < 0) ||
 	    (rc = take_counter(r, line, &u.counter, err)) < 0 ||

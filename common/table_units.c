@@ -228,7 +228,8 @@ static int take_limits(struct unc_table_reader *r, struct unc_line *line, struct
 		return unc_bad(err, "below", below, "max");
 	if ((rc = unc_take_number(line, "default", false, unc_field_max(f), &value, err)) < 0 ||
 	    (rc = unc_take_number(line, "min", false, unc_field_max(f), &f->min, err)) < 0 ||
-	    (rc = unc_take_fields(r, line, "with", true, &f->with, err)) < 0)
+	    (rc = unc_take_fields(r, line, "with", true, &f->with, err)) < 0 ||
+	    (rc = unc_take_like(r, line, f, err)) < 0)
 		return rc;
 	f->counters = (uint32_t)mask;
 	f->flags |= below ? UNC_FIELD_BELOW_MAX : 0;
@@ -241,7 +242,10 @@ static int take_limits(struct unc_table_reader *r, struct unc_line *line, struct
 
 static int read_field(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
 {
-	struct unc_tbl_field f = {.reg = {UNC_NONE, UNC_NONE}};
+	struct unc_tbl_field f = {.reg = {UNC_NONE, UNC_NONE},
+				  .needs = UNC_NONE,
+				  .mask = UNC_NONE,
+				  .like = UNC_NONE};
 	uint64_t shift = 0;
 	const char *name = unc_take_plain(line);
 	int rc;
@@ -254,7 +258,8 @@ static int read_field(struct unc_table_reader *r, struct unc_line *line, struct 
 			    (unc_take_flag(line, "nodes") ? UNC_FIELD_NODES : 0) |
 			    (unc_take_flag(line, "exceeds") ? UNC_FIELD_EXCEEDS : 0) |
 			    (unc_take_flag(line, "whole") ? UNC_FIELD_WHOLE : 0) |
-			    (unc_take_flag(line, "once") ? UNC_FIELD_ONCE : 0));
+			    (unc_take_flag(line, "once") ? UNC_FIELD_ONCE : 0) |
+			    (unc_take_flag(line, "wo") ? UNC_FIELD_WO : 0));
 	if ((rc = read_piece(r, line, &f, 0, err)) < 0 ||
 	    (more_pieces(line) && (rc = read_piece(r, line, &f, 1, err)) < 0) ||
 	    (rc = unc_take_number(line, "shift", false, 31, &shift, err)) < 0)
@@ -466,7 +471,8 @@ static int type_statement(struct unc_table_reader *r, struct unc_line *line, con
 		{"field", read_field},          {"value", read_value},
 		{"lane", unc_read_lane},        {"forbid", unc_read_forbid},
 		{"fields", unc_read_bundle},    {"overflow", unc_read_overflow},
-		{"global", unc_read_global},
+		{"global", unc_read_global},    {"needs", unc_read_needs},
+		{"mask", unc_read_mask},
 	};
 	struct unc_tbl_type *type = unc_current_type(r);
 	const struct {

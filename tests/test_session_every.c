@@ -3,44 +3,82 @@
 #include "session_kit.h"
 #include "text.h"
 
-/* Adds the fields that the event cannot do without, with value 1. */
+/* Words behind `key` in the sentence of the last error, up to a blank or comma; false if it is not. */
+static bool says(const char *sentence, const char *key, char *word, size_t size)
+{
+	const char *at = strstr(sentence, key);
+
+	if (at)
+		snprintf(word, size, "%.*s", (int)strcspn(at + strlen(key), " ,:"), at + strlen(key));
+	return at != NULL;
+}
+
+/* Adds the fields that the event cannot do without, with value 1 or the least. */
 static int complete(struct unc_platform *p, char *spec, size_t size)
 {
 	struct unc_encoding e = {.size = sizeof(e)};
 	int rc;
 
-	for (unsigned tries = 0; (rc = unc_event_encode(p, spec, &e)) == UNC_ERR_INVALID; tries++) {
-		const char *at = strstr(unc_platform_error(p), "needs a value of field ");
+	for (unsigned tries = 0; (rc = unc_event_encode(p, spec, &e)) < 0; tries++) {
+		const char *sentence = unc_platform_error(p);
+		char word[64];
 		size_t n = strlen(spec);
 
-		if (!at || tries == UNC_SPEC_FIELDS)
+		if (tries == UNC_SPEC_FIELDS)
 			return rc;
-		/* Low address bits are not compared, and must be 0. */
-		at += strlen("needs a value of field ");
-		snprintf(spec + n, size - n, ":%s=%s", at, strcmp(at, "addr") == 0 ? "0x1000" : "1");
+		if (says(sentence, "the least is ", word, sizeof(word)))
+			snprintf(strrchr(spec, '=') + 1, size - n, "%s", word);
+		else if (says(sentence, "needs a value of field ", word, sizeof(word)) ||
+			 says(sentence, ": give ", word, sizeof(word)))
+			/* Low address bits are not compared, and must be 0. */
+			snprintf(spec + n, size - n, ":%s=%s", word,
+				 strcmp(word, "addr") == 0 ? "0x1000" : "1");
+		else
+			return rc;
 	}
 	return rc;
+}
+
+/* Adds an event, and before it one that it needs beside it. */
+static int add_with_lead(struct unc_platform *p, struct unc_session *s, const char *spec, int *id)
+{
+	char lead[UNC_SPEC_MAX], name[64];
+	struct unc_umask u;
+	int rc = unc_session_add(s, spec, id);
+
+	if (rc != UNC_ERR_CONFLICT || !says(unc_session_error(s), "needs one of ", name, sizeof(name)))
+		return rc;
+	snprintf(lead, sizeof(lead), "%.*s.%s", (int)strcspn(spec, ".") % 32, spec, name);
+	for (size_t i = 0; unc_event_get(p, i); i++)
+		if (strcmp(unc_event_get(p, i)->spec, lead) == 0 && unc_umask_get(p, i, 0, &u) == 0) {
+			size_t n = strlen(lead);
+
+			snprintf(lead + n, sizeof(lead) - n, ":%s", u.name);
+			break;
+		}
+	rc = unc_session_add(s, lead, id);
+	return rc < 0 ? rc : unc_session_add(s, spec, id);
 }
 
 /* One event by itself, for a second. Returns whether it counted. */
 static bool counts(struct unc_platform *p, char *spec, size_t size)
 {
 	struct unc_session *s = session(p, 0);
-	struct unc_value v = {0};
-	int id;
+	struct unc_value v[2] = {0};
+	int id = 0;
 
-	if (complete(p, spec, size) < 0 || unc_session_add(s, spec, &id) < 0 ||
+	if (complete(p, spec, size) < 0 || add_with_lead(p, s, spec, &id) < 0 ||
 	    unc_session_start(s) < 0) {
 		printf("# %s: %s%s\n", spec, unc_platform_error(p), unc_session_error(s));
 		CU_FAIL("an event that does not start");
 	} else {
 		step(p, 1000 * ms);
-		CU_ASSERT(unc_session_read(s, &v, 1) == 0);
-		CU_ASSERT(v.flags & UNC_VALUE_VALID);
+		CU_ASSERT(unc_session_read(s, v, 2) == 0);
+		CU_ASSERT(v[id].flags & UNC_VALUE_VALID);
 		CU_ASSERT(unc_session_stop(s) == 0);
 	}
 	unc_session_free(s);
-	return v.count > 0;
+	return v[id].count > 0;
 }
 
 static bool has_units(const struct unc_platform *p, const char *type)

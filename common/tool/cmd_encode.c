@@ -65,7 +65,7 @@ static int take_write(void *user, const struct unc_operation *op)
 	return 0;
 }
 
-static void encode_json(struct unc_session *session, const struct unc_encoding *e)
+static void encode_json(struct unc_session *session, const struct unc_encoding *e, const char *note)
 {
 	struct json j;
 	struct writes writes = {.type = e->units_of, .json = &j};
@@ -80,10 +80,12 @@ static void encode_json(struct unc_session *session, const struct unc_encoding *
 	json_array(&j, "writes");
 	unc_session_plan(session, UNC_PHASE_START, take_write, &writes);
 	json_end(&j);
+	if (note)
+		json_text(&j, "note", note);
 	json_end(&j);
 }
 
-static void encode_text(struct unc_session *session, const struct unc_encoding *e)
+static void encode_text(struct unc_session *session, const struct unc_encoding *e, const char *note)
 {
 	struct writes writes = {.type = e->units_of, .table = table_new("lllrrr")};
 	char buf[CELL_MAX];
@@ -99,6 +101,8 @@ static void encode_text(struct unc_session *session, const struct unc_encoding *
 	unc_session_plan(session, UNC_PHASE_START, take_write, &writes);
 	table_print(writes.table);
 	table_free(writes.table);
+	if (note)
+		printf("  note      %s\n", note);
 }
 
 static int encode(struct unc_platform *platform, const struct args *args, const char *spec)
@@ -112,12 +116,16 @@ static int encode(struct unc_platform *platform, const struct args *args, const 
 	if (rc < 0)
 		return library_error(rc, unc_platform_error(platform));
 	rc = unc_session_add(session, spec, &id);
-	if (rc < 0)
+	/* One that only counts beside another event is encoded, but is no set by itself. */
+	char *note = rc == UNC_ERR_CONFLICT ? must_print("%s", unc_session_error(session)) : NULL;
+
+	if (rc < 0 && !note)
 		status = library_error(rc, unc_session_error(session));
 	else if (args->json)
-		encode_json(session, &encoding);
+		encode_json(session, &encoding, note);
 	else
-		encode_text(session, &encoding);
+		encode_text(session, &encoding, note);
+	free(note);
 	unc_session_free(session);
 	return status;
 }

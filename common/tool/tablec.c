@@ -58,12 +58,13 @@ static void print_places(const struct unc_table *t, size_t n)
 	     row->offset, row->per_unit, (ull)row->write_mask, (ull)row->base, (ull)row->busy,
 	     row->part, row->role, row->number, row->nth, row->width, row->flags);
 	ROWS(field,
-	     "{%u,%u,{%u,%u},{%u,%u},{%u,%u},%u,%u,0x%xu,0x%llxull,0x%llxull,{%u,%u},{%u,%u}},\n",
+	     "{%u,%u,{%u,%u},{%u,%u},{%u,%u},%u,%u,0x%xu,%u,%u,%u,0x%llxull,0x%llxull,{%u,%u},{%u,%u}},"
+	     "\n",
 	     row->name, row->desc, row->reg[0], row->reg[1], row->lo[0], row->lo[1], row->width[0],
-	     row->width[1], row->shift, row->flags, row->counters, (ull)row->default_value,
-	     (ull)row->min, R(row->with), R(row->values));
+	     row->width[1], row->shift, row->flags, row->counters, row->needs, row->mask, row->like,
+	     (ull)row->default_value, (ull)row->min, R(row->with), R(row->values));
 	ROWS(value, "{%u,%u,0x%llxull},\n", row->name, row->desc, (ull)row->value);
-	ROWS(set, "{%u,0x%llxull},\n", row->field, (ull)row->value);
+	ROWS(set, "{%u,%u,0x%llxull},\n", row->field, row->given, (ull)row->value);
 	ROWS(step, "{%u,%u,0x%llxull},\n", row->kind, row->reg, (ull)row->value);
 	ROWS(counter, "{%u,%u,%u,0x%llxull,0x%llxull,%u,%u,%u},\n", row->name, row->ctr, row->ctl,
 	     (ull)row->enable, (ull)row->freeze, row->status_bit, row->global_bit, row->width);
