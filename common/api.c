@@ -93,6 +93,8 @@ int unc_encoding_format(const struct unc_encoding *e, char *buf, size_t size)
 
 /* ---- decoding */
 
+enum { MAX_DECODED = 16 }; /* registers beside the control: more than any event uses */
+
 /* The register of a name; UNC_NONE in *reg: a control. */
 static int find_register(const struct unc_table *t, const char *type_name, const char *name,
 			 uint16_t *type, uint16_t *reg, struct unc_error *err)
@@ -113,7 +115,7 @@ static int decode(struct unc_platform *p, const char *type_name,
 		  struct unc_error *err)
 {
 	const struct unc_table *t = p->table;
-	struct unc_code_filter filter[UNC_MAX_FILTERS];
+	struct unc_code_filter filter[MAX_DECODED];
 	size_t n_filters = 0;
 	const uint64_t *ctl = NULL;
 	struct unc_spec spec;
@@ -123,9 +125,21 @@ static int decode(struct unc_platform *p, const char *type_name,
 	for (size_t i = 0; i < n; i++) {
 		if ((rc = find_register(t, type_name, values[i].reg, &type, &reg, err)) < 0)
 			return rc;
+		if (t->reg[reg].role == UNC_ROLE_CTL && ctl)
+			return unc_fail(err, UNC_ERR_RANGE,
+					"two controls are given, the second is %s; a control is "
+					"of one counter, decode one at a time",
+					values[i].reg);
+		for (size_t k = 0; k < n_filters; k++)
+			if (filter[k].reg == reg)
+				return unc_fail(err, UNC_ERR_RANGE, "%s is given twice",
+						values[i].reg);
 		if (t->reg[reg].role == UNC_ROLE_CTL)
 			ctl = &values[i].value;
-		else if (n_filters < UNC_MAX_FILTERS)
+		else if (n_filters == MAX_DECODED)
+			return unc_fail(err, UNC_ERR_RANGE,
+					"more than %d registers beside a control", MAX_DECODED);
+		else
 			filter[n_filters++] =
 				(struct unc_code_filter){.reg = reg, .value = values[i].value};
 	}
@@ -265,30 +279,20 @@ static const double *find_count(const struct unc_table *t, const struct unc_coun
 	return NULL;
 }
 
-static bool evaluates(const struct unc_expr *expr, const double *ref, double time, double tsc,
-		      double hz)
-{
-	const struct unc_expr_vars vars = {time, tsc, hz};
-	double value;
-
-	return unc_expr_eval(expr, ref, &vars, &value) == 0;
-}
-
 /* Why an evaluation failed: a variable that the formula uses is missing, or it is the numbers. */
 static int explain(const struct unc_expr *expr, const double *ref, const struct unc_expr_vars *vars,
 		   const char *metric, struct unc_error *err)
 {
-	const char *needed = NULL;
+	unsigned uses = unc_expr_uses(expr);
+	const char *needed = (uses & UNC_EXPR_TIME) && isnan(vars->time) ? "TIME (seconds)"
+			     : (uses & UNC_EXPR_TSC) && isnan(vars->tsc) ? "TSC (ticks)"
+			     : (uses & UNC_EXPR_TSC_HZ) && isnan(vars->tsc_hz)
+				     ? "TSC_HZ (ticks per second)"
+				     : NULL;
 
-	if (isnan(vars->time) && !evaluates(expr, ref, NAN, 1, 1))
-		needed = "TIME (seconds)";
-	else if (isnan(vars->tsc) && !evaluates(expr, ref, 1, NAN, 1))
-		needed = "TSC (ticks)";
-	else if (isnan(vars->tsc_hz) && !evaluates(expr, ref, 1, 1, NAN))
-		needed = "TSC_HZ (ticks per second)";
-	if (needed && evaluates(expr, ref, 1, 1, 1))
+	if (needed)
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs %s", metric, needed);
-	return unc_fail(err, UNC_ERR_RANGE, "%s: the denominator is 0", metric);
+	return unc_fail(err, UNC_ERR_RANGE, "%s: %s", metric, unc_expr_why(expr, ref, vars));
 }
 
 static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, const char *metric,

@@ -8,6 +8,7 @@
 struct decode {
 	const struct unc_table *t;
 	uint64_t ctl;
+	uint64_t ignored; /* bits of ctl that may hold anything */
 	const struct unc_code_filter *filter;
 	size_t n_filters;
 	const char *missing; /* filter register that is not known and would be needed */
@@ -58,7 +59,7 @@ static bool event_fits(const struct decode *d, const struct unc_tbl_event *e)
 
 		if (added_to(d->t, e, s->field))
 			value &= s->value;
-		if (f->reg[0] == UNC_NONE && value != s->value)
+		if (f->reg[0] == UNC_NONE && ((value ^ s->value) & ~(d->ignored >> f->lo[0])))
 			return false;
 	}
 	return true;
@@ -68,7 +69,8 @@ static bool same_code(const struct decode *d, const struct unc_spec *spec)
 {
 	struct unc_code code;
 
-	if (unc_spec_encode(d->t, spec, 0, 2, &code, NULL) < 0 || code.ctl != d->ctl)
+	if (unc_spec_encode(d->t, spec, 0, 2, &code, NULL) < 0 ||
+	    ((code.ctl ^ d->ctl) & ~d->ignored))
 		return false;
 	for (unsigned i = 0; i < code.n_filters; i++)
 		for (size_t k = 0; k < d->n_filters; k++)
@@ -76,6 +78,18 @@ static bool same_code(const struct decode *d, const struct unc_spec *spec)
 			    ((d->filter[k].value ^ code.filter[i].value) & code.filter[i].mask))
 				return false;
 	return true;
+}
+
+/* Whether a field that is not given has another value than 0. */
+static bool has_default(const struct decode *d, const struct unc_spec *spec, uint16_t field)
+{
+	const struct unc_tbl_field *f = &d->t->field[field];
+	bool has = (f->flags & UNC_FIELD_DEFAULT) ||
+		   unc_sets_field(d->t, &d->t->event[spec->event].defaults, field);
+
+	for (unsigned k = 0; k < spec->n_umasks; k++)
+		has |= unc_sets_field(d->t, &d->t->umask[spec->umask[k]].defaults, field);
+	return has && !(f->flags & UNC_FIELD_WO);
 }
 
 /* Gives the event the fields it takes, as the registers have them; those of CTL only if asked to.
@@ -93,9 +107,12 @@ static void take_fields(struct decode *d, struct unc_spec *spec, bool of_ctl)
 
 		for (unsigned k = 0; k < spec->n_umasks; k++)
 			needed |= unc_sets_field(d->t, &d->t->umask[spec->umask[k]].needs, field);
+		/* With 0 it may be a field that is off, or one that only its own filter gives. */
+		bool says = value || needed || has_default(d, spec, field);
+
 		if (!known && needed)
 			d->missing = unc_tbl_str(d->t, d->t->reg[f->reg[0]].name);
-		if (!known || (f->reg[0] == UNC_NONE && !of_ctl) || (!value && !needed) ||
+		if (!known || (f->reg[0] == UNC_NONE && !of_ctl) || !says ||
 		    spec->n_fields == UNC_SPEC_FIELDS)
 			continue;
 		spec->field[spec->n_fields++] =
@@ -222,7 +239,8 @@ static void try_event(struct decode *d, struct unc_spec spec, struct unc_spec *b
 	for (uint32_t i = 0; i < e->umasks.n; i++) {
 		spec.n_umasks = 1;
 		spec.umask[0] = (uint16_t)(e->umasks.first + i);
-		if (!(umask_bits(d, &d->t->umask[spec.umask[0]]) & ~d->ctl) && complete(d, &spec))
+		if (!(umask_bits(d, &d->t->umask[spec.umask[0]]) & ~(d->ctl | d->ignored)) &&
+		    complete(d, &spec))
 			keep_better(&spec, best, found);
 	}
 	if (e->umasks.n == 0)
@@ -232,21 +250,51 @@ static void try_event(struct decode *d, struct unc_spec spec, struct unc_spec *b
 		keep_better(&spec, best, found);
 }
 
+/* Tries all events of a pool of counters: those of each view on it. */
+static bool try_events(struct decode *d, unsigned type, struct unc_spec *best)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < d->t->n_event; i++) {
+		const struct unc_tbl_event *e = &d->t->event[i];
+		struct unc_spec spec = {
+			.type = e->type, .event = (uint16_t)i, .index = -1, .socket = -1};
+
+		if (unc_type_pool(d->t, e->type) == unc_type_pool(d->t, type) && event_fits(d, e))
+			try_event(d, spec, best, &found);
+	}
+	return found;
+}
+
+/*
+ * Bits of CTL that say nothing of the event: those that read back as 0 whatever was written, and
+ * those by which an overflow freezes.
+ */
+static uint64_t silent_bits(const struct unc_table *t, unsigned type)
+{
+	const struct unc_tbl_type *pool = &t->type[unc_type_pool(t, type)];
+	uint64_t bits = pool->overflow.set;
+
+	for (uint32_t i = 0; i < pool->fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[pool->fields.first + i];
+
+		if (f->reg[0] == UNC_NONE && (f->flags & UNC_FIELD_WO))
+			bits |= unc_ones(f->width[0]) << f->lo[0];
+	}
+	return bits;
+}
+
 int unc_code_decode(const struct unc_table *t, unsigned type, uint64_t ctl,
 		    const struct unc_code_filter *filters, size_t n, struct unc_spec *out,
 		    struct unc_error *err)
 {
 	struct decode d = {.t = t, .ctl = ctl, .filter = filters, .n_filters = n};
 	struct unc_spec best = {0};
-	bool found = false;
+	bool found = try_events(&d, type, &best);
 
-	for (size_t i = 0; i < t->n_event; i++) {
-		const struct unc_tbl_event *e = &t->event[i];
-		struct unc_spec spec = {
-			.type = e->type, .event = (uint16_t)i, .index = -1, .socket = -1};
-
-		if (unc_type_pool(t, e->type) == unc_type_pool(t, type) && event_fits(&d, e))
-			try_event(&d, spec, &best, &found);
+	if (!found) {
+		d.ignored = silent_bits(t, type);
+		found = d.ignored && try_events(&d, type, &best);
 	}
 	if (!found && d.missing)
 		return unc_fail(

@@ -36,7 +36,8 @@ enum op_kind {
 	OP_MAX,
 	OP_MIN,
 	OP_NEGATE,
-	OP_ROUND
+	OP_ROUND,
+	OP_POSITIVE /* no value where it is negative */
 };
 
 struct op {
@@ -339,6 +340,10 @@ static int parse_function(struct parser *p, const char *name, size_t column)
 		rc = parse_sum(p);
 		if (rc == 0)
 			rc = emit_kind(p, OP_ROUND);
+	} else if (strcmp(name, "positive") == 0) {
+		rc = parse_sum(p);
+		if (rc == 0)
+			rc = emit_kind(p, OP_POSITIVE);
 	} else if (strcmp(name, "max") == 0) {
 		rc = parse_two(p, OP_MAX);
 	} else if (strcmp(name, "min") == 0) {
@@ -349,7 +354,8 @@ static int parse_function(struct parser *p, const char *name, size_t column)
 		rc = parse_aggregate(p, name, UNC_EXPR_MEAN);
 	} else {
 		p->frame->column = column;
-		rc = FAIL(p, "no function %s; there are round, max, min, sum and mean", name);
+		rc = FAIL(p, "no function %s; there are round, max, min, positive, sum and mean",
+			  name);
 	}
 	p->nesting--;
 	return rc ? rc : expect(p, ')');
@@ -517,29 +523,72 @@ static double combine(uint8_t kind, double a, double b)
 	}
 }
 
-int unc_expr_eval(const struct unc_expr *e, const double *refs, const struct unc_expr_vars *vars,
-		  double *out)
+unsigned unc_expr_uses(const struct unc_expr *e)
 {
-	double stack[MAX_STACK];
+	unsigned uses = 0;
+
+	for (size_t i = 0; i < e->n_code; i++)
+		uses |= e->code[i].kind == OP_TIME     ? UNC_EXPR_TIME
+			: e->code[i].kind == OP_TSC    ? UNC_EXPR_TSC
+			: e->code[i].kind == OP_TSC_HZ ? UNC_EXPR_TSC_HZ
+						       : 0;
+	return uses;
+}
+
+/* An operation on what lies on top of the stack, which begins at `at`. NULL, or why there is no
+ * value. */
+static const char *apply(uint8_t kind, double *at)
+{
+	double a = at[0], b = at[1];
+
+	if (kind == OP_DIVIDE && b == 0)
+		return "the denominator is 0";
+	if (kind == OP_POSITIVE && a < 0)
+		return "the result is negative, which counts of one time cannot make it";
+	at[0] = kind == OP_NEGATE     ? -a
+		: kind == OP_ROUND    ? round(a)
+		: kind == OP_POSITIVE ? a
+				      : combine(kind, a, b);
+	return NULL;
+}
+
+/* NULL, or why there is no value. */
+static const char *run(const struct unc_expr *e, const double *refs,
+		       const struct unc_expr_vars *vars, double *out)
+{
+	double stack[MAX_STACK + 1] = {0};
 	size_t top = 0; /* values on the stack */
 
 	for (size_t i = 0; i < e->n_code; i++) {
 		const struct op *op = &e->code[i];
+		const char *why = NULL;
 
 		if (op->kind < OP_ADD) {
 			stack[top++] = leaf(op, refs, vars);
-		} else if (op->kind < OP_NEGATE) {
-			top--;
-			stack[top - 1] = combine(op->kind, stack[top - 1], stack[top]);
 		} else {
-			double x = stack[top - 1];
-
-			stack[top - 1] = op->kind == OP_NEGATE ? -x : round(x);
+			top -= op->kind < OP_NEGATE;
+			why = apply(op->kind, &stack[top - 1]);
 		}
 		/* At once: max(0, x / 0) must not hide it. */
-		if (!isfinite(stack[top - 1]))
-			return UNC_ERR_RANGE;
+		if (!why && !isfinite(stack[top - 1]))
+			why = "the result overflows";
+		if (why)
+			return why;
 	}
 	*out = stack[0];
-	return 0;
+	return NULL;
+}
+
+int unc_expr_eval(const struct unc_expr *e, const double *refs, const struct unc_expr_vars *vars,
+		  double *out)
+{
+	return run(e, refs, vars, out) ? UNC_ERR_RANGE : 0;
+}
+
+const char *unc_expr_why(const struct unc_expr *e, const double *refs,
+			 const struct unc_expr_vars *vars)
+{
+	double value;
+
+	return run(e, refs, vars, &value);
 }

@@ -45,9 +45,15 @@ void unc_expr_free(struct unc_expr *);
 size_t unc_expr_refs(const struct unc_expr *);
 const struct unc_expr_ref *unc_expr_ref(const struct unc_expr *, size_t index);
 
-/* Evaluates; refs[i] is the count of reference i. UNC_ERR_RANGE: the result is not a
- * number (denominator 0). No allocation. */
+/* Which of the variables a formula uses. */
+enum { UNC_EXPR_TIME = 1, UNC_EXPR_TSC = 2, UNC_EXPR_TSC_HZ = 4 };
+unsigned unc_expr_uses(const struct unc_expr *);
+
+/* Evaluates; refs[i] is the count of reference i. UNC_ERR_RANGE: there is no value (denominator 0,
+ * overflow, negative where that is impossible). No allocation. */
 int unc_expr_eval(const struct unc_expr *, const double *refs, const struct unc_expr_vars *,
 		  double *out);
+/* Why unc_expr_eval() gives no value, as words behind "NAME: "; NULL if it gives one. */
+const char *unc_expr_why(const struct unc_expr *, const double *refs, const struct unc_expr_vars *);
 
 #endif

@@ -279,7 +279,8 @@ struct unc_register_value {
  * The other way: the canonical text of the event that these registers of a unit of `type` make a
  * counter count, into buf (always terminated).
  * Errors: UNC_ERR_NOT_FOUND no such type or register, or no event is programmed so; UNC_ERR_INVALID
- * no control is given, or a filter that it depends on; UNC_ERR_RANGE buf is too small.
+ * no control is given, or a filter that it depends on; UNC_ERR_RANGE two controls, or a register
+ * twice, or buf is too small.
  */
 UNC_API int unc_event_decode(struct unc_platform *, const char *type,
 			     const struct unc_register_value *values, size_t n, char *buf,
@@ -505,7 +506,8 @@ struct unc_count {
  * Computes a metric from counts.
  * Errors: UNC_ERR_NOT_FOUND no such metric, or a count that it needs is not
  * given (the sentence names it); UNC_ERR_UNAVAILABLE the metric cannot be
- * computed on this CPU; UNC_ERR_RANGE the denominator is 0.
+ * computed on this CPU; UNC_ERR_RANGE there is no value: the denominator is 0, the
+ * result overflows, or it is negative where that is impossible.
  */
 UNC_API int unc_metric_eval(struct unc_platform *, const char *metric,
 			    const struct unc_count *counts, size_t n, double *value);

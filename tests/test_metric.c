@@ -228,7 +228,7 @@ static void test_bad_syntax(void)
 		{"mean()", "column 6: mean() takes the name of an event"},
 		{"sum(imc.DCLK + 1)", "column 14: ')' is missing before '+ 1)'"},
 		{"1 + sqrt(2)",
-		 "column 5: no function sqrt; there are round, max, min, sum and mean"},
+		 "column 5: no function sqrt; there are round, max, min, positive, sum and mean"},
 		{"1 + holds_broken",
 		 "column 5: metric holds_broken: column 5: metric broken: column 4: "
 		 "a value is missing at the end"},

@@ -108,10 +108,19 @@ int cmd_metrics(int argc, char **argv)
 
 /* ---- eval */
 
+static bool is_variable(const char *name)
+{
+	static const char *const variables[] = {"TIME", "TSC", "TSC_HZ"};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		if (strcmp(name, variables[i]) == 0)
+			return true;
+	return false;
+}
+
 /* "EVENT=COUNT": an event may hold '=' itself. ARGS_OK, or the exit status. */
 static int parse_count(struct unc_platform *platform, const char *text, struct unc_count *out)
 {
-	static const char *const variables[] = {"TIME", "TSC", "TSC_HZ"};
 	struct unc_encoding encoding = {.size = sizeof(encoding)};
 	const char *equals = strrchr(text, '=');
 	char *name, *end;
@@ -124,9 +133,8 @@ static int parse_count(struct unc_platform *platform, const char *text, struct u
 		return bad_input("eval: '%s' is not a count in '%s'", equals + 1, text);
 	name = must_print("%.*s", (int)(equals - text), text);
 	out->event = name;
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-		if (strcmp(name, variables[i]) == 0)
-			return ARGS_OK;
+	if (is_variable(name))
+		return ARGS_OK;
 	int rc = unc_event_encode(platform, name, &encoding);
 
 	if (rc < 0)
@@ -147,6 +155,30 @@ static int parse_counts(struct unc_platform *platform, char **texts, size_t n,
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(counts[k].event, counts[i].event) == 0)
 				return bad_input("eval: %s is given twice", counts[i].event);
+	}
+	return ARGS_OK;
+}
+
+/* A count that the formula does not use is a mistake. ARGS_OK, or the exit status. */
+static int check_needed(struct unc_platform *platform, const char *metric, size_t index,
+			const struct unc_count *counts, size_t n)
+{
+	char needs[1000] = "";
+	const char *need;
+
+	for (size_t i = 0; i < n; i++) {
+		bool used = is_variable(counts[i].event);
+
+		for (size_t k = 0; !used && (need = unc_metric_need(platform, index, k)); k++)
+			used = strcmp(need, counts[i].event) == 0;
+		if (used)
+			continue;
+		for (size_t k = 0, at = 0;
+		     at < sizeof(needs) && (need = unc_metric_need(platform, index, k)); k++)
+			at += (size_t)snprintf(needs + at, sizeof(needs) - at, "%s%s",
+					       k ? ", " : "", need);
+		return bad_input("eval: %s does not need %s; it needs %s", metric, counts[i].event,
+				 needs[0] ? needs : "no event");
 	}
 	return ARGS_OK;
 }
@@ -177,6 +209,8 @@ static int eval(struct unc_platform *platform, const struct args *args, char **t
 
 	memset(counts, 0, n * sizeof(*counts));
 	status = parse_counts(platform, texts + 1, n - 1, counts);
+	if (status == ARGS_OK && find_metric(platform, name, &index) == 0)
+		status = check_needed(platform, name, index, counts, n - 1);
 	if (status == ARGS_OK) {
 		int rc = unc_metric_eval(platform, name, counts, n - 1, &value);
 
