@@ -202,6 +202,7 @@ int unc_register_decode(struct unc_platform *p, const char *type_name, const cha
 			.name = unc_tbl_str(t, f->name),
 			.desc = unc_tbl_str(t, f->desc),
 			.max = unc_field_max(f),
+			.min = f->min,
 			.width = f->width[0] + f->width[1],
 		};
 		rc = fn(user, &out, unc_field_value(f, value, &here, 1, &known));

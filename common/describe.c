@@ -335,6 +335,7 @@ int unc_field_get(const struct unc_platform *p, size_t event, size_t index, stru
 		.name = unc_tbl_str(t, f->name),
 		.desc = unc_tbl_str(t, f->desc),
 		.max = unc_field_max(f),
+		.min = f->min,
 		.width = f->width[0] + f->width[1],
 		.needed = needed,
 	};

@@ -194,6 +194,7 @@ struct unc_field {
 	uint64_t max;         /* largest value */
 	int width;            /* bits */
 	int needed;           /* the event counts nothing without it */
+	uint64_t min;         /* least value */
 };
 
 /* Events of the platform's CPU. Index from 0; NULL past the end. */

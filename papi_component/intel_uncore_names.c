@@ -160,11 +160,12 @@ static int add_qualifier(struct name *name, unsigned int number)
 				  unit_qualifier(name->event, name->masks, sizeof(name->masks)));
 	} else if (name->event && !intel_uncore.field_get(platform, name->base,
 							  number - n_umasks - 3, &field)) {
-		length = snprintf(end, room, ":%s=0", field.name);
+		length = snprintf(end, room, ":%s=%llu", field.name,
+				  (unsigned long long)field.min);
 		snprintf(name->masks, sizeof(name->masks),
-			 field.max < 1024 ? "%s%.160s [0-%llu]" : "%s%.160s [0-%#llx]",
+			 field.max < 1024 ? "%s%.160s [%llu-%llu]" : "%s%.160s [%#llx-%#llx]",
 			 field.needed ? "Mandatory: " : "", field.desc,
-			 (unsigned long long)field.max);
+			 (unsigned long long)field.min, (unsigned long long)field.max);
 	} else {
 		return PAPI_ENOEVNT;
 	}

@@ -87,6 +87,115 @@ static void every_cpu(void)
 		every_name(all[i]);
 }
 
+/* ---- what is given is programmed, or refused */
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 20;
+}
+
+/* Whether one field of the table is the mask of another. */
+static bool masks(const struct unc_table *t, uint16_t field)
+{
+	for (size_t i = 0; i < t->n_field; i++)
+		if (t->field[i].mask == field)
+			return true;
+	return false;
+}
+
+/* A field that was given holds its value. Of a mask more bits may be set; where a mask says what is
+ * compared, bits that are not compared may be anything, and bits that are 0 may be another field's. */
+static bool holds(const struct unc_table *t, const struct unc_code *code,
+		  const struct unc_spec_field *given)
+{
+	const struct unc_tbl_field *f = &t->field[given->field];
+	bool known;
+	uint64_t got = unc_field_value(f, code->ctl, code->filter, code->n_filters, &known);
+
+	if (masks(t, given->field))
+		return known && !(given->value & ~got);
+	if (f->mask != UNC_NONE && f->with.n == 0)
+		return known;
+	return known && got == given->value;
+}
+
+/* A pair of fields of an event, with random values. */
+static void try_pair(const struct unc_table *t, struct unc_spec *spec, uint64_t *random,
+		     struct tally *tally)
+{
+	struct unc_error err = {0};
+	struct unc_code code;
+
+	for (unsigned i = 0; i < spec->n_fields; i++) {
+		const struct unc_tbl_field *f = &t->field[spec->field[i].field];
+		uint64_t all = ~(uint64_t)0 >> (64 - f->width[0] - f->width[1] - f->shift);
+
+		spec->field[i].value = next_random(random) & all & ~((1u << f->shift) - 1);
+		if (spec->field[i].value < f->min)
+			spec->field[i].value = f->min;
+	}
+	if (unc_spec_encode(t, spec, 0, 2, &code, &err) < 0) {
+		CU_ASSERT(strlen(err.text) > 10);
+		tally->skipped++;
+		return;
+	}
+	for (unsigned i = 0; i < spec->n_fields; i++) {
+		if (holds(t, &code, &spec->field[i])) {
+			tally->same++;
+			continue;
+		}
+		char name[UNC_SPEC_MAX] = "";
+
+		unc_spec_format(t, spec, name, sizeof(name));
+		printf("# %s: %s is not what was given\n", name,
+		       unc_tbl_str(t, t->field[spec->field[i].field].name));
+		tally->failed++;
+	}
+}
+
+static void every_pair(const struct unc_table *t, size_t event, uint64_t *random,
+		       struct tally *tally)
+{
+	const struct unc_tbl_event *e = &t->event[event];
+	struct unc_spec spec = {
+		.type = e->type, .event = (uint16_t)event, .index = -1, .socket = -1};
+	uint16_t field[64], one;
+	size_t n = 0;
+	bool needed;
+
+	while (n < 64 && (one = unc_event_field(t, (unsigned)event, n, &needed)) != UNC_NONE)
+		field[n++] = one;
+	for (uint32_t u = 0; u < (e->umasks.n ? e->umasks.n : 1) && u < 4; u++)
+		for (size_t a = 0; a < n; a++)
+			for (size_t b = a; b < n; b++) {
+				spec.n_umasks = e->umasks.n ? 1 : 0;
+				spec.umask[0] = (uint16_t)(e->umasks.first + u);
+				spec.field[0] = (struct unc_spec_field){.field = field[a]};
+				spec.field[1] = (struct unc_spec_field){.field = field[b]};
+				spec.n_fields = a == b ? 1 : 2;
+				try_pair(t, &spec, random, tally);
+			}
+}
+
+static void given_is_programmed(void)
+{
+	size_t n;
+	const struct unc_table *const *all = unc_tables(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct tally tally = {0};
+		uint64_t random = 4711;
+
+		for (size_t event = 0; event < all[i]->n_event; event++)
+			every_pair(all[i], event, &random, &tally);
+		printf("# %s: %u fields hold what was given, %u pairs are refused\n",
+		       unc_tbl_str(all[i], all[i]->name), tally.same, tally.skipped);
+		CHECK_NUMBER(tally.failed, 0);
+		CU_ASSERT(tally.same > 100);
+	}
+}
+
 /* Values of the documents' own examples and tables; the names follow from them. */
 static void by_value(void)
 {
@@ -113,6 +222,30 @@ static void by_value(void)
 		{"montecito", "bus", {{"CTL", 0x020F8A4F}}, 1, "bus.BUS_MEMORY:ALL_ANY", 0},
 		{"montecito", "core", {{"PMC4", 0x0200124F}}, 1, "core.CPU_OP_CYCLES:ALL", 0},
 		{"montecito", "core", {{"PMC4", 0x0200124C}}, 1, "core.CPU_OP_CYCLES:ALL:plm=12", 0},
+		/* pm 6 is 0: a user monitor; also where the event has no other sign of it */
+		{"montecito", "core", {{"PMC4", 0x0200120F}}, 1, "core.CPU_OP_CYCLES:ALL:pm=0", 0},
+		/* any view of the pool; oi 5, by which an overflow freezes, says nothing of the event */
+		{"montecito", "si", {{"CTL", 0x0200DB4F}}, 1, "l3.L3_REFERENCES", 0},
+		{"montecito", "core", {{"CTL", 0x020F8A6F}}, 1, "bus.BUS_MEMORY:ALL_ANY", 0},
+		{"montecito", "core", {{"CTL", 0x020F8A2F}}, 1, "bus.BUS_MEMORY:ALL_ANY:pm=0", 0},
+		/* 308065-001, table 3-20: plm and pm of PMC40 are those of the counter */
+		{"montecito", "core", {{"CTL", 0x0200C848}, {"PMC40", 0x2000048}}, 2,
+		 "core.DATA_EAR_EVENTS:CACHE_LAT4:plm=8", 0},
+		/* SDM, UNCORE_PERFEVTSELx: OCC_CTR_RST (17) reads as 0; with it, as it was written */
+		{"nehalem-ep", "unc", {{"CTL", 0x400102}}, 1, "unc.GQ_TRACKER_OCCUP:RT", 0},
+		{"nehalem-ep", "unc", {{"CTL", 0x420102}}, 1, "unc.GQ_TRACKER_OCCUP:RT", 0},
+		{"nehalem-ep", "unc", {{"CTL3", 0x420103}}, 1, "unc.GQ_ALLOC:RT:occ_rst", 0},
+		/* ov_en (20, 329468-002), frz_ovf (20, 2.2 of the guide): set while sampling freezes */
+		{"ivybridge-ep", "imc", {{"CTL0", 0x500304}}, 1, "imc.CAS_COUNT:RD", 0},
+		{"emerald-rapids", "cha", {{"CTL0", 0x100001}}, 1, "cha.CLOCKTICKS", 0},
+		/* rst (17, 327043-001 table 2-11) is write-only: what PCM writes */
+		{"sandybridge-ep", "cbo", {{"CTL0", 0x420037}}, 1, NULL, UNC_ERR_NOT_FOUND},
+		{"sandybridge-ep", "cbo", {{"CTL0", 0x420137}}, 1, "cbo.LLC_VICTIMS:M_STATE", 0},
+		/* one counter at a time */
+		{"sandybridge-ep", "imc", {{"CTL0", 0x400304}, {"CTL1", 0x400c04}}, 2, NULL,
+		 UNC_ERR_RANGE},
+		{"sandybridge-ep", "cbo", {{"BOX_FILTER", 1}, {"BOX_FILTER", 2}}, 2, NULL,
+		 UNC_ERR_RANGE},
 		{"montecito", "core", {{"PMD33", 0x1}}, 1, NULL, UNC_ERR_INVALID},
 		{"montecito", "core", {{"NONE", 0x1}}, 1, NULL, UNC_ERR_NOT_FOUND},
 	};
@@ -196,6 +329,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"every event of every CPU there and back", every_cpu},
+		{"what is given is programmed, or refused", given_is_programmed},
 		{"values of the documents", by_value},
 		{"captured registers", captured},
 		{NULL, NULL},

@@ -143,6 +143,8 @@ static void test_functions(void)
 	check_value("min(2, 1 + 3) + 1", 3);
 	check_value("max(min(9, 4), (2))", 4);
 	check_value("max (1, 2)", 2);
+	check_value("positive(2 - 1) * 3", 3);
+	check_value("positive(1 - 1)", 0);
 }
 
 static void test_variables(void)
@@ -317,6 +319,54 @@ static void test_not_a_number(void)
 	check_error("1 / (1 / 0)", UNC_ERR_RANGE, "");
 	check_error("imc.DCLK / (imc.CAS_COUNT:RD - 20)", UNC_ERR_RANGE, "");
 	check_error("1e300 * 1e300", UNC_ERR_RANGE, "");
+	check_error("positive(1 - 2)", UNC_ERR_RANGE, "");
+	check_error("max(positive(1 - 2), 3)", UNC_ERR_RANGE, "");
+}
+
+/* Why there is no value: the first reason in the formula. */
+static void test_why(void)
+{
+	static const struct {
+		const char *text, *why;
+	} rows[] = {
+		{"1 / 2", NULL},
+		{"1 / (imc.DCLK - 10)", "the denominator is 0"},
+		{"0 / 0", "the denominator is 0"},
+		{"1e300 * 1e300", "the result overflows"},
+		{"1e300 / 1e-300", "the result overflows"},
+		{"1e300 * 1e300 / 0", "the result overflows"},
+		{"positive(imc.DCLK - 11)",
+		 "the result is negative, which counts of one time cannot make it"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unc_error err = {0, ""};
+		static const double counts[] = {10};
+		struct unc_expr *e = NULL;
+
+		CU_ASSERT_FATAL(unc_expr_parse(rows[i].text, &env, &e, &err) == 0);
+		const char *why = unc_expr_why(e, counts, &vars);
+
+		CHECK_TEXT(why ? why : "-", rows[i].why ? rows[i].why : "-");
+		unc_expr_free(e);
+	}
+}
+
+/* Which variables a formula uses, wherever they stand. */
+static void test_uses(void)
+{
+	struct unc_error err = {0, ""};
+	struct unc_expr *e = NULL;
+
+	CU_ASSERT_FATAL(unc_expr_parse("imc.DCLK / max(TIME, TSC * 2)", &env, &e, &err) == 0);
+	CHECK_NUMBER(unc_expr_uses(e), UNC_EXPR_TIME | UNC_EXPR_TSC);
+	unc_expr_free(e);
+	CU_ASSERT_FATAL(unc_expr_parse("TSC_HZ", &env, &e, &err) == 0);
+	CHECK_NUMBER(unc_expr_uses(e), UNC_EXPR_TSC_HZ);
+	unc_expr_free(e);
+	CU_ASSERT_FATAL(unc_expr_parse("imc.DCLK", &env, &e, &err) == 0);
+	CHECK_NUMBER(unc_expr_uses(e), 0);
+	unc_expr_free(e);
 }
 
 /* The host program may have set a locale with a decimal comma. */
@@ -350,6 +400,8 @@ int main(void)
 		{"metrics that refer to themselves", test_cycles},
 		{"depth and length are bounded", test_limits},
 		{"a denominator of 0 is an error", test_not_a_number},
+		{"why there is no value", test_why},
+		{"the variables of a formula", test_uses},
 		{"decimal point in every locale", test_locale},
 		{NULL, NULL},
 	};

@@ -96,6 +96,20 @@ static void check_value(struct book *b, const struct cases_row *row)
 	}
 }
 
+/* Counts that cannot be of one time, or whose result is too large: no value, and why. */
+static void check_none(struct book *b, const struct cases_row *row)
+{
+	struct unc_count counts[MAX_COUNTS];
+	size_t n = split_counts(row->field[1], counts);
+	double value = 4711;
+	int rc = n ? unc_metric_eval(b->platform, row->field[0], counts, n, &value) : 0;
+
+	if (rc != UNC_ERR_RANGE || value != 4711)
+		fail(b, row, "has a value, or another error:", unc_platform_error(b->platform));
+	else if (!cases_match(unc_platform_error(b->platform), row->field[3]))
+		fail(b, row, "the sentence is", unc_platform_error(b->platform));
+}
+
 static void check_row(void *user, const struct cases_row *row)
 {
 	struct book *b = user;
@@ -105,9 +119,11 @@ static void check_row(void *user, const struct cases_row *row)
 		fail(b, row, "no such metric, or no source", "");
 		return;
 	}
-	b->seen[metric]++;
+	b->seen[metric] += strcmp(row->field[2], "none") != 0;
 	if (strcmp(row->field[2], "unavailable") == 0)
 		check_reason(b, row, unc_metric_get(b->platform, (size_t)metric));
+	else if (strcmp(row->field[2], "none") == 0)
+		check_none(b, row);
 	else
 		check_value(b, row);
 }

@@ -111,6 +111,26 @@ static void range_registers(void)
 	unc_platform_close(p);
 }
 
+/* What somebody has left in PMC32 and PMC41 constrains nothing of ours, and is put back. */
+static void leftovers(void)
+{
+	struct unc_platform *p = machine(MONT);
+	struct unc_session *s = session(p, 0);
+
+	add(s, "core0.LOADS_RETIRED");
+	put(p, 0, "PMC32", 0xf000000000000);
+	put(p, 0, "PMC41", 0x2078fefefeee);
+	start(s);
+	CHECK_NUMBER(get(p, 0, "PMC32"), 0x30f01ffffffffff);
+	CHECK_NUMBER(get(p, 0, "PMC41"), 0x2078fefefefe);
+	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
+	CHECK_NUMBER(get(p, 0, "PMC32"), 0xf000000000000);
+	CHECK_NUMBER(get(p, 0, "PMC41"), 0x2078fefefeee);
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
 static const struct {
 	const char *event;
 	int code;
@@ -309,6 +329,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"ranges and opcodes", range_registers},
+		{"what others have left", leftovers},
 		{"what is refused", refusals},
 		{"breakpoints of a debugger", breakpoints},
 		{"addresses found in range registers", addresses_found},

@@ -24,6 +24,17 @@ static const struct unc_tbl_type types[4] = {{0}};
 static const struct unc_tbl_reg regs[64] = {{0}};
 static const struct unc_table table = {.type = types, .n_type = 4, .reg = regs, .n_reg = 64};
 
+static const struct unc_table *snb(void)
+{
+	size_t n;
+	const struct unc_table *const *all = unc_tables(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(unc_tbl_str(all[i], all[i]->name), "sandybridge-ep") == 0)
+			return all[i];
+	return NULL;
+}
+
 static int schedule(const struct unc_code *codes, size_t n, uint32_t busy, uint8_t *counter,
 		    struct unc_conflict *conflict)
 {
@@ -181,6 +192,73 @@ static void restores_ours_only(void)
 	unc_plan_free(&plan);
 }
 
+/* COUNTER0_OCCUPANCY shows the occupancy in counter 0 (327043-001, table 2-14: 0x1F). */
+static void follows(void)
+{
+	static const char *const names[] = {"cbo.COUNTER0_OCCUPANCY:thresh=1", "cbo.TOR_OCCUPANCY",
+					    "cbo.CLOCKTICKS", "cbo.LLC_VICTIMS:M_STATE"};
+	const struct unc_table *t = snb();
+	const struct unc_code *list[4];
+	struct unc_conflict conflict;
+	struct unc_code code[4];
+	uint8_t counter[4];
+	char text[200];
+
+	for (size_t i = 0; i < 4; i++) {
+		struct unc_error err = {0};
+		struct unc_spec spec;
+
+		CU_ASSERT_EQUAL_FATAL(unc_spec_parse(t, names[i], &spec, &err), 0);
+		CU_ASSERT_EQUAL_FATAL(unc_spec_encode(t, &spec, 0, 2, &code[i], &err), 0);
+		list[i] = &code[i];
+	}
+	CU_ASSERT(unc_schedule_follows(t, &code[0], NULL));
+	CU_ASSERT(unc_schedule_follows(t, &code[0], &code[1]));
+	CU_ASSERT(!unc_schedule_follows(t, &code[0], &code[2]));
+	CU_ASSERT(!unc_schedule_follows(t, &code[1], NULL));
+	/* In whatever order: with the occupancy on counter 0 it fits, without it not. */
+	CHECK_NUMBER(unc_schedule(t, list, 4, 0, counter, &conflict), 0);
+	CHECK_NUMBER(counter[1], 0);
+	CU_ASSERT(counter[0] >= 1);
+	CHECK_NUMBER(unc_schedule(t, list, 1, 0, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FOLLOWS);
+	CHECK_NUMBER(conflict.a, 0);
+	list[1] = &code[2];
+	CHECK_NUMBER(unc_schedule(t, list, 2, 0, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FOLLOWS);
+	/* Counter 0 taken by somebody else: what he counts there is not known. */
+	list[1] = &code[1];
+	CHECK_NUMBER(unc_schedule(t, list, 2, 1, counter, &conflict), UNC_ERR_CONFLICT);
+	unc_schedule_leads(t, &code[0], text, sizeof(text));
+	CHECK_TEXT(text, "one of RxR_OCCUPANCY, TOR_OCCUPANCY on counter 0");
+}
+
+/* The neutral value of a filter and a band of another event do not go together. */
+static void neutral(void)
+{
+	static const char *const names[] = {"pcu.DEMOTIONS_CORE0", "pcu.FREQ_BAND0_CYCLES:band0=20",
+					    "pcu.FREQ_BAND1_CYCLES:band1=20"};
+	const struct unc_table *t = snb();
+	struct unc_conflict conflict;
+	struct unc_code code[3];
+	uint8_t counter[3];
+
+	for (size_t i = 0; i < 3; i++) {
+		struct unc_error err = {0};
+		struct unc_spec spec;
+
+		CU_ASSERT_EQUAL_FATAL(unc_spec_parse(t, names[i], &spec, &err), 0);
+		CU_ASSERT_EQUAL_FATAL(unc_spec_encode(t, &spec, 0, 2, &code[i], &err), 0);
+	}
+	const struct unc_code *both[] = {&code[0], &code[1]}, *other[] = {&code[0], &code[2]};
+
+	CHECK_NUMBER(unc_schedule(t, both, 2, 0, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FILTER);
+	CHECK_TEXT(unc_tbl_str(t, t->reg[conflict.reg].name), "BOX_FILTER");
+	CHECK_NUMBER(unc_schedule(t, other, 2, 0, counter, &conflict), 0);
+	CHECK_NUMBER(unc_schedule_passes(t, code, 2), 2);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -193,6 +271,8 @@ int main(void)
 		{"two kinds of events exclude each other", kinds},
 		{"passes are counted per unit type", passes},
 		{"reserved bits found are not put back", restores_ours_only},
+		{"an event that shows what another one counts", follows},
+		{"what is left neutral is not free for others", neutral},
 		{NULL, NULL},
 	};
 

@@ -230,6 +230,17 @@ if has sandybridge-ep; then
 	# shellcheck disable=SC2086
 	run eval -c sandybridge-ep imc.PCT_RD_REQUESTS $needs; refused 1 "denominator"
 	result "eval: a denominator of 0 is a failure"
+	run eval -c sandybridge-ep imc.MEM_BW_READS imc.CAS_COUNT:RD=1e307; refused 1 "overflows"
+	result "eval: an overflow is a failure, and is no denominator"
+	run eval -c sandybridge-ep imc.MEM_BW_READS imc.CAS_COUNT:RD=1 imc.CAS_COUNT:WR=1
+	refused 2 "does not need imc.CAS_COUNT:WR; it needs imc.CAS_COUNT:RD"
+	result "eval: a count that the formula does not use"
+	run decode -c sandybridge-ep imc CTL0=0x400304 CTL1=0x400c04; refused 2 "two controls"
+	result "decode: two controls"
+	run encode -c sandybridge-ep -j cbo.COUNTER0_OCCUPANCY:thresh=1
+	[ $status -eq 0 ] && json '.ctl == "0x140001f" and .writes == [] and
+		(.note | contains("RxR_OCCUPANCY, TOR_OCCUPANCY on counter 0"))'
+	result "encode: an event that needs another one beside it"
 fi
 
 # ---- tables of a folder
