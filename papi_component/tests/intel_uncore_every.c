@@ -2,7 +2,7 @@
 /*
  * Everything that can be counted starts, counts and stops, each by itself: every event, with each
  * of its umasks, and every metric of the listing. A name that counts nothing without a field gets
- * those that the listing shows for its event. A real machine may well have nothing to count; of a
+ * those that the listing shows for its event, one that shows what another counts that one. A real machine may well have nothing to count; of a
  * simulated one two thirds must count.
  */
 #include <math.h>
@@ -12,14 +12,16 @@
 
 enum { MAX_FIELDS = 64 };
 
-/* One of them fits: where 1 does not, the field takes an address, whose low bits must be 0. */
-static const char *const field_values[] = { "1", "0x1000" };
-enum { VALUES = sizeof(field_values) / sizeof(field_values[0]) };
+/* One of them fits: the value of the listing, which is the least; 1; or, where the field takes an
+ * address, whose low bits must be 0, a larger one. */
+enum { VALUES = 3 };
 
 /* A base event of the listing. */
 struct base {
 	char name[PAPI_HUGE_STR_LEN];
 	char fields[MAX_FIELDS][PAPI_MIN_STR_LEN];
+	char least[MAX_FIELDS][PAPI_MIN_STR_LEN];
+	char lead[PAPI_HUGE_STR_LEN]; /* an event that must be counted beside it, or "" */
 	int n_fields;
 };
 
@@ -27,6 +29,13 @@ struct tally {
 	int started, counted, silent, failed;
 	int quiet;
 };
+
+static const char *value_of(const struct base *base, int setting)
+{
+	const char *values[VALUES] = { "1", "0x1000", base->least[setting / VALUES] };
+
+	return values[setting % VALUES];
+}
 
 /* Adds text, with settings a and b behind it if they fit (a field each, with a value; -1: none). */
 static int add_with(int set, const struct base *base, char *text, int a, int b)
@@ -39,7 +48,7 @@ static int add_with(int set, const struct base *base, char *text, int a, int b)
 		if (settings[i] >= 0 && used < PAPI_HUGE_STR_LEN)
 			used += (size_t)snprintf(text + used, PAPI_HUGE_STR_LEN - used, ":%s=%s",
 						 base->fields[settings[i] / VALUES],
-						 field_values[settings[i] % VALUES]);
+						 value_of(base, settings[i]));
 	papi_errno = used < PAPI_HUGE_STR_LEN ? PAPI_add_named_event(set, text) : PAPI_EBUF;
 	if (papi_errno != PAPI_OK)
 		text[length] = '\0';
@@ -52,7 +61,9 @@ static int add_name(int set, const struct base *base, char *text)
 	int a, b, papi_errno, n = base->n_fields * VALUES;
 
 	PAPI_set_debug(PAPI_QUIET); /* refusals are expected */
-	papi_errno = add_with(set, base, text, -1, -1);
+	papi_errno = base->lead[0] ? PAPI_add_named_event(set, base->lead) : PAPI_OK;
+	if (papi_errno == PAPI_OK)
+		papi_errno = add_with(set, base, text, -1, -1);
 	for (a = 0; papi_errno == PAPI_EINVAL && a < n; a++)
 		papi_errno = add_with(set, base, text, a, -1);
 	for (a = 0; papi_errno == PAPI_EINVAL && a < n; a++)
@@ -80,6 +91,7 @@ static int measure(const struct base *base, char *text, int cid, long long *valu
 {
 	const char *step = "add";
 	int set = PAPI_NULL, papi_errno;
+	long long values[2] = { -1, -1 };
 
 	CALL(PAPI_create_eventset(&set));
 	CALL(PAPI_assign_eventset_component(set, cid));
@@ -91,7 +103,8 @@ static int measure(const struct base *base, char *text, int cid, long long *valu
 	if (papi_errno == PAPI_OK) {
 		usleep(1000);
 		step = "stop";
-		papi_errno = PAPI_stop(set, value);
+		papi_errno = PAPI_stop(set, values);
+		*value = values[base->lead[0] != '\0'];
 	}
 	if (papi_errno != PAPI_OK)
 		printf("# %s: %s: %s\n", text, step, PAPI_strerror(papi_errno));
@@ -136,9 +149,24 @@ static void describe(int code, int cid, struct base *base)
 		if (!equals || strstr(info.symbol, ":socket=") || strstr(info.symbol, ":unit="))
 			continue;
 		CHECK("too many fields", base->n_fields < MAX_FIELDS);
+		snprintf(base->least[base->n_fields], PAPI_MIN_STR_LEN, "%.100s", equals + 1);
 		snprintf(base->fields[base->n_fields++], PAPI_MIN_STR_LEN, "%.*s",
 			 (int)(equals - info.symbol - (long)length), info.symbol + length);
 	}
+}
+
+/* "... and NAME before it in the set", of the same unit type. */
+static void find_lead(const char *description, struct base *base)
+{
+	const char *end = strstr(description, " before it in the set"), *start = end;
+	const char *dot = strrchr(base->name, '.');
+
+	base->lead[0] = '\0';
+	while (start && start > description && start[-1] != ' ')
+		start--;
+	if (end && dot)
+		snprintf(base->lead, sizeof(base->lead), "%.*s.%.*s", (int)(dot - base->name),
+			 base->name, (int)(end - start), start);
 }
 
 static void check_event(int code, int cid, struct tally *tally)
@@ -149,6 +177,7 @@ static void check_event(int code, int cid, struct tally *tally)
 
 	describe(code, cid, &base);
 	CALL(PAPI_get_event_info(code, &info));
+	find_lead(info.long_descr, &base);
 	if (!strstr(info.long_descr, " (needs a umask)"))
 		check_name(&base, base.name, cid, tally);
 	while (PAPI_enum_cmp_event(&code, PAPI_NTV_ENUM_UMASKS, cid) == PAPI_OK) {
