@@ -400,7 +400,9 @@ static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
 		const struct unc_slot *slot = &s->slot[slots[i]];
 		unsigned counter = t->reg[slot->ctr].number;
 
-		if (slot->code.counter != UNC_NONE || !(code.counters >> counter & 1) ||
+		/* A counter that leads others is not lent: what they count would change. */
+		if (slot->code.counter != UNC_NONE || slot->code.lane ||
+		    !(code.counters >> counter & 1) ||
 		    ((slot->code.ctl ^ code.ctl) & type->exclusive))
 			continue;
 		u->clock = (struct unc_plan_clock){.ctr = slot->ctr,
