@@ -28,9 +28,9 @@ static const char units_tbl[] = "type box title=\"Box\" \"a box\"\n"
 				"  field en   CTL 22 \"enable\"\n"
 				"  field addr FILTER 31:0 \"where system calls go\"\n"
 				"  control enable=0x400000 active=0x400000 code=code\n"
-				"  start filters go controls\n"
+				"  start filters controls\n"
 				"  join  filters controls\n"
-				"  stop  go restore\n"
+				"  stop  restore\n"
 				"  leave restore\n";
 static const char box_events[] = "event PLAIN code=0x01 counters=0 \"an event\"\n"
 				 "event ENTRY code=0x02 counters=0 uses=addr \"another\"\n";
