@@ -427,8 +427,7 @@ static int free_control(const struct unc_table *t, const struct look *look, uint
 	for (unsigned i = type->first + type->n_counters; i-- > type->first;) {
 		uint16_t reg = unc_type_ctl(type, i);
 
-		if (value_of(look, reg, value) && !(*value & type->active) &&
-		    !(*value & ~t->reg[reg].write_mask))
+		if (value_of(look, reg, value) && !(*value & ~t->reg[reg].write_mask))
 			return reg;
 	}
 	return -1;

@@ -351,6 +351,24 @@ static void test_counters(void)
 	fake_free(&root);
 }
 
+/* Where somebody counts on each unit, nothing is written, not even to a counter that is free. */
+static void test_all_in_use(void)
+{
+	uint32_t enable = 0x400000;
+
+	fake_new(&root);
+	sandybridge();
+	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0xc10, &enable, 4); /* UBox */
+	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0xc30, &enable, 4); /* PCU */
+	for (unsigned i = 0; i < 8; i++)
+		fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0xd10 + 0x20 * i, &enable, 4);
+	CHECK_NUMBER(doctor(root.path, ""), 0);
+	CHECK_TEXT(line_of("msr write"), "ok msr write: not tried: somebody counts on each unit");
+	CHECK_TEXT(line_of("pci write"),
+		   "ok pci write: a control that nobody uses took its own value on 1 socket");
+	fake_free(&root);
+}
+
 static void test_frozen(void)
 {
 	uint32_t freeze = 0x80000000, enable = 0x400000;
@@ -586,6 +604,7 @@ int main(void)
 		{"writes that are refused", test_writes},
 		{"files that are read only", test_read_only_files},
 		{"counters in use", test_counters},
+		{"all units in use", test_all_in_use},
 		{"frozen", test_frozen},
 		{"tables of a folder", test_tables},
 		{"hardware", test_hardware},
