@@ -79,8 +79,8 @@ static void add_kind(const struct doctor *d, const struct kind *kind, char *text
 /* A type that lacks some of its units gives wrong sums; one that lacks all gives none. */
 void unc_doctor_units(struct doctor *d)
 {
-	char partial[UNC_ERROR_MAX] = "", absent[UNC_ERROR_MAX - 100] = "";
-	unsigned n = 0, available = 0;
+	char partial[UNC_ERROR_MAX] = "", absent[UNC_ERROR_MAX - 100] = "", more[40] = "";
+	unsigned n = 0, available = 0, none = 0;
 
 	for (unsigned type = 0; type < d->table->n_type; type++) {
 		struct kind kind = kind_of(d, type);
@@ -89,14 +89,17 @@ void unc_doctor_units(struct doctor *d)
 		available += kind.available;
 		if (kind.missing && kind.available)
 			add_kind(d, &kind, partial, sizeof(partial));
-		else if (kind.missing)
+		else if (kind.missing && none++ == 0)
 			add_kind(d, &kind, absent, sizeof(absent));
 	}
+	if (none > 1)
+		snprintf(more, sizeof(more), "; none of %u more type%s", none - 1,
+			 none == 2 ? "" : "s");
 	unc_report(d, "units", available > 0 && !*partial,
 		   *partial ? "sums over a type that lacks some of its units are partial: see the "
 			      "reason and the checks above"
 			    : "see the reason and the checks above",
-		   "%u of %u units available%s%s", available, n, partial, absent);
+		   "%u of %u units available%s%s%s", available, n, partial, absent, more);
 }
 
 /* ------------------------------------------------------------------- a look around */
