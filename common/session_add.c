@@ -127,6 +127,10 @@ static int check_leads(struct unc_session *s)
 		if (s->item[f].metric >= 0)
 			continue;
 		follower = &s->measure[s->item[f].measure[0]];
+		if (!follower->n_slots ||
+		    !unc_schedule_follows(s->platform->table, &s->slot[follower->slot[0]].code,
+					  NULL))
+			continue;
 		for (size_t i = 0; i < s->n_items; i++) {
 			const struct unc_measure *m = &s->measure[s->item[i].measure[0]];
 

@@ -167,6 +167,56 @@ static void every_metric(const char *sim)
 	unc_platform_close(p);
 }
 
+/* COUNTER0_OCCUPANCY shows the occupancy in counter 0 of its unit: exactly one must be in the set. */
+static void exactly_one_lead(void)
+{
+	static const struct {
+		const char *event[3];
+		const char *sentence; /* of the last one; NULL: all fit */
+	} rows[] = {
+		{{"cbo.COUNTER0_OCCUPANCY:thresh=1"},
+		 "cbo.COUNTER0_OCCUPANCY:thresh=1 needs one of RxR_OCCUPANCY, TOR_OCCUPANCY on "
+		 "counter 0 of cbo, added before it: it shows what that one counts"},
+		{{"cbo.CLOCKTICKS", "cbo.COUNTER0_OCCUPANCY:thresh=1"},
+		 "cbo.COUNTER0_OCCUPANCY:thresh=1 needs one of RxR_OCCUPANCY, TOR_OCCUPANCY on "
+		 "counter 0 of cbo, added before it: it shows what that one counts"},
+		{{"cbo.TOR_OCCUPANCY", "cbo.COUNTER0_OCCUPANCY:thresh=1"}, NULL},
+		{{"cbo0.TOR_OCCUPANCY", "cbo0.COUNTER0_OCCUPANCY:thresh=1"}, NULL},
+		/* one of the units has none */
+		{{"cbo0.TOR_OCCUPANCY", "cbo.COUNTER0_OCCUPANCY:thresh=1"},
+		 "cbo.COUNTER0_OCCUPANCY:thresh=1 needs one of RxR_OCCUPANCY, TOR_OCCUPANCY on "
+		 "counter 0 of cbo, added before it: it shows what that one counts"},
+		{{"cbo.TOR_OCCUPANCY", "cbo.RxR_OCCUPANCY:IRQ", "cbo.COUNTER0_OCCUPANCY:thresh=1"},
+		 "cbo.COUNTER0_OCCUPANCY:thresh=1 would show what cbo.TOR_OCCUPANCY counts, or "
+		 "cbo.RxR_OCCUPANCY:IRQ: it needs exactly one of them in the set"},
+		{{"cbo.TOR_OCCUPANCY", "cbo.COUNTER0_OCCUPANCY:thresh=1", "cbo.RxR_OCCUPANCY:IRQ"},
+		 "cbo.COUNTER0_OCCUPANCY:thresh=1 would show what cbo.TOR_OCCUPANCY counts, or "
+		 "cbo.RxR_OCCUPANCY:IRQ: it needs exactly one of them in the set"},
+		/* on different units */
+		{{"cbo0.TOR_OCCUPANCY", "cbo1.RxR_OCCUPANCY:IRQ",
+		  "cbo0.COUNTER0_OCCUPANCY:thresh=1"}, NULL},
+		/* two thresholds on one occupancy */
+		{{"cbo.TOR_OCCUPANCY", "cbo.COUNTER0_OCCUPANCY:thresh=1",
+		  "cbo.COUNTER0_OCCUPANCY:thresh=8"}, NULL},
+	};
+	struct unc_platform *p = machine("sandybridge-ep,sockets=1,clock=step");
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+		int id, rc = 0;
+
+		for (size_t k = 0; k < 3 && rows[i].event[k]; k++) {
+			bool last = k == 2 || !rows[i].event[k + 1];
+
+			rc = unc_session_add(s, rows[i].event[k], &id);
+			CHECK_NUMBER(rc, last && rows[i].sentence ? UNC_ERR_CONFLICT : 0);
+		}
+		CHECK_TEXT(rc < 0 ? unc_session_error(s) : "", rows[i].sentence ? rows[i].sentence : "");
+		unc_session_free(s);
+	}
+	unc_platform_close(p);
+}
+
 #define CPU(prefix, name)                               \
 	static void prefix##_events(void)               \
 	{                                               \
@@ -199,6 +249,7 @@ int main(void)
 		{"metrics of Ivy Bridge-EP", ivb_metrics},
 		{"events of Emerald Rapids", emr_events},
 		{"metrics of Emerald Rapids", emr_metrics},
+		{"an event that shows what another counts", exactly_one_lead},
 		{NULL, NULL},
 	};
 
