@@ -55,9 +55,9 @@ type box title="Box" "a box"
   field en   CTL 22 "enable"
   field addr FILTER 31:0 "where system calls go"
   control enable=0x400000 active=0x400000 code=code
-  start filters go controls
+  start filters controls
   join  filters controls
-  stop  go restore
+  stop  restore
   leave restore
 END
 cat >"$tables/boxed/box.events" <<'END'
