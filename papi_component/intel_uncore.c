@@ -7,15 +7,11 @@
  * The component knows no hardware: it hands texts to libuncore and numbers back. The library is
  * loaded at the first use of the component, so that programs which never use it pay nothing.
  */
-#include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "intel_uncore.h"
-
-#define LIBRARY "libuncore.so.0"
 
 enum {
 	MAX_ITEMS = 512 /* events of one EventSet; PAPI sizes its arrays by it */
@@ -26,35 +22,12 @@ struct control {
 	struct unc_session *session;   /* NULL while there are no events */
 	struct control *next, **link;
 	int count;
+	int lost;                      /* a read has told so: the next reset starts anew */
 	unsigned int codes[MAX_ITEMS];
 	const struct unc_metric *metrics[MAX_ITEMS]; /* NULL: an event */
 	struct unc_value read[MAX_ITEMS];
 	long long values[MAX_ITEMS];
 };
-
-struct intel_uncore intel_uncore;
-papi_vector_t _intel_uncore_vector;
-
-int intel_uncore_fail(int error, const char *sentence)
-{
-	static const struct {
-		int error, code;
-	} codes[] = {
-		{ UNC_ERR_INVALID, PAPI_EINVAL },    { UNC_ERR_NOT_FOUND, PAPI_ENOEVNT },
-		{ UNC_ERR_RANGE, PAPI_EINVAL },      { UNC_ERR_CONFLICT, PAPI_ECNFLCT },
-		{ UNC_ERR_BUSY, PAPI_ECNFLCT },      { UNC_ERR_PERMISSION, PAPI_EPERM },
-		{ UNC_ERR_UNAVAILABLE, PAPI_ECMP },  { UNC_ERR_MEMORY, PAPI_ENOMEM },
-		{ UNC_ERR_PASSES, PAPI_EMULPASS },
-	};
-	size_t i;
-
-	SUBDBG("%s\n", sentence);
-	PAPIERROR("intel_uncore: %s", sentence);
-	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (codes[i].error == error)
-			return codes[i].code;
-	return PAPI_ESYS;
-}
 
 static int fail_session(struct control *control, int error)
 {
@@ -63,84 +36,31 @@ static int fail_session(struct control *control, int error)
 	return intel_uncore_fail(error, intel_uncore.session_error(control->session));
 }
 
-static void log_text(void *user, enum unc_log_level level, const char *text)
-{
-	(void)user;
-	if (level == UNC_LOG_WARNING)
-		PAPIWARN("intel_uncore: %s", text);
-	else
-		SUBDBG("%s\n", text);
-}
-
-/* ------------------------------------------------------------ first use and end */
-
-/* $PAPI_UNCORE_ROOT alone if it is set; else what the loader finds, then the root built in. */
-static int load_library(char *reason, size_t size)
-{
-#define FUNCTION_ROW(name) { "unc_" #name, (void **)&intel_uncore.name },
-	static const struct {
-		const char *name;
-		void **address;
-	} rows[] = { INTEL_UNCORE_FUNCTIONS(FUNCTION_ROW) };
-	const char *root = secure_getenv("PAPI_UNCORE_ROOT");
-	char path[PAPI_HUGE_STR_LEN];
-	size_t i;
-
-	if (!root) {
-		intel_uncore.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-		root = INTEL_UNCORE_ROOT;
-	}
-	if ((size_t)snprintf(path, sizeof(path), "%s/lib/" LIBRARY, root) >= sizeof(path)) {
-		snprintf(reason, size, "PAPI_UNCORE_ROOT is too long");
-		return PAPI_ENOSUPP;
-	}
-	if (!intel_uncore.library)
-		intel_uncore.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!intel_uncore.library) {
-		snprintf(reason, size, "libuncore cannot be loaded (%.512s); PAPI_UNCORE_ROOT may "
-			 "name the directory it is installed in", dlerror());
-		return PAPI_ENOSUPP;
-	}
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		*rows[i].address = dlsym(intel_uncore.library, rows[i].name);
-		if (!*rows[i].address) {
-			snprintf(reason, size, "%s has no %s: it is another version of libuncore",
-				 LIBRARY, rows[i].name);
-			return PAPI_ENOSUPP;
-		}
-	}
-	return PAPI_OK;
-}
+/* ------------------------------------------------------------ sessions of EventSets */
 
 static void close_control(struct control *control)
 {
+	/* A thread of the parent may have held the lock when this process was forked off. */
+	int ours = getpid() == intel_uncore.pid;
+
 	if (!control->session)
 		return;
 	intel_uncore.session_free(control->session);
 	control->session = NULL;
 	control->count = 0;
-	_papi_hwi_lock((int)intel_uncore.lock);
+	if (ours)
+		_papi_hwi_lock((int)intel_uncore.lock);
 	*control->link = control->next;
 	if (control->next)
 		control->next->link = control->link;
-	_papi_hwi_unlock((int)intel_uncore.lock);
+	if (ours)
+		_papi_hwi_unlock((int)intel_uncore.lock);
 }
 
-/* The one teardown, of a failed initialization and of shutdown. */
-static int shutdown_component(void)
+void intel_uncore_close_all(void)
 {
 	while (intel_uncore.controls) /* of threads that forgot to clean up */
 		close_control(intel_uncore.controls);
-	intel_uncore_unlist();
-	if (intel_uncore.platform)
-		intel_uncore.platform_close(intel_uncore.platform);
-	if (intel_uncore.library)
-		dlclose(intel_uncore.library);
-	intel_uncore.platform = NULL;
-	intel_uncore.library = NULL;
-	_intel_uncore_vector.cmp_info.initialized = 0;
-	_intel_uncore_vector.cmp_info.num_native_events = -1;
-	return PAPI_OK;
 }
 
 /* A program may exit while it counts (with the high-level API it does): put back what was found. */
@@ -153,68 +73,6 @@ static void __attribute__((destructor)) stop_all(void)
 	for (control = intel_uncore.controls; control; control = control->next)
 		intel_uncore.session_stop(control->session);
 }
-
-static int init_private(char *reason, size_t size)
-{
-	PAPI_component_info_t *info = &_intel_uncore_vector.cmp_info;
-	struct unc_options options = { .size = sizeof(options), .log = log_text };
-	int error, papi_errno;
-
-	intel_uncore.pid = getpid();
-	papi_errno = load_library(reason, size);
-	if (papi_errno != PAPI_OK)
-		return papi_errno;
-	error = intel_uncore.platform_open(&options, &intel_uncore.platform);
-	if (error) {
-		snprintf(reason, size, "%s", intel_uncore.open_error());
-		if (error == UNC_ERR_UNAVAILABLE) /* this is no such machine: not worth a message */
-			return PAPI_ENOSUPP;
-		return intel_uncore_fail(error, reason);
-	}
-	papi_errno = intel_uncore_list(reason, size);
-	if (papi_errno < 0)
-		return papi_errno;
-	info->num_native_events = papi_errno;
-	snprintf(info->description, sizeof(info->description), "%sUncore of %s, %d socket(s)",
-		 intel_uncore.platform_simulated(intel_uncore.platform) ?
-		 INTEL_UNCORE_SIMULATED ": " : "",
-		 intel_uncore.platform_cpu(intel_uncore.platform)->title,
-		 intel_uncore.platform_sockets(intel_uncore.platform));
-	snprintf(info->support_version, sizeof(info->support_version), "%s",
-		 intel_uncore.version());
-	return PAPI_OK;
-}
-
-int intel_uncore_check_n_initialize(void)
-{
-	PAPI_component_info_t *info = &_intel_uncore_vector.cmp_info;
-	char reason[PAPI_HUGE_STR_LEN] = "";
-
-	_papi_hwi_lock((int)intel_uncore.lock);
-	if (!info->initialized && info->disabled == PAPI_EDELAY_INIT) {
-		info->disabled = init_private(reason, sizeof(reason));
-		info->initialized = info->disabled == PAPI_OK;
-		if (!info->initialized)
-			shutdown_component();
-		memcpy(info->disabled_reason, reason, sizeof(info->disabled_reason));
-	}
-	_papi_hwi_unlock((int)intel_uncore.lock);
-	return info->disabled;
-}
-
-static int init_component(int cidx)
-{
-	PAPI_component_info_t *info = &_intel_uncore_vector.cmp_info;
-
-	intel_uncore.lock = (unsigned int)(PAPI_NUM_LOCK + NUM_INNER_LOCK + cidx);
-	info->CmpIdx = cidx;
-	snprintf(info->disabled_reason, sizeof(info->disabled_reason),
-		 "Not initialized. Access component events to initialize it.");
-	info->disabled = PAPI_EDELAY_INIT;
-	return PAPI_EDELAY_INIT;
-}
-
-/* ------------------------------------------------------------- counting */
 
 static int shutdown_thread(hwd_context_t *ctx)
 {
@@ -244,6 +102,89 @@ static int open_control(struct control *control)
 	return PAPI_OK;
 }
 
+/* ------------------------------------------------------------ sums that lack a unit */
+
+struct missing {
+	const struct unc_unit *first;
+	unsigned int others;
+};
+
+static int note_missing(void *user, const struct unc_unit *unit)
+{
+	struct missing *missing = user;
+
+	if (missing->first)
+		missing->others++;
+	else
+		missing->first = unit;
+	return 0;
+}
+
+/* Which units the item is without, and why; "" if it is whole. */
+static void tell_missing(struct unc_session *session, int id, char *text, size_t size)
+{
+	struct missing missing = { NULL, 0 };
+	char others[32] = "";
+
+	*text = '\0';
+	intel_uncore.session_missing(session, id, note_missing, &missing);
+	if (!missing.first)
+		return;
+	if (missing.others)
+		snprintf(others, sizeof(others), " and %u more", missing.others);
+	snprintf(text, size, "without %s%d (socket %d)%s: %s", missing.first->type->name,
+		 missing.first->index, missing.first->socket, others, missing.first->reason);
+}
+
+void intel_uncore_partial(const struct name *name, char *text, size_t size)
+{
+	struct unc_platform *platform = intel_uncore.platform;
+	char spec[UNC_SPEC_MAX + PAPI_MIN_STR_LEN];
+	struct unc_session *session;
+	struct unc_umask umask;
+	int id, error;
+	size_t i;
+
+	*text = '\0';
+	if (!intel_uncore.incomplete || /* the usual case costs nothing */
+	    intel_uncore.session_new(platform, UNC_SESSION_ROTATE, &session))
+		return;
+	error = name->event ? intel_uncore.session_add(session, name->text, &id) :
+		intel_uncore.session_add_metric(session, name->text, &id);
+	/* An event that needs a umask is counted by the same units with any. */
+	for (i = 0; error && name->event && name->event->needs_umask &&
+	     !intel_uncore.umask_get(platform, name->base, i, &umask); i++) {
+		snprintf(spec, sizeof(spec), "%s:%s", name->text, umask.name);
+		error = intel_uncore.session_add(session, spec, &id);
+	}
+	if (!error)
+		tell_missing(session, id, text, size);
+	intel_uncore.session_free(session);
+}
+
+/* PAPI gives the list of events anew whenever one is added or removed. */
+static void warn_partial(struct control *control, int id, unsigned int code, const char *name)
+{
+	unsigned int *told, i;
+	char text[PAPI_HUGE_STR_LEN];
+
+	tell_missing(control->session, id, text, sizeof(text));
+	if (!*text)
+		return;
+	_papi_hwi_lock((int)intel_uncore.lock);
+	for (i = 0; i < intel_uncore.n_told && intel_uncore.told[i] != code; i++)
+		;
+	told = i < intel_uncore.n_told ? NULL :
+		papi_realloc(intel_uncore.told, (i + 1) * sizeof(*told));
+	if (told) {
+		told[i] = code;
+		intel_uncore.told = told;
+		intel_uncore.n_told++;
+		PAPIWARN("intel_uncore: %s: partial sum, %s", name, text);
+	}
+	_papi_hwi_unlock((int)intel_uncore.lock);
+}
+
 static int add_item(struct control *control, unsigned int code)
 {
 	struct name name;
@@ -255,6 +196,7 @@ static int add_item(struct control *control, unsigned int code)
 			intel_uncore.session_add_metric(control->session, name.text, &id));
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
+	warn_partial(control, id, code, name.text);
 	control->codes[control->count] = code;
 	control->metrics[control->count++] = name.metric;
 	return PAPI_OK;
@@ -266,15 +208,16 @@ static int update_control_state(hwd_control_state_t *ctl, NativeInfo_t *native, 
 				hwd_context_t *ctx)
 {
 	struct control *control = ctl;
-	int i, same = 0, papi_errno = intel_uncore_check_n_initialize();
+	int i, same = 0, papi_errno;
 
 	(void)ctx;
-	if (papi_errno != PAPI_OK)
-		return papi_errno;
 	if (count == 0) { /* PAPI is about to free the control state, perhaps */
 		close_control(control);
 		return PAPI_OK;
 	}
+	papi_errno = intel_uncore_check_n_initialize();
+	if (papi_errno != PAPI_OK)
+		return papi_errno;
 	if (count > MAX_ITEMS)
 		return PAPI_ECOUNT;
 	if (!control->session)
@@ -294,10 +237,31 @@ static int update_control_state(hwd_control_state_t *ctl, NativeInfo_t *native, 
 	return papi_errno;
 }
 
+/* ------------------------------------------------------------- counting */
+
+/* PAPI would look by a timer, read in the signal handler, and call nobody. */
+static int refuse_overflow(EventSetInfo_t *set, int index, int threshold)
+{
+	(void)set;
+	(void)index;
+	(void)threshold;
+	intel_uncore_fail(UNC_ERR_INVALID, "uncore counters have no interrupt that a program could "
+			  "get: no PAPI_overflow(), no PAPI_profil()");
+	return PAPI_ENOSUPP;
+}
+
 static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {
+	ThreadInfo_t *thread = _papi_hwi_lookup_thread(0);
+	EventSetInfo_t *set =
+		thread ? thread->running_eventset[_intel_uncore_vector.cmp_info.CmpIdx] : NULL;
+	struct control *control = ctl;
+
 	(void)ctx;
-	return fail_session(ctl, intel_uncore.session_start(((struct control *)ctl)->session));
+	if (set && set->ctl_state == ctl && set->state & PAPI_OVERFLOWING)
+		return refuse_overflow(set, 0, 0); /* PAPI_OVERFLOW_FORCE_SW: nobody was asked */
+	control->lost = 0;
+	return fail_session(control, intel_uncore.session_start(control->session));
 }
 
 static int stop(hwd_context_t *ctx, hwd_control_state_t *ctl)
@@ -306,10 +270,27 @@ static int stop(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	return fail_session(ctl, intel_uncore.session_stop(((struct control *)ctl)->session));
 }
 
+/* A lost counter comes back with a new start only. What cannot be put back is said, and no reason
+ * not to count. */
 static int reset(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {
-	(void)ctx;
-	return fail_session(ctl, intel_uncore.session_reset(((struct control *)ctl)->session));
+	struct control *control = ctl;
+
+	if (!control->lost)
+		return fail_session(control, intel_uncore.session_reset(control->session));
+	stop(ctx, ctl);
+	return start(ctx, ctl);
+}
+
+/* The library's sentence on a value that means nothing. */
+static int fail_value(struct control *control, int item)
+{
+	int lost = control->read[item].flags & UNC_VALUE_LOST, papi_errno;
+
+	papi_errno = intel_uncore_fail(UNC_ERR_IO,
+				       intel_uncore.session_reason(control->session, item));
+	control->lost |= lost;
+	return lost ? PAPI_ECLOST : papi_errno;
 }
 
 /* A gauge travels as the bits of a double, NaN if it means nothing. An integer has no such value:
@@ -319,18 +300,21 @@ static int read_values(hwd_context_t *ctx, hwd_control_state_t *ctl, long long *
 	struct control *control = ctl;
 	const struct unc_value *value = control->read;
 	double number;
-	int i, papi_errno;
+	int i, is_gauge, papi_errno;
 
 	(void)ctx;
 	(void)flags;
 	papi_errno = fail_session(control,
 		intel_uncore.session_read(control->session, control->read, (size_t)control->count));
 	for (i = 0; i < control->count && papi_errno == PAPI_OK; i++, value++) {
+		is_gauge = control->metrics[i] && control->metrics[i]->kind == UNC_METRIC_GAUGE;
 		number = value->flags & UNC_VALUE_VALID ? value->value : __builtin_nan("");
-		if (control->metrics[i] && control->metrics[i]->kind == UNC_METRIC_GAUGE)
+		if (is_gauge && value->flags & UNC_VALUE_LOST)
+			fail_value(control, i); /* says so: the NaN is not one of nothing to nothing */
+		if (is_gauge)
 			memcpy(&control->values[i], &number, sizeof(number));
 		else if (!(value->flags & UNC_VALUE_VALID))
-			papi_errno = intel_uncore_fail(UNC_ERR_IO, "a counter gave no valid value");
+			papi_errno = fail_value(control, i);
 		else if (!control->metrics[i])
 			control->values[i] = (long long)value->count;
 		else
@@ -368,6 +352,9 @@ papi_vector_t _intel_uncore_vector = {
 		.available_domains = PAPI_DOM_ALL,
 		.default_granularity = PAPI_GRN_SYS,
 		.available_granularities = PAPI_GRN_SYS,
+		/* It has no interrupts. But only who claims them is asked whether he has. */
+		.hardware_intr = 1,
+		.kernel_profile = 1,
 		.hardware_intr_sig = PAPI_INT_SIGNAL,
 		.cntr_umasks = 1,
 	},
@@ -377,8 +364,8 @@ papi_vector_t _intel_uncore_vector = {
 		.reg_value = 1,
 		.reg_alloc = 1,
 	},
-	.init_component = init_component,
-	.shutdown_component = shutdown_component,
+	.init_component = intel_uncore_init_component,
+	.shutdown_component = intel_uncore_shutdown_component,
 	.shutdown_thread = shutdown_thread,
 	.init_control_state = init_control_state,
 	.update_control_state = update_control_state,
@@ -388,6 +375,8 @@ papi_vector_t _intel_uncore_vector = {
 	.reset = reset,
 	.ctl = ctl,
 	.set_domain = set_domain,
+	.set_overflow = refuse_overflow,
+	.set_profile = refuse_overflow,
 	.ntv_enum_events = intel_uncore_ntv_enum_events,
 	.ntv_name_to_code = intel_uncore_ntv_name_to_code,
 	.ntv_code_to_name = intel_uncore_ntv_code_to_name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two files of the component share. */
+/* What the files of the component share. */
 #ifndef INTEL_UNCORE_H
 #define INTEL_UNCORE_H
 
@@ -19,7 +19,8 @@
 	F(platform_cpu) F(platform_simulated) F(platform_sockets) F(type_get) F(unit_get)          \
 	F(event_get) F(umask_get) F(field_get) F(metric_get) F(event_encode) F(session_new)        \
 	F(session_add) F(session_add_metric) F(session_clear) F(session_start) F(session_read)     \
-	F(session_reset) F(session_stop) F(session_free) F(session_error)
+	F(session_reset) F(session_stop) F(session_free) F(session_error) F(session_reason)        \
+	F(session_missing) F(doctor)
 #define INTEL_UNCORE_DECLARE(name) __typeof__(unc_##name) *name;
 
 struct control;
@@ -33,11 +34,15 @@ struct intel_uncore {
 	unsigned int lock;             /* of everything below, and of the initialization */
 	unsigned int n_events, n_base; /* base events: the events, then the metrics */
 	unsigned char *listed;         /* per base event: it can be counted here */
+	int incomplete;                /* a unit of the machine cannot be read */
 	struct text *texts;            /* texts that programs named and the library accepted */
 	unsigned int n_texts;
+	unsigned int *told;            /* codes of names that a warning has told to be partial */
+	unsigned int n_told;
 	struct control *controls;      /* EventSets that have a session */
 };
 extern struct intel_uncore intel_uncore;
+extern papi_vector_t _intel_uncore_vector;
 
 /* What a code stands for. */
 struct name {
@@ -54,8 +59,17 @@ int intel_uncore_check_n_initialize(void);
  * it is shown after PAPI_set_debug() and with PAPI_VERBOSE. */
 int intel_uncore_fail(int error, const char *sentence);
 
-int intel_uncore_list(char *reason, size_t size);
+int intel_uncore_init_component(int cidx);
+int intel_uncore_shutdown_component(void);
+
+void intel_uncore_close_all(void);
+
+/* Which units a sum of that name is without, and why; "" if it is whole. */
+void intel_uncore_partial(const struct name *name, char *text, size_t size);
+
+int intel_uncore_list(void);
 void intel_uncore_unlist(void);
+void intel_uncore_forget(void);
 int intel_uncore_name(unsigned int code, struct name *name);
 int intel_uncore_ntv_enum_events(unsigned int *code, int modifier);
 int intel_uncore_ntv_name_to_code(const char *text, unsigned int *code);

@@ -64,15 +64,19 @@ static int can_count(const struct unc_event *event)
 	return type && type->units > 0;
 }
 
-/* Marks what can be counted: events with a unit in reach, metrics of one pass. */
-int intel_uncore_list(char *reason, size_t size)
+/* Marks what can be counted: events with a unit in reach, metrics of one pass. How many there are,
+ * or an error. */
+int intel_uncore_list(void)
 {
 	struct unc_platform *platform = intel_uncore.platform;
-	const struct unc_unit *unit = intel_uncore.unit_get(platform, 0);
 	const struct unc_metric *metric;
 	const struct unc_event *event;
+	const struct unc_unit *unit;
 	unsigned int i, m, listed = 0;
 
+	for (i = 0; (unit = intel_uncore.unit_get(platform, i)) && unit->available; i++)
+		;
+	intel_uncore.incomplete = unit != NULL;
 	for (i = 0; intel_uncore.event_get(platform, i); i++)
 		;
 	for (m = 0; intel_uncore.metric_get(platform, m); m++)
@@ -80,31 +84,31 @@ int intel_uncore_list(char *reason, size_t size)
 	intel_uncore.n_events = i;
 	intel_uncore.n_base = i + m;
 	intel_uncore.listed = papi_calloc(intel_uncore.n_base + 1, 1);
-	if (!intel_uncore.listed || intel_uncore.n_base > CODE_BASE_MASK) {
-		snprintf(reason, size, "no room for %u events", intel_uncore.n_base);
+	if (!intel_uncore.listed || intel_uncore.n_base > CODE_BASE_MASK)
 		return PAPI_ENOMEM;
-	}
 	for (i = 0; (event = intel_uncore.event_get(platform, i)); i++)
 		listed += intel_uncore.listed[i] = (unsigned char)can_count(event);
 	for (m = 0; (metric = intel_uncore.metric_get(platform, m)); m++)
 		listed += intel_uncore.listed[i + m] = metric->available && metric->passes == 1;
-	if (listed)
-		return (int)listed;
-	snprintf(reason, size, "%s: no uncore unit can be read%s%.512s",
-		 intel_uncore.platform_cpu(platform)->title, unit ? ": " : "",
-		 unit ? unit->reason : "");
-	return PAPI_ENOSUPP;
+	return (int)listed;
 }
 
 void intel_uncore_unlist(void)
 {
+	papi_free(intel_uncore.listed);
+	intel_uncore.listed = NULL;
+	intel_uncore.n_events = intel_uncore.n_base = 0;
+}
+
+void intel_uncore_forget(void)
+{
 	while (intel_uncore.n_texts)
 		papi_free(intel_uncore.texts[--intel_uncore.n_texts].text);
 	papi_free(intel_uncore.texts);
-	papi_free(intel_uncore.listed);
+	papi_free(intel_uncore.told);
 	intel_uncore.texts = NULL;
-	intel_uncore.listed = NULL;
-	intel_uncore.n_events = intel_uncore.n_base = 0;
+	intel_uncore.told = NULL;
+	intel_uncore.n_told = 0;
 }
 
 static int unit_qualifier(const struct unc_event *event, char *masks, size_t size)
@@ -349,6 +353,7 @@ int intel_uncore_ntv_code_to_name(unsigned int code, char *text, int size)
 int intel_uncore_ntv_code_to_info(unsigned int code, PAPI_event_info_t *info)
 {
 	int papi_errno = intel_uncore_check_n_initialize();
+	char partial[PAPI_2MAX_STR_LEN];
 	const char *simulated, *desc;
 	struct name name;
 
@@ -362,9 +367,11 @@ int intel_uncore_ntv_code_to_info(unsigned int code, PAPI_event_info_t *info)
 		simulated = INTEL_UNCORE_SIMULATED;
 	snprintf(info->symbol, sizeof(info->symbol), "%s", name.text);
 	snprintf(info->short_descr, sizeof(info->short_descr), "%s", desc);
-	snprintf(info->long_descr, sizeof(info->long_descr), "%s%s%.512s%s%s%s", simulated,
+	intel_uncore_partial(&name, partial, sizeof(partial));
+	snprintf(info->long_descr, sizeof(info->long_descr), "%s%s%.440s%s%s%s%s%s%s", simulated,
 		 *simulated ? ": " : "", desc,
 		 name.event && name.event->needs_umask ? " (needs a umask)" : "",
+		 *partial ? " (partial sum, " : "", partial, *partial ? ")" : "",
 		 *name.masks ? " masks:" : "", name.masks);
 	snprintf(info->units, sizeof(info->units), "%.32s%s%s",
 		 name.event ? "count" : name.metric->unit, *simulated ? " " : "", simulated);

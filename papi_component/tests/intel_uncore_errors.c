@@ -40,31 +40,61 @@ static void check_names(const char *event, int quiet)
 	CHECK("another component", papi_errno == PAPI_ENOEVNT || papi_errno == PAPI_ENOCMP);
 }
 
-/* A value too large for a field; the listing says how large it may be. */
 static void check_field(int cid, int quiet)
 {
-	int code = PAPI_NATIVE_MASK, qualifier, papi_errno;
-	char name[PAPI_HUGE_STR_LEN + 32], *equals;
-	PAPI_event_info_t info;
+	char name[PAPI_HUGE_STR_LEN];
+	int code, papi_errno;
 
-	CALL(PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, cid));
-	do {
-		qualifier = code;
-		while (PAPI_enum_cmp_event(&qualifier, PAPI_NTV_ENUM_UMASKS, cid) == PAPI_OK) {
-			CALL(PAPI_get_event_info(qualifier, &info));
-			equals = strstr(info.symbol, ":thresh=0");
-			if (!equals)
-				continue;
-			snprintf(name, sizeof(name), "%.*s:thresh=0x100000000",
-				 (int)(equals - info.symbol), info.symbol);
-			papi_errno = PAPI_event_name_to_code(name, &code);
-			if (!quiet)
-				printf("%s: %s\n", name, PAPI_strerror(papi_errno));
-			CHECK("value too large", papi_errno == PAPI_EINVAL);
-			return;
-		}
-	} while (PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, cid) == PAPI_OK);
-	test_fail(__FILE__, __LINE__, "no event takes thresh", PAPI_ENOEVNT);
+	name_with_threshold(cid, 0x100000000, name);
+	papi_errno = PAPI_event_name_to_code(name, &code);
+	if (!quiet)
+		printf("%s: %s\n", name, PAPI_strerror(papi_errno));
+	CHECK("value too large", papi_errno == PAPI_EINVAL);
+}
+
+static void never(int event_set, void *address, long long vector, void *context)
+{
+	(void)event_set;
+	(void)address;
+	(void)vector;
+	(void)context;
+	test_fail(__FILE__, __LINE__, "an overflow handler was called", PAPI_EBUG);
+}
+
+/* Refused, with interrupts and without; the EventSet counts as before. */
+static void check_overflow(void)
+{
+	static unsigned short buckets[64];
+	int set = PAPI_NULL, code;
+	long long value;
+
+	CALL(PAPI_event_name_to_code(PREFIX "memory_read_bytes", &code));
+	CALL(PAPI_create_eventset(&set));
+	CALL(PAPI_add_event(set, code));
+	CHECK("overflow", PAPI_overflow(set, code, 1000, 0, never) == PAPI_ENOSUPP);
+	CHECK("profil", PAPI_profil(buckets, sizeof(buckets), NULL, 65536, set, code, 1000,
+				    PAPI_PROFIL_POSIX) == PAPI_ENOSUPP);
+	CHECK("profil by software", PAPI_profil(buckets, sizeof(buckets), NULL, 65536, set, code,
+						1000, PAPI_PROFIL_FORCE_SW) != PAPI_OK);
+	CALL(PAPI_start(set));
+	work();
+	CALL(PAPI_stop(set, &value));
+	CHECK("nothing counted", value > 0);
+	CALL(PAPI_cleanup_eventset(set));
+	CALL(PAPI_destroy_eventset(&set));
+
+	/* Here PAPI asks nobody, before it starts. */
+	CALL(PAPI_create_eventset(&set));
+	CALL(PAPI_add_event(set, code));
+	CALL(PAPI_overflow(set, code, 1000, PAPI_OVERFLOW_FORCE_SW, never));
+	CHECK("overflow by software", PAPI_start(set) == PAPI_ENOSUPP);
+	CALL(PAPI_overflow(set, code, 0, PAPI_OVERFLOW_FORCE_SW, never));
+	CALL(PAPI_start(set));
+	work();
+	CALL(PAPI_stop(set, &value));
+	CHECK("nothing counted without overflow", value > 0);
+	CALL(PAPI_cleanup_eventset(set));
+	CALL(PAPI_destroy_eventset(&set));
 }
 
 /* Adds events until no counter is left; what was added before must still count. */
@@ -110,6 +140,7 @@ int main(int argc, char **argv)
 	check_names(info.symbol, quiet);
 	check_field(cid, quiet);
 	check_full(cid, quiet);
+	check_overflow();
 
 	CALL(PAPI_create_eventset(&set));
 	CALL(PAPI_assign_eventset_component(set, cid));

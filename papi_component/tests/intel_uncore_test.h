@@ -63,6 +63,29 @@ static inline double work(void)
 	return sum;
 }
 
+/* The name, PAPI_HUGE_STR_LEN long, of the first event that takes a threshold, with that one. */
+static inline void name_with_threshold(int cid, unsigned long long threshold, char *name)
+{
+	int code = PAPI_NATIVE_MASK, qualifier;
+	PAPI_event_info_t info;
+	const char *equals;
+
+	CALL(PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, cid));
+	do {
+		qualifier = code;
+		while (PAPI_enum_cmp_event(&qualifier, PAPI_NTV_ENUM_UMASKS, cid) == PAPI_OK) {
+			CALL(PAPI_get_event_info(qualifier, &info));
+			equals = strstr(info.symbol, ":thresh=0");
+			if (!equals || strstr(info.long_descr, "(needs a umask)"))
+				continue;
+			snprintf(name, PAPI_HUGE_STR_LEN, "%.*s:thresh=%llu",
+				 (int)(equals - info.symbol), info.symbol, threshold);
+			return;
+		}
+	} while (PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, cid) == PAPI_OK);
+	test_fail(__FILE__, __LINE__, "no event takes thresh", PAPI_ENOEVNT);
+}
+
 /* Adds the event or, if it cannot be counted alone, with one of its qualifiers. */
 static inline int add_somehow(int set, int code, int cid)
 {
