@@ -3,20 +3,13 @@
  * collectd plugin intel_uncore: metrics and events of libuncore, a series for each socket.
  * All names and units come from the library; here they only become values of types.db.
  */
-#include "collectd.h"
-#include "plugin.h"
-#include "utils_complain.h"
+#include "intel_uncore.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "uncore.h"
-
-#define NAME "intel_uncore"
-#define LOG NAME " plugin: "
 #define FAIL(...) (plugin_log(LOG_ERR, LOG __VA_ARGS__), -1)
 
 /* Types of types.db as collectd 5.12 has it. Rates are `gauge`: memory_bandwidth is a DERIVE there
@@ -32,35 +25,7 @@ static const struct {
 	{"hz", "derive", "frequency", 1},     {NULL, "derive", "gauge", 1},
 };
 
-struct wish { /* what the configuration asks for */
-	bool is_event;
-	char *text;
-};
-
-struct item { /* one series; item `i` of the session is items[i] */
-	value_list_t vl;
-	value_t value;
-	double scale;
-	bool is_event;
-	bool is_total;
-	double total;  /* rotating: extrapolated over the intervals that others were measured in */
-	cdtime_t last; /* rotating: the time that total reaches up to */
-};
-
-static struct {
-	char *simulate;
-	bool per_unit;
-	bool broken; /* the configuration */
-	struct wish *wishes;
-	size_t n_wishes;
-	struct unc_platform *platform;
-	struct unc_session *session;
-	struct item *items;
-	struct unc_value *values;
-	size_t n_items;
-	bool running;
-	c_complain_t complaint;
-} self;
+struct intel_uncore self;
 
 static int config_names(const oconfig_item_t *ci, bool is_event)
 {
@@ -80,6 +45,15 @@ static int config_names(const oconfig_item_t *ci, bool is_event)
 	return i > 0 && i == ci->values_num ? 0 : FAIL("%s takes names in quotes", ci->key);
 }
 
+static int config_partial(const oconfig_item_t *ci)
+{
+	bool wanted = true;
+	int status = cf_util_get_boolean(ci, &wanted);
+
+	self.whole_only = !wanted;
+	return status;
+}
+
 /* Always 0: collectd exits when a config callback fails. init() fails instead. */
 static int config(oconfig_item_t *ci)
 {
@@ -95,8 +69,11 @@ static int config(oconfig_item_t *ci)
 			status = config_names(child, true);
 		else if (strcasecmp(child->key, "PerUnit") == 0)
 			status = cf_util_get_boolean(child, &self.per_unit);
+		else if (strcasecmp(child->key, "PartialSums") == 0)
+			status = config_partial(child);
 		else
-			status = FAIL("no option %s; options are Simulate, Metric, Event, PerUnit",
+			status = FAIL("no option %s; options are Simulate, Metric, Event, PerUnit, "
+				      "PartialSums",
 				      child->key);
 		self.broken |= status != 0;
 	}
@@ -158,6 +135,39 @@ static int set_names(struct item *item, const char *type, const char *text)
 	return 0;
 }
 
+struct missing {
+	const struct unc_unit *first;
+	unsigned others;
+};
+
+static int note_missing(void *user, const struct unc_unit *unit)
+{
+	struct missing *missing = user;
+
+	if (missing->first)
+		missing->others++;
+	else
+		missing->first = unit;
+	return 0;
+}
+
+void intel_uncore_tell_partial(size_t id)
+{
+	struct item *item = &self.items[id];
+	struct missing missing = {0};
+	char others[32] = "";
+
+	unc_session_missing(self.session, (int)id, note_missing, &missing);
+	if (item->partial || !missing.first)
+		return;
+	item->partial = true;
+	if (missing.others)
+		snprintf(others, sizeof(others), " and %u more", missing.others);
+	WARNING(LOG "%s/%s: partial sum, without %s%d%s: %s%s", item->vl.plugin_instance,
+		item->vl.type_instance, missing.first->type->name, missing.first->index, others,
+		missing.first->reason, self.whole_only ? "; not sent (PartialSums false)" : "");
+}
+
 /* Adds HEAD[INDEX]REST on a socket. What the machine cannot give is left out with a warning, so
  * that one configuration serves a mixed cluster; any other error is the configuration's fault. */
 static int add_item(struct item *item, const char *head, int index, const char *rest, int socket)
@@ -180,12 +190,14 @@ static int add_item(struct item *item, const char *head, int index, const char *
 			return FAIL("%s is configured twice", spec);
 	status = item->is_event ? unc_session_add(self.session, spec, &id)
 				: unc_session_add_metric(self.session, spec, &id);
-	if (status == 0)
+	if (status == 0) {
 		more[self.n_items++] = *item;
-	else if (status == UNC_ERR_UNAVAILABLE)
+		intel_uncore_tell_partial(self.n_items - 1);
+	} else if (status == UNC_ERR_UNAVAILABLE) {
 		WARNING(LOG "left out: %s", unc_session_error(self.session));
-	else
+	} else {
 		return FAIL("%s", unc_session_error(self.session));
+	}
 	return 0;
 }
 
@@ -274,77 +286,11 @@ static int add_all(void)
 	return status == 0 && self.n_items == 0 ? FAIL("nothing is left to measure") : status;
 }
 
-static int start(void)
-{
-	int status = unc_session_start(self.session);
-
-	self.running = status == 0;
-	for (size_t i = 0; i < self.n_items; i++) {
-		self.items[i].total = 0;
-		self.items[i].last = cdtime();
-	}
-	return status;
-}
-
-/* The value of a DERIVE. With several passes the item was counted only in a part of the time since
- * its value before; it is taken to have gone on at the same rate, which makes the rate that
- * collectd computes the one measured. */
-static derive_t total(struct item *item, const struct unc_value *value, cdtime_t now)
-{
-	if (unc_session_passes(self.session) == 1) {
-		item->total = value->value;
-	} else if (value->interval_seconds > 0) {
-		item->total += value->interval / value->interval_seconds *
-			       CDTIME_T_TO_DOUBLE(now - item->last);
-		item->last = now;
-	}
-	return (derive_t)fmod(fmax(item->total, 0), 0x1p63);
-}
-
-static void dispatch(struct item *item, const struct unc_value *value, cdtime_t now)
-{
-	if (item->is_total)
-		item->value.derive = total(item, value, now);
-	else
-		item->value.gauge = value->interval * item->scale;
-	item->vl.values = &item->value;
-	item->vl.values_len = 1;
-	item->vl.time = now;
-	item->vl.interval = plugin_get_interval() * (cdtime_t)unc_session_passes(self.session);
-	plugin_dispatch_values(&item->vl);
-}
-
-/* The next read starts anew; totals begin at 0 again, which collectd shows as a gap. */
-static int read_failed(void)
-{
-	c_complain(LOG_ERR, &self.complaint, LOG "%s", unc_session_error(self.session));
-	self.running = false;
-	return -1;
-}
-
-static int read_all(user_data_t *user)
-{
-	const unsigned wanted = UNC_VALUE_VALID | UNC_VALUE_FRESH;
-	cdtime_t now;
-
-	(void)user;
-	if (!self.running) {
-		unc_session_stop(self.session);
-		return start() != 0 ? read_failed() : 0;
-	}
-	if (unc_session_read(self.session, self.values, self.n_items) != 0)
-		return read_failed();
-	now = cdtime();
-	c_release(LOG_INFO, &self.complaint, LOG "counting again");
-	for (size_t i = 0; i < self.n_items; i++)
-		if ((self.values[i].flags & wanted) == wanted && !isnan(self.values[i].interval))
-			dispatch(&self.items[i], &self.values[i], now);
-	return unc_session_rotate(self.session) != 0 ? read_failed() : 0;
-}
-
 /* Undoes config and init, as far as they came. */
 static int teardown(void)
 {
+	if (self.running && unc_session_stop(self.session) != 0)
+		ERROR(LOG "%s", unc_session_error(self.session));
 	unc_session_free(self.session);
 	unc_platform_close(self.platform);
 	for (size_t i = 0; i < self.n_wishes; i++)
@@ -370,19 +316,25 @@ static int set_up(void)
 	self.values = calloc(self.n_items, sizeof(*self.values));
 	if (!self.values)
 		return FAIL("out of memory");
-	return start() != 0 ? fail_machine(unc_session_error(self.session)) : 0;
+	return intel_uncore_start() != 0 ? fail_machine(unc_session_error(self.session)) : 0;
 }
 
 static int init(void)
 {
+	int passes;
+
 	if (set_up() != 0)
 		return teardown(), -1;
 	if (unc_platform_simulated(self.platform))
 		NOTICE(LOG "SIMULATED %s: the values are not of this machine",
 		       unc_platform_cpu(self.platform)->title);
+	passes = unc_session_passes(self.session);
 	INFO(LOG "%s, %d sockets: %zu series, passes: %d", unc_platform_cpu(self.platform)->title,
-	     unc_platform_sockets(self.platform), self.n_items, unc_session_passes(self.session));
-	return plugin_register_complex_read(NULL, NAME, read_all, 0, NULL);
+	     unc_platform_sockets(self.platform), self.n_items, passes);
+	self.interval = plugin_get_interval();
+	self.measured = -1;
+	return plugin_register_complex_read(NULL, NAME, intel_uncore_read,
+					    self.interval / (cdtime_t)passes, NULL);
 }
 
 __attribute__((visibility("default"))) void module_register(void)

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two files of the plugin share. */
+#ifndef INTEL_UNCORE_H
+#define INTEL_UNCORE_H
+
+#include "collectd.h"
+#include "plugin.h"
+#include "utils_complain.h"
+
+#include <stdbool.h>
+
+#include "uncore.h"
+
+#define NAME "intel_uncore"
+#define LOG NAME " plugin: "
+
+struct wish { /* what the configuration asks for */
+	bool is_event;
+	char *text;
+};
+
+struct item { /* one series; item `i` of the session is items[i] */
+	value_list_t vl;
+	value_t value;
+	double scale;
+	bool is_event;
+	bool is_total;
+	bool going;   /* the interval before had a value: total goes on */
+	bool partial; /* the log has it */
+	double total;
+	c_complain_t complaint;
+};
+
+struct intel_uncore {
+	char *simulate;
+	bool per_unit;
+	bool whole_only; /* no partial sums */
+	bool broken;     /* the configuration */
+	struct wish *wishes;
+	size_t n_wishes;
+	struct unc_platform *platform;
+	struct unc_session *session;
+	struct item *items;
+	struct unc_value *values;
+	size_t n_items;
+	cdtime_t interval; /* of values; each pass has its part of it */
+	int measured;      /* passes of this interval that are over; -1: nobody has called yet */
+	bool running;
+	c_complain_t complaint;
+};
+extern struct intel_uncore self;
+
+/* Warns, once for an item, of a sum over fewer units than the machine has. */
+void intel_uncore_tell_partial(size_t id);
+
+int intel_uncore_start(void);
+int intel_uncore_read(user_data_t *user);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* collectd plugin intel_uncore: what happens in an interval. */
+#include "intel_uncore.h"
+
+#include <math.h>
+
+int intel_uncore_start(void)
+{
+	int status = unc_session_start(self.session);
+
+	self.running = status == 0;
+	self.measured = 0;
+	return status;
+}
+
+/* A total grows by what the interval counted, so it never shrinks and its rate is the one measured.
+ * After an interval without a value it begins at 0: collectd shows a gap, not a rate over both. */
+static void dispatch(struct item *item, double interval, cdtime_t now)
+{
+	item->total = item->going ? item->total + fmax(interval, 0) : 0;
+	item->going = true;
+	if (item->is_total)
+		item->value.derive = (derive_t)fmod(item->total, 0x1p63);
+	else
+		item->value.gauge = interval * item->scale;
+	item->vl.values = &item->value;
+	item->vl.values_len = 1;
+	item->vl.time = now;
+	item->vl.interval = self.interval;
+	plugin_dispatch_values(&item->vl);
+}
+
+/* Sends the value if there is one. A ratio of nothing to nothing is nothing to complain about. */
+static void send_item(size_t id, cdtime_t now)
+{
+	const unsigned wanted = UNC_VALUE_VALID | UNC_VALUE_FRESH;
+	const struct unc_value *value = &self.values[id];
+	struct item *item = &self.items[id];
+	bool valid = value->flags & UNC_VALUE_VALID;
+
+	if (!valid && (item->is_total || value->flags & UNC_VALUE_LOST))
+		c_complain(LOG_WARNING, &item->complaint, LOG "%s/%s: no value: %s",
+			   item->vl.plugin_instance, item->vl.type_instance,
+			   unc_session_reason(self.session, (int)id));
+	else if (valid)
+		c_release(LOG_INFO, &item->complaint, LOG "%s/%s: values again",
+			  item->vl.plugin_instance, item->vl.type_instance);
+	if (value->flags & UNC_VALUE_PARTIAL)
+		intel_uncore_tell_partial(id);
+	if ((value->flags & wanted) == wanted && !isnan(value->interval) &&
+	    !(value->flags & UNC_VALUE_PARTIAL && self.whole_only))
+		dispatch(item, value->interval, now);
+	else
+		item->going = false;
+}
+
+/* The next call starts anew. */
+static int read_failed(void)
+{
+	c_complain(LOG_ERR, &self.complaint, LOG "%s", unc_session_error(self.session));
+	for (size_t i = 0; i < self.n_items; i++)
+		self.items[i].going = false;
+	self.running = false;
+	return -1;
+}
+
+/* All passes have had their part of the interval. A lost counter comes back with a new start, which
+ * costs the other items a moment, not their totals. */
+static int end_interval(void)
+{
+	bool lost = false;
+	cdtime_t now;
+
+	if (unc_session_read(self.session, self.values, self.n_items) != 0)
+		return read_failed();
+	now = cdtime();
+	c_release(LOG_INFO, &self.complaint, LOG "counting again");
+	for (size_t i = 0; i < self.n_items; i++) {
+		send_item(i, now);
+		lost |= (self.values[i].flags & UNC_VALUE_LOST) != 0;
+	}
+	self.measured = 0;
+	if (lost)
+		return unc_session_stop(self.session) != 0 || intel_uncore_start() != 0
+			       ? read_failed()
+			       : 0;
+	return unc_session_rotate(self.session) != 0 ? read_failed() : 0;
+}
+
+/* Called once for each pass in an interval. */
+int intel_uncore_read(user_data_t *user)
+{
+	(void)user;
+	if (!self.running) {
+		unc_session_stop(self.session);
+		return intel_uncore_start() != 0 ? read_failed() : 0;
+	}
+	if (++self.measured == 0) /* collectd's first call comes at once: nothing is measured yet */
+		return 0;
+	if (self.measured >= unc_session_passes(self.session))
+		return end_interval();
+	return unc_session_rotate(self.session) != 0 ? read_failed() : 0;
+}
