@@ -10,7 +10,7 @@
 #include "intel_uncore_test.h"
 
 enum { DONE = 42, /* a test that fails or skips has another status */
-       PATIENCE = 300 /* seconds; whoever takes longer hangs */ };
+       PATIENCE = 120 /* seconds; whoever takes longer hangs */ };
 
 static int set = PAPI_NULL, text_code;
 static char text[PAPI_HUGE_STR_LEN], other_text[PAPI_HUGE_STR_LEN];

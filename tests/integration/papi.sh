@@ -80,13 +80,36 @@ is_active() # CPU TITLE
 		grep -q 'Native: [1-9][0-9]*, Preset: 0, Counters: [1-9]' avail
 }
 
-# The tool says the same of this machine.
+# The tool says the same of this machine: the first check of the doctor that fails or, if there are
+# no tables for it, why it cannot be opened.
 names_the_cause()
 {
 	disabled_reason >reason
-	"$uncore" units >tool 2>&1
+	"$uncore" doctor -j | jq -r 'map(select(.ok | not))[0].detail' >check
+	"$uncore" units >/dev/null 2>tool
+	cat reason check tool
+	[ -s reason ] && ! grep -q "Not initialized" reason &&
+		{ grep -Fqf check reason || grep -Fqf reason tool; }
+}
+
+machine_root() # NAME MODEL [FLAGS]: /proc/cpuinfo of a machine, and nothing else
+{
+	mkdir -p "$1/proc"
+	printf '%s\t: %s\n' processor 0 vendor_id GenuineIntel 'cpu family' 6 model "$2" \
+		'model name' "CPU of $1" 'physical id' 0 'core id' 0 flags "fpu msr ${3:-}" >"$1/proc/cpuinfo"
+}
+
+disabled_on() # NAME
+{
+	UNCORE_SYSROOT=$tmp/$1 disabled_reason 2>/dev/null
+}
+
+no_tables()
+{
+	disabled_on unknown >reason
+	UNCORE_SYSROOT=$tmp/unknown "$uncore" units >tool 2>&1
 	cat reason tool
-	[ -s reason ] && ! grep -q "Not initialized" reason && grep -Fqf reason tool
+	[ -s reason ] && grep -q 'family 6 model 0x1)' reason && grep -Fqf reason tool
 }
 
 library_missing()
@@ -168,6 +191,40 @@ every_type() # CPU TYPE...: those that have units, and the views of them
 		grep -q "^| intel_uncore:::$type\.[A-Z]" "$listing" ||
 			{ echo "no event of $type"; return 1; }
 	done
+}
+
+hidden="PCI function 10.5 (8086:3cb5) is not visible: hidden by the BIOS, or this machine has none"
+
+# One line for each name that lacks a unit, though PAPI gives the list again and again.
+partial_warnings()
+{
+	sim sandybridge-ep,hide=imc3@1 env PAPI_VERBOSE=1 "$bin/papi_command_line" \
+		intel_uncore:::memory_read_bytes intel_uncore:::memory_read_bytes:socket=0 \
+		intel_uncore:::imc.CAS_COUNT:RD:socket=1 intel_uncore:::cbo.CLOCKTICKS >out 2>err
+	cat out err
+	for name in memory_read_bytes imc.CAS_COUNT:RD:socket=1; do
+		echo "PAPI Warning: intel_uncore: $name: partial sum, without imc3 (socket 1): $hidden"
+	done >expected
+	grep 'PAPI Warning' err | diff expected - && [ "$(grep -c '^Successfully added' out)" = 4 ]
+}
+
+description() # MACHINE EVENT: as one line
+{
+	sim "$1" "$bin/papi_native_avail" -e "intel_uncore:::$2" | sed -n 's/^Description: *//p'
+}
+
+partial_descriptions()
+{
+	for event in memory_read_bytes imc.CAS_COUNT imc.CAS_COUNT:RD:socket=1; do
+		description sandybridge-ep,hide=imc3@1 $event | tee out
+		grep -Fq "(partial sum, without imc3 (socket 1): $hidden)" out || return 1
+	done
+	for event in cbo.CLOCKTICKS imc.CAS_COUNT:RD:socket=0; do
+		description sandybridge-ep,hide=imc3@1 $event | tee out
+		[ -s out ] && ! grep -q partial out || return 1
+	done
+	description sandybridge-ep,hide=imc3 memory_read_bytes | tee out
+	grep -Fq "(partial sum, without imc3 (socket 0) and 1 more: $hidden)" out
 }
 
 one_event()
@@ -271,6 +328,35 @@ passes() # CPU PROGRAM: of PAPI's suite or ours
 	sim "$1" "$libexec/$2" TESTS_QUIET >out 2>&1 && grep -q '^PASSED$' out || { cat out; return 1; }
 }
 
+loses() # CPU: with a library that loses counters; the sentence is the library's
+{
+	sim "$1" env PAPI_UNCORE_ROOT="$libexec/shim" "$libexec/intel_uncore_lost" >out 2>err
+	cat out err
+	grep -q '^PASSED$' out &&
+		[ "$(grep -c '^PAPI Error: intel_uncore: a neighbour has taken the counter$' err)" -ge 4 ]
+}
+
+# The registers of this machine are files, as those of a real one: what a child does is felt. In the
+# end all four counters of each channel are free.
+forks_on_files()
+{
+	mkdir -p files
+	"$fuse" sandybridge-ep files 2>machine &
+	machine_pid=$!
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ -e files/proc/cpuinfo ] && break
+		sleep 0.1
+	done
+	UNCORE_SYSROOT=$tmp/files "$libexec/intel_uncore_fork" >out 2>err
+	UNCORE_SYSROOT=$tmp/files "$uncore" stat -d 0.1 -e \
+		imc.CAS_COUNT:RD,imc.CAS_COUNT:WR,imc.ACT_COUNT,imc.CAS_COUNT:ALL >>out 2>&1
+	status=$?
+	fusermount3 -u files
+	wait "$machine_pid"
+	cat out err machine
+	[ $status = 0 ] && grep -q '^PASSED$' out && ! grep -q SIMULATED out
+}
+
 skips() # PROGRAM: without counters, and says why
 {
 	"$libexec/$1" TESTS_QUIET >out 2>&1
@@ -296,7 +382,7 @@ loaded_at_first_use()
 
 no_leak()
 {
-	for program in intel_uncore_multi intel_uncore_errors; do
+	for program in intel_uncore_multi intel_uncore_errors intel_uncore_fork; do
 		sim emerald-rapids valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite \
 			--num-callers=30 --keep-debuginfo=yes --log-file=valgrind \
 			"$libexec/$program" TESTS_QUIET >out 2>&1
@@ -334,12 +420,21 @@ mpi_region() # one report, of the rank that read
 exec 3>&1
 if [ -n "$(disabled_reason)" ]; then
 	ok "the disabled reason names the cause on this machine" names_the_cause
-	for program in basic errors every metrics multi threads; do
+	for program in basic errors every fork lost metrics multi threads; do
 		ok "intel_uncore_$program skips without counters" skips "intel_uncore_$program"
 	done
 else
 	skip "the disabled reason" "this machine has uncore counters"
 fi
+machine_root virtual 207 hypervisor # Emerald Rapids
+machine_root bare 207
+machine_root unknown 1
+ok "the disabled reason in a virtual machine" is "Emerald Rapids: no uncore unit can be read: this is a \
+virtual machine; hypervisors do not pass the uncore monitors on; run on the machine itself, not in a \
+virtual one (in a cloud: bare-metal instances)" disabled_on virtual
+ok "the disabled reason without the MSR driver" is "Emerald Rapids: no uncore unit can be read: \
+/dev/cpu/0/msr: no such file; load the msr module: modprobe msr" disabled_on bare
+ok "the disabled reason of a CPU without tables" no_tables
 ok "the disabled reason without the library" library_missing
 ok "the disabled reason of a machine that cannot be simulated" bad_machine
 ok "active on a simulated Emerald Rapids" is_active emerald-rapids "Emerald Rapids"
@@ -362,6 +457,8 @@ for cpu in $("$uncore" cpus -j | jq -r '.[].cpu'); do
 done
 ok "papi_native_avail -e shows qualifiers" one_event
 ok "papi_native_avail -e shows the units of a view" one_view
+ok "partial sums: a warning for each name" partial_warnings
+ok "partial sums: the description says which unit is missing, and why" partial_descriptions
 
 p=intel_uncore:::
 ok "papi_command_line counts events" counts emerald-rapids ${p}imc.CAS_COUNT:RD \
@@ -393,10 +490,18 @@ ok "PAPI's serial_hl with PAPI_EVENTS writes its report" high_level serial_hl
 for program in all_native_events get_event_component failed_events; do
 	ok "PAPI's $program" passes emerald-rapids $program
 done
-for program in basic errors metrics multi threads; do
+for program in basic errors fork metrics multi threads; do
 	ok "intel_uncore_$program, Emerald Rapids" passes emerald-rapids "intel_uncore_$program"
 	ok "intel_uncore_$program, Sandy Bridge-EP" passes sandybridge-ep "intel_uncore_$program"
 done
+ok "lost counters, Emerald Rapids" loses emerald-rapids
+ok "lost counters, Sandy Bridge-EP" loses sandybridge-ep
+fuse=$BUILD/tests/fuse/fuse_machine
+if [ -x "$fuse" ] && [ -w /dev/fuse ] && command -v fusermount3 >/dev/null; then
+	ok "children of a process that counts with real system calls" forks_on_files
+else
+	skip "children of a process that counts with real system calls" "FUSE cannot be used here"
+fi
 ok "libuncore is loaded at the first use" loaded_at_first_use
 if command -v valgrind >/dev/null; then
 	ok "no leak, no misuse of memory" no_leak

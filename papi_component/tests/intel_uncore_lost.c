@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A counter is taken away while it counts: the read fails, a reset takes another. With shim.c only. */
+#include <dlfcn.h>
+#include <math.h>
+
+#include "intel_uncore_test.h"
+
+static void (*find_lose(void))(void)
+{
+	const char *root = getenv("PAPI_UNCORE_ROOT");
+	char path[PAPI_HUGE_STR_LEN];
+	void (*lose)(void) = NULL;
+	void *library;
+
+	snprintf(path, sizeof(path), "%s/lib/libuncore.so.0", root ? root : "");
+	library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+	if (library)
+		*(void **)&lose = dlsym(library, "shim_lose");
+	if (!lose)
+		test_skip(__FILE__, __LINE__, "this libuncore loses no counters", PAPI_ENOSUPP);
+	return lose;
+}
+
+/* An integer has no value for this. */
+static void check_count(void (*lose)(void))
+{
+	int set = PAPI_NULL;
+	long long value;
+
+	CALL(PAPI_create_eventset(&set));
+	CALL(PAPI_add_named_event(set, PREFIX "memory_read_bytes"));
+	CALL(PAPI_start(set));
+	work();
+	CALL(PAPI_read(set, &value));
+	lose();
+	CHECK("a lost counter is read", PAPI_read(set, &value) == PAPI_ECLOST);
+	CHECK("a lost counter is read by stop", PAPI_stop(set, &value) == PAPI_ECLOST);
+	CHECK("and is not lost any more", PAPI_read(set, &value) == PAPI_ECLOST);
+	CALL(PAPI_reset(set));
+	work();
+	CALL(PAPI_read(set, &value));
+	CHECK("nothing counted after a reset", value > 0);
+	CALL(PAPI_reset(set));
+	CALL(PAPI_stop(set, &value));
+
+	CALL(PAPI_start(set));
+	work();
+	CALL(PAPI_stop(set, &value));
+	CHECK("nothing counted after another start", value > 0);
+	CALL(PAPI_cleanup_eventset(set));
+	CALL(PAPI_destroy_eventset(&set));
+}
+
+/* A double does: NaN. */
+static void check_gauge(void (*lose)(void))
+{
+	int set = PAPI_NULL;
+	long long value;
+	double number;
+
+	CALL(PAPI_create_eventset(&set));
+	CALL(PAPI_add_named_event(set, PREFIX "uncore_frequency_hz"));
+	CALL(PAPI_start(set));
+	work();
+	lose();
+	CALL(PAPI_stop(set, &value));
+	memcpy(&number, &value, sizeof(number));
+	CHECK("a lost rate has a value", isnan(number));
+	CALL(PAPI_cleanup_eventset(set));
+	CALL(PAPI_destroy_eventset(&set));
+}
+
+int main(int argc, char **argv)
+{
+	void (*lose)(void);
+	int set = PAPI_NULL;
+
+	tests_quiet(argc, argv);
+	find_component();
+	lose = find_lose();
+	check_count(lose);
+	check_gauge(lose);
+
+	/* It is no obstacle to the end. */
+	CALL(PAPI_create_eventset(&set));
+	CALL(PAPI_add_named_event(set, PREFIX "memory_read_bytes"));
+	CALL(PAPI_start(set));
+	lose();
+	PAPI_shutdown();
+	test_pass(__FILE__);
+	return 0;
+}
