@@ -22,7 +22,7 @@ struct control {
 	struct unc_session *session;   /* NULL while there are no events */
 	struct control *next, **link;
 	int count;
-	int lost;                      /* a read has told so: the next reset starts anew */
+	int lost;                      /* a read has failed: the next reset starts anew */
 	unsigned int codes[MAX_ITEMS];
 	const struct unc_metric *metrics[MAX_ITEMS]; /* NULL: an event */
 	struct unc_value read[MAX_ITEMS];
@@ -256,12 +256,15 @@ static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	EventSetInfo_t *set =
 		thread ? thread->running_eventset[_intel_uncore_vector.cmp_info.CmpIdx] : NULL;
 	struct control *control = ctl;
+	int papi_errno;
 
 	(void)ctx;
 	if (set && set->ctl_state == ctl && set->state & PAPI_OVERFLOWING)
 		return refuse_overflow(set, 0, 0); /* PAPI_OVERFLOW_FORCE_SW: nobody was asked */
-	control->lost = 0;
-	return fail_session(control, intel_uncore.session_start(control->session));
+	papi_errno = fail_session(control, intel_uncore.session_start(control->session));
+	if (papi_errno == PAPI_OK)
+		control->lost = 0;
+	return papi_errno;
 }
 
 static int stop(hwd_context_t *ctx, hwd_control_state_t *ctl)
@@ -306,6 +309,7 @@ static int read_values(hwd_context_t *ctx, hwd_control_state_t *ctl, long long *
 	(void)flags;
 	papi_errno = fail_session(control,
 		intel_uncore.session_read(control->session, control->read, (size_t)control->count));
+	control->lost |= papi_errno != PAPI_OK;
 	for (i = 0; i < control->count && papi_errno == PAPI_OK; i++, value++) {
 		is_gauge = control->metrics[i] && control->metrics[i]->kind == UNC_METRIC_GAUGE;
 		number = value->flags & UNC_VALUE_VALID ? value->value : __builtin_nan("");

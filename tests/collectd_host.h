@@ -196,7 +196,8 @@ static int read_once(void)
 	return status;
 }
 
-/* With time for simulated hardware to count in: virtual time moves with the calls, its with the clock. */
+/* With time for simulated hardware to count in: virtual time moves with the calls, its with the
+ * clock. */
 static void read_slowly(void)
 {
 	host.n_sent = 0;

@@ -199,11 +199,11 @@ static void test_default_set(void)
 /* The portable set of each CPU, and an event on each of its units: all is sent. */
 static void test_every_cpu(void)
 {
-	static const char *const events[] = {"montecito", "bus.BUS_MEMORY:ALL_SELF",
-					     "nehalem-ep", "core.MEM_LOAD_RETIRED:LLC_MISS",
-					     "westmere-ep", "core.MEM_LOAD_RETIRED:LLC_MISS",
+	static const char *const events[] = {"montecito",      "bus.BUS_MEMORY:ALL_SELF",
+					     "nehalem-ep",     "core.MEM_LOAD_RETIRED:LLC_MISS",
+					     "westmere-ep",    "core.MEM_LOAD_RETIRED:LLC_MISS",
 					     "sandybridge-ep", "cbo.CLOCKTICKS",
-					     "ivybridge-ep", "irp.TRANSACTIONS:READS",
+					     "ivybridge-ep",   "irp.TRANSACTIONS:READS",
 					     "emerald-rapids", "m2m.CLOCKTICKS"};
 	struct unc_cpu cpu;
 	int models[8];
@@ -509,11 +509,13 @@ static void test_lost_for_good(void)
 	end();
 }
 
-/* One of four channels of socket 1 is hidden: told once for an item; sent, unless told otherwise. */
+/* One of four channels of socket 1 is hidden: told once for an item; sent, unless told otherwise.
+ */
 static void test_partial(void)
 {
 	const char *line =
-		"[warning] intel_uncore plugin: socket1/memory_read_bytes: partial sum, without imc3: "
+		"[warning] intel_uncore plugin: socket1/memory_read_bytes: partial sum, without "
+		"imc3: "
 		"PCI function 10.5 (8086:3cb5) is not visible: hidden by the BIOS, or this machine "
 		"has none";
 	const char *simulate = "Simulate sandybridge-ep,hide=imc3@1";

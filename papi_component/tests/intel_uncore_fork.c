@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The children of a process that counts do what they like with what they inherit: its counters go on.
- * A child that initializes PAPI counts by itself. Each child has its own copy of a simulated machine,
- * so it is a machine with real counters, or with files for registers, that can fail here.
+ * The children of a process that counts do what they like with what they inherit: its counters go
+ * on. A child that initializes PAPI counts by itself. Each child has its own copy of a simulated
+ * machine, so it is one with real counters, or with files for registers, that can fail here.
  */
 #include <sys/wait.h>
 #include <unistd.h>

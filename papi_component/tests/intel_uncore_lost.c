@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A counter is taken away while it counts: the read fails, a reset takes another. With shim.c only. */
+/* A counter is taken away while it counts: the read fails, a reset takes another. Needs shim.c. */
 #include <dlfcn.h>
 #include <math.h>
 
