@@ -10,62 +10,93 @@
 
 /* ---- items */
 
-/* A line for the report, without anything to count yet; NULL if there is one already. */
-static struct stat_item *new_item(struct stat_job *job, const char *label)
+/* The cells of a new line, without anything to count yet; NULL if the report has it already. */
+static struct stat_cell *new_line(struct stat_job *job, const char *label)
 {
-	struct stat_item *item;
+	size_t n = job->n_lines * job->columns;
 
-	for (size_t i = 0; i < job->n_items; i++)
-		if (strcmp(job->item[i].label, label) == 0)
+	for (size_t i = 0; i < job->n_lines; i++)
+		if (strcmp(job->label[i], label) == 0)
 			return NULL;
-	job->item = must_alloc(job->item, job->n_items + 1, sizeof(*job->item));
-	item = &job->item[job->n_items++];
-	*item = (struct stat_item){.label = must_print("%s", label)};
-	item->id = must_alloc(NULL, job->columns, sizeof(*item->id));
-	item->name = must_alloc(NULL, job->columns, sizeof(*item->name));
-	item->number = must_alloc(NULL, job->columns, sizeof(*item->number));
-	for (size_t i = 0; i < job->columns; i++) {
-		item->id[i] = -1;
-		item->name[i] = NULL;
-		item->number[i] = (struct stat_number){0};
-	}
-	return item;
+	job->label = must_alloc(job->label, job->n_lines + 1, sizeof(*job->label));
+	job->label[job->n_lines++] = must_print("%s", label);
+	job->cell = must_alloc(job->cell, n + job->columns, sizeof(*job->cell));
+	memset(&job->cell[n], 0, job->columns * sizeof(*job->cell));
+	return &job->cell[n];
 }
 
-/* Takes over `name`. */
-static int add_cell(struct stat_job *job, struct stat_item *item, size_t column, char *name)
+/* The sentence, without the name that it may begin with. */
+static const char *behind_name(const char *sentence, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(sentence, name, n) == 0 && strncmp(sentence + n, ": ", 2) == 0
+		       ? sentence + n + 2
+		       : sentence;
+}
+
+/* Takes over `name`. A socket or a unit may be without what others have: the cell tells. */
+static int add_cell(struct stat_job *job, struct stat_cell *cell, const struct unc_metric *metric,
+		    char *name, bool one_of_many)
 {
 	int rc;
 
-	item->name[column] = name;
-	if (item->metric)
-		rc = unc_session_add_metric(job->session, name, &item->id[column]);
+	cell->name = name;
+	cell->metric = metric;
+	if (metric)
+		rc = unc_session_add_metric(job->session, name, &cell->id);
 	else
-		rc = unc_session_add(job->session, name, &item->id[column]);
-	if (rc < 0)
-		return library_error(rc, unc_session_error(job->session));
-	job->n_values++;
+		rc = unc_session_add(job->session, name, &cell->id);
+	if (rc == 0) {
+		job->n_values++;
+		return 0;
+	}
+	const char *sentence = unc_session_error(job->session);
+
+	if (!one_of_many || (rc != UNC_ERR_UNAVAILABLE && rc != UNC_ERR_RANGE))
+		return library_error(rc, sentence);
+	cell->id = rc;
+	cell->reason = must_print("%s", behind_name(sentence, name));
 	return 0;
+}
+
+/* An error if nothing can be counted in any cell of the lines from `line` on. */
+static int check_lines(const struct stat_job *job, size_t line)
+{
+	const struct stat_cell *first = NULL;
+
+	for (size_t i = line * job->columns; i < job->n_lines * job->columns; i++) {
+		if (job->cell[i].name && job->cell[i].id >= 0)
+			return 0;
+		if (job->cell[i].name && !first)
+			first = &job->cell[i];
+	}
+	if (!first)
+		return 0;
+	char *sentence = must_print("%s: %s", first->name, first->reason);
+	int rc = library_error(first->id, sentence);
+
+	free(sentence);
+	return rc;
 }
 
 /* One line: a single number, or one for each socket if none is chosen (socket < 0). */
 static int add_line(struct stat_job *job, const char *name, const struct unc_metric *metric,
 		    int socket)
 {
-	struct stat_item *item = new_item(job, name);
+	struct stat_cell *cell = new_line(job, name);
 	int rc = 0;
 
-	if (!item)
+	if (!cell)
 		return 0;
-	item->metric = metric;
 	if (!job->per_socket)
-		return add_cell(job, item, 0, must_print("%s", name));
+		return add_cell(job, cell, metric, must_print("%s", name), job->per_unit);
 	if (socket >= (int)job->columns)
 		return bad_input("stat: %s: there are %zu sockets", name, job->columns);
 	if (socket >= 0)
-		return add_cell(job, item, (size_t)socket, must_print("%s", name));
+		return add_cell(job, &cell[socket], metric, must_print("%s", name), false);
 	for (size_t s = 0; rc == 0 && s < job->columns; s++)
-		rc = add_cell(job, item, s, must_print("%s:socket=%zu", name, s));
+		rc = add_cell(job, &cell[s], metric, must_print("%s:socket=%zu", name, s), true);
 	return rc;
 }
 
@@ -80,35 +111,27 @@ static const char *units_of(const struct unc_platform *platform, const char *typ
 	return type;
 }
 
-/* A line for each unit of a type that can be read; `rest` is the name behind type and index. */
+/* A line for each unit of a type; `rest` is the name behind type and index. */
 static int add_units(struct stat_job *job, const char *type, int socket, const char *rest,
 		     const struct unc_metric *metric)
 {
 	const struct unc_unit *unit;
-	const char *reason = NULL, *of = units_of(job->platform, type);
-	size_t hidden = 0, found = 0;
+	const char *of = units_of(job->platform, type);
+	size_t found = 0;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && (unit = unc_unit_get(job->platform, i)) != NULL; i++) {
 		if (strcmp(unit->type->name, of) != 0 || (socket >= 0 && unit->socket != socket))
 			continue;
-		found++;
-		if (!unit->available) {
-			hidden++;
-			reason = unit->reason;
-			continue;
-		}
 		char *name = must_print("%s%d%s:socket=%d", type, unit->index, rest, unit->socket);
 
+		found++;
 		rc = add_line(job, name, metric, unit->socket);
 		free(name);
 	}
-	if (rc == 0 && found == hidden)
-		return failure("%s: no unit can be read%s%s", type, reason ? ": " : "",
-			       reason ? reason : "");
-	if (rc == 0 && hidden)
-		fprintf(stderr, "uncore: note: %zu of %zu %s units cannot be read: %s\n", hidden,
-			found, type, reason);
+	if (rc == 0 && found == 0)
+		return failure("%s%s: this machine has no %s units%s", type, rest, type,
+			       socket >= 0 ? " on that socket" : "");
 	return rc;
 }
 
@@ -121,7 +144,9 @@ static int add_event(struct stat_job *job, const char *spec)
 		return library_error(rc, unc_platform_error(job->platform));
 	const char *rest = strchr(e.name, '.');
 
-	if (!job->per_unit || e.index >= 0 || !rest)
+	if (!job->per_unit || e.index >= 0 || !rest ||
+	    e.socket >=
+		    unc_platform_sockets(job->platform)) /* the library knows what is possible */
 		return add_line(job, e.name, NULL, e.socket);
 	/* The canonical text ends in the socket; the name of each unit has its own. */
 	const char *socket = strstr(rest, ":socket=");
@@ -153,6 +178,27 @@ static const struct unc_metric *metric_of(const struct unc_platform *platform, c
 	return rc < 0 ? NULL : unc_metric_get(platform, index);
 }
 
+/* What stands behind a metric's name: nothing (*socket is -1), or ":socket=N" of this machine. */
+static bool parse_socket(const struct unc_platform *platform, const char *text, int *socket)
+{
+	static const char key[] = ":socket=";
+	const char *digits = text + sizeof(key) - 1;
+	char *end;
+
+	*socket = -1;
+	if (text[0] == '\0')
+		return true;
+	if (strncmp(text, key, sizeof(key) - 1) != 0 || !strchr("0123456789", digits[0]))
+		return false;
+	bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+	unsigned long value = strtoul(digits, &end, hex ? 16 : 10);
+
+	if (end == digits || *end || value >= (unsigned long)unc_platform_sockets(platform))
+		return false;
+	*socket = (int)value;
+	return true;
+}
+
 /* A line for each unit, or each socket where the metric is of no single type of unit. */
 static int add_metric_units(struct stat_job *job, const struct unc_metric *m, int socket)
 {
@@ -175,12 +221,12 @@ static int add_metric_units(struct stat_job *job, const struct unc_metric *m, in
 static int add_metric(struct stat_job *job, const char *text)
 {
 	size_t length = strcspn(text, ":");
-	const char *at = strstr(text + length, ":socket=");
-	int id, rc, socket = at ? (int)strtol(at + strlen(":socket="), NULL, 0) : -1;
+	int id, rc, socket;
 	bool unit;
 	const struct unc_metric *m = metric_of(job->platform, text, length, &unit);
 
-	if (!m) { /* the library knows the nearest name */
+	if (!m || !parse_socket(job->platform, text + length, &socket)) {
+		/* the library knows the nearest name, and what is possible */
 		rc = unc_session_add_metric(job->session, text, &id);
 		return rc < 0 ? library_error(rc, unc_session_error(job->session))
 			      : bad_input("stat: no metric '%s'", text);
@@ -201,8 +247,12 @@ static int add_list(struct stat_job *job, const char *list,
 	char *copy = must_print("%s", list), *rest = copy, *part;
 	int rc = 0;
 
-	while (rc == 0 && (part = strsep(&rest, ",")) != NULL)
+	while (rc == 0 && (part = strsep(&rest, ",")) != NULL) {
+		size_t line = job->n_lines;
+
 		rc = part[0] ? add(job, part) : bad_input("stat: an empty name in '%s'", list);
+		rc = rc ? rc : check_lines(job, line);
+	}
 	free(copy);
 	return rc;
 }
@@ -342,12 +392,12 @@ static int parse_options(struct stat_job *job, struct wishes *wishes, int argc, 
 /* The first event ends the intervals. */
 static int prepare_every(struct stat_job *job)
 {
-	const struct stat_item *first = job->n_items ? &job->item[0] : NULL;
+	const struct stat_cell *first = stat_next(job, NULL);
 
 	if (!first || first->metric)
 		return bad_input("stat: --every needs an event: -e EVENT first, then what is to be "
 				 "counted beside it");
-	int rc = unc_session_sample(job->session, first->id[0], job->every);
+	int rc = unc_session_sample(job->session, first->id, job->every);
 	return rc < 0 ? library_error(rc, unc_session_error(job->session)) : 0;
 }
 
@@ -371,10 +421,9 @@ static int prepare(struct stat_job *job, struct wishes *wishes)
 	}
 	job->passes = unc_session_passes(job->session);
 	if (job->passes > 1)
-		fprintf(stderr,
-			"uncore: note: needs %d passes: each is measured 1/%d of the time, "
-			"counts are scaled to all of it\n",
-			job->passes, job->passes);
+		remark("note: needs %d passes: what does not fit at once is measured in turn, 1/%d "
+		       "of the time each, and scaled to all of it",
+		       job->passes, job->passes);
 	job->value = must_alloc(NULL, job->n_values, sizeof(*job->value));
 	return job->every ? prepare_every(job) : 0;
 }
@@ -383,15 +432,16 @@ static void clean_up(struct stat_job *job, struct wishes *wishes)
 {
 	unc_session_free(job->session);
 	unc_platform_close(job->platform);
-	for (size_t i = 0; i < job->n_items; i++) {
-		for (size_t k = 0; k < job->columns; k++)
-			free(job->item[i].name[k]);
-		free(job->item[i].name);
-		free(job->item[i].number);
-		free(job->item[i].id);
-		free(job->item[i].label);
+	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;) {
+		free(c->name);
+		free(c->lacks);
+		free(c->reason);
+		free(c->why);
 	}
-	free(job->item);
+	for (size_t i = 0; i < job->n_lines; i++)
+		free(job->label[i]);
+	free(job->label);
+	free(job->cell);
 	free(job->value);
 	free(wishes->wish);
 	if (job->table)

@@ -9,7 +9,7 @@
 
 #include "tool.h"
 
-enum { MAX_COLUMNS = 80 };
+enum { MAX_COLUMNS = 160 };
 
 struct table {
 	char *align;
@@ -54,6 +54,8 @@ static void print_row(const struct table *t, char *const cells[])
 	for (size_t i = 0; i < last; i++) {
 		int fill = (int)(t->width[i] - strlen(cells[i]));
 
+		if (t->width[i] == 0) /* a column that nothing stands in yet */
+			continue;
 		if (t->align[i] == 'r') {
 			printf("%*s%s", pad + fill, "", cells[i]);
 			pad = 2;

@@ -6,21 +6,23 @@
 #include "output.h"
 #include "tool.h"
 
-/* A number of the report. With several passes, counts are scaled to the whole time. */
-struct stat_number {
-	enum { NUMBER_NOT_MEASURED, NUMBER_WITHOUT_VALUE, NUMBER_PRESENT } state;
-	double value, seconds; /* seconds: how long it was measured */
-	uint64_t count;        /* an event's */
-};
-
-/* An event or metric: one line of the report. */
-struct stat_item {
-	char *label;
+/* A number of the report: an event or metric, of the machine, a socket or a unit. */
+struct stat_cell {
+	char *name;                      /* NULL: nothing stands here */
 	const struct unc_metric *metric; /* NULL: an event */
-	int *id;                         /* session's item for each column; -1: none */
-	char **name;                     /* its full name */
-	struct stat_number *number;      /* what the next report shows, for each column */
-	bool missed, without_value;      /* why numbers were not shown, if any were not */
+	int id;                          /* session's item; negative: the error of adding it */
+	char *lacks;                     /* the units that the sum goes without; NULL: none */
+
+	/* what the next report shows */
+	char *reason; /* why there is no number; NULL: there is one */
+	uint64_t count;
+	double value, share;
+	unsigned units, of;
+
+	/* what is said behind the last one */
+	char *why; /* why there was no number, if once there was none */
+	bool lost; /* ... because the counter was no longer ours */
+	unsigned long without;
 };
 
 struct stat_job {
@@ -38,26 +40,42 @@ struct stat_job {
 	struct unc_session *session;
 	int passes;
 	size_t columns; /* sockets, or 1 */
-	struct stat_item *item;
-	size_t n_items;
+	char **label;   /* of each line */
+	size_t n_lines;
+	struct stat_cell *cell; /* of each line, `columns` of them */
 	struct unc_value *value;
-	size_t n_values;
+	size_t n_values; /* items of the session */
 	struct table *table;
-	struct unc_overflow overflow; /* what ended the interval of the next report; id -1: nothing */
-	bool started;    /* a report has been printed */
-	double reported; /* time of the last report, seconds since start */
+	struct unc_overflow
+		overflow;      /* what ended the interval of the next report; id -1: nothing */
+	unsigned long reports; /* printed */
+	bool lost;             /* the next report has values that the session has lost */
+	bool harmed;           /* so had one at any time */
+	double started;        /* seconds between the first start of the session and its last */
+	double time, seconds;  /* of the next report: since the first start, and how long */
 };
 
 /* stat_run.c: counts and reports. Returns the exit status. */
 int stat_run(struct stat_job *);
 
-/* stat_print.c: reads what the running pass has counted. 0, or the exit status. */
+/* stat_collect.c: from the session to the numbers of the report. 0, or the exit status. */
+
+/* The number behind `cell` (NULL: the first); NULL: there is none. */
+struct stat_cell *stat_next(const struct stat_job *, const struct stat_cell *cell);
+/* Tells on stderr what the running session goes without. */
+int stat_announce(struct stat_job *);
+/* Ends the interval. */
 int stat_collect(struct stat_job *);
 /* Looks whether the interval of `every` has ended, and if so collects it (job->overflow). */
 int stat_poll(struct stat_job *);
-/* Prints what was collected since the last report. 0, or the exit status. */
+/* Every number that was collected is one of the interval. */
+bool stat_complete(const struct stat_job *);
+/* Tells on stderr that values were lost and the session starts anew. */
+void stat_lament(const struct stat_job *);
+/* Tells on stderr which numbers are missing, and why. */
+void stat_close(const struct stat_job *);
+
+/* stat_print.c: prints what was collected. 0, or the exit status. */
 int stat_report(struct stat_job *);
-/* What stands behind the last report: why values are missing. */
-void stat_close_report(struct stat_job *);
 
 #endif

@@ -9,72 +9,9 @@
 #include "json.h"
 #include "stat.h"
 
-/* What is shown of a value that has been read, or why nothing is. */
-static void collect(const struct stat_job *job, struct stat_number *n, const struct unc_value *v)
+static const char *unit_of(const struct stat_cell *c)
 {
-	bool all = job->interval == 0;
-
-	if (!all && !(v->flags & UNC_VALUE_FRESH))
-		return; /* its turn was, or will be, in another pass */
-	*n = (struct stat_number){.state = NUMBER_WITHOUT_VALUE};
-	if (!(v->flags & UNC_VALUE_VALID) || !isfinite(all ? v->value : v->interval))
-		return;
-	n->state = NUMBER_PRESENT;
-	n->count = all ? v->count : v->delta;
-	n->value = all ? v->value : v->interval;
-	n->seconds = all ? v->seconds : v->interval_seconds;
-}
-
-static void collect_all(struct stat_job *job)
-{
-	for (size_t i = 0; i < job->n_items; i++)
-		for (size_t k = 0; k < job->columns; k++) {
-			struct stat_item *item = &job->item[i];
-
-			if (item->id[k] >= 0)
-				collect(job, &item->number[k], &job->value[item->id[k]]);
-		}
-}
-
-int stat_collect(struct stat_job *job)
-{
-	int rc = unc_session_read(job->session, job->value, job->n_values);
-
-	if (rc < 0)
-		return library_error(rc, unc_session_error(job->session));
-	collect_all(job);
-	return 0;
-}
-
-int stat_poll(struct stat_job *job)
-{
-	job->overflow.size = sizeof(job->overflow);
-	int rc = unc_session_poll(job->session, &job->overflow, job->value, job->n_values);
-
-	if (rc < 0)
-		return library_error(rc, unc_session_error(job->session));
-	if (job->overflow.id >= 0)
-		collect_all(job);
-	return 0;
-}
-
-/* Ready to be shown: counts of a pass are scaled to the whole time. */
-static void complete(const struct stat_job *job, struct stat_item *item, struct stat_number *n,
-		     double seconds)
-{
-	bool total = !item->metric || item->metric->kind == UNC_METRIC_TOTAL;
-
-	item->missed |= n->state == NUMBER_NOT_MEASURED;
-	item->without_value |= n->state == NUMBER_WITHOUT_VALUE;
-	if (n->state == NUMBER_PRESENT && job->passes > 1 && total && n->seconds > 0) {
-		n->value = round(n->value * seconds / n->seconds);
-		n->count = (uint64_t)n->value;
-	}
-}
-
-static const char *unit_of(const struct stat_item *item)
-{
-	return item->metric ? item->metric->unit : "count";
+	return c->metric ? c->metric->unit : "count";
 }
 
 /* Microseconds are as fine as it makes sense. */
@@ -85,42 +22,50 @@ static double rounded(double seconds)
 
 /* ---- text */
 
-static void cell_text(char buf[CELL_MAX], const struct stat_item *item, size_t column,
-		      double seconds)
+enum { CELL_COLUMNS = 2 }; /* the number, and its mark */
+
+static void number_text(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
 {
 	char rate[CELL_MAX];
 
-	buf[0] = '\0';
-	if (item->id[column] < 0)
-		return;
-	const struct stat_number *n = &item->number[column];
-
-	if (n->state != NUMBER_PRESENT) {
+	if (c->reason) {
 		snprintf(buf, CELL_MAX, "-");
-	} else if (!item->metric) {
-		grouped(buf, n->count);
+	} else if (!c->metric) {
+		grouped(buf, c->count);
 	} else {
-		with_unit(buf, n->value, item->metric->unit);
-		if (strcmp(item->metric->unit, "bytes") == 0 && seconds > 0) {
+		with_unit(buf, c->value, c->metric->unit);
+		if (strcmp(c->metric->unit, "bytes") == 0 && seconds > 0) {
 			size_t used = strlen(buf);
 
 			snprintf(buf + used, CELL_MAX - used, "  %11s",
-				 scaled(rate, n->value / seconds, "B/s"));
+				 scaled(rate, c->value / seconds, "B/s"));
 		}
 	}
 }
 
-/* The columns are the time (with intervals), the name, the numbers. */
+/* "7 of 8 units, 33 %": what the number is less than it should be. */
+static void mark_text(char buf[CELL_MAX], const struct stat_cell *c)
+{
+	int used = 0;
+
+	if (c->lacks)
+		used = snprintf(buf, CELL_MAX, "%u of %u units", c->units, c->of);
+	if (!c->reason && c->share < 1)
+		snprintf(buf + used, CELL_MAX - (size_t)used, "%s%.0f %%", used ? ", " : "",
+			 fmin(round(100 * c->share), 99));
+}
+
+/* The columns are the time (with intervals), the name, the numbers with their marks. */
 static void text_row(struct stat_job *job, const char *time, const char *label,
 		     char numbers[][CELL_MAX])
 {
-	const char **cells = must_alloc(NULL, job->columns + 2, sizeof(*cells));
+	const char **cells = must_alloc(NULL, CELL_COLUMNS * job->columns + 2, sizeof(*cells));
 	size_t n = 0;
 
 	if (job->interval > 0)
 		cells[n++] = time;
 	cells[n++] = label;
-	for (size_t i = 0; i < job->columns; i++)
+	for (size_t i = 0; i < CELL_COLUMNS * job->columns; i++)
 		cells[n++] = numbers[i];
 	table_row(job->table, cells);
 	free(cells);
@@ -128,112 +73,226 @@ static void text_row(struct stat_job *job, const char *time, const char *label,
 
 static void start_text(struct stat_job *job, char numbers[][CELL_MAX])
 {
-	char *align = must_alloc(NULL, job->columns + 3, 1);
+	char *align = must_alloc(NULL, CELL_COLUMNS * job->columns + 3, 1);
 	size_t n = 0;
 
 	print_label(job->platform);
 	if (job->interval > 0)
 		align[n++] = 'r';
 	align[n++] = 'l';
-	memset(align + n, 'r', job->columns);
-	align[n + job->columns] = '\0';
+	for (size_t i = 0; i < job->columns; i++) {
+		align[n++] = 'r';
+		align[n++] = 'l';
+		if (job->per_socket)
+			snprintf(numbers[CELL_COLUMNS * i], CELL_MAX, "socket %zu", i);
+		else
+			snprintf(numbers[CELL_COLUMNS * i], CELL_MAX, "value");
+	}
+	align[n] = '\0';
 	job->table = table_new(align);
 	free(align);
-	for (size_t i = 0; i < job->columns; i++)
-		if (job->per_socket)
-			snprintf(numbers[i], CELL_MAX, "socket %zu", i);
-		else
-			snprintf(numbers[i], CELL_MAX, "value");
 	if (job->interval > 0 || job->per_socket)
 		text_row(job, "time s", "", numbers);
 }
 
-static void text_report(struct stat_job *job, double time, double seconds)
+static void overflow_text(struct stat_job *job, char numbers[][CELL_MAX])
 {
-	char(*numbers)[CELL_MAX] = must_alloc(NULL, job->columns, sizeof(*numbers));
+	const struct unc_overflow *o = &job->overflow;
+	char *label = must_print("  ended by %s%d %s, socket %d%s", o->unit, o->index, o->counter,
+				 o->socket, o->frozen ? ", frozen" : "");
+
+	grouped(numbers[0], o->count);
+	numbers[1][0] = '\0';
+	text_row(job, "", label, numbers);
+	free(label);
+}
+
+static void text_report(struct stat_job *job)
+{
+	size_t n = CELL_COLUMNS * job->columns;
+	char(*numbers)[CELL_MAX] = must_alloc(NULL, n, sizeof(*numbers));
 	char when[CELL_MAX];
 
-	if (!job->started)
+	memset(numbers, 0, n * sizeof(*numbers));
+	if (job->reports == 0)
 		start_text(job, numbers);
-	snprintf(when, sizeof(when), "%.3f", time);
-	for (size_t i = 0; i < job->n_items; i++) {
-		for (size_t k = 0; k < job->columns; k++)
-			cell_text(numbers[k], &job->item[i], k, seconds);
-		text_row(job, when, job->item[i].label, numbers);
-	}
-	if (job->every) {
-		const struct unc_overflow *o = &job->overflow;
-		char *label = must_print("  ended by %s%d %s, socket %d%s", o->unit, o->index,
-					 o->counter, o->socket, o->frozen ? ", frozen" : "");
+	snprintf(when, sizeof(when), "%.3f", job->time);
+	for (size_t i = 0; i < job->n_lines; i++) {
+		memset(numbers, 0, n * sizeof(*numbers));
+		for (size_t k = 0; k < job->columns; k++) {
+			const struct stat_cell *c = &job->cell[i * job->columns + k];
 
-		for (size_t k = 0; k < job->columns; k++)
-			grouped(numbers[k], o->count);
-		text_row(job, "", label, numbers);
-		free(label);
+			if (!c->name)
+				continue;
+			number_text(numbers[CELL_COLUMNS * k], c, job->seconds);
+			mark_text(numbers[CELL_COLUMNS * k + 1], c);
+		}
+		text_row(job, when, job->label[i], numbers);
 	}
+	if (job->every)
+		overflow_text(job, numbers);
 	table_print(job->table);
 	if (job->interval == 0)
-		printf("\n%.3f s measured\n", time);
+		printf("\n%.3f s measured\n", job->time);
 	free(numbers);
 }
 
 /* ---- separated values */
 
-static void separated_report(struct stat_job *job, double time)
+/* A field; in quotes, as RFC 4180 has it, if it could be taken for more than one. */
+static void put_field(const struct stat_job *job, const char *text)
 {
-	const char *sep = job->separator;
-	char buf[CELL_MAX];
-
-	if (!job->started && unc_platform_simulated(job->platform))
-		printf("# SIMULATED %s\n", unc_platform_cpu(job->platform)->name);
-	if (!job->started)
-		printf("time%sname%svalue%sunit\n", sep, sep, sep);
-	for (size_t i = 0; i < job->n_items; i++) {
-		struct stat_item *item = &job->item[i];
-
-		for (size_t k = 0; k < job->columns; k++) {
-			if (item->id[k] < 0)
-				continue;
-			const struct stat_number *n = &item->number[k];
-
-			printf("%.6f%s%s%s", time, sep, item->name[k], sep);
-			if (n->state != NUMBER_PRESENT)
-				putchar('-');
-			else if (item->metric)
-				fputs(shortest(buf, n->value), stdout);
-			else
-				printf("%llu", (unsigned long long)n->count);
-			printf("%s%s\n", sep, unit_of(item));
-		}
+	if (!strstr(text, job->separator) && !strpbrk(text, "\"\r\n")) {
+		fputs(text, stdout);
+		return;
 	}
-	if (job->every)
-		printf("%.6f%soverflow %s%d:socket=%d%s%llu%scount\n", time, sep,
-		       job->overflow.unit, job->overflow.index, job->overflow.socket, sep,
-		       (unsigned long long)job->overflow.count, sep);
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"')
+			putchar('"');
+		putchar(*text);
+	}
+	putchar('"');
+}
+
+static void put_fields(const struct stat_job *job, const char *const fields[], size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			fputs(job->separator, stdout);
+		put_field(job, fields[i]);
+	}
+	putchar('\n');
+}
+#define PUT_FIELDS(job, ...)                                                                       \
+	put_fields((job), (const char *const[]){__VA_ARGS__},                                      \
+		   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+static void separated_cell(const struct stat_job *job, const char *time, const struct stat_cell *c)
+{
+	char number[CELL_MAX] = "-", share[CELL_MAX] = "", units[24] = "", of[24] = "";
+
+	if (!c->reason && c->metric)
+		shortest(number, c->value);
+	else if (!c->reason)
+		snprintf(number, sizeof(number), "%llu", (unsigned long long)c->count);
+	if (!c->reason)
+		shortest(share, rounded(c->share));
+	if (c->id >= 0) {
+		snprintf(units, sizeof(units), "%u", c->units);
+		snprintf(of, sizeof(of), "%u", c->of);
+	}
+	PUT_FIELDS(job, time, c->name, number, unit_of(c), share, units, of,
+		   c->reason  ? c->reason
+		   : c->lacks ? c->lacks
+			      : "");
+}
+
+static void separated_report(struct stat_job *job)
+{
+	const struct unc_overflow *o = &job->overflow;
+	char time[CELL_MAX], count[24];
+
+	snprintf(time, sizeof(time), "%.6f", job->time);
+	if (job->reports == 0 && unc_platform_simulated(job->platform))
+		printf("# SIMULATED %s\n", unc_platform_cpu(job->platform)->name);
+	if (job->reports == 0)
+		PUT_FIELDS(job, "time", "name", "value", "unit", "share", "units", "of", "reason");
+	for (const struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)
+		separated_cell(job, time, c);
+	if (job->every) {
+		char *name = must_print("overflow %s%d:socket=%d", o->unit, o->index, o->socket);
+
+		snprintf(count, sizeof(count), "%llu", (unsigned long long)o->count);
+		PUT_FIELDS(job, time, name, count, "count", "1", "1", "1", "");
+		free(name);
+	}
 }
 
 /* ---- JSON */
 
-static void json_items(struct json *j, struct stat_job *job, bool metrics)
+static void json_cell(struct json *j, const struct stat_cell *c)
 {
-	json_object(j, metrics ? "metrics" : "events");
-	for (size_t i = 0; i < job->n_items; i++) {
-		struct stat_item *item = &job->item[i];
+	if (c->reason)
+		json_null(j, c->name);
+	else if (c->metric)
+		json_number(j, c->name, c->value);
+	else
+		json_count(j, c->name, c->count);
+}
 
-		for (size_t k = 0; k < job->columns; k++) {
-			if (item->id[k] < 0 || (item->metric != NULL) != metrics)
-				continue;
-			const struct stat_number *n = &item->number[k];
-
-			if (n->state != NUMBER_PRESENT)
-				json_null(j, item->name[k]);
-			else if (metrics)
-				json_number(j, item->name[k], n->value);
-			else
-				json_count(j, item->name[k], n->count);
-		}
-	}
+static void json_partial(struct json *j, const struct stat_cell *c)
+{
+	json_object(j, c->name);
+	json_integer(j, "units", c->units);
+	json_integer(j, "of", c->of);
+	json_text(j, "reason", c->lacks);
 	json_end(j);
+}
+
+static void json_invalid(struct json *j, const struct stat_cell *c)
+{
+	json_text(j, c->name, c->reason);
+}
+
+static void json_share(struct json *j, const struct stat_cell *c)
+{
+	json_number(j, c->name, rounded(c->share));
+}
+
+static bool is_event(const struct stat_cell *c)
+{
+	return !c->metric;
+}
+
+static bool is_metric(const struct stat_cell *c)
+{
+	return c->metric;
+}
+
+static bool is_partial(const struct stat_cell *c)
+{
+	return c->lacks;
+}
+
+static bool is_invalid(const struct stat_cell *c)
+{
+	return c->reason;
+}
+
+static bool is_scaled(const struct stat_cell *c)
+{
+	return !c->reason && c->share < 1;
+}
+
+/* An object of the numbers that it is about; left out where there are none, unless always there. */
+static const struct section {
+	const char *key;
+	bool (*about)(const struct stat_cell *);
+	void (*put)(struct json *, const struct stat_cell *);
+	bool always;
+} sections[] = {
+	{"events", is_event, json_cell, true},        {"metrics", is_metric, json_cell, true},
+	{"partial", is_partial, json_partial, false}, {"invalid", is_invalid, json_invalid, false},
+	{"share", is_scaled, json_share, false},
+};
+
+static void json_section(struct json *j, const struct stat_job *job, const struct section *section)
+{
+	bool open = section->always;
+
+	if (open)
+		json_object(j, section->key);
+	for (const struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;) {
+		if (!section->about(c))
+			continue;
+		if (!open)
+			json_object(j, section->key);
+		open = true;
+		section->put(j, c);
+	}
+	if (open)
+		json_end(j);
 }
 
 static void json_overflow(struct json *j, const struct unc_overflow *o)
@@ -249,73 +308,47 @@ static void json_overflow(struct json *j, const struct unc_overflow *o)
 	json_end(j);
 }
 
-static void json_report(struct stat_job *job, double time, double seconds)
+static void json_report(struct stat_job *job)
 {
 	struct json j;
 
 	json_start(&j, stdout);
 	json_object(&j, NULL);
-	json_number(&j, "time", rounded(time));
-	json_number(&j, "interval", rounded(seconds));
+	json_number(&j, "time", rounded(job->time));
+	json_number(&j, "interval", rounded(job->seconds));
 	json_bool(&j, "simulated", unc_platform_simulated(job->platform));
 	json_integer(&j, "passes", job->passes);
-	json_items(&j, job, false);
-	json_items(&j, job, true);
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		json_section(&j, job, &sections[i]);
 	if (job->every)
 		json_overflow(&j, &job->overflow);
 	json_end(&j);
 }
 
+/* ---- */
+
+/* For what is said behind the last report. */
+static void remember(struct stat_cell *c)
+{
+	if (!c->reason)
+		return;
+	c->without++;
+	if (!c->why)
+		c->why = must_print("%s", c->reason);
+}
+
 int stat_report(struct stat_job *job)
 {
-	double time = 0, seconds;
-	int rc = unc_session_time(job->session, &time, NULL);
-
-	if (rc < 0)
-		return library_error(rc, unc_session_error(job->session));
-	seconds = time - job->reported;
-	for (size_t i = 0; i < job->n_items; i++)
-		for (size_t k = 0; k < job->columns; k++)
-			if (job->item[i].id[k] >= 0)
-				complete(job, &job->item[i], &job->item[i].number[k], seconds);
 	if (job->args.json)
-		json_report(job, time, seconds);
+		json_report(job);
 	else if (job->separator)
-		separated_report(job, time);
+		separated_report(job);
 	else
-		text_report(job, time, seconds);
-	for (size_t i = 0; i < job->n_items; i++)
-		for (size_t k = 0; k < job->columns; k++)
-			job->item[i].number[k].state = NUMBER_NOT_MEASURED;
-	job->started = true;
-	job->reported = time;
+		text_report(job);
+	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)
+		remember(c);
+	job->reports++;
 	if (fflush(stdout) != 0)
 		return failure("cannot write the report: %s", strerror(errno));
 	return 0;
-}
-
-void stat_close_report(struct stat_job *job)
-{
-	if (job->every && !job->started)
-		fprintf(stderr,
-			"uncore: note: no interval has ended: %s counted less than %llu on every "
-			"unit\n",
-			job->item[0].label, (unsigned long long)job->every);
-	if (job->args.json || job->separator)
-		return;
-	for (size_t i = 0; i < job->n_items; i++) {
-		const struct stat_item *item = &job->item[i];
-
-		if (item->missed)
-			printf("- %s: not measured: the time was too short for its pass\n",
-			       item->label);
-		if (item->without_value && item->metric)
-			printf("- %s: no value: the denominator counted 0%s\n", item->label,
-			       job->passes > 1 ? ", or the time was too short for its passes" : "");
-		else if (item->without_value)
-			printf("- %s: %s\n", item->label,
-			       job->passes > 1 ? "not measured: the time was too short for its pass"
-					       : "a counter could not be read");
-	}
-	fflush(stdout); /* before the command, if it still runs, writes more */
 }

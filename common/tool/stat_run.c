@@ -29,6 +29,9 @@ struct runner {
 	int failed;  /* pipe that tells why it could not become the command */
 	int status;  /* exit status of the child, or the one that ends us */
 	int interrupts;
+	double start;   /* when counting began */
+	unsigned turns; /* passes that were measured since the last interval's end */
+	bool renewed;   /* counting has been started anew */
 };
 
 enum wake { WAKE_TIME, WAKE_CHILD, WAKE_STOP };
@@ -174,55 +177,86 @@ static enum wake wait_until(struct runner *r, double deadline)
 /* Seconds that each pass is measured before the next has its turn. */
 static double slice_length(const struct stat_job *job)
 {
+	double all = job->duration > 0 ? job->duration : INFINITY;
+
 	if (job->interval > 0)
-		return job->interval / job->passes;
+		return fmin(job->interval, all) / job->passes;
 	if (job->passes == 1)
 		return INFINITY;
 	if (job->duration > 0) /* whole rounds, so that all passes get the same share */
-		return job->duration /
-		       (job->passes * fmax(1, floor(job->duration / (job->passes * slice))));
+		return all / (job->passes * fmax(1, floor(all / (job->passes * slice))));
 	return slice;
 }
 
-/* The end of a slice: a report if it was the last of an interval, and the next pass's turn. */
-static int end_slice(struct stat_job *job, unsigned long number)
+static int session_error(const struct stat_job *job, int rc)
 {
-	int rc = stat_collect(job); /* the library takes a pass for measured once it was read */
-
-	if (rc == 0 && job->interval > 0 && number % (unsigned long)job->passes == 0)
-		rc = stat_report(job);
-	if (rc == 0 && job->passes > 1) {
-		rc = unc_session_rotate(job->session);
-		if (rc < 0)
-			rc = library_error(rc, unc_session_error(job->session));
-	}
-	return rc;
+	return rc < 0 ? library_error(rc, unc_session_error(job->session)) : 0;
 }
 
-/* Counts until the end; with intervals, prints all reports but a last, shorter one. */
-static int count(struct runner *r, double *last_report)
+/* What was lost stays lost until the session starts anew. */
+static int renew(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	double length = slice_length(job), start = now(), next = start + length;
-	double end = job->duration > 0 ? start + job->duration : INFINITY;
+	int rc;
+
+	if (!r->renewed)
+		stat_lament(job);
+	r->renewed = true;
+	r->turns = 0;
+	rc = unc_session_stop(job->session);
+	if (rc == 0)
+		rc = unc_session_start(job->session);
+	job->started = now() - r->start;
+	return session_error(job, rc);
+}
+
+static int collect_and_report(struct stat_job *job)
+{
+	int rc = stat_collect(job);
+
+	return rc == 0 && stat_complete(job) ? stat_report(job) : rc;
+}
+
+/*
+ * The end of a slice, `passed` slice lengths after the start. If it is the end of an interval as
+ * well and each pass has had its turn, a report; then it is the next pass's turn.
+ */
+static int end_slice(struct runner *r, double passed)
+{
+	struct stat_job *job = r->job;
+	unsigned passes = (unsigned)job->passes;
 	int rc = 0;
 
-	*last_report = start;
-	for (unsigned long number = 1; rc == 0; number++) {
-		double tolerance = 1e-6; /* the last slice and the end are the same moment */
+	r->turns++;
+	if (job->interval > 0 && r->turns >= passes && fmod(passed, passes) == 0) {
+		r->turns = 0;
+		rc = collect_and_report(job);
+		if (rc == 0 && job->lost)
+			return renew(r);
+	}
+	return rc || passes == 1 ? rc : session_error(job, unc_session_rotate(job->session));
+}
 
-		if (wait_until(r, fmin(next, end)) != WAKE_TIME)
+/*
+ * Counts until the end; with intervals, prints all reports but the last. Each slice has its place
+ * in time: who wakes up late makes the next one shorter, or misses it.
+ */
+static int count(struct runner *r)
+{
+	const double tolerance = 1e-6; /* the last slice and the end are the same moment */
+	struct stat_job *job = r->job;
+	double length = slice_length(job);
+	double end = job->duration > 0 ? r->start + job->duration : INFINITY;
+	int rc = 0;
+
+	for (double k = 1; rc == 0;) {
+		double next = r->start + k * length;
+
+		if (wait_until(r, fmin(next, end)) != WAKE_TIME ||
+		    fmax(next, now()) >= end - tolerance)
 			break;
-		if (next > end + tolerance)
-			break;
-		if (next >= end - tolerance && job->interval == 0)
-			break;
-		rc = end_slice(job, number);
-		if (number % (unsigned long)job->passes == 0)
-			*last_report = next;
-		if (next >= end - tolerance)
-			break;
-		next = fmax(next + length, now()); /* late: no slice is made up for */
+		k = fmax(k, floor((now() - r->start) / length));
+		rc = end_slice(r, k++);
 	}
 	return rc;
 }
@@ -232,14 +266,17 @@ static int count(struct runner *r, double *last_report)
 static int count_every(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	double end = job->duration > 0 ? now() + job->duration : INFINITY;
+	double end = job->duration > 0 ? r->start + job->duration : INFINITY;
 	int rc = 0;
 
 	while (rc == 0 && now() < end &&
 	       wait_until(r, fmin(now() + job->interval, end)) == WAKE_TIME) {
 		rc = stat_poll(job);
-		if (rc == 0 && job->overflow.id >= 0)
-			rc = stat_report(job);
+		if (rc || job->overflow.id < 0)
+			continue;
+		rc = stat_report(job);
+		if (rc == 0 && job->lost)
+			rc = renew(r);
 	}
 	return rc;
 }
@@ -256,34 +293,55 @@ static int redirect(const char *path)
 	return 0;
 }
 
+/* What has been counted since the last report is one of its own. */
+static bool worth_a_report(const struct runner *r)
+{
+	const struct stat_job *job = r->job;
+
+	if (job->interval == 0)
+		return true;
+	return !job->every && r->turns + 1 >= (unsigned)job->passes && job->seconds >= least &&
+	       stat_complete(job);
+}
+
+/* Stops, and reports then: a counter that is no longer ours may show only now. */
+static int end_count(struct runner *r)
+{
+	struct stat_job *job = r->job;
+	int stopped = session_error(job, unc_session_stop(job->session));
+	int status = stat_collect(job);
+
+	if (status == 0 && worth_a_report(r))
+		status = stat_report(job);
+	return status ? status : stopped;
+}
+
 static int measure(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	double last_report = 0;
-	int rc = unc_session_start(job->session);
+	int status = session_error(job, unc_session_start(job->session));
 
-	if (rc < 0) {
+	if (status == 0)
+		status = stat_announce(job);
+	if (status == 0 && !job->every) /* what came before is of no interval */
+		status = session_error(job, unc_session_reset(job->session));
+	r->start = now();
+	if (status)
 		abandon_child(r);
-		return library_error(rc, unc_session_error(job->session));
-	}
-	int status = release_child(r);
-
+	else
+		status = release_child(r);
 	if (status) {
 		unc_session_stop(job->session);
 		return status;
 	}
-	status = job->every ? count_every(r) : count(r, &last_report);
-	if (status == 0 && !job->every && (job->interval == 0 || now() - last_report > least)) {
-		status = stat_collect(job);
-		if (status == 0)
-			status = stat_report(job);
-	}
-	rc = unc_session_stop(job->session);
-	if (rc < 0 && status == 0)
-		status = library_error(rc, unc_session_error(job->session));
-	if (status == 0)
-		stat_close_report(job);
-	return status;
+	status = job->every ? count_every(r) : count(r);
+	if (status)
+		unc_session_stop(job->session);
+	else
+		status = end_count(r);
+	if (status == 0 || job->harmed)
+		stat_close(job);
+	return status == 0 && job->harmed ? EXIT_FAILURE : status;
 }
 
 int stat_run(struct stat_job *job)

@@ -44,6 +44,15 @@ int failure(const char *format, ...)
 	return EXIT_FAILURE;
 }
 
+void remark(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
 int library_error(int error, const char *sentence)
 {
 	if (!sentence || !sentence[0])

@@ -39,6 +39,8 @@ void command_help(const struct command *);
 
 int bad_input(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* No error: a line that the user should see. */
+void remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* An error of the library, with its sentence. */
 int library_error(int error, const char *sentence);
 /* Ends the command: a report that could not be written is a failure. */

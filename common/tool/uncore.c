@@ -50,7 +50,9 @@ static const struct command commands[] = {
 	 "  -j              JSON, one object for each report\n"
 	 "  -v              notes of the library on stderr\n"
 	 "  --tables DIR    event tables of a folder, on hardware too (see 'man uncore')\n\n"
-	 "The exit status is that of COMMAND, if there is one.\n"},
+	 "A number that is not whole carries a mark: '7 of 8 units', '33 %' of the time; '-' is\n"
+	 "no value, and stderr says why. The exit status is that of COMMAND, if there is one;\n"
+	 "1 if another program took a counter away.\n"},
 	{"doctor", cmd_doctor, "why counters can or cannot be read here", "[-j]",
 	 "Tries what a start needs: one control that nobody uses is rewritten with its own value.\n"
 	 "The exit status is 1 if anything needed is missing.\n\n" COMMON},

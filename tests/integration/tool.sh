@@ -317,9 +317,10 @@ for cpu in $cpus; do
 	result "$cpu: stat --per-unit"
 	run stat -x, -d 0.1 -e "$reads" -m memory_read_bytes
 	[ $status -eq 0 ] && sed -n 1p "$tmp/out" | grep -q '^# SIMULATED' &&
-		[ "$(sed -n 2p "$tmp/out")" = time,name,value,unit ] &&
-		sed -n 3p "$tmp/out" | grep -Eq "^0\.[0-9]+,$reads,[0-9]+,count\$" &&
-		sed -n 4p "$tmp/out" | grep -Eq '^0\.[0-9]+,memory_read_bytes,[0-9.e+]+,bytes$'
+		[ "$(sed -n 2p "$tmp/out")" = time,name,value,unit,share,units,of,reason ] &&
+		sed -n 3p "$tmp/out" | grep -Eq "^0\.[0-9]+,$reads,[0-9]+,count,1,([0-9]+),\1,\$" &&
+		sed -n 4p "$tmp/out" |
+			grep -Eq '^0\.[0-9]+,memory_read_bytes,[0-9.e+]+,bytes,1,([0-9]+),\1,$'
 	result "$cpu: stat -x,"
 	# More events of one unit than it has counters.
 	events=$("$UNCORE" list -j | jq -r --arg unit "$unit" '
@@ -328,7 +329,7 @@ for cpu in $cpus; do
 		.[0:$all + 3] | map(.name) | join(",")')
 	n=$(echo "$events" | tr ',' '\n' | wc -l)
 	run stat -j -d 0.4 -e "$events"
-	[ $status -eq 0 ] && grep -q "needs 2 passes: each is measured 1/2 of the time" "$tmp/err" &&
+	[ $status -eq 0 ] && grep -q "needs 2 passes: what does not fit at once is measured in turn, 1/2 of the time" "$tmp/err" &&
 		json ".passes == 2 and (.events | length == $n and all(.[]; . != null))"
 	result "$cpu: stat in passes"
 	if [ "$cpu" = sandybridge-ep ]; then
@@ -345,6 +346,30 @@ for cpu in $cpus; do
 	run stat -m no_such; refused 2 "no_such"; result "$cpu: stat: unknown metric"
 	UNCORE_SIM=$cpu,hide=$unit run stat -d 0.1
 	refused 1 "$unit"; result "$cpu: stat: units that cannot be read, with the reason"
+	# A socket without the units: a sum over the other is marked, by itself it has none.
+	hidden=$cpu,hide=$units@1
+	if [ "$cpu" = montecito ]; then
+		# What a bus agent counts of all agents is whole without the others.
+		UNCORE_SIM=$hidden run stat -j -d 0.05 -m memory_read_bytes
+		[ $status -eq 0 ] && json '.partial == null' && [ ! -s "$tmp/err" ]
+		result "$cpu: stat: an event of all agents"
+	else
+		UNCORE_SIM=$hidden run stat -j -d 0.05 -m memory_read_bytes -e "$reads"
+		[ $status -eq 0 ] && json "(.partial | keys) == ([\"$reads\", \"memory_read_bytes\"] | sort) and
+			all(.partial[]; .units > 0 and .units < .of and (.reason | test(\"^${units}[0-9]+ [(]socket 1[)]( and [0-9]+ more)?: .\"))) and
+			.metrics.memory_read_bytes > 0 and .invalid == null" &&
+			[ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+			grep -Eq "^uncore: ($reads, memory_read_bytes|memory_read_bytes, $reads): [0-9]+ of [0-9]+ units: ${units}[0-9]+ \(socket 1\)" "$tmp/err"
+		result "$cpu: stat: a sum of fewer units is marked"
+		UNCORE_SIM=$hidden run stat -d 0.05 -m memory_read_bytes
+		[ $status -eq 0 ] && grep -Eq 'B/s  [0-9]+ of [0-9]+ units$' "$tmp/out"
+		result "$cpu: stat: a sum of fewer units is marked, as text"
+	fi
+	UNCORE_SIM=$hidden run stat -j -d 0.05 --per-socket -e "$reads"
+	[ $status -eq 0 ] && json ".events[\"$reads:socket=0\"] > 0 and .events[\"$reads:socket=1\"] == null and
+		(.invalid | keys == [\"$reads:socket=1\"] and (.[] | length > 10)) and .partial == null" &&
+		grep -q "^uncore: $reads:socket=1: " "$tmp/err"
+	result "$cpu: stat --per-socket: a socket without such units"
 done
 
 export UNCORE_SIM=emerald-rapids
@@ -355,7 +380,7 @@ run stat --every 1000000000 -e cha.CLOCKTICKS -d 0.05
 [ $status -eq 0 ] && grep -q "no interval has ended" "$tmp/err"; result "stat --every that never ends"
 run stat --freeze -e cha.CLOCKTICKS; refused 2 "goes with --every"; result "stat --freeze alone"
 run stat --every 1000000 --freeze -x, -e cha.CLOCKTICKS -d 0.05
-[ $status -eq 0 ] && grep -Eq '^0\.[0-9]+,overflow cha[0-9]+:socket=[01],10000[0-9]+,count$' "$tmp/out"
+[ $status -eq 0 ] && grep -Eq '^0\.[0-9]+,overflow cha[0-9]+:socket=[01],10000[0-9]+,count,1,1,1,$' "$tmp/out"
 result "stat --every -x,: a million clocks, frozen"
 
 # ---- stat: commands, signals, files
@@ -397,6 +422,22 @@ run stat -I 0; refused 2 "-I"; result "stat: an interval that is none"
 run stat -d nan; refused 2 "-d"; result "stat: a duration that is none"
 run stat -e imc.X,,imc.Y; refused 2 "imc.X"; result "stat: an unknown or empty name"
 run stat -j -x,; refused 2 "-x"; result "stat: two formats"
+wrong=
+for socket in zz -5 1junk "" +1 " 1" 0x 1:socket=0 64 99999999999999999999; do
+	for option in --per-unit --per-socket -j; do
+		run stat -d 0.1 $option -m "memory_read_bytes:socket=$socket"
+		refused 2 "socket=" || wrong="$wrong '$socket' ($option)"
+	done
+done
+[ -n "$wrong" ] && echo "# accepted:$wrong"
+[ -z "$wrong" ]; result "stat: a socket that is no number"
+UNCORE_SIM=emerald-rapids run stat -d 0.1 --per-unit -m memory_read_bytes:socket=2
+refused 2 "this machine has sockets 0 to 1"; result "stat --per-unit: a socket that is not there"
+UNCORE_SIM=emerald-rapids run stat -d 0.1 --per-unit -e imc.CAS_COUNT:RD:socket=2
+refused 2 "this machine has sockets 0 to 1"; result "stat --per-unit: a socket that is not there, an event"
+UNCORE_SIM=emerald-rapids run stat -j -d 0.1 --per-unit -m memory_read_bytes:socket=0x1
+[ $status -eq 0 ] && json '.metrics | keys == ["memory_read_bytes:socket=1"]'
+result "stat --per-unit: a socket in hexadecimal"
 run stat -o "$tmp/none/report" -d 0.1; refused 1 "$tmp/none/report"
 result "stat: a file that cannot be written"
 

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command stat: from the session to the numbers of the report, and what is said about them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stat.h"
+
+struct stat_cell *stat_next(const struct stat_job *job, const struct stat_cell *cell)
+{
+	size_t n = cell ? (size_t)(cell - job->cell) + 1 : 0;
+
+	while (n < job->n_lines * job->columns && !job->cell[n].name)
+		n++;
+	return n < job->n_lines * job->columns ? &job->cell[n] : NULL;
+}
+
+/* ---- sentences: one for all that it is true of */
+
+typedef char *(*sentence_fn)(const struct stat_job *, const struct stat_cell *);
+
+/* "NAME, NAME: sentence" for each that differs; a cell without a sentence (NULL) is skipped. */
+static void say_of_cells(const struct stat_job *job, sentence_fn sentence)
+{
+	size_t n = job->n_lines * job->columns;
+	char **text = must_alloc(NULL, n, sizeof(*text));
+
+	for (size_t i = 0; i < n; i++)
+		text[i] = job->cell[i].name ? sentence(job, &job->cell[i]) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (!text[i])
+			continue;
+		char *names = must_print("%s", job->cell[i].name);
+
+		for (size_t k = i + 1; k < n; k++) {
+			if (!text[k] || strcmp(text[k], text[i]) != 0)
+				continue;
+			char *longer = must_print("%s, %s", names, job->cell[k].name);
+
+			free(names);
+			names = longer;
+			free(text[k]);
+			text[k] = NULL;
+		}
+		remark("%s: %s", names, text[i]);
+		free(names);
+		free(text[i]);
+	}
+	free(text);
+}
+
+/* ---- what a sum goes without */
+
+struct lacking {
+	const struct unc_unit *first;
+	size_t n;
+};
+
+static int note_missing(void *user, const struct unc_unit *unit)
+{
+	struct lacking *lacking = user;
+
+	if (lacking->n++ == 0)
+		lacking->first = unit;
+	return 0;
+}
+
+static char *what_lacks(const struct stat_job *job, int id)
+{
+	struct lacking lacking = {0};
+
+	if (id < 0 || unc_session_missing(job->session, id, note_missing, &lacking) != 0 ||
+	    lacking.n == 0)
+		return NULL;
+	const struct unc_unit *u = lacking.first;
+	char *more =
+		lacking.n > 1 ? must_print(" and %zu more", lacking.n - 1) : must_print("%s", "");
+	char *text = must_print("%s%d (socket %d)%s: %s", u->type->name, u->index, u->socket, more,
+				u->reason);
+
+	free(more);
+	return text;
+}
+
+/* What the first report will show with a mark, or not at all. */
+static char *mark_sentence(const struct stat_job *job, const struct stat_cell *c)
+{
+	(void)job;
+	if (c->id < 0)
+		return must_print("%s", c->reason);
+	return c->lacks ? must_print("%u of %u units: %s", c->units, c->of, c->lacks) : NULL;
+}
+
+int stat_announce(struct stat_job *job)
+{
+	bool any = false;
+	int rc = 0;
+
+	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;) {
+		c->lacks = what_lacks(job, c->id);
+		any |= c->lacks != NULL;
+	}
+	if (any) /* a value knows the number of its units */
+		rc = stat_collect(job);
+	if (rc == 0)
+		say_of_cells(job, mark_sentence);
+	return rc;
+}
+
+/* ---- reading */
+
+static void keep_reason(struct stat_job *job, struct stat_cell *c, const char *reason, bool lost)
+{
+	c->reason = must_print("%s", reason);
+	job->lost |= lost;
+	job->harmed |= lost;
+	if (!lost || c->lost)
+		return;
+	c->lost = true; /* nothing that comes later tells more */
+	free(c->why);
+	c->why = must_print("%s", reason);
+}
+
+static void take_value(struct stat_job *job, struct stat_cell *c, const struct unc_value *v)
+{
+	bool all = job->interval == 0;
+
+	free(c->reason);
+	c->reason = NULL;
+	c->units = v->units;
+	c->of = v->of;
+	c->share = all ? v->share : v->interval_share;
+	c->count = all ? v->count : v->delta;
+	c->value = all ? v->value : v->interval;
+	if (!(v->flags & UNC_VALUE_VALID))
+		keep_reason(job, c, unc_session_reason(job->session, c->id),
+			    v->flags & UNC_VALUE_LOST);
+	else if (!isfinite(c->value)) /* the library gives the sentence for the time since start */
+		keep_reason(job, c, "the denominator counted 0 in the interval", false);
+}
+
+/* Takes over what a read has given, of all items. */
+static int take_values(struct stat_job *job)
+{
+	double total = 0, interval = 0;
+	int rc = unc_session_time(job->session, &total, &interval);
+
+	if (rc < 0)
+		return library_error(rc, unc_session_error(job->session));
+	job->time = job->started + total;
+	job->seconds = job->interval == 0 ? total : interval;
+	job->lost = false;
+	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)
+		if (c->id >= 0)
+			take_value(job, c, &job->value[c->id]);
+	return 0;
+}
+
+int stat_collect(struct stat_job *job)
+{
+	int rc = unc_session_read(job->session, job->value, job->n_values);
+
+	if (rc < 0)
+		return library_error(rc, unc_session_error(job->session));
+	return take_values(job);
+}
+
+int stat_poll(struct stat_job *job)
+{
+	job->overflow.size = sizeof(job->overflow);
+	int rc = unc_session_poll(job->session, &job->overflow, job->value, job->n_values);
+
+	if (rc < 0)
+		return library_error(rc, unc_session_error(job->session));
+	return job->overflow.id >= 0 ? take_values(job) : 0;
+}
+
+bool stat_complete(const struct stat_job *job)
+{
+	for (size_t i = 0; i < job->n_values; i++)
+		if ((job->value[i].flags & UNC_VALUE_VALID) &&
+		    !(job->value[i].flags & UNC_VALUE_FRESH))
+			return false;
+	return true;
+}
+
+/* ---- the end */
+
+static char *end_sentence(const struct stat_job *job, const struct stat_cell *c)
+{
+	if (!c->why || c->id < 0)
+		return NULL;
+	if (c->without == job->reports)
+		return must_print("no value: %s", c->why);
+	if (c->without == 0)
+		return must_print("no value after the last report: %s", c->why);
+	return must_print("no value in %lu of %lu reports: %s", c->without, job->reports, c->why);
+}
+
+void stat_lament(const struct stat_job *job)
+{
+	const struct stat_cell *c = NULL;
+
+	while ((c = stat_next(job, c)) != NULL && !(c->reason && c->lost))
+		continue;
+	if (c)
+		remark("%s: %s; counting starts anew at %.3f s, and whenever a counter is lost",
+		       c->name, c->reason, job->time);
+}
+
+void stat_close(const struct stat_job *job)
+{
+	if (job->every && job->reports == 0)
+		remark("note: no interval has ended: %s counted less than %llu on every unit",
+		       job->label[0], (unsigned long long)job->every);
+	else if (job->reports == 0)
+		remark("note: no interval is reported: none was long enough for %s",
+		       job->passes > 1 ? "all passes" : "a count");
+	say_of_cells(job, end_sentence);
+}

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command stat with the library on a simulated machine. Time passes only where the command
+ * waits, and as much as it asks for: nothing here depends on how fast the machine is. Between
+ * command and library, values can be made invalid as the library would do it when somebody
+ * interferes.
+ */
+#include <stdatomic.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/tool/tool.h"
+#include "common/uncore.h"
+#include "suite.h"
+
+/* The linker gives us the calls of these (-Wl,--wrap). */
+int __real_clock_gettime(clockid_t, struct timespec *);
+int __wrap_clock_gettime(clockid_t, struct timespec *);
+int __wrap_sigtimedwait(const sigset_t *, siginfo_t *, const struct timespec *);
+int __real_unc_session_start(struct unc_session *);
+int __wrap_unc_session_start(struct unc_session *);
+int __real_unc_session_read(struct unc_session *, struct unc_value *, size_t);
+int __wrap_unc_session_read(struct unc_session *, struct unc_value *, size_t);
+const char *__real_unc_session_reason(struct unc_session *, int);
+const char *__wrap_unc_session_reason(struct unc_session *, int);
+
+/* ---- time */
+
+static _Atomic uint64_t clock_ns;
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	uint64_t ns = atomic_load(&clock_ns);
+
+	(void)id;
+	*ts = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+	return 0;
+}
+
+static struct {
+	unsigned late_wait; /* this one of the waits (from 1) ends late */
+	double late;        /* by so many seconds */
+	unsigned stop_wait; /* this one is ended by SIGINT, half way */
+
+	/* From read `from` on (1 is the first), item `id` has these flags and this reason until the
+	 * session is started again, if it can be. */
+	unsigned from;
+	int id;
+	unsigned flags;
+	const char *reason;
+	double share;         /* with VALID */
+	bool no_second_start; /* UNC_ERR_BUSY */
+} script;
+
+static unsigned waits, starts, reads;
+
+int __wrap_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	double seconds = (double)timeout->tv_sec + (double)timeout->tv_nsec * 1e-9;
+	bool stop = ++waits == script.stop_wait;
+
+	(void)set;
+	if (stop)
+		seconds /= 2;
+	if (waits == script.late_wait)
+		seconds += script.late;
+	atomic_fetch_add(&clock_ns, (uint64_t)ceil(seconds * 1e9) + 1);
+	memset(info, 0, sizeof(*info));
+	return stop ? SIGINT : -1;
+}
+
+/* ---- what the library gives */
+
+int __wrap_unc_session_start(struct unc_session *s)
+{
+	if (++starts > 1 && script.no_second_start)
+		return UNC_ERR_BUSY;
+	return __real_unc_session_start(s);
+}
+
+static bool interferes(int id)
+{
+	return script.from && reads >= script.from && starts == 1 && id == script.id;
+}
+
+int __wrap_unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
+{
+	int rc = __real_unc_session_read(s, values, n);
+
+	reads++;
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		if (!interferes((int)i))
+			continue;
+		values[i].flags = script.flags;
+		if (script.flags & UNC_VALUE_VALID)
+			values[i].share = values[i].interval_share = script.share;
+		else
+			values[i].count = values[i].delta = 0;
+	}
+	return rc;
+}
+
+const char *__wrap_unc_session_reason(struct unc_session *s, int id)
+{
+	return interferes(id) ? script.reason : __real_unc_session_reason(s, id);
+}
+
+/* ---- running it */
+
+const struct command *command_find(const char *name)
+{
+	static const struct command stat = {"stat", cmd_stat, "", "", ""};
+
+	(void)name;
+	return &stat;
+}
+
+void command_help(const struct command *command)
+{
+	(void)command;
+}
+
+static char out[1 << 17], err[1 << 14];
+
+static void slurp(FILE *f, char *buf, size_t size)
+{
+	rewind(f);
+	buf[fread(buf, 1, size - 1, f)] = '\0';
+	fclose(f);
+}
+
+/* "stat " and `arguments`, which are separated by single blanks. Returns the exit status. */
+static int run(const char *sim, const char *arguments)
+{
+	FILE *files[2] = {tmpfile(), tmpfile()};
+	struct timespec ts;
+	int status = -1;
+
+	CU_ASSERT_FATAL(files[0] && files[1]);
+	__real_clock_gettime(CLOCK_MONOTONIC, &ts);
+	/* Nobody who waits in real time for a moment of this clock is woken. */
+	atomic_store(&clock_ns, ((uint64_t)ts.tv_sec + 1000000) * 1000000000);
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		char *text = strdup(arguments), *argv[32] = {"stat"};
+		int argc = 1;
+
+		for (char *word = strtok(text, " "); word && argc < 31; word = strtok(NULL, " "))
+			argv[argc++] = word;
+		setenv("UNCORE_SIM", sim, 1);
+		dup2(fileno(files[0]), STDOUT_FILENO);
+		dup2(fileno(files[1]), STDERR_FILENO);
+		optind = 1;
+		opterr = 0;
+		status = finish(cmd_stat(argc, argv));
+		free(text);
+		_exit(status);
+	}
+	CU_ASSERT_FATAL(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	slurp(files[0], out, sizeof(out));
+	slurp(files[1], err, sizeof(err));
+	memset(&script, 0, sizeof(script));
+	return WEXITSTATUS(status);
+}
+
+static unsigned count_of(const char *text, const char *part)
+{
+	unsigned n = 0;
+
+	for (const char *p = text; (p = strstr(p, part)) != NULL; p += strlen(part))
+		n++;
+	return n;
+}
+
+/* Line `n` from 1; "" past the end. */
+static const char *line(const char *text, unsigned n)
+{
+	static char buf[4096];
+	size_t length;
+
+	while (--n && (text = strchr(text, '\n')) != NULL)
+		text++;
+	length = text ? strcspn(text, "\n") : 0;
+	snprintf(buf, sizeof(buf), "%.*s", (int)length, text ? text : "");
+	return buf;
+}
+
+#define CHECK_PART(text, part)                                                                     \
+	do {                                                                                       \
+		CU_ASSERT(strstr((text), (part)) != NULL);                                         \
+		if (!strstr((text), (part)))                                                       \
+			printf("# line %d: '%s' is not in: %.300s\n", __LINE__, (part), (text));   \
+	} while (0)
+
+/* The number behind `"key":` in a line of JSON. */
+static double number_in(const char *json, const char *key)
+{
+	char quoted[80];
+	const char *at;
+
+	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+	at = strstr(json, quoted);
+	return at ? strtod(at + strlen(quoted), NULL) : NAN;
+}
+
+static const char snb[] = "sandybridge-ep";
+/* More events of one unit than it has counters (Intel 327043-001, section 2.5: four). */
+static const char passes[] =
+	"imc.CAS_COUNT:RD,imc.CAS_COUNT:WR,imc.ACT_COUNT,imc.PRE_COUNT:PAGE_MISS,"
+	"imc.CAS_COUNT,imc.PRE_COUNT:PAGE_CLOSE";
+
+/* ---- time */
+
+static void test_intervals(void)
+{
+	CHECK_NUMBER(run(snb, "-j -I 100 -d 20"), 0);
+	CHECK_NUMBER(count_of(out, "\n"), 200);
+	CHECK_NUMBER(count_of(out, "\"interval\":0.1,"), 200);
+	CHECK_PART(line(out, 200), "{\"time\":20,\"interval\":0.1,");
+	CHECK_TEXT(err, "");
+}
+
+/* Its interval is longer, the next one shorter; deadlines that went by are not made up for. */
+static void test_late(void)
+{
+	script.late_wait = 3;
+	script.late = 0.03;
+	CHECK_NUMBER(run(snb, "-j -I 100 -d 1"), 0);
+	CHECK_NUMBER(count_of(out, "\n"), 10);
+	CHECK_PART(line(out, 3), "{\"time\":0.33,\"interval\":0.13,");
+	CHECK_PART(line(out, 4), "{\"time\":0.4,\"interval\":0.07,");
+	CHECK_PART(line(out, 10), "{\"time\":1,\"interval\":0.1,");
+	script.late_wait = 3;
+	script.late = 0.43;
+	CHECK_NUMBER(run(snb, "-j -I 100 -d 1"), 0);
+	CHECK_NUMBER(count_of(out, "\n"), 6);
+	CHECK_PART(line(out, 3), "{\"time\":0.73,\"interval\":0.53,");
+	CHECK_PART(line(out, 4), "{\"time\":0.8,\"interval\":0.07,");
+	CHECK_PART(line(out, 6), "{\"time\":1,\"interval\":0.1,");
+	/* Late beyond the end: the last interval is what it is. */
+	script.late_wait = 9;
+	script.late = 5;
+	CHECK_NUMBER(run(snb, "-j -I 100 -d 1"), 0);
+	CHECK_NUMBER(count_of(out, "\n"), 9);
+	CHECK_PART(line(out, 9), "{\"time\":5.9,\"interval\":5.1,");
+}
+
+static void test_last_interval(void)
+{
+	CHECK_NUMBER(run(snb, "-j -I 100 -d 0.25"), 0);
+	CHECK_NUMBER(count_of(out, "\n"), 3);
+	CHECK_PART(line(out, 3), "{\"time\":0.25,\"interval\":0.05,");
+	CHECK_NUMBER(run(snb, "-j -I 100 -d 0.205"), 0);
+	CHECK_NUMBER(count_of(out, "\n"), 2); /* 5 ms are too short */
+	script.stop_wait = 3;
+	CHECK_NUMBER(run(snb, "-j -I 100 -d 9"), 0);
+	CHECK_NUMBER(count_of(out, "\n"), 3);
+	CHECK_PART(line(out, 3), "{\"time\":0.25,\"interval\":0.05,");
+	CHECK_NUMBER(run(snb, "-j -I 100 -d 0.005"), 0);
+	CHECK_TEXT(out, "");
+	CHECK_PART(err, "note: no interval is reported: none was long enough for a count");
+}
+
+static void run_passes(const char *options)
+{
+	char arguments[512];
+
+	snprintf(arguments, sizeof(arguments), "-j %s -e %s -m uncore_frequency_hz", options,
+		 passes);
+	CHECK_NUMBER(run(snb, arguments), 0);
+	CHECK_PART(err, "needs 2 passes: what does not fit at once is measured in turn");
+}
+
+/* What is measured half of the time is scaled to all of it; the clock of the CBos fits always. */
+static void check_passes(const char *json, double seconds)
+{
+	double rate = 1e-6 * number_in(json, "imc.CAS_COUNT:RD") / seconds;
+
+	CU_ASSERT_DOUBLE_EQUAL(number_in(json, "interval"), seconds, 1e-9);
+	/* CAS_COUNT is that of RD and WR: section 2.5. The rates of the simulated machine are
+	 * constant. */
+	CU_ASSERT_DOUBLE_EQUAL(1e-6 * number_in(json, "imc.CAS_COUNT") / seconds,
+			       rate + 1e-6 * number_in(json, "imc.CAS_COUNT:WR") / seconds,
+			       0.05 * rate);
+	json = strstr(json, "\"share\":{");
+	CU_ASSERT_FATAL(json != NULL);
+	CU_ASSERT_DOUBLE_EQUAL(number_in(json, "imc.CAS_COUNT:RD"), 0.5, 1e-3);
+	CU_ASSERT(strstr(json, "uncore_frequency_hz") == NULL);
+}
+
+static void test_passes_total(void)
+{
+	run_passes("-d 5");
+	CHECK_NUMBER(count_of(out, "\n"), 1);
+	CU_ASSERT_DOUBLE_EQUAL(number_in(out, "time"), 5, 1e-9);
+	check_passes(out, 5);
+}
+
+static void test_passes_intervals(void)
+{
+	run_passes("-I 100 -d 2");
+	CHECK_NUMBER(count_of(out, "\n"), 20);
+	for (unsigned i = 1; i <= 20; i++) {
+		CHECK_NUMBER(count_of(line(out, i), "null"), 0);
+		check_passes(line(out, i), 0.1);
+	}
+	CU_ASSERT_DOUBLE_EQUAL(number_in(line(out, 20), "time"), 2, 1e-9);
+}
+
+/* No interval without a turn of each pass. */
+static void test_passes_incomplete(void)
+{
+	/* 120 ms: one slice of 50 ms less 30 is not a round. */
+	run_passes("-I 100 -d 0.12");
+	CHECK_NUMBER(count_of(out, "\n"), 1);
+	/* Who oversleeps the end of an interval makes it longer: the slices end at 0.05, 0.13,
+	 * 0.15, 0.2. */
+	script.late_wait = 2;
+	script.late = 0.06;
+	run_passes("-I 100 -d 0.3");
+	CHECK_NUMBER(count_of(out, "\n"), 2);
+	CU_ASSERT_DOUBLE_EQUAL(number_in(line(out, 1), "time"), 0.2, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(number_in(line(out, 1), "interval"), 0.2, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(number_in(line(out, 2), "time"), 0.3, 1e-9);
+	script.stop_wait = 1;
+	run_passes("-I 100 -d 9");
+	CHECK_TEXT(out, "");
+	CHECK_PART(err, "none was long enough for all passes");
+}
+
+/* ---- marks */
+
+static const char *const taken = "imc2 (socket 0), CTL1: taken over, it counts \"ACT\", now";
+
+static void lose(unsigned from, const char *reason)
+{
+	script.from = from;
+	script.id = 1;
+	script.flags = UNC_VALUE_LOST;
+	script.reason = reason;
+}
+
+static const char lossy[] = "-e imc.CAS_COUNT:RD,imc.CAS_COUNT:WR";
+
+static int run_lossy(const char *options)
+{
+	char arguments[512];
+
+	snprintf(arguments, sizeof(arguments), "%s %s", options, lossy);
+	return run(snb, arguments);
+}
+
+static void test_lost_interval(void)
+{
+	lose(2, taken);
+	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.5"), 1);
+	CHECK_NUMBER(count_of(out, "\n"), 5);
+	CHECK_NUMBER(count_of(out, "\"imc.CAS_COUNT:WR\":null"), 1);
+	CHECK_PART(line(out, 2), "\"imc.CAS_COUNT:WR\":null");
+	CHECK_PART(line(out, 2),
+		   "\"invalid\":{\"imc.CAS_COUNT:WR\":\"imc2 (socket 0), CTL1: taken over, it "
+		   "counts \\\"ACT\\\", now\"}");
+	CHECK_NUMBER(count_of(out, "invalid"), 1);
+	/* Started anew: time goes on. */
+	CHECK_PART(line(out, 5), "{\"time\":0.5,\"interval\":0.1,");
+	CU_ASSERT(number_in(line(out, 3), "imc.CAS_COUNT:WR") > 0);
+	CHECK_NUMBER(count_of(err, "\n"), 2);
+	CHECK_PART(
+		err,
+		"uncore: imc.CAS_COUNT:WR: imc2 (socket 0), CTL1: taken over, it counts \"ACT\", "
+		"now; counting starts anew at 0.200 s, and whenever a counter is lost\n");
+	CHECK_PART(err,
+		   "uncore: imc.CAS_COUNT:WR: no value in 1 of 5 reports: imc2 (socket 0), CTL1");
+}
+
+static void test_lost_for_good(void)
+{
+	lose(2, taken);
+	script.no_second_start = true;
+	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.5"), 1);
+	CHECK_NUMBER(count_of(out, "\n"), 2);
+	CHECK_PART(err, "counting starts anew at 0.200 s");
+	CHECK_PART(err, unc_error_name(UNC_ERR_BUSY));
+}
+
+/* A counter that is no longer ours may show only at the stop. */
+static void test_lost_at_stop(void)
+{
+	lose(1, taken);
+	CHECK_NUMBER(run_lossy("-d 0.5"), 1);
+	CHECK_NUMBER(count_of(out, "imc.CAS_COUNT:WR            -\n"), 1);
+	CHECK_PART(out, "0.500 s measured");
+	CHECK_PART(err, "uncore: imc.CAS_COUNT:WR: no value: imc2 (socket 0), CTL1: taken over");
+	lose(3, taken);
+	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.3"), 1);
+	CHECK_PART(line(out, 3), "\"imc.CAS_COUNT:WR\":null");
+	lose(4, taken);
+	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.305"), 1);
+	CHECK_NUMBER(count_of(out, "\n"), 3);
+	CHECK_NUMBER(count_of(out, "null"), 0);
+	CHECK_PART(err, "imc.CAS_COUNT:WR: no value after the last report: imc2 (socket 0)");
+}
+
+/* A denominator of 0 is no failure. */
+static void test_without_value(void)
+{
+	lose(2, "the denominator counted 0");
+	script.flags = UNC_VALUE_FRESH;
+	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.5"), 0);
+	CHECK_NUMBER(count_of(out, "null"), 4);
+	CHECK_PART(line(out, 5),
+		   "\"invalid\":{\"imc.CAS_COUNT:WR\":\"the denominator counted 0\"}");
+	CHECK_TEXT(err, "uncore: imc.CAS_COUNT:WR: no value in 4 of 5 reports: the denominator "
+			"counted 0\n");
+}
+
+static void test_separated(void)
+{
+	lose(1, taken);
+	CHECK_NUMBER(run_lossy("-x, -d 0.5"), 1);
+	CHECK_TEXT(line(out, 2), "time,name,value,unit,share,units,of,reason");
+	CHECK_PART(line(out, 3), "0.500000,imc.CAS_COUNT:RD,");
+	CHECK_PART(line(out, 3), ",count,1,8,8,");
+	CHECK_TEXT(line(out, 4),
+		   "0.500000,imc.CAS_COUNT:WR,-,count,,8,8,\"imc2 (socket 0), CTL1: taken over, it "
+		   "counts \"\"ACT\"\", now\"");
+	lose(1, "a sentence");
+	CHECK_NUMBER(run_lossy("-x; -d 0.5"), 1);
+	CHECK_TEXT(line(out, 4), "0.500000;imc.CAS_COUNT:WR;-;count;;8;8;a sentence");
+}
+
+static void share(double share)
+{
+	lose(1, "");
+	script.flags = UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED;
+	script.share = share;
+}
+
+static void test_share(void)
+{
+	share(1 / 3.0);
+	CHECK_NUMBER(run_lossy("-j -d 0.5"), 0);
+	CHECK_PART(out, ",\"share\":{\"imc.CAS_COUNT:WR\":0.333333}}\n");
+	share(1 / 3.0);
+	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.1"), 0);
+	CHECK_PART(out, ",\"share\":{\"imc.CAS_COUNT:WR\":0.333333}}\n");
+	share(1 / 3.0);
+	CHECK_NUMBER(run_lossy("-x, -d 0.5"), 0);
+	CHECK_PART(line(out, 4), ",count,0.333333,8,8,");
+	share(1 / 3.0);
+	CHECK_NUMBER(run_lossy("-d 0.5"), 0);
+	CHECK_NUMBER(count_of(out, "  33 %\n"), 1);
+	share(0.9999);
+	CHECK_NUMBER(run_lossy("-d 0.5"), 0);
+	CHECK_NUMBER(count_of(out, "  99 %\n"), 1);
+}
+
+/* What is not of the interval is not shown as if it were. */
+static void test_not_fresh(void)
+{
+	share(1);
+	script.flags = UNC_VALUE_VALID;
+	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.5"), 0);
+	CHECK_TEXT(out, "");
+	share(1);
+	script.flags = UNC_VALUE_VALID;
+	CHECK_NUMBER(run_lossy("-j -d 0.5"), 0);
+	CHECK_NUMBER(count_of(out, "\n"), 1);
+}
+
+/* Two intervals of no traffic: the ratio has no value, neither since start nor in the interval. */
+static void test_idle(void)
+{
+	CHECK_NUMBER(run("sandybridge-ep,load=0", "-j -I 100 -d 0.2 -m dram_page_hit_ratio"), 0);
+	CHECK_NUMBER(count_of(out, "\"dram_page_hit_ratio\":null"), 2);
+	CHECK_NUMBER(
+		count_of(out, "\"invalid\":{\"dram_page_hit_ratio\":\"the denominator counted 0"),
+		2);
+	CHECK_NUMBER(count_of(err, "\n"), 1);
+	CHECK_PART(err, "uncore: dram_page_hit_ratio: no value: the denominator counted 0");
+}
+
+static void test_every(void)
+{
+	CHECK_NUMBER(run("emerald-rapids", "-x, --every 1000000 -e imc.CAS_COUNT:RD -d 0.1"), 0);
+	CHECK_NUMBER(count_of(out, ",count,1,1,1,\n"), count_of(out, "overflow imc"));
+	CU_ASSERT(count_of(out, "overflow imc") > 0);
+	lose(1, taken);
+	script.id = 0;
+	CHECK_NUMBER(run("emerald-rapids", "-j --every 1000000 -e imc.CAS_COUNT:RD -d 0.1"), 1);
+	CHECK_PART(err, "imc.CAS_COUNT:RD: no value after the last report: imc2 (socket 0)");
+}
+
+/* ---- units that are not there */
+
+#define REASON                                                                                     \
+	"PCI function 10.5 (8086:3cb5) is not visible: hidden by the BIOS, or this machine has "   \
+	"none"
+
+static void test_partial(void)
+{
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-d 0.5"), 0);
+	CHECK_TEXT(err, "uncore: memory_read_bytes, memory_write_bytes: 7 of 8 units: imc3 (socket "
+			"1): " REASON "\n");
+	CHECK_NUMBER(count_of(out, "B/s  7 of 8 units\n"), 2);
+	CHECK_NUMBER(
+		run("sandybridge-ep,hide=imc3@1", "-j -d 0.5 --per-socket -m memory_read_bytes"),
+		0);
+	CHECK_PART(out, ",\"partial\":{\"memory_read_bytes:socket=1\":{\"units\":3,\"of\":4,"
+			"\"reason\":\"imc3 (socket 1): " REASON "\"}}}\n");
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-x, -d 0.5 -m memory_read_bytes"), 0);
+	CHECK_PART(line(out, 3), ",bytes,1,7,8,\"imc3 (socket 1): " REASON "\"");
+	CHECK_NUMBER(
+		run("sandybridge-ep,hide=imc3", "-d 0.5 -e cbo.CLOCKTICKS -m memory_read_bytes"),
+		0);
+	CHECK_TEXT(err,
+		   "uncore: memory_read_bytes: 6 of 8 units: imc3 (socket 0) and 1 more: " REASON
+		   "\n");
+	CHECK_NUMBER(count_of(out, "units"), 1);
+}
+
+static void test_one_socket_lacks(void)
+{
+	static const char sim[] = "sandybridge-ep,hide=imc@1";
+
+	CHECK_NUMBER(run(sim, "-d 0.5 --per-socket -e imc.CAS_COUNT:RD"), 0);
+	CHECK_PART(line(err, 1),
+		   "uncore: imc.CAS_COUNT:RD:socket=1: no such unit can be read: PCI function");
+	CHECK_NUMBER(count_of(err, "\n"), 1);
+	CHECK_PART(line(out, 4), "imc.CAS_COUNT:RD  ");
+	CHECK_PART(line(out, 4), "         -");
+	CHECK_NUMBER(run(sim, "-j -d 0.5 --per-socket -e imc.CAS_COUNT:RD"), 0);
+	CHECK_PART(out, "\"imc.CAS_COUNT:RD:socket=1\":null}");
+	CHECK_PART(out, "\"invalid\":{\"imc.CAS_COUNT:RD:socket=1\":\"no such unit can be read: "
+			"PCI function");
+	CHECK_NUMBER(run(sim, "-x, -d 0.5 --per-socket -e imc.CAS_COUNT:RD"), 0);
+	CHECK_PART(line(out, 4),
+		   "0.500000,imc.CAS_COUNT:RD:socket=1,-,count,,,,\"no such unit can be read: ");
+	CHECK_NUMBER(run(sim, "-d 0.5 --per-socket -e imc.CAS_COUNT:RD:socket=1"), 1);
+	CHECK_NUMBER(count_of(err, "\n"), 1);
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 0.5 --per-socket -e imc.CAS_COUNT:RD"), 1);
+	CHECK_NUMBER(count_of(err, "\n"), 1);
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-j -d 0.5 --per-unit -e imc.CAS_COUNT:RD"),
+		     0);
+	CHECK_NUMBER(count_of(out, "null"), 1);
+	CHECK_PART(out, "\"imc3.CAS_COUNT:RD:socket=1\":null");
+	CHECK_PART(
+		out,
+		"\"invalid\":{\"imc3.CAS_COUNT:RD:socket=1\":\"no such unit can be read: " REASON);
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 0.5 --per-unit -e imc.CAS_COUNT:RD"), 1);
+	CHECK_NUMBER(run(snb, "-d 0.5 --per-unit -e imc7.CAS_COUNT:RD"), 2);
+	CHECK_PART(err, "imc0 to imc3");
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"-I 100 -d 20 is 200 intervals", test_intervals},
+		{"who wakes up late", test_late},
+		{"the last interval", test_last_interval},
+		{"passes: a total", test_passes_total},
+		{"passes: intervals", test_passes_intervals},
+		{"passes: an interval without a full round", test_passes_incomplete},
+		{"lost in an interval: null, status 1, started anew", test_lost_interval},
+		{"lost, and cannot be started", test_lost_for_good},
+		{"lost, found at the stop", test_lost_at_stop},
+		{"a denominator of 0 is no failure", test_without_value},
+		{"separated values: marks and quotes", test_separated},
+		{"the share of the time", test_share},
+		{"what is not of the interval", test_not_fresh},
+		{"an idle machine", test_idle},
+		{"--every: marks", test_every},
+		{"partial sums", test_partial},
+		{"a socket or unit without", test_one_socket_lacks},
+		{NULL, NULL},
+	};
+
+	return suite_run("stat", tests);
+}
