@@ -261,8 +261,7 @@ static int count(struct runner *r)
 	return rc;
 }
 
-/* Reports whenever the event has counted enough, until the end; what is begun then is not reported.
- */
+/* Reports whenever the event has counted enough, until the end; what is begun then is not. */
 static int count_every(struct runner *r)
 {
 	struct stat_job *job = r->job;
