@@ -95,9 +95,14 @@ bool unc_platform_pause(const struct unc_platform *p, uint64_t ns)
 {
 	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
 
+	uint64_t before, after, tsc;
+
 	if (p->sim && unc_sim_steps(p->sim))
 		return unc_sim_wait(p->sim, ns);
-	return nanosleep(&t, NULL) == 0;
+	unc_platform_now(p, &before, &tsc);
+	nanosleep(&t, NULL);
+	unc_platform_now(p, &after, &tsc);
+	return after - before >= ns / 2; /* a signal may end it early */
 }
 
 double unc_platform_tsc_hz(const struct unc_platform *p)

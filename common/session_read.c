@@ -185,9 +185,8 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 	return sum;
 }
 
-/* Evaluates a formula. */
-static int evaluate(struct unc_session *s, const struct unc_item *item, bool interval,
-		    double *value)
+/* What a formula needs: its references in scratch, and its variables. */
+static struct unc_expr_vars fill(struct unc_session *s, const struct unc_item *item, bool interval)
 {
 	struct unc_expr_vars vars = {.tsc_hz = unc_platform_tsc_hz(s->platform),
 				     .time = all_time(s, item, interval)};
@@ -195,6 +194,14 @@ static int evaluate(struct unc_session *s, const struct unc_item *item, bool int
 	vars.tsc = vars.time * vars.tsc_hz;
 	for (uint32_t i = 0; i < item->n_measures; i++)
 		aggregate(s, &s->measure[item->measure[i]], vars.time, interval, &s->scratch[i]);
+	return vars;
+}
+
+static int evaluate(struct unc_session *s, const struct unc_item *item, bool interval,
+		    double *value)
+{
+	struct unc_expr_vars vars = fill(s, item, interval);
+
 	return unc_expr_eval(item->expr, s->scratch, &vars, value);
 }
 
@@ -276,7 +283,8 @@ const char *unc_session_reason(struct unc_session *s, int id)
 {
 	const struct unc_slot *slot;
 	const struct unc_item *item;
-	double value;
+	struct unc_expr_vars vars;
+	const char *why;
 
 	if (unc_session_here(s) < 0)
 		return s->error.text;
@@ -289,8 +297,11 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		unc_session_loss_text(s, slot, &s->error);
 	else if (measured(s, item, false) <= 0)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
-	else if (item->metric >= 0 && evaluate(s, item, false, &value) < 0)
-		unc_fail(&s->error, UNC_ERR_RANGE, "no value: the denominator counted 0");
+	else if (item->metric >= 0) {
+		vars = fill(s, item, false);
+		why = unc_expr_why(item->expr, s->scratch, &vars);
+		unc_fail(&s->error, UNC_ERR_RANGE, "%s", why ? why : "");
+	}
 	pthread_mutex_unlock(&s->lock);
 	return s->error.text;
 }
@@ -346,6 +357,7 @@ void unc_session_forget(struct unc_session *s)
 		item->fresh = false;
 	}
 	memset(s->pass, 0, sizeof(s->pass));
+	s->pass[s->now].begun = true;
 	s->wall = (struct unc_pass){0};
 	s->start_ns = s->since_ns;
 }

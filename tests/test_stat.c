@@ -410,12 +410,12 @@ static void test_lost_at_stop(void)
 /* A denominator of 0 is no failure. */
 static void test_without_value(void)
 {
-	lose(2, "the denominator counted 0");
+	lose(2, "the denominator is 0");
 	script.flags = UNC_VALUE_FRESH;
 	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.5"), 0);
 	CHECK_NUMBER(count_of(out, "null"), 4);
 	CHECK_PART(line(out, 5),
-		   "\"invalid\":{\"imc.CAS_COUNT:WR\":\"the denominator counted 0\"}");
+		   "\"invalid\":{\"imc.CAS_COUNT:WR\":\"the denominator is 0\"}");
 	CHECK_TEXT(err, "uncore: imc.CAS_COUNT:WR: no value in 4 of 5 reports: the denominator "
 			"counted 0\n");
 }
@@ -480,10 +480,10 @@ static void test_idle(void)
 	CHECK_NUMBER(run("sandybridge-ep,load=0", "-j -I 100 -d 0.2 -m dram_page_hit_ratio"), 0);
 	CHECK_NUMBER(count_of(out, "\"dram_page_hit_ratio\":null"), 2);
 	CHECK_NUMBER(
-		count_of(out, "\"invalid\":{\"dram_page_hit_ratio\":\"the denominator counted 0"),
+		count_of(out, "\"invalid\":{\"dram_page_hit_ratio\":\"the denominator is 0"),
 		2);
 	CHECK_NUMBER(count_of(err, "\n"), 1);
-	CHECK_PART(err, "uncore: dram_page_hit_ratio: no value: the denominator counted 0");
+	CHECK_PART(err, "uncore: dram_page_hit_ratio: no value: the denominator is 0");
 }
 
 static void test_every(void)

@@ -137,7 +137,7 @@ static void take_value(struct stat_job *job, struct stat_cell *c, const struct u
 		keep_reason(job, c, unc_session_reason(job->session, c->id),
 			    v->flags & UNC_VALUE_LOST);
 	else if (!isfinite(c->value)) /* the library gives the sentence for the time since start */
-		keep_reason(job, c, "the denominator counted 0 in the interval", false);
+		keep_reason(job, c, "the denominator is 0 in the interval", false);
 }
 
 /* Takes over what a read has given, of all items. */
