@@ -466,36 +466,23 @@ static int rewrite(struct doctor *d, const struct look *look, uint16_t reg, stru
 
 static void report_refused(struct doctor *d, const char *check, const struct unc_error *err)
 {
-	bool locked = err->code == UNC_ERR_PERMISSION && strstr(err->text, "its own value");
 	char remedy[500], perf[200];
 
-	/* Opened for writing, and refused all the same: no right of a user changes that. */
-	snprintf(
-		remedy, sizeof(remedy), "%s%s",
-		locked ? "the kernel is locked down: switch Secure Boot off, or boot without "
-			 "lockdown= on the kernel's command line"
-		: err->code == UNC_ERR_PERMISSION
-			? "run as root: the file's owner alone may write it"
-			: "the machine does not take writes there: a firmware or a hypervisor that "
-			  "protects its registers",
-		err->code == UNC_ERR_PERMISSION ? unc_doctor_perf(d, perf, sizeof(perf)) : "");
+	/* Opened for writing, and not permitted all the same: no right of a user changes that. */
+	if (err->code == UNC_ERR_PERMISSION)
+		snprintf(remedy, sizeof(remedy),
+			 "the kernel is locked down: switch Secure Boot off, or boot without "
+			 "lockdown= on the kernel's command line%s",
+			 unc_doctor_perf(d, perf, sizeof(perf)));
+	else
+		snprintf(remedy, sizeof(remedy),
+			 "the machine does not take writes there: a firmware or a hypervisor that "
+			 "protects its registers");
 	unc_report(d, check, false, remedy, "%s", err->text);
 }
 
-/* Whether the control could be written: nothing is, the file behind it is opened. */
-static int may_write(const struct doctor *d, const struct look *look, struct unc_error *err)
-{
-	uint16_t reg = d->table->type[look->unit->type].first_ctl;
-	struct unc_plan plan = {0};
-	int rc = unc_plan_add(d->table, &plan, look->unit, reg, UNC_OP_WRITE, 0, err);
-
-	if (rc == 0)
-		rc = unc_access_prepare(d->platform->access, plan.op, plan.n, err);
-	unc_plan_free(&plan);
-	return rc;
-}
-
-/* Each unit's files, and one control on each socket that has an idle unit in the space. */
+/* One control on each socket that has an idle unit in the space. That the files of all units may be
+ * written the probe of discovery has seen. */
 static void try_write(struct doctor *d, const struct looks *looks, uint8_t space, const char *check)
 {
 	bool tried[UNC_MAX_SOCKETS] = {false};
@@ -512,9 +499,7 @@ static void try_write(struct doctor *d, const struct looks *looks, uint8_t space
 		    !d->table->type[look->unit->type].n_counters)
 			continue;
 		units++;
-		rc = may_write(d, look, &err);
-		if (rc < 0 || tried[look->unit->socket] ||
-		    (reg = free_control(d->table, look, &value)) < 0)
+		if (tried[look->unit->socket] || (reg = free_control(d->table, look, &value)) < 0)
 			continue;
 		tried[look->unit->socket] = true;
 		n++;
