@@ -126,9 +126,9 @@ struct unc_session {
 	uint64_t verified_ns;
 	struct unc_plan_unit *unit; /* programmed units */
 	size_t n_units;
-	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts */
-	uint32_t *read_slot;
-	size_t n_reads;
+	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts: */
+	uint32_t *read_slot;     /* first those that count always, then those of the pass */
+	size_t n_reads, n_always;
 	struct unc_plan check;   /* reads of their controls and filters */
 
 	/* the thread that looks in before a counter can wrap twice */
@@ -183,8 +183,10 @@ int unc_session_run_once(struct unc_session *, struct unc_plan *, int rc, const 
 int unc_session_fail_op(const struct unc_session *, const struct unc_plan *, const char *what,
 			struct unc_error *err);
 
-/* session_read.c: one look at the counters of the running pass. The lock is held. */
-int unc_session_look(struct unc_session *, struct unc_error *err);
+/* session_read.c: one look at the counters, of the running pass alone or of all that count. The lock
+ * is held. */
+enum unc_look { UNC_LOOK_PASS, UNC_LOOK_ALL };
+int unc_session_look(struct unc_session *, enum unc_look, struct unc_error *err);
 void unc_session_end_interval(struct unc_session *);
 void unc_session_forget(struct unc_session *); /* all that was counted */
 int unc_session_watch(struct unc_session *, struct unc_error *err);
@@ -199,9 +201,9 @@ int unc_session_verify_prepare(struct unc_session *, struct unc_error *err);
 int unc_session_verify_begin(struct unc_session *, struct unc_error *err);
 /* Proves that the units count, and lets those go on that a dead program has left frozen. */
 int unc_session_prove(struct unc_session *, struct unc_error *err);
-/* After a look: marks slots that are not ours any more, or do not count. What is no longer ours is
- * not put back. */
-int unc_session_verify(struct unc_session *, struct unc_error *err);
+/* After a look: marks slots that are not ours any more, or do not count, on unit[first] and those
+ * behind it. What is no longer ours is not put back. */
+int unc_session_verify(struct unc_session *, size_t first, struct unc_error *err);
 /* The same, if it was not done a moment ago. */
 int unc_session_verify_due(struct unc_session *, struct unc_error *err);
 /* A slot means nothing from now on. The first cause counts. */

@@ -55,10 +55,10 @@ static void take(const struct unc_session *s, struct unc_slot *slot, uint64_t va
 		slot->total += delta;
 }
 
-static int fail_look(struct unc_session *s, struct unc_error *err)
+static int fail_look(struct unc_session *s, size_t i, struct unc_error *err)
 {
-	const struct unc_reg_op *op = s->read;
-	const struct unc_slot *slot = &s->slot[s->read_slot[0]];
+	const struct unc_reg_op *op = &s->read[i];
+	const struct unc_slot *slot = &s->slot[s->read_slot[i]];
 	const struct unc_table *t = s->platform->table;
 	char unit[64];
 
@@ -68,15 +68,15 @@ static int fail_look(struct unc_session *s, struct unc_error *err)
 			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
 }
 
-int unc_session_look(struct unc_session *s, struct unc_error *err)
+int unc_session_look(struct unc_session *s, enum unc_look which, struct unc_error *err)
 {
+	size_t first = which == UNC_LOOK_ALL ? 0 : s->n_always, failed = 0;
 	struct unc_pass *pass = &s->pass[s->now];
-	size_t failed = 0;
 	uint64_t ns, tsc;
 
 	unc_platform_now(s->platform, &ns, &tsc);
-	unc_access_run(s->platform->access, s->read, s->n_reads);
-	for (size_t i = 0; i < s->n_reads; i++) {
+	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
+	for (size_t i = first; i < s->n_reads; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
 		if (s->read[i].error == 0) {
@@ -90,8 +90,9 @@ int unc_session_look(struct unc_session *s, struct unc_error *err)
 		pass->time += (double)(ns - s->since_ns) * 1e-9;
 	s->begins = false;
 	s->since_ns = ns;
-	s->wall.time = (double)(ns - s->start_ns) * 1e-9;
-	return failed && failed == s->n_reads ? fail_look(s, err) : 0;
+	if (which == UNC_LOOK_ALL)
+		s->wall.time = (double)(ns - s->start_ns) * 1e-9;
+	return failed && failed == s->n_reads - first ? fail_look(s, first, err) : 0;
 }
 
 static void end_time(struct unc_pass *pass)
@@ -318,7 +319,7 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
-		rc = unc_session_look(s, &s->error);
+		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
 	if (rc == 0 && s->running)
 		rc = unc_session_verify_due(s, &s->error);
 	if (rc == 0 && !s->final)
@@ -373,7 +374,7 @@ int unc_session_reset(struct unc_session *s)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session was never started");
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
-		rc = unc_session_look(s, &s->error);
+		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
 	if (rc == 0)
 		unc_session_forget(s);
 	pthread_mutex_unlock(&s->lock);
@@ -420,7 +421,7 @@ static void *watcher(void *user)
 		add_seconds(&until, s->watch_seconds);
 		/* A failed look is tried again; the user's next read reports it. */
 		if (pthread_cond_timedwait(&s->wake, &s->lock, &until) == ETIMEDOUT && !s->leave)
-			(void)unc_session_look(s, NULL);
+			(void)unc_session_look(s, UNC_LOOK_ALL, NULL);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;

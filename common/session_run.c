@@ -25,14 +25,14 @@ unsigned unc_slot_width(const struct unc_table *t, const struct unc_slot *slot)
 
 /* ---- the read plan */
 
-static int build_reads(struct unc_session *s, struct unc_plan *plan, uint32_t *slot,
-		       struct unc_error *err)
+static int build_reads(const struct unc_session *s, bool always, struct unc_plan *plan,
+		       uint32_t *slot, struct unc_error *err)
 {
 	for (size_t k = 0; k < s->n_slots; k++) {
 		const struct unc_slot *one = &s->slot[k];
 		int rc;
 
-		if (!unc_session_active(s, one))
+		if (!unc_session_active(s, one) || s->always[one->instance] != always)
 			continue;
 		slot[plan->n] = (uint32_t)k;
 		rc = unc_plan_add(s->platform->table, plan,
@@ -48,9 +48,12 @@ static int prepare_reads(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
 	uint32_t *slot = calloc(s->n_slots + 1, sizeof(*slot));
-	int rc = slot ? build_reads(s, &plan, slot, err)
+	int rc = slot ? build_reads(s, true, &plan, slot, err)
 		      : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	size_t n_always = plan.n;
 
+	if (rc == 0)
+		rc = build_reads(s, false, &plan, slot, err);
 	if (rc == 0 && plan.n)
 		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
 	if (rc < 0) {
@@ -63,6 +66,7 @@ static int prepare_reads(struct unc_session *s, struct unc_error *err)
 	s->read = plan.op;
 	s->read_slot = slot;
 	s->n_reads = plan.n;
+	s->n_always = n_always;
 	free(plan.tag);
 	return 0;
 }
@@ -176,8 +180,9 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 		return rc;
 	first = rc;
 	if (s->n_reads)
-		first = also(first, unc_session_look(s, first ? NULL : err));
-	first = also(first, unc_session_verify(s, first ? NULL : err));
+		first = also(first, unc_session_look(s, all ? UNC_LOOK_ALL : UNC_LOOK_PASS,
+						     first ? NULL : err));
+	first = also(first, unc_session_verify(s, keep, first ? NULL : err));
 	unc_claim_keep(s->platform, units, n);
 	first = also(first, unc_session_neighbours(s, first ? NULL : err));
 	rc = unc_plan_stop(s->platform->table, units, n, &plan, first ? NULL : err);
@@ -268,7 +273,7 @@ static int take_base(struct unc_session *s, bool begin, struct unc_error *err)
 
 	s->begins = s->pass[s->now].begun = true;
 	if (rc == 0)
-		rc = unc_session_look(s, err);
+		rc = unc_session_look(s, begin ? UNC_LOOK_ALL : UNC_LOOK_PASS, err);
 	if (begin) {
 		s->start_ns = s->verified_ns = s->since_ns;
 		s->wall.time = 0;
@@ -430,8 +435,10 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	}
 	if (rc == 0 && phase == UNC_PHASE_READ) {
 		slot = calloc(s->n_slots + 1, sizeof(*slot));
-		rc = slot ? build_reads(s, &plan, slot, &s->error)
+		rc = slot ? build_reads(s, true, &plan, slot, &s->error)
 			  : unc_fail(&s->error, UNC_ERR_MEMORY, "out of memory");
+		if (rc == 0)
+			rc = build_reads(s, false, &plan, slot, &s->error);
 		free(slot);
 	} else if (rc == 0 && phase == UNC_PHASE_START) {
 		rc = unc_plan_start(s->platform->table, s->unit, s->n_units, &plan, &s->error);

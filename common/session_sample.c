@@ -213,7 +213,7 @@ static int end_interval(struct unc_session *s, size_t n_carried, struct unc_over
 	int rc = set_frozen(s, true, &s->error);
 
 	if (rc == 0)
-		rc = unc_session_look(s, &s->error);
+		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
 	if (rc < 0)
 		return rc;
 	unc_session_end_interval(s);

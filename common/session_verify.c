@@ -209,14 +209,28 @@ static int take_shown(struct unc_session *s, struct unc_plan_unit *u, struct unc
 typedef int (*setting_fn)(struct unc_session *, struct unc_plan_unit *, struct unc_setting *,
 			  bool filter, uint64_t now, struct unc_error *);
 
-/* Calls fn for each setting with what it holds, as far as it could be read. */
-static int each_setting(struct unc_session *s, setting_fn fn, struct unc_error *err)
+/* The reads of s->check that are of a unit. */
+static size_t checks_of(const struct unc_session *s, const struct unc_plan_unit *u)
 {
 	const struct unc_table *t = s->platform->table;
-	const struct unc_reg_op *op = s->check.op;
+	size_t n = u->n_controls && unc_plan_shows(t, t->type[u->instance->type].unit_ctl);
+
+	for (size_t k = 0; k < u->n_controls; k++)
+		n += unc_plan_shows(t, u->control[k].reg);
+	for (size_t k = 0; k < u->n_filters; k++)
+		n += unc_plan_shows(t, u->filter[k].reg);
+	return n;
+}
+
+/* Calls fn for each setting of unit[first] and those behind it with what it holds, as far as it could
+ * be read; op: where their reads begin. */
+static int each_setting(struct unc_session *s, size_t first, const struct unc_reg_op *op,
+			setting_fn fn, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
 	int rc = 0;
 
-	for (size_t i = 0; i < s->n_units && rc == 0; i++) {
+	for (size_t i = first; i < s->n_units && rc == 0; i++) {
 		struct unc_plan_unit *u = &s->unit[i];
 
 		for (size_t k = 0; k < u->n_controls + u->n_filters; k++) {
@@ -243,11 +257,11 @@ static void take_unit(struct unc_session *s, struct unc_plan_unit *u, uint16_t r
 }
 
 /* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
-static void check_unit_controls(struct unc_session *s)
+static void check_unit_controls(struct unc_session *s, size_t from)
 {
 	const struct unc_table *t = s->platform->table;
 
-	for (size_t i = 0; i < s->check.n; i++) {
+	for (size_t i = from; i < s->check.n; i++) {
 		const struct unc_tbl_type *type = &t->type[s->check.tag[i].instance->type];
 		struct unc_plan_unit *u = unc_session_unit(s, s->check.tag[i].instance);
 
@@ -280,7 +294,7 @@ int unc_session_verify_begin(struct unc_session *s, struct unc_error *err)
 	if (unc_access_run(s->platform->access, s->check.op, s->check.n) < 0)
 		rc = unc_session_fail_op(s, &s->check, "reading the controls back", err);
 	if (rc == 0)
-		rc = each_setting(s, take_shown, err);
+		rc = each_setting(s, 0, s->check.op, take_shown, err);
 	for (size_t i = 0; i < s->n_units && rc == 0; i++)
 		s->unit[i].checked = true;
 	return rc;
@@ -297,17 +311,18 @@ struct suspects {
 	size_t n;
 };
 
-/* Reads all counters; leaves those suspects of which none has moved since the last look. */
-static void drop_moving(struct unc_session *s, struct suspects *suspects)
+/* Reads the counters, from read[first] on; leaves those suspects of which none has moved since the
+ * last look. */
+static void drop_moving(struct unc_session *s, size_t first, struct suspects *suspects)
 {
 	size_t kept = 0;
 
-	unc_access_run(s->platform->access, s->read, s->n_reads);
+	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
 	for (size_t i = 0; i < suspects->n; i++) {
 		const struct unc_instance *u = suspects->unit[i]->instance;
 		bool moved = false;
 
-		for (size_t k = 0; k < s->n_reads && !moved; k++) {
+		for (size_t k = first; k < s->n_reads && !moved; k++) {
 			const struct unc_slot *slot = &s->slot[s->read_slot[k]];
 
 			moved = s->platform->instances.unit + slot->instance == u &&
@@ -456,19 +471,22 @@ static bool freezes_itself(const struct unc_session *s)
 	return false;
 }
 
-/* Units that do not count now. Free suspects->unit. */
-static int find_frozen(struct unc_session *s, struct suspects *suspects, struct unc_error *err)
+/* Units from unit[first] on that do not count now. Free suspects->unit. */
+static int find_frozen(struct unc_session *s, size_t first, struct suspects *suspects,
+		       struct unc_error *err)
 {
+	size_t reads = first ? s->n_always : 0;
+
 	*suspects = (struct suspects){.unit = calloc(s->n_units + 1, sizeof(*suspects->unit))};
 	if (!suspects->unit)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < s->n_units && !freezes_itself(s); i++)
+	for (size_t i = first; i < s->n_units && !freezes_itself(s); i++)
 		if (s->unit[i].n_controls && s->unit[i].clock.ctr != UNC_NONE)
 			suspects->unit[suspects->n++] = &s->unit[i];
 	if (suspects->n)
-		drop_moving(s, suspects);
+		drop_moving(s, reads, suspects);
 	if (suspects->n && unc_platform_pause(s->platform, proof_ns))
-		drop_moving(s, suspects);
+		drop_moving(s, reads, suspects);
 	return suspects->n ? run_clocks(s, suspects, err) : 0;
 }
 
@@ -512,7 +530,7 @@ int unc_session_prove(struct unc_session *s, struct unc_error *err)
 	unc_access_run(s->platform->access, s->read, s->n_reads);
 	for (size_t i = 0; i < s->n_reads; i++)
 		s->slot[s->read_slot[i]].last = s->read[i].value;
-	rc = find_frozen(s, &suspects, err);
+	rc = find_frozen(s, 0, &suspects, err);
 	if (rc == 0 && suspects.n)
 		rc = unfreeze_sockets(s, &suspects, &any, err);
 	if (rc == 0 && any)
@@ -535,24 +553,28 @@ int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
 		return 0;
 	/* A session that starts meanwhile must not find a clock that is lent. */
 	pthread_mutex_lock(&s->platform->program);
-	rc = unc_session_verify(s, err);
+	rc = unc_session_verify(s, 0, err);
 	pthread_mutex_unlock(&s->platform->program);
 	return rc;
 }
 
-int unc_session_verify(struct unc_session *s, struct unc_error *err)
+int unc_session_verify(struct unc_session *s, size_t first, struct unc_error *err)
 {
 	struct suspects suspects;
+	size_t from = 0;
 	uint64_t tsc;
 	int rc;
 
-	unc_platform_now(s->platform, &s->verified_ns, &tsc);
-	if (!s->check.n)
+	if (first == 0)
+		unc_platform_now(s->platform, &s->verified_ns, &tsc);
+	for (size_t i = 0; i < first; i++)
+		from += checks_of(s, &s->unit[i]);
+	if (from >= s->check.n)
 		return 0;
-	unc_access_run(s->platform->access, s->check.op, s->check.n);
-	each_setting(s, compare, NULL);
-	check_unit_controls(s);
-	rc = find_frozen(s, &suspects, err);
+	unc_access_run(s->platform->access, s->check.op + from, s->check.n - from);
+	each_setting(s, first, s->check.op + from, compare, NULL);
+	check_unit_controls(s, from);
+	rc = find_frozen(s, first, &suspects, err);
 	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
 		lose_unit(s, suspects.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
 	free(suspects.unit);
