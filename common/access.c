@@ -122,6 +122,13 @@ int unc_op_done(struct unc_reg_op *op, int errno_value)
 	return errno_value != 0;
 }
 
+void unc_access_topology(struct unc_access *access, const struct unc_topology *topology)
+{
+	for (int space = 0; space < UNC_N_SPACES; space++)
+		if (access->methods[space]->topology)
+			access->methods[space]->topology(access->backend[space], topology);
+}
+
 /* Orders by space, address and target; width last, so that equal places are neighbours. */
 static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
 {

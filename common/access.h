@@ -17,6 +17,7 @@
 
 struct unc_fs;
 struct unc_sim;
+struct unc_topology;
 
 /* One register that may be touched. */
 struct unc_allowed {
@@ -34,6 +35,8 @@ struct unc_access_methods {
 	/* Makes a back end; nothing is opened yet. `sim` only for the simulated machine. */
 	int (*open)(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
 		    struct unc_error *err);
+	/* May be NULL: which CPUs are of one socket. It stays where it is. */
+	void (*topology)(struct unc_backend *, const struct unc_topology *);
 	/* Opens (once, kept) what the register needs and fills op->handle. */
 	int (*prepare)(struct unc_backend *, struct unc_reg_op *op, struct unc_error *err);
 	/* Runs n prepared operations of this space; op->value, op->error. Returns the number that failed. */
@@ -53,6 +56,10 @@ struct unc_access;
 int unc_access_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_access **out,
 		    struct unc_error *err);
 void unc_access_close(struct unc_access *);
+
+/* Tells the CPUs of the machine, so that another one of its socket takes the place of a CPU that goes
+ * offline. `topology` must stay until the gate is closed. */
+void unc_access_topology(struct unc_access *, const struct unc_topology *topology);
 
 /* Memory that the fence lets pass: behind a BAR of monitors. Called by unc_fence_windows() only. */
 int unc_access_window(struct unc_access *, uint64_t address, uint64_t size, struct unc_error *err);

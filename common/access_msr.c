@@ -3,21 +3,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "access.h"
+#include "cpu.h"
 #include "fs.h"
 
 struct cpu_file {
-	uint32_t cpu;
+	uint32_t cpu; /* that was asked for: another of its socket may have taken its place */
 	int fd;
 	bool writable;
 };
 
 struct unc_backend {
 	struct unc_fs *fs;
+	const struct unc_topology *topology; /* NULL: unknown */
+	pthread_mutex_t lock;                /* of the files */
 	struct cpu_file *file; /* one per CPU used: as many as there are sockets */
 	size_t n;
 };
@@ -31,8 +35,14 @@ static int msr_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend *
 	if (!backend)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->fs = fs;
+	pthread_mutex_init(&backend->lock, NULL);
 	*out = backend;
 	return 0;
+}
+
+static void msr_topology(struct unc_backend *backend, const struct unc_topology *topology)
+{
+	backend->topology = topology;
 }
 
 static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, struct unc_error *err)
@@ -50,7 +60,52 @@ static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, st
 			"/dev/cpu/%u/msr: no such file: load the msr module (modprobe msr)", cpu);
 }
 
-static struct cpu_file *cpu_file(struct unc_backend *backend, uint32_t cpu, struct unc_error *err)
+/* The i-th CPU of the socket of `cpu`; -1 past the end. */
+static int sibling(const struct unc_backend *backend, uint32_t cpu, unsigned i)
+{
+	const struct unc_topology *top = backend->topology;
+	int socket = top ? unc_topology_socket(top, (int)cpu) : -1;
+
+	return socket < 0 ? -1 : unc_topology_cpu(top, socket, i);
+}
+
+/* Where a CPU is offline any other of its socket reaches the same registers. Those that went offline
+ * since cannot be opened. -1: there is none. */
+static int open_sibling(const struct unc_backend *backend, const struct cpu_file *file)
+{
+	int cpu, fd;
+
+	for (unsigned i = 0; (cpu = sibling(backend, file->cpu, i)) >= 0; i++) {
+		if ((uint32_t)cpu == file->cpu)
+			continue;
+		fd = unc_fs_descriptor(backend->fs, file->writable ? O_RDWR : O_RDONLY,
+				       "/dev/cpu/%d/msr", cpu);
+		if (fd >= 0)
+			return fd;
+	}
+	return -1;
+}
+
+/* Puts a sibling in the place of a file that is open: whoever uses it goes on. */
+static bool move_file(struct unc_backend *backend, int fd)
+{
+	bool moved = false;
+
+	pthread_mutex_lock(&backend->lock);
+	for (size_t i = 0; i < backend->n && !moved; i++) {
+		int other = backend->file[i].fd == fd ? open_sibling(backend, &backend->file[i])
+						      : -1;
+
+		if (other < 0)
+			continue;
+		moved = dup3(other, fd, O_CLOEXEC) == fd;
+		close(other);
+	}
+	pthread_mutex_unlock(&backend->lock);
+	return moved;
+}
+
+static struct cpu_file *open_cpu(struct unc_backend *backend, uint32_t cpu, struct unc_error *err)
 {
 	struct cpu_file file = {.cpu = cpu, .writable = true};
 	void *more;
@@ -64,8 +119,14 @@ static struct cpu_file *cpu_file(struct unc_backend *backend, uint32_t cpu, stru
 		file.fd = unc_fs_descriptor(backend->fs, O_RDONLY, "/dev/cpu/%u/msr", cpu);
 	}
 	if (file.fd < 0) {
-		fail_open(backend, cpu, file.fd, err);
-		return NULL;
+		int rc = file.fd, error = errno;
+
+		file.fd = rc == UNC_ERR_PERMISSION ? -1 : open_sibling(backend, &file);
+		errno = error;
+		if (file.fd < 0) {
+			fail_open(backend, cpu, rc, err);
+			return NULL;
+		}
 	}
 	more = realloc(backend->file, (backend->n + 1) * sizeof(file));
 	if (!more) {
@@ -78,13 +139,28 @@ static struct cpu_file *cpu_file(struct unc_backend *backend, uint32_t cpu, stru
 	return &backend->file[backend->n++];
 }
 
+static bool cpu_file(struct unc_backend *backend, uint32_t cpu, struct cpu_file *out,
+		     struct unc_error *err)
+{
+	const struct cpu_file *file;
+
+	pthread_mutex_lock(&backend->lock);
+	file = open_cpu(backend, cpu, err);
+	if (file)
+		*out = *file;
+	pthread_mutex_unlock(&backend->lock);
+	return file != NULL;
+}
+
 /* Tries a read once, so that a missing register is a sentence now and not a code later. */
-static int try_read(struct unc_reg_op *op, struct unc_error *err)
+static int try_read(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
 	unsigned cpu = op->reg.target;
 	uint64_t number = op->reg.address, value;
 	int rc = unc_read_at(op->handle.fd, &value, sizeof(value), number);
 
+	if (rc == ENXIO && move_file(backend, op->handle.fd))
+		rc = unc_read_at(op->handle.fd, &value, sizeof(value), number);
 	op->errno_value = (int16_t)rc;
 	if (rc == 0)
 		return 0;
@@ -105,37 +181,43 @@ static int try_read(struct unc_reg_op *op, struct unc_error *err)
 static int msr_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
 	struct unc_error why = {0};
-	struct cpu_file *file = cpu_file(backend, op->reg.target, &why);
+	struct cpu_file file;
 
-	if (!file)
+	if (!cpu_file(backend, op->reg.target, &file, &why))
 		return unc_fail(err, why.code, "%s", why.text);
-	if (op->kind == UNC_OP_WRITE && !file->writable)
+	if (op->kind == UNC_OP_WRITE && !file.writable)
 		return unc_fail(
 			err, UNC_ERR_PERMISSION,
 			"/dev/cpu/%u/msr can be read but not written: root or CAP_SYS_RAWIO "
 			"is needed",
 			op->reg.target);
-	op->handle.fd = file->fd;
-	return op->kind == UNC_OP_READ ? try_read(op, err) : 0;
+	op->handle.fd = file.fd;
+	return op->kind == UNC_OP_READ ? try_read(backend, op, err) : 0;
+}
+
+static int transfer(struct unc_reg_op *op)
+{
+	uint64_t value = op->value;
+	int rc;
+
+	if (op->kind == UNC_OP_WRITE)
+		return unc_write_at(op->handle.fd, &value, sizeof(value), op->reg.address);
+	rc = unc_read_at(op->handle.fd, &value, sizeof(value), op->reg.address);
+	if (rc == 0)
+		op->value = value;
+	return rc;
 }
 
 static int msr_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 {
 	int failed = 0;
 
-	(void)backend;
 	for (size_t i = 0; i < n; i++) {
-		struct unc_reg_op *op = &ops[i];
-		uint64_t number = op->reg.address, value = op->value;
-		int rc;
+		int rc = transfer(&ops[i]);
 
-		if (op->kind == UNC_OP_READ)
-			rc = unc_read_at(op->handle.fd, &value, sizeof(value), number);
-		else
-			rc = unc_write_at(op->handle.fd, &value, sizeof(value), number);
-		if (rc == 0)
-			op->value = value;
-		failed += unc_op_done(op, rc);
+		if (rc == ENXIO && move_file(backend, ops[i].handle.fd))
+			rc = transfer(&ops[i]);
+		failed += unc_op_done(&ops[i], rc);
 	}
 	return failed;
 }
@@ -144,6 +226,7 @@ static void msr_close(struct unc_backend *backend)
 {
 	for (size_t i = 0; i < backend->n; i++)
 		close(backend->file[i].fd);
+	pthread_mutex_destroy(&backend->lock);
 	free(backend->file);
 	free(backend);
 }
@@ -152,6 +235,7 @@ const struct unc_access_methods unc_access_msr = {
 	.name = "msr",
 	.space = UNC_SPACE_MSR,
 	.open = msr_open,
+	.topology = msr_topology,
 	.prepare = msr_prepare,
 	.run = msr_run,
 	.close = msr_close,

@@ -231,6 +231,7 @@ static int open_machine(struct unc_platform *p, struct unc_error *err)
 
 	if ((rc = unc_access_open(p->fs, p->sim, &p->access, err)) < 0)
 		return rc;
+	unc_access_topology(p->access, &p->topology);
 	if (p->sim)
 		bus = unc_sim_bus(p->sim);
 	else if ((rc = unc_bus_open_system(p->fs, &bus, err)) < 0)

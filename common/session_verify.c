@@ -5,6 +5,7 @@
  * after programming and compared from then on, and a unit has to prove that it counts: by its
  * counters, else by a clock that one of them counts for a moment.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static int unread_text(const struct unc_session *s, const struct unc_slot *slot,
 	return unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
 			unc_tbl_str(t, t->reg[slot->ctr].name), unit,
 			s->platform->instances.unit[slot->instance].location,
-			strerror(slot->unread));
+			slot->unread == ENXIO ? "no CPU of the socket is online"
+					      : strerror(slot->unread));
 }
 
 static void changed_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,

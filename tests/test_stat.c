@@ -417,7 +417,7 @@ static void test_without_value(void)
 	CHECK_PART(line(out, 5),
 		   "\"invalid\":{\"imc.CAS_COUNT:WR\":\"the denominator is 0\"}");
 	CHECK_TEXT(err, "uncore: imc.CAS_COUNT:WR: no value in 4 of 5 reports: the denominator "
-			"counted 0\n");
+			"is 0\n");
 }
 
 static void test_separated(void)
