@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "access.h"
@@ -19,8 +20,10 @@
 
 struct perf_reg {
 	struct unc_reg reg;
-	uint64_t value; /* config or config1, as written */
-	int fd;         /* of an event that is open, else -1 */
+	uint64_t value;   /* config or config1, as written */
+	int fd;           /* of an event that is open, else -1 */
+	uint64_t enabled; /* ns that it has been counting, at its last read */
+	uint64_t read_ns; /* when that was */
 };
 
 struct unc_backend {
@@ -56,6 +59,7 @@ static int open_event(const struct unc_reg *reg, uint64_t config, uint64_t confi
 		.size = sizeof(attr),
 		.config = config,
 		.config1 = config1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.disabled = disabled,
 		.pinned = 1,
 	};
@@ -154,7 +158,7 @@ static int write_config(struct unc_backend *backend, struct perf_reg *event, uin
 	if (event->fd >= 0)
 		close(event->fd);
 	event->fd = -1;
-	event->value = 0;
+	event->value = event->enabled = event->read_ns = 0;
 	if (!value)
 		return 0;
 	extra.address &= ~(uint64_t)UINT32_MAX;
@@ -169,19 +173,38 @@ static int write_config(struct unc_backend *backend, struct perf_reg *event, uin
 	return 0;
 }
 
-/* An event that is not open has counted nothing. */
-static int read_count(const struct perf_reg *event, uint64_t *value)
+static uint64_t now_ns(void)
 {
-	uint64_t count;
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * An event that is not open has counted nothing. One whose CPU went offline goes on giving its old
+ * count: only the time that it was enabled tells, which stands still.
+ */
+static int read_count(struct perf_reg *event, uint64_t *value)
+{
+	const uint64_t moment = 1000000;
+	uint64_t before = now_ns();
+	struct {
+		uint64_t count, enabled;
+	} r;
 	ssize_t got;
 
 	*value = 0;
 	if (event->fd < 0)
 		return 0;
-	got = read(event->fd, &count, sizeof(count));
-	if (got != sizeof(count))
+	got = read(event->fd, &r, sizeof(r));
+	if (got != sizeof(r))
 		return got < 0 ? errno : EBUSY; /* end of file: a pinned event without a counter */
-	*value = count;
+	if (r.enabled == event->enabled && event->read_ns && before - event->read_ns > moment)
+		return ENODEV;
+	event->enabled = r.enabled;
+	event->read_ns = now_ns();
+	*value = r.count;
 	return 0;
 }
 

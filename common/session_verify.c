@@ -29,8 +29,9 @@ static int unread_text(const struct unc_session *s, const struct unc_slot *slot,
 	return unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
 			unc_tbl_str(t, t->reg[slot->ctr].name), unit,
 			s->platform->instances.unit[slot->instance].location,
-			slot->unread == ENXIO ? "no CPU of the socket is online"
-					      : strerror(slot->unread));
+			slot->unread == ENXIO    ? "no CPU of the socket is online"
+			: slot->unread == ENODEV ? "its CPU is offline"
+						 : strerror(slot->unread));
 }
 
 static void changed_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "access_kit.h"
@@ -78,7 +79,7 @@ static void perf_extra(void)
 	CHECK_NUMBER(fake.attr.config1, 0x123456789abc);
 	CHECK_NUMBER(fake.attr.pinned, 1);
 	CHECK_NUMBER(fake.attr.disabled, 0);
-	CHECK_NUMBER(fake.attr.read_format, 0);
+	CHECK_NUMBER(fake.attr.read_format, PERF_FORMAT_TOTAL_TIME_ENABLED);
 	CHECK_NUMBER(fake.pid, -1);
 	CHECK_NUMBER(fake.cpu, 3);
 	CHECK_NUMBER(fake.group, -1);
@@ -169,6 +170,14 @@ static void perf_lost(void)
 	fake.fd = open("/", O_RDONLY | O_CLOEXEC); /* cannot be read: EISDIR */
 	CHECK_NUMBER(set(config(0, 3), 7), 0);
 	CHECK_NUMBER(run_one(&op), UNC_ERR_IO);
+	close(fake.fd);
+	/* Its CPU went offline: count and time enabled stand still (both 0 here), the clock does not. */
+	fake.fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	CHECK_NUMBER(set(config(0, 3), 7), 0);
+	CHECK_NUMBER(run_one(&op), 0);
+	nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+	CHECK_NUMBER(run_one(&op), UNC_ERR_IO);
+	CHECK_NUMBER(op.errno_value, ENODEV);
 	close(fake.fd);
 	fake.on = false;
 	end();
