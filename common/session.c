@@ -26,9 +26,12 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 					 flags & ~known);
 	s = calloc(1, sizeof(*s));
 	if (!s || !(s->head = malloc((p->instances.n + 1) * sizeof(*s->head))) ||
-	    !(s->always = calloc(p->instances.n + 1, sizeof(*s->always)))) {
-		if (s)
+	    !(s->always = calloc(p->instances.n + 1, sizeof(*s->always))) ||
+	    !(s->proof = calloc(p->instances.n + 1, sizeof(*s->proof)))) {
+		if (s) {
 			free(s->head);
+			free(s->always);
+		}
 		free(s);
 		return unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
 	}
@@ -114,6 +117,8 @@ void unc_session_free(struct unc_session *s)
 	free(s->read);
 	free(s->read_slot);
 	free(s->always);
+	free(s->proof);
+	free(s->doubtful);
 	unc_plan_free(&s->check);
 	if (here) {
 		pthread_cond_destroy(&s->wake);
@@ -488,7 +493,10 @@ static int tell_missing(void *user, uint32_t instance, bool missing)
 {
 	const struct missing_walk *walk = user;
 
-	return missing ? walk->fn(walk->user, unc_unit_get(walk->s->platform, instance)) : 0;
+	if (!missing && walk->s->proof[instance] != UNC_DOUBTFUL)
+		return 0;
+	return walk->fn(walk->user, missing ? unc_unit_get(walk->s->platform, instance)
+					    : &walk->s->doubtful[instance]);
 }
 
 int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *user)

@@ -8,7 +8,7 @@
  *   pass     what is counted at the same time
  *
  * session.c holds items, session_add.c adds them, session_units.c prepares the units, session_run.c
- * programs and stops, session_read.c reads, session_verify.c asks whether what was read is ours,
+ * programs and stops, session_read.c reads, session_verify.c asks whether what was read is ours, session_prove.c whether it counts,
  * session_trigger.c and session_sample.c end intervals at overflows.
  */
 #ifndef UNC_SESSION_H
@@ -22,6 +22,14 @@
 #include "platform.h"
 
 enum { UNC_END = -1, UNC_MEASURE_MEAN = UNC_AGGREGATE_SOCKET + 1 };
+
+/* Whether a unit counts. */
+enum unc_proof {
+	UNC_UNPROVEN,
+	UNC_COUNTS,
+	UNC_STANDS,  /* it cannot be frozen: nothing drives it, and 0 is true */
+	UNC_DOUBTFUL /* somebody else counts there and may have frozen it */
+};
 
 /* Why what a slot has counted means nothing. */
 enum unc_loss_kind {
@@ -74,6 +82,7 @@ struct unc_item {
 	uint32_t n_measures;
 	struct unc_expr *expr;
 	unsigned units, of; /* that are measured, that it is about */
+	unsigned doubtful;  /* of the first: they may be frozen */
 	uint64_t passes;    /* bit i: pass i is part of it */
 	uint64_t waits;     /* of these, those that it is not measured in always */
 	uint64_t seen;      /* of these, those that were measured since the item was complete */
@@ -103,6 +112,8 @@ struct unc_session {
 	struct unc_slot *slot;
 	size_t n_slots;
 	int *head;          /* first slot of each instance, UNC_END */
+	uint8_t *proof;     /* of each instance: enum unc_proof, since counting began */
+	struct unc_unit *doubtful; /* of each instance: as unc_session_missing() tells it; NULL: none was */
 	bool *always;       /* of each instance: all that it counts fits at once; it takes no part in passes */
 	struct unc_pass pass[UNC_MAX_PASSES];
 	unsigned n_passes;
@@ -199,15 +210,23 @@ int unc_session_verify_prepare(struct unc_session *, struct unc_error *err);
 /* Right after it: the controls are read back; UNC_ERR_BUSY if they do not
  * hold what was written. */
 int unc_session_verify_begin(struct unc_session *, struct unc_error *err);
-/* Proves that the units count, and lets those go on that a dead program has left frozen. */
-int unc_session_prove(struct unc_session *, struct unc_error *err);
 /* After a look: marks slots that are not ours any more, or do not count, on unit[first] and those
  * behind it. What is no longer ours is not put back. */
 int unc_session_verify(struct unc_session *, size_t first, struct unc_error *err);
 /* The same, if it was not done a moment ago. */
 int unc_session_verify_due(struct unc_session *, struct unc_error *err);
-/* A slot means nothing from now on. The first cause counts. */
+/* session_prove.c. After programming: whether unit[first] and those behind it count; sockets that a
+ * dead program has left frozen go on. */
+int unc_session_prove(struct unc_session *, size_t first, struct unc_error *err);
+/* Whether those that did count still do. */
+int unc_session_prove_again(struct unc_session *, size_t first, struct unc_error *err);
+/* session_verify.c. A slot means nothing from now on. The first cause counts. */
 void unc_session_lose(struct unc_slot *, enum unc_loss_kind, uint16_t reg, uint64_t value);
+/* All slots that count on a unit now. */
+void unc_session_lose_unit(struct unc_session *, const struct unc_plan_unit *, enum unc_loss_kind,
+			   uint16_t reg, uint64_t value);
+/* The control register of an active slot; UNC_NONE: it has none. */
+uint16_t unc_session_control(const struct unc_session *, const struct unc_slot *);
 /* Why, as a sentence in err. */
 void unc_session_loss_text(const struct unc_session *, const struct unc_slot *, struct unc_error *err);
 

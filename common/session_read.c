@@ -256,9 +256,11 @@ static void set_times(const struct unc_session *s, const struct unc_item *item, 
 
 void unc_session_value(struct unc_session *s, const struct unc_item *item, struct unc_value *v)
 {
-	unsigned flags = item->units < item->of ? UNC_VALUE_PARTIAL : 0;
+	unsigned units = item->units - item->doubtful;
 
-	*v = (struct unc_value){.units = item->units, .of = item->of, .flags = flags};
+	*v = (struct unc_value){.units = units,
+				.of = item->of,
+				.flags = units < item->of ? UNC_VALUE_PARTIAL : 0};
 	if (find_loss(s, item, true))
 		v->flags |= UNC_VALUE_LOST;
 	if ((v->flags & UNC_VALUE_LOST) || find_loss(s, item, false) || measured(s, item, false) <= 0)

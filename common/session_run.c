@@ -259,9 +259,8 @@ static int program(struct unc_session *s, bool begin, bool *touched, struct unc_
 	unc_plan_free(&plan);
 	if (rc == 0)
 		rc = unc_session_verify_begin(s, err);
-	/* In a later pass what moves between its first look and its last is proof enough. */
-	if (rc == 0 && begin)
-		rc = unc_session_prove(s, err);
+	if (rc == 0)
+		rc = unc_session_prove(s, kept, err);
 	return rc;
 }
 

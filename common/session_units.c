@@ -549,6 +549,7 @@ int unc_session_prepare(struct unc_session *s, bool begin, struct unc_error *err
 		if (!s->unit)
 			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 		memset(s->always, 0, n_instances * sizeof(*s->always));
+		memset(s->proof, 0, n_instances * sizeof(*s->proof));
 	}
 	size_t kept = s->n_units;
 	for (uint32_t i = 0; i < n_instances; i++) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions: is what was read ours, and does it count at all? Others program counters, clear and
- * freeze them without asking, and the values look like any others. So the controls are read back
- * after programming and compared from then on, and a unit has to prove that it counts: by its
- * counters, else by a clock that one of them counts for a moment.
+ * Sessions: is what was read ours? Others program counters and clear them without asking, and the
+ * values look like any others. So the controls are read back after programming and compared from then
+ * on. Whether a unit counts at all: session_prove.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sample.h"
+#include "session.h"
 
 /* ---- what is lost */
 
@@ -75,7 +74,8 @@ void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *s
 	case UNC_LOST_FROZEN:
 		unc_fail(err, UNC_ERR_BUSY,
 			 "%s: %s does not count: it is frozen, by a program that was killed or one "
-			 "that froze the socket (LIKWID, PCM, an old kernel's perf)",
+			 "that froze the socket (LIKWID, PCM, an old kernel's perf), or nothing drives its "
+			 "clock",
 			 name, unit);
 		return;
 	case UNC_LOST_CLEARED:
@@ -97,9 +97,8 @@ void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *s
 	}
 }
 
-/* All slots that count on a unit now. */
-static void lose_unit(struct unc_session *s, const struct unc_plan_unit *u, enum unc_loss_kind why,
-		      uint16_t reg, uint64_t value)
+void unc_session_lose_unit(struct unc_session *s, const struct unc_plan_unit *u,
+			   enum unc_loss_kind why, uint16_t reg, uint64_t value)
 {
 	int i = s->head[u->instance - s->platform->instances.unit];
 
@@ -113,8 +112,7 @@ static void lose_unit(struct unc_session *s, const struct unc_plan_unit *u, enum
 	}
 }
 
-/* The control register of an active slot; UNC_NONE: it has none. */
-static uint16_t control_of(const struct unc_session *s, const struct unc_slot *slot)
+uint16_t unc_session_control(const struct unc_session *s, const struct unc_slot *slot)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[unc_type_pool(t, slot->code.type)];
@@ -143,7 +141,7 @@ static void lose_setting(struct unc_session *s, const struct unc_plan_unit *u,
 		struct unc_slot *slot = &s->slot[i];
 
 		if (unc_session_active(s, slot) && (filter ? looks_at(slot, setting->reg)
-							   : control_of(s, slot) == setting->reg))
+							   : unc_session_control(s, slot) == setting->reg))
 			unc_session_lose(slot, filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
 					 setting->reg, now);
 	}
@@ -256,7 +254,7 @@ static int each_setting(struct unc_session *s, size_t first, const struct unc_re
 static void take_unit(struct unc_session *s, struct unc_plan_unit *u, uint16_t reg, uint64_t now)
 {
 	u->unit_taken = true;
-	lose_unit(s, u, UNC_LOST_UNIT, reg, now);
+	unc_session_lose_unit(s, u, UNC_LOST_UNIT, reg, now);
 }
 
 /* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
@@ -303,246 +301,7 @@ int unc_session_verify_begin(struct unc_session *s, struct unc_error *err)
 	return rc;
 }
 
-/* ---- does it count? */
-
-enum { PROOF_TRIES = 6 };
-static const uint64_t proof_ns = 20000; /* a clock of 100 MHz makes 2000 steps */
-
-/* Units that have not shown that they count. */
-struct suspects {
-	struct unc_plan_unit **unit;
-	size_t n;
-};
-
-/* Reads the counters, from read[first] on; leaves those suspects of which none has moved since the
- * last look. */
-static void drop_moving(struct unc_session *s, size_t first, struct suspects *suspects)
-{
-	size_t kept = 0;
-
-	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
-	for (size_t i = 0; i < suspects->n; i++) {
-		const struct unc_instance *u = suspects->unit[i]->instance;
-		bool moved = false;
-
-		for (size_t k = first; k < s->n_reads && !moved; k++) {
-			const struct unc_slot *slot = &s->slot[s->read_slot[k]];
-
-			moved = s->platform->instances.unit + slot->instance == u &&
-				control_of(s, slot) != UNC_NONE && !s->read[k].error &&
-				s->read[k].value != slot->last;
-		}
-		if (!moved)
-			suspects->unit[kept++] = suspects->unit[i];
-	}
-	suspects->n = kept;
-}
-
-/* One register of the clock of each suspect: written, or (value NULL) read. */
-static int clock_plan(const struct unc_session *s, const struct suspects *suspects, bool write,
-		      bool back, struct unc_plan *plan, struct unc_error *err)
-{
-	int rc = 0;
-
-	*plan = (struct unc_plan){0};
-	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
-		const struct unc_plan_unit *u = suspects->unit[i];
-		const struct unc_plan_clock *c = &u->clock;
-
-		if (!write)
-			rc = unc_plan_add(s->platform->table, plan, u->instance, c->ctr, UNC_OP_READ,
-					  0, err);
-		else if (c->ctl != UNC_NONE && !c->runs)
-			rc = unc_plan_add(s->platform->table, plan, u->instance, c->ctl,
-					  UNC_OP_WRITE, back ? c->back : c->value, err);
-	}
-	if (rc == 0 && plan->n)
-		rc = unc_access_prepare(s->platform->access, plan->op, plan->n, err);
-	if (rc < 0)
-		unc_plan_free(plan);
-	return rc;
-}
-
-/* Counters that were lent count their events again from here. */
-static void take_base(struct unc_session *s, const struct unc_plan *read)
-{
-	uint64_t ns, tsc;
-
-	unc_platform_now(s->platform, &ns, &tsc);
-	for (size_t i = 0; i < read->n; i++) {
-		int k = s->head[read->tag[i].instance - s->platform->instances.unit];
-
-		for (; k != UNC_END; k = s->slot[k].next)
-			if (unc_session_active(s, &s->slot[k]) &&
-			    s->slot[k].ctr == read->tag[i].reg && !read->op[i].error) {
-				s->slot[k].last = read->op[i].value;
-				s->slot[k].seen_ns = ns;
-			}
-	}
-}
-
-/* Whether a clock has moved, is noted in frozen[]: those that have not. False: time stands still. */
-static bool watch_clocks(const struct unc_session *s, struct unc_plan *read, bool *frozen)
-{
-	uint64_t *first = calloc(read->n + 1, sizeof(*first));
-	bool any = true, passes = first != NULL;
-
-	for (size_t i = 0; passes && i < read->n; i++) {
-		first[i] = read->op[i].value;
-		frozen[i] = !read->op[i].error;
-	}
-	for (int k = 0; any && passes && k < PROOF_TRIES; k++) {
-		any = false;
-		passes = unc_platform_pause(s->platform, proof_ns << k);
-		unc_access_run(s->platform->access, read->op, read->n);
-		for (size_t i = 0; i < read->n; i++) {
-			frozen[i] &= !read->op[i].error && read->op[i].value == first[i];
-			any |= frozen[i];
-		}
-	}
-	free(first);
-	return passes;
-}
-
-/* A fixed counter that somebody has begun to use since runs by itself. */
-static int look_at_clocks(struct unc_session *s, const struct suspects *suspects,
-			  struct unc_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
-		const struct unc_plan_unit *u = suspects->unit[i];
-		struct unc_plan_clock *c = &suspects->unit[i]->clock;
-		struct unc_plan plan = {0};
-
-		if (c->own || c->ctl == UNC_NONE)
-			continue;
-		rc = unc_plan_add(s->platform->table, &plan, u->instance, c->ctl, UNC_OP_READ, 0,
-				  err);
-		if (rc == 0)
-			rc = unc_session_run_plan(s, &plan, "looking at a clock", err);
-		c->runs = rc == 0 && (plan.op[0].value & c->value) != 0;
-		if (rc == 0)
-			c->back = plan.op[0].value & s->platform->table->reg[c->ctl].write_mask;
-		unc_plan_free(&plan);
-	}
-	return rc == UNC_ERR_MEMORY ? rc : 0;
-}
-
-/* Lets a clock run on each suspect for a moment; leaves those where it does not move. */
-static int run_clocks(struct unc_session *s, struct suspects *suspects, struct unc_error *err)
-{
-	struct unc_plan on = {0}, off = {0}, read = {0};
-	bool *frozen = calloc(suspects->n + 1, sizeof(*frozen));
-	size_t kept = 0;
-	int rc = frozen ? look_at_clocks(s, suspects, err)
-			: unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-
-	if (rc == 0)
-		rc = clock_plan(s, suspects, true, false, &on, err);
-	if (rc == 0)
-		rc = clock_plan(s, suspects, true, true, &off, err);
-	if (rc == 0)
-		rc = clock_plan(s, suspects, false, false, &read, err);
-	if (rc == 0) {
-		/* What fails here is no proof of anything: the next read tells why. */
-		unc_access_run(s->platform->access, on.op, on.n);
-		unc_access_run(s->platform->access, read.op, read.n);
-		if (!watch_clocks(s, &read, frozen))
-			memset(frozen, 0, suspects->n * sizeof(*frozen));
-		unc_access_run(s->platform->access, off.op, off.n);
-		unc_access_run(s->platform->access, read.op, read.n);
-		take_base(s, &read);
-		for (size_t i = 0; i < suspects->n; i++)
-			if (frozen[i])
-				suspects->unit[kept++] = suspects->unit[i];
-	}
-	suspects->n = kept;
-	unc_plan_free(&on);
-	unc_plan_free(&off);
-	unc_plan_free(&read);
-	free(frozen);
-	return rc;
-}
-
-/* Whether the hardware itself freezes at overflows that nobody has looked for yet. */
-static bool freezes_itself(const struct unc_session *s)
-{
-	for (size_t i = 0; s->sample && i < s->sample->n; i++)
-		if (s->sample->trigger[i].freezes)
-			return true;
-	return false;
-}
-
-/* Units from unit[first] on that do not count now. Free suspects->unit. */
-static int find_frozen(struct unc_session *s, size_t first, struct suspects *suspects,
-		       struct unc_error *err)
-{
-	size_t reads = first ? s->n_always : 0;
-
-	*suspects = (struct suspects){.unit = calloc(s->n_units + 1, sizeof(*suspects->unit))};
-	if (!suspects->unit)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = first; i < s->n_units && !freezes_itself(s); i++)
-		if (s->unit[i].n_controls && s->unit[i].clock.ctr != UNC_NONE)
-			suspects->unit[suspects->n++] = &s->unit[i];
-	if (suspects->n)
-		drop_moving(s, reads, suspects);
-	if (suspects->n && unc_platform_pause(s->platform, proof_ns))
-		drop_moving(s, reads, suspects);
-	return suspects->n ? run_clocks(s, suspects, err) : 0;
-}
-
-/* Lets the sockets of the suspects go on where nobody else counts. *any: some could be. */
-static int unfreeze_sockets(struct unc_session *s, const struct suspects *suspects, bool *any,
-			    struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	bool done[UNC_MAX_SOCKETS] = {false};
-	struct unc_plan plan = {0};
-	int rc = 0;
-
-	*any = false;
-	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
-		unsigned socket = suspects->unit[i]->instance->socket;
-		const struct unc_instance *ubox = unc_sample_ubox(s, socket);
-		bool others = false;
-
-		if (done[socket] || !ubox || !t->type[ubox->type].has_unfreeze)
-			continue;
-		done[socket] = true;
-		rc = unc_session_others(s, socket, &others, err);
-		if (rc < 0 || others)
-			continue;
-		*any = true;
-		unc_platform_log(s->platform, UNC_LOG_WARNING,
-				 "socket %u was frozen and nobody counts there: it goes on", socket);
-		rc = unc_plan_add(t, &plan, ubox, t->type[ubox->type].unfreeze, UNC_OP_WRITE,
-				  t->type[ubox->type].unfreeze_value, err);
-	}
-	return unc_session_run_once(s, &plan, rc, "unfreezing", err);
-}
-
-int unc_session_prove(struct unc_session *s, struct unc_error *err)
-{
-	struct suspects suspects;
-	bool any = false;
-	int rc;
-
-	/* What the counters held before the first proof. */
-	unc_access_run(s->platform->access, s->read, s->n_reads);
-	for (size_t i = 0; i < s->n_reads; i++)
-		s->slot[s->read_slot[i]].last = s->read[i].value;
-	rc = find_frozen(s, 0, &suspects, err);
-	if (rc == 0 && suspects.n)
-		rc = unfreeze_sockets(s, &suspects, &any, err);
-	if (rc == 0 && any)
-		rc = run_clocks(s, &suspects, err);
-	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
-		lose_unit(s, suspects.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
-	free(suspects.unit);
-	return rc;
-}
+/* ---- at intervals */
 
 int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
 {
@@ -563,10 +322,8 @@ int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
 
 int unc_session_verify(struct unc_session *s, size_t first, struct unc_error *err)
 {
-	struct suspects suspects;
 	size_t from = 0;
 	uint64_t tsc;
-	int rc;
 
 	if (first == 0)
 		unc_platform_now(s->platform, &s->verified_ns, &tsc);
@@ -577,9 +334,5 @@ int unc_session_verify(struct unc_session *s, size_t first, struct unc_error *er
 	unc_access_run(s->platform->access, s->check.op + from, s->check.n - from);
 	each_setting(s, first, s->check.op + from, compare, NULL);
 	check_unit_controls(s, from);
-	rc = find_frozen(s, first, &suspects, err);
-	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
-		lose_unit(s, suspects.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
-	free(suspects.unit);
-	return rc;
+	return unc_session_prove_again(s, first, err);
 }

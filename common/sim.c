@@ -11,6 +11,7 @@
  *   hide=TYPE      the firmware hides the units of a type (hide=TYPE.PART: a part of them;
  *                  TYPE3: one of each socket, TYPE3@1: of socket 1, TYPE@1: all of socket 1):
  *                  PCI functions are not there, other registers fault. May be repeated
+ *   idle=TYPE      nothing drives the clock of the units, as with hide=: an empty memory channel
  *   wrap=soon      all counters start 1000000 before they wrap
  *   base=S         the machine has been up for S seconds when it is opened: TSC and
  *                  free-running counters do not start at 0
@@ -112,7 +113,8 @@ static bool hidden_where(const struct unc_table *table, const struct unc_tbl_typ
 	return *end == '\0';
 }
 
-static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *err)
+static int choose_units(struct unc_sim *sim, const char *option, const char *value, bool idle,
+			struct unc_error *err)
 {
 	const struct unc_table *table = sim->table;
 	struct sim_hidden *hidden = &sim->options.hidden[sim->options.n_hidden];
@@ -120,7 +122,8 @@ static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *er
 
 	if (sim->options.n_hidden == SIM_MAX_HIDDEN)
 		return unc_fail(err, UNC_ERR_INVALID,
-				"simulated machine: hide= may be given %d times", SIM_MAX_HIDDEN);
+				"simulated machine: %s= may be given %d times", option,
+				SIM_MAX_HIDDEN);
 	for (size_t i = 0; i < table->n_type; i++) {
 		const struct unc_tbl_type *type = &table->type[i];
 		const char *name = unc_tbl_str(table, type->name);
@@ -131,18 +134,29 @@ static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *er
 		if (strncmp(name, value, length) != 0 || (value[length] >= 'a' && value[length] <= 'z'))
 			continue;
 		*hidden = (struct sim_hidden){.type = (uint16_t)unc_type_pool(table, (unsigned)i),
-					      .part = -1, .index = -1, .socket = -1};
+					      .part = -1, .index = -1, .socket = -1,
+					      .idle = idle};
 		if (!hidden_where(table, type, value + length, hidden))
 			return unc_fail(err, UNC_ERR_INVALID,
-					"simulated machine: hide=%s: want %s[INDEX][@SOCKET][.PART] "
+					"simulated machine: %s=%s: want %s[INDEX][@SOCKET][.PART] "
 					"with a part that the type has",
-					value, name);
+					option, value, name);
 		sim->options.n_hidden++;
 		return 0;
 	}
 	return unc_fail(err, UNC_ERR_INVALID,
-			"simulated machine: hide=%s: no such unit type; there are: %s", value,
-			list);
+			"simulated machine: %s=%s: no such unit type; there are: %s", option,
+			value, list);
+}
+
+static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *err)
+{
+	return choose_units(sim, "hide", value, false, err);
+}
+
+static int set_idle(struct unc_sim *sim, const char *value, struct unc_error *err)
+{
+	return choose_units(sim, "idle", value, true, err);
 }
 
 static int set_wrap(struct unc_sim *sim, const char *value, struct unc_error *err)
@@ -170,7 +184,7 @@ static int set_option(struct unc_sim *sim, char *word, struct unc_error *err)
 		int (*set)(struct unc_sim *, const char *, struct unc_error *);
 	} options[] = {
 		{"sockets", set_sockets},     {"load", set_load}, {"clock", set_clock},
-		{"discovery", set_discovery}, {"hide", set_hide}, {"wrap", set_wrap},
+		{"discovery", set_discovery}, {"hide", set_hide}, {"idle", set_idle}, {"wrap", set_wrap},
 		{"base", set_base},
 	};
 	char *value = strchr(word, '=');
@@ -185,7 +199,7 @@ static int set_option(struct unc_sim *sim, char *word, struct unc_error *err)
 	return unc_fail(err, UNC_ERR_INVALID,
 			"simulated machine: unknown option '%s'; options are sockets=1..8, "
 			"load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-			"hide=TYPE, wrap=soon, base=SECONDS",
+			"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS",
 			word);
 }
 

@@ -163,7 +163,7 @@ void unc_sim_block_run(struct sim_block *block)
 			unc_sim_violation(counter->ctl, "its lane is led by no event of its set");
 			counting = false;
 		}
-		counter->rate = counting ? counter->selected * 1e-9 : 0;
+		counter->rate = counting && !unc_sim_idle(block) ? counter->selected * 1e-9 : 0;
 	}
 }
 

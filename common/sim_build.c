@@ -40,17 +40,29 @@ uint64_t unc_sim_field_get(const struct unc_tbl_field *field, uint64_t value)
 	return low | ((value & piece_mask(field, 1)) >> field->lo[1]) << field->width[0];
 }
 
-bool unc_sim_hidden(const struct unc_sim *sim, unsigned type, unsigned part, int index, int socket)
+static bool chosen(const struct unc_sim *sim, bool idle, unsigned type, unsigned part, int index,
+		   int socket)
 {
 	for (int i = 0; i < sim->options.n_hidden; i++) {
 		const struct sim_hidden *hidden = &sim->options.hidden[i];
 
-		if (hidden->type == type && (hidden->part < 0 || hidden->part == (int)part) &&
+		if (hidden->idle == idle && hidden->type == type &&
+		    (hidden->part < 0 || hidden->part == (int)part) &&
 		    (hidden->index < 0 || hidden->index == index) &&
 		    (hidden->socket < 0 || hidden->socket == socket))
 			return true;
 	}
 	return false;
+}
+
+bool unc_sim_hidden(const struct unc_sim *sim, unsigned type, unsigned part, int index, int socket)
+{
+	return chosen(sim, false, type, part, index, socket);
+}
+
+bool unc_sim_idle(const struct sim_block *block)
+{
+	return chosen(block->sim, true, block->type->number, 0, block->index, block->socket);
 }
 
 /* ---- unit types */

@@ -32,6 +32,7 @@ enum sim_discovery {
 struct sim_hidden {
 	uint16_t type;
 	int part, index, socket; /* -1: all */
+	bool idle;               /* not hidden: without a clock */
 };
 
 struct sim_options {
@@ -175,6 +176,8 @@ struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
 int unc_sim_build(struct unc_sim *, struct unc_error *err);
 /* Whether the firmware hides a part of a unit; index or socket -1: of all units. */
 bool unc_sim_hidden(const struct unc_sim *, unsigned type, unsigned part, int index, int socket);
+/* Whether nothing drives the clock of a unit. */
+bool unc_sim_idle(const struct sim_block *);
 /* Where part `part` of an instance is: its base, encoded as in struct unc_reg. False: nowhere. */
 bool unc_sim_place(const struct unc_sim *, const struct sim_type *, unsigned part, unsigned index,
 		   unsigned socket, struct unc_reg *place);

@@ -384,7 +384,8 @@ typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
 /*
  * Walks the units that item `id` is about and that cannot be read (unit->reason tells why): a sum
  * over the others is UNC_VALUE_PARTIAL. Stops at the first non-zero return of fn and returns it.
- * Known once the item is added. Errors: UNC_ERR_NOT_FOUND no such item.
+ * Known once the item is added; units that stand still where somebody else counts come with the
+ * start; their descriptors are valid until unc_session_free(). Errors: UNC_ERR_NOT_FOUND no such item.
  */
 UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
 

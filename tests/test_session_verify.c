@@ -23,7 +23,8 @@ enum { FROZEN = 0x10100, RUNNING = 0x10000 };
 
 static const char frozen_cbo0[] =
 	"cbo0.CLOCKTICKS:socket=0: cbo0 (socket 0) does not count: it is frozen, by a program that was "
-	"killed or one that froze the socket (LIKWID, PCM, an old kernel's perf)";
+	"killed or one that froze the socket (LIKWID, PCM, an old kernel's perf), or "
+	"nothing drives its clock";
 
 /* A session that counts clocks on CBo 0 and on CBo 1 of socket 0, for 100 ms. */
 struct pair {
@@ -200,6 +201,17 @@ static void test_rotating(void)
 
 /* ---- frozen */
 
+static int tell_unit(void *user, const struct unc_unit *unit)
+{
+	(void)user;
+	CHECK_TEXT(unit->type->name, "imc");
+	CHECK_NUMBER(unit->index, 3);
+	CHECK_NUMBER(unit->socket, 1);
+	CHECK_TEXT(unit->reason, "it does not count: somebody else who counts there may have frozen it, "
+				 "or nothing drives its clock");
+	return 42;
+}
+
 static void test_frozen_in_the_middle(void)
 {
 	struct pair pair = count_clocks(SNB_WAIT);
@@ -266,6 +278,38 @@ static void test_true_zero(void)
 	unc_platform_close(p);
 }
 
+/* An empty memory channel has no clock: its 0 is true, where nobody can have frozen it. */
+static void test_empty_channel(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT ",idle=imc3@1");
+	struct unc_session *s = session(p, 0), *beside = session(p, 0);
+	int sum = add(s, "imc.CAS_COUNT:RD"), one = add(s, "imc3.CAS_COUNT:RD:socket=1"),
+	    other = add(beside, "imc.CAS_COUNT:RD");
+	const double reads = (2.7e8 + 0.002e8) / 4; /* of a channel */
+	struct unc_value v;
+
+	start(s);
+	step(p, 100 * ms);
+	v = value_of(s, sum);
+	CHECK_NUMBER(v.flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+	CHECK_COUNT(v.count, 7 * reads * v.seconds, 7);
+	v = value_of(s, one);
+	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
+	CHECK_NUMBER(v.count, 0);
+	/* Where another counts, it may have been frozen: the sum says what is not in it. */
+	start(beside);
+	step(p, 100 * ms);
+	v = value_of(beside, other);
+	CHECK_NUMBER(v.flags & ~UNC_VALUE_FRESH, UNC_VALUE_VALID | UNC_VALUE_PARTIAL);
+	CHECK_NUMBER(v.units, 7);
+	CHECK_NUMBER(v.of, 8);
+	CHECK_NUMBER(unc_session_missing(beside, other, tell_unit, NULL), 42);
+	unc_session_free(s);
+	unc_session_free(beside);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
 struct heard {
 	char text[256];
 	int n;
@@ -312,7 +356,8 @@ static void test_frozen_socket(void)
 	CHECK_NUMBER(value_of(s, far).flags, UNC_VALUE_LOST);
 	CHECK_TEXT(unc_session_reason(s, far),
 		   "cbo0.CLOCKTICKS:socket=1: cbo0 (socket 1) does not count: it is frozen, by a program "
-		   "that was killed or one that froze the socket (LIKWID, PCM, an old kernel's perf)");
+		   "that was killed or one that froze the socket (LIKWID, PCM, an old kernel's perf), or "
+	"nothing drives its clock");
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -426,6 +471,7 @@ int main(void)
 		{"frozen right before the stop", test_frozen_before_stop},
 		{"left frozen by a dead program", test_left_frozen},
 		{"a true 0", test_true_zero},
+		{"an empty memory channel", test_empty_channel},
 		{"a frozen socket", test_frozen_socket},
 		{"what others have counted is not reset", test_nothing_reset},
 		{"a look that comes too late", test_late_look},

@@ -20,6 +20,7 @@ enum { NOT_FOUND = 127, NOT_RUN = 126, BY_SIGNAL = 128 }; /* exit statuses, as o
 
 static const double slice = 0.1;  /* seconds of a pass when nothing else says how long */
 static const double least = 0.01; /* a last interval shorter than this is not reported */
+static const double tolerance = 1e-6; /* the last slice and the end are the same moment */
 
 struct runner {
 	struct stat_job *job;
@@ -243,7 +244,6 @@ static int end_slice(struct runner *r, double passed)
  */
 static int count(struct runner *r)
 {
-	const double tolerance = 1e-6; /* the last slice and the end are the same moment */
 	struct stat_job *job = r->job;
 	double length = slice_length(job);
 	double end = job->duration > 0 ? r->start + job->duration : INFINITY;
@@ -299,7 +299,7 @@ static bool worth_a_report(const struct runner *r)
 
 	if (job->interval == 0)
 		return true;
-	return !job->every && r->turns + 1 >= (unsigned)job->passes && job->seconds >= least &&
+	return !job->every && r->turns + 1 >= (unsigned)job->passes && job->seconds > least - tolerance &&
 	       stat_complete(job);
 }
 
