@@ -22,15 +22,17 @@ static uint64_t wrap_ns(const struct unc_slot *slot)
 }
 
 /*
- * More than an event can make in the time: it was cleared or set by somebody. Far from what any
- * can, since clocks differ and a look takes its time.
+ * More than an event can make in the time: it was cleared or set by somebody. Far from what any can,
+ * since what the documents say of increments is not always the last word; but never more than a
+ * quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
  */
 static bool too_much(const struct unc_slot *slot, uint64_t delta, uint64_t ns)
 {
-	const uint64_t margin = 4, look_ns = 1000000;
+	const uint64_t margin = 64, look_ns = 1000000;
 	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
 
-	return delta / (margin * fastest_per_ns * inc) > ns + look_ns;
+	return slot->mask != UINT64_MAX &&
+	       (delta > slot->mask / 4 || delta / (margin * fastest_per_ns * inc) > ns + look_ns);
 }
 
 static void take(const struct unc_session *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
@@ -47,7 +49,8 @@ static void take(const struct unc_session *s, struct unc_slot *slot, uint64_t va
 		unc_session_lose(slot, UNC_LOST_ONES, slot->ctr, value);
 	else if (begin)
 		return;
-	else if (since > wrap_ns(slot))
+	else if (since > wrap_ns(slot) ||
+		 (since > wrap_ns(slot) / 4 && too_much(slot, delta, since)))
 		unc_session_lose(slot, UNC_LOST_WRAP, slot->ctr, since);
 	else if (too_much(slot, delta, since))
 		unc_session_lose(slot, UNC_LOST_CLEARED, slot->ctr, delta);
@@ -385,8 +388,8 @@ int unc_session_reset(struct unc_session *s)
 
 /* ---- looking in */
 
-/* Half the time in which the fastest counter of the session could wrap. */
-static double half_wrap_seconds(const struct unc_session *s)
+/* An eighth of the time in which the fastest counter of the session could wrap. */
+static double look_seconds(const struct unc_session *s)
 {
 	double least = 1e9;
 
@@ -397,7 +400,7 @@ static double half_wrap_seconds(const struct unc_session *s)
 
 		least = fmin(least, ldexp(1.0, (int)width) / per_second);
 	}
-	return least / 2;
+	return least / 8;
 }
 
 static void add_seconds(struct timespec *t, double seconds)
@@ -435,7 +438,7 @@ int unc_session_watch(struct unc_session *s, struct unc_error *err)
 	int failed;
 
 	if (s->watch_seconds == 0)
-		s->watch_seconds = half_wrap_seconds(s);
+		s->watch_seconds = look_seconds(s);
 	s->leave = false;
 	/* The thread takes no signals: they are the program's. */
 	sigfillset(&all);

@@ -173,8 +173,10 @@ static uint64_t deciding_bits(const struct unc_table *t, const struct unc_tbl_ty
 static int compare(struct unc_session *s, struct unc_plan_unit *u, struct unc_setting *setting,
 		   bool filter, uint64_t now, struct unc_error *err)
 {
+	uint64_t mask = setting->mask & s->platform->table->reg[setting->reg].write_mask;
+
 	(void)err;
-	if ((now ^ setting->shown) & setting->mask)
+	if ((now ^ setting->shown) & mask)
 		lose_setting(s, u, setting, filter, now);
 	return 0;
 }
