@@ -179,6 +179,9 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 	if (rc == UNC_ERR_MEMORY)
 		return rc;
 	first = rc;
+	/* Where rotating failed half way nothing is ready to be compared. */
+	if (!s->check.n)
+		first = also(first, unc_session_verify_prepare(s, first ? NULL : err));
 	if (s->n_reads)
 		first = also(first, unc_session_look(s, all ? UNC_LOOK_ALL : UNC_LOOK_PASS,
 						     first ? NULL : err));
@@ -268,7 +271,6 @@ static int program(struct unc_session *s, bool begin, bool *touched, struct unc_
 static int take_base(struct unc_session *s, bool begin, struct unc_error *err)
 {
 	int rc = unc_sample_hold(s, err);
-
 
 	s->begins = s->pass[s->now].begun = true;
 	if (rc == 0)
