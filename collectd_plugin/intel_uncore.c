@@ -303,6 +303,19 @@ static int teardown(void)
 	return 0;
 }
 
+/* Who uses the counters now may be gone at the next read. */
+static int start(void)
+{
+	int status = intel_uncore_start();
+
+	if (status == UNC_ERR_BUSY)
+		c_complain(LOG_ERR, &self.complaint, LOG "%s; tried again in each interval",
+			   unc_session_error(self.session));
+	else if (status != 0)
+		return fail_machine(unc_session_error(self.session));
+	return 0;
+}
+
 static int set_up(void)
 {
 	if (self.broken)
@@ -316,7 +329,7 @@ static int set_up(void)
 	self.values = calloc(self.n_items, sizeof(*self.values));
 	if (!self.values)
 		return FAIL("out of memory");
-	return intel_uncore_start() != 0 ? fail_machine(unc_session_error(self.session)) : 0;
+	return start();
 }
 
 static int init(void)
@@ -332,9 +345,8 @@ static int init(void)
 	INFO(LOG "%s, %d sockets: %zu series, passes: %d", unc_platform_cpu(self.platform)->title,
 	     unc_platform_sockets(self.platform), self.n_items, passes);
 	self.interval = plugin_get_interval();
-	self.measured = -1;
-	return plugin_register_complex_read(NULL, NAME, intel_uncore_read,
-					    self.interval / (cdtime_t)passes, NULL);
+	self.step = self.interval / (cdtime_t)passes;
+	return plugin_register_complex_read(NULL, NAME, intel_uncore_read, self.step, NULL);
 }
 
 __attribute__((visibility("default"))) void module_register(void)

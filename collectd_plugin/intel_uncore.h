@@ -26,6 +26,7 @@ struct item { /* one series; item `i` of the session is items[i] */
 	bool is_event;
 	bool is_total;
 	bool going;   /* the interval before had a value: total goes on */
+	bool begun;   /* a value was sent */
 	bool partial; /* the log has it */
 	double total;
 	c_complain_t complaint;
@@ -43,8 +44,10 @@ struct intel_uncore {
 	struct item *items;
 	struct unc_value *values;
 	size_t n_items;
-	cdtime_t interval; /* of values; each pass has its part of it */
-	int measured;      /* passes of this interval that are over; -1: nobody has called yet */
+	cdtime_t interval; /* of values */
+	cdtime_t step;     /* between two calls: each pass has its part of the interval */
+	cdtime_t turned;   /* when this pass began */
+	int measured;      /* passes of this interval that are over */
 	bool running;
 	c_complain_t complaint;
 };

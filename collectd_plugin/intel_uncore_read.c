@@ -10,15 +10,20 @@ int intel_uncore_start(void)
 
 	self.running = status == 0;
 	self.measured = 0;
+	self.turned = cdtime();
 	return status;
 }
 
 /* A total grows by what the interval counted, so it never shrinks and its rate is the one measured.
- * After an interval without a value it begins at 0: collectd shows a gap, not a rate over both. */
+ * After an interval without a value it begins anew, below what was sent last: collectd and its back
+ * ends show a gap, not a rate over both. */
 static void dispatch(struct item *item, double interval, cdtime_t now)
 {
-	item->total = item->going ? item->total + fmax(interval, 0) : 0;
-	item->going = true;
+	if (item->going)
+		item->total += fmax(interval, 0);
+	else if (item->begun)
+		item->total = floor(fmin(item->total, 1)) - 1;
+	item->begun = item->going = true;
 	if (item->is_total)
 		item->value.derive = (derive_t)fmod(item->total, 0x1p63);
 	else
@@ -54,14 +59,20 @@ static void send_item(size_t id, cdtime_t now)
 		item->going = false;
 }
 
-/* The next call starts anew. */
+/* The next call starts anew. Not a failure to collectd, which would wait twice as long after each. */
 static int read_failed(void)
 {
 	c_complain(LOG_ERR, &self.complaint, LOG "%s", unc_session_error(self.session));
 	for (size_t i = 0; i < self.n_items; i++)
 		self.items[i].going = false;
 	self.running = false;
-	return -1;
+	return 0;
+}
+
+static int rotate(void)
+{
+	self.turned = cdtime();
+	return unc_session_rotate(self.session) != 0 ? read_failed() : 0;
 }
 
 /* All passes have had their part of the interval. A lost counter comes back with a new start, which
@@ -69,11 +80,10 @@ static int read_failed(void)
 static int end_interval(void)
 {
 	bool lost = false;
-	cdtime_t now;
+	cdtime_t now = cdtime(); /* it reads first, and takes its time to verify */
 
 	if (unc_session_read(self.session, self.values, self.n_items) != 0)
 		return read_failed();
-	now = cdtime();
 	c_release(LOG_INFO, &self.complaint, LOG "counting again");
 	for (size_t i = 0; i < self.n_items; i++) {
 		send_item(i, now);
@@ -84,10 +94,13 @@ static int end_interval(void)
 		return unc_session_stop(self.session) != 0 || intel_uncore_start() != 0
 			       ? read_failed()
 			       : 0;
-	return unc_session_rotate(self.session) != 0 ? read_failed() : 0;
+	return rotate();
 }
 
-/* Called once for each pass in an interval. */
+/*
+ * Called once for each pass in an interval, and at once where collectd has just begun or is late: a
+ * pass of a moment would be scaled to all of the interval, so it goes on until the next call.
+ */
 int intel_uncore_read(user_data_t *user)
 {
 	(void)user;
@@ -95,9 +108,7 @@ int intel_uncore_read(user_data_t *user)
 		unc_session_stop(self.session);
 		return intel_uncore_start() != 0 ? read_failed() : 0;
 	}
-	if (++self.measured == 0) /* collectd's first call comes at once: nothing is measured yet */
+	if (cdtime() - self.turned < self.step / 2)
 		return 0;
-	if (self.measured >= unc_session_passes(self.session))
-		return end_interval();
-	return unc_session_rotate(self.session) != 0 ? read_failed() : 0;
+	return ++self.measured >= unc_session_passes(self.session) ? end_interval() : rotate();
 }

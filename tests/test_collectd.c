@@ -417,7 +417,7 @@ static void test_not_valid(void)
 	end();
 }
 
-/* A count that means nothing is not sent; why is said once. Then its total begins at 0. */
+/* A count that means nothing is not sent; why is said once. Then its total begins anew. */
 static void test_no_count(void)
 {
 	const char *name = "socket0/total_bytes-memory_read_bytes";
@@ -493,7 +493,7 @@ static void test_lost_for_good(void)
 	script.value[0].flags = UNC_VALUE_LOST;
 	script.start_error = UNC_ERR_BUSY;
 	for (int i = 0; i < 3; i++)
-		CU_ASSERT(read_once() != 0);
+		CHECK_NUMBER(read_once(), 0); /* else collectd would call less and less often */
 	CHECK_NUMBER(host.n_sent, 0);
 	CHECK_NUMBER(script.starts, 3);
 	CHECK_NUMBER(errors(), 1);
@@ -503,9 +503,71 @@ static void test_lost_for_good(void)
 	CHECK_NUMBER(host.n_sent, 0);
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(host.n_sent, 2);
-	CHECK_NUMBER(host.value[0].derive, 0);
+	CU_ASSERT(host.value[0].derive == -1); /* below the 0 that was sent last */
 	CHECK_NUMBER(host.value[1].derive, 0);
 	CU_ASSERT(logged("[info] intel_uncore plugin: counting again\n"));
+	end();
+}
+
+/* Counters that are taken when collectd starts may be free later. What is no such matter disables. */
+static void test_busy_at_first(void)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "Metric memory_read_bytes", NULL);
+	script.start_error = UNC_ERR_PERMISSION;
+	CU_ASSERT(host.init() != 0);
+	CU_ASSERT_PTR_NULL(host.read);
+	end();
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "Metric memory_read_bytes", NULL);
+	script.start_error = UNC_ERR_BUSY;
+	CHECK_NUMBER(host.init(), 0);
+	CU_ASSERT(logged("; tried again in each interval\n"));
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(errors(), 1);
+	script.start_error = 0;
+	CHECK_NUMBER(read_once(), 0); /* starts */
+	CHECK_NUMBER(host.n_sent, 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	CU_ASSERT(logged("[info] intel_uncore plugin: counting again\n"));
+	end();
+}
+
+/* A back end that has the last value yet must not take two beginnings for a rate of 0. */
+static void test_lost_again(void)
+{
+	const derive_t begins[] = {0, -1, -2};
+
+	begin_script("Metric memory_read_bytes", 1);
+	for (size_t i = 0; i < 3; i++) {
+		script.value[0] = counted(640, 64);
+		CHECK_NUMBER(read_once(), 0);
+		CU_ASSERT(value_of("socket0/total_bytes-memory_read_bytes").derive == begins[i]);
+		script.value[0].flags = UNC_VALUE_LOST;
+		CHECK_NUMBER(read_once(), 0);
+		CHECK_NUMBER(host.n_sent, 0);
+	}
+	end();
+}
+
+/* collectd was held up, and calls for the time that it has missed. */
+static void test_late_calls(void)
+{
+	begin_script("Metric memory_read_bytes llc_miss_ratio", 2);
+	script.value[0] = counted(1000, 1000);
+	script.value[1] = counted(0.5, 0.5);
+	CHECK_NUMBER(read_once(), 0);
+	host.now += TIME_T_TO_CDTIME_T(60);
+	script.rotations = 0;
+	host.n_sent = 0;
+	for (int i = 0; i < 6; i++)
+		CHECK_NUMBER(host.read(NULL), 0);
+	CHECK_NUMBER(script.rotations, 1);
+	CHECK_NUMBER(host.n_sent, 0);
+	host.now += host.step;
+	CHECK_NUMBER(host.read(NULL), 0);
+	CHECK_NUMBER(host.n_sent, 2);
 	end();
 }
 
@@ -633,7 +695,7 @@ static void test_read_error(void)
 	script.error = 0;
 	CHECK_NUMBER(read_once(), 0); /* the fourth has started it anew */
 	CHECK_NUMBER(host.n_sent, 1);
-	CHECK_NUMBER(host.value[0].derive, 0);
+	CU_ASSERT(host.value[0].derive == -1);
 	CHECK_NUMBER(script.starts, 2);
 	CU_ASSERT(logged("[info] intel_uncore plugin: counting again\n"));
 	end();
@@ -695,6 +757,9 @@ int main(void)
 		{"a count that means nothing", test_no_count},
 		{"a lost counter: a new start, the others go on", test_lost},
 		{"a counter lost for good", test_lost_for_good},
+		{"counters that are taken at first", test_busy_at_first},
+		{"a counter lost again and again", test_lost_again},
+		{"calls that come late, all at once", test_late_calls},
 		{"partial sums are told once, and sent unless told otherwise", test_partial},
 		{"rotation: all passes in an interval, true rates", test_rotation},
 		{"rotation of the real session", test_real_rotation},
