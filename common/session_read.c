@@ -320,7 +320,7 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
 		return rc;
 	s->error.text[0] = '\0';
 	if (!s->started)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session was never started");
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session was not started, or its start failed");
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
@@ -376,7 +376,7 @@ int unc_session_reset(struct unc_session *s)
 		return rc;
 	unc_error_clear(&s->error);
 	if (!s->started)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session was never started");
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session was not started, or its start failed");
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
 		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);

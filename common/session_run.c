@@ -331,6 +331,7 @@ int unc_session_start(struct unc_session *s)
 	for (size_t i = 0; i < s->n_slots; i++)
 		s->slot[i].lost = (struct unc_loss){0};
 	s->now = 0;
+	s->started = false; /* if it fails, nothing is left to be read */
 	if ((rc = unc_session_program(s, true, &s->error)) < 0)
 		return rc;
 	s->running = s->started = true;

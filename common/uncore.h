@@ -369,7 +369,7 @@ struct unc_value {
  * is not VALID, nor is what was counted by a counter that somebody else has taken,
  * cleared or frozen in the meantime: unc_session_reason() tells. Works on a running
  * session; on a stopped one it gives the final values again.
- * Errors: UNC_ERR_STATE never started, or another process; UNC_ERR_IO no counter could be read.
+ * Errors: UNC_ERR_STATE not started, or another process; UNC_ERR_IO no counter could be read.
  */
 UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n);
 

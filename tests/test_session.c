@@ -339,7 +339,7 @@ static void test_errors(void)
 	CHECK_TEXT(unc_session_error(s), "the session has no events");
 	add(s, "imc.CAS_COUNT:RD");
 	CU_ASSERT(unc_session_read(s, &v, 1) == UNC_ERR_STATE);
-	CHECK_TEXT(unc_session_error(s), "the session was never started");
+	CHECK_TEXT(unc_session_error(s), "the session was not started, or its start failed");
 	CU_ASSERT(unc_session_stop(s) == UNC_ERR_STATE);
 	CHECK_TEXT(unc_session_error(s), "the session is not running");
 	start(s);
