@@ -24,6 +24,7 @@ struct node {
 	int sockets;
 	double seconds;
 	long long bytes[MAX_EVENTS]; /* read and written, socket by socket */
+	int partial[MAX_SOCKETS];    /* not of all its memory channels */
 };
 
 static void check(const char *what, int papi_errno)
@@ -50,27 +51,38 @@ static const PAPI_component_info_t *find_component(void)
 	return info;
 }
 
-/* An EventSet with the bytes read and written of each socket; returns the number of sockets. */
-static int add_sockets(int *set)
+/* The codes of the bytes read and written of each socket; returns the number of sockets. */
+static int find_sockets(int codes[MAX_EVENTS])
 {
 	static const char *const metrics[] = { "memory_read_bytes", "memory_write_bytes" };
 	char name[PAPI_MAX_STR_LEN];
-	int socket, metric, code, papi_errno;
+	int i, papi_errno;
 
-	*set = PAPI_NULL;
-	check("PAPI_create_eventset", PAPI_create_eventset(set));
-	for (socket = 0; socket < MAX_SOCKETS; socket++) {
-		for (metric = 0; metric < 2; metric++) {
-			snprintf(name, sizeof(name), "intel_uncore:::%s:socket=%d", metrics[metric],
-				 socket);
-			papi_errno = PAPI_event_name_to_code(name, &code);
-			if (papi_errno == PAPI_EINVAL && socket > 0 && metric == 0)
-				return socket; /* there is no such socket */
-			check(name, papi_errno);
-			check(name, PAPI_add_event(*set, code));
-		}
+	for (i = 0; i < MAX_EVENTS; i++) {
+		snprintf(name, sizeof(name), "intel_uncore:::%s:socket=%d", metrics[i % 2], i / 2);
+		papi_errno = PAPI_event_name_to_code(name, &codes[i]);
+		if (papi_errno == PAPI_EINVAL && i > 0 && i % 2 == 0)
+			break; /* there is no such socket */
+		check(name, papi_errno);
 	}
-	return socket;
+	return i / 2;
+}
+
+/* An EventSet of all sockets. From here on the component says on stderr what is wrong with a number. */
+static int add_sockets(struct node *node)
+{
+	int codes[MAX_EVENTS], set = PAPI_NULL, i;
+	PAPI_event_info_t info;
+
+	node->sockets = find_sockets(codes);
+	PAPI_set_debug(PAPI_VERB_ECONT);
+	check("PAPI_create_eventset", PAPI_create_eventset(&set));
+	for (i = 0; i < 2 * node->sockets; i++) {
+		check("PAPI_get_event_info", PAPI_get_event_info(codes[i], &info));
+		check(info.symbol, PAPI_add_event(set, codes[i]));
+		node->partial[i / 2] |= strstr(info.long_descr, "(partial sum, ") != NULL;
+	}
+	return set;
 }
 
 static double triad(double *a, const double *b, const double *c, long n, int rounds)
@@ -87,15 +99,16 @@ static double triad(double *a, const double *b, const double *c, long n, int rou
 
 static void print_node(const struct node *node)
 {
-	const char *label = node->simulated ? "  SIMULATED" : "";
 	int socket;
 
 	for (socket = 0; socket < node->sockets; socket++) {
 		const long long *bytes = &node->bytes[2 * socket];
 
-		printf("%-16s %6d %16lld %16lld %10.3f %10.3f%s\n", node->name, socket, bytes[0],
+		printf("%-16s %6d %16lld %16lld %10.3f %10.3f%s%s\n", node->name, socket, bytes[0],
 		       bytes[1], (double)bytes[0] / node->seconds / 1e9,
-		       (double)bytes[1] / node->seconds / 1e9, label);
+		       (double)bytes[1] / node->seconds / 1e9,
+		       node->partial[socket] ? "  PARTIAL" : "",
+		       node->simulated ? "  SIMULATED" : "");
 	}
 }
 
@@ -158,7 +171,7 @@ int main(int argc, char **argv)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	if (node_rank == 0) {
 		mine.simulated = strstr(find_component()->description, "SIMULATED") != NULL;
-		mine.sockets = add_sockets(&set);
+		set = add_sockets(&mine);
 		MPI_Get_processor_name(mine.name, &length);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
