@@ -69,8 +69,8 @@ static int sibling(const struct unc_backend *backend, uint32_t cpu, unsigned i)
 	return socket < 0 ? -1 : unc_topology_cpu(top, socket, i);
 }
 
-/* Where a CPU is offline any other of its socket reaches the same registers. Those that went offline
- * since cannot be opened. -1: there is none. */
+/* Where a CPU is offline any other of its socket reaches the same registers. Those that went
+ * offline since cannot be opened. -1: there is none. */
 static int open_sibling(const struct unc_backend *backend, const struct cpu_file *file)
 {
 	int cpu, fd;
@@ -93,8 +93,8 @@ static bool move_file(struct unc_backend *backend, int fd)
 
 	pthread_mutex_lock(&backend->lock);
 	for (size_t i = 0; i < backend->n && !moved; i++) {
-		int other = backend->file[i].fd == fd ? open_sibling(backend, &backend->file[i])
-						      : -1;
+		int other =
+			backend->file[i].fd == fd ? open_sibling(backend, &backend->file[i]) : -1;
 
 		if (other < 0)
 			continue;

@@ -70,8 +70,10 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE, step->value,
 				    err);
 	case UNC_STEP_FOUND:
-		return u->unit_taken ? 0 : unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
-				    u->unit_ctl & t->reg[step->reg].write_mask, err);
+		return u->unit_taken
+			       ? 0
+			       : unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
+					      u->unit_ctl & t->reg[step->reg].write_mask, err);
 	case UNC_STEP_FILTERS:
 		return add_settings(t, plan, u, u->filter, u->n_filters, false, err);
 	case UNC_STEP_CONTROLS:

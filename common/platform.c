@@ -93,7 +93,8 @@ void unc_platform_now(const struct unc_platform *p, uint64_t *ns, uint64_t *tsc)
 
 bool unc_platform_pause(const struct unc_platform *p, uint64_t ns)
 {
-	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u),
+			     .tv_nsec = (long)(ns % 1000000000u)};
 
 	uint64_t before, after, tsc;
 

@@ -131,7 +131,8 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
 			 name);
-		if (strncmp(name, value, length) != 0 || (value[length] >= 'a' && value[length] <= 'z'))
+		if (strncmp(name, value, length) != 0 ||
+		    (value[length] >= 'a' && value[length] <= 'z'))
 			continue;
 		*hidden = (struct sim_hidden){.type = (uint16_t)unc_type_pool(table, (unsigned)i),
 					      .part = -1, .index = -1, .socket = -1,

@@ -208,8 +208,7 @@ static void place_reg(const struct unc_sim *sim, struct sim_reg *reg)
 	const struct sim_block *block = reg->block;
 	struct unc_reg place;
 
-	if (unc_sim_hidden(sim, block->type->number, reg->row->part, block->index,
-			   block->socket) ||
+	if (unc_sim_hidden(sim, block->type->number, reg->row->part, block->index, block->socket) ||
 	    !unc_sim_place(sim, block->type, reg->row->part, block->index, block->socket, &place))
 		return;
 	reg->reg = place;

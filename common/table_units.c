@@ -242,10 +242,8 @@ static int take_limits(struct unc_table_reader *r, struct unc_line *line, struct
 
 static int read_field(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
 {
-	struct unc_tbl_field f = {.reg = {UNC_NONE, UNC_NONE},
-				  .needs = UNC_NONE,
-				  .mask = UNC_NONE,
-				  .like = UNC_NONE};
+	struct unc_tbl_field f = {
+		.reg = {UNC_NONE, UNC_NONE}, .needs = UNC_NONE, .mask = UNC_NONE, .like = UNC_NONE};
 	uint64_t shift = 0;
 	const char *name = unc_take_plain(line);
 	int rc;

@@ -171,7 +171,8 @@ static void perf_lost(void)
 	CHECK_NUMBER(set(config(0, 3), 7), 0);
 	CHECK_NUMBER(run_one(&op), UNC_ERR_IO);
 	close(fake.fd);
-	/* Its CPU went offline: count and time enabled stand still (both 0 here), the clock does not. */
+	/* Its CPU went offline: count and time enabled stand still (both 0 here), the clock does
+	 * not. */
 	fake.fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	CHECK_NUMBER(set(config(0, 3), 7), 0);
 	CHECK_NUMBER(run_one(&op), 0);

@@ -322,8 +322,8 @@ static void passes(void)
 		CHECK_NEAR(v.seconds, 0.2, 1e-9);
 		CHECK_NEAR(v.share, 0.5, 1e-9);
 	}
-	/* OzQ issues of integer loads: 20e6 a second and thread (workload.tbl), two sockets; half of
-	 * the time measured, scaled to all of it. */
+	/* OzQ issues of integer loads: 20e6 a second and thread (workload.tbl), two sockets; half
+	 * of the time measured, scaled to all of it. */
 	CHECK_COUNT(count_of(s, 1), 2 * 0.4 * 20e6, 8);
 	check_quiet(p);
 	unc_session_free(s);

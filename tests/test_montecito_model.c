@@ -17,7 +17,8 @@ static void over_the_carry(void)
 	start(s);
 	CHECK_NUMBER(get(p, 0, "PMC4"), CONTROL(CYCLES, 0));
 	CHECK_NUMBER(get(p, 0, "PMD4"), (uint64_t)-1 << 46); /* bit 46 in bits 63:47 */
-	/* From the upper half, where reads are negative, through the carry into the lower, and back. */
+	/* From the upper half, where reads are negative, through the carry into the lower, and
+	 * back. */
 	for (int half = 0; half < 2; half++) {
 		uint64_t top = get(p, 0, "PMD4") >> 46;
 

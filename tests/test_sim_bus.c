@@ -455,7 +455,8 @@ static void test_options(void)
 		 "simulated machine: hide=cha: no such unit type; there are: cbo, imc, ubox, qpi, "
 		 "pcu"},
 		{"alpha,hide=qpi.mask", UNC_ERR_INVALID,
-		 "simulated machine: hide=qpi.mask: want qpi[INDEX][@SOCKET][.PART] with a part that the type has"},
+		 "simulated machine: hide=qpi.mask: want qpi[INDEX][@SOCKET][.PART] with a part "
+		 "that the type has"},
 		{"alpha,wrap=late", UNC_ERR_INVALID,
 		 "simulated machine: wrap=late: possible is soon"},
 		{"alpha,base=-1", UNC_ERR_INVALID,

@@ -414,8 +414,7 @@ static void test_without_value(void)
 	script.flags = UNC_VALUE_FRESH;
 	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.5"), 0);
 	CHECK_NUMBER(count_of(out, "null"), 4);
-	CHECK_PART(line(out, 5),
-		   "\"invalid\":{\"imc.CAS_COUNT:WR\":\"the denominator is 0\"}");
+	CHECK_PART(line(out, 5), "\"invalid\":{\"imc.CAS_COUNT:WR\":\"the denominator is 0\"}");
 	CHECK_TEXT(err, "uncore: imc.CAS_COUNT:WR: no value in 4 of 5 reports: the denominator "
 			"is 0\n");
 }
@@ -479,9 +478,8 @@ static void test_idle(void)
 {
 	CHECK_NUMBER(run("sandybridge-ep,load=0", "-j -I 100 -d 0.2 -m dram_page_hit_ratio"), 0);
 	CHECK_NUMBER(count_of(out, "\"dram_page_hit_ratio\":null"), 2);
-	CHECK_NUMBER(
-		count_of(out, "\"invalid\":{\"dram_page_hit_ratio\":\"the denominator is 0"),
-		2);
+	CHECK_NUMBER(count_of(out, "\"invalid\":{\"dram_page_hit_ratio\":\"the denominator is 0"),
+		     2);
 	CHECK_NUMBER(count_of(err, "\n"), 1);
 	CHECK_PART(err, "uncore: dram_page_hit_ratio: no value: the denominator is 0");
 }

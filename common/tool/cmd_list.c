@@ -102,8 +102,7 @@ static int try_fields(struct list *list, struct row *row)
 	for (size_t i = 0; i < row->n_fields && n < (int)sizeof(spec); i++)
 		if (row->needed[i])
 			n += snprintf(spec + n, sizeof(spec) - (size_t)n, ":%s=%llu",
-				      row->field[i].name,
-				      (unsigned long long)row->field[i].min);
+				      row->field[i].name, (unsigned long long)row->field[i].min);
 	row->encoding.size = sizeof(row->encoding);
 	return unc_event_encode(list->platform, spec, &row->encoding);
 }

@@ -58,8 +58,8 @@ static void print_places(const struct unc_table *t, size_t n)
 	     row->offset, row->per_unit, (ull)row->write_mask, (ull)row->base, (ull)row->busy,
 	     row->part, row->role, row->number, row->nth, row->width, row->flags);
 	ROWS(field,
-	     "{%u,%u,{%u,%u},{%u,%u},{%u,%u},%u,%u,0x%xu,%u,%u,%u,0x%llxull,0x%llxull,{%u,%u},{%u,%u}},"
-	     "\n",
+	     "{%u,%u,{%u,%u},{%u,%u},{%u,%u},%u,%u,0x%xu,%u,%u,%u,0x%llxull,0x%llxull,"
+	     "{%u,%u},{%u,%u}},\n",
 	     row->name, row->desc, row->reg[0], row->reg[1], row->lo[0], row->lo[1], row->width[0],
 	     row->width[1], row->shift, row->flags, row->counters, row->needs, row->mask, row->like,
 	     (ull)row->default_value, (ull)row->min, R(row->with), R(row->values));
@@ -84,21 +84,22 @@ static void print_events(const struct unc_table *t, size_t n)
 	     "{0x%x,0x%x},%u,%u,%u,%u,%u,%u},\n",
 	     row->name, row->title, row->desc, row->public_prefix, R(row->parts), R(row->regs),
 	     R(row->fields), R(row->steps_start), R(row->steps_join), R(row->steps_stop),
-	     R(row->steps_leave), R(row->steps_freeze),
-	     R(row->steps_unfreeze), R(row->counters), R(row->lanes), R(row->forbids), R(row->bundles),
-	     R(row->events), row->pool, row->global_status[0], row->global_status[1], row->unfreeze,
-	     row->n_global, row->has_unfreeze, (ull)row->unfreeze_value, (ull)row->overflow.set,
-	     row->overflow.status, row->overflow.clear, row->overflow.global, row->overflow.units, row->overflow.per, row->overflow.bit,
-	     row->overflow.freezes, row->overflow.known, row->first_ctl, row->first_ctr,
-	     row->unit_ctl, row->status, row->f_event, row->f_umask, (ull)row->enable,
-	     (ull)row->active, (ull)row->exclusive, row->max_inc, row->discovery, row->present_id,
-	     row->present_last, row->present_offset[0], row->present_offset[1], row->cpus,
-	     row->share, row->first, row->n_counters, row->width, row->aggregate);
+	     R(row->steps_leave), R(row->steps_freeze), R(row->steps_unfreeze), R(row->counters),
+	     R(row->lanes), R(row->forbids), R(row->bundles), R(row->events), row->pool,
+	     row->global_status[0], row->global_status[1], row->unfreeze, row->n_global,
+	     row->has_unfreeze, (ull)row->unfreeze_value, (ull)row->overflow.set,
+	     row->overflow.status, row->overflow.clear, row->overflow.global, row->overflow.units,
+	     row->overflow.per, row->overflow.bit, row->overflow.freezes, row->overflow.known,
+	     row->first_ctl, row->first_ctr, row->unit_ctl, row->status, row->f_event, row->f_umask,
+	     (ull)row->enable, (ull)row->active, (ull)row->exclusive, row->max_inc, row->discovery,
+	     row->present_id, row->present_last, row->present_offset[0], row->present_offset[1],
+	     row->cpus, row->share, row->first, row->n_counters, row->width, row->aggregate);
 	ROWS(umask, "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,%u,%u,%u,0x%xu},\n", row->name,
 	     row->desc, row->alias, R(row->sets), R(row->needs), R(row->uses), R(row->defaults),
 	     row->unavailable, row->counter, row->flags, row->aggregate, row->counters);
 	ROWS(event,
-	     "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},0x%xu,%u,%u,%u,0x%x,%u,%u,%u,%u},\n",
+	     "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},0x%xu,%u,%u,%u,0x%x,"
+	     "%u,%u,%u,%u},\n",
 	     row->name, row->desc, row->alias, R(row->umasks), R(row->sets), R(row->needs),
 	     R(row->uses), R(row->defaults), row->counters, row->counter, row->type, row->max_inc,
 	     row->code, row->lane, row->set, row->aggregate, row->clock);
@@ -128,9 +129,8 @@ static void print_table(const struct unc_table *t, size_t n)
 	       ".machine = {%u, 0x%x, %u, %u, %.17g, %u},\n.strings = strings_%zu, .n_strings = "
 	       "%zu,\n",
 	       t->discovery, t->topology.ubox_id, t->topology.nodeid_offset, t->topology.map_offset,
-	       t->topology.buses,
-	       t->machine.sockets, t->machine.model, t->machine.cores, t->machine.threads,
-	       t->machine.tsc_hz, t->machine.title, n, t->n_strings);
+	       t->topology.buses, t->machine.sockets, t->machine.model, t->machine.cores,
+	       t->machine.threads, t->machine.tsc_hz, t->machine.title, n, t->n_strings);
 #define ARRAY(kind) printf("." #kind " = " #kind "_%zu, .n_" #kind " = %zu,\n", n, t->n_##kind);
 	UNC_TABLE_ARRAYS(ARRAY)
 	printf("};\n");

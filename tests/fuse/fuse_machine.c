@@ -264,9 +264,9 @@ static uint64_t length_of(const struct machine *m, const char *path, const struc
 	/* Devices have no size; a mapping needs one, beyond any address of the machine. */
 	if (node->kind == LOG)
 		room_log(m->room, &length);
-	return node->kind == CONFIG ? room_size(m->room, path, 4096) :
-	       node->kind == MEMORY ? (uint64_t)1 << 52 :
-				      length;
+	return node->kind == CONFIG   ? room_size(m->room, path, 4096)
+	       : node->kind == MEMORY ? (uint64_t)1 << 52
+				      : length;
 }
 
 static int get_attributes(const char *path, struct stat *st, struct fuse_file_info *fi)
@@ -483,8 +483,8 @@ static int write_config(struct machine *m, const struct node *node, uint32_t val
 
 static int write_memory(struct machine *m, uint64_t value, size_t size, uint64_t address)
 {
-	struct unc_reg reg = {.address = address, .space = UNC_SPACE_MMIO,
-			      .width = (uint8_t)(8 * size)};
+	struct unc_reg reg = {
+		.address = address, .space = UNC_SPACE_MMIO, .width = (uint8_t)(8 * size)};
 	void *found = size == 4 || size == 8 ? unc_sim_find(m->sim, &reg) : NULL;
 
 	if (!found)
@@ -621,9 +621,13 @@ int main(int argc, char **argv)
 {
 	char *arguments[] = {argv[0], "-f", "-s", argc == 3 ? argv[2] : NULL, NULL};
 	struct machine m = {.spec = argc == 3 ? argv[1] : NULL};
-	const struct room_machine around = {.user = &m, .poke = poke, .step = step,
-					    .time = time_of, .reset = open_machine,
-					    .steps = steps, .cpus = cpus_of};
+	const struct room_machine around = {.user = &m,
+					    .poke = poke,
+					    .step = step,
+					    .time = time_of,
+					    .reset = open_machine,
+					    .steps = steps,
+					    .cpus = cpus_of};
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: fuse_machine CPU[,option=value]... MOUNTPOINT\n");
