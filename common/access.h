@@ -39,7 +39,8 @@ struct unc_access_methods {
 	void (*topology)(struct unc_backend *, const struct unc_topology *);
 	/* Opens (once, kept) what the register needs and fills op->handle. */
 	int (*prepare)(struct unc_backend *, struct unc_reg_op *op, struct unc_error *err);
-	/* Runs n prepared operations of this space; op->value, op->error. Returns the number that failed. */
+	/* Runs n prepared operations of this space; op->value, op->error. Returns the number that
+	 * failed. */
 	int (*run)(struct unc_backend *, struct unc_reg_op *ops, size_t n);
 	void (*close)(struct unc_backend *);
 };
@@ -57,8 +58,8 @@ int unc_access_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_access **
 		    struct unc_error *err);
 void unc_access_close(struct unc_access *);
 
-/* Tells the CPUs of the machine, so that another one of its socket takes the place of a CPU that goes
- * offline. `topology` must stay until the gate is closed. */
+/* Tells the CPUs of the machine, so that another one of its socket takes the place of a CPU that
+ * goes offline. `topology` must stay until the gate is closed. */
 void unc_access_topology(struct unc_access *, const struct unc_topology *topology);
 
 /* Memory that the fence lets pass: behind a BAR of monitors. Called by unc_fence_windows() only. */
@@ -69,10 +70,10 @@ int unc_access_allow(struct unc_access *, const struct unc_allowed *regs, size_t
 		     struct unc_error *err);
 
 /*
- * Checks every operation against the allowlist and, but for the simulated machine, against the fence
- * (fence.h), which the allowlist cannot widen; then prepares every one.
- * Errors: UNC_ERR_DENIED names the register and the value; UNC_ERR_PERMISSION,
- * UNC_ERR_UNAVAILABLE (no msr driver, no such device), UNC_ERR_IO.
+ * Checks every operation against the allowlist and, but for the simulated machine, against the
+ * fence (fence.h), which the allowlist cannot widen; then prepares every one. Errors:
+ * UNC_ERR_DENIED names the register and the value; UNC_ERR_PERMISSION, UNC_ERR_UNAVAILABLE (no msr
+ * driver, no such device), UNC_ERR_IO.
  */
 int unc_access_prepare(struct unc_access *, struct unc_reg_op *ops, size_t n,
 		       struct unc_error *err);

@@ -22,7 +22,8 @@ typedef int (*unc_half_write_fn)(void *user, int half, uint32_t value);
  */
 int unc_halves_read(unc_half_read_fn read, void *user, uint64_t *value);
 
-/* High half first: it holds what qualifies the event that the low half switches on. 0 or an errno value. */
+/* High half first: it holds what qualifies the event that the low half switches on. 0 or an errno
+ * value. */
 int unc_halves_write(unc_half_write_fn write, void *user, uint64_t value);
 
 /* The path of a function's configuration space; its name (0000:7f:10.0) is to be filled in. */

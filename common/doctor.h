@@ -22,10 +22,16 @@ struct doctor {
 };
 
 /* One result. The remedy is shown only if it is not ok. */
-void unc_report(struct doctor *, const char *check, bool ok, const char *remedy,
-		       const char *format, ...) __attribute__((format(printf, 5, 6)));
+void unc_report(struct doctor *, const char *check, bool ok, const char *remedy, const char *format,
+		...) __attribute__((format(printf, 5, 6)));
 /* "; the kernel's own monitors work ...", where it has some; else "". */
 const char *unc_doctor_perf(const struct doctor *, char *buf, size_t size);
+
+/* Whether any unit of the machine is available. */
+bool unc_doctor_any_unit(const struct doctor *);
+
+/* doctor_access.c: the ways to the registers that the tables need. */
+void unc_doctor_access(struct doctor *);
 
 /*
  * doctor_units.c: units that are missing, counters that are taken and by what, frozen units, and

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An event while it is encoded: encode.c makes its registers, rules.c says what may not be. Private. */
+/* An event while it is encoded: encode.c makes its registers, rules.c says what may not be.
+ * Private to the two. */
 #ifndef UNC_ENCODE_H
 #define UNC_ENCODE_H
 

@@ -26,7 +26,9 @@ int unc_fs_path(const struct unc_fs *, char *buf, size_t size, const char *forma
  * The functions that follow leave in errno why they failed; unc_fs_reason() has the words. None of
  * them waits: a FIFO where a file should be is an error.
  */
-enum { UNC_FS_IRREGULAR = 4095 }; /* in errno: a FIFO, a device or a folder. No such errno exists. */
+enum {
+	UNC_FS_IRREGULAR = 4095
+}; /* in errno: a FIFO, a device or a folder. No such errno exists. */
 const char *unc_fs_reason(int errno_value);
 
 /* Reads a text file whole (up to size - 1 bytes), terminates it, strips the last newline.

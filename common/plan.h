@@ -11,7 +11,7 @@
 struct unc_setting { /* reg = value */
 	uint16_t reg;
 	bool claimed;     /* noted in platform->claim */
-	bool keep;        /* it is not put back: another session needs it so, or it is no longer ours */
+	bool keep; /* it is not put back: another session needs it so, or it is no longer ours */
 	uint64_t value;
 	uint64_t mask;    /* the bits that were ours to choose */
 	uint64_t shown;   /* what was read back once it had been written */
@@ -45,7 +45,7 @@ struct unc_plan_unit {
 	uint64_t unit_ctl; /* as found, where it can be read */
 	bool unit_taken;   /* somebody has changed unit control: it is not put back */
 	bool checked;      /* shown is filled */
-	bool shared;   /* somebody else counts on this unit: no freeze */
+	bool shared;       /* somebody else counts on this unit: no freeze */
 	bool stranger; /* and he is no session of ours */
 };
 

@@ -19,8 +19,8 @@ struct unc_claim; /* claim.h */
 struct unc_platform {
 	const struct unc_table *table;
 	struct unc_table_set set; /* tables of a folder, if any */
-	bool raised; /* the process has more rights than its user (trust.h) */
-	bool closed; /* hardware, but tables that nobody asked to be used on it */
+	bool raised;              /* the process has more rights than its user (trust.h) */
+	bool closed;              /* hardware, but tables that nobody asked to be used on it */
 	struct unc_fs *fs;
 	struct unc_sim *sim;
 	struct unc_access *access; /* NULL: opened for listing only */
@@ -73,7 +73,8 @@ static inline bool unc_platform_here(const struct unc_platform *p)
 {
 	return p->here ? *p->here != 0 : p->pid == getpid();
 }
-/* Frequency of the TSC as observed since the platform was opened; the machine's own if simulated. */
+/* Frequency of the TSC as observed since the platform was opened; the machine's own if
+ * simulated. */
 double unc_platform_tsc_hz(const struct unc_platform *);
 void unc_platform_log(const struct unc_platform *, enum unc_log_level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -11,9 +11,9 @@ enum unc_conflict_kind {
 	UNC_CONFLICT_COUNTER, /* no counter left among those allowed */
 	UNC_CONFLICT_FILTER,  /* the same filter bits with other values */
 	UNC_CONFLICT_KIND,    /* the unit counts the one kind of event or the other */
-	UNC_CONFLICT_SET,     /* counters that go together count events of one set, with one umask */
-	UNC_CONFLICT_LEAD,    /* the counter that leads those that could count it is taken */
-	UNC_CONFLICT_FOLLOWS  /* it shows what another event counts, and there is none */
+	UNC_CONFLICT_SET,    /* counters that go together count events of one set, with one umask */
+	UNC_CONFLICT_LEAD,   /* the counter that leads those that could count it is taken */
+	UNC_CONFLICT_FOLLOWS /* it shows what another event counts, and there is none */
 };
 
 struct unc_conflict {

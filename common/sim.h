@@ -38,7 +38,8 @@ void unc_sim_write(struct unc_sim *, void *reg, uint64_t value);
 void unc_sim_step(struct unc_sim *, uint64_t ns);
 /* Whether its clock moves by steps only. */
 bool unc_sim_steps(const struct unc_sim *);
-/* The library waits for ns: a step with clock=wait; false with clock=step, where time stands still. */
+/* The library waits for ns: a step with clock=wait; false with clock=step, where time stands
+ * still. */
 bool unc_sim_wait(struct unc_sim *, uint64_t ns);
 /* Time of the machine in ns since it was opened, and its TSC. */
 uint64_t unc_sim_time(const struct unc_sim *);

@@ -89,9 +89,8 @@ int unc_read_main_where(struct unc_table_reader *, struct unc_line *, struct unc
 int unc_read_part(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_discovery(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 
-int unc_take_like(struct unc_table_reader *, struct unc_line *, struct unc_tbl_field *,
-		  struct unc_error *);
-/* Statements of units.tbl about the control of counters, and settings of fields (table_control.c). */
+/* Statements of units.tbl about the control of counters, and settings of fields
+ * (table_control.c). */
 int unc_read_control(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_steps(struct unc_table_reader *, struct unc_line *, struct unc_range *,
 		   struct unc_error *);
@@ -102,6 +101,9 @@ int unc_read_mask(struct unc_table_reader *, struct unc_line *, struct unc_error
 int unc_read_bundle(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_overflow(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_global(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+/* like=FIELD, if given. */
+int unc_take_like(struct unc_table_reader *, struct unc_line *, struct unc_tbl_field *,
+		  struct unc_error *);
 /* The bits that set=FIELD:VALUE sets in control register `reg` (UNC_NONE: CTL). */
 int unc_take_bits(struct unc_table_reader *, struct unc_line *, uint16_t reg, uint64_t *bits,
 		  struct unc_error *);
@@ -118,7 +120,7 @@ int unc_read_units(struct unc_table_reader *, struct unc_line *, struct unc_erro
 int unc_read_events(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_metrics(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_workload(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-/* At the end of a type's block in units.tbl. */
+/* At the end of a type's block in units.tbl (table_type.c). */
 int unc_units_end_type(struct unc_table_reader *, struct unc_error *);
 /* At the end of a type's .events. */
 int unc_events_end_type(const struct unc_table_reader *, struct unc_error *);

@@ -4,7 +4,8 @@
  *
  * Rules that hold for every function here:
  *  - The result is 0 or a negative UNC_ERR_* code. Outputs come last and are
- *    untouched on error.
+ *    untouched on error (a text buffer is terminated, at least). Where memory runs
+ *    out it is UNC_ERR_MEMORY, which is not named below.
  *  - The library never prints, never exits and never changes a signal mask.
  *    The sentence that belongs to an error is kept by the object the call was
  *    made on: unc_platform_error(), unc_session_error().
@@ -14,6 +15,11 @@
  *    sets to sizeof the struct it was compiled with.
  *  - One platform may serve many sessions; different sessions may be used from
  *    different threads, one session from one thread at a time.
+ *  - A platform and its sessions belong to the process that opened it. After
+ *    fork() what is of a session returns UNC_ERR_STATE in the child, and touches
+ *    nothing; unc_session_free() and unc_platform_close() only give memory
+ *    back. The child may open a platform of its own.
+ *  - Pointers may be NULL only where it is said.
  */
 #ifndef UNCORE_H
 #define UNCORE_H
@@ -44,8 +50,8 @@ enum {
 	UNC_ERR_IO = -8,          /* an access failed */
 	UNC_ERR_TABLE = -9,       /* an event table or a discovery table is broken */
 	UNC_ERR_MEMORY = -10,     /* out of memory */
-	UNC_ERR_STATE = -11,      /* the session is (or is not) running */
-	UNC_ERR_DENIED = -12,     /* refused by ourselves: not a monitor's register, or not to be trusted */
+	UNC_ERR_STATE = -11,      /* the session is (or is not) running, or is another process's */
+	UNC_ERR_DENIED = -12,     /* refused by ourselves: no monitor's register, or not trusted */
 	UNC_ERR_PASSES = -13      /* needs several passes and the session may not rotate */
 };
 
@@ -67,7 +73,7 @@ struct unc_options {
 	const char *sysroot; /* root of /proc, /sys, /dev; NULL: $UNCORE_SYSROOT, else "/"; "": "/" */
 	const char *sim;     /* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
 	const char *cpu;     /* table to use whatever the machine is; NULL: identify.
-	                        Given without `sim`, no unit can be accessed: for listing and encoding. */
+	                        Given without `sim`, no unit can be accessed: for listing, encoding. */
 	const char *tables;  /* folder of event tables that replaces the built-in ones;
 	                        NULL: $UNCORE_TABLES, else built-in; "": built-in. See below. */
 	unc_log_fn log;      /* may be NULL */
@@ -81,11 +87,11 @@ struct unc_options {
  *    there sets `tables`. Hardware is "/" and every root that leads to devices (/dev/mem,
  *    /dev/cpu/0/msr) or to sysfs; a dump is a root of plain files.
  *  - Whatever the tables say, only registers that can be a monitor's at all are touched.
- *  - In a program with raised privileges (set-user-id, set-group-id, file capabilities: AT_SECURE) all
- *    three variables are ignored, with a log line each; `sysroot`, with its folders dev, proc and sys,
- *    and `tables`, with all folders and files that are read, must belong to root and be writable by
- *    nobody else. Folders above them are not looked at. A program that runs with the rights of its
- *    user (sudo, a service with ambient capabilities) is not such a program.
+ *  - In a program with raised privileges (set-user-id, set-group-id, file capabilities: AT_SECURE)
+ *    all three variables are ignored, with a log line each; `sysroot`, with its folders dev, proc
+ *    and sys, and `tables`, with all folders and files that are read, must belong to root and be
+ *    writable by nobody else. Folders above them are not looked at. A program that runs with the
+ *    rights of its user (sudo, a service with ambient capabilities) is not such a program.
  */
 
 /*
@@ -95,9 +101,10 @@ struct unc_options {
  * options: may be NULL (all defaults). *out: free with unc_platform_close().
  * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table; UNC_ERR_NOT_FOUND no
  * CPU of the name in `cpu` or `sim`; UNC_ERR_INVALID bad option or simulation
- * text, or `cpu` and `sim` of different CPUs; UNC_ERR_RANGE a path is too long;
- * UNC_ERR_DENIED a root or tables that a program with raised privileges may not use; UNC_ERR_TABLE; UNC_ERR_IO; UNC_ERR_MEMORY. The sentence is in unc_open_error()
- * of the calling thread.
+ * text, `cpu` and `sim` of different CPUs, or options->size; UNC_ERR_RANGE a path
+ * is too long; UNC_ERR_DENIED a root or tables that a program with raised
+ * privileges may not use; UNC_ERR_TABLE a broken table, with file and line;
+ * UNC_ERR_IO. The sentence is in unc_open_error() of the calling thread.
  */
 UNC_API int unc_platform_open(const struct unc_options *options, struct unc_platform **out);
 
@@ -107,8 +114,9 @@ UNC_API const char *unc_open_error(void);
 /* Closes the platform; its sessions must have been freed. NULL is allowed. */
 UNC_API void unc_platform_close(struct unc_platform *);
 
-/* Sentence of the last failed unc_event_encode() or unc_metric_eval() on this platform, by
- * whichever thread: threads that want the sentence take turns. "" if none. */
+/* Sentence of the last unc_event_encode(), unc_event_decode(), unc_register_decode(),
+ * unc_metric_eval() or failed unc_session_new() on this platform, by whichever thread: threads that
+ * want the sentence take turns. "" if that call did not fail. */
 UNC_API const char *unc_platform_error(const struct unc_platform *);
 
 struct unc_cpu {
@@ -142,8 +150,8 @@ struct unc_type {
 	int counters;      /* programmable counters of one unit */
 	int counter_width; /* bits */
 	int units;         /* units that can be read on this machine, all sockets */
-	const char *units_of; /* the type whose units and counters it uses: its own name, unless it is a
-	                         view: events that the same counters count as those of another type */
+	const char *units_of; /* the type whose units and counters it uses: its own name, unless it
+	                         is a view: events that the counters of another type count */
 };
 
 /* Unit types of the platform's CPU. Index from 0; NULL past the end. */
@@ -166,7 +174,7 @@ enum unc_aggregate {
 	UNC_AGGREGATE_SUM,
 	UNC_AGGREGATE_MAX,
 	UNC_AGGREGATE_ONE,   /* all units see the same: one is measured */
-	UNC_AGGREGATE_SOCKET /* all units of a socket see the same: one of each is measured, and added up */
+	UNC_AGGREGATE_SOCKET /* all units of a socket see the same: one of each socket, added up */
 };
 
 struct unc_umask {
@@ -263,7 +271,10 @@ struct unc_encoding {
 /*
  * Encodes an event. Symbolic values that depend on the socket (nid=local) are
  * encoded for socket 0 unless the text says `socket=`.
- * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND, UNC_ERR_RANGE, with a sentence.
+ * Errors: UNC_ERR_INVALID the text is malformed, something that the event needs is missing, or what
+ * is asked for contradicts itself, does nothing or counts nothing; UNC_ERR_NOT_FOUND;
+ * UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this umask cannot be programmed. The sentence is in
+ * unc_platform_error().
  */
 UNC_API int unc_event_encode(struct unc_platform *, const char *spec, struct unc_encoding *out);
 
@@ -291,7 +302,8 @@ typedef int (*unc_field_value_fn)(void *user, const struct unc_field *, uint64_t
 
 /*
  * Walks the fields of register `reg` of `type` with what they are in `value`; stops at the first
- * non-zero return of fn and returns it. fn may be NULL: is there such a register? Errors: UNC_ERR_NOT_FOUND no such type or register.
+ * non-zero return of fn and returns it. fn may be NULL: is there such a register?
+ * Errors: UNC_ERR_NOT_FOUND no such type or register.
  */
 UNC_API int unc_register_decode(struct unc_platform *, const char *type, const char *reg,
 				uint64_t value, unc_field_value_fn fn, void *user);
@@ -301,11 +313,12 @@ UNC_API int unc_register_decode(struct unc_platform *, const char *type, const c
 struct unc_session;
 
 enum {
-	UNC_SESSION_ROTATE = 1, /* what does not fit at once is measured in turn (unc_session_rotate) */
+	UNC_SESSION_ROTATE = 1, /* what does not fit at once is measured in turn */
 	UNC_SESSION_FREEZE = 2  /* sampling may freeze whole sockets (unc_session_sample) */
 };
 
-/* A new, empty session. flags: 0 or UNC_SESSION_*. Free with unc_session_free(). */
+/* A new, empty session. flags: 0 or UNC_SESSION_*. Free with unc_session_free(). Errors:
+ * UNC_ERR_INVALID an unknown flag; UNC_ERR_STATE the platform is another process's. */
 UNC_API int unc_session_new(struct unc_platform *, unsigned flags, struct unc_session **out);
 
 /*
@@ -331,16 +344,22 @@ UNC_API int unc_session_clear(struct unc_session *);
 UNC_API int unc_session_passes(const struct unc_session *);
 
 /*
- * Programs the counters by the start sequence of the CPU's guide and begins to
- * count. What it changes is remembered and put back by unc_session_stop().
- * Errors: UNC_ERR_BUSY, UNC_ERR_PERMISSION, UNC_ERR_IO; nothing is left changed.
+ * Programs counters that nobody uses and begins to count. Nothing is reset, and nothing is frozen
+ * (but for sampling). What was programmed is read back, and each unit has to show that it counts; a
+ * socket that somebody left frozen is let go where nobody counts on it, with a warning in the log.
+ * What is changed is remembered and put back by unc_session_stop().
+ * Errors: UNC_ERR_STATE it runs already or has no items; UNC_ERR_BUSY no counter is free, a filter
+ * is somebody else's, or somebody programs the same at the same time; UNC_ERR_PERMISSION;
+ * UNC_ERR_IO an access failed: the sentence names unit, register and reason; UNC_ERR_UNAVAILABLE
+ * the platform is for listing only; UNC_ERR_DENIED. Nothing is left changed, as far as it can be
+ * written.
  */
 UNC_API int unc_session_start(struct unc_session *);
 
 enum {
 	UNC_VALUE_VALID = 1,     /* the numbers mean something */
-	UNC_VALUE_FRESH = 2,     /* an interval of the item ends with this read: with several passes it
-	                            lasts until each that the item needs has had its turn */
+	UNC_VALUE_FRESH = 2,     /* an interval of the item ends with this read: with several passes
+	                            it lasts until each that the item needs has had its turn */
 	UNC_VALUE_ESTIMATED = 4, /* not measured all of the time: scaled to all of it */
 	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_missing() */
 	UNC_VALUE_LOST = 16      /* not VALID until the session starts anew: unc_session_reason() */
@@ -358,24 +377,26 @@ struct unc_value {
 	double share;            /* of the time since start or reset that it was measured: 0 to 1 */
 	double interval_share;   /* of its last interval */
 	unsigned units;    /* units that were measured */
-	unsigned of;       /* units of the machine that it is about, those of unc_session_missing() included */
-	unsigned flags;    /* UNC_VALUE_*; without VALID the numbers above are 0 and mean nothing, units
-	                      and of excepted */
+	unsigned of;       /* units that it is about, those of unc_session_missing() included */
+	unsigned flags;    /* UNC_VALUE_*; without VALID the numbers above are 0 and mean nothing,
+	                      units and of excepted */
 };
 
 /*
  * Reads all counters and fills values[0 .. n-1], one per item in the order of
- * adding; n may be less than the number of items. A ratio with denominator 0
- * is not VALID, nor is what was counted by a counter that somebody else has taken,
- * cleared or frozen in the meantime: unc_session_reason() tells. Works on a running
- * session; on a stopped one it gives the final values again.
+ * adding; n may be less than the number of items, or 0 with values NULL. A ratio with
+ * denominator 0 is not VALID, nor is what was counted by a counter that somebody else has
+ * taken, cleared or frozen in the meantime, or that cannot be read: unc_session_reason() tells.
+ * Where a counter makes an impossible step that is seen at once; whether controls are still ours
+ * and units count is looked at every 50 ms at most, at a change of the pass and at the end.
+ * Works on a running session; on a stopped one it gives the final values again.
  * Errors: UNC_ERR_STATE not started, or another process; UNC_ERR_IO no counter could be read.
  */
 UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n);
 
 /*
  * Why the last value of item `id` is not VALID, as a sentence; "" if it is, or if there is no such
- * item. Owned by the session, until its next call.
+ * item. Owned by the session, until its next call; unc_session_error() is the same text then.
  */
 UNC_API const char *unc_session_reason(struct unc_session *, int id);
 
@@ -385,26 +406,36 @@ typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
  * Walks the units that item `id` is about and that cannot be read (unit->reason tells why): a sum
  * over the others is UNC_VALUE_PARTIAL. Stops at the first non-zero return of fn and returns it.
  * Known once the item is added; units that stand still where somebody else counts come with the
- * start; their descriptors are valid until unc_session_free(). Errors: UNC_ERR_NOT_FOUND no such item.
+ * start; their descriptors are valid until unc_session_free().
+ * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_STATE another process.
  */
 UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
 
-/* Wall-clock seconds since start or reset, up to the last read, and of the last interval. NULL outputs
- * are skipped. */
+/* Wall-clock seconds since start or reset, up to the last read, and of the last interval. Either
+ * may be NULL. Errors: UNC_ERR_STATE never started, or another process. */
 UNC_API int unc_session_time(const struct unc_session *, double *since_start, double *interval);
 
 /*
  * Moves a rotating session on to its next pass: only units of which the events change are
  * programmed anew, what fits always goes on. Does nothing with one pass. It ends no interval: that
  * does unc_session_read(), so that a program may rotate through all passes before it reads, or read
- * before each step. After an error the session is stopped.
+ * before each step.
+ * Errors: those of unc_session_start() and unc_session_stop(). After one the session is stopped,
+ * but where memory ran out before anything was done: then it goes on as it was.
  */
 UNC_API int unc_session_rotate(struct unc_session *);
 
-/* Sets all totals to 0 (the hardware counters go on). */
+/* Sets all totals to 0 (the hardware counters go on; what was lost stays lost). Errors: as
+ * unc_session_read(). */
 UNC_API int unc_session_reset(struct unc_session *);
 
-/* Reads once more, stops the counters and puts back what was found. */
+/*
+ * Reads once more, stops the counters and puts back what was found. What somebody else has changed
+ * since is left as it is. A write that fails is tried again.
+ * Errors: UNC_ERR_STATE not running, or another process; UNC_ERR_IO, UNC_ERR_PERMISSION: the
+ * sentence names what could not be read or put back; the session is stopped all the same.
+ * UNC_ERR_MEMORY: nothing was done, and it can be tried again.
+ */
 UNC_API int unc_session_stop(struct unc_session *);
 
 /* Stops if running, and frees. NULL is allowed. */
@@ -525,14 +556,15 @@ struct unc_check {
 typedef int (*unc_check_fn)(void *user, const struct unc_check *);
 
 /*
- * Explains why counters can or cannot be read here: CPU, tables, hypervisor, lockdown, privileges, MSR
- * driver, PCI functions, /dev/mem, counters of the kernel, units of a type that lacks some, counters in
- * use and what they count, what is frozen, and whether writes get through: on each socket and in each
- * space one control of a unit that nobody uses is written with the value that is in it. What is no
- * failure is told with `ok` set. On a CPU without a table it ends there.
+ * Explains why counters can or cannot be read here: CPU, tables, hypervisor, lockdown, privileges,
+ * MSR driver, PCI functions, /dev/mem, counters of the kernel, units of a type that lacks some,
+ * counters in use and what they count, what is frozen, and whether writes get through: on each
+ * socket and in each space one control of a unit that nobody uses is written with the value that is
+ * in it. What is no failure is told with `ok` set. On a CPU without a table it ends there.
  * options: as for unc_platform_open(), `cpu` is ignored. fn: called once a check, or more often
  * ("in use"); its strings are gone when it returns; non-zero ends the walk.
- * Returns the number of failed checks; UNC_ERR_INVALID: fn is NULL, or options->size; UNC_ERR_MEMORY.
+ * Returns the number of failed checks; UNC_ERR_INVALID: fn is NULL, or options->size;
+ * UNC_ERR_MEMORY.
  */
 UNC_API int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user);
 
