@@ -46,7 +46,7 @@ static void drop_moving(struct unc_session *s, size_t first, struct suspects *su
 	suspects->n = kept;
 }
 
-/* One register of the clock of each suspect: written, or (value NULL) read. */
+/* The clock of each suspect: its control is written (`back`: as it was), or its counter read. */
 static int clock_plan(const struct unc_session *s, const struct suspects *suspects, bool write,
 		      bool back, struct unc_plan *plan, struct unc_error *err)
 {

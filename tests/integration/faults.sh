@@ -5,8 +5,30 @@
 # wrong with status 0. What a sound machine counts is in eventtables/CPU/workload.tbl. Ends with a table.
 . "$(dirname "$0")/fuse.inc"
 
-tried=0 sum_right=0 sum_marked=0 sum_refused=0 sum_wrong=0
+table= name=
+tried=0 right=0 marked=0 refused=0 wrong=0
+all_tried=0 all_right=0 all_marked=0 all_refused=0 all_wrong=0
 pci=/sys/bus/pci/devices
+
+row() # MACHINE TRIED RIGHT MARKED REFUSED WRONG
+{
+	printf '# %-29s %6d %6d %6d %7d %14d\n' "$@"
+}
+
+# The row of the machine so far, then the next machine.
+on() # CPU[,option=value]...; nothing: there is no other
+{
+	if [ -n "$name" ]; then
+		table="$table$(row "$name" $tried $right $marked $refused $wrong)
+"
+		all_tried=$((all_tried + tried)) all_right=$((all_right + right))
+		all_marked=$((all_marked + marked)) all_refused=$((all_refused + refused))
+		all_wrong=$((all_wrong + wrong))
+	fi
+	name=$1
+	tried=0 right=0 marked=0 refused=0 wrong=0
+	[ -z "$name" ] || start_machine "$name"
+}
 
 # One run with a fault: the lines of /control are on stdin, the options are the rest.
 fault() # TITLE TRUTH(NAME=NUMBER,...) VERDICTS OPTION...: the verdicts that are good, "|" between
@@ -21,10 +43,10 @@ fault() # TITLE TRUTH(NAME=NUMBER,...) VERDICTS OPTION...: the verdicts that are
 	judge "$known"
 	tried=$((tried + 1))
 	case $verdict in
-	right) sum_right=$((sum_right + 1)) ;;
-	marked) sum_marked=$((sum_marked + 1)) ;;
-	refused) sum_refused=$((sum_refused + 1)) ;;
-	*) sum_wrong=$((sum_wrong + 1)) ;;
+	right) right=$((right + 1)) ;;
+	marked) marked=$((marked + 1)) ;;
+	refused) refused=$((refused + 1)) ;;
+	*) wrong=$((wrong + 1)) ;;
 	esac
 	case "|$good|" in
 	*"|$verdict|"*) result 0 "$title: $verdict" ;;
@@ -47,7 +69,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 echo "1..62"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
-start_machine sandybridge-ep
+on sandybridge-ep
 reads=imc.CAS_COUNT:RD=540400000
 channel=$pci/0000:7f:10.1
 
@@ -252,7 +274,7 @@ left=$(for o in 0xD10 0xD11 0xD12 0xD13; do "$poke" "$root/dev/cpu/1/msr" $o; do
 result $? "and its counters are put back through another CPU ($left left)"
 
 # ---- Ivy Bridge-EP: 12 CBos whatever cores are online; drd_miss / 12 = 2.2e8 / 12 each
-start_machine ivybridge-ep
+on ivybridge-ep
 fault "two cores of twelve online" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=1320000000 right \
 	-d 3 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
 $(for c in 2 3 4 5 6 7 8 9 10 11 14 15 16 17 18 19 20 21 22 23; do echo "offline $c"; done)
@@ -264,7 +286,7 @@ E
 stopped "Ivy Bridge-EP" cbo0.CLOCKTICKS:socket=0 0xD16 0xD17 0xD18 0xD19
 
 # ---- Nehalem-EP: UNCORE_PERF_GLOBAL_CTRL is 0x391
-start_machine nehalem-ep
+on nehalem-ep
 fault "all counters switched off in the middle" unc.LLC_MISS:READ=240000000 "$said" -d 1 -e unc.LLC_MISS:READ <<E
 at 0.5 poke /dev/cpu/0/msr 0x391 0
 E
@@ -273,7 +295,7 @@ $(pokes "at 0.5" /dev/cpu/0/msr 0 0x3C0 0x3C1 0x3C2 0x3C3 0x3C4 0x3C5 0x3C6 0x3C
 E
 
 # ---- Emerald Rapids: a CHA frozen (0x2000), controls cleared (0x2002 to 0x2005)
-start_machine emerald-rapids
+on emerald-rapids
 real units -j
 channel_0=$(jq -r '.[] | select(.unit == "imc" and .index == 0 and .socket == 0).location | split(" ")[1]' \
 	"$dir/out")
@@ -302,11 +324,13 @@ fault "two memory controllers at one place" mc.RPQ_ACTIVE_CYCLES=15792000000 "$a
 	-d 1 -e mc.RPQ_ACTIVE_CYCLES <<E
 value $pci/0000:7e:00.1/config 0xe0 0x80000080
 E
-start_machine emerald-rapids,discovery=none
+on emerald-rapids,discovery=none
 fault "without discovery tables: channels of two controllers at one place" \
 	imc.CAS_COUNT:RD=2718712500 "$any" -d 1 -e imc.CAS_COUNT:RD <<E
 value $pci/0000:7e:00.1/config 0xe0 0x80000080
 E
 
-printf '# faults tried %d, right %d, marked %d, refused %d, silently wrong %d\n' "$tried" "$sum_right" \
-	"$sum_marked" "$sum_refused" "$sum_wrong"
+on ''
+printf '# %-29s %6s %6s %6s %7s %14s\n' machine tried right marked refused 'silently wrong'
+printf '%s' "$table"
+row all $all_tried $all_right $all_marked $all_refused $all_wrong
