@@ -12,7 +12,8 @@
  *                  TYPE3: one of each socket, TYPE3@1: of socket 1, TYPE@1: all of socket 1):
  *                  PCI functions are not there, other registers fault. May be repeated
  *   idle=TYPE      nothing drives the clock of the units, as with hide=: an empty memory channel
- *   wrap=soon      all counters start 1000000 before they wrap
+ *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
+ *                  then begin in the middle of their range
  *   base=S         the machine has been up for S seconds when it is opened: TSC and
  *                  free-running counters do not start at 0
  */

@@ -250,6 +250,17 @@ static int refuse_overflow(EventSetInfo_t *set, int index, int threshold)
 	return PAPI_ENOSUPP;
 }
 
+/* What stands still on a unit where somebody else counts is known once it is looked at. */
+static void warn_of_still_units(struct control *control)
+{
+	struct name name;
+	int i;
+
+	for (i = 0; i < control->count; i++)
+		if (intel_uncore_name(control->codes[i], &name) == PAPI_OK)
+			warn_partial(control, i, control->codes[i], name.text);
+}
+
 static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {
 	ThreadInfo_t *thread = _papi_hwi_lookup_thread(0);
@@ -262,8 +273,10 @@ static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	if (set && set->ctl_state == ctl && set->state & PAPI_OVERFLOWING)
 		return refuse_overflow(set, 0, 0); /* PAPI_OVERFLOW_FORCE_SW: nobody was asked */
 	papi_errno = fail_session(control, intel_uncore.session_start(control->session));
-	if (papi_errno == PAPI_OK)
+	if (papi_errno == PAPI_OK) {
 		control->lost = 0;
+		warn_of_still_units(control);
+	}
 	return papi_errno;
 }
 
@@ -314,7 +327,7 @@ static int read_values(hwd_context_t *ctx, hwd_control_state_t *ctl, long long *
 		is_gauge = control->metrics[i] && control->metrics[i]->kind == UNC_METRIC_GAUGE;
 		number = value->flags & UNC_VALUE_VALID ? value->value : __builtin_nan("");
 		if (is_gauge && value->flags & UNC_VALUE_LOST)
-			fail_value(control, i); /* says so: the NaN is not one of nothing to nothing */
+			fail_value(control, i); /* says so: no NaN of nothing to nothing */
 		if (is_gauge)
 			memcpy(&control->values[i], &number, sizeof(number));
 		else if (!(value->flags & UNC_VALUE_VALID))
@@ -356,7 +369,7 @@ papi_vector_t _intel_uncore_vector = {
 		.available_domains = PAPI_DOM_ALL,
 		.default_granularity = PAPI_GRN_SYS,
 		.available_granularities = PAPI_GRN_SYS,
-		/* It has no interrupts. But only who claims them is asked whether he has. */
+		/* It has no interrupts. But only a component that claims them is asked. */
 		.hardware_intr = 1,
 		.kernel_profile = 1,
 		.hardware_intr_sig = PAPI_INT_SIGNAL,

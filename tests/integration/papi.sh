@@ -336,6 +336,17 @@ loses() # CPU: with a library that loses counters; the sentence is the library's
 		[ "$(grep -c '^PAPI Error: intel_uncore: a neighbour has taken the counter$' err)" -ge 4 ]
 }
 
+# Nothing drives the clock of one channel, and another thread counts there: it may be frozen.
+warns_of_still_units()
+{
+	sim sandybridge-ep,idle=imc3@1 env PAPI_VERBOSE=1 "$libexec/intel_uncore_still" >out 2>err
+	cat out err
+	echo "PAPI Warning: intel_uncore: memory_write_bytes: partial sum, without imc3 (socket 1): it" \
+		"does not count: somebody else who counts there may have frozen it, or nothing" \
+		"drives its clock" >expected
+	grep '^PASSED$' out && grep 'PAPI Warning' err | diff expected -
+}
+
 # The registers of this machine are files, as those of a real one: what a child does is felt. In the
 # end all four counters of each channel are free.
 forks_on_files()
@@ -495,6 +506,7 @@ for program in basic errors fork metrics multi threads; do
 	ok "intel_uncore_$program, Emerald Rapids" passes emerald-rapids "intel_uncore_$program"
 	ok "intel_uncore_$program, Sandy Bridge-EP" passes sandybridge-ep "intel_uncore_$program"
 done
+ok "an idle channel where another thread counts" warns_of_still_units
 ok "lost counters, Emerald Rapids" loses emerald-rapids
 ok "lost counters, Sandy Bridge-EP" loses sandybridge-ep
 fuse=$BUILD/tests/fuse/fuse_machine
