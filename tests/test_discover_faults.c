@@ -1,88 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Discovery where something cannot be read, contradicts itself or is odd: a unit that may exist is
- * listed with the reason, and none is counted for a socket that it may not belong to. Device ids:
- * PCI ids; registers of the UBox: Linux uncore_snbep.c; the bus of 1e.3: boot logs of Ice Lake-SP.
+ * listed with the reason, and none is counted for a socket that it may not belong to. Sources:
+ * discover_faulty.h.
  */
 #include <sys/resource.h>
 
-#include "access.h"
+#include "discover_faulty.h"
 #include "discover_listed.h"
-#include "discover_machine.h"
-#include "fault_io.h"
-
-static const char units[] =
-	"topology ubox=0x3ce0 nodeid=0x40 map=0x54 buses=2\n"
-	"bar mem id=0x3251 device=00.1 base=0xD0 base_bits=28:0 base_shift=23 at=0xD8 step=4 "
-	"bits=10:0 shift=12 count=4 size=0x40000\n"
-	"type cbo title=\"CBo\" public=UNC_C_ \"slice\"\n"
-	"  access msr\n  where base=0xD00 step=0x20 count=15 present=0x0ee0-0x0eee\n"
-	"  counters 2 width=44\n"
-	"  reg BOX_CTL at=0x4 width=32 role=unit_ctl mask=0x10103 wo\n"
-	"  reg CTL[2] at=0x10 step=1 width=32 role=ctl\n"
-	"  reg CTR[2] at=0x16 step=1 width=64 role=ctr\n" CONTROL
-	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
-	"  access pci\n"
-	"  where device=10.0,10.1 id=0x3cb0,0x3cb1\n"
-	"  where device=11.0 id=0x3cb8 optional\n"
-	"  counters 1 width=48\n"
-	"  reg CTR0 at=0xA0 width=64 role=ctr\n"
-	"  reg CTL0 at=0xD8 width=32 role=ctl\n" CONTROL
-	"type cha title=\"CHA\" public=UNC_CHA_ \"slice\"\n"
-	"  access msr\n  where base=0x2000 step=0x10 count=8 present=0x325b offsets=0x9C,0xA0\n"
-	"  counters 1 width=48\n"
-	"  reg CTL0 at=0x2 width=64 role=ctl\n"
-	"  reg CTR0 at=0x8 width=64 role=ctr\n" CONTROL
-	"type mc title=\"mc\" public=UNC_F_ \"memory controller\"\n"
-	"  access mmio\n"
-	"  where bar=mem base=0x2290 count=4\n"
-	"  counters 0 width=48\n"
-	"  reg READ at=0x0 width=64 role=free ro\n"
-	"  counter READ ctr=READ width=48\n";
-
-enum { GROUPS = 076543210 }; /* node i is package i */
-
-static void ubox(unsigned on_bus, unsigned node)
-{
-	fake_function(&root, on_bus, 0x0b, 0, 0x3ce0, 256);
-	fake_put(&root, on_bus, 0x0b, 0, 0x40, node);
-	fake_put(&root, on_bus, 0x0b, 0, 0x54, GROUPS);
-}
-
-/* Two sockets, on buses 7e and fe; 1e.3 on the bus behind. */
-static void machine(void)
-{
-	begin("fixed", units);
-	for (unsigned s = 0; s < SOCKETS; s++) {
-		unsigned on_bus = s ? 0xfe : 0x7e;
-
-		ubox(on_bus, s);
-		fake_function(&root, on_bus, 0x10, 0, 0x3cb0, 256);
-		fake_function(&root, on_bus, 0x10, 1, 0x3cb1, 256);
-		fake_function(&root, on_bus + 1, 0x1e, 3, 0x325b, 256);
-		fake_put(&root, on_bus + 1, 0x1e, 3, 0x9c, s ? 0x0f : 0xff);
-		fake_function(&root, on_bus, 0, 1, 0x3251, 256);
-		fake_put(&root, on_bus, 0, 1, 0xd0, 0x1e4 + 4 * s);
-		for (unsigned i = 0; i < 4; i++)
-			fake_put(&root, on_bus, 0, 1, 0xd8 + 4 * i, i * 0x40);
-		for (unsigned i = 0; i < 6; i++)
-			fake_function(&root, on_bus, 0x0c + i % 2, i / 2, 0x0ee0 + i, 256);
-	}
-	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), "0-63\n");
-}
-
-static void with_fault(enum fault_call call, const char *path, off_t at, int error)
-{
-	fault = (struct fault){call, path, at, error, FAULT_FOR_EVER, 0};
-	discover();
-	fault = (struct fault){0};
-}
-
-static void leave(void)
-{
-	forget();
-	end();
-}
 
 static void test_sound(void)
 {
@@ -456,148 +381,6 @@ static void test_fused_off(void)
 	end();
 }
 
-/* ------------------------------------------------------------------------------ slices */
-
-static void probe(struct unc_access **access)
-{
-	CHECK_NUMBER(unc_access_open(fs, NULL, access, NULL), 0);
-	for (size_t i = 0; i < found.n; i++) {
-		const struct unc_tbl_type *type = &table->type[found.unit[i].type];
-
-		for (uint32_t k = 0; k < type->regs.n; k++) {
-			struct unc_allowed allowed = {
-				.write_mask = table->reg[type->regs.first + k].write_mask,
-				.readable = true};
-
-			if (unc_instance_reg(table, &found.unit[i], type->regs.first + k,
-					     &allowed.reg, NULL) == 0)
-				unc_access_allow(*access, &allowed, 1, NULL);
-		}
-	}
-	CHECK_NUMBER(unc_access_window(*access, 0, (uint64_t)1 << 46, NULL), 0); /* no fence here */
-	unc_instances_probe(table, &found, *access);
-	unc_access_close(*access);
-}
-
-/* The functions tell the number of slices; cores that are offline do not. */
-static void test_slices(void)
-{
-	machine();
-	for (unsigned i = 6; i < 10; i++)
-		fake_function(&root, 0x7e, 0x0c + i % 2, i / 2, 0x0ee0 + i, 256);
-	topo.socket[0].cores = 2;
-	discover();
-	CHECK_TEXT(notes, "");
-	CHECK_NUMBER(count("cbo", true), 10 + 6);
-	forget();
-	/* One that does not tell what it is may be one of them. */
-	with_fault(FAULT_AT, "7e:10.1/config", 0, EIO);
-	CHECK_NUMBER(count("cbo", true), 11 + 6);
-	CU_ASSERT(!unit("cbo", 0, 9)->doubtful);
-	CU_ASSERT(unit("cbo", 0, 10)->doubtful);
-	forget();
-	/* No fewer than cores, whatever shows. */
-	topo.socket[0].cores = 12;
-	discover();
-	CHECK_NUMBER(count("cbo", true), 12 + 6);
-	leave();
-}
-
-static const char uncounted[] =
-	"socket 0: the PCI functions 8086:0ee0 to 0eee, which tell how many cbo there are, cannot "
-	"be counted: of 2 to 15, those that answer are taken\n";
-
-/* Where they do not show, what answers is there; not what is known to the CPU to be no register. */
-static void test_slices_by_reading(void)
-{
-	static const struct {
-		off_t from, to;
-		unsigned listed, available;
-		const char *reason; /* of CBo 11 */
-	} rows[] = {
-		{0xd00 + 12 * 0x20, 0xee0, 12, 12, ""},
-		/* The last: it may not be there. */
-		{0xd00 + 11 * 0x20, 0xee0, 11, 11, "none"},
-		/* One of its registers only, or one before others: it should be. */
-		{0xd00 + 11 * 0x20 + 0x10, 0, 15, 14, "msr 0xe70 on cpu 0 does not exist"},
-		{0xd00 + 11 * 0x20, 0xd00 + 12 * 0x20, 15, 14, "msr 0xe70 on cpu 0 does not exist"},
-		/* Of those that the cores have, none may be missing. */
-		{0xd00, 0xee0, 2, 0, "none"},
-	};
-	struct unc_access *access;
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		machine();
-		topo.n_sockets = 1;
-		topo.socket[0].cores = 2;
-		for (unsigned k = 0; k < 6; k++)
-			hide(0x7e, 0x0c + k % 2, k / 2);
-		fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
-		fake_size(fake_path(&root, "/dev/mem"), 0xf2100000);
-		discover();
-		CHECK_TEXT(notes, uncounted);
-		CHECK_NUMBER(count("cbo", false), 15);
-		fault = (struct fault){FAULT_AT, "cpu/0/msr",    rows[i].from,
-				       EIO,      FAULT_FOR_EVER, rows[i].to};
-		probe(&access);
-		fault = (struct fault){0};
-		CHECK_NUMBER(count("cbo", false), rows[i].listed);
-		CHECK_NUMBER(count("cbo", true), rows[i].available);
-		CU_ASSERT(!strncmp(unit("cbo", 0, 11)->reason, rows[i].reason,
-				   strlen(rows[i].reason)));
-		CHECK_NUMBER(count("cha", true), 8);
-		CHECK_NUMBER(count("mc", true), 4);
-		leave();
-	}
-}
-
-/* A failure is not "no such register": nothing is dropped for it. */
-static void test_slices_unreadable(void)
-{
-	struct unc_access *access;
-
-	machine();
-	topo.n_sockets = 1;
-	topo.socket[0].cores = 2;
-	for (unsigned k = 0; k < 6; k++)
-		hide(0x7e, 0x0c + k % 2, k / 2);
-	discover();
-	probe(&access); /* there is no msr driver */
-	CHECK_NUMBER(count("cbo", false), 15);
-	CHECK_NUMBER(count("cbo", true), 0);
-	CHECK_TEXT(unit("cbo", 0, 14)->reason,
-		   "/dev/cpu/0/msr: no such file: load the msr module (modprobe msr)");
-	forget();
-	/* A virtual machine has no slices to look for. */
-	topo.hypervisor = true;
-	discover();
-	CHECK_NUMBER(count("cbo", false), 2);
-	leave();
-}
-
-/* What can be read but not written cannot be started. */
-static void test_read_only(void)
-{
-	struct unc_access *access;
-
-	machine();
-	topo.n_sockets = 1;
-	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
-	fake_size(fake_path(&root, "/dev/mem"), 0xf2100000);
-	chmod(fake_path(&root, "/dev/cpu/0/msr"), 0444);
-	chmod(fake_config(&root, 0x7e, 0x10, 0), 0444);
-	discover();
-	fake_drop();
-	probe(&access);
-	fake_regain();
-	CHECK_TEXT(unit("cha", 0, 0)->reason,
-		   "/dev/cpu/0/msr can be read but not written: root or CAP_SYS_RAWIO is needed");
-	CHECK_TEXT(unit("imc", 0, 0)->reason,
-		   "pci 0000:7e:10.0 can be read but not written: root is needed");
-	CHECK_NUMBER(count("mc", true), 4); /* counts by itself */
-	leave();
-}
-
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -615,10 +398,6 @@ int main(void)
 		{"unreadable capabilities", test_unreadable},
 		{"the table knows", test_table_knows},
 		{"fused off", test_fused_off},
-		{"slices", test_slices},
-		{"slices by reading", test_slices_by_reading},
-		{"slices that cannot be read", test_slices_unreadable},
-		{"read only", test_read_only},
 		{NULL, NULL},
 	};
 

@@ -1,47 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fence: what no table may have touched, whatever the allowlist says. */
-#include "access_kit.h"
+#include "access_files.h"
 #include "discover.h"
 #include "event.h"
-#include "fake_root.h"
 #include "fence.h"
-
-static struct fake_root root;
-
-static void open_root(void)
-{
-	fake_new(&root);
-	begin(root.path);
-}
-
-static void close_root(void)
-{
-	end();
-	fake_free(&root);
-}
-
-static struct unc_reg msr(uint64_t number, unsigned cpu)
-{
-	return (struct unc_reg){number, cpu, UNC_SPACE_MSR, 64};
-}
-
-static struct unc_reg pci(unsigned offset, unsigned width)
-{
-	return (struct unc_reg){UNC_PCI(0, 0x7f, UNC_DEVFN(0x10, 0), offset), 0, UNC_SPACE_PCI,
-				(uint8_t)width};
-}
-
-/* Of function 7f:08.6, the match registers of a QPI link. */
-static struct unc_reg match(unsigned offset, unsigned width)
-{
-	return (struct unc_reg){UNC_PCI(0, 0x7f, UNC_DEVFN(8, 6), offset), 0, UNC_SPACE_PCI,
-				(uint8_t)width};
-}
-
-static struct unc_reg mmio(uint64_t address, unsigned width)
-{
-	return (struct unc_reg){address, 0, UNC_SPACE_MMIO, (uint8_t)width};
-}
 
 /* What the allowlist would let pass, for a table from a folder said so. */
 static void test_fence_msr(void)

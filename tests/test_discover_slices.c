@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many slices there are, where the functions that tell it show, and where registers have to be
+ * tried; and what can be read but not written. */
+#include "access.h"
+#include "discover_faulty.h"
+
+static void probe(struct unc_access **access)
+{
+	CHECK_NUMBER(unc_access_open(fs, NULL, access, NULL), 0);
+	for (size_t i = 0; i < found.n; i++) {
+		const struct unc_tbl_type *type = &table->type[found.unit[i].type];
+
+		for (uint32_t k = 0; k < type->regs.n; k++) {
+			struct unc_allowed allowed = {
+				.write_mask = table->reg[type->regs.first + k].write_mask,
+				.readable = true};
+
+			if (unc_instance_reg(table, &found.unit[i], type->regs.first + k,
+					     &allowed.reg, NULL) == 0)
+				unc_access_allow(*access, &allowed, 1, NULL);
+		}
+	}
+	CHECK_NUMBER(unc_access_window(*access, 0, (uint64_t)1 << 46, NULL), 0); /* no fence here */
+	unc_instances_probe(table, &found, *access);
+	unc_access_close(*access);
+}
+
+/* The functions tell the number of slices; cores that are offline do not. */
+static void test_slices(void)
+{
+	machine();
+	for (unsigned i = 6; i < 10; i++)
+		fake_function(&root, 0x7e, 0x0c + i % 2, i / 2, 0x0ee0 + i, 256);
+	topo.socket[0].cores = 2;
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_NUMBER(count("cbo", true), 10 + 6);
+	forget();
+	/* One that does not tell what it is may be one of them. */
+	with_fault(FAULT_AT, "7e:10.1/config", 0, EIO);
+	CHECK_NUMBER(count("cbo", true), 11 + 6);
+	CU_ASSERT(!unit("cbo", 0, 9)->doubtful);
+	CU_ASSERT(unit("cbo", 0, 10)->doubtful);
+	forget();
+	/* No fewer than cores, whatever shows. */
+	topo.socket[0].cores = 12;
+	discover();
+	CHECK_NUMBER(count("cbo", true), 12 + 6);
+	leave();
+}
+
+static const char uncounted[] =
+	"socket 0: the PCI functions 8086:0ee0 to 0eee, which tell how many cbo there are, cannot "
+	"be counted: of 2 to 15, those that answer are taken\n";
+
+/* Where they do not show, what answers is there; not what is known to the CPU to be no register. */
+static void test_slices_by_reading(void)
+{
+	static const struct {
+		off_t from, to;
+		unsigned listed, available;
+		const char *reason; /* of CBo 11 */
+	} rows[] = {
+		{0xd00 + 12 * 0x20, 0xee0, 12, 12, ""},
+		/* The last: it may not be there. */
+		{0xd00 + 11 * 0x20, 0xee0, 11, 11, "none"},
+		/* One of its registers only, or one before others: it should be. */
+		{0xd00 + 11 * 0x20 + 0x10, 0, 15, 14, "msr 0xe70 on cpu 0 does not exist"},
+		{0xd00 + 11 * 0x20, 0xd00 + 12 * 0x20, 15, 14, "msr 0xe70 on cpu 0 does not exist"},
+		/* Of those that the cores have, none may be missing. */
+		{0xd00, 0xee0, 2, 0, "none"},
+	};
+	struct unc_access *access;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		machine();
+		topo.n_sockets = 1;
+		topo.socket[0].cores = 2;
+		for (unsigned k = 0; k < 6; k++)
+			hide(0x7e, 0x0c + k % 2, k / 2);
+		fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
+		fake_size(fake_path(&root, "/dev/mem"), 0xf2100000);
+		discover();
+		CHECK_TEXT(notes, uncounted);
+		CHECK_NUMBER(count("cbo", false), 15);
+		fault = (struct fault){FAULT_AT, "cpu/0/msr",    rows[i].from,
+				       EIO,      FAULT_FOR_EVER, rows[i].to};
+		probe(&access);
+		fault = (struct fault){0};
+		CHECK_NUMBER(count("cbo", false), rows[i].listed);
+		CHECK_NUMBER(count("cbo", true), rows[i].available);
+		CU_ASSERT(!strncmp(unit("cbo", 0, 11)->reason, rows[i].reason,
+				   strlen(rows[i].reason)));
+		CHECK_NUMBER(count("cha", true), 8);
+		CHECK_NUMBER(count("mc", true), 4);
+		leave();
+	}
+}
+
+/* A failure is not "no such register": nothing is dropped for it. */
+static void test_slices_unreadable(void)
+{
+	struct unc_access *access;
+
+	machine();
+	topo.n_sockets = 1;
+	topo.socket[0].cores = 2;
+	for (unsigned k = 0; k < 6; k++)
+		hide(0x7e, 0x0c + k % 2, k / 2);
+	discover();
+	probe(&access); /* there is no msr driver */
+	CHECK_NUMBER(count("cbo", false), 15);
+	CHECK_NUMBER(count("cbo", true), 0);
+	CHECK_TEXT(unit("cbo", 0, 14)->reason,
+		   "/dev/cpu/0/msr: no such file: load the msr module (modprobe msr)");
+	forget();
+	/* A virtual machine has no slices to look for. */
+	topo.hypervisor = true;
+	discover();
+	CHECK_NUMBER(count("cbo", false), 2);
+	leave();
+}
+
+/* What can be read but not written cannot be started. */
+static void test_read_only(void)
+{
+	struct unc_access *access;
+
+	machine();
+	topo.n_sockets = 1;
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
+	fake_size(fake_path(&root, "/dev/mem"), 0xf2100000);
+	chmod(fake_path(&root, "/dev/cpu/0/msr"), 0444);
+	chmod(fake_config(&root, 0x7e, 0x10, 0), 0444);
+	discover();
+	fake_drop();
+	probe(&access);
+	fake_regain();
+	CHECK_TEXT(unit("cha", 0, 0)->reason,
+		   "/dev/cpu/0/msr can be read but not written: root or CAP_SYS_RAWIO is needed");
+	CHECK_TEXT(unit("imc", 0, 0)->reason,
+		   "pci 0000:7e:10.0 can be read but not written: root is needed");
+	CHECK_NUMBER(count("mc", true), 4); /* counts by itself */
+	leave();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"slices", test_slices},
+		{"slices by reading", test_slices_by_reading},
+		{"slices that cannot be read", test_slices_unreadable},
+		{"read only", test_read_only},
+		{NULL, NULL},
+	};
+
+	return suite_run("discover_slices", tests);
+}
