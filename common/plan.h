@@ -19,7 +19,7 @@ struct unc_setting { /* reg = value */
 	uint64_t restore; /* what was there before any session of ours came */
 };
 
-enum { UNC_PLAN_SETTINGS = 64 };
+enum { UNC_PLAN_SETTINGS = 48 }; /* 32 programmable counters, fixed ones, filters of the largest */
 
 /* A register of a unit that counts whenever the unit is not frozen. */
 struct unc_plan_clock {
@@ -44,7 +44,6 @@ struct unc_plan_unit {
 	struct unc_plan_clock clock;
 	uint64_t unit_ctl; /* as found, where it can be read */
 	bool unit_taken;   /* somebody has changed unit control: it is not put back */
-	bool checked;      /* shown is filled */
 	bool shared;       /* somebody else counts on this unit: no freeze */
 	bool stranger; /* and he is no session of ours */
 };

@@ -27,10 +27,12 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 	s = calloc(1, sizeof(*s));
 	if (!s || !(s->head = malloc((p->instances.n + 1) * sizeof(*s->head))) ||
 	    !(s->always = calloc(p->instances.n + 1, sizeof(*s->always))) ||
-	    !(s->proof = calloc(p->instances.n + 1, sizeof(*s->proof)))) {
+	    !(s->proof = calloc(p->instances.n + 1, sizeof(*s->proof))) ||
+	    !(s->moves = calloc(p->instances.n + 1, sizeof(*s->moves)))) {
 		if (s) {
-			free(s->head);
+			free(s->proof);
 			free(s->always);
+			free(s->head);
 		}
 		free(s);
 		return unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
@@ -119,6 +121,7 @@ void unc_session_free(struct unc_session *s)
 	free(s->always);
 	free(s->proof);
 	free(s->doubtful);
+	free(s->moves);
 	unc_plan_free(&s->check);
 	if (here) {
 		pthread_cond_destroy(&s->wake);

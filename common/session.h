@@ -74,6 +74,7 @@ struct unc_measure {
 	uint32_t n_slots, n_missing;
 	uint16_t pass;
 	uint8_t aggregate;  /* UNC_AGGREGATE_* or UNC_MEASURE_MEAN */
+	bool stays, rotates; /* slots of it count always; in their pass only */
 };
 
 struct unc_item {
@@ -115,6 +116,7 @@ struct unc_session {
 	uint8_t *proof;     /* of each instance: enum unc_proof, since counting began */
 	struct unc_unit *doubtful; /* of each instance: as unc_session_missing() tells it; NULL: none was */
 	bool *always;       /* of each instance: all that it counts fits at once; it takes no part in passes */
+	bool *moves;        /* of each instance: a counter of it has moved in the proof under way */
 	struct unc_pass pass[UNC_MAX_PASSES];
 	unsigned n_passes;
 	double *scratch;    /* one value for each reference of the largest formula */
@@ -128,6 +130,7 @@ struct unc_session {
 	/* while running */
 	pthread_mutex_t lock;
 	bool started, running;
+	bool flawed;        /* since the start a slot was lost, or could not be read */
 	bool final;         /* stopped, and the last interval has been ended */
 	unsigned now;       /* the pass that counts */
 	bool begins;        /* no time of the running pass ends with the next look */
@@ -169,8 +172,9 @@ int unc_session_no_memory(struct unc_session *);
 /* session_units.c: the units that the running pass needs and that are not programmed yet (all, where
  * counting begins) with the settings they need, added to unit[]. */
 int unc_session_prepare(struct unc_session *, bool begin, struct unc_error *err);
-/* Whether somebody has come since to a unit that was ours alone, where that matters. */
-int unc_session_neighbours(struct unc_session *, struct unc_error *err);
+/* Whether somebody has come since to unit[first] or one behind it that was ours alone, where that
+ * matters. */
+int unc_session_neighbours(struct unc_session *, size_t first, struct unc_error *err);
 /* Whether a slot counts in the running pass. */
 bool unc_session_active(const struct unc_session *, const struct unc_slot *);
 /* "cbo3 (socket 1)" */
@@ -207,9 +211,9 @@ void unc_session_value(struct unc_session *, const struct unc_item *item, struct
 
 /* session_verify.c. Before programming: gets ready to read the controls back. */
 int unc_session_verify_prepare(struct unc_session *, struct unc_error *err);
-/* Right after it: the controls are read back; UNC_ERR_BUSY if they do not
- * hold what was written. */
-int unc_session_verify_begin(struct unc_session *, struct unc_error *err);
+/* Right after it: the controls of unit[first] and those behind it are read back; UNC_ERR_BUSY if they
+ * do not hold what was written. */
+int unc_session_verify_begin(struct unc_session *, size_t first, struct unc_error *err);
 /* After a look: marks slots that are not ours any more, or do not count, on unit[first] and those
  * behind it. What is no longer ours is not put back. */
 int unc_session_verify(struct unc_session *, size_t first, struct unc_error *err);
@@ -221,7 +225,8 @@ int unc_session_prove(struct unc_session *, size_t first, struct unc_error *err)
 /* Whether those that did count still do. */
 int unc_session_prove_again(struct unc_session *, size_t first, struct unc_error *err);
 /* session_verify.c. A slot means nothing from now on. The first cause counts. */
-void unc_session_lose(struct unc_slot *, enum unc_loss_kind, uint16_t reg, uint64_t value);
+void unc_session_lose(struct unc_session *, struct unc_slot *, enum unc_loss_kind, uint16_t reg,
+		      uint64_t value);
 /* All slots that count on a unit now. */
 void unc_session_lose_unit(struct unc_session *, const struct unc_plan_unit *, enum unc_loss_kind,
 			   uint16_t reg, uint64_t value);

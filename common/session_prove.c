@@ -29,20 +29,16 @@ static void drop_moving(struct unc_session *s, size_t first, struct suspects *su
 	size_t kept = 0;
 
 	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
-	for (size_t i = 0; i < suspects->n; i++) {
-		const struct unc_instance *u = suspects->unit[i]->instance;
-		bool moved = false;
+	memset(s->moves, 0, s->platform->instances.n * sizeof(*s->moves));
+	for (size_t k = first; k < s->n_reads; k++) {
+		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
 
-		for (size_t k = first; k < s->n_reads && !moved; k++) {
-			const struct unc_slot *slot = &s->slot[s->read_slot[k]];
-
-			moved = s->platform->instances.unit + slot->instance == u &&
-				unc_session_control(s, slot) != UNC_NONE && !s->read[k].error &&
-				s->read[k].value != slot->last;
-		}
-		if (!moved)
-			suspects->unit[kept++] = suspects->unit[i];
+		if (!s->read[k].error && s->read[k].value != slot->last)
+			s->moves[slot->instance] |= unc_session_control(s, slot) != UNC_NONE;
 	}
+	for (size_t i = 0; i < suspects->n; i++)
+		if (!s->moves[suspects->unit[i]->instance - s->platform->instances.unit])
+			suspects->unit[kept++] = suspects->unit[i];
 	suspects->n = kept;
 }
 

@@ -13,12 +13,16 @@ static const uint64_t fastest_per_ns = 5;
 
 /* ---- one look */
 
-/* The time in which the counter of a slot cannot wrap, however fast it counts. */
-static uint64_t wrap_ns(const struct unc_slot *slot)
+/* The most that a slot can count in a time. Not in integers: it may be beyond their range. */
+static double most_in(const struct unc_slot *slot, uint64_t ns)
 {
-	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
+	return (double)ns * (double)(fastest_per_ns * (slot->code.max_inc ? slot->code.max_inc : 1));
+}
 
-	return slot->mask / (fastest_per_ns * inc);
+/* Whether the counter may have wrapped in a time, as fast as it can count. */
+static bool may_wrap(const struct unc_slot *slot, uint64_t ns)
+{
+	return most_in(slot, ns) > (double)slot->mask;
 }
 
 /*
@@ -29,13 +33,12 @@ static uint64_t wrap_ns(const struct unc_slot *slot)
 static bool too_much(const struct unc_slot *slot, uint64_t delta, uint64_t ns)
 {
 	const uint64_t margin = 64, look_ns = 1000000;
-	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
 
 	return slot->mask != UINT64_MAX &&
-	       (delta > slot->mask / 4 || delta / (margin * fastest_per_ns * inc) > ns + look_ns);
+	       (delta > slot->mask / 4 || (double)delta > margin * most_in(slot, ns + look_ns));
 }
 
-static void take(const struct unc_session *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
+static void take(struct unc_session *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
 {
 	uint64_t delta = (value - slot->last) & slot->mask, since = ns - slot->seen_ns;
 	bool begin = slot->begin;
@@ -46,14 +49,14 @@ static void take(const struct unc_session *s, struct unc_slot *slot, uint64_t va
 	slot->unread = 0;
 	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
 	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
-		unc_session_lose(slot, UNC_LOST_ONES, slot->ctr, value);
+		unc_session_lose(s, slot, UNC_LOST_ONES, slot->ctr, value);
 	else if (begin)
 		return;
-	else if (since > wrap_ns(slot) ||
-		 (since > wrap_ns(slot) / 4 && too_much(slot, delta, since)))
-		unc_session_lose(slot, UNC_LOST_WRAP, slot->ctr, since);
+	else if (may_wrap(slot, since) ||
+		 (may_wrap(slot, 4 * since) && too_much(slot, delta, since)))
+		unc_session_lose(s, slot, UNC_LOST_WRAP, slot->ctr, since);
 	else if (too_much(slot, delta, since))
-		unc_session_lose(slot, UNC_LOST_CLEARED, slot->ctr, delta);
+		unc_session_lose(s, slot, UNC_LOST_CLEARED, slot->ctr, delta);
 	else
 		slot->total += delta;
 }
@@ -87,6 +90,7 @@ int unc_session_look(struct unc_session *s, enum unc_look which, struct unc_erro
 			continue;
 		}
 		slot->unread = s->read[i].errno_value ? s->read[i].errno_value : EIO;
+		s->flawed = true;
 		failed++;
 	}
 	if (!s->begins)
@@ -102,6 +106,12 @@ static void end_time(struct unc_pass *pass)
 {
 	pass->delta = pass->time - pass->reported;
 	pass->reported = pass->time;
+}
+
+static void end_slot(struct unc_slot *slot)
+{
+	slot->delta = slot->total - slot->reported;
+	slot->reported = slot->total;
 }
 
 /* All of the time: with one pass, that of the pass. */
@@ -135,13 +145,15 @@ void unc_session_end_interval(struct unc_session *s)
 			measured |= (uint64_t)1 << i;
 		}
 	end_time(&s->wall);
-	for (size_t i = 0; i < s->n_slots; i++) {
+	/* Without a rotation since the last end, what is read is all that can have counted. */
+	bool only = s->running && measured == (uint64_t)1 << s->now;
+	for (size_t i = 0; i < s->n_reads && only; i++)
+		end_slot(&s->slot[s->read_slot[i]]);
+	for (size_t i = 0; i < s->n_slots && !only; i++) {
 		struct unc_slot *slot = &s->slot[i];
 
-		if (!s->always[slot->instance] && !(measured >> slot->pass & 1))
-			continue;
-		slot->delta = slot->total - slot->reported;
-		slot->reported = slot->total;
+		if (s->always[slot->instance] || (measured >> slot->pass & 1))
+			end_slot(slot);
 	}
 	for (size_t i = 0; i < s->n_items; i++)
 		end_item(s, &s->item[i], measured);
@@ -158,6 +170,17 @@ static double slot_time(const struct unc_session *s, const struct unc_slot *slot
 	return interval ? pass->delta : pass->time;
 }
 
+/* How long a measure was measured: as long as that of its slots which was measured least. */
+static double measure_time(const struct unc_session *s, const struct unc_measure *m, bool interval)
+{
+	const struct unc_pass *pass = &s->pass[m->pass], *all = wall(s);
+	double of_pass = interval ? pass->delta : pass->time, of_all = interval ? all->delta : all->time;
+
+	if (m->stays && m->rotates)
+		return of_pass < of_all ? of_pass : of_all;
+	return m->rotates ? of_pass : of_all;
+}
+
 /* All of the time that a value of the item is about. */
 static double all_time(const struct unc_session *s, const struct unc_item *item, bool interval)
 {
@@ -171,12 +194,13 @@ static double all_time(const struct unc_session *s, const struct unc_item *item,
 static uint64_t aggregate(const struct unc_session *s, const struct unc_measure *m, double all,
 			  bool interval, double *exact)
 {
+	bool part = measure_time(s, m, interval) < all;
 	uint64_t sum = 0, max = 0;
 
 	for (uint32_t i = 0; i < m->n_slots; i++) {
 		const struct unc_slot *slot = &s->slot[m->slot[i]];
 		uint64_t value = interval ? slot->delta : slot->total;
-		double time = slot_time(s, slot, interval);
+		double time = part ? slot_time(s, slot, interval) : all;
 
 		if (time > 0 && time < all)
 			value = (uint64_t)((double)value * all / time + 0.5);
@@ -213,7 +237,7 @@ static int evaluate(struct unc_session *s, const struct unc_item *item, bool int
 static const struct unc_slot *find_loss(const struct unc_session *s, const struct unc_item *item,
 					bool good)
 {
-	for (uint32_t k = 0; k < item->n_measures; k++) {
+	for (uint32_t k = 0; k < item->n_measures && s->flawed; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++) {
@@ -232,10 +256,9 @@ static double measured(const struct unc_session *s, const struct unc_item *item,
 	double least = all_time(s, item, interval);
 
 	for (uint32_t k = 0; k < item->n_measures; k++) {
-		const struct unc_measure *m = &s->measure[item->measure[k]];
+		double time = measure_time(s, &s->measure[item->measure[k]], interval);
 
-		for (uint32_t i = 0; i < m->n_slots; i++)
-			least = fmin(least, slot_time(s, &s->slot[m->slot[i]], interval));
+		least = time < least ? time : least;
 	}
 	return least;
 }

@@ -187,7 +187,7 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 						     first ? NULL : err));
 	first = also(first, unc_session_verify(s, keep, first ? NULL : err));
 	unc_claim_keep(s->platform, units, n);
-	first = also(first, unc_session_neighbours(s, first ? NULL : err));
+	first = also(first, unc_session_neighbours(s, keep, first ? NULL : err));
 	rc = unc_plan_stop(s->platform->table, units, n, &plan, first ? NULL : err);
 	if (rc == 0 && plan.n)
 		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, first ? NULL : err);
@@ -216,6 +216,13 @@ int unc_session_unprogram(struct unc_session *s, bool all, struct unc_error *err
 /* Which passes an item has to wait for. */
 static void find_waits(struct unc_session *s)
 {
+	for (size_t i = 0; i < s->n_measures; i++) {
+		struct unc_measure *m = &s->measure[i];
+
+		m->stays = m->rotates = false;
+		for (uint32_t k = 0; k < m->n_slots; k++)
+			*(s->always[s->slot[m->slot[k]].instance] ? &m->stays : &m->rotates) = true;
+	}
 	for (size_t i = 0; i < s->n_items; i++) {
 		struct unc_item *item = &s->item[i];
 
@@ -223,9 +230,8 @@ static void find_waits(struct unc_session *s)
 		for (uint32_t k = 0; k < item->n_measures; k++) {
 			const struct unc_measure *m = &s->measure[item->measure[k]];
 
-			for (uint32_t n = 0; n < m->n_slots; n++)
-				if (!s->always[s->slot[m->slot[n]].instance])
-					item->waits |= (uint64_t)1 << s->slot[m->slot[n]].pass;
+			if (m->rotates)
+				item->waits |= (uint64_t)1 << m->pass;
 		}
 	}
 }
@@ -261,7 +267,7 @@ static int program(struct unc_session *s, bool begin, bool *touched, struct unc_
 		rc = unc_session_run_plan(s, &plan, "programming the counters", err);
 	unc_plan_free(&plan);
 	if (rc == 0)
-		rc = unc_session_verify_begin(s, err);
+		rc = unc_session_verify_begin(s, kept, err);
 	if (rc == 0)
 		rc = unc_session_prove(s, kept, err);
 	return rc;
@@ -328,8 +334,11 @@ int unc_session_start(struct unc_session *s)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"the platform was opened for listing only (option cpu)");
 	unc_session_forget(s);
-	for (size_t i = 0; i < s->n_slots; i++)
+	for (size_t i = 0; i < s->n_slots; i++) {
 		s->slot[i].lost = (struct unc_loss){0};
+		s->slot[i].unread = 0;
+	}
+	s->flawed = false;
 	s->now = 0;
 	s->started = false; /* if it fails, nothing is left to be read */
 	if ((rc = unc_session_program(s, true, &s->error)) < 0)

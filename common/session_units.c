@@ -101,8 +101,6 @@ static int read_found(struct unc_session *s, uint32_t instance, const uint32_t *
 			rc = unc_plan_add(t, &plan, instance_of(s, instance), reg, UNC_OP_READ, 0,
 					  err);
 	}
-	if (rc == 0 && plan.n)
-		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
 	if (rc == 0)
 		rc = unc_session_run_plan(s, &plan, "looking at the controls", err);
 	for (size_t i = 0; i < plan.n && rc == 0; i++) {
@@ -575,11 +573,11 @@ static bool stop_differs(const struct unc_table *t, const struct unc_tbl_type *t
 }
 
 /* Somebody may have come to a unit that was ours alone: then what is his too is not put back. */
-int unc_session_neighbours(struct unc_session *s, struct unc_error *err)
+int unc_session_neighbours(struct unc_session *s, size_t first, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 
-	for (size_t i = 0; i < s->n_units; i++) {
+	for (size_t i = first; i < s->n_units; i++) {
 		struct unc_plan_unit *u = &s->unit[i];
 		const struct unc_tbl_type *type = &t->type[u->instance->type];
 		struct found found;

@@ -14,8 +14,10 @@
 
 /* ---- what is lost */
 
-void unc_session_lose(struct unc_slot *slot, enum unc_loss_kind why, uint16_t reg, uint64_t value)
+void unc_session_lose(struct unc_session *s, struct unc_slot *slot, enum unc_loss_kind why,
+		      uint16_t reg, uint64_t value)
 {
+	s->flawed = true;
 	if (slot->lost.why == UNC_LOST_NOT)
 		slot->lost = (struct unc_loss){.why = (uint8_t)why, .reg = reg, .value = value};
 }
@@ -108,7 +110,7 @@ void unc_session_lose_unit(struct unc_session *s, const struct unc_plan_unit *u,
 				  s->platform->table->counter[slot->code.counter].ctl != UNC_NONE;
 
 		if (programmed && unc_session_active(s, slot))
-			unc_session_lose(slot, why, reg, value);
+			unc_session_lose(s, slot, why, reg, value);
 	}
 }
 
@@ -142,7 +144,7 @@ static void lose_setting(struct unc_session *s, const struct unc_plan_unit *u,
 
 		if (unc_session_active(s, slot) && (filter ? looks_at(slot, setting->reg)
 							   : unc_session_control(s, slot) == setting->reg))
-			unc_session_lose(slot, filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
+			unc_session_lose(s, slot, filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
 					 setting->reg, now);
 	}
 }
@@ -192,8 +194,6 @@ static int take_shown(struct unc_session *s, struct unc_plan_unit *u, struct unc
 	uint64_t mask = setting->mask & t->reg[setting->reg].write_mask;
 	char unit[64], event[UNC_SPEC_MAX];
 
-	if (u->checked)
-		return compare(s, u, setting, filter, now, err);
 	setting->shown = now;
 	if (setting->reg == u->clock.ctl)
 		u->clock.back = now & t->reg[setting->reg].write_mask;
@@ -260,22 +260,23 @@ static void take_unit(struct unc_session *s, struct unc_plan_unit *u, uint16_t r
 }
 
 /* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
-static void check_unit_controls(struct unc_session *s, size_t from)
+static void check_unit_controls(struct unc_session *s, size_t first, const struct unc_reg_op *op)
 {
 	const struct unc_table *t = s->platform->table;
 
-	for (size_t i = from; i < s->check.n; i++) {
-		const struct unc_tbl_type *type = &t->type[s->check.tag[i].instance->type];
-		struct unc_plan_unit *u = unc_session_unit(s, s->check.tag[i].instance);
+	for (size_t i = first; i < s->n_units; i++) {
+		struct unc_plan_unit *u = &s->unit[i];
+		const struct unc_tbl_type *type = &t->type[u->instance->type];
 
-		if (s->check.tag[i].reg != type->unit_ctl || s->check.op[i].error ||
+		op += checks_of(s, u); /* unit control is the last */
+		if (!u->n_controls || !unc_plan_shows(t, type->unit_ctl) || op[-1].error ||
 		    !type->steps_freeze.n)
 			continue;
 		uint64_t frozen = t->step[type->steps_freeze.first].value;
 		uint64_t running = t->step[type->steps_unfreeze.first].value;
 
-		if ((s->check.op[i].value ^ running) & (frozen ^ running))
-			take_unit(s, u, type->unit_ctl, s->check.op[i].value);
+		if ((op[-1].value ^ running) & (frozen ^ running))
+			take_unit(s, u, type->unit_ctl, op[-1].value);
 	}
 }
 
@@ -290,17 +291,23 @@ int unc_session_verify_prepare(struct unc_session *s, struct unc_error *err)
 	return rc;
 }
 
-int unc_session_verify_begin(struct unc_session *s, struct unc_error *err)
+/* Where the reads of unit[first] begin. */
+static size_t checks_before(const struct unc_session *s, size_t first)
 {
-	int rc = 0;
+	size_t n = 0;
 
-	if (unc_access_run(s->platform->access, s->check.op, s->check.n) < 0)
-		rc = unc_session_fail_op(s, &s->check, "reading the controls back", err);
-	if (rc == 0)
-		rc = each_setting(s, 0, s->check.op, take_shown, err);
-	for (size_t i = 0; i < s->n_units && rc == 0; i++)
-		s->unit[i].checked = true;
-	return rc;
+	for (size_t i = 0; i < first; i++)
+		n += checks_of(s, &s->unit[i]);
+	return n;
+}
+
+int unc_session_verify_begin(struct unc_session *s, size_t first, struct unc_error *err)
+{
+	size_t from = checks_before(s, first);
+
+	if (unc_access_run(s->platform->access, s->check.op + from, s->check.n - from) < 0)
+		return unc_session_fail_op(s, &s->check, "reading the controls back", err);
+	return each_setting(s, first, s->check.op + from, take_shown, err);
 }
 
 /* ---- at intervals */
@@ -309,7 +316,6 @@ int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
 {
 	const uint64_t often = 50000000; /* ns: it costs as much as a read */
 	uint64_t ns, tsc;
-
 	int rc;
 
 	unc_platform_now(s->platform, &ns, &tsc);
@@ -324,17 +330,15 @@ int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
 
 int unc_session_verify(struct unc_session *s, size_t first, struct unc_error *err)
 {
-	size_t from = 0;
+	size_t from = checks_before(s, first);
 	uint64_t tsc;
 
 	if (first == 0)
 		unc_platform_now(s->platform, &s->verified_ns, &tsc);
-	for (size_t i = 0; i < first; i++)
-		from += checks_of(s, &s->unit[i]);
 	if (from >= s->check.n)
 		return 0;
 	unc_access_run(s->platform->access, s->check.op + from, s->check.n - from);
 	each_setting(s, first, s->check.op + from, compare, NULL);
-	check_unit_controls(s, from);
+	check_unit_controls(s, first, s->check.op + from);
 	return unc_session_prove_again(s, first, err);
 }
