@@ -20,10 +20,10 @@ static const struct unc_access_methods *const registry[] = {
 	&unc_access_pmu, &unc_access_perf, &unc_access_sim,
 };
 
-/* An allowed register, and whether it has been found to be within the fence. */
+/* An allowed register, whether it has been found to be within the fence, and to be readable. */
 struct known {
 	struct unc_allowed allow;
-	bool inside;
+	bool inside, tried;
 };
 
 struct window {
@@ -345,12 +345,25 @@ static struct known *find_register(const struct unc_access *access, const struct
 	return NULL;
 }
 
+/* What the tables say of a register, and the fence has seen: the usual. */
+static bool permits(const struct unc_access *access, const struct known *known,
+		    const struct unc_reg_op *op)
+{
+	if (!known || !(known->inside || access->simulated))
+		return false;
+	return op->kind == UNC_OP_READ ? known->allow.readable
+				       : known->allow.write_mask &&
+						 !(op->value & ~known->allow.write_mask);
+}
+
 static int check(struct unc_access *access, const struct unc_reg_op *op, struct unc_error *err)
 {
 	const struct known *place;
 	struct known *known = find_register(access, &op->reg, &place);
 	char reg[80];
 
+	if (permits(access, known, op) && op->reg.space < UNC_N_SPACES)
+		return 0;
 	describe(&op->reg, reg, sizeof(reg));
 	if (!place || op->reg.space >= UNC_N_SPACES)
 		return unc_fail(err, UNC_ERR_DENIED, "%s is no register of this machine's monitors",
@@ -378,7 +391,9 @@ static int prepare_one(struct unc_access *access, struct unc_reg_op *op, struct 
 	int rc;
 
 	unc_op_done(op, 0);
+	op->tried = op->kind == UNC_OP_READ && known->tried;
 	rc = access->methods[space]->prepare(access->backend[space], op, err);
+	known->tried |= rc == 0 && op->kind == UNC_OP_READ;
 	if (rc < 0 || access->simulated || known->inside)
 		return rc;
 	return unc_fail(err, UNC_ERR_DENIED, "pci %04x:%02x:%02x.%x cannot be identified",

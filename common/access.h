@@ -37,7 +37,8 @@ struct unc_access_methods {
 		    struct unc_error *err);
 	/* May be NULL: which CPUs are of one socket. It stays where it is. */
 	void (*topology)(struct unc_backend *, const struct unc_topology *);
-	/* Opens (once, kept) what the register needs and fills op->handle. */
+	/* Opens (once, kept) what the register needs, tries to read it (if it is not op->tried), and
+	 * fills op->handle. */
 	int (*prepare)(struct unc_backend *, struct unc_reg_op *op, struct unc_error *err);
 	/* Runs n prepared operations of this space; op->value, op->error. Returns the number that
 	 * failed. */

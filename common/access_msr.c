@@ -192,7 +192,7 @@ static int msr_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 			"is needed",
 			op->reg.target);
 	op->handle.fd = file.fd;
-	return op->kind == UNC_OP_READ ? try_read(backend, op, err) : 0;
+	return op->kind == UNC_OP_READ && !op->tried ? try_read(backend, op, err) : 0;
 }
 
 static int transfer(struct unc_reg_op *op)

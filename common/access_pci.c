@@ -208,7 +208,7 @@ static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"pci %s can be read but not written: root is needed", name);
 	op->handle.fd = file->fd;
-	return try_reach(backend, op, err);
+	return op->tried ? 0 : try_reach(backend, op, err);
 }
 
 static int read_half(void *user, int half, uint32_t *value)

@@ -54,6 +54,7 @@ enum unc_op_kind { UNC_OP_READ, UNC_OP_WRITE };
 struct unc_reg_op {
 	struct unc_reg reg;
 	uint8_t kind;
+	bool tried;          /* the register could be read before: to prepare it is to find its file */
 	int16_t errno_value; /* why it failed: what strerror() takes; 0 if it did not */
 	int32_t error;       /* 0 or UNC_ERR_* of this operation */
 	uint64_t value;

@@ -188,6 +188,23 @@ static bool may_set(const struct unc_session *s, const struct unc_plan_unit *u,
 	       !(u->stranger || unc_claimed(s->platform, u->instance, f->reg));
 }
 
+static int fail_filter(const struct unc_session *s, const struct unc_plan_unit *u,
+		       const struct unc_slot *slot, uint16_t reg, uint64_t was,
+		       struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const char *name = s->measure[slot->name].name, *filter = unc_tbl_str(t, t->reg[reg].name);
+	char unit[64];
+
+	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
+	if (was & t->reg[reg].busy)
+		return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s is in use by somebody else (0x%llx)",
+				name, filter, unit, (unsigned long long)was);
+	return unc_fail(err, UNC_ERR_BUSY,
+			"%s: %s of %s is set to 0x%llx by somebody else who counts there", name,
+			filter, unit, (unsigned long long)was);
+}
+
 /* Joins the filters of all events; the scheduler has seen that they agree. */
 static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const struct unc_slot *slot,
 		       const struct found *found, struct unc_error *err)
@@ -198,23 +215,11 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 	for (unsigned i = 0; i < slot->code.n_filters; i++) {
 		const struct unc_code_filter *f = &slot->code.filter[i];
 		uint64_t was = found->other[(f->reg - type->regs.first) % MAX_REGS];
-		char unit[64];
 		size_t k = 0;
 		int rc;
 
-		unc_session_unit_text(s, u->instance, unit, sizeof(unit));
-		if (was & t->reg[f->reg].busy)
-			return unc_fail(err, UNC_ERR_BUSY,
-					"%s: %s of %s is in use by somebody else (0x%llx)",
-					s->measure[slot->name].name,
-					unc_tbl_str(t, t->reg[f->reg].name), unit,
-					(unsigned long long)was);
-		if (!may_set(s, u, f, was))
-			return unc_fail(
-				err, UNC_ERR_BUSY,
-				"%s: %s of %s is set to 0x%llx by somebody else who counts there",
-				s->measure[slot->name].name, unc_tbl_str(t, t->reg[f->reg].name),
-				unit, (unsigned long long)was);
+		if ((was & t->reg[f->reg].busy) || !may_set(s, u, f, was))
+			return fail_filter(s, u, slot, f->reg, was, err);
 		while (k < u->n_filters && u->filter[k].reg != f->reg)
 			k++;
 		if (k == u->n_filters) {
@@ -513,14 +518,6 @@ static int prepare_unit(struct unc_session *s, uint32_t instance, bool begin,
 	return rc;
 }
 
-static bool is_prepared(const struct unc_session *s, const struct unc_instance *u)
-{
-	for (size_t i = 0; i < s->n_units; i++)
-		if (s->unit[i].instance == u)
-			return true;
-	return false;
-}
-
 /* Units that go on when the pass changes come first. */
 static void sort_always(struct unc_session *s)
 {
@@ -549,9 +546,8 @@ int unc_session_prepare(struct unc_session *s, bool begin, struct unc_error *err
 		memset(s->always, 0, n_instances * sizeof(*s->always));
 		memset(s->proof, 0, n_instances * sizeof(*s->proof));
 	}
-	size_t kept = s->n_units;
 	for (uint32_t i = 0; i < n_instances; i++) {
-		if (s->head[i] == UNC_END || (kept && is_prepared(s, instance_of(s, i))))
+		if (s->head[i] == UNC_END || (!begin && s->always[i])) /* that one goes on */
 			continue;
 		int rc = prepare_unit(s, i, begin, &s->unit[s->n_units], err);
 		if (rc < 0)

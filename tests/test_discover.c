@@ -302,7 +302,10 @@ static void test_probe(void)
 	CHECK_NUMBER(count("imc", true), 3);
 	CHECK_TEXT(unit("imc", 0, 2)->reason,
 		   "pci 0000:7f:10.4 reads as all ones: hidden by the BIOS, or switched off");
+	unc_access_close(access);
 	CHECK_NUMBER(truncate(fake_path(&root, "/dev/cpu/0/msr"), 0xdf7), 0);
+	CHECK_NUMBER(unc_access_open(fs, NULL, &access, NULL), 0);
+	allow_all(access);
 	unc_instances_probe(table, &found, access);
 	CHECK_NUMBER(count("cbo", true), 7);
 	CHECK_TEXT(unit("cbo", 0, 7)->reason, "msr 0xdf0 on cpu 0 is not in this dump");
