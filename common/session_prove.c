@@ -67,12 +67,13 @@ static int clock_plan(const struct unc_session *s, const struct suspects *suspec
 	return rc;
 }
 
-/* Counters that were lent count their events again from here. */
-static void take_base(struct unc_session *s, const struct unc_plan *read)
+/* Counters that were lent count their events again from here: read after that time, not before. */
+static void take_base(struct unc_session *s, struct unc_plan *read)
 {
 	uint64_t ns, tsc;
 
 	unc_platform_now(s->platform, &ns, &tsc);
+	unc_access_run(s->platform->access, read->op, read->n);
 	for (size_t i = 0; i < read->n; i++) {
 		int k = s->head[read->tag[i].instance - s->platform->instances.unit];
 
@@ -155,7 +156,6 @@ static int run_clocks(struct unc_session *s, struct suspects *suspects, struct u
 		if (!watch_clocks(s, &read, frozen))
 			memset(frozen, 0, suspects->n * sizeof(*frozen));
 		unc_access_run(s->platform->access, off.op, off.n);
-		unc_access_run(s->platform->access, read.op, read.n);
 		take_base(s, &read);
 		for (size_t i = 0; i < suspects->n; i++)
 			if (frozen[i])

@@ -38,9 +38,22 @@ static bool too_much(const struct unc_slot *slot, uint64_t delta, uint64_t ns)
 	       (delta > slot->mask / 4 || (double)delta > margin * most_in(slot, ns + look_ns));
 }
 
+/*
+ * The same, by a later time: the clock was looked at before the counters were read, and the process
+ * may have slept in between.
+ */
+static bool too_much_by_now(const struct unc_session *s, const struct unc_slot *slot,
+			    uint64_t delta, uint64_t seen_ns)
+{
+	uint64_t ns, tsc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	return too_much(slot, delta, ns - seen_ns);
+}
+
 static void take(struct unc_session *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
 {
-	uint64_t delta = (value - slot->last) & slot->mask, since = ns - slot->seen_ns;
+	uint64_t delta = (value - slot->last) & slot->mask, seen = slot->seen_ns, since = ns - seen;
 	bool begin = slot->begin;
 
 	slot->begin = false;
@@ -55,7 +68,7 @@ static void take(struct unc_session *s, struct unc_slot *slot, uint64_t value, u
 	else if (may_wrap(slot, since) ||
 		 (may_wrap(slot, 4 * since) && too_much(slot, delta, since)))
 		unc_session_lose(s, slot, UNC_LOST_WRAP, slot->ctr, since);
-	else if (too_much(slot, delta, since))
+	else if (too_much(slot, delta, since) && too_much_by_now(s, slot, delta, seen))
 		unc_session_lose(s, slot, UNC_LOST_CLEARED, slot->ctr, delta);
 	else
 		slot->total += delta;
