@@ -16,7 +16,9 @@ static const uint64_t fastest_per_ns = 5;
 /* The most that a slot can count in a time. Not in integers: it may be beyond their range. */
 static double most_in(const struct unc_slot *slot, uint64_t ns)
 {
-	return (double)ns * (double)(fastest_per_ns * (slot->code.max_inc ? slot->code.max_inc : 1));
+	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
+
+	return (double)ns * (double)(fastest_per_ns * inc);
 }
 
 /* Whether the counter may have wrapped in a time, as fast as it can count. */

@@ -115,7 +115,8 @@ ssize_t pwrite(int fd, const void *buf, size_t size, off_t at)
 	return syscall(SYS_pwrite64, fd, buf, size, place(size, at));
 }
 
-/* Counters in mapped memory move when the library looks at the clock, while there is a session here. */
+/* Counters in mapped memory move when the library looks at the clock, while there is a session
+ * here. */
 static struct unc_session *mapped;
 
 int clock_gettime(clockid_t id, struct timespec *t)
@@ -473,8 +474,8 @@ static void bench_names(void)
 
 static void start_files(const char *what, struct fake_root *root, const char *const *events)
 {
-	struct unc_platform *p = open_platform(root ? root->path : NULL,
-					       root ? "" : "emerald-rapids", NULL);
+	struct unc_platform *p =
+		open_platform(root ? root->path : NULL, root ? "" : "emerald-rapids", NULL);
 	struct unc_session *s = session_of(p, events);
 
 	report_start(what, s);
@@ -502,7 +503,8 @@ int main(void)
 	bench_start();
 	printf("\nns are per counter, the median of %d runs.\n"
 	       "session: unc_session_read() with totals and values; access: its operations alone;\n"
-	       "raw: a plain loop over files or memory; verified: a read that compares the controls\n"
+	       "raw: a plain loop over files or memory; verified: a read that compares the "
+	       "controls\n"
 	       "and proves that the units count, every 50 ms at most. Compare ratios between\n"
 	       "machines, not the times.\n",
 	       RUNS);
