@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of collectd that test_collectd.c needs. Included once, behind the plugin's source. */
+/* The part of collectd that the tests need. Included once, behind the plugin's source. */
 #ifndef UNC_TEST_COLLECTD_HOST_H
 #define UNC_TEST_COLLECTD_HOST_H
 
@@ -55,7 +55,7 @@ int plugin_register_complex_read(const char *group, const char *name, plugin_rea
 	return 0;
 }
 
-static void log_line(int level, const char *format, va_list args)
+static inline void log_line(int level, const char *format, va_list args)
 {
 	static const char *const names[] = {
 		[LOG_ERR] = "error", [LOG_WARNING] = "warning", [LOG_NOTICE] = "notice",
@@ -142,7 +142,7 @@ int plugin_dispatch_values(const value_list_t *vl)
 enum { MAX_LINES = 8, MAX_VALUES = 3 };
 
 /* "Key value value": a number, a boolean, or else a string; up to a NULL. */
-static int configure(const char *first, ...)
+static inline int configure(const char *first, ...)
 {
 	static char text[MAX_LINES][256];
 	oconfig_item_t lines[MAX_LINES] = {0}, block = {.key = "Plugin", .children = lines};
@@ -178,7 +178,7 @@ static int configure(const char *first, ...)
 }
 
 /* An interval: as many calls as the plugin wants. collectd's first one comes at once. */
-static int read_once(void)
+static inline int read_once(void)
 {
 	const cdtime_t interval = TIME_T_TO_CDTIME_T(10);
 	int status = 0;
@@ -198,7 +198,7 @@ static int read_once(void)
 
 /* With time for simulated hardware to count in: virtual time moves with the calls, its with the
  * clock. */
-static void read_slowly(void)
+static inline void read_slowly(void)
 {
 	host.n_sent = 0;
 	for (size_t n = 0; host.n_sent == 0; n++) {
@@ -209,7 +209,7 @@ static void read_slowly(void)
 	}
 }
 
-static bool logged(const char *text)
+static inline bool logged(const char *text)
 {
 	bool found = strstr(host.log, text) != NULL;
 
@@ -218,7 +218,7 @@ static bool logged(const char *text)
 	return found;
 }
 
-static unsigned errors(void)
+static inline unsigned errors(void)
 {
 	unsigned n = 0;
 
@@ -227,7 +227,7 @@ static unsigned errors(void)
 	return n;
 }
 
-static const value_list_t *find(const char *name)
+static inline const value_list_t *find(const char *name)
 {
 	char text[4 * DATA_MAX_NAME_LEN];
 
@@ -242,7 +242,7 @@ static const value_list_t *find(const char *name)
 	return NULL;
 }
 
-static value_t value_of(const char *name)
+static inline value_t value_of(const char *name)
 {
 	const value_list_t *vl = find(name);
 

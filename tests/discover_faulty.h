@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A machine for faults of discovery: test_discover_faults.c, test_discover_slices.c. Device ids: PCI
- * ids; registers of the UBox: Linux uncore_snbep.c; the bus of 1e.3: boot logs of Ice Lake-SP. */
+/* A machine for faults of discovery: test_discover_faults.c, test_discover_slices.c. Device ids:
+ * PCI ids; registers of the UBox: Linux uncore_snbep.c; the bus of 1e.3: boot logs of Ice Lake-SP.
+ */
 #ifndef UNC_TEST_DISCOVER_FAULTY_H
 #define UNC_TEST_DISCOVER_FAULTY_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory behind the gate, on a file as /dev/mem. Expected sentences are the contract with the user. */
+/* Memory behind the gate, on a file as /dev/mem. Expected sentences are the contract with the user.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>

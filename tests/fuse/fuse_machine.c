@@ -25,143 +25,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "room.h"
-#include "sim.h"
-
-struct machine {
-	const char *spec;
-	struct room *room;
-	struct unc_sim *sim;
-	struct unc_bus *bus;
-	struct unc_topology top;
-	struct unc_pci_function *function;
-	size_t n_functions;
-	unsigned cpus; /* of a socket */
-};
-
-/* CONTROL and CLOCK can be written, LOG is long, LIVE is memory without the kernel's cache. */
-enum kind { NONE, DIRECTORY, TEXT, MSR, CONFIG, MEMORY, LIVE, CONTROL, CLOCK, LOG };
-
-struct node {
-	enum kind kind;
-	unsigned cpu;
-	const struct unc_pci_function *function;
-	char text[4096];
-};
+#include "machine.h"
 
 static struct machine *machine(void)
 {
 	return fuse_get_context()->private_data;
-}
-
-/* ---- texts */
-
-static unsigned all_cpus(const struct machine *m)
-{
-	return m->cpus * (unsigned)m->top.n_sockets;
-}
-
-static void cpuinfo(const struct machine *m, char *buf, size_t size)
-{
-	unsigned cpu;
-	size_t n = 0;
-
-	/* A CPU of each socket is enough: all are alike, and topology is in sysfs. */
-	for (unsigned i = 0; i < all_cpus(m) && n < size; i += m->cpus) {
-		for (cpu = i; cpu < i + m->cpus && room_offline(m->room, cpu); cpu++)
-			continue;
-		if (cpu == i + m->cpus)
-			continue;
-		n += (size_t)snprintf(buf + n, size - n,
-				      "processor\t: %u\nvendor_id\t: %s\ncpu family\t: %d\n"
-				      "model\t\t: %d\nmodel name\t: %s\nstepping\t: %d\n"
-				      "physical id\t: %u\nflags\t\t: fpu msr\n\n",
-				      cpu, m->top.vendor, m->top.family, m->top.model,
-				      m->top.model_name, m->top.stepping, i / m->cpus);
-	}
-}
-
-/* The CPUs from `first` to before `end` that are online, like "0-3,5". */
-static void cpu_list(const struct machine *m, unsigned first, unsigned end, char *buf, size_t size)
-{
-	size_t n = 0;
-
-	buf[0] = '\0';
-	for (unsigned cpu = first; cpu < end && n < size; cpu++) {
-		unsigned last = cpu;
-
-		if (room_offline(m->room, cpu))
-			continue;
-		while (last + 1 < end && !room_offline(m->room, last + 1))
-			last++;
-		n += (size_t)snprintf(buf + n, size - n, last > cpu ? "%s%u-%u" : "%s%u",
-				      n ? "," : "", cpu, last);
-		cpu = last;
-	}
-	if (n < size)
-		snprintf(buf + n, size - n, "\n");
-}
-
-static bool cpu_text(const struct machine *m, const char *path, struct node *node)
-{
-	char name[32];
-	unsigned cpu;
-	int used = 0;
-
-	if (strcmp(path, "/sys/devices/system/cpu/online") == 0) {
-		cpu_list(m, 0, all_cpus(m), node->text, sizeof(node->text));
-		return true;
-	}
-	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology/%31s%n", &cpu, name, &used) != 2 ||
-	    path[used] || cpu >= all_cpus(m) || room_offline(m->room, cpu))
-		return false;
-	unsigned value = strcmp(name, "physical_package_id") == 0 ? cpu / m->cpus :
-			 strcmp(name, "core_id") == 0		  ? cpu % m->cpus :
-			 strcmp(name, "die_id") == 0		  ? 0 :
-								    ~0u;
-	snprintf(node->text, sizeof(node->text), "%u\n", value);
-	return value != ~0u;
-}
-
-static int socket_of(const struct machine *m, const struct unc_pci_function *f)
-{
-	return f->local_cpu >= 0 ? f->local_cpu / (int)m->cpus : 0;
-}
-
-static bool pci_file(const struct machine *m, const char *path, struct node *node)
-{
-	unsigned domain, bus, device, function;
-	char name[32];
-
-	if (sscanf(path, "/sys/bus/pci/devices/%x:%x:%x.%x/%31s", &domain, &bus, &device, &function,
-		   name) != 5)
-		return false;
-	for (size_t i = 0; i < m->n_functions; i++) {
-		const struct unc_pci_function *f = &m->function[i];
-		int socket = socket_of(m, f);
-
-		if (f->domain != domain || f->bus != bus || f->devfn != UNC_DEVFN(device, function))
-			continue;
-		node->function = f;
-		node->kind = TEXT;
-		if (strcmp(name, "config") == 0)
-			node->kind = CONFIG;
-		else if (strcmp(name, "vendor") == 0)
-			snprintf(node->text, sizeof(node->text), "0x%04x\n", f->vendor);
-		else if (strcmp(name, "device") == 0)
-			snprintf(node->text, sizeof(node->text), "0x%04x\n", f->device);
-		else if (strcmp(name, "class") == 0)
-			snprintf(node->text, sizeof(node->text), "0x088000\n");
-		else if (strcmp(name, "numa_node") == 0)
-			snprintf(node->text, sizeof(node->text), "%d\n", socket);
-		else if (strcmp(name, "local_cpulist") == 0)
-			cpu_list(m, (unsigned)socket * m->cpus, (unsigned)(socket + 1) * m->cpus,
-				 node->text, sizeof(node->text));
-		else
-			node->kind = NONE;
-		return node->kind != NONE;
-	}
-	return false;
 }
 
 /* ---- paths */
@@ -185,9 +53,9 @@ static bool is_directory(const struct machine *m, const char *path)
 	    (sscanf(path, "/sys/devices/system/cpu/cpu%u%n", &cpu, &used) == 1 && !path[used]) ||
 	    (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology%n", &cpu, &used) == 1 && used &&
 	     !path[used]))
-		return cpu < all_cpus(m);
+		return cpu < machine_cpus(m);
 	snprintf(probe, sizeof(probe), "%s/config", path);
-	return pci_file(m, probe, &node);
+	return machine_pci_file(m, probe, &node);
 }
 
 /* The files beside those of a kernel. */
@@ -231,12 +99,12 @@ static int find_node(const char *path, struct node *node)
 	else if (is_directory(m, path))
 		node->kind = DIRECTORY;
 	else if (strcmp(path, "/proc/cpuinfo") == 0)
-		cpuinfo(m, node->text, sizeof(node->text));
+		machine_cpuinfo(m, node->text, sizeof(node->text));
 	else if (strcmp(path, "/dev/mem") == 0)
 		node->kind = MEMORY;
 	else if (sscanf(path, "/dev/cpu/%u/msr%n", &node->cpu, &used) == 1 && used && !path[used])
-		node->kind = node->cpu < all_cpus(m) ? MSR : NONE;
-	else if (!cpu_text(m, path, node) && !pci_file(m, path, node))
+		node->kind = node->cpu < machine_cpus(m) ? MSR : NONE;
+	else if (!machine_cpu_text(m, path, node) && !machine_pci_file(m, path, node))
 		node->kind = NONE;
 	if (node->kind == MSR && room_offline(m->room, node->cpu))
 		return -ENXIO;
@@ -586,7 +454,7 @@ static bool steps(void *user)
 
 static unsigned cpus_of(void *user)
 {
-	return all_cpus(user);
+	return machine_cpus(user);
 }
 
 static void close_machine(struct machine *m)

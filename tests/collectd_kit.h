@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The collectd plugin, with a daemon of our own around it and simulated hardware below: for
+ * test_collectd.c and test_collectd_values.c. */
+#ifndef UNC_TEST_COLLECTD_KIT_H
+#define UNC_TEST_COLLECTD_KIT_H
+
+#include "suite.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "uncore.h"
+
+/* What the session answers where a test says so; else the library does. */
+static struct {
+	bool on;
+	int passes;
+	int error, start_error;
+	int starts, stops, rotations; /* since the test asked last */
+	struct unc_value value[4];
+} script;
+
+static int script_passes(const struct unc_session *session)
+{
+	return script.on ? script.passes : unc_session_passes(session);
+}
+
+static int script_read(struct unc_session *session, struct unc_value *values, size_t n)
+{
+	if (script.error)
+		return script.error;
+	if (!script.on)
+		return unc_session_read(session, values, n);
+	memcpy(values, script.value, n * sizeof(*values));
+	return 0;
+}
+
+static int script_start(struct unc_session *session)
+{
+	script.starts++;
+	return script.start_error ? script.start_error : unc_session_start(session);
+}
+
+static int script_stop(struct unc_session *session)
+{
+	script.stops++;
+	return unc_session_stop(session);
+}
+
+static int script_rotate(struct unc_session *session)
+{
+	script.rotations++;
+	return unc_session_rotate(session);
+}
+
+static const char *script_reason(struct unc_session *session, int id)
+{
+	static char text[32];
+
+	if (!script.on)
+		return unc_session_reason(session, id);
+	snprintf(text, sizeof(text), "the reason of item %d", id);
+	return text;
+}
+
+#define unc_session_passes script_passes
+#define unc_session_read script_read
+#define unc_session_start script_start
+#define unc_session_stop script_stop
+#define unc_session_rotate script_rotate
+#define unc_session_reason script_reason
+#include "../collectd_plugin/intel_uncore.c"
+#include "../collectd_plugin/intel_uncore_read.c"
+#include "collectd_host.h"
+
+static inline void begin(void)
+{
+	memset(&host, 0, sizeof(host));
+	memset(&script, 0, sizeof(script));
+	script.passes = 1;
+	host.now = TIME_T_TO_CDTIME_T(1000);
+	unsetenv("UNCORE_SIM");
+	module_register();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(host.config);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(host.init);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(host.shutdown);
+	CU_ASSERT_PTR_NULL(host.read);
+}
+
+/* Shutdown, which must leave nothing behind. */
+static inline void end(void)
+{
+	static const unsigned char nothing[sizeof(self)];
+
+	CHECK_NUMBER(host.shutdown(), 0);
+	CU_ASSERT(memcmp(&self, nothing, sizeof(self)) == 0);
+}
+
+/* The configuration was refused: these errors, no read callback, nothing left behind. */
+static inline void check_refused(unsigned n, const char *sentence)
+{
+	CU_ASSERT(host.init() != 0);
+	CU_ASSERT_PTR_NULL(host.read);
+	CHECK_NUMBER(errors(), n);
+	CU_ASSERT(logged(sentence));
+	end();
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine behind the files of fuse_machine.c. */
+#ifndef UNC_TEST_FUSE_MACHINE_H
+#define UNC_TEST_FUSE_MACHINE_H
+
+#include "room.h"
+#include "sim.h"
+
+struct machine {
+	const char *spec;
+	struct room *room;
+	struct unc_sim *sim;
+	struct unc_bus *bus;
+	struct unc_topology top;
+	struct unc_pci_function *function;
+	size_t n_functions;
+	unsigned cpus; /* of a socket */
+};
+
+/* CONTROL and CLOCK can be written, LOG is long, LIVE is memory without the kernel's cache. */
+enum kind { NONE, DIRECTORY, TEXT, MSR, CONFIG, MEMORY, LIVE, CONTROL, CLOCK, LOG };
+
+struct node {
+	enum kind kind;
+	unsigned cpu;
+	const struct unc_pci_function *function;
+	char text[4096];
+};
+
+/* machine_text.c: what a kernel writes of it. Logical CPUs of all sockets. */
+unsigned machine_cpus(const struct machine *);
+/* /proc/cpuinfo */
+void machine_cpuinfo(const struct machine *, char *buf, size_t size);
+/* The text of a file of a CPU below /sys; false: there is no such file. */
+bool machine_cpu_text(const struct machine *, const char *path, struct node *);
+/* A file of a PCI function. */
+bool machine_pci_file(const struct machine *, const char *path, struct node *);
+
+#endif

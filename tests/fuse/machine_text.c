@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a kernel writes of the machine into /proc and /sys. */
+#include "machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+unsigned machine_cpus(const struct machine *m)
+{
+	return m->cpus * (unsigned)m->top.n_sockets;
+}
+
+void machine_cpuinfo(const struct machine *m, char *buf, size_t size)
+{
+	unsigned cpu;
+	size_t n = 0;
+
+	/* A CPU of each socket is enough: all are alike, and topology is in sysfs. */
+	for (unsigned i = 0; i < machine_cpus(m) && n < size; i += m->cpus) {
+		for (cpu = i; cpu < i + m->cpus && room_offline(m->room, cpu); cpu++)
+			continue;
+		if (cpu == i + m->cpus)
+			continue;
+		n += (size_t)snprintf(buf + n, size - n,
+				      "processor\t: %u\nvendor_id\t: %s\ncpu family\t: %d\n"
+				      "model\t\t: %d\nmodel name\t: %s\nstepping\t: %d\n"
+				      "physical id\t: %u\nflags\t\t: fpu msr\n\n",
+				      cpu, m->top.vendor, m->top.family, m->top.model,
+				      m->top.model_name, m->top.stepping, i / m->cpus);
+	}
+}
+
+/* The CPUs from `first` to before `end` that are online, like "0-3,5". */
+static void cpu_list(const struct machine *m, unsigned first, unsigned end, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (unsigned cpu = first; cpu < end && n < size; cpu++) {
+		unsigned last = cpu;
+
+		if (room_offline(m->room, cpu))
+			continue;
+		while (last + 1 < end && !room_offline(m->room, last + 1))
+			last++;
+		n += (size_t)snprintf(buf + n, size - n, last > cpu ? "%s%u-%u" : "%s%u",
+				      n ? "," : "", cpu, last);
+		cpu = last;
+	}
+	if (n < size)
+		snprintf(buf + n, size - n, "\n");
+}
+
+bool machine_cpu_text(const struct machine *m, const char *path, struct node *node)
+{
+	char name[32];
+	unsigned cpu;
+	int used = 0;
+
+	if (strcmp(path, "/sys/devices/system/cpu/online") == 0) {
+		cpu_list(m, 0, machine_cpus(m), node->text, sizeof(node->text));
+		return true;
+	}
+	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology/%31s%n", &cpu, name, &used) != 2 ||
+	    path[used] || cpu >= machine_cpus(m) || room_offline(m->room, cpu))
+		return false;
+	unsigned value = strcmp(name, "physical_package_id") == 0 ? cpu / m->cpus
+			 : strcmp(name, "core_id") == 0           ? cpu % m->cpus
+			 : strcmp(name, "die_id") == 0            ? 0
+								  : ~0u;
+	snprintf(node->text, sizeof(node->text), "%u\n", value);
+	return value != ~0u;
+}
+
+static int socket_of(const struct machine *m, const struct unc_pci_function *f)
+{
+	return f->local_cpu >= 0 ? f->local_cpu / (int)m->cpus : 0;
+}
+
+bool machine_pci_file(const struct machine *m, const char *path, struct node *node)
+{
+	unsigned domain, bus, device, function;
+	char name[32];
+
+	if (sscanf(path, "/sys/bus/pci/devices/%x:%x:%x.%x/%31s", &domain, &bus, &device, &function,
+		   name) != 5)
+		return false;
+	for (size_t i = 0; i < m->n_functions; i++) {
+		const struct unc_pci_function *f = &m->function[i];
+		int socket = socket_of(m, f);
+
+		if (f->domain != domain || f->bus != bus || f->devfn != UNC_DEVFN(device, function))
+			continue;
+		node->function = f;
+		node->kind = TEXT;
+		if (strcmp(name, "config") == 0)
+			node->kind = CONFIG;
+		else if (strcmp(name, "vendor") == 0)
+			snprintf(node->text, sizeof(node->text), "0x%04x\n", f->vendor);
+		else if (strcmp(name, "device") == 0)
+			snprintf(node->text, sizeof(node->text), "0x%04x\n", f->device);
+		else if (strcmp(name, "class") == 0)
+			snprintf(node->text, sizeof(node->text), "0x088000\n");
+		else if (strcmp(name, "numa_node") == 0)
+			snprintf(node->text, sizeof(node->text), "%d\n", socket);
+		else if (strcmp(name, "local_cpulist") == 0)
+			cpu_list(m, (unsigned)socket * m->cpus, (unsigned)(socket + 1) * m->cpus,
+				 node->text, sizeof(node->text));
+		else
+			node->kind = NONE;
+		return node->kind != NONE;
+	}
+	return false;
+}

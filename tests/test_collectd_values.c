@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The collectd plugin: values, with a session that says what the test wants, and rotation. */
+#include "collectd_kit.h"
+
+static struct unc_value counted(double since_start, double interval)
+{
+	return (struct unc_value){.count = (uint64_t)since_start,
+				  .delta = (uint64_t)interval,
+				  .value = since_start,
+				  .interval = interval,
+				  .interval_seconds = 10,
+				  .flags = UNC_VALUE_VALID | UNC_VALUE_FRESH};
+}
+
+/* A session of one socket whose values are those of the script. */
+static void begin_script(const char *items, int passes)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", items, NULL);
+	script.on = true;
+	script.passes = passes;
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(script.starts, 1);
+	script.starts = 0;
+}
+
+static void test_scales(void)
+{
+	begin_script("Metric memory_read_bytes llc_miss_ratio uncore_frequency_hz", 1);
+	script.value[0] = counted(640, 64);
+	script.value[1] = counted(0.5, 0.25);
+	script.value[2] = counted(1.5e9, 2e9);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 3);
+	CHECK_NUMBER(value_of("socket0/total_bytes-memory_read_bytes").derive, 0);
+	CU_ASSERT_DOUBLE_EQUAL(value_of("socket0/percent-llc_miss_ratio").gauge, 25, 0);
+	CU_ASSERT_DOUBLE_EQUAL(value_of("socket0/frequency-uncore_frequency_hz").gauge, 2e9, 0);
+	CHECK_NUMBER(host.sent[0].time, host.now);
+	CHECK_NUMBER(host.sent[2].time, host.now);
+	CHECK_NUMBER(host.sent[0].interval, TIME_T_TO_CDTIME_T(10));
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(value_of("socket0/total_bytes-memory_read_bytes").derive, 64);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(value_of("socket0/total_bytes-memory_read_bytes").derive, 128);
+	CHECK_NUMBER(script.rotations, 3); /* the session knows that there is nothing to do */
+	end();
+}
+
+/* Every unit of a metric has a type, and a DERIVE is never a fraction or a rate. */
+static void test_types(void)
+{
+	static const struct {
+		const char *name, *series;
+	} rows[] = {
+		{"memory_read_latency_ns", "socket0/latency-memory_read_latency_ns"},
+		{"llc_misses", "socket0/total_events-llc_misses"},
+		{"imc.MEM_BW_READS", "socket0/total_bytes-imc-MEM_BW_READS"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "Metric %s", rows[i].name);
+		begin_script(line, 1);
+		script.value[0] = counted(1, 1);
+		CHECK_NUMBER(read_once(), 0);
+		value_of(rows[i].series);
+		end();
+	}
+}
+
+/* 2^63 does not fit a DERIVE: it begins again; and what is negative does not make it shrink. */
+static void test_large_total(void)
+{
+	begin_script("Metric memory_read_bytes", 1);
+	script.value[0] = counted(0x1p62, 0x1p62);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.value[0].derive, 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.value[0].derive, (uint64_t)1 << 62);
+	script.value[0].interval = -1;
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.value[0].derive, (uint64_t)1 << 62);
+	script.value[0].interval = 0x1p62;
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.value[0].derive, 0);
+	end();
+}
+
+static void test_not_valid(void)
+{
+	begin_script("Metric memory_read_bytes llc_miss_ratio", 1);
+	script.value[0] = counted(640, 64);
+	script.value[1] = (struct unc_value){.flags = UNC_VALUE_FRESH};
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	value_of("socket0/total_bytes-memory_read_bytes");
+	script.value[1] = counted(0.5, NAN); /* since the start there was something to divide by */
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	value_of("socket0/total_bytes-memory_read_bytes");
+	CU_ASSERT(strstr(host.log, "[warning]") == NULL); /* an idle cache is not worth a line */
+	end();
+}
+
+/* A count that means nothing is not sent; why is said once. Then its total begins anew. */
+static void test_no_count(void)
+{
+	const char *name = "socket0/total_bytes-memory_read_bytes";
+	const char *line = "[warning] intel_uncore plugin: socket0/memory_read_bytes: no value: "
+			   "the reason of item 0\n";
+
+	begin_script("Metric memory_read_bytes llc_miss_ratio", 1);
+	script.value[0] = counted(1000, 1000);
+	script.value[1] = counted(0.5, 0.5);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(value_of(name).derive, 1000);
+	script.value[0].flags = 0;
+	for (int i = 0; i < 2; i++) {
+		CHECK_NUMBER(read_once(), 0);
+		CHECK_NUMBER(host.n_sent, 1);
+		value_of("socket0/percent-llc_miss_ratio");
+	}
+	CU_ASSERT(logged(line));
+	CU_ASSERT_PTR_NULL(strstr(strstr(host.log, line) + 1, line));
+	CHECK_NUMBER(script.starts + script.stops, 0); /* it comes back by itself, or not at all */
+	script.value[0] = counted(5000, 700);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(value_of(name).derive, 0);
+	CU_ASSERT(logged("[info] intel_uncore plugin: socket0/memory_read_bytes: values again\n"));
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(value_of(name).derive, 700);
+	end();
+}
+
+/* A lost counter comes back with a new start. The totals of the others go on. */
+static void test_lost(void)
+{
+	const char *reads = "socket0/total_bytes-memory_read_bytes";
+	const char *writes = "socket0/total_bytes-memory_write_bytes";
+
+	begin_script("Metric memory_read_bytes memory_write_bytes llc_miss_ratio", 1);
+	script.value[0] = script.value[1] = counted(1000, 1000);
+	script.value[2] = counted(0.5, 0.5);
+	for (int i = 0; i < 2; i++)
+		CHECK_NUMBER(read_once(), 0);
+	script.value[0].flags = UNC_VALUE_LOST;
+	script.value[2].flags = UNC_VALUE_LOST;
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	CHECK_NUMBER(value_of(writes).derive, 2000);
+	CHECK_NUMBER(script.stops, 1);
+	CHECK_NUMBER(script.starts, 1);
+	CU_ASSERT(logged("[warning] intel_uncore plugin: socket0/memory_read_bytes: no value: the "
+			 "reason of item 0\n"));
+	CU_ASSERT(logged("[warning] intel_uncore plugin: socket0/llc_miss_ratio: no value: the "
+			 "reason of item 2\n"));
+	script.value[0] = counted(300, 300);
+	script.value[2] = counted(0.5, 0.5);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 3);
+	CHECK_NUMBER(value_of(reads).derive, 0); /* below the 1000 before: a gap */
+	CHECK_NUMBER(value_of(writes).derive, 3000);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(value_of(reads).derive, 300);
+	CHECK_NUMBER(value_of(writes).derive, 4000);
+	CHECK_NUMBER(script.starts, 1);
+	CHECK_NUMBER(errors(), 0);
+	end();
+}
+
+/* Who has taken the counter keeps it, and there is no other: the plugin goes on trying. */
+static void test_lost_for_good(void)
+{
+	begin_script("Metric memory_read_bytes memory_write_bytes", 1);
+	script.value[0] = script.value[1] = counted(1000, 1000);
+	CHECK_NUMBER(read_once(), 0);
+	script.value[0].flags = UNC_VALUE_LOST;
+	script.start_error = UNC_ERR_BUSY;
+	for (int i = 0; i < 3; i++)
+		CHECK_NUMBER(read_once(), 0); /* else collectd would call less and less often */
+	CHECK_NUMBER(host.n_sent, 0);
+	CHECK_NUMBER(script.starts, 3);
+	CHECK_NUMBER(errors(), 1);
+	script.start_error = 0;
+	script.value[0].flags = UNC_VALUE_VALID | UNC_VALUE_FRESH;
+	CHECK_NUMBER(read_once(), 0); /* starts */
+	CHECK_NUMBER(host.n_sent, 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 2);
+	CU_ASSERT(host.value[0].derive == -1); /* below the 0 that was sent last */
+	CHECK_NUMBER(host.value[1].derive, 0);
+	CU_ASSERT(logged("[info] intel_uncore plugin: counting again\n"));
+	end();
+}
+
+/* Counters that are taken when collectd starts may be free later. What is no such matter disables. */
+static void test_busy_at_first(void)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "Metric memory_read_bytes", NULL);
+	script.start_error = UNC_ERR_PERMISSION;
+	CU_ASSERT(host.init() != 0);
+	CU_ASSERT_PTR_NULL(host.read);
+	end();
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "Metric memory_read_bytes", NULL);
+	script.start_error = UNC_ERR_BUSY;
+	CHECK_NUMBER(host.init(), 0);
+	CU_ASSERT(logged("; tried again in each interval\n"));
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(errors(), 1);
+	script.start_error = 0;
+	CHECK_NUMBER(read_once(), 0); /* starts */
+	CHECK_NUMBER(host.n_sent, 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	CU_ASSERT(logged("[info] intel_uncore plugin: counting again\n"));
+	end();
+}
+
+/* A back end that has the last value yet must not take two beginnings for a rate of 0. */
+static void test_lost_again(void)
+{
+	const derive_t begins[] = {0, -1, -2};
+
+	begin_script("Metric memory_read_bytes", 1);
+	for (size_t i = 0; i < 3; i++) {
+		script.value[0] = counted(640, 64);
+		CHECK_NUMBER(read_once(), 0);
+		CU_ASSERT(value_of("socket0/total_bytes-memory_read_bytes").derive == begins[i]);
+		script.value[0].flags = UNC_VALUE_LOST;
+		CHECK_NUMBER(read_once(), 0);
+		CHECK_NUMBER(host.n_sent, 0);
+	}
+	end();
+}
+
+/* collectd was held up, and calls for the time that it has missed. */
+static void test_late_calls(void)
+{
+	begin_script("Metric memory_read_bytes llc_miss_ratio", 2);
+	script.value[0] = counted(1000, 1000);
+	script.value[1] = counted(0.5, 0.5);
+	CHECK_NUMBER(read_once(), 0);
+	host.now += TIME_T_TO_CDTIME_T(60);
+	script.rotations = 0;
+	host.n_sent = 0;
+	for (int i = 0; i < 6; i++)
+		CHECK_NUMBER(host.read(NULL), 0);
+	CHECK_NUMBER(script.rotations, 1);
+	CHECK_NUMBER(host.n_sent, 0);
+	host.now += host.step;
+	CHECK_NUMBER(host.read(NULL), 0);
+	CHECK_NUMBER(host.n_sent, 2);
+	end();
+}
+
+/* One of four channels of socket 1 is hidden: told once for an item; sent, unless told otherwise.
+ */
+static void test_partial(void)
+{
+	const char *line =
+		"[warning] intel_uncore plugin: socket1/memory_read_bytes: partial sum, without "
+		"imc3: "
+		"PCI function 10.5 (8086:3cb5) is not visible: hidden by the BIOS, or this machine "
+		"has none";
+	const char *simulate = "Simulate sandybridge-ep,hide=imc3@1";
+
+	begin();
+	configure(simulate, "Metric memory_read_bytes", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	for (int i = 0; i < 2; i++) {
+		CHECK_NUMBER(read_once(), 0);
+		CHECK_NUMBER(host.n_sent, 2);
+	}
+	CU_ASSERT_FATAL(logged(line));
+	CU_ASSERT_PTR_NULL(strstr(strstr(host.log, line) + 1, "[warning]"));
+	end();
+	begin();
+	configure(simulate, "PartialSums false", "Metric memory_read_bytes", "Event cbo.CLOCKTICKS",
+		  NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 3);
+	value_of("socket0/total_bytes-memory_read_bytes");
+	value_of("socket1/total_events-cbo-CLOCKTICKS");
+	CU_ASSERT(logged("has none; not sent (PartialSums false)\n"));
+	end();
+	begin();
+	configure(simulate, "PartialSums true", "PerUnit true", "Event imc.CAS_COUNT:RD", NULL);
+	CHECK_NUMBER(host.init(), 0); /* a unit that is not there has no sum */
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 7);
+	CU_ASSERT_PTR_NULL(strstr(host.log, "partial sum"));
+	CU_ASSERT(logged("[warning] intel_uncore plugin: left out: imc3.CAS_COUNT:RD:socket=1"));
+	end();
+}
+
+/* Two passes: both have a half of the interval, then all values are sent. */
+static void test_rotation(void)
+{
+	const char *name = "socket0/total_bytes-memory_read_bytes";
+
+	begin_script("Metric memory_read_bytes llc_miss_ratio", 2);
+	CHECK_NUMBER(host.step, TIME_T_TO_CDTIME_T(10) / 2);
+	script.value[0] = counted(1000, 1000);
+	script.value[1] = counted(0.5, 0.5);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(script.rotations, 2);
+	CHECK_NUMBER(host.n_sent, 2);
+	CHECK_NUMBER(value_of(name).derive, 0);
+	CHECK_NUMBER(host.sent[0].interval, TIME_T_TO_CDTIME_T(10));
+
+	/* The library scales to the interval. Its total since start may shrink when a pass that
+	 * was quiet corrects it; the DERIVE does not. */
+	script.value[0] = counted(800, 300);
+	script.value[0].flags |= UNC_VALUE_ESTIMATED;
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(script.rotations, 4);
+	CHECK_NUMBER(host.n_sent, 2);
+	CHECK_NUMBER(value_of(name).derive, 300);
+
+	script.value[0].flags = UNC_VALUE_VALID; /* not measured in this interval */
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	script.value[0] = counted(9000, 500);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(value_of(name).derive, 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(value_of(name).derive, 500);
+	end();
+}
+
+/* The real thing: five events of a unit with four counters, all sent in each interval. */
+static void test_real_rotation(void)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=1",
+		  "Event imc.CAS_COUNT:RD imc.CAS_COUNT:WR imc.CAS_COUNT:ALL",
+		  "Event imc.ACT_COUNT:ALL imc.PRE_COUNT:ALL", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(unc_session_passes(self.session), 2);
+	CU_ASSERT(logged("5 series, passes: 2\n"));
+	for (int i = 0; i < 3; i++) {
+		read_slowly();
+		CHECK_NUMBER(host.n_sent, 5);
+		for (size_t k = 0; k < host.n_sent; k++)
+			CU_ASSERT(i == 0 ? host.value[k].derive == 0 : host.value[k].derive > 0);
+	}
+	end();
+}
+
+/* A total that needs two passes by itself has a value in each interval, too. */
+static void test_total_of_two_passes(void)
+{
+	begin();
+	configure("Simulate sandybridge-ep,sockets=1", "Metric pcie_write_bytes", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(unc_session_passes(self.session), 2);
+	for (int i = 0; i < 2; i++) {
+		read_slowly();
+		CHECK_NUMBER(host.n_sent, 1);
+	}
+	CU_ASSERT(value_of("socket0/total_bytes-pcie_write_bytes").derive > 0);
+	end();
+}
+
+static void test_read_error(void)
+{
+	begin_script("Metric memory_read_bytes", 1);
+	script.value[0] = counted(640, 64);
+	CHECK_NUMBER(read_once(), 0);
+	script.error = UNC_ERR_IO;
+	for (int i = 0; i < 4; i++) {
+		read_once();
+		CHECK_NUMBER(host.n_sent, 0);
+	}
+	CHECK_NUMBER(errors(), 1); /* not one an interval */
+	script.error = 0;
+	CHECK_NUMBER(read_once(), 0); /* the fourth has started it anew */
+	CHECK_NUMBER(host.n_sent, 1);
+	CU_ASSERT(host.value[0].derive == -1);
+	CHECK_NUMBER(script.starts, 2);
+	CU_ASSERT(logged("[info] intel_uncore plugin: counting again\n"));
+	end();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"types and scales", test_scales},
+		{"types of the other units", test_types},
+		{"totals beyond 2^63", test_large_total},
+		{"a ratio with denominator 0", test_not_valid},
+		{"a count that means nothing", test_no_count},
+		{"a lost counter: a new start, the others go on", test_lost},
+		{"a counter lost for good", test_lost_for_good},
+		{"counters that are taken at first", test_busy_at_first},
+		{"a counter lost again and again", test_lost_again},
+		{"calls that come late, all at once", test_late_calls},
+		{"partial sums are told once, and sent unless told otherwise", test_partial},
+		{"rotation: all passes in an interval, true rates", test_rotation},
+		{"rotation of the real session", test_real_rotation},
+		{"a total that needs two passes", test_total_of_two_passes},
+		{"read errors: one message, a new start", test_read_error},
+		{NULL, NULL},
+	};
+
+	return suite_run("collectd_values", tests);
+}
