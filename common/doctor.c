@@ -13,8 +13,6 @@
 
 #include "trust.h"
 
-enum { CAP_RAWIO = 17, CAP_ADMIN = 21 };
-
 void unc_report(struct doctor *d, const char *check, bool ok, const char *remedy,
 		const char *format, ...)
 {
@@ -236,10 +234,16 @@ static bool capabilities(const char *status, const char *name, uint64_t *mask)
 	return line != NULL;
 }
 
+static const char *has_capability(uint64_t has, uint64_t needed, unsigned bit)
+{
+	return has >> bit & 1 ? "yes" : needed >> bit & 1 ? "no" : "not needed on this CPU";
+}
+
 static void check_privileges(struct doctor *d)
 {
-	const uint64_t needed = (uint64_t)1 << CAP_RAWIO | (uint64_t)1 << CAP_ADMIN;
-	char text[8192], remedy[400], perf[200];
+	const uint64_t needed = unc_doctor_capabilities(d);
+	const bool rawio = needed >> UNC_CAP_RAWIO & 1, admin = needed >> UNC_CAP_ADMIN & 1;
+	char text[8192], setcap[160], remedy[400], perf[200];
 	uint64_t has, limit;
 
 	if (!unc_fs_is_hardware(d->fs)) {
@@ -254,17 +258,21 @@ static void check_privileges(struct doctor *d)
 		return;
 	}
 	/* What is not in the bounding set no setcap and no root can give. */
+	snprintf(setcap, sizeof(setcap),
+		 "run as root, or give the program the capabilities: setcap %s%s%s+ep PROGRAM",
+		 rawio ? "cap_sys_rawio" : "", rawio && admin ? "," : "",
+		 admin ? "cap_sys_admin" : "");
 	snprintf(remedy, sizeof(remedy), "%s%s",
 		 (limit & needed) == needed
-			 ? "run as root, or give the program the capabilities: "
-			   "setcap cap_sys_rawio,cap_sys_admin+ep PROGRAM"
+			 ? setcap
 			 : "the bounding set keeps them from this process: in a container, start "
 			   "it with --cap-add SYS_RAWIO --cap-add SYS_ADMIN; of a service, see "
 			   "CapabilityBoundingSet=",
 		 unc_doctor_perf(d, perf, sizeof(perf)));
 	unc_report(d, "privileges", (has & needed) == needed, remedy,
 		   "CAP_SYS_RAWIO (MSRs, /dev/mem): %s; CAP_SYS_ADMIN (PCI configuration): %s",
-		   has >> CAP_RAWIO & 1 ? "yes" : "no", has >> CAP_ADMIN & 1 ? "yes" : "no");
+		   has_capability(has, needed, UNC_CAP_RAWIO),
+		   has_capability(has, needed, UNC_CAP_ADMIN));
 }
 
 static void check_simulated(struct doctor *d)

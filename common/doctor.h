@@ -27,6 +27,10 @@ void unc_report(struct doctor *, const char *check, bool ok, const char *remedy,
 /* "; the kernel's own monitors work ...", where it has some; else "". */
 const char *unc_doctor_perf(const struct doctor *, char *buf, size_t size);
 
+/* Capabilities that the registers of the tables need: bits of /proc/self/status. */
+enum { UNC_CAP_RAWIO = 17, UNC_CAP_ADMIN = 21 };
+uint64_t unc_doctor_capabilities(const struct doctor *);
+
 /* Whether any unit of the machine is available. */
 bool unc_doctor_any_unit(const struct doctor *);
 

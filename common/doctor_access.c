@@ -209,6 +209,17 @@ static bool needs_memory(const struct unc_table *table)
 	return needs_space(table, UNC_SPACE_MMIO) || table->discovery == UNC_DISCOVERY_TABLE;
 }
 
+uint64_t unc_doctor_capabilities(const struct doctor *d)
+{
+	uint64_t needed = 0;
+
+	if (needs_space(d->table, UNC_SPACE_MSR) || needs_memory(d->table))
+		needed |= (uint64_t)1 << UNC_CAP_RAWIO;
+	if (needs_space(d->table, UNC_SPACE_PCI))
+		needed |= (uint64_t)1 << UNC_CAP_ADMIN;
+	return needed;
+}
+
 static bool of_kernel(const struct unc_table *table, const char *type)
 {
 	for (size_t i = 0; i < table->n_type; i++)

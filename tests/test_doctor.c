@@ -228,6 +228,29 @@ static void test_hardware(void)
 	fake_free(&root);
 }
 
+/* On Nehalem-EP all monitors are MSRs (SDM): CAP_SYS_ADMIN is for configuration space alone. */
+static void test_rights_of_msrs(void)
+{
+	fake_new(&root);
+	cpu("GenuineIntel", "Intel(R) Xeon(R) CPU X5570 @ 2.93GHz", 6, 26, "fpu");
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x10000);
+	CHECK_NUMBER(symlink("/dev/null", fake_path(&root, "/dev/mem")), 0);
+	fake_text(fake_path(&root, "/proc/self/status"),
+		  "Name:\tx\nCapEff:\t0000000000020000\nCapBnd:\t000001ffffffffff\n");
+	doctor(root.path, "");
+	CHECK_TEXT(line_of("privileges"),
+		   "ok privileges: CAP_SYS_RAWIO (MSRs, /dev/mem): yes; CAP_SYS_ADMIN (PCI "
+		   "configuration): not needed on this CPU");
+	fake_text(fake_path(&root, "/proc/self/status"),
+		  "Name:\tx\nCapEff:\t0000000000000000\nCapBnd:\t000001ffffffffff\n");
+	doctor(root.path, "");
+	CHECK_TEXT(line_of("privileges"),
+		   "FAIL privileges: CAP_SYS_RAWIO (MSRs, /dev/mem): no; CAP_SYS_ADMIN (PCI "
+		   "configuration): not needed on this CPU -> run as root, or give the program the "
+		   "capabilities: setcap cap_sys_rawio+ep PROGRAM");
+	fake_free(&root);
+}
+
 static void test_sick_machine(void)
 {
 	fake_new(&root);
@@ -345,6 +368,7 @@ int main(void)
 		{"files that are read only", test_read_only_files},
 		{"tables of a folder", test_tables},
 		{"hardware", test_hardware},
+		{"rights where all are MSRs", test_rights_of_msrs},
 		{"a sick machine", test_sick_machine},
 		{"a bare tree", test_bare_tree},
 		{"simulated", test_simulated},
