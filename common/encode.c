@@ -63,7 +63,7 @@ static int wish(struct unc_work *w, uint16_t field, uint16_t by, uint64_t value)
 	return deposit(w, field, value, NULL);
 }
 
-/* What comes with a field that the user gives, unless he, or a umask, gives it too. */
+/* What comes with a field that the user gives, unless user or umask give it too. */
 static int wish_with(struct unc_work *w, uint16_t field, uint64_t value)
 {
 	const struct unc_range *with = &w->t->field[field].with;

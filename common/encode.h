@@ -6,7 +6,8 @@
 
 #include "event.h"
 
-/* A value that a field was asked to have: by the user, or because it comes with a field of his. */
+/* A value that a field was asked to have: by the user, or because it comes with
+ * one that the user gave. */
 struct unc_wish {
 	uint16_t field;
 	uint16_t by; /* the field of the user */

@@ -263,7 +263,7 @@ static uint64_t in_place(const struct unc_tbl_field *f, uint64_t value, unsigned
 
 /*
  * A raw field has a mask that the user gives, and the bits of other fields. Where it is 0 in all
- * bits of one that he gives too, that one says what is meant.
+ * bits of one that is given too, that one says what is meant.
  */
 static uint64_t said_by_others(const struct unc_work *w, const struct unc_wish *raw)
 {

@@ -568,7 +568,7 @@ static bool stop_differs(const struct unc_table *t, const struct unc_tbl_type *t
 	return false;
 }
 
-/* Somebody may have come to a unit that was ours alone: then what is his too is not put back. */
+/* Somebody may have come to a unit that was ours alone: then what is theirs too is not put back. */
 int unc_session_neighbours(struct unc_session *s, size_t first, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a program with more rights than its user may take from him. Rights are raised when the
+ * What a program with more rights than its user may take from that user. Rights are raised when the
  * kernel says so (AT_SECURE: set-user-id, set-group-id, file capabilities): the environment is then
- * that of somebody who could not do himself what the program can.
+ * that of somebody who could not do alone what the program can.
  */
 #ifndef UNC_TRUST_H
 #define UNC_TRUST_H

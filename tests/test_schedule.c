@@ -226,7 +226,7 @@ static void follows(void)
 	list[1] = &code[2];
 	CHECK_NUMBER(unc_schedule(t, list, 2, 0, counter, &conflict), UNC_ERR_CONFLICT);
 	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FOLLOWS);
-	/* Counter 0 taken by somebody else: what he counts there is not known. */
+	/* Counter 0 taken by somebody else: what is counted there is not known. */
 	list[1] = &code[1];
 	CHECK_NUMBER(unc_schedule(t, list, 2, 1, counter, &conflict), UNC_ERR_CONFLICT);
 	unc_schedule_leads(t, &code[0], text, sizeof(text));

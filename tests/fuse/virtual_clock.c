@@ -4,7 +4,7 @@
  *
  *   VIRTUAL_CLOCK=FILE   the machine's /clock; without it nothing changes
  *
- * Who waits moves the clock to the end of his wait at once, or to what happens at the machine
+ * Who waits moves the clock to the end of the wait at once, or to what happens at the machine
  * before it. Who waits for a child does not: the child lives in the same time, and moves it. A
  * thread that waits for a condition never moves the clock, but is not left behind: whoever does
  * stops at its deadline until the thread waits again, and does not start before a new thread has

@@ -205,7 +205,7 @@ control "$(cat "$dir/lines")"
 real stat -j -d 1 -e imc.CAS_COUNT:RD
 n=$(changed 0x400001 $channel/config 0xD8 0xDC 0xE0 0xE4)
 [ "$n" -eq 0 ]
-result $? "stop: controls that a neighbour has taken are his ($n written)"
+result $? "stop: controls that a neighbour has taken stay as they are ($n written)"
 
 # Of four counters that somebody has stopped and not yet read, one at most is taken. His controls
 # are without the enable bit; CBo 0 of the first two, CHA 0 of the last.

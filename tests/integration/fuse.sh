@@ -83,7 +83,7 @@ advance 1
 one=$("$poke" "$root/dev/cpu/0/msr" 0xD16)
 advance 4
 [ $((one)) -eq 2700000000 ] && [ $(($("$poke" "$root/dev/cpu/0/msr" 0xD16))) -eq 6750000000 ]
-result $? "a neighbour programs a counter and freezes it at his time"
+result $? "a neighbour programs a counter and freezes it at a given time"
 # Between two writes of its start a process stands still, while the machine goes on
 control reset "after 1 write /dev/cpu/0/msr signal STOP" "log writes"
 real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0 &

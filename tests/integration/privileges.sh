@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The command with more rights than its user: set-user-id root, then file capabilities, run by
-# nobody with tables and a machine of his own making. A file stands for the MSRs of the machine.
+# nobody with tables and a machine of their own making. A file stands for the MSRs of the machine.
 : "${BUILD:=.}"
 alone=$BUILD/tests/uncore_alone
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES
@@ -82,7 +82,7 @@ as_nobody() # COMMAND...
 		--clear-groups --inh-caps=-all "$@" >"$tmp/out" 2>"$tmp/err"
 }
 
-# ---- without more rights than its user, root: the variables are his, the fence holds all the same
+# ---- without more rights than its user, root: the variables count, the fence holds all the same
 
 cp "$alone" "$tmp/uncore"
 UNCORE_SYSROOT=$root UNCORE_TABLES=$tables "$tmp/uncore" units -j >"$tmp/out" 2>"$tmp/err"
