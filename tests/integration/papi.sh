@@ -347,9 +347,9 @@ warns_of_still_units()
 	grep '^PASSED$' out && grep 'PAPI Warning' err | diff expected -
 }
 
-# The registers of this machine are files, as those of a real one: what a child does is felt. In the
+# The registers of this machine are files, as those of a real one: what others do is felt. In the
 # end all four counters of each channel are free.
-forks_on_files()
+on_files() # COMMAND...
 {
 	mkdir -p files
 	"$fuse" sandybridge-ep files 2>machine &
@@ -358,14 +358,38 @@ forks_on_files()
 		[ -e files/proc/cpuinfo ] && break
 		sleep 0.1
 	done
-	UNCORE_SYSROOT=$tmp/files "$libexec/intel_uncore_fork" >out 2>err
+	UNCORE_SYSROOT=$tmp/files "$@" >out 2>err
 	UNCORE_SYSROOT=$tmp/files "$uncore" stat -d 0.1 -e \
 		imc.CAS_COUNT:RD,imc.CAS_COUNT:WR,imc.ACT_COUNT,imc.CAS_COUNT:ALL >>out 2>&1
 	status=$?
 	fusermount3 -u files
 	wait "$machine_pid"
 	cat out err machine
-	[ $status = 0 ] && grep -q '^PASSED$' out && ! grep -q SIMULATED out
+	return $status
+}
+
+forks_on_files()
+{
+	on_files "$libexec/intel_uncore_fork" && grep -q '^PASSED$' out && ! grep -q SIMULATED out
+}
+
+# A neighbour clears what counts on a channel (control 0, 0xd8) and on a UBox (its fixed counter's).
+loses_on_files()
+{
+	printf '%s\n' 'poke /sys/bus/pci/devices/0000:7f:10.1/config 0xd8 0' \
+		'poke /dev/cpu/0/msr 0xc08 0' >clear
+	INTEL_UNCORE_LOSE="cat clear >files/control" on_files "$libexec/intel_uncore_lost" &&
+		grep -q '^PASSED$' out && [ "$(grep -cx 'PAPI Error: intel_uncore: imc.CAS_COUNT:RD: somebody else has cleared CTL0 of imc1 (socket 0) while it was counting' err)" -ge 3 ]
+}
+
+# The example says so where its bytes are not those of all channels.
+mpi_partial()
+{
+	sim sandybridge-ep,hide=imc3@1 env OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 \
+		OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2 "$libexec/stream_mpi" 1 5 >out 2>err
+	cat out err
+	grep -q ' 0 .*[0-9]  SIMULATED$' out && grep -q ' 1 .*[0-9]  PARTIAL  SIMULATED$' out &&
+		grep -Fqx "PAPI Warning: intel_uncore: memory_read_bytes:socket=1: partial sum, without imc3 (socket 1): $hidden" err
 }
 
 skips() # PROGRAM: without counters, and says why
@@ -512,8 +536,10 @@ ok "lost counters, Sandy Bridge-EP" loses sandybridge-ep
 fuse=$BUILD/tests/fuse/fuse_machine
 if [ -x "$fuse" ] && [ -w /dev/fuse ] && command -v fusermount3 >/dev/null; then
 	ok "children of a process that counts with real system calls" forks_on_files
+	ok "a neighbour clears real counters" loses_on_files
 else
 	skip "children of a process that counts with real system calls" "FUSE cannot be used here"
+	skip "a neighbour clears real counters" "FUSE cannot be used here"
 fi
 ok "libuncore is loaded at the first use" loaded_at_first_use
 if command -v valgrind >/dev/null; then
@@ -524,6 +550,7 @@ fi
 if [ -x "$libexec/stream_mpi" ] && command -v mpirun >/dev/null; then
 	ok "MPI: 4 ranks, one reads, both sockets reported" mpi
 	ok "MPI: the high-level region's report" mpi_region
+	ok "MPI: a partial sum is marked" mpi_partial
 else
 	skip "MPI" "Open MPI is not installed"
 fi
