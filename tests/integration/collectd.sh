@@ -29,6 +29,7 @@ finish()
 	for pid in $pids; do
 		kill "$pid" 2>/dev/null
 	done
+	fusermount3 -u "$tmp/room" 2>/dev/null
 	wait
 	rm -rf "$tmp"
 }
@@ -196,6 +197,45 @@ links() # what PerUnit makes of upi.CLOCKTICKS
 		select(.unit == "upi" and .available) | "socket0-upi\(.index)/total_events-upi-CLOCKTICKS"'
 }
 
+# A machine whose registers are files, as those of a real one are to the plugin.
+files_start()
+{
+	"$fuse" sandybridge-ep "$tmp/room" 2>"$tmp/room.log" &
+	pids="$pids $!"
+	wait_for 10 test -e "$tmp/room/proc/cpuinfo" || { cat "$tmp/room.log"; return 1; }
+	UNCORE_SYSROOT=$tmp/room
+	export UNCORE_SYSROOT
+	start files 'Metric "memory_read_bytes"'
+	unset UNCORE_SYSROOT
+}
+
+channel() # CONTROL: a neighbour writes it to the four counters of imc1 of socket 0
+{
+	for register in 0xd8 0xdc 0xe0 0xe4; do
+		echo "poke /sys/bus/pci/devices/0000:7f:10.1/config $register $1"
+	done >"$tmp/neighbour"
+	cat "$tmp/neighbour" >"$tmp/room/control"
+}
+
+# By the workload of the tables, 4 * 0.6755e8 lines a second. What is sent is that, or nothing: no 0,
+# no rate over a gap, no other's event (0x400c04: writes).
+neighbours()
+{
+	path=intel_uncore-socket0/total_bytes-memory_read_bytes
+	wait_for 30 enough files $path 2 && channel 0x400c04 &&
+		wait_for 30 log_has files "and no other counter is free for it" && sleep 1 || return 1
+	before=$(count files $path)
+	channel 0
+	wait_for 30 log_has files "counting again" &&
+		wait_for 30 enough files $path $((before + 2)) && stop files || return 1
+	points files $path | tee "$tmp/points" |
+		jq -es '.[0] | all(.[]; . / (2.702e8 * 64) - 1 | fabs < 0.5)' >/dev/null ||
+		{ cat "$tmp/points"; return 1; }
+	log_has files "[warning] $p socket0/memory_read_bytes: no value: imc.CAS_COUNT:RD:socket=0: somebody else has programmed CTL0 of imc1 (socket 0) while it was counting: it holds 0x400c04 = imc.CAS_COUNT:WR" &&
+		log_has files "[error] $p imc.CAS_COUNT:RD:socket=0: counter 0 of imc1 (socket 0) is programmed by somebody else (control 0x400c04 = imc.CAS_COUNT:WR) and no other counter is free for it" &&
+		! grep -F 'Will suspend it' "$tmp/files/log"
+}
+
 clean_exit() # HOST
 {
 	stop "$1"
@@ -214,7 +254,7 @@ no_leak()
 	! grep -E 'intel_uncore|libuncore|unc_' "$tmp/valgrind"
 }
 
-mkdir -p "$tmp/plugins" "$tmp/root/proc"
+mkdir -p "$tmp/plugins" "$tmp/root/proc" "$tmp/room"
 printf '%s\t: %s\n' processor 0 vendor_id GenuineIntel 'cpu family' 6 model 207 'physical id' 0 \
 	'core id' 0 >"$tmp/root/proc/cpuinfo" # of Emerald Rapids, and nothing else
 cp -L "$plugin" "$tmp/plugins/" # collectd takes regular files only
@@ -290,6 +330,16 @@ ok "several passes: values in each interval, right rates" measured_in_turn
 ok "a clean exit" clean_exit story
 ok "a clean exit with several passes" clean_exit turns
 ok "no leak, no misuse of memory" no_leak
+fuse=$BUILD/tests/fuse/fuse_machine
+if [ -x "$fuse" ] && [ -w /dev/fuse ] && command -v fusermount3 >/dev/null; then
+	ok "a machine of files" files_start
+	ok "a neighbour takes all counters of a channel, and goes: a gap, true rates" neighbours
+else
+	for name in "a machine of files" "a neighbour"; do
+		number=$((number + 1))
+		echo "ok $number - collectd: $name # SKIP FUSE cannot be used here"
+	done
+fi
 
 echo "1..$number"
 exit $((failures > 0))
