@@ -247,6 +247,7 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 {
 	unsigned used = 0, units = 0, full = 0;
 	const struct look *first = NULL;
+	char others[64] = "";
 
 	for (size_t i = 0; i < looks->n; i++) {
 		const struct look *look = &looks->look[i];
@@ -257,14 +258,16 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 		if (all && look->busy == all && full++ == 0)
 			first = look;
 	}
+	if (full > 1)
+		snprintf(others, sizeof(others), ", as are those of %u more unit%s", full - 1,
+			 full == 2 ? "" : "s");
 	if (first)
 		unc_report(d, "counters", false,
 			   "end what counts there (perf, PCM, LIKWID, another program of this "
 			   "library), or events of these units cannot be counted",
-			   "all %u counters of %s%u of socket %u are in use, as are those of %u "
-			   "more units",
+			   "all %u counters of %s%u of socket %u are in use%s",
 			   d->table->type[first->unit->type].n_counters, type_name(d, first->unit),
-			   first->unit->index, first->unit->socket, full - 1);
+			   first->unit->index, first->unit->socket, others);
 	else if (used)
 		unc_report(d, "counters", true, "",
 			   "%u programmable counters of %u units are in use; each unit has free "

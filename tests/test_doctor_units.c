@@ -97,13 +97,18 @@ static void test_counters(void)
 		   "ok pci write: a control that nobody uses took its own value on 1 socket");
 	CHECK_NUMBER(fake_get(fake_config(&root, 0x7f, 0x10, 4), 0xd8 + 12, 4), 0x400001);
 
-	for (unsigned i = 0; i < 8; i++)
+	for (unsigned i = 0; i < 4; i++)
+		program(0, i, 0x400304);
+	CHECK_NUMBER(doctor(root.path, ""), 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "FAIL counters: all 4 counters of imc0 of socket 0 are in "
+					    "use -> end what counts there"));
+	for (unsigned i = 4; i < 8; i++)
 		program(i / 4, i % 4, 0x400304);
 	CHECK_NUMBER(doctor(root.path, ""), 1);
 	CHECK_TEXT(
 		line_of("counters"),
 		"FAIL counters: all 4 counters of imc0 of socket 0 are in use, as are those of 1 "
-		"more units -> end what counts there (perf, PCM, LIKWID, another program of "
+		"more unit -> end what counts there (perf, PCM, LIKWID, another program of "
 		"this library), or events of these units cannot be counted");
 	fake_free(&root);
 }
