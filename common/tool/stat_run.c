@@ -45,16 +45,20 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
+/* What ends a process that does not wait for it. Batch systems send some of them when time is up. */
 static void block_signals(struct runner *r)
 {
-	struct sigaction hangup;
+	static const int ends[] = {SIGHUP,  SIGQUIT, SIGUSR1,   SIGUSR2,
+				   SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF};
+	struct sigaction action;
 
 	sigemptyset(&r->signals);
 	sigaddset(&r->signals, SIGINT);
 	sigaddset(&r->signals, SIGTERM);
 	sigaddset(&r->signals, SIGCHLD);
-	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-		sigaddset(&r->signals, SIGHUP); /* unless under nohup */
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (sigaction(ends[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&r->signals, ends[i]); /* unless ignored, as under nohup */
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN); /* a reader that goes away must not leave counters running */
 	sigprocmask(SIG_BLOCK, &r->signals, &r->before);

@@ -399,7 +399,7 @@ run stat "$tmp"; refused 126 "cannot run"; result "stat: not a program"
 run stat -d 0.1 sh -c 'sleep 0.4; exit 5'
 [ $status -eq 5 ] && grep -Eq '^0\.[12][0-9]+ s measured' "$tmp/out"
 result "stat -d: counting ends before the command"
-for signal in INT TERM; do
+for signal in INT TERM USR1; do
 	"$UNCORE" stat -d 20 >"$tmp/out" 2>"$tmp/err" &
 	sleep 0.5
 	kill -$signal $!
