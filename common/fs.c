@@ -149,13 +149,28 @@ int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset)
 	return rc;
 }
 
+/* Never stdin, stdout or stderr, which a program may have closed: what it prints would go to a
+ * register. */
+static int above_stdio(int fd)
+{
+	int above, error;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error = errno;
+	close(fd);
+	errno = error;
+	return above;
+}
+
 static int open_path(const char *path, int flags)
 {
 	unsigned tries = 0;
 	int fd;
 
 	do
-		fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = above_stdio(open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 	while (fd < 0 && unc_try_again(errno, &tries));
 	return fd < 0 ? unc_fs_error(errno) : fd;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files under a root, and the topology read from them. Expected values are those written. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cpu.h"
 #include "fake_root.h"
@@ -114,6 +116,25 @@ static void topology(int cpu, int package, int die, int core)
 				    file[i].name),
 			  text);
 	}
+}
+
+/* A program without stdout: no file of ours becomes it. */
+static void test_closed_stdio(void)
+{
+	int saved = dup(STDIN_FILENO), fd;
+
+	begin();
+	fake_text(fake_path(&root, "/a"), "one");
+	close(STDIN_FILENO);
+	fd = unc_fs_descriptor(fs, O_RDWR, "/a");
+	CU_ASSERT(fd > STDERR_FILENO);
+	CU_ASSERT(fcntl(STDIN_FILENO, F_GETFD) < 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC);
+	close(fd);
+	if (saved >= 0) {
+		CHECK_NUMBER(dup2(saved, STDIN_FILENO), STDIN_FILENO);
+		close(saved);
+	}
+	end();
 }
 
 static struct unc_topology t; /* large */
@@ -376,6 +397,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"roots", test_roots},
 		{"files", test_files},
+		{"files are not stdin, stdout, stderr", test_closed_stdio},
 		{"two sockets", test_two_sockets},
 		{"only /proc/cpuinfo", test_cpuinfo_only},
 		{"broken files", test_topology_errors},

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command `uncore`. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool.h"
 
@@ -116,11 +119,22 @@ static int cmd_version(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
+/* What the caller has closed is opened the wrong way round, so that no other file gets its number
+ * and its use fails as before. */
+static void occupy_stdio(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			exit(EXIT_FAILURE);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	const char *name = argc > 1 ? argv[1] : "help";
 
+	occupy_stdio();
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		name = "help";
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)

@@ -101,6 +101,14 @@ real stat -j -d 10000 -e cbo0.CLOCKTICKS:socket=0
 exactly "cbo0.CLOCKTICKS:socket=0=27000000000000"
 result $? "10000 s, in which 44 bits wrap: the session looks in"
 
+# Who has closed stdout must not find a register in its place
+control reset "log writes"
+UNCORE_SYSROOT=$root LD_LIBRARY_PATH=$BUILD/common/.libs "$uncore" stat -d 0.001 >&- 2>"$dir/err"
+status=$?
+[ $status -eq 1 ] && grep -q 'cannot write the report: Bad file descriptor' "$dir/err" &&
+	! grep -v ' write [^ ]* 0x[0-9a-f]* 0x[0-9a-f]* [48]$' "$root/log"
+result $? "a report without stdout is an error, and is written to no register"
+
 # A register's cost is time
 control reset "cost 0.001"
 "$poke" "$root/dev/cpu/0/msr" 0xD16 >"$dir/out"
