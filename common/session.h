@@ -172,6 +172,9 @@ int unc_session_no_memory(struct unc_session *);
 /* session_units.c: the units that the running pass needs and that are not programmed yet (all, where
  * counting begins) with the settings they need, added to unit[]. */
 int unc_session_prepare(struct unc_session *, bool begin, struct unc_error *err);
+/* A unit's clock takes another of its counters, if there is one, where somebody else has taken the one
+ * that was to be lent. */
+void unc_session_renew_clock(const struct unc_session *, struct unc_plan_unit *);
 /* Whether somebody has come since to unit[first] or one behind it that was ours alone, where that
  * matters. */
 int unc_session_neighbours(struct unc_session *, size_t first, struct unc_error *err);
@@ -194,6 +197,8 @@ int unc_session_run_plan(struct unc_session *, struct unc_plan *, const char *wh
 /* The same, if building it ended well (rc is 0), and frees it either way. */
 int unc_session_run_once(struct unc_session *, struct unc_plan *, int rc, const char *what,
 			 struct unc_error *err);
+/* Runs writes that put back what was found. One that fails is tried again, whatever else is there. */
+int unc_session_put_back(struct unc_session *, struct unc_plan *, struct unc_error *err);
 /* The sentence of the first operation of a plan that has failed. */
 int unc_session_fail_op(const struct unc_session *, const struct unc_plan *, const char *what,
 			struct unc_error *err);

@@ -155,7 +155,7 @@ static int run_clocks(struct unc_session *s, struct suspects *suspects, struct u
 		unc_access_run(s->platform->access, read.op, read.n);
 		if (!watch_clocks(s, &read, frozen))
 			memset(frozen, 0, suspects->n * sizeof(*frozen));
-		unc_access_run(s->platform->access, off.op, off.n);
+		unc_session_put_back(s, &off, NULL);
 		take_base(s, &read);
 		for (size_t i = 0; i < suspects->n; i++)
 			if (frozen[i])
@@ -193,10 +193,12 @@ static int find_still(struct unc_session *s, size_t first, enum unc_proof known,
 	*suspects = (struct suspects){.unit = calloc(s->n_units + 1, sizeof(*suspects->unit))};
 	if (!suspects->unit)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = first; i < s->n_units && !freezes_itself(s); i++)
+	for (size_t i = first; i < s->n_units && !freezes_itself(s); i++) {
+		unc_session_renew_clock(s, &s->unit[i]);
 		if (s->unit[i].n_controls && s->unit[i].clock.ctr != UNC_NONE &&
 		    *proof_of(s, &s->unit[i]) == known)
 			suspects->unit[suspects->n++] = &s->unit[i];
+	}
 	if (suspects->n)
 		drop_moving(s, reads, suspects);
 	if (suspects->n && unc_platform_pause(s->platform, proof_ns))

@@ -145,8 +145,7 @@ static size_t count_always(const struct unc_session *s)
 	return n;
 }
 
-/* Puts back what was found. A write that fails is tried again, whatever else is in the plan. */
-static int put_back(struct unc_session *s, struct unc_plan *plan, struct unc_error *err)
+int unc_session_put_back(struct unc_session *s, struct unc_plan *plan, struct unc_error *err)
 {
 	enum { TRIES = 3 };
 	bool failed = plan->n && unc_access_run(s->platform->access, plan->op, plan->n) < 0;
@@ -193,7 +192,7 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, first ? NULL : err);
 	first = also(first, rc);
 	if (rc == 0)
-		first = also(first, put_back(s, &plan, first ? NULL : err));
+		first = also(first, unc_session_put_back(s, &plan, first ? NULL : err));
 	first = also(first, unc_sample_release(s, first ? NULL : err));
 	unc_sample_end(s);
 	unc_claim_release(s->platform, units, n);

@@ -359,30 +359,29 @@ static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
 
 /* ---- a clock, to tell whether the unit counts at all */
 
-static const struct unc_tbl_event *clock_of(const struct unc_table *t,
-					    const struct unc_tbl_type *type)
-{
-	for (uint32_t i = 0; i < type->events.n; i++)
-		if (t->event[type->events.first + i].clock)
-			return &t->event[type->events.first + i];
-	return NULL;
-}
-
-/* A fixed counter is ours and runs, or may for a moment. */
+/* A fixed counter is ours and runs, or may for a moment. What its control holds is looked at before. */
 static void fixed_clock(const struct unc_table *t, const struct unc_tbl_event *event,
-			const struct found *found, struct unc_plan_unit *u)
+			struct unc_plan_unit *u)
 {
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
 	const struct unc_tbl_counter *c = &t->counter[event->counter];
-	uint64_t was = found->other[(c->ctl - type->regs.first) % MAX_REGS];
 	bool ours = false;
 
 	for (size_t i = 0; i < u->n_controls; i++)
 		ours |= u->control[i].reg == c->ctl;
 	u->clock = (struct unc_plan_clock){.ctr = c->ctr,
 					   .ctl = ours ? UNC_NONE : c->ctl,
-					   .value = c->enable,
-					   .back = was & t->reg[c->ctl].write_mask};
+					   .value = c->enable};
+}
+
+/* Whether somebody else has programmed the control meanwhile. *shown: what it holds. */
+static bool taken(const struct unc_plan_unit *u, uint16_t reg, uint64_t *shown)
+{
+	for (size_t i = 0; i < u->n_controls; i++)
+		if (u->control[i].reg == reg) {
+			*shown = u->control[i].shown;
+			return u->control[i].keep;
+		}
+	return true;
 }
 
 /* One of the session's own counters is lent to the clock. */
@@ -396,6 +395,7 @@ static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
 				.index = -1,
 				.socket = -1};
 	struct unc_code code;
+	uint64_t shown;
 
 	if (unc_spec_encode(t, &spec, 0, 1, &code, NULL) < 0)
 		return;
@@ -406,27 +406,42 @@ static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
 		/* A counter that leads others is not lent: what they count would change. */
 		if (slot->code.counter != UNC_NONE || slot->code.lane ||
 		    !(code.counters >> counter & 1) ||
-		    ((slot->code.ctl ^ code.ctl) & type->exclusive))
+		    ((slot->code.ctl ^ code.ctl) & type->exclusive) ||
+		    taken(u, unc_type_ctl(type, counter), &shown))
 			continue;
 		u->clock = (struct unc_plan_clock){.ctr = slot->ctr,
 						   .own = true,
 						   .ctl = unc_type_ctl(type, counter),
 						   .value = code.ctl};
+		u->clock.back = shown & t->reg[u->clock.ctl].write_mask;
 	}
 }
 
-static void find_clock(const struct unc_session *s, struct unc_plan_unit *u, uint32_t *slots,
-		       size_t n, const struct found *found)
+/* The first clock of the table that can be had. */
+static void find_clock(const struct unc_session *s, struct unc_plan_unit *u, uint32_t *slots, size_t n)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	const struct unc_tbl_event *event = clock_of(t, type);
 
 	u->clock.ctr = UNC_NONE;
-	if (event && event->counter != UNC_NONE)
-		fixed_clock(t, event, found, u);
-	else if (event)
-		own_clock(s, u, event, slots, n);
+	for (uint32_t i = 0; i < type->events.n && u->clock.ctr == UNC_NONE; i++) {
+		const struct unc_tbl_event *event = &t->event[type->events.first + i];
+
+		if (event->clock && event->counter != UNC_NONE)
+			fixed_clock(t, event, u);
+		else if (event->clock)
+			own_clock(s, u, event, slots, n);
+	}
+}
+
+void unc_session_renew_clock(const struct unc_session *s, struct unc_plan_unit *u)
+{
+	uint32_t slots[UNC_MAX_CODES];
+	size_t n = slots_of(s, (uint32_t)(u->instance - s->platform->instances.unit), false, slots);
+	uint64_t shown;
+
+	if (u->clock.ctr != UNC_NONE && u->clock.own && taken(u, u->clock.ctl, &shown))
+		find_clock(s, u, slots, n);
 }
 
 /* ---- one unit */
@@ -483,7 +498,7 @@ static int set_unit(struct unc_session *s, struct unc_plan_unit *u, uint32_t *sl
 		for (size_t i = 0; i < n && rc == 0; i++)
 			if (is_lead(t, type, &s->slot[slots[i]].code, counter[i]) == leads)
 				rc = set_slot(s, u, &s->slot[slots[i]], counter[i], found, err);
-	find_clock(s, u, slots, n, found);
+	find_clock(s, u, slots, n);
 	return rc;
 }
 
