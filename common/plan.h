@@ -12,6 +12,7 @@ struct unc_setting { /* reg = value */
 	uint16_t reg;
 	bool claimed;     /* noted in platform->claim */
 	bool keep; /* it is not put back: another session needs it so, or it is no longer ours */
+	bool seen;        /* shown was read back */
 	uint64_t value;
 	uint64_t mask;    /* the bits that were ours to choose */
 	uint64_t shown;   /* what was read back once it had been written */

@@ -233,6 +233,7 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 		}
 		u->filter[k].value = (u->filter[k].value & ~f->mask) | f->value;
 		u->filter[k].mask |= f->mask;
+		u->filter[k].shown = u->filter[k].value;
 	}
 	return 0;
 }

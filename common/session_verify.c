@@ -172,11 +172,26 @@ static uint64_t deciding_bits(const struct unc_table *t, const struct unc_tbl_ty
 	return bits;
 }
 
+/* Bits that show what was written to them. */
+static uint64_t telling_bits(const struct unc_session *s, const struct unc_plan_unit *u,
+			     const struct unc_setting *setting, bool filter)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	uint64_t may_differ =
+		filter ? 0 : setting->value & ~deciding_bits(t, type, setting->reg);
+
+	return setting->mask & t->reg[setting->reg].write_mask & ~may_differ;
+}
+
 static int compare(struct unc_session *s, struct unc_plan_unit *u, struct unc_setting *setting,
 		   bool filter, uint64_t now, struct unc_error *err)
 {
-	uint64_t mask = setting->mask & s->platform->table->reg[setting->reg].write_mask;
+	/* Where a start has failed nobody has looked yet what it shows. */
+	uint64_t mask = telling_bits(s, u, setting, filter);
 
+	if (setting->seen)
+		mask = setting->mask & s->platform->table->reg[setting->reg].write_mask;
 	(void)err;
 	if ((now ^ setting->shown) & mask)
 		lose_setting(s, u, setting, filter, now);
@@ -188,16 +203,13 @@ static int take_shown(struct unc_session *s, struct unc_plan_unit *u, struct unc
 		      bool filter, uint64_t now, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	uint64_t may_differ =
-		filter ? 0 : setting->value & ~deciding_bits(t, type, setting->reg);
-	uint64_t mask = setting->mask & t->reg[setting->reg].write_mask;
 	char unit[64], event[UNC_SPEC_MAX];
 
 	setting->shown = now;
+	setting->seen = true;
 	if (setting->reg == u->clock.ctl)
 		u->clock.back = now & t->reg[setting->reg].write_mask;
-	if (!((now ^ setting->value) & mask & ~may_differ))
+	if (!((now ^ setting->value) & telling_bits(s, u, setting, filter)))
 		return 0;
 	setting->keep = true;
 	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
