@@ -40,6 +40,7 @@ enum unc_loss_kind {
 	UNC_LOST_FROZEN,  /* the unit does not count */
 	UNC_LOST_CLEARED, /* it went back, or too far: by `value` */
 	UNC_LOST_ONES,    /* it reads as all ones */
+	UNC_LOST_UNREAD,  /* it could not be read, errno `value`, where its turn began or ended */
 	UNC_LOST_WRAP     /* it was not read for `value` ns, and may have wrapped in them */
 };
 
@@ -64,6 +65,8 @@ struct unc_slot {
 	uint64_t delta;     /* counted in the last interval */
 	bool begin;         /* programmed, and not read since */
 	int16_t unread;     /* errno of a read that failed; the next may be right again */
+	uint16_t unread_reg; /* of what: the counter, or what tells whether it is ours */
+	bool missed, late;  /* unread at the end of its last interval; at the beginning of it */
 	struct unc_loss lost; /* until the session starts anew */
 };
 
@@ -137,7 +140,7 @@ struct unc_session {
 	uint64_t since_ns;  /* the running pass was looked at last */
 	uint64_t start_ns;  /* start or reset */
 	struct unc_pass wall; /* as of a pass that counts always */
-	uint64_t verified_ns;
+	uint64_t verified_ns, proven_ns; /* its controls were compared, its units shown to count */
 	struct unc_plan_unit *unit; /* programmed units */
 	size_t n_units;
 	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts: */
@@ -209,6 +212,8 @@ enum unc_look { UNC_LOOK_PASS, UNC_LOOK_ALL };
 int unc_session_look(struct unc_session *, enum unc_look, struct unc_error *err);
 void unc_session_end_interval(struct unc_session *);
 void unc_session_forget(struct unc_session *); /* all that was counted */
+/* After a look that no other can make good: what was not read in it, from read[first] on, is lost. */
+void unc_session_lose_unread(struct unc_session *, size_t first);
 int unc_session_watch(struct unc_session *, struct unc_error *err);
 void unc_session_unwatch(struct unc_session *);
 /* What `item` has counted. The lock is held. */
@@ -220,8 +225,8 @@ int unc_session_verify_prepare(struct unc_session *, struct unc_error *err);
  * do not hold what was written. */
 int unc_session_verify_begin(struct unc_session *, size_t first, struct unc_error *err);
 /* After a look: marks slots that are not ours any more, or do not count, on unit[first] and those
- * behind it. What is no longer ours is not put back. */
-int unc_session_verify(struct unc_session *, size_t first, struct unc_error *err);
+ * behind it; the latter with `prove`. What is no longer ours is not put back. */
+int unc_session_verify(struct unc_session *, size_t first, bool prove, struct unc_error *err);
 /* The same, if it was not done a moment ago. */
 int unc_session_verify_due(struct unc_session *, struct unc_error *err);
 /* session_prove.c. After programming: whether unit[first] and those behind it count; sockets that a
@@ -239,6 +244,8 @@ void unc_session_lose_unit(struct unc_session *, const struct unc_plan_unit *, e
 uint16_t unc_session_control(const struct unc_session *, const struct unc_slot *);
 /* Why, as a sentence in err. */
 void unc_session_loss_text(const struct unc_session *, const struct unc_slot *, struct unc_error *err);
+/* Why its last interval alone means nothing. */
+void unc_session_late_text(const struct unc_session *, const struct unc_slot *, struct unc_error *err);
 
 /* session_trigger.c, session_sample.c. The first comes after the units are prepared and may change their settings;
  * the next right before they are programmed; the last two when they are unprogrammed. */

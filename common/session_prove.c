@@ -8,6 +8,7 @@
  * is true: a unit that is ours alone, and was let go by the start, cannot be frozen by itself, and its
  * socket is not where another unit counts.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,18 @@ static int clock_plan(const struct unc_session *s, const struct suspects *suspec
 	return rc;
 }
 
+static void take_slot_base(struct unc_session *s, struct unc_slot *slot,
+			   const struct unc_reg_op *op, uint64_t ns)
+{
+	if (op->error) { /* nobody knows how much of it the clock has counted */
+		unc_session_lose(s, slot, UNC_LOST_UNREAD, slot->ctr,
+				 (uint64_t)(op->errno_value ? op->errno_value : EIO));
+		return;
+	}
+	slot->last = op->value;
+	slot->seen_ns = ns;
+}
+
 /* Counters that were lent count their events again from here: read after that time, not before. */
 static void take_base(struct unc_session *s, struct unc_plan *read)
 {
@@ -78,11 +91,8 @@ static void take_base(struct unc_session *s, struct unc_plan *read)
 		int k = s->head[read->tag[i].instance - s->platform->instances.unit];
 
 		for (; k != UNC_END; k = s->slot[k].next)
-			if (unc_session_active(s, &s->slot[k]) &&
-			    s->slot[k].ctr == read->tag[i].reg && !read->op[i].error) {
-				s->slot[k].last = read->op[i].value;
-				s->slot[k].seen_ns = ns;
-			}
+			if (unc_session_active(s, &s->slot[k]) && s->slot[k].ctr == read->tag[i].reg)
+				take_slot_base(s, &s->slot[k], &read->op[i], ns);
 	}
 }
 

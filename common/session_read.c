@@ -105,6 +105,7 @@ int unc_session_look(struct unc_session *s, enum unc_look which, struct unc_erro
 			continue;
 		}
 		slot->unread = s->read[i].errno_value ? s->read[i].errno_value : EIO;
+		slot->unread_reg = slot->ctr;
 		s->flawed = true;
 		failed++;
 	}
@@ -117,6 +118,17 @@ int unc_session_look(struct unc_session *s, enum unc_look which, struct unc_erro
 	return failed && failed == s->n_reads - first ? fail_look(s, first, err) : 0;
 }
 
+void unc_session_lose_unread(struct unc_session *s, size_t first)
+{
+	for (size_t i = first; i < s->n_reads; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		if (slot->unread)
+			unc_session_lose(s, slot, UNC_LOST_UNREAD, slot->unread_reg,
+					 (uint64_t)slot->unread);
+	}
+}
+
 static void end_time(struct unc_pass *pass)
 {
 	pass->delta = pass->time - pass->reported;
@@ -127,6 +139,8 @@ static void end_slot(struct unc_slot *slot)
 {
 	slot->delta = slot->total - slot->reported;
 	slot->reported = slot->total;
+	slot->late = slot->missed;
+	slot->missed = slot->unread != 0;
 }
 
 /* All of the time: with one pass, that of the pass. */
@@ -248,9 +262,25 @@ static int evaluate(struct unc_session *s, const struct unc_item *item, bool int
 	return unc_expr_eval(item->expr, s->scratch, &vars, value);
 }
 
-/* The first slot of an item that has lost its meaning, for good or for this read. */
+/* For good; for this read; and for the interval alone: what was not read where it began is in it. */
+static bool is_lost(const struct unc_slot *slot)
+{
+	return slot->lost.why != UNC_LOST_NOT;
+}
+
+static bool is_unread(const struct unc_slot *slot)
+{
+	return slot->unread != 0;
+}
+
+static bool is_late(const struct unc_slot *slot)
+{
+	return slot->late;
+}
+
+/* The first slot of an item that has lost its meaning. */
 static const struct unc_slot *find_loss(const struct unc_session *s, const struct unc_item *item,
-					bool good)
+					bool (*has)(const struct unc_slot *))
 {
 	for (uint32_t k = 0; k < item->n_measures && s->flawed; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
@@ -258,7 +288,7 @@ static const struct unc_slot *find_loss(const struct unc_session *s, const struc
 		for (uint32_t i = 0; i < m->n_slots; i++) {
 			const struct unc_slot *slot = &s->slot[m->slot[i]];
 
-			if (good ? slot->lost.why != UNC_LOST_NOT : slot->unread != 0)
+			if (has(slot))
 				return slot;
 		}
 	}
@@ -302,9 +332,10 @@ void unc_session_value(struct unc_session *s, const struct unc_item *item, struc
 	*v = (struct unc_value){.units = units,
 				.of = item->of,
 				.flags = units < item->of ? UNC_VALUE_PARTIAL : 0};
-	if (find_loss(s, item, true))
+	if (find_loss(s, item, is_lost))
 		v->flags |= UNC_VALUE_LOST;
-	if ((v->flags & UNC_VALUE_LOST) || find_loss(s, item, false) || measured(s, item, false) <= 0)
+	if ((v->flags & UNC_VALUE_LOST) || find_loss(s, item, is_unread) ||
+	    measured(s, item, false) <= 0)
 		return;
 	set_times(s, item, v);
 	if (item->metric < 0) {
@@ -313,12 +344,16 @@ void unc_session_value(struct unc_session *s, const struct unc_item *item, struc
 		v->count = aggregate(s, m, all_time(s, item, false), false, &v->value);
 		v->delta = aggregate(s, m, all_time(s, item, true), true, &v->interval);
 		v->flags |= UNC_VALUE_VALID;
-		return;
+	} else {
+		if (evaluate(s, item, false, &v->value) == 0)
+			v->flags |= UNC_VALUE_VALID;
+		if (evaluate(s, item, true, &v->interval) < 0)
+			v->interval = NAN;
 	}
-	if (evaluate(s, item, false, &v->value) == 0)
-		v->flags |= UNC_VALUE_VALID;
-	if (evaluate(s, item, true, &v->interval) < 0)
+	if (find_loss(s, item, is_late)) {
+		v->delta = 0;
 		v->interval = NAN;
+	}
 	if (!(v->flags & UNC_VALUE_VALID))
 		*v = (struct unc_value){.units = v->units, .of = v->of, .flags = v->flags};
 }
@@ -337,10 +372,12 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		return "";
 	item = &s->item[id];
 	pthread_mutex_lock(&s->lock);
-	if ((slot = find_loss(s, item, true)) || (slot = find_loss(s, item, false)))
+	if ((slot = find_loss(s, item, is_lost)) || (slot = find_loss(s, item, is_unread)))
 		unc_session_loss_text(s, slot, &s->error);
 	else if (measured(s, item, false) <= 0)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
+	else if ((slot = find_loss(s, item, is_late)))
+		unc_session_late_text(s, slot, &s->error);
 	else if (item->metric >= 0) {
 		vars = fill(s, item, false);
 		why = unc_expr_why(item->expr, s->scratch, &vars);
@@ -391,8 +428,12 @@ int unc_session_time(const struct unc_session *s, double *since_start, double *i
 
 void unc_session_forget(struct unc_session *s)
 {
-	for (size_t i = 0; i < s->n_slots; i++)
-		s->slot[i].total = s->slot[i].reported = s->slot[i].delta = 0;
+	for (size_t i = 0; i < s->n_slots; i++) {
+		struct unc_slot *slot = &s->slot[i];
+
+		slot->total = slot->reported = slot->delta = 0;
+		slot->missed = slot->late = false;
+	}
 	for (size_t i = 0; i < s->n_items; i++) {
 		struct unc_item *item = &s->item[i];
 
@@ -418,6 +459,8 @@ int unc_session_reset(struct unc_session *s)
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
 		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
+	if (rc == 0 && s->running)
+		unc_session_lose_unread(s, 0);
 	if (rc == 0)
 		unc_session_forget(s);
 	pthread_mutex_unlock(&s->lock);
@@ -426,7 +469,10 @@ int unc_session_reset(struct unc_session *s)
 
 /* ---- looking in */
 
-/* An eighth of the time in which the fastest counter of the session could wrap. */
+/*
+ * How often to look in: often enough for the fastest counter of the session not to wrap, and for one
+ * that is cleared in the middle of its range to go back by more than it can have counted (too_much).
+ */
 static double look_seconds(const struct unc_session *s)
 {
 	double least = 1e9;
@@ -438,7 +484,7 @@ static double look_seconds(const struct unc_session *s)
 
 		least = fmin(least, ldexp(1.0, (int)width) / per_second);
 	}
-	return least / 8;
+	return least / 16;
 }
 
 static void add_seconds(struct timespec *t, double seconds)

@@ -184,7 +184,9 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 	if (s->n_reads)
 		first = also(first, unc_session_look(s, all ? UNC_LOOK_ALL : UNC_LOOK_PASS,
 						     first ? NULL : err));
-	first = also(first, unc_session_verify(s, keep, first ? NULL : err));
+	first = also(first, unc_session_verify(s, keep, true, first ? NULL : err));
+	if (!all) /* where all stop, what is unread remains so */
+		unc_session_lose_unread(s, s->n_always);
 	unc_claim_keep(s->platform, units, n);
 	first = also(first, unc_session_neighbours(s, keep, first ? NULL : err));
 	rc = unc_plan_stop(s->platform->table, units, n, &plan, first ? NULL : err);
@@ -280,8 +282,10 @@ static int take_base(struct unc_session *s, bool begin, struct unc_error *err)
 	s->begins = s->pass[s->now].begun = true;
 	if (rc == 0)
 		rc = unc_session_look(s, begin ? UNC_LOOK_ALL : UNC_LOOK_PASS, err);
+	if (rc == 0)
+		unc_session_lose_unread(s, begin ? 0 : s->n_always);
 	if (begin) {
-		s->start_ns = s->verified_ns = s->since_ns;
+		s->start_ns = s->verified_ns = s->proven_ns = s->since_ns;
 		s->wall.time = 0;
 	}
 	return rc == 0 ? unc_sample_go(s, err) : rc;

@@ -22,17 +22,31 @@ void unc_session_lose(struct unc_session *s, struct unc_slot *slot, enum unc_los
 		slot->lost = (struct unc_loss){.why = (uint8_t)why, .reg = reg, .value = value};
 }
 
-static int unread_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
-		       struct unc_error *err)
+static void unread_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
+			struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
+	bool lost = slot->lost.why == UNC_LOST_UNREAD;
+	uint16_t reg = lost ? slot->lost.reg : slot->unread_reg;
+	int error = lost ? (int)slot->lost.value : slot->unread;
 
-	return unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
-			unc_tbl_str(t, t->reg[slot->ctr].name), unit,
-			s->platform->instances.unit[slot->instance].location,
-			slot->unread == ENXIO    ? "no CPU of the socket is online"
-			: slot->unread == ENODEV ? "its CPU is offline"
-						 : strerror(slot->unread));
+	unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
+		 unc_tbl_str(t, t->reg[reg].name), unit,
+		 s->platform->instances.unit[slot->instance].location,
+		 error == ENXIO    ? "no CPU of the socket is online"
+		 : error == ENODEV ? "its CPU is offline"
+				   : strerror(error));
+}
+
+void unc_session_late_text(const struct unc_session *s, const struct unc_slot *slot,
+			   struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	char unit[64];
+
+	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	unc_fail(err, UNC_ERR_IO, "%s of %s could not be read where the interval began",
+		 unc_tbl_str(t, t->reg[slot->ctr].name), unit);
 }
 
 static void changed_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
@@ -71,6 +85,7 @@ void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *s
 	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
 	switch (slot->lost.why) {
 	case UNC_LOST_NOT:
+	case UNC_LOST_UNREAD:
 		unread_text(s, slot, unit, err);
 		return;
 	case UNC_LOST_FROZEN:
@@ -132,6 +147,13 @@ static bool looks_at(const struct unc_slot *slot, uint16_t filter)
 	return false;
 }
 
+static bool depends(const struct unc_session *s, const struct unc_slot *slot,
+		    const struct unc_setting *setting, bool filter)
+{
+	return unc_session_active(s, slot) && (filter ? looks_at(slot, setting->reg)
+						      : unc_session_control(s, slot) == setting->reg);
+}
+
 /* A control or filter no longer holds what was programmed: it is not ours to put back. */
 static void lose_setting(struct unc_session *s, const struct unc_plan_unit *u,
 			 struct unc_setting *setting, bool filter, uint64_t now)
@@ -139,13 +161,28 @@ static void lose_setting(struct unc_session *s, const struct unc_plan_unit *u,
 	int i = s->head[u->instance - s->platform->instances.unit];
 
 	setting->keep = true;
+	for (; i != UNC_END; i = s->slot[i].next)
+		if (depends(s, &s->slot[i], setting, filter))
+			unc_session_lose(s, &s->slot[i], filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
+					 setting->reg, now);
+}
+
+/* What cannot be read does not tell whether the counters are ours. setting NULL: those of the unit. */
+static void doubt(struct unc_session *s, const struct unc_plan_unit *u,
+		  const struct unc_setting *setting, bool filter, uint16_t reg,
+		  const struct unc_reg_op *op)
+{
+	int i = s->head[u->instance - s->platform->instances.unit];
+
 	for (; i != UNC_END; i = s->slot[i].next) {
 		struct unc_slot *slot = &s->slot[i];
 
-		if (unc_session_active(s, slot) && (filter ? looks_at(slot, setting->reg)
-							   : unc_session_control(s, slot) == setting->reg))
-			unc_session_lose(s, slot, filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
-					 setting->reg, now);
+		if (setting ? !depends(s, slot, setting, filter)
+			    : !unc_session_active(s, slot) || unc_session_control(s, slot) == UNC_NONE)
+			continue;
+		slot->unread = op->errno_value ? op->errno_value : EIO;
+		slot->unread_reg = reg;
+		s->flawed = true;
 	}
 }
 
@@ -255,7 +292,9 @@ static int each_setting(struct unc_session *s, size_t first, const struct unc_re
 
 			if (!unc_plan_shows(t, setting->reg))
 				continue;
-			if (!op->error && rc == 0)
+			if (op->error)
+				doubt(s, u, setting, filter, setting->reg, op);
+			else if (rc == 0)
 				rc = fn(s, u, setting, filter, op->value, err);
 			op++;
 		}
@@ -281,9 +320,12 @@ static void check_unit_controls(struct unc_session *s, size_t first, const struc
 		const struct unc_tbl_type *type = &t->type[u->instance->type];
 
 		op += checks_of(s, u); /* unit control is the last */
-		if (!u->n_controls || !unc_plan_shows(t, type->unit_ctl) || op[-1].error ||
-		    !type->steps_freeze.n)
+		if (!u->n_controls || !unc_plan_shows(t, type->unit_ctl) || !type->steps_freeze.n)
 			continue;
+		if (op[-1].error) {
+			doubt(s, u, NULL, false, type->unit_ctl, &op[-1]);
+			continue;
+		}
 		uint64_t frozen = t->step[type->steps_freeze.first].value;
 		uint64_t running = t->step[type->steps_unfreeze.first].value;
 
@@ -326,7 +368,8 @@ int unc_session_verify_begin(struct unc_session *s, size_t first, struct unc_err
 
 int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
 {
-	const uint64_t often = 50000000; /* ns: it costs as much as a read */
+	/* ns: it costs as much as a read; a clock that is lent takes time from what is counted. */
+	const uint64_t often = 1000000, prove_often = 50000000;
 	uint64_t ns, tsc;
 	int rc;
 
@@ -335,22 +378,27 @@ int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
 		return 0;
 	/* A session that starts meanwhile must not find a clock that is lent. */
 	pthread_mutex_lock(&s->platform->program);
-	rc = unc_session_verify(s, 0, err);
+	rc = unc_session_verify(s, 0, ns - s->proven_ns >= prove_often, err);
 	pthread_mutex_unlock(&s->platform->program);
 	return rc;
 }
 
-int unc_session_verify(struct unc_session *s, size_t first, struct unc_error *err)
+int unc_session_verify(struct unc_session *s, size_t first, bool prove, struct unc_error *err)
 {
 	size_t from = checks_before(s, first);
-	uint64_t tsc;
+	uint64_t ns, tsc;
 
+	unc_platform_now(s->platform, &ns, &tsc);
 	if (first == 0)
-		unc_platform_now(s->platform, &s->verified_ns, &tsc);
+		s->verified_ns = ns;
 	if (from >= s->check.n)
 		return 0;
 	unc_access_run(s->platform->access, s->check.op + from, s->check.n - from);
 	each_setting(s, first, s->check.op + from, compare, NULL);
 	check_unit_controls(s, first, s->check.op + from);
+	if (!prove)
+		return 0;
+	if (first == 0)
+		s->proven_ns = ns;
 	return unc_session_prove_again(s, first, err);
 }

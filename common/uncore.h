@@ -369,8 +369,9 @@ struct unc_value {
 	uint64_t count;    /* event: counted since start or reset, scaled to all of that time */
 	uint64_t delta;    /* event: counted in its last interval, scaled to all of that time */
 	double value;      /* metric: over the time since start or reset; event: (double)count */
-	double interval;   /* metric: over its last interval, NAN where that has no value;
-	                      event: (double)delta */
+	double interval;   /* metric: over its last interval; event: (double)delta; NAN (and delta 0)
+	                      where that has no value, as where a counter could not be read when
+	                      it began: unc_session_reason() */
 	double seconds;    /* how long it was measured since start or reset: with several passes
 	                      less than unc_session_time() */
 	double interval_seconds; /* how long in its last interval */

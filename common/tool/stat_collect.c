@@ -136,8 +136,11 @@ static void take_value(struct stat_job *job, struct stat_cell *c, const struct u
 	if (!(v->flags & UNC_VALUE_VALID))
 		keep_reason(job, c, unc_session_reason(job->session, c->id),
 			    v->flags & UNC_VALUE_LOST);
-	else if (!isfinite(c->value)) /* the library gives the sentence for the time since start */
-		keep_reason(job, c, "the denominator is 0 in the interval", false);
+	else if (!isfinite(c->value)) { /* of a denominator it tells for the time since start only */
+		const char *why = unc_session_reason(job->session, c->id);
+
+		keep_reason(job, c, *why ? why : "the denominator is 0 in the interval", false);
+	}
 }
 
 /* Takes over what a read has given, of all items. */
