@@ -66,7 +66,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..62"
+echo "1..71"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -224,6 +224,66 @@ stopped() # TITLE EVENT COUNTERS...
 }
 stopped "Sandy Bridge-EP" cbo0.CLOCKTICKS:socket=0 0xD16 0xD17 0xD18 0xD19
 
+# He has reset the unit: no clock is lent to a counter that he has taken, or our control would come back.
+fault "a CBo is reset by somebody else" cbo0.LLC_VICTIMS:M_STATE:socket=0=11750000 "$said" \
+	-d 1 -e cbo0.LLC_VICTIMS:M_STATE:socket=0 <<E
+at 0.5 poke /dev/cpu/0/msr 0xD04 0x10003
+E
+n=$(changed 0x0 /dev/cpu/0/msr 0xD10 0xD11 0xD12 0xD13)
+[ "$n" -eq 0 ]
+result $? "and his controls stay 0 ($n written)"
+fault "a counter is cleared in a run of 1000 s" cbo0.CLOCKTICKS:socket=0=2700000000000 "$said" \
+	-d 1000 -e cbo0.CLOCKTICKS:socket=0 <<E
+$(pokes "at 500" /dev/cpu/0/msr 0 0xD16 0xD17 0xD18 0xD19)
+E
+fault "a control that cannot be read may be anybody's" cbo0.CLOCKTICKS:socket=0=2700000000 "$said" \
+	-d 1 -e cbo0.CLOCKTICKS:socket=0 <<E
+$(for o in 0xD10 0xD11 0xD12 0xD13; do echo "at 0.3 fail read /dev/cpu/0/msr $o EIO"; done)
+$(pokes "at 0.5" /dev/cpu/0/msr 0 0xD10 0xD11 0xD12 0xD13)
+E
+
+# ---- reports of intervals, of 2.7e9 clocks a second
+clocks() # JQ OPTION...
+{
+	filter=$1
+	shift
+	real stat -j -e cbo0.CLOCKTICKS:socket=0,imc0.DCLK:socket=0 "$@"
+	jq -s -e "map(.events[\"cbo0.CLOCKTICKS:socket=0\"]) | $filter" "$dir/out" >/dev/null
+}
+control reset
+for o in 0xD16 0xD17 0xD18 0xD19; do control "at 0.9 fail read /dev/cpu/0/msr $o EIO times 1"; done
+clocks '. == [null, null, 2700000000, 2700000000]' -I 1000 -d 4
+result $? "a counter not read where an interval ends: neither that one nor the next has a number"
+control reset
+for o in 0xD10 0xD11 0xD12 0xD13; do control "at 0.061 poke /dev/cpu/0/msr $o 0x400334"; done
+clocks '.[:6] == [range(6) | 27000000] and .[6:] == [null]' -I 10 -d 0.15
+result $? "a control taken in an interval of 10 ms: it has no number"
+
+# ---- any access fails once: no number is wrong, nothing is left.
+each() # TITLE TRUTH OPTION...
+{
+	title=$1 known=$2
+	shift 2
+	for op in read write; do
+		control reset "log all"
+		real stat -j "$@"
+		points=$(count " $op /dev/cpu/0/msr ")
+		n=0 wrong=0 left=0
+		while [ "$n" -lt "$points" ]; do
+			control reset "fail $op /dev/cpu/0/msr - EIO times 1 after $n"
+			real stat -j "$@"
+			judge "$known"
+			[ "$verdict" != wrong ] || wrong=$((wrong + 1))
+			left=$((left + $(changed 0x0 /dev/cpu/0/msr 0xD10 0xD11 0xD14)))
+			n=$((n + 1))
+		done
+		[ "$n" -gt 0 ] && [ "$wrong" -eq 0 ] && [ "$left" -eq 0 ]
+		result $? "$title: any of $n ${op}s fails once, $wrong silently wrong, $left registers left"
+	done
+}
+miss=cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0
+each "two passes" $miss=4000000 -d 0.2 -e $miss,cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0
+
 # ---- writes that fail at the stop, which is at 1 s
 fault "a write fails once at stop" cbo0.CLOCKTICKS:socket=0=2700000000 right \
 	-d 1 -e cbo0.CLOCKTICKS:socket=0 <<E
@@ -314,6 +374,10 @@ E
 fault "controls of a channel in memory cleared" imc.CAS_COUNT:RD=3107100000 "$said" \
 	-d 1 -e imc.CAS_COUNT:RD <<E
 $(for o in 0 1 2 3; do printf 'at 0.5 poke /memory 0x%x 0\n' $((channel_0 + 0x40 + 4 * o)); done)
+E
+fault "a channel frozen in the middle, of which its fixed counter counts" imc0.DCLK:socket=0=2400000000 \
+	"$said" -d 1 -e imc0.DCLK:socket=0 <<E
+at 0.5 poke /memory $channel_0 1
 E
 stopped "Emerald Rapids" cha0.CLOCKTICKS:socket=0 0x2008 0x2009 0x200A 0x200B
 
