@@ -66,7 +66,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..71"
+echo "1..72"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -283,6 +283,13 @@ each() # TITLE TRUTH OPTION...
 }
 miss=cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0
 each "two passes" $miss=4000000 -d 0.2 -e $miss,cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0
+
+# Bits of a filter that our event does not look at, of the PCU: he sets them in the middle.
+control reset "at 0.5 poke /dev/cpu/0/msr 0xC34 0x1200000C"
+real stat -j -d 1 -e pcu.FREQ_BAND0_CYCLES:band0=12:socket=0
+n=$(changed 0x12000000 /dev/cpu/0/msr 0xC34)
+exactly pcu.FREQ_BAND0_CYCLES:band0=0xc:socket=0=800000000 && [ "$n" -eq 0 ]
+result $? "bits of a filter that a neighbour has set are his ($(values /dev/cpu/0/msr 0xC34))"
 
 # ---- writes that fail at the stop, which is at 1 s
 fault "a write fails once at stop" cbo0.CLOCKTICKS:socket=0=2700000000 right \
