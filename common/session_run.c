@@ -184,14 +184,24 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 	if (s->n_reads)
 		first = also(first, unc_session_look(s, all ? UNC_LOOK_ALL : UNC_LOOK_PASS,
 						     first ? NULL : err));
-	first = also(first, unc_session_verify(s, keep, true, first ? NULL : err));
+	rc = unc_session_verify(s, keep, true, first ? NULL : err);
+	if (rc == UNC_ERR_MEMORY)
+		return unc_fail(err, rc, "out of memory");
+	first = also(first, rc);
 	if (!all) /* where all stop, what is unread remains so */
 		unc_session_lose_unread(s, s->n_always);
 	unc_claim_keep(s->platform, units, n);
-	first = also(first, unc_session_neighbours(s, keep, first ? NULL : err));
+	rc = unc_session_neighbours(s, keep, first ? NULL : err);
+	if (rc == UNC_ERR_MEMORY)
+		return unc_fail(err, rc, "out of memory");
+	first = also(first, rc);
 	rc = unc_plan_stop(s->platform->table, units, n, &plan, first ? NULL : err);
 	if (rc == 0 && plan.n)
 		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, first ? NULL : err);
+	if (rc == UNC_ERR_MEMORY) {
+		unc_plan_free(&plan);
+		return unc_fail(err, rc, "out of memory");
+	}
 	first = also(first, rc);
 	if (rc == 0)
 		first = also(first, unc_session_put_back(s, &plan, first ? NULL : err));

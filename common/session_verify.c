@@ -242,7 +242,7 @@ static int compare(struct unc_session *s, struct unc_plan_unit *u, struct unc_se
 	(void)err;
 	if ((now ^ setting->shown) & mask)
 		lose_setting(s, u, setting, filter, now);
-	else if (u->checked)
+	else if (setting->seen)
 		keep_his_bits(s, setting, now);
 	return 0;
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions where memory runs out, at each allocation of a start, a read, a change of passes, a reset
+ * and a stop: what is tried again works, and of ours nothing is left on the machine.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "session_kit.h"
+
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+int main(void)
+{
+	puts("1..0 # SKIP the allocator cannot be replaced here");
+	return 0;
+}
+#else
+/* The real ones, by the names that the GNU C library gives them for those who replace them. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+static long until = -1; /* allocations that still work; -1: all */
+static bool failed;
+
+static bool fails(void)
+{
+	if (until < 0 || until-- > 0)
+		return false;
+	failed = true;
+	errno = ENOMEM;
+	return true;
+}
+
+void *malloc(size_t size)
+{
+	return fails() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(n, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	return fails() ? NULL : __libc_realloc(old, size);
+}
+
+enum step { START, READ, ROTATE, RESET, STOP, STEPS };
+
+static int do_step(struct unc_session *s, enum step step)
+{
+	struct unc_value v[MAX_ITEMS];
+
+	switch (step) {
+	case START:
+		return unc_session_start(s);
+	case READ:
+		return unc_session_read(s, v, MAX_ITEMS);
+	case ROTATE:
+		return unc_session_rotate(s);
+	case RESET:
+		return unc_session_reset(s);
+	default:
+		return unc_session_stop(s);
+	}
+}
+
+/* In step `which` allocation n fails. Returns whether there is one. */
+static bool run_short(struct unc_platform *p, const char *const *event, enum step which, long n)
+{
+	struct snapshot before = snapshot(p);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+
+	while (*event)
+		add(s, *event++);
+	failed = false;
+	for (int step = START; step < STEPS; step++) {
+		until = step == (int)which ? n : -1;
+		int rc = do_step(s, (enum step)step);
+
+		until = -1;
+		CU_ASSERT(rc == 0 || (rc == UNC_ERR_MEMORY && failed));
+		if (rc < 0) /* a change of passes that fails half-way has stopped the session */
+			CHECK_NUMBER(do_step(s, s->running ? (enum step)step : START), 0);
+		unc_sim_step(p->sim, 60 * ms);
+	}
+	CHECK_RESTORED(p, before);
+	check_quiet(p);
+	unc_session_free(s);
+	CHECK_NUMBER(p->n_claims, 0);
+	return failed;
+}
+
+static void test_short(const char *sim, const char *const *event)
+{
+	struct unc_platform *p = machine(sim);
+	long points = 0;
+
+	for (int which = START; which < STEPS; which++)
+		for (long n = 0; run_short(p, event, (enum step)which, n); n++)
+			points++;
+	CU_ASSERT(points > 20);
+	unc_platform_close(p);
+}
+
+/* Two passes for the filter, an event that counts nothing, so that a clock is lent. */
+static void test_sandybridge(void)
+{
+	static const char *const event[] = {"cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0",
+					    "cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0",
+					    "cbo0.LLC_VICTIMS:MISS:socket=0",
+					    "imc0.DCLK:socket=0", NULL};
+
+	test_short("sandybridge-ep,clock=wait", event);
+}
+
+/* Unit control is put back as found where nobody else counts. */
+static void test_nehalem(void)
+{
+	static const char *const event[] = {"unc.LLC_MISS:READ:socket=0", "unc.LLC_MISS:WRITE:socket=0",
+					    NULL};
+
+	test_short("nehalem-ep,clock=wait", event);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"memory runs out, Sandy Bridge-EP", test_sandybridge},
+		{"memory runs out, Nehalem-EP", test_nehalem},
+		{NULL, NULL},
+	};
+
+	return suite_run("session, memory", tests);
+}
+#endif
