@@ -228,7 +228,7 @@ static bool of_kernel(const struct unc_table *table, const char *type)
 	return false;
 }
 
-/* Counters that the kernel hands out: perf_event_open, or perfmonctl. */
+/* Counters that the kernel hands out. */
 static void check_kernel(struct doctor *d)
 {
 	const struct unc_unit *unit, *first = NULL;

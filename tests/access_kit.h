@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The back ends that go through the kernel, for tests: test_access_kernel.c, _perf.c, _pmu.c. */
+/* The back ends that go through the kernel, for tests: test_access_kernel.c, _perf.c. */
 #ifndef UNC_TEST_ACCESS_KIT_H
 #define UNC_TEST_ACCESS_KIT_H
 

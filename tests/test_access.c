@@ -395,6 +395,21 @@ static void test_halves(void)
 
 /* --------------------------------------------------------------------------- mixed */
 
+/* An Itanium's monitors: there is nothing to reach them by. */
+static void test_pmu(void)
+{
+	struct unc_reg pmc = {.address = UNC_PMU_PMC + 4, .target = 2, .space = UNC_SPACE_PMU,
+			      .width = 64};
+	struct unc_reg_op op = {.reg = pmc, .kind = UNC_OP_READ};
+
+	begin();
+	allow(pmc, UINT64_MAX, true);
+	refused(__LINE__, op, UNC_ERR_UNAVAILABLE,
+		"cpu 2: Linux has no interface to an Itanium's monitors (perfmonctl() was removed in "
+		"5.10)");
+	end();
+}
+
 /* A list of all spaces runs in its order. */
 static void test_mixed(void)
 {
@@ -470,6 +485,7 @@ int main(void)
 		{"pci", test_pci},
 		{"pci errors", test_pci_errors},
 		{"halves of a counter", test_halves},
+		{"an Itanium's monitors", test_pmu},
 		{"all spaces in one list", test_mixed},
 		{"threads", test_threads},
 		{NULL, NULL},
