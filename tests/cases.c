@@ -2,9 +2,15 @@
 #include "cases.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "table_load.h"
+
+enum { PATH = 1024 };
 
 static char *trim(char *s)
 {
@@ -36,17 +42,23 @@ static void split(char *line, struct cases_row *row)
 		row->field[i] = empty;
 }
 
-int cases_read(const char *name, cases_fn fn, void *user)
+static void path_of(const char *name, char *path)
 {
 	const char *tests = getenv("UNCORE_TESTS"), *source = getenv("SRCDIR");
-	char path[1024], line[1024];
+
+	if (tests)
+		snprintf(path, PATH, "%s/%s", tests, name);
+	else
+		snprintf(path, PATH, "%s/tests/%s", source ? source : ".", name);
+}
+
+int cases_read(const char *name, cases_fn fn, void *user)
+{
+	char path[PATH], line[1024];
 	struct cases_row row = {.file = name};
 	int rows = 0;
 
-	if (tests)
-		snprintf(path, sizeof(path), "%s/%s", tests, name);
-	else
-		snprintf(path, sizeof(path), "%s/tests/%s", source ? source : ".", name);
+	path_of(name, path);
 	FILE *f = fopen(path, "r");
 	if (!f) {
 		printf("# cannot open %s\n", path);
@@ -64,6 +76,74 @@ int cases_read(const char *name, cases_fn fn, void *user)
 	}
 	fclose(f);
 	return rows;
+}
+
+static const struct unc_table *const *tables(size_t *n)
+{
+	static struct unc_table_set set; /* read once, kept to the end */
+	const char *dir = getenv("UNCORE_TABLES");
+	struct unc_error err = {0};
+
+	if (!dir || !*dir)
+		return unc_tables(n);
+	if (set.n == 0 && unc_table_set_load(dir, &set, &err) < 0) {
+		printf("# %s\n", err.text);
+		unc_table_set_free(&set);
+	}
+	*n = set.n;
+	return set.table;
+}
+
+const char *cases_cpu(size_t i)
+{
+	size_t n;
+	const struct unc_table *const *all = tables(&n);
+
+	return i < n ? unc_tbl_str(all[i], all[i]->name) : NULL;
+}
+
+bool cases_has(const char *folder, const char *cpu, const char *ending)
+{
+	char name[256], path[PATH];
+
+	snprintf(name, sizeof(name), "%s/%s%s", folder, cpu, ending);
+	path_of(name, path);
+	return access(path, F_OK) == 0;
+}
+
+static bool is_cpu(const char *name, size_t n)
+{
+	const char *cpu;
+
+	for (size_t i = 0; (cpu = cases_cpu(i)) != NULL; i++)
+		if (strlen(cpu) == n && strncmp(cpu, name, n) == 0)
+			return true;
+	return false;
+}
+
+int cases_strangers(const char *folder, const char *ending)
+{
+	char path[PATH];
+	struct dirent *entry;
+	int strangers = 0;
+
+	path_of(folder, path);
+	DIR *dir = opendir(path);
+	if (!dir) {
+		printf("# cannot open %s\n", path);
+		return -1;
+	}
+	while ((entry = readdir(dir)) != NULL) {
+		size_t n = strlen(entry->d_name), end = strlen(ending);
+
+		if (n <= end || strcmp(entry->d_name + n - end, ending) != 0 ||
+		    is_cpu(entry->d_name, n - end))
+			continue;
+		printf("# %s/%s: the tables have no such CPU\n", path, entry->d_name);
+		strangers++;
+	}
+	closedir(dir);
+	return strangers;
 }
 
 int cases_match(const char *text, const char *pattern)

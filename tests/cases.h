@@ -3,6 +3,7 @@
 #ifndef UNC_TEST_CASES_H
 #define UNC_TEST_CASES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { CASES_FIELDS = 8 };
@@ -22,6 +23,18 @@ typedef void (*cases_fn)(void *user, const struct cases_row *);
  * rows, or -1 with a line on stdout.
  */
 int cases_read(const char *name, cases_fn fn, void *user);
+
+/*
+ * The CPUs there are: those of the built-in tables, or of the folder $UNCORE_TABLES. The name of
+ * the i-th, or NULL past the end, and for none of them with a line on stdout if the tables are bad.
+ */
+const char *cases_cpu(size_t i);
+
+/* A case file belongs to a CPU by its name: folder "encode", ending ".cases". */
+bool cases_has(const char *folder, const char *cpu, const char *ending);
+
+/* Number of files in the folder that belong to no CPU, each with a line on stdout. -1: no folder. */
+int cases_strangers(const char *folder, const char *ending);
 
 /* 1 if text has the leading part `pattern`, in which "..." stands for any text. */
 int cases_match(const char *text, const char *pattern);

@@ -11,7 +11,17 @@ struct suite_test {
 	void (*run)(void);
 };
 
-/* Runs the tests (the last row has name NULL). Returns the exit status. */
+/*
+ * Adds a test that is made at run time: one for each CPU, each file. `name` is a format; `user` must
+ * live until suite_run() is done.
+ */
+void __attribute__((format(printf, 3, 4)))
+suite_add(void (*run)(const void *user), const void *user, const char *name, ...);
+
+/*
+ * Runs the tests (the last row has name NULL; tests may be NULL), and behind them those that were
+ * added. Returns the exit status. No test at all is a failure.
+ */
 int suite_run(const char *suite, const struct suite_test *tests);
 
 /* Called in a test: this test is skipped, and why. */
