@@ -2,8 +2,9 @@
 /*
  * Our tables against Intel's public event files, read from the folder $UNCORE_PERFMON (a clone
  * of github.com/intel/perfmon, or the folder that holds the files). Every public event must
- * encode as the file says; differences are reviewed in a file of exceptions.
+ * encode as the file says; tests/perfmon/CPU.txt names the files and holds the reviewed differences.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,77 +14,29 @@
 
 #ifndef HAVE_JANSSON
 
-static void emerald_rapids(void)
+static void compare(const void *user)
 {
-	suite_skip("built without libjansson");
-}
-
-static void ivybridge_ep(void)
-{
-	suite_skip("built without libjansson");
-}
-
-static void sandybridge_ep(void)
-{
+	(void)user;
 	suite_skip("built without libjansson");
 }
 
 #else
 #include <jansson.h>
 
-enum { MAX_EXCEPTIONS = 512, TEXT = 160 };
+enum { MAX_EXCEPTIONS = 512, MAX_FILES = 4, MAX_UNITS = 32, MAX_FILTERS = 32, TEXT = 160 };
 
-/* A CPU and its public files. */
-struct public {
-	const char *cpu, *exceptions, *below; /* below: the folder in a clone */
-	const char *file[2];
-	uint64_t enable; /* bits of the control register that the files leave out */
-};
-
-static const struct public publics[] = {
-	{"emerald-rapids", "perfmon/emerald-rapids.txt", "/EMR/events",
-	 {"emeraldrapids_uncore.json", "emeraldrapids_uncore_experimental.json"}, 0},
-	{"ivybridge-ep", "perfmon/ivybridge-ep.txt", "/IVT/events", {"ivytown_uncore.json", NULL},
-	 0x400000},
-	{"sandybridge-ep", "perfmon/sandybridge-ep.txt", "/JKT/events",
-	 {"jaketown_uncore.json", NULL}, 0x400000},
+/* A unit as the public files name it, and our type. */
+struct unit {
+	char name[TEXT], type[TEXT];
+	unsigned line, same, reviewed, different;
 };
 
 /* What the files say of a filter, and a value of it that the event is asked for with. */
-static const struct {
-	const char *filter, *fields;
-} filters[] = {
-	{"CBoFilter[17:10]", ":nid=0x1"},
-	{"CBoFilter[22:18]", ":state=0x1"},
-	{"CBoFilter[22:18], CBoFilter[17:10]", ":state=0x1:nid=0x1"},
-	{"CBoFilter[31:23]", ":opc=0x182"},
-	{"CBoFilter[31:23], CBoFilter[17:10]", ":opc=0x182:nid=0x1"},
-	{"CBoFilter0[23:17]", ":state=0x1"},
-	{"CBoFilter1[15:0]", ":nid=0x1"},
-	{"CBoFilter1[28:20]", ":opc=0x182"},
-	{"CBoFilter1[28:20], CBoFilter1[15:0]", ":opc=0x182:nid=0x1"},
-	{"HA_AddrMatch0[31:6], HA_AddrMatch1[13:0]", ":addr=0x1000"},
-	{"HA_OpcodeMatch[5:0]", ":opc=0x1"},
-	{"HA_AddrMatch0[31:6], HA_AddrMatch1[13:0], HA_OpcodeMatch[5:0]", ":addr=0x1000:opc=0x1"},
-	{"PCUFilter[7:0]", ":band0=1"},
-	{"PCUFilter[15:8]", ":band1=1"},
-	{"PCUFilter[23:16]", ":band2=1"},
-	{"PCUFilter[31:24]", ":band3=1"},
-	{"QPIMask0[17:0],QPIMatch0[17:0],QPIMask1[19:16],QPIMatch1[19:16]", ":mc=0x1:rds=0x1"},
+struct filter {
+	char text[TEXT], fields[TEXT];
+	unsigned line;
+	int used;
 };
-
-/* Units of the public files. */
-static const struct {
-	const char *unit, *type;
-} units[] = {
-	{"CHA", "cha"},	    {"iMC", "imc"},	  {"IIO", "iio"},     {"IRP", "irp"},
-	{"UPI LL", "upi"},  {"M2M", "m2m"},	  {"PCU", "pcu"},     {"M2PCIe", "m2pcie"},
-	{"M3UPI", "m3upi"}, {"MDF", "mdf"},	  {"CXLCM", "cxlcm"}, {"CXLDP", "cxldp"},
-	{"UBOX", "ubox"},   {"M2HBM", "m2hbm"},	  {"MCHBM", "mchbm"},
-	{"CBO", "cbo"},	    {"HA", "ha"},	  {"QPI LL", "qpi"},  {"R2PCIe", "r2pcie"},
-	{"R3QPI", "r3qpi"},
-};
-enum { N_UNITS = sizeof(units) / sizeof(units[0]) };
 
 struct exception {
 	char name[TEXT], ours[TEXT], theirs[TEXT];
@@ -91,29 +44,93 @@ struct exception {
 	int used;
 };
 
+/* What tests/perfmon/CPU.txt says, and what came out. */
 struct comparison {
-	const struct public *public;
+	char exceptions[TEXT]; /* its name */
 	struct unc_platform *platform;
+	char file[MAX_FILES][TEXT]; /* in a clone */
+	struct unit unit[MAX_UNITS];
+	struct filter filter[MAX_FILTERS];
 	struct exception exception[MAX_EXCEPTIONS];
-	size_t n_exceptions;
-	unsigned same[N_UNITS], reviewed[N_UNITS], different[N_UNITS];
+	size_t n_files, n_units, n_filters, n_exceptions;
+	uint64_t enable; /* bits of the control register that the files leave out */
 	unsigned malformed;
 };
 
-static void read_exception(void *user, const struct cases_row *row)
+static void copy(char *to, const char *from)
 {
+	snprintf(to, TEXT, "%s", from);
+}
+
+static bool read_exception(struct comparison *c, const struct cases_row *row)
+{
+	if (row->n != 4 || c->n_exceptions == MAX_EXCEPTIONS)
+		return false;
+	struct exception *e = &c->exception[c->n_exceptions++];
+	copy(e->name, row->field[0]);
+	copy(e->ours, row->field[1]);
+	copy(e->theirs, row->field[2]);
+	e->line = row->line;
+	return true;
+}
+
+static bool read_filter(struct comparison *c, const struct cases_row *row)
+{
+	if (row->n != 3 || c->n_filters == MAX_FILTERS)
+		return false;
+	struct filter *f = &c->filter[c->n_filters++];
+	copy(f->text, row->field[1]);
+	copy(f->fields, row->field[2]);
+	f->line = row->line;
+	return true;
+}
+
+static bool read_unit(struct comparison *c, const struct cases_row *row)
+{
+	if (row->n != 3 || c->n_units == MAX_UNITS)
+		return false;
+	struct unit *u = &c->unit[c->n_units++];
+	copy(u->name, row->field[1]);
+	copy(u->type, row->field[2]);
+	u->line = row->line;
+	return true;
+}
+
+static bool read_file(struct comparison *c, const struct cases_row *row)
+{
+	if (row->n != 2 || c->n_files == MAX_FILES)
+		return false;
+	copy(c->file[c->n_files++], row->field[1]);
+	return true;
+}
+
+static bool read_enable(struct comparison *c, const struct cases_row *row)
+{
+	char *end;
+
+	c->enable = strtoull(row->field[1], &end, 16);
+	return row->n == 2 && end != row->field[1] && *end == '\0';
+}
+
+static void read_row(void *user, const struct cases_row *row)
+{
+	static const struct {
+		const char *word;
+		bool (*read)(struct comparison *, const struct cases_row *);
+	} words[] = {
+		{"file", read_file}, {"enable", read_enable}, {"unit", read_unit},
+		{"filter", read_filter},
+	};
+	bool (*read)(struct comparison *, const struct cases_row *) = read_exception;
 	struct comparison *c = user;
 
-	if (row->n != 4 || c->n_exceptions == MAX_EXCEPTIONS) {
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i].word, row->field[0]) == 0)
+			read = words[i].read;
+	if (!read(c, row)) {
 		printf("# %s:%u: malformed row, or too many\n", row->file, row->line);
 		c->malformed++;
-		return;
 	}
-	struct exception *e = &c->exception[c->n_exceptions++];
-	snprintf(e->name, TEXT, "%s", row->field[0]);
-	snprintf(e->ours, TEXT, "%s", row->field[1]);
-	snprintf(e->theirs, TEXT, "%s", row->field[2]);
-	e->line = row->line;
 }
 
 static const char *text_of(const json_t *event, const char *key)
@@ -147,12 +164,12 @@ static void describe(uint64_t ctl, uint64_t counters, const char *counter, char 
  * ExtSel is control register 21, UMaskExt 63:32, PortMask 47:36, FCMask 50:48; entries of the
  * IIO give the masks in either form or in both.
  */
-static void describe_theirs(const struct public *public, const json_t *event, char *buf)
+static void describe_theirs(const struct comparison *c, const json_t *event, char *buf)
 {
 	uint64_t ctl = number_of(event, "EventCode") | number_of(event, "UMask") << 8 |
 		       number_of(event, "ExtSel") << 21 | number_of(event, "UMaskExt") << 32 |
 		       number_of(event, "PortMask") << 36 | number_of(event, "FCMask") << 48 |
-		       public->enable;
+		       c->enable;
 	uint64_t counters = 0;
 	char *end;
 
@@ -165,19 +182,19 @@ static void describe_theirs(const struct public *public, const json_t *event, ch
 	describe(ctl, counters, NULL, buf);
 }
 
-static int find_unit(const char *unit)
+static struct unit *find_unit(struct comparison *c, const char *name)
 {
-	for (int i = 0; i < N_UNITS; i++)
-		if (strcmp(units[i].unit, unit) == 0)
-			return i;
-	return -1;
+	for (size_t i = 0; i < c->n_units; i++)
+		if (strcmp(c->unit[i].name, name) == 0)
+			return &c->unit[i];
+	return NULL;
 }
 
-static void judge(struct comparison *c, int unit, const char *name, const char *ours,
+static void judge(struct comparison *c, struct unit *unit, const char *name, const char *ours,
 		  const char *theirs)
 {
 	if (strcmp(ours, theirs) == 0) {
-		c->same[unit]++;
+		unit->same++;
 		return;
 	}
 	for (size_t i = 0; i < c->n_exceptions; i++) {
@@ -186,33 +203,36 @@ static void judge(struct comparison *c, int unit, const char *name, const char *
 		if (strcmp(e->name, name) || strcmp(e->ours, ours) || strcmp(e->theirs, theirs))
 			continue;
 		e->used = 1;
-		c->reviewed[unit]++;
+		unit->reviewed++;
 		return;
 	}
 	printf("# %s ; %s ; %s ; not reviewed\n", name, ours, theirs);
-	c->different[unit]++;
+	unit->different++;
 }
 
 /* The fields that the filter of a public event asks for; "" if it has none that we know. */
-static const char *fields_of(const json_t *event)
+static const char *fields_of(struct comparison *c, const json_t *event)
 {
-	const char *filter = text_of(event, "Filter");
+	const char *text = text_of(event, "Filter");
 
-	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
-		if (strcmp(filter, filters[i].filter) == 0)
-			return filters[i].fields;
+	for (size_t i = 0; i < c->n_filters; i++)
+		if (strcmp(text, c->filter[i].text) == 0) {
+			c->filter[i].used = 1;
+			return c->filter[i].fields;
+		}
 	return "";
 }
 
 static void compare_event(struct comparison *c, const json_t *event)
 {
-	int unit = find_unit(text_of(event, "Unit"));
-	const char *name = text_of(event, "EventName"), *fields = fields_of(event);
+	struct unit *unit = find_unit(c, text_of(event, "Unit"));
+	const char *name = text_of(event, "EventName"), *fields = fields_of(c, event);
 	struct unc_encoding e = {.size = sizeof(e)};
 	char spec[TEXT], ours[TEXT], theirs[TEXT];
 
-	if (unit < 0) {
-		printf("# %s: unit %s is not known\n", name, text_of(event, "Unit"));
+	if (!unit) {
+		printf("# %s: %s has no row for the unit %s\n", name, c->exceptions,
+		       text_of(event, "Unit"));
 		c->malformed++;
 		return;
 	}
@@ -220,26 +240,28 @@ static void compare_event(struct comparison *c, const json_t *event)
 	int rc = unc_event_encode(c->platform, spec, &e);
 	if (rc != 0)
 		snprintf(ours, TEXT, "%s", unc_error_name(rc));
-	else if (strcmp(e.type, units[unit].type) != 0)
+	else if (strcmp(e.type, unit->type) != 0)
 		snprintf(ours, TEXT, "unit %s", e.type);
 	else if (*fields && e.n_filters == 0)
 		snprintf(ours, TEXT, "no filter");
 	else
 		describe(e.ctl, e.counters, e.counter, ours);
-	describe_theirs(c->public, event, theirs);
+	describe_theirs(c, event, theirs);
 	judge(c, unit, name, ours, theirs);
 }
 
+/* In a clone of the repository, or with all files in one folder. */
 static int compare_file(struct comparison *c, const char *folder, const char *file)
 {
-	const char *const below[] = {"", c->public->below};
+	const char *slash = strrchr(file, '/');
+	const char *const names[] = {slash ? slash + 1 : file, file};
 	json_t *root = NULL, *event;
 	json_error_t error;
 	char path[1024];
 	size_t i;
 
 	for (i = 0; i < 2 && !root; i++) {
-		snprintf(path, sizeof(path), "%s%s/%s", folder, below[i], file);
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		root = json_load_file(path, 0, &error);
 		if (!root && json_error_code(&error) != json_error_cannot_open_file)
 			break;
@@ -256,31 +278,39 @@ static int compare_file(struct comparison *c, const char *folder, const char *fi
 	return n;
 }
 
+/* A row of ours that no event of the files has to do with. */
+static unsigned unused(const struct comparison *c, unsigned line, const char *name, const char *what)
+{
+	printf("# %s:%u: %s: %s\n", c->exceptions, line, name, what);
+	return 1;
+}
+
 static unsigned report(const struct comparison *c)
 {
 	unsigned bad = c->malformed, compared = 0;
 
-	for (int i = 0; i < N_UNITS; i++) {
-		if (c->same[i] + c->reviewed[i] + c->different[i])
-			printf("# %-6s %3u the same, %3u reviewed, %3u different\n", units[i].type,
-			       c->same[i], c->reviewed[i], c->different[i]);
-		bad += c->different[i];
-		compared += c->same[i];
+	for (const struct unit *u = c->unit; u < c->unit + c->n_units; u++) {
+		printf("# %-6s %3u the same, %3u reviewed, %3u different\n", u->type, u->same,
+		       u->reviewed, u->different);
+		bad += u->different;
+		if (u->same + u->reviewed + u->different == 0)
+			bad += unused(c, u->line, u->name, "no event of such a unit");
+		compared += u->same;
 	}
-	for (size_t i = 0; i < c->n_exceptions; i++)
-		if (!c->exception[i].used) {
-			printf("# %s:%u: %s: no such difference any more\n", c->public->exceptions,
-			       c->exception[i].line, c->exception[i].name);
-			bad++;
-		}
+	for (const struct filter *f = c->filter; f < c->filter + c->n_filters; f++)
+		if (!f->used)
+			bad += unused(c, f->line, f->text, "no event has such a filter");
+	for (const struct exception *e = c->exception; e < c->exception + c->n_exceptions; e++)
+		if (!e->used)
+			bad += unused(c, e->line, e->name, "no such difference any more");
 	CU_ASSERT(compared > 0);
 	return bad;
 }
 
-static void compare(const struct public *public)
+static void compare(const void *user)
 {
-	struct unc_options options = {.size = sizeof(options), .cpu = public->cpu, .sim = ""};
-	const char *folder = getenv("UNCORE_PERFMON");
+	const char *cpu = user, *folder = getenv("UNCORE_PERFMON");
+	struct unc_options options = {.size = sizeof(options), .cpu = cpu, .sim = ""};
 
 	if (!folder || !*folder) {
 		suite_skip("UNCORE_PERFMON does not name the folder of the public event files");
@@ -288,46 +318,38 @@ static void compare(const struct public *public)
 	}
 	struct comparison *c = calloc(1, sizeof(*c));
 	CU_ASSERT_FATAL(c != NULL);
-	c->public = public;
+	snprintf(c->exceptions, sizeof(c->exceptions), "perfmon/%s.txt", cpu);
 	if (unc_platform_open(&options, &c->platform) != 0) {
 		printf("# %s\n", unc_open_error());
 		CU_FAIL("the tables cannot be opened");
 		free(c);
 		return;
 	}
-	CU_ASSERT(cases_read(public->exceptions, read_exception, c) >= 0);
-	for (size_t i = 0; i < 2 && public->file[i]; i++)
-		CU_ASSERT(compare_file(c, folder, public->file[i]) > 0);
+	CU_ASSERT(cases_read(c->exceptions, read_row, c) > 0 && c->n_files > 0);
+	for (size_t i = 0; i < c->n_files; i++)
+		CU_ASSERT(compare_file(c, folder, c->file[i]) > 0);
 	CHECK_NUMBER(report(c), 0);
 	unc_platform_close(c->platform);
 	free(c);
 }
 
-static void emerald_rapids(void)
-{
-	compare(&publics[0]);
-}
-
-static void ivybridge_ep(void)
-{
-	compare(&publics[1]);
-}
-
-static void sandybridge_ep(void)
-{
-	compare(&publics[2]);
-}
-
 #endif
 
-static const struct suite_test tests[] = {
-	{"emerald-rapids: tables agree with the public event files", emerald_rapids},
-	{"ivybridge-ep: tables agree with the public event files", ivybridge_ep},
-	{"sandybridge-ep: tables agree with the public event files", sandybridge_ep},
-	{NULL, NULL},
-};
+static void check_strangers(const void *user)
+{
+	(void)user;
+	CU_ASSERT(cases_cpu(0) != NULL);
+	CHECK_NUMBER(cases_strangers("perfmon", ".txt"), 0);
+}
 
+/* Not every CPU has public files. */
 int main(void)
 {
-	return suite_run("perfmon", tests);
+	const char *cpu;
+
+	suite_add(check_strangers, NULL, "every file of reviewed differences is of a CPU");
+	for (size_t i = 0; (cpu = cases_cpu(i)) != NULL; i++)
+		if (cases_has("perfmon", cpu, ".txt"))
+			suite_add(compare, cpu, "%s: tables agree with the public event files", cpu);
+	return suite_run("perfmon", NULL);
 }
