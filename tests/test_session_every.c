@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every event, umask and metric of every CPU starts, counts and stops on its simulated machine. */
+#include "cases.h"
 #include "session_kit.h"
 #include "text.h"
 
@@ -111,12 +112,14 @@ static void every_event(const char *sim)
 	struct unc_platform *p = machine(sim);
 	struct tally t = {0};
 	const struct unc_event *e;
+	unsigned events = 0;
 
 	for (size_t i = 0; (e = unc_event_get(p, i)) != NULL; i++) {
 		struct unc_umask u;
 
 		if (!has_units(p, e->type))
 			continue;
+		events++;
 		if (!e->needs_umask)
 			one_name(p, e->spec, NULL, &t);
 		for (size_t k = 0; unc_umask_get(p, i, k, &u) == 0; k++)
@@ -125,7 +128,7 @@ static void every_event(const char *sim)
 	}
 	printf("# %s: %u names count, %u do not\n", sim, t.counted, t.silent);
 	/* A healthy machine has no errors, no throttling, no empty ranks: the workload says 0 there. */
-	CU_ASSERT(t.counted > 200);
+	CU_ASSERT(events > 0 && t.counted >= events);
 	CU_ASSERT(t.silent * 3 < t.counted);
 	check_quiet(p);
 	unc_platform_close(p);
@@ -136,8 +139,9 @@ static void every_metric(const char *sim)
 	struct unc_platform *p = machine(sim);
 	const struct unc_metric *m;
 	unsigned valid = 0, none = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; (m = unc_metric_get(p, i)) != NULL; i++) {
+	for (; (m = unc_metric_get(p, n)) != NULL; n++) {
 		struct unc_session *s = session(p, UNC_SESSION_ROTATE);
 		struct unc_value v = {0};
 
@@ -161,7 +165,7 @@ static void every_metric(const char *sim)
 		unc_session_free(s);
 	}
 	printf("# %s: %u metrics have a value, %u have none\n", sim, valid, none);
-	CU_ASSERT(valid > 50);
+	CU_ASSERT(n > 0 && valid * 2 >= n);
 	CU_ASSERT(none * 20 < valid);
 	check_quiet(p);
 	unc_platform_close(p);
@@ -217,41 +221,33 @@ static void exactly_one_lead(void)
 	unc_platform_close(p);
 }
 
-#define CPU(prefix, name)                               \
-	static void prefix##_events(void)               \
-	{                                               \
-		every_event(name ",sockets=1,clock=step"); \
-	}                                               \
-	static void prefix##_metrics(void)              \
-	{                                               \
-		every_metric(name ",clock=step");       \
-	}
+static void events_of(const void *user)
+{
+	char sim[64];
 
-CPU(mont, "montecito")
-CPU(nhm, "nehalem-ep")
-CPU(wsm, "westmere-ep")
-CPU(snb, "sandybridge-ep")
-CPU(ivb, "ivybridge-ep")
-CPU(emr, "emerald-rapids")
+	snprintf(sim, sizeof(sim), "%s,sockets=1,clock=step", (const char *)user);
+	every_event(sim);
+}
+
+static void metrics_of(const void *user)
+{
+	char sim[64];
+
+	snprintf(sim, sizeof(sim), "%s,clock=step", (const char *)user);
+	every_metric(sim);
+}
 
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"events of Montecito", mont_events},
-		{"metrics of Montecito", mont_metrics},
-		{"events of Nehalem-EP", nhm_events},
-		{"metrics of Nehalem-EP", nhm_metrics},
-		{"events of Westmere-EP", wsm_events},
-		{"metrics of Westmere-EP", wsm_metrics},
-		{"events of Sandy Bridge-EP", snb_events},
-		{"metrics of Sandy Bridge-EP", snb_metrics},
-		{"events of Ivy Bridge-EP", ivb_events},
-		{"metrics of Ivy Bridge-EP", ivb_metrics},
-		{"events of Emerald Rapids", emr_events},
-		{"metrics of Emerald Rapids", emr_metrics},
 		{"an event that shows what another counts", exactly_one_lead},
 		{NULL, NULL},
 	};
+	const char *cpu;
 
+	for (size_t i = 0; (cpu = cases_cpu(i)) != NULL; i++) {
+		suite_add(events_of, cpu, "events of %s", cpu);
+		suite_add(metrics_of, cpu, "metrics of %s", cpu);
+	}
 	return suite_run("every event", tests);
 }
