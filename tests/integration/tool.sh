@@ -80,7 +80,7 @@ status=$?; refused 1 "cannot write"; result "output that cannot be written"
 run cpus -j
 [ $status -eq 0 ] && json 'length > 0 and all(.[]; keys == (["cpu","name","family","models",
 	"units","events","umasks","metrics"] | sort) and
-	.family == (if .cpu == "montecito" then 32 else 6 end) and
+	.family >= 6 and
 	(.models | length > 0 and all(.[]; test("^0x[0-9a-f]+$"))) and .units > 0 and .events > 0)'
 result "cpus -j"
 # What the sources hold: Intel 308065-001 (161 events and 8 of its contents), the tables of Levinthal's
@@ -94,8 +94,36 @@ json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.monteci
 	$c["ivybridge-ep"].units == 9 and $c["emerald-rapids"].units >= 15 and
 	$c["emerald-rapids"].umasks >= 2304'
 result "cpus -j: as many events as the sources have"
-json 'all(.[]; .cpu != "emerald-rapids" or .models == ["0xcf"])' &&
-	json 'all(.[]; .cpu != "sandybridge-ep" or .models == ["0x2d"])'; result "models of CPUs"
+json '(map({(.cpu): ([.family] + .models)}) | add) | .montecito[0] == 32 and
+	.["emerald-rapids"] == [6, "0xcf"] and .["sandybridge-ep"] == [6, "0x2d"]'
+result "families and models of CPUs"
+
+# ---- what the tables say of a CPU
+
+folder() # CPU
+{
+	awk -v cpu="$1" '$1 == "cpu" && $2 == cpu {
+		folder = cpu
+		for (i = 3; i <= NF; i++)
+			if (sub(/^folder=/, "", $i))
+				folder = $i
+		print folder
+	}' "$SRCDIR/eventtables/cpus.tbl"
+}
+
+tells_of_overflow() # CPU TYPE
+{
+	awk -v type="$2" '$1 == "type" { here = $2 == type } here && $1 == "overflow" { found = 1 }
+		END { exit !found }' "$SRCDIR/eventtables/$(folder "$1")/units.tbl"
+}
+
+# What one unit counts of all is whole without the others.
+one_counts_for_all() # CPU TYPE.EVENT[:UMASK]
+{
+	awk -v event="${2#*.}" '{ split(event, name, ":") } $1 == "event" { here = $2 == name[1] }
+		here && ($1 == "event" || $2 == name[2]) && / aggregate=one / { found = 1 }
+		END { exit !found }' "$SRCDIR/eventtables/$(folder "$1")/${2%%.*}.events"
+}
 
 # ---- listings, of each CPU
 
@@ -294,9 +322,8 @@ for cpu in $cpus; do
 	# The event that counts lines read from memory, and its unit.
 	reads=$("$UNCORE" metrics -j memory_read_bytes | jq -r '.[0].needs[0]')
 	unit=${reads%%.*}
-	# Views of the Itanium's monitor count on the units of its type core.
-	units=$unit
-	[ "$cpu" != montecito ] || units=core
+	# Events of a view count on the units of another type.
+	units=$("$UNCORE" encode -j "$reads" | jq -r '.writes[0].unit')
 	only=$("$UNCORE" metrics -j memory_read_bytes | jq '.[0].needs | length == 1')
 	run stat -j -d 0.3 -I 100 -e "$reads" -m memory_read_bytes
 	[ $status -eq 0 ] && jq -es --arg reads "$reads" --argjson only "$only" 'length == 3 and all(.[]; .simulated and .interval > 0.05 and
@@ -332,7 +359,7 @@ for cpu in $cpus; do
 	[ $status -eq 0 ] && grep -q "needs 2 passes: what does not fit at once is measured in turn, 1/2 of the time" "$tmp/err" &&
 		json ".passes == 2 and (.events | length == $n and all(.[]; . != null))"
 	result "$cpu: stat in passes"
-	if [ "$cpu" = sandybridge-ep ]; then
+	if ! tells_of_overflow "$cpu" "$units"; then
 		run stat --every 1000 -e "$reads" -d 0.1; refused 1 "has no overflow status"
 		result "$cpu: stat --every is refused: nothing tells of an overflow"
 	else
@@ -348,8 +375,7 @@ for cpu in $cpus; do
 	refused 1 "$unit"; result "$cpu: stat: units that cannot be read, with the reason"
 	# A socket without the units: a sum over the other is marked, by itself it has none.
 	hidden=$cpu,hide=$units@1
-	if [ "$cpu" = montecito ]; then
-		# What a bus agent counts of all agents is whole without the others.
+	if one_counts_for_all "$cpu" "$reads"; then
 		UNCORE_SIM=$hidden run stat -j -d 0.05 -m memory_read_bytes
 		[ $status -eq 0 ] && json '.partial == null' && [ ! -s "$tmp/err" ]
 		result "$cpu: stat: an event of all agents"
