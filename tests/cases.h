@@ -33,7 +33,7 @@ const char *cases_cpu(size_t i);
 /* A case file belongs to a CPU by its name: folder "encode", ending ".cases". */
 bool cases_has(const char *folder, const char *cpu, const char *ending);
 
-/* Number of files in the folder that belong to no CPU, each with a line on stdout. -1: no folder. */
+/* Files in the folder that belong to no CPU: a line on stdout each, and how many. -1: no folder. */
 int cases_strangers(const char *folder, const char *ending);
 
 /* 1 if text has the leading part `pattern`, in which "..." stands for any text. */

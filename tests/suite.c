@@ -81,8 +81,8 @@ static unsigned report(const char *suite, unsigned number, const char *name, CU_
 		if (f->pTest == handle)
 			printf("# %s:%u: %s\n", f->strFileName, f->uiLineNumber, f->strCondition);
 	/* The counts are of this run of one test. */
-	unsigned failed = !handle || CU_get_number_of_failures() != 0 ||
-			  CU_get_number_of_tests_run() == 0;
+	unsigned failed =
+		!handle || CU_get_number_of_failures() != 0 || CU_get_number_of_tests_run() == 0;
 	if (skipped && !failed)
 		printf("ok %u - %s: %s # SKIP %s\n", number, suite, name, skipped);
 	else

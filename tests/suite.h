@@ -12,8 +12,8 @@ struct suite_test {
 };
 
 /*
- * Adds a test that is made at run time: one for each CPU, each file. `name` is a format; `user` must
- * live until suite_run() is done.
+ * Adds a test that is made at run time: one for each CPU, each file. `name` is a format; `user`
+ * must live until suite_run() is done.
  */
 void __attribute__((format(printf, 3, 4)))
 suite_add(void (*run)(const void *user), const void *user, const char *name, ...);

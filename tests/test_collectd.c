@@ -115,7 +115,8 @@ static bool event_of(struct unc_platform *p, const struct unc_type *type, char *
 	const struct unc_event *event;
 
 	for (size_t i = 0; (event = unc_event_get(p, i)) != NULL; i++)
-		if (strcmp(event->type, type->name) == 0 && unc_event_encode(p, event->spec, &e) == 0) {
+		if (strcmp(event->type, type->name) == 0 &&
+		    unc_event_encode(p, event->spec, &e) == 0) {
 			snprintf(item, size, "Event %s", event->spec);
 			return true;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Golden encodings and addresses: the tests/encode/CPU.cases of each CPU, by the public interface. */
+/* Golden encodings and addresses: tests/encode/CPU.cases of each CPU, by the public interface. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -348,11 +348,11 @@ static void check_register(struct run *run, const struct cases_row *row, const c
 /* ---------------------------------------------------------------- coverage */
 
 static const struct kind kinds[N_KINDS] = {
-	{"encode", "encodings", check_encode},
-	{"name", "canonical names", check_name},
-	{"fixed", "fixed counters", check_fixed},
-	{"register", "registers", check_register},
-	{"error", "errors", check_error},
+	{.word = "encode", .title = "encodings", .check = check_encode},
+	{.word = "name", .title = "canonical names", .check = check_name},
+	{.word = "fixed", .title = "fixed counters", .check = check_fixed},
+	{.word = "register", .title = "registers", .check = check_register},
+	{.word = "error", .title = "errors", .check = check_error},
 };
 
 struct tally {

@@ -189,8 +189,8 @@ static void check_book(const void *user)
 			printf("# no example of %s\n", unc_metric_get(b.platform, n)->name);
 			CU_FAIL("a metric without an example");
 		}
-	printf("# %s: %u values, %u reasons, %u alike, for %zu metrics\n", file, b.values, b.reasons,
-	       b.alike, n);
+	printf("# %s: %u values, %u reasons, %u alike, for %zu metrics\n", file, b.values,
+	       b.reasons, b.alike, n);
 	CU_ASSERT(n < MAX_METRICS);
 	unc_platform_close(b.platform);
 }

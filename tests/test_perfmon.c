@@ -2,7 +2,8 @@
 /*
  * Our tables against Intel's public event files, read from the folder $UNCORE_PERFMON (a clone
  * of github.com/intel/perfmon, or the folder that holds the files). Every public event must
- * encode as the file says; tests/perfmon/CPU.txt names the files and holds the reviewed differences.
+ * encode as the file says; tests/perfmon/CPU.txt names the files and holds the reviewed
+ * differences.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -118,7 +119,9 @@ static void read_row(void *user, const struct cases_row *row)
 		const char *word;
 		bool (*read)(struct comparison *, const struct cases_row *);
 	} words[] = {
-		{"file", read_file}, {"enable", read_enable}, {"unit", read_unit},
+		{"file", read_file},
+		{"enable", read_enable},
+		{"unit", read_unit},
 		{"filter", read_filter},
 	};
 	bool (*read)(struct comparison *, const struct cases_row *) = read_exception;
@@ -279,7 +282,8 @@ static int compare_file(struct comparison *c, const char *folder, const char *fi
 }
 
 /* A row of ours that no event of the files has to do with. */
-static unsigned unused(const struct comparison *c, unsigned line, const char *name, const char *what)
+static unsigned unused(const struct comparison *c, unsigned line, const char *name,
+		       const char *what)
 {
 	printf("# %s:%u: %s: %s\n", c->exceptions, line, name, what);
 	return 1;
@@ -350,6 +354,7 @@ int main(void)
 	suite_add(check_strangers, NULL, "every file of reviewed differences is of a CPU");
 	for (size_t i = 0; (cpu = cases_cpu(i)) != NULL; i++)
 		if (cases_has("perfmon", cpu, ".txt"))
-			suite_add(compare, cpu, "%s: tables agree with the public event files", cpu);
+			suite_add(compare, cpu, "%s: tables agree with the public event files",
+				  cpu);
 	return suite_run("perfmon", NULL);
 }
