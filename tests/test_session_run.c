@@ -430,11 +430,13 @@ static void test_refused_add(void)
 /* A machine with a session over events from all its units, more than fit at once. */
 static void test_everything(void)
 {
-	static const char *const cpu[] = {SNB, EMR, "ivybridge-ep,clock=step",
-					  "nehalem-ep,clock=step"};
+	struct unc_cpu cpu;
+	int models[8];
+	char sim[64];
 
-	for (unsigned c = 0; c < sizeof(cpu) / sizeof(cpu[0]); c++) {
-		struct unc_platform *p = machine(cpu[c]);
+	for (size_t c = 0; unc_cpu_get(c, &cpu, models) == 0; c++) {
+		snprintf(sim, sizeof(sim), "%s,clock=step", cpu.name);
+		struct unc_platform *p = machine(sim);
 		struct snapshot before = snapshot(p);
 		struct unc_session *s = session(p, UNC_SESSION_ROTATE);
 		size_t every = unc_platform_cpu(p)->n_events > 100 ? 7 : 1;
