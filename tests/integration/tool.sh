@@ -98,7 +98,13 @@ json '(map({(.cpu): ([.family] + .models)}) | add) | .montecito[0] == 32 and
 	.["emerald-rapids"] == [6, "0xcf"] and .["sandybridge-ep"] == [6, "0x2d"]'
 result "families and models of CPUs"
 
-# ---- what the tables say of a CPU
+# ---- what is known of a CPU
+
+# How many of them $cpu has.
+size() # WHAT
+{
+	"$UNCORE" cpus -j | jq --arg cpu "$cpu" --arg what "$1" '.[] | select(.cpu == $cpu) | .[$what]'
+}
 
 folder() # CPU
 {
@@ -145,7 +151,7 @@ for cpu in $cpus; do
 			[ "$(jq -c '{name, ctl, counters, filters}' "$tmp/out")" = "$row" ] ||
 			{ wrong=$((wrong + 1)); echo "# $row"; }
 	done
-	[ $wrong -eq 0 ] && [ "$(jq 'length' "$tmp/list")" -gt 100 ]
+	[ $wrong -eq 0 ] && [ "$(jq 'length' "$tmp/list")" -ge "$(size events)" ]
 	result "$cpu: names encode to what is listed"
 	wrong=0
 	for name in $(jq -r '.[] | select(.needs != []) | .name' "$tmp/list" | head -n 3); do
@@ -162,7 +168,8 @@ for cpu in $cpus; do
 		"$(jq length "$tmp/out")" ] || json "all(.[]; .event == \"$event\")"
 	result "$cpu: a pattern is for the whole name"
 	run registers -c "$cpu" -j
-	[ $status -eq 0 ] && json 'length > 20 and all(.[]; (.address | test("^0x[0-9a-f]+$")) and
+	[ $status -eq 0 ] && json "length >= 4 * $(size units)" &&
+		json 'all(.[]; (.address | test("^0x[0-9a-f]+$")) and
 		(.width == 32 or .width == 64) and .index >= 0 and
 		(if .space == "pci" then (.device | test("^[0-9a-f]{2}\\.[0-7]$")) and
 			(.device_id | test("^0x[0-9a-f]{4}$"))
