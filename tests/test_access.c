@@ -402,12 +402,12 @@ static void test_pmu(void)
 			      .width = 64};
 	struct unc_reg_op op = {.reg = pmc, .kind = UNC_OP_READ};
 
-	begin();
-	allow(pmc, UINT64_MAX, true);
+	open_root();
+	allow(pmc, UINT64_MAX);
 	refused(__LINE__, op, UNC_ERR_UNAVAILABLE,
 		"cpu 2: Linux has no interface to an Itanium's monitors (perfmonctl() was removed in "
 		"5.10)");
-	end();
+	close_root();
 }
 
 /* A list of all spaces runs in its order. */
