@@ -24,6 +24,7 @@ static const struct unc_access_methods *const registry[] = {
 struct known {
 	struct unc_allowed allow;
 	bool inside, tried;
+	int unidentified; /* errno: why its PCI function could not be */
 };
 
 struct window {
@@ -247,10 +248,10 @@ static void describe(const struct unc_reg *reg, char *buf, size_t size)
 
 /* ---- the fence */
 
-/* Vendor and device of the function; false where they cannot be read. */
-static bool identify(struct unc_access *access, uint64_t function, uint32_t *identity)
+/* Vendor and device of the function; errno where they cannot be read. */
+static int identify(struct unc_access *access, uint64_t function, uint32_t *identity)
 {
-	int fd;
+	int fd, rc = 0;
 
 	if (access->function != function) {
 		fd = unc_fs_descriptor(access->fs, O_RDONLY,
@@ -258,25 +259,24 @@ static bool identify(struct unc_access *access, uint64_t function, uint32_t *ide
 				       UNC_PCI_DOMAIN(function), UNC_PCI_BUS(function),
 				       UNC_PCI_DEVFN(function) >> 3, UNC_PCI_DEVFN(function) & 7);
 		if (fd < 0)
-			return false;
-		access->function = UINT64_MAX;
-		if (pread(fd, &access->identity, sizeof(access->identity), 0) ==
-		    sizeof(access->identity))
-			access->function = function;
+			return errno;
+		rc = unc_read_at(fd, &access->identity, sizeof(access->identity), 0);
+		access->function = rc ? UINT64_MAX : function;
 		close(fd);
 	}
 	*identity = access->identity;
-	return access->function == function;
+	return rc;
 }
 
 static int fence_pci(struct unc_access *access, struct known *known, const char *name,
 		     struct unc_error *err)
 {
 	const struct unc_reg *reg = &known->allow.reg;
-	uint32_t identity;
+	uint32_t identity = 0;
 
 	/* What cannot be identified is not prepared either, and the back end knows why. */
-	if (!identify(access, UNC_PCI_FUNCTION(reg->address), &identity))
+	known->unidentified = identify(access, UNC_PCI_FUNCTION(reg->address), &identity);
+	if (known->unidentified)
 		return 0;
 	known->inside =
 		(identity & 0xffff) == 0x8086 &&
@@ -396,9 +396,10 @@ static int prepare_one(struct unc_access *access, struct unc_reg_op *op, struct 
 	known->tried |= rc == 0 && op->kind == UNC_OP_READ;
 	if (rc < 0 || access->simulated || known->inside)
 		return rc;
-	return unc_fail(err, UNC_ERR_DENIED, "pci %04x:%02x:%02x.%x cannot be identified",
+	return unc_fail(err, UNC_ERR_DENIED, "pci %04x:%02x:%02x.%x cannot be identified: %s",
 			UNC_PCI_DOMAIN(op->reg.address), UNC_PCI_BUS(op->reg.address),
-			UNC_PCI_DEVFN(op->reg.address) >> 3, UNC_PCI_DEVFN(op->reg.address) & 7);
+			UNC_PCI_DEVFN(op->reg.address) >> 3, UNC_PCI_DEVFN(op->reg.address) & 7,
+			unc_fs_reason(known->unidentified));
 }
 
 int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n,
