@@ -246,12 +246,19 @@ static int unfreeze_sockets(struct unc_session *s, const struct suspects *suspec
 	return unc_session_run_once(s, &plan, rc, "unfreezing", err);
 }
 
-/* Whether a unit of the socket is known to count: then nobody has frozen the socket. */
+/* Whether a unit of the socket is known to count: then nobody has frozen the socket. One that has
+ * no freeze proves nothing: that of the socket may not stop it either. */
 static bool socket_counts(const struct unc_session *s, unsigned socket)
 {
-	for (size_t i = 0; i < s->platform->instances.n; i++)
-		if (s->platform->instances.unit[i].socket == socket && s->proof[i] == UNC_COUNTS)
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = 0; i < s->platform->instances.n; i++) {
+		const struct unc_instance *u = &s->platform->instances.unit[i];
+
+		if (u->socket == socket && s->proof[i] == UNC_COUNTS &&
+		    t->type[u->type].steps_freeze.n)
 			return true;
+	}
 	return false;
 }
 
