@@ -17,6 +17,7 @@ struct doctor {
 	struct unc_topology topo;
 	char lockdown[32]; /* as unc_lockdown_read() */
 	bool writes_off;   /* the msr driver refuses writes */
+	bool writes_told;  /* it is known whether it does */
 	int failed;
 	bool stopped;
 };

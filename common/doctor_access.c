@@ -31,8 +31,10 @@ static bool open_msrs(struct doctor *d)
 
 	for (int i = 0; i < d->topo.n_sockets; i++) {
 		int cpu = d->topo.socket[i].cpu;
-		int fd = unc_fs_descriptor(d->fs, O_RDWR, "/dev/cpu/%d/msr", cpu);
+		int fd = cpu < 0 ? -1 : unc_fs_descriptor(d->fs, O_RDWR, "/dev/cpu/%d/msr", cpu);
 
+		if (cpu < 0) /* said with the units that lack it */
+			continue;
 		if (fd >= 0) {
 			close(fd);
 			continue;
@@ -60,9 +62,9 @@ static void check_msr(struct doctor *d)
 	}
 	if (!open_msrs(d))
 		return;
-	d->writes_off = unc_fs_text(d->fs, mode, sizeof(mode),
-				    "/sys/module/msr/parameters/allow_writes") == 0 &&
-			strcmp(mode, "off") == 0;
+	d->writes_told = unc_fs_text(d->fs, mode, sizeof(mode),
+				     "/sys/module/msr/parameters/allow_writes") == 0;
+	d->writes_off = d->writes_told && strcmp(mode, "off") == 0;
 	snprintf(remedy, sizeof(remedy),
 		 "echo on >/sys/module/msr/parameters/allow_writes, or boot with "
 		 "msr.allow_writes=on%s",
@@ -102,20 +104,25 @@ static void check_taint(struct doctor *d)
 			  "echo on >/sys/module/msr/parameters/allow_writes");
 }
 
-/* What the PCI parts of a table need. */
+/* What the PCI parts of a table need. A kind is found if each socket has it. */
 struct pci_needs {
-	unsigned kinds, found;
-	char missing[120];
+	unsigned kinds, found, seen;
+	char missing[200];
 	const struct unc_pci_function *extended; /* needs the extended space */
 };
 
+/* The first function of a kind, and how many there are. */
 static const struct unc_pci_function *find_device(const struct unc_pci_function *list, size_t n,
-						  const struct unc_tbl_where *where)
+						  const struct unc_tbl_where *where, int *count)
 {
+	const struct unc_pci_function *first = NULL;
+
+	*count = 0;
 	for (size_t i = 0; i < n; i++)
-		if (list[i].device == where->device_id && list[i].devfn == where->devfn)
-			return &list[i];
-	return NULL;
+		if (list[i].device == where->device_id && list[i].devfn == where->devfn &&
+		    (*count)++ == 0)
+			first = &list[i];
+	return first;
 }
 
 static bool is_extended(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t part,
@@ -130,22 +137,36 @@ static bool is_extended(const struct unc_table *t, const struct unc_tbl_type *ty
 	return false;
 }
 
-static void need_part(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t number,
+static void add_missing(struct pci_needs *needs, const struct unc_tbl_where *where, int count,
+			int sockets)
+{
+	size_t used = strlen(needs->missing);
+	char on[40] = "";
+
+	if (count)
+		snprintf(on, sizeof(on), " on %d of %d sockets", sockets - count, sockets);
+	if (needs->kinds - needs->found <= MAX_MISSING)
+		snprintf(needs->missing + used, sizeof(needs->missing) - used,
+			 "%s%02x.%x (8086:%04x)%s", used ? ", " : "", where->devfn >> 3,
+			 where->devfn & 7, where->device_id, on);
+}
+
+static void need_part(const struct doctor *d, const struct unc_tbl_type *type, uint32_t number,
 		      const struct unc_pci_function *list, size_t n, struct pci_needs *needs)
 {
+	const struct unc_table *t = d->table;
 	const struct unc_tbl_part *part = &t->part[type->parts.first + number];
 
 	for (uint32_t i = 0; part->space == UNC_SPACE_PCI && i < part->where.n; i++) {
 		const struct unc_tbl_where *where = &t->where[part->where.first + i];
-		const struct unc_pci_function *f = find_device(list, n, where);
-		size_t used = strlen(needs->missing);
+		int count;
+		const struct unc_pci_function *f = find_device(list, n, where, &count);
 
 		needs->kinds++;
-		needs->found += f != NULL;
-		if (!f && needs->kinds - needs->found <= MAX_MISSING)
-			snprintf(needs->missing + used, sizeof(needs->missing) - used,
-				 "%s%02x.%x (8086:%04x)", used ? ", " : "", where->devfn >> 3,
-				 where->devfn & 7, where->device_id);
+		needs->seen += count > 0;
+		needs->found += count >= d->topo.n_sockets;
+		if (count < d->topo.n_sockets)
+			add_missing(needs, where, count, d->topo.n_sockets);
 		if (f && !needs->extended && is_extended(t, type, number, where->base))
 			needs->extended = f;
 	}
@@ -156,7 +177,7 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 	struct unc_error why = {0};
 	uint32_t value;
 
-	if (!needs->found)
+	if (!needs->seen)
 		unc_report(
 			d, "pci", false,
 			"switch the performance monitors on in the BIOS (often \"PMON devices\" or "
@@ -193,7 +214,7 @@ static void check_pci(struct doctor *d)
 	} else {
 		for (size_t i = 0; i < d->table->n_type; i++)
 			for (uint32_t k = 0; k < d->table->type[i].parts.n; k++)
-				need_part(d->table, &d->table->type[i], k, list, n, &needs);
+				need_part(d, &d->table->type[i], k, list, n, &needs);
 		if (needs.kinds)
 			report_pci(d, bus, &needs);
 		else

@@ -467,15 +467,22 @@ static int rewrite(struct doctor *d, const struct look *look, uint16_t reg, stru
 	return rc;
 }
 
-static void report_refused(struct doctor *d, const char *check, const struct unc_error *err)
+static void report_refused(struct doctor *d, uint8_t space, const char *check,
+			   const struct unc_error *err)
 {
-	char remedy[500], perf[200];
+	bool module = space == UNC_SPACE_MSR && !d->writes_told;
+	char remedy[600], perf[200];
 
 	/* Opened for writing, and not permitted all the same: no right of a user changes that. */
 	if (err->code == UNC_ERR_PERMISSION)
 		snprintf(remedy, sizeof(remedy),
-			 "the kernel is locked down: switch Secure Boot off, or boot without "
+			 "%sthe kernel is locked down: switch Secure Boot off, or boot without "
 			 "lockdown= on the kernel's command line%s",
+			 module ? "where PCI functions or memory take writes it is the msr module "
+				  "that refuses them: echo on "
+				  ">/sys/module/msr/parameters/allow_writes, or boot with "
+				  "msr.allow_writes=on; else "
+				: "",
 			 unc_doctor_perf(d, perf, sizeof(perf)));
 	else
 		snprintf(remedy, sizeof(remedy),
@@ -509,7 +516,7 @@ static void try_write(struct doctor *d, const struct looks *looks, uint8_t space
 		rc = rewrite(d, look, (uint16_t)reg, &err);
 	}
 	if (rc < 0)
-		report_refused(d, check, &err);
+		report_refused(d, space, check, &err);
 	else if (n)
 		unc_report(d, check, true, "",
 			   "a control that nobody uses took its own value on %u socket%s", n,

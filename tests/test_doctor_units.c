@@ -48,6 +48,17 @@ static void test_writes(void)
 		"FAIL msr write: CTL1 of ubox0 of socket 0 (msr 0xc00 on cpu 0) does not take its "
 		"own value: permission denied -> the kernel is locked down: switch Secure Boot "
 		"off, or boot without lockdown= on the kernel's command line" PERF);
+	/* Nor does the module: it may be the one that refuses. */
+	remove(fake_path(&root, "/sys/module/msr/parameters/allow_writes"));
+	CHECK_NUMBER(doctor(root.path, ""), 1);
+	CHECK_TEXT(
+		line_of("msr write"),
+		"FAIL msr write: CTL1 of ubox0 of socket 0 (msr 0xc00 on cpu 0) does not take its "
+		"own value: permission denied -> where PCI functions or memory take writes it is "
+		"the msr module that refuses them: echo on "
+		">/sys/module/msr/parameters/allow_writes, or boot with msr.allow_writes=on; else "
+		"the kernel is locked down: switch Secure Boot off, or boot without lockdown= on "
+		"the kernel's command line" PERF);
 	close(fd);
 	fake_text(fake_path(&root, "/proc/cmdline"), "quiet\n");
 	fake_bytes(fake_path(&root, "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-"
