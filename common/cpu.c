@@ -355,6 +355,33 @@ done:
 	return rc;
 }
 
+int unc_topology_package(const struct unc_topology *t, int package)
+{
+	for (int i = 0; i < t->n_sockets; i++)
+		if (t->socket[i].package == package)
+			return i;
+	return -1;
+}
+
+int unc_topology_add(struct unc_topology *t, int package, struct unc_error *err)
+{
+	int at = 0;
+
+	if (unc_topology_package(t, package) >= 0)
+		return 0;
+	if (t->n_sockets == UNC_MAX_SOCKETS)
+		return unc_fail(err, UNC_ERR_RANGE, "more than %d sockets", UNC_MAX_SOCKETS);
+	while (at < t->n_sockets && t->socket[at].package < package)
+		at++;
+	memmove(&t->socket[at + 1], &t->socket[at],
+		(size_t)(t->n_sockets - at) * sizeof(t->socket[0]));
+	t->socket[at] = (struct unc_socket){.package = package, .cpu = -1};
+	t->n_sockets++;
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		t->cpu_socket[cpu] = (uint8_t)(t->cpu_socket[cpu] + (t->cpu_socket[cpu] > at));
+	return 0;
+}
+
 int unc_topology_socket(const struct unc_topology *t, int cpu)
 {
 	int best = -1;
@@ -365,7 +392,7 @@ int unc_topology_socket(const struct unc_topology *t, int cpu)
 		return t->cpu_socket[cpu] - 1;
 	if (t->n_sockets == 1)
 		return 0;
-	if (t->n_sockets == 0 || t->cpu_socket[t->socket[0].cpu])
+	if (t->n_sockets == 0 || t->socket[0].cpu < 0 || t->cpu_socket[t->socket[0].cpu])
 		return -1; /* offline */
 	/* A topology made without the map: sockets are blocks of CPUs. */
 	for (int i = 0; i < t->n_sockets; i++)

@@ -9,11 +9,14 @@
 #include "error.h"
 #include "fs.h"
 
+/* Of a socket whose MSRs no CPU reaches. */
+#define UNC_NO_CPU "no CPU of the socket is online"
+
 enum { UNC_MAX_SOCKETS = 64, UNC_MAX_CPUS = 4096 };
 
 struct unc_socket {
 	int package;   /* physical_package_id */
-	int cpu;       /* first online CPU, the one its MSRs are read on */
+	int cpu;       /* first online CPU, the one its MSRs are read on; -1: none is online */
 	int cores;     /* distinct core ids online */
 	int cpus;      /* online logical CPUs */
 	int first;     /* of its CPUs in unc_topology.order */
@@ -33,6 +36,11 @@ struct unc_topology {
 
 /* From /proc/cpuinfo and /sys/devices/system/cpu. UNC_ERR_UNAVAILABLE if they cannot be read or understood. */
 int unc_topology_read(const struct unc_fs *, struct unc_topology *out, struct unc_error *err);
+/* Adds a package of which no CPU is online, in its place: sockets of greater packages move up.
+ * Nothing changes if it is there. UNC_ERR_RANGE: there are too many. */
+int unc_topology_add(struct unc_topology *, int package, struct unc_error *err);
+/* Socket number of a package, or -1. */
+int unc_topology_package(const struct unc_topology *, int package);
 /* Socket number of a CPU, or -1. */
 int unc_topology_socket(const struct unc_topology *, int cpu);
 /* The i-th online CPU of a socket, threads of a core next to each other; -1 past the end. */

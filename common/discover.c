@@ -236,9 +236,8 @@ static int find_units(struct unc_walk *walk, struct unc_error *err)
 	return rc;
 }
 
-int unc_discover(const struct unc_table *table, const struct unc_topology *topo,
-		 struct unc_bus *bus, unc_note_fn note, void *user, struct unc_instances *out,
-		 struct unc_error *err)
+int unc_discover(const struct unc_table *table, struct unc_topology *topo, struct unc_bus *bus,
+		 unc_note_fn note, void *user, struct unc_instances *out, struct unc_error *err)
 {
 	struct unc_walk walk = {
 		.table = table, .topo = topo, .bus = bus, .note = note, .user = user};
@@ -375,7 +374,9 @@ void unc_instance_locate(struct unc_instance *unit)
 	const struct unc_place *place = &unit->part[0];
 	uint64_t base = place->base;
 
-	if (place->space == UNC_SPACE_MSR)
+	if (place->space == UNC_SPACE_MSR && !place->present)
+		snprintf(unit->location, sizeof(unit->location), "msr 0x%" PRIx64, base);
+	else if (place->space == UNC_SPACE_MSR)
 		snprintf(unit->location, sizeof(unit->location), "msr 0x%" PRIx64 " on cpu %u",
 			 base, place->target);
 	else if (unc_space_of_thread(place->space))

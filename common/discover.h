@@ -76,9 +76,10 @@ int unc_bus_open_system(struct unc_fs *, struct unc_bus **out, struct unc_error 
 
 /*
  * Finds the units. Free out->unit with unc_instances_free(). A unit that is known to exist, or may
- * exist, but cannot be reached is in the list with a reason.
+ * exist, but cannot be reached is in the list with a reason. Sockets of which no CPU is online are
+ * added to the topology where PCI functions tell of them: the numbers of others may change.
  */
-int unc_discover(const struct unc_table *, const struct unc_topology *, struct unc_bus *,
+int unc_discover(const struct unc_table *, struct unc_topology *, struct unc_bus *,
 		 unc_note_fn note, void *user, struct unc_instances *out, struct unc_error *err);
 void unc_instances_free(struct unc_instances *);
 

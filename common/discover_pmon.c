@@ -255,8 +255,6 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 	unsigned cap = 0;
 	int more;
 
-	if (socket == UNC_SOCKET_OFFLINE)
-		return 0;
 	while ((more = next_dvsec(walk, f, &cap, seen, err)) > 0) {
 		struct unc_error why = {0};
 		int rc = socket < 0 ? unc_fail(&why, UNC_ERR_TABLE, "its socket cannot be told")

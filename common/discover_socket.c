@@ -17,21 +17,21 @@ enum {
 	MAX_NODES = 1 << NODE_BITS
 };
 
-static int socket_of_package(const struct unc_topology *topo, int package)
+static bool any_offline(const struct unc_topology *topo)
 {
 	for (int i = 0; i < topo->n_sockets; i++)
-		if (topo->socket[i].package == package)
-			return i;
-	return -1;
+		if (topo->socket[i].cpu < 0)
+			return true;
+	return false;
 }
 
 /* What the kernel says: the socket of the CPUs next to the function, if it is one. A node is no
- * socket: there may be several to one. */
+ * socket: there may be several to one. Without a node the CPUs are all that are online. */
 static int socket_by_locality(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
 	int first, last;
 
-	if (f->local_cpu < 0)
+	if (f->local_cpu < 0 || (f->numa_node < 0 && any_offline(walk->topo)))
 		return -1;
 	first = unc_topology_socket(walk->topo, f->local_cpu);
 	last = unc_topology_socket(walk->topo, f->local_last);
@@ -86,42 +86,46 @@ static bool is_ubox(const struct unc_walk *walk, const struct unc_pci_function *
 	return f->device && f->device == walk->table->topology.ubox_id;
 }
 
-static void resolve(const struct unc_walk *walk, const struct unc_pci_function *f, bool only,
-		    struct unc_ubox *u)
+/* The package of a UBox. One of which no CPU is online is a socket all the same. */
+static int find_package(struct unc_walk *walk, const struct unc_pci_function *f, struct unc_ubox *u,
+			struct unc_error *err)
 {
 	struct unc_error why = {0};
-	int package = -1;
 
-	u->socket = UNC_SOCKET_UNKNOWN;
+	u->package = -1;
 	if (too_many_nodes(walk))
 		unc_fail(&why, UNC_ERR_UNAVAILABLE, "more nodes than its UBox can tell apart");
 	else
-		package = package_by_ubox(walk, f, &why);
-	if (package >= 0) {
-		u->socket = socket_of_package(walk->topo, package);
-		if (u->socket < 0)
-			u->socket = UNC_SOCKET_OFFLINE;
-	} else {
-		u->socket = socket_of_bus(walk, f->domain, f->bus);
-		if (u->socket < 0 && only && walk->topo->n_sockets == 1)
-			u->socket = 0; /* there is no other */
-		unc_walk_note(walk, "bus %04x:%02x: %s; socket taken from the kernel: %s",
-			      f->domain, f->bus, why.text,
-			      u->socket < 0 ? "unknown" : "local CPUs");
-	}
+		u->package = package_by_ubox(walk, f, &why);
 	snprintf(u->why, sizeof(u->why), "%.159s", why.text);
+	return u->package < 0 ? 0 : unc_topology_add(walk->topo, u->package, err);
+}
+
+/* After all packages are known: a new one moves the others' numbers. */
+static void resolve(const struct unc_walk *walk, struct unc_ubox *u)
+{
+	if (u->package >= 0) {
+		u->socket = unc_topology_package(walk->topo, u->package);
+		return;
+	}
+	u->socket = socket_of_bus(walk, u->domain, u->bus);
+	if (u->socket < 0 && walk->n_ubox == 1 && walk->topo->n_sockets == 1)
+		u->socket = 0; /* there is no other */
+	unc_walk_note(walk, "bus %04x:%02x: %s; socket taken from the kernel: %s", u->domain,
+		      u->bus, u->why, u->socket < 0 ? "unknown" : "local CPUs");
 }
 
 static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 {
 	size_t n = 0;
+	int rc = 0;
 
 	for (size_t i = 0; i < walk->n_functions; i++)
 		n += is_ubox(walk, &walk->function[i]);
 	walk->ubox = calloc(n + 1, sizeof(*walk->ubox));
 	if (!walk->ubox)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < walk->n_functions; i++) {
+	for (size_t i = 0; i < walk->n_functions && rc == 0; i++) {
 		const struct unc_pci_function *f = &walk->function[i];
 		struct unc_ubox *u = &walk->ubox[walk->n_ubox];
 
@@ -129,10 +133,16 @@ static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 			continue;
 		u->domain = f->domain;
 		u->bus = f->bus;
-		resolve(walk, f, n == 1, u);
+		rc = find_package(walk, f, u, err);
 		walk->n_ubox++;
 	}
-	return 0;
+	for (size_t i = 0; i < walk->n_ubox && rc == 0; i++)
+		resolve(walk, &walk->ubox[i]);
+	for (int i = 0; i < walk->topo->n_sockets && rc == 0; i++)
+		if (walk->topo->socket[i].cpu < 0)
+			unc_walk_note(walk, "socket %d: " UNC_NO_CPU ", its MSRs cannot be read",
+				      i);
+	return rc;
 }
 
 /* The UBox that stands for a bus: its own, that of the bus below, else the next higher, else the

@@ -252,6 +252,7 @@ static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record,
 	const struct unc_instance *other = twin(walk, from, record, base);
 	struct unc_error why = {0};
 	struct unc_instance *unit;
+	bool unreached;
 
 	if (other) {
 		unc_walk_note(walk,
@@ -270,10 +271,14 @@ static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record,
 		.space = main_part(walk, record->type)->space,
 		.present = true,
 	};
-	if (unit->part[0].space == UNC_SPACE_MSR)
-		unit->part[0].target = (uint32_t)walk->topo->socket[socket].cpu;
+	unreached = unit->part[0].space == UNC_SPACE_MSR &&
+		    unc_fixed_cpu(walk, socket, &unit->part[0], &why) < 0;
+	if (unreached) {
+		unit->part[0].present = false;
+		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
+	}
 	unc_fixed_parts(walk, unit, 1);
-	if (check_layout(walk, record, &why) < 0) {
+	if (!unreached && check_layout(walk, record, &why) < 0) {
 		if (!refused(walk, from))
 			unc_walk_note(walk, "socket %d: %s%u is not used: %s", socket, name,
 				      record->id, why.text);

@@ -7,26 +7,26 @@
 
 enum { UNC_ANY_DEVFN = 0x100 };
 
-/* In place of a socket. All CPUs of a package may be offline: then it is none of ours. */
-enum { UNC_SOCKET_UNKNOWN = -1, UNC_SOCKET_OFFLINE = -2 };
+enum { UNC_SOCKET_UNKNOWN = -1 }; /* in place of a socket */
 
 /* A bus that tells its socket, or ought to. */
 struct unc_ubox {
 	uint16_t domain;
 	uint8_t bus;
+	int package; /* -1: it does not tell */
 	int socket;
-	char why[160]; /* it is unknown */
+	char why[160]; /* it does not */
 };
 
 struct unc_walk {
 	const struct unc_table *table;
-	const struct unc_topology *topo;
+	struct unc_topology *topo;
 	struct unc_bus *bus; /* NULL: no PCI */
 	unc_note_fn note;
 	void *user;
 	struct unc_error scan;             /* why there are no functions; code 0: there are */
 	struct unc_pci_function *function; /* sorted by address */
-	int *socket;                       /* of each function, or UNC_SOCKET_* */
+	int *socket;                       /* of each function, or UNC_SOCKET_UNKNOWN */
 	size_t n_functions;
 	struct unc_ubox *ubox; /* sorted by domain and bus */
 	size_t n_ubox;
@@ -57,7 +57,8 @@ int unc_walk_config(const struct unc_walk *, const struct unc_pci_function *, un
 void unc_instance_locate(struct unc_instance *);
 
 /* ---- discover_socket.c */
-/* Finds the socket of each function. UNC_ERR_MEMORY only. */
+/* Finds the socket of each function, and the sockets that no CPU tells. UNC_ERR_MEMORY, or
+ * UNC_ERR_RANGE: more sockets than there may be. */
 int unc_walk_sockets(struct unc_walk *, struct unc_error *err);
 /* Why the socket of a function is not known. */
 void unc_walk_why(const struct unc_walk *, const struct unc_pci_function *, struct unc_error *why);
@@ -70,6 +71,9 @@ void unc_walk_why(const struct unc_walk *, const struct unc_pci_function *, stru
  */
 int unc_fixed_place(const struct unc_walk *, unsigned type, unsigned part, unsigned index,
 		    int socket, struct unc_place *out, struct unc_error *err);
+/* The CPU of an MSR on a socket. UNC_ERR_UNAVAILABLE: none is online. */
+int unc_fixed_cpu(const struct unc_walk *, int socket, struct unc_place *out,
+		  struct unc_error *err);
 /* Physical address of an element of a BAR on a socket. UNC_ERR_NOT_FOUND: the element is empty,
  * what it is for does not exist; UNC_ERR_UNAVAILABLE: it cannot be read. */
 int unc_fixed_bar(const struct unc_walk *, const struct unc_tbl_bar *, unsigned element, int socket,

@@ -182,7 +182,7 @@ static void test_ubox(void)
 	leave();
 }
 
-/* A node that is in no group; a package all of whose CPUs are offline. */
+/* A node that is in no group. */
 static void test_odd_nodes(void)
 {
 	machine();
@@ -192,25 +192,78 @@ static void test_odd_nodes(void)
 	CHECK_TEXT(unit("imc", 0, 0)->reason,
 		   "PCI function 0000:7e:10.0: the socket of its bus is not known: pci "
 		   "0000:7e:0b.0: node 0x5 is not in the map 0x1 of its UBox");
-	forget();
+	leave();
+}
 
+/* The machine, but no CPU of a package is online. */
+static void machine_without(int package)
+{
+	machine();
 	topo.n_sockets = 1;
-	fake_put(&root, 0x7e, 0x0b, 0, 0x54, GROUPS);
-	fake_put(&root, 0x7e, 0x0b, 0, 0x40, 1);
-	fake_put(&root, 0xfe, 0x0b, 0, 0x40, 0);
-	discover();
-	CHECK_NUMBER(count("imc", true), 2);
-	CHECK_TEXT(unit("imc", 0, 0)->location, "pci 0000:fe:10.0");
-	CHECK_NUMBER(count("cha", true), 4);
-	forget();
+	topo.socket[0] = (struct unc_socket){
+		.package = !package, .cpu = 32 * !package, .cores = 6, .cpus = 32};
+	for (int cpu = 0; cpu < 64; cpu++)
+		topo.cpu_socket[cpu] = cpu / 32 == !package;
+}
+
+/* It is a socket all the same, with its own number: what needs none of its CPUs is read. */
+static void test_offline(void)
+{
+	for (int package = 0; package < 2; package++) {
+		machine_without(package);
+		discover();
+		CHECK_NUMBER(topo.n_sockets, 2);
+		CHECK_NUMBER(topo.socket[package].package, package);
+		CHECK_NUMBER(topo.socket[package].cpu, -1);
+		CHECK_NUMBER(topo.socket[!package].package, !package);
+		CHECK_NUMBER(topo.socket[!package].cpu, 32 * !package);
+		CHECK_NUMBER(unc_topology_socket(&topo, 32 * !package), !package);
+		CHECK_NUMBER(unc_topology_socket(&topo, 32 * package), -1);
+		CHECK_NUMBER(unc_topology_cpu(&topo, package, 0), -1);
+		CHECK_TEXT(notes, package ? "socket 1: no CPU of the socket is online, its MSRs "
+					    "cannot be read\n"
+					  : "socket 0: no CPU of the socket is online, its MSRs "
+					    "cannot be read\n");
+		CHECK_NUMBER(count("imc", true), 4);
+		CHECK_TEXT(unit("imc", package, 0)->location,
+			   package ? "pci 0000:fe:10.0" : "pci 0000:7e:10.0");
+		CHECK_NUMBER(count("mc", true), 8);
+		CHECK_NUMBER(count("cbo", false), 12);
+		CHECK_NUMBER(count("cbo", true), 6);
+		CHECK_TEXT(unit("cbo", package, 5)->reason, "no CPU of the socket is online");
+		CHECK_TEXT(unit("cbo", package, 5)->location, "msr 0xda0");
+		CHECK_TEXT(unit("cbo", !package, 5)->location,
+			   package ? "msr 0xda0 on cpu 0" : "msr 0xda0 on cpu 32");
+		CHECK_NUMBER(count("cha", false), 12);
+		CHECK_NUMBER(count("cha", true), package ? 8 : 4);
+		leave();
+	}
 	/* What the other package has is not what this one may have. */
-	fake_function(&root, 0x7e, 0x11, 0, 0x3cb8, 256);
-	hide(0xfe, 0x10, 1);
+	machine_without(1);
+	fake_function(&root, 0xfe, 0x11, 0, 0x3cb8, 256);
+	hide(0x7e, 0x10, 1);
 	discover();
-	CHECK_NUMBER(count("imc", false), 2);
+	CHECK_NUMBER(count("imc", false), 2 + 3);
 	CHECK_TEXT(unit("imc", 0, 1)->reason,
 		   "PCI function 10.1 (8086:3cb1) is not visible: hidden by the BIOS, or this "
 		   "machine has none");
+	leave();
+}
+
+/* Where a function has no node, "all CPUs" are those of one socket, and say nothing. */
+static void test_offline_without_nodes(void)
+{
+	machine_without(1);
+	for (unsigned i = 0; i < 2; i++) {
+		locality(0xfe, 0x10, i, "-1\n", "0-31\n");
+		locality(0x7e, 0x10, i, "-1\n", "0-31\n");
+	}
+	locality(0xfe, 0x0b, 0, "-1\n", "0-31\n");
+	with_fault(FAULT_AT, "7e:0b.0/config", 0x40, EIO);
+	CHECK_NUMBER(topo.n_sockets, 2);
+	CHECK_NUMBER(count("imc", true), 2);
+	CHECK_TEXT(unit("imc", 1, 0)->location, "pci 0000:fe:10.0");
+	CU_ASSERT(!unit("imc", 0, 0)->available);
 	leave();
 }
 
@@ -392,6 +445,8 @@ int main(void)
 		{"no descriptors", test_no_descriptors},
 		{"a UBox", test_ubox},
 		{"odd nodes", test_odd_nodes},
+		{"a socket without online CPUs", test_offline},
+		{"the same without NUMA nodes", test_offline_without_nodes},
 		{"two functions in one place", test_two_in_one_place},
 		{"eight sockets", test_eight_sockets},
 		{"empty addresses", test_empty_addresses},

@@ -49,6 +49,19 @@ static void test_slices(void)
 	leave();
 }
 
+/* The other package is not there at all. */
+static void one_socket(void)
+{
+	topo.n_sockets = 1;
+	hide(0xfe, 0x0b, 0);
+	hide(0xfe, 0x10, 0);
+	hide(0xfe, 0x10, 1);
+	hide(0xff, 0x1e, 3);
+	hide(0xfe, 0, 1);
+	for (unsigned i = 0; i < 6; i++)
+		hide(0xfe, 0x0c + i % 2, i / 2);
+}
+
 static const char uncounted[] =
 	"socket 0: the PCI functions 8086:0ee0 to 0eee, which tell how many cbo there are, cannot "
 	"be counted: of 2 to 15, those that answer are taken\n";
@@ -74,7 +87,7 @@ static void test_slices_by_reading(void)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		machine();
-		topo.n_sockets = 1;
+		one_socket();
 		topo.socket[0].cores = 2;
 		for (unsigned k = 0; k < 6; k++)
 			hide(0x7e, 0x0c + k % 2, k / 2);
@@ -103,7 +116,7 @@ static void test_slices_unreadable(void)
 	struct unc_access *access;
 
 	machine();
-	topo.n_sockets = 1;
+	one_socket();
 	topo.socket[0].cores = 2;
 	for (unsigned k = 0; k < 6; k++)
 		hide(0x7e, 0x0c + k % 2, k / 2);
@@ -127,7 +140,7 @@ static void test_read_only(void)
 	struct unc_access *access;
 
 	machine();
-	topo.n_sockets = 1;
+	one_socket();
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
 	fake_size(fake_path(&root, "/dev/mem"), 0xf2100000);
 	chmod(fake_path(&root, "/dev/cpu/0/msr"), 0444);

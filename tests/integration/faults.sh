@@ -66,7 +66,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..72"
+echo "1..83"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -76,6 +76,9 @@ channel=$pci/0000:7f:10.1
 fault "one memory channel hidden" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
 hide $channel
 E
+real doctor
+grep -qF '13 of 14 PCI functions of the monitors are visible; hidden or absent: 10.1 (8086:3cb1) on 1 of 2 sockets' "$dir/out"
+result $? "and the doctor misses it"
 fault "one memory channel hidden: bytes" memory_read_bytes=34585600000 "$said" -d 1 -m memory_read_bytes <<E
 hide $channel
 E
@@ -340,12 +343,38 @@ left=$(for o in 0xD10 0xD11 0xD12 0xD13; do "$poke" "$root/dev/cpu/1/msr" $o; do
 [ "$left" -eq 0 ]
 result $? "and its counters are put back through another CPU ($left left)"
 
+# ---- all CPUs of a socket: its channels need none, its slices cannot be read
+offline() # FIRST LAST
+{
+	for cpu in $(seq "$1" "$2"); do
+		echo "offline $cpu"
+	done
+}
+for first in 0 8; do
+	offline $first $((first + 7)) >"$dir/offline"
+	fault "no CPU of socket $((first / 8)) online: channels" $reads right \
+		-d 1 -e imc.CAS_COUNT:RD <"$dir/offline"
+	fault "and slices" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=320000000 marked \
+		-d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <"$dir/offline"
+done
+offline 0 7 >"$dir/offline"
+other=cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=1
+fault "no CPU of socket 0 online: the other keeps its number" $other=160000000 right \
+	-d 1 -e $other <"$dir/offline"
+real doctor
+[ "$status" -eq 1 ] && grep -q '^FAIL  *units .*no CPU of the socket is online' "$dir/out"
+result $? "and the doctor says so"
+
 # ---- Ivy Bridge-EP: 12 CBos whatever cores are online; drd_miss / 12 = 2.2e8 / 12 each
 on ivybridge-ep
 fault "two cores of twelve online" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=1320000000 right \
 	-d 3 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
 $(for c in 2 3 4 5 6 7 8 9 10 11 14 15 16 17 18 19 20 21 22 23; do echo "offline $c"; done)
 E
+offline 12 23 >"$dir/offline"
+fault "no CPU of socket 1 online: slices" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=440000000 marked \
+	-d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <"$dir/offline"
+fault "and channels" imc.CAS_COUNT:RD=732600000 right -d 1 -e imc.CAS_COUNT:RD <"$dir/offline"
 fault "a socket frozen by its global control" imc.CAS_COUNT:RD=732600000 "$any" -d 1 -e imc.CAS_COUNT:RD <<E
 poke /dev/cpu/0/msr 0xC00 0x80000000
 E
@@ -391,6 +420,10 @@ stopped "Emerald Rapids" cha0.CLOCKTICKS:socket=0 0x2008 0x2009 0x200A 0x200B
 
 # A controller that is fused off has the place of another in its register (0xE0: the third's). What
 # is there: 0.94 * 2.4e9 clocks a second at each of seven; 15.5355e8 / 8 reads at each of 14 channels.
+offline 0 31 >"$dir/offline"
+fault "no CPU of socket 0 online: slices" cha.TOR_INSERTS:IA_MISS_DRD=800000000 marked \
+	-d 1 -e cha.TOR_INSERTS:IA_MISS_DRD <"$dir/offline"
+fault "and channels" imc.CAS_COUNT:RD=3107100000 right -d 1 -e imc.CAS_COUNT:RD <"$dir/offline"
 fault "two memory controllers at one place" mc.RPQ_ACTIVE_CYCLES=15792000000 "$any" \
 	-d 1 -e mc.RPQ_ACTIVE_CYCLES <<E
 value $pci/0000:7e:00.1/config 0xe0 0x80000080
