@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session.h"
+#include "cpu.h"
+#include "sample.h"
 
 /* ---- what is lost */
 
@@ -33,7 +34,7 @@ static void unread_text(const struct unc_session *s, const struct unc_slot *slot
 	unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
 		 unc_tbl_str(t, t->reg[reg].name), unit,
 		 s->platform->instances.unit[slot->instance].location,
-		 error == ENXIO    ? "no CPU of the socket is online"
+		 error == ENXIO    ? UNC_NO_CPU
 		 : error == ENODEV ? "its CPU is offline"
 				   : strerror(error));
 }
@@ -322,6 +323,22 @@ static void take_unit(struct unc_session *s, struct unc_plan_unit *u, uint16_t r
 	unc_session_lose_unit(s, u, UNC_LOST_UNIT, reg, now);
 }
 
+/* Whether an overflow that we sample has frozen the unit, since the last look at it. */
+static bool froze_itself(const struct unc_session *s, const struct unc_instance *u,
+			 uint64_t control)
+{
+	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
+
+	for (size_t i = 0; s->sample && i < s->sample->n; i++) {
+		const struct unc_trigger *t = &s->sample->trigger[i];
+
+		if (t->instance == u && t->freezes && type->overflow.freezes == UNC_FREEZES_UNIT &&
+		    (type->overflow.status != type->unit_ctl || control & t->bit))
+			return true;
+	}
+	return false;
+}
+
 /* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
 static void check_unit_controls(struct unc_session *s, size_t first, const struct unc_reg_op *op)
 {
@@ -341,7 +358,8 @@ static void check_unit_controls(struct unc_session *s, size_t first, const struc
 		uint64_t frozen = t->step[type->steps_freeze.first].value;
 		uint64_t running = t->step[type->steps_unfreeze.first].value;
 
-		if ((op[-1].value ^ running) & (frozen ^ running))
+		if ((op[-1].value ^ running) & (frozen ^ running) &&
+		    !froze_itself(s, u->instance, op[-1].value))
 			take_unit(s, u, type->unit_ctl, op[-1].value);
 	}
 }

@@ -359,6 +359,48 @@ static void sampling(void)
 	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
 	unc_session_free(s);
 	unc_session_free(other);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* A freeze that nobody has looked at before the stop is ours if its overflow is noted. */
+static void frozen_at_stop(void)
+{
+	for (unsigned stranger = 0; stranger < 2; stranger++) {
+		struct unc_platform *p = machine(MONT);
+		struct unc_session *s = session(p, 0);
+		struct unc_value v;
+
+		add(s, "core0.CPU_OP_CYCLES:socket=0");
+		CHECK_NUMBER(unc_session_sample(s, 0, 100000), 0); /* 125 us */
+		start(s);
+		step(p, stranger ? 60000 : 240000);
+		if (stranger)
+			put(p, 0, "PMC0", 1); /* fr */
+		CHECK_NUMBER(get(p, 0, "PMC0"), stranger ? 0x1 : 0x11);
+		CHECK_NUMBER(unc_session_stop(s), 0);
+		v = value_of(s, 0);
+		CHECK_NUMBER(v.flags & UNC_VALUE_LOST, stranger ? UNC_VALUE_LOST : 0);
+		CHECK_TEXT(
+			unc_session_reason(s, 0),
+			stranger
+				? "core0.CPU_OP_CYCLES:socket=0: somebody else has changed PMC0 of "
+				  "core0 (socket 0) while it was counting: it holds 0x1"
+				: "");
+		if (!stranger)
+			CHECK_COUNT(v.count, 100001, 1); /* up to the clock in which it froze */
+		unc_session_free(s);
+		unc_platform_close(p);
+	}
+}
+
+static void sampling_views(void)
+{
+	struct unc_platform *p = machine(MONT);
+	struct unc_session *s;
+	struct unc_overflow o;
+	struct unc_value v;
+	const uint64_t every = 100000;
 
 	/* An event of a view, on all threads that count it. */
 	s = session(p, 0);
@@ -367,11 +409,11 @@ static void sampling(void)
 	start(s);
 	step(p, 1000 * ms);
 	o = (struct unc_overflow){.size = sizeof(o)};
-	CHECK_NUMBER(unc_session_poll(s, &o, v, 1), 0);
+	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1), 0);
 	CU_ASSERT_EQUAL_FATAL(o.id, 0);
 	CHECK_TEXT(o.unit, "bus");
 	CHECK_NUMBER(o.others, 3); /* two threads of one core on each socket, alike */
-	CHECK_NUMBER(v[0].delta, 4 * every);
+	CHECK_NUMBER(v.delta, 4 * every);
 	check_quiet(p);
 	unc_session_free(s);
 	unc_platform_close(p);
@@ -414,6 +456,8 @@ int main(void)
 		{"captured addresses while frozen only", captured_addresses},
 		{"masks and reset values", masks},
 		{"sampling", sampling},
+		{"a freeze between the last look and the stop", frozen_at_stop},
+		{"sampling an event of a view", sampling_views},
 		{"hyper-threading off", one_thread_a_core},
 		{NULL, NULL},
 	};
