@@ -286,18 +286,79 @@ static int add_all(void)
 	return status == 0 && self.n_items == 0 ? FAIL("nothing is left to measure") : status;
 }
 
+static int open_session(void)
+{
+	if (open_platform() != 0)
+		return -1;
+	if (unc_session_new(self.platform, UNC_SESSION_ROTATE, &self.session) != 0)
+		return FAIL("%s", unc_platform_error(self.platform));
+	if (add_all() != 0)
+		return -1;
+	self.values = calloc(self.n_items, sizeof(*self.values));
+	return self.values ? 0 : FAIL("out of memory");
+}
+
+static void close_session(void)
+{
+	unc_session_free(self.session);
+	unc_platform_close(self.platform);
+	free(self.items);
+	free(self.values);
+}
+
+/* A series goes on from what was sent last. */
+static void keep_totals(const struct intel_uncore *old)
+{
+	for (size_t i = 0; i < self.n_items; i++) {
+		struct item *item = &self.items[i];
+
+		for (size_t k = 0; k < old->n_items; k++) {
+			const struct item *was = &old->items[k];
+
+			if (strcmp(item->vl.plugin_instance, was->vl.plugin_instance) != 0 ||
+			    strcmp(item->vl.type_instance, was->vl.type_instance) != 0)
+				continue;
+			item->total = was->total;
+			item->begun = was->begun;
+			item->complaint = was->complaint;
+		}
+	}
+}
+
+void intel_uncore_reopen(void)
+{
+	struct intel_uncore old = self;
+	int passes = unc_session_passes(old.session);
+
+	self.platform = NULL;
+	self.session = NULL;
+	self.items = NULL;
+	self.values = NULL;
+	self.n_items = 0;
+	/* The calls of an interval are as many as passes. */
+	if (open_session() == 0 && unc_session_passes(self.session) == passes) {
+		struct intel_uncore now = self;
+
+		keep_totals(&old);
+		self = old;
+		close_session();
+		self = now;
+	} else {
+		close_session();
+		self = old;
+	}
+	self.reopened = true;
+}
+
 /* Undoes config and init, as far as they came. */
 static int teardown(void)
 {
 	if (self.running && unc_session_stop(self.session) != 0)
 		ERROR(LOG "%s", unc_session_error(self.session));
-	unc_session_free(self.session);
-	unc_platform_close(self.platform);
+	close_session();
 	for (size_t i = 0; i < self.n_wishes; i++)
 		free(self.wishes[i].text);
 	free(self.wishes);
-	free(self.items);
-	free(self.values);
 	free(self.simulate);
 	memset(&self, 0, sizeof(self));
 	return 0;
@@ -320,16 +381,7 @@ static int set_up(void)
 {
 	if (self.broken)
 		return FAIL("disabled by the errors in its configuration");
-	if (open_platform() != 0)
-		return -1;
-	if (unc_session_new(self.platform, UNC_SESSION_ROTATE, &self.session) != 0)
-		return FAIL("%s", unc_platform_error(self.platform));
-	if (add_all() != 0)
-		return -1;
-	self.values = calloc(self.n_items, sizeof(*self.values));
-	if (!self.values)
-		return FAIL("out of memory");
-	return start();
+	return open_session() == 0 ? start() : -1;
 }
 
 static int init(void)

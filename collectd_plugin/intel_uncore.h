@@ -49,6 +49,7 @@ struct intel_uncore {
 	cdtime_t turned;   /* when this pass began */
 	int measured;      /* passes of this interval that are over */
 	bool running;
+	bool reopened; /* and nothing was read since */
 	c_complain_t complaint;
 };
 extern struct intel_uncore self;
@@ -56,6 +57,8 @@ extern struct intel_uncore self;
 /* Warns, once for an item, of a sum over fewer units than the machine has. */
 void intel_uncore_tell_partial(size_t id);
 
+/* Looks at the machine anew: units that have gone are missing then. Series keep their totals. */
+void intel_uncore_reopen(void);
 int intel_uncore_start(void);
 int intel_uncore_read(user_data_t *user);
 

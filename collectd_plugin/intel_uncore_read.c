@@ -14,6 +14,19 @@ int intel_uncore_start(void)
 	return status;
 }
 
+/* A unit that cannot be reached any more would keep all others from counting: the machine is looked
+ * at anew, once, and it is missing. */
+static int start_again(void)
+{
+	int status = intel_uncore_start();
+
+	if ((status != UNC_ERR_IO && status != UNC_ERR_UNAVAILABLE) || self.reopened)
+		return status;
+	WARNING(LOG "%s; looking for the units anew", unc_session_error(self.session));
+	intel_uncore_reopen();
+	return intel_uncore_start();
+}
+
 /* A total grows by what the interval counted, so it never shrinks and its rate is the one measured.
  * After an interval without a value it begins anew, below what was sent last: collectd and its back
  * ends show a gap, not a rate over both. */
@@ -85,15 +98,15 @@ static int end_interval(void)
 	if (unc_session_read(self.session, self.values, self.n_items) != 0)
 		return read_failed();
 	c_release(LOG_INFO, &self.complaint, LOG "counting again");
+	self.reopened = false;
 	for (size_t i = 0; i < self.n_items; i++) {
 		send_item(i, now);
 		lost |= (self.values[i].flags & UNC_VALUE_LOST) != 0;
 	}
 	self.measured = 0;
 	if (lost)
-		return unc_session_stop(self.session) != 0 || intel_uncore_start() != 0
-			       ? read_failed()
-			       : 0;
+		return unc_session_stop(self.session) != 0 || start_again() != 0 ? read_failed()
+										 : 0;
 	return rotate();
 }
 
@@ -106,7 +119,7 @@ int intel_uncore_read(user_data_t *user)
 	(void)user;
 	if (!self.running) {
 		unc_session_stop(self.session);
-		return intel_uncore_start() != 0 ? read_failed() : 0;
+		return start_again() != 0 ? read_failed() : 0;
 	}
 	if (cdtime() - self.turned < self.step / 2)
 		return 0;

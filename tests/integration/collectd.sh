@@ -236,6 +236,26 @@ neighbours()
 		! grep -F 'Will suspend it' "$tmp/files/log"
 }
 
+# A function that gives errors from now on, and is not what was counted when another was lost: its
+# socket's sum goes on without it, said so, and the other socket's as before.
+dead_function()
+{
+	dead=/sys/bus/pci/devices/0000:7f:10.5/config
+	echo reset >"$tmp/room/control"
+	UNCORE_SYSROOT=$tmp/room
+	export UNCORE_SYSROOT
+	start dead 'Metric "memory_read_bytes"'
+	unset UNCORE_SYSROOT
+	path=intel_uncore-socket1/total_bytes-memory_read_bytes
+	wait_for 30 enough dead $path 2 || return 1
+	echo "fail read $dead - EIO" >"$tmp/room/control"
+	channel 0 # a lost counter: all start anew
+	wait_for 30 log_has dead "looking for the units anew" &&
+		before=$(count dead $path) && wait_for 30 enough dead $path $((before + 2)) &&
+		wait_for 30 log_has dead "[warning] $p socket0/memory_read_bytes: partial sum, without imc3: " &&
+		stop dead && ! grep -F 'Will suspend it' "$tmp/dead/log"
+}
+
 clean_exit() # HOST
 {
 	stop "$1"
@@ -334,8 +354,9 @@ fuse=$BUILD/tests/fuse/fuse_machine
 if [ -x "$fuse" ] && [ -w /dev/fuse ] && command -v fusermount3 >/dev/null; then
 	ok "a machine of files" files_start
 	ok "a neighbour takes all counters of a channel, and goes: a gap, true rates" neighbours
+	ok "a function that dies: a partial sum, and all other series" dead_function
 else
-	for name in "a machine of files" "a neighbour"; do
+	for name in "a machine of files" "a neighbour" "a dead function"; do
 		number=$((number + 1))
 		echo "ok $number - collectd: $name # SKIP FUSE cannot be used here"
 	done
