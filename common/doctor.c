@@ -110,6 +110,20 @@ static void check_tables(struct doctor *d)
 			   "of a folder; a fence keeps them from what is no monitor's register");
 }
 
+/* Where no map of a UBox tells how many sockets there are, one without CPUs online is not seen. */
+static void check_offline(struct doctor *d)
+{
+	char list[200];
+
+	if (d->table->topology.ubox_id ||
+	    unc_fs_text(d->fs, list, sizeof(list), "/sys/devices/system/cpu/offline") < 0 || !*list)
+		return;
+	unc_report(d, "offline", true, "",
+		   "CPUs %s are offline; if they are all of a socket its counters are in no sum: "
+		   "nothing but its CPUs tells of a socket of this CPU",
+		   list);
+}
+
 /* The CPU and its table. False: there is nothing more to look at. */
 static bool check_cpu(struct doctor *d)
 {
@@ -132,6 +146,7 @@ static bool check_cpu(struct doctor *d)
 		unc_report(d, "cpu", true, "", "%s (%s): %d socket%s, family %d, model 0x%02x",
 			   t->model_name, cpu->title, t->n_sockets, t->n_sockets == 1 ? "" : "s",
 			   t->family, (unsigned)t->model);
+		check_offline(d);
 		return true;
 	}
 	d->platform = NULL;

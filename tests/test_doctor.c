@@ -325,6 +325,27 @@ static void test_bare_tree(void)
 	fake_free(&root);
 }
 
+/* Sockets of Nehalem-EP are told by their CPUs alone. */
+static void test_offline(void)
+{
+	fake_new(&root);
+	cpu("GenuineIntel", "Xeon X5570", 6, 26, "fpu");
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x10000);
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/offline"), "\n");
+	doctor(root.path, "");
+	CHECK_TEXT(line_of("offline"), "");
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/offline"), "8-15\n");
+	doctor(root.path, "");
+	CHECK_TEXT(
+		line_of("offline"),
+		"ok offline: CPUs 8-15 are offline; if they are all of a socket its counters are "
+		"in no sum: nothing but its CPUs tells of a socket of this CPU");
+	sandybridge();
+	doctor(root.path, "");
+	CHECK_TEXT(line_of("offline"), "");
+	fake_free(&root);
+}
+
 static void test_simulated(void)
 {
 	CHECK_NUMBER(doctor(NULL, "sandybridge-ep,sockets=1"), 0);
@@ -371,6 +392,7 @@ int main(void)
 		{"rights where all are MSRs", test_rights_of_msrs},
 		{"a sick machine", test_sick_machine},
 		{"a bare tree", test_bare_tree},
+		{"CPUs that are offline", test_offline},
 		{"simulated", test_simulated},
 		{"stopped by the caller", test_stop},
 		{NULL, NULL},

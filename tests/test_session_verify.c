@@ -362,6 +362,32 @@ static void test_frozen_socket(void)
 	unc_platform_close(p);
 }
 
+/*
+ * A counter of the UBox that goes on in a frozen socket is no proof that the socket counts. (The
+ * simulated one stops: what was found out of it before is what it would show.)
+ */
+static void test_no_proof_by_ubox(void)
+{
+	struct unc_platform *p = machine(IVB_WAIT);
+	struct unc_session *s = session(p, 0);
+	int box = add(s, "cbo0.CLOCKTICKS:socket=1");
+	struct unc_error err;
+
+	add(s, "ubox.UCLK:socket=1");
+	start(s);
+	size_t cbo = s->slot[0].instance;
+	CHECK_NUMBER(s->proof[cbo], UNC_COUNTS);
+	CHECK_NUMBER(s->proof[s->slot[1].instance], UNC_COUNTS);
+	unc_sim_write(p->sim, reg_of(p, "cbo", 5, 1, "CTL0"), 0x400135); /* others count there */
+	unc_sim_write(p->sim, reg_of(p, "ubox", 0, 1, "GLOBAL_CTL"), 0x80000000);
+	s->proof[cbo] = UNC_UNPROVEN;
+	CHECK_NUMBER(unc_session_prove(s, 0, &err), 0);
+	CHECK_NUMBER(s->proof[s->slot[1].instance], UNC_COUNTS);
+	CHECK_NUMBER(value_of(s, box).flags, UNC_VALUE_LOST);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* ---- what others have left */
 
 static void test_nothing_reset(void)
@@ -473,6 +499,7 @@ int main(void)
 		{"a true 0", test_true_zero},
 		{"an empty memory channel", test_empty_channel},
 		{"a frozen socket", test_frozen_socket},
+		{"a counter of the UBox is no proof", test_no_proof_by_ubox},
 		{"what others have counted is not reset", test_nothing_reset},
 		{"a look that comes too late", test_late_look},
 		{"fork", test_fork},
