@@ -355,6 +355,20 @@ done:
 	return rc;
 }
 
+int unc_topology_offline(const struct unc_topology *t, const struct unc_fs *fs)
+{
+	bool present[UNC_MAX_CPUS] = {false};
+	char text[4096];
+	int n = 0;
+
+	if (unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/present") < 0 ||
+	    !parse_list(text, present))
+		return 0;
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		n += present[cpu] && !t->cpu_socket[cpu];
+	return n;
+}
+
 int unc_topology_package(const struct unc_topology *t, int package)
 {
 	for (int i = 0; i < t->n_sockets; i++)

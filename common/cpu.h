@@ -39,6 +39,8 @@ int unc_topology_read(const struct unc_fs *, struct unc_topology *out, struct un
 /* Adds a package of which no CPU is online, in its place: sockets of greater packages move up.
  * Nothing changes if it is there. UNC_ERR_RANGE: there are too many. */
 int unc_topology_add(struct unc_topology *, int package, struct unc_error *err);
+/* How many CPUs are there but offline; 0 where /sys does not tell. */
+int unc_topology_offline(const struct unc_topology *, const struct unc_fs *);
 /* Socket number of a package, or -1. */
 int unc_topology_package(const struct unc_topology *, int package);
 /* Socket number of a CPU, or -1. */

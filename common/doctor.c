@@ -113,15 +113,14 @@ static void check_tables(struct doctor *d)
 /* Where no map of a UBox tells how many sockets there are, one without CPUs online is not seen. */
 static void check_offline(struct doctor *d)
 {
-	char list[200];
+	int n = unc_topology_offline(&d->topo, d->fs);
 
-	if (d->table->topology.ubox_id ||
-	    unc_fs_text(d->fs, list, sizeof(list), "/sys/devices/system/cpu/offline") < 0 || !*list)
+	if (!n || d->table->topology.ubox_id)
 		return;
 	unc_report(d, "offline", true, "",
-		   "CPUs %s are offline; if they are all of a socket its counters are in no sum: "
-		   "nothing but its CPUs tells of a socket of this CPU",
-		   list);
+		   "%d CPU%s offline; if they are all of a socket its counters are in no sum: nothing "
+		   "but its CPUs tells of a socket of this CPU",
+		   n, n == 1 ? " is" : "s are");
 }
 
 /* The CPU and its table. False: there is nothing more to look at. */

@@ -331,15 +331,15 @@ static void test_offline(void)
 	fake_new(&root);
 	cpu("GenuineIntel", "Xeon X5570", 6, 26, "fpu");
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x10000);
-	fake_text(fake_path(&root, "/sys/devices/system/cpu/offline"), "\n");
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/present"), "0\n");
 	doctor(root.path, "");
 	CHECK_TEXT(line_of("offline"), "");
-	fake_text(fake_path(&root, "/sys/devices/system/cpu/offline"), "8-15\n");
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/present"), "0,8-15\n");
 	doctor(root.path, "");
 	CHECK_TEXT(
 		line_of("offline"),
-		"ok offline: CPUs 8-15 are offline; if they are all of a socket its counters are "
-		"in no sum: nothing but its CPUs tells of a socket of this CPU");
+		"ok offline: 8 CPUs are offline; if they are all of a socket its counters are in no "
+		"sum: nothing but its CPUs tells of a socket of this CPU");
 	sandybridge();
 	doctor(root.path, "");
 	CHECK_TEXT(line_of("offline"), "");
