@@ -326,6 +326,34 @@ static int count_sockets(struct rows *rows, struct unc_topology *t, struct unc_e
 	return 0;
 }
 
+/* Whether each core has been left one thread, by the switch or one by one. */
+static bool siblings_off(const struct unc_fs *fs)
+{
+	char control[32] = "", active[8] = "";
+
+	unc_fs_text(fs, control, sizeof(control), "/sys/devices/system/cpu/smt/control");
+	unc_fs_text(fs, active, sizeof(active), "/sys/devices/system/cpu/smt/active");
+	return strcmp(control, "off") == 0 || strcmp(control, "forceoff") == 0 ||
+	       (strcmp(control, "on") == 0 && strcmp(active, "0") == 0);
+}
+
+static int count_hidden(const struct unc_fs *fs, const struct unc_topology *t)
+{
+	bool present[UNC_MAX_CPUS] = {false};
+	char text[4096];
+	int n = 0;
+
+	if (unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/present") < 0 ||
+	    !parse_list(text, present))
+		return 0;
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		n += present[cpu] && !t->cpu_socket[cpu];
+	if (siblings_off(fs))
+		for (int i = 0; i < t->n_sockets; i++)
+			n -= t->socket[i].cpus;
+	return n > 0 ? n : 0;
+}
+
 int unc_topology_read(const struct unc_fs *fs, struct unc_topology *out, struct unc_error *err)
 {
 	struct unc_topology *t = calloc(1, sizeof(*t));
@@ -346,8 +374,10 @@ int unc_topology_read(const struct unc_fs *fs, struct unc_topology *out, struct 
 		rc = take_topology(fs, rows, err);
 	if (rc == 0)
 		rc = count_sockets(rows, t, err);
-	if (rc == 0)
+	if (rc == 0) {
+		t->hidden = count_hidden(fs, t);
 		*out = *t;
+	}
 done:
 	free(text);
 	free(rows);
@@ -355,18 +385,13 @@ done:
 	return rc;
 }
 
-int unc_topology_offline(const struct unc_topology *t, const struct unc_fs *fs)
+int unc_topology_unseen(const struct unc_topology *t)
 {
-	bool present[UNC_MAX_CPUS] = {false};
-	char text[4096];
-	int n = 0;
+	int most = 1;
 
-	if (unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/present") < 0 ||
-	    !parse_list(text, present))
-		return 0;
-	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
-		n += present[cpu] && !t->cpu_socket[cpu];
-	return n;
+	for (int i = 0; i < t->n_sockets; i++)
+		most = t->socket[i].cpus > most ? t->socket[i].cpus : most;
+	return t->hidden / most;
 }
 
 int unc_topology_package(const struct unc_topology *t, int package)

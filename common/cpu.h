@@ -28,6 +28,7 @@ struct unc_topology {
 	char model_name[64];
 	int family, model, stepping;
 	bool hypervisor;
+	int hidden; /* CPUs that are there, offline, and not the other threads of cores that are online */
 	int n_sockets;
 	struct unc_socket socket[UNC_MAX_SOCKETS]; /* in order of package id; socket number = position */
 	uint16_t order[UNC_MAX_CPUS]; /* online CPUs by socket, die, core: threads of a core are neighbours */
@@ -39,8 +40,8 @@ int unc_topology_read(const struct unc_fs *, struct unc_topology *out, struct un
 /* Adds a package of which no CPU is online, in its place: sockets of greater packages move up.
  * Nothing changes if it is there. UNC_ERR_RANGE: there are too many. */
 int unc_topology_add(struct unc_topology *, int package, struct unc_error *err);
-/* How many CPUs are there but offline; 0 where /sys does not tell. */
-int unc_topology_offline(const struct unc_topology *, const struct unc_fs *);
+/* How many sockets the hidden CPUs would fill. */
+int unc_topology_unseen(const struct unc_topology *);
 /* Socket number of a package, or -1. */
 int unc_topology_package(const struct unc_topology *, int package);
 /* Socket number of a CPU, or -1. */

@@ -212,10 +212,29 @@ void unc_walk_why(const struct unc_walk *walk, const struct unc_pci_function *f,
 		unc_fail(why, UNC_ERR_UNAVAILABLE, "%s", u ? u->why : "it has no UBox");
 }
 
+/*
+ * Where no UBox tells of sockets, one of which no CPU is online leaves no trace but those CPUs: as many
+ * as a socket has are taken for one, so that sums are marked that may lack it.
+ */
+static int add_unseen(struct unc_walk *walk, struct unc_error *err)
+{
+	int n = walk->table->topology.ubox_id ? 0 : unc_topology_unseen(walk->topo), rc = 0;
+
+	for (int package = 0; n > 0 && rc == 0; package++) {
+		if (unc_topology_package(walk->topo, package) >= 0)
+			continue;
+		rc = unc_topology_add(walk->topo, package, err);
+		n--;
+	}
+	return rc;
+}
+
 int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
 {
-	int rc = find_uboxes(walk, err);
+	int rc = add_unseen(walk, err);
 
+	if (rc == 0)
+		rc = find_uboxes(walk, err);
 	walk->socket = calloc(walk->n_functions + 1, sizeof(*walk->socket));
 	if (rc == 0 && !walk->socket)
 		rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");

@@ -110,17 +110,14 @@ static void check_tables(struct doctor *d)
 			   "of a folder; a fence keeps them from what is no monitor's register");
 }
 
-/* Where no map of a UBox tells how many sockets there are, one without CPUs online is not seen. */
+/* See unc_walk_sockets(). */
 static void check_offline(struct doctor *d)
 {
-	int n = unc_topology_offline(&d->topo, d->fs);
-
-	if (!n || d->table->topology.ubox_id)
-		return;
-	unc_report(d, "offline", true, "",
-		   "%d CPU%s offline; if they are all of a socket its counters are in no sum: nothing "
-		   "but its CPUs tells of a socket of this CPU",
-		   n, n == 1 ? " is" : "s are");
+	if (!d->table->topology.ubox_id && unc_topology_unseen(&d->topo))
+		unc_report(d, "offline", true, "",
+			   "CPUs that are offline: %d, as many as a socket has; nothing but its CPUs "
+			   "tells of a socket of this CPU, so one is taken to be there",
+			   d->topo.hidden);
 }
 
 /* The CPU and its table. False: there is nothing more to look at. */

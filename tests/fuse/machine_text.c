@@ -61,6 +61,10 @@ bool machine_cpu_text(const struct machine *m, const char *path, struct node *no
 		cpu_list(m, 0, machine_cpus(m), node->text, sizeof(node->text));
 		return true;
 	}
+	if (strcmp(path, "/sys/devices/system/cpu/present") == 0) {
+		snprintf(node->text, sizeof(node->text), "0-%u\n", machine_cpus(m) - 1);
+		return true;
+	}
 	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology/%31s%n", &cpu, name, &used) != 2 ||
 	    path[used] || cpu >= machine_cpus(m) || room_offline(m->room, cpu))
 		return false;

@@ -66,7 +66,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..83"
+echo "1..88"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -388,6 +388,21 @@ at 0.5 poke /dev/cpu/0/msr 0x391 0
 E
 fault "its controls cleared in the middle" unc.LLC_MISS:READ=240000000 "$said" -d 1 -e unc.LLC_MISS:READ <<E
 $(pokes "at 0.5" /dev/cpu/0/msr 0 0x3C0 0x3C1 0x3C2 0x3C3 0x3C4 0x3C5 0x3C6 0x3C7)
+E
+
+# Nothing but its CPUs tells of a socket: as many as it has, offline, are taken for one.
+cpus=8 # four cores of two threads (eventtables/nehalem-ep/workload.tbl)
+offline 0 $((cpus - 1)) >"$dir/offline"
+fault "no CPU of socket 0 online" unc.LLC_MISS:READ=240000000 marked -d 1 -e unc.LLC_MISS:READ <"$dir/offline"
+fault "the other keeps its number" unc.LLC_MISS:READ:socket=1=120000000 right \
+	-d 1 -e unc.LLC_MISS:READ:socket=1 <"$dir/offline"
+real doctor
+[ "$status" -eq 1 ] && grep -q '^FAIL  *units .*no CPU of the socket is online' "$dir/out"
+result $? "and the doctor says so"
+offline $cpus $((2 * cpus - 1)) >"$dir/offline"
+fault "no CPU of socket 1 online" unc.LLC_MISS:READ=240000000 marked -d 1 -e unc.LLC_MISS:READ <"$dir/offline"
+fault "one CPU offline" unc.LLC_MISS:READ=240000000 right -d 1 -e unc.LLC_MISS:READ <<E
+offline 1
 E
 
 # ---- Emerald Rapids: a CHA frozen (0x2000), controls cleared (0x2002 to 0x2005)
