@@ -314,9 +314,9 @@ static double share(double part, double all)
 }
 
 /* Of the last interval, though it has a length: a pass whose turn was over before it began. */
-static bool unmeasured(const struct unc_session *s, const struct unc_item *item)
+static bool unmeasured(const struct unc_session *s, const struct unc_item *item, double seconds)
 {
-	return all_time(s, item, true) > 0 && measured(s, item, true) <= 0;
+	return seconds <= 0 && all_time(s, item, true) > 0;
 }
 
 static void set_times(const struct unc_session *s, const struct unc_item *item, struct unc_value *v)
@@ -356,7 +356,7 @@ void unc_session_value(struct unc_session *s, const struct unc_item *item, struc
 		if (evaluate(s, item, true, &v->interval) < 0)
 			v->interval = NAN;
 	}
-	if (find_loss(s, item, is_late) || unmeasured(s, item)) {
+	if (find_loss(s, item, is_late) || unmeasured(s, item, v->interval_seconds)) {
 		v->delta = 0;
 		v->interval = NAN;
 	}
@@ -384,7 +384,7 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
 	else if ((slot = find_loss(s, item, is_late)))
 		unc_session_late_text(s, slot, &s->error);
-	else if (unmeasured(s, item))
+	else if (unmeasured(s, item, measured(s, item, true)))
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
 	else if (item->metric >= 0) {
 		vars = fill(s, item, false);
