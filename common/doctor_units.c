@@ -109,7 +109,7 @@ static bool tells_frozen(const struct unc_table *t, const struct unc_tbl_field *
 {
 	const char *name = unc_tbl_str(t, f->name);
 
-	return f->reg[0] != UNC_NONE && !(t->reg[f->reg[0]].flags & UNC_REG_WO) &&
+	return unc_plan_shows(t, f->reg[0]) &&
 	       (strcmp(name, "frz") == 0 || strcmp(name, "frz_all") == 0);
 }
 

@@ -242,6 +242,9 @@ void unc_session_lose_unit(struct unc_session *, const struct unc_plan_unit *, e
 			   uint16_t reg, uint64_t value);
 /* The control register of an active slot; UNC_NONE: it has none. */
 uint16_t unc_session_control(const struct unc_session *, const struct unc_slot *);
+/* What tells of a slot could not be read, for this once: `reg`, the counter or a control. */
+void unc_session_unread(struct unc_session *, struct unc_slot *, uint16_t reg,
+			const struct unc_reg_op *);
 /* Why, as a sentence in err. */
 void unc_session_loss_text(const struct unc_session *, const struct unc_slot *, struct unc_error *err);
 /* Why its last interval alone means nothing. */

@@ -104,9 +104,7 @@ int unc_session_look(struct unc_session *s, enum unc_look which, struct unc_erro
 			take(s, slot, s->read[i].value, ns);
 			continue;
 		}
-		slot->unread = s->read[i].errno_value ? s->read[i].errno_value : EIO;
-		slot->unread_reg = slot->ctr;
-		s->flawed = true;
+		unc_session_unread(s, slot, slot->ctr, &s->read[i]);
 		failed++;
 	}
 	if (!s->begins)
@@ -486,11 +484,9 @@ static double look_seconds(const struct unc_session *s)
 	double least = 1e9;
 
 	for (size_t i = 0; i < s->n_slots; i++) {
-		const struct unc_code *code = &s->slot[i].code;
 		unsigned width = unc_slot_width(s->platform->table, &s->slot[i]);
-		double per_second = (double)fastest_per_ns * 1e9 * (code->max_inc ? code->max_inc : 1);
 
-		least = fmin(least, ldexp(1.0, (int)width) / per_second);
+		least = fmin(least, ldexp(1.0, (int)width) / most_in(&s->slot[i], 1000000000));
 	}
 	return least / 16;
 }

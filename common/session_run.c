@@ -159,6 +159,19 @@ int unc_session_put_back(struct unc_session *s, struct unc_plan *plan, struct un
 	return failed ? unc_session_fail_op(s, plan, "putting back what was found", err) : 0;
 }
 
+/* Where memory runs out *plan is empty. */
+static int prepare_stop(const struct unc_session *s, const struct unc_plan_unit *units, size_t n,
+			struct unc_plan *plan, struct unc_error *err)
+{
+	int rc = unc_plan_stop(s->platform->table, units, n, plan, err);
+
+	if (rc == 0 && plan->n)
+		rc = unc_access_prepare(s->platform->access, plan->op, plan->n, err);
+	if (rc == UNC_ERR_MEMORY)
+		unc_plan_free(plan);
+	return rc;
+}
+
 /*
  * Goes on after a failed access: what can be put back is put back. Returns the first error. Where
  * memory has run out nothing is done yet and everything is as before: it can be tried again.
@@ -171,9 +184,7 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 	int first = 0, rc;
 
 	/* Room for all that may be put back, before anything is done. */
-	rc = unc_plan_stop(s->platform->table, units, n, &plan, err);
-	if (rc == 0 && plan.n)
-		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
+	rc = prepare_stop(s, units, n, &plan, err);
 	unc_plan_free(&plan);
 	if (rc == UNC_ERR_MEMORY)
 		return rc;
@@ -195,13 +206,9 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 	if (rc == UNC_ERR_MEMORY)
 		return unc_fail(err, rc, "out of memory");
 	first = also(first, rc);
-	rc = unc_plan_stop(s->platform->table, units, n, &plan, first ? NULL : err);
-	if (rc == 0 && plan.n)
-		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, first ? NULL : err);
-	if (rc == UNC_ERR_MEMORY) {
-		unc_plan_free(&plan);
+	rc = prepare_stop(s, units, n, &plan, first ? NULL : err);
+	if (rc == UNC_ERR_MEMORY)
 		return unc_fail(err, rc, "out of memory");
-	}
 	first = also(first, rc);
 	if (rc == 0)
 		first = also(first, unc_session_put_back(s, &plan, first ? NULL : err));

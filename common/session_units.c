@@ -262,14 +262,6 @@ static uint64_t control_value(const struct unc_session *s, const struct unc_plan
 	return ctl;
 }
 
-/* The control register that makes a slot count; UNC_NONE: it always does. */
-static uint16_t slot_control(const struct unc_table *t, const struct unc_tbl_type *type,
-			     const struct unc_slot *slot, unsigned counter)
-{
-	return slot->code.counter == UNC_NONE ? unc_type_ctl(type, counter)
-					      : t->counter[slot->code.counter].ctl;
-}
-
 /*
  * A counter begins in the middle of its range, as far as possible from both ends: whoever clears it
  * makes it go back. One that somebody else counts with is left as it is.
@@ -291,13 +283,14 @@ static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_s
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	uint16_t control = slot_control(t, type, slot, counter);
 	bool running = false;
+	uint16_t control;
 	int rc = 0;
 
 	slot->ctr = unc_slot_register(t, slot, counter);
 	slot->mask = unc_ones(unc_slot_width(t, slot));
 	slot->begin = true;
+	control = unc_session_control(s, slot);
 	if (slot->code.counter == UNC_NONE) {
 		rc = put_setting(u->control, &u->n_controls, control,
 				 control_value(s, u, slot->code.ctl, found), found->ctl[counter],

@@ -23,6 +23,14 @@ void unc_session_lose(struct unc_session *s, struct unc_slot *slot, enum unc_los
 		slot->lost = (struct unc_loss){.why = (uint8_t)why, .reg = reg, .value = value};
 }
 
+void unc_session_unread(struct unc_session *s, struct unc_slot *slot, uint16_t reg,
+			const struct unc_reg_op *op)
+{
+	s->flawed = true;
+	slot->unread = op->errno_value ? op->errno_value : EIO;
+	slot->unread_reg = reg;
+}
+
 static void unread_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
 			struct unc_error *err)
 {
@@ -181,9 +189,7 @@ static void doubt(struct unc_session *s, const struct unc_plan_unit *u,
 		if (setting ? !depends(s, slot, setting, filter)
 			    : !unc_session_active(s, slot) || unc_session_control(s, slot) == UNC_NONE)
 			continue;
-		slot->unread = op->errno_value ? op->errno_value : EIO;
-		slot->unread_reg = reg;
-		s->flawed = true;
+		unc_session_unread(s, slot, reg, op);
 	}
 }
 

@@ -42,12 +42,7 @@ fault() # TITLE TRUTH(NAME=NUMBER,...) VERDICTS OPTION...: the verdicts that are
 	real stat -j "$@"
 	judge "$known"
 	tried=$((tried + 1))
-	case $verdict in
-	right) right=$((right + 1)) ;;
-	marked) marked=$((marked + 1)) ;;
-	refused) refused=$((refused + 1)) ;;
-	*) wrong=$((wrong + 1)) ;;
-	esac
+	tally
 	case "|$good|" in
 	*"|$verdict|"*) result 0 "$title: $verdict" ;;
 	*) result 1 "$title: $verdict, not $good" ;;

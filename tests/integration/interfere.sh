@@ -392,12 +392,7 @@ try() # SEED
 	control clear
 	look_after
 	tried=$((tried + 1))
-	case $verdict in
-	right) right=$((right + 1)) ;;
-	marked) marked=$((marked + 1)) ;;
-	refused) refused=$((refused + 1)) ;;
-	*) wrong=$((wrong + 1)) ;;
-	esac
+	tally
 	[ -z "$touched" ] || spoilt=$((spoilt + 1))
 	if [ "$verdict" = wrong ] || [ -n "$touched" ] || [ -n "${SHOW:-}" ]; then
 		echo "# $cpu, seed $1: $verdict (status $status)${touched:+, touched$touched}"

@@ -33,12 +33,7 @@ killed() # CPU TITLE TRUTH(NAME=NUMBER,... of 1 s) OPTION...
 		fi
 		real stat -j -d 1 -e "$events"
 		judge "$known"
-		case $verdict in
-		right) right=$((right + 1)) ;;
-		marked) marked=$((marked + 1)) ;;
-		refused) refused=$((refused + 1)) ;;
-		*) wrong=$((wrong + 1)) where="$where $n" ;;
-		esac
+		tally || where="$where $n"
 	done
 	[ -z "$where" ] || printf '%s\n' "silently wrong after write$where of $writes" >"$dir/err"
 	[ "$n" -gt 0 ] && [ "$wrong" -eq 0 ]
