@@ -157,8 +157,10 @@ void intel_uncore_tell_partial(size_t id)
 	struct missing missing = {0};
 	char others[32] = "";
 
+	if (item->partial)
+		return;
 	unc_session_missing(self.session, (int)id, note_missing, &missing);
-	if (item->partial || !missing.first)
+	if (!missing.first)
 		return;
 	item->partial = true;
 	if (missing.others)
