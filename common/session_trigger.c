@@ -199,21 +199,13 @@ static uint64_t freeze_bits(const struct unc_session *s, const struct unc_trigge
 	return fixed ? fixed->freeze : type_of(s, t)->overflow.set;
 }
 
-static uint16_t control_of(const struct unc_session *s, const struct unc_trigger *t)
-{
-	const struct unc_table *table = s->platform->table;
-	const struct unc_tbl_counter *fixed = fixed_of(s, &s->slot[t->slot]);
-
-	return fixed ? fixed->ctl
-		     : unc_type_ctl(type_of(s, t), table->reg[s->slot[t->slot].ctr].number);
-}
-
 static void set_control(struct unc_session *s, const struct unc_trigger *t, uint64_t bits)
 {
 	struct unc_plan_unit *u = unc_session_unit(s, t->instance);
+	uint16_t control = unc_session_control(s, &s->slot[t->slot]);
 
 	for (size_t i = 0; i < u->n_controls; i++)
-		if (u->control[i].reg == control_of(s, t))
+		if (u->control[i].reg == control)
 			u->control[i].value |= bits;
 }
 
