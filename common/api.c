@@ -8,9 +8,9 @@
 
 #include "decode.h"
 #include "event.h"
-#include "formula.h"
+#include "metric.h"
 #include "platform.h"
-#include "table_build.h"
+#include "table.h"
 #include "text.h"
 
 int unc_cpu_get(size_t index, struct unc_cpu *out, int models[8])

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "table_build.h"
+#include "table.h"
 
 struct decode {
 	const struct unc_table *t;

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "event.h"
-#include "formula.h"
+#include "metric.h"
 #include "platform.h"
 #include "schedule.h"
-#include "table_build.h"
+#include "table.h"
 
 struct unc_metric_row {
 	struct unc_metric pub;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "decode.h"
-#include "table_build.h"
+#include "table.h"
 
 static struct unc_code_filter *find_filter(struct unc_code *c, uint16_t reg)
 {

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reg.h"
 
 /* A sentence is one line, whatever stood in the name that it quotes. */
 static void one_line(char *text)
@@ -76,11 +75,4 @@ const char *unc_error_name(int error)
 	if (error > 0 || (size_t)-error >= n)
 		return "unknown error";
 	return names[-error];
-}
-
-const char *unc_space_name(int space)
-{
-	static const char *const names[UNC_N_SPACES] = {"msr", "pci", "mmio", "pmu", "perf"};
-
-	return space >= 0 && space < UNC_N_SPACES ? names[space] : "?";
 }

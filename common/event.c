@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "table_build.h"
+#include "table.h"
 #include "text.h"
 
 enum { TOO_LARGE = 0x10000 }; /* larger than any index or socket */

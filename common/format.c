@@ -1,30 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events as text: the canonical form. */
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "event.h"
-#include "table_build.h"
+#include "table.h"
+#include "text.h"
 
-struct out {
-	char *buf;
-	size_t size, n;
-};
-
-static void put(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(struct out *o, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	int n = vsnprintf(o->n < o->size ? o->buf + o->n : NULL,
-			  o->n < o->size ? o->size - o->n : 0, format, args);
-	va_end(args);
-	o->n += (size_t)n;
-}
-
-static void put_field(struct out *o, const struct unc_table *t, const struct unc_tbl_event *e,
+static void put_field(struct unc_buf *o, const struct unc_table *t, const struct unc_tbl_event *e,
 		      const struct unc_spec_field *sf)
 {
 	const struct unc_tbl_field *f = &t->field[sf->field];
@@ -32,29 +12,29 @@ static void put_field(struct out *o, const struct unc_table *t, const struct unc
 	uint16_t umask;
 
 	if (sf->node)
-		put(o, ":%s=%s", name, sf->node == UNC_NODE_LOCAL ? "local" : "remote");
+		unc_put(o, ":%s=%s", name, sf->node == UNC_NODE_LOCAL ? "local" : "remote");
 	else if (unc_field_max(f) == 1 && sf->value == 1 && !unc_umask_find(t, e, name, &umask))
-		put(o, ":%s", name);
+		unc_put(o, ":%s", name);
 	else if (sf->value < 10 || f->reg[0] == UNC_NONE)
-		put(o, ":%s=%llu", name, (unsigned long long)sf->value);
+		unc_put(o, ":%s=%llu", name, (unsigned long long)sf->value);
 	else
-		put(o, ":%s=0x%llx", name, (unsigned long long)sf->value);
+		unc_put(o, ":%s=0x%llx", name, (unsigned long long)sf->value);
 }
 
 int unc_spec_format(const struct unc_table *t, const struct unc_spec *spec, char *buf, size_t size)
 {
-	struct out o = {buf, size, 0};
+	struct unc_buf o = unc_buf(buf, size);
 
-	put(&o, "%s", unc_tbl_str(t, t->type[spec->type].name));
+	unc_put(&o, "%s", unc_tbl_str(t, t->type[spec->type].name));
 	if (spec->index >= 0)
-		put(&o, "%d", spec->index);
-	put(&o, ".%s", unc_tbl_str(t, t->event[spec->event].name));
+		unc_put(&o, "%d", spec->index);
+	unc_put(&o, ".%s", unc_tbl_str(t, t->event[spec->event].name));
 	for (unsigned i = 0; i < spec->n_umasks; i++)
-		put(&o, ":%s", unc_tbl_str(t, t->umask[spec->umask[i]].name));
+		unc_put(&o, ":%s", unc_tbl_str(t, t->umask[spec->umask[i]].name));
 	for (unsigned i = 0; i < spec->n_fields; i++)
 		put_field(&o, t, &t->event[spec->event], &spec->field[i]);
 	if (spec->socket >= 0)
-		put(&o, ":socket=%d", spec->socket);
+		unc_put(&o, ":socket=%d", spec->socket);
 	return o.n < size ? 0 : UNC_ERR_RANGE;
 }
 

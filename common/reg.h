@@ -79,6 +79,13 @@ static inline uint64_t unc_reg_shown(const struct unc_reg *reg)
 					      : reg->address;
 }
 
+/* A PCI function as lspci prints it, "0000:7f:10.0": unc_pci_name(address).text in the arguments of a
+ * call. address: UNC_PCI(). */
+struct unc_pci_name {
+	char text[24];
+};
+struct unc_pci_name unc_pci_name(uint64_t address);
+
 const char *unc_space_name(int space); /* "msr", "pci", "mmio", "pmu", "perf" */
 
 #endif

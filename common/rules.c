@@ -6,7 +6,7 @@
 
 #include "decode.h"
 #include "encode.h"
-#include "table_build.h"
+#include "table.h"
 
 typedef unsigned long long ull;
 

@@ -17,7 +17,7 @@
 #include <pthread.h>
 
 #include "event.h"
-#include "metric.h"
+#include "expr.h"
 #include "plan.h"
 #include "platform.h"
 

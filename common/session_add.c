@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formula.h"
+#include "metric.h"
 #include "schedule.h"
 #include "session.h"
 #include "text.h"

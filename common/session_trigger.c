@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sample.h"
-#include "table_build.h"
+#include "table.h"
 
 /* ---- what a unit type says of overflows */
 

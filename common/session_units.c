@@ -8,7 +8,7 @@
 #include "decode.h"
 #include "schedule.h"
 #include "session.h"
-#include "table_build.h"
+#include "table.h"
 
 static const struct unc_instance *instance_of(const struct unc_session *s, uint32_t i)
 {

@@ -2,7 +2,7 @@
 /* Events: which umasks and fields there are, and which a parsed one holds. */
 #include "event.h"
 
-#include "table_build.h"
+#include "table.h"
 #include "text.h"
 
 unsigned unc_type_instances(const struct unc_table *t, unsigned type)

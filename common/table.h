@@ -375,6 +375,19 @@ static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
 	return (uint32_t)((((uint64_t)1 << type->n_counters) - 1) << type->first);
 }
 
+/* ---- questions (table.c) */
+
+/* Finds a field or register of a type by name; UNC_NONE if there is none. */
+uint16_t unc_find_field(const struct unc_table *, const struct unc_tbl_type *, const char *name);
+uint16_t unc_find_reg(const struct unc_table *, const struct unc_tbl_type *, const char *name);
+uint16_t unc_find_type(const struct unc_table *, const char *name);
+/* Whether one of a range of settings is of a field. */
+bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
+/* Largest value of a field, as the user writes it. */
+uint64_t unc_field_max(const struct unc_tbl_field *);
+/* All ones in `width` bits. */
+uint64_t unc_ones(unsigned width);
+
 /* The compiled-in tables; n in *n. */
 const struct unc_table *const *unc_tables(size_t *n);
 

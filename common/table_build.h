@@ -65,17 +65,6 @@ int unc_take_number(struct unc_line *, const char *key, bool needed, uint64_t ma
 /* aggregate=sum|max|one|socket */
 int unc_take_aggregate(struct unc_line *, uint8_t *value, struct unc_error *err);
 
-/* Finds a field or register of a type by name; UNC_NONE if there is none. */
-uint16_t unc_find_field(const struct unc_table *, const struct unc_tbl_type *, const char *name);
-uint16_t unc_find_reg(const struct unc_table *, const struct unc_tbl_type *, const char *name);
-uint16_t unc_find_type(const struct unc_table *, const char *name);
-/* Whether one of a range of settings is of a field. */
-bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
-/* Largest value of a field, as the user writes it. */
-uint64_t unc_field_max(const struct unc_tbl_field *);
-/* All ones in `width` bits. */
-uint64_t unc_ones(unsigned width);
-
 /* The type whose block is being read. */
 struct unc_tbl_type *unc_current_type(struct unc_table_reader *);
 /* "what 'value' is not want" */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formula.h"
+#include "metric.h"
 #include "text.h"
 
 enum { MAX_FILE = 4 << 20 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "event.h"
-#include "metric.h"
+#include "expr.h"
 
 enum { MAX_TEXT = 1024, MAX_WORD = 24 };
 

@@ -204,59 +204,6 @@ int unc_bad(struct unc_error *err, const char *what, const char *value, const ch
 	return unc_fail(err, UNC_ERR_TABLE, "%s '%s' is not %s", what, value ? value : "", want);
 }
 
-/* ---- look-up */
-
-uint64_t unc_ones(unsigned width)
-{
-	return width >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << width) - 1;
-}
-
-uint64_t unc_field_max(const struct unc_tbl_field *f)
-{
-	unsigned width = (unsigned)f->width[0] + f->width[1] + f->shift;
-
-	return unc_ones(width) & ~unc_ones(f->shift);
-}
-
-bool unc_sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
-{
-	for (uint32_t i = 0; i < sets->n; i++)
-		if (t->set[sets->first + i].field == field)
-			return true;
-	return false;
-}
-
-uint16_t unc_find_field(const struct unc_table *t, const struct unc_tbl_type *type,
-			const char *name)
-{
-	for (uint32_t i = 0; i < type->fields.n; i++) {
-		uint32_t at = type->fields.first + i;
-
-		if (unc_same(unc_tbl_str(t, t->field[at].name), name))
-			return (uint16_t)at;
-	}
-	return UNC_NONE;
-}
-
-uint16_t unc_find_reg(const struct unc_table *t, const struct unc_tbl_type *type, const char *name)
-{
-	for (uint32_t i = 0; i < type->regs.n; i++) {
-		uint32_t at = type->regs.first + i;
-
-		if (unc_same(unc_tbl_str(t, t->reg[at].name), name))
-			return (uint16_t)at;
-	}
-	return UNC_NONE;
-}
-
-uint16_t unc_find_type(const struct unc_table *t, const char *name)
-{
-	for (size_t i = 0; i < t->n_type; i++)
-		if (unc_same(unc_tbl_str(t, t->type[i].name), name))
-			return (uint16_t)i;
-	return UNC_NONE;
-}
-
 /* ---- cpus.tbl */
 
 static int read_models(struct unc_table *t, const char *list, struct unc_error *err)

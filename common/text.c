@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <locale.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,6 +232,28 @@ bool unc_list_next(const char **list, char *word, size_t size)
 	word[length] = '\0';
 	*list = (*list)[length] ? *list + length + 1 : NULL;
 	return true;
+}
+
+struct unc_buf unc_buf(char *text, size_t size)
+{
+	text[0] = '\0';
+	return (struct unc_buf){text, size, 0};
+}
+
+void unc_put(struct unc_buf *buf, const char *format, ...)
+{
+	size_t at = buf->n < buf->size ? buf->n : buf->size;
+	va_list args;
+
+	va_start(args, format);
+	int n = vsnprintf(buf->text + at, buf->size - at, format, args);
+	va_end(args);
+	buf->n += n > 0 ? (size_t)n : 0;
+}
+
+void unc_put_word(struct unc_buf *buf, const char *word)
+{
+	unc_put(buf, "%s%s", buf->n ? ", " : "", word);
 }
 
 int unc_compare(const char *a, const char *b)

@@ -50,6 +50,19 @@ bool unc_parse_mask(const char *text, uint64_t *mask);
  * after the last word. False: the word does not fit. */
 bool unc_list_next(const char **list, char *word, size_t size);
 
+/* Text that is put together in a buffer of the caller. What does not fit is left out; it is terminated. */
+struct unc_buf {
+	char *text;
+	size_t size;
+	size_t n; /* length of the whole; from size on: the end is missing */
+};
+/* An empty text in an array. */
+#define UNC_BUF(array) unc_buf((array), sizeof(array))
+struct unc_buf unc_buf(char *text, size_t size);
+void unc_put(struct unc_buf *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The next word of a list: "a, b, c". */
+void unc_put_word(struct unc_buf *, const char *word);
+
 /* Compares without regard to (ASCII) case. */
 int unc_compare(const char *a, const char *b);
 bool unc_same(const char *a, const char *b);

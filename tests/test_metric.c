@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "metric.h"
+#include "expr.h"
 #include "suite.h"
 #include "text.h"
 

@@ -3,7 +3,7 @@
 #include "plan.h"
 #include "schedule.h"
 #include "suite.h"
-#include "table_build.h"
+#include "table.h"
 
 static struct unc_code on(uint32_t counters)
 {

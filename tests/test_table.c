@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "formula.h"
+#include "metric.h"
 #include "suite.h"
 #include "table_load.h"
 

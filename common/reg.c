@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Words for registers. */
+#include "reg.h"
+
+#include <stdio.h>
+
+const char *unc_space_name(int space)
+{
+	static const char *const names[UNC_N_SPACES] = {"msr", "pci", "mmio", "pmu", "perf"};
+
+	return space >= 0 && space < UNC_N_SPACES ? names[space] : "?";
+}
+
+struct unc_pci_name unc_pci_name(uint64_t address)
+{
+	struct unc_pci_name name;
+	unsigned devfn = UNC_PCI_DEVFN(address);
+
+	snprintf(name.text, sizeof(name.text), "%04x:%02x:%02x.%x", UNC_PCI_DOMAIN(address),
+		 UNC_PCI_BUS(address), devfn >> 3, devfn & 7);
+	return name;
+}
