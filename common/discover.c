@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "discover_walk.h"
+#include "grow.h"
 
 enum { MAX_OFFSET = 4096 }; /* of PCI configuration space */
 
@@ -30,17 +31,13 @@ struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int sock
 {
 	struct unc_instance *unit;
 
-	if (walk->n == walk->size) {
-		size_t size = walk->size ? 2 * walk->size : 64;
-		void *more = realloc(walk->unit, size * sizeof(*walk->unit));
+	void *more = unc_grow(walk->unit, walk->n, sizeof(*walk->unit));
 
-		if (!more) {
-			unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-			return NULL;
-		}
-		walk->unit = more;
-		walk->size = size;
+	if (!more) {
+		unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return NULL;
 	}
+	walk->unit = more;
 	unit = &walk->unit[walk->n++];
 	*unit = (struct unc_instance){
 		.type = (uint16_t)type,

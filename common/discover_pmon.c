@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "discover_walk.h"
+#include "grow.h"
 
 enum {
 	CAP_FIRST = 0x100, /* extended capabilities of PCI Express */
@@ -149,15 +150,11 @@ static int find_type(const struct unc_table *table, unsigned number)
 static int add_record(struct unc_pmon_list *list, const struct unc_pmon_record *record,
 		      struct unc_error *err)
 {
-	if (list->n == list->size) {
-		size_t size = list->size ? 2 * list->size : 128;
-		void *more = realloc(list->record, size * sizeof(*record));
+	void *more = unc_grow(list->record, list->n, sizeof(*record));
 
-		if (!more)
-			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-		list->record = more;
-		list->size = size;
-	}
+	if (!more)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	list->record = more;
 	list->record[list->n++] = *record;
 	return 0;
 }

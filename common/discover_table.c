@@ -27,11 +27,6 @@ static const struct unc_tbl_part *main_part(const struct unc_walk *walk, unsigne
 	return &walk->table->part[walk->table->type[type].parts.first];
 }
 
-static const char *type_name(const struct unc_walk *walk, unsigned type)
-{
-	return unc_tbl_str(walk->table, walk->table->type[type].name);
-}
-
 /* Offset of unit control in its part. */
 static int64_t control_offset(const struct unc_walk *walk, unsigned type)
 {
@@ -151,7 +146,7 @@ static int check_place(const struct unc_walk *walk, const struct unc_pmon_record
 
 	if (record->access != access[space])
 		return unc_fail(err, UNC_ERR_TABLE, "access type %u, but %s registers are %s",
-				record->access, type_name(walk, record->type),
+				record->access, unc_type_name(walk->table, record->type),
 				unc_space_name(space));
 	if (space == UNC_SPACE_MSR)
 		return check_msr(walk, record->address, err);
@@ -229,8 +224,8 @@ static void note_surplus(const struct unc_walk *walk, const struct unc_pmon_list
 		unc_walk_note(walk,
 			      "socket %d: discovery gives %s%u %u counters of %u bits; "
 			      "%u of %u bits are used",
-			      socket, type_name(walk, type), r->id, r->n_controls, r->width,
-			      row->n_counters, row->width);
+			      socket, unc_type_name(walk->table, type), r->id, r->n_controls,
+			      r->width, row->n_counters, row->width);
 		return;
 	}
 }
@@ -247,7 +242,7 @@ static uint64_t base_of(const struct unc_walk *walk, const struct unc_pmon_recor
 static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
 		    size_t from, struct unc_error *err)
 {
-	const char *name = type_name(walk, record->type);
+	const char *name = unc_type_name(walk->table, record->type);
 	uint64_t base = base_of(walk, record);
 	const struct unc_instance *other = twin(walk, from, record, base);
 	struct unc_error why = {0};
@@ -313,13 +308,14 @@ static size_t check_records(const struct unc_walk *walk, const struct unc_pmon_l
 	}
 	if (*bad)
 		unc_walk_note(walk, "socket %d: discovery of %zu of %zu %s is broken (%s%u: %s)%s",
-			      socket, *bad, n, type_name(walk, type), type_name(walk, type),
-			      first_id, first.text,
+			      socket, *bad, n, unc_type_name(walk->table, type),
+			      unc_type_name(walk->table, type), first_id, first.text,
 			      fixed ? "; all are taken from their device ids" : "");
 	/* What the guide gives no place for (CXL) may well be absent. */
 	if (!n && main_part(walk, type)->where.n)
 		unc_walk_note(walk, "socket %d: discovery lists no %s%s", socket,
-			      type_name(walk, type), fixed ? "; taken from their device ids" : "");
+			      unc_type_name(walk->table, type),
+			      fixed ? "; taken from their device ids" : "");
 	return n;
 }
 

@@ -31,7 +31,7 @@ struct unc_walk {
 	struct unc_ubox *ubox; /* sorted by domain and bus */
 	size_t n_ubox;
 	struct unc_instance *unit;
-	size_t n, size;
+	size_t n;
 };
 
 /* ---- discover.c */
@@ -102,7 +102,7 @@ struct unc_pmon_record {
 /* What the discovery tables of a socket say. */
 struct unc_pmon_list {
 	struct unc_pmon_record *record;
-	size_t n, size;
+	size_t n;
 	unsigned tables; /* read */
 	bool broken;     /* one of them: none is to be trusted */
 };

@@ -7,6 +7,7 @@
 
 #include "decode.h"
 #include "table.h"
+#include "text.h"
 
 static struct unc_code_filter *find_filter(struct unc_code *c, uint16_t reg)
 {
@@ -172,17 +173,14 @@ static int neutral(struct unc_work *w)
 
 static int fail_no_umask(struct unc_work *w, const struct unc_tbl_event *e)
 {
-	char names[300] = "";
+	char names[300];
+	struct unc_buf list = UNC_BUF(names);
 
-	for (uint32_t i = 0, n = 0; i < e->umasks.n && n < 9; i++) {
+	for (uint32_t i = 0; i < e->umasks.n; i++) {
 		const struct unc_tbl_umask *u = &w->t->umask[e->umasks.first + i];
-		size_t at = strlen(names);
 
-		if (u->flags & UNC_UMASK_PARTIAL)
-			continue;
-		snprintf(names + at, sizeof(names) - at, "%s%s", n ? ", " : "",
-			 n == 8 ? "..." : unc_tbl_str(w->t, u->name));
-		n++;
+		if (!(u->flags & UNC_UMASK_PARTIAL))
+			unc_put_few(&list, unc_tbl_str(w->t, u->name));
 	}
 	return unc_refuse(w, UNC_ERR_INVALID, "a umask is needed: %s", names);
 }

@@ -14,38 +14,33 @@ enum { TOO_LARGE = 0x10000 }; /* larger than any index or socket */
 
 #define WANT "want [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]"
 
-static const char *type_name(const struct unc_table *t, unsigned type)
+/* ---- sentences */
+
+/* A sentence that begins with the event. */
+static int refuse(const struct unc_table *t, const struct unc_spec *spec, struct unc_error *err,
+		  int code, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+static int refuse(const struct unc_table *t, const struct unc_spec *spec, struct unc_error *err,
+		  int code, const char *format, ...)
 {
-	return unc_tbl_str(t, t->type[type].name);
-}
+	char text[UNC_ERROR_MAX];
+	va_list args;
 
-static const char *event_name(const struct unc_table *t, unsigned event)
-{
-	return unc_tbl_str(t, t->event[event].name);
-}
-
-/* ---- lists in sentences */
-
-/* Appends names to a sentence, the first few of them. */
-static void name_list(char *buf, size_t size, const char *name, unsigned number)
-{
-	size_t at = strlen(buf);
-
-	if (number > 8)
-		return;
-	snprintf(buf + at, size - at, "%s%s", number ? ", " : "", number == 8 ? "..." : name);
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return unc_fail(err, code, "%s.%s: %s", unc_type_name(t, spec->type),
+			unc_event_name(t, spec->event), text);
 }
 
 static int fail_type(const struct unc_table *t, const char *text, const char *name,
 		     struct unc_error *err)
 {
-	char types[200] = "";
+	char types[200];
+	struct unc_buf list = UNC_BUF(types);
 
-	for (unsigned i = 0; i < t->n_type; i++) {
-		size_t at = strlen(types);
-
-		snprintf(types + at, sizeof(types) - at, "%s%s", i ? ", " : "", type_name(t, i));
-	}
+	for (unsigned i = 0; i < t->n_type; i++)
+		unc_put_word(&list, unc_type_name(t, i));
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s: no unit type %s; %s has %s", text, name,
 			unc_tbl_str(t, t->name), types);
 }
@@ -59,9 +54,9 @@ static int fail_event(const struct unc_table *t, unsigned type, const char *name
 
 	unc_nearest_start(&nearest, name);
 	for (uint32_t i = 0; i < events->n; i++)
-		unc_nearest_try(&nearest, event_name(t, events->first + i));
-	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s.%s: no event %s in %s%s", type_name(t, type),
-			name, name, type_name(t, type),
+		unc_nearest_try(&nearest, unc_event_name(t, events->first + i));
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s.%s: no event %s in %s%s",
+			unc_type_name(t, type), name, name, unc_type_name(t, type),
 			unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
@@ -183,8 +178,9 @@ static int parse_type(const struct unc_table *t, const char *text, char *word,
 static int type_of_event(const struct unc_table *t, const char *text, struct unc_spec *spec,
 			 struct unc_error *err)
 {
-	char types[200] = "";
-	unsigned n = 0, common = 0;
+	char types[200];
+	struct unc_buf list = UNC_BUF(types);
+	unsigned common = 0;
 	uint16_t event;
 	size_t used;
 
@@ -193,18 +189,18 @@ static int type_of_event(const struct unc_table *t, const char *text, struct unc
 			continue;
 		/* A unit that only discovery can place (HBM, CXL) is not what most machines have.
 		 */
-		if (unc_type_instances(t, i) || n == 0)
+		if (unc_type_instances(t, i) || !list.words)
 			spec->type = (uint16_t)i;
 		common += unc_type_instances(t, i) != 0;
-		name_list(types, sizeof(types), type_name(t, i), n++);
+		unc_put_few(&list, unc_type_name(t, i));
 	}
-	if (n == 1 || common == 1)
+	if (list.words == 1 || common == 1)
 		return 0;
-	if (n > 1)
+	if (list.words)
 		return unc_fail(err, UNC_ERR_INVALID,
 				"%s: several unit types have it (%s); "
 				"name one, as in %s.%s",
-				text, types, type_name(t, spec->type), text);
+				text, types, unc_type_name(t, spec->type), text);
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s: no unit type of %s has such an event; " WANT,
 			text, unc_tbl_str(t, t->name));
 }
@@ -218,7 +214,8 @@ static int fail_umask(const struct unc_table *t, const struct unc_spec *spec, co
 	struct unc_nearest nearest;
 	char buf[100], event[160];
 
-	snprintf(event, sizeof(event), "%s.%s", type_name(t, spec->type), unc_tbl_str(t, e->name));
+	snprintf(event, sizeof(event), "%s.%s", unc_type_name(t, spec->type),
+		 unc_tbl_str(t, e->name));
 	if (e->umasks.n == 0)
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s: no umask %s; the event has none",
 				event, name);
@@ -242,12 +239,10 @@ static int add_umask(const struct unc_table *t, struct unc_spec *spec, const cha
 		return strchr(name, '.') ? add_two_umasks(t, spec, name, strcspn(name, "."), err)
 					 : fail_umask(t, spec, name, err);
 	if (unc_spec_has_umask(spec, umask))
-		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: umask %s is given twice",
-				type_name(t, spec->type), event_name(t, spec->event), name);
+		return refuse(t, spec, err, UNC_ERR_INVALID, "umask %s is given twice", name);
 	if (spec->n_umasks == UNC_SPEC_UMASKS)
-		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: more than %d umasks",
-				type_name(t, spec->type), event_name(t, spec->event),
-				UNC_SPEC_UMASKS);
+		return refuse(t, spec, err, UNC_ERR_INVALID, "more than %d umasks",
+			      UNC_SPEC_UMASKS);
 	unc_spec_add_umask(spec, umask);
 	return 0;
 }
@@ -268,15 +263,15 @@ static int add_two_umasks(const struct unc_table *t, struct unc_spec *spec, cons
 static int fail_field(const struct unc_table *t, const struct unc_spec *spec, const char *name,
 		      struct unc_error *err)
 {
-	char names[200] = "";
+	char names[200];
+	struct unc_buf list = UNC_BUF(names);
 	uint16_t field;
 	bool needed;
 
 	for (unsigned i = 0; (field = unc_event_field(t, spec->event, i, &needed)) != UNC_NONE; i++)
-		name_list(names, sizeof(names), unc_tbl_str(t, t->field[field].name), i);
-	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s.%s: no field %s; it takes %s",
-			type_name(t, spec->type), event_name(t, spec->event), name,
-			names[0] ? names : "none");
+		unc_put_few(&list, unc_tbl_str(t, t->field[field].name));
+	return refuse(t, spec, err, UNC_ERR_NOT_FOUND, "no field %s; it takes %s", name,
+		      names[0] ? names : "none");
 }
 
 static bool takes_field(const struct unc_table *t, const struct unc_spec *spec, uint16_t field)
@@ -310,18 +305,15 @@ static int field_value(const struct unc_table *t, const struct unc_spec *spec,
 			return 0;
 		}
 	if (!unc_parse_number(text, &out->value) && !unc_is_number(text))
-		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s=%s is not a number%s",
-				type_name(t, spec->type), event_name(t, spec->event), name, text,
-				f->values.n ? " or a name of the table" : "");
+		return refuse(t, spec, err, UNC_ERR_INVALID, "%s=%s is not a number%s", name, text,
+			      f->values.n ? " or a name of the table" : "");
 	if (!unc_parse_number(text, &out->value) || out->value > max)
-		return unc_fail(err, UNC_ERR_RANGE, "%s.%s: %s=%s does not fit; the limit is %llu",
-				type_name(t, spec->type), event_name(t, spec->event), name, text,
-				(unsigned long long)max);
+		return refuse(t, spec, err, UNC_ERR_RANGE, "%s=%s does not fit; the limit is %llu",
+			      name, text, (unsigned long long)max);
 	if (out->value & ~max)
-		return unc_fail(err, UNC_ERR_RANGE,
-				"%s.%s: %s=%s is not a multiple of %llu, as the register needs",
-				type_name(t, spec->type), event_name(t, spec->event), name, text,
-				1ull << f->shift);
+		return refuse(t, spec, err, UNC_ERR_RANGE,
+			      "%s=%s is not a multiple of %llu, as the register needs", name, text,
+			      1ull << f->shift);
 	return 0;
 }
 
@@ -339,12 +331,10 @@ static int add_field(const struct unc_table *t, struct unc_spec *spec, const cha
 		return rc;
 	for (unsigned i = 0; i < spec->n_fields; i++)
 		if (spec->field[i].field == f.field)
-			return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s is given twice",
-					type_name(t, spec->type), event_name(t, spec->event), name);
+			return refuse(t, spec, err, UNC_ERR_INVALID, "%s is given twice", name);
 	if (spec->n_fields == UNC_SPEC_FIELDS)
-		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: more than %d fields",
-				type_name(t, spec->type), event_name(t, spec->event),
-				UNC_SPEC_FIELDS);
+		return refuse(t, spec, err, UNC_ERR_INVALID, "more than %d fields",
+			      UNC_SPEC_FIELDS);
 	for (; at > 0 && spec->field[at - 1].field > f.field; at--)
 		spec->field[at] = spec->field[at - 1];
 	spec->field[at] = f;
@@ -358,11 +348,9 @@ static int place_number(const struct unc_table *t, struct unc_spec *spec, const 
 	uint64_t v;
 
 	if (*out >= 0)
-		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s is given twice",
-				type_name(t, spec->type), event_name(t, spec->event), name);
+		return refuse(t, spec, err, UNC_ERR_INVALID, "%s is given twice", name);
 	if (!unc_is_number(value))
-		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: %s=%s is not a number",
-				type_name(t, spec->type), event_name(t, spec->event), name, value);
+		return refuse(t, spec, err, UNC_ERR_INVALID, "%s=%s is not a number", name, value);
 	/* check_index() refuses what is too large */
 	*out = unc_parse_number(value, &v) && v < TOO_LARGE ? (int)v : TOO_LARGE;
 	return 0;
@@ -386,7 +374,7 @@ static int parse_item(const struct unc_table *t, struct unc_spec *spec, char *it
 
 	if (item[0] == '\0' || (value && value[1] == '\0') || value == item)
 		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: '%s' is empty or has no value; " WANT,
-				type_name(t, spec->type), event_name(t, spec->event), item);
+				unc_type_name(t, spec->type), unc_event_name(t, spec->event), item);
 	if (value) {
 		*value++ = '\0';
 		if (unc_same(item, "socket"))
@@ -401,8 +389,8 @@ static int parse_item(const struct unc_table *t, struct unc_spec *spec, char *it
 	if (field != UNC_NONE && takes_field(t, spec, field)) {
 		if (unc_field_max(&t->field[field]) == 1)
 			return add_field(t, spec, long_name(item), "1", err);
-		return unc_fail(err, UNC_ERR_INVALID, "%s.%s: field %s needs a value, as in %s=1",
-				type_name(t, spec->type), event_name(t, spec->event), item, item);
+		return refuse(t, spec, err, UNC_ERR_INVALID, "field %s needs a value, as in %s=1",
+			      item, item);
 	}
 	return fail_umask(t, spec, item, err);
 }
@@ -421,7 +409,7 @@ static int check_shared(const struct unc_table *t, const struct unc_spec *spec, 
 		    has_umask(t, e, umask) && has_umask(t, own, umask))
 			return unc_fail(err, UNC_ERR_INVALID,
 					"%s.%s: both %s and %s have %.*s; name one of them",
-					type_name(t, spec->type), unc_tbl_str(t, own->alias),
+					unc_type_name(t, spec->type), unc_tbl_str(t, own->alias),
 					unc_tbl_str(t, own->name), unc_tbl_str(t, e->name),
 					(int)strcspn(umask, ":"), umask);
 	}
@@ -493,7 +481,7 @@ static int check_index(const struct unc_table *t, const char *text, const struct
 	if (spec->index >= (int)n)
 		return unc_fail(err, UNC_ERR_RANGE,
 				"%s: no such unit; a socket has at most %s0 to %s%u", text,
-				type_name(t, spec->type), type_name(t, spec->type), n - 1);
+				unc_type_name(t, spec->type), unc_type_name(t, spec->type), n - 1);
 	if (spec->socket >= 64)
 		return unc_fail(err, UNC_ERR_RANGE, "%s: the socket does not fit; the limit is 63",
 				text);

@@ -342,6 +342,16 @@ static inline const char *unc_tbl_str(const struct unc_table *t, unc_str s)
 	return t->strings + s;
 }
 
+static inline const char *unc_type_name(const struct unc_table *t, unsigned type)
+{
+	return unc_tbl_str(t, t->type[type].name);
+}
+
+static inline const char *unc_event_name(const struct unc_table *t, unsigned event)
+{
+	return unc_tbl_str(t, t->event[event].name);
+}
+
 /* The type whose units, registers and counters a type uses: itself, unless it is a view. */
 static inline unsigned unc_type_pool(const struct unc_table *t, unsigned type)
 {

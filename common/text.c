@@ -237,7 +237,7 @@ bool unc_list_next(const char **list, char *word, size_t size)
 struct unc_buf unc_buf(char *text, size_t size)
 {
 	text[0] = '\0';
-	return (struct unc_buf){text, size, 0};
+	return (struct unc_buf){text, size, 0, 0};
 }
 
 void unc_put(struct unc_buf *buf, const char *format, ...)
@@ -253,7 +253,15 @@ void unc_put(struct unc_buf *buf, const char *format, ...)
 
 void unc_put_word(struct unc_buf *buf, const char *word)
 {
-	unc_put(buf, "%s%s", buf->n ? ", " : "", word);
+	unc_put(buf, "%s%s", buf->words++ ? ", " : "", word);
+}
+
+void unc_put_few(struct unc_buf *buf, const char *word)
+{
+	enum { FEW = 8 };
+
+	if (buf->words <= FEW)
+		unc_put_word(buf, buf->words == FEW ? "..." : word);
 }
 
 int unc_compare(const char *a, const char *b)

@@ -55,13 +55,15 @@ struct unc_buf {
 	char *text;
 	size_t size;
 	size_t n; /* length of the whole; from size on: the end is missing */
+	unsigned words;
 };
 /* An empty text in an array. */
 #define UNC_BUF(array) unc_buf((array), sizeof(array))
 struct unc_buf unc_buf(char *text, size_t size);
 void unc_put(struct unc_buf *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The next word of a list: "a, b, c". */
+/* The next word of a list: "a, b, c"; the latter stops after eight: "a, b, ...". */
 void unc_put_word(struct unc_buf *, const char *word);
+void unc_put_few(struct unc_buf *, const char *word);
 
 /* Compares without regard to (ASCII) case. */
 int unc_compare(const char *a, const char *b);
