@@ -14,29 +14,6 @@ struct decode {
 	const char *missing; /* filter register that is not known and would be needed */
 };
 
-uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
-			 const struct unc_code_filter *filters, size_t n, bool *known)
-{
-	uint64_t value = 0;
-	unsigned at = 0;
-
-	*known = true;
-	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
-		uint64_t reg = ctl;
-		size_t i = 0;
-
-		while (i < n && filters[i].reg != f->reg[p])
-			i++;
-		if (f->reg[p] != UNC_NONE) {
-			*known &= i < n;
-			reg = i < n ? filters[i].value : 0;
-		}
-		value |= (reg >> f->lo[p] & unc_ones(f->width[p])) << at;
-		at += f->width[p];
-	}
-	return value << f->shift;
-}
-
 /* Whether a umask adds to what the event sets in a field. */
 static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, uint16_t field)
 {

@@ -15,8 +15,4 @@ int unc_code_decode(const struct unc_table *, unsigned type, uint64_t ctl,
 		    const struct unc_code_filter *filters, size_t n, struct unc_spec *out,
 		    struct unc_error *err);
 
-/* The value of a field in registers: ctl, and filters of which `reg` gives the value. */
-uint64_t unc_field_value(const struct unc_tbl_field *, uint64_t ctl,
-			 const struct unc_code_filter *filters, size_t n, bool *known);
-
 #endif

@@ -2,88 +2,24 @@
 /* Why counters can or cannot be read here, one check after the other. */
 #include "doctor.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "text.h"
 #include "trust.h"
-
-void unc_report(struct doctor *d, const char *check, bool ok, const char *remedy,
-		const char *format, ...)
-{
-	char detail[2 * UNC_ERROR_MAX];
-	struct unc_check result = {.check = check, .ok = ok, .detail = detail};
-	va_list args;
-
-	if (d->stopped)
-		return;
-	va_start(args, format);
-	vsnprintf(detail, sizeof(detail), format, args);
-	va_end(args);
-	result.remedy = ok ? "" : remedy;
-	d->failed += !ok;
-	d->stopped = d->fn(d->user, &result) != 0;
-}
-
-/* Monitors of the kernel: PMUs whose name begins with "uncore_"; the first one's name in *first. */
-static unsigned kernel_monitors(const struct doctor *d, char first[64])
-{
-	char path[PATH_MAX];
-	struct dirent *entry;
-	unsigned n = 0;
-	DIR *dir;
-
-	first[0] = '\0';
-	if (unc_fs_path(d->fs, path, sizeof(path), "/sys/bus/event_source/devices") < 0 ||
-	    !(dir = opendir(path)))
-		return 0;
-	while ((entry = readdir(dir)))
-		if (strncmp(entry->d_name, "uncore_", strlen("uncore_")) == 0) {
-			n++;
-			if (!*first || strcmp(entry->d_name, first) < 0)
-				snprintf(first, 64, "%.63s", entry->d_name);
-		}
-	closedir(dir);
-	return n;
-}
-
-const char *unc_doctor_perf(const struct doctor *d, char *buf, size_t size)
-{
-	char first[64], text[32] = "2";
-	unsigned n = kernel_monitors(d, first);
-
-	buf[0] = '\0';
-	unc_fs_text(d->fs, text, sizeof(text), "/proc/sys/kernel/perf_event_paranoid");
-	if (n)
-		snprintf(buf, size,
-			 "; the kernel's own %u monitors work all the same, with %s: "
-			 "perf stat -a -e %s/event=0x0/",
-			 n,
-			 atoi(text) > 2   ? "CAP_SYS_ADMIN"
-			 : atoi(text) > 0 ? "CAP_PERFMON"
-					  : "no right at all",
-			 first);
-	return buf;
-}
 
 /* "sandybridge-ep, emerald-rapids" */
 static void supported_names(char *buf, size_t size)
 {
-	size_t n, used = 0;
+	struct unc_buf list = unc_buf(buf, size);
+	size_t n;
 	const struct unc_table *const *tables = unc_tables(&n);
 
-	buf[0] = '\0';
-	for (size_t i = 0; i < n && used < size; i++) {
-		int m = snprintf(buf + used, size - used, "%s%s", i ? ", " : "",
-				 unc_tbl_str(tables[i], tables[i]->name));
-
-		used += m > 0 ? (size_t)m : 0;
-	}
+	for (size_t i = 0; i < n; i++)
+		unc_put_word(&list, unc_tbl_str(tables[i], tables[i]->name));
 }
 
 static void check_environment(struct doctor *d)
@@ -114,10 +50,11 @@ static void check_tables(struct doctor *d)
 static void check_offline(struct doctor *d)
 {
 	if (!d->table->topology.ubox_id && unc_topology_unseen(&d->topo))
-		unc_report(d, "offline", true, "",
-			   "CPUs that are offline: %d, as many as a socket has; nothing but its CPUs "
-			   "tells of a socket of this CPU, so one is taken to be there",
-			   d->topo.hidden);
+		unc_report(
+			d, "offline", true, "",
+			"CPUs that are offline: %d, as many as a socket has; nothing but its CPUs "
+			"tells of a socket of this CPU, so one is taken to be there",
+			d->topo.hidden);
 }
 
 /* The CPU and its table. False: there is nothing more to look at. */
@@ -163,14 +100,6 @@ static bool check_cpu(struct doctor *d)
 	else
 		unc_report(d, "cpu", false, remedy, "%s (family %d, model 0x%02x): %s",
 			   t->model_name, t->family, (unsigned)t->model, unc_open_error());
-	return false;
-}
-
-bool unc_doctor_any_unit(const struct doctor *d)
-{
-	for (size_t i = 0; i < d->platform->instances.n; i++)
-		if (d->platform->instances.unit[i].available)
-			return true;
 	return false;
 }
 

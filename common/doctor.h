@@ -22,7 +22,7 @@ struct doctor {
 	bool stopped;
 };
 
-/* One result. The remedy is shown only if it is not ok. */
+/* doctor_report.c. One result. The remedy is shown only if it is not ok. */
 void unc_report(struct doctor *, const char *check, bool ok, const char *remedy, const char *format,
 		...) __attribute__((format(printf, 5, 6)));
 /* "; the kernel's own monitors work ...", where it has some; else "". */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decode.h"
 #include "table.h"
 #include "text.h"
 

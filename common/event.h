@@ -84,4 +84,8 @@ uint16_t unc_event_field(const struct unc_table *, unsigned event, size_t i, boo
 
 bool unc_code_same(const struct unc_code *, const struct unc_code *);
 
+/* The value of a field in registers: ctl, and filters of which `reg` gives the value. */
+uint64_t unc_field_value(const struct unc_tbl_field *, uint64_t ctl,
+			 const struct unc_code_filter *filters, size_t n, bool *known);
+
 #endif

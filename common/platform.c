@@ -117,11 +117,6 @@ double unc_platform_tsc_hz(const struct unc_platform *p)
 				 : 0;
 }
 
-int unc_platform_nodes(const struct unc_platform *p)
-{
-	return p->access ? p->topology.n_sockets : 2;
-}
-
 /* ---- opening */
 
 /* What is given, else the variable; NULL: neither. */
@@ -146,13 +141,10 @@ static void note_ignored(struct unc_platform *p)
 
 static void cpu_names(const struct unc_table *const *all, size_t n, char *buf, size_t size)
 {
-	buf[0] = '\0';
-	for (size_t i = 0; i < n; i++) {
-		size_t at = strlen(buf);
+	struct unc_buf list = unc_buf(buf, size);
 
-		snprintf(buf + at, size - at, "%s%s", i ? ", " : "",
-			 unc_tbl_str(all[i], all[i]->name));
-	}
+	for (size_t i = 0; i < n; i++)
+		unc_put_word(&list, unc_tbl_str(all[i], all[i]->name));
 }
 
 static int table_by_name(const struct unc_table *const *all, size_t n, const char *name,

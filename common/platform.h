@@ -82,6 +82,9 @@ void unc_platform_log(const struct unc_platform *, enum unc_log_level, const cha
 int unc_platform_fail(struct unc_platform *, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Sockets to encode for: those of the machine, 2 when only listing. */
-int unc_platform_nodes(const struct unc_platform *);
+static inline int unc_platform_nodes(const struct unc_platform *p)
+{
+	return p->access ? p->topology.n_sockets : 2;
+}
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decode.h"
 #include "encode.h"
 #include "table.h"
 

@@ -67,3 +67,26 @@ uint16_t unc_event_field(const struct unc_table *t, unsigned event, size_t i, bo
 	}
 	return UNC_NONE;
 }
+
+uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
+			 const struct unc_code_filter *filters, size_t n, bool *known)
+{
+	uint64_t value = 0;
+	unsigned at = 0;
+
+	*known = true;
+	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
+		uint64_t reg = ctl;
+		size_t i = 0;
+
+		while (i < n && filters[i].reg != f->reg[p])
+			i++;
+		if (f->reg[p] != UNC_NONE) {
+			*known &= i < n;
+			reg = i < n ? filters[i].value : 0;
+		}
+		value |= (reg >> f->lo[p] & unc_ones(f->width[p])) << at;
+		at += f->width[p];
+	}
+	return value << f->shift;
+}
