@@ -48,6 +48,11 @@ struct unc_pci_function {
 				      noted, 0 if nothing */
 };
 
+static inline struct unc_pci_name unc_function_name(const struct unc_pci_function *f)
+{
+	return unc_pci_name(UNC_PCI(f->domain, f->bus, f->devfn, 0));
+}
+
 /* Gets sentences about what is odd but no error: broken discovery entries, fallbacks taken. */
 typedef void (*unc_note_fn)(void *user, const char *text);
 
@@ -81,6 +86,7 @@ int unc_bus_open_system(struct unc_fs *, struct unc_bus **out, struct unc_error 
  */
 int unc_discover(const struct unc_table *, struct unc_topology *, struct unc_bus *,
 		 unc_note_fn note, void *user, struct unc_instances *out, struct unc_error *err);
+/* instance.c */
 void unc_instances_free(struct unc_instances *);
 
 /*

@@ -66,10 +66,8 @@ static int next_dvsec(const struct unc_walk *walk, const struct unc_pci_function
 		if (!head || head == UINT32_MAX)
 			return 0;
 		if (!skip && seen[slot / 64] >> slot % 64 & 1) {
-			unc_walk_note(walk,
-				      "pci %04x:%02x:%02x.%x: the list of capabilities is "
-				      "endless",
-				      f->domain, f->bus, f->devfn >> 3, f->devfn & 7);
+			unc_walk_note(walk, "pci %s: the list of capabilities is endless",
+				      unc_function_name(f).text);
 			return 0;
 		}
 		seen[slot / 64] |= 1ull << slot % 64;
@@ -261,8 +259,8 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 		if (rc == UNC_ERR_MEMORY)
 			return unc_fail(err, rc, "%s", why.text);
 		if (rc < 0)
-			unc_walk_note(walk, "discovery table of pci %04x:%02x:%02x.%x: %s",
-				      f->domain, f->bus, f->devfn >> 3, f->devfn & 7, why.text);
+			unc_walk_note(walk, "discovery table of pci %s: %s",
+				      unc_function_name(f).text, why.text);
 		if (socket >= 0) {
 			pmon->socket[socket].tables++;
 			pmon->socket[socket].broken |= rc < 0;

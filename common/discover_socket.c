@@ -66,9 +66,8 @@ static int package_by_ubox(const struct unc_walk *walk, const struct unc_pci_fun
 		for (int i = 0; i < MAX_NODES; i++)
 			if ((map >> (i * NODE_BITS) & (MAX_NODES - 1)) == (node & (MAX_NODES - 1)))
 				return i;
-	unc_fail(why, UNC_ERR_UNAVAILABLE,
-		 "pci %04x:%02x:%02x.%x: node 0x%x is not in the map 0x%x of its UBox", f->domain,
-		 f->bus, f->devfn >> 3, f->devfn & 7, node, map);
+	unc_fail(why, UNC_ERR_UNAVAILABLE, "pci %s: node 0x%x is not in the map 0x%x of its UBox",
+		 unc_function_name(f).text, node, map);
 	return -1;
 }
 
@@ -197,24 +196,24 @@ static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_
 	return walk->topo->n_sockets == 1 ? 0 : UNC_SOCKET_UNKNOWN;
 }
 
-void unc_walk_why(const struct unc_walk *walk, const struct unc_pci_function *f,
-		  struct unc_error *why)
+/* Why the socket of a function is not known. */
+static void tell_why(const struct unc_walk *walk, const struct unc_pci_function *f,
+		     struct unc_error *why)
 {
 	bool own;
 	const struct unc_ubox *u = ubox_of(walk, f, &own);
 	const struct unc_pci_function *other = nameless(walk, f);
 
 	if (!own && other)
-		unc_fail(why, UNC_ERR_UNAVAILABLE, "pci %04x:%02x:%02x.%x: %s", other->domain,
-			 other->bus, other->devfn >> 3, other->devfn & 7,
+		unc_fail(why, UNC_ERR_UNAVAILABLE, "pci %s: %s", unc_function_name(other).text,
 			 unc_fs_reason(other->errno_value));
 	else
 		unc_fail(why, UNC_ERR_UNAVAILABLE, "%s", u ? u->why : "it has no UBox");
 }
 
 /*
- * Where no UBox tells of sockets, one of which no CPU is online leaves no trace but those CPUs: as many
- * as a socket has are taken for one, so that sums are marked that may lack it.
+ * Where no UBox tells of sockets, one of which no CPU is online leaves no trace but those CPUs: as
+ * many as a socket has are taken for one, so that sums are marked that may lack it.
  */
 static int add_unseen(struct unc_walk *walk, struct unc_error *err)
 {
@@ -241,4 +240,59 @@ int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
 	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
 		walk->socket[i] = socket_of_function(walk, &walk->function[i]);
 	return rc;
+}
+
+/* ---- functions of a socket */
+
+static bool at_place(const struct unc_pci_function *f, unsigned device, unsigned devfn)
+{
+	return f->device == device && (devfn == UNC_ANY_DEVFN || f->devfn == devfn);
+}
+
+/* A function that may be the one that is looked for, though it is not known to be. */
+static int fail_doubtful(const struct unc_walk *walk, size_t i, int socket, struct unc_error *err)
+{
+	const struct unc_pci_function *f = &walk->function[i];
+	struct unc_error why = {0};
+
+	if (walk->socket[i] == socket)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"PCI function %s does not tell what it is: %s",
+				unc_function_name(f).text, unc_fs_reason(f->errno_value));
+	tell_why(walk, f, &why);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"PCI function %s: the socket of its bus is not known: %s",
+			unc_function_name(f).text, why.text);
+}
+
+int unc_walk_function(const struct unc_walk *walk, int socket, unsigned device, unsigned devfn,
+		      const struct unc_pci_function **out, struct unc_error *err)
+{
+	const struct unc_pci_function *found = NULL;
+	size_t doubtful = walk->n_functions;
+
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+		bool here = walk->socket[i] == socket, is = at_place(f, device, devfn);
+
+		if (here && is && found)
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"two PCI functions in one place of socket %d: "
+					"%s and %s are both 8086:%04x",
+					socket, unc_function_name(found).text,
+					unc_function_name(f).text, device);
+		if (here && is)
+			found = f;
+		else if ((here || walk->socket[i] == UNC_SOCKET_UNKNOWN) &&
+			 (is || at_place(f, 0, devfn)))
+			doubtful = i;
+	}
+	*out = found;
+	if (found)
+		return 0;
+	if (walk->scan.code)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", walk->scan.text);
+	if (doubtful < walk->n_functions)
+		return fail_doubtful(walk, doubtful, socket, err);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "there is no such PCI function");
 }

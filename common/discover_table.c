@@ -123,10 +123,8 @@ static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *
 	/* Where the bus does not tell its socket, the table does. */
 	if (!f || f->device != where->device_id || f->devfn != where->devfn ||
 	    (found != UNC_SOCKET_UNKNOWN && found != socket))
-		return unc_fail(err, UNC_ERR_TABLE,
-				"no 8086:%04x of this socket is at %04x:%02x:%02x.%x",
-				where->device_id, UNC_PCI_DOMAIN(address), UNC_PCI_BUS(address),
-				UNC_PCI_DEVFN(address) >> 3, UNC_PCI_DEVFN(address) & 7);
+		return unc_fail(err, UNC_ERR_TABLE, "no 8086:%04x of this socket is at %s",
+				where->device_id, unc_pci_name(address).text);
 	offset = (int64_t)where->base + control_offset(walk, record->type);
 	if (UNC_PCI_OFFSET(address) != offset)
 		return unc_fail(err, UNC_ERR_TABLE, "unit control at 0x%x, not at 0x%llx",

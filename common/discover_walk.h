@@ -34,19 +34,12 @@ struct unc_walk {
 	size_t n;
 };
 
-/* ---- discover.c */
+/* ---- discover_walk.c */
 void unc_walk_note(const struct unc_walk *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Appends an empty unit. NULL: out of memory, err is filled. */
 struct unc_instance *unc_walk_add(struct unc_walk *, unsigned type, int socket, unsigned index,
 				  struct unc_error *err);
-/*
- * The one function of this device id at a place of a socket (devfn UNC_ANY_DEVFN: anywhere on it).
- * UNC_ERR_NOT_FOUND: there is none; UNC_ERR_UNAVAILABLE: there are two, or there may be one, and
- * the sentence tells why it cannot be used.
- */
-int unc_walk_function(const struct unc_walk *, int socket, unsigned device, unsigned devfn,
-		      const struct unc_pci_function **out, struct unc_error *err);
 /* The function at an address as UNC_PCI() makes it, its socket in *socket; NULL if none. */
 const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_t address,
 						int *socket);
@@ -60,8 +53,13 @@ void unc_instance_locate(struct unc_instance *);
 /* Finds the socket of each function, and the sockets that no CPU tells. UNC_ERR_MEMORY, or
  * UNC_ERR_RANGE: more sockets than there may be. */
 int unc_walk_sockets(struct unc_walk *, struct unc_error *err);
-/* Why the socket of a function is not known. */
-void unc_walk_why(const struct unc_walk *, const struct unc_pci_function *, struct unc_error *why);
+/*
+ * The one function of this device id at a place of a socket (devfn UNC_ANY_DEVFN: anywhere on it).
+ * UNC_ERR_NOT_FOUND: there is none; UNC_ERR_UNAVAILABLE: there are two, or there may be one, and
+ * the sentence tells why it cannot be used.
+ */
+int unc_walk_function(const struct unc_walk *, int socket, unsigned device, unsigned devfn,
+		      const struct unc_pci_function **out, struct unc_error *err);
 
 /* ---- discover_fixed.c */
 /*
