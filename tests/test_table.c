@@ -183,7 +183,8 @@ static void unreadable_folder(void)
 	unc_table_set_free(&set);
 }
 
-/* Every compiled-in table passes its own checks (tablec has run them; this is the data as linked). */
+/* Every compiled-in table passes its own checks (tablec has run them; this is the data as linked).
+ */
 static void compiled_tables(void)
 {
 	size_t n;
@@ -198,6 +199,31 @@ static void compiled_tables(void)
 	}
 }
 
+/* The README of the tables ends in what the compiler prints of the reader's rows. */
+static void grammar_in_readme(void)
+{
+	const char *source = getenv("SRCDIR"), *build = getenv("BUILD");
+	char command[4096], line[4096], printed[4096];
+	unsigned lines = 0;
+
+	snprintf(command, sizeof(command), "%s/eventtables/README.md", source ? source : ".");
+	FILE *readme = fopen(command, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(readme);
+	while (fgets(line, sizeof(line), readme) && strcmp(line, "<!-- grammar -->\n") != 0)
+		;
+	snprintf(command, sizeof(command), "%s/common/tool/tablec --grammar", build ? build : ".");
+	FILE *grammar = popen(command, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(grammar);
+	while (fgets(printed, sizeof(printed), grammar)) {
+		CHECK_TEXT(fgets(line, sizeof(line), readme) ? line : "", printed);
+		lines++;
+	}
+	CU_ASSERT(!fgets(line, sizeof(line), readme)); /* and in nothing else */
+	CHECK_NUMBER(pclose(grammar), 0);
+	CU_ASSERT(lines > 100);
+	fclose(readme);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -206,6 +232,7 @@ int main(void)
 		{"a missing or repeated file", missing_file},
 		{"a folder that cannot be read", unreadable_folder},
 		{"compiled tables", compiled_tables},
+		{"the README has the grammar (renewed by make grammar)", grammar_in_readme},
 		{NULL, NULL},
 	};
 

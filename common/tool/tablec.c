@@ -3,11 +3,14 @@
  * tablec: the build-time compiler of event tables. Reads and checks a folder and prints C.
  *   tablec DIR > table_data.c     compiles
  *   tablec --check DIR            only reads, prints what there is
+ *   tablec --grammar              the grammar of the tables, as eventtables/README.md has it
+ *   tablec --columns              the same for programs: FILE STATEMENT COLUMN KIND needed|optional
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "table_load.h"
+#include "tablec.h"
 
 typedef unsigned long long ull;
 
@@ -165,10 +168,16 @@ int main(int argc, char **argv)
 	struct unc_table_set set;
 	struct unc_error err = {0};
 	int check = argc == 3 && strcmp(argv[1], "--check") == 0;
+	bool grammar = argc == 2 && strcmp(argv[1], "--grammar") == 0;
+	bool columns = argc == 2 && strcmp(argv[1], "--columns") == 0;
 
 	if (argc != 2 + check) {
-		fprintf(stderr, "usage: tablec [--check] DIR\n");
+		fprintf(stderr, "usage: tablec [--check] DIR, tablec --grammar or --columns\n");
 		return 2;
+	}
+	if (grammar || columns) {
+		(grammar ? tablec_grammar : tablec_columns)();
+		return fflush(stdout) ? 1 : 0;
 	}
 	int rc = unc_table_set_load(argv[1 + check], &set, &err);
 	if (rc < 0)
