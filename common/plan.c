@@ -33,6 +33,17 @@ int unc_plan_add(const struct unc_table *t, struct unc_plan *plan,
 	return 0;
 }
 
+bool unc_plan_value(const struct unc_plan *plan, const struct unc_instance *u, uint16_t reg,
+		    uint64_t *value)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->tag[i].instance == u && plan->tag[i].reg == reg && !plan->op[i].error) {
+			*value = plan->op[i].value;
+			return true;
+		}
+	return false;
+}
+
 void unc_plan_free(struct unc_plan *plan)
 {
 	free(plan->op);

@@ -76,6 +76,9 @@ bool unc_plan_shows(const struct unc_table *, uint16_t reg);
 /* Appends one operation. */
 int unc_plan_add(const struct unc_table *, struct unc_plan *, const struct unc_instance *,
 		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err);
+/* What was read from a register of the unit; false: it was not read. */
+bool unc_plan_value(const struct unc_plan *, const struct unc_instance *, uint16_t reg,
+		    uint64_t *value);
 void unc_plan_free(struct unc_plan *);
 
 #endif

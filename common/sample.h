@@ -36,9 +36,10 @@ int unc_trigger_clear(struct unc_session *, const struct unc_trigger *, struct u
 		      struct unc_error *err);
 /* Whether the set can be sampled: all is counted at once. */
 int unc_sample_check(const struct unc_session *, struct unc_error *err);
-/* The unit of a socket that has the socket's status; NULL: none. */
-const struct unc_instance *unc_sample_ubox(const struct unc_session *, unsigned socket);
-/* Whether somebody else counts on a unit of the socket: a freeze would be theirs too. */
-int unc_session_others(struct unc_session *, unsigned socket, bool *others, struct unc_error *err);
+/* Hooks of sampling (session.h) that prepare triggers, and give them up. */
+int unc_sample_prepare(struct unc_session *, struct unc_error *err);
+int unc_sample_begin(struct unc_session *, struct unc_error *err);
+void unc_sample_end(struct unc_session *);
+bool unc_sample_freezes(const struct unc_session *, const struct unc_instance *, uint64_t control);
 
 #endif

@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions: does a unit count at all? A frozen one gives values like any other, that stand still. So
- * each has to prove that it counts: by its counters, else by a clock that one of them counts for a
- * moment. A clock that does not move while time passes is proof of the contrary.
+ * Sessions: does a unit count at all? A frozen one gives values like any other, that stand still.
+ * So each has to prove that it counts: by its counters, else by a clock that one of them counts for
+ * a moment. A clock that does not move while time passes is proof of the contrary.
  *
- * Units that nothing drives (an empty memory channel, an unused link) stand still as well, and their 0
- * is true: a unit that is ours alone, and was let go by the start, cannot be frozen by itself, and its
- * socket is not where another unit counts.
+ * Units that nothing drives (an empty memory channel, an unused link) stand still as well, and
+ * their 0 is true: a unit that is ours alone, and was let go by the start, cannot be frozen by
+ * itself, and its socket is not where another unit counts.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sample.h"
-
-enum { PROOF_TRIES = 6 };
-static const uint64_t proof_ns = 20000; /* a clock of 100 MHz makes 2000 steps */
-
-/* Units that have not shown that they count. */
-struct suspects {
-	struct unc_plan_unit **unit;
-	size_t n;
-};
+#include "session.h"
 
 /* Reads the counters, from read[first] on; leaves those suspects of which none has moved since the
  * last look. */
-static void drop_moving(struct unc_session *s, size_t first, struct suspects *suspects)
+static void drop_moving(struct unc_session *s, size_t first, struct unc_suspects *suspects)
 {
 	size_t kept = 0;
 
@@ -43,151 +33,6 @@ static void drop_moving(struct unc_session *s, size_t first, struct suspects *su
 	suspects->n = kept;
 }
 
-/* The clock of each suspect: its control is written (`back`: as it was), or its counter read. */
-static int clock_plan(const struct unc_session *s, const struct suspects *suspects, bool write,
-		      bool back, struct unc_plan *plan, struct unc_error *err)
-{
-	int rc = 0;
-
-	*plan = (struct unc_plan){0};
-	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
-		const struct unc_plan_unit *u = suspects->unit[i];
-		const struct unc_plan_clock *c = &u->clock;
-
-		if (!write)
-			rc = unc_plan_add(s->platform->table, plan, u->instance, c->ctr, UNC_OP_READ,
-					  0, err);
-		else if (c->ctl != UNC_NONE && !c->runs)
-			rc = unc_plan_add(s->platform->table, plan, u->instance, c->ctl,
-					  UNC_OP_WRITE, back ? c->back : c->value, err);
-	}
-	if (rc == 0 && plan->n)
-		rc = unc_access_prepare(s->platform->access, plan->op, plan->n, err);
-	if (rc < 0)
-		unc_plan_free(plan);
-	return rc;
-}
-
-static void take_slot_base(struct unc_session *s, struct unc_slot *slot,
-			   const struct unc_reg_op *op, uint64_t ns)
-{
-	if (op->error) { /* nobody knows how much of it the clock has counted */
-		unc_session_lose(s, slot, UNC_LOST_UNREAD, slot->ctr,
-				 (uint64_t)(op->errno_value ? op->errno_value : EIO));
-		return;
-	}
-	slot->last = op->value;
-	slot->seen_ns = ns;
-}
-
-/* Counters that were lent count their events again from here: read after that time, not before. */
-static void take_base(struct unc_session *s, struct unc_plan *read)
-{
-	uint64_t ns, tsc;
-
-	unc_platform_now(s->platform, &ns, &tsc);
-	unc_access_run(s->platform->access, read->op, read->n);
-	for (size_t i = 0; i < read->n; i++) {
-		int k = s->head[read->tag[i].instance - s->platform->instances.unit];
-
-		for (; k != UNC_END; k = s->slot[k].next)
-			if (unc_session_active(s, &s->slot[k]) && s->slot[k].ctr == read->tag[i].reg)
-				take_slot_base(s, &s->slot[k], &read->op[i], ns);
-	}
-}
-
-/* Whether a clock has moved, is noted in frozen[]: those that have not. False: time stands still. */
-static bool watch_clocks(const struct unc_session *s, struct unc_plan *read, bool *frozen)
-{
-	uint64_t *first = calloc(read->n + 1, sizeof(*first));
-	bool any = true, passes = first != NULL;
-
-	for (size_t i = 0; passes && i < read->n; i++) {
-		first[i] = read->op[i].value;
-		frozen[i] = !read->op[i].error;
-	}
-	for (int k = 0; any && passes && k < PROOF_TRIES; k++) {
-		any = false;
-		passes = unc_platform_pause(s->platform, proof_ns << k);
-		unc_access_run(s->platform->access, read->op, read->n);
-		for (size_t i = 0; i < read->n; i++) {
-			frozen[i] &= !read->op[i].error && read->op[i].value == first[i];
-			any |= frozen[i];
-		}
-	}
-	free(first);
-	return passes;
-}
-
-/* A fixed counter that somebody has begun to use since runs by itself. */
-static int look_at_clocks(struct unc_session *s, const struct suspects *suspects,
-			  struct unc_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
-		const struct unc_plan_unit *u = suspects->unit[i];
-		struct unc_plan_clock *c = &suspects->unit[i]->clock;
-		struct unc_plan plan = {0};
-
-		if (c->own || c->ctl == UNC_NONE)
-			continue;
-		rc = unc_plan_add(s->platform->table, &plan, u->instance, c->ctl, UNC_OP_READ, 0,
-				  err);
-		if (rc == 0)
-			rc = unc_session_run_plan(s, &plan, "looking at a clock", err);
-		c->runs = rc == 0 && (plan.op[0].value & c->value) != 0;
-		if (rc == 0)
-			c->back = plan.op[0].value & s->platform->table->reg[c->ctl].write_mask;
-		unc_plan_free(&plan);
-	}
-	return rc == UNC_ERR_MEMORY ? rc : 0;
-}
-
-/* Lets a clock run on each suspect for a moment; leaves those where it does not move. */
-static int run_clocks(struct unc_session *s, struct suspects *suspects, struct unc_error *err)
-{
-	struct unc_plan on = {0}, off = {0}, read = {0};
-	bool *frozen = calloc(suspects->n + 1, sizeof(*frozen));
-	size_t kept = 0;
-	int rc = frozen ? look_at_clocks(s, suspects, err)
-			: unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-
-	if (rc == 0)
-		rc = clock_plan(s, suspects, true, false, &on, err);
-	if (rc == 0)
-		rc = clock_plan(s, suspects, true, true, &off, err);
-	if (rc == 0)
-		rc = clock_plan(s, suspects, false, false, &read, err);
-	if (rc == 0) {
-		/* What fails here is no proof of anything: the next read tells why. */
-		unc_access_run(s->platform->access, on.op, on.n);
-		unc_access_run(s->platform->access, read.op, read.n);
-		if (!watch_clocks(s, &read, frozen))
-			memset(frozen, 0, suspects->n * sizeof(*frozen));
-		unc_session_put_back(s, &off, NULL);
-		take_base(s, &read);
-		for (size_t i = 0; i < suspects->n; i++)
-			if (frozen[i])
-				suspects->unit[kept++] = suspects->unit[i];
-	}
-	suspects->n = kept;
-	unc_plan_free(&on);
-	unc_plan_free(&off);
-	unc_plan_free(&read);
-	free(frozen);
-	return rc;
-}
-
-/* Whether the hardware itself freezes at overflows that nobody has looked for yet. */
-static bool freezes_itself(const struct unc_session *s)
-{
-	for (size_t i = 0; s->sample && i < s->sample->n; i++)
-		if (s->sample->trigger[i].freezes)
-			return true;
-	return false;
-}
-
 static uint8_t *proof_of(const struct unc_session *s, const struct unc_plan_unit *u)
 {
 	return &s->proof[u->instance - s->platform->instances.unit];
@@ -196,14 +41,17 @@ static uint8_t *proof_of(const struct unc_session *s, const struct unc_plan_unit
 /* Units from unit[first] on, of which this much is known, that do not count now. Free
  * suspects->unit. */
 static int find_still(struct unc_session *s, size_t first, enum unc_proof known,
-		      struct suspects *suspects, struct unc_error *err)
+		      struct unc_suspects *suspects, struct unc_error *err)
 {
 	size_t reads = first ? s->n_always : 0;
 
-	*suspects = (struct suspects){.unit = calloc(s->n_units + 1, sizeof(*suspects->unit))};
+	*suspects = (struct unc_suspects){.unit = calloc(s->n_units + 1, sizeof(*suspects->unit))};
 	if (!suspects->unit)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = first; i < s->n_units && !freezes_itself(s); i++) {
+	/* Where the hardware freezes at overflows, nobody may have looked for one yet. */
+	if (s->hooks && s->hooks->freezes(s, NULL, 0))
+		return 0;
+	for (size_t i = first; i < s->n_units; i++) {
 		unc_session_renew_clock(s, &s->unit[i]);
 		if (s->unit[i].n_controls && s->unit[i].clock.ctr != UNC_NONE &&
 		    *proof_of(s, &s->unit[i]) == known)
@@ -211,13 +59,13 @@ static int find_still(struct unc_session *s, size_t first, enum unc_proof known,
 	}
 	if (suspects->n)
 		drop_moving(s, reads, suspects);
-	if (suspects->n && unc_platform_pause(s->platform, proof_ns))
+	if (suspects->n && unc_platform_pause(s->platform, UNC_PROOF_NS))
 		drop_moving(s, reads, suspects);
-	return suspects->n ? run_clocks(s, suspects, err) : 0;
+	return suspects->n ? unc_session_run_clocks(s, suspects, err) : 0;
 }
 
 /* Lets the sockets of the suspects go on where nobody else counts. *any: some could be. */
-static int unfreeze_sockets(struct unc_session *s, const struct suspects *suspects, bool *any,
+static int unfreeze_sockets(struct unc_session *s, const struct unc_suspects *suspects, bool *any,
 			    struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -228,7 +76,7 @@ static int unfreeze_sockets(struct unc_session *s, const struct suspects *suspec
 	*any = false;
 	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
 		unsigned socket = suspects->unit[i]->instance->socket;
-		const struct unc_instance *ubox = unc_sample_ubox(s, socket);
+		const struct unc_instance *ubox = unc_session_ubox(s, socket);
 		bool others = false;
 
 		if (done[socket] || !ubox || !t->type[ubox->type].has_unfreeze)
@@ -239,7 +87,8 @@ static int unfreeze_sockets(struct unc_session *s, const struct suspects *suspec
 			continue;
 		*any = true;
 		unc_platform_log(s->platform, UNC_LOG_WARNING,
-				 "socket %u was frozen and nobody counts there: it goes on", socket);
+				 "socket %u was frozen and nobody counts there: it goes on",
+				 socket);
 		rc = unc_plan_add(t, &plan, ubox, t->type[ubox->type].unfreeze, UNC_OP_WRITE,
 				  t->type[ubox->type].unfreeze_value, err);
 	}
@@ -274,8 +123,7 @@ static int count_doubtful(void *user, uint32_t instance, bool missing)
 static int lose_doubtful(void *user, uint32_t instance, bool missing)
 {
 	struct unc_session *s = user;
-	const struct unc_plan_unit *u =
-		unc_session_unit(s, &s->platform->instances.unit[instance]);
+	const struct unc_plan_unit *u = unc_session_unit(s, &s->platform->instances.unit[instance]);
 
 	if (!missing && u)
 		unc_session_lose_unit(s, u, UNC_LOST_FROZEN, UNC_NONE, 0);
@@ -325,7 +173,7 @@ static bool all_proven(const struct unc_session *s, size_t first)
 int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err)
 {
 	size_t reads = first ? s->n_always : 0;
-	struct suspects suspects;
+	struct unc_suspects suspects;
 	bool any = false;
 	int rc;
 
@@ -339,7 +187,7 @@ int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err
 	if (rc == 0 && suspects.n)
 		rc = unfreeze_sockets(s, &suspects, &any, err);
 	if (rc == 0 && any)
-		rc = run_clocks(s, &suspects, err);
+		rc = unc_session_run_clocks(s, &suspects, err);
 	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
 		*proof_of(s, suspects.unit[i]) = UNC_DOUBTFUL;
 	for (size_t i = first; rc == 0 && i < s->n_units; i++)
@@ -364,7 +212,7 @@ int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err
 
 int unc_session_prove_again(struct unc_session *s, size_t first, struct unc_error *err)
 {
-	struct suspects suspects;
+	struct unc_suspects suspects;
 	int rc = find_still(s, first, UNC_COUNTS, &suspects, err);
 
 	for (size_t i = 0; rc == 0 && i < suspects.n; i++)

@@ -9,46 +9,6 @@
 
 #include "sample.h"
 
-int unc_session_sample(struct unc_session *s, int id, uint64_t every)
-{
-	int rc = unc_session_here(s);
-
-	if (rc < 0)
-		return rc;
-	unc_error_clear(&s->error);
-	if (s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
-	if (every == 0) {
-		s->sampled = -1;
-		return 0;
-	}
-	if (id < 0 || (size_t)id >= s->n_items)
-		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
-	if (s->item[id].metric >= 0)
-		return unc_fail(&s->error, UNC_ERR_INVALID,
-				"an event ends intervals, not a metric");
-	rc = unc_sample_check(s, &s->error);
-	if (rc < 0)
-		return rc;
-	const struct unc_measure *m = &s->measure[s->item[id].measure[0]];
-	for (uint32_t i = 0; i < m->n_slots; i++) {
-		const struct unc_slot *slot = &s->slot[m->slot[i]];
-		unsigned width = unc_slot_width(s->platform->table, slot);
-
-		if ((rc = unc_trigger_check(s, slot)) < 0)
-			return rc;
-		if (width < 64 && every > (uint64_t)1 << width)
-			return unc_fail(&s->error, UNC_ERR_RANGE,
-					"%s: an interval of %" PRIu64
-					" does not fit the counter of "
-					"%u bits",
-					m->name, every, width);
-	}
-	s->sampled = id;
-	s->every = every;
-	return 0;
-}
-
 /* ---- looking */
 
 /* A counter that has carried is below where it started. */
@@ -152,9 +112,9 @@ static int start_again(struct unc_session *s, struct unc_error *err)
 	return rc;
 }
 
-int unc_sample_hold(struct unc_session *s, struct unc_error *err)
+static int hold(struct unc_session *s, struct unc_error *err)
 {
-	return s->sample ? set_frozen(s, true, err) : 0;
+	return set_frozen(s, true, err);
 }
 
 /* Nobody has looked: any may have carried. */
@@ -164,23 +124,72 @@ static void assume_carried(struct unc_sample *sample)
 		sample->trigger[i].carried = true;
 }
 
-int unc_sample_go(struct unc_session *s, struct unc_error *err)
+static int go(struct unc_session *s, struct unc_error *err)
 {
-	if (!s->sample)
-		return 0;
 	assume_carried(s->sample); /* since they were programmed */
 	return start_again(s, err);
 }
 
 /* Called when no counter can carry any more: what has frozen since the last look goes on. */
-int unc_sample_release(struct unc_session *s, struct unc_error *err)
+static int release(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
 
-	if (!s->sample)
-		return 0;
 	assume_carried(s->sample);
 	return unc_session_run_once(s, &plan, add_release(s, &plan, err), "unfreezing", err);
+}
+
+static const struct unc_session_hooks sampling = {
+	.prepare = unc_sample_prepare,
+	.begin = unc_sample_begin,
+	.hold = hold,
+	.go = go,
+	.release = release,
+	.end = unc_sample_end,
+	.freezes = unc_sample_freezes,
+};
+
+/* ---- the public part */
+
+int unc_session_sample(struct unc_session *s, int id, uint64_t every)
+{
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
+	unc_error_clear(&s->error);
+	if (s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
+	if (every == 0) {
+		s->hooks = NULL;
+		return 0;
+	}
+	if (id < 0 || (size_t)id >= s->n_items)
+		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
+	if (s->item[id].metric >= 0)
+		return unc_fail(&s->error, UNC_ERR_INVALID,
+				"an event ends intervals, not a metric");
+	rc = unc_sample_check(s, &s->error);
+	if (rc < 0)
+		return rc;
+	const struct unc_measure *m = &s->measure[s->item[id].measure[0]];
+	for (uint32_t i = 0; i < m->n_slots; i++) {
+		const struct unc_slot *slot = &s->slot[m->slot[i]];
+		unsigned width = unc_slot_width(s->platform->table, slot);
+
+		if ((rc = unc_trigger_check(s, slot)) < 0)
+			return rc;
+		if (width < 64 && every > (uint64_t)1 << width)
+			return unc_fail(&s->error, UNC_ERR_RANGE,
+					"%s: an interval of %" PRIu64
+					" does not fit the counter of "
+					"%u bits",
+					m->name, every, width);
+	}
+	s->hooks = &sampling;
+	s->sampled = id;
+	s->every = every;
+	return 0;
 }
 
 static void describe(const struct unc_session *s, size_t n, struct unc_overflow *out)

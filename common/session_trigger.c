@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: the counters that end intervals, what their units say of overflows, who else is there.
- */
+/* Sessions: the counters that end intervals, what their units say of overflows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,27 +22,13 @@ static const struct unc_tbl_counter *fixed_of(const struct unc_session *s,
 	return counter == UNC_NONE ? NULL : &s->platform->table->counter[counter];
 }
 
-/* The unit of a socket that has the socket's status. */
-const struct unc_instance *unc_sample_ubox(const struct unc_session *s, unsigned socket)
-{
-	const struct unc_platform *p = s->platform;
-
-	for (size_t i = 0; i < p->instances.n; i++) {
-		const struct unc_instance *u = &p->instances.unit[i];
-
-		if (u->socket == socket && u->available && p->table->type[u->type].n_global)
-			return u;
-	}
-	return NULL;
-}
-
 static void find_global(const struct unc_session *s, struct unc_trigger *t)
 {
 	const struct unc_table *table = s->platform->table;
 	const struct unc_tbl_counter *fixed = fixed_of(s, &s->slot[t->slot]);
 	int by_table = unc_type_global(type_of(s, t), t->instance->index);
 
-	t->ubox = unc_sample_ubox(s, t->instance->socket);
+	t->ubox = unc_session_ubox(s, t->instance->socket);
 	t->global = fixed && fixed->global_bit ? fixed->global_bit - 1
 		    : by_table >= 0            ? by_table
 					       : t->instance->status_position;
@@ -102,69 +87,7 @@ int unc_trigger_check(struct unc_session *s, const struct unc_slot *slot)
 	return 0;
 }
 
-/* ---- who else counts on a socket */
-
-/* Whether a control register, as read, means that somebody counts. */
-static bool in_use(const struct unc_table *table, const struct unc_tbl_type *type, uint16_t reg,
-		   uint64_t value)
-{
-	if (table->reg[reg].role == UNC_ROLE_CTL)
-		return (value & type->active) != 0;
-	for (uint32_t i = 0; i < type->counters.n; i++) {
-		const struct unc_tbl_counter *c = &table->counter[type->counters.first + i];
-
-		if (c->ctl == reg && (value & c->enable))
-			return true;
-	}
-	return false;
-}
-
-/* The reads of all controls of a unit. */
-static int add_controls(struct unc_session *s, const struct unc_instance *u, struct unc_plan *plan,
-			struct unc_error *err)
-{
-	const struct unc_table *table = s->platform->table;
-	const struct unc_range *regs = &table->type[u->type].regs;
-	int rc = 0;
-
-	for (uint32_t k = 0; k < regs->n && rc == 0; k++) {
-		uint16_t reg = (uint16_t)(regs->first + k);
-		uint8_t role = table->reg[reg].role;
-
-		if (role == UNC_ROLE_CTL || role == UNC_ROLE_FIXED_CTL)
-			rc = unc_plan_add(table, plan, u, reg, UNC_OP_READ, 0, err);
-	}
-	return rc;
-}
-
-int unc_session_others(struct unc_session *s, unsigned socket, bool *others, struct unc_error *err)
-{
-	const struct unc_table *table = s->platform->table;
-	struct unc_plan plan = {0};
-	int rc = 0;
-
-	*others = false;
-	for (size_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
-		const struct unc_instance *u = &s->platform->instances.unit[i];
-		const struct unc_plan_unit *own = unc_session_unit(s, u);
-
-		if (u->socket != socket || !u->available || unc_space_of_thread(u->part[0].space))
-			continue;
-		if (own)
-			*others |= own->shared;
-		else
-			rc = add_controls(s, u, &plan, err);
-	}
-	if (rc == 0 && !*others)
-		rc = unc_session_run_plan(s, &plan, "looking for others who count", err);
-	for (size_t i = 0; i < plan.n && rc == 0 && !*others; i++)
-		*others = in_use(table, &table->type[plan.tag[i].instance->type], plan.tag[i].reg,
-				 plan.op[i].value);
-	unc_plan_free(&plan);
-	return rc;
-}
-
-/* ---- starting */
+/* ---- starting and ending */
 
 static int add_trigger(struct unc_session *s, uint32_t slot, struct unc_trigger *t)
 {
@@ -257,23 +180,11 @@ static int settle_freezing(struct unc_session *s, struct unc_error *err)
 	return 0;
 }
 
-/* Sampling freezes a socket: nobody else of this process may count there, nor be frozen. */
-static int check_sockets(struct unc_session *s, struct unc_error *err)
-{
-	for (size_t i = 0; i < s->n_units; i++)
-		if (s->platform->sampled[s->unit[i].instance->socket])
-			return unc_fail(err, UNC_ERR_BUSY,
-					"another session of this program samples on socket %u and "
-					"freezes it at overflows",
-					s->unit[i].instance->socket);
-	return 0;
-}
-
 int unc_sample_prepare(struct unc_session *s, struct unc_error *err)
 {
-	int rc = check_sockets(s, err);
+	int rc = unc_sample_check(s, err);
 
-	if (rc < 0 || s->sampled < 0 || (rc = unc_sample_check(s, err)) < 0)
+	if (rc < 0)
 		return rc;
 	const struct unc_measure *m = &s->measure[s->item[s->sampled].measure[0]];
 	struct unc_sample *sample = calloc(1, sizeof(*sample));
@@ -348,8 +259,6 @@ int unc_sample_begin(struct unc_session *s, struct unc_error *err)
 	uint64_t bit;
 	int rc = 0;
 
-	if (!sample)
-		return 0;
 	for (size_t i = 0; i < sample->n && rc == 0; i++) {
 		struct unc_trigger *t = &sample->trigger[i];
 
@@ -387,4 +296,19 @@ void unc_sample_end(struct unc_session *s)
 	free(sample->trigger);
 	free(sample);
 	s->sample = NULL;
+}
+
+bool unc_sample_freezes(const struct unc_session *s, const struct unc_instance *u, uint64_t control)
+{
+	for (size_t i = 0; i < s->sample->n; i++) {
+		const struct unc_trigger *t = &s->sample->trigger[i];
+		const struct unc_tbl_type *type = type_of(s, t);
+
+		if (!t->freezes || (u && t->instance != u))
+			continue;
+		if (!u || (type->overflow.freezes == UNC_FREEZES_UNIT &&
+			   (type->overflow.status != type->unit_ctl || control & t->bit)))
+			return true;
+	}
+	return false;
 }

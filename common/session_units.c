@@ -1,164 +1,93 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sessions: what is found on the units of a pass, and the settings that it needs there. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "claim.h"
-#include "decode.h"
+#include "occupancy.h"
 #include "schedule.h"
 #include "session.h"
-#include "table.h"
 
 static const struct unc_instance *instance_of(const struct unc_session *s, uint32_t i)
 {
 	return &s->platform->instances.unit[i];
 }
 
-bool unc_session_active(const struct unc_session *s, const struct unc_slot *slot)
-{
-	return slot->pass == s->now || s->always[slot->instance];
-}
-
-/*
- * Slots of an instance that count now (or, with `all`, in any pass), in the order they were added.
- * Of those that want the same, in several passes, the first stands for all.
- */
-static size_t slots_of(const struct unc_session *s, uint32_t instance, bool all, uint32_t *out)
-{
-	size_t n = 0;
-
-	/* The list has the newest first. */
-	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next) {
-		size_t k = 0;
-
-		if (!all && !unc_session_active(s, &s->slot[i]))
-			continue;
-		while (k < n && !unc_code_same(&s->slot[out[k]].code, &s->slot[i].code))
-			k++;
-		if (k == UNC_MAX_CODES)
-			break;
-		memmove(out + 1, out, (k < n ? k : n) * sizeof(*out));
-		out[0] = (uint32_t)i;
-		n += k == n;
-	}
-	return n;
-}
-
-void unc_session_unit_text(const struct unc_session *s, const struct unc_instance *u, char *buf,
-			   size_t size)
-{
-	snprintf(buf, size, "%s%u (socket %u)",
-		 unc_tbl_str(s->platform->table, s->platform->table->type[u->type].name), u->index,
-		 u->socket);
-}
-
 /* ---- what is there */
 
-enum { MAX_REGS = 96 }; /* of a unit type */
-
-/* Registers of a unit as they are before we touch it. */
-struct found {
-	uint64_t ctl[32];         /* programmable controls */
-	uint64_t other[MAX_REGS]; /* by register of the type: filters, fixed controls */
+/* Filters that the slots of a unit will write, and what tells of the unit. */
+struct wanted {
+	const struct unc_session *s;
+	const uint32_t *slots;
+	size_t n;
 };
 
-static bool wanted_filter(const struct unc_session *s, const uint32_t *slots, size_t n,
-			  uint16_t reg)
+static bool wanted(const void *user, uint16_t reg)
 {
-	for (size_t i = 0; i < n; i++)
-		for (unsigned k = 0; k < s->slot[slots[i]].code.n_filters; k++)
-			if (s->slot[slots[i]].code.filter[k].reg == reg)
+	const struct wanted *w = user;
+	const struct unc_tbl_reg *row = &w->s->platform->table->reg[reg];
+
+	if (row->role == UNC_ROLE_UNIT_CTL)
+		return !(row->flags & UNC_REG_WO);
+	for (size_t i = 0; i < w->n; i++)
+		for (unsigned k = 0; k < w->s->slot[w->slots[i]].code.n_filters; k++)
+			if (w->s->slot[w->slots[i]].code.filter[k].reg == reg)
 				return true;
 	return false;
 }
 
-static bool look_at(const struct unc_session *s, const uint32_t *slots, size_t n, uint16_t reg)
+/* Reads a unit before we touch it: its controls, and the filters of n slots. Where the platform is
+ * for listing only nothing is read. Free with unc_plan_free(). */
+static int look(struct unc_session *s, const struct unc_instance *u, const uint32_t *slots,
+		size_t n, struct unc_plan *found, struct unc_error *err)
 {
-	const struct unc_tbl_reg *row = &s->platform->table->reg[reg];
-
-	return row->role == UNC_ROLE_CTL || row->role == UNC_ROLE_FIXED_CTL ||
-	       (row->role == UNC_ROLE_UNIT_CTL && !(row->flags & UNC_REG_WO)) ||
-	       wanted_filter(s, slots, n, reg);
-}
-
-/* Reads the controls of a unit and the filters that will be written. */
-static int read_found(struct unc_session *s, uint32_t instance, const uint32_t *slots, size_t n,
-		      struct found *found, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[instance_of(s, instance)->type];
-	struct unc_plan plan = {0};
+	struct wanted w = {s, slots, n};
 	int rc = 0;
 
-	memset(found, 0, sizeof(*found));
-	if (!s->platform->access)
-		return 0;
-	for (uint32_t i = 0; i < type->regs.n && rc == 0; i++) {
-		uint16_t reg = (uint16_t)(type->regs.first + i);
-
-		if (look_at(s, slots, n, reg))
-			rc = unc_plan_add(t, &plan, instance_of(s, instance), reg, UNC_OP_READ, 0,
-					  err);
-	}
+	*found = (struct unc_plan){0};
+	if (s->platform->access)
+		rc = unc_occupancy_look(s->platform->table, u, wanted, &w, found, err);
 	if (rc == 0)
-		rc = unc_session_run_plan(s, &plan, "looking at the controls", err);
-	for (size_t i = 0; i < plan.n && rc == 0; i++) {
-		const struct unc_tbl_reg *reg = &t->reg[plan.tag[i].reg];
-
-		if (reg->role == UNC_ROLE_CTL)
-			found->ctl[reg->number] = plan.op[i].value;
-		else if (plan.tag[i].reg - type->regs.first < MAX_REGS)
-			found->other[plan.tag[i].reg - type->regs.first] = plan.op[i].value;
-	}
-	unc_plan_free(&plan);
+		rc = unc_session_run_plan(s, found, "looking at the controls", err);
+	if (rc < 0)
+		unc_plan_free(found);
 	return rc;
 }
 
-/* Counters that somebody else has programmed. */
-static uint32_t busy_counters(const struct unc_tbl_type *type, const struct found *found)
+/* What a register of the unit held then. */
+static uint64_t held(const struct unc_plan *found, const struct unc_instance *u, uint16_t reg)
 {
-	uint32_t busy = 0;
+	uint64_t value;
 
-	for (unsigned i = type->first; i < type->first + type->n_counters; i++)
-		if (found->ctl[i] & type->active)
-			busy |= (uint32_t)1 << i;
-	return busy;
+	return unc_plan_value(found, u, reg, &value) ? value : 0;
 }
 
 /* ---- settings of one unit */
 
-/* " = cha.TOR_INSERTS:IA", where the control is one of our events; "" where not. */
-const char *unc_session_event_text(const struct unc_session *s, const struct unc_instance *u,
-				   uint64_t ctl, char *buf, size_t size)
-{
-	struct unc_spec spec;
-
-	snprintf(buf, size, " = ");
-	if (unc_code_decode(s->platform->table, u->type, ctl, NULL, 0, &spec, NULL) < 0 ||
-	    unc_spec_format(s->platform->table, &spec, buf + 3, size - 3) < 0)
-		buf[0] = '\0';
-	return buf;
-}
-
 static int fail_busy(struct unc_session *s, const struct unc_instance *u,
-		     const struct unc_slot *slot, const struct found *found, struct unc_error *err)
+		     const struct unc_slot *slot, const struct unc_plan *found,
+		     struct unc_error *err)
 {
-	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
+	const struct unc_table *t = s->platform->table;
 	char unit[64], event[UNC_SPEC_MAX];
 
 	unc_session_unit_text(s, u, unit, sizeof(unit));
-	for (unsigned i = type->first; i < type->first + type->n_counters; i++) {
-		bool own = unc_claimed(s->platform, u, unc_type_ctl(type, i));
+	for (size_t i = 0; i < found->n; i++) {
+		uint16_t ctl = found->tag[i].reg;
+		uint64_t value = found->op[i].value;
 
-		if ((slot->code.counters >> i & 1) && (found->ctl[i] & type->active))
+		if (t->reg[ctl].role == UNC_ROLE_CTL &&
+		    (slot->code.counters >> t->reg[ctl].number & 1) &&
+		    unc_counter_in_use(t, found, i) != UNC_NONE)
 			return unc_fail(err, UNC_ERR_BUSY,
 					"%s: counter %u of %s is programmed by %s "
 					"(control 0x%llx%s) and no other counter is free for it",
-					s->measure[slot->name].name, i, unit,
-					own ? "another session of this program" : "somebody else",
-					(unsigned long long)found->ctl[i],
-					unc_session_event_text(s, u, found->ctl[i], event, sizeof(event)));
+					s->measure[slot->name].name, t->reg[ctl].number, unit,
+					unc_claimed(s->platform, u, ctl)
+						? "another session of this program"
+						: "somebody else",
+					(unsigned long long)value,
+					unc_session_event_text(s, u, value, event, sizeof(event)));
 	}
 	return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free",
 			s->measure[slot->name].name, unit);
@@ -198,8 +127,9 @@ static int fail_filter(const struct unc_session *s, const struct unc_plan_unit *
 
 	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
 	if (was & t->reg[reg].busy)
-		return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s is in use by somebody else (0x%llx)",
-				name, filter, unit, (unsigned long long)was);
+		return unc_fail(err, UNC_ERR_BUSY,
+				"%s: %s of %s is in use by somebody else (0x%llx)", name, filter,
+				unit, (unsigned long long)was);
 	return unc_fail(err, UNC_ERR_BUSY,
 			"%s: %s of %s is set to 0x%llx by somebody else who counts there", name,
 			filter, unit, (unsigned long long)was);
@@ -207,14 +137,13 @@ static int fail_filter(const struct unc_session *s, const struct unc_plan_unit *
 
 /* Joins the filters of all events; the scheduler has seen that they agree. */
 static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const struct unc_slot *slot,
-		       const struct found *found, struct unc_error *err)
+		       const struct unc_plan *found, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
 
 	for (unsigned i = 0; i < slot->code.n_filters; i++) {
 		const struct unc_code_filter *f = &slot->code.filter[i];
-		uint64_t was = found->other[(f->reg - type->regs.first) % MAX_REGS];
+		uint64_t was = held(found, u->instance, f->reg);
 		size_t k = 0;
 		int rc;
 
@@ -243,7 +172,7 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
  * emptied under him; he has done it.
  */
 static uint64_t control_value(const struct unc_session *s, const struct unc_plan_unit *u,
-			      uint64_t ctl, const struct found *found)
+			      uint64_t ctl, const struct unc_plan *found)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
@@ -251,8 +180,10 @@ static uint64_t control_value(const struct unc_session *s, const struct unc_plan
 	uint64_t code_bits = unc_ones(code->width[0]) << code->lo[0];
 	bool counted = false;
 
-	for (unsigned i = type->first; i < type->first + type->n_counters; i++)
-		counted |= (found->ctl[i] & type->active) && !((found->ctl[i] ^ ctl) & code_bits);
+	for (size_t i = 0; i < found->n; i++)
+		counted |= t->reg[found->tag[i].reg].role == UNC_ROLE_CTL &&
+			   unc_counter_in_use(t, found, i) != UNC_NONE &&
+			   !((found->op[i].value ^ ctl) & code_bits);
 	for (uint32_t i = 0; counted && i < type->fields.n; i++) {
 		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
 
@@ -279,10 +210,9 @@ static void set_counter(const struct unc_session *s, struct unc_plan_unit *u,
 }
 
 static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
-		    unsigned counter, const struct found *found, struct unc_error *err)
+		    unsigned counter, const struct unc_plan *found, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
 	bool running = false;
 	uint16_t control;
 	int rc = 0;
@@ -293,10 +223,10 @@ static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_s
 	control = unc_session_control(s, slot);
 	if (slot->code.counter == UNC_NONE) {
 		rc = put_setting(u->control, &u->n_controls, control,
-				 control_value(s, u, slot->code.ctl, found), found->ctl[counter],
-				 err);
+				 control_value(s, u, slot->code.ctl, found),
+				 held(found, u->instance, control), err);
 	} else if (control != UNC_NONE) {
-		uint64_t was = found->other[(control - type->regs.first) % MAX_REGS];
+		uint64_t was = held(found, u->instance, control);
 
 		running = (was & t->counter[slot->code.counter].enable) != 0;
 		rc = put_setting(u->control, &u->n_controls, control,
@@ -304,38 +234,6 @@ static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_s
 	}
 	set_counter(s, u, slot, running);
 	return rc < 0 ? rc : set_filters(s, u, slot, found, err);
-}
-
-/* Whether the session has the register for itself. */
-static bool ours(const struct unc_plan_unit *u, uint16_t reg)
-{
-	for (size_t i = 0; i < u->n_controls; i++)
-		if (u->control[i].reg == reg)
-			return !u->control[i].keep;
-	return false;
-}
-
-/* Looks for others who count on the unit: their programmable counters are `busy`. */
-static void find_others(const struct unc_session *s, struct unc_plan_unit *u, uint32_t busy,
-			const struct found *found)
-{
-	const struct unc_platform *p = s->platform;
-	const struct unc_tbl_type *type = &p->table->type[u->instance->type];
-
-	u->shared = busy != 0;
-	u->stranger = false;
-	for (unsigned i = type->first; i < type->first + type->n_counters; i++)
-		if (busy >> i & 1)
-			u->stranger |= !unc_claimed(p, u->instance, unc_type_ctl(type, i));
-	for (uint32_t i = 0; i < type->counters.n; i++) {
-		const struct unc_tbl_counter *c = &p->table->counter[type->counters.first + i];
-
-		if (c->ctl == UNC_NONE || ours(u, c->ctl) ||
-		    !(found->other[(c->ctl - type->regs.first) % MAX_REGS] & c->enable))
-			continue;
-		u->shared = true;
-		u->stranger |= !unc_claimed(p, u->instance, c->ctl);
-	}
 }
 
 /* Whether an event is on the lead of a lane of its own. */
@@ -349,93 +247,6 @@ static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
 			return true;
 	}
 	return false;
-}
-
-/* ---- a clock, to tell whether the unit counts at all */
-
-/* A fixed counter is ours and runs, or may for a moment. What its control holds is looked at before. */
-static void fixed_clock(const struct unc_table *t, const struct unc_tbl_event *event,
-			struct unc_plan_unit *u)
-{
-	const struct unc_tbl_counter *c = &t->counter[event->counter];
-	bool ours = false;
-
-	for (size_t i = 0; i < u->n_controls; i++)
-		ours |= u->control[i].reg == c->ctl;
-	u->clock = (struct unc_plan_clock){.ctr = c->ctr,
-					   .ctl = ours ? UNC_NONE : c->ctl,
-					   .value = c->enable};
-}
-
-/* Whether somebody else has programmed the control meanwhile. *shown: what it holds. */
-static bool taken(const struct unc_plan_unit *u, uint16_t reg, uint64_t *shown)
-{
-	for (size_t i = 0; i < u->n_controls; i++)
-		if (u->control[i].reg == reg) {
-			*shown = u->control[i].shown;
-			return u->control[i].keep;
-		}
-	return true;
-}
-
-/* One of the session's own counters is lent to the clock. */
-static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
-		      const struct unc_tbl_event *event, uint32_t *slots, size_t n)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	struct unc_spec spec = {.type = event->type,
-				.event = (uint16_t)(event - t->event),
-				.index = -1,
-				.socket = -1};
-	struct unc_code code;
-	uint64_t shown;
-
-	if (unc_spec_encode(t, &spec, 0, 1, &code, NULL) < 0)
-		return;
-	for (size_t i = 0; i < n && u->clock.ctr == UNC_NONE; i++) {
-		const struct unc_slot *slot = &s->slot[slots[i]];
-		unsigned counter = t->reg[slot->ctr].number;
-
-		/* A counter that leads others is not lent: what they count would change. */
-		if (slot->code.counter != UNC_NONE || slot->code.lane ||
-		    !(code.counters >> counter & 1) ||
-		    ((slot->code.ctl ^ code.ctl) & type->exclusive) ||
-		    taken(u, unc_type_ctl(type, counter), &shown))
-			continue;
-		u->clock = (struct unc_plan_clock){.ctr = slot->ctr,
-						   .own = true,
-						   .ctl = unc_type_ctl(type, counter),
-						   .value = code.ctl};
-		u->clock.back = shown & t->reg[u->clock.ctl].write_mask;
-	}
-}
-
-/* The first clock of the table that can be had. */
-static void find_clock(const struct unc_session *s, struct unc_plan_unit *u, uint32_t *slots, size_t n)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
-
-	u->clock.ctr = UNC_NONE;
-	for (uint32_t i = 0; i < type->events.n && u->clock.ctr == UNC_NONE; i++) {
-		const struct unc_tbl_event *event = &t->event[type->events.first + i];
-
-		if (event->clock && event->counter != UNC_NONE)
-			fixed_clock(t, event, u);
-		else if (event->clock)
-			own_clock(s, u, event, slots, n);
-	}
-}
-
-void unc_session_renew_clock(const struct unc_session *s, struct unc_plan_unit *u)
-{
-	uint32_t slots[UNC_MAX_CODES];
-	size_t n = slots_of(s, (uint32_t)(u->instance - s->platform->instances.unit), false, slots);
-	uint64_t shown;
-
-	if (u->clock.ctr != UNC_NONE && u->clock.own && taken(u, u->clock.ctl, &shown))
-		find_clock(s, u, slots, n);
 }
 
 /* ---- one unit */
@@ -457,7 +268,7 @@ static bool fits_always(const struct unc_session *s, uint32_t instance, uint32_t
 	uint32_t slots[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
 	struct unc_conflict conflict;
-	size_t n = slots_of(s, instance, true, slots);
+	size_t n = unc_session_slots_of(s, instance, true, slots);
 
 	return n < UNC_MAX_CODES && schedule(s, slots, n, busy, counter, &conflict) == 0;
 }
@@ -481,7 +292,7 @@ static void join_twins(struct unc_session *s, uint32_t instance)
 }
 
 static int set_unit(struct unc_session *s, struct unc_plan_unit *u, uint32_t *slots, size_t n,
-		    const uint8_t *counter, const struct found *found, struct unc_error *err)
+		    const uint8_t *counter, const struct unc_plan *found, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
@@ -492,38 +303,60 @@ static int set_unit(struct unc_session *s, struct unc_plan_unit *u, uint32_t *sl
 		for (size_t i = 0; i < n && rc == 0; i++)
 			if (is_lead(t, type, &s->slot[slots[i]].code, counter[i]) == leads)
 				rc = set_slot(s, u, &s->slot[slots[i]], counter[i], found, err);
-	find_clock(s, u, slots, n);
+	unc_session_find_clock(s, u, slots, n);
+	return rc;
+}
+
+static void set_occupancy(const struct unc_session *s, struct unc_plan_unit *u,
+			  const struct unc_plan *found, uint32_t *busy)
+{
+	struct unc_occupancy o = unc_occupancy(s->platform, found, u->instance, u);
+
+	u->shared = o.shared;
+	u->stranger = o.stranger;
+	*busy = o.busy;
+}
+
+/* The settings of a unit on which `found` was found; n_counters 0: its turn is in another pass. */
+static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
+		       const struct unc_plan *found, struct unc_plan_unit *u, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[instance_of(s, instance)->type];
+	uint32_t slots[UNC_MAX_CODES], busy;
+	uint8_t counter[UNC_MAX_CODES];
+	struct unc_conflict conflict;
+	size_t n;
+	int rc;
+
+	*u = (struct unc_plan_unit){.instance = instance_of(s, instance)};
+	if (type->unit_ctl != UNC_NONE)
+		u->unit_ctl = held(found, u->instance, type->unit_ctl);
+	set_occupancy(s, u, found, &busy);
+	if (begin)
+		s->always[instance] = s->n_passes > 1 && fits_always(s, instance, busy);
+	n = unc_session_slots_of(s, instance, false, slots);
+	if (n == 0)
+		return 0;
+	if (schedule(s, slots, n, busy, counter, &conflict) < 0)
+		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], found, err);
+	rc = set_unit(s, u, slots, n, counter, found, err);
+	join_twins(s, instance);
 	return rc;
 }
 
 static int prepare_unit(struct unc_session *s, uint32_t instance, bool begin,
 			struct unc_plan_unit *u, struct unc_error *err)
 {
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[instance_of(s, instance)->type];
 	uint32_t slots[UNC_MAX_CODES];
-	uint8_t counter[UNC_MAX_CODES];
-	struct unc_conflict conflict;
-	struct found found;
-	size_t n = slots_of(s, instance, begin, slots);
-	int rc = read_found(s, instance, slots, n, &found, err);
+	size_t n = unc_session_slots_of(s, instance, begin, slots);
+	struct unc_plan found;
+	int rc = look(s, instance_of(s, instance), slots, n, &found, err);
 
 	if (rc < 0)
 		return rc;
-	*u = (struct unc_plan_unit){.instance = instance_of(s, instance)};
-	if (type->unit_ctl != UNC_NONE)
-		u->unit_ctl = found.other[(type->unit_ctl - type->regs.first) % MAX_REGS];
-	uint32_t busy = busy_counters(type, &found);
-	find_others(s, u, busy, &found);
-	if (begin)
-		s->always[instance] = s->n_passes > 1 && fits_always(s, instance, busy);
-	n = slots_of(s, instance, false, slots);
-	if (n == 0) /* its turn is in another pass */
-		return 0;
-	if (schedule(s, slots, n, busy, counter, &conflict) < 0)
-		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], &found, err);
-	rc = set_unit(s, u, slots, n, counter, &found, err);
-	join_twins(s, instance);
+	rc = settle_unit(s, instance, begin, &found, u, err);
+	unc_plan_free(&found);
 	return rc;
 }
 
@@ -584,21 +417,17 @@ int unc_session_neighbours(struct unc_session *s, size_t first, struct unc_error
 
 	for (size_t i = first; i < s->n_units; i++) {
 		struct unc_plan_unit *u = &s->unit[i];
-		const struct unc_tbl_type *type = &t->type[u->instance->type];
-		struct found found;
+		struct unc_plan found;
+		uint32_t busy;
 
-		if (!stop_differs(t, type))
+		if (!stop_differs(t, &t->type[u->instance->type]))
 			continue;
-		int rc = read_found(s, (uint32_t)(u->instance - s->platform->instances.unit), NULL,
-				    0, &found, err);
+		int rc = look(s, u->instance, NULL, 0, &found, err);
 
 		if (rc < 0)
 			return rc;
-		uint32_t busy = busy_counters(type, &found);
-		for (size_t k = 0; k < u->n_controls; k++)
-			if (t->reg[u->control[k].reg].role == UNC_ROLE_CTL)
-				busy &= ~((uint32_t)1 << t->reg[u->control[k].reg].number);
-		find_others(s, u, busy, &found);
+		set_occupancy(s, u, &found, &busy);
+		unc_plan_free(&found);
 	}
 	return 0;
 }

@@ -1,152 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sessions: is what was read ours? Others program counters and clear them without asking, and the
- * values look like any others. So the controls are read back after programming and compared from then
- * on. Whether a unit counts at all: session_prove.c.
+ * values look like any others. So the controls are read back after programming and compared from
+ * then on. Whether a unit counts at all: session_prove.c.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cpu.h"
-#include "sample.h"
-
-/* ---- what is lost */
-
-void unc_session_lose(struct unc_session *s, struct unc_slot *slot, enum unc_loss_kind why,
-		      uint16_t reg, uint64_t value)
-{
-	s->flawed = true;
-	if (slot->lost.why == UNC_LOST_NOT)
-		slot->lost = (struct unc_loss){.why = (uint8_t)why, .reg = reg, .value = value};
-}
-
-void unc_session_unread(struct unc_session *s, struct unc_slot *slot, uint16_t reg,
-			const struct unc_reg_op *op)
-{
-	s->flawed = true;
-	slot->unread = op->errno_value ? op->errno_value : EIO;
-	slot->unread_reg = reg;
-}
-
-static void unread_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
-			struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	bool lost = slot->lost.why == UNC_LOST_UNREAD;
-	uint16_t reg = lost ? slot->lost.reg : slot->unread_reg;
-	int error = lost ? (int)slot->lost.value : slot->unread;
-
-	unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
-		 unc_tbl_str(t, t->reg[reg].name), unit,
-		 s->platform->instances.unit[slot->instance].location,
-		 error == ENXIO    ? UNC_NO_CPU
-		 : error == ENODEV ? "its CPU is offline"
-				   : strerror(error));
-}
-
-void unc_session_late_text(const struct unc_session *s, const struct unc_slot *slot,
-			   struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	char unit[64];
-
-	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
-	unc_fail(err, UNC_ERR_IO, "%s of %s could not be read where the interval began",
-		 unc_tbl_str(t, t->reg[slot->ctr].name), unit);
-}
-
-static void changed_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
-			 const char *reg, struct unc_error *err)
-{
-	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
-	const char *name = s->measure[slot->name].name;
-	uint64_t value = slot->lost.value;
-	char event[UNC_SPEC_MAX];
-
-	if (slot->lost.why == UNC_LOST_CONTROL && value == 0)
-		unc_fail(err, UNC_ERR_BUSY,
-			 "%s: somebody else has cleared %s of %s while it was counting", name, reg,
-			 unit);
-	else if (slot->lost.why == UNC_LOST_CONTROL)
-		unc_fail(err, UNC_ERR_BUSY,
-			 "%s: somebody else has programmed %s of %s while it was counting: it holds "
-			 "0x%" PRIx64 "%s",
-			 name, reg, unit, value,
-			 unc_session_event_text(s, u, value, event, sizeof(event)));
-	else
-		unc_fail(err, UNC_ERR_BUSY,
-			 "%s: somebody else has changed %s of %s while it was counting: it holds "
-			 "0x%" PRIx64,
-			 name, reg, unit, value);
-}
-
-void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *slot,
-			   struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	const char *name = s->measure[slot->name].name;
-	const char *reg = slot->lost.reg < t->n_reg ? unc_tbl_str(t, t->reg[slot->lost.reg].name) : "";
-	char unit[64];
-
-	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
-	switch (slot->lost.why) {
-	case UNC_LOST_NOT:
-	case UNC_LOST_UNREAD:
-		unread_text(s, slot, unit, err);
-		return;
-	case UNC_LOST_FROZEN:
-		unc_fail(err, UNC_ERR_BUSY,
-			 "%s: %s does not count: it is frozen, by a program that was killed or one "
-			 "that froze the socket (LIKWID, PCM, an old kernel's perf), or nothing drives its "
-			 "clock",
-			 name, unit);
-		return;
-	case UNC_LOST_CLEARED:
-		unc_fail(err, UNC_ERR_BUSY,
-			 "%s: somebody else has written to %s of %s while it was counting", name,
-			 reg, unit);
-		return;
-	case UNC_LOST_ONES:
-		unc_fail(err, UNC_ERR_IO, "%s: %s of %s reads as all ones: nobody answers", name,
-			 reg, unit);
-		return;
-	case UNC_LOST_WRAP:
-		unc_fail(err, UNC_ERR_RANGE,
-			 "%s: %s of %s was not read for %.0f s and may have wrapped meanwhile",
-			 name, reg, unit, (double)slot->lost.value * 1e-9);
-		return;
-	default:
-		changed_text(s, slot, unit, reg, err);
-	}
-}
-
-void unc_session_lose_unit(struct unc_session *s, const struct unc_plan_unit *u,
-			   enum unc_loss_kind why, uint16_t reg, uint64_t value)
-{
-	int i = s->head[u->instance - s->platform->instances.unit];
-
-	for (; i != UNC_END; i = s->slot[i].next) {
-		struct unc_slot *slot = &s->slot[i];
-		bool programmed = slot->code.counter == UNC_NONE ||
-				  s->platform->table->counter[slot->code.counter].ctl != UNC_NONE;
-
-		if (programmed && unc_session_active(s, slot))
-			unc_session_lose(s, slot, why, reg, value);
-	}
-}
-
-uint16_t unc_session_control(const struct unc_session *s, const struct unc_slot *slot)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[unc_type_pool(t, slot->code.type)];
-
-	if (slot->code.counter != UNC_NONE)
-		return t->counter[slot->code.counter].ctl;
-	return unc_type_ctl(type, t->reg[slot->ctr].number);
-}
+#include "session.h"
 
 static bool looks_at(const struct unc_slot *slot, uint16_t filter)
 {
@@ -159,8 +19,9 @@ static bool looks_at(const struct unc_slot *slot, uint16_t filter)
 static bool depends(const struct unc_session *s, const struct unc_slot *slot,
 		    const struct unc_setting *setting, bool filter)
 {
-	return unc_session_active(s, slot) && (filter ? looks_at(slot, setting->reg)
-						      : unc_session_control(s, slot) == setting->reg);
+	return unc_session_active(s, slot) &&
+	       (filter ? looks_at(slot, setting->reg)
+		       : unc_session_control(s, slot) == setting->reg);
 }
 
 /* A control or filter no longer holds what was programmed: it is not ours to put back. */
@@ -172,11 +33,13 @@ static void lose_setting(struct unc_session *s, const struct unc_plan_unit *u,
 	setting->keep = true;
 	for (; i != UNC_END; i = s->slot[i].next)
 		if (depends(s, &s->slot[i], setting, filter))
-			unc_session_lose(s, &s->slot[i], filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
-					 setting->reg, now);
+			unc_session_lose(s, &s->slot[i],
+					 filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL, setting->reg,
+					 now);
 }
 
-/* What cannot be read does not tell whether the counters are ours. setting NULL: those of the unit. */
+/* What cannot be read does not tell whether the counters are ours. setting NULL: those of the unit.
+ */
 static void doubt(struct unc_session *s, const struct unc_plan_unit *u,
 		  const struct unc_setting *setting, bool filter, uint16_t reg,
 		  const struct unc_reg_op *op)
@@ -187,7 +50,8 @@ static void doubt(struct unc_session *s, const struct unc_plan_unit *u,
 		struct unc_slot *slot = &s->slot[i];
 
 		if (setting ? !depends(s, slot, setting, filter)
-			    : !unc_session_active(s, slot) || unc_session_control(s, slot) == UNC_NONE)
+			    : !unc_session_active(s, slot) ||
+				      unc_session_control(s, slot) == UNC_NONE)
 			continue;
 		unc_session_unread(s, slot, reg, op);
 	}
@@ -195,7 +59,8 @@ static void doubt(struct unc_session *s, const struct unc_plan_unit *u,
 
 /* ---- reading back */
 
-/* Bits of a control that decide what is counted. Others may be written only, or do something once. */
+/* Bits of a control that decide what is counted. Others may be written only, or do something once.
+ */
 static uint64_t deciding_bits(const struct unc_table *t, const struct unc_tbl_type *type,
 			      uint16_t reg)
 {
@@ -222,8 +87,7 @@ static uint64_t telling_bits(const struct unc_session *s, const struct unc_plan_
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	uint64_t may_differ =
-		filter ? 0 : setting->value & ~deciding_bits(t, type, setting->reg);
+	uint64_t may_differ = filter ? 0 : setting->value & ~deciding_bits(t, type, setting->reg);
 
 	return setting->mask & t->reg[setting->reg].write_mask & ~may_differ;
 }
@@ -273,7 +137,8 @@ static int take_shown(struct unc_session *s, struct unc_plan_unit *u, struct unc
 			"%s of %s holds 0x%" PRIx64 "%s right after 0x%" PRIx64
 			" was written: somebody else programs it at the same time",
 			unc_tbl_str(t, t->reg[setting->reg].name), unit, now,
-			filter ? "" : unc_session_event_text(s, u->instance, now, event, sizeof(event)),
+			filter ? ""
+			       : unc_session_event_text(s, u->instance, now, event, sizeof(event)),
 			setting->value);
 }
 
@@ -293,8 +158,8 @@ static size_t checks_of(const struct unc_session *s, const struct unc_plan_unit 
 	return n;
 }
 
-/* Calls fn for each setting of unit[first] and those behind it with what it holds, as far as it could
- * be read; op: where their reads begin. */
+/* Calls fn for each setting of unit[first] and those behind it with what it holds, as far as it
+ * could be read; op: where their reads begin. */
 static int each_setting(struct unc_session *s, size_t first, const struct unc_reg_op *op,
 			setting_fn fn, struct unc_error *err)
 {
@@ -317,8 +182,7 @@ static int each_setting(struct unc_session *s, size_t first, const struct unc_re
 				rc = fn(s, u, setting, filter, op->value, err);
 			op++;
 		}
-		op += u->n_controls &&
-		      unc_plan_shows(t, t->type[u->instance->type].unit_ctl);
+		op += u->n_controls && unc_plan_shows(t, t->type[u->instance->type].unit_ctl);
 	}
 	return rc;
 }
@@ -327,22 +191,6 @@ static void take_unit(struct unc_session *s, struct unc_plan_unit *u, uint16_t r
 {
 	u->unit_taken = true;
 	unc_session_lose_unit(s, u, UNC_LOST_UNIT, reg, now);
-}
-
-/* Whether an overflow that we sample has frozen the unit, since the last look at it. */
-static bool froze_itself(const struct unc_session *s, const struct unc_instance *u,
-			 uint64_t control)
-{
-	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
-
-	for (size_t i = 0; s->sample && i < s->sample->n; i++) {
-		const struct unc_trigger *t = &s->sample->trigger[i];
-
-		if (t->instance == u && t->freezes && type->overflow.freezes == UNC_FREEZES_UNIT &&
-		    (type->overflow.status != type->unit_ctl || control & t->bit))
-			return true;
-	}
-	return false;
 }
 
 /* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
@@ -365,7 +213,7 @@ static void check_unit_controls(struct unc_session *s, size_t first, const struc
 		uint64_t running = t->step[type->steps_unfreeze.first].value;
 
 		if ((op[-1].value ^ running) & (frozen ^ running) &&
-		    !froze_itself(s, u->instance, op[-1].value))
+		    !(s->hooks && s->hooks->freezes(s, u->instance, op[-1].value)))
 			take_unit(s, u, type->unit_ctl, op[-1].value);
 	}
 }
