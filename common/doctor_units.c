@@ -107,10 +107,8 @@ void unc_doctor_units(struct doctor *d)
 /* The bit that tells that a unit, or its whole socket, is frozen, where it can be read. */
 static bool tells_frozen(const struct unc_table *t, const struct unc_tbl_field *f)
 {
-	const char *name = unc_tbl_str(t, f->name);
-
 	return unc_plan_shows(t, f->reg[0]) &&
-	       (strcmp(name, "frz") == 0 || strcmp(name, "frz_all") == 0);
+	       (f->role == UNC_IS_FREEZE || f->role == UNC_IS_FREEZE_SOCKET);
 }
 
 /* Controls, and what qualifies events or tells of a freeze. */

@@ -2,23 +2,18 @@
 /*
  * What the registers of a PMON block do.
  *
- * Unit control: frz (where frz_en exists only together with it) stops the counters of the
- * block, rst_ctrl clears its controls, the fixed one included, rst_ctrs its counters. Blocks
- * without unit control, and free-running counters, never stop. A counter counts while its
- * control has the enable bits of the type and any of those that mark it as used; where unit
- * control has enables of its own (en_pc, en_fc), while its bit there is set too. Filters keep what
- * they hold through all resets. A register that is defined only while the unit is frozen reads
+ * Unit control, by the roles of its fields: freeze (where freeze_enable exists only together with
+ * it) stops the counters of the block, reset_controls clears its controls, the fixed one included,
+ * reset_counters its counters. Blocks without unit control, and free-running counters, never stop.
+ * A counter counts while its control has the enable bits of the type and any of those that mark it
+ * as used; where unit control has enables of its own, while its bit there is set too. Filters keep
+ * what they hold through all resets. A register that is defined only while the unit is frozen reads
  * as poison while it is not. An event of a lane counts only where the lane's lead counts one of
  * the same set: else that is a violation.
  */
 #include <string.h>
 
 #include "sim_machine.h"
-
-static uint64_t ones(unsigned width)
-{
-	return width >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << width) - 1;
-}
 
 /* What the counter has gained since `since`; *rest is the fraction left over. */
 static uint64_t gained(const struct sim_counter *counter, uint64_t now, double *rest)
@@ -33,7 +28,7 @@ static uint64_t gained(const struct sim_counter *counter, uint64_t now, double *
 
 static uint64_t value_of(const struct sim_counter *counter, uint64_t now)
 {
-	return (counter->base + gained(counter, now, NULL)) & ones(counter->width);
+	return (counter->base + gained(counter, now, NULL)) & unc_ones(counter->width);
 }
 
 struct sim_reg *unc_sim_status(const struct sim_block *block)
@@ -47,12 +42,12 @@ struct sim_reg *unc_sim_status(const struct sim_block *block)
 /* Brings a counter up to date. */
 static void settle(struct sim_block *block, struct sim_counter *counter, uint64_t now)
 {
-	uint64_t room = ones(counter->width) - counter->base;
+	uint64_t room = unc_ones(counter->width) - counter->base;
 	uint64_t gain = gained(counter, now, &counter->fraction);
 
 	if (gain > room)
 		unc_sim_carried(block, counter);
-	counter->base = (counter->base + gain) & ones(counter->width);
+	counter->base = (counter->base + gain) & unc_ones(counter->width);
 	counter->since = now;
 }
 
@@ -64,7 +59,7 @@ void unc_sim_settle(struct sim_block *block, uint64_t now)
 
 static void set_counter(struct sim_counter *counter, uint64_t value, uint64_t now)
 {
-	counter->base = value & ones(counter->width);
+	counter->base = value & unc_ones(counter->width);
 	counter->fraction = 0;
 	counter->since = now;
 }
@@ -73,7 +68,8 @@ static void set_counter(struct sim_counter *counter, uint64_t value, uint64_t no
 static bool enabled_by_unit(const struct sim_block *block, const struct sim_counter *counter)
 {
 	const struct sim_type *type = block->type;
-	const struct unc_tbl_field *field = counter->row ? type->en_fc : type->en_pc;
+	const struct unc_tbl_field *field =
+		type->field[counter->row ? UNC_IS_ENABLE_FIXED : UNC_IS_ENABLE_COUNTERS];
 
 	if (!field)
 		return true;
@@ -117,7 +113,7 @@ static const struct unc_tbl_event *laned_event(const struct sim_block *block, ui
 {
 	const struct unc_table *table = block->sim->table;
 	const struct unc_tbl_type *type = block->type->row;
-	uint64_t code = unc_sim_field_get(&table->field[type->f_event], ctl);
+	uint64_t code = unc_field_of(&table->field[type->f_event], ctl);
 
 	for (size_t i = 0; i < table->n_event; i++)
 		if (table->event[i].lane &&
@@ -176,39 +172,35 @@ static void select_all(struct sim_block *block)
 static void write_unit_ctl(struct sim_reg *reg, uint64_t value, uint64_t now)
 {
 	struct sim_block *block = reg->block;
-	const struct sim_type *type = block->type;
+	const uint64_t *bits = block->type->bits;
+	uint64_t enable = bits[UNC_IS_FREEZE_ENABLE];
 
 	for (size_t i = 0; i < block->n_counters; i++) {
 		struct sim_counter *counter = &block->counter[i];
 
-		if ((value & type->rst_ctrl) && counter->ctl)
+		if ((value & bits[UNC_IS_RESET_CONTROLS]) && counter->ctl)
 			counter->ctl->value = 0;
-		if ((value & type->rst_ctrs) && counter->ctl)
+		if ((value & bits[UNC_IS_RESET_COUNTERS]) && counter->ctl)
 			set_counter(counter, 0, now);
 	}
-	if (value & type->rst_ctrl)
+	if (value & bits[UNC_IS_RESET_CONTROLS])
 		select_all(block);
-	reg->value = value & ~(type->rst_ctrl | type->rst_ctrs);
-	block->frozen = (value & type->frz) && (!type->frz_en || (value & type->frz_en));
+	reg->value = value & ~(bits[UNC_IS_RESET_CONTROLS] | bits[UNC_IS_RESET_COUNTERS]);
+	block->frozen = (value & bits[UNC_IS_FREEZE]) && (!enable || (value & enable));
 }
 
 /* Bits of a control register that reset its counter and are not stored. */
 static uint64_t reset_bits(const struct sim_reg *reg)
 {
-	const struct sim_block *block = reg->block;
-	const struct unc_table *table = block->sim->table;
-	const struct unc_tbl_type *type = block->type->row;
+	const struct unc_table *table = reg->block->sim->table;
+	const struct unc_tbl_type *type = reg->block->type->row;
+	uint16_t at = reg->counter->row ? (uint16_t)(reg->row - table->reg) : UNC_NONE;
 
-	if (!reg->counter->row)
-		return block->type->rst;
 	for (uint32_t i = 0; i < type->fields.n; i++) {
 		const struct unc_tbl_field *field = &table->field[type->fields.first + i];
-		const char *name = unc_tbl_str(table, field->name);
-		size_t length = strlen(name);
 
-		if (field->reg[0] == (uint16_t)(reg->row - table->reg) && length >= 3 &&
-		    strcmp(name + length - 3, "rst") == 0)
-			return unc_sim_field_mask(field);
+		if (field->role == UNC_IS_RESET && field->reg[0] == at)
+			return unc_field_bits(field, at);
 	}
 	return 0;
 }
@@ -234,7 +226,7 @@ static uint64_t accepted(const struct sim_reg *reg, uint64_t value)
 	uint64_t mask = reg->row->flags & UNC_REG_RO ? 0 : reg->row->write_mask;
 
 	if (reg->row->width < 64)
-		mask &= ones(reg->row->width);
+		mask &= unc_ones(reg->row->width);
 	if (!mask)
 		unc_sim_violation(reg, "is read-only, 0x%llx was written",
 				  (unsigned long long)value);
@@ -294,7 +286,7 @@ static uint64_t extended(const struct sim_reg *reg, uint64_t value)
 	unsigned width = reg->counter->width;
 
 	if ((reg->row->flags & UNC_REG_SEXT) && (value >> (width - 1) & 1))
-		value |= ~ones(width);
+		value |= ~unc_ones(width);
 	return value;
 }
 
@@ -331,7 +323,7 @@ void unc_sim_block_init(struct sim_block *block)
 		struct sim_counter *counter = &block->counter[i];
 
 		if (block->sim->options.wrap_soon)
-			counter->base = ones(counter->width) - 999999;
+			counter->base = unc_ones(counter->width) - 999999;
 		unc_sim_select(block, counter);
 	}
 	unc_sim_block_run(block);

@@ -14,32 +14,6 @@ enum { WINDOW_PAGE = 0x1000 };
 static const uint64_t window_base = 0x3a0000000000, window_socket = 0x100000000,
 		      window_type = 0x1000000;
 
-static uint64_t piece_mask(const struct unc_tbl_field *field, unsigned piece)
-{
-	uint64_t ones =
-		field->width[piece] >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << field->width[piece]) - 1;
-
-	return ones << field->lo[piece];
-}
-
-uint64_t unc_sim_field_mask(const struct unc_tbl_field *field)
-{
-	uint64_t mask = piece_mask(field, 0);
-
-	if (field->width[1] && field->reg[1] == field->reg[0])
-		mask |= piece_mask(field, 1);
-	return mask;
-}
-
-uint64_t unc_sim_field_get(const struct unc_tbl_field *field, uint64_t value)
-{
-	uint64_t low = (value & piece_mask(field, 0)) >> field->lo[0];
-
-	if (!field->width[1] || field->reg[1] != field->reg[0])
-		return low;
-	return low | ((value & piece_mask(field, 1)) >> field->lo[1]) << field->width[0];
-}
-
 static bool chosen(const struct unc_sim *sim, bool idle, unsigned type, unsigned part, int index,
 		   int socket)
 {
@@ -67,51 +41,12 @@ bool unc_sim_idle(const struct sim_block *block)
 
 /* ---- unit types */
 
-static void type_field(const struct unc_table *table, struct sim_type *type,
-		       const struct unc_tbl_field *field)
+/* Fields are found by their role; only a reset may be in several registers, and is looked for
+ * there. */
+static void type_field(struct sim_type *type, const struct unc_tbl_field *field)
 {
-	struct {
-		const char *name;
-		bool unit;
-		uint64_t *mask;
-	} known[] = {
-		{"frz", true, &type->frz},           {"frz_en", true, &type->frz_en},
-		{"rst_ctrl", true, &type->rst_ctrl}, {"rst_ctrs", true, &type->rst_ctrs},
-		{"rst", false, &type->rst},          {"edge", false, &type->edge},
-		{"inv", false, &type->inv},          {"occ_edge", false, &type->edge},
-		{"occ_inv", false, &type->inv},
-	};
-	const char *name = unc_tbl_str(table, field->name);
-	bool of_unit = type->row->unit_ctl != UNC_NONE && field->reg[0] == type->row->unit_ctl;
-	bool of_ctl = field->reg[0] == UNC_NONE;
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if ((known[i].unit ? of_unit : of_ctl) && unc_same(name, known[i].name))
-			*known[i].mask |= unc_sim_field_mask(field);
-	if (unc_same(name, "frz_all") || unc_same(name, "unfrz_all")) {
-		*(unc_same(name, "frz_all") ? &type->frz_all : &type->unfrz_all) =
-			unc_sim_field_mask(field);
-		type->frz_all_reg = field->reg[0];
-	}
-	if (of_unit && unc_same(name, "en_pc"))
-		type->en_pc = field;
-	if (of_unit && unc_same(name, "en_fc"))
-		type->en_fc = field;
-	if (!of_ctl)
-		return;
-	if (unc_same(name, "mesi")) {
-		type->mesi = field;
-		type->modifiers |= unc_sim_field_mask(field);
-	}
-	if (unc_same(name, "all"))
-		type->all = unc_sim_field_mask(field);
-	if ((field->flags & UNC_FIELD_USER) || unc_same(name, "all") || unc_same(name, "oi") ||
-	    unc_same(name, "ev") || unc_same(name, "ov_en") || unc_same(name, "frz_ovf"))
-		type->modifiers |= unc_sim_field_mask(field);
-	if (unc_same(name, "thresh"))
-		type->thresh = field;
-	if (unc_same(name, "en"))
-		type->modifiers |= unc_sim_field_mask(field);
+	type->field[field->role] = field;
+	type->bits[field->role] |= unc_field_bits(field, field->reg[0]);
 }
 
 /* The event by which counters 1.. count what counter 0 holds: thresholds on an occupancy. */
@@ -150,14 +85,12 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 	type->present = unit->present;
 	type->clock = unit->clock_hz;
 	for (uint32_t i = 0; i < type->row->fields.n; i++)
-		type_field(table, type, &table->field[type->row->fields.first + i]);
+		type_field(type, &table->field[type->row->fields.first + i]);
 	if (type->row->f_event != UNC_NONE)
-		type->code = unc_sim_field_mask(&table->field[type->row->f_event]);
+		type->code = unc_field_bits(&table->field[type->row->f_event], UNC_NONE);
 	if (type->row->f_umask != UNC_NONE)
-		type->umask = unc_sim_field_mask(&table->field[type->row->f_umask]);
-	type->modifiers |= type->row->enable | type->rst | type->edge | type->inv;
-	if (type->thresh)
-		type->modifiers |= unc_sim_field_mask(type->thresh);
+		type->umask = unc_field_bits(&table->field[type->row->f_umask], UNC_NONE);
+	type->modifiers = unc_type_modifiers(table, type->row);
 	type_follow(table, type);
 	return type_rates(table, type);
 }

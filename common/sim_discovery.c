@@ -115,21 +115,19 @@ static void put_unit(struct writer *w, const struct sim_type *type, unsigned ind
 		put_hole(w);
 }
 
-/* MSR numbers of global control and status, from the registers of these names. */
+/* MSR numbers of global control and status, in the type that holds them. */
 static void put_global(struct writer *w)
 {
 	const struct unc_table *table = w->sim->table;
 	uint64_t control = 0, status = 0;
 
-	for (size_t i = 0; i < table->n_reg; i++) {
-		const char *name = unc_tbl_str(table, table->reg[i].name);
+	for (size_t i = 0; i < table->n_type; i++) {
+		const struct unc_tbl_field *freeze = w->sim->type[i].field[UNC_IS_FREEZE_SOCKET];
 
-		if (!(table->reg[i].flags & UNC_REG_ABS))
+		if (!table->type[i].n_global || !freeze)
 			continue;
-		if (unc_same(name, "GLOBAL_CTL"))
-			control = (uint32_t)table->reg[i].offset;
-		else if (unc_same(name, "GLOBAL_STATUS") || unc_same(name, "GLOBAL_STATUS0"))
-			status = (uint32_t)table->reg[i].offset;
+		control = (uint32_t)table->reg[freeze->reg[0]].offset;
+		status = (uint32_t)table->reg[table->type[i].global_status[0]].offset;
 	}
 	w->word[0] = TYPE_DOMAIN | STRIDE << 8 | (uint64_t)(w->n - 1) << 16;
 	w->word[1] = control;

@@ -53,15 +53,10 @@ struct sim_type {
 	uint16_t number;     /* index into table->type */
 	uint64_t present;    /* bit i: instance i exists */
 	double clock;        /* Hz */
-	uint64_t frz, frz_en, rst_ctrl, rst_ctrs;
-	uint64_t rst, edge, inv, code, umask;
+	uint64_t bits[UNC_N_IS];                    /* of each role, in its register */
+	const struct unc_tbl_field *field[UNC_N_IS]; /* that has the role; NULL: none */
+	uint64_t code, umask;
 	uint64_t modifiers;  /* bits that do not choose what is counted */
-	const struct unc_tbl_field *thresh; /* NULL: none */
-	const struct unc_tbl_field *mesi;   /* filter of line states; NULL: none */
-	const struct unc_tbl_field *en_pc, *en_fc; /* enables of counters in unit control; NULL: none */
-	uint64_t all;        /* counts the other thread of the core too */
-	uint64_t frz_all, unfrz_all; /* of the socket, in the register that has them */
-	uint16_t frz_all_reg;
 	uint64_t follow;     /* code (in place) of the event that counts what counter 0 holds */
 	bool has_follow;
 	const struct unc_tbl_rate **rate;
@@ -181,9 +176,6 @@ bool unc_sim_idle(const struct sim_block *);
 /* Where part `part` of an instance is: its base, encoded as in struct unc_reg. False: nowhere. */
 bool unc_sim_place(const struct unc_sim *, const struct sim_type *, unsigned part, unsigned index,
 		   unsigned socket, struct unc_reg *place);
-/* Bits of a (one-register) field. */
-uint64_t unc_sim_field_mask(const struct unc_tbl_field *);
-uint64_t unc_sim_field_get(const struct unc_tbl_field *, uint64_t value);
 
 /* ---- sim_block.c: the lock is held; now: ns since the machine was switched on */
 uint64_t unc_sim_reg_read(struct sim_reg *, uint64_t now);

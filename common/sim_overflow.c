@@ -122,7 +122,8 @@ static void freeze(struct sim_block *block, uint64_t at)
 	}
 	unc_sim_settle(block, at);
 	if (type->unit_ctl != UNC_NONE)
-		block->reg[type->unit_ctl - type->regs.first].value |= block->type->frz;
+		block->reg[type->unit_ctl - type->regs.first].value |=
+			block->type->bits[UNC_IS_FREEZE];
 	block->frozen = true;
 	unc_sim_block_run(block);
 }
@@ -164,6 +165,8 @@ void unc_sim_freeze_socket(struct sim_block *block, const struct sim_reg *reg, u
 {
 	const struct sim_type *type = block->type;
 	struct unc_sim *sim = block->sim;
+	const struct unc_tbl_field *field = type->field[UNC_IS_FREEZE_SOCKET];
+	uint64_t unfreeze = type->bits[UNC_IS_UNFREEZE_SOCKET];
 	bool frozen = sim->frozen[block->socket];
 
 	if (reg->row->role == UNC_ROLE_CTL || reg->row->role == UNC_ROLE_FIXED_CTL) {
@@ -175,11 +178,11 @@ void unc_sim_freeze_socket(struct sim_block *block, const struct sim_reg *reg, u
 		}
 		return;
 	}
-	if (!type->frz_all || reg != &block->reg[type->frz_all_reg - type->row->regs.first])
+	if (!field || reg != &block->reg[field->reg[0] - type->row->regs.first])
 		return;
-	if (value & type->frz_all)
+	if (value & type->bits[UNC_IS_FREEZE_SOCKET])
 		frozen = true;
-	else if (!type->unfrz_all || (value & type->unfrz_all))
+	else if (!unfreeze || (value & unfreeze))
 		frozen = false;
 	if (frozen != sim->frozen[block->socket])
 		freeze_all(sim, block->socket, frozen, now);

@@ -21,7 +21,7 @@
  * and more than n is never seen. A clock is 1 in every clock. Invert gives the other clocks,
  * 1 - P. Edge gives the rises: P (1 - P) per clock for independent clocks, and as many falls.
  * Without a threshold invert and edge change nothing: they come after the comparison. The second
- * pair that a power control unit has for its occupancies (occ_inv, occ_edge) does the same.
+ * pair that a power control unit has for its occupancies does the same.
  */
 #include <string.h>
 
@@ -153,7 +153,7 @@ static double selected_rate(const struct sim_block *block, uint64_t ctl)
 	}
 	if (row && !apart)
 		return loaded(block, row_rate(type, row));
-	if (left || (!apart && other))
+	if (left || !apart)
 		sum += loaded(block, own_share(name, other, left) * type->clock);
 	return sum;
 }
@@ -167,7 +167,7 @@ static uint32_t max_increment(const struct sim_block *block, uint64_t ctl)
 
 	if (type->f_event == UNC_NONE)
 		return max;
-	uint64_t code = unc_sim_field_get(&table->field[type->f_event], ctl);
+	uint64_t code = unc_field_of(&table->field[type->f_event], ctl);
 	for (size_t i = 0; i < table->n_event; i++) {
 		const struct unc_tbl_event *event = &table->event[i];
 		bool fits = event->code == code && event->counter == UNC_NONE &&
@@ -177,8 +177,7 @@ static uint32_t max_increment(const struct sim_block *block, uint64_t ctl)
 			const struct unc_tbl_set *set = &table->set[event->sets.first + s];
 			const struct unc_tbl_field *field = &table->field[set->field];
 
-			fits = field->reg[0] != UNC_NONE ||
-			       unc_sim_field_get(field, ctl) == set->value;
+			fits = field->reg[0] != UNC_NONE || unc_field_of(field, ctl) == set->value;
 		}
 		if (fits && event->max_inc && event->sets.n + 1 > best) {
 			best = event->sets.n + 1;
@@ -222,24 +221,26 @@ static double reaches(double mean, uint32_t max, uint64_t threshold)
 static double modified(const struct sim_block *block, uint64_t ctl, double rate, uint32_t max)
 {
 	const struct sim_type *type = block->type;
-	uint64_t threshold = type->thresh ? unc_sim_field_get(type->thresh, ctl) : 0;
+	const struct unc_tbl_field *reach = type->field[UNC_IS_THRESHOLD],
+				   *states = type->field[UNC_IS_STATES];
+	uint64_t threshold = reach ? unc_field_of(reach, ctl) : 0;
 	double p;
 
 	/* Line states are alike. */
-	if (type->mesi && unc_sim_field_get(type->mesi, ctl))
-		rate *= __builtin_popcountll(unc_sim_field_get(type->mesi, ctl)) / 4.0;
-	if (ctl & type->all)
+	if (states && unc_field_of(states, ctl))
+		rate *= __builtin_popcountll(unc_field_of(states, ctl)) / 4.0;
+	if (ctl & type->bits[UNC_IS_BOTH_THREADS])
 		rate *= 2;
 	if (!threshold)
 		return rate;
-	threshold += (type->thresh->flags & UNC_FIELD_EXCEEDS) != 0;
+	threshold += (reach->flags & UNC_FIELD_EXCEEDS) != 0;
 	if (is_clock(type, rate))
 		p = threshold == 1;
 	else
 		p = reaches(rate / type->clock, max, threshold);
-	if (ctl & type->edge)
+	if (ctl & type->bits[UNC_IS_EDGE])
 		return p * (1 - p) * type->clock;
-	return (ctl & type->inv ? 1 - p : p) * type->clock;
+	return (ctl & type->bits[UNC_IS_INVERT] ? 1 - p : p) * type->clock;
 }
 
 /* A fixed counter is a clock unless a row says more; a free-running one without row is noise. */

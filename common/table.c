@@ -16,6 +16,38 @@ uint64_t unc_field_max(const struct unc_tbl_field *f)
 	return unc_ones(width) & ~unc_ones(f->shift);
 }
 
+uint64_t unc_field_bits(const struct unc_tbl_field *f, uint16_t reg)
+{
+	uint64_t bits = 0;
+
+	for (unsigned p = 0; p < 2 && f->width[p]; p++)
+		if (f->reg[p] == reg)
+			bits |= unc_ones(f->width[p]) << f->lo[p];
+	return bits;
+}
+
+uint64_t unc_field_of(const struct unc_tbl_field *f, uint64_t value)
+{
+	uint64_t low = value >> f->lo[0] & unc_ones(f->width[0]);
+
+	if (!f->width[1] || f->reg[1] != f->reg[0])
+		return low;
+	return low | (value >> f->lo[1] & unc_ones(f->width[1])) << f->width[0];
+}
+
+uint64_t unc_type_modifiers(const struct unc_table *t, const struct unc_tbl_type *type)
+{
+	uint64_t bits = type->enable | type->overflow.set;
+
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
+
+		if ((f->flags & UNC_FIELD_USER) || f->role > UNC_IS_OTHER)
+			bits |= unc_field_bits(f, UNC_NONE);
+	}
+	return bits;
+}
+
 bool unc_sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
 {
 	for (uint32_t i = 0; i < sets->n; i++)

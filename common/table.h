@@ -108,6 +108,27 @@ enum { /* unc_tbl_field.flags */
 	UNC_FIELD_WO = 128       /* reads back as 0, whatever was written */
 };
 
+/* What a field is to the machine, whatever the vendor calls it. */
+enum unc_is {
+	UNC_IS_NOTHING,         /* a part of what is counted, or of no known meaning */
+	UNC_IS_OTHER,           /* known to be none of the following */
+	UNC_IS_FREEZE,          /* unit control: the counters of the unit stand still ... */
+	UNC_IS_FREEZE_ENABLE,   /* ... while this is set too */
+	UNC_IS_RESET_CONTROLS,
+	UNC_IS_RESET_COUNTERS,
+	UNC_IS_ENABLE_COUNTERS, /* unit control: a bit for each programmable counter */
+	UNC_IS_ENABLE_FIXED,
+	UNC_IS_FREEZE_SOCKET,   /* all units of the socket */
+	UNC_IS_UNFREEZE_SOCKET, /* where 0 in the one above does not */
+	UNC_IS_RESET,           /* control of a counter: clears the counter */
+	UNC_IS_EDGE,
+	UNC_IS_INVERT,
+	UNC_IS_THRESHOLD,
+	UNC_IS_STATES,          /* of a line: each bit a share of the counts */
+	UNC_IS_BOTH_THREADS,
+	UNC_N_IS
+};
+
 /* A field: bits of the counter's control register (reg == UNC_NONE) or of a
  * shared register. A second piece takes the high bits where a field is split. */
 struct unc_tbl_field {
@@ -117,6 +138,7 @@ struct unc_tbl_field {
 	uint8_t width[2];   /* width[1] == 0: one piece */
 	uint8_t shift;      /* low bits of the user's value that are not stored and must be 0 */
 	uint8_t flags;
+	uint8_t role;       /* enum unc_is */
 	uint32_t counters;  /* mask of the counters that can do it; 0: all */
 	uint16_t needs; /* field that must not be 0 where this one is not; UNC_NONE */
 	uint16_t mask;  /* field that tells which of its bits are compared; UNC_NONE */
@@ -395,6 +417,13 @@ uint16_t unc_find_type(const struct unc_table *, const char *name);
 bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
 /* Largest value of a field, as the user writes it. */
 uint64_t unc_field_max(const struct unc_tbl_field *);
+/* Bits that a field has in a register; UNC_NONE: in the control of a counter. */
+uint64_t unc_field_bits(const struct unc_tbl_field *, uint16_t reg);
+/* What a register holds in a field, of which all is in this register. */
+uint64_t unc_field_of(const struct unc_tbl_field *, uint64_t value);
+/* Bits of the control of a counter that do not choose what is counted: what any event takes, what
+ * has a role, enable bits, and those that make an overflow freeze. */
+uint64_t unc_type_modifiers(const struct unc_table *, const struct unc_tbl_type *);
 /* All ones in `width` bits. */
 uint64_t unc_ones(unsigned width);
 

@@ -183,17 +183,6 @@ int unc_read_steps(struct unc_table_reader *r, struct unc_line *line, struct unc
 
 /* ---- what goes together */
 
-/* Bits of CTL that a field has. */
-static uint64_t control_bits(const struct unc_tbl_field *f)
-{
-	uint64_t bits = 0;
-
-	for (unsigned p = 0; p < 2 && f->width[p]; p++)
-		if (f->reg[p] == UNC_NONE)
-			bits |= unc_ones(f->width[p]) << f->lo[p];
-	return bits;
-}
-
 /* The bits that FIELD:VALUE sets in the control register `reg` (UNC_NONE: CTL). */
 int unc_take_bits(struct unc_table_reader *r, struct unc_line *line, uint16_t reg, uint64_t *bits,
 		  struct unc_error *err)
@@ -232,7 +221,8 @@ int unc_read_lane(struct unc_table_reader *r, struct unc_line *line, struct unc_
 	if (!(bits >> lead & 1))
 		return unc_fail(err, UNC_ERR_TABLE, "lead= must be one of counters=");
 	for (uint32_t i = 0; i < same.n; i++) {
-		uint64_t own = control_bits(&r->t.field[r->t.set[same.first + i].field]);
+		uint64_t own =
+			unc_field_bits(&r->t.field[r->t.set[same.first + i].field], UNC_NONE);
 
 		if (!own)
 			return unc_fail(err, UNC_ERR_TABLE, "same= names a field outside of CTL");

@@ -321,28 +321,21 @@ static double clock_of(const struct unc_table *t, uint16_t type)
 	return 0;
 }
 
-/* Bits of CTL that tell what is counted: all but those the user may add to any event. */
+/* Bits of CTL that tell what is counted. A bit that comes with a field which any event takes only
+ * says that the field is used. */
 static uint64_t what_mask(const struct unc_table *t, const struct unc_tbl_type *type)
 {
-	static const char *const others[] = {"en", "rst", "tid_en", "all",    "mesi",
-					     "oi", "ev",  "ov_en",  "frz_ovf"};
-	uint64_t mask = 0;
+	uint64_t mask = 0, beside = unc_type_modifiers(t, type);
 
 	for (uint32_t i = 0; i < type->fields.n; i++) {
 		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
-		const char *name = unc_tbl_str(t, f->name);
 
-		bool beside = false;
-
-		for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
-			beside |= unc_same(name, others[k]);
-		if ((f->flags & UNC_FIELD_USER) || beside)
-			continue;
-		for (unsigned p = 0; p < 2; p++)
-			if (f->reg[p] == UNC_NONE && f->width[p])
-				mask |= unc_ones(f->width[p]) << f->lo[p];
+		mask |= unc_field_bits(f, UNC_NONE);
+		for (uint32_t k = 0; (f->flags & UNC_FIELD_USER) && k < f->with.n; k++)
+			beside |= unc_field_bits(&t->field[t->set[f->with.first + k].field],
+						 UNC_NONE);
 	}
-	return mask;
+	return mask & ~beside;
 }
 
 static int add_rate(struct unc_table_reader *r, struct unc_tbl_rate *rate,

@@ -9,13 +9,8 @@ static void set_control_masks(struct unc_table_reader *r, const struct unc_tbl_t
 {
 	uint64_t mask = type->enable;
 
-	for (uint32_t i = 0; i < type->fields.n; i++) {
-		const struct unc_tbl_field *f = &r->t.field[type->fields.first + i];
-
-		for (unsigned p = 0; p < 2; p++)
-			if (f->reg[p] == UNC_NONE && f->width[p])
-				mask |= unc_ones(f->width[p]) << f->lo[p];
-	}
+	for (uint32_t i = 0; i < type->fields.n; i++)
+		mask |= unc_field_bits(&r->t.field[type->fields.first + i], UNC_NONE);
 	for (unsigned i = 0; i < type->n_counters; i++) {
 		struct unc_tbl_reg *reg = UNC_ROW(r, reg, type->first_ctl + i);
 

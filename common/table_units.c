@@ -216,6 +216,75 @@ static bool more_pieces(const struct unc_line *line)
 	return plain >= 2;
 }
 
+enum { IN_UNIT_CTL = 1, IN_CTL = 2, IN_FIXED_CTL = 4, IN_OTHERS = 8, ANYWHERE = 15 };
+
+/* Where a role can be; `many`: more than one field of a register can have it. */
+static const struct {
+	const char *name;
+	uint8_t places;
+	bool many;
+} roles[UNC_N_IS] = {
+	[UNC_IS_FREEZE] = {"freeze", IN_UNIT_CTL, false},
+	[UNC_IS_FREEZE_ENABLE] = {"freeze_enable", IN_UNIT_CTL, false},
+	[UNC_IS_RESET_CONTROLS] = {"reset_controls", IN_UNIT_CTL, false},
+	[UNC_IS_RESET_COUNTERS] = {"reset_counters", IN_UNIT_CTL, false},
+	[UNC_IS_ENABLE_COUNTERS] = {"enable_counters", IN_UNIT_CTL, false},
+	[UNC_IS_ENABLE_FIXED] = {"enable_fixed", IN_UNIT_CTL, false},
+	[UNC_IS_FREEZE_SOCKET] = {"freeze_socket", IN_OTHERS, false},
+	[UNC_IS_UNFREEZE_SOCKET] = {"unfreeze_socket", IN_OTHERS, false},
+	[UNC_IS_RESET] = {"reset", IN_CTL | IN_FIXED_CTL, false},
+	[UNC_IS_EDGE] = {"edge", IN_CTL, true},
+	[UNC_IS_INVERT] = {"invert", IN_CTL, true},
+	[UNC_IS_THRESHOLD] = {"threshold", IN_CTL, false},
+	[UNC_IS_STATES] = {"states", IN_CTL, false},
+	[UNC_IS_BOTH_THREADS] = {"both_threads", IN_CTL, false},
+	[UNC_IS_OTHER] = {"other", ANYWHERE, true},
+};
+
+static unsigned place_of(const struct unc_table *t, uint16_t reg)
+{
+	unsigned role = reg == UNC_NONE ? UNC_ROLE_CTL : t->reg[reg].role;
+
+	return role == UNC_ROLE_UNIT_CTL    ? IN_UNIT_CTL
+	       : role == UNC_ROLE_CTL       ? IN_CTL
+	       : role == UNC_ROLE_FIXED_CTL ? IN_FIXED_CTL
+					    : IN_OTHERS;
+}
+
+/* Without a role the machine would ignore what any event takes, and what unit control does. */
+static int take_is(struct unc_table_reader *r, struct unc_line *line, struct unc_tbl_field *f,
+		   struct unc_error *err)
+{
+	const char *text = unc_take(line, "is");
+	const struct unc_range *fields = &unc_current_type(r)->fields;
+	unsigned place = place_of(&r->t, f->reg[0]);
+	char list[200];
+	struct unc_buf known = UNC_BUF(list);
+
+	if (!text && place != IN_UNIT_CTL && !(place == IN_CTL && (f->flags & UNC_FIELD_USER)))
+		return 0;
+	for (uint8_t i = UNC_N_IS - 1; i > UNC_IS_NOTHING; i--) {
+		if (!(roles[i].places & place))
+			continue;
+		unc_put_word(&known, roles[i].name);
+		if (text && strcmp(text, roles[i].name) == 0)
+			f->role = i;
+	}
+	if (!text)
+		return unc_fail(err, UNC_ERR_TABLE, "is= is missing: one of %s", list);
+	if (!f->role)
+		return unc_fail(err, UNC_ERR_TABLE, "is=%s: in this register it is one of %s", text,
+				list);
+	for (uint32_t i = 0; i < fields->n && !roles[f->role].many; i++) {
+		const struct unc_tbl_field *other = &r->t.field[fields->first + i];
+
+		if (other->role == f->role && other->reg[0] == f->reg[0])
+			return unc_fail(err, UNC_ERR_TABLE, "is=%s: field %s is that already", text,
+					unc_tbl_str(&r->t, other->name));
+	}
+	return 0;
+}
+
 /* What values a field takes, and what comes with them. */
 static int take_limits(struct unc_table_reader *r, struct unc_line *line, struct unc_tbl_field *f,
 		       struct unc_error *err)
@@ -266,7 +335,7 @@ static int read_field(struct unc_table_reader *r, struct unc_line *line, struct 
 	    (rc = unc_take_number(line, "shift", false, 31, &shift, err)) < 0)
 		return rc;
 	f.shift = (uint8_t)shift;
-	if ((rc = take_limits(r, line, &f, err)) < 0)
+	if ((rc = take_limits(r, line, &f, err)) < 0 || (rc = take_is(r, line, &f, err)) < 0)
 		return rc;
 	f.name = unc_add_string(r, name);
 	const char *desc = unc_take_quoted(line);

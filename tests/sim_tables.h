@@ -21,7 +21,7 @@
 	X(CTR0) X(CTR1) X(CTR2) X(CTR3) X(FILTER) X(FIXED_CTL) X(FIXED_CTR) X(CORE_C3)       \
 	X(PKT_MATCH0) X(GLOBAL_CTL) X(GLOBAL_STATUS) X(BW_IN) X(BW_CLOCK) X(mem)             \
 	X(ev_sel) X(umask) X(ext) X(rst) X(edge) X(en) X(inv) X(thresh) X(opc)               \
-	X(rst_ctrl) X(rst_ctrs) X(frz) X(frz_en) X(fixed_rst)                                \
+	X(rst_ctrl) X(rst_ctrs) X(frz) X(frz_en) X(fixed_rst) X(frz_all)                                \
 	X(CLOCKTICKS) X(COUNTER0_OCCUPANCY) X(RxR_OCCUPANCY) X(BURST) X(IOCLK)
 #define WORD_MEMBER(w) char w[sizeof(#w)];
 #define WORD_TEXT(w) #w,
@@ -39,8 +39,15 @@ static const struct words {
 	REG(n##0, at, bits, r, m, .number = 0), REG(n##1, (at) + (step), bits, r, m, .number = 1), \
 		REG(n##2, (at) + 2 * (step), bits, r, m, .number = 2),                       \
 		REG(n##3, (at) + 3 * (step), bits, r, m, .number = 3)
+enum { /* by the names of the fields */
+	IS_ev_sel = 0, IS_umask = 0, IS_ext = 0, IS_opc = 0, IS_en = 0, IS_rst = UNC_IS_RESET,
+	IS_fixed_rst = UNC_IS_RESET, IS_edge = UNC_IS_EDGE, IS_inv = UNC_IS_INVERT,
+	IS_thresh = UNC_IS_THRESHOLD, IS_frz = UNC_IS_FREEZE, IS_frz_en = UNC_IS_FREEZE_ENABLE,
+	IS_rst_ctrl = UNC_IS_RESET_CONTROLS, IS_rst_ctrs = UNC_IS_RESET_COUNTERS,
+	IS_frz_all = UNC_IS_FREEZE_SOCKET
+};
 #define FIELD(n, r, low, bits) {.name = W(n), .reg = {(r), UNC_NONE}, .lo = {(low), 0},      \
-				.width = {(bits), 0}}
+				.width = {(bits), 0}, .role = IS_##n}
 #define CONTROL_FIELDS                                                                       \
 	FIELD(ev_sel, UNC_NONE, 0, 8), FIELD(umask, UNC_NONE, 8, 8),                         \
 		FIELD(rst, UNC_NONE, 17, 1), FIELD(edge, UNC_NONE, 18, 1),                   \
@@ -207,7 +214,7 @@ enum {
 	B_CXL_UNIT = B_UPI_CTR + 4, B_CXL_STATUS, B_CXL_CTL, B_CXL_CTR = B_CXL_CTL + 4,
 	B_IIO_BW = B_CXL_CTR + 4, B_IIO_CLOCK, B_IIO_GLOBAL, B_IIO_GLOBAL_STATUS, B_REGS
 };
-enum { B_F_CHA, B_F_IMC = 10, B_F_UPI = 19, B_F_CXL = 28, B_FIELDS = 37 };
+enum { B_F_CHA, B_F_IMC = 10, B_F_UPI = 19, B_F_CXL = 28, B_F_IIO = 37, B_FIELDS };
 
 #define B_UNIT_FIELDS(r)                                                                     \
 	FIELD(frz, r, 0, 1), FIELD(rst_ctrl, r, 8, 1), FIELD(rst_ctrs, r, 9, 1)
@@ -238,6 +245,7 @@ static const struct unc_tbl_field beta_field[] = {
 	CONTROL_FIELDS, B_UNIT_FIELDS(B_IMC_UNIT),
 	CONTROL_FIELDS, B_UNIT_FIELDS(B_UPI_UNIT),
 	CONTROL_FIELDS, B_UNIT_FIELDS(B_CXL_UNIT),
+	FIELD(frz_all, B_IIO_GLOBAL, 0, 1),
 };
 
 static const struct unc_tbl_where beta_where[] = {
@@ -288,8 +296,9 @@ static const struct unc_tbl_type beta_type[B_TYPES] = {
 	[B_CXL] = {.name = W(cxl), .parts = {3, 1}, .regs = {B_CXL_UNIT, B_IIO_BW - B_CXL_UNIT},
 		   .discovery = 12, B_TYPE(B_CXL, B_F_CXL, 9)},
 	[B_IIO] = {.name = W(iio), .parts = {4, 1}, .regs = {B_IIO_BW, 4}, .counters = {1, 2},
-		   .events = {1, 1}, NO_REGS, .unit_ctl = UNC_NONE, .status = UNC_NONE, NO_FIELDS,
-		   .discovery = -1},
+		   .events = {1, 1}, .fields = {B_F_IIO, 1}, .n_global = 1,
+		   .global_status = {B_IIO_GLOBAL_STATUS}, NO_REGS, .unit_ctl = UNC_NONE,
+		   .status = UNC_NONE, NO_FIELDS, .discovery = -1},
 };
 
 static const struct unc_tbl_rate beta_rate[] = {

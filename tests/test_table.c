@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "metric.h"
+#include "sim.h"
 #include "suite.h"
 #include "table_load.h"
 
@@ -59,14 +60,12 @@ static void change(char *text, const char *find, const char *replace)
 	strcpy(text, result);
 }
 
-/* Reads the good tables with one change; the sentence of the error, or "". */
-static void read_changed(const char *file, const char *find, const char *replace, char *sentence)
+/* Gives the good tables, with one change, to a reader. */
+static struct unc_table_reader *reader_of(const char *file, const char *find, const char *replace)
 {
 	struct unc_table_reader *r;
-	const struct unc_table *t;
 	struct unc_error err = {0};
 	char text[MAX_TEXT];
-	int rc;
 
 	CU_ASSERT_EQUAL_FATAL(unc_table_reader_new("testcpu", &r, &err), 0);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -79,7 +78,17 @@ static void read_changed(const char *file, const char *find, const char *replace
 		CU_ASSERT_EQUAL(unc_table_reader_file(r, base_name(name), text, strlen(text), &err),
 				0);
 	}
-	rc = unc_table_reader_finish(r, &t, &err);
+	return r;
+}
+
+/* The sentence of the error with one change, or "". */
+static void read_changed(const char *file, const char *find, const char *replace, char *sentence)
+{
+	struct unc_table_reader *r = reader_of(file, find, replace);
+	const struct unc_table *t;
+	struct unc_error err = {0};
+	int rc = unc_table_reader_finish(r, &t, &err);
+
 	if (rc == 0)
 		rc = unc_table_check(t, &err);
 	strcpy(sentence, rc < 0 ? err.text : "");
@@ -224,6 +233,48 @@ static void grammar_in_readme(void)
 	fclose(readme);
 }
 
+/* What counter 0 of box0 counts in a second of the simulated machine, by the changed tables. */
+static uint64_t counted(const char *file, const char *find, const char *replace, uint64_t control)
+{
+	struct unc_table_reader *r = reader_of(file, find, replace);
+	struct unc_reg ctl = {.space = UNC_SPACE_MSR, .address = 0x102, .width = 64}, ctr = ctl;
+	const struct unc_table *t;
+	struct unc_error err = {0};
+	struct unc_sim *sim;
+
+	ctr.address = 0x108;
+	CU_ASSERT_EQUAL_FATAL(unc_table_reader_finish(r, &t, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_sim_open("testcpu,clock=step", &t, 1, &sim, &err), 0);
+	unc_sim_write(sim, unc_sim_find(sim, &ctl), control);
+	unc_sim_step(sim, 1000000000);
+	uint64_t count = unc_sim_read(sim, unc_sim_find(sim, &ctr));
+	unc_sim_close(sim);
+	unc_table_reader_free(r);
+	return count;
+}
+
+/* Fields are known to the model by is=. CLOCKTICKS, code 0, counts 1e9 a second (workload.tbl): the
+ * clocks with an increment of 1 are all, of 2 none, and there is no rise between them. */
+static void renamed_fields(void)
+{
+	static const char none[] = "field en CTL";
+
+	CHECK_NUMBER(counted("units.tbl", none, none, 0x400000), 1000000000);
+	CHECK_NUMBER(counted("units.tbl", none, none, 0x1400000), 1000000000);
+	CHECK_NUMBER(counted("units.tbl", none, none, 0x1440000), 0);
+	CHECK_NUMBER(counted("units.tbl", "field edge", "field rises", 0x1440000), 0);
+	CHECK_NUMBER(counted("units.tbl", "user is=edge", "user is=other", 0x1440000), 1000000000);
+	CHECK_NUMBER(counted("units.tbl", "is=threshold", "is=threshold default=1", 0x2400000), 0);
+}
+
+/* eventtables/README.md: an event without a row counts at a small rate of its own, code 0 too. */
+static void without_a_row(void)
+{
+	uint64_t n = counted("workload.tbl", "rate box CLOCKTICKS \"clock\"", "", 0x400000);
+
+	CU_ASSERT(n > 0 && n <= 10000000);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -233,6 +284,8 @@ int main(void)
 		{"a folder that cannot be read", unreadable_folder},
 		{"compiled tables", compiled_tables},
 		{"the README has the grammar (renewed by make grammar)", grammar_in_readme},
+		{"what a field is does not hang on its name", renamed_fields},
+		{"an event without a row counts, whatever its code", without_a_row},
 		{NULL, NULL},
 	};
 

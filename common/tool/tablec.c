@@ -61,10 +61,10 @@ static void print_places(const struct unc_table *t, size_t n)
 	     row->offset, row->per_unit, (ull)row->write_mask, (ull)row->base, (ull)row->busy,
 	     row->part, row->role, row->number, row->nth, row->width, row->flags);
 	ROWS(field,
-	     "{%u,%u,{%u,%u},{%u,%u},{%u,%u},%u,%u,0x%xu,%u,%u,%u,0x%llxull,0x%llxull,"
+	     "{%u,%u,{%u,%u},{%u,%u},{%u,%u},%u,%u,%u,0x%xu,%u,%u,%u,0x%llxull,0x%llxull,"
 	     "{%u,%u},{%u,%u}},\n",
 	     row->name, row->desc, row->reg[0], row->reg[1], row->lo[0], row->lo[1], row->width[0],
-	     row->width[1], row->shift, row->flags, row->counters, row->needs, row->mask, row->like,
+	     row->width[1], row->shift, row->flags, row->role, row->counters, row->needs, row->mask, row->like,
 	     (ull)row->default_value, (ull)row->min, R(row->with), R(row->values));
 	ROWS(value, "{%u,%u,0x%llxull},\n", row->name, row->desc, (ull)row->value);
 	ROWS(set, "{%u,%u,0x%llxull},\n", row->field, row->given, (ull)row->value);
