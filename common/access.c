@@ -2,22 +2,20 @@
 #include "access.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "access_pci.h"
 #include "fence.h"
 #include "fs.h"
 #include "grow.h"
+#include "machine.h"
 
-/* Every back end there is. The simulated machine comes last: it serves all spaces. */
-static const struct unc_access_methods *const registry[] = {
-	&unc_access_msr, &unc_access_pci,  &unc_access_mmio,
-	&unc_access_pmu, &unc_access_perf, &unc_access_sim,
+const struct unc_access_methods *const unc_access_hardware[] = {
+	&unc_access_msr, &unc_access_pci, &unc_access_mmio, &unc_access_pmu, &unc_access_perf, NULL,
 };
 
 /* An allowed register, whether it has been found to be within the fence, and to be readable. */
@@ -31,15 +29,21 @@ struct window {
 	uint64_t address, size;
 };
 
+/* A method that is open. */
+struct way {
+	const struct unc_access_methods *methods;
+	struct unc_backend *backend;
+};
+
 struct unc_access {
-	struct unc_fs *fs;
-	const struct unc_access_methods *methods[UNC_N_SPACES];
-	struct unc_backend *backend[UNC_N_SPACES];
-	bool simulated; /* one back end stands for all spaces */
+	struct unc_machine *machine;
+	struct way *way;
+	size_t n_ways;
+	const struct way *of_space[UNC_N_SPACES];
 	/* Sessions of different threads prepare at the same time. Running takes no lock. */
 	pthread_mutex_t lock;
 	struct known *known;
-	size_t n, size;
+	size_t n;
 	bool sorted;
 	struct window *window;
 	size_t n_windows;
@@ -47,41 +51,42 @@ struct unc_access {
 	uint32_t identity;
 };
 
-static int open_backends(struct unc_access *access, struct unc_fs *fs, struct unc_sim *sim,
-			 struct unc_error *err)
+static int open_ways(struct unc_access *access, struct unc_error *err)
 {
-	for (size_t i = 0; i < sizeof(registry) / sizeof(registry[0]); i++) {
-		const struct unc_access_methods *methods = registry[i];
-		struct unc_backend *backend;
-		int rc;
+	const struct unc_access_methods *const *list = access->machine->methods->access;
+	size_t n = 0;
 
-		if ((methods == &unc_access_sim) != (sim != NULL))
-			continue;
-		rc = methods->open(fs, sim, &backend, err);
+	while (list[n])
+		n++;
+	access->way = calloc(n, sizeof(*access->way));
+	if (!access->way)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		struct way *way = &access->way[i];
+		int rc = list[i]->open(access->machine, &way->backend, err);
+
 		if (rc < 0)
 			return rc;
+		way->methods = list[i];
+		access->n_ways++;
 		for (int space = 0; space < UNC_N_SPACES; space++)
-			if (sim || space == methods->space) {
-				access->methods[space] = methods;
-				access->backend[space] = backend;
-			}
+			if (list[i]->spaces >> space & 1 && !access->of_space[space])
+				access->of_space[space] = way;
 	}
 	return 0;
 }
 
-int unc_access_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_access **out,
-		    struct unc_error *err)
+int unc_access_open(struct unc_machine *machine, struct unc_access **out, struct unc_error *err)
 {
 	struct unc_access *access = calloc(1, sizeof(*access));
 	int rc;
 
 	if (!access)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	access->fs = fs;
-	access->simulated = sim != NULL;
+	access->machine = machine;
 	access->function = UINT64_MAX;
 	pthread_mutex_init(&access->lock, NULL);
-	rc = open_backends(access, fs, sim, err);
+	rc = open_ways(access, err);
 	if (rc < 0) {
 		unc_access_close(access);
 		return rc;
@@ -94,10 +99,10 @@ void unc_access_close(struct unc_access *access)
 {
 	if (!access)
 		return;
-	for (int space = 0; space < UNC_N_SPACES; space++)
-		if (access->backend[space] && (space == 0 || !access->simulated))
-			access->methods[space]->close(access->backend[space]);
+	for (size_t i = 0; i < access->n_ways; i++)
+		access->way[i].methods->close(access->way[i].backend);
 	pthread_mutex_destroy(&access->lock);
+	free(access->way);
 	free(access->known);
 	free(access->window);
 	free(access);
@@ -125,9 +130,9 @@ int unc_op_done(struct unc_reg_op *op, int errno_value)
 
 void unc_access_topology(struct unc_access *access, const struct unc_topology *topology)
 {
-	for (int space = 0; space < UNC_N_SPACES; space++)
-		if (access->methods[space]->topology)
-			access->methods[space]->topology(access->backend[space], topology);
+	for (size_t i = 0; i < access->n_ways; i++)
+		if (access->way[i].methods->topology)
+			access->way[i].methods->topology(access->way[i].backend, topology);
 }
 
 /* Orders by space, address and target; width last, so that equal places are neighbours. */
@@ -174,26 +179,22 @@ static void sort_known(struct unc_access *access)
 int unc_access_allow(struct unc_access *access, const struct unc_allowed *regs, size_t n,
 		     struct unc_error *err)
 {
-	int rc = 0;
+	struct known *more = NULL;
+	size_t i;
 
 	pthread_mutex_lock(&access->lock);
-	if (access->size - access->n < n) {
-		size_t size = 2 * access->size + n;
-		void *more = realloc(access->known, size * sizeof(access->known[0]));
-
-		if (!more) {
-			rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-			goto done;
-		}
+	for (i = 0; i < n; i++) {
+		more = unc_grow(access->known, access->n + i, sizeof(*more));
+		if (!more)
+			break;
 		access->known = more;
-		access->size = size;
+		more[access->n + i] = (struct known){.allow = regs[i]};
 	}
-	for (size_t i = 0; i < n; i++)
-		access->known[access->n++] = (struct known){.allow = regs[i]};
+	if (i == n)
+		access->n += n;
 	access->sorted = access->sorted && !n;
-done:
 	pthread_mutex_unlock(&access->lock);
-	return rc;
+	return i == n ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 }
 
 int unc_access_window(struct unc_access *access, uint64_t address, uint64_t size,
@@ -236,9 +237,7 @@ static void describe(const struct unc_reg *reg, char *buf, size_t size)
 	if (reg->space == UNC_SPACE_MSR)
 		snprintf(buf, size, "msr 0x%" PRIx64 " on cpu %u", a, reg->target);
 	else if (reg->space == UNC_SPACE_PCI)
-		snprintf(buf, size, "pci %04x:%02x:%02x.%x offset 0x%x", UNC_PCI_DOMAIN(a),
-			 UNC_PCI_BUS(a), UNC_PCI_DEVFN(a) >> 3, UNC_PCI_DEVFN(a) & 7,
-			 UNC_PCI_OFFSET(a));
+		snprintf(buf, size, "pci %s offset 0x%x", unc_pci_name(a).text, UNC_PCI_OFFSET(a));
 	else if (unc_space_of_thread(reg->space))
 		snprintf(buf, size, "%s 0x%" PRIx32 " on cpu %u", unc_space_name(reg->space),
 			 (uint32_t)a, reg->target);
@@ -251,18 +250,11 @@ static void describe(const struct unc_reg *reg, char *buf, size_t size)
 /* Vendor and device of the function; errno where they cannot be read. */
 static int identify(struct unc_access *access, uint64_t function, uint32_t *identity)
 {
-	int fd, rc = 0;
+	int rc = 0;
 
 	if (access->function != function) {
-		fd = unc_fs_descriptor(access->fs, O_RDONLY,
-				       "/sys/bus/pci/devices/%04x:%02x:%02x.%x/config",
-				       UNC_PCI_DOMAIN(function), UNC_PCI_BUS(function),
-				       UNC_PCI_DEVFN(function) >> 3, UNC_PCI_DEVFN(function) & 7);
-		if (fd < 0)
-			return errno;
-		rc = unc_read_at(fd, &access->identity, sizeof(access->identity), 0);
+		rc = unc_pci_identity(access->machine->fs, function, &access->identity);
 		access->function = rc ? UINT64_MAX : function;
-		close(fd);
 	}
 	*identity = access->identity;
 	return rc;
@@ -307,7 +299,7 @@ static int fence(struct unc_access *access, struct known *known, const char *nam
 {
 	const struct unc_reg *reg = &known->allow.reg;
 
-	if (known->inside || access->simulated)
+	if (known->inside || !access->machine->fenced)
 		return 0;
 	switch (reg->space) {
 	case UNC_SPACE_MSR:
@@ -349,11 +341,11 @@ static struct known *find_register(const struct unc_access *access, const struct
 static bool permits(const struct unc_access *access, const struct known *known,
 		    const struct unc_reg_op *op)
 {
-	if (!known || !(known->inside || access->simulated))
+	if (!known || !(known->inside || !access->machine->fenced))
 		return false;
-	return op->kind == UNC_OP_READ ? known->allow.readable
-				       : known->allow.write_mask &&
-						 !(op->value & ~known->allow.write_mask);
+	return op->kind == UNC_OP_READ
+		       ? known->allow.readable
+		       : known->allow.write_mask && !(op->value & ~known->allow.write_mask);
 }
 
 static int check(struct unc_access *access, const struct unc_reg_op *op, struct unc_error *err)
@@ -385,21 +377,19 @@ static int check(struct unc_access *access, const struct unc_reg_op *op, struct 
 /* Opens what the operation needs. Nothing that the fence has not seen may be run. */
 static int prepare_one(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
 {
-	unsigned space = op->reg.space;
+	const struct way *way = access->of_space[op->reg.space];
 	const struct known *place;
 	struct known *known = find_register(access, &op->reg, &place);
 	int rc;
 
 	unc_op_done(op, 0);
 	op->tried = op->kind == UNC_OP_READ && known->tried;
-	rc = access->methods[space]->prepare(access->backend[space], op, err);
+	rc = way->methods->prepare(way->backend, op, err);
 	known->tried |= rc == 0 && op->kind == UNC_OP_READ;
-	if (rc < 0 || access->simulated || known->inside)
+	if (rc < 0 || known->inside || !access->machine->fenced)
 		return rc;
-	return unc_fail(err, UNC_ERR_DENIED, "pci %04x:%02x:%02x.%x cannot be identified: %s",
-			UNC_PCI_DOMAIN(op->reg.address), UNC_PCI_BUS(op->reg.address),
-			UNC_PCI_DEVFN(op->reg.address) >> 3, UNC_PCI_DEVFN(op->reg.address) & 7,
-			unc_fs_reason(known->unidentified));
+	return unc_fail(err, UNC_ERR_DENIED, "pci %s cannot be identified: %s",
+			unc_pci_name(op->reg.address).text, unc_fs_reason(known->unidentified));
 }
 
 int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n,
@@ -423,12 +413,12 @@ int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
 	int failed = 0;
 
 	for (size_t i = 0; i < n;) {
-		unsigned space = ops[i].reg.space;
+		const struct way *way = access->of_space[ops[i].reg.space];
 		size_t end = i + 1;
 
-		while (end < n && (access->simulated || ops[end].reg.space == space))
+		while (end < n && access->of_space[ops[end].reg.space] == way)
 			end++;
-		failed += access->methods[space]->run(access->backend[space], ops + i, end - i);
+		failed += way->methods->run(way->backend, ops + i, end - i);
 		i = end;
 	}
 	return failed ? UNC_ERR_IO : 0;

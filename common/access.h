@@ -15,8 +15,7 @@
 #include "error.h"
 #include "reg.h"
 
-struct unc_fs;
-struct unc_sim;
+struct unc_machine;
 struct unc_topology;
 
 /* One register that may be touched. */
@@ -28,17 +27,18 @@ struct unc_allowed {
 
 struct unc_backend;
 
+enum { UNC_EVERY_SPACE = (1 << UNC_N_SPACES) - 1 };
+
 /* What a back end (access_msr.c, access_pci.c, ...) offers. One const table per file. */
 struct unc_access_methods {
 	const char *name;
-	uint8_t space; /* the space it serves; the simulated machine serves all */
-	/* Makes a back end; nothing is opened yet. `sim` only for the simulated machine. */
-	int (*open)(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
-		    struct unc_error *err);
+	uint32_t spaces; /* those that it serves: bits 1 << UNC_SPACE_* */
+	/* Makes a back end; nothing is opened yet. */
+	int (*open)(struct unc_machine *, struct unc_backend **out, struct unc_error *err);
 	/* May be NULL: which CPUs are of one socket. It stays where it is. */
 	void (*topology)(struct unc_backend *, const struct unc_topology *);
-	/* Opens (once, kept) what the register needs, tries to read it (if it is not op->tried), and
-	 * fills op->handle. */
+	/* Opens (once, kept) what the register needs, tries to read it (if it is not op->tried),
+	 * and fills op->handle. */
 	int (*prepare)(struct unc_backend *, struct unc_reg_op *op, struct unc_error *err);
 	/* Runs n prepared operations of this space; op->value, op->error. Returns the number that
 	 * failed. */
@@ -50,13 +50,14 @@ struct unc_access_methods {
 int unc_op_done(struct unc_reg_op *op, int errno_value);
 
 extern const struct unc_access_methods unc_access_msr, unc_access_pci, unc_access_mmio,
-	unc_access_pmu, unc_access_perf, unc_access_sim;
+	unc_access_pmu, unc_access_perf;
+/* Those of hardware; NULL ends the list. */
+extern const struct unc_access_methods *const unc_access_hardware[];
 
 struct unc_access;
 
-/* sim NULL: the real back ends under fs; else the simulated machine for all spaces. */
-int unc_access_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_access **out,
-		    struct unc_error *err);
+/* The gate to a machine, which must stay until the gate is closed. */
+int unc_access_open(struct unc_machine *, struct unc_access **out, struct unc_error *err);
 void unc_access_close(struct unc_access *);
 
 /* Tells the CPUs of the machine, so that another one of its socket takes the place of a CPU that
@@ -71,8 +72,8 @@ int unc_access_allow(struct unc_access *, const struct unc_allowed *regs, size_t
 		     struct unc_error *err);
 
 /*
- * Checks every operation against the allowlist and, but for the simulated machine, against the
- * fence (fence.h), which the allowlist cannot widen; then prepares every one. Errors:
+ * Checks every operation against the allowlist and, where registers are real, against the fence
+ * (fence.h), which the allowlist cannot widen; then prepares every one. Errors:
  * UNC_ERR_DENIED names the register and the value; UNC_ERR_PERMISSION, UNC_ERR_UNAVAILABLE (no msr
  * driver, no such device), UNC_ERR_IO.
  */

@@ -11,6 +11,8 @@
 
 #include "access.h"
 #include "fs.h"
+#include "grow.h"
+#include "machine.h"
 
 struct page {
 	uint64_t address;
@@ -28,15 +30,13 @@ struct unc_backend {
 	bool writable;
 };
 
-static int mmio_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
-		     struct unc_error *err)
+static int mmio_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
 {
 	struct unc_backend *backend = calloc(1, sizeof(*backend));
 
-	(void)sim;
 	if (!backend)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	backend->fs = fs;
+	backend->fs = machine->fs;
 	backend->fd = -1;
 	backend->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	*out = backend;
@@ -113,7 +113,7 @@ static int find_page(struct unc_backend *backend, uint64_t address, char **map,
 		*map = backend->page[low].map;
 		return 0;
 	}
-	more = realloc(backend->page, (backend->n + 1) * sizeof(*more));
+	more = unc_grow(backend->page, backend->n, sizeof(*more));
 	if (!more)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->page = more;
@@ -184,7 +184,7 @@ static void mmio_close(struct unc_backend *backend)
 
 const struct unc_access_methods unc_access_mmio = {
 	.name = "mmio",
-	.space = UNC_SPACE_MMIO,
+	.spaces = 1 << UNC_SPACE_MMIO,
 	.open = mmio_open,
 	.prepare = mmio_prepare,
 	.run = mmio_run,

@@ -11,6 +11,8 @@
 #include "access.h"
 #include "cpu.h"
 #include "fs.h"
+#include "grow.h"
+#include "machine.h"
 
 struct cpu_file {
 	uint32_t cpu; /* that was asked for: another of its socket may have taken its place */
@@ -22,19 +24,17 @@ struct unc_backend {
 	struct unc_fs *fs;
 	const struct unc_topology *topology; /* NULL: unknown */
 	pthread_mutex_t lock;                /* of the files */
-	struct cpu_file *file; /* one per CPU used: as many as there are sockets */
+	struct cpu_file *file;               /* one per CPU used: as many as there are sockets */
 	size_t n;
 };
 
-static int msr_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
-		    struct unc_error *err)
+static int msr_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
 {
 	struct unc_backend *backend = calloc(1, sizeof(*backend));
 
-	(void)sim;
 	if (!backend)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	backend->fs = fs;
+	backend->fs = machine->fs;
 	pthread_mutex_init(&backend->lock, NULL);
 	*out = backend;
 	return 0;
@@ -128,7 +128,7 @@ static struct cpu_file *open_cpu(struct unc_backend *backend, uint32_t cpu, stru
 			return NULL;
 		}
 	}
-	more = realloc(backend->file, (backend->n + 1) * sizeof(file));
+	more = unc_grow(backend->file, backend->n, sizeof(file));
 	if (!more) {
 		close(file.fd);
 		unc_fail(err, UNC_ERR_MEMORY, "out of memory");
@@ -233,7 +233,7 @@ static void msr_close(struct unc_backend *backend)
 
 const struct unc_access_methods unc_access_msr = {
 	.name = "msr",
-	.space = UNC_SPACE_MSR,
+	.spaces = 1 << UNC_SPACE_MSR,
 	.open = msr_open,
 	.topology = msr_topology,
 	.prepare = msr_prepare,

@@ -12,6 +12,8 @@
 
 #include "access.h"
 #include "fs.h"
+#include "grow.h"
+#include "machine.h"
 
 /* The high half changes once in 2^32 counts: a second change in one read is no counter. */
 enum {
@@ -56,28 +58,37 @@ int unc_halves_write(unc_half_write_fn write, void *user, uint64_t value)
 	return rc ? rc : write(user, 0, (uint32_t)value);
 }
 
-static int pci_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
-		    struct unc_error *err)
+static int pci_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
 {
 	struct unc_backend *backend = calloc(1, sizeof(*backend));
 
-	(void)sim;
 	if (!backend)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	backend->fs = fs;
+	backend->fs = machine->fs;
 	*out = backend;
 	return 0;
 }
 
-static void function_name(uint64_t address, char name[16])
+int unc_pci_identity(const struct unc_fs *fs, uint64_t function, uint32_t *identity)
 {
-	snprintf(name, 16, "%04x:%02x:%02x.%x", UNC_PCI_DOMAIN(address) & 0xffff,
-		 UNC_PCI_BUS(address), UNC_PCI_DEVFN(address) >> 3, UNC_PCI_DEVFN(address) & 7);
+	uint8_t b[4];
+	int fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, unc_pci_name(function).text), rc;
+
+	if (fd < 0)
+		return errno;
+	rc = unc_read_at(fd, b, sizeof(b), 0);
+	close(fd);
+	if (rc == 0)
+		*identity =
+			b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+	return rc;
 }
 
-int unc_pci_fail(const struct unc_fs *fs, const char *name, unsigned offset, int errno_value,
-		 struct unc_error *err)
+int unc_pci_fail(const struct unc_fs *fs, uint64_t address, int errno_value, struct unc_error *err)
 {
+	const struct unc_pci_name function = unc_pci_name(address);
+	const unsigned offset = UNC_PCI_OFFSET(address);
+	const char *name = function.text;
 	unsigned long long end = 0;
 	uint32_t dword;
 	struct stat st;
@@ -111,9 +122,9 @@ int unc_pci_fail(const struct unc_fs *fs, const char *name, unsigned offset, int
 
 static int open_file(struct unc_backend *backend, struct function_file *file, struct unc_error *err)
 {
-	char name[16];
+	const struct unc_pci_name function = unc_pci_name(file->function);
+	const char *name = function.text;
 
-	function_name(file->function, name);
 	file->writable = true;
 	file->fd = unc_fs_descriptor(backend->fs, O_RDWR, UNC_PCI_CONFIG_PATH, name);
 	if (file->fd == UNC_ERR_PERMISSION) {
@@ -153,7 +164,7 @@ static int function_file(struct unc_backend *backend, uint64_t address,
 	rc = open_file(backend, &file, err);
 	if (rc < 0)
 		return rc;
-	more = realloc(backend->file, (backend->n + 1) * sizeof(file));
+	more = unc_grow(backend->file, backend->n, sizeof(file));
 	if (!more) {
 		close(file.fd);
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
@@ -176,7 +187,6 @@ static int try_reach(const struct unc_backend *backend, const struct unc_reg_op 
 	struct unc_error why = {0};
 	struct stat st;
 	uint32_t value;
-	char name[16];
 	int rc = 0;
 
 	if (op->kind == UNC_OP_READ)
@@ -185,28 +195,27 @@ static int try_reach(const struct unc_backend *backend, const struct unc_reg_op 
 		rc = ENODATA;
 	if (rc == 0)
 		return 0;
-	function_name(op->reg.address, name);
-	rc = unc_pci_fail(backend->fs, name, offset, rc, &why);
+	rc = unc_pci_fail(backend->fs, op->reg.address, rc, &why);
 	return unc_fail(err, rc == UNC_ERR_RANGE ? UNC_ERR_UNAVAILABLE : rc, "%s", why.text);
 }
 
 static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
+	const struct unc_pci_name function = unc_pci_name(op->reg.address);
 	const struct function_file *file;
-	char name[16];
 	int rc;
 
-	function_name(op->reg.address, name);
 	if ((op->reg.width != 32 && op->reg.width != 64) || op->reg.address & 3 ||
 	    UNC_PCI_OFFSET(op->reg.address) + op->reg.width / 8u > 4096)
 		return unc_fail(err, UNC_ERR_INVALID, "pci %s offset 0x%x: no place for %u bits",
-				name, UNC_PCI_OFFSET(op->reg.address), op->reg.width);
+				function.text, UNC_PCI_OFFSET(op->reg.address), op->reg.width);
 	rc = function_file(backend, op->reg.address, &file, err);
 	if (rc < 0)
 		return rc;
 	if (op->kind == UNC_OP_WRITE && !file->writable)
 		return unc_fail(err, UNC_ERR_PERMISSION,
-				"pci %s can be read but not written: root is needed", name);
+				"pci %s can be read but not written: root is needed",
+				function.text);
 	op->handle.fd = file->fd;
 	return op->tried ? 0 : try_reach(backend, op, err);
 }
@@ -263,7 +272,7 @@ static void pci_close(struct unc_backend *backend)
 
 const struct unc_access_methods unc_access_pci = {
 	.name = "pci",
-	.space = UNC_SPACE_PCI,
+	.spaces = 1 << UNC_SPACE_PCI,
 	.open = pci_open,
 	.prepare = pci_prepare,
 	.run = pci_run,

@@ -29,8 +29,12 @@ int unc_halves_write(unc_half_write_fn write, void *user, uint64_t value);
 /* The path of a function's configuration space; its name (0000:7f:10.0) is to be filled in. */
 #define UNC_PCI_CONFIG_PATH "/sys/bus/pci/devices/%s/config"
 
-/* The sentence for a dword that could not be read, by what unc_read_at() said. */
-int unc_pci_fail(const struct unc_fs *, const char *name, unsigned offset, int errno_value,
-		 struct unc_error *err);
+/* Vendor (low half) and device of a function, UNC_PCI(). 0, or the errno value of why it does not
+ * tell. */
+int unc_pci_identity(const struct unc_fs *, uint64_t function, uint32_t *identity);
+
+/* The sentence for a dword that could not be read, by what unc_read_at() said. address: UNC_PCI().
+ */
+int unc_pci_fail(const struct unc_fs *, uint64_t address, int errno_value, struct unc_error *err);
 
 #endif

@@ -17,6 +17,7 @@
 #include "access.h"
 #include "fs.h"
 #include "grow.h"
+#include "machine.h"
 
 struct perf_reg {
 	struct unc_reg reg;
@@ -38,15 +39,13 @@ static uint32_t number_of(const struct unc_reg *reg)
 	return (uint32_t)reg->address;
 }
 
-static int perf_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
-		     struct unc_error *err)
+static int perf_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
 {
 	struct unc_backend *backend = calloc(1, sizeof(*backend));
 
-	(void)sim;
 	if (!backend)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	backend->fs = fs;
+	backend->fs = machine->fs;
 	pthread_mutex_init(&backend->lock, NULL);
 	*out = backend;
 	return 0;
@@ -246,7 +245,7 @@ static void perf_close(struct unc_backend *backend)
 
 const struct unc_access_methods unc_access_perf = {
 	.name = "perf",
-	.space = UNC_SPACE_PERF,
+	.spaces = 1 << UNC_SPACE_PERF,
 	.open = perf_open,
 	.prepare = perf_prepare,
 	.run = perf_run,

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The monitor of an Itanium's hardware thread. Its registers are reached from privileged code only,
- * and the kernel's interface to them, perfmonctl(), went with Linux 5.10, the architecture itself with
- * 6.7: so there is nothing to open, and each register says why. The simulated machine has them.
+ * and the kernel's interface to them, perfmonctl(), went with Linux 5.10, the architecture itself
+ * with 6.7: so there is nothing to open, and each register says why. The simulated machine has
+ * them.
  */
 #include "access.h"
 
-static int pmu_open(struct unc_fs *fs, struct unc_sim *sim, struct unc_backend **out,
-		    struct unc_error *err)
+static int pmu_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
 {
-	(void)fs;
-	(void)sim;
+	(void)machine;
 	(void)err;
 	*out = NULL;
 	return 0;
@@ -39,7 +38,7 @@ static void pmu_close(struct unc_backend *backend)
 
 const struct unc_access_methods unc_access_pmu = {
 	.name = "pmu",
-	.space = UNC_SPACE_PMU,
+	.spaces = 1 << UNC_SPACE_PMU,
 	.open = pmu_open,
 	.prepare = pmu_prepare,
 	.run = pmu_run,

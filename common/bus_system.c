@@ -131,9 +131,9 @@ static int open_libpci(struct system_bus *system, struct unc_error *err)
 	return 0;
 }
 
-static void function_name(const struct unc_pci_function *f, char name[24])
+static uint64_t address_of(const struct unc_pci_function *f, unsigned offset)
 {
-	snprintf(name, 24, "%04x:%02x:%02x.%x", f->domain, f->bus, f->devfn >> 3, f->devfn & 7);
+	return UNC_PCI(f->domain, f->bus, f->devfn, offset);
 }
 
 /* A read of configuration space, to be run guarded. */
@@ -175,11 +175,9 @@ static void run_config_read(void *arg)
 static int read_file(const struct unc_fs *fs, const struct unc_pci_function *f, unsigned offset,
 		     uint8_t *byte, size_t size)
 {
-	char name[24];
-	int fd, rc = 0;
+	int fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, unc_pci_name(address_of(f, 0)).text);
+	int rc = 0;
 
-	function_name(f, name);
-	fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, name);
 	if (fd < 0)
 		return errno;
 	if (size)
@@ -212,18 +210,16 @@ static int system_config(struct unc_bus *bus, const struct unc_pci_function *f, 
 			 uint32_t *value, struct unc_error *err)
 {
 	struct system_bus *system = (struct system_bus *)bus;
-	char name[24];
 	int rc;
 
-	function_name(f, name);
 	if (offset & 3 || offset > 0xffc)
 		return unc_fail(err, UNC_ERR_INVALID, "pci %s offset 0x%x: no place for a dword",
-				name, offset);
+				unc_pci_name(address_of(f, 0)).text, offset);
 	rc = open_libpci(system, err);
 	if (rc < 0)
 		return rc;
 	rc = config_dword(system, f, offset, value);
-	return rc ? unc_pci_fail(system->fs, name, offset, rc, err) : 0;
+	return rc ? unc_pci_fail(system->fs, address_of(f, offset), rc, err) : 0;
 }
 
 /* -------------------------------------------------------------------- the functions */
@@ -282,15 +278,14 @@ static bool noted_id(const struct unc_fs *fs, const char *name, const char *file
  * Who it is: as the function itself tells, because one that is hidden does not; else as the kernel
  * has noted. False if it is another vendor's. One that cannot be read may be of Intel's.
  */
-static bool identify(struct system_bus *system, const char *name, struct unc_pci_function *f)
+static bool identify(const struct unc_fs *fs, const char *name, struct unc_pci_function *f)
 {
 	uint32_t identity = 0;
 
-	f->errno_value = (int16_t)config_dword(system, f, PCI_VENDOR_ID, &identity);
+	f->errno_value = (int16_t)unc_pci_identity(fs, address_of(f, 0), &identity);
 	if (f->errno_value || identity == UINT32_MAX)
-		return (!noted_id(system->fs, name, "vendor", &f->vendor) ||
-			f->vendor == VENDOR_INTEL) &&
-		       (noted_id(system->fs, name, "device", &f->device) || f->errno_value);
+		return (!noted_id(fs, name, "vendor", &f->vendor) || f->vendor == VENDOR_INTEL) &&
+		       (noted_id(fs, name, "device", &f->device) || f->errno_value);
 	f->vendor = (uint16_t)identity;
 	f->device = (uint16_t)(identity >> 16);
 	return f->vendor == VENDOR_INTEL;
@@ -300,16 +295,14 @@ static bool identify(struct system_bus *system, const char *name, struct unc_pci
 static bool parse_name(const char *name, struct unc_pci_function *f)
 {
 	unsigned domain, bus, device, function;
-	char again[32];
 
 	if (sscanf(name, "%8x:%2x:%2x.%1o", &domain, &bus, &device, &function) != 4 ||
 	    domain > 0xffff || device > 31)
 		return false;
-	snprintf(again, sizeof(again), "%04x:%02x:%02x.%x", domain, bus, device, function);
 	*f = (struct unc_pci_function){.domain = (uint16_t)domain,
 				       .bus = (uint8_t)bus,
 				       .devfn = (uint8_t)UNC_DEVFN(device, function)};
-	return strcmp(name, again) == 0;
+	return strcmp(name, unc_pci_name(address_of(f, 0)).text) == 0;
 }
 
 /* Domains above 0xffff are made up by the kernel (VMD): no monitor is there. */
@@ -349,7 +342,7 @@ static int list_functions(struct system_bus *system, DIR *dir, struct listing *o
 			note_stranger(&system->bus, name);
 			continue;
 		}
-		if (!identify(system, name, &f))
+		if (!identify(system->fs, name, &f))
 			continue;
 		read_locality(system->fs, name, &f);
 		more = unc_grow(out->function, out->n, sizeof(f));

@@ -74,8 +74,7 @@ static bool check_cpu(struct doctor *d)
 		const struct unc_cpu *cpu = unc_platform_cpu(d->platform);
 
 		d->table = d->platform->table;
-		if (!d->platform->sim) /* with the sockets that only PCI functions tell */
-			d->topo = d->platform->topology;
+		d->topo = d->platform->topology; /* with the sockets that only PCI functions tell */
 		unc_report(d, "cpu", true, "", "%s (%s): %d socket%s, family %d, model 0x%02x",
 			   t->model_name, cpu->title, t->n_sockets, t->n_sockets == 1 ? "" : "s",
 			   t->family, (unsigned)t->model);

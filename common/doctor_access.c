@@ -201,13 +201,14 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 
 static void check_pci(struct doctor *d)
 {
+	struct unc_machine *machine = d->platform->machine;
 	struct unc_pci_function *list = NULL;
 	struct pci_needs needs = {0};
 	struct unc_bus *bus = NULL;
 	struct unc_error err = {0};
 	size_t n = 0;
 
-	if (unc_bus_open_system(d->fs, &bus, &err) < 0 ||
+	if (machine->methods->bus(machine, &bus, &err) < 0 ||
 	    bus->methods->scan(bus, &list, &n, &err) < 0) {
 		unc_report(d, "pci", false, "mount /sys, and run outside of a container", "%s",
 			   err.text);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "decode.h"
 #include "doctor.h"
@@ -214,7 +213,7 @@ static void look_again(const struct doctor *d, struct look *look)
 
 static bool look_around(struct doctor *d, struct looks *looks)
 {
-	const struct timespec meanwhile = {.tv_nsec = STAND_STILL_MS * 1000000};
+	const uint64_t meanwhile = STAND_STILL_MS * 1000000;
 	const struct unc_instances *all = &d->platform->instances;
 	bool in_use = false;
 
@@ -229,10 +228,8 @@ static bool look_around(struct doctor *d, struct looks *looks)
 		look_at(d, &all->unit[i], &looks->look[looks->n]);
 		in_use |= looks->look[looks->n++].count.n != 0;
 	}
-	/* A simulated machine has its own time. */
-	if (!in_use || d->platform->sim)
+	if (!in_use || !unc_platform_pause(d->platform, meanwhile))
 		return true;
-	nanosleep(&meanwhile, NULL);
 	for (size_t i = 0; i < looks->n; i++)
 		look_again(d, &looks->look[i]);
 	return true;

@@ -6,13 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
-#if defined(__x86_64__) || defined(__i386__)
-#include <x86intrin.h>
-#endif
 
 #include "event.h"
 #include "fence.h"
+#include "sim.h"
 #include "text.h"
 #include "trust.h"
 
@@ -75,43 +72,20 @@ static void note(void *user, const char *text)
 
 void unc_platform_now(const struct unc_platform *p, uint64_t *ns, uint64_t *tsc)
 {
-	struct timespec now;
-
-	if (p->sim) {
-		*ns = unc_sim_time(p->sim);
-		*tsc = unc_sim_tsc(p->sim);
-		return;
-	}
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	*ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-#if defined(__x86_64__) || defined(__i386__)
-	*tsc = __rdtsc();
-#else
-	*tsc = 0;
-#endif
+	p->machine->methods->now(p->machine, ns, tsc);
 }
 
 bool unc_platform_pause(const struct unc_platform *p, uint64_t ns)
 {
-	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u),
-			     .tv_nsec = (long)(ns % 1000000000u)};
-
-	uint64_t before, after, tsc;
-
-	if (p->sim && unc_sim_steps(p->sim))
-		return unc_sim_wait(p->sim, ns);
-	unc_platform_now(p, &before, &tsc);
-	nanosleep(&t, NULL);
-	unc_platform_now(p, &after, &tsc);
-	return after - before >= ns / 2; /* a signal may end it early */
+	return p->machine->methods->pause(p->machine, ns);
 }
 
 double unc_platform_tsc_hz(const struct unc_platform *p)
 {
 	uint64_t ns, tsc;
 
-	if (p->sim)
-		return p->table->machine.tsc_hz;
+	if (p->machine->tsc_hz > 0)
+		return p->machine->tsc_hz;
 	unc_platform_now(p, &ns, &tsc);
 	return ns > p->opened_ns ? (double)(tsc - p->opened_tsc) * 1e9 / (double)(ns - p->opened_ns)
 				 : 0;
@@ -222,18 +196,15 @@ static int open_machine(struct unc_platform *p, struct unc_error *err)
 	struct unc_bus *bus = NULL;
 	int rc;
 
-	if ((rc = unc_access_open(p->fs, p->sim, &p->access, err)) < 0)
+	if ((rc = unc_access_open(p->machine, &p->access, err)) < 0)
 		return rc;
 	unc_access_topology(p->access, &p->topology);
-	if (p->sim)
-		bus = unc_sim_bus(p->sim);
-	else if ((rc = unc_bus_open_system(p->fs, &bus, err)) < 0)
+	if ((rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
 		return rc;
 	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
-	if (rc == 0 && !p->sim)
+	if (rc == 0 && p->machine->fenced)
 		rc = unc_fence_windows(p->table, &p->instances, bus, p->access, err);
-	if (!p->sim)
-		bus->methods->close(bus);
+	bus->methods->close(bus);
 	if (rc < 0 || (rc = allow_registers(p, err)) < 0)
 		return rc;
 	unc_instances_probe(p->table, &p->instances, p->access);
@@ -246,7 +217,7 @@ static int open_machine(struct unc_platform *p, struct unc_error *err)
  */
 static int closed_machine(struct unc_platform *p, struct unc_error *err)
 {
-	int rc = unc_access_open(p->fs, NULL, &p->access, err);
+	int rc = unc_access_open(p->machine, &p->access, err);
 
 	if (rc == 0)
 		rc = unc_discover(p->table, &p->topology, NULL, NULL, NULL, &p->instances, err);
@@ -279,26 +250,36 @@ static int nominal_units(struct unc_platform *p, struct unc_error *err)
 	return 0;
 }
 
+/* Whether a CPU is asked for by its name only: its tables are listed, no machine is touched. */
+static bool only_listing(const struct unc_options *o)
+{
+	return o->cpu && o->cpu[0] && !(o->sim && o->sim[0]);
+}
+
+static int choose_machine(struct unc_platform *p, const struct unc_options *o,
+			  const struct unc_table *const *all, size_t n, struct unc_error *err)
+{
+	const char *sim = only_listing(o) ? NULL : option(o->sim, p->raised, "UNCORE_SIM");
+
+	return sim ? unc_machine_simulated(sim, all, n, &p->machine, err)
+		   : unc_machine_hardware(p->fs, &p->machine, err);
+}
+
 static int choose_table(struct unc_platform *p, const struct unc_options *o,
 			const struct unc_table *const *all, size_t n, struct unc_error *err)
 {
-	const char *sim = option(o->sim, p->raised, "UNCORE_SIM");
 	int rc;
 
-	if (o->cpu && o->cpu[0] && !(o->sim && o->sim[0]))
+	if (only_listing(o))
 		return table_by_name(all, n, o->cpu, &p->table, err);
-	if (sim) {
-		if ((rc = unc_sim_open(sim, all, n, &p->sim, err)) < 0)
-			return rc;
-		p->table = unc_sim_table(p->sim);
-		if (o->cpu && o->cpu[0] && !unc_same(o->cpu, unc_tbl_str(p->table, p->table->name)))
-			return unc_fail(err, UNC_ERR_INVALID,
-					"option cpu is %.60s, but the simulated machine is %s",
-					o->cpu, unc_tbl_str(p->table, p->table->name));
-		unc_sim_topology(p->sim, &p->topology);
-		return 0;
-	}
-	if ((rc = unc_topology_read(p->fs, &p->topology, err)) < 0)
+	p->table = p->machine->table;
+	if (p->table && o->cpu && o->cpu[0] &&
+	    !unc_same(o->cpu, unc_tbl_str(p->table, p->table->name)))
+		return unc_fail(err, UNC_ERR_INVALID,
+				"option cpu is %.60s, but the simulated machine is %s", o->cpu,
+				unc_tbl_str(p->table, p->table->name));
+	rc = p->machine->methods->topology(p->machine, &p->topology, err);
+	if (rc < 0 || p->table)
 		return rc;
 	return table_by_cpu(all, n, &p->topology, &p->table, err);
 }
@@ -337,10 +318,11 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 		all = p->set.table;
 		n = p->set.n;
 	}
-	if ((rc = choose_table(p, o, all, n, err)) < 0)
+	if ((rc = choose_machine(p, o, all, n, err)) < 0 ||
+	    (rc = choose_table(p, o, all, n, err)) < 0)
 		return rc;
-	p->closed = tables && !o->tables && !p->sim && unc_fs_is_hardware(p->fs);
-	if (!p->sim && o->cpu && o->cpu[0])
+	p->closed = tables && !o->tables && p->machine->fenced && unc_fs_is_hardware(p->fs);
+	if (only_listing(o))
 		rc = nominal_units(p, err);
 	else
 		rc = p->closed ? closed_machine(p, err) : open_machine(p, err);
@@ -409,7 +391,8 @@ void unc_platform_close(struct unc_platform *p)
 	unc_describe_free(p);
 	unc_access_close(p->access);
 	unc_instances_free(&p->instances);
-	unc_sim_close(p->sim);
+	if (p->machine)
+		p->machine->methods->close(p->machine);
 	unc_fs_close(p->fs);
 	unc_table_set_free(&p->set);
 	free(p->claim);
@@ -425,7 +408,7 @@ void unc_platform_close(struct unc_platform *p)
 
 int unc_platform_simulated(const struct unc_platform *p)
 {
-	return p->sim != NULL;
+	return p->machine->simulated;
 }
 
 int unc_platform_sockets(const struct unc_platform *p)

@@ -10,7 +10,7 @@
 #include "cpu.h"
 #include "discover.h"
 #include "fs.h"
-#include "sim.h"
+#include "machine.h"
 #include "table.h"
 #include "table_load.h"
 
@@ -22,7 +22,7 @@ struct unc_platform {
 	bool raised;              /* the process has more rights than its user (trust.h) */
 	bool closed;              /* hardware, but tables that nobody asked to be used on it */
 	struct unc_fs *fs;
-	struct unc_sim *sim;
+	struct unc_machine *machine;
 	struct unc_access *access; /* NULL: opened for listing only */
 	struct unc_topology topology;
 	struct unc_instances instances;

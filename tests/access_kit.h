@@ -10,9 +10,11 @@
 
 #include "access.h"
 #include "fs.h"
+#include "machine.h"
 #include "suite.h"
 
 static struct unc_fs *fs;
+static struct unc_machine *hardware;
 static struct unc_access *gate;
 static struct unc_error err;
 
@@ -83,12 +85,14 @@ static inline void allow_events(int cpu)
 static inline void begin(const char *root)
 {
 	CHECK_NUMBER(unc_fs_open(root, &fs, NULL), 0);
-	CHECK_NUMBER(unc_access_open(fs, NULL, &gate, NULL), 0);
+	CHECK_NUMBER(unc_machine_hardware(fs, &hardware, NULL), 0);
+	CHECK_NUMBER(unc_access_open(hardware, &gate, NULL), 0);
 }
 
 static inline void end(void)
 {
 	unc_access_close(gate);
+	hardware->methods->close(hardware);
 	unc_fs_close(fs);
 }
 

@@ -13,6 +13,7 @@
 #include "discover.h"
 #include "fake_root.h"
 #include "fs.h"
+#include "machine.h"
 #include "suite.h"
 
 static const char cpus[] = "cpu fixed \"Fixed\" family=6 models=0x2D discovery=fixed\n"
@@ -32,6 +33,7 @@ enum { SOCKETS = 2 };
 static struct fake_root root;
 static struct unc_fs *fs;
 static struct unc_bus *bus;
+static struct unc_machine *hardware;
 static struct unc_topology topo;
 static struct unc_table_reader *reader;
 static const struct unc_table *table;
@@ -84,6 +86,18 @@ static inline void forget(void)
 {
 	unc_instances_free(&found);
 	bus->methods->close(bus);
+}
+
+static inline void open_gate(struct unc_access **gate)
+{
+	CHECK_NUMBER(unc_machine_hardware(fs, &hardware, NULL), 0);
+	CHECK_NUMBER(unc_access_open(hardware, gate, NULL), 0);
+}
+
+static inline void close_gate(struct unc_access *gate)
+{
+	unc_access_close(gate);
+	hardware->methods->close(hardware);
 }
 
 static inline void end(void)

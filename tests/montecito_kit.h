@@ -26,12 +26,12 @@ static inline void *reg(struct unc_platform *p, unsigned unit, const char *name)
 
 static inline uint64_t get(struct unc_platform *p, unsigned unit, const char *name)
 {
-	return unc_sim_read(p->sim, reg(p, unit, name));
+	return unc_sim_read(unc_machine_sim(p->machine), reg(p, unit, name));
 }
 
 static inline void put(struct unc_platform *p, unsigned unit, const char *name, uint64_t value)
 {
-	unc_sim_write(p->sim, reg(p, unit, name), value);
+	unc_sim_write(unc_machine_sim(p->machine), reg(p, unit, name), value);
 }
 
 /* "PMD" and 4 -> PMD4. Static storage. */

@@ -9,6 +9,7 @@
 
 #include "platform.h"
 #include "session.h"
+#include "sim.h"
 #include "suite.h"
 
 #define SNB "sandybridge-ep,clock=step"
@@ -87,7 +88,7 @@ static inline uint64_t count_of(struct unc_session *s, int id)
 
 static inline void step(struct unc_platform *p, uint64_t ns)
 {
-	unc_sim_step(p->sim, ns);
+	unc_sim_step(unc_machine_sim(p->machine), ns);
 }
 
 /* A counter shows whole counts only: n counters together may be up to n short. */
@@ -118,7 +119,7 @@ static inline void check_near(int line, double actual, double expected, double e
 static inline void check_quiet(struct unc_platform *p)
 {
 	char last[160] = "";
-	unsigned n = unc_sim_violations(p->sim, last, sizeof(last));
+	unsigned n = unc_sim_violations(unc_machine_sim(p->machine), last, sizeof(last));
 
 	if (n)
 		printf("# %u violations, the last: %s\n", n, last);
@@ -182,7 +183,7 @@ static inline struct walked plan_for(struct unc_platform *p, enum unc_phase phas
 static inline void *msr(struct unc_platform *p, uint64_t address, unsigned width)
 {
 	struct unc_reg reg = {.address = address, .space = UNC_SPACE_MSR, .width = (uint8_t)width};
-	void *found = unc_sim_find(p->sim, &reg);
+	void *found = unc_sim_find(unc_machine_sim(p->machine), &reg);
 
 	CU_ASSERT_FATAL(found != NULL);
 	return found;
@@ -205,7 +206,7 @@ static inline void *reg_of(struct unc_platform *p, const char *type, unsigned in
 		for (uint32_t k = regs->first; k < regs->first + regs->n; k++)
 			if (strcmp(unc_tbl_str(t, t->reg[k].name), name) == 0 &&
 			    unc_instance_reg(t, u, k, &place, NULL) == 0)
-				return unc_sim_find(p->sim, &place);
+				return unc_sim_find(unc_machine_sim(p->machine), &place);
 	}
 	return NULL;
 }
@@ -235,9 +236,9 @@ static inline struct snapshot snapshot(struct unc_platform *p)
 			    (role != UNC_ROLE_CTL && role != UNC_ROLE_FIXED_CTL &&
 			     role != UNC_ROLE_OTHER) ||
 			    unc_instance_reg(t, u, k, &place, NULL) < 0 ||
-			    !(reg = unc_sim_find(p->sim, &place)))
+			    !(reg = unc_sim_find(unc_machine_sim(p->machine), &place)))
 				continue;
-			s.value[s.n++] = unc_sim_read(p->sim, reg);
+			s.value[s.n++] = unc_sim_read(unc_machine_sim(p->machine), reg);
 		}
 	}
 	return s;

@@ -295,21 +295,21 @@ static void test_probe(void)
 	discover(); /* no CPU of the other socket is online: its PCI functions are there */
 	CHECK_NUMBER(count("cbo", true), 8);
 	CHECK_NUMBER(count("imc", true), 8);
-	CHECK_NUMBER(unc_access_open(fs, NULL, &access, NULL), 0);
+	open_gate(&access);
 	allow_all(access);
 	unc_instances_probe(table, &found, access);
 	CHECK_NUMBER(count("cbo", true), 8);
 	CHECK_NUMBER(count("imc", true), 7);
 	CHECK_TEXT(unit("imc", 0, 2)->reason,
 		   "pci 0000:7f:10.4 reads as all ones: hidden by the BIOS, or switched off");
-	unc_access_close(access);
+	close_gate(access);
 	CHECK_NUMBER(truncate(fake_path(&root, "/dev/cpu/0/msr"), 0xdf7), 0);
-	CHECK_NUMBER(unc_access_open(fs, NULL, &access, NULL), 0);
+	open_gate(&access);
 	allow_all(access);
 	unc_instances_probe(table, &found, access);
 	CHECK_NUMBER(count("cbo", true), 7);
 	CHECK_TEXT(unit("cbo", 0, 7)->reason, "msr 0xdf0 on cpu 0 is not in this dump");
-	unc_access_close(access);
+	close_gate(access);
 	forget();
 	end();
 }

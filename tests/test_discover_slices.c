@@ -6,7 +6,7 @@
 
 static void probe(struct unc_access **access)
 {
-	CHECK_NUMBER(unc_access_open(fs, NULL, access, NULL), 0);
+	open_gate(access);
 	for (size_t i = 0; i < found.n; i++) {
 		const struct unc_tbl_type *type = &table->type[found.unit[i].type];
 
@@ -22,7 +22,7 @@ static void probe(struct unc_access **access)
 	}
 	CHECK_NUMBER(unc_access_window(*access, 0, (uint64_t)1 << 46, NULL), 0); /* no fence here */
 	unc_instances_probe(table, &found, *access);
-	unc_access_close(*access);
+	close_gate(*access);
 }
 
 /* The functions tell the number of slices; cores that are offline do not. */

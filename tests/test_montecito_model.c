@@ -308,15 +308,15 @@ static void masks(void)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t legal = rows[i].may | rows[i].must;
-		unsigned before = unc_sim_violations(p->sim, NULL, 0);
+		unsigned before = unc_sim_violations(unc_machine_sim(p->machine), NULL, 0);
 
 		CHECK_NUMBER(get(p, 2, rows[i].name), rows[i].reset);
 		put(p, 2, rows[i].name, legal);
 		CHECK_NUMBER(get(p, 2, rows[i].name), legal);
-		CHECK_NUMBER(unc_sim_violations(p->sim, NULL, 0), before);
+		CHECK_NUMBER(unc_sim_violations(unc_machine_sim(p->machine), NULL, 0), before);
 		put(p, 2, rows[i].name, UINT64_MAX);
 		CHECK_NUMBER(get(p, 2, rows[i].name), legal);
-		CHECK_NUMBER(unc_sim_violations(p->sim, NULL, 0), before + 1);
+		CHECK_NUMBER(unc_sim_violations(unc_machine_sim(p->machine), NULL, 0), before + 1);
 	}
 	unc_platform_close(p);
 }

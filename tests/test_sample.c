@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "platform.h"
+#include "sim.h"
 #include "suite.h"
 
 static struct unc_platform *machine(const char *sim)
@@ -37,7 +38,7 @@ static void quiet(struct unc_platform *p)
 {
 	char last[160];
 
-	if (unc_sim_violations(p->sim, last, sizeof(last))) {
+	if (unc_sim_violations(unc_machine_sim(p->machine), last, sizeof(last))) {
 		printf("# %s\n", last);
 		CU_FAIL("the machine was used against its rules");
 	}
@@ -48,7 +49,7 @@ static unsigned steps_until(struct unc_platform *p, struct unc_session *s, uint6
 			    unsigned most, struct unc_overflow *o, struct unc_value *values, size_t n)
 {
 	for (unsigned i = 1; i <= most; i++) {
-		unc_sim_step(p->sim, ns);
+		unc_sim_step(unc_machine_sim(p->machine), ns);
 		*o = (struct unc_overflow){.size = sizeof(*o)};
 		int rc = unc_session_poll(s, o, values, n);
 		if (rc < 0)
@@ -192,12 +193,12 @@ static void preloads(void)
 
 		CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, 1000000), 0);
 		CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
-		CHECK_NUMBER(unc_sim_read(p->sim, unc_sim_find(p->sim, &ctr)), 0xFFFFFFF0BDC0);
-		CHECK_NUMBER(unc_sim_read(p->sim, unc_sim_find(p->sim, &ctl)) >> 20 & 1, flags != 0);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), unc_sim_find(unc_machine_sim(p->machine), &ctr)), 0xFFFFFFF0BDC0);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), unc_sim_find(unc_machine_sim(p->machine), &ctl)) >> 20 & 1, flags != 0);
 		CU_ASSERT(steps_until(p, s, 1000000, 10, &o, &v, 1) > 0);
-		CHECK_NUMBER(unc_sim_read(p->sim, unc_sim_find(p->sim, &ctr)), 0xFFFFFFF0BDC0);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), unc_sim_find(unc_machine_sim(p->machine), &ctr)), 0xFFFFFFF0BDC0);
 		CU_ASSERT_EQUAL(unc_session_stop(s), 0);
-		CHECK_NUMBER(unc_sim_read(p->sim, unc_sim_find(p->sim, &ctl)), 0);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), unc_sim_find(unc_machine_sim(p->machine), &ctl)), 0);
 		unc_session_free(s);
 	}
 	quiet(p);
@@ -220,10 +221,10 @@ static void stopped_frozen(void)
 
 		CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, 1000), 0);
 		CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
-		unc_sim_step(p->sim, 1000000); /* has carried, nobody has looked */
+		unc_sim_step(unc_machine_sim(p->machine), 1000000); /* has carried, nobody has looked */
 		CU_ASSERT_EQUAL(unc_session_stop(s), 0);
 		CU_ASSERT_EQUAL_FATAL(unc_session_start(next), 0);
-		unc_sim_step(p->sim, 1000000);
+		unc_sim_step(unc_machine_sim(p->machine), 1000000);
 		CU_ASSERT_EQUAL(unc_session_read(next, &v, 1), 0);
 		CU_ASSERT_DOUBLE_EQUAL(v.count, hz[i] * 1e-3, 2);
 		unc_session_free(s);

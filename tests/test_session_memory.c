@@ -84,7 +84,7 @@ static bool run_short(struct unc_platform *p, const char *const *event, enum ste
 		CU_ASSERT(rc == 0 || (rc == UNC_ERR_MEMORY && failed));
 		if (rc < 0) /* a change of passes that fails half-way has stopped the session */
 			CHECK_NUMBER(do_step(s, s->running ? (enum step)step : START), 0);
-		unc_sim_step(p->sim, 60 * ms);
+		unc_sim_step(unc_machine_sim(p->machine), 60 * ms);
 	}
 	CHECK_RESTORED(p, before);
 	check_quiet(p);

@@ -116,22 +116,22 @@ static void check_wrap(const char *cpu, const char *type, const char *other_ctl,
 	double seconds = 0;
 	void *stranger = reg_of(p, type, 0, 0, other_ctl), *ctr = reg_of(p, type, 0, 0, "CTR0");
 	CU_ASSERT_FATAL(stranger && ctr);
-	unc_sim_write(p->sim, stranger, other);
+	unc_sim_write(unc_machine_sim(p->machine), stranger, other);
 	struct unc_session *s = session(p, 0);
 	int id = add(s, event);
 	start(s);
-	CHECK_NUMBER(unc_sim_read(p->sim, ctr), half);
-	while (unc_sim_read(p->sim, ctr) >= half && seconds < 1e6) {
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), ctr), half);
+	while (unc_sim_read(unc_machine_sim(p->machine), ctr) >= half && seconds < 1e6) {
 		step(p, 100000 * ms);
 		seconds += 100;
 		CHECK_COUNT(count_of(s, id), rate * seconds, 1);
 	}
-	CU_ASSERT(unc_sim_read(p->sim, ctr) < half); /* it did wrap */
+	CU_ASSERT(unc_sim_read(unc_machine_sim(p->machine), ctr) < half); /* it did wrap */
 	step(p, 10 * ms);
 	CHECK_COUNT(count_of(s, id), rate * (seconds + 0.01), 1);
 	unc_session_free(s);
-	CHECK_NUMBER(unc_sim_read(p->sim, stranger), other);
-	unc_sim_write(p->sim, stranger, 0);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), stranger), other);
+	unc_sim_write(unc_machine_sim(p->machine), stranger, 0);
 	check_quiet(p);
 	unc_platform_close(p);
 }
@@ -217,7 +217,7 @@ static void test_shared_settings(void)
 	start(b);
 	step(p, ms);
 	CU_ASSERT(unc_session_stop(a) == 0);
-	CHECK_NUMBER(unc_sim_read(p->sim, msr(p, FILTER, 32)), 0xc1000000);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), msr(p, FILTER, 32)), 0xc1000000);
 	step(p, 8 * ms);
 	CHECK_COUNT(count_of(b, miss), drd_miss * 0.009, 1);
 	CHECK_COUNT(count_of(b, clock), dclk * 0.009, 1);
@@ -249,23 +249,23 @@ static void test_stranger(void)
 	struct unc_platform *p = machine(SNB);
 	void *ctl = msr(p, CTL0, 32), *ctr = msr(p, CTR0, 64);
 
-	unc_sim_write(p->sim, ctl, 0x400135);
+	unc_sim_write(unc_machine_sim(p->machine), ctl, 0x400135);
 	step(p, 10 * ms);
 	struct snapshot before = snapshot(p);
-	uint64_t counted = unc_sim_read(p->sim, ctr);
+	uint64_t counted = unc_sim_read(unc_machine_sim(p->machine), ctr);
 	CU_ASSERT(counted > 0);
 	struct unc_session *s = session(p, 0);
 	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
 	start(s);
 	CHECK_TEXT(plan_of(s, UNC_PHASE_READ, false).text, "CTR1");
-	CHECK_NUMBER(unc_sim_read(p->sim, ctr), counted); /* neither reset ... */
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), ctr), counted); /* neither reset ... */
 	step(p, 10 * ms);
 	CHECK_COUNT(count_of(s, id), uclk * 0.01, 1);
 	CU_ASSERT(unc_session_stop(s) == 0);
-	CHECK_NEAR((double)unc_sim_read(p->sim, ctr), 2.0 * (double)counted,
+	CHECK_NEAR((double)unc_sim_read(unc_machine_sim(p->machine), ctr), 2.0 * (double)counted,
 		   1e-4); /* ... nor frozen */
 	step(p, 10 * ms);
-	CHECK_NEAR((double)unc_sim_read(p->sim, ctr), 3.0 * (double)counted, 1e-4);
+	CHECK_NEAR((double)unc_sim_read(unc_machine_sim(p->machine), ctr), 3.0 * (double)counted, 1e-4);
 	/* A filter may matter to him: it stays. */
 	unc_session_clear(s);
 	id = add(s, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0");
@@ -290,11 +290,11 @@ static void test_all_taken(void)
 		char name[8];
 
 		snprintf(name, sizeof(name), "CTL%u", i);
-		unc_sim_write(p->sim, reg_of(p, "cbo", 7, 1, name), 0x400037 + i);
+		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 7, 1, name), 0x400037 + i);
 	}
 	void *ctr = reg_of(p, "cbo", 7, 1, "CTR0");
 	step(p, ms);
-	uint64_t counted = unc_sim_read(p->sim, ctr);
+	uint64_t counted = unc_sim_read(unc_machine_sim(p->machine), ctr);
 	struct snapshot before = snapshot(p);
 	int id = add(s, "cbo.CLOCKTICKS");
 	CU_ASSERT(unc_session_start(s) == UNC_ERR_BUSY);
@@ -303,11 +303,11 @@ static void test_all_taken(void)
 		   "(control 0x400037) and no other counter is free for it");
 	CHECK_RESTORED(p, before);
 	step(p, ms); /* it goes on */
-	CHECK_COUNT(unc_sim_read(p->sim, ctr), 2.0 * (double)counted, 1);
+	CHECK_COUNT(unc_sim_read(unc_machine_sim(p->machine), ctr), 2.0 * (double)counted, 1);
 	struct unc_value v;
 	CU_ASSERT(unc_session_read(s, &v, 1) == UNC_ERR_STATE);
 	/* when one is given back it starts */
-	unc_sim_write(p->sim, reg_of(p, "cbo", 7, 1, "CTL2"), 0);
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 7, 1, "CTL2"), 0);
 	start(s);
 	step(p, ms);
 	CHECK_COUNT(count_of(s, id), uclk * 0.001, 1);
@@ -321,9 +321,9 @@ static void test_put_back(void)
 {
 	struct unc_platform *p = machine(SNB);
 
-	unc_sim_write(p->sim, msr(p, CTL0, 32), 0x12); /* not enabled: nobody counts */
-	unc_sim_write(p->sim, msr(p, FILTER, 32), 0x1f << 18);
-	unc_sim_write(p->sim, reg_of(p, "qpi", 1, 1, "PKT_MASK0"), 0x1fe0);
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, CTL0, 32), 0x12); /* not enabled: nobody counts */
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, FILTER, 32), 0x1f << 18);
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "qpi", 1, 1, "PKT_MASK0"), 0x1fe0);
 	struct snapshot before = snapshot(p);
 	struct unc_session *s = session(p, 0);
 	int id = add(s, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0");
@@ -332,7 +332,7 @@ static void test_put_back(void)
 	add(s, "ubox.UCLK");
 	add(s, "pcu.FREQ_BAND0_CYCLES:band0=20");
 	start(s);
-	CHECK_NUMBER(unc_sim_read(p->sim, msr(p, CTL0, 32)), 0x400135);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), msr(p, CTL0, 32)), 0x400135);
 	step(p, ms);
 	CHECK_COUNT(count_of(s, id), drd * 0.001, 1);
 	CU_ASSERT(unc_session_stop(s) == 0);

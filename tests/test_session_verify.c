@@ -74,14 +74,14 @@ static void test_reprogrammed(void)
 {
 	struct pair pair = count_clocks(SNB_WAIT);
 
-	unc_sim_write(pair.p->sim, msr(pair.p, CTL0, 32), 0x40011d);
+	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0, 32), 0x40011d);
 	check_lost(&pair,
 		   "cbo0.CLOCKTICKS:socket=0: somebody else has programmed CTL0 of cbo0 (socket 0) while "
 		   "it was counting: it holds 0x40011d = cbo.RING_BL_USED:UP_EVEN");
 	/* What is no longer ours is not put back. */
 	CHECK_NUMBER(unc_session_stop(pair.s), 0);
-	CHECK_NUMBER(unc_sim_read(pair.p->sim, msr(pair.p, CTL0, 32)), 0x40011d);
-	CHECK_NUMBER(unc_sim_read(pair.p->sim, msr(pair.p, CTL0 + 0x20, 32)), 0);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0, 32)), 0x40011d);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0 + 0x20, 32)), 0);
 	/* Started anew it has another counter. */
 	start(pair.s);
 	step(pair.p, 10 * ms);
@@ -93,7 +93,7 @@ static void test_control_cleared(void)
 {
 	struct pair pair = count_clocks(SNB_WAIT);
 
-	unc_sim_write(pair.p->sim, msr(pair.p, CTL0, 32), 0);
+	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0, 32), 0);
 	check_lost(&pair, "cbo0.CLOCKTICKS:socket=0: somebody else has cleared CTL0 of cbo0 (socket 0) "
 			  "while it was counting");
 	end(&pair);
@@ -103,7 +103,7 @@ static void test_counter_cleared(void)
 {
 	struct pair pair = count_clocks(SNB_WAIT);
 
-	unc_sim_write(pair.p->sim, msr(pair.p, CTR0, 64), 0);
+	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTR0, 64), 0);
 	check_lost(&pair, "cbo0.CLOCKTICKS:socket=0: somebody else has written to CTR0 of cbo0 (socket "
 			  "0) while it was counting");
 	end(&pair);
@@ -114,7 +114,7 @@ static void test_taken_before_stop(void)
 {
 	struct pair pair = count_clocks(SNB_WAIT);
 
-	unc_sim_write(pair.p->sim, msr(pair.p, BOX_CTL, 32), RUNNING | 0x3); /* resets all of the unit */
+	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, BOX_CTL, 32), RUNNING | 0x3); /* resets all of the unit */
 	step(pair.p, ms);
 	CHECK_NUMBER(unc_session_stop(pair.s), 0);
 	struct unc_value v = value_of(pair.s, pair.zero);
@@ -134,7 +134,7 @@ static void test_filter_changed(void)
 	start(s);
 	step(p, 100 * ms);
 	CHECK_COUNT(count_of(s, tor), drd * 0.1, 1);
-	unc_sim_write(p->sim, msr(p, FILTER, 32), 0xc0000000);
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, FILTER, 32), 0xc0000000);
 	step(p, 100 * ms);
 	struct unc_value v = value_of(s, tor);
 	CHECK_NUMBER(v.flags, UNC_VALUE_LOST);
@@ -144,7 +144,7 @@ static void test_filter_changed(void)
 	v = value_of(s, clock); /* does not look at the filter */
 	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
 	CHECK_NUMBER(unc_session_stop(s), 0);
-	CHECK_NUMBER(unc_sim_read(p->sim, msr(p, FILTER, 32)), 0xc0000000);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), msr(p, FILTER, 32)), 0xc0000000);
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -160,14 +160,14 @@ static void test_unit_control(void)
 	start(s);
 	step(p, 100 * ms);
 	CU_ASSERT(count_of(s, id) > 0);
-	unc_sim_write(p->sim, global, 0x2);
+	unc_sim_write(unc_machine_sim(p->machine), global, 0x2);
 	step(p, 100 * ms);
 	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_LOST);
 	CHECK_TEXT(unc_session_reason(s, id),
 		   "unc.LLC_HITS:READ:socket=0: somebody else has changed GLOBAL_CTL of unc0 (socket 0) "
 		   "while it was counting: it holds 0x2");
 	CHECK_NUMBER(unc_session_stop(s), 0);
-	CHECK_NUMBER(unc_sim_read(p->sim, global), 0x2);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), 0x2);
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -186,7 +186,7 @@ static void test_rotating(void)
 	for (int i = 0; i < 6; i++) {
 		step(p, 100 * ms);
 		if (i == 3)
-			unc_sim_write(p->sim, reg_of(p, "imc", 0, 0, "CTL0"), 0x400305);
+			unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL0"), 0x400305);
 		CHECK_NUMBER(unc_session_rotate(s), 0);
 	}
 	CHECK_NUMBER(unc_session_read(s, v, 3), 0);
@@ -194,7 +194,7 @@ static void test_rotating(void)
 	CHECK_NUMBER(v[hits].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
 	CHECK_NUMBER(v[stalls].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
 	CHECK_NUMBER(unc_session_stop(s), 0);
-	CHECK_NUMBER(unc_sim_read(p->sim, reg_of(p, "imc", 0, 0, "CTL0")), 0x400305);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL0")), 0x400305);
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -216,7 +216,7 @@ static void test_frozen_in_the_middle(void)
 {
 	struct pair pair = count_clocks(SNB_WAIT);
 
-	unc_sim_write(pair.p->sim, msr(pair.p, BOX_CTL, 32), FROZEN);
+	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, BOX_CTL, 32), FROZEN);
 	check_lost(&pair, frozen_cbo0);
 	end(&pair);
 }
@@ -227,7 +227,7 @@ static void test_frozen_before_stop(void)
 	struct pair pair = count_clocks(SNB_WAIT);
 
 	step(pair.p, 10 * ms);
-	unc_sim_write(pair.p->sim, msr(pair.p, BOX_CTL, 32), FROZEN);
+	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, BOX_CTL, 32), FROZEN);
 	CHECK_NUMBER(unc_session_stop(pair.s), 0);
 	CHECK_NUMBER(value_of(pair.s, pair.zero).flags, UNC_VALUE_LOST);
 	CHECK_TEXT(unc_session_reason(pair.s, pair.zero), frozen_cbo0);
@@ -243,14 +243,14 @@ static void test_left_frozen(void)
 	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
 
 	/* Nobody counts there: it is let go. */
-	unc_sim_write(p->sim, msr(p, BOX_CTL, 32), FROZEN);
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, BOX_CTL, 32), FROZEN);
 	start(s);
 	step(p, 100 * ms);
 	CHECK_COUNT(count_of(s, id), uclk * 0.1, 1);
 	CHECK_NUMBER(unc_session_stop(s), 0);
 	/* Somebody does, with counter 0: it is theirs to freeze. */
-	unc_sim_write(p->sim, msr(p, CTL0, 32), 0x400135);
-	unc_sim_write(p->sim, msr(p, BOX_CTL, 32), FROZEN);
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, CTL0, 32), 0x400135);
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, BOX_CTL, 32), FROZEN);
 	start(s);
 	step(p, 100 * ms);
 	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_LOST);
@@ -338,7 +338,7 @@ static void test_frozen_socket(void)
 	struct unc_session *s = session(p, 0);
 	int near = add(s, "cbo0.CLOCKTICKS:socket=0"), far = add(s, "cbo0.CLOCKTICKS:socket=1");
 
-	unc_sim_write(p->sim, global, 0x80000000);
+	unc_sim_write(unc_machine_sim(p->machine), global, 0x80000000);
 	heard.n = 0;
 	start(s);
 	CHECK_NUMBER(heard.n, 1);
@@ -348,8 +348,8 @@ static void test_frozen_socket(void)
 	CU_ASSERT(count_of(s, far) >= count); /* a proof lies between the two reads */
 	CHECK_NUMBER(unc_session_stop(s), 0);
 	/* Somebody counts on another unit of the socket. */
-	unc_sim_write(p->sim, reg_of(p, "cbo", 5, 1, "CTL0"), 0x400135);
-	unc_sim_write(p->sim, global, 0x80000000);
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 5, 1, "CTL0"), 0x400135);
+	unc_sim_write(unc_machine_sim(p->machine), global, 0x80000000);
 	start(s);
 	step(p, 100 * ms);
 	CHECK_COUNT(count_of(s, near), (double)count, 1);
@@ -378,8 +378,8 @@ static void test_no_proof_by_ubox(void)
 	size_t cbo = s->slot[0].instance;
 	CHECK_NUMBER(s->proof[cbo], UNC_COUNTS);
 	CHECK_NUMBER(s->proof[s->slot[1].instance], UNC_COUNTS);
-	unc_sim_write(p->sim, reg_of(p, "cbo", 5, 1, "CTL0"), 0x400135); /* others count there */
-	unc_sim_write(p->sim, reg_of(p, "ubox", 0, 1, "GLOBAL_CTL"), 0x80000000);
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 5, 1, "CTL0"), 0x400135); /* others count there */
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "ubox", 0, 1, "GLOBAL_CTL"), 0x80000000);
 	s->proof[cbo] = UNC_UNPROVEN;
 	CHECK_NUMBER(unc_session_prove(s, 0, &err), 0);
 	CHECK_NUMBER(s->proof[s->slot[1].instance], UNC_COUNTS);
@@ -404,14 +404,14 @@ static void test_nothing_reset(void)
 		uint64_t stopped = i == 2 ? 0 : 0x135;
 		void *ctl = reg_of(p, type[i], 0, 0, "CTL3"), *ctr = reg_of(p, type[i], 0, 0, "CTR3");
 
-		unc_sim_write(p->sim, ctl, stopped);
-		unc_sim_write(p->sim, ctr, 123456789);
+		unc_sim_write(unc_machine_sim(p->machine), ctl, stopped);
+		unc_sim_write(unc_machine_sim(p->machine), ctr, 123456789);
 		add(s, event[i]);
 		start(s);
 		step(p, 10 * ms);
 		CHECK_NUMBER(unc_session_stop(s), 0);
-		CHECK_NUMBER(unc_sim_read(p->sim, ctl), stopped);
-		CHECK_NUMBER(unc_sim_read(p->sim, ctr), 123456789);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), ctl), stopped);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), ctr), 123456789);
 		unc_session_free(s);
 		unc_platform_close(p);
 	}

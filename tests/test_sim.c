@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "access.h"
+#include "machine.h"
 #include "sim.h"
 #include "sim_tables.h"
 #include "suite.h"
@@ -477,12 +478,16 @@ static void test_sockets(void)
 /* A batch of operations happens at one time, with the wall clock too. */
 static void test_batch(void)
 {
-	struct unc_sim *sim = machine("alpha");
+	const struct unc_access_methods *access;
+	struct unc_machine *simulated = NULL;
 	struct unc_backend *backend = NULL;
 	struct unc_error err = {0};
 	struct unc_reg_op ops[8];
 
-	CU_ASSERT_FATAL(unc_access_sim.open(NULL, sim, &backend, &err) == 0);
+	CU_ASSERT_FATAL(unc_machine_simulated("alpha", sim_tables, 2, &simulated, &err) == 0);
+	struct unc_sim *sim = unc_machine_sim(simulated);
+	access = simulated->methods->access[0];
+	CU_ASSERT_FATAL(access->open(simulated, &backend, &err) == 0);
 	for (unsigned i = 0; i < 8; i++) {
 		bool write = i < 4;
 
@@ -490,22 +495,22 @@ static void test_batch(void)
 			.reg = {.address = (write ? CTL : CTR) + i % 4, .space = UNC_SPACE_MSR,
 				.width = write ? 32 : 64},
 			.kind = write ? UNC_OP_WRITE : UNC_OP_READ, .value = EN, .error = 1};
-		CHECK_NUMBER(unc_access_sim.prepare(backend, &ops[i], &err), 0);
+		CHECK_NUMBER(access->prepare(backend, &ops[i], &err), 0);
 	}
-	CHECK_NUMBER(unc_access_sim.run(backend, ops, 8), 0);
+	CHECK_NUMBER(access->run(backend, ops, 8), 0);
 	uint64_t time = unc_sim_time(sim), before = 0;
 	while (unc_sim_time(sim) < time + ms)
 		continue;
 	for (unsigned round = 0; round < 100; round++) {
-		CHECK_NUMBER(unc_access_sim.run(backend, ops + 4, 4), 0);
+		CHECK_NUMBER(access->run(backend, ops + 4, 4), 0);
 		for (unsigned i = 5; i < 8; i++)
 			CHECK_NUMBER(ops[i].value, ops[4].value);
 		CU_ASSERT(ops[4].value >= before && ops[4].value >= 2000000);
 		CHECK_NUMBER(ops[7].error, 0);
 		before = ops[4].value;
 	}
-	unc_access_sim.close(backend);
-	unc_sim_close(sim);
+	access->close(backend);
+	simulated->methods->close(simulated);
 }
 
 struct reader {

@@ -11,6 +11,7 @@
 
 #include "access.h"
 #include "discover.h"
+#include "machine.h"
 #include "sim.h"
 #include "sim_tables.h"
 #include "suite.h"
@@ -396,6 +397,8 @@ static void test_memory(void)
 static void test_absent(void)
 {
 	struct unc_sim *sim = machine("alpha,sockets=1");
+	const struct unc_access_methods *access;
+	struct unc_machine *simulated = NULL;
 	struct unc_backend *backend = NULL;
 	struct unc_error err = {0};
 	struct unc_reg_op op = {.reg = {.address = 0xD44, .space = UNC_SPACE_MSR, .width = 32}};
@@ -405,16 +408,18 @@ static void test_absent(void)
 	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_MSR, 0, 0xD44, 32)); /* CBo 2 */
 	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_PCI, 0, 0xD16, 64));
 	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_PCI, 0, UNC_PCI(0, 0x7e, 0x80, 0xF4), 32));
-	CU_ASSERT_FATAL(unc_access_sim.open(NULL, sim, &backend, &err) == 0);
-	CHECK_NUMBER(-unc_access_sim.prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
+	CU_ASSERT_FATAL(unc_machine_simulated("alpha,sockets=1", sim_tables, 2, &simulated, &err) == 0);
+	access = simulated->methods->access[0];
+	CU_ASSERT_FATAL(access->open(simulated, &backend, &err) == 0);
+	CHECK_NUMBER(-access->prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(err.text, "the simulated machine has no 32-bit msr 0xd44 on cpu 0");
 	op.reg = (struct unc_reg){.address = UNC_PCI(0, 0x7f, UNC_DEVFN(0x10, 4), 0xF4),
 				  .space = UNC_SPACE_PCI, .width = 32};
-	CHECK_NUMBER(-unc_access_sim.prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
+	CHECK_NUMBER(-access->prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(err.text,
 		   "the simulated machine has no 32-bit register 0xf4 in pci 0000:7f:10.4");
-	unc_access_sim.close(backend);
-	CHECK_NUMBER(-unc_access_sim.open(NULL, NULL, &backend, &err), -UNC_ERR_INVALID);
+	access->close(backend);
+	simulated->methods->close(simulated);
 	unc_sim_close(sim);
 }
 
