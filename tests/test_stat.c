@@ -112,19 +112,6 @@ const char *__wrap_unc_session_reason(struct unc_session *s, int id)
 
 /* ---- running it */
 
-const struct command *command_find(const char *name)
-{
-	static const struct command stat = {"stat", cmd_stat, "", "", ""};
-
-	(void)name;
-	return &stat;
-}
-
-void command_help(const struct command *command)
-{
-	(void)command;
-}
-
 static char out[1 << 17], err[1 << 14];
 
 static void slurp(FILE *f, char *buf, size_t size)
@@ -138,6 +125,10 @@ static void slurp(FILE *f, char *buf, size_t size)
 static int run(const char *sim, const char *arguments)
 {
 	FILE *files[2] = {tmpfile(), tmpfile()};
+	static const struct command command = {
+		.name = "stat", .run = cmd_stat, .groups = REPORT | COUNT,
+		.max = SIZE_MAX, .runs_command = true,
+	};
 	struct timespec ts;
 	int status = -1;
 
@@ -156,9 +147,7 @@ static int run(const char *sim, const char *arguments)
 		setenv("UNCORE_SIM", sim, 1);
 		dup2(fileno(files[0]), STDOUT_FILENO);
 		dup2(fileno(files[1]), STDERR_FILENO);
-		optind = 1;
-		opterr = 0;
-		status = finish(cmd_stat(argc, argv));
+		status = command_run(&command, argc, argv);
 		free(text);
 		_exit(status);
 	}

@@ -5,31 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "output.h"
-#include "tool.h"
+#include "print.h"
 
 struct fields {
-	struct json *json; /* NULL: text */
+	struct printer *printer;
 	const char *reg;
 };
 
-static int show_field(void *user, const struct unc_field *field, uint64_t value)
+static int print_field(void *user, const struct unc_field *field, uint64_t value)
 {
 	const struct fields *f = user;
-	char buf[CELL_MAX];
 
-	if (f->json) {
-		json_object(f->json, NULL);
-		json_text(f->json, "register", f->reg);
-		json_text(f->json, "field", field->name);
-		json_hex(f->json, "value", value);
-		json_text(f->json, "desc", field->desc);
-		json_end(f->json);
-	} else {
-		printf("  %-12s %-12s %12s  %s\n", f->reg, field->name, hex(buf, value),
-		       field->desc);
-	}
+	print_row(f->printer);
+	print_also(f->printer, "register", "  ");
+	print_text(f->printer, "register", "register", f->reg);
+	print_text(f->printer, "field", "field", field->name);
+	print_hex(f->printer, "value", "value", value);
+	print_text(f->printer, "desc", "desc", field->desc);
 	return 0;
 }
 
@@ -49,10 +41,12 @@ static int parse_value(char *text, struct unc_register_value *out)
 	return 0;
 }
 
-static int show(struct unc_platform *platform, const char *type,
-		const struct unc_register_value *values, size_t n, struct json *j)
+static int decode(struct unc_platform *platform, const struct args *args,
+		  const struct unc_register_value *values, size_t n)
 {
 	char name[UNC_SPEC_MAX];
+	const char *type = args->word[0];
+	struct printer p;
 	int rc;
 
 	for (size_t i = 0; i < n; i++) /* before anything is printed */
@@ -61,48 +55,32 @@ static int show(struct unc_platform *platform, const char *type,
 	rc = unc_event_decode(platform, type, values, n, name, sizeof(name));
 	if (rc < 0 && rc != UNC_ERR_NOT_FOUND && rc != UNC_ERR_INVALID)
 		return library_error(rc, unc_platform_error(platform));
-	if (j) {
-		json_object(j, NULL);
-		json_text_or_null(j, "name", name);
-		json_text(j, "note", rc == 0 ? NULL : unc_platform_error(platform));
-		json_array(j, "fields");
-	} else {
-		printf("%s\n", rc == 0 ? name : unc_platform_error(platform));
-	}
+	print_start(&p, args, platform);
+	print_object(&p, NULL);
+	print_known(&p, "name", "", name);
+	print_text(&p, "note", "", rc == 0 ? NULL : unc_platform_error(platform));
+	print_list(&p, "fields", NO_TITLES, "register|field|>value|desc");
 	for (size_t i = 0; i < n; i++) {
-		struct fields f = {.json = j, .reg = values[i].reg};
+		struct fields f = {.printer = &p, .reg = values[i].reg};
 
-		unc_register_decode(platform, type, values[i].reg, values[i].value, show_field, &f);
+		unc_register_decode(platform, type, values[i].reg, values[i].value, print_field,
+				    &f);
 	}
-	if (j) {
-		json_end(j);
-		json_end(j);
-	}
+	print_end(&p);
+	print_close(&p);
 	return EXIT_SUCCESS;
 }
 
-int cmd_decode(int argc, char **argv)
+int cmd_decode(struct unc_platform *platform, const struct args *args)
 {
-	struct unc_platform *platform;
-	struct unc_register_value *values;
-	struct args args;
-	struct json json;
-	int rc = args_parse(&args, argc, argv, true, 2, 17);
+	size_t n = args->words - 1;
+	struct unc_register_value *values = must_alloc(NULL, n, sizeof(*values));
+	int rc = 0;
 
-	if (rc == ARGS_OK)
-		rc = open_tables(&args, &platform);
-	if (rc != ARGS_OK)
-		return rc;
-	size_t n = (size_t)(argc - optind - 1);
-	values = must_alloc(NULL, n, sizeof(*values));
-	rc = 0;
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = parse_value(argv[optind + 1 + (int)i], &values[i]);
-	if (args.json)
-		json_start(&json, stdout);
+		rc = parse_value(args->word[i + 1], &values[i]);
 	if (rc == 0)
-		rc = show(platform, argv[optind], values, n, args.json ? &json : NULL);
+		rc = decode(platform, args, values, n);
 	free(values);
-	unc_platform_close(platform);
 	return rc;
 }

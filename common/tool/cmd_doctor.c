@@ -3,83 +3,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "json.h"
-#include "output.h"
-#include "tool.h"
+#include "print.h"
 
-static int check_json(void *user, const struct unc_check *check)
+static int print_check(void *user, const struct unc_check *check)
 {
-	struct json *j = user;
+	struct printer *p = user;
 
-	json_object(j, NULL);
-	json_text(j, "check", check->check);
-	json_bool(j, "ok", check->ok);
-	json_text(j, "detail", check->detail);
-	json_text_or_null(j, "remedy", check->remedy);
-	json_end(j);
-	return 0;
-}
-
-static int check_text(void *user, const struct unc_check *check)
-{
-	TABLE_ROW(user, check->ok ? "ok" : "FAIL", check->check, check->detail);
+	print_row(p);
+	print_also(p, "STATUS", check->ok ? "ok" : "FAIL");
+	print_text(p, "check", "CHECK", check->check);
+	print_bool(p, "ok", check->ok);
+	print_text(p, "detail", "DETAIL", check->detail);
 	if (!check->ok && check->remedy[0]) {
-		char *remedy = must_print("-> %s", check->remedy);
-
-		TABLE_ROW(user, "", "", remedy);
-		free(remedy);
+		print_line(p);
+		print_also(p, "DETAIL", "-> ");
 	}
+	print_known(p, "remedy", "DETAIL", check->remedy);
 	return 0;
 }
 
-static int verdict(int failed)
+int cmd_doctor(struct unc_platform *none, const struct args *args)
 {
-	if (failed < 0)
-		return library_error(failed, unc_open_error());
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-static int doctor_text(const struct unc_options *options)
-{
-	struct table *t = table_new("lll");
+	struct unc_options options = {.size = sizeof(options), .tables = args->tables};
 	struct unc_platform *platform;
-	int failed;
+	struct printer p;
 
-	if (unc_platform_open(options, &platform) == 0) {
+	print_start(&p, args, none);
+	if (!args->json && unc_platform_open(&options, &platform) == 0) {
 		print_label(platform);
 		unc_platform_close(platform);
 	}
-	failed = unc_doctor(options, check_text, t);
-	table_print(t);
-	table_free(t);
+	print_list(&p, NULL, NO_TITLES, "STATUS|CHECK|DETAIL");
+	int failed = unc_doctor(&options, print_check, &p);
+
+	print_end(&p);
+	if (failed < 0)
+		return library_error(failed, unc_open_error());
 	if (failed == 0)
-		puts("\nEverything needed is there.");
-	else if (failed > 0)
-		printf("\n%d of the checks failed: counters cannot be read, or not all of them.\n",
-		       failed);
-	return verdict(failed);
-}
-
-static int doctor_json(const struct unc_options *options)
-{
-	struct json j;
-	int failed;
-
-	json_start(&j, stdout);
-	json_array(&j, NULL);
-	failed = unc_doctor(options, check_json, &j);
-	json_end(&j);
-	return verdict(failed);
-}
-
-int cmd_doctor(int argc, char **argv)
-{
-	struct args args;
-	int rc = args_parse(&args, argc, argv, false, 0, 0);
-
-	if (rc != ARGS_OK)
-		return rc;
-	struct unc_options options = {.size = sizeof(options), .tables = args.tables};
-
-	return args.json ? doctor_json(&options) : doctor_text(&options);
+		print_also(&p, "", "\nEverything needed is there.");
+	else
+		print_also(&p, "",
+			   "\n%d of the checks failed: counters cannot be read, or not all of them.",
+			   failed);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -4,67 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "output.h"
-#include "tool.h"
+#include "print.h"
 
-static void cpu_json(struct json *j, const struct unc_cpu *cpu)
+static void print_cpu(struct printer *p, const struct unc_cpu *cpu)
 {
-	json_object(j, NULL);
-	json_text(j, "cpu", cpu->name);
-	json_text(j, "name", cpu->title);
-	json_integer(j, "family", cpu->family);
-	json_array(j, "models");
-	for (size_t i = 0; i < cpu->n_models; i++)
-		json_hex(j, NULL, (uint64_t)cpu->models[i]);
-	json_end(j);
-	json_count(j, "units", cpu->n_units);
-	json_count(j, "events", cpu->n_events);
-	json_count(j, "umasks", cpu->n_umasks);
-	json_count(j, "metrics", cpu->n_metrics);
-	json_end(j);
+	print_row(p);
+	print_text(p, "cpu", "CPU", cpu->name);
+	print_text(p, "name", "NAME", cpu->title);
+	print_also(p, "", "family ");
+	print_integer(p, "family", "", cpu->family);
+	print_also(p, "", " model");
+	print_array(p, "models");
+	for (size_t i = 0; i < cpu->n_models; i++) {
+		print_hex(p, NULL, NULL, (uint64_t)cpu->models[i]);
+		print_also(p, "", " 0x%02x", cpu->models[i]);
+	}
+	print_close(p);
+	print_count(p, "units", "UNIT TYPES", cpu->n_units);
+	print_count(p, "events", "EVENTS", cpu->n_events);
+	print_count(p, "umasks", "UMASKS", cpu->n_umasks);
+	print_count(p, "metrics", "METRICS", cpu->n_metrics);
 }
 
-static void cpu_text(struct table *t, const struct unc_cpu *cpu)
+int cmd_cpus(struct unc_platform *none, const struct args *args)
 {
-	char numbers[4][CELL_MAX], models[CELL_MAX];
-	int n = snprintf(models, sizeof(models), "family %d model", cpu->family);
-
-	for (size_t i = 0; i < cpu->n_models && n < (int)sizeof(models); i++)
-		n += snprintf(models + n, sizeof(models) - (size_t)n, " 0x%02x", cpu->models[i]);
-	TABLE_ROW(t, cpu->name, cpu->title, models, grouped(numbers[0], cpu->n_units),
-		  grouped(numbers[1], cpu->n_events), grouped(numbers[2], cpu->n_umasks),
-		  grouped(numbers[3], cpu->n_metrics));
-}
-
-int cmd_cpus(int argc, char **argv)
-{
+	struct printer p;
 	struct unc_cpu cpu;
 	int models[8];
-	struct args args;
-	int rc = args_parse(&args, argc, argv, false, 0, 0);
 
-	if (rc != ARGS_OK)
-		return rc;
-	if (args.tables)
+	if (args->tables)
 		return bad_input("cpus takes no option '--tables': it lists what is compiled in");
-	if (args.json) {
-		struct json j;
-
-		json_start(&j, stdout);
-		json_array(&j, NULL);
-		for (size_t i = 0; unc_cpu_get(i, &cpu, models) == 0; i++)
-			cpu_json(&j, &cpu);
-		json_end(&j);
-		return EXIT_SUCCESS;
-	}
-	struct table *t = table_new("lllrrrr");
-
-	TABLE_ROW(t, "CPU", "NAME", "", "UNIT TYPES", "EVENTS", "UMASKS", "METRICS");
+	print_start(&p, args, none);
+	print_list(&p, NULL, TITLES, "CPU|NAME||>UNIT TYPES|>EVENTS|>UMASKS|>METRICS");
 	for (size_t i = 0; unc_cpu_get(i, &cpu, models) == 0; i++)
-		cpu_text(t, &cpu);
-	table_print(t);
-	table_free(t);
+		print_cpu(&p, &cpu);
+	print_end(&p);
 	return EXIT_SUCCESS;
 }
 
@@ -88,9 +62,7 @@ struct row {
 struct list {
 	const struct args *args;
 	struct unc_platform *platform;
-	const char *pattern;
-	struct json json;
-	struct table *table;
+	struct printer printer;
 	size_t n;
 };
 
@@ -140,51 +112,30 @@ static int encode_row(struct list *list, struct row *row)
 	return rc < 0 ? try_fields(list, row) : 0; /* for the sentence */
 }
 
-static void row_json(struct list *list, const struct row *row)
+static void show_row(struct printer *p, const struct row *row, bool verbose)
 {
 	const struct unc_encoding *e = &row->encoding;
-	struct json *j = &list->json;
 
-	json_object(j, NULL);
-	json_text(j, "unit", row->event->type);
-	json_text(j, "event", row->event->name);
-	json_text(j, "umask", row->umask);
-	json_text(j, "name", row->name);
-	json_hex(j, "code", e->event_code);
-	json_hex(j, "ctl", e->ctl);
-	json_counters(j, e);
-	json_filters(j, e, !row->open);
-	json_array(j, "needs");
-	for (size_t i = 0; i < row->n_fields; i++)
-		if (row->needed[i])
-			json_text(j, NULL, row->field[i].name);
-	json_end(j);
-	json_text(j, "desc", row->desc);
-	json_end(j);
-}
-
-static void row_text(struct list *list, const struct row *row)
-{
-	char counters[CELL_MAX], code[CELL_MAX], ctl[CELL_MAX];
-	char *name = must_print("%s", row->name);
-
+	print_row(p);
+	print_text(p, "unit", NULL, row->event->type);
+	print_text(p, "event", NULL, row->event->name);
+	print_text(p, "umask", NULL, row->umask);
+	print_text(p, "name", "NAME", row->name);
+	print_hex(p, "code", verbose ? "CODE" : NULL, e->event_code);
+	print_hex(p, "ctl", verbose ? "CONTROL" : NULL, e->ctl);
+	print_counters(p, "COUNTERS", e);
+	print_object(p, "filters");
+	for (size_t i = 0; !row->open && i < e->n_filters; i++)
+		print_hex(p, e->filters[i].reg, NULL, e->filters[i].value);
+	print_close(p);
+	print_array(p, "needs");
 	for (size_t i = 0; i < row->n_fields; i++)
 		if (row->needed[i]) {
-			char *longer = must_print("%s:%s=..", name, row->field[i].name);
-
-			free(name);
-			name = longer;
+			print_text(p, NULL, NULL, row->field[i].name);
+			print_also(p, "NAME", ":%s=..", row->field[i].name);
 		}
-	if (row->encoding.counter)
-		snprintf(counters, sizeof(counters), "%s", row->encoding.counter);
-	else
-		bit_list(counters, row->encoding.counters);
-	if (list->args->verbose)
-		TABLE_ROW(list->table, name, counters, hex(code, row->encoding.event_code),
-			  hex(ctl, row->encoding.ctl), row->desc);
-	else
-		TABLE_ROW(list->table, name, counters, row->desc);
-	free(name);
+	print_close(p);
+	print_text(p, "desc", "WHAT", row->desc);
 }
 
 /* The event, and the umask behind a colon. What an event says beyond its first sentence is for the
@@ -205,7 +156,7 @@ static int list_row(struct list *list, size_t index, const struct unc_umask *uma
 
 	snprintf(row.name, sizeof(row.name), "%s%s%s", row.event->spec, umask ? ":" : "",
 		 umask ? umask->name : "");
-	if (!name_matches(list->pattern, row.name))
+	if (!name_matches(list->args->word[0], row.name))
 		return 0;
 	row.umask = umask ? umask->name : NULL;
 	describe(&row, umask);
@@ -217,10 +168,7 @@ static int list_row(struct list *list, size_t index, const struct unc_umask *uma
 	rc = encode_row(list, &row);
 	if (rc < 0)
 		return rc;
-	if (list->args->json)
-		row_json(list, &row);
-	else
-		row_text(list, &row);
+	show_row(&list->printer, &row, list->args->verbose);
 	list->n++;
 	return 0;
 }
@@ -238,113 +186,58 @@ static int list_event(struct list *list, size_t index, const struct unc_event *e
 	return rc;
 }
 
-static int list_all(struct list *list)
+int cmd_list(struct unc_platform *platform, const struct args *args)
 {
+	struct list list = {.args = args, .platform = platform};
 	const struct unc_event *event;
 	int rc = 0;
 
-	if (list->args->json) {
-		json_start(&list->json, stdout);
-		json_array(&list->json, NULL);
-	} else {
-		print_label(list->platform);
-		list->table = table_new(list->args->verbose ? "lllll" : "lll");
-	}
-	for (size_t i = 0; rc == 0 && (event = unc_event_get(list->platform, i)) != NULL; i++)
-		rc = list_event(list, i, event);
-	if (list->args->json) {
-		json_end(&list->json);
-	} else {
-		table_print(list->table);
-		table_free(list->table);
-	}
+	print_start(&list.printer, args, platform);
+	print_list(&list.printer, NULL, NO_TITLES, "NAME|COUNTERS|CODE|CONTROL|WHAT");
+	for (size_t i = 0; rc == 0 && (event = unc_event_get(platform, i)) != NULL; i++)
+		rc = list_event(&list, i, event);
+	print_end(&list.printer);
 	if (rc < 0)
-		return library_error(rc, unc_platform_error(list->platform));
-	if (list->n == 0 && list->pattern)
-		return failure("no event matches '%s'", list->pattern);
+		return library_error(rc, unc_platform_error(platform));
+	if (list.n == 0 && args->word[0])
+		return failure("no event matches '%s'", args->word[0]);
 	return EXIT_SUCCESS;
-}
-
-int cmd_list(int argc, char **argv)
-{
-	struct args args;
-	struct list list = {.args = &args};
-	int rc = args_parse(&args, argc, argv, true, 0, 1);
-
-	if (rc == ARGS_OK)
-		rc = open_tables(&args, &list.platform);
-	if (rc != ARGS_OK)
-		return rc;
-	list.pattern = argv[optind];
-	rc = list_all(&list);
-	unc_platform_close(list.platform);
-	return rc;
 }
 
 /* ---- units */
 
-static void units_json(const struct unc_platform *platform)
+static void print_unit(struct printer *p, const struct unc_unit *unit)
 {
-	const struct unc_unit *unit;
-	struct json j;
-
-	json_start(&j, stdout);
-	json_array(&j, NULL);
-	for (size_t i = 0; (unit = unc_unit_get(platform, i)) != NULL; i++) {
-		json_object(&j, NULL);
-		json_integer(&j, "socket", unit->socket);
-		json_text(&j, "unit", unit->type->name);
-		json_integer(&j, "index", unit->index);
-		json_text(&j, "location", unit->location);
-		json_bool(&j, "available", unit->available);
-		json_text_or_null(&j, "reason", unit->reason);
-		json_bool(&j, "simulated", unc_platform_simulated(platform));
-		json_end(&j);
-	}
-	json_end(&j);
+	print_row(p);
+	print_integer(p, "socket", "SOCKET", unit->socket);
+	print_text(p, "unit", "UNIT", unit->type->name);
+	print_integer(p, "index", "UNIT", unit->index);
+	print_text(p, "location", "LOCATION", unit->location);
+	print_bool(p, "available", unit->available);
+	print_known(p, "reason", "", unit->reason);
+	if (unit->available)
+		print_also(p, "", "ok");
+	print_bool(p, "simulated", unc_platform_simulated(p->platform));
 }
 
-static void units_text(const struct unc_platform *platform)
+int cmd_units(struct unc_platform *platform, const struct args *args)
 {
-	struct table *t = table_new("lrll");
+	int sockets = unc_platform_sockets(platform);
 	const struct unc_unit *unit;
 	size_t n = 0, available = 0;
+	struct printer p;
 
-	print_label(platform);
-	TABLE_ROW(t, "UNIT", "SOCKET", "LOCATION", "");
+	print_start(&p, args, platform);
+	print_list(&p, NULL, TITLES, "UNIT|>SOCKET|LOCATION|");
 	for (; (unit = unc_unit_get(platform, n)) != NULL; n++) {
-		char *name = must_print("%s%d", unit->type->name, unit->index);
-		char socket[CELL_MAX];
-
-		TABLE_ROW(t, name, grouped(socket, (uint64_t)unit->socket), unit->location,
-			  unit->available ? "ok" : unit->reason);
-		free(name);
+		print_unit(&p, unit);
 		available += unit->available != 0;
 	}
-	table_print(t);
-	table_free(t);
-	if (unc_platform_sockets(platform) == 0)
-		printf("\n%zu units of a socket, by the tables\n", n);
+	print_end(&p);
+	if (sockets == 0)
+		print_also(&p, "", "\n%zu units of a socket, by the tables", n);
 	else
-		printf("\n%zu units on %d socket%s, %zu of them can be read\n", n,
-		       unc_platform_sockets(platform),
-		       unc_platform_sockets(platform) > 1 ? "s" : "", available);
-}
-
-int cmd_units(int argc, char **argv)
-{
-	struct unc_platform *platform;
-	struct args args;
-	int rc = args_parse(&args, argc, argv, true, 0, 0);
-
-	if (rc == ARGS_OK)
-		rc = args.cpu ? open_tables(&args, &platform) : open_machine(&args, &platform);
-	if (rc != ARGS_OK)
-		return rc;
-	if (args.json)
-		units_json(platform);
-	else
-		units_text(platform);
-	unc_platform_close(platform);
+		print_also(&p, "", "\n%zu units on %d socket%s, %zu of them can be read", n,
+			   sockets, sockets > 1 ? "s" : "", available);
 	return EXIT_SUCCESS;
 }

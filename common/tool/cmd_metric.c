@@ -6,104 +6,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "output.h"
-#include "tool.h"
+#include "print.h"
 
-static void metric_json(struct json *j, const struct unc_platform *platform, size_t index,
-			const struct unc_metric *m)
+/* As text, with -v: the formula and its events on lines of their own. */
+static void print_metric(struct printer *p, size_t index, const struct unc_metric *m, bool verbose)
 {
-	const char *need;
+	const char *more = verbose ? "WHAT" : NULL, *need;
 
-	json_object(j, NULL);
-	json_text(j, "name", m->name);
-	json_text(j, "of", m->of);
-	json_text(j, "formula", m->formula);
-	json_array(j, "needs");
-	for (size_t i = 0; (need = unc_metric_need(platform, index, i)) != NULL; i++)
-		json_text(j, NULL, need);
-	json_end(j);
-	json_integer(j, "passes", m->passes);
-	json_bool(j, "available", m->available);
-	json_text_or_null(j, "reason", m->reason);
-	json_text(j, "desc", m->desc);
-	json_text(j, "unit", m->unit);
-	json_text(j, "kind", m->kind == UNC_METRIC_TOTAL ? "total" : "gauge");
-	json_end(j);
+	print_row(p);
+	print_text(p, "name", "NAME", m->name);
+	print_also(p, "UNIT", "%s", m->unit);
+	if (m->available && m->passes > 1)
+		print_also(p, "WHAT", "%d passes: ", m->passes);
+	print_also(p, "WHAT", m->available ? "%s" : "not available: %s",
+		   m->available ? m->desc : m->reason);
+	print_text(p, "of", NULL, m->of);
+	if (verbose && !m->available) {
+		print_line(p);
+		print_also(p, more, "%s", m->desc);
+	}
+	if (verbose)
+		print_line(p);
+	print_also(p, more, "= ");
+	print_text(p, "formula", more, m->formula);
+	print_array(p, "needs");
+	for (size_t i = 0; (need = unc_metric_need(p->platform, index, i)) != NULL; i++) {
+		if (verbose)
+			print_line(p);
+		print_also(p, more, i ? "      " : "needs ");
+		print_text(p, NULL, more, need);
+	}
+	print_close(p);
+	print_integer(p, "passes", NULL, m->passes);
+	print_bool(p, "available", m->available);
+	print_known(p, "reason", NULL, m->reason);
+	print_text(p, "desc", NULL, m->desc);
+	print_text(p, "unit", NULL, m->unit);
+	print_text(p, "kind", NULL, m->kind == UNC_METRIC_TOTAL ? "total" : "gauge");
 }
 
-static void metric_text(struct table *t, const struct unc_metric *m)
+int cmd_metrics(struct unc_platform *platform, const struct args *args)
 {
-	char *passes = m->passes > 1 ? must_print("%d passes: ", m->passes) : must_print("%s", "");
-	char *desc = m->available ? must_print("%s%s", passes, m->desc)
-				  : must_print("not available: %s", m->reason);
-
-	TABLE_ROW(t, m->name, m->unit, desc);
-	free(passes);
-	free(desc);
-}
-
-/* With -v: a paragraph for each. */
-static void metric_verbose(const struct unc_platform *platform, size_t index,
-			   const struct unc_metric *m)
-{
-	const char *need;
-
-	printf("%s  [%s]  %s\n  = %s\n", m->name, m->unit, m->desc, m->formula);
-	for (size_t i = 0; (need = unc_metric_need(platform, index, i)) != NULL; i++)
-		printf("  %s  %s\n", i ? "     " : "needs", need);
-	if (!m->available)
-		printf("  not available: %s\n", m->reason);
-	else if (m->passes > 1)
-		printf("  %d passes\n", m->passes);
-}
-
-static size_t metrics_print(const struct unc_platform *platform, const struct args *args,
-			    const char *pattern)
-{
+	const char *pattern = args->word[0];
 	const struct unc_metric *m;
-	struct table *t = table_new("lll");
-	struct json j;
+	struct printer p;
 	size_t n = 0;
 
-	json_start(&j, stdout);
-	if (args->json)
-		json_array(&j, NULL);
-	else
-		print_label(platform);
-	for (size_t i = 0; (m = unc_metric_get(platform, i)) != NULL; i++) {
-		if (!name_matches(pattern, m->name))
-			continue;
-		if (args->json)
-			metric_json(&j, platform, i, m);
-		else if (args->verbose)
-			metric_verbose(platform, i, m);
-		else
-			metric_text(t, m);
-		n++;
-	}
-	if (args->json)
-		json_end(&j);
-	table_print(t);
-	table_free(t);
-	return n;
-}
-
-int cmd_metrics(int argc, char **argv)
-{
-	struct unc_platform *platform;
-	struct args args;
-	int rc = args_parse(&args, argc, argv, true, 0, 1);
-
-	if (rc == ARGS_OK)
-		rc = open_tables(&args, &platform);
-	if (rc != ARGS_OK)
-		return rc;
-	rc = EXIT_SUCCESS;
-	if (metrics_print(platform, &args, argv[optind]) == 0 && argv[optind])
-		rc = failure("no metric matches '%s'", argv[optind]);
-	unc_platform_close(platform);
-	return rc;
+	print_start(&p, args, platform);
+	print_list(&p, NULL, NO_TITLES, "NAME|UNIT|WHAT");
+	for (size_t i = 0; (m = unc_metric_get(platform, i)) != NULL; i++)
+		if (name_matches(pattern, m->name)) {
+			print_metric(&p, i, m, args->verbose);
+			n++;
+		}
+	print_end(&p);
+	return n == 0 && pattern ? failure("no metric matches '%s'", pattern) : EXIT_SUCCESS;
 }
 
 /* ---- eval */
@@ -163,7 +120,6 @@ static int parse_counts(struct unc_platform *platform, char **texts, size_t n,
 static int check_needed(struct unc_platform *platform, const char *metric, size_t index,
 			const struct unc_count *counts, size_t n)
 {
-	char needs[1000] = "";
 	const char *need;
 
 	for (size_t i = 0; i < n; i++) {
@@ -173,46 +129,45 @@ static int check_needed(struct unc_platform *platform, const char *metric, size_
 			used = strcmp(need, counts[i].event) == 0;
 		if (used)
 			continue;
-		for (size_t k = 0, at = 0;
-		     at < sizeof(needs) && (need = unc_metric_need(platform, index, k)); k++)
-			at += (size_t)snprintf(needs + at, sizeof(needs) - at, "%s%s",
-					       k ? ", " : "", need);
-		return bad_input("eval: %s does not need %s; it needs %s", metric, counts[i].event,
-				 needs[0] ? needs : "no event");
+		char *needs = NULL;
+
+		for (size_t k = 0; (need = unc_metric_need(platform, index, k)) != NULL; k++)
+			needs = must_list(needs, need);
+		bad_input("eval: %s does not need %s; it needs %s", metric, counts[i].event,
+			  needs ? needs : "no event");
+		free(needs);
+		return EXIT_BAD_INPUT;
 	}
 	return ARGS_OK;
 }
 
-static void print_value(const struct unc_metric *m, double value, bool as_json)
+static void print_value(const struct args *args, const struct unc_metric *m, double value)
 {
+	struct printer p;
 	char buf[CELL_MAX];
-	struct json j;
 
-	if (!as_json) {
-		printf("%s = %s\n", m->name, with_unit(buf, value, m->unit));
-		return;
-	}
-	json_start(&j, stdout);
-	json_object(&j, NULL);
-	json_text(&j, "metric", m->name);
-	json_number(&j, "value", value);
-	json_end(&j);
+	print_start(&p, args, NULL);
+	print_object(&p, NULL);
+	print_text(&p, "metric", NULL, m->name);
+	print_number(&p, "value", value);
+	print_also(&p, "", "%s = %s", m->name, with_unit(buf, value, m->unit));
+	print_close(&p);
 }
 
-static int eval(struct unc_platform *platform, const struct args *args, char **texts, size_t n)
+int cmd_eval(struct unc_platform *platform, const struct args *args)
 {
+	size_t index, n = args->words - 1;
 	struct unc_count *counts = must_alloc(NULL, n, sizeof(*counts));
-	const char *name = texts[0];
+	const char *name = args->word[0];
 	double value;
-	size_t index;
 	int status;
 
 	memset(counts, 0, n * sizeof(*counts));
-	status = parse_counts(platform, texts + 1, n - 1, counts);
+	status = parse_counts(platform, args->word + 1, n, counts);
 	if (status == ARGS_OK && find_metric(platform, name, &index) == 0)
-		status = check_needed(platform, name, index, counts, n - 1);
+		status = check_needed(platform, name, index, counts, n);
 	if (status == ARGS_OK) {
-		int rc = unc_metric_eval(platform, name, counts, n - 1, &value);
+		int rc = unc_metric_eval(platform, name, counts, n, &value);
 
 		status = EXIT_SUCCESS;
 		if (rc == UNC_ERR_RANGE) /* the counts are well formed: there is no value */
@@ -222,25 +177,10 @@ static int eval(struct unc_platform *platform, const struct args *args, char **t
 		else if (find_metric(platform, name, &index) < 0)
 			status = failure("eval: %s is not in the list of metrics", name);
 		else
-			print_value(unc_metric_get(platform, index), value, args->json);
+			print_value(args, unc_metric_get(platform, index), value);
 	}
 	for (size_t i = 0; i < n; i++)
 		free((char *)counts[i].event);
 	free(counts);
 	return status;
-}
-
-int cmd_eval(int argc, char **argv)
-{
-	struct unc_platform *platform;
-	struct args args;
-	int rc = args_parse(&args, argc, argv, true, 1, argc);
-
-	if (rc == ARGS_OK)
-		rc = open_tables(&args, &platform);
-	if (rc != ARGS_OK)
-		return rc;
-	rc = eval(platform, &args, argv + optind, (size_t)(argc - optind));
-	unc_platform_close(platform);
-	return rc;
 }

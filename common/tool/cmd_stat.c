@@ -18,7 +18,7 @@ static struct stat_cell *new_line(struct stat_job *job, const char *label)
 	for (size_t i = 0; i < job->n_lines; i++)
 		if (strcmp(job->label[i], label) == 0)
 			return NULL;
-	job->label = must_alloc(job->label, job->n_lines + 1, sizeof(*job->label));
+	job->label = must_grow(job->label, job->n_lines, sizeof(*job->label));
 	job->label[job->n_lines++] = must_print("%s", label);
 	job->cell = must_alloc(job->cell, n + job->columns, sizeof(*job->cell));
 	memset(&job->cell[n], 0, job->columns * sizeof(*job->cell));
@@ -259,20 +259,7 @@ static int add_list(struct stat_job *job, const char *list,
 
 /* ---- options */
 
-enum { OPT_PER_SOCKET = 256, OPT_PER_UNIT, OPT_EVERY, OPT_FREEZE };
-
 static const double look = 0.001; /* seconds between looks whether an interval has ended */
-
-/* What -e and -m ask for, in the order given. */
-struct wish {
-	bool metric;
-	const char *list;
-};
-
-struct wishes {
-	struct wish *wish;
-	size_t n;
-};
 
 /* A number of at least `least`. ARGS_OK, or the exit status. */
 static int parse_time(const char *option, const char *text, double least, double *out)
@@ -299,93 +286,35 @@ static int parse_every(const char *text, uint64_t *out)
 	return ARGS_OK;
 }
 
-static void add_wish(struct wishes *wishes, bool metric, const char *list)
-{
-	wishes->wish = must_alloc(wishes->wish, wishes->n + 1, sizeof(*wishes->wish));
-	wishes->wish[wishes->n++] = (struct wish){metric, list};
-}
-
-static int take_option(struct stat_job *job, struct wishes *wishes, int opt, char **argv)
+static int parse_options(struct stat_job *job, const struct args *args)
 {
 	int rc = ARGS_OK;
 
-	switch (opt) {
-	case 'e':
-	case 'm':
-		add_wish(wishes, opt == 'm', optarg);
-		break;
-	case 'I':
-		rc = parse_time("-I", optarg, 1, &job->interval);
-		job->interval /= 1000;
-		break;
-	case 'd':
-		rc = parse_time("-d", optarg, 0.001, &job->duration);
-		break;
-	case 'x':
-		job->separator = optarg;
-		if (!optarg[0])
-			rc = bad_input("stat: option '-x' needs a separator");
-		break;
-	case 'o':
-		job->output = optarg;
-		break;
-	case OPT_PER_SOCKET:
-		job->per_socket = true;
-		break;
-	case OPT_PER_UNIT:
-		job->per_unit = true;
-		break;
-	case OPT_FREEZE:
-		job->freeze = true;
-		break;
-	case OPT_EVERY:
-		rc = parse_every(optarg, &job->every);
-		break;
-	default:
-		rc = args_option(&job->args, opt, argv);
-	}
-	return rc;
-}
-
-static int parse_options(struct stat_job *job, struct wishes *wishes, int argc, char **argv)
-{
-	static const struct option options[] = {
-		ARGS_LONG,
-		{"event", required_argument, NULL, 'e'},
-		{"metric", required_argument, NULL, 'm'},
-		{"interval", required_argument, NULL, 'I'},
-		{"duration", required_argument, NULL, 'd'},
-		{"separator", required_argument, NULL, 'x'},
-		{"output", required_argument, NULL, 'o'},
-		{"per-socket", no_argument, NULL, OPT_PER_SOCKET},
-		{"per-unit", no_argument, NULL, OPT_PER_UNIT},
-		{"every", required_argument, NULL, OPT_EVERY},
-		{"freeze", no_argument, NULL, OPT_FREEZE},
-		{NULL, 0, NULL, 0},
-	};
-	int opt, rc;
-
-	while ((opt = getopt_long(argc, argv, "+" ARGS_SHORT "e:m:I:d:x:o:", options, NULL)) !=
-	       -1) {
-		rc = take_option(job, wishes, opt, argv);
-		if (rc != ARGS_OK)
-			return rc;
-	}
-	if (job->args.cpu)
-		return bad_input("stat takes no option '-c': it counts on this machine, or on the "
-				 "simulated one that UNCORE_SIM=CPU names");
-	if (job->args.json && job->separator)
+	job->args = args;
+	job->per_socket = args->per_socket;
+	job->per_unit = args->per_unit;
+	if (args->interval)
+		rc = parse_time("-I", args->interval, 1, &job->interval);
+	job->interval /= 1000;
+	if (rc == ARGS_OK && args->duration)
+		rc = parse_time("-d", args->duration, 0.001, &job->duration);
+	if (rc == ARGS_OK && args->every)
+		rc = parse_every(args->every, &job->every);
+	if (rc != ARGS_OK)
+		return rc;
+	if (args->separator && !args->separator[0])
+		return bad_input("stat: option '-x' needs a separator");
+	if (args->json && args->separator)
 		return bad_input("stat: either -j or -x, not both");
 	if (job->per_socket && job->per_unit)
 		return bad_input("stat: either --per-socket or --per-unit, not both");
 	if (job->every && (job->interval > 0 || job->per_socket || job->per_unit))
 		return bad_input("stat: --every ends intervals by an event: no -I, --per-socket or "
 				 "--per-unit with it");
-	if (job->freeze && !job->every)
+	if (args->freeze && !job->every)
 		return bad_input("stat: --freeze goes with --every");
 	if (job->every)
 		job->interval = look;
-	job->command = argv[optind] ? argv + optind : NULL;
 	return ARGS_OK;
 }
 
@@ -401,9 +330,12 @@ static int prepare_every(struct stat_job *job)
 	return rc < 0 ? library_error(rc, unc_session_error(job->session)) : 0;
 }
 
-static int prepare(struct stat_job *job, struct wishes *wishes)
+static int prepare(struct stat_job *job)
 {
-	unsigned flags = !job->every ? UNC_SESSION_ROTATE : job->freeze ? UNC_SESSION_FREEZE : 0;
+	static const struct wish traffic = {true, "memory_read_bytes,memory_write_bytes"};
+	const struct args *args = job->args;
+	const struct wish *wish = args->wishes ? args->wish : &traffic;
+	unsigned flags = !job->every ? UNC_SESSION_ROTATE : args->freeze ? UNC_SESSION_FREEZE : 0;
 	int rc = unc_session_new(job->platform, flags, &job->session);
 
 	if (rc < 0)
@@ -411,11 +343,8 @@ static int prepare(struct stat_job *job, struct wishes *wishes)
 	job->columns = 1;
 	if (job->per_socket && unc_platform_sockets(job->platform) > 0)
 		job->columns = (size_t)unc_platform_sockets(job->platform);
-	if (wishes->n == 0)
-		add_wish(wishes, true, "memory_read_bytes,memory_write_bytes");
-	for (size_t i = 0; i < wishes->n; i++) {
-		rc = add_list(job, wishes->wish[i].list,
-			      wishes->wish[i].metric ? add_metric : add_event);
+	for (size_t i = 0; i == 0 || i < args->wishes; i++) {
+		rc = add_list(job, wish[i].list, wish[i].metric ? add_metric : add_event);
 		if (rc)
 			return rc;
 	}
@@ -428,7 +357,7 @@ static int prepare(struct stat_job *job, struct wishes *wishes)
 	return job->every ? prepare_every(job) : 0;
 }
 
-static void clean_up(struct stat_job *job, struct wishes *wishes)
+static void clean_up(struct stat_job *job)
 {
 	unc_session_free(job->session);
 	unc_platform_close(job->platform);
@@ -443,23 +372,21 @@ static void clean_up(struct stat_job *job, struct wishes *wishes)
 	free(job->label);
 	free(job->cell);
 	free(job->value);
-	free(wishes->wish);
 	if (job->table)
 		table_free(job->table);
 }
 
-int cmd_stat(int argc, char **argv)
+int cmd_stat(struct unc_platform *none, const struct args *args)
 {
-	struct stat_job job = {0};
-	struct wishes wishes = {0};
-	int rc = parse_options(&job, &wishes, argc, argv);
+	struct stat_job job = {.platform = none};
+	int rc = parse_options(&job, args);
 
 	if (rc == ARGS_OK)
-		rc = open_machine(&job.args, &job.platform);
+		rc = open_machine(args, &job.platform);
 	if (rc == ARGS_OK)
-		rc = prepare(&job, &wishes);
+		rc = prepare(&job);
 	if (rc == 0 && job.platform)
 		rc = stat_run(&job);
-	clean_up(&job, &wishes);
+	clean_up(&job);
 	return rc;
 }

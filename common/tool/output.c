@@ -9,60 +9,85 @@
 
 #include "tool.h"
 
-enum { MAX_COLUMNS = 160 };
-
-struct table {
-	char *align;
-	size_t columns;
-	size_t width[MAX_COLUMNS];
-	char **cells;
-	size_t n_cells, room;
+struct column {
+	const char *title;
+	bool right;
+	size_t width;
 };
 
-struct table *table_new(const char *align)
+struct table {
+	char *titles; /* taken apart */
+	struct column *column;
+	size_t columns;
+	char **cells; /* of all lines; NULL: nothing stands there */
+	size_t n_cells;
+};
+
+struct table *table_new(const char *columns)
 {
 	struct table *t = must_alloc(NULL, 1, sizeof(*t));
+	char *rest, *title;
 
-	*t = (struct table){.align = must_print("%s", align), .columns = strlen(align)};
-	if (t->columns > MAX_COLUMNS)
-		abort();
+	*t = (struct table){.titles = must_print("%s", columns)};
+	for (rest = t->titles; (title = strsep(&rest, "|")) != NULL; t->columns++) {
+		bool right = title[0] == '>';
+
+		t->column = must_grow(t->column, t->columns, sizeof(*t->column));
+		t->column[t->columns] = (struct column){.title = title + right, .right = right};
+	}
 	return t;
 }
 
-void table_row(struct table *t, const char *const cells[])
+void table_line(struct table *t)
 {
-	if (t->n_cells + t->columns > t->room) {
-		t->room = 2 * (t->room + t->columns);
-		t->cells = must_alloc(t->cells, t->room, sizeof(*t->cells));
-	}
 	for (size_t i = 0; i < t->columns; i++) {
-		size_t width = strlen(cells[i]);
-
-		t->cells[t->n_cells++] = must_print("%s", cells[i]);
-		if (width > t->width[i])
-			t->width[i] = width;
+		t->cells = must_grow(t->cells, t->n_cells, sizeof(*t->cells));
+		t->cells[t->n_cells++] = NULL;
 	}
 }
 
-static void print_row(const struct table *t, char *const cells[])
+void table_put(struct table *t, size_t column, const char *text)
 {
-	size_t last = t->columns;
+	char **cell = &t->cells[t->n_cells - t->columns + column];
+
+	*cell = must_add(*cell, "%s", text);
+	if (strlen(*cell) > t->column[column].width)
+		t->column[column].width = strlen(*cell);
+}
+
+void table_titles(struct table *t)
+{
+	table_line(t);
+	for (size_t i = 0; i < t->columns; i++)
+		table_put(t, i, t->column[i].title);
+}
+
+size_t table_column(const struct table *t, const char *title)
+{
+	for (size_t i = 0; i < t->columns; i++)
+		if (strcmp(t->column[i].title, title) == 0)
+			return i;
+	abort();
+}
+
+static void print_cells(const struct table *t, char *const cells[])
+{
 	int pad = 0; /* blanks due: not printed at the end of a line */
 
-	while (last && cells[last - 1][0] == '\0')
-		last--;
-	for (size_t i = 0; i < last; i++) {
-		int fill = (int)(t->width[i] - strlen(cells[i]));
+	for (size_t i = 0; i < t->columns; i++) {
+		const char *text = cells[i] ? cells[i] : "";
+		int fill = (int)(t->column[i].width - strlen(text));
 
-		if (t->width[i] == 0) /* a column that nothing stands in yet */
+		bool right = t->column[i].right;
+
+		if (t->column[i].width == 0) /* a column that nothing stands in yet */
 			continue;
-		if (t->align[i] == 'r') {
-			printf("%*s%s", pad + fill, "", cells[i]);
-			pad = 2;
-		} else {
-			printf("%*s%s", pad, "", cells[i]);
-			pad = fill + 2;
+		if (text[0] == '\0') {
+			pad += fill + 2;
+			continue;
 		}
+		printf("%*s%s", pad + (right ? fill : 0), "", text);
+		pad = 2 + (right ? 0 : fill);
 	}
 	putchar('\n');
 }
@@ -70,7 +95,7 @@ static void print_row(const struct table *t, char *const cells[])
 void table_print(struct table *t)
 {
 	for (size_t i = 0; i < t->n_cells; i += t->columns)
-		print_row(t, t->cells + i);
+		print_cells(t, t->cells + i);
 	for (size_t i = 0; i < t->n_cells; i++)
 		free(t->cells[i]);
 	t->n_cells = 0;
@@ -81,7 +106,8 @@ void table_free(struct table *t)
 	for (size_t i = 0; i < t->n_cells; i++)
 		free(t->cells[i]);
 	free(t->cells);
-	free(t->align);
+	free(t->column);
+	free(t->titles);
 	free(t);
 }
 

@@ -10,12 +10,17 @@ enum { CELL_MAX = 128 }; /* enough for any number and counter list made here */
 
 struct table;
 
-/* align: one character a column, 'l' or 'r'. */
-struct table *table_new(const char *align);
-/* One text for each column; they are copied. */
-void table_row(struct table *, const char *const cells[]);
-#define TABLE_ROW(t, ...) table_row((t), (const char *const[]){__VA_ARGS__})
-/* Prints the rows and forgets them; the widths only grow, so that later rows stay aligned. */
+/* columns: their titles with '|' between them; one that begins with '>' is aligned to the right. */
+struct table *table_new(const char *columns);
+/* A line of the titles. */
+void table_titles(struct table *);
+/* A new, empty line. */
+void table_line(struct table *);
+/* Adds text to a cell of the last line. */
+void table_put(struct table *, size_t column, const char *text);
+/* The column of a title, of which there must be one. */
+size_t table_column(const struct table *, const char *title);
+/* Prints the lines and forgets them; the widths only grow, so that later ones stay aligned. */
 void table_print(struct table *);
 void table_free(struct table *);
 

@@ -26,15 +26,11 @@ struct stat_cell {
 };
 
 struct stat_job {
-	struct args args;
+	const struct args *args;
 	bool per_socket, per_unit;
-	const char *separator; /* NULL: text for people, or JSON */
-	const char *output;    /* file; NULL: stdout */
 	double interval;       /* seconds between reports; 0: one report at the end */
 	uint64_t every;        /* a report whenever the first event has counted so much; 0: none */
-	bool freeze;           /* the hardware may freeze sockets then */
 	double duration;       /* seconds; 0: no limit */
-	char **command;        /* NULL: none */
 
 	struct unc_platform *platform;
 	struct unc_session *session;

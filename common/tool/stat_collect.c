@@ -31,15 +31,12 @@ static void say_of_cells(const struct stat_job *job, sentence_fn sentence)
 	for (size_t i = 0; i < n; i++) {
 		if (!text[i])
 			continue;
-		char *names = must_print("%s", job->cell[i].name);
+		char *names = must_list(NULL, job->cell[i].name);
 
 		for (size_t k = i + 1; k < n; k++) {
 			if (!text[k] || strcmp(text[k], text[i]) != 0)
 				continue;
-			char *longer = must_print("%s, %s", names, job->cell[k].name);
-
-			free(names);
-			names = longer;
+			names = must_list(names, job->cell[k].name);
 			free(text[k]);
 			text[k] = NULL;
 		}

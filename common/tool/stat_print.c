@@ -22,9 +22,7 @@ static double rounded(double seconds)
 
 /* ---- text */
 
-enum { CELL_COLUMNS = 2 }; /* the number, and its mark */
-
-static void number_text(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
+static const char *number_text(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
 {
 	char rate[CELL_MAX];
 
@@ -41,100 +39,89 @@ static void number_text(char buf[CELL_MAX], const struct stat_cell *c, double se
 				 scaled(rate, c->value / seconds, "B/s"));
 		}
 	}
+	return buf;
 }
 
 /* "7 of 8 units, 33 %": what the number is less than it should be. */
-static void mark_text(char buf[CELL_MAX], const struct stat_cell *c)
+static const char *mark_text(char buf[CELL_MAX], const struct stat_cell *c)
 {
 	int used = 0;
 
+	buf[0] = '\0';
 	if (c->lacks)
 		used = snprintf(buf, CELL_MAX, "%u of %u units", c->units, c->of);
 	if (!c->reason && c->share < 1)
 		snprintf(buf + used, CELL_MAX - (size_t)used, "%s%.0f %%", used ? ", " : "",
 			 fmin(round(100 * c->share), 99));
+	return buf;
 }
 
 /* The columns are the time (with intervals), the name, the numbers with their marks. */
-static void text_row(struct stat_job *job, const char *time, const char *label,
-		     char numbers[][CELL_MAX])
+static void start_text(struct stat_job *job)
 {
-	const char **cells = must_alloc(NULL, CELL_COLUMNS * job->columns + 2, sizeof(*cells));
-	size_t n = 0;
-
-	if (job->interval > 0)
-		cells[n++] = time;
-	cells[n++] = label;
-	for (size_t i = 0; i < CELL_COLUMNS * job->columns; i++)
-		cells[n++] = numbers[i];
-	table_row(job->table, cells);
-	free(cells);
-}
-
-static void start_text(struct stat_job *job, char numbers[][CELL_MAX])
-{
-	char *align = must_alloc(NULL, CELL_COLUMNS * job->columns + 3, 1);
-	size_t n = 0;
+	char *columns = must_print("%s", job->interval > 0 ? ">time s|" : "");
 
 	print_label(job->platform);
-	if (job->interval > 0)
-		align[n++] = 'r';
-	align[n++] = 'l';
-	for (size_t i = 0; i < job->columns; i++) {
-		align[n++] = 'r';
-		align[n++] = 'l';
-		if (job->per_socket)
-			snprintf(numbers[CELL_COLUMNS * i], CELL_MAX, "socket %zu", i);
-		else
-			snprintf(numbers[CELL_COLUMNS * i], CELL_MAX, "value");
-	}
-	align[n] = '\0';
-	job->table = table_new(align);
-	free(align);
+	for (size_t i = 0; i < job->columns; i++)
+		columns = job->per_socket ? must_add(columns, "|>socket %zu|", i)
+					  : must_add(columns, "|>value|");
+	job->table = table_new(columns);
+	free(columns);
 	if (job->interval > 0 || job->per_socket)
-		text_row(job, "time s", "", numbers);
+		table_titles(job->table);
 }
 
-static void overflow_text(struct stat_job *job, char numbers[][CELL_MAX])
+static void text_line(struct stat_job *job, const char *time, const char *label)
+{
+	table_line(job->table);
+	if (job->interval > 0)
+		table_put(job->table, 0, time);
+	table_put(job->table, job->interval > 0, label);
+}
+
+/* The number of a socket, or of all, and its mark. */
+static void text_number(struct stat_job *job, size_t i, const char *number, const char *mark)
+{
+	size_t column = (job->interval > 0) + 1 + 2 * i;
+
+	table_put(job->table, column, number);
+	table_put(job->table, column + 1, mark);
+}
+
+static void overflow_text(struct stat_job *job)
 {
 	const struct unc_overflow *o = &job->overflow;
 	char *label = must_print("  ended by %s%d %s, socket %d%s", o->unit, o->index, o->counter,
 				 o->socket, o->frozen ? ", frozen" : "");
+	char number[CELL_MAX];
 
-	grouped(numbers[0], o->count);
-	numbers[1][0] = '\0';
-	text_row(job, "", label, numbers);
+	text_line(job, "", label);
+	text_number(job, 0, grouped(number, o->count), "");
 	free(label);
 }
 
 static void text_report(struct stat_job *job)
 {
-	size_t n = CELL_COLUMNS * job->columns;
-	char(*numbers)[CELL_MAX] = must_alloc(NULL, n, sizeof(*numbers));
-	char when[CELL_MAX];
+	char when[CELL_MAX], number[CELL_MAX], mark[CELL_MAX];
 
-	memset(numbers, 0, n * sizeof(*numbers));
 	if (job->reports == 0)
-		start_text(job, numbers);
+		start_text(job);
 	snprintf(when, sizeof(when), "%.3f", job->time);
 	for (size_t i = 0; i < job->n_lines; i++) {
-		memset(numbers, 0, n * sizeof(*numbers));
+		text_line(job, when, job->label[i]);
 		for (size_t k = 0; k < job->columns; k++) {
 			const struct stat_cell *c = &job->cell[i * job->columns + k];
 
-			if (!c->name)
-				continue;
-			number_text(numbers[CELL_COLUMNS * k], c, job->seconds);
-			mark_text(numbers[CELL_COLUMNS * k + 1], c);
+			if (c->name)
+				text_number(job, k, number_text(number, c, job->seconds),
+					    mark_text(mark, c));
 		}
-		text_row(job, when, job->label[i], numbers);
 	}
 	if (job->every)
-		overflow_text(job, numbers);
+		overflow_text(job);
 	table_print(job->table);
 	if (job->interval == 0)
 		printf("\n%.3f s measured\n", job->time);
-	free(numbers);
 }
 
 /* ---- separated values */
@@ -142,7 +129,7 @@ static void text_report(struct stat_job *job)
 /* A field; in quotes, as RFC 4180 has it, if it could be taken for more than one. */
 static void put_field(const struct stat_job *job, const char *text)
 {
-	if (!strstr(text, job->separator) && !strpbrk(text, "\"\r\n")) {
+	if (!strstr(text, job->args->separator) && !strpbrk(text, "\"\r\n")) {
 		fputs(text, stdout);
 		return;
 	}
@@ -159,7 +146,7 @@ static void put_fields(const struct stat_job *job, const char *const fields[], s
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i)
-			fputs(job->separator, stdout);
+			fputs(job->args->separator, stdout);
 		put_field(job, fields[i]);
 	}
 	putchar('\n');
@@ -339,9 +326,9 @@ static void remember(struct stat_cell *c)
 
 int stat_report(struct stat_job *job)
 {
-	if (job->args.json)
+	if (job->args->json)
 		json_report(job);
-	else if (job->separator)
+	else if (job->args->separator)
 		separated_report(job);
 	else
 		text_report(job);

@@ -72,7 +72,7 @@ static void become_command(const struct runner *r, int ready, int failed)
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &r->before, NULL);
 	if (read(ready, &go, 1) == 1) { /* else counting did not begin */
-		execvp(r->job->command[0], r->job->command);
+		execvp(r->job->args->word[0], r->job->args->word);
 		int error = errno;
 
 		if (write(failed, &error, sizeof(error)) < 0)
@@ -90,7 +90,7 @@ static int start_child(struct runner *r)
 		r->child = fork();
 	if (r->child < 0) {
 		r->child = 0;
-		return failure("cannot run %s: %s", r->job->command[0], strerror(errno));
+		return failure("cannot run %s: %s", r->job->args->word[0], strerror(errno));
 	}
 	if (r->child == 0) {
 		close(ready[1]);
@@ -130,7 +130,7 @@ static int release_child(struct runner *r)
 		return 0;
 	}
 	abandon_child(r);
-	failure("cannot run %s: %s", r->job->command[0], strerror(error));
+	failure("cannot run %s: %s", r->job->args->word[0], strerror(error));
 	return error == ENOENT ? NOT_FOUND : NOT_RUN;
 }
 
@@ -354,10 +354,10 @@ int stat_run(struct stat_job *job)
 	int status = 0;
 
 	block_signals(&r);
-	if (job->command)
+	if (job->args->words)
 		status = start_child(&r);
-	if (status == 0 && job->output) {
-		status = redirect(job->output);
+	if (status == 0 && job->args->output) {
+		status = redirect(job->args->output);
 		if (status)
 			abandon_child(&r);
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors, options and the opening of the library, as all commands want them. */
+/* Errors, memory and the opening of the library, as all commands want them. */
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,78 +86,50 @@ void *must_alloc(void *old, size_t n, size_t size)
 	return new;
 }
 
+void *must_grow(void *array, size_t n, size_t size)
+{
+	return n & (n - 1) ? array : must_alloc(array, n ? 2 * n : 1, size);
+}
+
+char *must_format(const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		exit(failure("out of memory"));
+	return text;
+}
+
 char *must_print(const char *format, ...)
 {
 	va_list args;
-	char *text;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		exit(failure("out of memory"));
+	char *text = must_format(format, args);
 	va_end(args);
 	return text;
 }
 
-/* The option that getopt_long() stumbled over, as the user wrote it. */
-static const char *stumbled(char buf[3], char **argv)
+char *must_add(char *text, const char *format, ...)
 {
-	if (!optopt || strncmp(argv[optind - 1], "--", 2) == 0)
-		return argv[optind - 1];
-	buf[0] = '-';
-	buf[1] = (char)optopt;
-	buf[2] = '\0';
-	return buf;
+	va_list args;
+
+	va_start(args, format);
+	char *more = must_format(format, args);
+	va_end(args);
+	if (!text)
+		return more;
+	size_t n = strlen(text), m = strlen(more);
+
+	text = must_alloc(text, n + m + 1, 1);
+	memcpy(text + n, more, m + 1);
+	free(more);
+	return text;
 }
 
-int args_option(struct args *args, int opt, char **argv)
+char *must_list(char *list, const char *word)
 {
-	char buf[3];
-
-	switch (opt) {
-	case 'j':
-		args->json = true;
-		return ARGS_OK;
-	case 'v':
-		args->verbose = true;
-		return ARGS_OK;
-	case 'c':
-		args->cpu = optarg;
-		return ARGS_OK;
-	case ARGS_TABLES:
-		args->tables = optarg;
-		return ARGS_OK;
-	case 'h':
-		command_help(command_find(argv[0]));
-		return EXIT_SUCCESS;
-	case ':':
-		return bad_input("%s: option '%s' needs a value; see 'uncore help %s'", argv[0],
-				 stumbled(buf, argv), argv[0]);
-	default:
-		return bad_input("%s: unknown option '%s'; see 'uncore help %s'", argv[0],
-				 stumbled(buf, argv), argv[0]);
-	}
-}
-
-int args_parse(struct args *args, int argc, char **argv, bool with_cpu, int min, int max)
-{
-	static const struct option options[] = {ARGS_LONG, {NULL, 0, NULL, 0}};
-	int opt, rc;
-
-	*args = (struct args){0};
-	while ((opt = getopt_long(argc, argv, ARGS_SHORT, options, NULL)) != -1) {
-		rc = args_option(args, opt, argv);
-		if (rc != ARGS_OK)
-			return rc;
-	}
-	if (args->cpu && !with_cpu)
-		return bad_input("%s takes no option '-c'", argv[0]);
-	if (argc - optind < min)
-		return bad_input("%s: an argument is missing: uncore %s %s", argv[0], argv[0],
-				 command_find(argv[0])->synopsis);
-	if (argc - optind > max)
-		return bad_input("%s: unexpected argument '%s'; see 'uncore help %s'", argv[0],
-				 argv[optind + max], argv[0]);
-	return ARGS_OK;
+	return must_add(list, "%s%s", list ? ", " : "", word);
 }
 
 static void log_line(void *user, enum unc_log_level level, const char *text)
@@ -168,13 +139,13 @@ static void log_line(void *user, enum unc_log_level level, const char *text)
 		fprintf(stderr, "uncore: note: %s\n", text);
 }
 
-static int open_platform(const struct args *args, const char *sim, bool tables_do,
+static int open_platform(const struct args *args, const char *cpu, const char *hint,
 			 struct unc_platform **out)
 {
 	struct unc_options options = {
 		.size = sizeof(options),
-		.sim = sim,
-		.cpu = args->cpu,
+		.sim = cpu ? "" : NULL,
+		.cpu = cpu,
 		.tables = args->tables,
 		.log = args->verbose ? log_line : NULL,
 	};
@@ -182,23 +153,38 @@ static int open_platform(const struct args *args, const char *sim, bool tables_d
 
 	if (rc == 0)
 		return ARGS_OK;
-	if (rc == UNC_ERR_UNAVAILABLE && !args->cpu && tables_do)
-		return failure("%s; -c CPU gives the tables of another (see 'uncore cpus')",
-			       unc_open_error());
-	/* A name given by the user that is not known is bad input, whatever it is to the library.
-	 */
-	return library_error(rc == UNC_ERR_UNAVAILABLE && args->cpu ? UNC_ERR_NOT_FOUND : rc,
-			     unc_open_error());
+	/* A name given by the user that is not known is bad input, whatever it is to the library. */
+	if (rc == UNC_ERR_UNAVAILABLE && cpu)
+		rc = UNC_ERR_NOT_FOUND;
+	if (rc == UNC_ERR_UNAVAILABLE)
+		return failure("%s%s", unc_open_error(), hint);
+	return library_error(rc, unc_open_error());
 }
 
 int open_tables(const struct args *args, struct unc_platform **out)
 {
-	return open_platform(args, args->cpu ? "" : NULL, true, out);
+	return open_platform(args, args->cpu, "; -c CPU gives the tables of another (see 'uncore cpus')",
+			     out);
+}
+
+int open_tables_alone(const struct args *args, struct unc_platform **out)
+{
+	int rc = open_tables(args, out);
+
+	if (rc != ARGS_OK || args->cpu)
+		return rc;
+	char *name = must_print("%s", unc_platform_cpu(*out)->name);
+
+	unc_platform_close(*out);
+	*out = NULL;
+	rc = open_platform(args, name, "", out);
+	free(name);
+	return rc;
 }
 
 int open_machine(const struct args *args, struct unc_platform **out)
 {
-	return open_platform(args, NULL, false, out);
+	return open_platform(args, NULL, "", out);
 }
 
 void print_label(const struct unc_platform *platform)

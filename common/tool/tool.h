@@ -3,37 +3,74 @@
 #ifndef UNC_TOOL_H
 #define UNC_TOOL_H
 
-#include <getopt.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "uncore.h"
 
 enum { EXIT_BAD_INPUT = 2 };
+enum { ARGS_OK = -1 }; /* else the exit status */
 
-/* A command: its arguments follow argv[0], which is its name. Returns the exit status. */
+/* ---- commands and options */
+
+/* Which options a command takes; each takes those of EVERY. */
+enum group { EVERY = 0, REPORT = 1, CPU = 2, COUNT = 4, MANUAL = 8 };
+
+/* What -e and -m ask for, in the order given. */
+struct wish {
+	bool metric;
+	const char *list;
+};
+
+/* What stands behind the name of a command. */
+struct args {
+	bool json, verbose, manual;
+	const char *cpu;
+	const char *tables; /* folder, NULL: the library's choice */
+
+	bool per_socket, per_unit, freeze;
+	const char *interval, *duration, *every;
+	const char *separator; /* NULL: text for people, or JSON */
+	const char *output;    /* file; NULL: stdout */
+	struct wish *wish;
+	size_t wishes;
+
+	char **word; /* behind the options; NULL behind the last */
+	size_t words;
+};
+
 struct command {
 	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *summary;  /* one line for the list of commands */
-	const char *synopsis; /* behind "uncore NAME" */
+	/* Returns the exit status. */
+	int (*run)(struct unc_platform *, const struct args *);
+	/* What it works on; NULL: nothing, or it opens that itself. ARGS_OK, or the exit status. */
+	int (*open)(const struct args *, struct unc_platform **out);
+	unsigned groups;
+	size_t min, max;     /* words behind the options */
+	bool runs_command;   /* these words are a command with options of its own */
+	const char *words;   /* their names */
+	const char *summary; /* one line for the list of commands */
 	const char *help;
 };
 
-int cmd_cpus(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_units(int argc, char **argv);
-int cmd_encode(int argc, char **argv);
-int cmd_decode(int argc, char **argv);
-int cmd_registers(int argc, char **argv);
-int cmd_metrics(int argc, char **argv);
-int cmd_eval(int argc, char **argv);
-int cmd_stat(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
+int cmd_cpus(struct unc_platform *, const struct args *);
+int cmd_list(struct unc_platform *, const struct args *);
+int cmd_units(struct unc_platform *, const struct args *);
+int cmd_encode(struct unc_platform *, const struct args *);
+int cmd_decode(struct unc_platform *, const struct args *);
+int cmd_registers(struct unc_platform *, const struct args *);
+int cmd_metrics(struct unc_platform *, const struct args *);
+int cmd_eval(struct unc_platform *, const struct args *);
+int cmd_stat(struct unc_platform *, const struct args *);
+int cmd_doctor(struct unc_platform *, const struct args *);
 
-/* NULL if there is no such command. */
-const struct command *command_find(const char *name);
+/* options.c: runs a command, whose name is argv[0]. Returns the exit status. */
+int command_run(const struct command *, int argc, char **argv);
+/* Its help, which `-h` prints too. */
 void command_help(const struct command *);
+/* The options of the commands (the last has no name) for the manual. */
+void options_manual(const struct command *commands);
 
 /* ---- errors: one line on stderr; the result is the exit status */
 
@@ -46,36 +83,17 @@ int library_error(int error, const char *sentence);
 /* Ends the command: a report that could not be written is a failure. */
 int finish(int status);
 
-/* Out of memory ends the program. */
+/* ---- memory: where there is none the program ends */
+
 void *must_alloc(void *old, size_t n, size_t size);
+/* Room for one more behind n elements of an array that is grown with nothing else. */
+void *must_grow(void *array, size_t n, size_t size);
 char *must_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* ---- options */
-
-struct args {
-	bool json;
-	bool verbose;
-	const char *cpu;
-	const char *tables; /* folder, NULL: the library's choice */
-};
-
-enum { ARGS_TABLES = 256 }; /* an option without a letter */
-enum { ARGS_OK = -1 }; /* else the exit status */
-
-/*
- * Parses the options that all commands know (-j -v -h --tables; -c if `with_cpu`) and moves the
- * others behind them to argv[optind]. Between `min` and `max` of these must be there.
- */
-int args_parse(struct args *, int argc, char **argv, bool with_cpu, int min, int max);
-/* For option `opt` of getopt_long(): one that is common, or an error. ARGS_OK to go on. */
-int args_option(struct args *, int opt, char **argv);
-#define ARGS_SHORT ":jvhc:"
-/* clang-format off */
-#define ARGS_LONG                                                                                  \
-	{"json", no_argument, NULL, 'j'}, {"verbose", no_argument, NULL, 'v'},                     \
-	{"help", no_argument, NULL, 'h'}, {"cpu", required_argument, NULL, 'c'},                   \
-	{"tables", required_argument, NULL, ARGS_TABLES}
-/* clang-format on */
+char *must_format(const char *format, va_list) __attribute__((format(printf, 1, 0)));
+/* `text` (NULL: "") and more behind it, in its place. */
+char *must_add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The next word of a list: "a, b, c". */
+char *must_list(char *list, const char *word);
 
 /* ---- the library */
 
@@ -84,6 +102,8 @@ int args_option(struct args *, int opt, char **argv);
  * the machine. ARGS_OK, or the exit status after the sentence has been printed.
  */
 int open_tables(const struct args *, struct unc_platform **out);
+/* ... the tables alone without -c as well: the same answer for every machine with this CPU. */
+int open_tables_alone(const struct args *, struct unc_platform **out);
 /* Opens the machine. */
 int open_machine(const struct args *, struct unc_platform **out);
 /* The line that says that nothing here is measured; none if the platform is real. */
@@ -92,13 +112,5 @@ void print_label(const struct unc_platform *);
 int find_metric(const struct unc_platform *, const char *name, size_t *index);
 /* A part of the name or, with * ? [], a pattern for all of it; NULL matches every name. */
 bool name_matches(const char *pattern, const char *name);
-
-/* ---- pieces of JSON that several commands have */
-
-struct json;
-/* "counters" and "counter" (the fixed or free-running one) */
-void json_counters(struct json *, const struct unc_encoding *);
-/* "filters": empty if their values are not determined */
-void json_filters(struct json *, const struct unc_encoding *, bool determined);
 
 #endif

@@ -55,11 +55,16 @@ missing=
 for c in cpus list encode decode registers units metrics eval stat doctor; do
 	grep -q "^  $c " "$tmp/out" || missing="$missing $c"
 	"$UNCORE" help $c | grep -q "^uncore $c" || missing="$missing help:$c"
-	grep -Eq "^\.BR? $c( |\$)" "$SRCDIR/common/tool/uncore.1" || missing="$missing manual:$c"
+	grep -Eq "^\.BR? $c( |\$)" "$BUILD/common/tool/uncore.1" || missing="$missing manual:$c"
+	for option in $("$UNCORE" help $c | grep -Eo '^  (-[a-zA-Z],|   ) --[a-z-]+' | grep -o -- '--.*'); do
+		grep -qF -- "\\fB$(echo "$option" | sed 's/-/\\-/g')\\fR" "$BUILD/common/tool/uncore.1" ||
+			missing="$missing manual:$option"
+	done
 done
+"$UNCORE" help stat | grep -q -- "--per-unit " || missing="$missing help:--per-unit"
 [ -n "$missing" ] && echo "# missing:$missing"
 [ $status -eq 2 ] && [ -z "$missing" ]
-result "the command alone shows its commands; each has help and is in the manual page"
+result "the command alone shows its commands; each has help and is in the manual page, as are its options"
 run list --help && grep -q "^uncore list" "$tmp/out"; result "--help"
 run version && grep -Eq '^uncore [0-9]+\.[0-9]+' "$tmp/out"; result "version"
 run nonsense; refused 2 "unknown command 'nonsense'"; result "unknown command"

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options: what the parser, the help and the manual say of them is in one table. */
+#include <ctype.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+struct option_row {
+	enum group group;
+	char letter; /* 0: none */
+	const char *name;
+	const char *value; /* what its value is; NULL: it has none */
+	size_t at;         /* where in struct args: a bool, or a text; of -e and -m: nowhere */
+	const char *help;
+	const char *more; /* sentences of the manual behind it; "" if there are none */
+};
+#define AT(member) offsetof(struct args, member)
+
+static const struct option_row rows[] = {
+	{EVERY, 'h', "help", NULL, 0, "help of the command", ""},
+	{MANUAL, 0, "man", NULL, AT(manual),
+	 "the options of all commands, as the source of this page", ""},
+	{REPORT, 'j', "json", NULL, AT(json), "JSON, for programs; of stat an object for each report",
+	 "Register values are strings of hexadecimal digits with 0x; what is not known is null."},
+	{REPORT, 'v', "verbose", NULL, AT(verbose),
+	 "more of each row (list, metrics), and notes of the library on stderr", ""},
+	{REPORT, 0, "tables", "DIR", AT(tables),
+	 "event tables of a folder in place of those compiled in, on hardware too",
+	 "What is no register of a monitor by what is compiled in stays out of reach. Where the command "
+	 "has more rights than its user, the folder and its files must belong to root and be writable "
+	 "by nobody else."},
+	{CPU, 'c', "cpu", "CPU", AT(cpu),
+	 "the CPU whose tables are meant, as 'uncore cpus' names it; without it, that of this machine",
+	 ""},
+	{COUNT, 'e', "event", "EVENT[,...]", 0, "events, as for encode; may be repeated", ""},
+	{COUNT, 'm', "metric", "METRIC[,...]", 0,
+	 "metrics, NAME or, of one unit, type<index>.NAME, either with :socket=; may be repeated", ""},
+	{COUNT, 'I', "interval", "MS", AT(interval),
+	 "a report every MS milliseconds, of that interval alone; without it, one at the end",
+	 "The moments are counted from the start: a report that comes late shortens the next interval, "
+	 "not the series. The time and length shown are those measured. What remains at the end is "
+	 "reported if it is 10 milliseconds or longer and each pass was measured in it. Whether somebody "
+	 "else has taken a counter is looked at before each report; whether its unit is frozen before "
+	 "the first one after 50 milliseconds: with shorter intervals those before it may be too small."},
+	{COUNT, 'd', "duration", "S", AT(duration), "ends after S seconds", ""},
+	{COUNT, 0, "every", "N", AT(every),
+	 "a report whenever the first event of -e has counted N on one of its units",
+	 "It is of the interval that this ends, as is what is counted beside it. The status registers are "
+	 "looked at every millisecond: the interval lasts until the look that finds it. A CPU that does "
+	 "not tell that a counter has carried is refused."},
+	{COUNT, 0, "freeze", NULL, AT(freeze),
+	 "with --every: freezes all counters of the socket at that moment, until the look",
+	 "That is where the hardware can, and nobody else counts on the socket. If uncore is killed "
+	 "meanwhile (SIGKILL) the socket stays frozen for every program, until one starts that finds "
+	 "nobody counting there, and lets it go."},
+	{COUNT, 'x', "separator", "SEP", AT(separator), "values separated by SEP, for programs",
+	 "Lines of time, name, value, unit, share (of the time that it was measured), units, of (how many "
+	 "units were counted, of how many) and reason (why there is no value, or which units are "
+	 "missing). A field that holds SEP or a quote is quoted as RFC 4180 says. A value that is not "
+	 "known is '-'."},
+	{COUNT, 'o', "output", "FILE", AT(output), "writes the report to FILE",
+	 "The output of COMMAND is not touched."},
+	{COUNT, 0, "per-socket", NULL, AT(per_socket), "each socket by itself instead of the sum",
+	 "One that has no such unit shows '-'."},
+	{COUNT, 0, "per-unit", NULL, AT(per_unit), "each unit by itself instead of the sum",
+	 "One that cannot be read shows '-'."},
+};
+
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 25, WIDTH = 80 };
+
+static bool takes(const struct command *command, const struct option_row *row)
+{
+	return row->group == EVERY || row->group & command->groups;
+}
+
+/* ---- the parser */
+
+/* What getopt_long() gives for an option. */
+static int code_of(const struct option_row *row)
+{
+	return row->letter ? row->letter : LONG + (int)(row - rows);
+}
+
+static void take(struct args *args, const struct option_row *row)
+{
+	void *member = (char *)args + row->at;
+
+	if (row->letter == 'e' || row->letter == 'm') {
+		args->wish = must_grow(args->wish, args->wishes, sizeof(*args->wish));
+		args->wish[args->wishes++] = (struct wish){row->letter == 'm', optarg};
+	} else if (row->value) {
+		*(const char **)member = optarg;
+	} else {
+		*(bool *)member = true;
+	}
+}
+
+/* What getopt_long() stumbled over, as the user wrote it. */
+static int stumbled(const char *command, int opt, char **argv)
+{
+	char letter[] = {'-', (char)optopt, '\0'};
+	bool is_letter = optopt && strncmp(argv[optind - 1], "--", 2) != 0;
+	const char *option = is_letter ? letter : argv[optind - 1];
+
+	return opt == ':' ? bad_input("%s: option '%s' needs a value; see 'uncore help %s'",
+				      command, option, command)
+			  : bad_input("%s: unknown option '%s'; see 'uncore help %s'", command,
+				      option, command);
+}
+
+/* ARGS_OK, or the exit status. */
+static int args_parse(struct args *args, const struct command *command, int argc, char **argv)
+{
+	struct option longs[N_ROWS + 1] = {0};
+	char letters[2 * N_ROWS + 3];
+	size_t n_longs = 0, n = 0;
+	int opt;
+
+	if (command->runs_command)
+		letters[n++] = '+';
+	letters[n++] = ':';
+	for (const struct option_row *row = rows; row < rows + N_ROWS; row++) {
+		if (!takes(command, row))
+			continue;
+		longs[n_longs++] = (struct option){row->name, row->value != NULL, NULL, code_of(row)};
+		if (row->letter)
+			letters[n++] = row->letter;
+		if (row->letter && row->value)
+			letters[n++] = ':';
+	}
+	letters[n] = '\0';
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		if (opt == '?' || opt == ':')
+			return stumbled(command->name, opt, argv);
+		if (opt == 'h') {
+			command_help(command);
+			return EXIT_SUCCESS;
+		}
+		for (size_t i = 0; i < N_ROWS; i++)
+			if (code_of(&rows[i]) == opt)
+				take(args, &rows[i]);
+	}
+	args->word = argv + optind;
+	args->words = (size_t)(argc - optind);
+	return ARGS_OK;
+}
+
+int command_run(const struct command *command, int argc, char **argv)
+{
+	struct unc_platform *platform = NULL;
+	struct args args = {0};
+	int rc = args_parse(&args, command, argc, argv);
+
+	if (rc == ARGS_OK && args.words < command->min)
+		rc = bad_input("%s: an argument is missing: uncore %s %s", command->name,
+			       command->name, command->words);
+	if (rc == ARGS_OK && args.words > command->max)
+		rc = bad_input("%s: unexpected argument '%s'; see 'uncore help %s'", command->name,
+			       args.word[command->max], command->name);
+	if (rc == ARGS_OK && command->open)
+		rc = command->open(&args, &platform);
+	if (rc == ARGS_OK)
+		rc = command->run(platform, &args);
+	unc_platform_close(platform);
+	free(args.wish);
+	return finish(rc);
+}
+
+/* ---- the help */
+
+/* Words, in lines that begin at column INDENT; the first one stands there already. */
+static void print_wrapped(const char *text)
+{
+	for (size_t column = INDENT; *text;) {
+		size_t n = strcspn(text, " ");
+
+		if (column > INDENT && column + 1 + n > WIDTH) {
+			printf("\n%*s", INDENT, "");
+			column = INDENT;
+		} else if (column > INDENT) {
+			putchar(' ');
+			column++;
+		}
+		printf("%.*s", (int)n, text);
+		column += n;
+		text += n + (text[n] == ' ');
+	}
+	putchar('\n');
+}
+
+void command_help(const struct command *command)
+{
+	printf("uncore %s%s%s%s: %s\n", command->name, command->groups ? " [OPTION]..." : "",
+	       command->words[0] ? " " : "", command->words, command->summary);
+	if (command->help[0])
+		printf("\n%s\n", command->help);
+	if (!command->groups)
+		return;
+	putchar('\n');
+	for (const struct option_row *row = rows; row < rows + N_ROWS; row++) {
+		char letter[] = {'-', row->letter, ',', '\0'};
+
+		if (!takes(command, row))
+			continue;
+		char *option = must_print("%s --%s %s", row->letter ? letter : "   ", row->name,
+					  row->value ? row->value : "");
+		printf("  %-*s", INDENT - 2, option);
+		if (strlen(option) > INDENT - 3)
+			printf("\n%*s", INDENT, "");
+		print_wrapped(row->help);
+		free(option);
+	}
+}
+
+/* ---- the manual */
+
+/* Text of which a hyphen is a minus, as options have it. */
+static void manual_word(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		printf(text[i] == '-' ? "\\-" : "%c", text[i]);
+}
+
+/* Sentences; options are bold, and the name of the value of this one is in italics. */
+static void manual_text(const struct option_row *row, const char *text)
+{
+	size_t value = row->value ? strcspn(row->value, "[") : 0;
+
+	for (size_t n; *text; text += n) {
+		const char *font = NULL;
+
+		n = strcspn(text, " ,.;:'()");
+		if (n > 1 && text[0] == '-')
+			font = "\\fB";
+		else if (n && n == value && strncmp(text, row->value, n) == 0)
+			font = "\\fI";
+		else if (n == 0)
+			n = 1;
+		if (font)
+			fputs(font, stdout);
+		manual_word(text, n);
+		if (font)
+			fputs("\\fR", stdout);
+	}
+}
+
+static void manual_row(const struct option_row *row)
+{
+	char *help = must_print("%s", row->help);
+
+	help[0] = (char)toupper((unsigned char)help[0]);
+	puts(".TP");
+	if (row->letter)
+		printf("\\fB\\-%c\\fR, ", row->letter);
+	fputs("\\fB\\-\\-", stdout);
+	manual_word(row->name, strlen(row->name));
+	printf("\\fR%s%s%s\n", row->value ? " \\fI" : "", row->value ? row->value : "",
+	       row->value ? "\\fR" : "");
+	manual_text(row, help);
+	fputs(row->more[0] ? ". " : ".", stdout);
+	manual_text(row, row->more);
+	putchar('\n');
+	free(help);
+}
+
+void options_manual(const struct command *commands)
+{
+	for (size_t i = 0; i < N_ROWS; i++) {
+		char *list = NULL;
+
+		for (const struct command *c = commands; c->name; c++)
+			if (takes(c, &rows[i]))
+				list = must_list(list, c->name);
+		if (i == 0 || rows[i].group != rows[i - 1].group)
+			printf(".PP\nOf %s:\n", rows[i].group == EVERY ? "every command" : list);
+		free(list);
+		manual_row(&rows[i]);
+	}
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a command prints, as JSON or as text. Each value is told once: the key of its JSON member and
+ * the title of its column. Values of one column stand behind one another. Without a title a value is
+ * not shown in the text. Outside of a list the text has a line for each value, behind its title.
+ */
+#ifndef UNC_TOOL_PRINT_H
+#define UNC_TOOL_PRINT_H
+
+#include "json.h"
+#include "output.h"
+#include "tool.h"
+
+struct printer {
+	const struct unc_platform *platform; /* may be NULL */
+	bool as_json;
+	struct json json;
+	struct table *table; /* of the list that is open; NULL: none */
+	bool in_row;
+};
+
+void print_start(struct printer *, const struct args *, const struct unc_platform *);
+
+/* A list of rows. columns: as for table_new(); key NULL: it is all that is printed. */
+enum titles { NO_TITLES, TITLES };
+void print_list(struct printer *, const char *key, enum titles, const char *columns);
+void print_row(struct printer *); /* the one before ends */
+void print_end(struct printer *);
+
+void print_text(struct printer *, const char *key, const char *title, const char *text);
+/* null where it is empty */
+void print_known(struct printer *, const char *key, const char *title, const char *text);
+void print_hex(struct printer *, const char *key, const char *title, uint64_t value);
+void print_integer(struct printer *, const char *key, const char *title, int64_t value);
+void print_count(struct printer *, const char *key, const char *title, uint64_t value);
+void print_bool(struct printer *, const char *key, bool value);
+void print_number(struct printer *, const char *key, double value);
+/* "counters" and "counter" (the fixed or free-running one) */
+void print_counters(struct printer *, const char *title, const struct unc_encoding *);
+
+/* JSON only: what follows is in an array or object, until print_close(). */
+void print_array(struct printer *, const char *key);
+void print_object(struct printer *, const char *key);
+void print_close(struct printer *);
+
+/* Text only: more in a column; another line of the row. */
+void print_also(struct printer *, const char *title, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void print_line(struct printer *);
+
+#endif
