@@ -19,6 +19,86 @@ struct unc_table_let { /* a number named in workload.tbl */
 	double value;
 };
 
+/* Files by their statements; ANY: columns that all of them have. */
+enum unc_table_part {
+	UNC_FILE_ANY,
+	UNC_FILE_CPUS,
+	UNC_FILE_UNITS,
+	UNC_FILE_EVENTS,
+	UNC_FILE_METRICS,
+	UNC_FILE_WORKLOAD
+};
+
+/* A statement while it is read: members are filled by its columns (table_columns.inc). */
+union unc_words {
+	struct {
+		const char *name, *title, *models, *folder;
+		uint16_t family, discovery;
+	} cpu;
+	struct unc_tbl_topology topology;
+	struct unc_tbl_bar bar;
+	struct unc_tbl_type type;
+	struct {
+		struct unc_tbl_type type;
+		const char *of;
+	} view;
+	struct unc_words_where {
+		const char *bases, *devices, *ids, *present, *offsets;
+		uint64_t base, step;
+		unc_str name;
+		uint8_t space, count, per, cpus, bar, optional;
+	} where;
+	struct {
+		struct unc_tbl_reg row;
+		const char *name;
+		uint32_t step;
+		uint8_t from;
+	} reg;
+	struct {
+		struct unc_tbl_lane row;
+		struct unc_range same;
+	} lane;
+	struct {
+		struct unc_tbl_overflow row;
+		struct unc_range set;
+		uint8_t global;
+	} overflow;
+	struct {
+		struct unc_tbl_type type;
+		const char *status, *unfreeze;
+	} global;
+	struct {
+		const char *list, *text;
+		uint16_t field;
+	} list;
+	struct {
+		struct unc_tbl_counter row;
+		struct unc_range set;
+		const char *name, *ctr;
+	} counter;
+	struct {
+		struct unc_tbl_field row;
+		const char *reg[2], *bits[2];
+		uint8_t below;
+	} field;
+	struct {
+		struct unc_tbl_value row;
+		uint16_t field;
+	} value;
+	struct {
+		struct unc_tbl_event row;
+		const char *code, *lane;
+	} event;
+	struct {
+		struct unc_tbl_umask row;
+		const char *value;
+	} umask;
+	struct unc_words_metric {
+		const char *name, *x, *unit, *formula, *unavailable, *desc;
+		uint8_t kind;
+	} metric;
+};
+
 #define UNC_ROW_UNION(row) struct unc_tbl_##row row;
 
 struct unc_table_reader {
@@ -30,10 +110,12 @@ struct unc_table_reader {
 	size_t cap_strings;
 	uint32_t *hash; /* offsets into strings, 0: free */
 	size_t n_hash, used_hash;
-	uint16_t type;  /* the type being read, or UNC_NONE */
-	bool skipping;  /* an event of other CPUs: its umasks are skipped too */
+	uint16_t type; /* the type being read, or UNC_NONE */
+	bool skipping; /* an event of other CPUs: its umasks are skipped too */
 	unsigned type_line;
-	bool using;     /* inside of a file that another one uses */
+	uint8_t space; /* of the part whose places are read; UNC_N_SPACES: access is missing */
+	uint64_t seen, seen_in_type; /* statements, one bit each */
+	bool using;                  /* inside of a file that another one uses */
 	bool have_machine;
 	bool out_of_memory;
 	struct unc_table_let let[UNC_MAX_LETS];
@@ -53,69 +135,88 @@ UNC_TABLE_ARRAYS(UNC_ADD_DECLARE)
 unc_str unc_add_string(struct unc_table_reader *, const char *text);
 
 /* The words of a line. Each marks what it takes; unc_words_done() refuses what is left. */
-const char *unc_take(struct unc_line *, const char *key);          /* value of key=value, or NULL */
-bool unc_take_flag(struct unc_line *, const char *word);          /* a plain word */
-const char *unc_take_plain(struct unc_line *);                    /* the next plain word, or NULL */
-const char *unc_take_quoted(struct unc_line *);                   /* the quoted text, or NULL */
+const char *unc_take(struct unc_line *, const char *key); /* value of key=value, or NULL */
+bool unc_take_flag(struct unc_line *, const char *word);  /* a plain word */
+const char *unc_take_plain(struct unc_line *);            /* the next plain word, or NULL */
+const char *unc_take_quoted(struct unc_line *);           /* the quoted text, or NULL */
 int unc_words_done(const struct unc_line *, struct unc_error *err);
-
-/* key=NUMBER. Missing: error if `needed`, else *value is left alone. Larger than max: error. */
-int unc_take_number(struct unc_line *, const char *key, bool needed, uint64_t max, uint64_t *value,
-		    struct unc_error *err);
-/* aggregate=sum|max|one|socket */
-int unc_take_aggregate(struct unc_line *, uint8_t *value, struct unc_error *err);
 
 /* The type whose block is being read. */
 struct unc_tbl_type *unc_current_type(struct unc_table_reader *);
 /* "what 'value' is not want" */
 int unc_bad(struct unc_error *, const char *what, const char *value, const char *want);
 
-/* Statements of units.tbl that tell where units are (table_where.c). */
-int unc_read_topology(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_bar(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_access(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_main_where(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_part(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_discovery(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+/* Whether key= is on the line. */
+bool unc_given(const struct unc_line *, const char *key);
+/* "key= is missing", unless it is given. */
+int unc_need(const struct unc_line *, const char *key, struct unc_error *err);
 
-/* Statements of units.tbl about the control of counters, and settings of fields
- * (table_control.c). */
-int unc_read_control(struct unc_table_reader *, struct unc_line *, struct unc_error *);
+/* Reads a line by the rows of table_columns.inc and does what its statement asks for. */
+int unc_read_statement(struct unc_table_reader *, enum unc_table_part, struct unc_line *,
+		       struct unc_error *);
+/* The columns of `where`, on the line of another statement. */
+int unc_read_where(struct unc_table_reader *, struct unc_line *, union unc_words *,
+		   struct unc_error *);
+
+/* What each statement does when all its columns have been taken: what one column cannot know. */
+#define UNC_END(name)                                                                              \
+	int unc_end_##name(struct unc_table_reader *, struct unc_line *, union unc_words *,        \
+			   struct unc_error *);
+UNC_END(nothing)
+/* table_read.c */
+UNC_END(cpu)
+/* table_where.c */
+UNC_END(topology)
+UNC_END(bar)
+UNC_END(access)
+UNC_END(where)
+UNC_END(part)
+/* table_units.c */
+UNC_END(type)
+UNC_END(view)
+UNC_END(counters)
+UNC_END(reg)
+UNC_END(counter)
+UNC_END(field)
+UNC_END(value)
+/* table_control.c */
+UNC_END(control)
+UNC_END(lane)
+UNC_END(overflow)
+UNC_END(global)
+UNC_END(forbid)
+UNC_END(needs)
+UNC_END(mask)
+UNC_END(fields)
+/* table_events.c */
+UNC_END(event)
+UNC_END(umask)
+UNC_END(use)
+/* table_metrics.c */
+UNC_END(metric)
+
+/* "0c.1" */
+bool unc_parse_devfn(const char *text, uint64_t *devfn);
+/* start, join, stop, leave, freeze, unfreeze: the rest of a line. */
 int unc_read_steps(struct unc_table_reader *, struct unc_line *, struct unc_range *,
 		   struct unc_error *);
-int unc_read_lane(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_forbid(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_needs(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_mask(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_bundle(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_overflow(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_global(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-/* like=FIELD, if given. */
-int unc_take_like(struct unc_table_reader *, struct unc_line *, struct unc_tbl_field *,
-		  struct unc_error *);
-/* The bits that set=FIELD:VALUE sets in control register `reg` (UNC_NONE: CTL). */
-int unc_take_bits(struct unc_table_reader *, struct unc_line *, uint16_t reg, uint64_t *bits,
-		  struct unc_error *);
+/* The bits that settings make in a control register (UNC_NONE: CTL). */
+int unc_bits_of(struct unc_table_reader *, const struct unc_range *, uint16_t reg, uint64_t *bits,
+		struct unc_error *);
 /* Adds field = text (NULL: no value) of the current type to a range of sets. */
 int unc_add_setting(struct unc_table_reader *, const char *field, const char *text,
 		    struct unc_range *, struct unc_error *);
-/* key=FIELD,.. (a name of `fields` stands for several) or, with_value, key=FIELD:VALUE,.. */
-int unc_take_fields(struct unc_table_reader *, struct unc_line *, const char *key, bool with_value,
-		    struct unc_range *, struct unc_error *);
+/* A list FIELD,.. (a name of `fields` stands for several) or, with_value, FIELD:VALUE,.. */
+int unc_add_list(struct unc_table_reader *, const char *what, const char *list, bool with_value,
+		 struct unc_range *, struct unc_error *);
 
-/* One statement of a file. */
-int unc_read_cpus(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_units(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_events(struct unc_table_reader *, struct unc_line *, struct unc_error *);
-int unc_read_metrics(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 int unc_read_workload(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 /* At the end of a type's block in units.tbl (table_type.c). */
 int unc_units_end_type(struct unc_table_reader *, struct unc_error *);
 /* At the end of a type's .events. */
 int unc_events_end_type(const struct unc_table_reader *, struct unc_error *);
-/* Reads all statements of a stored file with one of the functions above. */
-int unc_read_file(struct unc_table_reader *, const struct unc_table_file *,
-		  int (*read)(struct unc_table_reader *, struct unc_line *, struct unc_error *),
+/* Reads all statements of a stored file. */
+int unc_read_file(struct unc_table_reader *, const struct unc_table_file *, enum unc_table_part,
 		  struct unc_error *);
 const struct unc_table_file *unc_table_find_file(const struct unc_table_reader *, const char *name);
 

@@ -59,17 +59,13 @@ static int check_unit(const char *unit, struct unc_error *err)
 		"bytes",           "count", "ratio", "ns", "clocks", "hz", "bytes_per_second",
 		"count_per_second"};
 
-	for (size_t i = 0; unit && i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (strcmp(unit, units[i]) == 0)
 			return 0;
-	return unc_fail(err, UNC_ERR_TABLE, "unit=%s is not a known unit", unit ? unit : "");
+	return unc_fail(err, UNC_ERR_TABLE, "unit=%s is not a known unit", unit);
 }
 
-struct metric_words {
-	const char *name, *formula, *unit, *kind, *unavailable, *desc;
-};
-
-static int add_metric(struct unc_table_reader *r, const struct metric_words *w, const char *x,
+static int add_metric(struct unc_table_reader *r, const struct unc_words_metric *w, const char *x,
 		      struct unc_error *err)
 {
 	struct unc_tbl_metric m = {0};
@@ -89,14 +85,14 @@ static int add_metric(struct unc_table_reader *r, const struct metric_words *w, 
 	m.unit = unc_add_string(r, w->unit);
 	m.desc = unc_add_string(r, desc);
 	m.unavailable = unc_add_string(r, w->unavailable ? w->unavailable : "");
-	m.kind = strcmp(w->kind, "gauge") == 0 ? UNC_METRIC_GAUGE : UNC_METRIC_TOTAL;
+	m.kind = w->kind;
 	*unc_add_metric(r) = m;
 	return 0;
 }
 
 /* x=: numbers and ranges, or words. */
-static int add_metrics(struct unc_table_reader *r, const struct metric_words *w, const char *list,
-		       struct unc_error *err)
+static int add_metrics(struct unc_table_reader *r, const struct unc_words_metric *w,
+		       const char *list, struct unc_error *err)
 {
 	char word[MAX_WORD];
 	uint64_t numbers;
@@ -123,32 +119,18 @@ static int add_metrics(struct unc_table_reader *r, const struct metric_words *w,
 	return rc;
 }
 
-int unc_read_metrics(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+int unc_end_metric(struct unc_table_reader *r, struct unc_line *line, union unc_words *words,
+		   struct unc_error *err)
 {
-	const char *word = unc_take_plain(line), *range = unc_take(line, "x");
-	struct metric_words w = {
-		.name = unc_take_plain(line),
-		.formula = unc_take(line, "formula"),
-		.unit = unc_take(line, "unit"),
-		.kind = unc_take(line, "kind"),
-		.unavailable = unc_take(line, "unavailable"),
-		.desc = unc_take_quoted(line),
-	};
-	int rc;
+	const struct unc_words_metric *w = &words->metric;
+	int rc = check_unit(w->unit, err);
 
-	if (!word || strcmp(word, "metric") != 0)
-		return unc_fail(err, UNC_ERR_TABLE, "'%s' is not metric", line->word[0].value);
-	if (!w.name || !w.formula || !w.desc || !w.desc[0])
-		return unc_fail(err, UNC_ERR_TABLE,
-				"metric needs a name, formula= and a description");
-	if ((rc = check_unit(w.unit, err)) < 0)
+	(void)line;
+	if (rc < 0)
 		return rc;
-	if (!w.kind || (strcmp(w.kind, "total") != 0 && strcmp(w.kind, "gauge") != 0))
-		return unc_fail(err, UNC_ERR_TABLE, "kind= must be total or gauge");
-	if ((strstr(w.name, "{x}") != NULL) != (range != NULL))
+	if ((strstr(w->name, "{x}") != NULL) != (w->x != NULL))
 		return unc_fail(err, UNC_ERR_TABLE, "x= and {x} in the name belong together");
-	rc = range ? add_metrics(r, &w, range, err) : add_metric(r, &w, "", err);
-	return rc < 0 ? rc : unc_words_done(line, err);
+	return w->x ? add_metrics(r, w, w->x, err) : add_metric(r, w, "", err);
 }
 
 /* ---- workload.tbl */
@@ -242,6 +224,24 @@ static int read_let(struct unc_table_reader *r, struct unc_line *line, struct un
 	}
 	int rc = evaluate(r, text, &value, err);
 	return rc < 0 ? rc : set_let(r, name, value, false, err);
+}
+
+/* key=NUMBER. Missing: error if `needed`, else *value is left alone. Larger than max: error. */
+static int unc_take_number(struct unc_line *line, const char *key, bool needed, uint64_t max,
+			   uint64_t *value, struct unc_error *err)
+{
+	const char *text = unc_take(line, key);
+	uint64_t v;
+
+	if (!text)
+		return needed ? unc_fail(err, UNC_ERR_TABLE, "%s= is missing", key) : 0;
+	if (!unc_parse_number(text, &v))
+		return unc_fail(err, UNC_ERR_TABLE, "%s=%s is not a number", key, text);
+	if (v > max)
+		return unc_fail(err, UNC_ERR_TABLE, "%s=%s is larger than 0x%llx", key, text,
+				(unsigned long long)max);
+	*value = v;
+	return 0;
 }
 
 static int take_double(struct unc_line *line, const char *key, double *value, struct unc_error *err)

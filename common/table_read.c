@@ -162,46 +162,22 @@ int unc_words_done(const struct unc_line *line, struct unc_error *err)
 	return 0;
 }
 
-int unc_take_number(struct unc_line *line, const char *key, bool needed, uint64_t max,
-		    uint64_t *value, struct unc_error *err)
+bool unc_given(const struct unc_line *line, const char *key)
 {
-	const char *text = unc_take(line, key);
-	uint64_t v;
-
-	if (!text)
-		return needed ? unc_fail(err, UNC_ERR_TABLE, "%s= is missing", key) : 0;
-	if (!unc_parse_number(text, &v))
-		return unc_fail(err, UNC_ERR_TABLE, "%s=%s is not a number", key, text);
-	if (v > max)
-		return unc_fail(err, UNC_ERR_TABLE, "%s=%s is larger than 0x%llx", key, text,
-				(unsigned long long)max);
-	*value = v;
-	return 0;
+	for (size_t i = 0; i < line->n; i++)
+		if (line->word[i].key && strcmp(line->word[i].key, key) == 0)
+			return true;
+	return false;
 }
 
-int unc_take_aggregate(struct unc_line *line, uint8_t *value, struct unc_error *err)
+int unc_need(const struct unc_line *line, const char *key, struct unc_error *err)
 {
-	static const char *const names[] = {"sum", "max", "one", "socket"};
-	const char *text = unc_take(line, "aggregate");
-
-	if (!text)
-		return 0;
-	for (uint8_t i = 0; i < 4; i++)
-		if (strcmp(text, names[i]) == 0) {
-			*value = i;
-			return 0;
-		}
-	return unc_fail(err, UNC_ERR_TABLE, "aggregate=%s is not sum, max, one or socket", text);
+	return unc_given(line, key) ? 0 : unc_fail(err, UNC_ERR_TABLE, "%s= is missing", key);
 }
 
 struct unc_tbl_type *unc_current_type(struct unc_table_reader *r)
 {
 	return UNC_ROW(r, type, r->type);
-}
-
-int unc_bad(struct unc_error *err, const char *what, const char *value, const char *want)
-{
-	return unc_fail(err, UNC_ERR_TABLE, "%s '%s' is not %s", what, value ? value : "", want);
 }
 
 /* ---- cpus.tbl */
@@ -226,46 +202,24 @@ static int read_models(struct unc_table *t, const char *list, struct unc_error *
 	return 0;
 }
 
-int unc_read_cpus(struct unc_table_reader *r, struct unc_line *line, struct unc_error *err)
+int unc_end_cpu(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
+		struct unc_error *err)
 {
-	static const char *const ways[] = {"fixed", "table", "none"};
 	struct unc_table row = {0};
-	uint64_t family = 0;
-	const char *text;
-	int rc;
+	int rc = read_models(&row, w->cpu.models, err);
 
-	if (!unc_take_flag(line, "cpu"))
-		return unc_fail(err, UNC_ERR_TABLE, "'%s' is not a statement; it must be cpu",
-				line->word[0].value);
-	const char *name = unc_take_plain(line), *title = unc_take_quoted(line);
-	if (!name || !title)
-		return unc_fail(err, UNC_ERR_TABLE, "cpu needs a name and a quoted title");
-	if ((rc = unc_take_number(line, "family", true, 0xff, &family, err)) < 0)
+	(void)line;
+	if (rc < 0 || strcmp(w->cpu.name, r->cpu) != 0)
 		return rc;
-	row.family = (uint16_t)family;
-	if (!(text = unc_take(line, "models")))
-		return unc_fail(err, UNC_ERR_TABLE, "models= is missing");
-	if ((rc = read_models(&row, text, err)) < 0)
-		return rc;
-	if (!(text = unc_take(line, "discovery")))
-		return unc_fail(err, UNC_ERR_TABLE, "discovery= is missing");
-	while (row.discovery < 3 && strcmp(text, ways[row.discovery]) != 0)
-		row.discovery++;
-	if (row.discovery == 3)
-		return unc_fail(err, UNC_ERR_TABLE, "discovery=%s is not fixed, table or none",
-				text);
-	unc_take(line, "folder"); /* for who finds the files */
-	if (strcmp(name, r->cpu) != 0)
-		return unc_words_done(line, err);
 	if (r->t.name)
-		return unc_fail(err, UNC_ERR_TABLE, "%s is described twice", name);
-	r->t.name = unc_add_string(r, name);
-	r->t.title = unc_add_string(r, title);
-	r->t.family = row.family;
+		return unc_fail(err, UNC_ERR_TABLE, "%s is described twice", w->cpu.name);
+	r->t.name = unc_add_string(r, w->cpu.name);
+	r->t.title = unc_add_string(r, w->cpu.title);
+	r->t.family = w->cpu.family;
 	r->t.n_models = row.n_models;
 	memcpy(r->t.models, row.models, sizeof(row.models));
-	r->t.discovery = row.discovery;
-	return unc_words_done(line, err);
+	r->t.discovery = w->cpu.discovery;
+	return 0;
 }
 
 /* ---- files */
@@ -354,8 +308,7 @@ static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line)
 }
 
 int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
-		  int (*read)(struct unc_table_reader *, struct unc_line *, struct unc_error *),
-		  struct unc_error *err)
+		  enum unc_table_part part, struct unc_error *err)
 {
 	struct unc_line line = {0};
 	char *copy = malloc(f->size + 1);
@@ -367,7 +320,9 @@ int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 	struct unc_lines lines = {.next = copy, .end = copy + f->size};
 	r->skipping = false;
 	while ((rc = unc_line_next(&lines, &line, err)) > 0)
-		if (!of_other_cpu(r, &line) && (rc = read(r, &line, err)) < 0)
+		if (!of_other_cpu(r, &line) &&
+		    (rc = part == UNC_FILE_WORKLOAD ? unc_read_workload(r, &line, err)
+						    : unc_read_statement(r, part, &line, err)) < 0)
 			break;
 	if (rc < 0 && line.number)
 		unc_error_prefix(err, "%s:%u", f->name, line.number);
@@ -377,15 +332,14 @@ int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 	return rc;
 }
 
-static int read_named(struct unc_table_reader *r, const char *name,
-		      int (*read)(struct unc_table_reader *, struct unc_line *, struct unc_error *),
+static int read_named(struct unc_table_reader *r, const char *name, enum unc_table_part part,
 		      struct unc_error *err)
 {
 	const struct unc_table_file *f = unc_table_find_file(r, name);
 
 	if (!f)
 		return unc_fail(err, UNC_ERR_TABLE, "%s: the file %s is missing", r->cpu, name);
-	return unc_read_file(r, f, read, err);
+	return unc_read_file(r, f, part, err);
 }
 
 static int read_all_events(struct unc_table_reader *r, struct unc_error *err)
@@ -400,7 +354,7 @@ static int read_all_events(struct unc_table_reader *r, struct unc_error *err)
 		type->events.first = (uint32_t)r->t.n_event;
 		r->type = (uint16_t)i;
 		const struct unc_table_file *f = unc_table_find_file(r, name);
-		if (f && (rc = unc_read_file(r, f, unc_read_events, err)) < 0)
+		if (f && (rc = unc_read_file(r, f, UNC_FILE_EVENTS, err)) < 0)
 			return rc;
 		if ((rc = unc_events_end_type(r, err)) < 0)
 			return rc;
@@ -414,14 +368,14 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 {
 	int rc;
 
-	if ((rc = read_named(r, "cpus.tbl", unc_read_cpus, err)) < 0)
+	if ((rc = read_named(r, "cpus.tbl", UNC_FILE_CPUS, err)) < 0)
 		return rc;
 	if (!r->t.name)
 		return unc_fail(err, UNC_ERR_TABLE, "cpus.tbl has no line for %s", r->cpu);
-	if ((rc = read_named(r, "units.tbl", unc_read_units, err)) < 0 ||
+	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS, err)) < 0 ||
 	    (rc = unc_units_end_type(r, err)) < 0 || (rc = read_all_events(r, err)) < 0 ||
-	    (rc = read_named(r, "metrics.tbl", unc_read_metrics, err)) < 0 ||
-	    (rc = read_named(r, "workload.tbl", unc_read_workload, err)) < 0)
+	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS, err)) < 0 ||
+	    (rc = read_named(r, "workload.tbl", UNC_FILE_WORKLOAD, err)) < 0)
 		return rc;
 	if (r->out_of_memory)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");

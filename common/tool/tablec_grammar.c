@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { NEEDED = 1, POSITIVE = 2, PLUS1 = 4, MSR = 8, PCI = 16, MMIO = 32, CPUS = 64 };
-enum { ONCE = 1, TYPE = 2, SETTINGS_TOO = 4, UNC_MAX_PLACES = 64 };
+enum { ONCE = 1, TYPE = 2, SETTINGS_TOO = 4, SELF = 2, UNC_MAX_PLACES = 64 };
 
 #define W(list, words) WORDS_##list,
 #define S(...)
@@ -97,7 +97,7 @@ static void print_value(const struct row *c)
 		{"PART", "PART"},       {"BAR", "BAR"},
 		{"COUNTER", "COUNTER"}, {"COUNTERS", "LIST"},
 		{"MASK", "LIST"},       {"BITS", "HIGH:LOW"},
-		{"TYPE", "TYPE"},       {"DEVICE", "DEVICE.FUNCTION"},
+		{"UNIT", "TYPE"},       {"DEVICE", "DEVICE.FUNCTION"},
 		{"RAW", "..."},         {"CHOICE", "WORD"},
 	};
 

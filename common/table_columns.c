@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: a line becomes a struct, by the rows of table_columns.inc. */
+#include <stdio.h>
+#include <string.h>
+
+#include "table_build.h"
+
+enum { /* flags of a column */
+       NEEDED = 1,
+       POSITIVE = 2,
+       PLUS1 = 4,
+       MSR = 8,
+       PCI = 16,
+       MMIO = 32,
+       CPUS = 64
+};
+
+enum { /* flags of a statement */
+       ONCE = 1,
+       TYPE = 2,
+       SETTINGS_TOO = 4,
+       SELF = TYPE | 8
+};
+
+enum kind {
+	RAW, /* the text itself, for the statement to look at */
+	TEXT,
+	NUMBER,
+	OFFSET, /* may be negative */
+	REAL,   /* above 0 */
+	FLAG,
+	CHOICE,
+	MASK,     /* of numbers */
+	COUNTERS, /* of counters of the type */
+	BITS,     /* of a dword */
+	DEVICE,
+	FIELD,
+	REG,
+	COUNTER,
+	UNIT, /* a type */
+	PART,
+	BAR,
+	FIELDS,
+	SETTINGS,
+	STEPS
+};
+
+#define NO_WORKLOAD
+#define S(...)
+#define C(...)
+#define W(list, words) WORDS_##list,
+enum {
+#include "table_columns.inc"
+};
+#undef W
+#define W(list, words) words,
+static const char word_lists[][180] = {
+#include "table_columns.inc"
+};
+#undef W
+#define W(...)
+#undef S
+#undef C
+
+struct column {
+	char name[14];
+	uint8_t kind, flags;
+	uint8_t size; /* of the member */
+	int8_t fallback;
+	uint16_t offset; /* in union unc_words */
+	uint64_t limit;
+};
+
+#define S(...)
+#define C(kind, words, name, member, flags, limit, fallback, help)                                 \
+	{name,     kind,                                                                           \
+	 flags,    sizeof(((union unc_words *)0)->words.member),                                   \
+	 fallback, offsetof(union unc_words, words.member),                                        \
+	 limit},
+static const struct column columns[] = {
+#include "table_columns.inc"
+};
+#undef S
+#undef C
+
+/* The number of each statement's first column: LINE_n counts the columns, FIRST_x points at the
+ * next. */
+#define JOIN(a, b) a##b
+#define LINE(n) JOIN(LINE_, n)
+#define S(file, name, flags, end, help)                                                            \
+	FIRST_##file##_##name, NEXT_##file##_##name = FIRST_##file##_##name - 1,
+#define C(...) LINE(__LINE__),
+enum {
+#include "table_columns.inc"
+	N_COLUMNS
+};
+#undef S
+#undef C
+
+static const struct statement {
+	char name[12];
+	uint8_t file, flags;
+	uint16_t first; /* column */
+	int (*end)(struct unc_table_reader *, struct unc_line *, union unc_words *,
+		   struct unc_error *);
+} statements[] = {
+#define S(file, name, flags, end, help) {#name, UNC_FILE_##file, flags, FIRST_##file##_##name, end},
+#define C(...)
+#include "table_columns.inc"
+#undef S
+#undef C
+};
+
+enum { N_STATEMENTS = sizeof(statements) / sizeof(statements[0]) };
+
+/* ---- sentences */
+
+static const char *statement_of(const struct column *c)
+{
+	const struct statement *s = statements;
+
+	while (s + 1 < statements + N_STATEMENTS && columns + s[1].first <= c)
+		s++;
+	return s->name;
+}
+
+/* "key=value", or "statement 'value'" of a word in a place. */
+static const char *said(const struct column *c, const char *text, char buf[256])
+{
+	if (c->name[0] >= 'a')
+		snprintf(buf, 256, "%s=%s", c->name, text);
+	else
+		snprintf(buf, 256, "%s '%s'", statement_of(c), text);
+	return buf;
+}
+
+static int bad(const struct column *c, const char *text, const char *want, struct unc_error *err)
+{
+	char buf[256];
+
+	return unc_fail(err, UNC_ERR_TABLE, "%s is not %s", said(c, text, buf), want);
+}
+
+static int missing(const struct column *c, struct unc_error *err)
+{
+	if (c->name[0] >= 'a')
+		return unc_fail(err, UNC_ERR_TABLE, "%s= is missing", c->name);
+	return unc_fail(err, UNC_ERR_TABLE, "%s: %s is missing", statement_of(c), c->name);
+}
+
+/* ---- values */
+
+static void store(const struct column *c, union unc_words *w, uint64_t value)
+{
+	void *at = (char *)w + c->offset;
+
+	if (c->size == 1)
+		*(uint8_t *)at = (uint8_t)value;
+	else if (c->size == 2)
+		*(uint16_t *)at = (uint16_t)value;
+	else if (c->size == 4)
+		*(uint32_t *)at = (uint32_t)value;
+	else
+		*(uint64_t *)at = value;
+}
+
+static int number(const struct column *c, const char *text, uint64_t *value, struct unc_error *err)
+{
+	uint64_t max = c->limit ? c->limit : unc_ones(8u * c->size);
+	char buf[256];
+
+	if (!unc_parse_number(text, value))
+		return bad(c, text, "a number", err);
+	if (*value > max)
+		return unc_fail(err, UNC_ERR_TABLE, "%s is larger than 0x%llx", said(c, text, buf),
+				(unsigned long long)max);
+	if (!*value && (c->flags & POSITIVE))
+		return unc_fail(err, UNC_ERR_TABLE, "%s= must not be 0", c->name);
+	*value += (c->flags & PLUS1) != 0;
+	return 0;
+}
+
+static int offset(const struct column *c, const char *text, uint64_t *value, struct unc_error *err)
+{
+	bool negative = text[0] == '-';
+
+	if (!unc_parse_number(text + negative, value) || *value > INT32_MAX)
+		return bad(c, text, "an offset", err);
+	*value = negative ? 0 - *value : *value;
+	return 0;
+}
+
+static int choice(const struct column *c, const char *text, uint64_t *value, struct unc_error *err)
+{
+	const char *list = word_lists[c->limit];
+	size_t length = strlen(text);
+	char want[256];
+	struct unc_buf buf = UNC_BUF(want);
+
+	*value = (uint64_t)c->fallback;
+	for (const char *p = list; *p; ++*value) {
+		size_t n = strcspn(p, " ");
+
+		if (n == length && strncmp(p, text, n) == 0)
+			return 0;
+		unc_put(&buf, "%s%.*s", p == list ? "" : p[n] ? ", " : " or ", (int)n, p);
+		p += n + (p[n] == ' ');
+	}
+	return bad(c, text, want, err);
+}
+
+static int counters(struct unc_table_reader *r, const struct column *c, const char *text,
+		    uint64_t *value, struct unc_error *err)
+{
+	const struct unc_tbl_type *type = unc_current_type(r);
+	const char *name = unc_tbl_str(&r->t, type->name);
+	char buf[256];
+
+	if (unc_parse_mask(text, value) && !(*value & ~(uint64_t)unc_type_counters(type)))
+		return 0;
+	if (type->n_counters == 0)
+		return unc_fail(err, UNC_ERR_TABLE, "%s: %s has no programmable counters",
+				said(c, text, buf), name);
+	return unc_fail(err, UNC_ERR_TABLE, "%s: %s has counters %d-%d", said(c, text, buf), name,
+			type->first, type->first + type->n_counters - 1);
+}
+
+/* A row with this name among n from `first` on; -1: none. */
+#define FIND(r, kind, at, count, text)                                                             \
+	do {                                                                                       \
+		for (uint32_t i = 0; i < (count); i++)                                             \
+			if (unc_same(unc_tbl_str(&(r)->t, (r)->t.kind[(at) + i].name), text))      \
+				return (int)((at) + i);                                            \
+		return -1;                                                                         \
+	} while (0)
+
+static int find_counter(const struct unc_table_reader *r, const struct unc_range *in,
+			const char *text)
+{
+	FIND(r, counter, in->first, in->n, text);
+}
+
+static int find_part(const struct unc_table_reader *r, const struct unc_range *in, const char *text)
+{
+	FIND(r, part, in->first, in->n, text);
+}
+
+static int find_bar(const struct unc_table_reader *r, const char *text)
+{
+	FIND(r, bar, 0, r->t.n_bar, text);
+}
+
+/* What a name stands for. */
+static int reference(struct unc_table_reader *r, const struct column *c, const char *text,
+		     uint64_t *value, struct unc_error *err)
+{
+	const struct unc_tbl_type *type = r->type == UNC_NONE ? NULL : unc_current_type(r);
+	static const char wants[][20] = {"a field above", "a register above", "",
+					 "a unit type",   "a part above",     "a bar above"};
+	int at = -1;
+
+	switch (c->kind) {
+	case FIELD:
+		at = unc_find_field(&r->t, type, text);
+		break;
+	case REG:
+		at = unc_find_reg(&r->t, type, text);
+		break;
+	case COUNTER:
+		at = find_counter(r, &type->counters, text);
+		break;
+	case UNIT:
+		at = unc_find_type(&r->t, text);
+		break;
+	case PART:
+		at = find_part(r, &type->parts, text);
+		at = at < 0 ? at : at - (int)type->parts.first;
+		break;
+	default:
+		at = find_bar(r, text);
+	}
+	*value = (uint64_t)at;
+	if (at >= 0 && at != UNC_NONE)
+		return 0;
+	if (c->kind == COUNTER)
+		return unc_fail(err, UNC_ERR_TABLE, "counter=%s: %s has no such counter", text,
+				unc_tbl_str(&r->t, type->name));
+	return bad(c, text, wants[c->kind - FIELD], err);
+}
+
+/* "0c.1" */
+bool unc_parse_devfn(const char *text, uint64_t *devfn)
+{
+	unsigned device, function;
+	int end = 0;
+
+	if (sscanf(text, "%2x.%1u%n", &device, &function, &end) != 2 || text[end] || device > 31 ||
+	    function > 7)
+		return false;
+	*devfn = UNC_DEVFN(device, function);
+	return true;
+}
+
+/* The number that a text is in a column of one number. */
+static int value_of(struct unc_table_reader *r, const struct column *c, const char *text,
+		    uint64_t *value, struct unc_error *err)
+{
+	unsigned high, low;
+
+	switch (c->kind) {
+	case NUMBER:
+		return number(c, text, value, err);
+	case OFFSET:
+		return offset(c, text, value, err);
+	case CHOICE:
+		return choice(c, text, value, err);
+	case TEXT:
+		*value = unc_add_string(r, text);
+		return 0;
+	case MASK:
+		return unc_parse_mask(text, value) ? 0 : bad(c, text, "a list of numbers", err);
+	case COUNTERS:
+		return counters(r, c, text, value, err);
+	case BITS:
+		if (!unc_parse_bits(text, &high, &low) || high > 31)
+			return bad(c, text, "bits HIGH:LOW of a dword", err);
+		*value = unc_ones(high + 1) & ~unc_ones(low);
+		return 0;
+	case DEVICE:
+		return unc_parse_devfn(text, value)
+			       ? 0
+			       : bad(c, text, "DEVICE.FUNCTION in hexadecimal", err);
+	default:
+		return reference(r, c, text, value, err);
+	}
+}
+
+/* ---- columns */
+
+static int take_column(struct unc_table_reader *r, struct unc_line *line, const struct column *c,
+		       const char *text, union unc_words *w, struct unc_error *err)
+{
+	void *member = (char *)w + c->offset;
+	uint64_t value = 0;
+	int rc = 0;
+
+	switch (c->kind) {
+	case RAW:
+		*(const char **)member = text;
+		return 0;
+	case REAL:
+		return unc_parse_double(text, member) && *(double *)member > 0
+			       ? 0
+			       : bad(c, text, "a number above 0", err);
+	case FIELDS:
+	case SETTINGS:
+		return unc_add_list(r, c->name, text, c->kind == SETTINGS, member, err);
+	case STEPS:
+		return unc_read_steps(r, line, member, err);
+	default:
+		rc = value_of(r, c, text, &value, err);
+		if (rc == 0)
+			store(c, w, value);
+		return rc;
+	}
+}
+
+/* What a member holds where its column is left out, if not 0. */
+static void leave_out(const struct column *c, union unc_words *w)
+{
+	if (c->kind == FIELD || c->kind == REG || c->kind == COUNTER)
+		store(c, w, UNC_NONE);
+	else if (c->kind == NUMBER && c->fallback)
+		store(c, w, (uint64_t)c->fallback);
+}
+
+static int read_column(struct unc_table_reader *r, struct unc_line *line, const struct column *c,
+		       union unc_words *w, struct unc_error *err)
+{
+	const char *text;
+
+	if (c->kind == FLAG) {
+		if (unc_take_flag(line, c->name))
+			((uint8_t *)w)[c->offset] |= (uint8_t)c->limit;
+		return 0;
+	}
+	if (c->kind == STEPS)
+		return take_column(r, line, c, "", w, err);
+	text = c->name[0] == '"'   ? unc_take_quoted(line)
+	       : c->name[0] >= 'a' ? unc_take(line, c->name)
+				   : unc_take_plain(line);
+	if (!text || (c->name[0] == '"' && !text[0]))
+		return c->flags & NEEDED ? missing(c, err) : (leave_out(c, w), 0);
+	return take_column(r, line, c, text, w, err);
+}
+
+/* Whether the column is of registers that are reached so. */
+static bool applies(const struct unc_table_reader *r, const struct column *c)
+{
+	static const uint8_t how[] = {MSR, PCI, MMIO, CPUS, CPUS, 0};
+	unsigned only = c->flags & (MSR | PCI | MMIO | CPUS);
+
+	return !only || (only & how[r->space]);
+}
+
+static int read_columns(struct unc_table_reader *r, struct unc_line *line,
+			const struct statement *s, union unc_words *w, struct unc_error *err)
+{
+	size_t end = s + 1 < statements + N_STATEMENTS ? s[1].first : N_COLUMNS;
+	int rc = 0;
+
+	for (size_t i = s->first; i < end && rc == 0; i++)
+		if (applies(r, &columns[i]))
+			rc = read_column(r, line, &columns[i], w, err);
+	return rc;
+}
+
+/* ---- statements */
+
+static const struct statement *find(enum unc_table_part file, const char *word)
+{
+	for (const struct statement *s = statements; s < statements + N_STATEMENTS; s++)
+		if (s->file == file && strcmp(s->name, word) == 0)
+			return s;
+	return NULL;
+}
+
+static int unknown(enum unc_table_part file, const char *word, struct unc_error *err)
+{
+	static const char names[][14] = {
+		"", "cpus.tbl", "units.tbl", "TYPE.events", "metrics.tbl", "workload.tbl"};
+	struct unc_nearest nearest;
+	char buf[64];
+
+	unc_nearest_start(&nearest, word);
+	for (size_t i = 0; i < N_STATEMENTS; i++)
+		if (statements[i].file == file)
+			unc_nearest_try(&nearest, statements[i].name);
+	return unc_fail(err, UNC_ERR_TABLE, "'%s' is not a statement of %s%s", word, names[file],
+			unc_nearest_text(&nearest, buf, sizeof(buf)));
+}
+
+/* Whether the statement may come here. */
+static int check_place(struct unc_table_reader *r, const struct statement *s, struct unc_error *err)
+{
+	uint64_t bit = (uint64_t)1 << (s - statements);
+	uint64_t *seen = s->flags & TYPE ? &r->seen_in_type : &r->seen;
+
+	_Static_assert(N_STATEMENTS <= 64, "one bit for each statement");
+	if ((s->flags & TYPE) && r->type == UNC_NONE)
+		return unc_fail(err, UNC_ERR_TABLE, "'%s' before the first type", s->name);
+	if ((s->flags & ONCE) && (*seen & bit))
+		return unc_fail(err, UNC_ERR_TABLE, "%s is given twice", s->name);
+	*seen |= bit;
+	return 0;
+}
+
+int unc_read_statement(struct unc_table_reader *r, enum unc_table_part file, struct unc_line *line,
+		       struct unc_error *err)
+{
+	const char *word = unc_take_plain(line);
+	const struct statement *s = word ? find(file, word) : NULL;
+	union unc_words w;
+	int rc;
+
+	if (!s || word != line->word[0].value)
+		return unknown(file, line->word[0].value, err);
+	if ((rc = check_place(r, s, err)) < 0)
+		return rc;
+	memset(&w, 0, sizeof(w));
+	if ((s->flags & SELF) == SELF)
+		w.type = *unc_current_type(r);
+	if ((rc = read_columns(r, line, s, &w, err)) < 0 || (rc = s->end(r, line, &w, err)) < 0)
+		return rc;
+	if ((s->flags & SELF) == SELF)
+		*unc_current_type(r) = w.type;
+	return unc_words_done(line, err);
+}
+
+int unc_read_where(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
+		   struct unc_error *err)
+{
+	return read_columns(r, line, find(UNC_FILE_UNITS, "where"), w, err);
+}
+
+int unc_end_nothing(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
+		    struct unc_error *err)
+{
+	(void)r;
+	(void)line;
+	(void)w;
+	(void)err;
+	return 0;
+}
