@@ -6,25 +6,91 @@
  *   tablec --grammar              the grammar of the tables, as eventtables/README.md has it
  *   tablec --columns              the same for programs: FILE STATEMENT COLUMN KIND needed|optional
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "table_load.h"
 #include "tablec.h"
 
-typedef unsigned long long ull;
+/* ---- what structs are made of */
 
-#define ROWS(kind, ...)                                                                            \
-	do {                                                                                       \
-		printf("static const struct unc_tbl_" #kind " " #kind "_%zu[] = {\n", n);          \
-		for (size_t i = 0; i < t->n_##kind; i++) {                                         \
-			const struct unc_tbl_##kind *row = &t->kind[i];                            \
-			printf(__VA_ARGS__);                                                       \
-		}                                                                                  \
-		if (t->n_##kind == 0)                                                              \
-			printf("{0}\n");                                                           \
-		printf("};\n");                                                                    \
-	} while (0)
+struct member {
+	uint16_t offset, size;
+	uint8_t element; /* bytes of one of an array, or of a number of a range */
+	char kind;       /* 'u', 'i': integers; 'd': double */
+};
+
+#define ELEMENT(p)                                                                                 \
+	_Generic((p), struct unc_range * : 4, uint8_t(*)[2] : 1, uint16_t(*)[2] : 2,               \
+		 uint16_t(*)[8] : 2, default                                                       \
+		 : sizeof(*(p)))
+#define KIND(p) _Generic((p), double * : 'd', int16_t * : 'i', int32_t * : 'i', default : 'u')
+#define M(m) {offsetof(T, m), sizeof(((T *)0)->m), ELEMENT(&((T *)0)->m), KIND(&((T *)0)->m)},
+
+/* The members of each struct of table.h in their order. That none is missing is seen by in_order()
+ * and by the compiler of what is printed (-Wmissing-field-initializers). */
+#define MEMBERS_where M(base) M(device_id) M(devfn) M(bar) M(bar_index) M(optional)
+#define MEMBERS_bar                                                                                \
+	M(name)                                                                                    \
+	M(device_id) M(devfn) M(count) M(base_offset) M(offset) M(step) M(base_shift) M(shift)     \
+		M(base_mask) M(mask) M(size)
+#define MEMBERS_part M(name) M(space) M(where)
+#define MEMBERS_reg                                                                                \
+	M(name)                                                                                    \
+	M(offset) M(per_unit) M(write_mask) M(base) M(busy) M(part) M(role) M(number) M(nth)       \
+		M(width) M(flags)
+#define MEMBERS_field                                                                              \
+	M(name)                                                                                    \
+	M(desc) M(reg) M(lo) M(width) M(shift) M(flags) M(role) M(counters) M(needs) M(mask) M(like)       \
+		M(default_value) M(min) M(with) M(values)
+#define MEMBERS_value M(name) M(desc) M(value)
+#define MEMBERS_set M(field) M(given) M(value)
+#define MEMBERS_step M(kind) M(reg) M(value)
+#define MEMBERS_counter                                                                            \
+	M(name) M(ctr) M(ctl) M(enable) M(freeze) M(status_bit) M(global_bit) M(width)
+#define MEMBERS_lane M(name) M(counters) M(lead) M(same)
+#define MEMBERS_forbid M(why) M(sets)
+#define MEMBERS_bundle M(name) M(sets)
+#define MEMBERS_overflow                                                                           \
+	M(overflow.set)                                                                            \
+	M(overflow.status) M(overflow.clear) M(overflow.global) M(overflow.units) M(overflow.per)  \
+		M(overflow.bit) M(overflow.freezes) M(overflow.known)
+#define MEMBERS_type                                                                               \
+	M(name)                                                                                    \
+	M(title) M(desc) M(public_prefix) M(parts) M(regs) M(fields) M(steps_start) M(steps_join)  \
+		M(steps_stop) M(steps_leave) M(steps_freeze) M(steps_unfreeze) M(counters) M(      \
+			lanes) M(forbids) M(bundles) M(events) M(pool) M(global_status)            \
+			M(unfreeze) M(n_global) M(has_unfreeze) M(unfreeze_value) MEMBERS_overflow \
+			M(first_ctl) M(first_ctr) M(unit_ctl) M(status) M(f_event) M(f_umask)      \
+				M(enable) M(active) M(exclusive) M(max_inc) M(discovery)           \
+					M(present_id) M(present_last) M(present_offset) M(cpus)    \
+						M(share) M(first) M(n_counters) M(width)           \
+							M(aggregate)
+#define MEMBERS_umask                                                                              \
+	M(name)                                                                                    \
+	M(desc) M(alias) M(sets) M(needs) M(uses) M(defaults) M(unavailable) M(counter) M(flags)   \
+		M(aggregate) M(counters)
+#define MEMBERS_event                                                                              \
+	M(name)                                                                                    \
+	M(desc) M(alias) M(umasks) M(sets) M(needs) M(uses) M(defaults) M(counters) M(counter)     \
+		M(type) M(max_inc) M(code) M(lane) M(set) M(aggregate) M(clock)
+#define MEMBERS_metric M(name) M(formula) M(unit) M(desc) M(unavailable) M(type) M(kind)
+#define FILTER(i) M(filter[i].reg) M(filter[i].value) M(filter[i].mask)
+#define MEMBERS_rate                                                                               \
+	M(type)                                                                                    \
+	M(counter) M(only_socket) M(n_filters) M(ctl) M(ctl_mask) FILTER(0) FILTER(1) FILTER(2)    \
+		FILTER(3) M(per_second) M(per_clock)
+#define MEMBERS_sim_unit M(type) M(present) M(clock_hz)
+/* Of the table itself what stands before its arrays. */
+#define MEMBERS_head                                                                               \
+	M(name)                                                                                    \
+	M(title) M(family) M(n_models) M(models) M(discovery) M(topology.ubox_id)                  \
+		M(topology.nodeid_offset) M(topology.map_offset) M(topology.buses)                 \
+			M(machine.sockets) M(machine.model) M(machine.cores) M(machine.threads)    \
+				M(machine.tsc_hz) M(machine.title)
+
+/* ---- C */
 
 static void print_strings(const struct unc_table *t, size_t n)
 {
@@ -47,101 +113,79 @@ static void print_strings(const struct unc_table *t, size_t n)
 	printf(";\n");
 }
 
-#define R(range) (range).first, (range).n
-
-static void print_places(const struct unc_table *t, size_t n)
+static void print_member(const char *row, const struct member *m)
 {
-	ROWS(where, "{0x%llxull,0x%x,%u,%u,%u,%u},\n", (ull)row->base, row->device_id, row->devfn,
-	     row->bar, row->bar_index, row->optional);
-	ROWS(bar, "{%u,0x%x,%u,%u,%u,%u,%u,%u,%u,0x%xu,0x%xu,0x%xu},\n", row->name, row->device_id,
-	     row->devfn, row->count, row->base_offset, row->offset, row->step, row->base_shift,
-	     row->shift, row->base_mask, row->mask, row->size);
-	ROWS(part, "{%u,%u,{%u,%u}},\n", row->name, row->space, R(row->where));
-	ROWS(reg, "{%u,%d,%d,0x%llxull,0x%llxull,0x%llxull,%u,%u,%u,%u,%u,%u},\n", row->name,
-	     row->offset, row->per_unit, (ull)row->write_mask, (ull)row->base, (ull)row->busy,
-	     row->part, row->role, row->number, row->nth, row->width, row->flags);
-	ROWS(field,
-	     "{%u,%u,{%u,%u},{%u,%u},{%u,%u},%u,%u,%u,0x%xu,%u,%u,%u,0x%llxull,0x%llxull,"
-	     "{%u,%u},{%u,%u}},\n",
-	     row->name, row->desc, row->reg[0], row->reg[1], row->lo[0], row->lo[1], row->width[0],
-	     row->width[1], row->shift, row->flags, row->role, row->counters, row->needs, row->mask, row->like,
-	     (ull)row->default_value, (ull)row->min, R(row->with), R(row->values));
-	ROWS(value, "{%u,%u,0x%llxull},\n", row->name, row->desc, (ull)row->value);
-	ROWS(set, "{%u,%u,0x%llxull},\n", row->field, row->given, (ull)row->value);
-	ROWS(step, "{%u,%u,0x%llxull},\n", row->kind, row->reg, (ull)row->value);
-	ROWS(counter, "{%u,%u,%u,0x%llxull,0x%llxull,%u,%u,%u},\n", row->name, row->ctr, row->ctl,
-	     (ull)row->enable, (ull)row->freeze, row->status_bit, row->global_bit, row->width);
-	ROWS(lane, "{%u,0x%xu,%u,0x%llxull},\n", row->name, row->counters, row->lead,
-	     (ull)row->same);
-	ROWS(forbid, "{%u,{%u,%u}},\n", row->why, R(row->sets));
-	ROWS(bundle, "{%u,{%u,%u}},\n", row->name, R(row->sets));
+	for (const char *at = row + m->offset; at < row + m->offset + m->size; at += m->element)
+		if (m->kind == 'd')
+			printf("%.17g,", *(const double *)at);
+		else if (m->kind == 'i')
+			printf("%d,", m->size == 2 ? *(const int16_t *)at : *(const int32_t *)at);
+		else if (m->element == 8)
+			printf("0x%llx,", (unsigned long long)*(const uint64_t *)at);
+		else if (m->element == 4)
+			printf("%lu,", (unsigned long)*(const uint32_t *)at);
+		else
+			printf("%d,",
+			       m->element == 2 ? *(const uint16_t *)at : *(const uint8_t *)at);
 }
 
-static void print_events(const struct unc_table *t, size_t n)
+/* Whether each member stands behind the one before it, with padding at most between them. */
+static bool in_order(const struct member *m, size_t n)
 {
-	ROWS(type,
-	     "{%u,%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},"
-	     "{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,{%u,%u},%u,%u,%u,0x%llxull,"
-	     "{0x%llxull,%u,%u,%d,%u,%u,%u,%u,%u},"
-	     "%u,%u,%u,%u,%u,%u,0x%llxull,0x%llxull,0x%llxull,%u,%d,0x%x,0x%x,"
-	     "{0x%x,0x%x},%u,%u,%u,%u,%u,%u},\n",
-	     row->name, row->title, row->desc, row->public_prefix, R(row->parts), R(row->regs),
-	     R(row->fields), R(row->steps_start), R(row->steps_join), R(row->steps_stop),
-	     R(row->steps_leave), R(row->steps_freeze), R(row->steps_unfreeze), R(row->counters),
-	     R(row->lanes), R(row->forbids), R(row->bundles), R(row->events), row->pool,
-	     row->global_status[0], row->global_status[1], row->unfreeze, row->n_global,
-	     row->has_unfreeze, (ull)row->unfreeze_value, (ull)row->overflow.set,
-	     row->overflow.status, row->overflow.clear, row->overflow.global, row->overflow.units,
-	     row->overflow.per, row->overflow.bit, row->overflow.freezes, row->overflow.known,
-	     row->first_ctl, row->first_ctr, row->unit_ctl, row->status, row->f_event, row->f_umask,
-	     (ull)row->enable, (ull)row->active, (ull)row->exclusive, row->max_inc, row->discovery,
-	     row->present_id, row->present_last, row->present_offset[0], row->present_offset[1],
-	     row->cpus, row->share, row->first, row->n_counters, row->width, row->aggregate);
-	ROWS(umask, "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},%u,%u,%u,%u,0x%xu},\n", row->name,
-	     row->desc, row->alias, R(row->sets), R(row->needs), R(row->uses), R(row->defaults),
-	     row->unavailable, row->counter, row->flags, row->aggregate, row->counters);
-	ROWS(event,
-	     "{%u,%u,%u,{%u,%u},{%u,%u},{%u,%u},{%u,%u},{%u,%u},0x%xu,%u,%u,%u,0x%x,"
-	     "%u,%u,%u,%u},\n",
-	     row->name, row->desc, row->alias, R(row->umasks), R(row->sets), R(row->needs),
-	     R(row->uses), R(row->defaults), row->counters, row->counter, row->type, row->max_inc,
-	     row->code, row->lane, row->set, row->aggregate, row->clock);
-	ROWS(metric, "{%u,%u,%u,%u,%u,%u,%u},\n", row->name, row->formula, row->unit, row->desc,
-	     row->unavailable, row->type, row->kind);
-#define F(i) row->filter[i].reg, (ull)row->filter[i].value, (ull)row->filter[i].mask
-	ROWS(rate,
-	     "{%u,%u,%u,%u,0x%llxull,0x%llxull,{{%u,0x%llxull,0x%llxull},{%u,0x%llxull,0x%llxull},"
-	     "{%u,0x%llxull,0x%llxull},{%u,0x%llxull,0x%llxull}},%.17g,%.17g},\n",
-	     row->type, row->counter, row->only_socket, row->n_filters, (ull)row->ctl,
-	     (ull)row->ctl_mask, F(0), F(1), F(2), F(3), row->per_second, row->per_clock);
-	ROWS(sim_unit, "{%u,0x%llxull,%.17g},\n", row->type, (ull)row->present, row->clock_hz);
+	for (size_t i = 1; i < n; i++) {
+		size_t end = (size_t)m[i - 1].offset + m[i - 1].size;
+
+		if (m[i].offset < end || m[i].offset >= end + sizeof(uint64_t))
+			return false;
+	}
+	return true;
 }
+
+static void print_rows(const char *kind, size_t table, const struct member *m, size_t n_members,
+		       const void *rows, size_t size, size_t n)
+{
+	if (!in_order(m, n_members))
+		printf("#error tablec: the members of %s are not those of its struct\n", kind);
+	printf("static const struct unc_tbl_%s %s_%zu[] = {\n", kind, kind, table);
+	for (size_t i = 0; i < n; i++) {
+		printf("{");
+		for (size_t k = 0; k < n_members; k++)
+			print_member((const char *)rows + i * size, &m[k]);
+		printf("},\n");
+	}
+	printf(n ? "};\n" : "{0}\n};\n");
+}
+
+#define PRINT(row)                                                                                 \
+	static void print_##row(const struct unc_table *t, size_t n)                               \
+	{                                                                                          \
+		typedef struct unc_tbl_##row T;                                                    \
+		static const struct member m[] = {MEMBERS_##row};                                  \
+		print_rows(#row, n, m, sizeof(m) / sizeof(m[0]), t->row, sizeof(T), t->n_##row);   \
+	}
+UNC_TABLE_ARRAYS(PRINT)
 
 static void print_table(const struct unc_table *t, size_t n)
 {
+	typedef struct unc_table T;
+	static const struct member head[] = {MEMBERS_head};
+
 	print_strings(t, n);
-	print_places(t, n);
-	print_events(t, n);
-	printf("static const struct unc_table table_%zu = {\n.name = %u, .title = %u, .family = "
-	       "%u, "
-	       ".n_models = %u,\n.models = {",
-	       n, t->name, t->title, t->family, t->n_models);
-	for (unsigned i = 0; i < t->n_models; i++)
-		printf("0x%x,", t->models[i]);
-	printf("},\n.discovery = %u, .topology = {0x%x, 0x%x, 0x%x, %u},\n"
-	       ".machine = {%u, 0x%x, %u, %u, %.17g, %u},\n.strings = strings_%zu, .n_strings = "
-	       "%zu,\n",
-	       t->discovery, t->topology.ubox_id, t->topology.nodeid_offset, t->topology.map_offset,
-	       t->topology.buses, t->machine.sockets, t->machine.model, t->machine.cores,
-	       t->machine.threads, t->machine.tsc_hz, t->machine.title, n, t->n_strings);
-#define ARRAY(kind) printf("." #kind " = " #kind "_%zu, .n_" #kind " = %zu,\n", n, t->n_##kind);
-	UNC_TABLE_ARRAYS(ARRAY)
+#define PRINT_ARRAY(row) print_##row(t, n);
+	UNC_TABLE_ARRAYS(PRINT_ARRAY)
+	printf("static const struct unc_table table_%zu = {\n", n);
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+		print_member((const char *)t, &head[i]);
+	printf("\n.strings = strings_%zu, .n_strings = %zu,\n", n, t->n_strings);
+#define NAME_ARRAY(row) printf("." #row " = " #row "_%zu, .n_" #row " = %zu,\n", n, t->n_##row);
+	UNC_TABLE_ARRAYS(NAME_ARRAY)
 	printf("};\n");
 }
 
 static void print_all(const struct unc_table_set *set)
 {
-	printf("/* Made by tablec from eventtables/; do not edit. */\n#include \"table.h\"\n");
+	printf("/* Made by tablec from eventtables/; do not edit. */\n#include \"table.h\"\n"
+	       "#pragma GCC diagnostic ignored \"-Wmissing-braces\"\n");
 	for (size_t n = 0; n < set->n; n++)
 		print_table(set->table[n], n);
 	printf("const struct unc_table *const *unc_tables(size_t *n)\n{\n"
