@@ -146,8 +146,8 @@ struct unc_tbl_type *unc_current_type(struct unc_table_reader *);
 /* "what 'value' is not want" */
 int unc_bad(struct unc_error *, const char *what, const char *value, const char *want);
 
-/* Whether key= is on the line. */
-bool unc_given(const struct unc_line *, const char *key);
+/* What is behind key= on the line; NULL: it is not given. */
+const char *unc_given(const struct unc_line *, const char *key);
 /* "key= is missing", unless it is given. */
 int unc_need(const struct unc_line *, const char *key, struct unc_error *err);
 

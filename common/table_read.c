@@ -162,12 +162,12 @@ int unc_words_done(const struct unc_line *line, struct unc_error *err)
 	return 0;
 }
 
-bool unc_given(const struct unc_line *line, const char *key)
+const char *unc_given(const struct unc_line *line, const char *key)
 {
 	for (size_t i = 0; i < line->n; i++)
 		if (line->word[i].key && strcmp(line->word[i].key, key) == 0)
-			return true;
-	return false;
+			return line->word[i].value;
+	return NULL;
 }
 
 int unc_need(const struct unc_line *line, const char *key, struct unc_error *err)

@@ -175,7 +175,7 @@ int unc_end_reg(struct unc_table_reader *r, struct unc_line *line, union unc_wor
 	if ((rc = split_array(w->reg.name, name, &count, err)) < 0 ||
 	    (count > 1 && (rc = unc_need(line, "step", err)) < 0) ||
 	    (rc = check_reg(reg, err)) < 0 ||
-	    (rc = default_mask(type, reg, unc_given(line, "mask"), err)) < 0)
+	    (rc = default_mask(type, reg, unc_given(line, "mask") != NULL, err)) < 0)
 		return rc;
 	if (reg->width == 32 && reg->role != UNC_ROLE_CTR && reg->write_mask > UINT32_MAX)
 		return unc_fail(err, UNC_ERR_TABLE, "mask= does not fit 32 bits");
@@ -304,8 +304,8 @@ static const uint8_t places[UNC_N_IS] = {
 };
 
 /* Without a role the machine would ignore what any event takes, and what unit control does. */
-static int check_role(struct unc_table_reader *r, const struct unc_tbl_field *f,
-		      struct unc_error *err)
+static int check_role(struct unc_table_reader *r, const struct unc_line *line,
+		      const struct unc_tbl_field *f, struct unc_error *err)
 {
 	const struct unc_range *fields = &unc_current_type(r)->fields;
 	unsigned role = f->reg[0] == UNC_NONE ? UNC_ROLE_CTL : r->t.reg[f->reg[0]].role;
@@ -319,13 +319,14 @@ static int check_role(struct unc_table_reader *r, const struct unc_tbl_field *f,
 				"is= is missing, of a field of unit control or one that any event "
 				"takes");
 	if (f->role && !(places[f->role] & place))
-		return unc_fail(err, UNC_ERR_TABLE, "is=: not what a field of this register is");
+		return unc_fail(err, UNC_ERR_TABLE, "is=%s: no field of this register is that",
+				unc_given(line, "is"));
 	for (uint32_t i = 0; i < fields->n && f->role && !(places[f->role] & MANY); i++) {
 		const struct unc_tbl_field *other = &r->t.field[fields->first + i];
 
 		if (other->role == f->role && other->reg[0] == f->reg[0])
-			return unc_fail(err, UNC_ERR_TABLE, "is=: field %s is that already",
-					unc_tbl_str(&r->t, other->name));
+			return unc_fail(err, UNC_ERR_TABLE, "is=%s: field %s is that already",
+					unc_given(line, "is"), unc_tbl_str(&r->t, other->name));
 	}
 	return 0;
 }
@@ -342,7 +343,7 @@ int unc_end_field(struct unc_table_reader *r, struct unc_line *line, union unc_w
 	if (unc_find_field(&r->t, unc_current_type(r), name) != UNC_NONE)
 		return unc_fail(err, UNC_ERR_TABLE, "field %s is described twice", name);
 	if ((rc = read_piece(r, w, 0, err)) < 0 || (rc = read_piece(r, w, 1, err)) < 0 ||
-	    (rc = check_field(r, f, err)) < 0 || (rc = check_role(r, f, err)) < 0)
+	    (rc = check_field(r, f, err)) < 0 || (rc = check_role(r, line, f, err)) < 0)
 		return rc;
 	f->flags |= w->field.below ? UNC_FIELD_BELOW_MAX : 0;
 	f->flags |= unc_given(line, "default") ? UNC_FIELD_DEFAULT : 0;
