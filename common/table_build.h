@@ -115,7 +115,10 @@ struct unc_table_reader {
 	unsigned type_line;
 	uint8_t space; /* of the part whose places are read; UNC_N_SPACES: access is missing */
 	uint64_t seen, seen_in_type; /* statements, one bit each */
-	bool using;                  /* inside of a file that another one uses */
+	struct unc_line *line;       /* that is being read ... */
+	union unc_words w;           /* ... and what its columns say */
+	struct unc_error *err;
+	bool using; /* inside of a file that another one uses */
 	bool have_machine;
 	bool out_of_memory;
 	struct unc_table_let let[UNC_MAX_LETS];
@@ -139,85 +142,53 @@ const char *unc_take(struct unc_line *, const char *key); /* value of key=value,
 bool unc_take_flag(struct unc_line *, const char *word);  /* a plain word */
 const char *unc_take_plain(struct unc_line *);            /* the next plain word, or NULL */
 const char *unc_take_quoted(struct unc_line *);           /* the quoted text, or NULL */
-int unc_words_done(const struct unc_line *, struct unc_error *err);
+int unc_words_done(struct unc_table_reader *);
 
 /* The type whose block is being read. */
 struct unc_tbl_type *unc_current_type(struct unc_table_reader *);
-/* "what 'value' is not want" */
-int unc_bad(struct unc_error *, const char *what, const char *value, const char *want);
-
+/* UNC_ERR_TABLE with this sentence. */
+int unc_bad(struct unc_table_reader *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* What is behind key= on the line; NULL: it is not given. */
-const char *unc_given(const struct unc_line *, const char *key);
+const char *unc_given(const struct unc_table_reader *, const char *key);
 /* "key= is missing", unless it is given. */
-int unc_need(const struct unc_line *, const char *key, struct unc_error *err);
+int unc_need(struct unc_table_reader *, const char *key);
 
-/* Reads a line by the rows of table_columns.inc and does what its statement asks for. */
-int unc_read_statement(struct unc_table_reader *, enum unc_table_part, struct unc_line *,
-		       struct unc_error *);
+/* Reads the line by the rows of table_columns.inc and does what its statement asks for. */
+int unc_read_statement(struct unc_table_reader *, enum unc_table_part);
 /* The columns of `where`, on the line of another statement. */
-int unc_read_where(struct unc_table_reader *, struct unc_line *, union unc_words *,
-		   struct unc_error *);
+int unc_read_where(struct unc_table_reader *);
 
 /* What each statement does when all its columns have been taken: what one column cannot know. */
-#define UNC_END(name)                                                                              \
-	int unc_end_##name(struct unc_table_reader *, struct unc_line *, union unc_words *,        \
-			   struct unc_error *);
-UNC_END(nothing)
-/* table_read.c */
-UNC_END(cpu)
-/* table_where.c */
-UNC_END(topology)
-UNC_END(bar)
-UNC_END(access)
-UNC_END(where)
-UNC_END(part)
-/* table_units.c */
-UNC_END(type)
-UNC_END(view)
-UNC_END(counters)
-UNC_END(reg)
-UNC_END(counter)
-UNC_END(field)
-UNC_END(value)
-/* table_control.c */
-UNC_END(control)
-UNC_END(lane)
-UNC_END(overflow)
-UNC_END(global)
-UNC_END(forbid)
-UNC_END(needs)
-UNC_END(mask)
-UNC_END(fields)
-/* table_events.c */
-UNC_END(event)
-UNC_END(umask)
-UNC_END(use)
-/* table_metrics.c */
-UNC_END(metric)
+#define W(...)
+#define C(...)
+#define NO_WORKLOAD
+#define S(file, name, flags, end, help) int end(struct unc_table_reader *);
+#include "table_columns.inc"
+#undef S
+#undef C
+#undef W
 
 /* "0c.1" */
 bool unc_parse_devfn(const char *text, uint64_t *devfn);
 /* start, join, stop, leave, freeze, unfreeze: the rest of a line. */
-int unc_read_steps(struct unc_table_reader *, struct unc_line *, struct unc_range *,
-		   struct unc_error *);
+int unc_read_steps(struct unc_table_reader *, struct unc_range *);
 /* The bits that settings make in a control register (UNC_NONE: CTL). */
-int unc_bits_of(struct unc_table_reader *, const struct unc_range *, uint16_t reg, uint64_t *bits,
-		struct unc_error *);
+int unc_bits_of(struct unc_table_reader *, const struct unc_range *, uint16_t reg, uint64_t *bits);
 /* Adds field = text (NULL: no value) of the current type to a range of sets. */
 int unc_add_setting(struct unc_table_reader *, const char *field, const char *text,
-		    struct unc_range *, struct unc_error *);
+		    struct unc_range *);
 /* A list FIELD,.. (a name of `fields` stands for several) or, with_value, FIELD:VALUE,.. */
 int unc_add_list(struct unc_table_reader *, const char *what, const char *list, bool with_value,
-		 struct unc_range *, struct unc_error *);
+		 struct unc_range *);
 
 int unc_read_workload(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 /* At the end of a type's block in units.tbl (table_type.c). */
-int unc_units_end_type(struct unc_table_reader *, struct unc_error *);
+int unc_units_end_type(struct unc_table_reader *);
 /* At the end of a type's .events. */
-int unc_events_end_type(const struct unc_table_reader *, struct unc_error *);
+int unc_events_end_type(struct unc_table_reader *);
 /* Reads all statements of a stored file. */
-int unc_read_file(struct unc_table_reader *, const struct unc_table_file *, enum unc_table_part,
-		  struct unc_error *);
+int unc_read_file(struct unc_table_reader *, const struct unc_table_file *, enum unc_table_part);
 const struct unc_table_file *unc_table_find_file(const struct unc_table_reader *, const char *name);
 
 #endif

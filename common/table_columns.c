@@ -45,7 +45,6 @@ enum kind {
 	STEPS
 };
 
-#define NO_WORKLOAD
 #define S(...)
 #define C(...)
 #define W(list, words) WORDS_##list,
@@ -101,8 +100,7 @@ static const struct statement {
 	char name[12];
 	uint8_t file, flags;
 	uint16_t first; /* column */
-	int (*end)(struct unc_table_reader *, struct unc_line *, union unc_words *,
-		   struct unc_error *);
+	int (*end)(struct unc_table_reader *);
 } statements[] = {
 #define S(file, name, flags, end, help) {#name, UNC_FILE_##file, flags, FIRST_##file##_##name, end},
 #define C(...)
@@ -134,25 +132,26 @@ static const char *said(const struct column *c, const char *text, char buf[256])
 	return buf;
 }
 
-static int bad(const struct column *c, const char *text, const char *want, struct unc_error *err)
+static int bad(struct unc_table_reader *r, const struct column *c, const char *text,
+	       const char *want)
 {
 	char buf[256];
 
-	return unc_fail(err, UNC_ERR_TABLE, "%s is not %s", said(c, text, buf), want);
+	return unc_bad(r, "%s is not %s", said(c, text, buf), want);
 }
 
-static int missing(const struct column *c, struct unc_error *err)
+static int missing(struct unc_table_reader *r, const struct column *c)
 {
 	if (c->name[0] >= 'a')
-		return unc_fail(err, UNC_ERR_TABLE, "%s= is missing", c->name);
-	return unc_fail(err, UNC_ERR_TABLE, "%s: %s is missing", statement_of(c), c->name);
+		return unc_bad(r, "%s= is missing", c->name);
+	return unc_bad(r, "%s: %s is missing", statement_of(c), c->name);
 }
 
 /* ---- values */
 
-static void store(const struct column *c, union unc_words *w, uint64_t value)
+static void store(struct unc_table_reader *r, const struct column *c, uint64_t value)
 {
-	void *at = (char *)w + c->offset;
+	void *at = (char *)&r->w + c->offset;
 
 	if (c->size == 1)
 		*(uint8_t *)at = (uint8_t)value;
@@ -164,33 +163,36 @@ static void store(const struct column *c, union unc_words *w, uint64_t value)
 		*(uint64_t *)at = value;
 }
 
-static int number(const struct column *c, const char *text, uint64_t *value, struct unc_error *err)
+static int number(struct unc_table_reader *r, const struct column *c, const char *text,
+		  uint64_t *value)
 {
 	uint64_t max = c->limit ? c->limit : unc_ones(8u * c->size);
 	char buf[256];
 
 	if (!unc_parse_number(text, value))
-		return bad(c, text, "a number", err);
+		return bad(r, c, text, "a number");
 	if (*value > max)
-		return unc_fail(err, UNC_ERR_TABLE, "%s is larger than 0x%llx", said(c, text, buf),
-				(unsigned long long)max);
+		return unc_bad(r, "%s is larger than 0x%llx", said(c, text, buf),
+			       (unsigned long long)max);
 	if (!*value && (c->flags & POSITIVE))
-		return unc_fail(err, UNC_ERR_TABLE, "%s= must not be 0", c->name);
+		return unc_bad(r, "%s= must not be 0", c->name);
 	*value += (c->flags & PLUS1) != 0;
 	return 0;
 }
 
-static int offset(const struct column *c, const char *text, uint64_t *value, struct unc_error *err)
+static int offset(struct unc_table_reader *r, const struct column *c, const char *text,
+		  uint64_t *value)
 {
 	bool negative = text[0] == '-';
 
 	if (!unc_parse_number(text + negative, value) || *value > INT32_MAX)
-		return bad(c, text, "an offset", err);
+		return bad(r, c, text, "an offset");
 	*value = negative ? 0 - *value : *value;
 	return 0;
 }
 
-static int choice(const struct column *c, const char *text, uint64_t *value, struct unc_error *err)
+static int choice(struct unc_table_reader *r, const struct column *c, const char *text,
+		  uint64_t *value)
 {
 	const char *list = word_lists[c->limit];
 	size_t length = strlen(text);
@@ -206,11 +208,11 @@ static int choice(const struct column *c, const char *text, uint64_t *value, str
 		unc_put(&buf, "%s%.*s", p == list ? "" : p[n] ? ", " : " or ", (int)n, p);
 		p += n + (p[n] == ' ');
 	}
-	return bad(c, text, want, err);
+	return bad(r, c, text, want);
 }
 
 static int counters(struct unc_table_reader *r, const struct column *c, const char *text,
-		    uint64_t *value, struct unc_error *err)
+		    uint64_t *value)
 {
 	const struct unc_tbl_type *type = unc_current_type(r);
 	const char *name = unc_tbl_str(&r->t, type->name);
@@ -219,10 +221,9 @@ static int counters(struct unc_table_reader *r, const struct column *c, const ch
 	if (unc_parse_mask(text, value) && !(*value & ~(uint64_t)unc_type_counters(type)))
 		return 0;
 	if (type->n_counters == 0)
-		return unc_fail(err, UNC_ERR_TABLE, "%s: %s has no programmable counters",
-				said(c, text, buf), name);
-	return unc_fail(err, UNC_ERR_TABLE, "%s: %s has counters %d-%d", said(c, text, buf), name,
-			type->first, type->first + type->n_counters - 1);
+		return unc_bad(r, "%s: %s has no programmable counters", said(c, text, buf), name);
+	return unc_bad(r, "%s: %s has counters %d-%d", said(c, text, buf), name, type->first,
+		       type->first + type->n_counters - 1);
 }
 
 /* A row with this name among n from `first` on; -1: none. */
@@ -252,7 +253,7 @@ static int find_bar(const struct unc_table_reader *r, const char *text)
 
 /* What a name stands for. */
 static int reference(struct unc_table_reader *r, const struct column *c, const char *text,
-		     uint64_t *value, struct unc_error *err)
+		     uint64_t *value)
 {
 	const struct unc_tbl_type *type = r->type == UNC_NONE ? NULL : unc_current_type(r);
 	static const char wants[][20] = {"a field above", "a register above", "",
@@ -283,9 +284,9 @@ static int reference(struct unc_table_reader *r, const struct column *c, const c
 	if (at >= 0 && at != UNC_NONE)
 		return 0;
 	if (c->kind == COUNTER)
-		return unc_fail(err, UNC_ERR_TABLE, "counter=%s: %s has no such counter", text,
-				unc_tbl_str(&r->t, type->name));
-	return bad(c, text, wants[c->kind - FIELD], err);
+		return unc_bad(r, "counter=%s: %s has no such counter", text,
+			       unc_tbl_str(&r->t, type->name));
+	return bad(r, c, text, wants[c->kind - FIELD]);
 }
 
 /* "0c.1" */
@@ -303,46 +304,45 @@ bool unc_parse_devfn(const char *text, uint64_t *devfn)
 
 /* The number that a text is in a column of one number. */
 static int value_of(struct unc_table_reader *r, const struct column *c, const char *text,
-		    uint64_t *value, struct unc_error *err)
+		    uint64_t *value)
 {
 	unsigned high, low;
 
 	switch (c->kind) {
 	case NUMBER:
-		return number(c, text, value, err);
+		return number(r, c, text, value);
 	case OFFSET:
-		return offset(c, text, value, err);
+		return offset(r, c, text, value);
 	case CHOICE:
-		return choice(c, text, value, err);
+		return choice(r, c, text, value);
 	case TEXT:
 		*value = unc_add_string(r, text);
 		return 0;
 	case MASK:
-		return unc_parse_mask(text, value) ? 0 : bad(c, text, "a list of numbers", err);
+		return unc_parse_mask(text, value) ? 0 : bad(r, c, text, "a list of numbers");
 	case COUNTERS:
-		return counters(r, c, text, value, err);
+		return counters(r, c, text, value);
 	case BITS:
 		if (!unc_parse_bits(text, &high, &low) || high > 31)
-			return bad(c, text, "bits HIGH:LOW of a dword", err);
+			return bad(r, c, text, "bits HIGH:LOW of a dword");
 		*value = unc_ones(high + 1) & ~unc_ones(low);
 		return 0;
 	case DEVICE:
 		return unc_parse_devfn(text, value)
 			       ? 0
-			       : bad(c, text, "DEVICE.FUNCTION in hexadecimal", err);
+			       : bad(r, c, text, "DEVICE.FUNCTION in hexadecimal");
 	default:
-		return reference(r, c, text, value, err);
+		return reference(r, c, text, value);
 	}
 }
 
 /* ---- columns */
 
-static int take_column(struct unc_table_reader *r, struct unc_line *line, const struct column *c,
-		       const char *text, union unc_words *w, struct unc_error *err)
+static int take_column(struct unc_table_reader *r, const struct column *c, const char *text)
 {
-	void *member = (char *)w + c->offset;
+	void *member = (char *)&r->w + c->offset;
 	uint64_t value = 0;
-	int rc = 0;
+	int rc;
 
 	switch (c->kind) {
 	case RAW:
@@ -351,47 +351,46 @@ static int take_column(struct unc_table_reader *r, struct unc_line *line, const 
 	case REAL:
 		return unc_parse_double(text, member) && *(double *)member > 0
 			       ? 0
-			       : bad(c, text, "a number above 0", err);
+			       : bad(r, c, text, "a number above 0");
 	case FIELDS:
 	case SETTINGS:
-		return unc_add_list(r, c->name, text, c->kind == SETTINGS, member, err);
-	case STEPS:
-		return unc_read_steps(r, line, member, err);
+		return unc_add_list(r, c->name, text, c->kind == SETTINGS, member);
 	default:
-		rc = value_of(r, c, text, &value, err);
+		rc = value_of(r, c, text, &value);
 		if (rc == 0)
-			store(c, w, value);
+			store(r, c, value);
 		return rc;
 	}
 }
 
 /* What a member holds where its column is left out, if not 0. */
-static void leave_out(const struct column *c, union unc_words *w)
+static void leave_out(struct unc_table_reader *r, const struct column *c)
 {
 	if (c->kind == FIELD || c->kind == REG || c->kind == COUNTER)
-		store(c, w, UNC_NONE);
+		store(r, c, UNC_NONE);
 	else if (c->kind == NUMBER && c->fallback)
-		store(c, w, (uint64_t)c->fallback);
+		store(r, c, (uint64_t)c->fallback);
 }
 
-static int read_column(struct unc_table_reader *r, struct unc_line *line, const struct column *c,
-		       union unc_words *w, struct unc_error *err)
+static int read_column(struct unc_table_reader *r, const struct column *c)
 {
+	void *member = (char *)&r->w + c->offset;
 	const char *text;
 
 	if (c->kind == FLAG) {
-		if (unc_take_flag(line, c->name))
-			((uint8_t *)w)[c->offset] |= (uint8_t)c->limit;
+		if (unc_take_flag(r->line, c->name))
+			*(uint8_t *)member |= (uint8_t)c->limit;
 		return 0;
 	}
 	if (c->kind == STEPS)
-		return take_column(r, line, c, "", w, err);
-	text = c->name[0] == '"'   ? unc_take_quoted(line)
-	       : c->name[0] >= 'a' ? unc_take(line, c->name)
-				   : unc_take_plain(line);
-	if (!text || (c->name[0] == '"' && !text[0]))
-		return c->flags & NEEDED ? missing(c, err) : (leave_out(c, w), 0);
-	return take_column(r, line, c, text, w, err);
+		return unc_read_steps(r, member);
+	text = c->name[0] == '"'   ? unc_take_quoted(r->line)
+	       : c->name[0] >= 'a' ? unc_take(r->line, c->name)
+				   : unc_take_plain(r->line);
+	if (text && (c->name[0] != '"' || text[0]))
+		return take_column(r, c, text);
+	leave_out(r, c);
+	return c->flags & NEEDED ? missing(r, c) : 0;
 }
 
 /* Whether the column is of registers that are reached so. */
@@ -403,15 +402,14 @@ static bool applies(const struct unc_table_reader *r, const struct column *c)
 	return !only || (only & how[r->space]);
 }
 
-static int read_columns(struct unc_table_reader *r, struct unc_line *line,
-			const struct statement *s, union unc_words *w, struct unc_error *err)
+static int read_columns(struct unc_table_reader *r, const struct statement *s)
 {
 	size_t end = s + 1 < statements + N_STATEMENTS ? s[1].first : N_COLUMNS;
 	int rc = 0;
 
 	for (size_t i = s->first; i < end && rc == 0; i++)
 		if (applies(r, &columns[i]))
-			rc = read_column(r, line, &columns[i], w, err);
+			rc = read_column(r, &columns[i]);
 	return rc;
 }
 
@@ -425,7 +423,7 @@ static const struct statement *find(enum unc_table_part file, const char *word)
 	return NULL;
 }
 
-static int unknown(enum unc_table_part file, const char *word, struct unc_error *err)
+static int unknown(struct unc_table_reader *r, enum unc_table_part file, const char *word)
 {
 	static const char names[][14] = {
 		"", "cpus.tbl", "units.tbl", "TYPE.events", "metrics.tbl", "workload.tbl"};
@@ -436,59 +434,52 @@ static int unknown(enum unc_table_part file, const char *word, struct unc_error 
 	for (size_t i = 0; i < N_STATEMENTS; i++)
 		if (statements[i].file == file)
 			unc_nearest_try(&nearest, statements[i].name);
-	return unc_fail(err, UNC_ERR_TABLE, "'%s' is not a statement of %s%s", word, names[file],
-			unc_nearest_text(&nearest, buf, sizeof(buf)));
+	return unc_bad(r, "'%s' is not a statement of %s%s", word, names[file],
+		       unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
 /* Whether the statement may come here. */
-static int check_place(struct unc_table_reader *r, const struct statement *s, struct unc_error *err)
+static int check_place(struct unc_table_reader *r, const struct statement *s)
 {
 	uint64_t bit = (uint64_t)1 << (s - statements);
 	uint64_t *seen = s->flags & TYPE ? &r->seen_in_type : &r->seen;
 
 	_Static_assert(N_STATEMENTS <= 64, "one bit for each statement");
 	if ((s->flags & TYPE) && r->type == UNC_NONE)
-		return unc_fail(err, UNC_ERR_TABLE, "'%s' before the first type", s->name);
+		return unc_bad(r, "'%s' before the first type", s->name);
 	if ((s->flags & ONCE) && (*seen & bit))
-		return unc_fail(err, UNC_ERR_TABLE, "%s is given twice", s->name);
+		return unc_bad(r, "%s is given twice", s->name);
 	*seen |= bit;
 	return 0;
 }
 
-int unc_read_statement(struct unc_table_reader *r, enum unc_table_part file, struct unc_line *line,
-		       struct unc_error *err)
+int unc_read_statement(struct unc_table_reader *r, enum unc_table_part file)
 {
-	const char *word = unc_take_plain(line);
+	const char *word = unc_take_plain(r->line);
 	const struct statement *s = word ? find(file, word) : NULL;
-	union unc_words w;
 	int rc;
 
-	if (!s || word != line->word[0].value)
-		return unknown(file, line->word[0].value, err);
-	if ((rc = check_place(r, s, err)) < 0)
+	if (!s || word != r->line->word[0].value)
+		return unknown(r, file, r->line->word[0].value);
+	if ((rc = check_place(r, s)) < 0)
 		return rc;
-	memset(&w, 0, sizeof(w));
+	memset(&r->w, 0, sizeof(r->w));
 	if ((s->flags & SELF) == SELF)
-		w.type = *unc_current_type(r);
-	if ((rc = read_columns(r, line, s, &w, err)) < 0 || (rc = s->end(r, line, &w, err)) < 0)
+		r->w.type = *unc_current_type(r);
+	if ((rc = read_columns(r, s)) < 0 || (rc = s->end(r)) < 0)
 		return rc;
 	if ((s->flags & SELF) == SELF)
-		*unc_current_type(r) = w.type;
-	return unc_words_done(line, err);
+		*unc_current_type(r) = r->w.type;
+	return unc_words_done(r);
 }
 
-int unc_read_where(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		   struct unc_error *err)
+int unc_read_where(struct unc_table_reader *r)
 {
-	return read_columns(r, line, find(UNC_FILE_UNITS, "where"), w, err);
+	return read_columns(r, find(UNC_FILE_UNITS, "where"));
 }
 
-int unc_end_nothing(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		    struct unc_error *err)
+int unc_end_nothing(struct unc_table_reader *r)
 {
 	(void)r;
-	(void)line;
-	(void)w;
-	(void)err;
 	return 0;
 }

@@ -14,18 +14,18 @@ static void extend(struct unc_range *range, size_t rows)
 }
 
 int unc_add_setting(struct unc_table_reader *r, const char *field, const char *text,
-		    struct unc_range *range, struct unc_error *err)
+		    struct unc_range *range)
 {
 	uint16_t at = unc_find_field(&r->t, unc_current_type(r), field);
 	uint64_t value = 0;
 
 	if (at == UNC_NONE)
-		return unc_fail(err, UNC_ERR_TABLE, "'%s' is neither a column nor a field of %s",
-				field, unc_tbl_str(&r->t, unc_current_type(r)->name));
+		return unc_bad(r, "'%s' is neither a column nor a field of %s", field,
+			       unc_tbl_str(&r->t, unc_current_type(r)->name));
 	if (text && (!unc_parse_number(text, &value) || (value & ~unc_field_max(&r->t.field[at]))))
-		return unc_fail(err, UNC_ERR_TABLE, "'%s' does not fit field %s", text, field);
+		return unc_bad(r, "'%s' does not fit field %s", text, field);
 	if (unc_sets_field(&r->t, range, at))
-		return unc_fail(err, UNC_ERR_TABLE, "field %s is given twice", field);
+		return unc_bad(r, "field %s is given twice", field);
 	extend(range, r->t.n_set);
 	*unc_add_set(r) = (struct unc_tbl_set){.field = at, .value = value};
 	return 0;
@@ -55,22 +55,22 @@ static bool add_bundle(struct unc_table_reader *r, const char *name, struct unc_
 }
 
 int unc_add_list(struct unc_table_reader *r, const char *what, const char *p, bool with_value,
-		 struct unc_range *range, struct unc_error *err)
+		 struct unc_range *range)
 {
 	while (p && *p) {
 		const char *rest = p;
 		char word[64];
 
 		if (!unc_list_next(&p, word, sizeof(word)) || !word[0])
-			return unc_fail(err, UNC_ERR_TABLE, "%s=%s is not a list", what, rest);
+			return unc_bad(r, "%s=%s is not a list", what, rest);
 		char *value = strchr(word, ':');
 		if ((value != NULL) != with_value)
-			return unc_fail(err, UNC_ERR_TABLE, "%s=%s: want %s", what, word,
-					with_value ? "FIELD:VALUE" : "FIELD");
+			return unc_bad(r, "%s=%s: want %s", what, word,
+				       with_value ? "FIELD:VALUE" : "FIELD");
 		if (value)
 			*value++ = '\0';
 		if (value || !add_bundle(r, word, range)) {
-			int rc = unc_add_setting(r, word, value, range, err);
+			int rc = unc_add_setting(r, word, value, range);
 
 			if (rc < 0)
 				return rc;
@@ -81,53 +81,46 @@ int unc_add_list(struct unc_table_reader *r, const char *what, const char *p, bo
 
 /* ---- control and steps */
 
-int unc_end_control(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		    struct unc_error *err)
+int unc_end_control(struct unc_table_reader *r)
 {
-	const struct unc_tbl_type *type = &w->type;
+	const struct unc_tbl_type *type = &r->w.type;
 
-	(void)line;
 	if (type->first_ctl == UNC_NONE)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"control must come after the control registers");
+		return unc_bad(r, "control must come after the control registers");
 	if (r->t.reg[type->first_ctl].width == 32 && (type->enable | type->active) > UINT32_MAX)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"enable= and active= must fit the 32 bits of CTL");
+		return unc_bad(r, "enable= and active= must fit the 32 bits of CTL");
 	return 0;
 }
 
-int unc_read_steps(struct unc_table_reader *r, struct unc_line *line, struct unc_range *range,
-		   struct unc_error *err)
+int unc_read_steps(struct unc_table_reader *r, struct unc_range *range)
 {
 	static const char *const names[] = {"", "filters", "controls", "preload", "restore"};
 	enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
 
-	for (size_t i = 1; i < line->n; i++) {
-		struct unc_word *w = &line->word[i];
+	for (size_t i = 1; i < r->line->n; i++) {
+		struct unc_word *w = &r->line->word[i];
 		struct unc_tbl_step step = {.kind = UNC_STEP_WRITE, .reg = UNC_NONE};
 
 		w->used = true;
 		if (w->key) {
 			step.reg = unc_find_reg(&r->t, unc_current_type(r), w->key);
 			if (step.reg == UNC_NONE)
-				return unc_fail(err, UNC_ERR_TABLE, "'%s' is not a register above",
-						w->key);
+				return unc_bad(r, "'%s' is not a register above", w->key);
 			if (step.reg == unc_current_type(r)->unit_ctl &&
 			    !(r->t.reg[step.reg].flags & UNC_REG_WO) &&
 			    strcmp(w->value, "found") == 0)
 				step.kind = UNC_STEP_FOUND;
 			else if (!unc_parse_number(w->value, &step.value) ||
 				 (step.value & ~r->t.reg[step.reg].write_mask))
-				return unc_fail(err, UNC_ERR_TABLE,
-						"%s=%s is not within the register's mask", w->key,
-						w->value);
+				return unc_bad(r, "%s=%s is not within the register's mask", w->key,
+					       w->value);
 		} else {
 			for (step.kind = 1; step.kind < N_NAMES; step.kind++)
 				if (strcmp(w->value, names[step.kind]) == 0)
 					break;
 			if (step.kind == N_NAMES)
-				return unc_fail(
-					err, UNC_ERR_TABLE,
+				return unc_bad(
+					r,
 					"'%s' is not REG=VALUE, filters, controls, preload or "
 					"restore",
 					w->value);
@@ -141,74 +134,69 @@ int unc_read_steps(struct unc_table_reader *r, struct unc_line *line, struct unc
 /* ---- what goes together */
 
 int unc_bits_of(struct unc_table_reader *r, const struct unc_range *sets, uint16_t reg,
-		uint64_t *bits, struct unc_error *err)
+		uint64_t *bits)
 {
 	for (uint32_t i = 0; i < sets->n; i++) {
 		const struct unc_tbl_set *s = &r->t.set[sets->first + i];
 		const struct unc_tbl_field *f = &r->t.field[s->field];
 
 		if (f->reg[0] != reg || f->width[1])
-			return unc_fail(err, UNC_ERR_TABLE, "set=: field %s is in another register",
-					unc_tbl_str(&r->t, f->name));
+			return unc_bad(r, "set=: field %s is in another register",
+				       unc_tbl_str(&r->t, f->name));
 		*bits |= s->value << f->lo[0];
 	}
 	return 0;
 }
 
-int unc_end_lane(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		 struct unc_error *err)
+int unc_end_lane(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
-	struct unc_tbl_lane *lane = &w->lane.row;
+	struct unc_tbl_lane *lane = &r->w.lane.row;
 
-	(void)line;
 	if (!(lane->counters >> lane->lead & 1))
-		return unc_fail(err, UNC_ERR_TABLE, "lead= must be one of counters=");
-	for (uint32_t i = 0; i < w->lane.same.n; i++) {
-		uint16_t field = r->t.set[w->lane.same.first + i].field;
+		return unc_bad(r, "lead= must be one of counters=");
+	for (uint32_t i = 0; i < r->w.lane.same.n; i++) {
+		uint16_t field = r->t.set[r->w.lane.same.first + i].field;
 		uint64_t own = unc_field_bits(&r->t.field[field], UNC_NONE);
 
 		if (!own)
-			return unc_fail(err, UNC_ERR_TABLE, "same= names a field outside of CTL");
+			return unc_bad(r, "same= names a field outside of CTL");
 		lane->same |= own;
 	}
 	if (type->lanes.n == UNC_MAX_LANES)
-		return unc_fail(err, UNC_ERR_TABLE, "a type has at most %d lanes", UNC_MAX_LANES);
+		return unc_bad(r, "a type has at most %d lanes", UNC_MAX_LANES);
 	extend(&type->lanes, r->t.n_lane);
 	*unc_add_lane(r) = *lane;
 	return 0;
 }
 
 /* FIELD:VALUE, FIELD:given or FIELD:none of a forbid. */
-static int add_condition(struct unc_table_reader *r, char *word, struct unc_range *range,
-			 struct unc_error *err)
+static int add_condition(struct unc_table_reader *r, char *word, struct unc_range *range)
 {
 	char *value = strchr(word, ':');
 
 	if (!value)
-		return unc_fail(err, UNC_ERR_TABLE, "forbid=%s: want FIELD:VALUE", word);
+		return unc_bad(r, "forbid=%s: want FIELD:VALUE", word);
 	*value++ = '\0';
 	uint16_t given = strcmp(value, "given") == 0  ? UNC_GIVEN_USER
 			 : strcmp(value, "none") == 0 ? UNC_GIVEN_NONE
 						      : UNC_GIVEN_VALUE;
-	int rc = unc_add_setting(r, word, given ? NULL : value, range, err);
+	int rc = unc_add_setting(r, word, given ? NULL : value, range);
 	if (rc == 0)
 		UNC_ROW(r, set, r->t.n_set - 1)->given = given;
 	return rc;
 }
 
-int unc_end_forbid(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		   struct unc_error *err)
+int unc_end_forbid(struct unc_table_reader *r)
 {
-	struct unc_tbl_forbid forbid = {.why = unc_add_string(r, w->list.text)};
+	struct unc_tbl_forbid forbid = {.why = unc_add_string(r, r->w.list.text)};
 	char word[64];
 	int rc = 0;
 
-	(void)line;
-	for (const char *p = w->list.list; rc == 0 && p && *p;)
+	for (const char *p = r->w.list.list; rc == 0 && p && *p;)
 		rc = unc_list_next(&p, word, sizeof(word)) && word[0]
-			     ? add_condition(r, word, &forbid.sets, err)
-			     : unc_fail(err, UNC_ERR_TABLE, "'%s' is not a list", w->list.list);
+			     ? add_condition(r, word, &forbid.sets)
+			     : unc_bad(r, "'%s' is not a list", r->w.list.list);
 	extend(&unc_current_type(r)->forbids, r->t.n_forbid);
 	*unc_add_forbid(r) = forbid;
 	return rc;
@@ -216,56 +204,48 @@ int unc_end_forbid(struct unc_table_reader *r, struct unc_line *line, union unc_
 
 /* "FIELD,.. OTHER": notes in each of the fields what OTHER is to it: it needs it, or has it as
  * mask. */
-static int relate(struct unc_table_reader *r, const union unc_words *w, bool mask,
-		  struct unc_error *err)
+static int relate(struct unc_table_reader *r, bool mask)
 {
 	char word[64];
 
-	for (const char *p = w->list.list; p && *p;) {
+	for (const char *p = r->w.list.list; p && *p;) {
 		uint16_t at = unc_list_next(&p, word, sizeof(word))
 				      ? unc_find_field(&r->t, unc_current_type(r), word)
 				      : UNC_NONE;
 
-		if (at == UNC_NONE || at == w->list.field)
-			return unc_fail(err, UNC_ERR_TABLE,
-					"'%s' is not a list of other fields above", w->list.list);
+		if (at == UNC_NONE || at == r->w.list.field)
+			return unc_bad(r, "'%s' is not a list of other fields above",
+				       r->w.list.list);
 		uint16_t *to = mask ? &UNC_ROW(r, field, at)->mask : &UNC_ROW(r, field, at)->needs;
 		if (*to != UNC_NONE)
-			return unc_fail(err, UNC_ERR_TABLE, "%s of %s is given twice",
-					mask ? "mask" : "needs", word);
-		*to = w->list.field;
+			return unc_bad(r, "%s of %s is given twice", mask ? "mask" : "needs", word);
+		*to = r->w.list.field;
 	}
 	return 0;
 }
 
-int unc_end_needs(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		  struct unc_error *err)
+int unc_end_needs(struct unc_table_reader *r)
 {
-	(void)line;
-	return relate(r, w, false, err);
+	return relate(r, false);
 }
 
-int unc_end_mask(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		 struct unc_error *err)
+int unc_end_mask(struct unc_table_reader *r)
 {
-	(void)line;
-	return relate(r, w, true, err);
+	return relate(r, true);
 }
 
-int unc_end_fields(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		   struct unc_error *err)
+int unc_end_fields(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
-	const char *name = w->list.text;
+	const char *name = r->w.list.text;
 	struct unc_tbl_bundle bundle = {.name = unc_add_string(r, name)};
 
-	(void)line;
 	if (unc_find_field(&r->t, type, name) != UNC_NONE)
-		return unc_fail(err, UNC_ERR_TABLE, "%s is a field already", name);
+		return unc_bad(r, "%s is a field already", name);
 	for (uint32_t i = 0; i < type->bundles.n; i++)
 		if (unc_same(unc_tbl_str(&r->t, r->t.bundle[type->bundles.first + i].name), name))
-			return unc_fail(err, UNC_ERR_TABLE, "fields %s is given twice", name);
-	int rc = unc_add_list(r, "fields", w->list.list, false, &bundle.sets, err);
+			return unc_bad(r, "fields %s is given twice", name);
+	int rc = unc_add_list(r, "fields", r->w.list.list, false, &bundle.sets);
 	extend(&type->bundles, r->t.n_bundle);
 	*unc_add_bundle(r) = bundle;
 	return rc;
@@ -273,45 +253,41 @@ int unc_end_fields(struct unc_table_reader *r, struct unc_line *line, union unc_
 
 /* ---- overflow */
 
-int unc_end_overflow(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		     struct unc_error *err)
+int unc_end_overflow(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
-	struct unc_tbl_overflow *o = &w->overflow.row;
-	int rc = unc_bits_of(r, &w->overflow.set, UNC_NONE, &o->set, err);
+	struct unc_tbl_overflow *o = &r->w.overflow.row;
+	int rc = unc_bits_of(r, &r->w.overflow.set, UNC_NONE, &o->set);
 
 	if (rc < 0)
 		return rc;
-	if (!w->overflow.global && (o->units || o->per))
-		return unc_fail(err, UNC_ERR_TABLE, "units= and per= go with global=");
+	if (!r->w.overflow.global && (o->units || o->per))
+		return unc_bad(r, "units= and per= go with global=");
 	if ((o->set != 0) != (o->freezes != UNC_FREEZES_NOTHING))
-		return unc_fail(err, UNC_ERR_TABLE, "set= and freezes= belong together");
-	if (!unc_given(line, "status"))
+		return unc_bad(r, "set= and freezes= belong together");
+	if (!unc_given(r, "status"))
 		o->status = type->status;
 	if (o->clear == UNC_NONE)
 		o->clear = o->status;
-	o->global = (int16_t)(w->overflow.global - 1);
+	o->global = (int16_t)(r->w.overflow.global - 1);
 	o->known = 1;
 	type->overflow = *o;
 	return 0;
 }
 
-int unc_end_global(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		   struct unc_error *err)
+int unc_end_global(struct unc_table_reader *r)
 {
-	struct unc_tbl_type *type = &w->type;
-	const char *unfreeze = w->global.unfreeze;
+	struct unc_tbl_type *type = &r->w.type;
+	const char *unfreeze = r->w.global.unfreeze;
 	char word[64];
 
-	(void)line;
-	for (const char *p = w->global.status; p;) {
+	for (const char *p = r->w.global.status; p;) {
 		if (type->n_global == 2 || !unc_list_next(&p, word, sizeof(word)))
-			return unc_fail(err, UNC_ERR_TABLE, "status=%s is not one or two registers",
-					w->global.status);
+			return unc_bad(r, "status=%s is not one or two registers",
+				       r->w.global.status);
 		uint16_t reg = unc_find_reg(&r->t, type, word);
 		if (reg == UNC_NONE)
-			return unc_fail(err, UNC_ERR_TABLE, "status=%s is not a register above",
-					word);
+			return unc_bad(r, "status=%s is not a register above", word);
 		type->global_status[type->n_global++] = reg;
 	}
 	if (!unfreeze)
@@ -319,14 +295,13 @@ int unc_end_global(struct unc_table_reader *r, struct unc_line *line, union unc_
 	size_t length = strcspn(unfreeze, ":");
 	if (length >= sizeof(word) || !unfreeze[length] ||
 	    !unc_parse_number(unfreeze + length + 1, &type->unfreeze_value))
-		return unc_fail(err, UNC_ERR_TABLE, "unfreeze=%s is not REG:VALUE", unfreeze);
+		return unc_bad(r, "unfreeze=%s is not REG:VALUE", unfreeze);
 	memcpy(word, unfreeze, length);
 	word[length] = '\0';
 	type->unfreeze = unc_find_reg(&r->t, type, word);
 	type->has_unfreeze = type->unfreeze != UNC_NONE;
 	if (!type->has_unfreeze || (type->unfreeze_value & ~r->t.reg[type->unfreeze].write_mask))
-		return unc_fail(err, UNC_ERR_TABLE,
-				"unfreeze=%s is not a register above and bits of its mask",
-				unfreeze);
+		return unc_bad(r, "unfreeze=%s is not a register above and bits of its mask",
+			       unfreeze);
 	return 0;
 }

@@ -53,7 +53,7 @@ static bool have_metric(const struct unc_table *t, uint16_t type, const char *na
 	return false;
 }
 
-static int check_unit(const char *unit, struct unc_error *err)
+static int check_unit(struct unc_table_reader *r, const char *unit)
 {
 	static const char *const units[] = {
 		"bytes",           "count", "ratio", "ns", "clocks", "hz", "bytes_per_second",
@@ -62,11 +62,10 @@ static int check_unit(const char *unit, struct unc_error *err)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (strcmp(unit, units[i]) == 0)
 			return 0;
-	return unc_fail(err, UNC_ERR_TABLE, "unit=%s is not a known unit", unit);
+	return unc_bad(r, "unit=%s is not a known unit", unit);
 }
 
-static int add_metric(struct unc_table_reader *r, const struct unc_words_metric *w, const char *x,
-		      struct unc_error *err)
+static int add_metric(struct unc_table_reader *r, const struct unc_words_metric *w, const char *x)
 {
 	struct unc_tbl_metric m = {0};
 	char name[128], formula[MAX_TEXT], desc[MAX_TEXT];
@@ -74,12 +73,12 @@ static int add_metric(struct unc_table_reader *r, const struct unc_words_metric 
 	if (!expand(w->name, x, name, sizeof(name)) ||
 	    !expand(w->formula, x, formula, sizeof(formula)) ||
 	    !expand(w->desc, x, desc, sizeof(desc)))
-		return unc_fail(err, UNC_ERR_TABLE, "metric %s: a text is too long", w->name);
+		return unc_bad(r, "metric %s: a text is too long", w->name);
 	const char *own = split_name(&r->t, name, &m.type);
 	if (!own || !*own)
-		return unc_fail(err, UNC_ERR_TABLE, "metric %s: no such unit type", name);
+		return unc_bad(r, "metric %s: no such unit type", name);
 	if (have_metric(&r->t, m.type, own))
-		return unc_fail(err, UNC_ERR_TABLE, "metric %s is described twice", name);
+		return unc_bad(r, "metric %s is described twice", name);
 	m.name = unc_add_string(r, own);
 	m.formula = unc_add_string(r, formula);
 	m.unit = unc_add_string(r, w->unit);
@@ -92,7 +91,7 @@ static int add_metric(struct unc_table_reader *r, const struct unc_words_metric 
 
 /* x=: numbers and ranges, or words. */
 static int add_metrics(struct unc_table_reader *r, const struct unc_words_metric *w,
-		       const char *list, struct unc_error *err)
+		       const char *list)
 {
 	char word[MAX_WORD];
 	uint64_t numbers;
@@ -102,7 +101,7 @@ static int add_metrics(struct unc_table_reader *r, const struct unc_words_metric
 		for (unsigned x = 0; x < 64 && rc == 0; x++) {
 			snprintf(word, sizeof(word), "%u", x);
 			if (numbers >> x & 1)
-				rc = add_metric(r, w, word, err);
+				rc = add_metric(r, w, word);
 		}
 		return rc;
 	}
@@ -111,26 +110,23 @@ static int add_metrics(struct unc_table_reader *r, const struct unc_words_metric
 
 		if (!unc_list_next(&list, word, sizeof(word)) || !word[0] ||
 		    (word[0] >= '0' && word[0] <= '9'))
-			return unc_fail(err, UNC_ERR_TABLE,
-					"x=%s is neither numbers up to 63 nor a list of words",
-					rest);
-		rc = add_metric(r, w, word, err);
+			return unc_bad(r, "x=%s is neither numbers up to 63 nor a list of words",
+				       rest);
+		rc = add_metric(r, w, word);
 	}
 	return rc;
 }
 
-int unc_end_metric(struct unc_table_reader *r, struct unc_line *line, union unc_words *words,
-		   struct unc_error *err)
+int unc_end_metric(struct unc_table_reader *r)
 {
-	const struct unc_words_metric *w = &words->metric;
-	int rc = check_unit(w->unit, err);
+	const struct unc_words_metric *w = &r->w.metric;
+	int rc = check_unit(r, w->unit);
 
-	(void)line;
 	if (rc < 0)
 		return rc;
 	if ((strstr(w->name, "{x}") != NULL) != (w->x != NULL))
-		return unc_fail(err, UNC_ERR_TABLE, "x= and {x} in the name belong together");
-	return w->x ? add_metrics(r, w, w->x, err) : add_metric(r, w, "", err);
+		return unc_bad(r, "x= and {x} in the name belong together");
+	return w->x ? add_metrics(r, w, w->x) : add_metric(r, w, "");
 }
 
 /* ---- workload.tbl */
@@ -421,5 +417,5 @@ int unc_read_workload(struct unc_table_reader *r, struct unc_line *line, struct 
 		rc = unc_fail(err, UNC_ERR_TABLE,
 			      "'%s' is not machine, unit, let, rate or occupancy",
 			      line->word[0].value);
-	return rc < 0 ? rc : unc_words_done(line, err);
+	return rc < 0 ? rc : unc_words_done(r);
 }

@@ -2,6 +2,8 @@
 /* The table reader: storage, words of a line, and the order in which files are read. */
 #include "table_build.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,32 +149,41 @@ const char *unc_take_quoted(struct unc_line *line)
 	return NULL;
 }
 
-int unc_words_done(const struct unc_line *line, struct unc_error *err)
+int unc_words_done(struct unc_table_reader *r)
 {
-	for (size_t i = 0; i < line->n; i++) {
-		const struct unc_word *w = &line->word[i];
-
+	for (const struct unc_word *w = r->line->word; w < r->line->word + r->line->n; w++) {
 		if (w->used)
 			continue;
 		if (w->quoted)
-			return unc_fail(err, UNC_ERR_TABLE, "text left over: \"%s\"", w->value);
-		return unc_fail(err, UNC_ERR_TABLE, "unknown or repeated word '%s%s%s'",
-				w->key ? w->key : "", w->key ? "=" : "", w->value);
+			return unc_bad(r, "text left over: \"%s\"", w->value);
+		return unc_bad(r, "unknown or repeated word '%s%s%s'", w->key ? w->key : "",
+			       w->key ? "=" : "", w->value);
 	}
 	return 0;
 }
 
-const char *unc_given(const struct unc_line *line, const char *key)
+const char *unc_given(const struct unc_table_reader *r, const char *key)
 {
-	for (size_t i = 0; i < line->n; i++)
-		if (line->word[i].key && strcmp(line->word[i].key, key) == 0)
-			return line->word[i].value;
+	for (const struct unc_word *w = r->line->word; w < r->line->word + r->line->n; w++)
+		if (w->key && strcmp(w->key, key) == 0)
+			return w->value;
 	return NULL;
 }
 
-int unc_need(const struct unc_line *line, const char *key, struct unc_error *err)
+int unc_need(struct unc_table_reader *r, const char *key)
 {
-	return unc_given(line, key) ? 0 : unc_fail(err, UNC_ERR_TABLE, "%s= is missing", key);
+	return unc_given(r, key) ? 0 : unc_bad(r, "%s= is missing", key);
+}
+
+int unc_bad(struct unc_table_reader *r, const char *format, ...)
+{
+	char text[UNC_ERROR_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return unc_fail(r->err, UNC_ERR_TABLE, "%s", text);
 }
 
 struct unc_tbl_type *unc_current_type(struct unc_table_reader *r)
@@ -182,7 +193,7 @@ struct unc_tbl_type *unc_current_type(struct unc_table_reader *r)
 
 /* ---- cpus.tbl */
 
-static int read_models(struct unc_table *t, const char *list, struct unc_error *err)
+static int read_models(struct unc_table_reader *r, struct unc_table *t, const char *list)
 {
 	char word[24];
 
@@ -191,34 +202,31 @@ static int read_models(struct unc_table *t, const char *list, struct unc_error *
 		uint64_t model;
 
 		if (!unc_list_next(&p, word, sizeof(word)))
-			return unc_fail(err, UNC_ERR_TABLE, "models=%s is not a list", list);
+			return unc_bad(r, "models=%s is not a list", list);
 		if (!unc_parse_number(word, &model) || model > 0xff)
-			return unc_fail(err, UNC_ERR_TABLE, "model '%s' is not a number up to 0xff",
-					word);
+			return unc_bad(r, "model '%s' is not a number up to 0xff", word);
 		if (t->n_models == sizeof(t->models) / sizeof(t->models[0]))
-			return unc_fail(err, UNC_ERR_TABLE, "too many models");
+			return unc_bad(r, "too many models");
 		t->models[t->n_models++] = (uint16_t)model;
 	}
 	return 0;
 }
 
-int unc_end_cpu(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		struct unc_error *err)
+int unc_end_cpu(struct unc_table_reader *r)
 {
 	struct unc_table row = {0};
-	int rc = read_models(&row, w->cpu.models, err);
+	int rc = read_models(r, &row, r->w.cpu.models);
 
-	(void)line;
-	if (rc < 0 || strcmp(w->cpu.name, r->cpu) != 0)
+	if (rc < 0 || strcmp(r->w.cpu.name, r->cpu) != 0)
 		return rc;
 	if (r->t.name)
-		return unc_fail(err, UNC_ERR_TABLE, "%s is described twice", w->cpu.name);
-	r->t.name = unc_add_string(r, w->cpu.name);
-	r->t.title = unc_add_string(r, w->cpu.title);
-	r->t.family = w->cpu.family;
+		return unc_bad(r, "%s is described twice", r->w.cpu.name);
+	r->t.name = unc_add_string(r, r->w.cpu.name);
+	r->t.title = unc_add_string(r, r->w.cpu.title);
+	r->t.family = r->w.cpu.family;
 	r->t.n_models = row.n_models;
 	memcpy(r->t.models, row.models, sizeof(row.models));
-	r->t.discovery = w->cpu.discovery;
+	r->t.discovery = r->w.cpu.discovery;
 	return 0;
 }
 
@@ -308,41 +316,41 @@ static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line)
 }
 
 int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
-		  enum unc_table_part part, struct unc_error *err)
+		  enum unc_table_part part)
 {
-	struct unc_line line = {0};
+	struct unc_line line = {0}, *outer = r->line;
 	char *copy = malloc(f->size + 1);
 	int rc;
 
 	if (!copy)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_fail(r->err, UNC_ERR_MEMORY, "out of memory");
 	memcpy(copy, f->text, f->size);
 	struct unc_lines lines = {.next = copy, .end = copy + f->size};
 	r->skipping = false;
-	while ((rc = unc_line_next(&lines, &line, err)) > 0)
+	r->line = &line;
+	while ((rc = unc_line_next(&lines, &line, r->err)) > 0)
 		if (!of_other_cpu(r, &line) &&
-		    (rc = part == UNC_FILE_WORKLOAD ? unc_read_workload(r, &line, err)
-						    : unc_read_statement(r, part, &line, err)) < 0)
+		    (rc = part == UNC_FILE_WORKLOAD ? unc_read_workload(r, &line, r->err)
+						    : unc_read_statement(r, part)) < 0)
 			break;
 	if (rc < 0 && line.number)
-		unc_error_prefix(err, "%s:%u", f->name, line.number);
+		unc_error_prefix(r->err, "%s:%u", f->name, line.number);
 	else if (rc < 0)
-		unc_error_prefix(err, "%s", f->name);
+		unc_error_prefix(r->err, "%s", f->name);
+	r->line = outer;
 	free(copy);
 	return rc;
 }
 
-static int read_named(struct unc_table_reader *r, const char *name, enum unc_table_part part,
-		      struct unc_error *err)
+static int read_named(struct unc_table_reader *r, const char *name, enum unc_table_part part)
 {
 	const struct unc_table_file *f = unc_table_find_file(r, name);
 
-	if (!f)
-		return unc_fail(err, UNC_ERR_TABLE, "%s: the file %s is missing", r->cpu, name);
-	return unc_read_file(r, f, part, err);
+	return f ? unc_read_file(r, f, part)
+		 : unc_bad(r, "%s: the file %s is missing", r->cpu, name);
 }
 
-static int read_all_events(struct unc_table_reader *r, struct unc_error *err)
+static int read_all_events(struct unc_table_reader *r)
 {
 	for (size_t i = 0; i < r->t.n_type; i++) {
 		struct unc_tbl_type *type = UNC_ROW(r, type, i);
@@ -354,11 +362,10 @@ static int read_all_events(struct unc_table_reader *r, struct unc_error *err)
 		type->events.first = (uint32_t)r->t.n_event;
 		r->type = (uint16_t)i;
 		const struct unc_table_file *f = unc_table_find_file(r, name);
-		if (f && (rc = unc_read_file(r, f, UNC_FILE_EVENTS, err)) < 0)
+		if ((f && (rc = unc_read_file(r, f, UNC_FILE_EVENTS)) < 0) ||
+		    (rc = unc_events_end_type(r)) < 0)
 			return rc;
-		if ((rc = unc_events_end_type(r, err)) < 0)
-			return rc;
-		UNC_ROW(r, type, i)->events.n = (uint32_t)r->t.n_event - r->t.type[i].events.first;
+		type->events.n = (uint32_t)r->t.n_event - type->events.first;
 	}
 	return 0;
 }
@@ -368,19 +375,20 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 {
 	int rc;
 
-	if ((rc = read_named(r, "cpus.tbl", UNC_FILE_CPUS, err)) < 0)
+	r->err = err;
+	if ((rc = read_named(r, "cpus.tbl", UNC_FILE_CPUS)) < 0)
 		return rc;
 	if (!r->t.name)
-		return unc_fail(err, UNC_ERR_TABLE, "cpus.tbl has no line for %s", r->cpu);
-	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS, err)) < 0 ||
-	    (rc = unc_units_end_type(r, err)) < 0 || (rc = read_all_events(r, err)) < 0 ||
-	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS, err)) < 0 ||
-	    (rc = read_named(r, "workload.tbl", UNC_FILE_WORKLOAD, err)) < 0)
+		return unc_bad(r, "cpus.tbl has no line for %s", r->cpu);
+	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS)) < 0 ||
+	    (rc = unc_units_end_type(r)) < 0 || (rc = read_all_events(r)) < 0 ||
+	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0 ||
+	    (rc = read_named(r, "workload.tbl", UNC_FILE_WORKLOAD)) < 0)
 		return rc;
 	if (r->out_of_memory)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	if (!r->have_machine)
-		return unc_fail(err, UNC_ERR_TABLE, "%s: workload.tbl has no machine line", r->cpu);
+		return unc_bad(r, "%s: workload.tbl has no machine line", r->cpu);
 	*out = &r->t;
 	return 0;
 }

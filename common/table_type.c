@@ -20,8 +20,7 @@ static void set_control_masks(struct unc_table_reader *r, const struct unc_tbl_t
 }
 
 /* What an event programs must pass the allowlist: every field lies in bits that may be written. */
-static int check_masks(const struct unc_table_reader *r, const struct unc_tbl_type *type,
-		       struct unc_error *err)
+static int check_masks(struct unc_table_reader *r, const struct unc_tbl_type *type)
 {
 	for (uint32_t i = 0; i < type->fields.n; i++) {
 		const struct unc_tbl_field *f = &r->t.field[type->fields.first + i];
@@ -33,20 +32,19 @@ static int check_masks(const struct unc_table_reader *r, const struct unc_tbl_ty
 
 			/* A field of a read-only register tells what it shows. */
 			if (reg->write_mask && (bits & ~reg->write_mask))
-				return unc_fail(err, UNC_ERR_TABLE,
-						"type %s: field %s is outside the mask of %s",
-						unc_tbl_str(&r->t, type->name),
-						unc_tbl_str(&r->t, f->name),
-						unc_tbl_str(&r->t, reg->name));
+				return unc_bad(r, "type %s: field %s is outside the mask of %s",
+					       unc_tbl_str(&r->t, type->name),
+					       unc_tbl_str(&r->t, f->name),
+					       unc_tbl_str(&r->t, reg->name));
 		}
 	}
 	return 0;
 }
 
-static int missing(struct unc_table_reader *r, const char *what, struct unc_error *err)
+static int missing(struct unc_table_reader *r, const char *what)
 {
-	return unc_fail(err, UNC_ERR_TABLE, "type %s (line %u): %s is missing",
-			unc_tbl_str(&r->t, unc_current_type(r)->name), r->type_line, what);
+	return unc_bad(r, "type %s (line %u): %s is missing",
+		       unc_tbl_str(&r->t, unc_current_type(r)->name), r->type_line, what);
 }
 
 static unsigned count_role(const struct unc_table *t, const struct unc_tbl_type *type, int role)
@@ -71,7 +69,7 @@ static bool one_array(const struct unc_table *t, const struct unc_tbl_type *type
 	return true;
 }
 
-int unc_units_end_type(struct unc_table_reader *r, struct unc_error *err)
+int unc_units_end_type(struct unc_table_reader *r)
 {
 	int rc;
 
@@ -81,26 +79,26 @@ int unc_units_end_type(struct unc_table_reader *r, struct unc_error *err)
 	const struct unc_tbl_part *part = &r->t.part[type->parts.first];
 
 	if (part->space == UNC_N_SPACES)
-		return missing(r, "access", err);
+		return missing(r, "access");
 	if (part->where.n == 0 && type->discovery < 0)
-		return missing(r, "where or discovery", err);
+		return missing(r, "where or discovery");
 	if (type->n_counters == 0 && type->counters.n == 0)
-		return missing(r, "a counter", err);
+		return missing(r, "a counter");
 	if (!one_array(&r->t, type, UNC_ROLE_CTL, type->first_ctl) ||
 	    !one_array(&r->t, type, UNC_ROLE_CTR, type->first_ctr))
-		return missing(r, "one CTL and one CTR for each counter", err);
+		return missing(r, "one CTL and one CTR for each counter");
 	if (type->n_counters && type->f_event == UNC_NONE)
-		return missing(r, "control", err);
+		return missing(r, "control");
 	if (type->n_counters && (!type->steps_start.n || !type->steps_stop.n ||
 				 !type->steps_join.n || !type->steps_leave.n))
-		return missing(r, "start, join, stop or leave", err);
+		return missing(r, "start, join, stop or leave");
 	if (!type->steps_freeze.n != !type->steps_unfreeze.n)
-		return missing(r, "freeze or unfreeze", err);
+		return missing(r, "freeze or unfreeze");
 	if (type->regs.n > MAX_REGS)
-		return unc_fail(err, UNC_ERR_TABLE, "type %s: more than %d registers",
-				unc_tbl_str(&r->t, type->name), MAX_REGS);
+		return unc_bad(r, "type %s: more than %d registers", unc_tbl_str(&r->t, type->name),
+			       MAX_REGS);
 	set_control_masks(r, type);
-	if ((rc = check_masks(r, type, err)) < 0)
+	if ((rc = check_masks(r, type)) < 0)
 		return rc;
 	r->type = UNC_NONE;
 	return 0;

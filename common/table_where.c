@@ -6,43 +6,35 @@
 
 #include "table_build.h"
 
-int unc_end_topology(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		     struct unc_error *err)
+int unc_end_topology(struct unc_table_reader *r)
 {
-	(void)line;
-	(void)err;
-	r->t.topology = w->topology;
+	r->t.topology = r->w.topology;
 	return 0;
 }
 
-int unc_end_bar(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		struct unc_error *err)
+int unc_end_bar(struct unc_table_reader *r)
 {
-	(void)line;
-	(void)err;
-	*unc_add_bar(r) = w->bar;
+	*unc_add_bar(r) = r->w.bar;
 	return 0;
 }
 
 /* ---- places */
 
-static int where_msr(struct unc_table_reader *r, const struct unc_line *line,
-		     const struct unc_words_where *w, struct unc_error *err)
+static int where_msr(struct unc_table_reader *r)
 {
+	const struct unc_words_where *w = &r->w.where;
 	uint64_t base;
 	char word[24];
 	int rc;
 
-	if (!w->bases &&
-	    ((rc = unc_need(line, "base", err)) < 0 || (rc = unc_need(line, "count", err)) < 0 ||
-	     (w->count > 1 && (rc = unc_need(line, "step", err)) < 0)))
+	if (!w->bases && ((rc = unc_need(r, "base")) < 0 || (rc = unc_need(r, "count")) < 0 ||
+			  (w->count > 1 && (rc = unc_need(r, "step")) < 0)))
 		return rc;
 	if (!w->bases && w->count > 1 && w->step == 0)
-		return unc_fail(err, UNC_ERR_TABLE, "step=0 puts all units at the same place");
+		return unc_bad(r, "step=0 puts all units at the same place");
 	for (const char *p = w->bases; p;) {
 		if (!unc_list_next(&p, word, sizeof(word)) || !unc_parse_number(word, &base))
-			return unc_fail(err, UNC_ERR_TABLE, "bases=%s is not a list of numbers",
-					w->bases);
+			return unc_bad(r, "bases=%s is not a list of numbers", w->bases);
 		unc_add_where(r)->base = base;
 	}
 	for (unsigned i = 0; !w->bases && i < w->count; i++)
@@ -50,43 +42,40 @@ static int where_msr(struct unc_table_reader *r, const struct unc_line *line,
 	return 0;
 }
 
-static int where_pci(struct unc_table_reader *r, const struct unc_words_where *w,
-		     struct unc_error *err)
+static int where_pci(struct unc_table_reader *r)
 {
+	const struct unc_words_where *w = &r->w.where;
 	const char *ids = w->ids;
 	uint64_t id = 0, devfn;
 	char word[16];
 
 	for (const char *p = w->devices; p;) {
 		if (!unc_list_next(&p, word, sizeof(word)) || !unc_parse_devfn(word, &devfn))
-			return unc_fail(err, UNC_ERR_TABLE,
-					"device=%s is not a list of DEVICE.FUNCTION", w->devices);
+			return unc_bad(r, "device=%s is not a list of DEVICE.FUNCTION", w->devices);
 		if (ids && (!unc_list_next(&ids, word, sizeof(word)) ||
 			    !unc_parse_number(word, &id) || id > 0xffff))
-			return unc_fail(err, UNC_ERR_TABLE, "id=%s is not a list of device ids",
-					w->ids);
+			return unc_bad(r, "id=%s is not a list of device ids", w->ids);
 		/* One id serves all, else there is one for each. */
 		if ((p != NULL) != (ids != NULL) && strchr(w->ids, ','))
-			return unc_fail(err, UNC_ERR_TABLE,
-					"id=%s is not as long as the list of devices", w->ids);
+			return unc_bad(r, "id=%s is not as long as the list of devices", w->ids);
 		*unc_add_where(r) = (struct unc_tbl_where){
 			.base = w->base, .devfn = (uint8_t)devfn, .device_id = (uint16_t)id};
 	}
 	return 0;
 }
 
-static int where_mmio(struct unc_table_reader *r, const struct unc_line *line,
-		      const struct unc_words_where *w, struct unc_error *err)
+static int where_mmio(struct unc_table_reader *r)
 {
+	const struct unc_words_where *w = &r->w.where;
 	const struct unc_tbl_bar *bar = &r->t.bar[w->bar];
 	int rc;
 
-	if ((rc = unc_need(line, "base", err)) < 0 || (rc = unc_need(line, "count", err)) < 0 ||
-	    (w->per > 1 && (rc = unc_need(line, "step", err)) < 0))
+	if ((rc = unc_need(r, "base")) < 0 || (rc = unc_need(r, "count")) < 0 ||
+	    (w->per > 1 && (rc = unc_need(r, "step")) < 0))
 		return rc;
 	if ((w->count + w->per - 1) / w->per > bar->count)
-		return unc_fail(err, UNC_ERR_TABLE, "count= needs more elements than bar %s has",
-				unc_tbl_str(&r->t, bar->name));
+		return unc_bad(r, "count= needs more elements than bar %s has",
+			       unc_tbl_str(&r->t, bar->name));
 	for (unsigned i = 0; i < w->count; i++)
 		*unc_add_where(r) = (struct unc_tbl_where){.base = w->base + i % w->per * w->step,
 							   .bar = w->bar,
@@ -95,8 +84,9 @@ static int where_mmio(struct unc_table_reader *r, const struct unc_line *line,
 }
 
 /* One unit for each logical CPU. */
-static int where_cpus(struct unc_table_reader *r, const struct unc_words_where *w)
+static int where_cpus(struct unc_table_reader *r)
 {
+	const struct unc_words_where *w = &r->w.where;
 	unc_current_type(r)->cpus = 1;
 	for (unsigned i = 0; i < w->cpus; i++)
 		unc_add_where(r)->base = w->base << 32;
@@ -105,9 +95,10 @@ static int where_cpus(struct unc_table_reader *r, const struct unc_words_where *
 
 /* present=ID offsets=A,B: the bits set in these registers; present=ID-ID: the functions of these
  * ids. Either tells how many units there are. */
-static int read_present(struct unc_tbl_type *type, const struct unc_words_where *w,
-			struct unc_error *err)
+static int read_present(struct unc_table_reader *r)
 {
+	const struct unc_words_where *w = &r->w.where;
+	struct unc_tbl_type *type = unc_current_type(r);
 	int first = 0, last = 0, end = 0;
 	unsigned a, b;
 
@@ -116,85 +107,77 @@ static int read_present(struct unc_tbl_type *type, const struct unc_words_where 
 	int n = sscanf(w->present, "%i%n-%i%n", &first, &end, &last, &end);
 	if (n < 1 || w->present[end] || first <= 0 || first > 0xffff ||
 	    (n == 2 && (last < first || last > 0xffff)))
-		return unc_fail(err, UNC_ERR_TABLE,
-				"present=%s is not a device id, or two as in 0x0ee0-0x0eee",
-				w->present);
+		return unc_bad(r, "present=%s is not a device id, or two as in 0x0ee0-0x0eee",
+			       w->present);
 	type->present_id = (uint16_t)first;
 	type->present_last = (uint16_t)last;
 	if ((n == 2) != (w->offsets == NULL))
-		return unc_fail(err, UNC_ERR_TABLE, "present= of one id and offsets= go together");
+		return unc_bad(r, "present= of one id and offsets= go together");
 	if (n == 2)
 		return 0;
 	if (sscanf(w->offsets, "%x,%x", &a, &b) != 2 || a > 0xffc || b > 0xffc)
-		return unc_fail(err, UNC_ERR_TABLE, "offsets=%s is not two configuration offsets",
-				w->offsets);
+		return unc_bad(r, "offsets=%s is not two configuration offsets", w->offsets);
 	type->present_offset[0] = (uint16_t)a;
 	type->present_offset[1] = (uint16_t)b;
 	return 0;
 }
 
-static int add_places(struct unc_table_reader *r, const struct unc_line *line, uint32_t part,
-		      const struct unc_words_where *w, struct unc_error *err)
+static int add_places(struct unc_table_reader *r, uint32_t part)
 {
 	size_t first = r->t.n_where;
-	int rc = read_present(unc_current_type(r), w, err);
+	int rc = read_present(r);
 
 	if (rc < 0)
 		return rc;
 	switch (r->t.part[part].space) {
 	case UNC_SPACE_MSR:
-		rc = where_msr(r, line, w, err);
+		rc = where_msr(r);
 		break;
 	case UNC_SPACE_PCI:
-		rc = where_pci(r, w, err);
+		rc = where_pci(r);
 		break;
 	case UNC_SPACE_MMIO:
-		rc = where_mmio(r, line, w, err);
+		rc = where_mmio(r);
 		break;
 	default:
-		rc = where_cpus(r, w);
+		rc = where_cpus(r);
 	}
 	for (size_t i = first; i < r->t.n_where; i++)
-		UNC_ROW(r, where, i)->optional = w->optional;
+		UNC_ROW(r, where, i)->optional = r->w.where.optional;
 	struct unc_range *where = &UNC_ROW(r, part, part)->where;
 	where->n = (uint32_t)r->t.n_where - where->first;
 	if (rc == 0 && where->n > UNC_MAX_PLACES)
-		return unc_fail(err, UNC_ERR_TABLE, "more than %d places", UNC_MAX_PLACES);
+		return unc_bad(r, "more than %d places", UNC_MAX_PLACES);
 	return rc;
 }
 
-int unc_end_access(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		   struct unc_error *err)
+int unc_end_access(struct unc_table_reader *r)
 {
-	(void)line;
-	(void)err;
-	r->space = w->where.space;
+	r->space = r->w.where.space;
 	UNC_ROW(r, part, unc_current_type(r)->parts.first)->space = r->space;
 	return 0;
 }
 
-int unc_end_where(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		  struct unc_error *err)
+int unc_end_where(struct unc_table_reader *r)
 {
 	const struct unc_range *parts = &unc_current_type(r)->parts;
 
 	if (parts->n != 1 || r->space == UNC_N_SPACES)
-		return unc_fail(err, UNC_ERR_TABLE, "where must come after access and before part");
-	return add_places(r, line, parts->first, &w->where, err);
+		return unc_bad(r, "where must come after access and before part");
+	return add_places(r, parts->first);
 }
 
-int unc_end_part(struct unc_table_reader *r, struct unc_line *line, union unc_words *w,
-		 struct unc_error *err)
+int unc_end_part(struct unc_table_reader *r)
 {
 	uint32_t at = (uint32_t)r->t.n_part;
 	int rc;
 
 	if (unc_current_type(r)->parts.n == 3)
-		return unc_fail(err, UNC_ERR_TABLE, "a unit has at most three parts");
-	r->space = w->where.space;
+		return unc_bad(r, "a unit has at most three parts");
+	r->space = r->w.where.space;
 	*unc_add_part(r) = (struct unc_tbl_part){
-		.name = w->where.name, .space = r->space, .where.first = (uint32_t)r->t.n_where};
+		.name = r->w.where.name, .space = r->space, .where.first = (uint32_t)r->t.n_where};
 	unc_current_type(r)->parts.n++;
-	rc = unc_read_where(r, line, w, err);
-	return rc < 0 ? rc : add_places(r, line, at, &w->where, err);
+	rc = unc_read_where(r);
+	return rc < 0 ? rc : add_places(r, at);
 }
