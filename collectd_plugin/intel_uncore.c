@@ -381,6 +381,13 @@ static int start(void)
 
 static int set_up(void)
 {
+	unsigned version = unc_api_version();
+
+	if (!UNC_API_SERVES(version))
+		return FAIL("libuncore %s has interface %u.%u, the plugin was compiled for %u.%u: "
+			    "install those that belong together",
+			    unc_version(), version >> 16, version & 0xffff, UNC_API_VERSION >> 16,
+			    UNC_API_VERSION & 0xffff);
 	if (self.broken)
 		return FAIL("disabled by the errors in its configuration");
 	return open_session() == 0 ? start() : -1;

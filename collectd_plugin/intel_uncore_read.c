@@ -95,7 +95,7 @@ static int end_interval(void)
 	bool lost = false;
 	cdtime_t now = cdtime(); /* it reads first, and takes its time to verify */
 
-	if (unc_session_read(self.session, self.values, self.n_items) != 0)
+	if (unc_session_read(self.session, self.values, self.n_items, sizeof(*self.values)) != 0)
 		return read_failed();
 	c_release(LOG_INFO, &self.complaint, LOG "counting again");
 	self.reopened = false;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi.h"
 #include "decode.h"
 #include "event.h"
 #include "metric.h"
@@ -13,23 +14,13 @@
 #include "table.h"
 #include "text.h"
 
-int unc_cpu_get(size_t index, struct unc_cpu *out, int models[8])
-{
-	size_t n;
-	const struct unc_table *const *all = unc_tables(&n);
-
-	if (index >= n)
-		return UNC_ERR_NOT_FOUND;
-	unc_describe_cpu(all[index], out, models);
-	return 0;
-}
-
-/* For unc_platform_error(). */
-static void keep_error(struct unc_platform *p, const struct unc_error *err)
+/* For unc_platform_error(); returns the code. */
+static int keep_error(struct unc_platform *p, const struct unc_error *err)
 {
 	pthread_mutex_lock(&p->lock);
 	p->error = *err;
 	pthread_mutex_unlock(&p->lock);
+	return err->code;
 }
 
 /* ---- encoding */
@@ -70,25 +61,15 @@ static int encode(struct unc_platform *p, const char *text, struct unc_encoding 
 
 int unc_event_encode(struct unc_platform *p, const char *text, struct unc_encoding *out)
 {
-	struct unc_encoding all = {.size = sizeof(all)};
+	struct unc_encoding all = {.size = out->size};
 	struct unc_error err = {0};
-	int rc;
 
-	if (out->size < sizeof(all))
-		rc = unc_fail(&err, UNC_ERR_INVALID, "size is not sizeof(struct unc_encoding)");
-	else
-		rc = encode(p, text, &all, &err);
-	keep_error(p, &err);
-	if (rc == 0)
-		memcpy(out, &all, sizeof(all));
-	return rc;
-}
-
-int unc_encoding_format(const struct unc_encoding *e, char *buf, size_t size)
-{
-	int n = snprintf(buf, size, "%s", e->name);
-
-	return n >= 0 && (size_t)n < size ? 0 : UNC_ERR_RANGE;
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	if (unc_struct_check(out->size, "unc_encoding", &err) == 0 &&
+	    encode(p, text, &all, &err) == 0)
+		unc_struct_out(out, out->size, &all, sizeof(all));
+	return keep_error(p, &err);
 }
 
 /* ---- decoding */
@@ -154,15 +135,21 @@ static int decode(struct unc_platform *p, const char *type_name,
 }
 
 int unc_event_decode(struct unc_platform *p, const char *type,
-		     const struct unc_register_value *values, size_t n, char *buf, size_t size)
+		     const struct unc_register_value *values, size_t n, size_t value_size,
+		     char *buf, size_t size)
 {
+	struct unc_register_value *own;
 	struct unc_error err = {0};
-	int rc = decode(p, type, values, n, buf, size, &err);
 
-	if (rc < 0 && size)
+	if (size)
 		buf[0] = '\0';
-	keep_error(p, &err);
-	return rc;
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	own = unc_structs_in(sizeof(*own), values, n, value_size, "unc_register_value", &err);
+	if (own && decode(p, type, own, n, buf, size, &err) < 0 && size)
+		buf[0] = '\0';
+	free(own);
+	return keep_error(p, &err);
 }
 
 /* Whether a field is one of this register. */
@@ -186,9 +173,12 @@ int unc_register_decode(struct unc_platform *p, const char *type_name, const cha
 	const struct unc_table *t = p->table;
 	struct unc_error err = {0};
 	uint16_t type, reg, layout = UNC_NONE;
-	int rc = find_register(t, type_name, name, &type, &reg, &err);
+	int rc;
 
-	keep_error(p, &err);
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	find_register(t, type_name, name, &type, &reg, &err);
+	rc = keep_error(p, &err);
 	if (rc == 0)
 		layout = layout_of(t, &t->type[type], reg);
 	for (uint32_t i = 0; rc == 0 && fn && i < t->type[type].fields.n; i++) {
@@ -198,14 +188,10 @@ int unc_register_decode(struct unc_platform *p, const char *type_name, const cha
 
 		if (!of_register(t, f, layout))
 			continue;
-		struct unc_field out = {
-			.name = unc_tbl_str(t, f->name),
-			.desc = unc_tbl_str(t, f->desc),
-			.max = unc_field_max(f),
-			.min = f->min,
-			.width = f->width[0] + f->width[1],
-		};
-		rc = fn(user, &out, unc_field_value(f, value, &here, 1, &known));
+		const struct unc_field *out =
+			unc_describe_field(p, (uint16_t)(f - t->field), false);
+		rc = out ? fn(user, out, unc_field_value(f, value, &here, 1, &known))
+			 : unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
 	}
 	return rc;
 }
@@ -350,11 +336,16 @@ static int eval_metric(struct unc_platform *p, const char *metric, const struct 
 }
 
 int unc_metric_eval(struct unc_platform *p, const char *metric, const struct unc_count *counts,
-		    size_t n, double *value)
+		    size_t n, size_t size, double *value)
 {
 	struct unc_error err = {0};
-	int rc = eval_metric(p, metric, counts, n, value, &err);
+	struct unc_count *own;
 
-	keep_error(p, &err);
-	return rc;
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	own = unc_structs_in(sizeof(*own), counts, n, size, "unc_count", &err);
+	if (own)
+		eval_metric(p, metric, own, n, value, &err);
+	free(own);
+	return keep_error(p, &err);
 }

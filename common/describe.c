@@ -19,21 +19,43 @@ struct unc_metric_row {
 	bool known; /* needs, passes and availability have been found out */
 };
 
-void unc_describe_cpu(const struct unc_table *t, struct unc_cpu *out, int *models)
+/* ---- CPUs */
+
+static struct unc_cpu describe_cpu(const struct unc_table *t)
 {
-	for (unsigned i = 0; i < t->n_models; i++)
-		models[i] = t->models[i];
-	*out = (struct unc_cpu){
+	return (struct unc_cpu){
 		.name = unc_tbl_str(t, t->name),
 		.title = unc_tbl_str(t, t->title),
 		.family = t->family,
-		.models = models,
+		.models = t->models,
 		.n_models = t->n_models,
 		.n_units = t->n_type,
 		.n_events = t->n_event,
 		.n_umasks = t->n_umask,
 		.n_metrics = t->n_metric,
 	};
+}
+
+static int describe_cpus(struct unc_platform *p)
+{
+	p->cpu = describe_cpu(p->table);
+	p->cpus = calloc(p->set.n + 1, sizeof(*p->cpus));
+	if (!p->cpus)
+		return UNC_ERR_MEMORY;
+	for (size_t i = 0; i < p->set.n; i++)
+		p->cpus[i] = describe_cpu(p->set.table[i]);
+	return 0;
+}
+
+const struct unc_cpu *unc_cpu_get(const struct unc_platform *p, size_t index)
+{
+	const struct unc_cpu *cpus;
+	size_t n;
+
+	if (p && p->set.n)
+		return index < p->set.n ? &p->cpus[index] : NULL;
+	cpus = unc_table_cpus(&n);
+	return index < n ? &cpus[index] : NULL;
 }
 
 /* ---- types and units */
@@ -134,6 +156,71 @@ static int describe_events(struct unc_platform *p)
 		text += base_text(t, i, text, size - (size_t)(text - p->event_text));
 	}
 	return 0;
+}
+
+/* ---- umasks and fields: found out when they are first asked for */
+
+static struct unc_umask *describe_umasks(const struct unc_table *t)
+{
+	struct unc_umask *all = calloc(t->n_umask + 1, sizeof(*all));
+
+	for (size_t i = 0; all && i < t->n_umask; i++) {
+		const struct unc_tbl_umask *u = &t->umask[i];
+
+		all[i] = (struct unc_umask){
+			.name = unc_tbl_str(t, u->name),
+			.desc = unc_tbl_str(t, u->desc),
+			.standalone = !(u->flags & UNC_UMASK_PARTIAL),
+			.combinable = !(u->flags & UNC_UMASK_EXACT),
+			.reason = unc_tbl_str(t, u->unavailable),
+		};
+	}
+	return all;
+}
+
+/* Two for each field: as events have it that can do without it, and as those that cannot. */
+static struct unc_field *describe_fields(const struct unc_table *t)
+{
+	struct unc_field *all = calloc(2 * t->n_field + 1, sizeof(*all));
+
+	for (size_t i = 0; all && i < 2 * t->n_field; i++) {
+		const struct unc_tbl_field *f = &t->field[i / 2];
+
+		all[i] = (struct unc_field){
+			.name = unc_tbl_str(t, f->name),
+			.desc = unc_tbl_str(t, f->desc),
+			.max = unc_field_max(f),
+			.min = f->min,
+			.width = f->width[0] + f->width[1],
+			.needed = i % 2,
+		};
+	}
+	return all;
+}
+
+/* What is described late changes a platform that is constant to the caller. In a forked process its
+ * lock may be held by a thread that is not there: there it stays as it is. */
+static bool described(const struct unc_platform *constant)
+{
+	struct unc_platform *p = (struct unc_platform *)(uintptr_t)constant;
+	bool done;
+
+	if (!unc_platform_here(p))
+		return p->umask && p->field;
+	pthread_mutex_lock(&p->lock);
+	if (!p->umask)
+		p->umask = describe_umasks(p->table);
+	if (!p->field)
+		p->field = describe_fields(p->table);
+	done = p->umask && p->field;
+	pthread_mutex_unlock(&p->lock);
+	return done;
+}
+
+const struct unc_field *unc_describe_field(const struct unc_platform *p, uint16_t field,
+					   bool needed)
+{
+	return described(p) ? &p->field[2 * field + needed] : NULL;
 }
 
 /* ---- metrics */
@@ -251,6 +338,8 @@ static struct unc_metric_row *known_metric(const struct unc_platform *p, size_t 
 
 	if (index >= p->table->n_metric)
 		return NULL;
+	if (!unc_platform_here(p)) /* as in described() */
+		return p->metric[index].known ? &own->metric[index] : NULL;
 	pthread_mutex_lock(&own->lock);
 	if (!own->metric[index].known)
 		study_metric(own, (unsigned)index);
@@ -262,9 +351,8 @@ static struct unc_metric_row *known_metric(const struct unc_platform *p, size_t 
 
 int unc_describe(struct unc_platform *p, struct unc_error *err)
 {
-	unc_describe_cpu(p->table, &p->cpu, p->models);
-	if (describe_types(p) < 0 || describe_units(p) < 0 || describe_events(p) < 0 ||
-	    describe_metrics(p) < 0)
+	if (describe_cpus(p) < 0 || describe_types(p) < 0 || describe_units(p) < 0 ||
+	    describe_events(p) < 0 || describe_metrics(p) < 0)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	return 0;
 }
@@ -277,10 +365,13 @@ void unc_describe_free(struct unc_platform *p)
 		free(p->metric[i].need);
 	}
 	free(p->metric);
+	free(p->field);
+	free(p->umask);
 	free(p->event);
 	free(p->event_text);
 	free(p->unit);
 	free(p->type);
+	free(p->cpus);
 }
 
 const struct unc_cpu *unc_platform_cpu(const struct unc_platform *p)
@@ -303,43 +394,24 @@ const struct unc_event *unc_event_get(const struct unc_platform *p, size_t index
 	return index < p->table->n_event ? &p->event[index] : NULL;
 }
 
-int unc_umask_get(const struct unc_platform *p, size_t event, size_t index, struct unc_umask *out)
+const struct unc_umask *unc_umask_get(const struct unc_platform *p, size_t event, size_t index)
 {
 	const struct unc_table *t = p->table;
 
-	if (event >= t->n_event || index >= t->event[event].umasks.n)
-		return UNC_ERR_NOT_FOUND;
-	const struct unc_tbl_umask *u = &t->umask[t->event[event].umasks.first + index];
-	*out = (struct unc_umask){
-		.name = unc_tbl_str(t, u->name),
-		.desc = unc_tbl_str(t, u->desc),
-		.standalone = !(u->flags & UNC_UMASK_PARTIAL),
-		.combinable = !(u->flags & UNC_UMASK_EXACT),
-		.reason = unc_tbl_str(t, u->unavailable),
-	};
-	return 0;
+	if (event >= t->n_event || index >= t->event[event].umasks.n || !described(p))
+		return NULL;
+	return &p->umask[t->event[event].umasks.first + index];
 }
 
-int unc_field_get(const struct unc_platform *p, size_t event, size_t index, struct unc_field *out)
+const struct unc_field *unc_field_get(const struct unc_platform *p, size_t event, size_t index)
 {
-	const struct unc_table *t = p->table;
 	bool needed;
+	uint16_t field;
 
-	if (event >= t->n_event)
-		return UNC_ERR_NOT_FOUND;
-	uint16_t field = unc_event_field(t, (unsigned)event, index, &needed);
-	if (field == UNC_NONE)
-		return UNC_ERR_NOT_FOUND;
-	const struct unc_tbl_field *f = &t->field[field];
-	*out = (struct unc_field){
-		.name = unc_tbl_str(t, f->name),
-		.desc = unc_tbl_str(t, f->desc),
-		.max = unc_field_max(f),
-		.min = f->min,
-		.width = f->width[0] + f->width[1],
-		.needed = needed,
-	};
-	return 0;
+	if (event >= p->table->n_event)
+		return NULL;
+	field = unc_event_field(p->table, (unsigned)event, index, &needed);
+	return field == UNC_NONE ? NULL : unc_describe_field(p, field, needed);
 }
 
 const struct unc_metric *unc_metric_get(const struct unc_platform *p, size_t index)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi.h"
 #include "text.h"
 #include "trust.h"
 
@@ -258,17 +259,22 @@ int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn f
 	struct unc_options *o;
 	int failed;
 
-	if (!fn || (options && options->size < sizeof(size_t)))
-		return UNC_ERR_INVALID;
 	d = calloc(1, sizeof(*d));
 	if (!d)
-		return UNC_ERR_MEMORY;
+		unc_fail(&err, UNC_ERR_MEMORY, "out of memory");
+	else if (!fn)
+		unc_fail(&err, UNC_ERR_INVALID, "nobody listens: fn is NULL");
+	else if (options)
+		unc_struct_in(&d->options, sizeof(d->options), options, options->size,
+			      "unc_options", &err);
+	if (err.code < 0) {
+		free(d);
+		return unc_open_fail(&err);
+	}
 	o = &d->options;
 	d->fn = fn;
 	d->user = user;
 	d->raised = raised;
-	if (options)
-		memcpy(o, options, options->size < sizeof(*o) ? options->size : sizeof(*o));
 	o->size = sizeof(*o);
 	o->cpu = NULL; /* what this machine is, not what was asked for */
 	if (!o->sim)

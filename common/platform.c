@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "abi.h"
 #include "event.h"
 #include "fence.h"
 #include "sim.h"
@@ -25,9 +26,20 @@ const char *unc_version(void)
 	return UNC_VERSION;
 }
 
+unsigned unc_api_version(void)
+{
+	return UNC_API_VERSION;
+}
+
 const char *unc_open_error(void)
 {
 	return open_error.text;
+}
+
+int unc_open_fail(const struct unc_error *err)
+{
+	open_error = *err;
+	return err->code;
 }
 
 const char *unc_platform_error(const struct unc_platform *p)
@@ -127,7 +139,7 @@ static int table_by_name(const struct unc_table *const *all, size_t n, const cha
 	char names[200];
 
 	for (size_t i = 0; i < n; i++)
-		if (unc_same(unc_tbl_str(all[i], all[i]->name), name)) {
+		if (strcmp(name, "*") == 0 || unc_same(unc_tbl_str(all[i], all[i]->name), name)) {
 			*out = all[i];
 			return 0;
 		}
@@ -360,12 +372,9 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 	struct unc_platform *p;
 
 	unc_error_clear(&open_error);
-	if (options) {
-		if (options->size < sizeof(size_t) || options->size > 4096)
-			return unc_fail(&open_error, UNC_ERR_INVALID,
-					"options.size is not sizeof(struct unc_options)");
-		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
-	}
+	if (options && unc_struct_in(&o, sizeof(o), options, options->size, "unc_options",
+				     &open_error) < 0)
+		return UNC_ERR_INVALID;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return unc_fail(&open_error, UNC_ERR_MEMORY, "out of memory");

@@ -39,12 +39,14 @@ struct unc_platform {
 	bool sampled[UNC_MAX_SOCKETS]; /* a session freezes the socket at overflows; of program */
 	/* descriptors (describe.c) */
 	struct unc_cpu cpu;
-	int models[8];
+	struct unc_cpu *cpus; /* of `set` */
 	struct unc_type *type;
 	struct unc_unit *unit;
 	struct unc_event *event;
 	char *event_text; /* what event[].spec points into */
 	struct unc_metric_row *metric;
+	struct unc_umask *umask; /* NULL until somebody lists them; of lock */
+	struct unc_field *field; /* the same; two for each: not needed, needed */
 };
 
 /* Why units of a closed machine cannot be used. */
@@ -62,7 +64,12 @@ int unc_platform_root(const struct unc_options *, bool raised, struct unc_fs **o
 /* Makes and frees the descriptors. */
 int unc_describe(struct unc_platform *, struct unc_error *);
 void unc_describe_free(struct unc_platform *);
-void unc_describe_cpu(const struct unc_table *, struct unc_cpu *out, int *models);
+/* A field as events that need it have it, or those that do not; NULL: no memory. */
+const struct unc_field *unc_describe_field(const struct unc_platform *, uint16_t field,
+					   bool needed);
+
+/* Keeps a sentence for unc_open_error(); returns err->code. */
+int unc_open_fail(const struct unc_error *);
 
 /* Time in ns and TSC ticks of the machine (the simulated one has its own). */
 void unc_platform_now(const struct unc_platform *, uint64_t *ns, uint64_t *tsc);

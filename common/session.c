@@ -21,6 +21,7 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
+	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */
 	if (flags & ~known)
 		return unc_platform_fail(p, UNC_ERR_INVALID, "unknown flags 0x%x for a session",
 					 flags & ~known);

@@ -320,7 +320,7 @@ void unc_session_forget(struct unc_session *); /* all that was counted */
 void unc_session_lose_unread(struct unc_session *, size_t first);
 int unc_session_watch(struct unc_session *, struct unc_error *err);
 void unc_session_unwatch(struct unc_session *);
-/* What `item` has counted. The lock is held. */
-void unc_session_value(struct unc_session *, const struct unc_item *item, struct unc_value *v);
+/* What the first n items have counted, in structs of `size` bytes. The lock is held. */
+void unc_session_values(struct unc_session *, struct unc_value *values, size_t n, size_t size);
 
 #endif

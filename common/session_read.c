@@ -6,7 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "abi.h"
 #include "session.h"
+
+#define NOT_STARTED "the session was not started, or its start failed"
 
 /* No uncore clock is faster than this. */
 static const uint64_t fastest_per_ns = 5;
@@ -28,9 +31,9 @@ static bool may_wrap(const struct unc_slot *slot, uint64_t ns)
 }
 
 /*
- * More than an event can make in the time: it was cleared or set by somebody. Far from what any can,
- * since what the documents say of increments is not always the last word; but never more than a
- * quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
+ * More than an event can make in the time: it was cleared or set by somebody. Far from what any
+ * can, since what the documents say of increments is not always the last word; but never more than
+ * a quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
  */
 static bool too_much(const struct unc_slot *slot, uint64_t delta, uint64_t ns)
 {
@@ -159,12 +162,14 @@ static void end_item(const struct unc_session *s, struct unc_item *item, uint64_
 	item->complete = wall(s)->time;
 }
 
-/* Ends the interval: what was counted since the last end. What was not measured keeps what it had. */
+/* Ends the interval: what was counted since the last end. What was not measured keeps what it had.
+ */
 void unc_session_end_interval(struct unc_session *s)
 {
 	uint64_t measured = 0;
 
-	/* Of a pass that ended since, and began before, a moment is left: it goes to its next turn. */
+	/* Of a pass that ended since, and began before, a moment is left: it goes to its next turn.
+	 */
 	for (unsigned i = 0; i < s->n_passes; i++)
 		if (i == s->now || s->pass[i].begun) {
 			end_time(&s->pass[i]);
@@ -191,8 +196,7 @@ void unc_session_end_interval(struct unc_session *s)
 /* How long a slot has counted. */
 static double slot_time(const struct unc_session *s, const struct unc_slot *slot, bool interval)
 {
-	const struct unc_pass *pass =
-		s->always[slot->instance] ? wall(s) : &s->pass[slot->pass];
+	const struct unc_pass *pass = s->always[slot->instance] ? wall(s) : &s->pass[slot->pass];
 
 	return interval ? pass->delta : pass->time;
 }
@@ -201,7 +205,8 @@ static double slot_time(const struct unc_session *s, const struct unc_slot *slot
 static double measure_time(const struct unc_session *s, const struct unc_measure *m, bool interval)
 {
 	const struct unc_pass *pass = &s->pass[m->pass], *all = wall(s);
-	double of_pass = interval ? pass->delta : pass->time, of_all = interval ? all->delta : all->time;
+	double of_pass = interval ? pass->delta : pass->time,
+	       of_all = interval ? all->delta : all->time;
 
 	if (m->stays && m->rotates)
 		return of_pass < of_all ? of_pass : of_all;
@@ -260,7 +265,8 @@ static int evaluate(struct unc_session *s, const struct unc_item *item, bool int
 	return unc_expr_eval(item->expr, s->scratch, &vars, value);
 }
 
-/* For good; for this read; and for the interval alone: what was not read where it began is in it. */
+/* For good; for this read; and for the interval alone: what was not read where it began is in it.
+ */
 static bool is_lost(const struct unc_slot *slot)
 {
 	return slot->lost.why != UNC_LOST_NOT;
@@ -329,13 +335,13 @@ static void set_times(const struct unc_session *s, const struct unc_item *item, 
 		v->flags |= UNC_VALUE_ESTIMATED;
 }
 
-void unc_session_value(struct unc_session *s, const struct unc_item *item, struct unc_value *v)
+/* What `item` has counted. */
+static void item_value(struct unc_session *s, const struct unc_item *item, struct unc_value *v)
 {
 	unsigned units = item->units - item->doubtful;
 
-	*v = (struct unc_value){.units = units,
-				.of = item->of,
-				.flags = units < item->of ? UNC_VALUE_PARTIAL : 0};
+	*v = (struct unc_value){
+		.units = units, .of = item->of, .flags = units < item->of ? UNC_VALUE_PARTIAL : 0};
 	if (find_loss(s, item, is_lost))
 		v->flags |= UNC_VALUE_LOST;
 	if ((v->flags & UNC_VALUE_LOST) || find_loss(s, item, is_unread) ||
@@ -393,15 +399,27 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	return s->error.text;
 }
 
-int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
+void unc_session_values(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
+{
+	struct unc_value v;
+
+	for (size_t i = 0; i < n && i < s->n_items; i++) {
+		item_value(s, &s->item[i], &v);
+		unc_struct_out((char *)values + i * size, size, &v, sizeof(v));
+	}
+}
+
+int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
 {
 	int rc = unc_session_here(s);
 
 	if (rc < 0)
 		return rc;
-	s->error.text[0] = '\0';
+	unc_error_clear(&s->error);
+	if (n && (rc = unc_struct_check(size, "unc_value", &s->error)) < 0)
+		return rc;
 	if (!s->started)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session was not started, or its start failed");
+		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
@@ -411,24 +429,25 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
 	if (rc == 0 && !s->final)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
 	s->final = !s->running;
-	for (size_t i = 0; rc == 0 && i < n && i < s->n_items; i++)
-		unc_session_value(s, &s->item[i], &values[i]);
+	if (rc == 0)
+		unc_session_values(s, values, n, size);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }
 
-int unc_session_time(const struct unc_session *s, double *since_start, double *interval)
+int unc_session_time(struct unc_session *s, double *since_start, double *interval)
 {
-	pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&s->lock;
-
-	if (!s->started || !unc_platform_here(s->platform))
+	if (unc_session_here(s) < 0)
 		return UNC_ERR_STATE;
-	pthread_mutex_lock(lock);
+	unc_error_clear(&s->error);
+	if (!s->started)
+		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
+	pthread_mutex_lock(&s->lock);
 	if (since_start)
 		*since_start = wall(s)->time;
 	if (interval)
 		*interval = wall(s)->delta;
-	pthread_mutex_unlock(lock);
+	pthread_mutex_unlock(&s->lock);
 	return 0;
 }
 
@@ -461,7 +480,7 @@ int unc_session_reset(struct unc_session *s)
 		return rc;
 	unc_error_clear(&s->error);
 	if (!s->started)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session was not started, or its start failed");
+		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
 		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
@@ -476,8 +495,9 @@ int unc_session_reset(struct unc_session *s)
 /* ---- looking in */
 
 /*
- * How often to look in: often enough for the fastest counter of the session not to wrap, and for one
- * that is cleared in the middle of its range to go back by more than it can have counted (too_much).
+ * How often to look in: often enough for the fastest counter of the session not to wrap, and for
+ * one that is cleared in the middle of its range to go back by more than it can have counted
+ * (too_much).
  */
 static double look_seconds(const struct unc_session *s)
 {

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "abi.h"
 #include "sample.h"
 
 /* ---- looking */
@@ -216,7 +217,7 @@ static void describe(const struct unc_session *s, size_t n, struct unc_overflow 
 }
 
 static int end_interval(struct unc_session *s, size_t n_carried, struct unc_overflow *out,
-			struct unc_value *values, size_t n)
+			struct unc_value *values, size_t n, size_t size)
 {
 	uint64_t tsc;
 	int rc = set_frozen(s, true, &s->error);
@@ -227,38 +228,37 @@ static int end_interval(struct unc_session *s, size_t n_carried, struct unc_over
 		return rc;
 	unc_session_end_interval(s);
 	describe(s, n_carried, out);
-	for (size_t i = 0; i < n && i < s->n_items; i++)
-		unc_session_value(s, &s->item[i], &values[i]);
+	unc_session_values(s, values, n, size);
 	rc = start_again(s, &s->error);
 	unc_platform_now(s->platform, &s->since_ns, &tsc); /* nothing was counted since the look */
 	return rc;
 }
 
 int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc_value *values,
-		     size_t n)
+		     size_t n, size_t size)
 {
-	struct unc_overflow found = {.size = sizeof(found), .id = -1};
+	struct unc_overflow found = {.size = out->size, .id = -1};
 	size_t carried;
 
 	int rc = unc_session_here(s);
 
 	if (rc < 0)
 		return rc;
-	s->error.text[0] = '\0';
-	if (out->size < sizeof(*out))
-		return unc_fail(&s->error, UNC_ERR_INVALID,
-				"size is not sizeof(struct unc_overflow)");
+	unc_error_clear(&s->error);
+	if ((rc = unc_struct_check(out->size, "unc_overflow", &s->error)) < 0 ||
+	    (n && (rc = unc_struct_check(size, "unc_value", &s->error)) < 0))
+		return rc;
 	if (!s->running || !s->sample)
 		return unc_fail(&s->error, UNC_ERR_STATE,
 				"the session is not running with an event that ends intervals");
 	pthread_mutex_lock(&s->lock);
 	rc = find_carried(s, &carried, &s->error);
 	if (rc == 0 && carried)
-		rc = end_interval(s, carried, &found, values, n);
+		rc = end_interval(s, carried, &found, values, n, size);
 	if (rc == 0 && !carried)
 		rc = unc_session_verify_due(s, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	if (rc == 0)
-		*out = found;
+		unc_struct_out(out, out->size, &found, sizeof(found));
 	return rc;
 }

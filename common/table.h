@@ -427,8 +427,9 @@ uint64_t unc_type_modifiers(const struct unc_table *, const struct unc_tbl_type 
 /* All ones in `width` bits. */
 uint64_t unc_ones(unsigned width);
 
-/* The compiled-in tables; n in *n. */
+/* The compiled-in tables, and what uncore.h tells of them; n in *n. */
 const struct unc_table *const *unc_tables(size_t *n);
+const struct unc_cpu *unc_table_cpus(size_t *n);
 
 /* ---- reading (table_read.c): used by the build-time compiler, the tests and UNCORE_TABLES */
 

@@ -10,16 +10,24 @@
  *    The sentence that belongs to an error is kept by the object the call was
  *    made on: unc_platform_error(), unc_session_error().
  *  - Descriptors (struct unc_type, ...) are constant and owned by the
- *    platform; they stay valid until unc_platform_close().
+ *    platform; they stay valid until unc_platform_close(). Later versions may
+ *    add members at their ends: use them behind the pointer, do not copy them.
  *  - Structs that the caller allocates begin with `size`, which the caller
- *    sets to sizeof the struct it was compiled with.
+ *    sets to sizeof the struct it was compiled with; for an array sizeof one
+ *    element is an argument. The library serves shorter ones, of a program that
+ *    was compiled earlier: it fills in what fits, and takes what is missing for
+ *    0. Of longer ones it leaves what it does not know 0, and takes no other
+ *    value there: UNC_ERR_INVALID, as for a size that no struct has.
  *  - One platform may serve many sessions; different sessions may be used from
  *    different threads, one session from one thread at a time.
- *  - A platform and its sessions belong to the process that opened it. After
- *    fork() what is of a session returns UNC_ERR_STATE in the child, and touches
- *    nothing; unc_session_free() and unc_platform_close() only give memory
- *    back. The child may open a platform of its own.
- *  - Pointers may be NULL only where it is said.
+ *  - A platform and its sessions belong to the process that opened it. In a
+ *    process that was forked off, what takes a session or a platform that is not
+ *    const returns UNC_ERR_STATE (which is not named below) and touches nothing. Descriptors stay as they are: what nobody has asked for before
+ *    the fork (umasks, fields, metrics) is NULL. unc_session_free() and
+ *    unc_platform_close() only give memory back. The child may open a platform of
+ *    its own.
+ *  - Pointers may be NULL only where it is said, texts never; unc_platform_close()
+ *    and unc_session_free() take NULL.
  */
 #ifndef UNCORE_H
 #define UNCORE_H
@@ -36,6 +44,19 @@ extern "C" {
 #else
 #define UNC_API
 #endif
+
+/*
+ * Version of this interface: major << 16 | minor. A library serves programs that were compiled
+ * with its major and its minor or an earlier one: a minor adds functions, and members at the ends of
+ * structs; a major changes or removes something. Programs that do not choose the library they are
+ * run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
+ */
+#define UNC_API_VERSION 0x10000u
+#define UNC_API_SERVES(library)                                                                    \
+	((library) >> 16 == UNC_API_VERSION >> 16 && (library) >= UNC_API_VERSION)
+
+/* UNC_API_VERSION of the library that runs. */
+UNC_API unsigned unc_api_version(void);
 
 /* Error codes. unc_error_name() gives the short text. */
 enum {
@@ -55,7 +76,7 @@ enum {
 	UNC_ERR_PASSES = -13      /* needs several passes and the session may not rotate */
 };
 
-/* Short text of an error code; static storage. */
+/* Short text of an error code ("unknown error" if it is none); static storage. */
 UNC_API const char *unc_error_name(int error);
 
 /* "1.2.3"; static storage. */
@@ -72,7 +93,7 @@ struct unc_options {
 	size_t size;         /* sizeof(struct unc_options) */
 	const char *sysroot; /* root of /proc, /sys, /dev; NULL: $UNCORE_SYSROOT, else "/"; "": "/" */
 	const char *sim;     /* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
-	const char *cpu;     /* table to use whatever the machine is; NULL: identify.
+	const char *cpu;     /* table to use whatever the machine is; NULL: identify; "*": any.
 	                        Given without `sim`, no unit can be accessed: for listing, encoding. */
 	const char *tables;  /* folder of event tables that replaces the built-in ones;
 	                        NULL: $UNCORE_TABLES, else built-in; "": built-in. See below. */
@@ -108,22 +129,22 @@ struct unc_options {
  */
 UNC_API int unc_platform_open(const struct unc_options *options, struct unc_platform **out);
 
-/* Sentence of the calling thread's last failed unc_platform_open(); "" if none. */
+/* Sentence of the calling thread's last unc_platform_open() or unc_doctor() that failed; "" if none. */
 UNC_API const char *unc_open_error(void);
 
 /* Closes the platform; its sessions must have been freed. NULL is allowed. */
 UNC_API void unc_platform_close(struct unc_platform *);
 
-/* Sentence of the last unc_event_encode(), unc_event_decode(), unc_register_decode(),
- * unc_metric_eval() or failed unc_session_new() on this platform, by whichever thread: threads that
- * want the sentence take turns. "" if that call did not fail. */
+/* Sentence of the last call on this platform, by whichever thread (threads that want the sentence take
+ * turns), of those that take a platform which is not const: unc_event_encode(), unc_event_decode(),
+ * unc_register_decode(), unc_metric_eval(), unc_session_new(). "" if that call did not fail. */
 UNC_API const char *unc_platform_error(const struct unc_platform *);
 
 struct unc_cpu {
 	const char *name;      /* "emerald-rapids" */
 	const char *title;     /* "Emerald Rapids" */
 	int family;
-	const int *models;
+	const uint16_t *models;
 	size_t n_models;
 	size_t n_units;        /* unit types */
 	size_t n_events;
@@ -131,15 +152,16 @@ struct unc_cpu {
 	size_t n_metrics;      /* rows, the portable set included */
 };
 
+/* The CPU of the platform; never NULL. */
 UNC_API const struct unc_cpu *unc_platform_cpu(const struct unc_platform *);
 /* 1 if the registers are simulated. Show it wherever numbers are shown. */
 UNC_API int unc_platform_simulated(const struct unc_platform *);
 /* Sockets of the machine; 0 if the platform was opened for listing only. */
 UNC_API int unc_platform_sockets(const struct unc_platform *);
 
-/* CPUs that the library has built-in tables for; 0 and *out filled (models go to
- * models[0 .. 7]), or UNC_ERR_NOT_FOUND past the end. */
-UNC_API int unc_cpu_get(size_t index, struct unc_cpu *out, int models[8]);
+/* CPUs that the platform has tables for: those of the folder if it was opened with one, else those
+ * built in, as with NULL (then static storage). Index from 0; NULL past the end. */
+UNC_API const struct unc_cpu *unc_cpu_get(const struct unc_platform *, size_t index);
 
 /* ------------------------------------------------------------- enumeration */
 
@@ -207,12 +229,12 @@ struct unc_field {
 
 /* Events of the platform's CPU. Index from 0; NULL past the end. */
 UNC_API const struct unc_event *unc_event_get(const struct unc_platform *, size_t index);
-/* Umask `index` of event `event`; 0 and *out filled, or UNC_ERR_NOT_FOUND past the end. */
-UNC_API int unc_umask_get(const struct unc_platform *, size_t event, size_t index,
-			  struct unc_umask *out);
-/* Field `index` that event `event` takes; 0 and *out filled, or UNC_ERR_NOT_FOUND past the end. */
-UNC_API int unc_field_get(const struct unc_platform *, size_t event, size_t index,
-			  struct unc_field *out);
+/* Umask `index` of event `event`, and field `index` that it takes; NULL past the end, or where there
+ * is no memory to describe the first one. */
+UNC_API const struct unc_umask *unc_umask_get(const struct unc_platform *, size_t event,
+					      size_t index);
+UNC_API const struct unc_field *unc_field_get(const struct unc_platform *, size_t event,
+					      size_t index);
 
 enum unc_metric_kind {
 	UNC_METRIC_TOTAL, /* accumulates: a count or bytes since start */
@@ -231,7 +253,8 @@ struct unc_metric {
 	const char *reason;     /* why not; "" if available */
 };
 
-/* Metrics of the platform's CPU. Index from 0; NULL past the end. */
+/* Metrics of the platform's CPU. Index from 0; NULL past the end. Where there is no memory to find out
+ * what it needs, it is not available. */
 UNC_API const struct unc_metric *unc_metric_get(const struct unc_platform *, size_t index);
 /* Canonical name of the event that metric `metric` needs as number `index`; NULL past the end. */
 UNC_API const char *unc_metric_need(const struct unc_platform *, size_t metric, size_t index);
@@ -244,6 +267,7 @@ UNC_API const char *unc_metric_need(const struct unc_platform *, size_t metric, 
  * Names are case-insensitive. See README.md for the other spellings accepted.
  */
 
+/* Part of the interface version: as large as they will be. A text has UNC_SPEC_MAX - 1 letters at most. */
 enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256 };
 
 struct unc_filter {
@@ -273,13 +297,10 @@ struct unc_encoding {
  * encoded for socket 0 unless the text says `socket=`.
  * Errors: UNC_ERR_INVALID the text is malformed, something that the event needs is missing, or what
  * is asked for contradicts itself, does nothing or counts nothing; UNC_ERR_NOT_FOUND;
- * UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this umask cannot be programmed. The sentence is in
- * unc_platform_error().
+ * UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this umask cannot be programmed; UNC_ERR_INVALID out->size. The
+ * sentence is in unc_platform_error().
  */
 UNC_API int unc_event_encode(struct unc_platform *, const char *spec, struct unc_encoding *out);
-
-/* Writes the canonical text into buf (always terminated). UNC_ERR_RANGE if it is too small. */
-UNC_API int unc_encoding_format(const struct unc_encoding *, char *buf, size_t size);
 
 /* The value of a register, for decoding. */
 struct unc_register_value {
@@ -289,14 +310,14 @@ struct unc_register_value {
 
 /*
  * The other way: the canonical text of the event that these registers of a unit of `type` make a
- * counter count, into buf (always terminated).
+ * counter count, into buf (always terminated). value_size: sizeof(*values).
  * Errors: UNC_ERR_NOT_FOUND no such type or register, or no event is programmed so; UNC_ERR_INVALID
- * no control is given, or a filter that it depends on; UNC_ERR_RANGE two controls, or a register
- * twice, or buf is too small.
+ * no control is given, or a filter that it depends on, or value_size; UNC_ERR_RANGE two controls, or a
+ * register twice, or buf is too small.
  */
 UNC_API int unc_event_decode(struct unc_platform *, const char *type,
-			     const struct unc_register_value *values, size_t n, char *buf,
-			     size_t size);
+			     const struct unc_register_value *values, size_t n, size_t value_size,
+			     char *buf, size_t size);
 
 typedef int (*unc_field_value_fn)(void *user, const struct unc_field *, uint64_t value);
 
@@ -317,8 +338,8 @@ enum {
 	UNC_SESSION_FREEZE = 2  /* sampling may freeze whole sockets (unc_session_sample) */
 };
 
-/* A new, empty session. flags: 0 or UNC_SESSION_*. Free with unc_session_free(). Errors:
- * UNC_ERR_INVALID an unknown flag; UNC_ERR_STATE the platform is another process's. */
+/* A new, empty session. flags: 0 or UNC_SESSION_*. Free with unc_session_free(), before the platform
+ * is closed. Errors: UNC_ERR_INVALID an unknown flag. The sentence is in unc_platform_error(). */
 UNC_API int unc_session_new(struct unc_platform *, unsigned flags, struct unc_session **out);
 
 /*
@@ -337,10 +358,10 @@ UNC_API int unc_session_add(struct unc_session *, const char *spec, int *id);
  */
 UNC_API int unc_session_add_metric(struct unc_session *, const char *name, int *id);
 
-/* Removes all items. UNC_ERR_STATE if running. */
+/* Removes all items. Errors: UNC_ERR_STATE it is running. */
 UNC_API int unc_session_clear(struct unc_session *);
 
-/* Number of passes the items need: 1 unless the session rotates. */
+/* Number of passes the items need: 1 unless the session rotates. Cannot fail. */
 UNC_API int unc_session_passes(const struct unc_session *);
 
 /*
@@ -385,15 +406,16 @@ struct unc_value {
 
 /*
  * Reads all counters and fills values[0 .. n-1], one per item in the order of
- * adding; n may be less than the number of items, or 0 with values NULL. A ratio with
+ * adding; n may be less than the number of items, or 0 with values NULL. size: sizeof(*values).
+ * What is behind the last item is left as it is. A ratio with
  * denominator 0 is not VALID, nor is what was counted by a counter that somebody else has
  * taken, cleared or frozen in the meantime, or that cannot be read: unc_session_reason() tells.
  * Where a counter makes an impossible step that is seen at once; whether controls are still ours
  * and units count is looked at every 50 ms at most, at a change of the pass and at the end.
  * Works on a running session; on a stopped one it gives the final values again.
- * Errors: UNC_ERR_STATE not started, or another process; UNC_ERR_IO no counter could be read.
+ * Errors: UNC_ERR_STATE not started; UNC_ERR_IO no counter could be read; UNC_ERR_INVALID size.
  */
-UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n);
+UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n, size_t size);
 
 /*
  * Why the last value of item `id` is not VALID, as a sentence; "" if it is, or if there is no such
@@ -408,32 +430,32 @@ typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
  * over the others is UNC_VALUE_PARTIAL. Stops at the first non-zero return of fn and returns it.
  * Known once the item is added; units that stand still where somebody else counts come with the
  * start; their descriptors are valid until unc_session_free().
- * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_STATE another process.
+ * Errors: UNC_ERR_NOT_FOUND no such item.
  */
 UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
 
 /* Wall-clock seconds since start or reset, up to the last read, and of the last interval. Either
- * may be NULL. Errors: UNC_ERR_STATE never started, or another process. */
-UNC_API int unc_session_time(const struct unc_session *, double *since_start, double *interval);
+ * may be NULL. Errors: UNC_ERR_STATE never started. */
+UNC_API int unc_session_time(struct unc_session *, double *since_start, double *interval);
 
 /*
  * Moves a rotating session on to its next pass: only units of which the events change are
  * programmed anew, what fits always goes on. Does nothing with one pass. It ends no interval: that
  * does unc_session_read(), so that a program may rotate through all passes before it reads, or read
  * before each step.
- * Errors: those of unc_session_start() and unc_session_stop(). After one the session is stopped,
- * but where memory ran out before anything was done: then it goes on as it was.
+ * Errors: UNC_ERR_STATE not running; those of unc_session_start() and unc_session_stop(). After one the
+ * session is stopped, but where memory ran out before anything was done: then it goes on as it was.
  */
 UNC_API int unc_session_rotate(struct unc_session *);
 
-/* Sets all totals to 0 (the hardware counters go on; what was lost stays lost). Errors: as
- * unc_session_read(). */
+/* Sets all totals to 0 (the hardware counters go on; what was lost stays lost). Errors: UNC_ERR_STATE
+ * not started; UNC_ERR_IO no counter could be read. */
 UNC_API int unc_session_reset(struct unc_session *);
 
 /*
  * Reads once more, stops the counters and puts back what was found. What somebody else has changed
  * since is left as it is. A write that fails is tried again.
- * Errors: UNC_ERR_STATE not running, or another process; UNC_ERR_IO, UNC_ERR_PERMISSION: the
+ * Errors: UNC_ERR_STATE not running; UNC_ERR_IO, UNC_ERR_PERMISSION: the
  * sentence names what could not be read or put back; the session is stopped all the same.
  * UNC_ERR_MEMORY: nothing was done, and it can be tried again.
  */
@@ -476,13 +498,15 @@ struct unc_overflow {
  * the units, the counters. If so, reads all counters, fills *out and values as unc_session_read()
  * would, clears what noted it and starts a new interval. Else out->id is -1 and values are untouched.
  * seconds of the values include the time until this look. unc_session_read() between two looks works,
- * and ends an interval of its own.
- * Errors: UNC_ERR_STATE not running, or no event is sampled; UNC_ERR_INVALID out->size; UNC_ERR_IO.
+ * and ends an interval of its own. values, n, size: as for unc_session_read().
+ * Errors: UNC_ERR_STATE not running, or no event is sampled; UNC_ERR_INVALID out->size or size;
+ * UNC_ERR_IO, UNC_ERR_PERMISSION an access failed.
  */
 UNC_API int unc_session_poll(struct unc_session *, struct unc_overflow *out, struct unc_value *values,
-			     size_t n);
+			     size_t n, size_t size);
 
-/* Sentence of the last failed call on this session; "" if none. */
+/* Sentence of the last call on this session; "" if it did not fail. Owned by the session, until its
+ * next call. */
 UNC_API const char *unc_session_error(const struct unc_session *);
 
 /* One register operation, for walking a plan. */
@@ -507,6 +531,9 @@ enum unc_phase { UNC_PHASE_START, UNC_PHASE_READ, UNC_PHASE_STOP };
  * Walks the operations of a phase without running them; stops at the first
  * non-zero return of `fn` and returns it. Works without access to the hardware;
  * with it, the controls of the units are read, to see which counters are free.
+ * What fn gets is gone when it returns.
+ * Errors: UNC_ERR_BUSY no counter is free; UNC_ERR_PERMISSION and UNC_ERR_IO as for
+ * unc_session_start().
  */
 UNC_API int unc_session_plan(struct unc_session *, enum unc_phase phase, unc_operation_fn fn,
 			     void *user);
@@ -526,7 +553,8 @@ struct unc_register {
 };
 typedef int (*unc_register_fn)(void *user, const struct unc_register *);
 
-/* Walks every register of the tables of the platform's CPU, one socket. Stops at non-zero. */
+/* Walks every register of the tables of the platform's CPU, one socket; what fn gets is gone when it
+ * returns. Stops at the first non-zero return of fn and returns it; no errors of its own. */
 UNC_API int unc_register_walk(const struct unc_platform *, unc_register_fn fn, void *user);
 
 /* ---------------------------------------------------------------- computing */
@@ -537,14 +565,14 @@ struct unc_count {
 };
 
 /*
- * Computes a metric from counts.
- * Errors: UNC_ERR_NOT_FOUND no such metric, or a count that it needs is not
+ * Computes a metric from n counts. size: sizeof(*counts); counts may be NULL if n is 0.
+ * Errors: UNC_ERR_INVALID size; UNC_ERR_NOT_FOUND no such metric, or a count that it needs is not
  * given (the sentence names it); UNC_ERR_UNAVAILABLE the metric cannot be
  * computed on this CPU; UNC_ERR_RANGE there is no value: the denominator is 0, the
  * result overflows, or it is negative where that is impossible.
  */
 UNC_API int unc_metric_eval(struct unc_platform *, const char *metric,
-			    const struct unc_count *counts, size_t n, double *value);
+			    const struct unc_count *counts, size_t n, size_t size, double *value);
 
 /* ---------------------------------------------------------------- diagnosis */
 
@@ -564,8 +592,8 @@ typedef int (*unc_check_fn)(void *user, const struct unc_check *);
  * in it. What is no failure is told with `ok` set. On a CPU without a table it ends there.
  * options: as for unc_platform_open(), `cpu` is ignored. fn: called once a check, or more often
  * ("in use"); its strings are gone when it returns; non-zero ends the walk.
- * Returns the number of failed checks; UNC_ERR_INVALID: fn is NULL, or options->size;
- * UNC_ERR_MEMORY.
+ * Returns the number of failed checks, or an error: UNC_ERR_INVALID fn is NULL, or options->size. The
+ * sentence is in unc_open_error().
  */
 UNC_API int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user);
 

@@ -141,7 +141,7 @@ void intel_uncore_partial(const struct name *name, char *text, size_t size)
 	struct unc_platform *platform = intel_uncore.platform;
 	char spec[UNC_SPEC_MAX + PAPI_MIN_STR_LEN];
 	struct unc_session *session;
-	struct unc_umask umask;
+	const struct unc_umask *umask;
 	int id, error;
 	size_t i;
 
@@ -153,8 +153,8 @@ void intel_uncore_partial(const struct name *name, char *text, size_t size)
 		intel_uncore.session_add_metric(session, name->text, &id);
 	/* An event that needs a umask is counted by the same units with any. */
 	for (i = 0; error && name->event && name->event->needs_umask &&
-	     !intel_uncore.umask_get(platform, name->base, i, &umask); i++) {
-		snprintf(spec, sizeof(spec), "%s:%s", name->text, umask.name);
+	     (umask = intel_uncore.umask_get(platform, name->base, i)); i++) {
+		snprintf(spec, sizeof(spec), "%s:%s", name->text, umask->name);
 		error = intel_uncore.session_add(session, spec, &id);
 	}
 	if (!error)
@@ -321,7 +321,8 @@ static int read_values(hwd_context_t *ctx, hwd_control_state_t *ctl, long long *
 	(void)ctx;
 	(void)flags;
 	papi_errno = fail_session(control,
-		intel_uncore.session_read(control->session, control->read, (size_t)control->count));
+		intel_uncore.session_read(control->session, control->read, (size_t)control->count,
+					  sizeof(control->read[0])));
 	control->lost |= papi_errno != PAPI_OK;
 	for (i = 0; i < control->count && papi_errno == PAPI_OK; i++, value++) {
 		is_gauge = control->metrics[i] && control->metrics[i]->kind == UNC_METRIC_GAUGE;

@@ -15,7 +15,7 @@
 
 /* The functions of libuncore, called as intel_uncore.FUNCTION(). */
 #define INTEL_UNCORE_FUNCTIONS(F)                                                                  \
-	F(version) F(open_error) F(platform_open) F(platform_close) F(platform_error)              \
+	F(api_version) F(version) F(open_error) F(platform_open) F(platform_close) F(platform_error)              \
 	F(platform_cpu) F(platform_simulated) F(platform_sockets) F(type_get) F(unit_get)          \
 	F(event_get) F(umask_get) F(field_get) F(metric_get) F(event_encode) F(session_new)        \
 	F(session_add) F(session_add_metric) F(session_clear) F(session_start) F(session_read)     \

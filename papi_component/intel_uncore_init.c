@@ -80,6 +80,13 @@ static int load_library(char *reason, size_t size)
 			return PAPI_ENOSUPP;
 		}
 	}
+	if (!UNC_API_SERVES(intel_uncore.api_version())) {
+		snprintf(reason, size, "libuncore %s has interface %u.%u, the component was compiled "
+			 "for %u.%u: compile PAPI anew", intel_uncore.version(),
+			 intel_uncore.api_version() >> 16, intel_uncore.api_version() & 0xffff,
+			 UNC_API_VERSION >> 16, UNC_API_VERSION & 0xffff);
+		return PAPI_ENOSUPP;
+	}
 	return PAPI_OK;
 }
 

@@ -144,17 +144,18 @@ static int add_qualifier(struct name *name, unsigned int number)
 	unsigned int n_umasks = name->event ? (unsigned int)name->event->n_umasks : 0;
 	size_t used = strlen(name->text), room = sizeof(name->text) - used;
 	char *end = name->text + used;
-	struct unc_umask umask;
-	struct unc_field field;
+	const struct unc_umask *umask;
+	const struct unc_field *field;
 	int length;
 
 	if (number <= n_umasks) {
-		if (intel_uncore.umask_get(platform, name->base, number - 1, &umask))
+		umask = intel_uncore.umask_get(platform, name->base, number - 1);
+		if (!umask)
 			return PAPI_ENOEVNT;
-		length = snprintf(end, room, ":%s", umask.name);
-		snprintf(name->masks, sizeof(name->masks), "%s%s%s%s", umask.desc,
-			 umask.standalone ? "" : " (only with another umask)",
-			 umask.reason[0] ? " - not available: " : "", umask.reason);
+		length = snprintf(end, room, ":%s", umask->name);
+		snprintf(name->masks, sizeof(name->masks), "%s%s%s%s", umask->desc,
+			 umask->standalone ? "" : " (only with another umask)",
+			 umask->reason[0] ? " - not available: " : "", umask->reason);
 	} else if (number == n_umasks + 1) {
 		length = snprintf(end, room, ":socket=0");
 		snprintf(name->masks, sizeof(name->masks), "Socket [0-%d]; without it all",
@@ -162,14 +163,14 @@ static int add_qualifier(struct name *name, unsigned int number)
 	} else if (name->event && number == n_umasks + 2) {
 		length = snprintf(end, room, ":unit=%d",
 				  unit_qualifier(name->event, name->masks, sizeof(name->masks)));
-	} else if (name->event && !intel_uncore.field_get(platform, name->base,
-							  number - n_umasks - 3, &field)) {
-		length = snprintf(end, room, ":%s=%llu", field.name,
-				  (unsigned long long)field.min);
+	} else if (name->event && (field = intel_uncore.field_get(platform, name->base,
+								  number - n_umasks - 3))) {
+		length = snprintf(end, room, ":%s=%llu", field->name,
+				  (unsigned long long)field->min);
 		snprintf(name->masks, sizeof(name->masks),
-			 field.max < 1024 ? "%s%.160s [%llu-%llu]" : "%s%.160s [%#llx-%#llx]",
-			 field.needed ? "Mandatory: " : "", field.desc,
-			 (unsigned long long)field.min, (unsigned long long)field.max);
+			 field->max < 1024 ? "%s%.160s [%llu-%llu]" : "%s%.160s [%#llx-%#llx]",
+			 field->needed ? "Mandatory: " : "", field->desc,
+			 (unsigned long long)field->min, (unsigned long long)field->max);
 	} else {
 		return PAPI_ENOEVNT;
 	}

@@ -17,21 +17,28 @@ static struct {
 	bool on;
 	int passes;
 	int error, start_error;
+	unsigned version;                /* of the library; 0: its own */
 	int starts, stops, rotations; /* since the test asked last */
 	struct unc_value value[4];
 } script;
+
+static unsigned script_version(void)
+{
+	return script.version ? script.version : unc_api_version();
+}
 
 static int script_passes(const struct unc_session *session)
 {
 	return script.on ? script.passes : unc_session_passes(session);
 }
 
-static int script_read(struct unc_session *session, struct unc_value *values, size_t n)
+static int script_read(struct unc_session *session, struct unc_value *values, size_t n,
+		       size_t size)
 {
 	if (script.error)
 		return script.error;
 	if (!script.on)
-		return unc_session_read(session, values, n);
+		return unc_session_read(session, values, n, size);
 	memcpy(values, script.value, n * sizeof(*values));
 	return 0;
 }
@@ -64,6 +71,7 @@ static const char *script_reason(struct unc_session *session, int id)
 	return text;
 }
 
+#define unc_api_version script_version
 #define unc_session_passes script_passes
 #define unc_session_read script_read
 #define unc_session_start script_start

@@ -70,7 +70,7 @@ enum { MAX_ITEMS = 32 };
 static inline struct unc_value value_of(struct unc_session *s, int id)
 {
 	struct unc_value v[MAX_ITEMS];
-	int rc = unc_session_read(s, v, MAX_ITEMS);
+	int rc = unc_session_read(s, v, MAX_ITEMS, sizeof(*v));
 
 	if (rc < 0)
 		printf("# read: %s\n", unc_session_error(s));

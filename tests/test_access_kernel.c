@@ -382,7 +382,7 @@ static uint64_t count_of(struct unc_session *s, size_t id)
 {
 	struct unc_value v[3];
 
-	CU_ASSERT_EQUAL_FATAL(unc_session_read(s, v, 3), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_read(s, v, 3, sizeof(*v)), 0);
 	CU_ASSERT(v[id].flags & UNC_VALUE_VALID);
 	return v[id].count;
 }

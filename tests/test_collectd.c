@@ -159,12 +159,11 @@ static void all_is_sent(const char *cpu)
 
 static void test_every_cpu(void)
 {
-	struct unc_cpu cpu;
-	int models[8];
+	const struct unc_cpu *cpu;
 	size_t n = 0;
 
-	for (; unc_cpu_get(n, &cpu, models) == 0; n++)
-		all_is_sent(cpu.name);
+	for (; (cpu = unc_cpu_get(NULL, n)) != NULL; n++)
+		all_is_sent(cpu->name);
 	CU_ASSERT(n > 0);
 }
 
@@ -267,6 +266,16 @@ static void test_no_such_machine(void)
 	check_refused(1, "emerald-rapids");
 }
 
+/* Another library than that of the header it was compiled with. */
+static void test_other_library(void)
+{
+	begin();
+	script.version = UNC_API_VERSION + 0x10000;
+	configure("Simulate emerald-rapids", NULL);
+	check_refused(1, " has interface 2.0, the plugin was compiled for 1.0: install those that "
+			 "belong together\n");
+}
+
 /* What one failed start leaves behind must not be in the way of the next. */
 static void test_again(void)
 {
@@ -297,6 +306,7 @@ int main(void)
 		{"a name too long", test_long_name},
 		{"no counters: why", test_no_counters},
 		{"no such simulated machine", test_no_such_machine},
+		{"a library of another version", test_other_library},
 		{"a good start after a bad one", test_again},
 		{NULL, NULL},
 	};

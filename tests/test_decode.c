@@ -256,8 +256,8 @@ static void by_value(void)
 		char name[UNC_SPEC_MAX];
 
 		CU_ASSERT_EQUAL_FATAL(unc_platform_open(&o, &p), 0);
-		int rc = unc_event_decode(p, rows[i].type, rows[i].value, rows[i].n, name,
-					  sizeof(name));
+		int rc = unc_event_decode(p, rows[i].type, rows[i].value, rows[i].n,
+					  sizeof(rows[i].value[0]), name, sizeof(name));
 		if (rows[i].name) {
 			if (rc < 0)
 				printf("# %s: %s\n", rows[i].name, unc_platform_error(p));

@@ -5,13 +5,12 @@
 static const char *cpu_names(void)
 {
 	static char names[400];
-	struct unc_cpu c;
-	int models[8];
+	const struct unc_cpu *c;
 
 	names[0] = '\0';
-	for (size_t i = 0; unc_cpu_get(i, &c, models) == 0; i++)
+	for (size_t i = 0; (c = unc_cpu_get(NULL, i)) != NULL; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
-			 i ? ", " : "", c.name);
+			 i ? ", " : "", c->name);
 	return names;
 }
 

@@ -56,7 +56,7 @@ static size_t split_counts(char *text, struct unc_count *counts)
 static void check_reason(struct book *b, const struct cases_row *row, const struct unc_metric *m)
 {
 	double value = -1;
-	int rc = unc_metric_eval(b->platform, row->field[0], NULL, 0, &value);
+	int rc = unc_metric_eval(b->platform, row->field[0], NULL, 0, sizeof(struct unc_count), &value);
 
 	b->reasons++;
 	if (m->available || rc != UNC_ERR_UNAVAILABLE || value != -1)
@@ -79,7 +79,7 @@ static void check_value(struct book *b, const struct cases_row *row)
 		fail(b, row, "cannot read the row", "");
 		return;
 	}
-	if (unc_metric_eval(b->platform, row->field[0], counts, n, &got) < 0) {
+	if (unc_metric_eval(b->platform, row->field[0], counts, n, sizeof(*counts), &got) < 0) {
 		fail(b, row, "error", unc_platform_error(b->platform));
 		return;
 	}
@@ -91,7 +91,7 @@ static void check_value(struct book *b, const struct cases_row *row)
 		struct unc_count kept = counts[i];
 
 		counts[i] = counts[n - 1];
-		if (unc_metric_eval(b->platform, row->field[0], counts, n - 1, &got) == 0)
+		if (unc_metric_eval(b->platform, row->field[0], counts, n - 1, sizeof(*counts), &got) == 0)
 			fail(b, row, "does without", kept.event);
 		counts[i] = kept;
 	}
@@ -103,7 +103,7 @@ static void check_none(struct book *b, const struct cases_row *row)
 	struct unc_count counts[MAX_COUNTS];
 	size_t n = split_counts(row->field[1], counts);
 	double value = 4711;
-	int rc = n ? unc_metric_eval(b->platform, row->field[0], counts, n, &value) : 0;
+	int rc = n ? unc_metric_eval(b->platform, row->field[0], counts, n, sizeof(*counts), &value) : 0;
 
 	if (rc != UNC_ERR_RANGE || value != 4711)
 		fail(b, row, "has a value, or another error:", unc_platform_error(b->platform));
@@ -208,23 +208,23 @@ static void test_eval_errors(void)
 	struct unc_count counts[] = {{"imc.RPQ_INSERTS", 0}, {"imc.WPQ_INSERTS", 0}};
 	double value = 4711;
 
-	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, &value) == UNC_ERR_RANGE);
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, sizeof(*counts), &value) == UNC_ERR_RANGE);
 	CHECK_TEXT(unc_platform_error(p), "imc.PCT_RD_REQUESTS: the denominator is 0");
-	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 1, &value) ==
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 1, sizeof(*counts), &value) ==
 		  UNC_ERR_NOT_FOUND);
 	CHECK_TEXT(unc_platform_error(p), "imc.PCT_RD_REQUESTS needs a count of imc.WPQ_INSERTS");
-	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD", counts, 2, &value) == UNC_ERR_NOT_FOUND);
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD", counts, 2, sizeof(*counts), &value) == UNC_ERR_NOT_FOUND);
 	CU_ASSERT(strncmp(unc_platform_error(p), "no metric imc.PCT_RD in sandybridge-ep", 38) ==
 		  0);
 	struct unc_count read = {"memory_read_bytes", 1};
-	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, &value) == UNC_ERR_NOT_FOUND);
+	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, sizeof(read), &value) == UNC_ERR_NOT_FOUND);
 	read.event = "ubox.UCLK";
-	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, &value) == UNC_ERR_NOT_FOUND);
+	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, sizeof(read), &value) == UNC_ERR_NOT_FOUND);
 	CHECK_TEXT(unc_platform_error(p), "uncore_frequency_hz needs TIME (seconds)");
 	CU_ASSERT(value == 4711); /* untouched */
 	counts[0].value = 3;
 	counts[1].value = 1;
-	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, &value) == 0);
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, sizeof(*counts), &value) == 0);
 	CU_ASSERT(value == 0.75);
 	CHECK_TEXT(unc_platform_error(p), "");
 	unc_platform_close(p);
@@ -251,7 +251,7 @@ static void test_metrics(void)
 	start(s);
 	CHECK_NUMBER(unc_session_passes(s), 1);
 	step(p, 100 * ms);
-	CU_ASSERT_FATAL(unc_session_read(s, v, 7) == 0);
+	CU_ASSERT_FATAL(unc_session_read(s, v, 7, sizeof(*v)) == 0);
 	CHECK_NEAR(v[one].value, 64 * reads * t, 1e-6);
 	CHECK_NEAR(v[unit].value, 2 * 64 * reads * t, 1e-6);
 	CHECK_NEAR(v[socket].value, 4 * 64 * reads * t, 1e-6);
@@ -265,7 +265,7 @@ static void test_metrics(void)
 	    uclk = add_metric(s, "cbo.AVG_INGRESS_DEPTH_PER_UCLK");
 	start(s);
 	step(p, 100 * ms);
-	CU_ASSERT_FATAL(unc_session_read(s, v, 2) == 0);
+	CU_ASSERT_FATAL(unc_session_read(s, v, 2, sizeof(*v)) == 0);
 	CHECK_NEAR(v[tsc].value, requests / 8 * 5e-9, 1e-5); /* of one CBo */
 	CHECK_NEAR(v[uclk].value, requests / 8 * 5e-9, 1e-5);
 	unc_session_free(s);
@@ -297,7 +297,7 @@ static double measure(struct unc_platform *p, const char *what, bool metric)
 		if (i)
 			CU_ASSERT(unc_session_rotate(s) == 0);
 		step(p, 100 * ms);
-		CU_ASSERT(unc_session_read(s, all, MAX_ITEMS) == 0);
+		CU_ASSERT(unc_session_read(s, all, MAX_ITEMS, sizeof(*all)) == 0);
 		v = all[id];
 	}
 	/* With passes a total stands for the time of all of them. */
@@ -322,7 +322,7 @@ static void check_portable(struct unc_platform *p)
 
 	start(s);
 	step(p, 250 * ms);
-	CU_ASSERT(unc_session_read(s, v, 3) == 0);
+	CU_ASSERT(unc_session_read(s, v, 3, sizeof(*v)) == 0);
 	CHECK_NEAR(v[bw].value * v[bw].seconds, v[rd].value + v[wr].value, 1e-9);
 	CU_ASSERT(v[rd].value > 0 && v[wr].value > 0);
 	unc_session_free(s);

@@ -341,11 +341,11 @@ static void sampling(void)
 	for (unsigned round = 0; round < 5; round++) {
 		step(p, 120000);
 		o = (struct unc_overflow){.size = sizeof(o)};
-		CHECK_NUMBER(unc_session_poll(s, &o, v, 2), 0);
+		CHECK_NUMBER(unc_session_poll(s, &o, v, 2, sizeof(*v)), 0);
 		CHECK_NUMBER(o.id, -1);
 		step(p, 120000); /* it froze long ago */
 		o = (struct unc_overflow){.size = sizeof(o)};
-		CHECK_NUMBER(unc_session_poll(s, &o, v, 2), 0);
+		CHECK_NUMBER(unc_session_poll(s, &o, v, 2, sizeof(*v)), 0);
 		CU_ASSERT_EQUAL_FATAL(o.id, 0);
 		CHECK_NUMBER(o.frozen, 1);
 		CHECK_TEXT(o.unit, "core");
@@ -409,7 +409,7 @@ static void sampling_views(void)
 	start(s);
 	step(p, 1000 * ms);
 	o = (struct unc_overflow){.size = sizeof(o)};
-	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1), 0);
+	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1, sizeof(v)), 0);
 	CU_ASSERT_EQUAL_FATAL(o.id, 0);
 	CHECK_TEXT(o.unit, "bus");
 	CHECK_NUMBER(o.others, 3); /* two threads of one core on each socket, alike */

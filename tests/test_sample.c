@@ -51,7 +51,7 @@ static unsigned steps_until(struct unc_platform *p, struct unc_session *s, uint6
 	for (unsigned i = 1; i <= most; i++) {
 		unc_sim_step(unc_machine_sim(p->machine), ns);
 		*o = (struct unc_overflow){.size = sizeof(*o)};
-		int rc = unc_session_poll(s, o, values, n);
+		int rc = unc_session_poll(s, o, values, n, sizeof(*values));
 		if (rc < 0)
 			printf("# %s\n", unc_session_error(s));
 		CU_ASSERT_EQUAL_FATAL(rc, 0);
@@ -162,7 +162,7 @@ static void with_neighbour(void)
 	CU_ASSERT(steps_until(p, s, 1000000, 10, &o, &v, 1) > 0);
 	CHECK_NUMBER(o.frozen, 0);
 	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
-	CU_ASSERT_EQUAL(unc_session_read(other, &v, 1), 0);
+	CU_ASSERT_EQUAL(unc_session_read(other, &v, 1, sizeof(v)), 0);
 	CU_ASSERT_DOUBLE_EQUAL(v.count, v.seconds * 2.2e9, 10); /* all units run at 2.2 GHz */
 	CU_ASSERT_EQUAL(unc_session_stop(other), 0);
 
@@ -225,7 +225,7 @@ static void stopped_frozen(void)
 		CU_ASSERT_EQUAL(unc_session_stop(s), 0);
 		CU_ASSERT_EQUAL_FATAL(unc_session_start(next), 0);
 		unc_sim_step(unc_machine_sim(p->machine), 1000000);
-		CU_ASSERT_EQUAL(unc_session_read(next, &v, 1), 0);
+		CU_ASSERT_EQUAL(unc_session_read(next, &v, 1, sizeof(v)), 0);
 		CU_ASSERT_DOUBLE_EQUAL(v.count, hz[i] * 1e-3, 2);
 		unc_session_free(s);
 		unc_session_free(next);
@@ -259,22 +259,22 @@ static void states(void)
 {
 	struct unc_platform *p = machine("emerald-rapids,clock=step");
 	struct unc_session *s = session(p, "cha0.CLOCKTICKS", NULL, UNC_SESSION_FREEZE);
-	struct unc_overflow o = {.size = sizeof(o)}, small = {.size = 8};
+	struct unc_overflow o = {.size = sizeof(o)}, small = {.size = 7};
 	struct unc_value v;
 	int id;
 
-	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1), UNC_ERR_STATE);
+	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1, sizeof(v)), UNC_ERR_STATE);
 	CHECK_NUMBER(unc_session_sample(s, 7, 1000), UNC_ERR_NOT_FOUND);
 	CU_ASSERT_EQUAL(unc_session_add_metric(s, "memory_read_bytes", &id), 0);
 	CHECK_NUMBER(unc_session_sample(s, id, 1000), UNC_ERR_INVALID);
 	CU_ASSERT_EQUAL(unc_session_start(s), 0);
 	CHECK_NUMBER(unc_session_sample(s, 0, 1000), UNC_ERR_STATE);
-	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1), UNC_ERR_STATE);
+	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1, sizeof(v)), UNC_ERR_STATE);
 	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
 	CU_ASSERT_EQUAL(unc_session_sample(s, 0, 1000), 0);
 	CU_ASSERT_EQUAL(unc_session_start(s), 0);
-	CHECK_NUMBER(unc_session_poll(s, &small, &v, 1), UNC_ERR_INVALID);
-	CU_ASSERT_EQUAL(unc_session_poll(s, &o, &v, 1), 0);
+	CHECK_NUMBER(unc_session_poll(s, &small, &v, 1, sizeof(v)), UNC_ERR_INVALID);
+	CU_ASSERT_EQUAL(unc_session_poll(s, &o, &v, 1, sizeof(v)), 0);
 	CHECK_NUMBER(o.id, -1); /* no time has passed */
 	unc_session_free(s);
 	quiet(p);

@@ -158,7 +158,7 @@ static void test_counts_snb(void)
 
 	start(s);
 	step(p, 10 * ms);
-	CU_ASSERT_FATAL(unc_session_read(s, v, 10) == 0);
+	CU_ASSERT_FATAL(unc_session_read(s, v, 10, sizeof(*v)) == 0);
 	CHECK_COUNT(v[reads].count, 8 * channel * t, 8);
 	CHECK_COUNT(v[writes].count, 2 * snb_mem_writes * t, 8);
 	CHECK_COUNT(v[dclk].count, snb_dclk * t, 1); /* max: the same clock everywhere */
@@ -195,7 +195,7 @@ static void test_counts_emr(void)
 
 	start(s);
 	step(p, 10 * ms);
-	CU_ASSERT_FATAL(unc_session_read(s, v, 7) == 0);
+	CU_ASSERT_FATAL(unc_session_read(s, v, 7, sizeof(*v)) == 0);
 	CHECK_COUNT(v[clock].count, 2.2e7, 1);
 	CHECK_COUNT(v[miss].count, 2 * (3.2e8 + 0.8e8) * 0.01, 64);
 	CHECK_COUNT(v[dclk].count, 2.4e7, 1);
@@ -222,7 +222,7 @@ static void test_sharing(void)
 	start(s);
 	step(p, ms);
 	struct unc_value v[4];
-	CU_ASSERT_FATAL(unc_session_read(s, v, 4) == 0);
+	CU_ASSERT_FATAL(unc_session_read(s, v, 4, sizeof(*v)) == 0);
 	CHECK_NUMBER(v[one].count, v[two].count);
 	CHECK_NUMBER((uint64_t)v[metric].value, 64 * v[wide].count);
 	unc_session_free(s);
@@ -338,7 +338,7 @@ static void test_errors(void)
 	CU_ASSERT(unc_session_start(s) == UNC_ERR_STATE);
 	CHECK_TEXT(unc_session_error(s), "the session has no events");
 	add(s, "imc.CAS_COUNT:RD");
-	CU_ASSERT(unc_session_read(s, &v, 1) == UNC_ERR_STATE);
+	CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == UNC_ERR_STATE);
 	CHECK_TEXT(unc_session_error(s), "the session was not started, or its start failed");
 	CU_ASSERT(unc_session_stop(s) == UNC_ERR_STATE);
 	CHECK_TEXT(unc_session_error(s), "the session is not running");
@@ -456,14 +456,14 @@ static void test_rotation(void)
 	CHECK_NUMBER(unc_session_passes(s), 2);
 	start(s);
 	step(p, 10 * ms);
-	CU_ASSERT(unc_session_read(s, v, 3) == 0);
+	CU_ASSERT(unc_session_read(s, v, 3, sizeof(*v)) == 0);
 	CHECK_NUMBER(v[reads].flags, VALID | FRESH);
 	CHECK_COUNT(v[reads].count, rate * 0.01, 8);
 	CHECK_NUMBER(v[pct].flags & VALID, 0); /* its turn is still to come */
 	CHECK_NUMBER(v[pct].count, 0);
 	CU_ASSERT(unc_session_rotate(s) == 0);
 	step(p, 30 * ms); /* passes of different length */
-	CU_ASSERT(unc_session_read(s, v, 3) == 0);
+	CU_ASSERT(unc_session_read(s, v, 3, sizeof(*v)) == 0);
 	CHECK_NUMBER(v[reads].flags, VALID | FRESH); /* alone on its units it is counted always */
 	CHECK_COUNT(v[reads].count, rate * 0.04, 8);
 	CHECK_NEAR(v[reads].seconds, 0.04, 1e-9);
@@ -483,13 +483,13 @@ static void test_rotation(void)
 	CHECK_NEAR(interval, 0.03, 1e-9);
 	CU_ASSERT(unc_session_rotate(s) == 0);
 	step(p, 10 * ms);
-	CU_ASSERT(unc_session_read(s, v, 3) == 0);
+	CU_ASSERT(unc_session_read(s, v, 3, sizeof(*v)) == 0);
 	CHECK_NUMBER(v[reads].flags, VALID | FRESH);
 	CHECK_COUNT(v[reads].count, rate * 0.05, 8);
 	CHECK_COUNT(v[reads].delta, rate * 0.01, 8);
 	CHECK_NUMBER(v[pct].flags, VALID | ESTIMATED); /* complete again after the next pass */
 	CU_ASSERT(unc_session_stop(s) == 0);
-	CU_ASSERT(unc_session_read(s, v, 3) == 0);
+	CU_ASSERT(unc_session_read(s, v, 3, sizeof(*v)) == 0);
 	CHECK_NEAR(v[pct].value, snb_read_miss / (snb_read_hit + snb_read_miss), 1e-5);
 	unc_session_free(s);
 	CHECK_RESTORED(p, before);

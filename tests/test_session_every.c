@@ -44,17 +44,17 @@ static int complete(struct unc_platform *p, char *spec, size_t size)
 static int add_with_lead(struct unc_platform *p, struct unc_session *s, const char *spec, int *id)
 {
 	char lead[UNC_SPEC_MAX], name[64];
-	struct unc_umask u;
+	const struct unc_umask *u;
 	int rc = unc_session_add(s, spec, id);
 
 	if (rc != UNC_ERR_CONFLICT || !says(unc_session_error(s), "needs one of ", name, sizeof(name)))
 		return rc;
 	snprintf(lead, sizeof(lead), "%.*s.%s", (int)strcspn(spec, ".") % 32, spec, name);
 	for (size_t i = 0; unc_event_get(p, i); i++)
-		if (strcmp(unc_event_get(p, i)->spec, lead) == 0 && unc_umask_get(p, i, 0, &u) == 0) {
+		if (strcmp(unc_event_get(p, i)->spec, lead) == 0 && (u = unc_umask_get(p, i, 0))) {
 			size_t n = strlen(lead);
 
-			snprintf(lead + n, sizeof(lead) - n, ":%s", u.name);
+			snprintf(lead + n, sizeof(lead) - n, ":%s", u->name);
 			break;
 		}
 	rc = unc_session_add(s, lead, id);
@@ -74,7 +74,7 @@ static bool counts(struct unc_platform *p, char *spec, size_t size)
 		CU_FAIL("an event that does not start");
 	} else {
 		step(p, 1000 * ms);
-		CU_ASSERT(unc_session_read(s, v, 2) == 0);
+		CU_ASSERT(unc_session_read(s, v, 2, sizeof(*v)) == 0);
 		CU_ASSERT(v[id].flags & UNC_VALUE_VALID);
 		CU_ASSERT(unc_session_stop(s) == 0);
 	}
@@ -115,16 +115,16 @@ static void every_event(const char *sim)
 	unsigned events = 0;
 
 	for (size_t i = 0; (e = unc_event_get(p, i)) != NULL; i++) {
-		struct unc_umask u;
+		const struct unc_umask *u;
 
 		if (!has_units(p, e->type))
 			continue;
 		events++;
 		if (!e->needs_umask)
 			one_name(p, e->spec, NULL, &t);
-		for (size_t k = 0; unc_umask_get(p, i, k, &u) == 0; k++)
-			if (u.standalone && !u.reason[0])
-				one_name(p, e->spec, u.name, &t);
+		for (size_t k = 0; (u = unc_umask_get(p, i, k)); k++)
+			if (u->standalone && !u->reason[0])
+				one_name(p, e->spec, u->name, &t);
 	}
 	printf("# %s: %u names count, %u do not\n", sim, t.counted, t.silent);
 	/* A healthy machine has no errors, no throttling, no empty ranks: the workload says 0 there. */
@@ -151,7 +151,7 @@ static void every_metric(const char *sim)
 			start(s);
 			for (int pass = 0; pass < m->passes; pass++) {
 				step(p, ms);
-				CU_ASSERT(unc_session_read(s, &v, 1) == 0);
+				CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == 0);
 				CU_ASSERT(unc_session_rotate(s) == 0);
 			}
 			CU_ASSERT(unc_session_stop(s) == 0);

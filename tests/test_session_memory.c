@@ -57,7 +57,7 @@ static int do_step(struct unc_session *s, enum step step)
 	case START:
 		return unc_session_start(s);
 	case READ:
-		return unc_session_read(s, v, MAX_ITEMS);
+		return unc_session_read(s, v, MAX_ITEMS, sizeof(*v));
 	case ROTATE:
 		return unc_session_rotate(s);
 	case RESET:

@@ -28,9 +28,9 @@ static void test_intervals(void)
 
 	start(s);
 	step(p, 10 * ms);
-	CU_ASSERT(unc_session_read(s, v, 2) == 0);
+	CU_ASSERT(unc_session_read(s, v, 2, sizeof(*v)) == 0);
 	step(p, 5 * ms);
-	CU_ASSERT(unc_session_read(s, v, 2) == 0);
+	CU_ASSERT(unc_session_read(s, v, 2, sizeof(*v)) == 0);
 	CHECK_COUNT(v[id].count, uclk * 0.015, 1);
 	CHECK_COUNT(v[id].delta, uclk * 0.005, 1);
 	CHECK_NEAR(v[id].interval, uclk * 0.005, 1e-6);
@@ -44,9 +44,9 @@ static void test_intervals(void)
 	CU_ASSERT(unc_session_time(s, NULL, NULL) == 0);
 	/* A read of fewer items ends the interval all the same. */
 	step(p, ms);
-	CU_ASSERT(unc_session_read(s, v, 0) == 0);
+	CU_ASSERT(unc_session_read(s, v, 0, sizeof(*v)) == 0);
 	step(p, ms);
-	CU_ASSERT(unc_session_read(s, v, 1) == 0);
+	CU_ASSERT(unc_session_read(s, v, 1, sizeof(*v)) == 0);
 	CHECK_COUNT(v[id].delta, uclk * 0.001, 1);
 	unc_session_free(s);
 	unc_platform_close(p);
@@ -305,7 +305,7 @@ static void test_all_taken(void)
 	step(p, ms); /* it goes on */
 	CHECK_COUNT(unc_sim_read(unc_machine_sim(p->machine), ctr), 2.0 * (double)counted, 1);
 	struct unc_value v;
-	CU_ASSERT(unc_session_read(s, &v, 1) == UNC_ERR_STATE);
+	CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == UNC_ERR_STATE);
 	/* when one is given back it starts */
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 7, 1, "CTL2"), 0);
 	start(s);
@@ -388,7 +388,7 @@ static void test_failing_start(void)
 	CHECK_NUMBER(fake_get(file, 0xD10, 4), 0);
 	CHECK_NUMBER(p->n_claims, 0);
 	struct unc_value v;
-	CU_ASSERT(unc_session_read(s, &v, 1) == UNC_ERR_STATE);
+	CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == UNC_ERR_STATE);
 	start(s); /* the same session, when it is possible */
 	CHECK_NUMBER(fake_get(file, 0xD10, 4), 0x400000);
 	v = value_of(s, id); /* files count nothing */
@@ -419,7 +419,7 @@ static void test_refused_add(void)
 	CU_ASSERT_EQUAL(unc_session_add(s, "pcu.CLOCKTOCKS", &other), UNC_ERR_NOT_FOUND);
 	CHECK_NUMBER(count_of(s, id), count);
 	add(s, "pcu.DEMOTIONS");
-	CU_ASSERT_EQUAL(unc_session_read(s, NULL, 0), UNC_ERR_STATE);
+	CU_ASSERT_EQUAL(unc_session_read(s, NULL, 0, sizeof(struct unc_value)), UNC_ERR_STATE);
 	unc_session_free(s);
 	CU_ASSERT_EQUAL(unc_session_new(p, 12, &none), UNC_ERR_INVALID);
 	CHECK_TEXT(unc_platform_error(p), "unknown flags 0xc for a session");
@@ -430,12 +430,11 @@ static void test_refused_add(void)
 /* A machine with a session over events from all its units, more than fit at once. */
 static void test_everything(void)
 {
-	struct unc_cpu cpu;
-	int models[8];
+	const struct unc_cpu *cpu;
 	char sim[64];
 
-	for (size_t c = 0; unc_cpu_get(c, &cpu, models) == 0; c++) {
-		snprintf(sim, sizeof(sim), "%s,clock=step", cpu.name);
+	for (size_t c = 0; (cpu = unc_cpu_get(NULL, c)) != NULL; c++) {
+		snprintf(sim, sizeof(sim), "%s,clock=step", cpu->name);
 		struct unc_platform *p = machine(sim);
 		struct snapshot before = snapshot(p);
 		struct unc_session *s = session(p, UNC_SESSION_ROTATE);
@@ -456,7 +455,7 @@ static void test_everything(void)
 			struct unc_value v;
 
 			step(p, ms);
-			CU_ASSERT(unc_session_read(s, &v, 1) == 0);
+			CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == 0);
 			CU_ASSERT(unc_session_rotate(s) == 0);
 		}
 		unc_session_free(s);

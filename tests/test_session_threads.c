@@ -132,7 +132,7 @@ static void *work(void *user)
 		pthread_barrier_wait(w->together);
 		w->failed += unc_session_start(s) != 0;
 		wait_ms(3);
-		w->failed += unc_session_read(s, v, 3) != 0;
+		w->failed += unc_session_read(s, v, 3, sizeof(*v)) != 0;
 		w->failed += unc_session_stop(s) != 0;
 		/* Nobody stopped it or took its counter in between: all were read at the same two
 		 * moments, so that their ratios are exact whenever those were. */

@@ -52,7 +52,7 @@ static void check_lost(struct pair *pair, const char *reason)
 	struct unc_value v[2];
 
 	step(pair->p, 100 * ms);
-	CHECK_NUMBER(unc_session_read(pair->s, v, 2), 0);
+	CHECK_NUMBER(unc_session_read(pair->s, v, 2, sizeof(*v)), 0);
 	CHECK_NUMBER(v[pair->zero].flags, UNC_VALUE_LOST);
 	CHECK_NUMBER(v[pair->zero].count, 0);
 	CHECK_TEXT(unc_session_reason(pair->s, pair->zero), reason);
@@ -189,7 +189,7 @@ static void test_rotating(void)
 			unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL0"), 0x400305);
 		CHECK_NUMBER(unc_session_rotate(s), 0);
 	}
-	CHECK_NUMBER(unc_session_read(s, v, 3), 0);
+	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
 	CHECK_NUMBER(v[reads].flags, UNC_VALUE_LOST);
 	CHECK_NUMBER(v[hits].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
 	CHECK_NUMBER(v[stalls].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
@@ -447,7 +447,7 @@ static int in_the_child(struct pair *pair)
 	struct unc_value v;
 	int id, wrong = 0;
 
-	wrong |= unc_session_read(pair->s, &v, 1) != UNC_ERR_STATE;
+	wrong |= unc_session_read(pair->s, &v, 1, sizeof(v)) != UNC_ERR_STATE;
 	wrong |= strcmp(unc_session_error(pair->s), forked) != 0;
 	wrong |= unc_session_stop(pair->s) != UNC_ERR_STATE;
 	wrong |= unc_session_start(pair->s) != UNC_ERR_STATE;

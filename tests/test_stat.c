@@ -24,8 +24,8 @@ int __wrap_clock_gettime(clockid_t, struct timespec *);
 int __wrap_sigtimedwait(const sigset_t *, siginfo_t *, const struct timespec *);
 int __real_unc_session_start(struct unc_session *);
 int __wrap_unc_session_start(struct unc_session *);
-int __real_unc_session_read(struct unc_session *, struct unc_value *, size_t);
-int __wrap_unc_session_read(struct unc_session *, struct unc_value *, size_t);
+int __real_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
+int __wrap_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
 const char *__real_unc_session_reason(struct unc_session *, int);
 const char *__wrap_unc_session_reason(struct unc_session *, int);
 
@@ -88,9 +88,9 @@ static bool interferes(int id)
 	return script.from && reads >= script.from && starts == 1 && id == script.id;
 }
 
-int __wrap_unc_session_read(struct unc_session *s, struct unc_value *values, size_t n)
+int __wrap_unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
 {
-	int rc = __real_unc_session_read(s, values, n);
+	int rc = __real_unc_session_read(s, values, n, size);
 
 	reads++;
 	for (size_t i = 0; rc == 0 && i < n; i++) {

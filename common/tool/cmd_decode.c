@@ -52,7 +52,7 @@ static int decode(struct unc_platform *platform, const struct args *args,
 	for (size_t i = 0; i < n; i++) /* before anything is printed */
 		if ((rc = unc_register_decode(platform, type, values[i].reg, 0, NULL, NULL)) < 0)
 			return library_error(rc, unc_platform_error(platform));
-	rc = unc_event_decode(platform, type, values, n, name, sizeof(name));
+	rc = unc_event_decode(platform, type, values, n, sizeof(*values), name, sizeof(name));
 	if (rc < 0 && rc != UNC_ERR_NOT_FOUND && rc != UNC_ERR_INVALID)
 		return library_error(rc, unc_platform_error(platform));
 	print_start(&p, args, platform);

@@ -26,18 +26,15 @@ static void print_cpu(struct printer *p, const struct unc_cpu *cpu)
 	print_count(p, "metrics", "METRICS", cpu->n_metrics);
 }
 
-int cmd_cpus(struct unc_platform *none, const struct args *args)
+int cmd_cpus(struct unc_platform *platform, const struct args *args)
 {
+	const struct unc_cpu *cpu;
 	struct printer p;
-	struct unc_cpu cpu;
-	int models[8];
 
-	if (args->tables)
-		return bad_input("cpus takes no option '--tables': it lists what is compiled in");
-	print_start(&p, args, none);
+	print_start(&p, args, platform);
 	print_list(&p, NULL, TITLES, "CPU|NAME||>UNIT TYPES|>EVENTS|>UMASKS|>METRICS");
-	for (size_t i = 0; unc_cpu_get(i, &cpu, models) == 0; i++)
-		print_cpu(&p, &cpu);
+	for (size_t i = 0; (cpu = unc_cpu_get(platform, i)) != NULL; i++)
+		print_cpu(&p, cpu);
 	print_end(&p);
 	return EXIT_SUCCESS;
 }
@@ -53,7 +50,7 @@ struct row {
 	char name[UNC_SPEC_MAX];
 	char desc[2 * UNC_SPEC_MAX];
 	struct unc_encoding encoding;
-	struct unc_field field[MAX_FIELDS];
+	const struct unc_field *field[MAX_FIELDS];
 	size_t n_fields;
 	bool needed[MAX_FIELDS]; /* the user must give it */
 	bool open;               /* any is needed: filters are not determined */
@@ -74,7 +71,7 @@ static int try_fields(struct list *list, struct row *row)
 	for (size_t i = 0; i < row->n_fields && n < (int)sizeof(spec); i++)
 		if (row->needed[i])
 			n += snprintf(spec + n, sizeof(spec) - (size_t)n, ":%s=%llu",
-				      row->field[i].name, (unsigned long long)row->field[i].min);
+				      row->field[i]->name, (unsigned long long)row->field[i]->min);
 	row->encoding.size = sizeof(row->encoding);
 	return unc_event_encode(list->platform, spec, &row->encoding);
 }
@@ -131,8 +128,8 @@ static void show_row(struct printer *p, const struct row *row, bool verbose)
 	print_array(p, "needs");
 	for (size_t i = 0; i < row->n_fields; i++)
 		if (row->needed[i]) {
-			print_text(p, NULL, NULL, row->field[i].name);
-			print_also(p, "NAME", ":%s=..", row->field[i].name);
+			print_text(p, NULL, NULL, row->field[i]->name);
+			print_also(p, "NAME", ":%s=..", row->field[i]->name);
 		}
 	print_close(p);
 	print_text(p, "desc", "WHAT", row->desc);
@@ -161,8 +158,8 @@ static int list_row(struct list *list, size_t index, const struct unc_umask *uma
 	row.umask = umask ? umask->name : NULL;
 	describe(&row, umask);
 	while (row.n_fields < MAX_FIELDS &&
-	       unc_field_get(list->platform, index, row.n_fields, &row.field[row.n_fields]) == 0) {
-		row.needed[row.n_fields] = row.field[row.n_fields].needed;
+	       (row.field[row.n_fields] = unc_field_get(list->platform, index, row.n_fields))) {
+		row.needed[row.n_fields] = row.field[row.n_fields]->needed;
 		row.n_fields++;
 	}
 	rc = encode_row(list, &row);
@@ -175,14 +172,14 @@ static int list_row(struct list *list, size_t index, const struct unc_umask *uma
 
 static int list_event(struct list *list, size_t index, const struct unc_event *event)
 {
-	struct unc_umask umask;
+	const struct unc_umask *umask;
 	int rc = 0;
 
 	if (!event->needs_umask)
 		rc = list_row(list, index, NULL);
-	for (size_t i = 0; rc == 0 && unc_umask_get(list->platform, index, i, &umask) == 0; i++)
-		if (umask.standalone && !umask.reason[0]) /* countable */
-			rc = list_row(list, index, &umask);
+	for (size_t i = 0; rc == 0 && (umask = unc_umask_get(list->platform, index, i)); i++)
+		if (umask->standalone && !umask->reason[0]) /* countable */
+			rc = list_row(list, index, umask);
 	return rc;
 }
 

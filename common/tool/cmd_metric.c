@@ -167,7 +167,7 @@ int cmd_eval(struct unc_platform *platform, const struct args *args)
 	if (status == ARGS_OK && find_metric(platform, name, &index) == 0)
 		status = check_needed(platform, name, index, counts, n);
 	if (status == ARGS_OK) {
-		int rc = unc_metric_eval(platform, name, counts, n, &value);
+		int rc = unc_metric_eval(platform, name, counts, n, sizeof(*counts), &value);
 
 		status = EXIT_SUCCESS;
 		if (rc == UNC_ERR_RANGE) /* the counts are well formed: there is no value */

@@ -159,7 +159,7 @@ static int take_values(struct stat_job *job)
 
 int stat_collect(struct stat_job *job)
 {
-	int rc = unc_session_read(job->session, job->value, job->n_values);
+	int rc = unc_session_read(job->session, job->value, job->n_values, sizeof(*job->value));
 
 	if (rc < 0)
 		return library_error(rc, unc_session_error(job->session));
@@ -169,7 +169,7 @@ int stat_collect(struct stat_job *job)
 int stat_poll(struct stat_job *job)
 {
 	job->overflow.size = sizeof(job->overflow);
-	int rc = unc_session_poll(job->session, &job->overflow, job->value, job->n_values);
+	int rc = unc_session_poll(job->session, &job->overflow, job->value, job->n_values, sizeof(*job->value));
 
 	if (rc < 0)
 		return library_error(rc, unc_session_error(job->session));

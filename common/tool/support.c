@@ -167,6 +167,11 @@ int open_tables(const struct args *args, struct unc_platform **out)
 			     out);
 }
 
+int open_any_tables(const struct args *args, struct unc_platform **out)
+{
+	return open_platform(args, "*", "", out);
+}
+
 int open_tables_alone(const struct args *args, struct unc_platform **out)
 {
 	int rc = open_tables(args, out);

@@ -190,6 +190,15 @@ static void print_table(const struct unc_table *t, size_t n)
 	printf("};\n");
 }
 
+/* As unc_cpu_get() gives it. */
+static void print_cpu(const struct unc_table *t, size_t n)
+{
+	printf("\t\t{strings_%zu + %u, strings_%zu + %u, %u, table_%zu.models, %u, %zu, %zu, %zu, "
+	       "%zu},\n",
+	       n, t->name, n, t->title, t->family, n, t->n_models, t->n_type, t->n_event,
+	       t->n_umask, t->n_metric);
+}
+
 static void print_all(const struct unc_table_set *set)
 {
 	printf("/* Made by tablec from eventtables/; do not edit. */\n#include \"table.h\"\n"
@@ -201,6 +210,11 @@ static void print_all(const struct unc_table_set *set)
 	for (size_t n = 0; n < set->n; n++)
 		printf("&table_%zu, ", n);
 	printf("};\n\n\t*n = %zu;\n\treturn all;\n}\n", set->n);
+	printf("const struct unc_cpu *unc_table_cpus(size_t *n)\n{\n"
+	       "\tstatic const struct unc_cpu all[] = {\n");
+	for (size_t n = 0; n < set->n; n++)
+		print_cpu(set->table[n], n);
+	printf("\t};\n\n\t*n = %zu;\n\treturn all;\n}\n", set->n);
 }
 
 static void print_counts(const struct unc_table_set *set)

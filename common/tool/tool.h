@@ -104,6 +104,8 @@ char *must_list(char *list, const char *word);
 int open_tables(const struct args *, struct unc_platform **out);
 /* ... the tables alone without -c as well: the same answer for every machine with this CPU. */
 int open_tables_alone(const struct args *, struct unc_platform **out);
+/* ... of whatever CPU, to see which there are. */
+int open_any_tables(const struct args *, struct unc_platform **out);
 /* Opens the machine. */
 int open_machine(const struct args *, struct unc_platform **out);
 /* The line that says that nothing here is measured; none if the platform is real. */

@@ -13,7 +13,7 @@ static int cmd_help(struct unc_platform *, const struct args *);
 static int cmd_version(struct unc_platform *, const struct args *);
 
 static const struct command commands[] = {
-	{"cpus", cmd_cpus, NULL, REPORT, 0, 0, false, "", "CPUs that the library knows", ""},
+	{"cpus", cmd_cpus, open_any_tables, REPORT, 0, 0, false, "", "CPUs that the library knows", ""},
 	{"list", cmd_list, open_tables, REPORT | CPU, 0, 1, false, "[PATTERN]",
 	 "events that can be counted",
 	 "PATTERN: a part of the name, or a pattern with * ? [] for the whole name; in any case.\n"

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libuncore with a neighbour who takes counters away: after shim_lose() nothing that is read means
- * anything, until a session starts anew. scripts/build-papi links it with the library, of which all
+ * anything, until a session starts anew; or one of another version. scripts/build-papi links it with the library, of which all
  * else is; intel_uncore_lost needs it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdlib.h>
 
 #include "uncore.h"
 
 #define REAL(name) ((__typeof__(name) *)dlsym(RTLD_NEXT, #name))
 
 static int lost;
+
+/* One that belongs to other programs, where $SHIM_API_VERSION says so. */
+unsigned unc_api_version(void)
+{
+	const char *version = getenv("SHIM_API_VERSION");
+
+	return version ? (unsigned)strtoul(version, NULL, 0) : REAL(unc_api_version)();
+}
 
 UNC_API void shim_lose(void);
 
@@ -26,9 +35,10 @@ int unc_session_start(struct unc_session *session)
 	return REAL(unc_session_start)(session);
 }
 
-int unc_session_read(struct unc_session *session, struct unc_value *values, size_t n)
+int unc_session_read(struct unc_session *session, struct unc_value *values, size_t n,
+		     size_t size)
 {
-	int error = REAL(unc_session_read)(session, values, n);
+	int error = REAL(unc_session_read)(session, values, n, size);
 	size_t i;
 
 	for (i = 0; !error && lost && i < n; i++)

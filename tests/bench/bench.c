@@ -201,7 +201,7 @@ static void read_session(void *user)
 {
 	struct unc_value v[8];
 
-	if (unc_session_read(user, v, 8) < 0)
+	if (unc_session_read(user, v, 8, sizeof(*v)) < 0)
 		die("read", unc_session_error(user));
 	if (!(v[0].flags & UNC_VALUE_VALID))
 		die("read", unc_session_reason(user, 0));
@@ -391,7 +391,7 @@ struct names {
 static void collect(struct names *names)
 {
 	struct unc_encoding e = {.size = sizeof(e)};
-	struct unc_umask umask;
+	const struct unc_umask *umask;
 	size_t room = 8192;
 
 	names->text = malloc(room * sizeof(*names->text));
@@ -400,13 +400,13 @@ static void collect(struct names *names)
 	for (size_t i = 0; unc_event_get(names->p, i); i++) {
 		const struct unc_event *event = unc_event_get(names->p, i);
 
-		for (size_t k = 0; k == 0 || unc_umask_get(names->p, i, k, &umask) == 0; k++) {
-			bool has = unc_umask_get(names->p, i, k, &umask) == 0;
+		for (size_t k = 0; k == 0 || (umask = unc_umask_get(names->p, i, k)); k++) {
+			bool has = (umask = unc_umask_get(names->p, i, k)) != NULL;
 
 			if (names->n == room)
 				die("names", "more than expected");
 			snprintf(names->text[names->n], UNC_SPEC_MAX, "%s%s%s", event->spec,
-				 has ? ":" : "", has ? umask.name : "");
+				 has ? ":" : "", has ? umask->name : "");
 			names->n += unc_event_encode(names->p, names->text[names->n], &e) == 0;
 		}
 	}
@@ -427,15 +427,15 @@ static void list_all(void *user)
 {
 	struct names *names = user;
 	struct unc_platform *p = open_platform(NULL, "", "emerald-rapids");
-	struct unc_umask umask;
-	struct unc_field field;
+	const struct unc_umask *umask;
+	const struct unc_field *field;
 
 	names->listed = 0;
 	for (size_t i = 0; unc_event_get(p, i); i++) {
 		names->listed++;
-		for (size_t k = 0; unc_umask_get(p, i, k, &umask) == 0; k++)
+		for (size_t k = 0; (umask = unc_umask_get(p, i, k)); k++)
 			names->listed++;
-		for (size_t k = 0; unc_field_get(p, i, k, &field) == 0; k++)
+		for (size_t k = 0; (field = unc_field_get(p, i, k)); k++)
 			continue;
 	}
 	unc_platform_close(p);

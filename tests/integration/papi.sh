@@ -125,6 +125,14 @@ bad_machine()
 	[ -s reason ] && grep -q no-such-cpu reason && grep -Fqf reason tool
 }
 
+other_version()
+{
+	sim emerald-rapids env PAPI_UNCORE_ROOT="$libexec/shim" SHIM_API_VERSION=0x20001 \
+		"$bin/papi_component_avail" | sed -n 's/^ *\\-> Disabled: \(libuncore\)/\1/p' >reason
+	cat reason
+	grep -qx 'libuncore [0-9.]* has interface 2.1, the component was compiled for 1.0: compile PAPI anew' reason
+}
+
 # ---- the listing, against what the tool lists
 
 list() # CPU: listing-CPU is made, in less than a second
@@ -484,6 +492,7 @@ ok "the disabled reason without the MSR driver" is "Emerald Rapids: no uncore un
 ok "the disabled reason of a CPU without tables" no_tables
 ok "the disabled reason without the library" library_missing
 ok "the disabled reason of a machine that cannot be simulated" bad_machine
+ok "the disabled reason with a library of another version" other_version
 ok "active on a simulated Emerald Rapids" is_active emerald-rapids "Emerald Rapids"
 ok "active on a simulated Sandy Bridge-EP" is_active sandybridge-ep "Sandy Bridge-EP"
 for cpu in $("$uncore" cpus -j | jq -r '.[].cpu'); do

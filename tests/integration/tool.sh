@@ -290,8 +290,13 @@ run list -c sandybridge-ep --tables "$SRCDIR/eventtables" && cmp -s "$tmp/out" "
 result "--tables: the same tables, from the folder"
 run list -c sandybridge-ep --tables "$tmp/nowhere"; refused 1 "$tmp/nowhere/cpus.tbl: No such file or directory"
 result "--tables: no such folder"
-run cpus --tables "$SRCDIR/eventtables"; refused 2 "cpus takes no option '--tables'"
-result "--tables: not of cpus"
+"$UNCORE" cpus -j >"$tmp/built-in"
+run cpus -j --tables "$SRCDIR/eventtables" && cmp -s "$tmp/out" "$tmp/built-in"
+result "--tables: the same CPUs, from the folder"
+mkdir "$tmp/one" && cp -r "$SRCDIR/eventtables/montecito" "$tmp/one" &&
+	grep '^cpu montecito' "$SRCDIR/eventtables/cpus.tbl" >"$tmp/one/cpus.tbl"
+UNCORE_TABLES=$tmp/one run cpus -j && json 'map(.cpu) == ["montecito"]'
+result "UNCORE_TABLES: the CPUs that it has"
 
 # ---- a machine without anything
 

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What the shared library exports: the functions of uncore.h, with their version, and nothing else.
+
+: "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
+library=$BUILD/common/.libs/libuncore.so
+[ -e "$library" ] || { echo "1..0 # SKIP no shared library is built"; exit 0; }
+command -v nm >/dev/null || { echo "1..0 # SKIP no nm; install binutils"; exit 0; }
+tmp=$(mktemp -d) || exit 99
+trap 'rm -rf "$tmp"' EXIT
+
+sed -n 's/^UNC_API .*[ *]\(unc_[a-z_]*\)(.*/\1@@LIBUNCORE_0/p' "$SRCDIR/common/uncore.h" | sort >"$tmp/header"
+nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sort >"$tmp/library"
+
+echo 1..2
+if [ -s "$tmp/header" ] && cmp -s "$tmp/header" "$tmp/library"; then
+	echo "ok 1 - the library exports what uncore.h declares"
+else
+	echo "not ok 1 - the library exports what uncore.h declares"
+	diff "$tmp/header" "$tmp/library" | sed -n 's/^</# missing:/p; s/^>/# not in the header:/p'
+fi
+if ! grep '^UNC_API ' "$SRCDIR/common/uncore.h" | grep -v '[ *]unc_[a-z_]*('; then
+	echo "ok 2 - each declaration of uncore.h names its function on its first line"
+else
+	echo "not ok 2 - each declaration of uncore.h names its function on its first line"
+fi
