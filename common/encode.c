@@ -218,13 +218,13 @@ static int check_limits(struct unc_work *w, const struct unc_tbl_field *f, uint6
 				  value < 10 && f->min < 10 ? "%s=%llu: the least is %llu"
 							    : "%s=0x%llx: the least is 0x%llx",
 				  name, (unsigned long long)value, (unsigned long long)f->min);
-	if ((f->flags & UNC_FIELD_BELOW_MAX) && value && value >= max)
+	if ((f->flags & UNC_FIELD_EXCEEDS) && value && value >= max)
 		return unc_refuse(w, UNC_ERR_RANGE,
 				  "%s=%llu: the event never exceeds %u in a clock; %s must be less",
 				  name, (unsigned long long)value, max, name);
 	if (f->counters)
 		w->code->counters &= f->counters;
-	w->code->whole |= (f->flags & UNC_FIELD_WHOLE) && value;
+	w->code->whole |= f->role == UNC_IS_BOTH_THREADS && value;
 	return 0;
 }
 
@@ -330,8 +330,6 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 
 		if (u->counter != UNC_NONE)
 			code.counter = u->counter;
-		if (u->counters)
-			code.counters &= u->counters;
 		if (u->aggregate)
 			code.aggregate = (uint8_t)(u->aggregate - 1);
 	}

@@ -101,11 +101,9 @@ enum { /* unc_tbl_field.flags */
 	UNC_FIELD_USER = 1,  /* every event of the type takes it */
 	UNC_FIELD_NODES = 2, /* a mask of node ids: `local` and `remote` are values */
 	UNC_FIELD_DEFAULT = 4,   /* default_value where nobody gives it */
-	UNC_FIELD_BELOW_MAX = 8, /* less than the event's largest increment */
-	UNC_FIELD_EXCEEDS = 16,  /* a threshold that the increment must exceed, not reach */
-	UNC_FIELD_WHOLE = 32,    /* set: one of the units that share something counts for all */
-	UNC_FIELD_ONCE = 64,     /* not set while another counter counts the same event code */
-	UNC_FIELD_WO = 128       /* reads back as 0, whatever was written */
+	UNC_FIELD_EXCEEDS = 8,   /* a threshold that the increment must exceed, not reach */
+	UNC_FIELD_ONCE = 16,     /* not set while another counter counts the same event code */
+	UNC_FIELD_WO = 32        /* reads back as 0, whatever was written */
 };
 
 /* What a field is to the machine, whatever the vendor calls it. */
@@ -216,9 +214,7 @@ struct unc_tbl_overflow {
 	uint64_t set;         /* bits of CTL that make a carry freeze; 0: none */
 	uint16_t status;      /* where it is noted (index into regs); UNC_NONE: nowhere but in the socket's */
 	uint16_t clear;       /* register that clears the status; UNC_NONE: none */
-	int16_t global;       /* bit of unit 0 in the socket's status; -1: none */
-	uint8_t units;        /* how many units have a bit there; 0: all */
-	uint8_t per;          /* units that share a bit there; 0: 1 */
+	uint8_t global[16];   /* 1 + bit of each unit in the socket's status; 0: none */
 	uint8_t bit;          /* of counter 0 in the status */
 	uint8_t freezes;      /* enum unc_freezes */
 	uint8_t known;        /* the type says something of overflows */
@@ -253,7 +249,6 @@ struct unc_tbl_type {
 	uint8_t first;                 /* number of the first counter */
 	uint8_t n_counters;
 	uint8_t width;                 /* bits of a programmable counter */
-	uint8_t aggregate;
 };
 
 enum { /* unc_tbl_umask.flags */
@@ -271,7 +266,6 @@ struct unc_tbl_umask {
 	uint16_t counter; /* as in struct unc_tbl_event */
 	uint8_t flags;
 	uint8_t aggregate; /* 1 + UNC_AGGREGATE_*; 0: as the event */
-	uint32_t counters; /* mask; 0: as the event */
 };
 
 struct unc_tbl_event {
@@ -396,9 +390,7 @@ static inline int unc_type_global(const struct unc_tbl_type *type, unsigned inde
 {
 	const struct unc_tbl_overflow *o = &type->overflow;
 
-	if (!o->known || o->global < 0 || (o->units && index >= o->units))
-		return -1;
-	return o->global + (int)(index / (o->per ? o->per : 1u));
+	return index < sizeof(o->global) ? o->global[index] - 1 : -1;
 }
 
 /* Mask of the programmable counters of a unit. */

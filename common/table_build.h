@@ -61,7 +61,7 @@ union unc_words {
 	struct {
 		struct unc_tbl_overflow row;
 		struct unc_range set;
-		uint8_t global;
+		const char *global;
 	} overflow;
 	struct {
 		struct unc_tbl_type type;
@@ -79,7 +79,6 @@ union unc_words {
 	struct {
 		struct unc_tbl_field row;
 		const char *reg[2], *bits[2];
-		uint8_t below;
 	} field;
 	struct {
 		struct unc_tbl_value row;

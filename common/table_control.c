@@ -2,6 +2,7 @@
 /* The table reader: how counters are controlled, in units.tbl: control, steps, lanes, overflow. */
 #include "table_build.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- settings of fields */
@@ -253,23 +254,45 @@ int unc_end_fields(struct unc_table_reader *r)
 
 /* ---- overflow */
 
+/* global=3-5 or 3,3,4: the bit of each unit. */
+static int positions(struct unc_table_reader *r, struct unc_tbl_overflow *o)
+{
+	const char *list = r->w.overflow.global;
+	char word[16];
+	size_t n = 0;
+
+	for (const char *p = list; p;) {
+		unsigned first, last;
+		int end = 0, given = 0;
+
+		if (unc_list_next(&p, word, sizeof(word)))
+			given = sscanf(word, "%3u%n-%3u%n", &first, &end, &last, &end);
+		if (given == 1)
+			last = first;
+		if (given < 1 || word[end] || last < first || last > 127 ||
+		    n + last - first >= sizeof(o->global))
+			return unc_bad(r, "global=%s is not a list of at most %zu bits up to 127",
+				       list, sizeof(o->global));
+		while (first <= last)
+			o->global[n++] = (uint8_t)(1 + first++);
+	}
+	return 0;
+}
+
 int unc_end_overflow(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
 	struct unc_tbl_overflow *o = &r->w.overflow.row;
 	int rc = unc_bits_of(r, &r->w.overflow.set, UNC_NONE, &o->set);
 
-	if (rc < 0)
+	if (rc < 0 || (rc = positions(r, o)) < 0)
 		return rc;
-	if (!r->w.overflow.global && (o->units || o->per))
-		return unc_bad(r, "units= and per= go with global=");
 	if ((o->set != 0) != (o->freezes != UNC_FREEZES_NOTHING))
 		return unc_bad(r, "set= and freezes= belong together");
 	if (!unc_given(r, "status"))
 		o->status = type->status;
 	if (o->clear == UNC_NONE)
 		o->clear = o->status;
-	o->global = (int16_t)(r->w.overflow.global - 1);
 	o->known = 1;
 	type->overflow = *o;
 	return 0;

@@ -108,8 +108,6 @@ int unc_end_event(struct unc_table_reader *r)
 		return rc;
 	if (!unc_given(r, "max"))
 		e->max_inc = current(r)->max_inc;
-	if (!unc_given(r, "aggregate"))
-		e->aggregate = current(r)->aggregate;
 	e->type = r->type;
 	e->umasks.first = (uint32_t)r->t.n_umask;
 	*unc_add_event(r) = *e;

@@ -89,16 +89,13 @@ int unc_end_view(struct unc_table_reader *r)
 	t.pool = (uint16_t)(pool + 1);
 	t.name = r->w.type.name;
 	t.title = r->w.type.title;
-	t.public_prefix = r->w.type.public_prefix;
+	t.public_prefix = 0;
 	t.desc = r->w.type.desc;
-	t.aggregate = r->w.type.aggregate;
 	return add_type(r, &t);
 }
 
 int unc_end_counters(struct unc_table_reader *r)
 {
-	if (r->w.type.first + r->w.type.n_counters > MAX_COUNTERS)
-		return unc_bad(r, "counters are numbered up to 31");
 	return r->w.type.n_counters ? unc_need(r, "width") : 0;
 }
 
@@ -145,7 +142,10 @@ static uint16_t *slot_of(struct unc_tbl_type *type, const struct unc_tbl_reg *re
 {
 	switch (reg->role) {
 	case UNC_ROLE_CTL:
-		return type->first_ctl == UNC_NONE ? &type->first_ctl : NULL;
+		if (type->first_ctl != UNC_NONE)
+			return NULL;
+		type->first = reg->number;
+		return &type->first_ctl;
 	case UNC_ROLE_CTR:
 		return type->first_ctr == UNC_NONE ? &type->first_ctr : NULL;
 	case UNC_ROLE_UNIT_CTL:
@@ -175,11 +175,12 @@ int unc_end_reg(struct unc_table_reader *r)
 	if (offset + (int64_t)count * r->w.reg.step > INT32_MAX)
 		return unc_bad(r, "step= is too large");
 	for (unsigned i = 0; i < (count ? count : 1); i++) {
-		uint16_t *slot = slot_of(type, reg);
-
 		reg->nth = (uint8_t)i;
 		reg->number = (uint8_t)(r->w.reg.from + i);
+		if (reg->role == UNC_ROLE_CTL && reg->number >= MAX_COUNTERS)
+			return unc_bad(r, "counters are numbered up to %d", MAX_COUNTERS - 1);
 		reg->offset = (int32_t)(offset + (int64_t)i * r->w.reg.step);
+		uint16_t *slot = slot_of(type, reg);
 		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, reg->number);
 		if (unc_find_reg(&r->t, type, full) != UNC_NONE)
 			return unc_bad(r, "register %s is described twice", full);
@@ -329,7 +330,6 @@ int unc_end_field(struct unc_table_reader *r)
 	if ((rc = read_piece(r, 0)) < 0 || (rc = read_piece(r, 1)) < 0 ||
 	    (rc = check_field(r, f)) < 0 || (rc = check_role(r, f)) < 0)
 		return rc;
-	f->flags |= r->w.field.below ? UNC_FIELD_BELOW_MAX : 0;
 	f->flags |= unc_given(r, "default") ? UNC_FIELD_DEFAULT : 0;
 	f->needs = f->mask = UNC_NONE;
 	f->values.first = (uint32_t)r->t.n_value;

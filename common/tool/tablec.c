@@ -22,81 +22,55 @@ struct member {
 };
 
 #define ELEMENT(p)                                                                                 \
-	_Generic((p), struct unc_range * : 4, uint8_t(*)[2] : 1, uint16_t(*)[2] : 2,               \
-		 uint16_t(*)[8] : 2, default                                                       \
+	_Generic((p), struct unc_range * : 4, uint8_t(*)[2] : 1, uint8_t(*)[16] : 1,               \
+		 uint16_t(*)[2] : 2, uint16_t(*)[8] : 2, default                                   \
 		 : sizeof(*(p)))
 #define KIND(p) _Generic((p), double * : 'd', int16_t * : 'i', int32_t * : 'i', default : 'u')
 #define M(m) {offsetof(T, m), sizeof(((T *)0)->m), ELEMENT(&((T *)0)->m), KIND(&((T *)0)->m)},
 
 /* The members of each struct of table.h in their order. That none is missing is seen by in_order()
  * and by the compiler of what is printed (-Wmissing-field-initializers). */
+/* clang-format off */
 #define MEMBERS_where M(base) M(device_id) M(devfn) M(bar) M(bar_index) M(optional)
-#define MEMBERS_bar                                                                                \
-	M(name)                                                                                    \
-	M(device_id)                                                                               \
-	M(devfn) M(count) M(base_offset) M(offset) M(step) M(base_shift) M(shift) M(base_mask)     \
-		M(mask) M(size)
+#define MEMBERS_bar M(name) M(device_id) M(devfn) M(count) M(base_offset) M(offset) M(step) \
+	M(base_shift) M(shift) M(base_mask) M(mask) M(size)
 #define MEMBERS_part M(name) M(space) M(where)
-#define MEMBERS_reg                                                                                \
-	M(name)                                                                                    \
-	M(offset)                                                                                  \
-	M(per_unit) M(write_mask) M(base) M(busy) M(part) M(role) M(number) M(nth) M(width)        \
-		M(flags)
-#define MEMBERS_field                                                                              \
-	M(name)                                                                                    \
-	M(desc)                                                                                    \
-	M(reg) M(lo) M(width) M(shift) M(flags) M(role) M(counters) M(needs) M(mask) M(like)       \
-		M(default_value) M(min) M(with) M(values)
+#define MEMBERS_reg M(name) M(offset) M(per_unit) M(write_mask) M(base) M(busy) M(part) M(role) \
+	M(number) M(nth) M(width) M(flags)
+#define MEMBERS_field M(name) M(desc) M(reg) M(lo) M(width) M(shift) M(flags) M(role) \
+	M(counters) M(needs) M(mask) M(like) M(default_value) M(min) M(with) M(values)
 #define MEMBERS_value M(name) M(desc) M(value)
 #define MEMBERS_set M(field) M(given) M(value)
 #define MEMBERS_step M(kind) M(reg) M(value)
-#define MEMBERS_counter                                                                            \
-	M(name) M(ctr) M(ctl) M(enable) M(freeze) M(status_bit) M(global_bit) M(width)
+#define MEMBERS_counter M(name) M(ctr) M(ctl) M(enable) M(freeze) M(status_bit) M(global_bit) \
+	M(width)
 #define MEMBERS_lane M(name) M(counters) M(lead) M(same)
 #define MEMBERS_forbid M(why) M(sets)
 #define MEMBERS_bundle M(name) M(sets)
-#define MEMBERS_overflow                                                                           \
-	M(overflow.set)                                                                            \
-	M(overflow.status)                                                                         \
-	M(overflow.clear) M(overflow.global) M(overflow.units) M(overflow.per) M(overflow.bit)     \
-		M(overflow.freezes) M(overflow.known)
-#define MEMBERS_type                                                                               \
-	M(name)                                                                                    \
-	M(title)                                                                                   \
-	M(desc) M(public_prefix) M(parts) M(regs) M(fields) M(steps_start) M(steps_join) M(        \
-		steps_stop) M(steps_leave) M(steps_freeze) M(steps_unfreeze) M(counters) M(lanes)  \
-		M(forbids) M(bundles) M(events) M(pool) M(global_status) M(unfreeze) M(n_global)   \
-			M(has_unfreeze) M(unfreeze_value) MEMBERS_overflow                         \
-			M(first_ctl) M(first_ctr) M(unit_ctl) M(status) M(f_event) M(f_umask)      \
-				M(enable) M(active) M(exclusive) M(max_inc) M(discovery)           \
-					M(present_id) M(present_last) M(present_offset) M(cpus)    \
-						M(share) M(first) M(n_counters) M(width)           \
-							M(aggregate)
-#define MEMBERS_umask                                                                              \
-	M(name)                                                                                    \
-	M(desc)                                                                                    \
-	M(alias) M(sets) M(needs) M(uses) M(defaults) M(unavailable) M(counter) M(flags)           \
-		M(aggregate) M(counters)
-#define MEMBERS_event                                                                              \
-	M(name)                                                                                    \
-	M(desc)                                                                                    \
-	M(alias) M(umasks) M(sets) M(needs) M(uses) M(defaults) M(counters) M(counter) M(type)     \
-		M(max_inc) M(code) M(lane) M(set) M(aggregate) M(clock)
+#define MEMBERS_overflow M(overflow.set) M(overflow.status) M(overflow.clear) M(overflow.global) \
+	M(overflow.bit) M(overflow.freezes) M(overflow.known)
+#define MEMBERS_type M(name) M(title) M(desc) M(public_prefix) M(parts) M(regs) M(fields) \
+	M(steps_start) M(steps_join) M(steps_stop) M(steps_leave) M(steps_freeze) M(steps_unfreeze) \
+	M(counters) M(lanes) M(forbids) M(bundles) M(events) M(pool) M(global_status) M(unfreeze) \
+	M(n_global) M(has_unfreeze) M(unfreeze_value) MEMBERS_overflow M(first_ctl) M(first_ctr) \
+	M(unit_ctl) M(status) M(f_event) M(f_umask) M(enable) M(active) M(exclusive) M(max_inc) \
+	M(discovery) M(present_id) M(present_last) M(present_offset) M(cpus) M(share) M(first) \
+	M(n_counters) M(width)
+#define MEMBERS_umask M(name) M(desc) M(alias) M(sets) M(needs) M(uses) M(defaults) \
+	M(unavailable) M(counter) M(flags) M(aggregate)
+#define MEMBERS_event M(name) M(desc) M(alias) M(umasks) M(sets) M(needs) M(uses) M(defaults) \
+	M(counters) M(counter) M(type) M(max_inc) M(code) M(lane) M(set) M(aggregate) M(clock)
 #define MEMBERS_metric M(name) M(formula) M(unit) M(desc) M(unavailable) M(type) M(kind)
 #define FILTER(i) M(filter[i].reg) M(filter[i].value) M(filter[i].mask)
-#define MEMBERS_rate                                                                               \
-	M(type)                                                                                    \
-	M(counter)                                                                                 \
-	M(only_socket) M(n_filters) M(ctl) M(ctl_mask) FILTER(0) FILTER(1) FILTER(2) FILTER(3)     \
-		M(per_second) M(per_clock)
+#define MEMBERS_rate M(type) M(counter) M(only_socket) M(n_filters) M(ctl) M(ctl_mask) FILTER(0) \
+	FILTER(1) FILTER(2) FILTER(3) M(per_second) M(per_clock)
 #define MEMBERS_sim_unit M(type) M(present) M(clock_hz)
 /* Of the table itself what stands before its arrays. */
-#define MEMBERS_head                                                                               \
-	M(name)                                                                                    \
-	M(title)                                                                                   \
-	M(family) M(n_models) M(models) M(discovery) M(topology.ubox_id) M(topology.nodeid_offset) \
-		M(topology.map_offset) M(topology.buses) M(machine.sockets) M(machine.model)       \
-			M(machine.cores) M(machine.threads) M(machine.tsc_hz) M(machine.title)
+#define MEMBERS_head M(name) M(title) M(family) M(n_models) M(models) M(discovery) \
+	M(topology.ubox_id) M(topology.nodeid_offset) M(topology.map_offset) M(topology.buses) \
+	M(machine.sockets) M(machine.model) M(machine.cores) M(machine.threads) M(machine.tsc_hz) \
+	M(machine.title)
+/* clang-format on */
 
 /* ---- C */
 
