@@ -74,9 +74,9 @@ static double count_second(struct unc_platform *p, const char *event, const char
  */
 static void scopes(void)
 {
-	static const char *const events[] = {"bus.BUS_ALL:", "bus.BUS_RD_DATA:",
-					     "bus.BUS_MEMORY:ALL_", "bus.BUS_MEM_READ:BRL_",
-					     "bus.BUS_DATA_CYCLE:"};
+	static const char *const events[] = {
+		"bus.BUS_ALL:", "bus.BUS_RD_DATA:", "bus.BUS_MEMORY:ALL_", "bus.BUS_MEM_READ:BRL_",
+		"bus.BUS_DATA_CYCLE:"};
 	struct unc_platform *p = machine(MONT);
 	const double error = 1e-6; /* counters show whole counts */
 
@@ -363,6 +363,31 @@ static void sampling(void)
 	unc_platform_close(p);
 }
 
+/* Somebody counts with another counter of the unit: an overflow of ours freezes nothing (oi, bit
+ * 5). */
+static void sampling_beside(void)
+{
+	struct unc_platform *p = machine(MONT);
+	struct unc_session *s = session(p, 0);
+	struct unc_overflow o = {.size = sizeof(o)};
+	struct unc_value v;
+
+	put(p, 1, "PMC5", CONTROL(CYCLES, 0));
+	add(s, "core1.CPU_OP_CYCLES:socket=0");
+	CHECK_NUMBER(unc_session_sample(s, 0, 100000), 0); /* 125 us */
+	start(s);
+	CHECK_NUMBER(get(p, 1, "PMC4") & OI, 0);
+	uint64_t before = get(p, 1, "PMD5");
+	step(p, 240000);
+	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1, sizeof(v)), 0);
+	CHECK_NUMBER(o.id, 0);
+	CHECK_NUMBER(o.frozen, 0);
+	CHECK_COUNT(get(p, 1, "PMD5") - before, 240e-6 * cycles_per_second, 1);
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
 /* A freeze that nobody has looked at before the stop is ours if its overflow is noted. */
 static void frozen_at_stop(void)
 {
@@ -419,13 +444,16 @@ static void sampling_views(void)
 	unc_platform_close(p);
 }
 
-/* With hyper-threading off a core is one logical CPU: of what a socket's cores all see, one counts. */
+/* With hyper-threading off a core is one logical CPU: of what a socket's cores all see, one counts.
+ */
 static void one_thread_a_core(void)
 {
 	static const struct {
 		const char *event;
 		unsigned with, without; /* counters on two sockets of 4 logical CPUs */
-	} rows[] = {{"bus.BUS_ALL:SELF", 8, 8}, {"bus.BUS_ALL:EITHER", 4, 2}, {"bus.BUS_ALL:ANY", 2, 1}};
+	} rows[] = {{"bus.BUS_ALL:SELF", 8, 8},
+		    {"bus.BUS_ALL:EITHER", 4, 2},
+		    {"bus.BUS_ALL:ANY", 2, 1}};
 
 	for (unsigned threads = 2; threads >= 1; threads--) {
 		struct unc_platform *p = machine(MONT);
@@ -456,6 +484,7 @@ int main(void)
 		{"captured addresses while frozen only", captured_addresses},
 		{"masks and reset values", masks},
 		{"sampling", sampling},
+		{"sampling beside another program freezes nothing", sampling_beside},
 		{"a freeze between the last look and the stop", frozen_at_stop},
 		{"sampling an event of a view", sampling_views},
 		{"hyper-threading off", one_thread_a_core},

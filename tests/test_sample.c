@@ -46,7 +46,8 @@ static void quiet(struct unc_platform *p)
 
 /* Steps until a counter has carried. Returns the steps, or 0 after `most`. */
 static unsigned steps_until(struct unc_platform *p, struct unc_session *s, uint64_t ns,
-			    unsigned most, struct unc_overflow *o, struct unc_value *values, size_t n)
+			    unsigned most, struct unc_overflow *o, struct unc_value *values,
+			    size_t n)
 {
 	for (unsigned i = 1; i <= most; i++) {
 		unc_sim_step(unc_machine_sim(p->machine), ns);
@@ -128,7 +129,8 @@ static void nehalem(void)
 static void beside(void)
 {
 	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
-	struct unc_session *s = session(p, "cha0.CLOCKTICKS", "cha5.CLOCKTICKS", UNC_SESSION_FREEZE);
+	struct unc_session *s =
+		session(p, "cha0.CLOCKTICKS", "cha5.CLOCKTICKS", UNC_SESSION_FREEZE);
 	struct unc_overflow o;
 	struct unc_value v[2];
 
@@ -147,12 +149,12 @@ static void beside(void)
 	unc_platform_close(p);
 }
 
-/* Somebody else counts on the socket: it is not frozen, he loses nothing. */
-static void with_neighbour(void)
+/* Another session counts on the socket: it is not frozen, and loses nothing. */
+static void beside_another(const char *event, const char *beside)
 {
 	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
-	struct unc_session *other = session(p, "m2m.CLOCKTICKS", NULL, 0);
-	struct unc_session *s = session(p, "cha0.CLOCKTICKS", NULL, UNC_SESSION_FREEZE);
+	struct unc_session *other = session(p, event, NULL, 0);
+	struct unc_session *s = session(p, "cha0.CLOCKTICKS", beside, UNC_SESSION_FREEZE);
 	struct unc_overflow o;
 	struct unc_value v;
 
@@ -178,8 +180,16 @@ static void with_neighbour(void)
 	unc_platform_close(p);
 }
 
-/* The counter starts at 2^48 - N (Intel 817509-001, setting up a sample interval, step d), after each
- * interval too, and its control has the bit that freezes (20, frz_ovf) only on demand. */
+/* On a unit where we do not count, on the one that is sampled, and on another of ours. */
+static void with_neighbour(void)
+{
+	beside_another("m2m.CLOCKTICKS", NULL);
+	beside_another("cha0.CLOCKTICKS", NULL);
+	beside_another("cha5.CLOCKTICKS", "cha5.CLOCKTICKS");
+}
+
+/* The counter starts at 2^48 - N (Intel 817509-001, setting up a sample interval, step d), after
+ * each interval too, and its control has the bit that freezes (20, frz_ovf) only on demand. */
 static void preloads(void)
 {
 	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");

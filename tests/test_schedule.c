@@ -114,7 +114,8 @@ static void filters(void)
 	struct unc_code good[] = {filtered(0xf, 7, 0x182ull << 23, 0x1ffull << 23),
 				  filtered(0xf, 7, 0x2ull << 10, 0xffull << 10),
 				  filtered(0xf, 7, 0x182ull << 23, 0x1ffull << 23)};
-	struct unc_code bad[] = {on(0xf), filtered(0xf, 7, 0x180ull << 23, 0x1ffull << 23), good[0]};
+	struct unc_code bad[] = {on(0xf), filtered(0xf, 7, 0x180ull << 23, 0x1ffull << 23),
+				 good[0]};
 	struct unc_conflict conflict;
 	uint8_t counter[3];
 
@@ -167,22 +168,18 @@ static void passes(void)
  */
 static void restores_ours_only(void)
 {
-	size_t n;
-	const struct unc_table *const *all = unc_tables(&n), *t = all[0];
+	const struct unc_table *t = snb();
 	struct unc_error err = {0};
 	struct unc_instance imc;
 	struct unc_plan plan;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(unc_tbl_str(all[i], all[i]->name), "sandybridge-ep") == 0)
-			t = all[i];
 	unc_instance_nominal(t, unc_find_type(t, "imc"), 0, &imc);
 	struct unc_plan_unit unit = {.instance = &imc, .n_controls = 1};
 
 	unit.control[0] = (struct unc_setting){
 		.reg = t->type[imc.type].first_ctl, .value = 0x400304, .restore = 0xffbfffff};
 	CHECK_NUMBER(unc_plan_stop(t, &unit, 1, &plan, &err), 0);
-	n = 0;
 	for (size_t i = 0; i < plan.n; i++)
 		if (plan.tag[i].reg == unit.control[0].reg) {
 			CHECK_NUMBER(plan.op[i].value, 0xff84ffff);
@@ -190,6 +187,28 @@ static void restores_ours_only(void)
 		}
 	CHECK_NUMBER(n, 1);
 	unc_plan_free(&plan);
+}
+
+/* A unit on which somebody else counts is not frozen. 327043-001, table 2-8: frz_en 16, frz 8. */
+static void freezes_ours_only(void)
+{
+	const struct unc_table *t = snb();
+	struct unc_error err = {0};
+	struct unc_instance cbo[2];
+	struct unc_plan plan;
+
+	unc_instance_nominal(t, unc_find_type(t, "cbo"), 0, &cbo[0]);
+	unc_instance_nominal(t, unc_find_type(t, "cbo"), 1, &cbo[1]);
+	struct unc_plan_unit unit[] = {{.instance = &cbo[0], .n_controls = 1, .shared = true},
+				       {.instance = &cbo[1], .n_controls = 1}};
+
+	for (int freeze = 0; freeze < 2; freeze++) {
+		CHECK_NUMBER(unc_plan_freeze(t, unit, 2, freeze, &plan, &err), 0);
+		CU_ASSERT_EQUAL_FATAL(plan.n, 1);
+		CU_ASSERT(plan.tag[0].instance == &cbo[1]);
+		CHECK_NUMBER(plan.op[0].value, freeze ? 0x10100 : 0x10000);
+		unc_plan_free(&plan);
+	}
 }
 
 /* COUNTER0_OCCUPANCY shows the occupancy in counter 0 (327043-001, table 2-14: 0x1F). */
@@ -271,6 +290,7 @@ int main(void)
 		{"two kinds of events exclude each other", kinds},
 		{"passes are counted per unit type", passes},
 		{"reserved bits found are not put back", restores_ours_only},
+		{"a shared unit is not frozen", freezes_ours_only},
 		{"an event that shows what another one counts", follows},
 		{"what is left neutral is not free for others", neutral},
 		{NULL, NULL},

@@ -280,6 +280,66 @@ static void test_stranger(void)
 	unc_platform_close(p);
 }
 
+/*
+ * A queue that somebody counts is not emptied: OCC_CTR_RST (bit 17) is left out beside a counter of
+ * the same event, 0x23 QHL_OCCUPANCY, and written beside one of another, 0x03 GQ_ALLOC (SDM and guide
+ * as in tests/encode/nehalem-ep.cases).
+ */
+static void test_counted_queue(void)
+{
+	static const struct {
+		uint64_t found;
+		const char *control;
+	} cases[] = {{0, "CTL0=0x420423"},
+		     {0x400103, "CTL1=0x420423"},
+		     {0x400823, "CTL1=0x400423"},
+		     {0x000823, "CTL0=0x420423"}}; /* not enabled: nobody counts */
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct unc_platform *p = machine("nehalem-ep,clock=step");
+		struct unc_session *s = session(p, 0);
+
+		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "unc", 0, 0, "CTL0"), cases[i].found);
+		add(s, "unc.QHL_OCCUPANCY:LOCAL:socket=0");
+		if (!strstr(plan_of(s, UNC_PHASE_START, false).text, cases[i].control)) {
+			printf("# %s\n", plan_of(s, UNC_PHASE_START, false).text);
+			CU_FAIL("the control");
+		}
+		unc_session_free(s);
+		unc_platform_close(p);
+	}
+}
+
+/*
+ * GLOBAL_CTL of Nehalem-EP switches all counters of the socket: it is put back as found if nobody has
+ * come meanwhile, on a counter that was free or on ours.
+ */
+static void test_common_control(void)
+{
+	static const struct {
+		const char *comes; /* control that somebody writes while we count */
+		uint64_t left;
+	} cases[] = {{NULL, 0}, {"CTL1", 0x1000000FF}, {"CTL0", 0x1000000FF}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct unc_platform *p = machine("nehalem-ep,clock=step");
+		struct unc_session *s = session(p, 0);
+		void *global = reg_of(p, "unc", 0, 0, "GLOBAL_CTL");
+
+		add(s, "unc.LLC_MISS:READ:socket=0");
+		start(s);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), 0x1000000FF);
+		step(p, 10 * ms);
+		if (cases[i].comes)
+			unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "unc", 0, 0, cases[i].comes), 0x400103);
+		CHECK_NUMBER(unc_session_stop(s), 0);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), cases[i].left);
+		unc_session_free(s);
+		check_quiet(p);
+		unc_platform_close(p);
+	}
+}
+
 /* One unit of sixteen is taken whole: nothing is changed anywhere. */
 static void test_all_taken(void)
 {
@@ -476,6 +536,8 @@ int main(void)
 		{"two sessions on one unit", test_join},
 		{"filters and fixed counters that two sessions need", test_shared_settings},
 		{"a stranger's counter", test_stranger},
+		{"a queue that somebody counts is not emptied", test_counted_queue},
+		{"a control of all counters is left to whoever came", test_common_control},
 		{"all counters taken", test_all_taken},
 		{"registers are put back", test_put_back},
 		{"a start that fails half way", test_failing_start},
