@@ -15,11 +15,13 @@
 #include "decode.h"
 #include "doctor.h"
 #include "event.h"
+#include "occupancy.h"
 
 enum { STAND_STILL_MS = 20, MAX_FILTERS = 32 };
 
 /* A unit with what its registers held when they were looked at. */
 struct look {
+	const struct unc_table *table;
 	const struct unc_instance *unit;
 	struct unc_plan plan;  /* reads of controls and filters */
 	uint32_t busy;         /* programmable counters in use */
@@ -103,64 +105,45 @@ void unc_doctor_units(struct doctor *d)
 
 /* ------------------------------------------------------------------- a look around */
 
-/* The bit that tells that a unit, or its whole socket, is frozen, where it can be read. */
-static bool tells_frozen(const struct unc_table *t, const struct unc_tbl_field *f)
+/* What qualifies events, or tells of a freeze. */
+static bool wanted(const void *user, uint16_t reg)
 {
-	return unc_plan_shows(t, f->reg[0]) &&
-	       (f->role == UNC_IS_FREEZE || f->role == UNC_IS_FREEZE_SOCKET);
-}
-
-/* Controls, and what qualifies events or tells of a freeze. */
-static bool wanted(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t reg)
-{
+	const struct look *look = user;
+	const struct unc_table *t = look->table;
+	const struct unc_tbl_type *type = &t->type[look->unit->type];
 	const struct unc_tbl_reg *row = &t->reg[reg];
 
-	if (row->flags & (UNC_REG_WO | UNC_REG_W1C | UNC_REG_FROZEN))
+	if ((row->flags & (UNC_REG_WO | UNC_REG_W1C | UNC_REG_FROZEN)) ||
+	    !look->unit->part[row->part].present)
 		return false;
-	if (row->role == UNC_ROLE_CTL || row->role == UNC_ROLE_FIXED_CTL)
+	if (row->role == UNC_ROLE_UNIT_CTL)
 		return true;
-	for (uint32_t i = 0; i < type->fields.n; i++) {
-		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
-
-		if (f->reg[0] == reg)
-			return row->role == UNC_ROLE_OTHER || tells_frozen(t, f);
-	}
+	for (uint32_t i = 0; i < type->fields.n; i++)
+		if (t->field[type->fields.first + i].reg[0] == reg)
+			return row->role == UNC_ROLE_OTHER;
 	return false;
 }
 
 static bool value_of(const struct look *look, uint16_t reg, uint64_t *value)
 {
-	for (size_t i = 0; i < look->plan.n; i++)
-		if (look->plan.tag[i].reg == reg && look->plan.op[i].error == 0) {
-			*value = look->plan.op[i].value;
-			return true;
-		}
-	return false;
+	return unc_plan_value(&look->plan, look->unit, reg, value);
 }
 
-static void add_count(const struct unc_table *t, struct look *look, uint16_t reg)
+static void find_users(struct look *look)
 {
-	if (!(t->reg[reg].flags & (UNC_REG_WO | UNC_REG_FROZEN)))
-		unc_plan_add(t, &look->count, look->unit, reg, UNC_OP_READ, 0, NULL);
-}
+	const struct unc_table *t = look->table;
 
-static void find_users(const struct unc_table *t, struct look *look)
-{
-	const struct unc_tbl_type *type = &t->type[look->unit->type];
-	uint64_t value;
+	for (size_t i = 0; i < look->plan.n; i++) {
+		uint16_t ctr = unc_counter_in_use(t, &look->plan, i);
 
-	for (unsigned i = type->first; i < type->first + type->n_counters; i++)
-		if (value_of(look, unc_type_ctl(type, i), &value) && value & type->active) {
-			look->busy |= (uint32_t)1 << i;
-			add_count(t, look, unc_type_ctr(type, i));
-		}
-	for (uint32_t i = 0; i < type->counters.n; i++) {
-		const struct unc_tbl_counter *c = &t->counter[type->counters.first + i];
-
-		if (c->ctl != UNC_NONE && value_of(look, c->ctl, &value) && value & c->enable) {
+		if (ctr == UNC_NONE)
+			continue;
+		if (t->reg[ctr].role == UNC_ROLE_CTR)
+			look->busy |= (uint32_t)1 << t->reg[ctr].number;
+		else
 			look->clock = true;
-			add_count(t, look, c->ctr);
-		}
+		if (!(t->reg[ctr].flags & (UNC_REG_WO | UNC_REG_FROZEN)))
+			unc_plan_add(t, &look->count, look->unit, ctr, UNC_OP_READ, 0, NULL);
 	}
 }
 
@@ -177,19 +160,10 @@ static void read_all(const struct doctor *d, struct unc_plan *plan)
 
 static void look_at(const struct doctor *d, const struct unc_instance *u, struct look *look)
 {
-	const struct unc_table *t = d->table;
-	const struct unc_tbl_type *type = &t->type[u->type];
-
-	*look = (struct look){.unit = u};
-	for (uint32_t i = 0; i < type->regs.n; i++) {
-		uint16_t reg = (uint16_t)(type->regs.first + i);
-
-		if (u->part[t->reg[reg].part].present && wanted(t, type, reg) &&
-		    unc_plan_add(t, &look->plan, u, reg, UNC_OP_READ, 0, NULL) < 0)
-			break;
-	}
+	*look = (struct look){.table = d->table, .unit = u};
+	unc_occupancy_look(d->table, u, wanted, look, &look->plan, NULL);
 	read_all(d, &look->plan);
-	find_users(t, look);
+	find_users(look);
 	read_all(d, &look->count);
 }
 
@@ -365,7 +339,25 @@ static void report_clocks(struct doctor *d, const struct looks *looks, unsigned 
 
 /* --------------------------------------------------------------------------- frozen */
 
-/* Where a freeze bit is set: "frz_all of GLOBAL_CTL of ubox0 of socket 0 is set". */
+/* Unit control lets nothing run of what somebody has programmed. */
+static bool frozen_by_unit(const struct doctor *d, const struct look *look, char *buf, size_t size)
+{
+	const struct unc_table *t = d->table;
+	const struct unc_tbl_type *type = &t->type[look->unit->type];
+	uint64_t value;
+
+	if (look->count.n == 0 || type->unit_ctl == UNC_NONE ||
+	    !value_of(look, type->unit_ctl, &value) ||
+	    unc_unit_state(t, type, value) != UNC_UNIT_FROZEN)
+		return false;
+	snprintf(buf, size, "%s of %s%u of socket %u lets no counter run (0x%" PRIx64 ")",
+		 unc_tbl_str(t, t->reg[type->unit_ctl].name), type_name(d, look->unit),
+		 look->unit->index, look->unit->socket, value);
+	return true;
+}
+
+/* Where the bit that freezes the socket is set: "frz_all of GLOBAL_CTL of ubox0 of socket 0 is
+ * set". */
 static bool frozen_by_bit(const struct doctor *d, const struct look *look, char *buf, size_t size)
 {
 	const struct unc_table *t = d->table;
@@ -375,7 +367,7 @@ static bool frozen_by_bit(const struct doctor *d, const struct look *look, char 
 		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
 		uint64_t value;
 
-		if (!tells_frozen(t, f) || !value_of(look, f->reg[0], &value) ||
+		if (f->role != UNC_IS_FREEZE_SOCKET || !value_of(look, f->reg[0], &value) ||
 		    !(value >> f->lo[0] & 1))
 			continue;
 		snprintf(buf, size, "%s of %s of %s%u of socket %u is set (0x%" PRIx64 ")",
@@ -394,7 +386,8 @@ static void report_frozen(struct doctor *d, const struct looks *looks)
 	for (size_t i = 0; i < looks->n; i++) {
 		const struct look *look = &looks->look[i];
 
-		if (!frozen_by_bit(d, look, text, sizeof(text))) {
+		if (!frozen_by_bit(d, look, text, sizeof(text)) &&
+		    !frozen_by_unit(d, look, text, sizeof(text))) {
 			if (!look->clock_still)
 				continue;
 			snprintf(text, sizeof(text),

@@ -209,10 +209,7 @@ static void check_unit_controls(struct unc_session *s, size_t first, const struc
 			doubt(s, u, NULL, false, type->unit_ctl, &op[-1]);
 			continue;
 		}
-		uint64_t frozen = t->step[type->steps_freeze.first].value;
-		uint64_t running = t->step[type->steps_unfreeze.first].value;
-
-		if ((op[-1].value ^ running) & (frozen ^ running) &&
+		if (unc_unit_state(t, type, op[-1].value) != UNC_UNIT_RUNS &&
 		    !(s->hooks && s->hooks->freezes(s, u->instance, op[-1].value)))
 			take_unit(s, u, type->unit_ctl, op[-1].value);
 	}

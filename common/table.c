@@ -48,6 +48,21 @@ uint64_t unc_type_modifiers(const struct unc_table *t, const struct unc_tbl_type
 	return bits;
 }
 
+enum unc_unit_state unc_unit_state(const struct unc_table *t, const struct unc_tbl_type *type,
+				   uint64_t unit_ctl)
+{
+	uint64_t frozen, runs, tells;
+
+	if (!type->steps_freeze.n)
+		return UNC_UNIT_RUNS;
+	frozen = t->step[type->steps_freeze.first].value;
+	runs = t->step[type->steps_unfreeze.first].value;
+	tells = frozen ^ runs;
+	if (!((unit_ctl ^ runs) & tells))
+		return UNC_UNIT_RUNS;
+	return (unit_ctl ^ frozen) & tells ? UNC_UNIT_PARTLY : UNC_UNIT_FROZEN;
+}
+
 bool unc_sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
 {
 	for (uint32_t i = 0; i < sets->n; i++)

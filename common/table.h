@@ -407,6 +407,11 @@ uint16_t unc_find_reg(const struct unc_table *, const struct unc_tbl_type *, con
 uint16_t unc_find_type(const struct unc_table *, const char *name);
 /* Whether one of a range of settings is of a field. */
 bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
+/* What unit control, as it was read, says of the counters of a unit: some may run, by the bits in which
+ * the steps `freeze` and `unfreeze` differ. A unit without these steps runs. */
+enum unc_unit_state { UNC_UNIT_RUNS, UNC_UNIT_PARTLY, UNC_UNIT_FROZEN };
+enum unc_unit_state unc_unit_state(const struct unc_table *, const struct unc_tbl_type *,
+				   uint64_t unit_ctl);
 /* Largest value of a field, as the user writes it. */
 uint64_t unc_field_max(const struct unc_tbl_field *);
 /* Bits that a field has in a register; UNC_NONE: in the control of a counter. */

@@ -111,8 +111,9 @@ static void test_counters(void)
 	for (unsigned i = 0; i < 4; i++)
 		program(0, i, 0x400304);
 	CHECK_NUMBER(doctor(root.path, ""), 1);
-	CU_ASSERT_PTR_NOT_NULL(strstr(said, "FAIL counters: all 4 counters of imc0 of socket 0 are in "
-					    "use -> end what counts there"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said,
+				      "FAIL counters: all 4 counters of imc0 of socket 0 are in "
+				      "use -> end what counts there"));
 	for (unsigned i = 4; i < 8; i++)
 		program(i / 4, i % 4, 0x400304);
 	CHECK_NUMBER(doctor(root.path, ""), 1);
@@ -173,6 +174,30 @@ static void test_frozen(void)
 	fake_free(&root);
 }
 
+/* GLOBAL_CTL (0x391) of a Nehalem-EP enables its counters; the first control is 0x3C0 (SDM). */
+static void test_switched_off(void)
+{
+	uint32_t enable = 0x400103;
+	uint8_t first = 1;
+
+	fake_new(&root);
+	cpu("GenuineIntel", "Xeon X5550", 6, 26, "fpu");
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x10000);
+	doctor(root.path, "");
+	CHECK_TEXT(line_of("frozen"),
+		   "ok frozen: nothing is, as far as registers that can be read tell");
+	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0x3c0, &enable, 4);
+	doctor(root.path, "");
+	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("frozen"),
+				      "FAIL frozen: counters stand still: GLOBAL_CTL of unc0 of "
+				      "socket 0 lets no counter run (0x0) -> "));
+	fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0x391, &first, 1);
+	doctor(root.path, "");
+	CHECK_TEXT(line_of("frozen"),
+		   "ok frozen: nothing is, as far as registers that can be read tell");
+	fake_free(&root);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -180,6 +205,7 @@ int main(void)
 		{"counters in use", test_counters},
 		{"all units in use", test_all_in_use},
 		{"frozen", test_frozen},
+		{"a unit control that lets nothing run", test_switched_off},
 		{NULL, NULL},
 	};
 
