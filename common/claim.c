@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "claim.h"
 
-#include <stdlib.h>
+#include "grow.h"
 
 struct unc_claim {
 	const struct unc_instance *instance;
@@ -26,7 +26,7 @@ static int claim_one(struct unc_platform *p, const struct unc_instance *instance
 	struct unc_claim *claim = find(p, instance, setting->reg);
 
 	if (!claim) {
-		struct unc_claim *more = realloc(p->claim, (p->n_claims + 1) * sizeof(*more));
+		struct unc_claim *more = unc_grow(p->claim, p->n_claims, sizeof(*more));
 
 		if (!more)
 			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");

@@ -16,6 +16,7 @@
 #include "doctor.h"
 #include "event.h"
 #include "occupancy.h"
+#include "text.h"
 
 enum { STAND_STILL_MS = 20, MAX_FILTERS = 32 };
 
@@ -67,20 +68,19 @@ static struct kind kind_of(const struct doctor *d, unsigned type)
 }
 
 /* "; 7 of 8 imc units: imc3 of socket 0: REASON" */
-static void add_kind(const struct doctor *d, const struct kind *kind, char *text, size_t size)
+static void add_kind(const struct doctor *d, const struct kind *kind, struct unc_buf *text)
 {
 	const struct unc_instance *u = kind->missing;
-	size_t used = strlen(text);
 
-	snprintf(text + used, size - used, "; %u of %u %s units: %s%u of socket %u: %s",
-		 kind->available, kind->n, type_name(d, u), type_name(d, u), u->index, u->socket,
-		 u->reason);
+	unc_put(text, "; %u of %u %s units: %s%u of socket %u: %s", kind->available, kind->n,
+		type_name(d, u), type_name(d, u), u->index, u->socket, u->reason);
 }
 
 /* A type that lacks some of its units gives wrong sums; one that lacks all gives none. */
 void unc_doctor_units(struct doctor *d)
 {
-	char partial[UNC_ERROR_MAX] = "", absent[UNC_ERROR_MAX - 100] = "", more[40] = "";
+	char some[UNC_ERROR_MAX], all[UNC_ERROR_MAX - 100], others[40];
+	struct unc_buf partial = UNC_BUF(some), absent = UNC_BUF(all), more = UNC_BUF(others);
 	unsigned n = 0, available = 0, none = 0;
 
 	for (unsigned type = 0; type < d->table->n_type; type++) {
@@ -89,18 +89,18 @@ void unc_doctor_units(struct doctor *d)
 		n += kind.n;
 		available += kind.available;
 		if (kind.missing && kind.available)
-			add_kind(d, &kind, partial, sizeof(partial));
+			add_kind(d, &kind, &partial);
 		else if (kind.missing && none++ == 0)
-			add_kind(d, &kind, absent, sizeof(absent));
+			add_kind(d, &kind, &absent);
 	}
 	if (none > 1)
-		snprintf(more, sizeof(more), "; none of %u more type%s", none - 1,
-			 none == 2 ? "" : "s");
-	unc_report(d, "units", available > 0 && !*partial,
-		   *partial ? "sums over a type that lacks some of its units are partial: see the "
-			      "reason and the checks above"
-			    : "see the reason and the checks above",
-		   "%u of %u units available%s%s%s", available, n, partial, absent, more);
+		unc_put(&more, "; none of %u more type%s", none - 1, none == 2 ? "" : "s");
+	unc_report(d, "units", available > 0 && !partial.n,
+		   partial.n ? "sums over a type that lacks some of its units are partial: see the "
+			       "reason and the checks above"
+			     : "see the reason and the checks above",
+		   "%u of %u units available%s%s%s", available, n, partial.text, absent.text,
+		   others);
 }
 
 /* ------------------------------------------------------------------- a look around */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "schedule.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "text.h"
 
 enum { FREE = 0xff, MAX_COUNTERS = 32 };
 
@@ -264,17 +265,16 @@ void unc_schedule_leads(const struct unc_table *t, const struct unc_code *code, 
 {
 	const struct unc_tbl_lane *lane = &t->lane[code->lane - 1];
 	const struct unc_range *events = &t->type[code->type].events;
-	size_t n = 0, at = (size_t)snprintf(buf, size, "one of ");
+	struct unc_buf text = unc_buf(buf, size);
 
-	for (uint32_t i = 0; i < events->n && at < size; i++) {
+	unc_put(&text, "one of ");
+	for (uint32_t i = 0; i < events->n; i++) {
 		const struct unc_tbl_event *e = &t->event[events->first + i];
 
 		if (e->lane == code->lane && e->set == code->set && (e->counters >> lane->lead & 1))
-			at += (size_t)snprintf(buf + at, size - at, "%s%s", n++ ? ", " : "",
-					       unc_tbl_str(t, e->name));
+			unc_put_word(&text, unc_tbl_str(t, e->name));
 	}
-	if (at < size)
-		snprintf(buf + at, size - at, " on counter %u", lane->lead);
+	unc_put(&text, " on counter %u", lane->lead);
 }
 
 /* Passes of the events of one pool of counters, first fit. */

@@ -129,18 +129,16 @@ static int no_units(struct unc_session *s, const char *name, const struct unc_sp
 
 static const char *bits_text(uint32_t mask, char *buf, size_t size)
 {
-	size_t n = 0;
+	struct unc_buf list = unc_buf(buf, size);
 
-	buf[0] = '\0';
-	for (unsigned i = 0; i < 32 && n < size; i++) {
+	for (unsigned i = 0; i < 32; i++) {
 		unsigned last = i;
 
 		if (!(mask >> i & 1))
 			continue;
 		while (last < 31 && (mask >> (last + 1) & 1))
 			last++;
-		n += (size_t)snprintf(buf + n, size - n, last > i ? "%s%u-%u" : "%s%u",
-				      n ? "," : "", i, last);
+		unc_put(&list, last > i ? "%s%u-%u" : "%s%u", list.n ? "," : "", i, last);
 		i = last;
 	}
 	return buf;
