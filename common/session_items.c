@@ -201,7 +201,7 @@ static int check_instance(struct unc_session *s, uint32_t instance, unsigned pas
 	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
 		if (s->slot[i].pass == pass && n < UNC_MAX_CODES)
 			slots[n++] = i;
-	/* The list has the newest first; who came first keeps his place in a sentence. */
+	/* The list has the newest first; what was added first stays first in a sentence. */
 	for (size_t i = 0; i < n / 2; i++) {
 		int swap = slots[i];
 

@@ -167,10 +167,8 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 	return 0;
 }
 
-/*
- * The control without what is done once: the queue that somebody counts by the same event is not
- * emptied under him; he has done it.
- */
+/* The control without what is done once: whoever counts a queue by the same event has emptied it,
+ * and it is not emptied under that count. */
 static uint64_t control_value(const struct unc_session *s, const struct unc_plan_unit *u,
 			      uint64_t ctl, const struct unc_plan *found)
 {

@@ -92,14 +92,14 @@ static uint64_t telling_bits(const struct unc_session *s, const struct unc_plan_
 	return setting->mask & t->reg[setting->reg].write_mask & ~may_differ;
 }
 
-/* Bits of a filter that we do not look at are his who sets them: they are not put back as found. */
-static void keep_his_bits(const struct unc_session *s, struct unc_setting *setting, uint64_t now)
+/* Bits of a filter that we do not look at are for others to set: they are not put back as found. */
+static void keep_other_bits(const struct unc_session *s, struct unc_setting *setting, uint64_t now)
 {
-	uint64_t his = (now ^ setting->shown) & ~setting->mask &
-		       s->platform->table->reg[setting->reg].write_mask;
+	uint64_t others = (now ^ setting->shown) & ~setting->mask &
+			  s->platform->table->reg[setting->reg].write_mask;
 
-	setting->restore = (setting->restore & ~his) | (now & his);
-	setting->shown ^= his;
+	setting->restore = (setting->restore & ~others) | (now & others);
+	setting->shown ^= others;
 }
 
 static int compare(struct unc_session *s, struct unc_plan_unit *u, struct unc_setting *setting,
@@ -114,7 +114,7 @@ static int compare(struct unc_session *s, struct unc_plan_unit *u, struct unc_se
 	if ((now ^ setting->shown) & mask)
 		lose_setting(s, u, setting, filter, now);
 	else if (setting->seen)
-		keep_his_bits(s, setting, now);
+		keep_other_bits(s, setting, now);
 	return 0;
 }
 

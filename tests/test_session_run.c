@@ -266,7 +266,7 @@ static void test_stranger(void)
 		   1e-4); /* ... nor frozen */
 	step(p, 10 * ms);
 	CHECK_NEAR((double)unc_sim_read(unc_machine_sim(p->machine), ctr), 3.0 * (double)counted, 1e-4);
-	/* A filter may matter to him: it stays. */
+	/* A filter may matter to it: it stays. */
 	unc_session_clear(s);
 	id = add(s, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0");
 	CU_ASSERT(unc_session_start(s) == UNC_ERR_BUSY);
