@@ -6,6 +6,7 @@
 #include "access.h"
 #include "machine.h"
 #include "sim_machine.h"
+#include "simulator.h"
 
 struct simulated {
 	struct unc_machine machine; /* first: the methods get a pointer to it */
@@ -135,8 +136,8 @@ static const struct unc_machine_methods methods = {
 	.close = close_machine,
 };
 
-int unc_machine_simulated(const char *spec, const struct unc_table *const *tables, size_t n,
-			  struct unc_machine **out, struct unc_error *err)
+static int open_machine(const char *spec, const struct unc_table *const *tables, size_t n,
+			struct unc_machine **out, struct unc_error *err)
 {
 	struct simulated *simulated = calloc(1, sizeof(*simulated));
 	int rc;
@@ -154,4 +155,12 @@ int unc_machine_simulated(const char *spec, const struct unc_table *const *table
 	simulated->machine.simulated = true;
 	*out = &simulated->machine;
 	return 0;
+}
+
+const struct unc_simulator *unc_simulator(void)
+{
+	static const struct unc_simulator simulator = {
+		.version = UNC_SIMULATOR_VERSION, .build = UNC_VERSION, .open = open_machine};
+
+	return &simulator;
 }

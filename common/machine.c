@@ -11,18 +11,6 @@
 #include "cpu.h"
 #include "discover.h"
 
-bool unc_machine_sleep(struct unc_machine *machine, uint64_t ns)
-{
-	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u),
-			     .tv_nsec = (long)(ns % 1000000000u)};
-	uint64_t before, after, tsc;
-
-	machine->methods->now(machine, &before, &tsc);
-	nanosleep(&t, NULL);
-	machine->methods->now(machine, &after, &tsc);
-	return after - before >= ns / 2; /* a signal may end it early */
-}
-
 static int read_topology(struct unc_machine *machine, struct unc_topology *out,
 			 struct unc_error *err)
 {

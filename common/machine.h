@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "error.h"
 
@@ -44,7 +45,26 @@ struct unc_machine {
 /* The hardware (or the dump of one) under a root. *out: give it back with its own close. */
 int unc_machine_hardware(struct unc_fs *, struct unc_machine **out, struct unc_error *err);
 
+/*
+ * A simulated one. spec: "CPU[,option=value]...", see sim.h. tables: where to look the CPU up; they
+ * stay until the machine is closed. *out: give it back with its own close.
+ * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND with a sentence that lists what is possible;
+ * UNC_ERR_UNAVAILABLE, UNC_ERR_DENIED the simulator cannot be loaded (simulator.h).
+ */
+int unc_machine_simulated(const char *spec, const struct unc_table *const *tables, size_t n,
+			  struct unc_machine **out, struct unc_error *err);
+
 /* Waits by the clock of this process; false if the machine's own did not move as far (a signal). */
-bool unc_machine_sleep(struct unc_machine *, uint64_t ns);
+static inline bool unc_machine_sleep(struct unc_machine *machine, uint64_t ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u),
+			     .tv_nsec = (long)(ns % 1000000000u)};
+	uint64_t before, after, tsc;
+
+	machine->methods->now(machine, &before, &tsc);
+	nanosleep(&t, NULL);
+	machine->methods->now(machine, &after, &tsc);
+	return after - before >= ns / 2; /* a signal may end it early */
+}
 
 #endif

@@ -10,7 +10,6 @@
 #include "abi.h"
 #include "event.h"
 #include "fence.h"
-#include "sim.h"
 #include "text.h"
 #include "trust.h"
 

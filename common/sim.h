@@ -15,12 +15,6 @@
 struct unc_machine;
 struct unc_sim;
 
-/*
- * The simulated machine for a platform: all that it needs of this file. Arguments and errors as of
- * unc_sim_open(). *out: give it back with its own close.
- */
-int unc_machine_simulated(const char *spec, const struct unc_table *const *tables, size_t n,
-			  struct unc_machine **out, struct unc_error *err);
 /* For tests: what is behind it. */
 struct unc_sim *unc_machine_sim(const struct unc_machine *);
 
