@@ -151,7 +151,7 @@ static int open_machine(const char *spec, const struct unc_table *const *tables,
 	}
 	simulated->machine.methods = &methods;
 	simulated->machine.table = unc_sim_table(simulated->sim);
-	simulated->machine.tsc_hz = simulated->machine.table->machine.tsc_hz;
+	simulated->machine.tsc_hz = unc_sim_workload(simulated->machine.table)->machine.tsc_hz;
 	simulated->machine.simulated = true;
 	*out = &simulated->machine;
 	return 0;

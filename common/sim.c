@@ -119,7 +119,8 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 {
 	const struct unc_table *table = sim->table;
 	struct sim_hidden *hidden = &sim->options.hidden[sim->options.n_hidden];
-	char list[256] = "";
+	char list[256];
+	struct unc_buf names = UNC_BUF(list);
 
 	if (sim->options.n_hidden == SIM_MAX_HIDDEN)
 		return unc_fail(err, UNC_ERR_INVALID,
@@ -130,13 +131,14 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 		const char *name = unc_tbl_str(table, type->name);
 		size_t length = strlen(name);
 
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
-			 name);
+		unc_put_word(&names, name);
 		if (strncmp(name, value, length) != 0 ||
 		    (value[length] >= 'a' && value[length] <= 'z'))
 			continue;
 		*hidden = (struct sim_hidden){.type = (uint16_t)unc_type_pool(table, (unsigned)i),
-					      .part = -1, .index = -1, .socket = -1,
+					      .part = -1,
+					      .index = -1,
+					      .socket = -1,
 					      .idle = idle};
 		if (!hidden_where(table, type, value + length, hidden))
 			return unc_fail(err, UNC_ERR_INVALID,
@@ -147,8 +149,8 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 		return 0;
 	}
 	return unc_fail(err, UNC_ERR_INVALID,
-			"simulated machine: %s=%s: no such unit type; there are: %s", option,
-			value, list);
+			"simulated machine: %s=%s: no such unit type; there are: %s", option, value,
+			list);
 }
 
 static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *err)
@@ -186,8 +188,8 @@ static int set_option(struct unc_sim *sim, char *word, struct unc_error *err)
 		int (*set)(struct unc_sim *, const char *, struct unc_error *);
 	} options[] = {
 		{"sockets", set_sockets},     {"load", set_load}, {"clock", set_clock},
-		{"discovery", set_discovery}, {"hide", set_hide}, {"idle", set_idle}, {"wrap", set_wrap},
-		{"base", set_base},
+		{"discovery", set_discovery}, {"hide", set_hide}, {"idle", set_idle},
+		{"wrap", set_wrap},           {"base", set_base},
 	};
 	char *value = strchr(word, '=');
 
@@ -198,31 +200,51 @@ static int set_option(struct unc_sim *sim, char *word, struct unc_error *err)
 				return options[i].set(sim, value, err);
 		value[-1] = '=';
 	}
-	return unc_fail(err, UNC_ERR_INVALID,
-			"simulated machine: unknown option '%s'; options are sockets=1..8, "
-			"load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-			"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS",
-			word);
+	return unc_fail(
+		err, UNC_ERR_INVALID,
+		"simulated machine: unknown option '%s'; options are sockets=1..8, "
+		"load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
+		"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS",
+		word);
 }
 
 /* ---- opening and closing */
 
-static int find_table(const char *cpu, const struct unc_table *const *tables, size_t n,
-		      const struct unc_table **out, struct unc_error *err)
+const struct unc_workload *unc_sim_workload(const struct unc_table *table)
 {
-	char list[256] = "";
+	const char *name = unc_tbl_str(table, table->name);
+	size_t n;
+	const struct unc_workload *const *all = unc_workloads(&n);
+
+	if (table->workload)
+		return table->workload;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(all[i]->cpu, name) == 0 && all[i]->id == table->id)
+			return all[i];
+	return NULL;
+}
+
+static int find_table(struct unc_sim *sim, const char *cpu, const struct unc_table *const *tables,
+		      size_t n, struct unc_error *err)
+{
+	char list[256];
+	struct unc_buf names = UNC_BUF(list);
 
 	for (size_t i = 0; i < n; i++) {
 		const char *name = unc_tbl_str(tables[i], tables[i]->name);
 
-		if (!tables[i]->machine.sockets || !tables[i]->machine.cores)
+		unc_put_word(&names, name);
+		if (strcmp(name, cpu) != 0)
 			continue;
-		if (strcmp(name, cpu) == 0) {
-			*out = tables[i];
-			return 0;
-		}
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
-			 *list ? ", " : "", name);
+		sim->table = tables[i];
+		sim->work = unc_sim_workload(sim->table);
+		return sim->work
+			       ? 0
+			       : unc_fail(
+					 err, UNC_ERR_UNAVAILABLE,
+					 "the simulator was built with other tables of %s than the "
+					 "library: install both from one build",
+					 name);
 	}
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "there is no simulated machine '%s'; there are: %s",
 			cpu, list);
@@ -240,11 +262,11 @@ static int open_machine(struct unc_sim *sim, char *text, const struct unc_table 
 			size_t n, struct unc_error *err)
 {
 	char *next = NULL, *word = strtok_r(text, ",", &next);
-	int rc = find_table(word ? word : "", tables, n, &sim->table, err);
+	int rc = find_table(sim, word ? word : "", tables, n, err);
 
 	if (rc < 0)
 		return rc;
-	sim->options.sockets = sim->table->machine.sockets;
+	sim->options.sockets = sim->work->machine.sockets;
 	sim->options.load = 1;
 	while ((word = strtok_r(NULL, ",", &next)))
 		if ((rc = set_option(sim, word, err)) < 0)
@@ -304,7 +326,7 @@ const struct unc_table *unc_sim_table(const struct unc_sim *sim)
 
 void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 {
-	const struct unc_tbl_machine *machine = &sim->table->machine;
+	const struct unc_tbl_machine *machine = &sim->work->machine;
 
 	*out = (struct unc_topology){.vendor = "GenuineIntel",
 				     .family = sim->table->family,
@@ -326,8 +348,8 @@ void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 
 int unc_sim_cpus(const struct unc_sim *sim)
 {
-	return sim->table->machine.cores *
-	       (sim->table->machine.threads ? sim->table->machine.threads : 1);
+	return sim->work->machine.cores *
+	       (sim->work->machine.threads ? sim->work->machine.threads : 1);
 }
 
 struct unc_bus *unc_sim_bus(struct unc_sim *sim)
@@ -350,7 +372,7 @@ static uint64_t uptime(const struct unc_sim *sim)
 
 uint64_t unc_sim_tsc(const struct unc_sim *sim)
 {
-	return (uint64_t)((double)uptime(sim) * 1e-9 * sim->table->machine.tsc_hz);
+	return (uint64_t)((double)uptime(sim) * 1e-9 * sim->work->machine.tsc_hz);
 }
 
 void unc_sim_step(struct unc_sim *sim, uint64_t ns)

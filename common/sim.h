@@ -28,6 +28,8 @@ int unc_sim_open(const char *spec, const struct unc_table *const *tables, size_t
 		 struct unc_sim **out, struct unc_error *err);
 void unc_sim_close(struct unc_sim *);
 
+/* The machine and rates of a table; NULL: those compiled in are of another table. */
+const struct unc_workload *unc_sim_workload(const struct unc_table *);
 const struct unc_table *unc_sim_table(const struct unc_sim *);
 void unc_sim_topology(const struct unc_sim *, struct unc_topology *out);
 struct unc_bus *unc_sim_bus(struct unc_sim *); /* owned by the machine */

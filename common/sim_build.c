@@ -62,16 +62,19 @@ static void type_follow(const struct unc_table *table, struct sim_type *type)
 	}
 }
 
-static int type_rates(const struct unc_table *table, struct sim_type *type)
+static int type_rates(const struct unc_sim *sim, struct sim_type *type)
 {
-	for (size_t i = 0; i < table->n_rate; i++) /* those of its views too */
-		type->n_rates += unc_type_pool(table, table->rate[i].type) == type->number;
+	const struct unc_table *table = sim->table;
+	const struct unc_workload *work = sim->work;
+
+	for (size_t i = 0; i < work->n_rate; i++) /* those of its views too */
+		type->n_rates += unc_type_pool(table, work->rate[i].type) == type->number;
 	type->rate = calloc(type->n_rates + 1, sizeof(*type->rate));
 	if (!type->rate)
 		return UNC_ERR_MEMORY;
-	for (size_t i = 0, n = 0; i < table->n_rate; i++)
-		if (unc_type_pool(table, table->rate[i].type) == type->number)
-			type->rate[n++] = &table->rate[i];
+	for (size_t i = 0, n = 0; i < work->n_rate; i++)
+		if (unc_type_pool(table, work->rate[i].type) == type->number)
+			type->rate[n++] = &work->rate[i];
 	return 0;
 }
 
@@ -92,7 +95,7 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 		type->umask = unc_field_bits(&table->field[type->row->f_umask], UNC_NONE);
 	type->modifiers = unc_type_modifiers(table, type->row);
 	type_follow(table, type);
-	return type_rates(table, type);
+	return type_rates(sim, type);
 }
 
 /* ---- places */
@@ -290,14 +293,13 @@ static int build_index(struct unc_sim *sim)
 
 int unc_sim_build(struct unc_sim *sim, struct unc_error *err)
 {
-	const struct unc_table *table = sim->table;
 	int rc;
 
-	sim->type = calloc(table->n_type + 1, sizeof(*sim->type));
+	sim->type = calloc(sim->table->n_type + 1, sizeof(*sim->type));
 	if (!sim->type)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < table->n_sim_unit; i++)
-		if ((rc = build_type(sim, &table->sim_unit[i])) < 0)
+	for (size_t i = 0; i < sim->work->n_sim_unit; i++)
+		if ((rc = build_type(sim, &sim->work->sim_unit[i])) < 0)
 			return unc_fail(err, rc, "out of memory");
 	if ((rc = build_blocks(sim)) < 0 || (rc = build_index(sim)) < 0)
 		return unc_fail(err, rc, "out of memory");

@@ -16,7 +16,8 @@
 static int path_of(char *path, size_t size, struct unc_error *err)
 {
 	Dl_info info;
-	const char *own = dladdr((void *)(uintptr_t)unc_machine_simulated, &info) ? info.dli_fname : "";
+	const char *own =
+		dladdr((void *)(uintptr_t)unc_machine_simulated, &info) ? info.dli_fname : "";
 	const char *slash = strrchr(own, '/');
 	int length = slash ? (int)(slash - own) : 0;
 

@@ -137,6 +137,7 @@ struct sim_bus {
 
 struct unc_sim {
 	const struct unc_table *table;
+	const struct unc_workload *work;
 	struct sim_options options;
 	uint64_t opened;               /* CLOCK_MONOTONIC, ns */
 	atomic_uint_fast64_t stepped;  /* ns */

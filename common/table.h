@@ -294,7 +294,37 @@ struct unc_tbl_metric {
 	uint8_t kind;    /* enum unc_metric_kind */
 };
 
-/* Simulated workload: what control value counts at what rate. */
+enum unc_discovery { UNC_DISCOVERY_FIXED, UNC_DISCOVERY_TABLE, UNC_DISCOVERY_NONE };
+
+/* How PCI buses are assigned to sockets. */
+struct unc_tbl_topology {
+	uint16_t ubox_id, nodeid_offset, map_offset;
+	uint16_t buses; /* from the UBox's on: of its socket */
+};
+
+struct unc_table {
+	unc_str name, title;
+	uint16_t family;
+	uint16_t n_models;
+	uint16_t models[8];
+	uint16_t discovery;
+	struct unc_tbl_topology topology;
+	uint32_t id; /* of the texts that it was made of */
+	const struct unc_workload *workload; /* of a folder's tables; NULL: compiled into the simulator */
+	const char *strings;
+	size_t n_strings;
+#define UNC_TABLE_ARRAYS(X)                                                                  \
+	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane)   \
+	X(forbid) X(bundle) X(type) X(umask) X(event) X(metric)
+#define UNC_TABLE_ARRAY(row)                                                                 \
+	const struct unc_tbl_##row *row;                                                     \
+	size_t n_##row;
+	UNC_TABLE_ARRAYS(UNC_TABLE_ARRAY)
+};
+
+/* ---- the simulated machine: what only the simulator needs (workload.tbl) */
+
+/* What control value counts at what rate. */
 struct unc_tbl_rate {
 	uint16_t type;
 	uint16_t counter;    /* fixed or free-running counter, or UNC_NONE */
@@ -325,33 +355,15 @@ struct unc_tbl_machine {
 	unc_str title;  /* /proc/cpuinfo "model name" */
 };
 
-enum unc_discovery { UNC_DISCOVERY_FIXED, UNC_DISCOVERY_TABLE, UNC_DISCOVERY_NONE };
-
-/* How PCI buses are assigned to sockets. */
-struct unc_tbl_topology {
-	uint16_t ubox_id, nodeid_offset, map_offset;
-	uint16_t buses; /* from the UBox's on: of its socket */
-};
-
-struct unc_table {
-	unc_str name, title;
-	uint16_t family;
-	uint16_t n_models;
-	uint16_t models[8];
-	uint16_t discovery;
-	struct unc_tbl_topology topology;
+/* Belongs to one table: its rows have indexes of that one's. */
+struct unc_workload {
+	const char *cpu;
+	uint32_t id;    /* of the table */
 	struct unc_tbl_machine machine;
-	const char *strings;
-	size_t n_strings;
-#define UNC_TABLE_ARRAYS(X)                                                                  \
-	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane)   \
-	X(forbid) X(bundle) X(type) X(umask) X(event) X(metric) X(rate) X(sim_unit)
-#define UNC_TABLE_ARRAY(row)                                                                 \
-	const struct unc_tbl_##row *row;                                                     \
-	size_t n_##row;
-	UNC_TABLE_ARRAYS(UNC_TABLE_ARRAY)
-#undef UNC_TABLE_ARRAY
+#define UNC_WORKLOAD_ARRAYS(X) X(rate) X(sim_unit)
+	UNC_WORKLOAD_ARRAYS(UNC_TABLE_ARRAY)
 };
+#undef UNC_TABLE_ARRAY
 
 static inline const char *unc_tbl_str(const struct unc_table *t, unc_str s)
 {
@@ -427,6 +439,8 @@ uint64_t unc_ones(unsigned width);
 /* The compiled-in tables, and what uncore.h tells of them; n in *n. */
 const struct unc_table *const *unc_tables(size_t *n);
 const struct unc_cpu *unc_table_cpus(size_t *n);
+/* What goes with them; in the simulator only. */
+const struct unc_workload *const *unc_workloads(size_t *n);
 
 /* ---- reading (table_read.c): used by the build-time compiler, the tests and UNCORE_TABLES */
 

@@ -105,6 +105,7 @@ struct unc_table_reader {
 	struct unc_table_file *file;
 	size_t n_files;
 	struct unc_table t; /* its arrays are on the heap and ours */
+	struct unc_workload work; /* likewise */
 	char *strings;
 	size_t cap_strings;
 	uint32_t *hash; /* offsets into strings, 0: free */
@@ -118,18 +119,18 @@ struct unc_table_reader {
 	union unc_words w;           /* ... and what its columns say */
 	struct unc_error *err;
 	bool using; /* inside of a file that another one uses */
-	bool have_machine;
 	bool out_of_memory;
 	struct unc_table_let let[UNC_MAX_LETS];
 	size_t n_lets;
 	union {
-		UNC_TABLE_ARRAYS(UNC_ROW_UNION)
+		UNC_TABLE_ARRAYS(UNC_ROW_UNION) UNC_WORKLOAD_ARRAYS(UNC_ROW_UNION)
 	} scratch; /* where rows go when memory has run out */
 };
 
 /* Appends a zeroed row and returns it; valid until the next row of its kind. */
 #define UNC_ADD_DECLARE(row) struct unc_tbl_##row *unc_add_##row(struct unc_table_reader *);
 UNC_TABLE_ARRAYS(UNC_ADD_DECLARE)
+UNC_WORKLOAD_ARRAYS(UNC_ADD_DECLARE)
 
 /* A row that exists, to be changed. */
 #define UNC_ROW(reader, row, index) (&((struct unc_tbl_##row *)(uintptr_t)(reader)->t.row)[index])

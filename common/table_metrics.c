@@ -256,23 +256,22 @@ static int read_machine(struct unc_table_reader *r, struct unc_line *line, struc
 	const char *title = unc_take_quoted(line);
 	int rc;
 
-	if (r->have_machine || !title)
+	if (r->work.machine.sockets || !title)
 		return unc_fail(err, UNC_ERR_TABLE, "machine is given twice or has no title");
 	if ((rc = unc_take_number(line, "sockets", true, 8, &sockets, err)) < 0 ||
 	    (rc = unc_take_number(line, "cores", true, 1024, &cores, err)) < 0 ||
 	    (rc = unc_take_number(line, "threads", false, 8, &threads, err)) < 0 ||
 	    (rc = unc_take_number(line, "model", true, 255, &model, err)) < 0 ||
-	    (rc = take_double(line, "tsc_hz", &r->t.machine.tsc_hz, err)) < 0)
+	    (rc = take_double(line, "tsc_hz", &r->work.machine.tsc_hz, err)) < 0)
 		return rc;
 	if (!sockets || !cores || !threads)
 		return unc_fail(err, UNC_ERR_TABLE,
 				"sockets=, cores= and threads= must be at least 1");
-	r->t.machine.threads = (uint8_t)threads;
-	r->t.machine.sockets = (uint8_t)sockets;
-	r->t.machine.cores = (uint16_t)cores;
-	r->t.machine.model = (uint8_t)model;
-	r->t.machine.title = unc_add_string(r, title);
-	r->have_machine = true;
+	r->work.machine.threads = (uint8_t)threads;
+	r->work.machine.sockets = (uint8_t)sockets;
+	r->work.machine.cores = (uint16_t)cores;
+	r->work.machine.model = (uint8_t)model;
+	r->work.machine.title = unc_add_string(r, title);
 	return 0;
 }
 
@@ -300,8 +299,8 @@ static int read_unit(struct unc_table_reader *r, struct unc_line *line, struct u
 	if (!present || !unc_parse_mask(present, &u.present))
 		return unc_fail(err, UNC_ERR_TABLE, "present=%s is not a list of units",
 				present ? present : "");
-	for (size_t i = 0; i < r->t.n_sim_unit; i++)
-		if (r->t.sim_unit[i].type == u.type)
+	for (size_t i = 0; i < r->work.n_sim_unit; i++)
+		if (r->work.sim_unit[i].type == u.type)
 			return unc_fail(err, UNC_ERR_TABLE, "this unit is described twice");
 	if ((rc = take_double(line, "clock", &u.clock_hz, err)) < 0)
 		return rc;
@@ -309,11 +308,11 @@ static int read_unit(struct unc_table_reader *r, struct unc_line *line, struct u
 	return 0;
 }
 
-static double clock_of(const struct unc_table *t, uint16_t type)
+static double clock_of(const struct unc_table_reader *r, uint16_t type)
 {
-	for (size_t i = 0; i < t->n_sim_unit; i++)
-		if (t->sim_unit[i].type == unc_type_pool(t, type))
-			return t->sim_unit[i].clock_hz;
+	for (size_t i = 0; i < r->work.n_sim_unit; i++)
+		if (r->work.sim_unit[i].type == unc_type_pool(&r->t, type))
+			return r->work.sim_unit[i].clock_hz;
 	return 0;
 }
 
@@ -376,21 +375,21 @@ static int read_rate(struct unc_table_reader *r, struct unc_line *line, bool per
 	}
 	if (!event || !expression)
 		return unc_fail(err, UNC_ERR_TABLE, "want: rate TYPE EVENT \"expression\"");
-	if (clock_of(&r->t, rate.type) == 0)
+	if (clock_of(r, rate.type) == 0)
 		return unc_fail(err, UNC_ERR_TABLE, "the unit line of this type must come first");
 	snprintf(text, sizeof(text), "%s.%s", unc_tbl_str(&r->t, r->t.type[rate.type].name), event);
 	if ((rc = unc_spec_parse(&r->t, text, &spec, err)) < 0 ||
-	    (rc = unc_spec_encode(&r->t, &spec, 0, r->t.machine.sockets, &code, err)) < 0 ||
-	    (rc = set_let(r, "clock", clock_of(&r->t, rate.type), true, err)) < 0 ||
+	    (rc = unc_spec_encode(&r->t, &spec, 0, r->work.machine.sockets, &code, err)) < 0 ||
+	    (rc = set_let(r, "clock", clock_of(r, rate.type), true, err)) < 0 ||
 	    (rc = evaluate(r, expression, &value, err)) < 0)
 		return rc;
 	rate.per_second = per_clock ? 0 : value;
 	rate.per_clock = per_clock ? value : 0;
 	if (!code.by_socket)
 		return add_rate(r, &rate, &code, err);
-	for (int socket = 0; socket < r->t.machine.sockets; socket++) {
+	for (int socket = 0; socket < r->work.machine.sockets; socket++) {
 		rate.only_socket = (uint8_t)(socket + 1);
-		if ((rc = unc_spec_encode(&r->t, &spec, socket, r->t.machine.sockets, &code, err)) <
+		if ((rc = unc_spec_encode(&r->t, &spec, socket, r->work.machine.sockets, &code, err)) <
 			    0 ||
 		    (rc = add_rate(r, &rate, &code, err)) < 0)
 			return rc;

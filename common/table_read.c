@@ -11,21 +11,31 @@
 
 /* ---- rows and strings */
 
-#define UNC_ADD_DEFINE(kind)                                                                       \
+/* A zeroed row more in an array of n; where memory has run out, the one that is thrown away. */
+static void *add_row(struct unc_table_reader *r, const void **rows, size_t *n, size_t size)
+{
+	char *larger = unc_grow((void *)(uintptr_t)*rows, *n, size);
+
+	if (larger)
+		*rows = larger;
+	else
+		r->out_of_memory = true;
+	return memset(larger ? larger + (*n)++ * size : (char *)&r->scratch, 0, size);
+}
+
+#define UNC_ADD_DEFINE(of, kind)                                                                   \
 	struct unc_tbl_##kind *unc_add_##kind(struct unc_table_reader *r)                          \
 	{                                                                                          \
-		struct unc_tbl_##kind *rows = (void *)(uintptr_t)r->t.kind;                        \
-		struct unc_tbl_##kind *larger = unc_grow(rows, r->t.n_##kind, sizeof(*rows));      \
-		if (!larger) {                                                                     \
-			r->out_of_memory = true;                                                   \
-			return &r->scratch.kind;                                                   \
-		}                                                                                  \
-		r->t.kind = larger;                                                                \
-		struct unc_tbl_##kind *row = &larger[r->t.n_##kind++];                             \
-		memset(row, 0, sizeof(*row));                                                      \
+		const void *rows = r->of.kind;                                                     \
+		void *row = add_row(r, &rows, &r->of.n_##kind, sizeof(*r->of.kind));               \
+                                                                                                   \
+		r->of.kind = rows;                                                                 \
 		return row;                                                                        \
 	}
-UNC_TABLE_ARRAYS(UNC_ADD_DEFINE)
+#define UNC_ADD_TO_TABLE(kind) UNC_ADD_DEFINE(t, kind)
+#define UNC_ADD_TO_WORKLOAD(kind) UNC_ADD_DEFINE(work, kind)
+UNC_TABLE_ARRAYS(UNC_ADD_TO_TABLE)
+UNC_WORKLOAD_ARRAYS(UNC_ADD_TO_WORKLOAD)
 
 static size_t hash_text(const char *text)
 {
@@ -248,6 +258,7 @@ int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct 
 	r->cap_strings = 4096;
 	r->t.strings = r->strings;
 	r->t.n_strings = 1; /* offset 0 is "" */
+	r->t.id = 2166136261u;
 	r->type = UNC_NONE;
 	*out = r;
 	return 0;
@@ -287,6 +298,8 @@ int unc_table_reader_file(struct unc_table_reader *r, const char *name, const ch
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	}
 	memcpy(f->text, text, size);
+	for (size_t i = 0; i < size; i++) /* FNV-1a */
+		r->t.id = (r->t.id ^ (unsigned char)text[i]) * 16777619u;
 	r->n_files++;
 	return 0;
 }
@@ -387,8 +400,11 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 		return rc;
 	if (r->out_of_memory)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	if (!r->have_machine)
+	if (!r->work.machine.sockets)
 		return unc_bad(r, "%s: workload.tbl has no machine line", r->cpu);
+	r->work.cpu = r->cpu;
+	r->work.id = r->t.id;
+	r->t.workload = &r->work;
 	*out = &r->t;
 	return 0;
 }
@@ -403,7 +419,9 @@ void unc_table_reader_free(struct unc_table_reader *r)
 	}
 	free(r->file);
 #define UNC_FREE_ROWS(kind) free((void *)(uintptr_t)r->t.kind);
+#define UNC_FREE_WORK(kind) free((void *)(uintptr_t)r->work.kind);
 	UNC_TABLE_ARRAYS(UNC_FREE_ROWS)
+	UNC_WORKLOAD_ARRAYS(UNC_FREE_WORK)
 	free(r->strings);
 	free(r->hash);
 	free(r);

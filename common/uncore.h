@@ -120,8 +120,8 @@ struct unc_options {
  * Units that cannot be reached do not make it fail: they are listed with the
  * reason. Nothing is written to the hardware.
  * options: may be NULL (all defaults). *out: free with unc_platform_close().
- * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table; UNC_ERR_NOT_FOUND no
- * CPU of the name in `cpu` or `sim`; UNC_ERR_INVALID bad option or simulation
+ * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table, or the simulator
+ * cannot be loaded; UNC_ERR_NOT_FOUND no CPU of the name in `cpu` or `sim`; UNC_ERR_INVALID bad option or simulation
  * text, `cpu` and `sim` of different CPUs, or options->size; UNC_ERR_RANGE a path
  * is too long; UNC_ERR_DENIED a root or tables that a program with raised
  * privileges may not use; UNC_ERR_TABLE a broken table, with file and line;

@@ -189,17 +189,21 @@ static const struct unc_tbl_sim_unit alpha_sim_unit[] = {
 	{A_PCU, 0x1, 8e8},
 };
 
+static const struct unc_workload alpha_workload = {
+	.cpu = "alpha", .machine = {.sockets = 2, .model = 45, .cores = 4, .tsc_hz = 2.5e9, .title = W(alpha)},
+	.rate = alpha_rate, N(rate) = sizeof(alpha_rate) / sizeof(alpha_rate[0]),
+	.sim_unit = alpha_sim_unit, N(sim_unit) = A_TYPES,
+};
+
 static const struct unc_table alpha_table = {
 	.name = W(alpha), .title = W(alpha), .family = 6, .n_models = 1, .models = {45},
 	.discovery = UNC_DISCOVERY_FIXED, .topology = {0x3ce0, 0x40, 0x54},
-	.machine = {.sockets = 2, .model = 45, .cores = 4, .tsc_hz = 2.5e9, .title = W(alpha)},
 	.strings = words.empty, .n_strings = sizeof(words),
 	.where = alpha_where, N(where) = 8, .part = alpha_part, N(part) = 6,
 	.reg = alpha_reg, N(reg) = A_REGS, .field = alpha_field, N(field) = A_F_QPI_END,
 	.counter = alpha_counter, N(counter) = 3, .type = alpha_type, N(type) = A_TYPES,
 	.event = alpha_event, N(event) = 4,
-	.rate = alpha_rate, N(rate) = sizeof(alpha_rate) / sizeof(alpha_rate[0]),
-	.sim_unit = alpha_sim_unit, N(sim_unit) = A_TYPES,
+	.workload = &alpha_workload,
 };
 
 /* ----------------------------------------------------------------------- beta */
@@ -314,17 +318,21 @@ static const struct unc_tbl_sim_unit beta_sim_unit[] = {
 	{B_IIO, 0x1, 5e8},
 };
 
+static const struct unc_workload beta_workload = {
+	.cpu = "beta", .machine = {.sockets = 2, .model = 0xCF, .cores = 8, .tsc_hz = 2e9, .title = W(beta)},
+	.rate = beta_rate, N(rate) = sizeof(beta_rate) / sizeof(beta_rate[0]),
+	.sim_unit = beta_sim_unit, N(sim_unit) = B_TYPES,
+};
+
 static const struct unc_table beta_table = {
 	.name = W(beta), .title = W(beta), .family = 6, .n_models = 1, .models = {0xCF},
 	.discovery = UNC_DISCOVERY_TABLE, .topology = {0x3250, 0xC0, 0xD4},
-	.machine = {.sockets = 2, .model = 0xCF, .cores = 8, .tsc_hz = 2e9, .title = W(beta)},
 	.strings = words.empty, .n_strings = sizeof(words),
 	.where = beta_where, N(where) = 11, .bar = beta_bar, N(bar) = 1,
 	.part = beta_part, N(part) = 5, .reg = beta_reg, N(reg) = B_REGS,
 	.field = beta_field, N(field) = B_FIELDS, .counter = beta_counter, N(counter) = 3,
 	.type = beta_type, N(type) = B_TYPES, .event = beta_event, N(event) = 2,
-	.rate = beta_rate, N(rate) = sizeof(beta_rate) / sizeof(beta_rate[0]),
-	.sim_unit = beta_sim_unit, N(sim_unit) = B_TYPES,
+	.workload = &beta_workload,
 };
 
 /* ------------------------------------------------------------------- machines */

@@ -2,6 +2,8 @@
 /*
  * tablec: the build-time compiler of event tables. Reads and checks a folder and prints C.
  *   tablec DIR > table_data.c     compiles
+ *   tablec --workload DIR > sim_data.c
+ *                                 compiles the workloads, for the simulator
  *   tablec --check DIR            only reads, prints what there is
  *   tablec --grammar              the grammar of the tables, as eventtables/README.md has it
  *   tablec --columns              the same for programs: FILE STATEMENT COLUMN KIND needed|optional
@@ -67,9 +69,10 @@ struct member {
 #define MEMBERS_sim_unit M(type) M(present) M(clock_hz)
 /* Of the table itself what stands before its arrays. */
 #define MEMBERS_head M(name) M(title) M(family) M(n_models) M(models) M(discovery) \
-	M(topology.ubox_id) M(topology.nodeid_offset) M(topology.map_offset) M(topology.buses) \
-	M(machine.sockets) M(machine.model) M(machine.cores) M(machine.threads) M(machine.tsc_hz) \
-	M(machine.title)
+	M(topology.ubox_id) M(topology.nodeid_offset) M(topology.map_offset) M(topology.buses) M(id)
+/* The same of a workload, behind the name of the CPU. */
+#define MEMBERS_work M(id) M(machine.sockets) M(machine.model) M(machine.cores) \
+	M(machine.threads) M(machine.tsc_hz) M(machine.title)
 /* clang-format on */
 
 /* ---- C */
@@ -138,14 +141,17 @@ static void print_rows(const char *kind, size_t table, const struct member *m, s
 	printf(n ? "};\n" : "{0}\n};\n");
 }
 
-#define PRINT(row)                                                                                 \
-	static void print_##row(const struct unc_table *t, size_t n)                               \
+#define PRINT(of, row)                                                                             \
+	static void print_##row(const struct of *t, size_t n)                                      \
 	{                                                                                          \
 		typedef struct unc_tbl_##row T;                                                    \
 		static const struct member m[] = {MEMBERS_##row};                                  \
 		print_rows(#row, n, m, sizeof(m) / sizeof(m[0]), t->row, sizeof(T), t->n_##row);   \
 	}
-UNC_TABLE_ARRAYS(PRINT)
+#define PRINT_OF_TABLE(row) PRINT(unc_table, row)
+#define PRINT_OF_WORKLOAD(row) PRINT(unc_workload, row)
+UNC_TABLE_ARRAYS(PRINT_OF_TABLE)
+UNC_WORKLOAD_ARRAYS(PRINT_OF_WORKLOAD)
 
 static void print_table(const struct unc_table *t, size_t n)
 {
@@ -173,22 +179,46 @@ static void print_cpu(const struct unc_table *t, size_t n)
 	       t->n_umask, t->n_metric);
 }
 
-static void print_all(const struct unc_table_set *set)
+static void print_cpus(const struct unc_table_set *set)
 {
-	printf("/* Made by tablec from eventtables/; do not edit. */\n#include \"table.h\"\n"
-	       "#pragma GCC diagnostic ignored \"-Wmissing-braces\"\n");
-	for (size_t n = 0; n < set->n; n++)
-		print_table(set->table[n], n);
-	printf("const struct unc_table *const *unc_tables(size_t *n)\n{\n"
-	       "\tstatic const struct unc_table *const all[] = {");
-	for (size_t n = 0; n < set->n; n++)
-		printf("&table_%zu, ", n);
-	printf("};\n\n\t*n = %zu;\n\treturn all;\n}\n", set->n);
 	printf("const struct unc_cpu *unc_table_cpus(size_t *n)\n{\n"
 	       "\tstatic const struct unc_cpu all[] = {\n");
 	for (size_t n = 0; n < set->n; n++)
 		print_cpu(set->table[n], n);
 	printf("\t};\n\n\t*n = %zu;\n\treturn all;\n}\n", set->n);
+}
+
+static void print_workload(const struct unc_table *t, size_t n)
+{
+	typedef struct unc_workload T;
+	static const struct member head[] = {MEMBERS_work};
+	const struct unc_workload *work = t->workload;
+
+#define PRINT_WORK(row) print_##row(work, n);
+	UNC_WORKLOAD_ARRAYS(PRINT_WORK)
+	printf("static const struct unc_workload workload_%zu = {\"%s\",", n, work->cpu);
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+		print_member((const char *)work, &head[i]);
+	printf("\n");
+#define NAME_WORK(row) printf("." #row " = " #row "_%zu, .n_" #row " = %zu,\n", n, work->n_##row);
+	UNC_WORKLOAD_ARRAYS(NAME_WORK)
+	printf("};\n");
+}
+
+/* One of a kind for each CPU, and the function that gives all. */
+static void print_each(const struct unc_table_set *set, const char *kind,
+		       void (*print)(const struct unc_table *, size_t))
+{
+	printf("/* Made by tablec from eventtables/; do not edit. */\n#include \"table.h\"\n"
+	       "#pragma GCC diagnostic ignored \"-Wmissing-braces\"\n");
+	for (size_t n = 0; n < set->n; n++)
+		print(set->table[n], n);
+	printf("const struct unc_%s *const *unc_%ss(size_t *n)\n{\n"
+	       "\tstatic const struct unc_%s *const all[] = {",
+	       kind, kind, kind);
+	for (size_t n = 0; n < set->n; n++)
+		printf("&%s_%zu, ", kind, n);
+	printf("};\n\n\t*n = %zu;\n\treturn all;\n}\n", set->n);
 }
 
 static void print_counts(const struct unc_table_set *set)
@@ -199,7 +229,7 @@ static void print_counts(const struct unc_table_set *set)
 		printf("%s: %zu types, %zu events, %zu umasks, %zu metrics, %zu rates, %zu bytes "
 		       "of text\n",
 		       unc_tbl_str(t, t->name), t->n_type, t->n_event, t->n_umask, t->n_metric,
-		       t->n_rate, t->n_strings);
+		       t->workload->n_rate, t->n_strings);
 	}
 }
 
@@ -207,25 +237,31 @@ int main(int argc, char **argv)
 {
 	struct unc_table_set set;
 	struct unc_error err = {0};
-	int check = argc == 3 && strcmp(argv[1], "--check") == 0;
+	bool check = argc == 3 && strcmp(argv[1], "--check") == 0;
+	bool workload = argc == 3 && strcmp(argv[1], "--workload") == 0;
 	bool grammar = argc == 2 && strcmp(argv[1], "--grammar") == 0;
 	bool columns = argc == 2 && strcmp(argv[1], "--columns") == 0;
 
-	if (argc != 2 + check) {
-		fprintf(stderr, "usage: tablec [--check] DIR, tablec --grammar or --columns\n");
+	if (argc != 2 + (check || workload)) {
+		fprintf(stderr, "usage: tablec [--check|--workload] DIR, tablec --grammar or "
+				"--columns\n");
 		return 2;
 	}
 	if (grammar || columns) {
 		(grammar ? tablec_grammar : tablec_columns)();
 		return fflush(stdout) ? 1 : 0;
 	}
-	int rc = unc_table_set_load(argv[1 + check], &set, &err);
+	int rc = unc_table_set_load(argv[argc - 1], &set, &err);
 	if (rc < 0)
 		fprintf(stderr, "tablec: %s\n", err.text);
 	else if (check)
 		print_counts(&set);
-	else
-		print_all(&set);
+	else if (workload)
+		print_each(&set, "workload", print_workload);
+	else {
+		print_each(&set, "table", print_table);
+		print_cpus(&set);
+	}
 	unc_table_set_free(&set);
 	return rc < 0 || ferror(stdout) || fflush(stdout) ? 1 : 0;
 }

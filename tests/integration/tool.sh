@@ -318,6 +318,14 @@ result "doctor -j; its status says whether a check failed"
 
 # ---- simulated machines
 
+# The dynamic loader says which files it opens.
+loads_simulator() { LD_DEBUG=files timeout 60 "$UNCORE" "$@" 2>&1 >"$tmp/out" | grep -q 'libuncore-sim\.so'; }
+status=none
+: >"$tmp/err"
+cpu=$(echo "$cpus" | head -n 1)
+! loads_simulator list -c "$cpu" && ! loads_simulator doctor && UNCORE_SIM=$cpu loads_simulator units
+result "the simulator is loaded where a simulated machine is asked for, and else not"
+
 for cpu in $cpus; do
 	export UNCORE_SIM="$cpu"
 	run units -j

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loading the simulator: from an absolute path, of this library's own build, with a sentence else.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "simulator.h"
+#include "suite.h"
+
+/* The sentence of what is loaded from a file of the build folder; "": it was loaded. */
+static const char *loaded(const char *name, int wanted, struct unc_error *err)
+{
+	const struct unc_simulator *simulator = NULL;
+	const char *build = getenv("BUILD");
+	char path[4096];
+
+	*err = (struct unc_error){0};
+	snprintf(path, sizeof(path), "%s/%s", build ? build : ".", name);
+	CHECK_NUMBER(unc_simulator_load(path, &simulator, err), wanted);
+	CU_ASSERT((simulator != NULL) == (wanted == 0));
+	return err->text;
+}
+
+static void test_own(void)
+{
+	struct unc_error err;
+
+	CHECK_TEXT(loaded("common/.libs/libuncore-sim.so", 0, &err), "");
+}
+
+static void test_missing(void)
+{
+	struct unc_error err;
+
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		loaded("common/.libs/libuncore-none.so", UNC_ERR_UNAVAILABLE, &err),
+		"a simulated machine needs the simulator beside the library, which `make install` "
+		"puts there: "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "libuncore-none.so"));
+}
+
+static void test_other(void)
+{
+	static const char wanted[] =
+		" is not the simulator of libuncore " UNC_VERSION ": install both from one build";
+	struct unc_error err;
+
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		loaded("tests/.libs/other_simulator.so", UNC_ERR_UNAVAILABLE, &err), wanted));
+	/* An object that is no simulator at all. */
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(loaded("common/.libs/libuncore.so", UNC_ERR_UNAVAILABLE, &err), wanted));
+}
+
+static void test_relative(void)
+{
+	const struct unc_simulator *simulator = NULL;
+	struct unc_error err = {0};
+
+	CHECK_NUMBER(unc_simulator_load("common/.libs/libuncore-sim.so", &simulator, &err),
+		     UNC_ERR_DENIED);
+	CHECK_TEXT(err.text,
+		   "the simulator common/.libs/libuncore-sim.so is not loaded: the library's "
+		   "own path must be absolute (LD_LIBRARY_PATH)");
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"the one of this build is loaded", test_own},
+		{"one that is missing", test_missing},
+		{"one of another build, and what is no simulator", test_other},
+		{"a relative path", test_relative},
+		{NULL, NULL},
+	};
+
+	return suite_run("simulator", tests);
+}
