@@ -9,19 +9,28 @@
 #include <string.h>
 
 #include "access_pci.h"
+#include "access_ways.h"
 #include "fence.h"
 #include "fs.h"
 #include "grow.h"
 #include "machine.h"
 
 const struct unc_access_methods *const unc_access_hardware[] = {
-	&unc_access_msr, &unc_access_pci, &unc_access_mmio, &unc_access_pmu, &unc_access_perf, NULL,
+	&unc_access_msr,
+	&unc_access_msr_safe,
+	&unc_access_pci,
+	&unc_access_mmio,
+	&unc_access_pmu,
+	&unc_access_perf,
+	NULL,
 };
 
-/* An allowed register, whether it has been found to be within the fence, and to be readable. */
+/* An allowed register, whether it has been found to be within the fence, and by which ways to be
+ * readable. */
 struct known {
 	struct unc_allowed allow;
-	bool inside, tried;
+	bool inside;
+	uint16_t tried;   /* bits 1 << way */
 	int unidentified; /* errno: why its PCI function could not be */
 };
 
@@ -29,17 +38,9 @@ struct window {
 	uint64_t address, size;
 };
 
-/* A method that is open. */
-struct way {
-	const struct unc_access_methods *methods;
-	struct unc_backend *backend;
-};
-
 struct unc_access {
 	struct unc_machine *machine;
-	struct way *way;
-	size_t n_ways;
-	const struct way *of_space[UNC_N_SPACES];
+	struct unc_ways ways;
 	/* Sessions of different threads prepare at the same time. Running takes no lock. */
 	pthread_mutex_t lock;
 	struct known *known;
@@ -51,32 +52,8 @@ struct unc_access {
 	uint32_t identity;
 };
 
-static int open_ways(struct unc_access *access, struct unc_error *err)
-{
-	const struct unc_access_methods *const *list = access->machine->methods->access;
-	size_t n = 0;
-
-	while (list[n])
-		n++;
-	access->way = calloc(n, sizeof(*access->way));
-	if (!access->way)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < n; i++) {
-		struct way *way = &access->way[i];
-		int rc = list[i]->open(access->machine, &way->backend, err);
-
-		if (rc < 0)
-			return rc;
-		way->methods = list[i];
-		access->n_ways++;
-		for (int space = 0; space < UNC_N_SPACES; space++)
-			if (list[i]->spaces >> space & 1 && !access->of_space[space])
-				access->of_space[space] = way;
-	}
-	return 0;
-}
-
-int unc_access_open(struct unc_machine *machine, struct unc_access **out, struct unc_error *err)
+int unc_access_open(struct unc_machine *machine, const char *order, struct unc_access **out,
+		    struct unc_error *err)
 {
 	struct unc_access *access = calloc(1, sizeof(*access));
 	int rc;
@@ -86,7 +63,7 @@ int unc_access_open(struct unc_machine *machine, struct unc_access **out, struct
 	access->machine = machine;
 	access->function = UINT64_MAX;
 	pthread_mutex_init(&access->lock, NULL);
-	rc = open_ways(access, err);
+	rc = unc_ways_open(&access->ways, machine, order, err);
 	if (rc < 0) {
 		unc_access_close(access);
 		return rc;
@@ -99,13 +76,21 @@ void unc_access_close(struct unc_access *access)
 {
 	if (!access)
 		return;
-	for (size_t i = 0; i < access->n_ways; i++)
-		access->way[i].methods->close(access->way[i].backend);
+	unc_ways_close(&access->ways);
 	pthread_mutex_destroy(&access->lock);
-	free(access->way);
 	free(access->known);
 	free(access->window);
 	free(access);
+}
+
+const struct unc_ways *unc_access_ways(const struct unc_access *access)
+{
+	return &access->ways;
+}
+
+const char *unc_access_name(const struct unc_access *access, unsigned way)
+{
+	return way ? access->ways.way[way].methods->name : "";
 }
 
 int unc_op_done(struct unc_reg_op *op, int errno_value)
@@ -130,9 +115,12 @@ int unc_op_done(struct unc_reg_op *op, int errno_value)
 
 void unc_access_topology(struct unc_access *access, const struct unc_topology *topology)
 {
-	for (size_t i = 0; i < access->n_ways; i++)
-		if (access->way[i].methods->topology)
-			access->way[i].methods->topology(access->way[i].backend, topology);
+	for (unsigned i = 1; i <= access->ways.n; i++) {
+		const struct unc_way *way = &access->ways.way[i];
+
+		if (way->methods->topology)
+			way->methods->topology(way->backend, topology);
+	}
 }
 
 /* Orders by space, address and target; width last, so that equal places are neighbours. */
@@ -348,14 +336,15 @@ static bool permits(const struct unc_access *access, const struct known *known,
 		       : known->allow.write_mask && !(op->value & ~known->allow.write_mask);
 }
 
-static int check(struct unc_access *access, const struct unc_reg_op *op, struct unc_error *err)
+static int check(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
 {
 	const struct known *place;
 	struct known *known = find_register(access, &op->reg, &place);
 	char reg[80];
+	int rc;
 
-	if (permits(access, known, op) && op->reg.space < UNC_N_SPACES)
-		return 0;
+	if (op->reg.space < UNC_N_SPACES && permits(access, known, op))
+		return unc_ways_lead(&access->ways, &op->reg, err);
 	describe(&op->reg, reg, sizeof(reg));
 	if (!place || op->reg.space >= UNC_N_SPACES)
 		return unc_fail(err, UNC_ERR_DENIED, "%s is no register of this machine's monitors",
@@ -371,21 +360,23 @@ static int check(struct unc_access *access, const struct unc_reg_op *op, struct 
 		return unc_fail(err, UNC_ERR_DENIED,
 				"%s: value 0x%" PRIx64 " has bits outside of 0x%" PRIx64, reg,
 				op->value, known->allow.write_mask);
-	return fence(access, known, reg, err);
+	rc = fence(access, known, reg, err);
+	return rc < 0 ? rc : unc_ways_lead(&access->ways, &op->reg, err);
 }
 
 /* Opens what the operation needs. Nothing that the fence has not seen may be run. */
 static int prepare_one(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
 {
-	const struct way *way = access->of_space[op->reg.space];
+	const struct unc_way *way = &access->ways.way[op->reg.way];
 	const struct known *place;
 	struct known *known = find_register(access, &op->reg, &place);
 	int rc;
 
 	unc_op_done(op, 0);
-	op->tried = op->kind == UNC_OP_READ && known->tried;
+	op->tried = op->kind == UNC_OP_READ && known->tried >> op->reg.way & 1;
 	rc = way->methods->prepare(way->backend, op, err);
-	known->tried |= rc == 0 && op->kind == UNC_OP_READ;
+	if (rc == 0 && op->kind == UNC_OP_READ)
+		known->tried |= (uint16_t)(1u << op->reg.way);
 	if (rc < 0 || known->inside || !access->machine->fenced)
 		return rc;
 	return unc_fail(err, UNC_ERR_DENIED, "pci %s cannot be identified: %s",
@@ -408,15 +399,35 @@ int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t
 	return rc;
 }
 
+int unc_access_serves(struct unc_access *access, unsigned way, const struct unc_allowed *regs,
+		      size_t n, struct unc_error *err)
+{
+	const struct unc_access_methods *methods = access->ways.way[way].methods;
+	int rc = 0;
+
+	pthread_mutex_lock(&access->lock);
+	if (!access->sorted)
+		sort_known(access);
+	for (size_t i = 0; methods->serves && i < n && rc == 0; i++) {
+		struct unc_reg_op op = {.reg = regs[i].reg,
+					.kind = regs[i].readable ? UNC_OP_READ : UNC_OP_WRITE};
+
+		op.reg.way = (uint8_t)way;
+		rc = check(access, &op, err);
+	}
+	pthread_mutex_unlock(&access->lock);
+	return rc < 0 ? rc : unc_ways_serves(&access->ways, way, regs, n, err);
+}
+
 int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
 {
 	int failed = 0;
 
 	for (size_t i = 0; i < n;) {
-		const struct way *way = access->of_space[ops[i].reg.space];
+		const struct unc_way *way = &access->ways.way[ops[i].reg.way];
 		size_t end = i + 1;
 
-		while (end < n && access->of_space[ops[end].reg.space] == way)
+		while (end < n && ops[end].reg.way == ops[i].reg.way)
 			end++;
 		failed += way->methods->run(way->backend, ops + i, end - i);
 		i = end;

@@ -33,10 +33,20 @@ enum { UNC_EVERY_SPACE = (1 << UNC_N_SPACES) - 1 };
 struct unc_access_methods {
 	const char *name;
 	uint32_t spaces; /* those that it serves: bits 1 << UNC_SPACE_* */
+	bool direct;     /* one of those that "direct" stands for, in a list of names */
+	/* May be NULL: always worth a try. 0, or why the method is not there at all. */
+	int (*detect)(struct unc_machine *, struct unc_error *err);
 	/* Makes a back end; nothing is opened yet. */
 	int (*open)(struct unc_machine *, struct unc_backend **out, struct unc_error *err);
 	/* May be NULL: which CPUs are of one socket. It stays where it is. */
 	void (*topology)(struct unc_backend *, const struct unc_topology *);
+	/*
+	 * May be NULL: a unit is served if one register can be read and its control prepared for
+	 * writing, which is tried in any case. Whether all these registers of a unit can be
+	 * reached, with all that may be written to each. Nothing is written.
+	 */
+	int (*serves)(struct unc_backend *, const struct unc_allowed *regs, size_t n,
+		      struct unc_error *err);
 	/* Opens (once, kept) what the register needs, tries to read it (if it is not op->tried),
 	 * and fills op->handle. */
 	int (*prepare)(struct unc_backend *, struct unc_reg_op *op, struct unc_error *err);
@@ -49,15 +59,22 @@ struct unc_access_methods {
 /* Notes how an operation came out: 0 or an errno value. For back ends; returns 1 if it failed. */
 int unc_op_done(struct unc_reg_op *op, int errno_value);
 
-extern const struct unc_access_methods unc_access_msr, unc_access_pci, unc_access_mmio,
-	unc_access_pmu, unc_access_perf;
-/* Those of hardware; NULL ends the list. */
+extern const struct unc_access_methods unc_access_msr, unc_access_msr_safe, unc_access_pci,
+	unc_access_mmio, unc_access_pmu, unc_access_perf;
+/* Those of hardware, in the order in which they are tried; NULL ends the list. */
 extern const struct unc_access_methods *const unc_access_hardware[];
 
 struct unc_access;
 
-/* The gate to a machine, which must stay until the gate is closed. */
-int unc_access_open(struct unc_machine *, struct unc_access **out, struct unc_error *err);
+struct unc_ways; /* access_ways.h */
+
+/* The gate to a machine, which must stay until the gate is closed. order, errors: unc_ways_open().
+ */
+int unc_access_open(struct unc_machine *, const char *order, struct unc_access **out,
+		    struct unc_error *err);
+const struct unc_ways *unc_access_ways(const struct unc_access *);
+/* The name of the method that a way stands for; "" for 0. */
+const char *unc_access_name(const struct unc_access *, unsigned way);
 void unc_access_close(struct unc_access *);
 
 /* Tells the CPUs of the machine, so that another one of its socket takes the place of a CPU that
@@ -71,9 +88,15 @@ int unc_access_window(struct unc_access *, uint64_t address, uint64_t size, stru
 int unc_access_allow(struct unc_access *, const struct unc_allowed *regs, size_t n,
 		     struct unc_error *err);
 
+/* Whether all these registers can be reached a way, with all that may be written to each; they are
+ * checked as operations are. Nothing is written. */
+int unc_access_serves(struct unc_access *, unsigned way, const struct unc_allowed *regs, size_t n,
+		      struct unc_error *err);
+
 /*
  * Checks every operation against the allowlist and, where registers are real, against the fence
- * (fence.h), which the allowlist cannot widen; then prepares every one. Errors:
+ * (fence.h), which the allowlist cannot widen; then prepares every one, by the method that reg.way
+ * tells. Errors:
  * UNC_ERR_DENIED names the register and the value; UNC_ERR_PERMISSION, UNC_ERR_UNAVAILABLE (no msr
  * driver, no such device), UNC_ERR_IO.
  */

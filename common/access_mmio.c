@@ -185,6 +185,7 @@ static void mmio_close(struct unc_backend *backend)
 const struct unc_access_methods unc_access_mmio = {
 	.name = "mmio",
 	.spaces = 1 << UNC_SPACE_MMIO,
+	.direct = true,
 	.open = mmio_open,
 	.prepare = mmio_prepare,
 	.run = mmio_run,

@@ -234,6 +234,7 @@ static void msr_close(struct unc_backend *backend)
 const struct unc_access_methods unc_access_msr = {
 	.name = "msr",
 	.spaces = 1 << UNC_SPACE_MSR,
+	.direct = true,
 	.open = msr_open,
 	.topology = msr_topology,
 	.prepare = msr_prepare,

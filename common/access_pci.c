@@ -273,6 +273,7 @@ static void pci_close(struct unc_backend *backend)
 const struct unc_access_methods unc_access_pci = {
 	.name = "pci",
 	.spaces = 1 << UNC_SPACE_PCI,
+	.direct = true,
 	.open = pci_open,
 	.prepare = pci_prepare,
 	.run = pci_run,

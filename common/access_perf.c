@@ -246,6 +246,7 @@ static void perf_close(struct unc_backend *backend)
 const struct unc_access_methods unc_access_perf = {
 	.name = "perf",
 	.spaces = 1 << UNC_SPACE_PERF,
+	.direct = true,
 	.open = perf_open,
 	.prepare = perf_prepare,
 	.run = perf_run,

@@ -39,6 +39,7 @@ static void pmu_close(struct unc_backend *backend)
 const struct unc_access_methods unc_access_pmu = {
 	.name = "pmu",
 	.spaces = 1 << UNC_SPACE_PMU,
+	.direct = true,
 	.open = pmu_open,
 	.prepare = pmu_prepare,
 	.run = pmu_run,

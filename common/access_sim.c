@@ -85,6 +85,7 @@ static void close_sim(struct unc_backend *backend)
 static const struct unc_access_methods simulated_access = {
 	.name = "simulated",
 	.spaces = UNC_EVERY_SPACE,
+	.direct = true,
 	.open = open_sim,
 	.prepare = prepare,
 	.run = run,

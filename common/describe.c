@@ -100,6 +100,9 @@ static int describe_units(struct unc_platform *p)
 			.available = p->access && u->available,
 			.reason =
 				p->access ? u->reason : "the platform was opened for listing only",
+			.access = p->access && u->available
+					  ? unc_access_name(p->access, u->part[0].way)
+					  : "",
 		};
 		for (unsigned k = 0; k < p->table->n_type; k++) /* the type, and views of it */
 			p->type[k].units +=

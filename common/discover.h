@@ -13,6 +13,7 @@ struct unc_place {          /* where one part of a unit is */
 	uint64_t base;      /* registers count from here; encoded as unc_reg.address */
 	uint32_t target;
 	uint8_t space;
+	uint8_t way; /* to it (access_ways.h), once it is probed; 0: none yet */
 	bool present;
 };
 
@@ -26,7 +27,9 @@ struct unc_instance {
 	int16_t status_position; /* bit in the global status, -1 unknown */
 	struct unc_place part[UNC_MAX_PARTS];
 	char location[48];
-	char reason[UNC_REASON_MAX]; /* why not available, or why a part is missing */
+	/* Why not available, why a part is missing, why ways before the one that serves it did not reach
+	 * it. */
+	char reason[UNC_REASON_MAX];
 };
 
 struct unc_instances {
@@ -90,15 +93,22 @@ int unc_discover(const struct unc_table *, struct unc_topology *, struct unc_bus
 void unc_instances_free(struct unc_instances *);
 
 /*
- * Reads one register of each available unit, through the gate (its registers must be allowed).
- * A unit that cannot be read (no permission, no driver, not there after all) or answers with all
- * ones is marked as not available, with the reason. Nothing is written.
+ * Chooses the way to each available unit: the first that reaches all its registers of a space, of
+ * which one is read through the gate (they must be allowed). A unit that cannot be read (no
+ * permission, no driver, not there after all) or answers with all ones is marked as not available,
+ * with the reason. Nothing is written.
  */
-void unc_instances_probe(const struct unc_table *, struct unc_instances *, struct unc_access *);
+int unc_instances_probe(const struct unc_table *, struct unc_instances *, struct unc_access *,
+			struct unc_error *err);
 
 /* The place a unit would have by the tables alone, on socket 0: for listings. PCI bus and BAR base are 0. */
 void unc_instance_nominal(const struct unc_table *, unsigned type, unsigned index,
 			  struct unc_instance *out);
+
+/* The registers of a unit in a space (-1: all), with what may be written to them; room for those of its
+ * type. Returns how many. */
+size_t unc_instance_allowed(const struct unc_table *, const struct unc_instance *, int space,
+			    struct unc_allowed *out);
 
 /* Register `reg` (index into table->reg) of a unit. UNC_ERR_UNAVAILABLE if its part is missing. */
 int unc_instance_reg(const struct unc_table *, const struct unc_instance *, unsigned reg,

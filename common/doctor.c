@@ -25,13 +25,11 @@ static void supported_names(char *buf, size_t size)
 
 static void check_environment(struct doctor *d)
 {
-	static const char *const name[] = {"UNCORE_SIM", "UNCORE_SYSROOT", "UNCORE_TABLES"};
-
-	for (unsigned i = 0; d->raised && i < sizeof(name) / sizeof(name[0]); i++)
-		if (getenv(name[i]))
+	for (const char *const *name = unc_variables; d->raised && *name; name++)
+		if (getenv(*name))
 			unc_report(d, "environment", true, "",
 				   "%s is ignored: the program runs with raised privileges",
-				   name[i]);
+				   *name);
 }
 
 static void check_tables(struct doctor *d)
@@ -83,6 +81,11 @@ static bool check_cpu(struct doctor *d)
 		return true;
 	}
 	d->platform = NULL;
+	if (rc == UNC_ERR_INVALID) { /* its root could be opened: what remains is the choice */
+		unc_report(d, "access", false, "correct or unset UNCORE_ACCESS", "%s",
+			   unc_open_error());
+		return false;
+	}
 	if (rc != UNC_ERR_UNAVAILABLE) {
 		unc_report(d, "tables", false, "correct the folder, or unset UNCORE_TABLES", "%s",
 			   unc_open_error());

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "access_ways.h"
+#include "text.h"
 #include "trust.h"
 
 enum {
@@ -22,6 +24,65 @@ static bool needs_space(const struct unc_table *table, int space)
 		if (table->part[i].space == space)
 			return true;
 	return false;
+}
+
+/* Whether units of a space can be used, and none of them by this method. */
+static bool bypassed(const struct doctor *d, int space, const char *method)
+{
+	const struct unc_unit *unit;
+	bool any = false;
+
+	for (size_t i = 0; (unit = unc_unit_get(d->platform, i)); i++) {
+		if (d->platform->instances.unit[i].part[0].space != space || !unit->available)
+			continue;
+		if (strcmp(unit->access, method) == 0)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* How many units a method serves; *passed is the first of them that one before it did not reach. */
+static unsigned served(const struct doctor *d, const char *method, const struct unc_unit **passed)
+{
+	const struct unc_unit *unit;
+	unsigned n = 0;
+
+	*passed = NULL;
+	for (size_t i = 0; (unit = unc_unit_get(d->platform, i)); i++) {
+		if (!unit->available || strcmp(unit->access, method) != 0)
+			continue;
+		n++;
+		if (!*passed && *unit->reason)
+			*passed = unit;
+	}
+	return n;
+}
+
+/* Which access method serves what, and why others do not. */
+static void check_ways(struct doctor *d)
+{
+	const struct unc_ways *ways = unc_access_ways(d->platform->access);
+	char text[UNC_ERROR_MAX];
+	struct unc_buf buf = UNC_BUF(text);
+
+	for (unsigned i = 1; i <= ways->n; i++) {
+		const struct unc_way *way = &ways->way[i];
+		const struct unc_unit *passed;
+		unsigned n = served(d, way->methods->name, &passed);
+
+		if (n)
+			unc_put(&buf, "%s%s serves %u unit%s", buf.n ? "; " : "",
+				way->methods->name, n, n == 1 ? "" : "s");
+		if (passed)
+			unc_put(&buf, " (%s%d of socket %d: %s)", passed->type->name, passed->index,
+				passed->socket, passed->reason);
+		if (way->absent.code)
+			unc_put(&buf, "%s%s: %s", buf.n ? "; " : "", way->methods->name,
+				way->absent.text);
+	}
+	if (buf.n)
+		unc_report(d, "access", true, "", "%s", text);
 }
 
 /* Opens the file of each socket. False: reported. */
@@ -60,6 +121,10 @@ static void check_msr(struct doctor *d)
 		unc_report(d, "msr", true, "", "not needed on this CPU");
 		return;
 	}
+	if (bypassed(d, UNC_SPACE_MSR, unc_access_msr.name)) {
+		unc_report(d, "msr", true, "", "not needed: see the check of access");
+		return;
+	}
 	if (!open_msrs(d))
 		return;
 	d->writes_told = unc_fs_text(d->fs, mode, sizeof(mode),
@@ -88,7 +153,7 @@ static void check_taint(struct doctor *d)
 	bool marked;
 
 	if (!needs_space(d->table, UNC_SPACE_MSR) || !unc_fs_is_hardware(d->fs) ||
-	    !unc_doctor_any_unit(d))
+	    !unc_doctor_any_unit(d) || bypassed(d, UNC_SPACE_MSR, unc_access_msr.name))
 		return;
 	unc_fs_text(d->fs, text, sizeof(text), "/proc/sys/kernel/tainted");
 	unc_fs_text(d->fs, mode, sizeof(mode), "/sys/module/msr/parameters/allow_writes");
@@ -235,7 +300,9 @@ uint64_t unc_doctor_capabilities(const struct doctor *d)
 {
 	uint64_t needed = 0;
 
-	if (needs_space(d->table, UNC_SPACE_MSR) || needs_memory(d->table))
+	if ((needs_space(d->table, UNC_SPACE_MSR) &&
+	     !bypassed(d, UNC_SPACE_MSR, unc_access_msr.name)) ||
+	    needs_memory(d->table))
 		needed |= (uint64_t)1 << UNC_CAP_RAWIO;
 	if (needs_space(d->table, UNC_SPACE_PCI))
 		needed |= (uint64_t)1 << UNC_CAP_ADMIN;
@@ -302,6 +369,7 @@ static void check_memory(struct doctor *d)
 
 void unc_doctor_access(struct doctor *d)
 {
+	check_ways(d);
 	check_msr(d);
 	check_taint(d);
 	check_pci(d);

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access_ways.h"
 #include "discover.h"
+#include "text.h"
 
 enum { MAX_OFFSET = 4096 }; /* of PCI configuration space */
 
@@ -102,19 +104,117 @@ static void drop_nowhere(const struct unc_table *table, struct unc_instances *in
 	instances->n = n;
 }
 
-void unc_instances_probe(const struct unc_table *table, struct unc_instances *instances,
-			 struct unc_access *access)
-{
-	for (size_t i = 0; i < instances->n; i++) {
-		struct unc_instance *unit = &instances->unit[i];
-		struct unc_error why = {0};
+/* ---- the way to a unit */
 
-		if (!unit->available || probe(table, unit, access, &why) == 0)
+size_t unc_instance_allowed(const struct unc_table *table, const struct unc_instance *unit,
+			    int space, struct unc_allowed *out)
+{
+	const struct unc_range *regs = &table->type[unit->type].regs;
+	size_t n = 0;
+
+	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
+		const struct unc_tbl_reg *row = &table->reg[i];
+		struct unc_allowed *allowed = &out[n];
+
+		/* A part that is missing has no registers. */
+		if (unc_instance_reg(table, unit, i, &allowed->reg, NULL) < 0 ||
+		    (space >= 0 && allowed->reg.space != space))
 			continue;
+		allowed->write_mask = row->write_mask;
+		allowed->readable = !(row->flags & UNC_REG_WO);
+		n++;
+	}
+	return n;
+}
+
+/* Whether the way that is set reaches the unit: all its registers in a space, by what the method
+ * knows, and one in fact. regs: room for all of them. */
+static int reaches(const struct unc_table *table, const struct unc_instance *unit, int space,
+		   unsigned way, struct unc_access *access, struct unc_allowed *regs,
+		   struct unc_error *err)
+{
+	size_t n = unc_instance_allowed(table, unit, space, regs);
+	int rc = unc_access_serves(access, way, regs, n, err);
+
+	return rc < 0 || unit->part[0].space != space ? rc : probe(table, unit, access, err);
+}
+
+static void set_way(struct unc_instance *unit, int space, unsigned way)
+{
+	for (unsigned i = 0; i < UNC_MAX_PARTS; i++)
+		if (unit->part[i].present && unit->part[i].space == space)
+			unit->part[i].way = (uint8_t)way;
+}
+
+/* Why the ways before did not reach a unit that another one does, behind why parts are missing. */
+static void note_passed(struct unc_instance *unit, const char *passed)
+{
+	size_t n = strlen(unit->reason);
+
+	if (*passed)
+		snprintf(unit->reason + n, sizeof(unit->reason) - n, "%s%s", n ? "; " : "", passed);
+}
+
+/* The first way that reaches all registers of a unit in a space serves it. Where none does, the
+ * last one that was tried stays. */
+static int choose_way(const struct unc_table *table, struct unc_instance *unit, int space,
+		      struct unc_access *access, struct unc_allowed *regs, struct unc_error *err)
+{
+	const struct unc_ways *ways = unc_access_ways(access);
+	unsigned way = unc_ways_next(ways, space, 0), tried = 0;
+	char text[UNC_REASON_MAX];
+	struct unc_buf passed = UNC_BUF(text);
+	struct unc_error why = {0};
+
+	if (!way)
+		return unc_ways_none(ways, space, err);
+	for (; way; way = unc_ways_next(ways, space, way)) {
+		unc_error_clear(&why);
+		set_way(unit, space, way);
+		if (reaches(table, unit, space, way, access, regs, &why) == 0) {
+			note_passed(unit, text);
+			return 0;
+		}
+		unc_put(&passed, "%s%s: %s", tried++ ? "; " : "", unc_access_name(access, way),
+			why.text);
+	}
+	return unc_fail(err, why.code, "%s", tried > 1 ? text : why.text);
+}
+
+static void probe_unit(const struct unc_table *table, struct unc_instance *unit,
+		       struct unc_access *access, struct unc_allowed *regs)
+{
+	struct unc_error why = {0};
+
+	if (choose_way(table, unit, unit->part[0].space, access, regs, &why) < 0) {
 		unit->available = false;
 		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
+		return;
 	}
+	for (unsigned i = 1; i < UNC_MAX_PARTS; i++)
+		if (unit->part[i].present && !unit->part[i].way &&
+		    choose_way(table, unit, unit->part[i].space, access, regs, &why) < 0)
+			note_passed(unit, why.text);
+}
+
+int unc_instances_probe(const struct unc_table *table, struct unc_instances *instances,
+			struct unc_access *access, struct unc_error *err)
+{
+	struct unc_allowed *regs;
+	size_t most = 1;
+
+	for (size_t i = 0; i < table->n_type; i++)
+		if (table->type[i].regs.n > most)
+			most = table->type[i].regs.n;
+	regs = calloc(most, sizeof(*regs));
+	if (!regs)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < instances->n; i++)
+		if (instances->unit[i].available)
+			probe_unit(table, &instances->unit[i], access, regs);
+	free(regs);
 	drop_nowhere(table, instances, access);
+	return 0;
 }
 
 static void locate_nominal(const struct unc_table *table, const struct unc_tbl_where *where,
@@ -195,6 +295,7 @@ int unc_instance_reg(const struct unc_table *table, const struct unc_instance *u
 		.target = place->target,
 		.space = place->space,
 		.width = row->width,
+		.way = place->way,
 	};
 	return 0;
 }

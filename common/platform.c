@@ -115,13 +115,11 @@ static const char *option(const char *given, bool raised, const char *variable)
 /* Variables that somebody set in vain: a note, not a sentence that nobody sees. */
 static void note_ignored(struct unc_platform *p)
 {
-	static const char *const name[] = {"UNCORE_SIM", "UNCORE_SYSROOT", "UNCORE_TABLES"};
-
-	for (unsigned i = 0; p->raised && i < sizeof(name) / sizeof(name[0]); i++)
-		if (getenv(name[i]))
+	for (const char *const *name = unc_variables; p->raised && *name; name++)
+		if (getenv(*name))
 			unc_platform_log(p, UNC_LOG_WARNING,
 					 "%s is ignored: the program runs with raised privileges",
-					 name[i]);
+					 *name);
 }
 
 static void cpu_names(const struct unc_table *const *all, size_t n, char *buf, size_t size)
@@ -182,32 +180,21 @@ static int allow_registers(struct unc_platform *p, struct unc_error *err)
 		cap += t->type[p->instances.unit[i].type].regs.n;
 	if (cap && !(all = calloc(cap, sizeof(*all))))
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < p->instances.n; i++) {
-		const struct unc_instance *u = &p->instances.unit[i];
-		const struct unc_range *regs = &t->type[u->type].regs;
-
-		for (uint32_t k = 0; u->available && k < regs->n; k++) {
-			const struct unc_tbl_reg *reg = &t->reg[regs->first + k];
-
-			/* A part that is missing has no registers. */
-			if (unc_instance_reg(t, u, regs->first + k, &all[n].reg, NULL) < 0)
-				continue;
-			all[n].write_mask = reg->write_mask;
-			all[n++].readable = !(reg->flags & UNC_REG_WO);
-		}
-	}
+	for (size_t i = 0; i < p->instances.n; i++)
+		if (p->instances.unit[i].available)
+			n += unc_instance_allowed(t, &p->instances.unit[i], -1, all + n);
 	if (n)
 		rc = unc_access_allow(p->access, all, n, err);
 	free(all);
 	return rc;
 }
 
-static int open_machine(struct unc_platform *p, struct unc_error *err)
+static int open_machine(struct unc_platform *p, const char *order, struct unc_error *err)
 {
 	struct unc_bus *bus = NULL;
 	int rc;
 
-	if ((rc = unc_access_open(p->machine, &p->access, err)) < 0)
+	if ((rc = unc_access_open(p->machine, order, &p->access, err)) < 0)
 		return rc;
 	unc_access_topology(p->access, &p->topology);
 	if ((rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
@@ -218,17 +205,16 @@ static int open_machine(struct unc_platform *p, struct unc_error *err)
 	bus->methods->close(bus);
 	if (rc < 0 || (rc = allow_registers(p, err)) < 0)
 		return rc;
-	unc_instances_probe(p->table, &p->instances, p->access);
-	return 0;
+	return unc_instances_probe(p->table, &p->instances, p->access, err);
 }
 
 /*
  * Tables of the environment on hardware: its units are listed, and none is touched. Not even
  * discovery looks for them, for where it looks is told by these tables.
  */
-static int closed_machine(struct unc_platform *p, struct unc_error *err)
+static int closed_machine(struct unc_platform *p, const char *order, struct unc_error *err)
 {
-	int rc = unc_access_open(p->machine, &p->access, err);
+	int rc = unc_access_open(p->machine, order, &p->access, err);
 
 	if (rc == 0)
 		rc = unc_discover(p->table, &p->topology, NULL, NULL, NULL, &p->instances, err);
@@ -313,6 +299,7 @@ int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **
 static int open_platform(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
 	const char *tables = option(o->tables, p->raised, "UNCORE_TABLES");
+	const char *order = option(o->access, p->raised, "UNCORE_ACCESS");
 	const struct unc_table *const *all;
 	size_t n;
 	int rc;
@@ -336,7 +323,7 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 	if (only_listing(o))
 		rc = nominal_units(p, err);
 	else
-		rc = p->closed ? closed_machine(p, err) : open_machine(p, err);
+		rc = p->closed ? closed_machine(p, order, err) : open_machine(p, order, err);
 	if (rc < 0)
 		return rc;
 	unc_platform_now(p, &p->opened_ns, &p->opened_tsc);

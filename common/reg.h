@@ -27,6 +27,7 @@ struct unc_reg {
 	uint32_t target;
 	uint8_t space;
 	uint8_t width;
+	uint8_t way; /* the access method that serves the unit (access_ways.h); 0: not chosen yet */
 };
 
 /* A configuration register: domain 43:28, bus 27:20, device 19:15, function 14:12, offset 11:0. */

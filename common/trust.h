@@ -15,6 +15,9 @@
 /* Of this process. Functions that depend on it take it as an argument, so that it can be tested. */
 bool unc_raised(void);
 
+/* The variables of the environment that are ignored where rights are raised; NULL ends the list. */
+extern const char *const unc_variables[];
+
 /* A variable of the environment; NULL if it is not set, is empty, or is not to be trusted. */
 const char *unc_variable(bool raised, const char *name);
 

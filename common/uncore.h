@@ -99,7 +99,24 @@ struct unc_options {
 	                        NULL: $UNCORE_TABLES, else built-in; "": built-in. See below. */
 	unc_log_fn log;      /* may be NULL */
 	void *log_user;
+	const char *access;  /* access methods in the order in which they are tried, "msr-safe,direct";
+	                        NULL: $UNCORE_ACCESS, else all; "": all. See below. */
 };
+
+/*
+ * Access methods: the first one of the list that reaches all registers of a unit serves it
+ * (unc_unit.access), each unit for itself; all registers of a unit in one space go one way.
+ *  msr       model-specific registers: /dev/cpu/N/msr
+ *  msr-safe  the same through the module msr-safe, within the allowlist of its administrator:
+ *            /dev/cpu/msr_batch
+ *  pci       configuration space: /sys/bus/pci
+ *  mmio      memory: /dev/mem
+ *  perf      counters that the kernel hands out: perf_event_open
+ *  pmu       the monitor of an Itanium's hardware thread: no Linux of today has a way to it
+ *  direct    stands for all of them but msr-safe
+ * All, in this order, is the default. A simulated machine has one method, "simulated", for which
+ * direct stands there.
+ */
 
 /*
  * Who may say what is touched:
@@ -109,7 +126,7 @@ struct unc_options {
  *    /dev/cpu/0/msr) or to sysfs; a dump is a root of plain files.
  *  - Whatever the tables say, only registers that can be a monitor's at all are touched.
  *  - In a program with raised privileges (set-user-id, set-group-id, file capabilities: AT_SECURE)
- *    all three variables are ignored, with a log line each; `sysroot`, with its folders dev, proc
+ *    all four variables are ignored, with a log line each; `sysroot`, with its folders dev, proc
  *    and sys, and `tables`, with all folders and files that are read, must belong to root and be
  *    writable by nobody else. Folders above them are not looked at. A program that runs with the
  *    rights of its user (sudo, a service with ambient capabilities) is not such a program.
@@ -121,8 +138,10 @@ struct unc_options {
  * reason. Nothing is written to the hardware.
  * options: may be NULL (all defaults). *out: free with unc_platform_close().
  * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table, or the simulator
- * cannot be loaded; UNC_ERR_NOT_FOUND no CPU of the name in `cpu` or `sim`; UNC_ERR_INVALID bad option or simulation
- * text, `cpu` and `sim` of different CPUs, or options->size; UNC_ERR_RANGE a path
+ * cannot be loaded; UNC_ERR_NOT_FOUND no CPU of the name in `cpu` or `sim`;
+ * UNC_ERR_INVALID bad option or simulation text, an unknown access method or none
+ * that the machine has, `cpu` and `sim` of different CPUs, or options->size;
+ * UNC_ERR_RANGE a path
  * is too long; UNC_ERR_DENIED a root or tables that a program with raised
  * privileges may not use; UNC_ERR_TABLE a broken table, with file and line;
  * UNC_ERR_IO. The sentence is in unc_open_error() of the calling thread.
@@ -185,7 +204,9 @@ struct unc_unit {
 	int index;            /* within the socket, as the hardware numbers it */
 	const char *location; /* "msr 0x2000 on cpu 0", "pci 0000:7f:10.0", "mmio 0x..." */
 	int available;
-	const char *reason;   /* why not; "" if available */
+	const char *reason;   /* why not; if available, what is missing and why the access methods
+	                         before `access` did not reach it, "" if nothing */
+	const char *access;   /* name of the method that serves it, "msr"; "" if not available */
 };
 
 /* Units of the machine, sorted by type, socket, index; NULL past the end. */

@@ -91,7 +91,7 @@ static inline void forget(void)
 static inline void open_gate(struct unc_access **gate)
 {
 	CHECK_NUMBER(unc_machine_hardware(fs, &hardware, NULL), 0);
-	CHECK_NUMBER(unc_access_open(hardware, gate, NULL), 0);
+	CHECK_NUMBER(unc_access_open(hardware, NULL, gate, NULL), 0);
 }
 
 static inline void close_gate(struct unc_access *gate)

@@ -50,13 +50,13 @@ static void test_allowlist(void)
 	allow(msr(0x2010, 0), 0xf00);
 	REFUSED(write_of(msr(0x2010, 0), 0x100), 0, NULL);
 	/* Another width is another access. */
-	REFUSED(read_of((struct unc_reg){0x2008, 0, UNC_SPACE_MSR, 32}), UNC_ERR_DENIED,
+	REFUSED(read_of((struct unc_reg){0x2008, 0, UNC_SPACE_MSR, 32, 0}), UNC_ERR_DENIED,
 		"msr 0x2008 on cpu 0 has 64 bits, the access 32");
 	REFUSED(read_of(pci(0xa0, 64)), UNC_ERR_DENIED,
 		"pci 0000:7f:10.0 offset 0xa0 is no register of this machine's monitors");
 	REFUSED(read_of(mmio(0x2008, 64)), UNC_ERR_DENIED,
 		"mmio 0x2008 is no register of this machine's monitors");
-	REFUSED(read_of((struct unc_reg){0x2008, 0, UNC_N_SPACES, 64}), UNC_ERR_DENIED,
+	REFUSED(read_of((struct unc_reg){0x2008, 0, UNC_N_SPACES, 64, 0}), UNC_ERR_DENIED,
 		"? 0x2008 is no register of this machine's monitors");
 	close_root();
 }

@@ -297,7 +297,7 @@ static void test_probe(void)
 	CHECK_NUMBER(count("imc", true), 8);
 	open_gate(&access);
 	allow_all(access);
-	unc_instances_probe(table, &found, access);
+	CHECK_NUMBER(unc_instances_probe(table, &found, access, NULL), 0);
 	CHECK_NUMBER(count("cbo", true), 8);
 	CHECK_NUMBER(count("imc", true), 7);
 	CHECK_TEXT(unit("imc", 0, 2)->reason,
@@ -306,7 +306,7 @@ static void test_probe(void)
 	CHECK_NUMBER(truncate(fake_path(&root, "/dev/cpu/0/msr"), 0xdf7), 0);
 	open_gate(&access);
 	allow_all(access);
-	unc_instances_probe(table, &found, access);
+	CHECK_NUMBER(unc_instances_probe(table, &found, access, NULL), 0);
 	CHECK_NUMBER(count("cbo", true), 7);
 	CHECK_TEXT(unit("cbo", 0, 7)->reason, "msr 0xdf0 on cpu 0 is not in this dump");
 	close_gate(access);

@@ -21,7 +21,7 @@ static void probe(struct unc_access **access)
 		}
 	}
 	CHECK_NUMBER(unc_access_window(*access, 0, (uint64_t)1 << 46, NULL), 0); /* no fence here */
-	unc_instances_probe(table, &found, *access);
+	CHECK_NUMBER(unc_instances_probe(table, &found, *access, NULL), 0);
 	close_gate(*access);
 }
 

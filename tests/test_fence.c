@@ -189,7 +189,7 @@ static void test_windows(void)
 /* Probes of the kernel are no counters of hardware. */
 static void test_fence_perf(void)
 {
-	struct unc_reg probe = {(uint64_t)PERF_TYPE_TRACEPOINT << 32, 0, UNC_SPACE_PERF, 64};
+	struct unc_reg probe = {(uint64_t)PERF_TYPE_TRACEPOINT << 32, 0, UNC_SPACE_PERF, 64, 0};
 
 	open_root();
 	allow(probe, UINT64_MAX);

@@ -210,10 +210,11 @@ static void print_unit(struct printer *p, const struct unc_unit *unit)
 	print_text(p, "unit", "UNIT", unit->type->name);
 	print_integer(p, "index", "UNIT", unit->index);
 	print_text(p, "location", "LOCATION", unit->location);
+	print_known(p, "access", "ACCESS", unit->access);
 	print_bool(p, "available", unit->available);
-	print_known(p, "reason", "", unit->reason);
 	if (unit->available)
-		print_also(p, "", "ok");
+		print_also(p, "", *unit->reason ? "ok: " : "ok");
+	print_known(p, "reason", "", unit->reason);
 	print_bool(p, "simulated", unc_platform_simulated(p->platform));
 }
 
@@ -225,7 +226,7 @@ int cmd_units(struct unc_platform *platform, const struct args *args)
 	struct printer p;
 
 	print_start(&p, args, platform);
-	print_list(&p, NULL, TITLES, "UNIT|>SOCKET|LOCATION|");
+	print_list(&p, NULL, TITLES, "UNIT|>SOCKET|LOCATION|ACCESS|");
 	for (; (unit = unc_unit_get(platform, n)) != NULL; n++) {
 		print_unit(&p, unit);
 		available += unit->available != 0;
