@@ -56,7 +56,7 @@ static int decode(struct unc_platform *platform, const struct args *args,
 	if (rc < 0 && rc != UNC_ERR_NOT_FOUND && rc != UNC_ERR_INVALID)
 		return library_error(rc, unc_platform_error(platform));
 	print_start(&p, args, platform);
-	print_object(&p, NULL);
+	print_open(&p, NULL, '{');
 	print_known(&p, "name", "", name);
 	print_text(&p, "note", "", rc == 0 ? NULL : unc_platform_error(platform));
 	print_list(&p, "fields", NO_TITLES, "register|field|>value|desc");

@@ -45,12 +45,12 @@ static void print_encoding(struct printer *p, struct unc_session *session,
 {
 	struct writes writes = {.type = e->units_of, .printer = p};
 
-	print_object(p, NULL);
+	print_open(p, NULL, '{');
 	print_text(p, "name", "", e->name);
 	print_text(p, "unit", NULL, e->type);
 	print_hex(p, "ctl", "control", e->ctl);
 	print_counters(p, "counters", e);
-	print_object(p, "filters");
+	print_open(p, "filters", '{');
 	for (size_t i = 0; i < e->n_filters; i++) {
 		const struct unc_filter *f = &e->filters[i];
 

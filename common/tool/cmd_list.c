@@ -14,7 +14,7 @@ static void print_cpu(struct printer *p, const struct unc_cpu *cpu)
 	print_also(p, "", "family ");
 	print_integer(p, "family", "", cpu->family);
 	print_also(p, "", " model");
-	print_array(p, "models");
+	print_open(p, "models", '[');
 	for (size_t i = 0; i < cpu->n_models; i++) {
 		print_hex(p, NULL, NULL, (uint64_t)cpu->models[i]);
 		print_also(p, "", " 0x%02x", cpu->models[i]);
@@ -121,11 +121,11 @@ static void show_row(struct printer *p, const struct row *row, bool verbose)
 	print_hex(p, "code", verbose ? "CODE" : NULL, e->event_code);
 	print_hex(p, "ctl", verbose ? "CONTROL" : NULL, e->ctl);
 	print_counters(p, "COUNTERS", e);
-	print_object(p, "filters");
+	print_open(p, "filters", '{');
 	for (size_t i = 0; !row->open && i < e->n_filters; i++)
 		print_hex(p, e->filters[i].reg, NULL, e->filters[i].value);
 	print_close(p);
-	print_array(p, "needs");
+	print_open(p, "needs", '[');
 	for (size_t i = 0; i < row->n_fields; i++)
 		if (row->needed[i]) {
 			print_text(p, NULL, NULL, row->field[i]->name);

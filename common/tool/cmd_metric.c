@@ -29,7 +29,7 @@ static void print_metric(struct printer *p, size_t index, const struct unc_metri
 		print_line(p);
 	print_also(p, more, "= ");
 	print_text(p, "formula", more, m->formula);
-	print_array(p, "needs");
+	print_open(p, "needs", '[');
 	for (size_t i = 0; (need = unc_metric_need(p->platform, index, i)) != NULL; i++) {
 		if (verbose)
 			print_line(p);
@@ -147,7 +147,7 @@ static void print_value(const struct args *args, const struct unc_metric *m, dou
 	char buf[CELL_MAX];
 
 	print_start(&p, args, NULL);
-	print_object(&p, NULL);
+	print_open(&p, NULL, '{');
 	print_text(&p, "metric", NULL, m->name);
 	print_number(&p, "value", value);
 	print_also(&p, "", "%s = %s", m->name, with_unit(buf, value, m->unit));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options: what the parser, the help and the manual say of them is in one table. */
+/* What the parser, the help and the manual say of options is in one table. */
 #include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct option_row {
 static const struct option_row rows[] = {
 	{EVERY, 'h', "help", NULL, 0, "help of the command", ""},
 	{MANUAL, 0, "man", NULL, AT(manual),
-	 "the options of all commands, as the source of this page", ""},
+	 "the source of this page from here to MARKS, of which the manual is built", ""},
 	{REPORT, 'j', "json", NULL, AT(json), "JSON, for programs; of stat an object for each report",
 	 "Register values are strings of hexadecimal digits with 0x; what is not known is null."},
 	{REPORT, 'v', "verbose", NULL, AT(verbose),
@@ -35,8 +35,8 @@ static const struct option_row rows[] = {
 	{CPU, 'c', "cpu", "CPU", AT(cpu),
 	 "the CPU whose tables are meant, as 'uncore cpus' names it; without it, that of this machine",
 	 ""},
-	{COUNT, 'e', "event", "EVENT[,...]", 0, "events, as for encode; may be repeated", ""},
-	{COUNT, 'm', "metric", "METRIC[,...]", 0,
+	{COUNT, 'e', "event", "EVENT,..", 0, "events, as for encode; may be repeated", ""},
+	{COUNT, 'm', "metric", "METRIC,..", 0,
 	 "metrics, NAME or, of one unit, type<index>.NAME, either with :socket=; may be repeated", ""},
 	{COUNT, 'I', "interval", "MS", AT(interval),
 	 "a report every MS milliseconds, of that interval alone; without it, one at the end",
@@ -69,7 +69,7 @@ static const struct option_row rows[] = {
 	 "One that cannot be read shows '-'."},
 };
 
-enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 25, WIDTH = 80 };
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 26, WIDTH = 80 };
 
 static bool takes(const struct command *command, const struct option_row *row)
 {
@@ -172,22 +172,19 @@ int command_run(const struct command *command, int argc, char **argv)
 
 /* ---- the help */
 
-/* Words, in lines that begin at column INDENT; the first one stands there already. */
-static void print_wrapped(const char *text)
+/* Words from column `at` on, in lines that begin at column `indent`. */
+static void print_wrapped(const char *text, size_t at, size_t indent)
 {
-	for (size_t column = INDENT; *text;) {
-		size_t n = strcspn(text, " ");
-
-		if (column > INDENT && column + 1 + n > WIDTH) {
-			printf("\n%*s", INDENT, "");
-			column = INDENT;
-		} else if (column > INDENT) {
-			putchar(' ');
-			column++;
+	for (size_t n; *text; text += n + (text[n] == ' ')) {
+		n = strcspn(text, " ");
+		if (at > indent && at + 1 + n > WIDTH) {
+			putchar('\n');
+			at = 0;
 		}
-		printf("%.*s", (int)n, text);
-		column += n;
-		text += n + (text[n] == ' ');
+		int blanks = at < indent ? (int)(indent - at) : at > indent;
+
+		printf("%*s%.*s", blanks, "", (int)n, text);
+		at += (size_t)blanks + n;
 	}
 	putchar('\n');
 }
@@ -196,79 +193,60 @@ void command_help(const struct command *command)
 {
 	printf("uncore %s%s%s%s: %s\n", command->name, command->groups ? " [OPTION]..." : "",
 	       command->words[0] ? " " : "", command->words, command->summary);
-	if (command->help[0])
-		printf("\n%s\n", command->help);
-	if (!command->groups)
-		return;
+	if (command->help[0]) {
+		putchar('\n');
+		print_wrapped(command->help, 0, 0);
+	}
 	putchar('\n');
 	for (const struct option_row *row = rows; row < rows + N_ROWS; row++) {
 		char letter[] = {'-', row->letter, ',', '\0'};
 
-		if (!takes(command, row))
-			continue;
-		char *option = must_print("%s --%s %s", row->letter ? letter : "   ", row->name,
-					  row->value ? row->value : "");
-		printf("  %-*s", INDENT - 2, option);
-		if (strlen(option) > INDENT - 3)
-			printf("\n%*s", INDENT, "");
-		print_wrapped(row->help);
-		free(option);
+		if (takes(command, row)) {
+			int n = printf("  %s --%s %s", row->letter ? letter : "   ", row->name,
+				       row->value ? row->value : "");
+			print_wrapped(row->help, (size_t)n, INDENT);
+		}
 	}
 }
 
 /* ---- the manual */
 
-/* Text of which a hyphen is a minus, as options have it. */
-static void manual_word(const char *text, size_t n)
+/* Text in which a hyphen is a minus, as options have it. */
+static void manual_text(const char *text)
 {
-	for (size_t i = 0; i < n; i++)
-		printf(text[i] == '-' ? "\\-" : "%c", text[i]);
+	for (; *text; text++)
+		printf(*text == '-' ? "\\-" : "%c", *text);
 }
 
-/* Sentences; options are bold, and the name of the value of this one is in italics. */
-static void manual_text(const struct option_row *row, const char *text)
+/* "what it is", and the sentences behind it. */
+static void manual_sentences(const char *first, const char *more)
 {
-	size_t value = row->value ? strcspn(row->value, "[") : 0;
-
-	for (size_t n; *text; text += n) {
-		const char *font = NULL;
-
-		n = strcspn(text, " ,.;:'()");
-		if (n > 1 && text[0] == '-')
-			font = "\\fB";
-		else if (n && n == value && strncmp(text, row->value, n) == 0)
-			font = "\\fI";
-		else if (n == 0)
-			n = 1;
-		if (font)
-			fputs(font, stdout);
-		manual_word(text, n);
-		if (font)
-			fputs("\\fR", stdout);
-	}
-}
-
-static void manual_row(const struct option_row *row)
-{
-	char *help = must_print("%s", row->help);
-
-	help[0] = (char)toupper((unsigned char)help[0]);
-	puts(".TP");
-	if (row->letter)
-		printf("\\fB\\-%c\\fR, ", row->letter);
-	fputs("\\fB\\-\\-", stdout);
-	manual_word(row->name, strlen(row->name));
-	printf("\\fR%s%s%s\n", row->value ? " \\fI" : "", row->value ? row->value : "",
-	       row->value ? "\\fR" : "");
-	manual_text(row, help);
-	fputs(row->more[0] ? ". " : ".", stdout);
-	manual_text(row, row->more);
+	printf("\n%c", toupper((unsigned char)first[0]));
+	manual_text(first + 1);
+	fputs(more[0] ? ". " : ".", stdout);
+	manual_text(more);
 	putchar('\n');
-	free(help);
 }
 
-void options_manual(const struct command *commands)
+static void manual_option(const struct option_row *row)
 {
+	fputs(".TP\n\\fB", stdout);
+	if (row->letter)
+		printf("\\-%c, ", row->letter);
+	fputs("\\-\\-", stdout);
+	manual_text(row->name);
+	printf("\\fR \\fI%s\\fR", row->value ? row->value : "");
+	manual_sentences(row->help, row->more);
+}
+
+void print_manual(const struct command *commands)
+{
+	puts(".SH COMMANDS");
+	for (const struct command *c = commands; c->name; c++) {
+		printf(".TP\n\\fB%s\\fR %s", c->name, c->words);
+		manual_sentences(c->summary, c->help);
+	}
+	puts(".SH OPTIONS");
 	for (size_t i = 0; i < N_ROWS; i++) {
 		char *list = NULL;
 
@@ -278,6 +256,6 @@ void options_manual(const struct command *commands)
 		if (i == 0 || rows[i].group != rows[i - 1].group)
 			printf(".PP\nOf %s:\n", rows[i].group == EVERY ? "every command" : list);
 		free(list);
-		manual_row(&rows[i]);
+		manual_option(&rows[i]);
 	}
 }

@@ -2,23 +2,28 @@
 #include "print.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void print_start(struct printer *p, const struct args *args, const struct unc_platform *platform)
 {
-	*p = (struct printer){.platform = platform, .as_json = args->json};
-	json_start(&p->json, stdout);
+	*p = (struct printer){
+		.platform = platform,
+		.form = args->json ? JSON : args->separator ? SEPARATED : TEXT,
+		.separator = args->separator,
+	};
 }
 
 /* ---- lists */
 
 void print_list(struct printer *p, const char *key, enum titles titles, const char *columns)
 {
-	if (p->as_json) {
-		json_array(&p->json, key);
+	print_open(p, key, '[');
+	if (p->form != TEXT)
 		return;
-	}
 	if (!key && p->platform)
 		print_label(p->platform);
 	p->table = table_new(columns);
@@ -26,37 +31,55 @@ void print_list(struct printer *p, const char *key, enum titles titles, const ch
 		table_titles(p->table);
 }
 
+static void end_row(struct printer *p)
+{
+	if (p->in_row)
+		print_close(p);
+	if (p->in_row && p->form == SEPARATED)
+		putchar('\n');
+	p->in_row = false;
+}
+
 void print_row(struct printer *p)
 {
-	if (!p->as_json) {
-		table_line(p->table);
-		return;
-	}
-	if (p->in_row)
-		json_end(&p->json);
-	json_object(&p->json, NULL);
-	p->in_row = true;
+	end_row(p);
+	print_open(p, NULL, '{');
+	print_line(p);
+	p->in_row = p->form == JSON;
 }
 
 void print_end(struct printer *p)
 {
-	if (!p->as_json) {
+	end_row(p);
+	print_close(p);
+	if (p->form == TEXT) {
 		table_print(p->table);
 		table_free(p->table);
 		p->table = NULL;
-		return;
 	}
-	if (p->in_row)
-		json_end(&p->json);
-	p->in_row = false;
-	json_end(&p->json);
 }
 
 /* ---- values */
 
-static void show(const struct printer *p, const char *title, const char *text)
+/* In quotes, as RFC 4180 has it, if it could be taken for more than one. */
+static void put_field(struct printer *p, const char *text)
 {
-	if (!title || !text || !text[0])
+	bool quoted = strstr(text, p->separator) || strpbrk(text, "\"\r\n");
+
+	if (p->in_row)
+		fputs(p->separator, stdout);
+	p->in_row = true;
+	if (quoted)
+		putchar('"');
+	for (; *text; text++)
+		printf(quoted && *text == '"' ? "\"%c" : "%c", *text);
+	if (quoted)
+		putchar('"');
+}
+
+static void put_text(const struct printer *p, const char *title, const char *text)
+{
+	if (!title || !text[0])
 		return;
 	if (p->table)
 		table_put(p->table, table_column(p->table, title), text);
@@ -66,26 +89,27 @@ static void show(const struct printer *p, const char *title, const char *text)
 		puts(text);
 }
 
-void print_also(struct printer *p, const char *title, const char *format, ...)
+/* A value as programs want it, without its quotes, and as people do. */
+static void put(struct printer *p, const char *key, const char *title, bool quoted,
+		const char *value, const char *text)
 {
-	va_list args;
-	char *text;
-
-	if (p->as_json)
-		return;
-	va_start(args, format);
-	text = must_format(format, args);
-	va_end(args);
-	show(p, title, text);
-	free(text);
+	if (p->form == TEXT) {
+		put_text(p, title, text);
+	} else if (p->form == SEPARATED) {
+		put_field(p, value);
+	} else {
+		json_key(&p->json, key);
+		if (quoted)
+			json_string(value);
+		else
+			fputs(value, stdout);
+	}
 }
 
 void print_text(struct printer *p, const char *key, const char *title, const char *text)
 {
-	if (p->as_json)
-		json_text(&p->json, key, text);
-	else
-		show(p, title, text);
+	put(p, key, title, text != NULL, text ? text : p->form == JSON ? "null" : "",
+	    text ? text : "");
 }
 
 void print_known(struct printer *p, const char *key, const char *title, const char *text)
@@ -97,47 +121,31 @@ void print_hex(struct printer *p, const char *key, const char *title, uint64_t v
 {
 	char buf[CELL_MAX];
 
-	if (p->as_json)
-		json_hex(&p->json, key, value);
-	else
-		show(p, title, hex(buf, value));
+	hex(buf, value);
+	put(p, key, title, true, buf, buf);
 }
 
 void print_integer(struct printer *p, const char *key, const char *title, int64_t value)
 {
-	if (p->as_json)
-		json_integer(&p->json, key, value);
-	else
-		print_also(p, title, "%" PRId64, value);
+	char buf[CELL_MAX];
+
+	snprintf(buf, sizeof(buf), "%" PRId64, value);
+	put(p, key, title, false, buf, buf);
 }
 
 void print_count(struct printer *p, const char *key, const char *title, uint64_t value)
 {
-	char buf[CELL_MAX];
+	char buf[CELL_MAX], text[CELL_MAX];
 
-	if (p->as_json)
-		json_count(&p->json, key, value);
-	else
-		show(p, title, grouped(buf, value));
-}
-
-void print_bool(struct printer *p, const char *key, bool value)
-{
-	if (p->as_json)
-		json_bool(&p->json, key, value);
-}
-
-void print_number(struct printer *p, const char *key, double value)
-{
-	if (p->as_json)
-		json_number(&p->json, key, value);
+	snprintf(buf, sizeof(buf), "%" PRIu64, value);
+	put(p, key, title, false, buf, grouped(text, value));
 }
 
 void print_counters(struct printer *p, const char *title, const struct unc_encoding *e)
 {
 	char buf[CELL_MAX];
 
-	print_array(p, "counters");
+	print_open(p, "counters", '[');
 	for (unsigned i = 0; i < 64; i++)
 		if (e->counters >> i & 1)
 			print_integer(p, NULL, NULL, i);
@@ -147,28 +155,56 @@ void print_counters(struct printer *p, const char *title, const struct unc_encod
 		print_also(p, title, "%s", bit_list(buf, e->counters));
 }
 
-/* ---- of JSON, of text */
-
-void print_array(struct printer *p, const char *key)
+void print_bool(struct printer *p, const char *key, bool value)
 {
-	if (p->as_json)
-		json_array(&p->json, key);
+	put(p, key, NULL, false, value ? "true" : "false", "");
 }
 
-void print_object(struct printer *p, const char *key)
+void print_number(struct printer *p, const char *key, double value)
 {
-	if (p->as_json)
-		json_object(&p->json, key);
+	char buf[CELL_MAX];
+
+	if (isfinite(value))
+		put(p, key, NULL, false, shortest(buf, value), "");
+	else
+		print_null(p, key);
+}
+
+void print_null(struct printer *p, const char *key)
+{
+	put(p, key, NULL, false, p->form == JSON ? "null" : "-", "");
+}
+
+/* ---- of JSON, of text */
+
+void print_open(struct printer *p, const char *key, char bracket)
+{
+	if (p->form == JSON)
+		json_open(&p->json, key, bracket);
 }
 
 void print_close(struct printer *p)
 {
-	if (p->as_json)
-		json_end(&p->json);
+	if (p->form == JSON)
+		json_close(&p->json);
+}
+
+void print_also(struct printer *p, const char *title, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	if (p->form != TEXT)
+		return;
+	va_start(args, format);
+	text = must_format(format, args);
+	va_end(args);
+	put_text(p, title, text);
+	free(text);
 }
 
 void print_line(struct printer *p)
 {
-	if (!p->as_json)
+	if (p->form == TEXT)
 		table_line(p->table);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a command prints, as JSON or as text. Each value is told once: the key of its JSON member and
- * the title of its column. Values of one column stand behind one another. Without a title a value is
- * not shown in the text. Outside of a list the text has a line for each value, behind its title.
+ * What a command prints: as JSON, as text, or as separated values. Each value is told once: the key
+ * of its JSON member and the title of its column. Values of one column stand behind one another.
+ * Without a title a value is not shown in the text. Outside of a list the text has a line for each
+ * value, behind its title.
  */
 #ifndef UNC_TOOL_PRINT_H
 #define UNC_TOOL_PRINT_H
@@ -13,7 +14,8 @@
 
 struct printer {
 	const struct unc_platform *platform; /* may be NULL */
-	bool as_json;
+	enum { TEXT, JSON, SEPARATED } form;
+	const char *separator;
 	struct json json;
 	struct table *table; /* of the list that is open; NULL: none */
 	bool in_row;
@@ -33,17 +35,18 @@ void print_known(struct printer *, const char *key, const char *title, const cha
 void print_hex(struct printer *, const char *key, const char *title, uint64_t value);
 void print_integer(struct printer *, const char *key, const char *title, int64_t value);
 void print_count(struct printer *, const char *key, const char *title, uint64_t value);
-void print_bool(struct printer *, const char *key, bool value);
-void print_number(struct printer *, const char *key, double value);
 /* "counters" and "counter" (the fixed or free-running one) */
 void print_counters(struct printer *, const char *title, const struct unc_encoding *);
+/* Not of text. */
+void print_bool(struct printer *, const char *key, bool value);
+void print_number(struct printer *, const char *key, double value); /* not finite: null */
+void print_null(struct printer *, const char *key);
 
-/* JSON only: what follows is in an array or object, until print_close(). */
-void print_array(struct printer *, const char *key);
-void print_object(struct printer *, const char *key);
+/* Of JSON: what follows is in an array '[' or an object '{', until print_close(). */
+void print_open(struct printer *, const char *key, char bracket);
 void print_close(struct printer *);
 
-/* Text only: more in a column; another line of the row. */
+/* Of text: more in a column; another line of the row. */
 void print_also(struct printer *, const char *title, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void print_line(struct printer *);

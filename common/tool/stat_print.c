@@ -6,13 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "print.h"
 #include "stat.h"
-
-static const char *unit_of(const struct stat_cell *c)
-{
-	return c->metric ? c->metric->unit : "count";
-}
 
 /* Microseconds are as fine as it makes sense. */
 static double rounded(double seconds)
@@ -124,192 +119,144 @@ static void text_report(struct stat_job *job)
 		printf("\n%.3f s measured\n", job->time);
 }
 
-/* ---- separated values */
+/* ---- for programs */
 
-/* A field; in quotes, as RFC 4180 has it, if it could be taken for more than one. */
-static void put_field(const struct stat_job *job, const char *text)
+static void print_value(struct printer *p, const char *key, const struct stat_cell *c)
 {
-	if (!strstr(text, job->args->separator) && !strpbrk(text, "\"\r\n")) {
-		fputs(text, stdout);
-		return;
-	}
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"')
-			putchar('"');
-		putchar(*text);
-	}
-	putchar('"');
+	if (c->reason)
+		print_null(p, key);
+	else if (c->metric)
+		print_number(p, key, c->value);
+	else
+		print_count(p, key, NULL, c->count);
 }
 
-static void put_fields(const struct stat_job *job, const char *const fields[], size_t n)
+/* A number, or nothing. */
+static void print_if(struct printer *p, const char *key, bool there, double value)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			fputs(job->args->separator, stdout);
-		put_field(job, fields[i]);
-	}
-	putchar('\n');
-}
-#define PUT_FIELDS(job, ...)                                                                       \
-	put_fields((job), (const char *const[]){__VA_ARGS__},                                      \
-		   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-
-static void separated_cell(const struct stat_job *job, const char *time, const struct stat_cell *c)
-{
-	char number[CELL_MAX] = "-", share[CELL_MAX] = "", units[24] = "", of[24] = "";
-
-	if (!c->reason && c->metric)
-		shortest(number, c->value);
-	else if (!c->reason)
-		snprintf(number, sizeof(number), "%llu", (unsigned long long)c->count);
-	if (!c->reason)
-		shortest(share, rounded(c->share));
-	if (c->id >= 0) {
-		snprintf(units, sizeof(units), "%u", c->units);
-		snprintf(of, sizeof(of), "%u", c->of);
-	}
-	PUT_FIELDS(job, time, c->name, number, unit_of(c), share, units, of,
-		   c->reason  ? c->reason
-		   : c->lacks ? c->lacks
-			      : "");
+	if (there)
+		print_number(p, key, value);
+	else
+		print_text(p, key, NULL, NULL);
 }
 
-static void separated_report(struct stat_job *job)
+static void separated_cell(struct printer *p, const char *time, const struct stat_cell *c)
 {
+	print_row(p);
+	print_text(p, "time", NULL, time);
+	print_text(p, "name", NULL, c->name);
+	print_value(p, "value", c);
+	print_text(p, "unit", NULL, c->metric ? c->metric->unit : "count");
+	print_if(p, "share", !c->reason, rounded(c->share));
+	print_if(p, "units", c->id >= 0, c->units);
+	print_if(p, "of", c->id >= 0, c->of);
+	print_text(p, "reason", NULL, c->reason ? c->reason : c->lacks);
+}
+
+static void separated_report(const struct stat_job *job, struct printer *p)
+{
+	static const char *const titles[] = {"time",  "name",  "value", "unit",
+					     "share", "units", "of",    "reason"};
 	const struct unc_overflow *o = &job->overflow;
-	char time[CELL_MAX], count[24];
+	char time[CELL_MAX];
 
 	snprintf(time, sizeof(time), "%.6f", job->time);
 	if (job->reports == 0 && unc_platform_simulated(job->platform))
 		printf("# SIMULATED %s\n", unc_platform_cpu(job->platform)->name);
-	if (job->reports == 0)
-		PUT_FIELDS(job, "time", "name", "value", "unit", "share", "units", "of", "reason");
+	for (size_t i = 0; job->reports == 0 && i < sizeof(titles) / sizeof(titles[0]); i++)
+		print_text(p, NULL, NULL, titles[i]);
 	for (const struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)
-		separated_cell(job, time, c);
+		separated_cell(p, time, c);
 	if (job->every) {
 		char *name = must_print("overflow %s%d:socket=%d", o->unit, o->index, o->socket);
+		struct stat_cell cell = {.name = name, .count = o->count, .share = 1, .units = 1, .of = 1};
 
-		snprintf(count, sizeof(count), "%llu", (unsigned long long)o->count);
-		PUT_FIELDS(job, time, name, count, "count", "1", "1", "1", "");
+		separated_cell(p, time, &cell);
 		free(name);
 	}
-}
-
-/* ---- JSON */
-
-static void json_cell(struct json *j, const struct stat_cell *c)
-{
-	if (c->reason)
-		json_null(j, c->name);
-	else if (c->metric)
-		json_number(j, c->name, c->value);
-	else
-		json_count(j, c->name, c->count);
-}
-
-static void json_partial(struct json *j, const struct stat_cell *c)
-{
-	json_object(j, c->name);
-	json_integer(j, "units", c->units);
-	json_integer(j, "of", c->of);
-	json_text(j, "reason", c->lacks);
-	json_end(j);
-}
-
-static void json_invalid(struct json *j, const struct stat_cell *c)
-{
-	json_text(j, c->name, c->reason);
-}
-
-static void json_share(struct json *j, const struct stat_cell *c)
-{
-	json_number(j, c->name, rounded(c->share));
-}
-
-static bool is_event(const struct stat_cell *c)
-{
-	return !c->metric;
-}
-
-static bool is_metric(const struct stat_cell *c)
-{
-	return c->metric;
-}
-
-static bool is_partial(const struct stat_cell *c)
-{
-	return c->lacks;
-}
-
-static bool is_invalid(const struct stat_cell *c)
-{
-	return c->reason;
-}
-
-static bool is_scaled(const struct stat_cell *c)
-{
-	return !c->reason && c->share < 1;
+	print_end(p);
 }
 
 /* An object of the numbers that it is about; left out where there are none, unless always there. */
-static const struct section {
-	const char *key;
-	bool (*about)(const struct stat_cell *);
-	void (*put)(struct json *, const struct stat_cell *);
-	bool always;
-} sections[] = {
-	{"events", is_event, json_cell, true},        {"metrics", is_metric, json_cell, true},
-	{"partial", is_partial, json_partial, false}, {"invalid", is_invalid, json_invalid, false},
-	{"share", is_scaled, json_share, false},
-};
+enum section { EVENTS, METRICS, PARTIAL, INVALID, SHARE, SECTIONS };
 
-static void json_section(struct json *j, const struct stat_job *job, const struct section *section)
+static bool is_about(enum section section, const struct stat_cell *c)
 {
-	bool open = section->always;
+	switch (section) {
+	case EVENTS:
+		return !c->metric;
+	case METRICS:
+		return c->metric;
+	case PARTIAL:
+		return c->lacks;
+	case INVALID:
+		return c->reason;
+	default:
+		return !c->reason && c->share < 1;
+	}
+}
+
+static void json_cell(struct printer *p, enum section section, const struct stat_cell *c)
+{
+	if (section == PARTIAL) {
+		print_open(p, c->name, '{');
+		print_integer(p, "units", NULL, c->units);
+		print_integer(p, "of", NULL, c->of);
+		print_text(p, "reason", NULL, c->lacks);
+		print_close(p);
+	} else if (section == INVALID) {
+		print_text(p, c->name, NULL, c->reason);
+	} else if (section == SHARE) {
+		print_number(p, c->name, rounded(c->share));
+	} else {
+		print_value(p, c->name, c);
+	}
+}
+
+static void json_section(struct printer *p, const struct stat_job *job, enum section section)
+{
+	static const char *const keys[SECTIONS] = {"events", "metrics", "partial", "invalid", "share"};
+	bool open = section <= METRICS;
 
 	if (open)
-		json_object(j, section->key);
+		print_open(p, keys[section], '{');
 	for (const struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;) {
-		if (!section->about(c))
+		if (!is_about(section, c))
 			continue;
 		if (!open)
-			json_object(j, section->key);
+			print_open(p, keys[section], '{');
 		open = true;
-		section->put(j, c);
+		json_cell(p, section, c);
 	}
 	if (open)
-		json_end(j);
+		print_close(p);
 }
 
-static void json_overflow(struct json *j, const struct unc_overflow *o)
+static void json_overflow(struct printer *p, const struct unc_overflow *o)
 {
-	json_object(j, "overflow");
-	json_text(j, "unit", o->unit);
-	json_integer(j, "socket", o->socket);
-	json_integer(j, "index", o->index);
-	json_text(j, "counter", o->counter);
-	json_count(j, "count", o->count);
-	json_integer(j, "others", o->others);
-	json_bool(j, "frozen", o->frozen);
-	json_end(j);
+	print_open(p, "overflow", '{');
+	print_text(p, "unit", NULL, o->unit);
+	print_integer(p, "socket", NULL, o->socket);
+	print_integer(p, "index", NULL, o->index);
+	print_text(p, "counter", NULL, o->counter);
+	print_count(p, "count", NULL, o->count);
+	print_integer(p, "others", NULL, o->others);
+	print_bool(p, "frozen", o->frozen);
+	print_close(p);
 }
 
-static void json_report(struct stat_job *job)
+static void json_report(const struct stat_job *job, struct printer *p)
 {
-	struct json j;
-
-	json_start(&j, stdout);
-	json_object(&j, NULL);
-	json_number(&j, "time", rounded(job->time));
-	json_number(&j, "interval", rounded(job->seconds));
-	json_bool(&j, "simulated", unc_platform_simulated(job->platform));
-	json_integer(&j, "passes", job->passes);
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-		json_section(&j, job, &sections[i]);
+	print_open(p, NULL, '{');
+	print_number(p, "time", rounded(job->time));
+	print_number(p, "interval", rounded(job->seconds));
+	print_bool(p, "simulated", unc_platform_simulated(job->platform));
+	print_integer(p, "passes", NULL, job->passes);
+	for (enum section section = 0; section < SECTIONS; section++)
+		json_section(p, job, section);
 	if (job->every)
-		json_overflow(&j, &job->overflow);
-	json_end(&j);
+		json_overflow(p, &job->overflow);
+	print_close(p);
 }
 
 /* ---- */
@@ -326,10 +273,13 @@ static void remember(struct stat_cell *c)
 
 int stat_report(struct stat_job *job)
 {
-	if (job->args->json)
-		json_report(job);
-	else if (job->args->separator)
-		separated_report(job);
+	struct printer p;
+
+	print_start(&p, job->args, job->platform);
+	if (p.form == JSON)
+		json_report(job, &p);
+	else if (p.form == SEPARATED)
+		separated_report(job, &p);
 	else
 		text_report(job);
 	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)

@@ -9,47 +9,25 @@
 
 #include "tool.h"
 
-/* One line, whatever the user's words that it quotes have in them. */
-static void say(const char *format, va_list args)
+_Noreturn static void no_memory(void)
 {
-	char *text;
+	fputs("uncore: out of memory\n", stderr);
+	exit(EXIT_FAILURE);
+}
 
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	for (char *p = text; p && *p; p++)
+int complain(int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	char *text = must_format(format, args);
+	va_end(args);
+	for (char *p = text; *p; p++) /* one line, whatever the user's words in it hold */
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
-	fprintf(stderr, "uncore: %s\n", text ? text : "out of memory");
+	fprintf(stderr, "uncore: %s\n", text);
 	free(text);
-}
-
-int bad_input(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-	return EXIT_BAD_INPUT;
-}
-
-int failure(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-	return EXIT_FAILURE;
-}
-
-void remark(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
+	return status;
 }
 
 int library_error(int error, const char *sentence)
@@ -82,7 +60,7 @@ void *must_alloc(void *old, size_t n, size_t size)
 	void *new = reallocarray(old, n ? n : 1, size);
 
 	if (!new)
-		exit(failure("out of memory"));
+		no_memory();
 	return new;
 }
 
@@ -96,7 +74,7 @@ char *must_format(const char *format, va_list args)
 	char *text;
 
 	if (vasprintf(&text, format, args) < 0)
-		exit(failure("out of memory"));
+		no_memory();
 	return text;
 }
 

@@ -69,15 +69,16 @@ int cmd_doctor(struct unc_platform *, const struct args *);
 int command_run(const struct command *, int argc, char **argv);
 /* Its help, which `-h` prints too. */
 void command_help(const struct command *);
-/* The options of the commands (the last has no name) for the manual. */
-void options_manual(const struct command *commands);
+/* What the manual says of the commands (the last has no name) and their options. */
+void print_manual(const struct command *commands);
 
 /* ---- errors: one line on stderr; the result is the exit status */
 
-int bad_input(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define bad_input(...) complain(EXIT_BAD_INPUT, __VA_ARGS__)
+#define failure(...) complain(EXIT_FAILURE, __VA_ARGS__)
 /* No error: a line that the user should see. */
-void remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define remark(...) complain(EXIT_SUCCESS, __VA_ARGS__)
 /* An error of the library, with its sentence. */
 int library_error(int error, const char *sentence);
 /* Ends the command: a report that could not be written is a failure. */

@@ -13,40 +13,49 @@ static int cmd_help(struct unc_platform *, const struct args *);
 static int cmd_version(struct unc_platform *, const struct args *);
 
 static const struct command commands[] = {
-	{"cpus", cmd_cpus, open_any_tables, REPORT, 0, 0, false, "", "CPUs that the library knows", ""},
+	{"cpus", cmd_cpus, open_any_tables, REPORT, 0, 0, false, "",
+	 "CPUs that the library has event tables for", ""},
 	{"list", cmd_list, open_tables, REPORT | CPU, 0, 1, false, "[PATTERN]",
 	 "events that can be counted",
-	 "PATTERN: a part of the name, or a pattern with * ? [] for the whole name; in any case.\n"
-	 "With -v, codes and control values too."},
+	 "One line for each unit mask. PATTERN is a part of the name or, with * ? [], a pattern for the "
+	 "whole of it; case does not matter. A name followed by :field=.. counts only with a value for "
+	 "that field. With -v, codes and control values too."},
 	{"encode", cmd_encode, open_tables_alone, REPORT | CPU, 1, 1, false, "EVENT",
 	 "what an event is in registers",
-	 "EVENT: [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]\n"
-	 "\"writes\" is what starts the first unit of the type."},
+	 "EVENT: [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]. \"writes\" is what starts "
+	 "the first unit of the type; an event that counts only beside another one has a note instead."},
 	{"registers", cmd_registers, open_tables, REPORT | CPU, 0, 0, false, "",
-	 "registers of all units of a socket", ""},
+	 "monitor registers of all units of a socket", ""},
 	{"units", cmd_units, open_tables, REPORT | CPU, 0, 0, false, "",
-	 "units of this machine, and why one cannot be read",
+	 "units of this machine, where they are, what serves them, and why one cannot be read",
 	 "With -c, the units that a socket with this CPU may have."},
 	{"metrics", cmd_metrics, open_tables, REPORT | CPU, 0, 1, false, "[PATTERN]",
-	 "derived metrics",
+	 "derived metrics, and why one is not available",
 	 "PATTERN: as for list. With -v, formulas and the events they need too."},
 	{"eval", cmd_eval, open_tables, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
-	 "compute a metric from counts",
+	 "compute a metric from counts of the events that it needs",
 	 "EVENT may be TIME (seconds), TSC (ticks) or TSC_HZ, too."},
 	{"decode", cmd_decode, open_tables, REPORT | CPU, 2, 17, false, "UNIT REGISTER=VALUE...",
 	 "the event and the fields in register values",
-	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any counter."},
+	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any counter. One "
+	 "control at a time, with the filters that it depends on. Bits that read back as 0, and those by "
+	 "which sampling freezes, need not be as they were written."},
 	{"stat", cmd_stat, NULL, REPORT | COUNT, 0, SIZE_MAX, true, "[--] [COMMAND ...]",
 	 "count events and metrics",
-	 "Counts while COMMAND runs, for S seconds, or until Ctrl-C; without -e and -m, the\n"
-	 "bytes read from and written to memory. UNCORE_SIM=CPU is a simulated machine.\n\n"
-	 "A number that is not whole carries a mark: '7 of 8 units', '33 %' of the time; '-' is\n"
-	 "no value, and stderr says why. The exit status is that of COMMAND, if there is one;\n"
-	 "1 if another program took a counter away."},
+	 "Counts while COMMAND runs, for the time given, or until a signal ends it (any but KILL puts the "
+	 "counters back first); without -e and -m, the bytes read from and written to memory. "
+	 "UNCORE_SIM=CPU is a simulated machine. A number that is not whole carries a mark: '7 of 8 "
+	 "units', '33 %' of the time; '-' is no value, never 0, and stderr says why. What does not fit "
+	 "into the counters at once is measured in passes, one after the other, and scaled to the whole "
+	 "time; a note on stderr says so. An interval in which not every pass was measured is not "
+	 "reported. The exit status is that of COMMAND, if there is one; 1 if another program took a "
+	 "counter away."},
 	{"doctor", cmd_doctor, NULL, REPORT, 0, 0, false, "",
-	 "why counters can or cannot be read here",
-	 "Tries what a start needs: one control that nobody uses is rewritten with its own value.\n"
-	 "The exit status is 1 if anything needed is missing."},
+	 "why counters can or cannot be read here, and what to do",
+	 "Looks at rights, drivers, lockdown, units that are missing where others of their type are there, "
+	 "counters that others use and what they count, what is frozen. Tries what a start needs: in each "
+	 "space of registers and on each socket one control of a unit that nobody uses is written with "
+	 "the value that is in it. Notes are 'ok'. The exit status is 1 if anything needed is missing."},
 	{"help", cmd_help, NULL, MANUAL, 0, 1, false, "[COMMAND]", "this, or the help of a command",
 	 ""},
 	{"version", cmd_version, NULL, 0, 0, 0, false, "", "version of the library", ""},
@@ -84,7 +93,7 @@ static int cmd_help(struct unc_platform *none, const struct args *args)
 	if (args->words && !command)
 		return unknown(args->word[0]);
 	if (args->manual)
-		options_manual(commands);
+		print_manual(commands);
 	else if (command)
 		command_help(command);
 	else

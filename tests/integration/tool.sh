@@ -51,13 +51,13 @@ has() { echo "$cpus" | grep -qx "$1"; }
 # ---- commands and options
 
 run
-missing=
+missing= manual=$BUILD/common/tool/uncore.1
 for c in cpus list encode decode registers units metrics eval stat doctor; do
 	grep -q "^  $c " "$tmp/out" || missing="$missing $c"
 	"$UNCORE" help $c | grep -q "^uncore $c" || missing="$missing help:$c"
-	grep -Eq "^\.BR? $c( |\$)" "$BUILD/common/tool/uncore.1" || missing="$missing manual:$c"
+	grep -q "^.fB$c.fR" "$manual" || missing="$missing manual:$c"
 	for option in $("$UNCORE" help $c | grep -Eo '^  (-[a-zA-Z],|   ) --[a-z-]+' | grep -o -- '--.*'); do
-		grep -qF -- "\\fB$(echo "$option" | sed 's/-/\\-/g')\\fR" "$BUILD/common/tool/uncore.1" ||
+		sed 's/\\-/-/g' "$manual" | grep -q -- "^.fB\(-., \)\?$option.fR" ||
 			missing="$missing manual:$option"
 	done
 done
