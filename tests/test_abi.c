@@ -34,7 +34,7 @@ struct member {
 static const struct member members[] = {
 	AT(unc_options, size, 0), AT(unc_options, sysroot, 8), AT(unc_options, sim, 16),
 	AT(unc_options, cpu, 24), AT(unc_options, tables, 32), AT(unc_options, log, 40),
-	AT(unc_options, log_user, 48), SIZE(unc_options, 56),
+	AT(unc_options, log_user, 48), AT(unc_options, access, 56), SIZE(unc_options, 64),
 
 	AT(unc_filter, reg, 0), AT(unc_filter, value, 8), AT(unc_filter, mask, 16),
 	SIZE(unc_filter, 24),
