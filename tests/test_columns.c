@@ -218,48 +218,29 @@ static bool read_item(const char *text, struct columns_item *item)
 	return !word;
 }
 
-/* "CPU[,more=TYPE][,OPTION..]": the name of the CPU, and what columns_act() is told. */
-static void read_machine(const struct row *row, char cpu[64], char machine[128],
-			 struct columns_item *item)
-{
-	const char *more = strstr(row->machine, ",more=");
-
-	snprintf(cpu, 64, "%.*s", (int)strcspn(row->machine, ","), row->machine);
-	strcpy(machine, row->machine);
-	if (!more)
-		return;
-	snprintf(item->more, sizeof(item->more), "%.*s", (int)strcspn(more + 6, ","), more + 6);
-	strcpy(machine + (more - row->machine), more + 6 + strlen(item->more));
-}
-
 /* What comes out with the tables as they are: what the document says. */
 static void check_with(const struct row *row)
 {
-	char got[TEXT] = "", cpu[64], machine[128];
-	struct columns_item nothing = {.more = ""};
-	const char *folder = "";
+	char got[TEXT] = "";
 
-	read_machine(row, cpu, machine, &nothing);
-	if (*nothing.more)
-		columns_copy(cpu, &nothing, &folder);
-	columns_act(machine, folder, row->action, got, sizeof(got));
+	columns_act(row->machine, "", row->action, got, sizeof(got));
 	if (!cases_match(got, row->expected))
 		wrong(row, "got\n#  \"%s\"\n# want\n#  \"%s\"", got, row->expected);
 }
 
 /* Without the column: what the row says, or anything else that is no refusal of the tables. */
-static void check_without(const struct row *row, struct columns_item *item)
+static void check_without(const struct row *row, const struct columns_item *item)
 {
-	char got[TEXT] = "", cpu[64], machine[128];
+	char got[TEXT] = "", cpu[64];
 	const char *folder;
 	bool differs = strcmp(row->without, "-") == 0;
 
-	read_machine(row, cpu, machine, item);
+	snprintf(cpu, sizeof(cpu), "%.*s", (int)strcspn(row->machine, ","), row->machine);
 	if (columns_copy(cpu, item, &folder) == 0) {
 		wrong(row, "the tables of %s have no such thing", cpu);
 		return;
 	}
-	columns_act(machine, folder, row->action, got, sizeof(got));
+	columns_act(row->machine, folder, row->action, got, sizeof(got));
 	bool refused = strncmp(got, "tables: ", 8) == 0;
 	if (differs && (refused || cases_match(got, row->expected)))
 		wrong(row, "without it\n#  \"%s\"\n# comes out%s", got,
@@ -267,16 +248,6 @@ static void check_without(const struct row *row, struct columns_item *item)
 	if (!differs && !cases_match(got, row->without))
 		wrong(row, "without it\n#  \"%s\"\n# comes out, want\n#  \"%s\"", got,
 		      row->without);
-}
-
-/* Of no table. */
-static void check_unused(const struct row *row, const struct columns_item *item)
-{
-	const char *cpu, *folder;
-
-	for (size_t i = 0; (cpu = cases_cpu(i)) != NULL; i++)
-		if (columns_copy(cpu, item, &folder) != 0)
-			wrong(row, "%s uses it: say what for", cpu);
 }
 
 /* Nothing reads it: the tables are taken without it. */
@@ -299,8 +270,6 @@ static void run_row(const void *user)
 
 	if (!read_item(row->item, &item)) {
 		wrong(row, "is no statement or column of the grammar");
-	} else if (strcmp(row->action, "unused") == 0) {
-		check_unused(row, &item);
 	} else if (strcmp(row->action, "comment") == 0) {
 		check_comment(row, &item);
 	} else if (strcmp(row->action, "-") == 0 && strncmp(row->without, "tables: ", 8) != 0) {
