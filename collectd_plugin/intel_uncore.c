@@ -135,63 +135,41 @@ static int set_names(struct item *item, const char *type, const char *text)
 	return 0;
 }
 
-struct missing {
-	const struct unc_unit *first;
-	unsigned others;
-};
-
-static int note_missing(void *user, const struct unc_unit *unit)
-{
-	struct missing *missing = user;
-
-	if (missing->first)
-		missing->others++;
-	else
-		missing->first = unit;
-	return 0;
-}
-
 void intel_uncore_tell_partial(size_t id)
 {
 	struct item *item = &self.items[id];
-	struct missing missing = {0};
-	char others[32] = "";
+	const char *without = item->partial ? "" : unc_session_partial(self.session, (int)id);
 
-	if (item->partial)
-		return;
-	unc_session_missing(self.session, (int)id, note_missing, &missing);
-	if (!missing.first)
+	if (!*without)
 		return;
 	item->partial = true;
-	if (missing.others)
-		snprintf(others, sizeof(others), " and %u more", missing.others);
-	WARNING(LOG "%s/%s: partial sum, without %s%d%s: %s%s", item->vl.plugin_instance,
-		item->vl.type_instance, missing.first->type->name, missing.first->index, others,
-		missing.first->reason, self.whole_only ? "; not sent (PartialSums false)" : "");
+	WARNING(LOG "%s/%s: partial sum, without %s%s", item->vl.plugin_instance,
+		item->vl.type_instance, without,
+		self.whole_only ? "; not sent (PartialSums false)" : "");
 }
 
-/* Adds HEAD[INDEX]REST on a socket. What the machine cannot give is left out with a warning, so
- * that one configuration serves a mixed cluster; any other error is the configuration's fault. */
-static int add_item(struct item *item, const char *head, int index, const char *rest, int socket)
+/* Adds what `base` names, at a unit of type `type` or at all of a socket. What the machine cannot give
+ * is left out with a warning, so that one configuration serves a mixed cluster; any other error is the
+ * configuration's fault. */
+static int add_item(struct item *item, const char *base, const char *type, int socket, int index)
 {
 	struct item *more = realloc(self.items, (self.n_items + 1) * sizeof(*more));
-	char *instance = item->vl.plugin_instance, digits[16] = "", spec[2 * UNC_SPEC_MAX];
+	struct unc_target at = {.size = sizeof(at), .socket = socket, .index = index};
+	char *instance = item->vl.plugin_instance, name[UNC_SPEC_MAX];
 	int id, status;
 
 	if (!more)
 		return FAIL("out of memory");
 	self.items = more;
-	if (index >= 0)
-		snprintf(digits, sizeof(digits), "%d", index);
-	snprintf(spec, sizeof(spec), "%s%s%s:socket=%d", head, digits, rest, socket);
-	snprintf(instance, DATA_MAX_NAME_LEN, "socket%d%s%s%s", socket, index >= 0 ? "-" : "",
-		 index >= 0 ? head : "", digits);
+	if (unc_name_at(self.platform, base, &at, name, sizeof(name)) != 0)
+		return FAIL("%s", unc_platform_error(self.platform));
+	snprintf(instance, DATA_MAX_NAME_LEN, index < 0 ? "socket%d" : "socket%d-%s%d", socket, type,
+		 index);
 	for (size_t i = 0; i < self.n_items; i++)
 		if (strcmp(instance, more[i].vl.plugin_instance) == 0 &&
 		    strcmp(item->vl.type_instance, more[i].vl.type_instance) == 0)
-			return FAIL("%s is configured twice", spec);
-	status = item->is_event ? unc_session_add(self.session, spec, &id)
-				: unc_session_add_metric(self.session, spec, &id);
+			return FAIL("%s is configured twice", name);
+	status = unc_session_add_at(self.session, base, &at, &id);
 	if (status == 0) {
 		more[self.n_items++] = *item;
 		intel_uncore_tell_partial(self.n_items - 1);
@@ -219,57 +197,49 @@ static int add_metric(const struct unc_metric *metric)
 	if (set_names(&item, item.is_total ? types[t].total : types[t].gauge, metric->name) != 0)
 		return -1;
 	for (int socket = 0; socket < unc_platform_sockets(self.platform); socket++)
-		status |= add_item(&item, metric->name, -1, "", socket);
+		status |= add_item(&item, metric->name, "", socket, -1);
 	return status;
 }
 
 static int add_metric_text(const char *text)
 {
-	const struct unc_metric *metric;
-	int id;
+	struct unc_target place = {.size = sizeof(place)};
+	size_t index;
 
-	for (size_t i = 0; (metric = unc_metric_get(self.platform, i)); i++)
-		if (strcasecmp(metric->name, text) == 0)
-			return add_metric(metric);
-	if (unc_session_add_metric(self.session, text, &id) != 0)
-		return FAIL("%s", unc_session_error(self.session));
-	return FAIL("%s: give the name of the metric alone; each socket gets a series", text);
+	if (unc_metric_find(self.platform, text, &index, &place) != 0)
+		return FAIL("%s", unc_platform_error(self.platform));
+	if (place.socket >= 0 || place.index >= 0)
+		return FAIL("%s: give the name of the metric alone; each socket gets a series", text);
+	return add_metric(unc_metric_get(self.platform, index));
 }
 
-static int add_event_socket(struct item *item, const struct unc_encoding *enc, const char *rest,
-			    int socket)
+static int add_event_socket(struct item *item, const struct unc_encoding *enc, int socket)
 {
 	const struct unc_unit *unit;
 	int status = 0;
 
 	if (enc->index >= 0 || !self.per_unit)
-		return add_item(item, enc->type, enc->index, rest, socket);
+		return add_item(item, enc->base, enc->type, socket, enc->index);
 	for (size_t i = 0; (unit = unc_unit_get(self.platform, i)); i++)
 		if (unit->socket == socket && strcmp(unit->type->name, enc->units_of) == 0)
-			status |= add_item(item, enc->type, unit->index, rest, socket);
+			status |= add_item(item, enc->base, enc->type, socket, unit->index);
 	return status;
 }
 
 static int add_event(const char *text)
 {
-	struct item item = {.is_event = true, .is_total = true};
+	struct item item = {.is_total = true};
 	struct unc_encoding enc = {.size = sizeof(enc)};
-	char *rest, name[2 * UNC_SPEC_MAX];
 	int status = 0;
 
 	if (unc_event_encode(self.platform, text, &enc) != 0)
 		return FAIL("%s", unc_platform_error(self.platform));
-	/* canonical: type[index].EVENT[:...][:socket=N] */
-	rest = strchr(enc.name, '.');
-	if (enc.socket >= 0)
-		*strstr(rest, ":socket=") = '\0';
-	snprintf(name, sizeof(name), "%s%s", enc.type, rest);
-	if (set_names(&item, "total_events", name) != 0)
+	if (set_names(&item, "total_events", enc.base) != 0)
 		return -1;
 	if (enc.socket >= 0)
-		return add_event_socket(&item, &enc, rest, enc.socket);
+		return add_event_socket(&item, &enc, enc.socket);
 	for (int socket = 0; socket < unc_platform_sockets(self.platform); socket++)
-		status |= add_event_socket(&item, &enc, rest, socket);
+		status |= add_event_socket(&item, &enc, socket);
 	return status;
 }
 

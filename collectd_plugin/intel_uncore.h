@@ -23,7 +23,6 @@ struct item { /* one series; item `i` of the session is items[i] */
 	value_list_t vl;
 	value_t value;
 	double scale;
-	bool is_event;
 	bool is_total;
 	bool going;   /* the interval before had a value: total goes on */
 	bool begun;   /* a value was sent */

@@ -30,7 +30,6 @@ int unc_struct_in(void *own, size_t own_size, const void *theirs, size_t size, c
 				"(%zu bytes, here %zu): the program was compiled with a later "
 				"one",
 				name, size, own_size);
-	memset(own, 0, own_size);
 	memcpy(own, theirs, size < own_size ? size : own_size);
 	return 0;
 }

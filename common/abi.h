@@ -9,11 +9,11 @@
 
 /* Whether a size can be that of a struct at all: UNC_ERR_INVALID with a sentence on `name`. */
 int unc_struct_check(size_t size, const char *name, struct unc_error *err);
-/* What a program gives: members that its struct lacks are 0. UNC_ERR_INVALID: it has members that
- * are not known here, and they are not 0. */
+/* What a program gives: members that its struct lacks stay what they are in *own. UNC_ERR_INVALID: it
+ * has members that are not known here, and they are not 0. */
 int unc_struct_in(void *own, size_t own_size, const void *theirs, size_t size, const char *name,
 		  struct unc_error *err);
-/* The same for an array of n: a new one, to be freed; NULL: an error. */
+/* The same for an array of n, where they are 0: a new one, to be freed; NULL: an error. */
 void *unc_structs_in(size_t own_size, const void *theirs, size_t n, size_t size, const char *name,
 		     struct unc_error *err);
 /* What a program gets, in a size that has been checked: as much as fits; members not known here

@@ -14,22 +14,13 @@
 #include "table.h"
 #include "text.h"
 
-/* For unc_platform_error(); returns the code. */
-static int keep_error(struct unc_platform *p, const struct unc_error *err)
-{
-	pthread_mutex_lock(&p->lock);
-	p->error = *err;
-	pthread_mutex_unlock(&p->lock);
-	return err->code;
-}
-
 /* ---- encoding */
 
 static int encode(struct unc_platform *p, const char *text, struct unc_encoding *out,
 		  struct unc_error *err)
 {
 	const struct unc_table *t = p->table;
-	struct unc_spec spec;
+	struct unc_spec spec, base;
 	struct unc_code code;
 	int rc;
 
@@ -37,8 +28,12 @@ static int encode(struct unc_platform *p, const char *text, struct unc_encoding 
 	    (rc = unc_spec_encode(t, &spec, spec.socket < 0 ? 0 : spec.socket,
 				  unc_platform_nodes(p), &code, err)) < 0)
 		return rc;
-	if (unc_spec_format(t, &spec, out->name, sizeof(out->name)) < 0)
+	base = spec;
+	base.index = base.socket = -1;
+	if (unc_spec_format(t, &spec, out->name, sizeof(out->name)) < 0 ||
+	    unc_spec_format(t, &base, out->base, sizeof(out->base)) < 0)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
+	out->event = code.event;
 	out->type = unc_tbl_str(t, t->type[code.type].name);
 	out->units_of = unc_tbl_str(t, t->type[unc_type_pool(t, code.type)].name);
 	out->index = spec.index;
@@ -69,7 +64,7 @@ int unc_event_encode(struct unc_platform *p, const char *text, struct unc_encodi
 	if (unc_struct_check(out->size, "unc_encoding", &err) == 0 &&
 	    encode(p, text, &all, &err) == 0)
 		unc_struct_out(out, out->size, &all, sizeof(all));
-	return keep_error(p, &err);
+	return unc_platform_keep(p, &err);
 }
 
 /* ---- decoding */
@@ -149,7 +144,7 @@ int unc_event_decode(struct unc_platform *p, const char *type,
 	if (own && decode(p, type, own, n, buf, size, &err) < 0 && size)
 		buf[0] = '\0';
 	free(own);
-	return keep_error(p, &err);
+	return unc_platform_keep(p, &err);
 }
 
 /* Whether a field is one of this register. */
@@ -178,7 +173,7 @@ int unc_register_decode(struct unc_platform *p, const char *type_name, const cha
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE;
 	find_register(t, type_name, name, &type, &reg, &err);
-	rc = keep_error(p, &err);
+	rc = unc_platform_keep(p, &err);
 	if (rc == 0)
 		layout = layout_of(t, &t->type[type], reg);
 	for (uint32_t i = 0; rc == 0 && fn && i < t->type[type].fields.n; i++) {
@@ -315,7 +310,7 @@ static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, c
 static int eval_metric(struct unc_platform *p, const char *metric, const struct unc_count *counts,
 		       size_t n, double *value, struct unc_error *err)
 {
-	int index = unc_metric_find(p->table, metric);
+	int index = unc_metric_index(p->table, metric);
 	struct unc_expr *expr;
 	double result = 0;
 
@@ -347,5 +342,5 @@ int unc_metric_eval(struct unc_platform *p, const char *metric, const struct unc
 	if (own)
 		eval_metric(p, metric, own, n, value, &err);
 	free(own);
-	return keep_error(p, &err);
+	return unc_platform_keep(p, &err);
 }

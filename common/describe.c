@@ -417,6 +417,23 @@ const struct unc_field *unc_field_get(const struct unc_platform *p, size_t event
 	return field == UNC_NONE ? NULL : unc_describe_field(p, field, needed);
 }
 
+const struct unc_field *unc_event_need(const struct unc_platform *p, size_t event, int umask,
+				       size_t index)
+{
+	const struct unc_table *t = p->table;
+	uint16_t with = UNC_NONE, field;
+	bool needed;
+
+	if (event >= t->n_event || umask >= (int)t->event[event].umasks.n)
+		return NULL;
+	if (umask >= 0)
+		with = (uint16_t)(t->event[event].umasks.first + (unsigned)umask);
+	for (size_t i = 0; (field = unc_event_field(t, (unsigned)event, i, &needed)) != UNC_NONE; i++)
+		if (unc_event_needs(t, (unsigned)event, with, field) && index-- == 0)
+			return unc_describe_field(p, field, true);
+	return NULL;
+}
+
 const struct unc_metric *unc_metric_get(const struct unc_platform *p, size_t index)
 {
 	struct unc_metric_row *row = known_metric(p, index);

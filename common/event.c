@@ -351,7 +351,7 @@ static int place_number(const struct unc_table *t, struct unc_spec *spec, const 
 		return refuse(t, spec, err, UNC_ERR_INVALID, "%s is given twice", name);
 	if (!unc_is_number(value))
 		return refuse(t, spec, err, UNC_ERR_INVALID, "%s=%s is not a number", name, value);
-	/* check_index() refuses what is too large */
+	/* unc_spec_check() refuses what is too large */
 	*out = unc_parse_number(value, &v) && v < TOO_LARGE ? (int)v : TOO_LARGE;
 	return 0;
 }
@@ -471,8 +471,8 @@ static bool join_items(const struct unc_table *t, const struct unc_spec *spec, c
 	return true;
 }
 
-static int check_index(const struct unc_table *t, const char *text, const struct unc_spec *spec,
-		       struct unc_error *err)
+int unc_spec_check(const struct unc_table *t, const char *text, const struct unc_spec *spec,
+		   struct unc_error *err)
 {
 	unsigned n = unc_type_instances(t, spec->type);
 
@@ -528,7 +528,7 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 		if ((rc = parse_item(t, &spec, colon, err)) < 0)
 			return rc;
 	}
-	if ((rc = check_index(t, text, &spec, err)) < 0)
+	if ((rc = unc_spec_check(t, text, &spec, err)) < 0)
 		return rc;
 	*out = spec;
 	return 0;

@@ -56,6 +56,10 @@ struct unc_code {
 int unc_spec_parse(const struct unc_table *, const char *text, struct unc_spec *out,
 		   struct unc_error *err);
 
+/* UNC_ERR_RANGE if the tables have no such unit, or no machine such a socket. */
+int unc_spec_check(const struct unc_table *, const char *text, const struct unc_spec *,
+		   struct unc_error *err);
+
 /* Encodes for one socket of n_sockets. */
 int unc_spec_encode(const struct unc_table *, const struct unc_spec *, int socket, int n_sockets,
 		    struct unc_code *out, struct unc_error *err);
@@ -81,6 +85,9 @@ unsigned unc_type_instances(const struct unc_table *, unsigned type);
 /* The i-th field that an event takes: those of every event of the type, then its own and its
  * umasks'. *needed: it must be given (with each umask). UNC_NONE past the end. */
 uint16_t unc_event_field(const struct unc_table *, unsigned event, size_t i, bool *needed);
+
+/* Whether an event has to be given the field: with a umask, or without any (UNC_NONE). */
+bool unc_event_needs(const struct unc_table *, unsigned event, uint16_t umask, uint16_t field);
 
 bool unc_code_same(const struct unc_code *, const struct unc_code *);
 

@@ -20,7 +20,7 @@ int unc_metric_name(const struct unc_table *t, unsigned metric, char *buf, size_
 	return n >= 0 && (size_t)n < size ? 0 : UNC_ERR_RANGE;
 }
 
-int unc_metric_find(const struct unc_table *t, const char *name)
+int unc_metric_index(const struct unc_table *t, const char *name)
 {
 	char full[UNC_SPEC_MAX];
 
@@ -53,7 +53,7 @@ int unc_metric_unknown(const struct unc_table *t, const char *name, struct unc_e
 static const char *metric_formula(void *user, const char *name)
 {
 	const struct unc_table *t = user;
-	int metric = unc_metric_find(t, name);
+	int metric = unc_metric_index(t, name);
 
 	return metric < 0 ? NULL : unc_tbl_str(t, t->metric[metric].formula);
 }

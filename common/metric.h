@@ -7,7 +7,7 @@
 #include "table.h"
 
 /* Index of the metric with that full name ("imc.MEM_BW_READS", "llc_misses"); -1 if there is none. */
-int unc_metric_find(const struct unc_table *, const char *name);
+int unc_metric_index(const struct unc_table *, const char *name);
 /* Full name. UNC_ERR_RANGE if it does not fit. */
 int unc_metric_name(const struct unc_table *, unsigned metric, char *buf, size_t size);
 /* UNC_ERR_NOT_FOUND with the nearest name. */

@@ -60,18 +60,25 @@ void unc_platform_log(const struct unc_platform *p, enum unc_log_level level, co
 	p->log(p->log_user, level, text);
 }
 
+int unc_platform_keep(struct unc_platform *p, const struct unc_error *err)
+{
+	pthread_mutex_lock(&p->lock);
+	p->error = *err;
+	pthread_mutex_unlock(&p->lock);
+	return err->code;
+}
+
 int unc_platform_fail(struct unc_platform *p, int code, const char *format, ...)
 {
 	char text[UNC_ERROR_MAX];
+	struct unc_error err;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	pthread_mutex_lock(&p->lock);
-	unc_fail(&p->error, code, "%s", text);
-	pthread_mutex_unlock(&p->lock);
-	return code;
+	unc_fail(&err, code, "%s", text);
+	return unc_platform_keep(p, &err);
 }
 
 static void note(void *user, const char *text)

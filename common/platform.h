@@ -85,7 +85,8 @@ static inline bool unc_platform_here(const struct unc_platform *p)
 double unc_platform_tsc_hz(const struct unc_platform *);
 void unc_platform_log(const struct unc_platform *, enum unc_log_level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Keeps a sentence for unc_platform_error(); returns code. */
+/* Keep a sentence for unc_platform_error(); return its code. */
+int unc_platform_keep(struct unc_platform *, const struct unc_error *);
 int unc_platform_fail(struct unc_platform *, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Sockets to encode for: those of the machine, 2 when only listing. */

@@ -131,3 +131,32 @@ int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *use
 		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
 	return unc_session_walk_units(s, &s->item[id], tell_missing, &walk);
 }
+
+struct partial {
+	const struct unc_unit *first;
+	unsigned others;
+};
+
+static int count_missing(void *user, const struct unc_unit *unit)
+{
+	struct partial *partial = user;
+
+	partial->others += partial->first != NULL;
+	partial->first = partial->first ? partial->first : unit;
+	return 0;
+}
+
+const char *unc_session_partial(struct unc_session *s, int id)
+{
+	struct partial partial = {0};
+	char others[32] = "";
+
+	if (unc_session_missing(s, id, count_missing, &partial) < 0 || !partial.first)
+		return "";
+	if (partial.others)
+		snprintf(others, sizeof(others), " and %u more", partial.others);
+	unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s%d (socket %d)%s: %s",
+		 partial.first->type->name, partial.first->index, partial.first->socket, others,
+		 partial.first->reason);
+	return s->error.text;
+}

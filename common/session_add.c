@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "metric.h"
+#include "name.h"
 #include "schedule.h"
 #include "session.h"
 #include "text.h"
@@ -196,68 +197,23 @@ static int check_idle(struct unc_session *s)
 	return 0;
 }
 
-int unc_session_add(struct unc_session *s, const char *text, int *id)
+static int add_event(struct unc_session *s, const struct unc_spec *spec, int *id)
 {
-	struct want want = {.aggregate = UNC_EXPR_AS_EVENT};
+	struct want want = {.spec = *spec, .aggregate = UNC_EXPR_AS_EVENT};
 	struct unc_code code;
-	int rc = check_idle(s);
+	int rc = unc_spec_encode(s->platform->table, spec, 0, unc_platform_nodes(s->platform),
+				 &code, &s->error);
 
-	if (rc < 0 || (rc = unc_spec_parse(s->platform->table, text, &want.spec, &s->error)) < 0 ||
-	    (rc = unc_spec_encode(s->platform->table, &want.spec, 0,
-				  unc_platform_nodes(s->platform), &code, &s->error)) < 0)
-		return rc;
-	return add_item(s, &want, 1, -1, NULL, id);
+	return rc < 0 ? rc : add_item(s, &want, 1, -1, NULL, id);
 }
 
 /* ---- metrics */
 
-/* "NAME[:socket=N]" or "type3.NAME": the name without them, and what they say. */
-static int split_metric(struct unc_session *s, const char *text, char *name, size_t size,
-			int *index, int *socket)
+static int wants_of(struct unc_session *s, const struct unc_expr *expr, const struct unc_name *name,
+		    struct want *want)
 {
 	const struct unc_table *t = s->platform->table;
-	char *colon, *dot, *digit;
-	uint64_t value;
-
-	*index = *socket = -1;
-	if (strlen(text) >= size || text[0] == '\0')
-		return unc_fail(&s->error, UNC_ERR_INVALID,
-				"'%.60s' is not a metric; want "
-				"NAME[:socket=N]",
-				text);
-	strcpy(name, text);
-	colon = strchr(name, ':');
-	if (colon) {
-		*colon = '\0';
-		if (strncmp(colon + 1, "socket=", 7) != 0 || !unc_parse_number(colon + 8, &value) ||
-		    value > 63)
-			return unc_fail(&s->error, UNC_ERR_INVALID,
-					"%s: '%s' is not socket=N with N up to 63", name,
-					colon + 1);
-		*socket = (int)value;
-	}
-	if (unc_metric_find(t, name) >= 0)
-		return 0;
-	/* imc3.MEM_BW_READS: one unit */
-	dot = strchr(name, '.');
-	for (digit = dot; digit && digit > name && digit[-1] >= '0' && digit[-1] <= '9';)
-		digit--;
-	if (!dot || digit == dot || digit == name)
-		return 0;
-	*dot = '\0';
-	bool number = unc_parse_number(digit, &value) && value <= 63;
-	*dot = '.';
-	if (number) {
-		*index = (int)value;
-		memmove(digit, dot, strlen(dot) + 1);
-	}
-	return 0;
-}
-
-static int wants_of(struct unc_session *s, const struct unc_expr *expr, unsigned metric, int index,
-		    int socket, struct want *want)
-{
-	const struct unc_table *t = s->platform->table;
+	int socket = name->spec.socket, index = name->spec.index;
 
 	for (size_t i = 0; i < unc_expr_refs(expr); i++) {
 		const struct unc_expr_ref *ref = unc_expr_ref(expr, i);
@@ -268,7 +224,7 @@ static int wants_of(struct unc_session *s, const struct unc_expr *expr, unsigned
 		want[i].aggregate = ref->aggregate;
 		if (socket >= 0)
 			want[i].spec.socket = socket;
-		if (index >= 0 && want[i].spec.type == t->metric[metric].type)
+		if (index >= 0 && want[i].spec.type == t->metric[name->metric].type)
 			want[i].spec.index = index;
 	}
 	return 0;
@@ -287,12 +243,17 @@ static bool enough_scratch(struct unc_session *s, size_t n)
 	return true;
 }
 
-static int add_metric(struct unc_session *s, unsigned metric, const char *text, int index,
-		      int socket, int *id)
+static int add_metric(struct unc_session *s, const struct unc_name *name, const char *text, int *id)
 {
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_metric *metric = &t->metric[name->metric];
 	struct unc_expr *expr;
-	int rc = unc_formula_parse(s->platform->table, metric, &expr, &s->error);
+	int rc;
 
+	if (metric->unavailable)
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", text,
+				unc_tbl_str(t, metric->unavailable));
+	rc = unc_formula_parse(t, (unsigned)name->metric, &expr, &s->error);
 	if (rc < 0)
 		return rc;
 	size_t n = unc_expr_refs(expr);
@@ -300,9 +261,9 @@ static int add_metric(struct unc_session *s, unsigned metric, const char *text, 
 	if (!want || !enough_scratch(s, n))
 		rc = unc_session_no_memory(s);
 	if (rc == 0)
-		rc = wants_of(s, expr, metric, index, socket, want);
+		rc = wants_of(s, expr, name, want);
 	if (rc == 0)
-		rc = add_item(s, want, n, (int)metric, expr, id);
+		rc = add_item(s, want, n, name->metric, expr, id);
 	free(want);
 	if (rc < 0) {
 		unc_error_prefix(&s->error, "%s", text);
@@ -311,22 +272,43 @@ static int add_metric(struct unc_session *s, unsigned metric, const char *text, 
 	return rc;
 }
 
+/* ---- both */
+
+typedef int (*parse_fn)(const struct unc_table *, const char *text, struct unc_name *,
+			struct unc_error *);
+
+static int add_name(struct unc_session *s, parse_fn parse, const char *text,
+		    const struct unc_target *target, int *id)
+{
+	const struct unc_platform *p = s->platform;
+	char canonical[UNC_SPEC_MAX];
+	struct unc_name name;
+	int rc = check_idle(s);
+
+	if (rc < 0 || (rc = parse(p->table, text, &name, &s->error)) < 0 ||
+	    (rc = unc_name_move(p->table, text, target, &name, &s->error)) < 0)
+		return rc;
+	if (unc_name_format(p->table, &name, canonical, sizeof(canonical)) < 0)
+		return unc_fail(&s->error, UNC_ERR_INVALID, "%s: the canonical text is too long",
+				text);
+	if (p->access &&
+	    (rc = unc_name_check(&name, canonical, p->topology.n_sockets, &s->error)) < 0)
+		return rc;
+	return name.metric < 0 ? add_event(s, &name.spec, id) : add_metric(s, &name, canonical, id);
+}
+
+int unc_session_add(struct unc_session *s, const char *text, int *id)
+{
+	return add_name(s, unc_name_event, text, NULL, id);
+}
+
 int unc_session_add_metric(struct unc_session *s, const char *text, int *id)
 {
-	const struct unc_table *t = s->platform->table;
-	char name[UNC_SPEC_MAX];
-	int index, socket, metric, rc = check_idle(s);
+	return add_name(s, unc_name_metric, text, NULL, id);
+}
 
-	if (rc < 0 || (rc = split_metric(s, text, name, sizeof(name), &index, &socket)) < 0)
-		return rc;
-	metric = unc_metric_find(t, name);
-	if (metric < 0)
-		return unc_metric_unknown(t, name, &s->error);
-	if (s->platform->access && socket >= s->platform->topology.n_sockets)
-		return unc_fail(&s->error, UNC_ERR_RANGE, "%s: this machine has sockets 0 to %d",
-				text, s->platform->topology.n_sockets - 1);
-	if (t->metric[metric].unavailable)
-		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", name,
-				unc_tbl_str(t, t->metric[metric].unavailable));
-	return add_metric(s, (unsigned)metric, text, index, socket, id);
+int unc_session_add_at(struct unc_session *s, const char *text, const struct unc_target *target,
+		       int *id)
+{
+	return add_name(s, unc_name_parse, text, target, id);
 }

@@ -110,11 +110,6 @@ static bool reachable(const struct unc_session *s, const struct unc_code *code,
 static int no_units(struct unc_session *s, const char *name, const struct unc_spec *spec,
 		    const char *reason)
 {
-	const struct unc_platform *p = s->platform;
-
-	if (p->access && spec->socket >= p->topology.n_sockets)
-		return unc_fail(&s->error, UNC_ERR_RANGE, "%s: this machine has sockets 0 to %d",
-				name, p->topology.n_sockets - 1);
 	if (reason)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s: no such unit can be read: %s",
 				name, reason);

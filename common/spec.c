@@ -90,3 +90,14 @@ uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
 	}
 	return value << f->shift;
 }
+
+bool unc_event_needs(const struct unc_table *t, unsigned event, uint16_t umask, uint16_t field)
+{
+	const struct unc_tbl_event *e = &t->event[event];
+
+	for (uint32_t i = 0; umask == UNC_NONE && i < e->umasks.n; i++)
+		if (t->umask[e->umasks.first + i].flags & UNC_UMASK_DEFAULT)
+			umask = (uint16_t)(e->umasks.first + i);
+	return unc_sets_field(t, &e->needs, field) ||
+	       (umask != UNC_NONE && unc_sets_field(t, &t->umask[umask].needs, field));
+}

@@ -156,7 +156,8 @@ UNC_API void unc_platform_close(struct unc_platform *);
 
 /* Sentence of the last call on this platform, by whichever thread (threads that want the sentence take
  * turns), of those that take a platform which is not const: unc_event_encode(), unc_event_decode(),
- * unc_register_decode(), unc_metric_eval(), unc_session_new(). "" if that call did not fail. */
+ * unc_register_decode(), unc_metric_eval(), unc_session_new(), unc_name_at(), unc_*_find(). "" if that
+ * call did not fail. */
 UNC_API const char *unc_platform_error(const struct unc_platform *);
 
 struct unc_cpu {
@@ -256,6 +257,10 @@ UNC_API const struct unc_umask *unc_umask_get(const struct unc_platform *, size_
 					      size_t index);
 UNC_API const struct unc_field *unc_field_get(const struct unc_platform *, size_t event,
 					      size_t index);
+/* Field number `index` of those that must be given with umask `umask` of event `event`, or without any
+ * (umask -1), for it to count; NULL past the end. */
+UNC_API const struct unc_field *unc_event_need(const struct unc_platform *, size_t event, int umask,
+					       size_t index);
 
 enum unc_metric_kind {
 	UNC_METRIC_TOTAL, /* accumulates: a count or bytes since start */
@@ -279,6 +284,40 @@ struct unc_metric {
 UNC_API const struct unc_metric *unc_metric_get(const struct unc_platform *, size_t index);
 /* Canonical name of the event that metric `metric` needs as number `index`; NULL past the end. */
 UNC_API const char *unc_metric_need(const struct unc_platform *, size_t metric, size_t index);
+
+/* ------------------------------------------------------------------- names */
+
+/* Where an event or a metric is measured. */
+struct unc_target {
+	size_t size; /* sizeof(struct unc_target) */
+	int socket;  /* -1: all; also where `size` says that the program does not know it */
+	int index;   /* of a unit within its socket; -1: all */
+};
+
+/*
+ * The index of a unit type; of an event whose name the text is, with its type or without if no other
+ * type has it; of a metric. *index is what unc_type_get(), unc_event_get(), unc_metric_get() take.
+ * The text of a metric may name a place, "memory_read_bytes:socket=1" or "imc3.MEM_BW_READS": it goes
+ * to *place, both -1 if it names none. With `place` NULL only a name is found.
+ * Errors: UNC_ERR_NOT_FOUND, and the nearest name; UNC_ERR_INVALID it is malformed, or more than the
+ * name of an event (unc_event_encode() takes the rest), or place->size; UNC_ERR_RANGE a number of the
+ * text.
+ */
+UNC_API int unc_type_find(struct unc_platform *, const char *name, size_t *index);
+UNC_API int unc_event_find(struct unc_platform *, const char *name, size_t *index);
+UNC_API int unc_metric_find(struct unc_platform *, const char *text, size_t *index,
+			    struct unc_target *place);
+
+/*
+ * The canonical text of an event or a metric at a place, into buf (always terminated). target: NULL
+ * leaves the place to the text, as -1 does in each of its members.
+ * Errors: UNC_ERR_NOT_FOUND neither an event nor a metric; UNC_ERR_INVALID it is malformed, text and
+ * target contradict each other, the metric is of no single unit type and the target is a unit, or
+ * target->size; UNC_ERR_RANGE the machine cannot have that unit, or has not that socket, or buf is too
+ * small.
+ */
+UNC_API int unc_name_at(struct unc_platform *, const char *text, const struct unc_target *target,
+			char *buf, size_t size);
 
 /* ---------------------------------------------------------------- encoding */
 
@@ -311,6 +350,8 @@ struct unc_encoding {
 	struct unc_filter filters[UNC_MAX_FILTERS];
 	size_t n_filters;
 	char name[UNC_SPEC_MAX]; /* canonical text */
+	char base[UNC_SPEC_MAX]; /* the same without index and socket: for unc_session_add_at() */
+	size_t event;            /* what unc_event_get() takes */
 };
 
 /*
@@ -378,6 +419,13 @@ UNC_API int unc_session_add(struct unc_session *, const char *spec, int *id);
  * several passes and the session may not rotate.
  */
 UNC_API int unc_session_add_metric(struct unc_session *, const char *name, int *id);
+
+/*
+ * Adds an event or a metric at a place: as unc_session_add() or unc_session_add_metric() of what
+ * unc_name_at() gives. target may be NULL. Errors: those of both, and of unc_name_at().
+ */
+UNC_API int unc_session_add_at(struct unc_session *, const char *text,
+			       const struct unc_target *target, int *id);
 
 /* Removes all items. Errors: UNC_ERR_STATE it is running. */
 UNC_API int unc_session_clear(struct unc_session *);
@@ -454,6 +502,13 @@ typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
  * Errors: UNC_ERR_NOT_FOUND no such item.
  */
 UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
+
+/*
+ * What the sum of item `id` goes without, the first of unc_session_missing() and how many more there
+ * are: "imc3 (socket 1) and 2 more: REASON"; "" if it is whole, or if there is no such item. Owned by
+ * the session, until its next call.
+ */
+UNC_API const char *unc_session_partial(struct unc_session *, int id);
 
 /* Wall-clock seconds since start or reset, up to the last read, and of the last interval. Either
  * may be NULL. Errors: UNC_ERR_STATE never started. */

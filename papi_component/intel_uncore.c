@@ -104,38 +104,6 @@ static int open_control(struct control *control)
 
 /* ------------------------------------------------------------ sums that lack a unit */
 
-struct missing {
-	const struct unc_unit *first;
-	unsigned int others;
-};
-
-static int note_missing(void *user, const struct unc_unit *unit)
-{
-	struct missing *missing = user;
-
-	if (missing->first)
-		missing->others++;
-	else
-		missing->first = unit;
-	return 0;
-}
-
-/* Which units the item is without, and why; "" if it is whole. */
-static void tell_missing(struct unc_session *session, int id, char *text, size_t size)
-{
-	struct missing missing = { NULL, 0 };
-	char others[32] = "";
-
-	*text = '\0';
-	intel_uncore.session_missing(session, id, note_missing, &missing);
-	if (!missing.first)
-		return;
-	if (missing.others)
-		snprintf(others, sizeof(others), " and %u more", missing.others);
-	snprintf(text, size, "without %s%d (socket %d)%s: %s", missing.first->type->name,
-		 missing.first->index, missing.first->socket, others, missing.first->reason);
-}
-
 void intel_uncore_partial(const struct name *name, char *text, size_t size)
 {
 	struct unc_platform *platform = intel_uncore.platform;
@@ -149,26 +117,24 @@ void intel_uncore_partial(const struct name *name, char *text, size_t size)
 	if (!intel_uncore.incomplete || /* the usual case costs nothing */
 	    intel_uncore.session_new(platform, UNC_SESSION_ROTATE, &session))
 		return;
-	error = name->event ? intel_uncore.session_add(session, name->text, &id) :
-		intel_uncore.session_add_metric(session, name->text, &id);
+	error = intel_uncore.session_add_at(session, name->text, NULL, &id);
 	/* An event that needs a umask is counted by the same units with any. */
 	for (i = 0; error && name->event && name->event->needs_umask &&
 	     (umask = intel_uncore.umask_get(platform, name->base, i)); i++) {
 		snprintf(spec, sizeof(spec), "%s:%s", name->text, umask->name);
-		error = intel_uncore.session_add(session, spec, &id);
+		error = intel_uncore.session_add_at(session, spec, NULL, &id);
 	}
 	if (!error)
-		tell_missing(session, id, text, size);
+		snprintf(text, size, "%s", intel_uncore.session_partial(session, id));
 	intel_uncore.session_free(session);
 }
 
 /* PAPI gives the list of events anew whenever one is added or removed. */
 static void warn_partial(struct control *control, int id, unsigned int code, const char *name)
 {
+	const char *text = intel_uncore.session_partial(control->session, id);
 	unsigned int *told, i;
-	char text[PAPI_HUGE_STR_LEN];
 
-	tell_missing(control->session, id, text, sizeof(text));
 	if (!*text)
 		return;
 	_papi_hwi_lock((int)intel_uncore.lock);
@@ -180,7 +146,7 @@ static void warn_partial(struct control *control, int id, unsigned int code, con
 		told[i] = code;
 		intel_uncore.told = told;
 		intel_uncore.n_told++;
-		PAPIWARN("intel_uncore: %s: partial sum, %s", name, text);
+		PAPIWARN("intel_uncore: %s: partial sum, without %s", name, text);
 	}
 	_papi_hwi_unlock((int)intel_uncore.lock);
 }
@@ -191,9 +157,8 @@ static int add_item(struct control *control, unsigned int code)
 	int id, papi_errno = intel_uncore_name(code, &name);
 
 	if (papi_errno == PAPI_OK)
-		papi_errno = fail_session(control, name.event ?
-			intel_uncore.session_add(control->session, name.text, &id) :
-			intel_uncore.session_add_metric(control->session, name.text, &id));
+		papi_errno = fail_session(control,
+			intel_uncore.session_add_at(control->session, name.text, NULL, &id));
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	warn_partial(control, id, code, name.text);

@@ -32,29 +32,27 @@ static const char *base_text(unsigned int base)
 		intel_uncore.metric_get(intel_uncore.platform, base - intel_uncore.n_events)->name;
 }
 
-static int find_base(const char *text, size_t length, unsigned int *base)
+/* The base event of which a text is the name, without anything behind it. */
+static int find_base(const char *text, unsigned int *base)
 {
-	unsigned int i;
+	size_t index;
 
-	for (i = 0; i < intel_uncore.n_base; i++) {
-		if (!strncasecmp(base_text(i), text, length) && !base_text(i)[length]) {
-			*base = i;
-			return PAPI_OK;
-		}
-	}
-	return PAPI_ENOEVNT;
+	if (!intel_uncore.event_find(intel_uncore.platform, text, &index))
+		*base = (unsigned int)index;
+	else if (!intel_uncore.metric_find(intel_uncore.platform, text, &index, NULL))
+		*base = intel_uncore.n_events + (unsigned int)index;
+	else
+		return PAPI_ENOEVNT;
+	return PAPI_OK;
 }
 
 /* The unit type of an event. That of a view has no units of its own: type->units_of has them. */
 static const struct unc_type *type_of(const struct unc_event *event)
 {
-	const struct unc_type *type;
-	size_t i;
+	size_t index;
 
-	for (i = 0; (type = intel_uncore.type_get(intel_uncore.platform, i)); i++)
-		if (!strcmp(type->name, event->type))
-			break;
-	return type;
+	return intel_uncore.type_find(intel_uncore.platform, event->type, &index) ? NULL :
+		intel_uncore.type_get(intel_uncore.platform, index);
 }
 
 static int can_count(const struct unc_event *event)
@@ -244,50 +242,26 @@ int intel_uncore_ntv_enum_events(unsigned int *code, int modifier)
 	return PAPI_OK;
 }
 
-/* Is the text of a metric right? Whether it can be measured is asked when it is added. */
-static int check_metric(const char *text)
-{
-	struct unc_session *session;
-	int error, id, papi_errno = PAPI_OK;
-
-	error = intel_uncore.session_new(intel_uncore.platform, UNC_SESSION_ROTATE, &session);
-	if (error)
-		return intel_uncore_fail(error, intel_uncore.platform_error(intel_uncore.platform));
-	error = intel_uncore.session_add_metric(session, text, &id);
-	if (error == UNC_ERR_INVALID || error == UNC_ERR_NOT_FOUND || error == UNC_ERR_RANGE)
-		papi_errno = intel_uncore_fail(error, intel_uncore.session_error(session));
-	intel_uncore.session_free(session);
-	return papi_errno;
-}
-
-/* The base event of a text, and its canonical form. */
+/* The base event of a text, and its canonical form. Whether it can be measured is asked when it is
+ * added. */
 static int parse(const char *text, unsigned int *base, char *canonical, size_t size)
 {
 	struct unc_encoding encoding = { .size = sizeof(encoding) };
-	char key[UNC_SPEC_MAX];
-	const char *dot;
-	int error, papi_errno;
+	struct unc_target place = { .size = sizeof(place) };
+	struct unc_platform *platform = intel_uncore.platform;
+	size_t index;
+	int error = intel_uncore.name_at(platform, text, NULL, canonical, size);
 
-	if (find_base(text, strcspn(text, ":["), base) == PAPI_OK &&
-	    *base >= intel_uncore.n_events) {
-		if ((size_t)snprintf(canonical, size, "%s", text) >= size)
-			return PAPI_EINVAL;
-		return check_metric(text);
+	if (!error && !intel_uncore.metric_find(platform, canonical, &index, &place)) {
+		*base = intel_uncore.n_events + (unsigned int)index;
+		return PAPI_OK;
 	}
-	error = intel_uncore.event_encode(intel_uncore.platform, text, &encoding);
-	if (error == UNC_ERR_NOT_FOUND && !strchr(text, '.')) {
-		/* Probably a metric was meant; its sentence tells which is nearest. */
-		papi_errno = check_metric(text);
-		return papi_errno == PAPI_OK ? PAPI_ENOEVNT : papi_errno;
-	}
+	if (!error)
+		error = intel_uncore.event_encode(platform, canonical, &encoding);
 	if (error)
-		return intel_uncore_fail(error, intel_uncore.platform_error(intel_uncore.platform));
-	snprintf(canonical, size, "%s", encoding.name);
-	dot = strchr(encoding.name, '.'); /* imc3.CAS_COUNT:RD is of imc.CAS_COUNT */
-	if (!dot || (size_t)snprintf(key, sizeof(key), "%s%.*s", encoding.type,
-				     (int)strcspn(dot, ":"), dot) >= sizeof(key))
-		return PAPI_ENOEVNT;
-	return find_base(key, strlen(key), base);
+		return intel_uncore_fail(error, intel_uncore.platform_error(platform));
+	*base = (unsigned int)encoding.event;
+	return PAPI_OK;
 }
 
 static int code_of(unsigned int base, const char *text, const char *canonical, unsigned int *code)
@@ -323,12 +297,12 @@ int intel_uncore_ntv_name_to_code(const char *text, unsigned int *code)
 {
 	int papi_errno = intel_uncore_check_n_initialize();
 	char canonical[UNC_SPEC_MAX];
-	unsigned int base;
+	unsigned int base = 0;
 
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	/* A base event has a code even if it cannot be counted without a qualifier. */
-	if (find_base(text, strlen(text), code) == PAPI_OK)
+	if (find_base(text, code) == PAPI_OK)
 		return PAPI_OK;
 	_papi_hwi_lock((int)intel_uncore.lock);
 	papi_errno = parse(text, &base, canonical, sizeof(canonical));
@@ -372,7 +346,7 @@ int intel_uncore_ntv_code_to_info(unsigned int code, PAPI_event_info_t *info)
 	snprintf(info->long_descr, sizeof(info->long_descr), "%s%s%.440s%s%s%s%s%s%s", simulated,
 		 *simulated ? ": " : "", desc,
 		 name.event && name.event->needs_umask ? " (needs a umask)" : "",
-		 *partial ? " (partial sum, " : "", partial, *partial ? ")" : "",
+		 *partial ? " (partial sum, without " : "", partial, *partial ? ")" : "",
 		 *name.masks ? " masks:" : "", name.masks);
 	snprintf(info->units, sizeof(info->units), "%.32s%s%s",
 		 name.event ? "count" : name.metric->unit, *simulated ? " " : "", simulated);

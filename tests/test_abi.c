@@ -43,7 +43,10 @@ static const struct member members[] = {
 	AT(unc_encoding, counters, 40), AT(unc_encoding, counter, 48),
 	AT(unc_encoding, event_code, 56), AT(unc_encoding, aggregate, 60),
 	AT(unc_encoding, filters, 64), AT(unc_encoding, n_filters, 256),
-	AT(unc_encoding, name, 264), SIZE(unc_encoding, 520),
+	AT(unc_encoding, name, 264), AT(unc_encoding, base, 520), AT(unc_encoding, event, 776),
+	SIZE(unc_encoding, 784),
+	AT(unc_target, size, 0), AT(unc_target, socket, 8), AT(unc_target, index, 12),
+	SIZE(unc_target, 16),
 
 	AT(unc_register_value, reg, 0), AT(unc_register_value, value, 8),
 	SIZE(unc_register_value, 16),

@@ -263,7 +263,7 @@ static void test_partial(void)
 {
 	const char *line =
 		"[warning] intel_uncore plugin: socket1/memory_read_bytes: partial sum, without "
-		"imc3: "
+		"imc3 (socket 1): "
 		"PCI function 10.5 (8086:3cb5) is not visible: hidden by the BIOS, or this machine "
 		"has none";
 	const char *simulate = "Simulate sandybridge-ep,hide=imc3@1";

@@ -41,7 +41,7 @@ int cmd_cpus(struct unc_platform *platform, const struct args *args)
 
 /* ---- list */
 
-enum { MAX_FIELDS = 64 };
+enum { MAX_NEEDS = 16 };
 
 /* A name that can be counted, and how. */
 struct row {
@@ -50,10 +50,8 @@ struct row {
 	char name[UNC_SPEC_MAX];
 	char desc[2 * UNC_SPEC_MAX];
 	struct unc_encoding encoding;
-	const struct unc_field *field[MAX_FIELDS];
-	size_t n_fields;
-	bool needed[MAX_FIELDS]; /* the user must give it */
-	bool open;               /* any is needed: filters are not determined */
+	const struct unc_field *needs[MAX_NEEDS]; /* the user must give them */
+	size_t n_needs;
 };
 
 struct list {
@@ -63,50 +61,17 @@ struct list {
 	size_t n;
 };
 
-static int try_fields(struct list *list, struct row *row)
+/* Encodes the row, with what it needs at its least. */
+static int encode_row(struct list *list, struct row *row)
 {
 	char spec[4 * UNC_SPEC_MAX];
 	int n = snprintf(spec, sizeof(spec), "%s", row->name);
 
-	for (size_t i = 0; i < row->n_fields && n < (int)sizeof(spec); i++)
-		if (row->needed[i])
-			n += snprintf(spec + n, sizeof(spec) - (size_t)n, ":%s=%llu",
-				      row->field[i]->name, (unsigned long long)row->field[i]->min);
+	for (size_t i = 0; i < row->n_needs && n < (int)sizeof(spec); i++)
+		n += snprintf(spec + n, sizeof(spec) - (size_t)n, ":%s=%llu", row->needs[i]->name,
+			      (unsigned long long)row->needs[i]->min);
 	row->encoding.size = sizeof(row->encoding);
 	return unc_event_encode(list->platform, spec, &row->encoding);
-}
-
-/* Fields a and b are needed as well (a == b: one field). */
-static int try_with(struct list *list, struct row *row, size_t a, size_t b)
-{
-	bool had_a = row->needed[a], had_b = row->needed[b];
-	int rc;
-
-	row->needed[a] = row->needed[b] = true;
-	rc = try_fields(list, row);
-	if (rc < 0) {
-		row->needed[a] = had_a;
-		row->needed[b] = had_b;
-	}
-	return rc;
-}
-
-/*
- * Encodes the row. Some names count nothing until fields are given. Which ones an umask
- * needs, one or two, is found by trying.
- */
-static int encode_row(struct list *list, struct row *row)
-{
-	int rc = try_fields(list, row);
-
-	for (size_t a = 0; rc < 0 && a < row->n_fields; a++)
-		rc = try_with(list, row, a, a);
-	for (size_t a = 0; rc < 0 && a < row->n_fields; a++)
-		for (size_t b = a + 1; rc < 0 && b < row->n_fields; b++)
-			rc = try_with(list, row, a, b);
-	for (size_t i = 0; i < row->n_fields; i++)
-		row->open |= row->needed[i];
-	return rc < 0 ? try_fields(list, row) : 0; /* for the sentence */
 }
 
 static void show_row(struct printer *p, const struct row *row, bool verbose)
@@ -122,15 +87,14 @@ static void show_row(struct printer *p, const struct row *row, bool verbose)
 	print_hex(p, "ctl", verbose ? "CONTROL" : NULL, e->ctl);
 	print_counters(p, "COUNTERS", e);
 	print_open(p, "filters", '{');
-	for (size_t i = 0; !row->open && i < e->n_filters; i++)
+	for (size_t i = 0; !row->n_needs && i < e->n_filters; i++) /* else not determined */
 		print_hex(p, e->filters[i].reg, NULL, e->filters[i].value);
 	print_close(p);
 	print_open(p, "needs", '[');
-	for (size_t i = 0; i < row->n_fields; i++)
-		if (row->needed[i]) {
-			print_text(p, NULL, NULL, row->field[i]->name);
-			print_also(p, "NAME", ":%s=..", row->field[i]->name);
-		}
+	for (size_t i = 0; i < row->n_needs; i++) {
+		print_text(p, NULL, NULL, row->needs[i]->name);
+		print_also(p, "NAME", ":%s=..", row->needs[i]->name);
+	}
 	print_close(p);
 	print_text(p, "desc", "WHAT", row->desc);
 }
@@ -146,9 +110,13 @@ static void describe(struct row *row, const struct unc_umask *umask)
 		 umask && umask->desc[0] ? ": " : "", umask ? umask->desc : "");
 }
 
-static int list_row(struct list *list, size_t index, const struct unc_umask *umask)
+/* With umask number `number`, or without any (-1). */
+static int list_row(struct list *list, size_t index, int number)
 {
+	const struct unc_umask *umask =
+		number < 0 ? NULL : unc_umask_get(list->platform, index, (size_t)number);
 	struct row row = {.event = unc_event_get(list->platform, index)};
+	const struct unc_field *need;
 	int rc;
 
 	snprintf(row.name, sizeof(row.name), "%s%s%s", row.event->spec, umask ? ":" : "",
@@ -157,11 +125,9 @@ static int list_row(struct list *list, size_t index, const struct unc_umask *uma
 		return 0;
 	row.umask = umask ? umask->name : NULL;
 	describe(&row, umask);
-	while (row.n_fields < MAX_FIELDS &&
-	       (row.field[row.n_fields] = unc_field_get(list->platform, index, row.n_fields))) {
-		row.needed[row.n_fields] = row.field[row.n_fields]->needed;
-		row.n_fields++;
-	}
+	while (row.n_needs < MAX_NEEDS &&
+	       (need = unc_event_need(list->platform, index, number, row.n_needs)))
+		row.needs[row.n_needs++] = need;
 	rc = encode_row(list, &row);
 	if (rc < 0)
 		return rc;
@@ -176,10 +142,10 @@ static int list_event(struct list *list, size_t index, const struct unc_event *e
 	int rc = 0;
 
 	if (!event->needs_umask)
-		rc = list_row(list, index, NULL);
-	for (size_t i = 0; rc == 0 && (umask = unc_umask_get(list->platform, index, i)); i++)
+		rc = list_row(list, index, -1);
+	for (int i = 0; rc == 0 && (umask = unc_umask_get(list->platform, index, (size_t)i)); i++)
 		if (umask->standalone && !umask->reason[0]) /* countable */
-			rc = list_row(list, index, umask);
+			rc = list_row(list, index, i);
 	return rc;
 }
 

@@ -164,7 +164,9 @@ int cmd_eval(struct unc_platform *platform, const struct args *args)
 
 	memset(counts, 0, n * sizeof(*counts));
 	status = parse_counts(platform, args->word + 1, n, counts);
-	if (status == ARGS_OK && find_metric(platform, name, &index) == 0)
+	if (status == ARGS_OK && unc_metric_find(platform, name, &index, NULL) < 0)
+		status = bad_input("%s", unc_platform_error(platform));
+	if (status == ARGS_OK)
 		status = check_needed(platform, name, index, counts, n);
 	if (status == ARGS_OK) {
 		int rc = unc_metric_eval(platform, name, counts, n, sizeof(*counts), &value);
@@ -174,8 +176,6 @@ int cmd_eval(struct unc_platform *platform, const struct args *args)
 			status = failure("%s", unc_platform_error(platform));
 		else if (rc < 0)
 			status = library_error(rc, unc_platform_error(platform));
-		else if (find_metric(platform, name, &index) < 0)
-			status = failure("eval: %s is not in the list of metrics", name);
 		else
 			print_value(args, unc_metric_get(platform, index), value);
 	}

@@ -35,18 +35,35 @@ static const char *behind_name(const char *sentence, const char *name)
 		       : sentence;
 }
 
-/* Takes over `name`. A socket or a unit may be without what others have: the cell tells. */
-static int add_cell(struct stat_job *job, struct stat_cell *cell, const struct unc_metric *metric,
-		    char *name, bool one_of_many)
-{
-	int rc;
+/* What an option names. */
+struct item {
+	const char *base;                /* without its place */
+	const struct unc_metric *metric; /* NULL: an event */
+	const char *type;                /* of its units; NULL: of several types */
+	struct unc_target at;
+};
 
-	cell->name = name;
-	cell->metric = metric;
-	if (metric)
-		rc = unc_session_add_metric(job->session, name, &cell->id);
-	else
-		rc = unc_session_add(job->session, name, &cell->id);
+/* The name of an item at a place, for the report. 0, or the exit status. */
+static int name_at(const struct stat_job *job, const struct item *item, const struct unc_target *at,
+		   char name[UNC_SPEC_MAX])
+{
+	int rc = unc_name_at(job->platform, item->base, at, name, UNC_SPEC_MAX);
+
+	return rc < 0 ? library_error(rc, unc_platform_error(job->platform)) : 0;
+}
+
+/* A socket or a unit may be without what others have: the cell tells. */
+static int add_cell(struct stat_job *job, struct stat_cell *cell, const struct item *item,
+		    const struct unc_target *at, bool one_of_many)
+{
+	char name[UNC_SPEC_MAX];
+	int rc = name_at(job, item, at, name);
+
+	if (rc)
+		return rc;
+	cell->name = must_print("%s", name);
+	cell->metric = item->metric;
+	rc = unc_session_add_at(job->session, item->base, at, &cell->id);
 	if (rc == 0) {
 		job->n_values++;
 		return 0;
@@ -80,164 +97,97 @@ static int check_lines(const struct stat_job *job, size_t line)
 	return rc;
 }
 
-/* One line: a single number, or one for each socket if none is chosen (socket < 0). */
-static int add_line(struct stat_job *job, const char *name, const struct unc_metric *metric,
-		    int socket)
+/* One line: a single number, or one for each socket if none is chosen. */
+static int add_line(struct stat_job *job, const struct item *item, const struct unc_target *at)
 {
-	struct stat_cell *cell = new_line(job, name);
-	int rc = 0;
+	struct unc_target there = *at;
+	char label[UNC_SPEC_MAX];
+	struct stat_cell *cell;
+	int rc = name_at(job, item, at, label);
 
-	if (!cell)
-		return 0;
+	if (rc || !(cell = new_line(job, label)))
+		return rc;
 	if (!job->per_socket)
-		return add_cell(job, cell, metric, must_print("%s", name), job->per_unit);
-	if (socket >= (int)job->columns)
-		return bad_input("stat: %s: there are %zu sockets", name, job->columns);
-	if (socket >= 0)
-		return add_cell(job, &cell[socket], metric, must_print("%s", name), false);
-	for (size_t s = 0; rc == 0 && s < job->columns; s++)
-		rc = add_cell(job, &cell[s], metric, must_print("%s:socket=%zu", name, s), true);
+		return add_cell(job, cell, item, at, job->per_unit);
+	for (there.socket = 0; rc == 0 && there.socket < (int)job->columns; there.socket++)
+		if (at->socket < 0 || at->socket == there.socket)
+			rc = add_cell(job, &cell[there.socket], item, &there, at->socket < 0);
 	return rc;
 }
 
 /* The type whose units a type uses. */
-static const char *units_of(const struct unc_platform *platform, const char *type)
+static const char *units_of(const struct stat_job *job, const char *type)
 {
-	const struct unc_type *t;
+	size_t index;
 
-	for (size_t i = 0; (t = unc_type_get(platform, i)) != NULL; i++)
-		if (strcmp(t->name, type) == 0)
-			return t->units_of;
-	return type;
+	if (unc_type_find(job->platform, type, &index) < 0)
+		return type;
+	return unc_type_get(job->platform, index)->units_of;
 }
 
-/* A line for each unit of a type; `rest` is the name behind type and index. */
-static int add_units(struct stat_job *job, const char *type, int socket, const char *rest,
-		     const struct unc_metric *metric)
+/* A line for each unit, or each socket where the item is of no single type of unit. */
+static int add_units(struct stat_job *job, const struct item *item)
 {
+	const char *of = item->type ? units_of(job, item->type) : NULL;
+	struct unc_target at = item->at;
 	const struct unc_unit *unit;
-	const char *of = units_of(job->platform, type);
 	size_t found = 0;
-	int rc = 0;
+	int rc = 0, sockets = unc_platform_sockets(job->platform);
 
-	for (size_t i = 0; rc == 0 && (unit = unc_unit_get(job->platform, i)) != NULL; i++) {
-		if (strcmp(unit->type->name, of) != 0 || (socket >= 0 && unit->socket != socket))
+	for (at.socket = 0; !of && rc == 0 && at.socket < sockets; at.socket++)
+		if (item->at.socket < 0 || item->at.socket == at.socket)
+			rc = add_line(job, item, &at);
+	for (size_t i = 0; of && rc == 0 && (unit = unc_unit_get(job->platform, i)) != NULL; i++) {
+		if (strcmp(unit->type->name, of) != 0 ||
+		    (item->at.socket >= 0 && unit->socket != item->at.socket))
 			continue;
-		char *name = must_print("%s%d%s:socket=%d", type, unit->index, rest, unit->socket);
-
+		at.socket = unit->socket;
+		at.index = unit->index;
+		rc = add_line(job, item, &at);
 		found++;
-		rc = add_line(job, name, metric, unit->socket);
-		free(name);
 	}
-	if (rc == 0 && found == 0)
-		return failure("%s%s: this machine has no %s units%s", type, rest, type,
-			       socket >= 0 ? " on that socket" : "");
+	if (of && rc == 0 && found == 0)
+		return failure("%s: this machine has no %s units%s", item->base, item->type,
+			       item->at.socket >= 0 ? " on that socket" : "");
 	return rc;
 }
 
-static int add_event(struct stat_job *job, const char *spec)
+static int add_item(struct stat_job *job, const struct item *item)
+{
+	char name[UNC_SPEC_MAX];
+	int rc = name_at(job, item, &item->at, name); /* is there such a place? */
+
+	if (rc)
+		return rc;
+	if (!job->per_unit || item->at.index >= 0 || (item->metric && !item->metric->available))
+		return add_line(job, item, &item->at);
+	return add_units(job, item);
+}
+
+static int add_event(struct stat_job *job, const char *text)
 {
 	struct unc_encoding e = {.size = sizeof(e)};
-	int rc = unc_event_encode(job->platform, spec, &e);
+	int rc = unc_event_encode(job->platform, text, &e);
 
 	if (rc < 0)
 		return library_error(rc, unc_platform_error(job->platform));
-	const char *rest = strchr(e.name, '.');
-
-	if (!job->per_unit || e.index >= 0 || !rest ||
-	    e.socket >=
-		    unc_platform_sockets(job->platform)) /* the library knows what is possible */
-		return add_line(job, e.name, NULL, e.socket);
-	/* The canonical text ends in the socket; the name of each unit has its own. */
-	const char *socket = strstr(rest, ":socket=");
-	char *name = must_print("%.*s", (int)(socket ? socket - rest : (long)strlen(rest)), rest);
-
-	rc = add_units(job, e.type, e.socket, name, NULL);
-	free(name);
-	return rc;
-}
-
-/* The metric that NAME or TYPE<index>.NAME is, without its socket. *unit: an index is given. */
-static const struct unc_metric *metric_of(const struct unc_platform *platform, const char *text,
-					  size_t length, bool *unit)
-{
-	char *name = must_print("%.*s", (int)length, text), *dot, *digits;
-	size_t index;
-	int rc = find_metric(platform, name, &index);
-
-	*unit = false;
-	dot = strchr(name, '.');
-	if (rc < 0 && dot) {
-		for (digits = dot; digits > name && strchr("0123456789", digits[-1]);)
-			digits--;
-		memmove(digits, dot, strlen(dot) + 1);
-		rc = find_metric(platform, name, &index);
-		*unit = true;
-	}
-	free(name);
-	return rc < 0 ? NULL : unc_metric_get(platform, index);
-}
-
-/* What stands behind a metric's name: nothing (*socket is -1), or ":socket=N" of this machine. */
-static bool parse_socket(const struct unc_platform *platform, const char *text, int *socket)
-{
-	static const char key[] = ":socket=";
-	const char *digits = text + sizeof(key) - 1;
-	char *end;
-
-	*socket = -1;
-	if (text[0] == '\0')
-		return true;
-	if (strncmp(text, key, sizeof(key) - 1) != 0 || !strchr("0123456789", digits[0]))
-		return false;
-	bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-	unsigned long value = strtoul(digits, &end, hex ? 16 : 10);
-
-	if (end == digits || *end || value >= (unsigned long)unc_platform_sockets(platform))
-		return false;
-	*socket = (int)value;
-	return true;
-}
-
-/* A line for each unit, or each socket where the metric is of no single type of unit. */
-static int add_metric_units(struct stat_job *job, const struct unc_metric *m, int socket)
-{
-	const char *rest = strchr(m->name, '.');
-	int rc = 0, sockets = unc_platform_sockets(job->platform);
-
-	if (rest && strcmp(m->of, "portable") != 0)
-		return add_units(job, m->of, socket, rest, m);
-	for (int s = 0; rc == 0 && s < sockets; s++) {
-		if (socket >= 0 && s != socket)
-			continue;
-		char *name = must_print("%s:socket=%d", m->name, s);
-
-		rc = add_line(job, name, m, s);
-		free(name);
-	}
-	return rc;
+	return add_item(job, &(struct item){.base = e.base,
+					    .type = e.type,
+					    .at = {sizeof(struct unc_target), e.socket, e.index}});
 }
 
 static int add_metric(struct stat_job *job, const char *text)
 {
-	size_t length = strcspn(text, ":");
-	int id, rc, socket;
-	bool unit;
-	const struct unc_metric *m = metric_of(job->platform, text, length, &unit);
+	struct item item = {.at = {.size = sizeof(item.at)}};
+	size_t index;
+	int rc = unc_metric_find(job->platform, text, &index, &item.at);
 
-	if (!m || !parse_socket(job->platform, text + length, &socket)) {
-		/* the library knows the nearest name, and what is possible */
-		rc = unc_session_add_metric(job->session, text, &id);
-		return rc < 0 ? library_error(rc, unc_session_error(job->session))
-			      : bad_input("stat: no metric '%s'", text);
-	}
-	if (job->per_unit && !unit && m->available)
-		return add_metric_units(job, m, socket);
-	char *name = unit ? must_print("%s", text) : must_print("%s%s", m->name, text + length);
-
-	rc = add_line(job, name, m, socket);
-	free(name);
-	return rc;
+	if (rc < 0)
+		return library_error(rc, unc_platform_error(job->platform));
+	item.metric = unc_metric_get(job->platform, index);
+	item.base = item.metric->name;
+	item.type = strcmp(item.metric->of, "portable") == 0 ? NULL : item.metric->of;
+	return add_item(job, &item);
 }
 
 /* Each part of a list with commas. */

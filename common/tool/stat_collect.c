@@ -49,35 +49,11 @@ static void say_of_cells(const struct stat_job *job, sentence_fn sentence)
 
 /* ---- what a sum goes without */
 
-struct lacking {
-	const struct unc_unit *first;
-	size_t n;
-};
-
-static int note_missing(void *user, const struct unc_unit *unit)
-{
-	struct lacking *lacking = user;
-
-	if (lacking->n++ == 0)
-		lacking->first = unit;
-	return 0;
-}
-
 static char *what_lacks(const struct stat_job *job, int id)
 {
-	struct lacking lacking = {0};
+	const char *text = unc_session_partial(job->session, id);
 
-	if (id < 0 || unc_session_missing(job->session, id, note_missing, &lacking) != 0 ||
-	    lacking.n == 0)
-		return NULL;
-	const struct unc_unit *u = lacking.first;
-	char *more =
-		lacking.n > 1 ? must_print(" and %zu more", lacking.n - 1) : must_print("%s", "");
-	char *text = must_print("%s%d (socket %d)%s: %s", u->type->name, u->index, u->socket, more,
-				u->reason);
-
-	free(more);
-	return text;
+	return *text ? must_print("%s", text) : NULL;
 }
 
 /* What the first report will show with a mark, or not at all. */

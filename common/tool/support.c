@@ -177,18 +177,6 @@ void print_label(const struct unc_platform *platform)
 		       unc_platform_cpu(platform)->name);
 }
 
-int find_metric(const struct unc_platform *platform, const char *name, size_t *index)
-{
-	const struct unc_metric *m;
-
-	for (size_t i = 0; (m = unc_metric_get(platform, i)) != NULL; i++)
-		if (strcasecmp(m->name, name) == 0) {
-			*index = i;
-			return 0;
-		}
-	return UNC_ERR_NOT_FOUND;
-}
-
 bool name_matches(const char *pattern, const char *name)
 {
 	if (!pattern)

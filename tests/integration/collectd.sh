@@ -179,7 +179,7 @@ measured_in_turn()
 partial_sums()
 {
 	hidden="PCI function 10.5 (8086:3cb5) is not visible: hidden by the BIOS, or this machine has none"
-	line="[warning] $p socket1/memory_read_bytes: partial sum, without imc3: $hidden"
+	line="[warning] $p socket1/memory_read_bytes: partial sum, without imc3 (socket 1): $hidden"
 	for host in partial whole; do
 		[ "$(grep -c '^\[warning\]' "$tmp/$host/log")" = 1 ] ||
 			{ cat "$tmp/$host/log"; return 1; }
@@ -252,7 +252,7 @@ dead_function()
 	channel 0 # a lost counter: all start anew
 	wait_for 30 log_has dead "looking for the units anew" &&
 		before=$(count dead $path) && wait_for 30 enough dead $path $((before + 2)) &&
-		wait_for 30 log_has dead "[warning] $p socket0/memory_read_bytes: partial sum, without imc3: " &&
+		wait_for 30 log_has dead "[warning] $p socket0/memory_read_bytes: partial sum, without imc3 (socket 0): " &&
 		stop dead && ! grep -F 'Will suspend it' "$tmp/dead/log"
 }
 

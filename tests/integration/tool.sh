@@ -486,6 +486,17 @@ UNCORE_SIM=emerald-rapids run stat -d 0.1 --per-unit -m memory_read_bytes:socket
 refused 2 "this machine has sockets 0 to 1"; result "stat --per-unit: a socket that is not there"
 UNCORE_SIM=emerald-rapids run stat -d 0.1 --per-unit -e imc.CAS_COUNT:RD:socket=2
 refused 2 "this machine has sockets 0 to 1"; result "stat --per-unit: a socket that is not there, an event"
+for name in memory_read_bytes:socket=zz memory_read_bytes:socket=-5 memory_read_bytes:socket=1junk \
+	memory_read_bytes:socket=7 imc.MEM_BW_READS:socket=7; do
+	wrong= && : >"$tmp/said"
+	for option in "" --per-unit --per-socket; do
+		UNCORE_SIM=emerald-rapids run stat -d 0.1 $option -m $name
+		refused 2 "${name%%:*}" || wrong=$option
+		cat "$tmp/err" >>"$tmp/said"
+	done
+	[ -z "$wrong" ] && [ "$(sort -u "$tmp/said" | wc -l)" -eq 1 ]
+	result "stat -m $name: the same sentence, by units, by sockets and of all"
+done
 UNCORE_SIM=emerald-rapids run stat -j -d 0.1 --per-unit -m memory_read_bytes:socket=0x1
 [ $status -eq 0 ] && json '.metrics | keys == ["memory_read_bytes:socket=1"]'
 result "stat --per-unit: a socket in hexadecimal"

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a text names, and "this event, there". Names and numbers of units: eventtables. */
+#include "session_kit.h"
+
+static size_t index_of_event(const struct unc_platform *p, const char *spec)
+{
+	for (size_t i = 0; unc_event_get(p, i); i++)
+		if (strcmp(unc_event_get(p, i)->spec, spec) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+static void test_find(void)
+{
+	struct unc_platform *p = machine(EMR);
+	size_t i = 0;
+
+	CHECK_NUMBER(unc_type_find(p, "IMC", &i), 0);
+	CHECK_TEXT(unc_type_get(p, i)->name, "imc");
+	CHECK_NUMBER(unc_type_find(p, "inc", &i), UNC_ERR_NOT_FOUND);
+	CHECK_TEXT(unc_platform_error(p), "emerald-rapids has no unit type inc; nearest is imc");
+	CHECK_NUMBER(unc_event_find(p, "imc.cas_count", &i), 0);
+	CHECK_NUMBER(i, index_of_event(p, "imc.CAS_COUNT"));
+	CHECK_NUMBER(unc_event_find(p, "imc.CAS_CONT", &i), UNC_ERR_NOT_FOUND);
+	CHECK_TEXT(unc_platform_error(p),
+		   "imc.CAS_CONT: no event CAS_CONT in imc; nearest is CAS_COUNT");
+	CHECK_NUMBER(unc_event_find(p, "imc.CAS_COUNT:RD", &i), UNC_ERR_INVALID);
+	CHECK_TEXT(unc_platform_error(p),
+		   "imc.CAS_COUNT:RD is more than the name of an event: that is imc.CAS_COUNT");
+	CHECK_NUMBER(unc_event_find(p, "imc3.CAS_COUNT", &i), UNC_ERR_INVALID);
+	CHECK_NUMBER(unc_event_find(p, "imc.CAS_COUNT:socket=0", &i), UNC_ERR_INVALID);
+	CHECK_NUMBER(unc_event_find(p, "imc.CAS_COUNT:thresh=1", &i), UNC_ERR_INVALID);
+	CHECK_NUMBER(i, index_of_event(p, "imc.CAS_COUNT")); /* untouched by errors */
+	unc_platform_close(p);
+}
+
+static const struct metric_row {
+	const char *text;
+	int rc;
+	const char *name; /* or the sentence */
+	int socket, index;
+} metric_rows[] = {
+	{"memory_read_bytes", 0, "memory_read_bytes", -1, -1},
+	{"Memory_Read_Bytes:socket=1", 0, "memory_read_bytes", 1, -1},
+	{"imc.MEM_BW_READS", 0, "imc.MEM_BW_READS", -1, -1},
+	{"imc3.MEM_BW_READS", 0, "imc.MEM_BW_READS", -1, 3},
+	{"imc3.mem_bw_reads:socket=0x1", 0, "imc.MEM_BW_READS", 1, 3},
+	{"memory_read_byte", UNC_ERR_NOT_FOUND,
+	 "no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes", 0, 0},
+	{"memory_read_bytes:socket=zz", UNC_ERR_INVALID,
+	 "memory_read_bytes: 'socket=zz' is not socket=N with N up to 63", 0, 0},
+	{"memory_read_bytes:socket=-5", UNC_ERR_INVALID,
+	 "memory_read_bytes: 'socket=-5' is not socket=N with N up to 63", 0, 0},
+	{"imc3.MEM_BW_READS:socket=1junk", UNC_ERR_INVALID,
+	 "imc3.MEM_BW_READS: 'socket=1junk' is not socket=N with N up to 63", 0, 0},
+	{"memory_read_bytes:unit=1", UNC_ERR_INVALID,
+	 "memory_read_bytes: 'unit=1' is not socket=N with N up to 63", 0, 0},
+	{"", UNC_ERR_INVALID, "'' is not a metric; want NAME[:socket=N]", 0, 0},
+};
+
+static void test_metrics(void)
+{
+	struct unc_platform *p = machine(EMR);
+	struct unc_target place = {.size = sizeof(place)};
+	struct {
+		size_t size;
+		int socket, guard;
+	} early = {.size = 12, .guard = 7};
+	size_t index;
+
+	for (size_t i = 0; i < sizeof(metric_rows) / sizeof(metric_rows[0]); i++) {
+		const struct metric_row *row = &metric_rows[i];
+
+		CHECK_NUMBER(unc_metric_find(p, row->text, &index, &place), row->rc);
+		CHECK_TEXT(row->rc ? unc_platform_error(p) : unc_metric_get(p, index)->name,
+			   row->name);
+		if (row->rc)
+			continue;
+		CHECK_NUMBER(place.socket, row->socket);
+		CHECK_NUMBER(place.index, row->index);
+	}
+	CHECK_NUMBER(unc_metric_find(p, "memory_read_bytes", &index, NULL), 0);
+	CHECK_NUMBER(unc_metric_find(p, "memory_read_bytes:socket=0", &index, NULL),
+		     UNC_ERR_NOT_FOUND); /* not a name alone */
+	CHECK_NUMBER(unc_metric_find(p, "imc3.MEM_BW_READS:socket=1", &index,
+				     (struct unc_target *)&early),
+		     0);
+	CHECK_NUMBER(early.socket, 1);
+	CHECK_NUMBER(early.guard, 7);
+	unc_platform_close(p);
+}
+
+/* Simulated Emerald Rapids: two sockets, imc0 to imc7. */
+static const struct place_row {
+	const char *text;
+	int socket, index, rc;
+	const char *name; /* or the sentence */
+} place_rows[] = {
+	{"imc.cas_count.rd", -1, -1, 0, "imc.CAS_COUNT:RD"},
+	{"imc.CAS_COUNT:RD", 1, -1, 0, "imc.CAS_COUNT:RD:socket=1"},
+	{"imc.CAS_COUNT:RD", -1, 3, 0, "imc3.CAS_COUNT:RD"},
+	{"imc.CAS_COUNT:RD", 1, 3, 0, "imc3.CAS_COUNT:RD:socket=1"},
+	{"imc3.CAS_COUNT:RD:socket=1", 1, 3, 0, "imc3.CAS_COUNT:RD:socket=1"},
+	{"imc3.CAS_COUNT:RD", 1, -1, 0, "imc3.CAS_COUNT:RD:socket=1"},
+	{"memory_read_bytes", 1, -1, 0, "memory_read_bytes:socket=1"},
+	{"imc.MEM_BW_READS", 1, 3, 0, "imc3.MEM_BW_READS:socket=1"},
+	{"imc3.CAS_COUNT:RD:socket=1", 0, -1, UNC_ERR_INVALID,
+	 "imc3.CAS_COUNT:RD:socket=1: it names socket 1, the target socket 0"},
+	{"imc3.CAS_COUNT:RD:socket=1", 1, 2, UNC_ERR_INVALID,
+	 "imc3.CAS_COUNT:RD:socket=1: it names unit 3, the target unit 2"},
+	{"memory_read_bytes:socket=0", 1, -1, UNC_ERR_INVALID,
+	 "memory_read_bytes:socket=0: it names socket 0, the target socket 1"},
+	{"memory_read_bytes", -1, 0, UNC_ERR_INVALID,
+	 "memory_read_bytes is of no single unit type: it has no unit 0"},
+	{"imc.CAS_COUNT:RD", 2, -1, UNC_ERR_RANGE,
+	 "imc.CAS_COUNT:RD:socket=2: this machine has sockets 0 to 1"},
+	{"imc.MEM_BW_READS", 2, -1, UNC_ERR_RANGE,
+	 "imc.MEM_BW_READS:socket=2: this machine has sockets 0 to 1"},
+	{"imc.CAS_COUNT:RD", -1, 8, UNC_ERR_RANGE,
+	 "imc.CAS_COUNT:RD: no such unit; a socket has at most imc0 to imc7"},
+	{"imc.CAS_COUNT:RD", -2, -1, UNC_ERR_RANGE,
+	 "imc.CAS_COUNT:RD: socket -2: there are 0 to 63, and -1 for all"},
+	{"imc.CAS_COUNT:RD", -1, 64, UNC_ERR_RANGE,
+	 "imc.CAS_COUNT:RD: unit 64: there are 0 to 63, and -1 for all"},
+	{"imc.CAS_CONT:RD", 0, -1, UNC_ERR_NOT_FOUND,
+	 "imc.CAS_CONT: no event CAS_CONT in imc; nearest is CAS_COUNT"},
+	{"memory_read_byte", 0, -1, UNC_ERR_NOT_FOUND,
+	 "no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes"},
+};
+
+static void test_places(void)
+{
+	struct unc_platform *p = machine(EMR);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	char name[UNC_SPEC_MAX];
+	int id, n = 0;
+
+	for (size_t i = 0; i < sizeof(place_rows) / sizeof(place_rows[0]); i++) {
+		const struct place_row *row = &place_rows[i];
+		struct unc_target at = {sizeof(at), row->socket, row->index};
+
+		CHECK_NUMBER(unc_name_at(p, row->text, &at, name, sizeof(name)), row->rc);
+		CHECK_TEXT(row->rc ? unc_platform_error(p) : name, row->name);
+		CHECK_TEXT(row->rc ? name : "", "");
+		CHECK_NUMBER(unc_session_add_at(s, row->text, &at, &id), row->rc);
+		CHECK_TEXT(unc_session_error(s), row->rc ? row->name : "");
+		if (row->rc == 0)
+			CHECK_NUMBER(id, n++);
+	}
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* What is added at a place is what its text says: the same counter. */
+static void test_same(void)
+{
+	struct unc_platform *p = machine(EMR);
+	struct unc_session *s = session(p, 0);
+	struct unc_target at = {sizeof(at), 1, 3};
+	struct unc_value v[4];
+	int id;
+
+	add(s, "imc3.CAS_COUNT:RD:socket=1");
+	CHECK_NUMBER(unc_session_add_at(s, "imc.CAS_COUNT:RD", &at, &id), 0);
+	add_metric(s, "imc3.MEM_BW_READS:socket=1");
+	CHECK_NUMBER(unc_session_add_at(s, "imc.MEM_BW_READS", &at, &id), 0);
+	start(s);
+	step(p, ms);
+	CHECK_NUMBER(unc_session_read(s, v, 4, sizeof(v[0])), 0);
+	CU_ASSERT(v[0].count > 0 && v[2].value > 0);
+	CHECK_NUMBER(v[0].of, 1);
+	CHECK_NUMBER(v[0].count, v[1].count);
+	CU_ASSERT_DOUBLE_EQUAL(v[2].value, v[3].value, 0);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+static void test_target_sizes(void)
+{
+	struct unc_platform *p = machine(EMR);
+	struct {
+		struct unc_target known;
+		int later;
+	} late = {.known = {sizeof(late), 1, 2}};
+	size_t only_size = sizeof(size_t);
+	struct unc_target none = {0};
+	char name[UNC_SPEC_MAX];
+
+	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &late.known, name, sizeof(name)), 0);
+	CHECK_TEXT(name, "imc2.CAS_COUNT:RD:socket=1");
+	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", (struct unc_target *)&only_size, name,
+				 sizeof(name)),
+		     0);
+	CHECK_TEXT(name, "imc.CAS_COUNT:RD"); /* what it does not know is all */
+	late.later = 1;
+	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &late.known, name, sizeof(name)),
+		     UNC_ERR_INVALID);
+	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &none, name, sizeof(name)),
+		     UNC_ERR_INVALID);
+	CHECK_TEXT(unc_platform_error(p), "size is 0; it has to be sizeof(struct unc_target)");
+	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", NULL, name, 10), UNC_ERR_RANGE);
+	CHECK_TEXT(name, "");
+	unc_platform_close(p);
+}
+
+/* An encoding tells the event, and its text without the place. */
+static void test_encoding(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_encoding e = {.size = sizeof(e)};
+
+	CHECK_NUMBER(unc_event_encode(p, "cbo3.tor_inserts:MISS_OPCODE:opc=DRd:socket=1", &e), 0);
+	CHECK_TEXT(e.name, "cbo3.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=1");
+	CHECK_TEXT(e.base, "cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182");
+	CHECK_NUMBER(e.event, index_of_event(p, "cbo.TOR_INSERTS"));
+	unc_platform_close(p);
+}
+
+/* eventtables/sandybridge-ep: cbo.events and ha.events, needs=. */
+static void test_needs(void)
+{
+	struct unc_platform *p = machine(SNB);
+	size_t tor = index_of_event(p, "cbo.TOR_INSERTS"),
+	       ha = index_of_event(p, "ha.ADDR_OPC_MATCH");
+	const struct unc_field *f;
+	const struct unc_umask *u;
+	int number = -1;
+
+	for (int i = 0; (u = unc_umask_get(p, tor, (size_t)i)); i++)
+		if (strcmp(u->name, "NID_OPCODE") == 0)
+			number = i;
+	CU_ASSERT_FATAL(number >= 0);
+	f = unc_event_need(p, tor, number, 0);
+	CU_ASSERT_FATAL(f != NULL);
+	CHECK_TEXT(f->name, "opc");
+	CHECK_NUMBER(f->needed, 1);
+	f = unc_event_need(p, tor, number, 1);
+	CU_ASSERT_FATAL(f != NULL);
+	CHECK_TEXT(f->name, "nid");
+	CU_ASSERT_PTR_NULL(unc_event_need(p, tor, number, 2));
+	CU_ASSERT_PTR_NULL(
+		unc_event_need(p, tor, -1, 0)); /* it needs a umask, and fields only then */
+	f = unc_event_need(p, ha, -1, 1);
+	CU_ASSERT_FATAL(f != NULL);
+	CHECK_TEXT(f->name, "opc");
+	CU_ASSERT_PTR_NULL(unc_event_need(p, ha, 1000, 0));
+	CU_ASSERT_PTR_NULL(unc_event_need(p, SIZE_MAX, -1, 0));
+	unc_platform_close(p);
+}
+
+/* No metric is an event too: unc_session_add_at() takes either. */
+static void test_apart(void)
+{
+	const struct unc_cpu *cpu;
+
+	for (size_t c = 0; (cpu = unc_cpu_get(NULL, c)); c++) {
+		struct unc_options options = {.size = sizeof(options), .cpu = cpu->name};
+		const struct unc_metric *m;
+		struct unc_platform *p = NULL;
+		size_t index;
+
+		CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
+		for (size_t i = 0; (m = unc_metric_get(p, i)); i++) {
+			if (unc_event_find(p, m->name, &index) != UNC_ERR_NOT_FOUND)
+				printf("# %s: %s\n", cpu->name, m->name);
+			CHECK_NUMBER(unc_event_find(p, m->name, &index), UNC_ERR_NOT_FOUND);
+		}
+		unc_platform_close(p);
+	}
+}
+
+static void test_partial(void)
+{
+	struct unc_platform *p = machine("sandybridge-ep,clock=step,hide=imc3@0,hide=imc3@1");
+	struct unc_session *s = session(p, 0);
+	const char *text;
+
+	add_metric(s, "memory_read_bytes");
+	add_metric(s, "memory_read_bytes:socket=1");
+	add(s, "cbo.CLOCKTICKS");
+	text = unc_session_partial(s, 0);
+	CU_ASSERT(strncmp(text, "imc3 (socket 0) and 1 more: PCI function 10.5 ", 46) == 0);
+	text = unc_session_partial(s, 1);
+	CU_ASSERT(strncmp(text, "imc3 (socket 1): PCI function 10.5 ", 35) == 0);
+	CHECK_TEXT(unc_session_partial(s, 2), "");
+	CHECK_TEXT(unc_session_partial(s, 3), "");
+	CHECK_TEXT(unc_session_partial(s, -1), "");
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"types and events are found", test_find},
+		{"metrics are found, and their places", test_metrics},
+		{"this event, there", test_places},
+		{"it is what its text says", test_same},
+		{"targets of other sizes", test_target_sizes},
+		{"an encoding names its event", test_encoding},
+		{"fields that are needed", test_needs},
+		{"metrics and events have different names", test_apart},
+		{"what a sum goes without, as a sentence", test_partial},
+		{NULL, NULL},
+	};
+
+	return suite_run("name", tests);
+}
