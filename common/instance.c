@@ -64,6 +64,13 @@ static int probe(const struct unc_table *table, const struct unc_instance *unit,
 	return unc_access_prepare(access, &op, 1, err);
 }
 
+static void set_way(struct unc_instance *unit, int space, unsigned way)
+{
+	for (unsigned i = 0; i < UNC_MAX_PARTS; i++)
+		if (unit->part[i].present && unit->part[i].space == space)
+			unit->part[i].way = (uint8_t)way;
+}
+
 /* Whether the CPU knows no register of a unit: reading faults, on each of them. */
 static bool is_nowhere(const struct unc_table *table, const struct unc_instance *unit,
 		       struct unc_access *access)
@@ -83,6 +90,21 @@ static bool is_nowhere(const struct unc_table *table, const struct unc_instance 
 	return true;
 }
 
+/* The same by any way: one that refuses what it does not know says nothing. */
+static bool is_nowhere_at_all(const struct unc_table *table, struct unc_instance *unit,
+			      struct unc_access *access)
+{
+	const struct unc_ways *ways = unc_access_ways(access);
+	int space = unit->part[0].space;
+
+	for (unsigned way = 0; (way = unc_ways_next(ways, space, way));) {
+		set_way(unit, space, way);
+		if (is_nowhere(table, unit, access))
+			return true;
+	}
+	return false;
+}
+
 /* Takes the doubtful units that are nowhere off the end of their type and socket. One before
  * another that answers stays: it should be there. */
 static void drop_nowhere(const struct unc_table *table, struct unc_instances *instances,
@@ -95,7 +117,8 @@ static void drop_nowhere(const struct unc_table *table, struct unc_instances *in
 		struct unc_instance *unit = &instances->unit[i];
 		bool last = !next || next->type != unit->type || next->socket != unit->socket;
 
-		if (last && unit->doubtful && !unit->available && is_nowhere(table, unit, access)) {
+		if (last && unit->doubtful && !unit->available &&
+		    is_nowhere_at_all(table, unit, access)) {
 			memmove(unit, unit + 1, (--n - i) * sizeof(*unit));
 			continue;
 		}
@@ -137,13 +160,6 @@ static int reaches(const struct unc_table *table, const struct unc_instance *uni
 	int rc = unc_access_serves(access, way, regs, n, err);
 
 	return rc < 0 || unit->part[0].space != space ? rc : probe(table, unit, access, err);
-}
-
-static void set_way(struct unc_instance *unit, int space, unsigned way)
-{
-	for (unsigned i = 0; i < UNC_MAX_PARTS; i++)
-		if (unit->part[i].present && unit->part[i].space == space)
-			unit->part[i].way = (uint8_t)way;
 }
 
 /* Why the ways before did not reach a unit that another one does, behind why parts are missing. */
