@@ -100,10 +100,16 @@ static const struct statement {
 	char name[12];
 	uint8_t file, flags;
 	uint16_t first; /* column */
-	int (*end)(struct unc_table_reader *);
 } statements[] = {
-#define S(file, name, flags, end, help) {#name, UNC_FILE_##file, flags, FIRST_##file##_##name, end},
+#define S(file, name, flags, end, help) {#name, UNC_FILE_##file, flags, FIRST_##file##_##name},
 #define C(...)
+#include "table_columns.inc"
+#undef S
+};
+
+/* What is done when all columns of a statement have been taken. */
+static int (*const ends[])(struct unc_table_reader *) = {
+#define S(file, name, flags, end, help) end,
 #include "table_columns.inc"
 #undef S
 #undef C
@@ -226,29 +232,18 @@ static int counters(struct unc_table_reader *r, const struct column *c, const ch
 		       type->first + type->n_counters - 1);
 }
 
-/* A row with this name among n from `first` on; -1: none. */
-#define FIND(r, kind, at, count, text)                                                             \
-	do {                                                                                       \
-		for (uint32_t i = 0; i < (count); i++)                                             \
-			if (unc_same(unc_tbl_str(&(r)->t, (r)->t.kind[(at) + i].name), text))      \
-				return (int)((at) + i);                                            \
-		return -1;                                                                         \
-	} while (0)
-
-static int find_counter(const struct unc_table_reader *r, const struct unc_range *in,
-			const char *text)
+/* A row with this name among some of an array of structs that begin with their name; -1: none. */
+static int find_row(const struct unc_table_reader *r, const void *rows, size_t size,
+		    struct unc_range in, const char *name)
 {
-	FIND(r, counter, in->first, in->n, text);
-}
+	unc_str at;
 
-static int find_part(const struct unc_table_reader *r, const struct unc_range *in, const char *text)
-{
-	FIND(r, part, in->first, in->n, text);
-}
-
-static int find_bar(const struct unc_table_reader *r, const char *text)
-{
-	FIND(r, bar, 0, r->t.n_bar, text);
+	for (uint32_t i = in.first; i < in.first + in.n; i++) {
+		memcpy(&at, (const char *)rows + i * size, sizeof(at));
+		if (unc_same(unc_tbl_str(&r->t, at), name))
+			return (int)i;
+	}
+	return -1;
 }
 
 /* What a name stands for. */
@@ -268,17 +263,18 @@ static int reference(struct unc_table_reader *r, const struct column *c, const c
 		at = unc_find_reg(&r->t, type, text);
 		break;
 	case COUNTER:
-		at = find_counter(r, &type->counters, text);
+		at = find_row(r, r->t.counter, sizeof(*r->t.counter), type->counters, text);
 		break;
 	case UNIT:
 		at = unc_find_type(&r->t, text);
 		break;
 	case PART:
-		at = find_part(r, &type->parts, text);
+		at = find_row(r, r->t.part, sizeof(*r->t.part), type->parts, text);
 		at = at < 0 ? at : at - (int)type->parts.first;
 		break;
 	default:
-		at = find_bar(r, text);
+		at = find_row(r, r->t.bar, sizeof(*r->t.bar),
+			      (struct unc_range){0, (uint32_t)r->t.n_bar}, text);
 	}
 	*value = (uint64_t)at;
 	if (at >= 0 && at != UNC_NONE)
@@ -466,7 +462,7 @@ int unc_read_statement(struct unc_table_reader *r, enum unc_table_part file)
 	memset(&r->w, 0, sizeof(r->w));
 	if ((s->flags & SELF) == SELF)
 		r->w.type = *unc_current_type(r);
-	if ((rc = read_columns(r, s)) < 0 || (rc = s->end(r)) < 0)
+	if ((rc = read_columns(r, s)) < 0 || (rc = ends[s - statements](r)) < 0)
 		return rc;
 	if ((s->flags & SELF) == SELF)
 		*unc_current_type(r) = r->w.type;
