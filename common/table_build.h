@@ -92,6 +92,12 @@ union unc_words {
 		struct unc_tbl_umask row;
 		const char *value;
 	} umask;
+	struct unc_tbl_machine machine;
+	struct unc_tbl_sim_unit sim_unit;
+	struct {
+		const char *event, *expression;
+		uint16_t type;
+	} rate;
 	struct unc_words_metric {
 		const char *name, *x, *unit, *formula, *unavailable, *desc;
 		uint8_t kind;
@@ -141,6 +147,7 @@ unc_str unc_add_string(struct unc_table_reader *, const char *text);
 const char *unc_take(struct unc_line *, const char *key); /* value of key=value, or NULL */
 bool unc_take_flag(struct unc_line *, const char *word);  /* a plain word */
 const char *unc_take_plain(struct unc_line *);            /* the next plain word, or NULL */
+const char *unc_take_word(struct unc_line *);             /* the next, also one with a "=" in it */
 const char *unc_take_quoted(struct unc_line *);           /* the quoted text, or NULL */
 int unc_words_done(struct unc_table_reader *);
 
@@ -162,7 +169,6 @@ int unc_read_where(struct unc_table_reader *);
 /* What each statement does when all its columns have been taken: what one column cannot know. */
 #define W(...)
 #define C(...)
-#define NO_WORKLOAD
 #define S(file, name, flags, end, help) int end(struct unc_table_reader *);
 #include "table_columns.inc"
 #undef S
@@ -182,7 +188,6 @@ int unc_add_setting(struct unc_table_reader *, const char *field, const char *te
 int unc_add_list(struct unc_table_reader *, const char *what, const char *list, bool with_value,
 		 struct unc_range *);
 
-int unc_read_workload(struct unc_table_reader *, struct unc_line *, struct unc_error *);
 /* At the end of a type's block in units.tbl (table_type.c). */
 int unc_units_end_type(struct unc_table_reader *);
 /* At the end of a type's .events. */

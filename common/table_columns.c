@@ -23,7 +23,8 @@ enum { /* flags of a statement */
 };
 
 enum kind {
-	RAW, /* the text itself, for the statement to look at */
+	RAW,  /* the text itself, for the statement to look at */
+	WORD, /* likewise, and it may have a "=" */
 	TEXT,
 	NUMBER,
 	OFFSET, /* may be negative */
@@ -342,6 +343,7 @@ static int take_column(struct unc_table_reader *r, const struct column *c, const
 
 	switch (c->kind) {
 	case RAW:
+	case WORD:
 		*(const char **)member = text;
 		return 0;
 	case REAL:
@@ -381,6 +383,7 @@ static int read_column(struct unc_table_reader *r, const struct column *c)
 	if (c->kind == STEPS)
 		return unc_read_steps(r, member);
 	text = c->name[0] == '"'   ? unc_take_quoted(r->line)
+	       : c->kind == WORD   ? unc_take_word(r->line)
 	       : c->name[0] >= 'a' ? unc_take(r->line, c->name)
 				   : unc_take_plain(r->line);
 	if (text && (c->name[0] != '"' || text[0]))

@@ -146,6 +146,21 @@ const char *unc_take_plain(struct unc_line *line)
 	return w->value;
 }
 
+const char *unc_take_word(struct unc_line *line)
+{
+	for (size_t i = 1; i < line->n; i++) {
+		struct unc_word *w = &line->word[i];
+
+		if (w->used || w->quoted)
+			continue;
+		w->used = true;
+		if (w->key)
+			w->value[-1] = '=';
+		return w->key ? w->key : w->value;
+	}
+	return NULL;
+}
+
 const char *unc_take_quoted(struct unc_line *line)
 {
 	for (size_t i = 0; i < line->n; i++) {
@@ -342,9 +357,7 @@ int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 	r->skipping = false;
 	r->line = &line;
 	while ((rc = unc_line_next(&lines, &line, r->err)) > 0)
-		if (!of_other_cpu(r, &line) &&
-		    (rc = part == UNC_FILE_WORKLOAD ? unc_read_workload(r, &line, r->err)
-						    : unc_read_statement(r, part)) < 0)
+		if (!of_other_cpu(r, &line) && (rc = unc_read_statement(r, part)) < 0)
 			break;
 	if (rc < 0 && line.number)
 		unc_error_prefix(r->err, "%s:%u", f->name, line.number);

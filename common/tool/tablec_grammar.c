@@ -83,7 +83,7 @@ void tablec_columns(void)
 
 static bool is_place(const struct row *c)
 {
-	return c->name[0] == '"' || (c->name[0] >= 'A' && c->name[0] <= 'Z');
+	return c->name[0] < 'a';
 }
 
 /* What stands behind `key=`. */
