@@ -184,19 +184,6 @@ static void write_text(const char *name, const char *text)
 	CU_ASSERT_FATAL(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* "unit TYPE present=0-N": one more. */
-static void one_more(char *text, const char *type)
-{
-	char line[64];
-
-	snprintf(line, sizeof(line), "\nunit %s ", type);
-	char *at = strstr(text, line);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
-	at = strstr(at, "present=0-");
-	CU_ASSERT_FATAL(at && at[10] >= '0' && at[10] < '9');
-	at[10]++;
-}
-
 /* A file of the tables without the item. TYPE.events is of that type; in others `type` tells. */
 static void copy_file(const char *name, const struct columns_item *item, unsigned *n)
 {
@@ -207,8 +194,6 @@ static void copy_file(const char *name, const struct columns_item *item, unsigne
 	if (slash && dot)
 		snprintf(type, sizeof(type), "%.*s", (int)(dot - slash - 1), slash + 1);
 	char *text = read_text(path);
-	if (*item->more && strstr(name, "/workload.tbl"))
-		one_more(text, item->more);
 	char *stripped = strip(text, dot ? type : NULL, item, n);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(stripped);
 	write_text(name, stripped);

@@ -5,16 +5,15 @@
 
 #include <stdbool.h>
 
-enum { COLUMNS_ALL_PLACES = 99 };
+enum { COLUMNS_ALL_PLACES = 99 }; /* every word behind the statement */
 
-/* What is taken away (statement "": nothing); "" where it does not matter. */
+/* What is taken away; "" where it does not matter. */
 struct columns_item {
 	char statement[32]; /* "reg"; "any": of whatever statement */
 	char column[40];    /* "at=": each at=VALUE; "ro": this word; "\"": a text */
 	unsigned place; /* where column is "": this plain word, from 1; 0: the whole statement */
 	char word[64];  /* only where this is a word of the statement */
 	char type[16];  /* only for this type */
-	char more[16];  /* and the simulated machine has one more unit of this type */
 };
 
 /*
