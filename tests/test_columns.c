@@ -53,7 +53,7 @@ wrong(const struct row *row, const char *format, ...)
 /* A word in capitals stands in a place. */
 static bool has_place(const char *name)
 {
-	return isupper((unsigned char)name[0]);
+	return isupper((unsigned char)name[0]) || name[0] == '=';
 }
 
 static bool read_columns(void)
