@@ -428,7 +428,8 @@ const struct unc_field *unc_event_need(const struct unc_platform *p, size_t even
 		return NULL;
 	if (umask >= 0)
 		with = (uint16_t)(t->event[event].umasks.first + (unsigned)umask);
-	for (size_t i = 0; (field = unc_event_field(t, (unsigned)event, i, &needed)) != UNC_NONE; i++)
+	for (size_t i = 0; (field = unc_event_field(t, (unsigned)event, i, &needed)) != UNC_NONE;
+	     i++)
 		if (unc_event_needs(t, (unsigned)event, with, field) && index-- == 0)
 			return unc_describe_field(p, field, true);
 	return NULL;

@@ -109,7 +109,8 @@ static void take_value(struct stat_job *job, struct stat_cell *c, const struct u
 	if (!(v->flags & UNC_VALUE_VALID))
 		keep_reason(job, c, unc_session_reason(job->session, c->id),
 			    v->flags & UNC_VALUE_LOST);
-	else if (!isfinite(c->value)) { /* of a denominator it tells for the time since start only */
+	else if (!isfinite(c->value)) {
+		/* of a denominator it tells for the time since start only */
 		const char *why = unc_session_reason(job->session, c->id);
 
 		keep_reason(job, c, *why ? why : "the denominator is 0 in the interval", false);
@@ -145,7 +146,8 @@ int stat_collect(struct stat_job *job)
 int stat_poll(struct stat_job *job)
 {
 	job->overflow.size = sizeof(job->overflow);
-	int rc = unc_session_poll(job->session, &job->overflow, job->value, job->n_values, sizeof(*job->value));
+	int rc = unc_session_poll(job->session, &job->overflow, job->value, job->n_values,
+				  sizeof(*job->value));
 
 	if (rc < 0)
 		return library_error(rc, unc_session_error(job->session));
