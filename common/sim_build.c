@@ -49,13 +49,27 @@ static void type_field(struct sim_type *type, const struct unc_tbl_field *field)
 	type->bits[field->role] |= unc_field_bits(field, field->reg[0]);
 }
 
-/* The event by which counters 1.. count what counter 0 holds: thresholds on an occupancy. */
+/* Whether no lead of its lane can count an event: it shows what the lead counts. */
+static bool shows_lead(const struct unc_table *table, const struct unc_tbl_type *type,
+		       const struct unc_tbl_event *event)
+{
+	for (uint32_t i = 0; event->lane && i < type->lanes.n; i++) {
+		const struct unc_tbl_lane *lane = &table->lane[type->lanes.first + i];
+
+		if (lane->name == table->lane[event->lane - 1].name &&
+		    (event->counters >> lane->lead & 1))
+			return false;
+	}
+	return event->lane != 0;
+}
+
+/* The event by which other counters show what the lead, counter 0, holds: thresholds on it. */
 static void type_follow(const struct unc_table *table, struct sim_type *type)
 {
 	for (uint32_t i = 0; i < type->row->events.n && type->code; i++) {
 		const struct unc_tbl_event *event = &table->event[type->row->events.first + i];
 
-		if (!unc_same(unc_tbl_str(table, event->name), "COUNTER0_OCCUPANCY"))
+		if (!shows_lead(table, type->row, event))
 			continue;
 		type->follow = (uint64_t)event->code << table->field[type->row->f_event].lo[0];
 		type->has_follow = true;

@@ -130,8 +130,7 @@ static int add_ubox(struct unc_sim *sim, unsigned socket)
 {
 	const struct unc_tbl_topology *topology = &sim->table->topology;
 	unsigned bus = unc_sim_bus_number(sim, socket);
-	unsigned devfn =
-		sim->table->discovery == UNC_DISCOVERY_TABLE ? UNC_DEVFN(0, 0) : UNC_DEVFN(0x0b, 0);
+	unsigned devfn = topology->devfn;
 	uint32_t map = 0;
 	int rc;
 
@@ -181,7 +180,7 @@ static uint64_t working_places(unsigned units, unsigned places)
 	return mask;
 }
 
-/* One function a unit, in two columns of the die: devices 0c and 0d. */
+/* One function a unit, in two columns of the die, each a device. */
 static int add_unicast(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
 {
 	unsigned bus = unc_sim_bus_number(sim, socket);
@@ -189,7 +188,8 @@ static int add_unicast(struct unc_sim *sim, const struct sim_type *type, unsigne
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && i < 16 && rc == 0; i++)
-		rc = add_function(&sim->bus, bus, UNC_DEVFN(0x0c + i % 2, i / 2),
+		rc = add_function(&sim->bus, bus,
+				  type->row->present_devfn + UNC_DEVFN(i % 2, i / 2),
 				  type->row->present_id + i, socket);
 	return rc;
 }
@@ -197,7 +197,7 @@ static int add_unicast(struct unc_sim *sim, const struct sim_type *type, unsigne
 /* The device that tells how many instances of a type there are. */
 static int add_present(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
 {
-	unsigned bus = unc_sim_bus_number(sim, socket), devfn = UNC_DEVFN(0x1e, 3);
+	unsigned bus = unc_sim_bus_number(sim, socket), devfn = type->row->present_devfn;
 	uint64_t places = working_places((unsigned)__builtin_popcountll(type->present),
 					 type->row->present_offset[1] ? 64 : 32);
 	int rc;
@@ -220,7 +220,7 @@ static int add_discovery(struct unc_sim *sim, unsigned socket, struct unc_error 
 {
 	struct sim_memory *memory = &sim->bus.memory[socket];
 	unsigned bus = unc_sim_bus_number(sim, socket) + 1 - DISCOVERY_BACK;
-	unsigned devfn = UNC_DEVFN(3, 0);
+	unsigned devfn = UNC_DEVFN(3, 0); /* anywhere: software looks for it on all buses */
 	int rc;
 
 	memory->address = discovery_memory + socket * discovery_socket;

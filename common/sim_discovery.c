@@ -26,8 +26,6 @@ enum {
 	MAP_SIZE = 0x80000, /* what the guide tells software to map */
 	FIRST_POSITION = 2, /* 0 and 1 are not given to units in the guide's table 1-2 */
 	HOLE_EVERY = 12,    /* records */
-	TYPE_UPI = 8,       /* unit type ids (Linux uncore_discovery.h) */
-	TYPE_M3UPI = 9,
 	TYPE_DOMAIN = 1
 };
 
@@ -80,8 +78,7 @@ static bool listed(const struct unc_sim *sim, const struct sim_type *type)
 	if (!type->present || row->discovery < 0 || row->unit_ctl == UNC_NONE ||
 	    row->n_counters == 0)
 		return false;
-	if (sim->options.discovery == SIM_DISCOVERY_NOUPI &&
-	    (row->discovery == TYPE_UPI || row->discovery == TYPE_M3UPI))
+	if (sim->options.discovery == SIM_DISCOVERY_NOUPI && row->unlisted)
 		return false;
 	/* Firmware that hides a PCI function still lists the unit; what is fused off is not. */
 	return !unc_sim_hidden(sim, type->number, 0, -1, -1) ||

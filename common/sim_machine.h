@@ -26,7 +26,7 @@ enum sim_discovery {
 	SIM_DISCOVERY_NONE,      /* no discovery device */
 	SIM_DISCOVERY_TRUNCATED, /* memory ends in the middle of the unit records */
 	SIM_DISCOVERY_GARBAGE,   /* noise where the table should be */
-	SIM_DISCOVERY_NOUPI      /* no records for UPI and M3UPI, as some firmware has it */
+	SIM_DISCOVERY_NOUPI      /* no records of types that firmware may leave out */
 };
 
 struct sim_hidden {

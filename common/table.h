@@ -244,6 +244,8 @@ struct unc_tbl_type {
 	uint16_t present_id;           /* device whose registers tell which instances exist; 0 none */
 	uint16_t present_last;         /* one function from present_id to this is an instance; 0: not so */
 	uint16_t present_offset[2];
+	uint8_t present_devfn;         /* where it is; of several the first */
+	uint8_t unlisted;              /* firmware may leave it out of the discovery table */
 	uint8_t cpus;                  /* one unit for each logical CPU */
 	uint8_t share;                 /* neighbouring units that count parts of one thing; 0: 1 */
 	uint8_t first;                 /* number of the first counter */
@@ -300,6 +302,7 @@ enum unc_discovery { UNC_DISCOVERY_FIXED, UNC_DISCOVERY_TABLE, UNC_DISCOVERY_NON
 struct unc_tbl_topology {
 	uint16_t ubox_id, nodeid_offset, map_offset;
 	uint16_t buses; /* from the UBox's on: of its socket */
+	uint8_t devfn;  /* of the UBox */
 };
 
 struct unc_table {

@@ -46,7 +46,7 @@ union unc_words {
 		const char *bases, *devices, *ids, *present, *offsets;
 		uint64_t base, step;
 		unc_str name;
-		uint8_t space, count, per, cpus, bar, optional;
+		uint8_t space, count, per, cpus, bar, optional, present_devfn;
 	} where;
 	struct {
 		struct unc_tbl_reg row;

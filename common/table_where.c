@@ -103,7 +103,7 @@ static int read_present(struct unc_table_reader *r)
 	unsigned a, b;
 
 	if (!w->present)
-		return 0;
+		return w->present_devfn ? unc_bad(r, "present_at= goes with present=") : 0;
 	int n = sscanf(w->present, "%i%n-%i%n", &first, &end, &last, &end);
 	if (n < 1 || w->present[end] || first <= 0 || first > 0xffff ||
 	    (n == 2 && (last < first || last > 0xffff)))
@@ -111,15 +111,16 @@ static int read_present(struct unc_table_reader *r)
 			       w->present);
 	type->present_id = (uint16_t)first;
 	type->present_last = (uint16_t)last;
+	type->present_devfn = w->present_devfn;
 	if ((n == 2) != (w->offsets == NULL))
 		return unc_bad(r, "present= of one id and offsets= go together");
 	if (n == 2)
-		return 0;
+		return w->present_devfn ? 0 : unc_need(r, "present_at");
 	if (sscanf(w->offsets, "%x,%x", &a, &b) != 2 || a > 0xffc || b > 0xffc)
 		return unc_bad(r, "offsets=%s is not two configuration offsets", w->offsets);
 	type->present_offset[0] = (uint16_t)a;
 	type->present_offset[1] = (uint16_t)b;
-	return 0;
+	return w->present_devfn ? 0 : unc_need(r, "present_at");
 }
 
 static int add_places(struct unc_table_reader *r, uint32_t part)

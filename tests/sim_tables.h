@@ -130,17 +130,22 @@ static const struct unc_tbl_counter alpha_counter[] = {
 	{.name = W(CORE_C3), .ctr = A_PCU_C3, .ctl = UNC_NONE, .width = 64},
 };
 
+/* An occupancy in counter 0, which the others can look at. */
+static const struct unc_tbl_lane alpha_lane[] = {{.counters = 0xF, .lead = 0}};
+
 static const struct unc_tbl_event alpha_event[] = {
 	{.name = W(CLOCKTICKS), .code = 0x00, .counter = UNC_NONE, .max_inc = 1},
-	{.name = W(RxR_OCCUPANCY), .code = 0x11, .counter = UNC_NONE, .max_inc = 20},
-	{.name = W(COUNTER0_OCCUPANCY), .code = 0x1F, .counter = UNC_NONE, .max_inc = 20},
+	{.name = W(RxR_OCCUPANCY), .code = 0x11, .counter = UNC_NONE, .max_inc = 20,
+	 .counters = 0x1, .lane = 1},
+	{.name = W(COUNTER0_OCCUPANCY), .code = 0x1F, .counter = UNC_NONE, .max_inc = 20,
+	 .counters = 0xE, .lane = 1},
 	{.name = W(BURST), .code = 0x13, .counter = UNC_NONE, .max_inc = 4},
 };
 
 #define A_CONTROL .enable = 0x400000, .active = 0x400000
 static const struct unc_tbl_type alpha_type[A_TYPES] = {
 	[A_CBO] = {.name = W(cbo), .parts = {0, 1}, .regs = {A_CBO_BOX, A_IMC_BOX},
-		   .fields = {A_F_CBO, 12}, .events = {0, 4}, .first_ctl = A_CBO_CTL,
+		   .fields = {A_F_CBO, 12}, .events = {0, 4}, .lanes = {0, 1}, .first_ctl = A_CBO_CTL,
 		   .first_ctr = A_CBO_CTR, .unit_ctl = A_CBO_BOX, .status = UNC_NONE, .f_event = 0,
 		   .f_umask = 1, A_CONTROL, .max_inc = 20, .discovery = -1, .n_counters = 4,
 		   .width = 44},
@@ -197,12 +202,12 @@ static const struct unc_workload alpha_workload = {
 
 static const struct unc_table alpha_table = {
 	.name = W(alpha), .title = W(alpha), .family = 6, .n_models = 1, .models = {45},
-	.discovery = UNC_DISCOVERY_FIXED, .topology = {0x3ce0, 0x40, 0x54},
+	.discovery = UNC_DISCOVERY_FIXED, .topology = {0x3ce0, 0x40, 0x54, .devfn = UNC_DEVFN(0x0b, 0)},
 	.strings = words.empty, .n_strings = sizeof(words),
 	.where = alpha_where, N(where) = 8, .part = alpha_part, N(part) = 6,
 	.reg = alpha_reg, N(reg) = A_REGS, .field = alpha_field, N(field) = A_F_QPI_END,
 	.counter = alpha_counter, N(counter) = 3, .type = alpha_type, N(type) = A_TYPES,
-	.event = alpha_event, N(event) = 4,
+	.event = alpha_event, N(event) = 4, .lane = alpha_lane, N(lane) = 1,
 	.workload = &alpha_workload,
 };
 
@@ -292,11 +297,11 @@ static const struct unc_tbl_event beta_event[] = {
 static const struct unc_tbl_type beta_type[B_TYPES] = {
 	[B_CHA] = {.name = W(cha), .parts = {0, 1}, .regs = {B_CHA_UNIT, B_IMC_UNIT},
 		   .events = {0, 1}, .discovery = 0, .present_id = 0x325b,
-		   .present_offset = {0x9C, 0xA0}, B_TYPE(B_CHA, B_F_CHA, 10)},
+		   .present_offset = {0x9C, 0xA0}, .present_devfn = UNC_DEVFN(0x1e, 3), B_TYPE(B_CHA, B_F_CHA, 10)},
 	[B_IMC] = {.name = W(imc), .parts = {1, 1}, .regs = {B_IMC_UNIT, B_UPI_UNIT - B_IMC_UNIT},
 		   .counters = {0, 1}, .discovery = 6, B_TYPE(B_IMC, B_F_IMC, 9)},
 	[B_UPI] = {.name = W(upi), .parts = {2, 1}, .regs = {B_UPI_UNIT, B_CXL_UNIT - B_UPI_UNIT},
-		   .discovery = 8, B_TYPE(B_UPI, B_F_UPI, 9)},
+		   .discovery = 8, .unlisted = 1, B_TYPE(B_UPI, B_F_UPI, 9)},
 	[B_CXL] = {.name = W(cxl), .parts = {3, 1}, .regs = {B_CXL_UNIT, B_IIO_BW - B_CXL_UNIT},
 		   .discovery = 12, B_TYPE(B_CXL, B_F_CXL, 9)},
 	[B_IIO] = {.name = W(iio), .parts = {4, 1}, .regs = {B_IIO_BW, 4}, .counters = {1, 2},

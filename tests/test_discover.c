@@ -6,7 +6,7 @@
 #include "discover_machine.h"
 
 static const char fixed_units[] =
-	"topology ubox=0x3ce0 nodeid=0x40 map=0x54\n"
+	"topology ubox=0x3ce0 nodeid=0x40 map=0x54 device=0b.0\n"
 	"type cbo title=\"CBo\" public=UNC_C_ \"slice\"\n"
 	"  access msr\n  where base=0xD00 step=0x20 count=8\n"
 	"  counters 4 width=44\n"

@@ -559,13 +559,13 @@ static void test_load(void)
 {
 	struct unc_sim *sim = machine("alpha,clock=step,load=0.25");
 
-	unc_sim_write(sim, msr32(sim, CTL), 0x00 | EN);
+	unc_sim_write(sim, msr32(sim, CTL), 0x11 | EN);
 	unc_sim_write(sim, msr32(sim, CTL + 1), 0x135 | EN);
-	unc_sim_write(sim, msr32(sim, CTL + 2), 0x11 | EN);
+	unc_sim_write(sim, msr32(sim, CTL + 2), 0x00 | EN);
 	unc_sim_step(sim, ms);
-	CHECK_NUMBER(unc_sim_read(sim, msr64(sim, CTR)), 2000000); /* a clock */
+	CHECK_NUMBER(unc_sim_read(sim, msr64(sim, CTR)), 1250000);
 	CHECK_NUMBER(unc_sim_read(sim, msr64(sim, CTR + 1)), 250);
-	CHECK_NUMBER(unc_sim_read(sim, msr64(sim, CTR + 2)), 1250000);
+	CHECK_NUMBER(unc_sim_read(sim, msr64(sim, CTR + 2)), 2000000); /* a clock */
 	unc_sim_close(sim);
 }
 

@@ -56,7 +56,7 @@ struct member {
 	M(counters) M(lanes) M(forbids) M(bundles) M(events) M(pool) M(global_status) M(unfreeze) \
 	M(n_global) M(has_unfreeze) M(unfreeze_value) MEMBERS_overflow M(first_ctl) M(first_ctr) \
 	M(unit_ctl) M(status) M(f_event) M(f_umask) M(enable) M(active) M(exclusive) M(max_inc) \
-	M(discovery) M(present_id) M(present_last) M(present_offset) M(cpus) M(share) M(first) \
+	M(discovery) M(present_id) M(present_last) M(present_offset) M(present_devfn) M(unlisted) M(cpus) M(share) M(first) \
 	M(n_counters) M(width)
 #define MEMBERS_umask M(name) M(desc) M(alias) M(sets) M(needs) M(uses) M(defaults) \
 	M(unavailable) M(counter) M(flags) M(aggregate)
@@ -69,7 +69,8 @@ struct member {
 #define MEMBERS_sim_unit M(type) M(present) M(clock_hz)
 /* Of the table itself what stands before its arrays. */
 #define MEMBERS_head M(name) M(title) M(family) M(n_models) M(models) M(discovery) \
-	M(topology.ubox_id) M(topology.nodeid_offset) M(topology.map_offset) M(topology.buses) M(id)
+	M(topology.ubox_id) M(topology.nodeid_offset) M(topology.map_offset) M(topology.buses) \
+	M(topology.devfn) M(id)
 /* The same of a workload, behind the name of the CPU. */
 #define MEMBERS_work M(id) M(machine.sockets) M(machine.model) M(machine.cores) \
 	M(machine.threads) M(machine.tsc_hz) M(machine.title)
