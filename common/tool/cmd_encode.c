@@ -109,7 +109,8 @@ static int print_register(void *user, const struct unc_register *reg)
 	if (reg->device) {
 		char id[8];
 
-		snprintf(id, sizeof(id), "0x%04x", reg->device_id & 0xffff); /* as lspci prints it */
+		snprintf(id, sizeof(id), "0x%04x",
+			 reg->device_id & 0xffff); /* as lspci prints it */
 		print_text(p, "device", "PLACE", reg->device);
 		print_text(p, "device_id", NULL, id);
 		print_also(p, "PLACE", " (8086:%s)", id + 2);

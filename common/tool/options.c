@@ -23,44 +23,48 @@ static const struct option_row rows[] = {
 	{EVERY, 'h', "help", NULL, 0, "help of the command", ""},
 	{MANUAL, 0, "man", NULL, AT(manual),
 	 "the source of this page from here to MARKS, of which the manual is built", ""},
-	{REPORT, 'j', "json", NULL, AT(json), "JSON, for programs; of stat an object for each report",
+	{REPORT, 'j', "json", NULL, AT(json),
+	 "JSON, for programs; of stat an object for each report",
 	 "Register values are strings of hexadecimal digits with 0x; what is not known is null."},
 	{REPORT, 'v', "verbose", NULL, AT(verbose),
 	 "more of each row (list, metrics), and notes of the library on stderr", ""},
 	{REPORT, 0, "tables", "DIR", AT(tables),
 	 "event tables of a folder in place of those compiled in, on hardware too",
-	 "What is no register of a monitor by what is compiled in stays out of reach. Where the command "
-	 "has more rights than its user, the folder and its files must belong to root and be writable "
-	 "by nobody else."},
+	 "What is no register of a monitor by what is compiled in stays out of reach. Where the "
+	 "command has more rights than its user, the folder and its files must belong to root "
+	 "and be writable by nobody else."},
 	{CPU, 'c', "cpu", "CPU", AT(cpu),
-	 "the CPU whose tables are meant, as 'uncore cpus' names it; without it, that of this machine",
+	 "the CPU whose tables are meant, as 'uncore cpus' names it; without it, that of this "
+	 "machine",
 	 ""},
 	{COUNT, 'e', "event", "EVENT,..", 0, "events, as for encode; may be repeated", ""},
 	{COUNT, 'm', "metric", "METRIC,..", 0,
-	 "metrics, NAME or, of one unit, type<index>.NAME, either with :socket=; may be repeated", ""},
+	 "metrics, NAME or, of one unit, type<index>.NAME, either with :socket=; may be repeated",
+	 ""},
 	{COUNT, 'I', "interval", "MS", AT(interval),
 	 "a report every MS milliseconds, of that interval alone; without it, one at the end",
-	 "The moments are counted from the start: a report that comes late shortens the next interval, "
-	 "not the series. The time and length shown are those measured. What remains at the end is "
-	 "reported if it is 10 milliseconds or longer and each pass was measured in it. Whether somebody "
-	 "else has taken a counter is looked at before each report; whether its unit is frozen before "
-	 "the first one after 50 milliseconds: with shorter intervals those before it may be too small."},
+	 "The moments are counted from the start: a report that comes late shortens the next "
+	 "interval, not the series. The time and length shown are those measured. What remains "
+	 "at the end is reported if it is 10 milliseconds or longer and each pass was measured "
+	 "in it. Whether somebody else has taken a counter is looked at before each report; "
+	 "whether its unit is frozen before the first one after 50 milliseconds: with shorter "
+	 "intervals those before it may be too small."},
 	{COUNT, 'd', "duration", "S", AT(duration), "ends after S seconds", ""},
 	{COUNT, 0, "every", "N", AT(every),
 	 "a report whenever the first event of -e has counted N on one of its units",
-	 "It is of the interval that this ends, as is what is counted beside it. The status registers are "
-	 "looked at every millisecond: the interval lasts until the look that finds it. A CPU that does "
-	 "not tell that a counter has carried is refused."},
+	 "It is of the interval that this ends, as is what is counted beside it. The status "
+	 "registers are looked at every millisecond: the interval lasts until the look that "
+	 "finds it. A CPU that does not tell that a counter has carried is refused."},
 	{COUNT, 0, "freeze", NULL, AT(freeze),
 	 "with --every: freezes all counters of the socket at that moment, until the look",
-	 "That is where the hardware can, and nobody else counts on the socket. If uncore is killed "
-	 "meanwhile (SIGKILL) the socket stays frozen for every program, until one starts that finds "
-	 "nobody counting there, and lets it go."},
+	 "That is where the hardware can, and nobody else counts on the socket. If uncore is "
+	 "killed meanwhile (SIGKILL) the socket stays frozen for every program, until one "
+	 "starts that finds nobody counting there, and lets it go."},
 	{COUNT, 'x', "separator", "SEP", AT(separator), "values separated by SEP, for programs",
-	 "Lines of time, name, value, unit, share (of the time that it was measured), units, of (how many "
-	 "units were counted, of how many) and reason (why there is no value, or which units are "
-	 "missing). A field that holds SEP or a quote is quoted as RFC 4180 says. A value that is not "
-	 "known is '-'."},
+	 "Lines of time, name, value, unit, share (of the time that it was measured), units, of "
+	 "(how many units were counted, of how many) and reason (why there is no value, or "
+	 "which units are missing). A field that holds SEP or a quote is quoted as RFC 4180 "
+	 "says. A value that is not known is '-'."},
 	{COUNT, 'o', "output", "FILE", AT(output), "writes the report to FILE",
 	 "The output of COMMAND is not touched."},
 	{COUNT, 0, "per-socket", NULL, AT(per_socket), "each socket by itself instead of the sum",
@@ -125,7 +129,8 @@ static int args_parse(struct args *args, const struct command *command, int argc
 	for (const struct option_row *row = rows; row < rows + N_ROWS; row++) {
 		if (!takes(command, row))
 			continue;
-		longs[n_longs++] = (struct option){row->name, row->value != NULL, NULL, code_of(row)};
+		longs[n_longs++] =
+			(struct option){row->name, row->value != NULL, NULL, code_of(row)};
 		if (row->letter)
 			letters[n++] = row->letter;
 		if (row->letter && row->value)

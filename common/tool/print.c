@@ -12,7 +12,9 @@ void print_start(struct printer *p, const struct args *args, const struct unc_pl
 {
 	*p = (struct printer){
 		.platform = platform,
-		.form = args->json ? JSON : args->separator ? SEPARATED : TEXT,
+		.form = args->json        ? JSON
+			: args->separator ? SEPARATED
+					  : TEXT,
 		.separator = args->separator,
 	};
 }
@@ -108,7 +110,10 @@ static void put(struct printer *p, const char *key, const char *title, bool quot
 
 void print_text(struct printer *p, const char *key, const char *title, const char *text)
 {
-	put(p, key, title, text != NULL, text ? text : p->form == JSON ? "null" : "",
+	put(p, key, title, text != NULL,
+	    text              ? text
+	    : p->form == JSON ? "null"
+			      : "",
 	    text ? text : "");
 }
 

@@ -28,9 +28,9 @@ struct stat_cell {
 struct stat_job {
 	const struct args *args;
 	bool per_socket, per_unit;
-	double interval;       /* seconds between reports; 0: one report at the end */
-	uint64_t every;        /* a report whenever the first event has counted so much; 0: none */
-	double duration;       /* seconds; 0: no limit */
+	double interval; /* seconds between reports; 0: one report at the end */
+	uint64_t every;  /* a report whenever the first event has counted so much; 0: none */
+	double duration; /* seconds; 0: no limit */
 
 	struct unc_platform *platform;
 	struct unc_session *session;

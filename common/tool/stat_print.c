@@ -169,7 +169,8 @@ static void separated_report(const struct stat_job *job, struct printer *p)
 		separated_cell(p, time, c);
 	if (job->every) {
 		char *name = must_print("overflow %s%d:socket=%d", o->unit, o->index, o->socket);
-		struct stat_cell cell = {.name = name, .count = o->count, .share = 1, .units = 1, .of = 1};
+		struct stat_cell cell = {
+			.name = name, .count = o->count, .share = 1, .units = 1, .of = 1};
 
 		separated_cell(p, time, &cell);
 		free(name);
@@ -215,7 +216,8 @@ static void json_cell(struct printer *p, enum section section, const struct stat
 
 static void json_section(struct printer *p, const struct stat_job *job, enum section section)
 {
-	static const char *const keys[SECTIONS] = {"events", "metrics", "partial", "invalid", "share"};
+	static const char *const keys[SECTIONS] = {"events", "metrics", "partial", "invalid",
+						   "share"};
 	bool open = section <= METRICS;
 
 	if (open)

@@ -18,8 +18,8 @@
 
 enum { NOT_FOUND = 127, NOT_RUN = 126, BY_SIGNAL = 128 }; /* exit statuses, as of a shell */
 
-static const double slice = 0.1;  /* seconds of a pass when nothing else says how long */
-static const double least = 0.01; /* a last interval shorter than this is not reported */
+static const double slice = 0.1;      /* seconds of a pass when nothing else says how long */
+static const double least = 0.01;     /* a last interval shorter than this is not reported */
 static const double tolerance = 1e-6; /* the last slice and the end are the same moment */
 
 struct runner {
@@ -45,7 +45,8 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-/* What ends a process that does not wait for it. Batch systems send some of them when time is up. */
+/* What ends a process that does not wait for it. Batch systems send some of them when time is up.
+ */
 static void block_signals(struct runner *r)
 {
 	static const int ends[] = {SIGHUP,  SIGQUIT, SIGUSR1,   SIGUSR2,

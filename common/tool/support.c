@@ -131,7 +131,8 @@ static int open_platform(const struct args *args, const char *cpu, const char *h
 
 	if (rc == 0)
 		return ARGS_OK;
-	/* A name given by the user that is not known is bad input, whatever it is to the library. */
+	/* A name given by the user that is not known is bad input, whatever it is to the library.
+	 */
 	if (rc == UNC_ERR_UNAVAILABLE && cpu)
 		rc = UNC_ERR_NOT_FOUND;
 	if (rc == UNC_ERR_UNAVAILABLE)
@@ -141,8 +142,8 @@ static int open_platform(const struct args *args, const char *cpu, const char *h
 
 int open_tables(const struct args *args, struct unc_platform **out)
 {
-	return open_platform(args, args->cpu, "; -c CPU gives the tables of another (see 'uncore cpus')",
-			     out);
+	return open_platform(args, args->cpu,
+			     "; -c CPU gives the tables of another (see 'uncore cpus')", out);
 }
 
 int open_any_tables(const struct args *args, struct unc_platform **out)

@@ -17,13 +17,14 @@ static const struct command commands[] = {
 	 "CPUs that the library has event tables for", ""},
 	{"list", cmd_list, open_tables, REPORT | CPU, 0, 1, false, "[PATTERN]",
 	 "events that can be counted",
-	 "One line for each unit mask. PATTERN is a part of the name or, with * ? [], a pattern for the "
-	 "whole of it; case does not matter. A name followed by :field=.. counts only with a value for "
-	 "that field. With -v, codes and control values too."},
+	 "One line for each unit mask. PATTERN is a part of the name or, with * ? [], a pattern "
+	 "for the whole of it; case does not matter. A name followed by :field=.. counts only "
+	 "with a value for that field. With -v, codes and control values too."},
 	{"encode", cmd_encode, open_tables_alone, REPORT | CPU, 1, 1, false, "EVENT",
 	 "what an event is in registers",
-	 "EVENT: [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]. \"writes\" is what starts "
-	 "the first unit of the type; an event that counts only beside another one has a note instead."},
+	 "EVENT: [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]. \"writes\" is what "
+	 "starts the first unit of the type; an event that counts only beside another one has a "
+	 "note instead."},
 	{"registers", cmd_registers, open_tables, REPORT | CPU, 0, 0, false, "",
 	 "monitor registers of all units of a socket", ""},
 	{"units", cmd_units, open_tables, REPORT | CPU, 0, 0, false, "",
@@ -37,25 +38,26 @@ static const struct command commands[] = {
 	 "EVENT may be TIME (seconds), TSC (ticks) or TSC_HZ, too."},
 	{"decode", cmd_decode, open_tables, REPORT | CPU, 2, 17, false, "UNIT REGISTER=VALUE...",
 	 "the event and the fields in register values",
-	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any counter. One "
-	 "control at a time, with the filters that it depends on. Bits that read back as 0, and those by "
-	 "which sampling freezes, need not be as they were written."},
+	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any "
+	 "counter. One control at a time, with the filters that it depends on. Bits that read "
+	 "back as 0, and those by which sampling freezes, need not be as they were written."},
 	{"stat", cmd_stat, NULL, REPORT | COUNT, 0, SIZE_MAX, true, "[--] [COMMAND ...]",
 	 "count events and metrics",
-	 "Counts while COMMAND runs, for the time given, or until a signal ends it (any but KILL puts the "
-	 "counters back first); without -e and -m, the bytes read from and written to memory. "
-	 "UNCORE_SIM=CPU is a simulated machine. A number that is not whole carries a mark: '7 of 8 "
-	 "units', '33 %' of the time; '-' is no value, never 0, and stderr says why. What does not fit "
-	 "into the counters at once is measured in passes, one after the other, and scaled to the whole "
-	 "time; a note on stderr says so. An interval in which not every pass was measured is not "
-	 "reported. The exit status is that of COMMAND, if there is one; 1 if another program took a "
-	 "counter away."},
+	 "Counts while COMMAND runs, for the time given, or until a signal ends it (any but "
+	 "KILL puts the counters back first); without -e and -m, the bytes read from and "
+	 "written to memory. UNCORE_SIM=CPU is a simulated machine. A number that is not whole "
+	 "carries a mark: '7 of 8 units', '33 %' of the time; '-' is no value, never 0, and "
+	 "stderr says why. What does not fit into the counters at once is measured in passes, "
+	 "one after the other, and scaled to the whole time; a note on stderr says so. An "
+	 "interval in which not every pass was measured is not reported. The exit status is "
+	 "that of COMMAND, if there is one; 1 if another program took a counter away."},
 	{"doctor", cmd_doctor, NULL, REPORT, 0, 0, false, "",
 	 "why counters can or cannot be read here, and what to do",
-	 "Looks at rights, drivers, lockdown, units that are missing where others of their type are there, "
-	 "counters that others use and what they count, what is frozen. Tries what a start needs: in each "
-	 "space of registers and on each socket one control of a unit that nobody uses is written with "
-	 "the value that is in it. Notes are 'ok'. The exit status is 1 if anything needed is missing."},
+	 "Looks at rights, drivers, lockdown, units that are missing where others of their type "
+	 "are there, counters that others use and what they count, what is frozen. Tries what a "
+	 "start needs: in each space of registers and on each socket one control of a unit that "
+	 "nobody uses is written with the value that is in it. Notes are 'ok'. The exit status "
+	 "is 1 if anything needed is missing."},
 	{"help", cmd_help, NULL, MANUAL, 0, 1, false, "[COMMAND]", "this, or the help of a command",
 	 ""},
 	{"version", cmd_version, NULL, 0, 0, 0, false, "", "version of the library", ""},
