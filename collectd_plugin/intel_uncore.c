@@ -163,8 +163,8 @@ static int add_item(struct item *item, const char *base, const char *type, int s
 	self.items = more;
 	if (unc_name_at(self.platform, base, &at, name, sizeof(name)) != 0)
 		return FAIL("%s", unc_platform_error(self.platform));
-	snprintf(instance, DATA_MAX_NAME_LEN, index < 0 ? "socket%d" : "socket%d-%s%d", socket, type,
-		 index);
+	snprintf(instance, DATA_MAX_NAME_LEN, index < 0 ? "socket%d" : "socket%d-%s%d", socket,
+		 type, index);
 	for (size_t i = 0; i < self.n_items; i++)
 		if (strcmp(instance, more[i].vl.plugin_instance) == 0 &&
 		    strcmp(item->vl.type_instance, more[i].vl.type_instance) == 0)
@@ -209,7 +209,8 @@ static int add_metric_text(const char *text)
 	if (unc_metric_find(self.platform, text, &index, &place) != 0)
 		return FAIL("%s", unc_platform_error(self.platform));
 	if (place.socket >= 0 || place.index >= 0)
-		return FAIL("%s: give the name of the metric alone; each socket gets a series", text);
+		return FAIL("%s: give the name of the metric alone; each socket gets a series",
+			    text);
 	return add_metric(unc_metric_get(self.platform, index));
 }
 

@@ -15,11 +15,11 @@
 enum { UNC_MAX_SOCKETS = 64, UNC_MAX_CPUS = 4096 };
 
 struct unc_socket {
-	int package;   /* physical_package_id */
-	int cpu;       /* first online CPU, the one its MSRs are read on; -1: none is online */
-	int cores;     /* distinct core ids online */
-	int cpus;      /* online logical CPUs */
-	int first;     /* of its CPUs in unc_topology.order */
+	int package; /* physical_package_id */
+	int cpu;     /* first online CPU, the one its MSRs are read on; -1: none is online */
+	int cores;   /* distinct core ids online */
+	int cpus;    /* online logical CPUs */
+	int first;   /* of its CPUs in unc_topology.order */
 	int dies;
 };
 
@@ -30,8 +30,10 @@ struct unc_topology {
 	bool hypervisor;
 	int hidden; /* CPUs that are there, offline, and not the other threads of cores that are online */
 	int n_sockets;
-	struct unc_socket socket[UNC_MAX_SOCKETS]; /* in order of package id; socket number = position */
-	uint16_t order[UNC_MAX_CPUS]; /* online CPUs by socket, die, core: threads of a core are neighbours */
+	struct unc_socket
+		socket[UNC_MAX_SOCKETS]; /* in order of package id; socket number = position */
+	uint16_t order
+		[UNC_MAX_CPUS]; /* online CPUs by socket, die, core: threads of a core are neighbours */
 	uint8_t cpu_socket[UNC_MAX_CPUS]; /* socket number + 1 of an online CPU; 0 unknown */
 };
 

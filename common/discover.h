@@ -9,8 +9,8 @@
 
 enum { UNC_MAX_PARTS = 3, UNC_REASON_MAX = 256 };
 
-struct unc_place {          /* where one part of a unit is */
-	uint64_t base;      /* registers count from here; encoded as unc_reg.address */
+struct unc_place {     /* where one part of a unit is */
+	uint64_t base; /* registers count from here; encoded as unc_reg.address */
 	uint32_t target;
 	uint8_t space;
 	uint8_t way; /* to it (access_ways.h), once it is probed; 0: none yet */
@@ -19,11 +19,11 @@ struct unc_place {          /* where one part of a unit is */
 
 /* One unit of this machine. */
 struct unc_instance {
-	uint16_t type;      /* index into table->type */
+	uint16_t type; /* index into table->type */
 	uint16_t socket;
-	uint16_t index;     /* id within type and socket, as the hardware numbers it */
-	bool available;     /* part 0 can be used */
-	bool doubtful;      /* until it is probed: reading tells whether it exists */
+	uint16_t index;          /* id within type and socket, as the hardware numbers it */
+	bool available;          /* part 0 can be used */
+	bool doubtful;           /* until it is probed: reading tells whether it exists */
 	int16_t status_position; /* bit in the global status, -1 unknown */
 	struct unc_place part[UNC_MAX_PARTS];
 	char location[48];
@@ -80,7 +80,8 @@ struct unc_bus {
 	void *user;
 };
 
-int unc_bus_open_system(struct unc_fs *, struct unc_bus **out, struct unc_error *err); /* bus_system.c */
+int unc_bus_open_system(struct unc_fs *, struct unc_bus **out,
+			struct unc_error *err); /* bus_system.c */
 
 /*
  * Finds the units. Free out->unit with unc_instances_free(). A unit that is known to exist, or may

@@ -28,8 +28,7 @@ static void check_environment(struct doctor *d)
 	for (const char *const *name = unc_variables; d->raised && *name; name++)
 		if (getenv(*name))
 			unc_report(d, "environment", true, "",
-				   "%s is ignored: the program runs with raised privileges",
-				   *name);
+				   "%s is ignored: the program runs with raised privileges", *name);
 }
 
 static void check_tables(struct doctor *d)

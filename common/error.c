@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 /* A sentence is one line, whatever stood in the name that it quotes. */
 static void one_line(char *text)
 {

@@ -12,17 +12,17 @@ enum { UNC_SPEC_UMASKS = 16, UNC_SPEC_FIELDS = 16 };
 enum unc_node { UNC_NODE_NONE, UNC_NODE_LOCAL, UNC_NODE_REMOTE };
 
 struct unc_spec_field {
-	uint16_t field;  /* index into table->field */
-	uint8_t node;    /* the value is the mask of the own node, or of the others */
+	uint16_t field; /* index into table->field */
+	uint8_t node;   /* the value is the mask of the own node, or of the others */
 	uint64_t value;
 };
 
 /* A parsed event. Umasks and fields are sorted in table order, so that equal events are equal. */
 struct unc_spec {
-	uint16_t type;   /* index into table->type */
-	uint16_t event;  /* index into table->event */
-	int index;       /* unit, -1 all */
-	int socket;      /* -1 all */
+	uint16_t type;                   /* index into table->type */
+	uint16_t event;                  /* index into table->event */
+	int index;                       /* unit, -1 all */
+	int socket;                      /* -1 all */
 	uint16_t umask[UNC_SPEC_UMASKS]; /* index into table->umask */
 	uint16_t n_umasks;
 	struct unc_spec_field field[UNC_SPEC_FIELDS];
@@ -30,7 +30,7 @@ struct unc_spec {
 };
 
 struct unc_code_filter {
-	uint16_t reg;    /* index into table->reg */
+	uint16_t reg; /* index into table->reg */
 	uint64_t value, mask;
 };
 
@@ -38,18 +38,18 @@ struct unc_code_filter {
 struct unc_code {
 	uint16_t type;
 	uint16_t event;
-	uint16_t counter;      /* fixed or free-running (index into table->counter), or UNC_NONE */
+	uint16_t counter; /* fixed or free-running (index into table->counter), or UNC_NONE */
 	uint8_t aggregate;
-	uint32_t counters;     /* programmable counters that may count it */
-	uint32_t max_inc;      /* largest increment per clock */
+	uint32_t counters; /* programmable counters that may count it */
+	uint32_t max_inc;  /* largest increment per clock */
 	uint64_t ctl;
-	uint64_t exclusive;    /* other events of the unit must agree in these bits of ctl */
-	uint16_t lane;         /* as in struct unc_tbl_event */
+	uint64_t exclusive; /* other events of the unit must agree in these bits of ctl */
+	uint16_t lane;      /* as in struct unc_tbl_event */
 	uint8_t set;
 	struct unc_code_filter filter[UNC_MAX_FILTERS];
 	uint16_t n_filters;
-	bool by_socket;        /* the encoding differs from socket to socket */
-	bool whole;            /* one of the units that share something counts for all of them */
+	bool by_socket; /* the encoding differs from socket to socket */
+	bool whole;     /* one of the units that share something counts for all of them */
 };
 
 /* Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND, UNC_ERR_RANGE, each with its sentence. */

@@ -27,8 +27,8 @@ struct unc_expr_ref {
 };
 
 struct unc_expr_vars {
-	double time;   /* seconds */
-	double tsc;    /* ticks */
+	double time; /* seconds */
+	double tsc;  /* ticks */
 	double tsc_hz;
 };
 

@@ -10,9 +10,9 @@
 
 struct unc_setting { /* reg = value */
 	uint16_t reg;
-	bool claimed;     /* noted in platform->claim */
-	bool keep; /* it is not put back: another session needs it so, or it is no longer ours */
-	bool seen;        /* shown was read back */
+	bool claimed; /* noted in platform->claim */
+	bool keep;    /* it is not put back: another session needs it so, or it is no longer ours */
+	bool seen;    /* shown was read back */
 	uint64_t value;
 	uint64_t mask;    /* the bits that were ours to choose */
 	uint64_t shown;   /* what was read back once it had been written */
@@ -46,7 +46,7 @@ struct unc_plan_unit {
 	uint64_t unit_ctl; /* as found, where it can be read */
 	bool unit_taken;   /* somebody has changed unit control: it is not put back */
 	bool shared;       /* somebody else counts on this unit: no freeze */
-	bool stranger; /* and not only sessions of ours */
+	bool stranger;     /* and not only sessions of ours */
 };
 
 /* Operations with what each is about. Free with unc_plan_free(). */
@@ -55,7 +55,7 @@ struct unc_plan {
 	struct unc_plan_tag {
 		const struct unc_instance *instance;
 		uint16_t reg; /* index into table->reg */
-	} *tag;
+	} * tag;
 	size_t n, cap;
 };
 
@@ -65,8 +65,8 @@ int unc_plan_start(const struct unc_table *, const struct unc_plan_unit *units, 
 int unc_plan_stop(const struct unc_table *, const struct unc_plan_unit *units, size_t n,
 		  struct unc_plan *out, struct unc_error *err);
 /* Freezes units or lets them go on, those left out on which somebody else counts. */
-int unc_plan_freeze(const struct unc_table *, const struct unc_plan_unit *units, size_t n, bool freeze,
-		    struct unc_plan *out, struct unc_error *err);
+int unc_plan_freeze(const struct unc_table *, const struct unc_plan_unit *units, size_t n,
+		    bool freeze, struct unc_plan *out, struct unc_error *err);
 /* Reads of all controls and filters that the units need, in their order: first the controls of a
  * unit, then its filters, then its unit control; those that cannot be read are left out
  * (unc_plan_shows()). */

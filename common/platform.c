@@ -365,8 +365,8 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 	struct unc_platform *p;
 
 	unc_error_clear(&open_error);
-	if (options && unc_struct_in(&o, sizeof(o), options, options->size, "unc_options",
-				     &open_error) < 0)
+	if (options &&
+	    unc_struct_in(&o, sizeof(o), options, options->size, "unc_options", &open_error) < 0)
 		return UNC_ERR_INVALID;
 	p = calloc(1, sizeof(*p));
 	if (!p)

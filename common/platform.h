@@ -31,7 +31,7 @@ struct unc_platform {
 	uint64_t opened_ns, opened_tsc;
 	volatile uint64_t *here; /* a page that a forked process finds empty; NULL: not to be had */
 	pid_t pid;               /* of the process that opened it */
-	pthread_mutex_t lock; /* of error and the metrics' lazy part */
+	pthread_mutex_t lock;    /* of error and the metrics' lazy part */
 	struct unc_error error;
 	pthread_mutex_t program; /* held by who looks at controls until he has set them; of claim */
 	struct unc_claim *claim;

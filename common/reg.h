@@ -31,13 +31,13 @@ struct unc_reg {
 };
 
 /* A configuration register: domain 43:28, bus 27:20, device 19:15, function 14:12, offset 11:0. */
-#define UNC_PCI(domain, bus, devfn, offset)                                              \
-	(((uint64_t)(domain) << 28) | ((uint64_t)(bus) << 20) | ((uint64_t)(devfn) << 12) | \
+#define UNC_PCI(domain, bus, devfn, offset)                                                        \
+	(((uint64_t)(domain) << 28) | ((uint64_t)(bus) << 20) | ((uint64_t)(devfn) << 12) |        \
 	 (uint64_t)(offset))
 #define UNC_PCI_DOMAIN(a) ((unsigned)((a) >> 28))
 #define UNC_PCI_BUS(a) ((unsigned)((a) >> 20) & 0xffu)
 #define UNC_PCI_DEVFN(a) ((unsigned)((a) >> 12) & 0xffu)
-#define UNC_PCI_OFFSET(a) ((unsigned)(a) & 0xfffu)
+#define UNC_PCI_OFFSET(a) ((unsigned)(a)&0xfffu)
 #define UNC_PCI_FUNCTION(a) ((a) & ~(uint64_t)0xfff)
 #define UNC_DEVFN(device, function) (((unsigned)(device) << 3) | (unsigned)(function))
 
@@ -55,7 +55,7 @@ enum unc_op_kind { UNC_OP_READ, UNC_OP_WRITE };
 struct unc_reg_op {
 	struct unc_reg reg;
 	uint8_t kind;
-	bool tried;          /* the register could be read before: to prepare it is to find its file */
+	bool tried; /* the register could be read before: to prepare it is to find its file */
 	int16_t errno_value; /* why it failed: what strerror() takes; 0 if it did not */
 	int32_t error;       /* 0 or UNC_ERR_* of this operation */
 	uint64_t value;

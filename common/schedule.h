@@ -18,8 +18,8 @@ enum unc_conflict_kind {
 
 struct unc_conflict {
 	enum unc_conflict_kind kind;
-	size_t a, b;       /* indices of the two events; b == a: only the busy counters are in the way */
-	uint16_t reg;      /* filter register */
+	size_t a, b;  /* indices of the two events; b == a: only the busy counters are in the way */
+	uint16_t reg; /* filter register */
 };
 
 /*
@@ -27,8 +27,8 @@ struct unc_conflict {
  * busy: counters that may not be used. counter[i]: the number, or 0 for fixed ones.
  * Returns 0, or UNC_ERR_CONFLICT with *conflict filled.
  */
-int unc_schedule(const struct unc_table *, const struct unc_code *const *code, size_t n, uint32_t busy,
-		 uint8_t *counter, struct unc_conflict *conflict);
+int unc_schedule(const struct unc_table *, const struct unc_code *const *code, size_t n,
+		 uint32_t busy, uint8_t *counter, struct unc_conflict *conflict);
 
 /* Whether an event shows what another one counts, which could be `lead` (NULL: whatever it is). */
 bool unc_schedule_follows(const struct unc_table *, const struct unc_code *,

@@ -38,10 +38,10 @@ struct sim_hidden {
 struct sim_options {
 	int sockets;
 	double load;
-	bool step;       /* the clock moves only by unc_sim_step() */
-	bool wait;       /* and when the library waits */
+	bool step; /* the clock moves only by unc_sim_step() */
+	bool wait; /* and when the library waits */
 	bool wrap_soon;
-	uint64_t base;   /* ns the machine has been up when it is opened */
+	uint64_t base; /* ns the machine has been up when it is opened */
 	enum sim_discovery discovery;
 	struct sim_hidden hidden[SIM_MAX_HIDDEN];
 	int n_hidden;
@@ -50,14 +50,14 @@ struct sim_options {
 /* A unit type as the model needs it. Masks are those of the control register or of unit control. */
 struct sim_type {
 	const struct unc_tbl_type *row;
-	uint16_t number;     /* index into table->type */
-	uint64_t present;    /* bit i: instance i exists */
-	double clock;        /* Hz */
-	uint64_t bits[UNC_N_IS];                    /* of each role, in its register */
+	uint16_t number;                             /* index into table->type */
+	uint64_t present;                            /* bit i: instance i exists */
+	double clock;                                /* Hz */
+	uint64_t bits[UNC_N_IS];                     /* of each role, in its register */
 	const struct unc_tbl_field *field[UNC_N_IS]; /* that has the role; NULL: none */
 	uint64_t code, umask;
-	uint64_t modifiers;  /* bits that do not choose what is counted */
-	uint64_t follow;     /* code (in place) of the event that counts what counter 0 holds */
+	uint64_t modifiers; /* bits that do not choose what is counted */
+	uint64_t follow;    /* code (in place) of the event that counts what counter 0 holds */
 	bool has_follow;
 	const struct unc_tbl_rate **rate;
 	size_t n_rates;
@@ -83,14 +83,14 @@ struct sim_counter {
 	const struct unc_tbl_counter *row; /* fixed and free-running; NULL: programmable */
 	struct sim_reg *ctr, *ctl;         /* ctl NULL: free-running */
 	uint64_t base;
-	uint64_t since;                    /* ns */
+	uint64_t since; /* ns */
 	double fraction;
-	double rate;                       /* per ns, 0 while stopped */
-	double selected;                   /* per s, what the control selects, modifiers applied */
-	double raw;                        /* per s, what the control selects, before modifiers */
+	double rate;     /* per ns, 0 while stopped */
+	double selected; /* per s, what the control selects, modifiers applied */
+	double raw;      /* per s, what the control selects, before modifiers */
 	uint8_t width;
 	uint8_t number;
-	bool armed;                        /* its carry freezes, as its control was written last */
+	bool armed; /* its carry freezes, as its control was written last */
 };
 
 /* One unit. */
@@ -101,7 +101,7 @@ struct sim_block {
 	struct sim_counter *counter; /* programmable ones first */
 	size_t n_counters;
 	uint16_t socket, index;
-	int16_t position;            /* in the socket's status, -1 none */
+	int16_t position; /* in the socket's status, -1 none */
 	bool frozen;
 };
 
@@ -139,20 +139,20 @@ struct unc_sim {
 	const struct unc_table *table;
 	const struct unc_workload *work;
 	struct sim_options options;
-	uint64_t opened;               /* CLOCK_MONOTONIC, ns */
-	atomic_uint_fast64_t stepped;  /* ns */
-	pthread_mutex_t lock;          /* everything below that changes */
-	struct sim_type *type;         /* one for each of the table's; present == 0: none here */
+	uint64_t opened;              /* CLOCK_MONOTONIC, ns */
+	atomic_uint_fast64_t stepped; /* ns */
+	pthread_mutex_t lock;         /* everything below that changes */
+	struct sim_type *type;        /* one for each of the table's; present == 0: none here */
 	struct sim_block *block;
 	size_t n_blocks;
 	struct sim_reg *reg;
 	size_t n_regs;
 	struct sim_counter *counter;
 	size_t n_counters;
-	struct sim_reg **index;        /* registers that exist, by place */
+	struct sim_reg **index; /* registers that exist, by place */
 	size_t n_index;
-	bool frozen[SIM_MAX_SOCKETS];  /* all units of the socket */
-	size_t armed;                  /* counters whose carry freezes */
+	bool frozen[SIM_MAX_SOCKETS]; /* all units of the socket */
+	size_t armed;                 /* counters whose carry freezes */
 	struct sim_bus bus;
 	unsigned violations;
 	char violation[160];
@@ -202,7 +202,8 @@ void unc_sim_settle_socket(struct unc_sim *, unsigned socket, uint64_t now);
 /* Whether the carry of a counter is to freeze. */
 bool unc_sim_arms(const struct sim_block *, const struct sim_counter *);
 /* The bits that freeze and unfreeze all units of a socket have been written. */
-void unc_sim_freeze_socket(struct sim_block *, const struct sim_reg *, uint64_t value, uint64_t now);
+void unc_sim_freeze_socket(struct sim_block *, const struct sim_reg *, uint64_t value,
+			   uint64_t now);
 
 /* ---- sim_rate.c */
 /* Sets raw and selected of a counter by the registers of its block. */

@@ -65,21 +65,21 @@ enum unc_role {
 	UNC_ROLE_OTHER,    /* filters, match registers */
 	UNC_ROLE_UNIT_CTL, /* freeze and reset */
 	UNC_ROLE_STATUS,
-	UNC_ROLE_CTL,      /* control of programmable counter i */
-	UNC_ROLE_CTR,      /* programmable counter i */
+	UNC_ROLE_CTL, /* control of programmable counter i */
+	UNC_ROLE_CTR, /* programmable counter i */
 	UNC_ROLE_FIXED_CTL,
 	UNC_ROLE_FIXED_CTR,
-	UNC_ROLE_FREE      /* free-running counter */
+	UNC_ROLE_FREE /* free-running counter */
 };
 
-enum { /* unc_tbl_reg.flags */
-	UNC_REG_WO = 1,  /* write-only: reads mean nothing */
-	UNC_REG_RO = 2,
-	UNC_REG_W1C = 4, /* write 1 to clear */
-	UNC_REG_ABS = 8,   /* offset is the address itself, the same for every instance */
-	UNC_REG_SEXT = 16, /* reads repeat the top bit of the counter */
-	UNC_REG_FROZEN = 32, /* defined only while the unit is frozen */
-	UNC_REG_EVERY = 64 /* qualifies every event that takes its fields, asked or not */
+enum {                 /* unc_tbl_reg.flags */
+       UNC_REG_WO = 1, /* write-only: reads mean nothing */
+       UNC_REG_RO = 2,
+       UNC_REG_W1C = 4,     /* write 1 to clear */
+       UNC_REG_ABS = 8,     /* offset is the address itself, the same for every instance */
+       UNC_REG_SEXT = 16,   /* reads repeat the top bit of the counter */
+       UNC_REG_FROZEN = 32, /* defined only while the unit is frozen */
+       UNC_REG_EVERY = 64   /* qualifies every event that takes its fields, asked or not */
 };
 
 struct unc_tbl_reg {
@@ -91,27 +91,27 @@ struct unc_tbl_reg {
 	uint64_t busy;       /* any of these found set: somebody else uses it */
 	uint8_t part;
 	uint8_t role;
-	uint8_t number;      /* of the array element: the counter number for CTL, CTR */
-	uint8_t nth;         /* of its array */
-	uint8_t width;       /* bits */
+	uint8_t number; /* of the array element: the counter number for CTL, CTR */
+	uint8_t nth;    /* of its array */
+	uint8_t width;  /* bits */
 	uint8_t flags;
 };
 
-enum { /* unc_tbl_field.flags */
-	UNC_FIELD_USER = 1,  /* every event of the type takes it */
-	UNC_FIELD_NODES = 2, /* a mask of node ids: `local` and `remote` are values */
-	UNC_FIELD_DEFAULT = 4,   /* default_value where nobody gives it */
-	UNC_FIELD_EXCEEDS = 8,   /* a threshold that the increment must exceed, not reach */
-	UNC_FIELD_ONCE = 16,     /* not set while another counter counts the same event code */
-	UNC_FIELD_WO = 32        /* reads back as 0, whatever was written */
+enum {                        /* unc_tbl_field.flags */
+       UNC_FIELD_USER = 1,    /* every event of the type takes it */
+       UNC_FIELD_NODES = 2,   /* a mask of node ids: `local` and `remote` are values */
+       UNC_FIELD_DEFAULT = 4, /* default_value where nobody gives it */
+       UNC_FIELD_EXCEEDS = 8, /* a threshold that the increment must exceed, not reach */
+       UNC_FIELD_ONCE = 16,   /* not set while another counter counts the same event code */
+       UNC_FIELD_WO = 32      /* reads back as 0, whatever was written */
 };
 
 /* What a field is to the machine, whatever the vendor calls it. */
 enum unc_is {
-	UNC_IS_NOTHING,         /* a part of what is counted, or of no known meaning */
-	UNC_IS_OTHER,           /* known to be none of the following */
-	UNC_IS_FREEZE,          /* unit control: the counters of the unit stand still ... */
-	UNC_IS_FREEZE_ENABLE,   /* ... while this is set too */
+	UNC_IS_NOTHING,       /* a part of what is counted, or of no known meaning */
+	UNC_IS_OTHER,         /* known to be none of the following */
+	UNC_IS_FREEZE,        /* unit control: the counters of the unit stand still ... */
+	UNC_IS_FREEZE_ENABLE, /* ... while this is set too */
 	UNC_IS_RESET_CONTROLS,
 	UNC_IS_RESET_COUNTERS,
 	UNC_IS_ENABLE_COUNTERS, /* unit control: a bit for each programmable counter */
@@ -122,7 +122,7 @@ enum unc_is {
 	UNC_IS_EDGE,
 	UNC_IS_INVERT,
 	UNC_IS_THRESHOLD,
-	UNC_IS_STATES,          /* of a line: each bit a share of the counts */
+	UNC_IS_STATES, /* of a line: each bit a share of the counts */
 	UNC_IS_BOTH_THREADS,
 	UNC_N_IS
 };
@@ -131,16 +131,16 @@ enum unc_is {
  * shared register. A second piece takes the high bits where a field is split. */
 struct unc_tbl_field {
 	unc_str name, desc;
-	uint16_t reg[2];    /* index into regs; UNC_NONE: the counter's control register */
+	uint16_t reg[2]; /* index into regs; UNC_NONE: the counter's control register */
 	uint8_t lo[2];
-	uint8_t width[2];   /* width[1] == 0: one piece */
-	uint8_t shift;      /* low bits of the user's value that are not stored and must be 0 */
+	uint8_t width[2]; /* width[1] == 0: one piece */
+	uint8_t shift;    /* low bits of the user's value that are not stored and must be 0 */
 	uint8_t flags;
-	uint8_t role;       /* enum unc_is */
-	uint32_t counters;  /* mask of the counters that can do it; 0: all */
-	uint16_t needs; /* field that must not be 0 where this one is not; UNC_NONE */
-	uint16_t mask;  /* field that tells which of its bits are compared; UNC_NONE */
-	uint16_t like;  /* field whose value it takes where an event uses its register; UNC_NONE */
+	uint8_t role;      /* enum unc_is */
+	uint32_t counters; /* mask of the counters that can do it; 0: all */
+	uint16_t needs;    /* field that must not be 0 where this one is not; UNC_NONE */
+	uint16_t mask;     /* field that tells which of its bits are compared; UNC_NONE */
+	uint16_t like; /* field whose value it takes where an event uses its register; UNC_NONE */
 	uint64_t default_value, min;
 	struct unc_range with;   /* sets: fields to be set as well where the user does not */
 	struct unc_range values; /* named values */
@@ -155,7 +155,8 @@ enum unc_given { UNC_GIVEN_VALUE, UNC_GIVEN_USER, UNC_GIVEN_NONE };
 
 struct unc_tbl_set { /* field = value */
 	uint16_t field;
-	uint16_t given; /* of a forbid, enum unc_given: has the value, or is given by the user, by nobody */
+	uint16_t
+		given; /* of a forbid, enum unc_given: has the value, or is given by the user, by nobody */
 	uint64_t value;
 };
 
@@ -177,10 +178,10 @@ struct unc_tbl_step {
 /* A counter that counts one thing only. */
 struct unc_tbl_counter {
 	unc_str name;
-	uint16_t ctr;     /* index into regs */
-	uint16_t ctl;     /* index into regs; UNC_NONE: free-running */
-	uint64_t enable;  /* written to ctl to count */
-	uint64_t freeze;  /* bits of ctl that make its overflow freeze */
+	uint16_t ctr;       /* index into regs */
+	uint16_t ctl;       /* index into regs; UNC_NONE: free-running */
+	uint64_t enable;    /* written to ctl to count */
+	uint64_t freeze;    /* bits of ctl that make its overflow freeze */
 	uint8_t status_bit; /* 1 + the bit of its overflow; 0: none */
 	uint8_t global_bit; /* 1 + the bit in the socket's status, if not that of its unit */
 	uint8_t width;
@@ -193,7 +194,7 @@ struct unc_tbl_lane {
 	unc_str name;
 	uint32_t counters; /* mask, the lead included */
 	uint8_t lead;
-	uint64_t same;     /* bits of the control that must agree with the lead's */
+	uint64_t same; /* bits of the control that must agree with the lead's */
 };
 
 /* Settings (sets) that may not come together. */
@@ -211,13 +212,14 @@ enum unc_freezes { UNC_FREEZES_NOTHING, UNC_FREEZES_UNIT, UNC_FREEZES_SOCKET };
 
 /* What happens when a counter carries. */
 struct unc_tbl_overflow {
-	uint64_t set;         /* bits of CTL that make a carry freeze; 0: none */
-	uint16_t status;      /* where it is noted (index into regs); UNC_NONE: nowhere but in the socket's */
-	uint16_t clear;       /* register that clears the status; UNC_NONE: none */
-	uint8_t global[16];   /* 1 + bit of each unit in the socket's status; 0: none */
-	uint8_t bit;          /* of counter 0 in the status */
-	uint8_t freezes;      /* enum unc_freezes */
-	uint8_t known;        /* the type says something of overflows */
+	uint64_t set; /* bits of CTL that make a carry freeze; 0: none */
+	uint16_t
+		status; /* where it is noted (index into regs); UNC_NONE: nowhere but in the socket's */
+	uint16_t clear;     /* register that clears the status; UNC_NONE: none */
+	uint8_t global[16]; /* 1 + bit of each unit in the socket's status; 0: none */
+	uint8_t bit;        /* of counter 0 in the status */
+	uint8_t freezes;    /* enum unc_freezes */
+	uint8_t known;      /* the type says something of overflows */
 };
 
 struct unc_tbl_type {
@@ -227,9 +229,9 @@ struct unc_tbl_type {
 	struct unc_range counters; /* fixed and free-running */
 	struct unc_range lanes, forbids, bundles;
 	struct unc_range events;
-	uint16_t pool;                 /* 1 + the type whose units and counters a view uses; 0: its own */
-	uint16_t global_status[2];     /* registers of the socket (index into regs) */
-	uint16_t unfreeze;             /* register, written after an overflow has frozen the socket */
+	uint16_t pool; /* 1 + the type whose units and counters a view uses; 0: its own */
+	uint16_t global_status[2]; /* registers of the socket (index into regs) */
+	uint16_t unfreeze;         /* register, written after an overflow has frozen the socket */
 	uint8_t n_global, has_unfreeze;
 	uint64_t unfreeze_value;
 	struct unc_tbl_overflow overflow;
@@ -241,31 +243,31 @@ struct unc_tbl_type {
 	uint64_t exclusive;            /* counters of a unit must agree in these bits of CTL */
 	uint32_t max_inc;              /* largest increment per clock where an event does not say */
 	int16_t discovery;             /* type id in the PMON discovery table; -1 none */
-	uint16_t present_id;           /* device whose registers tell which instances exist; 0 none */
-	uint16_t present_last;         /* one function from present_id to this is an instance; 0: not so */
+	uint16_t present_id;   /* device whose registers tell which instances exist; 0 none */
+	uint16_t present_last; /* one function from present_id to this is an instance; 0: not so */
 	uint16_t present_offset[2];
-	uint8_t present_devfn;         /* where it is; of several the first */
-	uint8_t unlisted;              /* firmware may leave it out of the discovery table */
-	uint8_t cpus;                  /* one unit for each logical CPU */
-	uint8_t share;                 /* neighbouring units that count parts of one thing; 0: 1 */
-	uint8_t first;                 /* number of the first counter */
+	uint8_t present_devfn; /* where it is; of several the first */
+	uint8_t unlisted;      /* firmware may leave it out of the discovery table */
+	uint8_t cpus;          /* one unit for each logical CPU */
+	uint8_t share;         /* neighbouring units that count parts of one thing; 0: 1 */
+	uint8_t first;         /* number of the first counter */
 	uint8_t n_counters;
-	uint8_t width;                 /* bits of a programmable counter */
+	uint8_t width; /* bits of a programmable counter */
 };
 
-enum { /* unc_tbl_umask.flags */
-	UNC_UMASK_EXACT = 1,   /* not to be combined */
-	UNC_UMASK_PARTIAL = 2, /* counts nothing alone: needs another umask */
-	UNC_UMASK_DEFAULT = 4, /* taken when none is given */
-	UNC_UMASK_CHOICE = 8   /* not to be combined with another of these */
+enum {                        /* unc_tbl_umask.flags */
+       UNC_UMASK_EXACT = 1,   /* not to be combined */
+       UNC_UMASK_PARTIAL = 2, /* counts nothing alone: needs another umask */
+       UNC_UMASK_DEFAULT = 4, /* taken when none is given */
+       UNC_UMASK_CHOICE = 8   /* not to be combined with another of these */
 };
 
 struct unc_tbl_umask {
 	unc_str name, desc, alias;
 	struct unc_range sets;
 	struct unc_range needs, uses, defaults; /* as in struct unc_tbl_event */
-	unc_str unavailable; /* why it cannot be programmed; 0: it can */
-	uint16_t counter; /* as in struct unc_tbl_event */
+	unc_str unavailable;                    /* why it cannot be programmed; 0: it can */
+	uint16_t counter;                       /* as in struct unc_tbl_event */
 	uint8_t flags;
 	uint8_t aggregate; /* 1 + UNC_AGGREGATE_*; 0: as the event */
 };
@@ -278,22 +280,21 @@ struct unc_tbl_event {
 	struct unc_range uses;     /* fields that the user may give */
 	struct unc_range defaults; /* field = value where the user gives none */
 	uint32_t counters;         /* bit i: programmable counter i may count it */
-	uint16_t counter;          /* fixed or free-running counter (index into counters), or UNC_NONE */
+	uint16_t counter; /* fixed or free-running counter (index into counters), or UNC_NONE */
 	uint16_t type;
-	uint32_t max_inc;          /* largest increment per clock */
+	uint32_t max_inc; /* largest increment per clock */
 	uint16_t code;
-	uint16_t lane;             /* 1 + the first of its lanes (index into lanes); 0: none */
-	uint8_t set;               /* in the lane */
+	uint16_t lane; /* 1 + the first of its lanes (index into lanes); 0: none */
+	uint8_t set;   /* in the lane */
 	uint8_t aggregate;
-	uint8_t clock;             /* counts whenever the unit runs: tells a frozen unit */
+	uint8_t clock; /* counts whenever the unit runs: tells a frozen unit */
 };
 
-
 struct unc_tbl_metric {
-	unc_str name;    /* without the type */
+	unc_str name; /* without the type */
 	unc_str formula, unit, desc, unavailable;
-	uint16_t type;   /* UNC_NONE: portable */
-	uint8_t kind;    /* enum unc_metric_kind */
+	uint16_t type; /* UNC_NONE: portable */
+	uint8_t kind;  /* enum unc_metric_kind */
 };
 
 enum unc_discovery { UNC_DISCOVERY_FIXED, UNC_DISCOVERY_TABLE, UNC_DISCOVERY_NONE };
@@ -313,14 +314,19 @@ struct unc_table {
 	uint16_t discovery;
 	struct unc_tbl_topology topology;
 	uint32_t id; /* of the texts that it was made of */
-	const struct unc_workload *workload; /* of a folder's tables; NULL: compiled into the simulator */
+	const struct unc_workload
+		*workload; /* of a folder's tables; NULL: compiled into the simulator */
 	const char *strings;
 	size_t n_strings;
-#define UNC_TABLE_ARRAYS(X)                                                                  \
-	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane)   \
-	X(forbid) X(bundle) X(type) X(umask) X(event) X(metric)
-#define UNC_TABLE_ARRAY(row)                                                                 \
-	const struct unc_tbl_##row *row;                                                     \
+#define UNC_TABLE_ARRAYS(X)                                                                        \
+	X(where)                                                                                   \
+	X(bar)                                                                                     \
+	X(part)                                                                                    \
+	X(reg)                                                                                     \
+	X(field) X(value) X(set) X(step) X(counter) X(lane) X(forbid) X(bundle) X(type) X(umask)   \
+		X(event) X(metric)
+#define UNC_TABLE_ARRAY(row)                                                                       \
+	const struct unc_tbl_##row *row;                                                           \
 	size_t n_##row;
 	UNC_TABLE_ARRAYS(UNC_TABLE_ARRAY)
 };
@@ -338,8 +344,8 @@ struct unc_tbl_rate {
 		uint16_t reg; /* index into regs */
 		uint64_t value, mask;
 	} filter[4];
-	double per_second;  /* per unit, at load 1 */
-	double per_clock;   /* mean increment per clock of the unit while it counts (occupancy) */
+	double per_second; /* per unit, at load 1 */
+	double per_clock;  /* mean increment per clock of the unit while it counts (occupancy) */
 };
 
 /* Simulated machine. */
@@ -352,16 +358,16 @@ struct unc_tbl_sim_unit {
 struct unc_tbl_machine {
 	uint8_t sockets;
 	uint8_t model;
-	uint16_t cores; /* of a socket */
+	uint16_t cores;  /* of a socket */
 	uint8_t threads; /* of a core */
 	double tsc_hz;
-	unc_str title;  /* /proc/cpuinfo "model name" */
+	unc_str title; /* /proc/cpuinfo "model name" */
 };
 
 /* Belongs to one table: its rows have indexes of that one's. */
 struct unc_workload {
 	const char *cpu;
-	uint32_t id;    /* of the table */
+	uint32_t id; /* of the table */
 	struct unc_tbl_machine machine;
 #define UNC_WORKLOAD_ARRAYS(X) X(rate) X(sim_unit)
 	UNC_WORKLOAD_ARRAYS(UNC_TABLE_ARRAY)

@@ -110,7 +110,7 @@ struct unc_table_reader {
 	char cpu[48];
 	struct unc_table_file *file;
 	size_t n_files;
-	struct unc_table t; /* its arrays are on the heap and ours */
+	struct unc_table t;       /* its arrays are on the heap and ours */
 	struct unc_workload work; /* likewise */
 	char *strings;
 	size_t cap_strings;

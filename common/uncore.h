@@ -90,16 +90,19 @@ enum unc_log_level { UNC_LOG_DEBUG, UNC_LOG_INFO, UNC_LOG_WARNING };
 typedef void (*unc_log_fn)(void *user, enum unc_log_level level, const char *text);
 
 struct unc_options {
-	size_t size;         /* sizeof(struct unc_options) */
-	const char *sysroot; /* root of /proc, /sys, /dev; NULL: $UNCORE_SYSROOT, else "/"; "": "/" */
-	const char *sim;     /* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
-	const char *cpu;     /* table to use whatever the machine is; NULL: identify; "*": any.
+	size_t size; /* sizeof(struct unc_options) */
+	const char
+		*sysroot; /* root of /proc, /sys, /dev; NULL: $UNCORE_SYSROOT, else "/"; "": "/" */
+	const char
+		*sim; /* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
+	const char *cpu;    /* table to use whatever the machine is; NULL: identify; "*": any.
 	                        Given without `sim`, no unit can be accessed: for listing, encoding. */
-	const char *tables;  /* folder of event tables that replaces the built-in ones;
+	const char *tables; /* folder of event tables that replaces the built-in ones;
 	                        NULL: $UNCORE_TABLES, else built-in; "": built-in. See below. */
-	unc_log_fn log;      /* may be NULL */
+	unc_log_fn log;     /* may be NULL */
 	void *log_user;
-	const char *access;  /* access methods in the order in which they are tried, "msr-safe,direct";
+	const char
+		*access; /* access methods in the order in which they are tried, "msr-safe,direct";
 	                        NULL: $UNCORE_ACCESS, else all; "": all. See below. */
 };
 
@@ -161,15 +164,15 @@ UNC_API void unc_platform_close(struct unc_platform *);
 UNC_API const char *unc_platform_error(const struct unc_platform *);
 
 struct unc_cpu {
-	const char *name;      /* "emerald-rapids" */
-	const char *title;     /* "Emerald Rapids" */
+	const char *name;  /* "emerald-rapids" */
+	const char *title; /* "Emerald Rapids" */
 	int family;
 	const uint16_t *models;
 	size_t n_models;
-	size_t n_units;        /* unit types */
+	size_t n_units; /* unit types */
 	size_t n_events;
 	size_t n_umasks;
-	size_t n_metrics;      /* rows, the portable set included */
+	size_t n_metrics; /* rows, the portable set included */
 };
 
 /* The CPU of the platform; never NULL. */
@@ -189,9 +192,9 @@ struct unc_type {
 	const char *name;  /* "imc" */
 	const char *title; /* the document's name, "iMC" */
 	const char *desc;
-	int counters;      /* programmable counters of one unit */
-	int counter_width; /* bits */
-	int units;         /* units that can be read on this machine, all sockets */
+	int counters;         /* programmable counters of one unit */
+	int counter_width;    /* bits */
+	int units;            /* units that can be read on this machine, all sockets */
 	const char *units_of; /* the type whose units and counters it uses: its own name, unless it
 	                         is a view: events that the counters of another type count */
 };
@@ -205,9 +208,9 @@ struct unc_unit {
 	int index;            /* within the socket, as the hardware numbers it */
 	const char *location; /* "msr 0x2000 on cpu 0", "pci 0000:7f:10.0", "mmio 0x..." */
 	int available;
-	const char *reason;   /* why not; if available, what is missing and why the access methods
+	const char *reason; /* why not; if available, what is missing and why the access methods
 	                         before `access` did not reach it, "" if nothing */
-	const char *access;   /* name of the method that serves it, "msr"; "" if not available */
+	const char *access; /* name of the method that serves it, "msr"; "" if not available */
 };
 
 /* Units of the machine, sorted by type, socket, index; NULL past the end. */
@@ -224,29 +227,29 @@ enum unc_aggregate {
 struct unc_umask {
 	const char *name;
 	const char *desc;
-	int standalone;       /* 0: only together with another umask */
-	int combinable;       /* 0: only alone */
-	const char *reason;   /* why it cannot be programmed; "" if it can */
+	int standalone;     /* 0: only together with another umask */
+	int combinable;     /* 0: only alone */
+	const char *reason; /* why it cannot be programmed; "" if it can */
 };
 
 struct unc_event {
-	const char *type;     /* name of the unit type */
-	const char *name;     /* "CAS_COUNT" */
-	const char *spec;     /* canonical text of the base event, "imc.CAS_COUNT" */
+	const char *type; /* name of the unit type */
+	const char *name; /* "CAS_COUNT" */
+	const char *spec; /* canonical text of the base event, "imc.CAS_COUNT" */
 	const char *desc;
 	size_t n_umasks;
 	int needs_umask;
 	enum unc_aggregate aggregate;
-	int free_running;     /* fixed or free-running: takes no programmable counter */
+	int free_running; /* fixed or free-running: takes no programmable counter */
 };
 
 struct unc_field {
-	const char *name;     /* "thresh" */
+	const char *name; /* "thresh" */
 	const char *desc;
-	uint64_t max;         /* largest value */
-	int width;            /* bits */
-	int needed;           /* the event counts nothing without it */
-	uint64_t min;         /* least value */
+	uint64_t max; /* largest value */
+	int width;    /* bits */
+	int needed;   /* the event counts nothing without it */
+	uint64_t min; /* least value */
 };
 
 /* Events of the platform's CPU. Index from 0; NULL past the end. */
@@ -268,15 +271,15 @@ enum unc_metric_kind {
 };
 
 struct unc_metric {
-	const char *name;       /* "imc.MEM_BW_READS", or portable: "memory_read_bytes" */
-	const char *of;         /* unit type, or "portable" */
+	const char *name; /* "imc.MEM_BW_READS", or portable: "memory_read_bytes" */
+	const char *of;   /* unit type, or "portable" */
 	const char *formula;
-	const char *unit;       /* "bytes", "count", "ratio", "ns", "hz", ... */
+	const char *unit; /* "bytes", "count", "ratio", "ns", "hz", ... */
 	enum unc_metric_kind kind;
 	const char *desc;
-	int passes;             /* 0 if not available */
+	int passes; /* 0 if not available */
 	int available;
-	const char *reason;     /* why not; "" if available */
+	const char *reason; /* why not; "" if available */
 };
 
 /* Metrics of the platform's CPU. Index from 0; NULL past the end. Where there is no memory to find out
@@ -333,18 +336,18 @@ enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256 };
 struct unc_filter {
 	const char *reg; /* register name, "FILTER0" */
 	uint64_t value;
-	uint64_t mask;   /* bits of the register that the event determines */
+	uint64_t mask; /* bits of the register that the event determines */
 };
 
 struct unc_encoding {
-	size_t size;             /* sizeof(struct unc_encoding) */
-	const char *type;        /* "imc" */
-	const char *units_of;    /* the type whose units count it, as in struct unc_type */
-	int index;               /* -1: all units of the type */
-	int socket;              /* -1: all sockets */
-	uint64_t ctl;            /* control value as programmed, enable bits included */
-	uint64_t counters;       /* bit i: programmable counter i may count it */
-	const char *counter;     /* name of the fixed or free-running counter, or NULL */
+	size_t size;          /* sizeof(struct unc_encoding) */
+	const char *type;     /* "imc" */
+	const char *units_of; /* the type whose units count it, as in struct unc_type */
+	int index;            /* -1: all units of the type */
+	int socket;           /* -1: all sockets */
+	uint64_t ctl;         /* control value as programmed, enable bits included */
+	uint64_t counters;    /* bit i: programmable counter i may count it */
+	const char *counter;  /* name of the fixed or free-running counter, or NULL */
 	uint32_t event_code;
 	enum unc_aggregate aggregate;
 	struct unc_filter filters[UNC_MAX_FILTERS];
@@ -456,20 +459,20 @@ enum {
 };
 
 struct unc_value {
-	uint64_t count;    /* event: counted since start or reset, scaled to all of that time */
-	uint64_t delta;    /* event: counted in its last interval, scaled to all of that time */
-	double value;      /* metric: over the time since start or reset; event: (double)count */
-	double interval;   /* metric: over its last interval; event: (double)delta; NAN (and delta 0)
+	uint64_t count;  /* event: counted since start or reset, scaled to all of that time */
+	uint64_t delta;  /* event: counted in its last interval, scaled to all of that time */
+	double value;    /* metric: over the time since start or reset; event: (double)count */
+	double interval; /* metric: over its last interval; event: (double)delta; NAN (and delta 0)
 	                      where that has no value, as where a counter could not be read when
 	                      it began: unc_session_reason() */
-	double seconds;    /* how long it was measured since start or reset: with several passes
+	double seconds;  /* how long it was measured since start or reset: with several passes
 	                      less than unc_session_time() */
 	double interval_seconds; /* how long in its last interval */
 	double share;            /* of the time since start or reset that it was measured: 0 to 1 */
 	double interval_share;   /* of its last interval */
-	unsigned units;    /* units that were measured */
-	unsigned of;       /* units that it is about, those of unc_session_missing() included */
-	unsigned flags;    /* UNC_VALUE_*; without VALID the numbers above are 0 and mean nothing,
+	unsigned units;          /* units that were measured */
+	unsigned of;    /* units that it is about, those of unc_session_missing() included */
+	unsigned flags; /* UNC_VALUE_*; without VALID the numbers above are 0 and mean nothing,
 	                      units and of excepted */
 };
 
@@ -564,9 +567,10 @@ struct unc_overflow {
 	const char *unit; /* unit type */
 	int socket, index;
 	const char *counter; /* register, "CTR2" */
-	uint64_t count;   /* counted in the interval: `every`, and what came until it was frozen or read */
-	int others;       /* counters of the event that have carried as well */
-	int frozen;       /* 1: the hardware froze at the carry; 0: counting went on until the look */
+	uint64_t
+		count; /* counted in the interval: `every`, and what came until it was frozen or read */
+	int others; /* counters of the event that have carried as well */
+	int frozen; /* 1: the hardware froze at the carry; 0: counting went on until the look */
 };
 
 /*
@@ -578,8 +582,8 @@ struct unc_overflow {
  * Errors: UNC_ERR_STATE not running, or no event is sampled; UNC_ERR_INVALID out->size or size;
  * UNC_ERR_IO, UNC_ERR_PERMISSION an access failed.
  */
-UNC_API int unc_session_poll(struct unc_session *, struct unc_overflow *out, struct unc_value *values,
-			     size_t n, size_t size);
+UNC_API int unc_session_poll(struct unc_session *, struct unc_overflow *out,
+			     struct unc_value *values, size_t n, size_t size);
 
 /* Sentence of the last call on this session; "" if it did not fail. Owned by the session, until its
  * next call. */
@@ -587,12 +591,13 @@ UNC_API const char *unc_session_error(const struct unc_session *);
 
 /* One register operation, for walking a plan. */
 struct unc_operation {
-	const char *unit;     /* "imc" */
+	const char *unit; /* "imc" */
 	int socket;
 	int index;
-	const char *reg;      /* register name, "CTL0" */
-	const char *space;    /* "msr", "pci", "mmio", "pmu", "perf" */
-	uint64_t address;     /* MSR number, configuration offset, offset from the BAR base or physical address;
+	const char *reg;   /* register name, "CTL0" */
+	const char *space; /* "msr", "pci", "mmio", "pmu", "perf" */
+	uint64_t
+		address; /* MSR number, configuration offset, offset from the BAR base or physical address;
 	                         pmu, perf: see eventtables/README.md */
 	const char *location; /* "cpu 0", "0000:7f:10.0", "" */
 	int width;            /* bits */
@@ -621,11 +626,11 @@ struct unc_register {
 	int index;
 	const char *name;
 	const char *space;
-	uint64_t address;     /* MSR number, configuration offset, or offset from the BAR base */
-	int width;            /* bits */
-	const char *device;   /* PCI "0c.0", else NULL */
-	unsigned device_id;   /* PCI */
-	const char *bar;      /* MMIO, else NULL */
+	uint64_t address;   /* MSR number, configuration offset, or offset from the BAR base */
+	int width;          /* bits */
+	const char *device; /* PCI "0c.0", else NULL */
+	unsigned device_id; /* PCI */
+	const char *bar;    /* MMIO, else NULL */
 };
 typedef int (*unc_register_fn)(void *user, const struct unc_register *);
 
@@ -653,7 +658,7 @@ UNC_API int unc_metric_eval(struct unc_platform *, const char *metric,
 /* ---------------------------------------------------------------- diagnosis */
 
 struct unc_check {
-	const char *check;  /* "cpu", "msr", ... */
+	const char *check; /* "cpu", "msr", ... */
 	int ok;
 	const char *detail;
 	const char *remedy; /* "" if ok */

@@ -19,10 +19,10 @@ enum {
 
 /* Of an EventSet. */
 struct control {
-	struct unc_session *session;   /* NULL while there are no events */
+	struct unc_session *session; /* NULL while there are no events */
 	struct control *next, **link;
 	int count;
-	int lost;                      /* a read has failed: the next reset starts anew */
+	int lost; /* a read has failed: the next reset starts anew */
 	unsigned int codes[MAX_ITEMS];
 	const struct unc_metric *metrics[MAX_ITEMS]; /* NULL: an event */
 	struct unc_value read[MAX_ITEMS];
@@ -120,7 +120,8 @@ void intel_uncore_partial(const struct name *name, char *text, size_t size)
 	error = intel_uncore.session_add_at(session, name->text, NULL, &id);
 	/* An event that needs a umask is counted by the same units with any. */
 	for (i = 0; error && name->event && name->event->needs_umask &&
-	     (umask = intel_uncore.umask_get(platform, name->base, i)); i++) {
+		    (umask = intel_uncore.umask_get(platform, name->base, i));
+	     i++) {
 		snprintf(spec, sizeof(spec), "%s:%s", name->text, umask->name);
 		error = intel_uncore.session_add_at(session, spec, NULL, &id);
 	}
@@ -140,8 +141,8 @@ static void warn_partial(struct control *control, int id, unsigned int code, con
 	_papi_hwi_lock((int)intel_uncore.lock);
 	for (i = 0; i < intel_uncore.n_told && intel_uncore.told[i] != code; i++)
 		;
-	told = i < intel_uncore.n_told ? NULL :
-		papi_realloc(intel_uncore.told, (i + 1) * sizeof(*told));
+	told = i < intel_uncore.n_told ? NULL
+				       : papi_realloc(intel_uncore.told, (i + 1) * sizeof(*told));
 	if (told) {
 		told[i] = code;
 		intel_uncore.told = told;
@@ -157,8 +158,8 @@ static int add_item(struct control *control, unsigned int code)
 	int id, papi_errno = intel_uncore_name(code, &name);
 
 	if (papi_errno == PAPI_OK)
-		papi_errno = fail_session(control,
-			intel_uncore.session_add_at(control->session, name.text, NULL, &id));
+		papi_errno = fail_session(control, intel_uncore.session_add_at(
+							   control->session, name.text, NULL, &id));
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	warn_partial(control, id, code, name.text);
@@ -211,7 +212,7 @@ static int refuse_overflow(EventSetInfo_t *set, int index, int threshold)
 	(void)index;
 	(void)threshold;
 	intel_uncore_fail(UNC_ERR_INVALID, "uncore counters have no interrupt that a program could "
-			  "get: no PAPI_overflow(), no PAPI_profil()");
+					   "get: no PAPI_overflow(), no PAPI_profil()");
 	return PAPI_ENOSUPP;
 }
 
@@ -268,8 +269,8 @@ static int fail_value(struct control *control, int item)
 {
 	int lost = control->read[item].flags & UNC_VALUE_LOST, papi_errno;
 
-	papi_errno = intel_uncore_fail(UNC_ERR_IO,
-				       intel_uncore.session_reason(control->session, item));
+	papi_errno =
+		intel_uncore_fail(UNC_ERR_IO, intel_uncore.session_reason(control->session, item));
 	control->lost |= lost;
 	return lost ? PAPI_ECLOST : papi_errno;
 }
@@ -285,9 +286,10 @@ static int read_values(hwd_context_t *ctx, hwd_control_state_t *ctl, long long *
 
 	(void)ctx;
 	(void)flags;
-	papi_errno = fail_session(control,
-		intel_uncore.session_read(control->session, control->read, (size_t)control->count,
-					  sizeof(control->read[0])));
+	papi_errno =
+		fail_session(control, intel_uncore.session_read(control->session, control->read,
+								(size_t)control->count,
+								sizeof(control->read[0])));
 	control->lost |= papi_errno != PAPI_OK;
 	for (i = 0; i < control->count && papi_errno == PAPI_OK; i++, value++) {
 		is_gauge = control->metrics[i] && control->metrics[i]->kind == UNC_METRIC_GAUGE;
@@ -323,30 +325,32 @@ static int ctl(hwd_context_t *ctx, int code, _papi_int_option_t *option)
 }
 
 papi_vector_t _intel_uncore_vector = {
-	.cmp_info = {
-		.name = "intel_uncore",
-		.short_name = "intel_uncore",
-		.description = "Uncore counters of Intel sockets: memory, LLC, links, PCIe",
-		.version = "1.0",
-		.num_native_events = -1,
-		.num_cntrs = MAX_ITEMS,
-		.num_mpx_cntrs = MAX_ITEMS,
-		.default_domain = PAPI_DOM_ALL,
-		.available_domains = PAPI_DOM_ALL,
-		.default_granularity = PAPI_GRN_SYS,
-		.available_granularities = PAPI_GRN_SYS,
-		/* It has no interrupts. But only a component that claims them is asked. */
-		.hardware_intr = 1,
-		.kernel_profile = 1,
-		.hardware_intr_sig = PAPI_INT_SIGNAL,
-		.cntr_umasks = 1,
-	},
-	.size = {
-		.context = 1, /* nothing is kept per thread */
-		.control_state = sizeof(struct control),
-		.reg_value = 1,
-		.reg_alloc = 1,
-	},
+	.cmp_info =
+		{
+			.name = "intel_uncore",
+			.short_name = "intel_uncore",
+			.description = "Uncore counters of Intel sockets: memory, LLC, links, PCIe",
+			.version = "1.0",
+			.num_native_events = -1,
+			.num_cntrs = MAX_ITEMS,
+			.num_mpx_cntrs = MAX_ITEMS,
+			.default_domain = PAPI_DOM_ALL,
+			.available_domains = PAPI_DOM_ALL,
+			.default_granularity = PAPI_GRN_SYS,
+			.available_granularities = PAPI_GRN_SYS,
+			/* It has no interrupts. But only a component that claims them is asked. */
+			.hardware_intr = 1,
+			.kernel_profile = 1,
+			.hardware_intr_sig = PAPI_INT_SIGNAL,
+			.cntr_umasks = 1,
+		},
+	.size =
+		{
+			.context = 1, /* nothing is kept per thread */
+			.control_state = sizeof(struct control),
+			.reg_value = 1,
+			.reg_alloc = 1,
+		},
 	.init_component = intel_uncore_init_component,
 	.shutdown_component = intel_uncore_shutdown_component,
 	.shutdown_thread = shutdown_thread,

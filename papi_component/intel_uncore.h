@@ -15,12 +15,18 @@
 
 /* The functions of libuncore, called as intel_uncore.FUNCTION(). */
 #define INTEL_UNCORE_FUNCTIONS(F)                                                                  \
-	F(api_version) F(version) F(open_error) F(platform_open) F(platform_close)                 \
-	F(platform_error) F(platform_cpu) F(platform_simulated) F(platform_sockets) F(type_get)    \
-	F(type_find) F(unit_get) F(event_get) F(event_find) F(umask_get) F(field_get)              \
-	F(metric_get) F(metric_find) F(name_at) F(event_encode) F(session_new) F(session_add_at)   \
-	F(session_clear) F(session_start) F(session_read) F(session_reset) F(session_stop)         \
-	F(session_free) F(session_error) F(session_reason) F(session_partial) F(doctor)
+	F(api_version)                                                                             \
+	F(version)                                                                                 \
+	F(open_error)                                                                              \
+	F(platform_open)                                                                           \
+	F(platform_close) F(platform_error) F(platform_cpu) F(platform_simulated)                  \
+		F(platform_sockets) F(type_get) F(type_find) F(unit_get) F(event_get)              \
+			F(event_find) F(umask_get) F(field_get) F(metric_get) F(metric_find)       \
+				F(name_at) F(event_encode) F(session_new) F(session_add_at)        \
+					F(session_clear) F(session_start) F(session_read)          \
+						F(session_reset) F(session_stop) F(session_free)   \
+							F(session_error) F(session_reason)         \
+								F(session_partial) F(doctor)
 #define INTEL_UNCORE_DECLARE(name) __typeof__(unc_##name) *name;
 
 struct control;
@@ -29,7 +35,7 @@ struct text;
 struct intel_uncore {
 	INTEL_UNCORE_FUNCTIONS(INTEL_UNCORE_DECLARE)
 	void *library;
-	pid_t pid;                     /* the process that loaded it */
+	pid_t pid; /* the process that loaded it */
 	struct unc_platform *platform;
 	unsigned int lock;             /* of everything below, and of the initialization */
 	unsigned int n_events, n_base; /* base events: the events, then the metrics */
@@ -37,9 +43,9 @@ struct intel_uncore {
 	int incomplete;                /* a unit of the machine cannot be read */
 	struct text *texts;            /* texts that programs named and the library accepted */
 	unsigned int n_texts;
-	unsigned int *told;            /* codes of names that a warning has told to be partial */
+	unsigned int *told; /* codes of names that a warning has told to be partial */
 	unsigned int n_told;
-	struct control *controls;      /* EventSets that have a session */
+	struct control *controls; /* EventSets that have a session */
 };
 extern struct intel_uncore intel_uncore;
 extern papi_vector_t _intel_uncore_vector;

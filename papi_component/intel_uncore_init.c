@@ -20,11 +20,11 @@ int intel_uncore_fail(int error, const char *sentence)
 	static const struct {
 		int error, code;
 	} codes[] = {
-		{ UNC_ERR_INVALID, PAPI_EINVAL },    { UNC_ERR_NOT_FOUND, PAPI_ENOEVNT },
-		{ UNC_ERR_RANGE, PAPI_EINVAL },      { UNC_ERR_CONFLICT, PAPI_ECNFLCT },
-		{ UNC_ERR_BUSY, PAPI_ECNFLCT },      { UNC_ERR_PERMISSION, PAPI_EPERM },
-		{ UNC_ERR_UNAVAILABLE, PAPI_ECMP },  { UNC_ERR_MEMORY, PAPI_ENOMEM },
-		{ UNC_ERR_PASSES, PAPI_EMULPASS },   { UNC_ERR_STATE, PAPI_ENOINIT },
+		{UNC_ERR_INVALID, PAPI_EINVAL},   {UNC_ERR_NOT_FOUND, PAPI_ENOEVNT},
+		{UNC_ERR_RANGE, PAPI_EINVAL},     {UNC_ERR_CONFLICT, PAPI_ECNFLCT},
+		{UNC_ERR_BUSY, PAPI_ECNFLCT},     {UNC_ERR_PERMISSION, PAPI_EPERM},
+		{UNC_ERR_UNAVAILABLE, PAPI_ECMP}, {UNC_ERR_MEMORY, PAPI_ENOMEM},
+		{UNC_ERR_PASSES, PAPI_EMULPASS},  {UNC_ERR_STATE, PAPI_ENOINIT},
 	};
 	size_t i;
 
@@ -48,11 +48,11 @@ static void log_text(void *user, enum unc_log_level level, const char *text)
 /* $PAPI_UNCORE_ROOT alone if it is set; else what the loader finds, then the root built in. */
 static int load_library(char *reason, size_t size)
 {
-#define FUNCTION_ROW(name) { "unc_" #name, (void **)&intel_uncore.name },
+#define FUNCTION_ROW(name) {"unc_" #name, (void **)&intel_uncore.name},
 	static const struct {
 		const char *name;
 		void **address;
-	} rows[] = { INTEL_UNCORE_FUNCTIONS(FUNCTION_ROW) };
+	} rows[] = {INTEL_UNCORE_FUNCTIONS(FUNCTION_ROW)};
 	const char *root = secure_getenv("PAPI_UNCORE_ROOT");
 	char path[PAPI_HUGE_STR_LEN];
 	size_t i;
@@ -68,8 +68,10 @@ static int load_library(char *reason, size_t size)
 	if (!intel_uncore.library)
 		intel_uncore.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!intel_uncore.library) {
-		snprintf(reason, size, "libuncore cannot be loaded (%.512s); PAPI_UNCORE_ROOT may "
-			 "name the directory it is installed in", dlerror());
+		snprintf(reason, size,
+			 "libuncore cannot be loaded (%.512s); PAPI_UNCORE_ROOT may "
+			 "name the directory it is installed in",
+			 dlerror());
 		return PAPI_ENOSUPP;
 	}
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -81,10 +83,12 @@ static int load_library(char *reason, size_t size)
 		}
 	}
 	if (!UNC_API_SERVES(intel_uncore.api_version())) {
-		snprintf(reason, size, "libuncore %s has interface %u.%u, the component was compiled "
-			 "for %u.%u: compile PAPI anew", intel_uncore.version(),
-			 intel_uncore.api_version() >> 16, intel_uncore.api_version() & 0xffff,
-			 UNC_API_VERSION >> 16, UNC_API_VERSION & 0xffff);
+		snprintf(reason, size,
+			 "libuncore %s has interface %u.%u, the component was compiled "
+			 "for %u.%u: compile PAPI anew",
+			 intel_uncore.version(), intel_uncore.api_version() >> 16,
+			 intel_uncore.api_version() & 0xffff, UNC_API_VERSION >> 16,
+			 UNC_API_VERSION & 0xffff);
 		return PAPI_ENOSUPP;
 	}
 	return PAPI_OK;
@@ -125,7 +129,8 @@ static int first_failure(void *user, const struct unc_check *check)
 	const struct text_buffer *reason = user;
 
 	if (!check->ok)
-		snprintf(reason->text, reason->size, "%s: no uncore unit can be read: %.400s; %.400s",
+		snprintf(reason->text, reason->size,
+			 "%s: no uncore unit can be read: %.400s; %.400s",
 			 intel_uncore.platform_cpu(intel_uncore.platform)->title, check->detail,
 			 check->remedy);
 	return !check->ok; /* it is the cause of the others */
@@ -134,7 +139,7 @@ static int first_failure(void *user, const struct unc_check *check)
 /* Why nothing can be counted, and what to do about it: better than the reason of some unit. */
 static void explain(char *reason, size_t size, struct unc_options *options)
 {
-	struct text_buffer buffer = { reason, size };
+	struct text_buffer buffer = {reason, size};
 
 	options->log = NULL; /* it has been said */
 	snprintf(reason, size, "%s: no uncore unit can be read",
@@ -145,7 +150,7 @@ static void explain(char *reason, size_t size, struct unc_options *options)
 static int init_private(char *reason, size_t size)
 {
 	PAPI_component_info_t *info = &_intel_uncore_vector.cmp_info;
-	struct unc_options options = { .size = sizeof(options), .log = log_text };
+	struct unc_options options = {.size = sizeof(options), .log = log_text};
 	int error, papi_errno;
 
 	intel_uncore.pid = getpid();
@@ -170,8 +175,9 @@ static int init_private(char *reason, size_t size)
 	}
 	info->num_native_events = papi_errno;
 	snprintf(info->description, sizeof(info->description), "%sUncore of %s, %d socket(s)",
-		 intel_uncore.platform_simulated(intel_uncore.platform) ?
-		 INTEL_UNCORE_SIMULATED ": " : "",
+		 intel_uncore.platform_simulated(intel_uncore.platform) ? INTEL_UNCORE_SIMULATED
+			 ": "
+									: "",
 		 intel_uncore.platform_cpu(intel_uncore.platform)->title,
 		 intel_uncore.platform_sockets(intel_uncore.platform));
 	snprintf(info->support_version, sizeof(info->support_version), "%s",
@@ -185,7 +191,8 @@ int intel_uncore_check_n_initialize(void)
 	char reason[PAPI_HUGE_STR_LEN] = "";
 
 	if (info->initialized && intel_uncore.pid != getpid())
-		return intel_uncore_fail(UNC_ERR_STATE,
+		return intel_uncore_fail(
+			UNC_ERR_STATE,
 			"another process has opened the counters; after a fork, the child calls "
 			"PAPI_library_init() first");
 	_papi_hwi_lock((int)intel_uncore.lock);

@@ -14,11 +14,7 @@
 
 #include "intel_uncore.h"
 
-enum {
-	CODE_BASE_BITS = 14,
-	CODE_BASE_MASK = (1 << CODE_BASE_BITS) - 1,
-	CODE_TEXT = 1 << 28
-};
+enum { CODE_BASE_BITS = 14, CODE_BASE_MASK = (1 << CODE_BASE_BITS) - 1, CODE_TEXT = 1 << 28 };
 
 struct text {
 	char *text;
@@ -27,9 +23,11 @@ struct text {
 
 static const char *base_text(unsigned int base)
 {
-	return base < intel_uncore.n_events ?
-		intel_uncore.event_get(intel_uncore.platform, base)->spec :
-		intel_uncore.metric_get(intel_uncore.platform, base - intel_uncore.n_events)->name;
+	return base < intel_uncore.n_events
+		       ? intel_uncore.event_get(intel_uncore.platform, base)->spec
+		       : intel_uncore
+				 .metric_get(intel_uncore.platform, base - intel_uncore.n_events)
+				 ->name;
 }
 
 /* The base event of which a text is the name, without anything behind it. */
@@ -51,8 +49,9 @@ static const struct unc_type *type_of(const struct unc_event *event)
 {
 	size_t index;
 
-	return intel_uncore.type_find(intel_uncore.platform, event->type, &index) ? NULL :
-		intel_uncore.type_get(intel_uncore.platform, index);
+	return intel_uncore.type_find(intel_uncore.platform, event->type, &index)
+		       ? NULL
+		       : intel_uncore.type_get(intel_uncore.platform, index);
 }
 
 static int can_count(const struct unc_event *event)
@@ -161,8 +160,8 @@ static int add_qualifier(struct name *name, unsigned int number)
 	} else if (name->event && number == n_umasks + 2) {
 		length = snprintf(end, room, ":unit=%d",
 				  unit_qualifier(name->event, name->masks, sizeof(name->masks)));
-	} else if (name->event && (field = intel_uncore.field_get(platform, name->base,
-								  number - n_umasks - 3))) {
+	} else if (name->event &&
+		   (field = intel_uncore.field_get(platform, name->base, number - n_umasks - 3))) {
 		length = snprintf(end, room, ":%s=%llu", field->name,
 				  (unsigned long long)field->min);
 		snprintf(name->masks, sizeof(name->masks),
@@ -246,8 +245,8 @@ int intel_uncore_ntv_enum_events(unsigned int *code, int modifier)
  * added. */
 static int parse(const char *text, unsigned int *base, char *canonical, size_t size)
 {
-	struct unc_encoding encoding = { .size = sizeof(encoding) };
-	struct unc_target place = { .size = sizeof(place) };
+	struct unc_encoding encoding = {.size = sizeof(encoding)};
+	struct unc_target place = {.size = sizeof(place)};
 	struct unc_platform *platform = intel_uncore.platform;
 	size_t index;
 	int error = intel_uncore.name_at(platform, text, NULL, canonical, size);

@@ -45,7 +45,8 @@ static inline struct unc_reg_op write_of(struct unc_reg reg, uint64_t value)
 
 static inline struct unc_reg event(uint32_t type, uint32_t number, int cpu)
 {
-	return (struct unc_reg){(uint64_t)type << 32 | number, (uint32_t)cpu, UNC_SPACE_PERF, 64, 0};
+	return (struct unc_reg){(uint64_t)type << 32 | number, (uint32_t)cpu, UNC_SPACE_PERF, 64,
+				0};
 }
 
 static inline struct unc_reg config(uint32_t i, int cpu)

@@ -17,7 +17,7 @@ static struct {
 	bool on;
 	int passes;
 	int error, start_error;
-	unsigned version;                /* of the library; 0: its own */
+	unsigned version;             /* of the library; 0: its own */
 	int starts, stops, rotations; /* since the test asked last */
 	struct unc_value value[4];
 } script;
@@ -32,8 +32,7 @@ static int script_passes(const struct unc_session *session)
 	return script.on ? script.passes : unc_session_passes(session);
 }
 
-static int script_read(struct unc_session *session, struct unc_value *values, size_t n,
-		       size_t size)
+static int script_read(struct unc_session *session, struct unc_value *values, size_t n, size_t size)
 {
 	if (script.error)
 		return script.error;

@@ -59,8 +59,8 @@ void suite_text(int line, const char *actual, const char *expected)
 {
 	if (strcmp(actual, expected) != 0)
 		printf("# line %d:\n#   got  \"%s\"\n#   want \"%s\"\n", line, actual, expected);
-	CU_assertImplementation(strcmp(actual, expected) == 0, (unsigned)line, "same text",
-				"", "", CU_FALSE);
+	CU_assertImplementation(strcmp(actual, expected) == 0, (unsigned)line, "same text", "", "",
+				CU_FALSE);
 }
 
 void suite_number(int line, unsigned long long actual, unsigned long long expected)

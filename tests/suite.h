@@ -32,7 +32,7 @@ void suite_skip(const char *why);
 void suite_text(int line, const char *actual, const char *expected);
 
 /* Compares numbers and shows both when they differ. */
-#define CHECK_NUMBER(actual, expected) \
+#define CHECK_NUMBER(actual, expected)                                                             \
 	suite_number(__LINE__, (unsigned long long)(actual), (unsigned long long)(expected))
 void suite_number(int line, unsigned long long actual, unsigned long long expected);
 

@@ -398,14 +398,15 @@ static void test_halves(void)
 /* An Itanium's monitors: there is nothing to reach them by. */
 static void test_pmu(void)
 {
-	struct unc_reg pmc = {.address = UNC_PMU_PMC + 4, .target = 2, .space = UNC_SPACE_PMU,
-			      .width = 64};
+	struct unc_reg pmc = {
+		.address = UNC_PMU_PMC + 4, .target = 2, .space = UNC_SPACE_PMU, .width = 64};
 	struct unc_reg_op op = {.reg = pmc, .kind = UNC_OP_READ};
 
 	open_root();
 	allow(pmc, UINT64_MAX);
 	refused(__LINE__, op, UNC_ERR_UNAVAILABLE,
-		"cpu 2: Linux has no interface to an Itanium's monitors (perfmonctl() was removed in "
+		"cpu 2: Linux has no interface to an Itanium's monitors (perfmonctl() was removed "
+		"in "
 		"5.10)");
 	close_root();
 }

@@ -464,14 +464,10 @@ static void perf_session(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"an event counts", perf_counts},
-		{"several events", perf_several},
-		{"each CPU for itself", perf_cpus},
-		{"no such event", perf_invalid},
-		{"no core PMU", perf_no_core_pmu},
-		{"as a user", perf_user},
-		{"a session", perf_session},
-		{NULL, NULL},
+		{"an event counts", perf_counts},   {"several events", perf_several},
+		{"each CPU for itself", perf_cpus}, {"no such event", perf_invalid},
+		{"no core PMU", perf_no_core_pmu},  {"as a user", perf_user},
+		{"a session", perf_session},        {NULL, NULL},
 	};
 
 	CPU_ZERO(&everywhere);

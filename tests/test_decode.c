@@ -59,8 +59,8 @@ static void every_name(const struct unc_table *t)
 
 	for (size_t i = 0; i < t->n_event; i++) {
 		const struct unc_tbl_event *e = &t->event[i];
-		int n = snprintf(text, sizeof(text), "%s.%s",
-				 unc_tbl_str(t, t->type[e->type].name), unc_tbl_str(t, e->name));
+		int n = snprintf(text, sizeof(text), "%s.%s", unc_tbl_str(t, t->type[e->type].name),
+				 unc_tbl_str(t, e->name));
 
 		if (e->umasks.n == 0)
 			there_and_back(t, text, &tally);
@@ -207,21 +207,38 @@ static void by_value(void)
 		int code;
 	} rows[] = {
 		/* Intel 327043-001, CBo: event 0x35, umask 0x3, enable; opcode in bits 31:23 */
-		{"sandybridge-ep", "cbo", {{"CTL", 0x400335}, {"BOX_FILTER", 0xc1000000}}, 2,
-		 "cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182", 0},
+		{"sandybridge-ep",
+		 "cbo",
+		 {{"CTL", 0x400335}, {"BOX_FILTER", 0xc1000000}},
+		 2,
+		 "cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182",
+		 0},
 		{"sandybridge-ep", "cbo", {{"CTL2", 0x400335}}, 1, NULL, UNC_ERR_INVALID},
 		{"sandybridge-ep", "imc", {{"CTL0", 0x400304}}, 1, "imc.CAS_COUNT:RD", 0},
 		{"sandybridge-ep", "imc", {{"CTL0", 0x4003ff}}, 1, NULL, UNC_ERR_NOT_FOUND},
 		/* threshold 31:24, edge 18 */
-		{"sandybridge-ep", "ha", {{"CTL1", 0x01440301}}, 1,
-		 "ha.REQUESTS:READS:edge:thresh=1", 0},
+		{"sandybridge-ep",
+		 "ha",
+		 {{"CTL1", 0x01440301}},
+		 1,
+		 "ha.REQUESTS:READS:edge:thresh=1",
+		 0},
 		/* Levinthal's guide, OFFCORE_RESPONSE: request 0x77, response 0x40 */
-		{"nehalem-ep", "core", {{"CTL", 0x1b7}, {"OFFCORE_RSP_0", 0x4077}}, 2,
-		 "core.OFFCORE_RESPONSE_0:DATA_IFETCH:LOCAL_DRAM", 0},
+		{"nehalem-ep",
+		 "core",
+		 {{"CTL", 0x1b7}, {"OFFCORE_RSP_0", 0x4077}},
+		 2,
+		 "core.OFFCORE_RESPONSE_0:DATA_IFETCH:LOCAL_DRAM",
+		 0},
 		/* Intel 308065-001: plm 3:0, pm 6, event 15:8, umask 19:16, ism 25:24 */
 		{"montecito", "bus", {{"CTL", 0x020F8A4F}}, 1, "bus.BUS_MEMORY:ALL_ANY", 0},
 		{"montecito", "core", {{"PMC4", 0x0200124F}}, 1, "core.CPU_OP_CYCLES:ALL", 0},
-		{"montecito", "core", {{"PMC4", 0x0200124C}}, 1, "core.CPU_OP_CYCLES:ALL:plm=12", 0},
+		{"montecito",
+		 "core",
+		 {{"PMC4", 0x0200124C}},
+		 1,
+		 "core.CPU_OP_CYCLES:ALL:plm=12",
+		 0},
 		/* pm 6 is 0: a user monitor; also where the event has no other sign of it */
 		{"montecito", "core", {{"PMC4", 0x0200120F}}, 1, "core.CPU_OP_CYCLES:ALL:pm=0", 0},
 		/* any view of the pool; oi 5, by which an overflow freezes, says nothing of the event */
@@ -229,8 +246,12 @@ static void by_value(void)
 		{"montecito", "core", {{"CTL", 0x020F8A6F}}, 1, "bus.BUS_MEMORY:ALL_ANY", 0},
 		{"montecito", "core", {{"CTL", 0x020F8A2F}}, 1, "bus.BUS_MEMORY:ALL_ANY:pm=0", 0},
 		/* 308065-001, table 3-20: plm and pm of PMC40 are those of the counter */
-		{"montecito", "core", {{"CTL", 0x0200C848}, {"PMC40", 0x2000048}}, 2,
-		 "core.DATA_EAR_EVENTS:CACHE_LAT4:plm=8", 0},
+		{"montecito",
+		 "core",
+		 {{"CTL", 0x0200C848}, {"PMC40", 0x2000048}},
+		 2,
+		 "core.DATA_EAR_EVENTS:CACHE_LAT4:plm=8",
+		 0},
 		/* SDM, UNCORE_PERFEVTSELx: OCC_CTR_RST (17) reads as 0; with it, as it was written */
 		{"nehalem-ep", "unc", {{"CTL", 0x400102}}, 1, "unc.GQ_TRACKER_OCCUP:RT", 0},
 		{"nehalem-ep", "unc", {{"CTL", 0x420102}}, 1, "unc.GQ_TRACKER_OCCUP:RT", 0},
@@ -242,9 +263,17 @@ static void by_value(void)
 		{"sandybridge-ep", "cbo", {{"CTL0", 0x420037}}, 1, NULL, UNC_ERR_NOT_FOUND},
 		{"sandybridge-ep", "cbo", {{"CTL0", 0x420137}}, 1, "cbo.LLC_VICTIMS:M_STATE", 0},
 		/* one counter at a time */
-		{"sandybridge-ep", "imc", {{"CTL0", 0x400304}, {"CTL1", 0x400c04}}, 2, NULL,
+		{"sandybridge-ep",
+		 "imc",
+		 {{"CTL0", 0x400304}, {"CTL1", 0x400c04}},
+		 2,
+		 NULL,
 		 UNC_ERR_RANGE},
-		{"sandybridge-ep", "cbo", {{"BOX_FILTER", 1}, {"BOX_FILTER", 2}}, 2, NULL,
+		{"sandybridge-ep",
+		 "cbo",
+		 {{"BOX_FILTER", 1}, {"BOX_FILTER", 2}},
+		 2,
+		 NULL,
 		 UNC_ERR_RANGE},
 		{"montecito", "core", {{"PMD33", 0x1}}, 1, NULL, UNC_ERR_INVALID},
 		{"montecito", "core", {{"NONE", 0x1}}, 1, NULL, UNC_ERR_NOT_FOUND},
@@ -297,16 +326,16 @@ static void captured(void)
 		const char *field;
 		uint64_t want;
 	} rows[] = {
-		{"PMD33", 0xA123, "dear_latency", 0x123},         /* 12:0 */
-		{"PMD33", 0xA123, "dear_ov", 1},                  /* 13 */
-		{"PMD33", 0xA123, "dear_stat", 2},                /* 15:14 */
+		{"PMD33", 0xA123, "dear_latency", 0x123},                     /* 12:0 */
+		{"PMD33", 0xA123, "dear_ov", 1},                              /* 13 */
+		{"PMD33", 0xA123, "dear_stat", 2},                            /* 15:14 */
 		{"PMD36", 0xF00000000000001D, "dear_ip", 0xF000000000000010}, /* 63:4 */
-		{"PMD36", 0x1D, "dear_bn", 1},                    /* 2 */
-		{"PMD35", 0x1FFF, "iear_latency", 0xFFF},         /* 11:0 */
-		{"PMD55", 0x123456789ABCDEF6, "etb_slot", 1},     /* 3:2; PMD48 to 63 are alike */
+		{"PMD36", 0x1D, "dear_bn", 1},                                /* 2 */
+		{"PMD35", 0x1FFF, "iear_latency", 0xFFF},                     /* 11:0 */
+		{"PMD55", 0x123456789ABCDEF6, "etb_slot", 1}, /* 3:2; PMD48 to 63 are alike */
 		{"PMD55", 0x123456789ABCDEF6, "etb_address", 0x123456789ABCDEF0},
-		{"PMD38", 0x2B, "etb_ebi", 11},                   /* 3:0 */
-		{"PMD38", 0x2B, "etb_full", 1},                   /* 5 */
+		{"PMD38", 0x2B, "etb_ebi", 11}, /* 3:0 */
+		{"PMD38", 0x2B, "etb_full", 1}, /* 5 */
 	};
 	struct unc_options o = {.size = sizeof(o), .cpu = "montecito"};
 	struct unc_platform *p;

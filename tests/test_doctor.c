@@ -335,10 +335,9 @@ static void test_offline(void)
 	CHECK_TEXT(line_of("offline"), "");
 	fake_text(fake_path(&root, "/sys/devices/system/cpu/present"), "0-1\n");
 	doctor(root.path, "");
-	CHECK_TEXT(
-		line_of("offline"),
-		"ok offline: CPUs that are offline: 1, as many as a socket has; nothing but its CPUs tells "
-		"of a socket of this CPU, so one is taken to be there");
+	CHECK_TEXT(line_of("offline"), "ok offline: CPUs that are offline: 1, as many as a socket "
+				       "has; nothing but its CPUs tells "
+				       "of a socket of this CPU, so one is taken to be there");
 	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("units"), "no CPU of the socket is online"));
 	/* The other thread of a core that is online, switched off. */
 	fake_text(fake_path(&root, "/sys/devices/system/cpu/smt/control"), "off\n");

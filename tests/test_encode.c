@@ -118,8 +118,8 @@ static void describe(const struct unc_encoding *e, char *buf, size_t size)
 	memcpy(filter, e->filters, sizeof(filter));
 	qsort(filter, e->n_filters, sizeof(filter[0]), by_name);
 	for (size_t i = 0; i < e->n_filters && n < size; i++)
-		n += (size_t)snprintf(buf + n, size - n, "%s%s:0x%llx", i ? "," : "",
-				      filter[i].reg, (unsigned long long)filter[i].value);
+		n += (size_t)snprintf(buf + n, size - n, "%s%s:0x%llx", i ? "," : "", filter[i].reg,
+				      (unsigned long long)filter[i].value);
 }
 
 /* The same for a row: numbers are normalised, so that 0x0040 is 0x40. */
@@ -334,12 +334,10 @@ static void check_register(struct run *run, const struct cases_row *row, const c
 		return;
 	}
 	if (strcmp(r->space, space) || r->address != strtoull(address, NULL, 16) ||
-	    (strcmp(width, "-") && r->width != atoi(width)) ||
-	    strcmp(r->device, device) ||
+	    (strcmp(width, "-") && r->width != atoi(width)) || strcmp(r->device, device) ||
 	    (*id && r->device_id != strtoul(id, NULL, 16)))
-		fail(run, row, "got %s 0x%llx %d %s 0x%x, want %s (%s)", r->space,
-		     r->address, r->width, r->device, r->device_id, row->field[1],
-		     row->field[2]);
+		fail(run, row, "got %s 0x%llx %d %s 0x%x, want %s (%s)", r->space, r->address,
+		     r->width, r->device, r->device_id, row->field[1], row->field[2]);
 }
 
 /* ---------------------------------------------------------------- coverage */

@@ -56,7 +56,8 @@ static size_t split_counts(char *text, struct unc_count *counts)
 static void check_reason(struct book *b, const struct cases_row *row, const struct unc_metric *m)
 {
 	double value = -1;
-	int rc = unc_metric_eval(b->platform, row->field[0], NULL, 0, sizeof(struct unc_count), &value);
+	int rc = unc_metric_eval(b->platform, row->field[0], NULL, 0, sizeof(struct unc_count),
+				 &value);
 
 	b->reasons++;
 	if (m->available || rc != UNC_ERR_UNAVAILABLE || value != -1)
@@ -91,7 +92,8 @@ static void check_value(struct book *b, const struct cases_row *row)
 		struct unc_count kept = counts[i];
 
 		counts[i] = counts[n - 1];
-		if (unc_metric_eval(b->platform, row->field[0], counts, n - 1, sizeof(*counts), &got) == 0)
+		if (unc_metric_eval(b->platform, row->field[0], counts, n - 1, sizeof(*counts),
+				    &got) == 0)
 			fail(b, row, "does without", kept.event);
 		counts[i] = kept;
 	}
@@ -103,7 +105,8 @@ static void check_none(struct book *b, const struct cases_row *row)
 	struct unc_count counts[MAX_COUNTS];
 	size_t n = split_counts(row->field[1], counts);
 	double value = 4711;
-	int rc = n ? unc_metric_eval(b->platform, row->field[0], counts, n, sizeof(*counts), &value) : 0;
+	int rc = n ? unc_metric_eval(b->platform, row->field[0], counts, n, sizeof(*counts), &value)
+		   : 0;
 
 	if (rc != UNC_ERR_RANGE || value != 4711)
 		fail(b, row, "has a value, or another error:", unc_platform_error(b->platform));
@@ -208,23 +211,28 @@ static void test_eval_errors(void)
 	struct unc_count counts[] = {{"imc.RPQ_INSERTS", 0}, {"imc.WPQ_INSERTS", 0}};
 	double value = 4711;
 
-	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, sizeof(*counts), &value) == UNC_ERR_RANGE);
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, sizeof(*counts), &value) ==
+		  UNC_ERR_RANGE);
 	CHECK_TEXT(unc_platform_error(p), "imc.PCT_RD_REQUESTS: the denominator is 0");
 	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 1, sizeof(*counts), &value) ==
 		  UNC_ERR_NOT_FOUND);
 	CHECK_TEXT(unc_platform_error(p), "imc.PCT_RD_REQUESTS needs a count of imc.WPQ_INSERTS");
-	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD", counts, 2, sizeof(*counts), &value) == UNC_ERR_NOT_FOUND);
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD", counts, 2, sizeof(*counts), &value) ==
+		  UNC_ERR_NOT_FOUND);
 	CU_ASSERT(strncmp(unc_platform_error(p), "no metric imc.PCT_RD in sandybridge-ep", 38) ==
 		  0);
 	struct unc_count read = {"memory_read_bytes", 1};
-	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, sizeof(read), &value) == UNC_ERR_NOT_FOUND);
+	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, sizeof(read), &value) ==
+		  UNC_ERR_NOT_FOUND);
 	read.event = "ubox.UCLK";
-	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, sizeof(read), &value) == UNC_ERR_NOT_FOUND);
+	CU_ASSERT(unc_metric_eval(p, "uncore_frequency_hz", &read, 1, sizeof(read), &value) ==
+		  UNC_ERR_NOT_FOUND);
 	CHECK_TEXT(unc_platform_error(p), "uncore_frequency_hz needs TIME (seconds)");
 	CU_ASSERT(value == 4711); /* untouched */
 	counts[0].value = 3;
 	counts[1].value = 1;
-	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, sizeof(*counts), &value) == 0);
+	CU_ASSERT(unc_metric_eval(p, "imc.PCT_RD_REQUESTS", counts, 2, sizeof(*counts), &value) ==
+		  0);
 	CU_ASSERT(value == 0.75);
 	CHECK_TEXT(unc_platform_error(p), "");
 	unc_platform_close(p);
@@ -390,10 +398,10 @@ static void test_ivb_agrees(void)
 			   event(p, "cbo.TOR_INSERTS:OPCODE:opc=PCIWiLF"),
 		   0.01);
 	CHECK_NEAR(measure(p, "link_rx_bytes", true), measure(p, "qpi.DATA_FROM_QPI", true), 0.01);
-	CHECK_NEAR(measure(p, "pcie_read_bytes", true),
-		   64 * event(p, "irp.TRANSACTIONS:READS"), 0.01);
-	CHECK_NEAR(measure(p, "pcie_write_bytes", true),
-		   64 * event(p, "irp.TRANSACTIONS:WRITES"), 0.01);
+	CHECK_NEAR(measure(p, "pcie_read_bytes", true), 64 * event(p, "irp.TRANSACTIONS:READS"),
+		   0.01);
+	CHECK_NEAR(measure(p, "pcie_write_bytes", true), 64 * event(p, "irp.TRANSACTIONS:WRITES"),
+		   0.01);
 	CHECK_NEAR(event(p, "cbo.TOR_INSERTS:MISS_OPCODE:opc=DRd"),
 		   event(p, "cbo.TOR_INSERTS:MISS_LOCAL_OPCODE:opc=DRd") +
 			   event(p, "cbo.TOR_INSERTS:MISS_REMOTE_OPCODE:opc=DRd"),

@@ -160,13 +160,13 @@ static int count_set(struct unc_platform *p, const char *const *events, uint64_t
 	return rc;
 }
 
-#define SIX_OUTSIDE                                                                       \
-	"l3.L3_MISSES", "er0.ER_BRQ_REQ_INSERTED", "si0.SI_CYCLES", "bus0.BUS_ALL:ANY",   \
+#define SIX_OUTSIDE                                                                                \
+	"l3.L3_MISSES", "er0.ER_BRQ_REQ_INSERTED", "si0.SI_CYCLES", "bus0.BUS_ALL:ANY",            \
 		"bus0.BUS_ALL:SELF", "core0.L2I_READS:ALL_ALL"
-#define SIX_ANYWHERE                                                                      \
-	"core0.IA64_INST_RETIRED", "core0.IA64_INST_RETIRED:thresh=1",                    \
-		"core0.IA64_INST_RETIRED:thresh=2", "core0.NOPS_RETIRED",                 \
-		"core0.DISP_STALLED", "core0.CPU_OP_CYCLES"
+#define SIX_ANYWHERE                                                                               \
+	"core0.IA64_INST_RETIRED", "core0.IA64_INST_RETIRED:thresh=1",                             \
+		"core0.IA64_INST_RETIRED:thresh=2", "core0.NOPS_RETIRED", "core0.DISP_STALLED",    \
+		"core0.CPU_OP_CYCLES"
 #define READS "core0.L2D_REFERENCES:READS"
 #define WRITES "core0.L2D_REFERENCES:WRITES"
 #define CANCELS "core0.L2D_OZQ_CANCELS0:RECIRC" /* set 0, unit mask 0, and so are the next two */
@@ -192,7 +192,7 @@ static const struct {
 	{false, {SIX_OUTSIDE, "l3.L3_REFERENCES"}},
 	{false, {SIX_OUTSIDE, "core0.L2D_MISSES"}},
 	{false, {SIX_OUTSIDE, READS}},
-	{false, {SIX_OUTSIDE, L1D_SET0}}, /* PMC5 is taken */
+	{false, {SIX_OUTSIDE, L1D_SET0}},                              /* PMC5 is taken */
 	{false, {SIX_OUTSIDE, SIX_ANYWHERE, "core0.BE_FLUSH_BUBBLE"}}, /* thirteen */
 	/* `all` on 4 to 9 only; CYCLES_HALTED on 10 */
 	{true, {"core0.CPU_OP_CYCLES:all=1", "core0.CPU_OP_CYCLES"}},
@@ -202,11 +202,11 @@ static const struct {
 	/* 4.8: the L1D, one set at a time, on any counter beside PMC5 */
 	{true, {L1D_SET0}},
 	{true, {"core0.IA64_INST_RETIRED", "bus0.BUS_ALL:ANY", L1D_SET0}},
-	{true, {L1D_SET0, "core0.DATA_REFERENCES_SET0", "core0.L2DTLB_MISSES",
-		"core0.L1DTLB_TRANSFER"}},
+	{true,
+	 {L1D_SET0, "core0.DATA_REFERENCES_SET0", "core0.L2DTLB_MISSES", "core0.L1DTLB_TRANSFER"}},
 	{true, {"core0.LOADS_RETIRED", "core0.UC_LOADS_RETIRED", "core0.LOADS_RETIRED:thresh=1"}},
 	{false, {L1D_SET0, L1D_SET1}},
-	{false, {"core0.LOADS_RETIRED", "core0.STORES_RETIRED"}}, /* 3 and 4 */
+	{false, {"core0.LOADS_RETIRED", "core0.STORES_RETIRED"}},             /* 3 and 4 */
 	{false, {"core0.BE_L1D_FPU_BUBBLE:L1D", "core0.LOADS_RETIRED_INTG"}}, /* 2 and 6 */
 	/* 4.10: the L2D in two lanes, one set and one unit mask in each */
 	{true, {READS}},
@@ -217,24 +217,25 @@ static const struct {
 	{false, {READS, READS ":all=1", WRITES}},
 	{true, {CANCELS, CANCELS_ANY, OZQ_FULL}},
 	{true, {"core0.L2D_OZQ_FULL:CODE_E3", CANCELS, CANCELS_ANY}},
-	{true, {CANCELS, INT_LOAD, CANCELS_ANY, FILLB_FULL, OZQ_FULL,
-		INT_LOAD ":thresh=1"}}, /* 3 + 3 */
-	{true, {CANCELS, CANCELS_ANY, OZQ_FULL, CANCELS ":thresh=1", CANCELS_ANY ":thresh=1",
-		OZQ_FULL ":plm=8"}}, /* one set in both */
+	{true,
+	 {CANCELS, INT_LOAD, CANCELS_ANY, FILLB_FULL, OZQ_FULL, INT_LOAD ":thresh=1"}}, /* 3 + 3 */
+	{true,
+	 {CANCELS, CANCELS_ANY, OZQ_FULL, CANCELS ":thresh=1", CANCELS_ANY ":thresh=1",
+	  OZQ_FULL ":plm=8"}}, /* one set in both */
 	{false, {CANCELS, CANCELS_ANY, OZQ_FULL, CANCELS ":thresh=1", INT_LOAD}},
 	{true, {CANCELS, BANK_CONF}},
 	{false, {CANCELS, BANK_CONF, INT_LOAD}}, /* two sets, but three of set and mask */
 	{false, {CANCELS, INT_LOAD, OZDB_FULL}}, /* three sets */
 	{false, {"core0.L2D_FILL_MESI_STATE:M", CANCELS, "core0.L2D_OZQ_ACQUIRE"}}, /* 8, 0 and 6 */
 	/* The L2D's events without a set, and others, share the lanes. */
-	{true, {READS, WRITES, "core0.L2D_MISSES", "core0.L2D_INSERT_HITS",
-		"core0.L2D_INSERT_MISSES", "l3.L3_MISSES"}},
+	{true,
+	 {READS, WRITES, "core0.L2D_MISSES", "core0.L2D_INSERT_HITS", "core0.L2D_INSERT_MISSES",
+	  "l3.L3_MISSES"}},
 	/* The L1D on PMC5 in the lane of 4: two of the L2D beside it */
 	{true, {L1D_SET0, READS, WRITES}},
-	{true, {L1D_SET0, CANCELS, CANCELS_ANY, INT_LOAD, FILLB_FULL,
-		INT_LOAD ":thresh=1"}},
-	{false, {L1D_SET0, CANCELS, CANCELS_ANY, OZQ_FULL, INT_LOAD, FILLB_FULL,
-		 INT_LOAD ":thresh=1"}},
+	{true, {L1D_SET0, CANCELS, CANCELS_ANY, INT_LOAD, FILLB_FULL, INT_LOAD ":thresh=1"}},
+	{false,
+	 {L1D_SET0, CANCELS, CANCELS_ANY, OZQ_FULL, INT_LOAD, FILLB_FULL, INT_LOAD ":thresh=1"}},
 };
 
 static void sets_of_events(void)
@@ -353,20 +354,49 @@ static void last_look(void)
 /* ---- the allocator against an exhaustive search */
 
 static const char *const pool[] = {
-	"core.L2D_OZQ_CANCELS0:RECIRC", "core.L2D_OZQ_CANCELS0:ACQ", "core.L2D_OZQ_CANCELS1:ANY",
-	"core.L2D_OZQ_FULL", "core.L2D_OZQ_FULL:CODE_E3", "core.L2D_BYPASS:L2_DATA1",
-	"core.L2D_OZQ_RELEASE", "core.L2D_REFERENCES:READS", "core.L2D_REFERENCES:WRITES",
-	"core.L2D_REFERENCES:READS:all=1", "core.L2D_REFERENCES:READS:thresh=1",
-	"core.L2D_OPS_ISSUED:INT_LOAD", "core.L2D_FILLB_FULL", "core.L2D_FILL_MESI_STATE:M",
-	"core.L2D_VICTIMB_FULL", "core.L2D_MISSES", "core.L2D_INSERT_HITS", "core.L1D_READS_SET0",
-	"core.DATA_REFERENCES_SET0", "core.L2DTLB_MISSES", "core.L1DTLB_TRANSFER",
-	"core.L1D_READS_SET0:thresh=1", "core.DATA_REFERENCES_SET0:thresh=2", "core.L1D_READS_SET1",
-	"core.L1D_READ_MISSES:ALL", "core.LOADS_RETIRED", "core.STORES_RETIRED",
-	"core.BE_L1D_FPU_BUBBLE:L1D", "core.SPEC_LOADS_NATTED:ALL", "l3.L3_MISSES",
-	"l3.L3_READS:ALL_ALL", "er.ER_BRQ_REQ_INSERTED", "si.SI_CYCLES", "bus.BUS_ALL:ANY",
-	"core.L1I_FILLS", "core.L2I_READS:ALL_ALL", "core.CPU_OP_CYCLES",
-	"core.CPU_OP_CYCLES:all=1", "core.IA64_INST_RETIRED", "core.NOPS_RETIRED",
-	"core.DATA_DEBUG_REGISTER_MATCHES", "core.CYCLES_HALTED", "core.CYCLES_HALTED:plm=8",
+	"core.L2D_OZQ_CANCELS0:RECIRC",
+	"core.L2D_OZQ_CANCELS0:ACQ",
+	"core.L2D_OZQ_CANCELS1:ANY",
+	"core.L2D_OZQ_FULL",
+	"core.L2D_OZQ_FULL:CODE_E3",
+	"core.L2D_BYPASS:L2_DATA1",
+	"core.L2D_OZQ_RELEASE",
+	"core.L2D_REFERENCES:READS",
+	"core.L2D_REFERENCES:WRITES",
+	"core.L2D_REFERENCES:READS:all=1",
+	"core.L2D_REFERENCES:READS:thresh=1",
+	"core.L2D_OPS_ISSUED:INT_LOAD",
+	"core.L2D_FILLB_FULL",
+	"core.L2D_FILL_MESI_STATE:M",
+	"core.L2D_VICTIMB_FULL",
+	"core.L2D_MISSES",
+	"core.L2D_INSERT_HITS",
+	"core.L1D_READS_SET0",
+	"core.DATA_REFERENCES_SET0",
+	"core.L2DTLB_MISSES",
+	"core.L1DTLB_TRANSFER",
+	"core.L1D_READS_SET0:thresh=1",
+	"core.DATA_REFERENCES_SET0:thresh=2",
+	"core.L1D_READS_SET1",
+	"core.L1D_READ_MISSES:ALL",
+	"core.LOADS_RETIRED",
+	"core.STORES_RETIRED",
+	"core.BE_L1D_FPU_BUBBLE:L1D",
+	"core.SPEC_LOADS_NATTED:ALL",
+	"l3.L3_MISSES",
+	"l3.L3_READS:ALL_ALL",
+	"er.ER_BRQ_REQ_INSERTED",
+	"si.SI_CYCLES",
+	"bus.BUS_ALL:ANY",
+	"core.L1I_FILLS",
+	"core.L2I_READS:ALL_ALL",
+	"core.CPU_OP_CYCLES",
+	"core.CPU_OP_CYCLES:all=1",
+	"core.IA64_INST_RETIRED",
+	"core.NOPS_RETIRED",
+	"core.DATA_DEBUG_REGISTER_MATCHES",
+	"core.CYCLES_HALTED",
+	"core.CYCLES_HALTED:plm=8",
 };
 enum { POOL = sizeof(pool) / sizeof(pool[0]), MOST = 8, SETS = 1500 };
 

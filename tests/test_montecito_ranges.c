@@ -32,7 +32,7 @@ static const struct {
 	/* Nothing is constrained, whatever was left there: reset values, table 3-3 (2298-2305) */
 	{"core0.LOADS_RETIRED", "PMC32=0x30f01ffffffffff PMC41=0x2078fefefefe"},
 	{"core0.INST_DISPERSED", "PMC32=0x30f01ffffffffff"}, /* Y N N: no data range */
-	{"bus0.BUS_ALL:ANY", ""}, /* N N N */
+	{"bus0.BUS_ALL:ANY", ""},                            /* N N N */
 	/* IAR: ig_ad and inv 0, ig_ibrp0 0, Ch0_ig_OPC 1, tag 0 [1,01] */
 	{"core0.LOADS_RETIRED:iar=0x4000000000001000:iar_mask=0xfffffffffff000",
 	 "PMC32=0xf01ffffffffff PMC36=0xfffffff1 PMC38=0xdb4 PMC41=0x2078fefefeee "
@@ -289,10 +289,11 @@ static void identified(void)
 		snprintf(location, sizeof(location), "pmu of cpu %d", cpus[n]);
 		CHECK_TEXT(u->location, location);
 		CHECK_NUMBER(u->available, 0);
-		snprintf(reason, sizeof(reason),
-			 "cpu %d: Linux has no interface to an Itanium's monitors (perfmonctl() was "
-			 "removed in 5.10)",
-			 cpus[n]);
+		snprintf(
+			reason, sizeof(reason),
+			"cpu %d: Linux has no interface to an Itanium's monitors (perfmonctl() was "
+			"removed in 5.10)",
+			cpus[n]);
 		CHECK_TEXT(u->reason, reason);
 	}
 	CHECK_NUMBER(n, 8);

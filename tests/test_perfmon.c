@@ -275,8 +275,7 @@ static int compare_file(struct comparison *c, const char *folder, const char *fi
 	}
 	json_t *events = json_object_get(root, "Events");
 	int n = (int)json_array_size(events);
-	json_array_foreach (events, i, event)
-		compare_event(c, event);
+	json_array_foreach(events, i, event) compare_event(c, event);
 	json_decref(root);
 	return n;
 }

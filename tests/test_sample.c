@@ -203,12 +203,22 @@ static void preloads(void)
 
 		CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, 1000000), 0);
 		CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
-		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), unc_sim_find(unc_machine_sim(p->machine), &ctr)), 0xFFFFFFF0BDC0);
-		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), unc_sim_find(unc_machine_sim(p->machine), &ctl)) >> 20 & 1, flags != 0);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine),
+					  unc_sim_find(unc_machine_sim(p->machine), &ctr)),
+			     0xFFFFFFF0BDC0);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine),
+					  unc_sim_find(unc_machine_sim(p->machine), &ctl)) >>
+					     20 &
+				     1,
+			     flags != 0);
 		CU_ASSERT(steps_until(p, s, 1000000, 10, &o, &v, 1) > 0);
-		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), unc_sim_find(unc_machine_sim(p->machine), &ctr)), 0xFFFFFFF0BDC0);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine),
+					  unc_sim_find(unc_machine_sim(p->machine), &ctr)),
+			     0xFFFFFFF0BDC0);
 		CU_ASSERT_EQUAL(unc_session_stop(s), 0);
-		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), unc_sim_find(unc_machine_sim(p->machine), &ctl)), 0);
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine),
+					  unc_sim_find(unc_machine_sim(p->machine), &ctl)),
+			     0);
 		unc_session_free(s);
 	}
 	quiet(p);
@@ -231,7 +241,8 @@ static void stopped_frozen(void)
 
 		CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, 1000), 0);
 		CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
-		unc_sim_step(unc_machine_sim(p->machine), 1000000); /* has carried, nobody has looked */
+		unc_sim_step(unc_machine_sim(p->machine),
+			     1000000); /* has carried, nobody has looked */
 		CU_ASSERT_EQUAL(unc_session_stop(s), 0);
 		CU_ASSERT_EQUAL_FATAL(unc_session_start(next), 0);
 		unc_sim_step(unc_machine_sim(p->machine), 1000000);

@@ -10,7 +10,8 @@ static bool says(const char *sentence, const char *key, char *word, size_t size)
 	const char *at = strstr(sentence, key);
 
 	if (at)
-		snprintf(word, size, "%.*s", (int)strcspn(at + strlen(key), " ,:"), at + strlen(key));
+		snprintf(word, size, "%.*s", (int)strcspn(at + strlen(key), " ,:"),
+			 at + strlen(key));
 	return at != NULL;
 }
 
@@ -47,7 +48,8 @@ static int add_with_lead(struct unc_platform *p, struct unc_session *s, const ch
 	const struct unc_umask *u;
 	int rc = unc_session_add(s, spec, id);
 
-	if (rc != UNC_ERR_CONFLICT || !says(unc_session_error(s), "needs one of ", name, sizeof(name)))
+	if (rc != UNC_ERR_CONFLICT ||
+	    !says(unc_session_error(s), "needs one of ", name, sizeof(name)))
 		return rc;
 	snprintf(lead, sizeof(lead), "%.*s.%s", (int)strcspn(spec, ".") % 32, spec, name);
 	for (size_t i = 0; unc_event_get(p, i); i++)
@@ -198,10 +200,12 @@ static void exactly_one_lead(void)
 		 "cbo.RxR_OCCUPANCY:IRQ: it needs exactly one of them in the set"},
 		/* on different units */
 		{{"cbo0.TOR_OCCUPANCY", "cbo1.RxR_OCCUPANCY:IRQ",
-		  "cbo0.COUNTER0_OCCUPANCY:thresh=1"}, NULL},
+		  "cbo0.COUNTER0_OCCUPANCY:thresh=1"},
+		 NULL},
 		/* two thresholds on one occupancy */
 		{{"cbo.TOR_OCCUPANCY", "cbo.COUNTER0_OCCUPANCY:thresh=1",
-		  "cbo.COUNTER0_OCCUPANCY:thresh=8"}, NULL},
+		  "cbo.COUNTER0_OCCUPANCY:thresh=8"},
+		 NULL},
 	};
 	struct unc_platform *p = machine("sandybridge-ep,sockets=1,clock=step");
 
@@ -215,7 +219,8 @@ static void exactly_one_lead(void)
 			rc = unc_session_add(s, rows[i].event[k], &id);
 			CHECK_NUMBER(rc, last && rows[i].sentence ? UNC_ERR_CONFLICT : 0);
 		}
-		CHECK_TEXT(rc < 0 ? unc_session_error(s) : "", rows[i].sentence ? rows[i].sentence : "");
+		CHECK_TEXT(rc < 0 ? unc_session_error(s) : "",
+			   rows[i].sentence ? rows[i].sentence : "");
 		unc_session_free(s);
 	}
 	unc_platform_close(p);

@@ -110,8 +110,8 @@ static void test_sandybridge(void)
 {
 	static const char *const event[] = {"cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0",
 					    "cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0",
-					    "cbo0.LLC_VICTIMS:MISS:socket=0",
-					    "imc0.DCLK:socket=0", NULL};
+					    "cbo0.LLC_VICTIMS:MISS:socket=0", "imc0.DCLK:socket=0",
+					    NULL};
 
 	test_short("sandybridge-ep,clock=wait", event);
 }
@@ -119,8 +119,8 @@ static void test_sandybridge(void)
 /* Unit control is put back as found where nobody else counts. */
 static void test_nehalem(void)
 {
-	static const char *const event[] = {"unc.LLC_MISS:READ:socket=0", "unc.LLC_MISS:WRITE:socket=0",
-					    NULL};
+	static const char *const event[] = {"unc.LLC_MISS:READ:socket=0",
+					    "unc.LLC_MISS:WRITE:socket=0", NULL};
 
 	test_short("nehalem-ep,clock=wait", event);
 }

@@ -179,7 +179,8 @@ static void test_join(void)
 	step(p, 10 * ms);
 	start(b);
 	/* joined: unit control is left alone */
-	CHECK_TEXT(plan_of(b, UNC_PHASE_START, false).text, "CTR1=0x80000000000 BOX_FILTER=0xc1000000 CTL1=0x400335");
+	CHECK_TEXT(plan_of(b, UNC_PHASE_START, false).text,
+		   "CTR1=0x80000000000 BOX_FILTER=0xc1000000 CTL1=0x400335");
 	step(p, 10 * ms);
 	CHECK_COUNT(count_of(a, clock), uclk * 0.02, 1);
 	CHECK_COUNT(count_of(b, miss), drd_miss * 0.01, 1);
@@ -258,14 +259,16 @@ static void test_stranger(void)
 	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
 	start(s);
 	CHECK_TEXT(plan_of(s, UNC_PHASE_READ, false).text, "CTR1");
-	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), ctr), counted); /* neither reset ... */
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), ctr),
+		     counted); /* neither reset ... */
 	step(p, 10 * ms);
 	CHECK_COUNT(count_of(s, id), uclk * 0.01, 1);
 	CU_ASSERT(unc_session_stop(s) == 0);
 	CHECK_NEAR((double)unc_sim_read(unc_machine_sim(p->machine), ctr), 2.0 * (double)counted,
 		   1e-4); /* ... nor frozen */
 	step(p, 10 * ms);
-	CHECK_NEAR((double)unc_sim_read(unc_machine_sim(p->machine), ctr), 3.0 * (double)counted, 1e-4);
+	CHECK_NEAR((double)unc_sim_read(unc_machine_sim(p->machine), ctr), 3.0 * (double)counted,
+		   1e-4);
 	/* A filter may matter to it: it stays. */
 	unc_session_clear(s);
 	id = add(s, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0");
@@ -299,7 +302,8 @@ static void test_counted_queue(void)
 		struct unc_platform *p = machine("nehalem-ep,clock=step");
 		struct unc_session *s = session(p, 0);
 
-		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "unc", 0, 0, "CTL0"), cases[i].found);
+		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "unc", 0, 0, "CTL0"),
+			      cases[i].found);
 		add(s, "unc.QHL_OCCUPANCY:LOCAL:socket=0");
 		if (!strstr(plan_of(s, UNC_PHASE_START, false).text, cases[i].control)) {
 			printf("# %s\n", plan_of(s, UNC_PHASE_START, false).text);
@@ -331,7 +335,8 @@ static void test_common_control(void)
 		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), 0x1000000FF);
 		step(p, 10 * ms);
 		if (cases[i].comes)
-			unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "unc", 0, 0, cases[i].comes), 0x400103);
+			unc_sim_write(unc_machine_sim(p->machine),
+				      reg_of(p, "unc", 0, 0, cases[i].comes), 0x400103);
 		CHECK_NUMBER(unc_session_stop(s), 0);
 		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), cases[i].left);
 		unc_session_free(s);
@@ -350,7 +355,8 @@ static void test_all_taken(void)
 		char name[8];
 
 		snprintf(name, sizeof(name), "CTL%u", i);
-		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 7, 1, name), 0x400037 + i);
+		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 7, 1, name),
+			      0x400037 + i);
 	}
 	void *ctr = reg_of(p, "cbo", 7, 1, "CTR0");
 	step(p, ms);
@@ -381,7 +387,8 @@ static void test_put_back(void)
 {
 	struct unc_platform *p = machine(SNB);
 
-	unc_sim_write(unc_machine_sim(p->machine), msr(p, CTL0, 32), 0x12); /* not enabled: nobody counts */
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, CTL0, 32),
+		      0x12); /* not enabled: nobody counts */
 	unc_sim_write(unc_machine_sim(p->machine), msr(p, FILTER, 32), 0x1f << 18);
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "qpi", 1, 1, "PKT_MASK0"), 0x1fe0);
 	struct snapshot before = snapshot(p);
@@ -440,8 +447,10 @@ static void test_failing_start(void)
 	snprintf(sentence, sizeof(sentence), "%s", unc_session_error(s));
 	setrlimit(RLIMIT_FSIZE, &before);
 	CU_ASSERT(rc == UNC_ERR_IO);
-	CHECK_TEXT(sentence, "programming the counters failed: CTR0 of cbo1 (socket 0) at msr 0xd20 on cpu 0: "
-			     "File too large");
+	CHECK_TEXT(
+		sentence,
+		"programming the counters failed: CTR0 of cbo1 (socket 0) at msr 0xd20 on cpu 0: "
+		"File too large");
 	const char *file = fake_path(&root, "/dev/cpu/0/msr");
 	/* nothing is left frozen or counting: CBo 0 was let go, the others were not reached */
 	CHECK_NUMBER(fake_get(file, 0xD04, 4), 0x10000);
@@ -454,9 +463,10 @@ static void test_failing_start(void)
 	v = value_of(s, id); /* files count nothing */
 	CHECK_NUMBER(v.flags, UNC_VALUE_LOST);
 	CHECK_TEXT(unc_session_reason(s, id),
-		   "cbo.CLOCKTICKS: cbo0 (socket 0) does not count: it is frozen, by a program that was "
+		   "cbo.CLOCKTICKS: cbo0 (socket 0) does not count: it is frozen, by a program "
+		   "that was "
 		   "killed or one that froze the socket (LIKWID, PCM, an old kernel's perf), or "
-	"nothing drives its clock");
+		   "nothing drives its clock");
 	CU_ASSERT(unc_session_stop(s) == 0);
 	CHECK_NUMBER(fake_get(file, 0xD10, 4), 0);
 	unc_session_free(s);

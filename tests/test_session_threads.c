@@ -99,7 +99,9 @@ static unsigned lost_controls(struct unc_session *s)
 			struct unc_reg reg = {0};
 
 			unc_instance_reg(p->table, s->unit[i].instance, set->reg, &reg, NULL);
-			lost += unc_sim_read(unc_machine_sim(p->machine), unc_sim_find(unc_machine_sim(p->machine), &reg)) != set->value;
+			lost += unc_sim_read(unc_machine_sim(p->machine),
+					     unc_sim_find(unc_machine_sim(p->machine), &reg)) !=
+				set->value;
 		}
 	return lost;
 }

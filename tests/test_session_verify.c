@@ -22,7 +22,8 @@ enum { BOX_CTL = 0xD04, CTL0 = 0xD10, CTL1 = 0xD11, FILTER = 0xD14, CTR0 = 0xD16
 enum { FROZEN = 0x10100, RUNNING = 0x10000 };
 
 static const char frozen_cbo0[] =
-	"cbo0.CLOCKTICKS:socket=0: cbo0 (socket 0) does not count: it is frozen, by a program that was "
+	"cbo0.CLOCKTICKS:socket=0: cbo0 (socket 0) does not count: it is frozen, by a program that "
+	"was "
 	"killed or one that froze the socket (LIKWID, PCM, an old kernel's perf), or "
 	"nothing drives its clock";
 
@@ -75,13 +76,15 @@ static void test_reprogrammed(void)
 	struct pair pair = count_clocks(SNB_WAIT);
 
 	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0, 32), 0x40011d);
-	check_lost(&pair,
-		   "cbo0.CLOCKTICKS:socket=0: somebody else has programmed CTL0 of cbo0 (socket 0) while "
-		   "it was counting: it holds 0x40011d = cbo.RING_BL_USED:UP_EVEN");
+	check_lost(&pair, "cbo0.CLOCKTICKS:socket=0: somebody else has programmed CTL0 of cbo0 "
+			  "(socket 0) while "
+			  "it was counting: it holds 0x40011d = cbo.RING_BL_USED:UP_EVEN");
 	/* What is no longer ours is not put back. */
 	CHECK_NUMBER(unc_session_stop(pair.s), 0);
-	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0, 32)), 0x40011d);
-	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0 + 0x20, 32)), 0);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0, 32)),
+		     0x40011d);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0 + 0x20, 32)),
+		     0);
 	/* Started anew it has another counter. */
 	start(pair.s);
 	step(pair.p, 10 * ms);
@@ -94,8 +97,9 @@ static void test_control_cleared(void)
 	struct pair pair = count_clocks(SNB_WAIT);
 
 	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0, 32), 0);
-	check_lost(&pair, "cbo0.CLOCKTICKS:socket=0: somebody else has cleared CTL0 of cbo0 (socket 0) "
-			  "while it was counting");
+	check_lost(&pair,
+		   "cbo0.CLOCKTICKS:socket=0: somebody else has cleared CTL0 of cbo0 (socket 0) "
+		   "while it was counting");
 	end(&pair);
 }
 
@@ -104,8 +108,9 @@ static void test_counter_cleared(void)
 	struct pair pair = count_clocks(SNB_WAIT);
 
 	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTR0, 64), 0);
-	check_lost(&pair, "cbo0.CLOCKTICKS:socket=0: somebody else has written to CTR0 of cbo0 (socket "
-			  "0) while it was counting");
+	check_lost(&pair,
+		   "cbo0.CLOCKTICKS:socket=0: somebody else has written to CTR0 of cbo0 (socket "
+		   "0) while it was counting");
 	end(&pair);
 }
 
@@ -114,7 +119,8 @@ static void test_taken_before_stop(void)
 {
 	struct pair pair = count_clocks(SNB_WAIT);
 
-	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, BOX_CTL, 32), RUNNING | 0x3); /* resets all of the unit */
+	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, BOX_CTL, 32),
+		      RUNNING | 0x3); /* resets all of the unit */
 	step(pair.p, ms);
 	CHECK_NUMBER(unc_session_stop(pair.s), 0);
 	struct unc_value v = value_of(pair.s, pair.zero);
@@ -139,7 +145,8 @@ static void test_filter_changed(void)
 	struct unc_value v = value_of(s, tor);
 	CHECK_NUMBER(v.flags, UNC_VALUE_LOST);
 	CHECK_TEXT(unc_session_reason(s, tor),
-		   "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0: somebody else has changed BOX_FILTER of "
+		   "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0: somebody else has changed "
+		   "BOX_FILTER of "
 		   "cbo0 (socket 0) while it was counting: it holds 0xc0000000");
 	v = value_of(s, clock); /* does not look at the filter */
 	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
@@ -163,9 +170,9 @@ static void test_unit_control(void)
 	unc_sim_write(unc_machine_sim(p->machine), global, 0x2);
 	step(p, 100 * ms);
 	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_LOST);
-	CHECK_TEXT(unc_session_reason(s, id),
-		   "unc.LLC_HITS:READ:socket=0: somebody else has changed GLOBAL_CTL of unc0 (socket 0) "
-		   "while it was counting: it holds 0x2");
+	CHECK_TEXT(unc_session_reason(s, id), "unc.LLC_HITS:READ:socket=0: somebody else has "
+					      "changed GLOBAL_CTL of unc0 (socket 0) "
+					      "while it was counting: it holds 0x2");
 	CHECK_NUMBER(unc_session_stop(s), 0);
 	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), 0x2);
 	unc_session_free(s);
@@ -186,7 +193,8 @@ static void test_rotating(void)
 	for (int i = 0; i < 6; i++) {
 		step(p, 100 * ms);
 		if (i == 3)
-			unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL0"), 0x400305);
+			unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL0"),
+				      0x400305);
 		CHECK_NUMBER(unc_session_rotate(s), 0);
 	}
 	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
@@ -194,7 +202,8 @@ static void test_rotating(void)
 	CHECK_NUMBER(v[hits].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
 	CHECK_NUMBER(v[stalls].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
 	CHECK_NUMBER(unc_session_stop(s), 0);
-	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL0")), 0x400305);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL0")),
+		     0x400305);
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -207,8 +216,9 @@ static int tell_unit(void *user, const struct unc_unit *unit)
 	CHECK_TEXT(unit->type->name, "imc");
 	CHECK_NUMBER(unit->index, 3);
 	CHECK_NUMBER(unit->socket, 1);
-	CHECK_TEXT(unit->reason, "it does not count: somebody else who counts there may have frozen it, "
-				 "or nothing drives its clock");
+	CHECK_TEXT(unit->reason,
+		   "it does not count: somebody else who counts there may have frozen it, "
+		   "or nothing drives its clock");
 	return 42;
 }
 
@@ -354,10 +364,11 @@ static void test_frozen_socket(void)
 	step(p, 100 * ms);
 	CHECK_COUNT(count_of(s, near), (double)count, 1);
 	CHECK_NUMBER(value_of(s, far).flags, UNC_VALUE_LOST);
-	CHECK_TEXT(unc_session_reason(s, far),
-		   "cbo0.CLOCKTICKS:socket=1: cbo0 (socket 1) does not count: it is frozen, by a program "
-		   "that was killed or one that froze the socket (LIKWID, PCM, an old kernel's perf), or "
-	"nothing drives its clock");
+	CHECK_TEXT(unc_session_reason(s, far), "cbo0.CLOCKTICKS:socket=1: cbo0 (socket 1) does not "
+					       "count: it is frozen, by a program "
+					       "that was killed or one that froze the socket "
+					       "(LIKWID, PCM, an old kernel's perf), or "
+					       "nothing drives its clock");
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -378,8 +389,10 @@ static void test_no_proof_by_ubox(void)
 	size_t cbo = s->slot[0].instance;
 	CHECK_NUMBER(s->proof[cbo], UNC_COUNTS);
 	CHECK_NUMBER(s->proof[s->slot[1].instance], UNC_COUNTS);
-	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 5, 1, "CTL0"), 0x400135); /* others count there */
-	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "ubox", 0, 1, "GLOBAL_CTL"), 0x80000000);
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 5, 1, "CTL0"),
+		      0x400135); /* others count there */
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "ubox", 0, 1, "GLOBAL_CTL"),
+		      0x80000000);
 	s->proof[cbo] = UNC_UNPROVEN;
 	CHECK_NUMBER(unc_session_prove(s, 0, &err), 0);
 	CHECK_NUMBER(s->proof[s->slot[1].instance], UNC_COUNTS);
@@ -402,7 +415,8 @@ static void test_nothing_reset(void)
 		struct unc_session *s = session(p, 0);
 		/* Stopped by whoever counted, and not read yet. */
 		uint64_t stopped = i == 2 ? 0 : 0x135;
-		void *ctl = reg_of(p, type[i], 0, 0, "CTL3"), *ctr = reg_of(p, type[i], 0, 0, "CTR3");
+		void *ctl = reg_of(p, type[i], 0, 0, "CTL3"),
+		     *ctr = reg_of(p, type[i], 0, 0, "CTR3");
 
 		unc_sim_write(unc_machine_sim(p->machine), ctl, stopped);
 		unc_sim_write(unc_machine_sim(p->machine), ctr, 123456789);
@@ -429,17 +443,18 @@ static void test_late_look(void)
 	start(s);
 	step(p, (uint64_t)60000 * 1000 * ms); /* the process was stopped, its watcher with it */
 	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_LOST);
-	CHECK_TEXT(unc_session_reason(s, id),
-		   "imc0.CAS_COUNT:RD:socket=0: CTR0 of imc0 (socket 0) was not read for 60000 s and may "
-		   "have wrapped meanwhile");
+	CHECK_TEXT(unc_session_reason(s, id), "imc0.CAS_COUNT:RD:socket=0: CTR0 of imc0 (socket 0) "
+					      "was not read for 60000 s and may "
+					      "have wrapped meanwhile");
 	unc_session_free(s);
 	unc_platform_close(p);
 }
 
 /* ---- fork */
 
-static const char forked[] = "the session belongs to the process that this one was forked from; open a "
-			     "platform of its own";
+static const char forked[] =
+	"the session belongs to the process that this one was forked from; open a "
+	"platform of its own";
 
 static int in_the_child(struct pair *pair)
 {

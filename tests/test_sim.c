@@ -315,13 +315,13 @@ static void test_beta_control(void)
 
 static void test_rates(void)
 {
-	CHECK_NUMBER(count(0x00, 0), 2000000);      /* clock */
-	CHECK_NUMBER(count(0x11, 0), 5000000);      /* occupancy: 2.5 per clock */
-	CHECK_NUMBER(count(0x135, 0), 1000);        /* filter matches nothing */
+	CHECK_NUMBER(count(0x00, 0), 2000000); /* clock */
+	CHECK_NUMBER(count(0x11, 0), 5000000); /* occupancy: 2.5 per clock */
+	CHECK_NUMBER(count(0x135, 0), 1000);   /* filter matches nothing */
 	CHECK_NUMBER(count(0x135, 0x182u << 23), 3000);
 	CHECK_NUMBER(count(0x135, 0x182u << 23 | 1 << 10), 3000); /* other fields do not matter */
 	CHECK_NUMBER(count(0x135, 0x183u << 23), 1000);
-	CHECK_NUMBER(count(0x138, 0), 55);          /* the row that says more */
+	CHECK_NUMBER(count(0x138, 0), 55); /* the row that says more */
 	CHECK_NUMBER(count(0x238, 0), 77);
 	CHECK_NUMBER(count(0x038, 0), 77);
 }
@@ -491,10 +491,12 @@ static void test_batch(void)
 	for (unsigned i = 0; i < 8; i++) {
 		bool write = i < 4;
 
-		ops[i] = (struct unc_reg_op){
-			.reg = {.address = (write ? CTL : CTR) + i % 4, .space = UNC_SPACE_MSR,
-				.width = write ? 32 : 64},
-			.kind = write ? UNC_OP_WRITE : UNC_OP_READ, .value = EN, .error = 1};
+		ops[i] = (struct unc_reg_op){.reg = {.address = (write ? CTL : CTR) + i % 4,
+						     .space = UNC_SPACE_MSR,
+						     .width = write ? 32 : 64},
+					     .kind = write ? UNC_OP_WRITE : UNC_OP_READ,
+					     .value = EN,
+					     .error = 1};
 		CHECK_NUMBER(access->prepare(backend, &ops[i], &err), 0);
 	}
 	CHECK_NUMBER(access->run(backend, ops, 8), 0);

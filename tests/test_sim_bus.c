@@ -94,8 +94,8 @@ static void test_config(void)
 {
 	struct unc_sim *sim = machine("alpha,clock=step");
 	unsigned imc = UNC_DEVFN(0x10, 0);
-	struct unc_reg ctr = {.address = UNC_PCI(0, 0x7f, imc, 0xA8), .space = UNC_SPACE_PCI,
-			      .width = 64};
+	struct unc_reg ctr = {
+		.address = UNC_PCI(0, 0x7f, imc, 0xA8), .space = UNC_SPACE_PCI, .width = 64};
 	struct unc_pci_function f = {.bus = 0x7f, .devfn = (uint8_t)imc};
 	struct unc_bus *bus = unc_sim_bus(sim);
 	struct unc_error err = {0};
@@ -106,7 +106,7 @@ static void test_config(void)
 	CHECK_NUMBER(config(sim, 0x7f, imc, 0xAC), 0x1234);
 	CHECK_NUMBER(config(sim, 0xff, imc, 0xA8), 0);
 	CHECK_NUMBER(config(sim, 0xff, UNC_DEVFN(0x0b, 0), 0x40), 1);
-	CHECK_NUMBER(config(sim, 0xff, imc, 0x40), 0); /* that is the UBox's */
+	CHECK_NUMBER(config(sim, 0xff, imc, 0x40), 0);                 /* that is the UBox's */
 	CHECK_NUMBER(config(sim, 0x7f, imc, 0x0c) >> 16 & 0x80, 0x80); /* several functions */
 	CHECK_NUMBER(config(sim, 0x7f, UNC_DEVFN(0x10, 4), 0), 0xffffffff);
 	CHECK_NUMBER(config(sim, 0x7f, UNC_DEVFN(0x10, 4), 0xA8), 0xffffffff);
@@ -126,14 +126,14 @@ static void test_bar(void)
 		unsigned bus = i < 2 ? 0x7e : 0xfe;
 		uint32_t base = config(sim, bus, UNC_DEVFN(0, 1), 0xD0);
 		uint32_t element = config(sim, bus, UNC_DEVFN(0, 1), 0xD8 + 4 * (i % 2));
-		uint64_t address = ((uint64_t)(base & 0x1FFFFFFF) << 23) +
-				   ((uint64_t)(element & 0x7FF) << 12);
-		struct unc_reg ctl = {.address = address + 0x2A800 + 0x44,
-				      .space = UNC_SPACE_MMIO, .width = 32};
+		uint64_t address =
+			((uint64_t)(base & 0x1FFFFFFF) << 23) + ((uint64_t)(element & 0x7FF) << 12);
+		struct unc_reg ctl = {
+			.address = address + 0x2A800 + 0x44, .space = UNC_SPACE_MMIO, .width = 32};
 		uint64_t word = 0;
 		struct unc_bus *b = unc_sim_bus(sim);
 
-		CU_ASSERT(address >> 32 != 0);        /* 32-bit arithmetic loses it */
+		CU_ASSERT(address >> 32 != 0);         /* 32-bit arithmetic loses it */
 		CU_ASSERT((base & ~0x1FFFFFFFu) != 0); /* and without the mask it is wrong */
 		for (unsigned k = 0; k < i; k++)
 			CU_ASSERT(address >= seen[k] + 0x40000 || address + 0x40000 <= seen[k]);
@@ -304,7 +304,8 @@ static void test_record_addresses(void)
 			CHECK_NUMBER(record(&t, i, word), 0);
 			if (word[0] == 0 || word[0] == ~(uint64_t)0)
 				continue;
-			struct unc_reg reg = {.address = word[1], .target = 8 * socket,
+			struct unc_reg reg = {.address = word[1],
+					      .target = 8 * socket,
 					      .space = spaces[word[0] >> 62],
 					      .width = (word[2] & 0xffff) == 0 ? 64 : 32};
 			if (reg.space == UNC_SPACE_PCI) {
@@ -405,18 +406,20 @@ static void test_absent(void)
 	struct unc_error err = {0};
 	struct unc_reg_op op = {.reg = {.address = 0xD44, .space = UNC_SPACE_MSR, .width = 32}};
 
-	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_MSR, 4, 0xD16, 64));   /* no socket 1 */
-	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_MSR, 0, 0xD16, 32));   /* wrong width */
+	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_MSR, 4, 0xD16, 64)); /* no socket 1 */
+	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_MSR, 0, 0xD16, 32)); /* wrong width */
 	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_MSR, 0, 0xD44, 32)); /* CBo 2 */
 	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_PCI, 0, 0xD16, 64));
 	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_PCI, 0, UNC_PCI(0, 0x7e, 0x80, 0xF4), 32));
-	CU_ASSERT_FATAL(unc_machine_simulated("alpha,sockets=1", sim_tables, 2, &simulated, &err) == 0);
+	CU_ASSERT_FATAL(unc_machine_simulated("alpha,sockets=1", sim_tables, 2, &simulated, &err) ==
+			0);
 	access = simulated->methods->access[0];
 	CU_ASSERT_FATAL(access->open(simulated, &backend, &err) == 0);
 	CHECK_NUMBER(-access->prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(err.text, "the simulated machine has no 32-bit msr 0xd44 on cpu 0");
 	op.reg = (struct unc_reg){.address = UNC_PCI(0, 0x7f, UNC_DEVFN(0x10, 4), 0xF4),
-				  .space = UNC_SPACE_PCI, .width = 32};
+				  .space = UNC_SPACE_PCI,
+				  .width = 32};
 	CHECK_NUMBER(-access->prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(err.text,
 		   "the simulated machine has no 32-bit register 0xf4 in pci 0000:7f:10.4");
@@ -541,8 +544,9 @@ static void check_cpu(const struct unc_table *table, int sockets)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(sim);
 	unc_sim_topology(sim, &topology);
 	CHECK_NUMBER(topology.n_sockets, sockets);
-	CHECK_NUMBER(unc_discover(table, &topology, unc_sim_bus(sim), count_note, &notes, &units,
-				  &err), 0);
+	CHECK_NUMBER(
+		unc_discover(table, &topology, unc_sim_bus(sim), count_note, &notes, &units, &err),
+		0);
 	CHECK_NUMBER(notes, 0);
 	const struct unc_workload *work = unc_sim_workload(table);
 	for (size_t i = 0; i < work->n_sim_unit; i++)

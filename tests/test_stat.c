@@ -126,8 +126,11 @@ static int run(const char *sim, const char *arguments)
 {
 	FILE *files[2] = {tmpfile(), tmpfile()};
 	static const struct command command = {
-		.name = "stat", .run = cmd_stat, .groups = REPORT | COUNT,
-		.max = SIZE_MAX, .runs_command = true,
+		.name = "stat",
+		.run = cmd_stat,
+		.groups = REPORT | COUNT,
+		.max = SIZE_MAX,
+		.runs_command = true,
 	};
 	struct timespec ts;
 	int status = -1;

@@ -67,8 +67,8 @@ static void broken_lines(void)
 
 static void numbers(void)
 {
-	static const char *const bad[] = {"", "-1", " 1", "1 ", "0x", "0xg", "12a", "1.5", "+1",
-					  "18446744073709551616"};
+	static const char *const bad[] = {"",    "-1",  " 1",  "1 ", "0x",
+					  "0xg", "12a", "1.5", "+1", "18446744073709551616"};
 	uint64_t v;
 
 	CU_ASSERT(unc_parse_number("0", &v) && v == 0);
@@ -81,7 +81,8 @@ static void numbers(void)
 
 static void doubles(void)
 {
-	static const char *const bad[] = {"", " 1", "1 ", "nan", "inf", "0x10", "1,5", "1e999", "1e"};
+	static const char *const bad[] = {"",     " 1",  "1 ",    "nan", "inf",
+					  "0x10", "1,5", "1e999", "1e"};
 	double v;
 
 	CU_ASSERT(unc_parse_double("2.5e9", &v) && v == 2.5e9);
@@ -112,7 +113,8 @@ static void one_line(void)
 {
 	struct unc_error err = {0};
 
-	CHECK_NUMBER(unc_fail(&err, UNC_ERR_NOT_FOUND, "no event %s", "A\nB\tC"), UNC_ERR_NOT_FOUND);
+	CHECK_NUMBER(unc_fail(&err, UNC_ERR_NOT_FOUND, "no event %s", "A\nB\tC"),
+		     UNC_ERR_NOT_FOUND);
 	CHECK_TEXT(err.text, "no event A?B?C");
 	unc_error_prefix(&err, "a\rb");
 	CHECK_TEXT(err.text, "a?b: no event A?B?C");

@@ -54,7 +54,7 @@ static const PAPI_component_info_t *find_component(void)
 /* The codes of the bytes read and written of each socket; returns the number of sockets. */
 static int find_sockets(int codes[MAX_EVENTS])
 {
-	static const char *const metrics[] = { "memory_read_bytes", "memory_write_bytes" };
+	static const char *const metrics[] = {"memory_read_bytes", "memory_write_bytes"};
 	char name[PAPI_MAX_STR_LEN];
 	int i, papi_errno;
 
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 	long n = 1000000 * (argc > 1 ? atol(argv[1]) : 4), i;
 	int rounds = argc > 2 ? atoi(argv[2]) : 10, rank, ranks, node_rank, length, set = PAPI_NULL;
 	double *a, *b, *c, seconds, slowest, start;
-	struct node mine = { .simulated = 0 };
+	struct node mine = {.simulated = 0};
 	MPI_Comm node, readers;
 
 	MPI_Init(&argc, &argv);
@@ -191,8 +191,9 @@ int main(int argc, char **argv)
 	MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
 	if (rank == 0)
 		printf("triad: %d ranks, 3 arrays of %.0f MB each, %d rounds, %.3f s; the program "
-		       "itself asked for %.3f GB/s\n", ranks, (double)n * sizeof(*a) / 1e6, rounds,
-		       slowest, 3.0 * (double)n * sizeof(*a) * rounds * ranks / slowest / 1e9);
+		       "itself asked for %.3f GB/s\n",
+		       ranks, (double)n * sizeof(*a) / 1e6, rounds, slowest,
+		       3.0 * (double)n * sizeof(*a) * rounds * ranks / slowest / 1e9);
 
 	if (getenv("PAPI_EVENTS")) {
 		if (node_rank == 0)

@@ -7,19 +7,19 @@ static const struct {
 	const char *format;
 	int papi_errno;
 } names[] = {
-	{ PREFIX "no_such_metric", PAPI_ENOEVNT },
-	{ PREFIX "nosuchunit.EVENT", PAPI_ENOEVNT },
-	{ "%s_NO_SUCH_EVENT", PAPI_ENOEVNT },
-	{ "%s:NO_SUCH_UMASK", PAPI_ENOEVNT },
-	{ "%s:nosuchfield=1", PAPI_ENOEVNT },
-	{ "%s:socket=99", PAPI_EINVAL },
-	{ "%s:socket=x", PAPI_EINVAL },
-	{ "%s:unit=9999", PAPI_EINVAL },
-	{ "%s:socket=0:socket=1", PAPI_EINVAL },
-	{ "%s:", PAPI_EINVAL },
-	{ PREFIX "memory_read_bytes:socket=99", PAPI_EINVAL },
-	{ PREFIX "memory_read_bytes:socket=", PAPI_EINVAL },
-	{ PREFIX, PAPI_EINVAL },
+	{PREFIX "no_such_metric", PAPI_ENOEVNT},
+	{PREFIX "nosuchunit.EVENT", PAPI_ENOEVNT},
+	{"%s_NO_SUCH_EVENT", PAPI_ENOEVNT},
+	{"%s:NO_SUCH_UMASK", PAPI_ENOEVNT},
+	{"%s:nosuchfield=1", PAPI_ENOEVNT},
+	{"%s:socket=99", PAPI_EINVAL},
+	{"%s:socket=x", PAPI_EINVAL},
+	{"%s:unit=9999", PAPI_EINVAL},
+	{"%s:socket=0:socket=1", PAPI_EINVAL},
+	{"%s:", PAPI_EINVAL},
+	{PREFIX "memory_read_bytes:socket=99", PAPI_EINVAL},
+	{PREFIX "memory_read_bytes:socket=", PAPI_EINVAL},
+	{PREFIX, PAPI_EINVAL},
 };
 
 static void check_names(const char *event, int quiet)
@@ -86,7 +86,7 @@ static void check_counts(int set)
  * freed memory in a second PAPI_profil() of one that was refused. */
 static void check_overflow(void)
 {
-	static const int flags[] = { PAPI_PROFIL_POSIX, PAPI_PROFIL_FORCE_SW };
+	static const int flags[] = {PAPI_PROFIL_POSIX, PAPI_PROFIL_FORCE_SW};
 	static unsigned short buckets[64];
 	int set, code;
 	size_t i;
@@ -123,10 +123,12 @@ static void check_full(int cid, int quiet)
 		papi_errno = add_somehow(set, code, cid);
 		conflicts += papi_errno == PAPI_ECNFLCT;
 		CHECK("error of a full set", papi_errno == PAPI_OK || papi_errno == PAPI_ECNFLCT ||
-		      papi_errno == PAPI_EINVAL || papi_errno == PAPI_ECOUNT);
+						     papi_errno == PAPI_EINVAL ||
+						     papi_errno == PAPI_ECOUNT);
 		if (papi_errno != PAPI_OK)
-			CHECK("failure changed the set", PAPI_num_events(set) == before ||
-			      (before < 0 && PAPI_num_events(set) <= 0));
+			CHECK("failure changed the set",
+			      PAPI_num_events(set) == before ||
+				      (before < 0 && PAPI_num_events(set) <= 0));
 	} while (conflicts < 50 && PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, cid) == PAPI_OK);
 	if (!quiet)
 		printf("%d events fit, %d did not\n", PAPI_num_events(set), conflicts);

@@ -32,7 +32,7 @@ struct tally {
 
 static const char *value_of(const struct base *base, int setting)
 {
-	const char *values[VALUES] = { "1", "0x1000", base->least[setting / VALUES] };
+	const char *values[VALUES] = {"1", "0x1000", base->least[setting / VALUES]};
 
 	return values[setting % VALUES];
 }
@@ -40,7 +40,7 @@ static const char *value_of(const struct base *base, int setting)
 /* Adds text, with settings a and b behind it if they fit (a field each, with a value; -1: none). */
 static int add_with(int set, const struct base *base, char *text, int a, int b)
 {
-	const int settings[] = { a, b };
+	const int settings[] = {a, b};
 	size_t length = strlen(text), used = length;
 	int i, papi_errno;
 
@@ -91,7 +91,7 @@ static int measure(const struct base *base, char *text, int cid, long long *valu
 {
 	const char *step = "add";
 	int set = PAPI_NULL, papi_errno;
-	long long values[2] = { -1, -1 };
+	long long values[2] = {-1, -1};
 
 	CALL(PAPI_create_eventset(&set));
 	CALL(PAPI_assign_eventset_component(set, cid));
@@ -192,7 +192,7 @@ static void check_event(int code, int cid, struct tally *tally)
 
 int main(int argc, char **argv)
 {
-	struct tally tally = { .quiet = tests_quiet(argc, argv) };
+	struct tally tally = {.quiet = tests_quiet(argc, argv)};
 	int cid = find_component(), code = PAPI_NATIVE_MASK;
 	const PAPI_component_info_t *info = PAPI_get_component_info(cid);
 
@@ -204,8 +204,8 @@ int main(int argc, char **argv)
 	       tally.started, tally.counted, tally.silent, tally.failed);
 	CHECK("some names failed", tally.failed == 0);
 	CHECK("no name", tally.started > 0);
-	CHECK("too few names counted", tally.counted * 3 >= tally.started * 2 ||
-	      !strstr(info->description, "SIMULATED"));
+	CHECK("too few names counted",
+	      tally.counted * 3 >= tally.started * 2 || !strstr(info->description, "SIMULATED"));
 	PAPI_shutdown();
 	test_pass(__FILE__);
 	return 0;

@@ -9,8 +9,10 @@
 
 #include "intel_uncore_test.h"
 
-enum { DONE = 42, /* a test that fails or skips has another status */
-       PATIENCE = 120 /* seconds; whoever takes longer hangs */ };
+enum {
+	DONE = 42,     /* a test that fails or skips has another status */
+	PATIENCE = 120 /* seconds; whoever takes longer hangs */
+};
 
 static int set = PAPI_NULL, text_code;
 static char text[PAPI_HUGE_STR_LEN], other_text[PAPI_HUGE_STR_LEN];
@@ -27,8 +29,8 @@ static void uses_the_parents(void)
 	CHECK("a child reads its parent's counters", PAPI_read(set, values) == PAPI_ENOINIT);
 	CHECK("a child resets its parent's counters", PAPI_reset(set) == PAPI_ENOINIT);
 	CHECK("a child stops its parent's counters", PAPI_stop(set, values) == PAPI_ENOINIT);
-	CHECK("a child names events", PAPI_event_name_to_code(PREFIX "memory_write_bytes:socket=0",
-							      &code) == PAPI_ENOINIT);
+	CHECK("a child names events",
+	      PAPI_event_name_to_code(PREFIX "memory_write_bytes:socket=0", &code) == PAPI_ENOINIT);
 }
 
 static void shuts_down(void)
@@ -78,12 +80,12 @@ static const struct {
 	const char *what;
 	void (*run)(void);
 } children[] = {
-	{ "just exits", just_exits },
-	{ "uses the parent's EventSet", uses_the_parents },
-	{ "calls PAPI_shutdown()", shuts_down },
-	{ "counts by itself", counts },
-	{ "counts and calls PAPI_shutdown()", counts_and_shuts_down },
-	{ "leaves its own EventSet running", leaves_its_own_running },
+	{"just exits", just_exits},
+	{"uses the parent's EventSet", uses_the_parents},
+	{"calls PAPI_shutdown()", shuts_down},
+	{"counts by itself", counts},
+	{"counts and calls PAPI_shutdown()", counts_and_shuts_down},
+	{"leaves its own EventSet running", leaves_its_own_running},
 };
 
 int main(int argc, char **argv)

@@ -35,14 +35,13 @@ int unc_session_start(struct unc_session *session)
 	return REAL(unc_session_start)(session);
 }
 
-int unc_session_read(struct unc_session *session, struct unc_value *values, size_t n,
-		     size_t size)
+int unc_session_read(struct unc_session *session, struct unc_value *values, size_t n, size_t size)
 {
 	int error = REAL(unc_session_read)(session, values, n, size);
 	size_t i;
 
 	for (i = 0; !error && lost && i < n; i++)
-		values[i] = (struct unc_value){ .flags = UNC_VALUE_LOST };
+		values[i] = (struct unc_value){.flags = UNC_VALUE_LOST};
 	return error;
 }
 

@@ -35,8 +35,18 @@ static struct machine *machine(void)
 /* ---- paths */
 
 static const char *const directories[] = {
-	"/", "/proc", "/sys", "/sys/devices", "/sys/devices/system", "/sys/devices/system/cpu",
-	"/sys/bus", "/sys/bus/pci", "/sys/bus/pci/devices", "/dev", "/dev/cpu", NULL,
+	"/",
+	"/proc",
+	"/sys",
+	"/sys/devices",
+	"/sys/devices/system",
+	"/sys/devices/system/cpu",
+	"/sys/bus",
+	"/sys/bus/pci",
+	"/sys/bus/pci/devices",
+	"/dev",
+	"/dev/cpu",
+	NULL,
 };
 
 static bool is_directory(const struct machine *m, const char *path)
@@ -203,8 +213,10 @@ static int truncate_file(const char *path, off_t size, struct fuse_file_info *fi
 /* As the kernel's driver: 8 bytes at the MSR's number; no such MSR is an I/O error. */
 static void *msr(const struct node *node, size_t size, off_t number)
 {
-	struct unc_reg reg = {.address = (uint64_t)number, .target = node->cpu,
-			      .space = UNC_SPACE_MSR, .width = 64};
+	struct unc_reg reg = {.address = (uint64_t)number,
+			      .target = node->cpu,
+			      .space = UNC_SPACE_MSR,
+			      .width = 64};
 
 	if (size != 8)
 		return NULL;
@@ -328,7 +340,8 @@ static int write_config(struct machine *m, const struct node *node, uint32_t val
 {
 	const struct unc_pci_function *f = node->function;
 	struct unc_reg reg = {.address = UNC_PCI(f->domain, f->bus, f->devfn, offset),
-			      .space = UNC_SPACE_PCI, .width = 32};
+			      .space = UNC_SPACE_PCI,
+			      .width = 32};
 	void *found = unc_sim_find(m->sim, &reg);
 	unsigned shift = 0;
 
