@@ -4,6 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef UNC_VERSION
+#define UNC_VERSION "0.0.0"
+#endif
+
+const char *unc_version(void)
+{
+	return UNC_VERSION;
+}
+
+unsigned unc_api_version(void)
+{
+	return UNC_API_VERSION;
+}
+
 enum { LARGEST = 4096 }; /* far more than any struct of uncore.h will ever have */
 
 int unc_struct_check(size_t size, const char *name, struct unc_error *err)

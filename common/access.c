@@ -15,16 +15,6 @@
 #include "grow.h"
 #include "machine.h"
 
-const struct unc_access_methods *const unc_access_hardware[] = {
-	&unc_access_msr,
-	&unc_access_msr_safe,
-	&unc_access_pci,
-	&unc_access_mmio,
-	&unc_access_pmu,
-	&unc_access_perf,
-	NULL,
-};
-
 /* An allowed register, whether it has been found to be within the fence, and by which ways to be
  * readable. */
 struct known {
@@ -91,26 +81,6 @@ const struct unc_ways *unc_access_ways(const struct unc_access *access)
 const char *unc_access_name(const struct unc_access *access, unsigned way)
 {
 	return way ? access->ways.way[way].methods->name : "";
-}
-
-int unc_op_done(struct unc_reg_op *op, int errno_value)
-{
-	op->errno_value = (int16_t)errno_value;
-	switch (errno_value) {
-	case 0:
-		op->error = 0;
-		break;
-	case EPERM:
-	case EACCES:
-		op->error = UNC_ERR_PERMISSION;
-		break;
-	case EBUSY:
-		op->error = UNC_ERR_BUSY;
-		break;
-	default:
-		op->error = UNC_ERR_IO;
-	}
-	return errno_value != 0;
 }
 
 void unc_access_topology(struct unc_access *access, const struct unc_topology *topology)

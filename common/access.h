@@ -56,9 +56,6 @@ struct unc_access_methods {
 	void (*close)(struct unc_backend *);
 };
 
-/* Notes how an operation came out: 0 or an errno value. For back ends; returns 1 if it failed. */
-int unc_op_done(struct unc_reg_op *op, int errno_value);
-
 extern const struct unc_access_methods unc_access_msr, unc_access_msr_safe, unc_access_pci,
 	unc_access_mmio, unc_access_pmu, unc_access_perf;
 /* Those of hardware, in the order in which they are tried; NULL ends the list. */

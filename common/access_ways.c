@@ -6,6 +6,16 @@
 #include "machine.h"
 #include "text.h"
 
+const struct unc_access_methods *const unc_access_hardware[] = {
+	&unc_access_msr,
+	&unc_access_msr_safe,
+	&unc_access_pci,
+	&unc_access_mmio,
+	&unc_access_pmu,
+	&unc_access_perf,
+	NULL,
+};
+
 enum { MAX_NAME = 32 };
 
 static const char direct[] = "direct";

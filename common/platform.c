@@ -13,22 +13,8 @@
 #include "text.h"
 #include "trust.h"
 
-#ifndef UNC_VERSION
-#define UNC_VERSION "0.0.0"
-#endif
-
 /* Of the calling thread only: a platform that did not open cannot keep its sentence. */
 static _Thread_local struct unc_error open_error;
-
-const char *unc_version(void)
-{
-	return UNC_VERSION;
-}
-
-unsigned unc_api_version(void)
-{
-	return UNC_API_VERSION;
-}
 
 const char *unc_open_error(void)
 {

@@ -87,6 +87,9 @@ struct unc_pci_name {
 };
 struct unc_pci_name unc_pci_name(uint64_t address);
 
+/* Notes how an operation came out: 0 or an errno value. For back ends; returns 1 if it failed. */
+int unc_op_done(struct unc_reg_op *op, int errno_value);
+
 const char *unc_space_name(int space); /* "msr", "pci", "mmio", "pmu", "perf" */
 
 #endif
