@@ -14,12 +14,14 @@
 #define NAME "intel_uncore"
 #define LOG NAME " plugin: "
 
-struct wish { /* what the configuration asks for */
+/* what the configuration asks for */
+struct wish {
 	bool is_event;
 	char *text;
 };
 
-struct item { /* one series; item `i` of the session is items[i] */
+/* one series; item `i` of the session is items[i] */
+struct item {
 	value_list_t vl;
 	value_t value;
 	double scale;

@@ -8,6 +8,8 @@
 #define UNC_VERSION "0.0.0"
 #endif
 
+enum { LARGEST = 4096 }; /* far more than any struct of uncore.h will ever have */
+
 const char *unc_version(void)
 {
 	return UNC_VERSION;
@@ -17,8 +19,6 @@ unsigned unc_api_version(void)
 {
 	return UNC_API_VERSION;
 }
-
-enum { LARGEST = 4096 }; /* far more than any struct of uncore.h will ever have */
 
 int unc_struct_check(size_t size, const char *name, struct unc_error *err)
 {

@@ -30,10 +30,10 @@ struct unc_topology {
 	bool hypervisor;
 	int hidden; /* CPUs that are there, offline, and not the other threads of cores that are online */
 	int n_sockets;
-	struct unc_socket
-		socket[UNC_MAX_SOCKETS]; /* in order of package id; socket number = position */
-	uint16_t order
-		[UNC_MAX_CPUS]; /* online CPUs by socket, die, core: threads of a core are neighbours */
+	/* in order of package id; socket number = position */
+	struct unc_socket socket[UNC_MAX_SOCKETS];
+	/* online CPUs by socket, die, core: threads of a core are neighbours */
+	uint16_t order[UNC_MAX_CPUS];
 	uint8_t cpu_socket[UNC_MAX_CPUS]; /* socket number + 1 of an online CPU; 0 unknown */
 };
 

@@ -9,7 +9,8 @@
 
 enum { UNC_MAX_PARTS = 3, UNC_REASON_MAX = 256 };
 
-struct unc_place {     /* where one part of a unit is */
+/* where one part of a unit is */
+struct unc_place {
 	uint64_t base; /* registers count from here; encoded as unc_reg.address */
 	uint32_t target;
 	uint8_t space;

@@ -8,7 +8,8 @@
 
 #include "discover.h"
 
-struct unc_setting { /* reg = value */
+/* reg = value */
+struct unc_setting {
 	uint16_t reg;
 	bool claimed; /* noted in platform->claim */
 	bool keep;    /* it is not put back: another session needs it so, or it is no longer ours */

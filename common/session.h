@@ -153,11 +153,11 @@ struct unc_session {
 	size_t n_slots;
 	int *head;      /* first slot of each instance, UNC_END */
 	uint8_t *proof; /* of each instance: enum unc_proof, since counting began */
-	struct unc_unit
-		*doubtful; /* of each instance: as unc_session_missing() tells it; NULL: none was */
-	bool *always;      /* of each instance: all that it counts fits at once; it takes no part in
+	/* of each instance: as unc_session_missing() tells it; NULL: none was */
+	struct unc_unit *doubtful;
+	bool *always; /* of each instance: all that it counts fits at once; it takes no part in
 			      passes */
-	bool *moves;       /* of each instance: a counter of it has moved in the proof under way */
+	bool *moves;  /* of each instance: a counter of it has moved in the proof under way */
 	struct unc_pass pass[UNC_MAX_PASSES];
 	unsigned n_passes;
 	double *scratch; /* one value for each reference of the largest formula */

@@ -26,7 +26,8 @@ static void use_pass(struct unc_session *s, struct unc_item *item, unsigned pass
 		s->n_passes = pass + 1;
 }
 
-struct want { /* a measure to be added */
+/* a measure to be added */
+struct want {
 	struct unc_spec spec;
 	int aggregate;
 };

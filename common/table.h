@@ -72,14 +72,15 @@ enum unc_role {
 	UNC_ROLE_FREE /* free-running counter */
 };
 
-enum {                 /* unc_tbl_reg.flags */
-       UNC_REG_WO = 1, /* write-only: reads mean nothing */
-       UNC_REG_RO = 2,
-       UNC_REG_W1C = 4,     /* write 1 to clear */
-       UNC_REG_ABS = 8,     /* offset is the address itself, the same for every instance */
-       UNC_REG_SEXT = 16,   /* reads repeat the top bit of the counter */
-       UNC_REG_FROZEN = 32, /* defined only while the unit is frozen */
-       UNC_REG_EVERY = 64   /* qualifies every event that takes its fields, asked or not */
+/* unc_tbl_reg.flags */
+enum {
+	UNC_REG_WO = 1, /* write-only: reads mean nothing */
+	UNC_REG_RO = 2,
+	UNC_REG_W1C = 4,     /* write 1 to clear */
+	UNC_REG_ABS = 8,     /* offset is the address itself, the same for every instance */
+	UNC_REG_SEXT = 16,   /* reads repeat the top bit of the counter */
+	UNC_REG_FROZEN = 32, /* defined only while the unit is frozen */
+	UNC_REG_EVERY = 64   /* qualifies every event that takes its fields, asked or not */
 };
 
 struct unc_tbl_reg {
@@ -97,13 +98,14 @@ struct unc_tbl_reg {
 	uint8_t flags;
 };
 
-enum {                        /* unc_tbl_field.flags */
-       UNC_FIELD_USER = 1,    /* every event of the type takes it */
-       UNC_FIELD_NODES = 2,   /* a mask of node ids: `local` and `remote` are values */
-       UNC_FIELD_DEFAULT = 4, /* default_value where nobody gives it */
-       UNC_FIELD_EXCEEDS = 8, /* a threshold that the increment must exceed, not reach */
-       UNC_FIELD_ONCE = 16,   /* not set while another counter counts the same event code */
-       UNC_FIELD_WO = 32      /* reads back as 0, whatever was written */
+/* unc_tbl_field.flags */
+enum {
+	UNC_FIELD_USER = 1,    /* every event of the type takes it */
+	UNC_FIELD_NODES = 2,   /* a mask of node ids: `local` and `remote` are values */
+	UNC_FIELD_DEFAULT = 4, /* default_value where nobody gives it */
+	UNC_FIELD_EXCEEDS = 8, /* a threshold that the increment must exceed, not reach */
+	UNC_FIELD_ONCE = 16,   /* not set while another counter counts the same event code */
+	UNC_FIELD_WO = 32      /* reads back as 0, whatever was written */
 };
 
 /* What a field is to the machine, whatever the vendor calls it. */
@@ -146,17 +148,18 @@ struct unc_tbl_field {
 	struct unc_range values; /* named values */
 };
 
-struct unc_tbl_value { /* named value of a field */
+/* named value of a field */
+struct unc_tbl_value {
 	unc_str name, desc;
 	uint64_t value;
 };
 
 enum unc_given { UNC_GIVEN_VALUE, UNC_GIVEN_USER, UNC_GIVEN_NONE };
 
-struct unc_tbl_set { /* field = value */
+/* field = value */
+struct unc_tbl_set {
 	uint16_t field;
-	uint16_t
-		given; /* of a forbid, enum unc_given: has the value, or is given by the user, by nobody */
+	uint16_t given; /* of a forbid, enum unc_given: has the value, is given, by nobody */
 	uint64_t value;
 };
 
@@ -203,7 +206,8 @@ struct unc_tbl_forbid {
 	struct unc_range sets;
 };
 
-struct unc_tbl_bundle { /* a name for several fields (sets[].field) */
+/* a name for several fields (sets[].field) */
+struct unc_tbl_bundle {
 	unc_str name;
 	struct unc_range sets;
 };
@@ -213,8 +217,8 @@ enum unc_freezes { UNC_FREEZES_NOTHING, UNC_FREEZES_UNIT, UNC_FREEZES_SOCKET };
 /* What happens when a counter carries. */
 struct unc_tbl_overflow {
 	uint64_t set; /* bits of CTL that make a carry freeze; 0: none */
-	uint16_t
-		status; /* where it is noted (index into regs); UNC_NONE: nowhere but in the socket's */
+	/* where it is noted (index into regs); UNC_NONE: nowhere but in the socket's */
+	uint16_t status;
 	uint16_t clear;     /* register that clears the status; UNC_NONE: none */
 	uint8_t global[16]; /* 1 + bit of each unit in the socket's status; 0: none */
 	uint8_t bit;        /* of counter 0 in the status */
@@ -255,11 +259,12 @@ struct unc_tbl_type {
 	uint8_t width; /* bits of a programmable counter */
 };
 
-enum {                        /* unc_tbl_umask.flags */
-       UNC_UMASK_EXACT = 1,   /* not to be combined */
-       UNC_UMASK_PARTIAL = 2, /* counts nothing alone: needs another umask */
-       UNC_UMASK_DEFAULT = 4, /* taken when none is given */
-       UNC_UMASK_CHOICE = 8   /* not to be combined with another of these */
+/* unc_tbl_umask.flags */
+enum {
+	UNC_UMASK_EXACT = 1,   /* not to be combined */
+	UNC_UMASK_PARTIAL = 2, /* counts nothing alone: needs another umask */
+	UNC_UMASK_DEFAULT = 4, /* taken when none is given */
+	UNC_UMASK_CHOICE = 8   /* not to be combined with another of these */
 };
 
 struct unc_tbl_umask {
@@ -314,17 +319,15 @@ struct unc_table {
 	uint16_t discovery;
 	struct unc_tbl_topology topology;
 	uint32_t id; /* of the texts that it was made of */
-	const struct unc_workload
-		*workload; /* of a folder's tables; NULL: compiled into the simulator */
+	/* of a folder's tables; NULL: compiled into the simulator */
+	const struct unc_workload *workload;
 	const char *strings;
 	size_t n_strings;
-#define UNC_TABLE_ARRAYS(X)                                                                        \
-	X(where)                                                                                   \
-	X(bar)                                                                                     \
-	X(part)                                                                                    \
-	X(reg)                                                                                     \
-	X(field) X(value) X(set) X(step) X(counter) X(lane) X(forbid) X(bundle) X(type) X(umask)   \
-		X(event) X(metric)
+/* clang-format off */
+#define UNC_TABLE_ARRAYS(X) \
+	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
+	X(forbid) X(bundle) X(type) X(umask) X(event) X(metric)
+/* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \
 	const struct unc_tbl_##row *row;                                                           \
 	size_t n_##row;

@@ -14,7 +14,8 @@ struct unc_table_file {
 	size_t size;
 };
 
-struct unc_table_let { /* a number named in workload.tbl */
+/* a number named in workload.tbl */
+struct unc_table_let {
 	char name[48];
 	double value;
 };

@@ -5,22 +5,11 @@
 
 #include "table_build.h"
 
-enum { /* flags of a column */
-       NEEDED = 1,
-       POSITIVE = 2,
-       PLUS1 = 4,
-       MSR = 8,
-       PCI = 16,
-       MMIO = 32,
-       CPUS = 64
-};
+/* flags of a column */
+enum { NEEDED = 1, POSITIVE = 2, PLUS1 = 4, MSR = 8, PCI = 16, MMIO = 32, CPUS = 64 };
 
-enum { /* flags of a statement */
-       ONCE = 1,
-       TYPE = 2,
-       SETTINGS_TOO = 4,
-       SELF = TYPE | 8
-};
+/* flags of a statement */
+enum { ONCE = 1, TYPE = 2, SETTINGS_TOO = 4, SELF = TYPE | 8 };
 
 enum kind {
 	RAW,  /* the text itself, for the statement to look at */

@@ -91,19 +91,19 @@ typedef void (*unc_log_fn)(void *user, enum unc_log_level level, const char *tex
 
 struct unc_options {
 	size_t size; /* sizeof(struct unc_options) */
-	const char
-		*sysroot; /* root of /proc, /sys, /dev; NULL: $UNCORE_SYSROOT, else "/"; "": "/" */
-	const char
-		*sim; /* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
+	/* root of /proc, /sys, /dev; NULL: $UNCORE_SYSROOT, else "/"; "": "/" */
+	const char *sysroot;
+	/* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
+	const char *sim;
 	const char *cpu;    /* table to use whatever the machine is; NULL: identify; "*": any.
 	                        Given without `sim`, no unit can be accessed: for listing, encoding. */
 	const char *tables; /* folder of event tables that replaces the built-in ones;
 	                        NULL: $UNCORE_TABLES, else built-in; "": built-in. See below. */
 	unc_log_fn log;     /* may be NULL */
 	void *log_user;
-	const char
-		*access; /* access methods in the order in which they are tried, "msr-safe,direct";
-	                        NULL: $UNCORE_ACCESS, else all; "": all. See below. */
+	/* access methods in the order in which they are tried, "msr-safe,direct"; NULL:
+	 * $UNCORE_ACCESS, else all; "": all. See below. */
+	const char *access;
 };
 
 /*
@@ -567,8 +567,8 @@ struct unc_overflow {
 	const char *unit; /* unit type */
 	int socket, index;
 	const char *counter; /* register, "CTR2" */
-	uint64_t
-		count; /* counted in the interval: `every`, and what came until it was frozen or read */
+	/* counted in the interval: `every`, and what came until it was frozen or read */
+	uint64_t count;
 	int others; /* counters of the event that have carried as well */
 	int frozen; /* 1: the hardware froze at the carry; 0: counting went on until the look */
 };
@@ -596,9 +596,9 @@ struct unc_operation {
 	int index;
 	const char *reg;   /* register name, "CTL0" */
 	const char *space; /* "msr", "pci", "mmio", "pmu", "perf" */
-	uint64_t
-		address; /* MSR number, configuration offset, offset from the BAR base or physical address;
-	                         pmu, perf: see eventtables/README.md */
+	/* MSR number, configuration offset, offset from the BAR base or physical
+	 * address; pmu, perf: see eventtables/README.md */
+	uint64_t address;
 	const char *location; /* "cpu 0", "0000:7f:10.0", "" */
 	int width;            /* bits */
 	int write;            /* 0: read */

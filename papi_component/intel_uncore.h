@@ -14,19 +14,15 @@
 #define INTEL_UNCORE_SIMULATED "SIMULATED"
 
 /* The functions of libuncore, called as intel_uncore.FUNCTION(). */
+/* clang-format off */
 #define INTEL_UNCORE_FUNCTIONS(F)                                                                  \
-	F(api_version)                                                                             \
-	F(version)                                                                                 \
-	F(open_error)                                                                              \
-	F(platform_open)                                                                           \
-	F(platform_close) F(platform_error) F(platform_cpu) F(platform_simulated)                  \
-		F(platform_sockets) F(type_get) F(type_find) F(unit_get) F(event_get)              \
-			F(event_find) F(umask_get) F(field_get) F(metric_get) F(metric_find)       \
-				F(name_at) F(event_encode) F(session_new) F(session_add_at)        \
-					F(session_clear) F(session_start) F(session_read)          \
-						F(session_reset) F(session_stop) F(session_free)   \
-							F(session_error) F(session_reason)         \
-								F(session_partial) F(doctor)
+	F(api_version) F(version) F(open_error) F(platform_open) F(platform_close)                 \
+	F(platform_error) F(platform_cpu) F(platform_simulated) F(platform_sockets) F(type_get)    \
+	F(type_find) F(unit_get) F(event_get) F(event_find) F(umask_get) F(field_get)              \
+	F(metric_get) F(metric_find) F(name_at) F(event_encode) F(session_new) F(session_add_at)   \
+	F(session_clear) F(session_start) F(session_read) F(session_reset) F(session_stop)         \
+	F(session_free) F(session_error) F(session_reason) F(session_partial) F(doctor)
+/* clang-format on */
 #define INTEL_UNCORE_DECLARE(name) __typeof__(unc_##name) *name;
 
 struct control;

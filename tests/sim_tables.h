@@ -15,21 +15,16 @@
 #include "suite.h"
 #include "table.h"
 
-#define WORDS(X)                                                                                   \
-	X(alpha)                                                                                   \
-	X(beta)                                                                                    \
-	X(cbo)                                                                                     \
-	X(imc)                                                                                     \
-	X(ubox) X(qpi) X(pcu) X(cha) X(upi) X(cxl) X(iio) X(match) X(BOX_CTL) X(UNIT_CTL)          \
-		X(UNIT_STATUS) X(CTL0) X(CTL1) X(CTL2) X(CTL3) X(CTR0) X(CTR1) X(CTR2) X(CTR3)     \
-			X(FILTER) X(FIXED_CTL) X(FIXED_CTR) X(CORE_C3) X(PKT_MATCH0) X(GLOBAL_CTL) \
-				X(GLOBAL_STATUS) X(BW_IN) X(BW_CLOCK) X(mem) X(ev_sel) X(umask)    \
-					X(ext) X(rst) X(edge) X(en) X(inv) X(thresh) X(opc)        \
-						X(rst_ctrl) X(rst_ctrs) X(frz) X(frz_en)           \
-							X(fixed_rst) X(frz_all) X(CLOCKTICKS)      \
-								X(COUNTER0_OCCUPANCY)              \
-									X(RxR_OCCUPANCY) X(BURST)  \
-										X(IOCLK)
+/* clang-format off */
+#define WORDS(X) \
+	X(alpha) X(beta) X(cbo) X(imc) X(ubox) X(qpi) X(pcu) X(cha) X(upi) X(cxl) X(iio) \
+	X(match) X(BOX_CTL) X(UNIT_CTL) X(UNIT_STATUS) X(CTL0) X(CTL1) X(CTL2) X(CTL3) \
+	X(CTR0) X(CTR1) X(CTR2) X(CTR3) X(FILTER) X(FIXED_CTL) X(FIXED_CTR) X(CORE_C3) \
+	X(PKT_MATCH0) X(GLOBAL_CTL) X(GLOBAL_STATUS) X(BW_IN) X(BW_CLOCK) X(mem) X(ev_sel) \
+	X(umask) X(ext) X(rst) X(edge) X(en) X(inv) X(thresh) X(opc) X(rst_ctrl) \
+	X(rst_ctrs) X(frz) X(frz_en) X(fixed_rst) X(frz_all) X(CLOCKTICKS) \
+	X(COUNTER0_OCCUPANCY) X(RxR_OCCUPANCY) X(BURST) X(IOCLK)
+/* clang-format on */
 #define WORD_MEMBER(w) char w[sizeof(#w)];
 #define WORD_TEXT(w) #w,
 static const struct words {
@@ -48,22 +43,23 @@ static const struct words {
 	REG(n##0, at, bits, r, m, .number = 0), REG(n##1, (at) + (step), bits, r, m, .number = 1), \
 		REG(n##2, (at) + 2 * (step), bits, r, m, .number = 2),                             \
 		REG(n##3, (at) + 3 * (step), bits, r, m, .number = 3)
-enum { /* by the names of the fields */
-       IS_ev_sel = 0,
-       IS_umask = 0,
-       IS_ext = 0,
-       IS_opc = 0,
-       IS_en = 0,
-       IS_rst = UNC_IS_RESET,
-       IS_fixed_rst = UNC_IS_RESET,
-       IS_edge = UNC_IS_EDGE,
-       IS_inv = UNC_IS_INVERT,
-       IS_thresh = UNC_IS_THRESHOLD,
-       IS_frz = UNC_IS_FREEZE,
-       IS_frz_en = UNC_IS_FREEZE_ENABLE,
-       IS_rst_ctrl = UNC_IS_RESET_CONTROLS,
-       IS_rst_ctrs = UNC_IS_RESET_COUNTERS,
-       IS_frz_all = UNC_IS_FREEZE_SOCKET
+/* by the names of the fields */
+enum {
+	IS_ev_sel = 0,
+	IS_umask = 0,
+	IS_ext = 0,
+	IS_opc = 0,
+	IS_en = 0,
+	IS_rst = UNC_IS_RESET,
+	IS_fixed_rst = UNC_IS_RESET,
+	IS_edge = UNC_IS_EDGE,
+	IS_inv = UNC_IS_INVERT,
+	IS_thresh = UNC_IS_THRESHOLD,
+	IS_frz = UNC_IS_FREEZE,
+	IS_frz_en = UNC_IS_FREEZE_ENABLE,
+	IS_rst_ctrl = UNC_IS_RESET_CONTROLS,
+	IS_rst_ctrs = UNC_IS_RESET_COUNTERS,
+	IS_frz_all = UNC_IS_FREEZE_SOCKET
 };
 #define FIELD(n, r, low, bits)                                                                     \
 	{                                                                                          \
@@ -85,34 +81,36 @@ enum { /* by the names of the fields */
 /* ---------------------------------------------------------------------- alpha */
 
 enum { A_CBO, A_IMC, A_UBOX, A_QPI, A_PCU, A_TYPES };
-enum { /* registers */
-       A_CBO_BOX,
-       A_CBO_CTL,
-       A_CBO_CTR = A_CBO_CTL + 4,
-       A_CBO_FILTER = A_CBO_CTR + 4,
-       A_IMC_BOX,
-       A_IMC_CTL,
-       A_IMC_CTR = A_IMC_CTL + 4,
-       A_IMC_FIXED_CTL = A_IMC_CTR + 4,
-       A_IMC_FIXED_CTR,
-       A_UBOX_CTL,
-       A_UBOX_CTR,
-       A_UBOX_FIXED_CTL,
-       A_UBOX_FIXED_CTR,
-       A_QPI_BOX,
-       A_QPI_CTL,
-       A_QPI_CTR = A_QPI_CTL + 4,
-       A_QPI_MATCH = A_QPI_CTR + 4,
-       A_PCU_C3,
-       A_REGS
+/* registers */
+enum {
+	A_CBO_BOX,
+	A_CBO_CTL,
+	A_CBO_CTR = A_CBO_CTL + 4,
+	A_CBO_FILTER = A_CBO_CTR + 4,
+	A_IMC_BOX,
+	A_IMC_CTL,
+	A_IMC_CTR = A_IMC_CTL + 4,
+	A_IMC_FIXED_CTL = A_IMC_CTR + 4,
+	A_IMC_FIXED_CTR,
+	A_UBOX_CTL,
+	A_UBOX_CTR,
+	A_UBOX_FIXED_CTL,
+	A_UBOX_FIXED_CTR,
+	A_QPI_BOX,
+	A_QPI_CTL,
+	A_QPI_CTR = A_QPI_CTL + 4,
+	A_QPI_MATCH = A_QPI_CTR + 4,
+	A_PCU_C3,
+	A_REGS
 };
-enum { /* fields */
-       A_F_CBO,
-       A_F_CBO_END = A_F_CBO + 12,
-       A_F_IMC = A_F_CBO_END,
-       A_F_IMC_END = A_F_IMC + 10,
-       A_F_QPI = A_F_IMC_END,
-       A_F_QPI_END = A_F_QPI + 11
+/* fields */
+enum {
+	A_F_CBO,
+	A_F_CBO_END = A_F_CBO + 12,
+	A_F_IMC = A_F_CBO_END,
+	A_F_IMC_END = A_F_IMC + 10,
+	A_F_QPI = A_F_IMC_END,
+	A_F_QPI_END = A_F_QPI + 11
 };
 
 #define A_CTL_MASK 0xFFC6FFFF

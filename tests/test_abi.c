@@ -122,7 +122,8 @@ static void test_version(void)
 
 /* ---- programs that were compiled earlier, and later */
 
-struct early_value { /* as if that were all */
+/* as if that were all */
+struct early_value {
 	uint64_t count, delta;
 	double value;
 };

@@ -42,8 +42,8 @@ struct stat_job {
 	struct unc_value *value;
 	size_t n_values; /* items of the session */
 	struct table *table;
-	struct unc_overflow
-		overflow;      /* what ended the interval of the next report; id -1: nothing */
+	/* what ended the interval of the next report; id -1: nothing */
+	struct unc_overflow overflow;
 	unsigned long reports; /* printed */
 	bool lost;             /* the next report has values that the session has lost */
 	bool harmed;           /* so had one at any time */
