@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "access.h"
-#include "fs.h"
-#include "machine.h"
+#include "access/access.h"
+#include "host/fs.h"
+#include "machine/hardware.h"
 #include "suite.h"
 
 static struct unc_fs *fs;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "table_load.h"
+#include "reader/table_load.h"
 
 enum { PATH = 1024 };
 

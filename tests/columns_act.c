@@ -5,7 +5,7 @@
 
 #include "columns_files.h"
 #include "session_kit.h"
-#include "text.h"
+#include "base/text.h"
 
 enum { MAX_SESSIONS = 4, MAX_WORDS = 8 };
 

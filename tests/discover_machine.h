@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover.h"
+#include "machine/discover.h"
 #include "fake_root.h"
-#include "fs.h"
-#include "machine.h"
+#include "host/fs.h"
+#include "machine/hardware.h"
 #include "suite.h"
 
 static const char cpus[] = "cpu fixed \"Fixed\" family=6 models=0x2D discovery=fixed\n"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor.h"
+#include "doctor/doctor.h"
 #include "fake_root.h"
 #include "suite.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A simulator of another build than the library's. */
-#include "simulator.h"
+#include "machine/simulator.h"
 
 const struct unc_simulator *unc_simulator(void)
 {

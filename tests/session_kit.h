@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "platform.h"
-#include "session.h"
-#include "sim.h"
+#include "platform/platform.h"
+#include "session/session.h"
+#include "sim/sim.h"
 #include "suite.h"
 
 #define SNB "sandybridge-ep,clock=step"

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "sim.h"
+#include "sim/sim.h"
 #include "suite.h"
-#include "table.h"
+#include "tables/table.h"
 
 /* clang-format off */
 #define WORDS(X) \

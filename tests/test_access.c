@@ -9,7 +9,7 @@
 #include <sys/un.h>
 
 #include "access_files.h"
-#include "access_pci.h"
+#include "access/access_pci.h"
 #include "fault_io.h"
 
 /* A register that cannot be read. */

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "access_files.h"
-#include "access_ways.h"
-#include "cpu.h"
+#include "access/access_ways.h"
+#include "host/cpu.h"
 #include "doctor_kit.h"
 #include "msr_safe.h"
-#include "platform.h"
+#include "platform/platform.h"
 
 /* Numbers: Intel 327043-001, table 2-9 (CBo): base 0xd00, step 0x20. */
 enum { CBO = 0xd00, STEP = 0x20, CTL0 = 0x10, FILTER = 0x14, CTR0 = 0x16 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decode.h"
+#include "encode/decode.h"
 #include "suite.h"
 #include "uncore.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many slices there are, where the functions that tell it show, and where registers have to be
  * tried; and what can be read but not written. */
-#include "access.h"
+#include "access/access.h"
 #include "discover_faulty.h"
 
 static void probe(struct unc_access **access)

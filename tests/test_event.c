@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "event.h"
+#include "encode/event.h"
 #include "suite.h"
-#include "table_load.h"
+#include "reader/table_load.h"
 
 static struct unc_table_set set;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fence: what no table may have touched, whatever the allowlist says. */
 #include "access_files.h"
-#include "discover.h"
-#include "event.h"
-#include "fence.h"
+#include "machine/discover.h"
+#include "encode/event.h"
+#include "access/fence.h"
 
 /* What the allowlist would let pass, for a table from a folder said so. */
 static void test_fence_msr(void)

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cpu.h"
+#include "host/cpu.h"
 #include "fake_root.h"
 #include "fault_io.h"
-#include "fs.h"
+#include "host/fs.h"
 #include "suite.h"
 
 static struct fake_root root;

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "expr.h"
+#include "encode/expr.h"
 #include "suite.h"
-#include "text.h"
+#include "base/text.h"
 
 static const struct {
 	const char *name, *formula;

@@ -5,7 +5,7 @@
  * document, and searched exhaustively.
  */
 #include "montecito_kit.h"
-#include "schedule.h"
+#include "encode/schedule.h"
 
 /* ---- the rules of sections 3.2, 4.8 and 4.10, on the values of PMC4 to 15 (0: not in use) */
 

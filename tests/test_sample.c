@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "platform.h"
-#include "sim.h"
+#include "platform/platform.h"
+#include "sim/sim.h"
 #include "suite.h"
 
 static struct unc_platform *machine(const char *sim)

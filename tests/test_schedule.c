@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The scheduler on made-up events: which sets fit, what a conflict names; what a plan puts back. */
-#include "plan.h"
-#include "schedule.h"
+#include "session/plan.h"
+#include "encode/schedule.h"
 #include "suite.h"
-#include "table.h"
+#include "tables/table.h"
 
 static struct unc_code on(uint32_t counters)
 {

@@ -2,7 +2,7 @@
 /* Every event, umask and metric of every CPU starts, counts and stops on its simulated machine. */
 #include "cases.h"
 #include "session_kit.h"
-#include "text.h"
+#include "base/text.h"
 
 /* Words behind `key` in the sentence of the last error, up to a blank or comma; false if it is not. */
 static bool says(const char *sentence, const char *key, char *word, size_t size)

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "access.h"
-#include "machine.h"
-#include "sim.h"
+#include "access/access.h"
+#include "machine/simulator.h"
+#include "sim/sim.h"
 #include "sim_tables.h"
 #include "suite.h"
 

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "access.h"
-#include "discover.h"
-#include "machine.h"
-#include "sim.h"
+#include "access/access.h"
+#include "machine/discover.h"
+#include "machine/simulator.h"
+#include "sim/sim.h"
 #include "sim_tables.h"
 #include "suite.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "simulator.h"
+#include "machine/simulator.h"
 #include "suite.h"
 
 /* The sentence of what is loaded from a file of the build folder; "": it was loaded. */

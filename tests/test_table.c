@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "metric.h"
-#include "sim.h"
+#include "encode/metric.h"
+#include "sim/sim.h"
 #include "suite.h"
-#include "table_load.h"
+#include "reader/table_load.h"
 
 enum { MAX_TEXT = 16384 };
 

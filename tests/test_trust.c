@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "fake_root.h"
-#include "fs.h"
-#include "platform.h"
+#include "host/fs.h"
+#include "platform/platform.h"
 #include "suite.h"
-#include "trust.h"
+#include "host/trust.h"
 
 static struct fake_root root, tables;
 static struct unc_platform *p;

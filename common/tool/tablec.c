@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "table_load.h"
+#include "reader/table_load.h"
 #include "tablec.h"
 
 /* ---- what structs are made of */
@@ -210,7 +210,7 @@ static void print_workload(const struct unc_table *t, size_t n)
 static void print_each(const struct unc_table_set *set, const char *kind,
 		       void (*print)(const struct unc_table *, size_t))
 {
-	printf("/* Made by tablec from eventtables/; do not edit. */\n#include \"table.h\"\n"
+	printf("/* Made by tablec from eventtables/; do not edit. */\n#include \"tables/table.h\"\n"
 	       "#pragma GCC diagnostic ignored \"-Wmissing-braces\"\n");
 	for (size_t n = 0; n < set->n; n++)
 		print(set->table[n], n);

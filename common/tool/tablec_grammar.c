@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The grammar of the tables as text, from the rows that the reader works by. */
-#include "table.h"
+#include "tables/table.h"
 #include "tablec.h"
 
 #include <stdbool.h>
@@ -15,13 +15,13 @@ enum { ONCE = 1, TYPE = 2, SETTINGS_TOO = 4, SELF = 2, UNC_MAX_PLACES = 64 };
 #define S(...)
 #define C(...)
 enum word_list {
-#include "table_columns.inc"
+#include "reader/table_columns.inc"
 };
 #undef W
 
 #define W(list, words) words,
 static const char *const word_list[] = {
-#include "table_columns.inc"
+#include "reader/table_columns.inc"
 };
 #undef W
 #undef S
@@ -40,7 +40,7 @@ struct row {
 #define C(kind, words, name, member, flags, limit, fallback, help)                                 \
 	{NULL, #kind, name, help, flags, limit, fallback},
 static const struct row rows[] = {
-#include "table_columns.inc"
+#include "reader/table_columns.inc"
 };
 #undef W
 #undef S

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "../fake_root.h"
-#include "platform.h"
-#include "session.h"
+#include "platform/platform.h"
+#include "session/session.h"
 
 enum { RUNS = 51 };
 

@@ -4,7 +4,7 @@
 #define UNC_TEST_FUSE_MACHINE_H
 
 #include "room.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 struct machine {
 	const char *spec;

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "access/access.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "access/access_pci.h"
+#include "access/access_ways.h"
+#include "access/fence.h"
+#include "host/fs.h"
+#include "base/grow.h"
+#include "host/machine.h"
+
+/* An allowed register, whether it has been found to be within the fence, and by which ways to be
+ * readable. */
+struct known {
+	struct unc_allowed allow;
+	bool inside;
+	uint16_t tried;   /* bits 1 << way */
+	int unidentified; /* errno: why its PCI function could not be */
+};
+
+struct window {
+	uint64_t address, size;
+};
+
+struct unc_access {
+	struct unc_machine *machine;
+	struct unc_ways ways;
+	/* Sessions of different threads prepare at the same time. Running takes no lock. */
+	pthread_mutex_t lock;
+	struct known *known;
+	size_t n;
+	bool sorted;
+	struct window *window;
+	size_t n_windows;
+	uint64_t function; /* the PCI function that was identified last, and what it is */
+	uint32_t identity;
+};
+
+int unc_access_open(struct unc_machine *machine, const char *order, struct unc_access **out,
+		    struct unc_error *err)
+{
+	struct unc_access *access = calloc(1, sizeof(*access));
+	int rc;
+
+	if (!access)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	access->machine = machine;
+	access->function = UINT64_MAX;
+	pthread_mutex_init(&access->lock, NULL);
+	rc = unc_ways_open(&access->ways, machine, order, err);
+	if (rc < 0) {
+		unc_access_close(access);
+		return rc;
+	}
+	*out = access;
+	return 0;
+}
+
+void unc_access_close(struct unc_access *access)
+{
+	if (!access)
+		return;
+	unc_ways_close(&access->ways);
+	pthread_mutex_destroy(&access->lock);
+	free(access->known);
+	free(access->window);
+	free(access);
+}
+
+const struct unc_ways *unc_access_ways(const struct unc_access *access)
+{
+	return &access->ways;
+}
+
+const char *unc_access_name(const struct unc_access *access, unsigned way)
+{
+	return way ? access->ways.way[way].methods->name : "";
+}
+
+void unc_access_topology(struct unc_access *access, const struct unc_topology *topology)
+{
+	for (unsigned i = 1; i <= access->ways.n; i++) {
+		const struct unc_way *way = &access->ways.way[i];
+
+		if (way->methods->topology)
+			way->methods->topology(way->backend, topology);
+	}
+}
+
+/* Orders by space, address and target; width last, so that equal places are neighbours. */
+static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
+{
+	if (a->space != b->space)
+		return a->space < b->space ? -1 : 1;
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	if (a->target != b->target)
+		return a->target < b->target ? -1 : 1;
+	return 0;
+}
+
+static int compare_known(const void *pa, const void *pb)
+{
+	const struct known *a = pa, *b = pb;
+	int d = compare_place(&a->allow.reg, &b->allow.reg);
+
+	return d ? d : (int)a->allow.reg.width - (int)b->allow.reg.width;
+}
+
+/* Sorts; a register given several times (shared by units) may be what any of them says. */
+static void sort_known(struct unc_access *access)
+{
+	size_t n = 0;
+
+	if (access->n)
+		qsort(access->known, access->n, sizeof(access->known[0]), compare_known);
+	for (size_t i = 0; i < access->n; i++) {
+		const struct known *from = &access->known[i];
+
+		if (n && compare_known(&access->known[n - 1], from) == 0) {
+			access->known[n - 1].allow.write_mask |= from->allow.write_mask;
+			access->known[n - 1].allow.readable |= from->allow.readable;
+		} else {
+			access->known[n++] = *from;
+		}
+	}
+	access->n = n;
+	access->sorted = true;
+}
+
+int unc_access_allow(struct unc_access *access, const struct unc_allowed *regs, size_t n,
+		     struct unc_error *err)
+{
+	struct known *more = NULL;
+	size_t i;
+
+	pthread_mutex_lock(&access->lock);
+	for (i = 0; i < n; i++) {
+		more = unc_grow(access->known, access->n + i, sizeof(*more));
+		if (!more)
+			break;
+		access->known = more;
+		more[access->n + i] = (struct known){.allow = regs[i]};
+	}
+	if (i == n)
+		access->n += n;
+	access->sorted = access->sorted && !n;
+	pthread_mutex_unlock(&access->lock);
+	return i == n ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+}
+
+int unc_access_window(struct unc_access *access, uint64_t address, uint64_t size,
+		      struct unc_error *err)
+{
+	void *more;
+
+	pthread_mutex_lock(&access->lock);
+	more = unc_grow(access->window, access->n_windows, sizeof(*access->window));
+	if (more) {
+		access->window = more;
+		access->window[access->n_windows++] = (struct window){address, size};
+	}
+	pthread_mutex_unlock(&access->lock);
+	return more ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+}
+
+/* First allowed register of this place, or NULL. */
+static struct known *find_place(const struct unc_access *access, const struct unc_reg *reg)
+{
+	size_t low = 0, high = access->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_place(&access->known[middle].allow.reg, reg) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < access->n && compare_place(&access->known[low].allow.reg, reg) == 0)
+		return &access->known[low];
+	return NULL;
+}
+
+static void describe(const struct unc_reg *reg, char *buf, size_t size)
+{
+	uint64_t a = reg->address;
+
+	if (reg->space == UNC_SPACE_MSR)
+		snprintf(buf, size, "msr 0x%" PRIx64 " on cpu %u", a, reg->target);
+	else if (reg->space == UNC_SPACE_PCI)
+		snprintf(buf, size, "pci %s offset 0x%x", unc_pci_name(a).text, UNC_PCI_OFFSET(a));
+	else if (unc_space_of_thread(reg->space))
+		snprintf(buf, size, "%s 0x%" PRIx32 " on cpu %u", unc_space_name(reg->space),
+			 (uint32_t)a, reg->target);
+	else
+		snprintf(buf, size, "%s 0x%" PRIx64, unc_space_name(reg->space), a);
+}
+
+/* ---- the fence */
+
+/* Vendor and device of the function; errno where they cannot be read. */
+static int identify(struct unc_access *access, uint64_t function, uint32_t *identity)
+{
+	int rc = 0;
+
+	if (access->function != function) {
+		rc = unc_pci_identity(access->machine->fs, function, &access->identity);
+		access->function = rc ? UINT64_MAX : function;
+	}
+	*identity = access->identity;
+	return rc;
+}
+
+static int fence_pci(struct unc_access *access, struct known *known, const char *name,
+		     struct unc_error *err)
+{
+	const struct unc_reg *reg = &known->allow.reg;
+	uint32_t identity = 0;
+
+	/* What cannot be identified is not prepared either, and the back end knows why. */
+	known->unidentified = identify(access, UNC_PCI_FUNCTION(reg->address), &identity);
+	if (known->unidentified)
+		return 0;
+	known->inside =
+		(identity & 0xffff) == 0x8086 &&
+		unc_fence_pci((uint16_t)(identity >> 16), UNC_PCI_OFFSET(reg->address), reg->width);
+	if (known->inside)
+		return 0;
+	return unc_fail(err, UNC_ERR_DENIED,
+			"%s of device %04x:%04x can be no register of a monitor, whatever the "
+			"tables say",
+			name, identity & 0xffff, identity >> 16);
+}
+
+/* Whether all of the register is memory behind the BAR of a monitor. */
+static bool in_window(const struct unc_access *access, const struct unc_reg *reg)
+{
+	for (size_t i = 0; i < access->n_windows; i++) {
+		const struct window *w = &access->window[i];
+
+		if (reg->address >= w->address && reg->address - w->address < w->size &&
+		    w->size - (reg->address - w->address) >= reg->width / 8u)
+			return true;
+	}
+	return false;
+}
+
+static int fence(struct unc_access *access, struct known *known, const char *name,
+		 struct unc_error *err)
+{
+	const struct unc_reg *reg = &known->allow.reg;
+
+	if (known->inside || !access->machine->fenced)
+		return 0;
+	switch (reg->space) {
+	case UNC_SPACE_MSR:
+		known->inside = unc_fence_msr(reg->address);
+		break;
+	case UNC_SPACE_PCI:
+		return fence_pci(access, known, name, err);
+	case UNC_SPACE_MMIO:
+		known->inside = in_window(access, reg);
+		break;
+	case UNC_SPACE_PERF:
+		known->inside = unc_fence_perf((uint32_t)(reg->address >> 32));
+		break;
+	default: /* the kernel of an Itanium lets nothing through but its monitor */
+		known->inside = true;
+	}
+	if (known->inside)
+		return 0;
+	return unc_fail(err, UNC_ERR_DENIED,
+			"%s can be no register of a monitor, whatever the tables say", name);
+}
+
+/* ---- the gate */
+
+/* The register of this place and width; *place is any of the place. NULL: there is none. */
+static struct known *find_register(const struct unc_access *access, const struct unc_reg *reg,
+				   const struct known **place)
+{
+	struct known *known = find_place(access, reg), *end = access->known + access->n;
+
+	*place = known;
+	for (; known && known < end && compare_place(&known->allow.reg, reg) == 0; known++)
+		if (known->allow.reg.width == reg->width)
+			return known;
+	return NULL;
+}
+
+/* What the tables say of a register, and the fence has seen: the usual. */
+static bool permits(const struct unc_access *access, const struct known *known,
+		    const struct unc_reg_op *op)
+{
+	if (!known || !(known->inside || !access->machine->fenced))
+		return false;
+	return op->kind == UNC_OP_READ
+		       ? known->allow.readable
+		       : known->allow.write_mask && !(op->value & ~known->allow.write_mask);
+}
+
+static int check(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
+{
+	const struct known *place;
+	struct known *known = find_register(access, &op->reg, &place);
+	char reg[80];
+	int rc;
+
+	if (op->reg.space < UNC_N_SPACES && permits(access, known, op))
+		return unc_ways_lead(&access->ways, &op->reg, err);
+	describe(&op->reg, reg, sizeof(reg));
+	if (!place || op->reg.space >= UNC_N_SPACES)
+		return unc_fail(err, UNC_ERR_DENIED, "%s is no register of this machine's monitors",
+				reg);
+	if (!known)
+		return unc_fail(err, UNC_ERR_DENIED, "%s has %u bits, the access %u", reg,
+				place->allow.reg.width, op->reg.width);
+	if (op->kind == UNC_OP_READ && !known->allow.readable)
+		return unc_fail(err, UNC_ERR_DENIED, "%s is write-only", reg);
+	if (op->kind != UNC_OP_READ && !known->allow.write_mask)
+		return unc_fail(err, UNC_ERR_DENIED, "%s is read-only", reg);
+	if (op->kind != UNC_OP_READ && op->value & ~known->allow.write_mask)
+		return unc_fail(err, UNC_ERR_DENIED,
+				"%s: value 0x%" PRIx64 " has bits outside of 0x%" PRIx64, reg,
+				op->value, known->allow.write_mask);
+	rc = fence(access, known, reg, err);
+	return rc < 0 ? rc : unc_ways_lead(&access->ways, &op->reg, err);
+}
+
+/* Opens what the operation needs. Nothing that the fence has not seen may be run. */
+static int prepare_one(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
+{
+	const struct unc_way *way = &access->ways.way[op->reg.way];
+	const struct known *place;
+	struct known *known = find_register(access, &op->reg, &place);
+	int rc;
+
+	unc_op_done(op, 0);
+	op->tried = op->kind == UNC_OP_READ && known->tried >> op->reg.way & 1;
+	rc = way->methods->prepare(way->backend, op, err);
+	if (rc == 0 && op->kind == UNC_OP_READ)
+		known->tried |= (uint16_t)(1u << op->reg.way);
+	if (rc < 0 || known->inside || !access->machine->fenced)
+		return rc;
+	return unc_fail(err, UNC_ERR_DENIED, "pci %s cannot be identified: %s",
+			unc_pci_name(op->reg.address).text, unc_fs_reason(known->unidentified));
+}
+
+int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n,
+		       struct unc_error *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&access->lock);
+	if (!access->sorted)
+		sort_known(access);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = check(access, &ops[i], err);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = prepare_one(access, &ops[i], err);
+	pthread_mutex_unlock(&access->lock);
+	return rc;
+}
+
+int unc_access_serves(struct unc_access *access, unsigned way, const struct unc_allowed *regs,
+		      size_t n, struct unc_error *err)
+{
+	const struct unc_access_methods *methods = access->ways.way[way].methods;
+	int rc = 0;
+
+	pthread_mutex_lock(&access->lock);
+	if (!access->sorted)
+		sort_known(access);
+	for (size_t i = 0; methods->serves && i < n && rc == 0; i++) {
+		struct unc_reg_op op = {.reg = regs[i].reg,
+					.kind = regs[i].readable ? UNC_OP_READ : UNC_OP_WRITE};
+
+		op.reg.way = (uint8_t)way;
+		rc = check(access, &op, err);
+	}
+	pthread_mutex_unlock(&access->lock);
+	return rc < 0 ? rc : unc_ways_serves(&access->ways, way, regs, n, err);
+}
+
+int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < n;) {
+		const struct unc_way *way = &access->ways.way[ops[i].reg.way];
+		size_t end = i + 1;
+
+		while (end < n && ops[end].reg.way == ops[i].reg.way)
+			end++;
+		failed += way->methods->run(way->backend, ops + i, end - i);
+		i = end;
+	}
+	return failed ? UNC_ERR_IO : 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory-mapped registers through /dev/mem: plain loads and stores of the register's width. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access/access.h"
+#include "host/fs.h"
+#include "base/grow.h"
+#include "host/machine.h"
+
+struct page {
+	uint64_t address;
+	char *map;
+};
+
+struct unc_backend {
+	struct unc_fs *fs;
+	struct page *page; /* sorted by address; only pages that hold allowed registers */
+	size_t n;
+	uint64_t page_size;
+	int fd;     /* -1: not opened yet */
+	bool plain; /* a plain file stands for the memory: touching beyond its end would kill us */
+	uint64_t end; /* of the plain file */
+	bool writable;
+};
+
+static int mmio_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+{
+	struct unc_backend *backend = calloc(1, sizeof(*backend));
+
+	if (!backend)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	backend->fs = machine->fs;
+	backend->fd = -1;
+	backend->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+	*out = backend;
+	return 0;
+}
+
+static int open_memory(struct unc_backend *backend, struct unc_error *err)
+{
+	struct stat st;
+	int fd;
+
+	if (backend->fd >= 0)
+		return 0;
+	/* O_SYNC: the kernel maps it uncached. */
+	fd = unc_fs_descriptor(backend->fs, O_RDWR | O_SYNC, "/dev/mem");
+	backend->writable = fd >= 0;
+	if (fd == UNC_ERR_PERMISSION)
+		fd = unc_fs_descriptor(backend->fs, O_RDONLY | O_SYNC, "/dev/mem");
+	if (fd == UNC_ERR_NOT_FOUND)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"/dev/mem: no such file: a container, or a kernel without it");
+	if (fd == UNC_ERR_PERMISSION)
+		return unc_fail(
+			err, UNC_ERR_PERMISSION,
+			"/dev/mem: permission denied: root with CAP_SYS_RAWIO is needed, and "
+			"a kernel that is not locked down (Secure Boot)");
+	if (fd < 0)
+		return unc_fail(err, fd, "/dev/mem: %s", unc_fs_reason(errno));
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		backend->plain = true;
+		backend->end = (uint64_t)st.st_size;
+	}
+	backend->fd = fd;
+	return 0;
+}
+
+static int map_page(struct unc_backend *backend, uint64_t address, char **map,
+		    struct unc_error *err)
+{
+	int access = PROT_READ | (backend->writable ? PROT_WRITE : 0);
+	void *p = mmap(NULL, backend->page_size, access, MAP_SHARED, backend->fd, (off_t)address);
+
+	if (p != MAP_FAILED) {
+		*map = p;
+		return 0;
+	}
+	if (errno == EPERM || errno == EACCES)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"/dev/mem: the kernel refuses page 0x%" PRIx64
+				": it is locked down, "
+				"or built with STRICT_DEVMEM (boot with iomem=relaxed)",
+				address);
+	return unc_fail(err, unc_fs_error(errno), "/dev/mem: page 0x%" PRIx64 ": %s", address,
+			strerror(errno));
+}
+
+/* The mapping of a page, made once and kept. */
+static int find_page(struct unc_backend *backend, uint64_t address, char **map,
+		     struct unc_error *err)
+{
+	size_t low = 0, high = backend->n;
+	struct page *more;
+	int rc;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (backend->page[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < backend->n && backend->page[low].address == address) {
+		*map = backend->page[low].map;
+		return 0;
+	}
+	more = unc_grow(backend->page, backend->n, sizeof(*more));
+	if (!more)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	backend->page = more;
+	rc = map_page(backend, address, map, err);
+	if (rc < 0)
+		return rc;
+	memmove(more + low + 1, more + low, (backend->n - low) * sizeof(*more));
+	more[low] = (struct page){.address = address, .map = *map};
+	backend->n++;
+	return 0;
+}
+
+static int mmio_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
+{
+	uint64_t address = op->reg.address, bytes = op->reg.width / 8;
+	uint64_t inside = address & (backend->page_size - 1);
+	char *map = NULL;
+	int rc;
+
+	if ((bytes != 4 && bytes != 8) || address & (bytes - 1))
+		return unc_fail(err, UNC_ERR_INVALID, "mmio 0x%" PRIx64 ": no place for %u bits",
+				address, op->reg.width);
+	rc = open_memory(backend, err);
+	if (rc < 0)
+		return rc;
+	if (op->kind == UNC_OP_WRITE && !backend->writable)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"/dev/mem can be read but not written: root with CAP_SYS_RAWIO is "
+				"needed");
+	if (backend->plain && (address >= backend->end || backend->end - address < bytes))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "mmio 0x%" PRIx64 " is not in this dump",
+				address);
+	rc = find_page(backend, address - inside, &map, err);
+	if (rc < 0)
+		return rc;
+	op->handle.ptr = map + inside;
+	return 0;
+}
+
+static int mmio_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
+{
+	(void)backend;
+	for (size_t i = 0; i < n; i++) {
+		struct unc_reg_op *op = &ops[i];
+		volatile uint64_t *wide = op->handle.ptr;
+		volatile uint32_t *narrow = op->handle.ptr;
+
+		if (op->kind == UNC_OP_READ)
+			op->value = op->reg.width == 64 ? *wide : *narrow;
+		else if (op->reg.width == 64)
+			*wide = op->value;
+		else
+			*narrow = (uint32_t)op->value;
+		unc_op_done(op, 0);
+	}
+	return 0;
+}
+
+static void mmio_close(struct unc_backend *backend)
+{
+	for (size_t i = 0; i < backend->n; i++)
+		munmap(backend->page[i].map, backend->page_size);
+	if (backend->fd >= 0)
+		close(backend->fd);
+	free(backend->page);
+	free(backend);
+}
+
+const struct unc_access_methods unc_access_mmio = {
+	.name = "mmio",
+	.spaces = 1 << UNC_SPACE_MMIO,
+	.direct = true,
+	.open = mmio_open,
+	.prepare = mmio_prepare,
+	.run = mmio_run,
+	.close = mmio_close,
+};

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PCI configuration registers through sysfs, one dword a system call. */
+#include "access/access_pci.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access/access.h"
+#include "host/fs.h"
+#include "base/grow.h"
+#include "host/machine.h"
+
+/* The high half changes once in 2^32 counts: a second change in one read is no counter. */
+enum {
+	MAX_TRIES = 4,
+	UNPRIVILEGED = 0x40 /* where configuration space ends without CAP_SYS_ADMIN */
+};
+
+struct function_file {
+	uint64_t function; /* UNC_PCI_FUNCTION() */
+	int fd;
+	bool writable;
+};
+
+struct unc_backend {
+	struct unc_fs *fs;
+	struct function_file *file; /* sorted by function */
+	size_t n;
+};
+
+int unc_halves_read(unc_half_read_fn read, void *user, uint64_t *value)
+{
+	uint32_t high, low, again;
+	int rc = read(user, 1, &high);
+
+	for (int i = 0; i < MAX_TRIES && rc == 0; i++) {
+		rc = read(user, 0, &low);
+		if (rc == 0)
+			rc = read(user, 1, &again);
+		if (rc == 0 && again == high) {
+			*value = (uint64_t)high << 32 | low;
+			return 0;
+		}
+		high = again;
+	}
+	return rc ? rc : EIO;
+}
+
+int unc_halves_write(unc_half_write_fn write, void *user, uint64_t value)
+{
+	int rc = write(user, 1, (uint32_t)(value >> 32));
+
+	return rc ? rc : write(user, 0, (uint32_t)value);
+}
+
+static int pci_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+{
+	struct unc_backend *backend = calloc(1, sizeof(*backend));
+
+	if (!backend)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	backend->fs = machine->fs;
+	*out = backend;
+	return 0;
+}
+
+int unc_pci_identity(const struct unc_fs *fs, uint64_t function, uint32_t *identity)
+{
+	uint8_t b[4];
+	int fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, unc_pci_name(function).text), rc;
+
+	if (fd < 0)
+		return errno;
+	rc = unc_read_at(fd, b, sizeof(b), 0);
+	close(fd);
+	if (rc == 0)
+		*identity =
+			b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+	return rc;
+}
+
+int unc_pci_fail(const struct unc_fs *fs, uint64_t address, int errno_value, struct unc_error *err)
+{
+	const struct unc_pci_name function = unc_pci_name(address);
+	const unsigned offset = UNC_PCI_OFFSET(address);
+	const char *name = function.text;
+	unsigned long long end = 0;
+	uint32_t dword;
+	struct stat st;
+	int fd, beyond = 0;
+
+	if (errno_value == EPERM || errno_value == EACCES)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"pci %s offset 0x%x: permission denied: root is needed", name,
+				offset);
+	if (errno_value != ENODATA)
+		return unc_fail(err, UNC_ERR_IO, "pci %s offset 0x%x: %s", name, offset,
+				unc_fs_reason(errno_value));
+	/* It ends before. Where, the kernel does not say in the size of the file to everybody. */
+	fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, name);
+	if (fd >= 0) {
+		beyond = unc_read_at(fd, &dword, sizeof(dword), UNPRIVILEGED);
+		if (fstat(fd, &st) == 0)
+			end = (unsigned long long)st.st_size;
+		close(fd);
+	}
+	if (beyond == ENODATA && offset >= UNPRIVILEGED && end >= UNPRIVILEGED)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"pci %s offset 0x%x: configuration space ends at 64 bytes: "
+				"CAP_SYS_ADMIN is needed for more",
+				name, offset);
+	return unc_fail(err, offset > 0xff ? UNC_ERR_RANGE : UNC_ERR_UNAVAILABLE,
+			"pci %s offset 0x%x is not reachable: the configuration space that the "
+			"kernel shows ends at 0x%llx",
+			name, offset, end);
+}
+
+static int open_file(struct unc_backend *backend, struct function_file *file, struct unc_error *err)
+{
+	const struct unc_pci_name function = unc_pci_name(file->function);
+	const char *name = function.text;
+
+	file->writable = true;
+	file->fd = unc_fs_descriptor(backend->fs, O_RDWR, UNC_PCI_CONFIG_PATH, name);
+	if (file->fd == UNC_ERR_PERMISSION) {
+		file->writable = false;
+		file->fd = unc_fs_descriptor(backend->fs, O_RDONLY, UNC_PCI_CONFIG_PATH, name);
+	}
+	if (file->fd >= 0)
+		return 0;
+	if (file->fd == UNC_ERR_NOT_FOUND)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "pci %s: no such function", name);
+	if (file->fd == UNC_ERR_PERMISSION)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"pci %s: permission denied: root is needed", name);
+	return unc_fail(err, file->fd, "pci %s: %s", name, unc_fs_reason(errno));
+}
+
+/* The file of a function, opened once and kept. */
+static int function_file(struct unc_backend *backend, uint64_t address,
+			 const struct function_file **out, struct unc_error *err)
+{
+	struct function_file file = {.function = UNC_PCI_FUNCTION(address)};
+	size_t low = 0, high = backend->n;
+	struct function_file *more;
+	int rc;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (backend->file[middle].function < file.function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*out = &backend->file[low];
+	if (low < backend->n && backend->file[low].function == file.function)
+		return 0;
+	rc = open_file(backend, &file, err);
+	if (rc < 0)
+		return rc;
+	more = unc_grow(backend->file, backend->n, sizeof(file));
+	if (!more) {
+		close(file.fd);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	memmove(more + low + 1, more + low, (backend->n - low) * sizeof(file));
+	more[low] = file;
+	backend->file = more;
+	backend->n++;
+	*out = &more[low];
+	return 0;
+}
+
+/* Tries the last dword once: the kernel cuts the file where it may not or cannot read. A register
+ * that is to be written may not be readable: there the size of the file has to do. */
+static int try_reach(const struct unc_backend *backend, const struct unc_reg_op *op,
+		     struct unc_error *err)
+{
+	unsigned offset = UNC_PCI_OFFSET(op->reg.address);
+	unsigned last = offset + op->reg.width / 8u - 4u;
+	struct unc_error why = {0};
+	struct stat st;
+	uint32_t value;
+	int rc = 0;
+
+	if (op->kind == UNC_OP_READ)
+		rc = unc_read_at(op->handle.fd, &value, sizeof(value), last);
+	else if (fstat(op->handle.fd, &st) < 0 || st.st_size < (off_t)last + 4)
+		rc = ENODATA;
+	if (rc == 0)
+		return 0;
+	rc = unc_pci_fail(backend->fs, op->reg.address, rc, &why);
+	return unc_fail(err, rc == UNC_ERR_RANGE ? UNC_ERR_UNAVAILABLE : rc, "%s", why.text);
+}
+
+static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
+{
+	const struct unc_pci_name function = unc_pci_name(op->reg.address);
+	const struct function_file *file;
+	int rc;
+
+	if ((op->reg.width != 32 && op->reg.width != 64) || op->reg.address & 3 ||
+	    UNC_PCI_OFFSET(op->reg.address) + op->reg.width / 8u > 4096)
+		return unc_fail(err, UNC_ERR_INVALID, "pci %s offset 0x%x: no place for %u bits",
+				function.text, UNC_PCI_OFFSET(op->reg.address), op->reg.width);
+	rc = function_file(backend, op->reg.address, &file, err);
+	if (rc < 0)
+		return rc;
+	if (op->kind == UNC_OP_WRITE && !file->writable)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"pci %s can be read but not written: root is needed",
+				function.text);
+	op->handle.fd = file->fd;
+	return op->tried ? 0 : try_reach(backend, op, err);
+}
+
+static int read_half(void *user, int half, uint32_t *value)
+{
+	const struct unc_reg_op *op = user;
+	unsigned offset = UNC_PCI_OFFSET(op->reg.address) + 4 * (unsigned)half;
+
+	return unc_read_at(op->handle.fd, value, sizeof(*value), offset);
+}
+
+static int write_half(void *user, int half, uint32_t value)
+{
+	const struct unc_reg_op *op = user;
+	unsigned offset = UNC_PCI_OFFSET(op->reg.address) + 4 * (unsigned)half;
+
+	return unc_write_at(op->handle.fd, &value, sizeof(value), offset);
+}
+
+static int run_one(struct unc_reg_op *op)
+{
+	uint32_t value;
+	int rc;
+
+	if (op->reg.width == 64)
+		return op->kind == UNC_OP_READ ? unc_halves_read(read_half, op, &op->value)
+					       : unc_halves_write(write_half, op, op->value);
+	if (op->kind == UNC_OP_WRITE)
+		return write_half(op, 0, (uint32_t)op->value);
+	rc = read_half(op, 0, &value);
+	if (rc == 0)
+		op->value = value;
+	return rc;
+}
+
+static int pci_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
+{
+	int failed = 0;
+
+	(void)backend;
+	for (size_t i = 0; i < n; i++)
+		failed += unc_op_done(&ops[i], run_one(&ops[i]));
+	return failed;
+}
+
+static void pci_close(struct unc_backend *backend)
+{
+	for (size_t i = 0; i < backend->n; i++)
+		close(backend->file[i].fd);
+	free(backend->file);
+	free(backend);
+}
+
+const struct unc_access_methods unc_access_pci = {
+	.name = "pci",
+	.spaces = 1 << UNC_SPACE_PCI,
+	.direct = true,
+	.open = pci_open,
+	.prepare = pci_prepare,
+	.run = pci_run,
+	.close = pci_close,
+};

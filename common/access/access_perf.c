@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counters that the kernel owns, through perf_event_open. They have no registers for us: an event
+ * is opened when its config is written and closed when 0 is; its count is read from its file. The
+ * kernel finds the counters and shares them with its other users. The events are pinned: one that
+ * gets no counter is an error, never a number scaled up from a part of the time.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "access/access.h"
+#include "host/fs.h"
+#include "base/grow.h"
+#include "host/machine.h"
+
+struct perf_reg {
+	struct unc_reg reg;
+	uint64_t value;   /* config or config1, as written */
+	int fd;           /* of an event that is open, else -1 */
+	uint64_t enabled; /* ns that it has been counting, at its last read */
+	uint64_t read_ns; /* when that was */
+};
+
+struct unc_backend {
+	struct unc_fs *fs;
+	pthread_mutex_t lock;  /* of the list: one thread may prepare while another runs */
+	struct perf_reg **reg; /* each on its own: operations keep pointers */
+	size_t n;
+};
+
+static uint32_t number_of(const struct unc_reg *reg)
+{
+	return (uint32_t)reg->address;
+}
+
+static int perf_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+{
+	struct unc_backend *backend = calloc(1, sizeof(*backend));
+
+	if (!backend)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	backend->fs = machine->fs;
+	pthread_mutex_init(&backend->lock, NULL);
+	*out = backend;
+	return 0;
+}
+
+static int open_event(const struct unc_reg *reg, uint64_t config, uint64_t config1, bool disabled)
+{
+	struct perf_event_attr attr = {
+		.type = (uint32_t)(reg->address >> 32),
+		.size = sizeof(attr),
+		.config = config,
+		.config1 = config1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
+		.disabled = disabled,
+		.pinned = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)reg->target, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Whether the kernel offers any event of this type on this CPU. */
+static int try_event(const struct unc_reg *reg, struct unc_error *err)
+{
+	struct unc_reg generic = *reg;
+
+	/* Raw events need a core PMU, as the generic event 0, clocks, does. */
+	if (reg->address >> 32 == PERF_TYPE_RAW)
+		generic.address = (uint64_t)PERF_TYPE_HARDWARE << 32;
+	int fd = open_event(&generic, 0, 0, true);
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (errno == EACCES || errno == EPERM)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"perf_event_open on cpu %u: permission denied: root, CAP_PERFMON "
+				"or kernel.perf_event_paranoid below 1 is needed",
+				reg->target);
+	if (errno == ENOENT || errno == EOPNOTSUPP)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the kernel has no core PMU for cpu %u: a virtual machine without "
+				"one, or it is switched off",
+				reg->target);
+	if (errno == ENODEV)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"perf_event_open: cpu %u is offline, or has no events of this type",
+				reg->target);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, "perf_event_open on cpu %u: %s", reg->target,
+			strerror(errno));
+}
+
+static struct perf_reg *find(const struct unc_backend *backend, const struct unc_reg *reg)
+{
+	for (size_t i = 0; i < backend->n; i++) {
+		struct perf_reg *have = backend->reg[i];
+
+		if (have->reg.address == reg->address && have->reg.target == reg->target)
+			return have;
+	}
+	return NULL;
+}
+
+static struct perf_reg *find_or_add(struct unc_backend *backend, const struct unc_reg *reg)
+{
+	struct perf_reg *have = find(backend, reg);
+	void *larger;
+
+	if (have)
+		return have;
+	larger = unc_grow(backend->reg, backend->n, sizeof(*backend->reg));
+	if (!larger)
+		return NULL;
+	backend->reg = larger;
+	have = malloc(sizeof(*have));
+	if (have) {
+		*have = (struct perf_reg){.reg = *reg, .fd = -1};
+		backend->reg[backend->n++] = have;
+	}
+	return have;
+}
+
+static int perf_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
+{
+	struct unc_reg config = op->reg;
+	int rc = 0;
+
+	if (!unc_fs_is_real(backend->fs))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"a dump of a machine has no counters of the kernel");
+	/* A count belongs to its event: both are there before either is used. */
+	if (number_of(&op->reg) >= UNC_PERF_COUNT && number_of(&op->reg) < UNC_PERF_EXTRA)
+		config.address -= UNC_PERF_COUNT;
+	pthread_mutex_lock(&backend->lock);
+	if (op->kind == UNC_OP_READ && number_of(&config) < UNC_PERF_COUNT &&
+	    !find(backend, &config))
+		rc = try_event(&config, err);
+	op->handle.sim = rc == 0 ? find_or_add(backend, &config) : NULL;
+	pthread_mutex_unlock(&backend->lock);
+	if (rc == 0 && !op->handle.sim)
+		rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	return rc;
+}
+
+static int write_config(struct unc_backend *backend, struct perf_reg *event, uint64_t value)
+{
+	struct unc_reg extra = event->reg;
+
+	if (event->fd >= 0)
+		close(event->fd);
+	event->fd = -1;
+	event->value = event->enabled = event->read_ns = 0;
+	if (!value)
+		return 0;
+	extra.address &= ~(uint64_t)UINT32_MAX;
+	extra.address |= UNC_PERF_EXTRA | (value & 0xff);
+	pthread_mutex_lock(&backend->lock);
+	const struct perf_reg *with = find(backend, &extra);
+	pthread_mutex_unlock(&backend->lock);
+	event->fd = open_event(&event->reg, value, with ? with->value : 0, false);
+	if (event->fd < 0)
+		return errno;
+	event->value = value;
+	return 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * An event that is not open has counted nothing. One whose CPU went offline goes on giving its old
+ * count: only the time that it was enabled tells, which stands still.
+ */
+static int read_count(struct perf_reg *event, uint64_t *value)
+{
+	const uint64_t moment = 1000000;
+	uint64_t before = now_ns();
+	struct {
+		uint64_t count, enabled;
+	} r;
+	ssize_t got;
+
+	*value = 0;
+	if (event->fd < 0)
+		return 0;
+	got = read(event->fd, &r, sizeof(r));
+	if (got != sizeof(r))
+		return got < 0 ? errno : EBUSY; /* end of file: a pinned event without a counter */
+	if (r.enabled == event->enabled && event->read_ns && before - event->read_ns > moment)
+		return ENODEV;
+	event->enabled = r.enabled;
+	event->read_ns = now_ns();
+	*value = r.count;
+	return 0;
+}
+
+static int perf_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct unc_reg_op *op = &ops[i];
+		struct perf_reg *reg = op->handle.sim;
+		uint32_t number = number_of(&op->reg);
+
+		int rc = 0;
+
+		if (number >= UNC_PERF_COUNT && number < UNC_PERF_EXTRA)
+			rc = read_count(reg, &op->value);
+		else if (op->kind == UNC_OP_READ)
+			op->value = reg->value;
+		else if (number >= UNC_PERF_EXTRA)
+			reg->value = op->value;
+		else
+			rc = write_config(backend, reg, op->value);
+		failed += unc_op_done(op, rc);
+	}
+	return failed;
+}
+
+static void perf_close(struct unc_backend *backend)
+{
+	for (size_t i = 0; i < backend->n; i++) {
+		if (backend->reg[i]->fd >= 0)
+			close(backend->reg[i]->fd);
+		free(backend->reg[i]);
+	}
+	pthread_mutex_destroy(&backend->lock);
+	free(backend->reg);
+	free(backend);
+}
+
+const struct unc_access_methods unc_access_perf = {
+	.name = "perf",
+	.spaces = 1 << UNC_SPACE_PERF,
+	.direct = true,
+	.open = perf_open,
+	.prepare = perf_prepare,
+	.run = perf_run,
+	.close = perf_close,
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A sentence is one line, whatever stood in the name that it quotes. */
+static void one_line(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
+int unc_fail(struct unc_error *err, int code, const char *format, ...)
+{
+	if (err) {
+		va_list args;
+
+		va_start(args, format);
+		err->code = code;
+		vsnprintf(err->text, sizeof(err->text), format, args);
+		va_end(args);
+		one_line(err->text);
+	}
+	return code;
+}
+
+void unc_error_prefix(struct unc_error *err, const char *format, ...)
+{
+	char head[UNC_ERROR_MAX], whole[2 * UNC_ERROR_MAX + 2];
+	va_list args;
+
+	if (!err)
+		return;
+	va_start(args, format);
+	vsnprintf(head, sizeof(head), format, args);
+	va_end(args);
+	snprintf(whole, sizeof(whole), "%s: %s", head, err->text);
+	memcpy(err->text, whole, sizeof(err->text) - 1);
+	err->text[sizeof(err->text) - 1] = '\0';
+	one_line(err->text);
+}
+
+void unc_error_clear(struct unc_error *err)
+{
+	if (err) {
+		err->code = UNC_OK;
+		err->text[0] = '\0';
+	}
+}
+
+const char *unc_error_name(int error)
+{
+	static const char *const names[] = {
+		"success",
+		"malformed input",
+		"not found",
+		"value out of range",
+		"conflict",
+		"counter in use",
+		"permission denied",
+		"not available",
+		"access failed",
+		"broken table",
+		"out of memory",
+		"wrong state",
+		"register not allowed",
+		"needs several passes",
+	};
+	size_t n = sizeof(names) / sizeof(names[0]);
+
+	if (error > 0 || (size_t)-error >= n)
+		return "unknown error";
+	return names[-error];
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Joins a line that ends in a backslash with the next ones: the break, the backslash and the
+ * indentation of the next line become one blank, inside quotes as well. */
+static char *line_end(struct unc_lines *lines, char *start)
+{
+	for (char *p = start; p < lines->end; p++) {
+		if (*p != '\n')
+			continue;
+		lines->number++;
+		if (p == start || p[-1] != '\\')
+			return p;
+		char *next = p + 1, *head = p - 1;
+		while (next < lines->end && blank(*next))
+			next++;
+		while (head > start && blank(head[-1]))
+			head--;
+		*head++ = ' ';
+		memmove(head, next, (size_t)(lines->end - next));
+		lines->end -= next - head;
+		p = head - 1;
+	}
+	return lines->end;
+}
+
+/* A quoted text: *p stands on the opening quote; moves behind the closing one. */
+static char *quoted_text(char **p)
+{
+	char *start = *p + 1;
+	char *close = strchr(start, '"');
+
+	if (!close)
+		return NULL;
+	*close = '\0';
+	*p = close + 1;
+	return start;
+}
+
+static int take_word(char **p, struct unc_word *word, struct unc_error *err)
+{
+	*word = (struct unc_word){0};
+	if (**p == '"') {
+		word->quoted = true;
+		word->value = quoted_text(p);
+	} else {
+		word->value = *p;
+		while (**p && !blank(**p) && **p != '"' && **p != '#') {
+			if (**p == '=' && !word->key && (*p != word->value || !blank((*p)[1]))) {
+				word->key = word->value;
+				**p = '\0';
+				word->value = *p + 1;
+				if (word->value[0] == '"') {
+					++*p;
+					word->value = quoted_text(p);
+					break;
+				}
+			}
+			++*p;
+		}
+	}
+	if (!word->value)
+		return unc_fail(err, UNC_ERR_TABLE, "a quote is not closed");
+	if (**p && !blank(**p) && **p != '#')
+		return unc_fail(err, UNC_ERR_TABLE, "a blank is missing before '%.8s'", *p);
+	if (word->key && word->key[0] == '\0')
+		return unc_fail(err, UNC_ERR_TABLE, "'=' without a name before it");
+	return 0;
+}
+
+static int split(char *p, struct unc_line *line, struct unc_error *err)
+{
+	line->n = 0;
+	for (;;) {
+		while (blank(*p))
+			*p++ = '\0';
+		if (*p == '\0' || *p == '#')
+			break;
+		if (line->n == UNC_MAX_WORDS)
+			return unc_fail(err, UNC_ERR_TABLE, "more than %d words in a line",
+					UNC_MAX_WORDS);
+		int rc = take_word(&p, &line->word[line->n], err);
+		if (rc < 0)
+			return rc;
+		line->n++;
+		if (*p == '#')
+			break;
+	}
+	/* A comment may follow a word directly: terminate the word. */
+	*p = '\0';
+	return 0;
+}
+
+int unc_line_next(struct unc_lines *lines, struct unc_line *line, struct unc_error *err)
+{
+	while (lines->next < lines->end) {
+		char *start = lines->next;
+
+		line->number = lines->number + 1;
+		char *end = line_end(lines, start);
+		lines->next = end < lines->end ? end + 1 : end;
+		*end = '\0';
+		if (strlen(start) != (size_t)(end - start))
+			return unc_fail(err, UNC_ERR_TABLE, "a NUL byte in the text");
+		int rc = split(start, line, err);
+		if (rc < 0)
+			return rc;
+		if (line->n)
+			return 1;
+	}
+	return 0;
+}
+
+bool unc_parse_number(const char *text, uint64_t *value)
+{
+	char *end;
+	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	unsigned long long v = strtoull(text, &end, base);
+	if (errno || *end || (base == 16 && end == text + 2))
+		return false;
+	*value = v;
+	return true;
+}
+
+bool unc_is_number(const char *text)
+{
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	const char *digits = hex ? "0123456789abcdefABCDEF" : "0123456789";
+
+	text += hex ? 2 : 0;
+	return text[0] && strspn(text, digits) == strlen(text);
+}
+
+bool unc_parse_double(const char *text, double *value)
+{
+	char *end;
+
+	if (text[strspn(text, "0123456789+-.eE")]) /* no blanks, hexadecimal, inf or nan */
+		return false;
+	locale_t c =
+		newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the host's may have a decimal comma */
+	if (!c)
+		return false;
+	errno = 0;
+	double v = strtod_l(text, &end, c);
+	int failed = errno;
+	freelocale(c);
+	if (end == text || *end || failed)
+		return false;
+	*value = v;
+	return true;
+}
+
+/* A decimal number below 64 at *p; moves behind it. */
+static bool small_number(const char **p, unsigned *value)
+{
+	unsigned v = 0, digits = 0;
+
+	while (isdigit((unsigned char)**p) && digits < 3) {
+		v = v * 10 + (unsigned)(**p - '0');
+		++*p;
+		digits++;
+	}
+	*value = v;
+	return digits > 0 && v < 64;
+}
+
+bool unc_parse_bits(const char *text, unsigned *high, unsigned *low)
+{
+	if (!small_number(&text, high))
+		return false;
+	*low = *high;
+	if (*text == ':') {
+		text++;
+		if (!small_number(&text, low))
+			return false;
+	}
+	return *text == '\0' && *low <= *high;
+}
+
+bool unc_parse_mask(const char *text, uint64_t *mask)
+{
+	uint64_t bits = 0;
+
+	do {
+		unsigned first, last;
+
+		if (bits && *text == ',')
+			text++;
+		if (!small_number(&text, &first))
+			return false;
+		last = first;
+		if (*text == '-') {
+			text++;
+			if (!small_number(&text, &last) || last < first)
+				return false;
+		}
+		for (unsigned i = first; i <= last; i++) {
+			if (bits >> i & 1)
+				return false;
+			bits |= (uint64_t)1 << i;
+		}
+	} while (*text == ',');
+	*mask = bits;
+	return *text == '\0';
+}
+
+bool unc_list_next(const char **list, char *word, size_t size)
+{
+	size_t length = strcspn(*list, ",");
+
+	if (length >= size)
+		return false;
+	memcpy(word, *list, length);
+	word[length] = '\0';
+	*list = (*list)[length] ? *list + length + 1 : NULL;
+	return true;
+}
+
+struct unc_buf unc_buf(char *text, size_t size)
+{
+	text[0] = '\0';
+	return (struct unc_buf){text, size, 0, 0};
+}
+
+void unc_put(struct unc_buf *buf, const char *format, ...)
+{
+	size_t at = buf->n < buf->size ? buf->n : buf->size;
+	va_list args;
+
+	va_start(args, format);
+	int n = vsnprintf(buf->text + at, buf->size - at, format, args);
+	va_end(args);
+	buf->n += n > 0 ? (size_t)n : 0;
+}
+
+void unc_put_word(struct unc_buf *buf, const char *word)
+{
+	unc_put(buf, "%s%s", buf->words++ ? ", " : "", word);
+}
+
+void unc_put_few(struct unc_buf *buf, const char *word)
+{
+	enum { FEW = 8 };
+
+	if (buf->words <= FEW)
+		unc_put_word(buf, buf->words == FEW ? "..." : word);
+}
+
+int unc_compare(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		int d = tolower((unsigned char)*a) - tolower((unsigned char)*b);
+
+		if (d || !*a)
+			return d;
+	}
+}
+
+bool unc_same(const char *a, const char *b)
+{
+	return unc_compare(a, b) == 0;
+}
+
+/* Edit distance of two names of at most MAX letters, case ignored. */
+static size_t edit_distance(const char *a, const char *b)
+{
+	enum { MAX = 64 };
+	size_t row[MAX + 1], la = strlen(a), lb = strlen(b);
+
+	if (la > MAX || lb > MAX)
+		return MAX;
+	for (size_t j = 0; j <= lb; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= la; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= lb; j++) {
+			int same = tolower((unsigned char)a[i - 1]) ==
+				   tolower((unsigned char)b[j - 1]);
+			size_t best = diagonal + !same;
+
+			diagonal = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[lb];
+}
+
+void unc_nearest_start(struct unc_nearest *nearest, const char *wanted)
+{
+	*nearest = (struct unc_nearest){.wanted = wanted};
+}
+
+void unc_nearest_try(struct unc_nearest *nearest, const char *candidate)
+{
+	size_t distance = edit_distance(nearest->wanted, candidate);
+	size_t length = strlen(candidate);
+
+	/* More than half of the letters changed is not a misspelling. */
+	if (distance > length / 2 + 1 || (nearest->best && distance >= nearest->distance))
+		return;
+	nearest->best = candidate;
+	nearest->distance = distance;
+}
+
+const char *unc_nearest_text(const struct unc_nearest *nearest, char *buf, size_t size)
+{
+	if (!nearest->best)
+		return "";
+	snprintf(buf, size, "; nearest is %s", nearest->best);
+	return buf;
+}

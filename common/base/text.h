@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Small text helpers: words of a table line, numbers, names. Pure. */
+#ifndef UNC_TEXT_H
+#define UNC_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum { UNC_MAX_WORDS = 96 };
+
+/* One word of a line: plain (key is NULL), key=value, or "quoted" (quoted is set). */
+struct unc_word {
+	char *key;
+	char *value;
+	bool quoted;
+	bool used; /* set by the reader: what is left unused is an error */
+};
+
+struct unc_line {
+	struct unc_word word[UNC_MAX_WORDS];
+	size_t n;
+	unsigned number; /* of the first physical line */
+};
+
+/* Reads statements from text. The buffer is changed (words are terminated in place). */
+struct unc_lines {
+	char *next;
+	char *end;
+	unsigned number;
+};
+
+/* 1: a line with at least one word is in *line; 0: end; UNC_ERR_TABLE: the sentence, without the place. */
+int unc_line_next(struct unc_lines *, struct unc_line *line, struct unc_error *err);
+
+/* A whole text as an unsigned number, decimal or 0x. */
+bool unc_parse_number(const char *text, uint64_t *value);
+/* Looks like a number, however large. */
+bool unc_is_number(const char *text);
+/* A whole text as a decimal floating point number. */
+bool unc_parse_double(const char *text, double *value);
+/* "HIGH:LOW" or one bit number, within 0..63. */
+bool unc_parse_bits(const char *text, unsigned *high, unsigned *low);
+/* Mask of a list of numbers and ranges within 0..63: "0-3,5". */
+bool unc_parse_mask(const char *text, uint64_t *mask);
+
+/* Copies the next of a list of words with commas between them; *list is what follows the comma, NULL
+ * after the last word. False: the word does not fit. */
+bool unc_list_next(const char **list, char *word, size_t size);
+
+/* Text that is put together in a buffer of the caller. What does not fit is left out; it is terminated. */
+struct unc_buf {
+	char *text;
+	size_t size;
+	size_t n; /* length of the whole; from size on: the end is missing */
+	unsigned words;
+};
+/* An empty text in an array. */
+#define UNC_BUF(array) unc_buf((array), sizeof(array))
+struct unc_buf unc_buf(char *text, size_t size);
+void unc_put(struct unc_buf *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The next word of a list: "a, b, c"; the latter stops after eight: "a, b, ...". */
+void unc_put_word(struct unc_buf *, const char *word);
+void unc_put_few(struct unc_buf *, const char *word);
+
+/* Compares without regard to (ASCII) case. */
+int unc_compare(const char *a, const char *b);
+bool unc_same(const char *a, const char *b);
+
+/*
+ * The nearest of several names to a misspelt one, to be offered in an error.
+ * Feed candidates with unc_nearest_try(); best is NULL if none is near.
+ */
+struct unc_nearest {
+	const char *wanted;
+	const char *best;
+	size_t distance;
+};
+void unc_nearest_start(struct unc_nearest *, const char *wanted);
+void unc_nearest_try(struct unc_nearest *, const char *candidate);
+/* "; nearest is X", or "" if nothing is near. */
+const char *unc_nearest_text(const struct unc_nearest *, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Why counters can or cannot be read here, one check after the other. */
+#include "doctor/doctor.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/abi.h"
+#include "base/text.h"
+#include "host/trust.h"
+
+/* "sandybridge-ep, emerald-rapids" */
+static void supported_names(char *buf, size_t size)
+{
+	struct unc_buf list = unc_buf(buf, size);
+	size_t n;
+	const struct unc_table *const *tables = unc_tables(&n);
+
+	for (size_t i = 0; i < n; i++)
+		unc_put_word(&list, unc_tbl_str(tables[i], tables[i]->name));
+}
+
+static void check_environment(struct doctor *d)
+{
+	for (const char *const *name = unc_variables; d->raised && *name; name++)
+		if (getenv(*name))
+			unc_report(d, "environment", true, "",
+				   "%s is ignored: the program runs with raised privileges", *name);
+}
+
+static void check_tables(struct doctor *d)
+{
+	if (d->platform->closed)
+		unc_report(
+			d, "tables", false,
+			"name them: uncore doctor --tables \"$UNCORE_TABLES\" (every command takes "
+			"it), or unset UNCORE_TABLES",
+			UNC_CLOSED);
+	else if (d->platform->set.n)
+		unc_report(d, "tables", true, "",
+			   "of a folder; a fence keeps them from what is no monitor's register");
+}
+
+/* See unc_walk_sockets(). */
+static void check_offline(struct doctor *d)
+{
+	if (!d->table->topology.ubox_id && unc_topology_unseen(&d->topo))
+		unc_report(
+			d, "offline", true, "",
+			"CPUs that are offline: %d, as many as a socket has; nothing but its CPUs "
+			"tells of a socket of this CPU, so one is taken to be there",
+			d->topo.hidden);
+}
+
+/* The CPU and its table. False: there is nothing more to look at. */
+static bool check_cpu(struct doctor *d)
+{
+	const struct unc_topology *t = &d->topo;
+	struct unc_error err = {0};
+	char names[200], remedy[400];
+
+	if (unc_topology_read(d->fs, &d->topo, &err) < 0) {
+		unc_report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",
+			   err.text);
+		return false;
+	}
+	int rc = unc_platform_open_as(&d->options, d->raised, &d->platform);
+	if (rc == 0) {
+		const struct unc_cpu *cpu = unc_platform_cpu(d->platform);
+
+		d->table = d->platform->table;
+		d->topo = d->platform->topology; /* with the sockets that only PCI functions tell */
+		unc_report(d, "cpu", true, "", "%s (%s): %d socket%s, family %d, model 0x%02x",
+			   t->model_name, cpu->title, t->n_sockets, t->n_sockets == 1 ? "" : "s",
+			   t->family, (unsigned)t->model);
+		check_offline(d);
+		return true;
+	}
+	d->platform = NULL;
+	if (rc == UNC_ERR_INVALID) { /* its root could be opened: what remains is the choice */
+		unc_report(d, "access", false, "correct or unset UNCORE_ACCESS", "%s",
+			   unc_open_error());
+		return false;
+	}
+	if (rc != UNC_ERR_UNAVAILABLE) {
+		unc_report(d, "tables", false, "correct the folder, or unset UNCORE_TABLES", "%s",
+			   unc_open_error());
+		return false;
+	}
+	supported_names(names, sizeof(names));
+	snprintf(remedy, sizeof(remedy),
+		 "run it on one of: %s; or try a simulated one: "
+		 "UNCORE_SIM=emerald-rapids",
+		 names);
+	if (strcmp(t->vendor, "GenuineIntel") != 0)
+		unc_report(d, "cpu", false, remedy,
+			   "%s is not supported: made by %s, and the tables are of Intel's uncore",
+			   t->model_name, t->vendor);
+	else
+		unc_report(d, "cpu", false, remedy, "%s (family %d, model 0x%02x): %s",
+			   t->model_name, t->family, (unsigned)t->model, unc_open_error());
+	return false;
+}
+
+static void check_hypervisor(struct doctor *d)
+{
+	if (d->topo.hypervisor && unc_doctor_any_unit(d))
+		unc_report(d, "hypervisor", true, "",
+			   "this is a virtual machine, and monitors are passed on to it");
+	else
+		unc_report(
+			d, "hypervisor", !d->topo.hypervisor,
+			"run on the machine itself, not in a virtual one (in a cloud: bare-metal "
+			"instances)",
+			d->topo.hypervisor ? "this is a virtual machine; hypervisors do not pass "
+					     "the uncore monitors on"
+					   : "none: this is the machine itself");
+}
+
+/* What tells of a lockdown where securityfs is not mounted; "" for nothing. */
+static const char *lockdown_signs(const struct doctor *d)
+{
+	static const char secure_boot[] =
+		"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+	char text[4096] = "", byte[16] = "";
+	int fd;
+
+	if (unc_fs_text(d->fs, text, sizeof(text), "/proc/cmdline") == 0 &&
+	    (strstr(text, "lockdown=integrity") || strstr(text, "lockdown=confidentiality")))
+		return "it was booted with lockdown=";
+	fd = unc_fs_descriptor(d->fs, O_RDONLY, "%s", secure_boot);
+	if (fd < 0)
+		return "";
+	/* Four bytes of attributes, and the value. */
+	ssize_t n = read(fd, byte, sizeof(byte));
+	close(fd);
+	return n == 5 && byte[4] == 1 ? "Secure Boot is on" : "";
+}
+
+static void check_lockdown(struct doctor *d)
+{
+	char remedy[400], perf[200];
+	const char *signs;
+
+	snprintf(remedy, sizeof(remedy),
+		 "switch Secure Boot off, or boot without lockdown= on the kernel's command "
+		 "line%s",
+		 unc_doctor_perf(d, perf, sizeof(perf)));
+	unc_lockdown_read(d->fs, d->lockdown);
+	if (strcmp(d->lockdown, "none") == 0) {
+		unc_report(d, "lockdown", true, "", "the kernel is not locked down");
+	} else if (*d->lockdown) {
+		unc_report(
+			d, "lockdown", false, remedy,
+			"the kernel is locked down (%s): no MSR writes, no /dev/mem, no writes of "
+			"PCI configuration",
+			d->lockdown);
+	} else {
+		signs = lockdown_signs(d);
+		unc_report(
+			d, "lockdown", true, "",
+			"the kernel does not say (no /sys/kernel/security/lockdown)%s%s; what it "
+			"lets us write is tried below",
+			*signs ? "; " : "", signs);
+	}
+}
+
+/* A mask of /proc/self/status. */
+static bool capabilities(const char *status, const char *name, uint64_t *mask)
+{
+	const char *line = strstr(status, name);
+
+	if (line)
+		*mask = strtoull(line + strlen(name), NULL, 16);
+	return line != NULL;
+}
+
+static const char *has_capability(uint64_t has, uint64_t needed, unsigned bit)
+{
+	return has >> bit & 1 ? "yes" : needed >> bit & 1 ? "no" : "not needed on this CPU";
+}
+
+static void check_privileges(struct doctor *d)
+{
+	const uint64_t needed = unc_doctor_capabilities(d);
+	const bool rawio = needed >> UNC_CAP_RAWIO & 1, admin = needed >> UNC_CAP_ADMIN & 1;
+	char text[8192], setcap[160], remedy[400], perf[200];
+	uint64_t has, limit;
+
+	if (!unc_fs_is_hardware(d->fs)) {
+		unc_report(d, "privileges", true, "", "none needed: the machine is the dump in %s",
+			   unc_fs_root(d->fs));
+		return;
+	}
+	if (unc_fs_text(d->fs, text, sizeof(text), "/proc/self/status") < 0 ||
+	    !capabilities(text, "\nCapEff:", &has) || !capabilities(text, "\nCapBnd:", &limit)) {
+		unc_report(d, "privileges", false, "mount /proc",
+			   "/proc/self/status cannot be read");
+		return;
+	}
+	/* What is not in the bounding set no setcap and no root can give. */
+	snprintf(setcap, sizeof(setcap),
+		 "run as root, or give the program the capabilities: setcap %s%s%s+ep PROGRAM",
+		 rawio ? "cap_sys_rawio" : "", rawio && admin ? "," : "",
+		 admin ? "cap_sys_admin" : "");
+	snprintf(remedy, sizeof(remedy), "%s%s",
+		 (limit & needed) == needed
+			 ? setcap
+			 : "the bounding set keeps them from this process: in a container, start "
+			   "it with --cap-add SYS_RAWIO --cap-add SYS_ADMIN; of a service, see "
+			   "CapabilityBoundingSet=",
+		 unc_doctor_perf(d, perf, sizeof(perf)));
+	unc_report(d, "privileges", (has & needed) == needed, remedy,
+		   "CAP_SYS_RAWIO (MSRs, /dev/mem): %s; CAP_SYS_ADMIN (PCI configuration): %s",
+		   has_capability(has, needed, UNC_CAP_RAWIO),
+		   has_capability(has, needed, UNC_CAP_ADMIN));
+}
+
+static void check_simulated(struct doctor *d)
+{
+	bool ok = unc_platform_open_as(&d->options, d->raised, &d->platform) == 0;
+
+	unc_report(d, "simulation", ok, "correct or unset UNCORE_SIM",
+		   ok ? "SIMULATED: the machine is '%s'; no number is of this one, which is not "
+			"checked"
+		      : "'%s' cannot be simulated",
+		   d->options.sim);
+	if (!ok) {
+		d->platform = NULL;
+		return;
+	}
+	d->table = d->platform->table;
+	check_tables(d);
+	unc_doctor_units(d);
+	unc_doctor_counters(d);
+}
+
+static void check_machine(struct doctor *d)
+{
+	if (!check_cpu(d))
+		return;
+	check_tables(d);
+	if (d->platform->closed)
+		return;
+	check_hypervisor(d);
+	check_lockdown(d);
+	check_privileges(d);
+	unc_doctor_access(d);
+	unc_doctor_units(d);
+	unc_doctor_counters(d);
+	unc_report(d, "simulation", true, "", "off: numbers are of this machine");
+}
+
+int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn fn, void *user)
+{
+	struct doctor *d;
+	struct unc_error err = {0};
+	struct unc_options *o;
+	int failed;
+
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		unc_fail(&err, UNC_ERR_MEMORY, "out of memory");
+	else if (!fn)
+		unc_fail(&err, UNC_ERR_INVALID, "nobody listens: fn is NULL");
+	else if (options)
+		unc_struct_in(&d->options, sizeof(d->options), options, options->size,
+			      "unc_options", &err);
+	if (err.code < 0) {
+		free(d);
+		return unc_open_fail(&err);
+	}
+	o = &d->options;
+	d->fn = fn;
+	d->user = user;
+	d->raised = raised;
+	o->size = sizeof(*o);
+	o->cpu = NULL; /* what this machine is, not what was asked for */
+	if (!o->sim)
+		o->sim = unc_variable(raised, "UNCORE_SIM");
+	check_environment(d);
+	if (unc_platform_root(o, raised, &d->fs, &err) < 0)
+		unc_report(d, "root", false, "correct or unset UNCORE_SYSROOT", "%s", err.text);
+	else if (o->sim && *o->sim)
+		check_simulated(d);
+	else
+		check_machine(d);
+	failed = d->failed;
+	unc_platform_close(d->platform);
+	unc_fs_close(d->fs);
+	free(d);
+	return failed;
+}
+
+int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user)
+{
+	return unc_doctor_as(options, unc_raised(), fn, user);
+}

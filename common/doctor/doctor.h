@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the checks of the doctor share. */
+#ifndef UNC_DOCTOR_H
+#define UNC_DOCTOR_H
+
+#include "session/plan.h"
+#include "platform/platform.h"
+
+struct doctor {
+	struct unc_options options;
+	bool raised; /* more rights than the user (trust.h) */
+	unc_check_fn fn;
+	void *user;
+	struct unc_fs *fs;
+	struct unc_platform *platform; /* NULL: not opened yet, or could not be */
+	const struct unc_table *table; /* that of the platform */
+	struct unc_topology topo;
+	char lockdown[32]; /* as unc_lockdown_read() */
+	bool writes_off;   /* the msr driver refuses writes */
+	bool writes_told;  /* it is known whether it does */
+	int failed;
+	bool stopped;
+};
+
+/* doctor_report.c. One result. The remedy is shown only if it is not ok. */
+void unc_report(struct doctor *, const char *check, bool ok, const char *remedy, const char *format,
+		...) __attribute__((format(printf, 5, 6)));
+/* "; the kernel's own monitors work ...", where it has some; else "". */
+const char *unc_doctor_perf(const struct doctor *, char *buf, size_t size);
+
+/* Capabilities that the registers of the tables need: bits of /proc/self/status. */
+enum { UNC_CAP_RAWIO = 17, UNC_CAP_ADMIN = 21 };
+uint64_t unc_doctor_capabilities(const struct doctor *);
+
+/* Whether any unit of the machine is available. */
+bool unc_doctor_any_unit(const struct doctor *);
+
+/* doctor_access.c: the ways to the registers that the tables need. */
+void unc_doctor_access(struct doctor *);
+
+/*
+ * doctor_units.c: units that are missing, counters that are taken and by what, frozen units, and
+ * whether a control takes its own value.
+ */
+void unc_doctor_units(struct doctor *);
+void unc_doctor_counters(struct doctor *);
+
+/* unc_doctor() of a process whose rights are raised, or not. */
+int unc_doctor_as(const struct unc_options *, bool raised, unc_check_fn fn, void *user);
+
+#endif

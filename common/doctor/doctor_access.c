@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Doctor: the ways to the registers, MSR driver, PCI functions, memory, counters of the kernel. */
+#include "doctor/doctor.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "access/access_ways.h"
+#include "base/text.h"
+#include "host/trust.h"
+
+enum {
+	EXTENDED = 0x100, /* where the extended configuration space begins */
+	MAX_MISSING = 4,
+	TAINT_OUT_OF_SPEC = 4 /* of /proc/sys/kernel/tainted */
+};
+
+static bool needs_space(const struct unc_table *table, int space)
+{
+	for (size_t i = 0; i < table->n_part; i++)
+		if (table->part[i].space == space)
+			return true;
+	return false;
+}
+
+/* Whether units of a space can be used, and none of them by this method. */
+static bool bypassed(const struct doctor *d, int space, const char *method)
+{
+	const struct unc_unit *unit;
+	bool any = false;
+
+	for (size_t i = 0; (unit = unc_unit_get(d->platform, i)); i++) {
+		if (d->platform->instances.unit[i].part[0].space != space || !unit->available)
+			continue;
+		if (strcmp(unit->access, method) == 0)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* How many units a method serves; *passed is the first of them that one before it did not reach. */
+static unsigned served(const struct doctor *d, const char *method, const struct unc_unit **passed)
+{
+	const struct unc_unit *unit;
+	unsigned n = 0;
+
+	*passed = NULL;
+	for (size_t i = 0; (unit = unc_unit_get(d->platform, i)); i++) {
+		if (!unit->available || strcmp(unit->access, method) != 0)
+			continue;
+		n++;
+		if (!*passed && *unit->reason)
+			*passed = unit;
+	}
+	return n;
+}
+
+/* Which access method serves what, and why others do not. */
+static void check_ways(struct doctor *d)
+{
+	const struct unc_ways *ways = unc_access_ways(d->platform->access);
+	char text[UNC_ERROR_MAX];
+	struct unc_buf buf = UNC_BUF(text);
+
+	for (unsigned i = 1; i <= ways->n; i++) {
+		const struct unc_way *way = &ways->way[i];
+		const struct unc_unit *passed;
+		unsigned n = served(d, way->methods->name, &passed);
+
+		if (n)
+			unc_put(&buf, "%s%s serves %u unit%s", buf.n ? "; " : "",
+				way->methods->name, n, n == 1 ? "" : "s");
+		if (passed)
+			unc_put(&buf, " (%s%d of socket %d: %s)", passed->type->name, passed->index,
+				passed->socket, passed->reason);
+		if (way->absent.code)
+			unc_put(&buf, "%s%s: %s", buf.n ? "; " : "", way->methods->name,
+				way->absent.text);
+	}
+	if (buf.n)
+		unc_report(d, "access", true, "", "%s", text);
+}
+
+/* Opens the file of each socket. False: reported. */
+static bool open_msrs(struct doctor *d)
+{
+	char remedy[300], perf[200];
+
+	for (int i = 0; i < d->topo.n_sockets; i++) {
+		int cpu = d->topo.socket[i].cpu;
+		int fd = cpu < 0 ? -1 : unc_fs_descriptor(d->fs, O_RDWR, "/dev/cpu/%d/msr", cpu);
+
+		if (cpu < 0) /* said with the units that lack it */
+			continue;
+		if (fd >= 0) {
+			close(fd);
+			continue;
+		}
+		snprintf(remedy, sizeof(remedy), "run as root, or with CAP_SYS_RAWIO%s",
+			 unc_doctor_perf(d, perf, sizeof(perf)));
+		if (fd == UNC_ERR_NOT_FOUND)
+			unc_report(d, "msr", false, "load the msr module: modprobe msr",
+				   "/dev/cpu/%d/msr: no such file", cpu);
+		else
+			unc_report(d, "msr", false, remedy, "/dev/cpu/%d/msr: %s", cpu,
+				   unc_error_name(fd));
+		return false;
+	}
+	return true;
+}
+
+static void check_msr(struct doctor *d)
+{
+	char mode[32], remedy[400], perf[200];
+
+	if (!needs_space(d->table, UNC_SPACE_MSR)) {
+		unc_report(d, "msr", true, "", "not needed on this CPU");
+		return;
+	}
+	if (bypassed(d, UNC_SPACE_MSR, unc_access_msr.name)) {
+		unc_report(d, "msr", true, "", "not needed: see the check of access");
+		return;
+	}
+	if (!open_msrs(d))
+		return;
+	d->writes_told = unc_fs_text(d->fs, mode, sizeof(mode),
+				     "/sys/module/msr/parameters/allow_writes") == 0;
+	d->writes_off = d->writes_told && strcmp(mode, "off") == 0;
+	snprintf(remedy, sizeof(remedy),
+		 "echo on >/sys/module/msr/parameters/allow_writes, or boot with "
+		 "msr.allow_writes=on%s",
+		 unc_doctor_perf(d, perf, sizeof(perf)));
+	if (d->writes_off)
+		unc_report(d, "msr", false, remedy,
+			   "the msr module refuses all writes: "
+			   "/sys/module/msr/parameters/allow_writes is off");
+	else
+		unc_report(d, "msr", true, "",
+			   "/dev/cpu/N/msr can be opened for reading and writing");
+}
+
+/*
+ * A note. The module marks the kernel before each write of user space, whatever allow_writes is;
+ * that only keeps it from writing to the log (Linux, arch/x86/kernel/msr.c).
+ */
+static void check_taint(struct doctor *d)
+{
+	char text[32] = "", mode[32] = "";
+	bool marked;
+
+	if (!needs_space(d->table, UNC_SPACE_MSR) || !unc_fs_is_hardware(d->fs) ||
+	    !unc_doctor_any_unit(d) || bypassed(d, UNC_SPACE_MSR, unc_access_msr.name))
+		return;
+	unc_fs_text(d->fs, text, sizeof(text), "/proc/sys/kernel/tainted");
+	unc_fs_text(d->fs, mode, sizeof(mode), "/sys/module/msr/parameters/allow_writes");
+	marked = strtoull(text, NULL, 10) & TAINT_OUT_OF_SPEC;
+	unc_report(
+		d, "taint", true, "",
+		"writing MSRs marks the kernel as tainted (S, CPU out of specification%s)%s; the "
+		"kernel's own monitors (perf) do not",
+		marked ? "; it is already" : "",
+		strcmp(mode, "on") == 0
+			? ""
+			: " and logs \"Write to unrecognized MSR\", which is kept from the log by "
+			  "echo on >/sys/module/msr/parameters/allow_writes");
+}
+
+/* What the PCI parts of a table need. A kind is found if each socket has it. */
+struct pci_needs {
+	unsigned kinds, found, seen;
+	char missing[200];
+	const struct unc_pci_function *extended; /* needs the extended space */
+};
+
+/* The first function of a kind, and how many there are. */
+static const struct unc_pci_function *find_device(const struct unc_pci_function *list, size_t n,
+						  const struct unc_tbl_where *where, int *count)
+{
+	const struct unc_pci_function *first = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].device == where->device_id && list[i].devfn == where->devfn &&
+		    (*count)++ == 0)
+			first = &list[i];
+	return first;
+}
+
+static bool is_extended(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t part,
+			uint64_t base)
+{
+	for (uint32_t i = 0; i < type->regs.n; i++) {
+		const struct unc_tbl_reg *reg = &t->reg[type->regs.first + i];
+
+		if (reg->part == part && reg->offset + (int64_t)base >= EXTENDED)
+			return true;
+	}
+	return false;
+}
+
+static void add_missing(struct pci_needs *needs, const struct unc_tbl_where *where, int count,
+			int sockets)
+{
+	size_t used = strlen(needs->missing);
+	char on[40] = "";
+
+	if (count)
+		snprintf(on, sizeof(on), " on %d of %d sockets", sockets - count, sockets);
+	if (needs->kinds - needs->found <= MAX_MISSING)
+		snprintf(needs->missing + used, sizeof(needs->missing) - used,
+			 "%s%02x.%x (8086:%04x)%s", used ? ", " : "", where->devfn >> 3,
+			 where->devfn & 7, where->device_id, on);
+}
+
+static void need_part(const struct doctor *d, const struct unc_tbl_type *type, uint32_t number,
+		      const struct unc_pci_function *list, size_t n, struct pci_needs *needs)
+{
+	const struct unc_table *t = d->table;
+	const struct unc_tbl_part *part = &t->part[type->parts.first + number];
+
+	for (uint32_t i = 0; part->space == UNC_SPACE_PCI && i < part->where.n; i++) {
+		const struct unc_tbl_where *where = &t->where[part->where.first + i];
+		int count;
+		const struct unc_pci_function *f = find_device(list, n, where, &count);
+
+		needs->kinds++;
+		needs->seen += count > 0;
+		needs->found += count >= d->topo.n_sockets;
+		if (count < d->topo.n_sockets)
+			add_missing(needs, where, count, d->topo.n_sockets);
+		if (f && !needs->extended && is_extended(t, type, number, where->base))
+			needs->extended = f;
+	}
+}
+
+static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_needs *needs)
+{
+	struct unc_error why = {0};
+	uint32_t value;
+
+	if (!needs->seen)
+		unc_report(
+			d, "pci", false,
+			"switch the performance monitors on in the BIOS (often \"PMON devices\" or "
+			"\"unhide uncore devices\"), and run on the machine itself",
+			"none of the %u PCI functions of the monitors is visible", needs->kinds);
+	else if (needs->extended &&
+		 bus->methods->config(bus, needs->extended, EXTENDED, &value, &why) < 0)
+		unc_report(d, "pci", false,
+			   "run as root on a kernel with PCI Express configuration (MMCONFIG)",
+			   "%s", why.text);
+	else if (needs->found < needs->kinds)
+		unc_report(d, "pci", true, "",
+			   "%u of %u PCI functions of the monitors are visible; hidden or absent: "
+			   "%s%s",
+			   needs->found, needs->kinds, needs->missing,
+			   needs->kinds - needs->found > MAX_MISSING ? ", ..." : "");
+	else
+		unc_report(d, "pci", true, "", "all %u PCI functions of the monitors are visible",
+			   needs->kinds);
+}
+
+static void check_pci(struct doctor *d)
+{
+	struct unc_machine *machine = d->platform->machine;
+	struct unc_pci_function *list = NULL;
+	struct pci_needs needs = {0};
+	struct unc_bus *bus = NULL;
+	struct unc_error err = {0};
+	size_t n = 0;
+
+	if (machine->methods->bus(machine, &bus, &err) < 0 ||
+	    bus->methods->scan(bus, &list, &n, &err) < 0) {
+		unc_report(d, "pci", false, "mount /sys, and run outside of a container", "%s",
+			   err.text);
+	} else {
+		for (size_t i = 0; i < d->table->n_type; i++)
+			for (uint32_t k = 0; k < d->table->type[i].parts.n; k++)
+				need_part(d, &d->table->type[i], k, list, n, &needs);
+		if (needs.kinds)
+			report_pci(d, bus, &needs);
+		else
+			unc_report(d, "pci", true, "", "not needed on this CPU");
+	}
+	free(list);
+	if (bus)
+		bus->methods->close(bus);
+}
+
+static bool needs_memory(const struct unc_table *table)
+{
+	return needs_space(table, UNC_SPACE_MMIO) || table->discovery == UNC_DISCOVERY_TABLE;
+}
+
+uint64_t unc_doctor_capabilities(const struct doctor *d)
+{
+	uint64_t needed = 0;
+
+	if ((needs_space(d->table, UNC_SPACE_MSR) &&
+	     !bypassed(d, UNC_SPACE_MSR, unc_access_msr.name)) ||
+	    needs_memory(d->table))
+		needed |= (uint64_t)1 << UNC_CAP_RAWIO;
+	if (needs_space(d->table, UNC_SPACE_PCI))
+		needed |= (uint64_t)1 << UNC_CAP_ADMIN;
+	return needed;
+}
+
+static bool of_kernel(const struct unc_table *table, const char *type)
+{
+	for (size_t i = 0; i < table->n_type; i++)
+		if (strcmp(unc_tbl_str(table, table->type[i].name), type) == 0)
+			return unc_space_of_thread(table->part[table->type[i].parts.first].space);
+	return false;
+}
+
+/* Counters that the kernel hands out. */
+static void check_kernel(struct doctor *d)
+{
+	const struct unc_unit *unit, *first = NULL;
+	size_t n = 0, available = 0;
+
+	if (!needs_space(d->table, UNC_SPACE_PERF) && !needs_space(d->table, UNC_SPACE_PMU))
+		return;
+	for (size_t i = 0; (unit = unc_unit_get(d->platform, i)); i++) {
+		if (!of_kernel(d->table, unit->type->name))
+			continue;
+		n++;
+		available += unit->available != 0;
+		if (!unit->available && !first)
+			first = unit;
+	}
+	if (first)
+		unc_report(
+			d, "kernel", false,
+			"give the program root or CAP_PERFMON, on a kernel and a machine that have "
+			"a core PMU; without it the metrics that need the cores are left out",
+			"%zu of %zu logical CPUs give counters; %s", available, n, first->reason);
+	else
+		unc_report(d, "kernel", n > 0, "see the checks above",
+			   "%zu of %zu logical CPUs give counters", available, n);
+}
+
+static void check_memory(struct doctor *d)
+{
+	int fd;
+
+	if (!needs_memory(d->table)) {
+		unc_report(d, "memory", true, "", "not needed on this CPU");
+		return;
+	}
+	fd = unc_fs_descriptor(d->fs, O_RDWR, "/dev/mem");
+	if (fd >= 0) {
+		close(fd);
+		unc_report(d, "memory", true, "", "/dev/mem can be opened for reading and writing");
+	} else if (fd == UNC_ERR_NOT_FOUND) {
+		unc_report(d, "memory", false,
+			   "use a kernel with CONFIG_DEVMEM, and run outside of a container",
+			   "/dev/mem: no such file");
+	} else {
+		unc_report(d, "memory", false,
+			   "run as root with CAP_SYS_RAWIO on a kernel that is not locked down",
+			   "/dev/mem: %s", unc_error_name(fd));
+	}
+}
+
+void unc_doctor_access(struct doctor *d)
+{
+	check_ways(d);
+	check_msr(d);
+	check_taint(d);
+	check_pci(d);
+	check_memory(d);
+	check_kernel(d);
+}

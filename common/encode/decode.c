@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "encode/decode.h"
+
+#include <string.h>
+
+#include "tables/table.h"
+
+struct decode {
+	const struct unc_table *t;
+	uint64_t ctl;
+	uint64_t ignored; /* bits of ctl that may hold anything */
+	const struct unc_code_filter *filter;
+	size_t n_filters;
+	const char *missing; /* filter register that is not known and would be needed */
+};
+
+/* Whether a umask adds to what the event sets in a field. */
+static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, uint16_t field)
+{
+	for (uint32_t i = 0; i < e->umasks.n; i++)
+		if (unc_sets_field(t, &t->umask[e->umasks.first + i].sets, field))
+			return true;
+	return false;
+}
+
+/* Whether the bits of CTL that the event itself sets agree. */
+static bool event_fits(const struct decode *d, const struct unc_tbl_event *e)
+{
+	if (e->counter != UNC_NONE || e->sets.n == 0)
+		return false;
+	for (uint32_t i = 0; i < e->sets.n; i++) {
+		const struct unc_tbl_set *s = &d->t->set[e->sets.first + i];
+		const struct unc_tbl_field *f = &d->t->field[s->field];
+		bool known;
+		uint64_t value = unc_field_value(f, d->ctl, NULL, 0, &known);
+
+		if (added_to(d->t, e, s->field))
+			value &= s->value;
+		if (f->reg[0] == UNC_NONE && ((value ^ s->value) & ~(d->ignored >> f->lo[0])))
+			return false;
+	}
+	return true;
+}
+
+static bool same_code(const struct decode *d, const struct unc_spec *spec)
+{
+	struct unc_code code;
+
+	if (unc_spec_encode(d->t, spec, 0, 2, &code, NULL) < 0 ||
+	    ((code.ctl ^ d->ctl) & ~d->ignored))
+		return false;
+	for (unsigned i = 0; i < code.n_filters; i++)
+		for (size_t k = 0; k < d->n_filters; k++)
+			if (d->filter[k].reg == code.filter[i].reg &&
+			    ((d->filter[k].value ^ code.filter[i].value) & code.filter[i].mask))
+				return false;
+	return true;
+}
+
+/* Whether a field that is not given has another value than 0. */
+static bool has_default(const struct decode *d, const struct unc_spec *spec, uint16_t field)
+{
+	const struct unc_tbl_field *f = &d->t->field[field];
+	bool has = (f->flags & UNC_FIELD_DEFAULT) ||
+		   unc_sets_field(d->t, &d->t->event[spec->event].defaults, field);
+
+	for (unsigned k = 0; k < spec->n_umasks; k++)
+		has |= unc_sets_field(d->t, &d->t->umask[spec->umask[k]].defaults, field);
+	return has && !(f->flags & UNC_FIELD_WO);
+}
+
+/* Gives the event the fields it takes, as the registers have them; those of CTL only if asked to.
+ */
+static void take_fields(struct decode *d, struct unc_spec *spec, bool of_ctl)
+{
+	uint16_t field;
+	bool needed, known;
+
+	spec->n_fields = 0;
+	for (size_t i = 0; (field = unc_event_field(d->t, spec->event, i, &needed)) != UNC_NONE;
+	     i++) {
+		const struct unc_tbl_field *f = &d->t->field[field];
+		uint64_t value = unc_field_value(f, d->ctl, d->filter, d->n_filters, &known);
+
+		for (unsigned k = 0; k < spec->n_umasks; k++)
+			needed |= unc_sets_field(d->t, &d->t->umask[spec->umask[k]].needs, field);
+		/* With 0 it may be a field that is off, or one that only its own filter gives. */
+		bool says = value || needed || has_default(d, spec, field);
+
+		if (!known && needed)
+			d->missing = unc_tbl_str(d->t, d->t->reg[f->reg[0]].name);
+		if (!known || (f->reg[0] == UNC_NONE && !of_ctl) || !says ||
+		    spec->n_fields == UNC_SPEC_FIELDS)
+			continue;
+		spec->field[spec->n_fields++] =
+			(struct unc_spec_field){.field = field, .value = value};
+	}
+}
+
+static bool drop_one(const struct decode *d, struct unc_spec *spec)
+{
+	for (unsigned i = 0; i < spec->n_fields; i++) {
+		struct unc_spec less = *spec;
+
+		memmove(&less.field[i], &less.field[i + 1],
+			(less.n_fields - i - 1) * sizeof(less.field[0]));
+		less.n_fields--;
+		if (same_code(d, &less)) {
+			*spec = less;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Completes an event with umasks by the fields that it needs, and no more. */
+static bool complete(struct decode *d, struct unc_spec *spec)
+{
+	take_fields(d, spec, false);
+	struct unc_spec plain = *spec;
+	plain.n_fields = 0; /* a umask may say it all, and then takes none */
+	if (same_code(d, &plain)) {
+		*spec = plain;
+		return true;
+	}
+	if (!same_code(d, spec)) {
+		take_fields(d, spec, true);
+		if (!same_code(d, spec))
+			return false;
+	}
+	while (drop_one(d, spec))
+		continue;
+	return true;
+}
+
+/* Bits of CTL that a umask sets. */
+static uint64_t umask_bits(const struct decode *d, const struct unc_tbl_umask *u)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < u->sets.n; i++) {
+		const struct unc_tbl_set *s = &d->t->set[u->sets.first + i];
+		const struct unc_tbl_field *f = &d->t->field[s->field];
+
+		if (f->reg[0] == UNC_NONE)
+			bits |= s->value << f->lo[0];
+	}
+	return bits;
+}
+
+/* How much of the registers a umask explains: bits of CTL that are `left`, whole filter fields. */
+static int explains(const struct decode *d, const struct unc_tbl_umask *u, uint64_t left)
+{
+	uint64_t bits = umask_bits(d, u);
+	int n = __builtin_popcountll(bits);
+
+	for (uint32_t i = 0; i < u->sets.n; i++) {
+		const struct unc_tbl_set *s = &d->t->set[u->sets.first + i];
+		const struct unc_tbl_field *f = &d->t->field[s->field];
+		bool known;
+
+		if (f->reg[0] == UNC_NONE)
+			continue;
+		if (unc_field_value(f, 0, d->filter, d->n_filters, &known) != s->value || !known)
+			return 0;
+		n++;
+	}
+	return bits & ~left ? 0 : n;
+}
+
+/* Umasks that may be combined, those that explain most first, as long as they explain something. */
+static void combine(const struct decode *d, struct unc_spec *spec)
+{
+	const struct unc_tbl_event *e = &d->t->event[spec->event];
+	uint64_t left = d->ctl;
+
+	spec->n_umasks = 0;
+	while (spec->n_umasks < UNC_SPEC_UMASKS) {
+		int best = -1, most = 0;
+
+		for (uint32_t i = 0; i < e->umasks.n; i++) {
+			const struct unc_tbl_umask *u = &d->t->umask[e->umasks.first + i];
+			int n = u->flags & UNC_UMASK_EXACT ? 0 : explains(d, u, left);
+
+			if (n <= most || unc_spec_has_umask(spec, e->umasks.first + i))
+				continue;
+			most = n;
+			best = (int)(e->umasks.first + i);
+		}
+		if (best < 0)
+			break;
+		left &= ~umask_bits(d, &d->t->umask[best]);
+		unc_spec_add_umask(spec, (uint16_t)best);
+	}
+}
+
+/* Fewer words are better: the name that says most. */
+static unsigned words(const struct unc_spec *spec)
+{
+	return spec->n_fields * UNC_SPEC_UMASKS + spec->n_umasks;
+}
+
+static void keep_better(const struct unc_spec *spec, struct unc_spec *best, bool *found)
+{
+	if (!*found || words(spec) < words(best))
+		*best = *spec;
+	*found = true;
+}
+
+static void try_event(struct decode *d, struct unc_spec spec, struct unc_spec *best, bool *found)
+{
+	const struct unc_tbl_event *e = &d->t->event[spec.event];
+
+	if (e->umasks.n == 0 && complete(d, &spec))
+		keep_better(&spec, best, found);
+	for (uint32_t i = 0; i < e->umasks.n; i++) {
+		spec.n_umasks = 1;
+		spec.umask[0] = (uint16_t)(e->umasks.first + i);
+		if (!(umask_bits(d, &d->t->umask[spec.umask[0]]) & ~(d->ctl | d->ignored)) &&
+		    complete(d, &spec))
+			keep_better(&spec, best, found);
+	}
+	if (e->umasks.n == 0)
+		return;
+	combine(d, &spec);
+	if (spec.n_umasks && complete(d, &spec))
+		keep_better(&spec, best, found);
+}
+
+/* Tries all events of a pool of counters: those of each view on it. */
+static bool try_events(struct decode *d, unsigned type, struct unc_spec *best)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < d->t->n_event; i++) {
+		const struct unc_tbl_event *e = &d->t->event[i];
+		struct unc_spec spec = {
+			.type = e->type, .event = (uint16_t)i, .index = -1, .socket = -1};
+
+		if (unc_type_pool(d->t, e->type) == unc_type_pool(d->t, type) && event_fits(d, e))
+			try_event(d, spec, best, &found);
+	}
+	return found;
+}
+
+/*
+ * Bits of CTL that say nothing of the event: those that read back as 0 whatever was written, and
+ * those by which an overflow freezes.
+ */
+static uint64_t silent_bits(const struct unc_table *t, unsigned type)
+{
+	const struct unc_tbl_type *pool = &t->type[unc_type_pool(t, type)];
+	uint64_t bits = pool->overflow.set;
+
+	for (uint32_t i = 0; i < pool->fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[pool->fields.first + i];
+
+		if (f->reg[0] == UNC_NONE && (f->flags & UNC_FIELD_WO))
+			bits |= unc_ones(f->width[0]) << f->lo[0];
+	}
+	return bits;
+}
+
+int unc_code_decode(const struct unc_table *t, unsigned type, uint64_t ctl,
+		    const struct unc_code_filter *filters, size_t n, struct unc_spec *out,
+		    struct unc_error *err)
+{
+	struct decode d = {.t = t, .ctl = ctl, .filter = filters, .n_filters = n};
+	struct unc_spec best = {0};
+	bool found = try_events(&d, type, &best);
+
+	if (!found) {
+		d.ignored = silent_bits(t, type);
+		found = d.ignored && try_events(&d, type, &best);
+	}
+	if (!found && d.missing)
+		return unc_fail(
+			err, UNC_ERR_INVALID,
+			"what %s counts by control 0x%llx depends on %s, which is not given",
+			unc_tbl_str(t, t->type[type].name), (unsigned long long)ctl, d.missing);
+	if (!found)
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "no event of %s has control 0x%llx",
+				unc_tbl_str(t, t->type[type].name), (unsigned long long)ctl);
+	*out = best;
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Formulas of metrics: parser and evaluator. Pure: no I/O, knows no CPU. */
+#ifndef UNC_EXPR_H
+#define UNC_EXPR_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct unc_expr;
+
+/* How names in a formula are understood. */
+struct unc_expr_env {
+	/* The formula of a metric (or number) of that name, to be put in its place; NULL: no such name. */
+	const char *(*formula)(void *user, const char *name);
+	/* Canonical text of an event; 0 or UNC_ERR_* with the sentence in err. */
+	int (*canonical)(void *user, const char *text, char *buf, size_t size,
+			 struct unc_error *err);
+	void *user;
+};
+
+enum { UNC_EXPR_AS_EVENT = -1, UNC_EXPR_SUM, UNC_EXPR_MEAN };
+
+struct unc_expr_ref {
+	const char *event; /* canonical text */
+	int aggregate;     /* UNC_EXPR_*: over the units of the event */
+};
+
+struct unc_expr_vars {
+	double time; /* seconds */
+	double tsc;  /* ticks */
+	double tsc_hz;
+};
+
+/*
+ * Parses a formula (grammar: eventtables/README.md, metrics.tbl). A metric named in it is
+ * put in; a metric that names itself, directly or not, is an error. Equal references
+ * (same event, same aggregate) are one.
+ * Errors: UNC_ERR_INVALID "column N: ..."; what env->canonical returns; UNC_ERR_MEMORY.
+ */
+int unc_expr_parse(const char *text, const struct unc_expr_env *env, struct unc_expr **out,
+		   struct unc_error *err);
+void unc_expr_free(struct unc_expr *);
+
+size_t unc_expr_refs(const struct unc_expr *);
+const struct unc_expr_ref *unc_expr_ref(const struct unc_expr *, size_t index);
+
+/* Which of the variables a formula uses. */
+enum { UNC_EXPR_TIME = 1, UNC_EXPR_TSC = 2, UNC_EXPR_TSC_HZ = 4 };
+unsigned unc_expr_uses(const struct unc_expr *);
+
+/* Evaluates; refs[i] is the count of reference i. UNC_ERR_RANGE: there is no value (denominator 0,
+ * overflow, negative where that is impossible). No allocation. */
+int unc_expr_eval(const struct unc_expr *, const double *refs, const struct unc_expr_vars *,
+		  double *out);
+/* Why unc_expr_eval() gives no value, as words behind "NAME: "; NULL if it gives one. */
+const char *unc_expr_why(const struct unc_expr *, const double *refs, const struct unc_expr_vars *);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "encode/metric.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "encode/event.h"
+#include "base/text.h"
+
+int unc_metric_name(const struct unc_table *t, unsigned metric, char *buf, size_t size)
+{
+	const struct unc_tbl_metric *m = &t->metric[metric];
+	int n;
+
+	if (m->type == UNC_NONE)
+		n = snprintf(buf, size, "%s", unc_tbl_str(t, m->name));
+	else
+		n = snprintf(buf, size, "%s.%s", unc_tbl_str(t, t->type[m->type].name),
+			     unc_tbl_str(t, m->name));
+	return n >= 0 && (size_t)n < size ? 0 : UNC_ERR_RANGE;
+}
+
+int unc_metric_index(const struct unc_table *t, const char *name)
+{
+	char full[UNC_SPEC_MAX];
+
+	for (unsigned i = 0; i < t->n_metric; i++)
+		if (unc_metric_name(t, i, full, sizeof(full)) == 0 && unc_same(full, name))
+			return (int)i;
+	return -1;
+}
+
+int unc_metric_unknown(const struct unc_table *t, const char *name, struct unc_error *err)
+{
+	char full[UNC_SPEC_MAX], best[UNC_SPEC_MAX] = "", buf[UNC_SPEC_MAX + 16];
+	struct unc_nearest nearest;
+
+	unc_nearest_start(&nearest, name);
+	for (unsigned i = 0; i < t->n_metric; i++) {
+		const char *before = nearest.best;
+
+		unc_metric_name(t, i, full, sizeof(full));
+		unc_nearest_try(&nearest, full);
+		if (nearest.best != before || nearest.best == full) {
+			strcpy(best, full);
+			nearest.best = best;
+		}
+	}
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric %.80s in %s%s", name,
+			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
+}
+
+static const char *metric_formula(void *user, const char *name)
+{
+	const struct unc_table *t = user;
+	int metric = unc_metric_index(t, name);
+
+	return metric < 0 ? NULL : unc_tbl_str(t, t->metric[metric].formula);
+}
+
+static int event_text(void *user, const char *text, char *buf, size_t size, struct unc_error *err)
+{
+	return unc_spec_canonical(user, text, buf, size, err);
+}
+
+int unc_formula_parse(const struct unc_table *t, unsigned metric, struct unc_expr **out,
+		      struct unc_error *err)
+{
+	struct unc_expr_env env = {metric_formula, event_text, (void *)(uintptr_t)t};
+
+	return unc_expr_parse(unc_tbl_str(t, t->metric[metric].formula), &env, out, err);
+}
+
+int unc_table_check(const struct unc_table *t, struct unc_error *err)
+{
+	for (unsigned i = 0; i < t->n_metric; i++) {
+		char name[UNC_SPEC_MAX];
+		struct unc_expr *expr;
+
+		if (t->metric[i].unavailable)
+			continue;
+		unc_metric_name(t, i, name, sizeof(name));
+		int rc = unc_formula_parse(t, i, &expr, err);
+		if (rc < 0) {
+			unc_error_prefix(err, "%s: metric %s", unc_tbl_str(t, t->name), name);
+			return UNC_ERR_TABLE;
+		}
+		unc_expr_free(expr);
+	}
+	return 0;
+}

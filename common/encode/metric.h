@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Metrics of a table: finding them, and their formulas with the names of that table. Pure. */
+#ifndef UNC_METRIC_H
+#define UNC_METRIC_H
+
+#include "encode/expr.h"
+#include "tables/table.h"
+
+/* Index of the metric with that full name ("imc.MEM_BW_READS", "llc_misses"); -1 if there is none. */
+int unc_metric_index(const struct unc_table *, const char *name);
+/* Full name. UNC_ERR_RANGE if it does not fit. */
+int unc_metric_name(const struct unc_table *, unsigned metric, char *buf, size_t size);
+/* UNC_ERR_NOT_FOUND with the nearest name. */
+int unc_metric_unknown(const struct unc_table *, const char *name, struct unc_error *err);
+/* Parses the metric's formula; also that of one marked unavailable may be asked for. */
+int unc_formula_parse(const struct unc_table *, unsigned metric, struct unc_expr **out,
+		      struct unc_error *err);
+/* Checks what single lines cannot show: every formula of an available metric. */
+int unc_table_check(const struct unc_table *, struct unc_error *err);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "encode/name.h"
+
+#include <string.h>
+
+#include "base/abi.h"
+#include "encode/metric.h"
+#include "base/text.h"
+
+int unc_name_event(const struct unc_table *t, const char *text, struct unc_name *out,
+		   struct unc_error *err)
+{
+	out->metric = -1;
+	return unc_spec_parse(t, text, &out->spec, err);
+}
+
+/* ---- metrics */
+
+/* imc3.MEM_BW_READS: the index that stands before the dot is taken out of the name. */
+static void take_index(char *name, int *index)
+{
+	char *dot = strchr(name, '.'), *digit = dot;
+	uint64_t value;
+
+	while (digit && digit > name && digit[-1] >= '0' && digit[-1] <= '9')
+		digit--;
+	if (digit == dot || digit == name)
+		return;
+	*dot = '\0';
+	bool number = unc_parse_number(digit, &value) && value <= 63;
+	*dot = '.';
+	if (number) {
+		*index = (int)value;
+		memmove(digit, dot, strlen(dot) + 1);
+	}
+}
+
+static int take_socket(const char *text, const char *item, int *socket, struct unc_error *err)
+{
+	uint64_t value;
+
+	if (strncmp(item, "socket=", 7) != 0 || !unc_parse_number(item + 7, &value) || value > 63)
+		return unc_fail(err, UNC_ERR_INVALID, "%.*s: '%s' is not socket=N with N up to 63",
+				(int)strcspn(text, ":"), text, item);
+	*socket = (int)value;
+	return 0;
+}
+
+int unc_name_metric(const struct unc_table *t, const char *text, struct unc_name *out,
+		    struct unc_error *err)
+{
+	struct unc_name found = {.spec = {.index = -1, .socket = -1}};
+	char name[UNC_SPEC_MAX], *colon;
+
+	if (strlen(text) >= sizeof(name) || text[0] == '\0')
+		return unc_fail(err, UNC_ERR_INVALID,
+				"'%.60s' is not a metric; want NAME[:socket=N]", text);
+	strcpy(name, text);
+	colon = strchr(name, ':');
+	if (colon)
+		*colon++ = '\0';
+	found.metric = unc_metric_index(t, name);
+	if (found.metric < 0) {
+		take_index(name, &found.spec.index);
+		found.metric = unc_metric_index(t, name);
+	}
+	if (found.metric < 0)
+		return unc_metric_unknown(t, name, err);
+	int rc = colon ? take_socket(text, colon, &found.spec.socket, err) : 0;
+	if (rc == 0)
+		*out = found;
+	return rc;
+}
+
+int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name *out,
+		   struct unc_error *err)
+{
+	struct unc_error of_metric = {0};
+	int rc = unc_name_event(t, text, out, err);
+
+	if (rc != UNC_ERR_NOT_FOUND)
+		return rc;
+	rc = unc_name_metric(t, text, out, &of_metric);
+	/* What has no unit type was probably meant for a metric: its sentence tells the nearest. */
+	if (err && (rc != UNC_ERR_NOT_FOUND || !strchr(text, '.')))
+		*err = of_metric;
+	return rc;
+}
+
+/* ---- places */
+
+/* One of the two numbers of a place, where text and target agree or only one of them says it. */
+static int move(const char *text, const char *what, int wanted, int *number, struct unc_error *err)
+{
+	if (wanted < -1 || wanted > 63)
+		return unc_fail(err, UNC_ERR_RANGE, "%s: %s %d: there are 0 to 63, and -1 for all",
+				text, what, wanted);
+	if (wanted >= 0 && *number >= 0 && *number != wanted)
+		return unc_fail(err, UNC_ERR_INVALID, "%s: it names %s %d, the target %s %d", text,
+				what, *number, what, wanted);
+	if (wanted >= 0)
+		*number = wanted;
+	return 0;
+}
+
+int unc_name_move(const struct unc_table *t, const char *text, const struct unc_target *target,
+		  struct unc_name *name, struct unc_error *err)
+{
+	struct unc_target at = {.socket = -1, .index = -1};
+	struct unc_name moved = *name;
+	int rc;
+
+	if (!target)
+		return 0;
+	if ((rc = unc_struct_in(&at, sizeof(at), target, target->size, "unc_target", err)) < 0 ||
+	    (rc = move(text, "socket", at.socket, &moved.spec.socket, err)) < 0 ||
+	    (rc = move(text, "unit", at.index, &moved.spec.index, err)) < 0)
+		return rc;
+	if (name->metric < 0)
+		rc = unc_spec_check(t, text, &moved.spec, err);
+	else if (moved.spec.index >= 0 && t->metric[name->metric].type == UNC_NONE)
+		rc = unc_fail(err, UNC_ERR_INVALID,
+			      "%s is of no single unit type: it has no unit %d", text,
+			      moved.spec.index);
+	if (rc == 0)
+		*name = moved;
+	return rc;
+}
+
+int unc_name_check(const struct unc_name *name, const char *text, int n_sockets,
+		   struct unc_error *err)
+{
+	if (name->spec.socket < n_sockets)
+		return 0;
+	return unc_fail(err, UNC_ERR_RANGE, "%s: this machine has sockets 0 to %d", text,
+			n_sockets - 1);
+}
+
+/* ---- the text */
+
+int unc_name_format(const struct unc_table *t, const struct unc_name *name, char *buf, size_t size)
+{
+	const struct unc_tbl_metric *m;
+	struct unc_buf o = unc_buf(buf, size);
+
+	if (name->metric < 0)
+		return unc_spec_format(t, &name->spec, buf, size);
+	m = &t->metric[name->metric];
+	if (m->type != UNC_NONE)
+		unc_put(&o, "%s", unc_tbl_str(t, t->type[m->type].name));
+	if (name->spec.index >= 0)
+		unc_put(&o, "%d", name->spec.index);
+	unc_put(&o, "%s%s", m->type != UNC_NONE ? "." : "", unc_tbl_str(t, m->name));
+	if (name->spec.socket >= 0)
+		unc_put(&o, ":socket=%d", name->spec.socket);
+	return o.n < size ? 0 : UNC_ERR_RANGE;
+}

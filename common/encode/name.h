@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a text names, an event or a metric, and where. Pure. */
+#ifndef UNC_NAME_H
+#define UNC_NAME_H
+
+#include "encode/event.h"
+
+struct unc_name {
+	int metric;           /* index into table->metric; -1: an event */
+	struct unc_spec spec; /* of a metric: index and socket alone */
+};
+
+/* An event; the name of a metric, "NAME[:socket=N]" or of one unit "type3.NAME"; or whatever it is.
+ * Errors: those of unc_spec_parse(). */
+int unc_name_event(const struct unc_table *, const char *text, struct unc_name *out,
+		   struct unc_error *err);
+int unc_name_metric(const struct unc_table *, const char *text, struct unc_name *out,
+		    struct unc_error *err);
+int unc_name_parse(const struct unc_table *, const char *text, struct unc_name *out,
+		   struct unc_error *err);
+
+/* The same at the place that a program gives (NULL: it gives none). UNC_ERR_INVALID where the text
+ * says otherwise, or for a metric that is of no single type. */
+int unc_name_move(const struct unc_table *, const char *text, const struct unc_target *target,
+		  struct unc_name *, struct unc_error *err);
+/* UNC_ERR_RANGE if it is on a socket that is not one of n. */
+int unc_name_check(const struct unc_name *, const char *text, int n_sockets, struct unc_error *err);
+
+/* Canonical text; UNC_ERR_RANGE if it does not fit. */
+int unc_name_format(const struct unc_table *, const struct unc_name *, char *buf, size_t size);
+
+#endif

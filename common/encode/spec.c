@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events: which umasks and fields there are, and which a parsed one holds. */
+#include "encode/event.h"
+
+#include "tables/table.h"
+#include "base/text.h"
+
+unsigned unc_type_instances(const struct unc_table *t, unsigned type)
+{
+	return t->part[t->type[type].parts.first].where.n;
+}
+
+bool unc_umask_find(const struct unc_table *t, const struct unc_tbl_event *e, const char *name,
+		    uint16_t *umask)
+{
+	for (uint32_t i = 0; i < e->umasks.n; i++) {
+		const struct unc_tbl_umask *u = &t->umask[e->umasks.first + i];
+
+		if (unc_same(unc_tbl_str(t, u->name), name) ||
+		    (u->alias && unc_same(unc_tbl_str(t, u->alias), name))) {
+			*umask = (uint16_t)(e->umasks.first + i);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool unc_spec_has_umask(const struct unc_spec *spec, uint32_t umask)
+{
+	for (unsigned i = 0; i < spec->n_umasks; i++)
+		if (spec->umask[i] == umask)
+			return true;
+	return false;
+}
+
+void unc_spec_add_umask(struct unc_spec *spec, uint16_t umask)
+{
+	unsigned at = spec->n_umasks++;
+
+	for (; at > 0 && spec->umask[at - 1] > umask; at--)
+		spec->umask[at] = spec->umask[at - 1];
+	spec->umask[at] = umask;
+}
+
+uint16_t unc_event_field(const struct unc_table *t, unsigned event, size_t i, bool *needed)
+{
+	const struct unc_tbl_event *e = &t->event[event];
+	const struct unc_tbl_type *type = &t->type[e->type];
+
+	*needed = false;
+	for (uint32_t k = 0; k < type->fields.n; k++) {
+		uint16_t field = (uint16_t)(type->fields.first + k);
+		bool takes = e->counter == UNC_NONE && (t->field[field].flags & UNC_FIELD_USER);
+		bool by_event = unc_sets_field(t, &e->needs, field), by_umask = false;
+
+		takes = takes || by_event || unc_sets_field(t, &e->uses, field);
+		for (uint32_t u = 0; u < e->umasks.n; u++) {
+			const struct unc_tbl_umask *m = &t->umask[e->umasks.first + u];
+
+			by_umask |= unc_sets_field(t, &m->needs, field);
+			takes = takes || unc_sets_field(t, &m->uses, field);
+		}
+		if ((takes || by_event || by_umask) && i-- == 0) {
+			*needed = by_event;
+			return field;
+		}
+	}
+	return UNC_NONE;
+}
+
+uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
+			 const struct unc_code_filter *filters, size_t n, bool *known)
+{
+	uint64_t value = 0;
+	unsigned at = 0;
+
+	*known = true;
+	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
+		uint64_t reg = ctl;
+		size_t i = 0;
+
+		while (i < n && filters[i].reg != f->reg[p])
+			i++;
+		if (f->reg[p] != UNC_NONE) {
+			*known &= i < n;
+			reg = i < n ? filters[i].value : 0;
+		}
+		value |= (reg >> f->lo[p] & unc_ones(f->width[p])) << at;
+		at += f->width[p];
+	}
+	return value << f->shift;
+}
+
+bool unc_event_needs(const struct unc_table *t, unsigned event, uint16_t umask, uint16_t field)
+{
+	const struct unc_tbl_event *e = &t->event[event];
+
+	for (uint32_t i = 0; umask == UNC_NONE && i < e->umasks.n; i++)
+		if (t->umask[e->umasks.first + i].flags & UNC_UMASK_DEFAULT)
+			umask = (uint16_t)(e->umasks.first + i);
+	return unc_sets_field(t, &e->needs, field) ||
+	       (umask != UNC_NONE && unc_sets_field(t, &t->umask[umask].needs, field));
+}

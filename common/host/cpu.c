@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/cpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CPUINFO_MAX = 64 << 20 };
+
+/* One online logical CPU. */
+struct row {
+	int cpu, package, die, core;
+};
+
+struct rows {
+	struct row row[UNC_MAX_CPUS];
+	int n;
+};
+
+/* Reads /proc/cpuinfo, whose size the kernel does not tell, whole. *text is to be freed. */
+static int read_cpuinfo(const struct unc_fs *fs, char **text, struct unc_error *err)
+{
+	static const char path[] = "/proc/cpuinfo";
+	size_t size = 1 << 16, n = 0;
+	char *buf = NULL, *more;
+	ssize_t got = 1;
+	int fd = unc_fs_regular(fs, "%s", path), rc = 0;
+
+	if (fd < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
+				unc_fs_reason(errno));
+	for (; rc == 0 && got > 0; size *= 2) {
+		if (size > CPUINFO_MAX)
+			rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "%s is larger than %d MiB", path,
+				      CPUINFO_MAX >> 20);
+		else if (!(more = realloc(buf, size)))
+			rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		else
+			buf = more;
+		while (rc == 0 && n < size - 1 &&
+		       (got = unc_read_more(fd, buf + n, size - 1 - n)) > 0)
+			n += (size_t)got;
+		if (got < 0)
+			rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
+				      strerror(errno));
+	}
+	close(fd);
+	if (rc < 0) {
+		free(buf);
+		return rc;
+	}
+	buf[n] = '\0';
+	*text = buf;
+	return 0;
+}
+
+/* Takes the next "key : value" line off *text. False at the end. A line without a colon
+ * gives an empty key. */
+static bool next_pair(char **text, char **key, char **value)
+{
+	char *line = *text, *end, *colon;
+
+	if (!*line)
+		return false;
+	end = line + strcspn(line, "\n");
+	*text = *end ? end + 1 : end;
+	*end = '\0';
+	colon = strchr(line, ':');
+	if (!colon) {
+		*key = *value = end;
+		return true;
+	}
+	*value = colon + 1 + strspn(colon + 1, " \t");
+	while (colon > line && (colon[-1] == ' ' || colon[-1] == '\t'))
+		colon--;
+	*colon = '\0';
+	*key = line;
+	return true;
+}
+
+static bool whole_int(const char *text, int *out)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(text, &end, 10);
+	if (errno || end == text || *end || v < -1 || v > 1 << 24)
+		return false;
+	*out = (int)v;
+	return true;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = text; (p = strstr(p, word)); p += n)
+		if ((p == text || p[-1] == ' ') && (p[n] == ' ' || !p[n]))
+			return true;
+	return false;
+}
+
+/* What the first processor says of all. Returns the key of a line that is no number, or NULL. */
+static const char *take_identity(struct unc_topology *t, const char *key, const char *value,
+				 unsigned *seen)
+{
+	if (!strcmp(key, "vendor_id") || !strcmp(key, "vendor")) { /* the latter on Itanium */
+		snprintf(t->vendor, sizeof(t->vendor), "%s", value);
+		*seen |= 1;
+	} else if (!strcmp(key, "cpu family") || !strcmp(key, "family")) {
+		*seen |= 2;
+		return whole_int(value, &t->family) ? NULL : key;
+	} else if (!strcmp(key, "model")) {
+		*seen |= 4;
+		return whole_int(value, &t->model) ? NULL : key;
+	} else if (!strcmp(key, "stepping")) {
+		if (!whole_int(value, &t->stepping))
+			t->stepping = 0; /* "unknown" is legal and nothing depends on it */
+	} else if (!strcmp(key, "model name")) {
+		snprintf(t->model_name, sizeof(t->model_name), "%s", value);
+	} else if (!strcmp(key, "flags")) {
+		t->hypervisor = has_word(value, "hypervisor");
+	}
+	return NULL;
+}
+
+/*
+ * Parses /proc/cpuinfo: identity from the first block, one row per block. Package and core
+ * are -1 where it does not tell them. The text is changed.
+ */
+static int parse_cpuinfo(char *text, struct unc_topology *t, struct rows *rows,
+			 struct unc_error *err)
+{
+	struct row *row = NULL;
+	unsigned seen = 0;
+	char *key, *value;
+
+	while (next_pair(&text, &key, &value)) {
+		const char *bad = rows->n <= 1 ? take_identity(t, key, value, &seen) : NULL;
+		bool ok = !bad;
+
+		if (!strcmp(key, "processor")) {
+			if (rows->n == UNC_MAX_CPUS)
+				return unc_fail(err, UNC_ERR_UNAVAILABLE,
+						"/proc/cpuinfo: more than %d CPUs", UNC_MAX_CPUS);
+			row = &rows->row[rows->n++];
+			*row = (struct row){.package = -1, .core = -1};
+			ok = whole_int(value, &row->cpu) && row->cpu >= 0 &&
+			     row->cpu < UNC_MAX_CPUS;
+		} else if (row && !strcmp(key, "physical id")) {
+			ok = whole_int(value, &row->package);
+		} else if (row && !strcmp(key, "core id")) {
+			ok = whole_int(value, &row->core);
+		}
+		if (!ok)
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"/proc/cpuinfo: '%s' is not a number: '%.40s'", key, value);
+	}
+	if (seen != 7)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "/proc/cpuinfo: no line '%s'",
+				!(seen & 1)   ? "vendor_id"
+				: !(seen & 2) ? "cpu family"
+					      : "model");
+	if (!rows->n)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "/proc/cpuinfo: no line 'processor'");
+	return 0;
+}
+
+/* "0-3,8"; false if malformed. */
+static bool parse_list(const char *text, bool online[UNC_MAX_CPUS])
+{
+	const char *p = text;
+
+	do {
+		char *end;
+		long first, last;
+
+		if (*p == ',')
+			p++;
+		first = last = strtol(p, &end, 10);
+		if (end == p)
+			return false;
+		if (*end == '-') {
+			p = end + 1;
+			last = strtol(p, &end, 10);
+			if (end == p)
+				return false;
+		}
+		if (first < 0 || last < first || last >= UNC_MAX_CPUS)
+			return false;
+		for (long i = first; i <= last; i++)
+			online[i] = true;
+		p = end;
+	} while (*p == ',');
+	return *p == '\0';
+}
+
+/* Keeps the rows of online CPUs and adds those that /proc/cpuinfo does not have. */
+static int take_online(const struct unc_fs *fs, struct rows *rows, struct unc_error *err)
+{
+	static const char path[] = "/sys/devices/system/cpu/online";
+	bool online[UNC_MAX_CPUS] = {false};
+	char text[4096];
+	int n = 0, rc = unc_fs_text(fs, text, sizeof(text), "%s", path);
+
+	if (rc == UNC_ERR_NOT_FOUND)
+		return 0; /* /proc/cpuinfo has online CPUs only */
+	if (rc < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
+				unc_fs_reason(errno));
+	if (!parse_list(text, online))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%s: '%.40s' is not a list of CPUs like 0-3,8", path, text);
+	for (int i = 0; i < rows->n; i++) {
+		struct row row = rows->row[i];
+
+		if (!online[row.cpu])
+			continue;
+		online[row.cpu] = false;
+		rows->row[n++] = row;
+	}
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		if (online[cpu])
+			rows->row[n++] = (struct row){.cpu = cpu, .package = -1, .core = -1};
+	rows->n = n;
+	return 0;
+}
+
+/* A number below cpuN/topology. *value is untouched if there is no such file. */
+static int topology_number(const struct unc_fs *fs, int cpu, const char *name, int *value,
+			   struct unc_error *err)
+{
+	char text[64];
+	int rc = unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/cpu%d/topology/%s",
+			     cpu, name);
+
+	if (rc == UNC_ERR_NOT_FOUND)
+		return 0;
+	if (rc == 0 && whole_int(text, &rc)) {
+		if (rc >= 0)
+			*value = rc; /* -1: the kernel does not know */
+		return 0;
+	}
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, "/sys/devices/system/cpu/cpu%d/topology/%s: %s",
+			cpu, name, rc < 0 ? unc_fs_reason(errno) : "not a number");
+}
+
+static int take_topology(const struct unc_fs *fs, struct rows *rows, struct unc_error *err)
+{
+	int known = 0;
+
+	for (int i = 0; i < rows->n; i++) {
+		struct row *row = &rows->row[i];
+		int rc = topology_number(fs, row->cpu, "physical_package_id", &row->package, err);
+
+		if (rc == 0)
+			rc = topology_number(fs, row->cpu, "die_id", &row->die, err);
+		if (rc == 0)
+			rc = topology_number(fs, row->cpu, "core_id", &row->core, err);
+		if (rc < 0)
+			return rc;
+		known += row->package >= 0;
+	}
+	for (int i = 0; i < rows->n; i++) {
+		struct row *row = &rows->row[i];
+
+		if (row->package < 0 && known)
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"cpu %d: neither sysfs (physical_package_id) nor "
+					"/proc/cpuinfo (physical id) tells its socket",
+					row->cpu);
+		if (row->package < 0)
+			row->package = 0; /* a kernel for one processor tells nothing */
+		if (row->core < 0)
+			row->core = row->cpu;
+	}
+	return 0;
+}
+
+static int compare_rows(const void *pa, const void *pb)
+{
+	const struct row *a = pa, *b = pb;
+
+	if (a->package != b->package)
+		return a->package - b->package;
+	if (a->die != b->die)
+		return a->die - b->die;
+	if (a->core != b->core)
+		return a->core - b->core;
+	return a->cpu - b->cpu;
+}
+
+static int count_sockets(struct rows *rows, struct unc_topology *t, struct unc_error *err)
+{
+	const struct row *last = NULL;
+
+	qsort(rows->row, (size_t)rows->n, sizeof(rows->row[0]), compare_rows);
+	for (int i = 0; i < rows->n; i++) {
+		const struct row *row = &rows->row[i];
+		bool package = !last || last->package != row->package;
+		bool die = package || last->die != row->die;
+		bool core = die || last->core != row->core;
+		struct unc_socket *socket;
+
+		if (package) {
+			if (t->n_sockets == UNC_MAX_SOCKETS)
+				return unc_fail(err, UNC_ERR_UNAVAILABLE, "more than %d sockets",
+						UNC_MAX_SOCKETS);
+			t->socket[t->n_sockets++] = (struct unc_socket){
+				.package = row->package, .cpu = row->cpu, .first = i};
+		}
+		socket = &t->socket[t->n_sockets - 1];
+		socket->cpus++;
+		socket->dies += die;
+		socket->cores += core;
+		if (row->cpu < socket->cpu)
+			socket->cpu = row->cpu;
+		t->cpu_socket[row->cpu] = (uint8_t)t->n_sockets;
+		t->order[i] = (uint16_t)row->cpu;
+		last = row;
+	}
+	return 0;
+}
+
+/* Whether each core has been left one thread, by the switch or one by one. */
+static bool siblings_off(const struct unc_fs *fs)
+{
+	char control[32] = "", active[8] = "";
+
+	unc_fs_text(fs, control, sizeof(control), "/sys/devices/system/cpu/smt/control");
+	unc_fs_text(fs, active, sizeof(active), "/sys/devices/system/cpu/smt/active");
+	return strcmp(control, "off") == 0 || strcmp(control, "forceoff") == 0 ||
+	       (strcmp(control, "on") == 0 && strcmp(active, "0") == 0);
+}
+
+static int count_hidden(const struct unc_fs *fs, const struct unc_topology *t)
+{
+	bool present[UNC_MAX_CPUS] = {false};
+	char text[4096];
+	int n = 0;
+
+	if (unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/present") < 0 ||
+	    !parse_list(text, present))
+		return 0;
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		n += present[cpu] && !t->cpu_socket[cpu];
+	if (siblings_off(fs))
+		for (int i = 0; i < t->n_sockets; i++)
+			n -= t->socket[i].cpus;
+	return n > 0 ? n : 0;
+}
+
+int unc_topology_read(const struct unc_fs *fs, struct unc_topology *out, struct unc_error *err)
+{
+	struct unc_topology *t = calloc(1, sizeof(*t));
+	struct rows *rows = calloc(1, sizeof(*rows));
+	char *text = NULL;
+	int rc;
+
+	if (!t || !rows) {
+		rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		goto done;
+	}
+	rc = read_cpuinfo(fs, &text, err);
+	if (rc == 0)
+		rc = parse_cpuinfo(text, t, rows, err);
+	if (rc == 0)
+		rc = take_online(fs, rows, err);
+	if (rc == 0)
+		rc = take_topology(fs, rows, err);
+	if (rc == 0)
+		rc = count_sockets(rows, t, err);
+	if (rc == 0) {
+		t->hidden = count_hidden(fs, t);
+		*out = *t;
+	}
+done:
+	free(text);
+	free(rows);
+	free(t);
+	return rc;
+}
+
+int unc_topology_unseen(const struct unc_topology *t)
+{
+	int most = 1;
+
+	for (int i = 0; i < t->n_sockets; i++)
+		most = t->socket[i].cpus > most ? t->socket[i].cpus : most;
+	return t->hidden / most;
+}
+
+int unc_topology_package(const struct unc_topology *t, int package)
+{
+	for (int i = 0; i < t->n_sockets; i++)
+		if (t->socket[i].package == package)
+			return i;
+	return -1;
+}
+
+int unc_topology_add(struct unc_topology *t, int package, struct unc_error *err)
+{
+	int at = 0;
+
+	if (unc_topology_package(t, package) >= 0)
+		return 0;
+	if (t->n_sockets == UNC_MAX_SOCKETS)
+		return unc_fail(err, UNC_ERR_RANGE, "more than %d sockets", UNC_MAX_SOCKETS);
+	while (at < t->n_sockets && t->socket[at].package < package)
+		at++;
+	memmove(&t->socket[at + 1], &t->socket[at],
+		(size_t)(t->n_sockets - at) * sizeof(t->socket[0]));
+	t->socket[at] = (struct unc_socket){.package = package, .cpu = -1};
+	t->n_sockets++;
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		t->cpu_socket[cpu] = (uint8_t)(t->cpu_socket[cpu] + (t->cpu_socket[cpu] > at));
+	return 0;
+}
+
+int unc_topology_socket(const struct unc_topology *t, int cpu)
+{
+	int best = -1;
+
+	if (cpu < 0 || cpu >= UNC_MAX_CPUS)
+		return -1;
+	if (t->cpu_socket[cpu])
+		return t->cpu_socket[cpu] - 1;
+	if (t->n_sockets == 1)
+		return 0;
+	if (t->n_sockets == 0 || t->socket[0].cpu < 0 || t->cpu_socket[t->socket[0].cpu])
+		return -1; /* offline */
+	/* A topology made without the map: sockets are blocks of CPUs. */
+	for (int i = 0; i < t->n_sockets; i++)
+		if (t->socket[i].cpu <= cpu && (best < 0 || t->socket[i].cpu > t->socket[best].cpu))
+			best = i;
+	return best;
+}
+
+int unc_topology_cpu(const struct unc_topology *t, int socket, unsigned i)
+{
+	const struct unc_socket *s = &t->socket[socket];
+
+	return i < (unsigned)s->cpus ? t->order[s->first + (int)i] : -1;
+}
+
+void unc_lockdown_read(const struct unc_fs *fs, char mode[32])
+{
+	char text[128], *open, *close;
+
+	mode[0] = '\0';
+	if (unc_fs_text(fs, text, sizeof(text), "/sys/kernel/security/lockdown") < 0)
+		return;
+	open = strchr(text, '[');
+	close = open ? strchr(open, ']') : NULL;
+	if (!close)
+		return;
+	*close = '\0';
+	snprintf(mode, 32, "%.31s", open + 1);
+}

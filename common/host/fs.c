@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_TRIES = 100 }; /* of a call that is interrupted, or comes short, again and again */
+
+struct unc_fs {
+	char *prefix; /* "" for the real root, else without a slash at the end */
+};
+
+int unc_fs_error(int errno_value)
+{
+	switch (errno_value) {
+	case ENOENT:
+	case ENOTDIR:
+	case ENODEV:
+	case ENXIO:
+		return UNC_ERR_NOT_FOUND;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return UNC_ERR_PERMISSION;
+	case ENOMEM:
+		return UNC_ERR_MEMORY;
+	case ENAMETOOLONG:
+		return UNC_ERR_RANGE;
+	default:
+		return UNC_ERR_IO;
+	}
+}
+
+int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err)
+{
+	struct unc_fs *fs;
+	struct stat st;
+	size_t n;
+
+	if (!root || !*root)
+		root = "/";
+	if (stat(root, &st) < 0)
+		return unc_fail(err, unc_fs_error(errno), "root '%s': %s", root, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "root '%s' is not a directory", root);
+	for (n = strlen(root); n && root[n - 1] == '/'; n--)
+		continue;
+	if (n >= PATH_MAX / 2)
+		return unc_fail(err, UNC_ERR_RANGE, "the path of the root is too long");
+	fs = malloc(sizeof(*fs));
+	if (!fs)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	fs->prefix = strndup(root, n);
+	if (!fs->prefix) {
+		free(fs);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	*out = fs;
+	return 0;
+}
+
+void unc_fs_close(struct unc_fs *fs)
+{
+	if (!fs)
+		return;
+	free(fs->prefix);
+	free(fs);
+}
+
+const char *unc_fs_root(const struct unc_fs *fs)
+{
+	return *fs->prefix ? fs->prefix : "/";
+}
+
+bool unc_fs_is_real(const struct unc_fs *fs)
+{
+	return !*fs->prefix;
+}
+
+static int path_of(const struct unc_fs *fs, char *buf, size_t size, const char *format,
+		   va_list args)
+{
+	int head = snprintf(buf, size, "%s%s", fs->prefix, *format == '/' ? "" : "/");
+	int tail;
+
+	if (head < 0 || (size_t)head >= size)
+		return UNC_ERR_RANGE;
+	tail = vsnprintf(buf + head, size - (size_t)head, format, args);
+	return tail < 0 || (size_t)tail >= size - (size_t)head ? UNC_ERR_RANGE : 0;
+}
+
+int unc_fs_path(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
+{
+	va_list args;
+	int rc;
+
+	va_start(args, format);
+	rc = path_of(fs, buf, size, format, args);
+	va_end(args);
+	return rc;
+}
+
+bool unc_try_again(int errno_value, unsigned *tries)
+{
+	return (errno_value == EINTR || errno_value == EAGAIN) && ++*tries < MAX_TRIES;
+}
+
+const char *unc_fs_reason(int errno_value)
+{
+	return errno_value == UNC_FS_IRREGULAR ? "not a regular file" : strerror(errno_value);
+}
+
+/* What a transfer of `size` bytes came to that moved `done`. */
+static int outcome(ssize_t done, size_t size)
+{
+	if (done < 0)
+		return errno;
+	return (size_t)done == size ? 0 : done == 0 ? ENODATA : EAGAIN;
+}
+
+int unc_read_at(int fd, void *buf, size_t size, uint64_t offset)
+{
+	unsigned tries = 0;
+	ssize_t done;
+	int rc;
+
+	do {
+		done = pread(fd, buf, size, (off_t)offset);
+		rc = outcome(done, size);
+	} while (unc_try_again(rc, &tries));
+	return rc == EAGAIN && done > 0 ? ENODATA : rc; /* short for ever: the file ends within */
+}
+
+int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset)
+{
+	unsigned tries = 0;
+	int rc;
+
+	do
+		rc = outcome(pwrite(fd, buf, size, (off_t)offset), size);
+	while (unc_try_again(rc, &tries));
+	return rc;
+}
+
+/* Never stdin, stdout or stderr, which a program may have closed: what it prints would go to a
+ * register. */
+static int above_stdio(int fd)
+{
+	int above, error;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error = errno;
+	close(fd);
+	errno = error;
+	return above;
+}
+
+static int open_path(const char *path, int flags)
+{
+	unsigned tries = 0;
+	int fd;
+
+	do
+		fd = above_stdio(open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+	while (fd < 0 && unc_try_again(errno, &tries));
+	return fd < 0 ? unc_fs_error(errno) : fd;
+}
+
+static int open_regular(const char *path)
+{
+	int fd = open_path(path, O_RDONLY);
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+		return fd;
+	close(fd);
+	errno = UNC_FS_IRREGULAR;
+	return UNC_ERR_IO;
+}
+
+/* As path_of(), and errno with it. */
+static int path_or_errno(const struct unc_fs *fs, char *path, const char *format, va_list args)
+{
+	int rc = path_of(fs, path, PATH_MAX, format, args);
+
+	if (rc < 0)
+		errno = ENAMETOOLONG;
+	return rc;
+}
+
+int unc_fs_descriptor(const struct unc_fs *fs, int flags, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	int rc;
+
+	va_start(args, format);
+	rc = path_or_errno(fs, path, format, args);
+	va_end(args);
+	return rc < 0 ? rc : open_path(path, flags);
+}
+
+int unc_fs_regular(const struct unc_fs *fs, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	int rc;
+
+	va_start(args, format);
+	rc = path_or_errno(fs, path, format, args);
+	va_end(args);
+	return rc < 0 ? rc : open_regular(path);
+}
+
+ssize_t unc_read_more(int fd, void *buf, size_t size)
+{
+	unsigned tries = 0;
+	ssize_t got;
+
+	do
+		got = read(fd, buf, size);
+	while (got < 0 && unc_try_again(errno, &tries));
+	return got;
+}
+
+int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	ssize_t got;
+	size_t n = 0;
+	int rc, fd, saved;
+
+	va_start(args, format);
+	rc = path_or_errno(fs, path, format, args);
+	va_end(args);
+	if (rc < 0)
+		return rc;
+	fd = open_regular(path);
+	if (fd < 0)
+		return fd;
+	while ((got = unc_read_more(fd, buf + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	saved = errno;
+	close(fd);
+	if (n && buf[n - 1] == '\n')
+		n--;
+	buf[n] = '\0';
+	errno = saved;
+	return got < 0 ? unc_fs_error(saved) : 0;
+}
+
+bool unc_fs_exists(const struct unc_fs *fs, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	int rc;
+
+	va_start(args, format);
+	rc = path_of(fs, path, sizeof(path), format, args);
+	va_end(args);
+	return rc == 0 && access(path, F_OK) == 0;
+}

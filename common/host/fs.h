@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All file access, under a root, so that the dump of a machine is a test. */
+#ifndef UNC_FS_H
+#define UNC_FS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct unc_fs;
+
+/* root: NULL or "" means "/". */
+int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err);
+void unc_fs_close(struct unc_fs *);
+const char *unc_fs_root(const struct unc_fs *);
+/* True if the root is the real one. */
+bool unc_fs_is_real(const struct unc_fs *);
+
+/* "root/path" of a printf-style path, into buf. UNC_ERR_RANGE if too long. */
+int unc_fs_path(const struct unc_fs *, char *buf, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/*
+ * The functions that follow leave in errno why they failed; unc_fs_reason() has the words. None of
+ * them waits: a FIFO where a file should be is an error.
+ */
+enum {
+	UNC_FS_IRREGULAR = 4095
+}; /* in errno: a FIFO, a device or a folder. No such errno exists. */
+const char *unc_fs_reason(int errno_value);
+
+/* Reads a text file whole (up to size - 1 bytes), terminates it, strips the last newline.
+ * UNC_ERR_NOT_FOUND, UNC_ERR_PERMISSION, UNC_ERR_IO. */
+int unc_fs_text(const struct unc_fs *, char *buf, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Opens a file (flags as open(2), O_CLOEXEC is added). Returns the descriptor or a negative UNC_ERR_*. */
+int unc_fs_descriptor(const struct unc_fs *, int flags, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Opens a regular file (as those of /proc and /sys are) for reading. As unc_fs_descriptor(). */
+int unc_fs_regular(const struct unc_fs *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+bool unc_fs_exists(const struct unc_fs *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/*
+ * Transfers exactly size bytes at an offset, in one piece: what is interrupted, comes short or is
+ * put off is done again as a whole, because the place may be a register; but not for ever. 0, or
+ * the errno value; ENODATA: the file ends before.
+ */
+int unc_read_at(int fd, void *buf, size_t size, uint64_t offset);
+int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset);
+/* As read(2), where interruptions are no failure. */
+ssize_t unc_read_more(int fd, void *buf, size_t size);
+/* Whether a call that failed so is worth another try; *tries counts them, from 0. */
+bool unc_try_again(int errno_value, unsigned *tries);
+/* UNC_ERR_* for an errno value. */
+int unc_fs_error(int errno_value);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The machine behind a platform: the hardware under a root, or a simulated one. What differs
+ * between them is said here, as data and methods; nobody above asks which it is.
+ */
+#ifndef UNC_MACHINE_H
+#define UNC_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/error.h"
+
+struct unc_access_methods;
+struct unc_bus;
+struct unc_fs;
+struct unc_machine;
+struct unc_table;
+struct unc_topology;
+
+struct unc_machine_methods {
+	/* The ways to its registers, in the order in which they are tried; NULL ends the list. */
+	const struct unc_access_methods *const *access;
+	int (*topology)(struct unc_machine *, struct unc_topology *out, struct unc_error *err);
+	/* PCI functions and memory; the bus has its own close. */
+	int (*bus)(struct unc_machine *, struct unc_bus **out, struct unc_error *err);
+	/* Its time in ns, and ticks of its TSC. */
+	void (*now)(const struct unc_machine *, uint64_t *ns, uint64_t *tsc);
+	/* Lets that time pass; false where it did not. */
+	bool (*pause)(struct unc_machine *, uint64_t ns);
+	void (*close)(struct unc_machine *);
+};
+
+/* A machine of some kind begins with this. */
+struct unc_machine {
+	const struct unc_machine_methods *methods;
+	struct unc_fs *fs;             /* the root; stays until the machine is closed */
+	const struct unc_table *table; /* the only one that it can have; NULL: that of its CPU */
+	double tsc_hz;                 /* of its TSC; 0: has to be observed */
+	bool fenced;                   /* registers are real: only a monitor's may be touched */
+	bool simulated;                /* to be said wherever numbers are shown */
+};
+
+/* Waits by the clock of this process; false if the machine's own did not move as far (a signal). */
+static inline bool unc_machine_sleep(struct unc_machine *machine, uint64_t ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u),
+			     .tv_nsec = (long)(ns % 1000000000u)};
+	uint64_t before, after, tsc;
+
+	machine->methods->now(machine, &before, &tsc);
+	nanosleep(&t, NULL);
+	machine->methods->now(machine, &after, &tsc);
+	return after - before >= ns / 2; /* a signal may end it early */
+}
+
+#endif

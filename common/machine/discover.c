@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Discovery as a whole: PCI functions, their sockets, units, and what can be none. */
+#include "machine/discover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "machine/discover_walk.h"
+
+static int compare_functions(const void *pa, const void *pb)
+{
+	const struct unc_pci_function *a = pa, *b = pb;
+
+	if (a->domain != b->domain)
+		return a->domain - b->domain;
+	if (a->bus != b->bus)
+		return a->bus - b->bus;
+	return a->devfn - b->devfn;
+}
+
+static int scan(struct unc_walk *walk, struct unc_error *err)
+{
+	if (walk->bus) {
+		walk->bus->note = walk->note;
+		walk->bus->user = walk->user;
+		walk->bus->methods->scan(walk->bus, &walk->function, &walk->n_functions,
+					 &walk->scan);
+		if (walk->scan.code == UNC_ERR_MEMORY)
+			return unc_fail(err, UNC_ERR_MEMORY, "%s", walk->scan.text);
+		if (walk->scan.code)
+			unc_walk_note(walk, "no PCI functions: %s", walk->scan.text);
+	}
+	if (walk->n_functions)
+		qsort(walk->function, walk->n_functions, sizeof(*walk->function),
+		      compare_functions);
+	return unc_walk_sockets(walk, err);
+}
+
+/* In a virtual machine the monitors' MSRs are not there: reading them faults. */
+static void refuse_virtual(struct unc_walk *walk)
+{
+	if (!walk->topo->hypervisor || walk->n_ubox)
+		return;
+	for (size_t i = 0; i < walk->n; i++) {
+		struct unc_instance *unit = &walk->unit[i];
+
+		/* Counters of the kernel may be passed on: it will tell. */
+		if (!unit->available || unit->part[0].space == UNC_SPACE_PERF)
+			continue;
+		unit->available = false;
+		snprintf(unit->reason, sizeof(unit->reason),
+			 "virtual machine: the hypervisor does not pass the uncore monitors on");
+	}
+}
+
+static int compare_units(const void *pa, const void *pb)
+{
+	const struct unc_instance *a = pa, *b = pb;
+
+	if (a->type != b->type)
+		return a->type - b->type;
+	if (a->socket != b->socket)
+		return a->socket - b->socket;
+	return a->index - b->index;
+}
+
+/* Units of a type that share their registers' place: each has some of its own there. */
+static bool shares_place(const struct unc_table *table, const struct unc_tbl_type *type)
+{
+	for (uint32_t i = 0; i < type->regs.n; i++)
+		if (table->reg[type->regs.first + i].per_unit)
+			return true;
+	return false;
+}
+
+/* Two units at one address are one unit, and count once. */
+static void refuse_twins(struct unc_walk *walk)
+{
+	for (size_t i = 0; i < walk->n; i++) {
+		struct unc_instance *unit = &walk->unit[i];
+		const struct unc_place *place = &unit->part[0];
+		const char *name = unc_tbl_str(walk->table, walk->table->type[unit->type].name);
+
+		if (shares_place(walk->table, &walk->table->type[unit->type]))
+			continue;
+		for (size_t k = i; unit->available && k-- > 0;) {
+			const struct unc_instance *other = &walk->unit[k];
+
+			if (other->type != unit->type)
+				break;
+			if (!other->available || other->part[0].space != place->space ||
+			    other->part[0].base != place->base ||
+			    other->part[0].target != place->target)
+				continue;
+			unit->available = false;
+			snprintf(unit->reason, sizeof(unit->reason),
+				 "it is at %s, where %s%u of socket %u is: one of the two does "
+				 "not exist",
+				 unit->location, name, other->index, other->socket);
+		}
+	}
+}
+
+static int find_units(struct unc_walk *walk, struct unc_error *err)
+{
+	int rc = 0;
+
+	if (walk->table->discovery == UNC_DISCOVERY_TABLE)
+		return unc_discover_table(walk, err);
+	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++)
+		for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
+			rc = walk->table->type[type].pool ? 0
+							  : unc_fixed_type(walk, type, socket, err);
+	return rc;
+}
+
+int unc_discover(const struct unc_table *table, struct unc_topology *topo, struct unc_bus *bus,
+		 unc_note_fn note, void *user, struct unc_instances *out, struct unc_error *err)
+{
+	struct unc_walk walk = {
+		.table = table, .topo = topo, .bus = bus, .note = note, .user = user};
+	int rc = scan(&walk, err);
+
+	if (rc == 0)
+		rc = find_units(&walk, err);
+	if (rc == 0) {
+		refuse_virtual(&walk);
+		if (walk.n)
+			qsort(walk.unit, walk.n, sizeof(*walk.unit), compare_units);
+		refuse_twins(&walk);
+		*out = (struct unc_instances){.unit = walk.unit, .n = walk.n};
+	} else {
+		free(walk.unit);
+	}
+	free(walk.ubox);
+	free(walk.socket);
+	free(walk.function);
+	return rc;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finding the units of a machine. */
+#ifndef UNC_DISCOVER_H
+#define UNC_DISCOVER_H
+
+#include "access/access.h"
+#include "host/cpu.h"
+#include "tables/table.h"
+
+enum { UNC_MAX_PARTS = 3, UNC_REASON_MAX = 256 };
+
+/* where one part of a unit is */
+struct unc_place {
+	uint64_t base; /* registers count from here; encoded as unc_reg.address */
+	uint32_t target;
+	uint8_t space;
+	uint8_t way; /* to it (access_ways.h), once it is probed; 0: none yet */
+	bool present;
+};
+
+/* One unit of this machine. */
+struct unc_instance {
+	uint16_t type; /* index into table->type */
+	uint16_t socket;
+	uint16_t index;          /* id within type and socket, as the hardware numbers it */
+	bool available;          /* part 0 can be used */
+	bool doubtful;           /* until it is probed: reading tells whether it exists */
+	int16_t status_position; /* bit in the global status, -1 unknown */
+	struct unc_place part[UNC_MAX_PARTS];
+	char location[48];
+	/* Why not available, why a part is missing, why ways before the one that serves it did not reach
+	 * it. */
+	char reason[UNC_REASON_MAX];
+};
+
+struct unc_instances {
+	struct unc_instance *unit; /* sorted by type, socket, index */
+	size_t n;
+};
+
+/*
+ * PCI functions and physical memory as discovery sees them: read only. The
+ * real one is libpci and /dev/mem under a root; the simulated machine brings its own.
+ */
+struct unc_pci_function {
+	uint16_t domain;
+	uint8_t bus, devfn;
+	uint16_t vendor, device;
+	int numa_node;             /* -1 unknown */
+	int local_cpu, local_last; /* first and last CPU of local_cpulist, -1 unknown */
+	int16_t errno_value;       /* it does not tell who it is; device is what the kernel has
+				      noted, 0 if nothing */
+};
+
+static inline struct unc_pci_name unc_function_name(const struct unc_pci_function *f)
+{
+	return unc_pci_name(UNC_PCI(f->domain, f->bus, f->devfn, 0));
+}
+
+/* Gets sentences about what is odd but no error: broken discovery entries, fallbacks taken. */
+typedef void (*unc_note_fn)(void *user, const char *text);
+
+struct unc_bus;
+struct unc_bus_methods {
+	const char *name;
+	/* Fills *list (free with free()) with all functions of vendor 8086, in any order, and those
+	 * that may be. */
+	int (*scan)(struct unc_bus *, struct unc_pci_function **list, size_t *n,
+		    struct unc_error *err);
+	/* Reads a configuration dword. UNC_ERR_RANGE if the function has no extended space. */
+	int (*config)(struct unc_bus *, const struct unc_pci_function *, unsigned offset,
+		      uint32_t *value, struct unc_error *err);
+	/* Copies physical memory, in aligned 8-byte reads. UNC_ERR_PERMISSION, UNC_ERR_UNAVAILABLE. */
+	int (*memory)(struct unc_bus *, uint64_t address, void *buf, size_t size,
+		      struct unc_error *err);
+	void (*close)(struct unc_bus *);
+};
+struct unc_bus {
+	const struct unc_bus_methods *methods;
+	unc_note_fn note; /* NULL: nobody listens */
+	void *user;
+};
+
+int unc_bus_open_system(struct unc_fs *, struct unc_bus **out,
+			struct unc_error *err); /* bus_system.c */
+
+/*
+ * Finds the units. Free out->unit with unc_instances_free(). A unit that is known to exist, or may
+ * exist, but cannot be reached is in the list with a reason. Sockets of which no CPU is online are
+ * added to the topology where PCI functions tell of them: the numbers of others may change.
+ */
+int unc_discover(const struct unc_table *, struct unc_topology *, struct unc_bus *,
+		 unc_note_fn note, void *user, struct unc_instances *out, struct unc_error *err);
+/* instance.c */
+void unc_instances_free(struct unc_instances *);
+
+/*
+ * Chooses the way to each available unit: the first that reaches all its registers of a space, of
+ * which one is read through the gate (they must be allowed). A unit that cannot be read (no
+ * permission, no driver, not there after all) or answers with all ones is marked as not available,
+ * with the reason. Nothing is written.
+ */
+int unc_instances_probe(const struct unc_table *, struct unc_instances *, struct unc_access *,
+			struct unc_error *err);
+
+/* The place a unit would have by the tables alone, on socket 0: for listings. PCI bus and BAR base are 0. */
+void unc_instance_nominal(const struct unc_table *, unsigned type, unsigned index,
+			  struct unc_instance *out);
+
+/* The registers of a unit in a space (-1: all), with what may be written to them; room for those of its
+ * type. Returns how many. */
+size_t unc_instance_allowed(const struct unc_table *, const struct unc_instance *, int space,
+			    struct unc_allowed *out);
+
+/* Register `reg` (index into table->reg) of a unit. UNC_ERR_UNAVAILABLE if its part is missing. */
+int unc_instance_reg(const struct unc_table *, const struct unc_instance *, unsigned reg,
+		     struct unc_reg *out, struct unc_error *err);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Units by the places of units.tbl: MSR numbers; device and function on the buses of a socket;
+ * addresses that configuration registers hold.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/discover_walk.h"
+
+enum { EXTENDED = 0x100 }; /* first offset of the extended configuration space */
+
+static unsigned limit_to(unsigned n, int limit)
+{
+	return limit >= 0 && (unsigned)limit < n ? (unsigned)limit : n;
+}
+
+/* Largest offset that the registers of a part need. */
+static unsigned last_offset(const struct unc_walk *walk, unsigned type, unsigned part,
+			    uint64_t base)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	int64_t last = 0;
+
+	for (uint32_t i = 0; i < row->regs.n; i++) {
+		const struct unc_tbl_reg *reg = &walk->table->reg[row->regs.first + i];
+		int64_t at = reg->offset + (reg->flags & UNC_REG_ABS ? 0 : (int64_t)base);
+
+		if (reg->part == part && at > last)
+			last = at;
+	}
+	return (unsigned)last;
+}
+
+static int place_pci(const struct unc_walk *walk, unsigned type, unsigned part,
+		     const struct unc_tbl_where *where, int socket, struct unc_place *out,
+		     struct unc_error *err)
+{
+	unsigned device = where->devfn >> 3, function = where->devfn & 7;
+	const struct unc_pci_function *f;
+	struct unc_error why = {0};
+	uint32_t value;
+	int rc = unc_walk_function(walk, socket, where->device_id, where->devfn, &f, &why);
+
+	if (rc == UNC_ERR_NOT_FOUND)
+		return unc_fail(
+			err, UNC_ERR_UNAVAILABLE,
+			"PCI function %02x.%x (8086:%04x) is not visible: hidden by the BIOS, "
+			"or this machine has none",
+			device, function, where->device_id);
+	if (rc < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
+	out->base = UNC_PCI(f->domain, f->bus, f->devfn, where->base);
+	if (unc_walk_config(walk, f, 0, &value, &why) < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
+	if (value == UINT32_MAX)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"PCI function %02x.%x (8086:%04x) reads as all ones: hidden by the "
+				"BIOS",
+				device, function, where->device_id);
+	rc = 0;
+	if (last_offset(walk, type, part, where->base) >= EXTENDED)
+		rc = unc_walk_config(walk, f, EXTENDED, &value, &why);
+	if (rc == UNC_ERR_RANGE)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"PCI function %02x.%x (8086:%04x): registers beyond 0xff are not "
+				"reachable",
+				device, function, where->device_id);
+	if (rc < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
+	out->present = true;
+	return 0;
+}
+
+int unc_fixed_bar(const struct unc_walk *walk, const struct unc_tbl_bar *bar, unsigned element,
+		  int socket, uint64_t *address, struct unc_error *err)
+{
+	unsigned offset = bar->offset + element * bar->step;
+	unsigned device = bar->devfn >> 3, function = bar->devfn & 7;
+	const struct unc_pci_function *f;
+	struct unc_error why = {0};
+	uint32_t base, part;
+	int rc = unc_walk_function(walk, socket, bar->device_id, bar->devfn, &f, &why);
+
+	if (rc == UNC_ERR_NOT_FOUND)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"PCI function %02x.%x (8086:%04x), which holds the address, is not "
+				"visible",
+				device, function, bar->device_id);
+	if (rc < 0 || unc_walk_config(walk, f, bar->base_offset, &base, &why) < 0 ||
+	    unc_walk_config(walk, f, offset, &part, &why) < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
+	if (base == UINT32_MAX || !(base & bar->base_mask))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"PCI function %02x.%x (8086:%04x) holds no address at 0x%x", device,
+				function, bar->device_id, bar->base_offset);
+	/* The first may be at the very base; another one there is not filled in. */
+	if (part == UINT32_MAX || (element && !(part & bar->mask)))
+		return unc_fail(err, UNC_ERR_NOT_FOUND,
+				"PCI function %02x.%x (8086:%04x) holds no address at 0x%x", device,
+				function, bar->device_id, offset);
+	*address = ((uint64_t)(base & bar->base_mask) << bar->base_shift) +
+		   ((uint64_t)(part & bar->mask) << bar->shift);
+	return 0;
+}
+
+int unc_fixed_cpu(const struct unc_walk *walk, int socket, struct unc_place *out,
+		  struct unc_error *err)
+{
+	int cpu = walk->topo->socket[socket].cpu;
+
+	if (cpu < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
+	out->target = (uint32_t)cpu;
+	return 0;
+}
+
+int unc_fixed_place(const struct unc_walk *walk, unsigned type, unsigned part, unsigned index,
+		    int socket, struct unc_place *out, struct unc_error *err)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	const struct unc_tbl_part *p = &walk->table->part[row->parts.first + part];
+	const struct unc_tbl_where *where = &walk->table->where[p->where.first + index];
+	uint64_t address;
+	int rc;
+
+	*out = (struct unc_place){.space = p->space};
+	if (index >= p->where.n)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "its place is not known");
+	if (p->space == UNC_SPACE_PCI)
+		return place_pci(walk, type, part, where, socket, out, err);
+	if (unc_space_of_thread(p->space)) {
+		out->base = where->base;
+		out->target = (uint32_t)unc_topology_cpu(walk->topo, socket, index);
+	} else if (p->space == UNC_SPACE_MSR) {
+		out->base = where->base;
+		if (unc_fixed_cpu(walk, socket, out, err) < 0)
+			return UNC_ERR_UNAVAILABLE;
+	} else {
+		rc = unc_fixed_bar(walk, &walk->table->bar[where->bar], where->bar_index, socket,
+				   &address, err);
+		if (rc < 0)
+			return rc;
+		out->base = address + where->base;
+	}
+	out->present = true;
+	return 0;
+}
+
+void unc_fixed_parts(const struct unc_walk *walk, struct unc_instance *unit, unsigned first)
+{
+	const struct unc_tbl_type *row = &walk->table->type[unit->type];
+
+	for (unsigned i = first; i < row->parts.n && i < UNC_MAX_PARTS; i++) {
+		const struct unc_tbl_part *part = &walk->table->part[row->parts.first + i];
+		struct unc_error why = {0};
+		int rc = unc_fixed_place(walk, unit->type, i, unit->index, unit->socket,
+					 &unit->part[i], &why);
+
+		if (rc == 0 || *unit->reason)
+			continue;
+		if (i == 0)
+			snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1,
+				 why.text);
+		else
+			snprintf(unit->reason, sizeof(unit->reason), "part %.20s: %.220s",
+				 unc_tbl_str(walk->table, part->name), why.text);
+	}
+	unit->available = unit->part[0].present;
+	if (unit->part[0].present || unit->part[0].base)
+		unc_instance_locate(unit);
+}
+
+/*
+ * How many units of a type a socket has: the bits set in registers of device `present`. None is no
+ * answer: then this fails.
+ */
+static int count_present(const struct unc_walk *walk, const struct unc_tbl_type *row, int socket,
+			 unsigned *n, struct unc_error *err)
+{
+	const struct unc_pci_function *f;
+	uint32_t bits;
+
+	*n = 0;
+	if (unc_walk_function(walk, socket, row->present_id, UNC_ANY_DEVFN, &f, err) ==
+	    UNC_ERR_NOT_FOUND)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x is not visible",
+				row->present_id);
+	if (err->code || unc_walk_config(walk, f, 0, &bits, err) < 0)
+		return err->code;
+	/* All ones may be a full socket: only the identity tells a device that is switched off. */
+	if (bits == UINT32_MAX)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x reads as all ones",
+				row->present_id);
+	for (int i = 0; i < 2; i++) {
+		if (i && !row->present_offset[i])
+			break;
+		if (unc_walk_config(walk, f, row->present_offset[i], &bits, err) < 0)
+			return err->code;
+		*n += (unsigned)__builtin_popcount(bits);
+	}
+	return *n ? 0
+		  : unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x says none",
+			     row->present_id);
+}
+
+/* At least one unit exists, but not how many: none can be summed without guessing. */
+static int add_uncounted(struct unc_walk *walk, unsigned type, int socket,
+			 const struct unc_error *why, struct unc_error *err)
+{
+	struct unc_instance *unit = unc_walk_add(walk, type, socket, 0, err);
+
+	if (!unit)
+		return UNC_ERR_MEMORY;
+	snprintf(unit->reason, sizeof(unit->reason), "how many there are cannot be told: %.200s",
+		 why->text);
+	return 0;
+}
+
+/* An optional unit whose PCI function is not there: this part of the CPU has none. */
+static bool is_absent(const struct unc_walk *walk, const struct unc_tbl_type *row, unsigned index,
+		      int socket)
+{
+	const struct unc_tbl_part *part = &walk->table->part[row->parts.first];
+	const struct unc_tbl_where *where = &walk->table->where[part->where.first + index];
+	const struct unc_pci_function *f;
+
+	return where->optional && part->space == UNC_SPACE_PCI &&
+	       unc_walk_function(walk, socket, where->device_id, where->devfn, &f, NULL) ==
+		       UNC_ERR_NOT_FOUND;
+}
+
+/* A unit behind an address that is not filled in: a memory controller that is fused off. */
+bool unc_fixed_empty(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
+		     struct unc_error *why)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	const struct unc_tbl_part *part = &walk->table->part[row->parts.first];
+	const struct unc_tbl_where *where = &walk->table->where[part->where.first + index];
+	uint64_t address;
+
+	return part->space == UNC_SPACE_MMIO && index < part->where.n &&
+	       unc_fixed_bar(walk, &walk->table->bar[where->bar], where->bar_index, socket,
+			     &address, why) == UNC_ERR_NOT_FOUND;
+}
+
+/* Adds the units 0 to n - 1 that this machine has, those from `certain` on as doubtful. */
+static int add_units(struct unc_walk *walk, unsigned type, int socket, unsigned n, unsigned certain,
+		     struct unc_error *err)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	struct unc_error why = {0};
+	struct unc_instance *unit;
+	unsigned empty = 0;
+
+	for (unsigned index = 0; index < n; index++) {
+		if (is_absent(walk, row, index, socket))
+			continue;
+		if (unc_fixed_empty(walk, type, index, socket, &why)) {
+			empty++;
+			continue;
+		}
+		unit = unc_walk_add(walk, type, socket, index, err);
+		if (!unit)
+			return UNC_ERR_MEMORY;
+		unit->doubtful = index >= certain;
+		unc_fixed_parts(walk, unit, 0);
+	}
+	if (empty)
+		unc_walk_note(walk, "socket %d: %u of %u %s do not exist: %s", socket, empty, n,
+			      unc_tbl_str(walk->table, row->name), why.text);
+	return 0;
+}
+
+/* The PCI functions on a socket of which there is one a unit: those that are, and in *more those
+ * that may be. */
+static unsigned count_functions(const struct unc_walk *walk, const struct unc_tbl_type *row,
+				int socket, unsigned *more)
+{
+	unsigned n = 0;
+
+	*more = 0;
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+		bool is = f->device >= row->present_id && f->device <= row->present_last;
+		bool here = walk->socket[i] == socket;
+
+		n += here && is;
+		*more += (here && !f->device) ||
+			 (walk->socket[i] == UNC_SOCKET_UNKNOWN && (is || !f->device));
+	}
+	return n;
+}
+
+/*
+ * Units of which there are as many as PCI functions of a kind, and one for each core at least: a
+ * core that is switched off leaves its unit on. Where the functions do not show, what is beyond
+ * both is found out by reading.
+ */
+static int add_by_functions(struct unc_walk *walk, unsigned type, int socket, unsigned places,
+			    struct unc_error *err)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	unsigned cores = limit_to(places, walk->topo->socket[socket].cores), more, most;
+	unsigned functions = count_functions(walk, row, socket, &more);
+	unsigned certain = functions > cores ? limit_to(places, (int)functions) : cores;
+
+	most = functions + more ? limit_to(places, (int)(functions + more)) : places;
+	if (most <= certain || walk->topo->hypervisor)
+		return add_units(walk, type, socket, certain, certain, err);
+	unc_walk_note(walk,
+		      "socket %d: the PCI functions 8086:%04x to %04x, which tell how many %s "
+		      "there are, cannot be counted: of %u to %u, those that answer are taken",
+		      socket, row->present_id, row->present_last,
+		      unc_tbl_str(walk->table, row->name), certain, most);
+	return add_units(walk, type, socket, most, certain, err);
+}
+
+int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	int cpus = walk->topo->socket[socket].cpus;
+	struct unc_error why = {0};
+	unsigned n, present;
+
+	if (!row->parts.n)
+		return 0;
+	n = walk->table->part[row->parts.first].where.n;
+	if (row->cpus && (unsigned)cpus > n)
+		unc_walk_note(
+			walk,
+			"socket %d has %d logical CPUs, the table places for %u: the others are "
+			"not counted",
+			socket, cpus, n);
+	if (row->cpus)
+		n = limit_to(n, cpus);
+	if (n && row->present_last)
+		return add_by_functions(walk, type, socket, n, err);
+	if (n && row->present_id) {
+		if (count_present(walk, row, socket, &present, &why) < 0)
+			return add_uncounted(walk, type, socket, &why, err);
+		n = limit_to(n, (int)present);
+	}
+	return add_units(walk, type, socket, n, n, err);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading the PMON discovery tables, which firmware leaves in memory, one or more a socket.
+ * Layout: Intel 817509-001, section 1.9, tables 1-13 and 1-14, with the access type in bits
+ * 63:62 as its code has it; unit type numbers: Linux uncore_discovery.h.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "machine/discover_walk.h"
+#include "base/grow.h"
+
+enum {
+	CAP_FIRST = 0x100, /* extended capabilities of PCI Express */
+	CAP_DVSEC = 0x23,  /* designated vendor-specific */
+	DVSEC_PMON = 1,
+	VENDOR_INTEL = 0x8086,
+	BAR_0 = 0x10,
+	MAX_BIR = 5,
+	MAP_SIZE = 0x80000, /* bytes that the guide maps */
+	RECORD_WORDS = 3
+};
+
+static unsigned bits(uint64_t word, unsigned high, unsigned low)
+{
+	return (unsigned)(word >> low & ((1ull << (high - low + 1)) - 1));
+}
+
+/* ------------------------------------------------------------- where tables are */
+
+/* Whether the capability at an offset is a PMON one: 1 or 0, or UNC_ERR_* if it cannot be read. */
+static int is_pmon(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned at,
+		   uint32_t head, struct unc_error *err)
+{
+	uint32_t vendor, id;
+
+	if (bits(head, 15, 0) != CAP_DVSEC)
+		return 0;
+	if (unc_walk_config(walk, f, at + 4, &vendor, err) < 0 ||
+	    unc_walk_config(walk, f, at + 8, &id, err) < 0)
+		return err->code;
+	/* Capability numbers of DVSECs belong to their vendor; 0: not filled in. */
+	return (bits(vendor, 15, 0) == VENDOR_INTEL || bits(vendor, 15, 0) == 0) &&
+	       bits(id, 15, 0) == DVSEC_PMON;
+}
+
+/*
+ * The next PMON capability of a function behind *offset (0: the first). 1; 0 if there is none;
+ * UNC_ERR_* if that cannot be read. `seen`: the capabilities visited, because a broken list may
+ * turn round for ever.
+ */
+static int next_dvsec(const struct unc_walk *walk, const struct unc_pci_function *f,
+		      unsigned *offset, uint64_t seen[16], struct unc_error *err)
+{
+	unsigned at = *offset ? *offset : CAP_FIRST;
+	bool skip = *offset != 0;
+	uint32_t head;
+	int rc;
+
+	for (; at >= CAP_FIRST; at = bits(head, 31, 20) & ~3u, skip = false) {
+		unsigned slot = at / 4;
+
+		rc = unc_walk_config(walk, f, at, &head, err);
+		if (rc < 0) /* there is nothing to read without an extended space */
+			return at == CAP_FIRST && rc == UNC_ERR_RANGE ? 0 : rc;
+		if (!head || head == UINT32_MAX)
+			return 0;
+		if (!skip && seen[slot / 64] >> slot % 64 & 1) {
+			unc_walk_note(walk, "pci %s: the list of capabilities is endless",
+				      unc_function_name(f).text);
+			return 0;
+		}
+		seen[slot / 64] |= 1ull << slot % 64;
+		rc = skip ? 0 : is_pmon(walk, f, at, head, err);
+		if (rc) {
+			*offset = at;
+			return rc;
+		}
+	}
+	return 0;
+}
+
+/* The address in the BAR that a PMON capability names. */
+static int table_address(const struct unc_walk *walk, const struct unc_pci_function *f,
+			 unsigned cap, uint64_t *address, struct unc_error *err)
+{
+	uint32_t bir, low, high = 0;
+
+	if (unc_walk_config(walk, f, cap + 12, &bir, err) < 0)
+		return UNC_ERR_TABLE;
+	bir = bits(bir, 2, 0);
+	if (bir > MAX_BIR)
+		return unc_fail(err, UNC_ERR_TABLE, "it names BAR %u, which does not exist", bir);
+	if (unc_walk_config(walk, f, BAR_0 + 4 * bir, &low, err) < 0)
+		return UNC_ERR_TABLE;
+	if (low & 1 || low == UINT32_MAX)
+		return unc_fail(err, UNC_ERR_TABLE, "BAR %u (0x%x) is no memory", bir, low);
+	if (bits(low, 2, 1) == 2) {
+		if (bir == MAX_BIR)
+			return unc_fail(err, UNC_ERR_TABLE, "BAR %u cannot have 64 bits", bir);
+		if (unc_walk_config(walk, f, BAR_0 + 4 * (bir + 1), &high, err) < 0)
+			return UNC_ERR_TABLE;
+	}
+	*address = (uint64_t)high << 32 | (low & ~0xfu);
+	if (!*address)
+		return unc_fail(err, UNC_ERR_TABLE, "BAR %u has no address", bir);
+	return 0;
+}
+
+/* ------------------------------------------------------------------- one table */
+
+static int check_global(const uint64_t word[RECORD_WORDS], unsigned *stride, unsigned *max,
+			struct unc_error *err)
+{
+	size_t size;
+
+	*stride = bits(word[0], 15, 8);
+	*max = bits(word[0], 25, 16);
+	size = (size_t)(*max + 1) * *stride * 8;
+	if ((word[0] == 0 && word[1] == 0) || word[0] == UINT64_MAX)
+		return unc_fail(err, UNC_ERR_TABLE, "there is no table in its BAR");
+	if (*stride < RECORD_WORDS)
+		return unc_fail(err, UNC_ERR_TABLE,
+				"broken: records %u words apart, where one has %d", *stride,
+				RECORD_WORDS);
+	if (bits(word[0], 63, 62) > UNC_PMON_PCI)
+		return unc_fail(err, UNC_ERR_TABLE, "broken: access type 3 of global control");
+	if (bits(word[0], 63, 62) == UNC_PMON_MSR && word[1] >> 32)
+		return unc_fail(err, UNC_ERR_TABLE,
+				"broken: global control 0x%" PRIx64 " is no MSR", word[1]);
+	if (*max == 0)
+		return unc_fail(err, UNC_ERR_TABLE, "broken: it has no unit records");
+	if (size > MAP_SIZE)
+		return unc_fail(err, UNC_ERR_TABLE,
+				"truncated: %u records of %u bytes do not fit into 0x%x bytes",
+				*max, *stride * 8, MAP_SIZE);
+	return 0;
+}
+
+static int find_type(const struct unc_table *table, unsigned number)
+{
+	for (size_t i = 0; i < table->n_type; i++)
+		if (table->type[i].discovery >= 0 && (unsigned)table->type[i].discovery == number)
+			return (int)i;
+	return -1;
+}
+
+static int add_record(struct unc_pmon_list *list, const struct unc_pmon_record *record,
+		      struct unc_error *err)
+{
+	void *more = unc_grow(list->record, list->n, sizeof(*record));
+
+	if (!more)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	list->record = more;
+	list->record[list->n++] = *record;
+	return 0;
+}
+
+/* Word 2 may be 0: CHA 0 at status position 0. */
+static bool is_hole(const uint64_t word[RECORD_WORDS])
+{
+	return word[0] == 0 || word[1] == 0 || word[0] == UINT64_MAX || word[1] == UINT64_MAX ||
+	       word[2] == UINT64_MAX;
+}
+
+/* Takes the unit records of a table that is in memory as a whole. */
+static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word, unsigned stride,
+			unsigned max, struct unc_error *err)
+{
+	struct unc_pmon_list *list = &pmon->socket[socket];
+	size_t before = list->n;
+	unsigned unknown = 0, first = 0;
+
+	for (unsigned i = 1; i <= max; i++) {
+		const uint64_t *w = word + (size_t)i * stride;
+		struct unc_pmon_record record = {
+			.n_controls = (uint8_t)bits(w[0], 7, 0),
+			.ctl = (uint8_t)bits(w[0], 15, 8),
+			.width = (uint8_t)bits(w[0], 23, 16),
+			.ctr = (uint8_t)bits(w[0], 31, 24),
+			.access = (uint8_t)bits(w[0], 63, 62),
+			.address = w[1],
+			.id = (uint16_t)bits(w[2], 31, 16),
+			.position = (uint16_t)bits(w[2], 47, 32),
+		};
+		int type = find_type(pmon->walk->table, bits(w[2], 15, 0));
+
+		if (is_hole(w))
+			continue;
+		if (type < 0) {
+			first = unknown++ ? first : bits(w[2], 15, 0);
+			continue;
+		}
+		record.type = (uint16_t)type;
+		if (add_record(list, &record, err) < 0)
+			return UNC_ERR_MEMORY;
+	}
+	/* A newer table may have a few new types; one with more of them than known ones is noise.
+	 */
+	if (list->n == before || unknown > list->n - before)
+		return unc_fail(err, UNC_ERR_TABLE,
+				"broken: %zu of its %u records are of known units, %u are not",
+				list->n - before, max, unknown);
+	if (unknown)
+		unc_walk_note(
+			pmon->walk,
+			"socket %d: discovery lists %u units of types that are not known, the "
+			"first of type %u",
+			socket, unknown, first);
+	return 0;
+}
+
+static int read_table(struct unc_pmon *pmon, const struct unc_pci_function *f, unsigned cap,
+		      int socket, struct unc_error *err)
+{
+	struct unc_bus *bus = pmon->walk->bus;
+	uint64_t address, global[RECORD_WORDS], *word;
+	struct unc_error why = {0};
+	unsigned stride = 0, max = 0;
+	size_t size;
+	int rc = table_address(pmon->walk, f, cap, &address, err);
+
+	if (rc == 0)
+		rc = bus->methods->memory(bus, address, global, sizeof(global), err);
+	if (rc == 0)
+		rc = check_global(global, &stride, &max, err);
+	if (rc < 0)
+		return rc;
+	size = (size_t)(max + 1) * stride * 8;
+	word = malloc(size);
+	if (!word)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	rc = bus->methods->memory(bus, address, word, size, &why);
+	if (rc < 0)
+		rc = unc_fail(err, UNC_ERR_TABLE, "truncated: %s", why.text);
+	else
+		rc = take_records(pmon, socket, word, stride, max, err);
+	free(word);
+	return rc;
+}
+
+/* The tables of a function. UNC_ERR_MEMORY, or what made its capabilities unreadable; *found: it
+ * has some. */
+static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f, int socket,
+			 bool *found, struct unc_error *err)
+{
+	const struct unc_walk *walk = pmon->walk;
+	uint64_t seen[16] = {0};
+	unsigned cap = 0;
+	int more;
+
+	while ((more = next_dvsec(walk, f, &cap, seen, err)) > 0) {
+		struct unc_error why = {0};
+		int rc = socket < 0 ? unc_fail(&why, UNC_ERR_TABLE, "its socket cannot be told")
+				    : read_table(pmon, f, cap, socket, &why);
+
+		*found = true;
+		if (rc == UNC_ERR_MEMORY)
+			return unc_fail(err, rc, "%s", why.text);
+		if (rc < 0)
+			unc_walk_note(walk, "discovery table of pci %s: %s",
+				      unc_function_name(f).text, why.text);
+		if (socket >= 0) {
+			pmon->socket[socket].tables++;
+			pmon->socket[socket].broken |= rc < 0;
+		}
+	}
+	return more;
+}
+
+/* A function that cannot be read, of the same kind as one that has a table, has one too: what is
+ * known of its socket is not all. */
+static void distrust(struct unc_pmon *pmon, const bool *unread, uint16_t device)
+{
+	const struct unc_walk *walk = pmon->walk;
+
+	for (size_t i = 0; i < walk->n_functions; i++)
+		if (unread[i] && device && walk->function[i].device == device &&
+		    walk->socket[i] >= 0)
+			pmon->socket[walk->socket[i]].broken = true;
+}
+
+int unc_pmon_read(struct unc_pmon *pmon, struct unc_error *err)
+{
+	struct unc_walk *walk = pmon->walk;
+	bool *unread = calloc(walk->n_functions + 1, sizeof(*unread));
+	struct unc_error first = {0};
+	uint16_t device = 0;
+	size_t n = 0;
+	int rc = unread ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+
+	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++) {
+		struct unc_error why = {0};
+		bool found = false;
+		int failed = read_function(pmon, &walk->function[i], walk->socket[i], &found, &why);
+
+		if (found)
+			device = walk->function[i].device;
+		if (failed == UNC_ERR_MEMORY)
+			rc = unc_fail(err, failed, "%s", why.text);
+		unread[i] = failed < 0;
+		if (failed < 0 && n++ == 0)
+			first = why;
+	}
+	if (rc == 0 && n)
+		unc_walk_note(walk,
+			      "%zu PCI functions may have discovery tables that cannot be read, "
+			      "the first: %s",
+			      n, first.text);
+	if (rc == 0)
+		distrust(pmon, unread, device);
+	free(unread);
+	return rc;
+}
+
+void unc_pmon_free(struct unc_pmon *pmon)
+{
+	if (!pmon)
+		return;
+	for (int socket = 0; socket < UNC_MAX_SOCKETS; socket++)
+		free(pmon->socket[socket].record);
+	free(pmon);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The socket of each PCI function.
+ *
+ * The UBox of a bus tells it (and of as many buses above as the table says). A bus without one is
+ * what the kernel says of its functions, else that of the next higher bus with a UBox, as in Linux.
+ * A UBox that cannot be read does not make its bus one without: where the kernel does not know
+ * either, the socket is unknown, and so is that of the buses that follow it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "machine/discover_walk.h"
+
+enum {
+	NODE_BITS = 3, /* of a node id in the UBox registers (Intel 817509-001, 1.10.2) */
+	MAX_NODES = 1 << NODE_BITS
+};
+
+static bool any_offline(const struct unc_topology *topo)
+{
+	for (int i = 0; i < topo->n_sockets; i++)
+		if (topo->socket[i].cpu < 0)
+			return true;
+	return false;
+}
+
+/* What the kernel says: the socket of the CPUs next to the function, if it is one. A node is no
+ * socket: there may be several to one. Without a node the CPUs are all that are online. */
+static int socket_by_locality(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	int first, last;
+
+	if (f->local_cpu < 0 || (f->numa_node < 0 && any_offline(walk->topo)))
+		return -1;
+	first = unc_topology_socket(walk->topo, f->local_cpu);
+	last = unc_topology_socket(walk->topo, f->local_last);
+	return last < 0 || last == first ? first : -1;
+}
+
+/* The same of any function on a bus. */
+static int socket_of_bus(const struct unc_walk *walk, uint16_t domain, uint8_t bus)
+{
+	int socket = -1;
+
+	for (size_t i = 0; i < walk->n_functions && socket < 0; i++)
+		if (walk->function[i].domain == domain && walk->function[i].bus == bus)
+			socket = socket_by_locality(walk, &walk->function[i]);
+	return socket;
+}
+
+/*
+ * The package of a bus by its UBox: `map` holds 3-bit groups; the position of the group that
+ * equals the node id of this bus is the package.
+ */
+static int package_by_ubox(const struct unc_walk *walk, const struct unc_pci_function *f,
+			   struct unc_error *why)
+{
+	const struct unc_tbl_topology *t = &walk->table->topology;
+	uint32_t node, map;
+
+	if (unc_walk_config(walk, f, t->nodeid_offset, &node, why) < 0 ||
+	    unc_walk_config(walk, f, t->map_offset, &map, why) < 0)
+		return -1;
+	if (node != UINT32_MAX && map != UINT32_MAX)
+		for (int i = 0; i < MAX_NODES; i++)
+			if ((map >> (i * NODE_BITS) & (MAX_NODES - 1)) == (node & (MAX_NODES - 1)))
+				return i;
+	unc_fail(why, UNC_ERR_UNAVAILABLE, "pci %s: node 0x%x is not in the map 0x%x of its UBox",
+		 unc_function_name(f).text, node, map);
+	return -1;
+}
+
+/* With more nodes than the 3 bits can tell apart, the registers are ambiguous. */
+static bool too_many_nodes(const struct unc_walk *walk)
+{
+	for (size_t i = 0; i < walk->n_functions; i++)
+		if (walk->function[i].numa_node >= MAX_NODES)
+			return true;
+	return walk->topo->n_sockets > MAX_NODES;
+}
+
+static bool is_ubox(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	return f->device && f->device == walk->table->topology.ubox_id;
+}
+
+/* The package of a UBox. One of which no CPU is online is a socket all the same. */
+static int find_package(struct unc_walk *walk, const struct unc_pci_function *f, struct unc_ubox *u,
+			struct unc_error *err)
+{
+	struct unc_error why = {0};
+
+	u->package = -1;
+	if (too_many_nodes(walk))
+		unc_fail(&why, UNC_ERR_UNAVAILABLE, "more nodes than its UBox can tell apart");
+	else
+		u->package = package_by_ubox(walk, f, &why);
+	snprintf(u->why, sizeof(u->why), "%.159s", why.text);
+	return u->package < 0 ? 0 : unc_topology_add(walk->topo, u->package, err);
+}
+
+/* After all packages are known: a new one moves the others' numbers. */
+static void resolve(const struct unc_walk *walk, struct unc_ubox *u)
+{
+	if (u->package >= 0) {
+		u->socket = unc_topology_package(walk->topo, u->package);
+		return;
+	}
+	u->socket = socket_of_bus(walk, u->domain, u->bus);
+	if (u->socket < 0 && walk->n_ubox == 1 && walk->topo->n_sockets == 1)
+		u->socket = 0; /* there is no other */
+	unc_walk_note(walk, "bus %04x:%02x: %s; socket taken from the kernel: %s", u->domain,
+		      u->bus, u->why, u->socket < 0 ? "unknown" : "local CPUs");
+}
+
+static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
+{
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < walk->n_functions; i++)
+		n += is_ubox(walk, &walk->function[i]);
+	walk->ubox = calloc(n + 1, sizeof(*walk->ubox));
+	if (!walk->ubox)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < walk->n_functions && rc == 0; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+		struct unc_ubox *u = &walk->ubox[walk->n_ubox];
+
+		if (!is_ubox(walk, f))
+			continue;
+		u->domain = f->domain;
+		u->bus = f->bus;
+		rc = find_package(walk, f, u, err);
+		walk->n_ubox++;
+	}
+	for (size_t i = 0; i < walk->n_ubox && rc == 0; i++)
+		resolve(walk, &walk->ubox[i]);
+	for (int i = 0; i < walk->topo->n_sockets && rc == 0; i++)
+		if (walk->topo->socket[i].cpu < 0)
+			unc_walk_note(walk, "socket %d: " UNC_NO_CPU ", its MSRs cannot be read",
+				      i);
+	return rc;
+}
+
+/* The UBox that stands for a bus: its own, that of the bus below, else the next higher, else the
+ * last. *own: it is not inherited. */
+static const struct unc_ubox *ubox_of(const struct unc_walk *walk, const struct unc_pci_function *f,
+				      bool *own)
+{
+	const struct unc_ubox *inherited = NULL;
+
+	*own = true;
+	for (size_t i = walk->n_ubox; i-- > 0;) {
+		const struct unc_ubox *u = &walk->ubox[i];
+
+		if (u->domain != f->domain)
+			continue;
+		if (f->bus >= u->bus && f->bus - u->bus < walk->table->topology.buses)
+			return u;
+		if (u->bus > f->bus || !inherited)
+			inherited = u;
+	}
+	*own = false;
+	return inherited;
+}
+
+/* A function of the bus that does not tell who it is: it may be the UBox. */
+static const struct unc_pci_function *nameless(const struct unc_walk *walk,
+					       const struct unc_pci_function *f)
+{
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *other = &walk->function[i];
+
+		if (!other->device && other->domain == f->domain && other->bus == f->bus)
+			return other;
+	}
+	return NULL;
+}
+
+static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	bool own;
+	const struct unc_ubox *u = ubox_of(walk, f, &own);
+	int socket = socket_by_locality(walk, f);
+
+	if (own && !(too_many_nodes(walk) && socket >= 0))
+		return u->socket;
+	if (socket >= 0)
+		return socket;
+	if (nameless(walk, f))
+		return UNC_SOCKET_UNKNOWN;
+	if (u)
+		return u->socket;
+	return walk->topo->n_sockets == 1 ? 0 : UNC_SOCKET_UNKNOWN;
+}
+
+/* Why the socket of a function is not known. */
+static void tell_why(const struct unc_walk *walk, const struct unc_pci_function *f,
+		     struct unc_error *why)
+{
+	bool own;
+	const struct unc_ubox *u = ubox_of(walk, f, &own);
+	const struct unc_pci_function *other = nameless(walk, f);
+
+	if (!own && other)
+		unc_fail(why, UNC_ERR_UNAVAILABLE, "pci %s: %s", unc_function_name(other).text,
+			 unc_fs_reason(other->errno_value));
+	else
+		unc_fail(why, UNC_ERR_UNAVAILABLE, "%s", u ? u->why : "it has no UBox");
+}
+
+/*
+ * Where no UBox tells of sockets, one of which no CPU is online leaves no trace but those CPUs: as
+ * many as a socket has are taken for one, so that sums are marked that may lack it.
+ */
+static int add_unseen(struct unc_walk *walk, struct unc_error *err)
+{
+	int n = walk->table->topology.ubox_id ? 0 : unc_topology_unseen(walk->topo), rc = 0;
+
+	for (int package = 0; n > 0 && rc == 0; package++) {
+		if (unc_topology_package(walk->topo, package) >= 0)
+			continue;
+		rc = unc_topology_add(walk->topo, package, err);
+		n--;
+	}
+	return rc;
+}
+
+int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
+{
+	int rc = add_unseen(walk, err);
+
+	if (rc == 0)
+		rc = find_uboxes(walk, err);
+	walk->socket = calloc(walk->n_functions + 1, sizeof(*walk->socket));
+	if (rc == 0 && !walk->socket)
+		rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
+		walk->socket[i] = socket_of_function(walk, &walk->function[i]);
+	return rc;
+}
+
+/* ---- functions of a socket */
+
+static bool at_place(const struct unc_pci_function *f, unsigned device, unsigned devfn)
+{
+	return f->device == device && (devfn == UNC_ANY_DEVFN || f->devfn == devfn);
+}
+
+/* A function that may be the one that is looked for, though it is not known to be. */
+static int fail_doubtful(const struct unc_walk *walk, size_t i, int socket, struct unc_error *err)
+{
+	const struct unc_pci_function *f = &walk->function[i];
+	struct unc_error why = {0};
+
+	if (walk->socket[i] == socket)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"PCI function %s does not tell what it is: %s",
+				unc_function_name(f).text, unc_fs_reason(f->errno_value));
+	tell_why(walk, f, &why);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"PCI function %s: the socket of its bus is not known: %s",
+			unc_function_name(f).text, why.text);
+}
+
+int unc_walk_function(const struct unc_walk *walk, int socket, unsigned device, unsigned devfn,
+		      const struct unc_pci_function **out, struct unc_error *err)
+{
+	const struct unc_pci_function *found = NULL;
+	size_t doubtful = walk->n_functions;
+
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+		bool here = walk->socket[i] == socket, is = at_place(f, device, devfn);
+
+		if (here && is && found)
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"two PCI functions in one place of socket %d: "
+					"%s and %s are both 8086:%04x",
+					socket, unc_function_name(found).text,
+					unc_function_name(f).text, device);
+		if (here && is)
+			found = f;
+		else if ((here || walk->socket[i] == UNC_SOCKET_UNKNOWN) &&
+			 (is || at_place(f, 0, devfn)))
+			doubtful = i;
+	}
+	*out = found;
+	if (found)
+		return 0;
+	if (walk->scan.code)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", walk->scan.text);
+	if (doubtful < walk->n_functions)
+		return fail_doubtful(walk, doubtful, socket, err);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "there is no such PCI function");
+}

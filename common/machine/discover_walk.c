@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all parts of discovery do: note, add a unit, read configuration space. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "machine/discover_walk.h"
+#include "base/grow.h"
+
+void unc_walk_note(const struct unc_walk *walk, const char *format, ...)
+{
+	char text[UNC_ERROR_MAX];
+	va_list args;
+
+	if (!walk->note)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	walk->note(walk->user, text);
+}
+
+struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int socket, unsigned index,
+				  struct unc_error *err)
+{
+	struct unc_instance *unit;
+	void *more = unc_grow(walk->unit, walk->n, sizeof(*walk->unit));
+
+	if (!more) {
+		unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return NULL;
+	}
+	walk->unit = more;
+	unit = &walk->unit[walk->n++];
+	*unit = (struct unc_instance){
+		.type = (uint16_t)type,
+		.socket = (uint16_t)socket,
+		.index = (uint16_t)index,
+		.status_position = -1,
+	};
+	return unit;
+}
+
+const struct unc_pci_function *unc_walk_address(const struct unc_walk *walk, uint64_t address,
+						int *socket)
+{
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+
+		if (UNC_PCI(f->domain, f->bus, f->devfn, 0) == UNC_PCI_FUNCTION(address)) {
+			*socket = walk->socket[i];
+			return f;
+		}
+	}
+	return NULL;
+}
+
+int unc_walk_config(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned offset,
+		    uint32_t *value, struct unc_error *err)
+{
+	return walk->bus->methods->config(walk->bus, f, offset, value, err);
+}
+
+void unc_instance_locate(struct unc_instance *unit)
+{
+	const struct unc_place *place = &unit->part[0];
+	uint64_t base = place->base;
+
+	if (place->space == UNC_SPACE_MSR && !place->present)
+		snprintf(unit->location, sizeof(unit->location), "msr 0x%" PRIx64, base);
+	else if (place->space == UNC_SPACE_MSR)
+		snprintf(unit->location, sizeof(unit->location), "msr 0x%" PRIx64 " on cpu %u",
+			 base, place->target);
+	else if (unc_space_of_thread(place->space))
+		snprintf(unit->location, sizeof(unit->location), "%s of cpu %u",
+			 unc_space_name(place->space), place->target);
+	else if (place->space == UNC_SPACE_PCI)
+		snprintf(unit->location, sizeof(unit->location), "pci %s", unc_pci_name(base).text);
+	else
+		snprintf(unit->location, sizeof(unit->location), "mmio 0x%" PRIx64, base);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files discover*.c share while the units are searched. */
+#ifndef UNC_DISCOVER_WALK_H
+#define UNC_DISCOVER_WALK_H
+
+#include "machine/discover.h"
+
+enum { UNC_ANY_DEVFN = 0x100 };
+
+enum { UNC_SOCKET_UNKNOWN = -1 }; /* in place of a socket */
+
+/* A bus that tells its socket, or ought to. */
+struct unc_ubox {
+	uint16_t domain;
+	uint8_t bus;
+	int package; /* -1: it does not tell */
+	int socket;
+	char why[160]; /* it does not */
+};
+
+struct unc_walk {
+	const struct unc_table *table;
+	struct unc_topology *topo;
+	struct unc_bus *bus; /* NULL: no PCI */
+	unc_note_fn note;
+	void *user;
+	struct unc_error scan;             /* why there are no functions; code 0: there are */
+	struct unc_pci_function *function; /* sorted by address */
+	int *socket;                       /* of each function, or UNC_SOCKET_UNKNOWN */
+	size_t n_functions;
+	struct unc_ubox *ubox; /* sorted by domain and bus */
+	size_t n_ubox;
+	struct unc_instance *unit;
+	size_t n;
+};
+
+/* ---- discover_walk.c */
+void unc_walk_note(const struct unc_walk *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Appends an empty unit. NULL: out of memory, err is filled. */
+struct unc_instance *unc_walk_add(struct unc_walk *, unsigned type, int socket, unsigned index,
+				  struct unc_error *err);
+/* The function at an address as UNC_PCI() makes it, its socket in *socket; NULL if none. */
+const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_t address,
+						int *socket);
+/* Reads a configuration dword of a function that was found. */
+int unc_walk_config(const struct unc_walk *, const struct unc_pci_function *, unsigned offset,
+		    uint32_t *value, struct unc_error *err);
+/* Fills the unit's location from its part 0. */
+void unc_instance_locate(struct unc_instance *);
+
+/* ---- discover_socket.c */
+/* Finds the socket of each function, and the sockets that no CPU tells. UNC_ERR_MEMORY, or
+ * UNC_ERR_RANGE: more sockets than there may be. */
+int unc_walk_sockets(struct unc_walk *, struct unc_error *err);
+/*
+ * The one function of this device id at a place of a socket (devfn UNC_ANY_DEVFN: anywhere on it).
+ * UNC_ERR_NOT_FOUND: there is none; UNC_ERR_UNAVAILABLE: there are two, or there may be one, and
+ * the sentence tells why it cannot be used.
+ */
+int unc_walk_function(const struct unc_walk *, int socket, unsigned device, unsigned devfn,
+		      const struct unc_pci_function **out, struct unc_error *err);
+
+/* ---- discover_fixed.c */
+/*
+ * Where part `part` of unit `index` is by the tables, on a socket. UNC_ERR_UNAVAILABLE with the
+ * reason if it cannot be used, UNC_ERR_NOT_FOUND if this machine has no such unit; the place is
+ * filled as far as it is known.
+ */
+int unc_fixed_place(const struct unc_walk *, unsigned type, unsigned part, unsigned index,
+		    int socket, struct unc_place *out, struct unc_error *err);
+/* The CPU of an MSR on a socket. UNC_ERR_UNAVAILABLE: none is online. */
+int unc_fixed_cpu(const struct unc_walk *, int socket, struct unc_place *out,
+		  struct unc_error *err);
+/* Physical address of an element of a BAR on a socket. UNC_ERR_NOT_FOUND: the element is empty,
+ * what it is for does not exist; UNC_ERR_UNAVAILABLE: it cannot be read. */
+int unc_fixed_bar(const struct unc_walk *, const struct unc_tbl_bar *, unsigned element, int socket,
+		  uint64_t *address, struct unc_error *err);
+/* Fills the parts of a unit from `first` on and sets available, reason and location. */
+void unc_fixed_parts(const struct unc_walk *, struct unc_instance *, unsigned first);
+/* Whether a unit has no address because the machine has no such unit; *why says where it would be.
+ */
+bool unc_fixed_empty(const struct unc_walk *, unsigned type, unsigned index, int socket,
+		     struct unc_error *why);
+/* Adds the units of a type on a socket by the places of the tables. */
+int unc_fixed_type(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
+
+/* ---- discover_pmon.c */
+enum { UNC_PMON_MSR, UNC_PMON_MMIO, UNC_PMON_PCI }; /* access types */
+
+struct unc_pmon_record {
+	uint16_t type; /* index into table->type */
+	uint16_t id;
+	uint16_t position; /* in the global status */
+	uint8_t n_controls, ctl, ctr, width, access;
+	uint64_t address; /* of unit control */
+	bool used;
+};
+
+/* What the discovery tables of a socket say. */
+struct unc_pmon_list {
+	struct unc_pmon_record *record;
+	size_t n;
+	unsigned tables; /* read */
+	bool broken;     /* one of them: none is to be trusted */
+};
+
+struct unc_pmon {
+	struct unc_walk *walk;
+	struct unc_pmon_list socket[UNC_MAX_SOCKETS];
+};
+
+/* Reads all tables. What is wrong with one is a note; UNC_ERR_MEMORY only. */
+int unc_pmon_read(struct unc_pmon *, struct unc_error *err);
+void unc_pmon_free(struct unc_pmon *); /* allocated with calloc() */
+
+/* ---- discover_table.c */
+/* Adds the units of all types by the PMON discovery tables, and by the places of units.tbl
+ * where these say nothing or cannot be trusted. */
+int unc_discover_table(struct unc_walk *, struct unc_error *err);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "machine/hardware.h"
+
+#include <stdlib.h>
+#include <time.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+#endif
+
+#include "access/access.h"
+#include "host/cpu.h"
+#include "machine/discover.h"
+
+static int read_topology(struct unc_machine *machine, struct unc_topology *out,
+			 struct unc_error *err)
+{
+	return unc_topology_read(machine->fs, out, err);
+}
+
+static int open_bus(struct unc_machine *machine, struct unc_bus **out, struct unc_error *err)
+{
+	return unc_bus_open_system(machine->fs, out, err);
+}
+
+static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
+{
+	struct timespec t;
+
+	(void)machine;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	*ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+#if defined(__x86_64__) || defined(__i386__)
+	*tsc = __rdtsc();
+#else
+	*tsc = 0;
+#endif
+}
+
+static void close_machine(struct unc_machine *machine)
+{
+	free(machine);
+}
+
+static const struct unc_machine_methods hardware = {
+	.access = unc_access_hardware,
+	.topology = read_topology,
+	.bus = open_bus,
+	.now = now,
+	.pause = unc_machine_sleep,
+	.close = close_machine,
+};
+
+int unc_machine_hardware(struct unc_fs *fs, struct unc_machine **out, struct unc_error *err)
+{
+	struct unc_machine *machine = malloc(sizeof(*machine));
+
+	if (!machine)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	*machine = (struct unc_machine){.methods = &hardware, .fs = fs, .fenced = true};
+	*out = machine;
+	return 0;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The units that were found: their registers, and whether they can be read. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "access/access_ways.h"
+#include "machine/discover.h"
+#include "base/text.h"
+
+enum { MAX_OFFSET = 4096 }; /* of PCI configuration space */
+
+void unc_instances_free(struct unc_instances *instances)
+{
+	free(instances->unit);
+	*instances = (struct unc_instances){0};
+}
+
+/* A register of part 0 to try a unit by: a control, else the first that can be read. */
+static int probe_register(const struct unc_table *table, const struct unc_tbl_type *type)
+{
+	if (type->n_counters)
+		return type->first_ctl;
+	for (uint32_t i = 0; i < type->regs.n; i++) {
+		const struct unc_tbl_reg *reg = &table->reg[type->regs.first + i];
+
+		if (!reg->part && !(reg->flags & UNC_REG_WO))
+			return (int)(type->regs.first + i);
+	}
+	return -1;
+}
+
+/* Whether a unit can be read and, where it has counters to be programmed, may be written: nothing
+ * is. */
+static int probe(const struct unc_table *table, const struct unc_instance *unit,
+		 struct unc_access *access, struct unc_error *err)
+{
+	const struct unc_tbl_type *type = &table->type[unit->type];
+	struct unc_reg_op op = {.kind = UNC_OP_READ};
+	int reg = probe_register(table, type), rc;
+
+	if (reg < 0)
+		return 0;
+	rc = unc_instance_reg(table, unit, (unsigned)reg, &op.reg, err);
+	if (rc == 0)
+		rc = unc_access_prepare(access, &op, 1, err);
+	if (rc < 0)
+		return rc;
+	if (unc_access_run(access, &op, 1) < 0)
+		return unc_fail(err, op.error, "%s: %s", unit->location,
+				unc_fs_reason(op.errno_value));
+	/* A control has reserved bits that are 0, a counter fewer than 64: nobody answers with all
+	 * ones. */
+	if ((type->n_counters || op.reg.width == 64) && !unc_space_of_thread(op.reg.space) &&
+	    op.value == (op.reg.width == 64 ? UINT64_MAX : UINT32_MAX))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%s reads as all ones: hidden by the BIOS, or switched off",
+				unit->location);
+	if (!type->n_counters)
+		return 0;
+	op = (struct unc_reg_op){.reg = op.reg, .kind = UNC_OP_WRITE};
+	return unc_access_prepare(access, &op, 1, err);
+}
+
+static void set_way(struct unc_instance *unit, int space, unsigned way)
+{
+	for (unsigned i = 0; i < UNC_MAX_PARTS; i++)
+		if (unit->part[i].present && unit->part[i].space == space)
+			unit->part[i].way = (uint8_t)way;
+}
+
+/* Whether the CPU knows no register of a unit: reading faults, on each of them. */
+static bool is_nowhere(const struct unc_table *table, const struct unc_instance *unit,
+		       struct unc_access *access)
+{
+	const struct unc_range *regs = &table->type[unit->type].regs;
+
+	for (uint32_t i = 0; i < regs->n; i++) {
+		const struct unc_tbl_reg *reg = &table->reg[regs->first + i];
+		struct unc_reg_op op = {.kind = UNC_OP_READ};
+
+		if (reg->part || reg->flags & (UNC_REG_WO | UNC_REG_ABS))
+			continue;
+		if (unc_instance_reg(table, unit, regs->first + i, &op.reg, NULL) < 0 ||
+		    unc_access_prepare(access, &op, 1, NULL) == 0 || op.errno_value != EIO)
+			return false;
+	}
+	return true;
+}
+
+/* The same by any way: one that refuses what it does not know says nothing. */
+static bool is_nowhere_at_all(const struct unc_table *table, struct unc_instance *unit,
+			      struct unc_access *access)
+{
+	const struct unc_ways *ways = unc_access_ways(access);
+	int space = unit->part[0].space;
+
+	for (unsigned way = 0; (way = unc_ways_next(ways, space, way));) {
+		set_way(unit, space, way);
+		if (is_nowhere(table, unit, access))
+			return true;
+	}
+	return false;
+}
+
+/* Takes the doubtful units that are nowhere off the end of their type and socket. One before
+ * another that answers stays: it should be there. */
+static void drop_nowhere(const struct unc_table *table, struct unc_instances *instances,
+			 struct unc_access *access)
+{
+	const struct unc_instance *next = NULL; /* the one behind, if it stays */
+	size_t n = instances->n;
+
+	for (size_t i = n; i-- > 0;) {
+		struct unc_instance *unit = &instances->unit[i];
+		bool last = !next || next->type != unit->type || next->socket != unit->socket;
+
+		if (last && unit->doubtful && !unit->available &&
+		    is_nowhere_at_all(table, unit, access)) {
+			memmove(unit, unit + 1, (--n - i) * sizeof(*unit));
+			continue;
+		}
+		next = unit;
+	}
+	instances->n = n;
+}
+
+/* ---- the way to a unit */
+
+size_t unc_instance_allowed(const struct unc_table *table, const struct unc_instance *unit,
+			    int space, struct unc_allowed *out)
+{
+	const struct unc_range *regs = &table->type[unit->type].regs;
+	size_t n = 0;
+
+	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
+		const struct unc_tbl_reg *row = &table->reg[i];
+		struct unc_allowed *allowed = &out[n];
+
+		/* A part that is missing has no registers. */
+		if (unc_instance_reg(table, unit, i, &allowed->reg, NULL) < 0 ||
+		    (space >= 0 && allowed->reg.space != space))
+			continue;
+		allowed->write_mask = row->write_mask;
+		allowed->readable = !(row->flags & UNC_REG_WO);
+		n++;
+	}
+	return n;
+}
+
+/* Whether the way that is set reaches the unit: all its registers in a space, by what the method
+ * knows, and one in fact. regs: room for all of them. */
+static int reaches(const struct unc_table *table, const struct unc_instance *unit, int space,
+		   unsigned way, struct unc_access *access, struct unc_allowed *regs,
+		   struct unc_error *err)
+{
+	size_t n = unc_instance_allowed(table, unit, space, regs);
+	int rc = unc_access_serves(access, way, regs, n, err);
+
+	return rc < 0 || unit->part[0].space != space ? rc : probe(table, unit, access, err);
+}
+
+/* Why the ways before did not reach a unit that another one does, behind why parts are missing. */
+static void note_passed(struct unc_instance *unit, const char *passed)
+{
+	size_t n = strlen(unit->reason);
+
+	if (*passed)
+		snprintf(unit->reason + n, sizeof(unit->reason) - n, "%s%s", n ? "; " : "", passed);
+}
+
+/* The first way that reaches all registers of a unit in a space serves it. Where none does, the
+ * last one that was tried stays. */
+static int choose_way(const struct unc_table *table, struct unc_instance *unit, int space,
+		      struct unc_access *access, struct unc_allowed *regs, struct unc_error *err)
+{
+	const struct unc_ways *ways = unc_access_ways(access);
+	unsigned way = unc_ways_next(ways, space, 0), tried = 0;
+	char text[UNC_REASON_MAX];
+	struct unc_buf passed = UNC_BUF(text);
+	struct unc_error why = {0};
+
+	if (!way)
+		return unc_ways_none(ways, space, err);
+	for (; way; way = unc_ways_next(ways, space, way)) {
+		unc_error_clear(&why);
+		set_way(unit, space, way);
+		if (reaches(table, unit, space, way, access, regs, &why) == 0) {
+			note_passed(unit, text);
+			return 0;
+		}
+		unc_put(&passed, "%s%s: %s", tried++ ? "; " : "", unc_access_name(access, way),
+			why.text);
+	}
+	return unc_fail(err, why.code, "%s", tried > 1 ? text : why.text);
+}
+
+static void probe_unit(const struct unc_table *table, struct unc_instance *unit,
+		       struct unc_access *access, struct unc_allowed *regs)
+{
+	struct unc_error why = {0};
+
+	if (choose_way(table, unit, unit->part[0].space, access, regs, &why) < 0) {
+		unit->available = false;
+		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
+		return;
+	}
+	for (unsigned i = 1; i < UNC_MAX_PARTS; i++)
+		if (unit->part[i].present && !unit->part[i].way &&
+		    choose_way(table, unit, unit->part[i].space, access, regs, &why) < 0)
+			note_passed(unit, why.text);
+}
+
+int unc_instances_probe(const struct unc_table *table, struct unc_instances *instances,
+			struct unc_access *access, struct unc_error *err)
+{
+	struct unc_allowed *regs;
+	size_t most = 1;
+
+	for (size_t i = 0; i < table->n_type; i++)
+		if (table->type[i].regs.n > most)
+			most = table->type[i].regs.n;
+	regs = calloc(most, sizeof(*regs));
+	if (!regs)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < instances->n; i++)
+		if (instances->unit[i].available)
+			probe_unit(table, &instances->unit[i], access, regs);
+	free(regs);
+	drop_nowhere(table, instances, access);
+	return 0;
+}
+
+static void locate_nominal(const struct unc_table *table, const struct unc_tbl_where *where,
+			   struct unc_instance *unit)
+{
+	char *text = unit->location;
+
+	if (unc_space_of_thread(unit->part[0].space))
+		snprintf(text, sizeof(unit->location), "%s", unc_space_name(unit->part[0].space));
+	else if (unit->part[0].space == UNC_SPACE_MSR)
+		snprintf(text, sizeof(unit->location), "msr 0x%" PRIx64, where->base);
+	else if (unit->part[0].space == UNC_SPACE_PCI)
+		snprintf(text, sizeof(unit->location), "pci %02x.%x", where->devfn >> 3,
+			 where->devfn & 7);
+	else
+		snprintf(text, sizeof(unit->location), "mmio %.20s%u+0x%" PRIx64,
+			 unc_tbl_str(table, table->bar[where->bar].name), where->bar_index,
+			 where->base);
+}
+
+void unc_instance_nominal(const struct unc_table *table, unsigned type, unsigned index,
+			  struct unc_instance *out)
+{
+	const struct unc_tbl_type *row = &table->type[type];
+	struct unc_instance unit = {
+		.type = (uint16_t)type, .index = (uint16_t)index, .status_position = -1};
+
+	for (unsigned i = 0; i < row->parts.n && i < UNC_MAX_PARTS; i++) {
+		const struct unc_tbl_part *part = &table->part[row->parts.first + i];
+		const struct unc_tbl_where *where = &table->where[part->where.first + index];
+		struct unc_place *place = &unit.part[i];
+
+		place->space = part->space;
+		if (index >= part->where.n)
+			continue;
+		place->present = true;
+		place->base = where->base;
+		if (part->space == UNC_SPACE_PCI)
+			place->base = UNC_PCI(0, 0, where->devfn, where->base);
+		if (i == 0)
+			locate_nominal(table, where, &unit);
+	}
+	unit.available = unit.part[0].present;
+	if (!unit.available)
+		snprintf(unit.reason, sizeof(unit.reason),
+			 "only the machine's discovery table tells the place");
+	*out = unit;
+}
+
+int unc_instance_reg(const struct unc_table *table, const struct unc_instance *unit, unsigned reg,
+		     struct unc_reg *out, struct unc_error *err)
+{
+	const struct unc_tbl_reg *row = &table->reg[reg];
+	const struct unc_place *place = &unit->part[row->part];
+	int64_t offset = row->offset + (int64_t)row->per_unit * unit->index;
+	uint64_t address;
+
+	if (!place->present)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s%u: register %s: %s",
+				unc_tbl_str(table, table->type[unit->type].name), unit->index,
+				unc_tbl_str(table, row->name),
+				*unit->reason ? unit->reason : "its place is not known");
+	if (place->space == UNC_SPACE_PCI) {
+		if (!(row->flags & UNC_REG_ABS))
+			offset += UNC_PCI_OFFSET(place->base);
+		if (offset < 0 || offset + row->width / 8 > MAX_OFFSET)
+			return unc_fail(err, UNC_ERR_TABLE, "%s%u: register %s: offset %lld",
+					unc_tbl_str(table, table->type[unit->type].name),
+					unit->index, unc_tbl_str(table, row->name),
+					(long long)offset);
+		address = UNC_PCI_FUNCTION(place->base) | (uint64_t)offset;
+	} else {
+		address = row->flags & UNC_REG_ABS ? (uint64_t)(uint32_t)row->offset
+						   : place->base + (uint64_t)offset;
+	}
+	*out = (struct unc_reg){
+		.address = address,
+		.target = place->target,
+		.space = place->space,
+		.width = row->width,
+		.way = place->way,
+	};
+	return 0;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Encoding, registers and metric evaluation behind the public interface. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/abi.h"
+#include "encode/decode.h"
+#include "encode/event.h"
+#include "encode/metric.h"
+#include "platform/platform.h"
+#include "tables/table.h"
+#include "base/text.h"
+
+/* ---- encoding */
+
+static int encode(struct unc_platform *p, const char *text, struct unc_encoding *out,
+		  struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	struct unc_spec spec, base;
+	struct unc_code code;
+	int rc;
+
+	if ((rc = unc_spec_parse(t, text, &spec, err)) < 0 ||
+	    (rc = unc_spec_encode(t, &spec, spec.socket < 0 ? 0 : spec.socket,
+				  unc_platform_nodes(p), &code, err)) < 0)
+		return rc;
+	base = spec;
+	base.index = base.socket = -1;
+	if (unc_spec_format(t, &spec, out->name, sizeof(out->name)) < 0 ||
+	    unc_spec_format(t, &base, out->base, sizeof(out->base)) < 0)
+		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
+	out->event = code.event;
+	out->type = unc_tbl_str(t, t->type[code.type].name);
+	out->units_of = unc_tbl_str(t, t->type[unc_type_pool(t, code.type)].name);
+	out->index = spec.index;
+	out->socket = spec.socket;
+	out->ctl = code.ctl;
+	out->counters = code.counters;
+	out->counter =
+		code.counter == UNC_NONE ? NULL : unc_tbl_str(t, t->counter[code.counter].name);
+	out->event_code = t->event[code.event].code;
+	out->aggregate = (enum unc_aggregate)code.aggregate;
+	out->n_filters = code.n_filters;
+	for (unsigned i = 0; i < code.n_filters; i++)
+		out->filters[i] = (struct unc_filter){
+			.reg = unc_tbl_str(t, t->reg[code.filter[i].reg].name),
+			.value = code.filter[i].value,
+			.mask = code.filter[i].mask,
+		};
+	return 0;
+}
+
+int unc_event_encode(struct unc_platform *p, const char *text, struct unc_encoding *out)
+{
+	struct unc_encoding all = {.size = out->size};
+	struct unc_error err = {0};
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	if (unc_struct_check(out->size, "unc_encoding", &err) == 0 &&
+	    encode(p, text, &all, &err) == 0)
+		unc_struct_out(out, out->size, &all, sizeof(all));
+	return unc_platform_keep(p, &err);
+}
+
+/* ---- decoding */
+
+enum { MAX_DECODED = 16 }; /* registers beside the control: more than any event uses */
+
+/* The register of a name; UNC_NONE in *reg: a control. */
+static int find_register(const struct unc_table *t, const char *type_name, const char *name,
+			 uint16_t *type, uint16_t *reg, struct unc_error *err)
+{
+	*type = unc_find_type(t, type_name);
+	if (*type == UNC_NONE)
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s has no unit type %s",
+				unc_tbl_str(t, t->name), type_name);
+	*reg = unc_same(name, "CTL") ? t->type[*type].first_ctl
+				     : unc_find_reg(t, &t->type[*type], name);
+	if (*reg == UNC_NONE)
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s has no register %s", type_name, name);
+	return 0;
+}
+
+static int decode(struct unc_platform *p, const char *type_name,
+		  const struct unc_register_value *values, size_t n, char *buf, size_t size,
+		  struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	struct unc_code_filter filter[MAX_DECODED];
+	size_t n_filters = 0;
+	const uint64_t *ctl = NULL;
+	struct unc_spec spec;
+	uint16_t type = 0, reg;
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		if ((rc = find_register(t, type_name, values[i].reg, &type, &reg, err)) < 0)
+			return rc;
+		if (t->reg[reg].role == UNC_ROLE_CTL && ctl)
+			return unc_fail(err, UNC_ERR_RANGE,
+					"two controls are given, the second is %s; a control is "
+					"of one counter, decode one at a time",
+					values[i].reg);
+		for (size_t k = 0; k < n_filters; k++)
+			if (filter[k].reg == reg)
+				return unc_fail(err, UNC_ERR_RANGE, "%s is given twice",
+						values[i].reg);
+		if (t->reg[reg].role == UNC_ROLE_CTL)
+			ctl = &values[i].value;
+		else if (n_filters == MAX_DECODED)
+			return unc_fail(err, UNC_ERR_RANGE,
+					"more than %d registers beside a control", MAX_DECODED);
+		else
+			filter[n_filters++] =
+				(struct unc_code_filter){.reg = reg, .value = values[i].value};
+	}
+	if (!ctl)
+		return unc_fail(err, UNC_ERR_INVALID, "the value of a control is needed: CTL=..");
+	if ((rc = unc_code_decode(t, type, *ctl, filter, n_filters, &spec, err)) < 0)
+		return rc;
+	if (unc_spec_format(t, &spec, buf, size) < 0)
+		return unc_fail(err, UNC_ERR_RANGE,
+				"the text of the event needs more than %zu bytes", size);
+	return 0;
+}
+
+int unc_event_decode(struct unc_platform *p, const char *type,
+		     const struct unc_register_value *values, size_t n, size_t value_size,
+		     char *buf, size_t size)
+{
+	struct unc_register_value *own;
+	struct unc_error err = {0};
+
+	if (size)
+		buf[0] = '\0';
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	own = unc_structs_in(sizeof(*own), values, n, value_size, "unc_register_value", &err);
+	if (own && decode(p, type, own, n, buf, size, &err) < 0 && size)
+		buf[0] = '\0';
+	free(own);
+	return unc_platform_keep(p, &err);
+}
+
+/* Whether a field is one of this register. */
+static bool of_register(const struct unc_table *t, const struct unc_tbl_field *f, uint16_t reg)
+{
+	return f->reg[0] == UNC_NONE ? t->reg[reg].role == UNC_ROLE_CTL : f->reg[0] == reg;
+}
+
+/* The register whose fields tell what is in `reg`: of an array the first, unless it has its own. */
+static uint16_t layout_of(const struct unc_table *t, const struct unc_tbl_type *type, uint16_t reg)
+{
+	for (uint32_t i = 0; i < type->fields.n; i++)
+		if (of_register(t, &t->field[type->fields.first + i], reg))
+			return reg;
+	return (uint16_t)(reg - t->reg[reg].nth);
+}
+
+int unc_register_decode(struct unc_platform *p, const char *type_name, const char *name,
+			uint64_t value, unc_field_value_fn fn, void *user)
+{
+	const struct unc_table *t = p->table;
+	struct unc_error err = {0};
+	uint16_t type, reg, layout = UNC_NONE;
+	int rc;
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	find_register(t, type_name, name, &type, &reg, &err);
+	rc = unc_platform_keep(p, &err);
+	if (rc == 0)
+		layout = layout_of(t, &t->type[type], reg);
+	for (uint32_t i = 0; rc == 0 && fn && i < t->type[type].fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[t->type[type].fields.first + i];
+		struct unc_code_filter here = {.reg = f->reg[0], .value = value};
+		bool known;
+
+		if (!of_register(t, f, layout))
+			continue;
+		const struct unc_field *out =
+			unc_describe_field(p, (uint16_t)(f - t->field), false);
+		rc = out ? fn(user, out, unc_field_value(f, value, &here, 1, &known))
+			 : unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
+	}
+	return rc;
+}
+
+/* ---- registers */
+
+static int walk_unit(const struct unc_table *t, unsigned type, unsigned index, unc_register_fn fn,
+		     void *user)
+{
+	const struct unc_range *regs = &t->type[type].regs;
+	struct unc_instance unit;
+
+	unc_instance_nominal(t, type, index, &unit);
+	for (uint32_t i = 0; i < regs->n; i++) {
+		const struct unc_tbl_reg *r = &t->reg[regs->first + i];
+		const struct unc_tbl_part *part = &t->part[t->type[type].parts.first + r->part];
+		const struct unc_tbl_where *w = &t->where[part->where.first + index];
+		struct unc_reg reg;
+		char device[8];
+
+		if (index >= part->where.n ||
+		    unc_instance_reg(t, &unit, regs->first + i, &reg, NULL) < 0)
+			continue;
+		snprintf(device, sizeof(device), "%02x.%x", w->devfn >> 3, w->devfn & 7u);
+		struct unc_register out = {
+			.unit = unc_tbl_str(t, t->type[type].name),
+			.index = (int)index,
+			.name = unc_tbl_str(t, r->name),
+			.space = unc_space_name(reg.space),
+			.address = unc_reg_shown(&reg),
+			.width = reg.width,
+			.device = reg.space == UNC_SPACE_PCI ? device : NULL,
+			.device_id = reg.space == UNC_SPACE_PCI ? w->device_id : 0,
+			.bar = reg.space == UNC_SPACE_MMIO ? unc_tbl_str(t, t->bar[w->bar].name)
+							   : NULL,
+		};
+		int stop = fn(user, &out);
+		if (stop)
+			return stop;
+	}
+	return 0;
+}
+
+int unc_register_walk(const struct unc_platform *p, unc_register_fn fn, void *user)
+{
+	const struct unc_table *t = p->table;
+
+	for (unsigned type = 0; type < t->n_type; type++)
+		for (unsigned i = 0; !t->type[type].pool && i < unc_type_instances(t, type); i++) {
+			int stop = walk_unit(t, type, i, fn, user);
+
+			if (stop)
+				return stop;
+		}
+	return 0;
+}
+
+/* ---- computing */
+
+static const double *find_count(const struct unc_table *t, const struct unc_count *counts, size_t n,
+				const char *event)
+{
+	char text[UNC_SPEC_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		if (unc_same(counts[i].event, event))
+			return &counts[i].value;
+		if (unc_spec_canonical(t, counts[i].event, text, sizeof(text), NULL) == 0 &&
+		    strcmp(text, event) == 0)
+			return &counts[i].value;
+	}
+	return NULL;
+}
+
+/* Why an evaluation failed: a variable that the formula uses is missing, or it is the numbers. */
+static int explain(const struct unc_expr *expr, const double *ref, const struct unc_expr_vars *vars,
+		   const char *metric, struct unc_error *err)
+{
+	unsigned uses = unc_expr_uses(expr);
+	const char *needed = (uses & UNC_EXPR_TIME) && isnan(vars->time) ? "TIME (seconds)"
+			     : (uses & UNC_EXPR_TSC) && isnan(vars->tsc) ? "TSC (ticks)"
+			     : (uses & UNC_EXPR_TSC_HZ) && isnan(vars->tsc_hz)
+				     ? "TSC_HZ (ticks per second)"
+				     : NULL;
+
+	if (needed)
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs %s", metric, needed);
+	return unc_fail(err, UNC_ERR_RANGE, "%s: %s", metric, unc_expr_why(expr, ref, vars));
+}
+
+static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, const char *metric,
+		    const struct unc_count *counts, size_t n, double *value, struct unc_error *err)
+{
+	size_t refs = unc_expr_refs(expr);
+	double *ref = calloc(refs + 1, sizeof(*ref));
+	const double *time = find_count(p->table, counts, n, "TIME");
+	const double *tsc = find_count(p->table, counts, n, "TSC");
+	const double *hz = find_count(p->table, counts, n, "TSC_HZ");
+	/* A variable that is not given is missing, not 0. */
+	struct unc_expr_vars vars = {time ? *time : NAN, tsc ? *tsc : NAN, hz ? *hz : NAN};
+	int rc = 0;
+
+	if (!ref)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < refs && rc == 0; i++) {
+		const char *event = unc_expr_ref(expr, i)->event;
+		const double *count = find_count(p->table, counts, n, event);
+
+		if (count)
+			ref[i] = *count;
+		else
+			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs a count of %s", metric,
+				      event);
+	}
+	if (rc == 0 && (rc = unc_expr_eval(expr, ref, &vars, value)) < 0)
+		rc = explain(expr, ref, &vars, metric, err);
+	free(ref);
+	return rc;
+}
+
+static int eval_metric(struct unc_platform *p, const char *metric, const struct unc_count *counts,
+		       size_t n, double *value, struct unc_error *err)
+{
+	int index = unc_metric_index(p->table, metric);
+	struct unc_expr *expr;
+	double result = 0;
+
+	if (index < 0)
+		return unc_metric_unknown(p->table, metric, err);
+	const struct unc_tbl_metric *m = &p->table->metric[index];
+	if (m->unavailable)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", metric,
+				unc_tbl_str(p->table, m->unavailable));
+	int rc = unc_formula_parse(p->table, (unsigned)index, &expr, err);
+	if (rc < 0)
+		return rc;
+	rc = evaluate(p, expr, metric, counts, n, &result, err);
+	unc_expr_free(expr);
+	if (rc == 0)
+		*value = result;
+	return rc;
+}
+
+int unc_metric_eval(struct unc_platform *p, const char *metric, const struct unc_count *counts,
+		    size_t n, size_t size, double *value)
+{
+	struct unc_error err = {0};
+	struct unc_count *own;
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	own = unc_structs_in(sizeof(*own), counts, n, size, "unc_count", &err);
+	if (own)
+		eval_metric(p, metric, own, n, value, &err);
+	free(own);
+	return unc_platform_keep(p, &err);
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the platform has, for listing: CPU, unit types, units, events, umasks, fields, metrics. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/event.h"
+#include "encode/metric.h"
+#include "platform/platform.h"
+#include "encode/schedule.h"
+#include "tables/table.h"
+
+struct unc_metric_row {
+	struct unc_metric pub;
+	char name[UNC_SPEC_MAX];
+	char reason[UNC_ERROR_MAX];
+	char **need; /* canonical texts */
+	size_t n_needs;
+	bool known; /* needs, passes and availability have been found out */
+};
+
+/* ---- CPUs */
+
+static struct unc_cpu describe_cpu(const struct unc_table *t)
+{
+	return (struct unc_cpu){
+		.name = unc_tbl_str(t, t->name),
+		.title = unc_tbl_str(t, t->title),
+		.family = t->family,
+		.models = t->models,
+		.n_models = t->n_models,
+		.n_units = t->n_type,
+		.n_events = t->n_event,
+		.n_umasks = t->n_umask,
+		.n_metrics = t->n_metric,
+	};
+}
+
+static int describe_cpus(struct unc_platform *p)
+{
+	p->cpu = describe_cpu(p->table);
+	p->cpus = calloc(p->set.n + 1, sizeof(*p->cpus));
+	if (!p->cpus)
+		return UNC_ERR_MEMORY;
+	for (size_t i = 0; i < p->set.n; i++)
+		p->cpus[i] = describe_cpu(p->set.table[i]);
+	return 0;
+}
+
+const struct unc_cpu *unc_cpu_get(const struct unc_platform *p, size_t index)
+{
+	const struct unc_cpu *cpus;
+	size_t n;
+
+	if (p && p->set.n)
+		return index < p->set.n ? &p->cpus[index] : NULL;
+	cpus = unc_table_cpus(&n);
+	return index < n ? &cpus[index] : NULL;
+}
+
+/* ---- types and units */
+
+static int describe_types(struct unc_platform *p)
+{
+	const struct unc_table *t = p->table;
+
+	p->type = calloc(t->n_type + 1, sizeof(*p->type));
+	if (!p->type)
+		return UNC_ERR_MEMORY;
+	for (size_t i = 0; i < t->n_type; i++) {
+		const struct unc_tbl_type *type = &t->type[i];
+
+		p->type[i] = (struct unc_type){
+			.counters = type->n_counters,
+			.name = unc_tbl_str(t, type->name),
+			.title = unc_tbl_str(t, type->title),
+			.desc = unc_tbl_str(t, type->desc),
+			.counter_width = type->width,
+			.units_of = unc_tbl_str(t, t->type[unc_type_pool(t, (unsigned)i)].name),
+		};
+		for (uint32_t k = 0; k < type->counters.n && !type->n_counters; k++)
+			p->type[i].counter_width = t->counter[type->counters.first + k].width;
+	}
+	return 0;
+}
+
+static int describe_units(struct unc_platform *p)
+{
+	p->unit = calloc(p->instances.n + 1, sizeof(*p->unit));
+	if (!p->unit)
+		return UNC_ERR_MEMORY;
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		p->unit[i] = (struct unc_unit){
+			.type = &p->type[u->type],
+			.socket = u->socket,
+			.index = u->index,
+			.location = u->location,
+			.available = p->access && u->available,
+			.reason =
+				p->access ? u->reason : "the platform was opened for listing only",
+			.access = p->access && u->available
+					  ? unc_access_name(p->access, u->part[0].way)
+					  : "",
+		};
+		for (unsigned k = 0; k < p->table->n_type; k++) /* the type, and views of it */
+			p->type[k].units +=
+				p->access && u->available && unc_type_pool(p->table, k) == u->type;
+	}
+	return 0;
+}
+
+/* ---- events */
+
+/* The base event as text; the arguments the event cannot do without are not in it. */
+static size_t base_text(const struct unc_table *t, size_t event, char *buf, size_t size)
+{
+	const struct unc_tbl_event *e = &t->event[event];
+
+	return (size_t)snprintf(buf, size, "%s.%s", unc_tbl_str(t, t->type[e->type].name),
+				unc_tbl_str(t, e->name)) +
+	       1;
+}
+
+static bool needs_umask(const struct unc_table *t, const struct unc_tbl_event *e)
+{
+	for (uint32_t i = 0; i < e->umasks.n; i++)
+		if (t->umask[e->umasks.first + i].flags & UNC_UMASK_DEFAULT)
+			return false;
+	return e->umasks.n > 0;
+}
+
+static int describe_events(struct unc_platform *p)
+{
+	const struct unc_table *t = p->table;
+	size_t size = 1;
+
+	for (size_t i = 0; i < t->n_event; i++)
+		size += base_text(t, i, NULL, 0);
+	p->event = calloc(t->n_event + 1, sizeof(*p->event));
+	p->event_text = malloc(size);
+	if (!p->event || !p->event_text)
+		return UNC_ERR_MEMORY;
+	char *text = p->event_text;
+	for (size_t i = 0; i < t->n_event; i++) {
+		const struct unc_tbl_event *e = &t->event[i];
+
+		p->event[i] = (struct unc_event){
+			.type = unc_tbl_str(t, t->type[e->type].name),
+			.name = unc_tbl_str(t, e->name),
+			.spec = text,
+			.desc = unc_tbl_str(t, e->desc),
+			.n_umasks = e->umasks.n,
+			.needs_umask = needs_umask(t, e),
+			.aggregate = (enum unc_aggregate)e->aggregate,
+			.free_running = e->counters == 0,
+		};
+		text += base_text(t, i, text, size - (size_t)(text - p->event_text));
+	}
+	return 0;
+}
+
+/* ---- umasks and fields: found out when they are first asked for */
+
+static struct unc_umask *describe_umasks(const struct unc_table *t)
+{
+	struct unc_umask *all = calloc(t->n_umask + 1, sizeof(*all));
+
+	for (size_t i = 0; all && i < t->n_umask; i++) {
+		const struct unc_tbl_umask *u = &t->umask[i];
+
+		all[i] = (struct unc_umask){
+			.name = unc_tbl_str(t, u->name),
+			.desc = unc_tbl_str(t, u->desc),
+			.standalone = !(u->flags & UNC_UMASK_PARTIAL),
+			.combinable = !(u->flags & UNC_UMASK_EXACT),
+			.reason = unc_tbl_str(t, u->unavailable),
+		};
+	}
+	return all;
+}
+
+/* Two for each field: as events have it that can do without it, and as those that cannot. */
+static struct unc_field *describe_fields(const struct unc_table *t)
+{
+	struct unc_field *all = calloc(2 * t->n_field + 1, sizeof(*all));
+
+	for (size_t i = 0; all && i < 2 * t->n_field; i++) {
+		const struct unc_tbl_field *f = &t->field[i / 2];
+
+		all[i] = (struct unc_field){
+			.name = unc_tbl_str(t, f->name),
+			.desc = unc_tbl_str(t, f->desc),
+			.max = unc_field_max(f),
+			.min = f->min,
+			.width = f->width[0] + f->width[1],
+			.needed = i % 2,
+		};
+	}
+	return all;
+}
+
+/* What is described late changes a platform that is constant to the caller. In a forked process its
+ * lock may be held by a thread that is not there: there it stays as it is. */
+static bool described(const struct unc_platform *constant)
+{
+	struct unc_platform *p = (struct unc_platform *)(uintptr_t)constant;
+	bool done;
+
+	if (!unc_platform_here(p))
+		return p->umask && p->field;
+	pthread_mutex_lock(&p->lock);
+	if (!p->umask)
+		p->umask = describe_umasks(p->table);
+	if (!p->field)
+		p->field = describe_fields(p->table);
+	done = p->umask && p->field;
+	pthread_mutex_unlock(&p->lock);
+	return done;
+}
+
+const struct unc_field *unc_describe_field(const struct unc_platform *p, uint16_t field,
+					   bool needed)
+{
+	return described(p) ? &p->field[2 * field + needed] : NULL;
+}
+
+/* ---- metrics */
+
+static int describe_metrics(struct unc_platform *p)
+{
+	const struct unc_table *t = p->table;
+
+	p->metric = calloc(t->n_metric + 1, sizeof(*p->metric));
+	if (!p->metric)
+		return UNC_ERR_MEMORY;
+	for (unsigned i = 0; i < t->n_metric; i++) {
+		const struct unc_tbl_metric *m = &t->metric[i];
+		struct unc_metric_row *row = &p->metric[i];
+
+		unc_metric_name(t, i, row->name, sizeof(row->name));
+		row->pub = (struct unc_metric){
+			.name = row->name,
+			.of = m->type == UNC_NONE ? "portable"
+						  : unc_tbl_str(t, t->type[m->type].name),
+			.formula = unc_tbl_str(t, m->formula),
+			.unit = unc_tbl_str(t, m->unit),
+			.kind = (enum unc_metric_kind)m->kind,
+			.desc = unc_tbl_str(t, m->desc),
+			.reason = row->reason,
+		};
+	}
+	return 0;
+}
+
+/* Whether this machine has a unit that can count it. */
+static bool type_usable(const struct unc_platform *p, uint16_t type, char *reason, size_t size)
+{
+	const char *name = unc_tbl_str(p->table, p->table->type[type].name);
+	const char *why = NULL;
+
+	if (!p->access)
+		return true;
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		if (u->type != unc_type_pool(p->table, type))
+			continue;
+		if (u->available)
+			return true;
+		why = why ? why : u->reason;
+	}
+	snprintf(reason, size, "no %s unit can be read: %s", name,
+		 why ? why : "the machine has none");
+	return false;
+}
+
+/* Encodes what the formula needs; fills needs and passes, or the reason. */
+static void study_formula(struct unc_platform *p, struct unc_metric_row *row,
+			  const struct unc_expr *expr)
+{
+	size_t n = unc_expr_refs(expr);
+	struct unc_code *code = calloc(n + 1, sizeof(*code));
+
+	row->need = calloc(n + 1, sizeof(*row->need));
+	row->pub.available = code && row->need;
+	if (!row->pub.available)
+		snprintf(row->reason, sizeof(row->reason), "out of memory");
+	for (size_t i = 0; code && row->need && i < n; i++) {
+		const char *event = unc_expr_ref(expr, i)->event;
+		struct unc_error err = {0};
+		struct unc_spec spec;
+		bool twice = false;
+
+		if (unc_spec_parse(p->table, event, &spec, &err) < 0 ||
+		    unc_spec_encode(p->table, &spec, 0, unc_platform_nodes(p), &code[i], &err) <
+			    0) {
+			snprintf(row->reason, sizeof(row->reason), "%s", err.text);
+			row->pub.available = 0;
+			break;
+		}
+		/* The same event may stand there with two ways of adding up. */
+		for (size_t k = 0; k < row->n_needs; k++)
+			twice |= strcmp(row->need[k], event) == 0;
+		if (!twice && (row->need[row->n_needs] = strdup(event)))
+			row->n_needs++;
+		if (row->pub.available &&
+		    !type_usable(p, spec.type, row->reason, sizeof(row->reason)))
+			row->pub.available = 0;
+	}
+	row->pub.passes = row->pub.available ? unc_schedule_passes(p->table, code, n) : 0;
+	free(code);
+}
+
+/* Found out when it is first asked for: listing events does not pay for it. */
+static void study_metric(struct unc_platform *p, unsigned i)
+{
+	struct unc_metric_row *row = &p->metric[i];
+	const struct unc_tbl_metric *m = &p->table->metric[i];
+	struct unc_error err = {0};
+	struct unc_expr *expr;
+
+	row->known = true;
+	if (m->unavailable) {
+		snprintf(row->reason, sizeof(row->reason), "%s",
+			 unc_tbl_str(p->table, m->unavailable));
+		return;
+	}
+	if (unc_formula_parse(p->table, i, &expr, &err) < 0) {
+		snprintf(row->reason, sizeof(row->reason), "%s", err.text);
+		return;
+	}
+	study_formula(p, row, expr);
+	unc_expr_free(expr);
+}
+
+static struct unc_metric_row *known_metric(const struct unc_platform *p, size_t index)
+{
+	struct unc_platform *own = (struct unc_platform *)(uintptr_t)p;
+
+	if (index >= p->table->n_metric)
+		return NULL;
+	if (!unc_platform_here(p)) /* as in described() */
+		return p->metric[index].known ? &own->metric[index] : NULL;
+	pthread_mutex_lock(&own->lock);
+	if (!own->metric[index].known)
+		study_metric(own, (unsigned)index);
+	pthread_mutex_unlock(&own->lock);
+	return &own->metric[index];
+}
+
+/* ---- */
+
+int unc_describe(struct unc_platform *p, struct unc_error *err)
+{
+	if (describe_cpus(p) < 0 || describe_types(p) < 0 || describe_units(p) < 0 ||
+	    describe_events(p) < 0 || describe_metrics(p) < 0)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	return 0;
+}
+
+void unc_describe_free(struct unc_platform *p)
+{
+	for (size_t i = 0; p->metric && i < p->table->n_metric; i++) {
+		for (size_t k = 0; k < p->metric[i].n_needs; k++)
+			free(p->metric[i].need[k]);
+		free(p->metric[i].need);
+	}
+	free(p->metric);
+	free(p->field);
+	free(p->umask);
+	free(p->event);
+	free(p->event_text);
+	free(p->unit);
+	free(p->type);
+	free(p->cpus);
+}
+
+const struct unc_cpu *unc_platform_cpu(const struct unc_platform *p)
+{
+	return &p->cpu;
+}
+
+const struct unc_type *unc_type_get(const struct unc_platform *p, size_t index)
+{
+	return index < p->table->n_type ? &p->type[index] : NULL;
+}
+
+const struct unc_unit *unc_unit_get(const struct unc_platform *p, size_t index)
+{
+	return index < p->instances.n ? &p->unit[index] : NULL;
+}
+
+const struct unc_event *unc_event_get(const struct unc_platform *p, size_t index)
+{
+	return index < p->table->n_event ? &p->event[index] : NULL;
+}
+
+const struct unc_umask *unc_umask_get(const struct unc_platform *p, size_t event, size_t index)
+{
+	const struct unc_table *t = p->table;
+
+	if (event >= t->n_event || index >= t->event[event].umasks.n || !described(p))
+		return NULL;
+	return &p->umask[t->event[event].umasks.first + index];
+}
+
+const struct unc_field *unc_field_get(const struct unc_platform *p, size_t event, size_t index)
+{
+	bool needed;
+	uint16_t field;
+
+	if (event >= p->table->n_event)
+		return NULL;
+	field = unc_event_field(p->table, (unsigned)event, index, &needed);
+	return field == UNC_NONE ? NULL : unc_describe_field(p, field, needed);
+}
+
+const struct unc_field *unc_event_need(const struct unc_platform *p, size_t event, int umask,
+				       size_t index)
+{
+	const struct unc_table *t = p->table;
+	uint16_t with = UNC_NONE, field;
+	bool needed;
+
+	if (event >= t->n_event || umask >= (int)t->event[event].umasks.n)
+		return NULL;
+	if (umask >= 0)
+		with = (uint16_t)(t->event[event].umasks.first + (unsigned)umask);
+	for (size_t i = 0; (field = unc_event_field(t, (unsigned)event, i, &needed)) != UNC_NONE;
+	     i++)
+		if (unc_event_needs(t, (unsigned)event, with, field) && index-- == 0)
+			return unc_describe_field(p, field, true);
+	return NULL;
+}
+
+const struct unc_metric *unc_metric_get(const struct unc_platform *p, size_t index)
+{
+	struct unc_metric_row *row = known_metric(p, index);
+
+	return row ? &row->pub : NULL;
+}
+
+const char *unc_metric_need(const struct unc_platform *p, size_t metric, size_t index)
+{
+	struct unc_metric_row *row = known_metric(p, metric);
+
+	return row && index < row->n_needs ? row->need[index] : NULL;
+}

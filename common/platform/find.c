@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a text names, behind the public interface. */
+#include <stdbool.h>
+
+#include "base/abi.h"
+#include "encode/metric.h"
+#include "encode/name.h"
+#include "platform/platform.h"
+#include "base/text.h"
+
+static int find_type(const struct unc_table *t, const char *name, size_t *index,
+		     struct unc_error *err)
+{
+	uint16_t type = unc_find_type(t, name);
+	struct unc_nearest nearest;
+	char buf[100];
+
+	if (type == UNC_NONE) {
+		unc_nearest_start(&nearest, name);
+		for (unsigned i = 0; i < t->n_type; i++)
+			unc_nearest_try(&nearest, unc_type_name(t, i));
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s has no unit type %.80s%s",
+				unc_tbl_str(t, t->name), name,
+				unc_nearest_text(&nearest, buf, sizeof(buf)));
+	}
+	*index = type;
+	return 0;
+}
+
+static int find_event(const struct unc_table *t, const char *text, size_t *index,
+		      struct unc_error *err)
+{
+	struct unc_spec spec;
+	int rc = unc_spec_parse(t, text, &spec, err);
+
+	if (rc < 0)
+		return rc;
+	if (spec.n_umasks || spec.n_fields || spec.index >= 0 || spec.socket >= 0)
+		return unc_fail(err, UNC_ERR_INVALID,
+				"%s is more than the name of an event: that is "
+				"%s.%s",
+				text, unc_type_name(t, spec.type),
+				unc_tbl_str(t, t->event[spec.event].name));
+	*index = spec.event;
+	return 0;
+}
+
+static int find_metric(const struct unc_table *t, const char *text, size_t *index,
+		       struct unc_target *place, struct unc_error *err)
+{
+	struct unc_target found;
+	struct unc_name name;
+	int rc = place ? unc_struct_check(place->size, "unc_target", err) : 0;
+
+	if (rc < 0 || (rc = unc_name_metric(t, text, &name, err)) < 0)
+		return rc;
+	if (!place && (name.spec.index >= 0 || name.spec.socket >= 0))
+		return unc_metric_unknown(t, text, err);
+	*index = (size_t)name.metric;
+	if (place) {
+		found = (struct unc_target){place->size, name.spec.socket, name.spec.index};
+		unc_struct_out(place, place->size, &found, sizeof(found));
+	}
+	return 0;
+}
+
+static int name_at(const struct unc_platform *p, const char *text, const struct unc_target *target,
+		   char *buf, size_t size, struct unc_error *err)
+{
+	struct unc_name name;
+	int rc = unc_name_parse(p->table, text, &name, err);
+
+	if (rc < 0 || (rc = unc_name_move(p->table, text, target, &name, err)) < 0)
+		return rc;
+	if (unc_name_format(p->table, &name, buf, size) < 0)
+		return unc_fail(err, UNC_ERR_RANGE, "the text of %s needs more than %zu bytes",
+				text, size);
+	return p->access ? unc_name_check(&name, buf, p->topology.n_sockets, err) : 0;
+}
+
+int unc_type_find(struct unc_platform *p, const char *name, size_t *index)
+{
+	struct unc_error err = {0};
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	find_type(p->table, name, index, &err);
+	return unc_platform_keep(p, &err);
+}
+
+int unc_event_find(struct unc_platform *p, const char *name, size_t *index)
+{
+	struct unc_error err = {0};
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	find_event(p->table, name, index, &err);
+	return unc_platform_keep(p, &err);
+}
+
+int unc_metric_find(struct unc_platform *p, const char *text, size_t *index,
+		    struct unc_target *place)
+{
+	struct unc_error err = {0};
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	find_metric(p->table, text, index, place, &err);
+	return unc_platform_keep(p, &err);
+}
+
+int unc_name_at(struct unc_platform *p, const char *text, const struct unc_target *target,
+		char *buf, size_t size)
+{
+	struct unc_error err = {0};
+
+	if (size)
+		buf[0] = '\0';
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	if (name_at(p, text, target, buf, size, &err) < 0 && size)
+		buf[0] = '\0';
+	return unc_platform_keep(p, &err);
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/platform.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "machine/hardware.h"
+#include "machine/simulator.h"
+#include "base/abi.h"
+#include "encode/event.h"
+#include "access/fence.h"
+#include "base/text.h"
+#include "host/trust.h"
+
+/* Of the calling thread only: a platform that did not open cannot keep its sentence. */
+static _Thread_local struct unc_error open_error;
+
+const char *unc_open_error(void)
+{
+	return open_error.text;
+}
+
+int unc_open_fail(const struct unc_error *err)
+{
+	open_error = *err;
+	return err->code;
+}
+
+const char *unc_platform_error(const struct unc_platform *p)
+{
+	return p->error.text;
+}
+
+void unc_platform_log(const struct unc_platform *p, enum unc_log_level level, const char *format,
+		      ...)
+{
+	char text[UNC_ERROR_MAX];
+	va_list args;
+
+	if (!p->log)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	p->log(p->log_user, level, text);
+}
+
+int unc_platform_keep(struct unc_platform *p, const struct unc_error *err)
+{
+	pthread_mutex_lock(&p->lock);
+	p->error = *err;
+	pthread_mutex_unlock(&p->lock);
+	return err->code;
+}
+
+int unc_platform_fail(struct unc_platform *p, int code, const char *format, ...)
+{
+	char text[UNC_ERROR_MAX];
+	struct unc_error err;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	unc_fail(&err, code, "%s", text);
+	return unc_platform_keep(p, &err);
+}
+
+static void note(void *user, const char *text)
+{
+	unc_platform_log(user, UNC_LOG_WARNING, "%s", text);
+}
+
+/* ---- time */
+
+void unc_platform_now(const struct unc_platform *p, uint64_t *ns, uint64_t *tsc)
+{
+	p->machine->methods->now(p->machine, ns, tsc);
+}
+
+bool unc_platform_pause(const struct unc_platform *p, uint64_t ns)
+{
+	return p->machine->methods->pause(p->machine, ns);
+}
+
+double unc_platform_tsc_hz(const struct unc_platform *p)
+{
+	uint64_t ns, tsc;
+
+	if (p->machine->tsc_hz > 0)
+		return p->machine->tsc_hz;
+	unc_platform_now(p, &ns, &tsc);
+	return ns > p->opened_ns ? (double)(tsc - p->opened_tsc) * 1e9 / (double)(ns - p->opened_ns)
+				 : 0;
+}
+
+/* ---- opening */
+
+/* What is given, else the variable; NULL: neither. */
+static const char *option(const char *given, bool raised, const char *variable)
+{
+	if (given)
+		return given[0] ? given : NULL;
+	return unc_variable(raised, variable);
+}
+
+/* Variables that somebody set in vain: a note, not a sentence that nobody sees. */
+static void note_ignored(struct unc_platform *p)
+{
+	for (const char *const *name = unc_variables; p->raised && *name; name++)
+		if (getenv(*name))
+			unc_platform_log(p, UNC_LOG_WARNING,
+					 "%s is ignored: the program runs with raised privileges",
+					 *name);
+}
+
+static void cpu_names(const struct unc_table *const *all, size_t n, char *buf, size_t size)
+{
+	struct unc_buf list = unc_buf(buf, size);
+
+	for (size_t i = 0; i < n; i++)
+		unc_put_word(&list, unc_tbl_str(all[i], all[i]->name));
+}
+
+static int table_by_name(const struct unc_table *const *all, size_t n, const char *name,
+			 const struct unc_table **out, struct unc_error *err)
+{
+	char names[200];
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(name, "*") == 0 || unc_same(unc_tbl_str(all[i], all[i]->name), name)) {
+			*out = all[i];
+			return 0;
+		}
+	cpu_names(all, n, names, sizeof(names));
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %.60s; there are tables for %s", name,
+			names);
+}
+
+static int table_by_cpu(const struct unc_table *const *all, size_t n,
+			const struct unc_topology *top, const struct unc_table **out,
+			struct unc_error *err)
+{
+	char names[200];
+	bool intel = strcmp(top->vendor, "GenuineIntel") == 0;
+
+	for (size_t i = 0; intel && i < n; i++)
+		for (unsigned k = 0; all[i]->family == top->family && k < all[i]->n_models; k++)
+			if (all[i]->models[k] == top->model) {
+				*out = all[i];
+				return 0;
+			}
+	cpu_names(all, n, names, sizeof(names));
+	return unc_fail(
+		err, UNC_ERR_UNAVAILABLE,
+		"this CPU (%s, family %d model 0x%x%s) has no uncore monitors that are known "
+		"here; there are tables for %s, and UNCORE_SIM=%s simulates one",
+		top->model_name[0] ? top->model_name : top->vendor, top->family,
+		(unsigned)top->model, top->hypervisor ? ", in a virtual machine" : "", names,
+		unc_tbl_str(all[n - 1], all[n - 1]->name));
+}
+
+/* The registers of all units, with what may be written to them. */
+static int allow_registers(struct unc_platform *p, struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	struct unc_allowed *all = NULL;
+	size_t n = 0, cap = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->instances.n; i++)
+		cap += t->type[p->instances.unit[i].type].regs.n;
+	if (cap && !(all = calloc(cap, sizeof(*all))))
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < p->instances.n; i++)
+		if (p->instances.unit[i].available)
+			n += unc_instance_allowed(t, &p->instances.unit[i], -1, all + n);
+	if (n)
+		rc = unc_access_allow(p->access, all, n, err);
+	free(all);
+	return rc;
+}
+
+static int open_machine(struct unc_platform *p, const char *order, struct unc_error *err)
+{
+	struct unc_bus *bus = NULL;
+	int rc;
+
+	if ((rc = unc_access_open(p->machine, order, &p->access, err)) < 0)
+		return rc;
+	unc_access_topology(p->access, &p->topology);
+	if ((rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
+		return rc;
+	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
+	if (rc == 0 && p->machine->fenced)
+		rc = unc_fence_windows(p->table, &p->instances, bus, p->access, err);
+	bus->methods->close(bus);
+	if (rc < 0 || (rc = allow_registers(p, err)) < 0)
+		return rc;
+	return unc_instances_probe(p->table, &p->instances, p->access, err);
+}
+
+/*
+ * Tables of the environment on hardware: its units are listed, and none is touched. Not even
+ * discovery looks for them, for where it looks is told by these tables.
+ */
+static int closed_machine(struct unc_platform *p, const char *order, struct unc_error *err)
+{
+	int rc = unc_access_open(p->machine, order, &p->access, err);
+
+	if (rc == 0)
+		rc = unc_discover(p->table, &p->topology, NULL, NULL, NULL, &p->instances, err);
+	for (size_t i = 0; rc == 0 && i < p->instances.n; i++) {
+		struct unc_instance *u = &p->instances.unit[i];
+
+		u->available = false;
+		snprintf(u->reason, sizeof(u->reason), "%s", UNC_CLOSED);
+	}
+	return rc;
+}
+
+/* For listing and encoding: the units that the tables know, as if on socket 0. */
+static int nominal_units(struct unc_platform *p, struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < t->n_type; i++)
+		n += unc_type_instances(t, i) ? unc_type_instances(t, i) : 1;
+	p->instances.unit = calloc(n, sizeof(*p->instances.unit));
+	if (!p->instances.unit)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (unsigned i = 0; i < t->n_type; i++) {
+		unsigned count = unc_type_instances(t, i) ? unc_type_instances(t, i) : 1;
+
+		for (unsigned k = 0; !t->type[i].pool && k < count; k++)
+			unc_instance_nominal(t, i, k, &p->instances.unit[p->instances.n++]);
+	}
+	return 0;
+}
+
+/* Whether a CPU is asked for by its name only: its tables are listed, no machine is touched. */
+static bool only_listing(const struct unc_options *o)
+{
+	return o->cpu && o->cpu[0] && !(o->sim && o->sim[0]);
+}
+
+static int choose_machine(struct unc_platform *p, const struct unc_options *o,
+			  const struct unc_table *const *all, size_t n, struct unc_error *err)
+{
+	const char *sim = only_listing(o) ? NULL : option(o->sim, p->raised, "UNCORE_SIM");
+
+	return sim ? unc_machine_simulated(sim, all, n, &p->machine, err)
+		   : unc_machine_hardware(p->fs, &p->machine, err);
+}
+
+static int choose_table(struct unc_platform *p, const struct unc_options *o,
+			const struct unc_table *const *all, size_t n, struct unc_error *err)
+{
+	int rc;
+
+	if (only_listing(o))
+		return table_by_name(all, n, o->cpu, &p->table, err);
+	p->table = p->machine->table;
+	if (p->table && o->cpu && o->cpu[0] &&
+	    !unc_same(o->cpu, unc_tbl_str(p->table, p->table->name)))
+		return unc_fail(err, UNC_ERR_INVALID,
+				"option cpu is %.60s, but the simulated machine is %s", o->cpu,
+				unc_tbl_str(p->table, p->table->name));
+	rc = p->machine->methods->topology(p->machine, &p->topology, err);
+	if (rc < 0 || p->table)
+		return rc;
+	return table_by_cpu(all, n, &p->topology, &p->table, err);
+}
+
+int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **out,
+		      struct unc_error *err)
+{
+	struct unc_fs *fs = NULL;
+	int rc = unc_fs_open(option(o->sysroot, raised, "UNCORE_SYSROOT"), &fs, err);
+
+	if (rc == 0 && raised && !unc_fs_is_real(fs))
+		rc = unc_trust_root(unc_fs_root(fs), err);
+	if (rc < 0)
+		unc_fs_close(fs);
+	else
+		*out = fs;
+	return rc;
+}
+
+static int open_platform(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
+{
+	const char *tables = option(o->tables, p->raised, "UNCORE_TABLES");
+	const char *order = option(o->access, p->raised, "UNCORE_ACCESS");
+	const struct unc_table *const *all;
+	size_t n;
+	int rc;
+
+	note_ignored(p);
+	if ((rc = unc_platform_root(o, p->raised, &p->fs, err)) < 0)
+		return rc;
+	all = unc_tables(&n);
+	if (tables) {
+		rc = unc_table_set_load_trusted(tables, p->raised ? unc_trust_owner : NULL, &p->set,
+						err);
+		if (rc < 0)
+			return rc;
+		all = p->set.table;
+		n = p->set.n;
+	}
+	if ((rc = choose_machine(p, o, all, n, err)) < 0 ||
+	    (rc = choose_table(p, o, all, n, err)) < 0)
+		return rc;
+	p->closed = tables && !o->tables && p->machine->fenced && unc_fs_is_hardware(p->fs);
+	if (only_listing(o))
+		rc = nominal_units(p, err);
+	else
+		rc = p->closed ? closed_machine(p, order, err) : open_machine(p, order, err);
+	if (rc < 0)
+		return rc;
+	unc_platform_now(p, &p->opened_ns, &p->opened_tsc);
+	return unc_describe(p, err);
+}
+
+/* Where the kernel can (4.14), a page tells a forked process at the price of one read. */
+static void mark_process(struct unc_platform *p)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	p->pid = getpid();
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, size, MADV_WIPEONFORK) < 0) {
+		munmap(page, size);
+		return;
+	}
+	p->here = page;
+	*p->here = 1;
+}
+
+int unc_platform_open(const struct unc_options *options, struct unc_platform **out)
+{
+	return unc_platform_open_as(options, unc_raised(), out);
+}
+
+int unc_platform_open_as(const struct unc_options *options, bool raised, struct unc_platform **out)
+{
+	struct unc_options o = {0};
+	struct unc_platform *p;
+
+	unc_error_clear(&open_error);
+	if (options &&
+	    unc_struct_in(&o, sizeof(o), options, options->size, "unc_options", &open_error) < 0)
+		return UNC_ERR_INVALID;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return unc_fail(&open_error, UNC_ERR_MEMORY, "out of memory");
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_mutex_init(&p->program, NULL);
+	mark_process(p);
+	p->log = o.log;
+	p->log_user = o.log_user;
+	p->raised = raised;
+	int rc = open_platform(p, &o, &open_error);
+	if (rc < 0) {
+		unc_platform_close(p);
+		return rc;
+	}
+	*out = p;
+	return 0;
+}
+
+void unc_platform_close(struct unc_platform *p)
+{
+	if (!p)
+		return;
+	unc_describe_free(p);
+	unc_access_close(p->access);
+	unc_instances_free(&p->instances);
+	if (p->machine)
+		p->machine->methods->close(p->machine);
+	unc_fs_close(p->fs);
+	unc_table_set_free(&p->set);
+	free(p->claim);
+	/* In a forked process a thread that is not here may hold them. */
+	if (unc_platform_here(p)) {
+		pthread_mutex_destroy(&p->program);
+		pthread_mutex_destroy(&p->lock);
+	}
+	if (p->here)
+		munmap((void *)(uintptr_t)p->here, (size_t)sysconf(_SC_PAGESIZE));
+	free(p);
+}
+
+int unc_platform_simulated(const struct unc_platform *p)
+{
+	return p->machine->simulated;
+}
+
+int unc_platform_sockets(const struct unc_platform *p)
+{
+	return p->access ? p->topology.n_sockets : 0;
+}

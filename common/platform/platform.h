@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The open machine, as sessions and the enumeration see it. */
+#ifndef UNC_PLATFORM_H
+#define UNC_PLATFORM_H
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "access/access.h"
+#include "host/cpu.h"
+#include "machine/discover.h"
+#include "host/fs.h"
+#include "host/machine.h"
+#include "tables/table.h"
+#include "reader/table_load.h"
+
+struct unc_claim; /* claim.h */
+
+struct unc_platform {
+	const struct unc_table *table;
+	struct unc_table_set set; /* tables of a folder, if any */
+	bool raised;              /* the process has more rights than its user (trust.h) */
+	bool closed;              /* hardware, but tables that nobody asked to be used on it */
+	struct unc_fs *fs;
+	struct unc_machine *machine;
+	struct unc_access *access; /* NULL: opened for listing only */
+	struct unc_topology topology;
+	struct unc_instances instances;
+	unc_log_fn log;
+	void *log_user;
+	uint64_t opened_ns, opened_tsc;
+	volatile uint64_t *here; /* a page that a forked process finds empty; NULL: not to be had */
+	pid_t pid;               /* of the process that opened it */
+	pthread_mutex_t lock;    /* of error and the metrics' lazy part */
+	struct unc_error error;
+	pthread_mutex_t program; /* held by who looks at controls until he has set them; of claim */
+	struct unc_claim *claim;
+	size_t n_claims;
+	bool sampled[UNC_MAX_SOCKETS]; /* a session freezes the socket at overflows; of program */
+	/* descriptors (describe.c) */
+	struct unc_cpu cpu;
+	struct unc_cpu *cpus; /* of `set` */
+	struct unc_type *type;
+	struct unc_unit *unit;
+	struct unc_event *event;
+	char *event_text; /* what event[].spec points into */
+	struct unc_metric_row *metric;
+	struct unc_umask *umask; /* NULL until somebody lists them; of lock */
+	struct unc_field *field; /* the same; two for each: not needed, needed */
+};
+
+/* Why units of a closed machine cannot be used. */
+#define UNC_CLOSED                                                                                 \
+	"tables of the variable UNCORE_TABLES do not reach hardware: a program has to name them "  \
+	"itself (uncore --tables DIR, options.tables)"
+
+/* unc_platform_open() of a process whose rights are raised, or not. */
+int unc_platform_open_as(const struct unc_options *, bool raised, struct unc_platform **out);
+
+/* The root that the options or the environment name; with raised rights it must be root's. */
+int unc_platform_root(const struct unc_options *, bool raised, struct unc_fs **out,
+		      struct unc_error *err);
+
+/* Makes and frees the descriptors. */
+int unc_describe(struct unc_platform *, struct unc_error *);
+void unc_describe_free(struct unc_platform *);
+/* A field as events that need it have it, or those that do not; NULL: no memory. */
+const struct unc_field *unc_describe_field(const struct unc_platform *, uint16_t field,
+					   bool needed);
+
+/* Keeps a sentence for unc_open_error(); returns err->code. */
+int unc_open_fail(const struct unc_error *);
+
+/* Time in ns and TSC ticks of the machine (the simulated one has its own). */
+void unc_platform_now(const struct unc_platform *, uint64_t *ns, uint64_t *tsc);
+/* Lets that time pass; false where it does not pass by waiting. */
+bool unc_platform_pause(const struct unc_platform *, uint64_t ns);
+/* Whether this is the process that opened it, not one that was forked. */
+static inline bool unc_platform_here(const struct unc_platform *p)
+{
+	return p->here ? *p->here != 0 : p->pid == getpid();
+}
+/* Frequency of the TSC as observed since the platform was opened; the machine's own if
+ * simulated. */
+double unc_platform_tsc_hz(const struct unc_platform *);
+void unc_platform_log(const struct unc_platform *, enum unc_log_level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Keep a sentence for unc_platform_error(); return its code. */
+int unc_platform_keep(struct unc_platform *, const struct unc_error *);
+int unc_platform_fail(struct unc_platform *, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Sockets to encode for: those of the machine, 2 when only listing. */
+static inline int unc_platform_nodes(const struct unc_platform *p)
+{
+	return p->access ? p->topology.n_sockets : 2;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The simulator, loaded from beside the library when a simulated machine is asked for. It is looked
+ * for nowhere else: neither the environment nor the working directory has a say in what is loaded.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/simulator.h"
+
+#define SIMULATOR "libuncore-sim.so"
+
+/* The path of the simulator that belongs to this library. */
+static int path_of(char *path, size_t size, struct unc_error *err)
+{
+	Dl_info info;
+	const char *own =
+		dladdr((void *)(uintptr_t)unc_machine_simulated, &info) ? info.dli_fname : "";
+	const char *slash = strrchr(own, '/');
+	int length = slash ? (int)(slash - own) : 0;
+
+	if (snprintf(path, size, "%.*s/" SIMULATOR, length, own) >= (int)size)
+		return unc_fail(err, UNC_ERR_RANGE, "the path of the library is too long");
+	return 0;
+}
+
+int unc_simulator_load(const char *path, const struct unc_simulator **out, struct unc_error *err)
+{
+	const struct unc_simulator *(*entry)(void);
+	const struct unc_simulator *simulator;
+	void *handle, *symbol;
+
+	if (path[0] != '/')
+		return unc_fail(err, UNC_ERR_DENIED,
+				"the simulator %s is not loaded: the library's own path must be "
+				"absolute (LD_LIBRARY_PATH)",
+				path);
+	/* It stays: a machine's methods are in it, and another platform will ask for it again. */
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (!handle)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"a simulated machine needs the simulator beside the library, which "
+				"`make install` puts there: %s",
+				dlerror());
+	symbol = dlsym(handle, "unc_simulator");
+	memcpy(&entry, &symbol, sizeof(entry));
+	simulator = entry ? entry() : NULL;
+	dlclose(handle);
+	if (!simulator || simulator->version != UNC_SIMULATOR_VERSION ||
+	    strcmp(simulator->build, unc_version()) != 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%s is not the simulator of libuncore %s: install both from one "
+				"build",
+				path, unc_version());
+	*out = simulator;
+	return 0;
+}
+
+int unc_machine_simulated(const char *spec, const struct unc_table *const *tables, size_t n,
+			  struct unc_machine **out, struct unc_error *err)
+{
+	const struct unc_simulator *simulator;
+	char path[PATH_MAX];
+	int rc = path_of(path, sizeof(path), err);
+
+	if (rc < 0 || (rc = unc_simulator_load(path, &simulator, err)) < 0)
+		return rc;
+	return simulator->open(spec, tables, n, out, err);
+}

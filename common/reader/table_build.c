@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all parts of the table reader do: rows and strings are added, words of a line taken. */
+#include "reader/table_build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+/* ---- rows and strings */
+
+/* A zeroed row more in an array of n; where memory has run out, the one that is thrown away. */
+static void *add_row(struct unc_table_reader *r, const void **rows, size_t *n, size_t size)
+{
+	char *larger = unc_grow((void *)(uintptr_t)*rows, *n, size);
+
+	if (larger)
+		*rows = larger;
+	else
+		r->out_of_memory = true;
+	return memset(larger ? larger + (*n)++ * size : (char *)&r->scratch, 0, size);
+}
+
+#define UNC_ADD_DEFINE(of, kind)                                                                   \
+	struct unc_tbl_##kind *unc_add_##kind(struct unc_table_reader *r)                          \
+	{                                                                                          \
+		const void *rows = r->of.kind;                                                     \
+		void *row = add_row(r, &rows, &r->of.n_##kind, sizeof(*r->of.kind));               \
+                                                                                                   \
+		r->of.kind = rows;                                                                 \
+		return row;                                                                        \
+	}
+#define UNC_ADD_TO_TABLE(kind) UNC_ADD_DEFINE(t, kind)
+#define UNC_ADD_TO_WORKLOAD(kind) UNC_ADD_DEFINE(work, kind)
+UNC_TABLE_ARRAYS(UNC_ADD_TO_TABLE)
+UNC_WORKLOAD_ARRAYS(UNC_ADD_TO_WORKLOAD)
+
+static size_t hash_text(const char *text)
+{
+	size_t h = 5381;
+
+	while (*text)
+		h = h * 33 + (unsigned char)*text++;
+	return h;
+}
+
+static bool rehash(struct unc_table_reader *r)
+{
+	size_t n = r->n_hash ? 2 * r->n_hash : 1024;
+	uint32_t *hash = calloc(n, sizeof(*hash));
+
+	if (!hash)
+		return false;
+	for (size_t i = 0; i < r->n_hash; i++) {
+		if (!r->hash[i])
+			continue;
+		size_t slot = hash_text(r->strings + r->hash[i]) % n;
+		while (hash[slot])
+			slot = (slot + 1) % n;
+		hash[slot] = r->hash[i];
+	}
+	free(r->hash);
+	r->hash = hash;
+	r->n_hash = n;
+	return true;
+}
+
+unc_str unc_add_string(struct unc_table_reader *r, const char *text)
+{
+	size_t length = strlen(text) + 1;
+
+	if (length == 1)
+		return 0;
+	if (2 * r->used_hash >= r->n_hash && !rehash(r)) {
+		r->out_of_memory = true;
+		return 0;
+	}
+	size_t slot = hash_text(text) % r->n_hash;
+	for (; r->hash[slot]; slot = (slot + 1) % r->n_hash)
+		if (strcmp(r->strings + r->hash[slot], text) == 0)
+			return r->hash[slot];
+	if (r->t.n_strings + length > r->cap_strings) {
+		size_t cap = 2 * (r->cap_strings + length);
+		char *larger = realloc(r->strings, cap);
+
+		if (!larger) {
+			r->out_of_memory = true;
+			return 0;
+		}
+		r->strings = larger;
+		r->cap_strings = cap;
+		r->t.strings = larger;
+	}
+	unc_str at = (unc_str)r->t.n_strings;
+	memcpy(r->strings + at, text, length);
+	r->t.n_strings += length;
+	r->hash[slot] = at;
+	r->used_hash++;
+	return at;
+}
+
+/* ---- words */
+
+const char *unc_take(struct unc_line *line, const char *key)
+{
+	for (size_t i = 0; i < line->n; i++) {
+		struct unc_word *w = &line->word[i];
+
+		if (w->key && !w->used && strcmp(w->key, key) == 0) {
+			w->used = true;
+			return w->value;
+		}
+	}
+	return NULL;
+}
+
+static struct unc_word *plain_word(struct unc_line *line, const char *text)
+{
+	for (size_t i = 0; i < line->n; i++) {
+		struct unc_word *w = &line->word[i];
+
+		if (!w->key && !w->quoted && !w->used && (!text || strcmp(w->value, text) == 0))
+			return w;
+	}
+	return NULL;
+}
+
+bool unc_take_flag(struct unc_line *line, const char *word)
+{
+	struct unc_word *w = plain_word(line, word);
+
+	if (w)
+		w->used = true;
+	return w != NULL;
+}
+
+const char *unc_take_plain(struct unc_line *line)
+{
+	struct unc_word *w = plain_word(line, NULL);
+
+	if (!w)
+		return NULL;
+	w->used = true;
+	return w->value;
+}
+
+const char *unc_take_word(struct unc_line *line)
+{
+	for (size_t i = 1; i < line->n; i++) {
+		struct unc_word *w = &line->word[i];
+
+		if (w->used || w->quoted)
+			continue;
+		w->used = true;
+		if (w->key)
+			w->value[-1] = '=';
+		return w->key ? w->key : w->value;
+	}
+	return NULL;
+}
+
+const char *unc_take_quoted(struct unc_line *line)
+{
+	for (size_t i = 0; i < line->n; i++) {
+		struct unc_word *w = &line->word[i];
+
+		if (w->quoted && !w->used) {
+			w->used = true;
+			return w->value;
+		}
+	}
+	return NULL;
+}
+
+int unc_words_done(struct unc_table_reader *r)
+{
+	for (const struct unc_word *w = r->line->word; w < r->line->word + r->line->n; w++) {
+		if (w->used)
+			continue;
+		if (w->quoted)
+			return unc_bad(r, "text left over: \"%s\"", w->value);
+		return unc_bad(r, "unknown or repeated word '%s%s%s'", w->key ? w->key : "",
+			       w->key ? "=" : "", w->value);
+	}
+	return 0;
+}
+
+const char *unc_given(const struct unc_table_reader *r, const char *key)
+{
+	for (const struct unc_word *w = r->line->word; w < r->line->word + r->line->n; w++)
+		if (w->key && strcmp(w->key, key) == 0)
+			return w->value;
+	return NULL;
+}
+
+int unc_need(struct unc_table_reader *r, const char *key)
+{
+	return unc_given(r, key) ? 0 : unc_bad(r, "%s= is missing", key);
+}
+
+int unc_bad(struct unc_table_reader *r, const char *format, ...)
+{
+	char text[UNC_ERROR_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return unc_fail(r->err, UNC_ERR_TABLE, "%s", text);
+}
+
+struct unc_tbl_type *unc_current_type(struct unc_table_reader *r)
+{
+	return UNC_ROW(r, type, r->type);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: how counters are controlled, in units.tbl: control, steps, lanes, overflow. */
+#include "reader/table_build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- settings of fields */
+
+/* One more row, directly behind those of the range. */
+static void extend(struct unc_range *range, size_t rows)
+{
+	if (range->n++ == 0)
+		range->first = (uint32_t)rows;
+}
+
+int unc_add_setting(struct unc_table_reader *r, const char *field, const char *text,
+		    struct unc_range *range)
+{
+	uint16_t at = unc_find_field(&r->t, unc_current_type(r), field);
+	uint64_t value = 0;
+
+	if (at == UNC_NONE)
+		return unc_bad(r, "'%s' is neither a column nor a field of %s", field,
+			       unc_tbl_str(&r->t, unc_current_type(r)->name));
+	if (text && (!unc_parse_number(text, &value) || (value & ~unc_field_max(&r->t.field[at]))))
+		return unc_bad(r, "'%s' does not fit field %s", text, field);
+	if (unc_sets_field(&r->t, range, at))
+		return unc_bad(r, "field %s is given twice", field);
+	extend(range, r->t.n_set);
+	*unc_add_set(r) = (struct unc_tbl_set){.field = at, .value = value};
+	return 0;
+}
+
+/* `fields NAME`: adds those that are not there yet. False if there is no such name. */
+static bool add_bundle(struct unc_table_reader *r, const char *name, struct unc_range *range)
+{
+	const struct unc_tbl_type *type = unc_current_type(r);
+
+	for (uint32_t i = 0; i < type->bundles.n; i++) {
+		struct unc_tbl_bundle bundle = r->t.bundle[type->bundles.first + i];
+
+		if (!unc_same(unc_tbl_str(&r->t, bundle.name), name))
+			continue;
+		for (uint32_t k = 0; k < bundle.sets.n; k++) {
+			uint16_t field = r->t.set[bundle.sets.first + k].field;
+
+			if (unc_sets_field(&r->t, range, field))
+				continue;
+			extend(range, r->t.n_set);
+			unc_add_set(r)->field = field;
+		}
+		return true;
+	}
+	return false;
+}
+
+int unc_add_list(struct unc_table_reader *r, const char *what, const char *p, bool with_value,
+		 struct unc_range *range)
+{
+	while (p && *p) {
+		const char *rest = p;
+		char word[64];
+
+		if (!unc_list_next(&p, word, sizeof(word)) || !word[0])
+			return unc_bad(r, "%s=%s is not a list", what, rest);
+		char *value = strchr(word, ':');
+		if ((value != NULL) != with_value)
+			return unc_bad(r, "%s=%s: want %s", what, word,
+				       with_value ? "FIELD:VALUE" : "FIELD");
+		if (value)
+			*value++ = '\0';
+		if (value || !add_bundle(r, word, range)) {
+			int rc = unc_add_setting(r, word, value, range);
+
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+/* ---- control and steps */
+
+int unc_end_control(struct unc_table_reader *r)
+{
+	const struct unc_tbl_type *type = &r->w.type;
+
+	if (type->first_ctl == UNC_NONE)
+		return unc_bad(r, "control must come after the control registers");
+	if (r->t.reg[type->first_ctl].width == 32 && (type->enable | type->active) > UINT32_MAX)
+		return unc_bad(r, "enable= and active= must fit the 32 bits of CTL");
+	return 0;
+}
+
+int unc_read_steps(struct unc_table_reader *r, struct unc_range *range)
+{
+	static const char *const names[] = {"", "filters", "controls", "preload", "restore"};
+	enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
+
+	for (size_t i = 1; i < r->line->n; i++) {
+		struct unc_word *w = &r->line->word[i];
+		struct unc_tbl_step step = {.kind = UNC_STEP_WRITE, .reg = UNC_NONE};
+
+		w->used = true;
+		if (w->key) {
+			step.reg = unc_find_reg(&r->t, unc_current_type(r), w->key);
+			if (step.reg == UNC_NONE)
+				return unc_bad(r, "'%s' is not a register above", w->key);
+			if (step.reg == unc_current_type(r)->unit_ctl &&
+			    !(r->t.reg[step.reg].flags & UNC_REG_WO) &&
+			    strcmp(w->value, "found") == 0)
+				step.kind = UNC_STEP_FOUND;
+			else if (!unc_parse_number(w->value, &step.value) ||
+				 (step.value & ~r->t.reg[step.reg].write_mask))
+				return unc_bad(r, "%s=%s is not within the register's mask", w->key,
+					       w->value);
+		} else {
+			for (step.kind = 1; step.kind < N_NAMES; step.kind++)
+				if (strcmp(w->value, names[step.kind]) == 0)
+					break;
+			if (step.kind == N_NAMES)
+				return unc_bad(
+					r,
+					"'%s' is not REG=VALUE, filters, controls, preload or "
+					"restore",
+					w->value);
+		}
+		extend(range, r->t.n_step);
+		*unc_add_step(r) = step;
+	}
+	return 0;
+}
+
+/* ---- what goes together */
+
+int unc_bits_of(struct unc_table_reader *r, const struct unc_range *sets, uint16_t reg,
+		uint64_t *bits)
+{
+	for (uint32_t i = 0; i < sets->n; i++) {
+		const struct unc_tbl_set *s = &r->t.set[sets->first + i];
+		const struct unc_tbl_field *f = &r->t.field[s->field];
+
+		if (f->reg[0] != reg || f->width[1])
+			return unc_bad(r, "set=: field %s is in another register",
+				       unc_tbl_str(&r->t, f->name));
+		*bits |= s->value << f->lo[0];
+	}
+	return 0;
+}
+
+int unc_end_lane(struct unc_table_reader *r)
+{
+	struct unc_tbl_type *type = unc_current_type(r);
+	struct unc_tbl_lane *lane = &r->w.lane.row;
+
+	if (!(lane->counters >> lane->lead & 1))
+		return unc_bad(r, "lead= must be one of counters=");
+	for (uint32_t i = 0; i < r->w.lane.same.n; i++) {
+		uint16_t field = r->t.set[r->w.lane.same.first + i].field;
+		uint64_t own = unc_field_bits(&r->t.field[field], UNC_NONE);
+
+		if (!own)
+			return unc_bad(r, "same= names a field outside of CTL");
+		lane->same |= own;
+	}
+	if (type->lanes.n == UNC_MAX_LANES)
+		return unc_bad(r, "a type has at most %d lanes", UNC_MAX_LANES);
+	extend(&type->lanes, r->t.n_lane);
+	*unc_add_lane(r) = *lane;
+	return 0;
+}
+
+/* FIELD:VALUE, FIELD:given or FIELD:none of a forbid. */
+static int add_condition(struct unc_table_reader *r, char *word, struct unc_range *range)
+{
+	char *value = strchr(word, ':');
+
+	if (!value)
+		return unc_bad(r, "forbid=%s: want FIELD:VALUE", word);
+	*value++ = '\0';
+	uint16_t given = strcmp(value, "given") == 0  ? UNC_GIVEN_USER
+			 : strcmp(value, "none") == 0 ? UNC_GIVEN_NONE
+						      : UNC_GIVEN_VALUE;
+	int rc = unc_add_setting(r, word, given ? NULL : value, range);
+	if (rc == 0)
+		UNC_ROW(r, set, r->t.n_set - 1)->given = given;
+	return rc;
+}
+
+int unc_end_forbid(struct unc_table_reader *r)
+{
+	struct unc_tbl_forbid forbid = {.why = unc_add_string(r, r->w.list.text)};
+	char word[64];
+	int rc = 0;
+
+	for (const char *p = r->w.list.list; rc == 0 && p && *p;)
+		rc = unc_list_next(&p, word, sizeof(word)) && word[0]
+			     ? add_condition(r, word, &forbid.sets)
+			     : unc_bad(r, "'%s' is not a list", r->w.list.list);
+	extend(&unc_current_type(r)->forbids, r->t.n_forbid);
+	*unc_add_forbid(r) = forbid;
+	return rc;
+}
+
+/* "FIELD,.. OTHER": notes in each of the fields what OTHER is to it: it needs it, or has it as
+ * mask. */
+static int relate(struct unc_table_reader *r, bool mask)
+{
+	char word[64];
+
+	for (const char *p = r->w.list.list; p && *p;) {
+		uint16_t at = unc_list_next(&p, word, sizeof(word))
+				      ? unc_find_field(&r->t, unc_current_type(r), word)
+				      : UNC_NONE;
+
+		if (at == UNC_NONE || at == r->w.list.field)
+			return unc_bad(r, "'%s' is not a list of other fields above",
+				       r->w.list.list);
+		uint16_t *to = mask ? &UNC_ROW(r, field, at)->mask : &UNC_ROW(r, field, at)->needs;
+		if (*to != UNC_NONE)
+			return unc_bad(r, "%s of %s is given twice", mask ? "mask" : "needs", word);
+		*to = r->w.list.field;
+	}
+	return 0;
+}
+
+int unc_end_needs(struct unc_table_reader *r)
+{
+	return relate(r, false);
+}
+
+int unc_end_mask(struct unc_table_reader *r)
+{
+	return relate(r, true);
+}
+
+int unc_end_fields(struct unc_table_reader *r)
+{
+	struct unc_tbl_type *type = unc_current_type(r);
+	const char *name = r->w.list.text;
+	struct unc_tbl_bundle bundle = {.name = unc_add_string(r, name)};
+
+	if (unc_find_field(&r->t, type, name) != UNC_NONE)
+		return unc_bad(r, "%s is a field already", name);
+	for (uint32_t i = 0; i < type->bundles.n; i++)
+		if (unc_same(unc_tbl_str(&r->t, r->t.bundle[type->bundles.first + i].name), name))
+			return unc_bad(r, "fields %s is given twice", name);
+	int rc = unc_add_list(r, "fields", r->w.list.list, false, &bundle.sets);
+	extend(&type->bundles, r->t.n_bundle);
+	*unc_add_bundle(r) = bundle;
+	return rc;
+}
+
+/* ---- overflow */
+
+/* global=3-5 or 3,3,4: the bit of each unit. */
+static int positions(struct unc_table_reader *r, struct unc_tbl_overflow *o)
+{
+	const char *list = r->w.overflow.global;
+	char word[16];
+	size_t n = 0;
+
+	for (const char *p = list; p;) {
+		unsigned first, last;
+		int end = 0, given = 0;
+
+		if (unc_list_next(&p, word, sizeof(word)))
+			given = sscanf(word, "%3u%n-%3u%n", &first, &end, &last, &end);
+		if (given == 1)
+			last = first;
+		if (given < 1 || word[end] || last < first || last > 127 ||
+		    n + last - first >= sizeof(o->global))
+			return unc_bad(r, "global=%s is not a list of at most %zu bits up to 127",
+				       list, sizeof(o->global));
+		while (first <= last)
+			o->global[n++] = (uint8_t)(1 + first++);
+	}
+	return 0;
+}
+
+int unc_end_overflow(struct unc_table_reader *r)
+{
+	struct unc_tbl_type *type = unc_current_type(r);
+	struct unc_tbl_overflow *o = &r->w.overflow.row;
+	int rc = unc_bits_of(r, &r->w.overflow.set, UNC_NONE, &o->set);
+
+	if (rc < 0 || (rc = positions(r, o)) < 0)
+		return rc;
+	if ((o->set != 0) != (o->freezes != UNC_FREEZES_NOTHING))
+		return unc_bad(r, "set= and freezes= belong together");
+	if (!unc_given(r, "status"))
+		o->status = type->status;
+	if (o->clear == UNC_NONE)
+		o->clear = o->status;
+	o->known = 1;
+	type->overflow = *o;
+	return 0;
+}
+
+int unc_end_global(struct unc_table_reader *r)
+{
+	struct unc_tbl_type *type = &r->w.type;
+	const char *unfreeze = r->w.global.unfreeze;
+	char word[64];
+
+	for (const char *p = r->w.global.status; p;) {
+		if (type->n_global == 2 || !unc_list_next(&p, word, sizeof(word)))
+			return unc_bad(r, "status=%s is not one or two registers",
+				       r->w.global.status);
+		uint16_t reg = unc_find_reg(&r->t, type, word);
+		if (reg == UNC_NONE)
+			return unc_bad(r, "status=%s is not a register above", word);
+		type->global_status[type->n_global++] = reg;
+	}
+	if (!unfreeze)
+		return 0;
+	size_t length = strcspn(unfreeze, ":");
+	if (length >= sizeof(word) || !unfreeze[length] ||
+	    !unc_parse_number(unfreeze + length + 1, &type->unfreeze_value))
+		return unc_bad(r, "unfreeze=%s is not REG:VALUE", unfreeze);
+	memcpy(word, unfreeze, length);
+	word[length] = '\0';
+	type->unfreeze = unc_find_reg(&r->t, type, word);
+	type->has_unfreeze = type->unfreeze != UNC_NONE;
+	if (!type->has_unfreeze || (type->unfreeze_value & ~r->t.reg[type->unfreeze].write_mask))
+		return unc_bad(r, "unfreeze=%s is not a register above and bits of its mask",
+			       unfreeze);
+	return 0;
+}

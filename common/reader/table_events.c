@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: TYPE.events. */
+#include <string.h>
+
+#include "reader/table_build.h"
+
+enum { MAX_EVENT_NAME = 63 };
+
+static const struct unc_tbl_type *current(const struct unc_table_reader *r)
+{
+	return &r->t.type[r->type];
+}
+
+/* key=value words that are no column are fields. */
+static int take_settings(struct unc_table_reader *r, struct unc_range *range)
+{
+	for (size_t i = 0; i < r->line->n; i++) {
+		struct unc_word *w = &r->line->word[i];
+
+		if (!w->key || w->used)
+			continue;
+		w->used = true;
+		int rc = unc_add_setting(r, w->key, w->value, range);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* lane=NAME:SET */
+static int find_lane(struct unc_table_reader *r, const char *text, struct unc_tbl_event *e)
+{
+	const struct unc_range *lanes = &current(r)->lanes;
+	size_t length = strcspn(text, ":");
+	uint64_t set;
+
+	if (!text[length] || !unc_parse_number(text + length + 1, &set) || set > UINT8_MAX)
+		return unc_bad(r, "lane=%s: want NAME:SET", text);
+	for (uint32_t i = 0; i < lanes->n; i++) {
+		const char *name = unc_tbl_str(&r->t, r->t.lane[lanes->first + i].name);
+
+		if (strlen(name) == length && strncmp(name, text, length) == 0) {
+			e->lane = (uint16_t)(lanes->first + i + 1);
+			e->set = (uint8_t)set;
+			return 0;
+		}
+	}
+	return unc_bad(r, "lane=%s: %s has no such lane", text,
+		       unc_tbl_str(&r->t, current(r)->name));
+}
+
+static int check_name(struct unc_table_reader *r, const char *what, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (length <= MAX_EVENT_NAME &&
+	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+		    length)
+		return 0;
+	return unc_bad(r, "'%s' is no name of %s: letters, digits, _ and ., up to %d", name, what,
+		       MAX_EVENT_NAME);
+}
+
+/* The code is the first setting of an event. */
+static int set_code(struct unc_table_reader *r, const char *text, struct unc_tbl_event *e)
+{
+	uint64_t code;
+
+	if (!text) /* then a fixed counter, its own or that of each umask: unc_events_end_type() */
+		return e->counters ? unc_bad(r, "counters= without code=") : 0;
+	if (e->counter != UNC_NONE)
+		return unc_bad(r, "code= and counter= exclude each other");
+	if (current(r)->f_event == UNC_NONE || !unc_parse_number(text, &code) || code > UINT16_MAX)
+		return unc_bad(r, "code=%s is not an event code of %s", text,
+			       unc_tbl_str(&r->t, current(r)->name));
+	e->code = (uint16_t)code;
+	int rc = unc_need(r, "counters");
+	return rc < 0 ? rc
+		      : unc_add_setting(r, unc_tbl_str(&r->t, r->t.field[current(r)->f_event].name),
+					text, &e->sets);
+}
+
+/* Two events may share an alias, which their umasks tell apart, but no name. */
+static int check_unique(struct unc_table_reader *r, const char *name, bool is_alias)
+{
+	for (size_t i = current(r)->events.first; i < r->t.n_event; i++) {
+		const struct unc_tbl_event *e = &r->t.event[i];
+
+		if (unc_same(unc_tbl_str(&r->t, e->name), name) ||
+		    (!is_alias && e->alias && unc_same(unc_tbl_str(&r->t, e->alias), name)))
+			return unc_bad(r, "event %s is described twice", name);
+	}
+	return 0;
+}
+
+int unc_end_event(struct unc_table_reader *r)
+{
+	struct unc_tbl_event *e = &r->w.event.row;
+	const char *name = unc_tbl_str(&r->t, e->name), *alias = unc_tbl_str(&r->t, e->alias);
+	int rc;
+
+	if ((rc = check_name(r, "an event", name)) < 0 ||
+	    (rc = check_name(r, "an event", alias)) < 0 ||
+	    (rc = check_unique(r, name, false)) < 0 ||
+	    (e->alias && (rc = check_unique(r, alias, true)) < 0) ||
+	    (r->w.event.lane && (rc = find_lane(r, r->w.event.lane, e)) < 0) ||
+	    (rc = set_code(r, r->w.event.code, e)) < 0 || (rc = take_settings(r, &e->sets)) < 0)
+		return rc;
+	if (!unc_given(r, "max"))
+		e->max_inc = current(r)->max_inc;
+	e->type = r->type;
+	e->umasks.first = (uint32_t)r->t.n_umask;
+	*unc_add_event(r) = *e;
+	return 0;
+}
+
+static int umask_unique(struct unc_table_reader *r, const struct unc_tbl_event *e, const char *name)
+{
+	for (uint32_t i = 0; i < e->umasks.n; i++) {
+		const struct unc_tbl_umask *u = &r->t.umask[e->umasks.first + i];
+
+		if (unc_same(unc_tbl_str(&r->t, u->name), name) ||
+		    (u->alias && unc_same(unc_tbl_str(&r->t, u->alias), name)))
+			return unc_bad(r, "umask %s is described twice", name);
+	}
+	return 0;
+}
+
+int unc_end_umask(struct unc_table_reader *r)
+{
+	struct unc_tbl_umask *u = &r->w.umask.row;
+	const char *name = unc_tbl_str(&r->t, u->name), *alias = unc_tbl_str(&r->t, u->alias);
+	uint16_t field = current(r)->f_umask;
+	int rc;
+
+	if (r->t.n_event == current(r)->events.first)
+		return unc_bad(r, "umask before the first event");
+	struct unc_tbl_event *e = UNC_ROW(r, event, r->t.n_event - 1);
+	if ((rc = check_name(r, "a umask", name)) < 0 ||
+	    (rc = check_name(r, "a umask", alias)) < 0 || (rc = umask_unique(r, e, name)) < 0 ||
+	    (u->alias && (rc = umask_unique(r, e, alias)) < 0))
+		return rc;
+	if (r->w.umask.value && field == UNC_NONE)
+		return unc_bad(r, "%s has no umask field", unc_tbl_str(&r->t, current(r)->name));
+	if (r->w.umask.value && (rc = unc_add_setting(r, unc_tbl_str(&r->t, r->t.field[field].name),
+						      r->w.umask.value, &u->sets)) < 0)
+		return rc;
+	if ((rc = take_settings(r, &u->sets)) < 0)
+		return rc;
+	if (u->sets.n == 0 && u->counter == UNC_NONE)
+		return unc_bad(r, "umask %s sets nothing", name);
+	*unc_add_umask(r) = *u;
+	e->umasks.n++;
+	return 0;
+}
+
+/* Sets a field in the events that `use` brought in. */
+static int set_in_events(struct unc_table_reader *r, size_t first, const char *field,
+			 const char *value)
+{
+	for (size_t i = first; i < r->t.n_event; i++) {
+		struct unc_range old = r->t.event[i].sets, sets = {(uint32_t)r->t.n_set, old.n};
+
+		for (uint32_t k = 0; k < old.n; k++) {
+			struct unc_tbl_set copy = r->t.set[old.first + k];
+
+			*unc_add_set(r) = copy;
+		}
+		int rc = unc_add_setting(r, field, value, &sets);
+		if (rc < 0)
+			return rc;
+		UNC_ROW(r, event, i)->sets = sets;
+	}
+	return 0;
+}
+
+int unc_end_use(struct unc_table_reader *r)
+{
+	const char *name = r->w.list.list; /* r->w is another line's when the file has been read */
+	const struct unc_table_file *f = unc_table_find_file(r, name);
+	size_t first = r->t.n_event;
+	int rc;
+
+	if (!f)
+		return unc_bad(r, "there is no file '%s' to use", name);
+	if (r->using)
+		return unc_bad(r, "a file that is used cannot use '%s' itself", name);
+	r->using = true;
+	rc = unc_read_file(r, f, UNC_FILE_EVENTS);
+	r->using = false;
+	for (size_t i = 0; i < r->line->n && rc == 0; i++) {
+		struct unc_word *word = &r->line->word[i];
+
+		if (!word->key || word->used)
+			continue;
+		word->used = true;
+		rc = set_in_events(r, first, word->key, word->value);
+	}
+	return rc;
+}
+
+int unc_events_end_type(struct unc_table_reader *r)
+{
+	for (size_t i = current(r)->events.first; i < r->t.n_event; i++) {
+		const struct unc_tbl_event *e = &r->t.event[i];
+		bool counted = e->counters || e->counter != UNC_NONE;
+
+		for (uint32_t k = 0; !counted && k < e->umasks.n; k++)
+			if (r->t.umask[e->umasks.first + k].counter == UNC_NONE)
+				break;
+			else if (k + 1 == e->umasks.n)
+				counted = true;
+		if (!counted)
+			return unc_bad(r, "%s.events: event %s: code= or counter= is missing",
+				       unc_tbl_str(&r->t, current(r)->name),
+				       unc_tbl_str(&r->t, e->name));
+	}
+	return 0;
+}

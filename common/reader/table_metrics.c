@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: metrics.tbl. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reader/table_build.h"
+
+enum { MAX_TEXT = 1024, MAX_WORD = 24 };
+
+/* Replaces {x} by a number or word. */
+static bool expand(const char *text, const char *x, char *out, size_t size)
+{
+	size_t n = 0;
+
+	while (*text && n + MAX_WORD < size) {
+		if (strncmp(text, "{x}", 3) == 0) {
+			n += (size_t)snprintf(out + n, size - n, "%s", x);
+			text += 3;
+		} else {
+			out[n++] = *text++;
+		}
+	}
+	out[n] = '\0';
+	return *text == '\0';
+}
+
+/* "cha.LLC_MPI" -> type cha, LLC_MPI; a name without a known type is portable. */
+static const char *split_name(const struct unc_table *t, const char *name, uint16_t *type)
+{
+	const char *dot = strchr(name, '.');
+	char word[40];
+
+	*type = UNC_NONE;
+	if (!dot || (size_t)(dot - name) >= sizeof(word))
+		return name;
+	memcpy(word, name, (size_t)(dot - name));
+	word[dot - name] = '\0';
+	*type = unc_find_type(t, word);
+	return *type == UNC_NONE ? NULL : dot + 1;
+}
+
+static bool have_metric(const struct unc_table *t, uint16_t type, const char *name)
+{
+	for (size_t i = 0; i < t->n_metric; i++)
+		if (t->metric[i].type == type && unc_same(unc_tbl_str(t, t->metric[i].name), name))
+			return true;
+	return false;
+}
+
+static int check_unit(struct unc_table_reader *r, const char *unit)
+{
+	static const char *const units[] = {
+		"bytes",           "count", "ratio", "ns", "clocks", "hz", "bytes_per_second",
+		"count_per_second"};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(unit, units[i]) == 0)
+			return 0;
+	return unc_bad(r, "unit=%s is not a known unit", unit);
+}
+
+static int add_metric(struct unc_table_reader *r, const struct unc_words_metric *w, const char *x)
+{
+	struct unc_tbl_metric m = {0};
+	char name[128], formula[MAX_TEXT], desc[MAX_TEXT];
+
+	if (!expand(w->name, x, name, sizeof(name)) ||
+	    !expand(w->formula, x, formula, sizeof(formula)) ||
+	    !expand(w->desc, x, desc, sizeof(desc)))
+		return unc_bad(r, "metric %s: a text is too long", w->name);
+	const char *own = split_name(&r->t, name, &m.type);
+	if (!own || !*own)
+		return unc_bad(r, "metric %s: no such unit type", name);
+	if (have_metric(&r->t, m.type, own))
+		return unc_bad(r, "metric %s is described twice", name);
+	m.name = unc_add_string(r, own);
+	m.formula = unc_add_string(r, formula);
+	m.unit = unc_add_string(r, w->unit);
+	m.desc = unc_add_string(r, desc);
+	m.unavailable = unc_add_string(r, w->unavailable ? w->unavailable : "");
+	m.kind = w->kind;
+	*unc_add_metric(r) = m;
+	return 0;
+}
+
+/* x=: numbers and ranges, or words. */
+static int add_metrics(struct unc_table_reader *r, const struct unc_words_metric *w,
+		       const char *list)
+{
+	char word[MAX_WORD];
+	uint64_t numbers;
+	int rc = 0;
+
+	if (unc_parse_mask(list, &numbers)) {
+		for (unsigned x = 0; x < 64 && rc == 0; x++) {
+			snprintf(word, sizeof(word), "%u", x);
+			if (numbers >> x & 1)
+				rc = add_metric(r, w, word);
+		}
+		return rc;
+	}
+	while (list && *list && rc == 0) {
+		const char *rest = list;
+
+		if (!unc_list_next(&list, word, sizeof(word)) || !word[0] ||
+		    (word[0] >= '0' && word[0] <= '9'))
+			return unc_bad(r, "x=%s is neither numbers up to 63 nor a list of words",
+				       rest);
+		rc = add_metric(r, w, word);
+	}
+	return rc;
+}
+
+int unc_end_metric(struct unc_table_reader *r)
+{
+	const struct unc_words_metric *w = &r->w.metric;
+	int rc = check_unit(r, w->unit);
+
+	if (rc < 0)
+		return rc;
+	if ((strstr(w->name, "{x}") != NULL) != (w->x != NULL))
+		return unc_bad(r, "x= and {x} in the name belong together");
+	return w->x ? add_metrics(r, w, w->x) : add_metric(r, w, "");
+}

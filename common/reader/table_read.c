@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: files, the order in which they are read, and cpus.tbl. */
+#include "reader/table_build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+/* ---- cpus.tbl */
+
+static int read_models(struct unc_table_reader *r, struct unc_table *t, const char *list)
+{
+	char word[24];
+
+	t->n_models = 0;
+	for (const char *p = list; p;) {
+		uint64_t model;
+
+		if (!unc_list_next(&p, word, sizeof(word)))
+			return unc_bad(r, "models=%s is not a list", list);
+		if (!unc_parse_number(word, &model) || model > 0xff)
+			return unc_bad(r, "model '%s' is not a number up to 0xff", word);
+		if (t->n_models == sizeof(t->models) / sizeof(t->models[0]))
+			return unc_bad(r, "too many models");
+		t->models[t->n_models++] = (uint16_t)model;
+	}
+	return 0;
+}
+
+int unc_end_cpu(struct unc_table_reader *r)
+{
+	struct unc_table row = {0};
+	int rc = read_models(r, &row, r->w.cpu.models);
+
+	if (rc < 0 || strcmp(r->w.cpu.name, r->cpu) != 0)
+		return rc;
+	if (r->t.name)
+		return unc_bad(r, "%s is described twice", r->w.cpu.name);
+	r->t.name = unc_add_string(r, r->w.cpu.name);
+	r->t.title = unc_add_string(r, r->w.cpu.title);
+	r->t.family = r->w.cpu.family;
+	r->t.n_models = row.n_models;
+	memcpy(r->t.models, row.models, sizeof(row.models));
+	r->t.discovery = r->w.cpu.discovery;
+	return 0;
+}
+
+/* ---- files */
+
+int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct unc_error *err)
+{
+	struct unc_table_reader *r = calloc(1, sizeof(*r));
+
+	if (!r || !(r->strings = calloc(1, 4096))) {
+		free(r);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	if (strlen(cpu) >= sizeof(r->cpu)) {
+		unc_table_reader_free(r);
+		return unc_fail(err, UNC_ERR_INVALID, "the CPU name '%.40s...' is too long", cpu);
+	}
+	strcpy(r->cpu, cpu);
+	r->cap_strings = 4096;
+	r->t.strings = r->strings;
+	r->t.n_strings = 1; /* offset 0 is "" */
+	r->t.id = 2166136261u;
+	r->type = UNC_NONE;
+	*out = r;
+	return 0;
+}
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+const struct unc_table_file *unc_table_find_file(const struct unc_table_reader *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_files; i++)
+		if (strcmp(last_component(r->file[i].name), name) == 0)
+			return &r->file[i];
+	return NULL;
+}
+
+int unc_table_reader_file(struct unc_table_reader *r, const char *name, const char *text,
+			  size_t size, struct unc_error *err)
+{
+	if (unc_table_find_file(r, last_component(name)))
+		return unc_fail(err, UNC_ERR_TABLE, "%s: given twice", name);
+	struct unc_table_file *larger = realloc(r->file, (r->n_files + 1) * sizeof(*r->file));
+	if (!larger)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	r->file = larger;
+	struct unc_table_file *f = &r->file[r->n_files];
+	f->name = strdup(name);
+	f->text = malloc(size + 1);
+	f->size = size;
+	if (!f->name || !f->text) {
+		free(f->name);
+		free(f->text);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	memcpy(f->text, text, size);
+	for (size_t i = 0; i < size; i++) /* FNV-1a */
+		r->t.id = (r->t.id ^ (unsigned char)text[i]) * 16777619u;
+	r->n_files++;
+	return 0;
+}
+
+/* Whether a comma-separated list has the word. */
+static bool listed(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+		if (strncmp(p, word, n) == 0 && (p[n] == ',' || p[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* cpu=NAME,.. on a line: it is of these CPUs only. */
+static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line)
+{
+	const char *cpus = unc_take(line, "cpu"),
+		   *word = line->word[0].key ? "" : line->word[0].value;
+	bool other = cpus && !listed(cpus, r->cpu);
+
+	if (strcmp(word, "umask") == 0)
+		return other || r->skipping;
+	r->skipping = other && strcmp(word, "event") == 0;
+	return other;
+}
+
+int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
+		  enum unc_table_part part)
+{
+	struct unc_line line = {0}, *outer = r->line;
+	char *copy = malloc(f->size + 1);
+	int rc;
+
+	if (!copy)
+		return unc_fail(r->err, UNC_ERR_MEMORY, "out of memory");
+	memcpy(copy, f->text, f->size);
+	struct unc_lines lines = {.next = copy, .end = copy + f->size};
+	r->skipping = false;
+	r->line = &line;
+	while ((rc = unc_line_next(&lines, &line, r->err)) > 0)
+		if (!of_other_cpu(r, &line) && (rc = unc_read_statement(r, part)) < 0)
+			break;
+	if (rc < 0 && line.number)
+		unc_error_prefix(r->err, "%s:%u", f->name, line.number);
+	else if (rc < 0)
+		unc_error_prefix(r->err, "%s", f->name);
+	r->line = outer;
+	free(copy);
+	return rc;
+}
+
+static int read_named(struct unc_table_reader *r, const char *name, enum unc_table_part part)
+{
+	const struct unc_table_file *f = unc_table_find_file(r, name);
+
+	return f ? unc_read_file(r, f, part)
+		 : unc_bad(r, "%s: the file %s is missing", r->cpu, name);
+}
+
+static int read_all_events(struct unc_table_reader *r)
+{
+	for (size_t i = 0; i < r->t.n_type; i++) {
+		struct unc_tbl_type *type = UNC_ROW(r, type, i);
+		char name[64];
+		int rc;
+
+		strcpy(name, unc_tbl_str(&r->t, type->name));
+		strcat(name, ".events");
+		type->events.first = (uint32_t)r->t.n_event;
+		r->type = (uint16_t)i;
+		const struct unc_table_file *f = unc_table_find_file(r, name);
+		if ((f && (rc = unc_read_file(r, f, UNC_FILE_EVENTS)) < 0) ||
+		    (rc = unc_events_end_type(r)) < 0)
+			return rc;
+		type->events.n = (uint32_t)r->t.n_event - type->events.first;
+	}
+	return 0;
+}
+
+int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table **out,
+			    struct unc_error *err)
+{
+	int rc;
+
+	r->err = err;
+	if ((rc = read_named(r, "cpus.tbl", UNC_FILE_CPUS)) < 0)
+		return rc;
+	if (!r->t.name)
+		return unc_bad(r, "cpus.tbl has no line for %s", r->cpu);
+	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS)) < 0 ||
+	    (rc = unc_units_end_type(r)) < 0 || (rc = read_all_events(r)) < 0 ||
+	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0 ||
+	    (rc = read_named(r, "workload.tbl", UNC_FILE_WORKLOAD)) < 0)
+		return rc;
+	if (r->out_of_memory)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	if (!r->work.machine.sockets)
+		return unc_bad(r, "%s: workload.tbl has no machine line", r->cpu);
+	r->work.cpu = r->cpu;
+	r->work.id = r->t.id;
+	r->t.workload = &r->work;
+	*out = &r->t;
+	return 0;
+}
+
+void unc_table_reader_free(struct unc_table_reader *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_files; i++) {
+		free(r->file[i].name);
+		free(r->file[i].text);
+	}
+	free(r->file);
+#define UNC_FREE_ROWS(kind) free((void *)(uintptr_t)r->t.kind);
+#define UNC_FREE_WORK(kind) free((void *)(uintptr_t)r->work.kind);
+	UNC_TABLE_ARRAYS(UNC_FREE_ROWS)
+	UNC_WORKLOAD_ARRAYS(UNC_FREE_WORK)
+	free(r->strings);
+	free(r->hash);
+	free(r);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: what a type of units.tbl must have when its block ends. */
+#include "reader/table_build.h"
+
+enum { MAX_REGS = 96 };
+
+/* Bits of CTL that software may set: all its fields and the enable bits. */
+static void set_control_masks(struct unc_table_reader *r, const struct unc_tbl_type *type)
+{
+	uint64_t mask = type->enable;
+
+	for (uint32_t i = 0; i < type->fields.n; i++)
+		mask |= unc_field_bits(&r->t.field[type->fields.first + i], UNC_NONE);
+	for (unsigned i = 0; i < type->n_counters; i++) {
+		struct unc_tbl_reg *reg = UNC_ROW(r, reg, type->first_ctl + i);
+
+		if (reg->write_mask == 0)
+			reg->write_mask = mask;
+	}
+}
+
+/* What an event programs must pass the allowlist: every field lies in bits that may be written. */
+static int check_masks(struct unc_table_reader *r, const struct unc_tbl_type *type)
+{
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &r->t.field[type->fields.first + i];
+
+		for (unsigned p = 0; p < 2 && f->width[p]; p++) {
+			uint64_t bits = unc_ones(f->width[p]) << f->lo[p];
+			const struct unc_tbl_reg *reg =
+				&r->t.reg[f->reg[p] == UNC_NONE ? type->first_ctl : f->reg[p]];
+
+			/* A field of a read-only register tells what it shows. */
+			if (reg->write_mask && (bits & ~reg->write_mask))
+				return unc_bad(r, "type %s: field %s is outside the mask of %s",
+					       unc_tbl_str(&r->t, type->name),
+					       unc_tbl_str(&r->t, f->name),
+					       unc_tbl_str(&r->t, reg->name));
+		}
+	}
+	return 0;
+}
+
+static int missing(struct unc_table_reader *r, const char *what)
+{
+	return unc_bad(r, "type %s (line %u): %s is missing",
+		       unc_tbl_str(&r->t, unc_current_type(r)->name), r->type_line, what);
+}
+
+static unsigned count_role(const struct unc_table *t, const struct unc_tbl_type *type, int role)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < type->regs.n; i++)
+		n += t->reg[type->regs.first + i].role == role;
+	return n;
+}
+
+/* The N registers of a role must follow each other, with the numbers of the counters. */
+static bool one_array(const struct unc_table *t, const struct unc_tbl_type *type, int role,
+		      uint16_t first)
+{
+	if (count_role(t, type, role) != type->n_counters)
+		return false;
+	for (unsigned i = 0; i < type->n_counters; i++)
+		if (first + i >= type->regs.first + type->regs.n ||
+		    t->reg[first + i].role != role || t->reg[first + i].number != type->first + i)
+			return false;
+	return true;
+}
+
+int unc_units_end_type(struct unc_table_reader *r)
+{
+	int rc;
+
+	if (r->type == UNC_NONE)
+		return 0;
+	const struct unc_tbl_type *type = unc_current_type(r);
+	const struct unc_tbl_part *part = &r->t.part[type->parts.first];
+
+	if (part->space == UNC_N_SPACES)
+		return missing(r, "access");
+	if (part->where.n == 0 && type->discovery < 0)
+		return missing(r, "where or discovery");
+	if (type->n_counters == 0 && type->counters.n == 0)
+		return missing(r, "a counter");
+	if (!one_array(&r->t, type, UNC_ROLE_CTL, type->first_ctl) ||
+	    !one_array(&r->t, type, UNC_ROLE_CTR, type->first_ctr))
+		return missing(r, "one CTL and one CTR for each counter");
+	if (type->n_counters && type->f_event == UNC_NONE)
+		return missing(r, "control");
+	if (type->n_counters && (!type->steps_start.n || !type->steps_stop.n ||
+				 !type->steps_join.n || !type->steps_leave.n))
+		return missing(r, "start, join, stop or leave");
+	if (!type->steps_freeze.n != !type->steps_unfreeze.n)
+		return missing(r, "freeze or unfreeze");
+	if (type->regs.n > MAX_REGS)
+		return unc_bad(r, "type %s: more than %d registers", unc_tbl_str(&r->t, type->name),
+			       MAX_REGS);
+	set_control_masks(r, type);
+	if ((rc = check_masks(r, type)) < 0)
+		return rc;
+	r->type = UNC_NONE;
+	return 0;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: workload.tbl. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "encode/event.h"
+#include "encode/expr.h"
+#include "reader/table_build.h"
+
+enum { MAX_TEXT = 1024 };
+
+/* ---- numbers with names */
+
+struct let_env {
+	const struct unc_table_reader *r;
+	char text[40]; /* the number that a name stands for, as a formula */
+};
+
+static const char *let_formula(void *user, const char *name)
+{
+	struct let_env *env = user;
+
+	for (size_t i = 0; i < env->r->n_lets; i++)
+		if (strcmp(env->r->let[i].name, name) == 0) {
+			snprintf(env->text, sizeof(env->text), "%.17g", env->r->let[i].value);
+			return env->text;
+		}
+	return NULL;
+}
+
+static int let_event(void *user, const char *text, char *buf, size_t size, struct unc_error *err)
+{
+	(void)user;
+	(void)buf;
+	(void)size;
+	return unc_fail(err, UNC_ERR_TABLE, "no number is called %s", text);
+}
+
+static int evaluate(struct unc_table_reader *r, const char *text, double *value)
+{
+	struct let_env env = {.r = r};
+	struct unc_expr_env lookup = {let_formula, let_event, &env};
+	struct unc_expr_vars vars = {NAN, NAN, NAN}; /* a workload has none of them */
+	struct unc_expr *expr;
+	int rc = unc_expr_parse(text, &lookup, &expr, r->err);
+
+	if (rc < 0)
+		return rc;
+	rc = unc_expr_eval(expr, NULL, &vars, value);
+	unc_expr_free(expr);
+	if (rc < 0 || *value < 0)
+		return unc_bad(r, "\"%s\" is not a number of at least 0", text);
+	return 0;
+}
+
+static int set_let(struct unc_table_reader *r, const char *name, double value, bool again)
+{
+	size_t i = 0;
+
+	while (i < r->n_lets && strcmp(r->let[i].name, name) != 0)
+		i++;
+	if (i < r->n_lets && !again)
+		return unc_bad(r, "%s is given twice", name);
+	if (i == UNC_MAX_LETS || strlen(name) >= sizeof(r->let[i].name))
+		return unc_bad(r, "too many numbers, or too long a name: %s", name);
+	strcpy(r->let[i].name, name);
+	r->let[i].value = value;
+	r->n_lets += i == r->n_lets;
+	return 0;
+}
+
+/* The words of the expression are joined again. */
+int unc_end_let(struct unc_table_reader *r)
+{
+	char text[MAX_TEXT];
+	struct unc_buf buf = UNC_BUF(text);
+	double value = 0;
+	int rc;
+
+	if (strcmp(r->w.list.list, "=") != 0)
+		return unc_bad(r, "want: let NAME = EXPRESSION");
+	for (const char *word; (word = unc_take_plain(r->line));)
+		unc_put(&buf, "%s ", word);
+	if ((rc = unc_words_done(r)) < 0 || (rc = evaluate(r, text, &value)) < 0)
+		return rc;
+	return set_let(r, r->w.list.text, value, false);
+}
+
+/* ---- the machine */
+
+int unc_end_machine(struct unc_table_reader *r)
+{
+	r->work.machine = r->w.machine;
+	return 0;
+}
+
+int unc_end_unit(struct unc_table_reader *r)
+{
+	const struct unc_tbl_sim_unit *u = &r->w.sim_unit;
+
+	if (r->t.type[u->type].pool)
+		return unc_bad(r, "a view has no units of its own");
+	for (size_t i = 0; i < r->work.n_sim_unit; i++)
+		if (r->work.sim_unit[i].type == u->type)
+			return unc_bad(r, "this unit is described twice");
+	*unc_add_sim_unit(r) = *u;
+	return 0;
+}
+
+/* ---- what is counted */
+
+static double clock_of(const struct unc_table_reader *r, uint16_t type)
+{
+	for (size_t i = 0; i < r->work.n_sim_unit; i++)
+		if (r->work.sim_unit[i].type == unc_type_pool(&r->t, type))
+			return r->work.sim_unit[i].clock_hz;
+	return 0;
+}
+
+/* Bits of CTL that tell what is counted. A bit that comes with a field which any event takes only
+ * says that the field is used. */
+static uint64_t what_mask(const struct unc_table *t, const struct unc_tbl_type *type)
+{
+	uint64_t mask = 0, beside = unc_type_modifiers(t, type);
+
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
+
+		mask |= unc_field_bits(f, UNC_NONE);
+		for (uint32_t k = 0; (f->flags & UNC_FIELD_USER) && k < f->with.n; k++)
+			beside |= unc_field_bits(&t->field[t->set[f->with.first + k].field],
+						 UNC_NONE);
+	}
+	return mask & ~beside;
+}
+
+static int add_rate(struct unc_table_reader *r, struct unc_tbl_rate *rate,
+		    const struct unc_code *code)
+{
+	if (code->n_filters > sizeof(rate->filter) / sizeof(rate->filter[0]))
+		return unc_bad(r, "a rate may depend on 4 filter registers");
+	rate->counter = code->counter;
+	rate->ctl_mask = what_mask(&r->t, &r->t.type[rate->type]);
+	rate->ctl = code->ctl & rate->ctl_mask;
+	rate->n_filters = (uint8_t)code->n_filters;
+	for (unsigned i = 0; i < code->n_filters; i++)
+		rate->filter[i] = (struct unc_tbl_rate_filter){
+			code->filter[i].reg, code->filter[i].value, code->filter[i].mask};
+	*unc_add_rate(r) = *rate;
+	return 0;
+}
+
+/* One row, or one for each socket where the code depends on it. */
+static int add_rates(struct unc_table_reader *r, double per_second, double per_clock)
+{
+	struct unc_tbl_rate rate = {
+		.type = r->w.rate.type, .per_second = per_second, .per_clock = per_clock};
+	int sockets = r->work.machine.sockets, rc = 0;
+	struct unc_spec spec;
+	struct unc_code code = {0};
+	char text[UNC_SPEC_MAX];
+	double clock = clock_of(r, rate.type), value = 0;
+
+	if (clock == 0)
+		return unc_bad(r, "the unit line of this type must come first");
+	snprintf(text, sizeof(text), "%s.%s", unc_tbl_str(&r->t, r->t.type[rate.type].name),
+		 r->w.rate.event);
+	if ((rc = unc_spec_parse(&r->t, text, &spec, r->err)) < 0 ||
+	    (rc = set_let(r, "clock", clock, true)) < 0 ||
+	    (rc = evaluate(r, r->w.rate.expression, &value)) < 0)
+		return rc;
+	rate.per_second *= value;
+	rate.per_clock *= value;
+	for (int socket = 0; rc == 0 && socket < (code.by_socket ? sockets : 1); socket++) {
+		rc = unc_spec_encode(&r->t, &spec, socket, sockets, &code, r->err);
+		rate.only_socket = (uint8_t)(code.by_socket ? socket + 1 : 0);
+		if (rc == 0)
+			rc = add_rate(r, &rate, &code);
+	}
+	return rc;
+}
+
+int unc_end_rate(struct unc_table_reader *r)
+{
+	return add_rates(r, 1, 0);
+}
+
+int unc_end_occupancy(struct unc_table_reader *r)
+{
+	return add_rates(r, 0, 1);
+}

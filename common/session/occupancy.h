@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who counts on a unit, by what its controls hold. The reads are run by who asks: a plan of them
+ * may be of several units.
+ */
+#ifndef UNC_OCCUPANCY_H
+#define UNC_OCCUPANCY_H
+
+#include "session/plan.h"
+
+struct unc_platform;
+
+typedef bool (*unc_wanted_fn)(const void *user, uint16_t reg);
+
+/* Appends reads of the controls of a unit, and of the other registers that `wanted` wants to be
+ * read as well (NULL: none), in the order of the table. Errors: as unc_plan_add(). */
+int unc_occupancy_look(const struct unc_table *, const struct unc_instance *, unc_wanted_fn wanted,
+		       const void *user, struct unc_plan *, struct unc_error *err);
+
+/* The counter that an operation of such a plan shows to be in use; UNC_NONE: none. */
+uint16_t unc_counter_in_use(const struct unc_table *, const struct unc_plan *, size_t op);
+
+struct unc_occupancy {
+	uint32_t busy; /* programmable counters with which others count */
+	bool shared;   /* others count there, with whatever counter */
+	bool stranger; /* one of them is no session of this process */
+};
+
+/* own: what is ours there; NULL: nothing. */
+struct unc_occupancy unc_occupancy(const struct unc_platform *, const struct unc_plan *,
+				   const struct unc_instance *, const struct unc_plan_unit *own);
+
+#endif

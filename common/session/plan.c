@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int unc_plan_add(const struct unc_table *t, struct unc_plan *plan,
+		 const struct unc_instance *instance, uint16_t reg, enum unc_op_kind kind,
+		 uint64_t value, struct unc_error *err)
+{
+	struct unc_reg_op op = {.kind = (uint8_t)kind, .value = value};
+	int rc = unc_instance_reg(t, instance, reg, &op.reg, err);
+
+	if (rc < 0)
+		return rc;
+	if (plan->n == plan->cap) {
+		size_t cap = plan->cap ? 2 * plan->cap : 64;
+		void *ops = realloc(plan->op, cap * sizeof(*plan->op));
+
+		if (ops)
+			plan->op = ops;
+		void *tags = realloc(plan->tag, cap * sizeof(*plan->tag));
+		if (tags)
+			plan->tag = tags;
+		if (!ops || !tags)
+			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		plan->cap = cap;
+	}
+	plan->op[plan->n] = op;
+	plan->tag[plan->n].instance = instance;
+	plan->tag[plan->n].reg = reg;
+	plan->n++;
+	return 0;
+}
+
+bool unc_plan_value(const struct unc_plan *plan, const struct unc_instance *u, uint16_t reg,
+		    uint64_t *value)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->tag[i].instance == u && plan->tag[i].reg == reg && !plan->op[i].error) {
+			*value = plan->op[i].value;
+			return true;
+		}
+	return false;
+}
+
+void unc_plan_free(struct unc_plan *plan)
+{
+	free(plan->op);
+	free(plan->tag);
+	*plan = (struct unc_plan){0};
+}
+
+static int add_settings(const struct unc_table *t, struct unc_plan *plan,
+			const struct unc_plan_unit *u, const struct unc_setting *s, size_t n,
+			bool found, struct unc_error *err)
+{
+	for (size_t k = 0; k < n; k++) {
+		size_t i = found ? n - 1 - k : k; /* put back in the other order */
+
+		/* What somebody else has set as we need it is not ours to write. */
+		if (found ? s[i].keep : u->shared && s[i].value == s[i].found)
+			continue;
+		/* Bits found set that are not ours to write stay out: the gate would refuse all. */
+		uint64_t restore = s[i].restore & t->reg[s[i].reg].write_mask;
+		int rc = unc_plan_add(t, plan, u->instance, s[i].reg, UNC_OP_WRITE,
+				      found ? restore : s[i].value, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int add_step(const struct unc_table *t, struct unc_plan *plan, const struct unc_plan_unit *u,
+		    const struct unc_tbl_step *step, struct unc_error *err)
+{
+	int rc = 0;
+
+	switch (step->kind) {
+	case UNC_STEP_WRITE:
+		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE, step->value,
+				    err);
+	case UNC_STEP_FOUND:
+		return u->unit_taken
+			       ? 0
+			       : unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
+					      u->unit_ctl & t->reg[step->reg].write_mask, err);
+	case UNC_STEP_FILTERS:
+		return add_settings(t, plan, u, u->filter, u->n_filters, false, err);
+	case UNC_STEP_CONTROLS:
+		return add_settings(t, plan, u, u->control, u->n_controls, false, err);
+	case UNC_STEP_RESTORE:
+		rc = add_settings(t, plan, u, u->control, u->n_controls, true, err);
+		return rc < 0 ? rc : add_settings(t, plan, u, u->filter, u->n_filters, true, err);
+	case UNC_STEP_PRELOAD:
+		for (size_t i = 0; i < u->n_counters && rc == 0; i++)
+			if (u->counter[i].half)
+				rc = unc_plan_add(t, plan, u->instance, u->counter[i].reg,
+						  UNC_OP_WRITE, u->counter[i].half, err);
+		return rc;
+	default:
+		return 0;
+	}
+}
+
+static int plan_steps(const struct unc_table *t, const struct unc_plan_unit *u,
+		      const struct unc_range *steps, struct unc_plan *out, struct unc_error *err)
+{
+	int rc = 0;
+
+	/* Where only free-running counters are read nothing is written. */
+	for (uint32_t k = 0; k < steps->n && u->n_controls && rc == 0; k++)
+		rc = add_step(t, out, u, &t->step[steps->first + k], err);
+	return rc;
+}
+
+/* What was begun is freed where something went wrong. */
+static int finish(struct unc_plan *plan, int rc)
+{
+	if (rc < 0)
+		unc_plan_free(plan);
+	return rc;
+}
+
+int unc_plan_freeze(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
+		    bool freeze, struct unc_plan *out, struct unc_error *err)
+{
+	int rc = 0;
+
+	*out = (struct unc_plan){0};
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct unc_tbl_type *type = &t->type[units[i].instance->type];
+
+		if (!units[i].shared)
+			rc = plan_steps(t, &units[i],
+					freeze ? &type->steps_freeze : &type->steps_unfreeze, out,
+					err);
+	}
+	return finish(out, rc);
+}
+
+bool unc_plan_shows(const struct unc_table *t, uint16_t reg)
+{
+	return reg != UNC_NONE && !(t->reg[reg].flags & UNC_REG_WO);
+}
+
+static int look_at(const struct unc_table *t, const struct unc_plan_unit *u, uint16_t reg,
+		   struct unc_plan *out, struct unc_error *err)
+{
+	return unc_plan_shows(t, reg) ? unc_plan_add(t, out, u->instance, reg, UNC_OP_READ, 0, err)
+				      : 0;
+}
+
+int unc_plan_look(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
+		  struct unc_plan *out, struct unc_error *err)
+{
+	int rc = 0;
+
+	*out = (struct unc_plan){0};
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct unc_plan_unit *u = &units[i];
+
+		for (size_t k = 0; k < u->n_controls && rc == 0; k++)
+			rc = look_at(t, u, u->control[k].reg, out, err);
+		for (size_t k = 0; k < u->n_filters && rc == 0; k++)
+			rc = look_at(t, u, u->filter[k].reg, out, err);
+		if (rc == 0 && u->n_controls)
+			rc = look_at(t, u, t->type[u->instance->type].unit_ctl, out, err);
+	}
+	return finish(out, rc);
+}
+
+int unc_plan_start(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
+		   struct unc_plan *out, struct unc_error *err)
+{
+	int rc = 0;
+
+	*out = (struct unc_plan){0};
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct unc_tbl_type *type = &t->type[units[i].instance->type];
+
+		rc = plan_steps(t, &units[i],
+				units[i].shared ? &type->steps_join : &type->steps_start, out, err);
+	}
+	return finish(out, rc);
+}
+
+int unc_plan_stop(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
+		  struct unc_plan *out, struct unc_error *err)
+{
+	int rc = 0;
+
+	*out = (struct unc_plan){0};
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct unc_tbl_type *type = &t->type[units[i].instance->type];
+
+		rc = plan_steps(t, &units[i],
+				units[i].shared ? &type->steps_leave : &type->steps_stop, out, err);
+	}
+	return finish(out, rc);
+}

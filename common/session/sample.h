@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inside sampling: session_trigger.c knows what each sampled counter needs and prepares it,
+ * session_sample.c looks and ends intervals.
+ */
+#ifndef UNC_SAMPLE_H
+#define UNC_SAMPLE_H
+
+#include "session/session.h"
+
+/* One counter that is watched. */
+struct unc_trigger {
+	uint32_t slot;
+	const struct unc_instance *instance;
+	uint64_t preload;
+	int global;                      /* bit in the status of the socket, -1: none */
+	const struct unc_instance *ubox; /* has the status of the socket */
+	uint64_t bit;                    /* in the status of the unit; 0: has none */
+	bool freezes;                    /* the hardware freezes at its carry */
+	bool carried;
+	size_t global_op, status_op; /* among sample.look; SIZE_MAX: none */
+};
+
+struct unc_sample {
+	struct unc_trigger *trigger;
+	size_t n;
+	struct unc_plan look; /* reads of the status registers */
+};
+
+/* Whether the counter of a slot can be sampled at all, for a sentence before anything runs. */
+int unc_trigger_check(struct unc_session *, const struct unc_slot *);
+/* Which register of the socket's status has the unit, and its bit there. */
+uint16_t unc_trigger_global(const struct unc_session *, const struct unc_trigger *, uint64_t *bit);
+/* Appends what clears the status of the unit and of the socket. */
+int unc_trigger_clear(struct unc_session *, const struct unc_trigger *, struct unc_plan *,
+		      struct unc_error *err);
+/* Whether the set can be sampled: all is counted at once. */
+int unc_sample_check(const struct unc_session *, struct unc_error *err);
+/* Hooks of sampling (session.h) that prepare triggers, and give them up. */
+int unc_sample_prepare(struct unc_session *, struct unc_error *err);
+int unc_sample_begin(struct unc_session *, struct unc_error *err);
+void unc_sample_end(struct unc_session *);
+bool unc_sample_freezes(const struct unc_session *, const struct unc_instance *, uint64_t control);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: what is to be measured, and whether it fits. */
+#include "session/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "encode/schedule.h"
+#include "base/text.h"
+
+/* ---- creation */
+
+int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session **out)
+{
+	struct unc_session *s;
+	pthread_condattr_t monotonic;
+
+	const unsigned known = UNC_SESSION_ROTATE | UNC_SESSION_FREEZE;
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
+	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */
+	if (flags & ~known)
+		return unc_platform_fail(p, UNC_ERR_INVALID, "unknown flags 0x%x for a session",
+					 flags & ~known);
+	s = calloc(1, sizeof(*s));
+	if (!s || !(s->head = malloc((p->instances.n + 1) * sizeof(*s->head))) ||
+	    !(s->always = calloc(p->instances.n + 1, sizeof(*s->always))) ||
+	    !(s->proof = calloc(p->instances.n + 1, sizeof(*s->proof))) ||
+	    !(s->moves = calloc(p->instances.n + 1, sizeof(*s->moves)))) {
+		if (s) {
+			free(s->proof);
+			free(s->always);
+			free(s->head);
+		}
+		free(s);
+		return unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
+	}
+	for (size_t i = 0; i < p->instances.n; i++)
+		s->head[i] = UNC_END;
+	s->platform = p;
+	s->flags = flags;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	*out = s;
+	return 0;
+}
+
+const char *unc_session_error(const struct unc_session *s)
+{
+	return s->error.text;
+}
+
+int unc_session_clear(struct unc_session *s)
+{
+	if (unc_session_here(s) < 0)
+		return UNC_ERR_STATE;
+	unc_error_clear(&s->error);
+	if (s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
+	unc_session_roll_back(s, (struct unc_checkpoint){0});
+	s->started = false;
+	s->hooks = NULL;
+	return 0;
+}
+
+void unc_session_free(struct unc_session *s)
+{
+	if (!s)
+		return;
+	/* In a forked process only memory is given back: counters and threads are the other's. */
+	bool here = unc_platform_here(s->platform);
+
+	if (here && s->running)
+		unc_session_stop(s);
+	unc_session_roll_back(s, (struct unc_checkpoint){0});
+	free(s->item);
+	free(s->measure);
+	free(s->slot);
+	free(s->head);
+	free(s->scratch);
+	free(s->unit);
+	free(s->read);
+	free(s->read_slot);
+	free(s->always);
+	free(s->proof);
+	free(s->doubtful);
+	free(s->moves);
+	unc_plan_free(&s->check);
+	if (here) {
+		pthread_cond_destroy(&s->wake);
+		pthread_mutex_destroy(&s->lock);
+	}
+	free(s);
+}
+
+int unc_session_passes(const struct unc_session *s)
+{
+	return s->n_passes ? (int)s->n_passes : 1;
+}
+
+struct missing_walk {
+	const struct unc_session *s;
+	unc_unit_fn fn;
+	void *user;
+};
+
+static int tell_missing(void *user, uint32_t instance, bool missing)
+{
+	const struct missing_walk *walk = user;
+
+	if (!missing && walk->s->proof[instance] != UNC_DOUBTFUL)
+		return 0;
+	return walk->fn(walk->user, missing ? unc_unit_get(walk->s->platform, instance)
+					    : &walk->s->doubtful[instance]);
+}
+
+int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *user)
+{
+	struct missing_walk walk = {s, fn, user};
+
+	if (unc_session_here(s) < 0)
+		return UNC_ERR_STATE;
+	unc_error_clear(&s->error);
+	if (id < 0 || (size_t)id >= s->n_items)
+		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
+	return unc_session_walk_units(s, &s->item[id], tell_missing, &walk);
+}
+
+struct partial {
+	const struct unc_unit *first;
+	unsigned others;
+};
+
+static int count_missing(void *user, const struct unc_unit *unit)
+{
+	struct partial *partial = user;
+
+	partial->others += partial->first != NULL;
+	partial->first = partial->first ? partial->first : unit;
+	return 0;
+}
+
+const char *unc_session_partial(struct unc_session *s, int id)
+{
+	struct partial partial = {0};
+	char others[32] = "";
+
+	if (unc_session_missing(s, id, count_missing, &partial) < 0 || !partial.first)
+		return "";
+	if (partial.others)
+		snprintf(others, sizeof(others), " and %u more", partial.others);
+	unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s%d (socket %d)%s: %s",
+		 partial.first->type->name, partial.first->index, partial.first->socket, others,
+		 partial.first->reason);
+	return s->error.text;
+}

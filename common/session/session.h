@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inside a session.
+ *
+ *   item     what the user added: an event or a metric
+ *   measure  an event on all the units it is summed over, in one pass
+ *   slot     one counter of one unit in one pass; equal ones are shared
+ *   pass     what is counted at the same time
+ *
+ * Calls go up in this list only:
+ *
+ *   session_slot.c    slots and their registers
+ *   session_run.c     plans are run
+ *   session_loss.c    slots that mean nothing any more
+ *   session_items.c   what is measured, and whether it fits; session_add.c adds it
+ *   session_socket.c  what is of a whole socket
+ *   session_clock.c   clocks that tell whether units count
+ *   session_units.c   units are looked at, and get their settings
+ *   session_prove.c   whether units count
+ *   session_verify.c  whether what was read is ours
+ *   session_read.c    counters are read, and become values
+ *   session_program.c counters are programmed, and what was found is put back
+ *   session.c         creation and end
+ *
+ * A guest of a session takes part by hooks: sampling (session_trigger.c, session_sample.c), which
+ * ends intervals at overflows.
+ */
+#ifndef UNC_SESSION_H
+#define UNC_SESSION_H
+
+#include <pthread.h>
+
+#include "encode/event.h"
+#include "encode/expr.h"
+#include "session/plan.h"
+#include "platform/platform.h"
+
+enum { UNC_END = -1, UNC_MEASURE_MEAN = UNC_AGGREGATE_SOCKET + 1 };
+
+/* Whether a unit counts. */
+enum unc_proof {
+	UNC_UNPROVEN,
+	UNC_COUNTS,
+	UNC_STANDS,  /* it cannot be frozen: nothing drives it, and 0 is true */
+	UNC_DOUBTFUL /* somebody else counts there and may have frozen it */
+};
+
+/* Why what a slot has counted means nothing. */
+enum unc_loss_kind {
+	UNC_LOST_NOT,
+	UNC_LOST_CONTROL, /* its control holds `value` */
+	UNC_LOST_FILTER,  /* a filter that it looks at does */
+	UNC_LOST_UNIT,    /* unit control does */
+	UNC_LOST_FROZEN,  /* the unit does not count */
+	UNC_LOST_CLEARED, /* it went back, or too far: by `value` */
+	UNC_LOST_ONES,    /* it reads as all ones */
+	UNC_LOST_UNREAD,  /* it could not be read, errno `value`, where its turn began or ended */
+	UNC_LOST_WRAP     /* it was not read for `value` ns, and may have wrapped in them */
+};
+
+struct unc_loss {
+	uint8_t why;
+	uint16_t reg; /* index into table->reg */
+	uint64_t value;
+};
+
+struct unc_slot {
+	struct unc_code code;
+	uint32_t instance; /* index into platform->instances */
+	uint32_t name;     /* the measure that made it, for sentences */
+	int next;          /* next slot of the same instance, UNC_END */
+	uint16_t pass;
+	uint16_t ctr;         /* counter register (index into table->reg), once started */
+	uint64_t mask;        /* all ones in the counter's width */
+	uint64_t last;        /* as read last */
+	uint64_t seen_ns;     /* when */
+	uint64_t total;       /* counted since start or reset */
+	uint64_t reported;    /* total at the last read by the user */
+	uint64_t delta;       /* counted in the last interval */
+	bool begin;           /* programmed, and not read since */
+	int16_t unread;       /* errno of a read that failed; the next may be right again */
+	uint16_t unread_reg;  /* of what: the counter, or what tells whether it is ours */
+	bool missed, late;    /* unread at the end of its last interval; at the beginning of it */
+	struct unc_loss lost; /* until the session starts anew */
+};
+
+struct unc_measure {
+	char *name; /* canonical text */
+	uint32_t *slot;
+	uint32_t *missing; /* instances that belong to it and cannot be read */
+	uint32_t n_slots, n_missing;
+	uint16_t pass;
+	uint8_t aggregate;   /* UNC_AGGREGATE_* or UNC_MEASURE_MEAN */
+	bool stays, rotates; /* slots of it count always; in their pass only */
+};
+
+struct unc_item {
+	int metric;        /* index into table->metric, -1 for an event */
+	uint32_t *measure; /* one for an event; one for each reference of a formula */
+	uint32_t n_measures;
+	struct unc_expr *expr;
+	unsigned units, of; /* that are measured, that it is about */
+	unsigned doubtful;  /* of the first: they may be frozen */
+	uint64_t passes;    /* bit i: pass i is part of it */
+	uint64_t waits;     /* of these, those that it is not measured in always */
+	uint64_t seen;      /* of these, those that were measured since the item was complete */
+	double complete;    /* wall time when it was */
+	double interval;    /* its last interval: from complete to complete, seconds */
+	bool fresh;         /* which ended with the last read */
+	unsigned last_pass;
+};
+
+enum { UNC_MAX_PASSES = 64 };
+
+struct unc_pass {
+	double time; /* seconds counted since start or reset */
+	double reported;
+	double delta; /* of the last interval */
+	bool begun;   /* its turn has begun since the last interval ended */
+};
+
+struct unc_session;
+struct unc_sample; /* sample.h */
+
+/* What a guest does in the life of a session. */
+struct unc_session_hooks {
+	/* Units are prepared; their settings may still change. On error what it began is left to
+	 * `end`. */
+	int (*prepare)(struct unc_session *, struct unc_error *);
+	/* They are about to be programmed. */
+	int (*begin)(struct unc_session *, struct unc_error *);
+	/* Around the first look: holds all, and lets the first interval begin for all at once. */
+	int (*hold)(struct unc_session *, struct unc_error *);
+	int (*go)(struct unc_session *, struct unc_error *);
+	/* What was found has been put back. */
+	int (*release)(struct unc_session *, struct unc_error *);
+	/* The last, whatever came of the others. */
+	void (*end)(struct unc_session *);
+	/* Whether it is of the guest that the unit, whose unit control holds this, has frozen;
+	 * NULL: that any unit may freeze. */
+	bool (*freezes)(const struct unc_session *, const struct unc_instance *, uint64_t control);
+};
+
+struct unc_session {
+	struct unc_platform *platform;
+	unsigned flags;
+	struct unc_error error;
+	struct unc_item *item;
+	size_t n_items;
+	struct unc_measure *measure;
+	size_t n_measures;
+	struct unc_slot *slot;
+	size_t n_slots;
+	int *head;      /* first slot of each instance, UNC_END */
+	uint8_t *proof; /* of each instance: enum unc_proof, since counting began */
+	/* of each instance: as unc_session_missing() tells it; NULL: none was */
+	struct unc_unit *doubtful;
+	bool *always; /* of each instance: all that it counts fits at once; it takes no part in
+			      passes */
+	bool *moves;  /* of each instance: a counter of it has moved in the proof under way */
+	struct unc_pass pass[UNC_MAX_PASSES];
+	unsigned n_passes;
+	double *scratch; /* one value for each reference of the largest formula */
+	size_t n_scratch;
+
+	const struct unc_session_hooks *hooks; /* NULL: no guest */
+	int sampled;                           /* sampling: item */
+	uint64_t every;                        /* counts */
+	struct unc_sample *sample;             /* while running */
+
+	/* while running */
+	pthread_mutex_t lock;
+	bool started, running;
+	bool flawed;                     /* since the start a slot was lost, or could not be read */
+	bool final;                      /* stopped, and the last interval has been ended */
+	unsigned now;                    /* the pass that counts */
+	bool begins;                     /* no time of the running pass ends with the next look */
+	uint64_t since_ns;               /* the running pass was looked at last */
+	uint64_t start_ns;               /* start or reset */
+	struct unc_pass wall;            /* as of a pass that counts always */
+	uint64_t verified_ns, proven_ns; /* its controls were compared, its units shown to count */
+	struct unc_plan_unit *unit;      /* programmed units */
+	size_t n_units;
+	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts: */
+	uint32_t *read_slot;     /* first those that count always, then those of the pass */
+	size_t n_reads, n_always;
+	struct unc_plan check; /* reads of their controls and filters */
+
+	/* the thread that looks in before a counter can wrap twice */
+	pthread_t watcher;
+	pthread_cond_t wake;
+	bool watching, leave;
+	double watch_seconds;
+};
+
+/* session_slot.c */
+/* 0, or UNC_ERR_STATE with its sentence: the session belongs to the process that this one was
+ * forked from. */
+int unc_session_here(struct unc_session *);
+/* Counter register and width of a slot, once a programmable one has been assigned. */
+uint16_t unc_slot_register(const struct unc_table *, const struct unc_slot *, unsigned counter);
+unsigned unc_slot_width(const struct unc_table *, const struct unc_slot *);
+/* The control register of an active slot; UNC_NONE: it has none. */
+uint16_t unc_session_control(const struct unc_session *, const struct unc_slot *);
+/* Whether a slot counts in the running pass. */
+bool unc_session_active(const struct unc_session *, const struct unc_slot *);
+/* Slots of an instance that count now (or, with `all`, in any pass), in the order they were added:
+ * at most UNC_MAX_CODES. Of those that want the same, in several passes, the first stands for all.
+ */
+size_t unc_session_slots_of(const struct unc_session *, uint32_t instance, bool all, uint32_t *out);
+/* The plan unit of an instance; NULL: it is not programmed. */
+struct unc_plan_unit *unc_session_unit(const struct unc_session *, const struct unc_instance *);
+/* "cbo3 (socket 1)" */
+void unc_session_unit_text(const struct unc_session *, const struct unc_instance *, char *buf,
+			   size_t size);
+/* " = cha.TOR_INSERTS:IA", where the control is one of our events; "" where not. */
+const char *unc_session_event_text(const struct unc_session *, const struct unc_instance *,
+				   uint64_t ctl, char *buf, size_t size);
+
+/* session_run.c: prepares and runs a plan; an operation that failed is named. */
+int unc_session_run_plan(struct unc_session *, struct unc_plan *, const char *what,
+			 struct unc_error *err);
+/* The same, if building it ended well (rc is 0), and frees it either way. */
+int unc_session_run_once(struct unc_session *, struct unc_plan *, int rc, const char *what,
+			 struct unc_error *err);
+/* Runs writes that put back what was found. One that fails is tried again, whatever else is there.
+ */
+int unc_session_put_back(struct unc_session *, struct unc_plan *, struct unc_error *err);
+/* The sentence of the first operation of a plan that has failed. */
+int unc_session_fail_op(const struct unc_session *, const struct unc_plan *, const char *what,
+			struct unc_error *err);
+
+/* session_loss.c: a slot means nothing from now on. The first cause counts. */
+void unc_session_lose(struct unc_session *, struct unc_slot *, enum unc_loss_kind, uint16_t reg,
+		      uint64_t value);
+/* All slots that count on a unit now. */
+void unc_session_lose_unit(struct unc_session *, const struct unc_plan_unit *, enum unc_loss_kind,
+			   uint16_t reg, uint64_t value);
+/* What tells of a slot could not be read, for this once: `reg`, the counter or a control. */
+void unc_session_unread(struct unc_session *, struct unc_slot *, uint16_t reg,
+			const struct unc_reg_op *);
+/* Why, as a sentence in err. */
+void unc_session_loss_text(const struct unc_session *, const struct unc_slot *,
+			   struct unc_error *err);
+/* Why its last interval alone means nothing. */
+void unc_session_late_text(const struct unc_session *, const struct unc_slot *,
+			   struct unc_error *err);
+
+/* session_items.c */
+struct unc_checkpoint {
+	size_t items, measures, slots;
+	unsigned passes;
+};
+
+struct unc_checkpoint unc_session_checkpoint(const struct unc_session *);
+void unc_session_roll_back(struct unc_session *, struct unc_checkpoint);
+struct unc_item *unc_session_new_item(struct unc_session *);
+/* An event on its units in one pass. On error the caller rolls back. */
+int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
+			    int aggregate, uint32_t *out);
+/* Units that an item is about: fn(user, instance, missing) once for each; stops at non-zero. */
+int unc_session_walk_units(const struct unc_session *, const struct unc_item *,
+			   int (*fn)(void *user, uint32_t instance, bool missing), void *user);
+int unc_session_no_memory(struct unc_session *);
+
+/* session_socket.c: the unit of a socket that has the socket's status; NULL: none. */
+const struct unc_instance *unc_session_ubox(const struct unc_session *, unsigned socket);
+/* Whether somebody else counts on a unit of the socket: a freeze would be theirs too. */
+int unc_session_others(struct unc_session *, unsigned socket, bool *others, struct unc_error *err);
+
+/* session_clock.c: the first clock of the table that a unit can have, whose slots are given. */
+void unc_session_find_clock(const struct unc_session *, struct unc_plan_unit *,
+			    const uint32_t *slots, size_t n);
+/* A unit takes another of its counters, if there is one, where somebody else has taken the one that
+ * was to be lent. */
+void unc_session_renew_clock(const struct unc_session *, struct unc_plan_unit *);
+
+/* Units that have not shown that they count. */
+struct unc_suspects {
+	struct unc_plan_unit **unit;
+	size_t n;
+};
+
+enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
+/* Lets a clock run on each suspect for a moment; leaves those where it does not move. */
+int unc_session_run_clocks(struct unc_session *, struct unc_suspects *, struct unc_error *err);
+
+/* session_units.c: the units that the running pass needs and that are not programmed yet (all,
+ * where counting begins) with the settings they need, added to unit[]. */
+int unc_session_prepare(struct unc_session *, bool begin, struct unc_error *err);
+/* Whether somebody has come since to unit[first] or one behind it that was ours alone, where that
+ * matters. */
+int unc_session_neighbours(struct unc_session *, size_t first, struct unc_error *err);
+
+/* session_prove.c. After programming: whether unit[first] and those behind it count; sockets that a
+ * dead program has left frozen go on. */
+int unc_session_prove(struct unc_session *, size_t first, struct unc_error *err);
+/* Whether those that did count still do. */
+int unc_session_prove_again(struct unc_session *, size_t first, struct unc_error *err);
+
+/* session_verify.c. Before programming: gets ready to read the controls back. */
+int unc_session_verify_prepare(struct unc_session *, struct unc_error *err);
+/* Right after it: the controls of unit[first] and those behind it are read back; UNC_ERR_BUSY if
+ * they do not hold what was written. */
+int unc_session_verify_begin(struct unc_session *, size_t first, struct unc_error *err);
+/* After a look: marks slots that are not ours any more, or do not count, on unit[first] and those
+ * behind it; the latter with `prove`. What is no longer ours is not put back. */
+int unc_session_verify(struct unc_session *, size_t first, bool prove, struct unc_error *err);
+/* The same, if it was not done a moment ago. */
+int unc_session_verify_due(struct unc_session *, struct unc_error *err);
+
+/* session_read.c: one look at the counters, of the running pass alone or of all that count. The
+ * lock is held. */
+enum unc_look { UNC_LOOK_PASS, UNC_LOOK_ALL };
+int unc_session_look(struct unc_session *, enum unc_look, struct unc_error *err);
+void unc_session_end_interval(struct unc_session *);
+void unc_session_forget(struct unc_session *); /* all that was counted */
+/* After a look that no other can make good: what was not read in it, from read[first] on, is lost.
+ */
+void unc_session_lose_unread(struct unc_session *, size_t first);
+int unc_session_watch(struct unc_session *, struct unc_error *err);
+void unc_session_unwatch(struct unc_session *);
+/* What the first n items have counted, in structs of `size` bytes. The lock is held. */
+void unc_session_values(struct unc_session *, struct unc_value *values, size_t n, size_t size);
+
+#endif

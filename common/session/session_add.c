@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: events and metrics are added, each to the passes in which it fits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/metric.h"
+#include "encode/name.h"
+#include "encode/schedule.h"
+#include "session/session.h"
+#include "base/text.h"
+
+/* ---- passes */
+
+static unsigned last_pass(const struct unc_session *s)
+{
+	if (s->n_passes == 0)
+		return 0;
+	return s->flags & UNC_SESSION_ROTATE ? s->n_passes : s->n_passes - 1;
+}
+
+static void use_pass(struct unc_session *s, struct unc_item *item, unsigned pass)
+{
+	item->passes |= (uint64_t)1 << pass;
+	item->last_pass = pass > item->last_pass ? pass : item->last_pass;
+	if (pass + 1 > s->n_passes)
+		s->n_passes = pass + 1;
+}
+
+/* a measure to be added */
+struct want {
+	struct unc_spec spec;
+	int aggregate;
+};
+
+/* All of an item's measures in one pass. On error nothing is left behind. */
+static int fit_together(struct unc_session *s, const struct want *want, size_t n, unsigned pass,
+			uint32_t *measure)
+{
+	struct unc_checkpoint before = unc_session_checkpoint(s);
+
+	for (size_t i = 0; i < n; i++) {
+		int rc = unc_session_add_measure(s, &want[i].spec, pass, want[i].aggregate,
+						 &measure[i]);
+
+		if (rc < 0) {
+			unc_session_roll_back(s, before);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+/* First fit of each measure by itself. */
+static int fit_apart(struct unc_session *s, const struct want *want, size_t n,
+		     struct unc_item *item, uint32_t *measure)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned pass = 0; pass <= last_pass(s); pass++) {
+			if (pass == UNC_MAX_PASSES)
+				return unc_fail(&s->error, UNC_ERR_CONFLICT,
+						"the set needs more than %d passes",
+						UNC_MAX_PASSES);
+			rc = fit_together(s, &want[i], 1, pass, &measure[i]);
+			if (rc == 0) {
+				use_pass(s, item, pass);
+				break;
+			}
+			if (rc != UNC_ERR_CONFLICT)
+				return rc;
+		}
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int fit(struct unc_session *s, const struct want *want, size_t n, struct unc_item *item,
+	       uint32_t *measure)
+{
+	int rc = 0;
+
+	for (unsigned pass = 0; pass <= last_pass(s) && pass < UNC_MAX_PASSES; pass++) {
+		rc = fit_together(s, want, n, pass, measure);
+		if (rc == 0)
+			use_pass(s, item, pass);
+		if (rc != UNC_ERR_CONFLICT)
+			return rc;
+	}
+	if (s->flags & UNC_SESSION_ROTATE)
+		return fit_apart(s, want, n, item, measure);
+	/* Is it too much by itself, or only together with what is there? */
+	struct unc_error first = s->error;
+	struct unc_checkpoint before = unc_session_checkpoint(s);
+	if (n > 1 && fit_together(s, want, n, UNC_MAX_PASSES, measure) == UNC_ERR_CONFLICT) {
+		rc = UNC_ERR_PASSES;
+		unc_error_prefix(&s->error, "needs several passes");
+	} else {
+		s->error = first;
+	}
+	unc_session_roll_back(s, before);
+	return rc;
+}
+
+/* Whether measure `lead` counts, on a unit of `follower`, what that shows. */
+static bool may_show(const struct unc_session *s, const struct unc_measure *follower,
+		     const struct unc_measure *lead)
+{
+	for (uint32_t i = 0; i < follower->n_slots; i++)
+		for (uint32_t k = 0; k < lead->n_slots; k++) {
+			const struct unc_slot *a = &s->slot[follower->slot[i]],
+					      *b = &s->slot[lead->slot[k]];
+
+			if (a->instance == b->instance &&
+			    unc_schedule_follows(s->platform->table, &a->code, &b->code))
+				return true;
+		}
+	return false;
+}
+
+/* An event that shows what another counts needs exactly one such beside it, whatever the passes. In
+ * a metric it stands with its own. */
+static int check_leads(struct unc_session *s)
+{
+	for (size_t f = 0; f < s->n_items; f++) {
+		const struct unc_measure *lead = NULL, *follower;
+
+		if (s->item[f].metric >= 0)
+			continue;
+		follower = &s->measure[s->item[f].measure[0]];
+		if (!follower->n_slots ||
+		    !unc_schedule_follows(s->platform->table, &s->slot[follower->slot[0]].code,
+					  NULL))
+			continue;
+		for (size_t i = 0; i < s->n_items; i++) {
+			const struct unc_measure *m = &s->measure[s->item[i].measure[0]];
+
+			if (s->item[i].metric >= 0 || !may_show(s, follower, m) ||
+			    (lead && strcmp(lead->name, m->name) == 0))
+				continue;
+			if (lead)
+				return unc_fail(&s->error, UNC_ERR_CONFLICT,
+						"%s would show what %s counts, or %s: it needs "
+						"exactly one of them in the set",
+						follower->name, lead->name, m->name);
+			lead = m;
+		}
+	}
+	return 0;
+}
+
+static int count_unit(void *user, uint32_t instance, bool missing)
+{
+	struct unc_item *item = user;
+
+	(void)instance;
+	item->of++;
+	item->units += !missing;
+	return 0;
+}
+
+static int add_item(struct unc_session *s, const struct want *want, size_t n, int metric,
+		    struct unc_expr *expr, int *id)
+{
+	struct unc_checkpoint before = unc_session_checkpoint(s);
+	struct unc_item *item = unc_session_new_item(s);
+
+	if (!item || !(item->measure = calloc(n + 1, sizeof(*item->measure)))) {
+		unc_session_roll_back(s, before);
+		return unc_session_no_memory(s);
+	}
+	item->metric = metric;
+	item->n_measures = (uint32_t)n;
+	int rc = n ? fit(s, want, n, item, item->measure) : 0;
+	if (rc == 0 && metric < 0)
+		rc = check_leads(s);
+	if (rc < 0) {
+		unc_session_roll_back(s, before);
+		return rc;
+	}
+	if (n == 0)
+		use_pass(s, item, 0);
+	item->expr = expr;
+	unc_session_walk_units(s, item, count_unit, item);
+	s->started = false; /* what was measured before is not of this set */
+	*id = (int)(s->n_items - 1);
+	return 0;
+}
+
+static int check_idle(struct unc_session *s)
+{
+	if (unc_session_here(s) < 0)
+		return UNC_ERR_STATE;
+	unc_error_clear(&s->error);
+	if (s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
+	return 0;
+}
+
+static int add_event(struct unc_session *s, const struct unc_spec *spec, int *id)
+{
+	struct want want = {.spec = *spec, .aggregate = UNC_EXPR_AS_EVENT};
+	struct unc_code code;
+	int rc = unc_spec_encode(s->platform->table, spec, 0, unc_platform_nodes(s->platform),
+				 &code, &s->error);
+
+	return rc < 0 ? rc : add_item(s, &want, 1, -1, NULL, id);
+}
+
+/* ---- metrics */
+
+static int wants_of(struct unc_session *s, const struct unc_expr *expr, const struct unc_name *name,
+		    struct want *want)
+{
+	const struct unc_table *t = s->platform->table;
+	int socket = name->spec.socket, index = name->spec.index;
+
+	for (size_t i = 0; i < unc_expr_refs(expr); i++) {
+		const struct unc_expr_ref *ref = unc_expr_ref(expr, i);
+		int rc = unc_spec_parse(t, ref->event, &want[i].spec, &s->error);
+
+		if (rc < 0)
+			return rc;
+		want[i].aggregate = ref->aggregate;
+		if (socket >= 0)
+			want[i].spec.socket = socket;
+		if (index >= 0 && want[i].spec.type == t->metric[name->metric].type)
+			want[i].spec.index = index;
+	}
+	return 0;
+}
+
+/* Room for the values of a formula's references, so that reading allocates nothing. */
+static bool enough_scratch(struct unc_session *s, size_t n)
+{
+	if (n <= s->n_scratch)
+		return true;
+	double *larger = realloc(s->scratch, n * sizeof(*larger));
+	if (!larger)
+		return false;
+	s->scratch = larger;
+	s->n_scratch = n;
+	return true;
+}
+
+static int add_metric(struct unc_session *s, const struct unc_name *name, const char *text, int *id)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_metric *metric = &t->metric[name->metric];
+	struct unc_expr *expr;
+	int rc;
+
+	if (metric->unavailable)
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", text,
+				unc_tbl_str(t, metric->unavailable));
+	rc = unc_formula_parse(t, (unsigned)name->metric, &expr, &s->error);
+	if (rc < 0)
+		return rc;
+	size_t n = unc_expr_refs(expr);
+	struct want *want = calloc(n + 1, sizeof(*want));
+	if (!want || !enough_scratch(s, n))
+		rc = unc_session_no_memory(s);
+	if (rc == 0)
+		rc = wants_of(s, expr, name, want);
+	if (rc == 0)
+		rc = add_item(s, want, n, name->metric, expr, id);
+	free(want);
+	if (rc < 0) {
+		unc_error_prefix(&s->error, "%s", text);
+		unc_expr_free(expr);
+	}
+	return rc;
+}
+
+/* ---- both */
+
+typedef int (*parse_fn)(const struct unc_table *, const char *text, struct unc_name *,
+			struct unc_error *);
+
+static int add_name(struct unc_session *s, parse_fn parse, const char *text,
+		    const struct unc_target *target, int *id)
+{
+	const struct unc_platform *p = s->platform;
+	char canonical[UNC_SPEC_MAX];
+	struct unc_name name;
+	int rc = check_idle(s);
+
+	if (rc < 0 || (rc = parse(p->table, text, &name, &s->error)) < 0 ||
+	    (rc = unc_name_move(p->table, text, target, &name, &s->error)) < 0)
+		return rc;
+	if (unc_name_format(p->table, &name, canonical, sizeof(canonical)) < 0)
+		return unc_fail(&s->error, UNC_ERR_INVALID, "%s: the canonical text is too long",
+				text);
+	if (p->access &&
+	    (rc = unc_name_check(&name, canonical, p->topology.n_sockets, &s->error)) < 0)
+		return rc;
+	return name.metric < 0 ? add_event(s, &name.spec, id) : add_metric(s, &name, canonical, id);
+}
+
+int unc_session_add(struct unc_session *s, const char *text, int *id)
+{
+	return add_name(s, unc_name_event, text, NULL, id);
+}
+
+int unc_session_add_metric(struct unc_session *s, const char *text, int *id)
+{
+	return add_name(s, unc_name_metric, text, NULL, id);
+}
+
+int unc_session_add_at(struct unc_session *s, const char *text, const struct unc_target *target,
+		       int *id)
+{
+	return add_name(s, unc_name_parse, text, target, id);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions: the clock of a unit, that tells whether it counts: a fixed counter, or one of the
+ * session's own that is lent for a moment.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/schedule.h"
+#include "session/session.h"
+
+/* ---- which counter */
+
+/* A fixed counter is ours and runs, or may for a moment. What its control holds is looked at
+ * before. */
+static void fixed_clock(const struct unc_table *t, const struct unc_tbl_event *event,
+			struct unc_plan_unit *u)
+{
+	const struct unc_tbl_counter *c = &t->counter[event->counter];
+	bool ours = false;
+
+	for (size_t i = 0; i < u->n_controls; i++)
+		ours |= u->control[i].reg == c->ctl;
+	u->clock = (struct unc_plan_clock){
+		.ctr = c->ctr, .ctl = ours ? UNC_NONE : c->ctl, .value = c->enable};
+}
+
+/* Whether somebody else has programmed the control meanwhile. *shown: what it holds. */
+static bool taken(const struct unc_plan_unit *u, uint16_t reg, uint64_t *shown)
+{
+	for (size_t i = 0; i < u->n_controls; i++)
+		if (u->control[i].reg == reg) {
+			*shown = u->control[i].shown;
+			return u->control[i].keep;
+		}
+	return true;
+}
+
+/* One of the session's own counters is lent to the clock. */
+static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
+		      const struct unc_tbl_event *event, const uint32_t *slots, size_t n)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	struct unc_spec spec = {.type = event->type,
+				.event = (uint16_t)(event - t->event),
+				.index = -1,
+				.socket = -1};
+	struct unc_code code;
+	uint64_t shown;
+
+	if (unc_spec_encode(t, &spec, 0, 1, &code, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n && u->clock.ctr == UNC_NONE; i++) {
+		const struct unc_slot *slot = &s->slot[slots[i]];
+		unsigned counter = t->reg[slot->ctr].number;
+
+		/* A counter that leads others is not lent: what they count would change. */
+		if (slot->code.counter != UNC_NONE || slot->code.lane ||
+		    !(code.counters >> counter & 1) ||
+		    ((slot->code.ctl ^ code.ctl) & type->exclusive) ||
+		    taken(u, unc_type_ctl(type, counter), &shown))
+			continue;
+		u->clock = (struct unc_plan_clock){.ctr = slot->ctr,
+						   .own = true,
+						   .ctl = unc_type_ctl(type, counter),
+						   .value = code.ctl};
+		u->clock.back = shown & t->reg[u->clock.ctl].write_mask;
+	}
+}
+
+/* The first clock of the table that can be had. */
+void unc_session_find_clock(const struct unc_session *s, struct unc_plan_unit *u,
+			    const uint32_t *slots, size_t n)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+
+	u->clock.ctr = UNC_NONE;
+	for (uint32_t i = 0; i < type->events.n && u->clock.ctr == UNC_NONE; i++) {
+		const struct unc_tbl_event *event = &t->event[type->events.first + i];
+
+		if (event->clock && event->counter != UNC_NONE)
+			fixed_clock(t, event, u);
+		else if (event->clock)
+			own_clock(s, u, event, slots, n);
+	}
+}
+
+void unc_session_renew_clock(const struct unc_session *s, struct unc_plan_unit *u)
+{
+	uint32_t slots[UNC_MAX_CODES];
+	size_t n = unc_session_slots_of(s, (uint32_t)(u->instance - s->platform->instances.unit),
+					false, slots);
+	uint64_t shown;
+
+	if (u->clock.ctr != UNC_NONE && u->clock.own && taken(u, u->clock.ctl, &shown))
+		unc_session_find_clock(s, u, slots, n);
+}
+
+/* ---- watching it */
+
+enum { PROOF_TRIES = 6 };
+
+/* The clock of each suspect: its control is written (`back`: as it was), or its counter read. */
+static int clock_plan(const struct unc_session *s, const struct unc_suspects *suspects, bool write,
+		      bool back, struct unc_plan *plan, struct unc_error *err)
+{
+	int rc = 0;
+
+	*plan = (struct unc_plan){0};
+	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
+		const struct unc_plan_unit *u = suspects->unit[i];
+		const struct unc_plan_clock *c = &u->clock;
+
+		if (!write)
+			rc = unc_plan_add(s->platform->table, plan, u->instance, c->ctr,
+					  UNC_OP_READ, 0, err);
+		else if (c->ctl != UNC_NONE && !c->runs)
+			rc = unc_plan_add(s->platform->table, plan, u->instance, c->ctl,
+					  UNC_OP_WRITE, back ? c->back : c->value, err);
+	}
+	if (rc == 0 && plan->n)
+		rc = unc_access_prepare(s->platform->access, plan->op, plan->n, err);
+	if (rc < 0)
+		unc_plan_free(plan);
+	return rc;
+}
+
+static void take_slot_base(struct unc_session *s, struct unc_slot *slot,
+			   const struct unc_reg_op *op, uint64_t ns)
+{
+	if (op->error) { /* nobody knows how much of it the clock has counted */
+		unc_session_lose(s, slot, UNC_LOST_UNREAD, slot->ctr,
+				 (uint64_t)(op->errno_value ? op->errno_value : EIO));
+		return;
+	}
+	slot->last = op->value;
+	slot->seen_ns = ns;
+}
+
+/* Counters that were lent count their events again from here: read after that time, not before. */
+static void take_base(struct unc_session *s, struct unc_plan *read)
+{
+	uint64_t ns, tsc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	unc_access_run(s->platform->access, read->op, read->n);
+	for (size_t i = 0; i < read->n; i++) {
+		int k = s->head[read->tag[i].instance - s->platform->instances.unit];
+
+		for (; k != UNC_END; k = s->slot[k].next)
+			if (unc_session_active(s, &s->slot[k]) &&
+			    s->slot[k].ctr == read->tag[i].reg)
+				take_slot_base(s, &s->slot[k], &read->op[i], ns);
+	}
+}
+
+/* Whether a clock has moved, is noted in frozen[]: those that have not. False: time stands still.
+ */
+static bool watch_clocks(const struct unc_session *s, struct unc_plan *read, bool *frozen)
+{
+	uint64_t *first = calloc(read->n + 1, sizeof(*first));
+	bool any = true, passes = first != NULL;
+
+	for (size_t i = 0; passes && i < read->n; i++) {
+		first[i] = read->op[i].value;
+		frozen[i] = !read->op[i].error;
+	}
+	for (int k = 0; any && passes && k < PROOF_TRIES; k++) {
+		any = false;
+		passes = unc_platform_pause(s->platform, UNC_PROOF_NS << k);
+		unc_access_run(s->platform->access, read->op, read->n);
+		for (size_t i = 0; i < read->n; i++) {
+			frozen[i] &= !read->op[i].error && read->op[i].value == first[i];
+			any |= frozen[i];
+		}
+	}
+	free(first);
+	return passes;
+}
+
+/* A fixed counter that somebody has begun to use since runs by itself. */
+static int look_at_clocks(struct unc_session *s, const struct unc_suspects *suspects,
+			  struct unc_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
+		const struct unc_plan_unit *u = suspects->unit[i];
+		struct unc_plan_clock *c = &suspects->unit[i]->clock;
+		struct unc_plan plan = {0};
+
+		if (c->own || c->ctl == UNC_NONE)
+			continue;
+		rc = unc_plan_add(s->platform->table, &plan, u->instance, c->ctl, UNC_OP_READ, 0,
+				  err);
+		if (rc == 0)
+			rc = unc_session_run_plan(s, &plan, "looking at a clock", err);
+		c->runs = rc == 0 && (plan.op[0].value & c->value) != 0;
+		if (rc == 0)
+			c->back = plan.op[0].value & s->platform->table->reg[c->ctl].write_mask;
+		unc_plan_free(&plan);
+	}
+	return rc == UNC_ERR_MEMORY ? rc : 0;
+}
+
+int unc_session_run_clocks(struct unc_session *s, struct unc_suspects *suspects,
+			   struct unc_error *err)
+{
+	struct unc_plan on = {0}, off = {0}, read = {0};
+	bool *frozen = calloc(suspects->n + 1, sizeof(*frozen));
+	size_t kept = 0;
+	int rc = frozen ? look_at_clocks(s, suspects, err)
+			: unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+
+	if (rc == 0)
+		rc = clock_plan(s, suspects, true, false, &on, err);
+	if (rc == 0)
+		rc = clock_plan(s, suspects, true, true, &off, err);
+	if (rc == 0)
+		rc = clock_plan(s, suspects, false, false, &read, err);
+	if (rc == 0) {
+		/* What fails here is no proof of anything: the next read tells why. */
+		unc_access_run(s->platform->access, on.op, on.n);
+		unc_access_run(s->platform->access, read.op, read.n);
+		if (!watch_clocks(s, &read, frozen))
+			memset(frozen, 0, suspects->n * sizeof(*frozen));
+		unc_session_put_back(s, &off, NULL);
+		take_base(s, &read);
+		for (size_t i = 0; i < suspects->n; i++)
+			if (frozen[i])
+				suspects->unit[kept++] = suspects->unit[i];
+	}
+	suspects->n = kept;
+	unc_plan_free(&on);
+	unc_plan_free(&off);
+	unc_plan_free(&read);
+	free(frozen);
+	return rc;
+}

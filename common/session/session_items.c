@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: what is to be measured, and whether it fits. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "encode/schedule.h"
+#include "session/session.h"
+#include "base/text.h"
+
+/* ---- undoing */
+
+struct unc_checkpoint unc_session_checkpoint(const struct unc_session *s)
+{
+	return (struct unc_checkpoint){s->n_items, s->n_measures, s->n_slots, s->n_passes};
+}
+
+void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
+{
+	while (s->n_items > c.items) {
+		struct unc_item *item = &s->item[--s->n_items];
+
+		unc_expr_free(item->expr);
+		free(item->measure);
+	}
+	while (s->n_measures > c.measures) {
+		struct unc_measure *m = &s->measure[--s->n_measures];
+
+		free(m->name);
+		free(m->slot);
+		free(m->missing);
+	}
+	/* Slots were pushed on the lists of their instances: they come off in reverse order. */
+	while (s->n_slots > c.slots) {
+		struct unc_slot *slot = &s->slot[--s->n_slots];
+
+		s->head[slot->instance] = slot->next;
+	}
+	s->n_passes = c.passes;
+}
+
+/* ---- growing */
+
+int unc_session_no_memory(struct unc_session *s)
+{
+	return unc_fail(&s->error, UNC_ERR_MEMORY, "out of memory");
+}
+
+static struct unc_slot *new_slot(struct unc_session *s)
+{
+	void *larger = unc_grow(s->slot, s->n_slots, sizeof(*s->slot));
+
+	if (!larger)
+		return NULL;
+	s->slot = larger;
+	return &s->slot[s->n_slots++];
+}
+
+static struct unc_measure *new_measure(struct unc_session *s)
+{
+	void *larger = unc_grow(s->measure, s->n_measures, sizeof(*s->measure));
+
+	if (!larger)
+		return NULL;
+	s->measure = larger;
+	s->measure[s->n_measures] = (struct unc_measure){0};
+	return &s->measure[s->n_measures++];
+}
+
+struct unc_item *unc_session_new_item(struct unc_session *s)
+{
+	void *larger = unc_grow(s->item, s->n_items, sizeof(*s->item));
+
+	if (!larger)
+		return NULL;
+	s->item = larger;
+	s->item[s->n_items] = (struct unc_item){.metric = -1};
+	return &s->item[s->n_items++];
+}
+
+/* ---- which units */
+
+static const char *type_name(const struct unc_session *s, unsigned type)
+{
+	return unc_tbl_str(s->platform->table, s->platform->table->type[type].name);
+}
+
+static bool selected(const struct unc_session *s, const struct unc_spec *spec,
+		     const struct unc_instance *u)
+{
+	return u->type == unc_type_pool(s->platform->table, spec->type) &&
+	       (spec->index < 0 || spec->index == u->index) &&
+	       /* The tables alone know one socket, which stands for all. */
+	       (spec->socket < 0 || spec->socket == u->socket || !s->platform->access);
+}
+
+/* Whether all registers of the event can be reached on this unit. */
+static bool reachable(const struct unc_session *s, const struct unc_code *code,
+		      const struct unc_instance *u)
+{
+	if (!u->available)
+		return false;
+	for (unsigned i = 0; i < code->n_filters; i++)
+		if (!u->part[s->platform->table->reg[code->filter[i].reg].part].present)
+			return false;
+	return true;
+}
+
+static int no_units(struct unc_session *s, const char *name, const struct unc_spec *spec,
+		    const char *reason)
+{
+	if (reason)
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s: no such unit can be read: %s",
+				name, reason);
+	if (spec->index >= 0)
+		return unc_fail(&s->error, UNC_ERR_RANGE, "%s: this machine has no %s%d", name,
+				type_name(s, spec->type), spec->index);
+	return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s: this machine has no %s units", name,
+			type_name(s, spec->type));
+}
+
+/* ---- fitting */
+
+static const char *bits_text(uint32_t mask, char *buf, size_t size)
+{
+	struct unc_buf list = unc_buf(buf, size);
+
+	for (unsigned i = 0; i < 32; i++) {
+		unsigned last = i;
+
+		if (!(mask >> i & 1))
+			continue;
+		while (last < 31 && (mask >> (last + 1) & 1))
+			last++;
+		unc_put(&list, last > i ? "%s%u-%u" : "%s%u", list.n ? "," : "", i, last);
+		i = last;
+	}
+	return buf;
+}
+
+static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, const int *slots)
+{
+	const struct unc_slot *a = &s->slot[slots[c->a]], *b = &s->slot[slots[c->b]];
+	const struct unc_table *t = s->platform->table;
+	const char *type = type_name(s, b->code.type);
+	const char *one = s->measure[a->name].name, *two = s->measure[b->name].name;
+	char bits[64];
+
+	if (c->kind == UNC_CONFLICT_FILTER)
+		return unc_fail(&s->error, UNC_ERR_CONFLICT,
+				"%s and %s need different values in %s of %s", one, two,
+				unc_tbl_str(t, t->reg[c->reg].name), type);
+	if (c->kind == UNC_CONFLICT_SET)
+		return unc_fail(
+			&s->error, UNC_ERR_CONFLICT,
+			"%s and %s (and others) do not fit: counters of %s that go together "
+			"count events of one set, with one umask",
+			one, two, type);
+	if (c->kind == UNC_CONFLICT_LEAD)
+		return unc_fail(
+			&s->error, UNC_ERR_CONFLICT,
+			"%s does not fit: the counter of %s that leads those for its events "
+			"is taken",
+			two, type);
+	if (c->kind == UNC_CONFLICT_FOLLOWS) {
+		char leads[200];
+
+		unc_schedule_leads(t, &b->code, leads, sizeof(leads));
+		return unc_fail(&s->error, UNC_ERR_CONFLICT,
+				"%s needs %s of %s, added before it: it shows what that one counts",
+				two, leads, type);
+	}
+	if (c->kind == UNC_CONFLICT_KIND)
+		return unc_fail(&s->error, UNC_ERR_CONFLICT,
+				"%s and %s are of two kinds of which %s counts one at a time", one,
+				two, type);
+	bits_text(b->code.counters, bits, sizeof(bits));
+	if (!(b->code.counters & (b->code.counters - 1)))
+		return unc_fail(&s->error, UNC_ERR_CONFLICT, "%s and %s both need counter %s of %s",
+				one, two, bits, type);
+	return unc_fail(&s->error, UNC_ERR_CONFLICT,
+			"%s and %s (and others) need counters %s of %s, which are all taken", two,
+			one, bits, type);
+}
+
+/* Whether the slots of an instance in a pass fit together. */
+static int check_instance(struct unc_session *s, uint32_t instance, unsigned pass)
+{
+	const struct unc_code *code[UNC_MAX_CODES];
+	int slots[UNC_MAX_CODES];
+	uint8_t counter[UNC_MAX_CODES];
+	struct unc_conflict conflict;
+	size_t n = 0;
+
+	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
+		if (s->slot[i].pass == pass && n < UNC_MAX_CODES)
+			slots[n++] = i;
+	/* The list has the newest first; what was added first stays first in a sentence. */
+	for (size_t i = 0; i < n / 2; i++) {
+		int swap = slots[i];
+
+		slots[i] = slots[n - 1 - i];
+		slots[n - 1 - i] = swap;
+	}
+	for (size_t i = 0; i < n; i++)
+		code[i] = &s->slot[slots[i]].code;
+	if (unc_schedule(s->platform->table, code, n, 0, counter, &conflict) == 0)
+		return 0;
+	return fail_conflict(s, &conflict, slots);
+}
+
+/* The slot for a code on an instance in a pass: one that is there, or a new one. */
+static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
+		    const struct unc_code *code, uint32_t name, uint32_t *out)
+{
+	struct unc_slot *slot;
+
+	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
+		if (s->slot[i].pass == pass && unc_code_same(&s->slot[i].code, code)) {
+			*out = (uint32_t)i;
+			return 0;
+		}
+	slot = new_slot(s);
+	if (!slot)
+		return unc_session_no_memory(s);
+	*slot = (struct unc_slot){.code = *code,
+				  .instance = instance,
+				  .name = name,
+				  .next = s->head[instance],
+				  .pass = (uint16_t)pass};
+	*out = (uint32_t)(s->n_slots - 1);
+	s->head[instance] = (int)*out;
+	return check_instance(s, instance, pass);
+}
+
+/* Neighbouring units that count parts of one thing: as many as the machine's cores have threads. */
+static unsigned sharing(const struct unc_session *s, const struct unc_instance *u)
+{
+	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
+	const struct unc_socket *socket = &s->platform->topology.socket[u->socket];
+
+	if (!type->cpus || type->share <= 1 || socket->cores <= 0 || socket->cpus < socket->cores)
+		return type->share ? type->share : 1;
+	return (unsigned)(socket->cpus / socket->cores);
+}
+
+/*
+ * Of units that see the same, one counts: one of the machine, or of each socket (with the units
+ * that share it). *group tells the one that was chosen, -1 before. A unit that the user names
+ * counts.
+ */
+static bool needless(const struct unc_session *s, const struct unc_spec *spec, bool whole,
+		     int aggregate, const struct unc_instance *u, int *group)
+{
+	unsigned share = sharing(s, u);
+	int socket = *group < 0 ? -1 : *group >> 16;
+	int own = u->socket << 16 | (int)(u->index / share);
+
+	if (spec->index < 0 && whole && u->index % share)
+		return true;
+	if ((spec->index >= 0 && aggregate != UNC_AGGREGATE_ONE) ||
+	    (aggregate != UNC_AGGREGATE_ONE && aggregate != UNC_AGGREGATE_SOCKET))
+		return false;
+	if (*group < 0 || (aggregate == UNC_AGGREGATE_SOCKET && socket != u->socket))
+		*group = own;
+	return *group != own;
+}
+
+/* Whether a slot of the measure is on the socket; socket -1: on any. */
+static bool measured_on(const struct unc_session *s, const struct unc_measure *m, int socket)
+{
+	for (uint32_t i = 0; i < m->n_slots; i++)
+		if (socket < 0 ||
+		    s->platform->instances.unit[s->slot[m->slot[i]].instance].socket == socket)
+			return true;
+	return false;
+}
+
+/* What another unit tells as well is not missing. */
+static void drop_replaced(const struct unc_session *s, struct unc_measure *m,
+			  const struct unc_spec *spec, bool whole)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_missing; i++) {
+		const struct unc_instance *u = &s->platform->instances.unit[m->missing[i]];
+		bool replaced =
+			(spec->index < 0 && whole && u->index % sharing(s, u)) ||
+			m->aggregate == UNC_AGGREGATE_ONE ||
+			(m->aggregate == UNC_AGGREGATE_SOCKET && measured_on(s, m, u->socket));
+
+		if (!replaced)
+			m->missing[n++] = m->missing[i];
+	}
+	m->n_missing = n;
+}
+
+int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, unsigned pass,
+			    int aggregate, uint32_t *out)
+{
+	const struct unc_platform *p = s->platform;
+	char name[UNC_SPEC_MAX];
+	struct unc_code code;
+	int rc, encoded_for = -1, group = -1;
+
+	if (unc_spec_format(p->table, spec, name, sizeof(name)) < 0)
+		return unc_fail(&s->error, UNC_ERR_INVALID, "the canonical text is too long");
+	struct unc_measure *m = new_measure(s);
+	if (!m || !(m->name = strdup(name)) ||
+	    !(m->slot = malloc((p->instances.n + 1) * sizeof(*m->slot))) ||
+	    !(m->missing = malloc((p->instances.n + 1) * sizeof(*m->missing))))
+		return unc_session_no_memory(s);
+	m->pass = (uint16_t)pass;
+	*out = (uint32_t)(s->n_measures - 1);
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		if (!selected(s, spec, u))
+			continue;
+		if (encoded_for < 0 || (code.by_socket && encoded_for != u->socket)) {
+			rc = unc_spec_encode(p->table, spec, u->socket, unc_platform_nodes(p),
+					     &code, &s->error);
+			if (rc < 0)
+				return rc;
+			encoded_for = u->socket;
+		}
+		m->aggregate = aggregate == UNC_EXPR_SUM    ? UNC_AGGREGATE_SUM
+			       : aggregate == UNC_EXPR_MEAN ? UNC_MEASURE_MEAN
+							    : code.aggregate;
+		if (p->access && !reachable(s, &code, u)) {
+			m->missing[m->n_missing++] = (uint32_t)i;
+			continue;
+		}
+		if (needless(s, spec, code.whole, m->aggregate, u, &group))
+			continue;
+		rc = add_slot(s, (uint32_t)i, pass, &code, *out, &m->slot[m->n_slots]);
+		if (rc < 0)
+			return rc;
+		m->n_slots++;
+	}
+	if (m->n_slots == 0)
+		return no_units(s, name, spec,
+				m->n_missing ? p->instances.unit[m->missing[0]].reason : NULL);
+	drop_replaced(s, m, spec, code.whole);
+	return 0;
+}
+
+/* ---- units of an item */
+
+/* Whether an earlier measure of the item is about the instance as well. */
+static bool told_before(const struct unc_session *s, const struct unc_item *item, uint32_t until,
+			uint32_t instance, bool missing)
+{
+	for (uint32_t k = 0; k < until; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; missing && i < m->n_missing; i++)
+			if (m->missing[i] == instance)
+				return true;
+		for (uint32_t i = 0; !missing && i < m->n_slots; i++)
+			if (s->slot[m->slot[i]].instance == instance)
+				return true;
+	}
+	return false;
+}
+
+int unc_session_walk_units(const struct unc_session *s, const struct unc_item *item,
+			   int (*fn)(void *user, uint32_t instance, bool missing), void *user)
+{
+	int rc = 0;
+
+	for (uint32_t k = 0; k < item->n_measures && rc == 0; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots && rc == 0; i++)
+			if (!told_before(s, item, k, s->slot[m->slot[i]].instance, false))
+				rc = fn(user, s->slot[m->slot[i]].instance, false);
+		for (uint32_t i = 0; i < m->n_missing && rc == 0; i++)
+			if (!told_before(s, item, k, m->missing[i], true))
+				rc = fn(user, m->missing[i], true);
+	}
+	return rc;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: slots that mean nothing any more, and why. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cpu.h"
+#include "session/session.h"
+
+void unc_session_lose(struct unc_session *s, struct unc_slot *slot, enum unc_loss_kind why,
+		      uint16_t reg, uint64_t value)
+{
+	s->flawed = true;
+	if (slot->lost.why == UNC_LOST_NOT)
+		slot->lost = (struct unc_loss){.why = (uint8_t)why, .reg = reg, .value = value};
+}
+
+void unc_session_unread(struct unc_session *s, struct unc_slot *slot, uint16_t reg,
+			const struct unc_reg_op *op)
+{
+	s->flawed = true;
+	slot->unread = op->errno_value ? op->errno_value : EIO;
+	slot->unread_reg = reg;
+}
+
+static void unread_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
+			struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	bool lost = slot->lost.why == UNC_LOST_UNREAD;
+	uint16_t reg = lost ? slot->lost.reg : slot->unread_reg;
+	int error = lost ? (int)slot->lost.value : slot->unread;
+
+	unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
+		 unc_tbl_str(t, t->reg[reg].name), unit,
+		 s->platform->instances.unit[slot->instance].location,
+		 error == ENXIO    ? UNC_NO_CPU
+		 : error == ENODEV ? "its CPU is offline"
+				   : strerror(error));
+}
+
+void unc_session_late_text(const struct unc_session *s, const struct unc_slot *slot,
+			   struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	char unit[64];
+
+	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	unc_fail(err, UNC_ERR_IO, "%s of %s could not be read where the interval began",
+		 unc_tbl_str(t, t->reg[slot->ctr].name), unit);
+}
+
+static void changed_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
+			 const char *reg, struct unc_error *err)
+{
+	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
+	const char *name = s->measure[slot->name].name;
+	uint64_t value = slot->lost.value;
+	char event[UNC_SPEC_MAX];
+
+	if (slot->lost.why == UNC_LOST_CONTROL && value == 0)
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: somebody else has cleared %s of %s while it was counting", name, reg,
+			 unit);
+	else if (slot->lost.why == UNC_LOST_CONTROL)
+		unc_fail(
+			err, UNC_ERR_BUSY,
+			"%s: somebody else has programmed %s of %s while it was counting: it holds "
+			"0x%" PRIx64 "%s",
+			name, reg, unit, value,
+			unc_session_event_text(s, u, value, event, sizeof(event)));
+	else
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: somebody else has changed %s of %s while it was counting: it holds "
+			 "0x%" PRIx64,
+			 name, reg, unit, value);
+}
+
+void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *slot,
+			   struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const char *name = s->measure[slot->name].name;
+	const char *reg =
+		slot->lost.reg < t->n_reg ? unc_tbl_str(t, t->reg[slot->lost.reg].name) : "";
+	char unit[64];
+
+	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	switch (slot->lost.why) {
+	case UNC_LOST_NOT:
+	case UNC_LOST_UNREAD:
+		unread_text(s, slot, unit, err);
+		return;
+	case UNC_LOST_FROZEN:
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: %s does not count: it is frozen, by a program that was killed or one "
+			 "that froze the socket (LIKWID, PCM, an old kernel's perf), or nothing "
+			 "drives its "
+			 "clock",
+			 name, unit);
+		return;
+	case UNC_LOST_CLEARED:
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: somebody else has written to %s of %s while it was counting", name,
+			 reg, unit);
+		return;
+	case UNC_LOST_ONES:
+		unc_fail(err, UNC_ERR_IO, "%s: %s of %s reads as all ones: nobody answers", name,
+			 reg, unit);
+		return;
+	case UNC_LOST_WRAP:
+		unc_fail(err, UNC_ERR_RANGE,
+			 "%s: %s of %s was not read for %.0f s and may have wrapped meanwhile",
+			 name, reg, unit, (double)slot->lost.value * 1e-9);
+		return;
+	default:
+		changed_text(s, slot, unit, reg, err);
+	}
+}
+
+void unc_session_lose_unit(struct unc_session *s, const struct unc_plan_unit *u,
+			   enum unc_loss_kind why, uint16_t reg, uint64_t value)
+{
+	int i = s->head[u->instance - s->platform->instances.unit];
+
+	for (; i != UNC_END; i = s->slot[i].next) {
+		struct unc_slot *slot = &s->slot[i];
+		bool programmed = slot->code.counter == UNC_NONE ||
+				  s->platform->table->counter[slot->code.counter].ctl != UNC_NONE;
+
+		if (programmed && unc_session_active(s, slot))
+			unc_session_lose(s, slot, why, reg, value);
+	}
+}

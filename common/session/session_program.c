@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: programming the counters of a pass, and putting back what was found. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/claim.h"
+#include "session/session.h"
+
+/* A hook, where there is a guest. */
+#define HOOK(s, hook, err) ((s)->hooks ? (s)->hooks->hook((s), (err)) : 0)
+
+static void end_guest(struct unc_session *s)
+{
+	if (s->hooks)
+		s->hooks->end(s);
+}
+
+/* ---- the read plan */
+
+static int build_reads(const struct unc_session *s, bool always, struct unc_plan *plan,
+		       uint32_t *slot, struct unc_error *err)
+{
+	for (size_t k = 0; k < s->n_slots; k++) {
+		const struct unc_slot *one = &s->slot[k];
+		int rc;
+
+		if (!unc_session_active(s, one) || s->always[one->instance] != always)
+			continue;
+		slot[plan->n] = (uint32_t)k;
+		rc = unc_plan_add(s->platform->table, plan,
+				  &s->platform->instances.unit[one->instance], one->ctr,
+				  UNC_OP_READ, 0, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int prepare_reads(struct unc_session *s, struct unc_error *err)
+{
+	struct unc_plan plan = {0};
+	uint32_t *slot = calloc(s->n_slots + 1, sizeof(*slot));
+	int rc = slot ? build_reads(s, true, &plan, slot, err)
+		      : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	size_t n_always = plan.n;
+
+	if (rc == 0)
+		rc = build_reads(s, false, &plan, slot, err);
+	if (rc == 0 && plan.n)
+		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
+	if (rc < 0) {
+		free(slot);
+		unc_plan_free(&plan);
+		return rc;
+	}
+	free(s->read);
+	free(s->read_slot);
+	s->read = plan.op;
+	s->read_slot = slot;
+	s->n_reads = plan.n;
+	s->n_always = n_always;
+	free(plan.tag);
+	return 0;
+}
+
+/* ---- stopping */
+
+/* The first error of several steps counts. */
+static int also(int first, int rc)
+{
+	return first ? first : rc;
+}
+
+/* How many units go on when the pass changes: they come first. */
+static size_t count_always(const struct unc_session *s)
+{
+	size_t n = 0;
+
+	while (n < s->n_units && s->always[s->unit[n].instance - s->platform->instances.unit])
+		n++;
+	return n;
+}
+
+/* Where memory runs out *plan is empty. */
+static int prepare_stop(const struct unc_session *s, const struct unc_plan_unit *units, size_t n,
+			struct unc_plan *plan, struct unc_error *err)
+{
+	int rc = unc_plan_stop(s->platform->table, units, n, plan, err);
+
+	if (rc == 0 && plan->n)
+		rc = unc_access_prepare(s->platform->access, plan->op, plan->n, err);
+	if (rc == UNC_ERR_MEMORY)
+		unc_plan_free(plan);
+	return rc;
+}
+
+/*
+ * Goes on after a failed access: what can be put back is put back. Returns the first error. Where
+ * memory has run out nothing is done yet and everything is as before: it can be tried again.
+ */
+static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
+{
+	size_t keep = all ? 0 : count_always(s), n = s->n_units - keep;
+	struct unc_plan_unit *units = s->unit + keep;
+	struct unc_plan plan = {0};
+	int first = 0, rc;
+
+	/* Room for all that may be put back, before anything is done. */
+	rc = prepare_stop(s, units, n, &plan, err);
+	unc_plan_free(&plan);
+	if (rc == UNC_ERR_MEMORY)
+		return rc;
+	first = rc;
+	/* Where rotating failed half way nothing is ready to be compared. */
+	if (!s->check.n)
+		first = also(first, unc_session_verify_prepare(s, first ? NULL : err));
+	if (s->n_reads)
+		first = also(first, unc_session_look(s, all ? UNC_LOOK_ALL : UNC_LOOK_PASS,
+						     first ? NULL : err));
+	rc = unc_session_verify(s, keep, true, first ? NULL : err);
+	if (rc == UNC_ERR_MEMORY)
+		return unc_fail(err, rc, "out of memory");
+	first = also(first, rc);
+	if (!all) /* where all stop, what is unread remains so */
+		unc_session_lose_unread(s, s->n_always);
+	unc_claim_keep(s->platform, units, n);
+	rc = unc_session_neighbours(s, keep, first ? NULL : err);
+	if (rc == UNC_ERR_MEMORY)
+		return unc_fail(err, rc, "out of memory");
+	first = also(first, rc);
+	rc = prepare_stop(s, units, n, &plan, first ? NULL : err);
+	if (rc == UNC_ERR_MEMORY)
+		return unc_fail(err, rc, "out of memory");
+	first = also(first, rc);
+	if (rc == 0)
+		first = also(first, unc_session_put_back(s, &plan, first ? NULL : err));
+	first = also(first, HOOK(s, release, first ? NULL : err));
+	end_guest(s);
+	unc_claim_release(s->platform, units, n);
+	unc_plan_free(&plan);
+	unc_plan_free(&s->check);
+	s->n_units = keep;
+	return first;
+}
+
+static int unprogram_locked(struct unc_session *s, bool all, struct unc_error *err)
+{
+	pthread_mutex_lock(&s->platform->program);
+	int rc = unprogram(s, all, err);
+	pthread_mutex_unlock(&s->platform->program);
+	return rc;
+}
+
+/* ---- starting */
+
+/* Which passes an item has to wait for. */
+static void find_waits(struct unc_session *s)
+{
+	for (size_t i = 0; i < s->n_measures; i++) {
+		struct unc_measure *m = &s->measure[i];
+
+		m->stays = m->rotates = false;
+		for (uint32_t k = 0; k < m->n_slots; k++)
+			*(s->always[s->slot[m->slot[k]].instance] ? &m->stays : &m->rotates) = true;
+	}
+	for (size_t i = 0; i < s->n_items; i++) {
+		struct unc_item *item = &s->item[i];
+
+		item->waits = 0;
+		for (uint32_t k = 0; k < item->n_measures; k++) {
+			const struct unc_measure *m = &s->measure[item->measure[k]];
+
+			if (m->rotates)
+				item->waits |= (uint64_t)1 << m->pass;
+		}
+	}
+}
+
+/* A session that freezes a socket is alone on it, of those of this process. */
+static int check_sockets(struct unc_session *s, struct unc_error *err)
+{
+	for (size_t i = 0; i < s->n_units; i++)
+		if (s->platform->sampled[s->unit[i].instance->socket])
+			return unc_fail(err, UNC_ERR_BUSY,
+					"another session of this program samples on socket %u and "
+					"freezes it at overflows",
+					s->unit[i].instance->socket);
+	return 0;
+}
+
+/* The units of the running pass with their settings. */
+static int prepare(struct unc_session *s, bool begin, struct unc_error *err)
+{
+	int rc = unc_session_prepare(s, begin, err);
+
+	if (rc == 0 && s->platform->access && (rc = check_sockets(s, err)) == 0)
+		rc = HOOK(s, prepare, err);
+	return rc;
+}
+
+static int program(struct unc_session *s, bool begin, bool *touched, struct unc_error *err)
+{
+	size_t kept = begin ? 0 : s->n_units;
+	struct unc_plan plan;
+	int rc = prepare(s, begin, err);
+
+	*touched = false;
+	if (begin)
+		find_waits(s);
+	if (rc == 0)
+		rc = prepare_reads(s, err);
+	if (rc == 0)
+		rc = unc_session_verify_prepare(s, err);
+	if (rc < 0)
+		return rc;
+	rc = unc_plan_start(s->platform->table, s->unit + kept, s->n_units - kept, &plan, err);
+	if (rc < 0)
+		return rc;
+	rc = plan.n ? unc_access_prepare(s->platform->access, plan.op, plan.n, err) : 0;
+	if (rc == 0)
+		rc = unc_claim(s->platform, s->unit + kept, s->n_units - kept, err);
+	if (rc == 0) {
+		*touched = true;
+		rc = HOOK(s, begin, err);
+	}
+	if (rc == 0)
+		rc = unc_session_run_plan(s, &plan, "programming the counters", err);
+	unc_plan_free(&plan);
+	if (rc == 0)
+		rc = unc_session_verify_begin(s, kept, err);
+	if (rc == 0)
+		rc = unc_session_prove(s, kept, err);
+	return rc;
+}
+
+/* Values from which the first interval counts. */
+static int take_base(struct unc_session *s, bool begin, struct unc_error *err)
+{
+	int rc = HOOK(s, hold, err);
+
+	s->begins = s->pass[s->now].begun = true;
+	if (rc == 0)
+		rc = unc_session_look(s, begin ? UNC_LOOK_ALL : UNC_LOOK_PASS, err);
+	if (rc == 0)
+		unc_session_lose_unread(s, begin ? 0 : s->n_always);
+	if (begin) {
+		s->start_ns = s->verified_ns = s->proven_ns = s->since_ns;
+		s->wall.time = 0;
+	}
+	return rc == 0 ? HOOK(s, go, err) : rc;
+}
+
+static int program_pass(struct unc_session *s, bool begin, struct unc_error *err)
+{
+	bool touched;
+	int rc;
+
+	/* Two sessions that start at the same time must not find the same counter free. */
+	pthread_mutex_lock(&s->platform->program);
+	rc = program(s, begin, &touched, err);
+	pthread_mutex_unlock(&s->platform->program);
+	if (rc == 0)
+		rc = take_base(s, begin, err);
+	if (rc < 0 && (touched || !begin)) {
+		s->n_reads = 0;
+		unprogram_locked(s, true, NULL);
+	} else if (rc < 0) {
+		end_guest(s);
+	}
+	return rc;
+}
+
+/* ---- the public part */
+
+int unc_session_start(struct unc_session *s)
+{
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
+	unc_error_clear(&s->error);
+	if (s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running already");
+	if (s->n_items == 0)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session has no events");
+	if (!s->platform->access)
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
+				"the platform was opened for listing only (option cpu)");
+	unc_session_forget(s);
+	for (size_t i = 0; i < s->n_slots; i++) {
+		s->slot[i].lost = (struct unc_loss){0};
+		s->slot[i].unread = 0;
+	}
+	s->flawed = false;
+	s->now = 0;
+	s->started = false; /* if it fails, nothing is left to be read */
+	if ((rc = program_pass(s, true, &s->error)) < 0)
+		return rc;
+	s->running = s->started = true;
+	s->final = false;
+	rc = unc_session_watch(s, &s->error);
+	if (rc < 0) {
+		unprogram_locked(s, true, NULL);
+		s->running = s->started = false;
+	}
+	return rc;
+}
+
+int unc_session_stop(struct unc_session *s)
+{
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
+	unc_error_clear(&s->error);
+	if (!s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
+	unc_session_unwatch(s);
+	rc = unprogram_locked(s, true, &s->error);
+	s->running = rc == UNC_ERR_MEMORY;
+	return rc;
+}
+
+int unc_session_rotate(struct unc_session *s)
+{
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
+	unc_error_clear(&s->error);
+	if (!s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
+	if (s->n_passes < 2)
+		return 0;
+	pthread_mutex_lock(&s->lock);
+	rc = unprogram_locked(s, false, &s->error);
+	if (rc == UNC_ERR_MEMORY) { /* nothing has happened */
+		pthread_mutex_unlock(&s->lock);
+		return rc;
+	}
+	if (rc == 0) {
+		s->now = (s->now + 1) % s->n_passes;
+		rc = program_pass(s, false, &s->error);
+	} else {
+		unprogram_locked(s, true, NULL);
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (rc < 0) {
+		unc_session_unwatch(s);
+		s->running = false;
+	}
+	return rc;
+}
+
+/* ---- walking */
+
+static int walk(const struct unc_session *s, const struct unc_plan *plan, unc_operation_fn fn,
+		void *user)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct unc_instance *u = plan->tag[i].instance;
+		const struct unc_reg *reg = &plan->op[i].reg;
+		struct unc_operation out = {
+			.unit = unc_tbl_str(t, t->type[u->type].name),
+			.socket = u->socket,
+			.index = u->index,
+			.reg = unc_tbl_str(t, t->reg[plan->tag[i].reg].name),
+			.space = unc_space_name(reg->space),
+			.address = unc_reg_shown(reg),
+			.location = u->location,
+			.width = reg->width,
+			.write = plan->op[i].kind == UNC_OP_WRITE,
+			.value = plan->op[i].value,
+		};
+		int stop = fn(user, &out);
+		if (stop)
+			return stop;
+	}
+	return 0;
+}
+
+int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_fn fn, void *user)
+{
+	struct unc_plan plan = {0};
+	unsigned now = s->now; /* a stopped session still tells its values */
+	uint32_t *slot;
+	int rc = 0;
+
+	if ((rc = unc_session_here(s)) < 0)
+		return rc;
+	unc_error_clear(&s->error);
+	if (!s->running) {
+		s->now = 0;
+		rc = prepare(s, true, &s->error);
+	}
+	if (rc == 0 && phase == UNC_PHASE_READ) {
+		slot = calloc(s->n_slots + 1, sizeof(*slot));
+		rc = slot ? build_reads(s, true, &plan, slot, &s->error)
+			  : unc_fail(&s->error, UNC_ERR_MEMORY, "out of memory");
+		if (rc == 0)
+			rc = build_reads(s, false, &plan, slot, &s->error);
+		free(slot);
+	} else if (rc == 0 && phase == UNC_PHASE_START) {
+		rc = unc_plan_start(s->platform->table, s->unit, s->n_units, &plan, &s->error);
+	} else if (rc == 0) {
+		rc = unc_plan_stop(s->platform->table, s->unit, s->n_units, &plan, &s->error);
+	}
+	if (rc == 0)
+		rc = walk(s, &plan, fn, user);
+	unc_plan_free(&plan);
+	s->now = now;
+	if (!s->running)
+		end_guest(s);
+	return rc;
+}

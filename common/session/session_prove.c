@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions: does a unit count at all? A frozen one gives values like any other, that stand still.
+ * So each has to prove that it counts: by its counters, else by a clock that one of them counts for
+ * a moment. A clock that does not move while time passes is proof of the contrary.
+ *
+ * Units that nothing drives (an empty memory channel, an unused link) stand still as well, and
+ * their 0 is true: a unit that is ours alone, and was let go by the start, cannot be frozen by
+ * itself, and its socket is not where another unit counts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session.h"
+
+/* Reads the counters, from read[first] on; leaves those suspects of which none has moved since the
+ * last look. */
+static void drop_moving(struct unc_session *s, size_t first, struct unc_suspects *suspects)
+{
+	size_t kept = 0;
+
+	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
+	memset(s->moves, 0, s->platform->instances.n * sizeof(*s->moves));
+	for (size_t k = first; k < s->n_reads; k++) {
+		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
+
+		if (!s->read[k].error && s->read[k].value != slot->last)
+			s->moves[slot->instance] |= unc_session_control(s, slot) != UNC_NONE;
+	}
+	for (size_t i = 0; i < suspects->n; i++)
+		if (!s->moves[suspects->unit[i]->instance - s->platform->instances.unit])
+			suspects->unit[kept++] = suspects->unit[i];
+	suspects->n = kept;
+}
+
+static uint8_t *proof_of(const struct unc_session *s, const struct unc_plan_unit *u)
+{
+	return &s->proof[u->instance - s->platform->instances.unit];
+}
+
+/* Units from unit[first] on, of which this much is known, that do not count now. Free
+ * suspects->unit. */
+static int find_still(struct unc_session *s, size_t first, enum unc_proof known,
+		      struct unc_suspects *suspects, struct unc_error *err)
+{
+	size_t reads = first ? s->n_always : 0;
+
+	*suspects = (struct unc_suspects){.unit = calloc(s->n_units + 1, sizeof(*suspects->unit))};
+	if (!suspects->unit)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	/* Where the hardware freezes at overflows, nobody may have looked for one yet. */
+	if (s->hooks && s->hooks->freezes(s, NULL, 0))
+		return 0;
+	for (size_t i = first; i < s->n_units; i++) {
+		unc_session_renew_clock(s, &s->unit[i]);
+		if (s->unit[i].n_controls && s->unit[i].clock.ctr != UNC_NONE &&
+		    *proof_of(s, &s->unit[i]) == known)
+			suspects->unit[suspects->n++] = &s->unit[i];
+	}
+	if (suspects->n)
+		drop_moving(s, reads, suspects);
+	if (suspects->n && unc_platform_pause(s->platform, UNC_PROOF_NS))
+		drop_moving(s, reads, suspects);
+	return suspects->n ? unc_session_run_clocks(s, suspects, err) : 0;
+}
+
+/* Lets the sockets of the suspects go on where nobody else counts. *any: some could be. */
+static int unfreeze_sockets(struct unc_session *s, const struct unc_suspects *suspects, bool *any,
+			    struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	bool done[UNC_MAX_SOCKETS] = {false};
+	struct unc_plan plan = {0};
+	int rc = 0;
+
+	*any = false;
+	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
+		unsigned socket = suspects->unit[i]->instance->socket;
+		const struct unc_instance *ubox = unc_session_ubox(s, socket);
+		bool others = false;
+
+		if (done[socket] || !ubox || !t->type[ubox->type].has_unfreeze)
+			continue;
+		done[socket] = true;
+		rc = unc_session_others(s, socket, &others, err);
+		if (rc < 0 || others)
+			continue;
+		*any = true;
+		unc_platform_log(s->platform, UNC_LOG_WARNING,
+				 "socket %u was frozen and nobody counts there: it goes on",
+				 socket);
+		rc = unc_plan_add(t, &plan, ubox, t->type[ubox->type].unfreeze, UNC_OP_WRITE,
+				  t->type[ubox->type].unfreeze_value, err);
+	}
+	return unc_session_run_once(s, &plan, rc, "unfreezing", err);
+}
+
+/* Whether a unit of the socket is known to count: then nobody has frozen the socket. One that has
+ * no freeze proves nothing: that of the socket may not stop it either. */
+static bool socket_counts(const struct unc_session *s, unsigned socket)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = 0; i < s->platform->instances.n; i++) {
+		const struct unc_instance *u = &s->platform->instances.unit[i];
+
+		if (u->socket == socket && s->proof[i] == UNC_COUNTS &&
+		    t->type[u->type].steps_freeze.n)
+			return true;
+	}
+	return false;
+}
+
+static int count_doubtful(void *user, uint32_t instance, bool missing)
+{
+	struct unc_session *s = ((void **)user)[0];
+	struct unc_item *item = ((void **)user)[1];
+
+	item->doubtful += !missing && s->proof[instance] == UNC_DOUBTFUL;
+	return 0;
+}
+
+static int lose_doubtful(void *user, uint32_t instance, bool missing)
+{
+	struct unc_session *s = user;
+	const struct unc_plan_unit *u = unc_session_unit(s, &s->platform->instances.unit[instance]);
+
+	if (!missing && u)
+		unc_session_lose_unit(s, u, UNC_LOST_FROZEN, UNC_NONE, 0);
+	return 0;
+}
+
+/* How a unit is told that may be frozen. */
+static int describe_doubtful(struct unc_session *s, const struct unc_plan_unit *u,
+			     struct unc_error *err)
+{
+	size_t i = (size_t)(u->instance - s->platform->instances.unit);
+
+	if (!s->doubtful)
+		s->doubtful = calloc(s->platform->instances.n, sizeof(*s->doubtful));
+	if (!s->doubtful)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	s->doubtful[i] = *unc_unit_get(s->platform, i);
+	s->doubtful[i].reason = "it does not count: somebody else who counts there may have frozen "
+				"it, or nothing drives its clock";
+	return 0;
+}
+
+/* A sum without doubtful units is partial; one of nothing else is none. */
+static void mark_items(struct unc_session *s)
+{
+	for (size_t k = 0; k < s->n_items; k++) {
+		struct unc_item *item = &s->item[k];
+		void *user[] = {s, item};
+
+		item->doubtful = 0;
+		unc_session_walk_units(s, item, count_doubtful, user);
+		if (item->doubtful == 0 || item->doubtful < item->units)
+			continue;
+		item->doubtful = 0;
+		unc_session_walk_units(s, item, lose_doubtful, s);
+	}
+}
+
+static bool all_proven(const struct unc_session *s, size_t first)
+{
+	for (size_t i = first; i < s->n_units; i++)
+		if (*proof_of(s, &s->unit[i]) == UNC_UNPROVEN)
+			return false;
+	return true;
+}
+
+int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err)
+{
+	size_t reads = first ? s->n_always : 0;
+	struct unc_suspects suspects;
+	bool any = false;
+	int rc;
+
+	if (all_proven(s, first))
+		return 0;
+	/* What the counters held before the proof. */
+	unc_access_run(s->platform->access, s->read + reads, s->n_reads - reads);
+	for (size_t i = reads; i < s->n_reads; i++)
+		s->slot[s->read_slot[i]].last = s->read[i].value;
+	rc = find_still(s, first, UNC_UNPROVEN, &suspects, err);
+	if (rc == 0 && suspects.n)
+		rc = unfreeze_sockets(s, &suspects, &any, err);
+	if (rc == 0 && any)
+		rc = unc_session_run_clocks(s, &suspects, err);
+	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
+		*proof_of(s, suspects.unit[i]) = UNC_DOUBTFUL;
+	for (size_t i = first; rc == 0 && i < s->n_units; i++)
+		if (s->unit[i].clock.ctr != UNC_NONE && *proof_of(s, &s->unit[i]) == UNC_UNPROVEN)
+			*proof_of(s, &s->unit[i]) = UNC_COUNTS;
+	for (size_t i = 0; rc == 0 && i < suspects.n; i++) {
+		struct unc_plan_unit *u = suspects.unit[i];
+		bool counts = socket_counts(s, u->instance->socket);
+
+		if (!counts)
+			unc_session_lose_unit(s, u, UNC_LOST_FROZEN, UNC_NONE, 0);
+		if (!counts || !u->shared)
+			*proof_of(s, u) = UNC_STANDS;
+		else
+			rc = describe_doubtful(s, u, err);
+	}
+	if (rc == 0)
+		mark_items(s);
+	free(suspects.unit);
+	return rc;
+}
+
+int unc_session_prove_again(struct unc_session *s, size_t first, struct unc_error *err)
+{
+	struct unc_suspects suspects;
+	int rc = find_still(s, first, UNC_COUNTS, &suspects, err);
+
+	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
+		unc_session_lose_unit(s, suspects.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
+	free(suspects.unit);
+	return rc;
+}

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: reading. The hot path: no lookup, no parsing, no allocation. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/abi.h"
+#include "session/session.h"
+
+#define NOT_STARTED "the session was not started, or its start failed"
+
+/* No uncore clock is faster than this. */
+static const uint64_t fastest_per_ns = 5;
+
+/* ---- one look */
+
+/* The most that a slot can count in a time. Not in integers: it may be beyond their range. */
+static double most_in(const struct unc_slot *slot, uint64_t ns)
+{
+	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
+
+	return (double)ns * (double)(fastest_per_ns * inc);
+}
+
+/* Whether the counter may have wrapped in a time, as fast as it can count. */
+static bool may_wrap(const struct unc_slot *slot, uint64_t ns)
+{
+	return most_in(slot, ns) > (double)slot->mask;
+}
+
+/*
+ * More than an event can make in the time: it was cleared or set by somebody. Far from what any
+ * can, since what the documents say of increments is not always the last word; but never more than
+ * a quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
+ */
+static bool too_much(const struct unc_slot *slot, uint64_t delta, uint64_t ns)
+{
+	const uint64_t margin = 64, look_ns = 1000000;
+
+	return slot->mask != UINT64_MAX &&
+	       (delta > slot->mask / 4 || (double)delta > margin * most_in(slot, ns + look_ns));
+}
+
+/*
+ * The same, by a later time: the clock was looked at before the counters were read, and the process
+ * may have slept in between.
+ */
+static bool too_much_by_now(const struct unc_session *s, const struct unc_slot *slot,
+			    uint64_t delta, uint64_t seen_ns)
+{
+	uint64_t ns, tsc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	return too_much(slot, delta, ns - seen_ns);
+}
+
+static void take(struct unc_session *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
+{
+	uint64_t delta = (value - slot->last) & slot->mask, seen = slot->seen_ns, since = ns - seen;
+	bool begin = slot->begin;
+
+	slot->begin = false;
+	slot->last = value;
+	slot->seen_ns = ns;
+	slot->unread = 0;
+	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
+	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
+		unc_session_lose(s, slot, UNC_LOST_ONES, slot->ctr, value);
+	else if (begin)
+		return;
+	else if (may_wrap(slot, since) ||
+		 (may_wrap(slot, 4 * since) && too_much(slot, delta, since)))
+		unc_session_lose(s, slot, UNC_LOST_WRAP, slot->ctr, since);
+	else if (too_much(slot, delta, since) && too_much_by_now(s, slot, delta, seen))
+		unc_session_lose(s, slot, UNC_LOST_CLEARED, slot->ctr, delta);
+	else
+		slot->total += delta;
+}
+
+static int fail_look(struct unc_session *s, size_t i, struct unc_error *err)
+{
+	const struct unc_reg_op *op = &s->read[i];
+	const struct unc_slot *slot = &s->slot[s->read_slot[i]];
+	const struct unc_table *t = s->platform->table;
+	char unit[64];
+
+	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s",
+			unc_tbl_str(t, t->reg[slot->ctr].name), unit,
+			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
+}
+
+int unc_session_look(struct unc_session *s, enum unc_look which, struct unc_error *err)
+{
+	size_t first = which == UNC_LOOK_ALL ? 0 : s->n_always, failed = 0;
+	struct unc_pass *pass = &s->pass[s->now];
+	uint64_t ns, tsc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
+	for (size_t i = first; i < s->n_reads; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		if (s->read[i].error == 0) {
+			take(s, slot, s->read[i].value, ns);
+			continue;
+		}
+		unc_session_unread(s, slot, slot->ctr, &s->read[i]);
+		failed++;
+	}
+	if (!s->begins)
+		pass->time += (double)(ns - s->since_ns) * 1e-9;
+	s->begins = false;
+	s->since_ns = ns;
+	if (which == UNC_LOOK_ALL)
+		s->wall.time = (double)(ns - s->start_ns) * 1e-9;
+	return failed && failed == s->n_reads - first ? fail_look(s, first, err) : 0;
+}
+
+void unc_session_lose_unread(struct unc_session *s, size_t first)
+{
+	for (size_t i = first; i < s->n_reads; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		if (slot->unread)
+			unc_session_lose(s, slot, UNC_LOST_UNREAD, slot->unread_reg,
+					 (uint64_t)slot->unread);
+	}
+}
+
+static void end_time(struct unc_pass *pass)
+{
+	pass->delta = pass->time - pass->reported;
+	pass->reported = pass->time;
+}
+
+static void end_slot(struct unc_slot *slot)
+{
+	slot->delta = slot->total - slot->reported;
+	slot->reported = slot->total;
+	slot->late = slot->missed;
+	slot->missed = slot->unread != 0;
+}
+
+/* All of the time: with one pass, that of the pass. */
+static const struct unc_pass *wall(const struct unc_session *s)
+{
+	return s->n_passes > 1 ? &s->wall : &s->pass[0];
+}
+
+/* An item is complete when each of its passes has had its turn. */
+static void end_item(const struct unc_session *s, struct unc_item *item, uint64_t measured)
+{
+	item->seen |= measured & item->waits;
+	item->fresh = item->seen == item->waits;
+	if (!item->fresh)
+		return;
+	item->seen = 0;
+	item->interval = wall(s)->time - item->complete;
+	item->complete = wall(s)->time;
+}
+
+/* Ends the interval: what was counted since the last end. What was not measured keeps what it had.
+ */
+void unc_session_end_interval(struct unc_session *s)
+{
+	uint64_t measured = 0;
+
+	/* Of a pass that ended since, and began before, a moment is left: it goes to its next turn.
+	 */
+	for (unsigned i = 0; i < s->n_passes; i++)
+		if (i == s->now || s->pass[i].begun) {
+			end_time(&s->pass[i]);
+			s->pass[i].begun = false;
+			measured |= (uint64_t)1 << i;
+		}
+	end_time(&s->wall);
+	/* Without a rotation since the last end, what is read is all that can have counted. */
+	bool only = s->running && measured == (uint64_t)1 << s->now;
+	for (size_t i = 0; i < s->n_reads && only; i++)
+		end_slot(&s->slot[s->read_slot[i]]);
+	for (size_t i = 0; i < s->n_slots && !only; i++) {
+		struct unc_slot *slot = &s->slot[i];
+
+		if (s->always[slot->instance] || (measured >> slot->pass & 1))
+			end_slot(slot);
+	}
+	for (size_t i = 0; i < s->n_items; i++)
+		end_item(s, &s->item[i], measured);
+}
+
+/* ---- values */
+
+/* How long a slot has counted. */
+static double slot_time(const struct unc_session *s, const struct unc_slot *slot, bool interval)
+{
+	const struct unc_pass *pass = s->always[slot->instance] ? wall(s) : &s->pass[slot->pass];
+
+	return interval ? pass->delta : pass->time;
+}
+
+/* How long a measure was measured: as long as that of its slots which was measured least. */
+static double measure_time(const struct unc_session *s, const struct unc_measure *m, bool interval)
+{
+	const struct unc_pass *pass = &s->pass[m->pass], *all = wall(s);
+	double of_pass = interval ? pass->delta : pass->time,
+	       of_all = interval ? all->delta : all->time;
+
+	if (m->stays && m->rotates)
+		return of_pass < of_all ? of_pass : of_all;
+	return m->rotates ? of_pass : of_all;
+}
+
+/* All of the time that a value of the item is about. */
+static double all_time(const struct unc_session *s, const struct unc_item *item, bool interval)
+{
+	return interval ? item->interval : wall(s)->time;
+}
+
+/*
+ * What the units of a measure have counted, together. What was counted in a part of the time is
+ * scaled to `all` of it. *exact is the same with what is behind the point.
+ */
+static uint64_t aggregate(const struct unc_session *s, const struct unc_measure *m, double all,
+			  bool interval, double *exact)
+{
+	bool part = measure_time(s, m, interval) < all;
+	uint64_t sum = 0, max = 0;
+
+	for (uint32_t i = 0; i < m->n_slots; i++) {
+		const struct unc_slot *slot = &s->slot[m->slot[i]];
+		uint64_t value = interval ? slot->delta : slot->total;
+		double time = part ? slot_time(s, slot, interval) : all;
+
+		if (time > 0 && time < all)
+			value = (uint64_t)((double)value * all / time + 0.5);
+		sum += value;
+		max = value > max ? value : max;
+	}
+	if (m->aggregate == UNC_AGGREGATE_MAX)
+		sum = max;
+	*exact = m->aggregate == UNC_MEASURE_MEAN ? (double)sum / m->n_slots : (double)sum;
+	return sum;
+}
+
+/* What a formula needs: its references in scratch, and its variables. */
+static struct unc_expr_vars fill(struct unc_session *s, const struct unc_item *item, bool interval)
+{
+	struct unc_expr_vars vars = {.tsc_hz = unc_platform_tsc_hz(s->platform),
+				     .time = all_time(s, item, interval)};
+
+	vars.tsc = vars.time * vars.tsc_hz;
+	for (uint32_t i = 0; i < item->n_measures; i++)
+		aggregate(s, &s->measure[item->measure[i]], vars.time, interval, &s->scratch[i]);
+	return vars;
+}
+
+static int evaluate(struct unc_session *s, const struct unc_item *item, bool interval,
+		    double *value)
+{
+	struct unc_expr_vars vars = fill(s, item, interval);
+
+	return unc_expr_eval(item->expr, s->scratch, &vars, value);
+}
+
+/* For good; for this read; and for the interval alone: what was not read where it began is in it.
+ */
+static bool is_lost(const struct unc_slot *slot)
+{
+	return slot->lost.why != UNC_LOST_NOT;
+}
+
+static bool is_unread(const struct unc_slot *slot)
+{
+	return slot->unread != 0;
+}
+
+static bool is_late(const struct unc_slot *slot)
+{
+	return slot->late;
+}
+
+/* The first slot of an item that has lost its meaning. */
+static const struct unc_slot *find_loss(const struct unc_session *s, const struct unc_item *item,
+					bool (*has)(const struct unc_slot *))
+{
+	for (uint32_t k = 0; k < item->n_measures && s->flawed; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++) {
+			const struct unc_slot *slot = &s->slot[m->slot[i]];
+
+			if (has(slot))
+				return slot;
+		}
+	}
+	return NULL;
+}
+
+/* How long the item was measured: as long as that of its slots which was measured least. */
+static double measured(const struct unc_session *s, const struct unc_item *item, bool interval)
+{
+	double least = all_time(s, item, interval);
+
+	for (uint32_t k = 0; k < item->n_measures; k++) {
+		double time = measure_time(s, &s->measure[item->measure[k]], interval);
+
+		least = time < least ? time : least;
+	}
+	return least;
+}
+
+static double share(double part, double all)
+{
+	return part < all ? part / all : 1;
+}
+
+/* Of the last interval, though it has a length: a pass whose turn was over before it began. */
+static bool unmeasured(const struct unc_session *s, const struct unc_item *item, double seconds)
+{
+	return seconds <= 0 && all_time(s, item, true) > 0;
+}
+
+static void set_times(const struct unc_session *s, const struct unc_item *item, struct unc_value *v)
+{
+	v->seconds = measured(s, item, false);
+	v->interval_seconds = measured(s, item, true);
+	v->share = share(v->seconds, all_time(s, item, false));
+	v->interval_share = share(v->interval_seconds, all_time(s, item, true));
+	if (item->fresh)
+		v->flags |= UNC_VALUE_FRESH;
+	if (v->share < 1)
+		v->flags |= UNC_VALUE_ESTIMATED;
+}
+
+/* What `item` has counted. */
+static void item_value(struct unc_session *s, const struct unc_item *item, struct unc_value *v)
+{
+	unsigned units = item->units - item->doubtful;
+
+	*v = (struct unc_value){
+		.units = units, .of = item->of, .flags = units < item->of ? UNC_VALUE_PARTIAL : 0};
+	if (find_loss(s, item, is_lost))
+		v->flags |= UNC_VALUE_LOST;
+	if ((v->flags & UNC_VALUE_LOST) || find_loss(s, item, is_unread) ||
+	    measured(s, item, false) <= 0)
+		return;
+	set_times(s, item, v);
+	if (item->metric < 0) {
+		const struct unc_measure *m = &s->measure[item->measure[0]];
+
+		v->count = aggregate(s, m, all_time(s, item, false), false, &v->value);
+		v->delta = aggregate(s, m, all_time(s, item, true), true, &v->interval);
+		v->flags |= UNC_VALUE_VALID;
+	} else {
+		if (evaluate(s, item, false, &v->value) == 0)
+			v->flags |= UNC_VALUE_VALID;
+		if (evaluate(s, item, true, &v->interval) < 0)
+			v->interval = NAN;
+	}
+	if (find_loss(s, item, is_late) || unmeasured(s, item, v->interval_seconds)) {
+		v->delta = 0;
+		v->interval = NAN;
+	}
+	if (!(v->flags & UNC_VALUE_VALID))
+		*v = (struct unc_value){.units = v->units, .of = v->of, .flags = v->flags};
+}
+
+const char *unc_session_reason(struct unc_session *s, int id)
+{
+	const struct unc_slot *slot;
+	const struct unc_item *item;
+	struct unc_expr_vars vars;
+	const char *why;
+
+	if (unc_session_here(s) < 0)
+		return s->error.text;
+	unc_error_clear(&s->error);
+	if (id < 0 || (size_t)id >= s->n_items)
+		return "";
+	item = &s->item[id];
+	pthread_mutex_lock(&s->lock);
+	if ((slot = find_loss(s, item, is_lost)) || (slot = find_loss(s, item, is_unread)))
+		unc_session_loss_text(s, slot, &s->error);
+	else if (measured(s, item, false) <= 0)
+		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
+	else if ((slot = find_loss(s, item, is_late)))
+		unc_session_late_text(s, slot, &s->error);
+	else if (unmeasured(s, item, measured(s, item, true)))
+		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
+	else if (item->metric >= 0) {
+		vars = fill(s, item, false);
+		why = unc_expr_why(item->expr, s->scratch, &vars);
+		unc_fail(&s->error, UNC_ERR_RANGE, "%s", why ? why : "");
+	}
+	pthread_mutex_unlock(&s->lock);
+	return s->error.text;
+}
+
+void unc_session_values(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
+{
+	struct unc_value v;
+
+	for (size_t i = 0; i < n && i < s->n_items; i++) {
+		item_value(s, &s->item[i], &v);
+		unc_struct_out((char *)values + i * size, size, &v, sizeof(v));
+	}
+}
+
+int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
+{
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
+	unc_error_clear(&s->error);
+	if (n && (rc = unc_struct_check(size, "unc_value", &s->error)) < 0)
+		return rc;
+	if (!s->started)
+		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
+	/* The watcher must not look in between the counters and their values. */
+	pthread_mutex_lock(&s->lock);
+	if (s->running)
+		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
+	if (rc == 0 && s->running)
+		rc = unc_session_verify_due(s, &s->error);
+	if (rc == 0 && !s->final)
+		unc_session_end_interval(s); /* or what came between the last read and the stop */
+	s->final = !s->running;
+	if (rc == 0)
+		unc_session_values(s, values, n, size);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+int unc_session_time(struct unc_session *s, double *since_start, double *interval)
+{
+	if (unc_session_here(s) < 0)
+		return UNC_ERR_STATE;
+	unc_error_clear(&s->error);
+	if (!s->started)
+		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
+	pthread_mutex_lock(&s->lock);
+	if (since_start)
+		*since_start = wall(s)->time;
+	if (interval)
+		*interval = wall(s)->delta;
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+}
+
+void unc_session_forget(struct unc_session *s)
+{
+	for (size_t i = 0; i < s->n_slots; i++) {
+		struct unc_slot *slot = &s->slot[i];
+
+		slot->total = slot->reported = slot->delta = 0;
+		slot->missed = slot->late = false;
+	}
+	for (size_t i = 0; i < s->n_items; i++) {
+		struct unc_item *item = &s->item[i];
+
+		item->seen = 0;
+		item->complete = item->interval = 0;
+		item->fresh = false;
+	}
+	memset(s->pass, 0, sizeof(s->pass));
+	s->pass[s->now].begun = true;
+	s->wall = (struct unc_pass){0};
+	s->start_ns = s->since_ns;
+}
+
+int unc_session_reset(struct unc_session *s)
+{
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
+	unc_error_clear(&s->error);
+	if (!s->started)
+		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
+	pthread_mutex_lock(&s->lock);
+	if (s->running)
+		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
+	if (rc == 0 && s->running)
+		unc_session_lose_unread(s, 0);
+	if (rc == 0)
+		unc_session_forget(s);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+/* ---- looking in */
+
+/*
+ * How often to look in: often enough for the fastest counter of the session not to wrap, and for
+ * one that is cleared in the middle of its range to go back by more than it can have counted
+ * (too_much).
+ */
+static double look_seconds(const struct unc_session *s)
+{
+	double least = 1e9;
+
+	for (size_t i = 0; i < s->n_slots; i++) {
+		unsigned width = unc_slot_width(s->platform->table, &s->slot[i]);
+
+		least = fmin(least, ldexp(1.0, (int)width) / most_in(&s->slot[i], 1000000000));
+	}
+	return least / 16;
+}
+
+static void add_seconds(struct timespec *t, double seconds)
+{
+	double whole = floor(seconds);
+
+	t->tv_sec += (time_t)whole;
+	t->tv_nsec += (long)((seconds - whole) * 1e9);
+	if (t->tv_nsec >= 1000000000) {
+		t->tv_nsec -= 1000000000;
+		t->tv_sec++;
+	}
+}
+
+static void *watcher(void *user)
+{
+	struct unc_session *s = user;
+	struct timespec until;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->leave) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		add_seconds(&until, s->watch_seconds);
+		/* A failed look is tried again; the user's next read reports it. */
+		if (pthread_cond_timedwait(&s->wake, &s->lock, &until) == ETIMEDOUT && !s->leave)
+			(void)unc_session_look(s, UNC_LOOK_ALL, NULL);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+int unc_session_watch(struct unc_session *s, struct unc_error *err)
+{
+	sigset_t all, old;
+	int failed;
+
+	if (s->watch_seconds == 0)
+		s->watch_seconds = look_seconds(s);
+	s->leave = false;
+	/* The thread takes no signals: they are the program's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	failed = pthread_create(&s->watcher, NULL, watcher, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (failed)
+		return unc_fail(err, UNC_ERR_MEMORY,
+				"no thread could be made to watch for wraps: %s", strerror(failed));
+	s->watching = true;
+	return 0;
+}
+
+void unc_session_unwatch(struct unc_session *s)
+{
+	if (!s->watching)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->leave = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->watcher, NULL);
+	s->watching = false;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: running plans. */
+#include <string.h>
+
+#include "session/session.h"
+
+int unc_session_fail_op(const struct unc_session *s, const struct unc_plan *plan, const char *what,
+			struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	char unit[64];
+
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct unc_reg_op *op = &plan->op[i];
+		const struct unc_plan_tag *tag = &plan->tag[i];
+
+		if (!op->error)
+			continue;
+		if (op->error == UNC_ERR_BUSY)
+			return unc_fail(err, op->error,
+					"%s failed: the kernel has no counter left for one of the "
+					"events",
+					what);
+		unc_session_unit_text(s, tag->instance, unit, sizeof(unit));
+		return unc_fail(
+			err, op->error, "%s failed: %s of %s at %s: %s", what,
+			unc_tbl_str(t, t->reg[tag->reg].name), unit, tag->instance->location,
+			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
+	}
+	return 0;
+}
+
+int unc_session_run_plan(struct unc_session *s, struct unc_plan *plan, const char *what,
+			 struct unc_error *err)
+{
+	int rc = plan->n ? unc_access_prepare(s->platform->access, plan->op, plan->n, err) : 0;
+
+	if (rc == 0 && plan->n && unc_access_run(s->platform->access, plan->op, plan->n) < 0)
+		rc = unc_session_fail_op(s, plan, what, err);
+	return rc;
+}
+
+int unc_session_run_once(struct unc_session *s, struct unc_plan *plan, int rc, const char *what,
+			 struct unc_error *err)
+{
+	if (rc == 0)
+		rc = unc_session_run_plan(s, plan, what, err);
+	unc_plan_free(plan);
+	return rc;
+}
+
+int unc_session_put_back(struct unc_session *s, struct unc_plan *plan, struct unc_error *err)
+{
+	enum { TRIES = 3 };
+	bool failed = plan->n && unc_access_run(s->platform->access, plan->op, plan->n) < 0;
+
+	for (int k = 0; failed && k < TRIES; k++) {
+		failed = false;
+		for (size_t i = 0; i < plan->n; i++)
+			if (plan->op[i].error)
+				failed |= unc_access_run(s->platform->access, &plan->op[i], 1) < 0;
+	}
+	return failed ? unc_session_fail_op(s, plan, "putting back what was found", err) : 0;
+}

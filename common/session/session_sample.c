@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions: sampling. An event ends intervals: its counters start a given number of counts before
+ * they carry, and whoever polls finds the carry by the status of the socket and of the unit. Where
+ * the hardware freezes at the carry, and nobody else counts there, it is told to.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/abi.h"
+#include "session/sample.h"
+
+/* ---- looking */
+
+/* A counter that has carried is below where it started. */
+static int check_values(struct unc_session *s, struct unc_trigger *t, struct unc_error *err)
+{
+	const struct unc_slot *slot = &s->slot[t->slot];
+	struct unc_plan plan = {0};
+	int rc = unc_plan_add(s->platform->table, &plan, t->instance, slot->ctr, UNC_OP_READ, 0,
+			      err);
+
+	if (rc == 0)
+		rc = unc_session_run_plan(s, &plan, "reading a counter", err);
+	if (rc == 0)
+		t->carried = (plan.op[0].value & slot->mask) < t->preload;
+	unc_plan_free(&plan);
+	return rc;
+}
+
+/* The socket's status first: where it has no bit of the unit, the unit is not looked at. */
+static int find_carried(struct unc_session *s, size_t *n, struct unc_error *err)
+{
+	struct unc_sample *sample = s->sample;
+	struct unc_reg_op *op = sample->look.op;
+	uint64_t bit;
+	int rc = 0;
+
+	if (sample->look.n && unc_access_run(s->platform->access, op, sample->look.n) < 0)
+		rc = unc_session_fail_op(s, &sample->look, "reading the overflow status", err);
+
+	*n = 0;
+	for (size_t i = 0; i < sample->n && rc == 0; i++) {
+		struct unc_trigger *t = &sample->trigger[i];
+
+		t->carried = true;
+		if (t->global_op != SIZE_MAX) {
+			unc_trigger_global(s, t, &bit);
+			t->carried = (op[t->global_op].value & bit) != 0;
+		}
+		if (t->status_op != SIZE_MAX)
+			t->carried &= (op[t->status_op].value & t->bit) != 0;
+		else if (t->carried)
+			rc = check_values(s, t, err);
+		*n += t->carried;
+	}
+	return rc;
+}
+
+static int set_frozen(struct unc_session *s, bool frozen, struct unc_error *err)
+{
+	struct unc_plan plan;
+	int rc = unc_plan_freeze(s->platform->table, s->unit, s->n_units, frozen, &plan, err);
+
+	return unc_session_run_once(s, &plan, rc, frozen ? "freezing" : "unfreezing", err);
+}
+
+/* What noted the carry is cleared, sockets that froze go on. */
+static int add_release(struct unc_session *s, struct unc_plan *plan, struct unc_error *err)
+{
+	const struct unc_table *table = s->platform->table;
+	const struct unc_sample *sample = s->sample;
+	bool unfrozen[UNC_MAX_SOCKETS] = {false};
+	int rc = 0;
+
+	for (size_t i = 0; i < sample->n && rc == 0; i++)
+		if (sample->trigger[i].carried)
+			rc = unc_trigger_clear(s, &sample->trigger[i], plan, err);
+	for (size_t i = 0; i < sample->n && rc == 0; i++) {
+		const struct unc_trigger *t = &sample->trigger[i];
+		const struct unc_tbl_type *ubox = t->ubox ? &table->type[t->ubox->type] : NULL;
+
+		if (!t->carried || !t->freezes || !ubox || !ubox->has_unfreeze ||
+		    unfrozen[t->instance->socket])
+			continue;
+		unfrozen[t->instance->socket] = true;
+		rc = unc_plan_add(table, plan, t->ubox, ubox->unfreeze, UNC_OP_WRITE,
+				  ubox->unfreeze_value, err);
+	}
+	return rc;
+}
+
+/* The counters start again. */
+static int start_again(struct unc_session *s, struct unc_error *err)
+{
+	struct unc_sample *sample = s->sample;
+	struct unc_plan plan = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < sample->n && rc == 0; i++) {
+		const struct unc_trigger *t = &sample->trigger[i];
+
+		rc = unc_plan_add(s->platform->table, &plan, t->instance, s->slot[t->slot].ctr,
+				  UNC_OP_WRITE, t->preload, err);
+	}
+	if (rc == 0)
+		rc = add_release(s, &plan, err);
+	rc = unc_session_run_once(s, &plan, rc, "starting an interval", err);
+	if (rc == 0)
+		rc = set_frozen(s, false, err);
+	for (size_t i = 0; i < sample->n; i++)
+		s->slot[sample->trigger[i].slot].last = sample->trigger[i].preload;
+	return rc;
+}
+
+static int hold(struct unc_session *s, struct unc_error *err)
+{
+	return set_frozen(s, true, err);
+}
+
+/* Nobody has looked: any may have carried. */
+static void assume_carried(struct unc_sample *sample)
+{
+	for (size_t i = 0; i < sample->n; i++)
+		sample->trigger[i].carried = true;
+}
+
+static int go(struct unc_session *s, struct unc_error *err)
+{
+	assume_carried(s->sample); /* since they were programmed */
+	return start_again(s, err);
+}
+
+/* Called when no counter can carry any more: what has frozen since the last look goes on. */
+static int release(struct unc_session *s, struct unc_error *err)
+{
+	struct unc_plan plan = {0};
+
+	assume_carried(s->sample);
+	return unc_session_run_once(s, &plan, add_release(s, &plan, err), "unfreezing", err);
+}
+
+static const struct unc_session_hooks sampling = {
+	.prepare = unc_sample_prepare,
+	.begin = unc_sample_begin,
+	.hold = hold,
+	.go = go,
+	.release = release,
+	.end = unc_sample_end,
+	.freezes = unc_sample_freezes,
+};
+
+/* ---- the public part */
+
+int unc_session_sample(struct unc_session *s, int id, uint64_t every)
+{
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
+	unc_error_clear(&s->error);
+	if (s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
+	if (every == 0) {
+		s->hooks = NULL;
+		return 0;
+	}
+	if (id < 0 || (size_t)id >= s->n_items)
+		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
+	if (s->item[id].metric >= 0)
+		return unc_fail(&s->error, UNC_ERR_INVALID,
+				"an event ends intervals, not a metric");
+	rc = unc_sample_check(s, &s->error);
+	if (rc < 0)
+		return rc;
+	const struct unc_measure *m = &s->measure[s->item[id].measure[0]];
+	for (uint32_t i = 0; i < m->n_slots; i++) {
+		const struct unc_slot *slot = &s->slot[m->slot[i]];
+		unsigned width = unc_slot_width(s->platform->table, slot);
+
+		if ((rc = unc_trigger_check(s, slot)) < 0)
+			return rc;
+		if (width < 64 && every > (uint64_t)1 << width)
+			return unc_fail(&s->error, UNC_ERR_RANGE,
+					"%s: an interval of %" PRIu64
+					" does not fit the counter of "
+					"%u bits",
+					m->name, every, width);
+	}
+	s->hooks = &sampling;
+	s->sampled = id;
+	s->every = every;
+	return 0;
+}
+
+static void describe(const struct unc_session *s, size_t n, struct unc_overflow *out)
+{
+	const struct unc_table *table = s->platform->table;
+	const struct unc_sample *sample = s->sample;
+	const struct unc_trigger *first = NULL;
+
+	for (size_t i = 0; i < sample->n && !first; i++)
+		if (sample->trigger[i].carried)
+			first = &sample->trigger[i];
+	const struct unc_slot *slot = &s->slot[first->slot];
+	*out = (struct unc_overflow){
+		.size = out->size,
+		.id = s->sampled,
+		.unit = unc_tbl_str(table, table->type[slot->code.type].name),
+		.socket = first->instance->socket,
+		.index = first->instance->index,
+		.counter = unc_tbl_str(table, table->reg[slot->ctr].name),
+		.count = slot->delta,
+		.others = (int)n - 1,
+		.frozen = first->freezes,
+	};
+}
+
+static int end_interval(struct unc_session *s, size_t n_carried, struct unc_overflow *out,
+			struct unc_value *values, size_t n, size_t size)
+{
+	uint64_t tsc;
+	int rc = set_frozen(s, true, &s->error);
+
+	if (rc == 0)
+		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
+	if (rc < 0)
+		return rc;
+	unc_session_end_interval(s);
+	describe(s, n_carried, out);
+	unc_session_values(s, values, n, size);
+	rc = start_again(s, &s->error);
+	unc_platform_now(s->platform, &s->since_ns, &tsc); /* nothing was counted since the look */
+	return rc;
+}
+
+int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc_value *values,
+		     size_t n, size_t size)
+{
+	struct unc_overflow found = {.size = out->size, .id = -1};
+	size_t carried;
+
+	int rc = unc_session_here(s);
+
+	if (rc < 0)
+		return rc;
+	unc_error_clear(&s->error);
+	if ((rc = unc_struct_check(out->size, "unc_overflow", &s->error)) < 0 ||
+	    (n && (rc = unc_struct_check(size, "unc_value", &s->error)) < 0))
+		return rc;
+	if (!s->running || !s->sample)
+		return unc_fail(&s->error, UNC_ERR_STATE,
+				"the session is not running with an event that ends intervals");
+	pthread_mutex_lock(&s->lock);
+	rc = find_carried(s, &carried, &s->error);
+	if (rc == 0 && carried)
+		rc = end_interval(s, carried, &found, values, n, size);
+	if (rc == 0 && !carried)
+		rc = unc_session_verify_due(s, &s->error);
+	pthread_mutex_unlock(&s->lock);
+	if (rc == 0)
+		unc_struct_out(out, out->size, &found, sizeof(found));
+	return rc;
+}

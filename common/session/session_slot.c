@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: slots with their registers, and the words for units in sentences. */
+#include <stdio.h>
+#include <string.h>
+
+#include "encode/decode.h"
+#include "encode/schedule.h"
+#include "session/session.h"
+
+int unc_session_here(struct unc_session *s)
+{
+	if (unc_platform_here(s->platform))
+		return 0;
+	return unc_fail(&s->error, UNC_ERR_STATE,
+			"the session belongs to the process that this one was forked from; open a "
+			"platform of its own");
+}
+
+uint16_t unc_slot_register(const struct unc_table *t, const struct unc_slot *slot, unsigned counter)
+{
+	if (slot->code.counter != UNC_NONE)
+		return t->counter[slot->code.counter].ctr;
+	return unc_type_ctr(&t->type[slot->code.type], counter);
+}
+
+unsigned unc_slot_width(const struct unc_table *t, const struct unc_slot *slot)
+{
+	if (slot->code.counter != UNC_NONE)
+		return t->counter[slot->code.counter].width;
+	return t->type[slot->code.type].width;
+}
+
+uint16_t unc_session_control(const struct unc_session *s, const struct unc_slot *slot)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[unc_type_pool(t, slot->code.type)];
+
+	if (slot->code.counter != UNC_NONE)
+		return t->counter[slot->code.counter].ctl;
+	return unc_type_ctl(type, t->reg[slot->ctr].number);
+}
+
+bool unc_session_active(const struct unc_session *s, const struct unc_slot *slot)
+{
+	return slot->pass == s->now || s->always[slot->instance];
+}
+
+size_t unc_session_slots_of(const struct unc_session *s, uint32_t instance, bool all, uint32_t *out)
+{
+	size_t n = 0;
+
+	/* The list has the newest first. */
+	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next) {
+		size_t k = 0;
+
+		if (!all && !unc_session_active(s, &s->slot[i]))
+			continue;
+		while (k < n && !unc_code_same(&s->slot[out[k]].code, &s->slot[i].code))
+			k++;
+		if (k == UNC_MAX_CODES)
+			break;
+		memmove(out + 1, out, (k < n ? k : n) * sizeof(*out));
+		out[0] = (uint32_t)i;
+		n += k == n;
+	}
+	return n;
+}
+
+struct unc_plan_unit *unc_session_unit(const struct unc_session *s, const struct unc_instance *u)
+{
+	for (size_t i = 0; i < s->n_units; i++)
+		if (s->unit[i].instance == u)
+			return &s->unit[i];
+	return NULL;
+}
+
+void unc_session_unit_text(const struct unc_session *s, const struct unc_instance *u, char *buf,
+			   size_t size)
+{
+	snprintf(buf, size, "%s%u (socket %u)",
+		 unc_tbl_str(s->platform->table, s->platform->table->type[u->type].name), u->index,
+		 u->socket);
+}
+
+const char *unc_session_event_text(const struct unc_session *s, const struct unc_instance *u,
+				   uint64_t ctl, char *buf, size_t size)
+{
+	struct unc_spec spec;
+
+	snprintf(buf, size, " = ");
+	if (unc_code_decode(s->platform->table, u->type, ctl, NULL, 0, &spec, NULL) < 0 ||
+	    unc_spec_format(s->platform->table, &spec, buf + 3, size - 3) < 0)
+		buf[0] = '\0';
+	return buf;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: what is of a whole socket: who else counts on it, and what lets it go on when it is
+ * frozen. */
+#include "session/occupancy.h"
+#include "session/session.h"
+
+const struct unc_instance *unc_session_ubox(const struct unc_session *s, unsigned socket)
+{
+	const struct unc_platform *p = s->platform;
+
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		if (u->socket == socket && u->available && p->table->type[u->type].n_global)
+			return u;
+	}
+	return NULL;
+}
+
+int unc_session_others(struct unc_session *s, unsigned socket, bool *others, struct unc_error *err)
+{
+	const struct unc_table *table = s->platform->table;
+	struct unc_plan plan = {0};
+	int rc = 0;
+
+	*others = false;
+	for (size_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
+		const struct unc_instance *u = &s->platform->instances.unit[i];
+		const struct unc_plan_unit *own = unc_session_unit(s, u);
+
+		if (u->socket != socket || !u->available || unc_space_of_thread(u->part[0].space))
+			continue;
+		if (own)
+			*others |= own->shared;
+		else
+			rc = unc_occupancy_look(table, u, NULL, NULL, &plan, err);
+	}
+	if (rc == 0 && !*others)
+		rc = unc_session_run_plan(s, &plan, "looking for others who count", err);
+	for (size_t i = 0; i < plan.n && rc == 0 && !*others; i++)
+		*others = unc_counter_in_use(table, &plan, i) != UNC_NONE;
+	unc_plan_free(&plan);
+	return rc;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: what is found on the units of a pass, and the settings that it needs there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/claim.h"
+#include "session/occupancy.h"
+#include "encode/schedule.h"
+#include "session/session.h"
+
+static const struct unc_instance *instance_of(const struct unc_session *s, uint32_t i)
+{
+	return &s->platform->instances.unit[i];
+}
+
+/* ---- what is there */
+
+/* Filters that the slots of a unit will write, and what tells of the unit. */
+struct wanted {
+	const struct unc_session *s;
+	const uint32_t *slots;
+	size_t n;
+};
+
+static bool wanted(const void *user, uint16_t reg)
+{
+	const struct wanted *w = user;
+	const struct unc_tbl_reg *row = &w->s->platform->table->reg[reg];
+
+	if (row->role == UNC_ROLE_UNIT_CTL)
+		return !(row->flags & UNC_REG_WO);
+	for (size_t i = 0; i < w->n; i++)
+		for (unsigned k = 0; k < w->s->slot[w->slots[i]].code.n_filters; k++)
+			if (w->s->slot[w->slots[i]].code.filter[k].reg == reg)
+				return true;
+	return false;
+}
+
+/* Reads a unit before we touch it: its controls, and the filters of n slots. Where the platform is
+ * for listing only nothing is read. Free with unc_plan_free(). */
+static int look(struct unc_session *s, const struct unc_instance *u, const uint32_t *slots,
+		size_t n, struct unc_plan *found, struct unc_error *err)
+{
+	struct wanted w = {s, slots, n};
+	int rc = 0;
+
+	*found = (struct unc_plan){0};
+	if (s->platform->access)
+		rc = unc_occupancy_look(s->platform->table, u, wanted, &w, found, err);
+	if (rc == 0)
+		rc = unc_session_run_plan(s, found, "looking at the controls", err);
+	if (rc < 0)
+		unc_plan_free(found);
+	return rc;
+}
+
+/* What a register of the unit held then. */
+static uint64_t held(const struct unc_plan *found, const struct unc_instance *u, uint16_t reg)
+{
+	uint64_t value;
+
+	return unc_plan_value(found, u, reg, &value) ? value : 0;
+}
+
+/* ---- settings of one unit */
+
+static int fail_busy(struct unc_session *s, const struct unc_instance *u,
+		     const struct unc_slot *slot, const struct unc_plan *found,
+		     struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	char unit[64], event[UNC_SPEC_MAX];
+
+	unc_session_unit_text(s, u, unit, sizeof(unit));
+	for (size_t i = 0; i < found->n; i++) {
+		uint16_t ctl = found->tag[i].reg;
+		uint64_t value = found->op[i].value;
+
+		if (t->reg[ctl].role == UNC_ROLE_CTL &&
+		    (slot->code.counters >> t->reg[ctl].number & 1) &&
+		    unc_counter_in_use(t, found, i) != UNC_NONE)
+			return unc_fail(err, UNC_ERR_BUSY,
+					"%s: counter %u of %s is programmed by %s "
+					"(control 0x%llx%s) and no other counter is free for it",
+					s->measure[slot->name].name, t->reg[ctl].number, unit,
+					unc_claimed(s->platform, u, ctl)
+						? "another session of this program"
+						: "somebody else",
+					(unsigned long long)value,
+					unc_session_event_text(s, u, value, event, sizeof(event)));
+	}
+	return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free",
+			s->measure[slot->name].name, unit);
+}
+
+static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64_t value,
+		       uint64_t found, struct unc_error *err)
+{
+	if (*n == UNC_PLAN_SETTINGS)
+		return unc_fail(err, UNC_ERR_CONFLICT, "too many settings for one unit");
+	list[*n] = (struct unc_setting){.reg = reg,
+					.value = value,
+					.mask = UINT64_MAX,
+					.shown = value,
+					.found = found,
+					.restore = found};
+	++*n;
+	return 0;
+}
+
+/* Whether the bits of a filter may be set: not if somebody else relies on what is there. A session
+ * of ours that does has claimed the register; of a stranger we do not know. */
+static bool may_set(const struct unc_session *s, const struct unc_plan_unit *u,
+		    const struct unc_code_filter *f, uint64_t was)
+{
+	return !u->shared || !((was ^ f->value) & f->mask) ||
+	       !(u->stranger || unc_claimed(s->platform, u->instance, f->reg));
+}
+
+static int fail_filter(const struct unc_session *s, const struct unc_plan_unit *u,
+		       const struct unc_slot *slot, uint16_t reg, uint64_t was,
+		       struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const char *name = s->measure[slot->name].name, *filter = unc_tbl_str(t, t->reg[reg].name);
+	char unit[64];
+
+	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
+	if (was & t->reg[reg].busy)
+		return unc_fail(err, UNC_ERR_BUSY,
+				"%s: %s of %s is in use by somebody else (0x%llx)", name, filter,
+				unit, (unsigned long long)was);
+	return unc_fail(err, UNC_ERR_BUSY,
+			"%s: %s of %s is set to 0x%llx by somebody else who counts there", name,
+			filter, unit, (unsigned long long)was);
+}
+
+/* Joins the filters of all events; the scheduler has seen that they agree. */
+static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const struct unc_slot *slot,
+		       const struct unc_plan *found, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (unsigned i = 0; i < slot->code.n_filters; i++) {
+		const struct unc_code_filter *f = &slot->code.filter[i];
+		uint64_t was = held(found, u->instance, f->reg);
+		size_t k = 0;
+		int rc;
+
+		if ((was & t->reg[f->reg].busy) || !may_set(s, u, f, was))
+			return fail_filter(s, u, slot, f->reg, was, err);
+		while (k < u->n_filters && u->filter[k].reg != f->reg)
+			k++;
+		if (k == u->n_filters) {
+			rc = put_setting(u->filter, &u->n_filters, f->reg,
+					 u->shared ? was & t->reg[f->reg].write_mask
+						   : t->reg[f->reg].base,
+					 was, err);
+			if (rc < 0)
+				return rc;
+			u->filter[k].mask = 0;
+		}
+		u->filter[k].value = (u->filter[k].value & ~f->mask) | f->value;
+		u->filter[k].mask |= f->mask;
+		u->filter[k].shown = u->filter[k].value;
+	}
+	return 0;
+}
+
+/* The control without what is done once: whoever counts a queue by the same event has emptied it,
+ * and it is not emptied under that count. */
+static uint64_t control_value(const struct unc_session *s, const struct unc_plan_unit *u,
+			      uint64_t ctl, const struct unc_plan *found)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	const struct unc_tbl_field *code = &t->field[type->f_event];
+	uint64_t code_bits = unc_ones(code->width[0]) << code->lo[0];
+	bool counted = false;
+
+	for (size_t i = 0; i < found->n; i++)
+		counted |= t->reg[found->tag[i].reg].role == UNC_ROLE_CTL &&
+			   unc_counter_in_use(t, found, i) != UNC_NONE &&
+			   !((found->op[i].value ^ ctl) & code_bits);
+	for (uint32_t i = 0; counted && i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
+
+		if (f->flags & UNC_FIELD_ONCE)
+			ctl &= ~(unc_ones(f->width[0]) << f->lo[0]);
+	}
+	return ctl;
+}
+
+/*
+ * A counter begins in the middle of its range, as far as possible from both ends: whoever clears it
+ * makes it go back. One that somebody else counts with is left as it is.
+ */
+static void set_counter(const struct unc_session *s, struct unc_plan_unit *u,
+			const struct unc_slot *slot, bool running)
+{
+	const struct unc_table *t = s->platform->table;
+	uint64_t half = (uint64_t)1 << (unc_slot_width(t, slot) - 1);
+	bool writable = (t->reg[slot->ctr].write_mask & half) != 0;
+
+	if (u->n_counters < UNC_PLAN_SETTINGS)
+		u->counter[u->n_counters++] = (struct unc_plan_counter){
+			.reg = slot->ctr, .half = writable && !running ? half : 0};
+}
+
+static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
+		    unsigned counter, const struct unc_plan *found, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	bool running = false;
+	uint16_t control;
+	int rc = 0;
+
+	slot->ctr = unc_slot_register(t, slot, counter);
+	slot->mask = unc_ones(unc_slot_width(t, slot));
+	slot->begin = true;
+	control = unc_session_control(s, slot);
+	if (slot->code.counter == UNC_NONE) {
+		rc = put_setting(u->control, &u->n_controls, control,
+				 control_value(s, u, slot->code.ctl, found),
+				 held(found, u->instance, control), err);
+	} else if (control != UNC_NONE) {
+		uint64_t was = held(found, u->instance, control);
+
+		running = (was & t->counter[slot->code.counter].enable) != 0;
+		rc = put_setting(u->control, &u->n_controls, control,
+				 t->counter[slot->code.counter].enable, was, err);
+	}
+	set_counter(s, u, slot, running);
+	return rc < 0 ? rc : set_filters(s, u, slot, found, err);
+}
+
+/* Whether an event is on the lead of a lane of its own. */
+static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
+		    const struct unc_code *code, unsigned counter)
+{
+	for (uint32_t i = 0; i < type->lanes.n && code->lane; i++) {
+		const struct unc_tbl_lane *lane = &t->lane[type->lanes.first + i];
+
+		if (lane->lead == counter && lane->name == t->lane[code->lane - 1].name)
+			return true;
+	}
+	return false;
+}
+
+/* ---- one unit */
+
+/* Gives the slots of a unit their counters. UNC_ERR_CONFLICT: they do not fit beside those busy. */
+static int schedule(const struct unc_session *s, const uint32_t *slots, size_t n, uint32_t busy,
+		    uint8_t *counter, struct unc_conflict *conflict)
+{
+	const struct unc_code *code[UNC_MAX_CODES];
+
+	for (size_t i = 0; i < n; i++)
+		code[i] = &s->slot[slots[i]].code;
+	return unc_schedule(s->platform->table, code, n, busy, counter, conflict);
+}
+
+/* Whether all that the session ever counts on the unit fits at once. */
+static bool fits_always(const struct unc_session *s, uint32_t instance, uint32_t busy)
+{
+	uint32_t slots[UNC_MAX_CODES];
+	uint8_t counter[UNC_MAX_CODES];
+	struct unc_conflict conflict;
+	size_t n = unc_session_slots_of(s, instance, true, slots);
+
+	return n < UNC_MAX_CODES && schedule(s, slots, n, busy, counter, &conflict) == 0;
+}
+
+/* Those that want the same as an earlier slot have its counter. */
+static void join_twins(struct unc_session *s, uint32_t instance)
+{
+	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next) {
+		struct unc_slot *slot = &s->slot[i];
+		int first = i;
+
+		for (int k = slot->next; k != UNC_END && unc_session_active(s, slot);
+		     k = s->slot[k].next)
+			if (unc_session_active(s, &s->slot[k]) &&
+			    unc_code_same(&slot->code, &s->slot[k].code))
+				first = k;
+		slot->ctr = s->slot[first].ctr;
+		slot->mask = s->slot[first].mask;
+		slot->begin |= first != i;
+	}
+}
+
+static int set_unit(struct unc_session *s, struct unc_plan_unit *u, uint32_t *slots, size_t n,
+		    const uint8_t *counter, const struct unc_plan *found, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	int rc = 0;
+
+	/* Who leads a lane is set first, and put back last. */
+	for (int leads = 1; leads >= 0; leads--)
+		for (size_t i = 0; i < n && rc == 0; i++)
+			if (is_lead(t, type, &s->slot[slots[i]].code, counter[i]) == leads)
+				rc = set_slot(s, u, &s->slot[slots[i]], counter[i], found, err);
+	unc_session_find_clock(s, u, slots, n);
+	return rc;
+}
+
+static void set_occupancy(const struct unc_session *s, struct unc_plan_unit *u,
+			  const struct unc_plan *found, uint32_t *busy)
+{
+	struct unc_occupancy o = unc_occupancy(s->platform, found, u->instance, u);
+
+	u->shared = o.shared;
+	u->stranger = o.stranger;
+	*busy = o.busy;
+}
+
+/* The settings of a unit on which `found` was found; n_counters 0: its turn is in another pass. */
+static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
+		       const struct unc_plan *found, struct unc_plan_unit *u, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[instance_of(s, instance)->type];
+	uint32_t slots[UNC_MAX_CODES], busy;
+	uint8_t counter[UNC_MAX_CODES];
+	struct unc_conflict conflict;
+	size_t n;
+	int rc;
+
+	*u = (struct unc_plan_unit){.instance = instance_of(s, instance)};
+	if (type->unit_ctl != UNC_NONE)
+		u->unit_ctl = held(found, u->instance, type->unit_ctl);
+	set_occupancy(s, u, found, &busy);
+	if (begin)
+		s->always[instance] = s->n_passes > 1 && fits_always(s, instance, busy);
+	n = unc_session_slots_of(s, instance, false, slots);
+	if (n == 0)
+		return 0;
+	if (schedule(s, slots, n, busy, counter, &conflict) < 0)
+		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], found, err);
+	rc = set_unit(s, u, slots, n, counter, found, err);
+	join_twins(s, instance);
+	return rc;
+}
+
+static int prepare_unit(struct unc_session *s, uint32_t instance, bool begin,
+			struct unc_plan_unit *u, struct unc_error *err)
+{
+	uint32_t slots[UNC_MAX_CODES];
+	size_t n = unc_session_slots_of(s, instance, begin, slots);
+	struct unc_plan found;
+	int rc = look(s, instance_of(s, instance), slots, n, &found, err);
+
+	if (rc < 0)
+		return rc;
+	rc = settle_unit(s, instance, begin, &found, u, err);
+	unc_plan_free(&found);
+	return rc;
+}
+
+/* Units that go on when the pass changes come first. */
+static void sort_always(struct unc_session *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_units; i++) {
+		if (!s->always[s->unit[i].instance - s->platform->instances.unit])
+			continue;
+		struct unc_plan_unit swap = s->unit[n];
+
+		s->unit[n++] = s->unit[i];
+		s->unit[i] = swap;
+	}
+}
+
+int unc_session_prepare(struct unc_session *s, bool begin, struct unc_error *err)
+{
+	size_t n_instances = s->platform->instances.n;
+
+	if (begin) {
+		free(s->unit);
+		s->n_units = 0;
+		s->unit = calloc(n_instances + 1, sizeof(*s->unit));
+		if (!s->unit)
+			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		memset(s->always, 0, n_instances * sizeof(*s->always));
+		memset(s->proof, 0, n_instances * sizeof(*s->proof));
+	}
+	for (uint32_t i = 0; i < n_instances; i++) {
+		if (s->head[i] == UNC_END || (!begin && s->always[i])) /* that one goes on */
+			continue;
+		int rc = prepare_unit(s, i, begin, &s->unit[s->n_units], err);
+		if (rc < 0)
+			return rc;
+		s->n_units += s->unit[s->n_units].n_counters != 0;
+	}
+	if (begin)
+		sort_always(s);
+	return 0;
+}
+
+/* Whether stopping does more where nobody else counts. */
+static bool stop_differs(const struct unc_table *t, const struct unc_tbl_type *type)
+{
+	for (uint32_t i = 0; i < type->steps_stop.n; i++)
+		if (t->step[type->steps_stop.first + i].kind == UNC_STEP_FOUND)
+			return true;
+	return false;
+}
+
+/* Somebody may have come to a unit that was ours alone: then what is theirs too is not put back. */
+int unc_session_neighbours(struct unc_session *s, size_t first, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = first; i < s->n_units; i++) {
+		struct unc_plan_unit *u = &s->unit[i];
+		struct unc_plan found;
+		uint32_t busy;
+
+		if (!stop_differs(t, &t->type[u->instance->type]))
+			continue;
+		int rc = look(s, u->instance, NULL, 0, &found, err);
+
+		if (rc < 0)
+			return rc;
+		set_occupancy(s, u, &found, &busy);
+		unc_plan_free(&found);
+	}
+	return 0;
+}

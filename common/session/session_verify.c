@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions: is what was read ours? Others program counters and clear them without asking, and the
+ * values look like any others. So the controls are read back after programming and compared from
+ * then on. Whether a unit counts at all: session_prove.c.
+ */
+#include <inttypes.h>
+
+#include "session/session.h"
+
+static bool looks_at(const struct unc_slot *slot, uint16_t filter)
+{
+	for (unsigned i = 0; i < slot->code.n_filters; i++)
+		if (slot->code.filter[i].reg == filter)
+			return true;
+	return false;
+}
+
+static bool depends(const struct unc_session *s, const struct unc_slot *slot,
+		    const struct unc_setting *setting, bool filter)
+{
+	return unc_session_active(s, slot) &&
+	       (filter ? looks_at(slot, setting->reg)
+		       : unc_session_control(s, slot) == setting->reg);
+}
+
+/* A control or filter no longer holds what was programmed: it is not ours to put back. */
+static void lose_setting(struct unc_session *s, const struct unc_plan_unit *u,
+			 struct unc_setting *setting, bool filter, uint64_t now)
+{
+	int i = s->head[u->instance - s->platform->instances.unit];
+
+	setting->keep = true;
+	for (; i != UNC_END; i = s->slot[i].next)
+		if (depends(s, &s->slot[i], setting, filter))
+			unc_session_lose(s, &s->slot[i],
+					 filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL, setting->reg,
+					 now);
+}
+
+/* What cannot be read does not tell whether the counters are ours. setting NULL: those of the unit.
+ */
+static void doubt(struct unc_session *s, const struct unc_plan_unit *u,
+		  const struct unc_setting *setting, bool filter, uint16_t reg,
+		  const struct unc_reg_op *op)
+{
+	int i = s->head[u->instance - s->platform->instances.unit];
+
+	for (; i != UNC_END; i = s->slot[i].next) {
+		struct unc_slot *slot = &s->slot[i];
+
+		if (setting ? !depends(s, slot, setting, filter)
+			    : !unc_session_active(s, slot) ||
+				      unc_session_control(s, slot) == UNC_NONE)
+			continue;
+		unc_session_unread(s, slot, reg, op);
+	}
+}
+
+/* ---- reading back */
+
+/* Bits of a control that decide what is counted. Others may be written only, or do something once.
+ */
+static uint64_t deciding_bits(const struct unc_table *t, const struct unc_tbl_type *type,
+			      uint16_t reg)
+{
+	uint64_t bits = type->enable | type->active;
+
+	if (t->reg[reg].role != UNC_ROLE_CTL)
+		return UINT64_MAX;
+	for (int i = 0; i < 2; i++) {
+		uint16_t at = i ? type->f_umask : type->f_event;
+		const struct unc_tbl_field *f = at == UNC_NONE ? NULL : &t->field[at];
+
+		for (int k = 0; f && k < 2 && f->width[k]; k++)
+			if (f->reg[k] == UNC_NONE)
+				bits |= (f->width[k] < 64 ? ((uint64_t)1 << f->width[k]) - 1
+							  : UINT64_MAX)
+					<< f->lo[k];
+	}
+	return bits;
+}
+
+/* Bits that show what was written to them. */
+static uint64_t telling_bits(const struct unc_session *s, const struct unc_plan_unit *u,
+			     const struct unc_setting *setting, bool filter)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	uint64_t may_differ = filter ? 0 : setting->value & ~deciding_bits(t, type, setting->reg);
+
+	return setting->mask & t->reg[setting->reg].write_mask & ~may_differ;
+}
+
+/* Bits of a filter that we do not look at are for others to set: they are not put back as found. */
+static void keep_other_bits(const struct unc_session *s, struct unc_setting *setting, uint64_t now)
+{
+	uint64_t others = (now ^ setting->shown) & ~setting->mask &
+			  s->platform->table->reg[setting->reg].write_mask;
+
+	setting->restore = (setting->restore & ~others) | (now & others);
+	setting->shown ^= others;
+}
+
+static int compare(struct unc_session *s, struct unc_plan_unit *u, struct unc_setting *setting,
+		   bool filter, uint64_t now, struct unc_error *err)
+{
+	/* Where a start has failed nobody has looked yet what it shows. */
+	uint64_t mask = telling_bits(s, u, setting, filter);
+
+	if (setting->seen)
+		mask = setting->mask & s->platform->table->reg[setting->reg].write_mask;
+	(void)err;
+	if ((now ^ setting->shown) & mask)
+		lose_setting(s, u, setting, filter, now);
+	else if (setting->seen)
+		keep_other_bits(s, setting, now);
+	return 0;
+}
+
+/* What a setting shows right after it was written. */
+static int take_shown(struct unc_session *s, struct unc_plan_unit *u, struct unc_setting *setting,
+		      bool filter, uint64_t now, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	char unit[64], event[UNC_SPEC_MAX];
+
+	setting->shown = now;
+	setting->seen = true;
+	if (setting->reg == u->clock.ctl)
+		u->clock.back = now & t->reg[setting->reg].write_mask;
+	if (!((now ^ setting->value) & telling_bits(s, u, setting, filter)))
+		return 0;
+	setting->keep = true;
+	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_BUSY,
+			"%s of %s holds 0x%" PRIx64 "%s right after 0x%" PRIx64
+			" was written: somebody else programs it at the same time",
+			unc_tbl_str(t, t->reg[setting->reg].name), unit, now,
+			filter ? ""
+			       : unc_session_event_text(s, u->instance, now, event, sizeof(event)),
+			setting->value);
+}
+
+typedef int (*setting_fn)(struct unc_session *, struct unc_plan_unit *, struct unc_setting *,
+			  bool filter, uint64_t now, struct unc_error *);
+
+/* The reads of s->check that are of a unit. */
+static size_t checks_of(const struct unc_session *s, const struct unc_plan_unit *u)
+{
+	const struct unc_table *t = s->platform->table;
+	size_t n = u->n_controls && unc_plan_shows(t, t->type[u->instance->type].unit_ctl);
+
+	for (size_t k = 0; k < u->n_controls; k++)
+		n += unc_plan_shows(t, u->control[k].reg);
+	for (size_t k = 0; k < u->n_filters; k++)
+		n += unc_plan_shows(t, u->filter[k].reg);
+	return n;
+}
+
+/* Calls fn for each setting of unit[first] and those behind it with what it holds, as far as it
+ * could be read; op: where their reads begin. */
+static int each_setting(struct unc_session *s, size_t first, const struct unc_reg_op *op,
+			setting_fn fn, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	int rc = 0;
+
+	for (size_t i = first; i < s->n_units && rc == 0; i++) {
+		struct unc_plan_unit *u = &s->unit[i];
+
+		for (size_t k = 0; k < u->n_controls + u->n_filters; k++) {
+			bool filter = k >= u->n_controls;
+			struct unc_setting *setting =
+				filter ? &u->filter[k - u->n_controls] : &u->control[k];
+
+			if (!unc_plan_shows(t, setting->reg))
+				continue;
+			if (op->error)
+				doubt(s, u, setting, filter, setting->reg, op);
+			else if (rc == 0)
+				rc = fn(s, u, setting, filter, op->value, err);
+			op++;
+		}
+		op += u->n_controls && unc_plan_shows(t, t->type[u->instance->type].unit_ctl);
+	}
+	return rc;
+}
+
+static void take_unit(struct unc_session *s, struct unc_plan_unit *u, uint16_t reg, uint64_t now)
+{
+	u->unit_taken = true;
+	unc_session_lose_unit(s, u, UNC_LOST_UNIT, reg, now);
+}
+
+/* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
+static void check_unit_controls(struct unc_session *s, size_t first, const struct unc_reg_op *op)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = first; i < s->n_units; i++) {
+		struct unc_plan_unit *u = &s->unit[i];
+		const struct unc_tbl_type *type = &t->type[u->instance->type];
+
+		op += checks_of(s, u); /* unit control is the last */
+		if (!u->n_controls || !unc_plan_shows(t, type->unit_ctl) || !type->steps_freeze.n)
+			continue;
+		if (op[-1].error) {
+			doubt(s, u, NULL, false, type->unit_ctl, &op[-1]);
+			continue;
+		}
+		if (unc_unit_state(t, type, op[-1].value) != UNC_UNIT_RUNS &&
+		    !(s->hooks && s->hooks->freezes(s, u->instance, op[-1].value)))
+			take_unit(s, u, type->unit_ctl, op[-1].value);
+	}
+}
+
+int unc_session_verify_prepare(struct unc_session *s, struct unc_error *err)
+{
+	int rc;
+
+	unc_plan_free(&s->check);
+	rc = unc_plan_look(s->platform->table, s->unit, s->n_units, &s->check, err);
+	if (rc == 0 && s->check.n)
+		rc = unc_access_prepare(s->platform->access, s->check.op, s->check.n, err);
+	return rc;
+}
+
+/* Where the reads of unit[first] begin. */
+static size_t checks_before(const struct unc_session *s, size_t first)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < first; i++)
+		n += checks_of(s, &s->unit[i]);
+	return n;
+}
+
+int unc_session_verify_begin(struct unc_session *s, size_t first, struct unc_error *err)
+{
+	size_t from = checks_before(s, first);
+
+	if (unc_access_run(s->platform->access, s->check.op + from, s->check.n - from) < 0)
+		return unc_session_fail_op(s, &s->check, "reading the controls back", err);
+	return each_setting(s, first, s->check.op + from, take_shown, err);
+}
+
+/* ---- at intervals */
+
+int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
+{
+	/* ns: it costs as much as a read; a clock that is lent takes time from what is counted. */
+	const uint64_t often = 1000000, prove_often = 50000000;
+	uint64_t ns, tsc;
+	int rc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	if (ns - s->verified_ns < often)
+		return 0;
+	/* A session that starts meanwhile must not find a clock that is lent. */
+	pthread_mutex_lock(&s->platform->program);
+	rc = unc_session_verify(s, 0, ns - s->proven_ns >= prove_often, err);
+	pthread_mutex_unlock(&s->platform->program);
+	return rc;
+}
+
+int unc_session_verify(struct unc_session *s, size_t first, bool prove, struct unc_error *err)
+{
+	size_t from = checks_before(s, first);
+	uint64_t ns, tsc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	if (first == 0)
+		s->verified_ns = ns;
+	if (from >= s->check.n)
+		return 0;
+	unc_access_run(s->platform->access, s->check.op + from, s->check.n - from);
+	each_setting(s, first, s->check.op + from, compare, NULL);
+	check_unit_controls(s, first, s->check.op + from);
+	if (!prove)
+		return 0;
+	if (first == 0)
+		s->proven_ns = ns;
+	return unc_session_prove_again(s, first, err);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The simulated machine as the platform sees it: one access method for all spaces, its own bus and
+ * clock. */
+#include <stdlib.h>
+
+#include "access/access.h"
+#include "host/machine.h"
+#include "sim/sim_machine.h"
+#include "machine/simulator.h"
+
+struct simulated {
+	struct unc_machine machine; /* first: the methods get a pointer to it */
+	struct unc_sim *sim;
+};
+
+struct unc_sim *unc_machine_sim(const struct unc_machine *machine)
+{
+	return ((const struct simulated *)machine)->sim;
+}
+
+/* ---- registers */
+
+struct unc_backend {
+	struct unc_sim *sim;
+};
+
+static int open_sim(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+{
+	struct unc_backend *backend = malloc(sizeof(*backend));
+
+	if (!backend)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	backend->sim = unc_machine_sim(machine);
+	*out = backend;
+	return 0;
+}
+
+static int fail_absent(const struct unc_reg *reg, struct unc_error *err)
+{
+	unsigned long long address = reg->address;
+
+	switch (reg->space) {
+	case UNC_SPACE_MSR:
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the simulated machine has no %u-bit msr 0x%llx on cpu %u",
+				reg->width, address, reg->target);
+	case UNC_SPACE_PCI:
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the simulated machine has no %u-bit register 0x%x in pci %s",
+				reg->width, UNC_PCI_OFFSET(address), unc_pci_name(address).text);
+	case UNC_SPACE_PMU:
+	case UNC_SPACE_PERF:
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the simulated machine has no %s 0x%x on cpu %u",
+				unc_space_name(reg->space), (unsigned)address, reg->target);
+	default:
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the simulated machine has no %u-bit register at physical address "
+				"0x%llx",
+				reg->width, address);
+	}
+}
+
+static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
+{
+	void *reg = unc_sim_find(backend->sim, &op->reg);
+
+	if (!reg)
+		return fail_absent(&op->reg, err);
+	op->handle.sim = reg;
+	return 0;
+}
+
+static int run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
+{
+	unc_sim_run(backend->sim, ops, n);
+	return 0;
+}
+
+static void close_sim(struct unc_backend *backend)
+{
+	free(backend);
+}
+
+static const struct unc_access_methods simulated_access = {
+	.name = "simulated",
+	.spaces = UNC_EVERY_SPACE,
+	.direct = true,
+	.open = open_sim,
+	.prepare = prepare,
+	.run = run,
+	.close = close_sim,
+};
+static const struct unc_access_methods *const access_list[] = {&simulated_access, NULL};
+
+/* ---- the machine */
+
+static int topology(struct unc_machine *machine, struct unc_topology *out, struct unc_error *err)
+{
+	(void)err;
+	unc_sim_topology(unc_machine_sim(machine), out);
+	return 0;
+}
+
+static int bus(struct unc_machine *machine, struct unc_bus **out, struct unc_error *err)
+{
+	(void)err;
+	*out = unc_sim_bus(unc_machine_sim(machine));
+	return 0;
+}
+
+static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
+{
+	*ns = unc_sim_time(unc_machine_sim(machine));
+	*tsc = unc_sim_tsc(unc_machine_sim(machine));
+}
+
+static bool pause_sim(struct unc_machine *machine, uint64_t ns)
+{
+	struct unc_sim *sim = unc_machine_sim(machine);
+
+	return unc_sim_steps(sim) ? unc_sim_wait(sim, ns) : unc_machine_sleep(machine, ns);
+}
+
+static void close_machine(struct unc_machine *machine)
+{
+	unc_sim_close(unc_machine_sim(machine));
+	free(machine);
+}
+
+static const struct unc_machine_methods methods = {
+	.access = access_list,
+	.topology = topology,
+	.bus = bus,
+	.now = now,
+	.pause = pause_sim,
+	.close = close_machine,
+};
+
+static int open_machine(const char *spec, const struct unc_table *const *tables, size_t n,
+			struct unc_machine **out, struct unc_error *err)
+{
+	struct simulated *simulated = calloc(1, sizeof(*simulated));
+	int rc;
+
+	if (!simulated)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	rc = unc_sim_open(spec, tables, n, &simulated->sim, err);
+	if (rc < 0) {
+		free(simulated);
+		return rc;
+	}
+	simulated->machine.methods = &methods;
+	simulated->machine.table = unc_sim_table(simulated->sim);
+	simulated->machine.tsc_hz = unc_sim_workload(simulated->machine.table)->machine.tsc_hz;
+	simulated->machine.simulated = true;
+	*out = &simulated->machine;
+	return 0;
+}
+
+const struct unc_simulator *unc_simulator(void)
+{
+	static const struct unc_simulator simulator = {
+		.version = UNC_SIMULATOR_VERSION, .build = UNC_VERSION, .open = open_machine};
+
+	return &simulator;
+}

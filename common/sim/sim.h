@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A simulated machine: a behavioural model of the PMON blocks of one CPU
+ * family behind the access interface. It counts with the wall clock, or with a
+ * clock that a test steps.
+ */
+#ifndef UNC_SIM_H
+#define UNC_SIM_H
+
+#include "host/cpu.h"
+#include "machine/discover.h"
+#include "base/reg.h"
+#include "tables/table.h"
+
+struct unc_machine;
+struct unc_sim;
+
+/* For tests: what is behind it. */
+struct unc_sim *unc_machine_sim(const struct unc_machine *);
+
+/*
+ * spec: "CPU[,option=value]...": sockets=N, load=X (0..1, scales all traffic, default 1),
+ * clock=wall|step|wait, and for tests discovery=ok|none|truncated|..., hide=TYPE (units that the
+ * BIOS hides), see sim.c. `tables`: where to look the CPU up.
+ * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND with a sentence that lists what is possible.
+ */
+int unc_sim_open(const char *spec, const struct unc_table *const *tables, size_t n,
+		 struct unc_sim **out, struct unc_error *err);
+void unc_sim_close(struct unc_sim *);
+
+/* The machine and rates of a table; NULL: those compiled in are of another table. */
+const struct unc_workload *unc_sim_workload(const struct unc_table *);
+const struct unc_table *unc_sim_table(const struct unc_sim *);
+void unc_sim_topology(const struct unc_sim *, struct unc_topology *out);
+struct unc_bus *unc_sim_bus(struct unc_sim *); /* owned by the machine */
+
+/* Finds the register; NULL if this machine has none there (a real one would fault). */
+void *unc_sim_find(struct unc_sim *, const struct unc_reg *);
+/* Reads or writes a register found before. */
+uint64_t unc_sim_read(struct unc_sim *, void *reg);
+void unc_sim_write(struct unc_sim *, void *reg, uint64_t value);
+
+/* Moves the clock of a machine opened with clock=step or wait on by ns. */
+void unc_sim_step(struct unc_sim *, uint64_t ns);
+/* Whether its clock moves by steps only. */
+bool unc_sim_steps(const struct unc_sim *);
+/* The library waits for ns: a step with clock=wait; false with clock=step, where time stands
+ * still. */
+bool unc_sim_wait(struct unc_sim *, uint64_t ns);
+/* Time of the machine in ns since it was opened, and its TSC. */
+uint64_t unc_sim_time(const struct unc_sim *);
+uint64_t unc_sim_tsc(const struct unc_sim *);
+
+/* For tests: writes of 1 to reserved bits, reads of write-only registers and the like seen so far. */
+unsigned unc_sim_violations(const struct unc_sim *, char *last, size_t size);
+
+#endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What discovery sees of the machine: PCI functions, configuration space, physical memory.
+ *
+ * Every socket has a range of buses (half of the 256 with one or two sockets, an eighth with
+ * more than four). Monitors and the UBox are on the last bus of the range, the one before the
+ * last where there are discovery tables; the discovery device is alone on a lower one, so that
+ * its socket follows from its NUMA node only. Registers that are no monitor's read as on a real
+ * function: header, what discovery needs, and 0.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "sim/sim_machine.h"
+
+enum {
+	VENDOR = 0x8086,
+	DISCOVERY_ID = 0x09a7, /* out-of-band management device (Linux uncore_discovery.h) */
+	DISCOVERY_BACK = 0x15, /* buses below the last one */
+	CAP_DVSEC = 0x23,
+	CAP_AER = 0x01,
+	DVSEC_TELEMETRY = 2,
+	DVSEC_PMON = 1,
+	CLASS_SYSTEM = 0x08800000,
+	MULTI_FUNCTION = 0x00800000
+};
+static const uint64_t discovery_memory = 0x201ffc000000, discovery_socket = 0x10000000;
+
+unsigned unc_sim_bus_number(const struct unc_sim *sim, unsigned socket)
+{
+	unsigned sockets = (unsigned)sim->options.sockets;
+	unsigned range = sockets <= 2 ? 128 : sockets <= 4 ? 64 : 32;
+	unsigned last = (socket + 1) * range - 1;
+
+	return sim->table->discovery == UNC_DISCOVERY_TABLE ? last - 1 : last;
+}
+
+/* ---- BARs */
+
+/* Far above 4 GB: an implementation that shifts 32-bit values loses it. */
+uint32_t unc_sim_bar_base(const struct unc_tbl_bar *bar, unsigned socket)
+{
+	uint32_t unit = bar->base_mask & -bar->base_mask;
+	uint32_t high = (bar->base_mask >> 5) + unit;
+
+	return (high + socket * 2 * unit) & bar->base_mask;
+}
+
+uint32_t unc_sim_bar_element(const struct unc_tbl_bar *bar, unsigned element)
+{
+	uint32_t unit = bar->mask & -bar->mask;
+	uint32_t pages = bar->size >> bar->shift;
+
+	return ((element + 1) * 2 * (pages > unit ? pages : unit)) & bar->mask;
+}
+
+uint64_t unc_sim_bar_address(const struct unc_tbl_bar *bar, unsigned socket, unsigned element)
+{
+	return ((uint64_t)unc_sim_bar_base(bar, socket) << bar->base_shift) +
+	       ((uint64_t)unc_sim_bar_element(bar, element) << bar->shift);
+}
+
+/* ---- building */
+
+static int add_function(struct sim_bus *bus, unsigned number, unsigned devfn, unsigned id,
+			unsigned socket)
+{
+	struct sim_function *larger;
+
+	for (size_t i = 0; i < bus->n_functions; i++)
+		if (bus->function[i].pci.bus == number && bus->function[i].pci.devfn == devfn)
+			return 0;
+	larger = unc_grow(bus->function, bus->n_functions, sizeof(*larger));
+	if (!larger)
+		return UNC_ERR_MEMORY;
+	bus->function = larger;
+	bus->function[bus->n_functions++] = (struct sim_function){
+		.pci = {.bus = (uint8_t)number,
+			.devfn = (uint8_t)devfn,
+			.vendor = VENDOR,
+			.device = (uint16_t)id,
+			.numa_node = (int)socket,
+			.local_cpu = (int)socket * unc_sim_cpus(bus->sim),
+			.local_last = (int)(socket + 1) * unc_sim_cpus(bus->sim) - 1},
+		.socket = (int)socket,
+	};
+	return 0;
+}
+
+static int add_config(struct sim_bus *bus, unsigned number, unsigned devfn, unsigned offset,
+		      uint32_t value)
+{
+	struct sim_config *larger = unc_grow(bus->config, bus->n_configs, sizeof(*larger));
+
+	if (!larger)
+		return UNC_ERR_MEMORY;
+	bus->config = larger;
+	bus->config[bus->n_configs++] = (struct sim_config){.value = value,
+							    .offset = (uint16_t)offset,
+							    .bus = (uint8_t)number,
+							    .devfn = (uint8_t)devfn};
+	return 0;
+}
+
+/* The functions that units live in. */
+static int add_units(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
+{
+	const struct unc_table *table = sim->table;
+	int rc = 0;
+
+	for (unsigned p = 0; p < type->row->parts.n; p++) {
+		const struct unc_tbl_part *part = &table->part[type->row->parts.first + p];
+
+		if (part->space != UNC_SPACE_PCI)
+			continue;
+		for (uint32_t i = 0; i < part->where.n && i < 64 && rc == 0; i++)
+			if ((type->present >> i & 1) &&
+			    !unc_sim_hidden(sim, type->number, p, (int)i, (int)socket))
+				rc = add_function(&sim->bus, unc_sim_bus_number(sim, socket),
+						  table->where[part->where.first + i].devfn,
+						  table->where[part->where.first + i].device_id,
+						  socket);
+	}
+	return rc;
+}
+
+/* The UBox: which node this bus belongs to, and which socket has which node. */
+static int add_ubox(struct unc_sim *sim, unsigned socket)
+{
+	const struct unc_tbl_topology *topology = &sim->table->topology;
+	unsigned bus = unc_sim_bus_number(sim, socket);
+	unsigned devfn = topology->devfn;
+	uint32_t map = 0;
+	int rc;
+
+	if (!topology->ubox_id)
+		return 0;
+	for (unsigned i = 0; i < (unsigned)sim->options.sockets; i++)
+		map |= i << (3 * i);
+	if ((rc = add_function(&sim->bus, bus, devfn, topology->ubox_id, socket)) < 0 ||
+	    (rc = add_config(&sim->bus, bus, devfn, topology->nodeid_offset, socket)) < 0)
+		return rc;
+	return add_config(&sim->bus, bus, devfn, topology->map_offset, map);
+}
+
+/* The registers that hold physical addresses; a bit beside the mask is set to be masked off. */
+static int add_bar(struct unc_sim *sim, const struct unc_tbl_bar *bar, unsigned socket)
+{
+	unsigned number = unc_sim_bus_number(sim, socket);
+	int rc;
+
+	if ((rc = add_function(&sim->bus, number, bar->devfn, bar->device_id, socket)) < 0)
+		return rc;
+	rc = add_config(&sim->bus, number, bar->devfn, bar->base_offset,
+			unc_sim_bar_base(bar, socket) | (0x80000000 & ~bar->base_mask));
+	for (unsigned i = 0; i < bar->count && rc == 0; i++)
+		rc = add_config(&sim->bus, number, bar->devfn,
+				bar->offset + i * (unsigned)bar->step,
+				unc_sim_bar_element(bar, i) | (0x80000000 & ~bar->mask));
+	return rc;
+}
+
+/*
+ * Which of the places on the die work: as many as there are units, with holes, since the units
+ * that are left are numbered without them. Hardly ever all ones: that stands for a hidden device.
+ */
+static uint64_t working_places(unsigned units, unsigned places)
+{
+	uint64_t mask = 0;
+
+	for (unsigned i = 0; i < places && units; i++)
+		if (i % 8 != 5) {
+			mask |= (uint64_t)1 << i;
+			units--;
+		}
+	for (unsigned i = 5; i < 32 && units; i += 8) /* both words in turn */
+		for (unsigned word = 0; word < places && units; word += 32, units--)
+			mask |= (uint64_t)1 << (word + i);
+	return mask;
+}
+
+/* One function a unit, in two columns of the die, each a device. */
+static int add_unicast(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
+{
+	unsigned bus = unc_sim_bus_number(sim, socket);
+	unsigned n = (unsigned)__builtin_popcountll(type->present);
+	int rc = 0;
+
+	for (unsigned i = 0; i < n && i < 16 && rc == 0; i++)
+		rc = add_function(&sim->bus, bus,
+				  type->row->present_devfn + UNC_DEVFN(i % 2, i / 2),
+				  type->row->present_id + i, socket);
+	return rc;
+}
+
+/* The device that tells how many instances of a type there are. */
+static int add_present(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
+{
+	unsigned bus = unc_sim_bus_number(sim, socket), devfn = type->row->present_devfn;
+	uint64_t places = working_places((unsigned)__builtin_popcountll(type->present),
+					 type->row->present_offset[1] ? 64 : 32);
+	int rc;
+
+	if (!type->row->present_id)
+		return 0;
+	if (type->row->present_last)
+		return add_unicast(sim, type, socket);
+	if ((rc = add_function(&sim->bus, bus, devfn, type->row->present_id, socket)) < 0)
+		return rc;
+	for (unsigned i = 0; i < 2 && rc == 0; i++)
+		if (i == 0 || type->row->present_offset[1])
+			rc = add_config(&sim->bus, bus, devfn, type->row->present_offset[i],
+					(uint32_t)(places >> (32 * i)));
+	return rc;
+}
+
+/* Capabilities: an ordinary one, a DVSEC of others with a BAR of its own, then the PMON DVSEC. */
+static int add_discovery(struct unc_sim *sim, unsigned socket, struct unc_error *err)
+{
+	struct sim_memory *memory = &sim->bus.memory[socket];
+	unsigned bus = unc_sim_bus_number(sim, socket) + 1 - DISCOVERY_BACK;
+	unsigned devfn = UNC_DEVFN(3, 0); /* anywhere: software looks for it on all buses */
+	int rc;
+
+	memory->address = discovery_memory + socket * discovery_socket;
+	if (sim->table->discovery != UNC_DISCOVERY_TABLE ||
+	    sim->options.discovery == SIM_DISCOVERY_NONE)
+		return 0;
+	if ((rc = unc_sim_discovery_build(sim, socket, memory, err)) < 0)
+		return rc;
+	const struct {
+		unsigned offset;
+		uint32_t value;
+	} dwords[] = {
+		{0x10, (uint32_t)(memory->address + 0x1000000) | 4}, /* 64-bit BAR 0: telemetry */
+		{0x14, (uint32_t)((memory->address + 0x1000000) >> 32)},
+		{0x18, (uint32_t)memory->address | 4}, /* 64-bit BAR 2: PMON */
+		{0x1c, (uint32_t)(memory->address >> 32)},
+		{0x100, CAP_AER | 1 << 16 | 0x150u << 20},
+		{0x150, CAP_DVSEC | 1 << 16 | 0x160u << 20},
+		{0x154, VENDOR | 1 << 16 | 0x10u << 20},
+		{0x158, DVSEC_TELEMETRY},
+		{0x15c, 0},
+		{0x160, CAP_DVSEC | 1 << 16},
+		{0x164, VENDOR | 1 << 16 | 0x10u << 20},
+		{0x168, DVSEC_PMON},
+		{0x16c, 2},
+	};
+	rc = add_function(&sim->bus, bus, devfn, DISCOVERY_ID, socket);
+	for (size_t i = 0; i < sizeof(dwords) / sizeof(dwords[0]) && rc == 0; i++)
+		rc = add_config(&sim->bus, bus, devfn, dwords[i].offset, dwords[i].value);
+	return rc;
+}
+
+static int add_socket(struct unc_sim *sim, unsigned socket, struct unc_error *err)
+{
+	int rc = add_ubox(sim, socket);
+
+	for (size_t i = 0; i < sim->table->n_bar && rc == 0; i++)
+		rc = add_bar(sim, &sim->table->bar[i], socket);
+	for (size_t i = 0; i < sim->table->n_type && rc == 0; i++)
+		if (sim->type[i].present && (rc = add_units(sim, &sim->type[i], socket)) == 0)
+			rc = add_present(sim, &sim->type[i], socket);
+	return rc < 0 ? rc : add_discovery(sim, socket, err);
+}
+
+static int compare_function(const void *a, const void *b)
+{
+	const struct unc_pci_function *x = &((const struct sim_function *)a)->pci,
+				      *y = &((const struct sim_function *)b)->pci;
+
+	return x->bus != y->bus ? x->bus - y->bus : x->devfn - y->devfn;
+}
+
+/* ---- the methods */
+
+static const struct sim_bus *of(struct unc_bus *bus)
+{
+	return (const struct sim_bus *)bus;
+}
+
+static int scan(struct unc_bus *base, struct unc_pci_function **list, size_t *n,
+		struct unc_error *err)
+{
+	const struct sim_bus *bus = of(base);
+	struct unc_pci_function *copy = calloc(bus->n_functions + 1, sizeof(*copy));
+
+	if (!copy)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < bus->n_functions; i++)
+		copy[i] = bus->function[i].pci;
+	*list = copy;
+	*n = bus->n_functions;
+	return 0;
+}
+
+static uint64_t read_at(struct unc_sim *sim, struct sim_reg *reg)
+{
+	struct unc_reg_op op = {.kind = UNC_OP_READ, .handle.sim = reg};
+
+	unc_sim_run(sim, &op, 1);
+	return op.value;
+}
+
+/* A dword of a monitor's register, if there is one at this place. */
+static bool monitor_dword(struct unc_sim *sim, uint8_t space, uint64_t address, uint32_t *value)
+{
+	struct unc_reg whole = {.address = address, .space = space, .width = 64}, half = whole,
+		       above = whole;
+	struct sim_reg *reg;
+
+	half.width = 32;
+	above.address -= 4;
+	if ((reg = unc_sim_at(sim, &whole)) || (reg = unc_sim_at(sim, &half)))
+		*value = (uint32_t)read_at(sim, reg);
+	else if ((reg = unc_sim_at(sim, &above)))
+		*value = (uint32_t)(read_at(sim, reg) >> 32);
+	return reg != NULL;
+}
+
+static int config(struct unc_bus *base, const struct unc_pci_function *function, unsigned offset,
+		  uint32_t *value, struct unc_error *err)
+{
+	const struct sim_bus *bus = of(base);
+	uint32_t id = 0;
+
+	if (offset > 0xffc || offset & 3)
+		return unc_fail(err, UNC_ERR_RANGE, "configuration offset 0x%x is not a dword's",
+				offset);
+	for (size_t i = 0; i < bus->n_functions; i++)
+		if (bus->function[i].pci.bus == function->bus && function->domain == 0 &&
+		    bus->function[i].pci.devfn == function->devfn)
+			id = (uint32_t)bus->function[i].pci.device << 16 | VENDOR;
+	*value = id ? 0 : 0xffffffff;
+	if (!id)
+		return 0;
+	for (size_t i = 0; i < bus->n_configs; i++)
+		if (bus->config[i].bus == function->bus &&
+		    bus->config[i].devfn == function->devfn && bus->config[i].offset == offset) {
+			*value = bus->config[i].value;
+			return 0;
+		}
+	if (offset == 0)
+		*value = id;
+	else if (offset == 0x08)
+		*value = CLASS_SYSTEM;
+	else if (offset == 0x0c)
+		*value = MULTI_FUNCTION;
+	else
+		monitor_dword(bus->sim, UNC_SPACE_PCI,
+			      UNC_PCI(0, function->bus, function->devfn, offset), value);
+	return 0;
+}
+
+/* Is the address within a BAR or a discovery-only unit? Unused places there read as 0. */
+static bool in_window(const struct unc_sim *sim, uint64_t address)
+{
+	for (int s = 0; s < sim->options.sockets; s++)
+		for (size_t b = 0; b < sim->table->n_bar; b++)
+			for (unsigned i = 0; i < sim->table->bar[b].count; i++) {
+				const struct unc_tbl_bar *bar = &sim->table->bar[b];
+				uint64_t start = unc_sim_bar_address(bar, (unsigned)s, i);
+
+				if (address >= start && address - start < bar->size)
+					return true;
+			}
+	return false;
+}
+
+static int word_at(const struct sim_bus *bus, uint64_t address, uint64_t *value,
+		   struct unc_error *err)
+{
+	uint32_t low = 0, high = 0;
+
+	for (int s = 0; s < bus->sim->options.sockets; s++) {
+		const struct sim_memory *memory = &bus->memory[s];
+
+		if (!memory->word || address < memory->address ||
+		    address - memory->address + 8 > memory->backed)
+			continue;
+		uint64_t at = address - memory->address;
+		*value = at < memory->size ? memory->word[at / 8] : 0;
+		return 0;
+	}
+	bool found = monitor_dword(bus->sim, UNC_SPACE_MMIO, address, &low);
+	found |= monitor_dword(bus->sim, UNC_SPACE_MMIO, address + 4, &high);
+	if (!found && !in_window(bus->sim, address))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"there is nothing at physical address 0x%llx",
+				(unsigned long long)address);
+	*value = low | (uint64_t)high << 32;
+	return 0;
+}
+
+static int memory(struct unc_bus *base, uint64_t address, void *buf, size_t size,
+		  struct unc_error *err)
+{
+	unsigned char *to = buf;
+	int rc;
+
+	while (size) {
+		uint64_t value = 0;
+		size_t skip = address & 7, part = 8 - skip < size ? 8 - skip : size;
+
+		if ((rc = word_at(of(base), address & ~(uint64_t)7, &value, err)) < 0)
+			return rc;
+		value >>= 8 * skip;
+		for (size_t i = 0; i < part; i++, value >>= 8)
+			*to++ = (unsigned char)value;
+		address += part;
+		size -= part;
+	}
+	return 0;
+}
+
+/* The machine owns the bus. */
+static void close_bus(struct unc_bus *base)
+{
+	(void)base;
+}
+
+static const struct unc_bus_methods sim_bus_methods = {
+	.name = "simulated", .scan = scan, .config = config, .memory = memory, .close = close_bus};
+
+/* Do the addresses that the machine chooses fit the BAR registers? */
+static int check_bars(const struct unc_table *table, struct unc_error *err)
+{
+	for (size_t i = 0; i < table->n_bar; i++) {
+		const struct unc_tbl_bar *bar = &table->bar[i];
+
+		for (unsigned e = 1; e < bar->count; e++)
+			if (unc_sim_bar_element(bar, e) <= unc_sim_bar_element(bar, e - 1))
+				return unc_fail(err, UNC_ERR_TABLE,
+						"bar %s: its bits cannot tell %u windows of 0x%x "
+						"apart",
+						unc_tbl_str(table, bar->name), bar->count,
+						bar->size);
+	}
+	return 0;
+}
+
+int unc_sim_bus_build(struct unc_sim *sim, struct unc_error *err)
+{
+	int rc = check_bars(sim->table, err);
+
+	if (rc < 0)
+		return rc;
+	sim->bus.bus.methods = &sim_bus_methods;
+	sim->bus.sim = sim;
+	for (unsigned socket = 0; socket < (unsigned)sim->options.sockets && rc == 0; socket++)
+		rc = add_socket(sim, socket, err);
+	if (rc < 0)
+		return unc_fail(err, rc, "out of memory");
+	if (sim->bus.n_functions)
+		qsort(sim->bus.function, sim->bus.n_functions, sizeof(*sim->bus.function),
+		      compare_function);
+	return 0;
+}
+
+void unc_sim_bus_free(struct unc_sim *sim)
+{
+	for (int i = 0; i < SIM_MAX_SOCKETS; i++)
+		free(sim->bus.memory[i].word);
+	free(sim->bus.function);
+	free(sim->bus.config);
+}

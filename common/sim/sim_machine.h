@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inside the simulated machine. Only sim*.c and access_sim.c include this.
+ *
+ *   sim.c            options, clock, the calls of sim.h
+ *   sim_build.c      table -> unit types, blocks, registers and their index
+ *   sim_block.c      what reads and writes of a block's registers do
+ *   sim_rate.c       how fast a control value counts
+ *   sim_overflow.c   counters that carry: status, freeze
+ *   sim_bus.c        PCI functions, configuration space, physical memory
+ *   sim_discovery.c  the PMON discovery table in memory
+ */
+#ifndef UNC_SIM_MACHINE_H
+#define UNC_SIM_MACHINE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "sim/sim.h"
+
+enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8 };
+
+enum sim_discovery {
+	SIM_DISCOVERY_OK,
+	SIM_DISCOVERY_NONE,      /* no discovery device */
+	SIM_DISCOVERY_TRUNCATED, /* memory ends in the middle of the unit records */
+	SIM_DISCOVERY_GARBAGE,   /* noise where the table should be */
+	SIM_DISCOVERY_NOUPI      /* no records of types that firmware may leave out */
+};
+
+struct sim_hidden {
+	uint16_t type;
+	int part, index, socket; /* -1: all */
+	bool idle;               /* not hidden: without a clock */
+};
+
+struct sim_options {
+	int sockets;
+	double load;
+	bool step; /* the clock moves only by unc_sim_step() */
+	bool wait; /* and when the library waits */
+	bool wrap_soon;
+	uint64_t base; /* ns the machine has been up when it is opened */
+	enum sim_discovery discovery;
+	struct sim_hidden hidden[SIM_MAX_HIDDEN];
+	int n_hidden;
+};
+
+/* A unit type as the model needs it. Masks are those of the control register or of unit control. */
+struct sim_type {
+	const struct unc_tbl_type *row;
+	uint16_t number;                             /* index into table->type */
+	uint64_t present;                            /* bit i: instance i exists */
+	double clock;                                /* Hz */
+	uint64_t bits[UNC_N_IS];                     /* of each role, in its register */
+	const struct unc_tbl_field *field[UNC_N_IS]; /* that has the role; NULL: none */
+	uint64_t code, umask;
+	uint64_t modifiers; /* bits that do not choose what is counted */
+	uint64_t follow;    /* code (in place) of the event that counts what counter 0 holds */
+	bool has_follow;
+	const struct unc_tbl_rate **rate;
+	size_t n_rates;
+};
+
+struct sim_block;
+struct sim_counter;
+
+struct sim_reg {
+	struct unc_reg reg; /* MSR: target is the socket */
+	const struct unc_tbl_reg *row;
+	struct sim_block *block;
+	struct sim_counter *counter; /* the counter that this register is, or controls */
+	uint64_t value;              /* not of counters */
+	bool exists;                 /* its part is there and visible */
+};
+
+/*
+ * value(t) = base + floor(fraction + rate * (t - since)), modulo 2^width. Reads change
+ * nothing, so what is counted does not depend on how often it is read.
+ */
+struct sim_counter {
+	const struct unc_tbl_counter *row; /* fixed and free-running; NULL: programmable */
+	struct sim_reg *ctr, *ctl;         /* ctl NULL: free-running */
+	uint64_t base;
+	uint64_t since; /* ns */
+	double fraction;
+	double rate;     /* per ns, 0 while stopped */
+	double selected; /* per s, what the control selects, modifiers applied */
+	double raw;      /* per s, what the control selects, before modifiers */
+	uint8_t width;
+	uint8_t number;
+	bool armed; /* its carry freezes, as its control was written last */
+};
+
+/* One unit. */
+struct sim_block {
+	const struct sim_type *type;
+	struct unc_sim *sim;
+	struct sim_reg *reg;         /* one for each of the type's, in the table's order */
+	struct sim_counter *counter; /* programmable ones first */
+	size_t n_counters;
+	uint16_t socket, index;
+	int16_t position; /* in the socket's status, -1 none */
+	bool frozen;
+};
+
+struct sim_function {
+	struct unc_pci_function pci;
+	int socket;
+};
+
+/* A dword of configuration space that is not a monitor's register. */
+struct sim_config {
+	uint32_t value;
+	uint16_t offset;
+	uint8_t bus, devfn;
+};
+
+/* The discovery table of a socket. */
+struct sim_memory {
+	uint64_t address;
+	uint64_t *word;
+	size_t size;   /* bytes filled */
+	size_t backed; /* bytes that can be read; zero beyond `size` */
+};
+
+struct sim_bus {
+	struct unc_bus bus; /* first: the methods get a pointer to it */
+	struct unc_sim *sim;
+	struct sim_function *function;
+	size_t n_functions;
+	struct sim_config *config;
+	size_t n_configs;
+	struct sim_memory memory[SIM_MAX_SOCKETS];
+};
+
+struct unc_sim {
+	const struct unc_table *table;
+	const struct unc_workload *work;
+	struct sim_options options;
+	uint64_t opened;              /* CLOCK_MONOTONIC, ns */
+	atomic_uint_fast64_t stepped; /* ns */
+	pthread_mutex_t lock;         /* everything below that changes */
+	struct sim_type *type;        /* one for each of the table's; present == 0: none here */
+	struct sim_block *block;
+	size_t n_blocks;
+	struct sim_reg *reg;
+	size_t n_regs;
+	struct sim_counter *counter;
+	size_t n_counters;
+	struct sim_reg **index; /* registers that exist, by place */
+	size_t n_index;
+	bool frozen[SIM_MAX_SOCKETS]; /* all units of the socket */
+	size_t armed;                 /* counters whose carry freezes */
+	struct sim_bus bus;
+	unsigned violations;
+	char violation[160];
+};
+
+/* ---- sim.c */
+/* Runs operations whose handles unc_sim_find() filled, all at one point in time. */
+void unc_sim_run(struct unc_sim *, struct unc_reg_op *ops, size_t n);
+void unc_sim_violation(const struct sim_reg *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Logical CPUs of a socket. */
+int unc_sim_cpus(const struct unc_sim *);
+/* The register at a place; MSR: target is the socket. */
+struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
+
+/* ---- sim_build.c */
+int unc_sim_build(struct unc_sim *, struct unc_error *err);
+/* Whether the firmware hides a part of a unit; index or socket -1: of all units. */
+bool unc_sim_hidden(const struct unc_sim *, unsigned type, unsigned part, int index, int socket);
+/* Whether nothing drives the clock of a unit. */
+bool unc_sim_idle(const struct sim_block *);
+/* Where part `part` of an instance is: its base, encoded as in struct unc_reg. False: nowhere. */
+bool unc_sim_place(const struct unc_sim *, const struct sim_type *, unsigned part, unsigned index,
+		   unsigned socket, struct unc_reg *place);
+
+/* ---- sim_block.c: the lock is held; now: ns since the machine was switched on */
+uint64_t unc_sim_reg_read(struct sim_reg *, uint64_t now);
+void unc_sim_reg_write(struct sim_reg *, uint64_t value, uint64_t now);
+/* Does its control let it count (freezing aside)? */
+bool unc_sim_enabled(const struct sim_block *, const struct sim_counter *);
+/* First state of a block. */
+void unc_sim_block_init(struct sim_block *);
+/* Brings all counters of a block up to date. */
+void unc_sim_settle(struct sim_block *, uint64_t now);
+/* Sets the speed of all counters of a settled block. */
+void unc_sim_block_run(struct sim_block *);
+/* The register that notes which counters of a block have carried; NULL: none. */
+struct sim_reg *unc_sim_status(const struct sim_block *);
+
+/* ---- sim_overflow.c */
+/* A counter has carried: notes it in the unit's status. */
+void unc_sim_carried(struct sim_block *, const struct sim_counter *);
+/* Freezes what was to freeze up to now, at the time it happened. */
+void unc_sim_overflows(struct unc_sim *, uint64_t now);
+/* Brings all units of a socket up to date: its status tells of all. */
+void unc_sim_settle_socket(struct unc_sim *, unsigned socket, uint64_t now);
+/* Whether the carry of a counter is to freeze. */
+bool unc_sim_arms(const struct sim_block *, const struct sim_counter *);
+/* The bits that freeze and unfreeze all units of a socket have been written. */
+void unc_sim_freeze_socket(struct sim_block *, const struct sim_reg *, uint64_t value,
+			   uint64_t now);
+
+/* ---- sim_rate.c */
+/* Sets raw and selected of a counter by the registers of its block. */
+void unc_sim_select(struct sim_block *, struct sim_counter *);
+
+/* ---- sim_bus.c */
+int unc_sim_bus_build(struct unc_sim *, struct unc_error *err);
+void unc_sim_bus_free(struct unc_sim *);
+/* The PCI bus of a socket that holds the UBox and the monitors. */
+unsigned unc_sim_bus_number(const struct unc_sim *, unsigned socket);
+/* What the configuration registers of a BAR hold, and the address that follows. */
+uint32_t unc_sim_bar_base(const struct unc_tbl_bar *, unsigned socket);
+uint32_t unc_sim_bar_element(const struct unc_tbl_bar *, unsigned element);
+uint64_t unc_sim_bar_address(const struct unc_tbl_bar *, unsigned socket, unsigned element);
+
+/* ---- sim_discovery.c */
+int unc_sim_discovery_build(struct unc_sim *, unsigned socket, struct sim_memory *,
+			    struct unc_error *err);
+
+#endif

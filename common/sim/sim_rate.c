@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How fast a counter counts.
+ *
+ * What is counted. A row of workload.tbl fits a control value when the bits it names agree, in
+ * the control register and in its filter register. Of several the one with the most bits named
+ * wins. A umask that no row names whole is taken apart: rows of the same event whose umask bits
+ * are disjoint add up, and each bit that is left counts at a small rate of its own, as do events
+ * without any row: 0.01 % to 1 % of the unit's clock, from a hash of unit type, code, umask and
+ * extension bits, so that it is the same everywhere and every time.
+ *
+ * Load. Clocks do not slow down with the traffic: fixed counters, rates within 1 % of the unit's
+ * clock, and free-running counters that the events call clocks (aggregate=max) are not scaled.
+ * All else is, occupancies too, so that a latency (occupancy / arrivals) stays what it was.
+ *
+ * Threshold, invert, edge. With a threshold t the counter counts clocks in which the increment
+ * is t or more. The increments of a unit are taken as independent from clock to clock and
+ * geometric, cut off at the largest increment n of the event: P(X >= t) = q^t for t <= n, 0
+ * above, with q such that the mean q + q^2 + ... + q^n is the rate per clock. So the histogram
+ * over all thresholds adds up to the plain count, a 0/1 event gives its own count at threshold 1,
+ * and more than n is never seen. A clock is 1 in every clock. Invert gives the other clocks,
+ * 1 - P. Edge gives the rises: P (1 - P) per clock for independent clocks, and as many falls.
+ * Without a threshold invert and edge change nothing: they come after the comparison. The second
+ * pair that a power control unit has for its occupancies does the same.
+ */
+#include <string.h>
+
+#include "sim/sim_machine.h"
+
+static uint64_t mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+	return x ^ (x >> 31);
+}
+
+/* 0 .. 1 from a name and a number. */
+static double noise(const char *name, uint64_t number)
+{
+	uint64_t hash = 0;
+
+	for (; *name; name++)
+		hash = mix(hash ^ (unsigned char)*name);
+	return (double)(mix(hash ^ mix(number)) >> 11) / 9007199254740992.0;
+}
+
+/* Share of the clock that an event without a row counts. A umask is the sum of its bits. */
+static double own_share(const char *type, uint64_t ctl, uint64_t umask_bits)
+{
+	double share = 0;
+
+	if (!umask_bits)
+		return 1e-4 + noise(type, ctl) * 9.9e-3;
+	for (; umask_bits; umask_bits &= umask_bits - 1)
+		share += 1e-4 + noise(type, ctl | (umask_bits & -umask_bits)) * 1.15e-3;
+	return share > 1e-2 ? 1e-2 : share;
+}
+
+static double row_rate(const struct sim_type *type, const struct unc_tbl_rate *row)
+{
+	return row->per_clock > 0 ? row->per_clock * type->clock : row->per_second;
+}
+
+static bool is_clock(const struct sim_type *type, double rate)
+{
+	return rate > 0.99 * type->clock && rate < 1.01 * type->clock;
+}
+
+static double loaded(const struct sim_block *block, double rate)
+{
+	return is_clock(block->type, rate) ? rate : rate * block->sim->options.load;
+}
+
+static int bits(const struct unc_tbl_rate *row)
+{
+	int n = __builtin_popcountll(row->ctl_mask);
+
+	for (unsigned i = 0; i < row->n_filters; i++)
+		n += __builtin_popcountll(row->filter[i].mask);
+	return n;
+}
+
+static bool filter_fits(const struct sim_block *block, const struct unc_tbl_rate *row)
+{
+	if (row->only_socket && row->only_socket != block->socket + 1)
+		return false;
+	for (unsigned i = 0; i < row->n_filters; i++) {
+		const struct unc_tbl_rate_filter *f = &row->filter[i];
+		uint64_t value = block->reg[f->reg - block->type->row->regs.first].value;
+
+		if ((value & f->mask) != f->value)
+			return false;
+	}
+	return true;
+}
+
+/* The row of programmable counters that names most of a control value; NULL: none fits. */
+static const struct unc_tbl_rate *best_row(const struct sim_block *block, uint64_t ctl)
+{
+	const struct unc_tbl_rate *best = NULL;
+
+	for (size_t i = 0; i < block->type->n_rates; i++) {
+		const struct unc_tbl_rate *row = block->type->rate[i];
+
+		if (row->counter == UNC_NONE && (ctl & row->ctl_mask) == row->ctl &&
+		    filter_fits(block, row) && (!best || bits(row) > bits(best)))
+			best = row;
+	}
+	return best;
+}
+
+/* The row that covers most of the umask bits in `left`, and no others, of the same event. */
+static const struct unc_tbl_rate *best_piece(const struct sim_block *block, uint64_t ctl,
+					     uint64_t left)
+{
+	const struct unc_tbl_rate *best = NULL;
+	uint64_t umask = block->type->umask;
+
+	for (size_t i = 0; i < block->type->n_rates; i++) {
+		const struct unc_tbl_rate *row = block->type->rate[i];
+		uint64_t piece = row->ctl & umask;
+
+		if (row->counter != UNC_NONE || (row->ctl_mask & umask) != umask || !piece ||
+		    (piece & ~left) || ((ctl ^ row->ctl) & row->ctl_mask & ~umask) ||
+		    !filter_fits(block, row))
+			continue;
+		int gain = !best ? 1
+				 : __builtin_popcountll(piece) -
+					   __builtin_popcountll(best->ctl & umask);
+		if (gain > 0 || (gain == 0 && bits(row) > bits(best)))
+			best = row;
+	}
+	return best;
+}
+
+/* Counts per second of what a control value selects. */
+static double selected_rate(const struct sim_block *block, uint64_t ctl)
+{
+	const struct sim_type *type = block->type;
+	const char *name = unc_tbl_str(block->sim->table, type->row->name);
+	const struct unc_tbl_rate *row = best_row(block, ctl), *piece;
+	uint64_t left = ctl & type->umask, other = ctl & ~type->modifiers & ~type->umask;
+	bool apart = false;
+	double sum = 0;
+
+	if (row && (!left || (row->ctl_mask & type->umask) == type->umask))
+		return loaded(block, row_rate(type, row));
+	while ((piece = best_piece(block, ctl, left))) {
+		sum += loaded(block, row_rate(type, piece));
+		left &= ~piece->ctl;
+		apart = true;
+	}
+	if (row && !apart)
+		return loaded(block, row_rate(type, row));
+	if (left || !apart)
+		sum += loaded(block, own_share(name, other, left) * type->clock);
+	return sum;
+}
+
+/* Largest increment per clock of the event that a control value selects. */
+static uint32_t max_increment(const struct sim_block *block, uint64_t ctl)
+{
+	const struct unc_table *table = block->sim->table;
+	const struct unc_tbl_type *type = block->type->row;
+	uint32_t max = type->max_inc ? type->max_inc : 1, best = 0;
+
+	if (type->f_event == UNC_NONE)
+		return max;
+	uint64_t code = unc_field_of(&table->field[type->f_event], ctl);
+	for (size_t i = 0; i < table->n_event; i++) {
+		const struct unc_tbl_event *event = &table->event[i];
+		bool fits = event->code == code && event->counter == UNC_NONE &&
+			    unc_type_pool(table, event->type) == block->type->number;
+
+		for (uint32_t s = 0; s < event->sets.n && fits; s++) {
+			const struct unc_tbl_set *set = &table->set[event->sets.first + s];
+			const struct unc_tbl_field *field = &table->field[set->field];
+
+			fits = field->reg[0] != UNC_NONE || unc_field_of(field, ctl) == set->value;
+		}
+		if (fits && event->max_inc && event->sets.n + 1 > best) {
+			best = event->sets.n + 1;
+			max = event->max_inc;
+		}
+	}
+	return max;
+}
+
+static double power(double q, uint64_t n)
+{
+	double result = 1;
+
+	for (; n; n >>= 1, q *= q)
+		if (n & 1)
+			result *= q;
+	return result;
+}
+
+/* P(increment >= threshold) for a mean increment per clock. */
+static double reaches(double mean, uint32_t max, uint64_t threshold)
+{
+	double low = 0, high = 1;
+
+	if (threshold > max || mean <= 0)
+		return 0;
+	if (mean >= max)
+		return 1;
+	for (int i = 0; i < 60; i++) {
+		double q = (low + high) / 2;
+
+		if (q * (1 - power(q, max)) / (1 - q) < mean)
+			low = q;
+		else
+			high = q;
+	}
+	return power(low, threshold);
+}
+
+/* Applies threshold, invert and edge. */
+static double modified(const struct sim_block *block, uint64_t ctl, double rate, uint32_t max)
+{
+	const struct sim_type *type = block->type;
+	const struct unc_tbl_field *reach = type->field[UNC_IS_THRESHOLD],
+				   *states = type->field[UNC_IS_STATES];
+	uint64_t threshold = reach ? unc_field_of(reach, ctl) : 0;
+	double p;
+
+	/* Line states are alike. */
+	if (states && unc_field_of(states, ctl))
+		rate *= __builtin_popcountll(unc_field_of(states, ctl)) / 4.0;
+	if (ctl & type->bits[UNC_IS_BOTH_THREADS])
+		rate *= 2;
+	if (!threshold)
+		return rate;
+	threshold += (reach->flags & UNC_FIELD_EXCEEDS) != 0;
+	if (is_clock(type, rate))
+		p = threshold == 1;
+	else
+		p = reaches(rate / type->clock, max, threshold);
+	if (ctl & type->bits[UNC_IS_EDGE])
+		return p * (1 - p) * type->clock;
+	return (ctl & type->bits[UNC_IS_INVERT] ? 1 - p : p) * type->clock;
+}
+
+/* A fixed counter is a clock unless a row says more; a free-running one without row is noise. */
+static double named_rate(const struct sim_block *block, const struct sim_counter *counter)
+{
+	const struct unc_table *table = block->sim->table;
+	const struct sim_type *type = block->type;
+	uint16_t number = (uint16_t)(counter->row - table->counter);
+	const char *name = unc_tbl_str(table, type->row->name);
+	bool clock = counter->ctl != NULL;
+	double rate = type->clock * (clock ? 1 : own_share(name, number, 0));
+
+	for (size_t i = 0; i < type->n_rates; i++)
+		if (type->rate[i]->counter == number)
+			rate = row_rate(type, type->rate[i]);
+	for (uint32_t i = 0; i < type->row->events.n && !clock; i++) {
+		const struct unc_tbl_event *event = &table->event[type->row->events.first + i];
+
+		clock = event->counter == number && event->aggregate == UNC_AGGREGATE_MAX;
+	}
+	return clock ? rate : loaded(block, rate);
+}
+
+/* Does this counter count what counter 0 of the block holds? */
+static bool follows(const struct sim_block *block, const struct sim_counter *counter)
+{
+	const struct sim_type *type = block->type;
+
+	return type->has_follow && counter->number > 0 &&
+	       (counter->ctl->value & type->code) == type->follow;
+}
+
+void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
+{
+	if (counter->row) {
+		if (counter->selected <= 0)
+			counter->raw = counter->selected = named_rate(block, counter);
+		return;
+	}
+	uint64_t ctl = counter->ctl->value, counted = ctl;
+
+	if (follows(block, counter)) {
+		counted = block->counter[0].ctl->value;
+		counter->raw =
+			unc_sim_enabled(block, &block->counter[0]) ? block->counter[0].raw : 0;
+	} else {
+		counter->raw = selected_rate(block, ctl);
+	}
+	counter->selected = modified(block, ctl, counter->raw, max_increment(block, counted));
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Questions to a table. */
+#include "tables/table.h"
+
+#include "base/text.h"
+
+uint64_t unc_ones(unsigned width)
+{
+	return width >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << width) - 1;
+}
+
+uint64_t unc_field_max(const struct unc_tbl_field *f)
+{
+	unsigned width = (unsigned)f->width[0] + f->width[1] + f->shift;
+
+	return unc_ones(width) & ~unc_ones(f->shift);
+}
+
+uint64_t unc_field_bits(const struct unc_tbl_field *f, uint16_t reg)
+{
+	uint64_t bits = 0;
+
+	for (unsigned p = 0; p < 2 && f->width[p]; p++)
+		if (f->reg[p] == reg)
+			bits |= unc_ones(f->width[p]) << f->lo[p];
+	return bits;
+}
+
+uint64_t unc_field_of(const struct unc_tbl_field *f, uint64_t value)
+{
+	uint64_t low = value >> f->lo[0] & unc_ones(f->width[0]);
+
+	if (!f->width[1] || f->reg[1] != f->reg[0])
+		return low;
+	return low | (value >> f->lo[1] & unc_ones(f->width[1])) << f->width[0];
+}
+
+uint64_t unc_type_modifiers(const struct unc_table *t, const struct unc_tbl_type *type)
+{
+	uint64_t bits = type->enable | type->overflow.set;
+
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
+
+		if ((f->flags & UNC_FIELD_USER) || f->role > UNC_IS_OTHER)
+			bits |= unc_field_bits(f, UNC_NONE);
+	}
+	return bits;
+}
+
+enum unc_unit_state unc_unit_state(const struct unc_table *t, const struct unc_tbl_type *type,
+				   uint64_t unit_ctl)
+{
+	uint64_t frozen, runs, tells;
+
+	if (!type->steps_freeze.n)
+		return UNC_UNIT_RUNS;
+	frozen = t->step[type->steps_freeze.first].value;
+	runs = t->step[type->steps_unfreeze.first].value;
+	tells = frozen ^ runs;
+	if (!((unit_ctl ^ runs) & tells))
+		return UNC_UNIT_RUNS;
+	return (unit_ctl ^ frozen) & tells ? UNC_UNIT_PARTLY : UNC_UNIT_FROZEN;
+}
+
+bool unc_sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
+{
+	for (uint32_t i = 0; i < sets->n; i++)
+		if (t->set[sets->first + i].field == field)
+			return true;
+	return false;
+}
+
+uint16_t unc_find_field(const struct unc_table *t, const struct unc_tbl_type *type,
+			const char *name)
+{
+	for (uint32_t i = 0; i < type->fields.n; i++) {
+		uint32_t at = type->fields.first + i;
+
+		if (unc_same(unc_tbl_str(t, t->field[at].name), name))
+			return (uint16_t)at;
+	}
+	return UNC_NONE;
+}
+
+uint16_t unc_find_reg(const struct unc_table *t, const struct unc_tbl_type *type, const char *name)
+{
+	for (uint32_t i = 0; i < type->regs.n; i++) {
+		uint32_t at = type->regs.first + i;
+
+		if (unc_same(unc_tbl_str(t, t->reg[at].name), name))
+			return (uint16_t)at;
+	}
+	return UNC_NONE;
+}
+
+uint16_t unc_find_type(const struct unc_table *t, const char *name)
+{
+	for (size_t i = 0; i < t->n_type; i++)
+		if (unc_same(unc_tbl_str(t, t->type[i].name), name))
+			return (uint16_t)i;
+	return UNC_NONE;
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Event tables in memory. One struct unc_table is one CPU: flat arrays of
+ * integers and one pool of strings. Rows refer to each other by index and to
+ * names by offset, never by pointer, so that the compiled tables need no
+ * relocation and all processes share their pages.
+ *
+ * The same arrays are made by the reader (table_read.c) from eventtables/ and
+ * printed as C by the build-time compiler (tool/tablec.c). The grammar is in
+ * eventtables/README.md.
+ */
+#ifndef UNC_TABLE_H
+#define UNC_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/reg.h"
+
+typedef uint32_t unc_str; /* offset into unc_table.strings; 0 is "" */
+
+enum { UNC_NONE = 0xffff }; /* "no row" in a 16-bit index */
+
+/* Rows [first, first + n) of another array. */
+struct unc_range {
+	uint32_t first;
+	uint32_t n;
+};
+
+/* Where an instance of a part of a unit is, when no discovery tells it.
+ * MSR: base. PCI: devfn and device id; base is the offset that registers count from.
+ * MMIO: BAR `bar` (index into bars), element `bar_index`, base added to it. */
+struct unc_tbl_where {
+	uint64_t base;
+	uint16_t device_id;
+	uint8_t devfn;
+	uint8_t bar;
+	uint8_t bar_index;
+	uint8_t optional; /* some parts of the CPU have none */
+};
+
+/* A physical address that PCI configuration registers hold:
+ * ((cfg[base_offset] & base_mask) << base_shift) + ((cfg[offset + i*step] & mask) << shift) */
+struct unc_tbl_bar {
+	unc_str name;
+	uint16_t device_id;
+	uint8_t devfn;
+	uint8_t count;
+	uint16_t base_offset, offset, step;
+	uint8_t base_shift, shift;
+	uint32_t base_mask, mask;
+	uint32_t size; /* bytes that may be mapped */
+};
+
+/* A part of a unit: a block of registers that has its own place. Part 0 is the
+ * one with the counters; others exist where a unit has filters elsewhere. */
+struct unc_tbl_part {
+	unc_str name;
+	uint8_t space;
+	struct unc_range where; /* one row per instance */
+};
+
+enum unc_role {
+	UNC_ROLE_OTHER,    /* filters, match registers */
+	UNC_ROLE_UNIT_CTL, /* freeze and reset */
+	UNC_ROLE_STATUS,
+	UNC_ROLE_CTL, /* control of programmable counter i */
+	UNC_ROLE_CTR, /* programmable counter i */
+	UNC_ROLE_FIXED_CTL,
+	UNC_ROLE_FIXED_CTR,
+	UNC_ROLE_FREE /* free-running counter */
+};
+
+/* unc_tbl_reg.flags */
+enum {
+	UNC_REG_WO = 1, /* write-only: reads mean nothing */
+	UNC_REG_RO = 2,
+	UNC_REG_W1C = 4,     /* write 1 to clear */
+	UNC_REG_ABS = 8,     /* offset is the address itself, the same for every instance */
+	UNC_REG_SEXT = 16,   /* reads repeat the top bit of the counter */
+	UNC_REG_FROZEN = 32, /* defined only while the unit is frozen */
+	UNC_REG_EVERY = 64   /* qualifies every event that takes its fields, asked or not */
+};
+
+struct unc_tbl_reg {
+	unc_str name;
+	int32_t offset;      /* from the base of the part */
+	int32_t per_unit;    /* added to offset for each further unit at the same place */
+	uint64_t write_mask; /* bits that software may set; 0: never written */
+	uint64_t base;       /* what a filter holds where no event says otherwise */
+	uint64_t busy;       /* any of these found set: somebody else uses it */
+	uint8_t part;
+	uint8_t role;
+	uint8_t number; /* of the array element: the counter number for CTL, CTR */
+	uint8_t nth;    /* of its array */
+	uint8_t width;  /* bits */
+	uint8_t flags;
+};
+
+/* unc_tbl_field.flags */
+enum {
+	UNC_FIELD_USER = 1,    /* every event of the type takes it */
+	UNC_FIELD_NODES = 2,   /* a mask of node ids: `local` and `remote` are values */
+	UNC_FIELD_DEFAULT = 4, /* default_value where nobody gives it */
+	UNC_FIELD_EXCEEDS = 8, /* a threshold that the increment must exceed, not reach */
+	UNC_FIELD_ONCE = 16,   /* not set while another counter counts the same event code */
+	UNC_FIELD_WO = 32      /* reads back as 0, whatever was written */
+};
+
+/* What a field is to the machine, whatever the vendor calls it. */
+enum unc_is {
+	UNC_IS_NOTHING,       /* a part of what is counted, or of no known meaning */
+	UNC_IS_OTHER,         /* known to be none of the following */
+	UNC_IS_FREEZE,        /* unit control: the counters of the unit stand still ... */
+	UNC_IS_FREEZE_ENABLE, /* ... while this is set too */
+	UNC_IS_RESET_CONTROLS,
+	UNC_IS_RESET_COUNTERS,
+	UNC_IS_ENABLE_COUNTERS, /* unit control: a bit for each programmable counter */
+	UNC_IS_ENABLE_FIXED,
+	UNC_IS_FREEZE_SOCKET,   /* all units of the socket */
+	UNC_IS_UNFREEZE_SOCKET, /* where 0 in the one above does not */
+	UNC_IS_RESET,           /* control of a counter: clears the counter */
+	UNC_IS_EDGE,
+	UNC_IS_INVERT,
+	UNC_IS_THRESHOLD,
+	UNC_IS_STATES, /* of a line: each bit a share of the counts */
+	UNC_IS_BOTH_THREADS,
+	UNC_N_IS
+};
+
+/* A field: bits of the counter's control register (reg == UNC_NONE) or of a
+ * shared register. A second piece takes the high bits where a field is split. */
+struct unc_tbl_field {
+	unc_str name, desc;
+	uint16_t reg[2]; /* index into regs; UNC_NONE: the counter's control register */
+	uint8_t lo[2];
+	uint8_t width[2]; /* width[1] == 0: one piece */
+	uint8_t shift;    /* low bits of the user's value that are not stored and must be 0 */
+	uint8_t flags;
+	uint8_t role;      /* enum unc_is */
+	uint32_t counters; /* mask of the counters that can do it; 0: all */
+	uint16_t needs;    /* field that must not be 0 where this one is not; UNC_NONE */
+	uint16_t mask;     /* field that tells which of its bits are compared; UNC_NONE */
+	uint16_t like; /* field whose value it takes where an event uses its register; UNC_NONE */
+	uint64_t default_value, min;
+	struct unc_range with;   /* sets: fields to be set as well where the user does not */
+	struct unc_range values; /* named values */
+};
+
+/* named value of a field */
+struct unc_tbl_value {
+	unc_str name, desc;
+	uint64_t value;
+};
+
+enum unc_given { UNC_GIVEN_VALUE, UNC_GIVEN_USER, UNC_GIVEN_NONE };
+
+/* field = value */
+struct unc_tbl_set {
+	uint16_t field;
+	uint16_t given; /* of a forbid, enum unc_given: has the value, is given, by nobody */
+	uint64_t value;
+};
+
+enum unc_step_kind {
+	UNC_STEP_WRITE,    /* reg = value */
+	UNC_STEP_FILTERS,  /* write the filter registers that the events need */
+	UNC_STEP_CONTROLS, /* write the control registers of the counters used */
+	UNC_STEP_PRELOAD,  /* write half of their range to the counters used */
+	UNC_STEP_RESTORE,  /* put back controls and filters as found */
+	UNC_STEP_FOUND     /* reg = what was found in it (unit control) */
+};
+
+struct unc_tbl_step {
+	uint16_t kind;
+	uint16_t reg;
+	uint64_t value;
+};
+
+/* A counter that counts one thing only. */
+struct unc_tbl_counter {
+	unc_str name;
+	uint16_t ctr;       /* index into regs */
+	uint16_t ctl;       /* index into regs; UNC_NONE: free-running */
+	uint64_t enable;    /* written to ctl to count */
+	uint64_t freeze;    /* bits of ctl that make its overflow freeze */
+	uint8_t status_bit; /* 1 + the bit of its overflow; 0: none */
+	uint8_t global_bit; /* 1 + the bit in the socket's status, if not that of its unit */
+	uint8_t width;
+};
+
+enum { UNC_MAX_LANES = 4 }; /* of a type */
+
+/* Counters of which one, the lead, chooses the set of events that all may count. */
+struct unc_tbl_lane {
+	unc_str name;
+	uint32_t counters; /* mask, the lead included */
+	uint8_t lead;
+	uint64_t same; /* bits of the control that must agree with the lead's */
+};
+
+/* Settings (sets) that may not come together. */
+struct unc_tbl_forbid {
+	unc_str why;
+	struct unc_range sets;
+};
+
+/* a name for several fields (sets[].field) */
+struct unc_tbl_bundle {
+	unc_str name;
+	struct unc_range sets;
+};
+
+enum unc_freezes { UNC_FREEZES_NOTHING, UNC_FREEZES_UNIT, UNC_FREEZES_SOCKET };
+
+/* What happens when a counter carries. */
+struct unc_tbl_overflow {
+	uint64_t set; /* bits of CTL that make a carry freeze; 0: none */
+	/* where it is noted (index into regs); UNC_NONE: nowhere but in the socket's */
+	uint16_t status;
+	uint16_t clear;     /* register that clears the status; UNC_NONE: none */
+	uint8_t global[16]; /* 1 + bit of each unit in the socket's status; 0: none */
+	uint8_t bit;        /* of counter 0 in the status */
+	uint8_t freezes;    /* enum unc_freezes */
+	uint8_t known;      /* the type says something of overflows */
+};
+
+struct unc_tbl_type {
+	unc_str name, title, desc, public_prefix;
+	struct unc_range parts, regs, fields, steps_start, steps_join, steps_stop, steps_leave;
+	struct unc_range steps_freeze, steps_unfreeze;
+	struct unc_range counters; /* fixed and free-running */
+	struct unc_range lanes, forbids, bundles;
+	struct unc_range events;
+	uint16_t pool; /* 1 + the type whose units and counters a view uses; 0: its own */
+	uint16_t global_status[2]; /* registers of the socket (index into regs) */
+	uint16_t unfreeze;         /* register, written after an overflow has frozen the socket */
+	uint8_t n_global, has_unfreeze;
+	uint64_t unfreeze_value;
+	struct unc_tbl_overflow overflow;
+	uint16_t first_ctl, first_ctr; /* index into regs; counter first + i is + i */
+	uint16_t unit_ctl, status;     /* index into regs, or UNC_NONE */
+	uint16_t f_event, f_umask;     /* fields set by code= and by a umask's value; UNC_NONE */
+	uint64_t enable;               /* bits of CTL set while counting */
+	uint64_t active;               /* any of these set in CTL: the counter is in use */
+	uint64_t exclusive;            /* counters of a unit must agree in these bits of CTL */
+	uint32_t max_inc;              /* largest increment per clock where an event does not say */
+	int16_t discovery;             /* type id in the PMON discovery table; -1 none */
+	uint16_t present_id;   /* device whose registers tell which instances exist; 0 none */
+	uint16_t present_last; /* one function from present_id to this is an instance; 0: not so */
+	uint16_t present_offset[2];
+	uint8_t present_devfn; /* where it is; of several the first */
+	uint8_t unlisted;      /* firmware may leave it out of the discovery table */
+	uint8_t cpus;          /* one unit for each logical CPU */
+	uint8_t share;         /* neighbouring units that count parts of one thing; 0: 1 */
+	uint8_t first;         /* number of the first counter */
+	uint8_t n_counters;
+	uint8_t width; /* bits of a programmable counter */
+};
+
+/* unc_tbl_umask.flags */
+enum {
+	UNC_UMASK_EXACT = 1,   /* not to be combined */
+	UNC_UMASK_PARTIAL = 2, /* counts nothing alone: needs another umask */
+	UNC_UMASK_DEFAULT = 4, /* taken when none is given */
+	UNC_UMASK_CHOICE = 8   /* not to be combined with another of these */
+};
+
+struct unc_tbl_umask {
+	unc_str name, desc, alias;
+	struct unc_range sets;
+	struct unc_range needs, uses, defaults; /* as in struct unc_tbl_event */
+	unc_str unavailable;                    /* why it cannot be programmed; 0: it can */
+	uint16_t counter;                       /* as in struct unc_tbl_event */
+	uint8_t flags;
+	uint8_t aggregate; /* 1 + UNC_AGGREGATE_*; 0: as the event */
+};
+
+struct unc_tbl_event {
+	unc_str name, desc, alias;
+	struct unc_range umasks;
+	struct unc_range sets;
+	struct unc_range needs;    /* fields (sets[].field) that the user must give */
+	struct unc_range uses;     /* fields that the user may give */
+	struct unc_range defaults; /* field = value where the user gives none */
+	uint32_t counters;         /* bit i: programmable counter i may count it */
+	uint16_t counter; /* fixed or free-running counter (index into counters), or UNC_NONE */
+	uint16_t type;
+	uint32_t max_inc; /* largest increment per clock */
+	uint16_t code;
+	uint16_t lane; /* 1 + the first of its lanes (index into lanes); 0: none */
+	uint8_t set;   /* in the lane */
+	uint8_t aggregate;
+	uint8_t clock; /* counts whenever the unit runs: tells a frozen unit */
+};
+
+struct unc_tbl_metric {
+	unc_str name; /* without the type */
+	unc_str formula, unit, desc, unavailable;
+	uint16_t type; /* UNC_NONE: portable */
+	uint8_t kind;  /* enum unc_metric_kind */
+};
+
+enum unc_discovery { UNC_DISCOVERY_FIXED, UNC_DISCOVERY_TABLE, UNC_DISCOVERY_NONE };
+
+/* How PCI buses are assigned to sockets. */
+struct unc_tbl_topology {
+	uint16_t ubox_id, nodeid_offset, map_offset;
+	uint16_t buses; /* from the UBox's on: of its socket */
+	uint8_t devfn;  /* of the UBox */
+};
+
+struct unc_table {
+	unc_str name, title;
+	uint16_t family;
+	uint16_t n_models;
+	uint16_t models[8];
+	uint16_t discovery;
+	struct unc_tbl_topology topology;
+	uint32_t id; /* of the texts that it was made of */
+	/* of a folder's tables; NULL: compiled into the simulator */
+	const struct unc_workload *workload;
+	const char *strings;
+	size_t n_strings;
+/* clang-format off */
+#define UNC_TABLE_ARRAYS(X) \
+	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
+	X(forbid) X(bundle) X(type) X(umask) X(event) X(metric)
+/* clang-format on */
+#define UNC_TABLE_ARRAY(row)                                                                       \
+	const struct unc_tbl_##row *row;                                                           \
+	size_t n_##row;
+	UNC_TABLE_ARRAYS(UNC_TABLE_ARRAY)
+};
+
+/* ---- the simulated machine: what only the simulator needs (workload.tbl) */
+
+/* What control value counts at what rate. */
+struct unc_tbl_rate {
+	uint16_t type;
+	uint16_t counter;    /* fixed or free-running counter, or UNC_NONE */
+	uint8_t only_socket; /* 0: every socket; else socket + 1 */
+	uint8_t n_filters;
+	uint64_t ctl, ctl_mask;
+	struct unc_tbl_rate_filter {
+		uint16_t reg; /* index into regs */
+		uint64_t value, mask;
+	} filter[4];
+	double per_second; /* per unit, at load 1 */
+	double per_clock;  /* mean increment per clock of the unit while it counts (occupancy) */
+};
+
+/* Simulated machine. */
+struct unc_tbl_sim_unit {
+	uint16_t type;
+	uint64_t present; /* bit i: instance i exists, on every socket */
+	double clock_hz;
+};
+
+struct unc_tbl_machine {
+	uint8_t sockets;
+	uint8_t model;
+	uint16_t cores;  /* of a socket */
+	uint8_t threads; /* of a core */
+	double tsc_hz;
+	unc_str title; /* /proc/cpuinfo "model name" */
+};
+
+/* Belongs to one table: its rows have indexes of that one's. */
+struct unc_workload {
+	const char *cpu;
+	uint32_t id; /* of the table */
+	struct unc_tbl_machine machine;
+#define UNC_WORKLOAD_ARRAYS(X) X(rate) X(sim_unit)
+	UNC_WORKLOAD_ARRAYS(UNC_TABLE_ARRAY)
+};
+#undef UNC_TABLE_ARRAY
+
+static inline const char *unc_tbl_str(const struct unc_table *t, unc_str s)
+{
+	return t->strings + s;
+}
+
+static inline const char *unc_type_name(const struct unc_table *t, unsigned type)
+{
+	return unc_tbl_str(t, t->type[type].name);
+}
+
+static inline const char *unc_event_name(const struct unc_table *t, unsigned event)
+{
+	return unc_tbl_str(t, t->event[event].name);
+}
+
+/* The type whose units, registers and counters a type uses: itself, unless it is a view. */
+static inline unsigned unc_type_pool(const struct unc_table *t, unsigned type)
+{
+	return t->type[type].pool ? t->type[type].pool - 1u : type;
+}
+
+/* Control and counter register of counter `number`. */
+static inline uint16_t unc_type_ctl(const struct unc_tbl_type *type, unsigned number)
+{
+	return (uint16_t)(type->first_ctl + number - type->first);
+}
+
+static inline uint16_t unc_type_ctr(const struct unc_tbl_type *type, unsigned number)
+{
+	return (uint16_t)(type->first_ctr + number - type->first);
+}
+
+/* The bit of a unit in the socket's status, by the tables; -1: none. */
+static inline int unc_type_global(const struct unc_tbl_type *type, unsigned index)
+{
+	const struct unc_tbl_overflow *o = &type->overflow;
+
+	return index < sizeof(o->global) ? o->global[index] - 1 : -1;
+}
+
+/* Mask of the programmable counters of a unit. */
+static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
+{
+	return (uint32_t)((((uint64_t)1 << type->n_counters) - 1) << type->first);
+}
+
+/* ---- questions (table.c) */
+
+/* Finds a field or register of a type by name; UNC_NONE if there is none. */
+uint16_t unc_find_field(const struct unc_table *, const struct unc_tbl_type *, const char *name);
+uint16_t unc_find_reg(const struct unc_table *, const struct unc_tbl_type *, const char *name);
+uint16_t unc_find_type(const struct unc_table *, const char *name);
+/* Whether one of a range of settings is of a field. */
+bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
+/* What unit control, as it was read, says of the counters of a unit: some may run, by the bits in which
+ * the steps `freeze` and `unfreeze` differ. A unit without these steps runs. */
+enum unc_unit_state { UNC_UNIT_RUNS, UNC_UNIT_PARTLY, UNC_UNIT_FROZEN };
+enum unc_unit_state unc_unit_state(const struct unc_table *, const struct unc_tbl_type *,
+				   uint64_t unit_ctl);
+/* Largest value of a field, as the user writes it. */
+uint64_t unc_field_max(const struct unc_tbl_field *);
+/* Bits that a field has in a register; UNC_NONE: in the control of a counter. */
+uint64_t unc_field_bits(const struct unc_tbl_field *, uint16_t reg);
+/* What a register holds in a field, of which all is in this register. */
+uint64_t unc_field_of(const struct unc_tbl_field *, uint64_t value);
+/* Bits of the control of a counter that do not choose what is counted: what any event takes, what
+ * has a role, enable bits, and those that make an overflow freeze. */
+uint64_t unc_type_modifiers(const struct unc_table *, const struct unc_tbl_type *);
+/* All ones in `width` bits. */
+uint64_t unc_ones(unsigned width);
+
+/* The compiled-in tables, and what uncore.h tells of them; n in *n. */
+const struct unc_table *const *unc_tables(size_t *n);
+const struct unc_cpu *unc_table_cpus(size_t *n);
+/* What goes with them; in the simulator only. */
+const struct unc_workload *const *unc_workloads(size_t *n);
+
+/* ---- reading (table_read.c): used by the build-time compiler, the tests and UNCORE_TABLES */
+
+struct unc_table_reader;
+
+/* Starts the table of CPU `cpu`, which cpus.tbl must describe. */
+int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct unc_error *err);
+/* Reads one file's text (not terminated by NUL necessarily). `name` is used in
+ * messages; its last component tells what the file is: units.tbl, metrics.tbl,
+ * workload.tbl or TYPE.events. cpus.tbl first, then units.tbl, then the rest.
+ * Errors: UNC_ERR_TABLE with "file:line: ...". */
+int unc_table_reader_file(struct unc_table_reader *, const char *name, const char *text,
+			  size_t size, struct unc_error *err);
+/* Checks the whole (references, missing columns, formulas) and returns the table,
+ * owned by the reader. */
+int unc_table_reader_finish(struct unc_table_reader *, const struct unc_table **out,
+			    struct unc_error *err);
+void unc_table_reader_free(struct unc_table_reader *);
+
+#endif

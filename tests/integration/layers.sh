@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Who may use whom: the table of HACKING.md, held against the #include lines of common/ and of the rooms beside it,
+# and against the calls between its object files, where a circle has to be named in HACKING.md.
+set -u
+cd "$SRCDIR" || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+n=0
+result() # TITLE FILE: passed if the file is empty
+{
+	n=$((n + 1))
+	if [ -s "$2" ]; then
+		echo "not ok $n - $1"
+		sed 's/^/# /' "$2"
+	else
+		echo "ok $n - $1"
+	fi
+}
+
+# "FOLDER USED" for each arrow that the table allows. Rows are `folder` | job | `used` ...
+awk -F'|' '/^\| folder /{on = 1; next} on && !/^\|/{exit} on && /`/ {
+	split($2, name, "`"); print name[2], name[2]
+	k = split($4, used, "`"); for (i = 2; i <= k; i += 2) print name[2], used[i] }' HACKING.md >"$work/allowed"
+
+for file in common/*/*.[ch]; do
+	folder=${file#common/} folder=${folder%%/*}
+	sed -n 's,^#include "\([a-z]*\)/.*,\1,p' "$file" | sort -u | sed "s,^,$folder ,;s,\$, $file,"
+done >"$work/includes"
+awk 'NR == FNR { ok[$1, $2] = 1; next } !(($1, $2) in ok) { print $3 " uses " $2 "/" }' \
+	"$work/allowed" "$work/includes" >"$work/wrong"
+result "each folder includes only what HACKING.md lets it" "$work/wrong"
+
+(cd common && ls -d */) | tr -d / | sort >"$work/folders"
+cut -d' ' -f1 "$work/allowed" | sort -u | comm -3 - "$work/folders" >"$work/wrong"
+result "the table of HACKING.md has each folder of common/, and no other" "$work/wrong"
+
+awk '$1 != $2' "$work/allowed" | tsort >/dev/null 2>"$work/wrong"
+result "the table has no circle" "$work/wrong"
+
+for file in papi_component/*.[ch] collectd_plugin/*.[ch] common/tool/*.[ch]; do
+	case $file in */tablec*) continue ;; esac
+	for folder in $(cat "$work/folders"); do
+		grep -H "^#include \".*$folder/" "$file"
+	done
+done >"$work/wrong"
+result "the command and the adapters use uncore.h and nothing else of the library" "$work/wrong"
+
+# Calls: "FILE FILE" where the first uses a function that the second has.
+find "$BUILD/common" -name '*.o' ! -path '*/tool/*' -path '*/.libs/*' >"$work/objects"
+if [ -s "$work/objects" ] && command -v nm >/dev/null; then
+	while read -r object; do
+		name=${object##*/} name=${name##*-} name=${name%.o}
+		nm "$object" | awk -v f="$name" '{ print f, $(NF - 1), $NF }'
+	done <"$work/objects" |
+		awk '$2 ~ /[TDRBVW]/ { of[$3] = $1; next } $2 == "U" { use[NR] = $1 " " $3 }
+		END { for (i in use) { split(use[i], u, " "); if (u[2] in of && of[u[2]] != u[1]) print u[1], of[u[2]] } }' |
+		sort -u >"$work/calls"
+	tsort "$work/calls" 2>&1 >/dev/null | sed -n 's/^tsort: \([a-z_0-9]*\)$/\1/p' | sort -u >"$work/circles"
+	sed -n '/^Circles/,/^The route/p' HACKING.md | grep -o '`[a-z_]*`' | tr -d '`' | sort -u |
+		comm -23 "$work/circles" - >"$work/wrong"
+	result "no files call each other in a circle but those that HACKING.md names" "$work/wrong"
+else
+	n=$((n + 1))
+	echo "ok $n - calls # SKIP no nm, or no objects"
+fi
+echo "1..$n"
