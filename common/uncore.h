@@ -3,31 +3,29 @@
  * libuncore: the performance monitors of an Intel socket outside its cores.
  *
  * Rules that hold for every function here:
- *  - The result is 0 or a negative UNC_ERR_* code. Outputs come last and are
- *    untouched on error (a text buffer is terminated, at least). Where memory runs
- *    out it is UNC_ERR_MEMORY, which is not named below.
- *  - The library never prints, never exits and never changes a signal mask.
- *    The sentence that belongs to an error is kept by the object the call was
- *    made on: unc_platform_error(), unc_session_error().
- *  - Descriptors (struct unc_type, ...) are constant and owned by the
- *    platform; they stay valid until unc_platform_close(). Later versions may
- *    add members at their ends: use them behind the pointer, do not copy them.
- *  - Structs that the caller allocates begin with `size`, which the caller
- *    sets to sizeof the struct it was compiled with; for an array sizeof one
- *    element is an argument. The library serves shorter ones, of a program that
- *    was compiled earlier: it fills in what fits, and takes what is missing for
- *    0. Of longer ones it leaves what it does not know 0, and takes no other
+ *  - The result is 0 or a negative UNC_ERR_* code. Outputs come last and are untouched on error (a
+ *    text buffer is terminated, at least). Where memory runs out it is UNC_ERR_MEMORY, which is
+ *    not named below.
+ *  - The library never prints, never exits and never changes a signal mask. The sentence that
+ *    belongs to an error is kept by the object the call was made on: unc_platform_error(),
+ *    unc_session_error().
+ *  - Descriptors (struct unc_type, ...) are constant and owned by the platform; they stay valid
+ *    until unc_platform_close(). Later versions may add members at their ends: use them behind the
+ *    pointer, do not copy them.
+ *  - Structs that the caller allocates begin with `size`, which the caller sets to sizeof the
+ *    struct it was compiled with; for an array sizeof one element is an argument. The library
+ *    serves shorter ones, of a program that was compiled earlier: it fills in what fits, and takes
+ *    what is missing for 0. Of longer ones it leaves what it does not know 0, and takes no other
  *    value there: UNC_ERR_INVALID, as for a size that no struct has.
- *  - One platform may serve many sessions; different sessions may be used from
- *    different threads, one session from one thread at a time.
- *  - A platform and its sessions belong to the process that opened it. In a
- *    process that was forked off, what takes a session or a platform that is not
- *    const returns UNC_ERR_STATE (which is not named below) and touches nothing. Descriptors stay as they are: what nobody has asked for before
- *    the fork (umasks, fields, metrics) is NULL. unc_session_free() and
- *    unc_platform_close() only give memory back. The child may open a platform of
- *    its own.
- *  - Pointers may be NULL only where it is said, texts never; unc_platform_close()
- *    and unc_session_free() take NULL.
+ *  - One platform may serve many sessions; different sessions may be used from different threads,
+ *    one session from one thread at a time.
+ *  - A platform and its sessions belong to the process that opened it. In a process that was
+ *    forked off, what takes a session or a platform that is not const returns UNC_ERR_STATE (which
+ *    is not named below) and touches nothing. Descriptors stay as they are: what nobody has asked
+ *    for before the fork (umasks, fields, metrics) is NULL. unc_session_free() and
+ *    unc_platform_close() only give memory back. The child may open a platform of its own.
+ *  - Pointers may be NULL only where it is said, texts never; unc_platform_close() and
+ *    unc_session_free() take NULL.
  */
 #ifndef UNCORE_H
 #define UNCORE_H
@@ -47,9 +45,9 @@ extern "C" {
 
 /*
  * Version of this interface: major << 16 | minor. A library serves programs that were compiled
- * with its major and its minor or an earlier one: a minor adds functions, and members at the ends of
- * structs; a major changes or removes something. Programs that do not choose the library they are
- * run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
+ * with its major and its minor or an earlier one: a minor adds functions, and members at the ends
+ * of structs; a major changes or removes something. Programs that do not choose the library they
+ * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
  */
 #define UNC_API_VERSION 0x10000u
 #define UNC_API_SERVES(library)                                                                    \
@@ -151,16 +149,17 @@ struct unc_options {
  */
 UNC_API int unc_platform_open(const struct unc_options *options, struct unc_platform **out);
 
-/* Sentence of the calling thread's last unc_platform_open() or unc_doctor() that failed; "" if none. */
+/* Sentence of the calling thread's last unc_platform_open() or unc_doctor() that failed; "" if
+ * none. */
 UNC_API const char *unc_open_error(void);
 
 /* Closes the platform; its sessions must have been freed. NULL is allowed. */
 UNC_API void unc_platform_close(struct unc_platform *);
 
-/* Sentence of the last call on this platform, by whichever thread (threads that want the sentence take
- * turns), of those that take a platform which is not const: unc_event_encode(), unc_event_decode(),
- * unc_register_decode(), unc_metric_eval(), unc_session_new(), unc_name_at(), unc_*_find(). "" if that
- * call did not fail. */
+/* Sentence of the last call on this platform, by whichever thread (threads that want the sentence
+ * take turns), of those that take a platform which is not const: unc_event_encode(),
+ * unc_event_decode(), unc_register_decode(), unc_metric_eval(), unc_session_new(), unc_name_at(),
+ * unc_*_find(). "" if that call did not fail. */
 UNC_API const char *unc_platform_error(const struct unc_platform *);
 
 struct unc_cpu {
@@ -254,14 +253,14 @@ struct unc_field {
 
 /* Events of the platform's CPU. Index from 0; NULL past the end. */
 UNC_API const struct unc_event *unc_event_get(const struct unc_platform *, size_t index);
-/* Umask `index` of event `event`, and field `index` that it takes; NULL past the end, or where there
- * is no memory to describe the first one. */
+/* Umask `index` of event `event`, and field `index` that it takes; NULL past the end, or where
+ * there is no memory to describe the first one. */
 UNC_API const struct unc_umask *unc_umask_get(const struct unc_platform *, size_t event,
 					      size_t index);
 UNC_API const struct unc_field *unc_field_get(const struct unc_platform *, size_t event,
 					      size_t index);
-/* Field number `index` of those that must be given with umask `umask` of event `event`, or without any
- * (umask -1), for it to count; NULL past the end. */
+/* Field number `index` of those that must be given with umask `umask` of event `event`, or without
+ * any (umask -1), for it to count; NULL past the end. */
 UNC_API const struct unc_field *unc_event_need(const struct unc_platform *, size_t event, int umask,
 					       size_t index);
 
@@ -282,8 +281,8 @@ struct unc_metric {
 	const char *reason; /* why not; "" if available */
 };
 
-/* Metrics of the platform's CPU. Index from 0; NULL past the end. Where there is no memory to find out
- * what it needs, it is not available. */
+/* Metrics of the platform's CPU. Index from 0; NULL past the end. Where there is no memory to find
+ * out what it needs, it is not available. */
 UNC_API const struct unc_metric *unc_metric_get(const struct unc_platform *, size_t index);
 /* Canonical name of the event that metric `metric` needs as number `index`; NULL past the end. */
 UNC_API const char *unc_metric_need(const struct unc_platform *, size_t metric, size_t index);
@@ -298,13 +297,14 @@ struct unc_target {
 };
 
 /*
- * The index of a unit type; of an event whose name the text is, with its type or without if no other
- * type has it; of a metric. *index is what unc_type_get(), unc_event_get(), unc_metric_get() take.
- * The text of a metric may name a place, "memory_read_bytes:socket=1" or "imc3.MEM_BW_READS": it goes
- * to *place, both -1 if it names none. With `place` NULL only a name is found.
- * Errors: UNC_ERR_NOT_FOUND, and the nearest name; UNC_ERR_INVALID it is malformed, or more than the
- * name of an event (unc_event_encode() takes the rest), or place->size; UNC_ERR_RANGE a number of the
- * text.
+ * The index of a unit type; of an event whose name the text is, with its type or without if no
+ * other type has it; of a metric. *index is what unc_type_get(), unc_event_get(), unc_metric_get()
+ * take. The text of a metric may name a place, "memory_read_bytes:socket=1" or
+ * "imc3.MEM_BW_READS": it goes to *place, both -1 if it names none. With `place` NULL only a name
+ * is found.
+ * Errors: UNC_ERR_NOT_FOUND, and the nearest name; UNC_ERR_INVALID it is malformed, or more than
+ * the name of an event (unc_event_encode() takes the rest), or place->size; UNC_ERR_RANGE a number
+ * of the text.
  */
 UNC_API int unc_type_find(struct unc_platform *, const char *name, size_t *index);
 UNC_API int unc_event_find(struct unc_platform *, const char *name, size_t *index);
@@ -312,12 +312,12 @@ UNC_API int unc_metric_find(struct unc_platform *, const char *text, size_t *ind
 			    struct unc_target *place);
 
 /*
- * The canonical text of an event or a metric at a place, into buf (always terminated). target: NULL
- * leaves the place to the text, as -1 does in each of its members.
- * Errors: UNC_ERR_NOT_FOUND neither an event nor a metric; UNC_ERR_INVALID it is malformed, text and
- * target contradict each other, the metric is of no single unit type and the target is a unit, or
- * target->size; UNC_ERR_RANGE the machine cannot have that unit, or has not that socket, or buf is too
- * small.
+ * The canonical text of an event or a metric at a place, into buf (always terminated). target:
+ * NULL leaves the place to the text, as -1 does in each of its members.
+ * Errors: UNC_ERR_NOT_FOUND neither an event nor a metric; UNC_ERR_INVALID it is malformed, text
+ * and target contradict each other, the metric is of no single unit type and the target is a unit,
+ * or target->size; UNC_ERR_RANGE the machine cannot have that unit, or has not that socket, or buf
+ * is too small.
  */
 UNC_API int unc_name_at(struct unc_platform *, const char *text, const struct unc_target *target,
 			char *buf, size_t size);
@@ -330,7 +330,8 @@ UNC_API int unc_name_at(struct unc_platform *, const char *text, const struct un
  * Names are case-insensitive. See README.md for the other spellings accepted.
  */
 
-/* Part of the interface version: as large as they will be. A text has UNC_SPEC_MAX - 1 letters at most. */
+/* Part of the interface version: as large as they will be. A text has UNC_SPEC_MAX - 1 letters at
+ * most. */
 enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256 };
 
 struct unc_filter {
@@ -358,12 +359,12 @@ struct unc_encoding {
 };
 
 /*
- * Encodes an event. Symbolic values that depend on the socket (nid=local) are
- * encoded for socket 0 unless the text says `socket=`.
- * Errors: UNC_ERR_INVALID the text is malformed, something that the event needs is missing, or what
- * is asked for contradicts itself, does nothing or counts nothing; UNC_ERR_NOT_FOUND;
- * UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this umask cannot be programmed; UNC_ERR_INVALID out->size. The
- * sentence is in unc_platform_error().
+ * Encodes an event. Symbolic values that depend on the socket (nid=local) are encoded for socket 0
+ * unless the text says `socket=`.
+ * Errors: UNC_ERR_INVALID the text is malformed, something that the event needs is missing, or
+ * what is asked for contradicts itself, does nothing or counts nothing; UNC_ERR_NOT_FOUND;
+ * UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this umask cannot be programmed; UNC_ERR_INVALID out->size.
+ * The sentence is in unc_platform_error().
  */
 UNC_API int unc_event_encode(struct unc_platform *, const char *spec, struct unc_encoding *out);
 
@@ -376,9 +377,9 @@ struct unc_register_value {
 /*
  * The other way: the canonical text of the event that these registers of a unit of `type` make a
  * counter count, into buf (always terminated). value_size: sizeof(*values).
- * Errors: UNC_ERR_NOT_FOUND no such type or register, or no event is programmed so; UNC_ERR_INVALID
- * no control is given, or a filter that it depends on, or value_size; UNC_ERR_RANGE two controls, or a
- * register twice, or buf is too small.
+ * Errors: UNC_ERR_NOT_FOUND no such type or register, or no event is programmed so;
+ * UNC_ERR_INVALID no control is given, or a filter that it depends on, or value_size;
+ * UNC_ERR_RANGE two controls, or a register twice, or buf is too small.
  */
 UNC_API int unc_event_decode(struct unc_platform *, const char *type,
 			     const struct unc_register_value *values, size_t n, size_t value_size,
@@ -403,8 +404,9 @@ enum {
 	UNC_SESSION_FREEZE = 2  /* sampling may freeze whole sockets (unc_session_sample) */
 };
 
-/* A new, empty session. flags: 0 or UNC_SESSION_*. Free with unc_session_free(), before the platform
- * is closed. Errors: UNC_ERR_INVALID an unknown flag. The sentence is in unc_platform_error(). */
+/* A new, empty session. flags: 0 or UNC_SESSION_*. Free with unc_session_free(), before the
+ * platform is closed. Errors: UNC_ERR_INVALID an unknown flag. The sentence is in
+ * unc_platform_error(). */
 UNC_API int unc_session_new(struct unc_platform *, unsigned flags, struct unc_session **out);
 
 /*
@@ -507,9 +509,9 @@ typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
 UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
 
 /*
- * What the sum of item `id` goes without, the first of unc_session_missing() and how many more there
- * are: "imc3 (socket 1) and 2 more: REASON"; "" if it is whole, or if there is no such item. Owned by
- * the session, until its next call.
+ * What the sum of item `id` goes without, the first of unc_session_missing() and how many more
+ * there are: "imc3 (socket 1) and 2 more: REASON"; "" if it is whole, or if there is no such item.
+ * Owned by the session, until its next call.
  */
 UNC_API const char *unc_session_partial(struct unc_session *, int id);
 
@@ -520,15 +522,16 @@ UNC_API int unc_session_time(struct unc_session *, double *since_start, double *
 /*
  * Moves a rotating session on to its next pass: only units of which the events change are
  * programmed anew, what fits always goes on. Does nothing with one pass. It ends no interval: that
- * does unc_session_read(), so that a program may rotate through all passes before it reads, or read
- * before each step.
- * Errors: UNC_ERR_STATE not running; those of unc_session_start() and unc_session_stop(). After one the
- * session is stopped, but where memory ran out before anything was done: then it goes on as it was.
+ * does unc_session_read(), so that a program may rotate through all passes before it reads, or
+ * read before each step.
+ * Errors: UNC_ERR_STATE not running; those of unc_session_start() and unc_session_stop(). After
+ * one the session is stopped, but where memory ran out before anything was done: then it goes on
+ * as it was.
  */
 UNC_API int unc_session_rotate(struct unc_session *);
 
-/* Sets all totals to 0 (the hardware counters go on; what was lost stays lost). Errors: UNC_ERR_STATE
- * not started; UNC_ERR_IO no counter could be read. */
+/* Sets all totals to 0 (the hardware counters go on; what was lost stays lost). Errors:
+ * UNC_ERR_STATE not started; UNC_ERR_IO no counter could be read. */
 UNC_API int unc_session_reset(struct unc_session *);
 
 /*
@@ -544,20 +547,20 @@ UNC_API int unc_session_stop(struct unc_session *);
 UNC_API void unc_session_free(struct unc_session *);
 
 /*
- * Sampling: makes event `id` end intervals. Each of its counters (one a unit) starts `every` counts
- * before it carries; when one does, unc_session_poll() ends the interval and starts the next. User
- * space takes no interrupt, so somebody has to look: the interval lasts until he does. Where the
- * hardware can freeze at the carry, the counts of the interval are those of that moment. That is used
- * where it freezes the unit alone and nobody else counts there. Many CPUs freeze all units of the
- * socket: only if the session was made with UNC_SESSION_FREEZE and nobody else counts on the socket,
- * for a program that is killed leaves the socket frozen for everybody at the next carry.
- * On a unit where somebody else counts, what comes in the microseconds between the look and the next
- * interval is not counted.
+ * Sampling: makes event `id` end intervals. Each of its counters (one a unit) starts `every`
+ * counts before it carries; when one does, unc_session_poll() ends the interval and starts the
+ * next. User space takes no interrupt, so somebody has to look: the interval lasts until it does.
+ * Where the hardware can freeze at the carry, the counts of the interval are those of that moment.
+ * That is used where it freezes the unit alone and nobody else counts there. Many CPUs freeze all
+ * units of the socket: only if the session was made with UNC_SESSION_FREEZE and nobody else counts
+ * on the socket, for a program that is killed leaves the socket frozen for everybody at the next
+ * carry. On a unit where somebody else counts, what comes in the microseconds between the look and
+ * the next interval is not counted.
  * every: 1 to 2^width of the counter; 0: no more sampling. One event of a session at a time.
- * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric, or the session needs several
- * passes; UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this CPU or unit does not tell that a counter has carried;
- * UNC_ERR_STATE the session is running. unc_session_start() of any session may then fail with
- * UNC_ERR_BUSY: another one of this process freezes the socket.
+ * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric, or the session needs
+ * several passes; UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this CPU or unit does not tell that a counter
+ * has carried; UNC_ERR_STATE the session is running. unc_session_start() of any session may then
+ * fail with UNC_ERR_BUSY: another one of this process freezes the socket.
  */
 UNC_API int unc_session_sample(struct unc_session *, int id, uint64_t every);
 
@@ -576,9 +579,9 @@ struct unc_overflow {
 /*
  * Looks once whether a counter of the sampled event has carried: the status of the socket, that of
  * the units, the counters. If so, reads all counters, fills *out and values as unc_session_read()
- * would, clears what noted it and starts a new interval. Else out->id is -1 and values are untouched.
- * seconds of the values include the time until this look. unc_session_read() between two looks works,
- * and ends an interval of its own. values, n, size: as for unc_session_read().
+ * would, clears what noted it and starts a new interval. Else out->id is -1 and values are
+ * untouched. seconds of the values include the time until this look. unc_session_read() between
+ * two looks works, and ends an interval of its own. values, n, size: as for unc_session_read().
  * Errors: UNC_ERR_STATE not running, or no event is sampled; UNC_ERR_INVALID out->size or size;
  * UNC_ERR_IO, UNC_ERR_PERMISSION an access failed.
  */
@@ -634,8 +637,8 @@ struct unc_register {
 };
 typedef int (*unc_register_fn)(void *user, const struct unc_register *);
 
-/* Walks every register of the tables of the platform's CPU, one socket; what fn gets is gone when it
- * returns. Stops at the first non-zero return of fn and returns it; no errors of its own. */
+/* Walks every register of the tables of the platform's CPU, one socket; what fn gets is gone when
+ * it returns. Stops at the first non-zero return of fn and returns it; no errors of its own. */
 UNC_API int unc_register_walk(const struct unc_platform *, unc_register_fn fn, void *user);
 
 /* ---------------------------------------------------------------- computing */
@@ -669,12 +672,12 @@ typedef int (*unc_check_fn)(void *user, const struct unc_check *);
  * Explains why counters can or cannot be read here: CPU, tables, hypervisor, lockdown, privileges,
  * MSR driver, PCI functions, /dev/mem, counters of the kernel, units of a type that lacks some,
  * counters in use and what they count, what is frozen, and whether writes get through: on each
- * socket and in each space one control of a unit that nobody uses is written with the value that is
- * in it. What is no failure is told with `ok` set. On a CPU without a table it ends there.
+ * socket and in each space one control of a unit that nobody uses is written with the value that
+ * is in it. What is no failure is told with `ok` set. On a CPU without a table it ends there.
  * options: as for unc_platform_open(), `cpu` is ignored. fn: called once a check, or more often
- * ("in use"); its strings are gone when it returns; non-zero ends the walk.
- * Returns the number of failed checks, or an error: UNC_ERR_INVALID fn is NULL, or options->size. The
- * sentence is in unc_open_error().
+ * ("in use"); its strings are gone when it returns; non-zero ends the walk. Returns the number of
+ * failed checks, or an error: UNC_ERR_INVALID fn is NULL, or options->size. The sentence is in
+ * unc_open_error().
  */
 UNC_API int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user);
 
