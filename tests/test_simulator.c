@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loading the simulator: from an absolute path, of this library's own build, with a sentence else.
  */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,12 +13,16 @@ static const char *loaded(const char *name, int wanted, struct unc_error *err)
 {
 	const struct unc_simulator *simulator = NULL;
 	const char *build = getenv("BUILD");
+	void *library = NULL;
 	char path[4096];
 
 	*err = (struct unc_error){0};
 	snprintf(path, sizeof(path), "%s/%s", build ? build : ".", name);
-	CHECK_NUMBER(unc_simulator_load(path, &simulator, err), wanted);
+	CHECK_NUMBER(unc_simulator_load(path, &library, &simulator, err), wanted);
 	CU_ASSERT((simulator != NULL) == (wanted == 0));
+	CU_ASSERT((library != NULL) == (wanted == 0));
+	if (library)
+		dlclose(library);
 	return err->text;
 }
 
@@ -56,9 +61,11 @@ static void test_relative(void)
 {
 	const struct unc_simulator *simulator = NULL;
 	struct unc_error err = {0};
+	void *library = NULL;
 
-	CHECK_NUMBER(unc_simulator_load("common/.libs/libuncore-sim.so", &simulator, &err),
-		     UNC_ERR_DENIED);
+	CHECK_NUMBER(
+		unc_simulator_load("common/.libs/libuncore-sim.so", &library, &simulator, &err),
+		UNC_ERR_DENIED);
 	CHECK_TEXT(err.text,
 		   "the simulator common/.libs/libuncore-sim.so is not loaded: the library's "
 		   "own path must be absolute (LD_LIBRARY_PATH)");

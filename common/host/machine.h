@@ -6,6 +6,7 @@
 #ifndef UNC_MACHINE_H
 #define UNC_MACHINE_H
 
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -35,12 +36,24 @@ struct unc_machine_methods {
 /* A machine of some kind begins with this. */
 struct unc_machine {
 	const struct unc_machine_methods *methods;
+	void *library;                 /* that they are in; NULL: this one */
 	struct unc_fs *fs;             /* the root; stays until the machine is closed */
 	const struct unc_table *table; /* the only one that it can have; NULL: that of its CPU */
 	double tsc_hz;                 /* of its TSC; 0: has to be observed */
 	bool fenced;                   /* registers are real: only a monitor's may be touched */
 	bool simulated;                /* to be said wherever numbers are shown */
 };
+
+/* machine may be NULL. */
+static inline void unc_machine_close(struct unc_machine *machine)
+{
+	void *library = machine ? machine->library : NULL;
+
+	if (machine)
+		machine->methods->close(machine);
+	if (library)
+		dlclose(library);
+}
 
 /* Waits by the clock of this process; false if the machine's own did not move as far (a signal). */
 static inline bool unc_machine_sleep(struct unc_machine *machine, uint64_t ns)

@@ -5,7 +5,7 @@
 
 #include "host/machine.h"
 
-/* The hardware (or the dump of one) under a root. *out: give it back with its own close. */
+/* The hardware (or the dump of one) under a root. *out: unc_machine_close(). */
 int unc_machine_hardware(struct unc_fs *, struct unc_machine **out, struct unc_error *err);
 
 #endif

@@ -25,15 +25,17 @@ struct unc_simulator {
 UNC_API const struct unc_simulator *unc_simulator(void);
 
 /*
- * Loads the simulator from a file (sim_load.c).
+ * Loads the simulator from a file (sim_load.c). *library: to be given to dlclose() when nothing of it
+ * is used any more.
  * Errors: UNC_ERR_UNAVAILABLE it is not there, is no simulator, or was built with another library;
  * UNC_ERR_DENIED the path is not absolute.
  */
-int unc_simulator_load(const char *path, const struct unc_simulator **out, struct unc_error *err);
+int unc_simulator_load(const char *path, void **library, const struct unc_simulator **out,
+		       struct unc_error *err);
 
 /*
- * Opens a simulated machine, by the simulator. spec: "CPU[,option=value]...", see sim.h. tables: where to look the CPU up; they
- * stay until the machine is closed. *out: give it back with its own close.
+ * Opens a simulated machine, by the simulator. spec: "CPU[,option=value]...", see sim.h. tables:
+ * where to look the CPU up; they stay until the machine is closed. *out: unc_machine_close().
  * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND with a sentence that lists what is possible;
  * UNC_ERR_UNAVAILABLE, UNC_ERR_DENIED the simulator cannot be loaded.
  */

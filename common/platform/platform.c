@@ -381,8 +381,7 @@ void unc_platform_close(struct unc_platform *p)
 	unc_describe_free(p);
 	unc_access_close(p->access);
 	unc_instances_free(&p->instances);
-	if (p->machine)
-		p->machine->methods->close(p->machine);
+	unc_machine_close(p->machine);
 	unc_fs_close(p->fs);
 	unc_table_set_free(&p->set);
 	free(p->claim);

@@ -26,7 +26,8 @@ static int path_of(char *path, size_t size, struct unc_error *err)
 	return 0;
 }
 
-int unc_simulator_load(const char *path, const struct unc_simulator **out, struct unc_error *err)
+int unc_simulator_load(const char *path, void **library, const struct unc_simulator **out,
+		       struct unc_error *err)
 {
 	const struct unc_simulator *(*entry)(void);
 	const struct unc_simulator *simulator;
@@ -37,8 +38,7 @@ int unc_simulator_load(const char *path, const struct unc_simulator **out, struc
 				"the simulator %s is not loaded: the library's own path must be "
 				"absolute (LD_LIBRARY_PATH)",
 				path);
-	/* It stays: a machine's methods are in it, and another platform will ask for it again. */
-	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"a simulated machine needs the simulator beside the library, which "
@@ -47,13 +47,15 @@ int unc_simulator_load(const char *path, const struct unc_simulator **out, struc
 	symbol = dlsym(handle, "unc_simulator");
 	memcpy(&entry, &symbol, sizeof(entry));
 	simulator = entry ? entry() : NULL;
-	dlclose(handle);
 	if (!simulator || simulator->version != UNC_SIMULATOR_VERSION ||
-	    strcmp(simulator->build, unc_version()) != 0)
+	    strcmp(simulator->build, unc_version()) != 0) {
+		dlclose(handle);
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%s is not the simulator of libuncore %s: install both from one "
 				"build",
 				path, unc_version());
+	}
+	*library = handle;
 	*out = simulator;
 	return 0;
 }
@@ -62,10 +64,16 @@ int unc_machine_simulated(const char *spec, const struct unc_table *const *table
 			  struct unc_machine **out, struct unc_error *err)
 {
 	const struct unc_simulator *simulator;
+	void *library;
 	char path[PATH_MAX];
 	int rc = path_of(path, sizeof(path), err);
 
-	if (rc < 0 || (rc = unc_simulator_load(path, &simulator, err)) < 0)
+	if (rc < 0 || (rc = unc_simulator_load(path, &library, &simulator, err)) < 0)
 		return rc;
-	return simulator->open(spec, tables, n, out, err);
+	rc = simulator->open(spec, tables, n, out, err);
+	if (rc < 0)
+		dlclose(library);
+	else
+		(*out)->library = library;
+	return rc;
 }
