@@ -33,8 +33,7 @@ struct unc_platform {
 	pid_t pid;               /* of the process that opened it */
 	pthread_mutex_t lock;    /* of error and the metrics' lazy part */
 	struct unc_error error;
-	pthread_mutex_t
-		program; /* held by what looks at controls until it has set them; of claim */
+	pthread_mutex_t program; /* held from looking at controls until they are set; of claim */
 	struct unc_claim *claim;
 	size_t n_claims;
 	bool sampled[UNC_MAX_SOCKETS]; /* a session freezes the socket at overflows; of program */
