@@ -11,8 +11,8 @@
 #include "access/access_pci.h"
 #include "access/access_ways.h"
 #include "access/fence.h"
-#include "host/fs.h"
 #include "base/grow.h"
+#include "host/fs.h"
 #include "host/machine.h"
 
 /* An allowed register, whether it has been found to be within the fence, and by which ways to be

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "access/access.h"
+#include "base/grow.h"
 #include "host/cpu.h"
 #include "host/fs.h"
-#include "base/grow.h"
 #include "host/machine.h"
 
 struct cpu_file {

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "access/access.h"
+#include "base/grow.h"
 #include "host/cpu.h"
 #include "host/fs.h"
-#include "base/grow.h"
 #include "host/machine.h"
 
 static const char device[] = "/dev/cpu/msr_batch";

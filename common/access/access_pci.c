@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "access/access.h"
-#include "host/fs.h"
 #include "base/grow.h"
+#include "host/fs.h"
 #include "host/machine.h"
 
 /* The high half changes once in 2^32 counts: a second change in one read is no counter. */

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "access/access.h"
-#include "host/fs.h"
 #include "base/grow.h"
+#include "host/fs.h"
 #include "host/machine.h"
 
 struct perf_reg {

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "host/machine.h"
 #include "base/text.h"
+#include "host/machine.h"
 
 const struct unc_access_methods *const unc_access_hardware[] = {
 	&unc_access_msr,

@@ -3,8 +3,8 @@
 #ifndef UNC_DOCTOR_H
 #define UNC_DOCTOR_H
 
-#include "session/plan.h"
 #include "platform/platform.h"
+#include "session/plan.h"
 
 struct doctor {
 	struct unc_options options;

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode/decode.h"
+#include "base/text.h"
 #include "doctor/doctor.h"
+#include "encode/decode.h"
 #include "encode/event.h"
 #include "session/occupancy.h"
-#include "base/text.h"
 
 enum { STAND_STILL_MS = 20, MAX_FILTERS = 32 };
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tables/table.h"
 #include "base/text.h"
+#include "tables/table.h"
 
 static struct unc_code_filter *find_filter(struct unc_code *c, uint16_t reg)
 {

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tables/table.h"
 #include "base/text.h"
+#include "tables/table.h"
 
 enum { TOO_LARGE = 0x10000 }; /* larger than any index or socket */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events as text: the canonical form. */
+#include "base/text.h"
 #include "encode/event.h"
 #include "tables/table.h"
-#include "base/text.h"
 
 static void put_field(struct unc_buf *o, const struct unc_table *t, const struct unc_tbl_event *e,
 		      const struct unc_spec_field *sf)

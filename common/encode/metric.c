@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "encode/event.h"
 #include "base/text.h"
+#include "encode/event.h"
 
 int unc_metric_name(const struct unc_table *t, unsigned metric, char *buf, size_t size)
 {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/abi.h"
-#include "encode/metric.h"
 #include "base/text.h"
+#include "encode/metric.h"
 
 int unc_name_event(const struct unc_table *t, const char *text, struct unc_name *out,
 		   struct unc_error *err)

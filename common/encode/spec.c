@@ -2,8 +2,8 @@
 /* Events: which umasks and fields there are, and which a parsed one holds. */
 #include "encode/event.h"
 
-#include "tables/table.h"
 #include "base/text.h"
+#include "tables/table.h"
 
 unsigned unc_type_instances(const struct unc_table *t, unsigned type)
 {

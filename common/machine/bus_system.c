@@ -28,8 +28,8 @@
 #include <pci/pci.h>
 
 #include "access/access_pci.h"
-#include "host/fs.h"
 #include "base/grow.h"
+#include "host/fs.h"
 
 enum {
 	VENDOR_INTEL = 0x8086,

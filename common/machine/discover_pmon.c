@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "machine/discover_walk.h"
 #include "base/grow.h"
+#include "machine/discover_walk.h"
 
 enum {
 	CAP_FIRST = 0x100, /* extended capabilities of PCI Express */

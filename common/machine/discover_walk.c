@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "machine/discover_walk.h"
 #include "base/grow.h"
+#include "machine/discover_walk.h"
 
 void unc_walk_note(const struct unc_walk *walk, const char *format, ...)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "access/access.h"
-#include "machine/discover.h"
 #include "access/fence.h"
+#include "machine/discover.h"
 
 enum { LISTED_BLOCK = 0x1000 /* of a unit of the discovery table, from its control on */ };
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "access/access_ways.h"
-#include "machine/discover.h"
 #include "base/text.h"
+#include "machine/discover.h"
 
 enum { MAX_OFFSET = 4096 }; /* of PCI configuration space */
 

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/text.h"
 #include "encode/decode.h"
 #include "encode/event.h"
 #include "encode/metric.h"
 #include "platform/platform.h"
 #include "tables/table.h"
-#include "base/text.h"
 
 /* ---- encoding */
 

@@ -6,8 +6,8 @@
 
 #include "encode/event.h"
 #include "encode/metric.h"
-#include "platform/platform.h"
 #include "encode/schedule.h"
+#include "platform/platform.h"
 #include "tables/table.h"
 
 struct unc_metric_row {

@@ -3,10 +3,10 @@
 #include <stdbool.h>
 
 #include "base/abi.h"
+#include "base/text.h"
 #include "encode/metric.h"
 #include "encode/name.h"
 #include "platform/platform.h"
-#include "base/text.h"
 
 static int find_type(const struct unc_table *t, const char *name, size_t *index,
 		     struct unc_error *err)

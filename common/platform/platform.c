@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "access/fence.h"
+#include "base/abi.h"
+#include "base/text.h"
+#include "encode/event.h"
+#include "host/trust.h"
 #include "machine/hardware.h"
 #include "machine/simulator.h"
-#include "base/abi.h"
-#include "encode/event.h"
-#include "access/fence.h"
-#include "base/text.h"
-#include "host/trust.h"
 
 /* Of the calling thread only: a platform that did not open cannot keep its sentence. */
 static _Thread_local struct unc_error open_error;

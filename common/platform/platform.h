@@ -8,11 +8,11 @@
 
 #include "access/access.h"
 #include "host/cpu.h"
-#include "machine/discover.h"
 #include "host/fs.h"
 #include "host/machine.h"
-#include "tables/table.h"
+#include "machine/discover.h"
 #include "reader/table_load.h"
+#include "tables/table.h"
 
 struct unc_claim; /* claim.h */
 

@@ -3,8 +3,8 @@
 #ifndef UNC_TABLE_BUILD_H
 #define UNC_TABLE_BUILD_H
 
-#include "tables/table.h"
 #include "base/text.h"
+#include "tables/table.h"
 
 enum { UNC_MAX_LETS = 128, UNC_MAX_PLACES = 64 };
 

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "encode/metric.h"
 #include "base/text.h"
+#include "encode/metric.h"
 
 enum { MAX_FILE = 4 << 20 };
 

@@ -7,8 +7,8 @@
 #ifndef UNC_CLAIM_H
 #define UNC_CLAIM_H
 
-#include "session/plan.h"
 #include "platform/platform.h"
+#include "session/plan.h"
 
 /* Claims all settings of n units: setting->restore becomes what the first claimant found.
  * On error nothing is claimed. */

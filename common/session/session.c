@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "encode/schedule.h"
 #include "base/text.h"
+#include "encode/schedule.h"
 
 /* ---- creation */
 

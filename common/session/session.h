@@ -32,8 +32,8 @@
 
 #include "encode/event.h"
 #include "encode/expr.h"
-#include "session/plan.h"
 #include "platform/platform.h"
+#include "session/plan.h"
 
 enum { UNC_END = -1, UNC_MEASURE_MEAN = UNC_AGGREGATE_SOCKET + 1 };
 

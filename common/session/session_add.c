@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "encode/metric.h"
 #include "encode/name.h"
 #include "encode/schedule.h"
 #include "session/session.h"
-#include "base/text.h"
 
 /* ---- passes */
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "encode/schedule.h"
 #include "session/session.h"
-#include "base/text.h"
 
 /* ---- undoing */
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/schedule.h"
 #include "session/claim.h"
 #include "session/occupancy.h"
-#include "encode/schedule.h"
 #include "session/session.h"
 
 static const struct unc_instance *instance_of(const struct unc_session *s, uint32_t i)

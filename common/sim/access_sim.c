@@ -5,8 +5,8 @@
 
 #include "access/access.h"
 #include "host/machine.h"
-#include "sim/sim_machine.h"
 #include "machine/simulator.h"
+#include "sim/sim_machine.h"
 
 struct simulated {
 	struct unc_machine machine; /* first: the methods get a pointer to it */

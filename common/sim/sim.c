@@ -25,8 +25,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/sim_machine.h"
 #include "base/text.h"
+#include "sim/sim_machine.h"
 
 static const uint64_t second = 1000000000;
 

@@ -7,9 +7,9 @@
 #ifndef UNC_SIM_H
 #define UNC_SIM_H
 
+#include "base/reg.h"
 #include "host/cpu.h"
 #include "machine/discover.h"
-#include "base/reg.h"
 #include "tables/table.h"
 
 struct unc_machine;

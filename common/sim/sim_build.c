@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim_machine.h"
 #include "base/text.h"
+#include "sim/sim_machine.h"
 
 /*
  * Units that only discovery tells the place of (MMIO) get pages of a window of their own, one

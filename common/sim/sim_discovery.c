@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim_machine.h"
 #include "base/text.h"
+#include "sim/sim_machine.h"
 
 enum {
 	STRIDE = 4,         /* words of a record */

@@ -6,8 +6,8 @@
  */
 #include <math.h>
 
-#include "sim/sim_machine.h"
 #include "base/text.h"
+#include "sim/sim_machine.h"
 
 /* The registers of the socket that note units, and the block they are in. */
 static struct sim_block *global_block(const struct sim_block *block)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The grammar of the tables as text, from the rows that the reader works by. */
-#include "tables/table.h"
 #include "tablec.h"
+#include "tables/table.h"
 
 #include <stdbool.h>
 #include <stdint.h>
