@@ -52,6 +52,8 @@ find "$BUILD/common" -name '*.o' ! -path '*/tool/*' -path '*/.libs/*' >"$work/ob
 if [ -s "$work/objects" ] && command -v nm >/dev/null; then
 	while read -r object; do
 		name=${object##*/} name=${name##*-} name=${name%.o}
+		folder=${object#"$BUILD"/} folder=${folder%%/.libs/*}
+		[ -f "$folder/$name.c" ] || continue # generated, or of a source that has moved since
 		nm "$object" | awk -v f="$name" '{ print f, $(NF - 1), $NF }'
 	done <"$work/objects" |
 		awk '$2 ~ /[TDRBVW]/ { of[$3] = $1; next } $2 == "U" { use[NR] = $1 " " $3 }
