@@ -58,9 +58,8 @@ const char *unc_session_error(const struct unc_session *s)
 
 int unc_session_clear(struct unc_session *s)
 {
-	if (unc_session_here(s) < 0)
+	if (unc_session_enter(s) < 0)
 		return UNC_ERR_STATE;
-	unc_error_clear(&s->error);
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
@@ -124,9 +123,8 @@ int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *use
 {
 	struct missing_walk walk = {s, fn, user};
 
-	if (unc_session_here(s) < 0)
+	if (unc_session_enter(s) < 0)
 		return UNC_ERR_STATE;
-	unc_error_clear(&s->error);
 	if (id < 0 || (size_t)id >= s->n_items)
 		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
 	return unc_session_walk_units(s, &s->item[id], tell_missing, &walk);

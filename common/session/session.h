@@ -194,9 +194,9 @@ struct unc_session {
 };
 
 /* session_slot.c */
-/* 0, or UNC_ERR_STATE with its sentence: the session belongs to the process that this one was
- * forked from. */
-int unc_session_here(struct unc_session *);
+/* A call of a program begins: 0, and no sentence is left of the last one; UNC_ERR_STATE with its
+ * sentence: the session belongs to the process that this one was forked from. */
+int unc_session_enter(struct unc_session *);
 /* Counter register and width of a slot, once a programmable one has been assigned. */
 uint16_t unc_slot_register(const struct unc_table *, const struct unc_slot *, unsigned counter);
 unsigned unc_slot_width(const struct unc_table *, const struct unc_slot *);

@@ -190,9 +190,8 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, in
 
 static int check_idle(struct unc_session *s)
 {
-	if (unc_session_here(s) < 0)
+	if (unc_session_enter(s) < 0)
 		return UNC_ERR_STATE;
-	unc_error_clear(&s->error);
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
 	return 0;

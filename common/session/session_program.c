@@ -274,11 +274,10 @@ static int program_pass(struct unc_session *s, bool begin, struct unc_error *err
 
 int unc_session_start(struct unc_session *s)
 {
-	int rc = unc_session_here(s);
+	int rc = unc_session_enter(s);
 
 	if (rc < 0)
 		return rc;
-	unc_error_clear(&s->error);
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running already");
 	if (s->n_items == 0)
@@ -308,11 +307,10 @@ int unc_session_start(struct unc_session *s)
 
 int unc_session_stop(struct unc_session *s)
 {
-	int rc = unc_session_here(s);
+	int rc = unc_session_enter(s);
 
 	if (rc < 0)
 		return rc;
-	unc_error_clear(&s->error);
 	if (!s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
 	unc_session_unwatch(s);
@@ -323,11 +321,10 @@ int unc_session_stop(struct unc_session *s)
 
 int unc_session_rotate(struct unc_session *s)
 {
-	int rc = unc_session_here(s);
+	int rc = unc_session_enter(s);
 
 	if (rc < 0)
 		return rc;
-	unc_error_clear(&s->error);
 	if (!s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
 	if (s->n_passes < 2)
@@ -388,9 +385,8 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	uint32_t *slot;
 	int rc = 0;
 
-	if ((rc = unc_session_here(s)) < 0)
+	if ((rc = unc_session_enter(s)) < 0)
 		return rc;
-	unc_error_clear(&s->error);
 	if (!s->running) {
 		s->now = 0;
 		rc = prepare(s, true, &s->error);

@@ -375,9 +375,8 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	struct unc_expr_vars vars;
 	const char *why;
 
-	if (unc_session_here(s) < 0)
+	if (unc_session_enter(s) < 0)
 		return s->error.text;
-	unc_error_clear(&s->error);
 	if (id < 0 || (size_t)id >= s->n_items)
 		return "";
 	item = &s->item[id];
@@ -411,11 +410,10 @@ void unc_session_values(struct unc_session *s, struct unc_value *values, size_t 
 
 int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
 {
-	int rc = unc_session_here(s);
+	int rc = unc_session_enter(s);
 
 	if (rc < 0)
 		return rc;
-	unc_error_clear(&s->error);
 	if (n && (rc = unc_struct_check(size, "unc_value", &s->error)) < 0)
 		return rc;
 	if (!s->started)
@@ -437,9 +435,8 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 
 int unc_session_time(struct unc_session *s, double *since_start, double *interval)
 {
-	if (unc_session_here(s) < 0)
+	if (unc_session_enter(s) < 0)
 		return UNC_ERR_STATE;
-	unc_error_clear(&s->error);
 	if (!s->started)
 		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
 	pthread_mutex_lock(&s->lock);
@@ -474,11 +471,10 @@ void unc_session_forget(struct unc_session *s)
 
 int unc_session_reset(struct unc_session *s)
 {
-	int rc = unc_session_here(s);
+	int rc = unc_session_enter(s);
 
 	if (rc < 0)
 		return rc;
-	unc_error_clear(&s->error);
 	if (!s->started)
 		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
 	pthread_mutex_lock(&s->lock);

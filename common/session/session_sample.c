@@ -154,11 +154,10 @@ static const struct unc_session_hooks sampling = {
 
 int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 {
-	int rc = unc_session_here(s);
+	int rc = unc_session_enter(s);
 
 	if (rc < 0)
 		return rc;
-	unc_error_clear(&s->error);
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
 	if (every == 0) {
@@ -240,11 +239,10 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 	struct unc_overflow found = {.size = out->size, .id = -1};
 	size_t carried;
 
-	int rc = unc_session_here(s);
+	int rc = unc_session_enter(s);
 
 	if (rc < 0)
 		return rc;
-	unc_error_clear(&s->error);
 	if ((rc = unc_struct_check(out->size, "unc_overflow", &s->error)) < 0 ||
 	    (n && (rc = unc_struct_check(size, "unc_value", &s->error)) < 0))
 		return rc;

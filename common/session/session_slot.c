@@ -7,10 +7,12 @@
 #include "encode/schedule.h"
 #include "session/session.h"
 
-int unc_session_here(struct unc_session *s)
+int unc_session_enter(struct unc_session *s)
 {
-	if (unc_platform_here(s->platform))
+	if (unc_platform_here(s->platform)) {
+		unc_error_clear(&s->error);
 		return 0;
+	}
 	return unc_fail(&s->error, UNC_ERR_STATE,
 			"the session belongs to the process that this one was forked from; open a "
 			"platform of its own");
