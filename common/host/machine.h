@@ -20,6 +20,18 @@ struct unc_machine;
 struct unc_table;
 struct unc_topology;
 
+struct perf_event_attr;
+
+/* The kernel's performance events, as far as the PMUs of its uncore driver go. */
+struct unc_machine_events {
+	/* Type and cpumask of a PMU, as sysfs has them, the mask as text; errno. */
+	int (*find)(struct unc_machine *, const char *pmu, uint32_t *type, char *mask, size_t size);
+	/* As perf_event_open() for all processes, read() and close(); they set errno. */
+	int (*open)(struct unc_machine *, const struct perf_event_attr *, int cpu, int group_fd);
+	long (*read)(struct unc_machine *, int fd, void *buf, size_t size);
+	void (*close)(struct unc_machine *, int fd);
+};
+
 struct unc_machine_methods {
 	/* The ways to its registers, in the order in which they are tried; NULL ends the list. */
 	const struct unc_access_methods *const *access;
@@ -31,6 +43,7 @@ struct unc_machine_methods {
 	/* Lets that time pass; false where it did not. */
 	bool (*pause)(struct unc_machine *, uint64_t ns);
 	void (*close)(struct unc_machine *);
+	const struct unc_machine_events *events; /* NULL: its kernel has none */
 };
 
 /* A machine of some kind begins with this. */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counters of the kernel's own driver: access method "kernel". It serves units, not registers: the
+ * kernel owns these, chooses the counters and shares them with its other users. Events of one PMU
+ * are opened as one group and read with one read().
+ */
+#ifndef UNC_ACCESS_KERNEL_H
+#define UNC_ACCESS_KERNEL_H
+
+#include "access/access.h"
+
+struct unc_kernel_group;
+
+/* A PMU of the kernel, for the units of one socket. */
+struct unc_kernel_place {
+	uint32_t type; /* of perf_event_attr */
+	uint32_t cpu;  /* of the socket, from the PMU's cpumask */
+};
+
+struct unc_kernel_event {
+	uint64_t config, config1, config2;
+};
+
+/* Whether "kernel" is among the access methods that were chosen, and how it stands to those that
+ * serve a space: before (true) or behind them. */
+bool unc_kernel_chosen(const struct unc_access *);
+bool unc_kernel_before(const struct unc_access *, int space);
+
+/*
+ * Finds a PMU by its name in sysfs (which must begin with "uncore": no other is ever opened), and
+ * the CPU of the socket in its cpumask. The first that is found is opened once, not counting, to see
+ * whether the right is there. UNC_ERR_UNAVAILABLE: no such PMU, or no CPU of the socket in its mask;
+ * UNC_ERR_PERMISSION: with what is missing, by the level of perf_event_paranoid.
+ */
+int unc_kernel_find(struct unc_access *, const char *pmu, unsigned socket,
+		    struct unc_kernel_place *out, struct unc_error *err);
+
+/*
+ * Opens events of one PMU as one group; they count from now on. A group of this process that
+ * has them all already is shared. They are pinned: they count always, or the open fails;
+ * where other users of the kernel leave too few counters they are opened again to take turns with
+ * these (unc_kernel_idle()). UNC_ERR_BUSY, UNC_ERR_PERMISSION, UNC_ERR_UNAVAILABLE (the CPU went
+ * offline), UNC_ERR_MEMORY; out of descriptors: UNC_ERR_UNAVAILABLE with how many are needed (the
+ * soft limit is raised first). Ends with unc_kernel_close().
+ */
+int unc_kernel_open(struct unc_access *, const struct unc_kernel_place *,
+		    const struct unc_kernel_event *, size_t n, struct unc_kernel_group **out,
+		    struct unc_error *err);
+void unc_kernel_close(struct unc_kernel_group *); /* NULL: nothing */
+
+/* A prepared read of event i, for unc_access_run(): value is what it has counted, 64 bits, since the
+ * group was opened. Neighbouring reads of one group are one system call. errno_value: ENODEV: dead,
+ * since all CPUs of its socket went offline; EBUSY: it has lost its counter. */
+void unc_kernel_op(struct unc_kernel_group *, size_t i, struct unc_reg_op *out);
+
+/* For how many ns, since the group was opened and up to the last read, the event did not count though
+ * it should have: others had its counter. */
+uint64_t unc_kernel_idle(const struct unc_reg_op *);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Codes for the kernel's own driver (perf_event_open), by a positive list: the rows `kernel` of
+ * units.tbl tell which PMU counts for a unit, and what its driver really carries. A successful open
+ * proves nothing, and neither does format/ in sysfs. Pure: no I/O.
+ */
+#ifndef UNC_ENCODE_KERNEL_H
+#define UNC_ENCODE_KERNEL_H
+
+#include "encode/event.h"
+
+enum { UNC_KERNEL_PMUS = 2, UNC_KERNEL_NAME = 48 }; /* PMUs of a unit; bytes of a name */
+
+/* What perf_event_open() takes for a code on a unit. */
+struct unc_kernel_code {
+	uint8_t pmu; /* which of the PMUs of the unit: unc_kernel_pmu() */
+	uint64_t config, config1, config2;
+};
+
+/*
+ * UNC_ERR_UNAVAILABLE with the reason: the kernel has no PMU for such units, or its driver drops
+ * bits or filters that the code needs, or may put the event on a counter that cannot count it.
+ */
+int unc_kernel_encode(const struct unc_table *, const struct unc_code *,
+		      struct unc_kernel_code *out, struct unc_error *err);
+
+/* The name of PMU number `pmu` of a unit of this index, "uncore_cbox_3"; false: it has no such. */
+bool unc_kernel_pmu(const struct unc_table *, unsigned type, unsigned pmu, unsigned index,
+		    char *buf, size_t size);
+
+#endif
