@@ -317,80 +317,132 @@ static void test_pci_errors(void)
 	close_root();
 }
 
-/* A counter that moves between the reads of its halves. */
+/* A counter that moves behind each dword that is read, at `rate` a ns. */
 struct moving {
-	uint64_t value, step;
-	unsigned reads;
+	uint64_t value, step, rate;
+	uint64_t first, last; /* values that it had when the accesses began and ended */
+	unsigned accesses;
 	int fail_at;
 	char order[64];
 };
 
-static int moving_read(void *user, int half, uint32_t *value)
+static int moving_read(void *user, uint32_t half[2], uint64_t *ns)
 {
 	struct moving *m = user;
 
-	if (m->fail_at && (int)m->reads + 1 == m->fail_at)
+	if (m->fail_at && (int)m->accesses + 1 == m->fail_at)
 		return EACCES;
-	*value = (uint32_t)(m->value >> (32 * half));
-	m->order[m->reads++] = half ? 'h' : 'l';
+	m->first = m->accesses++ ? m->first : m->value;
+	half[0] = (uint32_t)m->value;
 	m->value += m->step;
+	half[1] = (uint32_t)(m->value >> 32);
+	m->last = m->value;
+	m->value += m->step;
+	*ns = m->rate ? 2 * m->step / m->rate : 1;
 	return 0;
 }
 
-static int moving_write(void *user, int half, uint32_t value)
+static int moving_write(void *user, int half, uint64_t value)
 {
 	struct moving *m = user;
 
-	m->value &= half ? 0xffffffffu : ~(uint64_t)0xffffffffu;
-	m->value |= (uint64_t)value << (32 * half);
-	m->order[m->reads++] = half ? 'h' : 'l';
+	m->value = half == UNC_HALF_BOTH   ? value
+		   : half == UNC_HALF_HIGH ? (m->value & UINT32_MAX) | value << 32
+					   : (m->value & ~(uint64_t)UINT32_MAX) | value;
+	m->order[m->accesses++] = "lhb"[half];
 	return 0;
+}
+
+/* Reads once; the value must be one that the counter had. */
+static unsigned read_moving(struct moving *m)
+{
+	uint64_t value = 0;
+
+	CHECK_NUMBER(unc_halves_read(moving_read, m, &value), 0);
+	CU_ASSERT(value >= m->first && value <= m->last);
+	return m->accesses;
 }
 
 static void test_halves(void)
 {
 	struct moving m = {.value = 0x1ffffffff, .step = 1};
-	uint64_t value = 0;
+	uint64_t value = 42;
 
-	/* A carry between the reads: neither 0x100000000 nor 0x2ffffffff may be seen. */
-	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), 0);
-	CHECK_TEXT(m.order, "hlhlh");
-	CU_ASSERT(value >= 0x200000000 && value <= 0x200000003);
-
-	/* A carry between low and the second high. */
+	/* A carry behind the low half: neither 0x1ffffffff + 2^32 nor anything like it is seen. */
+	CHECK_NUMBER(read_moving(&m), 2);
+	/* Behind the high half; it stands still in the second access. */
 	m = (struct moving){.value = 0x1fffffffe, .step = 1};
-	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), 0);
-	CHECK_TEXT(m.order, "hlhlh");
-	CU_ASSERT(value >= 0x200000000 && value <= 0x200000003);
-
-	/* Quiet: three reads. */
+	CHECK_NUMBER(read_moving(&m), 2);
+	/* Far from a carry, or right behind one: one access. */
 	m = (struct moving){.value = 0xaaaabbbbccccdddd};
-	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), 0);
-	CHECK_TEXT(m.order, "hlh");
-	CHECK_NUMBER(value, 0xaaaabbbbccccdddd);
+	CHECK_NUMBER(read_moving(&m), 1);
+	m = (struct moving){.value = 0x200000000, .step = 1};
+	CHECK_NUMBER(read_moving(&m), 1);
 
-	/* Whatever the start, the value read is one that the counter had. */
-	for (uint64_t start = 0xfffffff0; start <= 0x100000000; start++) {
-		m = (struct moving){.value = start, .step = 3};
-		CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), 0);
-		CU_ASSERT(value >= start && value <= m.value);
-	}
+	/* Whatever the start, the speed (the last is the fastest that a counter may have) and the
+	 * time that an access takes, as long as a half does not run over in each. */
+	for (uint64_t rate = 1; rate <= 4096; rate *= 64)
+		for (uint64_t ns = 1; rate * ns < 1u << 30; ns *= 4)
+			for (uint64_t back = 0; back < UINT32_MAX; back = 2 * back + 1) {
+				m = (struct moving){.value = 0x300000000 - back,
+						    .step = rate * ns,
+						    .rate = rate};
+				read_moving(&m);
+			}
+	/* Where it does, the value is none. */
+	m = (struct moving){.value = 0xffffffff, .step = (uint64_t)4096 << 22, .rate = 4096};
+	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), EIO);
 
 	/* A high half that never comes to rest is no counter. */
-	m = (struct moving){.value = 0, .step = 0x100000000};
-	value = 42;
+	m = (struct moving){.value = 0xffffffff, .step = 0x100000000};
 	CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), EIO);
 	CHECK_NUMBER(value, 42);
-	for (int at = 1; at <= 3; at++) {
-		m = (struct moving){.fail_at = at};
+	for (int at = 1; at <= 2; at++) {
+		m = (struct moving){.value = 0xffffffff, .fail_at = at};
 		CHECK_NUMBER(unc_halves_read(moving_read, &m, &value), EACCES);
 		CHECK_NUMBER(value, 42);
 	}
+}
 
-	m = (struct moving){0};
-	CHECK_NUMBER(unc_halves_write(moving_write, &m, 0x1122334455667788), 0);
+static void test_halves_written(void)
+{
+	struct moving m = {0};
+
+	CHECK_NUMBER(unc_halves_write(moving_write, &m, 0x1122334455667788, false), 0);
 	CHECK_TEXT(m.order, "hl");
 	CHECK_NUMBER(m.value, 0x1122334455667788);
+	m = (struct moving){.value = 0x1122334400000000};
+	CHECK_NUMBER(unc_halves_write(moving_write, &m, 0x1122334455667788, true), 0);
+	CHECK_TEXT(m.order, "l");
+	CHECK_NUMBER(m.value, 0x1122334455667788);
+	m = (struct moving){.value = 1};
+	CHECK_NUMBER(unc_halves_write(moving_write, &m, 0x1122334400000000, false), 0);
+	CHECK_TEXT(m.order, "b");
+	CHECK_NUMBER(m.value, 0x1122334400000000);
+}
+
+/* What cannot be written in the upper half of a register is left alone. */
+static void test_pci_upper_half(void)
+{
+	struct unc_reg_op op;
+	const char *config;
+
+	open_root();
+	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 4096);
+	config = fake_config(&root, 0x7f, 0x10, 0);
+	fake_put(&root, 0x7f, 0x10, 0, 0xa4, 0x55);
+	fake_put(&root, 0x7f, 0x10, 0, 0xac, 0x55);
+	allow(pci(0xa0, 64), 0x301);
+	allow(pci(0xa8, 64), UINT64_MAX);
+	op = write_of(pci(0xa0, 64), 0x101);
+	CHECK_NUMBER(unc_access_prepare(gate, &op, 1, &err), 0);
+	CHECK_NUMBER(unc_access_run(gate, &op, 1), 0);
+	CHECK_NUMBER(fake_get(config, 0xa0, 8), 0x5500000101);
+	op = write_of(pci(0xa8, 64), 0x101);
+	CHECK_NUMBER(unc_access_prepare(gate, &op, 1, &err), 0);
+	CHECK_NUMBER(unc_access_run(gate, &op, 1), 0);
+	CHECK_NUMBER(fake_get(config, 0xa8, 8), 0x101);
+	close_root();
 }
 
 /* --------------------------------------------------------------------------- mixed */
@@ -486,6 +538,8 @@ int main(void)
 		{"pci", test_pci},
 		{"pci errors", test_pci_errors},
 		{"halves of a counter", test_halves},
+		{"halves written", test_halves_written},
+		{"the upper half of a PCI register", test_pci_upper_half},
 		{"an Itanium's monitors", test_pmu},
 		{"all spaces in one list", test_mixed},
 		{"threads", test_threads},

@@ -344,6 +344,7 @@ static int prepare_one(struct unc_access *access, struct unc_reg_op *op, struct 
 
 	unc_op_done(op, 0);
 	op->tried = op->kind == UNC_OP_READ && known->tried >> op->reg.way & 1;
+	op->low_only |= !(known->allow.write_mask >> 32);
 	rc = way->methods->prepare(way->backend, op, err);
 	if (rc == 0 && op->kind == UNC_OP_READ)
 		known->tried |= (uint16_t)(1u << op->reg.way);

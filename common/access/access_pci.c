@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PCI configuration registers through sysfs, one dword a system call. */
+/* PCI configuration registers through sysfs. The kernel reads and writes them as dwords, in the order
+ * of their offsets. */
 #include "access/access_pci.h"
 
 #include <errno.h>
@@ -15,9 +16,12 @@
 #include "host/fs.h"
 #include "host/machine.h"
 
-/* The high half changes once in 2^32 counts: a second change in one read is no counter. */
 enum {
+	/* The high half changes once in 2^32 counts: again and again in one read, it is no
+	   counter. */
 	MAX_TRIES = 4,
+	FASTEST = 1 << 12,  /* counts a ns that no counter makes: 1000 a clock of 4 GHz */
+	TICK = 1 << 10,     /* ns: more than a tick of any clock that Linux has for its time */
 	UNPRIVILEGED = 0x40 /* where configuration space ends without CAP_SYS_ADMIN */
 };
 
@@ -28,34 +32,45 @@ struct function_file {
 };
 
 struct unc_backend {
+	struct unc_machine *machine;
 	struct unc_fs *fs;
 	struct function_file *file; /* sorted by function */
 	size_t n;
 };
 
-int unc_halves_read(unc_half_read_fn read, void *user, uint64_t *value)
+/* Whether the low half may have run over within so many ns. */
+static bool may_carry(uint32_t low, uint64_t ns)
 {
-	uint32_t high, low, again;
-	int rc = read(user, 1, &high);
-
-	for (int i = 0; i < MAX_TRIES && rc == 0; i++) {
-		rc = read(user, 0, &low);
-		if (rc == 0)
-			rc = read(user, 1, &again);
-		if (rc == 0 && again == high) {
-			*value = (uint64_t)high << 32 | low;
-			return 0;
-		}
-		high = again;
-	}
-	return rc ? rc : EIO;
+	return ns >= UINT32_MAX / FASTEST || UINT32_MAX - low < (ns + TICK) * FASTEST;
 }
 
-int unc_halves_write(unc_half_write_fn write, void *user, uint64_t value)
+int unc_halves_read(unc_halves_read_fn read, void *user, uint64_t *value)
 {
-	int rc = write(user, 1, (uint32_t)(value >> 32));
+	uint32_t half[2], high;
+	uint64_t ns;
+	int rc = read(user, half, &ns);
+	bool sure = rc == 0 && !may_carry(half[0], ns);
 
-	return rc ? rc : write(user, 0, (uint32_t)value);
+	for (int i = 0; i < MAX_TRIES && rc == 0 && !sure; i++) {
+		high = half[1];
+		rc = read(user, half, &ns);
+		/* The low half was read between two high ones that are the same. */
+		sure = rc == 0 && (half[1] == high || !may_carry(half[0], ns));
+	}
+	if (sure)
+		*value = (uint64_t)half[1] << 32 | half[0];
+	return rc || sure ? rc : EIO;
+}
+
+int unc_halves_write(unc_halves_write_fn write, void *user, uint64_t value, bool low_only)
+{
+	int rc = 0;
+
+	if (!low_only && !(uint32_t)value)
+		return write(user, UNC_HALF_BOTH, value);
+	if (!low_only)
+		rc = write(user, UNC_HALF_HIGH, value >> 32);
+	return rc ? rc : write(user, UNC_HALF_LOW, (uint32_t)value);
 }
 
 static int pci_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
@@ -64,6 +79,7 @@ static int pci_open(struct unc_machine *machine, struct unc_backend **out, struc
 
 	if (!backend)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	backend->machine = machine;
 	backend->fs = machine->fs;
 	*out = backend;
 	return 0;
@@ -220,33 +236,44 @@ static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 	return op->tried ? 0 : try_reach(backend, op, err);
 }
 
-static int read_half(void *user, int half, uint32_t *value)
-{
-	const struct unc_reg_op *op = user;
-	unsigned offset = UNC_PCI_OFFSET(op->reg.address) + 4 * (unsigned)half;
+/* An operation that runs, and when the last access ended. */
+struct transfer {
+	const struct unc_machine *machine;
+	struct unc_reg_op *op;
+	uint64_t since;
+};
 
-	return unc_read_at(op->handle.fd, value, sizeof(*value), offset);
+static int read_halves(void *user, uint32_t half[2], uint64_t *ns)
+{
+	struct transfer *t = user;
+	uint64_t before = t->since, tsc;
+	int rc = unc_read_at(t->op->handle.fd, half, 8, UNC_PCI_OFFSET(t->op->reg.address));
+
+	t->machine->methods->now(t->machine, &t->since, &tsc);
+	*ns = t->since - before;
+	return rc;
 }
 
-static int write_half(void *user, int half, uint32_t value)
+static int write_halves(void *user, int half, uint64_t value)
 {
-	const struct unc_reg_op *op = user;
-	unsigned offset = UNC_PCI_OFFSET(op->reg.address) + 4 * (unsigned)half;
+	const struct unc_reg_op *op = ((struct transfer *)user)->op;
+	unsigned offset = UNC_PCI_OFFSET(op->reg.address) + (half == UNC_HALF_HIGH ? 4 : 0);
 
-	return unc_write_at(op->handle.fd, &value, sizeof(value), offset);
+	return unc_write_at(op->handle.fd, &value, half == UNC_HALF_BOTH ? 8 : 4, offset);
 }
 
-static int run_one(struct unc_reg_op *op)
+static int run_one(struct transfer *t)
 {
+	struct unc_reg_op *op = t->op;
 	uint32_t value;
 	int rc;
 
-	if (op->reg.width == 64)
-		return op->kind == UNC_OP_READ ? unc_halves_read(read_half, op, &op->value)
-					       : unc_halves_write(write_half, op, op->value);
 	if (op->kind == UNC_OP_WRITE)
-		return write_half(op, 0, (uint32_t)op->value);
-	rc = read_half(op, 0, &value);
+		return unc_halves_write(write_halves, t, op->value,
+					op->low_only || op->reg.width == 32);
+	if (op->reg.width == 64)
+		return unc_halves_read(read_halves, t, &op->value);
+	rc = unc_read_at(op->handle.fd, &value, 4, UNC_PCI_OFFSET(op->reg.address));
 	if (rc == 0)
 		op->value = value;
 	return rc;
@@ -254,11 +281,15 @@ static int run_one(struct unc_reg_op *op)
 
 static int pci_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 {
+	struct transfer t = {.machine = backend->machine};
+	uint64_t tsc;
 	int failed = 0;
 
-	(void)backend;
-	for (size_t i = 0; i < n; i++)
-		failed += unc_op_done(&ops[i], run_one(&ops[i]));
+	t.machine->methods->now(t.machine, &t.since, &tsc);
+	for (size_t i = 0; i < n; i++) {
+		t.op = &ops[i];
+		failed += unc_op_done(&ops[i], run_one(&t));
+	}
 	return failed;
 }
 

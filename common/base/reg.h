@@ -55,7 +55,10 @@ enum unc_op_kind { UNC_OP_READ, UNC_OP_WRITE };
 struct unc_reg_op {
 	struct unc_reg reg;
 	uint8_t kind;
-	bool tried; /* the register could be read before: to prepare it is to find its file */
+	bool tried : 1; /* the register could be read before: to prepare it is to find its file */
+	/* of 64 bits, written as two dwords: the upper one holds nothing that can be written, or is
+	 * known to hold this already */
+	bool low_only : 1;
 	int16_t errno_value; /* why it failed: what strerror() takes; 0 if it did not */
 	int32_t error;       /* 0 or UNC_ERR_* of this operation */
 	uint64_t value;

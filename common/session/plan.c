@@ -67,6 +67,10 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan,
 				      found ? restore : s[i].value, err);
 		if (rc < 0)
 			return rc;
+		/* What it holds now: what was found, until we write; then what it has shown. */
+		plan->op[plan->n - 1].low_only =
+			unc_plan_shows(t, s[i].reg) &&
+			!((found ? restore ^ s[i].shown : s[i].value ^ s[i].found) >> 32);
 	}
 	return 0;
 }

@@ -83,26 +83,34 @@ static double time_of(void (*call)(void *), void *user)
 
 /* ---- registers made of files: they hold what is written, and counters count */
 
-/* MSRs of a CBo's counters; in configuration space, the low halves of a channel's. */
-static int counts(size_t size, off_t at)
+/* Descriptors of MSRs: the position in such a file is a number of 8 bytes. */
+static bool msrs[4096];
+
+int open(const char *path, int flags, ...)
 {
-	return size == 8 ? (at & 0x1f) >= 0x16 && (at & 0x1f) <= 0x19 && at >= 0xD00
-			 : at >= 0xA0 && at < 0xC0 && !(at & 7);
+	size_t n = strlen(path);
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0);
+
+	if (fd >= 0 && fd < 4096)
+		msrs[fd] = n > 4 && strcmp(path + n - 4, "/msr") == 0;
+	return fd;
 }
 
-/* The position in the file of an MSR is a number of 8 bytes. */
-static off_t place(size_t size, off_t at)
+/* MSRs of a CBo's counters; in configuration space, those of a channel. */
+static bool counts(bool msr, off_t at)
 {
-	return size == 8 ? 8 * at : at;
+	return msr ? (at & 0x1f) >= 0x16 && (at & 0x1f) <= 0x19 && at >= 0xD00
+		   : at >= 0xA0 && at < 0xC0 && !(at & 7);
 }
 
 ssize_t pread(int fd, void *buf, size_t size, off_t at)
 {
 	static uint32_t moved;
-	ssize_t n = syscall(SYS_pread64, fd, buf, size, place(size, at));
+	bool msr = fd < 4096 && msrs[fd];
+	ssize_t n = syscall(SYS_pread64, fd, buf, size, msr ? 8 * at : at);
 	uint32_t low;
 
-	if (n >= 4 && counts(size, at)) {
+	if (n >= 4 && counts(msr, at)) {
 		memcpy(&low, buf, sizeof(low));
 		low += moved++;
 		memcpy(buf, &low, sizeof(low));
@@ -112,7 +120,7 @@ ssize_t pread(int fd, void *buf, size_t size, off_t at)
 
 ssize_t pwrite(int fd, const void *buf, size_t size, off_t at)
 {
-	return syscall(SYS_pwrite64, fd, buf, size, place(size, at));
+	return syscall(SYS_pwrite64, fd, buf, size, fd < 4096 && msrs[fd] ? 8 * at : at);
 }
 
 /* Counters in mapped memory move when the library looks at the clock, while there is a session
@@ -257,14 +265,14 @@ static void raw_msr(void *user)
 	}
 }
 
-/* High, low, high: what a 64-bit counter in configuration space needs. */
+/* Both halves of a 64-bit counter in configuration space. */
 static void raw_pci(void *user)
 {
 	struct raw *r = user;
-	uint32_t value;
+	uint64_t value;
 
-	for (size_t i = 0; i < 3 * r->n; i++) {
-		if (pread(r->fd, &value, 4, (off_t)(0xA0 + 4 * (i & 1))) != 4)
+	for (size_t i = 0; i < r->n; i++) {
+		if (pread(r->fd, &value, 8, (off_t)(0xA0 + 8 * (i & 3))) != 8)
 			die("pread", "failed");
 		r->sum += value;
 	}
@@ -365,7 +373,7 @@ static void bench_reads(void)
 	make_snb(&snb);
 	make_emr(&emr);
 	bench_files("MSR (one pread)", &snb, cbo_events, "/dev/cpu/0/msr", raw_msr);
-	bench_files("PCI (three preads)", &snb, snb_imc_events,
+	bench_files("PCI (one pread)", &snb, snb_imc_events,
 		    "/sys/bus/pci/devices/0000:7f:10.0/config", raw_pci);
 	bench_files("MMIO (one load)", &emr, emr_imc_events, "/dev/mem", raw_mmio);
 	fake_free(&snb);

@@ -253,6 +253,8 @@ static int read_config(const struct node *node, const char *path, char *buf, siz
 
 		if (at >= end)
 			return (int)n;
+		if (n && !(at & 3))
+			room_pass(m->room); /* the kernel reads dword by dword */
 		if ((n == 0 || !(at & 3)) &&
 		    m->bus->methods->config(m->bus, node->function, at & ~3u, &dword, NULL) < 0)
 			dword = 0;
@@ -388,9 +390,13 @@ static int write_register(struct machine *m, const struct node *node, uint64_t v
 	}
 	if (node->kind == LIVE)
 		return write_memory(m, value, size, offset);
-	if (node->kind != CONFIG || size != 4)
+	if (node->kind != CONFIG || (size != 4 && size != 8))
 		return -EINVAL;
-	return write_config(m, node, (uint32_t)value, (unsigned)offset);
+	int rc = write_config(m, node, (uint32_t)value, (unsigned)offset);
+
+	return rc < 0 || size == 4
+		       ? rc
+		       : write_config(m, node, (uint32_t)(value >> 32), (unsigned)offset + 4);
 }
 
 static int write_file(const char *path, const char *buf, size_t size, off_t offset,

@@ -112,10 +112,16 @@ static bool strikes(struct rule *rule)
 	return rule->times && rule->times--;
 }
 
+void room_pass(struct room *room)
+{
+	if (room->cost)
+		advance(room, room->machine.time(room->machine.user) + room->cost, false);
+}
+
 int room_before(struct room *room, struct room_access *access)
 {
-	if (access->reg && room->cost)
-		advance(room, room->machine.time(room->machine.user) + room->cost, false);
+	if (access->reg)
+		room_pass(room);
 	fire_access(room, access, false);
 	for (size_t i = 0; i < room->n_rules; i++) {
 		struct rule *rule = &room->rule[i];

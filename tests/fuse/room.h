@@ -19,7 +19,8 @@
  *   poke PATH OFFSET VALUE [BYTES]   a neighbour writes a register: 8 bytes of an MSR, 4 of others
  *   signal NAME [PID]            KILL, STOP, CONT, ...; default: to the process of the access
  *   advance SECONDS              the clock jumps
- *   cost SECONDS                 what each access to a register takes
+ *   cost SECONDS                 what each access to a register takes; each dword of
+ *                                configuration space
  *   log off|writes|all           what goes to /log: accesses to registers
  *   clear                        no fault, no action waits, all CPUs online, the log is empty
  *   reset                        and the machine is new, its clock at 0
@@ -76,6 +77,8 @@ const char *room_error(const struct room *);
  */
 int room_advance(struct room *, const char *seconds, size_t size);
 
+/* The time that an access takes goes by. */
+void room_pass(struct room *);
 /* Before an access: what waits for it happens. -errno: it fails. access->size may get less. */
 int room_before(struct room *, struct room_access *);
 /* After it, with what it returned. */
