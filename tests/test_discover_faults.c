@@ -374,14 +374,72 @@ static void test_unreadable(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(notes, "socket 0: no usable discovery table"));
 	CHECK_NUMBER(unit("cha", 1, 1)->status_position, 3);
 	forget();
-	/* Another function: it is said, and the table is used. */
-	fault.path = "7e:0c.0/config";
 	hide(0, 0, 2);
+	/* One that does not tell who it is: it is said, and the table is used. */
+	fake_function(&root, 0x17, 0, 0, 0, 4096);
+	fault = (struct fault){FAULT_AT, "17:00.0/config", FAULT_ANYWHERE, EIO, FAULT_FOR_EVER, 0};
 	discover();
 	CHECK_TEXT(notes, "1 PCI functions may have discovery tables that cannot be read, the "
-			  "first: pci 0000:7e:0c.0 offset 0x100: Input/output error\n");
+			  "first: pci 0000:17:00.0 offset 0x100: Input/output error\n");
 	CHECK_NUMBER(unit("cha", 0, 1)->status_position, 3);
 	fault = (struct fault){0};
+	forget();
+	end();
+}
+
+/* What the kernel notes of a function. */
+static void note(unsigned on_bus, unsigned device, unsigned function, unsigned vendor, unsigned id)
+{
+	const char *path = "/sys/bus/pci/devices/0000:%02x:%02x.%x/%s";
+	char text[16];
+
+	snprintf(text, sizeof(text), "0x%04x\n", vendor);
+	fake_text(fake_path(&root, path, on_bus, device, function, "vendor"), text);
+	snprintf(text, sizeof(text), "0x%04x\n", id);
+	fake_text(fake_path(&root, path, on_bus, device, function, "device"), text);
+}
+
+/* Times that the configuration space of a function was opened while units were searched. */
+static int opened(const char *config)
+{
+	enum { MANY = 1000 };
+
+	fault = (struct fault){FAULT_OPEN, config, FAULT_ANYWHERE, EIO, MANY, 0};
+	discover();
+	int left = fault.times;
+
+	fault = (struct fault){0};
+	forget();
+	return MANY - left;
+}
+
+/* To look at a function is to wake it: only those that tell something of units are opened. */
+static void test_sleepers(void)
+{
+	listed_machine();
+	for (int s = 0; s < SOCKETS; s++) {
+		unsigned on_bus = ubox_bus[s];
+
+		note(s ? 0x80 : 0, 0, 1, 0x8086, 0x09a7);
+		note(on_bus, 0, 0, 0x8086, 0x3250);
+		note(on_bus, 0, 1, 0x8086, 0x3251);
+		for (unsigned i = 0; i < 4; i++)
+			note(on_bus, 0x0c + i, 0, 0x8086, 0x324a);
+		for (unsigned i = 0; i < 3; i++)
+			note(on_bus, 1 + i, 1, 0x8086, 0x3241);
+		note(on_bus, 0x1e, 3, 0x8086, 0x325b);
+	}
+	fake_function(&root, 0x17, 0, 0, 0x1572, 4096); /* an Ethernet controller */
+	note(0x17, 0, 0, 0x8086, 0x1572);
+	fake_size(fake_config(&root, 0x18, 0, 0), 4096);
+	note(0x18, 0, 0, 0x10de, 0x2330); /* a GPU */
+	CHECK_NUMBER(opened("17:00.0/config"), 0);
+	CHECK_NUMBER(opened("18:00.0/config"), 0);
+	CU_ASSERT(opened("00:00.1/config") > 0);
+	CU_ASSERT(opened("7e:00.0/config") > 0);
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_NUMBER(count("m2m", true), 8);
 	forget();
 	end();
 }
@@ -451,6 +509,7 @@ int main(void)
 		{"eight sockets", test_eight_sockets},
 		{"empty addresses", test_empty_addresses},
 		{"unreadable capabilities", test_unreadable},
+		{"functions that sleep", test_sleepers},
 		{"the table knows", test_table_knows},
 		{"fused off", test_fused_off},
 		{NULL, NULL},

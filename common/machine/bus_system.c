@@ -261,7 +261,7 @@ static void read_locality(const struct unc_fs *fs, const char *name, struct unc_
 		ends_of_list(text, &f->local_cpu, &f->local_last);
 }
 
-/* An identity that the kernel has noted: it needs no configuration space. */
+/* An identity that the kernel has noted. */
 static bool noted_id(const struct unc_fs *fs, const char *name, const char *file, uint16_t *id)
 {
 	char text[32];
@@ -275,17 +275,23 @@ static bool noted_id(const struct unc_fs *fs, const char *name, const char *file
 }
 
 /*
- * Who it is: as the function itself tells, because one that is hidden does not; else as the kernel
- * has noted. False if it is another vendor's. One that cannot be read may be of Intel's.
+ * Who it is: as the kernel has noted. Configuration space is not touched for that, because the
+ * kernel wakes a function that sleeps before it reads there; only where nothing is noted (a dump
+ * without these files) the function is asked. False if it is another vendor's. One that cannot be
+ * read may be of Intel's.
  */
 static bool identify(const struct unc_fs *fs, const char *name, struct unc_pci_function *f)
 {
+	bool vendor = noted_id(fs, name, "vendor", &f->vendor);
 	uint32_t identity = 0;
 
+	if (vendor && f->vendor != VENDOR_INTEL)
+		return false;
+	if (vendor && noted_id(fs, name, "device", &f->device))
+		return true;
 	f->errno_value = (int16_t)unc_pci_identity(fs, address_of(f, 0), &identity);
-	if (f->errno_value || identity == UINT32_MAX)
-		return (!noted_id(fs, name, "vendor", &f->vendor) || f->vendor == VENDOR_INTEL) &&
-		       (noted_id(fs, name, "device", &f->device) || f->errno_value);
+	if (f->errno_value)
+		return true;
 	f->vendor = (uint16_t)identity;
 	f->device = (uint16_t)(identity >> 16);
 	return f->vendor == VENDOR_INTEL;

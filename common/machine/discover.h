@@ -48,8 +48,7 @@ struct unc_pci_function {
 	uint16_t vendor, device;
 	int numa_node;             /* -1 unknown */
 	int local_cpu, local_last; /* first and last CPU of local_cpulist, -1 unknown */
-	int16_t errno_value;       /* it does not tell who it is; device is what the kernel has
-				      noted, 0 if nothing */
+	int16_t errno_value;       /* it does not tell who it is, device is 0: why */
 };
 
 static inline struct unc_pci_name unc_function_name(const struct unc_pci_function *f)
@@ -64,7 +63,7 @@ struct unc_bus;
 struct unc_bus_methods {
 	const char *name;
 	/* Fills *list (free with free()) with all functions of vendor 8086, in any order, and those
-	 * that may be. */
+	 * that may be. What the kernel has noted of them tells: none is opened for it. */
 	int (*scan)(struct unc_bus *, struct unc_pci_function **list, size_t *n,
 		    struct unc_error *err);
 	/* Reads a configuration dword. UNC_ERR_RANGE if the function has no extended space. */

@@ -15,6 +15,7 @@ enum {
 	CAP_DVSEC = 0x23,  /* designated vendor-specific */
 	DVSEC_PMON = 1,
 	VENDOR_INTEL = 0x8086,
+	DEVICE_PMON = 0x09a7, /* Linux uncore_discovery.h: generic id of what has the table */
 	BAR_0 = 0x10,
 	MAX_BIR = 5,
 	MAP_SIZE = 0x80000, /* bytes that the guide maps */
@@ -240,10 +241,9 @@ static int read_table(struct unc_pmon *pmon, const struct unc_pci_function *f, u
 	return rc;
 }
 
-/* The tables of a function. UNC_ERR_MEMORY, or what made its capabilities unreadable; *found: it
- * has some. */
+/* The tables of a function. UNC_ERR_MEMORY, or what made its capabilities unreadable. */
 static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f, int socket,
-			 bool *found, struct unc_error *err)
+			 struct unc_error *err)
 {
 	const struct unc_walk *walk = pmon->walk;
 	uint64_t seen[16] = {0};
@@ -255,7 +255,6 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 		int rc = socket < 0 ? unc_fail(&why, UNC_ERR_TABLE, "its socket cannot be told")
 				    : read_table(pmon, f, cap, socket, &why);
 
-		*found = true;
 		if (rc == UNC_ERR_MEMORY)
 			return unc_fail(err, rc, "%s", why.text);
 		if (rc < 0)
@@ -269,15 +268,20 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 	return more;
 }
 
-/* A function that cannot be read, of the same kind as one that has a table, has one too: what is
- * known of its socket is not all. */
-static void distrust(struct unc_pmon *pmon, const bool *unread, uint16_t device)
+/* Whether a function may have a table. No other is opened: that would wake what sleeps. */
+static bool may_have_table(const struct unc_pci_function *f)
+{
+	return f->device == DEVICE_PMON || !f->device;
+}
+
+/* A function that cannot be read, of the kind that has a table, has one too: what is known of its
+ * socket is not all. */
+static void distrust(struct unc_pmon *pmon, const bool *unread)
 {
 	const struct unc_walk *walk = pmon->walk;
 
 	for (size_t i = 0; i < walk->n_functions; i++)
-		if (unread[i] && device && walk->function[i].device == device &&
-		    walk->socket[i] >= 0)
+		if (unread[i] && walk->function[i].device == DEVICE_PMON && walk->socket[i] >= 0)
 			pmon->socket[walk->socket[i]].broken = true;
 }
 
@@ -286,17 +290,14 @@ int unc_pmon_read(struct unc_pmon *pmon, struct unc_error *err)
 	struct unc_walk *walk = pmon->walk;
 	bool *unread = calloc(walk->n_functions + 1, sizeof(*unread));
 	struct unc_error first = {0};
-	uint16_t device = 0;
 	size_t n = 0;
 	int rc = unread ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 
 	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
 		struct unc_error why = {0};
-		bool found = false;
-		int failed = read_function(pmon, &walk->function[i], walk->socket[i], &found, &why);
+		int failed = may_have_table(f) ? read_function(pmon, f, walk->socket[i], &why) : 0;
 
-		if (found)
-			device = walk->function[i].device;
 		if (failed == UNC_ERR_MEMORY)
 			rc = unc_fail(err, failed, "%s", why.text);
 		unread[i] = failed < 0;
@@ -309,7 +310,7 @@ int unc_pmon_read(struct unc_pmon *pmon, struct unc_error *err)
 			      "the first: %s",
 			      n, first.text);
 	if (rc == 0)
-		distrust(pmon, unread, device);
+		distrust(pmon, unread);
 	free(unread);
 	return rc;
 }

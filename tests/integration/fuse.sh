@@ -4,11 +4,20 @@
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
-echo "1..19"
+echo "1..20"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
 result $? "Sandy Bridge-EP: libpci finds all 40 units of two sockets"
+
+# To read the configuration space of a function is to wake it. By what the kernel says, a channel of
+# socket 0 is something else here: nobody looks at it.
+control "log all" "text /sys/bus/pci/devices/0000:7f:10.0/device 0x1572"
+real units -j && [ "$(count ' read .*/0000:7f:10.0/config ')" -eq 0 ] &&
+	[ "$(count ' read .*/0000:7f:10.1/config ')" -gt 0 ] &&
+	[ "$(jq -r '[.[] | select(.available | not) | .unit] | join(" ")' "$dir/out")" = imc ]
+result $? "configuration space is read of functions that are known to matter, and of no other"
+control reset
 
 # MSR, PCI, filters in both, the fixed counters, and the 64-bit PCI counters in two halves. By
 # eventtables/sandybridge-ep/workload.tbl, each socket has in a second
