@@ -447,6 +447,40 @@ static void test_pci_upper_half(void)
 
 /* --------------------------------------------------------------------------- mixed */
 
+/* Reads that are done at once: one access each, and the sentence of a try where it fails. */
+static void test_read(void)
+{
+	struct unc_reg_op ops[2];
+
+	open_root();
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
+	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 256);
+	fake_put(&root, 0x7f, 0x10, 0, 0xd8, 7);
+	allow(msr(0x2008, 0), 0);
+	allow(pci(0xd8, 32), 0);
+	ops[0] = read_of(msr(0x2008, 0));
+	ops[1] = read_of(pci(0xd8, 32));
+	/* It fails twice, when it is run and when it is tried. */
+	fault = (struct fault){FAULT_AT, "10.0/config", 0xd8, EIO, 2, 0};
+	CHECK_NUMBER(unc_access_read(gate, ops, 2, &err), UNC_ERR_IO);
+	CHECK_TEXT(err.text, "pci 0000:7f:10.0 offset 0xd8: Input/output error");
+	CHECK_NUMBER(fault.times, 0);
+	/* Once: the next time it is right. */
+	fault.times = 1;
+	unc_error_clear(&err);
+	CHECK_NUMBER(unc_access_read(gate, ops, 2, &err), 0);
+	CHECK_TEXT(err.text, "");
+	CHECK_NUMBER(ops[1].value, 7);
+	/* It has been read: preparing it does not try it. */
+	fault.times = 1;
+	CHECK_NUMBER(unc_access_prepare(gate, ops, 2, &err), 0);
+	CHECK_NUMBER(fault.times, 1);
+	fault = (struct fault){0};
+	ops[1] = read_of(pci(0xdc, 32));
+	CHECK_NUMBER(unc_access_read(gate, ops, 2, &err), UNC_ERR_DENIED);
+	close_root();
+}
+
 /* An Itanium's monitors: there is nothing to reach them by. */
 static void test_pmu(void)
 {
@@ -540,6 +574,7 @@ int main(void)
 		{"halves of a counter", test_halves},
 		{"halves written", test_halves_written},
 		{"the upper half of a PCI register", test_pci_upper_half},
+		{"reads at once", test_read},
 		{"an Itanium's monitors", test_pmu},
 		{"all spaces in one list", test_mixed},
 		{"threads", test_threads},

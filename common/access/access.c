@@ -334,8 +334,10 @@ static int check(struct unc_access *access, struct unc_reg_op *op, struct unc_er
 	return rc < 0 ? rc : unc_ways_lead(&access->ways, &op->reg, err);
 }
 
-/* Opens what the operation needs. Nothing that the fence has not seen may be run. */
-static int prepare_one(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
+/* Opens what the operation needs; with `try`, a register that is to be read is read if it never was.
+ * Nothing that the fence has not seen may be run. */
+static int prepare_one(struct unc_access *access, struct unc_reg_op *op, bool try,
+		       struct unc_error *err)
 {
 	const struct unc_way *way = &access->ways.way[op->reg.way];
 	const struct known *place;
@@ -343,10 +345,10 @@ static int prepare_one(struct unc_access *access, struct unc_reg_op *op, struct 
 	int rc;
 
 	unc_op_done(op, 0);
-	op->tried = op->kind == UNC_OP_READ && known->tried >> op->reg.way & 1;
+	op->tried = op->kind == UNC_OP_READ && (!try || known->tried >> op->reg.way & 1);
 	op->low_only |= !(known->allow.write_mask >> 32);
 	rc = way->methods->prepare(way->backend, op, err);
-	if (rc == 0 && op->kind == UNC_OP_READ)
+	if (rc == 0 && op->kind == UNC_OP_READ && try)
 		known->tried |= (uint16_t)(1u << op->reg.way);
 	if (rc < 0 || known->inside || !access->machine->fenced)
 		return rc;
@@ -354,8 +356,8 @@ static int prepare_one(struct unc_access *access, struct unc_reg_op *op, struct 
 			unc_pci_name(op->reg.address).text, unc_fs_reason(known->unidentified));
 }
 
-int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n,
-		       struct unc_error *err)
+static int prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n, bool try,
+		   struct unc_error *err)
 {
 	int rc = 0;
 
@@ -365,8 +367,41 @@ int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = check(access, &ops[i], err);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = prepare_one(access, &ops[i], err);
+		rc = prepare_one(access, &ops[i], try, err);
 	pthread_mutex_unlock(&access->lock);
+	return rc;
+}
+
+int unc_access_prepare(struct unc_access *access, struct unc_reg_op *ops, size_t n,
+		       struct unc_error *err)
+{
+	return prepare(access, ops, n, true, err);
+}
+
+/* They could be read: to prepare them once more is to find their files. */
+static void note_tried(struct unc_access *access, const struct unc_reg_op *ops, size_t n)
+{
+	const struct known *place;
+
+	pthread_mutex_lock(&access->lock);
+	for (size_t i = 0; i < n; i++)
+		find_register(access, &ops[i].reg, &place)->tried |=
+			(uint16_t)(1u << ops[i].reg.way);
+	pthread_mutex_unlock(&access->lock);
+}
+
+int unc_access_read(struct unc_access *access, struct unc_reg_op *ops, size_t n,
+		    struct unc_error *err)
+{
+	int rc = prepare(access, ops, n, false, err);
+
+	if (rc < 0)
+		return rc;
+	rc = unc_access_run(access, ops, n);
+	if (rc < 0 && (rc = unc_access_prepare(access, ops, n, err)) == 0)
+		rc = unc_access_run(access, ops, n);
+	else if (rc == 0)
+		note_tried(access, ops, n);
 	return rc;
 }
 

@@ -100,6 +100,13 @@ int unc_access_serves(struct unc_access *, unsigned way, const struct unc_allowe
 int unc_access_prepare(struct unc_access *, struct unc_reg_op *ops, size_t n,
 		       struct unc_error *err);
 
+/*
+ * Prepares reads and runs them, at once: each register is read one time, where preparing alone would
+ * try it first. Errors as unc_access_prepare(), with what trying the registers tells; UNC_ERR_IO
+ * without a sentence if one could be read when it was tried, and not when all were (see op->error).
+ */
+int unc_access_read(struct unc_access *, struct unc_reg_op *ops, size_t n, struct unc_error *err);
+
 /* Runs prepared operations in order. 0, or UNC_ERR_IO if any failed (see op->error). */
 int unc_access_run(struct unc_access *, struct unc_reg_op *ops, size_t n);
 

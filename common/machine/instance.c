@@ -45,12 +45,12 @@ static int probe(const struct unc_table *table, const struct unc_instance *unit,
 		return 0;
 	rc = unc_instance_reg(table, unit, (unsigned)reg, &op.reg, err);
 	if (rc == 0)
-		rc = unc_access_prepare(access, &op, 1, err);
-	if (rc < 0)
-		return rc;
-	if (unc_access_run(access, &op, 1) < 0)
+		rc = unc_access_read(access, &op, 1, err);
+	if (rc < 0 && op.error)
 		return unc_fail(err, op.error, "%s: %s", unit->location,
 				unc_fs_reason(op.errno_value));
+	if (rc < 0)
+		return rc;
 	/* A control has reserved bits that are 0, a counter fewer than 64: nobody answers with all
 	 * ones. */
 	if ((type->n_counters || op.reg.width == 64) && !unc_space_of_thread(op.reg.space) &&

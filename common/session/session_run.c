@@ -30,14 +30,30 @@ int unc_session_fail_op(const struct unc_session *s, const struct unc_plan *plan
 	return 0;
 }
 
+static bool only_reads(const struct unc_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->op[i].kind != UNC_OP_READ)
+			return false;
+	return true;
+}
+
 int unc_session_run_plan(struct unc_session *s, struct unc_plan *plan, const char *what,
 			 struct unc_error *err)
 {
-	int rc = plan->n ? unc_access_prepare(s->platform->access, plan->op, plan->n, err) : 0;
+	struct unc_access *access = s->platform->access;
+	struct unc_error why = {0};
+	int rc;
 
-	if (rc == 0 && plan->n && unc_access_run(s->platform->access, plan->op, plan->n) < 0)
-		rc = unc_session_fail_op(s, plan, what, err);
-	return rc;
+	if (!plan->n)
+		return 0;
+	if (only_reads(plan))
+		rc = unc_access_read(access, plan->op, plan->n, &why);
+	else if ((rc = unc_access_prepare(access, plan->op, plan->n, &why)) == 0)
+		rc = unc_access_run(access, plan->op, plan->n);
+	if (why.code)
+		return unc_fail(err, rc, "%s", why.text);
+	return rc < 0 ? unc_session_fail_op(s, plan, what, err) : 0;
 }
 
 int unc_session_run_once(struct unc_session *s, struct unc_plan *plan, int rc, const char *what,

@@ -4,7 +4,7 @@
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
-echo "1..20"
+echo "1..21"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
@@ -51,6 +51,14 @@ few=$(reads 500 1)
 many=$(reads 125 1)
 [ "$(wc -l <"$dir/out")" -eq 8 ] && [ $((many - few)) -eq $(((2 + 2 + 2 * 2) * 6)) ]
 result $? "what it costs to verify an interval (6 more of them: $((many - few)) reads)"
+
+# Controls: whether the unit is there, what is on it, what was written, whether that is still so. One
+# that is not ours is looked at once.
+control clear "log all"
+real stat -j -e cbo0.CLOCKTICKS:socket=0 -d 0.01
+[ "$status" -eq 0 ] && [ "$(count ' read /dev/cpu/0/msr 0xd10 ')" -eq 4 ] &&
+	[ "$(count ' read /dev/cpu/0/msr 0xd11 ')" -eq 1 ]
+result $? "from opening to stop a control is read four times, that of another counter once"
 
 # The halves of a PCI counter are read one after the other, here 1 ms apart: at 8e8 a second the low
 # one runs over each 5.37 s, at times between the two. The machine shows that (a value in the
