@@ -63,6 +63,22 @@ static void test_function(void)
 	}
 }
 
+/* A socket whose CPUs are all to be left alone: what needs none of them is read. */
+static void test_quiet_socket(void)
+{
+	machine();
+	topo.socket[1].quiet = true;
+	discover();
+	CHECK_NUMBER(count("cbo", false), 12);
+	CHECK_NUMBER(count("cbo", true), 6);
+	CHECK_TEXT(
+		unit("cbo", 1, 0)->reason,
+		"all CPUs of the socket are isolated or nohz_full, and reading an MSR interrupts "
+		"one: bind the program to CPUs with one of them (taskset -c) to read there");
+	CHECK_NUMBER(count("imc", true), 4);
+	leave();
+}
+
 /* What only disturbs is overcome. */
 static void test_disturbed(void)
 {
@@ -497,6 +513,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"a sound machine", test_sound},
 		{"a function", test_function},
+		{"a quiet socket", test_quiet_socket},
 		{"disturbed reads", test_disturbed},
 		{"an optional unit", test_optional},
 		{"odd files", test_odd_files},

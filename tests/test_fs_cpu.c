@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files under a root, and the topology read from them. Expected values are those written. */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,6 +177,61 @@ static void test_two_sockets(void)
 	CHECK_NUMBER(unc_topology_socket(&t, 0), -1);
 	CHECK_NUMBER(unc_topology_socket(&t, -1), -1);
 	CHECK_NUMBER(unc_topology_socket(&t, UNC_MAX_CPUS), -1);
+	end();
+}
+
+static void left_alone(const char *isolated, const char *nohz_full)
+{
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/isolated"), isolated);
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/nohz_full"), nohz_full);
+	CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
+}
+
+/* Linux, Documentation/ABI/testing/sysfs-devices-system-cpu: isolated, nohz_full. The CPUs are those
+ * that no machine has on which this may run. */
+static void test_quiet(void)
+{
+	cpu_set_t before, one;
+	int mine = sched_getcpu();
+
+	begin();
+	cpuinfo("processor\t: 4001\n" IDENTITY FLAGS);
+	online("4001-4005\n");
+	for (int cpu = 4001; cpu <= 4005; cpu++)
+		topology(cpu, cpu >= 4004, 0, cpu);
+	left_alone("\n", "(null)\n");
+	CHECK_NUMBER(t.socket[0].cpu, 4001);
+	CHECK_NUMBER(t.socket[1].cpu, 4004);
+	left_alone("4001\n", "4002,4004\n");
+	CHECK_NUMBER(t.socket[0].cpu, 4003);
+	CHECK_NUMBER(t.socket[1].cpu, 4005);
+	CU_ASSERT(t.cpu_quiet[4001] && t.cpu_quiet[4002] && !t.cpu_quiet[4003]);
+	CU_ASSERT(!t.socket[0].quiet && !t.socket[1].quiet);
+	left_alone("4001\n", "4004-4005\n");
+	CHECK_NUMBER(t.socket[0].cpu, 4002);
+	CU_ASSERT(!t.socket[0].quiet && t.socket[1].quiet);
+	end();
+
+	/* Who is bound to such a CPU wants it; if there is another, that one is read on. */
+	begin();
+	CHECK_NUMBER(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	CPU_SET(mine, &one);
+	CHECK_NUMBER(sched_setaffinity(0, sizeof(one), &one), 0);
+	cpuinfo("processor\t: 4001\n" IDENTITY FLAGS);
+	char text[64];
+
+	snprintf(text, sizeof(text), "%d,4001\n", mine);
+	online(text);
+	topology(mine, 0, 0, 0);
+	topology(4001, 0, 0, 1);
+	left_alone(text, "");
+	CHECK_NUMBER(t.socket[0].cpu, mine);
+	CU_ASSERT(!t.socket[0].quiet && !t.cpu_quiet[mine] && t.cpu_quiet[4001]);
+	snprintf(text, sizeof(text), "%d\n", mine);
+	left_alone(text, "");
+	CHECK_NUMBER(t.socket[0].cpu, 4001);
+	CHECK_NUMBER(sched_setaffinity(0, sizeof(before), &before), 0);
 	end();
 }
 
@@ -399,6 +455,7 @@ int main(void)
 		{"files", test_files},
 		{"files are not stdin, stdout, stderr", test_closed_stdio},
 		{"two sockets", test_two_sockets},
+		{"CPUs to be left alone", test_quiet},
 		{"only /proc/cpuinfo", test_cpuinfo_only},
 		{"broken files", test_topology_errors},
 		{"too many sockets", test_too_many_sockets},

@@ -76,7 +76,7 @@ static int open_sibling(const struct unc_backend *backend, const struct cpu_file
 	int cpu, fd;
 
 	for (unsigned i = 0; (cpu = sibling(backend, file->cpu, i)) >= 0; i++) {
-		if ((uint32_t)cpu == file->cpu)
+		if ((uint32_t)cpu == file->cpu || backend->topology->cpu_quiet[cpu])
 			continue;
 		fd = unc_fs_descriptor(backend->fs, file->writable ? O_RDWR : O_RDONLY,
 				       "/dev/cpu/%d/msr", cpu);

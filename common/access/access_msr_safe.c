@@ -190,6 +190,8 @@ static int transfer(const struct unc_backend *backend, struct unc_reg_op *op)
 	int rc = run_one(backend, &one), cpu;
 
 	for (unsigned i = 0; rc == ENXIO && (cpu = stand_in(backend, seat, i)) >= 0; i++) {
+		if (backend->topology->cpu_quiet[cpu])
+			continue;
 		one = batch_op(op);
 		one.cpu = (uint16_t)cpu;
 		rc = run_one(backend, &one);

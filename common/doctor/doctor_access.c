@@ -91,7 +91,7 @@ static bool open_msrs(struct doctor *d)
 	char remedy[300], perf[200];
 
 	for (int i = 0; i < d->topo.n_sockets; i++) {
-		int cpu = d->topo.socket[i].cpu;
+		int cpu = d->topo.socket[i].quiet ? -1 : d->topo.socket[i].cpu;
 		int fd = cpu < 0 ? -1 : unc_fs_descriptor(d->fs, O_RDWR, "/dev/cpu/%d/msr", cpu);
 
 		if (cpu < 0) /* said with the units that lack it */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -354,6 +355,70 @@ static int count_hidden(const struct unc_fs *fs, const struct unc_topology *t)
 	return n > 0 ? n : 0;
 }
 
+/* ---- CPUs that are to be left alone */
+
+static void read_quiet(const struct unc_fs *fs, bool quiet[UNC_MAX_CPUS])
+{
+	static const char *const files[] = {"isolated", "nohz_full"};
+	char text[4096];
+
+	for (int i = 0; i < 2; i++) {
+		bool list[UNC_MAX_CPUS] = {false};
+
+		/* Without any it is empty, or "(null)". */
+		if (unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/%s", files[i]) <
+			    0 ||
+		    !parse_list(text, list))
+			continue;
+		for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+			quiet[cpu] |= list[cpu];
+	}
+}
+
+/* The CPUs that this thread has been bound to; none, if it may run on all that are online. */
+static void read_bound(const struct unc_topology *t, bool bound[UNC_MAX_CPUS])
+{
+	size_t size = CPU_ALLOC_SIZE(UNC_MAX_CPUS);
+	cpu_set_t *set = CPU_ALLOC(UNC_MAX_CPUS);
+	bool all = true;
+
+	if (set && sched_getaffinity(0, size, set) == 0) {
+		for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++) {
+			bound[cpu] = CPU_ISSET_S(cpu, size, set);
+			all &= bound[cpu] || !t->cpu_socket[cpu];
+		}
+		if (all)
+			memset(bound, 0, UNC_MAX_CPUS * sizeof(*bound));
+	}
+	if (set)
+		CPU_FREE(set);
+}
+
+/* Chooses the CPU of each socket: the lowest that is no quiet one, else one that was asked for. */
+static void choose_cpus(const struct unc_fs *fs, struct unc_topology *t)
+{
+	bool quiet[UNC_MAX_CPUS] = {false}, bound[UNC_MAX_CPUS] = {false};
+
+	read_quiet(fs, quiet);
+	read_bound(t, bound);
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		t->cpu_quiet[cpu] = quiet[cpu] && !bound[cpu];
+	for (int i = 0; i < t->n_sockets; i++) {
+		struct unc_socket *socket = &t->socket[i];
+		int best = -1;
+
+		for (int k = socket->first; k < socket->first + socket->cpus; k++) {
+			int cpu = t->order[k];
+
+			if (!t->cpu_quiet[cpu] && (best < 0 || quiet[best] > quiet[cpu] ||
+						   (quiet[best] == quiet[cpu] && cpu < best)))
+				best = cpu;
+		}
+		socket->quiet = best < 0;
+		socket->cpu = best < 0 ? socket->cpu : best;
+	}
+}
+
 int unc_topology_read(const struct unc_fs *fs, struct unc_topology *out, struct unc_error *err)
 {
 	struct unc_topology *t = calloc(1, sizeof(*t));
@@ -376,6 +441,7 @@ int unc_topology_read(const struct unc_fs *fs, struct unc_topology *out, struct 
 		rc = count_sockets(rows, t, err);
 	if (rc == 0) {
 		t->hidden = count_hidden(fs, t);
+		choose_cpus(fs, t);
 		*out = *t;
 	}
 done:

@@ -11,12 +11,17 @@
 
 /* Of a socket whose MSRs no CPU reaches. */
 #define UNC_NO_CPU "no CPU of the socket is online"
+#define UNC_QUIET_CPU                                                                              \
+	"all CPUs of the socket are isolated or nohz_full, and reading an MSR interrupts one: "    \
+	"bind "                                                                                    \
+	"the program to CPUs with one of them (taskset -c) to read there"
 
 enum { UNC_MAX_SOCKETS = 64, UNC_MAX_CPUS = 4096 };
 
 struct unc_socket {
 	int package; /* physical_package_id */
-	int cpu;     /* first online CPU, the one its MSRs are read on; -1: none is online */
+	int cpu;     /* the online CPU that its MSRs are read on; -1: none is online */
+	bool quiet;  /* none may be: each is isolated or nohz_full, and not asked for */
 	int cores;   /* distinct core ids online */
 	int cpus;    /* online logical CPUs */
 	int first;   /* of its CPUs in unc_topology.order */
@@ -35,6 +40,9 @@ struct unc_topology {
 	/* online CPUs by socket, die, core: threads of a core are neighbours */
 	uint16_t order[UNC_MAX_CPUS];
 	uint8_t cpu_socket[UNC_MAX_CPUS]; /* socket number + 1 of an online CPU; 0 unknown */
+	/* Kept free of interruptions (isolated, nohz_full): to read an MSR there is to interrupt it.
+	 * Not those that were asked for: the program has been bound to CPUs that include them. */
+	bool cpu_quiet[UNC_MAX_CPUS];
 };
 
 /* From /proc/cpuinfo and /sys/devices/system/cpu. UNC_ERR_UNAVAILABLE if they cannot be read or understood. */

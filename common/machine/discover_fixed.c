@@ -112,6 +112,8 @@ int unc_fixed_cpu(const struct unc_walk *walk, int socket, struct unc_place *out
 
 	if (cpu < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
+	if (walk->topo->socket[socket].quiet)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_QUIET_CPU);
 	out->target = (uint32_t)cpu;
 	return 0;
 }

@@ -69,7 +69,7 @@ int unc_walk_function(const struct unc_walk *, int socket, unsigned device, unsi
  */
 int unc_fixed_place(const struct unc_walk *, unsigned type, unsigned part, unsigned index,
 		    int socket, struct unc_place *out, struct unc_error *err);
-/* The CPU of an MSR on a socket. UNC_ERR_UNAVAILABLE: none is online. */
+/* The CPU of an MSR on a socket. UNC_ERR_UNAVAILABLE: none is online, or none is to be disturbed. */
 int unc_fixed_cpu(const struct unc_walk *, int socket, struct unc_place *out,
 		  struct unc_error *err);
 /* Physical address of an element of a BAR on a socket. UNC_ERR_NOT_FOUND: the element is empty,
