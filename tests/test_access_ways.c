@@ -14,7 +14,7 @@
 #include "platform/platform.h"
 
 /* Numbers: Intel 327043-001, table 2-9 (CBo): base 0xd00, step 0x20. */
-enum { CBO = 0xd00, STEP = 0x20, CTL0 = 0x10, FILTER = 0x14, CTR0 = 0x16 };
+enum { CBO = 0xd00, STEP = 0x20, CTL0 = 0x10, CTL3 = 0x13, FILTER = 0x14, CTR0 = 0x16 };
 
 static char logged[1024];
 
@@ -146,7 +146,7 @@ static void test_one_way_a_unit(void)
 	module.ops = 0;
 	CHECK_NUMBER(unc_session_start(s), 0);
 	for (unsigned i = 0; i < 8; i++) {
-		unsigned ctl = CBO + i * STEP + CTL0;
+		unsigned ctl = CBO + i * STEP + CTL3;
 		bool plain = i == 5;
 
 		/* Event 0x00, enabled: bit 22 (table 2-10). */

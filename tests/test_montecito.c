@@ -269,7 +269,7 @@ static void counters_of_leads(void)
 	CHECK_NUMBER(pmc[5], CONTROL(0xc2, 0));
 	/* Table 3-6: without a filter all states of a line count. */
 	CHECK_NUMBER(count_set(p, (const char *[]){"l3.L3_LINES_REPLACED", NULL}, pmc), 0);
-	CHECK_NUMBER(pmc[4], CONTROL(0xdf, 0) | 0xf << 27);
+	CHECK_NUMBER(pmc[9], CONTROL(0xdf, 0) | 0xf << 27);
 	unc_platform_close(p);
 }
 
@@ -279,24 +279,25 @@ static void lanes_with_a_neighbour(void)
 	static const char *const beside[][4] = {
 		{L1D_SET0, "core0.L2DTLB_MISSES"}, {OZQ_FULL, CANCELS_ANY, CANCELS}, {READS}};
 	struct unc_platform *p = machine(MONT);
-	struct unc_session *other = session(p, 0), *s = session(p, 0);
+	struct unc_session *s = session(p, 0);
 	uint64_t pmc[16];
 
-	add(other, "core0.CPU_OP_CYCLES"); /* on PMC4: one lane is left */
-	start(other);
+	for (unsigned socket = 0; socket < 2; socket++) /* one lane is left */
+		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "core", 0, socket, "PMC4"),
+			      CONTROL(CYCLES, 0));
 	for (unsigned i = 0; i < 3; i++)
 		CHECK_NUMBER(count_set(p, beside[i], pmc), 0);
-	CHECK_COUNT(count_of(other, 0), 2 * 300e-3 * cycles_per_second, 2); /* two sockets */
+	CHECK_COUNT(get(p, 0, "PMD4"), 300e-3 * cycles_per_second, 1);
 	/* Two lanes are not left. */
 	add(s, READS);
 	add(s, WRITES);
 	CHECK_NUMBER(unc_session_start(s), UNC_ERR_BUSY);
 	CU_ASSERT_PTR_NOT_NULL(strstr(unc_session_error(s), "counter 4 of core0"));
-	CU_ASSERT_EQUAL(unc_session_stop(other), 0);
+	for (unsigned socket = 0; socket < 2; socket++)
+		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "core", 0, socket, "PMC4"), 0);
 	CHECK_NUMBER(unc_session_start(s), 0);
 	check_quiet(p);
 	unc_session_free(s);
-	unc_session_free(other);
 	unc_platform_close(p);
 }
 
@@ -430,8 +431,13 @@ static bool compare_set(const struct unc_table *t, const struct unc_code *const 
 	uint64_t control[MOST], pmc[16] = {0};
 	struct unc_conflict conflict;
 	uint8_t counter[MOST];
-	bool fits = unc_schedule(t, code, n, busy, counter, &conflict) == 0, want;
+	struct unc_others others = {0};
+	bool fits, want;
 
+	for (uint8_t c = 4; c < 16; c++) /* CPU_OP_CYCLES, 0x12: of no lane */
+		if (busy >> c & 1)
+			others.one[others.n++] = (struct unc_other){0x200124f, c};
+	fits = unc_schedule(t, code, n, &others, counter, &conflict) == 0;
 	for (size_t i = 0; i < n; i++)
 		control[i] = code[i]->ctl;
 	qsort(control, n, sizeof(control[0]), compare_ways);

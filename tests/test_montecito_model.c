@@ -15,20 +15,20 @@ static void over_the_carry(void)
 
 	add(s, "core0.CPU_OP_CYCLES:socket=0");
 	start(s);
-	CHECK_NUMBER(get(p, 0, "PMC4"), CONTROL(CYCLES, 0));
-	CHECK_NUMBER(get(p, 0, "PMD4"), (uint64_t)-1 << 46); /* bit 46 in bits 63:47 */
+	CHECK_NUMBER(get(p, 0, "PMC15"), CONTROL(CYCLES, 0));
+	CHECK_NUMBER(get(p, 0, "PMD15"), (uint64_t)-1 << 46); /* bit 46 in bits 63:47 */
 	/* From the upper half, where reads are negative, through the carry into the lower, and
 	 * back. */
 	for (int half = 0; half < 2; half++) {
-		uint64_t top = get(p, 0, "PMD4") >> 46;
+		uint64_t top = get(p, 0, "PMD15") >> 46;
 
-		while (get(p, 0, "PMD4") >> 46 == top && seconds < 1e6) {
+		while (get(p, 0, "PMD15") >> 46 == top && seconds < 1e6) {
 			step(p, 1000000 * ms);
 			seconds += 1000;
 			CHECK_COUNT(count_of(s, 0), seconds * cycles_per_second, 1);
 		}
-		CHECK_NUMBER(get(p, 0, "PMD4") >> 46, half ? 0x3ffff : 0);
-		CHECK_NUMBER(get(p, 0, "PMC0"), 1 << 4); /* it has carried */
+		CHECK_NUMBER(get(p, 0, "PMD15") >> 46, half ? 0x3ffff : 0);
+		CHECK_NUMBER(get(p, 0, "PMC0"), 1 << 15); /* it has carried */
 	}
 	CU_ASSERT_EQUAL(unc_session_stop(s), 0);
 	check_quiet(p);
@@ -376,7 +376,7 @@ static void sampling_beside(void)
 	add(s, "core1.CPU_OP_CYCLES:socket=0");
 	CHECK_NUMBER(unc_session_sample(s, 0, 100000), 0); /* 125 us */
 	start(s);
-	CHECK_NUMBER(get(p, 1, "PMC4") & OI, 0);
+	CHECK_NUMBER(get(p, 1, "PMC15") & OI, 0);
 	uint64_t before = get(p, 1, "PMD5");
 	step(p, 240000);
 	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1, sizeof(v)), 0);
@@ -401,8 +401,8 @@ static void frozen_at_stop(void)
 		start(s);
 		step(p, stranger ? 60000 : 240000);
 		if (stranger)
-			put(p, 0, "PMC0", 1); /* fr */
-		CHECK_NUMBER(get(p, 0, "PMC0"), stranger ? 0x1 : 0x11);
+			put(p, 0, "PMC0", 1);                             /* fr */
+		CHECK_NUMBER(get(p, 0, "PMC0"), stranger ? 0x1 : 0x8001); /* table 3-9: PMD15 */
 		CHECK_NUMBER(unc_session_stop(s), 0);
 		v = value_of(s, 0);
 		CHECK_NUMBER(v.flags & UNC_VALUE_LOST, stranger ? UNC_VALUE_LOST : 0);

@@ -142,7 +142,7 @@ static void beside(void)
 		CU_ASSERT(v[1].delta + 2 >= v[0].delta && v[1].delta <= v[0].delta + 2);
 		CHECK_TEXT(o.unit, "cha");
 		CHECK_NUMBER(o.index, 0);
-		CHECK_TEXT(o.counter, "CTR0");
+		CHECK_TEXT(o.counter, "CTR3");
 	}
 	quiet(p);
 	unc_session_free(s);
@@ -193,8 +193,8 @@ static void with_neighbour(void)
 static void preloads(void)
 {
 	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
-	struct unc_reg ctr = {.address = 0x2008, .space = UNC_SPACE_MSR, .width = 64},
-		       ctl = {.address = 0x2002, .space = UNC_SPACE_MSR, .width = 64};
+	struct unc_reg ctr = {.address = 0x200B, .space = UNC_SPACE_MSR, .width = 64},
+		       ctl = {.address = 0x2005, .space = UNC_SPACE_MSR, .width = 64};
 	struct unc_overflow o;
 	struct unc_value v;
 

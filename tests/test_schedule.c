@@ -35,29 +35,65 @@ static const struct unc_table *snb(void)
 	return NULL;
 }
 
+/* Others with a control on each counter of a mask. */
+static struct unc_others others_on(uint32_t counters, uint64_t ctl)
+{
+	struct unc_others o = {0};
+
+	for (uint8_t c = 0; c < 32; c++)
+		if (counters >> c & 1)
+			o.one[o.n++] = (struct unc_other){.ctl = ctl, .counter = c};
+	return o;
+}
+
 static int schedule(const struct unc_code *codes, size_t n, uint32_t busy, uint8_t *counter,
 		    struct unc_conflict *conflict)
 {
 	const struct unc_code *list[UNC_MAX_CODES];
+	struct unc_others others = others_on(busy, 0x1);
 
 	for (size_t i = 0; i < n; i++)
 		list[i] = &codes[i];
-	return unc_schedule(&table, list, n, busy, counter, conflict);
+	return unc_schedule(&table, list, n, &others, counter, conflict);
 }
 
-/* An event that may go anywhere must make room for one that may not. */
-static void moves_others(void)
+/* The counters of an event are the highest that all together can have, in whatever order they come;
+ * the first of several that may have one gets it, as long as none has to make room. */
+static void from_the_top(void)
 {
-	struct unc_code codes[] = {on(0xf), on(0x3), on(0x1), on(0x3 << 2)};
-	struct unc_conflict conflict;
-	uint8_t counter[4];
+	static const struct {
+		const char *what;
+		uint32_t allowed[4];
+		uint32_t busy;
+		uint8_t counter[4];
+	} rows[] = {
+		{"one goes to the top", {0xf}, 0, {3}},
+		{"the first is highest", {0xf, 0xf, 0xf}, 0, {3, 2, 1}},
+		{"and where it is busy below it", {0xf, 0xf}, 0x8, {2, 1}},
+		{"the first makes room for the last", {0xf, 0xf, 0x8}, 0, {1, 2, 3}},
+		{"who may have little, first", {0x8, 0xf, 0xf}, 0, {3, 2, 1}},
+		{"makes room for two", {0xf, 0x3, 0x1, 0xc}, 0, {3, 1, 0, 2}},
+		{"no lower one than needed", {0xc, 0x9}, 0, {2, 3}},
+		{"a chain of three", {0xc, 0x6, 0x8}, 0, {2, 1, 3}},
+		{"the lowest is left out", {0x7, 0x7, 0x3}, 0, {2, 1, 0}},
+		{"counters from 4 on", {0xfff0, 0x3f0, 0x10}, 0, {15, 9, 4}},
+		{"up to 31", {0xc0000000, 0x80000000}, 0, {30, 31}},
+	};
 
-	CHECK_NUMBER(schedule(codes, 4, 0, counter, &conflict), 0);
-	uint32_t used = 0;
-	for (unsigned i = 0; i < 4; i++) {
-		CU_ASSERT(codes[i].counters >> counter[i] & 1);
-		CU_ASSERT(!(used >> counter[i] & 1));
-		used |= 1u << counter[i];
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unc_conflict conflict;
+		struct unc_code codes[4];
+		uint8_t counter[4];
+		size_t n = 0;
+
+		for (; n < 4 && rows[i].allowed[n]; n++)
+			codes[n] = on(rows[i].allowed[n]);
+		CHECK_NUMBER(schedule(codes, n, rows[i].busy, counter, &conflict), 0);
+		for (size_t k = 0; k < n; k++) {
+			if (counter[k] != rows[i].counter[k])
+				printf("# %s: event %zu\n", rows[i].what, k);
+			CHECK_NUMBER(counter[k], rows[i].counter[k]);
+		}
 	}
 }
 
@@ -236,18 +272,20 @@ static void follows(void)
 	CU_ASSERT(!unc_schedule_follows(t, &code[0], &code[2]));
 	CU_ASSERT(!unc_schedule_follows(t, &code[1], NULL));
 	/* In whatever order: with the occupancy on counter 0 it fits, without it not. */
-	CHECK_NUMBER(unc_schedule(t, list, 4, 0, counter, &conflict), 0);
+	CHECK_NUMBER(unc_schedule(t, list, 4, NULL, counter, &conflict), 0);
 	CHECK_NUMBER(counter[1], 0);
 	CU_ASSERT(counter[0] >= 1);
-	CHECK_NUMBER(unc_schedule(t, list, 1, 0, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(unc_schedule(t, list, 1, NULL, counter, &conflict), UNC_ERR_CONFLICT);
 	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FOLLOWS);
 	CHECK_NUMBER(conflict.a, 0);
 	list[1] = &code[2];
-	CHECK_NUMBER(unc_schedule(t, list, 2, 0, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(unc_schedule(t, list, 2, NULL, counter, &conflict), UNC_ERR_CONFLICT);
 	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FOLLOWS);
-	/* Counter 0 taken by somebody else: what is counted there is not known. */
+	/* Counter 0 taken by somebody else: what is counted there may change. */
+	const struct unc_others first = others_on(0x1, 0x400136);
+
 	list[1] = &code[1];
-	CHECK_NUMBER(unc_schedule(t, list, 2, 1, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(unc_schedule(t, list, 2, &first, counter, &conflict), UNC_ERR_CONFLICT);
 	unc_schedule_leads(t, &code[0], text, sizeof(text));
 	CHECK_TEXT(text, "one of RxR_OCCUPANCY, TOR_OCCUPANCY on counter 0");
 }
@@ -271,17 +309,17 @@ static void neutral(void)
 	}
 	const struct unc_code *both[] = {&code[0], &code[1]}, *other[] = {&code[0], &code[2]};
 
-	CHECK_NUMBER(unc_schedule(t, both, 2, 0, counter, &conflict), UNC_ERR_CONFLICT);
+	CHECK_NUMBER(unc_schedule(t, both, 2, NULL, counter, &conflict), UNC_ERR_CONFLICT);
 	CHECK_NUMBER(conflict.kind, UNC_CONFLICT_FILTER);
 	CHECK_TEXT(unc_tbl_str(t, t->reg[conflict.reg].name), "BOX_FILTER");
-	CHECK_NUMBER(unc_schedule(t, other, 2, 0, counter, &conflict), 0);
+	CHECK_NUMBER(unc_schedule(t, other, 2, NULL, counter, &conflict), 0);
 	CHECK_NUMBER(unc_schedule_passes(t, code, 2), 2);
 }
 
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"an event makes room for a restricted one", moves_others},
+		{"counters from the top", from_the_top},
 		{"two events of one counter conflict, and are named", same_counter},
 		{"more events than counters conflict", too_many},
 		{"busy counters are not used", busy_counters},

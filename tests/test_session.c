@@ -14,8 +14,9 @@ static const double snb_uclk = 2.7e9, snb_dclk = 0.8e9;
 
 /*
  * ---- start sequences: half of its range to each counter, filters, controls, and where nobody else
- * counts the unit is let go. Field values and addresses are the guides'; nothing is frozen or reset,
- * for a program killed in between would leave it so.
+ * counts the unit is let go. Field values and addresses are the guides', of the highest counter that
+ * their tables allow the event; nothing is frozen or reset, for a program killed in between would
+ * leave it so.
  */
 #define HALF44 "0x80000000000"
 #define HALF48 "0x800000000000"
@@ -32,22 +33,22 @@ static void test_start_snb(void)
 
 	check_start(p, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0",
 		    "cbo0.RING_BL_USED:UP_EVEN:socket=0",
-		    "CTR0=" HALF44 " CTR2=" HALF44 " BOX_FILTER=0xc1000000 CTL0=0x400135 "
-		    "CTL2=0x40011d BOX_CTL=0x10000");
+		    "CTR1=" HALF44 " CTR3=" HALF44 " BOX_FILTER=0xc1000000 CTL1=0x400135 "
+		    "CTL3=0x40011d BOX_CTL=0x10000");
 	check_start(p, "ha.REQUESTS:READS:socket=0", NULL,
-		    "CTR0=" HALF48 " CTL0=0x400301 BOX_CTL=0x10000");
+		    "CTR3=" HALF48 " CTL3=0x400301 BOX_CTL=0x10000");
 	check_start(p, "imc0.CAS_COUNT:RD:socket=1", "imc0.DCLK:socket=1",
-		    "CTR0=" HALF48 " FIXED_CTR=" HALF48
-		    " CTL0=0x400304 FIXED_CTL=0x400000 BOX_CTL=0x10000");
+		    "CTR3=" HALF48 " FIXED_CTR=" HALF48
+		    " CTL3=0x400304 FIXED_CTL=0x400000 BOX_CTL=0x10000");
 	/* the UBox has no box control */
 	check_start(p, "ubox.LOCK_CYCLES:socket=0", "ubox.UCLK:socket=0",
-		    "CTR0=" HALF44 " FIXED_CTR=" HALF44 " CTL0=0x400044 FIXED_CTL=0x400000");
+		    "CTR1=" HALF44 " FIXED_CTR=" HALF44 " CTL1=0x400044 FIXED_CTL=0x400000");
 	check_start(p, "pcu.FREQ_BAND0_CYCLES:band0=20:socket=0", NULL,
-		    "CTR0=" HALF48 " BOX_FILTER=0x14 CTL0=0x40000b BOX_CTL=0x10000");
+		    "CTR3=" HALF48 " BOX_FILTER=0x14 CTL3=0x40000b BOX_CTL=0x10000");
 	/* DRS.WbIData of table 2-92: match 0x1C80, mask 0x1FE0; extra select bit 21 */
 	check_start(p, "qpi0.CTO_COUNT:mc=DRS:opc=4:socket=0", NULL,
-		    "CTR0=" HALF48 " PKT_MATCH0=0x1c80 PKT_MASK0=0x1fe0 PKT_MATCH1=0x0 "
-		    "PKT_MASK1=0x0 CTL0=0x600038 BOX_CTL=0x10000");
+		    "CTR3=" HALF48 " PKT_MATCH0=0x1c80 PKT_MASK0=0x1fe0 PKT_MATCH1=0x0 "
+		    "PKT_MASK1=0x0 CTL3=0x600038 BOX_CTL=0x10000");
 	check_quiet(p);
 	unc_platform_close(p);
 }
@@ -58,16 +59,16 @@ static void test_start_emr(void)
 
 	/* values: public event files */
 	check_start(p, "cha0.TOR_INSERTS:IA_MISS_DRD:socket=0", NULL,
-		    "CTR0=" HALF48 " CTL0=0xc817fe00000135 UNIT_CTL=0x0");
+		    "CTR3=" HALF48 " CTL3=0xc817fe00000135 UNIT_CTL=0x0");
 	check_start(p, "imc0.CAS_COUNT:RD:socket=0", "imc0.DCLK:socket=0",
-		    "CTR0=" HALF48 " FIXED_CTR=" HALF48
-		    " CTL0=0xcf05 FIXED_CTL=0x400000 UNIT_CTL=0x0");
+		    "CTR3=" HALF48 " FIXED_CTR=" HALF48
+		    " CTL3=0xcf05 FIXED_CTL=0x400000 UNIT_CTL=0x0");
 	check_start(p, "upi0.TxL_FLITS:ALL_DATA:socket=0", NULL,
-		    "CTR0=" HALF48 " CTL0=0xf02 UNIT_CTL=0x0");
+		    "CTR3=" HALF48 " CTL3=0xf02 UNIT_CTL=0x0");
 	check_start(p, "iio0.DATA_REQ_OF_CPU:MEM_READ.ALL_PARTS:socket=0", NULL,
-		    "CTR0=" HALF48 " CTL0=0x70ff000000483 UNIT_CTL=0x0");
+		    "CTR1=" HALF48 " CTL1=0x70ff000000483 UNIT_CTL=0x0");
 	check_start(p, "pcu.FREQ_MAX_POWER_CYCLES:socket=0", NULL,
-		    "CTR0=" HALF48 " CTL0=0x5 UNIT_CTL=0x0");
+		    "CTR3=" HALF48 " CTL3=0x5 UNIT_CTL=0x0");
 	/* free-running: nothing to program */
 	check_start(p, "mc0.DCLK:socket=0", NULL, "");
 	check_quiet(p);
@@ -85,10 +86,10 @@ static void test_start_together(void)
 	add(s, "cbo1.CLOCKTICKS:socket=0");
 	/* In the order of the tables, whatever the order of the events. */
 	CHECK_TEXT(plan_of(s, UNC_PHASE_START, true).text,
-		   "ubox0.0:CTR0=" HALF44 " ubox0.0:CTL0=0x400044 "
-		   "cbo0.0:CTR0=" HALF44 " cbo0.0:CTL0=0x400000 cbo0.0:BOX_CTL=0x10000 "
-		   "cbo1.0:CTR0=" HALF44 " cbo1.0:CTL0=0x400000 cbo1.0:BOX_CTL=0x10000 "
-		   "imc0.0:CTR0=" HALF48 " imc0.0:CTL0=0x400304 imc0.0:BOX_CTL=0x10000");
+		   "ubox0.0:CTR1=" HALF44 " ubox0.0:CTL1=0x400044 "
+		   "cbo0.0:CTR3=" HALF44 " cbo0.0:CTL3=0x400000 cbo0.0:BOX_CTL=0x10000 "
+		   "cbo1.0:CTR3=" HALF44 " cbo1.0:CTL3=0x400000 cbo1.0:BOX_CTL=0x10000 "
+		   "imc0.0:CTR3=" HALF48 " imc0.0:CTL3=0x400304 imc0.0:BOX_CTL=0x10000");
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -99,15 +100,15 @@ static void test_read_and_stop_plans(void)
 
 	CHECK_TEXT(plan_for(p, UNC_PHASE_READ, "imc1.CAS_COUNT:RD:socket=0", "imc1.DCLK:socket=0")
 			   .text,
-		   "CTR0 FIXED_CTR");
+		   "CTR3 FIXED_CTR");
 	CHECK_TEXT(plan_for(p, UNC_PHASE_STOP, "cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0", NULL)
 			   .text,
-		   "CTL0=0x0 BOX_FILTER=0x0");
+		   "CTL1=0x0 BOX_FILTER=0x0");
 	unc_platform_close(p);
 	p = machine(EMR);
 	CHECK_TEXT(plan_for(p, UNC_PHASE_STOP, "imc0.CAS_COUNT:RD:socket=0", "imc0.DCLK:socket=0")
 			   .text,
-		   "FIXED_CTL=0x0 CTL0=0x0");
+		   "FIXED_CTL=0x0 CTL3=0x0");
 	CHECK_TEXT(plan_for(p, UNC_PHASE_READ, "mc3.DCLK:socket=1", NULL).text, "FRCTR_DCLK");
 	unc_platform_close(p);
 }
@@ -132,7 +133,7 @@ static void test_plan_without_access(void)
 	struct unc_session *s = session(p, 0);
 	add(s, "cbo0.CLOCKTICKS");
 	CHECK_TEXT(plan_of(s, UNC_PHASE_START, false).text,
-		   "CTR0=" HALF44 " CTL0=0x400000 BOX_CTL=0x10000");
+		   "CTR3=" HALF44 " CTL3=0x400000 BOX_CTL=0x10000");
 	CHECK_NUMBER(unc_session_plan(s, UNC_PHASE_START, stop_at_third, &n), 42);
 	CHECK_NUMBER(n, 3);
 	CU_ASSERT(unc_session_start(s) == UNC_ERR_UNAVAILABLE);
@@ -261,7 +262,7 @@ static void test_counter_conflicts(void)
 	add(s, "cbo1.RING_BL_USED:DOWN_EVEN:socket=0"); /* another unit has room */
 	add(s, "cbo0.LLC_VICTIMS:M_STATE:socket=0");    /* counters 0 and 1 are free */
 	CHECK_TEXT(plan_of(s, UNC_PHASE_READ, true).text,
-		   "cbo0.0:CTR3 cbo0.0:CTR2 cbo1.0:CTR2 cbo0.0:CTR0");
+		   "cbo0.0:CTR3 cbo0.0:CTR2 cbo1.0:CTR3 cbo0.0:CTR1");
 	unc_session_clear(s);
 
 	/* Occupancies: counter 0 only */
@@ -269,11 +270,11 @@ static void test_counter_conflicts(void)
 	CHECK_ADD(
 		s, "cbo.TOR_OCCUPANCY:ALL", UNC_ERR_CONFLICT,
 		"cbo.TOR_OCCUPANCY:MISS_ALL and cbo.TOR_OCCUPANCY:ALL both need counter 0 of cbo");
-	/* An event that may go anywhere makes room for one that may not */
+	/* The highest counter that an event may have */
 	unc_session_clear(s);
 	add(s, "cbo0.CLOCKTICKS:socket=0");
 	add(s, "cbo0.TOR_OCCUPANCY:ALL:socket=0");
-	CHECK_TEXT(plan_of(s, UNC_PHASE_READ, false).text, "CTR1 CTR0");
+	CHECK_TEXT(plan_of(s, UNC_PHASE_READ, false).text, "CTR3 CTR0");
 	unc_session_free(s);
 	unc_platform_close(p);
 }

@@ -13,7 +13,7 @@ static const double uclk = 2.7e9, dclk = 0.8e9, drd = 4.0e8 / 8, drd_miss = 1.6e
 static const double reads = (2.7e8 + 0.002e8) / 4; /* a channel */
 
 /* CBo 0 of socket 0 */
-enum { CTL0 = 0xD10, FILTER = 0xD14, CTR0 = 0xD16 };
+enum { CTL1 = 0xD11, CTL3 = 0xD13, FILTER, CTR3 = 0xD19 };
 
 /* ---- intervals */
 
@@ -114,7 +114,7 @@ static void check_wrap(const char *cpu, const char *type, const char *other_ctl,
 	struct unc_platform *p = machine(cpu);
 	const uint64_t half = (uint64_t)1 << (width - 1);
 	double seconds = 0;
-	void *stranger = reg_of(p, type, 0, 0, other_ctl), *ctr = reg_of(p, type, 0, 0, "CTR0");
+	void *stranger = reg_of(p, type, 0, 0, other_ctl), *ctr = reg_of(p, type, 0, 0, "CTR3");
 	CU_ASSERT_FATAL(stranger && ctr);
 	unc_sim_write(unc_machine_sim(p->machine), stranger, other);
 	struct unc_session *s = session(p, 0);
@@ -138,9 +138,9 @@ static void check_wrap(const char *cpu, const char *type, const char *other_ctl,
 
 static void test_wraps(void)
 {
-	check_wrap(SNB, "cbo", "CTL3", 0x400000, "cbo0.CLOCKTICKS:socket=0", uclk, 44);
-	check_wrap(SNB, "imc", "CTL3", 0x400001, "imc0.RPQ_CYCLES_NE:socket=0", 0.62 * dclk, 48);
-	check_wrap(EMR, "cha", "CTL3", 0x1, "cha0.CLOCKTICKS:socket=0", 2.2e9, 48);
+	check_wrap(SNB, "cbo", "CTL0", 0x400000, "cbo0.CLOCKTICKS:socket=0", uclk, 44);
+	check_wrap(SNB, "imc", "CTL0", 0x400001, "imc0.RPQ_CYCLES_NE:socket=0", 0.62 * dclk, 48);
+	check_wrap(EMR, "cha", "CTL0", 0x1, "cha0.CLOCKTICKS:socket=0", 2.2e9, 48);
 }
 
 static void test_free_running_wrap(void)
@@ -227,8 +227,10 @@ static void test_shared_settings(void)
 	CU_ASSERT(unc_session_start(c) == UNC_ERR_BUSY);
 	CHECK_TEXT(
 		unc_session_error(c),
-		"cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0: BOX_FILTER of cbo0 (socket 0) is set "
-		"to 0xc1000000 by somebody else who counts there");
+		"cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0: BOX_FILTER of cbo0 (socket 0) holds "
+		"0xc1000000, which counts for others: counter 0 of cbo0 (socket 0) is programmed "
+		"by another session of this program (control 0x400335 = "
+		"cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182)");
 	step(p, ms);
 	CHECK_COUNT(count_of(b, miss), drd_miss * 0.01, 1);
 	CU_ASSERT(unc_session_stop(b) == 0);
@@ -248,7 +250,7 @@ static void test_shared_settings(void)
 static void test_stranger(void)
 {
 	struct unc_platform *p = machine(SNB);
-	void *ctl = msr(p, CTL0, 32), *ctr = msr(p, CTR0, 64);
+	void *ctl = msr(p, CTL3, 32), *ctr = msr(p, CTR3, 64);
 
 	unc_sim_write(unc_machine_sim(p->machine), ctl, 0x400135);
 	step(p, 10 * ms);
@@ -258,7 +260,7 @@ static void test_stranger(void)
 	struct unc_session *s = session(p, 0);
 	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
 	start(s);
-	CHECK_TEXT(plan_of(s, UNC_PHASE_READ, false).text, "CTR1");
+	CHECK_TEXT(plan_of(s, UNC_PHASE_READ, false).text, "CTR2");
 	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), ctr),
 		     counted); /* neither reset ... */
 	step(p, 10 * ms);
@@ -275,8 +277,9 @@ static void test_stranger(void)
 	CU_ASSERT(unc_session_start(s) == UNC_ERR_BUSY);
 	CHECK_TEXT(
 		unc_session_error(s),
-		"cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0: BOX_FILTER of cbo0 (socket 0) is set "
-		"to 0x0 by somebody else who counts there");
+		"cbo0.TOR_INSERTS:OPCODE:opc=0x182:socket=0: BOX_FILTER of cbo0 (socket 0) holds "
+		"0x0, which counts for others: counter 3 of cbo0 (socket 0) is programmed by "
+		"somebody else (control 0x400135)");
 	unc_session_free(s);
 	CHECK_RESTORED(p, before);
 	check_quiet(p);
@@ -293,16 +296,16 @@ static void test_counted_queue(void)
 	static const struct {
 		uint64_t found;
 		const char *control;
-	} cases[] = {{0, "CTL0=0x420423"},
-		     {0x400103, "CTL1=0x420423"},
-		     {0x400823, "CTL1=0x400423"},
-		     {0x000823, "CTL0=0x420423"}}; /* not enabled: nobody counts */
+	} cases[] = {{0, "CTL7=0x420423"},
+		     {0x400103, "CTL6=0x420423"},
+		     {0x400823, "CTL6=0x400423"},
+		     {0x000823, "CTL7=0x420423"}}; /* not enabled: nobody counts */
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct unc_platform *p = machine("nehalem-ep,clock=step");
 		struct unc_session *s = session(p, 0);
 
-		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "unc", 0, 0, "CTL0"),
+		unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "unc", 0, 0, "CTL7"),
 			      cases[i].found);
 		add(s, "unc.QHL_OCCUPANCY:LOCAL:socket=0");
 		if (!strstr(plan_of(s, UNC_PHASE_START, false).text, cases[i].control)) {
@@ -323,7 +326,7 @@ static void test_common_control(void)
 	static const struct {
 		const char *comes; /* control that somebody writes while we count */
 		uint64_t left;
-	} cases[] = {{NULL, 0}, {"CTL1", 0x1000000FF}, {"CTL0", 0x1000000FF}};
+	} cases[] = {{NULL, 0}, {"CTL1", 0x1000000FF}, {"CTL7", 0x1000000FF}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct unc_platform *p = machine("nehalem-ep,clock=step");
@@ -387,7 +390,7 @@ static void test_put_back(void)
 {
 	struct unc_platform *p = machine(SNB);
 
-	unc_sim_write(unc_machine_sim(p->machine), msr(p, CTL0, 32),
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, CTL1, 32),
 		      0x12); /* not enabled: nobody counts */
 	unc_sim_write(unc_machine_sim(p->machine), msr(p, FILTER, 32), 0x1f << 18);
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "qpi", 1, 1, "PKT_MASK0"), 0x1fe0);
@@ -399,7 +402,7 @@ static void test_put_back(void)
 	add(s, "ubox.UCLK");
 	add(s, "pcu.FREQ_BAND0_CYCLES:band0=20");
 	start(s);
-	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), msr(p, CTL0, 32)), 0x400135);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), msr(p, CTL1, 32)), 0x400135);
 	step(p, ms);
 	CHECK_COUNT(count_of(s, id), drd * 0.001, 1);
 	CU_ASSERT(unc_session_stop(s) == 0);
@@ -449,17 +452,17 @@ static void test_failing_start(void)
 	CU_ASSERT(rc == UNC_ERR_IO);
 	CHECK_TEXT(
 		sentence,
-		"programming the counters failed: CTR0 of cbo1 (socket 0) at msr 0xd20 on cpu 0: "
+		"programming the counters failed: CTR3 of cbo1 (socket 0) at msr 0xd20 on cpu 0: "
 		"File too large");
 	const char *file = fake_path(&root, "/dev/cpu/0/msr");
 	/* nothing is left frozen or counting: CBo 0 was let go, the others were not reached */
 	CHECK_NUMBER(fake_get(file, 0xD04, 4), 0x10000);
-	CHECK_NUMBER(fake_get(file, 0xD10, 4), 0);
+	CHECK_NUMBER(fake_get(file, 0xD13, 4), 0);
 	CHECK_NUMBER(p->n_claims, 0);
 	struct unc_value v;
 	CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == UNC_ERR_STATE);
 	start(s); /* the same session, when it is possible */
-	CHECK_NUMBER(fake_get(file, 0xD10, 4), 0x400000);
+	CHECK_NUMBER(fake_get(file, 0xD13, 4), 0x400000);
 	v = value_of(s, id); /* files count nothing */
 	CHECK_NUMBER(v.flags, UNC_VALUE_LOST);
 	CHECK_TEXT(unc_session_reason(s, id),
@@ -468,7 +471,7 @@ static void test_failing_start(void)
 		   "killed or one that froze the socket (LIKWID, PCM, an old kernel's perf), or "
 		   "nothing drives its clock");
 	CU_ASSERT(unc_session_stop(s) == 0);
-	CHECK_NUMBER(fake_get(file, 0xD10, 4), 0);
+	CHECK_NUMBER(fake_get(file, 0xD13, 4), 0);
 	unc_session_free(s);
 	unc_platform_close(p);
 	fake_free(&root);

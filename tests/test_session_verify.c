@@ -18,7 +18,7 @@
 static const double uclk = 2.7e9, drd = 4.0e8 / 8;
 
 /* CBo 0 of socket 0 of Sandy Bridge-EP */
-enum { BOX_CTL = 0xD04, CTL0 = 0xD10, CTL1 = 0xD11, FILTER = 0xD14, CTR0 = 0xD16, CTR1 = 0xD17 };
+enum { BOX_CTL = 0xD04, CTL3 = 0xD13, FILTER = 0xD14, CTR3 = 0xD19 };
 enum { FROZEN = 0x10100, RUNNING = 0x10000 };
 
 static const char frozen_cbo0[] =
@@ -75,15 +75,15 @@ static void test_reprogrammed(void)
 {
 	struct pair pair = count_clocks(SNB_WAIT);
 
-	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0, 32), 0x40011d);
-	check_lost(&pair, "cbo0.CLOCKTICKS:socket=0: somebody else has programmed CTL0 of cbo0 "
+	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTL3, 32), 0x40011d);
+	check_lost(&pair, "cbo0.CLOCKTICKS:socket=0: somebody else has programmed CTL3 of cbo0 "
 			  "(socket 0) while "
 			  "it was counting: it holds 0x40011d = cbo.RING_BL_USED:UP_EVEN");
 	/* What is no longer ours is not put back. */
 	CHECK_NUMBER(unc_session_stop(pair.s), 0);
-	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0, 32)),
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL3, 32)),
 		     0x40011d);
-	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0 + 0x20, 32)),
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL3 + 0x20, 32)),
 		     0);
 	/* Started anew it has another counter. */
 	start(pair.s);
@@ -96,9 +96,9 @@ static void test_control_cleared(void)
 {
 	struct pair pair = count_clocks(SNB_WAIT);
 
-	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTL0, 32), 0);
+	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTL3, 32), 0);
 	check_lost(&pair,
-		   "cbo0.CLOCKTICKS:socket=0: somebody else has cleared CTL0 of cbo0 (socket 0) "
+		   "cbo0.CLOCKTICKS:socket=0: somebody else has cleared CTL3 of cbo0 (socket 0) "
 		   "while it was counting");
 	end(&pair);
 }
@@ -107,9 +107,9 @@ static void test_counter_cleared(void)
 {
 	struct pair pair = count_clocks(SNB_WAIT);
 
-	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTR0, 64), 0);
+	unc_sim_write(unc_machine_sim(pair.p->machine), msr(pair.p, CTR3, 64), 0);
 	check_lost(&pair,
-		   "cbo0.CLOCKTICKS:socket=0: somebody else has written to CTR0 of cbo0 (socket "
+		   "cbo0.CLOCKTICKS:socket=0: somebody else has written to CTR3 of cbo0 (socket "
 		   "0) while it was counting");
 	end(&pair);
 }
@@ -193,7 +193,7 @@ static void test_rotating(void)
 	for (int i = 0; i < 6; i++) {
 		step(p, 100 * ms);
 		if (i == 3)
-			unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL0"),
+			unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL3"),
 				      0x400305);
 		CHECK_NUMBER(unc_session_rotate(s), 0);
 	}
@@ -202,7 +202,7 @@ static void test_rotating(void)
 	CHECK_NUMBER(v[hits].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
 	CHECK_NUMBER(v[stalls].flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
 	CHECK_NUMBER(unc_session_stop(s), 0);
-	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL0")),
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "CTL3")),
 		     0x400305);
 	unc_session_free(s);
 	unc_platform_close(p);
@@ -258,8 +258,8 @@ static void test_left_frozen(void)
 	step(p, 100 * ms);
 	CHECK_COUNT(count_of(s, id), uclk * 0.1, 1);
 	CHECK_NUMBER(unc_session_stop(s), 0);
-	/* Somebody does, with counter 0: it is theirs to freeze. */
-	unc_sim_write(unc_machine_sim(p->machine), msr(p, CTL0, 32), 0x400135);
+	/* Somebody does, with counter 3: it is theirs to freeze. */
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, CTL3, 32), 0x400135);
 	unc_sim_write(unc_machine_sim(p->machine), msr(p, BOX_CTL, 32), FROZEN);
 	start(s);
 	step(p, 100 * ms);
@@ -415,8 +415,8 @@ static void test_nothing_reset(void)
 		struct unc_session *s = session(p, 0);
 		/* Stopped by whoever counted, and not read yet. */
 		uint64_t stopped = i == 2 ? 0 : 0x135;
-		void *ctl = reg_of(p, type[i], 0, 0, "CTL3"),
-		     *ctr = reg_of(p, type[i], 0, 0, "CTR3");
+		void *ctl = reg_of(p, type[i], 0, 0, "CTL0"),
+		     *ctr = reg_of(p, type[i], 0, 0, "CTR0");
 
 		unc_sim_write(unc_machine_sim(p->machine), ctl, stopped);
 		unc_sim_write(unc_machine_sim(p->machine), ctr, 123456789);
@@ -443,7 +443,7 @@ static void test_late_look(void)
 	start(s);
 	step(p, (uint64_t)60000 * 1000 * ms); /* the process was stopped, its watcher with it */
 	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_LOST);
-	CHECK_TEXT(unc_session_reason(s, id), "imc0.CAS_COUNT:RD:socket=0: CTR0 of imc0 (socket 0) "
+	CHECK_TEXT(unc_session_reason(s, id), "imc0.CAS_COUNT:RD:socket=0: CTR3 of imc0 (socket 0) "
 					      "was not read for 60000 s and may "
 					      "have wrapped meanwhile");
 	unc_session_free(s);

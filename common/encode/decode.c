@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "encode/control.h"
 #include "tables/table.h"
 
 struct decode {
@@ -13,34 +14,6 @@ struct decode {
 	size_t n_filters;
 	const char *missing; /* filter register that is not known and would be needed */
 };
-
-/* Whether a umask adds to what the event sets in a field. */
-static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, uint16_t field)
-{
-	for (uint32_t i = 0; i < e->umasks.n; i++)
-		if (unc_sets_field(t, &t->umask[e->umasks.first + i].sets, field))
-			return true;
-	return false;
-}
-
-/* Whether the bits of CTL that the event itself sets agree. */
-static bool event_fits(const struct decode *d, const struct unc_tbl_event *e)
-{
-	if (e->counter != UNC_NONE || e->sets.n == 0)
-		return false;
-	for (uint32_t i = 0; i < e->sets.n; i++) {
-		const struct unc_tbl_set *s = &d->t->set[e->sets.first + i];
-		const struct unc_tbl_field *f = &d->t->field[s->field];
-		bool known;
-		uint64_t value = unc_field_value(f, d->ctl, NULL, 0, &known);
-
-		if (added_to(d->t, e, s->field))
-			value &= s->value;
-		if (f->reg[0] == UNC_NONE && ((value ^ s->value) & ~(d->ignored >> f->lo[0])))
-			return false;
-	}
-	return true;
-}
 
 static bool same_code(const struct decode *d, const struct unc_spec *spec)
 {
@@ -237,7 +210,8 @@ static bool try_events(struct decode *d, unsigned type, struct unc_spec *best)
 		struct unc_spec spec = {
 			.type = e->type, .event = (uint16_t)i, .index = -1, .socket = -1};
 
-		if (unc_type_pool(d->t, e->type) == unc_type_pool(d->t, type) && event_fits(d, e))
+		if (unc_type_pool(d->t, e->type) == unc_type_pool(d->t, type) &&
+		    unc_control_fits(d->t, e, d->ctl, d->ignored))
 			try_event(d, spec, best, &found);
 	}
 	return found;

@@ -4,30 +4,66 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "encode/control.h"
 
 enum { FREE = 0xff, MAX_COUNTERS = 32 };
 
 struct matching {
 	const struct unc_code *const *code;
-	const uint32_t *allowed;     /* counters of each event */
-	uint8_t owner[MAX_COUNTERS]; /* event on each counter */
+	size_t n;
+	const uint32_t *allowed;        /* counters of each event */
+	uint8_t owner[MAX_COUNTERS];    /* event on each counter */
+	uint8_t counter[UNC_MAX_CODES]; /* of each event */
 };
 
-/* Finds a counter for event i, moving others where needed (augmenting path). */
-static bool match(struct matching *m, size_t i, uint32_t *tried)
+/*
+ * Finds an event for counter c: the first that has none yet, else one whose counter another can
+ * have (augmenting path). Counters that have an event keep one.
+ */
+static bool serve(struct matching *m, unsigned c, uint64_t *tried)
 {
-	uint32_t allowed = m->allowed[i];
-
-	for (unsigned c = 0; c < MAX_COUNTERS; c++) {
-		if (!(allowed >> c & 1) || (*tried >> c & 1))
-			continue;
-		*tried |= (uint32_t)1 << c;
-		if (m->owner[c] == FREE || match(m, m->owner[c], tried)) {
+	for (int has = 0; has < 2; has++)
+		for (size_t i = 0; i < m->n; i++) {
+			if (!(m->allowed[i] >> c & 1) || (*tried >> i & 1) ||
+			    (m->counter[i] != FREE) != has)
+				continue;
+			*tried |= (uint64_t)1 << i;
+			if (has && !serve(m, m->counter[i], tried))
+				continue;
 			m->owner[c] = (uint8_t)i;
+			m->counter[i] = (uint8_t)c;
 			return true;
 		}
-	}
 	return false;
+}
+
+/*
+ * Gives every event one of its allowed counters, and all together the highest there are: the
+ * kernel's driver takes the lowest, and looks at nobody.
+ */
+static bool match_all(struct matching *m)
+{
+	memset(m->owner, FREE, sizeof(m->owner));
+	memset(m->counter, FREE, sizeof(m->counter));
+	for (unsigned c = MAX_COUNTERS; c-- > 0;) {
+		uint64_t tried = 0;
+
+		serve(m, c, &tried);
+	}
+	for (size_t i = 0; i < m->n; i++)
+		if (m->code[i]->counter == UNC_NONE && m->counter[i] == FREE)
+			return false;
+	return true;
+}
+
+/* Counters that have an event. */
+static uint32_t used(const struct matching *m)
+{
+	uint32_t counters = 0;
+
+	for (unsigned c = 0; c < MAX_COUNTERS; c++)
+		counters |= (uint32_t)(m->owner[c] != FREE) << c;
+	return counters;
 }
 
 /* Two events of one unit: whether they may be counted at the same time at all. */
@@ -48,21 +84,6 @@ static bool agree(const struct unc_code *a, const struct unc_code *b, struct unc
 			conflict->reg = x->reg;
 			return false;
 		}
-	return true;
-}
-
-/* Gives every event one of its allowed counters. On failure *unmatched is the first without. */
-static bool match_all(struct matching *m, size_t n, size_t *unmatched)
-{
-	memset(m->owner, FREE, sizeof(m->owner));
-	for (size_t i = 0; i < n; i++) {
-		uint32_t tried = 0;
-
-		if (m->code[i]->counter == UNC_NONE && !match(m, i, &tried)) {
-			*unmatched = i;
-			return false;
-		}
-	}
 	return true;
 }
 
@@ -101,6 +122,8 @@ struct lanes {
 	size_t leader[UNC_MAX_LANES]; /* event on the lead of each lane; n: none */
 	struct matching *m;
 	uint32_t *allowed;
+	uint32_t best;                  /* counters of the best choice so far; 0: none fits */
+	uint8_t counter[UNC_MAX_CODES]; /* of each event in it */
 };
 
 static bool in_lane(const struct lanes *l, size_t event, const struct unc_tbl_lane *lane)
@@ -147,14 +170,16 @@ static bool leads_already(const struct lanes *l, size_t k, size_t event)
 }
 
 /* Tries every event, and none, as the leader of lane k and those after it. */
-static bool choose_leaders(struct lanes *l, size_t k)
+static void choose_leaders(struct lanes *l, size_t k)
 {
-	size_t unmatched;
-
 	if (k == l->n_lanes) {
 		for (size_t i = 0; i < l->n; i++)
 			l->allowed[i] = allowed_with(l, i);
-		return match_all(l->m, l->n, &unmatched);
+		if (match_all(l->m) && used(l->m) > l->best) {
+			l->best = used(l->m);
+			memcpy(l->counter, l->m->counter, sizeof(l->counter));
+		}
+		return;
 	}
 	for (size_t i = 0; i <= l->n; i++) {
 		if (i < l->n &&
@@ -162,10 +187,8 @@ static bool choose_leaders(struct lanes *l, size_t k)
 		     !(l->code[i]->counters & l->usable & (uint32_t)1 << l->lane[k].lead)))
 			continue;
 		l->leader[k] = i;
-		if (choose_leaders(l, k + 1))
-			return true;
+		choose_leaders(l, k + 1);
 	}
-	return false;
 }
 
 /* A follower without an event that could lead it. */
@@ -203,10 +226,99 @@ static void blame_lanes(const struct lanes *l, struct unc_conflict *conflict)
 			conflict->a = conflict->b = i;
 }
 
+/* ---- beside others */
+
+static const struct unc_range *lanes_of(const struct unc_table *t, const struct unc_code *code)
+{
+	return &t->type[unc_type_pool(t, code->type)].lanes;
+}
+
+/* Whether somebody else counts in a lane, on whose lead nothing may be put then: what he counts
+ * would change. */
+static bool follows(const struct unc_table *t, const struct unc_code *code,
+		    const struct unc_other *other, const struct unc_tbl_lane *lane)
+{
+	return other->counter != lane->lead && (lane->counters >> other->counter & 1) &&
+	       unc_control_in_lane(t, code->type, other->ctl, lane);
+}
+
+/* Counters that others leave. */
+static uint32_t usable(const struct unc_table *t, const struct unc_code *code,
+		       const struct unc_others *others)
+{
+	const struct unc_range *lanes = lanes_of(t, code);
+	uint32_t counters = UINT32_MAX;
+
+	for (size_t i = 0; i < others->n; i++) {
+		const struct unc_other *other = &others->one[i];
+
+		counters &= ~((uint32_t)1 << other->counter);
+		for (uint32_t k = 0; k < lanes->n; k++) {
+			const struct unc_tbl_lane *lane = &t->lane[lanes->first + k];
+
+			if (follows(t, code, other, lane))
+				counters &= ~((uint32_t)1 << lane->lead);
+		}
+	}
+	return counters;
+}
+
+/* Whether an event may be counted beside what others count. */
+static bool agree_with(const struct unc_code *code, const struct unc_others *others,
+		       struct unc_conflict *conflict)
+{
+	for (size_t i = 0; i < others->n && code->counter == UNC_NONE; i++)
+		if ((code->ctl ^ others->one[i].ctl) & code->exclusive) {
+			conflict->kind = UNC_CONFLICT_KIND;
+			conflict->beside = (int)i;
+			return false;
+		}
+	return true;
+}
+
+/* Which of the others is in the way of event b: first who leads its lane, then who has a counter of
+ * it, then who follows one. */
+static void blame_others(const struct unc_table *t, const struct unc_code *b,
+			 const struct unc_others *others, struct unc_conflict *conflict)
+{
+	const struct unc_range *lanes = lanes_of(t, b);
+
+	for (int step = 0; step < 3; step++)
+		for (size_t i = 0; i < others->n; i++) {
+			const struct unc_other *other = &others->one[i];
+			bool has = step == 1 && (b->counters >> other->counter & 1);
+
+			if (has)
+				conflict->kind = UNC_CONFLICT_COUNTER;
+			for (uint32_t k = 0; k < lanes->n && step != 1; k++) {
+				const struct unc_tbl_lane *lane = &t->lane[lanes->first + k];
+				bool leads = step == 0 && b->lane && lane->lead == other->counter &&
+					     lane->name == t->lane[b->lane - 1].name;
+
+				if (!leads && !(step == 2 && (b->counters >> lane->lead & 1) &&
+						follows(t, b, other, lane)))
+					continue;
+				conflict->kind = leads ? UNC_CONFLICT_LEAD : UNC_CONFLICT_FOLLOWED;
+				conflict->lead = lane->lead;
+				has = true;
+			}
+			if (has) {
+				conflict->beside = (int)i;
+				return;
+			}
+		}
+}
+
 /* ---- */
 
-static int fail_counter(const struct matching *m, size_t event, struct unc_conflict *conflict)
+/* The first event for which there is no counter when those before it have theirs. */
+static void blame_counter(struct matching *m, struct unc_conflict *conflict)
 {
+	size_t event;
+
+	for (m->n = 1; match_all(m);)
+		m->n++;
+	event = m->n - 1;
 	conflict->kind = UNC_CONFLICT_COUNTER;
 	conflict->a = conflict->b = event;
 	for (unsigned c = 0; c < MAX_COUNTERS; c++)
@@ -214,49 +326,74 @@ static int fail_counter(const struct matching *m, size_t event, struct unc_confl
 			conflict->a = m->owner[c];
 			break;
 		}
-	return UNC_ERR_CONFLICT;
+}
+
+static int check_pairs(const struct unc_code *const *code, size_t n,
+		       const struct unc_others *others, struct unc_conflict *conflict)
+{
+	for (size_t i = 0; i < n; i++) {
+		conflict->a = conflict->b = i;
+		if (!agree_with(code[i], others, conflict))
+			return UNC_ERR_CONFLICT;
+		for (size_t k = 0; k < i; k++) {
+			conflict->a = k;
+			if (!agree(code[k], code[i], conflict))
+				return UNC_ERR_CONFLICT;
+		}
+	}
+	return 0;
+}
+
+/* Where one of the events is of a lane. */
+static bool match_lanes(const struct unc_table *t, struct matching *m, uint32_t *allowed,
+			uint32_t free, struct unc_conflict *conflict)
+{
+	const struct unc_range *rows = lanes_of(t, m->code[0]);
+	struct lanes l = {.t = t,
+			  .lane = &t->lane[rows->first],
+			  .n_lanes = rows->n,
+			  .code = m->code,
+			  .n = m->n,
+			  .usable = free,
+			  .m = m,
+			  .allowed = allowed};
+
+	choose_leaders(&l, 0);
+	if (!l.best)
+		blame_lanes(&l, conflict);
+	memcpy(m->counter, l.counter, sizeof(l.counter));
+	return l.best != 0;
 }
 
 int unc_schedule(const struct unc_table *t, const struct unc_code *const *code, size_t n,
-		 uint32_t busy, uint8_t *counter, struct unc_conflict *conflict)
+		 const struct unc_others *others, uint8_t *counter, struct unc_conflict *conflict)
 {
-	uint32_t allowed[UNC_MAX_CODES];
-	struct matching m = {.code = code, .allowed = allowed};
-	size_t unmatched;
-	bool laned = false;
+	static const struct unc_others none = {0};
+	uint32_t allowed[UNC_MAX_CODES], free = UINT32_MAX;
+	struct matching m = {.code = code, .n = n, .allowed = allowed};
+	bool laned = false, fits;
 
+	others = others ? others : &none;
+	conflict->beside = -1;
 	memset(counter, 0, n);
+	if (check_pairs(code, n, others, conflict) < 0)
+		return UNC_ERR_CONFLICT;
+	free = n ? usable(t, code[0], others) : 0;
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < i; k++)
-			if (!agree(code[k], code[i], conflict)) {
-				conflict->a = k;
-				conflict->b = i;
-				return UNC_ERR_CONFLICT;
-			}
-		allowed[i] = code[i]->counters & ~busy;
+		allowed[i] = code[i]->counter == UNC_NONE ? code[i]->counters & free : 0;
 		laned |= code[i]->lane != 0;
 	}
-	if (!match_all(&m, n, &unmatched))
-		return fail_counter(&m, unmatched, conflict);
-	if (laned) {
-		const struct unc_range *rows = &t->type[code[0]->type].lanes;
-		struct lanes l = {.t = t,
-				  .lane = &t->lane[rows->first],
-				  .n_lanes = rows->n,
-				  .code = code,
-				  .n = n,
-				  .usable = ~busy,
-				  .m = &m,
-				  .allowed = allowed};
-
-		if (!choose_leaders(&l, 0)) {
-			blame_lanes(&l, conflict);
-			return UNC_ERR_CONFLICT;
-		}
+	fits = match_all(&m);
+	if (!fits)
+		blame_counter(&m, conflict);
+	else if (laned)
+		fits = match_lanes(t, &m, allowed, free, conflict);
+	if (!fits) {
+		blame_others(t, code[conflict->b], others, conflict);
+		return UNC_ERR_CONFLICT;
 	}
-	for (unsigned c = 0; c < MAX_COUNTERS; c++)
-		if (m.owner[c] != FREE)
-			counter[m.owner[c]] = (uint8_t)c;
+	for (size_t i = 0; i < n; i++)
+		counter[i] = m.counter[i] == FREE ? 0 : m.counter[i];
 	return 0;
 }
 
@@ -298,7 +435,8 @@ static int passes_of_pool(const struct unc_table *t, const struct unc_code *code
 			if (have)
 				break;
 			pass[p][in_pass[p]] = &code[i];
-			if (unc_schedule(t, pass[p], in_pass[p] + 1, 0, counter, &conflict) == 0) {
+			if (unc_schedule(t, pass[p], in_pass[p] + 1, NULL, counter, &conflict) ==
+			    0) {
 				in_pass[p]++;
 				passes = p + 1 > passes ? p + 1 : passes;
 				break;

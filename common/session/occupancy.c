@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/occupancy.h"
 
-#include "session/claim.h"
-
 int unc_occupancy_look(const struct unc_table *t, const struct unc_instance *u,
 		       unc_wanted_fn wanted, const void *user, struct unc_plan *plan,
 		       struct unc_error *err)
@@ -49,10 +47,9 @@ static bool ours(const struct unc_plan_unit *own, uint16_t reg)
 	return false;
 }
 
-struct unc_occupancy unc_occupancy(const struct unc_platform *p, const struct unc_plan *plan,
+struct unc_occupancy unc_occupancy(const struct unc_table *t, const struct unc_plan *plan,
 				   const struct unc_instance *u, const struct unc_plan_unit *own)
 {
-	const struct unc_table *t = p->table;
 	struct unc_occupancy found = {0};
 
 	for (size_t i = 0; i < plan->n; i++) {
@@ -61,10 +58,10 @@ struct unc_occupancy unc_occupancy(const struct unc_platform *p, const struct un
 		if (plan->tag[i].instance != u || unc_counter_in_use(t, plan, i) == UNC_NONE ||
 		    ours(own, ctl))
 			continue;
-		if (t->reg[ctl].role == UNC_ROLE_CTL)
-			found.busy |= (uint32_t)1 << t->reg[ctl].number;
 		found.shared = true;
-		found.stranger |= !unc_claimed(p, u, ctl);
+		if (t->reg[ctl].role == UNC_ROLE_CTL)
+			found.others.one[found.others.n++] = (struct unc_other){
+				.ctl = plan->op[i].value, .counter = t->reg[ctl].number};
 	}
 	return found;
 }

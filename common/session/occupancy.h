@@ -6,9 +6,8 @@
 #ifndef UNC_OCCUPANCY_H
 #define UNC_OCCUPANCY_H
 
+#include "encode/schedule.h"
 #include "session/plan.h"
-
-struct unc_platform;
 
 typedef bool (*unc_wanted_fn)(const void *user, uint16_t reg);
 
@@ -21,13 +20,12 @@ int unc_occupancy_look(const struct unc_table *, const struct unc_instance *, un
 uint16_t unc_counter_in_use(const struct unc_table *, const struct unc_plan *, size_t op);
 
 struct unc_occupancy {
-	uint32_t busy; /* programmable counters with which others count */
-	bool shared;   /* others count there, with whatever counter */
-	bool stranger; /* one of them is no session of this process */
+	struct unc_others others; /* who count with programmable counters */
+	bool shared;              /* others count there, with whatever counter */
 };
 
 /* own: what is ours there; NULL: nothing. */
-struct unc_occupancy unc_occupancy(const struct unc_platform *, const struct unc_plan *,
+struct unc_occupancy unc_occupancy(const struct unc_table *, const struct unc_plan *,
 				   const struct unc_instance *, const struct unc_plan_unit *own);
 
 #endif

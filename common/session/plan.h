@@ -47,7 +47,6 @@ struct unc_plan_unit {
 	uint64_t unit_ctl; /* as found, where it can be read */
 	bool unit_taken;   /* somebody has changed unit control: it is not put back */
 	bool shared;       /* somebody else counts on this unit: no freeze */
-	bool stranger;     /* and not only sessions of ours */
 };
 
 /* Operations with what each is about. Free with unc_plan_free(). */

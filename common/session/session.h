@@ -213,9 +213,11 @@ struct unc_plan_unit *unc_session_unit(const struct unc_session *, const struct 
 /* "cbo3 (socket 1)" */
 void unc_session_unit_text(const struct unc_session *, const struct unc_instance *, char *buf,
 			   size_t size);
-/* " = cha.TOR_INSERTS:IA", where the control is one of our events; "" where not. */
+/* " = cha.TOR_INSERTS:IA", where the control (with n filters that are known) is one of our events; ""
+ * where not. */
 const char *unc_session_event_text(const struct unc_session *, const struct unc_instance *,
-				   uint64_t ctl, char *buf, size_t size);
+				   uint64_t ctl, const struct unc_code_filter *, size_t n,
+				   char *buf, size_t size);
 
 /* session_run.c: prepares and runs a plan; an operation that failed is named. */
 int unc_session_run_plan(struct unc_session *, struct unc_plan *, const char *what,

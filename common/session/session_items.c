@@ -205,7 +205,7 @@ static int check_instance(struct unc_session *s, uint32_t instance, unsigned pas
 	}
 	for (size_t i = 0; i < n; i++)
 		code[i] = &s->slot[slots[i]].code;
-	if (unc_schedule(s->platform->table, code, n, 0, counter, &conflict) == 0)
+	if (unc_schedule(s->platform->table, code, n, NULL, counter, &conflict) == 0)
 		return 0;
 	return fail_conflict(s, &conflict, slots);
 }

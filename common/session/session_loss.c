@@ -69,7 +69,7 @@ static void changed_text(const struct unc_session *s, const struct unc_slot *slo
 			"%s: somebody else has programmed %s of %s while it was counting: it holds "
 			"0x%" PRIx64 "%s",
 			name, reg, unit, value,
-			unc_session_event_text(s, u, value, event, sizeof(event)));
+			unc_session_event_text(s, u, value, NULL, 0, event, sizeof(event)));
 	else
 		unc_fail(err, UNC_ERR_BUSY,
 			 "%s: somebody else has changed %s of %s while it was counting: it holds "

@@ -85,12 +85,13 @@ void unc_session_unit_text(const struct unc_session *s, const struct unc_instanc
 }
 
 const char *unc_session_event_text(const struct unc_session *s, const struct unc_instance *u,
-				   uint64_t ctl, char *buf, size_t size)
+				   uint64_t ctl, const struct unc_code_filter *filters, size_t n,
+				   char *buf, size_t size)
 {
 	struct unc_spec spec;
 
 	snprintf(buf, size, " = ");
-	if (unc_code_decode(s->platform->table, u->type, ctl, NULL, 0, &spec, NULL) < 0 ||
+	if (unc_code_decode(s->platform->table, u->type, ctl, filters, n, &spec, NULL) < 0 ||
 	    unc_spec_format(s->platform->table, &spec, buf + 3, size - 3) < 0)
 		buf[0] = '\0';
 	return buf;

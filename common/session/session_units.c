@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sessions: what is found on the units of a pass, and the settings that it needs there. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/control.h"
 #include "encode/schedule.h"
 #include "session/claim.h"
 #include "session/occupancy.h"
@@ -64,33 +66,61 @@ static uint64_t held(const struct unc_plan *found, const struct unc_instance *u,
 
 /* ---- settings of one unit */
 
-static int fail_busy(struct unc_session *s, const struct unc_instance *u,
-		     const struct unc_slot *slot, const struct unc_plan *found,
-		     struct unc_error *err)
+/* "counter 2 of cbo0 (socket 0) is programmed by somebody else (control 0x400135 = cbo.TOR_INSERTS)".
+ * *found: what was read of the unit, filters too, by which an event may be told. */
+static const char *other_text(const struct unc_session *s, const struct unc_instance *u,
+			      const struct unc_other *other, const struct unc_plan *found,
+			      char *buf, size_t size)
 {
 	const struct unc_table *t = s->platform->table;
+	uint16_t ctl = unc_type_ctl(&t->type[u->type], other->counter);
+	struct unc_code_filter filter[UNC_MAX_FILTERS];
 	char unit[64], event[UNC_SPEC_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < found->n && n < UNC_MAX_FILTERS; i++)
+		if (t->reg[found->tag[i].reg].role == UNC_ROLE_OTHER && !found->op[i].error)
+			filter[n++] = (struct unc_code_filter){.reg = found->tag[i].reg,
+							       .value = found->op[i].value};
+	unc_session_unit_text(s, u, unit, sizeof(unit));
+	snprintf(buf, size, "counter %u of %s is programmed by %s (control 0x%llx%s)",
+		 other->counter, unit,
+		 unc_claimed(s->platform, u, ctl) ? "another session of this program"
+						  : "somebody else",
+		 (unsigned long long)other->ctl,
+		 unc_session_event_text(s, u, other->ctl, filter, n, event, sizeof(event)));
+	return buf;
+}
+
+static int fail_busy(struct unc_session *s, const struct unc_instance *u,
+		     const struct unc_slot *slot, const struct unc_conflict *conflict,
+		     const struct unc_others *others, const struct unc_plan *found,
+		     struct unc_error *err)
+{
+	const char *name = s->measure[slot->name].name;
+	char unit[64], other[UNC_ERROR_MAX];
 
 	unc_session_unit_text(s, u, unit, sizeof(unit));
-	for (size_t i = 0; i < found->n; i++) {
-		uint16_t ctl = found->tag[i].reg;
-		uint64_t value = found->op[i].value;
-
-		if (t->reg[ctl].role == UNC_ROLE_CTL &&
-		    (slot->code.counters >> t->reg[ctl].number & 1) &&
-		    unc_counter_in_use(t, found, i) != UNC_NONE)
-			return unc_fail(err, UNC_ERR_BUSY,
-					"%s: counter %u of %s is programmed by %s "
-					"(control 0x%llx%s) and no other counter is free for it",
-					s->measure[slot->name].name, t->reg[ctl].number, unit,
-					unc_claimed(s->platform, u, ctl)
-						? "another session of this program"
-						: "somebody else",
-					(unsigned long long)value,
-					unc_session_event_text(s, u, value, event, sizeof(event)));
+	if (conflict->beside < 0)
+		return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free", name, unit);
+	other_text(s, u, &others->one[conflict->beside], found, other, sizeof(other));
+	switch (conflict->kind) {
+	case UNC_CONFLICT_KIND:
+		return unc_fail(err, UNC_ERR_BUSY,
+				"%s: %s with an event of another kind, and the unit counts one "
+				"kind at a time",
+				name, other);
+	case UNC_CONFLICT_LEAD:
+		return unc_fail(err, UNC_ERR_BUSY, "%s: %s, and it leads those that could count it",
+				name, other);
+	case UNC_CONFLICT_FOLLOWED:
+		return unc_fail(err, UNC_ERR_BUSY,
+				"%s: %s with what depends on counter %u, the only one left for it",
+				name, other, conflict->lead);
+	default:
+		return unc_fail(err, UNC_ERR_BUSY, "%s: %s and no other counter is free for it",
+				name, other);
 	}
-	return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free",
-			s->measure[slot->name].name, unit);
 }
 
 static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64_t value,
@@ -108,47 +138,60 @@ static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64
 	return 0;
 }
 
-/* Whether the bits of a filter may be set: not if somebody else relies on what is there. A session
- * of ours that does has claimed the register; of a stranger we do not know. */
-static bool may_set(const struct unc_session *s, const struct unc_plan_unit *u,
-		    const struct unc_code_filter *f, uint64_t was)
+/*
+ * Who else on the unit has a part in its filter: who looks at bits that would change, and, where
+ * bits are set that we cannot write, anybody. NULL: nobody, it may be set.
+ */
+static const struct unc_other *relies_on(const struct unc_session *s, const struct unc_plan_unit *u,
+					 const struct unc_others *others,
+					 const struct unc_code_filter *f, uint64_t was)
 {
-	return !u->shared || !((was ^ f->value) & f->mask) ||
-	       !(u->stranger || unc_claimed(s->platform, u->instance, f->reg));
+	const struct unc_table *t = s->platform->table;
+	uint64_t change = (was ^ f->value) & f->mask;
+
+	for (size_t i = 0; i < others->n; i++)
+		if (change && ((was & ~t->reg[f->reg].write_mask) ||
+			       (change & unc_control_looks(t, u->instance->type, others->one[i].ctl,
+							   f->reg))))
+			return &others->one[i];
+	return NULL;
 }
 
 static int fail_filter(const struct unc_session *s, const struct unc_plan_unit *u,
 		       const struct unc_slot *slot, uint16_t reg, uint64_t was,
+		       const struct unc_other *other, const struct unc_plan *found,
 		       struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	const char *name = s->measure[slot->name].name, *filter = unc_tbl_str(t, t->reg[reg].name);
-	char unit[64];
+	char unit[64], who[UNC_ERROR_MAX];
 
 	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
-	if (was & t->reg[reg].busy)
+	if (!other)
 		return unc_fail(err, UNC_ERR_BUSY,
 				"%s: %s of %s is in use by somebody else (0x%llx)", name, filter,
 				unit, (unsigned long long)was);
-	return unc_fail(err, UNC_ERR_BUSY,
-			"%s: %s of %s is set to 0x%llx by somebody else who counts there", name,
-			filter, unit, (unsigned long long)was);
+	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s holds 0x%llx, which counts for others: %s",
+			name, filter, unit, (unsigned long long)was,
+			other_text(s, u->instance, other, found, who, sizeof(who)));
 }
 
 /* Joins the filters of all events; the scheduler has seen that they agree. */
 static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const struct unc_slot *slot,
-		       const struct unc_plan *found, struct unc_error *err)
+		       const struct unc_others *others, const struct unc_plan *found,
+		       struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 
 	for (unsigned i = 0; i < slot->code.n_filters; i++) {
 		const struct unc_code_filter *f = &slot->code.filter[i];
 		uint64_t was = held(found, u->instance, f->reg);
+		const struct unc_other *other = relies_on(s, u, others, f, was);
 		size_t k = 0;
 		int rc;
 
-		if ((was & t->reg[f->reg].busy) || !may_set(s, u, f, was))
-			return fail_filter(s, u, slot, f->reg, was, err);
+		if ((was & t->reg[f->reg].busy) || other)
+			return fail_filter(s, u, slot, f->reg, was, other, found, err);
 		while (k < u->n_filters && u->filter[k].reg != f->reg)
 			k++;
 		if (k == u->n_filters) {
@@ -208,7 +251,8 @@ static void set_counter(const struct unc_session *s, struct unc_plan_unit *u,
 }
 
 static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
-		    unsigned counter, const struct unc_plan *found, struct unc_error *err)
+		    unsigned counter, const struct unc_others *others, const struct unc_plan *found,
+		    struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	bool running = false;
@@ -231,7 +275,7 @@ static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_s
 				 t->counter[slot->code.counter].enable, was, err);
 	}
 	set_counter(s, u, slot, running);
-	return rc < 0 ? rc : set_filters(s, u, slot, found, err);
+	return rc < 0 ? rc : set_filters(s, u, slot, others, found, err);
 }
 
 /* Whether an event is on the lead of a lane of its own. */
@@ -249,26 +293,28 @@ static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
 
 /* ---- one unit */
 
-/* Gives the slots of a unit their counters. UNC_ERR_CONFLICT: they do not fit beside those busy. */
-static int schedule(const struct unc_session *s, const uint32_t *slots, size_t n, uint32_t busy,
-		    uint8_t *counter, struct unc_conflict *conflict)
+/* Gives the slots of a unit their counters. UNC_ERR_CONFLICT: they do not fit beside others. */
+static int schedule(const struct unc_session *s, const uint32_t *slots, size_t n,
+		    const struct unc_others *others, uint8_t *counter,
+		    struct unc_conflict *conflict)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
 
 	for (size_t i = 0; i < n; i++)
 		code[i] = &s->slot[slots[i]].code;
-	return unc_schedule(s->platform->table, code, n, busy, counter, conflict);
+	return unc_schedule(s->platform->table, code, n, others, counter, conflict);
 }
 
 /* Whether all that the session ever counts on the unit fits at once. */
-static bool fits_always(const struct unc_session *s, uint32_t instance, uint32_t busy)
+static bool fits_always(const struct unc_session *s, uint32_t instance,
+			const struct unc_others *others)
 {
 	uint32_t slots[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
 	struct unc_conflict conflict;
 	size_t n = unc_session_slots_of(s, instance, true, slots);
 
-	return n < UNC_MAX_CODES && schedule(s, slots, n, busy, counter, &conflict) == 0;
+	return n < UNC_MAX_CODES && schedule(s, slots, n, others, counter, &conflict) == 0;
 }
 
 /* Those that want the same as an earlier slot have its counter. */
@@ -290,7 +336,8 @@ static void join_twins(struct unc_session *s, uint32_t instance)
 }
 
 static int set_unit(struct unc_session *s, struct unc_plan_unit *u, uint32_t *slots, size_t n,
-		    const uint8_t *counter, const struct unc_plan *found, struct unc_error *err)
+		    const uint8_t *counter, const struct unc_others *others,
+		    const struct unc_plan *found, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
@@ -300,19 +347,10 @@ static int set_unit(struct unc_session *s, struct unc_plan_unit *u, uint32_t *sl
 	for (int leads = 1; leads >= 0; leads--)
 		for (size_t i = 0; i < n && rc == 0; i++)
 			if (is_lead(t, type, &s->slot[slots[i]].code, counter[i]) == leads)
-				rc = set_slot(s, u, &s->slot[slots[i]], counter[i], found, err);
+				rc = set_slot(s, u, &s->slot[slots[i]], counter[i], others, found,
+					      err);
 	unc_session_find_clock(s, u, slots, n);
 	return rc;
-}
-
-static void set_occupancy(const struct unc_session *s, struct unc_plan_unit *u,
-			  const struct unc_plan *found, uint32_t *busy)
-{
-	struct unc_occupancy o = unc_occupancy(s->platform, found, u->instance, u);
-
-	u->shared = o.shared;
-	u->stranger = o.stranger;
-	*busy = o.busy;
 }
 
 /* The settings of a unit on which `found` was found; n_counters 0: its turn is in another pass. */
@@ -321,24 +359,25 @@ static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[instance_of(s, instance)->type];
-	uint32_t slots[UNC_MAX_CODES], busy;
+	const struct unc_occupancy o = unc_occupancy(t, found, instance_of(s, instance), NULL);
+	uint32_t slots[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
 	struct unc_conflict conflict;
 	size_t n;
 	int rc;
 
-	*u = (struct unc_plan_unit){.instance = instance_of(s, instance)};
+	*u = (struct unc_plan_unit){.instance = instance_of(s, instance), .shared = o.shared};
 	if (type->unit_ctl != UNC_NONE)
 		u->unit_ctl = held(found, u->instance, type->unit_ctl);
-	set_occupancy(s, u, found, &busy);
 	if (begin)
-		s->always[instance] = s->n_passes > 1 && fits_always(s, instance, busy);
+		s->always[instance] = s->n_passes > 1 && fits_always(s, instance, &o.others);
 	n = unc_session_slots_of(s, instance, false, slots);
 	if (n == 0)
 		return 0;
-	if (schedule(s, slots, n, busy, counter, &conflict) < 0)
-		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], found, err);
-	rc = set_unit(s, u, slots, n, counter, found, err);
+	if (schedule(s, slots, n, &o.others, counter, &conflict) < 0)
+		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], &conflict, &o.others,
+				 found, err);
+	rc = set_unit(s, u, slots, n, counter, &o.others, found, err);
 	join_twins(s, instance);
 	return rc;
 }
@@ -416,7 +455,6 @@ int unc_session_neighbours(struct unc_session *s, size_t first, struct unc_error
 	for (size_t i = first; i < s->n_units; i++) {
 		struct unc_plan_unit *u = &s->unit[i];
 		struct unc_plan found;
-		uint32_t busy;
 
 		if (!stop_differs(t, &t->type[u->instance->type]))
 			continue;
@@ -424,7 +462,7 @@ int unc_session_neighbours(struct unc_session *s, size_t first, struct unc_error
 
 		if (rc < 0)
 			return rc;
-		set_occupancy(s, u, &found, &busy);
+		u->shared = unc_occupancy(t, &found, u->instance, u).shared;
 		unc_plan_free(&found);
 	}
 	return 0;

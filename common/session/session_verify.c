@@ -133,13 +133,14 @@ static int take_shown(struct unc_session *s, struct unc_plan_unit *u, struct unc
 		return 0;
 	setting->keep = true;
 	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
-	return unc_fail(err, UNC_ERR_BUSY,
-			"%s of %s holds 0x%" PRIx64 "%s right after 0x%" PRIx64
-			" was written: somebody else programs it at the same time",
-			unc_tbl_str(t, t->reg[setting->reg].name), unit, now,
-			filter ? ""
-			       : unc_session_event_text(s, u->instance, now, event, sizeof(event)),
-			setting->value);
+	return unc_fail(
+		err, UNC_ERR_BUSY,
+		"%s of %s holds 0x%" PRIx64 "%s right after 0x%" PRIx64
+		" was written: somebody else programs it at the same time",
+		unc_tbl_str(t, t->reg[setting->reg].name), unit, now,
+		filter ? ""
+		       : unc_session_event_text(s, u->instance, now, NULL, 0, event, sizeof(event)),
+		setting->value);
 }
 
 typedef int (*setting_fn)(struct unc_session *, struct unc_plan_unit *, struct unc_setting *,
