@@ -155,6 +155,38 @@ static int look_at(const struct unc_table *t, const struct unc_plan_unit *u, uin
 				      : 0;
 }
 
+static bool is_ours(const struct unc_plan_unit *u, uint16_t reg)
+{
+	for (size_t i = 0; i < u->n_controls; i++)
+		if (u->control[i].reg == reg)
+			return true;
+	return false;
+}
+
+/* The nth control that is watched; UNC_NONE: there are no more. */
+static uint16_t watched(const struct unc_table *t, const struct unc_plan_unit *u, size_t nth)
+{
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	bool watches = type->exclusive && u->n_controls;
+
+	for (unsigned i = 0; watches && i < type->n_counters; i++) {
+		uint16_t reg = (uint16_t)(type->first_ctl + i);
+
+		if (!is_ours(u, reg) && unc_plan_shows(t, reg) && nth-- == 0)
+			return reg;
+	}
+	return UNC_NONE;
+}
+
+size_t unc_plan_watched(const struct unc_table *t, const struct unc_plan_unit *u)
+{
+	size_t n = 0;
+
+	while (watched(t, u, n) != UNC_NONE)
+		n++;
+	return n;
+}
+
 int unc_plan_look(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
 		  struct unc_plan *out, struct unc_error *err)
 {
@@ -170,6 +202,8 @@ int unc_plan_look(const struct unc_table *t, const struct unc_plan_unit *units, 
 			rc = look_at(t, u, u->filter[k].reg, out, err);
 		if (rc == 0 && u->n_controls)
 			rc = look_at(t, u, t->type[u->instance->type].unit_ctl, out, err);
+		for (size_t k = 0; rc == 0 && k < unc_plan_watched(t, u); k++)
+			rc = look_at(t, u, watched(t, u, k), out, err);
 	}
 	return finish(out, rc);
 }

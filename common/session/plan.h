@@ -68,11 +68,14 @@ int unc_plan_stop(const struct unc_table *, const struct unc_plan_unit *units, s
 int unc_plan_freeze(const struct unc_table *, const struct unc_plan_unit *units, size_t n,
 		    bool freeze, struct unc_plan *out, struct unc_error *err);
 /* Reads of all controls and filters that the units need, in their order: first the controls of a
- * unit, then its filters, then its unit control; those that cannot be read are left out
- * (unc_plan_shows()). */
+ * unit, then its filters, then its unit control, those left out that cannot be read
+ * (unc_plan_shows()); last the controls that others may use (unc_plan_watched()). */
 int unc_plan_look(const struct unc_table *, const struct unc_plan_unit *units, size_t n,
 		  struct unc_plan *out, struct unc_error *err);
 bool unc_plan_shows(const struct unc_table *, uint16_t reg);
+/* How many controls are read that are not ours: all, where the counters of a unit exclude each other
+ * by what they count. */
+size_t unc_plan_watched(const struct unc_table *, const struct unc_plan_unit *);
 /* Appends one operation. */
 int unc_plan_add(const struct unc_table *, struct unc_plan *, const struct unc_instance *,
 		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err);

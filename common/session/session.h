@@ -51,6 +51,7 @@ enum unc_loss_kind {
 	UNC_LOST_CONTROL, /* its control holds `value` */
 	UNC_LOST_FILTER,  /* a filter that it looks at does */
 	UNC_LOST_UNIT,    /* unit control does */
+	UNC_LOST_KIND,    /* the control of another counter does, with which it cannot count */
 	UNC_LOST_FROZEN,  /* the unit does not count */
 	UNC_LOST_CLEARED, /* it went back, or too far: by `value` */
 	UNC_LOST_ONES,    /* it reads as all ones */

@@ -84,9 +84,10 @@ void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *s
 	const char *name = s->measure[slot->name].name;
 	const char *reg =
 		slot->lost.reg < t->n_reg ? unc_tbl_str(t, t->reg[slot->lost.reg].name) : "";
-	char unit[64];
+	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
+	char unit[64], event[UNC_SPEC_MAX];
 
-	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	unc_session_unit_text(s, u, unit, sizeof(unit));
 	switch (slot->lost.why) {
 	case UNC_LOST_NOT:
 	case UNC_LOST_UNREAD:
@@ -99,6 +100,14 @@ void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *s
 			 "drives its "
 			 "clock",
 			 name, unit);
+		return;
+	case UNC_LOST_KIND:
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: somebody else has programmed %s of %s with an event of another kind "
+			 "(0x%" PRIx64 "%s), and the unit counts one kind at a time",
+			 name, reg, unit, slot->lost.value,
+			 unc_session_event_text(s, u, slot->lost.value, NULL, 0, event,
+						sizeof(event)));
 		return;
 	case UNC_LOST_CLEARED:
 		unc_fail(err, UNC_ERR_BUSY,

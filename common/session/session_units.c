@@ -140,7 +140,7 @@ static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64
 
 /*
  * Who else on the unit has a part in its filter: who looks at bits that would change, and, where
- * bits are set that we cannot write, anybody. NULL: nobody, it may be set.
+ * bits are set that we cannot write back, anybody. NULL: nobody, it may be set.
  */
 static const struct unc_other *relies_on(const struct unc_session *s, const struct unc_plan_unit *u,
 					 const struct unc_others *others,
@@ -150,8 +150,8 @@ static const struct unc_other *relies_on(const struct unc_session *s, const stru
 	uint64_t change = (was ^ f->value) & f->mask;
 
 	for (size_t i = 0; i < others->n; i++)
-		if (change && ((was & ~t->reg[f->reg].write_mask) ||
-			       (change & unc_control_looks(t, u->instance->type, others->one[i].ctl,
+		if ((was & ~t->reg[f->reg].write_mask) ||
+		    (change && (change & unc_control_looks(t, u->instance->type, others->one[i].ctl,
 							   f->reg))))
 			return &others->one[i];
 	return NULL;

@@ -16,12 +16,31 @@ static bool looks_at(const struct unc_slot *slot, uint16_t filter)
 	return false;
 }
 
+/* Whether a slot counts in a lane that the counter of this control leads. */
+static bool is_led(const struct unc_session *s, const struct unc_slot *slot, uint16_t control)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[unc_type_pool(t, slot->code.type)];
+	uint8_t counter = t->reg[slot->ctr].number;
+
+	for (uint32_t i = 0; i < type->lanes.n && slot->code.lane; i++) {
+		const struct unc_tbl_lane *lane = &t->lane[type->lanes.first + i];
+
+		if (lane->name == t->lane[slot->code.lane - 1].name &&
+		    (lane->counters >> counter & 1) && unc_type_ctl(type, lane->lead) == control)
+			return true;
+	}
+	return false;
+}
+
 static bool depends(const struct unc_session *s, const struct unc_slot *slot,
 		    const struct unc_setting *setting, bool filter)
 {
-	return unc_session_active(s, slot) &&
-	       (filter ? looks_at(slot, setting->reg)
-		       : unc_session_control(s, slot) == setting->reg);
+	if (!unc_session_active(s, slot))
+		return false;
+	if (filter)
+		return looks_at(slot, setting->reg);
+	return unc_session_control(s, slot) == setting->reg || is_led(s, slot, setting->reg);
 }
 
 /* A control or filter no longer holds what was programmed: it is not ours to put back. */
@@ -156,7 +175,7 @@ static size_t checks_of(const struct unc_session *s, const struct unc_plan_unit 
 		n += unc_plan_shows(t, u->control[k].reg);
 	for (size_t k = 0; k < u->n_filters; k++)
 		n += unc_plan_shows(t, u->filter[k].reg);
-	return n;
+	return n + unc_plan_watched(t, u);
 }
 
 /* Calls fn for each setting of unit[first] and those behind it with what it holds, as far as it
@@ -184,6 +203,7 @@ static int each_setting(struct unc_session *s, size_t first, const struct unc_re
 			op++;
 		}
 		op += u->n_controls && unc_plan_shows(t, t->type[u->instance->type].unit_ctl);
+		op += unc_plan_watched(t, u);
 	}
 	return rc;
 }
@@ -203,16 +223,44 @@ static void check_unit_controls(struct unc_session *s, size_t first, const struc
 		struct unc_plan_unit *u = &s->unit[i];
 		const struct unc_tbl_type *type = &t->type[u->instance->type];
 
-		op += checks_of(s, u); /* unit control is the last */
+		op += checks_of(s, u);
 		if (!u->n_controls || !unc_plan_shows(t, type->unit_ctl) || !type->steps_freeze.n)
 			continue;
-		if (op[-1].error) {
-			doubt(s, u, NULL, false, type->unit_ctl, &op[-1]);
+		/* It is the last of what is ours. */
+		const struct unc_reg_op *control = op - unc_plan_watched(t, u) - 1;
+
+		if (control->error) {
+			doubt(s, u, NULL, false, type->unit_ctl, control);
 			continue;
 		}
-		if (unc_unit_state(t, type, op[-1].value) != UNC_UNIT_RUNS &&
-		    !(s->hooks && s->hooks->freezes(s, u->instance, op[-1].value)))
-			take_unit(s, u, type->unit_ctl, op[-1].value);
+		if (unc_unit_state(t, type, control->value) != UNC_UNIT_RUNS &&
+		    !(s->hooks && s->hooks->freezes(s, u->instance, control->value)))
+			take_unit(s, u, type->unit_ctl, control->value);
+	}
+}
+
+/* Who has come since may count what excludes what we count: then neither can be relied on. */
+static void check_kinds(struct unc_session *s, size_t first, const struct unc_plan *check,
+			size_t from)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = first; i < s->n_units; i++) {
+		struct unc_plan_unit *u = &s->unit[i];
+		const struct unc_tbl_type *type = &t->type[u->instance->type];
+		size_t n = unc_plan_watched(t, u);
+
+		from += checks_of(s, u);
+		for (size_t k = from - n; k < from; k++) {
+			const struct unc_reg_op *op = &check->op[k];
+
+			if (op->error)
+				doubt(s, u, NULL, false, check->tag[k].reg, op);
+			else if ((op->value & type->active) &&
+				 ((op->value ^ u->control[0].value) & type->exclusive))
+				unc_session_lose_unit(s, u, UNC_LOST_KIND, check->tag[k].reg,
+						      op->value);
+		}
 	}
 }
 
@@ -278,6 +326,7 @@ int unc_session_verify(struct unc_session *s, size_t first, bool prove, struct u
 	unc_access_run(s->platform->access, s->check.op + from, s->check.n - from);
 	each_setting(s, first, s->check.op + from, compare, NULL);
 	check_unit_controls(s, first, s->check.op + from);
+	check_kinds(s, first, &s->check, from);
 	if (!prove)
 		return 0;
 	if (first == 0)

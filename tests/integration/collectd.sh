@@ -231,7 +231,7 @@ neighbours()
 	points files $path | tee "$tmp/points" |
 		jq -es '.[0] | all(.[]; . / (2.702e8 * 64) - 1 | fabs < 0.5)' >/dev/null ||
 		{ cat "$tmp/points"; return 1; }
-	log_has files "[warning] $p socket0/memory_read_bytes: no value: imc.CAS_COUNT:RD:socket=0: somebody else has programmed CTL0 of imc1 (socket 0) while it was counting: it holds 0x400c04 = imc.CAS_COUNT:WR" &&
+	log_has files "[warning] $p socket0/memory_read_bytes: no value: imc.CAS_COUNT:RD:socket=0: somebody else has programmed CTL3 of imc1 (socket 0) while it was counting: it holds 0x400c04 = imc.CAS_COUNT:WR" &&
 		log_has files "[error] $p imc.CAS_COUNT:RD:socket=0: counter 0 of imc1 (socket 0) is programmed by somebody else (control 0x400c04 = imc.CAS_COUNT:WR) and no other counter is free for it" &&
 		! grep -F 'Will suspend it' "$tmp/files/log"
 }

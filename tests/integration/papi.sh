@@ -392,13 +392,13 @@ forks_on_files()
 	on_files "$libexec/intel_uncore_fork" && grep -q '^PASSED$' out && ! grep -q SIMULATED out
 }
 
-# A neighbour clears what counts on a channel (control 0, 0xd8) and on a UBox (its fixed counter's).
+# A neighbour clears what counts on a channel (control 3, 0xe4) and on a UBox (its fixed counter's).
 loses_on_files()
 {
-	printf '%s\n' 'poke /sys/bus/pci/devices/0000:7f:10.1/config 0xd8 0' \
+	printf '%s\n' 'poke /sys/bus/pci/devices/0000:7f:10.1/config 0xe4 0' \
 		'poke /dev/cpu/0/msr 0xc08 0' >clear
 	INTEL_UNCORE_LOSE="cat clear >files/control" on_files "$libexec/intel_uncore_lost" &&
-		grep -q '^PASSED$' out && [ "$(grep -cx 'PAPI Error: intel_uncore: imc.CAS_COUNT:RD: somebody else has cleared CTL0 of imc1 (socket 0) while it was counting' err)" -ge 3 ]
+		grep -q '^PASSED$' out && [ "$(grep -cx 'PAPI Error: intel_uncore: imc.CAS_COUNT:RD: somebody else has cleared CTL3 of imc1 (socket 0) while it was counting' err)" -ge 3 ]
 }
 
 # The example says so where its bytes are not those of all channels.

@@ -207,13 +207,13 @@ if has sandybridge-ep; then
 		.ctl == "0x400304" and .counters == [0,1,2,3] and .filters == {}'
 	result "encode -j"
 	json '.writes | all(.[]; .unit == "imc" and .space == "pci") and
-		(map(select(.register == "CTL0")) | length == 1 and .[0].address == "0xd8" and
+		(map(select(.register == "CTL3")) | length == 1 and .[0].address == "0xe4" and
 		.[0].width == 32 and .[0].value == "0x400304") and any(.[]; .address == "0xf4")'
-	result "encode -j: the writes of one unit"
+	result "encode -j: the writes of one unit, for the highest counter of the event"
 	run encode -c sandybridge-ep -j cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182
 	[ $status -eq 0 ] && json '.ctl == "0x400335" and (.filters | length == 1) and
 		(.filters[] | test("^0xc1000")) and
-		(.writes | any(.[]; .address == "0xd14") and any(.[]; .address == "0xd10"))'
+		(.writes | any(.[]; .address == "0xd14") and any(.[]; .address == "0xd11"))'
 	result "encode -j: a filter (opc in bits 31:23 of 0xd14)"
 	run encode -c sandybridge-ep imc.CAS_COUNT:RD && grep -q 0x400304 "$tmp/out"
 	result "encode as text"
@@ -238,14 +238,14 @@ if has sandybridge-ep; then
 	run decode -c sandybridge-ep cbo FOO=1; refused 2 "no register FOO"
 	result "decode: unknown register"
 	run encode -c sandybridge-ep -j imc.CAS_COUNT:RD:socket=1
-	[ $status -eq 0 ] && json '.name == "imc.CAS_COUNT:RD:socket=1" and [.writes[].register] == ["CTR0", "CTL0", "BOX_CTL"]'
+	[ $status -eq 0 ] && json '.name == "imc.CAS_COUNT:RD:socket=1" and [.writes[].register] == ["CTR3", "CTL3", "BOX_CTL"]'
 	result "encode: of a socket"
 	# An event of a view: the registers are those of the type behind it (Intel 308065-001, table 3-6:
 	# plm 0xF, pm, es 0x8A, umask 0xF, ism 2).
 	run encode -c montecito -j bus.BUS_MEMORY:ALL_ANY
 	[ $status -eq 0 ] && json '.unit == "bus" and .ctl == "0x20f8a4f" and .counters == [4,5,6,7,8,9] and
-		(.writes | any(.[]; .unit == "core" and .register == "PMC4" and .space == "pmu" and
-		.address == "0x4" and .value == "0x20f8a4f"))'
+		(.writes | any(.[]; .unit == "core" and .register == "PMC9" and .space == "pmu" and
+		.address == "0x9" and .value == "0x20f8a4f"))'
 	result "encode -j: an event of a view"
 	run encode -c nehalem-ep -j core.OFFCORE_RESPONSE_0.DATA_IFETCH.LOCAL_DRAM
 	[ $status -eq 0 ] && json '.ctl == "0x1b7" and .filters == {"OFFCORE_RSP_0": "0x4077"} and
