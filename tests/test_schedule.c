@@ -24,15 +24,20 @@ static const struct unc_tbl_type types[4] = {{0}};
 static const struct unc_tbl_reg regs[64] = {{0}};
 static const struct unc_table table = {.type = types, .n_type = 4, .reg = regs, .n_reg = 64};
 
-static const struct unc_table *snb(void)
+static const struct unc_table *table_of(const char *cpu)
 {
 	size_t n;
 	const struct unc_table *const *all = unc_tables(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(unc_tbl_str(all[i], all[i]->name), "sandybridge-ep") == 0)
+		if (strcmp(unc_tbl_str(all[i], all[i]->name), cpu) == 0)
 			return all[i];
 	return NULL;
+}
+
+static const struct unc_table *snb(void)
+{
+	return table_of("sandybridge-ep");
 }
 
 /* Others with a control on each counter of a mask. */
@@ -290,6 +295,109 @@ static void follows(void)
 	CHECK_TEXT(text, "one of RxR_OCCUPANCY, TOR_OCCUPANCY on counter 0");
 }
 
+/* An event of a CPU as a code. */
+static struct unc_code code_of(const struct unc_table *t, const char *text)
+{
+	struct unc_error err = {0};
+	struct unc_spec spec;
+	struct unc_code code = {0};
+
+	CU_ASSERT_EQUAL_FATAL(unc_spec_parse(t, text, &spec, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_spec_encode(t, &spec, 0, 2, &code, &err), 0);
+	return code;
+}
+
+/*
+ * What others count is left as it is: kinds that exclude each other (M3UPI: bit 7 of the code), leads
+ * of lanes (327043-001, table 2-14: 0x1F shows counter 0, 0x36 counts there only; 308065-001, sections
+ * 4.8 and 4.10: PMC5 leads 0xC0 to 0xDA, PMC4 and PMC6 0xE0 to 0xF3).
+ */
+static void beside_others(void)
+{
+	enum { FITS = -1 };
+	static const struct {
+		const char *cpu, *event;
+		struct unc_other other[2]; /* control 0: none */
+		int kind;                  /* FITS: it has `counter` */
+		unsigned counter;
+		int beside;
+	} rows[] = {
+		{"emerald-rapids", "m3upi.CMS_CLOCKTICKS", {{0xc5, 0}}, FITS, 3, 0},
+		{"emerald-rapids", "m3upi.CMS_CLOCKTICKS", {{0xc5, 3}}, FITS, 2, 0},
+		{"emerald-rapids",
+		 "m3upi.CMS_CLOCKTICKS",
+		 {{0xc5, 0}, {0x1, 1}},
+		 UNC_CONFLICT_KIND,
+		 0,
+		 1},
+		{"emerald-rapids", "m3upi.CLOCKTICKS", {{0xc5, 0}}, UNC_CONFLICT_KIND, 0, 0},
+		{"emerald-rapids", "m2m.CLOCKTICKS", {{0xc5, 0}}, FITS, 3, 0},
+		{"sandybridge-ep", "cbo.TOR_OCCUPANCY:ALL", {{0x400000, 1}}, FITS, 0, 0},
+		{"sandybridge-ep",
+		 "cbo.TOR_OCCUPANCY:ALL",
+		 {{0x400000, 3}, {0x40001f, 1}},
+		 UNC_CONFLICT_FOLLOWED,
+		 0,
+		 1},
+		{"sandybridge-ep",
+		 "cbo.TOR_OCCUPANCY:ALL",
+		 {{0x4000ff, 2}},
+		 UNC_CONFLICT_FOLLOWED,
+		 0,
+		 0},
+		{"sandybridge-ep",
+		 "cbo.TOR_OCCUPANCY:ALL",
+		 {{0x400000, 3}, {0x400836, 0}},
+		 UNC_CONFLICT_COUNTER,
+		 0,
+		 1},
+		{"sandybridge-ep", "cbo.TOR_INSERTS:EVICTION", {{0x400000, 1}}, FITS, 0, 0},
+		{"sandybridge-ep",
+		 "cbo.TOR_INSERTS:EVICTION",
+		 {{0x400000, 1}, {0x40001f, 2}},
+		 UNC_CONFLICT_FOLLOWED,
+		 0,
+		 1},
+		{"sandybridge-ep",
+		 "cbo.TOR_INSERTS:EVICTION",
+		 {{0x400000, 1}, {0x400836, 0}},
+		 UNC_CONFLICT_COUNTER,
+		 0,
+		 0},
+		{"montecito", "core.L1D_READS_SET0", {{0x200124f, 15}}, FITS, 5, 0},
+		{"montecito", "core.L1D_READS_SET0", {{0x200c34f, 5}}, UNC_CONFLICT_LEAD, 0, 0},
+		{"montecito", "core.L1D_READS_SET0", {{0x200c34f, 9}}, UNC_CONFLICT_FOLLOWED, 0, 0},
+		{"montecito", "core.L2D_REFERENCES:READS", {{0x200c34f, 5}}, FITS, 6, 0},
+		{"montecito", "core.L2D_REFERENCES:READS", {{0x201e64f, 7}}, FITS, 4, 0},
+		{"montecito",
+		 "core.L2D_REFERENCES:READS",
+		 {{0x201e64f, 7}, {0x200124f, 4}},
+		 UNC_CONFLICT_LEAD,
+		 0,
+		 1},
+		{"montecito", "bus.BUS_ALL:ANY", {{0x201e64f, 7}, {0x201e64f, 6}}, FITS, 9, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct unc_table *t = table_of(rows[i].cpu);
+		const struct unc_code code = code_of(t, rows[i].event), *list[] = {&code};
+		struct unc_others others = {0};
+		struct unc_conflict conflict;
+		uint8_t counter;
+
+		for (; others.n < 2 && rows[i].other[others.n].ctl; others.n++)
+			others.one[others.n] = rows[i].other[others.n];
+		int rc = unc_schedule(t, list, 1, &others, &counter, &conflict);
+		if (rc < 0 ? (int)conflict.kind != rows[i].kind || conflict.beside != rows[i].beside
+			   : rows[i].kind != FITS || counter != rows[i].counter) {
+			printf("# row %zu, %s: %s, counter %u, kind %d, beside %d\n", i,
+			       rows[i].event, unc_error_name(rc), counter, (int)conflict.kind,
+			       conflict.beside);
+			CU_FAIL("the schedule");
+		}
+	}
+}
+
 /* The neutral value of a filter and a band of another event do not go together. */
 static void neutral(void)
 {
@@ -330,6 +438,7 @@ int main(void)
 		{"reserved bits found are not put back", restores_ours_only},
 		{"a shared unit is not frozen", freezes_ours_only},
 		{"an event that shows what another one counts", follows},
+		{"beside what others count", beside_others},
 		{"what is left neutral is not free for others", neutral},
 		{NULL, NULL},
 	};

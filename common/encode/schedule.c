@@ -276,37 +276,55 @@ static bool agree_with(const struct unc_code *code, const struct unc_others *oth
 	return true;
 }
 
-/* Which of the others is in the way of event b: first who leads its lane, then who has a counter of
- * it, then who follows one. */
-static void blame_others(const struct unc_table *t, const struct unc_code *b,
+static bool has_counter(const struct unc_others *others, unsigned counter)
+{
+	for (size_t i = 0; i < others->n; i++)
+		if (others->one[i].counter == counter)
+			return true;
+	return false;
+}
+
+/* Whether one of the others is in the way of an event, as `kind` says. */
+static bool in_the_way(const struct unc_table *t, const struct unc_code *code,
+		       const struct unc_others *others, size_t one, struct unc_conflict *conflict)
+{
+	const struct unc_other *other = &others->one[one];
+	const struct unc_range *lanes = lanes_of(t, code);
+
+	if (conflict->kind == UNC_CONFLICT_COUNTER)
+		return code->counters >> other->counter & 1;
+	for (uint32_t i = 0; i < lanes->n; i++) {
+		const struct unc_tbl_lane *lane = &t->lane[lanes->first + i];
+		bool own = code->lane && lane->name == t->lane[code->lane - 1].name;
+		uint32_t lead = (uint32_t)1 << lane->lead;
+
+		conflict->lead = lane->lead;
+		if (conflict->kind == UNC_CONFLICT_LEAD
+			    ? own && lane->lead == other->counter && (code->counters & ~lead)
+			    : (code->counters & lead) && !has_counter(others, lane->lead) &&
+				      follows(t, code, other, lane))
+			return true;
+	}
+	return false;
+}
+
+/* Names one of the others, if they are to blame that an event has no counter. */
+static void blame_others(const struct unc_table *t, const struct unc_code *code,
 			 const struct unc_others *others, struct unc_conflict *conflict)
 {
-	const struct unc_range *lanes = lanes_of(t, b);
+	static const enum unc_conflict_kind kinds[] = {UNC_CONFLICT_LEAD, UNC_CONFLICT_FOLLOWED,
+						       UNC_CONFLICT_COUNTER};
+	const enum unc_conflict_kind ours = conflict->kind;
 
-	for (int step = 0; step < 3; step++)
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 		for (size_t i = 0; i < others->n; i++) {
-			const struct unc_other *other = &others->one[i];
-			bool has = step == 1 && (b->counters >> other->counter & 1);
-
-			if (has)
-				conflict->kind = UNC_CONFLICT_COUNTER;
-			for (uint32_t k = 0; k < lanes->n && step != 1; k++) {
-				const struct unc_tbl_lane *lane = &t->lane[lanes->first + k];
-				bool leads = step == 0 && b->lane && lane->lead == other->counter &&
-					     lane->name == t->lane[b->lane - 1].name;
-
-				if (!leads && !(step == 2 && (b->counters >> lane->lead & 1) &&
-						follows(t, b, other, lane)))
-					continue;
-				conflict->kind = leads ? UNC_CONFLICT_LEAD : UNC_CONFLICT_FOLLOWED;
-				conflict->lead = lane->lead;
-				has = true;
-			}
-			if (has) {
-				conflict->beside = (int)i;
-				return;
-			}
+			conflict->kind = kinds[k];
+			if (!in_the_way(t, code, others, i, conflict))
+				continue;
+			conflict->beside = (int)i;
+			return;
 		}
+	conflict->kind = ours;
 }
 
 /* ---- */
