@@ -102,6 +102,53 @@ static void from_the_top(void)
 	}
 }
 
+/* The highest set of counters that events i and further can have beside those taken; 0: none. */
+static uint32_t highest(const uint32_t *allowed, size_t i, size_t n, uint32_t taken)
+{
+	uint32_t best = 0;
+
+	if (i == n)
+		return taken;
+	for (unsigned c = 0; c < 6; c++) {
+		uint32_t bit = (uint32_t)1 << c, with = 0;
+
+		if (allowed[i] & ~taken & bit)
+			with = highest(allowed, i + 1, n, taken | bit);
+		best = with > best ? with : best;
+	}
+	return best;
+}
+
+/* The same, against every assignment there is: four events on six counters. */
+static void every_assignment(void)
+{
+	uint32_t state = 327043;
+	unsigned fit = 0;
+
+	for (unsigned round = 0; round < 2000; round++) {
+		struct unc_conflict conflict;
+		struct unc_code codes[4];
+		uint32_t allowed[4], taken = 0;
+		uint8_t counter[4];
+
+		for (unsigned i = 0; i < 4; i++) {
+			state = state * 1664525 + 1013904223;
+			allowed[i] = (state >> 8 & state >> 14 & state >> 20 & 0x3f) |
+				     1u << (state >> 27) % 4;
+			codes[i] = on(allowed[i]);
+		}
+		if (schedule(codes, 4, 0, counter, &conflict) == 0)
+			for (unsigned i = 0; i < 4; i++) {
+				CU_ASSERT(allowed[i] & ~taken & 1u << counter[i]);
+				taken |= 1u << counter[i];
+			}
+		CHECK_NUMBER(taken, highest(allowed, 0, 4, 0));
+		fit += taken != 0;
+	}
+	printf("# %u of 2000 fit\n", fit);
+	CU_ASSERT(fit > 200 && fit < 1800);
+}
+
 static void same_counter(void)
 {
 	struct unc_code codes[] = {on(0xf), on(0x1), on(0x1)};
@@ -428,6 +475,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"counters from the top", from_the_top},
+		{"no higher ones are left", every_assignment},
 		{"two events of one counter conflict, and are named", same_counter},
 		{"more events than counters conflict", too_many},
 		{"busy counters are not used", busy_counters},
