@@ -20,6 +20,10 @@ struct unc_kernel_code {
 /*
  * UNC_ERR_UNAVAILABLE with the reason: the kernel has no PMU for such units, or its driver drops
  * bits or filters that the code needs, or may put the event on a counter that cannot count it.
+ *
+ * Of the unit this cannot know: the driver also leaves out, without an error, filters that are in a
+ * PCI function which the machine hides. Whoever gives a code with filters to the kernel has found
+ * the parts of the unit that these are in (unc_tbl_reg.part).
  */
 int unc_kernel_encode(const struct unc_table *, const struct unc_code *,
 		      struct unc_kernel_code *out, struct unc_error *err);

@@ -73,6 +73,19 @@ union unc_words {
 		uint16_t field;
 	} list;
 	struct {
+		struct unc_tbl_kernel row;
+		const char *numbers, *config[2];
+	} kernel;
+	struct {
+		struct unc_range fields, when;
+		const char *codes, *umasks;
+		uint64_t umask_bits;
+	} kernel_filter;
+	struct {
+		const char *codes;
+		uint32_t counters;
+	} kernel_counters;
+	struct {
 		struct unc_tbl_counter row;
 		struct unc_range set;
 		const char *name, *ctr;
@@ -189,8 +202,13 @@ int unc_add_setting(struct unc_table_reader *, const char *field, const char *te
 int unc_add_list(struct unc_table_reader *, const char *what, const char *list, bool with_value,
 		 struct unc_range *);
 
-/* At the end of a type's block in units.tbl (table_type.c). */
+/* A list of numbers up to `max`, one for each unit: `3-5,3,4`; each is stored as 1 + its value. */
+int unc_read_positions(struct unc_table_reader *, const char *key, const char *list, unsigned max,
+		       uint8_t *out, size_t size);
+/* At the end of a type's block in units.tbl (table_type.c); what it says of the kernel
+ * (table_kernel.c). */
 int unc_units_end_type(struct unc_table_reader *);
+int unc_check_kernel(struct unc_table_reader *, const struct unc_tbl_type *);
 /* At the end of a type's .events. */
 int unc_events_end_type(struct unc_table_reader *);
 /* Reads all statements of a stored file. */

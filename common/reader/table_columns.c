@@ -87,7 +87,7 @@ enum {
 #undef C
 
 static const struct statement {
-	char name[12];
+	char name[16];
 	uint8_t file, flags;
 	uint16_t first; /* column */
 } statements[] = {

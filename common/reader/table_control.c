@@ -254,10 +254,10 @@ int unc_end_fields(struct unc_table_reader *r)
 
 /* ---- overflow */
 
-/* global=3-5 or 3,3,4: the bit of each unit. */
-static int positions(struct unc_table_reader *r, struct unc_tbl_overflow *o)
+/* Each position is noted as 1 + its number. */
+int unc_read_positions(struct unc_table_reader *r, const char *key, const char *list, unsigned max,
+		       uint8_t *out, size_t size)
 {
-	const char *list = r->w.overflow.global;
 	char word[16];
 	size_t n = 0;
 
@@ -269,12 +269,12 @@ static int positions(struct unc_table_reader *r, struct unc_tbl_overflow *o)
 			given = sscanf(word, "%3u%n-%3u%n", &first, &end, &last, &end);
 		if (given == 1)
 			last = first;
-		if (given < 1 || word[end] || last < first || last > 127 ||
-		    n + last - first >= sizeof(o->global))
-			return unc_bad(r, "global=%s is not a list of at most %zu bits up to 127",
-				       list, sizeof(o->global));
+		if (given < 1 || word[end] || last < first || last > max ||
+		    n + last - first >= size)
+			return unc_bad(r, "%s=%s is not a list of at most %zu numbers up to %u",
+				       key, list, size, max);
 		while (first <= last)
-			o->global[n++] = (uint8_t)(1 + first++);
+			out[n++] = (uint8_t)(1 + first++);
 	}
 	return 0;
 }
@@ -285,7 +285,8 @@ int unc_end_overflow(struct unc_table_reader *r)
 	struct unc_tbl_overflow *o = &r->w.overflow.row;
 	int rc = unc_bits_of(r, &r->w.overflow.set, UNC_NONE, &o->set);
 
-	if (rc < 0 || (rc = positions(r, o)) < 0)
+	if (rc < 0 || (rc = unc_read_positions(r, "global", r->w.overflow.global, 127, o->global,
+					       sizeof(o->global))) < 0)
 		return rc;
 	if ((o->set != 0) != (o->freezes != UNC_FREEZES_NOTHING))
 		return unc_bad(r, "set= and freezes= belong together");

@@ -225,6 +225,7 @@ int unc_end_counter(struct unc_table_reader *r)
 				       r->t.reg[c->ctr].width, reg);
 		c->name = unc_add_string(r, full);
 		*unc_add_counter(r) = *c;
+		c->kernel = (uint16_t)(c->kernel ? c->kernel + 0x100 : 0);
 		unc_current_type(r)->counters.n++;
 	}
 	return 0;

@@ -101,3 +101,23 @@ uint16_t unc_find_type(const struct unc_table *t, const char *name)
 			return (uint16_t)i;
 	return UNC_NONE;
 }
+
+const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *t,
+					     const struct unc_tbl_type *type, bool of_free)
+{
+	for (uint32_t i = 0; i < type->kernels.n; i++) {
+		const struct unc_tbl_kernel *k = &t->kernel[type->kernels.first + i];
+
+		if (!k->free == !of_free)
+			return k;
+	}
+	return NULL;
+}
+
+int unc_kernel_place(const struct unc_tbl_kernel *k, uint16_t reg)
+{
+	for (int i = 0; i < 4; i++)
+		if (k->config[i] == reg)
+			return i;
+	return -1;
+}

@@ -20,7 +20,8 @@
 
 typedef uint32_t unc_str; /* offset into unc_table.strings; 0 is "" */
 
-enum { UNC_NONE = 0xffff }; /* "no row" in a 16-bit index */
+enum { UNC_MAX_KERNEL_NAME = 40 }; /* of a PMU, with {n} in it */
+enum { UNC_NONE = 0xffff };        /* "no row" in a 16-bit index */
 
 /* Rows [first, first + n) of another array. */
 struct unc_range {
@@ -188,6 +189,7 @@ struct unc_tbl_counter {
 	uint8_t status_bit; /* 1 + the bit of its overflow; 0: none */
 	uint8_t global_bit; /* 1 + the bit in the socket's status, if not that of its unit */
 	uint8_t width;
+	uint16_t kernel; /* `config` of it for the kernel's driver; 0: that has none */
 };
 
 enum { UNC_MAX_LANES = 4 }; /* of a type */
@@ -212,6 +214,29 @@ struct unc_tbl_bundle {
 	struct unc_range sets;
 };
 
+/* A PMU of the kernel's own driver (perf_event_open), and what it really carries. */
+struct unc_tbl_kernel {
+	unc_str name;        /* with {n} for the number of the unit, if there are several */
+	unc_str unavailable; /* why it cannot count for our units; 0: it can */
+	uint64_t bits;       /* of CTL that get there */
+	/* filter registers, 32 bits each: config1 low and high, config2 low and high; UNC_NONE */
+	uint16_t config[4];
+	uint8_t number[32]; /* 1 + the number of each unit in the name; all 0: its index */
+	uint8_t free;       /* of the free-running counters; else of the others */
+};
+
+/* Bits of config1 and config2 that the driver writes for events with (CTL & mask) == ctl. */
+struct unc_tbl_kernel_filter {
+	uint64_t ctl, mask;
+	uint64_t bits[2];
+};
+
+/* Counters on which the driver puts events of a code, where these are not the event's own. */
+struct unc_tbl_kernel_counters {
+	uint32_t counters;
+	uint16_t code;
+};
+
 enum unc_freezes { UNC_FREEZES_NOTHING, UNC_FREEZES_UNIT, UNC_FREEZES_SOCKET };
 
 /* What happens when a counter carries. */
@@ -232,6 +257,7 @@ struct unc_tbl_type {
 	struct unc_range steps_freeze, steps_unfreeze;
 	struct unc_range counters; /* fixed and free-running */
 	struct unc_range lanes, forbids, bundles;
+	struct unc_range kernels, kernel_filters, kernel_counters;
 	struct unc_range events;
 	uint16_t pool; /* 1 + the type whose units and counters a view uses; 0: its own */
 	uint16_t global_status[2]; /* registers of the socket (index into regs) */
@@ -326,7 +352,7 @@ struct unc_table {
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
 	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
-	X(forbid) X(bundle) X(type) X(umask) X(event) X(metric)
+	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(metric)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \
 	const struct unc_tbl_##row *row;                                                           \
@@ -429,6 +455,11 @@ static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
 uint16_t unc_find_field(const struct unc_table *, const struct unc_tbl_type *, const char *name);
 uint16_t unc_find_reg(const struct unc_table *, const struct unc_tbl_type *, const char *name);
 uint16_t unc_find_type(const struct unc_table *, const char *name);
+/* The kernel's PMU for the free-running counters of a type, or for its others; NULL: none. */
+const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *, const struct unc_tbl_type *,
+					     bool of_free);
+/* Where a filter register is in config1 (0: low half, 1: high half) and config2 (2, 3); -1: nowhere. */
+int unc_kernel_place(const struct unc_tbl_kernel *, uint16_t reg);
 /* Whether one of a range of settings is of a field. */
 bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
 /* What unit control, as it was read, says of the counters of a unit: some may run, by the bits in which

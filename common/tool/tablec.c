@@ -25,7 +25,8 @@ struct member {
 
 #define ELEMENT(p)                                                                                 \
 	_Generic((p), struct unc_range * : 4, uint8_t(*)[2] : 1, uint8_t(*)[16] : 1,               \
-		 uint16_t(*)[2] : 2, uint16_t(*)[8] : 2, default                                   \
+		 uint8_t(*)[32] : 1, uint16_t(*)[2] : 2, uint16_t(*)[4] : 2, uint16_t(*)[8] : 2,   \
+		 uint64_t(*)[2] : 8, default                                                       \
 		 : sizeof(*(p)))
 #define KIND(p) _Generic((p), double * : 'd', int16_t * : 'i', int32_t * : 'i', default : 'u')
 #define M(m) {offsetof(T, m), sizeof(((T *)0)->m), ELEMENT(&((T *)0)->m), KIND(&((T *)0)->m)},
@@ -45,15 +46,19 @@ struct member {
 #define MEMBERS_set M(field) M(given) M(value)
 #define MEMBERS_step M(kind) M(reg) M(value)
 #define MEMBERS_counter M(name) M(ctr) M(ctl) M(enable) M(freeze) M(status_bit) M(global_bit) \
-	M(width)
+	M(width) M(kernel)
 #define MEMBERS_lane M(name) M(counters) M(lead) M(same)
 #define MEMBERS_forbid M(why) M(sets)
 #define MEMBERS_bundle M(name) M(sets)
+#define MEMBERS_kernel M(name) M(unavailable) M(bits) M(config) M(number) M(free)
+#define MEMBERS_kernel_filter M(ctl) M(mask) M(bits)
+#define MEMBERS_kernel_counters M(counters) M(code)
 #define MEMBERS_overflow M(overflow.set) M(overflow.status) M(overflow.clear) M(overflow.global) \
 	M(overflow.bit) M(overflow.freezes) M(overflow.known)
 #define MEMBERS_type M(name) M(title) M(desc) M(public_prefix) M(parts) M(regs) M(fields) \
 	M(steps_start) M(steps_join) M(steps_stop) M(steps_leave) M(steps_freeze) M(steps_unfreeze) \
-	M(counters) M(lanes) M(forbids) M(bundles) M(events) M(pool) M(global_status) M(unfreeze) \
+	M(counters) M(lanes) M(forbids) M(bundles) M(kernels) M(kernel_filters) M(kernel_counters) \
+	M(events) M(pool) M(global_status) M(unfreeze) \
 	M(n_global) M(has_unfreeze) M(unfreeze_value) MEMBERS_overflow M(first_ctl) M(first_ctr) \
 	M(unit_ctl) M(status) M(f_event) M(f_umask) M(enable) M(active) M(exclusive) M(max_inc) \
 	M(discovery) M(present_id) M(present_last) M(present_offset) M(present_devfn) M(unlisted) M(cpus) M(share) M(first) \

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Codes for the kernel's own driver: only what the tables know to arrive there is let through. */
+#include "encode/kernel.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "encode/schedule.h"
+
+typedef unsigned long long ull;
+
+struct work {
+	const struct unc_table *t;
+	const struct unc_tbl_type *type;
+	const struct unc_code *code;
+	const struct unc_tbl_kernel *pmu;
+	struct unc_error *err;
+};
+
+static int __attribute__((format(printf, 2, 3)))
+refuse(const struct work *w, const char *format, ...)
+{
+	char text[UNC_ERROR_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return unc_fail(w->err, UNC_ERR_UNAVAILABLE, "%s.%s: %s", unc_tbl_str(w->t, w->type->name),
+			unc_tbl_str(w->t, w->t->event[w->code->event].name), text);
+}
+
+/* The field that some bits of a register are of (UNC_NONE: of the control); the smallest, as others may be
+ * names for several of them. */
+static const char *field_of(const struct work *w, uint16_t reg, uint64_t bits)
+{
+	const struct unc_tbl_field *best = NULL;
+
+	for (uint32_t i = 0; i < w->type->fields.n; i++) {
+		const struct unc_tbl_field *f = &w->t->field[w->type->fields.first + i];
+
+		if ((unc_field_bits(f, reg) & bits) &&
+		    (!best || f->width[0] + f->width[1] < best->width[0] + best->width[1]))
+			best = f;
+	}
+	return best ? unc_tbl_str(w->t, best->name) : "no field";
+}
+
+/* ---- what is programmed */
+
+static int check_control(const struct work *w)
+{
+	uint64_t dropped = w->code->ctl & ~w->type->enable & ~w->pmu->bits;
+
+	if (!dropped)
+		return 0;
+	return refuse(w,
+		      "the kernel's driver drops %s, bits 0x%llx of the control, without an error",
+		      field_of(w, UNC_NONE, dropped), (ull)dropped);
+}
+
+/* Bits of config1 and config2 that the driver writes for an event. */
+static void carried(const struct work *w, uint64_t bits[2])
+{
+	const struct unc_range *rows = &w->type->kernel_filters;
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct unc_tbl_kernel_filter *row = &w->t->kernel_filter[rows->first + i];
+
+		if ((w->code->ctl & row->mask) != row->ctl)
+			continue;
+		bits[0] |= row->bits[0];
+		bits[1] |= row->bits[1];
+	}
+}
+
+static int add_filters(const struct work *w, uint64_t config[2])
+{
+	uint64_t bits[2] = {0};
+
+	carried(w, bits);
+	for (unsigned i = 0; i < w->code->n_filters; i++) {
+		const struct unc_code_filter *f = &w->code->filter[i];
+		int at = unc_kernel_place(w->pmu, f->reg);
+		uint64_t lost = at < 0 ? f->mask : f->mask & ~(bits[at / 2] >> at % 2 * 32);
+
+		if (lost)
+			return refuse(w,
+				      "the kernel's driver does not set %s of %s for it, and what "
+				      "an earlier event left there would count",
+				      field_of(w, f->reg, lost),
+				      unc_tbl_str(w->t, w->t->reg[f->reg].name));
+		if (at >= 0)
+			config[at / 2] |= f->value << at % 2 * 32;
+	}
+	return 0;
+}
+
+/* ---- where it counts */
+
+/* Names of counters: "0-1", "0,3". */
+static const char *list(uint32_t counters, char buf[64])
+{
+	struct unc_buf text = unc_buf(buf, 64);
+	const char *comma = "";
+
+	for (unsigned i = 0; i < 32; i++) {
+		unsigned last = i;
+
+		if (!(counters >> i & 1))
+			continue;
+		while (last < 31 && (counters >> (last + 1) & 1))
+			last++;
+		unc_put(&text, last > i ? "%s%u-%u" : "%s%u", comma, i, last);
+		comma = ",";
+		i = last;
+	}
+	return buf;
+}
+
+/* The driver chooses the counter: any on which it puts events of this code. */
+static int check_counters(const struct work *w)
+{
+	const struct unc_range *rows = &w->type->kernel_counters;
+	uint16_t code = w->t->event[w->code->event].code;
+	char driver[64], own[64];
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct unc_tbl_kernel_counters *row = &w->t->kernel_counters[rows->first + i];
+
+		if (row->code == code && (row->counters & ~w->code->counters))
+			return refuse(w,
+				      "the kernel's driver may put it on counters %s, but only %s "
+				      "can count it",
+				      list(row->counters, driver), list(w->code->counters, own));
+	}
+	if (unc_schedule_follows(w->t, w->code, NULL))
+		return refuse(w, "it shows what another counter counts, and the kernel's driver "
+				 "chooses which event that is");
+	return 0;
+}
+
+/* ---- all of it */
+
+static int encode_fixed(const struct work *w, uint64_t *config)
+{
+	const struct unc_tbl_counter *c = &w->t->counter[w->code->counter];
+
+	*config = c->kernel;
+	return c->kernel ? 0
+			 : refuse(w, "the kernel's driver has no event for counter %s",
+				  unc_tbl_str(w->t, c->name));
+}
+
+static int encode_counted(const struct work *w, struct unc_kernel_code *k)
+{
+	uint64_t config[2] = {0};
+	int rc;
+
+	if ((rc = check_control(w)) < 0 || (rc = check_counters(w)) < 0 ||
+	    (rc = add_filters(w, config)) < 0)
+		return rc;
+	k->config = w->code->ctl & ~w->type->enable;
+	k->config1 = config[0];
+	k->config2 = config[1];
+	return 0;
+}
+
+int unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
+		      struct unc_kernel_code *out, struct unc_error *err)
+{
+	const struct unc_tbl_type *type = &t->type[code->type];
+	bool fixed = code->counter != UNC_NONE;
+	struct work w = {.t = t, .type = type, .code = code, .err = err};
+	struct unc_kernel_code k = {0};
+	int rc;
+
+	w.pmu = unc_find_kernel(t, type, fixed && t->counter[code->counter].ctl == UNC_NONE);
+	if (!w.pmu)
+		return refuse(&w, "the kernel's driver has no PMU for it");
+	if (w.pmu->unavailable)
+		return refuse(&w, "%s", unc_tbl_str(t, w.pmu->unavailable));
+	k.pmu = (uint8_t)(w.pmu - (t->kernel + type->kernels.first));
+	rc = fixed ? encode_fixed(&w, &k.config) : encode_counted(&w, &k);
+	if (rc == 0)
+		*out = k;
+	return rc;
+}
+
+/* ---- names */
+
+/* The number of a unit in the name of its PMU; -1: it has none. */
+static int number_of(const struct unc_tbl_kernel *k, unsigned index)
+{
+	static const uint8_t none[sizeof(k->number)];
+
+	if (memcmp(k->number, none, sizeof(none)) == 0)
+		return (int)index;
+	return index < sizeof(k->number) ? k->number[index] - 1 : -1;
+}
+
+bool unc_kernel_pmu(const struct unc_table *t, unsigned type, unsigned pmu, unsigned index,
+		    char *buf, size_t size)
+{
+	const struct unc_range *rows = &t->type[type].kernels;
+	struct unc_buf text = unc_buf(buf, size);
+
+	if (pmu >= rows->n || t->kernel[rows->first + pmu].unavailable)
+		return false;
+	const struct unc_tbl_kernel *k = &t->kernel[rows->first + pmu];
+	const char *name = unc_tbl_str(t, k->name), *number = strstr(name, "{n}");
+	int n = number_of(k, index);
+	if (!number) {
+		unc_put(&text, "%s", name);
+		return text.n < size && index == 0;
+	}
+	unc_put(&text, "%.*s%d%s", (int)(number - name), name, n, number + 3);
+	return text.n < size && n >= 0;
+}

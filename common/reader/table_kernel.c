@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: what the kernel's own driver carries: kernel, kernel_filter, kernel_counters. */
+#include <string.h>
+
+#include "reader/table_build.h"
+
+/* ---- kernel */
+
+/* config1=LOW,HIGH or config1=LOW: registers of 32 bits each, or LOW of 64. */
+static int read_config(struct unc_table_reader *r, unsigned which)
+{
+	const char *list = r->w.kernel.config[which];
+	uint16_t *out = r->w.kernel.row.config + 2 * which;
+	char word[40];
+
+	out[0] = out[1] = UNC_NONE;
+	for (const char *p = list; p; out++) {
+		if (out == r->w.kernel.row.config + 2 * which + 2 ||
+		    !unc_list_next(&p, word, sizeof(word)))
+			return unc_bad(r, "config%u=%s is not one or two registers", which + 1,
+				       list);
+		*out = unc_find_reg(&r->t, unc_current_type(r), word);
+		if (*out == UNC_NONE)
+			return unc_bad(r, "config%u=%s is not a register above", which + 1, word);
+		if (r->t.reg[*out].write_mask > UINT32_MAX)
+			return unc_bad(r, "config%u=%s: only the low half of it would fit",
+				       which + 1, word);
+	}
+	return 0;
+}
+
+static int check_name(struct unc_table_reader *r, const char *name)
+{
+	const struct unc_tbl_type *type = unc_current_type(r);
+	const char *number = strstr(name, "{n}");
+
+	if (strncmp(name, "uncore", 6) != 0)
+		return unc_bad(r, "kernel '%s' is not a PMU of the uncore driver: uncore...", name);
+	if (strlen(name) > UNC_MAX_KERNEL_NAME)
+		return unc_bad(r, "kernel '%s' is longer than %d letters", name,
+			       UNC_MAX_KERNEL_NAME);
+	if (!number && r->t.part[type->parts.first].where.n > 1)
+		return unc_bad(r, "kernel '%s' has no {n} for the number of the unit", name);
+	if (!number && r->w.kernel.numbers)
+		return unc_bad(r, "numbers= needs {n} in the name");
+	return 0;
+}
+
+int unc_end_kernel(struct unc_table_reader *r)
+{
+	struct unc_tbl_type *type = unc_current_type(r);
+	struct unc_tbl_kernel *k = &r->w.kernel.row;
+	int rc = 0;
+
+	if ((k->name != 0) == (k->unavailable != 0))
+		return unc_bad(r, "kernel wants either a name or unavailable=");
+	if (k->unavailable && r->line->n > 2)
+		return unc_bad(r, "unavailable= stands alone");
+	if (k->name && (k->bits != 0) == (k->free != 0))
+		return unc_bad(r, "bits= is for all but `free`");
+	if (k->name && (rc = check_name(r, unc_tbl_str(&r->t, k->name))) < 0)
+		return rc;
+	if (unc_find_kernel(&r->t, type, k->free))
+		return unc_bad(r, "kernel is given twice for the same counters");
+	if ((rc = read_config(r, 0)) < 0 || (rc = read_config(r, 1)) < 0 ||
+	    (rc = unc_read_positions(r, "numbers", r->w.kernel.numbers, 254, k->number,
+				     sizeof(k->number))) < 0)
+		return rc;
+	if (type->kernels.n++ == 0)
+		type->kernels.first = (uint32_t)r->t.n_kernel;
+	if (type->kernels.first + type->kernels.n - 1 != r->t.n_kernel)
+		return unc_bad(r, "the PMUs of a type stand together");
+	*unc_add_kernel(r) = *k;
+	return 0;
+}
+
+/* ---- kernel_filter */
+
+/* The bits of config1 and config2 that fields are. */
+static int read_bits(struct unc_table_reader *r, const struct unc_tbl_kernel *k, uint64_t bits[2])
+{
+	const struct unc_range *sets = &r->w.kernel_filter.fields;
+
+	for (uint32_t i = 0; i < sets->n; i++) {
+		const struct unc_tbl_field *f = &r->t.field[r->t.set[sets->first + i].field];
+
+		for (unsigned p = 0; p < 2 && f->width[p]; p++) {
+			int at = f->reg[p] == UNC_NONE ? -1 : unc_kernel_place(k, f->reg[p]);
+
+			if (at < 0)
+				return unc_bad(r,
+					       "field %s is in no register of config1= or "
+					       "config2=",
+					       unc_tbl_str(&r->t, f->name));
+			bits[at / 2] |= unc_ones(f->width[p]) << f->lo[p] << at % 2 * 32;
+		}
+	}
+	return 0;
+}
+
+/* The next of a list of values of a field of CTL, as bits there. No list: 0, once. */
+static int next_value(struct unc_table_reader *r, const char *key, const char **list,
+		      uint16_t field, uint64_t *bits)
+{
+	const char *rest = *list;
+	char word[24];
+
+	*bits = 0;
+	if (!rest)
+		return 0;
+	if (field == UNC_NONE)
+		return unc_bad(r, "%s=: %s has no such field", key,
+			       unc_tbl_str(&r->t, unc_current_type(r)->name));
+	if (!unc_list_next(list, word, sizeof(word)) || !unc_parse_number(word, bits) ||
+	    (*bits & ~unc_field_max(&r->t.field[field])))
+		return unc_bad(r, "%s=%s is not a list of values of field %s", key, rest,
+			       unc_tbl_str(&r->t, r->t.field[field].name));
+	*bits <<= r->t.field[field].lo[0];
+	return 0;
+}
+
+static uint64_t bits_of(const struct unc_table_reader *r, uint16_t field)
+{
+	return field == UNC_NONE ? 0 : unc_field_bits(&r->t.field[field], UNC_NONE);
+}
+
+/* A row for each umask, with one code. */
+static int add_umasks(struct unc_table_reader *r, const struct unc_tbl_kernel_filter *with_code)
+{
+	struct unc_tbl_type *type = unc_current_type(r);
+	const char *umasks = r->w.kernel_filter.umasks;
+
+	do {
+		struct unc_tbl_kernel_filter row = *with_code;
+		uint64_t umask;
+		int rc = next_value(r, "umasks", &umasks, type->f_umask, &umask);
+
+		if (rc < 0)
+			return rc;
+		row.ctl |= umask;
+		row.mask |= r->w.kernel_filter.umasks ? bits_of(r, type->f_umask) : 0;
+		if (type->kernel_filters.n++ == 0)
+			type->kernel_filters.first = (uint32_t)r->t.n_kernel_filter;
+		*unc_add_kernel_filter(r) = row;
+	} while (umasks);
+	return 0;
+}
+
+/* umask_bits= and when=: what the control must have whatever the code. */
+static int read_conditions(struct unc_table_reader *r, struct unc_tbl_kernel_filter *row)
+{
+	const struct unc_tbl_type *type = unc_current_type(r);
+	const struct unc_range *when = &r->w.kernel_filter.when;
+	uint64_t umask = r->w.kernel_filter.umask_bits;
+	int rc = unc_bits_of(r, when, UNC_NONE, &row->ctl);
+
+	for (uint32_t i = 0; i < when->n; i++)
+		row->mask |= bits_of(r, r->t.set[when->first + i].field);
+	if (umask && (type->f_umask == UNC_NONE || r->w.kernel_filter.umasks ||
+		      (umask & ~unc_field_max(&r->t.field[type->f_umask]))))
+		return unc_bad(r, "umask_bits= is for bits of the umask, in place of umasks=");
+	umask <<= umask ? r->t.field[type->f_umask].lo[0] : 0;
+	row->ctl |= umask;
+	row->mask |= umask;
+	return rc;
+}
+
+int unc_end_kernel_filter(struct unc_table_reader *r)
+{
+	const struct unc_tbl_type *type = unc_current_type(r);
+	const struct unc_tbl_kernel *k = unc_find_kernel(&r->t, type, false);
+	const char *codes = r->w.kernel_filter.codes;
+	struct unc_tbl_kernel_filter row = {0};
+	int rc;
+
+	if (!k || k->unavailable)
+		return unc_bad(r, "kernel_filter before a kernel that has filters");
+	if (!codes && !r->w.kernel_filter.when.n)
+		return unc_bad(r, "codes= or when= is missing");
+	if ((rc = read_bits(r, k, row.bits)) < 0 || (rc = read_conditions(r, &row)) < 0)
+		return rc;
+	do {
+		struct unc_tbl_kernel_filter with_code = row;
+		uint64_t code;
+
+		if ((rc = next_value(r, "codes", &codes, type->f_event, &code)) < 0)
+			return rc;
+		with_code.ctl |= code;
+		with_code.mask |= r->w.kernel_filter.codes ? bits_of(r, type->f_event) : 0;
+		rc = add_umasks(r, &with_code);
+	} while (codes && rc == 0);
+	return rc;
+}
+
+/* ---- kernel_counters */
+
+int unc_end_kernel_counters(struct unc_table_reader *r)
+{
+	struct unc_tbl_type *type = unc_current_type(r);
+	const char *codes = r->w.kernel_counters.codes;
+
+	if (!unc_find_kernel(&r->t, type, false))
+		return unc_bad(r, "kernel_counters before kernel");
+	while (codes) {
+		struct unc_tbl_kernel_counters row = {.counters = r->w.kernel_counters.counters};
+		uint64_t code;
+		int rc = next_value(r, "codes", &codes, type->f_event, &code);
+
+		if (rc < 0)
+			return rc;
+		row.code = (uint16_t)(code >> r->t.field[type->f_event].lo[0]);
+		if (type->kernel_counters.n++ == 0)
+			type->kernel_counters.first = (uint32_t)r->t.n_kernel_counters;
+		*unc_add_kernel_counters(r) = row;
+	}
+	return 0;
+}
+
+/* ---- the whole */
+
+static int check_bits(struct unc_table_reader *r, const struct unc_tbl_type *type, uint64_t bits)
+{
+	const char *name = unc_tbl_str(&r->t, type->name);
+	uint64_t fields = type->first_ctl == UNC_NONE ? 0 : r->t.reg[type->first_ctl].write_mask;
+
+	if (bits & ~fields)
+		return unc_bad(r, "type %s: kernel bits=0x%llx are more than CTL has, 0x%llx", name,
+			       (unsigned long long)bits, (unsigned long long)fields);
+	if (bits & type->enable)
+		return unc_bad(r, "type %s: kernel bits= must leave out the enable bits", name);
+	if (bits_of(r, type->f_event) & ~bits)
+		return unc_bad(r, "type %s: kernel bits= must have those of the code", name);
+	if (type->exclusive)
+		return unc_bad(r, "type %s: the kernel does not keep apart what exclusive= does",
+			       name);
+	return 0;
+}
+
+int unc_check_kernel(struct unc_table_reader *r, const struct unc_tbl_type *type)
+{
+	const struct unc_tbl_kernel *k = unc_find_kernel(&r->t, type, false);
+
+	for (uint32_t i = 0; i < type->counters.n; i++) {
+		const struct unc_tbl_counter *c = &r->t.counter[type->counters.first + i];
+
+		if (c->kernel && !unc_find_kernel(&r->t, type, c->ctl == UNC_NONE))
+			return unc_bad(r,
+				       "type %s: counter %s has kernel=, but the type no PMU "
+				       "for it",
+				       unc_tbl_str(&r->t, type->name), unc_tbl_str(&r->t, c->name));
+	}
+	return k && !k->unavailable ? check_bits(r, type, k->bits) : 0;
+}
