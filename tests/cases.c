@@ -54,7 +54,7 @@ static void path_of(const char *name, char *path)
 
 int cases_read(const char *name, cases_fn fn, void *user)
 {
-	char path[PATH], line[1024];
+	char path[PATH], line[4096];
 	struct cases_row row = {.file = name};
 	int rows = 0;
 
@@ -94,12 +94,19 @@ static const struct unc_table *const *tables(size_t *n)
 	return set.table;
 }
 
-const char *cases_cpu(size_t i)
+const struct unc_table *cases_table(size_t i)
 {
 	size_t n;
 	const struct unc_table *const *all = tables(&n);
 
-	return i < n ? unc_tbl_str(all[i], all[i]->name) : NULL;
+	return i < n ? all[i] : NULL;
+}
+
+const char *cases_cpu(size_t i)
+{
+	const struct unc_table *t = cases_table(i);
+
+	return t ? unc_tbl_str(t, t->name) : NULL;
 }
 
 bool cases_has(const char *folder, const char *cpu, const char *ending)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct unc_table;
+
 enum { CASES_FIELDS = 8 };
 
 struct cases_row {
@@ -29,6 +31,7 @@ int cases_read(const char *name, cases_fn fn, void *user);
  * the i-th, or NULL past the end, and for none of them with a line on stdout if the tables are bad.
  */
 const char *cases_cpu(size_t i);
+const struct unc_table *cases_table(size_t i);
 
 /* A case file belongs to a CPU by its name: folder "encode", ending ".cases". */
 bool cases_has(const char *folder, const char *cpu, const char *ending);

@@ -144,14 +144,16 @@ static int check_counters(const struct work *w)
 
 /* ---- all of it */
 
-static int encode_fixed(const struct work *w, uint64_t *config)
+/* A counter that counts one thing only. */
+static int encode_fixed(const struct work *w, struct unc_kernel_code *k)
 {
 	const struct unc_tbl_counter *c = &w->t->counter[w->code->counter];
 
-	*config = c->kernel;
-	return c->kernel ? 0
-			 : refuse(w, "the kernel's driver has no event for counter %s",
-				  unc_tbl_str(w->t, c->name));
+	k->config = c->kernel;
+	if (c->kernel)
+		return 0;
+	return refuse(w, "the kernel's driver has no event for counter %s",
+		      unc_tbl_str(w->t, c->name));
 }
 
 static int encode_counted(const struct work *w, struct unc_kernel_code *k)
@@ -173,20 +175,22 @@ int unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
 {
 	const struct unc_tbl_type *type = &t->type[code->type];
 	bool fixed = code->counter != UNC_NONE;
+	bool of_free = fixed && t->counter[code->counter].ctl == UNC_NONE;
 	struct work w = {.t = t, .type = type, .code = code, .err = err};
 	struct unc_kernel_code k = {0};
 	int rc;
 
-	w.pmu = unc_find_kernel(t, type, fixed && t->counter[code->counter].ctl == UNC_NONE);
-	if (!w.pmu)
+	w.pmu = unc_find_kernel(t, type, of_free);
+	if (!w.pmu && !type->kernels.n)
 		return refuse(&w, "the kernel's driver has no PMU for it");
-	if (w.pmu->unavailable)
+	if (w.pmu && w.pmu->unavailable)
 		return refuse(&w, "%s", unc_tbl_str(t, w.pmu->unavailable));
+	rc = fixed ? encode_fixed(&w, &k) : encode_counted(&w, &k);
+	if (rc < 0)
+		return rc;
 	k.pmu = (uint8_t)(w.pmu - (t->kernel + type->kernels.first));
-	rc = fixed ? encode_fixed(&w, &k.config) : encode_counted(&w, &k);
-	if (rc == 0)
-		*out = k;
-	return rc;
+	*out = k;
+	return 0;
 }
 
 /* ---- names */
