@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "columns_files.h"
+#include "encode/kernel.h"
 #include "session_kit.h"
 #include "base/text.h"
 
@@ -77,6 +78,30 @@ static void act_encode(struct world *w)
 	for (size_t i = 0; i < e.n_filters; i++)
 		say_number(w, e.filters[i].reg, e.filters[i].value);
 	unc_put(&w->out, " aggregate=%s", aggregate_name(e.aggregate));
+}
+
+/* kernel SPEC: what the kernel's driver is given */
+static void act_kernel(struct world *w)
+{
+	const struct unc_table *t = w->p->table;
+	struct unc_kernel_code k;
+	struct unc_error err = {0};
+	struct unc_spec spec;
+	struct unc_code code;
+	char name[UNC_KERNEL_NAME];
+
+	if (unc_spec_parse(t, w->word[1], &spec, &err) < 0 ||
+	    unc_spec_encode(t, &spec, 0, 2, &code, &err) < 0 ||
+	    unc_kernel_encode(t, &code, &k, &err) < 0) {
+		refuse(w, err.text);
+		return;
+	}
+	bool found = unc_kernel_pmu(t, code.type, k.pmu, spec.index < 0 ? 0 : (unsigned)spec.index,
+				    name, sizeof(name));
+	unc_put(&w->out, "%s", found ? name : "no PMU");
+	say_number(w, "config", k.config);
+	say_number(w, "config1", k.config1);
+	say_number(w, "config2", k.config2);
 }
 
 /* decode TYPE REG=VALUE... */
@@ -454,18 +479,31 @@ static void act_poll(struct world *w)
 /* ---- all verbs */
 
 static const struct verb verbs[] = {
-	{"encode", act_encode, true},    {"decode", act_decode, true},
-	{"fields", act_fields, true},    {"register", act_register, true},
-	{"type", act_type, true},        {"event", act_event, true},
-	{"metric", act_metric, true},    {"eval", act_eval, true},
-	{"cpu", act_cpu, true},          {"units", act_units, false},
-	{"set", act_set, false},         {"get", act_get, false},
-	{"step", act_step, false},       {"violations", act_violations, false},
-	{"session", act_session, false}, {"add", act_add, false},
-	{"measure", act_measure, false}, {"passes", act_passes, false},
-	{"start", act_start, false},     {"stop", act_stop, false},
-	{"plan", act_plan, false},       {"read", act_read, false},
-	{"sample", act_sample, false},   {"poll", act_poll, false},
+	{"encode", act_encode, true},
+	{"decode", act_decode, true},
+	{"kernel", act_kernel, true},
+	{"fields", act_fields, true},
+	{"register", act_register, true},
+	{"type", act_type, true},
+	{"event", act_event, true},
+	{"metric", act_metric, true},
+	{"eval", act_eval, true},
+	{"cpu", act_cpu, true},
+	{"units", act_units, false},
+	{"set", act_set, false},
+	{"get", act_get, false},
+	{"step", act_step, false},
+	{"violations", act_violations, false},
+	{"session", act_session, false},
+	{"add", act_add, false},
+	{"measure", act_measure, false},
+	{"passes", act_passes, false},
+	{"start", act_start, false},
+	{"stop", act_stop, false},
+	{"plan", act_plan, false},
+	{"read", act_read, false},
+	{"sample", act_sample, false},
+	{"poll", act_poll, false},
 };
 
 static const struct verb *verb_of(const char *command)

@@ -79,7 +79,6 @@ union unc_words {
 	struct {
 		struct unc_range fields, when;
 		const char *codes, *umasks;
-		uint64_t umask_bits;
 	} kernel_filter;
 	struct {
 		const char *codes;

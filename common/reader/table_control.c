@@ -142,7 +142,7 @@ int unc_bits_of(struct unc_table_reader *r, const struct unc_range *sets, uint16
 		const struct unc_tbl_field *f = &r->t.field[s->field];
 
 		if (f->reg[0] != reg || f->width[1])
-			return unc_bad(r, "set=: field %s is in another register",
+			return unc_bad(r, "field %s is in another register",
 				       unc_tbl_str(&r->t, f->name));
 		*bits |= s->value << f->lo[0];
 	}

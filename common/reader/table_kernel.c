@@ -39,37 +39,46 @@ static int check_name(struct unc_table_reader *r, const char *name)
 	if (strlen(name) > UNC_MAX_KERNEL_NAME)
 		return unc_bad(r, "kernel '%s' is longer than %d letters", name,
 			       UNC_MAX_KERNEL_NAME);
-	if (!number && r->t.part[type->parts.first].where.n > 1)
-		return unc_bad(r, "kernel '%s' has no {n} for the number of the unit", name);
 	if (!number && r->w.kernel.numbers)
 		return unc_bad(r, "numbers= needs {n} in the name");
+	if (!number && r->t.part[type->parts.first].where.n > 1)
+		return unc_bad(r, "kernel '%s' has no {n} for the number of the unit", name);
 	return 0;
+}
+
+/* Which of its columns a row has. */
+static int check_columns(struct unc_table_reader *r, const struct unc_tbl_kernel *k)
+{
+	bool programs = k->bits || r->w.kernel.config[0] || r->w.kernel.config[1];
+
+	if ((k->name != 0) == (k->unavailable != 0))
+		return unc_bad(r, "kernel wants either a name or unavailable=");
+	if (k->unavailable)
+		return programs || k->free || r->w.kernel.numbers
+			       ? unc_bad(r, "unavailable= stands alone")
+			       : 0;
+	if (k->free)
+		return programs ? unc_bad(r, "free-running counters have no bits= and no filters")
+				: 0;
+	return unc_need(r, "bits");
 }
 
 int unc_end_kernel(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
 	struct unc_tbl_kernel *k = &r->w.kernel.row;
-	int rc = 0;
+	int rc;
 
-	if ((k->name != 0) == (k->unavailable != 0))
-		return unc_bad(r, "kernel wants either a name or unavailable=");
-	if (k->unavailable && r->line->n > 2)
-		return unc_bad(r, "unavailable= stands alone");
-	if (k->name && (k->bits != 0) == (k->free != 0))
-		return unc_bad(r, "bits= is for all but `free`");
-	if (k->name && (rc = check_name(r, unc_tbl_str(&r->t, k->name))) < 0)
-		return rc;
-	if (unc_find_kernel(&r->t, type, k->free))
-		return unc_bad(r, "kernel is given twice for the same counters");
-	if ((rc = read_config(r, 0)) < 0 || (rc = read_config(r, 1)) < 0 ||
+	if ((rc = check_columns(r, k)) < 0 ||
+	    (k->name && (rc = check_name(r, unc_tbl_str(&r->t, k->name))) < 0) ||
+	    (rc = read_config(r, 0)) < 0 || (rc = read_config(r, 1)) < 0 ||
 	    (rc = unc_read_positions(r, "numbers", r->w.kernel.numbers, 254, k->number,
 				     sizeof(k->number))) < 0)
 		return rc;
+	if (unc_find_kernel(&r->t, type, k->free))
+		return unc_bad(r, "kernel is given twice for the same counters");
 	if (type->kernels.n++ == 0)
 		type->kernels.first = (uint32_t)r->t.n_kernel;
-	if (type->kernels.first + type->kernels.n - 1 != r->t.n_kernel)
-		return unc_bad(r, "the PMUs of a type stand together");
 	*unc_add_kernel(r) = *k;
 	return 0;
 }
@@ -146,23 +155,14 @@ static int add_umasks(struct unc_table_reader *r, const struct unc_tbl_kernel_fi
 	return 0;
 }
 
-/* umask_bits= and when=: what the control must have whatever the code. */
-static int read_conditions(struct unc_table_reader *r, struct unc_tbl_kernel_filter *row)
+/* when=: what the control must have whatever code and umask. */
+static int read_when(struct unc_table_reader *r, struct unc_tbl_kernel_filter *row)
 {
-	const struct unc_tbl_type *type = unc_current_type(r);
 	const struct unc_range *when = &r->w.kernel_filter.when;
-	uint64_t umask = r->w.kernel_filter.umask_bits;
-	int rc = unc_bits_of(r, when, UNC_NONE, &row->ctl);
 
 	for (uint32_t i = 0; i < when->n; i++)
 		row->mask |= bits_of(r, r->t.set[when->first + i].field);
-	if (umask && (type->f_umask == UNC_NONE || r->w.kernel_filter.umasks ||
-		      (umask & ~unc_field_max(&r->t.field[type->f_umask]))))
-		return unc_bad(r, "umask_bits= is for bits of the umask, in place of umasks=");
-	umask <<= umask ? r->t.field[type->f_umask].lo[0] : 0;
-	row->ctl |= umask;
-	row->mask |= umask;
-	return rc;
+	return unc_bits_of(r, when, UNC_NONE, &row->ctl);
 }
 
 int unc_end_kernel_filter(struct unc_table_reader *r)
@@ -177,7 +177,7 @@ int unc_end_kernel_filter(struct unc_table_reader *r)
 		return unc_bad(r, "kernel_filter before a kernel that has filters");
 	if (!codes && !r->w.kernel_filter.when.n)
 		return unc_bad(r, "codes= or when= is missing");
-	if ((rc = read_bits(r, k, row.bits)) < 0 || (rc = read_conditions(r, &row)) < 0)
+	if ((rc = read_bits(r, k, row.bits)) < 0 || (rc = read_when(r, &row)) < 0)
 		return rc;
 	do {
 		struct unc_tbl_kernel_filter with_code = row;
