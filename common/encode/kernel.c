@@ -181,7 +181,7 @@ int unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
 	int rc;
 
 	w.pmu = unc_find_kernel(t, type, of_free);
-	if (!w.pmu && !type->kernels.n)
+	if (!w.pmu && (!fixed || !type->kernels.n))
 		return refuse(&w, "the kernel's driver has no PMU for it");
 	if (w.pmu && w.pmu->unavailable)
 		return refuse(&w, "%s", unc_tbl_str(t, w.pmu->unavailable));

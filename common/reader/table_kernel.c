@@ -133,10 +133,27 @@ static uint64_t bits_of(const struct unc_table_reader *r, uint16_t field)
 	return field == UNC_NONE ? 0 : unc_field_bits(&r->t.field[field], UNC_NONE);
 }
 
+static int add_filter(struct unc_table_reader *r, const struct unc_tbl_kernel_filter *row)
+{
+	struct unc_range *rows = &unc_current_type(r)->kernel_filters;
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct unc_tbl_kernel_filter *other = &r->t.kernel_filter[rows->first + i];
+
+		if (other->ctl == row->ctl && other->mask == row->mask)
+			return unc_bad(r, "control 0x%llx has a kernel_filter already",
+				       (unsigned long long)row->ctl);
+	}
+	if (rows->n++ == 0)
+		rows->first = (uint32_t)r->t.n_kernel_filter;
+	*unc_add_kernel_filter(r) = *row;
+	return 0;
+}
+
 /* A row for each umask, with one code. */
 static int add_umasks(struct unc_table_reader *r, const struct unc_tbl_kernel_filter *with_code)
 {
-	struct unc_tbl_type *type = unc_current_type(r);
+	const struct unc_tbl_type *type = unc_current_type(r);
 	const char *umasks = r->w.kernel_filter.umasks;
 
 	do {
@@ -144,13 +161,10 @@ static int add_umasks(struct unc_table_reader *r, const struct unc_tbl_kernel_fi
 		uint64_t umask;
 		int rc = next_value(r, "umasks", &umasks, type->f_umask, &umask);
 
-		if (rc < 0)
-			return rc;
 		row.ctl |= umask;
 		row.mask |= r->w.kernel_filter.umasks ? bits_of(r, type->f_umask) : 0;
-		if (type->kernel_filters.n++ == 0)
-			type->kernel_filters.first = (uint32_t)r->t.n_kernel_filter;
-		*unc_add_kernel_filter(r) = row;
+		if (rc < 0 || (rc = add_filter(r, &row)) < 0)
+			return rc;
 	} while (umasks);
 	return 0;
 }
@@ -194,9 +208,22 @@ int unc_end_kernel_filter(struct unc_table_reader *r)
 
 /* ---- kernel_counters */
 
+static int add_counters(struct unc_table_reader *r, const struct unc_tbl_kernel_counters *row)
+{
+	struct unc_range *rows = &unc_current_type(r)->kernel_counters;
+
+	for (uint32_t i = 0; i < rows->n; i++)
+		if (r->t.kernel_counters[rows->first + i].code == row->code)
+			return unc_bad(r, "code 0x%x has kernel_counters already", row->code);
+	if (rows->n++ == 0)
+		rows->first = (uint32_t)r->t.n_kernel_counters;
+	*unc_add_kernel_counters(r) = *row;
+	return 0;
+}
+
 int unc_end_kernel_counters(struct unc_table_reader *r)
 {
-	struct unc_tbl_type *type = unc_current_type(r);
+	const struct unc_tbl_type *type = unc_current_type(r);
 	const char *codes = r->w.kernel_counters.codes;
 
 	if (!unc_find_kernel(&r->t, type, false))
@@ -209,9 +236,8 @@ int unc_end_kernel_counters(struct unc_table_reader *r)
 		if (rc < 0)
 			return rc;
 		row.code = (uint16_t)(code >> r->t.field[type->f_event].lo[0]);
-		if (type->kernel_counters.n++ == 0)
-			type->kernel_counters.first = (uint32_t)r->t.n_kernel_counters;
-		*unc_add_kernel_counters(r) = row;
+		if ((rc = add_counters(r, &row)) < 0)
+			return rc;
 	}
 	return 0;
 }
