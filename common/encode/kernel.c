@@ -32,8 +32,8 @@ refuse(const struct work *w, const char *format, ...)
 			unc_tbl_str(w->t, w->t->event[w->code->event].name), text);
 }
 
-/* The field that some bits of a register are of (UNC_NONE: of the control); the smallest, as others may be
- * names for several of them. */
+/* The field that some bits of a register are of (UNC_NONE: of the control); the smallest, as others
+ * may be names for several of them. */
 static const char *field_of(const struct work *w, uint16_t reg, uint64_t bits)
 {
 	const struct unc_tbl_field *best = NULL;
