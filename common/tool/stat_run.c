@@ -25,6 +25,7 @@ static const double tolerance = 1e-6; /* the last slice and the end are the same
 struct runner {
 	struct stat_job *job;
 	sigset_t signals, before;
+	struct sigaction pipe_before, size_before;
 	pid_t child; /* 0: none, or ended */
 	int go;      /* pipe that holds the child back */
 	int failed;  /* pipe that tells why it could not become the command */
@@ -61,7 +62,10 @@ static void block_signals(struct runner *r)
 		if (sigaction(ends[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			sigaddset(&r->signals, ends[i]); /* unless ignored, as under nohup */
 	signal(SIGCHLD, SIG_DFL);
-	signal(SIGPIPE, SIG_IGN); /* a reader that goes away must not leave counters running */
+	/* A reader that goes away, a file that may not grow: neither may leave counters running. */
+	action = (struct sigaction){.sa_handler = SIG_IGN};
+	sigaction(SIGPIPE, &action, &r->pipe_before);
+	sigaction(SIGXFSZ, &action, &r->size_before);
 	sigprocmask(SIG_BLOCK, &r->signals, &r->before);
 }
 
@@ -70,7 +74,8 @@ static void become_command(const struct runner *r, int ready, int failed)
 {
 	char go;
 
-	signal(SIGPIPE, SIG_DFL);
+	sigaction(SIGPIPE, &r->pipe_before, NULL);
+	sigaction(SIGXFSZ, &r->size_before, NULL);
 	sigprocmask(SIG_SETMASK, &r->before, NULL);
 	if (read(ready, &go, 1) == 1) { /* else counting did not begin */
 		execvp(r->job->args->word[0], r->job->args->word);
@@ -146,12 +151,19 @@ static bool child_ended(struct runner *r)
 	return true;
 }
 
+/* A terminal sends its signals to the command as well; an alarm or a limit is ours alone. */
+static bool of_terminal(int number, const siginfo_t *info)
+{
+	return info->si_code == SI_KERNEL &&
+	       (number == SIGINT || number == SIGQUIT || number == SIGHUP);
+}
+
 /* A signal to end. With a command: the command is to end, and with it we do. */
 static bool must_stop(struct runner *r, int number, const siginfo_t *info)
 {
 	if (!r->child)
 		return true;
-	if (info->si_code != SI_KERNEL) /* a terminal sends it to the command as well */
+	if (!of_terminal(number, info))
 		kill(r->child, number);
 	if (r->interrupts++ == 0)
 		return false;

@@ -97,7 +97,8 @@ static int signal_number(const char *text)
 		int value;
 	} known[] = {
 		{"KILL", SIGKILL}, {"STOP", SIGSTOP}, {"CONT", SIGCONT}, {"TERM", SIGTERM},
-		{"INT", SIGINT},   {"HUP", SIGHUP},   {"USR1", SIGUSR1}, {"QUIT", SIGQUIT},
+		{"INT", SIGINT},   {"HUP", SIGHUP},   {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
+		{"QUIT", SIGQUIT}, {"ALRM", SIGALRM}, {"XCPU", SIGXCPU},
 	};
 
 	for (size_t i = 0; text && i < sizeof(known) / sizeof(known[0]); i++)
@@ -249,8 +250,9 @@ static int do_signal(struct room *room, const struct words *w, pid_t pid)
 	uint64_t given = 0;
 
 	if (!value || w->n > 3 || (w->n == 3 && !number(w->word[2], &given)))
-		return room_refuse(room,
-				   "usage: signal KILL|STOP|CONT|TERM|INT|HUP|USR1|QUIT [PID]");
+		return room_refuse(
+			room, "usage: signal KILL|STOP|CONT|TERM|INT|HUP|USR1|USR2|QUIT|ALRM|XCPU "
+			      "[PID]");
 	if (w->n == 3)
 		pid = (pid_t)given;
 	if (pid <= 1)

@@ -4,7 +4,7 @@
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
-echo "1..21"
+echo "1..23"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
@@ -124,6 +124,43 @@ wait $!
 status=$?
 exactly "cbo0.CLOCKTICKS:socket=0=2700000000" && clock_is 11.000
 result $? "a process that was stopped for 10 s"
+
+# What batch systems, limits and terminals send to end a process: it reports, and puts back.
+signal_at_half() # NAME: as the machine's clock shows 0.5, for who has written first
+{
+	until [ -s "$root/log" ]; do sleep 0.02; done
+	writer=$(cut -d ' ' -f 3 "$root/log" | head -n 1)
+	control "at 0.5 signal $1 $writer"
+	kill -CONT "$writer"
+}
+as_found() { [ $(($("$poke" "$root/dev/cpu/0/msr" 0xD10))) -eq 0 ]; }
+bad=
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+	control reset "after 1 write /dev/cpu/0/msr signal STOP" "log writes"
+	signal_at_half $signal &
+	real stat -j -e cbo0.CLOCKTICKS:socket=0
+	wait $!
+	[ "$status" -eq 0 ] && as_found &&
+		jq -e '.time > 0.499 and .time <= 0.5 and
+			(.events["cbo0.CLOCKTICKS:socket=0"] - .time * 2.7e9 | fabs) < 1' "$dir/out" >/dev/null ||
+		bad="$bad $signal"
+done
+[ -z "$bad" ] || echo "# bad:$bad"
+[ -z "$bad" ]
+result $? "signals that end it: the exact count until then, and registers as they were found"
+control reset "log writes"
+real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
+writes=$(count ' write ')
+bad= n=0
+while [ "$n" -lt "$writes" ]; do
+	n=$((n + 1))
+	control reset "after $n write * signal USR2"
+	real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
+	[ "$status" -eq 0 ] && grep -q '"cbo0.CLOCKTICKS:socket=0":' "$dir/out" && as_found || bad="$bad $n"
+done
+[ -z "$bad" ] || echo "# after write:$bad of $writes"
+[ "$writes" -gt 0 ] && [ -z "$bad" ]
+result $? "such a signal behind each register write: a report, and registers as they were found"
 
 # 44 bits at 2.7e9 Hz wrap in 6515 s
 control reset

@@ -451,15 +451,24 @@ run stat "$tmp"; refused 126 "cannot run"; result "stat: not a program"
 run stat -d 0.1 sh -c 'sleep 1.5; exit 5'
 [ $status -eq 5 ] && grep -Eq '^(0|1\.[0-4])[0-9.]* s measured' "$tmp/out"
 result "stat -d: counting ends before the command"
-for signal in INT TERM USR1; do
-	"$UNCORE" stat -d 20 >"$tmp/out" 2>"$tmp/err" &
-	sleep 0.5
-	kill -$signal $!
+# The first report tells that it counts. A shell ignores INT and QUIT for what runs in the background.
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+	: >"$tmp/out"
+	env --default-signal="$signal" "$UNCORE" stat -j -I 20 >"$tmp/out" 2>"$tmp/err" &
+	until [ -s "$tmp/out" ] || ! kill -0 $!; do sleep 0.02; done
+	kill -"$signal" $!
 	wait $!
 	status=$?
-	[ $status -eq 0 ] && grep -q '^0.* s measured' "$tmp/out"
-	result "stat ends on SIG$signal with its report"
+	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && json '.metrics.memory_read_bytes >= 0'
+	result "stat ends on SIG$signal, its reports are whole"
 done
+# A file that may not grow (512 bytes) is an error, not the end by SIGXFSZ
+(ulimit -f 1 && exec timeout 60 "$UNCORE" stat -j -I 1 -o "$tmp/short") >"$tmp/out" 2>"$tmp/err"
+status=$?
+refused 1 "cannot write the report: File too large"; result "stat: a report beyond the limit of files"
+(ulimit -f 1 && exec timeout 60 "$UNCORE" stat -- sh -c 'exec yes >"$0"' "$tmp/short") >"$tmp/out" 2>"$tmp/err"
+status=$?
+[ $status -eq 153 ]; result "stat COMMAND: a command has the limits of files as ever"
 "$UNCORE" stat >"$tmp/out" 2>"$tmp/err" \
 	sh -c 'trap "exit 9" TERM; : >"$0"; for i in $(seq 200); do sleep 0.05; done' "$tmp/ready" &
 until [ -e "$tmp/ready" ]; do sleep 0.02; done
