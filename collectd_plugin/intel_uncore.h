@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two files of the plugin share. */
+/* What the files of the plugin share. */
 #ifndef INTEL_UNCORE_H
 #define INTEL_UNCORE_H
 
@@ -13,6 +13,7 @@
 
 #define NAME "intel_uncore"
 #define LOG NAME " plugin: "
+#define FAIL(...) (plugin_log(LOG_ERR, LOG __VA_ARGS__), -1)
 
 /* what the configuration asks for */
 struct wish {
@@ -35,13 +36,15 @@ struct item {
 
 struct intel_uncore {
 	char *simulate;
+	char *access;
 	bool per_unit;
 	bool whole_only; /* no partial sums */
 	bool broken;     /* the configuration */
 	struct wish *wishes;
 	size_t n_wishes;
+	bool blind; /* no unit of the machine can be read */
 	struct unc_platform *platform;
-	struct unc_session *session;
+	struct unc_session *session; /* NULL: it could not be opened yet */
 	struct item *items;
 	struct unc_value *values;
 	size_t n_items;
@@ -58,6 +61,16 @@ extern struct intel_uncore self;
 /* Warns, once for an item, of a sum over fewer units than the machine has. */
 void intel_uncore_tell_partial(size_t id);
 
+enum { NOT_NOW = 1 }; /* beside 0 and -1: it may work later, and the log says why not yet */
+
+/* Opens the machine and finds all that is configured there. 0, NOT_NOW, or -1: what is wrong stays so
+ * until the configuration is changed. */
+int intel_uncore_open(void);
+void intel_uncore_close(void);
+/* Says why it does not count, once until it does. */
+void intel_uncore_wait(const char *why);
+/* Has intel_uncore_read() called as often as the session has passes. */
+int intel_uncore_register(void);
 /* Looks at the machine anew: units that have gone are missing then. Series keep their totals. */
 void intel_uncore_reopen(void);
 int intel_uncore_start(void);

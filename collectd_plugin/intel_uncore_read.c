@@ -57,9 +57,9 @@ static void send_item(size_t id, cdtime_t now)
 	bool valid = value->flags & UNC_VALUE_VALID;
 
 	if (!valid && (item->is_total || value->flags & UNC_VALUE_LOST))
-		c_complain(LOG_WARNING, &item->complaint, LOG "%s/%s: no value: %s",
-			   item->vl.plugin_instance, item->vl.type_instance,
-			   unc_session_reason(self.session, (int)id));
+		c_complain_once(LOG_WARNING, &item->complaint, LOG "%s/%s: no value: %s",
+				item->vl.plugin_instance, item->vl.type_instance,
+				unc_session_reason(self.session, (int)id));
 	else if (valid)
 		c_release(LOG_INFO, &item->complaint, LOG "%s/%s: values again",
 			  item->vl.plugin_instance, item->vl.type_instance);
@@ -75,7 +75,7 @@ static void send_item(size_t id, cdtime_t now)
 /* The next call starts anew. Not a failure to collectd, which would wait twice as long after each. */
 static int read_failed(void)
 {
-	c_complain(LOG_ERR, &self.complaint, LOG "%s", unc_session_error(self.session));
+	intel_uncore_wait(unc_session_error(self.session));
 	for (size_t i = 0; i < self.n_items; i++)
 		self.items[i].going = false;
 	self.running = false;
@@ -110,6 +110,18 @@ static int end_interval(void)
 	return rotate();
 }
 
+/* The machine could not be opened yet. When it can, the calls become as many as there are passes.
+ * An error of the configuration that shows only now is the end. */
+static int open_late(void)
+{
+	int status = intel_uncore_open();
+
+	if (status == NOT_NOW || (status == 0 && unc_session_passes(self.session) == 1))
+		return status;
+	plugin_unregister_read(NAME);
+	return status == 0 ? intel_uncore_register() : status;
+}
+
 /*
  * Called once for each pass in an interval, and at once where collectd has just begun or is late: a
  * pass of a moment would be scaled to all of the interval, so it goes on until the next call.
@@ -117,6 +129,8 @@ static int end_interval(void)
 int intel_uncore_read(user_data_t *user)
 {
 	(void)user;
+	if (!self.session && open_late() != 0)
+		return 0;
 	if (!self.running) {
 		unc_session_stop(self.session);
 		return start_again() != 0 ? read_failed() : 0;

@@ -74,12 +74,20 @@ static inline void log_line(int level, const char *format, va_list args)
 	log_line(level, format, args);                                                             \
 	va_end(args)
 
+int plugin_unregister_read(const char *name)
+{
+	CHECK_TEXT(name, "intel_uncore");
+	CU_ASSERT_PTR_NOT_NULL(host.read);
+	host.read = NULL;
+	return 0;
+}
+
 void plugin_log(int level, const char *format, ...)
 {
 	LOG_ARGS(level, format);
 }
 
-void c_complain(int level, c_complain_t *c, const char *format, ...)
+void c_complain_once(int level, c_complain_t *c, const char *format, ...)
 {
 	bool again = c->interval != 0;
 

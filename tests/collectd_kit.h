@@ -17,7 +17,10 @@ static struct {
 	bool on;
 	int passes;
 	int error, start_error;
-	unsigned version;             /* of the library; 0: its own */
+	unsigned version;    /* of the library; 0: its own */
+	int open_error;      /* of a machine */
+	const char *machine; /* in place of the one that is configured */
+	unsigned opens;
 	int starts, stops, rotations; /* since the test asked last */
 	struct unc_value value[4];
 } script;
@@ -25,6 +28,25 @@ static struct {
 static unsigned script_version(void)
 {
 	return script.version ? script.version : unc_api_version();
+}
+
+static int script_open(const struct unc_options *options, struct unc_platform **out)
+{
+	struct unc_options wanted = *options;
+
+	script.opens++;
+	if (script.machine)
+		wanted.sim = script.machine;
+	return script.open_error ? script.open_error : unc_platform_open(&wanted, out);
+}
+
+static int script_doctor(const struct unc_options *options, unc_check_fn fn, void *user)
+{
+	struct unc_options wanted = *options;
+
+	if (script.machine)
+		wanted.sim = script.machine;
+	return unc_doctor(&wanted, fn, user);
 }
 
 static int script_passes(const struct unc_session *session)
@@ -71,6 +93,8 @@ static const char *script_reason(struct unc_session *session, int id)
 }
 
 #define unc_api_version script_version
+#define unc_platform_open script_open
+#define unc_doctor script_doctor
 #define unc_session_passes script_passes
 #define unc_session_read script_read
 #define unc_session_start script_start
@@ -78,6 +102,7 @@ static const char *script_reason(struct unc_session *session, int id)
 #define unc_session_rotate script_rotate
 #define unc_session_reason script_reason
 #include "../collectd_plugin/intel_uncore.c"
+#include "../collectd_plugin/intel_uncore_open.c"
 #include "../collectd_plugin/intel_uncore_read.c"
 #include "collectd_host.h"
 

@@ -9,7 +9,7 @@ static void test_unknown_option(void)
 	begin();
 	CHECK_NUMBER(configure("Simulate emerald-rapids", "Metrics memory_read_bytes", NULL), 0);
 	check_refused(2, "[error] intel_uncore plugin: no option Metrics; options are Simulate, "
-			 "Metric, Event, PerUnit, PartialSums\n");
+			 "Access, Metric, Event, PerUnit, PartialSums\n");
 }
 
 static void test_wrong_values(void)
@@ -22,6 +22,7 @@ static void test_wrong_values(void)
 		{"PerUnit both", "cf_util_get_boolean: PerUnit\n"},
 		{"PartialSums 1", "cf_util_get_boolean: PartialSums\n"},
 		{"Simulate 1", "cf_util_get_string: Simulate\n"},
+		{"Access 1", "cf_util_get_string: Access\n"},
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -252,11 +253,22 @@ static void test_no_counters(void)
 	begin();
 	setenv("UNCORE_SYSROOT", "/nonexistent", 1);
 	configure(NULL);
-	CU_ASSERT(host.init() != 0);
+	check_refused(1, "/nonexistent");
 	unsetenv("UNCORE_SYSROOT");
-	CHECK_NUMBER(errors(), 1);
-	CU_ASSERT(logged("; uncore doctor says more\n"));
+}
+
+static void test_access(void)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "Metric memory_read_bytes", "Access direct",
+		  NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
 	end();
+	begin();
+	configure("Simulate emerald-rapids", "Access msr,nonsense", NULL);
+	check_refused(1, "nonsense");
 }
 
 static void test_no_such_machine(void)
@@ -305,6 +317,7 @@ int main(void)
 		{"PerUnit", test_per_unit},
 		{"a name too long", test_long_name},
 		{"no counters: why", test_no_counters},
+		{"Access", test_access},
 		{"no such simulated machine", test_no_such_machine},
 		{"a library of another version", test_other_library},
 		{"a good start after a bad one", test_again},

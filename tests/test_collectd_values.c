@@ -195,21 +195,19 @@ static void test_lost_for_good(void)
 	end();
 }
 
-/* Counters that are taken when collectd starts may be free later. What is no such matter disables. */
-static void test_busy_at_first(void)
+/* What keeps it from counting when collectd starts may be gone later: one line, no values, then all. */
+static void begins_later(int error)
 {
 	begin();
 	configure("Simulate emerald-rapids,sockets=1", "Metric memory_read_bytes", NULL);
-	script.start_error = UNC_ERR_PERMISSION;
-	CU_ASSERT(host.init() != 0);
-	CU_ASSERT_PTR_NULL(host.read);
-	end();
-	begin();
-	configure("Simulate emerald-rapids,sockets=1", "Metric memory_read_bytes", NULL);
-	script.start_error = UNC_ERR_BUSY;
+	script.start_error = error;
 	CHECK_NUMBER(host.init(), 0);
 	CU_ASSERT(logged("; tried again in each interval\n"));
-	CHECK_NUMBER(read_once(), 0);
+	for (int i = 0; i < 3; i++) {
+		CHECK_NUMBER(read_once(), 0); /* else collectd would call less and less often */
+		CHECK_NUMBER(host.n_sent, 0);
+	}
+	CU_ASSERT(script.starts >= 4);
 	CHECK_NUMBER(errors(), 1);
 	script.start_error = 0;
 	CHECK_NUMBER(read_once(), 0); /* starts */
@@ -217,7 +215,98 @@ static void test_busy_at_first(void)
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(host.n_sent, 1);
 	CU_ASSERT(logged("[info] intel_uncore plugin: counting again\n"));
+	CHECK_NUMBER(errors(), 1);
 	end();
+}
+
+static void test_busy_at_first(void)
+{
+	begins_later(UNC_ERR_BUSY);
+	begins_later(UNC_ERR_PERMISSION);
+	begins_later(UNC_ERR_IO);
+}
+
+/* A machine of which no unit can be read: all of its types hidden. Static storage. */
+static const char *hidden_machine(void)
+{
+	static char text[512];
+	struct unc_options options = {.size = sizeof(options), .sim = "sandybridge-ep"};
+	const struct unc_type *type;
+	struct unc_platform *p;
+	size_t n = (size_t)snprintf(text, sizeof(text), "sandybridge-ep,sockets=1");
+
+	CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
+	for (size_t i = 0; (type = unc_type_get(p, i)) != NULL; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ",hide=%s", type->name);
+	CU_ASSERT_FATAL(n < sizeof(text));
+	unc_platform_close(p);
+	return text;
+}
+
+/* No unit can be read yet, as before a module is loaded; later the calls are as many as passes. */
+static void test_no_unit_at_first(void)
+{
+	const char *events = "Event imc.CAS_COUNT:RD imc.CAS_COUNT:WR imc.ACT_COUNT";
+
+	begin();
+	configure("Simulate sandybridge-ep,sockets=1", events,
+		  "Event imc.PRE_COUNT:PAGE_MISS imc.PRE_COUNT:PAGE_CLOSE", NULL);
+	script.machine = hidden_machine();
+	script.opens = 0;
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(host.step, TIME_T_TO_CDTIME_T(10));
+	for (int i = 0; i < 3; i++)
+		CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(script.opens, 5); /* and collectd's first call */
+	CHECK_NUMBER(errors(), 1);
+	CU_ASSERT(logged("[error] intel_uncore plugin: no counter can be read"));
+	CU_ASSERT_PTR_NULL(strstr(host.log, "left out")); /* where none is that says nothing */
+	script.machine = NULL;
+	host.now += host.step;
+	CHECK_NUMBER(host.read(NULL), 0);
+	CU_ASSERT(logged("5 series, passes: 2\n"));
+	CHECK_NUMBER(host.step, TIME_T_TO_CDTIME_T(10) / 2);
+	read_slowly();
+	CHECK_NUMBER(host.n_sent, 5);
+	CU_ASSERT(logged("[info] intel_uncore plugin: counting again\n"));
+	CHECK_NUMBER(errors(), 1);
+	end();
+}
+
+/* Opening fails for a reason that may pass. A wrong name that shows only then is the end. */
+static void test_opened_late(void)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "Metric memory_read_bytes", NULL);
+	script.open_error = UNC_ERR_IO;
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(errors(), 1);
+	script.open_error = 0;
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	CHECK_NUMBER(errors(), 1);
+	end();
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "Metric memory_read_byte", NULL);
+	script.open_error = UNC_ERR_IO;
+	CHECK_NUMBER(host.init(), 0);
+	script.open_error = 0;
+	CHECK_NUMBER(host.read(NULL), 0);
+	CU_ASSERT_PTR_NULL(host.read);
+	CU_ASSERT(logged("nearest is memory_read_bytes\n"));
+	CHECK_NUMBER(errors(), 2);
+	end();
+}
+
+/* Without a unit that can be read names are checked all the same. */
+static void test_wrong_name_blind(void)
+{
+	begin();
+	configure("Simulate sandybridge-ep,sockets=1", "Event imc.CAS_CONT:RD", NULL);
+	script.machine = hidden_machine();
+	check_refused(1, "no event CAS_CONT in imc; nearest is CAS_COUNT\n");
 }
 
 /* A back end that has the last value yet must not take two beginnings for a rate of 0. */
@@ -397,7 +486,10 @@ int main(void)
 		{"a count that means nothing", test_no_count},
 		{"a lost counter: a new start, the others go on", test_lost},
 		{"a counter lost for good", test_lost_for_good},
-		{"counters that are taken at first", test_busy_at_first},
+		{"what may pass keeps it from starting at first", test_busy_at_first},
+		{"no unit can be read at first", test_no_unit_at_first},
+		{"a machine that cannot be opened at first", test_opened_late},
+		{"a wrong name where no unit can be read", test_wrong_name_blind},
 		{"a counter lost again and again", test_lost_again},
 		{"calls that come late, all at once", test_late_calls},
 		{"partial sums are told once, and sent unless told otherwise", test_partial},

@@ -30,6 +30,7 @@ finish()
 		kill "$pid" 2>/dev/null
 	done
 	fusermount3 -u "$tmp/room" 2>/dev/null
+	fusermount3 -u "$tmp/nhm" 2>/dev/null
 	wait
 	rm -rf "$tmp"
 }
@@ -256,6 +257,60 @@ dead_function()
 		stop dead && ! grep -F 'Will suspend it' "$tmp/dead/log"
 }
 
+# Waits, with one line in the log and no values, while intervals pass.
+waits() # HOST SENTENCE
+{
+	wait_for 30 enough "$1" load/load/shortterm 4 || { cat "$tmp/$1/log" "$tmp/$1/out"; return 1; }
+	grep '^\[error\] .*_u' "$tmp/$1/log" >"$tmp/errors"
+	echo "[error] $2; uncore doctor says more; tried again in each interval" >"$tmp/expected"
+	diff "$tmp/expected" "$tmp/errors" && [ -z "$(series "$1")" ]
+}
+
+# Then it counts, and says so once.
+counts() # HOST PATH
+{
+	wait_for 30 enough "$1" "$2" 3 && stop "$1" || { cat "$tmp/$1/log"; return 1; }
+	[ "$(grep -c 'counting again' "$tmp/$1/log")" = 1 ] &&
+		[ "$(grep -c '^\[error\]' "$tmp/$1/log")" = 1 ]
+}
+
+# All counters of a channel are a neighbour's when collectd starts.
+busy_at_first()
+{
+	echo reset >"$tmp/room/control"
+	channel 0x400c04
+	UNCORE_SYSROOT=$tmp/room
+	export UNCORE_SYSROOT
+	start busy 'Metric "memory_read_bytes"'
+	unset UNCORE_SYSROOT
+	waits busy "$p imc.CAS_COUNT:RD:socket=0: counter 0 of imc1 (socket 0) is programmed by somebody else (control 0x400c04 = imc.CAS_COUNT:WR) and no other counter is free for it" || return 1
+	channel 0
+	path=intel_uncore-socket0/total_bytes-memory_read_bytes
+	counts busy $path || return 1
+	points busy $path | tee "$tmp/points" |
+		jq -es '.[0] | all(.[]; . / (2.702e8 * 64) - 1 | fabs < 0.5)' >/dev/null ||
+		{ cat "$tmp/points"; return 1; }
+}
+
+# The msr module is loaded after collectd has started.
+module_later()
+{
+	mkdir -p "$tmp/nhm"
+	"$fuse" nehalem-ep "$tmp/nhm" 2>"$tmp/room.log" &
+	pids="$pids $!"
+	wait_for 10 test -e "$tmp/nhm/proc/cpuinfo" || { cat "$tmp/room.log"; return 1; }
+	echo "hide /dev/cpu" >"$tmp/nhm/control"
+	UNCORE_SYSROOT=$tmp/nhm
+	export UNCORE_SYSROOT
+	start later 'Metric "memory_read_bytes"' 'Access "msr"'
+	unset UNCORE_SYSROOT
+	wait_for 30 enough later load/load/shortterm 4 || { cat "$tmp/later/log"; return 1; }
+	[ "$(grep -c '^\[error\]' "$tmp/later/log")" = 1 ] &&
+		log_has later "no counter can be read: /dev/cpu/0/msr: no such file; remedy: load the msr module: modprobe msr; tried again in each interval" || return 1
+	echo clear >"$tmp/nhm/control"
+	counts later intel_uncore-socket0/total_bytes-memory_read_bytes
+}
+
 clean_exit() # HOST
 {
 	stop "$1"
@@ -303,6 +358,7 @@ start number "$simulate" 'Metric 7'
 start flag "$simulate" 'PerUnit "both"'
 start twice "$simulate" 'Metric "memory_read_bytes" "Memory_Read_Bytes"'
 start machine 'Simulate "emerald-rapid"'
+start method "$simulate" 'Access "direct,nonsense"'
 export UNCORE_SYSROOT="$tmp/root"
 start bare 'Event "pcu.CLOCKTICKS"'
 unset UNCORE_SYSROOT
@@ -315,15 +371,21 @@ ok "a wrong metric" fails metric \
 ok "a wrong event" fails event "$p imc.CAS_CONT: no event CAS_CONT in imc; nearest is CAS_COUNT"
 ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD"
 ok "a wrong option" fails option \
-	"$p no option Metrics; options are Simulate, Metric, Event, PerUnit, PartialSums" "$disabled"
+	"$p no option Metrics; options are Simulate, Access, Metric, Event, PerUnit, PartialSums" "$disabled"
 ok "a number in place of a name" fails number "$p Metric takes names in quotes" "$disabled"
 ok "a word in place of a boolean" fails flag "$p Cannot parse string value \`both' of the \`PerUnit' option as a boolean value." "$disabled"
 ok "a metric twice" fails twice "$p memory_read_bytes:socket=0 is configured twice" \
 	"$p memory_read_bytes:socket=1 is configured twice"
 ok "a wrong machine to simulate" fails machine \
 	"$p there is no simulated machine 'emerald-rapid'; there are: $names"
-ok "no msr module" fails bare \
-	"$p no counter can be read: /dev/cpu/0/msr: no such file; remedy: load the msr module: modprobe msr"
+no_module()
+{
+	wait_for 30 enough bare load/load/shortterm 4 && stop bare || { cat "$tmp/bare/log"; return 1; }
+	echo "[error] $p no counter can be read: /dev/cpu/0/msr: no such file; remedy: load the msr module: modprobe msr; tried again in each interval" >"$tmp/expected"
+	grep '^\[error\]' "$tmp/bare/log" | diff "$tmp/expected" - && [ -z "$(series bare)" ]
+}
+ok "no msr module: one line, no values" no_module
+ok "a method that is none" log_has method "[error] $p no access method 'nonsense'; there are "
 
 ok "values arrive" wait_for 30 enough story intel_uncore-socket1/total_bytes-memory_write_bytes 5
 ok "the log says SIMULATED" log_has story \
@@ -355,8 +417,10 @@ if [ -x "$fuse" ] && [ -w /dev/fuse ] && command -v fusermount3 >/dev/null; then
 	ok "a machine of files" files_start
 	ok "a neighbour takes all counters of a channel, and goes: a gap, true rates" neighbours
 	ok "a function that dies: a partial sum, and all other series" dead_function
+	ok "counters that a neighbour has at first: one line, then true rates" busy_at_first
+	ok "a module that is loaded later: one line, then values" module_later
 else
-	for name in "a machine of files" "a neighbour" "a dead function"; do
+	for name in "a machine of files" "a neighbour" "a dead function" "busy at first" "a module"; do
 		number=$((number + 1))
 		echo "ok $number - collectd: $name # SKIP FUSE cannot be used here"
 	done
