@@ -81,7 +81,8 @@ static bool check_cpu(struct doctor *d)
 	}
 	d->platform = NULL;
 	if (rc == UNC_ERR_INVALID) { /* its root could be opened: what remains is the choice */
-		unc_report(d, "access", false, "correct or unset UNCORE_ACCESS", "%s",
+		unc_report(d, "access", false,
+			   "correct the list of methods (--access, or UNCORE_ACCESS)", "%s",
 			   unc_open_error());
 		return false;
 	}
@@ -223,11 +224,14 @@ static void check_simulated(struct doctor *d)
 {
 	bool ok = unc_platform_open_as(&d->options, d->raised, &d->platform) == 0;
 
-	unc_report(d, "simulation", ok, "correct or unset UNCORE_SIM",
-		   ok ? "SIMULATED: the machine is '%s'; no number is of this one, which is not "
-			"checked"
-		      : "'%s' cannot be simulated",
-		   d->options.sim);
+	if (ok)
+		unc_report(d, "simulation", true, "",
+			   "SIMULATED: the machine is '%s'; no number is of this one, which is not "
+			   "checked",
+			   d->options.sim);
+	else
+		unc_report(d, "simulation", false, "correct what it names, or unset UNCORE_SIM",
+			   "'%s' cannot be simulated: %s", d->options.sim, unc_open_error());
 	if (!ok) {
 		d->platform = NULL;
 		return;

@@ -24,7 +24,8 @@ static int print_check(void *user, const struct unc_check *check)
 
 int cmd_doctor(struct unc_platform *none, const struct args *args)
 {
-	struct unc_options options = {.size = sizeof(options), .tables = args->tables};
+	struct unc_options options = {
+		.size = sizeof(options), .tables = args->tables, .access = args->access};
 	struct unc_platform *platform;
 	struct printer p;
 

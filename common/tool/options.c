@@ -33,6 +33,9 @@ static const struct option_row rows[] = {
 	 "What is no register of a monitor by what is compiled in stays out of reach. Where the "
 	 "command has more rights than its user, the folder and its files must belong to root "
 	 "and be writable by nobody else."},
+	{MACHINE, 0, "access", "LIST", AT(access),
+	 "access methods with commas between them, in the order in which they are tried",
+	 "Wins over UNCORE_ACCESS; see ACCESS."},
 	{CPU, 'c', "cpu", "CPU", AT(cpu),
 	 "the CPU whose tables are meant, as 'uncore cpus' names it; without it, that of this "
 	 "machine",

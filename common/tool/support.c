@@ -126,7 +126,12 @@ static int open_platform(const struct args *args, const char *cpu, const char *h
 		.cpu = cpu,
 		.tables = args->tables,
 		.log = args->verbose ? log_line : NULL,
+		.access = args->access,
 	};
+
+	if (cpu && args->access)
+		return bad_input("--access chooses how this machine is reached, -c CPU tables of "
+				 "whatever machine: either, not both");
 	int rc = unc_platform_open(&options, out);
 
 	if (rc == 0)

@@ -15,7 +15,7 @@ enum { ARGS_OK = -1 }; /* else the exit status */
 /* ---- commands and options */
 
 /* Which options a command takes; each takes those of EVERY. */
-enum group { EVERY = 0, REPORT = 1, CPU = 2, COUNT = 4, MANUAL = 8 };
+enum group { EVERY = 0, REPORT = 1, CPU = 2, COUNT = 4, MANUAL = 8, MACHINE = 16 };
 
 /* What -e and -m ask for, in the order given. */
 struct wish {
@@ -28,6 +28,7 @@ struct args {
 	bool json, verbose, manual;
 	const char *cpu;
 	const char *tables; /* folder, NULL: the library's choice */
+	const char *access; /* methods, NULL: the library's choice */
 
 	bool per_socket, per_unit, freeze;
 	const char *interval, *duration, *every;

@@ -27,10 +27,10 @@ static const struct command commands[] = {
 	 "note instead."},
 	{"registers", cmd_registers, open_tables, REPORT | CPU, 0, 0, false, "",
 	 "monitor registers of all units of a socket", ""},
-	{"units", cmd_units, open_tables, REPORT | CPU, 0, 0, false, "",
+	{"units", cmd_units, open_tables, REPORT | CPU | MACHINE, 0, 0, false, "",
 	 "units of this machine, where they are, what serves them, and why one cannot be read",
 	 "With -c, the units that a socket with this CPU may have."},
-	{"metrics", cmd_metrics, open_tables, REPORT | CPU, 0, 1, false, "[PATTERN]",
+	{"metrics", cmd_metrics, open_tables, REPORT | CPU | MACHINE, 0, 1, false, "[PATTERN]",
 	 "derived metrics, and why one is not available",
 	 "PATTERN: as for list. With -v, formulas and the events they need too."},
 	{"eval", cmd_eval, open_tables, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
@@ -41,7 +41,7 @@ static const struct command commands[] = {
 	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any "
 	 "counter. One control at a time, with the filters that it depends on. Bits that read "
 	 "back as 0, and those by which sampling freezes, need not be as they were written."},
-	{"stat", cmd_stat, NULL, REPORT | COUNT, 0, SIZE_MAX, true, "[--] [COMMAND ...]",
+	{"stat", cmd_stat, NULL, REPORT | COUNT | MACHINE, 0, SIZE_MAX, true, "[--] [COMMAND ...]",
 	 "count events and metrics",
 	 "Counts while COMMAND runs, for the time given, or until a signal ends it (any but "
 	 "KILL puts the counters back first); without -e and -m, the bytes read from and "
@@ -51,7 +51,7 @@ static const struct command commands[] = {
 	 "one after the other, and scaled to the whole time; a note on stderr says so. An "
 	 "interval in which not every pass was measured is not reported. The exit status is "
 	 "that of COMMAND, if there is one; 1 if another program took a counter away."},
-	{"doctor", cmd_doctor, NULL, REPORT, 0, 0, false, "",
+	{"doctor", cmd_doctor, NULL, REPORT | MACHINE, 0, 0, false, "",
 	 "why counters can or cannot be read here, and what to do",
 	 "Looks at rights, drivers, lockdown, units that are missing where others of their type "
 	 "are there, counters that others use and what they count, what is frozen. Tries what a "

@@ -5,7 +5,7 @@
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
 : "${UNCORE:=$BUILD/common/tool/uncore}"
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS
 command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
 tmp=$(mktemp -d) || exit 99
 trap 'rm -rf "$tmp"' EXIT
@@ -297,6 +297,25 @@ mkdir "$tmp/one" && cp -r "$SRCDIR/eventtables/montecito" "$tmp/one" &&
 	grep '^cpu montecito' "$SRCDIR/eventtables/cpus.tbl" >"$tmp/one/cpus.tbl"
 UNCORE_TABLES=$tmp/one run cpus -j && json 'map(.cpu) == ["montecito"]'
 result "UNCORE_TABLES: the CPUs that it has"
+
+# ---- access methods
+
+export UNCORE_SIM=sandybridge-ep
+UNCORE_ACCESS=nonsense run units; refused 2 "no access method 'nonsense'; there are "
+result "UNCORE_ACCESS: no such method, and those that there are"
+UNCORE_ACCESS=nonsense run units -j --access direct && json 'any(.[]; .available)'
+result "--access wins over UNCORE_ACCESS"
+wrong=
+for c in units metrics stat; do
+	run $c --access msr,nonsense
+	refused 2 "no access method 'nonsense'" || wrong="$wrong $c"
+done
+run doctor --access nonsense; [ $status -eq 1 ] && grep -q '^FAIL' "$tmp/out" || wrong="$wrong doctor"
+[ -z "$wrong" ] || echo "# accepted:$wrong"
+[ -z "$wrong" ]; result "--access: no such method, of each command"
+run units -c montecito --access direct; refused 2 "either, not both"
+result "--access of tables without a machine"
+unset UNCORE_SIM
 
 # ---- a machine without anything
 
