@@ -7,8 +7,13 @@
  * low-level calls, then, if PAPI_EVENTS names events, as a region of the high-level API, whose
  * report is in papi_hl_output/.
  *
+ * A signal that asks it to end (of a batch system, a limit, a terminal) ends the rounds of the rank
+ * that gets it. What was counted is reported, the counters are put back, and the exit status is 128
+ * and the signal's number.
+ *
  * usage: mpirun -n RANKS stream_mpi [MILLIONS OF ELEMENTS PER RANK [ROUNDS]]
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +37,7 @@ static void check(const char *what, int papi_errno)
 	if (papi_errno == PAPI_OK)
 		return;
 	fprintf(stderr, "%s: %s\n", what, PAPI_strerror(papi_errno));
+	PAPI_shutdown(); /* puts counters back that run yet */
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -85,15 +91,40 @@ static int add_sockets(struct node *node)
 	return set;
 }
 
-static double triad(double *a, const double *b, const double *c, long n, int rounds)
+static volatile sig_atomic_t stopped; /* by this signal */
+
+/* Neither PAPI nor MPI may be called here. */
+static void take_signal(int number)
+{
+	stopped = number;
+}
+
+static void take_signals(void)
+{
+	static const int numbers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1,
+				      SIGUSR2, SIGALRM, SIGTERM, SIGXCPU};
+	struct sigaction action;
+	size_t i;
+
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		sigaction(numbers[i], NULL, &action);
+		if (action.sa_handler == SIG_IGN) /* as under nohup */
+			continue;
+		action.sa_handler = take_signal;
+		action.sa_flags = SA_RESTART;
+		sigaction(numbers[i], &action, NULL);
+	}
+}
+
+/* *done: the rounds that were made, all unless a signal came. */
+static double triad(double *a, const double *b, const double *c, long n, int rounds, long *done)
 {
 	double start = MPI_Wtime();
-	int round;
 	long i;
 
-	for (round = 0; round < rounds; round++)
+	for (*done = 0; *done < rounds && !stopped; ++*done)
 		for (i = 0; i < n; i++)
-			a[i] = b[i] + (3.0 + round) * c[i];
+			a[i] = b[i] + (3.0 + (double)*done) * c[i];
 	return MPI_Wtime() - start;
 }
 
@@ -138,7 +169,7 @@ static void report(MPI_Comm readers, const struct node *mine)
 
 int main(int argc, char **argv)
 {
-	long n = 1000000 * (argc > 1 ? atol(argv[1]) : 4), i;
+	long n = 1000000 * (argc > 1 ? atol(argv[1]) : 4), i, done, sum;
 	int rounds = argc > 2 ? atoi(argv[2]) : 10, rank, ranks, node_rank, length, set = PAPI_NULL;
 	double *a, *b, *c, seconds, slowest, start;
 	struct node mine = {.simulated = 0};
@@ -167,6 +198,7 @@ int main(int argc, char **argv)
 	}
 
 	/* Low-level calls: one rank of each node. */
+	take_signals();
 	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	if (node_rank == 0) {
@@ -178,7 +210,7 @@ int main(int argc, char **argv)
 	if (node_rank == 0)
 		check("PAPI_start", PAPI_start(set));
 	start = MPI_Wtime();
-	seconds = triad(a, b, c, n, rounds);
+	seconds = triad(a, b, c, n, rounds, &done);
 	MPI_Barrier(node);
 	if (node_rank == 0) {
 		check("PAPI_stop", PAPI_stop(set, mine.bytes));
@@ -189,16 +221,18 @@ int main(int argc, char **argv)
 		MPI_Comm_free(&readers);
 	}
 	MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+	MPI_Reduce(&done, &sum, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0)
-		printf("triad: %d ranks, 3 arrays of %.0f MB each, %d rounds, %.3f s; the program "
+		printf("triad: %d ranks, 3 arrays of %.0f MB each, %ld rounds, %.3f s; the program "
 		       "itself asked for %.3f GB/s\n",
-		       ranks, (double)n * sizeof(*a) / 1e6, rounds, slowest,
-		       3.0 * (double)n * sizeof(*a) * rounds * ranks / slowest / 1e9);
+		       ranks, (double)n * sizeof(*a) / 1e6, sum / ranks, slowest,
+		       3.0 * (double)n * sizeof(*a) * (double)sum / slowest / 1e9);
 
-	if (getenv("PAPI_EVENTS")) {
+	MPI_Allreduce(&done, &sum, 1, MPI_LONG, MPI_MIN, MPI_COMM_WORLD);
+	if (sum == rounds && getenv("PAPI_EVENTS")) {
 		if (node_rank == 0)
 			check("PAPI_hl_region_begin", PAPI_hl_region_begin("triad"));
-		triad(a, b, c, n, rounds);
+		triad(a, b, c, n, rounds, &done);
 		MPI_Barrier(node);
 		if (node_rank == 0)
 			check("PAPI_hl_region_end", PAPI_hl_region_end("triad"));
@@ -209,5 +243,5 @@ int main(int argc, char **argv)
 	free(c);
 	MPI_Comm_free(&node);
 	MPI_Finalize();
-	return 0;
+	return stopped ? 128 + stopped : 0;
 }

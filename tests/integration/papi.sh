@@ -462,6 +462,27 @@ mpi()
 		END { exit sockets != 2 }' out
 }
 
+# Signals end the example while it counts on registers that are files, with its report and as a shell
+# has it: 128 and the number. Background commands of a shell ignore some signals.
+end_by_signals()
+{
+	control=files/sys/bus/pci/devices/0000:7f:10.1/config
+	for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+		OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+			env --default-signal=$signal "$libexec/stream_mpi" 1 1000000000 >report &
+		until [ $(($("$poke" "$control" 0xd8))) -ne 0 ] || ! kill -0 $!; do sleep 0.05; done
+		sleep 0.3 # it counts
+		kill -$signal $!
+		wait $!
+		status=$?
+		[ "$(kill -l $status)" = $signal ] && grep -q '^triad: 1 ranks' report && echo "ended by $signal"
+	done
+}
+mpi_signals() # and all counters of the channels are free then
+{
+	on_files end_by_signals && [ "$(grep -c '^ended by' out)" = 8 ]
+}
+
 mpi_region() # one report, of the rank that read
 {
 	ls papi_hl_output
@@ -547,7 +568,7 @@ done
 ok "an idle channel where another thread counts" warns_of_still_units
 ok "lost counters, Emerald Rapids" loses emerald-rapids
 ok "lost counters, Sandy Bridge-EP" loses sandybridge-ep
-fuse=$BUILD/tests/fuse/fuse_machine
+fuse=$BUILD/tests/fuse/fuse_machine poke=$BUILD/tests/fuse/poke
 if [ -x "$fuse" ] && [ -w /dev/fuse ] && command -v fusermount3 >/dev/null; then
 	ok "children of a process that counts with real system calls" forks_on_files
 	ok "a neighbour clears real counters" loses_on_files
@@ -565,6 +586,11 @@ if [ -x "$libexec/stream_mpi" ] && command -v mpirun >/dev/null; then
 	ok "MPI: 4 ranks, one reads, both sockets reported" mpi
 	ok "MPI: the high-level region's report" mpi_region
 	ok "MPI: a partial sum is marked" mpi_partial
+	if [ -x "$fuse" ] && [ -w /dev/fuse ] && command -v fusermount3 >/dev/null; then
+		ok "MPI: signals end it with its report, and leave no counter" mpi_signals
+	else
+		skip "MPI: signals" "FUSE cannot be used here"
+	fi
 else
 	skip "MPI" "Open MPI is not installed"
 fi
