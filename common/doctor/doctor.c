@@ -250,6 +250,7 @@ static void check_machine(struct doctor *d)
 	if (d->platform->closed)
 		return;
 	check_hypervisor(d);
+	unc_doctor_container(d);
 	check_lockdown(d);
 	check_privileges(d);
 	unc_doctor_access(d);

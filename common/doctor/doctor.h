@@ -18,6 +18,7 @@ struct doctor {
 	char lockdown[32]; /* as unc_lockdown_read() */
 	bool writes_off;   /* the msr driver refuses writes */
 	bool writes_told;  /* it is known whether it does */
+	bool container;    /* this process is in one */
 	int failed;
 	bool stopped;
 };
@@ -34,6 +35,11 @@ uint64_t unc_doctor_capabilities(const struct doctor *);
 
 /* Whether any unit of the machine is available. */
 bool unc_doctor_any_unit(const struct doctor *);
+
+/* doctor_container.c. First of the checks of what can be reached. */
+void unc_doctor_container(struct doctor *);
+/* What to do where /dev/cpu/N/msr is not there; *loaded: the module is. */
+const char *unc_doctor_no_msr(const struct doctor *, bool *loaded);
 
 /* doctor_access.c: the ways to the registers that the tables need. */
 void unc_doctor_access(struct doctor *);

@@ -89,6 +89,7 @@ static void check_ways(struct doctor *d)
 static bool open_msrs(struct doctor *d)
 {
 	char remedy[300], perf[200];
+	bool loaded;
 
 	for (int i = 0; i < d->topo.n_sockets; i++) {
 		int cpu = d->topo.socket[i].quiet ? -1 : d->topo.socket[i].cpu;
@@ -102,12 +103,15 @@ static bool open_msrs(struct doctor *d)
 		}
 		snprintf(remedy, sizeof(remedy), "run as root, or with CAP_SYS_RAWIO%s",
 			 unc_doctor_perf(d, perf, sizeof(perf)));
-		if (fd == UNC_ERR_NOT_FOUND)
-			unc_report(d, "msr", false, "load the msr module: modprobe msr",
-				   "/dev/cpu/%d/msr: no such file", cpu);
-		else
+		if (fd == UNC_ERR_NOT_FOUND) {
+			const char *what = unc_doctor_no_msr(d, &loaded);
+
+			unc_report(d, "msr", false, what, "/dev/cpu/%d/msr: no such file%s", cpu,
+				   loaded ? ", but the msr module is loaded" : "");
+		} else {
 			unc_report(d, "msr", false, remedy, "/dev/cpu/%d/msr: %s", cpu,
 				   unc_error_name(fd));
+		}
 		return false;
 	}
 	return true;
@@ -358,7 +362,8 @@ static void check_memory(struct doctor *d)
 		unc_report(d, "memory", true, "", "/dev/mem can be opened for reading and writing");
 	} else if (fd == UNC_ERR_NOT_FOUND) {
 		unc_report(d, "memory", false,
-			   "use a kernel with CONFIG_DEVMEM, and run outside of a container",
+			   d->container ? "give the container the device: --device /dev/mem"
+					: "use a kernel with CONFIG_DEVMEM",
 			   "/dev/mem: no such file");
 	} else {
 		unc_report(d, "memory", false,
