@@ -10,7 +10,7 @@ unshare -mpf true 2>/dev/null || skip_all "namespaces cannot be made here"
 
 start_machine sandybridge-ep
 box=$dir/box
-mkdir "$box"
+mkdir "$box" "$dir/run"
 
 # In the namespaces: makes the root of what $1 lists, and runs the command in it.
 cat >"$dir/inside" <<'END'
@@ -41,7 +41,7 @@ for one in $what; do
 	/sys) bind "$machine/sys" "$box/sys" ;;
 	sys-ro) bind "$machine/sys" "$box/sys" && mount -o remount,bind,ro "$box/sys" ;;
 	/dev/cpu) bind "$machine/dev/cpu" "$box/dev/cpu" ;;
-	*) bind "$one" "$box$one" ;;
+	/run/libuncore) bind "$machine/../run" "$box/run/libuncore" ;;
 	esac
 done
 exec chroot "$box" "$@"
@@ -65,9 +65,9 @@ row() # CHECK FILTER: of the doctor's rows
 # A memory channel of sandybridge-ep's workload, (2.7e8 + 0.002e8) / 4 in a second, and a clock.
 truth=imc0.CAS_COUNT:RD:socket=0=67550000,cbo0.CLOCKTICKS:socket=0=2700000000
 names=imc0.CAS_COUNT:RD:socket=0,cbo0.CLOCKTICKS:socket=0
-contained "/sys /dev/cpu" stat -j -d 1 -e "$names"
-jq -e '.time == 1' "$dir/out" >/dev/null && status=0 && sed -i 's/,"unprotected":"[^"]*"//' "$dir/out" && exactly "$truth"
-result $? "with /sys and /dev/cpu: exact counts"
+contained "/sys /dev/cpu /run/libuncore" stat -j -d 1 -e "$names"
+exactly "$truth"
+result $? "with /sys, /dev/cpu and /run/libuncore: exact counts"
 contained "/sys /dev/cpu" doctor -j
 row container '.ok and .detail == "this is a container (by its namespaces)"' && row msr .ok && row pci .ok
 result $? "doctor: a container that has all"
