@@ -107,7 +107,9 @@ struct unc_options {
 /*
  * Access methods: the first one of the list that reaches all registers of a unit serves it
  * (unc_unit.access), each unit for itself; all registers of a unit in one space go one way.
- *  msr       model-specific registers: /dev/cpu/N/msr
+ *  msr       model-specific registers: /dev/cpu/N/msr; N is the CPU that the caller runs on where it
+ *            is of the socket, else the socket's lowest that is neither isolated nor nohz_full (or
+ *            that the program is bound to: a socket of only such CPUs is left alone otherwise)
  *  msr-safe  the same through the module msr-safe, within the allowlist of its administrator:
  *            /dev/cpu/msr_batch
  *  pci       configuration space: /sys/bus/pci

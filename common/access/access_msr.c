@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Model-specific registers through the kernel's msr driver: the file position is the number. */
+/*
+ * Model-specific registers through the kernel's msr driver: the file position is the number.
+ *
+ * The kernel interrupts the CPU of the file, unless the caller runs there. All CPUs of a socket have
+ * the same registers: those of the caller's own socket are accessed on the caller's CPU.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,12 +26,17 @@ struct cpu_file {
 	bool writable;
 };
 
+enum { NOT_OPENED, NOT_TO_BE_HAD }; /* in place of a descriptor, which is above 2 */
+
 struct unc_backend {
+	const struct unc_machine *machine;
 	struct unc_fs *fs;
 	const struct unc_topology *topology; /* NULL: unknown */
 	pthread_mutex_t lock;                /* of the files */
 	struct cpu_file *file;               /* one per CPU used: as many as there are sockets */
 	size_t n;
+	/* of each CPU on which a caller ran, for who runs there; NULL: for nobody */
+	_Atomic int *own;
 };
 
 static int msr_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
@@ -34,6 +45,7 @@ static int msr_open(struct unc_machine *machine, struct unc_backend **out, struc
 
 	if (!backend)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	backend->machine = machine;
 	backend->fs = machine->fs;
 	pthread_mutex_init(&backend->lock, NULL);
 	*out = backend;
@@ -43,6 +55,9 @@ static int msr_open(struct unc_machine *machine, struct unc_backend **out, struc
 static void msr_topology(struct unc_backend *backend, const struct unc_topology *topology)
 {
 	backend->topology = topology;
+	/* Without memory for it registers are accessed elsewhere. */
+	if (backend->machine->methods->cpu && !backend->own)
+		backend->own = calloc(UNC_MAX_CPUS, sizeof(*backend->own));
 }
 
 static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, struct unc_error *err)
@@ -195,30 +210,79 @@ static int msr_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 	return op->kind == UNC_OP_READ && !op->tried ? try_read(backend, op, err) : 0;
 }
 
-static int transfer(struct unc_reg_op *op)
+/* ---- running */
+
+/* The file of the CPU on which the caller runs: opened once, and kept. */
+static int own_file(struct unc_backend *backend, int cpu)
+{
+	int fd = atomic_load_explicit(&backend->own[cpu], memory_order_relaxed);
+
+	if (fd != NOT_OPENED)
+		return fd;
+	pthread_mutex_lock(&backend->lock);
+	fd = atomic_load_explicit(&backend->own[cpu], memory_order_relaxed);
+	if (fd == NOT_OPENED) {
+		fd = unc_fs_descriptor(backend->fs, O_RDWR, "/dev/cpu/%d/msr", cpu);
+		fd = fd < 0 ? NOT_TO_BE_HAD : fd;
+		atomic_store_explicit(&backend->own[cpu], fd, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&backend->lock);
+	return fd;
+}
+
+/* Where the caller runs: socket -1 if that does not help. */
+struct seat {
+	int socket, fd;
+};
+
+static struct seat take_seat(struct unc_backend *backend)
+{
+	const struct unc_topology *top = backend->topology;
+	int cpu = backend->own ? backend->machine->methods->cpu(backend->machine) : -1;
+	struct seat seat = {.socket = -1};
+
+	/* Only one that was online: of another the socket is a guess. */
+	if (cpu < 0 || cpu >= UNC_MAX_CPUS || !top->cpu_socket[cpu])
+		return seat;
+	seat.fd = own_file(backend, cpu);
+	if (seat.fd != NOT_TO_BE_HAD)
+		seat.socket = unc_topology_socket(top, cpu);
+	return seat;
+}
+
+static int transfer(struct unc_reg_op *op, int fd)
 {
 	uint64_t value = op->value;
 	int rc;
 
 	if (op->kind == UNC_OP_WRITE)
-		return unc_write_at(op->handle.fd, &value, sizeof(value), op->reg.address);
-	rc = unc_read_at(op->handle.fd, &value, sizeof(value), op->reg.address);
+		return unc_write_at(fd, &value, sizeof(value), op->reg.address);
+	rc = unc_read_at(fd, &value, sizeof(value), op->reg.address);
 	if (rc == 0)
 		op->value = value;
 	return rc;
 }
 
+static int run_one(struct unc_backend *backend, struct unc_reg_op *op, const struct seat *seat)
+{
+	bool own = seat->socket >= 0 &&
+		   unc_topology_socket(backend->topology, (int)op->reg.target) == seat->socket;
+	int rc = transfer(op, own ? seat->fd : op->handle.fd);
+
+	if (rc == ENXIO && own) /* the caller has moved, and that CPU is offline */
+		rc = transfer(op, op->handle.fd);
+	if (rc == ENXIO && move_file(backend, op->handle.fd))
+		rc = transfer(op, op->handle.fd);
+	return rc;
+}
+
 static int msr_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 {
+	struct seat seat = take_seat(backend);
 	int failed = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		int rc = transfer(&ops[i]);
-
-		if (rc == ENXIO && move_file(backend, ops[i].handle.fd))
-			rc = transfer(&ops[i]);
-		failed += unc_op_done(&ops[i], rc);
-	}
+	for (size_t i = 0; i < n; i++)
+		failed += unc_op_done(&ops[i], run_one(backend, &ops[i], &seat));
 	return failed;
 }
 
@@ -226,6 +290,10 @@ static void msr_close(struct unc_backend *backend)
 {
 	for (size_t i = 0; i < backend->n; i++)
 		close(backend->file[i].fd);
+	for (int cpu = 0; backend->own && cpu < UNC_MAX_CPUS; cpu++)
+		if (backend->own[cpu] > NOT_TO_BE_HAD)
+			close(backend->own[cpu]);
+	free(backend->own);
 	pthread_mutex_destroy(&backend->lock);
 	free(backend->file);
 	free(backend);

@@ -44,6 +44,8 @@ struct unc_machine_methods {
 	bool (*pause)(struct unc_machine *, uint64_t ns);
 	void (*close)(struct unc_machine *);
 	const struct unc_machine_events *events; /* NULL: its kernel has none */
+	/* NULL: nobody runs on it. Its CPU on which the caller runs; -1: the caller does not. */
+	int (*cpu)(const struct unc_machine *);
 };
 
 /* A machine of some kind begins with this. */

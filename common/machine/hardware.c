@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine/hardware.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #if defined(__x86_64__) || defined(__i386__)
@@ -9,7 +10,13 @@
 
 #include "access/access.h"
 #include "host/cpu.h"
+#include "host/trust.h"
 #include "machine/discover.h"
+
+struct hardware {
+	struct unc_machine machine; /* first */
+	bool here;                  /* no dump: this process runs on it */
+};
 
 static int read_topology(struct unc_machine *machine, struct unc_topology *out,
 			 struct unc_error *err)
@@ -36,6 +43,11 @@ static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
 #endif
 }
 
+static int cpu(const struct unc_machine *machine)
+{
+	return ((const struct hardware *)machine)->here ? sched_getcpu() : -1;
+}
+
 static void close_machine(struct unc_machine *machine)
 {
 	free(machine);
@@ -48,15 +60,17 @@ static const struct unc_machine_methods hardware = {
 	.now = now,
 	.pause = unc_machine_sleep,
 	.close = close_machine,
+	.cpu = cpu,
 };
 
 int unc_machine_hardware(struct unc_fs *fs, struct unc_machine **out, struct unc_error *err)
 {
-	struct unc_machine *machine = malloc(sizeof(*machine));
+	struct hardware *hw = malloc(sizeof(*hw));
 
-	if (!machine)
+	if (!hw)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	*machine = (struct unc_machine){.methods = &hardware, .fs = fs, .fenced = true};
-	*out = machine;
+	*hw = (struct hardware){.machine = {.methods = &hardware, .fs = fs, .fenced = true},
+				.here = unc_fs_is_hardware(fs)};
+	*out = &hw->machine;
 	return 0;
 }

@@ -8,6 +8,7 @@
  */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,6 +388,28 @@ static void bench_reads(void)
 	unc_platform_close(p);
 }
 
+/* Where the caller runs, which is asked once for all MSRs that are accessed together. */
+static void ask_cpu(void *user)
+{
+	((struct raw *)user)->sum += (uint64_t)sched_getcpu();
+}
+
+static void bench_cpu(void)
+{
+	struct fake_root snb;
+
+	make_snb(&snb);
+	struct raw raw = {.n = 1,
+			  .fd = open(fake_path(&snb, "/dev/cpu/0/msr"), O_RDONLY | O_CLOEXEC)};
+
+	if (raw.fd < 0)
+		die("msr", "cannot be opened");
+	printf("\nasking where the caller runs: %.3f raw reads of an MSR\n",
+	       time_of(ask_cpu, &raw) / time_of(raw_msr, &raw));
+	close(raw.fd);
+	fake_free(&snb);
+}
+
 /* ---- names */
 
 struct names {
@@ -507,6 +530,7 @@ static void bench_start(void)
 int main(void)
 {
 	bench_reads();
+	bench_cpu();
 	bench_names();
 	bench_start();
 	printf("\nns are per counter, the median of %d runs.\n"

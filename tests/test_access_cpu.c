@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The CPU on which MSRs are accessed: the caller's where it is of the same socket. Each CPU's file
+ * holds its number in the register; which one was asked shows in the value.
+ */
+#include "access_files.h"
+#include "fault_io.h"
+#include "host/cpu.h"
+
+enum { NUMBER = 0x2008, CPUS = 5 }; /* 0, 1, 4: socket 0; 2, 3: socket 1 */
+
+static struct unc_topology top; /* large */
+static struct unc_machine_methods methods;
+static int caller;
+
+static int cpu_of_caller(const struct unc_machine *machine)
+{
+	(void)machine;
+	return caller;
+}
+
+static void open_machine(void)
+{
+	static const int package[CPUS] = {0, 0, 1, 1, 0};
+	char text[64];
+
+	open_root();
+	fake_text(fake_path(&root, "/proc/cpuinfo"),
+		  "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 207\n");
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), "0-4\n");
+	for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
+		const char *msrs = fake_path(&root, "/dev/cpu/%d/msr", (int)cpu);
+
+		fake_size(msrs, 0x3000);
+		fake_bytes(msrs, NUMBER, &cpu, sizeof(cpu));
+		snprintf(text, sizeof(text), "%d\n", package[cpu]);
+		fake_text(fake_path(&root,
+				    "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+				    (int)cpu),
+			  text);
+	}
+	CHECK_NUMBER(unc_topology_read(fs, &top, &err), 0);
+	methods = *hardware->methods;
+	methods.cpu = cpu_of_caller;
+	hardware->methods = &methods;
+	unc_access_topology(gate, &top);
+	for (unsigned cpu = 0; cpu < CPUS; cpu++)
+		allow(msr(NUMBER, cpu), UINT64_MAX);
+}
+
+/* The CPU that a prepared read asks while the caller runs on another one. */
+static uint64_t asked(struct unc_reg_op *op, int from)
+{
+	caller = from;
+	CHECK_NUMBER(unc_access_run(gate, op, 1), 0);
+	return op->value;
+}
+
+static void test_near(void)
+{
+	struct unc_reg_op near = read_of(msr(NUMBER, 0)), far = read_of(msr(NUMBER, 2)), both[2];
+
+	open_machine();
+	caller = -1;
+	CHECK_NUMBER(unc_access_prepare(gate, &near, 1, &err), 0);
+	CHECK_NUMBER(unc_access_prepare(gate, &far, 1, &err), 0);
+	CHECK_NUMBER(asked(&near, -1), 0);
+	CHECK_NUMBER(asked(&near, 0), 0);
+	CHECK_NUMBER(asked(&near, 4), 4);
+	CHECK_NUMBER(asked(&near, 1), 1); /* it has moved */
+	CHECK_NUMBER(asked(&near, 3), 0); /* the other socket */
+	CHECK_NUMBER(asked(&far, 3), 3);
+	CHECK_NUMBER(asked(&far, 1), 2);
+	CHECK_NUMBER(asked(&near, 99), 0); /* one that was not online, or is none */
+	CHECK_NUMBER(asked(&near, UNC_MAX_CPUS), 0);
+	both[0] = near;
+	both[1] = far;
+	caller = 4;
+	CHECK_NUMBER(unc_access_run(gate, both, 2), 0);
+	CHECK_NUMBER(both[0].value, 4);
+	CHECK_NUMBER(both[1].value, 2);
+	close_root();
+}
+
+static void test_written(void)
+{
+	struct unc_reg_op op = write_of(msr(NUMBER, 0), 77);
+
+	open_machine();
+	caller = 4;
+	CHECK_NUMBER(unc_access_prepare(gate, &op, 1, &err), 0);
+	CHECK_NUMBER(unc_access_run(gate, &op, 1), 0);
+	CHECK_NUMBER(fake_get(fake_path(&root, "/dev/cpu/4/msr"), NUMBER, 8), 77);
+	CHECK_NUMBER(fake_get(fake_path(&root, "/dev/cpu/0/msr"), NUMBER, 8), 0);
+	close_root();
+}
+
+/* A file that is not to be had, a CPU that went offline behind the caller: the socket's CPU. */
+static void test_refused(void)
+{
+	struct unc_reg_op op = read_of(msr(NUMBER, 0));
+
+	open_machine();
+	caller = -1;
+	CHECK_NUMBER(unc_access_prepare(gate, &op, 1, &err), 0);
+	fault = (struct fault){FAULT_OPEN, "cpu/4/msr", FAULT_ANYWHERE, EMFILE, 1, 0};
+	CHECK_NUMBER(asked(&op, 4), 0);
+	CHECK_NUMBER(fault.times, 0);
+	CHECK_NUMBER(asked(&op, 4), 0); /* it is not asked for again */
+	fault = (struct fault){FAULT_AT, "cpu/1/msr", NUMBER, ENXIO, FAULT_FOR_EVER, 0};
+	CHECK_NUMBER(asked(&op, 1), 0);
+	fault = (struct fault){0};
+	CHECK_NUMBER(asked(&op, 1), 1);
+	/* What the CPU does not have is no matter of the file. */
+	fault = (struct fault){FAULT_AT, "cpu/1/msr", NUMBER, EIO, FAULT_FOR_EVER, 0};
+	CHECK_NUMBER(unc_access_run(gate, &op, 1), UNC_ERR_IO);
+	fault = (struct fault){0};
+	close_root();
+}
+
+/* A dump is of another machine: where this process runs says nothing. */
+static void test_dump(void)
+{
+	open_root();
+	CHECK_NUMBER(hardware->methods->cpu(hardware), -1);
+	close_root();
+}
+
+/* The machine that this is: the CPU that runs this. */
+static void test_here(void)
+{
+	begin("/");
+	int cpu = hardware->methods->cpu(hardware);
+
+	CU_ASSERT(cpu >= 0 && cpu < UNC_MAX_CPUS);
+	end();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"the caller's CPU", test_near},
+		{"writes", test_written},
+		{"a CPU that cannot be used", test_refused},
+		{"a dump", test_dump},
+		{"this machine", test_here},
+		{NULL, NULL},
+	};
+
+	return suite_run("access_cpu", tests);
+}
