@@ -7,7 +7,7 @@
 #include "fault_io.h"
 #include "host/cpu.h"
 
-enum { NUMBER = 0x2008, CPUS = 5 }; /* 0, 1, 4: socket 0; 2, 3: socket 1 */
+enum { NUMBER = 0x2008, MANY = 40 }; /* CPUs 2 and 3 are of socket 1, the others of socket 0 */
 
 static struct unc_topology top; /* large */
 static struct unc_machine_methods methods;
@@ -19,21 +19,21 @@ static int cpu_of_caller(const struct unc_machine *machine)
 	return caller;
 }
 
-static void open_machine(void)
+static void open_machine(unsigned cpus)
 {
-	static const int package[CPUS] = {0, 0, 1, 1, 0};
 	char text[64];
 
 	open_root();
 	fake_text(fake_path(&root, "/proc/cpuinfo"),
 		  "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 207\n");
-	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), "0-4\n");
-	for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
+	snprintf(text, sizeof(text), "0-%u\n", cpus - 1);
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), text);
+	for (uint64_t cpu = 0; cpu < cpus; cpu++) {
 		const char *msrs = fake_path(&root, "/dev/cpu/%d/msr", (int)cpu);
 
 		fake_size(msrs, 0x3000);
 		fake_bytes(msrs, NUMBER, &cpu, sizeof(cpu));
-		snprintf(text, sizeof(text), "%d\n", package[cpu]);
+		snprintf(text, sizeof(text), "%d\n", cpu == 2 || cpu == 3);
 		fake_text(fake_path(&root,
 				    "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
 				    (int)cpu),
@@ -44,7 +44,7 @@ static void open_machine(void)
 	methods.cpu = cpu_of_caller;
 	hardware->methods = &methods;
 	unc_access_topology(gate, &top);
-	for (unsigned cpu = 0; cpu < CPUS; cpu++)
+	for (unsigned cpu = 0; cpu < cpus; cpu++)
 		allow(msr(NUMBER, cpu), UINT64_MAX);
 }
 
@@ -60,7 +60,7 @@ static void test_near(void)
 {
 	struct unc_reg_op near = read_of(msr(NUMBER, 0)), far = read_of(msr(NUMBER, 2)), both[2];
 
-	open_machine();
+	open_machine(5);
 	caller = -1;
 	CHECK_NUMBER(unc_access_prepare(gate, &near, 1, &err), 0);
 	CHECK_NUMBER(unc_access_prepare(gate, &far, 1, &err), 0);
@@ -82,11 +82,31 @@ static void test_near(void)
 	close_root();
 }
 
+/* A thread that is moved about does not use up the descriptors of the program. */
+static void test_moved_about(void)
+{
+	struct unc_reg_op op = read_of(msr(NUMBER, 0));
+	unsigned own = 0;
+
+	open_machine(MANY);
+	caller = -1;
+	CHECK_NUMBER(unc_access_prepare(gate, &op, 1, &err), 0);
+	for (int round = 0; round < 2; round++, own = 0)
+		for (int cpu = 4; cpu < MANY; cpu++) {
+			uint64_t value = asked(&op, cpu);
+
+			own += value == (unsigned)cpu;
+			CU_ASSERT(value == (unsigned)cpu || value == 0);
+			CU_ASSERT(cpu < MANY - 1 || own == 32);
+		}
+	close_root();
+}
+
 static void test_written(void)
 {
 	struct unc_reg_op op = write_of(msr(NUMBER, 0), 77);
 
-	open_machine();
+	open_machine(5);
 	caller = 4;
 	CHECK_NUMBER(unc_access_prepare(gate, &op, 1, &err), 0);
 	CHECK_NUMBER(unc_access_run(gate, &op, 1), 0);
@@ -100,7 +120,7 @@ static void test_refused(void)
 {
 	struct unc_reg_op op = read_of(msr(NUMBER, 0));
 
-	open_machine();
+	open_machine(5);
 	caller = -1;
 	CHECK_NUMBER(unc_access_prepare(gate, &op, 1, &err), 0);
 	fault = (struct fault){FAULT_OPEN, "cpu/4/msr", FAULT_ANYWHERE, EMFILE, 1, 0};
@@ -140,6 +160,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"the caller's CPU", test_near},
+		{"a thread that is moved about", test_moved_about},
 		{"writes", test_written},
 		{"a CPU that cannot be used", test_refused},
 		{"a dump", test_dump},

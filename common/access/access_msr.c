@@ -26,7 +26,11 @@ struct cpu_file {
 	bool writable;
 };
 
-enum { NOT_OPENED, NOT_TO_BE_HAD }; /* in place of a descriptor, which is above 2 */
+enum {
+	NOT_OPENED,
+	NOT_TO_BE_HAD, /* in place of a descriptor, which is above 2 */
+	MAX_OWN = 32   /* a thread that is moved about shall not use up the program's descriptors */
+};
 
 struct unc_backend {
 	const struct unc_machine *machine;
@@ -37,6 +41,7 @@ struct unc_backend {
 	size_t n;
 	/* of each CPU on which a caller ran, for who runs there; NULL: for nobody */
 	_Atomic int *own;
+	unsigned n_own; /* that are open */
 };
 
 static int msr_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
@@ -222,8 +227,10 @@ static int own_file(struct unc_backend *backend, int cpu)
 	pthread_mutex_lock(&backend->lock);
 	fd = atomic_load_explicit(&backend->own[cpu], memory_order_relaxed);
 	if (fd == NOT_OPENED) {
-		fd = unc_fs_descriptor(backend->fs, O_RDWR, "/dev/cpu/%d/msr", cpu);
-		fd = fd < 0 ? NOT_TO_BE_HAD : fd;
+		if (backend->n_own < MAX_OWN)
+			fd = unc_fs_descriptor(backend->fs, O_RDWR, "/dev/cpu/%d/msr", cpu);
+		backend->n_own += fd > NOT_TO_BE_HAD;
+		fd = fd > NOT_TO_BE_HAD ? fd : NOT_TO_BE_HAD;
 		atomic_store_explicit(&backend->own[cpu], fd, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&backend->lock);

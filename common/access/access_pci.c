@@ -20,8 +20,9 @@ enum {
 	/* The high half changes once in 2^32 counts: again and again in one read, it is no
 	   counter. */
 	MAX_TRIES = 4,
-	FASTEST = 1 << 12,  /* counts a ns that no counter makes: 1000 a clock of 4 GHz */
-	TICK = 1 << 10,     /* ns: more than a tick of any clock that Linux has for its time */
+	FASTEST = 1 << 12, /* counts a ns that no counter makes: 1000 a clock of 4 GHz */
+	TICK = 1
+	       << 10, /* ns: more than a tick of the hardware clocks that Linux has its time from */
 	UNPRIVILEGED = 0x40 /* where configuration space ends without CAP_SYS_ADMIN */
 };
 
