@@ -20,9 +20,10 @@ enum {
 	/* The high half changes once in 2^32 counts: again and again in one read, it is no
 	   counter. */
 	MAX_TRIES = 4,
-	FASTEST = 1 << 12, /* counts a ns that no counter makes: 1000 a clock of 4 GHz */
-	TICK = 1
-	       << 10, /* ns: more than a tick of the hardware clocks that Linux has its time from */
+	/* Counts a ns that no counter makes: 1000 a clock of 4 GHz. */
+	FASTEST = 1 << 12,
+	/* ns: more than a tick of the hardware clocks that Linux takes its time from. */
+	TICK = 1 << 10,
 	UNPRIVILEGED = 0x40 /* where configuration space ends without CAP_SYS_ADMIN */
 };
 

@@ -4,7 +4,7 @@
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
-echo "1..23"
+echo "1..24"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
@@ -98,6 +98,13 @@ sleepers()
 }
 sleepers
 result $? "a process that sleeps before any of its reads has lost nothing"
+
+# CPUs that are to be left alone are not interrupted: another one of the socket is read on.
+control reset "text /sys/devices/system/cpu/isolated 0" "text /sys/devices/system/cpu/nohz_full 1" "log all"
+real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
+exactly "cbo0.CLOCKTICKS:socket=0=2700000000" && [ "$(count ' /dev/cpu/[01]/msr ')" -eq 0 ] &&
+	[ "$(count ' /dev/cpu/2/msr ')" -gt 0 ]
+result $? "no register is accessed on an isolated CPU, nor on one of nohz_full"
 
 # An interval is as long as it says, and what the command waits for moves the clock.
 control reset
