@@ -206,8 +206,8 @@ static void test_choice(void)
 	CHECK_NUMBER(doctor(root.path, ""), 1);
 	CHECK_TEXT(line_of("access"),
 		   "FAIL access: no access method 'nonsense'; there are msr, msr-safe, pci, mmio, "
-		   "pmu, perf, and direct for msr, pci, mmio, pmu, perf -> correct or unset "
-		   "UNCORE_ACCESS");
+		   "pmu, perf, and direct for msr, pci, mmio, pmu, perf -> correct the list "
+		   "of methods (--access, or UNCORE_ACCESS)");
 	unsetenv("UNCORE_ACCESS");
 	fake_free(&root);
 }
