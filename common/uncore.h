@@ -129,7 +129,7 @@ struct unc_options {
  *    /dev/cpu/0/msr) or to sysfs; a dump is a root of plain files.
  *  - Whatever the tables say, only registers that can be a monitor's at all are touched.
  *  - In a program with raised privileges (set-user-id, set-group-id, file capabilities: AT_SECURE)
- *    all four variables are ignored, with a log line each; `sysroot`, with its folders dev, proc
+ *    all variables are ignored, with a log line each; `sysroot`, with its folders dev, proc
  *    and sys, and `tables`, with all folders and files that are read, must belong to root and be
  *    writable by nobody else. Folders above them are not looked at. A program that runs with the
  *    rights of its user (sudo, a service with ambient capabilities) is not such a program.

@@ -140,7 +140,12 @@ signal_at_half() # NAME: as the machine's clock shows 0.5, for who has written f
 	control "at 0.5 signal $1 $writer"
 	kill -CONT "$writer"
 }
-as_found() { [ $(($("$poke" "$root/dev/cpu/0/msr" 0xD10))) -eq 0 ]; }
+as_found() # the four controls of CBo 0
+{
+	for control in 0xD10 0xD11 0xD12 0xD13; do
+		[ $(($("$poke" "$root/dev/cpu/0/msr" $control))) -eq 0 ] || return 1
+	done
+}
 bad=
 for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
 	control reset "after 1 write /dev/cpu/0/msr signal STOP" "log writes"
