@@ -7,13 +7,8 @@
 #include "host/machine.h"
 
 const struct unc_access_methods *const unc_access_hardware[] = {
-	&unc_access_msr,
-	&unc_access_msr_safe,
-	&unc_access_pci,
-	&unc_access_mmio,
-	&unc_access_pmu,
-	&unc_access_perf,
-	NULL,
+	&unc_access_kernel, &unc_access_msr, &unc_access_msr_safe, &unc_access_pci,
+	&unc_access_mmio,   &unc_access_pmu, &unc_access_perf,     NULL,
 };
 
 enum { MAX_NAME = 32 };
@@ -29,11 +24,13 @@ static const struct unc_access_methods *find_method(const struct unc_access_meth
 	return NULL;
 }
 
+/* spaces: those that a method has to serve one of; UNC_EVERY_SPACE: all methods. */
 static void list_names(struct unc_buf *buf, const struct unc_access_methods *const *list,
 		       uint32_t spaces, bool only_direct)
 {
 	for (; *list; list++)
-		if ((*list)->spaces & spaces && ((*list)->direct || !only_direct))
+		if ((spaces == UNC_EVERY_SPACE || (*list)->spaces & spaces) &&
+		    ((*list)->direct || !only_direct))
 			unc_put_word(buf, (*list)->name);
 }
 
@@ -102,19 +99,35 @@ static int add_named(struct unc_ways *ways, struct unc_machine *machine, const c
 	return rc;
 }
 
+/* The methods of a machine: that of the kernel is first where its kernel counts at all. */
+static int list_methods(struct unc_ways *ways, const struct unc_machine *machine)
+{
+	const struct unc_access_methods *const *list = machine->methods->access;
+	unsigned n = 0;
+
+	while (list[n])
+		n++;
+	ways->all = calloc(n + 2, sizeof(struct unc_access_methods *));
+	ways->way = calloc(n + 2, sizeof(*ways->way));
+	if (!ways->all || !ways->way)
+		return UNC_ERR_MEMORY;
+	n = 0;
+	if (machine->methods->events)
+		ways->all[n++] = &unc_access_kernel;
+	for (; *list; list++)
+		if (*list != &unc_access_kernel)
+			ways->all[n++] = *list;
+	return 0;
+}
+
 int unc_ways_open(struct unc_ways *ways, struct unc_machine *machine, const char *order,
 		  struct unc_error *err)
 {
 	char text[200];
 	struct unc_buf names = UNC_BUF(text);
-	unsigned n = 0;
 	int rc;
 
-	ways->all = machine->methods->access;
-	while (ways->all[n])
-		n++;
-	ways->way = calloc(n + 2, sizeof(*ways->way));
-	if (!ways->way)
+	if (list_methods(ways, machine) < 0)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	rc = order && *order ? add_named(ways, machine, order, err)
 			     : add_all(ways, machine, false, err);
@@ -130,6 +143,15 @@ void unc_ways_close(struct unc_ways *ways)
 	for (unsigned i = 1; i <= ways->n; i++)
 		ways->way[i].methods->close(ways->way[i].backend);
 	free(ways->way);
+	free(ways->all);
+}
+
+unsigned unc_ways_find(const struct unc_ways *ways, const struct unc_access_methods *methods)
+{
+	for (unsigned i = 1; i <= ways->n; i++)
+		if (ways->way[i].methods == methods)
+			return i;
+	return 0;
 }
 
 unsigned unc_ways_next(const struct unc_ways *ways, int space, unsigned way)

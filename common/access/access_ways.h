@@ -14,8 +14,8 @@ struct unc_way {
 };
 
 struct unc_ways {
-	const struct unc_access_methods *const *all; /* of the machine */
-	struct unc_way *way;                         /* way[0] is none */
+	const struct unc_access_methods **all; /* of the machine; NULL ends the list */
+	struct unc_way *way;                   /* way[0] is none */
 	unsigned n;
 };
 
@@ -31,6 +31,9 @@ void unc_ways_close(struct unc_ways *);
 unsigned unc_ways_next(const struct unc_ways *, int space, unsigned way);
 /* The sentence where there is none. */
 int unc_ways_none(const struct unc_ways *, int space, struct unc_error *err);
+
+/* The way of a method; 0: it was not chosen. */
+unsigned unc_ways_find(const struct unc_ways *, const struct unc_access_methods *);
 
 /* What a method says of registers that the gate has checked: 0, or why it does not reach all. */
 int unc_ways_serves(const struct unc_ways *, unsigned way, const struct unc_allowed *regs, size_t n,

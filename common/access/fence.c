@@ -2,6 +2,7 @@
 #include "access/fence.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
 
 #include "tables/table.h"
 
@@ -156,4 +157,18 @@ bool unc_fence_pci(uint16_t device, unsigned offset, unsigned width)
 bool unc_fence_perf(uint32_t type)
 {
 	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_RAW;
+}
+
+/* ---- PMUs of the kernel: the name is part of a path as well */
+
+bool unc_fence_pmu(const char *name)
+{
+	static const char begin[] = "uncore", rest[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+	return strncmp(name, begin, sizeof(begin) - 1) == 0 && !name[strspn(name, rest)];
+}
+
+bool unc_fence_pmu_type(uint32_t type)
+{
+	return type >= PERF_TYPE_MAX;
 }

@@ -25,6 +25,10 @@ bool unc_fence_msr(uint64_t number);
 bool unc_fence_pci(uint16_t device, unsigned offset, unsigned width);
 /* Whether the kernel's events of this type are hardware's or the kernel's own (perf_event_open). */
 bool unc_fence_perf(uint32_t type);
+/* Whether a PMU can be one of the kernel's uncore driver, by its name and by its type: the driver's
+ * are numbered behind those that are fixed. */
+bool unc_fence_pmu(const char *name);
+bool unc_fence_pmu_type(uint32_t type);
 
 /*
  * fence_windows.c: tells the gate the memory behind the BARs of monitors that `bus` shows, and that

@@ -171,8 +171,7 @@ static int parse_cpuinfo(char *text, struct unc_topology *t, struct rows *rows,
 	return 0;
 }
 
-/* "0-3,8"; false if malformed. */
-static bool parse_list(const char *text, bool online[UNC_MAX_CPUS])
+bool unc_cpu_list(const char *text, bool cpus[UNC_MAX_CPUS])
 {
 	const char *p = text;
 
@@ -194,7 +193,7 @@ static bool parse_list(const char *text, bool online[UNC_MAX_CPUS])
 		if (first < 0 || last < first || last >= UNC_MAX_CPUS)
 			return false;
 		for (long i = first; i <= last; i++)
-			online[i] = true;
+			cpus[i] = true;
 		p = end;
 	} while (*p == ',');
 	return *p == '\0';
@@ -213,7 +212,7 @@ static int take_online(const struct unc_fs *fs, struct rows *rows, struct unc_er
 	if (rc < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
 				unc_fs_reason(errno));
-	if (!parse_list(text, online))
+	if (!unc_cpu_list(text, online))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%s: '%.40s' is not a list of CPUs like 0-3,8", path, text);
 	for (int i = 0; i < rows->n; i++) {
@@ -345,7 +344,7 @@ static int count_hidden(const struct unc_fs *fs, const struct unc_topology *t)
 	int n = 0;
 
 	if (unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/present") < 0 ||
-	    !parse_list(text, present))
+	    !unc_cpu_list(text, present))
 		return 0;
 	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
 		n += present[cpu] && !t->cpu_socket[cpu];

@@ -26,8 +26,10 @@ struct perf_event_attr;
 struct unc_machine_events {
 	/* Type and cpumask of a PMU, as sysfs has them, the mask as text; errno. */
 	int (*find)(struct unc_machine *, const char *pmu, uint32_t *type, char *mask, size_t size);
-	/* As perf_event_open() for all processes, read() and close(); they set errno. */
+	/* As perf_event_open() for all processes, ioctl(PERF_EVENT_IOC_ENABLE), read() and close();
+	 * they set errno. */
 	int (*open)(struct unc_machine *, const struct perf_event_attr *, int cpu, int group_fd);
+	int (*enable)(struct unc_machine *, int fd);
 	long (*read)(struct unc_machine *, int fd, void *buf, size_t size);
 	void (*close)(struct unc_machine *, int fd);
 };

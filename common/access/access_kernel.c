@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counters of the kernel's own driver: PMUs, who shares which group, the method. See kernel.h. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#include "access/access_ways.h"
+#include "access/fence.h"
+#include "access/kernel_group.h"
+#include "host/cpu.h"
+#include "host/machine.h"
+
+/* What one of its users sees: its events among those of the group. */
+struct unc_kernel_group {
+	struct unc_backend *backend;
+	struct unc_group *shared;
+	uint8_t way;
+	size_t at[];
+};
+
+struct unc_backend {
+	struct unc_machine *machine;
+	const struct unc_topology *topology;
+	pthread_mutex_t lock; /* of what follows */
+	struct unc_group *first;
+	bool tried; /* whether there is the right */
+	struct unc_error refused;
+};
+
+static int kernel_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+{
+	struct unc_backend *backend = calloc(1, sizeof(*backend));
+
+	if (!backend)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	backend->machine = machine;
+	pthread_mutex_init(&backend->lock, NULL);
+	*out = backend;
+	return 0;
+}
+
+static void kernel_topology(struct unc_backend *backend, const struct unc_topology *topology)
+{
+	backend->topology = topology;
+}
+
+/* 0: it was not chosen. */
+static unsigned way_of(const struct unc_access *access)
+{
+	return unc_ways_find(unc_access_ways(access), &unc_access_kernel);
+}
+
+static struct unc_backend *backend_of(const struct unc_access *access)
+{
+	return unc_access_ways(access)->way[way_of(access)].backend;
+}
+
+bool unc_kernel_chosen(const struct unc_access *access)
+{
+	return way_of(access) != 0;
+}
+
+bool unc_kernel_before(const struct unc_access *access, int space)
+{
+	unsigned way = way_of(access), other = unc_ways_next(unc_access_ways(access), space, 0);
+
+	return way && (!other || way < other);
+}
+
+/* ---- PMUs */
+
+/* Asks the kernel for an event, until it has said yes or no to that as such. */
+static void try_right(struct unc_backend *backend, const struct unc_kernel_place *place)
+{
+	const struct unc_kernel_event any = {0};
+	struct perf_event_attr attr = unc_group_attr(place, &any, true, false);
+	struct unc_machine *machine = backend->machine;
+	int fd = machine->methods->events->open(machine, &attr, (int)place->cpu, -1);
+
+	if (fd >= 0)
+		machine->methods->events->close(machine, fd);
+	else if (errno == EACCES || errno == EPERM)
+		unc_group_refused(machine, errno, &backend->refused);
+	backend->tried = fd >= 0 || backend->refused.code;
+}
+
+static int has_right(struct unc_backend *backend, const struct unc_kernel_place *place,
+		     struct unc_error *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&backend->lock);
+	if (!backend->tried)
+		try_right(backend, place);
+	if (backend->refused.code)
+		rc = unc_fail(err, backend->refused.code, "%s", backend->refused.text);
+	pthread_mutex_unlock(&backend->lock);
+	return rc;
+}
+
+/* The CPU of a socket in a cpumask. */
+static int choose_cpu(const struct unc_backend *backend, const char *pmu, const char *mask,
+		      unsigned socket, uint32_t *out, struct unc_error *err)
+{
+	bool cpus[UNC_MAX_CPUS] = {false};
+
+	if (!unc_cpu_list(mask, cpus))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"cpumask of the kernel's PMU %s: '%.40s' is not a list of CPUs "
+				"like 0,8",
+				pmu, mask);
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		if (cpus[cpu] && unc_topology_socket(backend->topology, cpu) == (int)socket) {
+			*out = (uint32_t)cpu;
+			return 0;
+		}
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"cpumask of the kernel's PMU %s, '%.40s', has no CPU of socket %u", pmu,
+			mask, socket);
+}
+
+static int find_place(const struct unc_backend *backend, const char *pmu, unsigned socket,
+		      struct unc_kernel_place *out, struct unc_error *err)
+{
+	struct unc_machine *machine = backend->machine;
+	char mask[4096];
+	int rc = machine->methods->events->find(machine, pmu, &out->type, mask, sizeof(mask));
+
+	if (rc == ENOENT)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the kernel has no PMU %s: its driver is not loaded (modprobe "
+				"intel_uncore) or does not know the unit",
+				pmu);
+	if (rc)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel's PMU %s: %s", pmu,
+				unc_fs_reason(rc));
+	if (machine->fenced && !unc_fence_pmu_type(out->type))
+		return unc_fail(err, UNC_ERR_DENIED,
+				"the kernel's PMU %s: type %u is not one of a driver", pmu,
+				out->type);
+	return choose_cpu(backend, pmu, mask, socket, &out->cpu, err);
+}
+
+int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket,
+		    struct unc_kernel_place *out, struct unc_error *err)
+{
+	struct unc_backend *backend = backend_of(access);
+	struct unc_kernel_place place;
+	int rc;
+
+	if (!backend) /* way 0 has none */
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "access method %s was not chosen",
+				unc_access_kernel.name);
+	if (!unc_fence_pmu(pmu))
+		return unc_fail(err, UNC_ERR_DENIED,
+				"the kernel's PMU '%.40s' is not one of its uncore driver", pmu);
+	rc = find_place(backend, pmu, socket, &place, err);
+	if (rc == 0)
+		rc = has_right(backend, &place, err);
+	if (rc == 0)
+		*out = place;
+	return rc;
+}
+
+/* ---- groups: the lock of the list is held */
+
+static int share_group(struct unc_backend *backend, const struct unc_kernel_place *place,
+		       const struct unc_kernel_event *events, size_t n, struct unc_group **out,
+		       struct unc_error *err)
+{
+	struct unc_group *group = backend->first;
+	int rc = 0;
+
+	while (group && !unc_group_has(group, place, events, n))
+		group = group->next;
+	if (!group) {
+		rc = unc_group_open(backend->machine, backend->first, place, events, n, &group,
+				    err);
+		if (rc < 0)
+			return rc;
+		backend->first = group;
+	}
+	group->users++;
+	*out = group;
+	return 0;
+}
+
+static void leave_group(struct unc_backend *backend, struct unc_group *group)
+{
+	struct unc_group **at = &backend->first;
+
+	if (--group->users)
+		return;
+	while (*at != group)
+		at = &(*at)->next;
+	*at = group->next;
+	unc_group_close(group);
+}
+
+int unc_kernel_open(struct unc_access *access, const struct unc_kernel_place *place,
+		    const struct unc_kernel_event *events, size_t n, struct unc_kernel_group **out,
+		    struct unc_error *err)
+{
+	struct unc_backend *backend = backend_of(access);
+	struct unc_kernel_group *group = malloc(sizeof(*group) + n * sizeof(group->at[0]));
+	int rc;
+
+	if (!group)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	pthread_mutex_lock(&backend->lock);
+	rc = share_group(backend, place, events, n, &group->shared, err);
+	pthread_mutex_unlock(&backend->lock);
+	if (rc < 0) {
+		free(group);
+		return rc;
+	}
+	group->backend = backend;
+	group->way = (uint8_t)way_of(access);
+	for (size_t i = 0; i < n; i++)
+		group->at[i] = unc_group_find(group->shared, &events[i]);
+	*out = group;
+	return 0;
+}
+
+void unc_kernel_close(struct unc_kernel_group *group)
+{
+	if (!group)
+		return;
+	pthread_mutex_lock(&group->backend->lock);
+	leave_group(group->backend, group->shared);
+	pthread_mutex_unlock(&group->backend->lock);
+	free(group);
+}
+
+/* ---- reading */
+
+void unc_kernel_op(struct unc_kernel_group *group, size_t i, struct unc_reg_op *out)
+{
+	const struct unc_kernel_place *place = &group->shared->place;
+
+	*out = (struct unc_reg_op){
+		.kind = UNC_OP_READ,
+		.reg = {.address = (uint64_t)place->type << 32 | group->at[i],
+			.target = place->cpu,
+			.space = UNC_SPACE_PERF,
+			.width = 64,
+			.way = group->way},
+		.handle.sim = group->shared,
+	};
+}
+
+uint64_t unc_kernel_idle(const struct unc_reg_op *op)
+{
+	const struct unc_group *group = op->handle.sim;
+
+	return atomic_load(&group->idle);
+}
+
+static int kernel_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
+{
+	int failed = 0;
+
+	(void)backend;
+	for (size_t i = 0; i < n;) {
+		struct unc_group *group = ops[i].handle.sim;
+
+		pthread_mutex_lock(&group->lock);
+		int rc = unc_group_read(group);
+		for (; i < n && ops[i].handle.sim == group; i++) {
+			if (rc == 0)
+				ops[i].value =
+					group->data[UNC_GROUP_VALUE + (uint32_t)ops[i].reg.address];
+			failed += unc_op_done(&ops[i], rc);
+		}
+		pthread_mutex_unlock(&group->lock);
+	}
+	return failed;
+}
+
+static void kernel_close(struct unc_backend *backend)
+{
+	pthread_mutex_destroy(&backend->lock);
+	free(backend);
+}
+
+const struct unc_access_methods unc_access_kernel = {
+	.name = "kernel",
+	.open = kernel_open,
+	.topology = kernel_topology,
+	.run = kernel_run,
+	.close = kernel_close,
+};

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups of the kernel's events: how they are opened and read. A group is opened stopped and started
+ * at its end, so that the kernel programs the unit once.
+ */
+#include "access/kernel_group.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "host/machine.h"
+#include "host/perf_rights.h"
+
+/* ---- opening */
+
+int unc_group_refused(const struct unc_machine *machine, int errno_value, struct unc_error *err)
+{
+	int level;
+
+	if (errno_value == EACCES && unc_perf_level(machine->fs, &level) == 0 &&
+	    unc_perf_right(level) != UNC_PERF_EVERYBODY)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"perf_event_open: permission denied: "
+				"kernel.perf_event_paranoid=%d asks for %s; 0 asks for nothing",
+				level, unc_perf_right_name(unc_perf_right(level)));
+	return unc_fail(err, UNC_ERR_PERMISSION,
+			"perf_event_open: %s: a security module or a container's seccomp profile "
+			"forbids what kernel.perf_event_paranoid would allow",
+			strerror(errno_value));
+}
+
+struct perf_event_attr unc_group_attr(const struct unc_kernel_place *place,
+				      const struct unc_kernel_event *event, bool leads, bool pinned)
+{
+	return (struct perf_event_attr){
+		.type = place->type,
+		.size = sizeof(struct perf_event_attr),
+		.config = event->config,
+		.config1 = event->config1,
+		.config2 = event->config2,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = leads,
+		.pinned = leads && pinned,
+	};
+}
+
+/* Lets this process have as many descriptors as it may; false: it has them already. */
+static bool raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
+		return false;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+static int fail_descriptors(const struct unc_group *group, size_t opened, struct unc_error *err)
+{
+	struct rlimit limit = {0};
+	size_t have = opened;
+
+	for (const struct unc_group *other = group->next; other; other = other->next)
+		have += other->n;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return unc_fail(
+		err, UNC_ERR_UNAVAILABLE,
+		"each event of the kernel needs a file descriptor: %zu are open and %zu "
+		"more are needed for this unit alone, but the process may have %llu in all: "
+		"raise the hard limit of open files (ulimit -Hn, LimitNOFILE=)",
+		have, group->n - opened, (unsigned long long)limit.rlim_cur);
+}
+
+/* Why event i could not be opened. */
+static int fail_open(const struct unc_group *group, size_t i, int errno_value,
+		     struct unc_error *err)
+{
+	const struct unc_kernel_event *event = &group->event[i];
+
+	switch (errno_value) {
+	case EACCES:
+	case EPERM:
+		return unc_group_refused(group->machine, errno_value, err);
+	case EMFILE:
+		return fail_descriptors(group, i, err);
+	case ENOMEM:
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	case EBUSY:
+		return unc_fail(err, UNC_ERR_BUSY,
+				"another event of the kernel has these counters for itself");
+	case ENODEV:
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u is offline", group->place.cpu);
+	case ENOENT:
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the kernel has no PMU of type %u: its driver was unloaded",
+				group->place.type);
+	case EINVAL:
+		if (i > 0)
+			return unc_fail(err, UNC_ERR_CONFLICT,
+					"the kernel does not count config=0x%" PRIx64
+					" together with %zu other event%s: too few counters, or "
+					"one filter for two values",
+					event->config, i, i == 1 ? "" : "s");
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the kernel refuses config=0x%" PRIx64
+				" on cpu %u: the unit is not "
+				"there, or has no such event, or its socket is offline",
+				event->config, group->place.cpu);
+	default:
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "perf_event_open on cpu %u: %s",
+				group->place.cpu, strerror(errno_value));
+	}
+}
+
+static void close_events(const struct unc_group *group, size_t n)
+{
+	struct unc_machine *machine = group->machine;
+
+	while (n-- > 0) /* the leader last: what follows one that is gone is no group */
+		machine->methods->events->close(machine, group->fd[n]);
+}
+
+static int open_events(struct unc_group *group, bool pinned, struct unc_error *err)
+{
+	struct unc_machine *machine = group->machine;
+	const struct unc_machine_events *events = machine->methods->events;
+
+	for (size_t i = 0; i < group->n;) {
+		struct perf_event_attr attr =
+			unc_group_attr(&group->place, &group->event[i], i == 0, pinned);
+		int fd = events->open(machine, &attr, (int)group->place.cpu, i ? group->fd[0] : -1);
+		int error = errno;
+
+		if (fd < 0 && error == EMFILE && raise_limit())
+			continue;
+		if (fd < 0) {
+			close_events(group, i);
+			return fail_open(group, i, error, err);
+		}
+		group->fd[i++] = fd;
+	}
+	if (events->enable(machine, group->fd[0]) < 0) {
+		int rc = fail_open(group, 0, errno, err);
+
+		close_events(group, group->n);
+		return rc;
+	}
+	return 0;
+}
+
+static uint64_t clock_of(const struct unc_group *group)
+{
+	const struct unc_machine *machine = group->machine;
+	uint64_t ns, tsc;
+
+	machine->methods->now(machine, &ns, &tsc);
+	return ns;
+}
+
+/* 0, or errno. Nothing to be read: a pinned group that has no counters. */
+static int read_data(const struct unc_group *group)
+{
+	struct unc_machine *machine = group->machine;
+	size_t size = (UNC_GROUP_VALUE + group->n) * sizeof(*group->data);
+	long got = machine->methods->events->read(machine, group->fd[0], group->data, size);
+
+	if (got < 0)
+		return errno;
+	if (got == 0)
+		return EBUSY;
+	return (size_t)got == size && group->data[UNC_GROUP_N] == group->n ? 0 : EIO;
+}
+
+/*
+ * A group of which all CPUs went offline goes on giving its old counts: only the time for which it
+ * was enabled tells, which does not keep up with the clock (that may differ by 0.2 %). If it stands
+ * still the group is dead, else that was a gap: the kernel took it to another CPU.
+ */
+static int check_time(struct unc_group *group, uint64_t before)
+{
+	const uint64_t ms = 1000000;
+	uint64_t elapsed = before - group->seen, enabled = group->data[UNC_GROUP_ENABLED];
+	uint64_t advanced = enabled - group->enabled;
+	int rc = 0;
+
+	if (group->seen && elapsed > advanced + elapsed / 500 + ms) {
+		rc = read_data(group);
+		if (rc == 0 && group->data[UNC_GROUP_ENABLED] == enabled) {
+			group->dead = true;
+			rc = ENODEV;
+		}
+		group->gaps += elapsed - advanced;
+		group->seen = 0;
+	}
+	/* Not at each read: the allowed difference would hide a dead one that is read often. */
+	if (rc == 0 && (!group->seen || elapsed >= 100 * ms)) {
+		group->seen = clock_of(group);
+		group->enabled = group->data[UNC_GROUP_ENABLED];
+	}
+	return rc;
+}
+
+int unc_group_read(struct unc_group *group)
+{
+	uint64_t before = clock_of(group);
+	int rc = group->dead ? ENODEV : read_data(group);
+
+	if (rc == 0)
+		rc = check_time(group, before);
+	group->lost |= rc == EBUSY;
+	if (rc == 0)
+		atomic_store(&group->idle, group->gaps + group->data[UNC_GROUP_ENABLED] -
+						   group->data[UNC_GROUP_RUNNING]);
+	return rc;
+}
+
+/* Pinned, or where others leave too few counters, not. */
+static int start_group(struct unc_group *group, struct unc_error *err)
+{
+	int rc = open_events(group, true, err), error;
+
+	if (rc < 0)
+		return rc;
+	error = unc_group_read(group);
+	if (error == EBUSY) {
+		close_events(group, group->n);
+		group->lost = false;
+		rc = open_events(group, false, err);
+		if (rc < 0)
+			return rc;
+		error = unc_group_read(group);
+	}
+	if (error == 0)
+		return 0;
+	close_events(group, group->n);
+	return unc_fail(err, UNC_ERR_IO, "events of the kernel on cpu %u cannot be read: %s",
+			group->place.cpu, strerror(error));
+}
+
+static void free_group(struct unc_group *group)
+{
+	pthread_mutex_destroy(&group->lock);
+	free(group->event);
+	free(group->fd);
+	free(group->data);
+	free(group);
+}
+
+static int allocate(struct unc_group *group, const struct unc_kernel_event *events, size_t n)
+{
+	group->n = n;
+	group->event = calloc(n, sizeof(*group->event));
+	group->fd = calloc(n, sizeof(*group->fd));
+	group->data = calloc(UNC_GROUP_VALUE + n, sizeof(*group->data));
+	if (!group->event || !group->fd || !group->data)
+		return UNC_ERR_MEMORY;
+	memcpy(group->event, events, n * sizeof(*events));
+	return 0;
+}
+
+int unc_group_open(struct unc_machine *machine, struct unc_group *next,
+		   const struct unc_kernel_place *place, const struct unc_kernel_event *events,
+		   size_t n, struct unc_group **out, struct unc_error *err)
+{
+	struct unc_group *group = calloc(1, sizeof(*group));
+	int rc;
+
+	if (!group)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	pthread_mutex_init(&group->lock, NULL);
+	group->machine = machine;
+	group->next = next;
+	group->place = *place;
+	rc = allocate(group, events, n);
+	rc = rc < 0 ? unc_fail(err, rc, "out of memory") : start_group(group, err);
+	if (rc < 0) {
+		free_group(group);
+		return rc;
+	}
+	*out = group;
+	return 0;
+}
+
+void unc_group_close(struct unc_group *group)
+{
+	close_events(group, group->n);
+	free_group(group);
+}
+
+/* ---- sharing */
+
+size_t unc_group_find(const struct unc_group *group, const struct unc_kernel_event *event)
+{
+	size_t i = 0;
+
+	while (i < group->n && (group->event[i].config != event->config ||
+				group->event[i].config1 != event->config1 ||
+				group->event[i].config2 != event->config2))
+		i++;
+	return i;
+}
+
+bool unc_group_has(struct unc_group *group, const struct unc_kernel_place *place,
+		   const struct unc_kernel_event *events, size_t n)
+{
+	pthread_mutex_lock(&group->lock);
+	bool has = !group->dead && !group->lost && group->place.type == place->type &&
+		   group->place.cpu == place->cpu;
+	pthread_mutex_unlock(&group->lock);
+
+	for (size_t i = 0; i < n && has; i++)
+		has = unc_group_find(group, &events[i]) < group->n;
+	return has;
+}

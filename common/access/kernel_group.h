@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A group of events that is open. Inside of access method kernel: see kernel.h. */
+#ifndef UNC_KERNEL_GROUP_H
+#define UNC_KERNEL_GROUP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "access/kernel.h"
+
+struct perf_event_attr;
+
+/* As read, with PERF_FORMAT_GROUP and the times. */
+enum { UNC_GROUP_N, UNC_GROUP_ENABLED, UNC_GROUP_RUNNING, UNC_GROUP_VALUE };
+
+/* Those who want the same events share it. */
+struct unc_group {
+	struct unc_machine *machine;
+	struct unc_group *next; /* of those that are open */
+	unsigned users;
+	struct unc_kernel_place place;
+	size_t n;
+	struct unc_kernel_event *event;
+	int *fd; /* of the events; the first leads */
+
+	pthread_mutex_t lock; /* of what follows: its users may be in several threads */
+	bool dead;            /* all CPUs of its socket went offline */
+	bool lost;            /* its counters, for good */
+	uint64_t enabled;     /* ns, as the kernel told at */
+	uint64_t seen;        /* this time of the machine's; 0: not yet */
+	uint64_t gaps;        /* ns in which it was not even enabled */
+	atomic_uint_fast64_t idle;
+	uint64_t *data; /* UNC_GROUP_* */
+};
+
+/* next: the first of those that are open already. Errors: as unc_kernel_open(). */
+int unc_group_open(struct unc_machine *, struct unc_group *next, const struct unc_kernel_place *,
+		   const struct unc_kernel_event *, size_t n, struct unc_group **out,
+		   struct unc_error *err);
+void unc_group_close(struct unc_group *);
+/* Which of its events this is; n: none. */
+size_t unc_group_find(const struct unc_group *, const struct unc_kernel_event *);
+/* Whether it counts, at this place, all of these. */
+bool unc_group_has(struct unc_group *, const struct unc_kernel_place *,
+		   const struct unc_kernel_event *, size_t n);
+/* Brings its data up to date, the lock held; errno. */
+int unc_group_read(struct unc_group *);
+
+struct perf_event_attr unc_group_attr(const struct unc_kernel_place *,
+				      const struct unc_kernel_event *, bool leads, bool pinned);
+/* The sentence for EACCES and EPERM, by the level of perf_event_paranoid. */
+int unc_group_refused(const struct unc_machine *, int errno_value, struct unc_error *err);
+
+#endif
