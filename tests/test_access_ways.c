@@ -168,12 +168,14 @@ static void test_choice(void)
 		const char *sentence;
 	} rows[] = {
 		{"nonsense",
-		 "no access method 'nonsense'; there are msr, msr-safe, pci, mmio, pmu, "
+		 "no access method 'nonsense'; there are kernel, msr, msr-safe, pci, mmio, pmu, "
 		 "perf, and direct for msr, pci, mmio, pmu, perf"},
-		{"direct,", "no access method ''; there are msr, msr-safe, pci, mmio, pmu, perf, "
-			    "and direct for msr, pci, mmio, pmu, perf"},
-		{"simulated", "no access method 'simulated'; there are msr, msr-safe, pci, mmio, "
-			      "pmu, perf, and direct for msr, pci, mmio, pmu, perf"},
+		{"direct,",
+		 "no access method ''; there are kernel, msr, msr-safe, pci, mmio, pmu, perf, "
+		 "and direct for msr, pci, mmio, pmu, perf"},
+		{"simulated",
+		 "no access method 'simulated'; there are kernel, msr, msr-safe, pci, mmio, "
+		 "pmu, perf, and direct for msr, pci, mmio, pmu, perf"},
 	};
 	struct unc_platform *p = NULL;
 
@@ -205,7 +207,8 @@ static void test_choice(void)
 	setenv("UNCORE_ACCESS", "nonsense", 1);
 	CHECK_NUMBER(doctor(root.path, ""), 1);
 	CHECK_TEXT(line_of("access"),
-		   "FAIL access: no access method 'nonsense'; there are msr, msr-safe, pci, mmio, "
+		   "FAIL access: no access method 'nonsense'; there are kernel, msr, msr-safe, "
+		   "pci, mmio, "
 		   "pmu, perf, and direct for msr, pci, mmio, pmu, perf -> correct the list "
 		   "of methods (--access, or UNCORE_ACCESS)");
 	unsetenv("UNCORE_ACCESS");

@@ -164,18 +164,38 @@ int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket,
 
 /* ---- groups: the lock of the list is held */
 
+/* The CPU that stood for its socket may have gone offline since: any other will do. */
+static int open_group(struct unc_backend *backend, const struct unc_kernel_place *place,
+		      const struct unc_kernel_event *events, size_t n, struct unc_group **out,
+		      struct unc_error *err)
+{
+	int cpu, socket = unc_topology_socket(backend->topology, (int)place->cpu);
+	struct unc_kernel_place at = *place;
+	int rc = unc_group_open(backend->machine, backend->first, &at, events, n, out, err);
+
+	for (unsigned i = 0; rc == UNC_ERR_NOT_FOUND; i++) {
+		cpu = socket < 0 ? -1 : unc_topology_cpu(backend->topology, socket, i);
+		if (cpu < 0)
+			return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
+		at.cpu = (uint32_t)cpu;
+		rc = unc_group_open(backend->machine, backend->first, &at, events, n, out, err);
+	}
+	if (rc == 0)
+		(*out)->place = *place; /* by which others will ask */
+	return rc;
+}
+
 static int share_group(struct unc_backend *backend, const struct unc_kernel_place *place,
 		       const struct unc_kernel_event *events, size_t n, struct unc_group **out,
 		       struct unc_error *err)
 {
 	struct unc_group *group = backend->first;
-	int rc = 0;
+	int rc;
 
 	while (group && !unc_group_has(group, place, events, n))
 		group = group->next;
 	if (!group) {
-		rc = unc_group_open(backend->machine, backend->first, place, events, n, &group,
-				    err);
+		rc = open_group(backend, place, events, n, &group, err);
 		if (rc < 0)
 			return rc;
 		backend->first = group;

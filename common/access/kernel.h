@@ -36,25 +36,27 @@ int unc_kernel_find(struct unc_access *, const char *pmu, unsigned socket,
 		    struct unc_kernel_place *out, struct unc_error *err);
 
 /*
- * Opens events of one PMU as one group; they count from now on. A group of this process that
- * has them all already is shared. They are pinned: they count always, or the open fails;
- * where other users of the kernel leave too few counters they are opened again to take turns with
- * these (unc_kernel_idle()). UNC_ERR_BUSY, UNC_ERR_PERMISSION, UNC_ERR_UNAVAILABLE (the CPU went
- * offline), UNC_ERR_MEMORY; out of descriptors: UNC_ERR_UNAVAILABLE with how many are needed (the
- * soft limit is raised first). Ends with unc_kernel_close().
+ * Opens events of one PMU, each once, as one group; they count from now on. A group of this process
+ * that has them all already is shared. They are pinned: they count always; where other users of the
+ * kernel leave too few counters they are opened again to take turns with these (unc_kernel_idle()).
+ * Errors: UNC_ERR_CONFLICT the driver does not count them together, UNC_ERR_BUSY, UNC_ERR_PERMISSION,
+ * UNC_ERR_MEMORY; UNC_ERR_UNAVAILABLE it refuses the event, has gone, or no CPU of the socket is
+ * online; or out of descriptors, with how many are needed (the soft limit is raised first).
+ * Ends with unc_kernel_close(), before the gate is closed.
  */
 int unc_kernel_open(struct unc_access *, const struct unc_kernel_place *,
 		    const struct unc_kernel_event *, size_t n, struct unc_kernel_group **out,
 		    struct unc_error *err);
 void unc_kernel_close(struct unc_kernel_group *); /* NULL: nothing */
 
-/* A prepared read of event i, for unc_access_run(): value is what it has counted, 64 bits, since the
- * group was opened. Neighbouring reads of one group are one system call. errno_value: ENODEV: dead,
- * since all CPUs of its socket went offline; EBUSY: it has lost its counter. */
+/* A prepared read of event i of those that were asked for, for unc_access_run(): value is what it has
+ * counted, 64 bits, since the group was opened, maybe by somebody before. Neighbouring reads of one
+ * group are one system call. errno_value: ENODEV: dead, since all CPUs of its socket went offline;
+ * EBUSY: it has lost its counter. */
 void unc_kernel_op(struct unc_kernel_group *, size_t i, struct unc_reg_op *out);
 
-/* For how many ns, since the group was opened and up to the last read, the event did not count though
- * it should have: others had its counter. */
+/* For how many ns, since the group was opened and up to its last read, the event did not count though
+ * it should have: others had its counter, or the kernel took it to another CPU. */
 uint64_t unc_kernel_idle(const struct unc_reg_op *);
 
 #endif

@@ -94,7 +94,7 @@ static int fail_open(const struct unc_group *group, size_t i, int errno_value,
 		return unc_fail(err, UNC_ERR_BUSY,
 				"another event of the kernel has these counters for itself");
 	case ENODEV:
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "cpu %u is offline", group->place.cpu);
+		return unc_fail(err, UNC_ERR_NOT_FOUND, "cpu %u is offline", group->place.cpu);
 	case ENOENT:
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the kernel has no PMU of type %u: its driver was unloaded",
@@ -188,17 +188,18 @@ static int check_time(struct unc_group *group, uint64_t before)
 	uint64_t advanced = enabled - group->enabled;
 	int rc = 0;
 
-	if (group->seen && elapsed > advanced + elapsed / 500 + ms) {
+	if (group->timed && elapsed > advanced + elapsed / 500 + ms) {
 		rc = read_data(group);
 		if (rc == 0 && group->data[UNC_GROUP_ENABLED] == enabled) {
 			group->dead = true;
 			rc = ENODEV;
 		}
 		group->gaps += elapsed - advanced;
-		group->seen = 0;
+		group->timed = false;
 	}
 	/* Not at each read: the allowed difference would hide a dead one that is read often. */
-	if (rc == 0 && (!group->seen || elapsed >= 100 * ms)) {
+	if (rc == 0 && (!group->timed || elapsed >= 100 * ms)) {
+		group->timed = true;
 		group->seen = clock_of(group);
 		group->enabled = group->data[UNC_GROUP_ENABLED];
 	}

@@ -26,14 +26,16 @@ struct unc_group {
 	pthread_mutex_t lock; /* of what follows: its users may be in several threads */
 	bool dead;            /* all CPUs of its socket went offline */
 	bool lost;            /* its counters, for good */
-	uint64_t enabled;     /* ns, as the kernel told at */
-	uint64_t seen;        /* this time of the machine's; 0: not yet */
-	uint64_t gaps;        /* ns in which it was not even enabled */
+	bool timed;
+	uint64_t enabled; /* ns, as the kernel told at */
+	uint64_t seen;    /* this time of the machine's, if it is timed */
+	uint64_t gaps;    /* ns in which it was not even enabled */
 	atomic_uint_fast64_t idle;
 	uint64_t *data; /* UNC_GROUP_* */
 };
 
-/* next: the first of those that are open already. Errors: as unc_kernel_open(). */
+/* next: the first of those that are open already. Errors: as unc_kernel_open(); UNC_ERR_NOT_FOUND:
+ * the CPU is offline. */
 int unc_group_open(struct unc_machine *, struct unc_group *next, const struct unc_kernel_place *,
 		   const struct unc_kernel_event *, size_t n, struct unc_group **out,
 		   struct unc_error *err);
