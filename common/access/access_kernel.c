@@ -252,6 +252,11 @@ void unc_kernel_close(struct unc_kernel_group *group)
 	free(group);
 }
 
+void unc_kernel_forget(struct unc_kernel_group *group)
+{
+	free(group);
+}
+
 /* ---- reading */
 
 void unc_kernel_op(struct unc_kernel_group *group, size_t i, struct unc_reg_op *out)
@@ -274,6 +279,13 @@ uint64_t unc_kernel_idle(const struct unc_reg_op *op)
 	const struct unc_group *group = op->handle.sim;
 
 	return atomic_load(&group->idle);
+}
+
+uint64_t unc_kernel_ran(const struct unc_reg_op *op)
+{
+	const struct unc_group *group = op->handle.sim;
+
+	return atomic_load(&group->ran);
 }
 
 static int kernel_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
@@ -299,6 +311,11 @@ static int kernel_run(struct unc_backend *backend, struct unc_reg_op *ops, size_
 
 static void kernel_close(struct unc_backend *backend)
 {
+	/* In a forked process: its owner's. */
+	for (struct unc_group *next; backend->first; backend->first = next) {
+		next = backend->first->next;
+		unc_group_close(backend->first);
+	}
 	pthread_mutex_destroy(&backend->lock);
 	free(backend);
 }

@@ -215,6 +215,8 @@ int unc_group_read(struct unc_group *group)
 		rc = check_time(group, before);
 	group->lost |= rc == EBUSY;
 	if (rc == 0)
+		atomic_store(&group->ran, group->data[UNC_GROUP_RUNNING]);
+	if (rc == 0)
 		atomic_store(&group->idle, group->gaps + group->data[UNC_GROUP_ENABLED] -
 						   group->data[UNC_GROUP_RUNNING]);
 	return rc;

@@ -30,7 +30,7 @@ struct unc_group {
 	uint64_t enabled; /* ns, as the kernel told at */
 	uint64_t seen;    /* this time of the machine's, if it is timed */
 	uint64_t gaps;    /* ns in which it was not even enabled */
-	atomic_uint_fast64_t idle;
+	atomic_uint_fast64_t idle, ran;
 	uint64_t *data; /* UNC_GROUP_* */
 };
 
