@@ -180,9 +180,11 @@ static int open_group(struct unc_backend *backend, const struct unc_kernel_place
 		at.cpu = (uint32_t)cpu;
 		rc = unc_group_open(backend->machine, backend->first, &at, events, n, out, err);
 	}
-	if (rc == 0)
-		(*out)->place = *place; /* by which others will ask */
-	return rc;
+	if (rc < 0)
+		return rc;
+	unc_error_clear(err);   /* of the CPUs before */
+	(*out)->place = *place; /* by which others will ask */
+	return 0;
 }
 
 static int share_group(struct unc_backend *backend, const struct unc_kernel_place *place,
