@@ -192,34 +192,3 @@ int unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
 	*out = k;
 	return 0;
 }
-
-/* ---- names */
-
-/* The number of a unit in the name of its PMU; -1: it has none. */
-static int number_of(const struct unc_tbl_kernel *k, unsigned index)
-{
-	static const uint8_t none[sizeof(k->number)];
-
-	if (memcmp(k->number, none, sizeof(none)) == 0)
-		return (int)index;
-	return index < sizeof(k->number) ? k->number[index] - 1 : -1;
-}
-
-bool unc_kernel_pmu(const struct unc_table *t, unsigned type, unsigned pmu, unsigned index,
-		    char *buf, size_t size)
-{
-	const struct unc_range *rows = &t->type[type].kernels;
-	struct unc_buf text = unc_buf(buf, size);
-
-	if (pmu >= rows->n || t->kernel[rows->first + pmu].unavailable)
-		return false;
-	const struct unc_tbl_kernel *k = &t->kernel[rows->first + pmu];
-	const char *name = unc_tbl_str(t, k->name), *number = strstr(name, "{n}");
-	int n = number_of(k, index);
-	if (!number) {
-		unc_put(&text, "%s", name);
-		return text.n < size && index == 0;
-	}
-	unc_put(&text, "%.*s%d%s", (int)(number - name), name, n, number + 3);
-	return text.n < size && n >= 0;
-}

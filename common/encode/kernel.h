@@ -9,8 +9,6 @@
 
 #include "encode/event.h"
 
-enum { UNC_KERNEL_PMUS = 2, UNC_KERNEL_NAME = 48 }; /* PMUs of a unit; bytes of a name */
-
 /* What perf_event_open() takes for a code on a unit. */
 struct unc_kernel_code {
 	uint8_t pmu; /* which of the PMUs of the unit: unc_kernel_pmu() */
@@ -27,9 +25,5 @@ struct unc_kernel_code {
  */
 int unc_kernel_encode(const struct unc_table *, const struct unc_code *,
 		      struct unc_kernel_code *out, struct unc_error *err);
-
-/* The name of PMU number `pmu` of a unit of this index, "uncore_cbox_3"; false: it has no such. */
-bool unc_kernel_pmu(const struct unc_table *, unsigned type, unsigned pmu, unsigned index,
-		    char *buf, size_t size);
 
 #endif

@@ -458,6 +458,10 @@ uint16_t unc_find_type(const struct unc_table *, const char *name);
 /* The kernel's PMU for the free-running counters of a type, or for its others; NULL: none. */
 const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *, const struct unc_tbl_type *,
 					     bool of_free);
+/* The name of PMU number `pmu` of a unit of this index, "uncore_cbox_3"; false: it has no such. */
+enum { UNC_KERNEL_PMUS = 2, UNC_KERNEL_NAME = 48 }; /* PMUs of a unit; bytes of a name */
+bool unc_kernel_pmu(const struct unc_table *, unsigned type, unsigned pmu, unsigned index,
+		    char *buf, size_t size);
 /* Where a filter register is in config1 (0: low half, 1: high half) and config2 (2, 3); -1: nowhere. */
 int unc_kernel_place(const struct unc_tbl_kernel *, uint16_t reg);
 /* Whether one of a range of settings is of a field. */
