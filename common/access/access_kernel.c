@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of the kernel's own driver: PMUs, who shares which group, the method. See kernel.h. */
+/* Access method kernel: PMUs, and who shares which group of events. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#include "access/access_ways.h"
 #include "access/fence.h"
 #include "access/kernel_group.h"
 #include "host/cpu.h"
@@ -42,29 +41,6 @@ static int kernel_open(struct unc_machine *machine, struct unc_backend **out, st
 static void kernel_topology(struct unc_backend *backend, const struct unc_topology *topology)
 {
 	backend->topology = topology;
-}
-
-/* 0: it was not chosen. */
-static unsigned way_of(const struct unc_access *access)
-{
-	return unc_ways_find(unc_access_ways(access), &unc_access_kernel);
-}
-
-static struct unc_backend *backend_of(const struct unc_access *access)
-{
-	return unc_access_ways(access)->way[way_of(access)].backend;
-}
-
-bool unc_kernel_chosen(const struct unc_access *access)
-{
-	return way_of(access) != 0;
-}
-
-bool unc_kernel_before(const struct unc_access *access, int space)
-{
-	unsigned way = way_of(access), other = unc_ways_next(unc_access_ways(access), space, 0);
-
-	return way && (!other || way < other);
 }
 
 /* ---- PMUs */
@@ -141,16 +117,12 @@ static int find_place(const struct unc_backend *backend, const char *pmu, unsign
 	return choose_cpu(backend, pmu, mask, socket, &out->cpu, err);
 }
 
-int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket,
-		    struct unc_kernel_place *out, struct unc_error *err)
+int unc_backend_find(struct unc_backend *backend, const char *pmu, unsigned socket,
+		     struct unc_kernel_place *out, struct unc_error *err)
 {
-	struct unc_backend *backend = backend_of(access);
 	struct unc_kernel_place place;
 	int rc;
 
-	if (!backend) /* way 0 has none */
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "access method %s was not chosen",
-				unc_access_kernel.name);
 	if (!unc_fence_pmu(pmu))
 		return unc_fail(err, UNC_ERR_DENIED,
 				"the kernel's PMU '%.40s' is not one of its uncore driver", pmu);
@@ -219,11 +191,10 @@ static void leave_group(struct unc_backend *backend, struct unc_group *group)
 	unc_group_close(group);
 }
 
-int unc_kernel_open(struct unc_access *access, const struct unc_kernel_place *place,
-		    const struct unc_kernel_event *events, size_t n, struct unc_kernel_group **out,
-		    struct unc_error *err)
+int unc_backend_join(struct unc_backend *backend, unsigned way,
+		     const struct unc_kernel_place *place, const struct unc_kernel_event *events,
+		     size_t n, struct unc_kernel_group **out, struct unc_error *err)
 {
-	struct unc_backend *backend = backend_of(access);
 	struct unc_kernel_group *group = malloc(sizeof(*group) + n * sizeof(group->at[0]));
 	int rc;
 
@@ -237,7 +208,7 @@ int unc_kernel_open(struct unc_access *access, const struct unc_kernel_place *pl
 		return rc;
 	}
 	group->backend = backend;
-	group->way = (uint8_t)way_of(access);
+	group->way = (uint8_t)way;
 	for (size_t i = 0; i < n; i++)
 		group->at[i] = unc_group_find(group->shared, &events[i]);
 	*out = group;

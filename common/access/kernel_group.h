@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group of events that is open. Inside of access method kernel: see kernel.h. */
+/* Inside of access method kernel (kernel.h): a group of events that is open, and those of a machine. */
 #ifndef UNC_KERNEL_GROUP_H
 #define UNC_KERNEL_GROUP_H
 
@@ -34,6 +34,8 @@ struct unc_group {
 	uint64_t *data; /* UNC_GROUP_* */
 };
 
+/* ---- kernel_group.c */
+
 /* next: the first of those that are open already. Errors: as unc_kernel_open(); UNC_ERR_NOT_FOUND:
  * the CPU is offline. */
 int unc_group_open(struct unc_machine *, struct unc_group *next, const struct unc_kernel_place *,
@@ -52,5 +54,13 @@ struct perf_event_attr unc_group_attr(const struct unc_kernel_place *,
 				      const struct unc_kernel_event *, bool leads, bool pinned);
 /* The sentence for EACCES and EPERM, by the level of perf_event_paranoid. */
 int unc_group_refused(const struct unc_machine *, int errno_value, struct unc_error *err);
+
+/* ---- access_kernel.c: unc_kernel_find() and unc_kernel_open() */
+
+int unc_backend_find(struct unc_backend *, const char *pmu, unsigned socket,
+		     struct unc_kernel_place *out, struct unc_error *err);
+int unc_backend_join(struct unc_backend *, unsigned way, const struct unc_kernel_place *,
+		     const struct unc_kernel_event *, size_t n, struct unc_kernel_group **out,
+		     struct unc_error *err);
 
 #endif
