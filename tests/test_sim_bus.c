@@ -441,11 +441,11 @@ static void test_options(void)
 		{"alpha,speed=9", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'speed=9'; options are sockets=1..8, "
 		 "load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-		 "hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS"},
+		 "hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off"},
 		{"alpha,clock", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'clock'; options are sockets=1..8, "
 		 "load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-		 "hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS"},
+		 "hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off"},
 		{"alpha,sockets=0", UNC_ERR_INVALID,
 		 "simulated machine: sockets=0: possible is 1 to 8"},
 		{"alpha,sockets=9", UNC_ERR_INVALID,

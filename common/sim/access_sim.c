@@ -124,9 +124,49 @@ static bool pause_sim(struct unc_machine *machine, uint64_t ns)
 
 static void close_machine(struct unc_machine *machine)
 {
+	unc_sim_kernel_free(unc_machine_sim(machine));
 	unc_sim_close(unc_machine_sim(machine));
 	free(machine);
 }
+
+/* ---- its kernel */
+
+static int find_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type, char *mask,
+		    size_t size)
+{
+	return unc_sim_kernel_find(unc_machine_sim(machine), pmu, type, mask, size);
+}
+
+static int open_event(struct unc_machine *machine, const struct perf_event_attr *attr, int cpu,
+		      int group_fd)
+{
+	return unc_sim_kernel_open(unc_machine_sim(machine), attr, cpu, group_fd);
+}
+
+static int enable_event(struct unc_machine *machine, int fd)
+{
+	return unc_sim_kernel_enable(unc_machine_sim(machine), fd);
+}
+
+static long read_event(struct unc_machine *machine, int fd, void *buf, size_t size)
+{
+	return unc_sim_kernel_read(unc_machine_sim(machine), fd, buf, size);
+}
+
+static void close_event(struct unc_machine *machine, int fd)
+{
+	unc_sim_kernel_close(unc_machine_sim(machine), fd);
+}
+
+static const struct unc_machine_events events = {
+	.find = find_pmu,
+	.open = open_event,
+	.enable = enable_event,
+	.read = read_event,
+	.close = close_event,
+};
+
+/* ---- opening it */
 
 static const struct unc_machine_methods methods = {
 	.access = access_list,
@@ -135,6 +175,16 @@ static const struct unc_machine_methods methods = {
 	.now = now,
 	.pause = pause_sim,
 	.close = close_machine,
+};
+
+static const struct unc_machine_methods methods_with_kernel = {
+	.access = access_list,
+	.topology = topology,
+	.bus = bus,
+	.now = now,
+	.pause = pause_sim,
+	.close = close_machine,
+	.events = &events,
 };
 
 static int open_machine(const char *spec, const struct unc_table *const *tables, size_t n,
@@ -150,7 +200,8 @@ static int open_machine(const char *spec, const struct unc_table *const *tables,
 		free(simulated);
 		return rc;
 	}
-	simulated->machine.methods = &methods;
+	simulated->machine.methods =
+		simulated->sim->options.kernel ? &methods_with_kernel : &methods;
 	simulated->machine.table = unc_sim_table(simulated->sim);
 	simulated->machine.tsc_hz = unc_sim_workload(simulated->machine.table)->machine.tsc_hz;
 	simulated->machine.simulated = true;

@@ -14,6 +14,7 @@
  *   idle=TYPE      nothing drives the clock of the units, as with hide=: an empty memory channel
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
+ *   kernel=on      its kernel has PMUs for the units, see sim_kernel.c; off (default): it has none
  *   base=S         the machine has been up for S seconds when it is opened: TSC and
  *                  free-running counters do not start at 0
  */
@@ -171,6 +172,17 @@ static int set_wrap(struct unc_sim *sim, const char *value, struct unc_error *er
 	return 0;
 }
 
+static int set_kernel(struct unc_sim *sim, const char *value, struct unc_error *err)
+{
+	static const char *const words[] = {"off", "on", NULL};
+	int word = word_of(value, words);
+
+	if (word < 0)
+		return bad_option(err, "kernel", value, "on or off");
+	sim->options.kernel = word == 1;
+	return 0;
+}
+
 static int set_base(struct unc_sim *sim, const char *value, struct unc_error *err)
 {
 	uint64_t seconds;
@@ -189,7 +201,7 @@ static int set_option(struct unc_sim *sim, char *word, struct unc_error *err)
 	} options[] = {
 		{"sockets", set_sockets},     {"load", set_load}, {"clock", set_clock},
 		{"discovery", set_discovery}, {"hide", set_hide}, {"idle", set_idle},
-		{"wrap", set_wrap},           {"base", set_base},
+		{"wrap", set_wrap},           {"base", set_base}, {"kernel", set_kernel},
 	};
 	char *value = strchr(word, '=');
 
@@ -204,7 +216,7 @@ static int set_option(struct unc_sim *sim, char *word, struct unc_error *err)
 		err, UNC_ERR_INVALID,
 		"simulated machine: unknown option '%s'; options are sockets=1..8, "
 		"load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-		"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS",
+		"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off",
 		word);
 }
 
@@ -364,15 +376,14 @@ uint64_t unc_sim_time(const struct unc_sim *sim)
 	return sim->options.step ? atomic_load(&sim->stepped) : monotonic() - sim->opened;
 }
 
-/* ns since the machine was switched on. */
-static uint64_t uptime(const struct unc_sim *sim)
+uint64_t unc_sim_uptime(const struct unc_sim *sim)
 {
 	return sim->options.base + unc_sim_time(sim);
 }
 
 uint64_t unc_sim_tsc(const struct unc_sim *sim)
 {
-	return (uint64_t)((double)uptime(sim) * 1e-9 * sim->work->machine.tsc_hz);
+	return (uint64_t)((double)unc_sim_uptime(sim) * 1e-9 * sim->work->machine.tsc_hz);
 }
 
 void unc_sim_step(struct unc_sim *sim, uint64_t ns)
@@ -407,7 +418,7 @@ void *unc_sim_find(struct unc_sim *sim, const struct unc_reg *reg)
 void unc_sim_run(struct unc_sim *sim, struct unc_reg_op *ops, size_t n)
 {
 	pthread_mutex_lock(&sim->lock);
-	uint64_t now = uptime(sim); /* under the lock: time does not run backwards */
+	uint64_t now = unc_sim_uptime(sim); /* under the lock: time does not run backwards */
 	unc_sim_overflows(sim, now);
 	for (size_t i = 0; i < n; i++) {
 		if (ops[i].kind == UNC_OP_READ)

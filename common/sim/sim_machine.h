@@ -9,6 +9,7 @@
  *   sim_overflow.c   counters that carry: status, freeze
  *   sim_bus.c        PCI functions, configuration space, physical memory
  *   sim_discovery.c  the PMON discovery table in memory
+ *   sim_kernel.c     the events of its kernel, and sim_driver.c the driver (sim_kernel.h)
  */
 #ifndef UNC_SIM_MACHINE_H
 #define UNC_SIM_MACHINE_H
@@ -41,6 +42,7 @@ struct sim_options {
 	bool step; /* the clock moves only by unc_sim_step() */
 	bool wait; /* and when the library waits */
 	bool wrap_soon;
+	bool kernel;   /* its kernel has a driver for the uncore */
 	uint64_t base; /* ns the machine has been up when it is opened */
 	enum sim_discovery discovery;
 	struct sim_hidden hidden[SIM_MAX_HIDDEN];
@@ -103,6 +105,8 @@ struct sim_block {
 	uint16_t socket, index;
 	int16_t position; /* in the socket's status, -1 none */
 	bool frozen;
+	unsigned turn;   /* of the groups of the kernel's events, */
+	uint64_t turned; /* and since when, ns */
 };
 
 struct sim_function {
@@ -135,6 +139,15 @@ struct sim_bus {
 	struct sim_memory memory[SIM_MAX_SOCKETS];
 };
 
+struct perf_event_attr;
+struct sim_event;
+
+/* Events of the simulated kernel; a descriptor is a position. */
+struct sim_kernel {
+	struct sim_event **event; /* NULL: closed */
+	size_t n;
+};
+
 struct unc_sim {
 	const struct unc_table *table;
 	const struct unc_workload *work;
@@ -154,6 +167,7 @@ struct unc_sim {
 	bool frozen[SIM_MAX_SOCKETS]; /* all units of the socket */
 	size_t armed;                 /* counters whose carry freezes */
 	struct sim_bus bus;
+	struct sim_kernel kernel;
 	unsigned violations;
 	char violation[160];
 };
@@ -163,6 +177,8 @@ struct unc_sim {
 void unc_sim_run(struct unc_sim *, struct unc_reg_op *ops, size_t n);
 void unc_sim_violation(const struct sim_reg *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* ns since the machine was switched on. */
+uint64_t unc_sim_uptime(const struct unc_sim *);
 /* Logical CPUs of a socket. */
 int unc_sim_cpus(const struct unc_sim *);
 /* The register at a place; MSR: target is the socket. */
@@ -218,6 +234,14 @@ unsigned unc_sim_bus_number(const struct unc_sim *, unsigned socket);
 uint32_t unc_sim_bar_base(const struct unc_tbl_bar *, unsigned socket);
 uint32_t unc_sim_bar_element(const struct unc_tbl_bar *, unsigned element);
 uint64_t unc_sim_bar_address(const struct unc_tbl_bar *, unsigned socket, unsigned element);
+
+/* ---- sim_kernel.c: as the events of host/machine.h */
+int unc_sim_kernel_find(struct unc_sim *, const char *pmu, uint32_t *type, char *mask, size_t size);
+int unc_sim_kernel_open(struct unc_sim *, const struct perf_event_attr *, int cpu, int group_fd);
+int unc_sim_kernel_enable(struct unc_sim *, int fd);
+long unc_sim_kernel_read(struct unc_sim *, int fd, void *buf, size_t size);
+void unc_sim_kernel_close(struct unc_sim *, int fd);
+void unc_sim_kernel_free(struct unc_sim *);
 
 /* ---- sim_discovery.c */
 int unc_sim_discovery_build(struct unc_sim *, unsigned socket, struct sim_memory *,

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernel of the simulated machine, as far as its uncore PMUs go (kernel=on; sim_driver.c has
+ * the driver):
+ *
+ *   - its PMUs are those of the units of the first socket: one that another lacks can be opened
+ *     there as well, and counts nothing;
+ *   - a group that cannot fit an empty unit is refused (EINVAL); pinned groups come first, and one
+ *     without counters is an error until it is closed (it reads as end of file); the others take
+ *     turns, at a read from 4 ms after the last turn on.
+ *
+ * It does not look in every 60 s as the real one does, so a step of the clock must be shorter than
+ * a counter takes to wrap.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "sim/sim_kernel.h"
+
+enum { FIRST_TYPE = 32, MAX_EVENTS = 64, TURN_NS = 4000000 };
+
+/* ---- PMUs */
+
+static struct sim_block *find_block(struct unc_sim *sim, unsigned type, unsigned index,
+				    unsigned socket)
+{
+	for (size_t i = 0; i < sim->n_blocks; i++)
+		if (sim->block[i].type->number == type && sim->block[i].index == index &&
+		    sim->block[i].socket == socket)
+			return &sim->block[i];
+	return NULL;
+}
+
+static uint32_t type_of(unsigned type, unsigned index, unsigned pmu)
+{
+	return FIRST_TYPE + (type * 64 + index) * UNC_KERNEL_PMUS + pmu;
+}
+
+static bool find_type(struct unc_sim *sim, const char *pmu, uint32_t *type)
+{
+	char name[UNC_KERNEL_NAME];
+
+	for (size_t i = 0; i < sim->n_blocks; i++)
+		for (unsigned p = 0; p < UNC_KERNEL_PMUS; p++) {
+			const struct sim_block *block = &sim->block[i];
+
+			if (block->socket || !block->reg[0].exists ||
+			    !unc_kernel_pmu(sim->table, block->type->number, p, block->index, name,
+					    sizeof(name)) ||
+			    strcmp(name, pmu) != 0)
+				continue;
+			*type = type_of(block->type->number, block->index, p);
+			return true;
+		}
+	return false;
+}
+
+int unc_sim_kernel_find(struct unc_sim *sim, const char *pmu, uint32_t *type, char *mask,
+			size_t size)
+{
+	size_t n = 0;
+
+	if (!find_type(sim, pmu, type))
+		return ENOENT;
+	for (int i = 0; i < sim->options.sockets && n < size; i++)
+		n += (size_t)snprintf(mask + n, size - n, "%s%d", i ? "," : "",
+				      i * unc_sim_cpus(sim));
+	return 0;
+}
+
+/* ---- who counts */
+
+static bool same_box(const struct sim_event *a, const struct sim_event *b)
+{
+	return a->block == b->block && a->type == b->type;
+}
+
+/* The list with a group behind it; 0: there is no room for more. */
+static size_t append(struct sim_event **list, size_t n, struct sim_event *leader)
+{
+	for (struct sim_event *e = leader; e; e = e->next) {
+		if (n == MAX_EVENTS)
+			return 0;
+		list[n++] = e;
+	}
+	return n;
+}
+
+/* Group number i of a box, of the pinned ones or of the others; NULL: there are no more. */
+static struct sim_event *group_at(const struct sim_kernel *k, const struct sim_event *box,
+				  bool pinned, size_t i)
+{
+	for (size_t n = 0; n < k->n; n++) {
+		struct sim_event *e = k->event[n];
+
+		if (e && e->leader == e && same_box(e, box) && e->state != SIM_STOPPED &&
+		    e->pinned == pinned && i-- == 0)
+			return e;
+	}
+	return NULL;
+}
+
+/* Groups that get counters, pinned ones first; how many events. */
+static size_t choose(const struct sim_kernel *k, const struct sim_event *box,
+		     struct sim_event **list, int *slot)
+{
+	size_t n = 0, more, groups = 0;
+	struct sim_event *e;
+	bool room = true;
+
+	for (size_t i = 0; (e = group_at(k, box, true, i)); i++) {
+		more = e->state == SIM_FAILED ? 0 : append(list, n, e);
+		e->state =
+			more && unc_sim_event_assign(list, more, slot) ? SIM_COUNTING : SIM_FAILED;
+		n = e->state == SIM_COUNTING ? more : n;
+	}
+	while (group_at(k, box, false, groups))
+		groups++;
+	for (size_t i = 0; i < groups; i++) {
+		e = group_at(k, box, false, (i + box->block->turn) % groups);
+		more = room ? append(list, n, e) : 0;
+		room = more && unc_sim_event_assign(list, more, slot);
+		e->state = room ? SIM_COUNTING : SIM_WAITING;
+		n = room ? more : n;
+	}
+	unc_sim_event_assign(list, n, slot);
+	return n;
+}
+
+/* Times and counts of all events of a box, up to now. */
+static void update(struct sim_kernel *k, const struct sim_event *box, uint64_t now)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		struct sim_event *e = k->event[i];
+
+		if (!e || !same_box(e, box))
+			continue;
+		if (e->slot >= 0)
+			unc_sim_event_count(e, now);
+		e->enabled += e->state == SIM_WAITING || e->state == SIM_COUNTING ? now - e->at : 0;
+		e->running += e->state == SIM_COUNTING ? now - e->at : 0;
+		e->at = now;
+	}
+}
+
+/* Whether an event goes on where it counts. */
+static bool stays(const struct sim_event *e, struct sim_event *const *list, const int *slot,
+		  size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == e)
+			return slot[i] == e->slot;
+	return e->slot < 0;
+}
+
+static bool changes(const struct sim_kernel *k, const struct sim_event *box,
+		    struct sim_event *const *list, const int *slot, size_t n)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (k->event[i] && same_box(k->event[i], box) && !stays(k->event[i], list, slot, n))
+			return true;
+	return false;
+}
+
+static void schedule(struct sim_kernel *k, const struct sim_event *box, uint64_t now)
+{
+	struct sim_event *list[MAX_EVENTS];
+	int slot[MAX_EVENTS];
+	size_t n;
+
+	update(k, box, now);
+	n = choose(k, box, list, slot);
+	if (!changes(k, box, list, slot, n))
+		return;
+	unc_sim_event_freeze(box, true, now);
+	for (size_t i = 0; i < k->n; i++)
+		if (k->event[i] && same_box(k->event[i], box) && k->event[i]->slot >= 0 &&
+		    !stays(k->event[i], list, slot, n))
+			unc_sim_event_stop(k->event[i], now);
+	for (size_t i = 0; i < n; i++)
+		if (list[i]->slot < 0)
+			unc_sim_event_start(list[i], slot[i], now);
+	unc_sim_event_freeze(box, false, now);
+}
+
+/* ---- calls */
+
+static uint64_t enter(struct unc_sim *sim)
+{
+	pthread_mutex_lock(&sim->lock);
+	uint64_t now = unc_sim_uptime(sim);
+	unc_sim_overflows(sim, now);
+	return now;
+}
+
+/* What the driver says to an event: 0 or an errno. */
+static int check_event(struct unc_sim *sim, const struct perf_event_attr *attr, int cpu,
+		       struct sim_event *e)
+{
+	uint32_t number = (attr->type - FIRST_TYPE) / UNC_KERNEL_PMUS;
+	unsigned pmu = (attr->type - FIRST_TYPE) % UNC_KERNEL_PMUS, type = number / 64;
+	char name[UNC_KERNEL_NAME];
+
+	if (attr->type < FIRST_TYPE || type >= sim->table->n_type ||
+	    !unc_kernel_pmu(sim->table, type, pmu, number % 64, name, sizeof(name)))
+		return ENOENT;
+	if (cpu < 0 || cpu >= unc_sim_cpus(sim) * sim->options.sockets || attr->sample_period ||
+	    attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
+		return EINVAL;
+	e->block = find_block(sim, type, number % 64, (unsigned)(cpu / unc_sim_cpus(sim)));
+	if (!e->block)
+		return EINVAL;
+	e->pmu = &sim->table->kernel[sim->table->type[type].kernels.first + pmu];
+	e->type = attr->type;
+	e->slot = -1;
+	if (!unc_sim_event_take(e, (const uint64_t[]){attr->config, attr->config1, attr->config2}))
+		return EINVAL;
+	return 0;
+}
+
+/* Behind the others of its group; EINVAL if they never fit together. */
+static int join(struct sim_event *e, struct sim_event *leader)
+{
+	struct sim_event *list[MAX_EVENTS], **end = &leader->next;
+	int slot[MAX_EVENTS];
+	size_t n = append(list, 0, leader);
+
+	if (!same_box(e, leader) || !n || n == MAX_EVENTS)
+		return EINVAL;
+	list[n++] = e;
+	if (!unc_sim_event_assign(list, n, slot))
+		return EINVAL;
+	while (*end)
+		end = &(*end)->next;
+	*end = e;
+	e->leader = leader;
+	return 0;
+}
+
+/* The lowest number that is free, as a descriptor has. */
+static int keep(struct sim_kernel *k, struct sim_event *e)
+{
+	size_t fd = 0;
+
+	while (fd < k->n && k->event[fd])
+		fd++;
+	if (fd == k->n) {
+		void *more = unc_grow(k->event, k->n, sizeof(struct sim_event *));
+
+		if (!more)
+			return -1;
+		k->event = more;
+		k->n++;
+	}
+	k->event[fd] = e;
+	return (int)fd;
+}
+
+int unc_sim_kernel_open(struct unc_sim *sim, const struct perf_event_attr *attr, int cpu,
+			int group_fd)
+{
+	struct sim_event *e = calloc(1, sizeof(*e));
+	int fd = -1, rc = e ? 0 : ENOMEM;
+	uint64_t now = enter(sim);
+
+	if (rc == 0)
+		rc = check_event(sim, attr, cpu, e);
+	if (rc == 0 && group_fd >= 0)
+		rc = join(e, sim->kernel.event[group_fd]);
+	if (rc == 0 && (fd = keep(&sim->kernel, e)) < 0)
+		rc = ENOMEM;
+	if (rc == 0) {
+		e->leader = e->leader ? e->leader : e;
+		e->pinned = attr->pinned;
+		e->state = attr->disabled ? SIM_STOPPED : SIM_WAITING;
+		e->at = now;
+		schedule(&sim->kernel, e, now);
+	}
+	pthread_mutex_unlock(&sim->lock);
+	if (rc) {
+		free(e);
+		errno = rc;
+	}
+	return fd;
+}
+
+int unc_sim_kernel_enable(struct unc_sim *sim, int fd)
+{
+	uint64_t now = enter(sim);
+	struct sim_event *e = sim->kernel.event[fd];
+
+	if (e->state == SIM_STOPPED) {
+		update(&sim->kernel, e, now);
+		e->state = SIM_WAITING;
+		schedule(&sim->kernel, e, now);
+	}
+	pthread_mutex_unlock(&sim->lock);
+	return 0;
+}
+
+/* Of the leader of a group; then it may be somebody else's turn. */
+long unc_sim_kernel_read(struct unc_sim *sim, int fd, void *buf, size_t size)
+{
+	struct sim_kernel *k = &sim->kernel;
+	uint64_t *data = buf, n = 0, now = enter(sim);
+	struct sim_event *e = k->event[fd];
+	bool failed = e->state == SIM_FAILED;
+
+	update(k, e, now);
+	for (const struct sim_event *m = e; m && 8 * (3 + n) < size; m = m->next)
+		data[3 + n++] = m->count;
+	data[0] = n;
+	data[1] = e->enabled;
+	data[2] = e->running;
+	if (now - e->block->turned >= TURN_NS) {
+		e->block->turned = now;
+		e->block->turn++;
+		schedule(k, e, now);
+	}
+	pthread_mutex_unlock(&sim->lock);
+	return failed ? 0 : (long)(8 * (3 + n));
+}
+
+/* What follows a leader that is gone stops. */
+static void leave(struct sim_event *e)
+{
+	struct sim_event *next;
+
+	if (e->leader != e) {
+		for (next = e->leader; next->next != e;)
+			next = next->next;
+		next->next = e->next;
+		return;
+	}
+	for (e->state = SIM_STOPPED; e->next; e->next = next) {
+		next = e->next->next;
+		e->next->leader = e->next;
+		e->next->state = SIM_STOPPED;
+		e->next->next = NULL;
+	}
+}
+
+void unc_sim_kernel_close(struct unc_sim *sim, int fd)
+{
+	uint64_t now = enter(sim);
+	struct sim_event *e = sim->kernel.event[fd];
+
+	update(&sim->kernel, e, now);
+	leave(e);
+	schedule(&sim->kernel, e, now);
+	sim->kernel.event[fd] = NULL;
+	free(e);
+	pthread_mutex_unlock(&sim->lock);
+}
+
+void unc_sim_kernel_free(struct unc_sim *sim)
+{
+	for (size_t i = 0; i < sim->kernel.n; i++)
+		free(sim->kernel.event[i]);
+	free(sim->kernel.event);
+}
