@@ -442,13 +442,16 @@ static void test_threads(void)
 /* The CPU of the cpumask went offline after it was found. */
 static void test_offline(void)
 {
-	struct unc_kernel_group *group = NULL;
+	struct unc_kernel_group *group = NULL, *same;
 
 	begin_fake(NULL);
 	kernel.offline = 8;
 	group = open_group(three, 1);
 	CHECK_NUMBER(kernel.cpu, 9);
+	same = open_group(three, 1); /* who asks for the place of that CPU finds it */
+	CHECK_NUMBER(kernel.opened, 1);
 	unc_kernel_close(group);
+	unc_kernel_close(same);
 	/* All of the socket: the driver says EINVAL, the kernel itself ENODEV. */
 	kernel.refuse = ENODEV;
 	kernel.refuse_at = -1;
@@ -505,6 +508,28 @@ static void test_errors(void)
 	end_fake();
 }
 
+/* No descriptor is left, and the limit cannot be raised: how many there are, of all groups. */
+static void test_descriptors(void)
+{
+	struct unc_kernel_group *have, *group = NULL;
+	unsigned open, more;
+
+	begin_fake(NULL);
+	have = open_group(three, 2);
+	kernel.refuse = EMFILE;
+	kernel.refuse_at = 3;
+	CHECK_NUMBER(unc_kernel_open(gate, &place, three, 3, &group, &err), UNC_ERR_UNAVAILABLE);
+	CHECK_NUMBER(sscanf(err.text,
+			    "each event of the kernel needs a file descriptor: %u are open and %u "
+			    "more are needed for this unit alone",
+			    &open, &more),
+		     2);
+	CHECK_NUMBER(open, 3);
+	CHECK_NUMBER(more, 2);
+	unc_kernel_close(have);
+	end_fake();
+}
+
 /* Who is asked for first, by the order of the methods. */
 static void test_order(void)
 {
@@ -558,6 +583,7 @@ int main(void)
 		{"threads", test_threads},
 		{"a CPU went offline", test_offline},
 		{"errors", test_errors},
+		{"descriptors", test_descriptors},
 		{"order", test_order},
 		{NULL, NULL},
 	};

@@ -256,14 +256,14 @@ static void test_refused(void)
 
 	begin("ivybridge-ep,clock=step,kernel=on");
 	fd = open_cbo(0, -1);
+	CHECK_NUMBER(-open_attr(attr_of("uncore_cbox_1", 0), 0, fd), EINVAL);
+	CHECK_NUMBER(-open_attr(attr_of("uncore_cbox_0", 0), CPUS, fd), EINVAL);
 	CHECK_NUMBER(open_cbo(0x1134, fd) >= 0, 1);
 	CHECK_NUMBER(open_cbo(0x0334, fd) >= 0, 1);
 	CHECK_NUMBER(-open_cbo(0x0934, fd), EINVAL); /* LLC_LOOKUP has two counters */
 	CHECK_NUMBER(open_cbo(0, fd) >= 0, 1);
 	CHECK_NUMBER(-open_cbo(0, fd), EINVAL); /* a fifth */
 	CHECK_NUMBER(-open_cbo(0xff, -1), EINVAL);
-	CHECK_NUMBER(-open_attr(attr_of("uncore_cbox_1", 0), 0, fd), EINVAL);
-	CHECK_NUMBER(-open_attr(attr_of("uncore_cbox_0", 0), CPUS, fd), EINVAL);
 	CHECK_NUMBER(-open_attr(attr_of("uncore_cbox_0", 0), -1, -1), EINVAL);
 	CHECK_NUMBER(-open_attr(attr_of("uncore_cbox_0", 0), 2 * CPUS, -1), EINVAL);
 	attr = attr_of("uncore_cbox_0", 0);
