@@ -32,9 +32,10 @@ enum { UNC_EVERY_SPACE = (1 << UNC_N_SPACES) - 1 };
 /* What a back end (access_msr.c, access_pci.c, ...) offers. One const table per file. */
 struct unc_access_methods {
 	const char *name;
-	uint32_t spaces; /* those that it serves: bits 1 << UNC_SPACE_*; 0: units (kernel.h), without
+	uint32_t
+		spaces; /* those that it serves: bits 1 << UNC_SPACE_*; 0: units (kernel.h), without
 			    prepare */
-	bool direct;     /* one of those that "direct" stands for, in a list of names */
+	bool direct;    /* one of those that "direct" stands for, in a list of names */
 	/* May be NULL: always worth a try. 0, or why the method is not there at all. */
 	int (*detect)(struct unc_machine *, struct unc_error *err);
 	/* Makes a back end; nothing is opened yet. */
@@ -57,8 +58,8 @@ struct unc_access_methods {
 	void (*close)(struct unc_backend *);
 };
 
-extern const struct unc_access_methods unc_access_kernel, unc_access_msr, unc_access_msr_safe, unc_access_pci,
-	unc_access_mmio, unc_access_pmu, unc_access_perf;
+extern const struct unc_access_methods unc_access_kernel, unc_access_msr, unc_access_msr_safe,
+	unc_access_pci, unc_access_mmio, unc_access_pmu, unc_access_perf;
 /* Those of hardware, in the order in which they are tried; NULL ends the list. */
 extern const struct unc_access_methods *const unc_access_hardware[];
 
