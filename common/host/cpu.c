@@ -367,7 +367,7 @@ static void read_quiet(const struct unc_fs *fs, bool quiet[UNC_MAX_CPUS])
 		/* Without any it is empty, or "(null)". */
 		if (unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/%s", files[i]) <
 			    0 ||
-		    !parse_list(text, list))
+		    !unc_cpu_list(text, list))
 			continue;
 		for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
 			quiet[cpu] |= list[cpu];
