@@ -92,7 +92,7 @@ static void refuse_twins(struct unc_walk *walk)
 			    other->part[0].base != place->base ||
 			    other->part[0].target != place->target)
 				continue;
-			unit->available = false;
+			unit->available = unit->part[0].exists = false;
 			snprintf(unit->reason, sizeof(unit->reason),
 				 "it is at %s, where %s%u of socket %u is: one of the two does "
 				 "not exist",

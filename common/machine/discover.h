@@ -16,6 +16,7 @@ struct unc_place {
 	uint8_t space;
 	uint8_t way; /* to it (access_ways.h), once it is probed; 0: none yet */
 	bool present;
+	bool exists; /* the unit is there, though its registers may be out of reach */
 };
 
 /* One unit of this machine. */
@@ -23,7 +24,8 @@ struct unc_instance {
 	uint16_t type; /* index into table->type */
 	uint16_t socket;
 	uint16_t index;          /* id within type and socket, as the hardware numbers it */
-	bool available;          /* part 0 can be used */
+	bool direct;             /* its registers can be used: those of part 0 */
+	bool available;          /* it can be used, by them or otherwise */
 	bool doubtful;           /* until it is probed: reading tells whether it exists */
 	int16_t status_position; /* bit in the global status, -1 unknown */
 	struct unc_place part[UNC_MAX_PARTS];
@@ -97,7 +99,7 @@ void unc_instances_free(struct unc_instances *);
  * Chooses the way to each available unit: the first that reaches all its registers of a space, of
  * which one is read through the gate (they must be allowed). A unit that cannot be read (no
  * permission, no driver, not there after all) or answers with all ones is marked as not available,
- * with the reason. Nothing is written.
+ * with the reason; where nobody answers it does not exist. Nothing is written.
  */
 int unc_instances_probe(const struct unc_table *, struct unc_instances *, struct unc_access *,
 			struct unc_error *err);

@@ -59,6 +59,7 @@ static int place_pci(const struct unc_walk *walk, unsigned type, unsigned part,
 				"PCI function %02x.%x (8086:%04x) reads as all ones: hidden by the "
 				"BIOS",
 				device, function, where->device_id);
+	out->exists = true;
 	rc = 0;
 	if (last_offset(walk, type, part, where->base) >= EXTENDED)
 		rc = unc_walk_config(walk, f, EXTENDED, &value, &why);
@@ -146,7 +147,7 @@ int unc_fixed_place(const struct unc_walk *walk, unsigned type, unsigned part, u
 			return rc;
 		out->base = address + where->base;
 	}
-	out->present = true;
+	out->present = out->exists = true;
 	return 0;
 }
 

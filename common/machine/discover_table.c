@@ -263,6 +263,7 @@ static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record,
 		.base = base,
 		.space = main_part(walk, record->type)->space,
 		.present = true,
+		.exists = true,
 	};
 	unreached = unit->part[0].space == UNC_SPACE_MSR &&
 		    unc_fixed_cpu(walk, socket, &unit->part[0], &why) < 0;
@@ -275,7 +276,7 @@ static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record,
 		if (!refused(walk, from))
 			unc_walk_note(walk, "socket %d: %s%u is not used: %s", socket, name,
 				      record->id, why.text);
-		unit->available = unit->part[0].present = false;
+		unit->available = unit->part[0].present = unit->part[0].exists = false;
 		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
 	}
 	return 0;

@@ -34,7 +34,7 @@ static int probe_register(const struct unc_table *table, const struct unc_tbl_ty
 
 /* Whether a unit can be read and, where it has counters to be programmed, may be written: nothing
  * is. */
-static int probe(const struct unc_table *table, const struct unc_instance *unit,
+static int probe(const struct unc_table *table, struct unc_instance *unit,
 		 struct unc_access *access, struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &table->type[unit->type];
@@ -46,6 +46,8 @@ static int probe(const struct unc_table *table, const struct unc_instance *unit,
 	rc = unc_instance_reg(table, unit, (unsigned)reg, &op.reg, err);
 	if (rc == 0)
 		rc = unc_access_read(access, &op, 1, err);
+	if (op.errno_value == EIO) /* a register that the CPU does not know */
+		unit->part[0].exists = false;
 	if (rc < 0 && op.error)
 		return unc_fail(err, op.error, "%s: %s", unit->location,
 				unc_fs_reason(op.errno_value));
@@ -54,10 +56,12 @@ static int probe(const struct unc_table *table, const struct unc_instance *unit,
 	/* A control has reserved bits that are 0, a counter fewer than 64: nobody answers with all
 	 * ones. */
 	if ((type->n_counters || op.reg.width == 64) && !unc_space_of_thread(op.reg.space) &&
-	    op.value == (op.reg.width == 64 ? UINT64_MAX : UINT32_MAX))
+	    op.value == (op.reg.width == 64 ? UINT64_MAX : UINT32_MAX)) {
+		unit->part[0].exists = false;
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%s reads as all ones: hidden by the BIOS, or switched off",
 				unit->location);
+	}
 	if (!type->n_counters)
 		return 0;
 	op = (struct unc_reg_op){.reg = op.reg, .kind = UNC_OP_WRITE};
@@ -152,7 +156,7 @@ size_t unc_instance_allowed(const struct unc_table *table, const struct unc_inst
 
 /* Whether the way that is set reaches the unit: all its registers in a space, by what the method
  * knows, and one in fact. regs: room for all of them. */
-static int reaches(const struct unc_table *table, const struct unc_instance *unit, int space,
+static int reaches(const struct unc_table *table, struct unc_instance *unit, int space,
 		   unsigned way, struct unc_access *access, struct unc_allowed *regs,
 		   struct unc_error *err)
 {
@@ -230,6 +234,8 @@ int unc_instances_probe(const struct unc_table *table, struct unc_instances *ins
 			probe_unit(table, &instances->unit[i], access, regs);
 	free(regs);
 	drop_nowhere(table, instances, access);
+	for (size_t i = 0; i < instances->n; i++)
+		instances->unit[i].direct = instances->unit[i].available;
 	return 0;
 }
 

@@ -100,9 +100,7 @@ static int describe_units(struct unc_platform *p)
 			.available = p->access && u->available,
 			.reason =
 				p->access ? u->reason : "the platform was opened for listing only",
-			.access = p->access && u->available
-					  ? unc_access_name(p->access, u->part[0].way)
-					  : "",
+			.access = unc_platform_served(p, i),
 		};
 		for (unsigned k = 0; k < p->table->n_type; k++) /* the type, and views of it */
 			p->type[k].units +=
@@ -255,24 +253,23 @@ static int describe_metrics(struct unc_platform *p)
 }
 
 /* Whether this machine has a unit that can count it. */
-static bool type_usable(const struct unc_platform *p, uint16_t type, char *reason, size_t size)
+static bool can_count(const struct unc_platform *p, const struct unc_code *code, char *reason,
+		      size_t size)
 {
-	const char *name = unc_tbl_str(p->table, p->table->type[type].name);
-	const char *why = NULL;
+	const char *name = unc_tbl_str(p->table, p->table->type[code->type].name);
+	struct unc_error first = {0}, why = {0};
 
 	if (!p->access)
 		return true;
 	for (size_t i = 0; i < p->instances.n; i++) {
-		const struct unc_instance *u = &p->instances.unit[i];
-
-		if (u->type != unc_type_pool(p->table, type))
+		if (p->instances.unit[i].type != unc_type_pool(p->table, code->type))
 			continue;
-		if (u->available)
+		if (unc_platform_methods(p, i, code, &why))
 			return true;
-		why = why ? why : u->reason;
+		first = first.code ? first : why;
 	}
-	snprintf(reason, size, "no %s unit can be read: %s", name,
-		 why ? why : "the machine has none");
+	snprintf(reason, size, "no %s unit can be read: %.400s", name,
+		 first.code ? first.text : "the machine has none");
 	return false;
 }
 
@@ -305,8 +302,7 @@ static void study_formula(struct unc_platform *p, struct unc_metric_row *row,
 			twice |= strcmp(row->need[k], event) == 0;
 		if (!twice && (row->need[row->n_needs] = strdup(event)))
 			row->n_needs++;
-		if (row->pub.available &&
-		    !type_usable(p, spec.type, row->reason, sizeof(row->reason)))
+		if (row->pub.available && !can_count(p, &code[i], row->reason, sizeof(row->reason)))
 			row->pub.available = 0;
 	}
 	row->pub.passes = row->pub.available ? unc_schedule_passes(p->table, code, n) : 0;

@@ -200,7 +200,8 @@ static int open_machine(struct unc_platform *p, const char *order, struct unc_er
 	bus->methods->close(bus);
 	if (rc < 0 || (rc = allow_registers(p, err)) < 0)
 		return rc;
-	return unc_instances_probe(p->table, &p->instances, p->access, err);
+	rc = unc_instances_probe(p->table, &p->instances, p->access, err);
+	return rc < 0 ? rc : unc_platform_kernel(p, err);
 }
 
 /*
@@ -381,6 +382,7 @@ void unc_platform_close(struct unc_platform *p)
 	unc_describe_free(p);
 	unc_access_close(p->access);
 	unc_instances_free(&p->instances);
+	free(p->kernel);
 	unc_machine_close(p->machine);
 	unc_fs_close(p->fs);
 	unc_table_set_free(&p->set);

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "access/access.h"
+#include "access/kernel.h"
+#include "encode/kernel.h"
 #include "host/cpu.h"
 #include "host/fs.h"
 #include "host/machine.h"
@@ -15,6 +17,14 @@
 #include "tables/table.h"
 
 struct unc_claim; /* claim.h */
+
+/* What the kernel's own driver has for a unit. */
+struct unc_kernel_unit {
+	struct unc_kernel_place place[UNC_KERNEL_PMUS];
+	uint8_t pmus;                   /* those that it has, and that we may use: bits */
+	bool before;                    /* it comes before the unit's registers */
+	char registers[UNC_REASON_MAX]; /* why these cannot be used; of a unit that is not direct */
+};
 
 struct unc_platform {
 	const struct unc_table *table;
@@ -26,6 +36,7 @@ struct unc_platform {
 	struct unc_access *access; /* NULL: opened for listing only */
 	struct unc_topology topology;
 	struct unc_instances instances;
+	struct unc_kernel_unit *kernel; /* of each instance; NULL: the method was not chosen */
 	unc_log_fn log;
 	void *log_user;
 	uint64_t opened_ns, opened_tsc;
@@ -60,6 +71,15 @@ int unc_platform_open_as(const struct unc_options *, bool raised, struct unc_pla
 /* The root that the options or the environment name; with raised rights it must be root's. */
 int unc_platform_root(const struct unc_options *, bool raised, struct unc_fs **out,
 		      struct unc_error *err);
+
+/* methods.c. After the probe of their registers: which units the kernel's driver serves. */
+int unc_platform_kernel(struct unc_platform *, struct unc_error *err);
+/* Which method serves a unit, as far as an event leaves the choice; "" for none. */
+const char *unc_platform_served(const struct unc_platform *, size_t instance);
+/* By what a unit can count a code: bits. err: why not by the others, code 0 if by all. */
+enum { UNC_BY_REGISTERS = 1, UNC_BY_KERNEL = 2 };
+unsigned unc_platform_methods(const struct unc_platform *, size_t instance, const struct unc_code *,
+			      struct unc_error *err);
 
 /* Makes and frees the descriptors. */
 int unc_describe(struct unc_platform *, struct unc_error *);

@@ -4,15 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int unc_plan_add(const struct unc_table *t, struct unc_plan *plan,
-		 const struct unc_instance *instance, uint16_t reg, enum unc_op_kind kind,
-		 uint64_t value, struct unc_error *err)
+int unc_plan_append(struct unc_plan *plan, const struct unc_instance *instance, uint16_t reg,
+		    const struct unc_reg_op *op, struct unc_error *err)
 {
-	struct unc_reg_op op = {.kind = (uint8_t)kind, .value = value};
-	int rc = unc_instance_reg(t, instance, reg, &op.reg, err);
-
-	if (rc < 0)
-		return rc;
 	if (plan->n == plan->cap) {
 		size_t cap = plan->cap ? 2 * plan->cap : 64;
 		void *ops = realloc(plan->op, cap * sizeof(*plan->op));
@@ -26,11 +20,21 @@ int unc_plan_add(const struct unc_table *t, struct unc_plan *plan,
 			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 		plan->cap = cap;
 	}
-	plan->op[plan->n] = op;
+	plan->op[plan->n] = *op;
 	plan->tag[plan->n].instance = instance;
 	plan->tag[plan->n].reg = reg;
 	plan->n++;
 	return 0;
+}
+
+int unc_plan_add(const struct unc_table *t, struct unc_plan *plan,
+		 const struct unc_instance *instance, uint16_t reg, enum unc_op_kind kind,
+		 uint64_t value, struct unc_error *err)
+{
+	struct unc_reg_op op = {.kind = (uint8_t)kind, .value = value};
+	int rc = unc_instance_reg(t, instance, reg, &op.reg, err);
+
+	return rc < 0 ? rc : unc_plan_append(plan, instance, reg, &op, err);
 }
 
 bool unc_plan_value(const struct unc_plan *plan, const struct unc_instance *u, uint16_t reg,

@@ -6,7 +6,10 @@
 #ifndef UNC_PLAN_H
 #define UNC_PLAN_H
 
+#include "encode/kernel.h"
 #include "machine/discover.h"
+
+struct unc_kernel_group; /* access/kernel.h */
 
 /* reg = value */
 struct unc_setting {
@@ -47,6 +50,9 @@ struct unc_plan_unit {
 	uint64_t unit_ctl; /* as found, where it can be read */
 	bool unit_taken;   /* somebody has changed unit control: it is not put back */
 	bool shared;       /* somebody else counts on this unit: no freeze */
+	/* The kernel's driver counts there: the unit has counters, but no settings of ours. */
+	bool by_kernel;
+	struct unc_kernel_group *group[UNC_KERNEL_PMUS]; /* NULL: not open, or not needed */
 };
 
 /* Operations with what each is about. Free with unc_plan_free(). */
@@ -76,7 +82,9 @@ bool unc_plan_shows(const struct unc_table *, uint16_t reg);
 /* How many controls are read that are not ours: all, where the counters of a unit exclude each other
  * by what they count. */
 size_t unc_plan_watched(const struct unc_table *, const struct unc_plan_unit *);
-/* Appends one operation. */
+/* Appends one operation, of which all is known, or that is on a register of the unit. */
+int unc_plan_append(struct unc_plan *, const struct unc_instance *, uint16_t reg,
+		    const struct unc_reg_op *, struct unc_error *err);
 int unc_plan_add(const struct unc_table *, struct unc_plan *, const struct unc_instance *,
 		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err);
 /* What was read from a register of the unit; false: it was not read. */

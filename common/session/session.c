@@ -28,10 +28,12 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 	s = calloc(1, sizeof(*s));
 	if (!s || !(s->head = malloc((p->instances.n + 1) * sizeof(*s->head))) ||
 	    !(s->always = calloc(p->instances.n + 1, sizeof(*s->always))) ||
+	    !(s->by_kernel = calloc(p->instances.n + 1, sizeof(*s->by_kernel))) ||
 	    !(s->proof = calloc(p->instances.n + 1, sizeof(*s->proof))) ||
 	    !(s->moves = calloc(p->instances.n + 1, sizeof(*s->moves)))) {
 		if (s) {
 			free(s->proof);
+			free(s->by_kernel);
 			free(s->always);
 			free(s->head);
 		}
@@ -77,6 +79,8 @@ void unc_session_free(struct unc_session *s)
 
 	if (here && s->running)
 		unc_session_stop(s);
+	if (!here)
+		unc_session_kernel_forget(s);
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	free(s->item);
 	free(s->measure);
@@ -87,6 +91,7 @@ void unc_session_free(struct unc_session *s)
 	free(s->read);
 	free(s->read_slot);
 	free(s->always);
+	free(s->by_kernel);
 	free(s->proof);
 	free(s->doubtful);
 	free(s->moves);
@@ -109,14 +114,13 @@ struct missing_walk {
 	void *user;
 };
 
-static int tell_missing(void *user, uint32_t instance, bool missing)
+static int tell_missing(void *user, uint32_t instance, const struct unc_unit *missing)
 {
 	const struct missing_walk *walk = user;
 
 	if (!missing && walk->s->proof[instance] != UNC_DOUBTFUL)
 		return 0;
-	return walk->fn(walk->user, missing ? unc_unit_get(walk->s->platform, instance)
-					    : &walk->s->doubtful[instance]);
+	return walk->fn(walk->user, missing ? missing : &walk->s->doubtful[instance]);
 }
 
 int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *user)

@@ -15,6 +15,7 @@
  *   session_items.c   what is measured, and whether it fits; session_add.c adds it
  *   session_socket.c  what is of a whole socket
  *   session_clock.c   clocks that tell whether units count
+ *   session_kernel.c  units that the kernel's driver counts for us
  *   session_units.c   units are looked at, and get their settings
  *   session_prove.c   whether units count
  *   session_verify.c  whether what was read is ours
@@ -65,6 +66,11 @@ struct unc_loss {
 	uint64_t value;
 };
 
+/* Time in ns of an event that the kernel counts: it did, and others had its counter meanwhile. */
+struct unc_kernel_time {
+	uint64_t ran, idle;
+};
+
 struct unc_slot {
 	struct unc_code code;
 	uint32_t instance; /* index into platform->instances */
@@ -83,12 +89,23 @@ struct unc_slot {
 	uint16_t unread_reg;  /* of what: the counter, or what tells whether it is ours */
 	bool missed, late;    /* unread at the end of its last interval; at the beginning of it */
 	struct unc_loss lost; /* until the session starts anew */
+	struct {              /* where the kernel counts it: */
+		uint8_t pmu, event;          /* its place in the groups of the unit */
+		struct unc_kernel_time last; /* as read last */
+		struct unc_kernel_time total, reported, delta; /* as the counts of these names */
+	} kernel;
+};
+
+/* A unit that belongs to a measure and cannot be read. */
+struct unc_missing {
+	uint32_t instance;
+	struct unc_unit *told; /* for this event alone; NULL: as the platform tells it */
 };
 
 struct unc_measure {
 	char *name; /* canonical text */
 	uint32_t *slot;
-	uint32_t *missing; /* instances that belong to it and cannot be read */
+	struct unc_missing *missing;
 	uint32_t n_slots, n_missing;
 	uint16_t pass;
 	uint8_t aggregate;   /* UNC_AGGREGATE_* or UNC_MEASURE_MEAN */
@@ -156,9 +173,10 @@ struct unc_session {
 	uint8_t *proof; /* of each instance: enum unc_proof, since counting began */
 	/* of each instance: as unc_session_missing() tells it; NULL: none was */
 	struct unc_unit *doubtful;
-	bool *always; /* of each instance: all that it counts fits at once; it takes no part in
+	bool *always;    /* of each instance: all that it counts fits at once; it takes no part in
 			      passes */
-	bool *moves;  /* of each instance: a counter of it has moved in the proof under way */
+	bool *by_kernel; /* of each instance, since counting began: the kernel's driver counts */
+	bool *moves;     /* of each instance: a counter of it has moved in the proof under way */
 	struct unc_pass pass[UNC_MAX_PASSES];
 	unsigned n_passes;
 	double *scratch; /* one value for each reference of the largest formula */
@@ -174,6 +192,7 @@ struct unc_session {
 	bool started, running;
 	bool flawed;                     /* since the start a slot was lost, or could not be read */
 	bool final;                      /* stopped, and the last interval has been ended */
+	bool idled;                      /* others of the kernel's users had counters of ours */
 	unsigned now;                    /* the pass that counts */
 	bool begins;                     /* no time of the running pass ends with the next look */
 	uint64_t since_ns;               /* the running pass was looked at last */
@@ -245,6 +264,9 @@ void unc_session_unread(struct unc_session *, struct unc_slot *, uint16_t reg,
 /* Why, as a sentence in err. */
 void unc_session_loss_text(const struct unc_session *, const struct unc_slot *,
 			   struct unc_error *err);
+/* Others of the kernel's users had its counter all the time. */
+void unc_session_idle_text(const struct unc_session *, const struct unc_slot *,
+			   struct unc_error *err);
 /* Why its last interval alone means nothing. */
 void unc_session_late_text(const struct unc_session *, const struct unc_slot *,
 			   struct unc_error *err);
@@ -261,9 +283,11 @@ struct unc_item *unc_session_new_item(struct unc_session *);
 /* An event on its units in one pass. On error the caller rolls back. */
 int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
 			    int aggregate, uint32_t *out);
-/* Units that an item is about: fn(user, instance, missing) once for each; stops at non-zero. */
-int unc_session_walk_units(const struct unc_session *, const struct unc_item *,
-			   int (*fn)(void *user, uint32_t instance, bool missing), void *user);
+/* Units that an item is about: fn(user, instance, missing) once for each; stops at non-zero.
+ * missing: how it is told; NULL: it is not. */
+typedef int (*unc_walk_fn)(void *user, uint32_t instance, const struct unc_unit *missing);
+int unc_session_walk_units(const struct unc_session *, const struct unc_item *, unc_walk_fn fn,
+			   void *user);
 int unc_session_no_memory(struct unc_session *);
 
 /* session_socket.c: the unit of a socket that has the socket's status; NULL: none. */
@@ -287,6 +311,28 @@ struct unc_suspects {
 enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
 /* Lets a clock run on each suspect for a moment; leaves those where it does not move. */
 int unc_session_run_clocks(struct unc_session *, struct unc_suspects *, struct unc_error *err);
+
+/* session_kernel.c. Chooses by what the units of the session count, each by one method: `by_kernel`.
+ * UNC_ERR_UNAVAILABLE: its events need two. */
+int unc_session_choose(struct unc_session *, struct unc_error *err);
+/* The plan unit of one that the kernel counts: n slots with the counters that they might have. */
+int unc_session_kernel_unit(struct unc_session *, struct unc_plan_unit *, const uint32_t *slots,
+			    const uint8_t *counter, size_t n, struct unc_error *err);
+/* unit[first] and those behind it that the kernel counts begin to; on error none of them does. */
+int unc_session_kernel_open(struct unc_session *, size_t first, struct unc_error *err);
+/* They end. What was prepared to read them must not be run any more. */
+void unc_session_kernel_close(struct unc_session *, size_t first);
+/* In a forked process: only memory is given back. */
+void unc_session_kernel_forget(struct unc_session *);
+/* Appends prepared reads of those that count always, or in their pass: one group after the other.
+ * slot[k]: what operation k reads. */
+int unc_session_kernel_reads(const struct unc_session *, bool always, struct unc_plan *,
+			     uint32_t *slot, struct unc_error *err);
+/* What is opened and read, for walking. */
+int unc_session_kernel_walk(const struct unc_session *, enum unc_phase, unc_operation_fn fn,
+			    void *user);
+/* After a read of a slot: for how long it counted. */
+void unc_session_kernel_timed(struct unc_session *, struct unc_slot *, const struct unc_reg_op *);
 
 /* session_units.c: the units that the running pass needs and that are not programmed yet (all,
  * where counting begins) with the settings they need, added to unit[]. */

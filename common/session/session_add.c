@@ -150,7 +150,7 @@ static int check_leads(struct unc_session *s)
 	return 0;
 }
 
-static int count_unit(void *user, uint32_t instance, bool missing)
+static int count_unit(void *user, uint32_t instance, const struct unc_unit *missing)
 {
 	struct unc_item *item = user;
 

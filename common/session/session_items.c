@@ -29,6 +29,8 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 
 		free(m->name);
 		free(m->slot);
+		for (uint32_t i = 0; i < m->n_missing; i++)
+			free(m->missing[i].told);
 		free(m->missing);
 	}
 	/* Slots were pushed on the lists of their instances: they come off in reverse order. */
@@ -95,16 +97,45 @@ static bool selected(const struct unc_session *s, const struct unc_spec *spec,
 	       (spec->socket < 0 || spec->socket == u->socket || !s->platform->access);
 }
 
-/* Whether all registers of the event can be reached on this unit. */
-static bool reachable(const struct unc_session *s, const struct unc_code *code,
-		      const struct unc_instance *u)
+/* How a unit is told that counts other events, but not this one. */
+static struct unc_unit *tell_unreached(const struct unc_unit *unit, const struct unc_error *why)
 {
-	if (!u->available)
-		return false;
-	for (unsigned i = 0; i < code->n_filters; i++)
-		if (!u->part[s->platform->table->reg[code->filter[i].reg].part].present)
-			return false;
-	return true;
+	size_t size = strlen(why->text) + 1;
+	struct unc_unit *told = malloc(sizeof(*told) + size);
+
+	if (!told)
+		return NULL;
+	*told = *unit;
+	told->reason = memcpy(told + 1, why->text, size);
+	return told;
+}
+
+/* By what the unit counts the event; 0: it is missing. Or an error. */
+static int methods_of(struct unc_session *s, struct unc_measure *m, const struct unc_code *code,
+		      size_t instance)
+{
+	const struct unc_platform *p = s->platform;
+	struct unc_missing missing = {.instance = (uint32_t)instance};
+	struct unc_error why = {0};
+	int methods = (int)unc_platform_methods(p, instance, code, &why);
+	void *larger;
+
+	if (methods)
+		return methods;
+	larger = unc_grow(m->missing, m->n_missing, sizeof(*m->missing));
+	if (!larger)
+		return unc_session_no_memory(s);
+	m->missing = larger;
+	if (p->instances.unit[instance].available &&
+	    !(missing.told = tell_unreached(unc_unit_get(p, instance), &why)))
+		return unc_session_no_memory(s);
+	m->missing[m->n_missing++] = missing;
+	return 0;
+}
+
+static const struct unc_unit *told(const struct unc_session *s, const struct unc_missing *missing)
+{
+	return missing->told ? missing->told : unc_unit_get(s->platform, missing->instance);
 }
 
 static int no_units(struct unc_session *s, const char *name, const struct unc_spec *spec,
@@ -284,14 +315,17 @@ static void drop_replaced(const struct unc_session *s, struct unc_measure *m,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_missing; i++) {
-		const struct unc_instance *u = &s->platform->instances.unit[m->missing[i]];
+		struct unc_missing *missing = &m->missing[i];
+		const struct unc_instance *u = &s->platform->instances.unit[missing->instance];
 		bool replaced =
 			(spec->index < 0 && whole && u->index % sharing(s, u)) ||
 			m->aggregate == UNC_AGGREGATE_ONE ||
 			(m->aggregate == UNC_AGGREGATE_SOCKET && measured_on(s, m, u->socket));
 
-		if (!replaced)
-			m->missing[n++] = m->missing[i];
+		if (replaced)
+			free(missing->told);
+		else
+			m->missing[n++] = *missing;
 	}
 	m->n_missing = n;
 }
@@ -308,8 +342,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 		return unc_fail(&s->error, UNC_ERR_INVALID, "the canonical text is too long");
 	struct unc_measure *m = new_measure(s);
 	if (!m || !(m->name = strdup(name)) ||
-	    !(m->slot = malloc((p->instances.n + 1) * sizeof(*m->slot))) ||
-	    !(m->missing = malloc((p->instances.n + 1) * sizeof(*m->missing))))
+	    !(m->slot = malloc((p->instances.n + 1) * sizeof(*m->slot))))
 		return unc_session_no_memory(s);
 	m->pass = (uint16_t)pass;
 	*out = (uint32_t)(s->n_measures - 1);
@@ -328,11 +361,10 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 		m->aggregate = aggregate == UNC_EXPR_SUM    ? UNC_AGGREGATE_SUM
 			       : aggregate == UNC_EXPR_MEAN ? UNC_MEASURE_MEAN
 							    : code.aggregate;
-		if (p->access && !reachable(s, &code, u)) {
-			m->missing[m->n_missing++] = (uint32_t)i;
-			continue;
-		}
-		if (needless(s, spec, code.whole, m->aggregate, u, &group))
+		rc = p->access ? methods_of(s, m, &code, i) : UNC_BY_REGISTERS;
+		if (rc < 0)
+			return rc;
+		if (!rc || needless(s, spec, code.whole, m->aggregate, u, &group))
 			continue;
 		rc = add_slot(s, (uint32_t)i, pass, &code, *out, &m->slot[m->n_slots]);
 		if (rc < 0)
@@ -341,7 +373,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 	}
 	if (m->n_slots == 0)
 		return no_units(s, name, spec,
-				m->n_missing ? p->instances.unit[m->missing[0]].reason : NULL);
+				m->n_missing ? told(s, &m->missing[0])->reason : NULL);
 	drop_replaced(s, m, spec, code.whole);
 	return 0;
 }
@@ -356,7 +388,7 @@ static bool told_before(const struct unc_session *s, const struct unc_item *item
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; missing && i < m->n_missing; i++)
-			if (m->missing[i] == instance)
+			if (m->missing[i].instance == instance)
 				return true;
 		for (uint32_t i = 0; !missing && i < m->n_slots; i++)
 			if (s->slot[m->slot[i]].instance == instance)
@@ -365,8 +397,8 @@ static bool told_before(const struct unc_session *s, const struct unc_item *item
 	return false;
 }
 
-int unc_session_walk_units(const struct unc_session *s, const struct unc_item *item,
-			   int (*fn)(void *user, uint32_t instance, bool missing), void *user)
+int unc_session_walk_units(const struct unc_session *s, const struct unc_item *item, unc_walk_fn fn,
+			   void *user)
 {
 	int rc = 0;
 
@@ -375,10 +407,10 @@ int unc_session_walk_units(const struct unc_session *s, const struct unc_item *i
 
 		for (uint32_t i = 0; i < m->n_slots && rc == 0; i++)
 			if (!told_before(s, item, k, s->slot[m->slot[i]].instance, false))
-				rc = fn(user, s->slot[m->slot[i]].instance, false);
+				rc = fn(user, s->slot[m->slot[i]].instance, NULL);
 		for (uint32_t i = 0; i < m->n_missing && rc == 0; i++)
-			if (!told_before(s, item, k, m->missing[i], true))
-				rc = fn(user, m->missing[i], true);
+			if (!told_before(s, item, k, m->missing[i].instance, true))
+				rc = fn(user, m->missing[i].instance, told(s, &m->missing[i]));
 	}
 	return rc;
 }

@@ -19,6 +19,9 @@ void unc_session_lose(struct unc_session *s, struct unc_slot *slot, enum unc_los
 void unc_session_unread(struct unc_session *s, struct unc_slot *slot, uint16_t reg,
 			const struct unc_reg_op *op)
 {
+	/* An event whose socket went offline is dead for good, even if its CPUs come back. */
+	if (s->by_kernel[slot->instance] && op->errno_value == ENODEV)
+		unc_session_lose(s, slot, UNC_LOST_UNREAD, reg, ENODEV);
 	s->flawed = true;
 	slot->unread = op->errno_value ? op->errno_value : EIO;
 	slot->unread_reg = reg;
@@ -32,12 +35,32 @@ static void unread_text(const struct unc_session *s, const struct unc_slot *slot
 	uint16_t reg = lost ? slot->lost.reg : slot->unread_reg;
 	int error = lost ? (int)slot->lost.value : slot->unread;
 
+	if (s->by_kernel[slot->instance]) {
+		unc_fail(err, UNC_ERR_IO, "%s: what the kernel counts on %s could not be read: %s",
+			 s->measure[slot->name].name, unit,
+			 error == ENODEV  ? "all CPUs of its socket went offline"
+			 : error == EBUSY ? "others of the kernel's users have its counters"
+					  : strerror(error));
+		return;
+	}
 	unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
 		 unc_tbl_str(t, t->reg[reg].name), unit,
 		 s->platform->instances.unit[slot->instance].location,
 		 error == ENXIO    ? UNC_NO_CPU
 		 : error == ENODEV ? "its CPU is offline"
 				   : strerror(error));
+}
+
+void unc_session_idle_text(const struct unc_session *s, const struct unc_slot *slot,
+			   struct unc_error *err)
+{
+	char unit[64];
+
+	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	unc_fail(err, UNC_ERR_BUSY,
+		 "%s: not measured: others of the kernel's users had the counters of %s all the "
+		 "time",
+		 s->measure[slot->name].name, unit);
 }
 
 void unc_session_late_text(const struct unc_session *s, const struct unc_slot *slot,
@@ -48,7 +71,9 @@ void unc_session_late_text(const struct unc_session *s, const struct unc_slot *s
 
 	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
 	unc_fail(err, UNC_ERR_IO, "%s of %s could not be read where the interval began",
-		 unc_tbl_str(t, t->reg[slot->ctr].name), unit);
+		 s->by_kernel[slot->instance] ? s->measure[slot->name].name
+					      : unc_tbl_str(t, t->reg[slot->ctr].name),
+		 unit);
 }
 
 static void changed_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,

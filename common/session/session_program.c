@@ -17,6 +17,7 @@ static void end_guest(struct unc_session *s)
 
 /* ---- the read plan */
 
+/* Of counters that we have programmed ourselves. */
 static int build_reads(const struct unc_session *s, bool always, struct unc_plan *plan,
 		       uint32_t *slot, struct unc_error *err)
 {
@@ -24,7 +25,8 @@ static int build_reads(const struct unc_session *s, bool always, struct unc_plan
 		const struct unc_slot *one = &s->slot[k];
 		int rc;
 
-		if (!unc_session_active(s, one) || s->always[one->instance] != always)
+		if (!unc_session_active(s, one) || s->always[one->instance] != always ||
+		    s->by_kernel[one->instance])
 			continue;
 		slot[plan->n] = (uint32_t)k;
 		rc = unc_plan_add(s->platform->table, plan,
@@ -36,18 +38,30 @@ static int build_reads(const struct unc_session *s, bool always, struct unc_plan
 	return 0;
 }
 
+/* Prepared, with those of counters that the kernel has programmed for us. */
+static int add_reads(const struct unc_session *s, bool always, struct unc_plan *plan,
+		     uint32_t *slot, struct unc_error *err)
+{
+	size_t first = plan->n;
+	int rc = build_reads(s, always, plan, slot, err);
+
+	if (rc == 0 && plan->n > first)
+		rc = unc_access_prepare(s->platform->access, plan->op + first, plan->n - first,
+					err);
+	return rc < 0 ? rc : unc_session_kernel_reads(s, always, plan, slot, err);
+}
+
 static int prepare_reads(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
 	uint32_t *slot = calloc(s->n_slots + 1, sizeof(*slot));
-	int rc = slot ? build_reads(s, true, &plan, slot, err)
+	size_t n_always;
+	int rc = slot ? add_reads(s, true, &plan, slot, err)
 		      : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	size_t n_always = plan.n;
 
+	n_always = plan.n;
 	if (rc == 0)
-		rc = build_reads(s, false, &plan, slot, err);
-	if (rc == 0 && plan.n)
-		rc = unc_access_prepare(s->platform->access, plan.op, plan.n, err);
+		rc = add_reads(s, false, &plan, slot, err);
 	if (rc < 0) {
 		free(slot);
 		unc_plan_free(&plan);
@@ -137,6 +151,8 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 	first = also(first, HOOK(s, release, first ? NULL : err));
 	end_guest(s);
 	unc_claim_release(s->platform, units, n);
+	unc_session_kernel_close(s, keep);
+	s->n_reads = all ? 0 : s->n_always; /* those of the kernel cannot be run any more */
 	unc_plan_free(&plan);
 	unc_plan_free(&s->check);
 	s->n_units = keep;
@@ -208,6 +224,8 @@ static int program(struct unc_session *s, bool begin, bool *touched, struct unc_
 	if (begin)
 		find_waits(s);
 	if (rc == 0)
+		rc = unc_session_kernel_open(s, kept, err);
+	if (rc == 0)
 		rc = prepare_reads(s, err);
 	if (rc == 0)
 		rc = unc_session_verify_prepare(s, err);
@@ -265,6 +283,7 @@ static int program_pass(struct unc_session *s, bool begin, struct unc_error *err
 		s->n_reads = 0;
 		unprogram_locked(s, true, NULL);
 	} else if (rc < 0) {
+		unc_session_kernel_close(s, 0);
 		end_guest(s);
 	}
 	return rc;
@@ -405,6 +424,8 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	}
 	if (rc == 0)
 		rc = walk(s, &plan, fn, user);
+	if (rc == 0)
+		rc = unc_session_kernel_walk(s, phase, fn, user);
 	unc_plan_free(&plan);
 	s->now = now;
 	if (!s->running)

@@ -111,7 +111,7 @@ static bool socket_counts(const struct unc_session *s, unsigned socket)
 	return false;
 }
 
-static int count_doubtful(void *user, uint32_t instance, bool missing)
+static int count_doubtful(void *user, uint32_t instance, const struct unc_unit *missing)
 {
 	struct unc_session *s = ((void **)user)[0];
 	struct unc_item *item = ((void **)user)[1];
@@ -120,7 +120,7 @@ static int count_doubtful(void *user, uint32_t instance, bool missing)
 	return 0;
 }
 
-static int lose_doubtful(void *user, uint32_t instance, bool missing)
+static int lose_doubtful(void *user, uint32_t instance, const struct unc_unit *missing)
 {
 	struct unc_session *s = user;
 	const struct unc_plan_unit *u = unc_session_unit(s, &s->platform->instances.unit[instance]);
@@ -165,7 +165,7 @@ static void mark_items(struct unc_session *s)
 static bool all_proven(const struct unc_session *s, size_t first)
 {
 	for (size_t i = first; i < s->n_units; i++)
-		if (*proof_of(s, &s->unit[i]) == UNC_UNPROVEN)
+		if (s->unit[i].clock.ctr != UNC_NONE && *proof_of(s, &s->unit[i]) == UNC_UNPROVEN)
 			return false;
 	return true;
 }

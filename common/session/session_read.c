@@ -84,8 +84,13 @@ static int fail_look(struct unc_session *s, size_t i, struct unc_error *err)
 	const struct unc_reg_op *op = &s->read[i];
 	const struct unc_slot *slot = &s->slot[s->read_slot[i]];
 	const struct unc_table *t = s->platform->table;
+	struct unc_error why = {0};
 	char unit[64];
 
+	if (s->by_kernel[slot->instance]) {
+		unc_session_loss_text(s, slot, &why);
+		return unc_fail(err, UNC_ERR_IO, "nothing could be read: %s", why.text);
+	}
 	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
 	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s",
 			unc_tbl_str(t, t->reg[slot->ctr].name), unit,
@@ -104,6 +109,8 @@ int unc_session_look(struct unc_session *s, enum unc_look which, struct unc_erro
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
 		if (s->read[i].error == 0) {
+			if (s->by_kernel[slot->instance])
+				unc_session_kernel_timed(s, slot, &s->read[i]);
 			take(s, slot, s->read[i].value, ns);
 			continue;
 		}
@@ -140,6 +147,9 @@ static void end_slot(struct unc_slot *slot)
 {
 	slot->delta = slot->total - slot->reported;
 	slot->reported = slot->total;
+	slot->kernel.delta.ran = slot->kernel.total.ran - slot->kernel.reported.ran;
+	slot->kernel.delta.idle = slot->kernel.total.idle - slot->kernel.reported.idle;
+	slot->kernel.reported = slot->kernel.total;
 	slot->late = slot->missed;
 	slot->missed = slot->unread != 0;
 }
@@ -193,12 +203,16 @@ void unc_session_end_interval(struct unc_session *s)
 
 /* ---- values */
 
-/* How long a slot has counted. */
+/* How long a slot has counted: less than it was its turn where others of the kernel's users had its
+ * counter meanwhile. */
 static double slot_time(const struct unc_session *s, const struct unc_slot *slot, bool interval)
 {
 	const struct unc_pass *pass = s->always[slot->instance] ? wall(s) : &s->pass[slot->pass];
+	const struct unc_kernel_time *kernel = interval ? &slot->kernel.delta : &slot->kernel.total;
+	double time = interval ? pass->delta : pass->time;
 
-	return interval ? pass->delta : pass->time;
+	return kernel->idle ? time * (double)kernel->ran / (double)(kernel->ran + kernel->idle)
+			    : time;
 }
 
 /* How long a measure was measured: as long as that of its slots which was measured least. */
@@ -207,10 +221,11 @@ static double measure_time(const struct unc_session *s, const struct unc_measure
 	const struct unc_pass *pass = &s->pass[m->pass], *all = wall(s);
 	double of_pass = interval ? pass->delta : pass->time,
 	       of_all = interval ? all->delta : all->time;
+	double time = m->rotates && (!m->stays || of_pass < of_all) ? of_pass : of_all;
 
-	if (m->stays && m->rotates)
-		return of_pass < of_all ? of_pass : of_all;
-	return m->rotates ? of_pass : of_all;
+	for (uint32_t i = 0; i < m->n_slots && s->idled; i++)
+		time = fmin(time, slot_time(s, &s->slot[m->slot[i]], interval));
+	return time;
 }
 
 /* All of the time that a value of the item is about. */
@@ -317,6 +332,25 @@ static double share(double part, double all)
 	return part < all ? part / all : 1;
 }
 
+/* A slot of an item of which others had the counter all the time. */
+static const struct unc_slot *find_idle(const struct unc_session *s, const struct unc_item *item,
+					bool interval)
+{
+	for (uint32_t k = 0; k < item->n_measures && s->idled; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++) {
+			const struct unc_slot *slot = &s->slot[m->slot[i]];
+			const struct unc_kernel_time *time =
+				interval ? &slot->kernel.delta : &slot->kernel.total;
+
+			if (time->idle && !time->ran)
+				return slot;
+		}
+	}
+	return NULL;
+}
+
 /* Of the last interval, though it has a length: a pass whose turn was over before it began. */
 static bool unmeasured(const struct unc_session *s, const struct unc_item *item, double seconds)
 {
@@ -383,10 +417,14 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	pthread_mutex_lock(&s->lock);
 	if ((slot = find_loss(s, item, is_lost)) || (slot = find_loss(s, item, is_unread)))
 		unc_session_loss_text(s, slot, &s->error);
+	else if ((slot = find_idle(s, item, false)))
+		unc_session_idle_text(s, slot, &s->error);
 	else if (measured(s, item, false) <= 0)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
 	else if ((slot = find_loss(s, item, is_late)))
 		unc_session_late_text(s, slot, &s->error);
+	else if ((slot = find_idle(s, item, true)))
+		unc_session_idle_text(s, slot, &s->error);
 	else if (unmeasured(s, item, measured(s, item, true)))
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
 	else if (item->metric >= 0) {
@@ -454,6 +492,8 @@ void unc_session_forget(struct unc_session *s)
 		struct unc_slot *slot = &s->slot[i];
 
 		slot->total = slot->reported = slot->delta = 0;
+		slot->kernel.total = slot->kernel.reported = slot->kernel.delta =
+			(struct unc_kernel_time){0};
 		slot->missed = slot->late = false;
 	}
 	for (size_t i = 0; i < s->n_items; i++) {
@@ -466,6 +506,7 @@ void unc_session_forget(struct unc_session *s)
 	memset(s->pass, 0, sizeof(s->pass));
 	s->pass[s->now].begun = true;
 	s->wall = (struct unc_pass){0};
+	s->idled = false;
 	s->start_ns = s->since_ns;
 }
 
@@ -502,6 +543,8 @@ static double look_seconds(const struct unc_session *s)
 	for (size_t i = 0; i < s->n_slots; i++) {
 		unsigned width = unc_slot_width(s->platform->table, &s->slot[i]);
 
+		if (s->by_kernel[s->slot[i].instance]) /* which looks in by itself */
+			continue;
 		least = fmin(least, ldexp(1.0, (int)width) / most_in(&s->slot[i], 1000000000));
 	}
 	return least / 16;
@@ -541,7 +584,8 @@ int unc_session_watch(struct unc_session *s, struct unc_error *err)
 	sigset_t all, old;
 	int failed;
 
-	if (s->watch_seconds == 0)
+	/* By what it counts now, and by what: that may not be as before. */
+	if (s->watch_seconds == 0 || s->watch_seconds > look_seconds(s))
 		s->watch_seconds = look_seconds(s);
 	s->leave = false;
 	/* The thread takes no signals: they are the program's. */

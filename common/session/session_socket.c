@@ -11,7 +11,7 @@ const struct unc_instance *unc_session_ubox(const struct unc_session *s, unsigne
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 
-		if (u->socket == socket && u->available && p->table->type[u->type].n_global)
+		if (u->socket == socket && u->direct && p->table->type[u->type].n_global)
 			return u;
 	}
 	return NULL;
@@ -28,7 +28,7 @@ int unc_session_others(struct unc_session *s, unsigned socket, bool *others, str
 		const struct unc_instance *u = &s->platform->instances.unit[i];
 		const struct unc_plan_unit *own = unc_session_unit(s, u);
 
-		if (u->socket != socket || !u->available || unc_space_of_thread(u->part[0].space))
+		if (u->socket != socket || !u->direct || unc_space_of_thread(u->part[0].space))
 			continue;
 		if (own)
 			*others |= own->shared;

@@ -72,7 +72,15 @@ int unc_trigger_check(struct unc_session *s, const struct unc_slot *slot)
 	const struct unc_tbl_type *type = &table->type[unc_type_pool(table, slot->code.type)];
 	const struct unc_tbl_counter *fixed = fixed_of(s, slot);
 	const char *name = s->measure[slot->name].name;
+	struct unc_error why = {0};
 
+	if (s->platform->access &&
+	    !(unc_platform_methods(s->platform, slot->instance, &slot->code, &why) &
+	      UNC_BY_REGISTERS))
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
+				"%s cannot end intervals, which needs the registers of its units: "
+				"%s",
+				name, why.text);
 	if (fixed && (fixed->ctl == UNC_NONE || !table->reg[fixed->ctr].write_mask))
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"%s: its counter always runs and cannot be set to carry soon",

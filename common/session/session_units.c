@@ -331,6 +331,8 @@ static void join_twins(struct unc_session *s, uint32_t instance)
 				first = k;
 		slot->ctr = s->slot[first].ctr;
 		slot->mask = s->slot[first].mask;
+		slot->kernel.pmu = s->slot[first].kernel.pmu;
+		slot->kernel.event = s->slot[first].kernel.event;
 		slot->begin |= first != i;
 	}
 }
@@ -377,7 +379,9 @@ static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
 	if (schedule(s, slots, n, &o.others, counter, &conflict) < 0)
 		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], &conflict, &o.others,
 				 found, err);
-	rc = set_unit(s, u, slots, n, counter, &o.others, found, err);
+	rc = s->by_kernel[instance]
+		     ? unc_session_kernel_unit(s, u, slots, counter, n, err)
+		     : set_unit(s, u, slots, n, counter, &o.others, found, err);
 	join_twins(s, instance);
 	return rc;
 }
@@ -387,9 +391,11 @@ static int prepare_unit(struct unc_session *s, uint32_t instance, bool begin,
 {
 	uint32_t slots[UNC_MAX_CODES];
 	size_t n = unc_session_slots_of(s, instance, begin, slots);
-	struct unc_plan found;
-	int rc = look(s, instance_of(s, instance), slots, n, &found, err);
+	struct unc_plan found = {0};
+	int rc = 0;
 
+	if (!s->by_kernel[instance]) /* who else counts there is the kernel's business */
+		rc = look(s, instance_of(s, instance), slots, n, &found, err);
 	if (rc < 0)
 		return rc;
 	rc = settle_unit(s, instance, begin, &found, u, err);
@@ -424,6 +430,10 @@ int unc_session_prepare(struct unc_session *s, bool begin, struct unc_error *err
 			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 		memset(s->always, 0, n_instances * sizeof(*s->always));
 		memset(s->proof, 0, n_instances * sizeof(*s->proof));
+		memset(s->by_kernel, 0, n_instances * sizeof(*s->by_kernel));
+		int rc = unc_session_choose(s, err);
+		if (rc < 0)
+			return rc;
 	}
 	for (uint32_t i = 0; i < n_instances; i++) {
 		if (s->head[i] == UNC_END || (!begin && s->always[i])) /* that one goes on */
@@ -456,7 +466,7 @@ int unc_session_neighbours(struct unc_session *s, size_t first, struct unc_error
 		struct unc_plan_unit *u = &s->unit[i];
 		struct unc_plan found;
 
-		if (!stop_differs(t, &t->type[u->instance->type]))
+		if (u->by_kernel || !stop_differs(t, &t->type[u->instance->type]))
 			continue;
 		int rc = look(s, u->instance, NULL, 0, &found, err);
 

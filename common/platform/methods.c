@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * By what a unit counts: by its registers, or through the kernel's own driver. Which units exist is
+ * decided by discovery alone: the driver has PMUs for some that do not.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "access/access_ways.h"
+#include "base/text.h"
+#include "platform/platform.h"
+
+/* ---- what the kernel has */
+
+/* The PMUs of a unit. err: why one of them cannot be used, code 0 if all can. */
+static void find_pmus(const struct unc_platform *p, const struct unc_instance *u,
+		      struct unc_kernel_unit *kernel, struct unc_error *err)
+{
+	char name[UNC_KERNEL_NAME];
+	bool any = false;
+
+	for (unsigned k = 0; k < UNC_KERNEL_PMUS; k++) {
+		struct unc_error why = {0};
+
+		if (!unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)))
+			continue;
+		any = true;
+		if (unc_kernel_find(p->access, name, u->socket, &kernel->place[k], &why) == 0)
+			kernel->pmus |= (uint8_t)(1u << k);
+		else if (!err->code)
+			*err = why;
+	}
+	if (!any)
+		unc_fail(err, UNC_ERR_UNAVAILABLE, "it has no PMU for %s units",
+			 unc_tbl_str(p->table, p->table->type[u->type].name));
+}
+
+/* "kernel: WHY", before or behind what is said of the registers. */
+static void note_passed(struct unc_instance *u, bool before, const char *why)
+{
+	char had[UNC_REASON_MAX];
+	struct unc_buf text = UNC_BUF(u->reason);
+
+	if (!before && u->available)
+		return;
+	memcpy(had, u->reason, sizeof(had));
+	u->reason[0] = '\0';
+	if (!before && *had)
+		unc_put(&text, "%s; ", had);
+	unc_put(&text, "kernel: %s", why);
+	if (before && *had)
+		unc_put(&text, "; %s", had);
+}
+
+static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_kernel_unit *kernel,
+		     struct unc_error *err)
+{
+	struct unc_error why = {0};
+
+	kernel->before = unc_kernel_before(p->access, u->part[0].space);
+	/* Only its registers tell whether a doubtful one is there. */
+	if (unc_space_of_thread(u->part[0].space) || !u->part[0].exists ||
+	    (u->doubtful && !u->direct))
+		return 0;
+	find_pmus(p, u, kernel, &why);
+	if (why.code == UNC_ERR_MEMORY)
+		return unc_fail(err, why.code, "%s", why.text);
+	if (!kernel->pmus) {
+		note_passed(u, kernel->before, why.text);
+		return 0;
+	}
+	if (!u->direct) {
+		memcpy(kernel->registers, u->reason, sizeof(kernel->registers));
+		if (kernel->before)
+			u->reason[0] = '\0';
+	}
+	u->available = true;
+	return 0;
+}
+
+/* Whether the driver is there at all: without it, it is as if the method had not been chosen, unless
+ * that was asked for by its name. */
+static bool has_driver(const struct unc_platform *p)
+{
+	const struct unc_ways *ways = unc_access_ways(p->access);
+	char name[UNC_KERNEL_NAME];
+	struct unc_kernel_place place;
+	bool any = ways->way[unc_ways_find(ways, &unc_access_kernel)].named;
+
+	for (size_t i = 0; i < p->instances.n && !any; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		for (unsigned k = 0; k < UNC_KERNEL_PMUS && !any; k++)
+			any = unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
+			      unc_kernel_find(p->access, name, u->socket, &place, NULL) !=
+				      UNC_ERR_UNAVAILABLE;
+	}
+	return any;
+}
+
+int unc_platform_kernel(struct unc_platform *p, struct unc_error *err)
+{
+	int rc = 0;
+
+	if (!unc_kernel_chosen(p->access) || !has_driver(p))
+		return 0;
+	p->kernel = calloc(p->instances.n + 1, sizeof(*p->kernel));
+	if (!p->kernel)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < p->instances.n && rc == 0; i++)
+		rc = find_unit(p, &p->instances.unit[i], &p->kernel[i], err);
+	return rc;
+}
+
+/* ---- what serves a unit, and a code on it */
+
+static bool has_kernel(const struct unc_platform *p, size_t instance)
+{
+	return p->kernel && p->kernel[instance].pmus;
+}
+
+const char *unc_platform_served(const struct unc_platform *p, size_t instance)
+{
+	const struct unc_instance *u = &p->instances.unit[instance];
+
+	if (!p->access || !u->available)
+		return "";
+	if (has_kernel(p, instance) && (!u->direct || p->kernel[instance].before))
+		return unc_access_kernel.name;
+	return unc_access_name(p->access, u->part[0].way);
+}
+
+/* Whether all registers of the event can be reached. */
+static bool by_registers(const struct unc_platform *p, const struct unc_instance *u,
+			 const struct unc_code *code)
+{
+	if (!u->direct)
+		return false;
+	for (unsigned i = 0; i < code->n_filters; i++)
+		if (!u->part[p->table->reg[code->filter[i].reg].part].present)
+			return false;
+	return true;
+}
+
+static bool by_kernel(const struct unc_platform *p, size_t instance, const struct unc_code *code,
+		      struct unc_error *err)
+{
+	struct unc_kernel_code out;
+
+	if (!has_kernel(p, instance)) {
+		unc_fail(err, UNC_ERR_UNAVAILABLE, "%s",
+			 p->kernel ? "the kernel has no PMU for it that may be used"
+				   : "it is not among the access methods that were chosen");
+		return false;
+	}
+	if (unc_kernel_encode(p->table, code, &out, err) < 0)
+		return false;
+	if (p->kernel[instance].pmus >> out.pmu & 1)
+		return true;
+	unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel lacks the PMU that counts it");
+	return false;
+}
+
+unsigned unc_platform_methods(const struct unc_platform *p, size_t instance,
+			      const struct unc_code *code, struct unc_error *err)
+{
+	const struct unc_instance *u = &p->instances.unit[instance];
+	const char *registers = u->reason;
+	struct unc_error why = {0};
+	unsigned methods = 0;
+
+	if (by_registers(p, u, code))
+		methods |= UNC_BY_REGISTERS;
+	if (by_kernel(p, instance, code, &why))
+		methods |= UNC_BY_KERNEL;
+	if (has_kernel(p, instance) && !u->direct)
+		registers = p->kernel[instance].registers;
+	if (methods == UNC_BY_REGISTERS)
+		unc_fail(err, UNC_ERR_UNAVAILABLE, "kernel: %s", why.text);
+	else if (!methods && has_kernel(p, instance))
+		unc_fail(err, UNC_ERR_UNAVAILABLE, "kernel: %s; registers: %s", why.text,
+			 registers);
+	else if (methods != (UNC_BY_REGISTERS | UNC_BY_KERNEL))
+		unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", registers);
+	return methods;
+}

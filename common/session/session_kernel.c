@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions: units on which the kernel's own driver counts for us. It chooses the counters, shares
+ * them with its other users and takes them back from the dead: nothing of such a unit is looked at,
+ * written, compared or put back here.
+ */
+#include <stdio.h>
+
+#include "encode/schedule.h"
+#include "session/session.h"
+
+static uint32_t number_of(const struct unc_session *s, const struct unc_instance *u)
+{
+	return (uint32_t)(u - s->platform->instances.unit);
+}
+
+/* ---- by what a unit counts */
+
+/* One method does not do for all that is counted on a unit. */
+static int fail_mixed(struct unc_session *s, uint32_t instance, struct unc_error *err)
+{
+	struct unc_error why[2] = {{0}, {0}};
+	const char *name[2] = {"", ""};
+	char unit[64];
+
+	unc_session_unit_text(s, &s->platform->instances.unit[instance], unit, sizeof(unit));
+	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next) {
+		struct unc_error text = {0};
+		unsigned by = unc_platform_methods(s->platform, instance, &s->slot[i].code, &text);
+		int k = by == UNC_BY_KERNEL;
+
+		if (by == (UNC_BY_REGISTERS | UNC_BY_KERNEL))
+			continue;
+		why[k] = text;
+		name[k] = s->measure[s->slot[i].name].name;
+	}
+	if (s->hooks)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%s: an event that ends intervals needs the registers of %s: %s",
+				name[1], unit, why[1].text);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"a unit counts by one method at a time, and on %s %s needs its registers "
+			"(%s), %s the kernel's driver (%s): measure them one after the other",
+			unit, name[0], why[0].text, name[1], why[1].text);
+}
+
+static int choose(struct unc_session *s, uint32_t instance, struct unc_error *err)
+{
+	const struct unc_platform *p = s->platform;
+	/* What ends intervals freezes and sets counters. */
+	unsigned by = s->hooks ? UNC_BY_REGISTERS : UNC_BY_REGISTERS | UNC_BY_KERNEL;
+
+	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
+		by &= unc_platform_methods(p, instance, &s->slot[i].code, NULL);
+	if (!by)
+		return fail_mixed(s, instance, err);
+	s->by_kernel[instance] =
+		by == UNC_BY_KERNEL || (by & UNC_BY_KERNEL && p->kernel[instance].before);
+	return 0;
+}
+
+int unc_session_choose(struct unc_session *s, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; s->platform->kernel && i < s->platform->instances.n && rc == 0; i++)
+		if (s->head[i] != UNC_END)
+			rc = choose(s, i, err);
+	return rc;
+}
+
+/* ---- its events */
+
+int unc_session_kernel_unit(struct unc_session *s, struct unc_plan_unit *u, const uint32_t *slots,
+			    const uint8_t *counter, size_t n, struct unc_error *err)
+{
+	uint8_t events[UNC_KERNEL_PMUS] = {0};
+	struct unc_kernel_code code;
+
+	u->by_kernel = true;
+	u->clock.ctr = UNC_NONE;
+	u->n_counters = n;
+	for (size_t i = 0; i < n; i++) {
+		struct unc_slot *slot = &s->slot[slots[i]];
+		int rc = unc_kernel_encode(s->platform->table, &slot->code, &code, err);
+
+		if (rc < 0)
+			return rc;
+		slot->ctr = unc_slot_register(s->platform->table, slot, counter[i]);
+		slot->mask = UINT64_MAX; /* the kernel adds up */
+		slot->begin = true;
+		slot->kernel.pmu = code.pmu;
+		slot->kernel.event = events[code.pmu]++;
+	}
+	return 0;
+}
+
+/* The events of a unit that count now on one of its PMUs, as they are opened. */
+static size_t events_of(const struct unc_session *s, const struct unc_plan_unit *u, unsigned pmu,
+			struct unc_kernel_event *out)
+{
+	uint32_t slots[UNC_MAX_CODES];
+	size_t n = unc_session_slots_of(s, number_of(s, u->instance), false, slots), found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct unc_slot *slot = &s->slot[slots[i]];
+		struct unc_kernel_code code;
+
+		if (slot->kernel.pmu != pmu ||
+		    unc_kernel_encode(s->platform->table, &slot->code, &code, NULL) < 0)
+			continue;
+		out[slot->kernel.event] =
+			(struct unc_kernel_event){code.config, code.config1, code.config2};
+		found++;
+	}
+	return found;
+}
+
+static int open_unit(struct unc_session *s, struct unc_plan_unit *u, struct unc_error *err)
+{
+	const struct unc_kernel_unit *kernel = &s->platform->kernel[number_of(s, u->instance)];
+	char unit[64];
+	int rc = 0;
+
+	for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS && rc == 0; pmu++) {
+		struct unc_kernel_event event[UNC_MAX_CODES];
+		size_t n = events_of(s, u, pmu, event);
+
+		if (n)
+			rc = unc_kernel_open(s->platform->access, &kernel->place[pmu], event, n,
+					     &u->group[pmu], err);
+	}
+	if (rc == 0)
+		return 0;
+	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
+	unc_error_prefix(err, "%s", unit);
+	return rc;
+}
+
+int unc_session_kernel_open(struct unc_session *s, size_t first, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = first; i < s->n_units && rc == 0; i++)
+		if (s->unit[i].by_kernel)
+			rc = open_unit(s, &s->unit[i], err);
+	if (rc < 0)
+		unc_session_kernel_close(s, first);
+	return rc;
+}
+
+void unc_session_kernel_close(struct unc_session *s, size_t first)
+{
+	for (size_t i = first; i < s->n_units; i++)
+		for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS; pmu++) {
+			unc_kernel_close(s->unit[i].group[pmu]);
+			s->unit[i].group[pmu] = NULL;
+		}
+}
+
+void unc_session_kernel_forget(struct unc_session *s)
+{
+	for (size_t i = 0; i < s->n_units; i++)
+		for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS; pmu++)
+			unc_kernel_forget(s->unit[i].group[pmu]);
+}
+
+/* ---- reading */
+
+static int read_pmu(const struct unc_session *s, const struct unc_plan_unit *u, unsigned pmu,
+		    struct unc_plan *plan, uint32_t *slot, struct unc_error *err)
+{
+	int i = s->head[number_of(s, u->instance)], rc = 0;
+
+	for (; i != UNC_END && rc == 0; i = s->slot[i].next) {
+		struct unc_reg_op op;
+
+		if (s->slot[i].kernel.pmu != pmu || !unc_session_active(s, &s->slot[i]))
+			continue;
+		unc_kernel_op(u->group[pmu], s->slot[i].kernel.event, &op);
+		slot[plan->n] = (uint32_t)i;
+		rc = unc_plan_append(plan, u->instance, s->slot[i].ctr, &op, err);
+	}
+	return rc;
+}
+
+int unc_session_kernel_reads(const struct unc_session *s, bool always, struct unc_plan *plan,
+			     uint32_t *slot, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < s->n_units && rc == 0; i++) {
+		const struct unc_plan_unit *u = &s->unit[i];
+
+		if (!u->by_kernel || s->always[number_of(s, u->instance)] != always)
+			continue;
+		for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS && rc == 0; pmu++)
+			rc = read_pmu(s, u, pmu, plan, slot, err);
+	}
+	return rc;
+}
+
+void unc_session_kernel_timed(struct unc_session *s, struct unc_slot *slot,
+			      const struct unc_reg_op *op)
+{
+	struct unc_kernel_time now = {unc_kernel_ran(op), unc_kernel_idle(op)};
+
+	if (!slot->begin) {
+		slot->kernel.total.ran += now.ran - slot->kernel.last.ran;
+		slot->kernel.total.idle += now.idle - slot->kernel.last.idle;
+		s->idled |= slot->kernel.total.idle != 0;
+	}
+	slot->kernel.last = now;
+}
+
+/* ---- walking */
+
+/* What is told of an event: its numbers when it is opened, its count when it is read. */
+static int walk_event(const struct unc_plan_unit *u, unsigned cpu, const char *pmu,
+		      struct unc_operation *op, const struct unc_kernel_event *event,
+		      enum unc_phase phase, unc_operation_fn fn, void *user)
+{
+	static const char *const member[] = {"config", "config1", "config2", "count"};
+	const uint64_t value[] = {event->config, event->config1, event->config2};
+	char name[UNC_KERNEL_NAME + 16], location[24];
+	int stop = 0;
+
+	snprintf(location, sizeof(location), "cpu %u", cpu);
+	op->socket = u->instance->socket;
+	op->index = u->instance->index;
+	op->reg = name;
+	op->space = "kernel";
+	op->location = location;
+	op->width = 64;
+	op->write = phase == UNC_PHASE_START;
+	for (unsigned i = op->write ? 0 : 3; i < (op->write ? 3u : 4u) && !stop; i++) {
+		if (i > 0 && i < 3 && !value[i])
+			continue;
+		snprintf(name, sizeof(name), "%s/%s", pmu, member[i]);
+		op->value = op->write ? value[i] : 0;
+		stop = fn(user, op);
+	}
+	return stop;
+}
+
+static int walk_pmu(const struct unc_session *s, const struct unc_plan_unit *u, unsigned pmu,
+		    enum unc_phase phase, unc_operation_fn fn, void *user)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_instance *unit = u->instance;
+	struct unc_operation op = {.unit = unc_tbl_str(t, t->type[unit->type].name)};
+	struct unc_kernel_event event[UNC_MAX_CODES];
+	char name[UNC_KERNEL_NAME];
+	size_t n = events_of(s, u, pmu, event);
+	unsigned cpu = s->platform->kernel[number_of(s, unit)].place[pmu].cpu;
+	int stop = 0;
+
+	if (n && !unc_kernel_pmu(t, unit->type, pmu, unit->index, name, sizeof(name)))
+		return 0;
+	for (size_t i = 0; i < n && !stop; i++)
+		stop = walk_event(u, cpu, name, &op, &event[i], phase, fn, user);
+	return stop;
+}
+
+int unc_session_kernel_walk(const struct unc_session *s, enum unc_phase phase, unc_operation_fn fn,
+			    void *user)
+{
+	int stop = 0;
+
+	for (size_t i = 0; i < s->n_units && phase != UNC_PHASE_STOP; i++)
+		for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS && s->unit[i].by_kernel && !stop;
+		     pmu++)
+			stop = walk_pmu(s, &s->unit[i], pmu, phase, fn, user);
+	return stop;
+}
