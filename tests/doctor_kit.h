@@ -99,8 +99,7 @@ static inline void monitors_of_kernel(void)
 }
 
 #define PERF                                                                                       \
-	"; the kernel's own 2 monitors work all the same, with CAP_PERFMON: perf stat -a -e "      \
-	"uncore_imc_0/event=0x0/"
+	"; the kernel's own 2 monitors work all the same (access method kernel), with CAP_PERFMON"
 
 /* Lets everybody write what is there. */
 static inline void open_files(void)

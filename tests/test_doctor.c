@@ -222,8 +222,8 @@ static void test_hardware(void)
 		"FAIL privileges: CAP_SYS_RAWIO (MSRs, /dev/mem): no; CAP_SYS_ADMIN (PCI "
 		"configuration): no -> the bounding set keeps them from this process: in a "
 		"container, start it with --cap-add SYS_RAWIO --cap-add SYS_ADMIN; of a service, "
-		"see CapabilityBoundingSet=; the kernel's own 2 monitors work all the same, with "
-		"CAP_SYS_ADMIN: perf stat -a -e uncore_imc_0/event=0x0/");
+		"see CapabilityBoundingSet=; the kernel's own 2 monitors work all the same (access "
+		"method kernel), with CAP_SYS_ADMIN");
 	fake_free(&root);
 }
 

@@ -155,10 +155,11 @@ static void check_lockdown(struct doctor *d)
 		unc_report(d, "lockdown", true, "", "the kernel is not locked down");
 	} else if (*d->lockdown) {
 		unc_report(
-			d, "lockdown", false, remedy,
+			d, "lockdown", unc_doctor_by_kernel(d), remedy,
 			"the kernel is locked down (%s): no MSR writes, no /dev/mem, no writes of "
-			"PCI configuration",
-			d->lockdown);
+			"PCI configuration%s",
+			d->lockdown,
+			unc_doctor_by_kernel(d) ? "; its own driver counts all the same" : "");
 	} else {
 		signs = lockdown_signs(d);
 		unc_report(
@@ -179,9 +180,13 @@ static bool capabilities(const char *status, const char *name, uint64_t *mask)
 	return line != NULL;
 }
 
-static const char *has_capability(uint64_t has, uint64_t needed, unsigned bit)
+static const char *has_capability(const struct doctor *d, uint64_t has, uint64_t needed,
+				  unsigned bit)
 {
-	return has >> bit & 1 ? "yes" : needed >> bit & 1 ? "no" : "not needed on this CPU";
+	return has >> bit & 1            ? "yes"
+	       : needed >> bit & 1       ? "no"
+	       : unc_doctor_by_kernel(d) ? "not needed"
+					 : "not needed on this CPU";
 }
 
 static void check_privileges(struct doctor *d)
@@ -216,8 +221,8 @@ static void check_privileges(struct doctor *d)
 		 unc_doctor_perf(d, perf, sizeof(perf)));
 	unc_report(d, "privileges", (has & needed) == needed, remedy,
 		   "CAP_SYS_RAWIO (MSRs, /dev/mem): %s; CAP_SYS_ADMIN (PCI configuration): %s",
-		   has_capability(has, needed, UNC_CAP_RAWIO),
-		   has_capability(has, needed, UNC_CAP_ADMIN));
+		   has_capability(d, has, needed, UNC_CAP_RAWIO),
+		   has_capability(d, has, needed, UNC_CAP_ADMIN));
 }
 
 static void check_simulated(struct doctor *d)
@@ -238,6 +243,7 @@ static void check_simulated(struct doctor *d)
 	}
 	d->table = d->platform->table;
 	check_tables(d);
+	unc_doctor_kernel(d);
 	unc_doctor_units(d);
 	unc_doctor_counters(d);
 }

@@ -26,8 +26,13 @@ struct doctor {
 /* doctor_report.c. One result. The remedy is shown only if it is not ok. */
 void unc_report(struct doctor *, const char *check, bool ok, const char *remedy, const char *format,
 		...) __attribute__((format(printf, 5, 6)));
+
+/* doctor_kernel.c: the kernel's own driver. */
+void unc_doctor_kernel(struct doctor *);
 /* "; the kernel's own monitors work ...", where it has some; else "". */
 const char *unc_doctor_perf(const struct doctor *, char *buf, size_t size);
+/* Whether it counts on any unit. */
+bool unc_doctor_by_kernel(const struct doctor *);
 
 /* Capabilities that the registers of the tables need: bits of /proc/self/status. */
 enum { UNC_CAP_RAWIO = 17, UNC_CAP_ADMIN = 21 };

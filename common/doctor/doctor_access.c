@@ -252,7 +252,7 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 			"switch the performance monitors on in the BIOS (often \"PMON devices\" or "
 			"\"unhide uncore devices\"), and run on the machine itself",
 			"none of the %u PCI functions of the monitors is visible", needs->kinds);
-	else if (needs->extended &&
+	else if (needs->extended && !bypassed(d, UNC_SPACE_PCI, unc_access_pci.name) &&
 		 bus->methods->config(bus, needs->extended, EXTENDED, &value, &why) < 0)
 		unc_report(d, "pci", false,
 			   "run as root on a kernel with PCI Express configuration (MMCONFIG)",
@@ -306,9 +306,10 @@ uint64_t unc_doctor_capabilities(const struct doctor *d)
 
 	if ((needs_space(d->table, UNC_SPACE_MSR) &&
 	     !bypassed(d, UNC_SPACE_MSR, unc_access_msr.name)) ||
-	    needs_memory(d->table))
+	    (needs_memory(d->table) && !bypassed(d, UNC_SPACE_MMIO, unc_access_mmio.name)))
 		needed |= (uint64_t)1 << UNC_CAP_RAWIO;
-	if (needs_space(d->table, UNC_SPACE_PCI))
+	if (needs_space(d->table, UNC_SPACE_PCI) &&
+	    !bypassed(d, UNC_SPACE_PCI, unc_access_pci.name))
 		needed |= (uint64_t)1 << UNC_CAP_ADMIN;
 	return needed;
 }
@@ -360,6 +361,8 @@ static void check_memory(struct doctor *d)
 	if (fd >= 0) {
 		close(fd);
 		unc_report(d, "memory", true, "", "/dev/mem can be opened for reading and writing");
+	} else if (bypassed(d, UNC_SPACE_MMIO, unc_access_mmio.name)) {
+		unc_report(d, "memory", true, "", "not needed: see the check of access");
 	} else if (fd == UNC_ERR_NOT_FOUND) {
 		unc_report(d, "memory", false,
 			   d->container ? "give the container the device: --device /dev/mem"
@@ -379,5 +382,6 @@ void unc_doctor_access(struct doctor *d)
 	check_taint(d);
 	check_pci(d);
 	check_memory(d);
+	unc_doctor_kernel(d);
 	check_kernel(d);
 }

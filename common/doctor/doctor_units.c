@@ -197,7 +197,7 @@ static bool look_around(struct doctor *d, struct looks *looks)
 		return false;
 	}
 	for (size_t i = 0; i < all->n; i++) {
-		if (!all->unit[i].available || unc_space_of_thread(all->unit[i].part[0].space))
+		if (!all->unit[i].direct || unc_space_of_thread(all->unit[i].part[0].space))
 			continue;
 		look_at(d, &all->unit[i], &looks->look[looks->n]);
 		in_use |= looks->look[looks->n++].count.n != 0;

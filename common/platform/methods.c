@@ -12,6 +12,18 @@
 
 /* ---- what the kernel has */
 
+static void no_pmu(const struct unc_table *t, const struct unc_tbl_type *type,
+		   struct unc_error *err)
+{
+	const struct unc_tbl_kernel *row = unc_find_kernel(t, type, false);
+
+	if (row && row->unavailable)
+		unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", unc_tbl_str(t, row->unavailable));
+	else
+		unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel has no PMU for %s units",
+			 unc_tbl_str(t, type->name));
+}
+
 /* The PMUs of a unit. err: why one of them cannot be used, code 0 if all can. */
 static void find_pmus(const struct unc_platform *p, const struct unc_instance *u,
 		      struct unc_kernel_unit *kernel, struct unc_error *err)
@@ -31,8 +43,7 @@ static void find_pmus(const struct unc_platform *p, const struct unc_instance *u
 			*err = why;
 	}
 	if (!any)
-		unc_fail(err, UNC_ERR_UNAVAILABLE, "it has no PMU for %s units",
-			 unc_tbl_str(p->table, p->table->type[u->type].name));
+		no_pmu(p->table, &p->table->type[u->type], err);
 }
 
 /* "kernel: WHY", before or behind what is said of the registers. */

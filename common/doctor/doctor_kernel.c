@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Doctor: the kernel's own driver, and the least right with which it counts for us. */
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/doctor.h"
+#include "host/perf_rights.h"
+
+enum { CAP_PERFMON = 38 }; /* linux/capability.h, since 5.8 */
+
+/* Those that the root shows: their names begin with "uncore". */
+static unsigned count_pmus(const struct doctor *d)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	unsigned n = 0;
+	DIR *dir;
+
+	if (unc_fs_path(d->fs, path, sizeof(path), "/sys/bus/event_source/devices") < 0 ||
+	    !(dir = opendir(path)))
+		return 0;
+	while ((entry = readdir(dir)))
+		n += strncmp(entry->d_name, "uncore", strlen("uncore")) == 0;
+	closedir(dir);
+	return n;
+}
+
+/* The least that is enough at the level of this machine. */
+static const char *right_of(const struct doctor *d, int *level)
+{
+	char last[16] = "";
+	enum unc_perf_right right;
+
+	*level = 2; /* Linux's own */
+	unc_perf_level(d->fs, level);
+	unc_fs_text(d->fs, last, sizeof(last), "/proc/sys/kernel/cap_last_cap");
+	right = unc_perf_right(*level);
+	if (right == UNC_PERF_EVERYBODY)
+		return "no right at all";
+	return right == UNC_PERF_PERFMON && (!*last || atoi(last) >= CAP_PERFMON) ? "CAP_PERFMON"
+										  : "CAP_SYS_ADMIN";
+}
+
+const char *unc_doctor_perf(const struct doctor *d, char *buf, size_t size)
+{
+	unsigned n = count_pmus(d);
+	int level;
+
+	buf[0] = '\0';
+	if (n)
+		snprintf(buf, size,
+			 "; the kernel's own %u monitors work all the same (access method kernel), "
+			 "with %s",
+			 n, right_of(d, &level));
+	return buf;
+}
+
+/* Units that it serves, and those of which the registers can be used as well. */
+static unsigned served(const struct doctor *d, unsigned *both, unsigned *all)
+{
+	const struct unc_platform *p = d->platform;
+	unsigned n = 0;
+
+	*both = *all = 0;
+	for (size_t i = 0; i < p->instances.n; i++) {
+		bool kernel = p->kernel && p->kernel[i].pmus;
+
+		++*all;
+		n += kernel;
+		*both += kernel && p->instances.unit[i].direct;
+	}
+	return n;
+}
+
+bool unc_doctor_by_kernel(const struct doctor *d)
+{
+	unsigned both, all;
+
+	return served(d, &both, &all) > 0;
+}
+
+/* Whether it was chosen, and is refused for want of a right. *level: perf_event_paranoid. */
+static bool is_refused(const struct doctor *d, struct unc_error *err)
+{
+	const struct unc_platform *p = d->platform;
+	char name[UNC_KERNEL_NAME];
+	struct unc_kernel_place place;
+
+	if (!unc_kernel_chosen(p->access))
+		return false;
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		if (!unc_kernel_pmu(p->table, u->type, 0, u->index, name, sizeof(name)))
+			continue;
+		int rc = unc_kernel_find(p->access, name, u->socket, &place, err);
+		if (rc == 0 || rc == UNC_ERR_PERMISSION) /* the same for all */
+			return rc < 0;
+	}
+	return false;
+}
+
+static void report_rights(struct doctor *d)
+{
+	struct unc_error why = {0};
+	char remedy[500];
+	int level;
+	const char *right = right_of(d, &level);
+
+	if (!is_refused(d, &why)) {
+		unc_report(d, "kernel rights", true, "",
+			   "kernel.perf_event_paranoid is %d: %s is needed%s", level, right,
+			   unc_perf_right(level) == UNC_PERF_EVERYBODY ? "" : ", and is there");
+		return;
+	}
+	if (unc_perf_right(level) == UNC_PERF_EVERYBODY)
+		snprintf(remedy, sizeof(remedy),
+			 "allow perf_event_open in the seccomp profile of the container, or in the "
+			 "security module");
+	else
+		snprintf(remedy, sizeof(remedy),
+			 "the least: %s for the program (setcap %s+ep PROGRAM; a service: "
+			 "AmbientCapabilities=%s)%s; or sysctl kernel.perf_event_paranoid=0 for "
+			 "everybody",
+			 right, strcmp(right, "CAP_PERFMON") == 0 ? "cap_perfmon" : "cap_sys_admin",
+			 right,
+			 level > 2 ? ", or CAP_PERFMON with sysctl kernel.perf_event_paranoid=2"
+				   : "");
+	/* Where registers do it is no fault to go without. */
+	unc_report(d, "kernel rights", unc_doctor_any_unit(d), remedy, "%s", why.text);
+}
+
+void unc_doctor_kernel(struct doctor *d)
+{
+	unsigned both, all, n = served(d, &both, &all);
+
+	if (!d->table->n_kernel || (d->platform->machine->simulated && !n))
+		return;
+	if (!n && !count_pmus(d)) {
+		unc_report(d, "kernel driver", true, "",
+			   "it is not there (modprobe intel_uncore): registers are used for all");
+		return;
+	}
+	if (!unc_kernel_chosen(d->platform->access)) {
+		unc_report(d, "kernel driver", true, "",
+			   "it is there; access method kernel is not among those that were chosen");
+		return;
+	}
+	unc_report(d, "kernel driver", true, "",
+		   "it counts on %u of %u units; events that it does not carry need registers, "
+		   "which can be used on %u of these units",
+		   n, all, both);
+	if (!d->platform->machine->simulated)
+		report_rights(d);
+}
