@@ -16,6 +16,7 @@
  *   session_socket.c  what is of a whole socket
  *   session_clock.c   clocks that tell whether units count
  *   session_kernel.c  units that the kernel's driver counts for us
+ *   session_frozen.c  whether these count
  *   session_units.c   units are looked at, and get their settings
  *   session_prove.c   whether units count
  *   session_verify.c  whether what was read is ours
@@ -93,6 +94,7 @@ struct unc_slot {
 		uint8_t pmu, event;          /* its place in the groups of the unit */
 		struct unc_kernel_time last; /* as read last */
 		struct unc_kernel_time total, reported, delta; /* as the counts of these names */
+		uint64_t shown; /* total, when it was last looked at to see that the unit counts */
 	} kernel;
 };
 
@@ -294,6 +296,9 @@ int unc_session_no_memory(struct unc_session *);
 const struct unc_instance *unc_session_ubox(const struct unc_session *, unsigned socket);
 /* Whether somebody else counts on a unit of the socket: a freeze would be theirs too. */
 int unc_session_others(struct unc_session *, unsigned socket, bool *others, struct unc_error *err);
+/* Lets those sockets go on where nobody else counts. *any: some could be. */
+int unc_session_unfreeze(struct unc_session *, const bool sockets[UNC_MAX_SOCKETS], bool *any,
+			 struct unc_error *err);
 
 /* session_clock.c: the first clock of the table that a unit can have, whose slots are given. */
 void unc_session_find_clock(const struct unc_session *, struct unc_plan_unit *,
@@ -333,6 +338,11 @@ int unc_session_kernel_walk(const struct unc_session *, enum unc_phase, unc_oper
 			    void *user);
 /* After a read of a slot: for how long it counted. */
 void unc_session_kernel_timed(struct unc_session *, struct unc_slot *, const struct unc_reg_op *);
+
+/* session_frozen.c. Whether what the kernel counts on unit[first] and those behind it does count, or
+ * their sockets are frozen: then they are lost, but for those that can go on where counting begins. */
+int unc_session_kernel_prove(struct unc_session *, size_t first, bool begins,
+			     struct unc_error *err);
 
 /* session_units.c: the units that the running pass needs and that are not programmed yet (all,
  * where counting begins) with the settings they need, added to unit[]. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "encode/schedule.h"
+#include "session/claim.h"
 #include "session/session.h"
 
 static uint32_t number_of(const struct unc_session *s, const struct unc_instance *u)
@@ -15,6 +16,18 @@ static uint32_t number_of(const struct unc_session *s, const struct unc_instance
 }
 
 /* ---- by what a unit counts */
+
+/* Whether sessions of ours count on a unit by its registers: the kernel would overwrite them. */
+static bool is_claimed(const struct unc_session *s, const struct unc_instance *u)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_range *regs = &t->type[u->type].regs;
+
+	for (uint32_t i = regs->first; i < regs->first + regs->n; i++)
+		if (t->reg[i].role == UNC_ROLE_CTL && unc_claimed(s->platform, u, (uint16_t)i))
+			return true;
+	return false;
+}
 
 /* One method does not do for all that is counted on a unit. */
 static int fail_mixed(struct unc_session *s, uint32_t instance, struct unc_error *err)
@@ -55,7 +68,8 @@ static int choose(struct unc_session *s, uint32_t instance, struct unc_error *er
 	if (!by)
 		return fail_mixed(s, instance, err);
 	s->by_kernel[instance] =
-		by == UNC_BY_KERNEL || (by & UNC_BY_KERNEL && p->kernel[instance].before);
+		by == UNC_BY_KERNEL || (by & UNC_BY_KERNEL && p->kernel[instance].before &&
+					!is_claimed(s, &p->instances.unit[instance]));
 	return 0;
 }
 

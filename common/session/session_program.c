@@ -248,7 +248,7 @@ static int program(struct unc_session *s, bool begin, bool *touched, struct unc_
 		rc = unc_session_verify_begin(s, kept, err);
 	if (rc == 0)
 		rc = unc_session_prove(s, kept, err);
-	return rc;
+	return rc < 0 ? rc : unc_session_kernel_prove(s, kept, true, err);
 }
 
 /* Values from which the first interval counts. */

@@ -68,31 +68,11 @@ static int find_still(struct unc_session *s, size_t first, enum unc_proof known,
 static int unfreeze_sockets(struct unc_session *s, const struct unc_suspects *suspects, bool *any,
 			    struct unc_error *err)
 {
-	const struct unc_table *t = s->platform->table;
-	bool done[UNC_MAX_SOCKETS] = {false};
-	struct unc_plan plan = {0};
-	int rc = 0;
+	bool sockets[UNC_MAX_SOCKETS] = {false};
 
-	*any = false;
-	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
-		unsigned socket = suspects->unit[i]->instance->socket;
-		const struct unc_instance *ubox = unc_session_ubox(s, socket);
-		bool others = false;
-
-		if (done[socket] || !ubox || !t->type[ubox->type].has_unfreeze)
-			continue;
-		done[socket] = true;
-		rc = unc_session_others(s, socket, &others, err);
-		if (rc < 0 || others)
-			continue;
-		*any = true;
-		unc_platform_log(s->platform, UNC_LOG_WARNING,
-				 "socket %u was frozen and nobody counts there: it goes on",
-				 socket);
-		rc = unc_plan_add(t, &plan, ubox, t->type[ubox->type].unfreeze, UNC_OP_WRITE,
-				  t->type[ubox->type].unfreeze_value, err);
-	}
-	return unc_session_run_once(s, &plan, rc, "unfreezing", err);
+	for (size_t i = 0; i < suspects->n; i++)
+		sockets[suspects->unit[i]->instance->socket] = true;
+	return unc_session_unfreeze(s, sockets, any, err);
 }
 
 /* Whether a unit of the socket is known to count: then nobody has frozen the socket. One that has

@@ -494,6 +494,7 @@ void unc_session_forget(struct unc_session *s)
 		slot->total = slot->reported = slot->delta = 0;
 		slot->kernel.total = slot->kernel.reported = slot->kernel.delta =
 			(struct unc_kernel_time){0};
+		slot->kernel.shown = 0;
 		slot->missed = slot->late = false;
 	}
 	for (size_t i = 0; i < s->n_items; i++) {

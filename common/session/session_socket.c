@@ -42,3 +42,29 @@ int unc_session_others(struct unc_session *s, unsigned socket, bool *others, str
 	unc_plan_free(&plan);
 	return rc;
 }
+
+int unc_session_unfreeze(struct unc_session *s, const bool sockets[UNC_MAX_SOCKETS], bool *any,
+			 struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	struct unc_plan plan = {0};
+	int rc = 0;
+
+	*any = false;
+	for (unsigned i = 0; i < UNC_MAX_SOCKETS && rc == 0; i++) {
+		const struct unc_instance *ubox = sockets[i] ? unc_session_ubox(s, i) : NULL;
+		bool others = false;
+
+		if (!ubox || !t->type[ubox->type].has_unfreeze)
+			continue;
+		rc = unc_session_others(s, i, &others, err);
+		if (rc < 0 || others)
+			continue;
+		*any = true;
+		unc_platform_log(s->platform, UNC_LOG_WARNING,
+				 "socket %u was frozen and nobody counts there: it goes on", i);
+		rc = unc_plan_add(t, &plan, ubox, t->type[ubox->type].unfreeze, UNC_OP_WRITE,
+				  t->type[ubox->type].unfreeze_value, err);
+	}
+	return unc_session_run_once(s, &plan, rc, "unfreezing", err);
+}

@@ -317,19 +317,20 @@ int unc_session_verify(struct unc_session *s, size_t first, bool prove, struct u
 {
 	size_t from = checks_before(s, first);
 	uint64_t ns, tsc;
+	int rc;
 
 	unc_platform_now(s->platform, &ns, &tsc);
 	if (first == 0)
 		s->verified_ns = ns;
+	if (first == 0 && prove)
+		s->proven_ns = ns;
+	if (prove && (rc = unc_session_kernel_prove(s, first, false, err)) < 0)
+		return rc;
 	if (from >= s->check.n)
 		return 0;
 	unc_access_run(s->platform->access, s->check.op + from, s->check.n - from);
 	each_setting(s, first, s->check.op + from, compare, NULL);
 	check_unit_controls(s, first, s->check.op + from);
 	check_kinds(s, first, &s->check, from);
-	if (!prove)
-		return 0;
-	if (first == 0)
-		s->proven_ns = ns;
-	return unc_session_prove_again(s, first, err);
+	return prove ? unc_session_prove_again(s, first, err) : 0;
 }
