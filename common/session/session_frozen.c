@@ -42,8 +42,7 @@ static bool find_still(struct unc_session *s, size_t first, bool *still)
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 		unsigned socket = s->platform->instances.unit[slot->instance].socket;
 
-		if (!s->by_kernel[slot->instance] || s->read[i].error ||
-		    !unc_kernel_ran(&s->read[i]))
+		if (!s->by_kernel[slot->instance] || s->read[i].error)
 			continue;
 		still[socket] = true;
 		moves[socket] |=
@@ -143,12 +142,28 @@ static void lose_socket(struct unc_session *s, size_t first, unsigned socket)
 			unc_session_lose_unit(s, &s->unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
 }
 
+/* Leaves the sockets of which the clocks stand. *any: there are some. */
+static int run_clocks(struct unc_session *s, bool *still, bool *any, struct unc_error *err)
+{
+	struct clocks *clocks = calloc(1, sizeof(*clocks));
+
+	if (!clocks)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (unsigned i = 0; i < UNC_MAX_SOCKETS; i++)
+		if (still[i])
+			open_clocks(s, i, clocks);
+	*any = watch(s, clocks, still);
+	for (size_t i = 0; i < clocks->n; i++)
+		unc_kernel_close(clocks->group[i]);
+	free(clocks);
+	return 0;
+}
+
 int unc_session_kernel_prove(struct unc_session *s, size_t first, bool begins,
 			     struct unc_error *err)
 {
-	bool still[UNC_MAX_SOCKETS], unfrozen = false;
-	struct clocks *clocks;
-	int rc = 0;
+	bool still[UNC_MAX_SOCKETS], frozen = false, unfrozen = false;
+	int rc;
 
 	if (!s->platform->kernel || !s->n_reads)
 		return 0;
@@ -157,20 +172,11 @@ int unc_session_kernel_prove(struct unc_session *s, size_t first, bool begins,
 	if (!find_still(s, first, still) || !unc_platform_pause(s->platform, UNC_PROOF_NS) ||
 	    !find_still(s, first, still))
 		return 0;
-	clocks = calloc(1, sizeof(*clocks));
-	if (!clocks)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (unsigned i = 0; i < UNC_MAX_SOCKETS; i++)
-		if (still[i])
-			open_clocks(s, i, clocks);
-	bool frozen = watch(s, clocks, still);
-	if (frozen && begins)
+	rc = run_clocks(s, still, &frozen, err);
+	if (rc == 0 && frozen && begins)
 		rc = unc_session_unfreeze(s, still, &unfrozen, err);
 	if (rc == 0 && unfrozen)
-		frozen = watch(s, clocks, still);
-	for (size_t i = 0; i < clocks->n; i++)
-		unc_kernel_close(clocks->group[i]);
-	free(clocks);
+		rc = run_clocks(s, still, &frozen, err);
 	for (unsigned i = 0; i < UNC_MAX_SOCKETS && frozen; i++)
 		if (still[i])
 			lose_socket(s, first, i);
