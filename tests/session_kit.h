@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "platform/platform.h"
+#include "session/occupancy.h"
 #include "session/session.h"
 #include "sim/sim.h"
 #include "suite.h"
@@ -257,6 +258,27 @@ static inline void check_restored(int line, struct unc_platform *p, struct snaps
 	CU_ASSERT(now.n > 0);
 	free(now.value);
 	free(before.value);
+}
+
+/* How many counters are enabled. (The kernel's driver leaves the event of one that is not.) */
+static inline unsigned counting(struct unc_platform *p)
+{
+	const struct unc_table *t = p->table;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+		struct unc_plan plan = {0};
+
+		if (!u->direct || unc_occupancy_look(t, u, NULL, NULL, &plan, NULL) < 0 ||
+		    unc_access_prepare(p->access, plan.op, plan.n, NULL) < 0)
+			continue;
+		unc_access_run(p->access, plan.op, plan.n);
+		for (size_t k = 0; k < plan.n; k++)
+			n += (plan.op[k].value & t->type[u->type].enable) != 0;
+		unc_plan_free(&plan);
+	}
+	return n;
 }
 
 #endif

@@ -6,8 +6,9 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "session/occupancy.h"
 #include "session_kit.h"
 
 #define IVB "ivybridge-ep,clock=step,kernel=on"
@@ -36,27 +37,6 @@ static const struct unc_instance *unit_of(struct unc_platform *p, const char *ty
 	}
 	CU_FAIL_FATAL("no such unit");
 	return NULL;
-}
-
-/* How many counters are enabled. (The driver leaves the event of one that is not.) */
-static unsigned counting(struct unc_platform *p)
-{
-	const struct unc_table *t = p->table;
-	unsigned n = 0;
-
-	for (size_t i = 0; i < p->instances.n; i++) {
-		const struct unc_instance *u = &p->instances.unit[i];
-		struct unc_plan plan = {0};
-
-		if (!u->direct || unc_occupancy_look(t, u, NULL, NULL, &plan, NULL) < 0 ||
-		    unc_access_prepare(p->access, plan.op, plan.n, NULL) < 0)
-			continue;
-		unc_access_run(p->access, plan.op, plan.n);
-		for (size_t k = 0; k < plan.n; k++)
-			n += (plan.op[k].value & t->type[u->type].enable) != 0;
-		unc_plan_free(&plan);
-	}
-	return n;
 }
 
 /* ---- a kernel between us and the model: it can fail, be short of counters, or have a dead event */
@@ -198,7 +178,8 @@ static void events_of(const void *cpu)
 	for (size_t i = 0; (e = unc_event_get(both.kernel, i)) != NULL; i++) {
 		if (!e->needs_umask)
 			compare(&both, e->spec);
-		for (size_t k = 0; (u = unc_umask_get(both.kernel, i, k)); k++) {
+		/* That each umask gets there: test_kernel_encode.c. */
+		for (size_t k = 0; k < 2 && (u = unc_umask_get(both.kernel, i, k)); k++) {
 			snprintf(text, sizeof(text), "%s:%s", e->spec, u->name);
 			if (u->standalone && !u->reason[0])
 				compare(&both, text);
@@ -206,7 +187,7 @@ static void events_of(const void *cpu)
 	}
 	printf("# %s: %u names count the same, %u are not carried\n", sim, both.same,
 	       both.not_carried);
-	CU_ASSERT(both.same > 100);
+	CU_ASSERT(both.same > 50);
 	check_quiet(both.kernel);
 	unc_platform_close(both.kernel);
 	unc_platform_close(both.direct);
@@ -594,6 +575,77 @@ static void test_registers_first(void)
 	unc_platform_close(p);
 }
 
+struct worker {
+	struct unc_platform *p;
+	const char *event;
+	pthread_t thread;
+	unsigned failed;
+};
+
+static void *work(void *user)
+{
+	struct worker *w = user;
+	struct unc_value v;
+	int id;
+
+	for (int i = 0; i < 30; i++) {
+		struct unc_session *s = NULL;
+
+		w->failed += unc_session_new(w->p, 0, &s) < 0 ||
+			     unc_session_add(s, w->event, &id) < 0 || unc_session_start(s) < 0 ||
+			     unc_session_read(s, &v, 1, sizeof(v)) < 0 || unc_session_stop(s) < 0 ||
+			     unc_session_read(s, &v, 1, sizeof(v)) < 0 ||
+			     !(v.flags & UNC_VALUE_VALID) || v.count == 0;
+		unc_session_free(s);
+	}
+	return NULL;
+}
+
+/* Two of them want the same. */
+static void test_threads(void)
+{
+	struct unc_platform *p = by("ivybridge-ep,kernel=on", NULL);
+	struct worker w[] = {{p, "cbo.CLOCKTICKS:socket=0", 0, 0},
+			     {p, "cbo.CLOCKTICKS:socket=0", 0, 0},
+			     {p, "imc.CAS_COUNT:RD:socket=0", 0, 0},
+			     {p, "irp.CLOCKTICKS:socket=0", 0, 0}};
+
+	for (size_t i = 0; i < sizeof(w) / sizeof(*w); i++)
+		CU_ASSERT_FATAL(pthread_create(&w[i].thread, NULL, work, &w[i]) == 0);
+	for (size_t i = 0; i < sizeof(w) / sizeof(*w); i++) {
+		pthread_join(w[i].thread, NULL);
+		CHECK_NUMBER(w[i].failed, 0);
+	}
+	CHECK_NUMBER(counting(p), 0);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* A forked process gives back its memory, and leaves the counting alone. */
+static void test_fork(void)
+{
+	struct unc_platform *p = by("ivybridge-ep,kernel=on", NULL);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "cbo.CLOCKTICKS:socket=0"), status = -1;
+	struct unc_value v;
+
+	start(s);
+	pid_t child = fork();
+	if (child == 0) {
+		bool refused = unc_session_read(s, &v, 1, sizeof(v)) == UNC_ERR_STATE;
+
+		unc_session_free(s);
+		unc_platform_close(p);
+		_exit(refused ? 0 : 1);
+	}
+	CU_ASSERT(waitpid(child, &status, 0) == child);
+	CHECK_NUMBER(status, 0);
+	CU_ASSERT(count_of(s, id) > 0);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* ---- others */
 
 /* A quarter of the time, and the count of it scaled to all; none of the time is no number. */
@@ -796,6 +848,8 @@ int main(void)
 		{"a rotation fails", test_rotation_fails},
 		{"two sessions", test_two_sessions},
 		{"registers first", test_registers_first},
+		{"threads", test_threads},
+		{"a forked process", test_fork},
 		{"others have the counter", test_neighbour},
 		{"perf on the same unit", test_perf},
 		{"a dead event", test_dead},

@@ -68,6 +68,8 @@ static unsigned served(const struct doctor *d, unsigned *both, unsigned *all)
 	for (size_t i = 0; i < p->instances.n; i++) {
 		bool kernel = p->kernel && p->kernel[i].pmus;
 
+		if (unc_space_of_thread(p->instances.unit[i].part[0].space))
+			continue; /* of the cores */
 		++*all;
 		n += kernel;
 		*both += kernel && p->instances.unit[i].direct;
