@@ -448,8 +448,8 @@ UNC_API int unc_session_passes(const struct unc_session *);
  * Errors: UNC_ERR_STATE it runs already or has no items; UNC_ERR_BUSY no counter is free, a filter
  * is somebody else's, or somebody programs the same at the same time; UNC_ERR_PERMISSION;
  * UNC_ERR_IO an access failed: the sentence names unit, register and reason; UNC_ERR_UNAVAILABLE
- * the platform is for listing only; UNC_ERR_DENIED. Nothing is left changed, as far as it can be
- * written.
+ * the platform is for listing only, or what is counted on a unit needs two access methods;
+ * UNC_ERR_DENIED. Nothing is left changed, as far as it can be written.
  */
 UNC_API int unc_session_start(struct unc_session *);
 
@@ -505,7 +505,8 @@ typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
  * Walks the units that item `id` is about and that cannot be read (unit->reason tells why): a sum
  * over the others is UNC_VALUE_PARTIAL. Stops at the first non-zero return of fn and returns it.
  * Known once the item is added; units that stand still where somebody else counts come with the
- * start; their descriptors are valid until unc_session_free().
+ * start; their descriptors are valid until unc_session_clear() or unc_session_free(). Where the
+ * kernel's driver alone reaches a unit, it is missing for events that the driver does not carry.
  * Errors: UNC_ERR_NOT_FOUND no such item.
  */
 UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
@@ -600,9 +601,10 @@ struct unc_operation {
 	int socket;
 	int index;
 	const char *reg;   /* register name, "CTL0" */
-	const char *space; /* "msr", "pci", "mmio", "pmu", "perf" */
+	const char *space; /* "msr", "pci", "mmio", "pmu", "perf"; "kernel": what its driver is asked
+	                      for, `reg` is "uncore_imc_0/config" or "uncore_imc_0/count" then */
 	/* MSR number, configuration offset, offset from the BAR base or physical
-	 * address; pmu, perf: see eventtables/README.md */
+	 * address; pmu, perf: see eventtables/README.md; kernel: 0 */
 	uint64_t address;
 	const char *location; /* "cpu 0", "0000:7f:10.0", "" */
 	int width;            /* bits */

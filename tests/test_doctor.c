@@ -227,6 +227,59 @@ static void test_hardware(void)
 	fake_free(&root);
 }
 
+/* Levels: Linux, Documentation/admin-guide/sysctl/kernel.rst, and Debian's patch for 3; capability 38
+ * is CAP_PERFMON (linux/capability.h, 5.8). */
+static void test_least_right(void)
+{
+	static const struct {
+		int level, last;
+		const char *grant;
+	} rows[] = {
+		{4, 40,
+		 "the least: CAP_SYS_ADMIN for the program (setcap cap_sys_admin+ep PROGRAM; a "
+		 "service: AmbientCapabilities=CAP_SYS_ADMIN), or CAP_PERFMON with sysctl "
+		 "kernel.perf_event_paranoid=2; or sysctl kernel.perf_event_paranoid=0 for "
+		 "everybody"},
+		{3, 37,
+		 "the least: CAP_SYS_ADMIN for the program (setcap cap_sys_admin+ep PROGRAM; a "
+		 "service: AmbientCapabilities=CAP_SYS_ADMIN); or sysctl "
+		 "kernel.perf_event_paranoid=0 for everybody"},
+		{2, 40,
+		 "the least: CAP_PERFMON for the program (setcap cap_perfmon+ep PROGRAM; a "
+		 "service: "
+		 "AmbientCapabilities=CAP_PERFMON); or sysctl kernel.perf_event_paranoid=0 for "
+		 "everybody"},
+		{1, 37,
+		 "the least: CAP_SYS_ADMIN for the program (setcap cap_sys_admin+ep PROGRAM; a "
+		 "service: AmbientCapabilities=CAP_SYS_ADMIN); or sysctl "
+		 "kernel.perf_event_paranoid=0 for everybody"},
+		{0, 40,
+		 "allow perf_event_open in the seccomp profile of the container, or in the "
+		 "security module"},
+		{-1, 40,
+		 "allow perf_event_open in the seccomp profile of the container, or in the "
+		 "security module"},
+	};
+	char text[400];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		unc_doctor_grant(rows[i].level, rows[i].last, text, sizeof(text));
+		CHECK_TEXT(text, rows[i].grant);
+	}
+}
+
+/* A simulated machine with the driver: what it serves, and that its units are not written. */
+static void test_by_kernel(void)
+{
+	doctor("", "ivybridge-ep,kernel=on");
+	CHECK_TEXT(line_of("kernel driver"),
+		   "ok kernel driver: it counts on 50 of 54 units; events that it does not carry "
+		   "need registers, which can be used on 50 of these units");
+	CHECK_TEXT(line_of("msr write"), "");
+	doctor("", "ivybridge-ep");
+	CHECK_TEXT(line_of("kernel driver"), "");
+}
+
 /* On Nehalem-EP all monitors are MSRs (SDM): CAP_SYS_ADMIN is for configuration space alone. */
 static void test_rights_of_msrs(void)
 {
@@ -395,6 +448,8 @@ int main(void)
 		{"tables of a folder", test_tables},
 		{"hardware", test_hardware},
 		{"rights where all are MSRs", test_rights_of_msrs},
+		{"the least right for the kernel's driver", test_least_right},
+		{"the kernel's driver", test_by_kernel},
 		{"a sick machine", test_sick_machine},
 		{"a bare tree", test_bare_tree},
 		{"CPUs that are offline", test_offline},

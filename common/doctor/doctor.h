@@ -31,6 +31,9 @@ void unc_report(struct doctor *, const char *check, bool ok, const char *remedy,
 void unc_doctor_kernel(struct doctor *);
 /* "; the kernel's own monitors work ...", where it has some; else "". */
 const char *unc_doctor_perf(const struct doctor *, char *buf, size_t size);
+/* What gives the least right that works at a level of perf_event_paranoid; last: the last capability
+ * that the kernel has. Pure. */
+void unc_doctor_grant(int level, int last, char *buf, size_t size);
 /* Whether it counts on any unit. */
 bool unc_doctor_by_kernel(const struct doctor *);
 

@@ -28,33 +28,61 @@ static unsigned count_pmus(const struct doctor *d)
 	return n;
 }
 
-/* The least that is enough at the level of this machine. */
-static const char *right_of(const struct doctor *d, int *level)
+/* The least that is enough at a level. last: the last capability that the kernel has. */
+static const char *least_right(int level, int last)
 {
-	char last[16] = "";
-	enum unc_perf_right right;
+	switch (unc_perf_right(level)) {
+	case UNC_PERF_EVERYBODY:
+		return "no right at all";
+	case UNC_PERF_PERFMON:
+		return last >= CAP_PERFMON ? "CAP_PERFMON" : "CAP_SYS_ADMIN";
+	default:
+		return "CAP_SYS_ADMIN";
+	}
+}
+
+static const char *right_of(const struct doctor *d, int *level, int *last)
+{
+	char text[16] = "";
 
 	*level = 2; /* Linux's own */
 	unc_perf_level(d->fs, level);
-	unc_fs_text(d->fs, last, sizeof(last), "/proc/sys/kernel/cap_last_cap");
-	right = unc_perf_right(*level);
-	if (right == UNC_PERF_EVERYBODY)
-		return "no right at all";
-	return right == UNC_PERF_PERFMON && (!*last || atoi(last) >= CAP_PERFMON) ? "CAP_PERFMON"
-										  : "CAP_SYS_ADMIN";
+	unc_fs_text(d->fs, text, sizeof(text), "/proc/sys/kernel/cap_last_cap");
+	*last = *text ? atoi(text) : CAP_PERFMON;
+	return least_right(*level, *last);
+}
+
+void unc_doctor_grant(int level, int last, char *buf, size_t size)
+{
+	const char *right = least_right(level, last);
+
+	if (unc_perf_right(level) == UNC_PERF_EVERYBODY)
+		snprintf(buf, size,
+			 "allow perf_event_open in the seccomp profile of the container, or in the "
+			 "security module");
+	else
+		snprintf(buf, size,
+			 "the least: %s for the program (setcap %s+ep PROGRAM; a service: "
+			 "AmbientCapabilities=%s)%s; or sysctl kernel.perf_event_paranoid=0 for "
+			 "everybody",
+			 right, strcmp(right, "CAP_PERFMON") == 0 ? "cap_perfmon" : "cap_sys_admin",
+			 right,
+			 level > 2 && last >= CAP_PERFMON
+				 ? ", or CAP_PERFMON with sysctl kernel.perf_event_paranoid=2"
+				 : "");
 }
 
 const char *unc_doctor_perf(const struct doctor *d, char *buf, size_t size)
 {
 	unsigned n = count_pmus(d);
-	int level;
+	int level, last;
 
 	buf[0] = '\0';
 	if (n)
 		snprintf(buf, size,
 			 "; the kernel's own %u monitors work all the same (access method kernel), "
 			 "with %s",
-			 n, right_of(d, &level));
+			 n, right_of(d, &level, &last));
 	return buf;
 }
 
@@ -108,9 +136,9 @@ static bool is_refused(const struct doctor *d, struct unc_error *err)
 static void report_rights(struct doctor *d)
 {
 	struct unc_error why = {0};
-	char remedy[500];
-	int level;
-	const char *right = right_of(d, &level);
+	char remedy[400];
+	int level, last;
+	const char *right = right_of(d, &level, &last);
 
 	if (!is_refused(d, &why)) {
 		unc_report(d, "kernel rights", true, "",
@@ -118,19 +146,7 @@ static void report_rights(struct doctor *d)
 			   unc_perf_right(level) == UNC_PERF_EVERYBODY ? "" : ", and is there");
 		return;
 	}
-	if (unc_perf_right(level) == UNC_PERF_EVERYBODY)
-		snprintf(remedy, sizeof(remedy),
-			 "allow perf_event_open in the seccomp profile of the container, or in the "
-			 "security module");
-	else
-		snprintf(remedy, sizeof(remedy),
-			 "the least: %s for the program (setcap %s+ep PROGRAM; a service: "
-			 "AmbientCapabilities=%s)%s; or sysctl kernel.perf_event_paranoid=0 for "
-			 "everybody",
-			 right, strcmp(right, "CAP_PERFMON") == 0 ? "cap_perfmon" : "cap_sys_admin",
-			 right,
-			 level > 2 ? ", or CAP_PERFMON with sysctl kernel.perf_event_paranoid=2"
-				   : "");
+	unc_doctor_grant(level, last, remedy, sizeof(remedy));
 	/* Where registers do it is no fault to go without. */
 	unc_report(d, "kernel rights", unc_doctor_any_unit(d), remedy, "%s", why.text);
 }

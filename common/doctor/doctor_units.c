@@ -479,6 +479,11 @@ static void report_refused(struct doctor *d, uint8_t space, const char *check,
 	unc_report(d, check, false, remedy, "%s", err->text);
 }
 
+static bool is_kernels(const struct doctor *d, const struct unc_instance *u)
+{
+	return d->platform->kernel && d->platform->kernel[u - d->platform->instances.unit].pmus;
+}
+
 /* One control on each socket that has an idle unit in the space. That the files of all units may be
  * written the probe of discovery has seen. */
 static void try_write(struct doctor *d, const struct looks *looks, uint8_t space, const char *check)
@@ -493,7 +498,8 @@ static void try_write(struct doctor *d, const struct looks *looks, uint8_t space
 		uint64_t value;
 		int reg;
 
-		if (look->unit->part[0].space != space ||
+		/* Where the kernel counts for us nothing is written, and its driver may be at it. */
+		if (look->unit->part[0].space != space || is_kernels(d, look->unit) ||
 		    !d->table->type[look->unit->type].n_counters)
 			continue;
 		units++;

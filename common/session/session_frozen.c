@@ -12,6 +12,19 @@ enum { MAX_CLOCKS = 8 }; /* of a socket: some of its units may have nothing that
 
 /* ---- what has moved */
 
+/* Whether a freeze of the socket stops a counter: none that always runs, nor those of a unit that has
+ * no freeze. */
+static bool stops(const struct unc_table *t, const struct unc_code *code)
+{
+	return t->type[unc_type_pool(t, code->type)].steps_freeze.n &&
+	       (code->counter == UNC_NONE || t->counter[code->counter].ctl != UNC_NONE);
+}
+
+static bool tells(const struct unc_session *s, const struct unc_slot *slot)
+{
+	return s->by_kernel[slot->instance] && stops(s->platform->table, &slot->code);
+}
+
 /* What the events held before the proof. */
 static void take_first(struct unc_session *s, size_t first)
 {
@@ -42,7 +55,7 @@ static bool find_still(struct unc_session *s, size_t first, bool *still)
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 		unsigned socket = s->platform->instances.unit[slot->instance].socket;
 
-		if (!s->by_kernel[slot->instance] || s->read[i].error)
+		if (!tells(s, slot) || s->read[i].error)
 			continue;
 		still[socket] = true;
 		moves[socket] |=
@@ -77,7 +90,7 @@ static bool find_clock(const struct unc_table *t, unsigned type, struct unc_kern
 		struct unc_code code;
 
 		if (t->event[i].clock && unc_spec_encode(t, &spec, 0, 1, &code, NULL) == 0 &&
-		    unc_kernel_encode(t, &code, out, NULL) == 0)
+		    stops(t, &code) && unc_kernel_encode(t, &code, out, NULL) == 0)
 			return true;
 	}
 	return false;
