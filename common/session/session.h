@@ -21,6 +21,7 @@
  *   session_prove.c   whether units count
  *   session_verify.c  whether what was read is ours
  *   session_read.c    counters are read, and become values
+ *   session_watch.c   who looks in before they wrap
  *   session_program.c counters are programmed, and what was found is put back
  *   session.c         creation and end
  *
@@ -377,9 +378,13 @@ void unc_session_forget(struct unc_session *); /* all that was counted */
 /* After a look that no other can make good: what was not read in it, from read[first] on, is lost.
  */
 void unc_session_lose_unread(struct unc_session *, size_t first);
-int unc_session_watch(struct unc_session *, struct unc_error *err);
-void unc_session_unwatch(struct unc_session *);
+/* The most that a slot can count in a time. */
+double unc_session_most(const struct unc_slot *, uint64_t ns);
 /* What the first n items have counted, in structs of `size` bytes. The lock is held. */
 void unc_session_values(struct unc_session *, struct unc_value *values, size_t n, size_t size);
+
+/* session_watch.c: a thread looks in before a counter can wrap twice. */
+int unc_session_watch(struct unc_session *, struct unc_error *err);
+void unc_session_unwatch(struct unc_session *);
 
 #endif

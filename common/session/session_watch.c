@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: the thread that looks in before a counter can wrap twice. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "session/session.h"
+
+/*
+ * How often to look in: often enough for the fastest counter of the session not to wrap, and for
+ * one that is cleared in the middle of its range to go back by more than it can have counted
+ * (too_much).
+ */
+static double look_seconds(const struct unc_session *s)
+{
+	double least = 1e9;
+
+	for (size_t i = 0; i < s->n_slots; i++) {
+		unsigned width = unc_slot_width(s->platform->table, &s->slot[i]);
+
+		if (s->by_kernel[s->slot[i].instance]) /* which looks in by itself */
+			continue;
+		least = fmin(least,
+			     ldexp(1.0, (int)width) / unc_session_most(&s->slot[i], 1000000000));
+	}
+	return least / 16;
+}
+
+static void add_seconds(struct timespec *t, double seconds)
+{
+	double whole = floor(seconds);
+
+	t->tv_sec += (time_t)whole;
+	t->tv_nsec += (long)((seconds - whole) * 1e9);
+	if (t->tv_nsec >= 1000000000) {
+		t->tv_nsec -= 1000000000;
+		t->tv_sec++;
+	}
+}
+
+static void *watcher(void *user)
+{
+	struct unc_session *s = user;
+	struct timespec until;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->leave) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		add_seconds(&until, s->watch_seconds);
+		/* A failed look is tried again; the user's next read reports it. */
+		if (pthread_cond_timedwait(&s->wake, &s->lock, &until) == ETIMEDOUT && !s->leave)
+			(void)unc_session_look(s, UNC_LOOK_ALL, NULL);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+int unc_session_watch(struct unc_session *s, struct unc_error *err)
+{
+	sigset_t all, old;
+	int failed;
+
+	/* By what it counts now, and by what: that may not be as before. */
+	if (s->watch_seconds == 0 || s->watch_seconds > look_seconds(s))
+		s->watch_seconds = look_seconds(s);
+	s->leave = false;
+	/* The thread takes no signals: they are the program's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	failed = pthread_create(&s->watcher, NULL, watcher, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (failed)
+		return unc_fail(err, UNC_ERR_MEMORY,
+				"no thread could be made to watch for wraps: %s", strerror(failed));
+	s->watching = true;
+	return 0;
+}
+
+void unc_session_unwatch(struct unc_session *s)
+{
+	if (!s->watching)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->leave = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->watcher, NULL);
+	s->watching = false;
+}
