@@ -256,7 +256,7 @@ static void check_machine(struct doctor *d)
 	if (d->platform->closed)
 		return;
 	check_hypervisor(d);
-	unc_doctor_container(d);
+	unc_doctor_container(d, unc_doctor_capabilities(d));
 	check_lockdown(d);
 	check_privileges(d);
 	unc_doctor_access(d);

@@ -44,8 +44,8 @@ uint64_t unc_doctor_capabilities(const struct doctor *);
 /* Whether any unit of the machine is available. */
 bool unc_doctor_any_unit(const struct doctor *);
 
-/* doctor_container.c. First of the checks of what can be reached. */
-void unc_doctor_container(struct doctor *);
+/* doctor_container.c. First of the checks of what can be reached. needed: capabilities. */
+void unc_doctor_container(struct doctor *, uint64_t needed);
 /* What to do where /dev/cpu/N/msr is not there; *loaded: the module is. */
 const char *unc_doctor_no_msr(const struct doctor *, bool *loaded);
 

@@ -47,9 +47,9 @@ static bool read_only(const struct doctor *d, const char *dir)
 	       st.f_flag & ST_RDONLY;
 }
 
-void unc_doctor_container(struct doctor *d)
+void unc_doctor_container(struct doctor *d, uint64_t needed)
 {
-	const bool configures = unc_doctor_capabilities(d) >> UNC_CAP_ADMIN & 1;
+	const bool configures = needed >> UNC_CAP_ADMIN & 1;
 	char manager[64];
 	bool users;
 
