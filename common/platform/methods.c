@@ -141,12 +141,10 @@ const char *unc_platform_served(const struct unc_platform *p, size_t instance)
 	return unc_access_name(p->access, u->part[0].way);
 }
 
-/* Whether all registers of the event can be reached. */
-static bool by_registers(const struct unc_platform *p, const struct unc_instance *u,
-			 const struct unc_code *code)
+/* Whether the unit has the registers of all filters of an event: they may be of another part. */
+static bool has_filters(const struct unc_platform *p, const struct unc_instance *u,
+			const struct unc_code *code)
 {
-	if (!u->direct)
-		return false;
 	for (unsigned i = 0; i < code->n_filters; i++)
 		if (!u->part[p->table->reg[code->filter[i].reg].part].present)
 			return false;
@@ -166,9 +164,15 @@ static bool by_kernel(const struct unc_platform *p, size_t instance, const struc
 	}
 	if (unc_kernel_encode(p->table, code, &out, err) < 0)
 		return false;
-	if (p->kernel[instance].pmus >> out.pmu & 1)
+	if (!(p->kernel[instance].pmus >> out.pmu & 1)) {
+		unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel lacks the PMU that counts it");
+		return false;
+	}
+	if (has_filters(p, &p->instances.unit[instance], code))
 		return true;
-	unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel lacks the PMU that counts it");
+	unc_fail(err, UNC_ERR_UNAVAILABLE,
+		 "its filter is in a part of the unit that was not found, and the driver leaves it "
+		 "out without an error");
 	return false;
 }
 
@@ -180,7 +184,7 @@ unsigned unc_platform_methods(const struct unc_platform *p, size_t instance,
 	struct unc_error why = {0};
 	unsigned methods = 0;
 
-	if (by_registers(p, u, code))
+	if (u->direct && has_filters(p, u, code))
 		methods |= UNC_BY_REGISTERS;
 	if (by_kernel(p, instance, code, &why))
 		methods |= UNC_BY_KERNEL;

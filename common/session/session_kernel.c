@@ -29,32 +29,18 @@ static bool is_claimed(const struct unc_session *s, const struct unc_instance *u
 	return false;
 }
 
-/* One method does not do for all that is counted on a unit. */
-static int fail_mixed(struct unc_session *s, uint32_t instance, struct unc_error *err)
+/* Sampling needs registers, and the unit is served by the kernel alone. */
+static int fail_sampling(struct unc_session *s, uint32_t instance, struct unc_error *err)
 {
-	struct unc_error why[2] = {{0}, {0}};
-	const char *name[2] = {"", ""};
+	const struct unc_slot *slot = &s->slot[s->head[instance]];
+	struct unc_error why = {0};
 	char unit[64];
 
 	unc_session_unit_text(s, &s->platform->instances.unit[instance], unit, sizeof(unit));
-	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next) {
-		struct unc_error text = {0};
-		unsigned by = unc_platform_methods(s->platform, instance, &s->slot[i].code, &text);
-		int k = by == UNC_BY_KERNEL;
-
-		if (by == (UNC_BY_REGISTERS | UNC_BY_KERNEL))
-			continue;
-		why[k] = text;
-		name[k] = s->measure[s->slot[i].name].name;
-	}
-	if (s->hooks)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"%s: an event that ends intervals needs the registers of %s: %s",
-				name[1], unit, why[1].text);
+	unc_platform_methods(s->platform, instance, &slot->code, &why);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"a unit counts by one method at a time, and on %s %s needs its registers "
-			"(%s), %s the kernel's driver (%s): measure them one after the other",
-			unit, name[0], why[0].text, name[1], why[1].text);
+			"%s: an event that ends intervals needs the registers of %s: %s",
+			s->measure[slot->name].name, unit, why.text);
 }
 
 static int choose(struct unc_session *s, uint32_t instance, struct unc_error *err)
@@ -63,10 +49,11 @@ static int choose(struct unc_session *s, uint32_t instance, struct unc_error *er
 	/* What ends intervals freezes and sets counters. */
 	unsigned by = s->hooks ? UNC_BY_REGISTERS : UNC_BY_REGISTERS | UNC_BY_KERNEL;
 
+	/* Registers count all that was added, where they can be reached. */
 	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
 		by &= unc_platform_methods(p, instance, &s->slot[i].code, NULL);
 	if (!by)
-		return fail_mixed(s, instance, err);
+		return fail_sampling(s, instance, err);
 	s->by_kernel[instance] =
 		by == UNC_BY_KERNEL || (by & UNC_BY_KERNEL && p->kernel[instance].before &&
 					!is_claimed(s, &p->instances.unit[instance]));
