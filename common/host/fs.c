@@ -149,9 +149,7 @@ int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset)
 	return rc;
 }
 
-/* Never stdin, stdout or stderr, which a program may have closed: what it prints would go to a
- * register. */
-static int above_stdio(int fd)
+int unc_above_stdio(int fd)
 {
 	int above, error;
 
@@ -170,7 +168,7 @@ static int open_path(const char *path, int flags)
 	int fd;
 
 	do
-		fd = above_stdio(open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+		fd = unc_above_stdio(open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 	while (fd < 0 && unc_try_again(errno, &tries));
 	return fd < 0 ? unc_fs_error(errno) : fd;
 }

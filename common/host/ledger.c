@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/ledger_inside.h"
+
+struct unc_ledger *unc_ledger_new(void)
+{
+	struct unc_ledger *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->fd = -1;
+	unc_process_self(&l->self);
+	return l;
+}
+
+void unc_ledger_free(struct unc_ledger *l)
+{
+	if (!l)
+		return;
+	unc_book_free(&l->node);
+	unc_book_free(&l->own);
+	if (l->fd >= 0)
+		close(l->fd);
+	free(l);
+}
+
+const char *unc_ledger_reason(const struct unc_ledger *l)
+{
+	return l->reason.text;
+}
+
+/* ---- the file */
+
+/* From now on only what is in memory is believed. */
+static void give_up(struct unc_ledger *l)
+{
+	close(l->fd);
+	l->fd = -1;
+	if (l->n_mine)
+		l->lost = true;
+	else
+		unc_ledger_begin_anew(l);
+}
+
+static bool is_new(const struct header *h)
+{
+	static const struct header zero;
+
+	return memcmp(h, &zero, sizeof(zero)) == 0;
+}
+
+/* Whoever has the lock first writes the header of a new file. */
+static int write_header(struct unc_ledger *l, struct unc_error *err)
+{
+	static const char zero[SLOTS_AT];
+	struct slot last = {0};
+	int error;
+
+	l->header = (struct header){.magic = MAGIC,
+				    .version = LAYOUT,
+				    .holder_size = sizeof(struct slot),
+				    .record_size = sizeof(struct unc_ledger_record),
+				    .n_holders = UNC_LEDGER_HOLDERS};
+	error = unc_ledger_file_put(l->fd, zero, sizeof(zero), 0);
+	if (!error)
+		error = unc_ledger_file_put(l->fd, &last, sizeof(last),
+					    RECORDS_AT - sizeof(struct slot));
+	if (!error)
+		error = unc_ledger_file_put(l->fd, &l->header, sizeof(l->header), 0);
+	return error ? unc_ledger_fail(l, "written", error, err) : 0;
+}
+
+/* The header as it is now. */
+static int read_header(struct unc_ledger *l, struct header *h, struct unc_error *err)
+{
+	int error = unc_ledger_file_get(l->fd, h, sizeof(*h), 0);
+
+	if (error == ENODATA || (!error && is_new(h))) {
+		int rc =
+			l->n_mine ? unc_ledger_fail(l, "read", ENODATA, err) : write_header(l, err);
+
+		*h = l->header;
+		return rc;
+	}
+	if (error)
+		return unc_ledger_fail(l, "read", error, err);
+	if (h->magic != MAGIC || h->version != LAYOUT || h->holder_size != sizeof(struct slot) ||
+	    h->record_size != sizeof(struct unc_ledger_record) ||
+	    h->n_holders != UNC_LEDGER_HOLDERS || h->n_records > MAX_RECORDS)
+		return unc_fail(err, UNC_ERR_INVALID,
+				"%.200s/ledger is not a ledger of this version: remove it when "
+				"nobody measures",
+				l->dir);
+	return 0;
+}
+
+/* What no session of ours can have written is no record. */
+static void clean(struct unc_ledger_record *r)
+{
+	unc_process_clean(r->command);
+	if (r->role >= UNC_HELD_ROLES || r->key.space >= UNC_N_SPACES ||
+	    unc_space_of_thread((int)r->key.space))
+		r->role = 0;
+}
+
+static int read_records(struct unc_ledger *l, const struct header *h, struct unc_error *err)
+{
+	struct book *b = &l->node;
+	int error;
+
+	if (l->header.changes == h->changes && b->n == h->n_records)
+		return 0;
+	if (!unc_book_reserve(b, h->n_records))
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	error = h->n_records ? unc_ledger_file_get(l->fd, b->record,
+						   h->n_records * sizeof(*b->record), RECORDS_AT)
+			     : 0;
+	if (error)
+		return unc_ledger_fail(l, "read", error, err);
+	b->n = h->n_records;
+	for (size_t i = 0; i < b->n; i++)
+		clean(&b->record[i]);
+	unc_book_index(b);
+	return 0;
+}
+
+/* Who has the lock is told to those who wait. */
+static int load(struct unc_ledger *l, struct unc_error *err)
+{
+	struct header h;
+	int rc = read_header(l, &h, err), error;
+
+	if (rc == 0)
+		rc = read_records(l, &h, err);
+	if (rc < 0)
+		return rc;
+	h.turn++;
+	h.pid = (int32_t)l->self.pid;
+	memcpy(h.command, l->self.command, sizeof(h.command));
+	error = unc_ledger_file_put(l->fd, &h, sizeof(h), 0);
+	if (error)
+		return unc_ledger_fail(l, "written", error, err);
+	l->header = h;
+	return 0;
+}
+
+/* ---- the lock */
+
+static int fail_locked(const struct unc_ledger *l, const struct header *h, struct unc_error *err)
+{
+	char command[UNC_COMMAND_MAX];
+
+	memcpy(command, h->command, sizeof(command));
+	unc_process_clean(command);
+	return unc_fail(err, UNC_ERR_BUSY,
+			"%.200s/ledger has been locked for 10 s by pid %d (%s): it is stopped or "
+			"hangs; let it go on or end it",
+			l->dir, (int)h->pid, command);
+}
+
+/*
+ * Waits as long as the others take turns, and 10 s for one that does not end its own. Time is that
+ * of this process, not of the machine that it measures, which may be simulated.
+ */
+static int take_file(struct unc_ledger *l, bool wait, struct unc_error *err)
+{
+	const uint64_t longest = 10000000000u;
+	uint64_t pause = 50000, waited = 0, turn = 0;
+	struct header h = {0};
+	int error;
+
+	while ((error = unc_ledger_file_lock(l->fd)) == EAGAIN && wait) {
+		struct timespec t = {.tv_nsec = (long)pause};
+
+		if (unc_ledger_file_get(l->fd, &h, sizeof(h), 0) == 0 && h.turn != turn) {
+			turn = h.turn;
+			waited = 0;
+		}
+		if (waited >= longest)
+			return fail_locked(l, &h, err);
+		ppoll(NULL, 0, &t, NULL);
+		waited += pause;
+		pause = pause < 1000000 ? 2 * pause : 2000000;
+	}
+	if (error == EAGAIN)
+		return unc_fail(err, UNC_ERR_BUSY, "%.200s/ledger is locked", l->dir);
+	if (error == EINVAL)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"%.200s/ledger cannot be locked: open-file-description locks need "
+				"Linux 3.15",
+				l->dir);
+	return error ? unc_ledger_fail(l, "locked", error, err) : 0;
+}
+
+int unc_ledger_lock(struct unc_ledger *l, bool wait, struct unc_error *err)
+{
+	int rc;
+
+	l->changed = false;
+	memset(l->life, UNKNOWN, sizeof(l->life));
+	if (l->fd < 0)
+		return 0;
+	rc = take_file(l, wait, err);
+	if (rc < 0)
+		return rc;
+	if (unc_ledger_file_removed(l->fd))
+		rc = unc_fail(&l->reason, UNC_ERR_IO,
+			      "%.200s/ledger was removed while sessions ran: who came since is not "
+			      "known",
+			      l->dir);
+	else
+		rc = load(l, &l->reason);
+	if (rc < 0)
+		give_up(l);
+	return 0;
+}
+
+void unc_ledger_unlock(struct unc_ledger *l)
+{
+	if (l->fd >= 0)
+		unc_ledger_file_unlock(l->fd);
+}
+
+/* ---- opening */
+
+/* One that cannot be used is taken away once, if nobody uses it. */
+static int try_open(struct unc_ledger *l, bool make, bool *again, struct unc_error *err)
+{
+	int rc = unc_ledger_file_open(l->dir, make, err);
+
+	*again = false;
+	if (rc < 0)
+		return rc;
+	l->fd = rc;
+	l->header = (struct header){0};
+	if ((rc = take_file(l, true, err)) == 0) {
+		if (unc_ledger_file_removed(l->fd))
+			*again = true;
+		else if ((rc = load(l, err)) == UNC_ERR_INVALID)
+			*again = unc_ledger_file_discard(l->fd, l->dir);
+		unc_ledger_file_unlock(l->fd);
+	}
+	if (rc < 0 || *again) {
+		close(l->fd);
+		l->fd = -1;
+	}
+	return rc;
+}
+
+int unc_ledger_open(struct unc_ledger *l, const char *dir, bool make, struct unc_error *err)
+{
+	bool again = true;
+	int rc = 0;
+
+	if (l->n_mine || l->fd >= 0)
+		return unc_fail(err, UNC_ERR_STATE, "the ledger is in use");
+	snprintf(l->dir, sizeof(l->dir), "%s", dir);
+	unc_ledger_begin_anew(l);
+	unc_error_clear(&l->reason);
+	for (int tries = 0; again && tries < 3; tries++)
+		rc = try_open(l, make, &again, &l->reason);
+	if (rc == 0 && l->fd < 0)
+		rc = unc_fail(&l->reason, UNC_ERR_BUSY, "%.200s/ledger is removed again and again",
+			      dir);
+	if (rc == 0)
+		unc_error_clear(&l->reason);
+	else if (err)
+		*err = l->reason;
+	return rc;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/ledger_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME "ledger"
+
+/* Locks are on bytes far behind what is written: LOCKS is the node's, then one for each holder. */
+static const off_t LOCKS = (off_t)1 << 40;
+
+/* ---- opening */
+
+static int check_folder(int fd, const char *dir, struct unc_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return unc_fail(err, UNC_ERR_IO, "%.200s: %s", dir, strerror(errno));
+	if (st.st_mode & S_IWOTH)
+		return unc_fail(err, UNC_ERR_DENIED,
+				"%.200s may be written by everybody: the ledger needs a folder "
+				"that only root or a group may write",
+				dir);
+	return 0;
+}
+
+static int open_folder(const char *dir, bool make, struct unc_error *err)
+{
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, fd = open(dir, flags), rc;
+
+	if (fd < 0 && errno == ENOENT && make && mkdir(dir, 0755) == 0)
+		fd = open(dir, flags);
+	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+		return unc_fail(err, UNC_ERR_DENIED,
+				"%.200s is not a folder (a link is not followed)", dir);
+	if (fd < 0)
+		return unc_fail(err, unc_fs_error(errno), "%.200s: %s", dir, strerror(errno));
+	if ((rc = check_folder(fd, dir, err)) < 0)
+		close(fd);
+	return rc < 0 ? rc : fd;
+}
+
+/* Members of the folder's group share it, whatever the umask and the group of who comes first. */
+static int make_file(int folder)
+{
+	int fd = openat(folder, NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(folder, &st) == 0 && fchown(fd, (uid_t)-1, st.st_gid) == 0)
+		(void)fchmod(fd, 0660);
+	return fd;
+}
+
+static int check_file(int fd, const char *dir, struct unc_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return unc_fail(err, UNC_ERR_IO, "%.200s/" NAME ": %s", dir, strerror(errno));
+	if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
+		return unc_fail(err, UNC_ERR_DENIED,
+				"%.200s/" NAME " is not a regular file with one name: remove it",
+				dir);
+	return 0;
+}
+
+int unc_ledger_file_open(const char *dir, bool make, struct unc_error *err)
+{
+	int folder = open_folder(dir, make, err), fd = -1, rc;
+	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+	if (folder < 0)
+		return folder;
+	/* Who loses the race to make it opens that of the winner. */
+	for (int tries = 0; fd < 0 && tries < 3; tries++) {
+		fd = openat(folder, NAME, flags);
+		if (fd < 0 && errno == ENOENT)
+			fd = make_file(folder);
+		if (fd < 0 && errno != EEXIST && errno != ENOENT)
+			break;
+	}
+	close(folder);
+	fd = unc_above_stdio(fd);
+	if (fd < 0)
+		return unc_fail(err, errno == ELOOP ? UNC_ERR_DENIED : unc_fs_error(errno),
+				"%.200s/" NAME ": %s", dir,
+				errno == ELOOP ? "a link is not followed: remove it"
+					       : strerror(errno));
+	if ((rc = check_file(fd, dir, err)) < 0)
+		close(fd);
+	return rc < 0 ? rc : fd;
+}
+
+bool unc_ledger_file_removed(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 || st.st_nlink == 0;
+}
+
+/* ---- locks */
+
+static struct flock byte(off_t at, off_t n, short type)
+{
+	return (struct flock){
+		.l_type = type, .l_whence = SEEK_SET, .l_start = LOCKS + at, .l_len = n};
+}
+
+static int set_lock(int fd, off_t at, short type)
+{
+	struct flock lock = byte(at, 1, type);
+
+	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+		return 0;
+	return errno == EACCES ? EAGAIN : errno;
+}
+
+/* Whether somebody else has one of n locks. */
+static bool is_locked(int fd, off_t at, off_t n)
+{
+	struct flock lock = byte(at, n, F_WRLCK);
+
+	return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
+}
+
+int unc_ledger_file_lock(int fd)
+{
+	return set_lock(fd, 0, F_WRLCK);
+}
+
+void unc_ledger_file_unlock(int fd)
+{
+	set_lock(fd, 0, F_UNLCK);
+}
+
+int unc_ledger_file_hold(int fd, unsigned holder)
+{
+	return set_lock(fd, 1 + (off_t)holder, F_WRLCK);
+}
+
+void unc_ledger_file_drop(int fd, unsigned holder)
+{
+	set_lock(fd, 1 + (off_t)holder, F_UNLCK);
+}
+
+bool unc_ledger_file_held(int fd, unsigned holder)
+{
+	return is_locked(fd, 1 + (off_t)holder, 1);
+}
+
+bool unc_ledger_file_discard(int fd, const char *dir)
+{
+	struct stat mine, named;
+	int folder;
+	bool gone;
+
+	if (is_locked(fd, 1, UNC_LEDGER_HOLDERS) || (folder = open_folder(dir, false, NULL)) < 0)
+		return false;
+	/* Not that of somebody who was faster. */
+	gone = fstat(fd, &mine) == 0 && fstatat(folder, NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       mine.st_dev == named.st_dev && mine.st_ino == named.st_ino &&
+	       unlinkat(folder, NAME, 0) == 0;
+	close(folder);
+	return gone;
+}
+
+/* ---- bytes */
+
+int unc_ledger_file_get(int fd, void *buf, size_t size, uint64_t at)
+{
+	return unc_read_at(fd, buf, size, at);
+}
+
+int unc_ledger_file_put(int fd, const void *buf, size_t size, uint64_t at)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+	    at + size > most.rlim_cur)
+		return EFBIG;
+	return unc_write_at(fd, buf, size, at);
+}

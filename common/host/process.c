@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/fs.h"
+
+struct stat_fields {
+	char state;
+	int threads;
+	uint64_t start;
+};
+
+/* Of /proc, not below a root: processes are those of this system, whatever machine is shown. */
+static int read_proc(char *buf, size_t size, int64_t pid, const char *file)
+{
+	struct unc_fs *fs = NULL;
+	int rc = unc_fs_open(NULL, &fs, NULL);
+
+	if (rc == 0)
+		rc = unc_fs_text(fs, buf, size, "/proc/%lld/%s", (long long)pid, file);
+	unc_fs_close(fs);
+	return rc;
+}
+
+/* proc(5): the command may hold spaces and parentheses; the last one ends it. */
+static bool read_stat(int64_t pid, struct stat_fields *out)
+{
+	enum { STATE = 3, THREADS = 20, START = 22 };
+	char text[1024], *word, *rest = NULL;
+
+	if (read_proc(text, sizeof(text), pid, "stat") < 0 || !(word = strrchr(text, ')')))
+		return false;
+	word = strtok_r(word + 1, " ", &rest);
+	for (int field = STATE; word && field <= START; field++, word = strtok_r(NULL, " ", &rest))
+		if (field == STATE)
+			out->state = *word;
+		else if (field == THREADS)
+			out->threads = atoi(word);
+		else if (field == START) {
+			out->start = strtoull(word, NULL, 10);
+			return true;
+		}
+	return false;
+}
+
+void unc_process_clean(char command[UNC_COMMAND_MAX])
+{
+	command[UNC_COMMAND_MAX - 1] = '\0';
+	for (char *c = command; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+}
+
+void unc_process_self(struct unc_process *self)
+{
+	struct stat_fields fields;
+	struct stat space;
+	char command[64] = "";
+
+	*self = (struct unc_process){.pid = getpid()};
+	if (read_stat(self->pid, &fields))
+		self->start = fields.start;
+	if (stat("/proc/self/ns/pid", &space) == 0)
+		self->space = space.st_ino;
+	if (read_proc(command, sizeof(command), self->pid, "comm") == 0)
+		snprintf(self->command, sizeof(self->command), "%.15s", command);
+	unc_process_clean(self->command);
+}
+
+bool unc_process_ended(const struct unc_process *p, uint64_t space)
+{
+	struct stat_fields fields;
+
+	if (!p->space || p->space != space || p->pid <= 0 || p->pid > INT32_MAX)
+		return false;
+	if (kill((pid_t)p->pid, 0) < 0 && errno == ESRCH)
+		return true;
+	if (!read_stat(p->pid, &fields))
+		return false;
+	/* Nobody has waited for it yet, and no thread of it runs. */
+	if ((fields.state == 'Z' || fields.state == 'X') && fields.threads <= 1)
+		return true;
+	return p->start && fields.start != p->start;
+}

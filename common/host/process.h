@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which process somebody is, told to others: a number alone is given again to the next. */
+#ifndef UNC_PROCESS_H
+#define UNC_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { UNC_COMMAND_MAX = 16 };
+
+struct unc_process {
+	int64_t pid;
+	uint64_t start; /* in clock ticks since boot; 0: /proc does not tell */
+	uint64_t space; /* of its number: the inode of its pid namespace; 0: unknown */
+	char command[UNC_COMMAND_MAX];
+};
+
+/* The one that runs. */
+void unc_process_self(struct unc_process *);
+/* Whether a process has ended; false where that cannot be known from here. */
+bool unc_process_ended(const struct unc_process *, uint64_t space);
+/* Makes a name of unknown origin fit to be printed. */
+void unc_process_clean(char command[UNC_COMMAND_MAX]);
+
+#endif

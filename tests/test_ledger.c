@@ -1,0 +1,754 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ledger of the node: two that open its file know of each other, the dead are known as dead
+ * wherever they died, and what is wrong with the file is said in a sentence.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_root.h"
+#include "host/ledger.h"
+#include "suite.h"
+
+/* ---- time does not pass by waiting, and a process dies at a write of its choice */
+
+static unsigned naps;
+static unsigned writes_left; /* 0: all pass */
+
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
+{
+	(void)fds, (void)n, (void)t, (void)mask;
+	naps++;
+	return 0;
+}
+
+ssize_t __real_pwrite(int fd, const void *buf, size_t size, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *buf, size_t size, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *buf, size_t size, off_t at)
+{
+	ssize_t n = __real_pwrite(fd, buf, size, at);
+
+	if (writes_left && --writes_left == 0)
+		raise(SIGKILL);
+	return n;
+}
+
+/* ---- a folder, and ledgers in it */
+
+static struct fake_root root;
+
+static struct unc_ledger *in_memory(void)
+{
+	struct unc_ledger *l = unc_ledger_new();
+
+	CU_ASSERT_FATAL(l != NULL);
+	return l;
+}
+
+static struct unc_ledger *open_ledger(void)
+{
+	struct unc_ledger *l = in_memory();
+	struct unc_error err;
+
+	if (unc_ledger_open(l, root.path, false, &err) < 0)
+		printf("# %s\n", err.text);
+	CHECK_TEXT(unc_ledger_reason(l), "");
+	return l;
+}
+
+static void lock(struct unc_ledger *l)
+{
+	CU_ASSERT_FATAL(unc_ledger_lock(l, true, NULL) == 0);
+}
+
+static unsigned enter(struct unc_ledger *l)
+{
+	unsigned holder = UNC_LEDGER_NOBODY;
+
+	CHECK_NUMBER(unc_ledger_enter(l, &holder, NULL), 0);
+	return holder;
+}
+
+static struct unc_ledger_key key_of(uint64_t address)
+{
+	return (struct unc_ledger_key){.address = address, .place = 1, .space = UNC_SPACE_MSR};
+}
+
+static int put(struct unc_ledger *l, uint64_t address, uint64_t value, unsigned holder)
+{
+	struct unc_ledger_record r = {
+		.key = key_of(address), .role = UNC_HELD_CONTROL, .found = 0x12, .value = value};
+
+	if (holder != UNC_LEDGER_NOBODY)
+		unc_ledger_set(&r, holder, true);
+	return unc_ledger_put(l, &r, NULL);
+}
+
+static struct unc_ledger_record *find(struct unc_ledger *l, uint64_t address)
+{
+	struct unc_ledger_key key = key_of(address);
+
+	return unc_ledger_find(l, &key);
+}
+
+static unsigned living(struct unc_ledger *l, uint64_t address)
+{
+	struct unc_ledger_record *r = find(l, address);
+
+	CU_ASSERT_FATAL(r != NULL);
+	return unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY);
+}
+
+static const char *file(void)
+{
+	return fake_path(&root, "/ledger");
+}
+
+static void begin(void)
+{
+	fake_new(&root);
+	naps = 0;
+}
+
+/* ---- records */
+
+static void check_records(struct unc_ledger *l)
+{
+	lock(l);
+	unsigned a = enter(l), b = enter(l);
+	CU_ASSERT(a != b);
+	CU_ASSERT_PTR_NULL(find(l, 0xD10));
+	for (uint64_t i = 0; i < 3000; i++)
+		CHECK_NUMBER(put(l, 0x1000 + i, i, a), 0);
+	CHECK_NUMBER(unc_ledger_count(l), 3000);
+	for (uint64_t i = 0; i < 3000; i++)
+		CHECK_NUMBER(find(l, 0x1000 + i)->value, i);
+	CHECK_NUMBER(put(l, 0x1001, 77, b), 0); /* changed */
+	CHECK_NUMBER(unc_ledger_count(l), 3000);
+	CHECK_NUMBER(find(l, 0x1001)->value, 77);
+	CHECK_NUMBER(find(l, 0x1001)->found, 0x12);
+	CHECK_NUMBER(living(l, 0x1001), b);
+	CHECK_NUMBER(unc_ledger_living(l, find(l, 0x1001), 0, b), UNC_LEDGER_NOBODY);
+	unc_ledger_remove(l, find(l, 0x1002));
+	CU_ASSERT_PTR_NULL(find(l, 0x1002));
+	CHECK_NUMBER(put(l, 0x9000, 1, a), 0); /* its place is taken again */
+	CHECK_NUMBER(unc_ledger_count(l), 3000);
+	unc_ledger_leave(l, a);
+	CHECK_NUMBER(living(l, 0x1003), UNC_LEDGER_NOBODY); /* what it has left is of the dead */
+	CHECK_NUMBER(living(l, 0x1001), b);
+	unc_ledger_leave(l, b);
+	unc_ledger_unlock(l);
+	unc_ledger_free(l);
+}
+
+static void test_memory(void)
+{
+	check_records(in_memory());
+}
+
+static void test_file(void)
+{
+	begin();
+	check_records(open_ledger());
+	fake_free(&root);
+}
+
+/* The same address in another package, another space, on another CPU is another register. */
+static void test_keys(void)
+{
+	struct unc_reg reg = {.address = 0xD10, .target = 5, .space = UNC_SPACE_MSR, .width = 32};
+	struct unc_ledger_key key = unc_ledger_key(&reg, 3);
+
+	CHECK_NUMBER(key.place, 3); /* whichever CPU of it is asked */
+	reg.space = UNC_SPACE_PCI;
+	key = unc_ledger_key(&reg, 3);
+	CHECK_NUMBER(key.place, 0);
+	CHECK_NUMBER(key.space, UNC_SPACE_PCI);
+	reg.space = UNC_SPACE_PERF;
+	key = unc_ledger_key(&reg, 3);
+	CHECK_NUMBER(key.place, 5);
+}
+
+/* Each process has its own: they do not come into the file. */
+static void test_own(void)
+{
+	begin();
+	struct unc_ledger *a = open_ledger(), *b = open_ledger();
+	struct unc_ledger_record r = {.key = {.address = 1, .space = UNC_SPACE_PERF},
+				      .role = UNC_HELD_CONTROL};
+
+	lock(a);
+	unsigned holder = enter(a);
+	unc_ledger_set(&r, holder, true);
+	CHECK_NUMBER(unc_ledger_put(a, &r, NULL), 0);
+	CU_ASSERT_FATAL(unc_ledger_find(a, &r.key) != NULL);
+	unc_ledger_unlock(a);
+	lock(b);
+	CU_ASSERT_PTR_NULL(unc_ledger_find(b, &r.key));
+	unc_ledger_unlock(b);
+	lock(a);
+	CHECK_NUMBER(unc_ledger_living(a, unc_ledger_find(a, &r.key), 0, UNC_LEDGER_NOBODY),
+		     holder);
+	unc_ledger_unlock(a);
+	unc_ledger_free(a);
+	unc_ledger_free(b);
+	fake_free(&root);
+}
+
+/* ---- two that have the file open */
+
+static void test_two(void)
+{
+	begin();
+	struct unc_ledger *a = open_ledger(), *b = open_ledger();
+	struct unc_ledger_holder who;
+
+	lock(a);
+	unsigned mine = enter(a);
+	CHECK_NUMBER(put(a, 0xD10, 0x400000, mine), 0);
+	CHECK_NUMBER(unc_ledger_lock(b, false, NULL), UNC_ERR_BUSY);
+	unc_ledger_unlock(a);
+	lock(b);
+	CHECK_NUMBER(find(b, 0xD10)->value, 0x400000);
+	CHECK_NUMBER(living(b, 0xD10), mine);
+	CHECK_NUMBER(unc_ledger_who(b, mine, &who), 0);
+	CHECK_NUMBER(who.process.pid, getpid());
+	CHECK_TEXT(who.process.command, "test_ledger");
+	CU_ASSERT(who.since > 1600000000000000000u);
+	CU_ASSERT(enter(b) != mine);
+	unc_ledger_unlock(b);
+	lock(a);
+	unc_ledger_leave(a, mine);
+	unc_ledger_unlock(a);
+	lock(b);
+	CHECK_NUMBER(living(b, 0xD10), UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(b);
+	unc_ledger_free(a); /* whose holder had left before */
+	unc_ledger_free(b);
+	fake_free(&root);
+}
+
+/* One that does not end its turn is named; the others are told after a while. */
+static void test_stopped(void)
+{
+	begin();
+	struct unc_ledger *a = open_ledger(), *b = open_ledger();
+	struct unc_error err;
+	char want[512];
+
+	lock(a);
+	CHECK_NUMBER(unc_ledger_lock(b, true, &err), UNC_ERR_BUSY);
+	snprintf(want, sizeof(want),
+		 "%s/ledger has been locked for 10 s by pid %d (test_ledger): it is stopped or "
+		 "hangs; let it go on or end it",
+		 root.path, (int)getpid());
+	CHECK_TEXT(err.text, want);
+	CU_ASSERT(naps > 4000); /* of 2 ms at most */
+	unc_ledger_unlock(a);
+	lock(b);
+	unc_ledger_unlock(b);
+	unc_ledger_free(a);
+	unc_ledger_free(b);
+	fake_free(&root);
+}
+
+/* ---- the dead */
+
+/* A process that enters, writes a record and waits to be killed; `forks`: and has a child that
+ * outlives it. */
+static pid_t hold(uint64_t address, bool forks, pid_t *grandchild)
+{
+	int ready[2];
+	pid_t pid = -1, other = 0;
+
+	CU_ASSERT_FATAL(pipe(ready) == 0 && (pid = fork()) >= 0);
+	if (pid == 0) {
+		struct unc_ledger *l = unc_ledger_new();
+		unsigned holder;
+
+		if (unc_ledger_open(l, root.path, false, NULL) < 0 ||
+		    unc_ledger_lock(l, true, NULL) < 0 || unc_ledger_enter(l, &holder, NULL) < 0 ||
+		    put(l, address, address, holder) < 0)
+			_exit(1);
+		unc_ledger_unlock(l);
+		if (forks && (other = fork()) == 0)
+			for (;;)
+				pause();
+		if (write(ready[1], &other, sizeof(other)) != sizeof(other))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	CU_ASSERT_FATAL(read(ready[0], &other, sizeof(other)) == sizeof(other));
+	close(ready[0]);
+	if (grandchild)
+		*grandchild = other;
+	return pid;
+}
+
+static void test_killed(void)
+{
+	struct unc_ledger_holder who;
+
+	begin();
+	struct unc_ledger *l = open_ledger();
+	pid_t pid = hold(0xD10, false, NULL);
+	lock(l);
+	unsigned holder = living(l, 0xD10);
+	CU_ASSERT_FATAL(holder < UNC_LEDGER_NOBODY);
+	CHECK_NUMBER(unc_ledger_who(l, holder, &who), 0);
+	CHECK_NUMBER(who.process.pid, pid);
+	unc_ledger_unlock(l);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	lock(l);
+	CHECK_NUMBER(living(l, 0xD10), UNC_LEDGER_NOBODY);
+	CHECK_NUMBER(find(l, 0xD10)->found, 0x12);
+	/* Its number goes to the next, who holds nothing of what it held. */
+	CHECK_NUMBER(enter(l), holder);
+	CHECK_NUMBER(living(l, 0xD10), UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(l);
+	unc_ledger_free(l);
+	fake_free(&root);
+}
+
+/* A child has the open file of its parent, and the lock with it. */
+static void test_killed_parent(void)
+{
+	pid_t child;
+
+	begin();
+	struct unc_ledger *l = open_ledger();
+	pid_t pid = hold(0xD10, true, &child);
+	siginfo_t info;
+
+	lock(l);
+	CU_ASSERT(living(l, 0xD10) < UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(l);
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	lock(l); /* nobody has waited for it yet */
+	CHECK_NUMBER(living(l, 0xD10), UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(l);
+	waitpid(pid, NULL, 0);
+	lock(l);
+	CHECK_NUMBER(living(l, 0xD10), UNC_LEDGER_NOBODY);
+	CHECK_NUMBER(put(l, 0xD11, 1, enter(l)), 0); /* a number of its own */
+	CHECK_NUMBER(living(l, 0xD10), UNC_LEDGER_NOBODY);
+	CU_ASSERT(living(l, 0xD11) < UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(l);
+	kill(child, SIGKILL);
+	unc_ledger_free(l);
+	fake_free(&root);
+}
+
+/* The place of a holder's members in the file: ledger.c, struct slot. */
+static uint64_t member(unsigned holder, unsigned word)
+{
+	return 4096 + holder * 64u + word * 8u;
+}
+
+/* A number that was given to another process; one of another namespace says nothing. */
+static void test_number_again(void)
+{
+	begin();
+	struct unc_ledger *a = open_ledger(), *b = open_ledger();
+	lock(a);
+	unsigned holder = enter(a);
+	put(a, 0xD10, 1, holder);
+	unc_ledger_unlock(a);
+	uint64_t start = fake_get(file(), member(holder, 1), 8) + 1,
+		 space = fake_get(file(), member(holder, 2), 8) + 1;
+
+	fake_bytes(file(), member(holder, 1), &start, sizeof(start));
+	lock(b);
+	CHECK_NUMBER(living(b, 0xD10), UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(b);
+	fake_bytes(file(), member(holder, 2), &space, sizeof(space));
+	lock(b);
+	CHECK_NUMBER(living(b, 0xD10), holder);
+	unc_ledger_unlock(b);
+	unc_ledger_free(a);
+	lock(b); /* its lock is gone */
+	CHECK_NUMBER(living(b, 0xD10), UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(b);
+	unc_ledger_free(b);
+	fake_free(&root);
+}
+
+/* The child of test_any_write(): some of each. */
+static void work(void)
+{
+	struct unc_ledger *l = unc_ledger_new();
+	unsigned a, b;
+
+	if (unc_ledger_open(l, root.path, false, NULL) < 0 || unc_ledger_lock(l, true, NULL) < 0 ||
+	    unc_ledger_enter(l, &a, NULL) < 0)
+		_exit(1);
+	put(l, 0xD10, 1, a);
+	put(l, 0xD11, 2, a);
+	unc_ledger_unlock(l);
+	if (unc_ledger_lock(l, true, NULL) < 0 || unc_ledger_enter(l, &b, NULL) < 0)
+		_exit(1);
+	put(l, 0xD10, 3, b);
+	unc_ledger_remove(l, find(l, 0xD11));
+	unc_ledger_leave(l, a);
+	unc_ledger_unlock(l);
+	_exit(0);
+}
+
+/* Killed behind any write, it leaves a ledger that says what was said before or after it. */
+static void test_any_write(void)
+{
+	int status = SIGKILL;
+	unsigned n = 0;
+
+	while (WIFSIGNALED(status)) {
+		begin();
+		pid_t pid = fork();
+
+		CU_ASSERT_FATAL(pid >= 0);
+		if (pid == 0) {
+			writes_left = ++n;
+			work();
+		}
+		n++;
+		waitpid(pid, &status, 0);
+		struct unc_ledger *l = open_ledger();
+		lock(l);
+		for (size_t i = 0; i < unc_ledger_count(l); i++) {
+			struct unc_ledger_record *r = unc_ledger_at(l, i);
+
+			CU_ASSERT(!r->role || (r->role == UNC_HELD_CONTROL && r->found == 0x12));
+			CHECK_NUMBER(unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY),
+				     UNC_LEDGER_NOBODY);
+		}
+		CHECK_NUMBER(put(l, 0xD10, 9, enter(l)), 0);
+		CHECK_NUMBER(find(l, 0xD10)->value, 9);
+		unc_ledger_unlock(l);
+		unc_ledger_free(l);
+		fake_free(&root);
+	}
+	CHECK_NUMBER(WEXITSTATUS(status), 0);
+	CU_ASSERT(n > 15);
+}
+
+/* ---- files that are not as they should be */
+
+/* Opening fails so: "%s" is the folder. It works in memory then. */
+static void check_refused(int code, const char *sentence)
+{
+	struct unc_ledger *l = in_memory();
+	struct unc_error err = {0};
+	char want[512];
+
+	CHECK_NUMBER(unc_ledger_open(l, root.path, false, &err), code);
+	snprintf(want, sizeof(want), sentence, root.path);
+	CHECK_TEXT(err.text, want);
+	CHECK_TEXT(unc_ledger_reason(l), want);
+	lock(l);
+	CHECK_NUMBER(put(l, 1, 1, enter(l)), 0);
+	unc_ledger_unlock(l);
+	unc_ledger_free(l);
+}
+
+static void test_refused(void)
+{
+	char other[300];
+
+	begin();
+	CHECK_NUMBER(chmod(root.path, 01777), 0);
+	check_refused(UNC_ERR_DENIED, "%s may be written by everybody: the ledger needs a folder "
+				      "that only root or a group may write");
+	chmod(root.path, 0755);
+	CHECK_NUMBER(symlink("/etc/passwd", file()), 0);
+	check_refused(UNC_ERR_DENIED, "%s/ledger: a link is not followed: remove it");
+	remove(file());
+	snprintf(other, sizeof(other), "%s", fake_path(&root, "/other"));
+	fake_text(other, "mine");
+	CHECK_NUMBER(link(other, file()), 0);
+	check_refused(UNC_ERR_DENIED, "%s/ledger is not a regular file with one name: remove it");
+	CHECK_NUMBER(fake_get(other, 0, 4), 0x656e696d); /* "mine" */
+	remove(file());
+	CHECK_NUMBER(mkfifo(file(), 0600), 0);
+	check_refused(UNC_ERR_DENIED, "%s/ledger is not a regular file with one name: remove it");
+	remove(file());
+	CHECK_NUMBER(mkdir(file(), 0700), 0);
+	check_refused(UNC_ERR_IO, "%s/ledger: Is a directory");
+	fake_free(&root);
+	check_refused(UNC_ERR_NOT_FOUND, "%s: No such file or directory");
+}
+
+static void test_link_to_folder(void)
+{
+	char real[300];
+
+	begin();
+	snprintf(real, sizeof(real), "%s-real", root.path);
+	CHECK_NUMBER(rename(root.path, real), 0);
+	CHECK_NUMBER(symlink(real, root.path), 0);
+	check_refused(UNC_ERR_DENIED, "%s is not a folder (a link is not followed)");
+	remove(root.path);
+	CHECK_NUMBER(rename(real, root.path), 0);
+	fake_free(&root);
+}
+
+static void test_rights(void)
+{
+	struct stat st;
+
+	if (getuid() != 0) {
+		suite_skip("rights over files: needs root");
+		return;
+	}
+	begin();
+	fake_drop();
+	check_refused(UNC_ERR_PERMISSION, "%s/ledger: Permission denied");
+	fake_regain();
+	/* Whoever comes first makes it for the group of the folder. */
+	CHECK_NUMBER(chown(root.path, 0, 65533), 0);
+	mode_t mask = umask(077);
+	unc_ledger_free(open_ledger());
+	umask(mask);
+	CHECK_NUMBER(stat(file(), &st), 0);
+	CHECK_NUMBER(st.st_mode & 07777, 0660);
+	CHECK_NUMBER(st.st_gid, 65533);
+	fake_drop();
+	check_refused(UNC_ERR_PERMISSION, "%s/ledger: Permission denied");
+	fake_regain();
+	fake_free(&root);
+}
+
+/* The folder is made where that was asked for, and only the last part of its path. */
+static void test_made(void)
+{
+	struct unc_ledger *l = in_memory();
+	struct unc_error err;
+	char dir[300];
+
+	begin();
+	snprintf(dir, sizeof(dir), "%s", fake_path(&root, "/run/libuncore"));
+	CHECK_NUMBER(unc_ledger_open(l, dir, false, &err), UNC_ERR_NOT_FOUND);
+	CHECK_NUMBER(unc_ledger_open(l, dir, true, &err), 0);
+	unc_ledger_free(l);
+	l = in_memory();
+	strcat(dir, "/a/b");
+	CHECK_NUMBER(unc_ledger_open(l, dir, true, &err), UNC_ERR_NOT_FOUND);
+	unc_ledger_free(l);
+	fake_free(&root);
+}
+
+/* What is broken is made anew where nobody uses it, and told where somebody does. */
+static void test_broken(void)
+{
+	static const struct {
+		uint64_t at, value;
+	} cases[] = {{0, 0x4711}, {8, 2}, {12, 64 + ((uint64_t)128 << 32)}, {40, 1000000}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		begin();
+		struct unc_ledger *a = open_ledger();
+		lock(a);
+		unsigned holder = enter(a);
+		unc_ledger_unlock(a);
+		fake_bytes(file(), cases[i].at, &cases[i].value, cases[i].at ? 4 : 8);
+		if (i == 2)
+			fake_bytes(file(), 16, (const char *)&cases[i].value + 4, 4);
+		check_refused(UNC_ERR_INVALID, "%s/ledger is not a ledger of this version: remove "
+					       "it when nobody measures");
+		lock(a); /* a session that runs goes on by itself */
+		CU_ASSERT(strstr(unc_ledger_reason(a), "not a ledger of this version") != NULL);
+		unc_ledger_leave(a, holder);
+		unc_ledger_unlock(a);
+		unc_ledger_free(a);
+		a = open_ledger();
+		lock(a);
+		CHECK_NUMBER(put(a, 0xD10, 1, enter(a)), 0);
+		unc_ledger_unlock(a);
+		unc_ledger_free(a);
+		fake_free(&root);
+	}
+}
+
+/* Records and names that nobody can have written. */
+static void test_untrusted(void)
+{
+	const uint64_t records = 4096 + 1024 * 64;
+	const uint32_t role = 99, space = UNC_SPACE_PERF, far = 1000;
+	struct unc_ledger_holder who;
+
+	begin();
+	struct unc_ledger *a = open_ledger(), *b = open_ledger();
+	lock(a);
+	unsigned holder = enter(a);
+	for (uint64_t i = 0; i < 3; i++)
+		put(a, 0xD10 + i, 1, holder);
+	unc_ledger_unlock(a);
+	fake_bytes(file(), records + 16, &role, sizeof(role));
+	fake_bytes(file(), records + 256 + 12, &space, sizeof(space));
+	fake_bytes(file(), member(holder, 4), "\033[2Jabcdefghijklmnop", 16);
+	lock(b);
+	CU_ASSERT_PTR_NULL(find(b, 0xD10));
+	CU_ASSERT_PTR_NULL(find(b, 0xD11));
+	CU_ASSERT_PTR_NOT_NULL(find(b, 0xD12));
+	CHECK_NUMBER(unc_ledger_who(b, holder, &who), 0);
+	CHECK_TEXT(who.process.command, "?[2Jabcdefghijk");
+	unc_ledger_unlock(b);
+	fake_bytes(file(), 40, &far, sizeof(far)); /* more records than the file has */
+	lock(b);
+	CU_ASSERT(strstr(unc_ledger_reason(b), "could not be read: it ends too early") != NULL);
+	unc_ledger_unlock(b);
+	unc_ledger_free(a);
+	unc_ledger_free(b);
+	fake_free(&root);
+}
+
+static void check_gone(void (*spoil)(void), const char *sentence)
+{
+	begin();
+	struct unc_ledger *l = open_ledger();
+	char want[512];
+
+	lock(l);
+	unsigned holder = enter(l);
+	put(l, 0xD10, 1, holder);
+	unc_ledger_unlock(l);
+	spoil();
+	lock(l);
+	snprintf(want, sizeof(want), sentence, root.path);
+	CHECK_TEXT(unc_ledger_reason(l), want);
+	CHECK_NUMBER(living(l, 0xD10), holder); /* what is ours is known still */
+	unc_ledger_remove(l, find(l, 0xD10));
+	unc_ledger_leave(l, holder);
+	unc_ledger_unlock(l);
+	/* And the next one may have a file again. */
+	CHECK_NUMBER(unc_ledger_open(l, root.path, false, NULL), 0);
+	CHECK_TEXT(unc_ledger_reason(l), "");
+	unc_ledger_free(l);
+	fake_free(&root);
+}
+
+static void truncate_it(void)
+{
+	CHECK_NUMBER(truncate(file(), 0), 0);
+}
+
+static void remove_it(void)
+{
+	CHECK_NUMBER(remove(file()), 0);
+}
+
+static void test_gone(void)
+{
+	check_gone(truncate_it, "%s/ledger could not be read: it ends too early");
+	check_gone(remove_it,
+		   "%s/ledger was removed while sessions ran: who came since is not known");
+}
+
+/* ---- limits */
+
+static void test_full(void)
+{
+	begin();
+	struct unc_ledger *l = open_ledger();
+	struct unc_error err;
+	unsigned holder;
+
+	lock(l);
+	for (unsigned i = 0; i < UNC_LEDGER_HOLDERS; i++)
+		enter(l);
+	CHECK_NUMBER(unc_ledger_enter(l, &holder, &err), UNC_ERR_BUSY);
+	CHECK_TEXT(err.text, "1024 sessions run on this node, and no more can");
+	unc_ledger_leave(l, 700);
+	CHECK_NUMBER(enter(l), 700);
+	for (uint64_t i = 0; i < 16384; i++)
+		if (put(l, i, i, 5) < 0)
+			CU_FAIL("a record too few");
+	struct unc_ledger_record more = {.key = key_of(99999), .role = UNC_HELD_FILTER};
+	CHECK_NUMBER(unc_ledger_put(l, &more, &err), UNC_ERR_BUSY);
+	CHECK_TEXT(err.text, "the ledger has no room for more registers: 16384 are programmed");
+	CU_ASSERT_PTR_NULL(unc_ledger_find(l, &more.key));
+	CHECK_NUMBER(find(l, 16383)->value, 16383);
+	unc_ledger_unlock(l);
+	unc_ledger_free(l);
+	fake_free(&root);
+}
+
+/* A limit of file sizes does not kill the process, and nothing counts as written. */
+static void test_file_limit(void)
+{
+	struct rlimit before, limit;
+
+	begin();
+	getrlimit(RLIMIT_FSIZE, &before);
+	limit = before;
+	limit.rlim_cur = 1000;
+	CU_ASSERT_FATAL(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	check_refused(UNC_ERR_IO, "%s/ledger could not be written: File too large");
+	setrlimit(RLIMIT_FSIZE, &before);
+	struct unc_ledger *l = open_ledger();
+	lock(l);
+	unsigned holder = enter(l);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	CHECK_NUMBER(put(l, 0xD10, 1, holder), UNC_ERR_IO);
+	CU_ASSERT_PTR_NULL(find(l, 0xD10));
+	setrlimit(RLIMIT_FSIZE, &before);
+	unc_ledger_unlock(l);
+	unc_ledger_free(l);
+	fake_free(&root);
+}
+
+/* A program that has closed its standard output does not print into it. */
+static void test_stdio(void)
+{
+	struct stat st, in;
+
+	begin();
+	int kept = dup(STDIN_FILENO);
+	close(STDIN_FILENO);
+	struct unc_ledger *l = open_ledger();
+	CHECK_NUMBER(stat(file(), &st), 0);
+	CU_ASSERT(fstat(STDIN_FILENO, &in) < 0 || in.st_ino != st.st_ino);
+	unc_ledger_free(l);
+	if (kept >= 0) {
+		dup2(kept, STDIN_FILENO);
+		close(kept);
+	}
+	fake_free(&root);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"records, in memory", test_memory},
+		{"records, in a file", test_file},
+		{"names of registers", test_keys},
+		{"registers that each process has for itself", test_own},
+		{"two that have the file open", test_two},
+		{"one that does not end its turn", test_stopped},
+		{"a process that is killed", test_killed},
+		{"one that is killed, and has forked", test_killed_parent},
+		{"its number, given again, and elsewhere", test_number_again},
+		{"killed behind any write", test_any_write},
+		{"files that are refused", test_refused},
+		{"a link in place of the folder", test_link_to_folder},
+		{"rights", test_rights},
+		{"a folder that is made", test_made},
+		{"a broken file", test_broken},
+		{"records that nobody can have written", test_untrusted},
+		{"a file that is gone", test_gone},
+		{"full", test_full},
+		{"a limit of file sizes", test_file_limit},
+		{"standard input, output and error", test_stdio},
+		{NULL, NULL},
+	};
+
+	return suite_run("ledger", tests);
+}
