@@ -49,7 +49,7 @@ extern "C" {
  * of structs; a major changes or removes something. Programs that do not choose the library they
  * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
  */
-#define UNC_API_VERSION 0x10000u
+#define UNC_API_VERSION 0x10001u
 #define UNC_API_SERVES(library)                                                                    \
 	((library) >> 16 == UNC_API_VERSION >> 16 && (library) >= UNC_API_VERSION)
 
@@ -441,7 +441,8 @@ UNC_API int unc_session_clear(struct unc_session *);
 UNC_API int unc_session_passes(const struct unc_session *);
 
 /*
- * Programs counters that nobody uses and begins to count. Nothing is reset, and nothing is frozen
+ * Programs counters that nobody uses and begins to count; what another session counts already, of
+ * this program or another, is counted once, for both. Nothing is reset, and nothing is frozen
  * (but for sampling). What was programmed is read back, and each unit has to show that it counts; a
  * socket that somebody left frozen is let go where nobody counts on it, with a warning in the log.
  * What is changed is remembered and put back by unc_session_stop().
@@ -517,6 +518,15 @@ UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, vo
  * Owned by the session, until its next call.
  */
 UNC_API const char *unc_session_partial(struct unc_session *, int id);
+
+/*
+ * Why sessions of other processes are not known to this one: they use the ledger of the node, a file
+ * in /run/libuncore (UNCORE_RUN names another folder), and it cannot. Its counters are then those of
+ * a stranger to them, as theirs are to it: none is shared, and what it leaves when it is killed stays.
+ * "" where they are known, and where there can be none (a simulated machine). Known since
+ * unc_session_start(); owned by the session, until its next call.
+ */
+UNC_API const char *unc_session_unprotected(struct unc_session *);
 
 /* Wall-clock seconds since start or reset, up to the last read, and of the last interval. Either
  * may be NULL. Errors: UNC_ERR_STATE never started. */

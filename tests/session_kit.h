@@ -127,6 +127,16 @@ static inline void check_quiet(struct unc_platform *p)
 	CHECK_NUMBER(n, 0);
 }
 
+/* Registers that the ledger says are held. */
+static inline size_t held_registers(struct unc_platform *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < unc_ledger_count(p->ledger); i++)
+		n += unc_ledger_at(p->ledger, i)->role != 0;
+	return n;
+}
+
 /* ---- walking a plan: "REG=0x1 REG=0x2", units named when there are several */
 
 struct walked {

@@ -284,7 +284,7 @@ static void test_other_library(void)
 	begin();
 	script.version = UNC_API_VERSION + 0x10000;
 	configure("Simulate emerald-rapids", NULL);
-	check_refused(1, " has interface 2.0, the plugin was compiled for 1.0: install those that "
+	check_refused(1, " has interface 2.1, the plugin was compiled for 1.1: install those that "
 			 "belong together\n");
 }
 

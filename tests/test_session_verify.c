@@ -306,7 +306,15 @@ static void test_empty_channel(void)
 	v = value_of(s, one);
 	CHECK_NUMBER(v.flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
 	CHECK_NUMBER(v.count, 0);
-	/* Where another counts, it may have been frozen: the sum says what is not in it. */
+	/* Who has let it go has found that nothing drives it. */
+	start(beside);
+	step(p, 100 * ms);
+	v = value_of(beside, other);
+	CHECK_NUMBER(v.flags & ~UNC_VALUE_FRESH, UNC_VALUE_VALID);
+	CHECK_COUNT(v.count, 7 * reads * v.seconds, 7);
+	CHECK_NUMBER(unc_session_stop(beside), 0);
+	/* Where a stranger counts, it may have been frozen: the sum says what is not in it. */
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 3, 1, "CTL0"), 0x400304);
 	start(beside);
 	step(p, 100 * ms);
 	v = value_of(beside, other);

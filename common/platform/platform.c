@@ -11,6 +11,7 @@
 #include "base/abi.h"
 #include "base/text.h"
 #include "encode/event.h"
+#include "host/ledger.h"
 #include "host/trust.h"
 #include "machine/hardware.h"
 #include "machine/simulator.h"
@@ -366,7 +367,9 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 	p->log = o.log;
 	p->log_user = o.log_user;
 	p->raised = raised;
-	int rc = open_platform(p, &o, &open_error);
+	p->ledger = unc_ledger_new();
+	int rc = p->ledger ? open_platform(p, &o, &open_error)
+			   : unc_fail(&open_error, UNC_ERR_MEMORY, "out of memory");
 	if (rc < 0) {
 		unc_platform_close(p);
 		return rc;
@@ -386,7 +389,7 @@ void unc_platform_close(struct unc_platform *p)
 	unc_machine_close(p->machine);
 	unc_fs_close(p->fs);
 	unc_table_set_free(&p->set);
-	free(p->claim);
+	unc_ledger_free(p->ledger);
 	/* In a forked process a thread that is not here may hold them. */
 	if (unc_platform_here(p)) {
 		pthread_mutex_destroy(&p->program);

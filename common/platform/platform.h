@@ -16,7 +16,7 @@
 #include "reader/table_load.h"
 #include "tables/table.h"
 
-struct unc_claim; /* claim.h */
+struct unc_ledger; /* host/ledger.h */
 
 /* What the kernel's own driver has for a unit. */
 struct unc_kernel_unit {
@@ -44,10 +44,8 @@ struct unc_platform {
 	pid_t pid;               /* of the process that opened it */
 	pthread_mutex_t lock;    /* of error and the metrics' lazy part */
 	struct unc_error error;
-	pthread_mutex_t program; /* held from looking at controls until they are set; of claim */
-	struct unc_claim *claim;
-	size_t n_claims;
-	bool sampled[UNC_MAX_SOCKETS]; /* a session freezes the socket at overflows; of program */
+	pthread_mutex_t program; /* held from looking at controls until they are set; of ledger */
+	struct unc_ledger *ledger;
 	/* descriptors (describe.c) */
 	struct unc_cpu cpu;
 	struct unc_cpu *cpus; /* of `set` */

@@ -63,7 +63,7 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan,
 		size_t i = found ? n - 1 - k : k; /* put back in the other order */
 
 		/* What somebody else has set as we need it is not ours to write. */
-		if (found ? s[i].keep : u->shared && s[i].value == s[i].found)
+		if (found ? s[i].keep : s[i].joined || (u->shared && s[i].value == s[i].found))
 			continue;
 		/* Bits found set that are not ours to write stay out: the gate would refuse all. */
 		uint64_t restore = s[i].restore & t->reg[s[i].reg].write_mask;
@@ -145,6 +145,14 @@ int unc_plan_freeze(const struct unc_table *t, const struct unc_plan_unit *units
 					err);
 	}
 	return finish(out, rc);
+}
+
+bool unc_plan_puts_back(const struct unc_table *t, const struct unc_tbl_type *type)
+{
+	for (uint32_t i = 0; i < type->steps_stop.n; i++)
+		if (t->step[type->steps_stop.first + i].kind == UNC_STEP_FOUND)
+			return true;
+	return false;
 }
 
 bool unc_plan_shows(const struct unc_table *t, uint16_t reg)

@@ -14,14 +14,16 @@ struct unc_kernel_group; /* access/kernel.h */
 /* reg = value */
 struct unc_setting {
 	uint16_t reg;
-	bool claimed; /* noted in platform->claim */
-	bool keep;    /* it is not put back: another session needs it so, or it is no longer ours */
-	bool seen;    /* shown was read back */
+	bool noted;  /* in the ledger */
+	bool joined; /* another session has programmed it so: it is not written */
+	bool alone;  /* not for others to share */
+	bool keep;   /* it is not put back: another session needs it so, or it is no longer ours */
+	bool seen;   /* shown was read back */
 	uint64_t value;
 	uint64_t mask;    /* the bits that were ours to choose */
 	uint64_t shown;   /* what was read back once it had been written */
 	uint64_t found;   /* what is there now */
-	uint64_t restore; /* what was there before any session of ours came */
+	uint64_t restore; /* what was there before any session came */
 };
 
 enum { UNC_PLAN_SETTINGS = 48 }; /* 32 programmable counters, fixed ones, filters of the largest */
@@ -30,6 +32,7 @@ enum { UNC_PLAN_SETTINGS = 48 }; /* 32 programmable counters, fixed ones, filter
 struct unc_plan_clock {
 	uint16_t ctl;   /* control that is written for a moment; UNC_NONE: it is ours and runs */
 	bool own;       /* ctl is of a counter of the session, which lends it */
+	bool spare;     /* ctl is of a counter that nobody uses */
 	bool runs;      /* somebody has it running: ctl is not written */
 	uint16_t ctr;   /* UNC_NONE: the unit has no such counter, or none is free for it */
 	uint64_t value; /* of ctl, to count clocks */
@@ -50,6 +53,8 @@ struct unc_plan_unit {
 	uint64_t unit_ctl; /* as found, where it can be read */
 	bool unit_taken;   /* somebody has changed unit control: it is not put back */
 	bool shared;       /* somebody else counts on this unit: no freeze */
+	bool stands;       /* and who let it go has found that nothing drives it */
+	bool noted;        /* unit control is, in the ledger */
 	/* The kernel's driver counts there: the unit has counters, but no settings of ours. */
 	bool by_kernel;
 	struct unc_kernel_group *group[UNC_KERNEL_PMUS]; /* NULL: not open, or not needed */
@@ -78,6 +83,8 @@ int unc_plan_freeze(const struct unc_table *, const struct unc_plan_unit *units,
  * (unc_plan_shows()); last the controls that others may use (unc_plan_watched()). */
 int unc_plan_look(const struct unc_table *, const struct unc_plan_unit *units, size_t n,
 		  struct unc_plan *out, struct unc_error *err);
+/* Whether stopping puts unit control back as found, where nobody else counts. */
+bool unc_plan_puts_back(const struct unc_table *, const struct unc_tbl_type *);
 bool unc_plan_shows(const struct unc_table *, uint16_t reg);
 /* How many controls are read that are not ours: all, where the counters of a unit exclude each other
  * by what they count. */

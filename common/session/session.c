@@ -81,6 +81,8 @@ void unc_session_free(struct unc_session *s)
 		unc_session_stop(s);
 	if (!here)
 		unc_session_kernel_forget(s);
+	else
+		unc_session_abandon(s);
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	free(s->item);
 	free(s->measure);

@@ -12,6 +12,9 @@
  *   session_slot.c    slots and their registers
  *   session_run.c     plans are run
  *   session_loss.c    slots that mean nothing any more
+ *   session_ledger.c  what is noted of registers, for all sessions of the node
+ *   session_join.c    what another session counts already
+ *   session_bury.c    what the dead have left
  *   session_items.c   what is measured, and whether it fits; session_add.c adds it
  *   session_socket.c  what is of a whole socket
  *   session_clock.c   clocks that tell whether units count
@@ -35,6 +38,8 @@
 
 #include "encode/event.h"
 #include "encode/expr.h"
+#include "encode/schedule.h"
+#include "host/ledger.h"
 #include "platform/platform.h"
 #include "session/plan.h"
 
@@ -193,6 +198,8 @@ struct unc_session {
 	/* while running */
 	pthread_mutex_t lock;
 	bool started, running;
+	bool holds; /* it is in the ledger, as: */
+	unsigned holder;
 	bool flawed;                     /* since the start a slot was lost, or could not be read */
 	bool final;                      /* stopped, and the last interval has been ended */
 	bool idled;                      /* others of the kernel's users had counters of ours */
@@ -242,6 +249,10 @@ const char *unc_session_event_text(const struct unc_session *, const struct unc_
 				   uint64_t ctl, const struct unc_code_filter *, size_t n,
 				   char *buf, size_t size);
 
+/* Bits of a control or filter that show what was written to them: others may be written only. */
+uint64_t unc_telling_bits(const struct unc_table *, const struct unc_instance *, uint16_t reg,
+			  uint64_t value, bool filter);
+
 /* session_run.c: prepares and runs a plan; an operation that failed is named. */
 int unc_session_run_plan(struct unc_session *, struct unc_plan *, const char *what,
 			 struct unc_error *err);
@@ -274,6 +285,83 @@ void unc_session_idle_text(const struct unc_session *, const struct unc_slot *,
 void unc_session_late_text(const struct unc_session *, const struct unc_slot *,
 			   struct unc_error *err);
 
+/*
+ * session_ledger.c. Held while registers are looked at and programmed: nobody else of the node does
+ * so meanwhile. UNC_ERR_BUSY, UNC_ERR_IO.
+ */
+int unc_session_lock(struct unc_session *, struct unc_error *err);
+bool unc_session_try_lock(struct unc_session *); /* false: somebody has it */
+void unc_session_unlock(struct unc_session *);
+/* The rest needs the lock. The session gets its place in the ledger, and gives it up. */
+int unc_session_hold(struct unc_session *, struct unc_error *err);
+void unc_session_let_go(struct unc_session *);
+/* Where it could not be stopped: what it has programmed is of the dead. Takes the lock itself. */
+void unc_session_abandon(struct unc_session *);
+
+/* The record of a register; NULL: there is none. */
+bool unc_session_key(const struct unc_session *, const struct unc_instance *, uint16_t reg,
+		     struct unc_ledger_key *key);
+struct unc_ledger_record *unc_session_record(const struct unc_session *,
+					     const struct unc_instance *, uint16_t reg);
+/* A session other than this one that lives and holds a record (NULL: none); UNC_LEDGER_NOBODY. */
+unsigned unc_session_other(const struct unc_session *, const struct unc_ledger_record *);
+bool unc_session_shares(const struct unc_session *, const struct unc_instance *, uint16_t reg);
+/* "another session of this program", "pid 123 (stat)", "somebody else" */
+const char *unc_session_holder_text(const struct unc_session *, const struct unc_instance *,
+				    uint16_t reg, char *buf, size_t size);
+
+/* Notes all settings of n units, before they are programmed: setting->restore becomes what the first
+ * who holds each found. */
+int unc_session_note(struct unc_session *, struct unc_plan_unit *units, size_t n,
+		     struct unc_error *err);
+/* That nothing drives a unit that was let go. */
+int unc_session_note_standing(struct unc_session *, const struct unc_plan_unit *,
+			      struct unc_error *err);
+/* The same of the control of a clock that is about to run, and that it does not any more. */
+int unc_session_note_lent(struct unc_session *, const struct unc_plan_unit *,
+			  struct unc_error *err);
+void unc_session_drop_lent(struct unc_session *, const struct unc_plan_unit *);
+/* The same of a socket that overflows may freeze; which register stands for that. */
+int unc_session_note_socket(struct unc_session *, const struct unc_instance *ubox,
+			    struct unc_error *err);
+void unc_session_drop_socket(struct unc_session *, const struct unc_instance *ubox);
+static inline uint16_t unc_session_socket_reg(const struct unc_tbl_type *type)
+{
+	return type->has_unfreeze ? type->unfreeze : type->global_status[0];
+}
+/* Before n units are stopped: sets setting->keep where another session needs it still, and what is
+ * put back where none does. */
+void unc_session_keep(struct unc_session *, struct unc_plan_unit *units, size_t n);
+/* After it: they are not held any more. back: the writes that put them back, what has failed stays
+ * as of the dead; NULL: nothing could be put back. */
+void unc_session_release(struct unc_session *, struct unc_plan_unit *units, size_t n,
+			 const struct unc_plan *back);
+/* What was found in a register that holds `now`, with the bits that no session has chosen as they
+ * are: those are for strangers to set. */
+uint64_t unc_session_as_found(const struct unc_ledger_record *, uint64_t now);
+
+/* session_join.c: counters of other sessions that count what n slots of a unit want; others: who
+ * counts there, found: what was read there. */
+enum { UNC_NOT_JOINED = 0xff };
+void unc_session_join(const struct unc_session *, const struct unc_instance *,
+		      const uint32_t *slots, size_t n, const struct unc_others *others,
+		      const struct unc_plan *found, uint8_t *counter);
+/* A counter that a session lives to read is not free where somebody has cleared its control: set
+ * again it would look as if it had counted on. It is added to those of others. */
+struct unc_occupancy;
+void unc_session_add_cleared(const struct unc_session *, const struct unc_instance *,
+			     const struct unc_plan *found, struct unc_occupancy *);
+/* Whether only sessions of the ledger count on a unit, of which the first has found that nothing
+ * drives it. */
+bool unc_session_stands(const struct unc_session *, const struct unc_instance *,
+			const struct unc_plan *found);
+/* Whether the counter of a slot ends intervals, and is set again each time. */
+bool unc_session_sampled(const struct unc_session *, const struct unc_slot *);
+
+/* session_bury.c: puts back what the dead have left, anywhere on the node, as far as it can be
+ * reached. */
+int unc_session_bury(struct unc_session *, struct unc_error *err);
+
 /* session_items.c */
 struct unc_checkpoint {
 	size_t items, measures, slots;
@@ -302,11 +390,11 @@ int unc_session_unfreeze(struct unc_session *, const bool sockets[UNC_MAX_SOCKET
 			 struct unc_error *err);
 
 /* session_clock.c: the first clock of the table that a unit can have, whose slots are given. */
-void unc_session_find_clock(const struct unc_session *, struct unc_plan_unit *,
-			    const uint32_t *slots, size_t n);
+void unc_session_find_clock(struct unc_session *, struct unc_plan_unit *, const uint32_t *slots,
+			    size_t n);
 /* A unit takes another of its counters, if there is one, where somebody else has taken the one that
  * was to be lent. */
-void unc_session_renew_clock(const struct unc_session *, struct unc_plan_unit *);
+void unc_session_renew_clock(struct unc_session *, struct unc_plan_unit *);
 
 /* Units that have not shown that they count. */
 struct unc_suspects {

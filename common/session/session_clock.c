@@ -26,15 +26,29 @@ static void fixed_clock(const struct unc_table *t, const struct unc_tbl_event *e
 		.ctr = c->ctr, .ctl = ours ? UNC_NONE : c->ctl, .value = c->enable};
 }
 
-/* Whether somebody else has programmed the control meanwhile. *shown: what it holds. */
-static bool taken(const struct unc_plan_unit *u, uint16_t reg, uint64_t *shown)
+/* Whether somebody else has programmed the control meanwhile, or counts by it too. *shown: what it
+ * holds. */
+static bool taken(const struct unc_session *s, const struct unc_plan_unit *u, uint16_t reg,
+		  uint64_t *shown)
 {
 	for (size_t i = 0; i < u->n_controls; i++)
 		if (u->control[i].reg == reg) {
 			*shown = u->control[i].shown;
-			return u->control[i].keep;
+			return u->control[i].keep || unc_session_shares(s, u->instance, reg);
 		}
 	return true;
+}
+
+/* The control of the clock's event, as encoded. */
+static bool encode_clock(const struct unc_table *t, const struct unc_tbl_event *event,
+			 struct unc_code *code)
+{
+	struct unc_spec spec = {.type = event->type,
+				.event = (uint16_t)(event - t->event),
+				.index = -1,
+				.socket = -1};
+
+	return unc_spec_encode(t, &spec, 0, 1, code, NULL) == 0;
 }
 
 /* One of the session's own counters is lent to the clock. */
@@ -43,14 +57,10 @@ static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	struct unc_spec spec = {.type = event->type,
-				.event = (uint16_t)(event - t->event),
-				.index = -1,
-				.socket = -1};
 	struct unc_code code;
 	uint64_t shown;
 
-	if (unc_spec_encode(t, &spec, 0, 1, &code, NULL) < 0)
+	if (!encode_clock(t, event, &code))
 		return;
 	for (size_t i = 0; i < n && u->clock.ctr == UNC_NONE; i++) {
 		const struct unc_slot *slot = &s->slot[slots[i]];
@@ -60,7 +70,7 @@ static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
 		if (slot->code.counter != UNC_NONE || slot->code.lane ||
 		    !(code.counters >> counter & 1) ||
 		    ((slot->code.ctl ^ code.ctl) & type->exclusive) ||
-		    taken(u, unc_type_ctl(type, counter), &shown))
+		    taken(s, u, unc_type_ctl(type, counter), &shown))
 			continue;
 		u->clock = (struct unc_plan_clock){.ctr = slot->ctr,
 						   .own = true,
@@ -70,9 +80,67 @@ static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
 	}
 }
 
+/* Whether a control of the unit is used by others as well, and so cannot be lent. */
+static bool shares_any(const struct unc_session *s, const struct unc_plan_unit *u)
+{
+	for (size_t i = 0; i < u->n_controls; i++)
+		if (u->control[i].joined || unc_session_shares(s, u->instance, u->control[i].reg))
+			return true;
+	return false;
+}
+
+/* Whether a counter may run for a moment without changing what others count. */
+static bool leads_none(const struct unc_table *t, const struct unc_tbl_type *type, unsigned counter)
+{
+	for (uint32_t i = 0; i < type->lanes.n; i++)
+		if (t->lane[type->lanes.first + i].lead == counter)
+			return false;
+	return true;
+}
+
+/* A counter that nobody uses, nor has used and may read yet: its control is 0. */
+static bool is_spare(struct unc_session *s, const struct unc_plan_unit *u, uint16_t ctl)
+{
+	struct unc_plan plan = {0};
+	bool spare = false;
+
+	if (unc_session_record(s, u->instance, ctl))
+		return false;
+	if (unc_plan_add(s->platform->table, &plan, u->instance, ctl, UNC_OP_READ, 0, NULL) == 0 &&
+	    unc_session_run_plan(s, &plan, "looking for a clock", NULL) == 0)
+		spare = plan.op[0].value == 0;
+	unc_plan_free(&plan);
+	return spare;
+}
+
+/* Where all that the session counts is shared, a counter that nobody uses is the clock. */
+static void spare_clock(struct unc_session *s, struct unc_plan_unit *u,
+			const struct unc_tbl_event *event)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	struct unc_code code;
+
+	if (!s->platform->access || !encode_clock(t, event, &code))
+		return;
+	for (size_t i = 0; i < u->n_controls; i++)
+		if (t->reg[u->control[i].reg].role == UNC_ROLE_CTL &&
+		    ((u->control[i].value ^ code.ctl) & type->exclusive))
+			return;
+	for (unsigned c = 32; c-- > 0 && u->clock.ctr == UNC_NONE;) {
+		uint16_t ctl = (code.counters >> c & 1) ? unc_type_ctl(type, c) : UNC_NONE;
+
+		if (ctl != UNC_NONE && leads_none(t, type, c) && is_spare(s, u, ctl))
+			u->clock = (struct unc_plan_clock){.ctr = unc_type_ctr(type, c),
+							   .spare = true,
+							   .ctl = ctl,
+							   .value = code.ctl};
+	}
+}
+
 /* The first clock of the table that can be had. */
-void unc_session_find_clock(const struct unc_session *s, struct unc_plan_unit *u,
-			    const uint32_t *slots, size_t n)
+void unc_session_find_clock(struct unc_session *s, struct unc_plan_unit *u, const uint32_t *slots,
+			    size_t n)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
@@ -86,16 +154,22 @@ void unc_session_find_clock(const struct unc_session *s, struct unc_plan_unit *u
 		else if (event->clock)
 			own_clock(s, u, event, slots, n);
 	}
+	for (uint32_t i = 0; i < type->events.n && u->clock.ctr == UNC_NONE && shares_any(s, u);
+	     i++)
+		if (t->event[type->events.first + i].clock &&
+		    t->event[type->events.first + i].counter == UNC_NONE)
+			spare_clock(s, u, &t->event[type->events.first + i]);
 }
 
-void unc_session_renew_clock(const struct unc_session *s, struct unc_plan_unit *u)
+void unc_session_renew_clock(struct unc_session *s, struct unc_plan_unit *u)
 {
 	uint32_t slots[UNC_MAX_CODES];
 	size_t n = unc_session_slots_of(s, (uint32_t)(u->instance - s->platform->instances.unit),
 					false, slots);
 	uint64_t shown;
 
-	if (u->clock.ctr != UNC_NONE && u->clock.own && taken(u, u->clock.ctl, &shown))
+	if (u->clock.ctr == UNC_NONE || u->clock.spare ||
+	    (u->clock.own && taken(s, u, u->clock.ctl, &shown)))
 		unc_session_find_clock(s, u, slots, n);
 }
 
@@ -192,13 +266,14 @@ static int look_at_clocks(struct unc_session *s, const struct unc_suspects *susp
 		struct unc_plan_clock *c = &suspects->unit[i]->clock;
 		struct unc_plan plan = {0};
 
-		if (c->own || c->ctl == UNC_NONE)
+		if (c->own || c->spare || c->ctl == UNC_NONE)
 			continue;
 		rc = unc_plan_add(s->platform->table, &plan, u->instance, c->ctl, UNC_OP_READ, 0,
 				  err);
 		if (rc == 0)
 			rc = unc_session_run_plan(s, &plan, "looking at a clock", err);
-		c->runs = rc == 0 && (plan.op[0].value & c->value) != 0;
+		c->runs = rc == 0 && ((plan.op[0].value & c->value) ||
+				      unc_session_shares(s, u->instance, c->ctl));
 		if (rc == 0)
 			c->back = plan.op[0].value & s->platform->table->reg[c->ctl].write_mask;
 		unc_plan_free(&plan);
@@ -221,6 +296,8 @@ int unc_session_run_clocks(struct unc_session *s, struct unc_suspects *suspects,
 		rc = clock_plan(s, suspects, true, true, &off, err);
 	if (rc == 0)
 		rc = clock_plan(s, suspects, false, false, &read, err);
+	for (size_t i = 0; i < suspects->n && rc == 0; i++)
+		rc = unc_session_note_lent(s, suspects->unit[i], err);
 	if (rc == 0) {
 		/* What fails here is no proof of anything: the next read tells why. */
 		unc_access_run(s->platform->access, on.op, on.n);
@@ -228,6 +305,8 @@ int unc_session_run_clocks(struct unc_session *s, struct unc_suspects *suspects,
 		if (!watch_clocks(s, &read, frozen))
 			memset(frozen, 0, suspects->n * sizeof(*frozen));
 		unc_session_put_back(s, &off, NULL);
+		for (size_t i = 0; i < suspects->n; i++)
+			unc_session_drop_lent(s, suspects->unit[i]);
 		take_base(s, &read);
 		for (size_t i = 0; i < suspects->n; i++)
 			if (frozen[i])

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "encode/schedule.h"
-#include "session/claim.h"
 #include "session/session.h"
 
 static uint32_t number_of(const struct unc_session *s, const struct unc_instance *u)
@@ -17,14 +16,14 @@ static uint32_t number_of(const struct unc_session *s, const struct unc_instance
 
 /* ---- by what a unit counts */
 
-/* Whether sessions of ours count on a unit by its registers: the kernel would overwrite them. */
+/* Whether other sessions count on a unit by its registers: the kernel would overwrite them. */
 static bool is_claimed(const struct unc_session *s, const struct unc_instance *u)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_range *regs = &t->type[u->type].regs;
 
 	for (uint32_t i = regs->first; i < regs->first + regs->n; i++)
-		if (t->reg[i].role == UNC_ROLE_CTL && unc_claimed(s->platform, u, (uint16_t)i))
+		if (t->reg[i].role == UNC_ROLE_CTL && unc_session_shares(s, u, (uint16_t)i))
 			return true;
 	return false;
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/claim.h"
 #include "session/session.h"
 
 /* A hook, where there is a guest. */
@@ -137,7 +136,7 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 	first = also(first, rc);
 	if (!all) /* where all stop, what is unread remains so */
 		unc_session_lose_unread(s, s->n_always);
-	unc_claim_keep(s->platform, units, n);
+	unc_session_keep(s, units, n);
 	rc = unc_session_neighbours(s, keep, first ? NULL : err);
 	if (rc == UNC_ERR_MEMORY)
 		return unc_fail(err, rc, "out of memory");
@@ -150,7 +149,9 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 		first = also(first, unc_session_put_back(s, &plan, first ? NULL : err));
 	first = also(first, HOOK(s, release, first ? NULL : err));
 	end_guest(s);
-	unc_claim_release(s->platform, units, n);
+	unc_session_release(s, units, n, rc == 0 ? &plan : NULL);
+	if (all)
+		unc_session_let_go(s);
 	unc_session_kernel_close(s, keep);
 	s->n_reads = all ? 0 : s->n_always; /* those of the kernel cannot be run any more */
 	unc_plan_free(&plan);
@@ -159,11 +160,17 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 	return first;
 }
 
-static int unprogram_locked(struct unc_session *s, bool all, struct unc_error *err)
+/* *nothing: nothing has been done, and it can be tried again. */
+static int unprogram_locked(struct unc_session *s, bool all, bool *nothing, struct unc_error *err)
 {
-	pthread_mutex_lock(&s->platform->program);
-	int rc = unprogram(s, all, err);
-	pthread_mutex_unlock(&s->platform->program);
+	int rc = unc_session_lock(s, err);
+
+	*nothing = rc < 0;
+	if (rc < 0)
+		return rc;
+	rc = unprogram(s, all, err);
+	*nothing = rc == UNC_ERR_MEMORY;
+	unc_session_unlock(s);
 	return rc;
 }
 
@@ -192,15 +199,24 @@ static void find_waits(struct unc_session *s)
 	}
 }
 
-/* A session that freezes a socket is alone on it, of those of this process. */
+/* A session that freezes a socket is alone on it. */
 static int check_sockets(struct unc_session *s, struct unc_error *err)
 {
-	for (size_t i = 0; i < s->n_units; i++)
-		if (s->platform->sampled[s->unit[i].instance->socket])
+	for (size_t i = 0; i < s->n_units; i++) {
+		unsigned socket = s->unit[i].instance->socket;
+		const struct unc_instance *ubox = unc_session_ubox(s, socket);
+		uint16_t reg;
+		char who[64];
+
+		if (!ubox)
+			continue;
+		reg = unc_session_socket_reg(&s->platform->table->type[ubox->type]);
+		if (unc_session_shares(s, ubox, reg))
 			return unc_fail(err, UNC_ERR_BUSY,
-					"another session of this program samples on socket %u and "
-					"freezes it at overflows",
-					s->unit[i].instance->socket);
+					"%s samples on socket %u and freezes it at overflows",
+					unc_session_holder_text(s, ubox, reg, who, sizeof(who)),
+					socket);
+	}
 	return 0;
 }
 
@@ -216,6 +232,7 @@ static int prepare(struct unc_session *s, bool begin, struct unc_error *err)
 
 static int program(struct unc_session *s, bool begin, bool *touched, struct unc_error *err)
 {
+	static const struct unc_plan nothing; /* has been written */
 	size_t kept = begin ? 0 : s->n_units;
 	struct unc_plan plan;
 	int rc = prepare(s, begin, err);
@@ -235,8 +252,11 @@ static int program(struct unc_session *s, bool begin, bool *touched, struct unc_
 	if (rc < 0)
 		return rc;
 	rc = plan.n ? unc_access_prepare(s->platform->access, plan.op, plan.n, err) : 0;
-	if (rc == 0)
-		rc = unc_claim(s->platform, s->unit + kept, s->n_units - kept, err);
+	if (rc == 0) {
+		rc = unc_session_note(s, s->unit + kept, s->n_units - kept, err);
+		if (rc < 0)
+			unc_session_release(s, s->unit + kept, s->n_units - kept, &nothing);
+	}
 	if (rc == 0) {
 		*touched = true;
 		rc = HOOK(s, begin, err);
@@ -268,24 +288,29 @@ static int take_base(struct unc_session *s, bool begin, struct unc_error *err)
 	return rc == 0 ? HOOK(s, go, err) : rc;
 }
 
+/* Two sessions that start at the same time must not find the same counter free: the lock is held
+ * from the look to the base. */
 static int program_pass(struct unc_session *s, bool begin, struct unc_error *err)
 {
-	bool touched;
-	int rc;
+	bool touched = false;
+	int rc = unc_session_lock(s, err);
 
-	/* Two sessions that start at the same time must not find the same counter free. */
-	pthread_mutex_lock(&s->platform->program);
-	rc = program(s, begin, &touched, err);
-	pthread_mutex_unlock(&s->platform->program);
+	if (rc < 0)
+		return rc;
+	rc = unc_session_bury(s, err);
+	if (rc == 0)
+		rc = program(s, begin, &touched, err);
 	if (rc == 0)
 		rc = take_base(s, begin, err);
 	if (rc < 0 && (touched || !begin)) {
 		s->n_reads = 0;
-		unprogram_locked(s, true, NULL);
+		unprogram(s, true, NULL);
 	} else if (rc < 0) {
 		unc_session_kernel_close(s, 0);
 		end_guest(s);
+		unc_session_let_go(s);
 	}
+	unc_session_unlock(s);
 	return rc;
 }
 
@@ -293,6 +318,7 @@ static int program_pass(struct unc_session *s, bool begin, struct unc_error *err
 
 int unc_session_start(struct unc_session *s)
 {
+	bool nothing;
 	int rc = unc_session_enter(s);
 
 	if (rc < 0)
@@ -318,7 +344,7 @@ int unc_session_start(struct unc_session *s)
 	s->final = false;
 	rc = unc_session_watch(s, &s->error);
 	if (rc < 0) {
-		unprogram_locked(s, true, NULL);
+		unprogram_locked(s, true, &nothing, NULL);
 		s->running = s->started = false;
 	}
 	return rc;
@@ -326,6 +352,7 @@ int unc_session_start(struct unc_session *s)
 
 int unc_session_stop(struct unc_session *s)
 {
+	bool nothing;
 	int rc = unc_session_enter(s);
 
 	if (rc < 0)
@@ -333,13 +360,14 @@ int unc_session_stop(struct unc_session *s)
 	if (!s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
 	unc_session_unwatch(s);
-	rc = unprogram_locked(s, true, &s->error);
-	s->running = rc == UNC_ERR_MEMORY;
+	rc = unprogram_locked(s, true, &nothing, &s->error);
+	s->running = nothing;
 	return rc;
 }
 
 int unc_session_rotate(struct unc_session *s)
 {
+	bool nothing;
 	int rc = unc_session_enter(s);
 
 	if (rc < 0)
@@ -349,8 +377,8 @@ int unc_session_rotate(struct unc_session *s)
 	if (s->n_passes < 2)
 		return 0;
 	pthread_mutex_lock(&s->lock);
-	rc = unprogram_locked(s, false, &s->error);
-	if (rc == UNC_ERR_MEMORY) { /* nothing has happened */
+	rc = unprogram_locked(s, false, &nothing, &s->error);
+	if (nothing) {
 		pthread_mutex_unlock(&s->lock);
 		return rc;
 	}
@@ -358,7 +386,7 @@ int unc_session_rotate(struct unc_session *s)
 		s->now = (s->now + 1) % s->n_passes;
 		rc = program_pass(s, false, &s->error);
 	} else {
-		unprogram_locked(s, true, NULL);
+		unprogram_locked(s, true, &nothing, NULL);
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (rc < 0) {
@@ -404,7 +432,7 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	uint32_t *slot;
 	int rc = 0;
 
-	if ((rc = unc_session_enter(s)) < 0)
+	if ((rc = unc_session_enter(s)) < 0 || (rc = unc_session_lock(s, &s->error)) < 0)
 		return rc;
 	if (!s->running) {
 		s->now = 0;
@@ -430,5 +458,6 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	s->now = now;
 	if (!s->running)
 		end_guest(s);
+	unc_session_unlock(s);
 	return rc;
 }

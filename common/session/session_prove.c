@@ -150,6 +150,17 @@ static bool all_proven(const struct unc_session *s, size_t first)
 	return true;
 }
 
+/* Who comes later to a unit that stands still is not to take it for frozen. */
+static int note_standing(struct unc_session *s, size_t first, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = first; i < s->n_units && rc == 0; i++)
+		if (*proof_of(s, &s->unit[i]) == UNC_STANDS && !s->unit[i].shared)
+			rc = unc_session_note_standing(s, &s->unit[i], err);
+	return rc;
+}
+
 int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err)
 {
 	size_t reads = first ? s->n_always : 0;
@@ -179,11 +190,13 @@ int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err
 
 		if (!counts)
 			unc_session_lose_unit(s, u, UNC_LOST_FROZEN, UNC_NONE, 0);
-		if (!counts || !u->shared)
+		if (!counts || !u->shared || u->stands)
 			*proof_of(s, u) = UNC_STANDS;
 		else
 			rc = describe_doubtful(s, u, err);
 	}
+	if (rc == 0)
+		rc = note_standing(s, first, err);
 	if (rc == 0)
 		mark_items(s);
 	free(suspects.unit);

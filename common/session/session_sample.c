@@ -57,6 +57,18 @@ static int find_carried(struct unc_session *s, size_t *n, struct unc_error *err)
 	return rc;
 }
 
+/* Units to which others have come since are not ours to freeze any more. */
+static void find_company(struct unc_session *s)
+{
+	for (size_t i = 0; i < s->n_units; i++) {
+		struct unc_plan_unit *u = &s->unit[i];
+		const struct unc_range *regs = &s->platform->table->type[u->instance->type].regs;
+
+		for (uint32_t k = 0; k < regs->n && !u->shared; k++)
+			u->shared = unc_session_shares(s, u->instance, (uint16_t)(regs->first + k));
+	}
+}
+
 static int set_frozen(struct unc_session *s, bool frozen, struct unc_error *err)
 {
 	struct unc_plan plan;
@@ -91,7 +103,7 @@ static int add_release(struct unc_session *s, struct unc_plan *plan, struct unc_
 }
 
 /* The counters start again. */
-static int start_again(struct unc_session *s, struct unc_error *err)
+static int start_again(struct unc_session *s, bool frozen, struct unc_error *err)
 {
 	struct unc_sample *sample = s->sample;
 	struct unc_plan plan = {0};
@@ -106,7 +118,7 @@ static int start_again(struct unc_session *s, struct unc_error *err)
 	if (rc == 0)
 		rc = add_release(s, &plan, err);
 	rc = unc_session_run_once(s, &plan, rc, "starting an interval", err);
-	if (rc == 0)
+	if (rc == 0 && frozen)
 		rc = set_frozen(s, false, err);
 	for (size_t i = 0; i < sample->n; i++)
 		s->slot[sample->trigger[i].slot].last = sample->trigger[i].preload;
@@ -128,7 +140,7 @@ static void assume_carried(struct unc_sample *sample)
 static int go(struct unc_session *s, struct unc_error *err)
 {
 	assume_carried(s->sample); /* since they were programmed */
-	return start_again(s, err);
+	return start_again(s, true, err);
 }
 
 /* Called when no counter can carry any more: what has frozen since the last look goes on. */
@@ -215,11 +227,12 @@ static void describe(const struct unc_session *s, size_t n, struct unc_overflow 
 	};
 }
 
-static int end_interval(struct unc_session *s, size_t n_carried, struct unc_overflow *out,
-			struct unc_value *values, size_t n, size_t size)
+/* alone: nobody can come meanwhile, and units may be frozen to be read together. */
+static int end_interval(struct unc_session *s, bool alone, size_t n_carried,
+			struct unc_overflow *out, struct unc_value *values, size_t n, size_t size)
 {
 	uint64_t tsc;
-	int rc = set_frozen(s, true, &s->error);
+	int rc = alone ? set_frozen(s, true, &s->error) : 0;
 
 	if (rc == 0)
 		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
@@ -228,7 +241,7 @@ static int end_interval(struct unc_session *s, size_t n_carried, struct unc_over
 	unc_session_end_interval(s);
 	describe(s, n_carried, out);
 	unc_session_values(s, values, n, size);
-	rc = start_again(s, &s->error);
+	rc = start_again(s, alone, &s->error);
 	unc_platform_now(s->platform, &s->since_ns, &tsc); /* nothing was counted since the look */
 	return rc;
 }
@@ -251,8 +264,15 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 				"the session is not running with an event that ends intervals");
 	pthread_mutex_lock(&s->lock);
 	rc = find_carried(s, &carried, &s->error);
-	if (rc == 0 && carried)
-		rc = end_interval(s, carried, &found, values, n, size);
+	if (rc == 0 && carried) {
+		bool alone = unc_session_try_lock(s);
+
+		if (alone)
+			find_company(s);
+		rc = end_interval(s, alone, carried, &found, values, n, size);
+		if (alone)
+			unc_session_unlock(s);
+	}
 	if (rc == 0 && !carried)
 		rc = unc_session_verify_due(s, &s->error);
 	pthread_mutex_unlock(&s->lock);

@@ -96,3 +96,33 @@ const char *unc_session_event_text(const struct unc_session *s, const struct unc
 		buf[0] = '\0';
 	return buf;
 }
+
+/* Bits of a control that decide what is counted. Others may be written only, or do something once.
+ */
+static uint64_t deciding_bits(const struct unc_table *t, const struct unc_tbl_type *type,
+			      uint16_t reg)
+{
+	uint64_t bits = type->enable | type->active;
+
+	if (t->reg[reg].role != UNC_ROLE_CTL)
+		return UINT64_MAX;
+	for (int i = 0; i < 2; i++) {
+		uint16_t at = i ? type->f_umask : type->f_event;
+		const struct unc_tbl_field *f = at == UNC_NONE ? NULL : &t->field[at];
+
+		for (int k = 0; f && k < 2 && f->width[k]; k++)
+			if (f->reg[k] == UNC_NONE)
+				bits |= (f->width[k] < 64 ? ((uint64_t)1 << f->width[k]) - 1
+							  : UINT64_MAX)
+					<< f->lo[k];
+	}
+	return bits;
+}
+
+uint64_t unc_telling_bits(const struct unc_table *t, const struct unc_instance *u, uint16_t reg,
+			  uint64_t value, bool filter)
+{
+	uint64_t may_differ = filter ? 0 : value & ~deciding_bits(t, &t->type[u->type], reg);
+
+	return t->reg[reg].write_mask & ~may_differ;
+}

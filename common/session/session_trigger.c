@@ -280,8 +280,8 @@ int unc_sample_begin(struct unc_session *s, struct unc_error *err)
 		/* A status that is kept with the freeze was cleared when counting began. */
 		if (rc == 0 && type_of(s, t)->overflow.clear != type_of(s, t)->unit_ctl)
 			rc = unc_trigger_clear(s, t, &clear, err);
-		if (t->freezes && type_of(s, t)->overflow.freezes == UNC_FREEZES_SOCKET)
-			s->platform->sampled[t->instance->socket] = true;
+		if (rc == 0 && t->freezes && type_of(s, t)->overflow.freezes == UNC_FREEZES_SOCKET)
+			rc = unc_session_note_socket(s, t->ubox, err);
 	}
 	if (rc == 0 && sample->look.n)
 		rc = unc_access_prepare(s->platform->access, sample->look.op, sample->look.n, err);
@@ -298,7 +298,7 @@ void unc_sample_end(struct unc_session *s)
 		const struct unc_trigger *t = &sample->trigger[i];
 
 		if (t->freezes && type_of(s, t)->overflow.freezes == UNC_FREEZES_SOCKET)
-			s->platform->sampled[t->instance->socket] = false;
+			unc_session_drop_socket(s, t->ubox);
 	}
 	unc_plan_free(&sample->look);
 	free(sample->trigger);

@@ -6,7 +6,6 @@
 
 #include "encode/control.h"
 #include "encode/schedule.h"
-#include "session/claim.h"
 #include "session/occupancy.h"
 #include "session/session.h"
 
@@ -74,6 +73,7 @@ static const char *other_text(const struct unc_session *s, const struct unc_inst
 {
 	const struct unc_table *t = s->platform->table;
 	uint16_t ctl = unc_type_ctl(&t->type[u->type], other->counter);
+	char who[64];
 	struct unc_code_filter filter[UNC_MAX_FILTERS];
 	char unit[64], event[UNC_SPEC_MAX];
 	size_t n = 0;
@@ -84,9 +84,7 @@ static const char *other_text(const struct unc_session *s, const struct unc_inst
 							       .value = found->op[i].value};
 	unc_session_unit_text(s, u, unit, sizeof(unit));
 	snprintf(buf, size, "counter %u of %s is programmed by %s (control 0x%llx%s)",
-		 other->counter, unit,
-		 unc_claimed(s->platform, u, ctl) ? "another session of this program"
-						  : "somebody else",
+		 other->counter, unit, unc_session_holder_text(s, u, ctl, who, sizeof(who)),
 		 (unsigned long long)other->ctl,
 		 unc_session_event_text(s, u, other->ctl, filter, n, event, sizeof(event)));
 	return buf;
@@ -178,7 +176,7 @@ static int fail_filter(const struct unc_session *s, const struct unc_plan_unit *
 
 /* Joins the filters of all events; the scheduler has seen that they agree. */
 static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const struct unc_slot *slot,
-		       const struct unc_others *others, const struct unc_plan *found,
+		       bool joined, const struct unc_others *others, const struct unc_plan *found,
 		       struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -186,11 +184,11 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 	for (unsigned i = 0; i < slot->code.n_filters; i++) {
 		const struct unc_code_filter *f = &slot->code.filter[i];
 		uint64_t was = held(found, u->instance, f->reg);
-		const struct unc_other *other = relies_on(s, u, others, f, was);
+		const struct unc_other *other = joined ? NULL : relies_on(s, u, others, f, was);
 		size_t k = 0;
 		int rc;
 
-		if ((was & t->reg[f->reg].busy) || other)
+		if ((!joined && (was & t->reg[f->reg].busy)) || other)
 			return fail_filter(s, u, slot, f->reg, was, other, found, err);
 		while (k < u->n_filters && u->filter[k].reg != f->reg)
 			k++;
@@ -250,12 +248,57 @@ static void set_counter(const struct unc_session *s, struct unc_plan_unit *u,
 			.reg = slot->ctr, .half = writable && !running ? half : 0};
 }
 
-static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
-		    unsigned counter, const struct unc_others *others, const struct unc_plan *found,
-		    struct unc_error *err)
+/* Its counter is set again and again: nobody else may count with it. */
+static int fail_sampled(const struct unc_session *s, const struct unc_plan_unit *u,
+			const struct unc_slot *slot, uint16_t control, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	bool running = false;
+	char unit[64], who[64];
+
+	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_BUSY,
+			"%s: %s of %s is used by %s, and a counter that ends intervals cannot be "
+			"shared",
+			s->measure[slot->name].name, unc_tbl_str(t, t->reg[control].name), unit,
+			unc_session_holder_text(s, u->instance, control, who, sizeof(who)));
+}
+
+/* Set again, it would look to who uses it as if it had counted on. */
+static int fail_cleared(const struct unc_session *s, const struct unc_plan_unit *u,
+			const struct unc_slot *slot, uint16_t control, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	char unit[64], who[64];
+
+	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_BUSY,
+			"%s: %s of %s is used by %s, and somebody has cleared it: it is free when "
+			"that one stops",
+			s->measure[slot->name].name, unc_tbl_str(t, t->reg[control].name), unit,
+			unc_session_holder_text(s, u->instance, control, who, sizeof(who)));
+}
+
+/* The control of a fixed counter, which there is one of. */
+static int set_fixed(struct unc_session *s, struct unc_plan_unit *u, const struct unc_slot *slot,
+		     uint16_t control, uint64_t was, struct unc_error *err)
+{
+	const struct unc_tbl_counter *c = &s->platform->table->counter[slot->code.counter];
+	const struct unc_ledger_record *r = unc_session_record(s, u->instance, control);
+
+	if ((was & c->enable) && (unc_session_sampled(s, slot) || (r && r->alone)))
+		return fail_sampled(s, u, slot, control, err);
+	if (!(was & c->enable) && unc_session_shares(s, u->instance, control))
+		return fail_cleared(s, u, slot, control, err);
+	return put_setting(u->control, &u->n_controls, control, c->enable, was, err);
+}
+
+/* counter: of another session, which counts the same, if it is `joined`. */
+static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
+		    unsigned counter, bool joined, const struct unc_others *others,
+		    const struct unc_plan *found, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	bool running = joined;
 	uint16_t control;
 	int rc = 0;
 
@@ -271,11 +314,16 @@ static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_s
 		uint64_t was = held(found, u->instance, control);
 
 		running = (was & t->counter[slot->code.counter].enable) != 0;
-		rc = put_setting(u->control, &u->n_controls, control,
-				 t->counter[slot->code.counter].enable, was, err);
+		rc = set_fixed(s, u, slot, control, was, err);
+	}
+	if (rc == 0 && control != UNC_NONE) {
+		struct unc_setting *setting = &u->control[u->n_controls - 1];
+
+		setting->joined = joined || (running && setting->value == setting->found);
+		setting->alone = unc_session_sampled(s, slot);
 	}
 	set_counter(s, u, slot, running);
-	return rc < 0 ? rc : set_filters(s, u, slot, others, found, err);
+	return rc < 0 ? rc : set_filters(s, u, slot, joined, others, found, err);
 }
 
 /* Whether an event is on the lead of a lane of its own. */
@@ -293,28 +341,55 @@ static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
 
 /* ---- one unit */
 
-/* Gives the slots of a unit their counters. UNC_ERR_CONFLICT: they do not fit beside others. */
-static int schedule(const struct unc_session *s, const uint32_t *slots, size_t n,
-		    const struct unc_others *others, uint8_t *counter,
-		    struct unc_conflict *conflict)
+/* Slots of a unit with their counters. */
+struct assignment {
+	uint32_t slot[UNC_MAX_CODES];
+	uint8_t counter[UNC_MAX_CODES];
+	bool joined[UNC_MAX_CODES]; /* it is another session's */
+	size_t n, failed;           /* the slot that has found none */
+	struct unc_conflict conflict;
+};
+
+/* Counters of other sessions where they count the same, free ones for the rest. UNC_ERR_CONFLICT: they
+ * do not fit beside others. */
+static int schedule(const struct unc_session *s, uint32_t instance, const struct unc_others *others,
+		    const struct unc_plan *found, struct assignment *a)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
+	uint8_t counter[UNC_MAX_CODES];
+	size_t of[UNC_MAX_CODES], n = 0;
+	int rc;
 
-	for (size_t i = 0; i < n; i++)
-		code[i] = &s->slot[slots[i]].code;
-	return unc_schedule(s->platform->table, code, n, others, counter, conflict);
+	unc_session_join(s, instance_of(s, instance), a->slot, a->n, others, found, a->counter);
+	for (size_t i = 0; i < a->n; i++) {
+		a->joined[i] = a->counter[i] != UNC_NOT_JOINED;
+		if (a->joined[i])
+			continue;
+		code[n] = &s->slot[a->slot[i]].code;
+		of[n++] = i;
+	}
+	rc = unc_schedule(s->platform->table, code, n, others, counter, &a->conflict);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		a->counter[of[i]] = counter[i];
+	if (rc < 0)
+		a->failed = of[a->conflict.b];
+	return rc;
 }
 
-/* Whether all that the session ever counts on the unit fits at once. */
+/* Whether all that the session ever counts on the unit fits at once: together, and beside others. */
 static bool fits_always(const struct unc_session *s, uint32_t instance,
-			const struct unc_others *others)
+			const struct unc_others *others, const struct unc_plan *found)
 {
-	uint32_t slots[UNC_MAX_CODES];
+	const struct unc_code *code[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
-	struct unc_conflict conflict;
-	size_t n = unc_session_slots_of(s, instance, true, slots);
+	struct assignment a;
 
-	return n < UNC_MAX_CODES && schedule(s, slots, n, others, counter, &conflict) == 0;
+	a.n = unc_session_slots_of(s, instance, true, a.slot);
+	for (size_t i = 0; i < a.n; i++)
+		code[i] = &s->slot[a.slot[i]].code;
+	return a.n < UNC_MAX_CODES &&
+	       unc_schedule(s->platform->table, code, a.n, NULL, counter, &a.conflict) == 0 &&
+	       schedule(s, instance, others, found, &a) == 0;
 }
 
 /* Those that want the same as an earlier slot have its counter. */
@@ -337,9 +412,9 @@ static void join_twins(struct unc_session *s, uint32_t instance)
 	}
 }
 
-static int set_unit(struct unc_session *s, struct unc_plan_unit *u, uint32_t *slots, size_t n,
-		    const uint8_t *counter, const struct unc_others *others,
-		    const struct unc_plan *found, struct unc_error *err)
+static int set_unit(struct unc_session *s, struct unc_plan_unit *u, const struct assignment *a,
+		    const struct unc_others *others, const struct unc_plan *found,
+		    struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
@@ -347,11 +422,12 @@ static int set_unit(struct unc_session *s, struct unc_plan_unit *u, uint32_t *sl
 
 	/* Who leads a lane is set first, and put back last. */
 	for (int leads = 1; leads >= 0; leads--)
-		for (size_t i = 0; i < n && rc == 0; i++)
-			if (is_lead(t, type, &s->slot[slots[i]].code, counter[i]) == leads)
-				rc = set_slot(s, u, &s->slot[slots[i]], counter[i], others, found,
-					      err);
-	unc_session_find_clock(s, u, slots, n);
+		for (size_t i = 0; i < a->n && rc == 0; i++)
+			if (is_lead(t, type, &s->slot[a->slot[i]].code, a->counter[i]) == leads)
+				rc = set_slot(s, u, &s->slot[a->slot[i]], a->counter[i],
+					      a->joined[i], others, found, err);
+	if (rc == 0)
+		unc_session_find_clock(s, u, a->slot, a->n);
 	return rc;
 }
 
@@ -361,27 +437,26 @@ static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[instance_of(s, instance)->type];
-	const struct unc_occupancy o = unc_occupancy(t, found, instance_of(s, instance), NULL);
-	uint32_t slots[UNC_MAX_CODES];
-	uint8_t counter[UNC_MAX_CODES];
-	struct unc_conflict conflict;
-	size_t n;
+	struct unc_occupancy o = unc_occupancy(t, found, instance_of(s, instance), NULL);
+	struct assignment a;
 	int rc;
 
+	unc_session_add_cleared(s, instance_of(s, instance), found, &o);
 	*u = (struct unc_plan_unit){.instance = instance_of(s, instance), .shared = o.shared};
+	u->stands = o.shared && unc_session_stands(s, u->instance, found);
 	if (type->unit_ctl != UNC_NONE)
 		u->unit_ctl = held(found, u->instance, type->unit_ctl);
 	if (begin)
-		s->always[instance] = s->n_passes > 1 && fits_always(s, instance, &o.others);
-	n = unc_session_slots_of(s, instance, false, slots);
-	if (n == 0)
+		s->always[instance] = s->n_passes > 1 && fits_always(s, instance, &o.others, found);
+	a.n = unc_session_slots_of(s, instance, false, a.slot);
+	if (a.n == 0)
 		return 0;
-	if (schedule(s, slots, n, &o.others, counter, &conflict) < 0)
-		return fail_busy(s, u->instance, &s->slot[slots[conflict.b]], &conflict, &o.others,
+	if (schedule(s, instance, &o.others, found, &a) < 0)
+		return fail_busy(s, u->instance, &s->slot[a.slot[a.failed]], &a.conflict, &o.others,
 				 found, err);
 	rc = s->by_kernel[instance]
-		     ? unc_session_kernel_unit(s, u, slots, counter, n, err)
-		     : set_unit(s, u, slots, n, counter, &o.others, found, err);
+		     ? unc_session_kernel_unit(s, u, a.slot, a.counter, a.n, err)
+		     : set_unit(s, u, &a, &o.others, found, err);
 	join_twins(s, instance);
 	return rc;
 }
@@ -448,15 +523,6 @@ int unc_session_prepare(struct unc_session *s, bool begin, struct unc_error *err
 	return 0;
 }
 
-/* Whether stopping does more where nobody else counts. */
-static bool stop_differs(const struct unc_table *t, const struct unc_tbl_type *type)
-{
-	for (uint32_t i = 0; i < type->steps_stop.n; i++)
-		if (t->step[type->steps_stop.first + i].kind == UNC_STEP_FOUND)
-			return true;
-	return false;
-}
-
 /* Somebody may have come to a unit that was ours alone: then what is theirs too is not put back. */
 int unc_session_neighbours(struct unc_session *s, size_t first, struct unc_error *err)
 {
@@ -466,7 +532,7 @@ int unc_session_neighbours(struct unc_session *s, size_t first, struct unc_error
 		struct unc_plan_unit *u = &s->unit[i];
 		struct unc_plan found;
 
-		if (u->by_kernel || !stop_differs(t, &t->type[u->instance->type]))
+		if (u->by_kernel || !unc_plan_puts_back(t, &t->type[u->instance->type]))
 			continue;
 		int rc = look(s, u->instance, NULL, 0, &found, err);
 

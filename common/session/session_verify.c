@@ -78,37 +78,12 @@ static void doubt(struct unc_session *s, const struct unc_plan_unit *u,
 
 /* ---- reading back */
 
-/* Bits of a control that decide what is counted. Others may be written only, or do something once.
- */
-static uint64_t deciding_bits(const struct unc_table *t, const struct unc_tbl_type *type,
-			      uint16_t reg)
-{
-	uint64_t bits = type->enable | type->active;
-
-	if (t->reg[reg].role != UNC_ROLE_CTL)
-		return UINT64_MAX;
-	for (int i = 0; i < 2; i++) {
-		uint16_t at = i ? type->f_umask : type->f_event;
-		const struct unc_tbl_field *f = at == UNC_NONE ? NULL : &t->field[at];
-
-		for (int k = 0; f && k < 2 && f->width[k]; k++)
-			if (f->reg[k] == UNC_NONE)
-				bits |= (f->width[k] < 64 ? ((uint64_t)1 << f->width[k]) - 1
-							  : UINT64_MAX)
-					<< f->lo[k];
-	}
-	return bits;
-}
-
-/* Bits that show what was written to them. */
+/* Bits of a setting that show what was written to them. */
 static uint64_t telling_bits(const struct unc_session *s, const struct unc_plan_unit *u,
 			     const struct unc_setting *setting, bool filter)
 {
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	uint64_t may_differ = filter ? 0 : setting->value & ~deciding_bits(t, type, setting->reg);
-
-	return setting->mask & t->reg[setting->reg].write_mask & ~may_differ;
+	return setting->mask & unc_telling_bits(s->platform->table, u->instance, setting->reg,
+						setting->value, filter);
 }
 
 /* Bits of a filter that we do not look at are for others to set: they are not put back as found. */
@@ -301,15 +276,17 @@ int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
 	/* ns: it costs as much as a read; a clock that is lent takes time from what is counted. */
 	const uint64_t often = 1000000, prove_often = 50000000;
 	uint64_t ns, tsc;
+	bool prove;
 	int rc;
 
 	unc_platform_now(s->platform, &ns, &tsc);
 	if (ns - s->verified_ns < often)
 		return 0;
-	/* A session that starts meanwhile must not find a clock that is lent. */
-	pthread_mutex_lock(&s->platform->program);
-	rc = unc_session_verify(s, 0, ns - s->proven_ns >= prove_often, err);
-	pthread_mutex_unlock(&s->platform->program);
+	/* Who starts meanwhile must not find a clock that is lent; nobody is waited for. */
+	prove = ns - s->proven_ns >= prove_often && unc_session_try_lock(s);
+	rc = unc_session_verify(s, 0, prove, err);
+	if (prove)
+		unc_session_unlock(s);
 	return rc;
 }
 

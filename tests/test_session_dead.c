@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What sessions leave that end without stopping, and sessions of other processes: on a machine of
+ * files, where nothing counts, registers alone are looked at. Register numbers and freeze bits are
+ * those of Intel 327043-001 (tables 1-2, 2-8), 329468-002 (2.1.2) and 323535-001 (2.1).
+ */
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_root.h"
+#include "session/sample.h"
+#include "session_kit.h"
+
+static const double uclk = 2.7e9;
+
+/* CBo 0 of socket 0 of Sandy Bridge-EP */
+enum { BOX_CTL = 0xD04, CTL0 = 0xD10, CTL1, CTL3 = 0xD13, FILTER = 0xD14, CTR0 = 0xD16 };
+enum { FROZEN = 0x10100, CLOCKTICKS = 0x400000 };
+
+/* Who waits for the lock does not wait for real. */
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
+{
+	(void)fds, (void)n, (void)t, (void)mask;
+	return 0;
+}
+
+struct heard {
+	char text[256];
+	int n;
+};
+
+static void hear(void *user, enum unc_log_level level, const char *text)
+{
+	struct heard *heard = user;
+
+	if (level != UNC_LOG_WARNING)
+		return;
+	snprintf(heard->text, sizeof(heard->text), "%s", text);
+	heard->n++;
+}
+
+static struct unc_platform *hearing(const char *sim, struct heard *heard)
+{
+	struct unc_options options = {
+		.size = sizeof(options), .sim = sim, .log = hear, .log_user = heard};
+	struct unc_platform *p = NULL;
+
+	CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
+	*heard = (struct heard){.n = 0};
+	return p;
+}
+
+/* The session ends as if its process had died. */
+static void die(struct unc_session *s)
+{
+	unc_session_unwatch(s);
+	unc_session_abandon(s);
+	s->running = false;
+	unc_session_free(s);
+}
+
+static uint64_t get(struct unc_platform *p, uint64_t address)
+{
+	return unc_sim_read(unc_machine_sim(p->machine), msr(p, address, 32));
+}
+
+static void set(struct unc_platform *p, uint64_t address, uint64_t value)
+{
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, address, 32), value);
+}
+
+static struct unc_session *running(struct unc_platform *p, const char *event)
+{
+	struct unc_session *s = session(p, 0);
+
+	add(s, event);
+	start(s);
+	return s;
+}
+
+/* ---- what the dead have left */
+
+static void test_put_back(void)
+{
+	struct heard heard;
+	struct unc_platform *p = hearing(SNB, &heard);
+	char want[256];
+
+	set(p, CTL1, 0x12); /* not enabled: nobody counts */
+	set(p, FILTER, 0x1f << 18);
+	struct snapshot before = snapshot(p);
+	die(running(p, "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0"));
+	CHECK_NUMBER(get(p, FILTER), 0xc1000000);
+	CHECK_NUMBER(held_registers(p), 3); /* and unit control */
+	/* Whatever the next one wants, wherever. */
+	struct unc_session *s = running(p, "imc0.CAS_COUNT:RD:socket=1");
+	CHECK_NUMBER(heard.n, 1);
+	snprintf(want, sizeof(want),
+		 "cbo0 (socket 0): CTL1 and 1 more were left behind by pid %d (test_session_de), "
+		 "which is dead: put back",
+		 (int)getpid());
+	CHECK_TEXT(heard.text, want);
+	unc_session_free(s);
+	CHECK_NUMBER(heard.n, 1);
+	CHECK_NUMBER(held_registers(p), 0);
+	CHECK_RESTORED(p, before);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* What somebody has programmed since is his. */
+static void test_taken_since(void)
+{
+	struct heard heard;
+	struct unc_platform *p = hearing(SNB, &heard);
+
+	die(running(p, "cbo0.CLOCKTICKS:socket=0"));
+	CHECK_NUMBER(get(p, CTL3), CLOCKTICKS);
+	set(p, CTL3, 0x400135);
+	struct unc_session *s = running(p, "cbo0.CLOCKTICKS:socket=0");
+	CHECK_NUMBER(heard.n, 0);
+	CHECK_NUMBER(get(p, CTL3), 0x400135);
+	unc_session_free(s);
+	CHECK_NUMBER(get(p, CTL3), 0x400135);
+	CHECK_NUMBER(held_registers(p), 0);
+	unc_platform_close(p);
+}
+
+/* Bits of a filter that a stranger has set since stay. */
+static void test_filter_bits(void)
+{
+	struct heard heard;
+	struct unc_platform *p = hearing(SNB, &heard);
+
+	set(p, FILTER, 0x180u << 23);
+	die(running(p, "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0"));
+	set(p, FILTER, 0x182u << 23 | 0x4 << 18);
+	unc_session_free(running(p, "imc0.DCLK:socket=0"));
+	CHECK_NUMBER(get(p, FILTER), 0x180u << 23 | 0x4 << 18);
+	unc_platform_close(p);
+}
+
+/* One of two that share dies: the other has the counter still, and puts it back. */
+static void test_one_of_two(void)
+{
+	struct heard heard;
+	struct unc_platform *p = hearing(SNB, &heard);
+	struct snapshot before = snapshot(p);
+	struct unc_session *a = running(p, "cbo0.CLOCKTICKS:socket=0"), *b = session(p, 0);
+	int id = add(b, "cbo0.CLOCKTICKS:socket=0");
+
+	start(b);
+	step(p, 10 * ms);
+	die(a);
+	unc_session_free(running(p, "imc0.DCLK:socket=0"));
+	unc_session_free(running(p, "cbo0.CLOCKTICKS:socket=0"));
+	CHECK_NUMBER(heard.n, 0);
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(b, id), uclk * 0.02, 1);
+	CHECK_NUMBER(unc_session_stop(b), 0);
+	unc_session_free(b);
+	CHECK_RESTORED(p, before);
+	CHECK_NUMBER(held_registers(p), 0);
+	unc_platform_close(p);
+}
+
+/* The control of the clock of its unit. */
+static uint64_t clock_of(const struct unc_session *s)
+{
+	return CTL0 + s->platform->table->reg[s->unit[0].clock.ctl].number;
+}
+
+/* It died while its counter, or one that nobody used, was a clock. */
+static void test_lent(void)
+{
+	struct heard heard;
+	struct unc_platform *p = hearing("sandybridge-ep,clock=wait", &heard);
+	static const char event[] = "cbo0.LLC_VICTIMS:MISS:socket=0";
+	struct snapshot before = snapshot(p);
+	struct unc_session *a = running(p, event), *b;
+
+	CHECK_NUMBER(a->unit[0].clock.ctl, a->unit[0].control[0].reg);
+	set(p, clock_of(a), CLOCKTICKS);
+	uint64_t ctl = clock_of(a);
+	die(a);
+	unc_session_free(running(p, "imc0.DCLK:socket=0"));
+	CHECK_NUMBER(heard.n, 1);
+	CHECK_NUMBER(get(p, ctl), 0);
+	a = running(p, event);
+	b = running(p, event);
+	CU_ASSERT_FATAL(b->unit[0].clock.spare);
+	CHECK_NUMBER(unc_session_lock(b, NULL), 0);
+	CHECK_NUMBER(unc_session_note_lent(b, &b->unit[0], NULL), 0);
+	unc_session_unlock(b);
+	set(p, clock_of(b), CLOCKTICKS);
+	CU_ASSERT(clock_of(b) != ctl);
+	ctl = clock_of(b);
+	die(b);
+	unc_session_free(running(p, "imc0.DCLK:socket=0"));
+	CHECK_NUMBER(get(p, ctl), 0);
+	unc_session_free(a);
+	CHECK_RESTORED(p, before);
+	CHECK_NUMBER(held_registers(p), 0);
+	unc_platform_close(p);
+}
+
+/* GLOBAL_CTL of Nehalem-EP can be read: it holds again what was found. */
+static void test_unit_control(void)
+{
+	struct heard heard;
+	struct unc_platform *p = hearing("nehalem-ep,clock=step", &heard);
+	void *global = reg_of(p, "unc", 0, 0, "GLOBAL_CTL");
+
+	die(running(p, "unc.LLC_MISS:READ:socket=0"));
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), 0x1000000FF);
+	unc_session_free(running(p, "unc.LLC_MISS:READ:socket=1"));
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), 0);
+	/* Where a stranger counts it is let go, and stays. */
+	die(running(p, "unc.LLC_MISS:READ:socket=0"));
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "unc", 0, 0, "CTL0"), 0x400103);
+	unc_sim_write(unc_machine_sim(p->machine), global, 0);
+	unc_session_free(running(p, "unc.LLC_MISS:READ:socket=1"));
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), 0x1000000FF);
+	unc_platform_close(p);
+}
+
+/* A unit that it has frozen goes on, though a stranger counts there by now. */
+static void test_frozen_unit(void)
+{
+	struct heard heard;
+	struct unc_platform *p = hearing("sandybridge-ep,clock=wait", &heard);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
+
+	die(running(p, "cbo0.CLOCKTICKS:socket=0"));
+	set(p, BOX_CTL, FROZEN);
+	set(p, CTL0, 0x400135);
+	start(s);
+	step(p, 10 * ms);
+	struct unc_value v = value_of(s, id);
+	CHECK_COUNT(v.count, uclk * v.seconds, 1);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* So does a socket that overflows of it may have frozen (bit 31 of GLOBAL_CTL, 29 lets it go). */
+static void test_frozen_socket(void)
+{
+	struct heard heard;
+	struct unc_platform *p = hearing("ivybridge-ep,clock=wait", &heard);
+	struct unc_session *a = session(p, UNC_SESSION_FREEZE), *s = session(p, 0);
+	int reads = add(a, "imc0.CAS_COUNT:RD:socket=0"), id = add(s, "cbo0.CLOCKTICKS:socket=0");
+
+	CHECK_NUMBER(unc_session_sample(a, reads, 100000000), 0);
+	start(a);
+	CU_ASSERT_FATAL(a->sample && a->sample->trigger[0].freezes);
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "ubox", 0, 0, "GLOBAL_CTL"),
+		      0x80000000);
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 5, 0, "CTL0"), 0x400135);
+	unc_sample_end(a);
+	a->hooks = NULL;
+	die(a);
+	start(s);
+	step(p, 10 * ms);
+	struct unc_value v = value_of(s, id);
+	CHECK_COUNT(v.count, uclk * v.seconds, 1);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* A record leads to no write that a session could not have made for itself. */
+static void test_untrusted(void)
+{
+	static const struct {
+		uint64_t address;
+		uint32_t role;
+	} cases[] = {{CTR0, UNC_HELD_CONTROL},    {CTR0, UNC_HELD_FILTER},
+		     {BOX_CTL, UNC_HELD_CONTROL}, {FILTER, UNC_HELD_CONTROL},
+		     {CTL0, UNC_HELD_UNIT},       {CTL0, UNC_HELD_SOCKET},
+		     {CTL0, UNC_HELD_FILTER},     {0x1A0, UNC_HELD_CONTROL}};
+	struct heard heard;
+	struct unc_platform *p = hearing(SNB, &heard);
+	struct snapshot before = snapshot(p);
+
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, CTR0, 64), 4711);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct unc_reg reg = {.address = cases[i].address, .space = UNC_SPACE_MSR};
+		struct unc_ledger_record r = {
+			.key = unc_ledger_key(&reg, p->topology.socket[0].package),
+			.role = cases[i].role,
+			.found = 0x1ff,
+			.value = i == 0 ? 4711 : 0,
+			.mask = UINT64_MAX};
+
+		CHECK_NUMBER(unc_ledger_put(p->ledger, &r, NULL), 0);
+		unc_session_free(running(p, "imc0.DCLK:socket=1"));
+		CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), msr(p, CTR0, 64)), 4711);
+		unc_ledger_remove(p->ledger, unc_ledger_find(p->ledger, &r.key));
+	}
+	CHECK_NUMBER(heard.n, 0);
+	CHECK_RESTORED(p, before);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* ---- other processes, on a machine of files */
+
+static struct fake_root root;
+
+static void begin(bool with_ledger)
+{
+	fake_new(&root);
+	fake_text(fake_path(&root, "/proc/cpuinfo"),
+		  "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 45\n"
+		  "model name : x\nstepping : 7\nphysical id : 0\ncore id : 0\n");
+	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x2000);
+	if (with_ledger)
+		CHECK_NUMBER(mkdir(fake_path(&root, "/run/libuncore"), 0755), 0);
+}
+
+static struct unc_platform *of_files(struct heard *heard)
+{
+	struct unc_options options = {.size = sizeof(options),
+				      .sim = "",
+				      .sysroot = root.path,
+				      .log = hear,
+				      .log_user = heard};
+	struct unc_platform *p = NULL;
+
+	if (unc_platform_open(&options, &p) < 0)
+		printf("# %s\n", unc_open_error());
+	CU_ASSERT_FATAL(p != NULL);
+	*heard = (struct heard){.n = 0};
+	return p;
+}
+
+static uint64_t file_at(uint64_t address)
+{
+	return fake_get(fake_path(&root, "/dev/cpu/0/msr"), address, 1);
+}
+
+/* On counter 3; in a file the bytes of registers overlap, and the third one of CTL3 is its own. */
+static const char ticks[] = "cbo0.CLOCKTICKS:socket=0";
+
+/* A process that counts until it is killed. */
+static pid_t other_process(const char *event)
+{
+	int ready[2];
+	pid_t pid = -1;
+	char byte = 0;
+
+	CU_ASSERT_FATAL(pipe(ready) == 0 && (pid = fork()) >= 0);
+	if (pid == 0) {
+		struct heard heard;
+		struct unc_platform *p = of_files(&heard);
+		struct unc_session *s = session(p, 0);
+		int id;
+
+		if (unc_session_add(s, event, &id) < 0 || unc_session_start(s) < 0 ||
+		    write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	CU_ASSERT_FATAL(read(ready[0], &byte, 1) == 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* It shares what another process counts, and takes over when that one dies. */
+static void test_processes(void)
+{
+	struct heard heard;
+
+	begin(true);
+	pid_t pid = other_process(ticks);
+	struct unc_platform *p = of_files(&heard);
+	struct unc_session *s = session(p, 0);
+	add(s, ticks);
+	CHECK_TEXT(plan_of(s, UNC_PHASE_START, false).text, "");
+	start(s);
+	CHECK_TEXT(unc_session_unprotected(s), "");
+	CU_ASSERT(s->unit[0].control[0].joined);
+	uint64_t holds = file_at(CTL3 + 2);
+	CU_ASSERT(holds != 0);
+	end(pid);
+	CHECK_NUMBER(file_at(CTL3 + 2), holds);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_NUMBER(file_at(CTL3 + 2), 0);
+	CHECK_NUMBER(heard.n, 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
+static void test_killed_process(void)
+{
+	struct heard heard;
+	char want[256];
+
+	begin(true);
+	pid_t pid = other_process(ticks);
+	CU_ASSERT(file_at(CTL3 + 2) != 0);
+	end(pid);
+	struct unc_platform *p = of_files(&heard);
+	unc_session_free(running(p, "pcu.CLOCKTICKS:socket=0"));
+	CHECK_NUMBER(file_at(CTL3 + 2), 0);
+	CHECK_NUMBER(heard.n, 1);
+	snprintf(want, sizeof(want),
+		 "cbo0 (socket 0): CTL3 was left behind by pid %d (test_session_de), which is "
+		 "dead: put back",
+		 (int)pid);
+	CHECK_TEXT(heard.text, want);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
+/* A process that was forked, and has the open file of one that is dead, is nobody. */
+static void test_forked(void)
+{
+	struct heard heard;
+
+	begin(true);
+	struct unc_platform *p = of_files(&heard);
+	struct unc_session *s = running(p, ticks);
+	pid_t pid = fork();
+	if (pid == 0) { /* gives back memory alone */
+		unc_session_free(s);
+		unc_platform_close(p);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	struct unc_platform *other = of_files(&heard);
+	struct unc_session *same = session(other, 0);
+	add(same, ticks);
+	start(same);
+	CU_ASSERT(same->unit[0].control[0].joined);
+	unc_session_free(same);
+	CU_ASSERT(file_at(CTL3 + 2) != 0);
+	unc_session_free(s);
+	CHECK_NUMBER(file_at(CTL3 + 2), 0);
+	unc_platform_close(other);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
+static void test_unprotected(void)
+{
+	struct heard heard;
+	char want[512];
+
+	begin(false);
+	struct unc_platform *p = of_files(&heard);
+	struct unc_session *s = running(p, ticks);
+	snprintf(want, sizeof(want), "%s/run/libuncore: No such file or directory", root.path);
+	CHECK_TEXT(unc_session_unprotected(s), want);
+	/* Tried again when nobody runs. */
+	CHECK_NUMBER(mkdir(fake_path(&root, "/run/libuncore"), 0755), 0);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	start(s);
+	CHECK_TEXT(unc_session_unprotected(s), "");
+	unc_session_free(s);
+	unc_platform_close(p);
+	fake_free(&root);
+	p = machine(SNB);
+	s = running(p, ticks);
+	CHECK_TEXT(unc_session_unprotected(s), ""); /* nobody is beside a simulated machine */
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* What cannot be noted is not programmed. */
+static void test_not_noted(void)
+{
+	struct heard heard;
+	struct rlimit before, limit;
+
+	begin(true);
+	struct unc_platform *p = of_files(&heard);
+	struct unc_session *s = session(p, 0);
+	add(s, ticks);
+	start(s);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	limit = before;
+	limit.rlim_cur = 8192; /* the header, and the first holders */
+	CU_ASSERT_FATAL(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	int rc = unc_session_start(s);
+	setrlimit(RLIMIT_FSIZE, &before);
+	CHECK_NUMBER(rc, UNC_ERR_IO);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(unc_session_error(s), "ledger could not be written: File too large"));
+	CHECK_NUMBER(file_at(CTL3 + 2), 0);
+	start(s);
+	unc_session_free(s);
+	CHECK_NUMBER(held_registers(p), 0);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
+/* Somebody who does not give the lock back: reads go on, what needs it is refused and can be tried
+ * again. */
+static void test_locked(void)
+{
+	struct heard heard;
+
+	begin(true);
+	struct unc_platform *p = of_files(&heard);
+	struct unc_session *s = running(p, ticks);
+	struct unc_ledger *other = unc_ledger_new();
+	char dir[300];
+	snprintf(dir, sizeof(dir), "%s/run/libuncore", root.path);
+	CU_ASSERT_FATAL(other != NULL);
+	CHECK_NUMBER(unc_ledger_open(other, dir, false, NULL), 0);
+	CHECK_NUMBER(unc_ledger_lock(other, true, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		s->verified_ns = s->proven_ns = 0; /* it would have to be proven again */
+		CHECK_NUMBER(unc_session_read(s, NULL, 0, sizeof(struct unc_value)), 0);
+	}
+	CHECK_NUMBER(unc_session_stop(s), UNC_ERR_BUSY);
+	CU_ASSERT(strstr(unc_session_error(s), "has been locked for 10 s by pid") != NULL);
+	CU_ASSERT(s->running);
+	unc_ledger_unlock(other);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_NUMBER(file_at(CTL3 + 2), 0);
+	unc_ledger_free(other);
+	unc_session_free(s);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"what the dead have left is put back", test_put_back},
+		{"but what somebody has taken since", test_taken_since},
+		{"bits of a filter", test_filter_bits},
+		{"one of two that share", test_one_of_two},
+		{"a counter that was lent", test_lent},
+		{"unit control", test_unit_control},
+		{"a unit that was frozen", test_frozen_unit},
+		{"a socket that was frozen", test_frozen_socket},
+		{"records that no session has made", test_untrusted},
+		{"two processes", test_processes},
+		{"one that was killed", test_killed_process},
+		{"one that was forked", test_forked},
+		{"no ledger", test_unprotected},
+		{"what cannot be noted", test_not_noted},
+		{"a lock that is not given back", test_locked},
+		{NULL, NULL},
+	};
+
+	return suite_run("session, the dead", tests);
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions that want the same: it is counted once, and each has its own base. Rates are those of
+ * eventtables/CPU/workload.tbl; register numbers and freeze bits those of Intel 327043-001 (tables 1-2,
+ * 2-8) and 329468-002 (2.1.2).
+ */
+#include "session_kit.h"
+
+#define SNB_WAIT "sandybridge-ep,clock=wait"
+#define IVB_WAIT "ivybridge-ep,clock=wait"
+
+static const double uclk = 2.7e9, dclk = 0.8e9, drd_miss = 1.6e8 / 8;
+static const double reads = (2.7e8 + 0.002e8) / 4; /* a channel */
+
+/* CBo 0 of socket 0 of Sandy Bridge-EP */
+enum { BOX_CTL = 0xD04, CTL0 = 0xD10, FILTER = 0xD14, CTR0 = 0xD16, FROZEN = 0x10100 };
+
+static unsigned counters_in_use(struct unc_platform *p, uint64_t ctl0)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		n += unc_sim_read(unc_machine_sim(p->machine), msr(p, ctl0 + i, 32)) != 0;
+	return n;
+}
+
+/* The second writes nothing; whoever leaves first, the other goes on, and the last puts back. */
+static void check_same(const char *event, double rate, bool first_leaves)
+{
+	struct unc_platform *p = machine(SNB);
+	struct snapshot before = snapshot(p);
+	struct unc_session *a = session(p, 0), *b = session(p, 0);
+	int in_a = add(a, event), in_b = add(b, event);
+
+	start(a);
+	struct snapshot alone = snapshot(p);
+	step(p, 10 * ms);
+	CHECK_TEXT(plan_of(b, UNC_PHASE_START, false).text, "");
+	start(b);
+	CHECK_RESTORED(p, alone); /* nothing has changed */
+	CHECK_TEXT(plan_of(a, UNC_PHASE_READ, false).text, plan_of(b, UNC_PHASE_READ, false).text);
+	step(p, 20 * ms);
+	CHECK_COUNT(count_of(a, in_a), rate * 0.03, 1);
+	CHECK_COUNT(count_of(b, in_b), rate * 0.02, 1);
+	CU_ASSERT(unc_session_stop(first_leaves ? a : b) == 0);
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(a, in_a), rate * (first_leaves ? 0.03 : 0.04), 1);
+	CHECK_COUNT(count_of(b, in_b), rate * (first_leaves ? 0.03 : 0.02), 1);
+	CU_ASSERT(unc_session_stop(first_leaves ? b : a) == 0);
+	CHECK_RESTORED(p, before);
+	CHECK_NUMBER(held_registers(p), 0);
+	unc_session_free(a);
+	unc_session_free(b);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+static void test_same(void)
+{
+	for (int i = 0; i < 2; i++) {
+		check_same("cbo0.CLOCKTICKS:socket=0", uclk, i);
+		check_same("imc0.DCLK:socket=0", dclk, i); /* a fixed counter */
+		check_same("cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0", drd_miss, i);
+		check_same("imc0.CAS_COUNT:RD:socket=0", reads, i);
+	}
+}
+
+/* What is different has its own counter; what is the same under another name has not. */
+static void test_partly_same(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct snapshot before = snapshot(p);
+	struct unc_session *a = session(p, 0), *b = session(p, 0), *c = session(p, 0);
+
+	add(a, "cbo0.CLOCKTICKS:socket=0");
+	int miss_a = add(a, "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0");
+	int miss_b = add(b, "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0"),
+	    sum = add(b, "cbo.CLOCKTICKS:socket=0"),
+	    hits = add(b, "cbo0.LLC_VICTIMS:M_STATE:socket=0");
+	int clock = add(c, "cbo::CLOCKTICKS:unit=0:socket=0");
+
+	start(a);
+	step(p, ms);
+	start(b);
+	start(c);
+	CHECK_NUMBER(counters_in_use(p, CTL0), 3);
+	CHECK_NUMBER(counters_in_use(p, CTL0 + 0x20), 1); /* of CBo 1 */
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(a, miss_a), drd_miss * 0.011, 1);
+	CHECK_COUNT(count_of(b, miss_b), drd_miss * 0.01, 1);
+	CHECK_COUNT(count_of(b, sum), uclk * 0.01, 1); /* of clocks the greatest */
+	CHECK_COUNT(count_of(b, hits), 0.94e8 / 8 * 0.01, 1);
+	CHECK_COUNT(count_of(c, clock), uclk * 0.01, 1);
+	CU_ASSERT(unc_session_stop(b) == 0);
+	CHECK_NUMBER(counters_in_use(p, CTL0), 2);
+	CHECK_NUMBER(counters_in_use(p, CTL0 + 0x20), 0);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_session_free(c);
+	CHECK_RESTORED(p, before);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* The filter holds something else: nothing is shared, and nothing changed. */
+static void test_other_filter(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *a = session(p, 0), *b = session(p, 0);
+
+	add(a, "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0");
+	add(b, "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x180:socket=0");
+	start(a);
+	struct snapshot alone = snapshot(p);
+	CU_ASSERT_EQUAL(unc_session_start(b), UNC_ERR_BUSY);
+	CU_ASSERT(strstr(unc_session_error(b),
+			 "is programmed by another session of this program") != NULL);
+	CHECK_RESTORED(p, alone);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_platform_close(p);
+}
+
+enum { RANKS = 40 };
+
+/* Many with the same metric use as many counters as one. */
+static void test_ranks(void)
+{
+	struct unc_platform *p = machine(EMR);
+	struct snapshot before = snapshot(p);
+	struct unc_session *rank[RANKS];
+	int id[RANKS], other;
+
+	for (int i = 0; i < RANKS; i++) {
+		rank[i] = session(p, 0);
+		id[i] = add_metric(rank[i], "memory_read_bytes");
+		start(rank[i]);
+		if (i == 0)
+			CU_ASSERT(held_registers(p) > 10);
+		step(p, ms);
+	}
+	size_t held = held_registers(p);
+	CU_ASSERT(unc_session_stop(rank[RANKS - 1]) == 0);
+	CHECK_NUMBER(held_registers(p), held);
+	double all = value_of(rank[0], id[0]).value;
+	CU_ASSERT(all > 0);
+	for (int i = 0; i < RANKS - 1; i++)
+		CHECK_NEAR(value_of(rank[i], id[i]).value, all * (RANKS - i) / RANKS, 1e-3);
+	struct unc_session *more = session(p, 0);
+	other = add(more, "imc0.CAS_COUNT:WR:socket=0"); /* a counter is free for something else */
+	start(more);
+	step(p, ms);
+	CU_ASSERT(count_of(more, other) > 0);
+	unc_session_free(more);
+	for (int i = 0; i < RANKS; i++)
+		unc_session_free(rank[i]);
+	CHECK_RESTORED(p, before);
+	CHECK_NUMBER(held_registers(p), 0);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+/* Passes: what others count stays theirs, whatever the turn. */
+static void test_rotating(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct snapshot before = snapshot(p);
+	struct unc_session *a = session(p, UNC_SESSION_ROTATE), *b = session(p, UNC_SESSION_ROTATE);
+	static const char *const event[] = {"cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0",
+					    "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x180:socket=0"};
+	int id[2][2];
+
+	for (int i = 0; i < 2; i++) {
+		id[0][i] = add(a, event[i]);
+		id[1][i] = add(b, event[i]);
+	}
+	CHECK_NUMBER(unc_session_passes(a), 2);
+	start(a);
+	start(b); /* the same pass: it is shared */
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(a, id[0][0]), drd_miss * 0.01, 1);
+	CHECK_COUNT(count_of(b, id[1][0]), drd_miss * 0.01, 1);
+	/* The filter of the next is held by the other. */
+	CHECK_NUMBER(unc_session_rotate(a), UNC_ERR_BUSY);
+	step(p, 10 * ms);
+	CHECK_COUNT(count_of(b, id[1][0]), drd_miss * 0.02, 1);
+	CHECK_NUMBER(unc_session_rotate(b), 0);
+	step(p, 10 * ms);
+	CU_ASSERT(count_of(b, id[1][1]) > 0);
+	unc_session_free(a);
+	unc_session_free(b);
+	CHECK_RESTORED(p, before);
+	CHECK_NUMBER(held_registers(p), 0);
+	unc_platform_close(p);
+}
+
+/* COUNTER0_OCCUPANCY shows what counter 0 counts (327043-001 2.3.5): a lane is joined as a whole. */
+static void test_lane(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct snapshot before = snapshot(p);
+	struct unc_session *a = session(p, 0), *b = session(p, 0), *c = session(p, 0);
+	static const char lead[] = "cbo0.TOR_OCCUPANCY:ALL:socket=0",
+			  follower[] = "cbo0.COUNTER0_OCCUPANCY:socket=0";
+
+	add(a, lead);
+	add(a, follower);
+	add(b, lead);
+	add(b, follower);
+	add(c, lead);
+	start(a);
+	CHECK_TEXT(plan_of(b, UNC_PHASE_START, false).text, "");
+	start(b);
+	CHECK_TEXT(plan_of(a, UNC_PHASE_READ, false).text, plan_of(b, UNC_PHASE_READ, false).text);
+	CHECK_TEXT(plan_of(c, UNC_PHASE_START, false).text, "");
+	start(c);
+	CU_ASSERT(unc_session_stop(a) == 0);
+	CHECK_NUMBER(counters_in_use(p, CTL0), 2);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_session_free(c);
+	CHECK_RESTORED(p, before);
+	unc_platform_close(p);
+}
+
+/* ---- a counter that ends intervals is not for others */
+
+static void test_sampled(void)
+{
+	struct unc_platform *p = machine(IVB_WAIT);
+	struct snapshot before = snapshot(p);
+	struct unc_session *a = session(p, 0), *b = session(p, 0), *c = session(p, 0);
+	int clock = add(a, "cbo0.CLOCKTICKS:socket=0"), same = add(b, "cbo0.CLOCKTICKS:socket=0");
+
+	add(a, "ubox.UCLK:socket=0");
+	CHECK_NUMBER(unc_session_sample(a, clock, 100000000), 0);
+	start(a);
+	start(b);
+	CHECK_NUMBER(counters_in_use(p, CTL0), 2);
+	step(p, 10 * ms);
+	struct unc_value v = value_of(b, same);
+	CHECK_COUNT(v.count, uclk * v.seconds, 1);
+	CHECK_NUMBER(unc_session_stop(b), 0);
+	CHECK_NUMBER(unc_session_stop(a), 0);
+	/* Of a fixed counter there is one. */
+	CHECK_NUMBER(unc_session_sample(a, 1, 100000000), 0);
+	start(a);
+	add(c, "ubox.UCLK:socket=0");
+	CHECK_NUMBER(unc_session_start(c), UNC_ERR_BUSY);
+	CHECK_TEXT(
+		unc_session_error(c),
+		"ubox.UCLK:socket=0: FIXED_CTL of ubox0 (socket 0) is used by another session of "
+		"this program, and a counter that ends intervals cannot be shared");
+	CHECK_NUMBER(unc_session_stop(a), 0);
+	start(c);
+	CHECK_NUMBER(unc_session_start(a), UNC_ERR_BUSY);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_session_free(c);
+	CHECK_RESTORED(p, before);
+	CHECK_NUMBER(held_registers(p), 0);
+	unc_platform_close(p);
+}
+
+/* A socket that overflows freeze is refused to others, until that session ends. */
+static void test_sampled_socket(void)
+{
+	struct unc_platform *p = machine(IVB_WAIT);
+	struct unc_session *a = session(p, UNC_SESSION_FREEZE), *b = session(p, 0);
+	int clock = add(a, "imc0.CAS_COUNT:RD:socket=0");
+
+	add(b, "cbo0.CLOCKTICKS:socket=0");
+	CHECK_NUMBER(unc_session_sample(a, clock, 100000000), 0);
+	start(a);
+	CHECK_NUMBER(unc_session_start(b), UNC_ERR_BUSY);
+	CHECK_TEXT(unc_session_error(b), "another session of this program samples on socket 0 and "
+					 "freezes it at overflows");
+	CHECK_NUMBER(unc_session_stop(a), 0);
+	start(b);
+	unc_session_free(a);
+	unc_session_free(b);
+	CHECK_NUMBER(held_registers(p), 0);
+	unc_platform_close(p);
+}
+
+/* ---- proof, where nothing can be lent */
+
+/* All that counts is shared, an event that counts nothing: a counter that nobody uses is the clock. */
+static void test_frozen(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct snapshot before = snapshot(p);
+	struct unc_session *a = session(p, 0), *b = session(p, 0);
+	int in_a = add(a, "cbo0.LLC_VICTIMS:MISS:socket=0"),
+	    in_b = add(b, "cbo0.LLC_VICTIMS:MISS:socket=0");
+
+	start(a);
+	start(b);
+	CHECK_NUMBER(counters_in_use(p, CTL0), 1);
+	for (int i = 0; i < 3; i++) {
+		step(p, 100 * ms);
+		CHECK_NUMBER(count_of(a, in_a), 0);
+		CHECK_NUMBER(count_of(b, in_b), 0);
+		CHECK_NUMBER(counters_in_use(p, CTL0), 1); /* it is put back at once */
+	}
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, BOX_CTL, 32), FROZEN);
+	step(p, 100 * ms);
+	CHECK_NUMBER(value_of(a, in_a).flags, UNC_VALUE_LOST);
+	CHECK_NUMBER(value_of(b, in_b).flags, UNC_VALUE_LOST);
+	unc_session_free(a);
+	unc_session_free(b);
+	CHECK_RESTORED(p, before);
+	CHECK_NUMBER(held_registers(p), 0);
+	unc_platform_close(p);
+}
+
+/* A clock is lent by the first until the second comes. */
+static void test_not_lent(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct unc_session *a = session(p, 0), *b = session(p, 0);
+	static const char event[] = "cbo0.LLC_VICTIMS:MISS:socket=0";
+
+	add(a, event);
+	add(b, event);
+	start(a);
+	CU_ASSERT(a->unit[0].clock.own);
+	start(b);
+	CU_ASSERT(b->unit[0].clock.spare);
+	CHECK_NUMBER(unc_session_lock(a, NULL), 0);
+	CHECK_NUMBER(unc_session_prove_again(a, 0, NULL), 0);
+	unc_session_unlock(a);
+	CU_ASSERT(a->unit[0].clock.spare);
+	CHECK_NUMBER(unc_session_stop(b), 0);
+	CHECK_NUMBER(unc_session_lock(a, NULL), 0);
+	CHECK_NUMBER(unc_session_prove_again(a, 0, NULL), 0);
+	unc_session_unlock(a);
+	CU_ASSERT(a->unit[0].clock.own);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_platform_close(p);
+}
+
+/* ---- a stranger in between */
+
+/* He clears what two share: both say so, and until they have gone nobody takes the counter, whose
+ * values would look like theirs. */
+static void test_cleared(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct unc_session *a = session(p, 0), *b = session(p, 0), *c = session(p, 0);
+	static const char event[] = "cbo0.CLOCKTICKS:socket=0";
+	int in_a = add(a, event), in_b = add(b, event), in_c = add(c, event);
+
+	start(a);
+	start(b);
+	struct walked counter = plan_of(a, UNC_PHASE_READ, false);
+	step(p, 10 * ms);
+	for (unsigned i = 0; i < 4; i++)
+		unc_sim_write(unc_machine_sim(p->machine), msr(p, CTL0 + i, 32), 0);
+	start(c);
+	CU_ASSERT(strcmp(plan_of(c, UNC_PHASE_READ, false).text, counter.text) != 0);
+	step(p, 10 * ms);
+	CHECK_NUMBER(value_of(a, in_a).flags, UNC_VALUE_LOST);
+	CHECK_NUMBER(value_of(b, in_b).flags, UNC_VALUE_LOST);
+	struct unc_value v = value_of(c, in_c);
+	CHECK_COUNT(v.count, uclk * v.seconds, 1);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_session_free(c);
+	CHECK_NUMBER(held_registers(p), 0);
+	unc_platform_close(p);
+}
+
+/* The same of a fixed counter, of which there is one. */
+static void test_cleared_fixed(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct unc_session *a = session(p, 0), *b = session(p, 0);
+
+	add(a, "imc0.DCLK:socket=0");
+	add(b, "imc0.DCLK:socket=0");
+	start(a);
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 0, 0, "FIXED_CTL"), 0);
+	CHECK_NUMBER(unc_session_start(b), UNC_ERR_BUSY);
+	CHECK_TEXT(unc_session_error(b),
+		   "imc0.DCLK:socket=0: FIXED_CTL of imc0 (socket 0) is used by another session of "
+		   "this program, and somebody has cleared it: it is free when that one stops");
+	CHECK_NUMBER(unc_session_stop(a), 0);
+	start(b);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_platform_close(p);
+}
+
+/* He sets bits of a shared filter that nobody looks at: they stay when the last has left, and what was
+ * found in the others is back. */
+static void test_other_bits(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *a = session(p, 0), *b = session(p, 0);
+	static const char event[] = "cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0";
+	const uint32_t state = 0x1f << 18, opc = 0x180u << 23;
+
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, FILTER, 32), opc);
+	add(a, event);
+	add(b, event);
+	start(a);
+	start(b);
+	step(p, 10 * ms);
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, FILTER, 32), 0x182u << 23 | state);
+	CHECK_NUMBER(unc_session_stop(a), 0);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), msr(p, FILTER, 32)),
+		     0x182u << 23 | state);
+	CHECK_NUMBER(unc_session_stop(b), 0);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), msr(p, FILTER, 32)), opc | state);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_platform_close(p);
+}
+
+/* One whose unit the first has found frozen later is in doubt, though all who count are known. */
+static void test_frozen_meanwhile(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct unc_session *a = session(p, 0), *b = session(p, 0);
+
+	add(a, "cbo0.CLOCKTICKS:socket=0");
+	int id = add(b, "cbo0.LLC_VICTIMS:M_STATE:socket=0");
+	start(a);
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, BOX_CTL, 32), FROZEN);
+	start(b);
+	step(p, 10 * ms);
+	CHECK_NUMBER(value_of(b, id).flags, UNC_VALUE_LOST);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_platform_close(p);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"the same event", test_same},
+		{"some of it the same", test_partly_same},
+		{"the same event with another filter", test_other_filter},
+		{"many that want the same metric", test_ranks},
+		{"passes", test_rotating},
+		{"a lane", test_lane},
+		{"a counter that ends intervals", test_sampled},
+		{"a socket that overflows freeze", test_sampled_socket},
+		{"frozen, where nothing can be lent", test_frozen},
+		{"a clock is not lent by two", test_not_lent},
+		{"a stranger clears what is shared", test_cleared},
+		{"and a fixed counter", test_cleared_fixed},
+		{"bits of a filter that nobody looks at", test_other_bits},
+		{"frozen before the second comes", test_frozen_meanwhile},
+		{NULL, NULL},
+	};
+
+	return suite_run("session, shared", tests);
+}
