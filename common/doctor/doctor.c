@@ -11,6 +11,7 @@
 #include "base/abi.h"
 #include "base/text.h"
 #include "host/trust.h"
+#include "session/session.h"
 
 /* "sandybridge-ep, emerald-rapids" */
 static void supported_names(char *buf, size_t size)
@@ -225,6 +226,30 @@ static void check_privileges(struct doctor *d)
 		   has_capability(d, has, needed, UNC_CAP_ADMIN));
 }
 
+/* A note: numbers are right without it. */
+static void check_ledger(struct doctor *d)
+{
+	struct unc_session *session;
+	struct unc_error err = {0};
+
+	if (!unc_doctor_any_unit(d) || unc_session_new(d->platform, 0, &session) < 0)
+		return;
+	if (unc_session_lock(session, &err) == 0) {
+		unc_session_unlock(session);
+		unc_fail(&err, UNC_OK, "%s", unc_session_unprotected(session));
+	}
+	if (*err.text)
+		unc_report(d, "ledger", true, "",
+			   "sessions of other programs are not known, no counter is shared with "
+			   "them, and what this one leaves when it is killed stays: %s",
+			   err.text);
+	else
+		unc_report(
+			d, "ledger", true, "",
+			"programs of this node share counters, and put back what the dead leave");
+	unc_session_free(session);
+}
+
 static void check_simulated(struct doctor *d)
 {
 	bool ok = unc_platform_open_as(&d->options, d->raised, &d->platform) == 0;
@@ -260,6 +285,7 @@ static void check_machine(struct doctor *d)
 	check_lockdown(d);
 	check_privileges(d);
 	unc_doctor_access(d);
+	check_ledger(d);
 	unc_doctor_units(d);
 	unc_doctor_counters(d);
 	unc_report(d, "simulation", true, "", "off: numbers are of this machine");

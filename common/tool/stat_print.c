@@ -256,6 +256,8 @@ static void json_report(const struct stat_job *job, struct printer *p)
 	print_integer(p, "passes", NULL, job->passes);
 	for (enum section section = 0; section < SECTIONS; section++)
 		json_section(p, job, section);
+	if (*unc_session_unprotected(job->session))
+		print_text(p, "unprotected", NULL, unc_session_unprotected(job->session));
 	if (job->every)
 		json_overflow(p, &job->overflow);
 	print_close(p);

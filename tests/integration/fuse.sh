@@ -4,7 +4,7 @@
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
-echo "1..24"
+echo "1..25"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
@@ -173,6 +173,24 @@ done
 [ -z "$bad" ] || echo "# after write:$bad of $writes"
 [ "$writes" -gt 0 ] && [ -z "$bad" ]
 result $? "such a signal behind each register write: a report, and registers as they were found"
+
+# Without a ledger numbers are right, and it is told where it is asked for: in JSON, -v, doctor.
+control reset
+nowhere=$dir/none/run
+UNCORE_RUN=$nowhere real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
+jq -e --arg dir "$nowhere" '.events["cbo0.CLOCKTICKS:socket=0"] == 2700000000 and
+	(.unprotected | startswith($dir))' "$dir/out" >/dev/null && [ ! -s "$dir/err" ] &&
+	UNCORE_RUN=$nowhere real stat -v -d 1 -e cbo0.CLOCKTICKS:socket=0 &&
+	grep -q "^uncore: note: sessions of other programs are not known to this one.*: $nowhere: No such file" "$dir/err" &&
+	! grep -q "$nowhere" "$dir/out"
+one=$?
+UNCORE_RUN=$nowhere real doctor
+grep -q "^ok  *ledger  *sessions of other programs are not known" "$dir/out" && [ $one -eq 0 ]
+result $? "no ledger: the numbers are right, JSON, -v and the doctor tell"
+real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
+exactly "cbo0.CLOCKTICKS:socket=0=2700000000" && real doctor &&
+	grep -q "^ok  *ledger  *programs of this node share counters" "$dir/out"
+result $? "a ledger: the doctor tells, and nothing else"
 
 # 44 bits at 2.7e9 Hz wrap in 6515 s
 control reset
