@@ -523,7 +523,8 @@ UNC_API const char *unc_session_partial(struct unc_session *, int id);
  * Why sessions of other processes are not known to this one: they use the ledger of the node, a file
  * in /run/libuncore (UNCORE_RUN names another folder), and it cannot. Its counters are then those of
  * a stranger to them, as theirs are to it: none is shared, and what it leaves when it is killed stays.
- * "" where they are known, and where there can be none (a simulated machine). Known since
+ * "" where they are known, where there can be none (a simulated machine), and for a session that
+ * programs no register: the kernel's driver counts for it, or counters do that run freely. Known since
  * unc_session_start(); owned by the session, until its next call.
  */
 UNC_API const char *unc_session_unprotected(struct unc_session *);

@@ -198,7 +198,8 @@ struct unc_session {
 	/* while running */
 	pthread_mutex_t lock;
 	bool started, running;
-	bool holds; /* it is in the ledger, as: */
+	bool programs; /* since the start registers were programmed: others have to know */
+	bool holds;    /* it is in the ledger, as: */
 	unsigned holder;
 	bool flawed;                     /* since the start a slot was lost, or could not be read */
 	bool final;                      /* stopped, and the last interval has been ended */

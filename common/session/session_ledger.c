@@ -64,7 +64,8 @@ const char *unc_session_unprotected(struct unc_session *s)
 	if (unc_session_enter(s) < 0)
 		return s->error.text;
 	pthread_mutex_lock(&s->platform->program);
-	unc_fail(&s->error, UNC_OK, "%s", unc_ledger_reason(s->platform->ledger));
+	unc_fail(&s->error, UNC_OK, "%s",
+		 s->programs ? unc_ledger_reason(s->platform->ledger) : "");
 	pthread_mutex_unlock(&s->platform->program);
 	return s->error.text;
 }
@@ -246,6 +247,7 @@ int unc_session_note(struct unc_session *s, struct unc_plan_unit *units, size_t 
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		struct unc_plan_unit *u = &units[i];
 
+		s->programs |= u->n_controls != 0;
 		rc = note_unit(s, u, err);
 		for (size_t k = 0; k < u->n_controls && rc == 0; k++)
 			rc = note_setting(s, u, &u->control[k], false, err);

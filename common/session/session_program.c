@@ -335,7 +335,7 @@ int unc_session_start(struct unc_session *s)
 		s->slot[i].lost = (struct unc_loss){0};
 		s->slot[i].unread = 0;
 	}
-	s->flawed = false;
+	s->flawed = s->programs = false;
 	s->now = 0;
 	s->started = false; /* if it fails, nothing is left to be read */
 	if ((rc = program_pass(s, true, &s->error)) < 0)
