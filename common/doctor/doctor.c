@@ -236,7 +236,7 @@ static void check_ledger(struct doctor *d)
 		return;
 	if (unc_session_lock(session, &err) == 0) {
 		unc_session_unlock(session);
-		unc_fail(&err, UNC_OK, "%s", unc_session_unprotected(session));
+		unc_fail(&err, UNC_OK, "%s", unc_ledger_reason(d->platform->ledger));
 	}
 	if (*err.text)
 		unc_report(d, "ledger", true, "",
