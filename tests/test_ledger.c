@@ -260,9 +260,10 @@ static void test_stopped(void)
 
 /* ---- the dead */
 
-/* A process that enters, writes a record and waits to be killed; `forks`: and has a child that
- * outlives it. */
-static pid_t hold(uint64_t address, bool forks, pid_t *grandchild)
+/* A process that enters, writes a record and waits to be killed; that has a child which outlives it;
+ * that has the lock then. */
+enum { FORKS = 1, LOCKS = 2 };
+static pid_t hold(uint64_t address, int does, pid_t *grandchild)
 {
 	int ready[2];
 	pid_t pid = -1, other = 0;
@@ -277,9 +278,11 @@ static pid_t hold(uint64_t address, bool forks, pid_t *grandchild)
 		    put(l, address, address, holder) < 0)
 			_exit(1);
 		unc_ledger_unlock(l);
-		if (forks && (other = fork()) == 0)
+		if (does & FORKS && (other = fork()) == 0)
 			for (;;)
 				pause();
+		if (does & LOCKS && unc_ledger_lock(l, true, NULL) < 0)
+			_exit(1);
 		if (write(ready[1], &other, sizeof(other)) != sizeof(other))
 			_exit(1);
 		for (;;)
@@ -299,7 +302,7 @@ static void test_killed(void)
 
 	begin();
 	struct unc_ledger *l = open_ledger();
-	pid_t pid = hold(0xD10, false, NULL);
+	pid_t pid = hold(0xD10, 0, NULL);
 	lock(l);
 	unsigned holder = living(l, 0xD10);
 	CU_ASSERT_FATAL(holder < UNC_LEDGER_NOBODY);
@@ -326,7 +329,7 @@ static void test_killed_parent(void)
 
 	begin();
 	struct unc_ledger *l = open_ledger();
-	pid_t pid = hold(0xD10, true, &child);
+	pid_t pid = hold(0xD10, FORKS, &child);
 	siginfo_t info;
 
 	lock(l);
@@ -346,6 +349,45 @@ static void test_killed_parent(void)
 	unc_ledger_unlock(l);
 	kill(child, SIGKILL);
 	unc_ledger_free(l);
+	fake_free(&root);
+}
+
+/* Nor does the child keep the lock of a turn that its parent did not end. */
+static void test_killed_in_turn(void)
+{
+	struct unc_error err;
+	pid_t child;
+
+	begin();
+	struct unc_ledger *l = open_ledger();
+	pid_t pid = hold(0xD10, FORKS | LOCKS, &child);
+	CHECK_NUMBER(unc_ledger_lock(l, true, &err), UNC_ERR_BUSY);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CHECK_NUMBER(unc_ledger_lock(l, true, &err), 0);
+	CHECK_NUMBER(living(l, 0xD10), UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(l);
+	kill(child, SIGKILL);
+	unc_ledger_free(l);
+	fake_free(&root);
+}
+
+/* Removed while no session of ours runs: the next one has a new file. */
+static void test_removed_idle(void)
+{
+	begin();
+	struct unc_ledger *l = open_ledger(), *other;
+	CHECK_NUMBER(remove(file()), 0);
+	CHECK_NUMBER(unc_ledger_open(l, root.path, false, NULL), 0);
+	other = open_ledger();
+	lock(l);
+	CHECK_NUMBER(put(l, 0xD10, 1, enter(l)), 0);
+	unc_ledger_unlock(l);
+	lock(other);
+	CU_ASSERT(living(other, 0xD10) < UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(other);
+	unc_ledger_free(l);
+	unc_ledger_free(other);
 	fake_free(&root);
 }
 
@@ -735,6 +777,8 @@ int main(void)
 		{"one that does not end its turn", test_stopped},
 		{"a process that is killed", test_killed},
 		{"one that is killed, and has forked", test_killed_parent},
+		{"one that is killed in its turn, and has forked", test_killed_in_turn},
+		{"a file that is removed while nobody runs", test_removed_idle},
 		{"its number, given again, and elsewhere", test_number_again},
 		{"killed behind any write", test_any_write},
 		{"files that are refused", test_refused},

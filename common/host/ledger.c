@@ -175,7 +175,10 @@ static int take_file(struct unc_ledger *l, bool wait, struct unc_error *err)
 	struct header h = {0};
 	int error;
 
-	while ((error = unc_ledger_file_lock(l->fd)) == EAGAIN && wait) {
+	l->turn = unc_ledger_file_turn(l->fd);
+	if (l->turn < 0)
+		return unc_ledger_fail(l, "opened again", errno, err);
+	while ((error = unc_ledger_file_lock(l->turn)) == EAGAIN && wait) {
 		struct timespec t = {.tv_nsec = (long)pause};
 
 		if (unc_ledger_file_get(l->fd, &h, sizeof(h), 0) == 0 && h.turn != turn) {
@@ -183,13 +186,17 @@ static int take_file(struct unc_ledger *l, bool wait, struct unc_error *err)
 			waited = 0;
 		}
 		if (waited >= longest)
-			return fail_locked(l, &h, err);
+			break;
 		ppoll(NULL, 0, &t, NULL);
 		waited += pause;
 		pause = pause < 1000000 ? 2 * pause : 2000000;
 	}
-	if (error == EAGAIN)
+	if (error)
+		close(l->turn);
+	if (error == EAGAIN && !wait)
 		return unc_fail(err, UNC_ERR_BUSY, "%.200s/ledger is locked", l->dir);
+	if (error == EAGAIN)
+		return fail_locked(l, &h, err);
 	if (error == EINVAL)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%.200s/ledger cannot be locked: open-file-description locks need "
@@ -216,15 +223,17 @@ int unc_ledger_lock(struct unc_ledger *l, bool wait, struct unc_error *err)
 			      l->dir);
 	else
 		rc = load(l, &l->reason);
-	if (rc < 0)
+	if (rc < 0) {
+		unc_ledger_file_unlock(l->turn);
 		give_up(l);
+	}
 	return 0;
 }
 
 void unc_ledger_unlock(struct unc_ledger *l)
 {
 	if (l->fd >= 0)
-		unc_ledger_file_unlock(l->fd);
+		unc_ledger_file_unlock(l->turn);
 }
 
 /* ---- opening */
@@ -244,7 +253,7 @@ static int try_open(struct unc_ledger *l, bool make, bool *again, struct unc_err
 			*again = true;
 		else if ((rc = load(l, err)) == UNC_ERR_INVALID)
 			*again = unc_ledger_file_discard(l->fd, l->dir);
-		unc_ledger_file_unlock(l->fd);
+		unc_ledger_file_unlock(l->turn);
 	}
 	if (rc < 0 || *again) {
 		close(l->fd);
@@ -258,6 +267,10 @@ int unc_ledger_open(struct unc_ledger *l, const char *dir, bool make, struct unc
 	bool again = true;
 	int rc = 0;
 
+	if (l->fd >= 0 && !l->n_mine && unc_ledger_file_removed(l->fd)) {
+		close(l->fd);
+		l->fd = -1;
+	}
 	if (l->n_mine || l->fd >= 0)
 		return unc_fail(err, UNC_ERR_STATE, "the ledger is in use");
 	snprintf(l->dir, sizeof(l->dir), "%s", dir);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -130,14 +131,28 @@ static bool is_locked(int fd, off_t at, off_t n)
 	return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
 }
 
-int unc_ledger_file_lock(int fd)
+/* By /proc it is the same file, whatever has become of its name. Where there is no /proc the same
+ * description has to do. */
+int unc_ledger_file_turn(int fd)
 {
-	return set_lock(fd, 0, F_WRLCK);
+	char path[64];
+	int turn;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	turn = unc_above_stdio(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+	return turn < 0 ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : turn;
 }
 
-void unc_ledger_file_unlock(int fd)
+int unc_ledger_file_lock(int turn)
 {
-	set_lock(fd, 0, F_UNLCK);
+	return set_lock(turn, 0, F_WRLCK);
+}
+
+/* One that was forked meanwhile has the description as well. */
+void unc_ledger_file_unlock(int turn)
+{
+	set_lock(turn, 0, F_UNLCK);
+	close(turn);
 }
 
 int unc_ledger_file_hold(int fd, unsigned holder)

@@ -22,9 +22,13 @@ bool unc_ledger_file_discard(int fd, const char *dir);
 /*
  * Locks of the open file description: the kernel gives them back when the last process that has it
  * is gone. 0, or the errno value; EAGAIN: somebody else has it.
+ * That of the node is of a description of its own, opened for the turn, so that children that are
+ * there already do not keep it when their parent dies: unc_ledger_file_turn() gives one, closed with
+ * the lock; -1: the errno value is in errno.
  */
-int unc_ledger_file_lock(int fd);
-void unc_ledger_file_unlock(int fd);
+int unc_ledger_file_turn(int fd);
+int unc_ledger_file_lock(int turn);
+void unc_ledger_file_unlock(int turn);
 /* One for each holder, as long as it runs. */
 int unc_ledger_file_hold(int fd, unsigned holder);
 void unc_ledger_file_drop(int fd, unsigned holder);

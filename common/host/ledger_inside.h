@@ -50,7 +50,8 @@ struct book {
 enum life { UNKNOWN, ALIVE, DEAD };
 
 struct unc_ledger {
-	int fd; /* -1: in memory */
+	int fd;   /* -1: in memory */
+	int turn; /* has the lock, while it is held */
 	char dir[PATH_MAX];
 	struct unc_error reason; /* why in memory */
 	struct unc_process self;
