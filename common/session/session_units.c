@@ -454,9 +454,8 @@ static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
 	if (schedule(s, instance, &o.others, found, &a) < 0)
 		return fail_busy(s, u->instance, &s->slot[a.slot[a.failed]], &a.conflict, &o.others,
 				 found, err);
-	rc = s->by_kernel[instance]
-		     ? unc_session_kernel_unit(s, u, a.slot, a.counter, a.n, err)
-		     : set_unit(s, u, &a, &o.others, found, err);
+	rc = s->by_kernel[instance] ? unc_session_kernel_unit(s, u, a.slot, a.counter, a.n, err)
+				    : set_unit(s, u, &a, &o.others, found, err);
 	join_twins(s, instance);
 	return rc;
 }
