@@ -445,6 +445,13 @@ void unc_sim_write(struct unc_sim *sim, void *reg, uint64_t value)
 	unc_sim_run(sim, &op, 1);
 }
 
+bool unc_sim_counts(const void *reg)
+{
+	const struct sim_reg *r = reg;
+
+	return r->counter && r->counter->ctr == r;
+}
+
 /* ---- violations */
 
 void unc_sim_violation(const struct sim_reg *reg, const char *format, ...)

@@ -39,6 +39,8 @@ void *unc_sim_find(struct unc_sim *, const struct unc_reg *);
 /* Reads or writes a register found before. */
 uint64_t unc_sim_read(struct unc_sim *, void *reg);
 void unc_sim_write(struct unc_sim *, void *reg, uint64_t value);
+/* For tests: whether it counts, by itself or by a control. */
+bool unc_sim_counts(const void *reg);
 
 /* Moves the clock of a machine opened with clock=step or wait on by ns. */
 void unc_sim_step(struct unc_sim *, uint64_t ns);

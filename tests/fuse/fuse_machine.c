@@ -15,6 +15,8 @@
  *   tsc       ticks of its TSC
  *   control   faults, neighbours and signals: see room.h
  *   log       accesses to registers
+ *   left      registers that processes have written and that do not hold what they did before:
+ *             "PATH OFFSET VALUE BEFORE"; counters are left out
  *   memory    physical memory as it is now, to read and to write
  */
 #define FUSE_USE_VERSION 31
@@ -84,6 +86,8 @@ static bool room_file(const struct machine *m, const char *path, struct node *no
 		snprintf(node->text, sizeof(node->text), "%s\n", room_error(m->room));
 	} else if (strcmp(path, "/log") == 0) {
 		node->kind = LOG;
+	} else if (strcmp(path, "/left") == 0) {
+		node->kind = LEFT;
 	} else if (strcmp(path, "/memory") == 0) {
 		node->kind = LIVE;
 	} else {
@@ -135,13 +139,15 @@ static int meet(struct room_access *access)
 
 /* ---- files */
 
-static uint64_t length_of(const struct machine *m, const char *path, const struct node *node)
+static uint64_t length_of(struct machine *m, const char *path, const struct node *node)
 {
 	size_t length = strlen(node->text);
 
 	/* Devices have no size; a mapping needs one, beyond any address of the machine. */
 	if (node->kind == LOG)
 		room_log(m->room, &length);
+	if (node->kind == LEFT)
+		machine_left(m, &length);
 	return node->kind == CONFIG   ? room_size(m->room, path, 4096)
 	       : node->kind == MEMORY ? (uint64_t)1 << 52
 				      : length;
@@ -306,6 +312,9 @@ static int read_node(const struct node *node, const char *path, char *buf, size_
 	case LOG:
 		log = room_log(machine()->room, &length);
 		return read_text(log, length, buf, size, offset);
+	case LEFT:
+		log = machine_left(machine(), &length);
+		return read_text(log, length, buf, size, offset);
 	default:
 		return read_text(node->text, strlen(node->text), buf, size, offset);
 	}
@@ -338,7 +347,8 @@ static int read_file(const char *path, char *buf, size_t size, off_t offset,
 }
 
 /* A dword of configuration space: a register of that width, or half of a wider one. */
-static int write_config(struct machine *m, const struct node *node, uint32_t value, unsigned offset)
+static int write_config(struct machine *m, const struct node *node, const char *path,
+			uint32_t value, unsigned offset)
 {
 	const struct unc_pci_function *f = node->function;
 	struct unc_reg reg = {.address = UNC_PCI(f->domain, f->bus, f->devfn, offset),
@@ -348,6 +358,7 @@ static int write_config(struct machine *m, const struct node *node, uint32_t val
 	unsigned shift = 0;
 
 	if (found) {
+		machine_remember(m, path, offset, found);
 		unc_sim_write(m->sim, found, value);
 		return 0;
 	}
@@ -359,12 +370,14 @@ static int write_config(struct machine *m, const struct node *node, uint32_t val
 	}
 	if (!found)
 		return -EIO;
+	machine_remember(m, path, offset, found);
 	uint64_t keep = unc_sim_read(m->sim, found) & ~((uint64_t)UINT32_MAX << shift);
 	unc_sim_write(m->sim, found, keep | (uint64_t)value << shift);
 	return 0;
 }
 
-static int write_memory(struct machine *m, uint64_t value, size_t size, uint64_t address)
+static int write_memory(struct machine *m, const char *path, uint64_t value, size_t size,
+			uint64_t address)
 {
 	struct unc_reg reg = {
 		.address = address, .space = UNC_SPACE_MMIO, .width = (uint8_t)(8 * size)};
@@ -372,31 +385,33 @@ static int write_memory(struct machine *m, uint64_t value, size_t size, uint64_t
 
 	if (!found)
 		return -EIO;
+	machine_remember(m, path, address, found);
 	unc_sim_write(m->sim, found, value);
 	return 0;
 }
 
 /* A register takes what it is given, whole. */
-static int write_register(struct machine *m, const struct node *node, uint64_t value, size_t size,
-			  uint64_t offset)
+static int write_register(struct machine *m, const struct node *node, const char *path,
+			  uint64_t value, size_t size, uint64_t offset)
 {
 	if (node->kind == MSR) {
 		void *reg = msr(node, size, (off_t)offset);
 
 		if (!reg)
 			return -EIO;
+		machine_remember(m, path, offset, reg);
 		unc_sim_write(m->sim, reg, value);
 		return 0;
 	}
 	if (node->kind == LIVE)
-		return write_memory(m, value, size, offset);
+		return write_memory(m, path, value, size, offset);
 	if (node->kind != CONFIG || (size != 4 && size != 8))
 		return -EINVAL;
-	int rc = write_config(m, node, (uint32_t)value, (unsigned)offset);
+	int rc = write_config(m, node, path, (uint32_t)value, (unsigned)offset);
 
 	return rc < 0 || size == 4
 		       ? rc
-		       : write_config(m, node, (uint32_t)(value >> 32), (unsigned)offset + 4);
+		       : write_config(m, node, path, (uint32_t)(value >> 32), (unsigned)offset + 4);
 }
 
 static int write_file(const char *path, const char *buf, size_t size, off_t offset,
@@ -420,7 +435,7 @@ static int write_file(const char *path, const char *buf, size_t size, off_t offs
 	access.reg = is_register(&node);
 	memcpy(&access.value, buf, size < 8 ? size : 8);
 	if ((rc = meet(&access)) == 0)
-		rc = write_register(m, &node, access.value, size, (uint64_t)offset);
+		rc = write_register(m, &node, path, access.value, size, (uint64_t)offset);
 	rc = rc < 0 ? rc : told((int)size, access.size);
 	room_after(m->room, &access, rc);
 	return rc;
@@ -451,7 +466,7 @@ static int poke(void *user, const char *path, uint64_t offset, uint64_t value, s
 	struct node node;
 	int rc = find_node(path, &node);
 
-	return rc < 0 ? rc : write_register(user, &node, value, size, offset);
+	return rc < 0 ? rc : write_register(user, &node, path, value, size, offset);
 }
 
 static void step(void *user, uint64_t ns)
@@ -479,6 +494,7 @@ static unsigned cpus_of(void *user)
 static void close_machine(struct machine *m)
 {
 	free(m->function);
+	machine_forget(m);
 	unc_sim_close(m->sim);
 	m->function = NULL;
 	m->sim = NULL;

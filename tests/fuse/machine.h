@@ -6,6 +6,13 @@
 #include "room.h"
 #include "sim/sim.h"
 
+/* A register that was written, and what it held before that. */
+struct written {
+	void *reg;
+	char *path;
+	uint64_t offset, before;
+};
+
 struct machine {
 	const char *spec;
 	struct room *room;
@@ -15,10 +22,13 @@ struct machine {
 	struct unc_pci_function *function;
 	size_t n_functions;
 	unsigned cpus; /* of a socket */
+	struct written *written;
+	size_t n_written;
+	char *left; /* text */
 };
 
-/* CONTROL and CLOCK can be written, LOG is long, LIVE is memory without the kernel's cache. */
-enum kind { NONE, DIRECTORY, TEXT, MSR, CONFIG, MEMORY, LIVE, CONTROL, CLOCK, LOG };
+/* CONTROL and CLOCK can be written, LOG and LEFT are long, LIVE is memory without the kernel's cache. */
+enum kind { NONE, DIRECTORY, TEXT, MSR, CONFIG, MEMORY, LIVE, CONTROL, CLOCK, LOG, LEFT };
 
 struct node {
 	enum kind kind;
@@ -35,5 +45,11 @@ void machine_cpuinfo(const struct machine *, char *buf, size_t size);
 bool machine_cpu_text(const struct machine *, const char *path, struct node *);
 /* A file of a PCI function. */
 bool machine_pci_file(const struct machine *, const char *path, struct node *);
+
+/* machine_left.c: a register is about to be written. */
+void machine_remember(struct machine *, const char *path, uint64_t offset, void *reg);
+void machine_forget(struct machine *);
+/* What /left reads as. */
+const char *machine_left(struct machine *, size_t *size);
 
 #endif
