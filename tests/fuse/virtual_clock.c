@@ -3,6 +3,7 @@
  * LD_PRELOAD: a process lives in the time of a simulated machine (fuse_machine).
  *
  *   VIRTUAL_CLOCK=FILE   the machine's /clock; without it nothing changes
+ *   VIRTUAL_CROWD=FILE   the clock is shared with other processes: virtual_crowd.c
  *
  * Who waits moves the clock to the end of the wait at once, or to what happens at the machine
  * before it. Who waits for a child does not: the child lives in the same time, and moves it. A
@@ -26,6 +27,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "virtual_crowd.h"
 
 enum { MAX_WAITERS = 64, PATIENCE_MS = 5000 };
 
@@ -67,9 +70,10 @@ static void __attribute__((constructor)) begin(void)
 		fprintf(stderr, "virtual_clock: %s: %s\n", path, strerror(errno));
 		_exit(125);
 	}
+	crowd_join();
 }
 
-static uint64_t machine_time(void)
+uint64_t machine_time(void)
 {
 	char text[40];
 	unsigned long long whole, part;
@@ -88,6 +92,16 @@ static void real_pause(void)
 	struct timespec ms = {.tv_nsec = 1000000};
 
 	syscall(SYS_nanosleep, &ms, NULL);
+}
+
+void machine_move(uint64_t until)
+{
+	char text[48];
+	int n = snprintf(text, sizeof(text), "=%llu.%09llu", (unsigned long long)(until / second),
+			 (unsigned long long)(until % second));
+
+	if (pwrite(file, text, (size_t)n, 0) < 0)
+		real_pause();
 }
 
 /* The earliest deadline up to `until` of a thread that waits, once none is awake. */
@@ -112,17 +126,17 @@ static uint64_t next_deadline(uint64_t until, size_t *which)
 	}
 }
 
-/* Moves the clock towards `target`, up to what happens at the machine or in a thread before. */
-static void drive(uint64_t target)
+/* Moves the clock towards `target`, up to what happens at the machine or in a thread before.
+ * `look`: whoever waits looks for something else as well. */
+static void drive(uint64_t target, bool look)
 {
 	size_t which = MAX_WAITERS;
 	uint64_t until = next_deadline(target, &which);
-	char text[48];
-	int n = snprintf(text, sizeof(text), "=%llu.%09llu", (unsigned long long)(until / second),
-			 (unsigned long long)(until % second));
 
-	if (pwrite(file, text, (size_t)n, 0) < 0)
-		real_pause();
+	if (crowd_joined())
+		crowd_wait(until, look);
+	else
+		machine_move(until);
 	for (bool waits = true; which < MAX_WAITERS && waits && machine_time() >= until;) {
 		real_pause();
 		pthread_mutex_lock(&lock);
@@ -187,7 +201,7 @@ static void sleep_until(uint64_t target)
 {
 	waits_again();
 	while (machine_time() < target)
-		drive(target);
+		drive(target, false);
 }
 
 /* ---- clocks */
@@ -313,7 +327,7 @@ int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
 		if (number >= 0 || errno != EAGAIN || over)
 			return number;
 		if (!other)
-			drive(target);
+			drive(target, true);
 	}
 }
 
