@@ -4,6 +4,9 @@
  *
  *   crowd run OPTION... EVENT=RATE...
  *
+ *   crowd race OPTION... EVENT=RATE EVENT=RATE    two of them: crowd_race.c
+ *   crowd puppet OPTION... EVENT=RATE...          one by hand: crowd_puppet.c
+ *
  *   -r ROOT        of the machine, opened with clock=step
  *   -d DIR         an empty folder for what they share
  *   -s SEED        of chance
@@ -40,7 +43,7 @@ static void __attribute__((noreturn)) give_up(const char *what)
 	exit(2);
 }
 
-unsigned crowd_draw(struct crowd *c, unsigned n)
+unsigned crowd_draw(struct party *c, unsigned n)
 {
 	c->state = c->state * 6364136223846793005u + 1442695040888963407u;
 	return (unsigned)((c->state >> 33) % n);
@@ -48,7 +51,7 @@ unsigned crowd_draw(struct crowd *c, unsigned n)
 
 /* ---- files */
 
-static int open_file(const char *folder, const char *name, int flags)
+int crowd_open(const char *folder, const char *name, int flags)
 {
 	char path[4096];
 	int fd;
@@ -59,9 +62,9 @@ static int open_file(const char *folder, const char *name, int flags)
 	return fd;
 }
 
-double crowd_time(const struct crowd *c)
+double crowd_time(const struct party *c)
 {
-	int fd = open_file(c->root, "clock", O_RDONLY);
+	int fd = crowd_open(c->root, "clock", O_RDONLY);
 	char text[40];
 	ssize_t n = read(fd, text, sizeof(text) - 1);
 
@@ -73,7 +76,7 @@ double crowd_time(const struct crowd *c)
 static void write_line(const char *folder, const char *name, int flags, const char *format,
 		       va_list args)
 {
-	int fd = open_file(folder, name, flags);
+	int fd = crowd_open(folder, name, flags);
 	char line[1024];
 	int n = vsnprintf(line, sizeof(line) - 1, format, args);
 
@@ -84,7 +87,7 @@ static void write_line(const char *folder, const char *name, int flags, const ch
 	close(fd);
 }
 
-void crowd_control(const struct crowd *c, const char *format, ...)
+void crowd_control(const struct party *c, const char *format, ...)
 {
 	va_list args;
 
@@ -93,7 +96,7 @@ void crowd_control(const struct crowd *c, const char *format, ...)
 	va_end(args);
 }
 
-void crowd_say(const struct crowd *c, const char *format, ...)
+void crowd_say(const struct party *c, const char *format, ...)
 {
 	char text[900];
 	va_list args;
@@ -105,18 +108,18 @@ void crowd_say(const struct crowd *c, const char *format, ...)
 	va_end(args);
 }
 
-bool crowd_set(const struct crowd *c, const struct crowd_control *control, uint64_t value)
+bool crowd_set(const struct party *c, const struct party_control *control, uint64_t value)
 {
-	int fd = open_file(c->root, control->file, O_RDWR);
+	int fd = crowd_open(c->root, control->file, O_RDWR);
 	ssize_t n = pwrite(fd, &value, control->size, (off_t)control->offset);
 
 	close(fd);
 	return n == (ssize_t)control->size;
 }
 
-bool crowd_get(const struct crowd *c, const struct crowd_control *control, uint64_t *value)
+bool crowd_get(const struct party *c, const struct party_control *control, uint64_t *value)
 {
-	int fd = open_file(c->root, control->file, O_RDONLY);
+	int fd = crowd_open(c->root, control->file, O_RDONLY);
 
 	*value = 0;
 	ssize_t n = pread(fd, value, control->size, (off_t)control->offset);
@@ -125,14 +128,14 @@ bool crowd_get(const struct crowd *c, const struct crowd_control *control, uint6
 	return n == (ssize_t)control->size;
 }
 
-static struct crowd_tally *open_tally(const char *dir)
+static struct party_tally *open_tally(const char *dir)
 {
-	int fd = open_file(dir, "tally", O_RDWR | O_CREAT);
+	int fd = crowd_open(dir, "tally", O_RDWR | O_CREAT);
 	void *at;
 
-	if (ftruncate(fd, sizeof(struct crowd_tally)) < 0)
+	if (ftruncate(fd, sizeof(struct party_tally)) < 0)
 		give_up("tally");
-	at = mmap(NULL, sizeof(struct crowd_tally), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	at = mmap(NULL, sizeof(struct party_tally), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (at == MAP_FAILED)
 		give_up("tally");
@@ -149,9 +152,9 @@ static void usage(void)
 	exit(2);
 }
 
-static void take_control(struct crowd *c, const char *text)
+static void take_control(struct party *c, const char *text)
 {
-	struct crowd_control *to = &c->control[c->n_controls++];
+	struct party_control *to = &c->control[c->n_controls++];
 
 	if (c->n_controls > MAX_CONTROLS)
 		usage();
@@ -167,17 +170,17 @@ static void take_control(struct crowd *c, const char *text)
 	memcpy(to->file, text, (size_t)(end - text));
 }
 
-static void take_event(struct crowd *c, char *text)
+static void take_event(struct party *c, char *text)
 {
 	char *value = strrchr(text, '=');
 
 	if (!value || c->n_events == MAX_EVENTS)
 		usage();
 	*value = '\0';
-	c->event[c->n_events++] = (struct crowd_event){text, strtod(value + 1, NULL)};
+	c->event[c->n_events++] = (struct party_event){text, strtod(value + 1, NULL)};
 }
 
-static void take_options(struct crowd *c, int argc, char **argv)
+static void take_options(struct party *c, int argc, char **argv)
 {
 	int option;
 
@@ -219,8 +222,8 @@ static void take_options(struct crowd *c, int argc, char **argv)
 
 /* ---- processes */
 
-/* One that does something else, with the arguments of this one and a seed of its own. */
-static pid_t spawn(const struct crowd *c, char **argv, const char *what, uint64_t seed)
+pid_t crowd_spawn(const struct party *c, char **argv, const char *what, uint64_t seed, int from,
+		  int to)
 {
 	const char *preload = getenv("CROWD_PRELOAD");
 	char path[4096], text[32], option[] = "-s";
@@ -232,6 +235,8 @@ static pid_t spawn(const struct crowd *c, char **argv, const char *what, uint64_
 		give_up("fork");
 	if (pid > 0)
 		return pid;
+	if ((from >= 0 && dup2(from, STDIN_FILENO) < 0) || (to >= 0 && dup2(to, STDOUT_FILENO) < 0))
+		give_up("dup2");
 	snprintf(text, sizeof(text), "%" PRIu64, seed);
 	arguments[n++] = argv[0];
 	arguments[n++] = strdup(what);
@@ -251,7 +256,7 @@ static pid_t spawn(const struct crowd *c, char **argv, const char *what, uint64_
 }
 
 /* Who ends before the time is over is followed by another one. */
-static void run_all(struct crowd *c, char **argv)
+static void run_all(struct party *c, char **argv)
 {
 	unsigned all = c->processes + c->strangers, born = 0, living = 0;
 	pid_t pid[MAX_PROCESSES * 2] = {0};
@@ -261,8 +266,8 @@ static void run_all(struct crowd *c, char **argv)
 		for (unsigned i = 0; i < all && crowd_time(c) < c->seconds; i++) {
 			if (pid[i])
 				continue;
-			pid[i] = spawn(c, argv, i < c->processes ? "work" : "stranger",
-				       c->seed * 100000 + ++born);
+			pid[i] = crowd_spawn(c, argv, i < c->processes ? "work" : "stranger",
+					     c->seed * 100000 + ++born, -1, -1);
 			living++;
 		}
 		if (!living)
@@ -282,7 +287,7 @@ static void run_all(struct crowd *c, char **argv)
 }
 
 /* A stranger who was killed has left what only he could clear. */
-static void clear_strange(const struct crowd *c)
+static void clear_strange(const struct party *c)
 {
 	uint64_t value;
 
@@ -291,9 +296,9 @@ static void clear_strange(const struct crowd *c)
 			crowd_set(c, &c->control[i], 0);
 }
 
-static unsigned lines_of(const char *folder, const char *name)
+unsigned crowd_lines(const char *folder, const char *name)
 {
-	int fd = open_file(folder, name, O_RDONLY);
+	int fd = crowd_open(folder, name, O_RDONLY);
 	char buf[4096];
 	unsigned lines = 0;
 
@@ -304,9 +309,9 @@ static unsigned lines_of(const char *folder, const char *name)
 	return lines;
 }
 
-static int run(struct crowd *c, char **argv)
+static int run(struct party *c, char **argv)
 {
-	struct crowd_tally *t = c->tally;
+	struct party_tally *t = c->tally;
 	int status;
 
 	run_all(c, argv);
@@ -314,14 +319,14 @@ static int run(struct crowd *c, char **argv)
 	clear_strange(c);
 	unsigned wrong = t->wrong, refused = t->refused, marked = t->marked;
 
-	waitpid(spawn(c, argv, "last", c->seed), &status, 0);
+	waitpid(crowd_spawn(c, argv, "last", c->seed, -1, -1), &status, 0);
 	printf("sessions=%u right=%u marked=%u wrong=%u refused=%u failed=%u kills=%u strange=%u "
 	       "last=%s left=%u\n",
 	       t->sessions, t->right, marked, wrong, refused, t->failed, t->kills, t->strange,
 	       status || t->refused != refused || t->wrong != wrong || t->marked != marked
 		       ? "bad"
 		       : "right",
-	       lines_of(c->root, "left"));
+	       crowd_lines(c->root, "left"));
 	return 0;
 }
 
@@ -329,13 +334,14 @@ int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
-		int (*run)(struct crowd *);
+		int (*run)(struct party *);
 	} others[] = {
 		{"work", crowd_work},
 		{"last", crowd_last},
 		{"stranger", crowd_stranger},
+		{"puppet", crowd_puppet},
 	};
-	struct crowd c = {0};
+	struct party c = {0};
 
 	if (argc < 3)
 		usage();
@@ -343,6 +349,8 @@ int main(int argc, char **argv)
 	c.tally = open_tally(c.dir);
 	if (strcmp(argv[1], "run") == 0)
 		return run(&c, argv);
+	if (strcmp(argv[1], "race") == 0 && c.n_events == 2)
+		return crowd_race(&c, argv);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strcmp(argv[1], others[i].name) == 0)
 			return others[i].run(&c);

@@ -7,24 +7,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { MAX_EVENTS = 32, MAX_CONTROLS = 64 };
 
 /* What a second counts. */
-struct crowd_event {
+struct party_event {
 	const char *spec;
 	double rate;
 };
 
 /* A control that a stranger programs. */
-struct crowd_control {
+struct party_control {
 	char file[256];
 	uint64_t offset, value;
 	size_t size;
 };
 
 /* What all have done so far; in a file that they share. */
-struct crowd_tally {
+struct party_tally {
 	atomic_uint sessions;             /* started */
 	atomic_uint right, marked, wrong; /* numbers */
 	atomic_uint refused;              /* starts: no counter is free */
@@ -33,35 +34,45 @@ struct crowd_tally {
 	atomic_uint kills;
 };
 
-struct crowd {
+struct party {
 	const char *root, *dir;
 	uint64_t seed, state; /* of chance */
 	unsigned processes, strangers;
 	unsigned kills; /* of a hundred sessions */
 	double seconds; /* of the machine's time */
-	struct crowd_event event[MAX_EVENTS];
+	struct party_event event[MAX_EVENTS];
 	unsigned n_events;
-	struct crowd_control control[MAX_CONTROLS];
+	struct party_control control[MAX_CONTROLS];
 	unsigned n_controls;
-	struct crowd_tally *tally;
+	struct party_tally *tally;
 };
 
 /* 0 to n - 1 */
-unsigned crowd_draw(struct crowd *, unsigned n);
+unsigned crowd_draw(struct party *, unsigned n);
 /* Seconds of the machine's clock. */
-double crowd_time(const struct crowd *);
+double crowd_time(const struct party *);
 /* A line of ROOT/control. */
-void crowd_control(const struct crowd *, const char *format, ...)
+void crowd_control(const struct party *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* A line of DIR/said. */
-void crowd_say(const struct crowd *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void crowd_say(const struct party *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Writes a control; *value: what it holds. False: it cannot. */
-bool crowd_set(const struct crowd *, const struct crowd_control *, uint64_t value);
-bool crowd_get(const struct crowd *, const struct crowd_control *, uint64_t *value);
+bool crowd_set(const struct party *, const struct party_control *, uint64_t value);
+bool crowd_get(const struct party *, const struct party_control *, uint64_t *value);
+
+int crowd_open(const char *folder, const char *name, int flags);
+unsigned crowd_lines(const char *folder, const char *name);
+/* One that does something else, with the arguments of this one and a seed of its own; from and to
+ * are its standard input and output, -1: those of this one. */
+pid_t crowd_spawn(const struct party *, char **argv, const char *what, uint64_t seed, int from,
+		  int to);
 
 /* crowd_worker.c: what the others do; their exit status. */
-int crowd_work(struct crowd *); /* sessions at random, until the time is over */
-int crowd_last(struct crowd *); /* one session with all events */
-int crowd_stranger(struct crowd *);
+int crowd_work(struct party *); /* sessions at random, until the time is over */
+int crowd_last(struct party *); /* one session with all events */
+int crowd_stranger(struct party *);
+/* crowd_puppet.c, crowd_race.c */
+int crowd_puppet(struct party *);
+int crowd_race(struct party *, char **argv);
 
 #endif

@@ -19,13 +19,13 @@ enum { HANDS = 2, MOST_EVENTS = 3, PATIENCE = 8 };
 /* A session of the two that a process may have at a time. */
 struct hand {
 	struct unc_session *session;
-	const struct crowd_event *event[MAX_EVENTS];
+	const struct party_event *event[MAX_EVENTS];
 	unsigned n;
 	double before, started; /* the clock when its start began and ended */
 	unsigned reads;
 };
 
-static void sleep_quanta(struct crowd *c, unsigned n)
+static void sleep_quanta(struct party *c, unsigned n)
 {
 	double now = crowd_time(c), until = (floor(now / quantum + 1e-6) + n) * quantum;
 	double whole;
@@ -42,7 +42,7 @@ static void log_line(void *user, enum unc_log_level level, const char *text)
 		crowd_say(user, "log: %s", text);
 }
 
-static struct unc_platform *open_platform(struct crowd *c)
+static struct unc_platform *open_platform(struct party *c)
 {
 	struct unc_options options = {
 		.size = sizeof(options), .sysroot = c->root, .log = log_line, .log_user = c};
@@ -64,10 +64,10 @@ static bool near(double count, double seconds, double rate)
 
 /* What a number is worth: it is what the event counts in the time that the library says, and that
  * is the time that has passed, as far as it can be known from outside. */
-static void judge(struct crowd *c, struct hand *h, unsigned i, const struct unc_value *v,
+static void judge(struct party *c, struct hand *h, unsigned i, const struct unc_value *v,
 		  double before, double after)
 {
-	const struct crowd_event *e = h->event[i];
+	const struct party_event *e = h->event[i];
 	double least = before - h->started, most = after - h->before;
 
 	if (!(v->flags & UNC_VALUE_VALID)) {
@@ -93,7 +93,7 @@ static void judge(struct crowd *c, struct hand *h, unsigned i, const struct unc_
 	}
 }
 
-static void read_hand(struct crowd *c, struct hand *h, double before)
+static void read_hand(struct party *c, struct hand *h, double before)
 {
 	struct unc_value values[MAX_EVENTS];
 	int rc = unc_session_read(h->session, values, h->n, sizeof(*values));
@@ -116,7 +116,7 @@ static void end_hand(struct hand *h)
 	*h = (struct hand){0};
 }
 
-static bool add(struct crowd *c, struct hand *h, const struct crowd_event *e)
+static bool add(struct party *c, struct hand *h, const struct party_event *e)
 {
 	int id;
 
@@ -131,7 +131,7 @@ static bool add(struct crowd *c, struct hand *h, const struct crowd_event *e)
 	return false;
 }
 
-static bool start(struct crowd *c, struct hand *h)
+static bool start(struct party *c, struct hand *h)
 {
 	int rc;
 
@@ -150,7 +150,7 @@ static bool start(struct crowd *c, struct hand *h)
 }
 
 /* The first event is everybody's: half of the sessions have no other. */
-static void begin_hand(struct crowd *c, struct hand *h, struct unc_platform *platform)
+static void begin_hand(struct party *c, struct hand *h, struct unc_platform *platform)
 {
 	unsigned wanted = crowd_draw(c, 2) ? 1 + crowd_draw(c, MOST_EVENTS) : 0;
 	bool ok = unc_session_new(platform, 0, &h->session) == 0;
@@ -163,7 +163,7 @@ static void begin_hand(struct crowd *c, struct hand *h, struct unc_platform *pla
 		end_hand(h);
 }
 
-static void stop_hand(struct crowd *c, struct hand *h)
+static void stop_hand(struct party *c, struct hand *h)
 {
 	double before = crowd_time(c);
 
@@ -176,7 +176,7 @@ static void stop_hand(struct crowd *c, struct hand *h)
 }
 
 /* The room kills at an access to come, whoever makes it; or this process ends here. */
-static void be_killed(struct crowd *c)
+static void be_killed(struct party *c)
 {
 	switch (crowd_draw(c, 3)) {
 	case 0:
@@ -190,7 +190,7 @@ static void be_killed(struct crowd *c)
 	}
 }
 
-static void act(struct crowd *c, struct hand *h, struct unc_platform *platform)
+static void act(struct party *c, struct hand *h, struct unc_platform *platform)
 {
 	if (crowd_draw(c, 100) < c->kills)
 		be_killed(c);
@@ -204,7 +204,7 @@ static void act(struct crowd *c, struct hand *h, struct unc_platform *platform)
 		stop_hand(c, h);
 }
 
-int crowd_work(struct crowd *c)
+int crowd_work(struct party *c)
 {
 	struct unc_platform *platform = open_platform(c);
 	struct hand hand[HANDS] = {{0}};
@@ -221,7 +221,7 @@ int crowd_work(struct crowd *c)
 	return platform ? 0 : 1;
 }
 
-int crowd_last(struct crowd *c)
+int crowd_last(struct party *c)
 {
 	struct unc_platform *platform = open_platform(c);
 	struct hand h = {0};
@@ -241,10 +241,10 @@ int crowd_last(struct crowd *c)
 /* ---- a stranger */
 
 /* Now and then he looks whether somebody uses the control; in the end he clears it. */
-int crowd_stranger(struct crowd *c)
+int crowd_stranger(struct party *c)
 {
 	while (crowd_time(c) < c->seconds) {
-		const struct crowd_control *control = &c->control[crowd_draw(c, c->n_controls)];
+		const struct party_control *control = &c->control[crowd_draw(c, c->n_controls)];
 		bool looks = crowd_draw(c, 2);
 		uint64_t value;
 

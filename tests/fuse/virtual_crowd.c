@@ -7,7 +7,7 @@
  * The clock stands still while one of them runs. When all wait it moves to the first deadline, so
  * what a process does between two waits takes no time, however many others do something as well:
  * counts are rate times time to the last one. Who is killed or stopped is not waited for. A lock
- * (fcntl) that another one holds is a wait without a deadline. A process waits with one thread at
+ * (fcntl) that another one holds, and a ppoll() of no files, is a wait without a deadline. A process waits with one thread at
  * a time.
  */
 #include "virtual_crowd.h"
@@ -15,7 +15,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,25 +28,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_MEMBERS = 256, FIRST_BYTE = 1 << 20, LOOK_MS = 5, TURNS = 16 };
+enum { FIRST_BYTE = 1 << 20, LOOK_MS = 5, TURNS = 16 };
 
-enum state { GONE, RUNS, WAITS, TRIES /* for a lock */ };
-
-struct member {
-	uint32_t woken; /* futex */
-	enum state state;
-	bool look;
-	pid_t pid;
-	uint64_t until;
-};
-
-/* Member i holds a lock of byte i as long as it lives. */
-static struct crowd {
-	pthread_mutex_t lock;
-	bool progress; /* somebody has run since the locks were tried last */
-	struct member member[MAX_MEMBERS];
-} * crowd;
-static struct member *me;
+static struct crowd *crowd;
+static struct crowd_member *me;
 static int crowd_file = -1;
 static pthread_mutex_t one_waits = PTHREAD_MUTEX_INITIALIZER;
 
@@ -77,7 +64,7 @@ static void leave(void)
 }
 
 /* Stopped by a signal, and nobody knows when it goes on. */
-static bool stopped(const struct member *m)
+static bool stopped(const struct crowd_member *m)
 {
 	char path[40], text[512];
 	int fd;
@@ -94,7 +81,7 @@ static bool stopped(const struct member *m)
 	return !end || strchr("TtZX", end[2]);
 }
 
-static bool alive(const struct member *m)
+static bool alive(const struct crowd_member *m)
 {
 	return byte_lock(F_OFD_GETLK, m - crowd->member, F_WRLCK) != F_UNLCK;
 }
@@ -102,15 +89,15 @@ static bool alive(const struct member *m)
 /* Whether all wait. `check`: it has taken long, so they may be dead. */
 static bool all_wait(bool check)
 {
-	for (size_t i = 0; i < MAX_MEMBERS; i++) {
-		struct member *m = &crowd->member[i];
+	for (size_t i = 0; i < CROWD_MEMBERS; i++) {
+		struct crowd_member *m = &crowd->member[i];
 
-		if (m->state != RUNS)
+		if (m->state != CROWD_RUNS)
 			continue;
 		if (!check)
 			return false;
 		if (!alive(m))
-			m->state = GONE;
+			m->state = CROWD_GONE;
 		else if (!stopped(m))
 			return false;
 		crowd->progress = true;
@@ -120,20 +107,20 @@ static bool all_wait(bool check)
 
 /* ---- who goes on */
 
-static void wake(struct member *m)
+static void wake(struct crowd_member *m)
 {
-	m->state = RUNS;
+	m->state = CROWD_RUNS;
 	m->woken++;
 	syscall(SYS_futex, &m->woken, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 /* Those in a state whose deadline is not after `now`. */
-static bool wake_all(enum state state, uint64_t now)
+static bool wake_all(enum crowd_state state, uint64_t now)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < MAX_MEMBERS; i++) {
-		struct member *m = &crowd->member[i];
+	for (size_t i = 0; i < CROWD_MEMBERS; i++) {
+		struct crowd_member *m = &crowd->member[i];
 
 		if (m->state == state && (m->until <= now || m->look)) {
 			any = true;
@@ -147,25 +134,26 @@ static uint64_t first_deadline(void)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (size_t i = 0; i < MAX_MEMBERS; i++)
-		if (crowd->member[i].state == WAITS && crowd->member[i].until < first)
+	for (size_t i = 0; i < CROWD_MEMBERS; i++)
+		if (crowd->member[i].state == CROWD_WAITS && crowd->member[i].until < first)
 			first = crowd->member[i].until;
 	return first;
 }
 
-/* All wait: first the locks are tried again, then time goes on. */
-static void go_on(void)
+/* All wait: first the locks are tried again, then time goes on. Where nothing else is to come they
+ * are tried now and then: somebody outside may have them. */
+static void go_on(bool late)
 {
 	uint64_t first = first_deadline();
 
-	if (crowd->progress || first == UINT64_MAX) {
+	if (crowd->progress || (late && first == UINT64_MAX)) {
 		crowd->progress = false;
-		if (wake_all(TRIES, UINT64_MAX))
+		if (wake_all(CROWD_TRIES, UINT64_MAX))
 			return;
 	}
 	while (first != UINT64_MAX) {
 		machine_move(first);
-		if (wake_all(WAITS, machine_time()))
+		if (wake_all(CROWD_WAITS, machine_time()))
 			break;
 	}
 	crowd->progress = true;
@@ -181,7 +169,7 @@ static bool sleep_on(uint32_t seen, bool look)
 	       errno == ETIMEDOUT;
 }
 
-static void wait_as(enum state state, uint64_t until, bool look)
+static void wait_as(enum crowd_state state, uint64_t until, bool look)
 {
 	bool late = false;
 
@@ -190,11 +178,11 @@ static void wait_as(enum state state, uint64_t until, bool look)
 	me->state = state;
 	me->until = until;
 	me->look = look;
-	crowd->progress |= state == WAITS;
-	while (me->state != RUNS) {
+	crowd->progress |= state == CROWD_WAITS;
+	while (me->state != CROWD_RUNS) {
 		if (all_wait(late))
-			go_on();
-		if (me->state == RUNS)
+			go_on(late);
+		if (me->state == CROWD_RUNS)
 			break;
 		uint32_t seen = me->woken;
 
@@ -202,7 +190,7 @@ static void wait_as(enum state state, uint64_t until, bool look)
 		late = sleep_on(seen, look);
 		enter();
 		if (late && look)
-			me->state = RUNS;
+			me->state = CROWD_RUNS;
 	}
 	leave();
 	pthread_mutex_unlock(&one_waits);
@@ -210,7 +198,20 @@ static void wait_as(enum state state, uint64_t until, bool look)
 
 void crowd_wait(uint64_t until, bool look)
 {
-	wait_as(WAITS, until, look);
+	wait_as(CROWD_WAITS, until, look);
+}
+
+/* For a program that waits for something else than time. */
+void virtual_clock_idle(int idle)
+{
+	if (!me)
+		return;
+	enter();
+	me->state = idle ? CROWD_WAITS : CROWD_RUNS;
+	me->until = UINT64_MAX;
+	me->look = false;
+	crowd->progress = true;
+	leave();
 }
 
 /* ---- locks */
@@ -224,7 +225,7 @@ static int lock_file(int fd, int command, void *lock)
 	while ((rc = syscall(SYS_fcntl, fd, once, lock)) < 0 &&
 	       (errno == EAGAIN || errno == EACCES)) {
 		waited = true;
-		wait_as(TRIES, UINT64_MAX, false);
+		wait_as(CROWD_TRIES, UINT64_MAX, false);
 	}
 	if (waited) {
 		enter();
@@ -261,6 +262,18 @@ int fcntl64(int fd, int command, ...)
 	return any_fcntl(fd, command, argument);
 }
 
+/* Who polls for nothing waits for somebody else. */
+int ppoll(struct pollfd *files, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
+{
+	struct timespec left = timeout ? *timeout : (struct timespec){0};
+
+	if (me && n == 0 && timeout) {
+		wait_as(CROWD_TRIES, UINT64_MAX, false);
+		return 0;
+	}
+	return (int)syscall(SYS_ppoll, files, n, timeout ? &left : NULL, mask, (size_t)(_NSIG / 8));
+}
+
 /* ---- joining */
 
 static void make_crowd(void)
@@ -276,12 +289,12 @@ static void make_crowd(void)
 
 static void take_place(void)
 {
-	for (off_t i = 0; i < MAX_MEMBERS; i++)
+	for (off_t i = 0; i < CROWD_MEMBERS; i++)
 		if (byte_lock(F_OFD_SETLK, i, F_WRLCK) >= 0) {
 			enter();
 			me = &crowd->member[i];
 			me->pid = getpid();
-			me->state = RUNS;
+			me->state = CROWD_RUNS;
 			leave();
 			return;
 		}
@@ -293,7 +306,7 @@ static void __attribute__((destructor)) leave_crowd(void)
 	if (!me)
 		return;
 	enter();
-	me->state = GONE;
+	me->state = CROWD_GONE;
 	leave();
 }
 

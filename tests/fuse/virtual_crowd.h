@@ -3,8 +3,32 @@
 #ifndef VIRTUAL_CROWD_H
 #define VIRTUAL_CROWD_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+enum { CROWD_MEMBERS = 256 };
+
+enum crowd_state { CROWD_GONE, CROWD_RUNS, CROWD_WAITS, CROWD_TRIES /* for a lock */ };
+
+struct crowd_member {
+	uint32_t woken; /* futex */
+	enum crowd_state state;
+	bool look; /* goes on before its time as well */
+	pid_t pid;
+	uint64_t until;
+};
+
+/* What is in the file. Member i holds a lock of its byte i as long as it lives. */
+struct crowd {
+	pthread_mutex_t lock;
+	bool progress; /* somebody has run since the locks were tried last */
+	struct crowd_member member[CROWD_MEMBERS];
+};
+
+/* Between 1 and 0 a program waits for something else than time, which goes on without it. */
+void virtual_clock_idle(int idle);
 
 /* Joins the crowd of VIRTUAL_CROWD; without that variable, or without a clock, nothing changes. */
 void crowd_join(void);

@@ -3,7 +3,8 @@
 # Many processes on one machine start, read and stop sessions at random, half of them with the same
 # event, and are killed at random; then the same beside strangers. Each number is exact or carries a
 # mark; without strangers none carries one, and nothing is refused, for the events are so few that all
-# fit. Ends with a table. CROWD_SEED repeats a run, CROWD_PROCESSES, CROWD_SECONDS (of the machine's
+# fit. Then two processes at the same moment: one starts while the other is held at each access to a
+# register of its start and its stop. Ends with a table. CROWD_SEED repeats a run, CROWD_PROCESSES, CROWD_SECONDS (of the machine's
 # time) and CROWD_STRANGERS make it another, SHOW=1 shows all that was not right.
 . "$(dirname "$0")/fuse.inc"
 crowd=$BUILD/tests/fuse/.libs/crowd
@@ -12,7 +13,7 @@ crowd=$BUILD/tests/fuse/.libs/crowd
 seed=${CROWD_SEED:-$(date +%s)} processes=${CROWD_PROCESSES:-64} seconds=${CROWD_SECONDS:-2}
 strangers=${CROWD_STRANGERS:-4}
 msr=/dev/cpu/0/msr
-table=
+table= races=
 
 # Where a unit is: its PCI function, or the address of its registers in memory.
 place() # UNIT
@@ -20,6 +21,15 @@ place() # UNIT
 	real units -j
 	jq -r --arg type "$1" '.[] | select(.unit == $type and .index == 0 and .socket == 0).location |
 		split(" ")[1] | if startswith("0x") then . else "/sys/bus/pci/devices/" + . + "/config" end' "$dir/out"
+}
+
+run_crowd() # run|race ARGUMENT...: output in $dir/out and $dir/err
+{
+	_what=$1
+	shift
+	UNCORE_RUN=$dir/run CROWD_PRELOAD="$clock $live" \
+		LD_LIBRARY_PATH=$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+		"$crowd" "$_what" -r "$root" -d "$dir/crowd" -s "$seed" "$@" >"$dir/out" 2>"$dir/err"
 }
 
 # One crowd on the machine as it was switched on; its numbers in $sessions, $right ...
@@ -31,10 +41,7 @@ meet() # TITLE KILLS STRANGERS ARGUMENT...
 	rm -rf "$dir/crowd" "$dir/run"
 	mkdir "$dir/crowd" "$dir/run"
 	: >"$dir/crowd/said"
-	UNCORE_RUN=$dir/run CROWD_PRELOAD="$clock $live" \
-		LD_LIBRARY_PATH=$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-		"$crowd" run -r "$root" -d "$dir/crowd" -s "$seed" -n "$processes" -t "$seconds" \
-		-k "$_kills" -x "$_strangers" "$@" >"$dir/out" 2>"$dir/err"
+	run_crowd run -n "$processes" -t "$seconds" -k "$_kills" -x "$_strangers" "$@"
 	status=$?
 	sessions=0 right=0 marked=0 wrong=1 refused=1 failed=1 last=bad left=1 kills=0
 	# shellcheck disable=SC2046 # words
@@ -79,7 +86,27 @@ crowd_beside_strangers() # TITLE ARGUMENT...
 	expect "the next one finds and leaves all as it was" 'last:' [ "$last" = right -a "$left" -eq 0 ]
 }
 
-echo "1..10"
+# Two processes: the second starts while the first is held at each of its accesses.
+race() # both|one EVENT=RATE EVENT=RATE: both can count at a time, or need not
+{
+	_can=$1
+	shift
+	control reset
+	rm -rf "$dir/crowd" "$dir/run"
+	mkdir "$dir/crowd" "$dir/run"
+	: >"$dir/crowd/said"
+	points=0 right=0 marked=0 refused=0 wrong=1 left=1
+	run_crowd race -n 0 -t 0 "$@" && export $(cat "$dir/out")
+	cat "$dir/crowd/said" >>"$dir/err"
+	[ "$points" -gt 0 -a "$wrong" -eq 0 -a "$left" -eq 0 -a "$right" -gt 0 ] &&
+		{ [ "$_can" = one ] || [ "$marked" -eq 0 -a "$refused" -eq 0 ]; }
+	result $? "${1%=*} and ${2%=*} start together: $points points, $right right, $marked marked, $refused refused, $wrong wrong"
+	races="$races$(printf '# %-76s %6d %6d %7d %8d %14d' "${1%=*}, ${2%=*}" "$points" "$right" \
+		"$marked" "$refused" "$wrong")
+"
+}
+
+echo "1..17"
 
 # What is counted in a second is in eventtables/CPU/workload.tbl; as in interfere.sh.
 start_machine sandybridge-ep
@@ -92,6 +119,15 @@ set -- imc0.CAS_COUNT:RD:socket=0=67550000 imc0.CAS_COUNT:WR:socket=0=28550000 \
 crowd_alone sandybridge-ep "$@"
 crowd_beside_strangers "sandybridge-ep, strangers" -X "$msr:0xD13:8:0x40021D" -X "$msr:0xD11:8:0x40041D" \
 	-X "$imc:0xE4:4:0x400304" -X "$imc:0xDC:4:0x400304" -X "$imc:0xF0:4:0x400000" "$@"
+race both "$1" "$2"
+race both "$1" "$1"
+race both "$4" "$4"
+race both "$6" "$5" # the second event can do with a counter that the first cannot have
+# A filter that one sets and the other looks at.
+race one cbo0.LLC_LOOKUP:DATA_READ:state=0x1:socket=0=33750000 \
+	cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0=20000000
+race one cbo0.LLC_LOOKUP:DATA_READ:state=0x1:socket=0=33750000 \
+	cbo0.LLC_LOOKUP:DATA_READ:state=0x1E:socket=0=44500000 # 3.56e8 / 8
 
 start_machine emerald-rapids # MSRs, PCI and mapped memory
 imc=$(place imc) m2m=$(place m2m)
@@ -103,7 +139,10 @@ crowd_alone emerald-rapids "$@"
 crowd_beside_strangers "emerald-rapids, strangers" -X "$msr:0x2005:8:0x103" -X "$msr:0x2003:8:0x350" \
 	-X "/memory:$((imc + 0x4C)):4:0x103" -X "/memory:$((imc + 0x54)):4:0x400000" \
 	-X "$m2m:0x480:4:0x350" "$@"
+race both "$1" "$2"
 
 printf '# %-34s %4s %5s %8s %6s %5s %9s %8s %7s %7s %14s\n' machine of strangers sessions right kills marked \
 	refused failed left 'silently wrong'
 printf '%s' "$table"
+printf '# %-76s %6s %6s %7s %8s %14s\n' together points right marked refused 'silently wrong'
+printf '%s' "$races"
