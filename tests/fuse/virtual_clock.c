@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -219,11 +220,68 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 	return rc;
 }
 
+static size_t enter(uint64_t deadline, const pthread_cond_t *cond)
+{
+	size_t i = 0;
+
+	pthread_mutex_lock(&lock);
+	while (i < MAX_WAITERS && waiter[i].used)
+		i++;
+	if (i == MAX_WAITERS)
+		abort();
+	waiter[i].used = true;
+	waiter[i].woken = false;
+	waiter[i].deadline = deadline;
+	waiter[i].cond = cond;
+	pthread_mutex_unlock(&lock);
+	waits_again();
+	return i;
+}
+
+static bool woken(size_t i)
+{
+	pthread_mutex_lock(&lock);
+	bool is = waiter[i].woken;
+	pthread_mutex_unlock(&lock);
+	return is;
+}
+
+static void leave(size_t i, bool by_time)
+{
+	pthread_mutex_lock(&lock);
+	waiter[i].used = false;
+	awake += by_time;
+	pthread_mutex_unlock(&lock);
+	if (by_time)
+		pthread_setspecific(awake_key, &awake_key);
+}
+
+/* One thread moves the clock. Others that sleep meanwhile are to it as those that wait. */
+static atomic_bool at_wheel;
+
+static bool take_wheel(void)
+{
+	pthread_mutex_lock(&lock);
+	bool free = !at_wheel;
+	at_wheel = true;
+	pthread_mutex_unlock(&lock);
+	return free;
+}
+
 static void sleep_until(uint64_t target)
 {
-	waits_again();
+	if (take_wheel()) {
+		waits_again();
+		while (machine_time() < target)
+			drive(target, false);
+		at_wheel = false;
+		return;
+	}
+	size_t i = enter(target, NULL);
+
 	while (machine_time() < target)
-		drive(target, false);
+		real_pause();
+	leave(i, true);
 }
 
 /* ---- clocks */
@@ -355,42 +413,6 @@ int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
 
 /* ---- waiting for a condition */
 
-static size_t enter(uint64_t deadline, const pthread_cond_t *cond)
-{
-	size_t i = 0;
-
-	waits_again();
-	pthread_mutex_lock(&lock);
-	while (i < MAX_WAITERS && waiter[i].used)
-		i++;
-	if (i == MAX_WAITERS)
-		abort();
-	waiter[i].used = true;
-	waiter[i].woken = false;
-	waiter[i].deadline = deadline;
-	waiter[i].cond = cond;
-	pthread_mutex_unlock(&lock);
-	return i;
-}
-
-static bool woken(size_t i)
-{
-	pthread_mutex_lock(&lock);
-	bool is = waiter[i].woken;
-	pthread_mutex_unlock(&lock);
-	return is;
-}
-
-static void leave(size_t i, bool by_time)
-{
-	pthread_mutex_lock(&lock);
-	waiter[i].used = false;
-	awake += by_time;
-	pthread_mutex_unlock(&lock);
-	if (by_time)
-		pthread_setspecific(awake_key, &awake_key);
-}
-
 /* The clock of the condition is not told; a deadline tells, for the two are years apart. */
 static uint64_t machine_deadline(const struct timespec *until)
 {
@@ -427,6 +449,16 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
 	}
 	leave(i, rc == ETIMEDOUT);
 	return rc;
+}
+
+/* Without a deadline it is no wait for time. */
+int pthread_cond_wait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex)
+{
+	static const struct timespec never = {.tv_sec = (time_t)1 << 36};
+
+	if (file >= 0)
+		waits_again();
+	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &never);
 }
 
 /* The condition as it is now: in the GNU C library these two have an older version as well. */
