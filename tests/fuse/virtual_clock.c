@@ -31,7 +31,7 @@
 
 #include "virtual_crowd.h"
 
-enum { MAX_WAITERS = 64, PATIENCE_MS = 5000 };
+enum { MAX_WAITERS = 64, PATIENCE_MS = 5000, MOST_MS = 64 };
 
 static const uint64_t second = 1000000000;
 /* What the clocks of a process show when the machine is switched on. */
@@ -44,7 +44,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	bool used, woken;
 	uint64_t deadline;
-	const pthread_cond_t *cond;
+	pthread_cond_t *cond;
 } waiter[MAX_WAITERS];
 static unsigned awake;
 static pthread_key_t awake_key; /* not NULL: the thread is one of them */
@@ -127,6 +127,33 @@ static uint64_t next_deadline(uint64_t until, size_t *which)
 	}
 }
 
+/* The condition as it is now: in the GNU C library these two have an older version as well. */
+static int real_wake(pthread_cond_t *cond, const char *name)
+{
+	union {
+		void *found;
+		int (*call)(pthread_cond_t *);
+	} real = {.found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")};
+
+	if (!real.found)
+		real.found = dlsym(RTLD_NEXT, name);
+	return real.call(cond);
+}
+
+/* Whether a thread still waits for that time; then it looks at the clock. */
+static bool still_waits(size_t which, uint64_t deadline)
+{
+	pthread_cond_t *cond = NULL;
+
+	pthread_mutex_lock(&lock);
+	bool waits = waiter[which].used && waiter[which].deadline == deadline;
+
+	if (waits && (cond = waiter[which].cond) != NULL)
+		real_wake(cond, "pthread_cond_broadcast");
+	pthread_mutex_unlock(&lock);
+	return waits;
+}
+
 /* Moves the clock towards `target`, up to what happens at the machine or in a thread before.
  * `look`: whoever waits looks for something else as well. */
 static void drive(uint64_t target, bool look)
@@ -138,12 +165,8 @@ static void drive(uint64_t target, bool look)
 		crowd_wait(until, look);
 	else
 		machine_move(until);
-	for (bool waits = true; which < MAX_WAITERS && waits && machine_time() >= until;) {
+	while (which < MAX_WAITERS && machine_time() >= until && still_waits(which, until))
 		real_pause();
-		pthread_mutex_lock(&lock);
-		waits = waiter[which].used && waiter[which].deadline == until;
-		pthread_mutex_unlock(&lock);
-	}
 }
 
 static uint64_t of_timespec(const struct timespec *t)
@@ -220,7 +243,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 	return rc;
 }
 
-static size_t enter(uint64_t deadline, const pthread_cond_t *cond)
+static size_t enter(uint64_t deadline, pthread_cond_t *cond)
 {
 	size_t i = 0;
 
@@ -422,6 +445,16 @@ static uint64_t machine_deadline(const struct timespec *until)
 	return at > base * second ? at - base * second : 0;
 }
 
+static void real_deadline(struct timespec *t, long ms)
+{
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, t);
+	t->tv_nsec += ms * 1000000;
+	if (t->tv_nsec >= (long)second) {
+		t->tv_nsec -= (long)second;
+		t->tv_sec++;
+	}
+}
+
 int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
 			   const struct timespec *restrict until)
 {
@@ -436,16 +469,12 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
 	uint64_t deadline = machine_deadline(until);
 	size_t i = enter(deadline, cond);
 
-	while (rc == ETIMEDOUT && machine_time() < deadline) {
-		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &look);
-		look.tv_nsec += 1000000;
-		if (look.tv_nsec >= (long)second) {
-			look.tv_nsec -= (long)second;
-			look.tv_sec++;
-		}
+	for (long ms = 1; rc == ETIMEDOUT && machine_time() < deadline;
+	     ms += ms < MOST_MS ? ms : 0) {
+		real_deadline(&look, ms);
 		rc = pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &look);
-		if (rc == ETIMEDOUT && woken(i)) /* between two looks */
-			rc = 0;
+		if (rc == 0 || rc == ETIMEDOUT) /* nobody has told it, but to look at the clock */
+			rc = woken(i) ? 0 : ETIMEDOUT;
 	}
 	leave(i, rc == ETIMEDOUT);
 	return rc;
@@ -461,21 +490,13 @@ int pthread_cond_wait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict m
 	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &never);
 }
 
-/* The condition as it is now: in the GNU C library these two have an older version as well. */
 static int wake(pthread_cond_t *cond, const char *name)
 {
-	union {
-		void *found;
-		int (*call)(pthread_cond_t *);
-	} real = {.found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")};
-
-	if (!real.found)
-		real.found = dlsym(RTLD_NEXT, name);
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < MAX_WAITERS; i++)
 		waiter[i].woken |= waiter[i].used && waiter[i].cond == cond;
 	pthread_mutex_unlock(&lock);
-	return real.call(cond);
+	return real_wake(cond, name);
 }
 
 int pthread_cond_signal(pthread_cond_t *cond)

@@ -100,7 +100,7 @@ static bool all_wait(bool check)
 			m->state = CROWD_GONE;
 		else if (!stopped(m))
 			return false;
-		crowd->progress = true;
+		crowd->turn++;
 	}
 	return true;
 }
@@ -114,20 +114,37 @@ static void wake(struct crowd_member *m)
 	syscall(SYS_futex, &m->woken, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* Those in a state whose deadline is not after `now`. */
-static bool wake_all(enum crowd_state state, uint64_t now)
+/* Those whose deadline is not after `now`. */
+static bool wake_until(uint64_t now)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < CROWD_MEMBERS; i++) {
 		struct crowd_member *m = &crowd->member[i];
 
-		if (m->state == state && (m->until <= now || m->look)) {
+		if (m->state == CROWD_WAITS && (m->until <= now || m->look)) {
 			any = true;
 			wake(m);
 		}
 	}
 	return any;
+}
+
+/* Two of those who want a lock: all of them would be in each other's way. */
+static bool wake_some(void)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < CROWD_MEMBERS && n < 2; i++) {
+		struct crowd_member *m = &crowd->member[i];
+
+		if (m->state == CROWD_TRIES && m->until != crowd->turn) {
+			m->until = crowd->turn;
+			wake(m);
+			n++;
+		}
+	}
+	return n > 0;
 }
 
 static uint64_t first_deadline(void)
@@ -146,24 +163,26 @@ static void go_on(bool late)
 {
 	uint64_t first = first_deadline();
 
-	if (crowd->progress || (late && first == UINT64_MAX)) {
-		crowd->progress = false;
-		if (wake_all(CROWD_TRIES, UINT64_MAX))
-			return;
-	}
+	crowd->turn += late && first == UINT64_MAX;
+	if (wake_some())
+		return;
 	while (first != UINT64_MAX) {
 		machine_move(first);
-		if (wake_all(CROWD_WAITS, machine_time()))
+		if (wake_until(machine_time()))
 			break;
 	}
-	crowd->progress = true;
+	crowd->turn++;
 }
 
-/* Until woken. True: it takes long. Not all look at the same time whether somebody is dead. */
+/* Until woken. True: it takes long. Not all look at the same time whether somebody is dead; who
+ * tries does not sleep longer than those that poll do. */
 static bool sleep_on(uint32_t seen, bool look)
 {
 	long turn = look ? 0 : (me - crowd->member) % TURNS;
 	struct timespec ms = {.tv_nsec = (turn + 1) * LOOK_MS * 1000000L};
+
+	if (me->state == CROWD_TRIES)
+		ms.tv_nsec = 2000000;
 
 	return syscall(SYS_futex, &me->woken, FUTEX_WAIT, seen, &ms, NULL, 0) < 0 &&
 	       errno == ETIMEDOUT;
@@ -176,9 +195,10 @@ static void wait_as(enum crowd_state state, uint64_t until, bool look)
 	pthread_mutex_lock(&one_waits);
 	enter();
 	me->state = state;
-	me->until = until;
+	if (state == CROWD_WAITS)
+		me->until = until;
 	me->look = look;
-	crowd->progress |= state == CROWD_WAITS;
+	crowd->turn += state == CROWD_WAITS;
 	while (me->state != CROWD_RUNS) {
 		if (all_wait(late))
 			go_on(late);
@@ -210,7 +230,7 @@ void virtual_clock_idle(int idle)
 	me->state = idle ? CROWD_WAITS : CROWD_RUNS;
 	me->until = UINT64_MAX;
 	me->look = false;
-	crowd->progress = true;
+	crowd->turn++;
 	leave();
 }
 
@@ -225,11 +245,11 @@ static int lock_file(int fd, int command, void *lock)
 	while ((rc = syscall(SYS_fcntl, fd, once, lock)) < 0 &&
 	       (errno == EAGAIN || errno == EACCES)) {
 		waited = true;
-		wait_as(CROWD_TRIES, UINT64_MAX, false);
+		wait_as(CROWD_TRIES, 0, false);
 	}
 	if (waited) {
 		enter();
-		crowd->progress = true;
+		crowd->turn++;
 		leave();
 	}
 	return (int)rc;
@@ -268,7 +288,7 @@ int ppoll(struct pollfd *files, nfds_t n, const struct timespec *timeout, const 
 	struct timespec left = timeout ? *timeout : (struct timespec){0};
 
 	if (me && n == 0 && timeout) {
-		wait_as(CROWD_TRIES, UINT64_MAX, false);
+		wait_as(CROWD_TRIES, 0, false);
 		return 0;
 	}
 	return (int)syscall(SYS_ppoll, files, n, timeout ? &left : NULL, mask, (size_t)(_NSIG / 8));

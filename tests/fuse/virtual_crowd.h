@@ -17,13 +17,13 @@ struct crowd_member {
 	enum crowd_state state;
 	bool look; /* goes on before its time as well */
 	pid_t pid;
-	uint64_t until;
+	uint64_t until; /* CROWD_WAITS: a time; CROWD_TRIES: when it has tried last */
 };
 
 /* What is in the file. Member i holds a lock of its byte i as long as it lives. */
 struct crowd {
 	pthread_mutex_t lock;
-	bool progress; /* somebody has run since the locks were tried last */
+	uint64_t turn; /* how often somebody has run: a lock may be free again */
 	struct crowd_member member[CROWD_MEMBERS];
 };
 
