@@ -5,6 +5,8 @@
  *   crowd run OPTION... EVENT=RATE...
  *
  *   crowd race OPTION... EVENT=RATE EVENT=RATE    two of them: crowd_race.c
+ *   crowd rank OPTION... EVENT=RATE...            counts for SECONDS and says what came out
+ *   crowd members DIR                             how many there are
  *   crowd puppet OPTION... EVENT=RATE...          one by hand: crowd_puppet.c
  *
  *   -r ROOT        of the machine, opened with clock=step
@@ -13,6 +15,7 @@
  *   -n PROCESSES   that start, read and stop sessions; who is killed gets a successor
  *   -t SECONDS     of the machine's time
  *   -k N           of a hundred acts one is SIGKILL, of itself or at a register access to come
+ *   -g N           how far a number may be from the truth: each counter of a sum has its own rest
  *   -x N           strangers, who program and clear controls by themselves
  *   -X FILE:OFFSET:BYTES:VALUE   a control that they set to VALUE; may be repeated
  *
@@ -64,11 +67,9 @@ int crowd_open(const char *folder, const char *name, int flags)
 
 double crowd_time(const struct party *c)
 {
-	int fd = crowd_open(c->root, "clock", O_RDONLY);
 	char text[40];
-	ssize_t n = read(fd, text, sizeof(text) - 1);
+	ssize_t n = pread(c->clock, text, sizeof(text) - 1, 0);
 
-	close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	return strtod(text, NULL);
 }
@@ -184,7 +185,7 @@ static void take_options(struct party *c, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "r:d:s:n:t:k:x:X:")) != -1) {
+	while ((option = getopt(argc, argv, "r:d:s:n:t:k:g:x:X:")) != -1) {
 		switch (option) {
 		case 'r':
 			c->root = optarg;
@@ -203,6 +204,9 @@ static void take_options(struct party *c, int argc, char **argv)
 			break;
 		case 'k':
 			c->kills = (unsigned)strtoul(optarg, NULL, 0);
+			break;
+		case 'g':
+			c->grain = strtod(optarg, NULL);
 			break;
 		case 'x':
 			c->strangers = (unsigned)strtoul(optarg, NULL, 0);
@@ -336,17 +340,18 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(struct party *);
 	} others[] = {
-		{"work", crowd_work},
-		{"last", crowd_last},
-		{"stranger", crowd_stranger},
-		{"puppet", crowd_puppet},
+		{"work", crowd_work},         {"last", crowd_last},     {"rank", crowd_rank},
+		{"stranger", crowd_stranger}, {"puppet", crowd_puppet},
 	};
-	struct party c = {0};
+	struct party c = {.grain = 1};
 
+	if (argc == 3 && strcmp(argv[1], "members") == 0)
+		return crowd_members(argv[2]);
 	if (argc < 3)
 		usage();
 	take_options(&c, argc - 1, argv + 1);
 	c.tally = open_tally(c.dir);
+	c.clock = crowd_open(c.root, "clock", O_RDONLY);
 	if (strcmp(argv[1], "run") == 0)
 		return run(&c, argv);
 	if (strcmp(argv[1], "race") == 0 && c.n_events == 2)

@@ -40,11 +40,13 @@ struct party {
 	unsigned processes, strangers;
 	unsigned kills; /* of a hundred sessions */
 	double seconds; /* of the machine's time */
+	double grain;   /* how far a number may be from the truth */
 	struct party_event event[MAX_EVENTS];
 	unsigned n_events;
 	struct party_control control[MAX_CONTROLS];
 	unsigned n_controls;
 	struct party_tally *tally;
+	int clock; /* file */
 };
 
 /* 0 to n - 1 */
@@ -70,9 +72,11 @@ pid_t crowd_spawn(const struct party *, char **argv, const char *what, uint64_t 
 /* crowd_worker.c: what the others do; their exit status. */
 int crowd_work(struct party *); /* sessions at random, until the time is over */
 int crowd_last(struct party *); /* one session with all events */
+int crowd_rank(struct party *);
 int crowd_stranger(struct party *);
 /* crowd_puppet.c, crowd_race.c */
 int crowd_puppet(struct party *);
 int crowd_race(struct party *, char **argv);
+int crowd_members(const char *dir);
 
 #endif

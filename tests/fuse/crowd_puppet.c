@@ -8,6 +8,7 @@
  *                    line
  *   sleep SECONDS    of the machine's time
  *   fork             a child that does nothing: its pid
+ *   hold             from now on time stands still while it waits for a line
  */
 #include <math.h>
 #include <stdarg.h>
@@ -31,6 +32,7 @@ struct puppet {
 	struct unc_session *session;
 	double rate[MAX_EVENTS];
 	size_t n;
+	bool holds;
 };
 
 static void __attribute__((format(printf, 1, 2))) answer(const char *format, ...)
@@ -129,6 +131,12 @@ static void do_fork(void)
 	answer("%d\n", (int)pid);
 }
 
+static void do_hold(struct puppet *p)
+{
+	p->holds = true;
+	answer("ok\n");
+}
+
 static void obey(struct puppet *p, char *line)
 {
 	size_t n = strcspn(line, " \n");
@@ -143,18 +151,20 @@ static void obey(struct puppet *p, char *line)
 		do_sleep(rest);
 	else if (strcmp(line, "fork") == 0)
 		do_fork();
+	else if (strcmp(line, "hold") == 0)
+		do_hold(p);
 	else
 		answer("error: %s?\n", line);
 }
 
-static bool next_line(char *line)
+static bool next_line(const struct puppet *p, char *line)
 {
-	bool any;
+	bool idle = virtual_clock_idle && !p->holds, any;
 
-	if (virtual_clock_idle)
+	if (idle)
 		virtual_clock_idle(1);
 	any = fgets(line, LINE, stdin);
-	if (virtual_clock_idle)
+	if (idle)
 		virtual_clock_idle(0);
 	return any;
 }
@@ -171,7 +181,7 @@ int crowd_puppet(struct party *party)
 		return 1;
 	}
 	answer("ok\n");
-	while (next_line(line))
+	while (next_line(&p, line))
 		obey(&p, line);
 	unc_session_free(p.session);
 	unc_platform_close(p.platform);

@@ -217,18 +217,36 @@ static void all_points(struct race *r, bool (*point)(struct race *, const char *
 	}
 }
 
+/* The file that VIRTUAL_CROWD names; it may not be there yet. */
+static const struct crowd *map_crowd(const char *dir)
+{
+	int fd = crowd_open(dir, "crowd", O_RDONLY);
+	const struct crowd *crowd = mmap(NULL, sizeof(*crowd), PROT_READ, MAP_SHARED, fd, 0);
+
+	close(fd);
+	if (crowd == MAP_FAILED)
+		exit(2);
+	return crowd;
+}
+
+int crowd_members(const char *dir)
+{
+	const struct crowd *crowd = map_crowd(dir);
+	unsigned n = 0;
+
+	for (size_t i = 0; i < CROWD_MEMBERS; i++)
+		n += crowd->member[i].state != CROWD_GONE;
+	printf("%u\n", n);
+	return 0;
+}
+
 int crowd_race(struct party *party, char **argv)
 {
 	struct race r = {.party = party};
-	int fd;
 
 	begin_partner(&r, &r.a, argv);
 	begin_partner(&r, &r.b, argv);
-	fd = crowd_open(party->dir, "crowd", O_RDONLY);
-	r.crowd = mmap(NULL, sizeof(*r.crowd), PROT_READ, MAP_SHARED, fd, 0);
-	close(fd);
-	if (r.crowd == MAP_FAILED)
-		return 2;
+	r.crowd = map_crowd(party->dir);
 	all_points(&r, at_start, "read");
 	all_points(&r, at_start, "write");
 	all_points(&r, at_stop, "read");

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -57,9 +58,9 @@ static struct unc_platform *open_platform(struct party *c)
 
 /* ---- numbers */
 
-static bool near(double count, double seconds, double rate)
+static bool near(const struct party *c, double count, double seconds, double rate)
 {
-	return fabs(count - rate * seconds) <= 1 + 2e-9 * count;
+	return fabs(count - rate * seconds) <= c->grain + 2e-9 * count;
 }
 
 /* What a number is worth: it is what the event counts in the time that the library says, and that
@@ -79,17 +80,17 @@ static void judge(struct party *c, struct hand *h, unsigned i, const struct unc_
 	} else if (v->flags & UNC_VALUE_PARTIAL || v->share < 1) {
 		c->tally->marked++;
 		crowd_say(c, "marked: %s: partial", e->spec);
-	} else if (near((double)v->count, v->seconds, e->rate) &&
-		   near((double)v->delta, v->interval_seconds, e->rate) &&
+	} else if (near(c, v->value, v->seconds, e->rate) &&
+		   near(c, v->interval, v->interval_seconds, e->rate) &&
 		   v->seconds >= least - 1e-6 && v->seconds <= most + 1e-6) {
 		c->tally->right++;
 	} else {
 		c->tally->wrong++;
 		crowd_say(c,
-			  "wrong: %s: %llu in %.9g s of %.9g to %.9g, true %.9g; "
-			  "%llu in the last %.9g s",
-			  e->spec, (unsigned long long)v->count, v->seconds, least, most,
-			  e->rate * v->seconds, (unsigned long long)v->delta, v->interval_seconds);
+			  "wrong: %s: %.17g in %.9g s of %.9g to %.9g, true %.17g; "
+			  "%.17g in the last %.9g s",
+			  e->spec, v->value, v->seconds, least, most, e->rate * v->seconds,
+			  v->interval, v->interval_seconds);
 	}
 }
 
@@ -124,7 +125,7 @@ static bool add(struct party *c, struct hand *h, const struct party_event *e)
 		if (h->event[i] == e)
 			return true;
 	h->event[h->n++] = e;
-	if (unc_session_add(h->session, e->spec, &id) == 0)
+	if (unc_session_add_at(h->session, e->spec, NULL, &id) == 0)
 		return true;
 	c->tally->failed++;
 	crowd_say(c, "failed: add: %s", unc_session_error(h->session));
@@ -236,6 +237,32 @@ int crowd_last(struct party *c)
 	end_hand(&h);
 	unc_platform_close(platform);
 	return ok ? 0 : 1;
+}
+
+/* A rank of a job: counts all events all of its time, and reads them each second. */
+int crowd_rank(struct party *c)
+{
+	struct unc_platform *platform = open_platform(c);
+	struct party_tally tally = {0};
+	struct hand h = {0};
+
+	c->tally = &tally;
+	bool ok = platform && unc_session_new(platform, 0, &h.session) == 0;
+
+	for (unsigned i = 0; i < c->n_events && ok; i++)
+		ok = add(c, &h, &c->event[i]);
+	if (ok && start(c, &h)) {
+		for (double s = 0; s < c->seconds; s++) {
+			sleep_quanta(c, (unsigned)lround(1 / quantum));
+			read_hand(c, &h, crowd_time(c));
+		}
+		stop_hand(c, &h);
+	}
+	end_hand(&h);
+	unc_platform_close(platform);
+	printf("right=%u marked=%u wrong=%u refused=%u failed=%u\n", tally.right, tally.marked,
+	       tally.wrong, tally.refused, tally.failed + !ok);
+	return 0;
 }
 
 /* ---- a stranger */

@@ -7,8 +7,7 @@
 # register of its start and its stop. Ends with a table. CROWD_SEED repeats a run, CROWD_PROCESSES, CROWD_SECONDS (of the machine's
 # time) and CROWD_STRANGERS make it another, SHOW=1 shows all that was not right.
 . "$(dirname "$0")/fuse.inc"
-crowd=$BUILD/tests/fuse/.libs/crowd
-[ -x "$crowd" ] || crowd=$BUILD/tests/fuse/crowd
+. "$(dirname "$0")/crowd.inc"
 
 seed=${CROWD_SEED:-$(date +%s)} processes=${CROWD_PROCESSES:-64} seconds=${CROWD_SECONDS:-2}
 strangers=${CROWD_STRANGERS:-4}
@@ -27,9 +26,8 @@ run_crowd() # run|race ARGUMENT...: output in $dir/out and $dir/err
 {
 	_what=$1
 	shift
-	UNCORE_RUN=$dir/run CROWD_PRELOAD="$clock $live" \
-		LD_LIBRARY_PATH=$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-		"$crowd" "$_what" -r "$root" -d "$dir/crowd" -s "$seed" "$@" >"$dir/out" 2>"$dir/err"
+	UNCORE_RUN=$dir/run CROWD_PRELOAD="$clock $live" LD_LIBRARY_PATH=$libraries "$crowd" "$_what" \
+		-r "$root" -d "$dir/crowd" -s "$seed" "$@" >"$dir/out" 2>"$dir/err"
 }
 
 # One crowd on the machine as it was switched on; its numbers in $sessions, $right ...
@@ -37,10 +35,7 @@ meet() # TITLE KILLS STRANGERS ARGUMENT...
 {
 	title=$1 _kills=$2 _strangers=$3
 	shift 3
-	control reset
-	rm -rf "$dir/crowd" "$dir/run"
-	mkdir "$dir/crowd" "$dir/run"
-	: >"$dir/crowd/said"
+	nobody
 	run_crowd run -n "$processes" -t "$seconds" -k "$_kills" -x "$_strangers" "$@"
 	status=$?
 	sessions=0 right=0 marked=0 wrong=1 refused=1 failed=1 last=bad left=1 kills=0
@@ -91,10 +86,7 @@ race() # both|one EVENT=RATE EVENT=RATE: both can count at a time, or need not
 {
 	_can=$1
 	shift
-	control reset
-	rm -rf "$dir/crowd" "$dir/run"
-	mkdir "$dir/crowd" "$dir/run"
-	: >"$dir/crowd/said"
+	nobody
 	points=0 right=0 marked=0 refused=0 wrong=1 left=1
 	run_crowd race -n 0 -t 0 "$@" && export $(cat "$dir/out")
 	cat "$dir/crowd/said" >>"$dir/err"

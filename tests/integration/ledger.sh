@@ -1,0 +1,213 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Two processes on one machine, and what can happen to what they know of each other: one is stopped in
+# the middle of its start, killed while a child of it lives, its pid given to another; the ledger is
+# removed, cut off, full of noise, or cannot be written; each has a ledger of its own; a stranger clears
+# what they share. Whatever they say is right, marked or refused, and nothing is left behind.
+. "$(dirname "$0")/fuse.inc"
+. "$(dirname "$0")/crowd.inc"
+rd=imc0.CAS_COUNT:RD:socket=0 wr=imc0.CAS_COUNT:WR:socket=0 dclk=imc0.DCLK:socket=0
+lookup=cbo0.LLC_LOOKUP:DATA_READ:socket=0
+# eventtables/sandybridge-ep/workload.tbl, as in crowd.sh
+set -- $rd=67550000 $wr=28550000 imc0.RPQ_CYCLES_NE:socket=0=496000000 imc0.DRAM_REFRESH:PANIC:socket=0=0 \
+	$dclk=800000000 $lookup=78250000
+all="$rd $wr imc0.RPQ_CYCLES_NE:socket=0 imc0.DRAM_REFRESH:PANIC:socket=0 $dclk"
+
+# Both anew, on a new machine; ${run} of each, if they are not to share one.
+both() # [RUN-OF-A RUN-OF-B] -- EVENT=RATE...
+{
+	nobody
+	: >"$dir/out"
+	: >"$dir/err"
+	run_a= run_b=
+	[ "$1" = -- ] || { run_a=$1 run_b=$2; shift 2; }
+	shift
+	run=$run_a
+	puppet a 3 4 "$@"
+	run=$run_b
+	puppet b 5 6 "$@"
+	run=
+}
+
+# What was said, for the judge and for who reads a failure.
+note() # WHO WHAT
+{
+	echo "$1 $2: $said" >>"$dir/out"
+}
+
+ask_a() { a "$*"; note a "$*"; }
+ask_b() { b "$*"; note b "$*"; }
+
+# All that was said is right, marked, refused; no number without a mark is wrong. With PATTERN: and
+# that was said.
+honest() # [PATTERN]
+{
+	! grep -q wrong "$dir/out" && ! grep -q 'Segmentation\|: $' "$dir/out" &&
+		{ [ -z "${1:-}" ] || grep -Eq -- "$1" "$dir/out"; }
+}
+
+# Both end; then one more session, with all counters, is right, and nothing is left in a register.
+clean_after() # EVENT=RATE...
+{
+	exec 3>&- 4<&- 5>&- 6<&-
+	# shellcheck disable=SC2154 # puppet
+	wait "$a_pid" "$b_pid" 2>/dev/null
+	run=${run_b:-} && rm -f "$dir/crowd/crowd"
+	puppet b 5 6 "$@"
+	run=
+	# shellcheck disable=SC2086 # words
+	b start $all
+	note last start
+	b sleep 1
+	b stop
+	note last stop
+	exec 5>&- 6<&-
+	wait "$b_pid" 2>/dev/null
+	cat "$root/left" >>"$dir/err"
+	[ "$said" = "right right right right right" ] && [ ! -s "$root/left" ]
+}
+
+echo "1..21"
+start_machine sandybridge-ep
+
+# ---- the first is stopped at a register write of its start, and goes on later
+both -- "$@"
+control "after 1 write * signal STOP"
+say_a start $rd
+until grep -q ') T' "/proc/$a_pid/stat"; do sleep 0.02; done
+control clear
+ask_b start $wr
+kill -CONT "$a_pid"
+hear_a
+note a start
+ask_b sleep 1
+ask_a read
+ask_b read
+honest
+result $? "one is stopped in its start: the other is refused with a sentence, or both are right"
+honest '^b start .*: (ok|error .*(locked|stopped))'
+result $? "who waits is told for whom"
+clean_after "$@"
+result $? "and nothing is left"
+
+# ---- killed, while a child that it has forked has all its files
+both -- "$@"
+# shellcheck disable=SC2086 # words
+ask_a start $all
+ask_a sleep 1
+ask_a fork
+child=$said
+kill -9 "$a_pid"
+wait "$a_pid" 2>/dev/null
+# shellcheck disable=SC2086 # words
+ask_b start $all
+ask_b sleep 1
+ask_b read
+honest 'b read: right right right right right'
+result $? "killed, while a child that it forked lives: the next one has all counters"
+clean_after "$@"
+result $? "and nothing is left"
+kill -9 "$child"
+
+# ---- the same, and its pid is another's
+both -- "$@"
+# shellcheck disable=SC2086 # words
+ask_a start $all
+ask_a fork
+child=$said
+kill -9 "$a_pid"
+wait "$a_pid" 2>/dev/null
+heir=
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	echo $((a_pid - 1)) 2>/dev/null >/proc/sys/kernel/ns_last_pid || break
+	sleep 60 &
+	heir=$!
+	[ "$heir" -ne "$a_pid" ] || break
+	kill "$heir"
+	heir=
+done
+if [ -n "$heir" ]; then
+	# shellcheck disable=SC2086 # words
+	ask_b start $all
+	ask_b sleep 1
+	ask_b read
+	honest 'b read: right right right right right'
+	result $? "its pid is another's: the next one has all counters"
+else
+	number=$((number + 1))
+	echo "ok $number - its pid is another's # SKIP no pid can be asked for here"
+fi
+clean_after "$@"
+result $? "and nothing is left"
+kill -9 "$child" $heir 2>/dev/null
+
+# ---- what happens to the file
+spoil() # NAME COMMAND...: between the start of the first and that of the second
+{
+	_spoilt=$1
+	shift
+	_ledger=$dir/run/ledger
+	both -- $events
+	ask_a start $rd $dclk
+	ask_a sleep 1
+	"$@"
+	ask_b start $rd $wr $dclk
+	ask_b sleep 1
+	ask_a read
+	ask_b read
+	ask_a stop
+	ask_b sleep 1
+	ask_b read
+	ask_b stop
+	honest
+	result $? "$_spoilt while a session runs: right, marked or refused"
+	clean_after $events
+	result $? "and nothing is left"
+}
+noise() { head -c 100000 /dev/urandom >"$_ledger"; }
+shorten() { : >"$_ledger"; }
+lose_tail() { truncate -s 70000 "$_ledger"; }
+lose() { rm -f "$_ledger"; }
+events=$*
+spoil "the ledger is removed" lose
+spoil "the ledger is emptied" shorten
+spoil "the ledger is cut off" lose_tail
+spoil "the ledger is noise" noise
+
+# ---- nobody knows of the other: as strangers
+mkdir "$dir/run_a" "$dir/run_b"
+both "$dir/run_a" "$dir/run_b" -- "$@"
+ask_a start $rd $dclk
+ask_a sleep 1
+ask_b start $rd $wr $dclk
+ask_b sleep 1
+ask_a read
+ask_b read
+ask_a stop
+ask_b sleep 1
+ask_b read
+ask_b stop
+honest
+result $? "two ledgers: right, marked or refused"
+clean_after "$@"
+result $? "and nothing is left"
+
+# ---- a stranger clears what two share: who comes later must not make it look whole
+imc=$(real units -j; jq -r '.[] | select(.unit == "imc" and .index == 0 and .socket == 0).location |
+	"/sys/bus/pci/devices/" + split(" ")[1] + "/config"' "$dir/out")
+for what in "$dclk:$imc 0xF0" "$rd:$imc 0xE4" "$lookup:/dev/cpu/0/msr 0xD11" "$lookup:/dev/cpu/0/msr 0xD14"; do
+	event=${what%:/*} place=/${what#*:/}
+	both -- "$@"
+	ask_a start "$event"
+	ask_a sleep 1
+	control "poke $place 0"
+	ask_a sleep 1
+	ask_b start "$event"
+	ask_b sleep 1
+	ask_a read
+	ask_b read
+	ask_b stop
+	ask_a stop
+	honest 'a read: marked'
+	result $? "$event: a stranger has cleared ${place##* }, and another session starts: the first is marked"
+done
