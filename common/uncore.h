@@ -49,7 +49,7 @@ extern "C" {
  * of structs; a major changes or removes something. Programs that do not choose the library they
  * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
  */
-#define UNC_API_VERSION 0x10001u
+#define UNC_API_VERSION 0x10002u
 #define UNC_API_SERVES(library)                                                                    \
 	((library) >> 16 == UNC_API_VERSION >> 16 && (library) >= UNC_API_VERSION)
 
@@ -161,7 +161,7 @@ UNC_API void unc_platform_close(struct unc_platform *);
 /* Sentence of the last call on this platform, by whichever thread (threads that want the sentence
  * take turns), of those that take a platform which is not const: unc_event_encode(),
  * unc_event_decode(), unc_register_decode(), unc_metric_eval(), unc_session_new(), unc_name_at(),
- * unc_*_find(). "" if that call did not fail. */
+ * unc_*_find(), unc_counters_*(). "" if that call did not fail. */
 UNC_API const char *unc_platform_error(const struct unc_platform *);
 
 struct unc_cpu {
@@ -636,6 +636,74 @@ enum unc_phase { UNC_PHASE_START, UNC_PHASE_READ, UNC_PHASE_STOP };
  */
 UNC_API int unc_session_plan(struct unc_session *, enum unc_phase phase, unc_operation_fn fn,
 			     void *user);
+
+/* -------------------------------------------------------- counters of the node */
+
+/* Who has programmed a counter. */
+enum unc_owner {
+	UNC_OWNER_LIBUNCORE, /* a session that runs, of this program or another */
+	UNC_OWNER_KERNEL,    /* the kernel's own driver, for a program that uses perf events */
+	UNC_OWNER_STRANGER,  /* a program that knows neither of them, or has left it behind */
+	UNC_OWNER_DEAD       /* a session whose process has ended without putting it back */
+};
+
+/* What came of a counter that was to be released. */
+enum unc_release {
+	UNC_RELEASE_FOUND, /* nothing yet: it is only shown */
+	UNC_RELEASE_DONE,  /* it is free; of the dead: what they had found is back */
+	UNC_RELEASE_KEPT   /* it is as it was */
+};
+
+/* A counter that is switched on. */
+struct unc_counter {
+	const struct unc_unit *unit;
+	int number;        /* of a programmable counter; -1: a fixed one */
+	const char *name;  /* of a fixed counter, "FIXED"; of others NULL */
+	uint64_t control;  /* what its control register holds */
+	const char *event; /* what it counts, "imc.CAS_COUNT:RD"; NULL: no event of the tables */
+	enum unc_owner owner;
+	int pid;             /* of the owner; of the kernel's, the one process that has perf events
+				open; 0: not known */
+	const char *command; /* of that process, 15 letters at most; "": not known */
+	double since;        /* programmed or shared: seconds since 1970; 0: not known */
+	enum unc_release release;
+	const char *reason; /* why it was kept; else "" */
+};
+typedef int (*unc_counter_fn)(void *user, const struct unc_counter *);
+
+/*
+ * Walks the counters of the machine that are switched on, with what they count and who has programmed
+ * them; one that several sessions share comes once for each of them. Stops at the first non-zero return
+ * of fn and returns it. What fn gets is gone when it returns, `unit` excepted. Nothing is written.
+ * Sessions are known by the ledger of the node, as unc_session_unprotected() tells: where it cannot be
+ * read, those of other processes come as strangers, with a warning in the log; so do units that cannot be
+ * read come as a warning. Where the kernel has a driver for monitors and it cannot be seen that no process
+ * has perf events open, a counter that is in no ledger is the kernel's.
+ * Errors: UNC_ERR_UNAVAILABLE the platform is for listing only, or no unit can be read (the sentence
+ * says why); UNC_ERR_BUSY somebody else looks at counters for more than 10 s; UNC_ERR_IO,
+ * UNC_ERR_PERMISSION a unit could not be read: fn has had what was found on the others. The sentence is
+ * in unc_platform_error().
+ */
+UNC_API int unc_counters_walk(struct unc_platform *, unc_counter_fn fn, void *user);
+
+enum { UNC_RELEASE_FORCE = 1 }; /* what strangers have programmed, too */
+
+/*
+ * Frees counters of which the owner is dead: what they have found is put back, where the control holds
+ * what they have programmed; units and sockets that they have frozen go on. With UNC_RELEASE_FORCE
+ * the controls of strangers become 0 as well, and units on which nobody counts any more, which they have
+ * frozen, go on. Counters of the kernel and of sessions that run are never touched.
+ * flags: 0 or UNC_RELEASE_FORCE. fn: called twice for each counter that is switched on: before anything
+ * is done, `release` being UNC_RELEASE_FOUND (a non-zero return ends the walk, is returned, and nothing
+ * is done), and when all is done, with what came of it (a non-zero return ends the walk). What has
+ * changed between the two is left as it is.
+ * Errors: those of unc_counters_walk(); UNC_ERR_INVALID an unknown flag; UNC_ERR_UNAVAILABLE force is
+ * asked for and the ledger of the node cannot be used, so that a session might be taken for a stranger:
+ * nothing is done; UNC_ERR_PERMISSION, UNC_ERR_DENIED, UNC_ERR_IO something could not be put back: fn
+ * has had what came of all. The sentence is in unc_platform_error().
+ */
+UNC_API int unc_counters_release(struct unc_platform *, unsigned flags, unc_counter_fn fn,
+				 void *user);
 
 /* ---------------------------------------------------------------- registers */
 

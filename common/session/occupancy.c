@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/occupancy.h"
 
+#include "encode/decode.h"
+
 int unc_occupancy_look(const struct unc_table *t, const struct unc_instance *u,
 		       unc_wanted_fn wanted, const void *user, struct unc_plan *plan,
 		       struct unc_error *err)
@@ -36,6 +38,63 @@ uint16_t unc_counter_in_use(const struct unc_table *t, const struct unc_plan *pl
 			return c->ctr;
 	}
 	return UNC_NONE;
+}
+
+bool unc_occupancy_tells(const void *user, uint16_t reg)
+{
+	const struct unc_occupancy_unit *look = user;
+	const struct unc_table *t = look->table;
+	const struct unc_tbl_type *type = &t->type[look->unit->type];
+	const struct unc_tbl_reg *row = &t->reg[reg];
+
+	if ((row->flags & (UNC_REG_WO | UNC_REG_W1C | UNC_REG_FROZEN)) ||
+	    !look->unit->part[row->part].present)
+		return false;
+	if (row->role == UNC_ROLE_UNIT_CTL)
+		return true;
+	for (uint32_t i = 0; i < type->fields.n; i++)
+		if (t->field[type->fields.first + i].reg[0] == reg)
+			return row->role == UNC_ROLE_OTHER;
+	return false;
+}
+
+/* The event of a fixed counter. */
+static int fixed_event(const struct unc_table *t, unsigned type, uint16_t ctr, struct unc_spec *out)
+{
+	for (size_t i = 0; i < t->n_event; i++) {
+		const struct unc_tbl_event *e = &t->event[i];
+
+		if (unc_type_pool(t, e->type) != type || e->counter == UNC_NONE ||
+		    t->counter[e->counter].ctr != ctr)
+			continue;
+		*out = (struct unc_spec){
+			.type = e->type, .event = (uint16_t)i, .index = -1, .socket = -1};
+		return 0;
+	}
+	return UNC_ERR_NOT_FOUND;
+}
+
+int unc_occupancy_event(const struct unc_table *t, const struct unc_plan *plan, size_t op,
+			char *buf, size_t size)
+{
+	enum { MAX_FILTERS = 32 };
+	struct unc_code_filter filter[MAX_FILTERS];
+	const struct unc_instance *u = plan->tag[op].instance;
+	struct unc_spec spec;
+	size_t n = 0;
+	int rc;
+
+	for (size_t i = 0; i < plan->n && n < MAX_FILTERS; i++)
+		if (plan->tag[i].instance == u && t->reg[plan->tag[i].reg].role == UNC_ROLE_OTHER &&
+		    plan->op[i].error == 0)
+			filter[n++] = (struct unc_code_filter){.reg = plan->tag[i].reg,
+							       .value = plan->op[i].value,
+							       .mask = UINT64_MAX};
+	if (t->reg[plan->tag[op].reg].role == UNC_ROLE_CTL)
+		rc = unc_code_decode(t, u->type, plan->op[op].value, filter, n, &spec, NULL);
+	else
+		rc = fixed_event(t, u->type, unc_counter_in_use(t, plan, op), &spec);
+	return rc < 0 ? rc : unc_spec_format(t, &spec, buf, size);
 }
 
 /* Whether we count with the control, and nobody has taken it from us. */

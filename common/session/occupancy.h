@@ -24,6 +24,18 @@ struct unc_occupancy {
 	bool shared;              /* others count there, with whatever counter */
 };
 
+/* Whether a register qualifies what the unit counts, or tells that it is frozen, and can be read: to be
+ * wanted by who wants to know of events. user: struct unc_occupancy_unit. */
+struct unc_occupancy_unit {
+	const struct unc_table *table;
+	const struct unc_instance *unit;
+};
+bool unc_occupancy_tells(const void *user, uint16_t reg);
+/* The event that a counter in use (unc_counter_in_use() of an operation) counts, as far as what was
+ * read tells. UNC_ERR_NOT_FOUND, UNC_ERR_INVALID: as unc_code_decode(); UNC_ERR_RANGE. */
+int unc_occupancy_event(const struct unc_table *, const struct unc_plan *, size_t op, char *buf,
+			size_t size);
+
 /* own: what is ours there; NULL: nothing. */
 struct unc_occupancy unc_occupancy(const struct unc_table *, const struct unc_plan *,
 				   const struct unc_instance *, const struct unc_plan_unit *own);

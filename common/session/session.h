@@ -27,6 +27,8 @@
  *   session_watch.c   who looks in before they wrap
  *   session_program.c counters are programmed, and what was found is put back
  *   session.c         creation and end
+ *   counters.c        all that count on the machine, and who (counters.h)
+ *   release.c         what nobody needs any more is freed
  *
  * A guest of a session takes part by hooks: sampling (session_trigger.c, session_sample.c), which
  * ends intervals at overflows.
@@ -362,6 +364,9 @@ bool unc_session_sampled(const struct unc_session *, const struct unc_slot *);
 /* session_bury.c: puts back what the dead have left, anywhere on the node, as far as it can be
  * reached. */
 int unc_session_bury(struct unc_session *, struct unc_error *err);
+/* Whether a register that holds `now` holds what its record says: as programmed, or while it was lent. */
+bool unc_session_recorded(const struct unc_session *, const struct unc_instance *, uint16_t reg,
+			  const struct unc_ledger_record *, uint64_t now);
 
 /* session_items.c */
 struct unc_checkpoint {

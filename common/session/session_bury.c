@@ -62,9 +62,8 @@ static struct unc_ledger_record *corpse(const struct unc_session *s, const struc
 		       : NULL;
 }
 
-/* Whether the register holds what the record says: as programmed, or while it was lent. */
-static bool holds(const struct unc_session *s, const struct unc_instance *u, uint16_t reg,
-		  const struct unc_ledger_record *r, uint64_t now)
+bool unc_session_recorded(const struct unc_session *s, const struct unc_instance *u, uint16_t reg,
+			  const struct unc_ledger_record *r, uint64_t now)
 {
 	const struct unc_table *t = s->platform->table;
 	bool filter = r->role == UNC_HELD_FILTER;
@@ -96,7 +95,7 @@ static bool put_back(const struct unc_session *s, const struct unc_instance *u, 
 {
 	uint64_t now = r->value;
 
-	if (unc_plan_value(reads, u, reg, &now) && !holds(s, u, reg, r, now))
+	if (unc_plan_value(reads, u, reg, &now) && !unc_session_recorded(s, u, reg, r, now))
 		return false;
 	*value = unc_session_as_found(r, now) & s->platform->table->reg[reg].write_mask;
 	return true;

@@ -74,6 +74,13 @@ static const struct option_row rows[] = {
 	 "One that has no such unit shows '-'."},
 	{COUNT, 0, "per-unit", NULL, AT(per_unit), "each unit by itself instead of the sum",
 	 "One that cannot be read shows '-'."},
+	{RELEASE, 0, "force", NULL, AT(force),
+	 "frees what strangers have programmed as well, after showing it",
+	 "A stranger is who is neither in the ledger of the node nor counts through the kernel: "
+	 "perhaps "
+	 "a program that runs (PCM, LIKWID) and loses its counters, perhaps one that has ended. "
+	 "Where "
+	 "the ledger cannot be used nothing is freed by force."},
 };
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 26, WIDTH = 80 };

@@ -15,7 +15,7 @@ enum { ARGS_OK = -1 }; /* else the exit status */
 /* ---- commands and options */
 
 /* Which options a command takes; each takes those of EVERY. */
-enum group { EVERY = 0, REPORT = 1, CPU = 2, COUNT = 4, MANUAL = 8, MACHINE = 16 };
+enum group { EVERY = 0, REPORT = 1, CPU = 2, COUNT = 4, MANUAL = 8, MACHINE = 16, RELEASE = 32 };
 
 /* What -e and -m ask for, in the order given. */
 struct wish {
@@ -31,6 +31,7 @@ struct args {
 	const char *access; /* methods, NULL: the library's choice */
 
 	bool per_socket, per_unit, freeze;
+	bool force;
 	const char *interval, *duration, *every;
 	const char *separator; /* NULL: text for people, or JSON */
 	const char *output;    /* file; NULL: stdout */
@@ -64,6 +65,8 @@ int cmd_registers(struct unc_platform *, const struct args *);
 int cmd_metrics(struct unc_platform *, const struct args *);
 int cmd_eval(struct unc_platform *, const struct args *);
 int cmd_stat(struct unc_platform *, const struct args *);
+int cmd_counters(struct unc_platform *, const struct args *);
+int cmd_release(struct unc_platform *, const struct args *);
 int cmd_doctor(struct unc_platform *, const struct args *);
 
 /* options.c: runs a command, whose name is argv[0]. Returns the exit status. */

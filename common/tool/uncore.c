@@ -51,6 +51,19 @@ static const struct command commands[] = {
 	 "one after the other, and scaled to the whole time; a note on stderr says so. An "
 	 "interval in which not every pass was measured is not reported. The exit status is "
 	 "that of COMMAND, if there is one; 1 if another program took a counter away."},
+	{"counters", cmd_counters, NULL, REPORT | MACHINE, 0, 0, false, "",
+	 "counters that are in use, what they count, and who has programmed them",
+	 "OWNER is libuncore (a session that runs, by the ledger of the node), dead (a session "
+	 "that was killed; the next one, or 'uncore release', puts back what it had found), "
+	 "kernel (its driver, for a program with perf events; with the pid where there is only "
+	 "one such program) or stranger (neither). SINCE is in UTC. A counter that several "
+	 "sessions share has a line for each. Nothing is written."},
+	{"release", cmd_release, NULL, REPORT | MACHINE | RELEASE, 0, 0, false, "",
+	 "free the counters that the dead have left",
+	 "Puts back what they had found, lets units and sockets go on that they have frozen, "
+	 "and shows the counters that were in use with what came of each. Counters of the kernel "
+	 "and of sessions that run are never touched. The exit status is 1 if something could "
+	 "not be freed."},
 	{"doctor", cmd_doctor, NULL, REPORT | MACHINE, 0, 0, false, "",
 	 "why counters can or cannot be read here, and what to do",
 	 "Looks at rights, drivers, lockdown, units that are missing where others of their type "

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/perf_users.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The first pid namespace, in which all processes are seen: PROC_PID_INIT_INO of linux/proc_ns.h. */
+#define FIRST_NAMESPACE "pid:[4026531836]"
+
+static bool link_is(int folder, const char *name, const char *target)
+{
+	char to[64];
+	ssize_t n = readlinkat(folder, name, to, sizeof(to));
+
+	return n == (ssize_t)strlen(target) && memcmp(to, target, (size_t)n) == 0;
+}
+
+static bool sees_all(const struct unc_fs *fs)
+{
+	char path[PATH_MAX];
+
+	return unc_fs_path(fs, path, sizeof(path), "/proc/self/ns/pid") == 0 &&
+	       link_is(AT_FDCWD, path, FIRST_NAMESPACE);
+}
+
+/* Whether one of the descriptors of a process is an event; *seen: they could be listed. */
+static bool has_event(const struct unc_fs *fs, const char *pid, bool *seen)
+{
+	const struct dirent *entry;
+	char path[PATH_MAX];
+	bool has = false;
+	DIR *dir = NULL;
+
+	if (unc_fs_path(fs, path, sizeof(path), "/proc/%s/fd", pid) == 0)
+		dir = opendir(path);
+	/* One that has just ended has none. */
+	*seen = dir || errno == ENOENT || errno == ESRCH;
+	while (dir && !has && (entry = readdir(dir)))
+		has = link_is(dirfd(dir), entry->d_name, "anon_inode:[perf_event]");
+	if (dir)
+		closedir(dir);
+	return has;
+}
+
+static void add(const struct unc_fs *fs, const char *pid, struct unc_perf_users *out)
+{
+	char command[64] = "";
+
+	out->n++;
+	out->pid = strtoll(pid, NULL, 10);
+	unc_fs_text(fs, command, sizeof(command), "/proc/%s/comm", pid);
+	snprintf(out->command, sizeof(out->command), "%.15s", command);
+	unc_process_clean(out->command);
+}
+
+void unc_perf_users_find(const struct unc_fs *fs, struct unc_perf_users *out)
+{
+	const struct dirent *entry;
+	char path[PATH_MAX];
+	bool first = false, seen;
+	DIR *dir = NULL;
+
+	*out = (struct unc_perf_users){.all = sees_all(fs)};
+	if (unc_fs_path(fs, path, sizeof(path), "/proc") == 0)
+		dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[strspn(entry->d_name, "0123456789")])
+			continue;
+		first |= strcmp(entry->d_name, "1") == 0;
+		if (has_event(fs, entry->d_name, &seen))
+			add(fs, entry->d_name, out);
+		out->all &= seen;
+	}
+	/* A /proc that hides the processes of others (hidepid) hides this one first. */
+	out->all &= first;
+	if (dir)
+		closedir(dir);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/counters.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "host/perf_users.h"
+#include "session/occupancy.h"
+
+/* ---- the kernel's driver */
+
+struct look {
+	struct unc_session *session;
+	struct unc_counters *out;
+	bool driver; /* the kernel has one for monitors, and somebody may count through it: */
+	struct unc_perf_users users;
+	struct unc_error *err;
+};
+
+/* PMUs of the kernel's driver for monitors: "uncore" or "uncore_imc_0". */
+static bool has_driver(const struct unc_platform *p)
+{
+	const struct dirent *entry;
+	char path[PATH_MAX];
+	bool has = false;
+	DIR *dir = NULL;
+
+	if (!p->machine->simulated &&
+	    unc_fs_path(p->fs, path, sizeof(path), "/sys/bus/event_source/devices") == 0)
+		dir = opendir(path);
+	while (dir && !has && (entry = readdir(dir)))
+		has = strncmp(entry->d_name, "uncore", strlen("uncore")) == 0;
+	if (dir)
+		closedir(dir);
+	return has;
+}
+
+static void find_driver(struct look *look)
+{
+	const struct unc_platform *p = look->session->platform;
+
+	look->driver = has_driver(p);
+	if (!look->driver)
+		return;
+	unc_perf_users_find(p->fs, &look->users);
+	if (look->users.all && !look->users.n)
+		look->driver = false;
+}
+
+/* ---- owners */
+
+static int add_row(struct look *look, const struct unc_found *row)
+{
+	struct unc_counters *out = look->out;
+	void *more = unc_grow(out->row, out->n, sizeof(*out->row));
+
+	if (!more)
+		return unc_fail(look->err, UNC_ERR_MEMORY, "out of memory");
+	out->row = more;
+	out->row[out->n++] = *row;
+	return 0;
+}
+
+/* One row for each session that holds it. */
+static int add_holders(struct look *look, const struct unc_ledger_record *r, struct unc_found *row)
+{
+	struct unc_ledger *l = look->session->platform->ledger;
+	unsigned h = unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY);
+	int rc = 0;
+
+	for (; h != UNC_LEDGER_NOBODY && rc == 0;
+	     h = unc_ledger_living(l, r, h + 1, UNC_LEDGER_NOBODY)) {
+		struct unc_ledger_holder who = {.process = {.pid = 0}};
+
+		(void)unc_ledger_who(l, h, &who); /* else it is not known */
+		row->pid = who.process.pid;
+		memcpy(row->command, who.process.command, sizeof(row->command));
+		/* Not before it was programmed, nor before the session began. */
+		row->since = who.since > r->since ? who.since : r->since;
+		rc = add_row(look, row);
+	}
+	return rc;
+}
+
+static int add_outsider(struct look *look, struct unc_found *row)
+{
+	row->owner = look->driver ? UNC_OWNER_KERNEL : UNC_OWNER_STRANGER;
+	if (look->driver && look->users.all && look->users.n == 1) {
+		row->pid = look->users.pid;
+		memcpy(row->command, look->users.command, sizeof(row->command));
+	}
+	return add_row(look, row);
+}
+
+static int add_counter(struct look *look, struct unc_found *row)
+{
+	struct unc_session *s = look->session;
+	struct unc_ledger *l = s->platform->ledger;
+	const struct unc_ledger_record *r = unc_session_record(s, row->instance, row->ctl);
+
+	/* Where somebody else has changed it since, the record tells nothing of who counts. */
+	if (!r || r->role != UNC_HELD_CONTROL ||
+	    !unc_session_recorded(s, row->instance, row->ctl, r, row->control))
+		return add_outsider(look, row);
+	row->owner = UNC_OWNER_LIBUNCORE;
+	if (unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY) != UNC_LEDGER_NOBODY)
+		return add_holders(look, r, row);
+	row->owner = UNC_OWNER_DEAD;
+	row->pid = r->pid;
+	row->since = r->since;
+	memcpy(row->command, r->command, sizeof(row->command));
+	unc_process_clean(row->command);
+	return add_row(look, row);
+}
+
+/* ---- a look */
+
+static int add_unit(struct look *look, const struct unc_instance *u, const struct unc_plan *plan)
+{
+	const struct unc_table *t = look->session->platform->table;
+	int rc = 0;
+
+	for (size_t i = 0; i < plan->n && rc == 0; i++) {
+		struct unc_found row = {.instance = u,
+					.ctl = plan->tag[i].reg,
+					.ctr = unc_counter_in_use(t, plan, i),
+					.control = plan->op[i].value};
+
+		if (row.ctr == UNC_NONE)
+			continue;
+		if (unc_occupancy_event(t, plan, i, row.event, sizeof(row.event)) < 0)
+			row.event[0] = '\0';
+		rc = add_counter(look, &row);
+	}
+	return rc;
+}
+
+/* A unit that cannot be read does not hide the others. */
+static int look_at(struct look *look, const struct unc_instance *u)
+{
+	struct unc_session *s = look->session;
+	const struct unc_occupancy_unit unit = {s->platform->table, u};
+	struct unc_plan plan = {0};
+	struct unc_error why = {0};
+	int rc = unc_occupancy_look(unit.table, u, unc_occupancy_tells, &unit, &plan, &why);
+
+	if (rc == 0)
+		rc = unc_session_run_plan(s, &plan, "looking at the counters in use", &why);
+	if (rc < 0 && !look->out->failed.code)
+		look->out->failed = why;
+	rc = rc == UNC_ERR_MEMORY ? unc_fail(look->err, rc, "out of memory")
+				  : add_unit(look, u, &plan);
+	unc_plan_free(&plan);
+	return rc;
+}
+
+int unc_counters_look(struct unc_session *s, struct unc_counters *out, struct unc_error *err)
+{
+	const struct unc_instances *all = &s->platform->instances;
+	struct look look = {.session = s, .out = out, .err = err};
+	size_t looked = 0;
+	char unit[64];
+	int rc = 0;
+
+	*out = (struct unc_counters){.n = 0};
+	find_driver(&look);
+	for (size_t i = 0; i < all->n && rc == 0; i++) {
+		const struct unc_instance *u = &all->unit[i];
+
+		if (unc_space_of_thread(u->part[0].space))
+			continue; /* the kernel saves them with each thread */
+		if (u->available) {
+			rc = look_at(&look, u);
+			looked++;
+		} else if (out->n_hidden++ == 0) {
+			out->hidden = u;
+		}
+	}
+	if (rc < 0 || looked || !out->hidden)
+		return rc;
+	unc_session_unit_text(s, out->hidden, unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, "no unit can be looked at; %s: %s", unit,
+			out->hidden->reason);
+}
+
+void unc_counters_free(struct unc_counters *c)
+{
+	free(c->row);
+	*c = (struct unc_counters){.n = 0};
+}
+
+const struct unc_found *unc_counters_find(const struct unc_counters *c,
+					  const struct unc_instance *u, uint16_t ctl)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->row[i].instance == u && c->row[i].ctl == ctl)
+			return &c->row[i];
+	return NULL;
+}
+
+void unc_counters_warn(struct unc_session *s, const struct unc_counters *c)
+{
+	struct unc_platform *p = s->platform;
+	const char *reason = unc_session_unprotected(s);
+	char unit[64], more[40] = "";
+
+	if (*reason)
+		unc_platform_log(p, UNC_LOG_WARNING,
+				 "sessions of other programs are not known, they are shown as "
+				 "strangers: %s",
+				 reason);
+	if (!c->n_hidden)
+		return;
+	unc_session_unit_text(s, c->hidden, unit, sizeof(unit));
+	if (c->n_hidden > 1)
+		snprintf(more, sizeof(more), " and %zu more", c->n_hidden - 1);
+	unc_platform_log(p, UNC_LOG_WARNING, "not looked at: %s%s: %s", unit, more,
+			 c->hidden->reason);
+}
+
+/* ---- telling */
+
+static int tell(const struct unc_platform *p, const struct unc_found *f, bool done,
+		unc_counter_fn fn, void *user)
+{
+	const struct unc_table *t = p->table;
+	const struct unc_tbl_type *type = &t->type[f->instance->type];
+	struct unc_counter row = {
+		.unit = unc_unit_get(p, (size_t)(f->instance - p->instances.unit)),
+		.number = t->reg[f->ctl].role == UNC_ROLE_CTL ? t->reg[f->ctl].number : -1,
+		.control = f->control,
+		.event = *f->event ? f->event : NULL,
+		.owner = f->owner,
+		.pid = f->pid > 0 && f->pid <= INT_MAX ? (int)f->pid : 0,
+		.command = f->command,
+		.since = (double)f->since / 1e9,
+		.release = !done         ? UNC_RELEASE_FOUND
+			   : f->why.code ? UNC_RELEASE_KEPT
+					 : UNC_RELEASE_DONE,
+		.reason = f->why.text,
+	};
+
+	for (uint32_t i = 0; row.number < 0 && i < type->counters.n; i++)
+		if (t->counter[type->counters.first + i].ctr == f->ctr)
+			row.name = unc_tbl_str(t, t->counter[type->counters.first + i].name);
+	return fn(user, &row);
+}
+
+int unc_counters_tell(const struct unc_platform *p, const struct unc_counters *c, bool done,
+		      unc_counter_fn fn, void *user)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < c->n && rc == 0; i++)
+		rc = tell(p, &c->row[i], done, fn, user);
+	return rc;
+}
+
+static int walk(struct unc_session *s, struct unc_counters *found, struct unc_error *err)
+{
+	int rc = unc_session_lock(s, err);
+
+	if (rc < 0)
+		return rc;
+	rc = unc_counters_look(s, found, err);
+	unc_session_unlock(s);
+	return rc;
+}
+
+int unc_counters_walk(struct unc_platform *p, unc_counter_fn fn, void *user)
+{
+	struct unc_counters found = {.n = 0};
+	struct unc_error err = {0};
+	struct unc_session *s;
+	int rc = unc_session_new(p, 0, &s);
+
+	if (rc < 0)
+		return rc;
+	if (!p->access)
+		rc = unc_fail(&err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
+	else
+		rc = walk(s, &found, &err);
+	if (rc == 0) {
+		unc_counters_warn(s, &found);
+		rc = unc_counters_tell(p, &found, false, fn, user);
+	}
+	if (rc == 0 && found.failed.code)
+		err = found.failed;
+	unc_counters_free(&found);
+	unc_session_free(s);
+	return err.code ? unc_platform_keep(p, &err) : rc;
+}

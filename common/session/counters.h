@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counters of the machine that are switched on, whoever did it: what is behind unc_counters_walk() and
+ * unc_counters_release().
+ */
+#ifndef UNC_COUNTERS_H
+#define UNC_COUNTERS_H
+
+#include "session/session.h"
+
+struct unc_found {
+	const struct unc_instance *instance;
+	uint16_t ctl; /* index into table->reg */
+	uint16_t ctr;
+	uint64_t control;
+	enum unc_owner owner;
+	int64_t pid; /* 0: not known */
+	char command[UNC_COMMAND_MAX];
+	uint64_t since; /* ns since 1970; 0: not known */
+	char event[UNC_SPEC_MAX];
+	struct unc_error why; /* it was kept */
+};
+
+struct unc_counters {
+	struct unc_found *row;
+	size_t n;
+	struct unc_error failed;           /* the first unit that could not be read */
+	const struct unc_instance *hidden; /* the first that is not available */
+	size_t n_hidden;
+};
+
+/* Looks at all units, whose lock the session has. Free with unc_counters_free(), whatever came of it.
+ * Errors: UNC_ERR_MEMORY; UNC_ERR_UNAVAILABLE no unit is available. */
+int unc_counters_look(struct unc_session *, struct unc_counters *out, struct unc_error *err);
+void unc_counters_free(struct unc_counters *);
+/* Tells fn of all of them; `release`: before anything was done, or what came of it. */
+int unc_counters_tell(const struct unc_platform *, const struct unc_counters *, bool done,
+		      unc_counter_fn fn, void *user);
+/* The row of a control; NULL: its counter is off. */
+const struct unc_found *unc_counters_find(const struct unc_counters *, const struct unc_instance *,
+					  uint16_t ctl);
+/* Tells the log of units and sessions that are not known. */
+void unc_counters_warn(struct unc_session *, const struct unc_counters *);
+
+#endif

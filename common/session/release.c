@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counters that nobody needs any more are freed: those of the dead, and, where that is asked for, those
+ * of strangers. What is freed was shown before, and holds still what was shown.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "session/counters.h"
+#include "session/occupancy.h"
+
+struct release {
+	struct unc_session *session;
+	bool force;
+	struct unc_counters shown, now;
+	struct unc_error failed; /* the first that could not be freed */
+};
+
+/* ---- what stays */
+
+/* A counter that leads others in a lane, with which a session counts; NULL: none does. */
+static const struct unc_found *led_by(const struct release *r, const struct unc_found *f)
+{
+	const struct unc_table *t = r->session->platform->table;
+	const struct unc_range *lanes = &t->type[f->instance->type].lanes;
+
+	for (size_t i = 0; i < r->now.n; i++) {
+		const struct unc_found *one = &r->now.row[i];
+		bool led = false;
+
+		for (uint32_t k = 0; k < lanes->n; k++) {
+			const struct unc_tbl_lane *lane = &t->lane[lanes->first + k];
+
+			led |= lane->lead == t->reg[f->ctl].number &&
+			       lane->counters >> t->reg[one->ctl].number & 1;
+		}
+		if (led && one->instance == f->instance && one->owner == UNC_OWNER_LIBUNCORE &&
+		    t->reg[one->ctl].role == UNC_ROLE_CTL && t->reg[f->ctl].role == UNC_ROLE_CTL)
+			return one;
+	}
+	return NULL;
+}
+
+/* Why a counter is not to be freed; 0: it is. */
+static int keep(const struct release *r, const struct unc_found *f, struct unc_error *why)
+{
+	const struct unc_found *led;
+
+	switch (f->owner) {
+	case UNC_OWNER_LIBUNCORE:
+		return unc_fail(why, UNC_ERR_BUSY, "pid %" PRId64 " (%s) counts with it", f->pid,
+				f->command);
+	case UNC_OWNER_KERNEL:
+		return unc_fail(why, UNC_ERR_BUSY,
+				"it may be the kernel's: end the program that counts with perf "
+				"events");
+	case UNC_OWNER_STRANGER:
+		if (!r->force)
+			return unc_fail(why, UNC_ERR_BUSY,
+					"a stranger has programmed it: freed by force only");
+		if ((led = led_by(r, f)) != NULL)
+			return unc_fail(why, UNC_ERR_BUSY,
+					"it leads a counter of pid %" PRId64 " (%s)", led->pid,
+					led->command);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* ---- strangers */
+
+/* Writes 0 to a control. */
+static int clear(struct release *r, const struct unc_found *f, struct unc_error *err)
+{
+	struct unc_plan plan = {0};
+	int rc = unc_plan_add(r->session->platform->table, &plan, f->instance, f->ctl, UNC_OP_WRITE,
+			      0, err);
+
+	return unc_session_run_once(r->session, &plan, rc, "freeing a counter", err);
+}
+
+/* A unit whose last counter was freed goes on, if it is frozen: nobody else would let it. */
+static int let_go(struct release *r, const struct unc_instance *u, struct unc_error *err)
+{
+	struct unc_session *s = r->session;
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->type];
+	const struct unc_plan_unit unit = {.instance = u, .n_controls = 1};
+	const struct unc_occupancy_unit tells = {t, u};
+	struct unc_plan look = {0}, plan = {0};
+	uint64_t control;
+	int rc = unc_occupancy_look(t, u, unc_occupancy_tells, &tells, &look, err);
+
+	if (rc == 0)
+		rc = unc_session_run_plan(s, &look, "looking at what was freed", err);
+	if (rc == 0 && !unc_occupancy(t, &look, u, NULL).shared &&
+	    unc_plan_value(&look, u, type->unit_ctl, &control) &&
+	    unc_unit_state(t, type, control) != UNC_UNIT_RUNS)
+		rc = unc_plan_freeze(t, &unit, 1, false, &plan, err);
+	unc_plan_free(&look);
+	return unc_session_run_once(s, &plan, rc, "letting a unit go on", err);
+}
+
+static void note_failure(struct release *r, const struct unc_error *why)
+{
+	if (!r->failed.code)
+		r->failed = *why;
+}
+
+/* Those that hold still what was shown, and are a stranger's still. */
+static void clear_strangers(struct release *r)
+{
+	const struct unc_instance *last = NULL;
+	struct unc_error why;
+
+	for (size_t i = r->shown.n; i-- > 0;) { /* who leads a lane comes last */
+		struct unc_found *f = &r->shown.row[i];
+		const struct unc_found *now = unc_counters_find(&r->now, f->instance, f->ctl);
+
+		if (f->owner != UNC_OWNER_STRANGER || !now || now->owner != f->owner ||
+		    now->control != f->control || keep(r, now, &f->why) < 0)
+			continue;
+		if (clear(r, f, &f->why) < 0)
+			note_failure(r, &f->why);
+	}
+	for (size_t i = 0; i < r->shown.n; i++) {
+		const struct unc_found *f = &r->shown.row[i];
+
+		if (f->owner != UNC_OWNER_STRANGER || f->instance == last || f->why.code)
+			continue;
+		last = f->instance;
+		if (let_go(r, last, &why) < 0)
+			note_failure(r, &why);
+	}
+}
+
+/* ---- all */
+
+/* What came of one, now that all is done. */
+static void judge(struct release *r, struct unc_found *f)
+{
+	const struct unc_found *now = unc_counters_find(&r->now, f->instance, f->ctl);
+	char unit[64];
+
+	if (!now || f->why.code || keep(r, f, &f->why) < 0 || now->control != f->control ||
+	    now->owner != f->owner)
+		return;
+	unc_session_unit_text(r->session, f->instance, unit, sizeof(unit));
+	unc_fail(&f->why, UNC_ERR_IO,
+		 "%s of %s could not be put back: it holds 0x%" PRIx64 " still",
+		 unc_tbl_str(r->session->platform->table,
+			     r->session->platform->table->reg[f->ctl].name),
+		 unit, f->control);
+	note_failure(r, &f->why);
+}
+
+static int look_again(struct release *r, struct unc_error *err)
+{
+	unc_counters_free(&r->now);
+	return unc_counters_look(r->session, &r->now, err);
+}
+
+/* Who cannot know the sessions of others takes them for strangers. */
+static int lock(struct release *r, struct unc_error *err)
+{
+	const char *reason;
+	int rc = unc_session_lock(r->session, err);
+
+	if (rc < 0)
+		return rc;
+	reason = unc_ledger_reason(r->session->platform->ledger);
+	if (!r->force || !*reason)
+		return 0;
+	rc = unc_fail(err, UNC_ERR_UNAVAILABLE,
+		      "strangers cannot be told from sessions of other programs: %.300s", reason);
+	unc_session_unlock(r->session);
+	return rc;
+}
+
+/* Under the lock. */
+static int free_all(struct release *r, struct unc_error *err)
+{
+	int rc = unc_session_bury(r->session, err);
+
+	if (rc == 0)
+		rc = look_again(r, err);
+	if (rc == 0 && r->force) {
+		clear_strangers(r);
+		rc = look_again(r, err);
+	}
+	for (size_t i = 0; rc == 0 && i < r->shown.n; i++)
+		judge(r, &r->shown.row[i]);
+	if (rc == 0 && r->now.failed.code)
+		note_failure(r, &r->now.failed);
+	return rc;
+}
+
+static int release(struct release *r, unc_counter_fn fn, void *user, struct unc_error *err)
+{
+	struct unc_session *s = r->session;
+	int rc;
+
+	if (!s->platform->access)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
+	if ((rc = lock(r, err)) < 0)
+		return rc;
+	rc = unc_counters_look(s, &r->shown, err);
+	unc_session_unlock(s);
+	if (rc < 0)
+		return rc;
+	unc_counters_warn(s, &r->shown);
+	rc = unc_counters_tell(s->platform, &r->shown, false, fn, user);
+	if (rc != 0 || (rc = lock(r, err)) < 0)
+		return rc;
+	rc = free_all(r, err);
+	unc_session_unlock(s);
+	if (rc == 0)
+		rc = unc_counters_tell(s->platform, &r->shown, true, fn, user);
+	if (rc == 0 && r->failed.code)
+		*err = r->failed;
+	return rc;
+}
+
+int unc_counters_release(struct unc_platform *p, unsigned flags, unc_counter_fn fn, void *user)
+{
+	struct release r = {.force = flags & UNC_RELEASE_FORCE};
+	struct unc_error err = {0};
+	int rc = unc_session_new(p, 0, &r.session);
+
+	if (rc < 0)
+		return rc;
+	if (flags & ~(unsigned)UNC_RELEASE_FORCE)
+		rc = unc_fail(&err, UNC_ERR_INVALID, "unknown flags 0x%x for a release",
+			      flags & ~(unsigned)UNC_RELEASE_FORCE);
+	else
+		rc = release(&r, fn, user, &err);
+	unc_counters_free(&r.shown);
+	unc_counters_free(&r.now);
+	unc_session_free(r.session);
+	return err.code ? unc_platform_keep(p, &err) : rc;
+}

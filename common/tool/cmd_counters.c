@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The commands counters and release. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "print.h"
+
+#define COLUMNS "UNIT|>SOCKET|COUNTER|CONTROL|EVENT|OWNER|>PID|COMMAND|SINCE"
+
+struct rows {
+	struct printer printer;
+	bool release; /* what came of it is shown */
+	bool first;   /* of --force: what is about to be freed is being shown */
+	size_t n, strangers, released;
+};
+
+static void begin(struct rows *r)
+{
+	print_list(&r->printer, NULL, TITLES, r->release ? COLUMNS "|RELEASED" : COLUMNS);
+	r->n = r->strangers = r->released = 0;
+}
+
+/* UTC, as ISO 8601 has it. */
+static void print_since(struct printer *p, double since)
+{
+	char text[CELL_MAX] = "";
+	time_t seconds = (time_t)since;
+	struct tm t;
+
+	if (since > 0 && gmtime_r(&seconds, &t))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &t);
+	print_known(p, "since", "SINCE", text);
+}
+
+static void print_counter(struct printer *p, const struct unc_counter *c)
+{
+	static const char *const owner[] = {
+		[UNC_OWNER_LIBUNCORE] = "libuncore",
+		[UNC_OWNER_KERNEL] = "kernel",
+		[UNC_OWNER_STRANGER] = "stranger",
+		[UNC_OWNER_DEAD] = "dead",
+	};
+
+	print_row(p);
+	print_integer(p, "socket", "SOCKET", c->unit->socket);
+	print_text(p, "unit", "UNIT", c->unit->type->name);
+	print_integer(p, "index", "UNIT", c->unit->index);
+	if (c->name)
+		print_text(p, "counter", "COUNTER", c->name);
+	else
+		print_integer(p, "counter", "COUNTER", c->number);
+	print_hex(p, "control", "CONTROL", c->control);
+	print_text(p, "event", "EVENT", c->event);
+	print_text(p, "owner", "OWNER", owner[c->owner]);
+	if (c->pid)
+		print_integer(p, "pid", "PID", c->pid);
+	else
+		print_null(p, "pid");
+	print_known(p, "command", "COMMAND", c->command);
+	print_since(p, c->since);
+}
+
+static int print_found(void *user, const struct unc_counter *c)
+{
+	struct rows *r = user;
+
+	print_counter(&r->printer, c);
+	r->n++;
+	return 0;
+}
+
+/* Called twice for each: what is about to be freed is shown for --force alone, and not to programs. */
+static int print_released(void *user, const struct unc_counter *c)
+{
+	struct rows *r = user;
+	bool done = c->release == UNC_RELEASE_DONE;
+
+	if (c->release == UNC_RELEASE_FOUND) {
+		if (r->first)
+			print_found(r, c);
+		return 0;
+	}
+	if (r->first) {
+		r->first = false;
+		r->release = true;
+		print_end(&r->printer);
+		fflush(stdout);
+		putchar('\n');
+		begin(r);
+	}
+	print_found(r, c);
+	print_also(&r->printer, "RELEASED", done ? "yes" : "no: %s", c->reason);
+	print_bool(&r->printer, "released", done);
+	print_known(&r->printer, "reason", NULL, c->reason);
+	r->released += done;
+	r->strangers += !done && c->owner == UNC_OWNER_STRANGER;
+	return 0;
+}
+
+/* Sessions and units that are not known have to be told. */
+static void log_warning(void *user, enum unc_log_level level, const char *text)
+{
+	const struct args *args = user;
+
+	if (level >= (args->verbose ? UNC_LOG_INFO : UNC_LOG_WARNING))
+		remark("note: %s", text);
+}
+
+static int open_node(const struct args *args, struct unc_platform **out)
+{
+	struct unc_options options = {.size = sizeof(options),
+				      .tables = args->tables,
+				      .log = log_warning,
+				      .log_user = (void *)args};
+	int rc = unc_platform_open(&options, out);
+
+	return rc < 0 ? library_error(rc, unc_open_error()) : ARGS_OK;
+}
+
+int cmd_counters(struct unc_platform *none, const struct args *args)
+{
+	struct rows r = {.n = 0};
+	struct unc_platform *p = none;
+	int rc = open_node(args, &p);
+
+	if (rc != ARGS_OK)
+		return rc;
+	print_start(&r.printer, args, p);
+	begin(&r);
+	rc = unc_counters_walk(p, print_found, &r);
+	print_end(&r.printer);
+	if (rc == 0)
+		print_also(&r.printer, "", "\n%zu counter%s in use", r.n,
+			   r.n == 1 ? " is" : "s are");
+	rc = rc < 0 ? library_error(rc, unc_platform_error(p)) : EXIT_SUCCESS;
+	unc_platform_close(p);
+	return rc;
+}
+
+int cmd_release(struct unc_platform *none, const struct args *args)
+{
+	struct rows r = {.first = args->force && !args->json,
+			 .release = !args->force || args->json};
+	struct unc_platform *p = none;
+	int rc = open_node(args, &p);
+
+	if (rc != ARGS_OK)
+		return rc;
+	print_start(&r.printer, args, p);
+	begin(&r);
+	rc = unc_counters_release(p, args->force ? UNC_RELEASE_FORCE : 0, print_released, &r);
+	print_end(&r.printer);
+	if (rc == 0)
+		print_also(&r.printer, "", "\n%zu of %zu counters in use %s released", r.released,
+			   r.n, r.released == 1 ? "was" : "were");
+	if (rc == 0 && r.strangers && !args->force)
+		remark("note: %zu counter%s of strangers: --force frees them", r.strangers,
+		       r.strangers == 1 ? " is" : "s are");
+	rc = rc < 0 ? library_error(rc, unc_platform_error(p)) : EXIT_SUCCESS;
+	unc_platform_close(p);
+	return rc;
+}
