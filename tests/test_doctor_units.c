@@ -170,7 +170,7 @@ static void test_frozen(void)
 				      "FAIL frozen: counters stand still: the clock of ubox0 of "
 				      "socket 0 is switched on and stands still -> "));
 	CHECK_TEXT(line_of("in use"), "ok in use: the fixed counter of ubox0 of socket 0 is "
-				      "switched on; by whom is not known");
+				      "switched on; who programmed it is not known");
 	fake_free(&root);
 }
 

@@ -14,11 +14,9 @@
 
 #include "base/text.h"
 #include "doctor/doctor.h"
-#include "encode/decode.h"
-#include "encode/event.h"
 #include "session/occupancy.h"
 
-enum { STAND_STILL_MS = 20, MAX_FILTERS = 32 };
+enum { STAND_STILL_MS = 20 };
 
 /* A unit with what its registers held when they were looked at. */
 struct look {
@@ -35,6 +33,7 @@ struct look {
 struct looks {
 	struct look *look;
 	size_t n;
+	struct doctor_owners owners;
 };
 
 static const char *type_name(const struct doctor *d, const struct unc_instance *u)
@@ -105,25 +104,6 @@ void unc_doctor_units(struct doctor *d)
 
 /* ------------------------------------------------------------------- a look around */
 
-/* What qualifies events, or tells of a freeze. */
-static bool wanted(const void *user, uint16_t reg)
-{
-	const struct look *look = user;
-	const struct unc_table *t = look->table;
-	const struct unc_tbl_type *type = &t->type[look->unit->type];
-	const struct unc_tbl_reg *row = &t->reg[reg];
-
-	if ((row->flags & (UNC_REG_WO | UNC_REG_W1C | UNC_REG_FROZEN)) ||
-	    !look->unit->part[row->part].present)
-		return false;
-	if (row->role == UNC_ROLE_UNIT_CTL)
-		return true;
-	for (uint32_t i = 0; i < type->fields.n; i++)
-		if (t->field[type->fields.first + i].reg[0] == reg)
-			return row->role == UNC_ROLE_OTHER;
-	return false;
-}
-
 static bool value_of(const struct look *look, uint16_t reg, uint64_t *value)
 {
 	return unc_plan_value(&look->plan, look->unit, reg, value);
@@ -160,8 +140,10 @@ static void read_all(const struct doctor *d, struct unc_plan *plan)
 
 static void look_at(const struct doctor *d, const struct unc_instance *u, struct look *look)
 {
+	const struct unc_occupancy_unit unit = {d->table, u};
+
 	*look = (struct look){.table = d->table, .unit = u};
-	unc_occupancy_look(d->table, u, wanted, look, &look->plan, NULL);
+	unc_occupancy_look(d->table, u, unc_occupancy_tells, &unit, &look->plan, NULL);
 	read_all(d, &look->plan);
 	find_users(look);
 	read_all(d, &look->count);
@@ -216,8 +198,9 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 {
 	unsigned used = 0, units = 0, full = 0;
 	const struct look *first = NULL;
-	char others[64] = "";
+	char others[64] = "", dead[100];
 
+	unc_doctor_dead(&looks->owners, dead, sizeof(dead));
 	for (size_t i = 0; i < looks->n; i++) {
 		const struct look *look = &looks->look[i];
 		uint32_t all = unc_type_counters(&d->table->type[look->unit->type]);
@@ -234,39 +217,29 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 		unc_report(d, "counters", false,
 			   "end what counts there (perf, PCM, LIKWID, another program of this "
 			   "library), or events of these units cannot be counted",
-			   "all %u counters of %s%u of socket %u are in use%s",
+			   "all %u counters of %s%u of socket %u are in use%s%s",
 			   d->table->type[first->unit->type].n_counters, type_name(d, first->unit),
-			   first->unit->index, first->unit->socket, others);
+			   first->unit->index, first->unit->socket, others, dead);
 	else if (used)
 		unc_report(d, "counters", true, "",
 			   "%u programmable counters of %u units are in use; each unit has free "
-			   "ones",
-			   used, units);
+			   "ones%s",
+			   used, units, dead);
 	else
-		unc_report(d, "counters", true, "", "no programmable counter is in use");
+		unc_report(d, "counters", true, "", "no programmable counter is in use%s", dead);
 }
 
 /* "counts imc.CAS_COUNT:RD", or what can be said of the control. */
-static void event_text(const struct doctor *d, const struct look *look, uint64_t ctl, char *buf,
+static void event_text(const struct doctor *d, const struct look *look, uint16_t reg, char *buf,
 		       size_t size)
 {
-	struct unc_code_filter filter[MAX_FILTERS];
-	const struct unc_table *t = d->table;
 	char name[UNC_SPEC_MAX];
-	struct unc_spec spec;
-	unsigned n = 0;
 
-	for (size_t i = 0; i < look->plan.n && n < MAX_FILTERS; i++)
-		if (t->reg[look->plan.tag[i].reg].role == UNC_ROLE_OTHER &&
-		    look->plan.op[i].error == 0)
-			filter[n++] = (struct unc_code_filter){.reg = look->plan.tag[i].reg,
-							       .value = look->plan.op[i].value,
-							       .mask = UINT64_MAX};
-	if (unc_code_decode(t, look->unit->type, ctl, filter, n, &spec, NULL) == 0 &&
-	    unc_spec_format(t, &spec, name, sizeof(name)) == 0)
-		snprintf(buf, size, "counts %s", name);
-	else
-		snprintf(buf, size, "counts what is no event of the tables");
+	snprintf(buf, size, "counts what is no event of the tables");
+	for (size_t i = 0; i < look->plan.n; i++)
+		if (look->plan.tag[i].reg == reg &&
+		    unc_occupancy_event(d->table, &look->plan, i, name, sizeof(name)) == 0)
+			snprintf(buf, size, "counts %s", name);
 }
 
 /* Whether a counter is programmed alike on two units, the filters that qualify it included. */
@@ -289,16 +262,20 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t i, un
 {
 	const struct look *look = &looks->look[i];
 	uint16_t reg = unc_type_ctl(&d->table->type[look->unit->type], counter);
-	char text[UNC_SPEC_MAX + 40], others[40] = "";
+	char text[UNC_SPEC_MAX + 40], others[40] = "", owner[80], other[80];
 	unsigned more = 0, still = look->still >> counter & 1;
 	uint64_t ctl;
 
 	if (!value_of(look, reg, &ctl))
 		return;
+	unc_doctor_owner(d, &looks->owners, look->unit, (int)counter, owner, sizeof(owner));
 	for (size_t k = 0; k < looks->n; k++) {
 		const struct look *l = &looks->look[k];
 
-		if (k == i || !(l->busy >> counter & 1) || !alike(d, look, l, reg))
+		if (k == i || !(l->busy >> counter & 1) || !alike(d, look, l, reg) ||
+		    strcmp(unc_doctor_owner(d, &looks->owners, l->unit, (int)counter, other,
+					    sizeof(other)),
+			   owner) != 0)
 			continue;
 		if (k < i)
 			return; /* told with that one */
@@ -307,12 +284,11 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t i, un
 	}
 	if (more)
 		snprintf(others, sizeof(others), ", and of %u more units,", more);
-	event_text(d, look, ctl, text, sizeof(text));
+	event_text(d, look, reg, text, sizeof(text));
 	unc_report(d, "in use", true, "",
-		   "counter %u of %s%u of socket %u%s %s (control 0x%" PRIx64
-		   "); who programmed it is not known%s",
-		   counter, type_name(d, look->unit), look->unit->index, look->unit->socket, others,
-		   text, ctl,
+		   "counter %u of %s%u of socket %u%s %s (control 0x%" PRIx64 "); %s%s", counter,
+		   type_name(d, look->unit), look->unit->index, look->unit->socket, others, text,
+		   ctl, owner,
 		   still > more ? "; it stands still: nothing to count, or frozen"
 		   : still      ? "; some stand still: nothing to count, or frozen"
 				: "");
@@ -322,7 +298,7 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t i, un
 static void report_clocks(struct doctor *d, const struct looks *looks, unsigned type)
 {
 	const struct look *first = NULL;
-	char others[40] = "";
+	char others[40] = "", owner[80];
 	unsigned n = 0;
 
 	for (size_t i = 0; i < looks->n; i++)
@@ -333,8 +309,9 @@ static void report_clocks(struct doctor *d, const struct looks *looks, unsigned 
 	if (n > 1)
 		snprintf(others, sizeof(others), ", and those of %u more units,", n - 1);
 	unc_report(d, "in use", true, "",
-		   "the fixed counter of %s%u of socket %u%s is switched on; by whom is not known",
-		   type_name(d, first->unit), first->unit->index, first->unit->socket, others);
+		   "the fixed counter of %s%u of socket %u%s is switched on; %s",
+		   type_name(d, first->unit), first->unit->index, first->unit->socket, others,
+		   unc_doctor_owner(d, &looks->owners, first->unit, -1, owner, sizeof(owner)));
 }
 
 /* --------------------------------------------------------------------------- frozen */
@@ -527,6 +504,7 @@ void unc_doctor_counters(struct doctor *d)
 	if (!d->platform->access || !look_around(d, &looks))
 		return;
 	if (looks.n) {
+		unc_doctor_owners(d, &looks.owners);
 		report_taken(d, &looks);
 		for (size_t i = 0; i < looks.n; i++)
 			for (unsigned k = 0; k < 32; k++)
@@ -546,5 +524,6 @@ void unc_doctor_counters(struct doctor *d)
 		unc_plan_free(&looks.look[i].plan);
 		unc_plan_free(&looks.look[i].count);
 	}
+	free(looks.owners.row);
 	free(looks.look);
 }

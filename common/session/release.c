@@ -118,10 +118,12 @@ static void clear_strangers(struct release *r)
 		struct unc_found *f = &r->shown.row[i];
 		const struct unc_found *now = unc_counters_find(&r->now, f->instance, f->ctl);
 
-		if (f->owner != UNC_OWNER_STRANGER || !now || now->owner != f->owner ||
-		    now->control != f->control || keep(r, now, &f->why) < 0)
+		if (f->owner != UNC_OWNER_STRANGER || !now || keep(r, now, &f->why) < 0)
 			continue;
-		if (clear(r, f, &f->why) < 0)
+		if (now->control != f->control || now->owner != f->owner)
+			unc_fail(&f->why, UNC_ERR_BUSY,
+				 "it was programmed anew after it was shown");
+		else if (clear(r, f, &f->why) < 0)
 			note_failure(r, &f->why);
 	}
 	for (size_t i = 0; i < r->shown.n; i++) {
