@@ -80,7 +80,7 @@ static int clear(struct release *r, const struct unc_found *f, struct unc_error 
 	return unc_session_run_once(r->session, &plan, rc, "freeing a counter", err);
 }
 
-/* A unit whose last counter was freed goes on, if it is frozen: nobody else would let it. */
+/* A unit whose last counter was freed goes on, if it is frozen. */
 static int let_go(struct release *r, const struct unc_instance *u, struct unc_error *err)
 {
 	struct unc_session *s = r->session;
@@ -95,8 +95,8 @@ static int let_go(struct release *r, const struct unc_instance *u, struct unc_er
 	if (rc == 0)
 		rc = unc_session_run_plan(s, &look, "looking at what was freed", err);
 	if (rc == 0 && !unc_occupancy(t, &look, u, NULL).shared &&
-	    unc_plan_value(&look, u, type->unit_ctl, &control) &&
-	    unc_unit_state(t, type, control) != UNC_UNIT_RUNS)
+	    (!unc_plan_value(&look, u, type->unit_ctl, &control) || /* it may be */
+	     unc_unit_state(t, type, control) != UNC_UNIT_RUNS))
 		rc = unc_plan_freeze(t, &unit, 1, false, &plan, err);
 	unc_plan_free(&look);
 	return unc_session_run_once(s, &plan, rc, "letting a unit go on", err);

@@ -58,7 +58,7 @@ holds() # COUNTER VALUE
 	[ $(($("$poke" "$root$imc" $((0xd8 + 4 * $1))))) -eq $(($2)) ]
 }
 
-echo "1..20"
+echo "1..23"
 
 start_machine sandybridge-ep
 real units -j
@@ -122,20 +122,100 @@ result $? "release leaves strangers alone, and says how they are freed"
 
 # ---- by force: a stranger who has frozen the unit, beside a session and one that was killed
 "$poke" "$root$imc" 0xF4 0x10100 >/dev/null
+control "log writes"
 real release --force
 grep -c '^imc0' "$dir/out" | grep -qx 8 &&
 	[ "$(grep -c 'stranger.*yes$' "$dir/out")" -eq 4 ] && grep -q '^4 of 4 counters' "$dir/out" &&
-	holds 0 0 && holds 3 0 && [ $(($("$poke" "$root$imc" 0xF4) & 0x100)) -eq 0 ]
+	holds 0 0 && holds 3 0 &&
+	[ "$(count ' write .* 0xf4 0x10000 ')" -eq 1 ] # it cannot be read
 result $? "by force they are shown, then freed, and the unit that they froze goes on"
 
 stranger 0 0x400303
 hold -e imc0.CAS_COUNT:RD:socket=0
-killed=$holder
 stranger 1 0x400101
 real release -j --force && said 'length == 3 and ([.[] | "\(.counter) \(.owner) \(.released)"] ==
 	["0 stranger true", "1 stranger true", "3 libuncore false"])' && holds 0 0 && holds 1 0 && holds 3 0x400304
 result $? "by force as well a session that runs is left alone"
 die
 
-# Between the look and the write somebody else takes the counter: his it stays.
-control reset
+# ---- killed while it frees: the next one ends it
+at_writes() # the writes of a release of two counters of the dead
+{
+	hold -e imc0.CAS_COUNT:RD:socket=0,imc0.CAS_COUNT:WR:socket=0
+	die
+}
+real release -j
+at_writes
+control "log writes"
+real release -j
+writes=$(count ' write ') wrong=0 n=0
+while [ "$n" -lt "$writes" ]; do
+	n=$((n + 1))
+	at_writes
+	control clear "after $n write * signal KILL"
+	{ real release -j; } 2>/dev/null
+	[ "$status" -eq 137 ] || wrong=$((wrong + 1))
+	real release -j && real counters -j && [ "$(cat "$dir/out")" = "[]" ] && holds 3 0 && holds 2 0 ||
+		wrong=$((wrong + 1))
+done
+[ "$writes" -gt 1 ] && [ "$wrong" -eq 0 ]
+result $? "a release that is killed at each of its $writes writes is ended by the next"
+
+# ---- two at once, and one beside a start
+at_writes
+control clear
+real release -j &
+one=$!
+(dir=$dir/two && mkdir "$dir" && real release -j) || echo "# the second failed"
+wait "$one" && real counters -j && [ "$(cat "$dir/out")" = "[]" ] && holds 3 0
+result $? "two releases at once"
+
+# ---- what cannot be done is said
+at_writes
+control "fail write *0000:7f:10.0* - EIO"
+real release -j
+[ "$status" -eq 1 ] && said 'length == 2 and all(.[]; .released == false and
+	(.reason | test("^CTL[23] of imc0 .socket 0. could not be put back: it holds 0x")))' &&
+	grep -q '^uncore: CTL[23] of imc0 (socket 0) could not be put back' "$dir/err"
+result $? "a control that cannot be written is said to be left"
+control clear
+real release -j && said 'all(.[]; .released)'
+result $? "and freed when it can"
+
+stranger 0 0x400303
+control "fail read *0000:7f:10.1* - EIO"
+real counters -j
+[ "$status" -eq 1 ] && said 'length == 1' && grep -q 'imc1 (socket 0)' "$dir/err"
+result $? "a unit that cannot be read does not hide the others, and is named"
+control clear
+
+UNCORE_RUN=$dir/none/run
+real counters -j && said '.[0].owner == "stranger"' &&
+	grep -q 'sessions of other programs are not known' "$dir/err"
+result $? "without a ledger it says that sessions are not known"
+real release -j --force
+[ "$status" -eq 1 ] && grep -q '^uncore: strangers cannot be told from sessions' "$dir/err" && holds 0 0x400303
+result $? "and frees nothing by force"
+UNCORE_RUN=$dir/run
+
+# ---- rights
+chmod 755 "$dir"
+if command -v setpriv >/dev/null; then
+	(UNCORE_SYSROOT=$root LD_LIBRARY_PATH=$BUILD/common/.libs setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$uncore" counters -j) >"$dir/out" 2>"$dir/err"
+	[ $? -eq 1 ] && grep -q '^uncore: no unit can be looked at; ' "$dir/err"
+	result $? "without rights it says so, in place of an empty list"
+else
+	result 0 "without rights # SKIP setpriv is missing"
+fi
+
+# ---- every kind of register
+start_machine emerald-rapids
+hold -e cha0.TOR_INSERTS:IA_MISS_DRD:socket=0,upi0.TxL_FLITS:ALL_DATA:socket=0,imc0.CAS_COUNT:RD:socket=0
+die
+real counters -j && said '[.[] | "\(.owner) \(.unit)\(.index) \(.counter) \(.event)"] ==
+	["dead cha0 3 cha.TOR_INSERTS:IA_MISS_DRD", "dead upi0 3 upi.TxL_FLITS:ALL_DATA",
+	 "dead imc0 3 imc.CAS_COUNT:RD"]' &&
+	real release -j && said 'length == 3 and all(.[]; .released)' &&
+	real counters -j && [ "$(cat "$dir/out")" = "[]" ]
+result $? "MSR, PCI and mapped memory: what the dead have left is named and freed"
