@@ -146,12 +146,16 @@ static int look_at(struct look *look, const struct unc_instance *u)
 	const struct unc_occupancy_unit unit = {s->platform->table, u};
 	struct unc_plan plan = {0};
 	struct unc_error why = {0};
+	char name[64];
 	int rc = unc_occupancy_look(unit.table, u, unc_occupancy_tells, &unit, &plan, &why);
 
 	if (rc == 0)
-		rc = unc_session_run_plan(s, &plan, "looking at the counters in use", &why);
-	if (rc < 0 && !look->out->failed.code)
+		rc = unc_session_run_plan(s, &plan, "looking at it", &why);
+	if (rc < 0 && !look->out->failed.code) {
+		unc_session_unit_text(s, u, name, sizeof(name));
+		unc_error_prefix(&why, "%s", name);
 		look->out->failed = why;
+	}
 	rc = rc == UNC_ERR_MEMORY ? unc_fail(look->err, rc, "out of memory")
 				  : add_unit(look, u, &plan);
 	unc_plan_free(&plan);

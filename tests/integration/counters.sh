@@ -197,7 +197,7 @@ real counters -j
 result $? "a unit that is out of reach is named"
 control clear "fail read *0000:7f:10.1* 0xDC EIO"
 real counters -j
-[ "$status" -eq 1 ] && said 'length == 1' && grep -q '^uncore: looking at the counters in use failed: CTL1 of imc1 (socket 0)' "$dir/err"
+[ "$status" -eq 1 ] && said 'length == 1' && grep -q '^uncore: imc1 (socket 0): pci 0000:7f:10.1 offset 0xdc: Input/output error' "$dir/err"
 result $? "a unit that cannot be read does not hide the others, and is named"
 control clear
 
