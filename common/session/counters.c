@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/counters.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,44 +10,54 @@
 #include "host/perf_users.h"
 #include "session/occupancy.h"
 
-/* ---- the kernel's driver */
+/* ---- who counts through the kernel */
 
 struct look {
 	struct unc_session *session;
 	struct unc_counters *out;
-	bool driver; /* the kernel has one for monitors, and somebody may count through it: */
-	struct unc_perf_users users;
+	struct unc_perf_users users; /* once it is known */
+	bool known;
 	struct unc_error *err;
 };
 
-/* PMUs of the kernel's driver for monitors: "uncore" or "uncore_imc_0". */
-static bool has_driver(const struct unc_platform *p)
+static bool has_pmu(const struct unc_platform *p, const char *name)
 {
-	const struct dirent *entry;
-	char path[PATH_MAX];
-	bool has = false;
-	DIR *dir = NULL;
+	const struct unc_machine_events *events = p->machine->methods->events;
+	char mask[256];
+	uint32_t type;
 
-	if (!p->machine->simulated &&
-	    unc_fs_path(p->fs, path, sizeof(path), "/sys/bus/event_source/devices") == 0)
-		dir = opendir(path);
-	while (dir && !has && (entry = readdir(dir)))
-		has = strncmp(entry->d_name, "uncore", strlen("uncore")) == 0;
-	if (dir)
-		closedir(dir);
+	if (!p->machine->simulated)
+		return unc_fs_exists(p->fs, "/sys/bus/event_source/devices/%s", name);
+	return events && events->find(p->machine, name, &type, mask, sizeof(mask)) == 0;
+}
+
+/* Whether the kernel may count on a unit. */
+static bool has_driver(const struct unc_platform *p, const struct unc_instance *u)
+{
+	char name[UNC_KERNEL_NAME];
+	bool has = false;
+
+	for (unsigned k = 0; k < UNC_KERNEL_PMUS && !has; k++)
+		has = unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
+		      has_pmu(p, name);
 	return has;
 }
 
-static void find_driver(struct look *look)
+/* Events of a simulated kernel are of this process. */
+static void find_users(struct look *look)
 {
-	const struct unc_platform *p = look->session->platform;
+	struct unc_process self;
 
-	look->driver = has_driver(p);
-	if (!look->driver)
+	if (look->known)
 		return;
-	unc_perf_users_find(p->fs, &look->users);
-	if (look->users.all && !look->users.n)
-		look->driver = false;
+	look->known = true;
+	if (!look->session->platform->machine->simulated) {
+		unc_perf_users_find(look->session->platform->fs, &look->users);
+		return;
+	}
+	unc_process_self(&self);
+	look->users = (struct unc_perf_users){.n = 1, .all = true, .pid = self.pid};
+	memcpy(look->users.command, self.command, sizeof(self.command));
 }
 
 /* ---- owners */
@@ -86,10 +95,17 @@ static int add_holders(struct look *look, const struct unc_ledger_record *r, str
 	return rc;
 }
 
+/* In no record: the kernel's, where it may be. */
 static int add_outsider(struct look *look, struct unc_found *row)
 {
-	row->owner = look->driver ? UNC_OWNER_KERNEL : UNC_OWNER_STRANGER;
-	if (look->driver && look->users.all && look->users.n == 1) {
+	row->owner = UNC_OWNER_STRANGER;
+	if (!has_driver(look->session->platform, row->instance))
+		return add_row(look, row);
+	find_users(look);
+	if (look->users.all && !look->users.n)
+		return add_row(look, row);
+	row->owner = UNC_OWNER_KERNEL;
+	if (look->users.all && look->users.n == 1) {
 		row->pid = look->users.pid;
 		memcpy(row->command, look->users.command, sizeof(row->command));
 	}
@@ -162,6 +178,14 @@ static int look_at(struct look *look, const struct unc_instance *u)
 	return rc;
 }
 
+/* Why the registers of a unit cannot be used, which the kernel may count on. */
+static const char *hidden_reason(const struct unc_platform *p, const struct unc_instance *u)
+{
+	const struct unc_kernel_unit *kernel = p->kernel ? &p->kernel[u - p->instances.unit] : NULL;
+
+	return kernel && kernel->pmus ? kernel->registers : u->reason;
+}
+
 int unc_counters_look(struct unc_session *s, struct unc_counters *out, struct unc_error *err)
 {
 	const struct unc_instances *all = &s->platform->instances;
@@ -171,13 +195,12 @@ int unc_counters_look(struct unc_session *s, struct unc_counters *out, struct un
 	int rc = 0;
 
 	*out = (struct unc_counters){.n = 0};
-	find_driver(&look);
 	for (size_t i = 0; i < all->n && rc == 0; i++) {
 		const struct unc_instance *u = &all->unit[i];
 
 		if (unc_space_of_thread(u->part[0].space))
 			continue; /* the kernel saves them with each thread */
-		if (u->available) {
+		if (u->direct) {
 			rc = look_at(&look, u);
 			looked++;
 		} else if (out->n_hidden++ == 0) {
@@ -188,7 +211,7 @@ int unc_counters_look(struct unc_session *s, struct unc_counters *out, struct un
 		return rc;
 	unc_session_unit_text(s, out->hidden, unit, sizeof(unit));
 	return unc_fail(err, UNC_ERR_UNAVAILABLE, "no unit can be looked at; %s: %s", unit,
-			out->hidden->reason);
+			hidden_reason(s->platform, out->hidden));
 }
 
 void unc_counters_free(struct unc_counters *c)
@@ -223,7 +246,7 @@ void unc_counters_warn(struct unc_session *s, const struct unc_counters *c)
 	if (c->n_hidden > 1)
 		snprintf(more, sizeof(more), " and %zu more", c->n_hidden - 1);
 	unc_platform_log(p, UNC_LOG_WARNING, "not looked at: %s%s: %s", unit, more,
-			 c->hidden->reason);
+			 hidden_reason(p, c->hidden));
 }
 
 /* ---- telling */

@@ -25,12 +25,12 @@ struct unc_counters {
 	struct unc_found *row;
 	size_t n;
 	struct unc_error failed;           /* the first unit that could not be read */
-	const struct unc_instance *hidden; /* the first that is not available */
+	const struct unc_instance *hidden; /* the first that is out of reach */
 	size_t n_hidden;
 };
 
 /* Looks at all units, whose lock the session has. Free with unc_counters_free(), whatever came of it.
- * Errors: UNC_ERR_MEMORY; UNC_ERR_UNAVAILABLE no unit is available. */
+ * Errors: UNC_ERR_MEMORY; UNC_ERR_UNAVAILABLE all units are out of reach. */
 int unc_counters_look(struct unc_session *, struct unc_counters *out, struct unc_error *err);
 void unc_counters_free(struct unc_counters *);
 /* Tells fn of all of them; `release`: before anything was done, or what came of it. */

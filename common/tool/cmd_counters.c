@@ -112,7 +112,8 @@ static int open_node(const struct args *args, struct unc_platform **out)
 	struct unc_options options = {.size = sizeof(options),
 				      .tables = args->tables,
 				      .log = log_warning,
-				      .log_user = (void *)args};
+				      .log_user = (void *)args,
+				      .access = args->access};
 	int rc = unc_platform_open(&options, out);
 
 	return rc < 0 ? library_error(rc, unc_open_error()) : ARGS_OK;
