@@ -195,6 +195,7 @@ int unc_counters_look(struct unc_session *s, struct unc_counters *out, struct un
 	int rc = 0;
 
 	*out = (struct unc_counters){.n = 0};
+	snprintf(out->unknown, sizeof(out->unknown), "%s", unc_ledger_reason(s->platform->ledger));
 	for (size_t i = 0; i < all->n && rc == 0; i++) {
 		const struct unc_instance *u = &all->unit[i];
 
@@ -232,14 +233,13 @@ const struct unc_found *unc_counters_find(const struct unc_counters *c,
 void unc_counters_warn(struct unc_session *s, const struct unc_counters *c)
 {
 	struct unc_platform *p = s->platform;
-	const char *reason = unc_session_unprotected(s);
 	char unit[64], more[40] = "";
 
-	if (*reason)
+	if (*c->unknown)
 		unc_platform_log(p, UNC_LOG_WARNING,
 				 "sessions of other programs are not known, they are shown as "
-				 "strangers: %s",
-				 reason);
+				 "strangers: %.350s",
+				 c->unknown);
 	if (!c->n_hidden)
 		return;
 	unc_session_unit_text(s, c->hidden, unit, sizeof(unit));

@@ -27,6 +27,7 @@ struct unc_counters {
 	struct unc_error failed;           /* the first unit that could not be read */
 	const struct unc_instance *hidden; /* the first that is out of reach */
 	size_t n_hidden;
+	char unknown[UNC_ERROR_MAX]; /* why sessions of other programs are; "" */
 };
 
 /* Looks at all units, whose lock the session has. Free with unc_counters_free(), whatever came of it.
