@@ -210,4 +210,6 @@ for what in "$dclk:$imc 0xF0" "$rd:$imc 0xE4" "$lookup:/dev/cpu/0/msr 0xD11" "$l
 	ask_a stop
 	honest 'a read: marked'
 	result $? "$event: a stranger has cleared ${place##* }, and another session starts: the first is marked"
+	exec 3>&- 4<&- 5>&- 6<&-
+	wait "$a_pid" "$b_pid" 2>/dev/null
 done
