@@ -42,7 +42,7 @@ ask_b() { b "$*"; note b "$*"; }
 # that was said.
 honest() # [PATTERN]
 {
-	! grep -q wrong "$dir/out" && ! grep -q 'Segmentation\|: $' "$dir/out" &&
+	! grep -q "wrong:" "$dir/out" && ! grep -q 'Segmentation\|: $' "$dir/out" &&
 		{ [ -z "${1:-}" ] || grep -Eq -- "$1" "$dir/out"; }
 }
 
