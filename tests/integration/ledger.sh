@@ -137,9 +137,10 @@ else
 	number=$((number + 1))
 	echo "ok $number - its pid is another's # SKIP no pid can be asked for here"
 fi
+[ -z "$heir" ] || kill -9 "$heir" # or it would be waited for
 clean_after "$@"
 result $? "and nothing is left"
-kill -9 "$child" $heir 2>/dev/null
+kill -9 "$child" 2>/dev/null
 
 # ---- what happens to the file
 spoil() # NAME COMMAND...: between the start of the first and that of the second
