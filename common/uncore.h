@@ -676,8 +676,8 @@ typedef int (*unc_counter_fn)(void *user, const struct unc_counter *);
  * them; one that several sessions share comes once for each of them. Stops at the first non-zero return
  * of fn and returns it. What fn gets is gone when it returns, `unit` excepted. Nothing is written.
  * Sessions are known by the ledger of the node, as unc_session_unprotected() tells: where it cannot be
- * read, those of other processes come as strangers, with a warning in the log; so do units that cannot be
- * read come as a warning. Where the kernel has a driver for monitors and it cannot be seen that no process
+ * read, those of other processes come as strangers, with a warning in the log; units that are out of
+ * reach come as one as well. Where the kernel has a driver for monitors and it cannot be seen that no process
  * has perf events open, a counter that is in no ledger is the kernel's.
  * Errors: UNC_ERR_UNAVAILABLE the platform is for listing only, or no unit can be read (the sentence
  * says why); UNC_ERR_BUSY somebody else looks at counters for more than 10 s; UNC_ERR_IO,
