@@ -7,6 +7,7 @@
 #include "access/fence.h"
 #include "access/kernel_group.h"
 #include "host/cpu.h"
+#include "host/event_notes.h"
 #include "host/machine.h"
 
 /* What one of its users sees: its events among those of the group. */
@@ -22,7 +23,8 @@ struct unc_backend {
 	const struct unc_topology *topology;
 	pthread_mutex_t lock; /* of what follows */
 	struct unc_group *first;
-	bool tried; /* whether there is the right */
+	struct unc_notes *notes; /* NULL: nothing is shared with other processes */
+	bool tried;              /* whether there is the right */
 	struct unc_error refused;
 };
 
@@ -41,6 +43,14 @@ static int kernel_open(struct unc_machine *machine, struct unc_backend **out, st
 static void kernel_topology(struct unc_backend *backend, const struct unc_topology *topology)
 {
 	backend->topology = topology;
+}
+
+void unc_backend_share(struct unc_backend *backend, const char *dir, bool make)
+{
+	pthread_mutex_lock(&backend->lock);
+	if (!backend->notes && backend->machine->methods->events->take)
+		backend->notes = unc_notes_new(dir, make);
+	pthread_mutex_unlock(&backend->lock);
 }
 
 /* ---- PMUs */
@@ -159,6 +169,28 @@ static int open_group(struct unc_backend *backend, const struct unc_kernel_place
 	return 0;
 }
 
+/* That of another process, where there is one; else one that others find. */
+static int join_group(struct unc_backend *backend, const struct unc_kernel_place *place,
+		      const struct unc_kernel_event *events, size_t n, struct unc_group **out,
+		      struct unc_error *err)
+{
+	struct unc_group *group = NULL;
+	int rc = 0;
+
+	if (!unc_notes_lock(backend->notes))
+		return open_group(backend, place, events, n, out, err);
+	group = unc_group_join(backend->machine, backend->notes, backend->first, place, events, n);
+	if (!group) {
+		rc = open_group(backend, place, events, n, &group, err);
+		if (rc == 0)
+			unc_group_note(group, backend->notes);
+	}
+	unc_notes_unlock(backend->notes);
+	if (rc == 0)
+		*out = group;
+	return rc;
+}
+
 static int share_group(struct unc_backend *backend, const struct unc_kernel_place *place,
 		       const struct unc_kernel_event *events, size_t n, struct unc_group **out,
 		       struct unc_error *err)
@@ -169,7 +201,7 @@ static int share_group(struct unc_backend *backend, const struct unc_kernel_plac
 	while (group && !unc_group_has(group, place, events, n))
 		group = group->next;
 	if (!group) {
-		rc = open_group(backend, place, events, n, &group, err);
+		rc = join_group(backend, place, events, n, &group, err);
 		if (rc < 0)
 			return rc;
 		backend->first = group;
@@ -177,6 +209,13 @@ static int share_group(struct unc_backend *backend, const struct unc_kernel_plac
 	group->users++;
 	*out = group;
 	return 0;
+}
+
+static void close_group(struct unc_backend *backend, struct unc_group *group)
+{
+	if (group->id)
+		unc_notes_leave(backend->notes, group->place.type, group->place.cpu, group->id);
+	unc_group_close(group);
 }
 
 static void leave_group(struct unc_backend *backend, struct unc_group *group)
@@ -188,7 +227,7 @@ static void leave_group(struct unc_backend *backend, struct unc_group *group)
 	while (*at != group)
 		at = &(*at)->next;
 	*at = group->next;
-	unc_group_close(group);
+	close_group(backend, group);
 }
 
 int unc_backend_join(struct unc_backend *backend, unsigned way,
@@ -287,8 +326,9 @@ static void kernel_close(struct unc_backend *backend)
 	/* In a forked process: its owner's. */
 	for (struct unc_group *next; backend->first; backend->first = next) {
 		next = backend->first->next;
-		unc_group_close(backend->first);
+		close_group(backend, backend->first);
 	}
+	unc_notes_free(backend->notes);
 	pthread_mutex_destroy(&backend->lock);
 	free(backend);
 }

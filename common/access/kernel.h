@@ -27,6 +27,12 @@ bool unc_kernel_chosen(const struct unc_access *);
 bool unc_kernel_before(const struct unc_access *, int space);
 
 /*
+ * From now on groups are shared among processes of this user that have told the same folder (the
+ * first that is told stays); `make`: it may be made. Where that cannot be, each opens its own.
+ */
+void unc_kernel_share(struct unc_access *, const char *dir, bool make);
+
+/*
  * Finds a PMU by its name in sysfs (which must begin with "uncore": no other is ever opened), and
  * the CPU of the socket in its cpumask. The first that is found is opened once, not counting, to see
  * whether the right is there. UNC_ERR_UNAVAILABLE: no such PMU, or no CPU of the socket in its mask;
@@ -37,8 +43,9 @@ int unc_kernel_find(struct unc_access *, const char *pmu, unsigned socket,
 
 /*
  * Opens events of one PMU, each once, as one group; they count from now on. A group of this process
- * that has them all already is shared. They are pinned: they count always; where other users of the
- * kernel leave too few counters they are opened again to take turns with these (unc_kernel_idle()).
+ * that has them all already is shared, or one of another process (unc_kernel_share()). They are
+ * pinned: they count always; where other users of the kernel leave too few counters they are opened
+ * again to take turns with these (unc_kernel_idle()).
  * Errors: UNC_ERR_CONFLICT the driver does not count them together, UNC_ERR_BUSY, UNC_ERR_PERMISSION,
  * UNC_ERR_MEMORY; UNC_ERR_UNAVAILABLE it refuses the event, has gone, or no CPU of the socket is
  * online; or out of descriptors, with how many are needed (the soft limit is raised first).

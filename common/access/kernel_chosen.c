@@ -34,6 +34,14 @@ static struct unc_backend *backend_of(const struct unc_access *access, struct un
 	return way ? unc_access_ways(access)->way[way].backend : NULL;
 }
 
+void unc_kernel_share(struct unc_access *access, const char *dir, bool make)
+{
+	struct unc_backend *backend = backend_of(access, NULL);
+
+	if (backend)
+		unc_backend_share(backend, dir, make);
+}
+
 int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket,
 		    struct unc_kernel_place *out, struct unc_error *err)
 {

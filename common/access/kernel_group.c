@@ -49,8 +49,7 @@ struct perf_event_attr unc_group_attr(const struct unc_kernel_place *place,
 	};
 }
 
-/* Lets this process have as many descriptors as it may; false: it has them already. */
-static bool raise_limit(void)
+bool unc_group_raise_limit(void)
 {
 	struct rlimit limit;
 
@@ -117,7 +116,7 @@ static int fail_open(const struct unc_group *group, size_t i, int errno_value,
 	}
 }
 
-static void close_events(const struct unc_group *group, size_t n)
+void unc_group_close_events(const struct unc_group *group, size_t n)
 {
 	struct unc_machine *machine = group->machine;
 
@@ -136,10 +135,10 @@ static int open_events(struct unc_group *group, bool pinned, struct unc_error *e
 		int fd = events->open(machine, &attr, (int)group->place.cpu, i ? group->fd[0] : -1);
 		int error = errno;
 
-		if (fd < 0 && error == EMFILE && raise_limit())
+		if (fd < 0 && error == EMFILE && unc_group_raise_limit())
 			continue;
 		if (fd < 0) {
-			close_events(group, i);
+			unc_group_close_events(group, i);
 			return fail_open(group, i, error, err);
 		}
 		group->fd[i++] = fd;
@@ -147,7 +146,7 @@ static int open_events(struct unc_group *group, bool pinned, struct unc_error *e
 	if (events->enable(machine, group->fd[0]) < 0) {
 		int rc = fail_open(group, 0, errno, err);
 
-		close_events(group, group->n);
+		unc_group_close_events(group, group->n);
 		return rc;
 	}
 	return 0;
@@ -231,7 +230,7 @@ static int start_group(struct unc_group *group, struct unc_error *err)
 		return rc;
 	error = unc_group_read(group);
 	if (error == EBUSY) {
-		close_events(group, group->n);
+		unc_group_close_events(group, group->n);
 		group->lost = false;
 		rc = open_events(group, false, err);
 		if (rc < 0)
@@ -240,12 +239,12 @@ static int start_group(struct unc_group *group, struct unc_error *err)
 	}
 	if (error == 0)
 		return 0;
-	close_events(group, group->n);
+	unc_group_close_events(group, group->n);
 	return unc_fail(err, UNC_ERR_IO, "events of the kernel on cpu %u cannot be read: %s",
 			group->place.cpu, strerror(error));
 }
 
-static void free_group(struct unc_group *group)
+void unc_group_free(struct unc_group *group)
 {
 	pthread_mutex_destroy(&group->lock);
 	free(group->event);
@@ -254,35 +253,48 @@ static void free_group(struct unc_group *group)
 	free(group);
 }
 
-static int allocate(struct unc_group *group, const struct unc_kernel_event *events, size_t n)
+static bool allocate(struct unc_group *group, const struct unc_kernel_event *events, size_t n)
 {
 	group->n = n;
 	group->event = calloc(n, sizeof(*group->event));
 	group->fd = calloc(n, sizeof(*group->fd));
 	group->data = calloc(UNC_GROUP_VALUE + n, sizeof(*group->data));
 	if (!group->event || !group->fd || !group->data)
-		return UNC_ERR_MEMORY;
+		return false;
 	memcpy(group->event, events, n * sizeof(*events));
-	return 0;
+	return true;
+}
+
+struct unc_group *unc_group_new(struct unc_machine *machine, struct unc_group *next,
+				const struct unc_kernel_place *place,
+				const struct unc_kernel_event *events, size_t n)
+{
+	struct unc_group *group = calloc(1, sizeof(*group));
+
+	if (!group)
+		return NULL;
+	pthread_mutex_init(&group->lock, NULL);
+	group->machine = machine;
+	group->next = next;
+	group->place = *place;
+	if (allocate(group, events, n))
+		return group;
+	unc_group_free(group);
+	return NULL;
 }
 
 int unc_group_open(struct unc_machine *machine, struct unc_group *next,
 		   const struct unc_kernel_place *place, const struct unc_kernel_event *events,
 		   size_t n, struct unc_group **out, struct unc_error *err)
 {
-	struct unc_group *group = calloc(1, sizeof(*group));
+	struct unc_group *group = unc_group_new(machine, next, place, events, n);
 	int rc;
 
 	if (!group)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	pthread_mutex_init(&group->lock, NULL);
-	group->machine = machine;
-	group->next = next;
-	group->place = *place;
-	rc = allocate(group, events, n);
-	rc = rc < 0 ? unc_fail(err, rc, "out of memory") : start_group(group, err);
+	rc = start_group(group, err);
 	if (rc < 0) {
-		free_group(group);
+		unc_group_free(group);
 		return rc;
 	}
 	*out = group;
@@ -291,8 +303,8 @@ int unc_group_open(struct unc_machine *machine, struct unc_group *next,
 
 void unc_group_close(struct unc_group *group)
 {
-	close_events(group, group->n);
-	free_group(group);
+	unc_group_close_events(group, group->n);
+	unc_group_free(group);
 }
 
 /* ---- sharing */

@@ -9,6 +9,7 @@
 #include "access/kernel.h"
 
 struct perf_event_attr;
+struct unc_notes; /* host/event_notes.h */
 
 /* As read, with PERF_FORMAT_GROUP and the times. */
 enum { UNC_GROUP_N, UNC_GROUP_ENABLED, UNC_GROUP_RUNNING, UNC_GROUP_VALUE };
@@ -21,7 +22,8 @@ struct unc_group {
 	struct unc_kernel_place place;
 	size_t n;
 	struct unc_kernel_event *event;
-	int *fd; /* of the events; the first leads */
+	int *fd;     /* of the events; the first leads */
+	uint64_t id; /* of the first, by which others know the group; 0: they do not */
 
 	pthread_mutex_t lock; /* of what follows: its users may be in several threads */
 	bool dead;            /* all CPUs of its socket went offline */
@@ -42,6 +44,15 @@ int unc_group_open(struct unc_machine *, struct unc_group *next, const struct un
 		   const struct unc_kernel_event *, size_t n, struct unc_group **out,
 		   struct unc_error *err);
 void unc_group_close(struct unc_group *);
+/* One of which nothing is open; NULL: out of memory. */
+struct unc_group *unc_group_new(struct unc_machine *, struct unc_group *next,
+				const struct unc_kernel_place *, const struct unc_kernel_event *,
+				size_t n);
+void unc_group_free(struct unc_group *);
+/* The first n that are open. */
+void unc_group_close_events(const struct unc_group *, size_t n);
+/* Lets this process have as many descriptors as it may; false: it has them already. */
+bool unc_group_raise_limit(void);
 /* Which of its events this is; n: none. */
 size_t unc_group_find(const struct unc_group *, const struct unc_kernel_event *);
 /* Whether it counts, at this place, all of these. */
@@ -55,7 +66,18 @@ struct perf_event_attr unc_group_attr(const struct unc_kernel_place *,
 /* The sentence for EACCES and EPERM, by the level of perf_event_paranoid. */
 int unc_group_refused(const struct unc_machine *, int errno_value, struct unc_error *err);
 
-/* ---- access_kernel.c: unc_kernel_find() and unc_kernel_open() */
+/* ---- kernel_share.c: what processes of one user have open, the notes locked */
+
+/* A group of another one that counts all of these; NULL: there is none that can be had. */
+struct unc_group *unc_group_join(struct unc_machine *, struct unc_notes *, struct unc_group *next,
+				 const struct unc_kernel_place *, const struct unc_kernel_event *,
+				 size_t n);
+/* From now on others may take it. */
+void unc_group_note(struct unc_group *, struct unc_notes *);
+
+/* ---- access_kernel.c: unc_kernel_share(), unc_kernel_find() and unc_kernel_open() */
+
+void unc_backend_share(struct unc_backend *, const char *dir, bool make);
 
 int unc_backend_find(struct unc_backend *, const char *pmu, unsigned socket,
 		     struct unc_kernel_place *out, struct unc_error *err);

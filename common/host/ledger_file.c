@@ -47,32 +47,36 @@ static int open_folder(const char *dir, bool make, struct unc_error *err)
 }
 
 /* Members of the folder's group share it, whatever the umask and the group of who comes first. */
-static int make_file(int folder)
+static int make_file(int folder, const char *name, bool own)
 {
-	int fd = openat(folder, NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0 || own)
 		return fd;
 	if (fstat(folder, &st) == 0 && fchown(fd, (uid_t)-1, st.st_gid) == 0)
 		(void)fchmod(fd, 0660);
 	return fd;
 }
 
-static int check_file(int fd, const char *dir, struct unc_error *err)
+static int check_file(int fd, const char *dir, const char *name, bool own, struct unc_error *err)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return unc_fail(err, UNC_ERR_IO, "%.200s/" NAME ": %s", dir, strerror(errno));
+		return unc_fail(err, UNC_ERR_IO, "%.200s/%s: %s", dir, name, strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
 		return unc_fail(err, UNC_ERR_DENIED,
-				"%.200s/" NAME " is not a regular file with one name: remove it",
-				dir);
+				"%.200s/%s is not a regular file with one name: remove it", dir,
+				name);
+	if (own && (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH)))
+		return unc_fail(err, UNC_ERR_DENIED,
+				"%.200s/%s may be written by others than user %u: remove it", dir,
+				name, (unsigned)geteuid());
 	return 0;
 }
 
-int unc_ledger_file_open(const char *dir, bool make, struct unc_error *err)
+static int open_file(const char *dir, const char *name, bool own, bool make, struct unc_error *err)
 {
 	int folder = open_folder(dir, make, err), fd = -1, rc;
 	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -81,9 +85,9 @@ int unc_ledger_file_open(const char *dir, bool make, struct unc_error *err)
 		return folder;
 	/* Who loses the race to make it opens that of the winner. */
 	for (int tries = 0; fd < 0 && tries < 3; tries++) {
-		fd = openat(folder, NAME, flags);
+		fd = openat(folder, name, flags);
 		if (fd < 0 && errno == ENOENT)
-			fd = make_file(folder);
+			fd = make_file(folder, name, own);
 		if (fd < 0 && errno != EEXIST && errno != ENOENT)
 			break;
 	}
@@ -91,12 +95,22 @@ int unc_ledger_file_open(const char *dir, bool make, struct unc_error *err)
 	fd = unc_above_stdio(fd);
 	if (fd < 0)
 		return unc_fail(err, errno == ELOOP ? UNC_ERR_DENIED : unc_fs_error(errno),
-				"%.200s/" NAME ": %s", dir,
+				"%.200s/%s: %s", dir, name,
 				errno == ELOOP ? "a link is not followed: remove it"
 					       : strerror(errno));
-	if ((rc = check_file(fd, dir, err)) < 0)
+	if ((rc = check_file(fd, dir, name, own, err)) < 0)
 		close(fd);
 	return rc < 0 ? rc : fd;
+}
+
+int unc_ledger_file_open(const char *dir, bool make, struct unc_error *err)
+{
+	return open_file(dir, NAME, false, make, err);
+}
+
+int unc_ledger_file_own(const char *dir, const char *name, bool make, struct unc_error *err)
+{
+	return open_file(dir, name, true, make, err);
 }
 
 bool unc_ledger_file_removed(int fd)

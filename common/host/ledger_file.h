@@ -13,6 +13,8 @@ enum { UNC_LEDGER_HOLDERS = 1024 }; /* sessions that run at a time, on the node 
 /* Opens DIR/ledger, makes it where that may be done; returns the descriptor. `make`: the folder as
  * well. UNC_ERR_*: what is wrong, and what would be right. */
 int unc_ledger_file_open(const char *dir, bool make, struct unc_error *err);
+/* The same for a file beside it that this user alone may write. */
+int unc_ledger_file_own(const char *dir, const char *name, bool make, struct unc_error *err);
 /* Whether somebody has removed it: others make another one. */
 bool unc_ledger_file_removed(int fd);
 /* Takes a file that cannot be used out of the way, if no session holds anything in it; its lock

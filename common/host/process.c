@@ -89,3 +89,19 @@ bool unc_process_ended(const struct unc_process *p, uint64_t space)
 		return true;
 	return p->start && fields.start != p->start;
 }
+
+/* proc(5): Uid: real, effective, saved, of the file system. */
+bool unc_process_same_user(int64_t pid)
+{
+	char text[8192];
+	const char *line;
+	unsigned long uid[4];
+
+	if (read_proc(text, sizeof(text), pid, "status") < 0 || !(line = strstr(text, "\nUid:")) ||
+	    sscanf(line, "\nUid: %lu %lu %lu %lu", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
+		return false;
+	for (unsigned i = 0; i < 4; i++)
+		if (uid[i] != geteuid())
+			return false;
+	return true;
+}

@@ -19,6 +19,8 @@ struct unc_process {
 void unc_process_self(struct unc_process *);
 /* Whether a process has ended; false where that cannot be known from here. */
 bool unc_process_ended(const struct unc_process *, uint64_t space);
+/* Whether it is, in all respects, of the user as whom this one acts. */
+bool unc_process_same_user(int64_t pid);
 /* Makes a name of unknown origin fit to be printed. */
 void unc_process_clean(char command[UNC_COMMAND_MAX]);
 

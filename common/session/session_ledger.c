@@ -12,20 +12,33 @@
 
 /* ---- the lock */
 
-/* The file is tried again whenever no session of ours runs. A simulated machine has nobody beside
- * this process. */
-static void open_ledger(struct unc_platform *p)
+/* Where processes of the node know of each other, and whether that may be made; false: a simulated
+ * machine has nobody beside this process. */
+static bool run_folder(const struct unc_platform *p, char dir[PATH_MAX], bool *make)
 {
 	const char *given = unc_variable(p->raised, "UNCORE_RUN");
-	char dir[PATH_MAX];
 
 	if (p->machine->simulated || !p->access)
+		return false;
+	*make = given || (unc_fs_is_real(p->fs) && !geteuid());
+	if (!given)
+		return unc_fs_path(p->fs, dir, PATH_MAX, "/run/libuncore") == 0;
+	snprintf(dir, PATH_MAX, "%s", given);
+	return true;
+}
+
+/* The file is tried again whenever no session of ours runs. Nobody may take descriptors of a process
+ * with raised rights: it takes none either. */
+static void open_ledger(struct unc_platform *p)
+{
+	char dir[PATH_MAX];
+	bool make;
+
+	if (!run_folder(p, dir, &make))
 		return;
-	if (given)
-		snprintf(dir, sizeof(dir), "%s", given);
-	else if (unc_fs_path(p->fs, dir, sizeof(dir), "/run/libuncore") < 0)
-		return;
-	(void)unc_ledger_open(p->ledger, dir, given || (unc_fs_is_real(p->fs) && !geteuid()), NULL);
+	(void)unc_ledger_open(p->ledger, dir, make, NULL);
+	if (!p->raised)
+		unc_kernel_share(p->access, dir, make);
 }
 
 int unc_session_lock(struct unc_session *s, struct unc_error *err)

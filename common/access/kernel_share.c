@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups of the kernel's events among processes of one user: what one has open another takes by its
+ * descriptors (pidfd_getfd(), where the kernel lets the one trace the other), so that all of them use
+ * the same counters. Whatever is in the way, counters of its own do as well, as long as there are any.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "access/kernel_group.h"
+#include "host/event_notes.h"
+#include "host/machine.h"
+
+/* ---- what others have */
+
+static size_t find_event(const struct unc_note *note, const struct unc_kernel_event *event)
+{
+	size_t i = 0;
+
+	while (i < note->n && (note->event[i].config != event->config ||
+			       note->event[i].config1 != event->config1 ||
+			       note->event[i].config2 != event->config2))
+		i++;
+	return i;
+}
+
+static bool has_all(const struct unc_note *note, const struct unc_kernel_place *place,
+		    const struct unc_kernel_event *events, size_t n)
+{
+	bool has = note->n && note->type == place->type && note->cpu == place->cpu;
+
+	for (size_t i = 0; i < n && has; i++)
+		has = find_event(note, &events[i]) < note->n;
+	return has;
+}
+
+/* ---- taking it */
+
+/* A number of a descriptor is given again to the next file: the ids are not. */
+static int check_ids(const struct unc_group *group, const struct unc_note *note)
+{
+	struct unc_machine *machine = group->machine;
+
+	for (size_t i = 0; i < note->n; i++) {
+		uint64_t id;
+
+		if (machine->methods->events->id(machine, group->fd[i], &id) < 0 ||
+		    id != note->event[i].id)
+			return EBADF;
+	}
+	return 0;
+}
+
+/* A socket that went offline leaves its groups with their old counts: their time stands still. */
+static int check_runs(struct unc_group *group)
+{
+	const uint64_t ms = 1000000;
+	int error = unc_group_read(group);
+	uint64_t enabled = group->data[UNC_GROUP_ENABLED];
+
+	for (unsigned i = 0; !error && group->data[UNC_GROUP_ENABLED] == enabled; i++) {
+		if (i == 20)
+			return ENODEV;
+		if (i > 0)
+			group->machine->methods->pause(group->machine, ms);
+		error = unc_group_read(group);
+	}
+	return error;
+}
+
+static int take_events(struct unc_group *group, const struct unc_note_holder *holder)
+{
+	struct unc_machine *machine = group->machine;
+	int rc;
+
+	do
+		rc = machine->methods->events->take(machine, holder->pid, holder->fd, group->n,
+						    group->fd);
+	while (rc < 0 && errno == EMFILE && unc_group_raise_limit());
+	return rc < 0 ? errno : 0;
+}
+
+/* All of a note: an event leaves its group when nobody has it open. */
+static struct unc_group *new_group(struct unc_machine *machine, struct unc_group *next,
+				   const struct unc_note *note)
+{
+	const struct unc_kernel_place place = {note->type, note->cpu};
+	struct unc_kernel_event event[UNC_NOTED_EVENTS];
+
+	for (size_t i = 0; i < note->n; i++)
+		event[i] = (struct unc_kernel_event){note->event[i].config, note->event[i].config1,
+						     note->event[i].config2};
+	return unc_group_new(machine, next, &place, event, note->n);
+}
+
+/* 0, or errno: EBADF: the holder has closed them; ENODEV, EBUSY: they do not count. */
+static int take_group(struct unc_machine *machine, struct unc_group *next,
+		      const struct unc_note *note, const struct unc_note_holder *holder,
+		      struct unc_group **out)
+{
+	struct unc_group *group = new_group(machine, next, note);
+	int error = group ? take_events(group, holder) : ENOMEM;
+
+	if (!error) {
+		error = check_ids(group, note);
+		if (!error)
+			error = check_runs(group);
+		if (error)
+			unc_group_close_events(group, group->n);
+	}
+	if (error && group)
+		unc_group_free(group);
+	if (!error)
+		*out = group;
+	return error;
+}
+
+/* By one of those who have it; NULL: none lets it be taken. */
+static struct unc_group *join(struct unc_machine *machine, struct unc_notes *notes,
+			      struct unc_group *next, struct unc_note *note)
+{
+	struct unc_note_holder holder = {0};
+	struct unc_group *group = NULL;
+
+	for (; unc_notes_next(notes, note, &holder); holder.number++) {
+		int error = take_group(machine, next, note, &holder, &group);
+
+		if (error == 0) {
+			group->id = note->event[0].id;
+			unc_notes_hold(notes, note, group->fd);
+			break;
+		}
+		if (error == EBADF)
+			unc_notes_drop(notes, note, holder.number);
+		if (error == ENODEV || error == EBUSY)
+			unc_notes_remove(notes, note);
+	}
+	return group;
+}
+
+struct unc_group *unc_group_join(struct unc_machine *machine, struct unc_notes *notes,
+				 struct unc_group *next, const struct unc_kernel_place *place,
+				 const struct unc_kernel_event *events, size_t n)
+{
+	struct unc_note *note = unc_notes_at(notes, place->type, place->cpu);
+	struct unc_group *group = NULL;
+
+	for (size_t i = 0; note && i < UNC_NOTES_OF_PLACE && !group; i++)
+		if (has_all(&note[i], place, events, n))
+			group = join(machine, notes, next, &note[i]);
+	return group;
+}
+
+/* ---- letting others take */
+
+void unc_group_note(struct unc_group *group, struct unc_notes *notes)
+{
+	struct unc_machine *machine = group->machine;
+	struct unc_note note = {
+		.type = group->place.type, .cpu = group->place.cpu, .n = (uint32_t)group->n};
+
+	if (group->n > UNC_NOTED_EVENTS)
+		return;
+	for (size_t i = 0; i < group->n; i++) {
+		struct unc_noted_event *event = &note.event[i];
+
+		*event = (struct unc_noted_event){group->event[i].config, group->event[i].config1,
+						  group->event[i].config2, 0};
+		if (machine->methods->events->id(machine, group->fd[i], &event->id) < 0)
+			return;
+	}
+	group->id = note.event[0].id;
+	unc_notes_add(notes, &note, group->fd);
+}
