@@ -98,8 +98,11 @@ static inline void close_between(struct unc_machine *m, int fd)
 
 static inline void stand_between(struct unc_platform *p)
 {
-	static const struct unc_machine_events events = {find_between, open_between, enable_between,
-							 read_between, close_between};
+	static const struct unc_machine_events events = {.find = find_between,
+							 .open = open_between,
+							 .enable = enable_between,
+							 .read = read_between,
+							 .close = close_between};
 
 	memset(&between, 0, sizeof(between));
 	between.keep = 4;

@@ -49,6 +49,8 @@ static int open_counted(struct unc_machine *machine, const struct perf_event_att
 {
 	int fd = unc_events_system.open(machine, attr, cpu, group_fd);
 
+	/* Longer than others need to come in between. */
+	nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 	if (fd >= 0)
 		self.fd[self.opened++ % 2] = fd;
 	return fd;
@@ -102,7 +104,7 @@ static void do_open(struct unc_kernel_group **group, uint64_t which)
 	self = (struct answer){0};
 	self.code = unc_kernel_open(gate, &place, which == 2 ? &pair[1] : pair, which ? 1 : 2,
 				    group, &err);
-	for (unsigned i = 0; i < 2 && self.code == 0; i++)
+	for (unsigned i = 0; i < self.opened + self.taken && i < 2 && self.code == 0; i++)
 		if (ioctl(self.fd[i], PERF_EVENT_IOC_ID, &self.id[i]) < 0)
 			self.code = -errno;
 }
@@ -175,6 +177,12 @@ static void __attribute__((noreturn)) live(int orders, int answers)
 
 	open_gate();
 	while (read(orders, &order, sizeof(order)) == sizeof(order)) {
+		/* Keeps all that is open, its parent's locks too, until the test ends. */
+		if (order.what == 's' && fork() == 0) {
+			while (read(orders, &order, sizeof(order)) > 0)
+				continue;
+			_exit(0);
+		}
 		obey(&order, &group);
 		if (write(answers, &self, sizeof(self)) != sizeof(self))
 			break;
@@ -274,6 +282,44 @@ static void check_same(int line, struct answer a, struct answer b, bool same)
 #define CHECK_SAME(a, b) check_same(__LINE__, a, b, true)
 #define CHECK_OTHER(a, b) check_same(__LINE__, a, b, false)
 
+/* ---- the file */
+
+static const char *file(void)
+{
+	return fake_path(&root, "/events-1.%u", (unsigned)geteuid());
+}
+
+/* Notes lie behind what is told of holders, 64 bytes of each. */
+enum { NOTES_AT = UNC_LEDGER_HOLDERS * 64, N_NOTES = 2048 };
+
+/* Where the first note is in the file, and what it says; 0: there is none. */
+static off_t find_note(struct unc_note *note)
+{
+	int fd = open(file(), O_RDONLY | O_CLOEXEC);
+	off_t at = NOTES_AT;
+
+	CU_ASSERT_FATAL(fd >= 0);
+	for (unsigned i = 0; i < N_NOTES; i++, at += (off_t)sizeof(*note))
+		if (pread(fd, note, sizeof(*note), at) == sizeof(*note) && note->n)
+			break;
+	close(fd);
+	return note->n ? at : 0;
+}
+
+static unsigned count_notes(void)
+{
+	struct unc_note note;
+	int fd = open(file(), O_RDONLY | O_CLOEXEC);
+	unsigned n = 0;
+
+	for (off_t at = NOTES_AT; pread(fd, &note, sizeof(note), at) == sizeof(note) &&
+				  at < NOTES_AT + N_NOTES * (off_t)sizeof(note);
+	     at += (off_t)sizeof(note))
+		n += note.n != 0;
+	close(fd);
+	return n;
+}
+
 /* ---- tests */
 
 static void test_taken(void)
@@ -310,13 +356,15 @@ static void test_killed(void)
 	struct answer c = ask(third, 'o', 0);
 	CHECK_OPENED(c, 0, 2);
 	CHECK_SAME(a, c);
-	/* The last two at once: nobody is left to take it from. */
+	/* The last two at once: nobody is left to take it from, though there is one that was forked. */
+	ask(second, 's', 0);
 	kill_child(second);
 	kill_child(third);
 	struct child *fourth = begin_child();
 	struct answer d = ask(fourth, 'o', 0);
 	CHECK_OPENED(d, 2, 0);
 	CHECK_OTHER(a, d);
+	CHECK_NUMBER(count_notes(), 1); /* the dead are forgotten */
 	end_test();
 }
 
@@ -338,6 +386,10 @@ static void test_closed(void)
 	CHECK_OPENED(again, 2, 0);
 	CHECK_OTHER(a, again);
 	CHECK_SAME(again, ask(second, 'o', 0));
+	CHECK_NUMBER(count_notes(), 1);
+	ask(first, 'c', 0);
+	ask(second, 'c', 0);
+	CHECK_NUMBER(count_notes(), 0);
 	end_test();
 }
 
@@ -390,11 +442,6 @@ static void test_equal(void)
 	}
 	sched_setaffinity(0, sizeof(before), &before);
 	end_test();
-}
-
-static const char *file(void)
-{
-	return fake_path(&root, "/events-1.%u", (unsigned)geteuid());
 }
 
 static void test_other_user(void)
@@ -500,6 +547,50 @@ static void test_refused(void)
 	end_test();
 }
 
+/* More than are noted of a place: what the dead have left makes room, whatever it counted. */
+static void test_full(void)
+{
+	begin_test();
+	for (unsigned i = 0; i < 20; i++) {
+		struct child *one = begin_child();
+
+		ask(one, 'y', 0);
+		CHECK_OPENED(ask(one, 'o', 1), 1, 0);
+	}
+	CHECK_NUMBER(count_notes(), UNC_NOTES_OF_PLACE);
+	struct child *before = begin_child(), *second = begin_child(), *third = begin_child();
+	CHECK_OPENED(ask(before, 'o', 0), 2, 0);
+	for (unsigned i = 0; i < 20; i++)
+		kill_child(&child[i]);
+	struct answer b = ask(second, 'o', 0), c = ask(third, 'o', 0);
+	CHECK_OPENED(b, 2, 0);
+	CHECK_OPENED(c, 0, 2);
+	CHECK_SAME(b, c);
+	end_test();
+}
+
+/* In a container that has numbers of processes of its own: nobody can be asked, but the dead are
+ * known. */
+static void test_namespace(void)
+{
+	begin_test();
+	struct child *first = begin_child(), *second = begin_child(), *third = begin_child();
+	struct answer a = ask(first, 'o', 0);
+	uint64_t other = 4242;
+
+	fake_bytes(file(), 8, &other, sizeof(other));
+	struct answer b = ask(second, 'o', 0);
+	CHECK_OPENED(b, 2, 0);
+	CHECK_OTHER(a, b);
+	CHECK_NUMBER(count_notes(), 2);
+	kill_child(first);
+	struct answer c = ask(third, 'o', 0);
+	CHECK_OPENED(c, 0, 2);
+	CHECK_SAME(b, c);
+	CHECK_NUMBER(count_notes(), 1);
+	end_test();
+}
+
 /* ---- what is read from the file */
 
 static void fill_garbage(int fd, uint64_t from, uint64_t size, unsigned char byte)
@@ -547,6 +638,65 @@ static void test_broken(void)
 		CHECK_NUMBER(c.opened + c.taken, 2);
 		CHECK_NUMBER(ask(first, 'r', 0).code, 0);
 		CHECK_NUMBER(ask(first, 'c', 0).code, 0);
+		end_test();
+	}
+}
+
+/* A note that is wrong in one thing alone: after `set` nobody may be asked, or believed. */
+static void test_lies(void)
+{
+	enum { N, TYPE, CPU, CONFIG, ID, LAST_ID, HOLDERS, PID, ROW };
+	static const struct {
+		int what;
+		int64_t value;
+	} rows[] = {{N, 0xffffffff},  {N, 12},          {N, 3},       {N, 1},
+		    {N, 0},           {TYPE, 12},       {CPU, 1},     {CONFIG, 5},
+		    {ID, 0},          {ID, -1},         {LAST_ID, 0}, {HOLDERS, -1},
+		    {PID, 0},         {PID, -1},        {PID, 1},     {PID, INT64_MIN},
+		    {PID, INT32_MAX}, {PID, 1LL << 32}, {ROW, -1},    {ROW, INT32_MAX},
+		    {ROW, 0}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		begin_test();
+		struct child *first = begin_child(), *second = begin_child(),
+			     *third = begin_child();
+		struct answer a = ask(first, 'o', 0);
+		struct unc_note note;
+		off_t at = find_note(&note);
+		int64_t value = rows[i].value;
+
+		CU_ASSERT_FATAL(at > 0 && note.n == 2);
+		if (rows[i].what == N)
+			note.n = (uint32_t)value;
+		if (rows[i].what == TYPE)
+			note.type = (uint32_t)value;
+		if (rows[i].what == CPU)
+			note.cpu = (uint32_t)value;
+		if (rows[i].what == CONFIG)
+			note.event[1].config2 = (uint64_t)value;
+		if (rows[i].what == ID)
+			note.event[0].id = (uint64_t)value;
+		if (rows[i].what == LAST_ID)
+			note.event[1].id = (uint64_t)value;
+		if (rows[i].what == HOLDERS)
+			memset(note.holder, 0xff, sizeof(note.holder));
+		fake_bytes(file(), (uint64_t)at, &note, sizeof(note));
+		if (rows[i].what == PID)
+			fake_bytes(file(), 0, &value, sizeof(value));
+		if (rows[i].what == ROW)
+			fake_bytes(file(),
+				   (uint64_t)(NOTES_AT + (N_NOTES + UNC_NOTES_OF_PLACE) * 512 +
+					      (at - NOTES_AT) / 512 * UNC_LEDGER_HOLDERS * 64),
+				   &value, 4);
+		struct answer b = ask(second, 'o', 0);
+		/* Bits of holders that are not there do no harm. */
+		bool found = rows[i].what == HOLDERS;
+		CHECK_NUMBER(b.code, 0);
+		CHECK_NUMBER(b.opened, found ? 0 : 2);
+		CHECK_NUMBER(b.id[0] == a.id[0], found);
+		struct answer c = ask(third, 'o', 0);
+		CHECK_OPENED(c, 0, 2);
+		CHECK_SAME(b, c);
 		end_test();
 	}
 }
@@ -707,7 +857,10 @@ int main(void)
 		{"descriptors that are something else now", test_reused},
 		{"a group that does not count any more", test_dead},
 		{"tracing is forbidden", test_refused},
+		{"no room for a note", test_full},
+		{"another namespace", test_namespace},
 		{"notes of garbage", test_broken},
+		{"notes that are wrong in one thing", test_lies},
 		{"no file of ours", test_no_file},
 		{"the file is removed", test_removed},
 		{"many at once", test_many},

@@ -93,7 +93,7 @@ static struct unc_group *new_group(struct unc_machine *machine, struct unc_group
 	return unc_group_new(machine, next, &place, event, note->n);
 }
 
-/* 0, or errno: EBADF: the holder has closed them; ENODEV, EBUSY: they do not count. */
+/* 0, or errno: EBADF, ESRCH: the holder does not have them; ENODEV, EBUSY: they do not count. */
 static int take_group(struct unc_machine *machine, struct unc_group *next,
 		      const struct unc_note *note, const struct unc_note_holder *holder,
 		      struct unc_group **out)
@@ -130,7 +130,7 @@ static struct unc_group *join(struct unc_machine *machine, struct unc_notes *not
 			unc_notes_hold(notes, note, group->fd);
 			break;
 		}
-		if (error == EBADF)
+		if (error == EBADF || error == ESRCH) /* a child keeps the lock of a dead one */
 			unc_notes_drop(notes, note, holder.number);
 		if (error == ENODEV || error == EBUSY)
 			unc_notes_remove(notes, note);

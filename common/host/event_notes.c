@@ -21,14 +21,13 @@ enum { HOMES = 2048, NOTES = HOMES + UNC_NOTES_OF_PLACE };
 
 struct slot { /* a holder */
 	int64_t pid;
-	uint64_t start, space;
-	uint64_t rest[5];
+	uint64_t space; /* of its number */
+	uint64_t rest[6];
 };
 
-struct row {         /* what a holder calls the events of a note */
-	uint64_t id; /* of the first */
+struct row { /* what a holder calls the events of a note */
 	int32_t fd[UNC_NOTED_EVENTS];
-	int32_t rest[3];
+	int32_t rest[5];
 };
 
 /* None crosses a page: who is killed in the middle of a write leaves the old or the new one. */
@@ -45,6 +44,7 @@ struct unc_notes {
 	bool make;
 	bool useless; /* somebody does not give the lock back */
 	int fd;       /* -1: not open */
+	int turn;     /* as long as it is locked */
 	unsigned holder;
 	struct unc_process self;
 	size_t first; /* of these notes in the file */
@@ -97,7 +97,7 @@ static void write_note(const struct unc_notes *notes, const struct unc_note *not
 /* What stands there of a holder of this number before is of no process that lives. */
 static bool take_number(struct unc_notes *notes)
 {
-	const struct slot self = {notes->self.pid, notes->self.start, notes->self.space, {0}};
+	const struct slot self = {notes->self.pid, notes->self.space, {0}};
 
 	for (unsigned i = 0; i < UNC_LEDGER_HOLDERS; i++) {
 		if (unc_ledger_file_hold(notes->fd, i) != 0)
@@ -116,73 +116,73 @@ static bool reach_end(const struct unc_notes *notes)
 	return unc_ledger_file_put(notes->fd, &end, sizeof(end), ROWS_AT - sizeof(end)) == 0;
 }
 
-static void close_file(struct unc_notes *notes)
-{
-	close(notes->fd);
-	notes->fd = -1;
-}
-
 /* ---- the lock */
 
-/* Longer than many take, one after the other. */
-static bool take_lock(const struct unc_notes *notes)
+/* Others take their turns for 10 s, and one that does not end its own is not waited for again. */
+static bool take_turn(struct unc_notes *notes)
 {
 	const long longest = 2000000;
-	long waited = 0; /* ms */
+	int64_t left = 10000000000;
 	int error;
 
-	for (long pause = 50000; (error = unc_ledger_file_lock(notes->fd)) == EAGAIN;) {
-		if (waited >= 10000 * 1000000L)
-			return false;
+	notes->turn = unc_ledger_file_turn(notes->fd);
+	if (notes->turn < 0)
+		return false;
+	for (long pause = 50000; (error = unc_ledger_file_lock(notes->turn)) == EAGAIN && left > 0;
+	     left -= pause) {
 		ppoll(NULL, 0, &(struct timespec){.tv_nsec = pause}, NULL);
-		waited += pause;
 		pause = pause < longest ? 2 * pause : longest;
 	}
+	if (error)
+		close(notes->turn);
+	notes->useless = error != 0;
 	return error == 0;
 }
 
-static bool open_file(struct unc_notes *notes, bool *again)
+/* Takes a turn, but not with a file that is known to this process alone: somebody has removed it. */
+static bool lock_file(struct unc_notes *notes)
 {
-	notes->fd = unc_ledger_file_own(notes->dir, notes->name, notes->make, NULL);
-	*again = false;
-	if (notes->fd < 0)
-		return false;
-	notes->useless = !take_lock(notes);
-	*again = !notes->useless && unc_ledger_file_removed(notes->fd);
-	if (!notes->useless && !*again && take_number(notes) && reach_end(notes))
+	bool turn = notes->fd >= 0 && take_turn(notes);
+
+	if (turn && !unc_ledger_file_removed(notes->fd))
 		return true;
-	close_file(notes);
+	if (turn)
+		unc_ledger_file_unlock(notes->turn);
+	if (notes->fd >= 0)
+		close(notes->fd);
+	notes->fd = -1;
 	return false;
 }
 
-/* A file that somebody has removed is known to this process alone. */
-static bool lock_file(struct unc_notes *notes)
+static bool open_file(struct unc_notes *notes)
 {
-	if (notes->fd < 0)
+	notes->fd = unc_ledger_file_own(notes->dir, notes->name, notes->make, NULL);
+	if (!lock_file(notes))
 		return false;
-	notes->useless = !take_lock(notes);
-	if (!notes->useless && !unc_ledger_file_removed(notes->fd))
+	if (take_number(notes) && reach_end(notes))
 		return true;
-	close_file(notes);
+	unc_ledger_file_unlock(notes->turn);
+	close(notes->fd);
+	notes->fd = -1;
 	return false;
 }
 
 bool unc_notes_lock(struct unc_notes *notes)
 {
-	bool locked, again = true;
+	bool locked;
 
 	/* What was opened before a fork is the parent's. */
 	if (!notes || notes->useless || notes->self.pid != getpid())
 		return false;
 	locked = lock_file(notes);
-	for (int tries = 0; !locked && again && !notes->useless && tries < 3; tries++)
-		locked = open_file(notes, &again);
+	for (int tries = 0; !locked && !notes->useless && tries < 3; tries++)
+		locked = open_file(notes);
 	return locked;
 }
 
 void unc_notes_unlock(struct unc_notes *notes)
 {
-	unc_ledger_file_unlock(notes->fd);
+	unc_ledger_file_unlock(notes->turn);
 }
 
 /* ---- notes */
@@ -227,7 +227,6 @@ void unc_notes_drop(struct unc_notes *notes, struct unc_note *note, unsigned hol
 static bool read_holder(const struct unc_notes *notes, const struct unc_note *note, unsigned holder,
 			struct unc_note_holder *out, bool *dead)
 {
-	struct unc_process p = {0};
 	struct slot slot;
 	struct row row;
 
@@ -236,17 +235,13 @@ static bool read_holder(const struct unc_notes *notes, const struct unc_note *no
 		return false;
 	if (unc_ledger_file_get(notes->fd, &slot, sizeof(slot), slot_at(holder)) != 0 ||
 	    unc_ledger_file_get(notes->fd, &row, sizeof(row), row_at(notes, note, holder)) != 0 ||
-	    row.id != note->event[0].id || slot.pid <= 0 || slot.pid > INT_MAX)
+	    slot.pid <= 0 || slot.pid > INT_MAX)
 		return false;
-	p.pid = slot.pid;
-	p.start = slot.start;
-	p.space = slot.space;
-	/* It may have forked: its lock is then that of a process which has not told its number. */
-	*dead = unc_process_ended(&p, notes->self.space);
+	*dead = false;
 	out->number = holder;
 	out->pid = slot.pid;
 	memcpy(out->fd, row.fd, sizeof(out->fd));
-	return !*dead && p.space && p.space == notes->self.space;
+	return slot.space && slot.space == notes->self.space;
 }
 
 bool unc_notes_next(struct unc_notes *notes, struct unc_note *note, struct unc_note_holder *out)
@@ -266,7 +261,7 @@ bool unc_notes_next(struct unc_notes *notes, struct unc_note *note, struct unc_n
 
 void unc_notes_hold(struct unc_notes *notes, struct unc_note *note, const int *fd)
 {
-	struct row row = {.id = note->event[0].id};
+	struct row row = {.rest = {0}};
 
 	memcpy(row.fd, fd, note->n * sizeof(*fd));
 	if (unc_ledger_file_put(notes->fd, &row, sizeof(row), row_at(notes, note, notes->holder)) !=
