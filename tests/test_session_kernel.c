@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fake_root.h"
+#include "host/event_notes.h"
 #include "kernel_session_kit.h"
 
 /* ---- which method */
@@ -306,6 +308,65 @@ static void test_two_sessions(void)
 	unc_platform_close(p);
 }
 
+static int id_of_number(struct unc_machine *m, int fd, uint64_t *id)
+{
+	(void)m;
+	*id = 1000 + (uint64_t)fd;
+	return 0;
+}
+
+static int take_none(struct unc_machine *m, int64_t pid, const int *theirs, size_t n, int *fd)
+{
+	(void)m, (void)pid, (void)theirs, (void)n, (void)fd;
+	errno = EBADF;
+	return -1;
+}
+
+/* Notes of events that are open, at this place of a machine. */
+static unsigned noted(const char *dir, const struct unc_kernel_place *place)
+{
+	struct unc_notes *notes = unc_notes_new(dir, false);
+	struct unc_note *note;
+	unsigned n = 0;
+
+	CU_ASSERT_FATAL(notes != NULL && unc_notes_lock(notes));
+	note = unc_notes_at(notes, place->type, place->cpu);
+	for (unsigned i = 0; i < UNC_NOTES_OF_PLACE; i++)
+		n += note[i].n != 0 && note[i].type == place->type && note[i].cpu == place->cpu;
+	unc_notes_unlock(notes);
+	unc_notes_free(notes);
+	return n;
+}
+
+/* What a session opens on a machine beside others is noted where the ledger is. */
+static void test_noted(void)
+{
+	struct unc_platform *p = by(IVB, NULL);
+	struct unc_session *s = session(p, 0);
+	struct unc_machine_events events;
+	struct fake_root root;
+
+	fake_new(&root);
+	setenv("UNCORE_RUN", root.path, 1);
+	stand_between(p);
+	events = *between.methods.events;
+	events.id = id_of_number;
+	events.take = take_none;
+	between.methods.events = &events;
+	p->machine->simulated = false;
+	add(s, "cbo0.CLOCKTICKS:socket=1");
+	const struct unc_kernel_place *place =
+		&p->kernel[unit_of(p, "cbo", 0, 1) - p->instances.unit].place[0];
+	start(s);
+	CHECK_NUMBER(noted(root.path, place), 1);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_NUMBER(noted(root.path, place), 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+	unsetenv("UNCORE_RUN");
+	fake_free(&root);
+}
+
 /* Where a session of ours has a unit by its registers, the kernel is kept from it. */
 static void test_registers_first(void)
 {
@@ -428,6 +489,7 @@ int main(void)
 		{"an open fails", test_open_fails},
 		{"several passes", test_passes},
 		{"a rotation fails", test_rotation_fails},
+		{"notes for other processes", test_noted},
 		{"two sessions", test_two_sessions},
 		{"registers first", test_registers_first},
 		{"threads", test_threads},
