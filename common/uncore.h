@@ -611,8 +611,9 @@ struct unc_operation {
 	const char *unit; /* "imc" */
 	int socket;
 	int index;
-	const char *reg;   /* register name, "CTL0" */
-	const char *space; /* "msr", "pci", "mmio", "pmu", "perf"; "kernel": what its driver is asked
+	const char *reg; /* register name, "CTL0" */
+	const char
+		*space; /* "msr", "pci", "mmio", "pmu", "perf"; "kernel": what its driver is asked
 	                      for, `reg` is "uncore_imc_0/config" or "uncore_imc_0/count" then */
 	/* MSR number, configuration offset, offset from the BAR base or physical
 	 * address; pmu, perf: see eventtables/README.md; kernel: 0 */
