@@ -611,10 +611,10 @@ struct unc_operation {
 	const char *unit; /* "imc" */
 	int socket;
 	int index;
-	const char *reg; /* register name, "CTL0" */
 	const char
-		*space; /* "msr", "pci", "mmio", "pmu", "perf"; "kernel": what its driver is asked
-	                      for, `reg` is "uncore_imc_0/config" or "uncore_imc_0/count" then */
+		*reg; /* register name, "CTL0"; of the kernel's "uncore_imc_0/config" or "/count" */
+	/* "msr", "pci", "mmio", "pmu", "perf"; "kernel": what its driver is asked for */
+	const char *space;
 	/* MSR number, configuration offset, offset from the BAR base or physical
 	 * address; pmu, perf: see eventtables/README.md; kernel: 0 */
 	uint64_t address;

@@ -123,7 +123,7 @@ static int open_unit(struct unc_session *s, struct unc_plan_unit *u, struct unc_
 	int rc = 0;
 
 	for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS && rc == 0; pmu++) {
-		struct unc_kernel_event event[UNC_MAX_CODES];
+		struct unc_kernel_event event[UNC_MAX_CODES] = {{0}};
 		size_t n = events_of(s, u, pmu, event);
 
 		if (n)
@@ -249,7 +249,7 @@ static int walk_pmu(const struct unc_session *s, const struct unc_plan_unit *u, 
 	const struct unc_table *t = s->platform->table;
 	const struct unc_instance *unit = u->instance;
 	struct unc_operation op = {.unit = unc_tbl_str(t, t->type[unit->type].name)};
-	struct unc_kernel_event event[UNC_MAX_CODES];
+	struct unc_kernel_event event[UNC_MAX_CODES] = {{0}};
 	char name[UNC_KERNEL_NAME];
 	size_t n = events_of(s, u, pmu, event);
 	unsigned cpu = s->platform->kernel[number_of(s, unit)].place[pmu].cpu;
