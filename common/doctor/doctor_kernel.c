@@ -151,6 +151,31 @@ static void report_rights(struct doctor *d)
 	unc_report(d, "kernel rights", unc_doctor_any_unit(d), remedy, "%s", why.text);
 }
 
+/* Units of which only the driver says that they exist, and those of which nobody does. */
+static void report_existence(struct doctor *d)
+{
+	const struct unc_instances *all = &d->platform->instances;
+	unsigned n = 0, unknown = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		n += all->unit[i].by_driver;
+		unknown += all->unit[i].unknown;
+	}
+	if (n && !unknown)
+		unc_report(d, "kernel units", true, "",
+			   "the discovery tables cannot be read: that %u units exist is what the "
+			   "kernel's driver says",
+			   n);
+	else if (unknown)
+		unc_report(d, "kernel units", false,
+			   "give the program what it needs to read the discovery tables: "
+			   "CAP_SYS_ADMIN, and CAP_SYS_RAWIO with /dev/mem",
+			   "the discovery tables cannot be read: that %u units exist is what the "
+			   "kernel's driver says; of %u more it is not known, and "
+			   "sums lack them",
+			   n, unknown);
+}
+
 void unc_doctor_kernel(struct doctor *d)
 {
 	unsigned both, all, n = served(d, &both, &all);
@@ -171,6 +196,7 @@ void unc_doctor_kernel(struct doctor *d)
 		   "it counts on %u of %u units; events that it does not carry need registers, "
 		   "which can be used on %u of these units",
 		   n, all, both);
+	report_existence(d);
 	if (!d->platform->machine->simulated)
 		report_rights(d);
 }

@@ -326,6 +326,23 @@ static int count_sockets(struct rows *rows, struct unc_topology *t, struct unc_e
 	return 0;
 }
 
+/* The size of the L3 of each socket, as one of its CPUs sees it. */
+static void read_caches(const struct unc_fs *fs, struct unc_topology *t)
+{
+	char text[32], unit;
+
+	for (int i = 0; i < t->n_sockets; i++) {
+		struct unc_socket *socket = &t->socket[i];
+
+		if (unc_fs_text(fs, text, sizeof(text),
+				"/sys/devices/system/cpu/cpu%d/cache/index3/size",
+				socket->cpu) < 0 ||
+		    sscanf(text, "%d%c", &socket->cache, &unit) != 2 || unit != 'K' ||
+		    socket->cache < 0)
+			socket->cache = 0;
+	}
+}
+
 /* Whether each core has been left one thread, by the switch or one by one. */
 static bool siblings_off(const struct unc_fs *fs)
 {
@@ -441,6 +458,7 @@ int unc_topology_read(const struct unc_fs *fs, struct unc_topology *out, struct 
 	if (rc == 0) {
 		t->hidden = count_hidden(fs, t);
 		choose_cpus(fs, t);
+		read_caches(fs, t);
 		*out = *t;
 	}
 done:

@@ -25,6 +25,7 @@ struct unc_socket {
 	int cores;   /* distinct core ids online */
 	int cpus;    /* online logical CPUs */
 	int first;   /* of its CPUs in unc_topology.order */
+	int cache;   /* KiB of its last level (L3); 0: not told */
 	int dies;
 };
 

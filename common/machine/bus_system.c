@@ -274,6 +274,17 @@ static bool noted_id(const struct unc_fs *fs, const char *name, const char *file
 	return true;
 }
 
+/* Base class and sub-class, of the three bytes that the kernel has noted. */
+static void noted_kind(const struct unc_fs *fs, const char *name, uint16_t *kind)
+{
+	char text[32];
+	unsigned value;
+
+	if (unc_fs_text(fs, text, sizeof(text), "/sys/bus/pci/devices/%s/class", name) == 0 &&
+	    sscanf(text, "%x", &value) == 1 && value <= 0xffffff)
+		*kind = (uint16_t)(value >> 8);
+}
+
 /*
  * Who it is: as the kernel has noted. Configuration space is not touched for that, because the
  * kernel wakes a function that sleeps before it reads there; only where nothing is noted (a dump
@@ -350,6 +361,7 @@ static int list_functions(struct system_bus *system, DIR *dir, struct listing *o
 		}
 		if (!identify(system->fs, name, &f))
 			continue;
+		noted_kind(system->fs, name, &f.kind);
 		read_locality(system->fs, name, &f);
 		more = unc_grow(out->function, out->n, sizeof(f));
 		if (!more)

@@ -27,6 +27,8 @@ struct unc_instance {
 	bool direct;             /* its registers can be used: those of part 0 */
 	bool available;          /* it can be used, by them or otherwise */
 	bool doubtful;           /* until it is probed: reading tells whether it exists */
+	bool by_driver;          /* that it exists is what the kernel's driver says */
+	bool unknown;            /* whether it does nobody says whom we may ask */
 	int16_t status_position; /* bit in the global status, -1 unknown */
 	struct unc_place part[UNC_MAX_PARTS];
 	char location[48];
@@ -48,6 +50,7 @@ struct unc_pci_function {
 	uint16_t domain;
 	uint8_t bus, devfn;
 	uint16_t vendor, device;
+	uint16_t kind;             /* base class and sub-class; 0: not told */
 	int numa_node;             /* -1 unknown */
 	int local_cpu, local_last; /* first and last CPU of local_cpulist, -1 unknown */
 	int16_t errno_value;       /* it does not tell who it is, device is 0: why */
@@ -80,6 +83,9 @@ struct unc_bus {
 	const struct unc_bus_methods *methods;
 	unc_note_fn note; /* NULL: nobody listens */
 	void *user;
+	/* Its method kernel is asked which units exist where the right is missing to find out; NULL:
+	 * none. */
+	struct unc_access *driver;
 };
 
 int unc_bus_open_system(struct unc_fs *, struct unc_bus **out,

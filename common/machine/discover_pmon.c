@@ -15,7 +15,6 @@ enum {
 	CAP_DVSEC = 0x23,  /* designated vendor-specific */
 	DVSEC_PMON = 1,
 	VENDOR_INTEL = 0x8086,
-	DEVICE_PMON = 0x09a7, /* Linux uncore_discovery.h: generic id of what has the table */
 	BAR_0 = 0x10,
 	MAX_BIR = 5,
 	MAP_SIZE = 0x80000, /* bytes that the guide maps */
@@ -241,6 +240,17 @@ static int read_table(struct unc_pmon *pmon, const struct unc_pci_function *f, u
 	return rc;
 }
 
+/* Keeps the first sentence of why one cannot be read, though nothing is wrong with it: configuration
+ * space is not for everybody, and /dev/mem is not, or is not there (a container). */
+static void note_denied(struct unc_pmon *pmon, const struct unc_pci_function *f, int rc,
+			const struct unc_error *why)
+{
+	bool denied = rc == UNC_ERR_PERMISSION || rc == UNC_ERR_UNAVAILABLE;
+
+	if (denied && f->device == UNC_PMON_DEVICE && !pmon->denied.code)
+		pmon->denied = *why;
+}
+
 /* The tables of a function. UNC_ERR_MEMORY, or what made its capabilities unreadable. */
 static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f, int socket,
 			 struct unc_error *err)
@@ -260,6 +270,7 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 		if (rc < 0)
 			unc_walk_note(walk, "discovery table of pci %s: %s",
 				      unc_function_name(f).text, why.text);
+		note_denied(pmon, f, rc, &why);
 		if (socket >= 0) {
 			pmon->socket[socket].tables++;
 			pmon->socket[socket].broken |= rc < 0;
@@ -271,7 +282,7 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 /* Whether a function may have a table. No other is opened: that would wake what sleeps. */
 static bool may_have_table(const struct unc_pci_function *f)
 {
-	return f->device == DEVICE_PMON || !f->device;
+	return f->device == UNC_PMON_DEVICE || !f->device;
 }
 
 /* A function that cannot be read, of the kind that has a table, has one too: what is known of its
@@ -281,7 +292,8 @@ static void distrust(struct unc_pmon *pmon, const bool *unread)
 	const struct unc_walk *walk = pmon->walk;
 
 	for (size_t i = 0; i < walk->n_functions; i++)
-		if (unread[i] && walk->function[i].device == DEVICE_PMON && walk->socket[i] >= 0)
+		if (unread[i] && walk->function[i].device == UNC_PMON_DEVICE &&
+		    walk->socket[i] >= 0)
 			pmon->socket[walk->socket[i]].broken = true;
 }
 
@@ -301,6 +313,7 @@ int unc_pmon_read(struct unc_pmon *pmon, struct unc_error *err)
 		if (failed == UNC_ERR_MEMORY)
 			rc = unc_fail(err, failed, "%s", why.text);
 		unread[i] = failed < 0;
+		note_denied(pmon, f, failed, &why);
 		if (failed < 0 && n++ == 0)
 			first = why;
 	}

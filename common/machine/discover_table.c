@@ -359,6 +359,29 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 	return rc;
 }
 
+/* The units of a socket whose tables this process may not read. */
+static int units_by_driver(struct unc_pmon *pmon, int socket, struct unc_error *err)
+{
+	struct unc_walk *walk = pmon->walk;
+	struct unc_error differ = {0}, unknown = {0};
+	int rc = 0;
+
+	if (unc_driver_alike(walk, socket, &differ) < 0)
+		unc_fail(&unknown, UNC_ERR_UNAVAILABLE,
+			 "whether socket %d has it is not known: the kernel's driver tells of "
+			 "socket 0, "
+			 "and %.90s; %.110s",
+			 socket, differ.text, pmon->denied.text);
+	unc_walk_note(walk, "socket %d: the discovery tables are not read (%s); %s%s", socket,
+		      pmon->denied.text,
+		      unknown.code ? "the kernel's driver tells of socket 0, and "
+				   : "which units exist is what the kernel's driver says",
+		      differ.text);
+	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++)
+		rc = unc_driver_type(walk, type, socket, &unknown, err);
+	return rc;
+}
+
 static int units_of_socket(struct unc_pmon *pmon, int socket, struct unc_error *err)
 {
 	struct unc_walk *walk = pmon->walk;
@@ -366,6 +389,8 @@ static int units_of_socket(struct unc_pmon *pmon, int socket, struct unc_error *
 	bool trusted = list->tables && !list->broken;
 	int rc = 0;
 
+	if (!trusted && pmon->denied.code && unc_driver_knows(walk))
+		return units_by_driver(pmon, socket, err);
 	if (!trusted)
 		unc_walk_note(walk,
 			      "socket %d: %s discovery table; the places of the guide are used",

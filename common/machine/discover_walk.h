@@ -85,8 +85,23 @@ bool unc_fixed_empty(const struct unc_walk *, unsigned type, unsigned index, int
 /* Adds the units of a type on a socket by the places of the tables. */
 int unc_fixed_type(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
 
+/* ---- discover_driver.c */
+/* Whether the kernel's own driver is there, may be asked, and knows units of this CPU. */
+bool unc_driver_knows(const struct unc_walk *);
+/* Whether a socket has the units of the first one, by what everybody may read. UNC_ERR_UNAVAILABLE:
+ * it has not, or that cannot be told, and the sentence says why. */
+int unc_driver_alike(const struct unc_walk *, int socket, struct unc_error *why);
+/*
+ * Adds the units of a type on a socket of which the tables cannot be read for want of a right: those
+ * that may be found without it, else those of which the driver has PMUs. unknown: why these may not
+ * exist on this socket; code 0: they do.
+ */
+int unc_driver_type(struct unc_walk *, unsigned type, int socket, const struct unc_error *unknown,
+		    struct unc_error *err);
+
 /* ---- discover_pmon.c */
 enum { UNC_PMON_MSR, UNC_PMON_MMIO, UNC_PMON_PCI }; /* access types */
+enum { UNC_PMON_DEVICE = 0x09a7 }; /* Linux uncore_discovery.h: generic id of what has the table */
 
 struct unc_pmon_record {
 	uint16_t type; /* index into table->type */
@@ -108,6 +123,7 @@ struct unc_pmon_list {
 struct unc_pmon {
 	struct unc_walk *walk;
 	struct unc_pmon_list socket[UNC_MAX_SOCKETS];
+	struct unc_error denied; /* why one cannot be read, for want of a right; code 0: all can */
 };
 
 /* Reads all tables. What is wrong with one is a note; UNC_ERR_MEMORY only. */

@@ -3,6 +3,7 @@
  * By what a unit counts: by its registers, or through the kernel's own driver. Which units exist is
  * decided by discovery alone: the driver has PMUs for some that do not.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,15 @@ static void note_passed(struct unc_instance *u, bool before, const char *why)
 		unc_put(&text, "; %s", had);
 }
 
+/* Behind what is said of its registers. */
+static void note_exists(struct unc_instance *u)
+{
+	size_t n = strlen(u->reason);
+
+	snprintf(u->reason + n, sizeof(u->reason) - n,
+		 "%sthat it exists is what the kernel's driver says", n ? "; " : "");
+}
+
 static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_kernel_unit *kernel,
 		     struct unc_error *err)
 {
@@ -85,6 +95,8 @@ static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_
 		if (kernel->before)
 			u->reason[0] = '\0';
 	}
+	if (u->by_driver)
+		note_exists(u);
 	u->available = true;
 	return 0;
 }

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Units where the discovery tables cannot be read for want of a right: the kernel's own driver has read
+ * them, and has a PMU for each unit, which everybody may see.
+ *
+ * What its list is worth was measured on Linux 6.1. It is that of the first socket: others get the same
+ * PMUs, whatever they have, and a PMU of a unit that is not there counts nothing without an error. So
+ * it holds for another socket only if everything that may be read says that the two are alike. Of
+ * free-running counters there are PMUs without a unit; those of the programmable ones are exact.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "access/kernel.h"
+#include "machine/discover_walk.h"
+
+enum {
+	FIRST = 0,      /* the socket of the driver's list */
+	MAX_UNITS = 64, /* of a type on a socket */
+	SYSTEM_PERIPHERAL = 0x0880
+};
+
+/* ------------------------------------------------------------------ the driver's list */
+
+/* Whether it has a PMU of a unit: that of its programmable counters, or of those that run freely. *name:
+ * of the PMU. */
+static bool has_pmu(const struct unc_walk *walk, unsigned type, unsigned index, bool of_free,
+		    char name[UNC_KERNEL_NAME])
+{
+	const struct unc_table *t = walk->table;
+	const struct unc_range *rows = &t->type[type].kernels;
+	struct unc_kernel_place place;
+	unsigned k = 0;
+	int rc;
+
+	while (k < rows->n && !t->kernel[rows->first + k].free == of_free)
+		k++;
+	if (!unc_kernel_pmu(t, type, k, index, name, UNC_KERNEL_NAME))
+		return false;
+	rc = unc_kernel_find(walk->bus->driver, name, FIRST, &place, NULL);
+	return rc == 0 || rc == UNC_ERR_PERMISSION; /* there, for others if not for us */
+}
+
+static const struct unc_tbl_where *where_of(const struct unc_table *t, unsigned type,
+					    unsigned index)
+{
+	const struct unc_tbl_type *row = &t->type[type];
+
+	if (!row->parts.n || index >= t->part[row->parts.first].where.n)
+		return NULL;
+	return &t->where[t->part[row->parts.first].where.first + index];
+}
+
+/* Whether a unit with programmable counters is behind the same address as one that has none. */
+static bool has_neighbour(const struct unc_walk *walk, unsigned type, unsigned index)
+{
+	const struct unc_tbl_where *own = where_of(walk->table, type, index), *w;
+	char name[UNC_KERNEL_NAME];
+
+	for (unsigned other = 0; own && other < walk->table->n_type; other++)
+		for (unsigned i = 0; other != type && (w = where_of(walk->table, other, i)); i++)
+			if (walk->table->part[walk->table->type[other].parts.first].space ==
+				    UNC_SPACE_MMIO &&
+			    w->bar == own->bar && w->bar_index == own->bar_index &&
+			    has_pmu(walk, other, i, false, name))
+				return true;
+	return false;
+}
+
+enum verdict { NOT_LISTED, LISTED, DOUBTFUL };
+
+/* What the list says of a unit. *name: of its PMU. */
+static enum verdict is_listed(const struct unc_walk *walk, unsigned type, unsigned index,
+			      char name[UNC_KERNEL_NAME])
+{
+	const struct unc_table *t = walk->table;
+
+	if (unc_find_kernel(t, &t->type[type], false))
+		return has_pmu(walk, type, index, false, name) ? LISTED : NOT_LISTED;
+	if (!has_pmu(walk, type, index, true, name))
+		return NOT_LISTED;
+	return has_neighbour(walk, type, index) ? LISTED : DOUBTFUL;
+}
+
+static bool any_listed(const struct unc_walk *walk, unsigned type)
+{
+	char name[UNC_KERNEL_NAME];
+
+	for (unsigned i = 0; i < MAX_UNITS; i++)
+		if (is_listed(walk, type, i, name) == LISTED)
+			return true;
+	return false;
+}
+
+bool unc_driver_knows(const struct unc_walk *walk)
+{
+	for (unsigned type = 0; walk->bus && walk->bus->driver && type < walk->table->n_type;
+	     type++)
+		if (any_listed(walk, type))
+			return true;
+	return false;
+}
+
+/* ----------------------------------------------------------------- sockets that are alike */
+
+/* Whether the tables name a PCI device: monitors, and what tells of them. */
+static bool is_named(const struct unc_table *t, uint16_t id)
+{
+	if (id == t->topology.ubox_id || id == UNC_PMON_DEVICE)
+		return true;
+	for (size_t i = 0; i < t->n_where; i++)
+		if (t->where[i].device_id == id)
+			return true;
+	for (size_t i = 0; i < t->n_bar; i++)
+		if (t->bar[i].device_id == id)
+			return true;
+	for (size_t i = 0; i < t->n_type; i++) {
+		uint16_t first = t->type[i].present_id, last = t->type[i].present_last;
+
+		if (first && id >= first && id <= (last ? last : first))
+			return true;
+	}
+	return false;
+}
+
+/* Parts of the CPU itself are peripherals of the system; what is plugged in, and bridges to it, differ
+ * between sockets that are alike. */
+static bool may_tell(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	return !f->kind || f->kind == SYSTEM_PERIPHERAL || is_named(walk->table, f->device);
+}
+
+static unsigned count(const struct unc_walk *walk, int socket, uint16_t id)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < walk->n_functions; i++)
+		n += walk->socket[i] == socket && walk->function[i].device == id;
+	return n;
+}
+
+/* Whether everything that may tell does. */
+static int all_known(const struct unc_walk *walk, struct unc_error *why)
+{
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+
+		if (may_tell(walk, f) && (walk->socket[i] == UNC_SOCKET_UNKNOWN || !f->device))
+			return unc_fail(why, UNC_ERR_UNAVAILABLE,
+					"PCI function %s does not tell its socket or what it is",
+					unc_function_name(f).text);
+	}
+	return 0;
+}
+
+/* Whether a socket has as many functions of each kind as the first. What only one of them has and no
+ * table names is of the chipset. */
+static int same_functions(const struct unc_walk *walk, int socket, struct unc_error *why)
+{
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+		unsigned here = count(walk, socket, f->device);
+		unsigned there = count(walk, FIRST, f->device);
+
+		if (may_tell(walk, f) && here != there &&
+		    ((here && there) || is_named(walk->table, f->device)))
+			return unc_fail(why, UNC_ERR_UNAVAILABLE,
+					"PCI functions 8086:%04x: it has %u, socket %d %u",
+					f->device, here, FIRST, there);
+	}
+	return 0;
+}
+
+int unc_driver_alike(const struct unc_walk *walk, int socket, struct unc_error *why)
+{
+	int cache = walk->topo->socket[socket].cache, first = walk->topo->socket[FIRST].cache;
+
+	if (socket == FIRST)
+		return 0;
+	if (walk->scan.code)
+		return unc_fail(why, UNC_ERR_UNAVAILABLE, "%s", walk->scan.text);
+	if (!cache || !first)
+		return unc_fail(why, UNC_ERR_UNAVAILABLE,
+				"the size of the L3 of socket %d is not known",
+				cache ? FIRST : socket);
+	if (cache != first)
+		return unc_fail(why, UNC_ERR_UNAVAILABLE, "its L3 has %d KiB, that of socket %d %d",
+				cache, FIRST, first);
+	if (all_known(walk, why) < 0)
+		return why->code;
+	return same_functions(walk, socket, why);
+}
+
+/* ------------------------------------------------------------------------------- units */
+
+static int add_listed(struct unc_walk *walk, unsigned type, int socket, unsigned index,
+		      const char *name, const struct unc_error *unknown, struct unc_error *err)
+{
+	struct unc_instance *unit = unc_walk_add(walk, type, socket, index, err);
+
+	if (!unit)
+		return UNC_ERR_MEMORY;
+	unc_fixed_parts(walk, unit, 0);
+	if (!*unit->location)
+		snprintf(unit->location, sizeof(unit->location), "%s", name);
+	unit->by_driver = unit->part[0].exists = !unknown->code;
+	unit->unknown = unknown->code != 0;
+	if (!unknown->code)
+		return 0;
+	unit->available = unit->part[0].present = false;
+	snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, unknown->text);
+	return 0;
+}
+
+/* Takes back units whose PCI function is not there, and that the driver does not list. */
+static void drop_absent(struct unc_walk *walk, size_t from)
+{
+	const struct unc_pci_function *f;
+	char name[UNC_KERNEL_NAME];
+	size_t n = from;
+
+	for (size_t i = from; i < walk->n; i++) {
+		const struct unc_instance *unit = &walk->unit[i];
+		const struct unc_tbl_where *w = where_of(walk->table, unit->type, unit->index);
+
+		if (w && !is_listed(walk, unit->type, unit->index, name) &&
+		    unc_walk_function(walk, unit->socket, w->device_id, w->devfn, &f, NULL) ==
+			    UNC_ERR_NOT_FOUND)
+			continue;
+		walk->unit[n++] = *unit;
+	}
+	walk->n = n;
+}
+
+/* Whether what was found by the places of the tables tells how many units there are: a register that
+ * counts them, or their addresses, could be read. */
+static bool is_certain(const struct unc_walk *walk, size_t from, const struct unc_tbl_type *row)
+{
+	for (size_t i = from; i < walk->n; i++)
+		if (walk->unit[i].part[0].present &&
+		    (row->present_id || walk->unit[i].part[0].space == UNC_SPACE_MMIO))
+			return true;
+	return false;
+}
+
+/* Units of which the driver knows none: its PMUs of free-running counters are not to be taken for them. */
+static void disown(struct unc_walk *walk, size_t from)
+{
+	for (size_t i = from; i < walk->n; i++)
+		if (walk->unit[i].part[0].space != UNC_SPACE_PCI)
+			walk->unit[i].part[0].exists = false;
+}
+
+/* A type of which only the tables tell whether there are units. */
+static int add_untold(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
+{
+	struct unc_instance *unit = unc_walk_add(walk, type, socket, 0, err);
+
+	if (!unit)
+		return UNC_ERR_MEMORY;
+	snprintf(unit->reason, sizeof(unit->reason),
+		 "whether there is one only the discovery tables tell, which cannot be read");
+	return 0;
+}
+
+int unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
+		    const struct unc_error *unknown, struct unc_error *err)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	static const struct unc_error doubtful = {
+		UNC_ERR_UNAVAILABLE, "whether it exists is not known: the kernel's driver has a "
+				     "PMU of counters that run "
+				     "freely, which it has for units that do not exist as well"};
+	size_t from = walk->n;
+	char name[UNC_KERNEL_NAME];
+	int rc = unc_fixed_type(walk, type, socket, err);
+
+	if (rc == 0 && row->parts.n && row->discovery >= 0 && !where_of(walk->table, type, 0))
+		return add_untold(walk, type, socket, err);
+	if (rc < 0 || !row->kernels.n || is_certain(walk, from, row))
+		return rc;
+	if (!any_listed(walk, type)) {
+		disown(walk, from);
+		return 0;
+	}
+	/* A PCI function proves by its device id that it is there, on each socket. */
+	if (walk->table->part[row->parts.first].space == UNC_SPACE_PCI) {
+		drop_absent(walk, from);
+		return 0;
+	}
+	walk->n = from;
+	for (unsigned i = 0; i < MAX_UNITS && rc == 0; i++) {
+		enum verdict verdict = is_listed(walk, type, i, name);
+
+		if (verdict != NOT_LISTED)
+			rc = add_listed(walk, type, socket, i, name,
+					verdict == LISTED ? unknown : &doubtful, err);
+	}
+	return rc;
+}
