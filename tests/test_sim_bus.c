@@ -441,15 +441,19 @@ static void test_options(void)
 		{"alpha,speed=9", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'speed=9'; options are sockets=1..8, "
 		 "load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-		 "hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off"},
+		 "hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off, "
+		 "rights=all|perf|none"},
 		{"alpha,clock", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'clock'; options are sockets=1..8, "
 		 "load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-		 "hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off"},
+		 "hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off, "
+		 "rights=all|perf|none"},
 		{"alpha,sockets=0", UNC_ERR_INVALID,
 		 "simulated machine: sockets=0: possible is 1 to 8"},
 		{"alpha,sockets=9", UNC_ERR_INVALID,
 		 "simulated machine: sockets=9: possible is 1 to 8"},
+		{"alpha,rights=root", UNC_ERR_INVALID,
+		 "simulated machine: rights=root: possible is all, perf or none"},
 		{"alpha,load=1.5", UNC_ERR_INVALID,
 		 "simulated machine: load=1.5: possible is 0 to 1, like 0.5"},
 		{"alpha,load=much", UNC_ERR_INVALID,

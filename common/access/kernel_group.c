@@ -21,7 +21,7 @@ int unc_group_refused(const struct unc_machine *machine, int errno_value, struct
 {
 	int level;
 
-	if (errno_value == EACCES && unc_perf_level(machine->fs, &level) == 0 &&
+	if (errno_value == EACCES && machine->fs && unc_perf_level(machine->fs, &level) == 0 &&
 	    unc_perf_right(level) != UNC_PERF_EVERYBODY)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"perf_event_open: permission denied: "

@@ -65,6 +65,9 @@ static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct un
 {
 	void *reg = unc_sim_find(backend->sim, &op->reg);
 
+	if (!backend->sim->options.registers)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"registers of the simulated machine: permission denied");
 	if (!reg)
 		return fail_absent(&op->reg, err);
 	op->handle.sim = reg;

@@ -15,6 +15,8 @@
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
  *   kernel=on      its kernel has PMUs for the units, see sim_kernel.c; off (default): it has none
+ *   rights=perf    the caller may open events of the kernel, but use no registers, nor read memory and
+ *                  more of configuration space than 64 bytes; none: no events either; all (default)
  *   base=S         the machine has been up for S seconds when it is opened: TSC and
  *                  free-running counters do not start at 0
  */
@@ -30,6 +32,8 @@
 #include "sim/sim_machine.h"
 
 static const uint64_t second = 1000000000;
+
+enum { SLICE_KB = 2560 };
 
 /* ---- options */
 
@@ -183,6 +187,18 @@ static int set_kernel(struct unc_sim *sim, const char *value, struct unc_error *
 	return 0;
 }
 
+static int set_rights(struct unc_sim *sim, const char *value, struct unc_error *err)
+{
+	static const char *const words[] = {"all", "perf", "none", NULL};
+	int word = word_of(value, words);
+
+	if (word < 0)
+		return bad_option(err, "rights", value, "all, perf or none");
+	sim->options.registers = word == 0;
+	sim->options.events = word <= 1;
+	return 0;
+}
+
 static int set_base(struct unc_sim *sim, const char *value, struct unc_error *err)
 {
 	uint64_t seconds;
@@ -202,6 +218,7 @@ static int set_option(struct unc_sim *sim, char *word, struct unc_error *err)
 		{"sockets", set_sockets},     {"load", set_load}, {"clock", set_clock},
 		{"discovery", set_discovery}, {"hide", set_hide}, {"idle", set_idle},
 		{"wrap", set_wrap},           {"base", set_base}, {"kernel", set_kernel},
+		{"rights", set_rights},
 	};
 	char *value = strchr(word, '=');
 
@@ -216,7 +233,8 @@ static int set_option(struct unc_sim *sim, char *word, struct unc_error *err)
 		err, UNC_ERR_INVALID,
 		"simulated machine: unknown option '%s'; options are sockets=1..8, "
 		"load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-		"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off",
+		"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off, "
+		"rights=all|perf|none",
 		word);
 }
 
@@ -280,6 +298,7 @@ static int open_machine(struct unc_sim *sim, char *text, const struct unc_table 
 		return rc;
 	sim->options.sockets = sim->work->machine.sockets;
 	sim->options.load = 1;
+	sim->options.registers = sim->options.events = true;
 	while ((word = strtok_r(NULL, ",", &next)))
 		if ((rc = set_option(sim, word, err)) < 0)
 			return rc;
@@ -336,6 +355,17 @@ const struct unc_table *unc_sim_table(const struct unc_sim *sim)
 	return sim->table;
 }
 
+/* KiB of the last level cache of a socket: each unit that the firmware counts has a slice. */
+static int cache_of(const struct unc_sim *sim, int socket)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < sim->n_blocks; i++)
+		n += sim->block[i].socket == socket && sim->block[i].type->row->present_id &&
+		     sim->block[i].reg[0].exists;
+	return n * SLICE_KB;
+}
+
 void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 {
 	const struct unc_tbl_machine *machine = &sim->work->machine;
@@ -352,6 +382,7 @@ void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 						     .cpu = i * cpus,
 						     .cores = machine->cores,
 						     .cpus = cpus,
+						     .cache = cache_of(sim, i),
 						     .dies = 1,
 						     .first = i * cpus};
 	for (int i = 0; i < cpus * sim->options.sockets && i < UNC_MAX_CPUS; i++)

@@ -23,6 +23,7 @@ enum {
 	DVSEC_TELEMETRY = 2,
 	DVSEC_PMON = 1,
 	CLASS_SYSTEM = 0x08800000,
+	UNPRIVILEGED = 64, /* bytes of configuration space that everybody may read */
 	MULTI_FUNCTION = 0x00800000
 };
 static const uint64_t discovery_memory = 0x201ffc000000, discovery_socket = 0x10000000;
@@ -80,6 +81,7 @@ static int add_function(struct sim_bus *bus, unsigned number, unsigned devfn, un
 			.devfn = (uint8_t)devfn,
 			.vendor = VENDOR,
 			.device = (uint16_t)id,
+			.kind = CLASS_SYSTEM >> 16,
 			.numa_node = (int)socket,
 			.local_cpu = (int)socket * unc_sim_cpus(bus->sim),
 			.local_last = (int)(socket + 1) * unc_sim_cpus(bus->sim) - 1},
@@ -328,6 +330,11 @@ static int config(struct unc_bus *base, const struct unc_pci_function *function,
 	if (offset > 0xffc || offset & 3)
 		return unc_fail(err, UNC_ERR_RANGE, "configuration offset 0x%x is not a dword's",
 				offset);
+	if (!bus->sim->options.registers && offset >= UNPRIVILEGED)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"pci %s offset 0x%x: configuration space ends at 64 bytes: "
+				"CAP_SYS_ADMIN is needed for more",
+				unc_function_name(function).text, offset);
 	for (size_t i = 0; i < bus->n_functions; i++)
 		if (bus->function[i].pci.bus == function->bus && function->domain == 0 &&
 		    bus->function[i].pci.devfn == function->devfn)
@@ -398,6 +405,9 @@ static int memory(struct unc_bus *base, uint64_t address, void *buf, size_t size
 {
 	unsigned char *to = buf;
 	int rc;
+
+	if (!of(base)->sim->options.registers)
+		return unc_fail(err, UNC_ERR_PERMISSION, "physical memory: permission denied");
 
 	while (size) {
 		uint64_t value = 0;

@@ -267,6 +267,8 @@ int unc_sim_kernel_open(struct unc_sim *sim, const struct perf_event_attr *attr,
 	int fd = -1, rc = e ? 0 : ENOMEM;
 	uint64_t now = enter(sim);
 
+	if (rc == 0 && !sim->options.events)
+		rc = EACCES; /* before anything else is looked at */
 	if (rc == 0)
 		rc = check_event(sim, attr, cpu, e);
 	if (rc == 0 && group_fd >= 0)

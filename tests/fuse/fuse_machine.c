@@ -66,6 +66,9 @@ static bool is_directory(const struct machine *m, const char *path)
 	    (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology%n", &cpu, &used) == 1 && used &&
 	     !path[used]))
 		return cpu < machine_cpus(m);
+	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/cache%n", &cpu, &used) == 1 && used &&
+	    (!path[used] || strcmp(path + used, "/index3") == 0))
+		return cpu < machine_cpus(m);
 	snprintf(probe, sizeof(probe), "%s/config", path);
 	return machine_pci_file(m, probe, &node);
 }

@@ -65,6 +65,12 @@ bool machine_cpu_text(const struct machine *m, const char *path, struct node *no
 		snprintf(node->text, sizeof(node->text), "0-%u\n", machine_cpus(m) - 1);
 		return true;
 	}
+	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/cache/index3/size%n", &cpu, &used) == 1 &&
+	    used && !path[used] && cpu < machine_cpus(m) && !room_offline(m->room, cpu)) {
+		snprintf(node->text, sizeof(node->text), "%dK\n",
+			 m->top.socket[cpu / m->cpus].cache);
+		return true;
+	}
 	if (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology/%31s%n", &cpu, name, &used) != 2 ||
 	    path[used] || cpu >= machine_cpus(m) || room_offline(m->room, cpu))
 		return false;
