@@ -276,8 +276,26 @@ static void test_by_kernel(void)
 		   "ok kernel driver: it counts on 50 of 54 units; events that it does not carry "
 		   "need registers, which can be used on 50 of these units");
 	CHECK_TEXT(line_of("msr write"), "");
+	CHECK_TEXT(line_of("kernel units"), "");
 	doctor("", "ivybridge-ep");
 	CHECK_TEXT(line_of("kernel driver"), "");
+}
+
+/* Who may not read the discovery tables believes the driver, as far as that goes: 83 units a socket
+ * (workload.tbl: 32 CHA, 8 + 4 of the controllers, 3 * 8 of stacks, 14 MDF, the PCU). */
+static void test_unprivileged(void)
+{
+	doctor("", "emerald-rapids,kernel=on,rights=perf");
+	CHECK_TEXT(line_of("kernel units"),
+		   "ok kernel units: the discovery tables cannot be read: that 166 units exist is "
+		   "what the kernel's driver says");
+	doctor("", "emerald-rapids,kernel=on,rights=perf,hide=cha0@1");
+	CHECK_TEXT(
+		line_of("kernel units"),
+		"FAIL kernel units: the discovery tables cannot be read: that 83 units exist is "
+		"what the kernel's driver says; of 83 more it is not known, and sums lack them -> "
+		"give the program what it needs to read the discovery tables: CAP_SYS_ADMIN, and "
+		"CAP_SYS_RAWIO with /dev/mem");
 }
 
 /* On Nehalem-EP all monitors are MSRs (SDM): CAP_SYS_ADMIN is for configuration space alone. */
@@ -450,6 +468,7 @@ int main(void)
 		{"rights where all are MSRs", test_rights_of_msrs},
 		{"the least right for the kernel's driver", test_least_right},
 		{"the kernel's driver", test_by_kernel},
+		{"without the right to read the tables", test_unprivileged},
 		{"a sick machine", test_sick_machine},
 		{"a bare tree", test_bare_tree},
 		{"CPUs that are offline", test_offline},

@@ -180,6 +180,35 @@ static void test_two_sockets(void)
 	end();
 }
 
+static void cache(int cpu, const char *text)
+{
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/cpu%d/cache/index3/size", cpu), text);
+}
+
+/* Linux, drivers/base/cacheinfo.c: size_show() writes KiB. It is that of the CPU that stands for the
+ * socket; what is not so is not known. */
+static void test_caches(void)
+{
+	static const char *const not_told[] = {"", "K", "163840", "160M", "-1K"};
+
+	begin();
+	cpuinfo("processor\t: 0\n" IDENTITY FLAGS);
+	online("0-3\n");
+	for (int cpu = 0; cpu < 4; cpu++)
+		topology(cpu, cpu / 2, 0, cpu);
+	cache(0, "163840K\n");
+	cache(1, "1K\n");
+	CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
+	CHECK_NUMBER(t.socket[0].cache, 163840);
+	CHECK_NUMBER(t.socket[1].cache, 0);
+	for (size_t i = 0; i < sizeof(not_told) / sizeof(*not_told); i++) {
+		cache(0, not_told[i]);
+		CHECK_NUMBER(unc_topology_read(fs, &t, &err), 0);
+		CHECK_NUMBER(t.socket[0].cache, 0);
+	}
+	end();
+}
+
 static void left_alone(const char *isolated, const char *nohz_full)
 {
 	fake_text(fake_path(&root, "/sys/devices/system/cpu/isolated"), isolated);
@@ -456,6 +485,7 @@ int main(void)
 		{"files are not stdin, stdout, stderr", test_closed_stdio},
 		{"two sockets", test_two_sockets},
 		{"CPUs to be left alone", test_quiet},
+		{"sizes of caches", test_caches},
 		{"only /proc/cpuinfo", test_cpuinfo_only},
 		{"broken files", test_topology_errors},
 		{"too many sockets", test_too_many_sockets},

@@ -114,6 +114,22 @@ static void resolve(const struct unc_walk *walk, struct unc_ubox *u)
 		      u->bus, u->why, u->socket < 0 ? "unknown" : "local CPUs");
 }
 
+/* A UBox that does not tell its package (the right to read it is missing) stands for a socket all the
+ * same: where there are more of them than sockets, no CPU of the others is online. */
+static int add_untold(struct unc_walk *walk, struct unc_error *err)
+{
+	bool untold = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < walk->n_ubox; i++)
+		untold |= walk->ubox[i].package < 0;
+	for (int package = 0; untold && rc == 0 && (size_t)walk->topo->n_sockets < walk->n_ubox;
+	     package++)
+		if (unc_topology_package(walk->topo, package) < 0)
+			rc = unc_topology_add(walk->topo, package, err);
+	return rc;
+}
+
 static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 {
 	size_t n = 0;
@@ -135,6 +151,8 @@ static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 		rc = find_package(walk, f, u, err);
 		walk->n_ubox++;
 	}
+	if (rc == 0)
+		rc = add_untold(walk, err);
 	for (size_t i = 0; i < walk->n_ubox && rc == 0; i++)
 		resolve(walk, &walk->ubox[i]);
 	for (int i = 0; i < walk->topo->n_sockets && rc == 0; i++)
