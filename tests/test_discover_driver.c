@@ -367,12 +367,20 @@ static void test_no_memory(void)
 		fake_put(&root, bus + 0x7e, 0, 1, 0xd0, 0x2000 + socket * 0x100);
 		fake_put(&root, bus + 0x7e, 0, 1, 0xd8, 0x80); /* controller 0 only */
 	}
+	add_function(0, 0x7f, 0x1e, 3, 0x325b, SYSTEM); /* which CHAs there are */
+	add_function(1, 0xff, 0x1e, 3, 0x325b, SYSTEM);
+	grow(0xff, 0x1e, 3);
+	fake_put(&root, 0xff, 0x1e, 3, 0x9c, 0x2d);
 	kernel_topology.socket[1].cache = 1; /* two sockets that differ */
 	discover(true);
 	CU_ASSERT(strstr(notes, "/dev/mem: no such file") != NULL);
 	CHECK_TEXT(existing("imc", 1), "0 1");
 	CHECK_TEXT(existing("mc", 1), "0");
 	CU_ASSERT(unit("imc", 1, 1)->available && !unit("imc", 1, 1)->by_driver);
+	CHECK_TEXT(existing("cha", 0), "0 1 2"); /* in the list */
+	CHECK_TEXT(existing("cha", 1), "0 1 2 3");
+	CU_ASSERT_FATAL(unit("cha", 0, 2) && unit("cha", 1, 3));
+	CU_ASSERT(unit("cha", 0, 2)->by_driver && !unit("cha", 1, 3)->by_driver);
 	CHECK_TEXT(existing("iio", 0), "0 2");
 	CHECK_TEXT(existing("iio", 1), "");
 	CU_ASSERT(unit("iio", 1, 2)->unknown);
