@@ -611,8 +611,8 @@ struct unc_operation {
 	const char *unit; /* "imc" */
 	int socket;
 	int index;
-	const char
-		*reg; /* register name, "CTL0"; of the kernel's "uncore_imc_0/config" or "/count" */
+	/* register name, "CTL0"; of the kernel's driver "uncore_imc_0/config" or "/count" */
+	const char *reg;
 	/* "msr", "pci", "mmio", "pmu", "perf"; "kernel": what its driver is asked for */
 	const char *space;
 	/* MSR number, configuration offset, offset from the BAR base or physical
