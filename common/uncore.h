@@ -206,8 +206,9 @@ UNC_API const struct unc_type *unc_type_get(const struct unc_platform *, size_t 
 struct unc_unit {
 	const struct unc_type *type;
 	int socket;
-	int index;            /* within the socket, as the hardware numbers it */
-	const char *location; /* "msr 0x2000 on cpu 0", "pci 0000:7f:10.0", "mmio 0x...", "uncore_imc_3" */
+	int index; /* within the socket, as the hardware numbers it */
+	/* "msr 0x2000 on cpu 0", "pci 0000:7f:10.0", "mmio 0x...", "uncore_imc_3" */
+	const char *location;
 	int available;
 	const char *reason; /* why not; if available, what is missing and why the access methods
 	                         before `access` did not reach it, "" if nothing */
