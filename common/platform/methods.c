@@ -153,13 +153,17 @@ const char *unc_platform_served(const struct unc_platform *p, size_t instance)
 	return unc_access_name(p->access, u->part[0].way);
 }
 
-/* Whether the unit has the registers of all filters of an event: they may be of another part. */
+/* Whether the unit has the registers of all filters of an event, which may be of another part; or they
+ * can be reached, too. */
 static bool has_filters(const struct unc_platform *p, const struct unc_instance *u,
-			const struct unc_code *code)
+			const struct unc_code *code, bool reached)
 {
-	for (unsigned i = 0; i < code->n_filters; i++)
-		if (!u->part[p->table->reg[code->filter[i].reg].part].present)
+	for (unsigned i = 0; i < code->n_filters; i++) {
+		const struct unc_place *part = &u->part[p->table->reg[code->filter[i].reg].part];
+
+		if (!(reached ? part->present : part->exists))
 			return false;
+	}
 	return true;
 }
 
@@ -180,7 +184,7 @@ static bool by_kernel(const struct unc_platform *p, size_t instance, const struc
 		unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel lacks the PMU that counts it");
 		return false;
 	}
-	if (has_filters(p, &p->instances.unit[instance], code))
+	if (has_filters(p, &p->instances.unit[instance], code, false))
 		return true;
 	unc_fail(err, UNC_ERR_UNAVAILABLE,
 		 "its filter is in a part of the unit that was not found, and the driver leaves it "
@@ -196,7 +200,7 @@ unsigned unc_platform_methods(const struct unc_platform *p, size_t instance,
 	struct unc_error why = {0};
 	unsigned methods = 0;
 
-	if (u->direct && has_filters(p, u, code))
+	if (u->direct && has_filters(p, u, code, true))
 		methods |= UNC_BY_REGISTERS;
 	if (by_kernel(p, instance, code, &why))
 		methods |= UNC_BY_KERNEL;

@@ -221,7 +221,7 @@ static int walk_event(const struct unc_plan_unit *u, unsigned cpu, const char *p
 		      enum unc_phase phase, unc_operation_fn fn, void *user)
 {
 	static const char *const member[] = {"config", "config1", "config2", "count"};
-	const uint64_t value[] = {event->config, event->config1, event->config2};
+	const uint64_t value[] = {event->config, event->config1, event->config2, 0};
 	char name[UNC_KERNEL_NAME + 16], location[24];
 	int stop = 0;
 
@@ -237,7 +237,7 @@ static int walk_event(const struct unc_plan_unit *u, unsigned cpu, const char *p
 		if (i > 0 && i < 3 && !value[i])
 			continue;
 		snprintf(name, sizeof(name), "%s/%s", pmu, member[i]);
-		op->value = op->write ? value[i] : 0;
+		op->value = value[i];
 		stop = fn(user, op);
 	}
 	return stop;
