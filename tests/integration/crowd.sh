@@ -3,9 +3,11 @@
 # Many processes on one machine start, read and stop sessions at random, half of them with the same
 # event, and are killed at random; then the same beside strangers. Each number is exact or carries a
 # mark; without strangers none carries one, and nothing is refused, for the events are so few that all
-# fit. A stranger who sets a control to what we have set cannot be told from us, and is left out. Then two processes at the same moment: one starts while the other is held at each access to a
-# register of its start and its stop. Ends with a table. CROWD_SEED repeats a run, CROWD_PROCESSES, CROWD_SECONDS (of the machine's
-# time) and CROWD_STRANGERS make it another, SHOW=1 shows all that was not right.
+# fit. A stranger who sets a control to what we have set cannot be told from us, and is left out: his
+# controls are of events that nobody else counts. Then two processes at the same moment: one starts while
+# the other is held at each access to a register of its start and its stop. Ends with a table. CROWD_SEED
+# repeats a run, CROWD_PROCESSES, CROWD_SECONDS (of the machine's time) and CROWD_STRANGERS make it another,
+# SHOW=1 shows all that was not right.
 . "$(dirname "$0")/fuse.inc"
 . "$(dirname "$0")/crowd.inc"
 
@@ -110,7 +112,7 @@ set -- imc0.CAS_COUNT:RD:socket=0=67550000 imc0.CAS_COUNT:WR:socket=0=28550000 \
 	pcu.FREQ_MAX_OS_CYCLES:socket=0=560000000
 crowd_alone sandybridge-ep "$@"
 crowd_beside_strangers "sandybridge-ep, strangers" -X "$msr:0xD13:8:0x40021D" -X "$msr:0xD11:8:0x40041D" \
-	-X "$imc:0xE4:4:0x400304" -X "$imc:0xDC:4:0x400304" "$@"
+	-X "$imc:0xE4:4:0x400001" -X "$imc:0xDC:4:0x400001" "$@"
 race both "$1" "$2"
 race both "$1" "$1"
 race both "$4" "$4"
