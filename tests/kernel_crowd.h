@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,7 +34,7 @@ struct order {
 
 struct answer {
 	int code;
-	unsigned opened, taken, descriptors;
+	unsigned opened, taken, descriptors, naps;
 	int fd[2]; /* of the events, as they were opened or taken */
 	uint64_t id[2], value[2];
 };
@@ -46,6 +47,9 @@ struct child {
 static struct child child[MOST];
 static unsigned children;
 static struct answer self; /* in a child: what it has done since it was asked last */
+
+static bool hurried;
+static unsigned naps; /* of who waits for a lock */
 
 static inline int open_counted(struct unc_machine *machine, const struct perf_event_attr *attr,
 			       int cpu, int group_fd)
@@ -138,6 +142,20 @@ static inline void do_reuse(bool event)
 	}
 }
 
+static inline void limit_files(unsigned more)
+{
+	struct rlimit limit;
+	int fd[8];
+
+	for (unsigned i = 0; i < more; i++)
+		fd[i] = dup(STDOUT_FILENO); /* each is the lowest number that is free */
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = (rlim_t)fd[more - 1] + 1;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (unsigned i = 0; i < more; i++)
+		close(fd[i]);
+}
+
 static inline void obey(const struct order *order, struct unc_kernel_group **group)
 {
 	self.code = 0;
@@ -166,11 +184,18 @@ static inline void obey(const struct order *order, struct unc_kernel_group **gro
 	case 'f':
 		do_reuse(order->number);
 		break;
+	case 'h': /* waits for nobody (test_kernel_notes.c) */
+		hurried = true;
+		break;
+	case 'l': /* so many more open files, but it may have all */
+		limit_files((unsigned)order->number);
+		break;
 	case 'd':
 		close(self.fd[order->number]);
 		break;
 	}
 	self.descriptors = descriptors();
+	self.naps = naps;
 }
 
 static inline void __attribute__((noreturn)) live(int orders, int answers)

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file by which processes find each other's groups of events: what it says is not believed. */
+#include <poll.h>
+
 #include "kernel_crowd.h"
+
+int __real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
+{
+	naps++;
+	return hurried ? 0 : __real_ppoll(fds, n, t, mask);
+}
 
 /* More than are noted of a place: what the dead have left makes room, whatever it counted. */
 static void test_full(void)
@@ -202,6 +212,29 @@ static void test_removed(void)
 	end_test();
 }
 
+/* One that is stopped while it has the lock is waited for once. */
+static void test_stopped(void)
+{
+	begin_test();
+	struct child *first = begin_child(), *second = begin_child();
+	struct answer a = ask(first, 'o', 0);
+	int fd = open(file(), O_RDWR | O_CLOEXEC);
+
+	CHECK_NUMBER(unc_ledger_file_lock(fd), 0);
+	ask(second, 'h', 0);
+	struct answer b = ask(second, 'o', 0);
+	CHECK_OPENED(b, 2, 0);
+	CHECK_OTHER(a, b);
+	/* 10 s, 2 ms each but the first few */
+	CU_ASSERT(b.naps >= 5000 && b.naps < 5100);
+	ask(second, 'c', 0);
+	b = ask(second, 'o', 0);
+	CHECK_OPENED(b, 2, 0);
+	CU_ASSERT(b.naps < 5100);
+	unc_ledger_file_unlock(fd);
+	end_test();
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -211,6 +244,7 @@ int main(void)
 		{"notes that are wrong in one thing", test_lies},
 		{"no file of ours", test_no_file},
 		{"the file is removed", test_removed},
+		{"the lock is not given back", test_stopped},
 		{NULL, NULL},
 	};
 

@@ -291,6 +291,29 @@ static void test_fork(void)
 	CHECK_NUMBER(descriptors(), before);
 }
 
+/* The limit of open files is raised to take, as it is to open. */
+static void test_limit(void)
+{
+	begin_test();
+	struct answer a = ask(begin_child(), 'o', 0);
+
+	for (unsigned more = 1; more < 7; more++)
+		for (unsigned before = 0; before < 2; before++) {
+			struct child *one = begin_child();
+
+			if (before) {
+				CHECK_OPENED(ask(one, 'o', 0), 0, 2);
+				ask(one, 'c', 0);
+			}
+			/* One is for the test itself, to count them. */
+			ask(one, 'l', more);
+			struct answer b = ask(one, 'o', 0);
+			CHECK_OPENED(b, 0, 2);
+			CHECK_SAME(a, b);
+		}
+	end_test();
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -302,6 +325,7 @@ int main(void)
 		{"descriptors that are something else now", test_reused},
 		{"a group that does not count any more", test_dead},
 		{"tracing is forbidden", test_refused},
+		{"limit of open files", test_limit},
 		{"many at once", test_many},
 		{"a forked process", test_fork},
 		{NULL, NULL},

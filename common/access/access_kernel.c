@@ -177,8 +177,9 @@ static int join_group(struct unc_backend *backend, const struct unc_kernel_place
 	struct unc_group *group = NULL;
 	int rc = 0;
 
-	if (!unc_notes_lock(backend->notes))
-		return open_group(backend, place, events, n, out, err);
+	while (!unc_notes_lock(backend->notes))
+		if (errno != EMFILE || !unc_group_raise_limit())
+			return open_group(backend, place, events, n, out, err);
 	group = unc_group_join(backend->machine, backend->notes, backend->first, place, events, n);
 	if (!group) {
 		rc = open_group(backend, place, events, n, &group, err);

@@ -139,45 +139,38 @@ static bool take_turn(struct unc_notes *notes)
 	return error == 0;
 }
 
-/* Takes a turn, but not with a file that is known to this process alone: somebody has removed it. */
-static bool lock_file(struct unc_notes *notes)
+static void close_file(struct unc_notes *notes)
 {
-	bool turn = notes->fd >= 0 && take_turn(notes);
-
-	if (turn && !unc_ledger_file_removed(notes->fd))
-		return true;
-	if (turn)
-		unc_ledger_file_unlock(notes->turn);
-	if (notes->fd >= 0)
-		close(notes->fd);
-	notes->fd = -1;
-	return false;
-}
-
-static bool open_file(struct unc_notes *notes)
-{
-	notes->fd = unc_ledger_file_own(notes->dir, notes->name, notes->make, NULL);
-	if (!lock_file(notes))
-		return false;
-	if (take_number(notes) && reach_end(notes))
-		return true;
-	unc_ledger_file_unlock(notes->turn);
 	close(notes->fd);
 	notes->fd = -1;
-	return false;
 }
 
 bool unc_notes_lock(struct unc_notes *notes)
 {
-	bool locked;
-
+	errno = 0;
 	/* What was opened before a fork is the parent's. */
 	if (!notes || notes->useless || notes->self.pid != getpid())
 		return false;
-	locked = lock_file(notes);
-	for (int tries = 0; !locked && !notes->useless && tries < 3; tries++)
-		locked = open_file(notes);
-	return locked;
+	for (int tries = 0; tries < 3; tries++) {
+		bool first = notes->fd < 0;
+
+		if (first)
+			notes->fd = unc_ledger_file_own(notes->dir, notes->name, notes->make, NULL);
+		if (notes->fd < 0)
+			return false;
+		if (!take_turn(notes)) {
+			if (first)
+				close_file(notes);
+			return false;
+		}
+		/* One that somebody has removed is known to this process alone. */
+		if (!unc_ledger_file_removed(notes->fd) &&
+		    (!first || (take_number(notes) && reach_end(notes))))
+			return true;
+		unc_ledger_file_unlock(notes->turn);
+		close_file(notes);
+	}
+	return false;
 }
 
 void unc_notes_unlock(struct unc_notes *notes)

@@ -44,7 +44,7 @@ void unc_notes_free(struct unc_notes *);
 
 /*
  * Nobody else opens a group while this is locked. False: there is no such file, it is not this
- * user's, or somebody has held the lock for long; nothing is shared then.
+ * user's, or somebody has held the lock for long; nothing is shared then. errno: EMFILE, or another.
  */
 bool unc_notes_lock(struct unc_notes *);
 void unc_notes_unlock(struct unc_notes *);

@@ -106,8 +106,9 @@ static int take_events(struct unc_machine *machine, int64_t pid, const int *thei
 	(void)machine;
 	if (process < 0)
 		return -1;
+	errno = 0;
 	if (!unc_process_same_user(pid))
-		error = EPERM;
+		error = errno == EMFILE ? EMFILE : EPERM;
 	while (!error && taken < n) {
 		fd[taken] = take_event(process, theirs[taken]);
 		error = fd[taken] < 0 ? errno : 0;
