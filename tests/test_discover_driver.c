@@ -3,8 +3,8 @@
  * Discovery where the discovery tables cannot be read for want of a right, on a machine of files as a
  * user without CAP_SYS_ADMIN finds them: configuration space of 64 bytes. What the driver's list of
  * PMUs is worth: measurements on Linux 6.1 (it is that of the first socket, and has PMUs of
- * free-running counters without a unit). Ids: units.tbl of Emerald Rapids; 09a2, one a stack, from
- * boot logs of Sapphire Rapids.
+ * free-running counters without a unit). Ids: units.tbl of Emerald Rapids; 09a2 stands for a
+ * function of the CPU that the tables do not name, one a stack.
  */
 #include <errno.h>
 

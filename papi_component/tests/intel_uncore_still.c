@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two threads count at the same time on the same units, one after the other has begun. Where a unit
- * of the machine stands still (UNCORE_SIM=sandybridge-ep,idle=imc3@1) the second is told. */
+ * of the machine stands still (UNCORE_SIM=sandybridge-ep,idle=imc3@1) its 0 is true for both. */
 #include <pthread.h>
 
 #include "intel_uncore_test.h"

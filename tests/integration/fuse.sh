@@ -90,8 +90,9 @@ sleeper() # [ACTION]
 sleepers()
 {
 	sleeper || return 1
-	first=$(grep ' read /dev/cpu/0/msr ' "$root/log" | grep -in ' 0xd16 ' | head -n 1)
+	first=$(grep ' read /dev/cpu/0/msr ' "$root/log" | grep -in ' 0xd19 ' | head -n 1)
 	first=${first%%:*}
+	[ -n "$first" ] || return 1
 	for i in $(seq "$first" $((first + 20))); do
 		sleeper "before $i read /dev/cpu/0/msr advance 0.5" || return 1
 	done

@@ -130,7 +130,7 @@ other_version()
 	sim emerald-rapids env PAPI_UNCORE_ROOT="$libexec/shim" SHIM_API_VERSION=0x20001 \
 		"$bin/papi_component_avail" | sed -n 's/^ *\\-> Disabled: \(libuncore\)/\1/p' >reason
 	cat reason
-	grep -qx 'libuncore [0-9.]* has interface 2.1, the component was compiled for 1.0: compile PAPI anew' reason
+	grep -qx 'libuncore [0-9.]* has interface 2.1, the component was compiled for 1.[0-9]*: compile PAPI anew' reason
 }
 
 # ---- the listing, against what the tool lists
@@ -356,14 +356,12 @@ loses() # CPU: with a library that loses counters; the sentence is the library's
 }
 
 # Nothing drives the clock of one channel, and another thread counts there: it may be frozen.
-warns_of_still_units()
+# The first has found that nothing drives the channel: its 0 is true for the second as well.
+still_units()
 {
 	sim sandybridge-ep,idle=imc3@1 env PAPI_VERBOSE=1 "$libexec/intel_uncore_still" >out 2>err
 	cat out err
-	echo "PAPI Warning: intel_uncore: memory_write_bytes: partial sum, without imc3 (socket 1): it" \
-		"does not count: somebody else who counts there may have frozen it, or nothing" \
-		"drives its clock" >expected
-	grep '^PASSED$' out && grep 'PAPI Warning' err | diff expected -
+	grep '^PASSED$' out && ! grep 'PAPI Warning' err
 }
 
 # The registers of this machine are files, as those of a real one: what others do is felt. In the
@@ -572,7 +570,7 @@ for program in basic errors fork metrics multi threads; do
 	ok "intel_uncore_$program, Emerald Rapids" passes emerald-rapids "intel_uncore_$program"
 	ok "intel_uncore_$program, Sandy Bridge-EP" passes sandybridge-ep "intel_uncore_$program"
 done
-ok "an idle channel where another thread counts" warns_of_still_units
+ok "an idle channel where another thread counts" still_units
 ok "lost counters, Emerald Rapids" loses emerald-rapids
 ok "lost counters, Sandy Bridge-EP" loses sandybridge-ep
 fuse=$BUILD/tests/fuse/fuse_machine poke=$BUILD/tests/fuse/poke
