@@ -281,6 +281,35 @@ static int look_at_clocks(struct unc_session *s, const struct unc_suspects *susp
 	return rc == UNC_ERR_MEMORY ? rc : 0;
 }
 
+/* Whether the control that is to be lent holds still what we have set: to write it back later would
+ * hide for good that somebody came in between. */
+static bool is_ours(struct unc_session *s, const struct unc_plan_unit *u)
+{
+	struct unc_plan plan = {0};
+	uint64_t shown;
+	bool ours =
+		!taken(s, u, u->clock.ctl, &shown) &&
+		unc_plan_add(s->platform->table, &plan, u->instance, u->clock.ctl, UNC_OP_READ, 0,
+			     NULL) == 0 &&
+		unc_session_run_plan(s, &plan, "looking at a clock", NULL) == 0 &&
+		!((plan.op[0].value ^ shown) & s->platform->table->reg[u->clock.ctl].write_mask);
+
+	unc_plan_free(&plan);
+	return ours;
+}
+
+/* Units of which the counter is not ours to lend any more are no suspects: the next comparison of
+ * their controls tells why they stand still. */
+static void drop_taken(struct unc_session *s, struct unc_suspects *suspects)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < suspects->n; i++)
+		if (!suspects->unit[i]->clock.own || is_ours(s, suspects->unit[i]))
+			suspects->unit[kept++] = suspects->unit[i];
+	suspects->n = kept;
+}
+
 int unc_session_run_clocks(struct unc_session *s, struct unc_suspects *suspects,
 			   struct unc_error *err)
 {
@@ -290,6 +319,7 @@ int unc_session_run_clocks(struct unc_session *s, struct unc_suspects *suspects,
 	int rc = frozen ? look_at_clocks(s, suspects, err)
 			: unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 
+	drop_taken(s, suspects);
 	if (rc == 0)
 		rc = clock_plan(s, suspects, true, false, &on, err);
 	if (rc == 0)
