@@ -248,34 +248,18 @@ static void set_counter(const struct unc_session *s, struct unc_plan_unit *u,
 			.reg = slot->ctr, .half = writable && !running ? half : 0};
 }
 
-/* Its counter is set again and again: nobody else may count with it. */
-static int fail_sampled(const struct unc_session *s, const struct unc_plan_unit *u,
-			const struct unc_slot *slot, uint16_t control, struct unc_error *err)
+/* Another session counts with it, and it cannot be shared. */
+static int fail_held(const struct unc_session *s, const struct unc_plan_unit *u,
+		     const struct unc_slot *slot, uint16_t control, const char *why,
+		     struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	char unit[64], who[64];
 
 	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
-	return unc_fail(err, UNC_ERR_BUSY,
-			"%s: %s of %s is used by %s, and a counter that ends intervals cannot be "
-			"shared",
+	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s is used by %s, and %s",
 			s->measure[slot->name].name, unc_tbl_str(t, t->reg[control].name), unit,
-			unc_session_holder_text(s, u->instance, control, who, sizeof(who)));
-}
-
-/* Set again, it would look to who uses it as if it had counted on. */
-static int fail_cleared(const struct unc_session *s, const struct unc_plan_unit *u,
-			const struct unc_slot *slot, uint16_t control, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	char unit[64], who[64];
-
-	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
-	return unc_fail(err, UNC_ERR_BUSY,
-			"%s: %s of %s is used by %s, and somebody has cleared it: it is free when "
-			"that one stops",
-			s->measure[slot->name].name, unc_tbl_str(t, t->reg[control].name), unit,
-			unc_session_holder_text(s, u->instance, control, who, sizeof(who)));
+			unc_session_holder_text(s, u->instance, control, who, sizeof(who)), why);
 }
 
 /* The control of a fixed counter, which there is one of. */
@@ -286,9 +270,12 @@ static int set_fixed(struct unc_session *s, struct unc_plan_unit *u, const struc
 	const struct unc_ledger_record *r = unc_session_record(s, u->instance, control);
 
 	if ((was & c->enable) && (unc_session_sampled(s, slot) || (r && r->alone)))
-		return fail_sampled(s, u, slot, control, err);
+		return fail_held(s, u, slot, control,
+				 "a counter that ends intervals cannot be shared", err);
 	if (!(was & c->enable) && unc_session_shares(s, u->instance, control))
-		return fail_cleared(s, u, slot, control, err);
+		/* Set again, it would look to who uses it as if it had counted on. */
+		return fail_held(s, u, slot, control,
+				 "somebody has cleared it: it is free when that one stops", err);
 	return put_setting(u->control, &u->n_controls, control, c->enable, was, err);
 }
 
