@@ -23,6 +23,7 @@ struct hand {
 	const struct party_event *event[MAX_EVENTS];
 	unsigned n;
 	double before, started; /* the clock when its start began and ended */
+	double looked;          /* when it was read last */
 	unsigned reads;
 };
 
@@ -106,6 +107,7 @@ static void read_hand(struct party *c, struct hand *h, double before)
 	}
 	for (unsigned i = 0; rc == 0 && i < h->n; i++)
 		judge(c, h, i, &values[i], before, after);
+	h->looked = after;
 	h->reads++;
 }
 
@@ -138,7 +140,7 @@ static bool start(struct party *c, struct hand *h)
 
 	h->before = crowd_time(c);
 	rc = unc_session_start(h->session);
-	h->started = crowd_time(c);
+	h->started = h->looked = crowd_time(c);
 	if (rc == 0) {
 		c->tally->sessions++;
 		return true;
@@ -193,12 +195,16 @@ static void be_killed(struct party *c)
 
 static void act(struct party *c, struct hand *h, struct unc_platform *platform)
 {
+	/* A read compares the controls if that was not done in the millisecond before: a stranger who has
+	 * come in it is seen by the next. */
+	const double since = c->strangers ? 1.1e-3 : 0;
+
 	if (crowd_draw(c, 100) < c->kills)
 		be_killed(c);
 	if (!h->session)
 		begin_hand(c, h, platform);
-	else if (crowd_time(c) <= h->started)
-		return; /* nothing was counted yet */
+	else if (crowd_time(c) <= h->started || crowd_time(c) < h->looked + since)
+		return; /* nothing was counted yet, or nothing compared */
 	else if (crowd_draw(c, PATIENCE) > h->reads)
 		read_hand(c, h, crowd_time(c));
 	else
