@@ -98,19 +98,28 @@ static bool leads_none(const struct unc_table *t, const struct unc_tbl_type *typ
 	return true;
 }
 
+/* What the control of a clock holds now. */
+static int read_control(struct unc_session *s, const struct unc_plan_unit *u, uint16_t ctl,
+			uint64_t *now, struct unc_error *err)
+{
+	struct unc_plan plan = {0};
+	int rc = unc_plan_add(s->platform->table, &plan, u->instance, ctl, UNC_OP_READ, 0, err);
+
+	if (rc == 0)
+		rc = unc_session_run_plan(s, &plan, "looking at a clock", err);
+	if (rc == 0)
+		*now = plan.op[0].value;
+	unc_plan_free(&plan);
+	return rc;
+}
+
 /* A counter that nobody uses, nor has used and may read yet: its control is 0. */
 static bool is_spare(struct unc_session *s, const struct unc_plan_unit *u, uint16_t ctl)
 {
-	struct unc_plan plan = {0};
-	bool spare = false;
+	uint64_t now;
 
-	if (unc_session_record(s, u->instance, ctl))
-		return false;
-	if (unc_plan_add(s->platform->table, &plan, u->instance, ctl, UNC_OP_READ, 0, NULL) == 0 &&
-	    unc_session_run_plan(s, &plan, "looking for a clock", NULL) == 0)
-		spare = plan.op[0].value == 0;
-	unc_plan_free(&plan);
-	return spare;
+	return !unc_session_record(s, u->instance, ctl) &&
+	       read_control(s, u, ctl, &now, NULL) == 0 && now == 0;
 }
 
 /* Where all that the session counts is shared, a counter that nobody uses is the clock. */
@@ -264,19 +273,15 @@ static int look_at_clocks(struct unc_session *s, const struct unc_suspects *susp
 	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
 		const struct unc_plan_unit *u = suspects->unit[i];
 		struct unc_plan_clock *c = &suspects->unit[i]->clock;
-		struct unc_plan plan = {0};
+		uint64_t now;
 
 		if (c->own || c->spare || c->ctl == UNC_NONE)
 			continue;
-		rc = unc_plan_add(s->platform->table, &plan, u->instance, c->ctl, UNC_OP_READ, 0,
-				  err);
+		rc = read_control(s, u, c->ctl, &now, err);
+		c->runs =
+			rc == 0 && ((now & c->value) || unc_session_shares(s, u->instance, c->ctl));
 		if (rc == 0)
-			rc = unc_session_run_plan(s, &plan, "looking at a clock", err);
-		c->runs = rc == 0 && ((plan.op[0].value & c->value) ||
-				      unc_session_shares(s, u->instance, c->ctl));
-		if (rc == 0)
-			c->back = plan.op[0].value & s->platform->table->reg[c->ctl].write_mask;
-		unc_plan_free(&plan);
+			c->back = now & s->platform->table->reg[c->ctl].write_mask;
 	}
 	return rc == UNC_ERR_MEMORY ? rc : 0;
 }
@@ -285,17 +290,11 @@ static int look_at_clocks(struct unc_session *s, const struct unc_suspects *susp
  * hide for good that somebody came in between. */
 static bool is_ours(struct unc_session *s, const struct unc_plan_unit *u)
 {
-	struct unc_plan plan = {0};
-	uint64_t shown;
-	bool ours =
-		!taken(s, u, u->clock.ctl, &shown) &&
-		unc_plan_add(s->platform->table, &plan, u->instance, u->clock.ctl, UNC_OP_READ, 0,
-			     NULL) == 0 &&
-		unc_session_run_plan(s, &plan, "looking at a clock", NULL) == 0 &&
-		!((plan.op[0].value ^ shown) & s->platform->table->reg[u->clock.ctl].write_mask);
+	uint64_t shown, now;
 
-	unc_plan_free(&plan);
-	return ours;
+	return !taken(s, u, u->clock.ctl, &shown) &&
+	       read_control(s, u, u->clock.ctl, &now, NULL) == 0 &&
+	       !((now ^ shown) & s->platform->table->reg[u->clock.ctl].write_mask);
 }
 
 /* Units of which the counter is not ours to lend any more are no suspects: the next comparison of
@@ -319,7 +318,8 @@ int unc_session_run_clocks(struct unc_session *s, struct unc_suspects *suspects,
 	int rc = frozen ? look_at_clocks(s, suspects, err)
 			: unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 
-	drop_taken(s, suspects);
+	if (rc == 0)
+		drop_taken(s, suspects);
 	if (rc == 0)
 		rc = clock_plan(s, suspects, true, false, &on, err);
 	if (rc == 0)
