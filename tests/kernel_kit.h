@@ -38,8 +38,8 @@ static inline void kernel_begin(const char *root, const struct unc_machine_event
 	CHECK_NUMBER(unc_fs_open(root, &fs, NULL), 0);
 	CHECK_NUMBER(unc_machine_hardware(fs, &hardware, NULL), 0);
 	kernel_methods = *hardware->methods;
-	kernel_methods.events = events;
 	hardware->methods = &kernel_methods;
+	hardware->events = events;
 	memset(&err, 0, sizeof(err));
 	CU_ASSERT_EQUAL_FATAL(unc_access_open(hardware, order, &gate, &err), 0);
 	two_sockets(&kernel_topology);

@@ -40,7 +40,6 @@ static inline const struct unc_instance *unit_of(struct unc_platform *p, const c
 
 static struct {
 	const struct unc_machine_events *model;
-	struct unc_machine_methods methods;
 	unsigned opened, closed, reads;
 	unsigned fail_at; /* this open fails, from 1 on; 0: none */
 	unsigned keep;    /* of 4 parts of the time, those that are ours; 4: all */
@@ -106,10 +105,8 @@ static inline void stand_between(struct unc_platform *p)
 
 	memset(&between, 0, sizeof(between));
 	between.keep = 4;
-	between.model = p->machine->methods->events;
-	between.methods = *p->machine->methods;
-	between.methods.events = &events;
-	p->machine->methods = &between.methods;
+	between.model = p->machine->events;
+	p->machine->events = &events;
 }
 
 /* Six events on four counters, and one beside them. */

@@ -427,7 +427,7 @@ static void test_threads(void)
 
 	begin_fake(NULL);
 	events.read = read_moving;
-	kernel_methods.events = &events;
+	hardware->events = &events;
 	a = open_group(three, 2);
 	b = open_group(three, 2);
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, read_often, a), 0);

@@ -188,7 +188,7 @@ static void test_neighbour(void)
 static void test_perf(void)
 {
 	struct unc_platform *p = by(IVB, NULL);
-	const struct unc_machine_events *events = p->machine->methods->events;
+	const struct unc_machine_events *events = p->machine->events;
 	const struct unc_kernel_unit *imc = &p->kernel[unit_of(p, "imc", 0, 0) - p->instances.unit];
 	struct unc_session *s = session(p, 0);
 	int fd[4], id[4];

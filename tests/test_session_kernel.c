@@ -349,10 +349,10 @@ static void test_noted(void)
 	fake_new(&root);
 	setenv("UNCORE_RUN", root.path, 1);
 	stand_between(p);
-	events = *between.methods.events;
+	events = *p->machine->events;
 	events.id = id_of_number;
 	events.take = take_none;
-	between.methods.events = &events;
+	p->machine->events = &events;
 	p->machine->simulated = false;
 	add(s, "cbo0.CLOCKTICKS:socket=1");
 	const struct unc_kernel_place *place =

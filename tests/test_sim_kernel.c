@@ -80,7 +80,7 @@ static uint32_t type_of(const char *pmu)
 	uint32_t type = 0;
 	char mask[64];
 
-	CHECK_NUMBER(machine->methods->events->find(machine, pmu, &type, mask, sizeof(mask)), 0);
+	CHECK_NUMBER(machine->events->find(machine, pmu, &type, mask, sizeof(mask)), 0);
 	return type;
 }
 
@@ -97,7 +97,7 @@ static struct perf_event_attr attr_of(const char *pmu, uint64_t config)
 /* The descriptor, or -errno. */
 static int open_attr(struct perf_event_attr attr, int cpu, int group)
 {
-	int fd = machine->methods->events->open(machine, &attr, cpu, group);
+	int fd = machine->events->open(machine, &attr, cpu, group);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -109,7 +109,7 @@ static int open_cbo(uint64_t config, int group)
 
 static void shut(int fd)
 {
-	machine->methods->events->close(machine, fd);
+	machine->events->close(machine, fd);
 }
 
 /* The count of a group's leader. */
@@ -117,7 +117,7 @@ static uint64_t count_of(int fd)
 {
 	uint64_t data[12];
 
-	CU_ASSERT(machine->methods->events->read(machine, fd, data, sizeof(data)) >= 32);
+	CU_ASSERT(machine->events->read(machine, fd, data, sizeof(data)) >= 32);
 	return data[3];
 }
 
@@ -145,15 +145,14 @@ static void test_pmus(void)
 		char mask[64] = "";
 
 		begin(rows[i].spec);
-		CHECK_NUMBER(machine->methods->events->find(machine, rows[i].pmu, &type, mask,
-							    sizeof(mask)),
+		CHECK_NUMBER(machine->events->find(machine, rows[i].pmu, &type, mask, sizeof(mask)),
 			     rows[i].mask ? 0 : ENOENT);
 		CHECK_TEXT(mask, rows[i].mask ? rows[i].mask : "");
 		CU_ASSERT(!rows[i].mask == (type < PERF_TYPE_MAX));
 		end();
 	}
 	begin("ivybridge-ep");
-	CU_ASSERT(machine->methods->events == NULL);
+	CU_ASSERT(machine->events == NULL);
 	CU_ASSERT(!unc_kernel_chosen(gate));
 	end();
 }
@@ -380,7 +379,7 @@ static void test_turns(void)
 	for (unsigned i = 0; i < 4; i++)
 		pinned[i] = open_attr(attr, 0, -1);
 	pinned[4] = open_attr(attr, 0, -1); /* none is left: end of file */
-	CHECK_NUMBER(machine->methods->events->read(machine, pinned[4], data, sizeof(data)), 0);
+	CHECK_NUMBER(machine->events->read(machine, pinned[4], data, sizeof(data)), 0);
 	unc_sim_step(sim, 10 * ms);
 	rate = count_of(pinned[0]) / 10;
 	CU_ASSERT(rate > 0);
@@ -392,7 +391,7 @@ static void test_turns(void)
 	CHECK_NUMBER(unc_kernel_idle(&op[0]), 100 * ms);
 	CHECK_NUMBER(unc_kernel_ran(&op[0]), 0);
 	shut(pinned[3]); /* the group in error does not get it */
-	CHECK_NUMBER(machine->methods->events->read(machine, pinned[4], data, sizeof(data)), 0);
+	CHECK_NUMBER(machine->events->read(machine, pinned[4], data, sizeof(data)), 0);
 	for (unsigned i = 0; i < 10; i++) {
 		unc_sim_step(sim, 10 * ms);
 		CHECK_NUMBER(unc_access_run(gate, op, 2), 0);

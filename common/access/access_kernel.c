@@ -48,7 +48,7 @@ static void kernel_topology(struct unc_backend *backend, const struct unc_topolo
 void unc_backend_share(struct unc_backend *backend, const char *dir, bool make)
 {
 	pthread_mutex_lock(&backend->lock);
-	if (!backend->notes && backend->machine->methods->events->take)
+	if (!backend->notes && backend->machine->events->take)
 		backend->notes = unc_notes_new(dir, make);
 	pthread_mutex_unlock(&backend->lock);
 }
@@ -61,10 +61,10 @@ static void try_right(struct unc_backend *backend, const struct unc_kernel_place
 	const struct unc_kernel_event any = {0};
 	struct perf_event_attr attr = unc_group_attr(place, &any, true, false);
 	struct unc_machine *machine = backend->machine;
-	int fd = machine->methods->events->open(machine, &attr, (int)place->cpu, -1);
+	int fd = machine->events->open(machine, &attr, (int)place->cpu, -1);
 
 	if (fd >= 0)
-		machine->methods->events->close(machine, fd);
+		machine->events->close(machine, fd);
 	else if (errno == EACCES || errno == EPERM)
 		unc_group_refused(machine, errno, &backend->refused);
 	backend->tried = fd >= 0 || backend->refused.code;
@@ -110,7 +110,7 @@ static int find_place(const struct unc_backend *backend, const char *pmu, unsign
 {
 	struct unc_machine *machine = backend->machine;
 	char mask[4096];
-	int rc = machine->methods->events->find(machine, pmu, &out->type, mask, sizeof(mask));
+	int rc = machine->events->find(machine, pmu, &out->type, mask, sizeof(mask));
 
 	if (rc == ENOENT)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,

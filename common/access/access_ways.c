@@ -112,7 +112,7 @@ static int list_methods(struct unc_ways *ways, const struct unc_machine *machine
 	if (!ways->all || !ways->way)
 		return UNC_ERR_MEMORY;
 	n = 0;
-	if (machine->methods->events)
+	if (machine->events)
 		ways->all[n++] = &unc_access_kernel;
 	for (; *list; list++)
 		if (*list != &unc_access_kernel)

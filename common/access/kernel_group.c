@@ -121,13 +121,13 @@ void unc_group_close_events(const struct unc_group *group, size_t n)
 	struct unc_machine *machine = group->machine;
 
 	while (n-- > 0) /* the leader last: what follows one that is gone is no group */
-		machine->methods->events->close(machine, group->fd[n]);
+		machine->events->close(machine, group->fd[n]);
 }
 
 static int open_events(struct unc_group *group, bool pinned, struct unc_error *err)
 {
 	struct unc_machine *machine = group->machine;
-	const struct unc_machine_events *events = machine->methods->events;
+	const struct unc_machine_events *events = machine->events;
 
 	for (size_t i = 0; i < group->n;) {
 		struct perf_event_attr attr =
@@ -166,7 +166,7 @@ static int read_data(const struct unc_group *group)
 {
 	struct unc_machine *machine = group->machine;
 	size_t size = (UNC_GROUP_VALUE + group->n) * sizeof(*group->data);
-	long got = machine->methods->events->read(machine, group->fd[0], group->data, size);
+	long got = machine->events->read(machine, group->fd[0], group->data, size);
 
 	if (got < 0)
 		return errno;

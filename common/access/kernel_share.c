@@ -44,8 +44,7 @@ static int check_ids(const struct unc_group *group, const struct unc_note *note)
 	for (size_t i = 0; i < note->n; i++) {
 		uint64_t id;
 
-		if (machine->methods->events->id(machine, group->fd[i], &id) < 0 ||
-		    id != note->event[i].id)
+		if (machine->events->id(machine, group->fd[i], &id) < 0 || id != note->event[i].id)
 			return EBADF;
 	}
 	return 0;
@@ -74,8 +73,7 @@ static int take_events(struct unc_group *group, const struct unc_note_holder *ho
 	int rc;
 
 	do
-		rc = machine->methods->events->take(machine, holder->pid, holder->fd, group->n,
-						    group->fd);
+		rc = machine->events->take(machine, holder->pid, holder->fd, group->n, group->fd);
 	while (rc < 0 && errno == EMFILE && unc_group_raise_limit());
 	return rc < 0 ? errno : 0;
 }
@@ -166,7 +164,7 @@ void unc_group_note(struct unc_group *group, struct unc_notes *notes)
 
 		*event = (struct unc_noted_event){group->event[i].config, group->event[i].config1,
 						  group->event[i].config2, 0};
-		if (machine->methods->events->id(machine, group->fd[i], &event->id) < 0)
+		if (machine->events->id(machine, group->fd[i], &event->id) < 0)
 			return;
 	}
 	group->id = note.event[0].id;

@@ -50,7 +50,6 @@ struct unc_machine_methods {
 	/* Lets that time pass; false where it did not. */
 	bool (*pause)(struct unc_machine *, uint64_t ns);
 	void (*close)(struct unc_machine *);
-	const struct unc_machine_events *events; /* NULL: its kernel has none */
 	/* NULL: nobody runs on it. Its CPU on which the caller runs; -1: the caller does not. */
 	int (*cpu)(const struct unc_machine *);
 };
@@ -58,8 +57,9 @@ struct unc_machine_methods {
 /* A machine of some kind begins with this. */
 struct unc_machine {
 	const struct unc_machine_methods *methods;
-	void *library;                 /* that they are in; NULL: this one */
-	struct unc_fs *fs;             /* the root; stays until the machine is closed */
+	const struct unc_machine_events *events; /* NULL: its kernel has none */
+	void *library;                           /* that they are in; NULL: this one */
+	struct unc_fs *fs;                       /* the root; stays until the machine is closed */
 	const struct unc_table *table; /* the only one that it can have; NULL: that of its CPU */
 	double tsc_hz;                 /* of its TSC; 0: has to be observed */
 	bool fenced;                   /* registers are real: only a monitor's may be touched */

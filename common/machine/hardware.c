@@ -61,18 +61,6 @@ static const struct unc_machine_methods hardware = {
 	.pause = unc_machine_sleep,
 	.close = close_machine,
 	.cpu = cpu,
-	.events = &unc_events_system,
-};
-
-/* Files of a machine: no kernel runs there that could count. */
-static const struct unc_machine_methods dump = {
-	.access = unc_access_hardware,
-	.topology = read_topology,
-	.bus = open_bus,
-	.now = now,
-	.pause = unc_machine_sleep,
-	.close = close_machine,
-	.cpu = cpu,
 };
 
 int unc_machine_hardware(struct unc_fs *fs, struct unc_machine **out, struct unc_error *err)
@@ -81,10 +69,13 @@ int unc_machine_hardware(struct unc_fs *fs, struct unc_machine **out, struct unc
 
 	if (!hw)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	*hw = (struct hardware){.machine = {.methods = unc_fs_is_real(fs) ? &hardware : &dump,
-					    .fs = fs,
-					    .fenced = true},
-				.here = unc_fs_is_hardware(fs)};
+	/* Behind the files of a machine no kernel runs that could count. */
+	*hw = (struct hardware){
+		.machine = {.methods = &hardware,
+			    .events = unc_fs_is_real(fs) ? &unc_events_system : NULL,
+			    .fs = fs,
+			    .fenced = true},
+		.here = unc_fs_is_hardware(fs)};
 	*out = &hw->machine;
 	return 0;
 }

@@ -22,7 +22,7 @@ struct look {
 
 static bool has_pmu(const struct unc_platform *p, const char *name)
 {
-	const struct unc_machine_events *events = p->machine->methods->events;
+	const struct unc_machine_events *events = p->machine->events;
 	char mask[256];
 	uint32_t type;
 

@@ -180,16 +180,6 @@ static const struct unc_machine_methods methods = {
 	.close = close_machine,
 };
 
-static const struct unc_machine_methods methods_with_kernel = {
-	.access = access_list,
-	.topology = topology,
-	.bus = bus,
-	.now = now,
-	.pause = pause_sim,
-	.close = close_machine,
-	.events = &events,
-};
-
 static int open_machine(const char *spec, const struct unc_table *const *tables, size_t n,
 			struct unc_machine **out, struct unc_error *err)
 {
@@ -203,8 +193,8 @@ static int open_machine(const char *spec, const struct unc_table *const *tables,
 		free(simulated);
 		return rc;
 	}
-	simulated->machine.methods =
-		simulated->sim->options.kernel ? &methods_with_kernel : &methods;
+	simulated->machine.methods = &methods;
+	simulated->machine.events = simulated->sim->options.kernel ? &events : NULL;
 	simulated->machine.table = unc_sim_table(simulated->sim);
 	simulated->machine.tsc_hz = unc_sim_workload(simulated->machine.table)->machine.tsc_hz;
 	simulated->machine.simulated = true;
