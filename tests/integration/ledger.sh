@@ -142,13 +142,10 @@ clean_after "$@"
 result $? "and nothing is left"
 kill -9 "$child" 2>/dev/null
 
-# ---- what happens to the file
-spoil() # NAME COMMAND...: between the start of the first and that of the second
+one_after_the_other() # NAME COMMAND...: between the start of the first and that of the second
 {
-	_spoilt=$1
+	_name=$1
 	shift
-	_ledger=$dir/run/ledger
-	both -- $events
 	ask_a start $rd $dclk
 	ask_a sleep 1
 	"$@"
@@ -161,9 +158,19 @@ spoil() # NAME COMMAND...: between the start of the first and that of the second
 	ask_b read
 	ask_b stop
 	honest
-	result $? "$_spoilt while a session runs: right, marked or refused"
+	result $? "$_name: right, marked or refused"
 	clean_after $events
 	result $? "and nothing is left"
+}
+
+# ---- what happens to the file
+spoil() # NAME COMMAND...
+{
+	_spoilt=$1
+	shift
+	_ledger=$dir/run/ledger
+	both -- $events
+	one_after_the_other "$_spoilt while a session runs" "$@"
 }
 noise() { head -c 100000 /dev/urandom >"$_ledger"; }
 shorten() { : >"$_ledger"; }
@@ -178,20 +185,7 @@ spoil "the ledger is noise" noise
 # ---- nobody knows of the other: as strangers
 mkdir "$dir/run_a" "$dir/run_b"
 both "$dir/run_a" "$dir/run_b" -- "$@"
-ask_a start $rd $dclk
-ask_a sleep 1
-ask_b start $rd $wr $dclk
-ask_b sleep 1
-ask_a read
-ask_b read
-ask_a stop
-ask_b sleep 1
-ask_b read
-ask_b stop
-honest
-result $? "two ledgers: right, marked or refused"
-clean_after "$@"
-result $? "and nothing is left"
+one_after_the_other "two ledgers" true
 
 # ---- a stranger clears what two share: who comes later must not make it look whole
 imc=$(real units -j; jq -r '.[] | select(.unit == "imc" and .index == 0 and .socket == 0).location |
