@@ -3,11 +3,9 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host/process.h"
@@ -121,17 +119,16 @@ static bool reach_end(const struct unc_notes *notes)
 /* Others take their turns for 10 s, and one that does not end its own is not waited for again. */
 static bool take_turn(struct unc_notes *notes)
 {
-	const long longest = 2000000;
-	int64_t left = 10000000000;
+	uint64_t pause = 0, waited = 0;
 	int error;
 
 	notes->turn = unc_ledger_file_turn(notes->fd);
 	if (notes->turn < 0)
 		return false;
-	for (long pause = 50000; (error = unc_ledger_file_lock(notes->turn)) == EAGAIN && left > 0;
-	     left -= pause) {
-		ppoll(NULL, 0, &(struct timespec){.tv_nsec = pause}, NULL);
-		pause = pause < longest ? 2 * pause : longest;
+	while ((error = unc_ledger_file_lock(notes->turn)) == EAGAIN &&
+	       waited < UNC_LEDGER_PATIENCE) {
+		unc_ledger_file_wait(&pause);
+		waited += pause;
 	}
 	if (error)
 		close(notes->turn);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,8 +169,7 @@ static int fail_locked(const struct unc_ledger *l, const struct header *h, struc
  */
 static int take_file(struct unc_ledger *l, bool wait, struct unc_error *err)
 {
-	const uint64_t longest = 10000000000u;
-	uint64_t pause = 50000, waited = 0, turn = 0;
+	uint64_t pause = 0, waited = 0, turn = 0;
 	struct header h = {0};
 	int error;
 
@@ -179,17 +177,14 @@ static int take_file(struct unc_ledger *l, bool wait, struct unc_error *err)
 	if (l->turn < 0)
 		return unc_ledger_fail(l, "opened again", errno, err);
 	while ((error = unc_ledger_file_lock(l->turn)) == EAGAIN && wait) {
-		struct timespec t = {.tv_nsec = (long)pause};
-
 		if (unc_ledger_file_get(l->fd, &h, sizeof(h), 0) == 0 && h.turn != turn) {
 			turn = h.turn;
 			waited = 0;
 		}
-		if (waited >= longest)
+		if (waited >= UNC_LEDGER_PATIENCE)
 			break;
-		ppoll(NULL, 0, &t, NULL);
+		unc_ledger_file_wait(&pause);
 		waited += pause;
-		pause = pause < 1000000 ? 2 * pause : 2000000;
 	}
 	if (error)
 		close(l->turn);

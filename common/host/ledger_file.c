@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NAME "ledger"
@@ -160,6 +162,18 @@ int unc_ledger_file_turn(int fd)
 int unc_ledger_file_lock(int turn)
 {
 	return set_lock(turn, 0, F_WRLCK);
+}
+
+void unc_ledger_file_wait(uint64_t *pause)
+{
+	const uint64_t shortest = 50000, longest = 2000000;
+	struct timespec t = {0};
+
+	*pause = *pause ? 2 * *pause : shortest;
+	if (*pause > longest)
+		*pause = longest;
+	t.tv_nsec = (long)*pause;
+	ppoll(NULL, 0, &t, NULL);
 }
 
 /* One that was forked meanwhile has the description as well. */
