@@ -54,6 +54,7 @@ static int run(char **argv, int argc)
 					       .groups = REPORT | COUNT,
 					       .max = SIZE_MAX,
 					       .runs_command = true};
+	static const int terminal[] = {SIGHUP, SIGINT, SIGQUIT};
 	int status = -1;
 	pid_t pid;
 
@@ -61,6 +62,8 @@ static int run(char **argv, int argc)
 	pid = fork();
 	if (pid == 0) {
 		setenv("UNCORE_SIM", "sandybridge-ep", 1);
+		for (size_t i = 0; i < sizeof(terminal) / sizeof(terminal[0]); i++)
+			signal(terminal[i], SIG_DFL); /* who started the test may not take them */
 		if (!freopen("/dev/null", "w", stdout))
 			_exit(99);
 		_exit(command_run(&command, argc, argv));
