@@ -4,9 +4,10 @@
 # event, and are killed at random; then the same beside strangers. Each number is exact or carries a
 # mark; without strangers none carries one, and nothing is refused, for the events are so few that all
 # fit. A stranger who sets a control to what we have set cannot be told from us, and is left out: his
-# controls are of events that nobody else counts. Then two processes at the same moment: one starts while
-# the other is held at each access to a register of its start and its stop. Ends with a table. CROWD_SEED
-# repeats a run, CROWD_PROCESSES, CROWD_SECONDS (of the machine's time) and CROWD_STRANGERS make it another,
+# controls are of events that nobody else counts. He writes them whole, for who clears half of one leaves
+# the other half. Then two processes at the same moment: one starts while the other is held at each
+# access to a register of its start and its stop. Ends with a table. CROWD_SEED repeats a run,
+# CROWD_PROCESSES, CROWD_SECONDS (of the machine's time) and CROWD_STRANGERS make it another,
 # SHOW=1 shows all that was not right.
 . "$(dirname "$0")/fuse.inc"
 . "$(dirname "$0")/crowd.inc"
@@ -132,7 +133,7 @@ set -- imc0.CAS_COUNT:RD:socket=0=194193750 imc0.CLOCKTICKS:socket=0=2400000000 
 crowd_alone emerald-rapids "$@"
 crowd_beside_strangers "emerald-rapids, strangers" -X "$msr:0x2005:8:0x103" -X "$msr:0x2003:8:0x350" \
 	-X "/memory:$((imc + 0x4C)):4:0x103" \
-	-X "$m2m:0x480:4:0x350" "$@"
+	-X "$m2m:0x480:8:0x350" "$@"
 race both "$1" "$2"
 
 printf '# %-34s %4s %5s %8s %6s %5s %9s %8s %7s %7s %14s\n' machine of strangers sessions right kills marked \
