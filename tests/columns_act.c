@@ -303,13 +303,8 @@ static void command(struct world *w, char *text)
 static int open_files(struct world *w, const char *cpu, const char *tables)
 {
 	struct unc_options options = {.size = sizeof(options), .tables = tables, .sim = ""};
-	const struct unc_cpu *c;
-	size_t i = 0;
 
-	while ((c = unc_cpu_get(NULL, i)) != NULL && strcmp(c->name, cpu) != 0)
-		i++;
-	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
-	columns_files(&w->root, cpu, c->family, c->models[0]);
+	CU_ASSERT_FATAL(columns_files(&w->root, cpu));
 	options.sysroot = w->root.path;
 	return unc_platform_open(&options, &w->p);
 }

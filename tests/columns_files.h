@@ -4,9 +4,11 @@
 #ifndef UNC_TEST_COLUMNS_FILES_H
 #define UNC_TEST_COLUMNS_FILES_H
 
+#include <stdbool.h>
+
 #include "fake_root.h"
 
-/* Makes the root. Two sockets of the CPU, where there is an entry for it; free with fake_free(). */
-void columns_files(struct fake_root *, const char *cpu, int family, int model);
+/* Makes the root: two sockets of the CPU. Free with fake_free(). False: there is no entry for it. */
+bool columns_files(struct fake_root *, const char *cpu);
 
 #endif

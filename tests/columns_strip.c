@@ -155,12 +155,14 @@ static char *strip(const char *text, const char *type, const struct columns_item
 /* ---- the copy */
 
 static char folder[NAME];
+static bool made_up; /* the CPU that is copied */
 
 static void source(const char *name, char *path)
 {
 	const char *dir = getenv("SRCDIR");
 
-	snprintf(path, PATH, "%s/eventtables/%.200s", dir ? dir : ".", name);
+	snprintf(path, PATH, "%s/%s/%.200s", dir ? dir : ".",
+		 made_up ? "tests/columns" : "eventtables", name);
 }
 
 static char *read_text(const char *path)
@@ -201,18 +203,39 @@ static void copy_file(const char *name, const struct columns_item *item, unsigne
 	free(stripped);
 }
 
-/* cpus.tbl has the line of this CPU only; its folder is given back. */
-static void copy_cpus(const char *cpu, const struct columns_item *item, unsigned *n, char *tables)
+/* The line of a CPU in cpus.tbl; "": there is none. */
+static void find_cpu(const char *cpu, char one[NAME])
 {
-	char path[PATH], one[NAME] = "", *line, *rest = NULL;
+	char path[PATH], *line, *rest = NULL;
 	size_t length = strlen(cpu);
 
+	one[0] = '\0';
 	source("cpus.tbl", path);
 	char *text = read_text(path);
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (strncmp(line, "cpu ", 4) == 0 && strncmp(line + 4, cpu, length) == 0 &&
 		    line[4 + length] == ' ')
-			snprintf(one, sizeof(one), "%s\n", line);
+			snprintf(one, NAME, "%s\n", line);
+	free(text);
+}
+
+bool columns_made_up(const char *cpu)
+{
+	char one[NAME];
+
+	made_up = false;
+	find_cpu(cpu, one);
+	made_up = !*one;
+	return made_up;
+}
+
+/* cpus.tbl has the line of this CPU only; its folder is given back. */
+static void copy_cpus(const char *cpu, const struct columns_item *item, unsigned *n, char *tables)
+{
+	char one[NAME];
+
+	columns_made_up(cpu);
+	find_cpu(cpu, one);
 	CU_ASSERT_FATAL(*one);
 	const char *other = strstr(one, "folder=");
 	snprintf(tables, 32, "%.31s", other ? other + 7 : cpu);
@@ -221,7 +244,6 @@ static void copy_cpus(const char *cpu, const struct columns_item *item, unsigned
 	CU_ASSERT_PTR_NOT_NULL_FATAL(stripped);
 	write_text("cpus.tbl", stripped);
 	free(stripped);
-	free(text);
 }
 
 static void make_folder(void)

@@ -157,6 +157,46 @@ static void test_bus_map(void)
 	end();
 }
 
+/* Skylake-SP: the next lower bus, else the first (Linux uncore_snbep.c, skx_uncore_pci_init: ids,
+ * registers, direction). */
+static const char lower_units[] =
+	"topology ubox=0x2014 nodeid=0xC0 map=0xD4 device=08.0 inherit=lower\n"
+	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
+	"  access pci\n"
+	"  where device=0a.2,0a.6,0b.2 id=0x2042,0x2046,0x204a\n"
+	"  counters 4 width=48\n"
+	"  reg CTR[4] at=0xA0 step=8 width=64 role=ctr\n"
+	"  reg CTL[4] at=0xD8 step=4 width=32 role=ctl\n" CONTROL;
+
+static void lower_ubox(unsigned on_bus, unsigned node)
+{
+	fake_function(&root, on_bus, 8, 0, 0x2014, 256);
+	fake_put(&root, on_bus, 8, 0, 0xc0, node);
+	fake_put(&root, on_bus, 8, 0, 0xd4, 010);
+}
+
+static void test_bus_map_lower(void)
+{
+	begin("fixed", lower_units);
+	lower_ubox(0x10, 0);
+	lower_ubox(0x80, 1);
+	fake_function(&root, 0x3a, 0x0a, 2, 0x2042, 256);
+	fake_function(&root, 0x7f, 0x0a, 6, 0x2046, 256);
+	fake_function(&root, 0x08, 0x0b, 2, 0x204a, 256);
+	fake_function(&root, 0x80, 0x0a, 2, 0x2042, 256);
+	fake_function(&root, 0xff, 0x0a, 6, 0x2046, 256);
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_TEXT(unit("imc", 0, 0)->location, "pci 0000:3a:0a.2");
+	CHECK_TEXT(unit("imc", 0, 1)->location, "pci 0000:7f:0a.6");
+	CHECK_TEXT(unit("imc", 0, 2)->location, "pci 0000:08:0b.2");
+	CHECK_TEXT(unit("imc", 1, 0)->location, "pci 0000:80:0a.2");
+	CHECK_TEXT(unit("imc", 1, 1)->location, "pci 0000:ff:0a.6");
+	CU_ASSERT(!unit("imc", 1, 2)->available);
+	forget();
+	end();
+}
+
 #define CUT                                                                                        \
 	"pci 0000:7f:0b.0 offset 0x40: configuration space ends at 64 bytes: CAP_SYS_ADMIN is "    \
 	"needed for more"
@@ -337,6 +377,7 @@ int main(void)
 		{"fixed places", test_fixed},
 		{"hidden functions", test_hidden},
 		{"bus to socket", test_bus_map},
+		{"bus to the socket below", test_bus_map_lower},
 		{"local CPUs", test_local_cpus},
 		{"many nodes", test_many_nodes},
 		{"nothing there", test_nothing_there},

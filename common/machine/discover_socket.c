@@ -3,7 +3,8 @@
  * The socket of each PCI function.
  *
  * The UBox of a bus tells it (and of as many buses above as the table says). A bus without one is
- * what the kernel says of its functions, else that of the next higher bus with a UBox, as in Linux.
+ * what the kernel says of its functions, else that of the next bus with a UBox, higher or lower by the
+ * table, as in Linux.
  * A UBox that cannot be read does not make its bus one without: where the kernel does not know
  * either, the socket is unknown, and so is that of the buses that follow it.
  */
@@ -162,22 +163,24 @@ static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 	return rc;
 }
 
-/* The UBox that stands for a bus: its own, that of the bus below, else the next higher, else the
- * last. *own: it is not inherited. */
+/* The UBox that stands for a bus: its own, that of the bus below, else the next one in the table's
+ * direction, else the last in that direction. *own: it is not inherited. */
 static const struct unc_ubox *ubox_of(const struct unc_walk *walk, const struct unc_pci_function *f,
 				      bool *own)
 {
+	const struct unc_tbl_topology *t = &walk->table->topology;
 	const struct unc_ubox *inherited = NULL;
+	bool lower = t->inherit == UNC_INHERIT_LOWER;
 
 	*own = true;
-	for (size_t i = walk->n_ubox; i-- > 0;) {
-		const struct unc_ubox *u = &walk->ubox[i];
+	for (size_t i = 0; i < walk->n_ubox; i++) { /* the next one comes last */
+		const struct unc_ubox *u = &walk->ubox[lower ? i : walk->n_ubox - 1 - i];
 
 		if (u->domain != f->domain)
 			continue;
-		if (f->bus >= u->bus && f->bus - u->bus < walk->table->topology.buses)
+		if (f->bus >= u->bus && f->bus - u->bus < t->buses)
 			return u;
-		if (u->bus > f->bus || !inherited)
+		if (!inherited || (lower ? u->bus < f->bus : u->bus > f->bus))
 			inherited = u;
 	}
 	*own = false;

@@ -5,7 +5,8 @@
  * Every socket has a range of buses (half of the 256 with one or two sockets, an eighth with
  * more than four). Monitors and the UBox are on the last bus of the range, the one before the
  * last where there are discovery tables; the discovery device is alone on a lower one, so that
- * its socket follows from its NUMA node only. Registers that are no monitor's read as on a real
+ * its socket follows from its NUMA node only. Where buses belong to the UBox below them, that is on
+ * the first bus of the range. Registers that are no monitor's read as on a real
  * function: header, what discovery needs, and 0.
  */
 #include <stdlib.h>
@@ -28,11 +29,15 @@ enum {
 };
 static const uint64_t discovery_memory = 0x201ffc000000, discovery_socket = 0x10000000;
 
+/* Buses of a socket. */
+static unsigned bus_range(const struct unc_sim *sim)
+{
+	return sim->options.sockets <= 2 ? 128 : sim->options.sockets <= 4 ? 64 : 32;
+}
+
 unsigned unc_sim_bus_number(const struct unc_sim *sim, unsigned socket)
 {
-	unsigned sockets = (unsigned)sim->options.sockets;
-	unsigned range = sockets <= 2 ? 128 : sockets <= 4 ? 64 : 32;
-	unsigned last = (socket + 1) * range - 1;
+	unsigned last = (socket + 1) * bus_range(sim) - 1;
 
 	return sim->table->discovery == UNC_DISCOVERY_TABLE ? last - 1 : last;
 }
@@ -131,7 +136,8 @@ static int add_units(struct unc_sim *sim, const struct sim_type *type, unsigned 
 static int add_ubox(struct unc_sim *sim, unsigned socket)
 {
 	const struct unc_tbl_topology *topology = &sim->table->topology;
-	unsigned bus = unc_sim_bus_number(sim, socket);
+	unsigned bus = topology->inherit == UNC_INHERIT_LOWER ? socket * bus_range(sim)
+							      : unc_sim_bus_number(sim, socket);
 	unsigned devfn = topology->devfn;
 	uint32_t map = 0;
 	int rc;

@@ -230,7 +230,7 @@ void unc_sim_select(struct sim_block *, struct sim_counter *);
 /* ---- sim_bus.c */
 int unc_sim_bus_build(struct unc_sim *, struct unc_error *err);
 void unc_sim_bus_free(struct unc_sim *);
-/* The PCI bus of a socket that holds the UBox and the monitors. */
+/* The PCI bus of a socket that holds the monitors. */
 unsigned unc_sim_bus_number(const struct unc_sim *, unsigned socket);
 /* What the configuration registers of a BAR hold, and the address that follows. */
 uint32_t unc_sim_bar_base(const struct unc_tbl_bar *, unsigned socket);

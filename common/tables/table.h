@@ -330,11 +330,15 @@ struct unc_tbl_metric {
 
 enum unc_discovery { UNC_DISCOVERY_FIXED, UNC_DISCOVERY_TABLE, UNC_DISCOVERY_NONE };
 
+/* Whose socket a bus without a UBox has: that of the next bus with one. */
+enum unc_inherit { UNC_INHERIT_HIGHER, UNC_INHERIT_LOWER };
+
 /* How PCI buses are assigned to sockets. */
 struct unc_tbl_topology {
 	uint16_t ubox_id, nodeid_offset, map_offset;
-	uint16_t buses; /* from the UBox's on: of its socket */
-	uint8_t devfn;  /* of the UBox */
+	uint16_t buses;  /* from the UBox's on: of its socket */
+	uint8_t devfn;   /* of the UBox */
+	uint8_t inherit; /* enum unc_inherit */
 };
 
 struct unc_table {

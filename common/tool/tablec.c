@@ -75,7 +75,7 @@ struct member {
 /* Of the table itself what stands before its arrays. */
 #define MEMBERS_head M(name) M(title) M(family) M(n_models) M(models) M(discovery) \
 	M(topology.ubox_id) M(topology.nodeid_offset) M(topology.map_offset) M(topology.buses) \
-	M(topology.devfn) M(id)
+	M(topology.devfn) M(topology.inherit) M(id)
 /* The same of a workload, behind the name of the CPU. */
 #define MEMBERS_work M(id) M(machine.sockets) M(machine.model) M(machine.cores) \
 	M(machine.threads) M(machine.tsc_hz) M(machine.title)
