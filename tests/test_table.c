@@ -10,8 +10,9 @@
 
 enum { MAX_TEXT = 16384 };
 
-static const char *const files[] = {"cpus.tbl", "testcpu/units.tbl", "testcpu/box.events",
-				    "testcpu/metrics.tbl", "testcpu/workload.tbl"};
+static const char *const files[] = {
+	"cpus.tbl",           "portable.tbl",        "testcpu/units.tbl",
+	"testcpu/box.events", "testcpu/metrics.tbl", "testcpu/workload.tbl"};
 
 static void path_of(const char *name, char *buf, size_t size)
 {
@@ -112,6 +113,9 @@ static void good_tables(void)
 	CHECK_NUMBER(t->n_event, 6); /* ELSEWHERE is of other CPUs, and so is its umask */
 	CHECK_NUMBER(t->n_umask, 8);
 	CHECK_NUMBER(t->n_metric, 5); /* BIT0 and BIT1 of one line */
+	CHECK_TEXT(unc_tbl_str(t, t->metric[3].name), "llc_lookups");
+	CHECK_TEXT(unc_tbl_str(t, t->metric[3].unit), "count");
+	CHECK_TEXT(unc_tbl_str(t, t->metric[3].desc), "reads that looked it up; writes too");
 	CHECK_NUMBER(t->where[1].base, 0x120);
 	CHECK_NUMBER(t->reg[t->type[0].first_ctl].write_mask, 0xff44ffff); /* fields and enable */
 	CHECK_NUMBER(t->reg[t->type[0].first_ctr].write_mask, 0xfffffffffff);

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "tables/table.h"
 
-enum { UNC_MAX_LETS = 128, UNC_MAX_PLACES = 64 };
+enum { UNC_MAX_LETS = 128, UNC_MAX_PLACES = 64, UNC_MAX_PORTABLE = 32 };
 
 struct unc_table_file {
 	char *name;
@@ -20,12 +20,20 @@ struct unc_table_let {
 	double value;
 };
 
+/* a metric that means the same on every CPU; its texts are of the table's */
+struct unc_table_portable {
+	unc_str name, unit, definition;
+	uint8_t kind;
+	double load; /* 0: other metrics tell it */
+};
+
 /* Files by their statements; ANY: columns that all of them have. */
 enum unc_table_part {
 	UNC_FILE_ANY,
 	UNC_FILE_CPUS,
 	UNC_FILE_UNITS,
 	UNC_FILE_EVENTS,
+	UNC_FILE_PORTABLE,
 	UNC_FILE_METRICS,
 	UNC_FILE_WORKLOAD
 };
@@ -111,6 +119,12 @@ union unc_words {
 		const char *event, *expression;
 		uint16_t type;
 	} rate;
+	struct {
+		const char *name, *unit;
+		unc_str definition;
+		uint8_t kind;
+		double load;
+	} portable;
 	struct unc_words_metric {
 		const char *name, *x, *unit, *formula, *unavailable, *desc;
 		uint8_t kind;
@@ -139,6 +153,8 @@ struct unc_table_reader {
 	struct unc_error *err;
 	bool using; /* inside of a file that another one uses */
 	bool out_of_memory;
+	struct unc_table_portable portable[UNC_MAX_PORTABLE];
+	size_t n_portable;
 	struct unc_table_let let[UNC_MAX_LETS];
 	size_t n_lets;
 	union {
@@ -208,6 +224,8 @@ int unc_read_positions(struct unc_table_reader *, const char *key, const char *l
  * (table_kernel.c). */
 int unc_units_end_type(struct unc_table_reader *);
 int unc_check_kernel(struct unc_table_reader *, const struct unc_tbl_type *);
+/* At the end of metrics.tbl: whether it has all portable metrics. */
+int unc_check_portable(struct unc_table_reader *);
 /* At the end of a type's .events. */
 int unc_events_end_type(struct unc_table_reader *);
 /* Reads all statements of a stored file. */

@@ -413,8 +413,13 @@ static const struct statement *find(enum unc_table_part file, const char *word)
 
 static int unknown(struct unc_table_reader *r, enum unc_table_part file, const char *word)
 {
-	static const char names[][14] = {
-		"", "cpus.tbl", "units.tbl", "TYPE.events", "metrics.tbl", "workload.tbl"};
+	static const char names[][14] = {"",
+					 "cpus.tbl",
+					 "units.tbl",
+					 "TYPE.events",
+					 "portable.tbl",
+					 "metrics.tbl",
+					 "workload.tbl"};
 	struct unc_nearest nearest;
 	char buf[64];
 

@@ -131,6 +131,9 @@ static int load_one(const char *dir, const char *cpu, const char *folder, unc_tr
 	snprintf(path, sizeof(path), "%s/cpus.tbl", dir);
 	if ((rc = give(*r, path, trust, err)) < 0)
 		return rc;
+	snprintf(path, sizeof(path), "%s/portable.tbl", dir);
+	if ((access(path, F_OK) == 0 || errno != ENOENT) && (rc = give(*r, path, trust, err)) < 0)
+		return rc;
 	snprintf(path, sizeof(path), "%s/%s", dir, folder);
 	if ((rc = give_folder(*r, path, trust, err)) < 0 ||
 	    (rc = unc_table_reader_finish(*r, &set->table[set->n - 1], err)) < 0)

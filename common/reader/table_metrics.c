@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table reader: metrics.tbl. */
+/* The table reader: portable.tbl and metrics.tbl. */
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +59,96 @@ static int check_unit(struct unc_table_reader *r, const char *unit)
 	return unc_bad(r, "unit=%s is not a known unit", unit);
 }
 
+/* ---- portable.tbl */
+
+static const struct unc_table_portable *find_portable(const struct unc_table_reader *r,
+						      const char *name)
+{
+	for (size_t i = 0; i < r->n_portable; i++)
+		if (unc_same(unc_tbl_str(&r->t, r->portable[i].name), name))
+			return &r->portable[i];
+	return NULL;
+}
+
+int unc_end_portable(struct unc_table_reader *r)
+{
+	const char *name = r->w.portable.name;
+	int rc = check_unit(r, r->w.portable.unit);
+
+	if (rc < 0)
+		return rc;
+	if (strchr(name, '.'))
+		return unc_bad(r, "portable %s: a metric of a unit type is not portable", name);
+	if (find_portable(r, name))
+		return unc_bad(r, "portable %s is described twice", name);
+	if (r->n_portable == UNC_MAX_PORTABLE)
+		return unc_bad(r, "more than %d portable metrics", UNC_MAX_PORTABLE);
+	r->portable[r->n_portable++] = (struct unc_table_portable){
+		.name = unc_add_string(r, name),
+		.unit = unc_add_string(r, r->w.portable.unit),
+		.definition = r->w.portable.definition,
+		.kind = r->w.portable.kind,
+		.load = r->w.portable.load,
+	};
+	return 0;
+}
+
+int unc_check_portable(struct unc_table_reader *r)
+{
+	for (size_t i = 0; i < r->n_portable; i++) {
+		const char *name = unc_tbl_str(&r->t, r->portable[i].name);
+
+		if (!have_metric(&r->t, UNC_NONE, name))
+			return unc_bad(
+				r,
+				"%s: metrics.tbl lacks %s of portable.tbl: give a formula, or "
+				"why there is none by unavailable=",
+				r->cpu, name);
+	}
+	return 0;
+}
+
+/* ---- metrics.tbl */
+
+/* What portable.tbl says of a metric, and what the CPU adds to it. */
+static int take_portable(struct unc_table_reader *r, const struct unc_words_metric *w,
+			 const char *particular, struct unc_tbl_metric *m)
+{
+	const struct unc_table_portable *p = find_portable(r, unc_tbl_str(&r->t, m->name));
+	char desc[2 * MAX_TEXT];
+	struct unc_buf buf = UNC_BUF(desc);
+
+	if (!p)
+		return unc_bad(r,
+			       "metric %s: portable.tbl has no such name; others begin with a unit "
+			       "type",
+			       w->name);
+	if (w->unit || unc_given(r, "kind"))
+		return unc_bad(r, "metric %s: portable.tbl has its unit and kind", w->name);
+	unc_put(&buf, "%s%s%s", unc_tbl_str(&r->t, p->definition), *particular ? "; " : "",
+		particular);
+	m->unit = p->unit;
+	m->kind = p->kind;
+	m->desc = unc_add_string(r, desc);
+	return 0;
+}
+
+static int take_own(struct unc_table_reader *r, const struct unc_words_metric *w, const char *desc,
+		    struct unc_tbl_metric *m)
+{
+	int rc;
+
+	if ((rc = unc_need(r, "unit")) < 0 || (rc = check_unit(r, w->unit)) < 0 ||
+	    (rc = unc_need(r, "kind")) < 0)
+		return rc;
+	if (!*desc)
+		return unc_bad(r, "metric: \"DESCRIPTION\" is missing");
+	m->unit = unc_add_string(r, w->unit);
+	m->kind = w->kind;
+	m->desc = unc_add_string(r, desc);
+	return 0;
+}
+
 static int add_metric(struct unc_table_reader *r, const struct unc_words_metric *w, const char *x)
 {
 	struct unc_tbl_metric m = {0};
@@ -66,7 +156,7 @@ static int add_metric(struct unc_table_reader *r, const struct unc_words_metric 
 
 	if (!expand(w->name, x, name, sizeof(name)) ||
 	    !expand(w->formula, x, formula, sizeof(formula)) ||
-	    !expand(w->desc, x, desc, sizeof(desc)))
+	    !expand(w->desc ? w->desc : "", x, desc, sizeof(desc)))
 		return unc_bad(r, "metric %s: a text is too long", w->name);
 	const char *own = split_name(&r->t, name, &m.type);
 	if (!own || !*own)
@@ -75,12 +165,11 @@ static int add_metric(struct unc_table_reader *r, const struct unc_words_metric 
 		return unc_bad(r, "metric %s is described twice", name);
 	m.name = unc_add_string(r, own);
 	m.formula = unc_add_string(r, formula);
-	m.unit = unc_add_string(r, w->unit);
-	m.desc = unc_add_string(r, desc);
 	m.unavailable = unc_add_string(r, w->unavailable ? w->unavailable : "");
-	m.kind = w->kind;
-	*unc_add_metric(r) = m;
-	return 0;
+	int rc = m.type == UNC_NONE ? take_portable(r, w, desc, &m) : take_own(r, w, desc, &m);
+	if (rc == 0)
+		*unc_add_metric(r) = m;
+	return rc;
 }
 
 /* x=: numbers and ranges, or words. */
@@ -114,10 +203,7 @@ static int add_metrics(struct unc_table_reader *r, const struct unc_words_metric
 int unc_end_metric(struct unc_table_reader *r)
 {
 	const struct unc_words_metric *w = &r->w.metric;
-	int rc = check_unit(r, w->unit);
 
-	if (rc < 0)
-		return rc;
 	if ((strstr(w->name, "{x}") != NULL) != (w->x != NULL))
 		return unc_bad(r, "x= and {x} in the name belong together");
 	return w->x ? add_metrics(r, w, w->x) : add_metric(r, w, "");

@@ -169,6 +169,18 @@ static int read_named(struct unc_table_reader *r, const char *name, enum unc_tab
 		 : unc_bad(r, "%s: the file %s is missing", r->cpu, name);
 }
 
+/* A folder may have no portable metrics at all; what is portable in metrics.tbl is then refused. */
+static int read_metrics(struct unc_table_reader *r)
+{
+	const struct unc_table_file *f = unc_table_find_file(r, "portable.tbl");
+	int rc;
+
+	if ((f && (rc = unc_read_file(r, f, UNC_FILE_PORTABLE)) < 0) ||
+	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0)
+		return rc;
+	return unc_check_portable(r);
+}
+
 static int read_all_events(struct unc_table_reader *r)
 {
 	for (size_t i = 0; i < r->t.n_type; i++) {
@@ -201,7 +213,7 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 		return unc_bad(r, "cpus.tbl has no line for %s", r->cpu);
 	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS)) < 0 ||
 	    (rc = unc_units_end_type(r)) < 0 || (rc = read_all_events(r)) < 0 ||
-	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0 ||
+	    (rc = read_metrics(r)) < 0 ||
 	    (rc = read_named(r, "workload.tbl", UNC_FILE_WORKLOAD)) < 0)
 		return rc;
 	if (r->out_of_memory)

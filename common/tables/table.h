@@ -500,8 +500,8 @@ struct unc_table_reader;
 /* Starts the table of CPU `cpu`, which cpus.tbl must describe. */
 int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct unc_error *err);
 /* Reads one file's text (not terminated by NUL necessarily). `name` is used in
- * messages; its last component tells what the file is: units.tbl, metrics.tbl,
- * workload.tbl or TYPE.events. cpus.tbl first, then units.tbl, then the rest.
+ * messages; its last component tells what the file is: portable.tbl, units.tbl,
+ * metrics.tbl, workload.tbl or TYPE.events. cpus.tbl first, then units.tbl, then the rest.
  * Errors: UNC_ERR_TABLE with "file:line: ...". */
 int unc_table_reader_file(struct unc_table_reader *, const char *name, const char *text,
 			  size_t size, struct unc_error *err);
