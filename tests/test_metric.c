@@ -62,7 +62,7 @@ static int canonical(void *user, const char *text, char *buf, size_t size, struc
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "%s: no such event", text);
 }
 
-static const struct unc_expr_env env = {formula, canonical, NULL};
+static const struct unc_expr_env env = {.formula = formula, .canonical = canonical};
 static const struct unc_expr_vars vars = {.time = 2.5, .tsc = 5e9, .tsc_hz = 2e9};
 
 /* Parses and evaluates with counts 10, 20, ... for the references in order. */
@@ -229,8 +229,8 @@ static void test_bad_syntax(void)
 		{"sum(1)", "column 5: sum() takes the name of an event"},
 		{"mean()", "column 6: mean() takes the name of an event"},
 		{"sum(imc.DCLK + 1)", "column 14: ')' is missing before '+ 1)'"},
-		{"1 + sqrt(2)",
-		 "column 5: no function sqrt; there are round, max, min, positive, sum and mean"},
+		{"1 + sqrt(2)", "column 5: no function sqrt; there are round, max, min, positive, "
+				"sum, mean and optional"},
 		{"1 + holds_broken",
 		 "column 5: metric holds_broken: column 5: metric broken: column 4: "
 		 "a value is missing at the end"},

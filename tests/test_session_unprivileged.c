@@ -94,7 +94,7 @@ static void test_told(void)
 	/* What neither the driver nor the bus tells is not passed over in silence. */
 	CU_ASSERT(!unit_of(p, "cxlcm", 0, 0)->available);
 	CHECK_TEXT(unit_of(p, "cxlcm", 0, 0)->reason,
-		   "whether there is one only the discovery tables tell, which cannot be read");
+		   "whether there is one only the discovery tables tell, which cannot be used");
 	unc_platform_close(p);
 }
 

@@ -257,12 +257,16 @@ static int add_ref(struct parser *p, const char *event, int aggregate)
 	return emit(p, (struct op){.kind = OP_REF, .ref = (uint32_t)i});
 }
 
-static int parse_event(struct parser *p, const char *text, int aggregate)
+static int parse_event(struct parser *p, const char *text, int aggregate, bool optional)
 {
 	char event[UNC_SPEC_MAX];
 	int rc = p->env->canonical(p->env->user, text, event, sizeof(event), p->err);
 
-	return rc < 0 ? place(p, rc) : add_ref(p, event, aggregate);
+	if (rc < 0)
+		return place(p, rc);
+	if (optional && p->env->lacks && p->env->lacks(p->env->user, event))
+		return emit(p, (struct op){.kind = OP_NUMBER, .number = 0});
+	return add_ref(p, event, aggregate);
 }
 
 /* A metric that is being put in already may not be put in again. */
@@ -318,7 +322,8 @@ static int parse_two(struct parser *p, enum op_kind kind)
 	return rc ? rc : emit_kind(p, kind);
 }
 
-static int parse_aggregate(struct parser *p, const char *function, int aggregate)
+/* sum(), mean(), optional(). */
+static int parse_of_event(struct parser *p, const char *function, int aggregate, bool optional)
 {
 	char name[UNC_SPEC_MAX];
 
@@ -326,7 +331,7 @@ static int parse_aggregate(struct parser *p, const char *function, int aggregate
 		return FAIL(p, "%s() takes the name of an event", function);
 	int rc = take_name(p, name, sizeof(name));
 
-	return rc ? rc : parse_event(p, name, aggregate);
+	return rc ? rc : parse_event(p, name, aggregate, optional);
 }
 
 /* The opening parenthesis has been taken. */
@@ -349,12 +354,16 @@ static int parse_function(struct parser *p, const char *name, size_t column)
 	} else if (strcmp(name, "min") == 0) {
 		rc = parse_two(p, OP_MIN);
 	} else if (strcmp(name, "sum") == 0) {
-		rc = parse_aggregate(p, name, UNC_EXPR_SUM);
+		rc = parse_of_event(p, name, UNC_EXPR_SUM, false);
 	} else if (strcmp(name, "mean") == 0) {
-		rc = parse_aggregate(p, name, UNC_EXPR_MEAN);
+		rc = parse_of_event(p, name, UNC_EXPR_MEAN, false);
+	} else if (strcmp(name, "optional") == 0) {
+		rc = parse_of_event(p, name, UNC_EXPR_AS_EVENT, true);
 	} else {
 		p->frame->column = column;
-		rc = FAIL(p, "no function %s; there are round, max, min, positive, sum and mean",
+		rc = FAIL(p,
+			  "no function %s; there are round, max, min, positive, sum, mean and "
+			  "optional",
 			  name);
 	}
 	p->nesting--;
@@ -383,7 +392,7 @@ static int parse_name(struct parser *p)
 
 	if (formula)
 		return parse_metric(p, name, formula);
-	return parse_event(p, name, UNC_EXPR_AS_EVENT);
+	return parse_event(p, name, UNC_EXPR_AS_EVENT, false);
 }
 
 static int parse_value(struct parser *p)

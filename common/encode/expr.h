@@ -3,6 +3,7 @@
 #ifndef UNC_EXPR_H
 #define UNC_EXPR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -16,6 +17,9 @@ struct unc_expr_env {
 	/* Canonical text of an event; 0 or UNC_ERR_* with the sentence in err. */
 	int (*canonical)(void *user, const char *text, char *buf, size_t size,
 			 struct unc_error *err);
+	/* Whether this machine has no unit that could count an event, given as its canonical text, so
+	 * that optional(EVENT) is 0; NULL: nobody asks about a machine. */
+	bool (*lacks)(void *user, const char *event);
 	void *user;
 };
 

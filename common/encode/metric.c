@@ -50,9 +50,17 @@ int unc_metric_unknown(const struct unc_table *t, const char *name, struct unc_e
 			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
+/* ---- formulas */
+
+struct names {
+	const struct unc_table *table;
+	unc_lacks_fn lacks;
+	const void *machine;
+};
+
 static const char *metric_formula(void *user, const char *name)
 {
-	const struct unc_table *t = user;
+	const struct unc_table *t = ((const struct names *)user)->table;
 	int metric = unc_metric_index(t, name);
 
 	return metric < 0 ? NULL : unc_tbl_str(t, t->metric[metric].formula);
@@ -60,13 +68,23 @@ static const char *metric_formula(void *user, const char *name)
 
 static int event_text(void *user, const char *text, char *buf, size_t size, struct unc_error *err)
 {
-	return unc_spec_canonical(user, text, buf, size, err);
+	return unc_spec_canonical(((const struct names *)user)->table, text, buf, size, err);
 }
 
-int unc_formula_parse(const struct unc_table *t, unsigned metric, struct unc_expr **out,
-		      struct unc_error *err)
+static bool lacks_event(void *user, const char *event)
 {
-	struct unc_expr_env env = {metric_formula, event_text, (void *)(uintptr_t)t};
+	const struct names *names = user;
+	struct unc_spec spec;
+
+	return names->lacks && unc_spec_parse(names->table, event, &spec, NULL) == 0 &&
+	       names->lacks(names->machine, spec.type);
+}
+
+int unc_formula_parse(const struct unc_table *t, unsigned metric, unc_lacks_fn lacks,
+		      const void *machine, struct unc_expr **out, struct unc_error *err)
+{
+	struct names names = {t, lacks, machine};
+	struct unc_expr_env env = {metric_formula, event_text, lacks_event, &names};
 
 	return unc_expr_parse(unc_tbl_str(t, t->metric[metric].formula), &env, out, err);
 }
@@ -80,7 +98,7 @@ int unc_table_check(const struct unc_table *t, struct unc_error *err)
 		if (t->metric[i].unavailable)
 			continue;
 		unc_metric_name(t, i, name, sizeof(name));
-		int rc = unc_formula_parse(t, i, &expr, err);
+		int rc = unc_formula_parse(t, i, NULL, NULL, &expr, err);
 		if (rc < 0) {
 			unc_error_prefix(err, "%s: metric %s", unc_tbl_str(t, t->name), name);
 			return UNC_ERR_TABLE;

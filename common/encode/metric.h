@@ -12,9 +12,12 @@ int unc_metric_index(const struct unc_table *, const char *name);
 int unc_metric_name(const struct unc_table *, unsigned metric, char *buf, size_t size);
 /* UNC_ERR_NOT_FOUND with the nearest name. */
 int unc_metric_unknown(const struct unc_table *, const char *name, struct unc_error *err);
-/* Parses the metric's formula; also that of one marked unavailable may be asked for. */
-int unc_formula_parse(const struct unc_table *, unsigned metric, struct unc_expr **out,
-		      struct unc_error *err);
+/* Whether a machine has no unit at all of a type. */
+typedef bool (*unc_lacks_fn)(const void *machine, unsigned type);
+/* Parses the metric's formula; also that of one marked unavailable may be asked for. What the machine
+ * lacks tells what optional(EVENT) is; lacks NULL: no machine, it is needed as any other. */
+int unc_formula_parse(const struct unc_table *, unsigned metric, unc_lacks_fn lacks,
+		      const void *machine, struct unc_expr **out, struct unc_error *err);
 /* Checks what single lines cannot show: every formula of an available metric. */
 int unc_table_check(const struct unc_table *, struct unc_error *err);
 

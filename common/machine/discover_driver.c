@@ -251,15 +251,21 @@ static void disown(struct unc_walk *walk, size_t from)
 			walk->unit[i].part[0].exists = false;
 }
 
-/* A type of which only the tables tell whether there are units. */
-static int add_untold(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
+bool unc_only_listed(const struct unc_walk *walk, unsigned type)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+
+	return row->parts.n && row->discovery >= 0 && !where_of(walk->table, type, 0);
+}
+
+int unc_add_untold(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
 {
 	struct unc_instance *unit = unc_walk_add(walk, type, socket, 0, err);
 
 	if (!unit)
 		return UNC_ERR_MEMORY;
 	snprintf(unit->reason, sizeof(unit->reason),
-		 "whether there is one only the discovery tables tell, which cannot be read");
+		 "whether there is one only the discovery tables tell, which cannot be used");
 	return 0;
 }
 
@@ -273,10 +279,10 @@ int unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
 				     "freely, which it has for units that do not exist as well"};
 	size_t from = walk->n;
 	char name[UNC_KERNEL_NAME];
-	int rc = unc_fixed_type(walk, type, socket, err);
 
-	if (rc == 0 && row->parts.n && row->discovery >= 0 && !where_of(walk->table, type, 0))
-		return add_untold(walk, type, socket, err);
+	if (unc_only_listed(walk, type))
+		return unc_add_untold(walk, type, socket, err);
+	int rc = unc_fixed_type(walk, type, socket, err);
 	if (rc < 0 || !row->kernels.n || is_certain(walk, from, row))
 		return rc;
 	if (!any_listed(walk, type)) {

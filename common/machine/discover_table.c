@@ -400,6 +400,8 @@ static int units_of_socket(struct unc_pmon *pmon, int socket, struct unc_error *
 			continue;
 		if (trusted && walk->table->type[type].discovery >= 0)
 			rc = type_of_socket(pmon, type, socket, err);
+		else if (unc_only_listed(walk, type))
+			rc = unc_add_untold(walk, type, socket, err);
 		else
 			rc = unc_fixed_type(walk, type, socket, err);
 	}

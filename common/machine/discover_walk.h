@@ -98,6 +98,10 @@ int unc_driver_alike(const struct unc_walk *, int socket, struct unc_error *why)
  */
 int unc_driver_type(struct unc_walk *, unsigned type, int socket, const struct unc_error *unknown,
 		    struct unc_error *err);
+/* A type of which only the discovery tables tell whether there are units; one that may be, where they
+ * cannot be used: that there is none is not known. */
+bool unc_only_listed(const struct unc_walk *, unsigned type);
+int unc_add_untold(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
 
 /* ---- discover_pmon.c */
 enum { UNC_PMON_MSR, UNC_PMON_MMIO, UNC_PMON_PCI }; /* access types */

@@ -320,7 +320,7 @@ static int eval_metric(struct unc_platform *p, const char *metric, const struct 
 	if (m->unavailable)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", metric,
 				unc_tbl_str(p->table, m->unavailable));
-	int rc = unc_formula_parse(p->table, (unsigned)index, &expr, err);
+	int rc = unc_formula_parse(p->table, (unsigned)index, NULL, NULL, &expr, err);
 	if (rc < 0)
 		return rc;
 	rc = evaluate(p, expr, metric, counts, n, &result, err);

@@ -323,7 +323,7 @@ static void study_metric(struct unc_platform *p, unsigned i)
 			 unc_tbl_str(p->table, m->unavailable));
 		return;
 	}
-	if (unc_formula_parse(p->table, i, &expr, &err) < 0) {
+	if (unc_formula_parse(p->table, i, unc_platform_lacks, p, &expr, &err) < 0) {
 		snprintf(row->reason, sizeof(row->reason), "%s", err.text);
 		return;
 	}

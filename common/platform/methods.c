@@ -215,3 +215,13 @@ unsigned unc_platform_methods(const struct unc_platform *p, size_t instance,
 		unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", registers);
 	return methods;
 }
+
+bool unc_platform_lacks(const void *platform, unsigned type)
+{
+	const struct unc_platform *p = platform;
+
+	for (size_t i = 0; p->access && i < p->instances.n; i++)
+		if (p->instances.unit[i].type == unc_type_pool(p->table, type))
+			return false;
+	return p->access != NULL;
+}

@@ -79,6 +79,9 @@ enum { UNC_BY_REGISTERS = 1, UNC_BY_KERNEL = 2 };
 unsigned unc_platform_methods(const struct unc_platform *, size_t instance, const struct unc_code *,
 			      struct unc_error *err);
 
+/* Whether the machine has no unit of a type; unc_lacks_fn. One that may exist is in the list. */
+bool unc_platform_lacks(const void *platform, unsigned type);
+
 /* Makes and frees the descriptors. */
 int unc_describe(struct unc_platform *, struct unc_error *);
 void unc_describe_free(struct unc_platform *);

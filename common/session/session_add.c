@@ -253,7 +253,8 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 	if (metric->unavailable)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", text,
 				unc_tbl_str(t, metric->unavailable));
-	rc = unc_formula_parse(t, (unsigned)name->metric, &expr, &s->error);
+	rc = unc_formula_parse(t, (unsigned)name->metric, unc_platform_lacks, s->platform, &expr,
+			       &s->error);
 	if (rc < 0)
 		return rc;
 	size_t n = unc_expr_refs(expr);
