@@ -49,7 +49,7 @@ extern "C" {
  * of structs; a major changes or removes something. Programs that do not choose the library they
  * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
  */
-#define UNC_API_VERSION 0x10002u
+#define UNC_API_VERSION 0x10003u
 #define UNC_API_SERVES(library)                                                                    \
 	((library) >> 16 == UNC_API_VERSION >> 16 && (library) >= UNC_API_VERSION)
 
@@ -174,6 +174,7 @@ struct unc_cpu {
 	size_t n_events;
 	size_t n_umasks;
 	size_t n_metrics; /* rows, the portable set included */
+	unsigned steppings; /* bit N: stepping N of these models; 0: all. Since 1.3 */
 };
 
 /* The CPU of the platform; never NULL. */

@@ -247,6 +247,7 @@ static const struct verb verbs[] = {
 	{"metric", world_metric, true},
 	{"eval", world_eval, true},
 	{"cpu", world_cpu, true},
+	{"open", world_open, true},
 	{"units", act_units, false},
 	{"set", act_set, false},
 	{"get", act_get, false},
@@ -336,7 +337,7 @@ static bool open_machine(struct world *w, const char *machine, const char *table
 void columns_act(const char *machine, const char *tables, const char *action, char *buf,
 		 size_t size)
 {
-	struct world w = {.out = unc_buf(buf, size)};
+	struct world w = {.out = unc_buf(buf, size), .tables = tables};
 	char text[1024], *next;
 	const struct verb *first = verb_of(action);
 

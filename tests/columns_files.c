@@ -20,7 +20,8 @@ static void two_sockets(struct fake_root *root, int model)
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		 "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : %d\n"
+		 "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : %d\nstepping : "
+		 "5\n"
 		 "physical id : 0\ncore id : 0\n\nprocessor : 1\nvendor_id : GenuineIntel\n"
 		 "cpu family : 6\nmodel : %d\nphysical id : 1\ncore id : 0\n",
 		 model, model);

@@ -231,3 +231,25 @@ void world_cpu(struct world *w)
 	for (size_t i = 0; i < c->n_models; i++)
 		unc_put(&w->out, " 0x%x", (unsigned)c->models[i]);
 }
+
+/* open FAMILY MODEL STEPPING: which CPU this is */
+void world_open(struct world *w)
+{
+	struct unc_options options = {.size = sizeof(options), .tables = w->tables, .sim = ""};
+	struct unc_platform *p;
+	char text[256];
+
+	fake_new(&w->root);
+	snprintf(text, sizeof(text),
+		 "processor : 0\nvendor_id : GenuineIntel\ncpu family : %s\nmodel : %ld\n"
+		 "stepping : %s\nphysical id : 0\ncore id : 0\n",
+		 w->word[1], strtol(w->word[2], NULL, 0), w->word[3]);
+	fake_text(fake_path(&w->root, "/proc/cpuinfo"), text);
+	options.sysroot = w->root.path;
+	if (unc_platform_open(&options, &p) < 0) {
+		world_refuse(w, unc_open_error());
+		return;
+	}
+	unc_put(&w->out, "%s", unc_platform_cpu(p)->title);
+	unc_platform_close(p);
+}

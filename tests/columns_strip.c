@@ -8,9 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "suite.h"
 
-enum { NAME = 256, PATH = 1024 };
+enum { NAME = 256, PATH = 1024, LINES = 8192 };
 
 /* A word of a statement as it stands in the text: [from, to). */
 struct span {
@@ -203,44 +204,50 @@ static void copy_file(const char *name, const struct columns_item *item, unsigne
 	free(stripped);
 }
 
-/* The line of a CPU in cpus.tbl; "": there is none. */
-static void find_cpu(const char *cpu, char one[NAME])
+/* Lines of cpus.tbl: of a CPU, and of those without tables. "": there is no such CPU. */
+static void find_cpu(const char *cpu, char lines[LINES])
 {
+	struct unc_buf kept = unc_buf(lines, LINES);
 	char path[PATH], *line, *rest = NULL;
 	size_t length = strlen(cpu);
+	bool found = false;
 
-	one[0] = '\0';
 	source("cpus.tbl", path);
 	char *text = read_text(path);
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		if (strncmp(line, "cpu ", 4) == 0 && strncmp(line + 4, cpu, length) == 0 &&
-		    line[4 + length] == ' ')
-			snprintf(one, NAME, "%s\n", line);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		bool is = strncmp(line, "cpu ", 4) == 0 && strncmp(line + 4, cpu, length) == 0 &&
+			  line[4 + length] == ' ';
+
+		if (is || (found && strncmp(line, "known ", 6) == 0))
+			unc_put(&kept, "%s\n", line);
+		found = found || is;
+	}
 	free(text);
+	CU_ASSERT_FATAL(kept.n + 1 < LINES);
 }
 
 bool columns_made_up(const char *cpu)
 {
-	char one[NAME];
+	char lines[LINES];
 
 	made_up = false;
-	find_cpu(cpu, one);
-	made_up = !*one;
+	find_cpu(cpu, lines);
+	made_up = !*lines;
 	return made_up;
 }
 
-/* cpus.tbl has the line of this CPU only; its folder is given back. */
+/* cpus.tbl has those lines only; the folder of the CPU is given back. */
 static void copy_cpus(const char *cpu, const struct columns_item *item, unsigned *n, char *tables)
 {
-	char one[NAME];
+	char lines[LINES];
 
 	columns_made_up(cpu);
-	find_cpu(cpu, one);
-	CU_ASSERT_FATAL(*one);
-	const char *other = strstr(one, "folder=");
+	find_cpu(cpu, lines);
+	CU_ASSERT_FATAL(*lines);
+	const char *other = strstr(lines, "folder=");
 	snprintf(tables, 32, "%.31s", other ? other + 7 : cpu);
 	tables[strcspn(tables, " \n")] = '\0';
-	char *stripped = strip(one, NULL, item, n);
+	char *stripped = strip(lines, NULL, item, n);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(stripped);
 	write_text("cpus.tbl", stripped);
 	free(stripped);

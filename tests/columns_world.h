@@ -14,6 +14,7 @@ struct world {
 	struct unc_session *session[MAX_SESSIONS]; /* the last one is worked with */
 	size_t n_sessions, n_items;
 	struct fake_root root; /* of a machine of files */
+	const char *tables;
 	bool failed;
 	struct unc_buf out;
 	char *word[MAX_WORDS]; /* of the command; "" beyond them */
@@ -34,5 +35,6 @@ void world_event(struct world *);
 void world_metric(struct world *);
 void world_eval(struct world *);
 void world_cpu(struct world *);
+void world_open(struct world *);
 
 #endif

@@ -335,9 +335,7 @@ static const struct unc_workload alpha_workload = {
 static const struct unc_table alpha_table = {
 	.name = W(alpha),
 	.title = W(alpha),
-	.family = 6,
-	.n_models = 1,
-	.models = {45},
+	.cpuid = {.family = 6, .n_models = 1, .models = {45}},
 	.discovery = UNC_DISCOVERY_FIXED,
 	.topology = {0x3ce0, 0x40, 0x54, .devfn = UNC_DEVFN(0x0b, 0)},
 	.strings = words.empty,
@@ -557,9 +555,7 @@ static const struct unc_workload beta_workload = {
 static const struct unc_table beta_table = {
 	.name = W(beta),
 	.title = W(beta),
-	.family = 6,
-	.n_models = 1,
-	.models = {0xCF},
+	.cpuid = {.family = 6, .n_models = 1, .models = {0xCF}},
 	.discovery = UNC_DISCOVERY_TABLE,
 	.topology = {0x3250, 0xC0, 0xD4},
 	.strings = words.empty,

@@ -108,7 +108,7 @@ static void good_tables(void)
 	const struct unc_table *t = set.table[0];
 	CHECK_NUMBER(set.n, 1);
 	CHECK_TEXT(unc_tbl_str(t, t->title), "Test CPU");
-	CHECK_NUMBER(t->n_models, 2);
+	CHECK_NUMBER(t->cpuid.n_models, 2);
 	CHECK_NUMBER(t->n_type, 1);
 	CHECK_NUMBER(t->n_event, 6); /* ELSEWHERE is of other CPUs, and so is its umask */
 	CHECK_NUMBER(t->n_umask, 8);

@@ -61,7 +61,7 @@ static bool check_cpu(struct doctor *d)
 {
 	const struct unc_topology *t = &d->topo;
 	struct unc_error err = {0};
-	char names[200], remedy[400];
+	char names[300], remedy[400];
 
 	if (unc_topology_read(d->fs, &d->topo, &err) < 0) {
 		unc_report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",
@@ -102,8 +102,7 @@ static bool check_cpu(struct doctor *d)
 			   "%s is not supported: made by %s, and the tables are of Intel's uncore",
 			   t->model_name, t->vendor);
 	else
-		unc_report(d, "cpu", false, remedy, "%s (family %d, model 0x%02x): %s",
-			   t->model_name, t->family, (unsigned)t->model, unc_open_error());
+		unc_report(d, "cpu", false, remedy, "%s", unc_open_error());
 	return false;
 }
 

@@ -120,7 +120,7 @@ static const char *take_identity(struct unc_topology *t, const char *key, const 
 		return whole_int(value, &t->model) ? NULL : key;
 	} else if (!strcmp(key, "stepping")) {
 		if (!whole_int(value, &t->stepping))
-			t->stepping = 0; /* "unknown" is legal and nothing depends on it */
+			t->stepping = -1; /* "unknown" is legal */
 	} else if (!strcmp(key, "model name")) {
 		snprintf(t->model_name, sizeof(t->model_name), "%s", value);
 	} else if (!strcmp(key, "flags")) {

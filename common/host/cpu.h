@@ -32,7 +32,7 @@ struct unc_socket {
 struct unc_topology {
 	char vendor[16];
 	char model_name[64];
-	int family, model, stepping;
+	int family, model, stepping; /* stepping -1: not told */
 	bool hypervisor;
 	int hidden; /* CPUs that are there, offline, and not the other threads of cores that are online */
 	int n_sockets;

@@ -26,13 +26,14 @@ static struct unc_cpu describe_cpu(const struct unc_table *t)
 	return (struct unc_cpu){
 		.name = unc_tbl_str(t, t->name),
 		.title = unc_tbl_str(t, t->title),
-		.family = t->family,
-		.models = t->models,
-		.n_models = t->n_models,
+		.family = t->cpuid.family,
+		.models = t->cpuid.models,
+		.n_models = t->cpuid.n_models,
 		.n_units = t->n_type,
 		.n_events = t->n_event,
 		.n_umasks = t->n_umask,
 		.n_metrics = t->n_metric,
+		.steppings = t->cpuid.steppings,
 	};
 }
 

@@ -129,7 +129,7 @@ static void cpu_names(const struct unc_table *const *all, size_t n, char *buf, s
 static int table_by_name(const struct unc_table *const *all, size_t n, const char *name,
 			 const struct unc_table **out, struct unc_error *err)
 {
-	char names[200];
+	char names[300];
 
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(name, "*") == 0 || unc_same(unc_tbl_str(all[i], all[i]->name), name)) {
@@ -141,27 +141,56 @@ static int table_by_name(const struct unc_table *const *all, size_t n, const cha
 			names);
 }
 
+static bool is_cpu(const struct unc_topology *top, const struct unc_tbl_cpuid *cpuid)
+{
+	if (strcmp(top->vendor, "GenuineIntel") != 0 || cpuid->family != top->family)
+		return false;
+	for (unsigned i = 0; i < cpuid->n_models; i++)
+		if (cpuid->models[i] == top->model)
+			return !cpuid->steppings || (top->stepping >= 0 && top->stepping < 16 &&
+						     cpuid->steppings >> top->stepping & 1);
+	return false;
+}
+
+/* "Intel(R) Xeon(R) ..., family 6 model 0x55 stepping 4" */
+static void identity(const struct unc_topology *top, char *buf, size_t size)
+{
+	struct unc_buf text = unc_buf(buf, size);
+
+	unc_put(&text, "%s, family %d model 0x%x",
+		top->model_name[0] ? top->model_name : top->vendor, top->family,
+		(unsigned)top->model);
+	if (top->stepping >= 0)
+		unc_put(&text, " stepping %d", top->stepping);
+	if (top->hypervisor)
+		unc_put(&text, ", in a virtual machine");
+}
+
 static int table_by_cpu(const struct unc_table *const *all, size_t n,
 			const struct unc_topology *top, const struct unc_table **out,
 			struct unc_error *err)
 {
-	char names[200];
-	bool intel = strcmp(top->vendor, "GenuineIntel") == 0;
+	const char *simulates = unc_tbl_str(all[n - 1], all[n - 1]->name);
+	char names[300], cpu[120];
 
-	for (size_t i = 0; intel && i < n; i++)
-		for (unsigned k = 0; all[i]->family == top->family && k < all[i]->n_models; k++)
-			if (all[i]->models[k] == top->model) {
-				*out = all[i];
-				return 0;
-			}
+	for (size_t i = 0; i < n; i++)
+		if (is_cpu(top, &all[i]->cpuid)) {
+			*out = all[i];
+			return 0;
+		}
 	cpu_names(all, n, names, sizeof(names));
-	return unc_fail(
-		err, UNC_ERR_UNAVAILABLE,
-		"this CPU (%s, family %d model 0x%x%s) has no uncore monitors that are known "
-		"here; there are tables for %s, and UNCORE_SIM=%s simulates one",
-		top->model_name[0] ? top->model_name : top->vendor, top->family,
-		(unsigned)top->model, top->hypervisor ? ", in a virtual machine" : "", names,
-		unc_tbl_str(all[n - 1], all[n - 1]->name));
+	identity(top, cpu, sizeof(cpu));
+	for (size_t i = 0; i < all[0]->n_known; i++)
+		if (is_cpu(top, &all[0]->known[i].cpuid))
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"%s: no table yet (%s); there are tables for %s, and "
+					"UNCORE_SIM=%s simulates one",
+					unc_tbl_str(all[0], all[0]->known[i].title), cpu, names,
+					simulates);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"this CPU (%s) has no uncore monitors that are known here; there are "
+			"tables for %s, and UNCORE_SIM=%s simulates one",
+			cpu, names, simulates);
 }
 
 /* The registers of all units, with what may be written to them. */

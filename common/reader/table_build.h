@@ -42,6 +42,7 @@ enum unc_table_part {
 union unc_words {
 	struct {
 		const char *name, *title, *models, *folder;
+		uint64_t steppings;
 		uint16_t family, discovery;
 	} cpu;
 	struct unc_tbl_topology topology;
@@ -143,7 +144,9 @@ struct unc_table_reader {
 	size_t cap_strings;
 	uint32_t *hash; /* offsets into strings, 0: free */
 	size_t n_hash, used_hash;
-	uint16_t type; /* the type being read, or UNC_NONE */
+	unsigned n_cpus; /* lines of cpus.tbl */
+	bool first;      /* the first of them is this CPU's */
+	uint16_t type;   /* the type being read, or UNC_NONE */
 	bool skipping; /* an event of other CPUs: its umasks are skipped too */
 	unsigned type_line;
 	uint8_t space; /* of the part whose places are read; UNC_N_SPACES: access is missing */

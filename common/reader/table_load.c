@@ -169,7 +169,7 @@ int unc_table_set_load_trusted(const char *dir, unc_trust_fn trust, struct unc_t
 	/* Only the names are wanted here; the reader of each CPU checks the lines. */
 	struct unc_lines lines = {.next = text, .end = text + size};
 	while (rc == 0 && (rc = unc_line_next(&lines, &line, err)) > 0)
-		if (line.n >= 2 && !line.word[1].key)
+		if (line.n >= 2 && !line.word[1].key && strcmp(line.word[0].value, "known") != 0)
 			rc = load_one(dir, line.word[1].value,
 				      value_of(&line, "folder", line.word[1].value), trust, out,
 				      err);

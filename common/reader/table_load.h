@@ -5,7 +5,7 @@
 
 #include "tables/table.h"
 
-enum { UNC_TABLE_CPUS = 16 };
+enum { UNC_TABLE_CPUS = 32 };
 
 struct unc_table_set {
 	struct unc_table_reader *reader[UNC_TABLE_CPUS];

@@ -11,11 +11,12 @@
 
 /* ---- cpus.tbl */
 
-static int read_models(struct unc_table_reader *r, struct unc_table *t, const char *list)
+static int read_cpuid(struct unc_table_reader *r, struct unc_tbl_cpuid *out)
 {
+	const char *list = r->w.cpu.models;
 	char word[24];
 
-	t->n_models = 0;
+	*out = (struct unc_tbl_cpuid){.family = r->w.cpu.family};
 	for (const char *p = list; p;) {
 		uint64_t model;
 
@@ -23,28 +24,48 @@ static int read_models(struct unc_table_reader *r, struct unc_table *t, const ch
 			return unc_bad(r, "models=%s is not a list", list);
 		if (!unc_parse_number(word, &model) || model > 0xff)
 			return unc_bad(r, "model '%s' is not a number up to 0xff", word);
-		if (t->n_models == sizeof(t->models) / sizeof(t->models[0]))
+		if (out->n_models == sizeof(out->models) / sizeof(out->models[0]))
 			return unc_bad(r, "too many models");
-		t->models[t->n_models++] = (uint16_t)model;
+		out->models[out->n_models++] = (uint16_t)model;
 	}
+	if (r->w.cpu.steppings > 0xffff)
+		return unc_bad(r, "steppings= has more than 0 to 15");
+	out->steppings = (uint16_t)r->w.cpu.steppings;
 	return 0;
 }
 
 int unc_end_cpu(struct unc_table_reader *r)
 {
-	struct unc_table row = {0};
-	int rc = read_models(r, &row, r->w.cpu.models);
+	struct unc_tbl_cpuid cpuid;
+	int rc = read_cpuid(r, &cpuid);
+	bool ours = strcmp(r->w.cpu.name, r->cpu) == 0;
 
-	if (rc < 0 || strcmp(r->w.cpu.name, r->cpu) != 0)
+	if (rc == 0 && r->n_cpus++ == 0)
+		r->first = ours;
+	if (rc < 0 || !ours)
 		return rc;
 	if (r->t.name)
 		return unc_bad(r, "%s is described twice", r->w.cpu.name);
 	r->t.name = unc_add_string(r, r->w.cpu.name);
 	r->t.title = unc_add_string(r, r->w.cpu.title);
-	r->t.family = r->w.cpu.family;
-	r->t.n_models = row.n_models;
-	memcpy(r->t.models, row.models, sizeof(row.models));
+	r->t.cpuid = cpuid;
 	r->t.discovery = r->w.cpu.discovery;
+	return 0;
+}
+
+/* Of no CPU with tables; the table of the first keeps them for all. */
+int unc_end_known(struct unc_table_reader *r)
+{
+	struct unc_tbl_cpuid cpuid;
+	int rc = read_cpuid(r, &cpuid);
+
+	if (rc < 0)
+		return rc;
+	if (!r->n_cpus)
+		return unc_bad(r, "known must come after the first cpu");
+	if (r->first)
+		*unc_add_known(r) =
+			(struct unc_tbl_known){unc_add_string(r, r->w.cpu.title), cpuid};
 	return 0;
 }
 

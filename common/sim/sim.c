@@ -366,13 +366,19 @@ static int cache_of(const struct unc_sim *sim, int socket)
 	return n * SLICE_KB;
 }
 
+static int lowest_stepping(const struct unc_table *t)
+{
+	return t->cpuid.steppings ? __builtin_ctz(t->cpuid.steppings) : 0;
+}
+
 void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 {
 	const struct unc_tbl_machine *machine = &sim->work->machine;
 
 	*out = (struct unc_topology){.vendor = "GenuineIntel",
-				     .family = sim->table->family,
+				     .family = sim->table->cpuid.family,
 				     .model = machine->model,
+				     .stepping = lowest_stepping(sim->table),
 				     .n_sockets = sim->options.sockets};
 	snprintf(out->model_name, sizeof(out->model_name), "%s",
 		 unc_tbl_str(sim->table, machine->title));

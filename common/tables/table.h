@@ -341,11 +341,23 @@ struct unc_tbl_topology {
 	uint8_t inherit; /* enum unc_inherit */
 };
 
-struct unc_table {
-	unc_str name, title;
+/* Which CPUs a line of cpus.tbl is of: CPUID family, models, steppings. */
+struct unc_tbl_cpuid {
 	uint16_t family;
 	uint16_t n_models;
 	uint16_t models[8];
+	uint16_t steppings; /* mask; 0: all */
+};
+
+/* A CPU that is known, and has no tables. */
+struct unc_tbl_known {
+	unc_str title;
+	struct unc_tbl_cpuid cpuid;
+};
+
+struct unc_table {
+	unc_str name, title;
+	struct unc_tbl_cpuid cpuid;
 	uint16_t discovery;
 	struct unc_tbl_topology topology;
 	uint32_t id; /* of the texts that it was made of */
@@ -356,7 +368,7 @@ struct unc_table {
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
 	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
-	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(metric)
+	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(metric) X(known)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \
 	const struct unc_tbl_##row *row;                                                           \

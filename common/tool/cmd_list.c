@@ -6,6 +6,16 @@
 
 #include "print.h"
 
+/* In the text only: the members of JSON are those that scripts know. */
+static void print_steppings(struct printer *p, unsigned steppings)
+{
+	if (steppings)
+		print_also(p, "", " stepping");
+	for (unsigned i = 0; i < 16; i++)
+		if (steppings >> i & 1)
+			print_also(p, "", " %u", i);
+}
+
 static void print_cpu(struct printer *p, const struct unc_cpu *cpu)
 {
 	print_row(p);
@@ -20,6 +30,7 @@ static void print_cpu(struct printer *p, const struct unc_cpu *cpu)
 		print_also(p, "", " 0x%02x", cpu->models[i]);
 	}
 	print_close(p);
+	print_steppings(p, cpu->steppings);
 	print_count(p, "units", "UNIT TYPES", cpu->n_units);
 	print_count(p, "events", "EVENTS", cpu->n_events);
 	print_count(p, "umasks", "UMASKS", cpu->n_umasks);

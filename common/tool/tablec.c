@@ -67,13 +67,15 @@ struct member {
 	M(unavailable) M(counter) M(flags) M(aggregate)
 #define MEMBERS_event M(name) M(desc) M(alias) M(umasks) M(sets) M(needs) M(uses) M(defaults) \
 	M(counters) M(counter) M(type) M(max_inc) M(code) M(lane) M(set) M(aggregate) M(clock)
+#define MEMBERS_cpuid M(cpuid.family) M(cpuid.n_models) M(cpuid.models) M(cpuid.steppings)
+#define MEMBERS_known M(title) MEMBERS_cpuid
 #define MEMBERS_metric M(name) M(formula) M(unit) M(desc) M(unavailable) M(type) M(kind)
 #define FILTER(i) M(filter[i].reg) M(filter[i].value) M(filter[i].mask)
 #define MEMBERS_rate M(type) M(counter) M(only_socket) M(n_filters) M(ctl) M(ctl_mask) FILTER(0) \
 	FILTER(1) FILTER(2) FILTER(3) M(per_second) M(per_clock)
 #define MEMBERS_sim_unit M(type) M(present) M(clock_hz)
 /* Of the table itself what stands before its arrays. */
-#define MEMBERS_head M(name) M(title) M(family) M(n_models) M(models) M(discovery) \
+#define MEMBERS_head M(name) M(title) MEMBERS_cpuid M(discovery) \
 	M(topology.ubox_id) M(topology.nodeid_offset) M(topology.map_offset) M(topology.buses) \
 	M(topology.devfn) M(topology.inherit) M(id)
 /* The same of a workload, behind the name of the CPU. */
@@ -179,10 +181,10 @@ static void print_table(const struct unc_table *t, size_t n)
 /* As unc_cpu_get() gives it. */
 static void print_cpu(const struct unc_table *t, size_t n)
 {
-	printf("\t\t{strings_%zu + %u, strings_%zu + %u, %u, table_%zu.models, %u, %zu, %zu, %zu, "
-	       "%zu},\n",
-	       n, t->name, n, t->title, t->family, n, t->n_models, t->n_type, t->n_event,
-	       t->n_umask, t->n_metric);
+	printf("\t\t{strings_%zu + %u, strings_%zu + %u, %u, table_%zu.cpuid.models, %u, %zu, %zu, "
+	       "%zu, %zu, %u},\n",
+	       n, t->name, n, t->title, t->cpuid.family, n, t->cpuid.n_models, t->n_type,
+	       t->n_event, t->n_umask, t->n_metric, t->cpuid.steppings);
 }
 
 static void print_cpus(const struct unc_table_set *set)
