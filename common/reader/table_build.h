@@ -172,6 +172,8 @@ UNC_WORKLOAD_ARRAYS(UNC_ADD_DECLARE)
 
 /* A row that exists, to be changed. */
 #define UNC_ROW(reader, row, index) (&((struct unc_tbl_##row *)(uintptr_t)(reader)->t.row)[index])
+#define UNC_WORK_ROW(reader, row, index)                                                           \
+	(&((struct unc_tbl_##row *)(uintptr_t)(reader)->work.row)[index])
 
 unc_str unc_add_string(struct unc_table_reader *, const char *text);
 
@@ -231,6 +233,12 @@ int unc_check_kernel(struct unc_table_reader *, const struct unc_tbl_type *);
 int unc_check_portable(struct unc_table_reader *);
 /* At the end of a type's .events. */
 int unc_events_end_type(struct unc_table_reader *);
+/* What an event ("type.EVENT", as the user writes it) counts per second, or per clock, and unit: a row,
+ * or one for each socket where its code depends on that. */
+int unc_add_event_rate(struct unc_table_reader *, const char *text, double per_second,
+		       double per_clock);
+/* The simulated machine of a CPU without workload.tbl. */
+int unc_derive_workload(struct unc_table_reader *);
 /* Reads all statements of a stored file. */
 int unc_read_file(struct unc_table_reader *, const struct unc_table_file *, enum unc_table_part);
 const struct unc_table_file *unc_table_find_file(const struct unc_table_reader *, const char *name);

@@ -202,6 +202,16 @@ static int read_metrics(struct unc_table_reader *r)
 	return unc_check_portable(r);
 }
 
+static int read_workload(struct unc_table_reader *r)
+{
+	const struct unc_table_file *f = unc_table_find_file(r, "workload.tbl");
+	int rc = f ? unc_read_file(r, f, UNC_FILE_WORKLOAD) : unc_derive_workload(r);
+
+	if (rc == 0 && !r->work.machine.sockets)
+		return unc_bad(r, "%s: workload.tbl has no machine line", r->cpu);
+	return rc;
+}
+
 static int read_all_events(struct unc_table_reader *r)
 {
 	for (size_t i = 0; i < r->t.n_type; i++) {
@@ -234,13 +244,10 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 		return unc_bad(r, "cpus.tbl has no line for %s", r->cpu);
 	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS)) < 0 ||
 	    (rc = unc_units_end_type(r)) < 0 || (rc = read_all_events(r)) < 0 ||
-	    (rc = read_metrics(r)) < 0 ||
-	    (rc = read_named(r, "workload.tbl", UNC_FILE_WORKLOAD)) < 0)
+	    (rc = read_metrics(r)) < 0 || (rc = read_workload(r)) < 0)
 		return rc;
 	if (r->out_of_memory)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	if (!r->work.machine.sockets)
-		return unc_bad(r, "%s: workload.tbl has no machine line", r->cpu);
 	r->work.cpu = r->cpu;
 	r->work.id = r->t.id;
 	r->t.workload = &r->work;

@@ -151,27 +151,17 @@ static int add_rate(struct unc_table_reader *r, struct unc_tbl_rate *rate,
 	return 0;
 }
 
-/* One row, or one for each socket where the code depends on it. */
-static int add_rates(struct unc_table_reader *r, double per_second, double per_clock)
+int unc_add_event_rate(struct unc_table_reader *r, const char *text, double per_second,
+		       double per_clock)
 {
-	struct unc_tbl_rate rate = {
-		.type = r->w.rate.type, .per_second = per_second, .per_clock = per_clock};
 	int sockets = r->work.machine.sockets, rc = 0;
 	struct unc_spec spec;
 	struct unc_code code = {0};
-	char text[UNC_SPEC_MAX];
-	double clock = clock_of(r, rate.type), value = 0;
 
-	if (clock == 0)
-		return unc_bad(r, "the unit line of this type must come first");
-	snprintf(text, sizeof(text), "%s.%s", unc_tbl_str(&r->t, r->t.type[rate.type].name),
-		 r->w.rate.event);
-	if ((rc = unc_spec_parse(&r->t, text, &spec, r->err)) < 0 ||
-	    (rc = set_let(r, "clock", clock, true)) < 0 ||
-	    (rc = evaluate(r, r->w.rate.expression, &value)) < 0)
+	if ((rc = unc_spec_parse(&r->t, text, &spec, r->err)) < 0)
 		return rc;
-	rate.per_second *= value;
-	rate.per_clock *= value;
+	struct unc_tbl_rate rate = {
+		.type = spec.type, .per_second = per_second, .per_clock = per_clock};
 	for (int socket = 0; rc == 0 && socket < (code.by_socket ? sockets : 1); socket++) {
 		rc = unc_spec_encode(&r->t, &spec, socket, sockets, &code, r->err);
 		rate.only_socket = (uint8_t)(code.by_socket ? socket + 1 : 0);
@@ -181,12 +171,29 @@ static int add_rates(struct unc_table_reader *r, double per_second, double per_c
 	return rc;
 }
 
+/* Of a line, per second or per clock. */
+static int end_rate(struct unc_table_reader *r, bool per_clock)
+{
+	char text[UNC_SPEC_MAX];
+	double clock = clock_of(r, r->w.rate.type), value = 0;
+	int rc;
+
+	if (clock == 0)
+		return unc_bad(r, "the unit line of this type must come first");
+	snprintf(text, sizeof(text), "%s.%s", unc_type_name(&r->t, r->w.rate.type),
+		 r->w.rate.event);
+	if ((rc = set_let(r, "clock", clock, true)) < 0 ||
+	    (rc = evaluate(r, r->w.rate.expression, &value)) < 0)
+		return rc;
+	return unc_add_event_rate(r, text, per_clock ? 0 : value, per_clock ? value : 0);
+}
+
 int unc_end_rate(struct unc_table_reader *r)
 {
-	return add_rates(r, 1, 0);
+	return end_rate(r, false);
 }
 
 int unc_end_occupancy(struct unc_table_reader *r)
 {
-	return add_rates(r, 0, 1);
+	return end_rate(r, true);
 }

@@ -414,6 +414,8 @@ struct unc_workload {
 	const char *cpu;
 	uint32_t id; /* of the table */
 	struct unc_tbl_machine machine;
+	/* Derived, not read from workload.tbl: portable metrics that do not come out as load= says. */
+	unc_str missed;
 #define UNC_WORKLOAD_ARRAYS(X) X(rate) X(sim_unit)
 	UNC_WORKLOAD_ARRAYS(UNC_TABLE_ARRAY)
 };
