@@ -83,7 +83,10 @@ def extended(row):
 
 
 def are_numbers(rows):
-    """Bits of umask values that have a bit which is no umask by itself."""
+    """Bits of umask values that are numbers: one of them is 0, or has a bit which is no umask by itself."""
+    values = {row.umask for row in rows if row.umask_name and not extended(row)}
+    if len(values) > 4 and values == set(range(min(values), max(values) + 1)) or len(values) > 1 and 0 in values:
+        return ~0
     singles = {row.umask for row in rows if bin(row.umask).count('1') == 1 and not extended(row)}
     mixed = 0
     for row in rows:
@@ -128,7 +131,7 @@ class Words:
                 if key in known.columns and not event:
                     line.columns[key] = known.columns[key]
         else:
-            line.words = describe_umask(line.name) if event else describe_event(line.name)
+            line.words = describe_umask(line.name, event.name) if event else describe_event(line.name)
 
 
 def common_kind(event, unit_type):

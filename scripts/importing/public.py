@@ -61,7 +61,7 @@ class Row:
             self.counters = counter_list(text, self.public)
             return False
         if at >= len(names) or (kind != 'FREERUN' and len(names) > 1):
-            self.error = f'counter {text} ({kind or text}) is none of {self.type.name} in units.tbl'
+            self.error = f'{self.type.name} has no such {"free-running" if kind == "FREERUN" else "fixed"} counter in units.tbl'
         else:
             self.counter = names[at]
         return True
@@ -135,12 +135,16 @@ class Row:
     def name_fields(self, named, text, report):
         """Fields that the user must give, if each of the bits named are one; else he may."""
         fields = [f for f in self.type.fields.values() if not f.user]
+        within = [f.name for f in fields for reg, mask in named if f.mask(reg) and not f.mask(reg) & ~mask]
         exact = [next((f.name for f in fields if f.mask(reg) == mask), None) for reg, mask in named]
-        found = [f.name for f in fields for reg, mask in named if f.mask(reg) and not f.mask(reg) & ~mask]
-        if named and not found:
-            report.note(f'filter {text} names no field of {self.type.name}: any value may stand there', self.public)
+        if named and not within:
+            exact = [next((f.name for f in fields if f.mask(reg) & mask), None) for reg, mask in named]
+            report.note(f'filter {text} is not quite a field of {self.type.name}: '
+                        + (f'needs={",".join(exact)}' if None not in exact else 'unavailable'), self.public)
+            if None in exact:
+                self.unavailable = f'its filter, {text}, is not known'
         if None in exact:
-            self.uses = list(dict.fromkeys(self.uses + found))
+            self.uses = list(dict.fromkeys(self.uses + within))
         else:
             self.needs = list(dict.fromkeys(exact))
 

@@ -7,7 +7,7 @@ PHRASES = {
     'NOT_TAKEN': 'not taken', 'NOT_EMPTY': 'not empty', 'NO_CREDITS': 'no credits', 'NO_CREDIT': 'no credit',
     'POWER_CKE': 'clock enable of power saving', 'CAS_COUNT': 'column accesses (CAS)', 'ACT_COUNT': 'activates (ACT)',
     'PRE_COUNT': 'precharges (PRE)', 'SELF_REFRESH': 'self refresh', 'PAGE_MISS': 'page miss',
-    'MAJOR_MODES': 'major modes', 'BY_CPU': 'by the CPU', 'OF_CPU': 'of the CPU', 'FROM_CPU': 'from the CPU',
+    'MAJOR_MODES': 'major modes', 'CLOCKTICKS_F': 'clock, fixed counter', 'BY_CPU': 'by the CPU', 'OF_CPU': 'of the CPU', 'FROM_CPU': 'from the CPU',
     'MEM_WRITE': 'device writes to memory', 'MEM_READ': 'device reads of memory', 'PEER_WRITE': 'device writes to a device',
     'PEER_READ': 'device reads of a device', 'ALL_PARTS': 'all ports', 'LLC_OR_SF': 'LLC or snoop filter',
     'CORE_GTONE': 'more than one core', 'PA_MATCH': 'same address under way', 'NON_UPI': 'not for UPI',
@@ -23,7 +23,7 @@ WORDS = {
     'BL': 'BL', 'BNC': 'bounces', 'BYP': 'bypass', 'BYPASS': 'bypass', 'BYPASSED': 'bypassed', 'CA': 'caching agent',
     'CAS': 'column accesses', 'CBO': 'CBo', 'CCW': 'counter-clockwise', 'CHA': 'CHA', 'CKE': 'clock enable',
     'CLOCKTICKS': 'clock', 'CMPD': 'completions with data', 'CMS': 'mesh stop', 'COMP': 'completion', 'COMPL': 'completions',
-    'CONFLICTS': 'conflicts', 'CRD': 'code reads', 'CREDIT': 'credit', 'CREDITS': 'credits', 'CW': 'clockwise',
+    'CONFLICTS': 'conflicts', 'CRD': 'credits', 'CREDIT': 'credit', 'CREDITS': 'credits', 'CW': 'clockwise',
     'CYCLES': 'clocks', 'D2C': 'direct to core', 'D2K': 'direct to UPI', 'D2U': 'direct to UPI', 'DEALLOC': 'releases',
     'DEFEATURE': 'switched off', 'DIR': 'directory', 'DN': 'down', 'DRD': 'data reads', 'DRS': 'data responses',
     'E': 'state E', 'EGR': 'egress', 'EGRESS': 'egress', 'EVICT': 'evictions', 'EVICTION': 'evictions',
@@ -48,9 +48,12 @@ WORDS = {
     'UPI': 'UPI', 'VERT': 'vertical', 'VIC': 'victims', 'VN0': 'VN0', 'VN1': 'VN1', 'VNA': 'VNA', 'VR0': 'virtual ring 0',
     'VR1': 'virtual ring 1', 'VTD0': 'IOMMU 0', 'VTD1': 'IOMMU 1', 'WB': 'write backs', 'WBQ': 'writes of other sockets (WBQ)', 'WMM': 'write major mode',
     'WPQ': 'write pending queue', 'WR': 'writes', 'WRITES': 'writes', 'FREERUN': 'on a counter that always runs', 'IMC': 'memory controller',
-    'CHN0': 'channel 0', 'CHN1': 'channel 1', 'CHN2': 'channel 2', 'GV': 'frequency change', 'NS': 'not snooped', 'CPU': 'CPU',
+    'CHN0': 'channel 0', 'CHN1': 'channel 1', 'CHN2': 'channel 2', 'GV': 'frequency change', 'NS': 'not snooped', 'CPU': 'CPU', 'CRDS': 'credits',
     'LLC': 'LLC', 'DRAM': 'DRAM', 'DDR': 'DDR', 'HBM': 'HBM', 'PCIE': 'PCIe', 'MMIO': 'MMIO', 'PMA': 'PMA', 'PCU': 'PCU', 'MSI': 'MSI', 'IPI': 'IPI',
 }
+CODE_READS = {'CRD': 'code reads'}
+BY_CPU = {'MEM_WRITE': 'writes of cores to a device', 'MEM_READ': 'reads of cores from a device', 'IO_WRITE': 'port writes of cores',
+          'IO_READ': 'port reads of cores', 'CFG_WRITE': 'configuration writes of cores', 'CFG_READ': 'configuration reads of cores'}
 NUMBERED = {'PART': 'port', 'PORT': 'port', 'RANK': 'rank', 'BANK': 'bank', 'BANKG': 'bank group', 'CH': 'channel',
             'CHN': 'channel', 'MC': 'memory controller', 'TGR': 'transgress', 'STACK': 'stack', 'CORE': 'core', 'LINK': 'link',
             'SLOT': 'slot', 'BAND': 'band', 'IMC': 'memory controller', 'IIO': 'PCIe stack', 'DIMM': 'module', 'CBO': 'CBo', 'AG': 'agent'}
@@ -72,20 +75,28 @@ def word(part):
     return part if re.search(r'\d', part) else part.lower()
 
 
-def parts(name):
-    """The words for a whole name."""
+def parts(name, own=None):
+    """The words for a whole name; `own`: words that mean something else here."""
     split, words, at = [p for p in re.split(r'[_.]', name) if p], [], 0
     while at < len(split):
-        for length in (3, 2):
+        for length in (3, 2, 1):
             phrase = '_'.join(split[at:at + length]).upper()
-            if at + length <= len(split) and phrase in PHRASES:
-                words.append(PHRASES[phrase])
+            known = (own or {}).get(phrase) or PHRASES.get(phrase)
+            if at + length <= len(split) and known:
+                words.append(known)
                 at += length
                 break
         else:
             words.append(word(split[at]))
             at += 1
     return ' '.join(words)
+
+
+def own_words(event):
+    """Words with another meaning in this event."""
+    if event.upper().endswith('_BY_CPU'):
+        return BY_CPU
+    return CODE_READS if event.upper().startswith(('TOR_', 'COHERENT_OPS', 'DRD_', 'LLC_LOOKUP')) else None
 
 
 def describe_event(name):
@@ -95,5 +106,5 @@ def describe_event(name):
     return parts(name)
 
 
-def describe_umask(name):
-    return ', '.join(parts(part) for part in name.split('.'))
+def describe_umask(name, event):
+    return ', '.join(parts(part, own_words(event)) for part in name.split('.'))
