@@ -169,7 +169,7 @@ static void units_of(const void *user)
 	const struct unc_table *t = p->table;
 	const struct unc_tbl_machine *machine = &t->workload->machine;
 
-	CHECK_NUMBER(machine->model, t->models[0]);
+	CHECK_NUMBER(machine->model, t->cpuid.models[0]);
 	for (unsigned i = 0; i < t->n_type; i++) {
 		unsigned places = unc_type_instances(t, i), found = 0;
 

@@ -140,6 +140,7 @@ static int parse_cpuinfo(char *text, struct unc_topology *t, struct rows *rows,
 	unsigned seen = 0;
 	char *key, *value;
 
+	t->stepping = -1;
 	while (next_pair(&text, &key, &value)) {
 		const char *bad = rows->n <= 1 ? take_identity(t, key, value, &seen) : NULL;
 		bool ok = !bad;

@@ -80,7 +80,7 @@ static void derive_machine(struct unc_table_reader *r)
 
 	snprintf(title, sizeof(title), "%s (simulated)", unc_tbl_str(&r->t, r->t.title));
 	*m = (struct unc_tbl_machine){.sockets = SOCKETS,
-				      .model = (uint8_t)r->t.models[0],
+				      .model = (uint8_t)r->t.cpuid.models[0],
 				      .cores = (uint16_t)cores_of(&r->t),
 				      .threads = THREADS,
 				      .tsc_hz = usual_clock,
