@@ -13,8 +13,8 @@ static const char units[] =
 	"bar mem id=0x3251 device=00.1 base=0xD0 base_bits=28:0 base_shift=23 at=0xD8 step=4 "
 	"bits=10:0 shift=12 count=4 size=0x40000\n"
 	"type cbo title=\"CBo\" public=UNC_C_ \"slice\"\n"
-	"  access msr\n  where base=0xD00 step=0x20 count=15 present=0x0ee0-0x0eee "
-	"present_at=0c.0\n"
+	"  access msr\n  where base=0xD00 step=0x20 count=15\n"
+	"  present id=0x0ee0-0x0eee device=0c.0\n"
 	"  counters 2 width=44\n"
 	"  reg BOX_CTL at=0x4 width=32 role=unit_ctl mask=0x10103 wo\n"
 	"  reg CTL[2] at=0x10 step=1 width=32 role=ctl\n"
@@ -27,8 +27,8 @@ static const char units[] =
 	"  reg CTR0 at=0xA0 width=64 role=ctr\n"
 	"  reg CTL0 at=0xD8 width=32 role=ctl\n" CONTROL
 	"type cha title=\"CHA\" public=UNC_CHA_ \"slice\"\n"
-	"  access msr\n  where base=0x2000 step=0x10 count=8 present=0x325b offsets=0x9C,0xA0 "
-	"present_at=1e.3\n"
+	"  access msr\n  where base=0x2000 step=0x10 count=8\n"
+	"  present id=0x325b device=1e.3 offsets=0x9C,0xA0\n"
 	"  counters 1 width=48\n"
 	"  reg CTL0 at=0x2 width=64 role=ctl\n"
 	"  reg CTR0 at=0x8 width=64 role=ctr\n" CONTROL

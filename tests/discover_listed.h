@@ -13,8 +13,8 @@ static const char listed_units[] =
 	"base=0xD0 "
 	"base_bits=28:0 base_shift=23 \\\n    at=0xD8 step=4 bits=10:0 shift=12 count=4 "
 	"size=0x40000\ntype cha title=\"CHA\" public=UNC_CHA_ \"slice\"\n  access msr\n  discovery "
-	"0\n  where base=0x2000 step=0x10 count=64 present=0x325b offsets=0x9C,0xA0 "
-	"present_at=1e.3\n  counters 4 "
+	"0\n  where base=0x2000 step=0x10 count=64\n  present id=0x325b "
+	"device=1e.3 offsets=0x9C,0xA0\n  counters 4 "
 	"width=48\n  reg UNIT_CTL at=0x0 width=64 role=unit_ctl mask=0x301 wo\n  reg CTL[4] at=0x2 "
 	"step=1 width=64 role=ctl\n  reg CTR[4] at=0x8 step=1 width=64 role=ctr\n" CONTROL
 	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n  access mmio\n  discovery 6\n  where "

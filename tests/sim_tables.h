@@ -488,15 +488,19 @@ static const struct unc_tbl_event beta_event[] = {
 	.fields = {fields_at, fields_n}, .first_ctl = prefix##_CTL, .first_ctr = prefix##_CTR,     \
 	.unit_ctl = prefix##_UNIT, .status = prefix##_STATUS, .f_event = fields_at,                \
 	.f_umask = (fields_at) + 1, .active = 0xFF, .n_counters = 4, .width = 48, .max_inc = 1
+static const struct unc_tbl_present beta_present[] = {{.mask = UINT64_MAX,
+						       .id = 0x325b,
+						       .offset = {0x9C, 0xA0},
+						       .n_offsets = 2,
+						       .n_devices = 1,
+						       .devfn = {UNC_DEVFN(0x1e, 3)}}};
 static const struct unc_tbl_type beta_type[B_TYPES] = {
 	[B_CHA] = {.name = W(cha),
 		   .parts = {0, 1},
 		   .regs = {B_CHA_UNIT, B_IMC_UNIT},
 		   .events = {0, 1},
 		   .discovery = 0,
-		   .present_id = 0x325b,
-		   .present_offset = {0x9C, 0xA0},
-		   .present_devfn = UNC_DEVFN(0x1e, 3),
+		   .presents = {0, 1},
 		   B_TYPE(B_CHA, B_F_CHA, 10)},
 	[B_IMC] = {.name = W(imc),
 		   .parts = {1, 1},
@@ -562,6 +566,8 @@ static const struct unc_table beta_table = {
 	.n_strings = sizeof(words),
 	.where = beta_where,
 	N(where) = 11,
+	.present = beta_present,
+	N(present) = 1,
 	.bar = beta_bar,
 	N(bar) = 1,
 	.part = beta_part,

@@ -129,7 +129,7 @@ static void discover(bool asked)
 	notes[0] = '\0';
 	unc_instances_free(&found);
 	CU_ASSERT_FATAL(unc_bus_open_system(fs, &bus, &err) == 0);
-	bus->driver = asked ? gate : NULL;
+	bus->gate = asked ? gate : NULL;
 	CHECK_NUMBER(unc_discover(table, &kernel_topology, bus, take_note, NULL, &found, &err), 0);
 	bus->methods->close(bus);
 }

@@ -83,9 +83,9 @@ struct unc_bus {
 	const struct unc_bus_methods *methods;
 	unc_note_fn note; /* NULL: nobody listens */
 	void *user;
-	/* Its method kernel is asked which units exist where the right is missing to find out; NULL:
-	 * none. */
-	struct unc_access *driver;
+	/* MSRs that tell which units exist are read through it, and its method kernel is asked where
+	 * the right is missing to find out; NULL: none. */
+	struct unc_access *gate;
 };
 
 int unc_bus_open_system(struct unc_fs *, struct unc_bus **out,

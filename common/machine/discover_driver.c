@@ -37,7 +37,7 @@ static bool has_pmu(const struct unc_walk *walk, unsigned type, unsigned index, 
 		k++;
 	if (!unc_kernel_pmu(t, type, k, index, name, UNC_KERNEL_NAME))
 		return false;
-	rc = unc_kernel_find(walk->bus->driver, name, FIRST, &place, NULL);
+	rc = unc_kernel_find(walk->bus->gate, name, FIRST, &place, NULL);
 	return rc == 0 || rc == UNC_ERR_PERMISSION; /* there, for others if not for us */
 }
 
@@ -94,8 +94,7 @@ static bool any_listed(const struct unc_walk *walk, unsigned type)
 
 bool unc_driver_knows(const struct unc_walk *walk)
 {
-	for (unsigned type = 0; walk->bus && walk->bus->driver && type < walk->table->n_type;
-	     type++)
+	for (unsigned type = 0; walk->bus && walk->bus->gate && type < walk->table->n_type; type++)
 		if (any_listed(walk, type))
 			return true;
 	return false;
@@ -114,10 +113,10 @@ static bool is_named(const struct unc_table *t, uint16_t id)
 	for (size_t i = 0; i < t->n_bar; i++)
 		if (t->bar[i].device_id == id)
 			return true;
-	for (size_t i = 0; i < t->n_type; i++) {
-		uint16_t first = t->type[i].present_id, last = t->type[i].present_last;
+	for (size_t i = 0; i < t->n_present; i++) {
+		const struct unc_tbl_present *row = &t->present[i];
 
-		if (first && id >= first && id <= (last ? last : first))
+		if (!row->msr && id >= row->id && id <= (row->last ? row->last : row->id))
 			return true;
 	}
 	return false;
@@ -238,7 +237,7 @@ static bool is_certain(const struct unc_walk *walk, size_t from, const struct un
 {
 	for (size_t i = from; i < walk->n; i++)
 		if (walk->unit[i].part[0].present &&
-		    (row->present_id || walk->unit[i].part[0].space == UNC_SPACE_MMIO))
+		    (row->presents.n || walk->unit[i].part[0].space == UNC_SPACE_MMIO))
 			return true;
 	return false;
 }

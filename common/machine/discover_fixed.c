@@ -175,39 +175,6 @@ void unc_fixed_parts(const struct unc_walk *walk, struct unc_instance *unit, uns
 		unc_instance_locate(unit);
 }
 
-/*
- * How many units of a type a socket has: the bits set in registers of device `present`. None is no
- * answer: then this fails.
- */
-static int count_present(const struct unc_walk *walk, const struct unc_tbl_type *row, int socket,
-			 unsigned *n, struct unc_error *err)
-{
-	const struct unc_pci_function *f;
-	uint32_t bits;
-
-	*n = 0;
-	if (unc_walk_function(walk, socket, row->present_id, UNC_ANY_DEVFN, &f, err) ==
-	    UNC_ERR_NOT_FOUND)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x is not visible",
-				row->present_id);
-	if (err->code || unc_walk_config(walk, f, 0, &bits, err) < 0)
-		return err->code;
-	/* All ones may be a full socket: only the identity tells a device that is switched off. */
-	if (bits == UINT32_MAX)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x reads as all ones",
-				row->present_id);
-	for (int i = 0; i < 2; i++) {
-		if (i && !row->present_offset[i])
-			break;
-		if (unc_walk_config(walk, f, row->present_offset[i], &bits, err) < 0)
-			return err->code;
-		*n += (unsigned)__builtin_popcount(bits);
-	}
-	return *n ? 0
-		  : unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x says none",
-			     row->present_id);
-}
-
 /* At least one unit exists, but not how many: none can be summed without guessing. */
 static int add_uncounted(struct unc_walk *walk, unsigned type, int socket,
 			 const struct unc_error *why, struct unc_error *err)
@@ -235,7 +202,7 @@ static bool is_absent(const struct unc_walk *walk, const struct unc_tbl_type *ro
 }
 
 /* A unit behind an address that is not filled in: a memory controller that is fused off. */
-bool unc_fixed_empty(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
+static bool is_empty(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
 		     struct unc_error *why)
 {
 	const struct unc_tbl_type *row = &walk->table->type[type];
@@ -246,6 +213,13 @@ bool unc_fixed_empty(const struct unc_walk *walk, unsigned type, unsigned index,
 	return part->space == UNC_SPACE_MMIO && index < part->where.n &&
 	       unc_fixed_bar(walk, &walk->table->bar[where->bar], where->bar_index, socket,
 			     &address, why) == UNC_ERR_NOT_FOUND;
+}
+
+bool unc_fixed_empty(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
+		     struct unc_error *why)
+{
+	return unc_present_absent(walk, type, index, socket, why) ||
+	       is_empty(walk, type, index, socket, why);
 }
 
 /* Adds the units 0 to n - 1 that this machine has, those from `certain` on as doubtful. */
@@ -278,7 +252,7 @@ static int add_units(struct unc_walk *walk, unsigned type, int socket, unsigned 
 
 /* The PCI functions on a socket of which there is one a unit: those that are, and in *more those
  * that may be. */
-static unsigned count_functions(const struct unc_walk *walk, const struct unc_tbl_type *row,
+static unsigned count_functions(const struct unc_walk *walk, const struct unc_tbl_present *row,
 				int socket, unsigned *more)
 {
 	unsigned n = 0;
@@ -286,7 +260,7 @@ static unsigned count_functions(const struct unc_walk *walk, const struct unc_tb
 	*more = 0;
 	for (size_t i = 0; i < walk->n_functions; i++) {
 		const struct unc_pci_function *f = &walk->function[i];
-		bool is = f->device >= row->present_id && f->device <= row->present_last;
+		bool is = f->device >= row->id && f->device <= row->last;
 		bool here = walk->socket[i] == socket;
 
 		n += here && is;
@@ -301,10 +275,10 @@ static unsigned count_functions(const struct unc_walk *walk, const struct unc_tb
  * core that is switched off leaves its unit on. Where the functions do not show, what is beyond
  * both is found out by reading.
  */
-static int add_by_functions(struct unc_walk *walk, unsigned type, int socket, unsigned places,
+static int add_by_functions(struct unc_walk *walk, unsigned type, int socket,
+			    const struct unc_tbl_present *row, unsigned places,
 			    struct unc_error *err)
 {
-	const struct unc_tbl_type *row = &walk->table->type[type];
 	unsigned cores = limit_to(places, walk->topo->socket[socket].cores), more, most;
 	unsigned functions = count_functions(walk, row, socket, &more);
 	unsigned certain = functions > cores ? limit_to(places, (int)functions) : cores;
@@ -315,17 +289,17 @@ static int add_by_functions(struct unc_walk *walk, unsigned type, int socket, un
 	unc_walk_note(walk,
 		      "socket %d: the PCI functions 8086:%04x to %04x, which tell how many %s "
 		      "there are, cannot be counted: of %u to %u, those that answer are taken",
-		      socket, row->present_id, row->present_last,
-		      unc_tbl_str(walk->table, row->name), certain, most);
+		      socket, row->id, row->last, unc_type_name(walk->table, type), certain, most);
 	return add_units(walk, type, socket, most, certain, err);
 }
 
 int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
 {
 	const struct unc_tbl_type *row = &walk->table->type[type];
+	const struct unc_tbl_present *range = unc_present_range(walk, type), *by;
 	int cpus = walk->topo->socket[socket].cpus;
 	struct unc_error why = {0};
-	unsigned n, present;
+	unsigned n;
 
 	if (!row->parts.n)
 		return 0;
@@ -338,12 +312,9 @@ int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_
 			socket, cpus, n);
 	if (row->cpus)
 		n = limit_to(n, cpus);
-	if (n && row->present_last)
-		return add_by_functions(walk, type, socket, n, err);
-	if (n && row->present_id) {
-		if (count_present(walk, row, socket, &present, &why) < 0)
-			return add_uncounted(walk, type, socket, &why, err);
-		n = limit_to(n, (int)present);
-	}
+	if (n && unc_present_count(walk, type, socket, &n, &by, &why) < 0)
+		return add_uncounted(walk, type, socket, &why, err);
+	if (n && range)
+		return add_by_functions(walk, type, socket, range, n, err);
 	return add_units(walk, type, socket, n, n, err);
 }

@@ -318,6 +318,52 @@ static size_t check_records(const struct unc_walk *walk, const struct unc_pmon_l
 	return n;
 }
 
+/* The highest number among the first n of a type, each number once. */
+static int last_of(const struct unc_pmon_list *list, unsigned type, unsigned n)
+{
+	int last = -1;
+
+	for (unsigned i = 0; i < n; i++) {
+		int next = UINT16_MAX + 1;
+
+		for (size_t k = 0; k < list->n; k++)
+			if (list->record[k].type == type && list->record[k].id > last &&
+			    list->record[k].id < next)
+				next = list->record[k].id;
+		if (next > UINT16_MAX)
+			break;
+		last = next;
+	}
+	return last;
+}
+
+/* Firmware has listed slices that the part does not have. What counts them is believed, and the first
+ * of the list are taken, as in Linux uncore_snbep.c (spr_uncore_cpu_init). */
+static void drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type,
+			 int socket)
+{
+	unsigned most = UNC_NONE, dropped = 0;
+	const struct unc_tbl_present *by;
+	struct unc_error why = {0};
+	int last;
+
+	if (unc_present_count(walk, type, socket, &most, &by, &why) < 0 || !by)
+		return;
+	last = last_of(list, type, most);
+	for (size_t i = 0; i < list->n; i++)
+		if (list->record[i].type == type && list->record[i].id > last) {
+			list->record[i].type = UNC_NONE;
+			dropped++;
+		}
+	if (dropped)
+		unc_walk_note(walk,
+			      "socket %d: %s%04x tells of %u %s: %u more of the discovery table, "
+			      "numbered above %d, are not used",
+			      socket,
+			      by->msr ? "msr 0x" : "PCI device 8086:", by->msr ? by->msr : by->id,
+			      most, unc_type_name(walk->table, type), dropped, last);
+}
+
 /* Lists a unit whose record is broken, so that it is not missed without a reason. */
 static int add_broken(struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
 		      size_t from, struct unc_error *err)
@@ -339,13 +385,14 @@ static int add_broken(struct unc_walk *walk, const struct unc_pmon_record *recor
 static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, struct unc_error *err)
 {
 	struct unc_walk *walk = pmon->walk;
-	const struct unc_pmon_list *list = &pmon->socket[socket];
+	struct unc_pmon_list *list = &pmon->socket[socket];
 	const struct unc_tbl_part *part = main_part(walk, type);
 	/* A PCI function proves by its device id that it is there; an MSR does not. */
 	bool fixed = part->space == UNC_SPACE_PCI && part->where.n;
 	size_t from = walk->n, bad, n;
 	int rc = 0;
 
+	drop_surplus(walk, list, type, socket);
 	n = check_records(walk, list, type, socket, fixed, &bad);
 	if (fixed && (bad || !n))
 		return unc_fixed_type(walk, type, socket, err);

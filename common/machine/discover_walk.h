@@ -78,12 +78,24 @@ int unc_fixed_bar(const struct unc_walk *, const struct unc_tbl_bar *, unsigned 
 		  uint64_t *address, struct unc_error *err);
 /* Fills the parts of a unit from `first` on and sets available, reason and location. */
 void unc_fixed_parts(const struct unc_walk *, struct unc_instance *, unsigned first);
-/* Whether a unit has no address because the machine has no such unit; *why says where it would be.
- */
+/* Whether the machine has no such unit: no address, or no PCI function that it hangs on; *why says
+ * where that would be. */
 bool unc_fixed_empty(const struct unc_walk *, unsigned type, unsigned index, int socket,
 		     struct unc_error *why);
 /* Adds the units of a type on a socket by the places of the tables. */
 int unc_fixed_type(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
+
+/* ---- discover_present.c */
+/* Lowers *n, the places of a type, to the units that a socket has by the registers that tell; *by:
+ * the statement that has lowered it, or NULL. UNC_ERR_UNAVAILABLE: there are such registers, and none
+ * of them tells. */
+int unc_present_count(const struct unc_walk *, unsigned type, int socket, unsigned *n,
+		      const struct unc_tbl_present **by, struct unc_error *err);
+/* The statement by which each unit of a type has a PCI function, of a range of ids; NULL: none. */
+const struct unc_tbl_present *unc_present_range(const struct unc_walk *, unsigned type);
+/* Whether a PCI function that a unit hangs on is not there. */
+bool unc_present_absent(const struct unc_walk *, unsigned type, unsigned index, int socket,
+			struct unc_error *why);
 
 /* ---- discover_driver.c */
 /* Whether the kernel's own driver is there, may be asked, and knows units of this CPU. */
@@ -108,7 +120,7 @@ enum { UNC_PMON_MSR, UNC_PMON_MMIO, UNC_PMON_PCI }; /* access types */
 enum { UNC_PMON_DEVICE = 0x09a7 }; /* Linux uncore_discovery.h: generic id of what has the table */
 
 struct unc_pmon_record {
-	uint16_t type; /* index into table->type */
+	uint16_t type; /* index into table->type; UNC_NONE: it is not used */
 	uint16_t id;
 	uint16_t position; /* in the global status */
 	uint8_t n_controls, ctl, ctr, width, access;

@@ -224,7 +224,7 @@ static int open_machine(struct unc_platform *p, const char *order, struct unc_er
 	unc_access_topology(p->access, &p->topology);
 	if ((rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
 		return rc;
-	bus->driver = p->access;
+	bus->gate = p->access;
 	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
 	if (rc == 0 && p->machine->fenced)
 		rc = unc_fence_windows(p->table, &p->instances, bus, p->access, err);

@@ -53,11 +53,15 @@ union unc_words {
 		const char *of;
 	} view;
 	struct unc_words_where {
-		const char *bases, *devices, *ids, *present, *offsets;
+		const char *bases, *devices, *ids;
 		uint64_t base, step;
 		unc_str name;
-		uint8_t space, count, per, cpus, bar, optional, present_devfn;
+		uint8_t space, count, per, cpus, bar, optional;
 	} where;
+	struct unc_words_present {
+		struct unc_tbl_present row;
+		const char *ids, *devices, *offsets;
+	} present;
 	struct {
 		struct unc_tbl_reg row;
 		const char *name;
@@ -225,9 +229,10 @@ int unc_add_list(struct unc_table_reader *, const char *what, const char *list, 
 /* A list of numbers up to `max`, one for each unit: `3-5,3,4`; each is stored as 1 + its value. */
 int unc_read_positions(struct unc_table_reader *, const char *key, const char *list, unsigned max,
 		       uint8_t *out, size_t size);
-/* At the end of a type's block in units.tbl (table_type.c); what it says of the kernel
- * (table_kernel.c). */
+/* At the end of a type's block in units.tbl (table_type.c); what it says of its units (table_where.c)
+ * and of the kernel (table_kernel.c). */
 int unc_units_end_type(struct unc_table_reader *);
+int unc_check_present(struct unc_table_reader *, const struct unc_tbl_type *);
 int unc_check_kernel(struct unc_table_reader *, const struct unc_tbl_type *);
 /* At the end of metrics.tbl: whether it has all portable metrics. */
 int unc_check_portable(struct unc_table_reader *);

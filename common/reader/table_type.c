@@ -98,7 +98,8 @@ int unc_units_end_type(struct unc_table_reader *r)
 		return unc_bad(r, "type %s: more than %d registers", unc_tbl_str(&r->t, type->name),
 			       MAX_REGS);
 	set_control_masks(r, type);
-	if ((rc = check_masks(r, type)) < 0 || (rc = unc_check_kernel(r, type)) < 0)
+	if ((rc = check_masks(r, type)) < 0 || (rc = unc_check_present(r, type)) < 0 ||
+	    (rc = unc_check_kernel(r, type)) < 0)
 		return rc;
 	r->type = UNC_NONE;
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table reader: where units are (topology, bar, access, where, part). */
+/* The table reader: where units are (topology, bar, access, where, present, part). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,43 +93,11 @@ static int where_cpus(struct unc_table_reader *r)
 	return 0;
 }
 
-/* present=ID offsets=A,B: the bits set in these registers; present=ID-ID: the functions of these
- * ids. Either tells how many units there are. */
-static int read_present(struct unc_table_reader *r)
-{
-	const struct unc_words_where *w = &r->w.where;
-	struct unc_tbl_type *type = unc_current_type(r);
-	int first = 0, last = 0, end = 0;
-	unsigned a, b;
-
-	if (!w->present)
-		return w->present_devfn ? unc_bad(r, "present_at= goes with present=") : 0;
-	int n = sscanf(w->present, "%i%n-%i%n", &first, &end, &last, &end);
-	if (n < 1 || w->present[end] || first <= 0 || first > 0xffff ||
-	    (n == 2 && (last < first || last > 0xffff)))
-		return unc_bad(r, "present=%s is not a device id, or two as in 0x0ee0-0x0eee",
-			       w->present);
-	type->present_id = (uint16_t)first;
-	type->present_last = (uint16_t)last;
-	type->present_devfn = w->present_devfn;
-	if ((n == 2) != (w->offsets == NULL))
-		return unc_bad(r, "present= of one id and offsets= go together");
-	if (n == 2)
-		return w->present_devfn ? 0 : unc_need(r, "present_at");
-	if (sscanf(w->offsets, "%x,%x", &a, &b) != 2 || a > 0xffc || b > 0xffc)
-		return unc_bad(r, "offsets=%s is not two configuration offsets", w->offsets);
-	type->present_offset[0] = (uint16_t)a;
-	type->present_offset[1] = (uint16_t)b;
-	return w->present_devfn ? 0 : unc_need(r, "present_at");
-}
-
 static int add_places(struct unc_table_reader *r, uint32_t part)
 {
 	size_t first = r->t.n_where;
-	int rc = read_present(r);
+	int rc;
 
-	if (rc < 0)
-		return rc;
 	switch (r->t.part[part].space) {
 	case UNC_SPACE_MSR:
 		rc = where_msr(r);
@@ -181,4 +149,123 @@ int unc_end_part(struct unc_table_reader *r)
 	unc_current_type(r)->parts.n++;
 	rc = unc_read_where(r);
 	return rc < 0 ? rc : add_places(r, at);
+}
+
+/* ---- how many there are */
+
+/* "0x10" or "0x10-0x1f" */
+static bool parse_ids(const char *text, struct unc_tbl_present *row)
+{
+	int first = 0, last = 0, end = 0;
+	int n = sscanf(text, "%i%n-%i%n", &first, &end, &last, &end);
+
+	row->id = (uint16_t)first;
+	row->last = (uint16_t)last;
+	return n >= 1 && !text[end] && first > 0 && first <= 0xffff &&
+	       (n == 1 || (last >= first && last <= 0xffff));
+}
+
+static bool parse_devices(const char *list, struct unc_tbl_present *row)
+{
+	uint64_t devfn;
+	char word[16];
+
+	while (list) {
+		if (row->n_devices == UNC_MAX_PRESENT ||
+		    !unc_list_next(&list, word, sizeof(word)) || !unc_parse_devfn(word, &devfn))
+			return false;
+		row->devfn[row->n_devices++] = (uint8_t)devfn;
+	}
+	return row->n_devices > 0;
+}
+
+static bool parse_offsets(const char *list, struct unc_tbl_present *row)
+{
+	uint64_t offset;
+	char word[16];
+
+	while (list) {
+		if (row->n_offsets == 2 || !unc_list_next(&list, word, sizeof(word)) ||
+		    !unc_parse_number(word, &offset) || offset > 0xffc || offset & 3)
+			return false;
+		row->offset[row->n_offsets++] = (uint16_t)offset;
+	}
+	return true;
+}
+
+static int present_msr(struct unc_table_reader *r, struct unc_tbl_present *row)
+{
+	if (r->w.present.ids || r->w.present.devices || r->w.present.offsets || unc_given(r, "per"))
+		return unc_bad(r,
+			       "id=, device=, per= and offsets= are of a PCI function, not of an "
+			       "MSR");
+	if (row->tells == UNC_TELLS_ALL)
+		return unc_bad(r, "an MSR that holds 0 decides nothing: tells=all is of a PCI "
+				  "function");
+	if (!row->mask)
+		row->mask = UINT64_MAX;
+	return 0;
+}
+
+static int present_pci(struct unc_table_reader *r, struct unc_tbl_present *row)
+{
+	const struct unc_words_present *w = &r->w.present;
+	int rc;
+
+	if (!w->ids)
+		return unc_bad(r, "present wants id= or msr=");
+	if ((rc = unc_need(r, "device")) < 0)
+		return rc;
+	if (!parse_ids(w->ids, row))
+		return unc_bad(r, "id=%s is not a device id, or two as in 0x0ee0-0x0eee", w->ids);
+	if (!parse_devices(w->devices, row))
+		return unc_bad(r, "device=%s is not a list of DEVICE.FUNCTION, up to %d",
+			       w->devices, UNC_MAX_PRESENT);
+	if (!parse_offsets(w->offsets, row))
+		return unc_bad(r, "offsets=%s is not one or two configuration offsets", w->offsets);
+	if (row->n_devices > 1 && (row->last || w->offsets))
+		return unc_bad(r, "a list of devices goes with one id and without offsets=");
+	if (unc_given(r, "per") && (row->last || w->offsets))
+		return unc_bad(r, "per= is of functions of one id that tell by being there");
+	if (row->last && w->offsets)
+		return unc_bad(r, "offsets= goes with one id");
+	if (!w->offsets && (unc_given(r, "bits") || unc_given(r, "tells") || row->none))
+		return unc_bad(r, "bits=, tells= and none= are of registers: offsets= is missing");
+	if (row->n_offsets == 2 && row->mask)
+		return unc_bad(r, "bits= goes with one register");
+	if (!row->mask)
+		row->mask = row->n_offsets == 2 ? UINT64_MAX : UINT32_MAX;
+	return 0;
+}
+
+int unc_end_present(struct unc_table_reader *r)
+{
+	struct unc_tbl_present *row = &r->w.present.row;
+	struct unc_range *rows = &unc_current_type(r)->presents;
+	int rc = row->msr ? present_msr(r, row) : present_pci(r, row);
+
+	if (rc < 0)
+		return rc;
+	if (row->none && row->tells != UNC_TELLS_ALL)
+		return unc_bad(r, "none= goes with tells=all");
+	if (!rows->n++)
+		rows->first = (uint32_t)r->t.n_present;
+	*unc_add_present(r) = *row;
+	return 0;
+}
+
+/* Units that hang on functions: none may be without one. */
+int unc_check_present(struct unc_table_reader *r, const struct unc_tbl_type *type)
+{
+	unsigned places = r->t.part[type->parts.first].where.n;
+
+	for (uint32_t i = 0; i < type->presents.n; i++) {
+		const struct unc_tbl_present *row = &r->t.present[type->presents.first + i];
+		unsigned told = (unsigned)row->n_devices * row->per;
+
+		if (!row->msr && !row->n_offsets && !row->last && told < places)
+			return unc_bad(r, "type %s: present tells of %u units, where of %u",
+				       unc_tbl_str(&r->t, type->name), told, places);
+	}
+	return 0;
 }

@@ -355,14 +355,26 @@ const struct unc_table *unc_sim_table(const struct unc_sim *sim)
 	return sim->table;
 }
 
-/* KiB of the last level cache of a socket: each unit that the firmware counts has a slice. */
+/* Whether units of a type are counted one by one: those that have a slice of the cache. */
+static bool has_slices(const struct unc_table *t, const struct unc_tbl_type *type)
+{
+	for (uint32_t i = 0; i < type->presents.n; i++) {
+		const struct unc_tbl_present *row = &t->present[type->presents.first + i];
+
+		if (row->last || ((row->msr || row->n_offsets) && row->tells != UNC_TELLS_ALL))
+			return true;
+	}
+	return false;
+}
+
+/* KiB of the last level cache of a socket. */
 static int cache_of(const struct unc_sim *sim, int socket)
 {
 	int n = 0;
 
 	for (size_t i = 0; i < sim->n_blocks; i++)
-		n += sim->block[i].socket == socket && sim->block[i].type->row->present_id &&
-		     sim->block[i].reg[0].exists;
+		n += sim->block[i].socket == socket &&
+		     has_slices(sim->table, sim->block[i].type->row) && sim->block[i].reg[0].exists;
 	return n * SLICE_KB;
 }
 

@@ -227,16 +227,17 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 	unc_sim_block_init(block);
 }
 
-static int build_blocks(struct unc_sim *sim)
+static int build_blocks(struct unc_sim *sim, struct unc_error *err)
 {
 	size_t blocks = 0, regs = 0, counters = 0, sockets = (size_t)sim->options.sockets;
+	int rc = 0;
 
 	for (size_t i = 0; i < sim->table->n_type; i++) {
 		const struct sim_type *type = &sim->type[i];
 		size_t n = (size_t)__builtin_popcountll(type->present) * sockets;
 
 		blocks += n;
-		regs += n ? n * type->row->regs.n : 0;
+		regs += n ? n * type->row->regs.n + type->row->presents.n * sockets : 0;
 		counters += n ? n * (type->row->n_counters + type->row->counters.n) : 0;
 	}
 	sim->block = calloc(blocks + 1, sizeof(*sim->block));
@@ -249,7 +250,12 @@ static int build_blocks(struct unc_sim *sim)
 			for (unsigned index = 0; index < 64; index++)
 				if (sim->type[i].present >> index & 1)
 					build_block(sim, &sim->type[i], socket, index);
-	return 0;
+	/* Behind the registers of all blocks; the first of a type on a socket stands for all. */
+	for (size_t i = 0; i < sim->n_blocks && rc == 0; i++)
+		if (i == 0 || sim->block[i - 1].type != sim->block[i].type ||
+		    sim->block[i - 1].socket != sim->block[i].socket)
+			rc = unc_sim_present_msr(sim, &sim->block[i], err);
+	return rc;
 }
 
 /* ---- index */
@@ -315,7 +321,7 @@ int unc_sim_build(struct unc_sim *sim, struct unc_error *err)
 	for (size_t i = 0; i < sim->work->n_sim_unit; i++)
 		if ((rc = build_type(sim, &sim->work->sim_unit[i])) < 0)
 			return unc_fail(err, rc, "out of memory");
-	if ((rc = build_blocks(sim)) < 0 || (rc = build_index(sim)) < 0)
-		return unc_fail(err, rc, "out of memory");
+	if ((rc = build_blocks(sim, err)) < 0 || (rc = build_index(sim)) < 0)
+		return rc == UNC_ERR_MEMORY ? unc_fail(err, rc, "out of memory") : rc;
 	return 0;
 }

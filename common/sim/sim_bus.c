@@ -69,9 +69,10 @@ uint64_t unc_sim_bar_address(const struct unc_tbl_bar *bar, unsigned socket, uns
 
 /* ---- building */
 
-static int add_function(struct sim_bus *bus, unsigned number, unsigned devfn, unsigned id,
-			unsigned socket)
+int unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, unsigned id,
+			 unsigned socket)
 {
+	struct sim_bus *bus = &sim->bus;
 	struct sim_function *larger;
 
 	for (size_t i = 0; i < bus->n_functions; i++)
@@ -88,17 +89,34 @@ static int add_function(struct sim_bus *bus, unsigned number, unsigned devfn, un
 			.device = (uint16_t)id,
 			.kind = CLASS_SYSTEM >> 16,
 			.numa_node = (int)socket,
-			.local_cpu = (int)socket * unc_sim_cpus(bus->sim),
-			.local_last = (int)(socket + 1) * unc_sim_cpus(bus->sim) - 1},
+			.local_cpu = (int)socket * unc_sim_cpus(sim),
+			.local_last = (int)(socket + 1) * unc_sim_cpus(sim) - 1},
 		.socket = (int)socket,
 	};
 	return 0;
 }
 
-static int add_config(struct sim_bus *bus, unsigned number, unsigned devfn, unsigned offset,
-		      uint32_t value)
+static struct sim_config *config_at(struct sim_bus *bus, unsigned number, unsigned devfn,
+				    unsigned offset)
 {
-	struct sim_config *larger = unc_grow(bus->config, bus->n_configs, sizeof(*larger));
+	for (size_t i = 0; i < bus->n_configs; i++)
+		if (bus->config[i].bus == number && bus->config[i].devfn == devfn &&
+		    bus->config[i].offset == offset)
+			return &bus->config[i];
+	return NULL;
+}
+
+int unc_sim_bus_config(struct unc_sim *sim, unsigned number, unsigned devfn, unsigned offset,
+		       uint32_t value)
+{
+	struct sim_bus *bus = &sim->bus;
+	struct sim_config *old = config_at(bus, number, devfn, offset), *larger;
+
+	if (old) { /* several types have bits in a register that tells of them */
+		old->value |= value;
+		return 0;
+	}
+	larger = unc_grow(bus->config, bus->n_configs, sizeof(*larger));
 
 	if (!larger)
 		return UNC_ERR_MEMORY;
@@ -124,10 +142,10 @@ static int add_units(struct unc_sim *sim, const struct sim_type *type, unsigned 
 		for (uint32_t i = 0; i < part->where.n && i < 64 && rc == 0; i++)
 			if ((type->present >> i & 1) &&
 			    !unc_sim_hidden(sim, type->number, p, (int)i, (int)socket))
-				rc = add_function(&sim->bus, unc_sim_bus_number(sim, socket),
-						  table->where[part->where.first + i].devfn,
-						  table->where[part->where.first + i].device_id,
-						  socket);
+				rc = unc_sim_bus_function(
+					sim, unc_sim_bus_number(sim, socket),
+					table->where[part->where.first + i].devfn,
+					table->where[part->where.first + i].device_id, socket);
 	}
 	return rc;
 }
@@ -146,10 +164,10 @@ static int add_ubox(struct unc_sim *sim, unsigned socket)
 		return 0;
 	for (unsigned i = 0; i < (unsigned)sim->options.sockets; i++)
 		map |= i << (3 * i);
-	if ((rc = add_function(&sim->bus, bus, devfn, topology->ubox_id, socket)) < 0 ||
-	    (rc = add_config(&sim->bus, bus, devfn, topology->nodeid_offset, socket)) < 0)
+	if ((rc = unc_sim_bus_function(sim, bus, devfn, topology->ubox_id, socket)) < 0 ||
+	    (rc = unc_sim_bus_config(sim, bus, devfn, topology->nodeid_offset, socket)) < 0)
 		return rc;
-	return add_config(&sim->bus, bus, devfn, topology->map_offset, map);
+	return unc_sim_bus_config(sim, bus, devfn, topology->map_offset, map);
 }
 
 /* The registers that hold physical addresses; a bit beside the mask is set to be masked off. */
@@ -158,68 +176,14 @@ static int add_bar(struct unc_sim *sim, const struct unc_tbl_bar *bar, unsigned 
 	unsigned number = unc_sim_bus_number(sim, socket);
 	int rc;
 
-	if ((rc = add_function(&sim->bus, number, bar->devfn, bar->device_id, socket)) < 0)
+	if ((rc = unc_sim_bus_function(sim, number, bar->devfn, bar->device_id, socket)) < 0)
 		return rc;
-	rc = add_config(&sim->bus, number, bar->devfn, bar->base_offset,
-			unc_sim_bar_base(bar, socket) | (0x80000000 & ~bar->base_mask));
+	rc = unc_sim_bus_config(sim, number, bar->devfn, bar->base_offset,
+				unc_sim_bar_base(bar, socket) | (0x80000000 & ~bar->base_mask));
 	for (unsigned i = 0; i < bar->count && rc == 0; i++)
-		rc = add_config(&sim->bus, number, bar->devfn,
-				bar->offset + i * (unsigned)bar->step,
-				unc_sim_bar_element(bar, i) | (0x80000000 & ~bar->mask));
-	return rc;
-}
-
-/*
- * Which of the places on the die work: as many as there are units, with holes, since the units
- * that are left are numbered without them. Hardly ever all ones: that stands for a hidden device.
- */
-static uint64_t working_places(unsigned units, unsigned places)
-{
-	uint64_t mask = 0;
-
-	for (unsigned i = 0; i < places && units; i++)
-		if (i % 8 != 5) {
-			mask |= (uint64_t)1 << i;
-			units--;
-		}
-	for (unsigned i = 5; i < 32 && units; i += 8) /* both words in turn */
-		for (unsigned word = 0; word < places && units; word += 32, units--)
-			mask |= (uint64_t)1 << (word + i);
-	return mask;
-}
-
-/* One function a unit, in two columns of the die, each a device. */
-static int add_unicast(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
-{
-	unsigned bus = unc_sim_bus_number(sim, socket);
-	unsigned n = (unsigned)__builtin_popcountll(type->present);
-	int rc = 0;
-
-	for (unsigned i = 0; i < n && i < 16 && rc == 0; i++)
-		rc = add_function(&sim->bus, bus,
-				  type->row->present_devfn + UNC_DEVFN(i % 2, i / 2),
-				  type->row->present_id + i, socket);
-	return rc;
-}
-
-/* The device that tells how many instances of a type there are. */
-static int add_present(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
-{
-	unsigned bus = unc_sim_bus_number(sim, socket), devfn = type->row->present_devfn;
-	uint64_t places = working_places((unsigned)__builtin_popcountll(type->present),
-					 type->row->present_offset[1] ? 64 : 32);
-	int rc;
-
-	if (!type->row->present_id)
-		return 0;
-	if (type->row->present_last)
-		return add_unicast(sim, type, socket);
-	if ((rc = add_function(&sim->bus, bus, devfn, type->row->present_id, socket)) < 0)
-		return rc;
-	for (unsigned i = 0; i < 2 && rc == 0; i++)
-		if (i == 0 || type->row->present_offset[1])
-			rc = add_config(&sim->bus, bus, devfn, type->row->present_offset[i],
-					(uint32_t)(places >> (32 * i)));
+		rc = unc_sim_bus_config(sim, number, bar->devfn,
+					bar->offset + i * (unsigned)bar->step,
+					unc_sim_bar_element(bar, i) | (0x80000000 & ~bar->mask));
 	return rc;
 }
 
@@ -255,9 +219,9 @@ static int add_discovery(struct unc_sim *sim, unsigned socket, struct unc_error 
 		{0x168, DVSEC_PMON},
 		{0x16c, 2},
 	};
-	rc = add_function(&sim->bus, bus, devfn, DISCOVERY_ID, socket);
+	rc = unc_sim_bus_function(sim, bus, devfn, DISCOVERY_ID, socket);
 	for (size_t i = 0; i < sizeof(dwords) / sizeof(dwords[0]) && rc == 0; i++)
-		rc = add_config(&sim->bus, bus, devfn, dwords[i].offset, dwords[i].value);
+		rc = unc_sim_bus_config(sim, bus, devfn, dwords[i].offset, dwords[i].value);
 	return rc;
 }
 
@@ -267,9 +231,12 @@ static int add_socket(struct unc_sim *sim, unsigned socket, struct unc_error *er
 
 	for (size_t i = 0; i < sim->table->n_bar && rc == 0; i++)
 		rc = add_bar(sim, &sim->table->bar[i], socket);
-	for (size_t i = 0; i < sim->table->n_type && rc == 0; i++)
-		if (sim->type[i].present && (rc = add_units(sim, &sim->type[i], socket)) == 0)
-			rc = add_present(sim, &sim->type[i], socket);
+	for (size_t i = 0; i < sim->table->n_type && rc == 0; i++) {
+		if (sim->type[i].present)
+			rc = add_units(sim, &sim->type[i], socket);
+		if (rc == 0)
+			rc = unc_sim_present_bus(sim, i, socket, err);
+	}
 	return rc < 0 ? rc : add_discovery(sim, socket, err);
 }
 
@@ -283,9 +250,9 @@ static int compare_function(const void *a, const void *b)
 
 /* ---- the methods */
 
-static const struct sim_bus *of(struct unc_bus *bus)
+static struct sim_bus *of(struct unc_bus *bus)
 {
-	return (const struct sim_bus *)bus;
+	return (struct sim_bus *)bus;
 }
 
 static int scan(struct unc_bus *base, struct unc_pci_function **list, size_t *n,
@@ -330,7 +297,8 @@ static bool monitor_dword(struct unc_sim *sim, uint8_t space, uint64_t address, 
 static int config(struct unc_bus *base, const struct unc_pci_function *function, unsigned offset,
 		  uint32_t *value, struct unc_error *err)
 {
-	const struct sim_bus *bus = of(base);
+	struct sim_bus *bus = of(base);
+	const struct sim_config *fixed = config_at(bus, function->bus, function->devfn, offset);
 	uint32_t id = 0;
 
 	if (offset > 0xffc || offset & 3)
@@ -348,13 +316,9 @@ static int config(struct unc_bus *base, const struct unc_pci_function *function,
 	*value = id ? 0 : 0xffffffff;
 	if (!id)
 		return 0;
-	for (size_t i = 0; i < bus->n_configs; i++)
-		if (bus->config[i].bus == function->bus &&
-		    bus->config[i].devfn == function->devfn && bus->config[i].offset == offset) {
-			*value = bus->config[i].value;
-			return 0;
-		}
-	if (offset == 0)
+	if (fixed)
+		*value = fixed->value;
+	else if (offset == 0)
 		*value = id;
 	else if (offset == 0x08)
 		*value = CLASS_SYSTEM;
@@ -467,7 +431,7 @@ int unc_sim_bus_build(struct unc_sim *sim, struct unc_error *err)
 	for (unsigned socket = 0; socket < (unsigned)sim->options.sockets && rc == 0; socket++)
 		rc = add_socket(sim, socket, err);
 	if (rc < 0)
-		return unc_fail(err, rc, "out of memory");
+		return rc == UNC_ERR_MEMORY ? unc_fail(err, rc, "out of memory") : rc;
 	if (sim->bus.n_functions)
 		qsort(sim->bus.function, sim->bus.n_functions, sizeof(*sim->bus.function),
 		      compare_function);

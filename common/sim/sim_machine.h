@@ -7,6 +7,7 @@
  *   sim_block.c      what reads and writes of a block's registers do
  *   sim_rate.c       how fast a control value counts
  *   sim_overflow.c   counters that carry: status, freeze
+ *   sim_present.c    what tells which units there are
  *   sim_bus.c        PCI functions, configuration space, physical memory
  *   sim_discovery.c  the PMON discovery table in memory
  *   sim_kernel.c     the events of its kernel, and sim_driver.c the driver (sim_kernel.h)
@@ -230,12 +231,24 @@ void unc_sim_select(struct sim_block *, struct sim_counter *);
 /* ---- sim_bus.c */
 int unc_sim_bus_build(struct unc_sim *, struct unc_error *err);
 void unc_sim_bus_free(struct unc_sim *);
+/* Adds a function to a bus, if it is not there yet; UNC_ERR_MEMORY. */
+int unc_sim_bus_function(struct unc_sim *, unsigned bus, unsigned devfn, unsigned id,
+			 unsigned socket);
+/* Sets bits of a dword of configuration space; UNC_ERR_MEMORY. */
+int unc_sim_bus_config(struct unc_sim *, unsigned bus, unsigned devfn, unsigned offset,
+		       uint32_t value);
 /* The PCI bus of a socket that holds the monitors. */
 unsigned unc_sim_bus_number(const struct unc_sim *, unsigned socket);
 /* What the configuration registers of a BAR hold, and the address that follows. */
 uint32_t unc_sim_bar_base(const struct unc_tbl_bar *, unsigned socket);
 uint32_t unc_sim_bar_element(const struct unc_tbl_bar *, unsigned element);
 uint64_t unc_sim_bar_address(const struct unc_tbl_bar *, unsigned socket, unsigned element);
+
+/* ---- sim_present.c */
+/* The PCI functions that tell of the units of a type on a socket. UNC_ERR_TABLE: they cannot. */
+int unc_sim_present_bus(struct unc_sim *, size_t type, unsigned socket, struct unc_error *err);
+/* The same of the MSRs of a block's socket; room for them is behind the registers. */
+int unc_sim_present_msr(struct unc_sim *, struct sim_block *, struct unc_error *err);
 
 /* ---- sim_kernel.c: as the events of host/machine.h */
 int unc_sim_kernel_find(struct unc_sim *, const char *pmu, uint32_t *type, char *mask, size_t size);

@@ -41,6 +41,30 @@ struct unc_tbl_where {
 	uint8_t optional; /* some parts of the CPU have none */
 };
 
+enum { UNC_MAX_PRESENT = 16 }; /* PCI functions that one statement `present` names */
+
+/* How `present` takes what its registers hold. */
+enum unc_tells {
+	UNC_TELLS_ONES,   /* a bit for each unit */
+	UNC_TELLS_NUMBER, /* how many units */
+	UNC_TELLS_ALL     /* not 0: all of them; 0: `none` */
+};
+
+/* What tells how many units of a type a socket has, or which: an MSR, registers of a PCI function, or
+ * PCI functions by being there. */
+struct unc_tbl_present {
+	uint64_t mask;      /* bits that tell */
+	uint32_t msr;       /* 0: PCI */
+	uint16_t id, last;  /* device id; last: of the last of a range, each a unit; 0: one id */
+	uint16_t offset[2]; /* registers */
+	uint8_t n_offsets;  /* 0: functions tell by being there */
+	uint8_t tells;      /* enum unc_tells */
+	uint8_t none;
+	uint8_t per; /* units of a function */
+	uint8_t n_devices;
+	uint8_t devfn[UNC_MAX_PRESENT]; /* of a range only the first */
+};
+
 /* A physical address that PCI configuration registers hold:
  * ((cfg[base_offset] & base_mask) << base_shift) + ((cfg[offset + i*step] & mask) << shift) */
 struct unc_tbl_bar {
@@ -273,14 +297,11 @@ struct unc_tbl_type {
 	uint64_t exclusive;            /* counters of a unit must agree in these bits of CTL */
 	uint32_t max_inc;              /* largest increment per clock where an event does not say */
 	int16_t discovery;             /* type id in the PMON discovery table; -1 none */
-	uint16_t present_id;   /* device whose registers tell which instances exist; 0 none */
-	uint16_t present_last; /* one function from present_id to this is an instance; 0: not so */
-	uint16_t present_offset[2];
-	uint8_t present_devfn; /* where it is; of several the first */
-	uint8_t unlisted;      /* firmware may leave it out of the discovery table */
-	uint8_t cpus;          /* one unit for each logical CPU */
-	uint8_t share;         /* neighbouring units that count parts of one thing; 0: 1 */
-	uint8_t first;         /* number of the first counter */
+	struct unc_range presents;     /* what tells how many there are, or which; none: all */
+	uint8_t unlisted;              /* firmware may leave it out of the discovery table */
+	uint8_t cpus;                  /* one unit for each logical CPU */
+	uint8_t share;                 /* neighbouring units that count parts of one thing; 0: 1 */
+	uint8_t first;                 /* number of the first counter */
 	uint8_t n_counters;
 	uint8_t width; /* bits of a programmable counter */
 };
@@ -367,7 +388,7 @@ struct unc_table {
 	size_t n_strings;
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
-	X(where) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
+	X(where) X(present) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
 	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(metric) X(known)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \

@@ -35,6 +35,8 @@ struct member {
  * and by the compiler of what is printed (-Wmissing-field-initializers). */
 /* clang-format off */
 #define MEMBERS_where M(base) M(device_id) M(devfn) M(bar) M(bar_index) M(optional)
+#define MEMBERS_present M(mask) M(msr) M(id) M(last) M(offset) M(n_offsets) M(tells) M(none) M(per) \
+	M(n_devices) M(devfn)
 #define MEMBERS_bar M(name) M(device_id) M(devfn) M(count) M(base_offset) M(offset) M(step) \
 	M(base_shift) M(shift) M(base_mask) M(mask) M(size)
 #define MEMBERS_part M(name) M(space) M(where)
@@ -61,7 +63,7 @@ struct member {
 	M(events) M(pool) M(global_status) M(unfreeze) \
 	M(n_global) M(has_unfreeze) M(unfreeze_value) MEMBERS_overflow M(first_ctl) M(first_ctr) \
 	M(unit_ctl) M(status) M(f_event) M(f_umask) M(enable) M(active) M(exclusive) M(max_inc) \
-	M(discovery) M(present_id) M(present_last) M(present_offset) M(present_devfn) M(unlisted) M(cpus) M(share) M(first) \
+	M(discovery) M(presents) M(unlisted) M(cpus) M(share) M(first) \
 	M(n_counters) M(width)
 #define MEMBERS_umask M(name) M(desc) M(alias) M(sets) M(needs) M(uses) M(defaults) \
 	M(unavailable) M(counter) M(flags) M(aggregate)

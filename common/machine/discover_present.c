@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many units of a type a socket has, or which: the statements `present` of the tables. */
+#include <stdio.h>
+
+#include "access/access_ways.h"
+#include "machine/discover_walk.h"
+
+static const struct unc_tbl_present *first_row(const struct unc_walk *walk, unsigned type)
+{
+	return walk->table->present + walk->table->type[type].presents.first;
+}
+
+/* Registers tell, not functions by being there. */
+static bool by_register(const struct unc_tbl_present *row)
+{
+	return row->msr || row->n_offsets;
+}
+
+/* ---- what one statement says */
+
+static int read_msr(const struct unc_walk *walk, uint32_t number, int socket, uint64_t *value,
+		    struct unc_error *err)
+{
+	struct unc_access *gate = walk->bus ? walk->bus->gate : NULL;
+	struct unc_allowed allowed = {
+		.reg = {.address = number, .space = UNC_SPACE_MSR, .width = 64}, .readable = true};
+	struct unc_place cpu;
+	int rc;
+
+	/* A virtual machine has none, and reading it faults. */
+	if (!gate || (walk->topo->hypervisor && !walk->n_ubox))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "msr 0x%x is not read", number);
+	if ((rc = unc_fixed_cpu(walk, socket, &cpu, err)) < 0)
+		return rc;
+	allowed.reg.target = cpu.target;
+	if ((rc = unc_access_allow(gate, &allowed, 1, err)) < 0)
+		return rc;
+	rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "msr 0x%x: nothing reads MSRs", number);
+	for (unsigned way = 0; (way = unc_ways_next(unc_access_ways(gate), UNC_SPACE_MSR, way));) {
+		struct unc_reg_op op = {.reg = allowed.reg, .kind = UNC_OP_READ};
+
+		op.reg.way = (uint8_t)way;
+		unc_error_clear(err);
+		if ((rc = unc_access_read(gate, &op, 1, err)) == 0) {
+			*value = op.value;
+			return 0;
+		}
+	}
+	return rc;
+}
+
+static int read_pci(const struct unc_walk *walk, const struct unc_tbl_present *row, int socket,
+		    uint64_t *value, struct unc_error *err)
+{
+	const struct unc_pci_function *f;
+	uint32_t bits;
+	int rc = unc_walk_function(walk, socket, row->id, UNC_ANY_DEVFN, &f, err);
+
+	if (rc == UNC_ERR_NOT_FOUND) {
+		unc_error_clear(err);
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x is not visible",
+				row->id);
+	}
+	if (rc < 0 || (rc = unc_walk_config(walk, f, 0, &bits, err)) < 0)
+		return rc;
+	/* All ones may be a full socket: only the identity tells a device that is switched off. */
+	if (bits == UINT32_MAX)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x reads as all ones",
+				row->id);
+	*value = 0;
+	for (unsigned i = 0; i < row->n_offsets; i++) {
+		if ((rc = unc_walk_config(walk, f, row->offset[i], &bits, err)) < 0)
+			return rc;
+		*value |= (uint64_t)bits << 32 * i;
+	}
+	return 0;
+}
+
+static int read_bits(const struct unc_walk *walk, const struct unc_tbl_present *row, int socket,
+		     uint64_t *value, struct unc_error *err)
+{
+	int rc;
+
+	if (row->msr)
+		rc = read_msr(walk, row->msr, socket, value, err);
+	else
+		rc = read_pci(walk, row, socket, value, err);
+	if (rc < 0)
+		return rc;
+	*value = (*value & row->mask) >> __builtin_ctzll(row->mask);
+	if (*value || row->tells == UNC_TELLS_ALL)
+		return 0;
+	return row->msr ? unc_fail(err, UNC_ERR_UNAVAILABLE, "msr 0x%x says none", row->msr)
+			: unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x says none",
+				   row->id);
+}
+
+static unsigned number_of(const struct unc_tbl_present *row, uint64_t value, unsigned places)
+{
+	uint64_t n = value;
+
+	if (row->tells == UNC_TELLS_ONES)
+		n = (uint64_t)__builtin_popcountll(value);
+	else if (row->tells == UNC_TELLS_ALL)
+		n = value ? places : row->none;
+	return n < places ? (unsigned)n : places;
+}
+
+/* ---- what all of them say */
+
+int unc_present_count(const struct unc_walk *walk, unsigned type, int socket, unsigned *n,
+		      const struct unc_tbl_present **by, struct unc_error *err)
+{
+	const struct unc_tbl_present *row = first_row(walk, type);
+	const struct unc_tbl_present *end = row + walk->table->type[type].presents.n;
+	unsigned places = *n;
+	bool asked = false, told = false;
+
+	*by = NULL;
+	for (; row < end; row++) {
+		struct unc_error why = {0};
+		uint64_t value = 0;
+		unsigned count;
+
+		if (!by_register(row))
+			continue;
+		if (read_bits(walk, row, socket, &value, &why) < 0) {
+			if (!asked)
+				*err = why;
+		} else {
+			told = true;
+			count = number_of(row, value, places);
+			*by = count < *n ? row : *by;
+			*n = count < *n ? count : *n;
+		}
+		asked = true;
+	}
+	if (told)
+		unc_error_clear(err);
+	return asked && !told ? err->code : 0;
+}
+
+const struct unc_tbl_present *unc_present_range(const struct unc_walk *walk, unsigned type)
+{
+	const struct unc_tbl_present *row = first_row(walk, type);
+
+	for (uint32_t i = 0; i < walk->table->type[type].presents.n; i++)
+		if (row[i].last)
+			return &row[i];
+	return NULL;
+}
+
+bool unc_present_absent(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
+			struct unc_error *why)
+{
+	const struct unc_tbl_present *row = first_row(walk, type);
+	const struct unc_tbl_present *end = row + walk->table->type[type].presents.n;
+	const struct unc_pci_function *f;
+
+	for (; walk->bus && row < end; row++) {
+		unsigned device = row->per ? index / row->per : 0;
+
+		if (by_register(row) || row->last || device >= row->n_devices ||
+		    unc_walk_function(walk, socket, row->id, row->devfn[device], &f, NULL) !=
+			    UNC_ERR_NOT_FOUND)
+			continue;
+		unc_fail(why, UNC_ERR_NOT_FOUND, "there is no PCI function %02x.%x (8086:%04x)",
+			 row->devfn[device] >> 3u, row->devfn[device] & 7u, row->id);
+		return true;
+	}
+	return false;
+}

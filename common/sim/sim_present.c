@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What tells how many units the machine has, or which (statements `present` of the tables): registers
+ * of PCI functions, MSRs, and functions that are there because the unit is.
+ */
+#include "base/text.h"
+#include "sim/sim_machine.h"
+
+/*
+ * Which of the places on the die work: as many as there are units, with holes, since the units
+ * that are left are numbered without them. Hardly ever all ones: that stands for a hidden device.
+ */
+static uint64_t working_places(unsigned units, unsigned places)
+{
+	uint64_t mask = 0;
+
+	for (unsigned i = 0; i < places && units; i++)
+		if (i % 8 != 5) {
+			mask |= (uint64_t)1 << i;
+			units--;
+		}
+	for (unsigned i = 5; i < 32 && units; i += 8) /* both words in turn */
+		for (unsigned word = 0; word < places && units; word += 32, units--)
+			mask |= (uint64_t)1 << (word + i);
+	return mask;
+}
+
+static unsigned units_of(const struct unc_sim *sim, size_t type)
+{
+	return (unsigned)__builtin_popcountll(sim->type[type].present);
+}
+
+/* What the registers of a statement hold. */
+static int shown(const struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
+		 uint64_t *value, struct unc_error *err)
+{
+	const struct unc_tbl_type *t = &sim->table->type[type];
+	unsigned places = sim->table->part[t->parts.first].where.n, units = units_of(sim, type);
+	unsigned bits = (unsigned)__builtin_popcountll(row->mask);
+	bool all = units && units == places, fits = units <= bits;
+
+	*value = units;
+	if (row->tells == UNC_TELLS_ONES)
+		*value = working_places(units, bits);
+	else if (row->tells == UNC_TELLS_NUMBER)
+		fits = units <= unc_ones(bits);
+	else {
+		*value = all;
+		fits = all || units == row->none;
+	}
+	*value <<= __builtin_ctzll(row->mask);
+	return fits ? 0
+		    : unc_fail(err, UNC_ERR_TABLE,
+			       "%u units of %s cannot be what 'present' of its table tells", units,
+			       unc_tbl_str(sim->table, t->name));
+}
+
+/* One function a unit, in two columns of the die, each a device. */
+static int add_range(struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
+		     unsigned socket)
+{
+	unsigned bus = unc_sim_bus_number(sim, socket), n = units_of(sim, type);
+	int rc = 0;
+
+	for (unsigned i = 0; i < n && i < 16 && rc == 0; i++)
+		rc = unc_sim_bus_function(sim, bus, row->devfn[0] + UNC_DEVFN(i % 2, i / 2),
+					  row->id + i, socket);
+	return rc;
+}
+
+/* The functions that units hang on. */
+static int add_functions(struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
+			 unsigned socket)
+{
+	unsigned bus = unc_sim_bus_number(sim, socket);
+	int rc = 0;
+
+	for (unsigned i = 0; i < row->n_devices && rc == 0; i++)
+		if (i * row->per < 64 &&
+		    sim->type[type].present >> (i * row->per) & unc_ones(row->per))
+			rc = unc_sim_bus_function(sim, bus, row->devfn[i], row->id, socket);
+	return rc;
+}
+
+static int add_registers(struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
+			 unsigned socket, struct unc_error *err)
+{
+	unsigned bus = unc_sim_bus_number(sim, socket), devfn = row->devfn[0];
+	uint64_t value;
+	int rc = shown(sim, type, row, &value, err);
+
+	if (rc == 0)
+		rc = unc_sim_bus_function(sim, bus, devfn, row->id, socket);
+	for (unsigned i = 0; i < row->n_offsets && rc == 0; i++)
+		rc = unc_sim_bus_config(sim, bus, devfn, row->offset[i],
+					(uint32_t)(value >> 32 * i));
+	return rc;
+}
+
+static const struct unc_tbl_present *row_of(const struct unc_sim *sim, size_t type, uint32_t i)
+{
+	return &sim->table->present[sim->table->type[type].presents.first + i];
+}
+
+int unc_sim_present_bus(struct unc_sim *sim, size_t type, unsigned socket, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < sim->table->type[type].presents.n && rc == 0; i++) {
+		const struct unc_tbl_present *row = row_of(sim, type, i);
+
+		if (row->n_offsets && (sim->type[type].present || row->tells == UNC_TELLS_ALL))
+			rc = add_registers(sim, type, row, socket, err);
+		else if (row->last)
+			rc = add_range(sim, type, row, socket);
+		else if (!row->msr && !row->n_offsets)
+			rc = add_functions(sim, type, row, socket);
+	}
+	return rc;
+}
+
+int unc_sim_present_msr(struct unc_sim *sim, struct sim_block *block, struct unc_error *err)
+{
+	static const struct unc_tbl_reg plain = {.width = 64, .flags = UNC_REG_RO};
+	size_t type = block->type->number;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < sim->table->type[type].presents.n && rc == 0; i++) {
+		const struct unc_tbl_present *row = row_of(sim, type, i);
+		struct sim_reg *reg = &sim->reg[sim->n_regs];
+
+		if (!row->msr)
+			continue;
+		*reg = (struct sim_reg){.row = &plain, .block = block, .exists = true};
+		reg->reg = (struct unc_reg){.address = row->msr,
+					    .target = block->socket,
+					    .space = UNC_SPACE_MSR,
+					    .width = 64};
+		rc = shown(sim, type, row, &reg->value, err);
+		sim->n_regs++;
+	}
+	return rc;
+}

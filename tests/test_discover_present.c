@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What tells how many units there are, or which: registers of PCI functions, MSRs, functions that are
+ * there or not. Device ids and registers: Linux uncore_snbep.c (CAPID6 of Skylake-SP, CAPID4 of
+ * Haswell-EP and Broadwell-EP, MSR 0x2FFE of Sapphire Rapids), i10nm_base.c (the M2M of a memory
+ * controller of Ice Lake-SP).
+ */
+#include "access/access.h"
+#include "discover_listed.h"
+
+#define MSR_TYPE(name, places, present)                                                            \
+	"type " name " title=\"T\" public=UNC_T_ \"unit\"\n  access msr\n  where " places          \
+	"\n" present "  counters 1 width=48\n"                                                     \
+	"  reg CTL0 at=0x1 width=64 role=ctl\n  reg CTR0 at=0x8 width=64 role=ctr\n" CONTROL
+
+static const char present_units[] =
+	"topology ubox=0x2014 nodeid=0xC0 map=0xD4 device=08.0\n"
+	"bar mem id=0x3451 device=00.1 base=0xD0 base_bits=28:0 base_shift=23 at=0xD8 step=4 "
+	"bits=10:0 shift=12 count=4 size=0x40000\n" MSR_TYPE(
+		"cha", "base=0xE00 step=0x10 count=28",
+		"  present id=0x2083 device=1e.3 offsets=0x9C bits=27:0\n"
+		"  present msr=0x702 bits=5:0 tells=number\n") MSR_TYPE("box",
+									"bases=0xF00,0xF0E,0xF1C,"
+									"0xF2A",
+									"  present msr=0x2FFE "
+									"tells=number\n")
+		MSR_TYPE("sbo", "base=0x720 step=0xA count=4",
+			 "  present id=0x2fc0 device=1e.3 offsets=0x94 bits=7:6 tells=all "
+			 "none=2\n")
+			MSR_TYPE(
+				"tbo", "base=0x760 step=0xA count=4",
+				"  present id=0x6fc0 device=1e.3 "
+				"offsets=0x94 bits=7:6 tells=all\n") "type imc title=\"iMC\" "
+								     "public=UNC_M_ \"channel\"\n  "
+								     "access mmio\n"
+								     "  where bar=mem base=0x22800 "
+								     "step=0x4000 per=2 count=8\n"
+								     "  present id=0x344a "
+								     "device=0c.0,0d.0,0e.0,0f.0 "
+								     "per=2\n"
+								     "  counters 1 width=48\n  reg "
+								     "CTR0 at=0x8 width=64 "
+								     "role=ctr\n"
+								     "  reg CTL0 at=0x40 width=32 "
+								     "role=ctl\n" CONTROL;
+
+enum { BUS = 0x7e, CAPID6 = 0x9c, CAPID4 = 0x94 };
+
+static struct unc_access *gate;
+
+static void msr(unsigned cpu, unsigned number, uint64_t value)
+{
+	fake_bytes(fake_path(&root, "/dev/cpu/%u/msr", cpu), number, &value, sizeof(value));
+}
+
+/* One socket: 18 slices, two of four SBos, memory controllers 0 and 2. */
+static void one_socket(void)
+{
+	begin("fixed", present_units);
+	topo.n_sockets = 1;
+	fake_function(&root, BUS, 8, 0, 0x2014, 256);
+	fake_put(&root, BUS, 8, 0, 0xc0, 0);
+	fake_put(&root, BUS, 8, 0, 0xd4, 010);
+	fake_function(&root, BUS, 0x1e, 3, 0x2083, 256);
+	fake_put(&root, BUS, 0x1e, 3, CAPID6, 0xf0000000 | 0x3f3f3f);
+	fake_function(&root, BUS, 0x1f, 3, 0x2fc0, 256);
+	fake_put(&root, BUS, 0x1f, 3, CAPID4, 0x3f);
+	fake_function(&root, BUS, 0x1f, 4, 0x6fc0, 256);
+	fake_put(&root, BUS, 0x1f, 4, CAPID4, 0x3f);
+	fake_function(&root, BUS, 0, 1, 0x3451, 256);
+	fake_put(&root, BUS, 0, 1, 0xd0, 0x1e4);
+	for (unsigned mc = 0; mc < 4; mc++)
+		fake_put(&root, BUS, 0, 1, 0xd8 + 4 * mc, (mc + 1) * 0x40);
+	fake_function(&root, BUS, 0x0c, 0, 0x344a, 256);
+	fake_function(&root, BUS, 0x0e, 0, 0x344a, 256);
+}
+
+static void discover_gated(void)
+{
+	notes[0] = '\0';
+	open_gate(&gate);
+	CHECK_NUMBER(unc_bus_open_system(fs, &bus, &err), 0);
+	bus->gate = gate;
+	CHECK_NUMBER(unc_discover(table, &topo, bus, take_note, NULL, &found, &err), 0);
+}
+
+static void leave(void)
+{
+	forget();
+	close_gate(gate);
+}
+
+static void test_counts(void)
+{
+	one_socket();
+	msr(0, 0x702, 0xffffffffffffff80 | 16);
+	msr(0, 0x2ffe, 3);
+	discover_gated();
+	CHECK_NUMBER(count("cha", true), 16); /* the smallest count holds */
+	CHECK_NUMBER(count("box", true), 3);
+	CHECK_TEXT(unit("box", 0, 2)->location, "msr 0xf1c on cpu 0");
+	CHECK_NUMBER(count("sbo", true), 2);
+	CHECK_NUMBER(count("tbo", false), 0);
+	leave();
+
+	msr(0, 0x702, 20);
+	msr(0, 0x2ffe, 9); /* than there are places */
+	fake_put(&root, BUS, 0x1f, 3, CAPID4, 0x40);
+	fake_put(&root, BUS, 0x1f, 4, CAPID4, 0x80);
+	discover_gated();
+	CHECK_NUMBER(count("cha", true), 18);
+	CHECK_NUMBER(count("box", true), 4);
+	CHECK_NUMBER(count("sbo", true), 4);
+	CHECK_NUMBER(count("tbo", true), 4);
+	leave();
+	end();
+}
+
+/* An MSR that holds 0, or cannot be read, decides nothing; where nothing decides, none is guessed. */
+static void test_undecided(void)
+{
+	static const char unknown[] = "how many there are cannot be told: ";
+
+	one_socket();
+	msr(0, 0x702, 0);
+	msr(0, 0x2ffe, 0);
+	discover_gated();
+	CHECK_NUMBER(count("cha", true), 18);
+	CHECK_NUMBER(count("box", false), 1);
+	CHECK_NUMBER(count("box", true), 0);
+	CHECK_TEXT(unit("box", 0, 0)->reason,
+		   "how many there are cannot be told: msr 0x2ffe says none");
+	leave();
+
+	/* The MSR tells where the function does not. */
+	hide(BUS, 0x1e, 3);
+	hide(BUS, 0x1f, 3);
+	msr(0, 0x702, 20);
+	discover_gated();
+	CHECK_NUMBER(count("cha", true), 20);
+	CHECK_NUMBER(count("sbo", true), 0);
+	CHECK_TEXT(unit("sbo", 0, 0)->reason,
+		   "how many there are cannot be told: PCI device 8086:2fc0 is not visible");
+	leave();
+
+	remove(fake_path(&root, "/dev/cpu/0/msr"));
+	discover_gated();
+	CHECK_NUMBER(count("cha", true), 0);
+	CHECK_TEXT(unit("cha", 0, 0)->reason,
+		   "how many there are cannot be told: PCI device 8086:2083 is not visible");
+	CHECK_NUMBER(count("box", true), 0);
+	CU_ASSERT(!strncmp(unit("box", 0, 0)->reason, unknown, strlen(unknown)));
+	leave();
+
+	/* Nobody to ask. */
+	discover();
+	CHECK_NUMBER(count("box", true), 0);
+	CHECK_TEXT(unit("box", 0, 0)->reason,
+		   "how many there are cannot be told: msr 0x2ffe is not read");
+	forget();
+	end();
+}
+
+/* Controllers that are not there have no channels, though the registers hold addresses of them. */
+static void test_functions(void)
+{
+	one_socket();
+	discover();
+	CU_ASSERT(strstr(notes, "socket 0: 4 of 8 imc do not exist: there is no PCI function 0f.0 "
+				"(8086:344a)\n") != NULL);
+	CHECK_NUMBER(count("imc", false), 4);
+	CHECK_NUMBER(count("imc", true), 4);
+	CHECK_TEXT(unit("imc", 0, 1)->location, "mmio 0xf2066800");
+	CHECK_TEXT(unit("imc", 0, 4)->location, "mmio 0xf20e2800");
+	CHECK_TEXT(unit("imc", 0, 2)->location, "none");
+	forget();
+	/* One that does not tell what it is may be the controller's. */
+	fake_function(&root, BUS, 0x0d, 0, 0x344a, 256);
+	remove(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:0d.0/vendor", BUS));
+	discover();
+	CHECK_NUMBER(count("imc", false), 6);
+	forget();
+	end();
+}
+
+/* Firmware lists slices that are not there: the first of the list are taken. */
+static void test_surplus(void)
+{
+	listed_machine();
+	fake_put(&root, ubox_bus[0], 0x1e, 3, 0x9c, 3);
+	fake_put(&root, ubox_bus[0], 0x1e, 3, 0xa0, 0);
+	discover();
+	CHECK_TEXT(notes, "socket 0: PCI device 8086:325b tells of 2 cha: 1 more of the discovery "
+			  "table, numbered above 1, are not used\n");
+	CHECK_NUMBER(count("cha", true), 2 + 3);
+	CHECK_TEXT(unit("cha", 0, 5)->location, "none");
+	forget();
+	/* Numbers may have holes. */
+	fake_put(&root, ubox_bus[0], 0x1e, 3, 0xa0, 1);
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_NUMBER(count("cha", true), 3 + 3);
+	forget();
+	end();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"registers that count", test_counts},
+		{"registers that do not", test_undecided},
+		{"functions that units hang on", test_functions},
+		{"more records than units", test_surplus},
+		{NULL, NULL},
+	};
+
+	return suite_run("discover_present", tests);
+}
