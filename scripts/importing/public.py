@@ -164,7 +164,8 @@ class Row:
         """As tests/perfmon/CPU.txt writes what a file says."""
         if self.counter:
             return 'free-running'
-        return f"ctl=0x{self.ctl | self.type.enable:x} counters={','.join(map(str, self.counters))}"
+        filters = ''.join(f' {reg}=0x{value:x}' for reg, value in self.filters.items())
+        return f"ctl=0x{self.ctl | self.type.enable:x} counters={','.join(map(str, self.counters))}{filters}"
 
 
 def find_register(unit_type, name):
