@@ -204,6 +204,98 @@ static void test_surplus(void)
 	end();
 }
 
+/* ---- records of a shared number, and records that are not believed */
+
+/* The listed machine with other tables: each `from` of its tables becomes `to`. */
+static void other_tables(const char *const change[][2], size_t n, const char *more)
+{
+	static char text[sizeof(listed_units) + 2048];
+
+	snprintf(text, sizeof(text), "%s%s", listed_units, more);
+	for (size_t i = 0; i < n; i++) {
+		char *at = strstr(text, change[i][0]), rest[sizeof(text)];
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+		strcpy(rest, at + strlen(change[i][0]));
+		sprintf(at, "%s%s", change[i][1], rest);
+	}
+	unc_table_reader_free(reader);
+	read_tables("listed", text);
+}
+
+/* M2M at function 0, M2HBM at 1 to 4 of the same devices, with one number (PCM). */
+static void test_split(void)
+{
+	static const char *const change[][2] = {{"discovery 7\n", "discovery 7 functions=0\n"}};
+
+	listed_machine();
+	other_tables(change, 1,
+		     "type m2hbm title=\"M2HBM\" public=UNC_M2HBM_ \"mesh to HBM\"\n"
+		     "  access pci\n  discovery 7 functions=1-4\n"
+		     "  where device=0c.1,0c.2,0d.1,0d.2 id=0x324a optional\n"
+		     "  counters 4 width=48\n"
+		     "  reg UNIT_CTL at=0x438 width=64 role=unit_ctl mask=0x301 wo\n"
+		     "  reg CTR[4] at=0x440 step=8 width=64 role=ctr\n"
+		     "  reg CTL[4] at=0x468 step=8 width=64 role=ctl\n" CONTROL);
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned function = 1; function <= 2; function++)
+			fake_function(&root, ubox_bus[0], 0x0c + i, function, 0x324a, 4096);
+	/* Unlike in the tables, and with a hole: the record has the number. */
+	put_record(0, 24, M2M_WORD, pci_address(0, 0x0d, 1, 0x438), ident(7, 0, 24));
+	put_record(0, 25, M2M_WORD, pci_address(0, 0x0c, 2, 0x438), ident(7, 1, 25));
+	put_record(0, 26, M2M_WORD, pci_address(0, 0x0c, 1, 0x438), ident(7, 3, 26));
+	put_record(0, 27, M2M_WORD, pci_address(0, 0x0c, 5, 0x438), ident(7, 4, 27));
+	discover();
+	CHECK_TEXT(notes,
+		   "socket 0: discovery lists 1 units of types that are not known, the first "
+		   "of type 7 at PCI function 5\n");
+	CHECK_NUMBER(count("m2m", true), 8);
+	CHECK_NUMBER(count("m2m", false), 8);
+	CHECK_TEXT(unit("m2m", 0, 0)->location, "pci 0000:7e:0c.0");
+	CHECK_NUMBER(count("m2hbm", true), 3);
+	CHECK_NUMBER(count("m2hbm", false), 3);
+	CHECK_TEXT(unit("m2hbm", 0, 0)->location, "pci 0000:7e:0d.1");
+	CHECK_TEXT(unit("m2hbm", 0, 1)->location, "pci 0000:7e:0c.2");
+	CHECK_TEXT(unit("m2hbm", 0, 3)->location, "pci 0000:7e:0c.1");
+	CHECK_NUMBER(reg_of(unit("m2hbm", 0, 0), "CTL0").address,
+		     UNC_PCI(0, 0x7e, UNC_DEVFN(0x0d, 1), 0x468));
+	forget();
+	end();
+}
+
+/* A part with three links of which the third record names a function that is not there (Linux, "Add a
+ * quirk for UPI on SPR"); worse, one whose records name functions that are. */
+static void test_distrusted(void)
+{
+	static const char *const change[][2] = {{"discovery 8\n", "discovery 8 distrust\n"},
+						{"id=0x3241\n", "id=0x3241 optional\n"}};
+	static const char said[] = "socket 0: discovery of 3 upi is not used, which is known to be "
+				   "wrong on some Listed; "
+				   "taken from their places\n"
+				   "socket 1: discovery of 2 upi is not used, which is known to be "
+				   "wrong on some Listed; "
+				   "taken from their places\n";
+
+	listed_machine();
+	other_tables(change, 2, "");
+	put_record(0, 32, UPI_WORD, pci_address(0, 4, 1, 0x318), ident(8, 2, 32));
+	put_record(1, 30, UPI_WORD, pci_address(1, 2, 1, 0x318), ident(8, 1, 30));
+	put_record(1, 31, UPI_WORD, pci_address(1, 3, 1, 0x318), ident(8, 2, 31));
+	put_record(1, 32, 0, 0, 0);
+	discover();
+	CHECK_TEXT(notes, said);
+	CHECK_NUMBER(count("upi", true), 6);
+	CHECK_NUMBER(count("upi", false), 6);
+	for (unsigned i = 0; i < 3; i++) {
+		char place[32];
+
+		snprintf(place, sizeof(place), "pci 0000:fe:%02x.1", 1 + i);
+		CHECK_TEXT(unit("upi", 1, i)->location, place);
+	}
+	forget();
+	end();
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -211,6 +303,8 @@ int main(void)
 		{"registers that do not", test_undecided},
 		{"functions that units hang on", test_functions},
 		{"more records than units", test_surplus},
+		{"types that share a number", test_split},
+		{"records that are not believed", test_distrusted},
 		{NULL, NULL},
 	};
 

@@ -5,6 +5,7 @@
  * 63:62 as its code has it; unit type numbers: Linux uncore_discovery.h.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -137,11 +138,23 @@ static int check_global(const uint64_t word[RECORD_WORDS], unsigned *stride, uns
 	return 0;
 }
 
-static int find_type(const struct unc_table *table, unsigned number)
+/* The type of a record. *known: a type has this number, if not at this PCI function. */
+static int find_type(const struct unc_table *table, unsigned number,
+		     const struct unc_pmon_record *record, bool *known)
 {
-	for (size_t i = 0; i < table->n_type; i++)
-		if (table->type[i].discovery >= 0 && (unsigned)table->type[i].discovery == number)
+	unsigned function = UNC_PCI_DEVFN(record->address) & 7u;
+
+	*known = false;
+	for (size_t i = 0; i < table->n_type; i++) {
+		const struct unc_tbl_type *type = &table->type[i];
+
+		if (type->pool || type->discovery < 0 || (unsigned)type->discovery != number)
+			continue;
+		if (!type->functions ||
+		    (record->access == UNC_PMON_PCI && type->functions >> function & 1))
 			return (int)i;
+		*known = true;
+	}
 	return -1;
 }
 
@@ -170,7 +183,8 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 {
 	struct unc_pmon_list *list = &pmon->socket[socket];
 	size_t before = list->n;
-	unsigned unknown = 0, first = 0;
+	unsigned unknown = 0;
+	char first[48] = "";
 
 	for (unsigned i = 1; i <= max; i++) {
 		const uint64_t *w = word + (size_t)i * stride;
@@ -184,12 +198,16 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 			.id = (uint16_t)bits(w[2], 31, 16),
 			.position = (uint16_t)bits(w[2], 47, 32),
 		};
-		int type = find_type(pmon->walk->table, bits(w[2], 15, 0));
+		bool known;
+		int type = find_type(pmon->walk->table, bits(w[2], 15, 0), &record, &known);
 
 		if (is_hole(w))
 			continue;
 		if (type < 0) {
-			first = unknown++ ? first : bits(w[2], 15, 0);
+			if (!unknown++)
+				snprintf(first, sizeof(first),
+					 known ? "%u at PCI function %u" : "%u", bits(w[2], 15, 0),
+					 UNC_PCI_DEVFN(record.address) & 7u);
 			continue;
 		}
 		record.type = (uint16_t)type;
@@ -206,7 +224,7 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 		unc_walk_note(
 			pmon->walk,
 			"socket %d: discovery lists %u units of types that are not known, the "
-			"first of type %u",
+			"first of type %s",
 			socket, unknown, first);
 	return 0;
 }

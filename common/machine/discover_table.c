@@ -99,6 +99,22 @@ static int check_mmio(const struct unc_walk *walk, unsigned type, int socket, ui
 	return unc_fail(err, UNC_ERR_TABLE, "memory 0x%" PRIx64 " is outside of its BARs", address);
 }
 
+/* Its place by the tables. Nobody says in what order the units of a device with several are numbered:
+ * there the function tells. NULL: none. */
+static const struct unc_tbl_where *where_of(const struct unc_walk *walk,
+					    const struct unc_pmon_record *record)
+{
+	const struct unc_range *rows = &main_part(walk, record->type)->where;
+	const struct unc_tbl_where *where = walk->table->where + rows->first;
+
+	if (record->id >= rows->n)
+		return NULL;
+	for (uint32_t i = 0; walk->table->type[record->type].functions && i < rows->n; i++)
+		if (where[i].devfn == UNC_PCI_DEVFN(record->address))
+			return &where[i];
+	return &where[record->id];
+}
+
 /* PCI: the function exists, on this socket, and is what units.tbl expects there. */
 static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
 		     struct unc_error *err)
@@ -115,10 +131,10 @@ static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *
 	if (record->address >> 32)
 		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no PCI address",
 				record->address);
-	if (record->id >= part->where.n)
+	where = where_of(walk, record);
+	if (!where)
 		return unc_fail(err, UNC_ERR_TABLE, "its number is beyond the %u there are",
 				part->where.n);
-	where = &walk->table->where[part->where.first + record->id];
 	f = unc_walk_address(walk, address, &found);
 	/* Where the bus does not tell its socket, the table does. */
 	if (!f || f->device != where->device_id || f->devfn != where->devfn ||
@@ -310,11 +326,6 @@ static size_t check_records(const struct unc_walk *walk, const struct unc_pmon_l
 			      socket, *bad, n, unc_type_name(walk->table, type),
 			      unc_type_name(walk->table, type), first_id, first.text,
 			      fixed ? "; all are taken from their device ids" : "");
-	/* What the guide gives no place for (CXL) may well be absent. */
-	if (!n && main_part(walk, type)->where.n)
-		unc_walk_note(walk, "socket %d: discovery lists no %s%s", socket,
-			      unc_type_name(walk->table, type),
-			      fixed ? "; taken from their device ids" : "");
 	return n;
 }
 
@@ -338,9 +349,10 @@ static int last_of(const struct unc_pmon_list *list, unsigned type, unsigned n)
 }
 
 /* Firmware has listed slices that the part does not have. What counts them is believed, and the first
- * of the list are taken, as in Linux uncore_snbep.c (spr_uncore_cpu_init). */
-static void drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type,
-			 int socket)
+ * of the list are taken, as in Linux uncore_snbep.c (spr_uncore_cpu_init). Returns how many there may
+ * be. */
+static unsigned drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type,
+			     int socket)
 {
 	unsigned most = UNC_NONE, dropped = 0;
 	const struct unc_tbl_present *by;
@@ -348,7 +360,7 @@ static void drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsi
 	int last;
 
 	if (unc_present_count(walk, type, socket, &most, &by, &why) < 0 || !by)
-		return;
+		return UNC_NONE;
 	last = last_of(list, type, most);
 	for (size_t i = 0; i < list->n; i++)
 		if (list->record[i].type == type && list->record[i].id > last) {
@@ -362,6 +374,7 @@ static void drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsi
 			      socket,
 			      by->msr ? "msr 0x" : "PCI device 8086:", by->msr ? by->msr : by->id,
 			      most, unc_type_name(walk->table, type), dropped, last);
+	return most;
 }
 
 /* Lists a unit whose record is broken, so that it is not missed without a reason. */
@@ -389,13 +402,20 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 	const struct unc_tbl_part *part = main_part(walk, type);
 	/* A PCI function proves by its device id that it is there; an MSR does not. */
 	bool fixed = part->space == UNC_SPACE_PCI && part->where.n;
+	unsigned most = drop_surplus(walk, list, type, socket);
 	size_t from = walk->n, bad, n;
 	int rc = 0;
 
-	drop_surplus(walk, list, type, socket);
 	n = check_records(walk, list, type, socket, fixed, &bad);
 	if (fixed && (bad || !n))
-		return unc_fixed_type(walk, type, socket, err);
+		rc = unc_fixed_type(walk, type, socket, err);
+	/* What has no place by the tables (CXL), or is optional (HBM), may well be absent. */
+	if (!n && most && (fixed ? walk->n > from : part->where.n > 0))
+		unc_walk_note(walk, "socket %d: discovery lists no %s%s", socket,
+			      unc_type_name(walk->table, type),
+			      fixed ? "; taken from their device ids" : "");
+	if (fixed && (bad || !n))
+		return rc;
 	note_surplus(walk, list, type, socket);
 	for (size_t i = 0; i < list->n && rc == 0; i++)
 		if (list->record[i].type == type && list->record[i].used)
@@ -404,6 +424,23 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 		if (list->record[i].type == type && !list->record[i].used)
 			rc = add_broken(walk, &list->record[i], socket, from, err);
 	return rc;
+}
+
+/* What the tables list is not used: why, for who wonders. */
+static void note_distrusted(const struct unc_walk *walk, const struct unc_pmon_list *list,
+			    unsigned type, int socket)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		n += list->record[i].type == type;
+	if (n)
+		unc_walk_note(
+			walk,
+			"socket %d: discovery of %zu %s is not used, which is known to be wrong "
+			"on some %s; taken from their places",
+			socket, n, unc_type_name(walk->table, type),
+			unc_tbl_str(walk->table, walk->table->title));
 }
 
 /* The units of a socket whose tables this process may not read. */
@@ -445,7 +482,10 @@ static int units_of_socket(struct unc_pmon *pmon, int socket, struct unc_error *
 	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++) {
 		if (!walk->table->type[type].parts.n)
 			continue;
-		if (trusted && walk->table->type[type].discovery >= 0)
+		if (trusted && walk->table->type[type].distrusted)
+			note_distrusted(walk, list, type, socket);
+		if (trusted && walk->table->type[type].discovery >= 0 &&
+		    !walk->table->type[type].distrusted)
 			rc = type_of_socket(pmon, type, socket, err);
 		else if (unc_only_listed(walk, type))
 			rc = unc_add_untold(walk, type, socket, err);

@@ -305,7 +305,11 @@ static int value_of(struct unc_table_reader *r, const struct column *c, const ch
 		*value = unc_add_string(r, text);
 		return 0;
 	case MASK:
-		return unc_parse_mask(text, value) ? 0 : bad(r, c, text, "a list of numbers");
+		return unc_parse_mask(text, value) && (!c->limit || *value <= c->limit)
+			       ? 0
+			       : bad(r, c, text,
+				     c->limit == 0xff ? "a list of numbers up to 7"
+						      : "a list of numbers");
 	case COUNTERS:
 		return counters(r, c, text, value);
 	case BITS:

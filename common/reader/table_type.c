@@ -82,6 +82,8 @@ int unc_units_end_type(struct unc_table_reader *r)
 		return missing(r, "access");
 	if (part->where.n == 0 && type->discovery < 0)
 		return missing(r, "where or discovery");
+	if (part->where.n == 0 && type->distrusted)
+		return missing(r, "where, which tells in place of discovery,");
 	if (type->n_counters == 0 && type->counters.n == 0)
 		return missing(r, "a counter");
 	if (!one_array(&r->t, type, UNC_ROLE_CTL, type->first_ctl) ||

@@ -127,6 +127,24 @@ int unc_end_access(struct unc_table_reader *r)
 	return 0;
 }
 
+/* A record of the discovery table is of one type. */
+int unc_end_discovery(struct unc_table_reader *r)
+{
+	const struct unc_tbl_type *t = &r->w.type;
+
+	for (unsigned i = 0; i < r->type; i++) {
+		const struct unc_tbl_type *other = &r->t.type[i];
+
+		if (!other->pool && other->discovery == t->discovery &&
+		    (!other->functions || !t->functions || other->functions & t->functions))
+			return unc_bad(r,
+				       "records of %d are those of type %s: functions= must tell "
+				       "them apart",
+				       t->discovery, unc_tbl_str(&r->t, other->name));
+	}
+	return 0;
+}
+
 int unc_end_where(struct unc_table_reader *r)
 {
 	const struct unc_range *parts = &unc_current_type(r)->parts;

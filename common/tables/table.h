@@ -299,9 +299,11 @@ struct unc_tbl_type {
 	int16_t discovery;             /* type id in the PMON discovery table; -1 none */
 	struct unc_range presents;     /* what tells how many there are, or which; none: all */
 	uint8_t unlisted;              /* firmware may leave it out of the discovery table */
-	uint8_t cpus;                  /* one unit for each logical CPU */
-	uint8_t share;                 /* neighbouring units that count parts of one thing; 0: 1 */
-	uint8_t first;                 /* number of the first counter */
+	uint8_t distrusted;            /* its records there are not used */
+	uint8_t functions; /* PCI functions of its records there, where types share an id; 0: any */
+	uint8_t cpus;      /* one unit for each logical CPU */
+	uint8_t share;     /* neighbouring units that count parts of one thing; 0: 1 */
+	uint8_t first;     /* number of the first counter */
 	uint8_t n_counters;
 	uint8_t width; /* bits of a programmable counter */
 };
