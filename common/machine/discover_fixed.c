@@ -106,19 +106,6 @@ int unc_fixed_bar(const struct unc_walk *walk, const struct unc_tbl_bar *bar, un
 	return 0;
 }
 
-int unc_fixed_cpu(const struct unc_walk *walk, int socket, struct unc_place *out,
-		  struct unc_error *err)
-{
-	int cpu = walk->topo->socket[socket].cpu;
-
-	if (cpu < 0)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
-	if (walk->topo->socket[socket].quiet)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_QUIET_CPU);
-	out->target = (uint32_t)cpu;
-	return 0;
-}
-
 int unc_fixed_place(const struct unc_walk *walk, unsigned type, unsigned part, unsigned index,
 		    int socket, struct unc_place *out, struct unc_error *err)
 {
@@ -138,7 +125,7 @@ int unc_fixed_place(const struct unc_walk *walk, unsigned type, unsigned part, u
 		out->target = (uint32_t)unc_topology_cpu(walk->topo, socket, index);
 	} else if (p->space == UNC_SPACE_MSR) {
 		out->base = where->base;
-		if (unc_fixed_cpu(walk, socket, out, err) < 0)
+		if (unc_walk_cpu(walk, socket, out, err) < 0)
 			return UNC_ERR_UNAVAILABLE;
 	} else {
 		rc = unc_fixed_bar(walk, &walk->table->bar[where->bar], where->bar_index, socket,

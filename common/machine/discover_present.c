@@ -30,7 +30,7 @@ static int read_msr(const struct unc_walk *walk, uint32_t number, int socket, ui
 	/* A virtual machine has none, and reading it faults. */
 	if (!gate || (walk->topo->hypervisor && !walk->n_ubox))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "msr 0x%x is not read", number);
-	if ((rc = unc_fixed_cpu(walk, socket, &cpu, err)) < 0)
+	if ((rc = unc_walk_cpu(walk, socket, &cpu, err)) < 0)
 		return rc;
 	allowed.reg.target = cpu.target;
 	if ((rc = unc_access_allow(gate, &allowed, 1, err)) < 0)

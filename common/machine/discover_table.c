@@ -282,7 +282,7 @@ static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record,
 		.exists = true,
 	};
 	unreached = unit->part[0].space == UNC_SPACE_MSR &&
-		    unc_fixed_cpu(walk, socket, &unit->part[0], &why) < 0;
+		    unc_walk_cpu(walk, socket, &unit->part[0], &why) < 0;
 	if (unreached) {
 		unit->part[0].present = false;
 		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);

@@ -61,6 +61,19 @@ int unc_walk_config(const struct unc_walk *walk, const struct unc_pci_function *
 	return walk->bus->methods->config(walk->bus, f, offset, value, err);
 }
 
+int unc_walk_cpu(const struct unc_walk *walk, int socket, struct unc_place *out,
+		 struct unc_error *err)
+{
+	int cpu = walk->topo->socket[socket].cpu;
+
+	if (cpu < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
+	if (walk->topo->socket[socket].quiet)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_QUIET_CPU);
+	out->target = (uint32_t)cpu;
+	return 0;
+}
+
 void unc_instance_locate(struct unc_instance *unit)
 {
 	const struct unc_place *place = &unit->part[0];

@@ -46,6 +46,8 @@ const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_
 /* Reads a configuration dword of a function that was found. */
 int unc_walk_config(const struct unc_walk *, const struct unc_pci_function *, unsigned offset,
 		    uint32_t *value, struct unc_error *err);
+/* The CPU of an MSR on a socket. UNC_ERR_UNAVAILABLE: none is online, or none is to be disturbed. */
+int unc_walk_cpu(const struct unc_walk *, int socket, struct unc_place *out, struct unc_error *err);
 /* Fills the unit's location from its part 0. */
 void unc_instance_locate(struct unc_instance *);
 
@@ -69,9 +71,6 @@ int unc_walk_function(const struct unc_walk *, int socket, unsigned device, unsi
  */
 int unc_fixed_place(const struct unc_walk *, unsigned type, unsigned part, unsigned index,
 		    int socket, struct unc_place *out, struct unc_error *err);
-/* The CPU of an MSR on a socket. UNC_ERR_UNAVAILABLE: none is online, or none is to be disturbed. */
-int unc_fixed_cpu(const struct unc_walk *, int socket, struct unc_place *out,
-		  struct unc_error *err);
 /* Physical address of an element of a BAR on a socket. UNC_ERR_NOT_FOUND: the element is empty,
  * what it is for does not exist; UNC_ERR_UNAVAILABLE: it cannot be read. */
 int unc_fixed_bar(const struct unc_walk *, const struct unc_tbl_bar *, unsigned element, int socket,

@@ -229,10 +229,9 @@ int unc_add_list(struct unc_table_reader *, const char *what, const char *list, 
 /* A list of numbers up to `max`, one for each unit: `3-5,3,4`; each is stored as 1 + its value. */
 int unc_read_positions(struct unc_table_reader *, const char *key, const char *list, unsigned max,
 		       uint8_t *out, size_t size);
-/* At the end of a type's block in units.tbl (table_type.c); what it says of its units (table_where.c)
- * and of the kernel (table_kernel.c). */
+/* At the end of a type's block in units.tbl (table_type.c); what it says of the kernel
+ * (table_kernel.c). */
 int unc_units_end_type(struct unc_table_reader *);
-int unc_check_present(struct unc_table_reader *, const struct unc_tbl_type *);
 int unc_check_kernel(struct unc_table_reader *, const struct unc_tbl_type *);
 /* At the end of metrics.tbl: whether it has all portable metrics. */
 int unc_check_portable(struct unc_table_reader *);

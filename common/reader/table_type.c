@@ -69,6 +69,22 @@ static bool one_array(const struct unc_table *t, const struct unc_tbl_type *type
 	return true;
 }
 
+/* Units that hang on functions: none may be without one. */
+static int check_present(struct unc_table_reader *r, const struct unc_tbl_type *type)
+{
+	unsigned places = r->t.part[type->parts.first].where.n;
+
+	for (uint32_t i = 0; i < type->presents.n; i++) {
+		const struct unc_tbl_present *row = &r->t.present[type->presents.first + i];
+		unsigned told = (unsigned)row->n_devices * row->per;
+
+		if (!row->msr && !row->n_offsets && !row->last && told < places)
+			return unc_bad(r, "type %s: present tells of %u units, where of %u",
+				       unc_tbl_str(&r->t, type->name), told, places);
+	}
+	return 0;
+}
+
 int unc_units_end_type(struct unc_table_reader *r)
 {
 	int rc;
@@ -100,7 +116,7 @@ int unc_units_end_type(struct unc_table_reader *r)
 		return unc_bad(r, "type %s: more than %d registers", unc_tbl_str(&r->t, type->name),
 			       MAX_REGS);
 	set_control_masks(r, type);
-	if ((rc = check_masks(r, type)) < 0 || (rc = unc_check_present(r, type)) < 0 ||
+	if ((rc = check_masks(r, type)) < 0 || (rc = check_present(r, type)) < 0 ||
 	    (rc = unc_check_kernel(r, type)) < 0)
 		return rc;
 	r->type = UNC_NONE;

@@ -271,19 +271,3 @@ int unc_end_present(struct unc_table_reader *r)
 	*unc_add_present(r) = *row;
 	return 0;
 }
-
-/* Units that hang on functions: none may be without one. */
-int unc_check_present(struct unc_table_reader *r, const struct unc_tbl_type *type)
-{
-	unsigned places = r->t.part[type->parts.first].where.n;
-
-	for (uint32_t i = 0; i < type->presents.n; i++) {
-		const struct unc_tbl_present *row = &r->t.present[type->presents.first + i];
-		unsigned told = (unsigned)row->n_devices * row->per;
-
-		if (!row->msr && !row->n_offsets && !row->last && told < places)
-			return unc_bad(r, "type %s: present tells of %u units, where of %u",
-				       unc_tbl_str(&r->t, type->name), told, places);
-	}
-	return 0;
-}
