@@ -277,10 +277,71 @@ static void by_hand(void)
 	unc_table_reader_free(r);
 }
 
+/* ---- as many units as the tables can have (Granite Rapids has up to 126 CHAs) */
+
+static void copy_wide(const struct fake_root *root, const char *name)
+{
+	static const char few[] = "step=0x20 count=2";
+	char path[128], text[MAX_TEXT], *at;
+
+	snprintf(path, sizeof(path), "tests/tables_bad/good/%s", name);
+	FILE *f = fopen(source(path), "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	text[fread(text, 1, sizeof(text) - 3, f)] = '\0';
+	fclose(f);
+	if ((at = strstr(text, few)) != NULL) {
+		at += sizeof(few) - 2; /* the 2 */
+		memmove(at + 3, at + 1, strlen(at + 1) + 1);
+		memcpy(at, "128", 3);
+	}
+	fake_text(fake_path(root, "/%s", name), text);
+}
+
+static void wide(void)
+{
+	struct unc_options o = {.size = sizeof(o), .sim = "testcpu,clock=step"};
+	struct unc_platform *p = NULL;
+	struct unc_value v[3];
+	struct fake_root root;
+
+	fake_new(&root);
+	copy_wide(&root, "cpus.tbl");
+	copy_wide(&root, "testcpu/units.tbl");
+	copy_wide(&root, "testcpu/box.events");
+	fake_text(fake_path(&root, "/portable.tbl"),
+		  "portable reads unit=count kind=total load=256e6 \"D\"\n");
+	fake_text(fake_path(&root, "/testcpu/metrics.tbl"),
+		  "metric reads formula=\"box.MIXED:RD\"\n");
+	o.tables = root.path;
+	if (unc_platform_open(&o, &p) < 0)
+		printf("# %s\n", unc_open_error());
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+	CHECK_NUMBER(p->instances.n, 256);
+	struct unc_session *s = session(p, 0);
+	add(s, "box.MIXED:RD");
+	add(s, "box127.MIXED:RD:socket=1");
+	add(s, "box63.MIXED:RD:socket=0");
+	int id;
+	CU_ASSERT(unc_session_add(s, "box128.MIXED:RD", &id) < 0);
+	CHECK_TEXT(unc_session_error(s),
+		   "box128.MIXED:RD: no such unit; a socket has at most box0 to box127");
+	start(s);
+	step(p, 1000 * ms);
+	CU_ASSERT(unc_session_read(s, v, 3, sizeof(*v)) == 0);
+	CHECK_NEAR(v[0].value, 512000000, 1e-6);
+	CHECK_NEAR(v[1].value, 2000000, 1e-6);
+	CHECK_NEAR(v[2].value, 2000000, 1e-6);
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"rates by hand", by_hand},
+		{"128 units of a type", wide},
 		{NULL, NULL},
 	};
 	const char *cpu;

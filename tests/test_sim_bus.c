@@ -151,7 +151,7 @@ static void test_bar(void)
 /* Bits set in the registers of the device count the units; all ones would mean "hidden". */
 static void check_present(uint64_t present, int units)
 {
-	struct unc_tbl_sim_unit row = {B_CHA, present, 2e9};
+	struct unc_tbl_sim_unit row = {B_CHA, {{present}}, 2e9};
 	struct unc_workload work = beta_workload;
 	struct unc_table table = beta_table;
 	const struct unc_table *one = &table;
@@ -528,7 +528,7 @@ static bool is_present(const struct unc_table *table, const struct unc_instance 
 
 	for (size_t i = 0; i < work->n_sim_unit; i++)
 		if (work->sim_unit[i].type == unit->type)
-			return work->sim_unit[i].present >> unit->index & 1;
+			return unc_bits_has(&work->sim_unit[i].present, unit->index);
 	return false;
 }
 
@@ -554,7 +554,7 @@ static void check_cpu(const struct unc_table *table, int sockets)
 	CHECK_NUMBER(notes, 0);
 	const struct unc_workload *work = unc_sim_workload(table);
 	for (size_t i = 0; i < work->n_sim_unit; i++)
-		expected += (unsigned)(__builtin_popcountll(work->sim_unit[i].present) * sockets);
+		expected += unc_bits_count(&work->sim_unit[i].present) * (unsigned)sockets;
 	/* Places of the table that the simulated part leaves empty are found so, with the reason. */
 	for (size_t i = 0; i < units.n; i++) {
 		if (!is_present(table, &units.unit[i])) {

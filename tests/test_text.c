@@ -94,6 +94,7 @@ static void doubles(void)
 static void bits(void)
 {
 	unsigned high, low;
+	struct unc_bits set;
 	uint64_t mask;
 
 	CU_ASSERT(unc_parse_bits("31:24", &high, &low) && high == 31 && low == 24);
@@ -107,6 +108,10 @@ static void bits(void)
 	CU_ASSERT_FALSE(unc_parse_mask("3-1", &mask));
 	CU_ASSERT_FALSE(unc_parse_mask("1,", &mask));
 	CU_ASSERT_FALSE(unc_parse_mask("64", &mask));
+	CU_ASSERT(unc_parse_set("0,62-65,127", &set) && set.word[0] == 0xc000000000000001 &&
+		  set.word[1] == 0x8000000000000003);
+	CU_ASSERT_FALSE(unc_parse_set("128", &set));
+	CU_ASSERT_FALSE(unc_parse_set("65,60-70", &set));
 }
 
 static void one_line(void)

@@ -168,8 +168,8 @@ bool unc_parse_double(const char *text, double *value)
 	return true;
 }
 
-/* A decimal number below 64 at *p; moves behind it. */
-static bool small_number(const char **p, unsigned *value)
+/* A decimal number below `limit` at *p; moves behind it. */
+static bool small_number(const char **p, unsigned limit, unsigned *value)
 {
 	unsigned v = 0, digits = 0;
 
@@ -179,47 +179,58 @@ static bool small_number(const char **p, unsigned *value)
 		digits++;
 	}
 	*value = v;
-	return digits > 0 && v < 64;
+	return digits > 0 && v < limit;
 }
 
 bool unc_parse_bits(const char *text, unsigned *high, unsigned *low)
 {
-	if (!small_number(&text, high))
+	if (!small_number(&text, 64, high))
 		return false;
 	*low = *high;
 	if (*text == ':') {
 		text++;
-		if (!small_number(&text, low))
+		if (!small_number(&text, 64, low))
 			return false;
 	}
 	return *text == '\0' && *low <= *high;
 }
 
-bool unc_parse_mask(const char *text, uint64_t *mask)
+bool unc_parse_set(const char *text, struct unc_bits *set)
 {
-	uint64_t bits = 0;
+	struct unc_bits bits = {0};
 
 	do {
 		unsigned first, last;
 
-		if (bits && *text == ',')
+		if (unc_bits_count(&bits) && *text == ',')
 			text++;
-		if (!small_number(&text, &first))
+		if (!small_number(&text, UNC_BITS_MAX, &first))
 			return false;
 		last = first;
 		if (*text == '-') {
 			text++;
-			if (!small_number(&text, &last) || last < first)
+			if (!small_number(&text, UNC_BITS_MAX, &last) || last < first)
 				return false;
 		}
 		for (unsigned i = first; i <= last; i++) {
-			if (bits >> i & 1)
+			if (unc_bits_has(&bits, i))
 				return false;
-			bits |= (uint64_t)1 << i;
+			unc_bits_add(&bits, i);
 		}
 	} while (*text == ',');
-	*mask = bits;
+	*set = bits;
 	return *text == '\0';
+}
+
+bool unc_parse_mask(const char *text, uint64_t *mask)
+{
+	struct unc_bits bits;
+
+	if (!unc_parse_set(text, &bits) ||
+	    unc_bits_count(&bits) != (unsigned)__builtin_popcountll(bits.word[0]))
+		return false;
+	*mask = bits.word[0];
+	return true;
 }
 
 bool unc_list_next(const char **list, char *word, size_t size)

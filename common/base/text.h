@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "base/error.h"
 
 enum { UNC_MAX_WORDS = 96 };
@@ -43,7 +44,8 @@ bool unc_is_number(const char *text);
 bool unc_parse_double(const char *text, double *value);
 /* "HIGH:LOW" or one bit number, within 0..63. */
 bool unc_parse_bits(const char *text, unsigned *high, unsigned *low);
-/* Mask of a list of numbers and ranges within 0..63: "0-3,5". */
+/* A list of numbers and ranges within 0..127: "0-3,5"; and one within 0..63, as a mask. */
+bool unc_parse_set(const char *text, struct unc_bits *set);
 bool unc_parse_mask(const char *text, uint64_t *mask);
 
 /* Copies the next of a list of words with commas between them; *list is what follows the comma, NULL

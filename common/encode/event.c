@@ -477,7 +477,7 @@ int unc_spec_check(const struct unc_table *t, const char *text, const struct unc
 	unsigned n = unc_type_instances(t, spec->type);
 
 	if (n == 0)
-		n = 64; /* known to discovery only */
+		n = UNC_MAX_PLACES; /* known to discovery only */
 	if (spec->index >= (int)n)
 		return unc_fail(err, UNC_ERR_RANGE,
 				"%s: no such unit; a socket has at most %s0 to %s%u", text,

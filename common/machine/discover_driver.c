@@ -15,8 +15,7 @@
 #include "machine/discover_walk.h"
 
 enum {
-	FIRST = 0,      /* the socket of the driver's list */
-	MAX_UNITS = 64, /* of a type on a socket */
+	FIRST = 0, /* the socket of the driver's list */
 	SYSTEM_PERIPHERAL = 0x0880
 };
 
@@ -86,7 +85,7 @@ static bool any_listed(const struct unc_walk *walk, unsigned type)
 {
 	char name[UNC_KERNEL_NAME];
 
-	for (unsigned i = 0; i < MAX_UNITS; i++)
+	for (unsigned i = 0; i < UNC_MAX_PLACES; i++)
 		if (is_listed(walk, type, i, name) == LISTED)
 			return true;
 	return false;
@@ -294,7 +293,7 @@ int unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
 		return 0;
 	}
 	walk->n = from;
-	for (unsigned i = 0; i < MAX_UNITS && rc == 0; i++) {
+	for (unsigned i = 0; i < UNC_MAX_PLACES && rc == 0; i++) {
 		enum verdict verdict = is_listed(walk, type, i, name);
 
 		if (verdict != NOT_LISTED)

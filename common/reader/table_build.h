@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "tables/table.h"
 
-enum { UNC_MAX_LETS = 128, UNC_MAX_PLACES = 64, UNC_MAX_PORTABLE = 32 };
+enum { UNC_MAX_LETS = 128, UNC_MAX_PORTABLE = 32 };
 
 struct unc_table_file {
 	char *name;
@@ -151,7 +151,7 @@ struct unc_table_reader {
 	unsigned n_cpus; /* lines of cpus.tbl */
 	bool first;      /* the first of them is this CPU's */
 	uint16_t type;   /* the type being read, or UNC_NONE */
-	bool skipping; /* an event of other CPUs: its umasks are skipped too */
+	bool skipping;   /* an event of other CPUs: its umasks are skipped too */
 	unsigned type_line;
 	uint8_t space; /* of the part whose places are read; UNC_N_SPACES: access is missing */
 	uint64_t seen, seen_in_type; /* statements, one bit each */

@@ -21,6 +21,7 @@ enum kind {
 	FLAG,
 	CHOICE,
 	MASK,     /* of numbers */
+	SET,      /* of numbers up to 127 */
 	COUNTERS, /* of counters of the type */
 	BITS,     /* of a dword */
 	DEVICE,
@@ -343,6 +344,9 @@ static int take_column(struct unc_table_reader *r, const struct column *c, const
 		return unc_parse_double(text, member) && *(double *)member > 0
 			       ? 0
 			       : bad(r, c, text, "a number above 0");
+	case SET:
+		return unc_parse_set(text, member) ? 0
+						   : bad(r, c, text, "a list of numbers up to 127");
 	case FIELDS:
 	case SETTINGS:
 		return unc_add_list(r, c->name, text, c->kind == SETTINGS, member);

@@ -53,13 +53,31 @@ struct derive {
 
 /* ---- the machine and its units */
 
+/* How many units a statement `present` can tell of, of n. */
+static unsigned most_of(const struct unc_tbl_present *row, unsigned n)
+{
+	unsigned bits = (unsigned)__builtin_popcountll(row->mask);
+	uint64_t most = n;
+
+	if (row->last)
+		most = row->last - row->id + 1u;
+	else if (!row->msr && !row->n_offsets)
+		most = (uint64_t)row->n_devices * row->per;
+	else if (row->tells != UNC_TELLS_ALL)
+		most = row->tells == UNC_TELLS_ONES ? bits : unc_ones(bits);
+	return most < n ? (unsigned)most : n;
+}
+
 static unsigned places_of(const struct unc_table *t, const struct unc_tbl_type *type)
 {
 	const struct unc_tbl_part *part = &t->part[type->parts.first];
+	unsigned n = part->where.n;
 
-	if (part->where.n || type->discovery < 0 || part->space != UNC_SPACE_MMIO)
-		return part->where.n;
-	return DISCOVERED;
+	if (!n && type->discovery >= 0 && part->space == UNC_SPACE_MMIO)
+		n = DISCOVERED;
+	for (uint32_t i = 0; i < type->presents.n; i++)
+		n = most_of(&t->present[type->presents.first + i], n);
+	return n;
 }
 
 /* A core has a slice of the LLC, and there is nothing that a socket has more of. */
@@ -87,6 +105,16 @@ static void derive_machine(struct unc_table_reader *r)
 				      .title = unc_add_string(r, title)};
 }
 
+static void add_unit(struct unc_table_reader *r, size_t type, unsigned n)
+{
+	struct unc_tbl_sim_unit *unit = unc_add_sim_unit(r);
+
+	unit->type = (uint16_t)type;
+	unit->clock_hz = usual_clock;
+	for (unsigned i = 0; i < n; i++)
+		unc_bits_add(&unit->present, i);
+}
+
 static void derive_units(struct unc_table_reader *r)
 {
 	for (size_t i = 0; i < r->t.n_type; i++) {
@@ -97,9 +125,7 @@ static void derive_units(struct unc_table_reader *r)
 		if (type->cpus && n > cpus)
 			n = cpus;
 		if (n)
-			*unc_add_sim_unit(r) = (struct unc_tbl_sim_unit){.type = (uint16_t)i,
-									 .present = unc_ones(n),
-									 .clock_hz = usual_clock};
+			add_unit(r, i, n);
 	}
 }
 
@@ -277,7 +303,7 @@ static double units_of(const struct derive *d, const struct thing *thing, int ag
 {
 	const struct unc_tbl_sim_unit *unit = &d->r->work.sim_unit[thing->unit];
 	const struct unc_tbl_type *type = &d->r->t.type[unit->type];
-	unsigned n = (unsigned)__builtin_popcountll(unit->present);
+	unsigned n = unc_bits_count(&unit->present);
 	unsigned share = type->share > 1 ? type->cpus ? THREADS : type->share : 1;
 
 	if (aggregate == UNC_EXPR_MEAN || thing->indexed)

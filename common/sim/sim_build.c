@@ -234,7 +234,7 @@ static int build_blocks(struct unc_sim *sim, struct unc_error *err)
 
 	for (size_t i = 0; i < sim->table->n_type; i++) {
 		const struct sim_type *type = &sim->type[i];
-		size_t n = (size_t)__builtin_popcountll(type->present) * sockets;
+		size_t n = (size_t)unc_bits_count(&type->present) * sockets;
 
 		blocks += n;
 		regs += n ? n * type->row->regs.n + type->row->presents.n * sockets : 0;
@@ -247,8 +247,8 @@ static int build_blocks(struct unc_sim *sim, struct unc_error *err)
 		return UNC_ERR_MEMORY;
 	for (size_t i = 0; i < sim->table->n_type; i++)
 		for (unsigned socket = 0; socket < sockets; socket++)
-			for (unsigned index = 0; index < 64; index++)
-				if (sim->type[i].present >> index & 1)
+			for (unsigned index = 0; index < UNC_MAX_PLACES; index++)
+				if (unc_bits_has(&sim->type[i].present, index))
 					build_block(sim, &sim->type[i], socket, index);
 	/* Behind the registers of all blocks; the first of a type on a socket stands for all. */
 	for (size_t i = 0; i < sim->n_blocks && rc == 0; i++)

@@ -139,8 +139,8 @@ static int add_units(struct unc_sim *sim, const struct sim_type *type, unsigned 
 
 		if (part->space != UNC_SPACE_PCI)
 			continue;
-		for (uint32_t i = 0; i < part->where.n && i < 64 && rc == 0; i++)
-			if ((type->present >> i & 1) &&
+		for (uint32_t i = 0; i < part->where.n && rc == 0; i++)
+			if (unc_bits_has(&type->present, i) &&
 			    !unc_sim_hidden(sim, type->number, p, (int)i, (int)socket))
 				rc = unc_sim_bus_function(
 					sim, unc_sim_bus_number(sim, socket),
@@ -232,7 +232,7 @@ static int add_socket(struct unc_sim *sim, unsigned socket, struct unc_error *er
 	for (size_t i = 0; i < sim->table->n_bar && rc == 0; i++)
 		rc = add_bar(sim, &sim->table->bar[i], socket);
 	for (size_t i = 0; i < sim->table->n_type && rc == 0; i++) {
-		if (sim->type[i].present)
+		if (unc_bits_count(&sim->type[i].present))
 			rc = add_units(sim, &sim->type[i], socket);
 		if (rc == 0)
 			rc = unc_sim_present_bus(sim, i, socket, err);

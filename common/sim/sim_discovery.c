@@ -75,7 +75,7 @@ static bool listed(const struct unc_sim *sim, const struct sim_type *type)
 {
 	const struct unc_tbl_type *row = type->row;
 
-	if (!type->present || row->discovery < 0 || row->unit_ctl == UNC_NONE ||
+	if (!unc_bits_count(&type->present) || row->discovery < 0 || row->unit_ctl == UNC_NONE ||
 	    row->n_counters == 0)
 		return false;
 	if (sim->options.discovery == SIM_DISCOVERY_NOUPI && row->unlisted)
@@ -150,14 +150,15 @@ int unc_sim_discovery_build(struct unc_sim *sim, unsigned socket, struct sim_mem
 	size_t units = 0;
 
 	for (size_t i = 0; i < sim->table->n_type; i++)
-		units += (size_t)__builtin_popcountll(sim->type[i].present);
+		units += unc_bits_count(&sim->type[i].present);
 	w.room = 1 + units + units / (HOLE_EVERY - 1) + 1;
 	w.word = calloc(w.room, STRIDE * sizeof(*w.word));
 	if (!w.word)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	for (size_t i = 0; i < sim->table->n_type; i++)
-		for (unsigned index = 0; index < 64; index++)
-			if (sim->type[i].present >> index & 1 && listed(sim, &sim->type[i]))
+		for (unsigned index = 0; index < UNC_MAX_PLACES; index++)
+			if (unc_bits_has(&sim->type[i].present, index) &&
+			    listed(sim, &sim->type[i]))
 				put_unit(&w, &sim->type[i], index);
 	put_global(&w);
 	memory->word = w.word;

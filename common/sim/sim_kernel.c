@@ -37,7 +37,7 @@ static struct sim_block *find_block(struct unc_sim *sim, unsigned type, unsigned
 
 static uint32_t type_of(unsigned type, unsigned index, unsigned pmu)
 {
-	return FIRST_TYPE + (type * 64 + index) * UNC_KERNEL_PMUS + pmu;
+	return FIRST_TYPE + (type * UNC_MAX_PLACES + index) * UNC_KERNEL_PMUS + pmu;
 }
 
 static bool find_type(struct unc_sim *sim, const char *pmu, uint32_t *type)
@@ -202,16 +202,17 @@ static int check_event(struct unc_sim *sim, const struct perf_event_attr *attr, 
 		       struct sim_event *e)
 {
 	uint32_t number = (attr->type - FIRST_TYPE) / UNC_KERNEL_PMUS;
-	unsigned pmu = (attr->type - FIRST_TYPE) % UNC_KERNEL_PMUS, type = number / 64;
+	unsigned pmu = (attr->type - FIRST_TYPE) % UNC_KERNEL_PMUS, type = number / UNC_MAX_PLACES;
 	char name[UNC_KERNEL_NAME];
 
 	if (attr->type < FIRST_TYPE || type >= sim->table->n_type ||
-	    !unc_kernel_pmu(sim->table, type, pmu, number % 64, name, sizeof(name)))
+	    !unc_kernel_pmu(sim->table, type, pmu, number % UNC_MAX_PLACES, name, sizeof(name)))
 		return ENOENT;
 	if (cpu < 0 || cpu >= unc_sim_cpus(sim) * sim->options.sockets || attr->sample_period ||
 	    attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
 		return EINVAL;
-	e->block = find_block(sim, type, number % 64, (unsigned)(cpu / unc_sim_cpus(sim)));
+	e->block =
+		find_block(sim, type, number % UNC_MAX_PLACES, (unsigned)(cpu / unc_sim_cpus(sim)));
 	if (!e->block)
 		return EINVAL;
 	e->pmu = &sim->table->kernel[sim->table->type[type].kernels.first + pmu];

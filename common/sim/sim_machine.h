@@ -56,7 +56,7 @@ struct sim_options {
 struct sim_type {
 	const struct unc_tbl_type *row;
 	uint16_t number;                             /* index into table->type */
-	uint64_t present;                            /* bit i: instance i exists */
+	struct unc_bits present;                     /* which instances exist */
 	double clock;                                /* Hz */
 	uint64_t bits[UNC_N_IS];                     /* of each role, in its register */
 	const struct unc_tbl_field *field[UNC_N_IS]; /* that has the role; NULL: none */

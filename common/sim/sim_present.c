@@ -27,7 +27,7 @@ static uint64_t working_places(unsigned units, unsigned places)
 
 static unsigned units_of(const struct unc_sim *sim, size_t type)
 {
-	return (unsigned)__builtin_popcountll(sim->type[type].present);
+	return unc_bits_count(&sim->type[type].present);
 }
 
 /* What the registers of a statement hold. */
@@ -68,6 +68,16 @@ static int add_range(struct unc_sim *sim, size_t type, const struct unc_tbl_pres
 	return rc;
 }
 
+/* Whether one of the units exists that hang on a function. */
+static bool is_used(const struct sim_type *type, const struct unc_tbl_present *row,
+		    unsigned function)
+{
+	for (unsigned i = 0; i < row->per; i++)
+		if (unc_bits_has(&type->present, function * row->per + i))
+			return true;
+	return false;
+}
+
 /* The functions that units hang on. */
 static int add_functions(struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
 			 unsigned socket)
@@ -76,8 +86,7 @@ static int add_functions(struct unc_sim *sim, size_t type, const struct unc_tbl_
 	int rc = 0;
 
 	for (unsigned i = 0; i < row->n_devices && rc == 0; i++)
-		if (i * row->per < 64 &&
-		    sim->type[type].present >> (i * row->per) & unc_ones(row->per))
+		if (is_used(&sim->type[type], row, i))
 			rc = unc_sim_bus_function(sim, bus, row->devfn[i], row->id, socket);
 	return rc;
 }
@@ -109,7 +118,7 @@ int unc_sim_present_bus(struct unc_sim *sim, size_t type, unsigned socket, struc
 	for (uint32_t i = 0; i < sim->table->type[type].presents.n && rc == 0; i++) {
 		const struct unc_tbl_present *row = row_of(sim, type, i);
 
-		if (row->n_offsets && (sim->type[type].present || row->tells == UNC_TELLS_ALL))
+		if (row->n_offsets && (units_of(sim, type) || row->tells == UNC_TELLS_ALL))
 			rc = add_registers(sim, type, row, socket, err);
 		else if (row->last)
 			rc = add_range(sim, type, row, socket);

@@ -15,13 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/reg.h"
 
 typedef uint32_t unc_str; /* offset into unc_table.strings; 0 is "" */
 
-enum { UNC_MAX_KERNEL_NAME = 40 }; /* of a PMU, with {n} in it */
-enum { UNC_NONE = 0xffff };        /* "no row" in a 16-bit index */
+enum { UNC_MAX_KERNEL_NAME = 40 };      /* of a PMU, with {n} in it */
+enum { UNC_MAX_PLACES = UNC_BITS_MAX }; /* units of a type on a socket */
+enum { UNC_NONE = 0xffff };             /* "no row" in a 16-bit index */
 
 /* Rows [first, first + n) of another array. */
 struct unc_range {
@@ -419,7 +421,7 @@ struct unc_tbl_rate {
 /* Simulated machine. */
 struct unc_tbl_sim_unit {
 	uint16_t type;
-	uint64_t present; /* bit i: instance i exists, on every socket */
+	struct unc_bits present; /* which instances exist, on every socket */
 	double clock_hz;
 };
 

@@ -26,7 +26,7 @@ struct member {
 #define ELEMENT(p)                                                                                 \
 	_Generic((p), struct unc_range * : 4, uint8_t(*)[2] : 1, uint8_t(*)[16] : 1,               \
 		 uint8_t(*)[32] : 1, uint16_t(*)[2] : 2, uint16_t(*)[4] : 2, uint16_t(*)[8] : 2,   \
-		 uint64_t(*)[2] : 8, default                                                       \
+		 uint64_t(*)[2] : 8, struct unc_bits * : 8, default                                \
 		 : sizeof(*(p)))
 #define KIND(p) _Generic((p), double * : 'd', int16_t * : 'i', int32_t * : 'i', default : 'u')
 #define M(m) {offsetof(T, m), sizeof(((T *)0)->m), ELEMENT(&((T *)0)->m), KIND(&((T *)0)->m)},

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { NEEDED = 1, POSITIVE = 2, PLUS1 = 4, MSR = 8, PCI = 16, MMIO = 32, CPUS = 64 };
-enum { ONCE = 1, TYPE = 2, SETTINGS_TOO = 4, SELF = 2, UNC_MAX_PLACES = 64 };
+enum { ONCE = 1, TYPE = 2, SETTINGS_TOO = 4, SELF = 2 };
 
 #define W(list, words) WORDS_##list,
 #define S(...)
@@ -91,15 +91,25 @@ static bool is_place(const struct row *c)
 static void print_value(const struct row *c)
 {
 	static const char *const kinds[][2] = {
-		{"NUMBER", "N"},        {"OFFSET", "N"},
-		{"REAL", "X"},          {"TEXT", "\"...\""},
-		{"FIELD", "FIELD"},     {"FIELDS", "FIELD,.."},
-		{"REG", "REG"},         {"SETTINGS", "FIELD:VALUE,.."},
-		{"PART", "PART"},       {"BAR", "BAR"},
-		{"COUNTER", "COUNTER"}, {"COUNTERS", "LIST"},
-		{"MASK", "LIST"},       {"BITS", "HIGH:LOW"},
-		{"UNIT", "TYPE"},       {"DEVICE", "DEVICE.FUNCTION"},
-		{"RAW", "..."},         {"CHOICE", "WORD"},
+		{"NUMBER", "N"},
+		{"OFFSET", "N"},
+		{"REAL", "X"},
+		{"TEXT", "\"...\""},
+		{"FIELD", "FIELD"},
+		{"FIELDS", "FIELD,.."},
+		{"REG", "REG"},
+		{"SETTINGS", "FIELD:VALUE,.."},
+		{"PART", "PART"},
+		{"BAR", "BAR"},
+		{"COUNTER", "COUNTER"},
+		{"COUNTERS", "LIST"},
+		{"MASK", "LIST"},
+		{"SET", "LIST"},
+		{"BITS", "HIGH:LOW"},
+		{"UNIT", "TYPE"},
+		{"DEVICE", "DEVICE.FUNCTION"},
+		{"RAW", "..."},
+		{"CHOICE", "WORD"},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A set of small numbers. */
+#ifndef UNC_BITS_H
+#define UNC_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { UNC_BITS_WORDS = 2, UNC_BITS_MAX = 64 * UNC_BITS_WORDS };
+
+struct unc_bits {
+	uint64_t word[UNC_BITS_WORDS];
+};
+
+static inline bool unc_bits_has(const struct unc_bits *bits, unsigned i)
+{
+	return i < UNC_BITS_MAX && (bits->word[i / 64] >> i % 64 & 1);
+}
+
+static inline void unc_bits_add(struct unc_bits *bits, unsigned i)
+{
+	bits->word[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+static inline unsigned unc_bits_count(const struct unc_bits *bits)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < UNC_BITS_WORDS; i++)
+		n += (unsigned)__builtin_popcountll(bits->word[i]);
+	return n;
+}
+
+#endif
