@@ -71,7 +71,7 @@ def fill(line, row):
         line.columns['counter'] = row.counter
     if row.needs:
         line.columns['needs'] = ','.join(row.needs)
-    if row.uses and line.kind == 'umask':
+    if row.uses:
         line.columns['uses'] = ','.join(row.uses)
     if row.defaults:
         line.columns['default'] = ','.join(f'{name}:0x{value:X}' for name, value in row.defaults.items())
@@ -155,8 +155,6 @@ def header(row, bare):
         if row.umask and row.type.umask:
             event.sets[row.type.umask] = f'0x{row.umask:02X}'
         fill(event, row)
-    if row.uses:
-        event.columns['uses'] = ','.join(row.uses)
     return event
 
 
@@ -204,6 +202,9 @@ class Group:
         if not self.rows:
             return None
         event = header(self.bare if self.bare and not dotted else self.rows[0], not dotted)
+        uses = {','.join(row.uses) for row in self.rows if not row.filters}
+        if len(uses) == 1 and uses != {''}:  # also of those that set a filter: it is added to
+            event.columns['uses'] = uses.pop()
         for row in dotted:
             event.umasks.append(new_umask(row, row.umask_name, is_exact(row, mixed)))
         if self.bare and dotted:

@@ -119,6 +119,11 @@ class Merge:
 
     def change_row(self, cpu, old, new, row):
         found = self.found(row, cpu)
+        if found and self.agrees(row, cpu, found):  # now that all umasks of the event have the same counters
+            self.said[id(old)].append(cpu)
+            for line in found[1]:
+                self.said[id(line)].append(cpu)
+            return
         umasks = found[1] if found and found[0] is old else None
         if row.umask_name:
             wanted = new.umask(row.umask_name, cpu)

@@ -114,6 +114,7 @@ class Row:
             rest &= ~best.mask('CTL')
         if self.defaults:
             self.uses += [n for n in ('ch_mask', 'fc_mask') if self.type.field(n)]
+            self.defaults = {name: self.defaults[name] for name in self.uses if name in self.defaults}
 
     def take_filter(self, entry, report):
         text = entry.get('Filter') or ''
@@ -171,12 +172,13 @@ class Row:
 def find_register(unit_type, name):
     """CBoFilter1 -> FILTER1, HA_OpcodeMatch -> OPCODEMATCH, QPIMask0 -> PKT_MASK0."""
     plain, best = name.lower().replace('_', ''), (0, None)
+    of_type = ('', unit_type.name.lower(), unit_type.title.lower())
     for reg, (role, _) in unit_type.regs.items():
         if role:
             continue
         words = reg.lower().split('_')
         for at in range(len(words)):
             ending = ''.join(words[at:])
-            if plain.endswith(ending) and len(ending) > best[0]:
+            if plain.endswith(ending) and plain[:-len(ending)] in of_type and len(ending) > best[0]:
                 best = (len(ending), reg)
     return best[1]

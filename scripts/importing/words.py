@@ -45,7 +45,7 @@ WORDS = {
     'RxL': 'received by the link', 'RxR': 'ingress from the ring', 'S': 'state S', 'SF': 'snoop filter', 'SNOOP': 'snoops',
     'SNP': 'snoops', 'SPEC': 'speculative', 'TGR': 'transgress', 'THERMAL': 'heat', 'TOR': 'table of requests (TOR)',
     'TRK': 'tracker', 'TXN': 'transactions', 'TxC': 'egress to the mesh', 'TxL': 'sent by the link', 'TxR': 'egress to the ring',
-    'UPI': 'UPI', 'VERT': 'vertical', 'VIC': 'victims', 'VN0': 'VN0', 'VN1': 'VN1', 'VNA': 'VNA', 'VR0': 'virtual ring 0',
+    'UCLK': 'uncore clock', 'DCLK': 'DRAM clock', 'UPI': 'UPI', 'VERT': 'vertical', 'VIC': 'victims', 'VN0': 'VN0', 'VN1': 'VN1', 'VNA': 'VNA', 'VR0': 'virtual ring 0',
     'VR1': 'virtual ring 1', 'VTD0': 'IOMMU 0', 'VTD1': 'IOMMU 1', 'WB': 'write backs', 'WBQ': 'writes of other sockets (WBQ)', 'WMM': 'write major mode',
     'WPQ': 'write pending queue', 'WR': 'writes', 'WRITES': 'writes', 'FREERUN': 'on a counter that always runs', 'IMC': 'memory controller',
     'CHN0': 'channel 0', 'CHN1': 'channel 1', 'CHN2': 'channel 2', 'GV': 'frequency change', 'NS': 'not snooped', 'CPU': 'CPU', 'CRDS': 'credits',
