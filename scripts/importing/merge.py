@@ -16,6 +16,7 @@ class Merge:
         self.types, self.rows, self.file, self.context = unit_types, rows, file, context
         self.cpus, self.report = list(unit_types), context.report
         self.said = collections.defaultdict(list)  # id of a line -> CPUs for which it says what a file says
+        self.left = collections.defaultdict(list)  # and those for which it says something else, but stays
         codes = [code_of(event) for event in file.events]
         self.by_code = len(codes) > 1 and codes == sorted(codes)
 
@@ -59,6 +60,8 @@ class Merge:
                         self.said[id(line)].append(cpu)
                 elif (row.public, row.theirs()) not in self.context.reviewed[cpu] and not row.deprecated:
                     rest[cpu].append(row)
+                    for note in row.notes:
+                        self.report.note(note, row.public)
         return rest
 
     def change_headers(self):
@@ -101,18 +104,24 @@ class Merge:
         for event in self.joined(built):
             self.insert(event)
 
+    def leave(self, cpu, event, why, name):
+        """The table says something else that these lines cannot be made of: they stay."""
+        self.report.note(why + ': left as it is', name, True)
+        for line in [event] + event.umasks:
+            if line.is_for(cpu):
+                self.left[id(line)].append(cpu)
+
     def change(self, cpu, new, found, rows):
         """An event that the table has: its umasks that are missing, or say something else."""
         old, _, _, own = found
         if not own:
-            self.report.note('used from a file that several types share, and not as the public file says: change it by hand',
-                             rows[0].public, True)
+            self.leave(cpu, old, 'used from a file that several types share, and not as the public file says', rows[0].public)
             return
         same_counters = 'counters' not in new.columns or 'counters' in old.columns and \
             counter_list(old.columns['counters'], old.name) == counter_list(new.columns['counters'], new.name)
         if new.columns.get('code') and int(old.columns.get('code', '-1'), 0) != int(new.columns['code'], 0) or not same_counters:
-            self.report.note('the table has another code or other counters for some umasks of the event: left as it is',
-                             f'{self.types[cpu].name}.{old.name}', True)
+            self.leave(cpu, old, 'the table has another code or other counters for some umasks of the event',
+                       f'{self.types[cpu].name}.{old.name}')
             return
         for row in rows:
             self.change_row(cpu, old, new, row)
@@ -130,7 +139,7 @@ class Merge:
         else:
             wanted = next((u for u in new.umasks if 'default' in u.flags), None)
         if not wanted and (old.umasks or not new.umasks and not umasks == []):
-            self.report.note('the table has umasks where the file has none: left as it is', row.public, True)
+            self.leave(cpu, old, 'the table has umasks where the file has none', row.public)
         elif not wanted:
             self.replace(old, new, cpu)
         elif umasks and len(umasks) == 1:
@@ -139,7 +148,7 @@ class Merge:
             self.context.words.describe(self.types[cpu], wanted, old)
             self.add(old, wanted, cpu)
         else:
-            self.report.note('two umasks of the table together say something else: left as it is', row.public, True)
+            self.leave(cpu, old, 'two umasks of the table together say something else', row.public)
 
     def replace(self, line, wanted, cpu, event=None):
         """The columns of `wanted` that encode; words and the rest stay. Beside it where other CPUs keep the old one."""
@@ -224,7 +233,7 @@ class Merge:
         """`cpu=` if not all CPUs that have files have it; what no file has stays."""
         said = self.said.get(id(line))
         now = line.columns['cpu'].split(',') if 'cpu' in line.columns else list(within)
-        missing = [cpu for cpu in now if cpu in self.cpus and cpu not in (said or [])]
+        missing = [cpu for cpu in now if cpu in self.cpus and cpu not in (said or []) + self.left[id(line)]]
         if not said:
             self.context.unknown += 1
         elif missing:

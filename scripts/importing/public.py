@@ -16,7 +16,7 @@ def bits(entry, key):
 
 def load_entries(path):
     try:
-        with open(path, encoding='utf-8') as file:
+        with open(path, encoding='utf-8-sig') as file:
             data = json.load(file)
     except OSError as error:
         raise TableError(f'{path}: {error.strerror}')
@@ -37,7 +37,7 @@ def load_entries(path):
 class Row:
     """An entry in our words: what an event and a umask must say."""
 
-    def __init__(self, unit_type, entry, name, report):
+    def __init__(self, unit_type, entry, name):
         self.type, self.public = unit_type, entry['EventName']
         self.event, _, umask = name.partition('.')
         self.umask_name = umask or None
@@ -45,10 +45,11 @@ class Row:
         self.sets, self.defaults, self.needs, self.uses = {}, {}, [], []
         self.filters, self.unavailable, self.error = {}, None, None
         self.deprecated = str(entry.get('Deprecated', '0')) not in ('0', '')
+        self.notes = []  # for the report, if a line is made of it
         self.ctl, self.select = 0, None  # select: the field of ExtSel
         if not self.take_counter(entry):
-            self.take_control(entry, report)
-            self.take_filter(entry, report)
+            self.take_control(entry)
+            self.take_filter(entry)
 
     def take_counter(self, entry):
         """A fixed or free-running counter."""
@@ -75,7 +76,7 @@ class Row:
             return 0
         return value << field.low()
 
-    def take_control(self, entry, report):
+    def take_control(self, entry):
         t = self.type
         code, umask = t.field(t.code or ''), t.field(t.umask or '')
         if not code:
@@ -91,7 +92,7 @@ class Row:
             field = t.field(name)
             placed = self.place(field, bits(entry, key), key)
             if placed and ext & field.mask('CTL') not in (0, placed):
-                report.note(f'{key} and UMaskExt differ, the bits of both are taken', self.public)
+                self.notes.append(f'{key} and UMaskExt differ, the bits of both are taken')
             other |= placed
         self.ctl = control | other
         self.spread(other, (code, umask))
@@ -116,7 +117,7 @@ class Row:
             self.uses += [n for n in ('ch_mask', 'fc_mask') if self.type.field(n)]
             self.defaults = {name: self.defaults[name] for name in self.uses if name in self.defaults}
 
-    def take_filter(self, entry, report):
+    def take_filter(self, entry):
         text = entry.get('Filter') or ''
         if text in ('na', 'null', '') or 'chnl' in text or text.startswith('CtrCtrl'):
             return
@@ -125,23 +126,23 @@ class Row:
             reg = find_register(self.type, name)
             if not reg:
                 self.unavailable = f'its filter, {text}, is no register that is known'
-                report.note(f'filter {text} is no register of {self.type.name}: unavailable', self.public)
+                self.notes.append(f'filter {text} is no register of {self.type.name}: unavailable')
                 return
             if value:
                 self.set_filter(reg, value)
             else:
                 named.append((reg, (2 << int(high)) - (1 << int(low)) if high else ~0))
-        self.name_fields(named, text, report)
+        self.name_fields(named, text)
 
-    def name_fields(self, named, text, report):
+    def name_fields(self, named, text):
         """Fields that the user must give, if each of the bits named are one; else he may."""
         fields = [f for f in self.type.fields.values() if not f.user]
         within = [f.name for f in fields for reg, mask in named if f.mask(reg) and not f.mask(reg) & ~mask]
         exact = [next((f.name for f in fields if f.mask(reg) == mask), None) for reg, mask in named]
         if named and not within:
             exact = [next((f.name for f in fields if f.mask(reg) & mask), None) for reg, mask in named]
-            report.note(f'filter {text} is not quite a field of {self.type.name}: '
-                        + (f'needs={",".join(exact)}' if None not in exact else 'unavailable'), self.public)
+            self.notes.append(f'filter {text} is not quite a field of {self.type.name}: '
+                        + (f'needs={",".join(exact)}' if None not in exact else 'unavailable'))
             if None in exact:
                 self.unavailable = f'its filter, {text}, is not known'
         if None in exact:

@@ -231,7 +231,7 @@ class Line:
     def list_of(self, column):
         return [word for word in self.columns.get(column, '').split(',') if word]
 
-    def text(self, indent):
+    def text(self, indent, wrap=True):
         """Its lines."""
         if self.raw is not None:
             return self.raw
@@ -248,7 +248,7 @@ class Line:
             if key == 'aggregate' and self.kind == 'event':
                 words += self.flags
         head, tail = indent + ' '.join(words), f'"{self.words}"'
-        if len(head) + 1 + len(tail) <= WIDTH:
+        if len(head) + 1 + len(tail) <= WIDTH or not wrap:
             return [f'{head} {tail}']
         return [f'{head} \\', f'{indent}  {tail}']
 
@@ -260,7 +260,8 @@ class Line:
 class Event(Line):
     def __init__(self, kind, name):
         super().__init__(kind, name)
-        self.umasks, self.select = [], None  # select: the field of a second set of codes
+        self.umasks, self.is_new = [], True
+        self.select = None  # the field of a second set of codes
 
     def umask(self, name, cpu):
         return next((u for u in self.umasks if u.is_for(cpu) and u.called(name)), None)
@@ -282,13 +283,14 @@ class EventFile:
 
     def __init__(self, path, folder=None):
         self.path, self.events, self.uses, self.tail = path, [], [], []
-        self.indent, self.blank, self.exists = '  ', False, os.path.exists(path)
+        self.indent, self.blank, self.wrap, self.exists = '  ', False, True, os.path.exists(path)
         if self.exists:
             self.read(folder)
 
     def read(self, folder):
         before = []
         for line in statements(self.path):
+            self.wrap &= len(line.raw) > 1 or len(line.raw[0]) <= WIDTH
             kind = line.plain()[0] if line.words else None
             if kind is None:
                 before += line.raw
@@ -298,6 +300,7 @@ class EventFile:
                 self.indent = line.raw[0][:len(line.raw[0]) - len(line.raw[0].lstrip())]
             elif kind == 'event':
                 self.events.append(Event.of(line, before))
+                self.events[-1].is_new = False
                 self.blank |= len(self.events) > 1 and '' in before
             elif kind == 'use':
                 self.take_use(line, before, folder)
@@ -332,11 +335,11 @@ class EventFile:
         for i, event in enumerate(self.events):
             for raw, _, _, at, _ in self.uses:
                 out += raw if at == i else []
-            if event.raw is None and self.blank and not event.before and out:
+            if event.is_new and self.blank and not event.before and out:
                 out.append('')
-            out += event.before + event.text('')
+            out += event.before + event.text('', self.wrap)
             for umask in event.umasks:
-                out += umask.before + umask.text(self.indent)
+                out += umask.before + umask.text(self.indent, self.wrap)
         for raw, _, _, at, _ in self.uses:
             out += raw if at >= len(self.events) else []
         return '\n'.join(out + self.tail) + '\n'

@@ -128,6 +128,9 @@ result "a number that is none: a sentence, nothing is written"
 imported && run "$tables/box" "$tmp/box.json" && unchanged && says 2 ".*want CPU=FILE,FILE or CPU,CPU=FILE"
 result "a file without its CPU: a sentence, nothing is written"
 
+imported && run "$tables/box" bax="$tmp/box.json" && unchanged && says 2 "cpus.tbl has no CPU bax with this folder, but box, crate"
+result "a CPU that does not use the folder: a sentence, nothing is written"
+
 imported && sed -i 's/"EventName": "UNC_B_CLASS.REQ"/"EventName": "UNC_X_CLASS.REQ"/' "$tmp/box.json" "$tmp/crate.json" &&
 	both && [ $status -eq 1 ] && grep -q "prefix for the unit 'BOX', left out: UNC_X_CLASS.REQ$" "$tmp/err"
 result "an entry of an unknown unit is named, and the status tells"
