@@ -188,8 +188,8 @@ static void test_broken_tables(void)
 		CU_ASSERT(unit("m2m", 0, 0)->available);
 		CU_ASSERT(!unit("upi", 0, 3)->available);
 		CHECK_NUMBER(unit("upi", 0, 2)->status_position, -1);
-		CHECK_TEXT(unit("cxlcm", 0, 0)->reason,
-			   "whether there is one only the discovery tables tell, which cannot be used");
+		CHECK_TEXT(unit("cxlcm", 0, 0)->reason, "whether there is one only the discovery "
+							"tables tell, which cannot be used");
 		if (rows[i].change.run != break_memory) {
 			CHECK_TEXT(unit("cha", 1, 5)->location, "msr 0x2050 on cpu 32");
 			CHECK_TEXT(unit("cha", 1, 6)->location, "none");
