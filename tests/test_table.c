@@ -237,6 +237,65 @@ static void grammar_in_readme(void)
 	fclose(readme);
 }
 
+static const struct unc_tbl_metric *portable(const struct unc_table *t, const char *name)
+{
+	for (size_t i = 0; i < t->n_metric; i++)
+		if (t->metric[i].type == UNC_NONE &&
+		    strcmp(unc_tbl_str(t, t->metric[i].name), name) == 0)
+			return &t->metric[i];
+	return NULL;
+}
+
+/* A row of README's list of portable metrics, against a CPU, which may add to the definition. */
+static void check_definition(const struct unc_table *t, const char *name, const char *unit,
+			     const char *definition)
+{
+	const struct unc_tbl_metric *m = portable(t, name);
+	size_t length = strlen(definition);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	CHECK_TEXT(unc_tbl_str(t, m->unit), unit);
+	const char *desc = unc_tbl_str(t, m->desc);
+	if (strncmp(desc, definition, length) != 0 ||
+	    (desc[length] && strncmp(desc + length, "; ", 2) != 0)) {
+		printf("# %s of %s: %s\n", name, unc_tbl_str(t, t->name), desc);
+		CU_FAIL("README.md says something else");
+	}
+}
+
+static void portable_in_readme(void)
+{
+	const char *source = getenv("SRCDIR");
+	char path[1024], line[1024], name[64], unit[64], definition[512];
+	size_t n_tables, rows = 0;
+	const struct unc_table *const *tables = unc_tables(&n_tables);
+
+	snprintf(path, sizeof(path), "%s/README.md", source ? source : ".");
+	FILE *readme = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(readme);
+	while (fgets(line, sizeof(line), readme) && strcmp(line, "| metric | unit | what |\n") != 0)
+		;
+	while (fgets(line, sizeof(line), readme) && line[0] == '|') {
+		if (line[1] == '-')
+			continue;
+		CHECK_NUMBER(
+			sscanf(line, "| `%63[^`]` | %63s | %511[^|\n]", name, unit, definition), 3);
+		definition[strlen(definition) - 1] = '\0'; /* the blank before the bar */
+		for (size_t i = 0; i < n_tables; i++)
+			check_definition(tables[i], name, unit, definition);
+		rows++;
+	}
+	fclose(readme);
+	CU_ASSERT(n_tables > 0);
+	for (size_t i = 0; i < n_tables; i++) {
+		size_t n = 0;
+
+		for (size_t k = 0; k < tables[i]->n_metric; k++)
+			n += tables[i]->metric[k].type == UNC_NONE;
+		CHECK_NUMBER(rows, n);
+	}
+}
+
 /* What counter 0 of box0 counts in a second of the simulated machine, by the changed tables. */
 static uint64_t counted(const char *file, const char *find, const char *replace, uint64_t control)
 {
@@ -288,6 +347,7 @@ int main(void)
 		{"a folder that cannot be read", unreadable_folder},
 		{"compiled tables", compiled_tables},
 		{"the README has the grammar (renewed by make grammar)", grammar_in_readme},
+		{"the README defines the portable metrics as the tables do", portable_in_readme},
 		{"what a field is does not hang on its name", renamed_fields},
 		{"an event without a row counts, whatever its code", without_a_row},
 		{NULL, NULL},
