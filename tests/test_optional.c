@@ -22,11 +22,11 @@ static const char hbm[] = "unit mchbm present=0-7 clock=1.6e9\n"
 			  "rate mchbm PRE_COUNT:RD \"5000\"\n";
 static const double ddr_bytes = 1000.0 * 64 * CHANNELS, hbm_bytes = 5000.0 * 64 * CHANNELS;
 
-static char folder[64];
+static char folder[512];
 
 static void append(const char *name, const char *text)
 {
-	char path[128];
+	char path[640];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	FILE *f = fopen(path, "a");
@@ -35,7 +35,7 @@ static void append(const char *name, const char *text)
 
 static void run(const char *format, const char *a, const char *b)
 {
-	char command[1024];
+	char command[2048];
 
 	snprintf(command, sizeof(command), format, a, b);
 	CU_ASSERT_FATAL(system(command) == 0);
@@ -43,9 +43,9 @@ static void run(const char *format, const char *a, const char *b)
 
 static void make_tables(bool with)
 {
-	const char *dir = getenv("SRCDIR");
+	const char *dir = getenv("SRCDIR"), *tmp = getenv("TMPDIR");
 
-	strcpy(folder, "/tmp/uncore-optional.XXXXXX");
+	snprintf(folder, sizeof(folder), "%.400s/uncore-optional.XXXXXX", tmp ? tmp : "/tmp");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
 	run("cp -r '%s/eventtables/emerald-rapids' '%s/hbm'", dir ? dir : ".", folder);
 	run("chmod -R u+w '%s%s'", folder, "");
