@@ -102,6 +102,8 @@ int unc_read_steps(struct unc_table_reader *r, struct unc_range *range)
 		struct unc_word *w = &r->line->word[i];
 		struct unc_tbl_step step = {.kind = UNC_STEP_WRITE, .reg = UNC_NONE};
 
+		if (w->used) /* cpu= */
+			continue;
 		w->used = true;
 		if (w->key) {
 			step.reg = unc_find_reg(&r->t, unc_current_type(r), w->key);
