@@ -13,36 +13,28 @@
 	"\n" present "  counters 1 width=48\n"                                                     \
 	"  reg CTL0 at=0x1 width=64 role=ctl\n  reg CTR0 at=0x8 width=64 role=ctr\n" CONTROL
 
+/* clang-format off */
 static const char present_units[] =
 	"topology ubox=0x2014 nodeid=0xC0 map=0xD4 device=08.0\n"
 	"bar mem id=0x3451 device=00.1 base=0xD0 base_bits=28:0 base_shift=23 at=0xD8 step=4 "
-	"bits=10:0 shift=12 count=4 size=0x40000\n" MSR_TYPE(
-		"cha", "base=0xE00 step=0x10 count=28",
-		"  present id=0x2083 device=1e.3 offsets=0x9C bits=27:0\n"
-		"  present msr=0x702 bits=5:0 tells=number\n") MSR_TYPE("box",
-									"bases=0xF00,0xF0E,0xF1C,"
-									"0xF2A",
-									"  present msr=0x2FFE "
-									"tells=number\n")
-		MSR_TYPE("sbo", "base=0x720 step=0xA count=4",
-			 "  present id=0x2fc0 device=1e.3 offsets=0x94 bits=7:6 tells=all "
-			 "none=2\n")
-			MSR_TYPE(
-				"tbo", "base=0x760 step=0xA count=4",
-				"  present id=0x6fc0 device=1e.3 "
-				"offsets=0x94 bits=7:6 tells=all\n") "type imc title=\"iMC\" "
-								     "public=UNC_M_ \"channel\"\n  "
-								     "access mmio\n"
-								     "  where bar=mem base=0x22800 "
-								     "step=0x4000 per=2 count=8\n"
-								     "  present id=0x344a "
-								     "device=0c.0,0d.0,0e.0,0f.0 "
-								     "per=2\n"
-								     "  counters 1 width=48\n  reg "
-								     "CTR0 at=0x8 width=64 "
-								     "role=ctr\n"
-								     "  reg CTL0 at=0x40 width=32 "
-								     "role=ctl\n" CONTROL;
+	"bits=10:0 shift=12 count=4 size=0x40000\n"
+	MSR_TYPE("cha", "base=0xE00 step=0x10 count=28",
+		 "  present id=0x2083 device=1e.3 offsets=0x9C bits=27:0\n"
+		 "  present msr=0x702 bits=5:0 tells=number\n")
+	MSR_TYPE("box", "bases=0xF00,0xF0E,0xF1C,0xF2A", "  present msr=0x2FFE tells=number\n")
+	MSR_TYPE("sbo", "base=0x720 step=0xA count=4",
+		 "  present id=0x2fc0 device=1e.3 offsets=0x94 bits=7:6 tells=all none=2\n")
+	MSR_TYPE("tbo", "base=0x760 step=0xA count=4",
+		 "  present id=0x6fc0 device=1e.3 offsets=0x94 bits=7:6 tells=all\n")
+	MSR_TYPE("hbm", "base=0x2800 step=0x10 count=2",
+		 "  present id=0x325b device=1e.3 offsets=0x90 bits=30:27 tells=all\n"
+		 "  present id=0x324a device=0c.1,0c.2\n")
+	"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n  access mmio\n"
+	"  where bar=mem base=0x22800 step=0x4000 per=2 count=8\n"
+	"  present id=0x344a device=0c.0,0d.0,0e.0,0f.0 per=2\n"
+	"  counters 1 width=48\n  reg CTR0 at=0x8 width=64 role=ctr\n"
+	"  reg CTL0 at=0x40 width=32 role=ctl\n" CONTROL;
+/* clang-format on */
 
 enum { BUS = 0x7e, CAPID6 = 0x9c, CAPID4 = 0x94 };
 
@@ -173,12 +165,20 @@ static void test_functions(void)
 	CHECK_TEXT(unit("imc", 0, 1)->location, "mmio 0xf2066800");
 	CHECK_TEXT(unit("imc", 0, 4)->location, "mmio 0xf20e2800");
 	CHECK_TEXT(unit("imc", 0, 2)->location, "none");
+	/* The register of the HBM is not there, but neither is any of its functions. */
+	CHECK_NUMBER(count("hbm", false), 0);
 	forget();
 	/* One that does not tell what it is may be the controller's. */
 	fake_function(&root, BUS, 0x0d, 0, 0x344a, 256);
 	remove(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:0d.0/vendor", BUS));
 	discover();
 	CHECK_NUMBER(count("imc", false), 6);
+	forget();
+	fake_function(&root, BUS, 0x0c, 2, 0x324a, 256);
+	discover();
+	CHECK_NUMBER(count("hbm", false), 1);
+	CHECK_TEXT(unit("hbm", 0, 0)->reason,
+		   "how many there are cannot be told: PCI device 8086:325b is not visible");
 	forget();
 	end();
 }

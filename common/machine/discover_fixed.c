@@ -280,6 +280,18 @@ static int add_by_functions(struct unc_walk *walk, unsigned type, int socket,
 	return add_units(walk, type, socket, most, certain, err);
 }
 
+/* Whether PCI functions that everybody can see show that none of the places has a unit. */
+static bool none_there(const struct unc_walk *walk, unsigned type, int socket, unsigned places)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+
+	for (unsigned index = 0; index < places; index++)
+		if (!is_absent(walk, row, index, socket) &&
+		    !unc_fixed_empty(walk, type, index, socket, NULL))
+			return false;
+	return true;
+}
+
 int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
 {
 	const struct unc_tbl_type *row = &walk->table->type[type];
@@ -300,7 +312,9 @@ int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_
 	if (row->cpus)
 		n = limit_to(n, cpus);
 	if (n && unc_present_count(walk, type, socket, &n, &by, &why) < 0)
-		return add_uncounted(walk, type, socket, &why, err);
+		return none_there(walk, type, socket, n)
+			       ? 0
+			       : add_uncounted(walk, type, socket, &why, err);
 	if (n && range)
 		return add_by_functions(walk, type, socket, range, n, err);
 	return add_units(walk, type, socket, n, n, err);

@@ -55,15 +55,16 @@ static int shown(const struct unc_sim *sim, size_t type, const struct unc_tbl_pr
 			       unc_tbl_str(sim->table, t->name));
 }
 
-/* One function a unit, in two columns of the die, each a device. */
+/* One function a unit, in two columns of the die, each a device; those that are left in the next two. */
 static int add_range(struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
 		     unsigned socket)
 {
 	unsigned bus = unc_sim_bus_number(sim, socket), n = units_of(sim, type);
 	int rc = 0;
 
-	for (unsigned i = 0; i < n && i < 16 && rc == 0; i++)
-		rc = unc_sim_bus_function(sim, bus, row->devfn[0] + UNC_DEVFN(i % 2, i / 2),
+	for (unsigned i = 0; i < n && rc == 0; i++)
+		rc = unc_sim_bus_function(sim, bus,
+					  row->devfn[0] + UNC_DEVFN(i / 16 * 2 + i % 2, i % 16 / 2),
 					  row->id + i, socket);
 	return rc;
 }
