@@ -140,6 +140,16 @@ result "so is a malformed name"
 imported && sed -i 's/"EventName": "UNC_B_CLASS.SNP"/"UMaskExt": "0x10000000", &/' "$tmp/box.json" "$tmp/crate.json" &&
 	both && [ $status -eq 1 ] && grep -q "bits 0x1000000000000000 of the control have no field in box.*UNC_B_CLASS.SNP$" "$tmp/err"
 result "so are bits without a field"
+imported && sed -i '/BANDWIDTH/s/"Counter": "1"/"Counter": "2"/' "$tmp/box.json" "$tmp/crate.json" && both && [ $status -eq 1 ] &&
+	grep -q "box has no such free-running counter in units.tbl, left out: UNC_B_BANDWIDTH.PORT1$" "$tmp/err"
+result "so is a counter that the unit does not have"
+fresh && sed -i '/UNC_B_SPREAD.ONE/s/"0x22"/"0x23"/' "$tmp/box.json" "$tmp/crate.json" && both && [ $status -eq 1 ] &&
+	grep -q "different codes, left out: UNC_B_SPREAD.ONE$" "$tmp/err" && ! grep -q 'umask ONE ' "$tables/box/box.events"
+result "so is an umask with another code than its event"
+fresh && sed -i '/UNC_B_SPELT/s/"0x40"/"0x00"/' "$tmp/box.json" "$tmp/crate.json" && both && [ $status -eq 1 ] &&
+	grep -q "from others, left out: UNC_B_SPELT.ONE_WAY, UNC_B_SPELT.OTHER_WAY$" "$tmp/err" &&
+	! grep -q SPELT "$tables/box/box.events"
+result "so are umasks that the file does not tell apart"
 imported && sed 's/"0x9"/"0x7"/;s/"UNC_B_CLOCK/"UNC_B_CLACK/' "$data/box.json" >"$tmp/second.json" &&
 	run "$tables/box" box="$tmp/box.json,$tmp/second.json" --diff && [ $status -eq 1 ] &&
 	grep -q "given twice, differently: the first is taken: UNC_B_CLASS.SNP$" "$tmp/err"
