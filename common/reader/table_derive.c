@@ -150,9 +150,11 @@ static bool is_modified(const struct unc_table *t, const struct unc_code *code)
 	for (uint32_t i = 0; i < type->fields.n; i++) {
 		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
 
-		if ((f->role == UNC_IS_THRESHOLD || f->role == UNC_IS_STATES ||
-		     f->role == UNC_IS_BOTH_THREADS) &&
-		    (code->ctl & unc_field_bits(f, UNC_NONE)))
+		uint64_t bits = unc_field_bits(f, UNC_NONE), set = code->ctl & bits;
+
+		/* All states together are the whole count. */
+		if ((set && (f->role == UNC_IS_THRESHOLD || f->role == UNC_IS_BOTH_THREADS)) ||
+		    (set && set != bits && f->role == UNC_IS_STATES))
 			return true;
 	}
 	return false;
