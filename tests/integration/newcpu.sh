@@ -71,6 +71,8 @@ rm "$tmp/tables/testcpu/workload.tbl"
 sed -n 's/^portable \([^ ]*\) .*/\1/p' "$tmp/tables/portable.tbl" | grep -vx llc_lookups >"$tmp/lacks"
 sed -i '/^portable llc_lookups /!s/ load=[^ ]*//' "$tmp/tables/portable.tbl"
 sed 's/.*/metric & formula="llc_lookups"/' "$tmp/lacks" >>"$tmp/tables/testcpu/metrics.tbl"
+# Its rates are derived from the load of that one.
+sed -i '/^portable llc_lookups/!s/ load=[^ ]*//' "$tmp/tables/portable.tbl"
 for program in test_encode test_metrics_worked test_session_every; do
 	fresh
 	sed 's/.*/& ; box.MIXED:RD=300,box.MIXED:WR=100 ; 400 ; 300 + 100/' "$tmp/lacks" >>"$tests/metrics/testcpu.cases"
