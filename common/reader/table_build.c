@@ -101,6 +101,31 @@ unc_str unc_add_string(struct unc_table_reader *r, const char *text)
 	return at;
 }
 
+int unc_table_reader_share(struct unc_table_reader *r, const struct unc_table_reader *with,
+			   struct unc_error *err)
+{
+	char *strings = malloc(with->cap_strings);
+	uint32_t *hash = malloc((with->n_hash + 1) * sizeof(*hash));
+
+	if (!strings || !hash) {
+		free(strings);
+		free(hash);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	memcpy(strings, with->strings, with->t.n_strings);
+	memcpy(hash, with->hash, with->n_hash * sizeof(*hash));
+	free(r->strings);
+	free(r->hash);
+	r->strings = strings;
+	r->cap_strings = with->cap_strings;
+	r->hash = hash;
+	r->n_hash = with->n_hash;
+	r->used_hash = with->used_hash;
+	r->t.strings = strings;
+	r->t.n_strings = with->t.n_strings;
+	return 0;
+}
+
 /* ---- words */
 
 const char *unc_take(struct unc_line *line, const char *key)

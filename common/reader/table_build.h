@@ -180,6 +180,9 @@ UNC_WORKLOAD_ARRAYS(UNC_ADD_DECLARE)
 	(&((struct unc_tbl_##row *)(uintptr_t)(reader)->work.row)[index])
 
 unc_str unc_add_string(struct unc_table_reader *, const char *text);
+/* Begins with the strings of another table, at the same places: what both say is the same number. */
+int unc_table_reader_share(struct unc_table_reader *, const struct unc_table_reader *with,
+			   struct unc_error *err);
 
 /* The words of a line. Each marks what it takes; unc_words_done() refuses what is left. */
 const char *unc_take(struct unc_line *, const char *key); /* value of key=value, or NULL */

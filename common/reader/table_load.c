@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "encode/metric.h"
+#include "reader/table_build.h"
 
 enum { MAX_FILE = 4 << 20 };
 
@@ -127,7 +128,8 @@ static int load_one(const char *dir, const char *cpu, const char *folder, unc_tr
 	struct unc_table_reader **r = &set->reader[set->n];
 	if ((rc = unc_table_reader_new(cpu, r, err)) < 0)
 		return rc;
-	set->n++;
+	if (set->n++ && (rc = unc_table_reader_share(*r, set->reader[set->n - 2], err)) < 0)
+		return rc;
 	snprintf(path, sizeof(path), "%s/cpus.tbl", dir);
 	if ((rc = give(*r, path, trust, err)) < 0)
 		return rc;

@@ -87,9 +87,10 @@ struct member {
 
 /* ---- C */
 
-static void print_strings(const struct unc_table *t, size_t n)
+/* Of all tables: those of one are the first of the next one's. */
+static void print_strings(const struct unc_table *t)
 {
-	printf("static const char strings_%zu[] =\n", n);
+	printf("static const char strings[] =\n");
 	for (size_t at = 0; at < t->n_strings; at += strlen(t->strings + at) + 1) {
 		putchar('"');
 		for (const char *p = t->strings + at; *p; p++) {
@@ -136,6 +137,20 @@ static bool in_order(const struct member *m, size_t n)
 	return true;
 }
 
+/* Whether the rows of two tables are the same: all that their members hold. */
+static bool same_rows(const struct member *m, size_t n_members, const void *one, const void *other,
+		      size_t size, size_t n)
+{
+	for (size_t i = 0; i < n * n_members; i++) {
+		const struct member *member = &m[i % n_members];
+		size_t at = i / n_members * size + member->offset;
+
+		if (memcmp((const char *)one + at, (const char *)other + at, member->size) != 0)
+			return false;
+	}
+	return true;
+}
+
 static void print_rows(const char *kind, size_t table, const struct member *m, size_t n_members,
 		       const void *rows, size_t size, size_t n)
 {
@@ -151,30 +166,43 @@ static void print_rows(const char *kind, size_t table, const struct member *m, s
 	printf(n ? "};\n" : "{0}\n};\n");
 }
 
-#define PRINT(of, row)                                                                             \
-	static void print_##row(const struct of *t, size_t n)                                      \
+/* CPUs that share a folder have many rows in common: an array that an earlier table has is that one. */
+#define PRINT(of, get, row)                                                                        \
+	static void print_##row(const struct unc_table *const *all, size_t n)                      \
 	{                                                                                          \
 		typedef struct unc_tbl_##row T;                                                    \
 		static const struct member m[] = {MEMBERS_##row};                                  \
-		print_rows(#row, n, m, sizeof(m) / sizeof(m[0]), t->row, sizeof(T), t->n_##row);   \
+		const size_t n_members = sizeof(m) / sizeof(m[0]);                                 \
+		const struct of *t = get(all[n]);                                                  \
+                                                                                                   \
+		for (size_t i = 0; i < n; i++)                                                     \
+			if (get(all[i])->n_##row == t->n_##row &&                                  \
+			    same_rows(m, n_members, get(all[i])->row, t->row, sizeof(T),           \
+				      t->n_##row)) {                                               \
+				printf("#define " #row "_%zu " #row "_%zu\n", n, i);               \
+				return;                                                            \
+			}                                                                          \
+		print_rows(#row, n, m, n_members, t->row, sizeof(T), t->n_##row);                  \
 	}
-#define PRINT_OF_TABLE(row) PRINT(unc_table, row)
-#define PRINT_OF_WORKLOAD(row) PRINT(unc_workload, row)
+#define THE_TABLE(t) (t)
+#define ITS_WORKLOAD(t) ((t)->workload)
+#define PRINT_OF_TABLE(row) PRINT(unc_table, THE_TABLE, row)
+#define PRINT_OF_WORKLOAD(row) PRINT(unc_workload, ITS_WORKLOAD, row)
 UNC_TABLE_ARRAYS(PRINT_OF_TABLE)
 UNC_WORKLOAD_ARRAYS(PRINT_OF_WORKLOAD)
 
-static void print_table(const struct unc_table *t, size_t n)
+static void print_table(const struct unc_table *const *all, size_t n)
 {
 	typedef struct unc_table T;
 	static const struct member head[] = {MEMBERS_head};
+	const struct unc_table *t = all[n];
 
-	print_strings(t, n);
-#define PRINT_ARRAY(row) print_##row(t, n);
+#define PRINT_ARRAY(row) print_##row(all, n);
 	UNC_TABLE_ARRAYS(PRINT_ARRAY)
 	printf("static const struct unc_table table_%zu = {\n", n);
 	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
 		print_member((const char *)t, &head[i]);
-	printf("\n.strings = strings_%zu, .n_strings = %zu,\n", n, t->n_strings);
+	printf("\n.strings = strings, .n_strings = %zu,\n", t->n_strings);
 #define NAME_ARRAY(row) printf("." #row " = " #row "_%zu, .n_" #row " = %zu,\n", n, t->n_##row);
 	UNC_TABLE_ARRAYS(NAME_ARRAY)
 	printf("};\n");
@@ -183,10 +211,10 @@ static void print_table(const struct unc_table *t, size_t n)
 /* As unc_cpu_get() gives it. */
 static void print_cpu(const struct unc_table *t, size_t n)
 {
-	printf("\t\t{strings_%zu + %u, strings_%zu + %u, %u, table_%zu.cpuid.models, %u, %zu, %zu, "
+	printf("\t\t{strings + %u, strings + %u, %u, table_%zu.cpuid.models, %u, %zu, %zu, "
 	       "%zu, %zu, %u},\n",
-	       n, t->name, n, t->title, t->cpuid.family, n, t->cpuid.n_models, t->n_type,
-	       t->n_event, t->n_umask, t->n_metric, t->cpuid.steppings);
+	       t->name, t->title, t->cpuid.family, n, t->cpuid.n_models, t->n_type, t->n_event,
+	       t->n_umask, t->n_metric, t->cpuid.steppings);
 }
 
 static void print_cpus(const struct unc_table_set *set)
@@ -198,13 +226,13 @@ static void print_cpus(const struct unc_table_set *set)
 	printf("\t};\n\n\t*n = %zu;\n\treturn all;\n}\n", set->n);
 }
 
-static void print_workload(const struct unc_table *t, size_t n)
+static void print_workload(const struct unc_table *const *all, size_t n)
 {
 	typedef struct unc_workload T;
 	static const struct member head[] = {MEMBERS_work};
-	const struct unc_workload *work = t->workload;
+	const struct unc_workload *work = all[n]->workload;
 
-#define PRINT_WORK(row) print_##row(work, n);
+#define PRINT_WORK(row) print_##row(all, n);
 	UNC_WORKLOAD_ARRAYS(PRINT_WORK)
 	printf("static const struct unc_workload workload_%zu = {\"%s\",", n, work->cpu);
 	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
@@ -215,14 +243,18 @@ static void print_workload(const struct unc_table *t, size_t n)
 	printf("};\n");
 }
 
-/* One of a kind for each CPU, and the function that gives all. */
-static void print_each(const struct unc_table_set *set, const char *kind,
-		       void (*print)(const struct unc_table *, size_t))
+static void print_head(void)
 {
 	printf("/* Made by tablec from eventtables/; do not edit. */\n#include \"tables/table.h\"\n"
 	       "#pragma GCC diagnostic ignored \"-Wmissing-braces\"\n");
+}
+
+/* One of a kind for each CPU, and the function that gives all. */
+static void print_each(const struct unc_table_set *set, const char *kind,
+		       void (*print)(const struct unc_table *const *, size_t))
+{
 	for (size_t n = 0; n < set->n; n++)
-		print(set->table[n], n);
+		print(set->table, n);
 	printf("const struct unc_%s *const *unc_%ss(size_t *n)\n{\n"
 	       "\tstatic const struct unc_%s *const all[] = {",
 	       kind, kind, kind);
@@ -235,11 +267,12 @@ static void print_counts(const struct unc_table_set *set)
 {
 	for (size_t n = 0; n < set->n; n++) {
 		const struct unc_table *t = set->table[n];
+		size_t before = n ? set->table[n - 1]->n_strings : 0;
 
 		printf("%s: %zu types, %zu events, %zu umasks, %zu metrics, %zu rates, %zu bytes "
 		       "of text\n",
 		       unc_tbl_str(t, t->name), t->n_type, t->n_event, t->n_umask, t->n_metric,
-		       t->workload->n_rate, t->n_strings);
+		       t->workload->n_rate, t->n_strings - before);
 		if (t->workload->missed)
 			printf("%s: simulated, not with the load= of portable.tbl: %s\n",
 			       unc_tbl_str(t, t->name), unc_tbl_str(t, t->workload->missed));
@@ -269,9 +302,12 @@ int main(int argc, char **argv)
 		fprintf(stderr, "tablec: %s\n", err.text);
 	else if (check)
 		print_counts(&set);
-	else if (workload)
+	else if (workload) {
+		print_head();
 		print_each(&set, "workload", print_workload);
-	else {
+	} else {
+		print_head();
+		print_strings(set.table[set.n - 1]);
 		print_each(&set, "table", print_table);
 		print_cpus(&set);
 	}
