@@ -7,10 +7,10 @@
 #include "sim/sim_machine.h"
 
 /*
- * Units that only discovery tells the place of (MMIO) get pages of a window of their own, one
- * window for each socket and type, below the BARs and above 4 GB.
+ * Units that only discovery tells the place of get, in memory, pages of a window of their own, one
+ * window for each socket and type, below the BARs and above 4 GB; MSRs behind the last known ones.
  */
-enum { WINDOW_PAGE = 0x1000 };
+enum { WINDOW_PAGE = 0x1000, MSR_BLOCK = 0x10 };
 static const uint64_t window_base = 0x3a0000000000, window_socket = 0x100000000,
 		      window_type = 0x1000000;
 
@@ -114,6 +114,21 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 
 /* ---- places */
 
+/* Behind the units that the tables place, the place of one that they do not. */
+static uint64_t further_msr(const struct unc_table *table, unsigned index)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < table->n_part; i++) {
+		const struct unc_tbl_part *part = &table->part[i];
+
+		for (uint32_t k = 0; part->space == UNC_SPACE_MSR && k < part->where.n; k++)
+			if (table->where[part->where.first + k].base > last)
+				last = table->where[part->where.first + k].base;
+	}
+	return last + (uint64_t)(1 + index) * MSR_BLOCK;
+}
+
 bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsigned part,
 		   unsigned index, unsigned socket, struct unc_reg *place)
 {
@@ -126,6 +141,11 @@ bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsig
 	if (row->where.n == 0 && row->space == UNC_SPACE_MMIO) {
 		place->address = window_base + socket * window_socket + type->number * window_type +
 				 (uint64_t)index * WINDOW_PAGE;
+		return true;
+	}
+	if (row->where.n == 0 && row->space == UNC_SPACE_MSR) {
+		place->address = further_msr(table, index);
+		place->target = socket;
 		return true;
 	}
 	if (index >= row->where.n)
