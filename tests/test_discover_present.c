@@ -240,11 +240,12 @@ static void test_split(void)
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned function = 1; function <= 2; function++)
 			fake_function(&root, ubox_bus[0], 0x0c + i, function, 0x324a, 4096);
-	/* Unlike in the tables, and with a hole: the record has the number. */
-	put_record(0, 24, M2M_WORD, pci_address(0, 0x0d, 1, 0x438), ident(7, 0, 24));
-	put_record(0, 25, M2M_WORD, pci_address(0, 0x0c, 2, 0x438), ident(7, 1, 25));
-	put_record(0, 26, M2M_WORD, pci_address(0, 0x0c, 1, 0x438), ident(7, 3, 26));
-	put_record(0, 27, M2M_WORD, pci_address(0, 0x0c, 5, 0x438), ident(7, 4, 27));
+	/* Numbers go on behind those of M2M (Linux drops a number that comes twice), whatever their order:
+	 * the place tells. */
+	put_record(0, 24, M2M_WORD, pci_address(0, 0x0d, 1, 0x438), ident(7, 4, 24));
+	put_record(0, 25, M2M_WORD, pci_address(0, 0x0c, 2, 0x438), ident(7, 5, 25));
+	put_record(0, 26, M2M_WORD, pci_address(0, 0x0c, 1, 0x438), ident(7, 7, 26));
+	put_record(0, 27, M2M_WORD, pci_address(0, 0x0c, 5, 0x438), ident(7, 8, 27));
 	discover();
 	CHECK_TEXT(notes,
 		   "socket 0: discovery lists 1 units of types that are not known, the first "
@@ -254,10 +255,11 @@ static void test_split(void)
 	CHECK_TEXT(unit("m2m", 0, 0)->location, "pci 0000:7e:0c.0");
 	CHECK_NUMBER(count("m2hbm", true), 3);
 	CHECK_NUMBER(count("m2hbm", false), 3);
-	CHECK_TEXT(unit("m2hbm", 0, 0)->location, "pci 0000:7e:0d.1");
+	CHECK_TEXT(unit("m2hbm", 0, 0)->location, "pci 0000:7e:0c.1");
 	CHECK_TEXT(unit("m2hbm", 0, 1)->location, "pci 0000:7e:0c.2");
-	CHECK_TEXT(unit("m2hbm", 0, 3)->location, "pci 0000:7e:0c.1");
-	CHECK_NUMBER(reg_of(unit("m2hbm", 0, 0), "CTL0").address,
+	CHECK_TEXT(unit("m2hbm", 0, 2)->location, "pci 0000:7e:0d.1");
+	CHECK_NUMBER(unit("m2hbm", 0, 2)->status_position, 24);
+	CHECK_NUMBER(reg_of(unit("m2hbm", 0, 2), "CTL0").address,
 		     UNC_PCI(0, 0x7e, UNC_DEVFN(0x0d, 1), 0x468));
 	forget();
 	end();

@@ -99,20 +99,15 @@ static int check_mmio(const struct unc_walk *walk, unsigned type, int socket, ui
 	return unc_fail(err, UNC_ERR_TABLE, "memory 0x%" PRIx64 " is outside of its BARs", address);
 }
 
-/* Its place by the tables. Nobody says in what order the units of a device with several are numbered:
- * there the function tells. NULL: none. */
-static const struct unc_tbl_where *where_of(const struct unc_walk *walk,
-					    const struct unc_pmon_record *record)
+/* Types that share a number in the discovery table share the numbers of their units, too: there the
+ * unit at the place of the tables has the place's number. */
+static void number_by_place(const struct unc_walk *walk, struct unc_pmon_record *record)
 {
 	const struct unc_range *rows = &main_part(walk, record->type)->where;
-	const struct unc_tbl_where *where = walk->table->where + rows->first;
 
-	if (record->id >= rows->n)
-		return NULL;
 	for (uint32_t i = 0; walk->table->type[record->type].functions && i < rows->n; i++)
-		if (where[i].devfn == UNC_PCI_DEVFN(record->address))
-			return &where[i];
-	return &where[record->id];
+		if (walk->table->where[rows->first + i].devfn == UNC_PCI_DEVFN(record->address))
+			record->id = (uint16_t)i;
 }
 
 /* PCI: the function exists, on this socket, and is what units.tbl expects there. */
@@ -131,10 +126,10 @@ static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *
 	if (record->address >> 32)
 		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no PCI address",
 				record->address);
-	where = where_of(walk, record);
-	if (!where)
+	if (record->id >= part->where.n)
 		return unc_fail(err, UNC_ERR_TABLE, "its number is beyond the %u there are",
 				part->where.n);
+	where = &walk->table->where[part->where.first + record->id];
 	f = unc_walk_address(walk, address, &found);
 	/* Where the bus does not tell its socket, the table does. */
 	if (!f || f->device != where->device_id || f->devfn != where->devfn ||
@@ -315,6 +310,7 @@ static size_t check_records(const struct unc_walk *walk, const struct unc_pmon_l
 		if (record->type != type)
 			continue;
 		n++;
+		number_by_place(walk, record);
 		record->used = check_place(walk, record, socket, &why) == 0;
 		if (record->used || (*bad)++)
 			continue;
