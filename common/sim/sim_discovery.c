@@ -85,6 +85,17 @@ static bool listed(const struct unc_sim *sim, const struct sim_type *type)
 	       sim->table->part[row->parts.first].space == UNC_SPACE_PCI;
 }
 
+/* Types that share a number share those of their units: each goes on behind the places of the last. */
+static unsigned first_number(const struct unc_table *table, const struct unc_tbl_type *row)
+{
+	unsigned first = 0;
+
+	for (const struct unc_tbl_type *other = table->type; other < row; other++)
+		if (!other->pool && other->parts.n && other->discovery == row->discovery)
+			first += table->part[other->parts.first].where.n;
+	return first;
+}
+
 static void put_unit(struct writer *w, const struct sim_type *type, unsigned index)
 {
 	const struct unc_table *table = w->sim->table;
@@ -107,7 +118,8 @@ static void put_unit(struct writer *w, const struct sim_type *type, unsigned ind
 			block->position = (int16_t)w->position;
 	}
 	put(w, layout, address,
-	    (uint64_t)row->discovery | (uint64_t)index << 16 | (uint64_t)w->position++ << 32);
+	    (uint64_t)row->discovery | (uint64_t)(first_number(table, row) + index) << 16 |
+		    (uint64_t)w->position++ << 32);
 	if (w->n % HOLE_EVERY == 0)
 		put_hole(w);
 }
