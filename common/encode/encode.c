@@ -148,26 +148,36 @@ static int type_defaults(struct unc_work *w, const uint64_t *meant)
  * A register that qualifies every event which takes its fields qualifies this one too, whatever it
  * happens to hold: what nobody names must be what it holds at rest.
  */
+static int neutral_register(struct unc_work *w, uint16_t number)
+{
+	const struct unc_tbl_reg *reg = &w->t->reg[number];
+
+	if (!(reg->flags & UNC_REG_EVERY) || find_filter(w->code, number))
+		return 0;
+	struct unc_code_filter *filter = filter_of(w->code, number);
+
+	if (!filter)
+		return unc_refuse(w, UNC_ERR_RANGE, "more than 8 filter registers");
+	filter->value = reg->base;
+	filter->mask = reg->write_mask;
+	return 0;
+}
+
 static int neutral(struct unc_work *w)
 {
 	const struct unc_range *fields = &w->t->type[w->spec->type].fields;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < fields->n; i++) {
+	for (uint32_t i = 0; i < fields->n && rc == 0; i++) {
 		const struct unc_tbl_field *f = &w->t->field[fields->first + i];
-		const struct unc_tbl_reg *reg = &w->t->reg[f->reg[0] == UNC_NONE ? 0 : f->reg[0]];
 
-		if (f->reg[0] == UNC_NONE || !(reg->flags & UNC_REG_EVERY) ||
-		    find_filter(w->code, f->reg[0]) ||
-		    !unc_takes_field(w, (uint16_t)(fields->first + i)))
+		if (f->reg[0] == UNC_NONE || !unc_takes_field(w, (uint16_t)(fields->first + i)))
 			continue;
-		struct unc_code_filter *filter = filter_of(w->code, f->reg[0]);
-
-		if (!filter)
-			return unc_refuse(w, UNC_ERR_RANGE, "more than 8 filter registers");
-		filter->value = reg->base;
-		filter->mask = reg->write_mask;
+		rc = neutral_register(w, f->reg[0]);
+		if (rc == 0 && f->width[1])
+			rc = neutral_register(w, f->reg[1]);
 	}
-	return 0;
+	return rc;
 }
 
 static int fail_no_umask(struct unc_work *w, const struct unc_tbl_event *e)
