@@ -91,12 +91,14 @@ result "cpus -j"
 # What the sources hold: Intel 308065-001 (161 events and 8 of its contents), the tables of Levinthal's
 # guide (172 encodings), 327043-001 (178 events, 301 umasks) and perfmon JKT V24 (27
 # events, 92 entries more), perfmon IVT V24 (1,074 entries in 9 units),
-# 817509-001 (12 units) and perfmon EMR (2,304 entries).
+# 817509-001 (12 units) and perfmon EMR (2,304 entries); perfmon ICX V1.30 (3,933 entries that are not deprecated, in 10
+# units; the free-running counters are an eleventh).
 json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.montecito.units == 5 and
 	$c["nehalem-ep"].umasks >= 172 and $c["sandybridge-ep"].events >= 205 and
 	$c["sandybridge-ep"].umasks >= 393 and $c["sandybridge-ep"].units == 8 and
 	$c["ivybridge-ep"].events + $c["ivybridge-ep"].umasks >= 1074 and
 	$c["ivybridge-ep"].units == 9 and $c["emerald-rapids"].units >= 15 and
+	([$c["icelake-sp", "icelake-d"] | .events + .umasks >= 3933 and .units == 11] | all) and
 	$c["emerald-rapids"].umasks >= 2304'
 result "cpus -j: as many events as the sources have"
 json '(map({(.cpu): ([.family] + .models)}) | add) | .montecito[0] == 32 and
