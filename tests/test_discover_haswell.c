@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Units of Haswell-EP and Broadwell-EP. Functions, ids and CAPID4: Linux uncore_snbep.c; which of them
- * show, and what stands beside them: boot logs (two E5 v3 of 18 cores, E5-2699 v4 and an E5 v4 of 8).
+ * show, and what stands beside them: boot logs (two E5 v3 of 18 cores, E5-2699 v4, E5-2620 v4, an E7 v3).
  */
 #include <stdbool.h>
 
