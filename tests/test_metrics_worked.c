@@ -433,6 +433,26 @@ static void test_emr_agrees(void)
 	unc_platform_close(p);
 }
 
+/* Xeon Max: what the home agents pass on goes to DDR and to HBM, where a line is two column accesses. */
+static void test_spr_agrees(void)
+{
+	struct unc_platform *p = machine("sapphire-rapids,clock=step");
+	double reads = measure(p, "memory_read_bytes", true) / 64,
+	       writes = measure(p, "memory_write_bytes", true) / 64,
+	       hbm = event(p, "mchbm.CAS_COUNT:RD") / 2;
+
+	check_portable(p);
+	CHECK_NEAR(reads, event(p, "imc.CAS_COUNT:RD") + hbm, 1e-6);
+	CHECK_NEAR(hbm, event(p, "m2hbm.IMC_READS:ALL"), 0.01);
+	CHECK_NEAR(reads, event(p, "m2m.IMC_READS:ALL") + event(p, "m2hbm.IMC_READS:ALL"), 0.01);
+	CHECK_NEAR(writes, event(p, "m2m.IMC_WRITES:ALL") + event(p, "m2hbm.IMC_WRITES:ALL"), 0.01);
+	CHECK_NEAR(reads, event(p, "cha.IMC_READS_COUNT:NORMAL"), 0.01);
+	CHECK_NEAR(measure(p, "mchbm.MEM_BW_TOTAL", true) + measure(p, "imc.MEM_BW_TOTAL", true),
+		   (reads + writes) * 64, 1e-3);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -440,6 +460,7 @@ int main(void)
 		{"measured", test_metrics},
 		{"Sandy Bridge-EP agrees with itself", test_snb_agrees},
 		{"Emerald Rapids agrees with itself", test_emr_agrees},
+		{"Sapphire Rapids agrees with itself", test_spr_agrees},
 		{"Ivy Bridge-EP agrees with itself", test_ivb_agrees},
 		{NULL, NULL},
 	};
