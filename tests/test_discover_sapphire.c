@@ -2,7 +2,7 @@
 /*
  * Sapphire Rapids by its own tables: Xeon Max with HBM, a part of one die with three UPI links, and what firmware lists
  * wrongly. Device ids, places and numbers: Linux uncore_snbep.c (UPI, M3UPI, MSR 0x2FFE; patches "Add a quirk for UPI on
- * SPR", "Fix the number of CHA on SPR") and i10nm_base.c (HBM: CAPID3, base, distances), PCM types.h and cpucounters.cpp
+ * SPR", "Correct the number of CHAs on SPR") and i10nm_base.c (HBM: CAPID3, base, distances), PCM types.h and cpucounters.cpp
  * (M2HBM, monitors of the HBM's channels); layout of the records: discover_listed.h.
  */
 #include "access/access.h"

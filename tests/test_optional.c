@@ -51,7 +51,8 @@ static void make_tables(bool with)
 	run("chmod -R u+w '%s%s'", folder, "");
 	run("sed -i '/PRE_COUNT/d' '%s/hbm/%s'", folder, "workload.tbl");
 	run(": >'%s/hbm/%s'", folder, "metrics.tbl");
-	append("cpus.tbl", "cpu hbm \"HBM\" family=6 models=0xCF discovery=table\n");
+	append("cpus.tbl", "cpu emerald-rapids \"HBM\" family=6 models=0xCF "
+			   "discovery=table folder=hbm\n");
 	append("hbm/metrics.tbl", metrics_tbl);
 	append("hbm/workload.tbl", "rate imc PRE_COUNT:RD \"1000\"\n");
 	if (with)
@@ -139,7 +140,7 @@ static void check_refused(struct unc_platform *p, const char *name, const char *
 
 static void no_units(void)
 {
-	struct unc_platform *p = open_machine(false, "hbm,clock=step");
+	struct unc_platform *p = open_machine(false, "emerald-rapids,clock=step");
 	struct unc_value v = second(p, "imc.WITH_HBM");
 
 	CHECK_TEXT(metric_of(p, "imc.WITH_HBM")->reason, "");
@@ -160,7 +161,7 @@ static void no_units(void)
 
 static void all_units(void)
 {
-	struct unc_platform *p = open_machine(true, "hbm,clock=step");
+	struct unc_platform *p = open_machine(true, "emerald-rapids,clock=step");
 
 	check_needs(p, "imc.WITH_HBM", "imc.PRE_COUNT:RD mchbm.PRE_COUNT:RD");
 	struct unc_value v = second(p, "imc.WITH_HBM");
@@ -174,18 +175,19 @@ static void all_units(void)
 /* There, but hidden by the firmware: never 0 in place of what they count. */
 static void hidden_units(void)
 {
-	struct unc_platform *p = open_machine(true, "hbm,clock=step,hide=mchbm0,hide=mchbm1,"
-						    "hide=mchbm2,hide=mchbm3,hide=mchbm4,"
-						    "hide=mchbm5,hide=mchbm6,hide=mchbm7");
+	struct unc_platform *p =
+		open_machine(true, "emerald-rapids,clock=step,hide=mchbm0,hide=mchbm1,"
+				   "hide=mchbm2,hide=mchbm3,hide=mchbm4,"
+				   "hide=mchbm5,hide=mchbm6,hide=mchbm7");
 
 	check_refused(p, "imc.WITH_HBM", "mchbm");
 	CU_ASSERT(metric_of(p, "imc.BYTES")->available);
 	close_machine(p);
 	/* A type that the discovery tables do not list is not there. */
-	p = open_machine(true, "hbm,clock=step,hide=mchbm");
+	p = open_machine(true, "emerald-rapids,clock=step,hide=mchbm");
 	CU_ASSERT_DOUBLE_EQUAL(second(p, "imc.WITH_HBM").value, ddr_bytes, 1e-3 * ddr_bytes);
 	close_machine(p);
-	p = open_machine(true, "hbm,clock=step,hide=mchbm3@1");
+	p = open_machine(true, "emerald-rapids,clock=step,hide=mchbm3@1");
 	CU_ASSERT(second(p, "imc.WITH_HBM").flags & UNC_VALUE_PARTIAL);
 	close_machine(p);
 }
@@ -193,8 +195,8 @@ static void hidden_units(void)
 /* Only discovery tables tell of HBM: without them nobody knows whether there is some. */
 static void untold_units(void)
 {
-	static const char *const sims[] = {"hbm,clock=step,discovery=none",
-					   "hbm,clock=step,discovery=garbage"};
+	static const char *const sims[] = {"emerald-rapids,clock=step,discovery=none",
+					   "emerald-rapids,clock=step,discovery=garbage"};
 
 	for (size_t i = 0; i < 2; i++) {
 		struct unc_platform *p = open_machine(i == 1, sims[i]);
@@ -211,7 +213,7 @@ static void no_machine(void)
 {
 	struct unc_count counts[] = {{"imc.PRE_COUNT:RD", 3}, {"mchbm.PRE_COUNT:RD", 4}};
 	struct unc_options options = {
-		.size = sizeof(options), .cpu = "hbm", .tables = folder, .sim = NULL};
+		.size = sizeof(options), .cpu = "emerald-rapids", .tables = folder, .sim = NULL};
 	struct unc_platform *p = NULL;
 	double value = -1;
 
