@@ -212,6 +212,12 @@ static void act_read(struct world *w)
 		say_values(w, v);
 }
 
+/* note: what discovery has noticed, the last of it */
+static void act_note(struct world *w)
+{
+	unc_put(&w->out, "%s", *w->note ? w->note : "none");
+}
+
 /* sample EVERY: the first item ends intervals */
 static void act_sample(struct world *w)
 {
@@ -249,6 +255,7 @@ static const struct verb verbs[] = {
 	{"cpu", world_cpu, true},
 	{"open", world_open, true},
 	{"units", act_units, false},
+	{"note", act_note, false},
 	{"set", act_set, false},
 	{"get", act_get, false},
 	{"step", act_step, false},
@@ -310,12 +317,24 @@ static int open_files(struct world *w, const char *cpu, const char *tables)
 	return unc_platform_open(&options, &w->p);
 }
 
+static void keep_note(void *user, enum unc_log_level level, const char *text)
+{
+	struct world *w = user;
+
+	if (level == UNC_LOG_WARNING)
+		snprintf(w->note, sizeof(w->note), "%s", text);
+}
+
 /* "NAME,files": a machine of files; "NAME[,option=value]..": the simulated one; or none, for
  * listing. */
 static bool open_machine(struct world *w, const char *machine, const char *tables, bool listing)
 {
 	char text[128];
-	struct unc_options options = {.size = sizeof(options), .tables = tables, .sysroot = ""};
+	struct unc_options options = {.size = sizeof(options),
+				      .tables = tables,
+				      .sysroot = "",
+				      .log = keep_note,
+				      .log_user = w};
 	const char *comma = strstr(machine, ",files");
 	int rc;
 

@@ -156,14 +156,12 @@ static char *strip(const char *text, const char *type, const struct columns_item
 /* ---- the copy */
 
 static char folder[NAME];
-static bool made_up; /* the CPU that is copied */
 
 static void source(const char *name, char *path)
 {
 	const char *dir = getenv("SRCDIR");
 
-	snprintf(path, PATH, "%s/%s/%.200s", dir ? dir : ".",
-		 made_up ? "tests/columns" : "eventtables", name);
+	snprintf(path, PATH, "%s/eventtables/%.200s", dir ? dir : ".", name);
 }
 
 static char *read_text(const char *path)
@@ -226,22 +224,11 @@ static void find_cpu(const char *cpu, char lines[LINES])
 	CU_ASSERT_FATAL(kept.n + 1 < LINES);
 }
 
-bool columns_made_up(const char *cpu)
-{
-	char lines[LINES];
-
-	made_up = false;
-	find_cpu(cpu, lines);
-	made_up = !*lines;
-	return made_up;
-}
-
 /* cpus.tbl has those lines only; the folder of the CPU is given back. */
 static void copy_cpus(const char *cpu, const struct columns_item *item, unsigned *n, char *tables)
 {
 	char lines[LINES];
 
-	columns_made_up(cpu);
 	find_cpu(cpu, lines);
 	CU_ASSERT_FATAL(*lines);
 	const char *other = strstr(lines, "folder=");

@@ -22,9 +22,6 @@ struct columns_item {
  */
 unsigned columns_copy(const char *cpu, const struct columns_item *, const char **folder);
 
-/* Whether a CPU is one of tests/columns: no tables of it are compiled in. */
-bool columns_made_up(const char *cpu);
-
 /* Removes the folder. */
 void columns_end(void);
 

@@ -218,22 +218,12 @@ static bool read_item(const char *text, struct columns_item *item)
 	return !word;
 }
 
-static void cpu_of(const struct row *row, char cpu[64])
-{
-	snprintf(cpu, 64, "%.*s", (int)strcspn(row->machine, ","), row->machine);
-}
-
 /* What comes out with the tables as they are: what the document says. */
 static void check_with(const struct row *row)
 {
-	static const struct columns_item nothing = {.statement = "nothing"};
-	char got[TEXT] = "", cpu[64];
-	const char *folder = "";
+	char got[TEXT] = "";
 
-	cpu_of(row, cpu);
-	if (columns_made_up(cpu))
-		columns_copy(cpu, &nothing, &folder);
-	columns_act(row->machine, folder, row->action, got, sizeof(got));
+	columns_act(row->machine, "", row->action, got, sizeof(got));
 	if (!cases_match(got, row->expected))
 		wrong(row, "got\n#  \"%s\"\n# want\n#  \"%s\"", got, row->expected);
 }
@@ -245,7 +235,7 @@ static void check_without(const struct row *row, const struct columns_item *item
 	const char *folder;
 	bool differs = strcmp(row->without, "-") == 0;
 
-	cpu_of(row, cpu);
+	snprintf(cpu, sizeof(cpu), "%.*s", (int)strcspn(row->machine, ","), row->machine);
 	if (columns_copy(cpu, item, &folder) == 0) {
 		wrong(row, "the tables of %s have no such thing", cpu);
 		return;
