@@ -422,21 +422,35 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 	return rc;
 }
 
-/* What the tables list is not used: why, for who wonders. */
-static void note_distrusted(const struct unc_walk *walk, const struct unc_pmon_list *list,
-			    unsigned type, int socket)
+static bool is_listed(const struct unc_walk *walk, const struct unc_pmon_list *list, unsigned type,
+		      uint64_t base)
 {
-	size_t n = 0;
+	for (size_t i = 0; i < list->n; i++)
+		if (list->record[i].type == type && base_of(walk, &list->record[i]) == base)
+			return true;
+	return false;
+}
+
+/* The units of a type whose records are not believed. That they are wrong is told where they are. */
+static int distrusted_type(struct unc_pmon *pmon, unsigned type, int socket, struct unc_error *err)
+{
+	struct unc_walk *walk = pmon->walk;
+	const struct unc_pmon_list *list = &pmon->socket[socket];
+	size_t from = walk->n, n = 0, right = 0;
+	int rc = unc_fixed_type(walk, type, socket, err);
 
 	for (size_t i = 0; i < list->n; i++)
 		n += list->record[i].type == type;
-	if (n)
+	for (size_t k = from; k < walk->n; k++)
+		right += is_listed(walk, list, type, walk->unit[k].part[0].base);
+	if (n && (n != right || n != walk->n - from))
 		unc_walk_note(
 			walk,
 			"socket %d: discovery of %zu %s is not used, which is known to be wrong "
 			"on some %s; taken from their places",
 			socket, n, unc_type_name(walk->table, type),
 			unc_tbl_str(walk->table, walk->table->title));
+	return rc;
 }
 
 /* The units of a socket whose tables this process may not read. */
@@ -479,9 +493,8 @@ static int units_of_socket(struct unc_pmon *pmon, int socket, struct unc_error *
 		if (!walk->table->type[type].parts.n)
 			continue;
 		if (trusted && walk->table->type[type].distrusted)
-			note_distrusted(walk, list, type, socket);
-		if (trusted && walk->table->type[type].discovery >= 0 &&
-		    !walk->table->type[type].distrusted)
+			rc = distrusted_type(pmon, type, socket, err);
+		else if (trusted && walk->table->type[type].discovery >= 0)
 			rc = type_of_socket(pmon, type, socket, err);
 		else if (unc_only_listed(walk, type))
 			rc = unc_add_untold(walk, type, socket, err);
