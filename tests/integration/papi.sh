@@ -194,7 +194,7 @@ described() # CPU
 unit_types() # CPU
 {
 	units=$(sim "$1" "$uncore" units -j | jq -r 'map(.unit) | unique | .[]')
-	sim "$1" "$uncore" list -j | jq -r 'group_by(.unit) | .[][0].name' |
+	sim "$1" "$uncore" list -j | jq -r 'group_by(.unit) | .[] | (map(select(.needs == [])) + .)[0].name' |
 		while read -r name; do
 			of=$(sim "$1" "$uncore" encode -j "$name" | jq -r '.unit, .writes[0].unit')
 			! echo "$of" | grep -Fqx "$units" || echo "${name%%.*}"
