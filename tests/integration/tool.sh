@@ -425,7 +425,8 @@ for cpu in $cpus; do
 	run stat -m no_such; refused 2 "no_such"; result "$cpu: stat: unknown metric"
 	UNCORE_SIM=$cpu,hide=$unit run stat -d 0.1
 	refused 1 "$unit"; result "$cpu: stat: units that cannot be read, with the reason"
-	# A socket without the units: a sum over the other is marked, by itself it has none.
+	# A socket without the units: a sum over the other is marked, by itself it has none. Each name is told of
+	# once; those with the same units of as many share a line.
 	hidden=$cpu,hide=$units@1
 	if one_counts_for_all "$cpu" "$reads"; then
 		UNCORE_SIM=$hidden run stat -j -d 0.05 -m memory_read_bytes
@@ -436,8 +437,9 @@ for cpu in $cpus; do
 		[ $status -eq 0 ] && json "(.partial | keys) == ([\"$reads\", \"memory_read_bytes\"] | sort) and
 			all(.partial[]; .units > 0 and .units < .of and (.reason | test(\"^${units}[0-9]+ [(]socket 1[)]( and [0-9]+ more)?: .\"))) and
 			.metrics.memory_read_bytes > 0 and .invalid == null" &&
-			[ "$(wc -l <"$tmp/err")" -eq 1 ] &&
-			grep -Eq "^uncore: ($reads, memory_read_bytes|memory_read_bytes, $reads): [0-9]+ of [0-9]+ units: ${units}[0-9]+ \(socket 1\)" "$tmp/err"
+			! grep -Evq "^uncore: ($reads|memory_read_bytes)(, ($reads|memory_read_bytes))?: [0-9]+ of [0-9]+ units: ${units}[0-9]+ \(socket 1\)" "$tmp/err" &&
+			[ "$(grep -Eo "$reads|memory_read_bytes" "$tmp/err" | sort | uniq -c | awk '{ print $1 }')" = "1
+1" ]
 		result "$cpu: stat: a sum of fewer units is marked"
 		UNCORE_SIM=$hidden run stat -d 0.05 -m memory_read_bytes
 		[ $status -eq 0 ] && grep -Eq 'B/s  [0-9]+ of [0-9]+ units$' "$tmp/out"
