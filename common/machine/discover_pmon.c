@@ -197,6 +197,7 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 			.address = w[1],
 			.id = (uint16_t)bits(w[2], 31, 16),
 			.position = (uint16_t)bits(w[2], 47, 32),
+			.table = (uint16_t)list->tables,
 		};
 		bool known;
 		int type = find_type(pmon->walk->table, bits(w[2], 15, 0), &record, &known);

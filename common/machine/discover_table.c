@@ -391,6 +391,40 @@ static int add_broken(struct unc_walk *walk, const struct unc_pmon_record *recor
 	return 0;
 }
 
+/* Whether another table of the socket, that of another die, has given the number to a unit elsewhere. */
+static bool is_taken(const struct unc_pmon_list *list, const struct unc_pmon_record *record)
+{
+	for (const struct unc_pmon_record *r = list->record; r < record; r++)
+		if (r->type == record->type && r->id == record->id && r->table != record->table &&
+		    r->address != record->address)
+			return true;
+	return false;
+}
+
+/* A unit whose number is taken would be missing from each sum: it is listed under a free number, as one
+ * that cannot be used. */
+static int add_taken(struct unc_walk *walk, const struct unc_pmon_list *list,
+		     const struct unc_pmon_record *record, int socket, size_t from,
+		     struct unc_error *err)
+{
+	struct unc_pmon_record other = *record;
+	struct unc_instance *unit;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (list->record[i].type == other.type && list->record[i].id >= other.id)
+			other.id = (uint16_t)(list->record[i].id + 1);
+	while (twin(walk, from, &other, UINT64_MAX))
+		other.id++;
+	unit = unc_walk_add(walk, record->type, socket, other.id, err);
+	if (!unit)
+		return UNC_ERR_MEMORY;
+	snprintf(unit->reason, sizeof(unit->reason),
+		 "two discovery tables of the socket list %s%u: the one at 0x%" PRIx64
+		 " is not used",
+		 unc_type_name(walk->table, record->type), record->id, base_of(walk, record));
+	return 0;
+}
+
 static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, struct unc_error *err)
 {
 	struct unc_walk *walk = pmon->walk;
@@ -414,8 +448,13 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 		return rc;
 	note_surplus(walk, list, type, socket);
 	for (size_t i = 0; i < list->n && rc == 0; i++)
-		if (list->record[i].type == type && list->record[i].used)
+		if (list->record[i].type == type && list->record[i].used &&
+		    !is_taken(list, &list->record[i]))
 			rc = add_unit(walk, &list->record[i], socket, from, err);
+	for (size_t i = 0; i < list->n && rc == 0; i++)
+		if (list->record[i].type == type && list->record[i].used &&
+		    is_taken(list, &list->record[i]))
+			rc = add_taken(walk, list, &list->record[i], socket, from, err);
 	for (size_t i = 0; i < list->n && rc == 0; i++)
 		if (list->record[i].type == type && !list->record[i].used)
 			rc = add_broken(walk, &list->record[i], socket, from, err);

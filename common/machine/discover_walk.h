@@ -122,6 +122,7 @@ struct unc_pmon_record {
 	uint16_t type; /* index into table->type; UNC_NONE: it is not used */
 	uint16_t id;
 	uint16_t position; /* in the global status */
+	uint16_t table;    /* of those of the socket */
 	uint8_t n_controls, ctl, ctr, width, access;
 	uint64_t address; /* of unit control */
 	bool used;
