@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Units of Granite Rapids, whose sockets are several dies. Functions, MSRs: Intel pcm types.h and
+ * cpucounters.cpp; numbers of types: Linux uncore_snbep.c (gnr_uncores); tables in memory: Intel
+ * 817509-001, section 1.9. How many tables a socket has no source says: here it has two.
+ */
+#include <stdbool.h>
+
+#include "discover_cpu.h"
+
+enum { MODEL = 0xAD, DIES = 2, STRIDE = 4, RECORDS = 24, TABLE = 0x10000 };
+
+/* First words of records: access 63:62, status 39:32, counters 31:24, width 23:16, controls 15:8,
+ * number 7:0; numbers of types. */
+#define MSR_UNIT 0x0000000108300204
+#define UBOX_UNIT 0x0000000108300202
+#define IMC_UNIT 0x4000005c08304004
+#define UPI_UNIT 0x8000007408303804
+#define B2CMI_UNIT 0x8000007008303004
+
+enum { CHA = 0, IIO = 1, IRP = 2, PCU = 4, UBOX = 5, IMC = 6, UPI = 8, B2CMI = 16, MDF = 20 };
+
+static unsigned next[2][DIES]; /* records that a table has */
+
+static unsigned bus_of(unsigned socket)
+{
+	return socket ? 0x9e : 0x1e;
+}
+
+static uint64_t table_of(unsigned socket, unsigned die)
+{
+	return 0xfb000000 + (socket * DIES + die) * TABLE;
+}
+
+/* A function next to these CPUs, as the kernel says. */
+static void function(unsigned bus, unsigned device, unsigned number, unsigned id, const char *cpus)
+{
+	fake_function(&root, bus, device, number, id, 4096);
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/numa_node", bus, device,
+			    number),
+		  strlen(cpus) > 1 ? "-1" : cpus);
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/local_cpulist", bus,
+			    device, number),
+		  cpus);
+}
+
+static void words(unsigned socket, unsigned die, unsigned record, const uint64_t word[3])
+{
+	fake_bytes(fake_path(&root, "/dev/mem"), table_of(socket, die) + record * STRIDE * 8ull,
+		   word, 3 * sizeof(word[0]));
+}
+
+static void record(unsigned socket, unsigned die, uint64_t layout, uint64_t address, unsigned type,
+		   unsigned id)
+{
+	unsigned n = ++next[socket][die];
+	uint64_t word[3] = {layout, address,
+			    type | (uint64_t)id << 16 | (uint64_t)(die * 40 + n) << 32};
+
+	words(socket, die, n, word);
+}
+
+static void pci_record(unsigned socket, uint64_t layout, unsigned device, unsigned number,
+		       unsigned offset, unsigned type, unsigned id)
+{
+	uint64_t address = bus_of(socket) << 20 | device << 15 | number << 12 | offset;
+
+	record(socket, 0, layout, 0x80000000 | address, type, id);
+}
+
+/* The device of a table: an Intel-defined capability 1 that names BAR 0. */
+static void device_of(unsigned socket, unsigned die, const char *cpus)
+{
+	unsigned bus = (socket ? 0x80 : 0) + die;
+	uint64_t global[3] = {1 | STRIDE << 8 | RECORDS << 16, 0x3ff8, 2 | 64 << 8};
+
+	function(bus, 0, 1, 0x09a7, cpus);
+	fake_put(&root, bus, 0, 1, 0x100, 0x00010023);
+	fake_put(&root, bus, 0, 1, 0x104, 0x01008086);
+	fake_put(&root, bus, 0, 1, 0x108, 1);
+	fake_put(&root, bus, 0, 1, 0x10c, 0);
+	fake_put(&root, bus, 0, 1, 0x10, (uint32_t)table_of(socket, die));
+	words(socket, die, 0, global);
+	next[socket][die] = 0;
+}
+
+static void msr_units(unsigned socket, unsigned die, unsigned type, uint64_t base, unsigned first,
+		      unsigned n)
+{
+	for (unsigned i = first; i < first + n; i++)
+		record(socket, die, MSR_UNIT, base + 0x10ull * i, type, i);
+}
+
+/* Numbers with gaps, and no die begins anew. */
+static void records_of(unsigned socket)
+{
+	uint64_t memory = 0x100000000 + socket * 0x40000000ull;
+
+	msr_units(socket, 0, CHA, 0x2000, 0, 3);
+	msr_units(socket, 0, CHA, 0x2000, 7, 1);
+	msr_units(socket, 1, CHA, 0x2000, 44, 2);
+	msr_units(socket, 1, CHA, 0x2000, 125, 1);
+	msr_units(socket, 0, IIO, 0x2900, 3, 1);
+	msr_units(socket, 1, IIO, 0x2900, 8, 1);
+	msr_units(socket, 1, IRP, 0x2a00, 8, 1);
+	for (unsigned die = 0; die < DIES; die++) {
+		msr_units(socket, die, PCU, 0x2b00, die, 1);
+		msr_units(socket, die, MDF, 0x2c00, 40 * die, 1);
+		record(socket, die, IMC_UNIT, memory + 0x10000000 * die, IMC, 4 * die);
+		record(socket, die, IMC_UNIT, memory + 0x10000000 * die + 0x4000, IMC, 4 * die + 1);
+	}
+	record(socket, 0, UBOX_UNIT, 0x3ff0, UBOX, 0);
+	for (unsigned i = 0; i < 3; i++)
+		pci_record(socket, UPI_UNIT, 0x10 + i, 1, 0x318, UPI, i);
+	for (unsigned i = 0; i < 4; i++)
+		pci_record(socket, B2CMI_UNIT, 5, 1 + i, 0x438, B2CMI, i);
+}
+
+/* cpus: what the kernel calls next to the functions of a socket; NULL: its own. */
+static void begin(bool tables, const char *cpus)
+{
+	fake_new(&root);
+	fake_cpus(MODEL, 2);
+	fake_size(fake_path(&root, "/dev/mem"), 0x180000000);
+	for (unsigned s = 0; s < 2; s++) {
+		const char *near = cpus ? cpus : s ? "1" : "0";
+
+		fake_msr(s, 0x3FED, 7);
+		for (unsigned die = 0; tables && die < DIES; die++)
+			device_of(s, die, near);
+		for (unsigned i = 0; i < 3; i++)
+			function(bus_of(s), 0x10 + i, 1, 0x3241, near);
+		for (unsigned i = 0; i < 4; i++)
+			function(bus_of(s), 5, 1 + i, 0x324a, near);
+		if (tables)
+			records_of(s);
+	}
+}
+
+static void test_dies(void)
+{
+	begin(true, NULL);
+	machine_open();
+	CHECK_TEXT(unc_platform_cpu(platform)->name, "granite-rapids");
+	for (int s = 0; s < 2; s++) {
+		CHECK_NUMBER(count("cha", s, true), 7);
+		CHECK_NUMBER(count("cha", s, false), 7);
+		CHECK_NUMBER(count("iio", s, true), 2);
+		CHECK_NUMBER(count("irp", s, true), 1);
+		CHECK_NUMBER(count("pcu", s, true), 2);
+		CHECK_NUMBER(count("ubox", s, true), 1);
+		CHECK_NUMBER(count("imc", s, true), 4);
+		CHECK_NUMBER(count("upi", s, true), 3);
+		CHECK_NUMBER(count("b2cmi", s, true), 4);
+		CHECK_NUMBER(count("mdf", s, true), 2);
+		CHECK_NUMBER(count("cxlcm", s, false), 0);
+	}
+	CHECK_TEXT(place("cha", 0, 7), "msr 0x2070 on cpu 0");
+	CHECK_TEXT(place("cha", 1, 125), "msr 0x27d0 on cpu 1");
+	CHECK_TEXT(place("cha", 0, 3), "none");
+	CHECK_TEXT(place("iio", 1, 8), "msr 0x2980 on cpu 1");
+	CHECK_TEXT(place("mdf", 1, 40), "msr 0x2e80 on cpu 1");
+	CHECK_TEXT(place("imc", 0, 1), "mmio 0x100004000");
+	CHECK_TEXT(place("imc", 1, 5), "mmio 0x150004000");
+	CHECK_TEXT(place("upi", 1, 2), "pci 0000:9e:12.1");
+	CHECK_TEXT(place("b2cmi", 0, 3), "pci 0000:1e:05.4");
+	machine_close();
+}
+
+/* Two dies that number alike: a sum would lack one of the units, so it is listed as one that cannot be
+ * used. The same unit in both tables is one. */
+static void test_taken(void)
+{
+	begin(true, NULL);
+	record(0, 1, MSR_UNIT, 0x2500, CHA, 0);
+	record(0, 1, MSR_UNIT, 0x2010, CHA, 1);
+	record(1, 1, IMC_UNIT, 0x170000000, IMC, 0);
+	fake_msr(0, 0x3FED, 8);
+	machine_open();
+	CHECK_NUMBER(count("cha", 0, true), 7);
+	CHECK_NUMBER(count("cha", 0, false), 8);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(unit("cha", 0, 126));
+	CHECK_TEXT(unit("cha", 0, 126)->reason,
+		   "two discovery tables of the socket list cha0: the one at 0x2500 is not used");
+	CHECK_NUMBER(count("imc", 1, true), 4);
+	CHECK_NUMBER(count("imc", 1, false), 5);
+	CHECK_NUMBER(count("imc", 0, false), 4);
+	machine_close();
+}
+
+static void test_surplus(void)
+{
+	begin(true, NULL);
+	fake_msr(0, 0x3FED, 0x206); /* bits 8:0 */
+	fake_msr(1, 0x3FED, 0);
+	machine_open();
+	CHECK_NUMBER(count("cha", 0, false), 6);
+	CHECK_TEXT(place("cha", 0, 45), "msr 0x22d0 on cpu 0");
+	CHECK_TEXT(place("cha", 0, 125), "none");
+	CHECK_NUMBER(count("cha", 1, true), 7);
+	machine_close();
+}
+
+/* Without a table there are the places that are known; where the memory controllers are is not. */
+static void test_no_tables(void)
+{
+	begin(false, NULL);
+	machine_open();
+	CHECK_NUMBER(count("cha", 1, true), 7);
+	CHECK_TEXT(place("cha", 1, 6), "msr 0x2060 on cpu 1");
+	CHECK_NUMBER(count("upi", 0, true), 3);
+	CHECK_NUMBER(count("b2cmi", 1, true), 4);
+	CHECK_NUMBER(count("imc", 0, false), 1);
+	CHECK_NUMBER(count("imc", 0, true), 0);
+	CHECK_TEXT(unit("imc", 0, 0)->reason,
+		   "whether there is one only the discovery tables tell, which cannot be used");
+	machine_close();
+}
+
+/* NUMA off: nothing tells which bus is of which socket, so nothing behind a bus is used. */
+static void test_no_nodes(void)
+{
+	begin(true, "0-1");
+	machine_open();
+	for (int s = 0; s < 2; s++) {
+		CHECK_NUMBER(count("upi", s, true), 0);
+		CHECK_NUMBER(count("b2cmi", s, true), 0);
+		CHECK_NUMBER(count("imc", s, true), 0);
+		CHECK_NUMBER(count("imc", s, false), 1);
+		CU_ASSERT(count("upi", s, false) > 0);
+	}
+	machine_close();
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"two dies a socket", test_dies},           {"dies that number alike", test_taken},
+		{"fewer slices than listed", test_surplus}, {"no tables", test_no_tables},
+		{"no NUMA nodes", test_no_nodes},           {NULL, NULL},
+	};
+
+	return suite_run("discover, Granite Rapids", tests);
+}
