@@ -94,7 +94,8 @@ result "cpus -j"
 # perfmon ICX V1.30 (3,933 entries that are not deprecated, in 10
 # units; the free-running counters are an eleventh),
 # 817509-001 (12 units) and perfmon EMR (2,304 entries); perfmon HSX V29 (1,278 entries in 10 units) and
-# BDX V23 (1,284); perfmon SKX V1.37 (2,532 that are not deprecated, in 9 units) and CLX V1.25 (2,643).
+# BDX V23 (1,284); perfmon SKX V1.37 (2,532 that are not deprecated, in 9 units) and CLX V1.25 (2,643);
+# perfmon GNR V1.20 (842 of 848 entries, in 11 units).
 json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.montecito.units == 5 and
 	$c["nehalem-ep"].umasks >= 172 and $c["sandybridge-ep"].events >= 205 and
 	$c["sandybridge-ep"].umasks >= 393 and $c["sandybridge-ep"].units == 8 and
@@ -105,6 +106,7 @@ json '(map({(.cpu): .}) | add) as $c | $c.montecito.events >= 169 and $c.monteci
 	$c["broadwell-ep"].events + $c["broadwell-ep"].umasks >= 1284 and $c["broadwell-ep"].units == 10 and
 	$c["skylake-sp"].events + $c["skylake-sp"].umasks >= 2532 and $c["skylake-sp"].units == 9 and
 	([$c["cascadelake-sp", "cooperlake-sp"] | .events + .umasks >= 2643 and .units == 9] | all) and
+	$c["granite-rapids"].events + $c["granite-rapids"].umasks >= 842 and $c["granite-rapids"].units == 11 and
 	$c["emerald-rapids"].umasks >= 2304'
 result "cpus -j: as many events as the sources have"
 json '(map({(.cpu): ([.family] + .models)}) | add) | .montecito[0] == 32 and
