@@ -376,8 +376,8 @@ for cpu in $cpus; do
 	# The event that counts lines read from memory, and its unit.
 	reads=$("$UNCORE" metrics -j memory_read_bytes | jq -r '.[0].needs[0]')
 	unit=${reads%%.*}
-	# Events of a view count on the units of another type.
-	units=$("$UNCORE" encode -j "$reads" | jq -r '.writes[0].unit')
+	# Events of a view count on the units of another type. Of one that only discovery places there are no writes.
+	units=$("$UNCORE" encode -j "$reads" | jq -r --arg unit "$unit" '.writes[0].unit // $unit')
 	only=$("$UNCORE" metrics -j memory_read_bytes | jq '.[0].needs | length == 1')
 	run stat -j -d 0.3 -I 100 -e "$reads" -m memory_read_bytes
 	[ $status -eq 0 ] && jq -es --arg reads "$reads" --argjson only "$only" 'length == 3 and all(.[]; .simulated and .interval > 0.05 and
