@@ -173,7 +173,7 @@ struct unc_cpu {
 	size_t n_units; /* unit types */
 	size_t n_events;
 	size_t n_umasks;
-	size_t n_metrics; /* rows, the portable set included */
+	size_t n_metrics;   /* rows, the portable set included */
 	unsigned steppings; /* bit N: stepping N of these models; 0: all. Since 1.3 */
 };
 

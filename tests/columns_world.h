@@ -17,7 +17,7 @@ struct world {
 	const char *tables;
 	bool failed;
 	struct unc_buf out;
-	char note[256]; /* the last one when the machine was opened */
+	char note[256];        /* the last one when the machine was opened */
 	char *word[MAX_WORDS]; /* of the command; "" beyond them */
 };
 
