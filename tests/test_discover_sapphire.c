@@ -144,6 +144,17 @@ static void test_hbm(void)
 	CHECK_TEXT(unit("mchbm", 0, 1)->reason,
 		   "its discovery is broken: memory 0xfee00000 is outside of its BARs");
 	leave();
+
+	/* A list without the HBM that CAPID3 tells of: not a part without HBM, whose bytes would be missing in a sum. */
+	for (unsigned i = 0; i < 32; i++)
+		put_record(0, MCHBM_AT + i, 0, 0, 0);
+	look();
+	CU_ASSERT(strstr(notes, "socket 0: discovery lists no mchbm; taken from their places\n") !=
+		  NULL);
+	CHECK_NUMBER(count("mchbm", true), 64);
+	CHECK_NUMBER(count("mchbm", false), 64);
+	CHECK_TEXT(unit("mchbm", 0, 3)->location, "mmio 0xf254ec00");
+	leave();
 	end();
 }
 

@@ -140,6 +140,18 @@ int unc_present_count(const struct unc_walk *walk, unsigned type, int socket, un
 	return asked && !told ? err->code : 0;
 }
 
+bool unc_present_all(const struct unc_walk *walk, unsigned type, int socket)
+{
+	const struct unc_tbl_present *row = first_row(walk, type);
+	uint64_t value;
+
+	for (uint32_t i = 0; i < walk->table->type[type].presents.n; i++)
+		if (by_register(&row[i]) && row[i].tells == UNC_TELLS_ALL &&
+		    read_bits(walk, &row[i], socket, &value, NULL) == 0 && value)
+			return true;
+	return false;
+}
+
 const struct unc_tbl_present *unc_present_range(const struct unc_walk *walk, unsigned type)
 {
 	const struct unc_tbl_present *row = first_row(walk, type);

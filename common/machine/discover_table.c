@@ -437,14 +437,18 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 	int rc = 0;
 
 	n = check_records(walk, list, type, socket, fixed, &bad);
-	if (fixed && (bad || !n))
+	/* So does a register that says so: with it, none in the list is no answer. */
+	fixed = n ? fixed && bad : fixed || unc_present_all(walk, type, socket);
+	if (fixed)
 		rc = unc_fixed_type(walk, type, socket, err);
 	/* What has no place by the tables (CXL), or is optional (HBM), may well be absent. */
 	if (!n && most && (fixed ? walk->n > from : part->where.n > 0))
 		unc_walk_note(walk, "socket %d: discovery lists no %s%s", socket,
 			      unc_type_name(walk->table, type),
-			      fixed ? "; taken from their device ids" : "");
-	if (fixed && (bad || !n))
+			      !fixed                         ? ""
+			      : part->space == UNC_SPACE_PCI ? "; taken from their device ids"
+							     : "; taken from their places");
+	if (fixed)
 		return rc;
 	note_surplus(walk, list, type, socket);
 	for (size_t i = 0; i < list->n && rc == 0; i++)

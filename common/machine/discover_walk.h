@@ -90,6 +90,8 @@ int unc_fixed_type(struct unc_walk *, unsigned type, int socket, struct unc_erro
  * of them tells. */
 int unc_present_count(const struct unc_walk *, unsigned type, int socket, unsigned *n,
 		      const struct unc_tbl_present **by, struct unc_error *err);
+/* Whether a register says that all units of a type exist. */
+bool unc_present_all(const struct unc_walk *, unsigned type, int socket);
 /* The statement by which each unit of a type has a PCI function, of a range of ids; NULL: none. */
 const struct unc_tbl_present *unc_present_range(const struct unc_walk *, unsigned type);
 /* Whether a PCI function that a unit hangs on is not there. */
