@@ -44,6 +44,17 @@ static void test_order(void)
 	CHECK_TEXT(irp->access, "simulated");
 	CU_ASSERT(strncmp(irp->reason, "kernel: ", 8) == 0 && strlen(irp->reason) > 20);
 	unc_platform_close(p);
+	/* Linux before "Support extra IMC channel on Ice Lake server" has two PMUs a memory controller, not three: its
+	 * uncore_imc_3 is our imc3, not imc2, and there is no uncore_imc_10. */
+	p = by("icelake-sp,clock=step,kernel=on,hide=imc7", NULL);
+	CHECK_TEXT(access_of(p, "imc", 2, 0), "simulated");
+	CU_ASSERT(strstr(unc_unit_get(p, (size_t)(unit_of(p, "imc", 2, 0) - p->instances.unit))
+				 ->reason,
+			 "without a PMU 'uncore_imc_10'") != NULL);
+	unc_platform_close(p);
+	p = by("icelake-sp,clock=step,kernel=on", NULL);
+	CHECK_TEXT(access_of(p, "imc", 2, 0), "kernel");
+	unc_platform_close(p);
 	/* Without the driver nothing is said of it. */
 	p = by("ivybridge-ep,clock=step", NULL);
 	CHECK_TEXT(access_of(p, "imc", 1, 1), "simulated");

@@ -25,6 +25,22 @@ static void no_pmu(const struct unc_table *t, const struct unc_tbl_type *type,
 			 unc_tbl_str(t, type->name));
 }
 
+/* Whether the driver numbers its PMUs as the table says. */
+static int check_numbers(const struct unc_platform *p, const struct unc_instance *u, unsigned pmu,
+			 struct unc_error *err)
+{
+	struct unc_kernel_place place;
+	char last[UNC_KERNEL_NAME];
+
+	if (!unc_kernel_last(p->table, u->type, pmu, last, sizeof(last)) ||
+	    unc_kernel_find(p->access, last, u->socket, &place, NULL) != UNC_ERR_UNAVAILABLE)
+		return 0;
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"without a PMU '%s' the kernel's driver numbers them in another way than "
+			"is known",
+			last);
+}
+
 /* The PMUs of a unit. err: why one of them cannot be used, code 0 if all can. */
 static void find_pmus(const struct unc_platform *p, const struct unc_instance *u,
 		      struct unc_kernel_unit *kernel, struct unc_error *err)
@@ -38,7 +54,8 @@ static void find_pmus(const struct unc_platform *p, const struct unc_instance *u
 		if (!unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)))
 			continue;
 		any = true;
-		if (unc_kernel_find(p->access, name, u->socket, &kernel->place[k], &why) == 0)
+		if (unc_kernel_find(p->access, name, u->socket, &kernel->place[k], &why) == 0 &&
+		    check_numbers(p, u, k, &why) == 0)
 			kernel->pmus |= (uint8_t)(1u << k);
 		else if (!err->code)
 			*err = why;

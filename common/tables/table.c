@@ -152,3 +152,19 @@ bool unc_kernel_pmu(const struct unc_table *t, unsigned type, unsigned pmu, unsi
 	unc_put(&text, "%.*s%d%s", (int)(number - name), name, n, number + 3);
 	return text.n < size && n >= 0;
 }
+
+bool unc_kernel_last(const struct unc_table *t, unsigned type, unsigned pmu, char *buf, size_t size)
+{
+	const struct unc_range *rows = &t->type[type].kernels;
+	bool other = false;
+	unsigned last = 0;
+
+	if (pmu >= rows->n)
+		return false;
+	const struct unc_tbl_kernel *k = &t->kernel[rows->first + pmu];
+	for (unsigned i = 0; i < sizeof(k->number); i++) {
+		last = k->number[i] ? i : last;
+		other = other || (k->number[i] && k->number[i] - 1u != i);
+	}
+	return other && unc_kernel_pmu(t, type, pmu, last, buf, size);
+}

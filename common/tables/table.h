@@ -505,6 +505,9 @@ const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *, const str
 enum { UNC_KERNEL_PMUS = 2, UNC_KERNEL_NAME = 48 }; /* PMUs of a unit; bytes of a name */
 bool unc_kernel_pmu(const struct unc_table *, unsigned type, unsigned pmu, unsigned index,
 		    char *buf, size_t size);
+/* Where the numbers of PMUs are not the units' indexes: the name of the last. A driver without it numbers
+ * them in another way. */
+bool unc_kernel_last(const struct unc_table *, unsigned type, unsigned pmu, char *buf, size_t size);
 /* Where a filter register is in config1 (0: low half, 1: high half) and config2 (2, 3); -1: nowhere. */
 int unc_kernel_place(const struct unc_tbl_kernel *, uint16_t reg);
 /* Whether one of a range of settings is of a field. */
