@@ -128,8 +128,14 @@ int unc_present_count(const struct unc_walk *walk, unsigned type, int socket, un
 			if (!asked)
 				*err = why;
 		} else {
-			told = true;
 			count = number_of(row, value, places);
+			if (told && count != *n)
+				unc_walk_note(
+					walk,
+					"socket %d: what counts %s does not agree, %u and %u: "
+					"the smaller number holds",
+					socket, unc_type_name(walk->table, type), *n, count);
+			told = true;
 			*by = count < *n ? row : *by;
 			*n = count < *n ? count : *n;
 		}
