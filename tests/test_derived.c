@@ -277,6 +277,51 @@ static void by_hand(void)
 	unc_table_reader_free(r);
 }
 
+/* ---- events of which there are all unions of parts, each umask beside the others: as many ways lead
+ * from the largest to the smallest as orders of the 8 bits, for each of them */
+
+static size_t put_unions(char *text, size_t size, size_t first, size_t last)
+{
+	size_t n = 0;
+
+	for (size_t i = first; i < last; i++)
+		n += (size_t)snprintf(text + n, size - n, "%sbox.UNION:U%zu", i > first ? "+" : "",
+				      i);
+	return n;
+}
+
+static void unions(void)
+{
+	static char events[MAX_TEXT], formulas[MAX_TEXT];
+	struct unc_table_reader *r;
+	struct unc_error err = {0};
+	const struct unc_table *t;
+	char loads[1024];
+	size_t n = 0, m = 0, k = 0;
+
+	n += (size_t)snprintf(events, sizeof(events), "event UNION code=2 counters=0-1 \"D\"\n");
+	for (size_t i = 1; i < 256; i++)
+		n += (size_t)snprintf(events + n, sizeof(events) - n, "umask U%zu %zu \"D\"\n", i,
+				      i);
+	for (size_t i = 0; i < 8; i++) {
+		k += (size_t)snprintf(loads + k, sizeof(loads) - k,
+				      "portable m%zu unit=count kind=total load=4e9 \"D\"\n", i);
+		m += (size_t)snprintf(formulas + m, sizeof(formulas) - m, "metric m%zu formula=\"",
+				      i);
+		m += put_unions(formulas + m, sizeof(formulas) - m, i ? 32 * i : 1, 32 * (i + 1));
+		m += (size_t)snprintf(formulas + m, sizeof(formulas) - m, "\"\n");
+	}
+	CU_ASSERT_FATAL(unc_table_reader_new("testcpu", &r, &err) == 0);
+	give(r, "cpus.tbl");
+	give(r, "testcpu/units.tbl");
+	CU_ASSERT(unc_table_reader_file(r, "box.events", events, n, &err) == 0);
+	CU_ASSERT(unc_table_reader_file(r, "portable.tbl", loads, k, &err) == 0);
+	CU_ASSERT(unc_table_reader_file(r, "metrics.tbl", formulas, m, &err) == 0);
+	CU_ASSERT(unc_table_reader_finish(r, &t, &err) == 0);
+	CHECK_TEXT(err.text, "");
+	unc_table_reader_free(r);
+}
+
 /* ---- as many units as the tables can have (Granite Rapids has up to 126 CHAs) */
 
 static void copy_wide(const struct fake_root *root, const char *name)
@@ -341,6 +386,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"rates by hand", by_hand},
+		{"unions of parts", unions},
 		{"128 units of a type", wide},
 		{NULL, NULL},
 	};

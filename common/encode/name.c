@@ -27,7 +27,7 @@ static void take_index(char *name, int *index)
 	if (digit == dot || digit == name)
 		return;
 	*dot = '\0';
-	bool number = unc_parse_number(digit, &value) && value <= 63;
+	bool number = unc_parse_number(digit, &value) && value < UNC_MAX_PLACES;
 	*dot = '.';
 	if (number) {
 		*index = (int)value;
@@ -90,11 +90,12 @@ int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name 
 /* ---- places */
 
 /* One of the two numbers of a place, where text and target agree or only one of them says it. */
-static int move(const char *text, const char *what, int wanted, int *number, struct unc_error *err)
+static int move(const char *text, const char *what, int limit, int wanted, int *number,
+		struct unc_error *err)
 {
-	if (wanted < -1 || wanted > 63)
-		return unc_fail(err, UNC_ERR_RANGE, "%s: %s %d: there are 0 to 63, and -1 for all",
-				text, what, wanted);
+	if (wanted < -1 || wanted > limit)
+		return unc_fail(err, UNC_ERR_RANGE, "%s: %s %d: there are 0 to %d, and -1 for all",
+				text, what, wanted, limit);
 	if (wanted >= 0 && *number >= 0 && *number != wanted)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: it names %s %d, the target %s %d", text,
 				what, *number, what, wanted);
@@ -113,8 +114,8 @@ int unc_name_move(const struct unc_table *t, const char *text, const struct unc_
 	if (!target)
 		return 0;
 	if ((rc = unc_struct_in(&at, sizeof(at), target, target->size, "unc_target", err)) < 0 ||
-	    (rc = move(text, "socket", at.socket, &moved.spec.socket, err)) < 0 ||
-	    (rc = move(text, "unit", at.index, &moved.spec.index, err)) < 0)
+	    (rc = move(text, "socket", 63, at.socket, &moved.spec.socket, err)) < 0 ||
+	    (rc = move(text, "unit", UNC_MAX_PLACES - 1, at.index, &moved.spec.index, err)) < 0)
 		return rc;
 	if (name->metric < 0)
 		rc = unc_spec_check(t, text, &moved.spec, err);

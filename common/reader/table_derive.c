@@ -29,7 +29,8 @@ struct thing {
 	bool indexed; /* one unit of them */
 	bool clock;
 	bool covered; /* counts what its pieces count together */
-	double rate;  /* per second and unit; 0: none was found */
+	double now;   /* what it counts per second and unit while loads are solved for */
+	double rate;  /* the same in the end; 0: none was found */
 };
 
 struct want {
@@ -284,20 +285,30 @@ static bool find_parts(struct derive *d)
 
 /* ---- what metrics come to */
 
-/* x: what each thing counts, then the clocks of the units. */
-static double rate_of(const struct derive *d, const double *x, size_t at)
+/* Each is worked out once: there may be more ways from an event to its smallest parts than time. */
+static double rate_of(struct derive *d, const double *x, size_t at)
 {
-	const struct thing *thing = &d->thing[at];
-	double rate = 0;
+	struct thing *thing = &d->thing[at];
 
+	if (thing->now > 0)
+		return thing->now;
 	if (thing->clock)
-		return exp(x[d->n_things + thing->unit]);
+		return thing->now = exp(x[d->n_things + thing->unit]);
 	if (!thing->covered)
-		return exp(x[at]);
+		return thing->now = exp(x[at]);
 	for (size_t i = 0; i < d->n_things; i++)
 		if (d->part[at * d->n_things + i])
-			rate += rate_of(d, x, i);
-	return rate;
+			thing->now += rate_of(d, x, i);
+	return thing->now;
+}
+
+/* x: what each thing counts, then the clocks of the units. */
+static void set_rates(struct derive *d, const double *x)
+{
+	for (size_t i = 0; i < d->n_things; i++)
+		d->thing[i].now = 0;
+	for (size_t i = 0; i < d->n_things; i++)
+		rate_of(d, x, i);
 }
 
 /* How many units of a socket are added up. */
@@ -317,15 +328,15 @@ static double units_of(const struct derive *d, const struct thing *thing, int ag
 	return thing->code.whole ? (n + share - 1) / share : n;
 }
 
-/* 0 if a metric is what portable.tbl says. It grows as the logarithm, so that what is far away can be
- * reached in few steps, and goes on below 0, where differences may begin. */
-static double miss_of(const struct derive *d, const struct want *want, const double *x)
+/* 0 if a metric is, with the rates of now, what portable.tbl says. It grows as the logarithm, so that
+ * what is far away can be reached in few steps, and goes on below 0, where differences may begin. */
+static double miss_of(const struct derive *d, const struct want *want)
 {
 	struct unc_expr_vars vars = {1, usual_clock, usual_clock}; /* a second */
 	double value;
 
 	for (size_t i = 0; i < unc_expr_refs(want->expr); i++)
-		want->count[i] = rate_of(d, x, want->thing[i]) *
+		want->count[i] = d->thing[want->thing[i]].now *
 				 units_of(d, &d->thing[want->thing[i]],
 					  unc_expr_ref(want->expr, i)->aggregate);
 	if (unc_expr_eval(want->expr, want->count, &vars, &value) < 0)
@@ -336,10 +347,11 @@ static double miss_of(const struct derive *d, const struct want *want, const dou
 
 static void miss(void *user, const double *x, double *out)
 {
-	const struct derive *d = user;
+	struct derive *d = user;
 
+	set_rates(d, x);
 	for (size_t i = 0; i < d->n_solved; i++)
-		out[i] = miss_of(d, &d->want[d->solved[i]], x);
+		out[i] = miss_of(d, &d->want[d->solved[i]]);
 }
 
 /* What to begin with; what has no value there is left. */
@@ -353,11 +365,12 @@ static void begin(struct derive *d, double *x, double *ease)
 		x[d->n_things + i] = log(usual_clock);
 		ease[d->n_things + i] = clock_ease;
 	}
+	set_rates(d, x);
 	d->n_solved = 0;
 	for (size_t i = 0; i < d->n_wants; i++) {
 		struct want *want = &d->want[i];
 
-		want->left = want->left || !isfinite(miss_of(d, want, x));
+		want->left = want->left || !isfinite(miss_of(d, want));
 		if (!want->left)
 			d->solved[d->n_solved++] = i;
 	}
@@ -369,9 +382,10 @@ static bool leave_worst(struct derive *d, const double *x)
 	struct want *worst = NULL;
 	double most = near;
 
+	set_rates(d, x);
 	for (size_t i = 0; i < d->n_solved; i++) {
 		struct want *want = &d->want[d->solved[i]];
-		double off = fabs(miss_of(d, want, x));
+		double off = fabs(miss_of(d, want));
 
 		if (off > most) {
 			most = off;
@@ -397,12 +411,14 @@ static bool solve_all(struct derive *d, const struct unc_solve *s)
 	return true;
 }
 
-static void use(struct derive *d, const double *x, size_t at)
+static void use(struct derive *d, size_t at)
 {
-	d->thing[at].rate = rate_of(d, x, at);
+	if (d->thing[at].rate > 0)
+		return;
+	d->thing[at].rate = d->thing[at].now;
 	for (size_t i = 0; i < d->n_things && d->thing[at].covered; i++)
 		if (d->part[at * d->n_things + i])
-			use(d, x, i);
+			use(d, i);
 }
 
 /* Gives what the metrics name its rates; what is left is noted by name. */
@@ -411,11 +427,12 @@ static void take(struct derive *d, const double *x)
 	char text[1024] = "";
 	struct unc_buf names = UNC_BUF(text);
 
+	set_rates(d, x);
 	for (size_t i = 0; i < d->n_wants; i++) {
 		const struct want *want = &d->want[i];
 
 		for (size_t k = 0; k < unc_expr_refs(want->expr) && !want->left; k++)
-			use(d, x, want->thing[k]);
+			use(d, want->thing[k]);
 		if (want->left)
 			unc_put_word(&names, unc_tbl_str(&d->r->t, want->portable->name));
 	}

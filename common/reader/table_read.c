@@ -248,6 +248,8 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 		return rc;
 	if (r->out_of_memory)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	if (r->t.n_event >= UNC_NONE || r->t.n_umask >= UNC_NONE)
+		return unc_bad(r, "%s: more than %d events or umasks", r->cpu, UNC_NONE - 1);
 	r->work.cpu = r->cpu;
 	r->work.id = r->t.id;
 	r->t.workload = &r->work;

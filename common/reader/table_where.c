@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table reader: where units are (topology, bar, access, where, present, part). */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,13 +173,21 @@ int unc_end_part(struct unc_table_reader *r)
 /* "0x10" or "0x10-0x1f" */
 static bool parse_ids(const char *text, struct unc_tbl_present *row)
 {
-	int first = 0, last = 0, end = 0;
-	int n = sscanf(text, "%i%n-%i%n", &first, &end, &last, &end);
+	size_t length = strcspn(text, "-");
+	uint64_t first, last = 0;
+	char word[16];
 
+	if (length >= sizeof(word))
+		return false;
+	memcpy(word, text, length);
+	word[length] = '\0';
+	if (!unc_parse_number(word, &first) || !first || first > 0xffff ||
+	    (text[length] &&
+	     (!unc_parse_number(text + length + 1, &last) || last < first || last > 0xffff)))
+		return false;
 	row->id = (uint16_t)first;
 	row->last = (uint16_t)last;
-	return n >= 1 && !text[end] && first > 0 && first <= 0xffff &&
-	       (n == 1 || (last >= first && last <= 0xffff));
+	return true;
 }
 
 static bool parse_devices(const char *list, struct unc_tbl_present *row)
