@@ -285,6 +285,15 @@ static bool find_parts(struct derive *d)
 
 /* ---- what metrics come to */
 
+/* The first piece of an event from `i` on; n_things: there is none. */
+static size_t next_part(const struct derive *d, size_t whole, size_t i)
+{
+	const bool *row = &d->part[whole * d->n_things];
+	const bool *at = memchr(row + i, true, d->n_things - i);
+
+	return at ? (size_t)(at - row) : d->n_things;
+}
+
 /* Each is worked out once: there may be more ways from an event to its smallest parts than time. */
 static double rate_of(struct derive *d, const double *x, size_t at)
 {
@@ -296,9 +305,8 @@ static double rate_of(struct derive *d, const double *x, size_t at)
 		return thing->now = exp(x[d->n_things + thing->unit]);
 	if (!thing->covered)
 		return thing->now = exp(x[at]);
-	for (size_t i = 0; i < d->n_things; i++)
-		if (d->part[at * d->n_things + i])
-			thing->now += rate_of(d, x, i);
+	for (size_t i = next_part(d, at, 0); i < d->n_things; i = next_part(d, at, i + 1))
+		thing->now += rate_of(d, x, i);
 	return thing->now;
 }
 
@@ -416,9 +424,9 @@ static void use(struct derive *d, size_t at)
 	if (d->thing[at].rate > 0)
 		return;
 	d->thing[at].rate = d->thing[at].now;
-	for (size_t i = 0; i < d->n_things && d->thing[at].covered; i++)
-		if (d->part[at * d->n_things + i])
-			use(d, i);
+	for (size_t i = next_part(d, at, 0); d->thing[at].covered && i < d->n_things;
+	     i = next_part(d, at, i + 1))
+		use(d, i);
 }
 
 /* Gives what the metrics name its rates; what is left is noted by name. */
