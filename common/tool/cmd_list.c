@@ -9,11 +9,16 @@
 /* In the text only: the members of JSON are those that scripts know. */
 static void print_steppings(struct printer *p, unsigned steppings)
 {
-	if (steppings)
-		print_also(p, "", " stepping");
-	for (unsigned i = 0; i < 16; i++)
-		if (steppings >> i & 1)
-			print_also(p, "", " %u", i);
+	const char *before = " stepping ";
+
+	for (unsigned i = 0, last; i < 16; i = last + 1) {
+		for (last = i; steppings >> i & 1 && steppings >> (last + 1) & 1; last++)
+			;
+		if (steppings >> i & 1) {
+			print_also(p, "", last > i ? "%s%u-%u" : "%s%u", before, i, last);
+			before = ",";
+		}
+	}
 }
 
 static void print_cpu(struct printer *p, const struct unc_cpu *cpu)
