@@ -83,36 +83,57 @@ static bool has_umask(const struct unc_table *t, const struct unc_tbl_event *e, 
 	return unc_umask_find(t, e, word, &umask);
 }
 
+/* The first of a type's names that is not before a word. */
+static uint32_t first_name(const struct unc_table *t, const struct unc_range *names,
+			   const char *word)
+{
+	uint32_t low = names->first, high = names->first + names->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (unc_compare(unc_tbl_str(t, t->event_name[middle].name), word) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The event of a name. Of two that share an alias, the one that has the umask behind it. */
+static bool event_of_name(const struct unc_table *t, unsigned type, const char *word,
+			  const char *umask, uint16_t *event)
+{
+	const struct unc_range *names = &t->type[type].names;
+	uint32_t first = first_name(t, names, word), end = names->first + names->n;
+
+	uint32_t i = first;
+
+	for (; i < end && unc_same(unc_tbl_str(t, t->event_name[i].name), word); i++)
+		if (i == first || has_umask(t, &t->event[t->event_name[i].event], umask))
+			*event = t->event_name[i].event;
+	return i > first;
+}
+
 /*
- * The event whose name, or whose name and a dot, begin the text; the longest one. Of two that share
- * an alias, the one that has the umask behind it: after the dot, or else what stands after the
- * colon.
+ * The event whose name, or whose name and a dot, begin the text; the longest one. A umask stands
+ * after the dot, or else after the colon.
  */
 static bool find_event(const struct unc_table *t, unsigned type, const char *text,
 		       const char *after, uint16_t *event, size_t *used)
 {
-	const struct unc_range *events = &t->type[type].events;
+	char word[UNC_SPEC_MAX];
 
-	*used = 0;
-	for (uint32_t i = 0; i < events->n; i++) {
-		const struct unc_tbl_event *e = &t->event[events->first + i];
-		const unc_str names[2] = {e->name, e->alias};
+	*used = strlen(text);
+	if (*used >= sizeof(word))
+		return false;
+	memcpy(word, text, *used + 1);
+	while (*used &&
+	       !event_of_name(t, type, word, text[*used] ? text + *used + 1 : after, event)) {
+		char *dot = strrchr(word, '.');
 
-		for (unsigned k = 0; k < 2; k++) {
-			const char *name = unc_tbl_str(t, names[k]);
-			size_t length = strlen(name);
-
-			if (!length || length < *used || length > strlen(text) ||
-			    !same_part(text, length, name))
-				continue;
-			if (text[length] != '\0' && text[length] != '.')
-				continue;
-			if (length == *used &&
-			    !has_umask(t, e, text[length] ? text + length + 1 : after))
-				continue;
-			*event = (uint16_t)(events->first + i);
-			*used = length;
-		}
+		*used = dot ? (size_t)(dot - word) : 0;
+		word[*used] = '\0';
 	}
 	return *used > 0;
 }

@@ -22,10 +22,21 @@ int unc_metric_name(const struct unc_table *t, unsigned metric, char *buf, size_
 
 int unc_metric_index(const struct unc_table *t, const char *name)
 {
-	char full[UNC_SPEC_MAX];
+	char word[UNC_SPEC_MAX], *dot;
+	const char *own = name;
+	uint16_t type = UNC_NONE;
 
-	for (unsigned i = 0; i < t->n_metric; i++)
-		if (unc_metric_name(t, i, full, sizeof(full)) == 0 && unc_same(full, name))
+	if (strlen(name) >= sizeof(word))
+		return -1;
+	strcpy(word, name);
+	dot = strchr(word, '.');
+	if (dot) {
+		*dot = '\0';
+		own = dot + 1;
+		type = unc_find_type(t, word);
+	}
+	for (unsigned i = 0; i < t->n_metric && (!dot || type != UNC_NONE); i++)
+		if (t->metric[i].type == type && unc_same(unc_tbl_str(t, t->metric[i].name), own))
 			return (int)i;
 	return -1;
 }

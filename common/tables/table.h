@@ -284,7 +284,7 @@ struct unc_tbl_type {
 	struct unc_range counters; /* fixed and free-running */
 	struct unc_range lanes, forbids, bundles;
 	struct unc_range kernels, kernel_filters, kernel_counters;
-	struct unc_range events;
+	struct unc_range events, names;
 	uint16_t pool; /* 1 + the type whose units and counters a view uses; 0: its own */
 	uint16_t global_status[2]; /* registers of the socket (index into regs) */
 	uint16_t unfreeze;         /* register, written after an overflow has frozen the socket */
@@ -346,6 +346,12 @@ struct unc_tbl_event {
 	uint8_t clock; /* counts whenever the unit runs: tells a frozen unit */
 };
 
+/* A name of an event, or its alias; those of a type stand in the order of unc_compare(). */
+struct unc_tbl_event_name {
+	unc_str name;
+	uint16_t event;
+};
+
 struct unc_tbl_metric {
 	unc_str name; /* without the type */
 	unc_str formula, unit, desc, unavailable;
@@ -393,7 +399,7 @@ struct unc_table {
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
 	X(where) X(present) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
-	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(metric) X(known)
+	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(event_name) X(metric) X(known)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \
 	const struct unc_tbl_##row *row;                                                           \
