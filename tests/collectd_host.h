@@ -7,7 +7,7 @@
 
 #include <stdarg.h>
 
-enum { MAX_SERIES = 128, LOG_SIZE = 16384 };
+enum { MAX_SERIES = 512, LOG_SIZE = 16384 };
 
 static struct {
 	int (*config)(oconfig_item_t *);

@@ -511,7 +511,7 @@ static void test_everything(void)
 		struct unc_platform *p = machine(sim);
 		struct snapshot before = snapshot(p);
 		struct unc_session *s = session(p, UNC_SESSION_ROTATE);
-		size_t every = unc_platform_cpu(p)->n_events > 100 ? 7 : 1;
+		size_t every = unc_platform_cpu(p)->n_events > 200 ? 7 : 1;
 		unsigned added = 0;
 		int id;
 
