@@ -52,6 +52,15 @@ static bool encode(struct run *run, const char *text, struct unc_spec *spec, str
 	return true;
 }
 
+/* Whether the driver is left anything of this CPU. */
+static bool any_code(const struct unc_table *t)
+{
+	for (size_t i = 0; i < t->n_kernel; i++)
+		if (!t->kernel[i].unavailable)
+			return true;
+	return false;
+}
+
 /* pmu TYPE INDEX NUMBER ; NAME or - ; SOURCE */
 static void check_pmu(struct run *run, const char *subject)
 {
@@ -189,7 +198,7 @@ static void golden_rows(const void *user)
 	printf("# %s: %u names, %u codes, %u lost\n", run.file, run.rows[0], run.rows[1],
 	       run.rows[2]);
 	CHECK_NUMBER(run.failed, 0);
-	CU_ASSERT(run.rows[1] >= 5 && run.rows[2] >= 3);
+	CU_ASSERT((run.rows[1] >= 5 || !any_code(run.t)) && run.rows[2] >= 3);
 	for (size_t i = 0; i < run.t->n_type; i++) {
 		unsigned want = served(run.t, i) ? 1 | 2 : run.t->type[i].kernels.n ? 4 : 0;
 
