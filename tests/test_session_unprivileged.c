@@ -58,8 +58,10 @@ static unsigned compare_units(const struct unc_platform *a, const struct unc_pla
 	return n;
 }
 
-static const char *const servers[] = {"nehalem-ep", "westmere-ep", "sandybridge-ep", "ivybridge-ep",
-				      "emerald-rapids"};
+static const char *const servers[] = {"nehalem-ep",   "westmere-ep",    "sandybridge-ep",
+				      "ivybridge-ep", "haswell-ep",     "broadwell-ep",
+				      "skylake-sp",   "cascadelake-sp", "cooperlake-sp",
+				      "icelake-sp",   "emerald-rapids"};
 enum { SERVERS = sizeof(servers) / sizeof(*servers) };
 
 static void test_units(void)
@@ -139,7 +141,6 @@ static void compare_metrics(const char *cpu)
 			       b.value.value);
 			CU_FAIL("a metric differs");
 		}
-		CU_ASSERT(!(b.value.flags & UNC_VALUE_PARTIAL));
 		valid += (b.value.flags & UNC_VALUE_VALID) != 0;
 	}
 	CU_ASSERT(valid > 10);

@@ -109,8 +109,9 @@ static int find_units(struct unc_walk *walk, struct unc_error *err)
 		return unc_discover_table(walk, err);
 	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++)
 		for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
-			rc = walk->table->type[type].pool ? 0
-							  : unc_fixed_type(walk, type, socket, err);
+			rc = walk->table->type[type].pool
+				     ? 0
+				     : unc_driver_fixed(walk, type, socket, err);
 	return rc;
 }
 

@@ -267,16 +267,34 @@ int unc_add_untold(struct unc_walk *walk, unsigned type, int socket, struct unc_
 	return 0;
 }
 
-int unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
-		    const struct unc_error *unknown, struct unc_error *err)
+/* Puts what the driver lists in the place of the units from `from` on. */
+static int instead(struct unc_walk *walk, unsigned type, int socket, size_t from,
+		   const struct unc_error *unknown, struct unc_error *err)
 {
-	const struct unc_tbl_type *row = &walk->table->type[type];
 	static const struct unc_error doubtful = {
 		UNC_ERR_UNAVAILABLE, "whether it exists is not known: the kernel's driver has a "
 				     "PMU of counters that run "
 				     "freely, which it has for units that do not exist as well"};
-	size_t from = walk->n;
 	char name[UNC_KERNEL_NAME];
+	int rc = 0;
+
+	walk->n = from;
+	for (unsigned i = 0; i < UNC_MAX_PLACES && rc == 0; i++) {
+		enum verdict verdict = is_listed(walk, type, i, name);
+
+		/* Of memory controllers that do not exist it has PMUs, too (Ice Lake-SP). */
+		if (verdict != NOT_LISTED && !unc_present_absent(walk, type, i, socket, NULL))
+			rc = add_listed(walk, type, socket, i, name,
+					verdict == LISTED ? unknown : &doubtful, err);
+	}
+	return rc;
+}
+
+int unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
+		    const struct unc_error *unknown, struct unc_error *err)
+{
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	size_t from = walk->n;
 
 	if (unc_only_listed(walk, type))
 		return unc_add_untold(walk, type, socket, err);
@@ -292,13 +310,37 @@ int unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
 		drop_absent(walk, from);
 		return 0;
 	}
-	walk->n = from;
-	for (unsigned i = 0; i < UNC_MAX_PLACES && rc == 0; i++) {
-		enum verdict verdict = is_listed(walk, type, i, name);
+	return instead(walk, type, socket, from, unknown, err);
+}
 
-		if (verdict != NOT_LISTED)
-			rc = add_listed(walk, type, socket, i, name,
-					verdict == LISTED ? unknown : &doubtful, err);
-	}
-	return rc;
+void unc_driver_unknown(const struct unc_walk *walk, int socket, const char *denied,
+			struct unc_error *differ, struct unc_error *unknown)
+{
+	if (unc_driver_alike(walk, socket, differ) < 0)
+		unc_fail(unknown, UNC_ERR_UNAVAILABLE,
+			 "whether socket %d has it is not known: the kernel's driver tells of "
+			 "socket 0, "
+			 "and %.90s; %.110s",
+			 socket, differ->text, denied);
+}
+
+int unc_driver_fixed(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
+{
+	struct unc_error differ = {0}, unknown = {0};
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	size_t from = walk->n;
+	char denied[UNC_REASON_MAX];
+	int rc = unc_fixed_type(walk, type, socket, err);
+
+	if (rc < 0 || !row->kernels.n || !walk->bus || !walk->bus->gate || walk->n == from ||
+	    walk->table->part[row->parts.first].space == UNC_SPACE_PCI)
+		return rc;
+	for (size_t i = from; i < walk->n; i++)
+		if (walk->unit[i].part[0].present)
+			return 0;
+	if (!any_listed(walk, type))
+		return 0;
+	snprintf(denied, sizeof(denied), "%s", walk->unit[from].reason);
+	unc_driver_unknown(walk, socket, denied, &differ, &unknown);
+	return instead(walk, type, socket, from, &unknown, err);
 }

@@ -503,12 +503,7 @@ static int units_by_driver(struct unc_pmon *pmon, int socket, struct unc_error *
 	struct unc_error differ = {0}, unknown = {0};
 	int rc = 0;
 
-	if (unc_driver_alike(walk, socket, &differ) < 0)
-		unc_fail(&unknown, UNC_ERR_UNAVAILABLE,
-			 "whether socket %d has it is not known: the kernel's driver tells of "
-			 "socket 0, "
-			 "and %.90s; %.110s",
-			 socket, differ.text, pmon->denied.text);
+	unc_driver_unknown(walk, socket, pmon->denied.text, &differ, &unknown);
 	unc_walk_note(walk, "socket %d: the discovery tables are not read (%s); %s%s", socket,
 		      pmon->denied.text,
 		      unknown.code ? "the kernel's driver tells of socket 0, and "

@@ -111,6 +111,13 @@ int unc_driver_alike(const struct unc_walk *, int socket, struct unc_error *why)
  */
 int unc_driver_type(struct unc_walk *, unsigned type, int socket, const struct unc_error *unknown,
 		    struct unc_error *err);
+/* Why the units that the driver lists may not exist on a socket, for who was denied the registers that
+ * tell; *differ: how the sockets differ. Codes 0: they do exist. */
+void unc_driver_unknown(const struct unc_walk *, int socket, const char *denied,
+			struct unc_error *differ, struct unc_error *unknown);
+/* Adds the units of a type on a socket by the places of the tables; where none of them can be found so,
+ * those of which the driver has PMUs. */
+int unc_driver_fixed(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
 /* A type of which only the discovery tables tell whether there are units; one that may be, where they
  * cannot be used: that there is none is not known. */
 bool unc_only_listed(const struct unc_walk *, unsigned type);
