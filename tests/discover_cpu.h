@@ -15,7 +15,7 @@ static struct fake_root root;
 static struct unc_platform *platform;
 
 /* One CPU a socket, of Intel's family 6. */
-static inline void fake_cpus(unsigned model, unsigned sockets)
+static inline void fake_cpuinfo(unsigned model, unsigned stepping, unsigned sockets)
 {
 	char text[2048];
 	size_t n = 0;
@@ -23,10 +23,16 @@ static inline void fake_cpus(unsigned model, unsigned sockets)
 	for (unsigned s = 0; s < sockets; s++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n,
 				      "processor : %u\nvendor_id : GenuineIntel\ncpu family : 6\n"
-				      "model : %u\nmodel name : test\nstepping : 6\nflags : fpu\n"
+				      "model : %u\nmodel name : test\nstepping : %u\nflags : fpu\n"
 				      "physical id : %u\ncore id : 0\n\n",
-				      s, model, s);
+				      s, model, stepping, s);
 	fake_text(fake_path(&root, "/proc/cpuinfo"), text);
+}
+
+/* The same with MSRs, where the stepping decides nothing. */
+static inline void fake_cpus(unsigned model, unsigned sockets)
+{
+	fake_cpuinfo(model, 6, sockets);
 	for (unsigned s = 0; s < sockets; s++)
 		fake_size(fake_path(&root, "/dev/cpu/%u/msr", s), 0x10000);
 }

@@ -24,20 +24,6 @@ static void put(unsigned socket, unsigned bus, unsigned device, unsigned number,
 	fake_put(&root, socket * NEXT + bus, device, number, offset, value);
 }
 
-static void stepping(unsigned value, unsigned sockets)
-{
-	char text[1024];
-	size_t n = 0;
-
-	for (unsigned s = 0; s < sockets; s++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n,
-				      "processor : %u\nvendor_id : GenuineIntel\ncpu family : 6\n"
-				      "model : %u\nmodel name : test\nstepping : %u\nflags : fpu\n"
-				      "physical id : %u\ncore id : 0\n\n",
-				      s, MODEL, value, s);
-	fake_text(fake_path(&root, "/proc/cpuinfo"), text);
-}
-
 /* A socket with slices for these bits of CAPID6, whose upper four tell something else. */
 static void socket_of(unsigned socket, uint32_t slices)
 {
@@ -75,7 +61,7 @@ static void begin(unsigned value, unsigned sockets)
 {
 	fake_new(&root);
 	fake_cpus(MODEL, sockets);
-	stepping(value, sockets);
+	fake_cpuinfo(MODEL, value, sockets);
 }
 
 /* The buses of a socket's units are above that of its UBox. */
