@@ -246,7 +246,8 @@ static void print_workload(const struct unc_table *const *all, size_t n)
 
 static void print_head(void)
 {
-	printf("/* Made by tablec from eventtables/; do not edit. */\n#include \"tables/table.h\"\n"
+	printf("/* SPDX-License-Identifier: BSD-3-Clause */\n/* Made by tablec from eventtables/; "
+	       "do not edit. */\n#include \"tables/table.h\"\n"
 	       "#pragma GCC diagnostic ignored \"-Wmissing-braces\"\n");
 }
 
