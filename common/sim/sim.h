@@ -21,7 +21,7 @@ struct unc_sim *unc_machine_sim(const struct unc_machine *);
 /*
  * spec: "CPU[,option=value]...": sockets=N, load=X (0..1, scales all traffic, default 1),
  * clock=wall|step|wait, and for tests discovery=ok|none|truncated|..., hide=TYPE (units that the
- * BIOS hides), kernel=on (that has PMUs), rights=perf (and nothing else is allowed), see sim.c. `tables`: where to look the CPU up.
+ * BIOS hides), kernel=on (that has PMUs), rights=perf (and nothing else is allowed), see sim_options.c. `tables`: where to look the CPU up.
  * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND with a sentence that lists what is possible.
  */
 int unc_sim_open(const char *spec, const struct unc_table *const *tables, size_t n,

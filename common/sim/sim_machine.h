@@ -2,7 +2,8 @@
 /*
  * Inside the simulated machine. Only sim*.c and access_sim.c include this.
  *
- *   sim.c            options, clock, the calls of sim.h
+ *   sim.c            opening, clock, the calls of sim.h
+ *   sim_options.c    what the text that opens it may say
  *   sim_build.c      table -> unit types, blocks, registers and their index
  *   sim_block.c      what reads and writes of a block's registers do
  *   sim_rate.c       how fast a control value counts
@@ -186,6 +187,10 @@ uint64_t unc_sim_uptime(const struct unc_sim *);
 int unc_sim_cpus(const struct unc_sim *);
 /* The register at a place; MSR: target is the socket. */
 struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
+
+/* ---- sim_options.c */
+/* Takes one "option=value"; the word may be changed. */
+int unc_sim_set(struct unc_sim *, char *word, struct unc_error *err);
 
 /* ---- sim_build.c */
 int unc_sim_build(struct unc_sim *, struct unc_error *err);
