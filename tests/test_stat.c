@@ -32,12 +32,14 @@ const char *__wrap_unc_session_reason(struct unc_session *, int);
 /* ---- time */
 
 static _Atomic uint64_t clock_ns;
+static uint64_t start_ns; /* then it is 10^9 s since 1970: 2001-09-09 01:46:40 in UTC */
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	uint64_t ns = atomic_load(&clock_ns);
 
-	(void)id;
+	if (id == CLOCK_REALTIME)
+		ns += 1000000000000000000 - start_ns;
 	*ts = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 	return 0;
 }
@@ -138,7 +140,8 @@ static int run(const char *sim, const char *arguments)
 	CU_ASSERT_FATAL(files[0] && files[1]);
 	__real_clock_gettime(CLOCK_MONOTONIC, &ts);
 	/* Nobody who waits in real time for a moment of this clock is woken. */
-	atomic_store(&clock_ns, ((uint64_t)ts.tv_sec + 1000000) * 1000000000);
+	start_ns = ((uint64_t)ts.tv_sec + 1000000) * 1000000000;
+	atomic_store(&clock_ns, start_ns);
 	fflush(NULL);
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -148,6 +151,7 @@ static int run(const char *sim, const char *arguments)
 		for (char *word = strtok(text, " "); word && argc < 31; word = strtok(NULL, " "))
 			argv[argc++] = word;
 		setenv("UNCORE_SIM", sim, 1);
+		setenv("TZ", "HERE-1:30", 1); /* an hour and a half east of Greenwich */
 		dup2(fileno(files[0]), STDOUT_FILENO);
 		dup2(fileno(files[1]), STDERR_FILENO);
 		status = command_run(&command, argc, argv);
@@ -411,19 +415,71 @@ static void test_without_value(void)
 			"is 0\n");
 }
 
+/* What every row of a report at half a second begins with. */
+#define HALF "0.5,2001-09-09T03:16:40.500000+01:30,0.5,"
+
 static void test_separated(void)
 {
 	lose(1, taken);
 	CHECK_NUMBER(run_lossy("-x, -d 0.5"), 1);
-	CHECK_TEXT(line(out, 2), "time,name,value,unit,share,units,of,reason");
-	CHECK_PART(line(out, 3), "0.500000,imc.CAS_COUNT:RD,");
+	CHECK_TEXT(line(out, 1), "# SIMULATED sandybridge-ep");
+	CHECK_TEXT(line(out, 2),
+		   "time,clock,interval,socket,unit,name,value,measure,share,units,of,"
+		   "reason");
+	CHECK_PART(line(out, 3), HALF ",,imc.CAS_COUNT:RD,");
 	CHECK_PART(line(out, 3), ",count,1,8,8,");
 	CHECK_TEXT(line(out, 4),
-		   "0.500000,imc.CAS_COUNT:WR,-,count,,8,8,\"imc2 (socket 0), CTL1: taken over, it "
-		   "counts \"\"ACT\"\", now\"");
+		   HALF ",,imc.CAS_COUNT:WR,-,count,,8,8,\"imc2 (socket 0), CTL1: taken over, it "
+			"counts \"\"ACT\"\", now\"");
 	lose(1, "a sentence");
 	CHECK_NUMBER(run_lossy("-x; -d 0.5"), 1);
-	CHECK_TEXT(line(out, 4), "0.500000;imc.CAS_COUNT:WR;-;count;;8;8;a sentence");
+	CHECK_TEXT(line(out, 4),
+		   "0.5;2001-09-09T03:16:40.500000+01:30;0.5;;;imc.CAS_COUNT:WR;-;count"
+		   ";;8;8;a sentence");
+	lose(1, "tab");
+	CHECK_NUMBER(run_lossy("-x\\t -d 0.5"), 1);
+	CHECK_PART(line(out, 4), "\timc.CAS_COUNT:WR\t-\tcount\t\t8\t8\ttab");
+	/* Who looks for "bb" in "xbbb" finds it too early. */
+	lose(1, "xb");
+	CHECK_NUMBER(run_lossy("-xbb -d 0.5"), 1);
+	CHECK_PART(line(out, 4), "bb-bbcountbbbb8bb8bb\"xb\"");
+	lose(1, "bx");
+	CHECK_NUMBER(run_lossy("-xbb -d 0.5"), 1);
+	CHECK_PART(line(out, 4), "bb-bbcountbbbb8bb8bbbx");
+}
+
+static void test_separator_refused(void)
+{
+	static const char *const rows[] = {"-x\"", "-xa\"b", "-x\n", "-x\r", "-x,\n"};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK_NUMBER(run(snb, rows[i]), 2);
+		CHECK_TEXT(out, "");
+		CHECK_NUMBER(count_of(err, "\n"), 1);
+		CHECK_PART(err, "needs a separator without quotes and line ends");
+	}
+	CHECK_NUMBER(run(snb, "-x, --json-lines"), 2);
+	CHECK_PART(err, "one of -j, --json-lines and -x");
+}
+
+/* Seconds since the start, time of day and place: of a report of the second interval. */
+static void test_json_lines(void)
+{
+	lose(2, "a sentence");
+	CHECK_NUMBER(run("sandybridge-ep,sockets=1",
+			 "--json-lines -I 100 -d 0.2 --per-unit -e imc.CAS_COUNT:RD"),
+		     1);
+	CHECK_NUMBER(count_of(out, "\n"), 8); /* section 2.5: four channels */
+	CHECK_PART(
+		line(out, 5),
+		"{\"time\":0.2,\"clock\":\"2001-09-09T03:16:40.200000+01:30\",\"interval\":0.1,"
+		"\"simulated\":true,\"socket\":0,\"unit\":\"imc0\",\"name\":\"imc.CAS_COUNT:RD\","
+		"\"value\":");
+	CHECK_PART(line(out, 5), ",\"measure\":\"count\",\"share\":1,\"units\":1,\"of\":1,"
+				 "\"reason\":null}");
+	CHECK_PART(line(out, 6),
+		   "\"unit\":\"imc1\",\"name\":\"imc.CAS_COUNT:RD\",\"value\":null,\"measure\":"
+		   "\"count\",\"share\":null,\"units\":1,\"of\":1,\"reason\":\"a sentence\"}");
 }
 
 static void share(double share)
@@ -479,8 +535,8 @@ static void test_idle(void)
 static void test_every(void)
 {
 	CHECK_NUMBER(run("emerald-rapids", "-x, --every 1000000 -e imc.CAS_COUNT:RD -d 0.1"), 0);
-	CHECK_NUMBER(count_of(out, ",count,1,1,1,\n"), count_of(out, "overflow imc"));
-	CU_ASSERT(count_of(out, "overflow imc") > 0);
+	CHECK_NUMBER(count_of(out, ",count,1,1,1,\n"), count_of(out, ",overflow,"));
+	CU_ASSERT(count_of(out, ",imc0,overflow,1") > 0);
 	lose(1, taken);
 	script.id = 0;
 	CHECK_NUMBER(run("emerald-rapids", "-j --every 1000000 -e imc.CAS_COUNT:RD -d 0.1"), 1);
@@ -531,7 +587,7 @@ static void test_one_socket_lacks(void)
 			"PCI function");
 	CHECK_NUMBER(run(sim, "-x, -d 0.5 --per-socket -e imc.CAS_COUNT:RD"), 0);
 	CHECK_PART(line(out, 4),
-		   "0.500000,imc.CAS_COUNT:RD:socket=1,-,count,,,,\"no such unit can be read: ");
+		   HALF "1,,imc.CAS_COUNT:RD,-,count,,,,\"no such unit can be read: ");
 	CHECK_NUMBER(run(sim, "-d 0.5 --per-socket -e imc.CAS_COUNT:RD:socket=1"), 1);
 	CHECK_NUMBER(count_of(err, "\n"), 1);
 	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 0.5 --per-socket -e imc.CAS_COUNT:RD"), 1);
@@ -562,6 +618,8 @@ int main(void)
 		{"lost, found at the stop", test_lost_at_stop},
 		{"a denominator of 0 is no failure", test_without_value},
 		{"separated values: marks and quotes", test_separated},
+		{"separators that cannot be", test_separator_refused},
+		{"lines of JSON", test_json_lines},
 		{"the share of the time", test_share},
 		{"what is not of the interval", test_not_fresh},
 		{"an idle machine", test_idle},

@@ -1,213 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command stat: its options, and the items that they ask for. */
+/* The command stat: its options. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "stat.h"
-
-/* ---- items */
-
-/* The cells of a new line, without anything to count yet; NULL if the report has it already. */
-static struct stat_cell *new_line(struct stat_job *job, const char *label)
-{
-	size_t n = job->n_lines * job->columns;
-
-	for (size_t i = 0; i < job->n_lines; i++)
-		if (strcmp(job->label[i], label) == 0)
-			return NULL;
-	job->label = must_grow(job->label, job->n_lines, sizeof(*job->label));
-	job->label[job->n_lines++] = must_print("%s", label);
-	job->cell = must_alloc(job->cell, n + job->columns, sizeof(*job->cell));
-	memset(&job->cell[n], 0, job->columns * sizeof(*job->cell));
-	return &job->cell[n];
-}
-
-/* The sentence, without the name that it may begin with. */
-static const char *behind_name(const char *sentence, const char *name)
-{
-	size_t n = strlen(name);
-
-	return strncmp(sentence, name, n) == 0 && strncmp(sentence + n, ": ", 2) == 0
-		       ? sentence + n + 2
-		       : sentence;
-}
-
-/* What an option names. */
-struct item {
-	const char *base;                /* without its place */
-	const struct unc_metric *metric; /* NULL: an event */
-	const char *type;                /* of its units; NULL: of several types */
-	struct unc_target at;
-};
-
-/* The name of an item at a place, for the report. 0, or the exit status. */
-static int name_at(const struct stat_job *job, const struct item *item, const struct unc_target *at,
-		   char name[UNC_SPEC_MAX])
-{
-	int rc = unc_name_at(job->platform, item->base, at, name, UNC_SPEC_MAX);
-
-	return rc < 0 ? library_error(rc, unc_platform_error(job->platform)) : 0;
-}
-
-/* A socket or a unit may be without what others have: the cell tells. */
-static int add_cell(struct stat_job *job, struct stat_cell *cell, const struct item *item,
-		    const struct unc_target *at, bool one_of_many)
-{
-	char name[UNC_SPEC_MAX];
-	int rc = name_at(job, item, at, name);
-
-	if (rc)
-		return rc;
-	cell->name = must_print("%s", name);
-	cell->metric = item->metric;
-	rc = unc_session_add_at(job->session, item->base, at, &cell->id);
-	if (rc == 0) {
-		job->n_values++;
-		return 0;
-	}
-	const char *sentence = unc_session_error(job->session);
-
-	if (!one_of_many || (rc != UNC_ERR_UNAVAILABLE && rc != UNC_ERR_RANGE))
-		return library_error(rc, sentence);
-	cell->id = rc;
-	cell->reason = must_print("%s", behind_name(sentence, name));
-	return 0;
-}
-
-/* An error if nothing can be counted in any cell of the lines from `line` on. */
-static int check_lines(const struct stat_job *job, size_t line)
-{
-	const struct stat_cell *first = NULL;
-
-	for (size_t i = line * job->columns; i < job->n_lines * job->columns; i++) {
-		if (job->cell[i].name && job->cell[i].id >= 0)
-			return 0;
-		if (job->cell[i].name && !first)
-			first = &job->cell[i];
-	}
-	if (!first)
-		return 0;
-	char *sentence = must_print("%s: %s", first->name, first->reason);
-	int rc = library_error(first->id, sentence);
-
-	free(sentence);
-	return rc;
-}
-
-/* One line: a single number, or one for each socket if none is chosen. */
-static int add_line(struct stat_job *job, const struct item *item, const struct unc_target *at)
-{
-	struct unc_target there = *at;
-	char label[UNC_SPEC_MAX];
-	struct stat_cell *cell;
-	int rc = name_at(job, item, at, label);
-
-	if (rc || !(cell = new_line(job, label)))
-		return rc;
-	if (!job->per_socket)
-		return add_cell(job, cell, item, at, job->per_unit);
-	for (there.socket = 0; rc == 0 && there.socket < (int)job->columns; there.socket++)
-		if (at->socket < 0 || at->socket == there.socket)
-			rc = add_cell(job, &cell[there.socket], item, &there, at->socket < 0);
-	return rc;
-}
-
-/* The type whose units a type uses. */
-static const char *units_of(const struct stat_job *job, const char *type)
-{
-	size_t index;
-
-	if (unc_type_find(job->platform, type, &index) < 0)
-		return type;
-	return unc_type_get(job->platform, index)->units_of;
-}
-
-/* A line for each unit, or each socket where the item is of no single type of unit. */
-static int add_units(struct stat_job *job, const struct item *item)
-{
-	const char *of = item->type ? units_of(job, item->type) : NULL;
-	struct unc_target at = item->at;
-	const struct unc_unit *unit;
-	size_t found = 0;
-	int rc = 0, sockets = unc_platform_sockets(job->platform);
-
-	for (at.socket = 0; !of && rc == 0 && at.socket < sockets; at.socket++)
-		if (item->at.socket < 0 || item->at.socket == at.socket)
-			rc = add_line(job, item, &at);
-	for (size_t i = 0; of && rc == 0 && (unit = unc_unit_get(job->platform, i)) != NULL; i++) {
-		if (strcmp(unit->type->name, of) != 0 ||
-		    (item->at.socket >= 0 && unit->socket != item->at.socket))
-			continue;
-		at.socket = unit->socket;
-		at.index = unit->index;
-		rc = add_line(job, item, &at);
-		found++;
-	}
-	if (of && rc == 0 && found == 0)
-		return failure("%s: this machine has no %s units%s", item->base, item->type,
-			       item->at.socket >= 0 ? " on that socket" : "");
-	return rc;
-}
-
-static int add_item(struct stat_job *job, const struct item *item)
-{
-	char name[UNC_SPEC_MAX];
-	int rc = name_at(job, item, &item->at, name); /* is there such a place? */
-
-	if (rc)
-		return rc;
-	if (!job->per_unit || item->at.index >= 0 || (item->metric && !item->metric->available))
-		return add_line(job, item, &item->at);
-	return add_units(job, item);
-}
-
-static int add_event(struct stat_job *job, const char *text)
-{
-	struct unc_encoding e = {.size = sizeof(e)};
-	int rc = unc_event_encode(job->platform, text, &e);
-
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(job->platform));
-	return add_item(job, &(struct item){.base = e.base,
-					    .type = e.type,
-					    .at = {sizeof(struct unc_target), e.socket, e.index}});
-}
-
-static int add_metric(struct stat_job *job, const char *text)
-{
-	struct item item = {.at = {.size = sizeof(item.at)}};
-	size_t index;
-	int rc = unc_metric_find(job->platform, text, &index, &item.at);
-
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(job->platform));
-	item.metric = unc_metric_get(job->platform, index);
-	item.base = item.metric->name;
-	item.type = strcmp(item.metric->of, "portable") == 0 ? NULL : item.metric->of;
-	return add_item(job, &item);
-}
-
-/* Each part of a list with commas. */
-static int add_list(struct stat_job *job, const char *list,
-		    int (*add)(struct stat_job *, const char *))
-{
-	char *copy = must_print("%s", list), *rest = copy, *part;
-	int rc = 0;
-
-	while (rc == 0 && (part = strsep(&rest, ",")) != NULL) {
-		size_t line = job->n_lines;
-
-		rc = part[0] ? add(job, part) : bad_input("stat: an empty name in '%s'", list);
-		rc = rc ? rc : check_lines(job, line);
-	}
-	free(copy);
-	return rc;
-}
-
-/* ---- options */
 
 static const double look = 0.001; /* seconds between looks whether an interval has ended */
 
@@ -236,6 +34,16 @@ static int parse_every(const char *text, uint64_t *out)
 	return ARGS_OK;
 }
 
+/* What stands for the end of a line or the begin of a field in quotes cannot be between fields. */
+static int check_separator(const char *text)
+{
+	if (text[0] && !strpbrk(text, "\"\r\n"))
+		return ARGS_OK;
+	return bad_input(
+		"stat: option '-x' needs a separator without quotes and line ends, such as "
+		"a comma or '\\t'");
+}
+
 static int parse_options(struct stat_job *job, const struct args *args)
 {
 	int rc = ARGS_OK;
@@ -252,10 +60,10 @@ static int parse_options(struct stat_job *job, const struct args *args)
 		rc = parse_every(args->every, &job->every);
 	if (rc != ARGS_OK)
 		return rc;
-	if (args->separator && !args->separator[0])
-		return bad_input("stat: option '-x' needs a separator");
-	if (args->json && args->separator)
-		return bad_input("stat: either -j or -x, not both");
+	if (args->separator && (rc = check_separator(args->separator)) != ARGS_OK)
+		return rc;
+	if (args->json + args->json_lines + (args->separator != NULL) > 1)
+		return bad_input("stat: one of -j, --json-lines and -x, not several");
 	if (job->per_socket && job->per_unit)
 		return bad_input("stat: either --per-socket or --per-unit, not both");
 	if (job->every && (job->interval > 0 || job->per_socket || job->per_unit))
@@ -294,7 +102,7 @@ static int prepare(struct stat_job *job)
 	if (job->per_socket && unc_platform_sockets(job->platform) > 0)
 		job->columns = (size_t)unc_platform_sockets(job->platform);
 	for (size_t i = 0; i == 0 || i < args->wishes; i++) {
-		rc = add_list(job, wish[i].list, wish[i].metric ? add_metric : add_event);
+		rc = stat_add(job, &wish[i]);
 		if (rc)
 			return rc;
 	}
@@ -313,6 +121,8 @@ static void clean_up(struct stat_job *job)
 	unc_platform_close(job->platform);
 	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;) {
 		free(c->name);
+		free(c->base);
+		free(c->unit);
 		free(c->lacks);
 		free(c->reason);
 		free(c->why);

@@ -64,10 +64,19 @@ static const struct option_row rows[] = {
 	 "killed meanwhile (SIGKILL) the socket stays frozen for every program, until one "
 	 "starts that finds nobody counting there, and lets it go."},
 	{COUNT, 'x', "separator", "SEP", AT(separator), "values separated by SEP, for programs",
-	 "Lines of time, name, value, unit, share (of the time that it was measured), units, of "
-	 "(how many units were counted, of how many) and reason (why there is no value, or "
-	 "which units are missing). A field that holds SEP or a quote is quoted as RFC 4180 "
-	 "says. A value that is not known is '-'."},
+	 "A row for each number: time (seconds since the start), clock (of the day, ISO 8601), "
+	 "interval (seconds), socket, unit (both empty where it is of all of them), name, value, "
+	 "measure (what it is measured in), share (of the interval in which it was measured, up to "
+	 "1), units, of (how many units were counted, of how many) and reason (why there is no "
+	 "value, or which units are missing). The first row has these names; before it, a line "
+	 "that "
+	 "begins with # says so if the machine is simulated. A value that is not known is '-'. "
+	 "Any SEP will do, of several letters too, but for quotes and ends of lines; '\\et' is a "
+	 "tab. "
+	 "A field is quoted as RFC 4180 says, where SEP or a quote is in it."},
+	{COUNT, 0, "json-lines", NULL, AT(json_lines),
+	 "a JSON object for each number, on a line of its own",
+	 "Its members are the columns of -x, and simulated; what is not known is null."},
 	{COUNT, 'o', "output", "FILE", AT(output), "writes the report to FILE",
 	 "The output of COMMAND is not touched."},
 	{COUNT, 0, "per-socket", NULL, AT(per_socket), "each socket by itself instead of the sum",

@@ -15,7 +15,10 @@ void print_start(struct printer *p, const struct args *args, const struct unc_pl
 		.form = args->json        ? JSON
 			: args->separator ? SEPARATED
 					  : TEXT,
-		.separator = args->separator,
+		/* a tab is not easily typed */
+		.separator = args->separator && strcmp(args->separator, "\\t") == 0
+				     ? "\t"
+				     : args->separator,
 	};
 }
 
@@ -63,10 +66,23 @@ void print_end(struct printer *p)
 
 /* ---- values */
 
+/*
+ * Whether who looks for the separator from the left finds it only behind the text: of "aa" behind
+ * "xa" the first is within.
+ */
+static bool ends_where_it_ends(const char *text, const char *separator)
+{
+	char *both = must_print("%s%s", text, separator);
+	bool good = strstr(both, separator) == both + strlen(text);
+
+	free(both);
+	return good;
+}
+
 /* In quotes, as RFC 4180 has it, if it could be taken for more than one. */
 static void put_field(struct printer *p, const char *text)
 {
-	bool quoted = strstr(text, p->separator) || strpbrk(text, "\"\r\n");
+	bool quoted = !ends_where_it_ends(text, p->separator) || strpbrk(text, "\"\r\n");
 
 	if (p->in_row)
 		fputs(p->separator, stdout);

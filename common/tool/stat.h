@@ -3,12 +3,21 @@
 #ifndef UNC_TOOL_STAT_H
 #define UNC_TOOL_STAT_H
 
+#include <stdio.h>
+#include <time.h>
+
 #include "output.h"
+#include "print.h"
 #include "tool.h"
+
+enum { BY_SIGNAL = 128 }; /* exit status of who is ended by signal N: 128 + N, as of a shell */
 
 /* A number of the report: an event or metric, of the machine, a socket or a unit. */
 struct stat_cell {
 	char *name;                      /* NULL: nothing stands here */
+	char *base;                      /* ... without its place, which is: */
+	int socket;                      /* -1: all */
+	char *unit;                      /* "imc3"; NULL: all */
 	const struct unc_metric *metric; /* NULL: an event */
 	int id;                          /* session's item; negative: the error of adding it */
 	char *lacks;                     /* the units that the sum goes without; NULL: none */
@@ -48,8 +57,12 @@ struct stat_job {
 	bool lost;             /* the next report has values that the session has lost */
 	bool harmed;           /* so had one at any time */
 	double started;        /* seconds between the first start of the session and its last */
+	struct timespec clock; /* wall-clock time of the next report */
 	double time, seconds;  /* of the next report: since the first start, and how long */
 };
+
+/* stat_items.c: each part of a list with commas becomes lines of the report. 0, or the exit status. */
+int stat_add(struct stat_job *, const struct wish *);
 
 /* stat_run.c: counts and reports. Returns the exit status. */
 int stat_run(struct stat_job *);
@@ -73,5 +86,19 @@ void stat_close(const struct stat_job *);
 
 /* stat_print.c: prints what was collected. 0, or the exit status. */
 int stat_report(struct stat_job *);
+
+/* Its forms: text; a row for each number, separated or as JSON; an object for all of them. */
+void stat_text(struct stat_job *);
+void stat_rows(const struct stat_job *, struct printer *);
+void stat_object(const struct stat_job *, struct printer *);
+
+/* stat_print.c, for all forms. */
+
+/* Microseconds are as fine as it makes sense. */
+double stat_rounded(double seconds);
+/* "2026-11-22T20:24:01.123456+01:00": ISO 8601, local time. */
+const char *stat_clock(char buf[CELL_MAX], const struct timespec *);
+/* The number of a cell, for programs. */
+void stat_value(struct printer *, const char *key, const struct stat_cell *);
 
 #endif

@@ -125,6 +125,7 @@ static int take_values(struct stat_job *job)
 
 	if (rc < 0)
 		return library_error(rc, unc_session_error(job->session));
+	clock_gettime(CLOCK_REALTIME, &job->clock);
 	job->time = job->started + total;
 	job->seconds = job->interval == 0 ? total : interval;
 	job->lost = false;

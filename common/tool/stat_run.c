@@ -16,7 +16,7 @@
 
 #include "stat.h"
 
-enum { NOT_FOUND = 127, NOT_RUN = 126, BY_SIGNAL = 128 }; /* exit statuses, as of a shell */
+enum { NOT_FOUND = 127, NOT_RUN = 126 }; /* exit statuses, as of a shell */
 
 static const double slice = 0.1;      /* seconds of a pass when nothing else says how long */
 static const double least = 0.01;     /* a last interval shorter than this is not reported */

@@ -30,7 +30,7 @@ struct args {
 	const char *tables; /* folder, NULL: the library's choice */
 	const char *access; /* methods, NULL: the library's choice */
 
-	bool per_socket, per_unit, freeze;
+	bool per_socket, per_unit, freeze, json_lines;
 	bool force;
 	const char *interval, *duration, *every;
 	const char *separator; /* NULL: text for people, or JSON */

@@ -398,10 +398,10 @@ for cpu in $cpus; do
 	result "$cpu: stat --per-unit"
 	run stat -x, -d 0.1 -e "$reads" -m memory_read_bytes
 	[ $status -eq 0 ] && sed -n 1p "$tmp/out" | grep -q '^# SIMULATED' &&
-		[ "$(sed -n 2p "$tmp/out")" = time,name,value,unit,share,units,of,reason ] &&
-		sed -n 3p "$tmp/out" | grep -Eq "^0\.[0-9]+,$reads,[0-9]+,count,1,([0-9]+),\1,\$" &&
+		[ "$(sed -n 2p "$tmp/out")" = time,clock,interval,socket,unit,name,value,measure,share,units,of,reason ] &&
+		sed -n 3p "$tmp/out" | grep -Eq "^0\.[0-9]+,[0-9T:.+-]+,0\.[0-9]+,,,$reads,[0-9]+,count,1,([0-9]+),\1,\$" &&
 		sed -n 4p "$tmp/out" |
-			grep -Eq '^0\.[0-9]+,memory_read_bytes,[0-9.e+]+,bytes,1,([0-9]+),\1,$'
+			grep -Eq '^0\.[0-9]+,[0-9T:.+-]+,0\.[0-9]+,,,memory_read_bytes,[0-9.e+]+,bytes,1,([0-9]+),\1,$'
 	result "$cpu: stat -x,"
 	# More events of one unit than it has counters.
 	events=$("$UNCORE" list -j | jq -r --arg unit "$unit" '
@@ -462,7 +462,7 @@ run stat --every 1000000000 -e cha.CLOCKTICKS -d 0.05
 [ $status -eq 0 ] && grep -q "no interval has ended" "$tmp/err"; result "stat --every that never ends"
 run stat --freeze -e cha.CLOCKTICKS; refused 2 "goes with --every"; result "stat --freeze alone"
 run stat --every 1000000 --freeze -x, -e cha.CLOCKTICKS -d 0.05
-[ $status -eq 0 ] && grep -Eq '^0\.[0-9]+,overflow cha[0-9]+:socket=[01],10000[0-9]+,count,1,1,1,$' "$tmp/out"
+[ $status -eq 0 ] && grep -Eq '^0\.[0-9]+,[^,]+,0\.[0-9]+,[01],cha[0-9]+,overflow,10000[0-9]+,count,1,1,1,$' "$tmp/out"
 result "stat --every -x,: a million clocks, frozen"
 
 # ---- stat: commands, signals, files
@@ -509,7 +509,7 @@ status=$?
 [ $status -eq 9 ] && grep -q 's measured' "$tmp/out"; result "stat COMMAND hands SIGTERM on"
 { "$UNCORE" stat -I 20 -d 20 2>"$tmp/err"; echo $? >"$tmp/status"; } | head -n 4 >"$tmp/out"
 status=$(cat "$tmp/status")
-refused 1 "cannot write the report"; result "stat ends when nobody reads any more"
+[ "$status" -eq 141 ] && [ ! -s "$tmp/err" ]; result "stat ends, without a word, when nobody reads any more"
 run stat -I 0; refused 2 "-I"; result "stat: an interval that is none"
 run stat -d nan; refused 2 "-d"; result "stat: a duration that is none"
 run stat -e imc.X,,imc.Y; refused 2 "imc.X"; result "stat: an unknown or empty name"
