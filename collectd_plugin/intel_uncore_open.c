@@ -129,8 +129,8 @@ static int add_item(struct item *item, const char *base, const char *type, int s
 	self.items = more;
 	if (unc_name_at(self.platform, base, &at, name, sizeof(name)) != 0)
 		return FAIL("%s", unc_platform_error(self.platform));
-	snprintf(instance, DATA_MAX_NAME_LEN, index < 0 ? "socket%d" : "socket%d-%s%d", socket,
-		 type, index);
+	snprintf(instance, DATA_MAX_NAME_LEN, index < 0 ? "%ssocket%d" : "%ssocket%d-%s%d",
+		 unc_platform_simulated(self.platform) ? "simulated-" : "", socket, type, index);
 	for (size_t i = 0; i < self.n_items; i++)
 		if (strcmp(instance, more[i].vl.plugin_instance) == 0 &&
 		    strcmp(item->vl.type_instance, more[i].vl.type_instance) == 0)

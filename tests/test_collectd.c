@@ -171,7 +171,7 @@ static void test_every_cpu(void)
 /* The read values grow, as a DERIVE must, by what was counted. */
 static void test_totals_grow(void)
 {
-	const char *name = "socket1/total_bytes-memory_read_bytes";
+	const char *name = "simulated-socket1/total_bytes-memory_read_bytes";
 	derive_t last = -1;
 
 	begin();
@@ -199,9 +199,9 @@ static void test_event_names(void)
 	CHECK_NUMBER(host.init(), 0);
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(host.n_sent, 3);
-	value_of("socket0/total_events-imc-CAS_COUNT-RD");
-	value_of("socket1/total_events-imc-CAS_COUNT-RD");
-	value_of("socket1-imc3/total_events-imc-CAS_COUNT-WR-thresh_1");
+	value_of("simulated-socket0/total_events-imc-CAS_COUNT-RD");
+	value_of("simulated-socket1/total_events-imc-CAS_COUNT-RD");
+	value_of("simulated-socket1-imc3/total_events-imc-CAS_COUNT-WR-thresh_1");
 	end();
 }
 
@@ -220,8 +220,9 @@ static void test_per_unit(void)
 
 		if (strcmp(unit->type->name, "imc") != 0 || !unit->available)
 			continue;
-		snprintf(name, sizeof(name), "socket%d-imc%d/total_events-imc-CAS_COUNT-RD",
-			 unit->socket, unit->index);
+		snprintf(name, sizeof(name),
+			 "simulated-socket%d-imc%d/total_events-imc-CAS_COUNT-RD", unit->socket,
+			 unit->index);
 		value_of(name);
 		n++;
 	}

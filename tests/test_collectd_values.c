@@ -32,16 +32,17 @@ static void test_scales(void)
 	script.value[2] = counted(1.5e9, 2e9);
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(host.n_sent, 3);
-	CHECK_NUMBER(value_of("socket0/total_bytes-memory_read_bytes").derive, 0);
-	CU_ASSERT_DOUBLE_EQUAL(value_of("socket0/percent-llc_miss_ratio").gauge, 25, 0);
-	CU_ASSERT_DOUBLE_EQUAL(value_of("socket0/frequency-uncore_frequency_hz").gauge, 2e9, 0);
+	CHECK_NUMBER(value_of("simulated-socket0/total_bytes-memory_read_bytes").derive, 0);
+	CU_ASSERT_DOUBLE_EQUAL(value_of("simulated-socket0/percent-llc_miss_ratio").gauge, 25, 0);
+	CU_ASSERT_DOUBLE_EQUAL(value_of("simulated-socket0/frequency-uncore_frequency_hz").gauge,
+			       2e9, 0);
 	CHECK_NUMBER(host.sent[0].time, host.now);
 	CHECK_NUMBER(host.sent[2].time, host.now);
 	CHECK_NUMBER(host.sent[0].interval, TIME_T_TO_CDTIME_T(10));
 	CHECK_NUMBER(read_once(), 0);
-	CHECK_NUMBER(value_of("socket0/total_bytes-memory_read_bytes").derive, 64);
+	CHECK_NUMBER(value_of("simulated-socket0/total_bytes-memory_read_bytes").derive, 64);
 	CHECK_NUMBER(read_once(), 0);
-	CHECK_NUMBER(value_of("socket0/total_bytes-memory_read_bytes").derive, 128);
+	CHECK_NUMBER(value_of("simulated-socket0/total_bytes-memory_read_bytes").derive, 128);
 	CHECK_NUMBER(script.rotations, 3); /* the session knows that there is nothing to do */
 	end();
 }
@@ -52,9 +53,9 @@ static void test_types(void)
 	static const struct {
 		const char *name, *series;
 	} rows[] = {
-		{"memory_read_latency_ns", "socket0/latency-memory_read_latency_ns"},
-		{"llc_misses", "socket0/total_events-llc_misses"},
-		{"imc.MEM_BW_READS", "socket0/total_bytes-imc-MEM_BW_READS"},
+		{"memory_read_latency_ns", "simulated-socket0/latency-memory_read_latency_ns"},
+		{"llc_misses", "simulated-socket0/total_events-llc_misses"},
+		{"imc.MEM_BW_READS", "simulated-socket0/total_bytes-imc-MEM_BW_READS"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -94,11 +95,11 @@ static void test_not_valid(void)
 	script.value[1] = (struct unc_value){.flags = UNC_VALUE_FRESH};
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(host.n_sent, 1);
-	value_of("socket0/total_bytes-memory_read_bytes");
+	value_of("simulated-socket0/total_bytes-memory_read_bytes");
 	script.value[1] = counted(0.5, NAN); /* since the start there was something to divide by */
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(host.n_sent, 1);
-	value_of("socket0/total_bytes-memory_read_bytes");
+	value_of("simulated-socket0/total_bytes-memory_read_bytes");
 	CU_ASSERT(strstr(host.log, "[warning]") == NULL); /* an idle cache is not worth a line */
 	end();
 }
@@ -106,9 +107,10 @@ static void test_not_valid(void)
 /* A count that means nothing is not sent; why is said once. Then its total begins anew. */
 static void test_no_count(void)
 {
-	const char *name = "socket0/total_bytes-memory_read_bytes";
-	const char *line = "[warning] intel_uncore plugin: socket0/memory_read_bytes: no value: "
-			   "the reason of item 0\n";
+	const char *name = "simulated-socket0/total_bytes-memory_read_bytes";
+	const char *line =
+		"[warning] intel_uncore plugin: simulated-socket0/memory_read_bytes: no value: "
+		"the reason of item 0\n";
 
 	begin_script("Metric memory_read_bytes llc_miss_ratio", 1);
 	script.value[0] = counted(1000, 1000);
@@ -120,7 +122,7 @@ static void test_no_count(void)
 	for (int i = 0; i < 2; i++) {
 		CHECK_NUMBER(read_once(), 0);
 		CHECK_NUMBER(host.n_sent, 1);
-		value_of("socket0/percent-llc_miss_ratio");
+		value_of("simulated-socket0/percent-llc_miss_ratio");
 	}
 	CU_ASSERT(logged(line));
 	CU_ASSERT_PTR_NULL(strstr(strstr(host.log, line) + 1, line));
@@ -128,7 +130,8 @@ static void test_no_count(void)
 	script.value[0] = counted(5000, 700);
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(value_of(name).derive, 0);
-	CU_ASSERT(logged("[info] intel_uncore plugin: socket0/memory_read_bytes: values again\n"));
+	CU_ASSERT(logged(
+		"[info] intel_uncore plugin: simulated-socket0/memory_read_bytes: values again\n"));
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(value_of(name).derive, 700);
 	end();
@@ -137,8 +140,8 @@ static void test_no_count(void)
 /* A lost counter comes back with a new start. The totals of the others go on. */
 static void test_lost(void)
 {
-	const char *reads = "socket0/total_bytes-memory_read_bytes";
-	const char *writes = "socket0/total_bytes-memory_write_bytes";
+	const char *reads = "simulated-socket0/total_bytes-memory_read_bytes";
+	const char *writes = "simulated-socket0/total_bytes-memory_write_bytes";
 
 	begin_script("Metric memory_read_bytes memory_write_bytes llc_miss_ratio", 1);
 	script.value[0] = script.value[1] = counted(1000, 1000);
@@ -152,10 +155,12 @@ static void test_lost(void)
 	CHECK_NUMBER(value_of(writes).derive, 2000);
 	CHECK_NUMBER(script.stops, 1);
 	CHECK_NUMBER(script.starts, 1);
-	CU_ASSERT(logged("[warning] intel_uncore plugin: socket0/memory_read_bytes: no value: the "
-			 "reason of item 0\n"));
-	CU_ASSERT(logged("[warning] intel_uncore plugin: socket0/llc_miss_ratio: no value: the "
-			 "reason of item 2\n"));
+	CU_ASSERT(logged(
+		"[warning] intel_uncore plugin: simulated-socket0/memory_read_bytes: no value: the "
+		"reason of item 0\n"));
+	CU_ASSERT(logged(
+		"[warning] intel_uncore plugin: simulated-socket0/llc_miss_ratio: no value: the "
+		"reason of item 2\n"));
 	script.value[0] = counted(300, 300);
 	script.value[2] = counted(0.5, 0.5);
 	CHECK_NUMBER(read_once(), 0);
@@ -318,7 +323,8 @@ static void test_lost_again(void)
 	for (size_t i = 0; i < 3; i++) {
 		script.value[0] = counted(640, 64);
 		CHECK_NUMBER(read_once(), 0);
-		CU_ASSERT(value_of("socket0/total_bytes-memory_read_bytes").derive == begins[i]);
+		CU_ASSERT(value_of("simulated-socket0/total_bytes-memory_read_bytes").derive ==
+			  begins[i]);
 		script.value[0].flags = UNC_VALUE_LOST;
 		CHECK_NUMBER(read_once(), 0);
 		CHECK_NUMBER(host.n_sent, 0);
@@ -351,7 +357,8 @@ static void test_late_calls(void)
 static void test_partial(void)
 {
 	const char *line =
-		"[warning] intel_uncore plugin: socket1/memory_read_bytes: partial sum, without "
+		"[warning] intel_uncore plugin: simulated-socket1/memory_read_bytes: partial sum, "
+		"without "
 		"imc3 (socket 1): "
 		"PCI function 10.5 (8086:3cb5) is not visible: hidden by the BIOS, or this machine "
 		"has none";
@@ -373,8 +380,8 @@ static void test_partial(void)
 	CHECK_NUMBER(host.init(), 0);
 	CHECK_NUMBER(read_once(), 0);
 	CHECK_NUMBER(host.n_sent, 3);
-	value_of("socket0/total_bytes-memory_read_bytes");
-	value_of("socket1/total_events-cbo-CLOCKTICKS");
+	value_of("simulated-socket0/total_bytes-memory_read_bytes");
+	value_of("simulated-socket1/total_events-cbo-CLOCKTICKS");
 	CU_ASSERT(logged("has none; not sent (PartialSums false)\n"));
 	end();
 	begin();
@@ -390,7 +397,7 @@ static void test_partial(void)
 /* Two passes: both have a half of the interval, then all values are sent. */
 static void test_rotation(void)
 {
-	const char *name = "socket0/total_bytes-memory_read_bytes";
+	const char *name = "simulated-socket0/total_bytes-memory_read_bytes";
 
 	begin_script("Metric memory_read_bytes llc_miss_ratio", 2);
 	CHECK_NUMBER(host.step, TIME_T_TO_CDTIME_T(10) / 2);
@@ -452,7 +459,7 @@ static void test_total_of_two_passes(void)
 		read_slowly();
 		CHECK_NUMBER(host.n_sent, 1);
 	}
-	CU_ASSERT(value_of("socket0/total_bytes-pcie_write_bytes").derive > 0);
+	CU_ASSERT(value_of("simulated-socket0/total_bytes-pcie_write_bytes").derive > 0);
 	end();
 }
 

@@ -145,8 +145,8 @@ fails() # HOST SENTENCE...
 
 bytes_of_both_sockets()
 {
-	mean story intel_uncore-socket0/total_bytes-memory_read_bytes
-	mean story intel_uncore-socket1/total_bytes-memory_read_bytes
+	mean story intel_uncore-simulated-socket0/total_bytes-memory_read_bytes
+	mean story intel_uncore-simulated-socket1/total_bytes-memory_read_bytes
 }
 
 agrees_with_tool()
@@ -160,42 +160,42 @@ agrees_with_tool()
 # A line of DRAM is 64 bytes.
 bytes_are_lines()
 {
-	near "$(mean story intel_uncore-socket0/total_bytes-memory_read_bytes)" \
-		"$(mean story intel_uncore-socket0/total_events-imc-CAS_COUNT-RD | jq '. * 64')" 1
+	near "$(mean story intel_uncore-simulated-socket0/total_bytes-memory_read_bytes)" \
+		"$(mean story intel_uncore-simulated-socket0/total_events-imc-CAS_COUNT-RD | jq '. * 64')" 1
 }
 
 # Each interval has a value, of all passes, and the rate is right.
 measured_in_turn()
 {
 	passes=$(sed -n 's/.* series, passes: \([0-9]*\).*/\1/p' "$tmp/turns/log")
-	values=$(count turns intel_uncore-socket0/total_events-imc-CAS_COUNT-RD)
+	values=$(count turns intel_uncore-simulated-socket0/total_events-imc-CAS_COUNT-RD)
 	intervals=$(count turns load/load/shortterm)
 	echo "passes $passes, values $values, intervals $intervals"
 	[ "$passes" -ge 2 ] && [ $((values * passes)) -gt "$intervals" ] &&
-		near "$(mean turns intel_uncore-socket0/total_events-imc-CAS_COUNT-RD)" \
-			"$(mean story intel_uncore-socket0/total_events-imc-CAS_COUNT-RD)" 10
+		near "$(mean turns intel_uncore-simulated-socket0/total_events-imc-CAS_COUNT-RD)" \
+			"$(mean story intel_uncore-simulated-socket0/total_events-imc-CAS_COUNT-RD)" 10
 }
 
 # What is missing, and why: a line for the series, which is sent or not as the options say.
 partial_sums()
 {
 	hidden="PCI function 10.5 (8086:3cb5) is not visible: hidden by the BIOS, or this machine has none"
-	line="[warning] $p socket1/memory_read_bytes: partial sum, without imc3 (socket 1): $hidden"
+	line="[warning] $p simulated-socket1/memory_read_bytes: partial sum, without imc3 (socket 1): $hidden"
 	for host in partial whole; do
 		[ "$(grep -c '^\[warning\]' "$tmp/$host/log")" = 1 ] ||
 			{ cat "$tmp/$host/log"; return 1; }
 	done
 	grep -Fqx "$line" "$tmp/partial/log" && grep -Fqx "$line; not sent (PartialSums false)" \
 		"$tmp/whole/log" &&
-		has_series partial socket0/total_bytes-memory_read_bytes \
-			socket1/total_bytes-memory_read_bytes &&
-		has_series whole socket0/total_bytes-memory_read_bytes
+		has_series partial simulated-socket0/total_bytes-memory_read_bytes \
+			simulated-socket1/total_bytes-memory_read_bytes &&
+		has_series whole simulated-socket0/total_bytes-memory_read_bytes
 }
 
 links() # what PerUnit makes of upi.CLOCKTICKS
 {
 	UNCORE_SIM=emerald-rapids,sockets=1 "$uncore" units -j | jq -r '.[] |
-		select(.unit == "upi" and .available) | "socket0-upi\(.index)/total_events-upi-CLOCKTICKS"'
+		select(.unit == "upi" and .available) | "simulated-socket0-upi\(.index)/total_events-upi-CLOCKTICKS"'
 }
 
 # A machine whose registers are files, as those of a real one are to the plugin.
@@ -387,26 +387,26 @@ no_module()
 ok "no msr module: one line, no values" no_module
 ok "a method that is none" log_has method "[error] $p no access method 'nonsense'; there are "
 
-ok "values arrive" wait_for 30 enough story intel_uncore-socket1/total_bytes-memory_write_bytes 5
+ok "values arrive" wait_for 30 enough story intel_uncore-simulated-socket1/total_bytes-memory_write_bytes 5
 ok "the log says SIMULATED" log_has story \
 	"[notice] $p SIMULATED Emerald Rapids: the values are not of this machine"
 ok "a series for each metric and event and socket" has_series story \
-	socket0/percent-llc_miss_ratio socket1/percent-llc_miss_ratio \
-	socket0/total_bytes-memory_read_bytes socket1/total_bytes-memory_read_bytes \
-	socket0/total_bytes-memory_write_bytes socket1/total_bytes-memory_write_bytes \
-	socket0/total_events-imc-CAS_COUNT-RD socket1/total_events-imc-CAS_COUNT-RD
-for name in socket0/total_bytes-memory_read_bytes socket1/total_bytes-memory_write_bytes \
-	socket0/percent-llc_miss_ratio; do
+	simulated-socket0/percent-llc_miss_ratio simulated-socket1/percent-llc_miss_ratio \
+	simulated-socket0/total_bytes-memory_read_bytes simulated-socket1/total_bytes-memory_read_bytes \
+	simulated-socket0/total_bytes-memory_write_bytes simulated-socket1/total_bytes-memory_write_bytes \
+	simulated-socket0/total_events-imc-CAS_COUNT-RD simulated-socket1/total_events-imc-CAS_COUNT-RD
+for name in simulated-socket0/total_bytes-memory_read_bytes simulated-socket1/total_bytes-memory_write_bytes \
+	simulated-socket0/percent-llc_miss_ratio; do
 	ok "$name is above 0 and steady" steady story "intel_uncore-$name"
 done
 ok "bytes agree with column commands" bytes_are_lines
 ok "bytes agree with uncore stat" agrees_with_tool
 ok "PerUnit: a series for each unit" has_series units \
-	socket0-imc3/total_events-imc-CAS_COUNT-RD-thresh_1 $(links)
+	simulated-socket0-imc3/total_events-imc-CAS_COUNT-RD-thresh_1 $(links)
 ok "values of a partial sum arrive" wait_for 30 enough partial \
-	intel_uncore-socket1/total_bytes-memory_read_bytes 2
+	intel_uncore-simulated-socket1/total_bytes-memory_read_bytes 2
 ok "values of a whole one arrive" wait_for 30 enough whole \
-	intel_uncore-socket0/total_bytes-memory_read_bytes 2
+	intel_uncore-simulated-socket0/total_bytes-memory_read_bytes 2
 ok "partial sums: told, and not sent if unwanted" partial_sums
 ok "several passes: values in each interval, right rates" measured_in_turn
 ok "a clean exit" clean_exit story
