@@ -67,6 +67,24 @@ static void print_encoding(struct printer *p, struct unc_session *session,
 	print_close(p);
 }
 
+/* A text that is no event may be a metric. Returns the exit status. */
+static int not_encoded(struct unc_platform *platform, const char *text, int error)
+{
+	char *sentence = must_print("%s", unc_platform_error(platform));
+	struct unc_target place = {.size = sizeof(place)};
+	size_t index;
+	int rc;
+
+	if (error == UNC_ERR_NOT_FOUND && unc_metric_find(platform, text, &index, &place) == 0)
+		rc = bad_input("%s is a metric, not an event: 'uncore metrics -v %s' shows the "
+			       "events that it is made of",
+			       text, unc_metric_get(platform, index)->name);
+	else
+		rc = library_error(error, sentence);
+	free(sentence);
+	return rc;
+}
+
 int cmd_encode(struct unc_platform *platform, const struct args *args)
 {
 	struct unc_encoding encoding = {.size = sizeof(encoding)};
@@ -75,8 +93,9 @@ int cmd_encode(struct unc_platform *platform, const struct args *args)
 	struct printer p;
 	int id, status = EXIT_SUCCESS, rc = unc_event_encode(platform, spec, &encoding);
 
-	if (rc == 0)
-		rc = unc_session_new(platform, 0, &session);
+	if (rc < 0)
+		return not_encoded(platform, spec, rc);
+	rc = unc_session_new(platform, 0, &session);
 	if (rc < 0)
 		return library_error(rc, unc_platform_error(platform));
 	rc = unc_session_add(session, spec, &id);

@@ -74,6 +74,8 @@ struct list {
 	const struct args *args;
 	struct unc_platform *platform;
 	struct printer printer;
+	struct search search;
+	enum found wanted; /* what is listed now */
 	size_t n;
 };
 
@@ -98,7 +100,7 @@ static void show_row(struct printer *p, const struct row *row, bool verbose)
 	print_text(p, "unit", NULL, row->event->type);
 	print_text(p, "event", NULL, row->event->name);
 	print_text(p, "umask", NULL, row->umask);
-	print_text(p, "name", "NAME", row->name);
+	print_text(p, "name", "EVENT", row->name);
 	print_hex(p, "code", verbose ? "CODE" : NULL, e->event_code);
 	print_hex(p, "ctl", verbose ? "CONTROL" : NULL, e->ctl);
 	print_counters(p, "COUNTERS", e);
@@ -109,7 +111,7 @@ static void show_row(struct printer *p, const struct row *row, bool verbose)
 	print_open(p, "needs", '[');
 	for (size_t i = 0; i < row->n_needs; i++) {
 		print_text(p, NULL, NULL, row->needs[i]->name);
-		print_also(p, "NAME", ":%s=..", row->needs[i]->name);
+		print_also(p, "EVENT", ":%s=..", row->needs[i]->name);
 	}
 	print_close(p);
 	print_text(p, "desc", "WHAT", row->desc);
@@ -137,19 +139,33 @@ static int list_row(struct list *list, size_t index, int number)
 
 	snprintf(row.name, sizeof(row.name), "%s%s%s", row.event->spec, umask ? ":" : "",
 		 umask ? umask->name : "");
-	if (!name_matches(list->args->word[0], row.name))
+	describe(&row, umask);
+	if (search_in(&list->search, row.name, row.desc) != list->wanted)
 		return 0;
 	row.umask = umask ? umask->name : NULL;
-	describe(&row, umask);
 	while (row.n_needs < MAX_NEEDS &&
 	       (need = unc_event_need(list->platform, index, number, row.n_needs)))
 		row.needs[row.n_needs++] = need;
 	rc = encode_row(list, &row);
 	if (rc < 0)
 		return rc;
-	show_row(&list->printer, &row, list->args->verbose);
 	list->n++;
+	show_row(&list->printer, &row, list->args->verbose);
 	return 0;
+}
+/* For people: one row where what is said of the event itself is found, and no name of it. */
+static bool list_whole(struct list *list, const struct unc_event *event)
+{
+	struct printer *p = &list->printer;
+
+	if (list->wanted != FOUND_IN_TEXT || list->args->json || event->n_umasks == 0 ||
+	    search_in(&list->search, event->spec, event->desc) != FOUND_IN_TEXT)
+		return false;
+	list->n++;
+	print_row(p);
+	print_also(p, "EVENT", "%s:..", event->spec);
+	print_also(p, "WHAT", "%s", event->desc);
+	return true;
 }
 
 static int list_event(struct list *list, size_t index, const struct unc_event *event)
@@ -157,6 +173,8 @@ static int list_event(struct list *list, size_t index, const struct unc_event *e
 	const struct unc_umask *umask;
 	int rc = 0;
 
+	if (list_whole(list, event))
+		return 0;
 	if (!event->needs_umask)
 		rc = list_row(list, index, -1);
 	for (int i = 0; rc == 0 && (umask = unc_umask_get(list->platform, index, (size_t)i)); i++)
@@ -165,22 +183,91 @@ static int list_event(struct list *list, size_t index, const struct unc_event *e
 	return rc;
 }
 
-int cmd_list(struct unc_platform *platform, const struct args *args)
+/* Events that are found as `wanted`. */
+static int list_events(struct list *list, enum found wanted)
 {
-	struct list list = {.args = args, .platform = platform};
 	const struct unc_event *event;
 	int rc = 0;
 
+	list->wanted = wanted;
+	for (size_t i = 0; rc == 0 && (event = unc_event_get(list->platform, i)) != NULL; i++)
+		rc = list_event(list, i, event);
+	return rc;
+}
+
+/* Nothing was found. Metrics are no rows of -j. */
+static int not_listed(const struct list *list)
+{
+	struct nearest nearest = {.wanted = search_missing(&list->search)};
+	const char *what = list->args->json ? "event" : "metric or event";
+	const struct unc_metric *m;
+	const struct unc_event *e;
+
+	for (size_t i = 0; nearest.wanted && (m = unc_metric_get(list->platform, i)); i++) {
+		if (list->args->json && strcasestr(m->name, nearest.wanted))
+			return failure("no event matches '%s', but metrics do: see 'uncore "
+				       "metrics'",
+				       nearest.wanted);
+		if (!list->args->json)
+			nearest_try_words(&nearest, m->name);
+	}
+	for (size_t i = 0; nearest.wanted && (e = unc_event_get(list->platform, i)); i++)
+		nearest_try_words(&nearest, e->spec);
+	return search_failed(&list->search, what, &nearest);
+}
+
+/* For programs: events alone, and only those with such a name if there are any. */
+static int list_for_programs(struct list *list)
+{
+	int rc;
+
+	print_list(&list->printer, NULL, NO_TITLES, "");
+	rc = list_events(list, FOUND_IN_NAME);
+	if (rc == 0 && list->n == 0)
+		rc = list_events(list, FOUND_IN_TEXT);
+	print_end(&list->printer);
+	return rc;
+}
+
+/* Metrics, then events; of both those whose names are found first. */
+static int list_for_people(struct list *list)
+{
+	static const enum found order[] = {FOUND_IN_NAME, FOUND_IN_TEXT};
+	struct printer *p = &list->printer;
+	size_t metrics = 0;
+	int rc = 0;
+
+	print_label(list->platform);
+	print_list(p, "metrics", TITLES_OF_ROWS, "METRIC|UNIT|WHAT");
+	for (size_t i = 0; i < 2; i++)
+		metrics += print_metrics(p, &list->search, order[i], list->args->verbose);
+	print_end(p);
+	print_list(p, "events", TITLES_OF_ROWS,
+		   list->args->verbose ? "EVENT|COUNTERS|CODE|CONTROL|WHAT"
+				       : "EVENT|COUNTERS|WHAT");
+	for (size_t i = 0; rc == 0 && i < 2; i++)
+		rc = list_events(list, order[i]);
+	if (metrics && list->n)
+		putchar('\n');
+	print_end(p);
+	list->n += metrics;
+	return rc;
+}
+
+int cmd_list(struct unc_platform *platform, const struct args *args)
+{
+	struct list list = {.args = args, .platform = platform};
+	int rc, status = EXIT_SUCCESS;
+
+	search_start(&list.search, args->word);
 	print_start(&list.printer, args, platform);
-	print_list(&list.printer, NULL, NO_TITLES, "NAME|COUNTERS|CODE|CONTROL|WHAT");
-	for (size_t i = 0; rc == 0 && (event = unc_event_get(platform, i)) != NULL; i++)
-		rc = list_event(&list, i, event);
-	print_end(&list.printer);
+	rc = args->json ? list_for_programs(&list) : list_for_people(&list);
 	if (rc < 0)
-		return library_error(rc, unc_platform_error(platform));
-	if (list.n == 0 && args->word[0])
-		return failure("no event matches '%s'", args->word[0]);
-	return EXIT_SUCCESS;
+		status = library_error(rc, unc_platform_error(platform));
+	else if (list.n == 0 && args->words)
+		status = not_listed(&list);
+	free(list.search.seen);
+	return status;
 }
 
 /* ---- units */

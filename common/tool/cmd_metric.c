@@ -14,7 +14,7 @@ static void print_metric(struct printer *p, size_t index, const struct unc_metri
 	const char *more = verbose ? "WHAT" : NULL, *need;
 
 	print_row(p);
-	print_text(p, "name", "NAME", m->name);
+	print_text(p, "name", "METRIC", m->name);
 	print_also(p, "UNIT", "%s", m->unit);
 	if (m->available && m->passes > 1)
 		print_also(p, "WHAT", "%d passes: ", m->passes);
@@ -45,22 +45,55 @@ static void print_metric(struct printer *p, size_t index, const struct unc_metri
 	print_text(p, "kind", NULL, m->kind == UNC_METRIC_TOTAL ? "total" : "gauge");
 }
 
-int cmd_metrics(struct unc_platform *platform, const struct args *args)
+size_t print_metrics(struct printer *p, struct search *search, enum found wanted, bool verbose)
 {
-	const char *pattern = args->word[0];
 	const struct unc_metric *m;
-	struct printer p;
 	size_t n = 0;
 
-	print_start(&p, args, platform);
-	print_list(&p, NULL, NO_TITLES, "NAME|UNIT|WHAT");
-	for (size_t i = 0; (m = unc_metric_get(platform, i)) != NULL; i++)
-		if (name_matches(pattern, m->name)) {
-			print_metric(&p, i, m, args->verbose);
+	for (size_t i = 0; (m = unc_metric_get(p->platform, i)) != NULL; i++)
+		if (search_in(search, m->name, m->desc) == wanted) {
+			print_metric(p, i, m, verbose);
 			n++;
 		}
+	return n;
+}
+
+/* None was found: there may be an event, or a metric with such a name. */
+static int not_found(struct unc_platform *platform, const struct search *search)
+{
+	struct nearest nearest = {.wanted = search_missing(search)};
+	const struct unc_metric *m;
+	const struct unc_event *e;
+
+	if (!nearest.wanted)
+		return search_failed(search, "metric", &nearest);
+	for (size_t i = 0; (e = unc_event_get(platform, i)) != NULL; i++)
+		if (strcasestr(e->spec, nearest.wanted))
+			return failure("no metric matches '%s', but events do: see 'uncore list'",
+				       nearest.wanted);
+	for (size_t i = 0; (m = unc_metric_get(platform, i)) != NULL; i++)
+		nearest_try_words(&nearest, m->name);
+	return search_failed(search, "metric", &nearest);
+}
+
+int cmd_metrics(struct unc_platform *platform, const struct args *args)
+{
+	struct search search;
+	struct printer p;
+	size_t n;
+	int status = EXIT_SUCCESS;
+
+	search_start(&search, args->word);
+	print_start(&p, args, platform);
+	print_list(&p, NULL, NO_TITLES, "METRIC|UNIT|WHAT");
+	n = print_metrics(&p, &search, FOUND_IN_NAME, args->verbose);
+	if (n == 0 || !args->json) /* a program that asks for a name wants no other */
+		n += print_metrics(&p, &search, FOUND_IN_TEXT, args->verbose);
 	print_end(&p);
-	return n == 0 && pattern ? failure("no metric matches '%s'", pattern) : EXIT_SUCCESS;
+	if (n == 0 && args->words)
+		status = not_found(platform, &search);
+	free(search.seen);
+	return status;
 }
 
 /* ---- eval */
@@ -154,6 +187,24 @@ static void print_value(const struct args *args, const struct unc_metric *m, dou
 	print_close(&p);
 }
 
+/* A text that is no metric may be an event. Returns the exit status. */
+static int not_metric(struct unc_platform *platform, const char *text)
+{
+	struct unc_encoding e = {.size = sizeof(e)};
+	char *sentence = must_print("%s", unc_platform_error(platform));
+	size_t index;
+
+	if (unc_event_find(platform, text, &index) == 0 ||
+	    unc_event_encode(platform, text, &e) == 0)
+		bad_input("eval: %s is an event, not a metric: 'uncore encode' shows what it is in "
+			  "registers, 'uncore metrics -v' which events metrics are made of",
+			  text);
+	else
+		bad_input("%s", sentence);
+	free(sentence);
+	return EXIT_BAD_INPUT;
+}
+
 int cmd_eval(struct unc_platform *platform, const struct args *args)
 {
 	size_t index, n = args->words - 1;
@@ -165,7 +216,7 @@ int cmd_eval(struct unc_platform *platform, const struct args *args)
 	memset(counts, 0, n * sizeof(*counts));
 	status = parse_counts(platform, args->word + 1, n, counts);
 	if (status == ARGS_OK && unc_metric_find(platform, name, &index, NULL) < 0)
-		status = bad_input("%s", unc_platform_error(platform));
+		status = not_metric(platform, name);
 	if (status == ARGS_OK)
 		status = check_needed(platform, name, index, counts, n);
 	if (status == ARGS_OK) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search.h"
 #include "tool.h"
 
 struct option_row {
@@ -121,17 +122,48 @@ static void take(struct args *args, const struct option_row *row)
 	}
 }
 
-/* What getopt_long() stumbled over, as the user wrote it. */
-static int stumbled(const char *command, int opt, char **argv)
+/* Long options that begin so, as far as there are several; or else the one that is nearest. */
+static char *alternatives(const struct command *command, const char *option)
 {
-	char letter[] = {'-', (char)optopt, '\0'};
+	size_t n = strcspn(option, "="), found = 0;
+	char *name = must_print("%.*s", (int)n, option), *list = NULL;
+	struct nearest nearest = {.wanted = name};
+
+	for (const struct option_row *row = rows; row < rows + N_ROWS; row++) {
+		char *whole = must_print("--%s", row->name);
+
+		if (takes(command, row) && n > 2 && strncmp(whole, name, n) == 0) {
+			list = must_list(list, whole);
+			found++;
+		}
+		if (takes(command, row) && n > 2)
+			nearest_try(&nearest, whole, strlen(whole));
+		free(whole);
+	}
+	char *text = found > 1         ? must_print("; it could be %s", list)
+		     : nearest.best[0] ? must_print("; nearest is %s", nearest.best)
+				       : must_print("%s", "");
+
+	free(name);
+	free(list);
+	return text;
+}
+
+/* What getopt_long() stumbled over, as the user wrote it. */
+static int stumbled(const struct command *command, int opt, char **argv)
+{
+	char letter[] = {'-', (char)optopt, '\0'}, *others;
 	bool is_letter = optopt && strncmp(argv[optind - 1], "--", 2) != 0;
 	const char *option = is_letter ? letter : argv[optind - 1];
 
-	return opt == ':' ? bad_input("%s: option '%s' needs a value; see 'uncore help %s'",
-				      command, option, command)
-			  : bad_input("%s: unknown option '%s'; see 'uncore help %s'", command,
-				      option, command);
+	if (opt == ':')
+		return bad_input("%s: option '%s' needs a value; see 'uncore help %s'",
+				 command->name, option, command->name);
+	others = alternatives(command, option);
+	bad_input("%s: unknown option '%s'%s; see 'uncore help %s'", command->name, option, others,
+		  command->name);
+	free(others);
+	return EXIT_BAD_INPUT;
 }
 
 /* ARGS_OK, or the exit status. */
@@ -159,13 +191,13 @@ static int args_parse(struct args *args, const struct command *command, int argc
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (opt == '?' || opt == ':')
-			return stumbled(command->name, opt, argv);
+			return stumbled(command, opt, argv);
 		if (opt == 'h') {
 			command_help(command);
 			return EXIT_SUCCESS;
 		}
 		for (size_t i = 0; i < N_ROWS; i++)
-			if (code_of(&rows[i]) == opt)
+			if (takes(command, &rows[i]) && code_of(&rows[i]) == opt)
 				take(args, &rows[i]);
 	}
 	args->word = argv + optind;

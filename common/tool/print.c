@@ -34,6 +34,7 @@ void print_list(struct printer *p, const char *key, enum titles titles, const ch
 	p->table = table_new(columns);
 	if (titles == TITLES)
 		table_titles(p->table);
+	p->titles_due = titles == TITLES_OF_ROWS;
 }
 
 static void end_row(struct printer *p)
@@ -49,6 +50,9 @@ void print_row(struct printer *p)
 {
 	end_row(p);
 	print_open(p, NULL, '{');
+	if (p->titles_due)
+		table_titles(p->table);
+	p->titles_due = false;
 	print_line(p);
 	p->in_row = p->form == JSON;
 }

@@ -10,6 +10,7 @@
 
 #include "json.h"
 #include "output.h"
+#include "search.h"
 #include "tool.h"
 
 struct printer {
@@ -18,13 +19,14 @@ struct printer {
 	const char *separator;
 	struct json json;
 	struct table *table; /* of the list that is open; NULL: none */
+	bool titles_due;     /* with the first row */
 	bool in_row;
 };
 
 void print_start(struct printer *, const struct args *, const struct unc_platform *);
 
 /* A list of rows. columns: as for table_new(); key NULL: it is all that is printed. */
-enum titles { NO_TITLES, TITLES };
+enum titles { NO_TITLES, TITLES, TITLES_OF_ROWS /* with the first row */ };
 void print_list(struct printer *, const char *key, enum titles, const char *columns);
 void print_row(struct printer *); /* the one before ends */
 void print_end(struct printer *);
@@ -37,6 +39,9 @@ void print_integer(struct printer *, const char *key, const char *title, int64_t
 void print_count(struct printer *, const char *key, const char *title, uint64_t value);
 /* "counters" and "counter" (the fixed or free-running one) */
 void print_counters(struct printer *, const char *title, const struct unc_encoding *);
+/* Metrics that are found as `wanted`: columns METRIC, UNIT and WHAT, more in the last one if
+ * verbose. Returns their number. */
+size_t print_metrics(struct printer *, struct search *, enum found wanted, bool verbose);
 /* Not of text. */
 void print_bool(struct printer *, const char *key, bool value);
 void print_number(struct printer *, const char *key, double value); /* not finite: null */

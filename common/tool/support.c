@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Errors, memory and the opening of the library, as all commands want them. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "tool.h"
 
@@ -181,13 +179,4 @@ void print_label(const struct unc_platform *platform)
 	if (unc_platform_simulated(platform))
 		printf("SIMULATED %s: nothing here comes from hardware\n\n",
 		       unc_platform_cpu(platform)->name);
-}
-
-bool name_matches(const char *pattern, const char *name)
-{
-	if (!pattern)
-		return true;
-	if (strpbrk(pattern, "*?["))
-		return fnmatch(pattern, name, FNM_CASEFOLD) == 0;
-	return strcasestr(name, pattern) != NULL;
 }

@@ -115,7 +115,5 @@ int open_any_tables(const struct args *, struct unc_platform **out);
 int open_machine(const struct args *, struct unc_platform **out);
 /* The line that says that nothing here is measured; none if the platform is real. */
 void print_label(const struct unc_platform *);
-/* A part of the name or, with * ? [], a pattern for all of it; NULL matches every name. */
-bool name_matches(const char *pattern, const char *name);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "search.h"
 #include "tool.h"
 
 static int cmd_help(struct unc_platform *, const struct args *);
@@ -15,11 +16,15 @@ static int cmd_version(struct unc_platform *, const struct args *);
 static const struct command commands[] = {
 	{"cpus", cmd_cpus, open_any_tables, REPORT, 0, 0, false, "",
 	 "CPUs that the library has event tables for", ""},
-	{"list", cmd_list, open_tables, REPORT | CPU, 0, 1, false, "[PATTERN]",
-	 "events that can be counted",
-	 "One line for each unit mask. PATTERN is a part of the name or, with * ? [], a pattern "
-	 "for the whole of it; case does not matter. A name followed by :field=.. counts only "
-	 "with a value for that field. With -v, codes and control values too."},
+	{"list", cmd_list, open_tables, REPORT | CPU, 0, SIZE_MAX, false, "[WORD ...]",
+	 "metrics and events that can be counted, all or those with these words",
+	 "Each WORD must be in the name or the description, whatever its case; one with * ? [] is "
+	 "a pattern for the whole name. Metrics come first, those that mean the same on every CPU "
+	 "before the CPU's own, then events with a line for each unit mask; of both, what has the "
+	 "words in its name first. NAME:.. is an event of which only the description has them: "
+	 "'list NAME' shows its masks. NAME:field=.. counts only with a value for that field. "
+	 "With -v, formulas, codes and control values too. With -j events alone, and those "
+	 "found by their description only if no name is."},
 	{"encode", cmd_encode, open_tables_alone, REPORT | CPU, 1, 1, false, "EVENT",
 	 "what an event is in registers",
 	 "EVENT: [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]. \"writes\" is what "
@@ -30,9 +35,9 @@ static const struct command commands[] = {
 	{"units", cmd_units, open_tables, REPORT | CPU | MACHINE, 0, 0, false, "",
 	 "units of this machine, where they are, what serves them, and why one cannot be read",
 	 "With -c, the units that a socket with this CPU may have."},
-	{"metrics", cmd_metrics, open_tables, REPORT | CPU | MACHINE, 0, 1, false, "[PATTERN]",
-	 "derived metrics, and why one is not available",
-	 "PATTERN: as for list. With -v, formulas and the events they need too."},
+	{"metrics", cmd_metrics, open_tables, REPORT | CPU | MACHINE, 0, SIZE_MAX, false,
+	 "[WORD ...]", "derived metrics, and why one is not available",
+	 "WORD: as for list. With -v, formulas and the events they need too."},
 	{"eval", cmd_eval, open_tables, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
 	 "compute a metric from counts of the events that it needs",
 	 "EVENT may be TIME (seconds), TSC (ticks) or TSC_HZ, too."},
@@ -97,7 +102,12 @@ static void usage(void)
 
 static int unknown(const char *name)
 {
-	return bad_input("unknown command '%s'; see 'uncore help'", name);
+	struct nearest nearest = {.wanted = name};
+
+	for (const struct command *c = commands; c->name; c++)
+		nearest_try(&nearest, c->name, strlen(c->name));
+	return bad_input("unknown command '%s'%s%s; see 'uncore help'", name,
+			 nearest.best[0] ? "; nearest is " : "", nearest.best);
 }
 
 static int cmd_help(struct unc_platform *none, const struct args *args)

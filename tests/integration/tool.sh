@@ -75,7 +75,7 @@ run list --nonsense; refused 2 "unknown option '--nonsense'"; result "unknown lo
 run encode; refused 2 "argument is missing"; result "missing argument"
 run cpus extra; refused 2 "unexpected argument 'extra'"; result "argument too many"
 run list -c nonsense; refused 2 "nonsense"; result "unknown CPU"
-run list -c "$(echo "$cpus" | head -n 1)" no_such_event; refused 1 "no event matches"
+run list -c "$(echo "$cpus" | head -n 1)" no_such_event; refused 1 "no metric or event matches 'no_such_event'"
 result "a pattern that nothing matches"
 run list -c "$(echo "$cpus" | head -n 1)" >/dev/full; "$UNCORE" cpus >/dev/full 2>"$tmp/err"
 status=$?; refused 1 "cannot write"; result "output that cannot be written"
