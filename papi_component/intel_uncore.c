@@ -120,7 +120,7 @@ void intel_uncore_partial(const struct name *name, char *text, size_t size)
 	error = intel_uncore.session_add_at(session, name->text, NULL, &id);
 	/* An event that needs a umask is counted by the same units with any. */
 	for (i = 0; error && name->event && name->event->needs_umask &&
-		    (umask = intel_uncore.umask_get(platform, name->base, i));
+		    (umask = intel_uncore.umask_get(platform, name->index, i));
 	     i++) {
 		snprintf(spec, sizeof(spec), "%s:%s", name->text, umask->name);
 		error = intel_uncore.session_add_at(session, spec, NULL, &id);
@@ -131,25 +131,18 @@ void intel_uncore_partial(const struct name *name, char *text, size_t size)
 }
 
 /* PAPI gives the list of events anew whenever one is added or removed. */
-static void warn_partial(struct control *control, int id, unsigned int code, const char *name)
+static void warn_partial(struct control *control, int id, const struct name *name)
 {
 	const char *text = intel_uncore.session_partial(control->session, id);
-	unsigned int *told, i;
+	int tell;
 
 	if (!*text)
 		return;
 	_papi_hwi_lock((int)intel_uncore.lock);
-	for (i = 0; i < intel_uncore.n_told && intel_uncore.told[i] != code; i++)
-		;
-	told = i < intel_uncore.n_told ? NULL
-				       : papi_realloc(intel_uncore.told, (i + 1) * sizeof(*told));
-	if (told) {
-		told[i] = code;
-		intel_uncore.told = told;
-		intel_uncore.n_told++;
-		PAPIWARN("intel_uncore: %s: partial sum, without %s", name, text);
-	}
+	tell = intel_uncore_text_tell(name->text, name->base);
 	_papi_hwi_unlock((int)intel_uncore.lock);
+	if (tell)
+		PAPIWARN("intel_uncore: %s: partial sum, without %s", name->text, text);
 }
 
 static int add_item(struct control *control, unsigned int code)
@@ -162,7 +155,7 @@ static int add_item(struct control *control, unsigned int code)
 							   control->session, name.text, NULL, &id));
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
-	warn_partial(control, id, code, name.text);
+	warn_partial(control, id, &name);
 	control->codes[control->count] = code;
 	control->metrics[control->count++] = name.metric;
 	return PAPI_OK;
@@ -224,7 +217,7 @@ static void warn_of_still_units(struct control *control)
 
 	for (i = 0; i < control->count; i++)
 		if (intel_uncore_name(control->codes[i], &name) == PAPI_OK)
-			warn_partial(control, i, control->codes[i], name.text);
+			warn_partial(control, i, &name);
 }
 
 static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)

@@ -26,21 +26,27 @@
 #define INTEL_UNCORE_DECLARE(name) __typeof__(unc_##name) *name;
 
 struct control;
-struct text;
+struct texts;
+struct type;
+
+/* A base event. */
+struct base {
+	const struct type *type; /* of an event: its unit type */
+	int listed;              /* it can be counted here */
+	int group;               /* of the listing */
+};
 
 struct intel_uncore {
 	INTEL_UNCORE_FUNCTIONS(INTEL_UNCORE_DECLARE)
 	void *library;
 	pid_t pid; /* the process that loaded it */
 	struct unc_platform *platform;
-	unsigned int lock;             /* of everything below, and of the initialization */
-	unsigned int n_events, n_base; /* base events: the events, then the metrics */
-	unsigned char *listed;         /* per base event: it can be counted here */
-	int incomplete;                /* a unit of the machine cannot be read */
-	struct text *texts;            /* texts that programs named and the library accepted */
-	unsigned int n_texts;
-	unsigned int *told; /* codes of names that a warning has told to be partial */
-	unsigned int n_told;
+	unsigned int lock;              /* of everything below, and of the initialization */
+	unsigned int n_metrics, n_base; /* base events: the metrics, then the events */
+	struct base *bases;
+	struct type *types;       /* the unit types */
+	int incomplete;           /* a unit of the machine cannot be read */
+	struct texts *texts;      /* what programs named and the library accepted */
 	struct control *controls; /* EventSets that have a session */
 };
 extern struct intel_uncore intel_uncore;
@@ -48,7 +54,7 @@ extern papi_vector_t _intel_uncore_vector;
 
 /* What a code stands for. */
 struct name {
-	unsigned int base;
+	unsigned int base, index;      /* the index is the library's */
 	const struct unc_event *event; /* or */
 	const struct unc_metric *metric;
 	char text[UNC_SPEC_MAX];
@@ -71,11 +77,18 @@ void intel_uncore_partial(const struct name *name, char *text, size_t size);
 
 int intel_uncore_list(void);
 void intel_uncore_unlist(void);
-void intel_uncore_forget(void);
 int intel_uncore_name(unsigned int code, struct name *name);
 int intel_uncore_ntv_enum_events(unsigned int *code, int modifier);
 int intel_uncore_ntv_name_to_code(const char *text, unsigned int *code);
 int intel_uncore_ntv_code_to_name(unsigned int code, char *text, int size);
 int intel_uncore_ntv_code_to_info(unsigned int code, PAPI_event_info_t *info);
+
+/* Texts; the caller holds the lock. The number of a text, which is added if it is new. */
+int intel_uncore_text_number(const char *text, unsigned int base, unsigned int *number);
+/* The text of a number, and its base event; NULL if there is none. */
+const char *intel_uncore_text_get(unsigned int number, unsigned int *base);
+/* 1 the first time that it is called with this text. */
+int intel_uncore_text_tell(const char *text, unsigned int base);
+void intel_uncore_texts_forget(void);
 
 #endif

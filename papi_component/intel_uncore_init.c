@@ -115,7 +115,7 @@ static void release(void)
 int intel_uncore_shutdown_component(void)
 {
 	release();
-	intel_uncore_forget(); /* as PAPI does with its codes */
+	intel_uncore_texts_forget(); /* as PAPI does with its codes */
 	return PAPI_OK;
 }
 

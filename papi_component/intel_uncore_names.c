@@ -4,30 +4,36 @@
  * @ingroup papi_components
  * @brief   Names and codes of the events of component intel_uncore.
  *
- * A base event has as code its index in the library, the metrics behind the events. Its qualifiers
- * (umasks, socket, unit, fields) are numbered from 1 in the bits above. A text that is none of
- * these is an entry of a table; PAPI keeps codes, so the table only grows.
+ * A base event has as code its index in the library, the events behind the metrics. Listed are the
+ * portable metrics first, then the CPU's own, then the events. Its qualifiers (umasks, socket, unit, fields) are numbered from 1 in the bits above: such
+ * a code comes from an enumeration alone. A text with qualifiers that a program names is an entry of
+ * a table, with a code of its own: the listing shows units on base events only, while what a program
+ * measures has one always.
  */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "intel_uncore.h"
 
 enum { CODE_BASE_BITS = 14, CODE_BASE_MASK = (1 << CODE_BASE_BITS) - 1, CODE_TEXT = 1 << 28 };
 
-struct text {
-	char *text;
-	unsigned int base;
+/* In the order of the listing. */
+enum { PORTABLE_METRICS, OTHER_METRICS, EVENTS, N_GROUPS };
+
+/* Of a unit type: its units that can be read. That of a view has none of its own: it has those of
+ * the type that it is a view of. */
+struct type {
+	const char *name;
+	int units, first, last;
 };
 
 static const char *base_text(unsigned int base)
 {
-	return base < intel_uncore.n_events
-		       ? intel_uncore.event_get(intel_uncore.platform, base)->spec
-		       : intel_uncore
-				 .metric_get(intel_uncore.platform, base - intel_uncore.n_events)
-				 ->name;
+	unsigned int n_metrics = intel_uncore.n_metrics;
+
+	return base < n_metrics
+		       ? intel_uncore.metric_get(intel_uncore.platform, base)->name
+		       : intel_uncore.event_get(intel_uncore.platform, base - n_metrics)->spec;
 }
 
 /* The base event of which a text is the name, without anything behind it. */
@@ -36,29 +42,74 @@ static int find_base(const char *text, unsigned int *base)
 	size_t index;
 
 	if (!intel_uncore.event_find(intel_uncore.platform, text, &index))
-		*base = (unsigned int)index;
+		*base = intel_uncore.n_metrics + (unsigned int)index;
 	else if (!intel_uncore.metric_find(intel_uncore.platform, text, &index, NULL))
-		*base = intel_uncore.n_events + (unsigned int)index;
+		*base = (unsigned int)index;
 	else
 		return PAPI_ENOEVNT;
 	return PAPI_OK;
 }
 
-/* The unit type of an event. That of a view has no units of its own: type->units_of has them. */
-static const struct unc_type *type_of(const struct unc_event *event)
-{
-	size_t index;
+/* ------------------------------------------------------------ what can be listed */
 
-	return intel_uncore.type_find(intel_uncore.platform, event->type, &index)
-		       ? NULL
-		       : intel_uncore.type_get(intel_uncore.platform, index);
+static void count_units(struct type *type, const char *units_of)
+{
+	const struct unc_unit *unit;
+	unsigned int i;
+
+	for (i = 0; (unit = intel_uncore.unit_get(intel_uncore.platform, i)); i++) {
+		if (!unit->available || strcmp(unit->type->name, units_of) != 0)
+			continue;
+		if (!type->units++ || unit->index < type->first)
+			type->first = unit->index;
+		if (unit->index > type->last)
+			type->last = unit->index;
+	}
 }
 
-static int can_count(const struct unc_event *event)
+static int list_types(void)
 {
-	const struct unc_type *type = type_of(event);
+	struct unc_platform *platform = intel_uncore.platform;
+	const struct unc_type *type;
+	unsigned int n;
 
-	return type && type->units > 0;
+	for (n = 0; intel_uncore.type_get(platform, n); n++)
+		;
+	intel_uncore.types = papi_calloc(n + 1, sizeof(*intel_uncore.types));
+	for (n = 0; intel_uncore.types && (type = intel_uncore.type_get(platform, n)); n++) {
+		intel_uncore.types[n].name = type->name;
+		count_units(&intel_uncore.types[n], type->units_of);
+	}
+	return intel_uncore.types ? PAPI_OK : PAPI_ENOMEM;
+}
+
+static void list_metrics(void)
+{
+	const struct unc_metric *metric;
+	unsigned int i;
+
+	for (i = 0; (metric = intel_uncore.metric_get(intel_uncore.platform, i)); i++) {
+		intel_uncore.bases[i].group =
+			strcmp(metric->of, "portable") ? OTHER_METRICS : PORTABLE_METRICS;
+		intel_uncore.bases[i].listed = metric->available && metric->passes == 1;
+	}
+}
+
+/* Events of a type come one after the other. */
+static void list_events(void)
+{
+	struct unc_platform *platform = intel_uncore.platform;
+	const struct unc_event *event;
+	struct base *base = intel_uncore.bases + intel_uncore.n_metrics;
+	size_t i, type = 0;
+
+	for (i = 0; (event = intel_uncore.event_get(platform, i)); i++, base++) {
+		if (strcmp(intel_uncore.types[type].name, event->type) != 0)
+			intel_uncore.type_find(platform, event->type, &type);
+		base->type = &intel_uncore.types[type];
+		base->group = EVENTS;
+		base->listed = base->type->units > 0;
+	}
 }
 
 /* Marks what can be counted: events with a unit in reach, metrics of one pass. How many there are,
@@ -66,49 +117,52 @@ static int can_count(const struct unc_event *event)
 int intel_uncore_list(void)
 {
 	struct unc_platform *platform = intel_uncore.platform;
-	const struct unc_metric *metric;
-	const struct unc_event *event;
-	const struct unc_unit *unit;
 	unsigned int i, m, listed = 0;
+	const struct unc_unit *unit;
 
 	for (i = 0; (unit = intel_uncore.unit_get(platform, i)) && unit->available; i++)
 		;
 	intel_uncore.incomplete = unit != NULL;
-	for (i = 0; intel_uncore.event_get(platform, i); i++)
-		;
 	for (m = 0; intel_uncore.metric_get(platform, m); m++)
 		;
-	intel_uncore.n_events = i;
-	intel_uncore.n_base = i + m;
-	intel_uncore.listed = papi_calloc(intel_uncore.n_base + 1, 1);
-	if (!intel_uncore.listed || intel_uncore.n_base > CODE_BASE_MASK)
+	for (i = 0; intel_uncore.event_get(platform, i); i++)
+		;
+	intel_uncore.n_metrics = m;
+	intel_uncore.n_base = m + i;
+	intel_uncore.bases = papi_calloc(m + i + 1, sizeof(*intel_uncore.bases));
+	if (!intel_uncore.bases || m + i > CODE_BASE_MASK || list_types() != PAPI_OK)
 		return PAPI_ENOMEM;
-	for (i = 0; (event = intel_uncore.event_get(platform, i)); i++)
-		listed += intel_uncore.listed[i] = (unsigned char)can_count(event);
-	for (m = 0; (metric = intel_uncore.metric_get(platform, m)); m++)
-		listed += intel_uncore.listed[i + m] = metric->available && metric->passes == 1;
+	list_metrics();
+	list_events();
+	for (i = 0; i < intel_uncore.n_base; i++)
+		listed += intel_uncore.bases[i].listed;
 	return (int)listed;
+}
+
+/* The first base event of the listing that is of this group or a later one, and of this group has
+ * that number at least; n_base if there is none. */
+static unsigned int find_listed(int group, unsigned int base)
+{
+	for (; group < N_GROUPS; group++, base = 0)
+		for (; base < intel_uncore.n_base; base++)
+			if (intel_uncore.bases[base].listed &&
+			    intel_uncore.bases[base].group == group)
+				return base;
+	return intel_uncore.n_base;
 }
 
 void intel_uncore_unlist(void)
 {
-	papi_free(intel_uncore.listed);
-	intel_uncore.listed = NULL;
-	intel_uncore.n_events = intel_uncore.n_base = 0;
+	papi_free(intel_uncore.bases);
+	papi_free(intel_uncore.types);
+	intel_uncore.bases = NULL;
+	intel_uncore.types = NULL;
+	intel_uncore.n_metrics = intel_uncore.n_base = 0;
 }
 
-void intel_uncore_forget(void)
-{
-	while (intel_uncore.n_texts)
-		papi_free(intel_uncore.texts[--intel_uncore.n_texts].text);
-	papi_free(intel_uncore.texts);
-	papi_free(intel_uncore.told);
-	intel_uncore.texts = NULL;
-	intel_uncore.told = NULL;
-	intel_uncore.n_told = 0;
-}
+/* ------------------------------------------------------------ qualifiers */
 
-static int unit_qualifier(const struct unc_event *event, char *masks, size_t size)
+static int unit_qualifier(const struct name *name, char *masks, size_t size)
 {
 	static const char *const all[] = {
 		[UNC_AGGREGATE_SUM] = "the sum of all",
@@ -116,22 +170,14 @@ static int unit_qualifier(const struct unc_event *event, char *masks, size_t siz
 		[UNC_AGGREGATE_ONE] = "one of them",
 		[UNC_AGGREGATE_SOCKET] = "one of each socket",
 	};
-	const struct unc_type *type = type_of(event);
-	const struct unc_unit *unit;
-	int first = -1, last = -1;
-	size_t i;
+	const struct type *type = intel_uncore.bases[name->base].type;
 
-	for (i = 0; (unit = intel_uncore.unit_get(intel_uncore.platform, i)); i++) {
-		if (!unit->available || !type || strcmp(unit->type->name, type->units_of))
-			continue;
-		if (first < 0 || unit->index < first)
-			first = unit->index;
-		if (unit->index > last)
-			last = unit->index;
-	}
-	snprintf(masks, size, "Unit of the socket [%d-%d]; without it %s", first, last,
-		 all[event->aggregate]);
-	return first < 0 ? 0 : first;
+	if (type->units)
+		snprintf(masks, size, "Unit of the socket [%d-%d]; without it %s", type->first,
+			 type->last, all[name->event->aggregate]);
+	else
+		snprintf(masks, size, "Unit of the socket: none can be read");
+	return type->first;
 }
 
 /* Adds qualifier 1, 2, ... of the base event; PAPI_ENOEVNT past the last. */
@@ -146,7 +192,7 @@ static int add_qualifier(struct name *name, unsigned int number)
 	int length;
 
 	if (number <= n_umasks) {
-		umask = intel_uncore.umask_get(platform, name->base, number - 1);
+		umask = intel_uncore.umask_get(platform, name->index, number - 1);
 		if (!umask)
 			return PAPI_ENOEVNT;
 		length = snprintf(end, room, ":%s", umask->name);
@@ -159,9 +205,9 @@ static int add_qualifier(struct name *name, unsigned int number)
 			 intel_uncore.platform_sockets(platform) - 1);
 	} else if (name->event && number == n_umasks + 2) {
 		length = snprintf(end, room, ":unit=%d",
-				  unit_qualifier(name->event, name->masks, sizeof(name->masks)));
+				  unit_qualifier(name, name->masks, sizeof(name->masks)));
 	} else if (name->event &&
-		   (field = intel_uncore.field_get(platform, name->base, number - n_umasks - 3))) {
+		   (field = intel_uncore.field_get(platform, name->index, number - n_umasks - 3))) {
 		length = snprintf(end, room, ":%s=%llu", field->name,
 				  (unsigned long long)field->min);
 		snprintf(name->masks, sizeof(name->masks),
@@ -176,21 +222,30 @@ static int add_qualifier(struct name *name, unsigned int number)
 
 static void set_base(struct name *name, unsigned int base)
 {
-	unsigned int n_events = intel_uncore.n_events;
+	unsigned int n_metrics = intel_uncore.n_metrics;
 
 	memset(name, 0, sizeof(*name));
 	name->base = base;
-	if (base < n_events)
-		name->event = intel_uncore.event_get(intel_uncore.platform, base);
+	name->index = base < n_metrics ? base : base - n_metrics;
+	if (base < n_metrics)
+		name->metric = intel_uncore.metric_get(intel_uncore.platform, name->index);
 	else
-		name->metric = intel_uncore.metric_get(intel_uncore.platform, base - n_events);
+		name->event = intel_uncore.event_get(intel_uncore.platform, name->index);
 	snprintf(name->text, sizeof(name->text), "%s", base_text(base));
+}
+
+/* ------------------------------------------------------------ codes */
+
+static int is_qualifier(unsigned int code)
+{
+	return !(code & CODE_TEXT) && code >> CODE_BASE_BITS;
 }
 
 int intel_uncore_name(unsigned int code, struct name *name)
 {
-	unsigned int base = code & CODE_BASE_MASK, index = code & ~(unsigned int)CODE_TEXT;
+	unsigned int base = code & CODE_BASE_MASK;
 	int papi_errno = PAPI_ENOEVNT;
+	const char *text;
 
 	if (!(code & CODE_TEXT)) {
 		if (base >= intel_uncore.n_base)
@@ -199,9 +254,10 @@ int intel_uncore_name(unsigned int code, struct name *name)
 		return code == base ? PAPI_OK : add_qualifier(name, code >> CODE_BASE_BITS);
 	}
 	_papi_hwi_lock((int)intel_uncore.lock);
-	if (index < intel_uncore.n_texts) {
-		set_base(name, intel_uncore.texts[index].base);
-		snprintf(name->text, sizeof(name->text), "%s", intel_uncore.texts[index].text);
+	text = intel_uncore_text_get(code & ~(unsigned int)CODE_TEXT, &base);
+	if (text) {
+		set_base(name, base);
+		snprintf(name->text, sizeof(name->text), "%s", text);
 		papi_errno = PAPI_OK;
 	}
 	_papi_hwi_unlock((int)intel_uncore.lock);
@@ -211,7 +267,7 @@ int intel_uncore_name(unsigned int code, struct name *name)
 int intel_uncore_ntv_enum_events(unsigned int *code, int modifier)
 {
 	int papi_errno = intel_uncore_check_n_initialize();
-	unsigned int next = 0;
+	unsigned int next, base;
 	struct name name;
 
 	if (papi_errno != PAPI_OK)
@@ -219,12 +275,14 @@ int intel_uncore_ntv_enum_events(unsigned int *code, int modifier)
 	if (modifier != PAPI_ENUM_FIRST && (*code & CODE_TEXT))
 		return PAPI_ENOEVNT;
 	switch (modifier) {
-	case PAPI_ENUM_EVENTS:
-		next = (*code & CODE_BASE_MASK) + 1;
-		/* fall through */
 	case PAPI_ENUM_FIRST:
-		while (next < intel_uncore.n_base && !intel_uncore.listed[next])
-			next++;
+		next = find_listed(PORTABLE_METRICS, 0);
+		break;
+	case PAPI_ENUM_EVENTS:
+		base = *code & CODE_BASE_MASK;
+		if (base >= intel_uncore.n_base)
+			return PAPI_ENOEVNT;
+		next = find_listed(intel_uncore.bases[base].group, base + 1);
 		break;
 	case PAPI_NTV_ENUM_UMASKS:
 		next = *code + (1u << CODE_BASE_BITS);
@@ -252,43 +310,14 @@ static int parse(const char *text, unsigned int *base, char *canonical, size_t s
 	int error = intel_uncore.name_at(platform, text, NULL, canonical, size);
 
 	if (!error && !intel_uncore.metric_find(platform, canonical, &index, &place)) {
-		*base = intel_uncore.n_events + (unsigned int)index;
+		*base = (unsigned int)index;
 		return PAPI_OK;
 	}
 	if (!error)
 		error = intel_uncore.event_encode(platform, canonical, &encoding);
 	if (error)
 		return intel_uncore_fail(error, intel_uncore.platform_error(platform));
-	*base = (unsigned int)encoding.event;
-	return PAPI_OK;
-}
-
-static int code_of(unsigned int base, const char *text, const char *canonical, unsigned int *code)
-{
-	struct name name;
-	struct text *texts;
-	unsigned int i;
-
-	for (i = 1; set_base(&name, base), add_qualifier(&name, i) == PAPI_OK; i++) {
-		if (!strcasecmp(name.text, text) || !strcasecmp(name.text, canonical)) {
-			*code = base | i << CODE_BASE_BITS;
-			return PAPI_OK;
-		}
-	}
-	for (i = 0; i < intel_uncore.n_texts && strcmp(intel_uncore.texts[i].text, canonical); i++)
-		;
-	if (i == intel_uncore.n_texts) {
-		texts = papi_realloc(intel_uncore.texts, (i + 1) * sizeof(*texts));
-		if (!texts)
-			return PAPI_ENOMEM;
-		intel_uncore.texts = texts;
-		texts[i].base = base;
-		texts[i].text = papi_strdup(canonical);
-		if (!texts[i].text)
-			return PAPI_ENOMEM;
-		intel_uncore.n_texts++;
-	}
-	*code = CODE_TEXT | i;
+	*base = intel_uncore.n_metrics + (unsigned int)encoding.event;
 	return PAPI_OK;
 }
 
@@ -296,7 +325,7 @@ int intel_uncore_ntv_name_to_code(const char *text, unsigned int *code)
 {
 	int papi_errno = intel_uncore_check_n_initialize();
 	char canonical[UNC_SPEC_MAX];
-	unsigned int base = 0;
+	unsigned int base = 0, number = 0;
 
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
@@ -306,8 +335,10 @@ int intel_uncore_ntv_name_to_code(const char *text, unsigned int *code)
 	_papi_hwi_lock((int)intel_uncore.lock);
 	papi_errno = parse(text, &base, canonical, sizeof(canonical));
 	if (papi_errno == PAPI_OK)
-		papi_errno = code_of(base, text, canonical, code);
+		papi_errno = intel_uncore_text_number(canonical, base, &number);
 	_papi_hwi_unlock((int)intel_uncore.lock);
+	if (papi_errno == PAPI_OK)
+		*code = CODE_TEXT | number;
 	/* After PAPI_ECMP, PAPI would search the list of base events itself. */
 	return papi_errno == PAPI_ECMP ? PAPI_ENOEVNT : papi_errno;
 }
@@ -347,8 +378,10 @@ int intel_uncore_ntv_code_to_info(unsigned int code, PAPI_event_info_t *info)
 		 name.event && name.event->needs_umask ? " (needs a umask)" : "",
 		 *partial ? " (partial sum, without " : "", partial, *partial ? ")" : "",
 		 *name.masks ? " masks:" : "", name.masks);
-	snprintf(info->units, sizeof(info->units), "%.32s%s%s",
-		 name.event ? "count" : name.metric->unit, *simulated ? " " : "", simulated);
+	if (!is_qualifier(code)) /* the listing has told it of the base event */
+		snprintf(info->units, sizeof(info->units), "%.32s%s%s",
+			 name.event ? "count" : name.metric->unit, *simulated ? " " : "",
+			 simulated);
 	info->data_type = PAPI_DATATYPE_UINT64;
 	info->value_type = PAPI_VALUETYPE_RUNNING_SUM;
 	info->timescope = PAPI_TIMESCOPE_SINCE_START;

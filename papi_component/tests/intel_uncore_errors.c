@@ -22,6 +22,25 @@ static const struct {
 	{PREFIX, PAPI_EINVAL},
 };
 
+/* The name, PAPI_HUGE_STR_LEN long, of the first of the listing that has units. */
+static void find_event(int cid, char *name)
+{
+	int code = PAPI_NATIVE_MASK, qualifier;
+	PAPI_event_info_t info;
+
+	CALL(PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, cid));
+	do {
+		CALL(PAPI_event_code_to_name(code, name));
+		qualifier = code;
+		while (PAPI_enum_cmp_event(&qualifier, PAPI_NTV_ENUM_UMASKS, cid) == PAPI_OK) {
+			CALL(PAPI_get_event_info(qualifier, &info));
+			if (strstr(info.symbol, ":unit="))
+				return;
+		}
+	} while (PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, cid) == PAPI_OK);
+	test_fail(__FILE__, __LINE__, "no event is listed", PAPI_ENOEVNT);
+}
+
 static void check_names(const char *event, int quiet)
 {
 	char name[PAPI_HUGE_STR_LEN];
@@ -145,14 +164,13 @@ static void check_full(int cid, int quiet)
 
 int main(int argc, char **argv)
 {
-	int quiet = tests_quiet(argc, argv), cid = find_component(), code = PAPI_NATIVE_MASK;
+	int quiet = tests_quiet(argc, argv), cid = find_component();
+	char event[PAPI_HUGE_STR_LEN];
 	int set = PAPI_NULL;
-	PAPI_event_info_t info;
 	PAPI_option_t option;
 
-	CALL(PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, cid));
-	CALL(PAPI_get_event_info(code, &info));
-	check_names(info.symbol, quiet);
+	find_event(cid, event);
+	check_names(event, quiet);
 	check_field(cid, quiet);
 	check_full(cid, quiet);
 	check_overflow();

@@ -168,15 +168,37 @@ same_names() # CPU: events and the metrics of one pass
 	[ -s expected ] && diff expected actual
 }
 
+# Metrics first, portable ones before the CPU's own, as the tool has them; then the events.
+in_order() # CPU
+{
+	sim "$1" "$uncore" metrics -j | jq -r 'map(select(.available and .passes == 1))
+		| map(select(.of == "portable")) + map(select(.of != "portable")) | .[].name' >expected
+	sed -n 's/^| intel_uncore:::\([^ ]*\) .*/\1/p' "listing-$1" >names
+	[ -s expected ] && head -n "$(wc -l <expected)" names | diff expected -
+}
+
+# Units are a line of each base event, and of nothing else.
+units_once() # CPU
+{
+	awk '/^\| intel_uncore:::/ { names++; base = 1 }
+		/^\|     :/ { base = 0 }
+		/^\|     Units: / { units++; if (!base || !/ SIMULATED /) { print; bad = 1 } }
+		END { print names, units; exit bad || !names || names != units }' "listing-$1"
+}
+
 # The tool lists what can be counted alone; of the others PAPI's listing says why they cannot.
 same_umasks() # CPU
 {
-	awk '/^\| intel_uncore:::/ { event = substr($2, 16) }
+	awk 'function flush() {
+			if (umask != "" && text !~ /only with another umask| - not available: /)
+				print event umask
+			umask = ""
+		}
+		/^\| intel_uncore:::/ || /^\|     :/ || /^---/ || /^$/ { flush() }
+		/^\| intel_uncore:::/ { event = substr($2, 16) }
 		/^\|     :/ { umask = $2 ~ /=/ ? "" : $2; text = "" }
 		/^\|            / { text = text substr($0, 14, 66) }
-		/^\|     Units:/ { if (umask != "" &&
-			text !~ /only with another umask| - not available: /) print event umask
-			umask = "" }' "listing-$1" | LC_ALL=C sort >actual
+		END { flush() }' "listing-$1" | LC_ALL=C sort >actual
 	countable "$1" 'select(.umask != null) | .unit + "." + .event + ":" + .umask' |
 		LC_ALL=C sort >expected
 	[ -s expected ] && diff expected actual
@@ -527,6 +549,8 @@ for cpu in $("$uncore" cpus -j | jq -r '.[].cpu'); do
 	set -- $(unit_types "$cpu")
 	ok "$cpu: every unit type has events" every_type "$cpu" "$@"
 	ok "$cpu: the events and metrics of 'uncore list', each once" same_names "$cpu"
+	ok "$cpu: metrics are listed first" in_order "$cpu"
+	ok "$cpu: units are told once of each base event" units_once "$cpu"
 	ok "$cpu: the umasks of 'uncore list', each once" same_umasks "$cpu"
 	ok "$cpu: every event is described" described "$cpu"
 	ok "$cpu: every event and metric starts, counts and stops" everything "$cpu"
