@@ -13,7 +13,7 @@
 /* What one of its users sees: its events among those of the group. */
 struct unc_kernel_group {
 	struct unc_backend *backend;
-	struct unc_group *shared;
+	struct unc_perf_group *shared;
 	uint8_t way;
 	size_t at[];
 };
@@ -22,7 +22,7 @@ struct unc_backend {
 	struct unc_machine *machine;
 	const struct unc_topology *topology;
 	pthread_mutex_t lock; /* of what follows */
-	struct unc_group *first;
+	struct unc_perf_group *first;
 	struct unc_notes *notes; /* NULL: nothing is shared with other processes */
 	bool tried;              /* whether there is the right */
 	struct unc_error refused;
@@ -59,14 +59,14 @@ void unc_backend_share(struct unc_backend *backend, const char *dir, bool make)
 static void try_right(struct unc_backend *backend, const struct unc_kernel_place *place)
 {
 	const struct unc_kernel_event any = {0};
-	struct perf_event_attr attr = unc_group_attr(place, &any, true, false);
+	struct perf_event_attr attr = unc_perf_group_attr(place, &any, true, false);
 	struct unc_machine *machine = backend->machine;
 	int fd = machine->events->open(machine, &attr, (int)place->cpu, -1);
 
 	if (fd >= 0)
 		machine->events->close(machine, fd);
 	else if (errno == EACCES || errno == EPERM)
-		unc_group_refused(machine, errno, &backend->refused);
+		unc_perf_group_refused(machine, errno, &backend->refused);
 	backend->tried = fd >= 0 || backend->refused.code;
 }
 
@@ -148,19 +148,20 @@ int unc_backend_find(struct unc_backend *backend, const char *pmu, unsigned sock
 
 /* The CPU that stood for its socket may have gone offline since: any other will do. */
 static int open_group(struct unc_backend *backend, const struct unc_kernel_place *place,
-		      const struct unc_kernel_event *events, size_t n, struct unc_group **out,
+		      const struct unc_kernel_event *events, size_t n, struct unc_perf_group **out,
 		      struct unc_error *err)
 {
 	int cpu, socket = unc_topology_socket(backend->topology, (int)place->cpu);
 	struct unc_kernel_place at = *place;
-	int rc = unc_group_open(backend->machine, backend->first, &at, events, n, out, err);
+	int rc = unc_perf_group_open(backend->machine, backend->first, &at, events, n, out, err);
 
 	for (unsigned i = 0; rc == UNC_ERR_NOT_FOUND; i++) {
 		cpu = socket < 0 ? -1 : unc_topology_cpu(backend->topology, socket, i);
 		if (cpu < 0)
 			return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
 		at.cpu = (uint32_t)cpu;
-		rc = unc_group_open(backend->machine, backend->first, &at, events, n, out, err);
+		rc = unc_perf_group_open(backend->machine, backend->first, &at, events, n, out,
+					 err);
 	}
 	if (rc < 0)
 		return rc;
@@ -171,20 +172,21 @@ static int open_group(struct unc_backend *backend, const struct unc_kernel_place
 
 /* That of another process, where there is one; else one that others find. */
 static int join_group(struct unc_backend *backend, const struct unc_kernel_place *place,
-		      const struct unc_kernel_event *events, size_t n, struct unc_group **out,
+		      const struct unc_kernel_event *events, size_t n, struct unc_perf_group **out,
 		      struct unc_error *err)
 {
-	struct unc_group *group = NULL;
+	struct unc_perf_group *group = NULL;
 	int rc = 0;
 
 	while (!unc_notes_lock(backend->notes))
-		if (errno != EMFILE || !unc_group_raise_limit())
+		if (errno != EMFILE || !unc_perf_group_raise_limit())
 			return open_group(backend, place, events, n, out, err);
-	group = unc_group_join(backend->machine, backend->notes, backend->first, place, events, n);
+	group = unc_perf_group_join(backend->machine, backend->notes, backend->first, place, events,
+				    n);
 	if (!group) {
 		rc = open_group(backend, place, events, n, &group, err);
 		if (rc == 0)
-			unc_group_note(group, backend->notes);
+			unc_perf_group_note(group, backend->notes);
 	}
 	unc_notes_unlock(backend->notes);
 	if (rc == 0)
@@ -193,13 +195,13 @@ static int join_group(struct unc_backend *backend, const struct unc_kernel_place
 }
 
 static int share_group(struct unc_backend *backend, const struct unc_kernel_place *place,
-		       const struct unc_kernel_event *events, size_t n, struct unc_group **out,
+		       const struct unc_kernel_event *events, size_t n, struct unc_perf_group **out,
 		       struct unc_error *err)
 {
-	struct unc_group *group = backend->first;
+	struct unc_perf_group *group = backend->first;
 	int rc;
 
-	while (group && !unc_group_has(group, place, events, n))
+	while (group && !unc_perf_group_has(group, place, events, n))
 		group = group->next;
 	if (!group) {
 		rc = join_group(backend, place, events, n, &group, err);
@@ -212,16 +214,16 @@ static int share_group(struct unc_backend *backend, const struct unc_kernel_plac
 	return 0;
 }
 
-static void close_group(struct unc_backend *backend, struct unc_group *group)
+static void close_group(struct unc_backend *backend, struct unc_perf_group *group)
 {
 	if (group->id)
 		unc_notes_leave(backend->notes, group->place.type, group->place.cpu, group->id);
-	unc_group_close(group);
+	unc_perf_group_close(group);
 }
 
-static void leave_group(struct unc_backend *backend, struct unc_group *group)
+static void leave_group(struct unc_backend *backend, struct unc_perf_group *group)
 {
-	struct unc_group **at = &backend->first;
+	struct unc_perf_group **at = &backend->first;
 
 	if (--group->users)
 		return;
@@ -250,7 +252,7 @@ int unc_backend_join(struct unc_backend *backend, unsigned way,
 	group->backend = backend;
 	group->way = (uint8_t)way;
 	for (size_t i = 0; i < n; i++)
-		group->at[i] = unc_group_find(group->shared, &events[i]);
+		group->at[i] = unc_perf_group_find(group->shared, &events[i]);
 	*out = group;
 	return 0;
 }
@@ -289,14 +291,14 @@ void unc_kernel_op(struct unc_kernel_group *group, size_t i, struct unc_reg_op *
 
 uint64_t unc_kernel_idle(const struct unc_reg_op *op)
 {
-	const struct unc_group *group = op->handle.sim;
+	const struct unc_perf_group *group = op->handle.sim;
 
 	return atomic_load(&group->idle);
 }
 
 uint64_t unc_kernel_ran(const struct unc_reg_op *op)
 {
-	const struct unc_group *group = op->handle.sim;
+	const struct unc_perf_group *group = op->handle.sim;
 
 	return atomic_load(&group->ran);
 }
@@ -307,10 +309,10 @@ static int kernel_run(struct unc_backend *backend, struct unc_reg_op *ops, size_
 
 	(void)backend;
 	for (size_t i = 0; i < n;) {
-		struct unc_group *group = ops[i].handle.sim;
+		struct unc_perf_group *group = ops[i].handle.sim;
 
 		pthread_mutex_lock(&group->lock);
-		int rc = unc_group_read(group);
+		int rc = unc_perf_group_read(group);
 		for (; i < n && ops[i].handle.sim == group; i++) {
 			if (rc == 0)
 				ops[i].value =
@@ -325,7 +327,7 @@ static int kernel_run(struct unc_backend *backend, struct unc_reg_op *ops, size_
 static void kernel_close(struct unc_backend *backend)
 {
 	/* In a forked process: its owner's. */
-	for (struct unc_group *next; backend->first; backend->first = next) {
+	for (struct unc_perf_group *next; backend->first; backend->first = next) {
 		next = backend->first->next;
 		close_group(backend, backend->first);
 	}

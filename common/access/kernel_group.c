@@ -17,7 +17,8 @@
 
 /* ---- opening */
 
-int unc_group_refused(const struct unc_machine *machine, int errno_value, struct unc_error *err)
+int unc_perf_group_refused(const struct unc_machine *machine, int errno_value,
+			   struct unc_error *err)
 {
 	int level;
 
@@ -33,8 +34,9 @@ int unc_group_refused(const struct unc_machine *machine, int errno_value, struct
 			strerror(errno_value));
 }
 
-struct perf_event_attr unc_group_attr(const struct unc_kernel_place *place,
-				      const struct unc_kernel_event *event, bool leads, bool pinned)
+struct perf_event_attr unc_perf_group_attr(const struct unc_kernel_place *place,
+					   const struct unc_kernel_event *event, bool leads,
+					   bool pinned)
 {
 	return (struct perf_event_attr){
 		.type = place->type,
@@ -49,7 +51,7 @@ struct perf_event_attr unc_group_attr(const struct unc_kernel_place *place,
 	};
 }
 
-bool unc_group_raise_limit(void)
+bool unc_perf_group_raise_limit(void)
 {
 	struct rlimit limit;
 
@@ -59,12 +61,13 @@ bool unc_group_raise_limit(void)
 	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-static int fail_descriptors(const struct unc_group *group, size_t opened, struct unc_error *err)
+static int fail_descriptors(const struct unc_perf_group *group, size_t opened,
+			    struct unc_error *err)
 {
 	struct rlimit limit = {0};
 	size_t have = opened;
 
-	for (const struct unc_group *other = group->next; other; other = other->next)
+	for (const struct unc_perf_group *other = group->next; other; other = other->next)
 		have += other->n;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	return unc_fail(
@@ -76,7 +79,7 @@ static int fail_descriptors(const struct unc_group *group, size_t opened, struct
 }
 
 /* Why event i could not be opened. */
-static int fail_open(const struct unc_group *group, size_t i, int errno_value,
+static int fail_open(const struct unc_perf_group *group, size_t i, int errno_value,
 		     struct unc_error *err)
 {
 	const struct unc_kernel_event *event = &group->event[i];
@@ -84,7 +87,7 @@ static int fail_open(const struct unc_group *group, size_t i, int errno_value,
 	switch (errno_value) {
 	case EACCES:
 	case EPERM:
-		return unc_group_refused(group->machine, errno_value, err);
+		return unc_perf_group_refused(group->machine, errno_value, err);
 	case EMFILE:
 		return fail_descriptors(group, i, err);
 	case ENOMEM:
@@ -116,7 +119,7 @@ static int fail_open(const struct unc_group *group, size_t i, int errno_value,
 	}
 }
 
-void unc_group_close_events(const struct unc_group *group, size_t n)
+void unc_perf_group_close_events(const struct unc_perf_group *group, size_t n)
 {
 	struct unc_machine *machine = group->machine;
 
@@ -124,21 +127,21 @@ void unc_group_close_events(const struct unc_group *group, size_t n)
 		machine->events->close(machine, group->fd[n]);
 }
 
-static int open_events(struct unc_group *group, bool pinned, struct unc_error *err)
+static int open_events(struct unc_perf_group *group, bool pinned, struct unc_error *err)
 {
 	struct unc_machine *machine = group->machine;
 	const struct unc_machine_events *events = machine->events;
 
 	for (size_t i = 0; i < group->n;) {
 		struct perf_event_attr attr =
-			unc_group_attr(&group->place, &group->event[i], i == 0, pinned);
+			unc_perf_group_attr(&group->place, &group->event[i], i == 0, pinned);
 		int fd = events->open(machine, &attr, (int)group->place.cpu, i ? group->fd[0] : -1);
 		int error = errno;
 
-		if (fd < 0 && error == EMFILE && unc_group_raise_limit())
+		if (fd < 0 && error == EMFILE && unc_perf_group_raise_limit())
 			continue;
 		if (fd < 0) {
-			unc_group_close_events(group, i);
+			unc_perf_group_close_events(group, i);
 			return fail_open(group, i, error, err);
 		}
 		group->fd[i++] = fd;
@@ -146,13 +149,13 @@ static int open_events(struct unc_group *group, bool pinned, struct unc_error *e
 	if (events->enable(machine, group->fd[0]) < 0) {
 		int rc = fail_open(group, 0, errno, err);
 
-		unc_group_close_events(group, group->n);
+		unc_perf_group_close_events(group, group->n);
 		return rc;
 	}
 	return 0;
 }
 
-static uint64_t clock_of(const struct unc_group *group)
+static uint64_t clock_of(const struct unc_perf_group *group)
 {
 	const struct unc_machine *machine = group->machine;
 	uint64_t ns, tsc;
@@ -162,7 +165,7 @@ static uint64_t clock_of(const struct unc_group *group)
 }
 
 /* 0, or errno. Nothing to be read: a pinned group that has no counters. */
-static int read_data(const struct unc_group *group)
+static int read_data(const struct unc_perf_group *group)
 {
 	struct unc_machine *machine = group->machine;
 	size_t size = (UNC_GROUP_VALUE + group->n) * sizeof(*group->data);
@@ -180,7 +183,7 @@ static int read_data(const struct unc_group *group)
  * was enabled tells, which does not keep up with the clock (that may differ by 0.2 %). If it stands
  * still the group is dead, else that was a gap: the kernel took it to another CPU.
  */
-static int check_time(struct unc_group *group, uint64_t before)
+static int check_time(struct unc_perf_group *group, uint64_t before)
 {
 	const uint64_t ms = 1000000;
 	uint64_t elapsed = before - group->seen, enabled = group->data[UNC_GROUP_ENABLED];
@@ -205,7 +208,7 @@ static int check_time(struct unc_group *group, uint64_t before)
 	return rc;
 }
 
-int unc_group_read(struct unc_group *group)
+int unc_perf_group_read(struct unc_perf_group *group)
 {
 	uint64_t before = clock_of(group);
 	int rc = group->dead ? ENODEV : read_data(group);
@@ -222,29 +225,29 @@ int unc_group_read(struct unc_group *group)
 }
 
 /* Pinned, or where others leave too few counters, not. */
-static int start_group(struct unc_group *group, struct unc_error *err)
+static int start_group(struct unc_perf_group *group, struct unc_error *err)
 {
 	int rc = open_events(group, true, err), error;
 
 	if (rc < 0)
 		return rc;
-	error = unc_group_read(group);
+	error = unc_perf_group_read(group);
 	if (error == EBUSY) {
-		unc_group_close_events(group, group->n);
+		unc_perf_group_close_events(group, group->n);
 		group->lost = false;
 		rc = open_events(group, false, err);
 		if (rc < 0)
 			return rc;
-		error = unc_group_read(group);
+		error = unc_perf_group_read(group);
 	}
 	if (error == 0)
 		return 0;
-	unc_group_close_events(group, group->n);
+	unc_perf_group_close_events(group, group->n);
 	return unc_fail(err, UNC_ERR_IO, "events of the kernel on cpu %u cannot be read: %s",
 			group->place.cpu, strerror(error));
 }
 
-void unc_group_free(struct unc_group *group)
+void unc_perf_group_free(struct unc_perf_group *group)
 {
 	pthread_mutex_destroy(&group->lock);
 	free(group->event);
@@ -253,7 +256,7 @@ void unc_group_free(struct unc_group *group)
 	free(group);
 }
 
-static bool allocate(struct unc_group *group, const struct unc_kernel_event *events, size_t n)
+static bool allocate(struct unc_perf_group *group, const struct unc_kernel_event *events, size_t n)
 {
 	group->n = n;
 	group->event = calloc(n, sizeof(*group->event));
@@ -265,11 +268,11 @@ static bool allocate(struct unc_group *group, const struct unc_kernel_event *eve
 	return true;
 }
 
-struct unc_group *unc_group_new(struct unc_machine *machine, struct unc_group *next,
-				const struct unc_kernel_place *place,
-				const struct unc_kernel_event *events, size_t n)
+struct unc_perf_group *unc_perf_group_new(struct unc_machine *machine, struct unc_perf_group *next,
+					  const struct unc_kernel_place *place,
+					  const struct unc_kernel_event *events, size_t n)
 {
-	struct unc_group *group = calloc(1, sizeof(*group));
+	struct unc_perf_group *group = calloc(1, sizeof(*group));
 
 	if (!group)
 		return NULL;
@@ -279,37 +282,37 @@ struct unc_group *unc_group_new(struct unc_machine *machine, struct unc_group *n
 	group->place = *place;
 	if (allocate(group, events, n))
 		return group;
-	unc_group_free(group);
+	unc_perf_group_free(group);
 	return NULL;
 }
 
-int unc_group_open(struct unc_machine *machine, struct unc_group *next,
-		   const struct unc_kernel_place *place, const struct unc_kernel_event *events,
-		   size_t n, struct unc_group **out, struct unc_error *err)
+int unc_perf_group_open(struct unc_machine *machine, struct unc_perf_group *next,
+			const struct unc_kernel_place *place, const struct unc_kernel_event *events,
+			size_t n, struct unc_perf_group **out, struct unc_error *err)
 {
-	struct unc_group *group = unc_group_new(machine, next, place, events, n);
+	struct unc_perf_group *group = unc_perf_group_new(machine, next, place, events, n);
 	int rc;
 
 	if (!group)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	rc = start_group(group, err);
 	if (rc < 0) {
-		unc_group_free(group);
+		unc_perf_group_free(group);
 		return rc;
 	}
 	*out = group;
 	return 0;
 }
 
-void unc_group_close(struct unc_group *group)
+void unc_perf_group_close(struct unc_perf_group *group)
 {
-	unc_group_close_events(group, group->n);
-	unc_group_free(group);
+	unc_perf_group_close_events(group, group->n);
+	unc_perf_group_free(group);
 }
 
 /* ---- sharing */
 
-size_t unc_group_find(const struct unc_group *group, const struct unc_kernel_event *event)
+size_t unc_perf_group_find(const struct unc_perf_group *group, const struct unc_kernel_event *event)
 {
 	size_t i = 0;
 
@@ -320,8 +323,8 @@ size_t unc_group_find(const struct unc_group *group, const struct unc_kernel_eve
 	return i;
 }
 
-bool unc_group_has(struct unc_group *group, const struct unc_kernel_place *place,
-		   const struct unc_kernel_event *events, size_t n)
+bool unc_perf_group_has(struct unc_perf_group *group, const struct unc_kernel_place *place,
+			const struct unc_kernel_event *events, size_t n)
 {
 	pthread_mutex_lock(&group->lock);
 	bool has = !group->dead && !group->lost && group->place.type == place->type &&
@@ -329,6 +332,6 @@ bool unc_group_has(struct unc_group *group, const struct unc_kernel_place *place
 	pthread_mutex_unlock(&group->lock);
 
 	for (size_t i = 0; i < n && has; i++)
-		has = unc_group_find(group, &events[i]) < group->n;
+		has = unc_perf_group_find(group, &events[i]) < group->n;
 	return has;
 }

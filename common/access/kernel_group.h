@@ -15,9 +15,9 @@ struct unc_notes; /* host/event_notes.h */
 enum { UNC_GROUP_N, UNC_GROUP_ENABLED, UNC_GROUP_RUNNING, UNC_GROUP_VALUE };
 
 /* Those who want the same events share it. */
-struct unc_group {
+struct unc_perf_group {
 	struct unc_machine *machine;
-	struct unc_group *next; /* of those that are open */
+	struct unc_perf_group *next; /* of those that are open */
 	unsigned users;
 	struct unc_kernel_place place;
 	size_t n;
@@ -40,40 +40,42 @@ struct unc_group {
 
 /* next: the first of those that are open already. Errors: as unc_kernel_open(); UNC_ERR_NOT_FOUND:
  * the CPU is offline. */
-int unc_group_open(struct unc_machine *, struct unc_group *next, const struct unc_kernel_place *,
-		   const struct unc_kernel_event *, size_t n, struct unc_group **out,
-		   struct unc_error *err);
-void unc_group_close(struct unc_group *);
+int unc_perf_group_open(struct unc_machine *, struct unc_perf_group *next,
+			const struct unc_kernel_place *, const struct unc_kernel_event *, size_t n,
+			struct unc_perf_group **out, struct unc_error *err);
+void unc_perf_group_close(struct unc_perf_group *);
 /* One of which nothing is open; NULL: out of memory. */
-struct unc_group *unc_group_new(struct unc_machine *, struct unc_group *next,
-				const struct unc_kernel_place *, const struct unc_kernel_event *,
-				size_t n);
-void unc_group_free(struct unc_group *);
+struct unc_perf_group *unc_perf_group_new(struct unc_machine *, struct unc_perf_group *next,
+					  const struct unc_kernel_place *,
+					  const struct unc_kernel_event *, size_t n);
+void unc_perf_group_free(struct unc_perf_group *);
 /* The first n that are open. */
-void unc_group_close_events(const struct unc_group *, size_t n);
+void unc_perf_group_close_events(const struct unc_perf_group *, size_t n);
 /* Lets this process have as many descriptors as it may; false: it has them already. */
-bool unc_group_raise_limit(void);
+bool unc_perf_group_raise_limit(void);
 /* Which of its events this is; n: none. */
-size_t unc_group_find(const struct unc_group *, const struct unc_kernel_event *);
+size_t unc_perf_group_find(const struct unc_perf_group *, const struct unc_kernel_event *);
 /* Whether it counts, at this place, all of these. */
-bool unc_group_has(struct unc_group *, const struct unc_kernel_place *,
-		   const struct unc_kernel_event *, size_t n);
+bool unc_perf_group_has(struct unc_perf_group *, const struct unc_kernel_place *,
+			const struct unc_kernel_event *, size_t n);
 /* Brings its data up to date, the lock held; errno. */
-int unc_group_read(struct unc_group *);
+int unc_perf_group_read(struct unc_perf_group *);
 
-struct perf_event_attr unc_group_attr(const struct unc_kernel_place *,
-				      const struct unc_kernel_event *, bool leads, bool pinned);
+struct perf_event_attr unc_perf_group_attr(const struct unc_kernel_place *,
+					   const struct unc_kernel_event *, bool leads,
+					   bool pinned);
 /* The sentence for EACCES and EPERM, by the level of perf_event_paranoid. */
-int unc_group_refused(const struct unc_machine *, int errno_value, struct unc_error *err);
+int unc_perf_group_refused(const struct unc_machine *, int errno_value, struct unc_error *err);
 
 /* ---- kernel_share.c: what processes of one user have open, the notes locked */
 
 /* A group of another one that counts all of these; NULL: there is none that can be had. */
-struct unc_group *unc_group_join(struct unc_machine *, struct unc_notes *, struct unc_group *next,
-				 const struct unc_kernel_place *, const struct unc_kernel_event *,
-				 size_t n);
+struct unc_perf_group *unc_perf_group_join(struct unc_machine *, struct unc_notes *,
+					   struct unc_perf_group *next,
+					   const struct unc_kernel_place *,
+					   const struct unc_kernel_event *, size_t n);
 /* From now on others may take it. */
-void unc_group_note(struct unc_group *, struct unc_notes *);
+void unc_perf_group_note(struct unc_perf_group *, struct unc_notes *);
 
 /* ---- access_kernel.c: unc_kernel_share(), unc_kernel_find() and unc_kernel_open() */
 

@@ -37,7 +37,7 @@ static bool has_all(const struct unc_note *note, const struct unc_kernel_place *
 /* ---- taking it */
 
 /* A number of a descriptor is given again to the next file: the ids are not. */
-static int check_ids(const struct unc_group *group, const struct unc_note *note)
+static int check_ids(const struct unc_perf_group *group, const struct unc_note *note)
 {
 	struct unc_machine *machine = group->machine;
 
@@ -51,10 +51,10 @@ static int check_ids(const struct unc_group *group, const struct unc_note *note)
 }
 
 /* A socket that went offline leaves its groups with their old counts: their time stands still. */
-static int check_runs(struct unc_group *group)
+static int check_runs(struct unc_perf_group *group)
 {
 	const uint64_t ms = 1000000;
-	int error = unc_group_read(group);
+	int error = unc_perf_group_read(group);
 	uint64_t enabled = group->data[UNC_GROUP_ENABLED];
 
 	for (unsigned i = 0; !error && group->data[UNC_GROUP_ENABLED] == enabled; i++) {
@@ -62,25 +62,25 @@ static int check_runs(struct unc_group *group)
 			return ENODEV;
 		if (i > 0)
 			group->machine->methods->pause(group->machine, ms);
-		error = unc_group_read(group);
+		error = unc_perf_group_read(group);
 	}
 	return error;
 }
 
-static int take_events(struct unc_group *group, const struct unc_note_holder *holder)
+static int take_events(struct unc_perf_group *group, const struct unc_note_holder *holder)
 {
 	struct unc_machine *machine = group->machine;
 	int rc;
 
 	do
 		rc = machine->events->take(machine, holder->pid, holder->fd, group->n, group->fd);
-	while (rc < 0 && errno == EMFILE && unc_group_raise_limit());
+	while (rc < 0 && errno == EMFILE && unc_perf_group_raise_limit());
 	return rc < 0 ? errno : 0;
 }
 
 /* All of a note: an event leaves its group when nobody has it open. */
-static struct unc_group *new_group(struct unc_machine *machine, struct unc_group *next,
-				   const struct unc_note *note)
+static struct unc_perf_group *new_group(struct unc_machine *machine, struct unc_perf_group *next,
+					const struct unc_note *note)
 {
 	const struct unc_kernel_place place = {note->type, note->cpu};
 	struct unc_kernel_event event[UNC_NOTED_EVENTS];
@@ -88,15 +88,15 @@ static struct unc_group *new_group(struct unc_machine *machine, struct unc_group
 	for (size_t i = 0; i < note->n; i++)
 		event[i] = (struct unc_kernel_event){note->event[i].config, note->event[i].config1,
 						     note->event[i].config2};
-	return unc_group_new(machine, next, &place, event, note->n);
+	return unc_perf_group_new(machine, next, &place, event, note->n);
 }
 
 /* 0, or errno: EBADF, ESRCH: the holder does not have them; ENODEV, EBUSY: they do not count. */
-static int take_group(struct unc_machine *machine, struct unc_group *next,
+static int take_group(struct unc_machine *machine, struct unc_perf_group *next,
 		      const struct unc_note *note, const struct unc_note_holder *holder,
-		      struct unc_group **out)
+		      struct unc_perf_group **out)
 {
-	struct unc_group *group = new_group(machine, next, note);
+	struct unc_perf_group *group = new_group(machine, next, note);
 	int error = group ? take_events(group, holder) : ENOMEM;
 
 	if (!error) {
@@ -104,21 +104,21 @@ static int take_group(struct unc_machine *machine, struct unc_group *next,
 		if (!error)
 			error = check_runs(group);
 		if (error)
-			unc_group_close_events(group, group->n);
+			unc_perf_group_close_events(group, group->n);
 	}
 	if (error && group)
-		unc_group_free(group);
+		unc_perf_group_free(group);
 	if (!error)
 		*out = group;
 	return error;
 }
 
 /* By one of those who have it; NULL: none lets it be taken. */
-static struct unc_group *join(struct unc_machine *machine, struct unc_notes *notes,
-			      struct unc_group *next, struct unc_note *note)
+static struct unc_perf_group *join(struct unc_machine *machine, struct unc_notes *notes,
+				   struct unc_perf_group *next, struct unc_note *note)
 {
 	struct unc_note_holder holder = {0};
-	struct unc_group *group = NULL;
+	struct unc_perf_group *group = NULL;
 
 	for (; unc_notes_next(notes, note, &holder); holder.number++) {
 		int error = take_group(machine, next, note, &holder, &group);
@@ -136,12 +136,13 @@ static struct unc_group *join(struct unc_machine *machine, struct unc_notes *not
 	return group;
 }
 
-struct unc_group *unc_group_join(struct unc_machine *machine, struct unc_notes *notes,
-				 struct unc_group *next, const struct unc_kernel_place *place,
-				 const struct unc_kernel_event *events, size_t n)
+struct unc_perf_group *unc_perf_group_join(struct unc_machine *machine, struct unc_notes *notes,
+					   struct unc_perf_group *next,
+					   const struct unc_kernel_place *place,
+					   const struct unc_kernel_event *events, size_t n)
 {
 	struct unc_note *note = unc_notes_at(notes, place->type, place->cpu);
-	struct unc_group *group = NULL;
+	struct unc_perf_group *group = NULL;
 
 	for (size_t i = 0; note && i < UNC_NOTES_OF_PLACE && !group; i++)
 		if (has_all(&note[i], place, events, n))
@@ -151,7 +152,7 @@ struct unc_group *unc_group_join(struct unc_machine *machine, struct unc_notes *
 
 /* ---- letting others take */
 
-void unc_group_note(struct unc_group *group, struct unc_notes *notes)
+void unc_perf_group_note(struct unc_perf_group *group, struct unc_notes *notes)
 {
 	struct unc_machine *machine = group->machine;
 	struct unc_note note = {

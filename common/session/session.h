@@ -122,7 +122,7 @@ struct unc_measure {
 	bool stays, rotates; /* slots of it count always; in their pass only */
 };
 
-struct unc_item {
+struct unc_session_item {
 	int metric;        /* index into table->metric, -1 for an event */
 	uint32_t *measure; /* one for an event; one for each reference of a formula */
 	uint32_t n_measures;
@@ -173,7 +173,7 @@ struct unc_session {
 	struct unc_platform *platform;
 	unsigned flags;
 	struct unc_error error;
-	struct unc_item *item;
+	struct unc_session_item *item;
 	size_t n_items;
 	struct unc_measure *measure;
 	size_t n_measures;
@@ -376,15 +376,15 @@ struct unc_checkpoint {
 
 struct unc_checkpoint unc_session_checkpoint(const struct unc_session *);
 void unc_session_roll_back(struct unc_session *, struct unc_checkpoint);
-struct unc_item *unc_session_new_item(struct unc_session *);
+struct unc_session_item *unc_session_new_item(struct unc_session *);
 /* An event on its units in one pass. On error the caller rolls back. */
 int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
 			    int aggregate, uint32_t *out);
 /* Units that an item is about: fn(user, instance, missing) once for each; stops at non-zero.
  * missing: how it is told; NULL: it is not. */
 typedef int (*unc_walk_fn)(void *user, uint32_t instance, const struct unc_unit *missing);
-int unc_session_walk_units(const struct unc_session *, const struct unc_item *, unc_walk_fn fn,
-			   void *user);
+int unc_session_walk_units(const struct unc_session *, const struct unc_session_item *,
+			   unc_walk_fn fn, void *user);
 int unc_session_no_memory(struct unc_session *);
 
 /* session_socket.c: the unit of a socket that has the socket's status; NULL: none. */

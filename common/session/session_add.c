@@ -18,7 +18,7 @@ static unsigned last_pass(const struct unc_session *s)
 	return s->flags & UNC_SESSION_ROTATE ? s->n_passes : s->n_passes - 1;
 }
 
-static void use_pass(struct unc_session *s, struct unc_item *item, unsigned pass)
+static void use_pass(struct unc_session *s, struct unc_session_item *item, unsigned pass)
 {
 	item->passes |= (uint64_t)1 << pass;
 	item->last_pass = pass > item->last_pass ? pass : item->last_pass;
@@ -52,7 +52,7 @@ static int fit_together(struct unc_session *s, const struct want *want, size_t n
 
 /* First fit of each measure by itself. */
 static int fit_apart(struct unc_session *s, const struct want *want, size_t n,
-		     struct unc_item *item, uint32_t *measure)
+		     struct unc_session_item *item, uint32_t *measure)
 {
 	int rc = 0;
 
@@ -76,8 +76,8 @@ static int fit_apart(struct unc_session *s, const struct want *want, size_t n,
 	return 0;
 }
 
-static int fit(struct unc_session *s, const struct want *want, size_t n, struct unc_item *item,
-	       uint32_t *measure)
+static int fit(struct unc_session *s, const struct want *want, size_t n,
+	       struct unc_session_item *item, uint32_t *measure)
 {
 	int rc = 0;
 
@@ -152,7 +152,7 @@ static int check_leads(struct unc_session *s)
 
 static int count_unit(void *user, uint32_t instance, const struct unc_unit *missing)
 {
-	struct unc_item *item = user;
+	struct unc_session_item *item = user;
 
 	(void)instance;
 	item->of++;
@@ -164,7 +164,7 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, in
 		    struct unc_expr *expr, int *id)
 {
 	struct unc_checkpoint before = unc_session_checkpoint(s);
-	struct unc_item *item = unc_session_new_item(s);
+	struct unc_session_item *item = unc_session_new_item(s);
 
 	if (!item || !(item->measure = calloc(n + 1, sizeof(*item->measure)))) {
 		unc_session_roll_back(s, before);

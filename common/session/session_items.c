@@ -19,7 +19,7 @@ struct unc_checkpoint unc_session_checkpoint(const struct unc_session *s)
 void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 {
 	while (s->n_items > c.items) {
-		struct unc_item *item = &s->item[--s->n_items];
+		struct unc_session_item *item = &s->item[--s->n_items];
 
 		unc_expr_free(item->expr);
 		free(item->measure);
@@ -70,14 +70,14 @@ static struct unc_measure *new_measure(struct unc_session *s)
 	return &s->measure[s->n_measures++];
 }
 
-struct unc_item *unc_session_new_item(struct unc_session *s)
+struct unc_session_item *unc_session_new_item(struct unc_session *s)
 {
 	void *larger = unc_grow(s->item, s->n_items, sizeof(*s->item));
 
 	if (!larger)
 		return NULL;
 	s->item = larger;
-	s->item[s->n_items] = (struct unc_item){.metric = -1};
+	s->item[s->n_items] = (struct unc_session_item){.metric = -1};
 	return &s->item[s->n_items++];
 }
 
@@ -381,8 +381,8 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 /* ---- units of an item */
 
 /* Whether an earlier measure of the item is about the instance as well. */
-static bool told_before(const struct unc_session *s, const struct unc_item *item, uint32_t until,
-			uint32_t instance, bool missing)
+static bool told_before(const struct unc_session *s, const struct unc_session_item *item,
+			uint32_t until, uint32_t instance, bool missing)
 {
 	for (uint32_t k = 0; k < until; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
@@ -397,8 +397,8 @@ static bool told_before(const struct unc_session *s, const struct unc_item *item
 	return false;
 }
 
-int unc_session_walk_units(const struct unc_session *s, const struct unc_item *item, unc_walk_fn fn,
-			   void *user)
+int unc_session_walk_units(const struct unc_session *s, const struct unc_session_item *item,
+			   unc_walk_fn fn, void *user)
 {
 	int rc = 0;
 

@@ -187,7 +187,7 @@ static void find_waits(struct unc_session *s)
 			*(s->always[s->slot[m->slot[k]].instance] ? &m->stays : &m->rotates) = true;
 	}
 	for (size_t i = 0; i < s->n_items; i++) {
-		struct unc_item *item = &s->item[i];
+		struct unc_session_item *item = &s->item[i];
 
 		item->waits = 0;
 		for (uint32_t k = 0; k < item->n_measures; k++) {

@@ -94,7 +94,7 @@ static bool socket_counts(const struct unc_session *s, unsigned socket)
 static int count_doubtful(void *user, uint32_t instance, const struct unc_unit *missing)
 {
 	struct unc_session *s = ((void **)user)[0];
-	struct unc_item *item = ((void **)user)[1];
+	struct unc_session_item *item = ((void **)user)[1];
 
 	item->doubtful += !missing && s->proof[instance] == UNC_DOUBTFUL;
 	return 0;
@@ -130,7 +130,7 @@ static int describe_doubtful(struct unc_session *s, const struct unc_plan_unit *
 static void mark_items(struct unc_session *s)
 {
 	for (size_t k = 0; k < s->n_items; k++) {
-		struct unc_item *item = &s->item[k];
+		struct unc_session_item *item = &s->item[k];
 		void *user[] = {s, item};
 
 		item->doubtful = 0;

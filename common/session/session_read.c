@@ -160,7 +160,7 @@ static const struct unc_pass *wall(const struct unc_session *s)
 }
 
 /* An item is complete when each of its passes has had its turn. */
-static void end_item(const struct unc_session *s, struct unc_item *item, uint64_t measured)
+static void end_item(const struct unc_session *s, struct unc_session_item *item, uint64_t measured)
 {
 	item->seen |= measured & item->waits;
 	item->fresh = item->seen == item->waits;
@@ -228,7 +228,8 @@ static double measure_time(const struct unc_session *s, const struct unc_measure
 }
 
 /* All of the time that a value of the item is about. */
-static double all_time(const struct unc_session *s, const struct unc_item *item, bool interval)
+static double all_time(const struct unc_session *s, const struct unc_session_item *item,
+		       bool interval)
 {
 	return interval ? item->interval : wall(s)->time;
 }
@@ -260,7 +261,8 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 }
 
 /* What a formula needs: its references in scratch, and its variables. */
-static struct unc_expr_vars fill(struct unc_session *s, const struct unc_item *item, bool interval)
+static struct unc_expr_vars fill(struct unc_session *s, const struct unc_session_item *item,
+				 bool interval)
 {
 	struct unc_expr_vars vars = {.tsc_hz = unc_platform_tsc_hz(s->platform),
 				     .time = all_time(s, item, interval)};
@@ -271,7 +273,7 @@ static struct unc_expr_vars fill(struct unc_session *s, const struct unc_item *i
 	return vars;
 }
 
-static int evaluate(struct unc_session *s, const struct unc_item *item, bool interval,
+static int evaluate(struct unc_session *s, const struct unc_session_item *item, bool interval,
 		    double *value)
 {
 	struct unc_expr_vars vars = fill(s, item, interval);
@@ -297,7 +299,8 @@ static bool is_late(const struct unc_slot *slot)
 }
 
 /* The first slot of an item that has lost its meaning. */
-static const struct unc_slot *find_loss(const struct unc_session *s, const struct unc_item *item,
+static const struct unc_slot *find_loss(const struct unc_session *s,
+					const struct unc_session_item *item,
 					bool (*has)(const struct unc_slot *))
 {
 	for (uint32_t k = 0; k < item->n_measures && s->flawed; k++) {
@@ -314,7 +317,8 @@ static const struct unc_slot *find_loss(const struct unc_session *s, const struc
 }
 
 /* How long the item was measured: as long as that of its slots which was measured least. */
-static double measured(const struct unc_session *s, const struct unc_item *item, bool interval)
+static double measured(const struct unc_session *s, const struct unc_session_item *item,
+		       bool interval)
 {
 	double least = all_time(s, item, interval);
 
@@ -332,8 +336,8 @@ static double share(double part, double all)
 }
 
 /* A slot of an item of which others had the counter all the time. */
-static const struct unc_slot *find_idle(const struct unc_session *s, const struct unc_item *item,
-					bool interval)
+static const struct unc_slot *find_idle(const struct unc_session *s,
+					const struct unc_session_item *item, bool interval)
 {
 	for (uint32_t k = 0; k < item->n_measures && s->idled; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
@@ -351,12 +355,14 @@ static const struct unc_slot *find_idle(const struct unc_session *s, const struc
 }
 
 /* Of the last interval, though it has a length: a pass whose turn was over before it began. */
-static bool unmeasured(const struct unc_session *s, const struct unc_item *item, double seconds)
+static bool unmeasured(const struct unc_session *s, const struct unc_session_item *item,
+		       double seconds)
 {
 	return seconds <= 0 && all_time(s, item, true) > 0;
 }
 
-static void set_times(const struct unc_session *s, const struct unc_item *item, struct unc_value *v)
+static void set_times(const struct unc_session *s, const struct unc_session_item *item,
+		      struct unc_value *v)
 {
 	v->seconds = measured(s, item, false);
 	v->interval_seconds = measured(s, item, true);
@@ -369,7 +375,8 @@ static void set_times(const struct unc_session *s, const struct unc_item *item, 
 }
 
 /* What `item` has counted. */
-static void item_value(struct unc_session *s, const struct unc_item *item, struct unc_value *v)
+static void item_value(struct unc_session *s, const struct unc_session_item *item,
+		       struct unc_value *v)
 {
 	unsigned units = item->units - item->doubtful;
 
@@ -404,7 +411,7 @@ static void item_value(struct unc_session *s, const struct unc_item *item, struc
 const char *unc_session_reason(struct unc_session *s, int id)
 {
 	const struct unc_slot *slot;
-	const struct unc_item *item;
+	const struct unc_session_item *item;
 	struct unc_expr_vars vars;
 	const char *why;
 
@@ -497,7 +504,7 @@ void unc_session_forget(struct unc_session *s)
 		slot->missed = slot->late = false;
 	}
 	for (size_t i = 0; i < s->n_items; i++) {
-		struct unc_item *item = &s->item[i];
+		struct unc_session_item *item = &s->item[i];
 
 		item->seen = 0;
 		item->complete = item->interval = 0;
