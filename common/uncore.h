@@ -49,7 +49,7 @@ extern "C" {
  * of structs; a major changes or removes something. Programs that do not choose the library they
  * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
  */
-#define UNC_API_VERSION 0x10003u
+#define UNC_API_VERSION 0x10004u
 #define UNC_API_SERVES(library)                                                                    \
 	((library) >> 16 == UNC_API_VERSION >> 16 && (library) >= UNC_API_VERSION)
 
@@ -141,12 +141,12 @@ struct unc_options {
  * reason. Nothing is written to the hardware.
  * options: may be NULL (all defaults). *out: free with unc_platform_close().
  * Errors: UNC_ERR_UNAVAILABLE the CPU has no uncore table, or the simulator
- * cannot be loaded; UNC_ERR_NOT_FOUND no CPU of the name in `cpu` or `sim`;
+ * cannot be loaded; UNC_ERR_NOT_FOUND no CPU of the name in `cpu` or `sim`, and the nearest;
  * UNC_ERR_INVALID bad option or simulation text, an unknown access method or none
  * that the machine has, `cpu` and `sim` of different CPUs, or options->size;
  * UNC_ERR_RANGE a path
  * is too long; UNC_ERR_DENIED a root or tables that a program with raised
- * privileges may not use; UNC_ERR_TABLE a broken table, with file and line;
+ * privileges may not use; UNC_ERR_TABLE a broken table or site file, with file and line;
  * UNC_ERR_IO. The sentence is in unc_open_error() of the calling thread.
  */
 UNC_API int unc_platform_open(const struct unc_options *options, struct unc_platform **out);
@@ -161,7 +161,7 @@ UNC_API void unc_platform_close(struct unc_platform *);
 /* Sentence of the last call on this platform, by whichever thread (threads that want the sentence
  * take turns), of those that take a platform which is not const: unc_event_encode(),
  * unc_event_decode(), unc_register_decode(), unc_metric_eval(), unc_session_new(), unc_name_at(),
- * unc_*_find(), unc_counters_*(). "" if that call did not fail. */
+ * unc_*_find(), unc_memory_peak(), unc_counters_*(). "" if that call did not fail. */
 UNC_API const char *unc_platform_error(const struct unc_platform *);
 
 struct unc_cpu {
@@ -291,7 +291,54 @@ UNC_API const struct unc_metric *unc_metric_get(const struct unc_platform *, siz
 /* Canonical name of the event that metric `metric` needs as number `index`; NULL past the end. */
 UNC_API const char *unc_metric_need(const struct unc_platform *, size_t metric, size_t index);
 
+/*
+ * A set of metrics and events that belong together, to be measured at once: the library's own, then
+ * those of the site (below). Since 1.4.
+ */
+struct unc_group {
+	const char *name; /* "MEM" */
+	const char *desc;
+	/* What of it can be counted here, in the order in which it is to be shown: canonical texts for
+	 * unc_session_add_at(). */
+	size_t n_items;
+	const char *const *items;
+	int passes;         /* of all together; 0 if not available */
+	int available;      /* at least one item can be counted */
+	const char *reason; /* why not; if available, what of it cannot be counted and why, "" if
+	                       nothing */
+};
+
+/* Groups of the platform's CPU. Index from 0; NULL past the end, or where there is no memory to find
+ * out what one has. Since 1.4. */
+UNC_API const struct unc_group *unc_group_get(const struct unc_platform *, size_t index);
+
+/*
+ * The group of a name, without regard to case; *index is what unc_group_get() takes.
+ * Errors: UNC_ERR_NOT_FOUND, and the nearest name, or all. Since 1.4.
+ */
+UNC_API int unc_group_find(struct unc_platform *, const char *name, size_t *index);
+
+/*
+ * What a site knows of its machines: the file etc/libuncore/site.tbl under the root, or that which
+ * $UNCORE_SITE names. It may add groups, and tell what the memory of a socket can move; its grammar
+ * is in eventtables/README.md. In a program with raised privileges the file must belong to root and be
+ * writable by nobody else. A simulated machine and one of another CPU (options.cpu) take from the
+ * site's own file its groups only; from $UNCORE_SITE all.
+ */
+
+/*
+ * The most that the DRAM of a socket, or with -1 of all sockets, can move in a second, in bytes: the
+ * speed that its modules run at, times 8 bytes, times its channels. Told by SMBIOS where the modules
+ * of all channels run at one speed, or by the site, which has the last word.
+ * Errors: UNC_ERR_UNAVAILABLE it is not known, and why; UNC_ERR_RANGE no such socket. Since 1.4.
+ */
+UNC_API int unc_memory_peak(struct unc_platform *, int socket, double *bytes_per_second);
+
 /* ------------------------------------------------------------------- names */
+
+/* Part of the interface version: as large as they will be. A text has UNC_SPEC_MAX - 1 letters at
+ * most. */
+enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256 };
 
 /* Where an event or a metric is measured. */
 struct unc_target {
@@ -315,6 +362,28 @@ UNC_API int unc_event_find(struct unc_platform *, const char *name, size_t *inde
 UNC_API int unc_metric_find(struct unc_platform *, const char *text, size_t *index,
 			    struct unc_target *place);
 
+/* What a text names. Since 1.4. */
+struct unc_item {
+	size_t size;                     /* sizeof(struct unc_item) */
+	const struct unc_metric *metric; /* NULL: it is an event */
+	const struct unc_event *event;   /* NULL: it is a metric */
+	size_t index;                    /* what unc_metric_get() or unc_event_get() takes */
+	/* the unit type whose units count it, as in struct unc_type; NULL: a portable metric, which
+	 * units of several types may count */
+	const char *units_of;
+	struct unc_target at;    /* the place in the text; -1: all */
+	char base[UNC_SPEC_MAX]; /* canonical text without the place: for unc_session_add_at() */
+};
+
+/*
+ * The event or the metric that a text names, whichever it is, with umasks, fields and place.
+ * Errors: UNC_ERR_NOT_FOUND it is neither, and the nearest name of both kinds, or the event has no
+ * such umask or field; UNC_ERR_INVALID it is malformed, several unit types have an event of this
+ * name, or out->size; UNC_ERR_RANGE a number of the text, or the machine has not that socket. Since
+ * 1.4.
+ */
+UNC_API int unc_item_find(struct unc_platform *, const char *text, struct unc_item *out);
+
 /*
  * The canonical text of an event or a metric at a place, into buf (always terminated). target:
  * NULL leaves the place to the text, as -1 does in each of its members.
@@ -333,10 +402,6 @@ UNC_API int unc_name_at(struct unc_platform *, const char *text, const struct un
  *   [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]
  * Names are case-insensitive. See README.md for the other spellings accepted.
  */
-
-/* Part of the interface version: as large as they will be. A text has UNC_SPEC_MAX - 1 letters at
- * most. */
-enum { UNC_MAX_FILTERS = 8, UNC_SPEC_MAX = 256 };
 
 struct unc_filter {
 	const char *reg; /* register name, "FILTER0" */

@@ -258,6 +258,7 @@ unsigned columns_copy(const char *cpu, const struct columns_item *item, const ch
 		make_folder();
 	copy_cpus(cpu, item, &n, tables);
 	copy_file("portable.tbl", item, &n);
+	copy_file("groups.tbl", item, &n);
 	snprintf(name, sizeof(name), "%s/%s", folder, tables);
 	CU_ASSERT_FATAL(mkdir(name, 0700) == 0 || errno == EEXIST);
 	source(tables, path);

@@ -48,6 +48,10 @@ static const struct member members[] = {
 	AT(unc_target, size, 0), AT(unc_target, socket, 8), AT(unc_target, index, 12),
 	SIZE(unc_target, 16),
 
+	AT(unc_item, size, 0), AT(unc_item, metric, 8), AT(unc_item, event, 16),
+	AT(unc_item, index, 24), AT(unc_item, units_of, 32), AT(unc_item, at, 40),
+	AT(unc_item, base, 56), SIZE(unc_item, 312),
+
 	AT(unc_register_value, reg, 0), AT(unc_register_value, value, 8),
 	SIZE(unc_register_value, 16),
 	AT(unc_count, event, 0), AT(unc_count, value, 8), SIZE(unc_count, 16),
@@ -82,6 +86,9 @@ static const struct member members[] = {
 	AT(unc_metric, name, 0), AT(unc_metric, of, 8), AT(unc_metric, formula, 16),
 	AT(unc_metric, unit, 24), AT(unc_metric, kind, 32), AT(unc_metric, desc, 40),
 	AT(unc_metric, passes, 48), AT(unc_metric, available, 52), AT(unc_metric, reason, 56),
+	AT(unc_group, name, 0), AT(unc_group, desc, 8), AT(unc_group, n_items, 16),
+	AT(unc_group, items, 24), AT(unc_group, passes, 32), AT(unc_group, available, 36),
+	AT(unc_group, reason, 40),
 	AT(unc_operation, unit, 0), AT(unc_operation, socket, 8), AT(unc_operation, index, 12),
 	AT(unc_operation, reg, 16), AT(unc_operation, space, 24), AT(unc_operation, address, 32),
 	AT(unc_operation, location, 40), AT(unc_operation, width, 48), AT(unc_operation, write, 52),
@@ -119,6 +126,7 @@ static void test_layout(void)
 static void test_version(void)
 {
 	CHECK_NUMBER(unc_api_version(), UNC_API_VERSION);
+	CHECK_NUMBER(UNC_API_VERSION, 0x10004);
 	CU_ASSERT(UNC_API_SERVES(unc_api_version()));
 	CU_ASSERT(UNC_API_SERVES(UNC_API_VERSION + 1)); /* has more functions */
 	CU_ASSERT(!UNC_API_SERVES(UNC_API_VERSION + 0x10000));
@@ -203,6 +211,31 @@ static void test_encoding(void)
 	e.size = 0;
 	CHECK_NUMBER(unc_event_encode(p, "imc.CAS_COUNT:RD", &e), UNC_ERR_INVALID);
 	CHECK_TEXT(unc_platform_error(p), "size is 0; it has to be sizeof(struct unc_encoding)");
+	unc_platform_close(p);
+}
+
+static void test_item(void)
+{
+	struct unc_platform *p = machine(EMR);
+	struct {
+		size_t size;
+		const struct unc_metric *metric;
+		uint64_t guard;
+	} early = {.size = offsetof(struct unc_item, event), .guard = 7};
+	struct {
+		struct unc_item known;
+		const char *later;
+	} late = {.known.size = sizeof(late), .later = "?"};
+	struct unc_item none = {0};
+
+	CHECK_NUMBER(unc_item_find(p, "memory_read_bytes", (struct unc_item *)&early), 0);
+	CHECK_TEXT(early.metric->name, "memory_read_bytes");
+	CHECK_NUMBER(early.guard, 7);
+	CHECK_NUMBER(unc_item_find(p, "memory_read_bytes", &late.known), 0);
+	CHECK_NUMBER(late.known.size, sizeof(late));
+	CU_ASSERT_PTR_NULL(late.later);
+	CHECK_NUMBER(unc_item_find(p, "memory_read_bytes", &none), UNC_ERR_INVALID);
+	CHECK_TEXT(unc_platform_error(p), "size is 0; it has to be sizeof(struct unc_item)");
 	unc_platform_close(p);
 }
 
@@ -374,7 +407,9 @@ static int in_child(struct unc_platform *p, bool listed)
 	struct unc_register_value ctl = {"CTL", 0x400304};
 	struct unc_encoding e = {.size = sizeof(e)};
 	char text[UNC_SPEC_MAX] = "?";
+	struct unc_item item = {.size = sizeof(item)};
 	int wrong = 0;
+	size_t index;
 	double value;
 
 	wrong |= unc_event_encode(p, "imc.CAS_COUNT:RD", &e) != UNC_ERR_STATE;
@@ -384,6 +419,10 @@ static int in_child(struct unc_platform *p, bool listed)
 	wrong |= unc_register_decode(p, "imc", "CTL", 0, NULL, NULL) != UNC_ERR_STATE;
 	wrong |= unc_metric_eval(p, "memory_read_bytes", NULL, 0, sizeof(struct unc_count),
 				 &value) != UNC_ERR_STATE;
+	wrong |= unc_item_find(p, "imc.CAS_COUNT:RD", &item) != UNC_ERR_STATE;
+	wrong |= unc_group_find(p, "MEM", &index) != UNC_ERR_STATE;
+	wrong |= unc_memory_peak(p, -1, &value) != UNC_ERR_STATE;
+	wrong |= (unc_group_get(p, 0) != NULL) != listed;
 	wrong |= unc_counters_walk(p, NULL, NULL) != UNC_ERR_STATE;
 	wrong |= unc_counters_release(p, 0, NULL, NULL) != UNC_ERR_STATE;
 	wrong |= !unc_event_get(p, 0) || !unc_type_get(p, 0) || !unc_unit_get(p, 0);
@@ -404,6 +443,7 @@ static void test_fork(void)
 		if (listed) {
 			CU_ASSERT_PTR_NOT_NULL(unc_field_get(p, 0, 0));
 			CU_ASSERT_PTR_NOT_NULL(unc_metric_get(p, 0));
+			CU_ASSERT_PTR_NOT_NULL(unc_group_get(p, 0));
 		}
 		/* As if a thread that is not in the child were inside of a call. */
 		pthread_mutex_lock(&p->lock);
@@ -425,6 +465,7 @@ int main(void)
 		{"which library serves which program", test_version},
 		{"values in shorter and longer structs", test_values},
 		{"encodings in shorter and longer structs", test_encoding},
+		{"items in shorter and longer structs", test_item},
 		{"options in shorter and longer structs", test_options},
 		{"an error of the doctor has a sentence", test_doctor},
 		{"arrays of shorter and longer structs", test_arrays},

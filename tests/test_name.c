@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a text names, and "this event, there". Names and numbers of units: eventtables. */
+#include "base/text.h"
 #include "session_kit.h"
 
 static size_t index_of_event(const struct unc_platform *p, const char *spec)
@@ -123,9 +124,9 @@ static const struct place_row {
 	{"imc.CAS_COUNT:RD", -1, 128, UNC_ERR_RANGE,
 	 "imc.CAS_COUNT:RD: unit 128: there are 0 to 127, and -1 for all"},
 	{"imc.CAS_CONT:RD", 0, -1, UNC_ERR_NOT_FOUND,
-	 "imc.CAS_CONT: no event CAS_CONT in imc; nearest is CAS_COUNT"},
+	 "no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT"},
 	{"memory_read_byte", 0, -1, UNC_ERR_NOT_FOUND,
-	 "no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes"},
+	 "no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes"},
 };
 
 static void test_places(void)
@@ -149,6 +150,158 @@ static void test_places(void)
 	}
 	unc_session_free(s);
 	unc_platform_close(p);
+}
+
+/* What a text names, of either kind. */
+static const struct item_row {
+	const char *text;
+	int rc;
+	const char *base; /* or the sentence */
+	const char *units_of;
+	int socket, index;
+} item_rows[] = {
+	{"memory_read_bytes", 0, "memory_read_bytes", NULL, -1, -1},
+	{"MEMORY_READ_BYTES:socket=1", 0, "memory_read_bytes", NULL, 1, -1},
+	{"imc3.mem_bw_reads", 0, "imc.MEM_BW_READS", "imc", -1, 3},
+	{"imc.cas_count.rd", 0, "imc.CAS_COUNT:RD", "imc", -1, -1},
+	{"imc3.CAS_COUNT:RD:edge:socket=1", 0, "imc.CAS_COUNT:RD:edge", "imc", 1, 3},
+	{"UNC_CHA_CLOCKTICKS", 0, "cha.CLOCKTICKS", "cha", -1, -1},
+	/* neither: the nearest of both kinds */
+	{"memory_read_byte", UNC_ERR_NOT_FOUND,
+	 "no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes",
+	 NULL, 0, 0},
+	{"imc.MEM_BW_REDS", UNC_ERR_NOT_FOUND,
+	 "no metric or event imc.MEM_BW_REDS in emerald-rapids; nearest is imc.MEM_BW_READS", NULL,
+	 0, 0},
+	{"imc3.CAS_CONT:RD:socket=0", UNC_ERR_NOT_FOUND,
+	 "no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT", NULL, 0, 0},
+	{"CAS_CONT", UNC_ERR_NOT_FOUND,
+	 "no metric or event CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT", NULL, 0, 0},
+	{"qqqqqqqq", UNC_ERR_NOT_FOUND, "no metric or event qqqqqqqq in emerald-rapids", NULL, 0,
+	 0},
+	/* an event, but for something */
+	{"imc.CAS_COUNT:RX", UNC_ERR_NOT_FOUND, "imc.CAS_COUNT: no umask RX; nearest is RD", NULL,
+	 0, 0},
+	{"imc.CAS_COUNT.RX", UNC_ERR_NOT_FOUND, "imc.CAS_COUNT: no umask RX; nearest is RD", NULL,
+	 0, 0},
+	{"UNC_CHA_CLOCKTICK", UNC_ERR_NOT_FOUND,
+	 "cha.CLOCKTICK: no event CLOCKTICK in cha; nearest is CLOCKTICKS", NULL, 0, 0},
+	{"inc.CAS_COUNT:RD", UNC_ERR_NOT_FOUND,
+	 "inc.CAS_COUNT:RD: no unit type inc; emerald-rapids has cha, imc, mc, m2m, upi, m3upi, "
+	 "iio, irp, m2pcie, pcu, mdf, cxlcm, cxldp, ubox, m2hbm, mchbm",
+	 NULL, 0, 0},
+	{"memory_read_bytes:socket=2", UNC_ERR_RANGE,
+	 "memory_read_bytes:socket=2: this machine has sockets 0 to 1", NULL, 0, 0},
+	{"memory_read_bytes:unit=1", UNC_ERR_INVALID,
+	 "memory_read_bytes: 'unit=1' is not socket=N with N up to 63", NULL, 0, 0},
+	{"", UNC_ERR_INVALID,
+	 "the event is empty; want [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]",
+	 NULL, 0, 0},
+};
+
+static void check_item(struct unc_platform *p, const struct item_row *row)
+{
+	struct unc_item item = {.size = sizeof(item)};
+	size_t index;
+
+	CHECK_NUMBER(unc_item_find(p, row->text, &item), row->rc);
+	CHECK_TEXT(unc_platform_error(p), row->rc ? row->base : "");
+	if (row->rc)
+		return;
+	CHECK_TEXT(item.base, row->base);
+	CHECK_TEXT(item.units_of ? item.units_of : "", row->units_of ? row->units_of : "");
+	CHECK_NUMBER(item.at.size, sizeof(item.at));
+	CHECK_NUMBER(item.at.socket, row->socket);
+	CHECK_NUMBER(item.at.index, row->index);
+	CU_ASSERT_FATAL(!item.metric != !item.event);
+	if (item.metric) {
+		CU_ASSERT_PTR_EQUAL(item.metric, unc_metric_get(p, item.index));
+		CHECK_NUMBER(unc_metric_find(p, row->base, &index, NULL), 0);
+		CHECK_NUMBER(item.index, index);
+	} else {
+		CU_ASSERT_PTR_EQUAL(item.event, unc_event_get(p, item.index));
+		CU_ASSERT(strncmp(row->base, item.event->spec, strlen(item.event->spec)) == 0);
+	}
+}
+
+static void test_items(void)
+{
+	struct unc_platform *p = machine(EMR);
+
+	for (size_t i = 0; i < sizeof(item_rows) / sizeof(item_rows[0]); i++)
+		check_item(p, &item_rows[i]);
+	unc_platform_close(p);
+}
+
+/* Montecito's bus has no units of its own: those of the type `core` count its events. */
+static void test_item_of_view(void)
+{
+	struct unc_platform *p = machine("montecito,clock=step");
+	struct unc_item item = {.size = sizeof(item)};
+
+	CHECK_NUMBER(unc_item_find(p, "bus.BUS_ALL:ANY", &item), 0);
+	CHECK_TEXT(item.event->type, "bus");
+	CHECK_TEXT(item.units_of, "core");
+	unc_platform_close(p);
+}
+
+/* Names of CPUs are shortened by people. */
+static void test_cpus(void)
+{
+	static const char *const rows[][2] = {
+		{"emerald", "no CPU emerald; nearest is emerald-rapids; there are tables for "},
+		{"Sapphire-Rapid",
+		 "no CPU Sapphire-Rapid; nearest is sapphire-rapids; there are tables for "},
+		{"ivb", "no CPU ivb; nearest is ivybridge-ep; there are tables for "},
+		{"hasswell-ep", "no CPU hasswell-ep; nearest is haswell-ep; there are tables for "},
+		{"q", "no CPU q; there are tables for "},
+	};
+	struct unc_platform *p = NULL;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unc_options o = {.size = sizeof(o), .cpu = rows[i][0]};
+
+		CHECK_NUMBER(unc_platform_open(&o, &p), UNC_ERR_NOT_FOUND);
+		if (strncmp(unc_open_error(), rows[i][1], strlen(rows[i][1])) != 0)
+			CHECK_TEXT(unc_open_error(), rows[i][1]);
+	}
+	struct unc_options sim = {.size = sizeof(sim), .sim = "emerald"};
+	CHECK_NUMBER(unc_platform_open(&sim, &p), UNC_ERR_NOT_FOUND);
+	static const char wanted[] = "there is no simulated machine 'emerald'; nearest is "
+				     "emerald-rapids; there are: ";
+	if (strncmp(unc_open_error(), wanted, strlen(wanted)) != 0)
+		CHECK_TEXT(unc_open_error(), wanted);
+	CU_ASSERT_PTR_NULL(p);
+}
+
+/* Portable metrics come first, and in one order on all CPUs. */
+static void test_order(void)
+{
+	const struct unc_cpu *cpu;
+	char first[1024] = "", names[1024];
+
+	for (size_t c = 0; (cpu = unc_cpu_get(NULL, c)); c++) {
+		struct unc_options options = {.size = sizeof(options), .cpu = cpu->name};
+		struct unc_buf list = UNC_BUF(names);
+		const struct unc_metric *m;
+		struct unc_platform *p = NULL;
+		bool others = false;
+
+		CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
+		for (size_t i = 0; (m = unc_metric_get(p, i)); i++) {
+			bool portable = strcmp(m->of, "portable") == 0;
+
+			CU_ASSERT(!portable || !others);
+			others |= !portable;
+			if (portable)
+				unc_put_word(&list, m->name);
+		}
+		if (!*first)
+			strcpy(first, names);
+		CHECK_TEXT(names, first);
+		CU_ASSERT(strncmp(names, "memory_read_bytes, memory_write_bytes, ", 39) == 0);
+		unc_platform_close(p);
+	}
 }
 
 /* What is added at a place is what its text says: the same counter. */
@@ -296,6 +449,10 @@ int main(void)
 		{"types and events are found", test_find},
 		{"metrics are found, and their places", test_metrics},
 		{"this event, there", test_places},
+		{"a text names an event or a metric", test_items},
+		{"the units of a view are another type's", test_item_of_view},
+		{"the nearest CPU", test_cpus},
+		{"portable metrics come first", test_order},
 		{"it is what its text says", test_same},
 		{"targets of other sizes", test_target_sizes},
 		{"an encoding names its event", test_encoding},

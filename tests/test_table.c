@@ -11,7 +11,7 @@
 enum { MAX_TEXT = 16384 };
 
 static const char *const files[] = {
-	"cpus.tbl",           "portable.tbl",        "testcpu/units.tbl",
+	"cpus.tbl",           "portable.tbl",        "groups.tbl",          "testcpu/units.tbl",
 	"testcpu/box.events", "testcpu/metrics.tbl", "testcpu/workload.tbl"};
 
 static void path_of(const char *name, char *buf, size_t size)
@@ -113,9 +113,18 @@ static void good_tables(void)
 	CHECK_NUMBER(t->n_event, 6); /* ELSEWHERE is of other CPUs, and so is its umask */
 	CHECK_NUMBER(t->n_umask, 8);
 	CHECK_NUMBER(t->n_metric, 5); /* BIT0 and BIT1 of one line */
-	CHECK_TEXT(unc_tbl_str(t, t->metric[3].name), "llc_lookups");
-	CHECK_TEXT(unc_tbl_str(t, t->metric[3].unit), "count");
-	CHECK_TEXT(unc_tbl_str(t, t->metric[3].desc), "reads that looked it up; writes too");
+	CHECK_TEXT(unc_tbl_str(t, t->metric[0].name), "llc_lookups"); /* portable: first */
+	CHECK_TEXT(unc_tbl_str(t, t->metric[0].unit), "count");
+	CHECK_TEXT(unc_tbl_str(t, t->metric[0].desc), "reads that looked it up; writes too");
+	CHECK_TEXT(unc_tbl_str(t, t->metric[1].name), "RATIO");
+	CHECK_NUMBER(t->n_group, 2); /* one is of other CPUs, with its item; `!`: all but these */
+	CHECK_TEXT(unc_tbl_str(t, t->group[0].name), "BOX");
+	CHECK_NUMBER(t->group[0].items.n, 2);
+	CHECK_TEXT(unc_tbl_str(t, t->group_item[1].text), "box.MIXED:WR");
+	CHECK_TEXT(unc_tbl_str(t, t->group[1].desc), "and the rest");
+	CHECK_NUMBER(t->group[1].items.first, 2);
+	CHECK_NUMBER(t->group[1].items.n, 1);
+	CHECK_TEXT(unc_tbl_str(t, t->group_item[2].text), "box.RATIO");
 	CHECK_NUMBER(t->where[1].base, 0x120);
 	CHECK_NUMBER(t->reg[t->type[0].first_ctl].write_mask, 0xff44ffff); /* fields and enable */
 	CHECK_NUMBER(t->reg[t->type[0].first_ctr].write_mask, 0xfffffffffff);

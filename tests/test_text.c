@@ -158,6 +158,16 @@ static void nearest(void)
 	for (size_t i = 0; i < 3; i++)
 		unc_nearest_try(&n, names[i]);
 	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "");
+	unc_nearest_start(&n, "cas");
+	unc_nearest_try_short(&n, "CLS");           /* a letter away */
+	unc_nearest_try_short(&n, "Cylinder_Axis"); /* its letters in their order */
+	unc_nearest_try_short(&n, "CAS_COUNT");
+	unc_nearest_try_short(&n, "CASE");
+	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "; nearest is CAS_COUNT");
+	unc_nearest_start(&n, "memory");
+	unc_nearest_try_short(&n, "energy");
+	unc_nearest_try_short(&n, "mem");
+	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "; nearest is mem");
 }
 
 int main(void)

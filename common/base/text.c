@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool blank(char c)
 {
@@ -335,6 +336,32 @@ void unc_nearest_try(struct unc_nearest *nearest, const char *candidate)
 		return;
 	nearest->best = candidate;
 	nearest->distance = distance;
+}
+
+/* Whether the letters of a word stand in a name, in their order, the first one first. */
+static bool shortens(const char *word, const char *name)
+{
+	if (tolower((unsigned char)*word) != tolower((unsigned char)*name))
+		return false;
+	for (; *word && *name; name++)
+		word += tolower((unsigned char)*word) == tolower((unsigned char)*name);
+	return *word == '\0';
+}
+
+void unc_nearest_try_short(struct unc_nearest *nearest, const char *candidate)
+{
+	enum { FEW = 4, ENOUGH = 2 };
+	size_t length = strlen(nearest->wanted), other = strlen(candidate);
+	size_t common = length < other ? length : other;
+	bool begins = common >= ENOUGH && strncasecmp(candidate, nearest->wanted, common) == 0;
+	bool few = length >= ENOUGH && length <= FEW && shortens(nearest->wanted, candidate);
+
+	if (!begins && !few) {
+		unc_nearest_try(nearest, candidate);
+	} else if (!nearest->best || nearest->distance > !begins) {
+		nearest->best = candidate;
+		nearest->distance = !begins;
+	}
 }
 
 const char *unc_nearest_text(const struct unc_nearest *nearest, char *buf, size_t size)

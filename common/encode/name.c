@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "encode/name.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/abi.h"
@@ -72,6 +73,96 @@ int unc_name_metric(const struct unc_table *t, const char *text, struct unc_name
 	return rc;
 }
 
+/* ---- either */
+
+/* Whether an event begins the text, so that it was meant for one. */
+static bool knows_event(const struct unc_table *t, const char *text)
+{
+	char head[UNC_SPEC_MAX];
+	struct unc_spec spec;
+
+	snprintf(head, sizeof(head), "%.*s", (int)strcspn(text, ":"), text);
+	for (char *dot = head; dot; dot = strrchr(head, '.')) {
+		if (dot != head)
+			*dot = '\0';
+		if (unc_spec_parse(t, head, &spec, NULL) != UNC_ERR_NOT_FOUND)
+			return true;
+	}
+	return false;
+}
+
+/* A name of the table as a candidate, by its own part or as it is written in full. */
+static void try_name(struct unc_nearest *nearest, char best[UNC_SPEC_MAX], const char *type,
+		     const char *own, bool in_full)
+{
+	const struct unc_nearest before = *nearest;
+	char full[UNC_SPEC_MAX];
+
+	snprintf(full, sizeof(full), "%s%s%s", type, *type ? "." : "", own);
+	unc_nearest_try(nearest, in_full ? full : own);
+	if (nearest->best && (!before.best || nearest->distance < before.distance)) {
+		strcpy(best, full);
+		nearest->best = best;
+	}
+}
+
+/* Among the events and metrics of a type, or of all (UNC_NONE); of equals the first metric. */
+static void try_names(const struct unc_table *t, uint16_t type, bool in_full,
+		      struct unc_nearest *nearest, char best[UNC_SPEC_MAX])
+{
+	for (size_t i = 0; i < t->n_metric; i++) {
+		const struct unc_tbl_metric *m = &t->metric[i];
+
+		if (type == UNC_NONE || m->type == type)
+			try_name(nearest, best,
+				 m->type == UNC_NONE ? "" : unc_type_name(t, m->type),
+				 unc_tbl_str(t, m->name), in_full);
+	}
+	for (size_t i = 0; i < t->n_event; i++)
+		if (type == UNC_NONE || t->event[i].type == type)
+			try_name(nearest, best, unc_type_name(t, t->event[i].type),
+				 unc_event_name(t, (unsigned)i), in_full);
+}
+
+/* Neither an event nor a metric. Where the unit type is known, or none is named, the nearest of both. */
+static int unknown_name(const struct unc_table *t, const char *text, struct unc_error *err)
+{
+	char name[UNC_SPEC_MAX], best[UNC_SPEC_MAX], buf[UNC_SPEC_MAX + 16], *dot;
+	struct unc_nearest nearest;
+	uint16_t type = UNC_NONE;
+	int index;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
+	take_index(name, &index);
+	dot = strchr(name, '.');
+	if (dot) {
+		*dot = '\0';
+		type = unc_find_type(t, name);
+		*dot = '.';
+	}
+	unc_nearest_start(&nearest, name);
+	try_names(t, type, dot != NULL, &nearest, best);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric or event %.80s in %s%s", name,
+			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
+}
+
+/* Whether the sentence on the event is the better one: the event is known, the unit type is not, or
+ * it is written in a way that metrics never are. */
+static bool of_event(const struct unc_table *t, const char *text)
+{
+	char type[UNC_SPEC_MAX], *dot;
+	int index;
+
+	if (knows_event(t, text) || strstr(text, "::") || strncmp(text, "UNC_", 4) == 0)
+		return true;
+	snprintf(type, sizeof(type), "%.*s", (int)strcspn(text, ":"), text);
+	take_index(type, &index);
+	dot = strchr(type, '.');
+	if (dot)
+		*dot = '\0';
+	return dot && unc_find_type(t, type) == UNC_NONE;
+}
+
 int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name *out,
 		   struct unc_error *err)
 {
@@ -81,9 +172,12 @@ int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name 
 	if (rc != UNC_ERR_NOT_FOUND)
 		return rc;
 	rc = unc_name_metric(t, text, out, &of_metric);
-	/* What has no unit type was probably meant for a metric: its sentence tells the nearest. */
-	if (err && (rc != UNC_ERR_NOT_FOUND || !strchr(text, '.')))
+	if (rc == UNC_ERR_NOT_FOUND)
+		return of_event(t, text) ? rc : unknown_name(t, text, err);
+	if (err && rc < 0)
 		*err = of_metric;
+	else if (err)
+		unc_error_clear(err);
 	return rc;
 }
 

@@ -344,3 +344,13 @@ int unc_metric_eval(struct unc_platform *p, const char *metric, const struct unc
 	free(own);
 	return unc_platform_keep(p, &err);
 }
+
+int unc_memory_peak(struct unc_platform *p, int socket, double *bytes_per_second)
+{
+	struct unc_error err = {0};
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	unc_peak_of(p, socket, bytes_per_second, &err);
+	return unc_platform_keep(p, &err);
+}

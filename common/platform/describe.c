@@ -253,9 +253,8 @@ static int describe_metrics(struct unc_platform *p)
 	return 0;
 }
 
-/* Whether this machine has a unit that can count it. */
-static bool can_count(const struct unc_platform *p, const struct unc_code *code, char *reason,
-		      size_t size)
+bool unc_describe_counts(const struct unc_platform *p, const struct unc_code *code, char *reason,
+			 size_t size)
 {
 	const char *name = unc_tbl_str(p->table, p->table->type[code->type].name);
 	struct unc_error first = {0}, why = {0};
@@ -303,7 +302,8 @@ static void study_formula(struct unc_platform *p, struct unc_metric_row *row,
 			twice |= strcmp(row->need[k], event) == 0;
 		if (!twice && (row->need[row->n_needs] = strdup(event)))
 			row->n_needs++;
-		if (row->pub.available && !can_count(p, &code[i], row->reason, sizeof(row->reason)))
+		if (row->pub.available &&
+		    !unc_describe_counts(p, &code[i], row->reason, sizeof(row->reason)))
 			row->pub.available = 0;
 	}
 	row->pub.passes = row->pub.available ? unc_schedule_passes(p->table, code, n) : 0;

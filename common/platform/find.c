@@ -64,6 +64,34 @@ static int find_metric(const struct unc_table *t, const char *text, size_t *inde
 	return 0;
 }
 
+static int find_item(struct unc_platform *p, const char *text, struct unc_item *out,
+		     struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	struct unc_item found = {.size = out->size};
+	struct unc_name name;
+	uint16_t type;
+	int rc = unc_struct_check(out->size, "unc_item", err);
+
+	if (rc < 0 || (rc = unc_name_parse(t, text, &name, err)) < 0 ||
+	    (p->access && (rc = unc_name_check(&name, text, p->topology.n_sockets, err)) < 0))
+		return rc;
+	found.at = (struct unc_target){sizeof(found.at), name.spec.socket, name.spec.index};
+	name.spec.socket = name.spec.index = -1;
+	if (unc_name_format(t, &name, found.base, sizeof(found.base)) < 0)
+		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
+	found.index = name.metric < 0 ? name.spec.event : (size_t)name.metric;
+	if (name.metric < 0)
+		found.event = unc_event_get(p, found.index);
+	else if (!(found.metric = unc_metric_get(p, found.index)))
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	type = name.metric < 0 ? name.spec.type : t->metric[name.metric].type;
+	if (type != UNC_NONE)
+		found.units_of = unc_type_name(t, unc_type_pool(t, type));
+	unc_struct_out(out, out->size, &found, sizeof(found));
+	return 0;
+}
+
 static int name_at(const struct unc_platform *p, const char *text, const struct unc_target *target,
 		   char *buf, size_t size, struct unc_error *err)
 {
@@ -76,6 +104,28 @@ static int name_at(const struct unc_platform *p, const char *text, const struct 
 		return unc_fail(err, UNC_ERR_RANGE, "the text of %s needs more than %zu bytes",
 				text, size);
 	return p->access ? unc_name_check(&name, buf, p->topology.n_sockets, err) : 0;
+}
+
+static int find_group(const struct unc_platform *p, const char *name, size_t *index,
+		      struct unc_error *err)
+{
+	char buf[100], names[200];
+	struct unc_buf list = UNC_BUF(names);
+	struct unc_nearest nearest;
+	const char *known;
+
+	unc_nearest_start(&nearest, name);
+	for (size_t i = 0; (known = unc_describe_group(p, i)) != NULL; i++) {
+		if (unc_same(known, name)) {
+			*index = i;
+			return 0;
+		}
+		unc_nearest_try_short(&nearest, known);
+		unc_put_word(&list, known);
+	}
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no group %.80s%s; there are %s", name,
+			unc_nearest_text(&nearest, buf, sizeof(buf)),
+			list.words ? names : "none in these tables");
 }
 
 int unc_type_find(struct unc_platform *p, const char *name, size_t *index)
@@ -106,6 +156,26 @@ int unc_metric_find(struct unc_platform *p, const char *text, size_t *index,
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE;
 	find_metric(p->table, text, index, place, &err);
+	return unc_platform_keep(p, &err);
+}
+
+int unc_group_find(struct unc_platform *p, const char *name, size_t *index)
+{
+	struct unc_error err = {0};
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	find_group(p, name, index, &err);
+	return unc_platform_keep(p, &err);
+}
+
+int unc_item_find(struct unc_platform *p, const char *text, struct unc_item *out)
+{
+	struct unc_error err = {0};
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	find_item(p, text, out, &err);
 	return unc_platform_keep(p, &err);
 }
 

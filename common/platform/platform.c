@@ -129,16 +129,20 @@ static void cpu_names(const struct unc_table *const *all, size_t n, char *buf, s
 static int table_by_name(const struct unc_table *const *all, size_t n, const char *name,
 			 const struct unc_table **out, struct unc_error *err)
 {
-	char names[300];
+	char names[300], near[80];
+	struct unc_nearest nearest;
 
+	unc_nearest_start(&nearest, name);
+	for (size_t i = 0; i < n; i++)
+		unc_nearest_try_short(&nearest, unc_tbl_str(all[i], all[i]->name));
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(name, "*") == 0 || unc_same(unc_tbl_str(all[i], all[i]->name), name)) {
 			*out = all[i];
 			return 0;
 		}
 	cpu_names(all, n, names, sizeof(names));
-	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %.60s; there are tables for %s", name,
-			names);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %.60s%s; there are tables for %s", name,
+			unc_nearest_text(&nearest, near, sizeof(near)), names);
 }
 
 static bool is_cpu(const struct unc_topology *top, const struct unc_tbl_cpuid *cpuid)
@@ -354,7 +358,8 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 	if (rc < 0)
 		return rc;
 	unc_platform_now(p, &p->opened_ns, &p->opened_tsc);
-	return unc_describe(p, err);
+	rc = unc_describe(p, err);
+	return rc < 0 ? rc : unc_describe_groups(p, err);
 }
 
 /* Where the kernel can (4.14), a page tells a forked process at the price of one read. */
@@ -412,6 +417,7 @@ void unc_platform_close(struct unc_platform *p)
 {
 	if (!p)
 		return;
+	unc_describe_groups_free(p);
 	unc_describe_free(p);
 	unc_access_close(p->access);
 	unc_instances_free(&p->instances);

@@ -54,8 +54,9 @@ struct unc_platform {
 	struct unc_event *event;
 	char *event_text; /* what event[].spec points into */
 	struct unc_metric_row *metric;
-	struct unc_umask *umask; /* NULL until somebody lists them; of lock */
-	struct unc_field *field; /* the same; two for each: not needed, needed */
+	struct unc_group_row **group; /* each NULL until somebody asks for it; of lock */
+	struct unc_umask *umask;      /* NULL until somebody lists them; of lock */
+	struct unc_field *field;      /* the same; two for each: not needed, needed */
 };
 
 /* Why units of a closed machine cannot be used. */
@@ -88,6 +89,19 @@ void unc_describe_free(struct unc_platform *);
 /* A field as events that need it have it, or those that do not; NULL: no memory. */
 const struct unc_field *unc_describe_field(const struct unc_platform *, uint16_t field,
 					   bool needed);
+
+/* Whether this machine has a unit that can count it; else why not. */
+bool unc_describe_counts(const struct unc_platform *, const struct unc_code *, char *reason,
+			 size_t size);
+/* groups.c */
+int unc_describe_groups(struct unc_platform *, struct unc_error *);
+void unc_describe_groups_free(struct unc_platform *);
+/* The name of a group; NULL: past the end. */
+const char *unc_describe_group(const struct unc_platform *, size_t index);
+
+/* peak.c: as unc_memory_peak(). */
+int unc_peak_of(const struct unc_platform *, int socket, double *bytes_per_second,
+		struct unc_error *err);
 
 /* Keeps a sentence for unc_open_error(); returns err->code. */
 int unc_open_fail(const struct unc_error *);

@@ -35,6 +35,8 @@ enum unc_table_part {
 	UNC_FILE_EVENTS,
 	UNC_FILE_PORTABLE,
 	UNC_FILE_METRICS,
+	UNC_FILE_GROUPS, /* and statements of a site's file, which has its own, too */
+	UNC_FILE_SITE,
 	UNC_FILE_WORKLOAD
 };
 
@@ -134,6 +136,9 @@ union unc_words {
 		const char *name, *x, *unit, *formula, *unavailable, *desc;
 		uint8_t kind;
 	} metric;
+	struct {
+		const char *name, *desc, *text;
+	} group;
 };
 
 #define UNC_ROW_UNION(row) struct unc_tbl_##row row;
@@ -142,7 +147,9 @@ struct unc_table_reader {
 	char cpu[48];
 	struct unc_table_file *file;
 	size_t n_files;
-	struct unc_table t;       /* its arrays are on the heap and ours */
+	struct unc_table t; /* its arrays are on the heap and ours */
+	const struct unc_table
+		*names;           /* what groups are of: this table, of a site's file another */
 	struct unc_workload work; /* likewise */
 	char *strings;
 	size_t cap_strings;
@@ -151,7 +158,7 @@ struct unc_table_reader {
 	unsigned n_cpus; /* lines of cpus.tbl */
 	bool first;      /* the first of them is this CPU's */
 	uint16_t type;   /* the type being read, or UNC_NONE */
-	bool skipping;   /* an event of other CPUs: its umasks are skipped too */
+	bool skipping;   /* an event or group of other CPUs: its umasks or items are skipped too */
 	unsigned type_line;
 	uint8_t space; /* of the part whose places are read; UNC_N_SPACES: access is missing */
 	uint64_t seen, seen_in_type; /* statements, one bit each */
@@ -238,6 +245,10 @@ int unc_units_end_type(struct unc_table_reader *);
 int unc_check_kernel(struct unc_table_reader *, const struct unc_tbl_type *);
 /* At the end of metrics.tbl: whether it has all portable metrics. */
 int unc_check_portable(struct unc_table_reader *);
+/* Portable ones before all others, in the order of portable.tbl. */
+void unc_sort_metrics(struct unc_table_reader *);
+/* At the end of groups, and before the next: whether the last one has an item. */
+int unc_check_group(struct unc_table_reader *);
 /* At the end of a type's .events. */
 int unc_events_end_type(struct unc_table_reader *);
 /* What an event ("type.EVENT", as the user writes it) counts per second, or per clock, and unit: a row,

@@ -411,29 +411,37 @@ static int read_columns(struct unc_table_reader *r, const struct statement *s)
 
 /* ---- statements */
 
+/* Whether a file may have the statement: that of a site groups, too. */
+static bool is_of(const struct statement *s, enum unc_table_part file)
+{
+	return s->file == file || (s->file == UNC_FILE_GROUPS && file == UNC_FILE_SITE);
+}
+
 static const struct statement *find(enum unc_table_part file, const char *word)
 {
 	for (const struct statement *s = statements; s < statements + N_STATEMENTS; s++)
-		if (s->file == file && strcmp(s->name, word) == 0)
+		if (is_of(s, file) && strcmp(s->name, word) == 0)
 			return s;
 	return NULL;
 }
 
 static int unknown(struct unc_table_reader *r, enum unc_table_part file, const char *word)
 {
-	static const char names[][14] = {"",
+	static const char names[][16] = {"",
 					 "cpus.tbl",
 					 "units.tbl",
 					 "TYPE.events",
 					 "portable.tbl",
 					 "metrics.tbl",
+					 "groups.tbl",
+					 "a site's file",
 					 "workload.tbl"};
 	struct unc_nearest nearest;
 	char buf[64];
 
 	unc_nearest_start(&nearest, word);
 	for (size_t i = 0; i < N_STATEMENTS; i++)
-		if (statements[i].file == file)
+		if (is_of(&statements[i], file))
 			unc_nearest_try(&nearest, statements[i].name);
 	return unc_bad(r, "'%s' is not a statement of %s%s", word, names[file],
 		       unc_nearest_text(&nearest, buf, sizeof(buf)));

@@ -108,6 +108,27 @@ int unc_check_portable(struct unc_table_reader *r)
 	return 0;
 }
 
+/* Moves a row to a place before it. */
+static void move_up(struct unc_tbl_metric *row, size_t from, size_t to)
+{
+	struct unc_tbl_metric moved = row[from];
+
+	memmove(&row[to + 1], &row[to], (from - to) * sizeof(*row));
+	row[to] = moved;
+}
+
+void unc_sort_metrics(struct unc_table_reader *r)
+{
+	struct unc_tbl_metric *row = r->t.n_metric ? UNC_ROW(r, metric, 0) : NULL;
+
+	for (size_t to = 0; to < r->n_portable; to++)
+		for (size_t i = to; i < r->t.n_metric; i++)
+			if (row[i].type == UNC_NONE && row[i].name == r->portable[to].name) {
+				move_up(row, i, to);
+				break;
+			}
+}
+
 /* ---- metrics.tbl */
 
 /* What portable.tbl says of a metric, and what the CPU adds to it. */

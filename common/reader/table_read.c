@@ -88,6 +88,7 @@ int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct 
 	r->t.strings = r->strings;
 	r->t.n_strings = 1; /* offset 0 is "" */
 	r->t.id = 2166136261u;
+	r->names = &r->t;
 	r->type = UNC_NONE;
 	*out = r;
 	return 0;
@@ -144,16 +145,23 @@ static bool listed(const char *list, const char *word)
 	return false;
 }
 
-/* cpu=NAME,.. on a line: it is of these CPUs only. */
+static bool is_one_of(const char *word, const char *a, const char *b)
+{
+	return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+/* cpu=NAME,.. on a line: it is of these CPUs only, with cpu=!NAME,.. of all others; and what belongs to
+ * it. */
 static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line)
 {
 	const char *cpus = unc_take(line, "cpu"),
 		   *word = line->word[0].key ? "" : line->word[0].value;
-	bool other = cpus && !listed(cpus, r->cpu);
+	bool but = cpus && cpus[0] == '!';
+	bool other = cpus && listed(cpus + but, r->cpu) == but;
 
-	if (strcmp(word, "umask") == 0)
+	if (is_one_of(word, "umask", "item"))
 		return other || r->skipping;
-	r->skipping = other && strcmp(word, "event") == 0;
+	r->skipping = other && is_one_of(word, "event", "group");
 	return other;
 }
 
@@ -197,9 +205,20 @@ static int read_metrics(struct unc_table_reader *r)
 	int rc;
 
 	if ((f && (rc = unc_read_file(r, f, UNC_FILE_PORTABLE)) < 0) ||
-	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0)
+	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0 ||
+	    (rc = unc_check_portable(r)) < 0)
 		return rc;
-	return unc_check_portable(r);
+	unc_sort_metrics(r);
+	return 0;
+}
+
+/* A folder may have no groups. */
+static int read_groups(struct unc_table_reader *r)
+{
+	const struct unc_table_file *f = unc_table_find_file(r, "groups.tbl");
+	int rc = f ? unc_read_file(r, f, UNC_FILE_GROUPS) : 0;
+
+	return rc < 0 ? rc : unc_check_group(r);
 }
 
 static int read_workload(struct unc_table_reader *r)
@@ -244,7 +263,7 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 		return unc_bad(r, "cpus.tbl has no line for %s", r->cpu);
 	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS)) < 0 ||
 	    (rc = unc_units_end_type(r)) < 0 || (rc = read_all_events(r)) < 0 ||
-	    (rc = read_metrics(r)) < 0 || (rc = read_workload(r)) < 0)
+	    (rc = read_metrics(r)) < 0 || (rc = read_groups(r)) < 0 || (rc = read_workload(r)) < 0)
 		return rc;
 	if (r->out_of_memory)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");

@@ -35,13 +35,16 @@ const struct unc_workload *unc_sim_workload(const struct unc_table *table)
 static int find_table(struct unc_sim *sim, const char *cpu, const struct unc_table *const *tables,
 		      size_t n, struct unc_error *err)
 {
-	char list[256];
+	char list[256], near[80];
 	struct unc_buf names = UNC_BUF(list);
+	struct unc_nearest nearest;
 
+	unc_nearest_start(&nearest, cpu);
 	for (size_t i = 0; i < n; i++) {
 		const char *name = unc_tbl_str(tables[i], tables[i]->name);
 
 		unc_put_word(&names, name);
+		unc_nearest_try_short(&nearest, name);
 		if (strcmp(name, cpu) != 0)
 			continue;
 		sim->table = tables[i];
@@ -54,8 +57,9 @@ static int find_table(struct unc_sim *sim, const char *cpu, const struct unc_tab
 					 "library: install both from one build",
 					 name);
 	}
-	return unc_fail(err, UNC_ERR_NOT_FOUND, "there is no simulated machine '%s'; there are: %s",
-			cpu, list);
+	return unc_fail(err, UNC_ERR_NOT_FOUND,
+			"there is no simulated machine '%s'%s; there are: %s", cpu,
+			unc_nearest_text(&nearest, near, sizeof(near)), list);
 }
 
 static uint64_t monotonic(void)

@@ -359,6 +359,16 @@ struct unc_tbl_metric {
 	uint8_t kind;  /* enum unc_metric_kind */
 };
 
+/* Metrics and events that belong together. */
+struct unc_tbl_group {
+	unc_str name, desc;
+	struct unc_range items;
+};
+
+struct unc_tbl_group_item {
+	unc_str text;
+};
+
 enum unc_discovery { UNC_DISCOVERY_FIXED, UNC_DISCOVERY_TABLE, UNC_DISCOVERY_NONE };
 
 /* Whose socket a bus without a UBox has: that of the next bus with one. */
@@ -399,7 +409,8 @@ struct unc_table {
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
 	X(where) X(present) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
-	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(event_name) X(metric) X(known)
+	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(event_name) X(metric) \
+	X(group) X(group_item) X(known)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \
 	const struct unc_tbl_##row *row;                                                           \
@@ -548,7 +559,7 @@ struct unc_table_reader;
 /* Starts the table of CPU `cpu`, which cpus.tbl must describe. */
 int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct unc_error *err);
 /* Reads one file's text (not terminated by NUL necessarily). `name` is used in
- * messages; its last component tells what the file is: portable.tbl, units.tbl,
+ * messages; its last component tells what the file is: portable.tbl, groups.tbl, units.tbl,
  * metrics.tbl, workload.tbl or TYPE.events. cpus.tbl first, then units.tbl, then the rest.
  * Errors: UNC_ERR_TABLE with "file:line: ...". */
 int unc_table_reader_file(struct unc_table_reader *, const char *name, const char *text,

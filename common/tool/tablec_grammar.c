@@ -50,9 +50,9 @@ enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 static const struct {
 	const char *name, *file;
-} files[] = {{"ANY", "all files"},        {"CPUS", "cpus.tbl"},         {"UNITS", "units.tbl"},
-	     {"EVENTS", "TYPE.events"},   {"PORTABLE", "portable.tbl"}, {"METRICS", "metrics.tbl"},
-	     {"WORKLOAD", "workload.tbl"}};
+} files[] = {{"ANY", "all files"},      {"CPUS", "cpus.tbl"},         {"UNITS", "units.tbl"},
+	     {"EVENTS", "TYPE.events"}, {"PORTABLE", "portable.tbl"}, {"METRICS", "metrics.tbl"},
+	     {"GROUPS", "groups.tbl"},  {"SITE", "site.tbl"},         {"WORKLOAD", "workload.tbl"}};
 
 static const char *file_name(const char *name)
 {

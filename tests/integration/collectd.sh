@@ -377,7 +377,7 @@ ok "a word in place of a boolean" fails flag "$p Cannot parse string value \`bot
 ok "a metric twice" fails twice "$p memory_read_bytes:socket=0 is configured twice" \
 	"$p memory_read_bytes:socket=1 is configured twice"
 ok "a wrong machine to simulate" fails machine \
-	"$p there is no simulated machine 'emerald-rapid'; there are: $names"
+	"$p there is no simulated machine 'emerald-rapid'; nearest is emerald-rapids; there are: $names"
 no_module()
 {
 	wait_for 30 enough bare load/load/shortterm 4 && stop bare || { cat "$tmp/bare/log"; return 1; }

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups of metrics and events: those of the tables, then those of the site. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "encode/name.h"
+#include "encode/schedule.h"
+#include "platform/platform.h"
+
+struct unc_group_row {
+	struct unc_group pub;
+	char reason[UNC_ERROR_MAX];
+	const char **items;
+	bool known;
+};
+
+/* Events that a group counts, each once. */
+struct codes {
+	struct unc_code code[UNC_MAX_CODES];
+	size_t n;
+	bool more; /* than there is room for */
+};
+
+/* The table that has group `index`, and its row there; NULL: past the end. */
+static const struct unc_tbl_group *row_of(const struct unc_platform *p, size_t index,
+					  const struct unc_table **t)
+{
+	*t = p->table;
+	return index < p->table->n_group ? &p->table->group[index] : NULL;
+}
+
+static size_t count(const struct unc_platform *p)
+{
+	return p->table->n_group;
+}
+
+/* ---- what a group needs */
+
+static void add_code(struct codes *c, const struct unc_code *code)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (unc_code_same(&c->code[i], code))
+			return;
+	if (c->n < UNC_MAX_CODES)
+		c->code[c->n++] = *code;
+	else
+		c->more = true;
+}
+
+static bool add_event(const struct unc_platform *p, const struct unc_spec *spec, struct codes *c,
+		      char *reason, size_t size)
+{
+	struct unc_error err = {0};
+	struct unc_code code;
+
+	if (unc_spec_encode(p->table, spec, 0, unc_platform_nodes(p), &code, &err) < 0) {
+		snprintf(reason, size, "%s", err.text);
+		return false;
+	}
+	if (!unc_describe_counts(p, &code, reason, size))
+		return false;
+	add_code(c, &code);
+	return true;
+}
+
+static bool add_metric(const struct unc_platform *p, size_t metric, struct codes *c, char *reason,
+		       size_t size)
+{
+	const struct unc_metric *m = unc_metric_get(p, metric);
+	const char *event;
+	bool fine = m && m->available;
+
+	if (!fine)
+		snprintf(reason, size, "%s", m ? m->reason : "out of memory");
+	for (size_t i = 0; fine && (event = unc_metric_need(p, metric, i)) != NULL; i++) {
+		struct unc_spec spec;
+
+		fine = unc_spec_parse(p->table, event, &spec, NULL) == 0 &&
+		       add_event(p, &spec, c, reason, size);
+	}
+	return fine;
+}
+
+/* Whether an item can be counted here; else why not. */
+static bool add_item(const struct unc_platform *p, const char *text, struct codes *c, char *reason,
+		     size_t size)
+{
+	struct unc_error err = {0};
+	struct unc_name name;
+
+	if (unc_name_parse(p->table, text, &name, &err) < 0) {
+		snprintf(reason, size, "%s", err.text);
+		return false;
+	}
+	return name.metric >= 0 ? add_metric(p, (size_t)name.metric, c, reason, size)
+				: add_event(p, &name.spec, c, reason, size);
+}
+
+/* ---- one group */
+
+/* What is not there, with its reason; items next to each other with the same reason are one. */
+struct lacks {
+	struct unc_buf text;
+	char items[UNC_ERROR_MAX], reason[UNC_ERROR_MAX];
+	struct unc_buf list; /* in items */
+};
+
+static void put_lacks(struct lacks *l)
+{
+	if (l->list.n)
+		unc_put(&l->text, "%s%s: %s", l->text.n ? "; " : "", l->items, l->reason);
+	l->list = UNC_BUF(l->items);
+}
+
+static void add_lacks(struct lacks *l, const char *item, const char *reason)
+{
+	if (strcmp(l->reason, reason) != 0)
+		put_lacks(l);
+	strcpy(l->reason, reason);
+	unc_put_word(&l->list, item);
+}
+
+static struct unc_group_row *study(const struct unc_platform *p, size_t index)
+{
+	struct unc_group_row *row = calloc(1, sizeof(*row));
+	struct codes *c = calloc(1, sizeof(*c));
+	const struct unc_table *t;
+	const struct unc_tbl_group *g = row_of(p, index, &t);
+	char reason[UNC_ERROR_MAX];
+	struct lacks lacks = {.reason = ""};
+
+	if (row)
+		row->items = calloc(g->items.n + 1, sizeof(*row->items));
+	if (!row || !c || !row->items) {
+		free(row ? row->items : NULL);
+		free(row);
+		free(c);
+		return NULL;
+	}
+	lacks.text = UNC_BUF(row->reason);
+	lacks.list = UNC_BUF(lacks.items);
+	for (uint32_t i = 0; i < g->items.n; i++) {
+		const char *item = unc_tbl_str(t, t->group_item[g->items.first + i].text);
+
+		if (add_item(p, item, c, reason, sizeof(reason)))
+			row->items[row->pub.n_items++] = item;
+		else
+			add_lacks(&lacks, item, reason);
+	}
+	put_lacks(&lacks);
+	row->pub.name = unc_tbl_str(t, g->name);
+	row->pub.desc = unc_tbl_str(t, g->desc);
+	row->pub.items = row->items;
+	row->pub.reason = row->reason;
+	row->pub.available = row->pub.n_items > 0 && !c->more;
+	if (c->more) {
+		row->pub.n_items = 0;
+		snprintf(row->reason, sizeof(row->reason), "it needs more than %d events at once",
+			 UNC_MAX_CODES);
+	}
+	row->pub.passes = row->pub.available ? unc_schedule_passes(p->table, c->code, c->n) : 0;
+	free(c);
+	return row;
+}
+
+static void free_row(struct unc_group_row *row)
+{
+	if (row)
+		free(row->items);
+	free(row);
+}
+
+/* Found out when it is first asked for, without the lock, which metrics take for themselves. */
+const struct unc_group *unc_group_get(const struct unc_platform *p, size_t index)
+{
+	struct unc_platform *own = (struct unc_platform *)(uintptr_t)p;
+	struct unc_group_row *row;
+
+	if (index >= count(p))
+		return NULL;
+	if (!unc_platform_here(p))
+		return p->group[index] ? &p->group[index]->pub : NULL;
+	pthread_mutex_lock(&own->lock);
+	row = p->group[index];
+	pthread_mutex_unlock(&own->lock);
+	if (row)
+		return &row->pub;
+	row = study(p, index);
+	pthread_mutex_lock(&own->lock);
+	if (!own->group[index]) {
+		own->group[index] = row;
+		row = NULL;
+	}
+	pthread_mutex_unlock(&own->lock);
+	free_row(row);
+	return own->group[index] ? &own->group[index]->pub : NULL;
+}
+
+const char *unc_describe_group(const struct unc_platform *p, size_t index)
+{
+	const struct unc_table *t;
+	const struct unc_tbl_group *g = row_of(p, index, &t);
+
+	return g ? unc_tbl_str(t, g->name) : NULL;
+}
+
+int unc_describe_groups(struct unc_platform *p, struct unc_error *err)
+{
+	p->group = calloc(count(p) + 1, sizeof(struct unc_group_row *));
+	return p->group ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+}
+
+void unc_describe_groups_free(struct unc_platform *p)
+{
+	for (size_t i = 0; p->group && i < count(p); i++)
+		free_row(p->group[i]);
+	free(p->group);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table reader: groups of metrics and events. */
+#include <string.h>
+
+#include "encode/event.h"
+#include "encode/name.h"
+#include "reader/table_build.h"
+
+enum { MAX_NAME = 31 };
+
+static struct unc_tbl_group *last_group(struct unc_table_reader *r)
+{
+	return r->t.n_group ? UNC_ROW(r, group, r->t.n_group - 1) : NULL;
+}
+
+static bool has_group(const struct unc_table *t, const char *name)
+{
+	for (size_t i = 0; i < t->n_group; i++)
+		if (unc_same(unc_tbl_str(t, t->group[i].name), name))
+			return true;
+	return false;
+}
+
+int unc_check_group(struct unc_table_reader *r)
+{
+	const struct unc_tbl_group *g = last_group(r);
+
+	if (!g || g->items.n)
+		return 0;
+	return unc_bad(r, "%s: group %s has no item", r->cpu, unc_tbl_str(&r->t, g->name));
+}
+
+static bool is_name(const char *text)
+{
+	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "0123456789_-");
+
+	return length && length <= MAX_NAME && !text[length];
+}
+
+int unc_end_group(struct unc_table_reader *r)
+{
+	const char *name = r->w.group.name;
+	int rc = unc_check_group(r);
+
+	if (rc < 0)
+		return rc;
+	if (!is_name(name))
+		return unc_bad(r, "group '%s' is not letters, digits, _ and - up to %d", name,
+			       MAX_NAME);
+	if (has_group(&r->t, name))
+		return unc_bad(r, "group %s is described twice", name);
+	if (r->names != &r->t && has_group(r->names, name))
+		return unc_bad(r, "group %s is one of the library's: give it another name", name);
+	unc_str text = unc_add_string(r, name), desc = unc_add_string(r, r->w.group.desc);
+	*unc_add_group(r) = (struct unc_tbl_group){text, desc, {(uint32_t)r->t.n_group_item, 0}};
+	return 0;
+}
+
+/* The item as it is stored: canonical. What a site's file has for other CPUs is found out when the
+ * group is asked for, and told there. */
+static int canonical(struct unc_table_reader *r, const char *text, char *buf, size_t size)
+{
+	struct unc_code code;
+	struct unc_name name;
+	int rc = unc_name_parse(r->names, text, &name, r->err);
+
+	if (rc == UNC_ERR_NOT_FOUND && r->names != &r->t && strlen(text) < size) {
+		strcpy(buf, text);
+		return 0;
+	}
+	if (rc < 0)
+		return unc_bad(r, "item %s", r->err->text);
+	if (name.spec.index >= 0 || name.spec.socket >= 0)
+		return unc_bad(r, "item %s: a group names no place", text);
+	if (name.metric < 0 && unc_spec_encode(r->names, &name.spec, 0, 2, &code, r->err) < 0)
+		return unc_bad(r, "item %s", r->err->text);
+	return unc_name_format(r->names, &name, buf, size) < 0
+		       ? unc_bad(r, "item %s: its canonical text is too long", text)
+		       : 0;
+}
+
+int unc_end_item(struct unc_table_reader *r)
+{
+	char text[UNC_SPEC_MAX];
+	int rc;
+
+	if (!last_group(r))
+		return unc_bad(r, "item before the first group");
+	if ((rc = canonical(r, r->w.group.text, text, sizeof(text))) < 0)
+		return rc;
+	unc_str at = unc_add_string(r, text);
+	const struct unc_range *items = &last_group(r)->items;
+	for (uint32_t i = 0; i < items->n; i++)
+		if (r->t.group_item[items->first + i].text == at)
+			return unc_bad(r, "item %s is given twice", text);
+	unc_add_group_item(r)->text = at;
+	last_group(r)->items.n++;
+	return 0;
+}
