@@ -64,7 +64,7 @@ static int run(char **argv, int argc)
 		setenv("UNCORE_SIM", "sandybridge-ep", 1);
 		for (size_t i = 0; i < sizeof(terminal) / sizeof(terminal[0]); i++)
 			signal(terminal[i], SIG_DFL); /* who started the test may not take them */
-		if (!freopen("/dev/null", "w", stdout))
+		if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
 			_exit(99);
 		_exit(command_run(&command, argc, argv));
 	}

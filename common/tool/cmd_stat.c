@@ -22,15 +22,16 @@ static int parse_time(const char *option, const char *text, double least, double
 	return ARGS_OK;
 }
 
-static int parse_every(const char *text, uint64_t *out)
+/* A whole number from 1. ARGS_OK, or the exit status. */
+static int parse_number(const char *option, const char *what, const char *text, uint64_t *out)
 {
 	char *end;
 
 	errno = 0;
 	*out = strtoull(text, &end, 0);
 	if (end == text || *end || errno || *out == 0 || text[0] == '-')
-		return bad_input("stat: option '--every' needs a number of counts from 1, not '%s'",
-				 text);
+		return bad_input("stat: option '%s' needs a number of %s from 1, not '%s'", option,
+				 what, text);
 	return ARGS_OK;
 }
 
@@ -57,7 +58,9 @@ static int parse_options(struct stat_job *job, const struct args *args)
 	if (rc == ARGS_OK && args->duration)
 		rc = parse_time("-d", args->duration, 0.001, &job->duration);
 	if (rc == ARGS_OK && args->every)
-		rc = parse_every(args->every, &job->every);
+		rc = parse_number("--every", "counts", args->every, &job->every);
+	if (rc == ARGS_OK && args->repeat)
+		rc = parse_number("-r", "runs", args->repeat, &job->repeat);
 	if (rc != ARGS_OK)
 		return rc;
 	if (args->separator && (rc = check_separator(args->separator)) != ARGS_OK)
@@ -71,6 +74,10 @@ static int parse_options(struct stat_job *job, const struct args *args)
 				 "--per-unit with it");
 	if (args->freeze && !job->every)
 		return bad_input("stat: --freeze goes with --every");
+	if (job->repeat && (job->every || job->interval > 0))
+		return bad_input("stat: -r has one report of all runs: no -I or --every with it");
+	if (job->repeat && !args->words && !args->duration)
+		return bad_input("stat: -r needs to know how long a run is: a COMMAND, or -d");
 	if (job->every)
 		job->interval = look;
 	return ARGS_OK;

@@ -54,6 +54,16 @@ static const struct option_row rows[] = {
 	 "whether its unit is frozen before the first one after 50 milliseconds: with shorter "
 	 "intervals those before it may be too small."},
 	{COUNT, 'd', "duration", "S", AT(duration), "ends after S seconds", ""},
+	{COUNT, 'r', "repeat", "N", AT(repeat),
+	 "N runs of COMMAND, or of -d seconds: the mean of each number, and how sure it is",
+	 "Behind +- stands the standard deviation of the mean, in percent of it: of values x with "
+	 "the "
+	 "mean m, sqrt(sum((x - m)^2) / (N - 1) / N) / m. In JSON and with -x it is called spread "
+	 "and "
+	 "is a share, 0.01 for 1 percent. Rates are those of the mean number in the mean time. A "
+	 "number that was missing in one run has no mean. A run that ends with a status other than "
+	 "0, "
+	 "or is stopped, is the last, and not counted; its status is that of stat."},
 	{COUNT, 0, "every", "N", AT(every),
 	 "a report whenever the first event of -e has counted N on one of its units",
 	 "It is of the interval that this ends, as is what is counted beside it. The status "

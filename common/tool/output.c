@@ -101,6 +101,21 @@ void table_print(struct table *t)
 	t->n_cells = 0;
 }
 
+size_t table_lines(const struct table *t)
+{
+	return t->n_cells / t->columns;
+}
+
+size_t table_width(const struct table *t)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < t->columns; i++)
+		if (t->column[i].width)
+			width += t->column[i].width + (width ? 2 : 0);
+	return width;
+}
+
 void table_free(struct table *t)
 {
 	for (size_t i = 0; i < t->n_cells; i++)
@@ -140,6 +155,19 @@ const char *scaled(char buf[CELL_MAX], double value, const char *unit)
 	return buf;
 }
 
+const char *unit_text(const char *unit)
+{
+	static const char *const text[][2] = {{"hz", "Hz"},
+					      {"bytes_per_second", "B/s"},
+					      {"count_per_second", "/s"},
+					      {"count", ""}};
+
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		if (strcmp(unit, text[i][0]) == 0)
+			return text[i][1];
+	return unit;
+}
+
 const char *with_unit(char buf[CELL_MAX], double value, const char *unit)
 {
 	bool whole = value >= 0 && value < 0x1p63 && value == floor(value);
@@ -147,19 +175,15 @@ const char *with_unit(char buf[CELL_MAX], double value, const char *unit)
 
 	if (strcmp(unit, "ratio") == 0)
 		snprintf(buf, CELL_MAX, "%.4f", value);
-	else if (strcmp(unit, "hz") == 0)
-		scaled(buf, value, "Hz");
-	else if (strcmp(unit, "bytes_per_second") == 0)
-		scaled(buf, value, "B/s");
-	else if (strcmp(unit, "count_per_second") == 0)
-		scaled(buf, value, "/s");
+	else if (strcmp(unit, "hz") == 0 || strstr(unit, "_per_second"))
+		scaled(buf, value, unit_text(unit));
 	else if (strcmp(unit, "count") == 0 && whole)
 		grouped(buf, (uint64_t)value);
 	else if (strcmp(unit, "bytes") == 0 && value >= 0 && value < 0x1p63)
 		snprintf(buf, CELL_MAX, "%s %s", grouped(number, (uint64_t)llround(value)), unit);
 	else
-		snprintf(buf, CELL_MAX, "%.2f%s%s", value, strcmp(unit, "count") ? " " : "",
-			 strcmp(unit, "count") ? unit : "");
+		snprintf(buf, CELL_MAX, "%.2f%s%s", value, *unit_text(unit) ? " " : "",
+			 unit_text(unit));
 	return buf;
 }
 

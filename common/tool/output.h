@@ -23,6 +23,9 @@ size_t table_column(const struct table *, const char *title);
 /* Prints the lines and forgets them; the widths only grow, so that later ones stay aligned. */
 void table_print(struct table *);
 void table_free(struct table *);
+/* Lines since they were printed; columns that the widest so far takes. */
+size_t table_lines(const struct table *);
+size_t table_width(const struct table *);
 
 /* "1,234,567" */
 const char *grouped(char buf[CELL_MAX], uint64_t value);
@@ -30,6 +33,8 @@ const char *grouped(char buf[CELL_MAX], uint64_t value);
 const char *scaled(char buf[CELL_MAX], double value, const char *unit);
 /* A value of a metric whose unit is `unit` ("bytes", "ratio", "ns", ...). */
 const char *with_unit(char buf[CELL_MAX], double value, const char *unit);
+/* How a unit of metrics is written behind numbers: "B/s" for "bytes_per_second". */
+const char *unit_text(const char *unit);
 /* "0-3" from a mask, "-" if it is empty. */
 const char *bit_list(char buf[CELL_MAX], uint64_t mask);
 /* As few digits as give the same number again. */

@@ -12,6 +12,12 @@
 
 enum { BY_SIGNAL = 128 }; /* exit status of who is ended by signal N: 128 + N, as of a shell */
 
+/* Of runs: their mean, and the sum of the squares of what they deviate from it. */
+struct stat_mean {
+	unsigned long n;
+	double mean, squares;
+};
+
 /* A number of the report: an event or metric, of the machine, a socket or a unit. */
 struct stat_cell {
 	char *name;                      /* NULL: nothing stands here */
@@ -27,10 +33,15 @@ struct stat_cell {
 	uint64_t count;
 	double value, share;
 	unsigned units, of;
+	double spread; /* with -r: standard deviation of the mean, as a share of it; NAN: it has none */
+
+	struct stat_mean mean; /* of the runs, with -r */
+	double shares;         /* ... their sum */
 
 	/* what is said behind the last one */
 	char *why; /* why there was no number, if once there was none */
 	bool lost; /* ... because the counter was no longer ours */
+	bool told; /* that it is, or will be, less than whole */
 	unsigned long without;
 };
 
@@ -40,6 +51,7 @@ struct stat_job {
 	double interval; /* seconds between reports; 0: one report at the end */
 	uint64_t every;  /* a report whenever the first event has counted so much; 0: none */
 	double duration; /* seconds; 0: no limit */
+	uint64_t repeat; /* measure so often, for one report; 0: once */
 
 	struct unc_platform *platform;
 	struct unc_session *session;
@@ -51,14 +63,21 @@ struct stat_job {
 	struct unc_value *value;
 	size_t n_values; /* items of the session */
 	struct table *table;
+	bool wide;           /* with intervals: it has a column for each number, */
+	size_t title_width;  /* ... and the titles are wrapped at this width */
+	size_t width, shown; /* of the terminal, and lines there since the titles */
+	int day;             /* when these were shown */
 	/* what ended the interval of the next report; id -1: nothing */
 	struct unc_overflow overflow;
-	unsigned long reports; /* printed */
-	bool lost;             /* the next report has values that the session has lost */
-	bool harmed;           /* so had one at any time */
-	double started;        /* seconds between the first start of the session and its last */
-	struct timespec clock; /* wall-clock time of the next report */
-	double time, seconds;  /* of the next report: since the first start, and how long */
+	unsigned long reports;   /* printed */
+	uint64_t runs;           /* gathered */
+	struct stat_mean length; /* of these, in seconds */
+	double length_spread;
+	bool lost;      /* the next report has values that the session has lost */
+	bool harmed;    /* so had one at any time */
+	double started; /* seconds between the first start of the session and its last */
+	struct timespec began, clock; /* wall-clock time of the first start, of the next report */
+	double time, seconds;         /* of the next report: since the first start, and how long */
 };
 
 /* stat_items.c: each part of a list with commas becomes lines of the report. 0, or the exit status. */
@@ -84,13 +103,32 @@ void stat_lament(const struct stat_job *);
 /* Tells on stderr which numbers are missing, and why. */
 void stat_close(const struct stat_job *);
 
+/* stat_repeat.c: notes what was collected as a run, and at the end makes the report of all of them. */
+void stat_gather(struct stat_job *);
+void stat_sum_up(struct stat_job *);
+
 /* stat_print.c: prints what was collected. 0, or the exit status. */
 int stat_report(struct stat_job *);
 
 /* Its forms: text; a row for each number, separated or as JSON; an object for all of them. */
 void stat_text(struct stat_job *);
+/* stat_columns.c: text in a column for each number. false, without a table, if it is wider than that. */
+bool stat_columns(struct stat_job *, size_t width);
+void stat_columns_titles(struct stat_job *);
+void stat_columns_row(struct stat_job *);
+/* stat_text.c, for it. */
+/* What a number of a column is measured in; totals are shown as rates. */
+const char *stat_measure(char buf[CELL_MAX], const struct stat_cell *);
+/* "99.43 G" */
+const char *stat_short(char buf[CELL_MAX], const struct stat_cell *, double seconds);
+/* 1 to 99: what is not whole is never shown as if it were. */
+double stat_percent(double share);
+const char *stat_time_of_day(char buf[CELL_MAX], const struct stat_job *);
 void stat_rows(const struct stat_job *, struct printer *);
 void stat_object(const struct stat_job *, struct printer *);
+
+/* A number that is missing: for what is said behind the last report. */
+void stat_remember(struct stat_cell *);
 
 /* stat_print.c, for all forms. */
 

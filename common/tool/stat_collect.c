@@ -60,6 +60,8 @@ static char *what_lacks(const struct stat_job *job, int id)
 static char *mark_sentence(const struct stat_job *job, const struct stat_cell *c)
 {
 	(void)job;
+	if (c->told)
+		return NULL;
 	if (c->id < 0)
 		return must_print("%s", c->reason);
 	return c->lacks ? must_print("%u of %u units: %s", c->units, c->of, c->lacks) : NULL;
@@ -71,13 +73,16 @@ int stat_announce(struct stat_job *job)
 	int rc = 0;
 
 	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;) {
-		c->lacks = what_lacks(job, c->id);
-		any |= c->lacks != NULL;
+		if (!c->lacks)
+			c->lacks = what_lacks(job, c->id);
+		any |= c->lacks && !c->told;
 	}
 	if (any) /* a value knows the number of its units */
 		rc = stat_collect(job);
 	if (rc == 0)
 		say_of_cells(job, mark_sentence);
+	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)
+		c->told = c->id < 0 || c->lacks;
 	return rc;
 }
 
@@ -170,8 +175,11 @@ static char *end_sentence(const struct stat_job *job, const struct stat_cell *c)
 {
 	if (!c->why || c->id < 0)
 		return NULL;
-	if (c->without == job->reports)
+	if (c->without == (job->repeat ? job->runs : job->reports))
 		return must_print("no value: %s", c->why);
+	if (job->repeat)
+		return must_print("no mean, for it has no value in %lu of %llu runs: %s",
+				  c->without, (unsigned long long)job->runs, c->why);
 	if (c->without == 0)
 		return must_print("no value after the last report: %s", c->why);
 	return must_print("no value in %lu of %lu reports: %s", c->without, job->reports, c->why);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command stat: its report as one object of JSON. */
+#include <math.h>
+
 #include "stat.h"
 
 /* An object of the numbers that it is about; left out where there are none, unless always there. */
-enum section { EVENTS, METRICS, PARTIAL, INVALID, SHARE, SECTIONS };
+enum section { EVENTS, METRICS, PARTIAL, INVALID, SHARE, SPREAD, SECTIONS };
 
 static bool is_about(enum section section, const struct stat_cell *c)
 {
@@ -16,8 +18,10 @@ static bool is_about(enum section section, const struct stat_cell *c)
 		return c->lacks;
 	case INVALID:
 		return c->reason;
-	default:
+	case SHARE:
 		return !c->reason && c->share < 1;
+	default:
+		return !c->reason && c->mean.n && isfinite(c->spread);
 	}
 }
 
@@ -33,6 +37,8 @@ static void json_cell(struct printer *p, enum section section, const struct stat
 		print_text(p, c->name, NULL, c->reason);
 	} else if (section == SHARE) {
 		print_number(p, c->name, stat_rounded(c->share));
+	} else if (section == SPREAD) {
+		print_number(p, c->name, stat_rounded(c->spread));
 	} else {
 		stat_value(p, c->name, c);
 	}
@@ -40,8 +46,8 @@ static void json_cell(struct printer *p, enum section section, const struct stat
 
 static void json_section(struct printer *p, const struct stat_job *job, enum section section)
 {
-	static const char *const keys[SECTIONS] = {"events", "metrics", "partial", "invalid",
-						   "share"};
+	static const char *const keys[SECTIONS] = {"events",  "metrics", "partial",
+						   "invalid", "share",   "spread"};
 	bool open = section <= METRICS;
 
 	if (open)
@@ -78,6 +84,8 @@ void stat_object(const struct stat_job *job, struct printer *p)
 	print_number(p, "interval", stat_rounded(job->seconds));
 	print_bool(p, "simulated", unc_platform_simulated(job->platform));
 	print_integer(p, "passes", NULL, job->passes);
+	if (job->repeat)
+		print_integer(p, "runs", NULL, (int64_t)job->runs);
 	for (enum section section = 0; section < SECTIONS; section++)
 		json_section(p, job, section);
 	if (*unc_session_unprotected(job->session))

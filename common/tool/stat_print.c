@@ -18,7 +18,7 @@ void stat_value(struct printer *p, const char *key, const struct stat_cell *c)
 {
 	if (c->reason)
 		print_null(p, key);
-	else if (c->metric)
+	else if (c->metric || c->mean.n)
 		print_number(p, key, c->value);
 	else
 		print_count(p, key, NULL, c->count);
@@ -37,8 +37,7 @@ const char *stat_clock(char buf[CELL_MAX], const struct timespec *clock)
 	return buf;
 }
 
-/* For what is said behind the last report. */
-static void remember(struct stat_cell *c)
+void stat_remember(struct stat_cell *c)
 {
 	if (!c->reason)
 		return;
@@ -70,8 +69,8 @@ int stat_report(struct stat_job *job)
 		stat_object(job, &p);
 	else
 		stat_text(job);
-	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)
-		remember(c);
+	for (struct stat_cell *c = NULL; !job->repeat && (c = stat_next(job, c)) != NULL;)
+		stat_remember(c);
 	job->reports++;
 	return end_report();
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command stat: its report as rows, one for each number, separated or JSON. */
+#include <math.h>
+
 #include "stat.h"
 
 static void integer_if(struct printer *p, const char *key, bool there, int64_t value)
@@ -46,19 +48,24 @@ static void print_cell(struct printer *p, const struct stat_job *job, const stru
 	integer_if(p, "units", c->id >= 0, c->units);
 	integer_if(p, "of", c->id >= 0, c->of);
 	print_text(p, "reason", NULL, c->reason ? c->reason : c->lacks);
+	if (job->repeat) {
+		print_integer(p, "runs", NULL, (int64_t)job->runs);
+		number_if(p, "spread", isfinite(c->spread), stat_rounded(c->spread));
+	}
 	if (p->form == JSON)
 		print_close(p);
 }
 
 static void titles(struct printer *p, const struct stat_job *job)
 {
-	static const char *const title[] = {"time",  "clock", "interval", "socket",
-					    "unit",  "name",  "value",    "measure",
-					    "share", "units", "of",       "reason"};
+	static const char *const title[] = {"time", "clock",  "interval", "socket", "unit",
+					    "name", "value",  "measure",  "share",  "units",
+					    "of",   "reason", "runs",     "spread"};
+	size_t n = sizeof(title) / sizeof(title[0]) - (job->repeat ? 0 : 2);
 
 	if (unc_platform_simulated(job->platform))
 		printf("# SIMULATED %s\n", unc_platform_cpu(job->platform)->name);
-	for (size_t i = 0; i < sizeof(title) / sizeof(title[0]); i++)
+	for (size_t i = 0; i < n; i++)
 		print_text(p, NULL, NULL, title[i]);
 }
 

@@ -10,13 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "stat.h"
-
-enum { NOT_FOUND = 127, NOT_RUN = 126 }; /* exit statuses, as of a shell */
+#include "stat_child.h"
 
 static const double slice = 0.1;      /* seconds of a pass when nothing else says how long */
 static const double least = 0.01;     /* a last interval shorter than this is not reported */
@@ -24,14 +22,12 @@ static const double tolerance = 1e-6; /* the last slice and the end are the same
 
 struct runner {
 	struct stat_job *job;
-	sigset_t signals, before;
-	struct sigaction pipe_before, size_before;
-	pid_t child; /* 0: none, or ended */
-	int go;      /* pipe that holds the child back */
-	int failed;  /* pipe that tells why it could not become the command */
-	int status;  /* exit status of the child, or the one that ends us */
+	struct child child;
+	sigset_t signals;
 	int interrupts;
-	double start;   /* when counting began */
+	bool stopped;   /* by a signal */
+	double first;   /* when counting began, */
+	double start;   /* ... of this run */
 	unsigned turns; /* passes that were measured since the last interval's end */
 	bool renewed;   /* counting has been started anew */
 };
@@ -64,91 +60,9 @@ static void block_signals(struct runner *r)
 	signal(SIGCHLD, SIG_DFL);
 	/* A reader that goes away, a file that may not grow: neither may leave counters running. */
 	action = (struct sigaction){.sa_handler = SIG_IGN};
-	sigaction(SIGPIPE, &action, &r->pipe_before);
-	sigaction(SIGXFSZ, &action, &r->size_before);
-	sigprocmask(SIG_BLOCK, &r->signals, &r->before);
-}
-
-/* In the child: waits until counting has begun, then becomes the command. */
-static void become_command(const struct runner *r, int ready, int failed)
-{
-	char go;
-
-	sigaction(SIGPIPE, &r->pipe_before, NULL);
-	sigaction(SIGXFSZ, &r->size_before, NULL);
-	sigprocmask(SIG_SETMASK, &r->before, NULL);
-	if (read(ready, &go, 1) == 1) { /* else counting did not begin */
-		execvp(r->job->args->word[0], r->job->args->word);
-		int error = errno;
-
-		if (write(failed, &error, sizeof(error)) < 0)
-			_exit(NOT_RUN);
-	}
-	_exit(NOT_RUN);
-}
-
-static int start_child(struct runner *r)
-{
-	int ready[2] = {-1, -1}, failed[2] = {-1, -1};
-
-	r->child = -1;
-	if (pipe2(ready, O_CLOEXEC) == 0 && pipe2(failed, O_CLOEXEC) == 0)
-		r->child = fork();
-	if (r->child < 0) {
-		r->child = 0;
-		return failure("cannot run %s: %s", r->job->args->word[0], strerror(errno));
-	}
-	if (r->child == 0) {
-		close(ready[1]);
-		become_command(r, ready[0], failed[1]);
-	}
-	close(ready[0]);
-	close(failed[1]);
-	r->go = ready[1];
-	r->failed = failed[0];
-	return 0;
-}
-
-/* Ends the process that was to become the command. */
-static void abandon_child(struct runner *r)
-{
-	if (!r->child)
-		return;
-	close(r->go);
-	close(r->failed);
-	waitpid(r->child, NULL, 0);
-	r->child = 0;
-}
-
-/* Lets the command begin. 0, or the exit status if there is no such command. */
-static int release_child(struct runner *r)
-{
-	int error = 0;
-
-	if (!r->child)
-		return 0;
-	/* The pipe is closed when the command runs; else the reason comes through it. */
-	if (write(r->go, "g", 1) != 1 || read(r->failed, &error, sizeof(error)) <= 0)
-		error = 0;
-	if (error == 0) {
-		close(r->go);
-		close(r->failed);
-		return 0;
-	}
-	abandon_child(r);
-	failure("cannot run %s: %s", r->job->args->word[0], strerror(error));
-	return error == ENOENT ? NOT_FOUND : NOT_RUN;
-}
-
-static bool child_ended(struct runner *r)
-{
-	int status;
-
-	if (!r->child || waitpid(r->child, &status, WNOHANG) != r->child)
-		return false;
-	r->child = 0;
-	r->status = WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
-	return true;
+	sigaction(SIGPIPE, &action, &r->child.on_pipe);
+	sigaction(SIGXFSZ, &action, &r->child.on_size);
+	sigprocmask(SIG_BLOCK, &r->signals, &r->child.signals);
 }
 
 /* A terminal sends its signals to the command as well; an alarm or a limit is ours alone. */
@@ -161,13 +75,14 @@ static bool of_terminal(int number, const siginfo_t *info)
 /* A signal to end. With a command: the command is to end, and with it we do. */
 static bool must_stop(struct runner *r, int number, const siginfo_t *info)
 {
-	if (!r->child)
+	r->stopped = true;
+	if (!r->child.pid)
 		return true;
 	if (!of_terminal(number, info))
-		kill(r->child, number);
+		kill(r->child.pid, number);
 	if (r->interrupts++ == 0)
 		return false;
-	r->status = BY_SIGNAL + number;
+	r->child.status = BY_SIGNAL + number;
 	return true;
 }
 
@@ -184,7 +99,7 @@ static enum wake wait_until(struct runner *r, double deadline)
 		int number = sigtimedwait(&r->signals, &info, &ts);
 
 		if (number == SIGCHLD) {
-			if (child_ended(r))
+			if (child_ended(&r->child))
 				return WAKE_CHILD;
 		} else if (number > 0 && must_stop(r, number, &info)) {
 			return WAKE_STOP;
@@ -224,7 +139,7 @@ static int renew(struct runner *r)
 	rc = unc_session_stop(job->session);
 	if (rc == 0)
 		rc = unc_session_start(job->session);
-	job->started = now() - r->start;
+	job->started = now() - r->first;
 	return session_error(job, rc);
 }
 
@@ -297,15 +212,27 @@ static int count_every(struct runner *r)
 	return rc;
 }
 
-/* The report goes to a file; the command, already started, keeps the old stdout. */
-static int redirect(const char *path)
+/*
+ * Where the report goes: to a file, or, where stdout is the command's own, to stderr. The command
+ * keeps the old stdout.
+ */
+static int redirect(struct runner *r)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int rc = fd < 0 ? -1 : dup2(fd, STDOUT_FILENO);
+	const struct args *args = r->job->args;
+	int fd = STDERR_FILENO;
 
-	if (rc < 0)
-		return failure("cannot write %s: %s", path, strerror(errno));
-	close(fd);
+	r->child.out = -1;
+	if (!args->output && (!args->words || args->json))
+		return 0;
+	if (args->output)
+		fd = open(args->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		r->child.out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd < 0 || r->child.out < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		return failure("cannot write %s: %s", args->output ? args->output : "the report",
+			       strerror(errno));
+	if (args->output)
+		close(fd);
 	return 0;
 }
 
@@ -321,19 +248,20 @@ static bool worth_a_report(const struct runner *r)
 	       job->seconds >= 0.99 * fmin(job->interval, least) && stat_complete(job);
 }
 
-/* Stops, and reports then: a counter that is no longer ours may show only now. */
+/* Stops, and collects then: a counter that is no longer ours may show only now. */
 static int end_count(struct runner *r)
 {
 	struct stat_job *job = r->job;
 	int stopped = session_error(job, unc_session_stop(job->session));
 	int status = stat_collect(job);
 
-	if (status == 0 && worth_a_report(r))
+	if (status == 0 && !job->repeat && worth_a_report(r))
 		status = stat_report(job);
 	return status ? status : stopped;
 }
 
-static int measure(struct runner *r)
+/* Begins to count, and lets the command begin. */
+static int begin_count(struct runner *r)
 {
 	struct stat_job *job = r->job;
 	int status = session_error(job, unc_session_start(job->session));
@@ -343,40 +271,108 @@ static int measure(struct runner *r)
 	if (status == 0 && !job->every) /* what came before is of no interval */
 		status = session_error(job, unc_session_reset(job->session));
 	r->start = now();
-	if (status)
-		abandon_child(r);
-	else
-		status = release_child(r);
-	if (status) {
-		unc_session_stop(job->session);
-		return status;
+	if (job->runs == 0) {
+		r->first = r->start;
+		clock_gettime(CLOCK_REALTIME, &job->began);
 	}
+	job->started = r->start - r->first;
+	if (status)
+		child_abandon(&r->child);
+	else
+		status = child_release(&r->child);
+	if (status)
+		unc_session_stop(job->session);
+	return status;
+}
+
+/* Counts once. */
+static int measure(struct runner *r)
+{
+	struct stat_job *job = r->job;
+	int status = job->args->words ? child_start(&r->child) : 0;
+
+	if (status == 0)
+		status = begin_count(r);
+	if (status)
+		return status;
 	status = job->every ? count_every(r) : count(r);
 	if (status)
 		unc_session_stop(job->session);
 	else
 		status = end_count(r);
-	if (status == 0 || job->harmed)
-		stat_close(job);
-	return status == 0 && job->harmed ? EXIT_FAILURE : status;
+	return status;
+}
+
+/* Counting may be over before the command is. */
+static void await_child(struct runner *r)
+{
+	while (r->child.pid && r->child.status == 0 && wait_until(r, INFINITY) != WAKE_STOP)
+		continue;
+}
+
+/* One measurement, and its report. */
+static int run_once(struct runner *r)
+{
+	int status = measure(r);
+
+	if (status == 0 || r->job->harmed)
+		stat_close(r->job);
+	await_child(r);
+	if (status == 0 && r->job->harmed)
+		return EXIT_FAILURE;
+	return status ? status : r->child.status;
+}
+
+/* What a report of fewer runs than were asked for is of. Returns the exit status. */
+static int too_few(const struct runner *r)
+{
+	const struct stat_job *job = r->job;
+	char *what = r->child.status ? must_print("ended with status %d", r->child.status)
+				     : must_print("was stopped");
+
+	if (job->runs == 0)
+		remark("run 1 of %llu %s: there is no report", (unsigned long long)job->repeat,
+		       what);
+	else
+		remark("run %llu of %llu %s: the report is of those before it",
+		       (unsigned long long)job->runs + 1, (unsigned long long)job->repeat, what);
+	free(what);
+	return r->child.status ? r->child.status : job->runs == 0 ? EXIT_FAILURE : 0;
+}
+
+/* As many as were asked for, as long as they are good; then the report of all of them. */
+static int run_again(struct runner *r)
+{
+	struct stat_job *job = r->job;
+	int status = 0;
+
+	while (job->runs < job->repeat && !r->stopped && r->child.status == 0) {
+		status = measure(r);
+		await_child(r);
+		if (status)
+			return status;
+		if (!r->stopped && r->child.status == 0)
+			stat_gather(job);
+	}
+	if (job->runs < job->repeat)
+		status = too_few(r);
+	if (job->runs == 0)
+		return status;
+	stat_sum_up(job);
+	int reported = stat_report(job);
+
+	stat_close(job);
+	return reported ? reported : job->harmed ? EXIT_FAILURE : status;
 }
 
 int stat_run(struct stat_job *job)
 {
-	struct runner r = {.job = job};
-	int status = 0;
+	struct runner r = {.job = job, .child = {.word = job->args->word}};
+	int status;
 
 	block_signals(&r);
-	if (job->args->words)
-		status = start_child(&r);
-	if (status == 0 && job->args->output) {
-		status = redirect(job->args->output);
-		if (status)
-			abandon_child(&r);
-	}
+	status = redirect(&r);
 	if (status == 0)
-		status = measure(&r);
-	while (r.child && r.status == 0 && wait_until(&r, INFINITY) != WAKE_STOP)
-		continue; /* counting is over, the command is not */
-	return status ? status : r.status;
+		status = job->repeat ? run_again(&r) : run_once(&r);
+	return status;
 }

@@ -4,26 +4,77 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "stat.h"
 
-static const char *number_text(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
+/* ---- numbers */
+
+/* What a number is measured in as a rate; "": it is none, nor can it be one. */
+static const char *rate_measure(char buf[CELL_MAX], const struct stat_cell *c)
 {
-	char rate[CELL_MAX];
+	const char *unit = c->metric ? c->metric->unit : "count";
 
-	if (c->reason) {
+	if (c->metric && c->metric->kind != UNC_METRIC_TOTAL)
+		return "";
+	if (strcmp(unit, "bytes") == 0)
+		return "B/s";
+	snprintf(buf, CELL_MAX, "%s/s", strcmp(unit, "count") == 0 ? "" : unit);
+	return buf;
+}
+
+const char *stat_measure(char buf[CELL_MAX], const struct stat_cell *c)
+{
+	const char *rate = rate_measure(buf, c);
+
+	return *rate ? rate : c->metric ? unit_text(c->metric->unit) : "";
+}
+
+const char *stat_short(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
+{
+	char measure[CELL_MAX];
+	bool rate = *rate_measure(measure, c);
+
+	if (c->reason || (rate && !(seconds > 0)))
+		return "-";
+	if (!rate && strcmp(c->metric->unit, "ratio") == 0)
+		return with_unit(buf, c->value, "ratio");
+	scaled(buf, rate ? c->value / seconds : c->value, "");
+	buf[strcspn(buf, " ") + (strlen(buf) > strcspn(buf, " ") + 1 ? 2 : 0)] = '\0';
+	return buf;
+}
+
+double stat_percent(double share)
+{
+	return fmin(round(100 * share), 99);
+}
+
+static const char *number_text(char buf[CELL_MAX], const struct stat_cell *c)
+{
+	if (c->reason)
 		snprintf(buf, CELL_MAX, "-");
-	} else if (!c->metric) {
+	else if (!c->metric)
 		grouped(buf, c->count);
-	} else {
+	else
 		with_unit(buf, c->value, c->metric->unit);
-		if (strcmp(c->metric->unit, "bytes") == 0 && seconds > 0) {
-			size_t used = strlen(buf);
+	return buf;
+}
 
-			snprintf(buf + used, CELL_MAX - used, "  %11s",
-				 scaled(rate, c->value / seconds, "B/s"));
-		}
-	}
+static const char *rate_text(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
+{
+	char measure[CELL_MAX];
+	const char *unit = rate_measure(measure, c);
+
+	return c->reason || !*unit || !(seconds > 0) ? "" : scaled(buf, c->value / seconds, unit);
+}
+
+/* How sure a mean is. */
+static const char *spread_text(char buf[CELL_MAX], uint64_t runs, double spread)
+{
+	if (runs < 2)
+		return "";
+	snprintf(buf, CELL_MAX, isfinite(spread) ? "+- %.2f %%" : "+- -", 100 * spread);
 	return buf;
 }
 
@@ -37,74 +88,222 @@ static const char *mark_text(char buf[CELL_MAX], const struct stat_cell *c)
 		used = snprintf(buf, CELL_MAX, "%u of %u units", c->units, c->of);
 	if (!c->reason && c->share < 1)
 		snprintf(buf + used, CELL_MAX - (size_t)used, "%s%.0f %%", used ? ", " : "",
-			 fmin(round(100 * c->share), 99));
+			 stat_percent(c->share));
 	return buf;
 }
 
-/* The columns are the time (with intervals), the name, the numbers with their marks. */
-static void start_text(struct stat_job *job)
-{
-	char *columns = must_print("%s", job->interval > 0 ? ">time s|" : "");
+/* ---- time */
 
-	print_label(job->platform);
+/* "2026-11-22 20:24:01 +0100" */
+static const char *date_and_time(char buf[CELL_MAX], const struct timespec *clock)
+{
+	struct tm local;
+
+	localtime_r(&clock->tv_sec, &local);
+	strftime(buf, CELL_MAX, "%Y-%m-%d %H:%M:%S %z", &local);
+	return buf;
+}
+
+const char *stat_time_of_day(char buf[CELL_MAX], const struct stat_job *job)
+{
+	struct tm local;
+	size_t n;
+
+	localtime_r(&job->clock.tv_sec, &local);
+	n = strftime(buf, CELL_MAX, "%H:%M:%S", &local);
+	if (job->every || fmod(job->interval, 1) != 0)
+		snprintf(buf + n, CELL_MAX - n, ".%03ld", job->clock.tv_nsec / 1000000);
+	return buf;
+}
+
+static int day_of(const struct timespec *clock)
+{
+	struct tm local;
+
+	localtime_r(&clock->tv_sec, &local);
+	return local.tm_year * 366 + local.tm_yday;
+}
+
+/* ---- a list: a line for each number, or for those of all sockets */
+
+enum { CLOCK, TIME, FIRST };                 /* columns; without intervals FIRST is the first */
+enum { NUMBER, RATE, SPREAD, MARK, SHARES }; /* of a number */
+
+static size_t name_column(const struct stat_job *job)
+{
+	return job->interval > 0 ? FIRST : 0;
+}
+
+static struct table *new_list(const struct stat_job *job)
+{
+	char *columns = must_print("%s", job->interval > 0 ? ">clock|>time s|" : "");
+
 	for (size_t i = 0; i < job->columns; i++)
-		columns = job->per_socket ? must_add(columns, "|>socket %zu|", i)
-					  : must_add(columns, "|>value|");
-	job->table = table_new(columns);
+		columns = job->per_socket ? must_add(columns, "|>socket %zu|>|>|", i)
+					  : must_add(columns, "|>value|>|>|");
+	struct table *t = table_new(columns);
+
 	free(columns);
-	if (job->interval > 0 || job->per_socket)
-		table_titles(job->table);
+	return t;
 }
 
-static void text_line(struct stat_job *job, const char *time, const char *label)
+static void list_line(struct stat_job *job, const char *label)
 {
+	char text[CELL_MAX];
+
 	table_line(job->table);
-	if (job->interval > 0)
-		table_put(job->table, 0, time);
-	table_put(job->table, job->interval > 0, label);
+	if (job->interval > 0 && label[0] != ' ') {
+		table_put(job->table, CLOCK, stat_time_of_day(text, job));
+		snprintf(text, sizeof(text), "%.3f", job->time);
+		table_put(job->table, TIME, text);
+	}
+	table_put(job->table, name_column(job), label);
 }
 
-/* The number of a socket, or of all, and its mark. */
-static void text_number(struct stat_job *job, size_t i, const char *number, const char *mark)
+/* The number of a socket, or of all, and what belongs to it. */
+static void list_number(struct stat_job *job, size_t i, const struct stat_cell *c)
 {
-	size_t column = (job->interval > 0) + 1 + 2 * i;
+	size_t column = name_column(job) + 1 + SHARES * i;
+	char text[CELL_MAX];
 
-	table_put(job->table, column, number);
-	table_put(job->table, column + 1, mark);
+	table_put(job->table, column + NUMBER, number_text(text, c));
+	table_put(job->table, column + RATE, rate_text(text, c, job->seconds));
+	if (!c->reason)
+		table_put(job->table, column + SPREAD, spread_text(text, job->runs, c->spread));
+	table_put(job->table, column + MARK, mark_text(text, c));
 }
 
-static void overflow_text(struct stat_job *job)
+static void list_overflow(struct stat_job *job)
 {
 	const struct unc_overflow *o = &job->overflow;
 	char *label = must_print("  ended by %s%d %s, socket %d%s", o->unit, o->index, o->counter,
 				 o->socket, o->frozen ? ", frozen" : "");
 	char number[CELL_MAX];
 
-	text_line(job, "", label);
-	text_number(job, 0, grouped(number, o->count), "");
+	list_line(job, label);
+	table_put(job->table, name_column(job) + 1 + NUMBER, grouped(number, o->count));
 	free(label);
+}
+
+static void list_report(struct stat_job *job)
+{
+	for (size_t i = 0; i < job->n_lines; i++) {
+		list_line(job, job->label[i]);
+		for (size_t k = 0; k < job->columns; k++)
+			if (job->cell[i * job->columns + k].name)
+				list_number(job, k, &job->cell[i * job->columns + k]);
+	}
+	if (job->every)
+		list_overflow(job);
+}
+
+/* ---- intervals: titles again on each screen */
+
+enum { SCREEN = 25, WIDTH = 80 }; /* reports below a title, and columns, where nothing tells */
+
+static struct winsize terminal(void)
+{
+	struct winsize size = {0};
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		size = (struct winsize){0};
+	return size;
+}
+
+/* COLUMNS, or that of the terminal. */
+static size_t width_of(const struct winsize *size)
+{
+	const char *text = getenv("COLUMNS");
+	char *end = NULL;
+	long n = text ? strtol(text, &end, 10) : 0;
+
+	if (text && end != text && !*end && n > 0 && n < 100000)
+		return (size_t)n;
+	return size->ws_col ? size->ws_col : WIDTH;
+}
+
+static bool titles_due(const struct stat_job *job, const struct winsize *size)
+{
+	size_t lines = job->wide ? 1 : job->n_lines + (job->every > 0);
+
+	if (job->reports == 0 || day_of(&job->clock) != job->day)
+		return true;
+	if (size->ws_row)
+		return job->shown + lines >= size->ws_row;
+	return job->reports % SCREEN == 0;
+}
+
+/* The form that fits, and the date if it is another. */
+static void put_titles(struct stat_job *job, const struct winsize *size)
+{
+	size_t width = width_of(size);
+	char text[CELL_MAX];
+
+	if (job->reports == 0)
+		printf("from %s\n\n", date_and_time(text, &job->began));
+	else if (day_of(&job->clock) != job->day)
+		printf("%.10s\n", date_and_time(text, &job->clock));
+	job->day = day_of(&job->clock);
+	if (width != job->width) {
+		if (job->table)
+			table_free(job->table);
+		job->wide = !job->every && stat_columns(job, width);
+		if (!job->wide)
+			job->table = new_list(job);
+	}
+	job->width = width;
+	if (job->wide)
+		stat_columns_titles(job);
+	else
+		table_titles(job->table);
+	job->shown = 0;
+}
+
+static void interval_report(struct stat_job *job)
+{
+	struct winsize size = terminal();
+
+	if (titles_due(job, &size))
+		put_titles(job, &size);
+	if (job->wide)
+		stat_columns_row(job);
+	else
+		list_report(job);
+	job->shown += table_lines(job->table);
+}
+
+/* ---- */
+
+static void total_report(struct stat_job *job)
+{
+	job->table = new_list(job);
+	if (job->per_socket)
+		table_titles(job->table);
+	list_report(job);
+}
+
+static void print_footer(const struct stat_job *job)
+{
+	char spread[CELL_MAX], text[CELL_MAX];
+	const char *sure = spread_text(spread, job->runs, job->length_spread);
+
+	if (job->repeat)
+		printf("\n%llu run%s of %.3f s%s%s", (unsigned long long)job->runs,
+		       job->runs == 1 ? "" : "s", job->seconds, *sure ? " " : "", sure);
+	else
+		printf("\n%.3f s measured", job->time);
+	printf(", from %s\n", date_and_time(text, &job->began));
 }
 
 void stat_text(struct stat_job *job)
 {
-	char when[CELL_MAX], number[CELL_MAX], mark[CELL_MAX];
-
 	if (job->reports == 0)
-		start_text(job);
-	snprintf(when, sizeof(when), "%.3f", job->time);
-	for (size_t i = 0; i < job->n_lines; i++) {
-		text_line(job, when, job->label[i]);
-		for (size_t k = 0; k < job->columns; k++) {
-			const struct stat_cell *c = &job->cell[i * job->columns + k];
-
-			if (c->name)
-				text_number(job, k, number_text(number, c, job->seconds),
-					    mark_text(mark, c));
-		}
-	}
-	if (job->every)
-		overflow_text(job);
+		print_label(job->platform);
+	if (job->interval > 0)
+		interval_report(job);
+	else
+		total_report(job);
 	table_print(job->table);
 	if (job->interval == 0)
-		printf("\n%.3f s measured\n", job->time);
+		print_footer(job);
 }

@@ -32,7 +32,7 @@ struct args {
 
 	bool per_socket, per_unit, freeze, json_lines;
 	bool force;
-	const char *interval, *duration, *every;
+	const char *interval, *duration, *every, *repeat;
 	const char *separator; /* NULL: text for people, or JSON */
 	const char *output;    /* file; NULL: stdout */
 	struct wish *wish;

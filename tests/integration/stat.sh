@@ -106,4 +106,118 @@ for separator in '' '"' 'a"' "
 done
 [ -z "$wrong" ]; result "-x: separators that cannot be"
 
+# ---- where the report goes: stdout belongs to the command
+
+export UNCORE_SIM=sandybridge-ep
+run -- echo from the command
+[ $status -eq 0 ] && [ "$(cat "$tmp/out")" = "from the command" ] && grep -q '^memory_read_bytes .*B/s$' "$tmp/err" &&
+	grep -q '^SIMULATED' "$tmp/err"
+result "text: on stderr when a command runs"
+run -x, -- echo from the command
+[ $status -eq 0 ] && [ "$(cat "$tmp/out")" = "from the command" ] && grep -q '^time,clock,' "$tmp/err"
+result "-x: likewise"
+run --json-lines -- echo from the command
+[ $status -eq 0 ] && [ "$(cat "$tmp/out")" = "from the command" ] && jq -es 'length == 2' "$tmp/err" >/dev/null
+result "--json-lines: likewise"
+run -j -- true
+[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && jq -e '.metrics | length == 2' "$tmp/out" >/dev/null
+result "-j: on stdout, as ever"
+run -o "$tmp/report" -- sh -c 'echo out; echo err >&2'
+[ $status -eq 0 ] && [ "$(cat "$tmp/out" "$tmp/err")" = "out
+err" ] && grep -q ' s measured, from 20' "$tmp/report"
+result "-o: neither on stdout nor on stderr"
+timeout 60 "$UNCORE" stat -- true 2>&- >"$tmp/out"; status=$?
+: >"$tmp/err"
+[ $status -eq 1 ] && [ ! -s "$tmp/out" ]
+result "no stderr to write to is a failure"
+
+# ---- several runs
+
+: >"$tmp/count"
+run -r 3 -- sh -c 'echo x >>"$0"; echo said' "$tmp/count"
+[ $status -eq 0 ] && [ "$(wc -l <"$tmp/count")" -eq 3 ] && [ "$(cat "$tmp/out")" = "said
+said
+said" ] && grep -Eq '^3 runs of [0-9.]+ s \+- [0-9.]+ %, from ' "$tmp/err" &&
+	[ "$(grep -c '^memory_.*B/s  +- [0-9.]* %$' "$tmp/err")" -eq 2 ]
+result "-r: the command three times, one report"
+: >"$tmp/count"
+run -r 5 -j -- sh -c 'echo x >>"$0"; [ $(wc -l <"$0") -lt 3 ] || exit 7' "$tmp/count"
+[ $status -eq 7 ] && [ "$(wc -l <"$tmp/count")" -eq 3 ] && jq -e '.runs == 2' "$tmp/out" >/dev/null &&
+	[ "$(cat "$tmp/err")" = "uncore: run 3 of 5 ended with status 7: the report is of those before it" ]
+result "-r: the first run that fails is the last, and not counted"
+run -r 5 -j -- sh -c 'exit 7'
+[ $status -eq 7 ] && [ ! -s "$tmp/out" ] && grep -q 'run 1 of 5 ended with status 7: there is no report' "$tmp/err"
+result "-r: the first one fails"
+run -r 5 -- "$tmp/none"
+[ $status -eq 127 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ]
+result "-r: no such command"
+
+# ---- a reader that goes away
+
+for form in "" -j -x, --json-lines; do
+	# shellcheck disable=SC2086
+	{ timeout 60 "$UNCORE" stat -I 10 -d 30 $form 2>"$tmp/err"; echo $? >"$tmp/status"; } | head -n 2 >"$tmp/out"
+	status=$(cat "$tmp/status")
+	[ "$status" -eq 141 ] && [ ! -s "$tmp/err" ]
+	result "| head: quiet, with the status of SIGPIPE (${form:-text})"
+done
+
+# ---- terminals
+
+# What a terminal of so many lines and columns gets from a command.
+cat >"$tmp/terminal.py" <<'EOP'
+import fcntl, os, pty, struct, sys, termios
+
+lines, columns = int(sys.argv[1]), int(sys.argv[2])
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    os.execv(sys.argv[3], sys.argv[3:])
+text = b""
+while True:
+    try:
+        more = os.read(fd, 4096)
+    except OSError:
+        break
+    if not more:
+        break
+    text += more
+sys.stdout.write(text.decode().replace("\r\n", "\n"))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+EOP
+# libtool's script is one of bash, which sets COLUMNS: the program without it.
+program=$BUILD/common/tool/.libs/uncore
+[ -x "$program" ] || program=$UNCORE
+LD_LIBRARY_PATH=$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+terminal() # LINES COLUMNS ARGUMENT...
+{
+	lines=$1 columns=$2
+	shift 2
+	timeout 60 python3 "$tmp/terminal.py" "$lines" "$columns" "$program" stat "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+}
+
+terminal 10 80 -I 10 -d 0.5
+# The titles take three lines of a screen of ten, the prompt one: six reports stand between two of them.
+[ $status -eq 0 ] && [ "$(awk '/clock/ { at[++n] = NR } END { print at[2] - at[1], at[3] - at[2] }' "$tmp/out")" = "9 9" ]
+result "the titles come again on each screen of a terminal"
+wrong=
+for columns in 20 40 60 80 132 200; do
+	terminal 24 $columns -I 10 -d 0.05 --per-socket -m memory_read_bytes,memory_write_bytes,llc_miss_ratio
+	if grep -q '  clock      time  ' "$tmp/out"; then
+		awk -v most=$columns '/from/ { on = 1 } on && length > most { wide = 1 } END { exit wide }' "$tmp/out" ||
+			wrong="$wrong $columns"
+		[ $columns -ge 80 ] || wrong="$wrong $columns"
+	else
+		grep -q '  clock  time s  ' "$tmp/out" && [ $columns -le 80 ] || wrong="$wrong $columns"
+	fi
+done
+[ -z "$wrong" ] || echo "# wrong at:$wrong"
+[ -z "$wrong" ]; result "columns where they fit the terminal, else a list"
+export COLUMNS=40
+terminal 24 200 -I 10 -d 0.05 --per-socket
+unset COLUMNS
+[ $status -eq 0 ] && grep -q '  clock  time s  ' "$tmp/out"; result "COLUMNS wins over the terminal"
+
 echo "1..$number"

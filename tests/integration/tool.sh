@@ -470,7 +470,7 @@ result "stat --every -x,: a million clocks, frozen"
 UNCORE_SIM=$(echo "$cpus" | head -n 1)
 export UNCORE_SIM
 run stat sh -c 'sleep 0.1; exit 7'
-[ $status -eq 7 ] && grep -q 'GB/s$' "$tmp/out"; result "stat COMMAND: its exit status"
+[ $status -eq 7 ] && grep -q 'GB/s$' "$tmp/err"; result "stat COMMAND: its exit status"
 run stat -j -o "$tmp/report" -- echo from the command
 [ $status -eq 0 ] && [ "$(cat "$tmp/out")" = "from the command" ] &&
 	jq -e '.metrics.memory_read_bytes >= 0' "$tmp/report" >/dev/null
@@ -480,7 +480,7 @@ run stat "$tmp/no such program"; refused 127 "no such program"; result "stat: no
 run stat "$tmp"; refused 126 "cannot run"; result "stat: not a program"
 # However busy the machine is: what the command sleeps for is not measured.
 run stat -d 0.1 sh -c 'sleep 1.5; exit 5'
-[ $status -eq 5 ] && grep -Eq '^(0|1\.[0-4])[0-9.]* s measured' "$tmp/out"
+[ $status -eq 5 ] && grep -Eq '^(0|1\.[0-4])[0-9.]* s measured' "$tmp/err"
 result "stat -d: counting ends before the command"
 # The first report tells that it counts. A shell ignores INT and QUIT for what runs in the background.
 for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
@@ -506,14 +506,14 @@ until [ -e "$tmp/ready" ]; do sleep 0.02; done
 kill -TERM $!
 wait $!
 status=$?
-[ $status -eq 9 ] && grep -q 's measured' "$tmp/out"; result "stat COMMAND hands SIGTERM on"
+[ $status -eq 9 ] && grep -q 's measured' "$tmp/err"; result "stat COMMAND hands SIGTERM on"
 { "$UNCORE" stat -I 20 -d 20 2>"$tmp/err"; echo $? >"$tmp/status"; } | head -n 4 >"$tmp/out"
 status=$(cat "$tmp/status")
 [ "$status" -eq 141 ] && [ ! -s "$tmp/err" ]; result "stat ends, without a word, when nobody reads any more"
 run stat -I 0; refused 2 "-I"; result "stat: an interval that is none"
 run stat -d nan; refused 2 "-d"; result "stat: a duration that is none"
 run stat -e imc.X,,imc.Y; refused 2 "imc.X"; result "stat: an unknown or empty name"
-run stat -j -x,; refused 2 "-x"; result "stat: two formats"
+run stat -j -x,; refused 2 "-x"; result "stat: two forms"
 wrong=
 for socket in zz -5 1junk "" +1 " 1" 0x 1:socket=0 64 99999999999999999999; do
 	for option in --per-unit --per-socket -j; do

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command that stat runs: a process that waits until counting has begun. */
+#ifndef UNC_TOOL_STAT_CHILD_H
+#define UNC_TOOL_STAT_CHILD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct child {
+	char **word;
+	/* what it gets as we got it */
+	sigset_t signals;
+	struct sigaction on_pipe, on_size;
+	int out; /* stdout; -1: it is ours */
+
+	pid_t pid;  /* 0: none, or ended */
+	int go;     /* pipe that holds it back */
+	int failed; /* pipe that tells why it could not become the command */
+	int status; /* its exit status, when it has ended */
+};
+
+/* Forks it off. 0, or the exit status. */
+int child_start(struct child *);
+/* Lets the command begin. 0, or the exit status if there is no such command. */
+int child_release(struct child *);
+/* Ends the process that was to become the command. */
+void child_abandon(struct child *);
+/* Looks whether it has ended. */
+bool child_ended(struct child *);
+
+#endif

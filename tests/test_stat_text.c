@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command stat: its report as text, and the mean of several runs. Rates are those of
+ * eventtables/sandybridge-ep/workload.tbl: CBos have a clock of 2.7 GHz, of which the fastest is told.
+ * Marks and times are those that the test makes.
+ */
+#include "stat_kit.h"
+
+/* ---- columns */
+
+static const char events[] = "-e imc.CAS_COUNT:RD";
+
+static void test_columns(void)
+{
+	CHECK_NUMBER(run(snb, "-I 100 -d 0.3 -m memory_read_bytes -e cbo.CLOCKTICKS"), 0);
+	CHECK_TEXT(line(out, 3), "from 2001-09-09 03:16:40 +0130");
+	CHECK_TEXT(line(out, 4), "");
+	CHECK_TEXT(line(out, 5), "                           memory_        cbo.");
+	CHECK_TEXT(line(out, 6), "       clock      time  read_bytes  CLOCKTICKS");
+	CHECK_TEXT(line(out, 7), "                     s         B/s          /s");
+	CHECK_PART(line(out, 8), "03:16:40.100     0.100     ");
+	CHECK_PART(line(out, 8), " G      2.70 G");
+	CHECK_PART(line(out, 10), "03:16:40.300     0.300     ");
+	CHECK_NUMBER(count_of(out, "\n"), 10);
+}
+
+static void test_columns_of_sockets(void)
+{
+	CHECK_NUMBER(run(snb, "-I 1000 -d 1 --per-socket -e cbo.CLOCKTICKS"), 0);
+	CHECK_TEXT(line(out, 5), "                          cbo.        cbo.");
+	CHECK_TEXT(line(out, 6), "   clock      time  CLOCKTICKS  CLOCKTICKS");
+	CHECK_TEXT(line(out, 7), "                      socket 0    socket 1");
+	CHECK_TEXT(line(out, 8), "                 s          /s          /s");
+	CHECK_TEXT(line(out, 9), "03:16:41     1.000      2.70 G      2.70 G");
+}
+
+/* What does not fit is a list; names are wrapped more closely before that. */
+static void test_width(void)
+{
+	static const char command[] = "-I 1000 -d 1 -m memory_read_bytes,memory_write_bytes";
+
+	columns = "43"; /* 8 + 2 + 8, 2 + 10, 2 + 11 */
+	CHECK_NUMBER(run(snb, command), 0);
+	CHECK_TEXT(line(out, 5), "                       memory_      memory_");
+	CHECK_TEXT(line(out, 6), "   clock      time  read_bytes  write_bytes");
+	columns = "42";
+	CHECK_NUMBER(run(snb, command), 0);
+	CHECK_TEXT(line(out, 5), "                     memory_   memory_");
+	CHECK_TEXT(line(out, 6), "                       read_    write_");
+	CHECK_TEXT(line(out, 7), "   clock      time     bytes     bytes");
+	columns = "37";
+	CHECK_NUMBER(run(snb, command), 0);
+	CHECK_PART(line(out, 5), "   clock  time s  ");
+	CHECK_PART(line(out, 6), "03:16:41   1.000  memory_read_bytes   ");
+	/* 2 * (2.7e8 + 0.002e8) lines of 64 bytes */
+	CHECK_PART(line(out, 6), " bytes  34.59 GB/s");
+	CHECK_PART(line(out, 7), "03:16:41   1.000  memory_write_bytes  ");
+	columns = "80";
+	CHECK_NUMBER(run(snb, "-I 1000 -d 1 --per-unit -e cbo.CLOCKTICKS"), 0);
+	CHECK_NUMBER(count_of(out, "03:16:41   1.000  cbo"), 16);
+	columns = "0x20"; /* no number: as if it were not there, 80 */
+	CHECK_NUMBER(run(snb, command), 0);
+	CHECK_PART(line(out, 6), "read_bytes  write_bytes");
+	columns = "80";
+}
+
+static void test_titles_again(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "-I 1000 -d 60 %s", events);
+	CHECK_NUMBER(run(snb, command), 0);
+	CHECK_NUMBER(count_of(out, "clock"), 3); /* above the reports 1, 26, 51 */
+	CHECK_PART(line(out, 7 + 25 + 1), "imc.");
+	CHECK_PART(line(out, 7 + 25 + 3), "/s");
+	CHECK_NUMBER(count_of(out, "from 2001"), 1);
+	/* 20 h 43 min 20 s are left of the day */
+	snprintf(command, sizeof(command), "-I 3600000 -d 86400 %s", events);
+	CHECK_NUMBER(run(snb, command), 0);
+	CHECK_NUMBER(count_of(out, "clock"), 2);
+	CHECK_TEXT(line(out, 7 + 20 + 1), "2001-09-10");
+	CHECK_PART(out, "\n23:16:40  72000.000  ");
+	CHECK_PART(out, "\n00:16:40  75600.000  ");
+}
+
+static void script_item(unsigned from, unsigned flags, const char *reason)
+{
+	script.from = from;
+	script.flags = flags;
+	script.reason = reason;
+	script.share = 1 / 3.0;
+}
+
+/* Marks stand beside the number that they are about. */
+static void test_marks_in_columns(void)
+{
+	static const char partial[] = "sandybridge-ep,hide=imc3@1";
+	static const char command[] = "-I 1000 -d 3 -e imc.CAS_COUNT:RD,cbo.CLOCKTICKS";
+
+	script_item(3, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED,
+		    ""); /* 1: announced */
+	CHECK_NUMBER(run(partial, command), 0);
+	CHECK_PART(line(out, 8), " M  7/8      2.70 G");
+	CHECK_PART(line(out, 9), " M  7/8 33%      2.70 G");
+	script_item(3, UNC_VALUE_FRESH, "a sentence");
+	CHECK_NUMBER(run(partial, command), 0);
+	CHECK_PART(line(out, 9), "         -  7/8      2.70 G");
+	CHECK_PART(err, "no value in 2 of 3 reports: a sentence");
+}
+
+/* ---- rates */
+
+static void test_rates(void)
+{
+	CHECK_NUMBER(run(snb, "-d 2 -e cbo.CLOCKTICKS"), 0);
+	CHECK_PART(line(out, 3), "cbo.CLOCKTICKS  5,400,");
+	CHECK_PART(line(out, 3), "  2.70 G/s");
+	CHECK_PART(line(out, 5), "2.000 s measured, from 2001-09-09 03:16:40 +0130");
+	/* of what is not counted but is a ratio or a rate itself there is none */
+	CHECK_NUMBER(run(snb, "-d 2 -m uncore_frequency_hz,llc_miss_ratio"), 0);
+	CHECK_TEXT(line(out, 3), "uncore_frequency_hz  2.70 GHz");
+	CHECK_NUMBER(count_of(out, "/s"), 0);
+}
+
+/* ---- several runs */
+
+/* Of 1, 1 and 1.3 the mean is 1.1; sqrt((0.1^2 + 0.1^2 + 0.2^2) / 2 / 3) is 0.1: 9.09 % of 1.1. */
+static void longer_third(void)
+{
+	script.late_wait = 3;
+	script.late = 0.3;
+}
+
+static void test_mean(void)
+{
+	longer_third();
+	CHECK_NUMBER(run(snb, "-r 3 -d 1 -e cbo.CLOCKTICKS"), 0);
+	CHECK_PART(line(out, 3), "cbo.CLOCKTICKS  2,970,"); /* 1.1 * 2.7e9 */
+	CHECK_PART(line(out, 3), "  2.70 G/s  +- 9.09 %");
+	CHECK_TEXT(line(out, 5), "3 runs of 1.100 s +- 9.09 %, from 2001-09-09 03:16:40 +0130");
+	longer_third();
+	CHECK_NUMBER(run(snb, "-r 3 -d 1 -j -e cbo.CLOCKTICKS"), 0);
+	CHECK_NUMBER(count_of(out, "\n"), 1);
+	CHECK_PART(out, "{\"time\":3.3,\"interval\":1.1,");
+	CHECK_PART(out, "\"runs\":3,");
+	CU_ASSERT_DOUBLE_EQUAL(number_in(out, "cbo.CLOCKTICKS"), 1.1 * 2.7e9, 100);
+	CU_ASSERT_DOUBLE_EQUAL(number_in(strstr(out, "spread"), "cbo.CLOCKTICKS"), 0.1 / 1.1, 1e-5);
+	longer_third();
+	CHECK_NUMBER(run(snb, "-r 3 -d 1 -x, -e cbo.CLOCKTICKS"), 0);
+	CHECK_PART(line(out, 2), ",reason,runs,spread");
+	CHECK_PART(line(out, 3), ",count,1,16,16,,3,0.0909");
+	CHECK_NUMBER(run(snb, "-r 1 -d 1 -x, -e cbo.CLOCKTICKS"), 0);
+	CHECK_PART(line(out, 3), ",count,1,16,16,,1,");
+	CU_ASSERT(line(out, 3)[strlen(line(out, 3)) - 1] == ',');
+	CHECK_NUMBER(run(snb, "-r 1 -d 1 -e cbo.CLOCKTICKS"), 0);
+	CHECK_PART(out, "\n1 run of 1.000 s, from");
+	CHECK_NUMBER(count_of(out, "+-"), 0);
+	/* nothing deviates from nothing, by no share of it */
+	CHECK_NUMBER(run("sandybridge-ep,load=0", "-r 2 -d 1 -e imc.CAS_COUNT:RD"), 0);
+	CHECK_PART(line(out, 3), "  0 /s  +- -");
+}
+
+/* A mean of the others would be one of something else. */
+static void test_mean_missing(void)
+{
+	script_item(2, UNC_VALUE_FRESH, "a sentence"); /* until the second start */
+	script.from = 1;
+	CHECK_NUMBER(run(snb, "-r 3 -d 1 -e cbo.CLOCKTICKS,imc.CAS_COUNT:RD"), 0);
+	CHECK_TEXT(line(out, 3), "cbo.CLOCKTICKS              -");
+	CHECK_PART(line(out, 4), " M/s  +- 0.00 %");
+	CHECK_PART(err, "uncore: cbo.CLOCKTICKS: no mean, for it has no value in 1 of 3 runs: a "
+			"sentence\n");
+	script_item(1, UNC_VALUE_LOST, "taken");
+	CHECK_NUMBER(run(snb, "-r 3 -d 1 -j -e cbo.CLOCKTICKS"), 1);
+	CHECK_PART(out, "\"cbo.CLOCKTICKS\":null");
+	CHECK_PART(out, "\"invalid\":{\"cbo.CLOCKTICKS\":\"taken\"}");
+}
+
+/* A signal ends the run that it comes in. */
+static void test_mean_stopped(void)
+{
+	script.stop_wait = 3;
+	CHECK_NUMBER(run(snb, "-r 5 -d 1 -e cbo.CLOCKTICKS"), 0);
+	CHECK_PART(out, "\n2 runs of 1.000 s +- 0.00 %, from");
+	CHECK_TEXT(err, "uncore: run 3 of 5 was stopped: the report is of those before it\n");
+	script.stop_wait = 1;
+	CHECK_NUMBER(run(snb, "-r 5 -d 1 -e cbo.CLOCKTICKS"), 1);
+	CHECK_TEXT(out, "");
+	CHECK_TEXT(err, "uncore: run 1 of 5 was stopped: there is no report\n");
+}
+
+static void test_mean_refused(void)
+{
+	static const char *const rows[][2] = {
+		{"-r 0 -d 1", "number of runs from 1, not '0'"},
+		{"-r -1 -d 1", "number of runs from 1, not '-1'"},
+		{"-r 2x -d 1", "number of runs from 1, not '2x'"},
+		{"-r 2", "-r needs to know how long a run is: a COMMAND, or -d"},
+		{"-r 2 -d 1 -I 100", "no -I or --every with it"},
+		{"-r 2 -d 1 --every 100 -e imc.CAS_COUNT:RD", "no -I or --every with it"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK_NUMBER(run(snb, rows[i][0]), 2);
+		CHECK_PART(err, rows[i][1]);
+		CHECK_NUMBER(count_of(err, "\n"), 1);
+	}
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"a column for each number", test_columns},
+		{"columns of sockets", test_columns_of_sockets},
+		{"what does not fit is a list", test_width},
+		{"titles every 25 reports, and when the day changes", test_titles_again},
+		{"marks in columns", test_marks_in_columns},
+		{"rates of what accumulates", test_rates},
+		{"-r: mean and spread", test_mean},
+		{"-r: a number that was missing once", test_mean_missing},
+		{"-r: stopped", test_mean_stopped},
+		{"-r: what is refused", test_mean_refused},
+		{NULL, NULL},
+	};
+
+	return suite_run("stat text", tests);
+}
