@@ -319,8 +319,8 @@ static const struct unc_tbl_rate alpha_rate[] = {
 };
 
 static const struct unc_tbl_sim_unit alpha_sim_unit[] = {
-	{A_CBO, {{0x3}}, 2e9}, {A_IMC, {{0x3}}, 8e8}, {A_UBOX, {{0x1}}, 2e9},
-	{A_QPI, {{0x1}}, 1e9}, {A_PCU, {{0x1}}, 8e8},
+	{A_CBO, {{0x3}}, 2e9, false}, {A_IMC, {{0x3}}, 8e8, false}, {A_UBOX, {{0x1}}, 2e9, false},
+	{A_QPI, {{0x1}}, 1e9, true},  {A_PCU, {{0x1}}, 8e8, false},
 };
 
 static const struct unc_workload alpha_workload = {
@@ -543,8 +543,9 @@ static const struct unc_tbl_rate beta_rate[] = {
 };
 
 static const struct unc_tbl_sim_unit beta_sim_unit[] = {
-	{B_CHA, {{0xB}}, 2e9}, {B_IMC, {{0xF}}, 2.8e9}, {B_UPI, {{0x3}}, 1.25e9},
-	{B_CXL, {{0x1}}, 1e9}, {B_IIO, {{0x1}}, 5e8},
+	{B_CHA, {{0xB}}, 2e9, false},   {B_IMC, {{0xF}}, 2.8e9, false},
+	{B_UPI, {{0x3}}, 1.25e9, true}, {B_CXL, {{0x1}}, 1e9, false},
+	{B_IIO, {{0x1}}, 5e8, false},
 };
 
 static const struct unc_workload beta_workload = {
@@ -594,7 +595,7 @@ static inline struct unc_sim *machine(const char *spec)
 	struct unc_sim *sim = NULL;
 	struct unc_error err = {0};
 
-	if (unc_sim_open(spec, sim_tables, 2, &sim, &err) < 0) {
+	if (unc_sim_open(spec, "node", sim_tables, 2, &sim, &err) < 0) {
 		printf("# %s: %s\n", spec, err.text);
 		CU_FAIL_FATAL("machine opens");
 	}

@@ -484,7 +484,8 @@ static void test_batch(void)
 	struct unc_error err = {0};
 	struct unc_reg_op ops[8];
 
-	CU_ASSERT_FATAL(unc_machine_simulated("alpha", sim_tables, 2, &simulated, &err) == 0);
+	CU_ASSERT_FATAL(unc_machine_simulated("alpha", "node", sim_tables, 2, &simulated, &err) ==
+			0);
 	struct unc_sim *sim = unc_machine_sim(simulated);
 	access = simulated->methods->access[0];
 	CU_ASSERT_FATAL(access->open(simulated, &backend, &err) == 0);

@@ -151,7 +151,7 @@ static void test_bar(void)
 /* Bits set in the registers of the device count the units; all ones would mean "hidden". */
 static void check_present(uint64_t present, int units)
 {
-	struct unc_tbl_sim_unit row = {B_CHA, {{present}}, 2e9};
+	struct unc_tbl_sim_unit row = {B_CHA, {{present}}, 2e9, false};
 	struct unc_workload work = beta_workload;
 	struct unc_table table = beta_table;
 	const struct unc_table *one = &table;
@@ -160,7 +160,7 @@ static void check_present(uint64_t present, int units)
 	work.sim_unit = &row;
 	work.n_sim_unit = 1;
 	table.workload = &work;
-	CU_ASSERT_FATAL(unc_sim_open("beta", &one, 1, &sim, NULL) == 0);
+	CU_ASSERT_FATAL(unc_sim_open("beta", "node", &one, 1, &sim, NULL) == 0);
 	uint32_t low = config(sim, 0x7e, UNC_DEVFN(0x1e, 3), 0x9C);
 	uint32_t high = config(sim, 0x7e, UNC_DEVFN(0x1e, 3), 0xA0);
 	CHECK_NUMBER(__builtin_popcount(low) + __builtin_popcount(high), units);
@@ -411,8 +411,8 @@ static void test_absent(void)
 	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_MSR, 0, 0xD44, 32)); /* CBo 2 */
 	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_PCI, 0, 0xD16, 64));
 	CU_ASSERT_PTR_NULL(find(sim, UNC_SPACE_PCI, 0, UNC_PCI(0, 0x7e, 0x80, 0xF4), 32));
-	CU_ASSERT_FATAL(unc_machine_simulated("alpha,sockets=1", sim_tables, 2, &simulated, &err) ==
-			0);
+	CU_ASSERT_FATAL(unc_machine_simulated("alpha,sockets=1", "node", sim_tables, 2, &simulated,
+					      &err) == 0);
 	access = simulated->methods->access[0];
 	CU_ASSERT_FATAL(access->open(simulated, &backend, &err) == 0);
 	CHECK_NUMBER(-access->prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
@@ -440,14 +440,14 @@ static void test_options(void)
 		{"", UNC_ERR_NOT_FOUND, "there is no simulated machine ''; there are: alpha, beta"},
 		{"alpha,speed=9", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'speed=9'; options are sockets=1..8, "
-		 "load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-		 "hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off, "
-		 "rights=all|perf|none"},
+		 "load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
+		 "discovery=ok|none|truncated|garbage|noupi, hide=TYPE, idle=TYPE, wrap=soon, "
+		 "base=SECONDS, kernel=on|off, rights=all|perf|none"},
 		{"alpha,clock", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'clock'; options are sockets=1..8, "
-		 "load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-		 "hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off, "
-		 "rights=all|perf|none"},
+		 "load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
+		 "discovery=ok|none|truncated|garbage|noupi, hide=TYPE, idle=TYPE, wrap=soon, "
+		 "base=SECONDS, kernel=on|off, rights=all|perf|none"},
 		{"alpha,sockets=0", UNC_ERR_INVALID,
 		 "simulated machine: sockets=0: possible is 1 to 8"},
 		{"alpha,sockets=9", UNC_ERR_INVALID,
@@ -455,9 +455,17 @@ static void test_options(void)
 		{"alpha,rights=root", UNC_ERR_INVALID,
 		 "simulated machine: rights=root: possible is all, perf or none"},
 		{"alpha,load=1.5", UNC_ERR_INVALID,
-		 "simulated machine: load=1.5: possible is 0 to 1, like 0.5"},
+		 "simulated machine: load=1.5: possible is 0 to 1, like 0.5, or live"},
 		{"alpha,load=much", UNC_ERR_INVALID,
-		 "simulated machine: load=much: possible is 0 to 1, like 0.5"},
+		 "simulated machine: load=much: possible is 0 to 1, like 0.5, or live"},
+		{"alpha,load=live,seed=x", UNC_ERR_INVALID,
+		 "simulated machine: seed=x: possible is a whole number"},
+		{"alpha,seed=1", UNC_ERR_INVALID,
+		 "simulated machine: seed= is for load=live, which is not given"},
+		{"alpha,memory=0", UNC_ERR_INVALID,
+		 "simulated machine: memory=0: possible is 1 to 100000 MT/s, like 4800"},
+		{"alpha,memory=fast", UNC_ERR_INVALID,
+		 "simulated machine: memory=fast: possible is 1 to 100000 MT/s, like 4800"},
 		{"alpha,clock=sun", UNC_ERR_INVALID,
 		 "simulated machine: clock=sun: possible is wall, step or wait"},
 		{"beta,discovery=odd", UNC_ERR_INVALID,
@@ -481,7 +489,8 @@ static void test_options(void)
 		struct unc_error err = {0};
 		struct unc_sim *sim = (struct unc_sim *)(void *)err.text;
 
-		CHECK_NUMBER(-unc_sim_open(bad[i].spec, sim_tables, 2, &sim, &err), -bad[i].code);
+		CHECK_NUMBER(-unc_sim_open(bad[i].spec, "node", sim_tables, 2, &sim, &err),
+			     -bad[i].code);
 		CHECK_TEXT(err.text, bad[i].text);
 		CU_ASSERT_PTR_EQUAL(sim, err.text); /* untouched */
 	}
@@ -565,7 +574,7 @@ static void check_cpu(const struct unc_table *table, int sockets)
 
 	snprintf(spec, sizeof(spec), "%s,clock=step,sockets=%d", unc_tbl_str(table, table->name),
 		 sockets);
-	if (unc_sim_open(spec, &table, 1, &sim, &err) < 0)
+	if (unc_sim_open(spec, "node", &table, 1, &sim, &err) < 0)
 		printf("# %s: %s\n", spec, err.text);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(sim);
 	unc_sim_topology(sim, &topology);

@@ -33,7 +33,7 @@ static void begin(const char *spec)
 	const struct unc_table *const *tables = unc_tables(&n);
 
 	memset(&err, 0, sizeof(err));
-	CU_ASSERT_EQUAL_FATAL(unc_machine_simulated(spec, tables, n, &machine, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_machine_simulated(spec, "node", tables, n, &machine, &err), 0);
 	sim = unc_machine_sim(machine);
 	CU_ASSERT_EQUAL_FATAL(unc_access_open(machine, NULL, &gate, &err), 0);
 	CHECK_NUMBER(machine->methods->topology(machine, &topology, &err), 0);

@@ -316,7 +316,7 @@ static uint64_t counted(const char *file, const char *find, const char *replace,
 
 	ctr.address = 0x108;
 	CU_ASSERT_EQUAL_FATAL(unc_table_reader_finish(r, &t, &err), 0);
-	CU_ASSERT_EQUAL_FATAL(unc_sim_open("testcpu,clock=step", &t, 1, &sim, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_sim_open("testcpu,clock=step", "node", &t, 1, &sim, &err), 0);
 	unc_sim_write(sim, unc_sim_find(sim, &ctl), control);
 	unc_sim_step(sim, 1000000000);
 	uint64_t count = unc_sim_read(sim, unc_sim_find(sim, &ctr));

@@ -17,8 +17,8 @@ struct unc_simulator {
 	unsigned version;  /* UNC_SIMULATOR_VERSION when it was built; always first */
 	const char *build; /* unc_version() of the library it was built with */
 	/* As unc_machine_simulated(). */
-	int (*open)(const char *spec, const struct unc_table *const *tables, size_t n,
-		    struct unc_machine **out, struct unc_error *err);
+	int (*open)(const char *spec, const char *node, const struct unc_table *const *tables,
+		    size_t n, struct unc_machine **out, struct unc_error *err);
 };
 
 /* The one entry of the shared object. */
@@ -34,12 +34,13 @@ int unc_simulator_load(const char *path, void **library, const struct unc_simula
 		       struct unc_error *err);
 
 /*
- * Opens a simulated machine, by the simulator. spec: "CPU[,option=value]...", see sim.h. tables:
+ * Opens a simulated machine, by the simulator. spec: "CPU[,option=value]...", see sim.h. node:
+ * a name; machines of different nodes do different things, where the spec lets them. tables:
  * where to look the CPU up; they stay until the machine is closed. *out: unc_machine_close().
  * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND with a sentence that lists what is possible;
  * UNC_ERR_UNAVAILABLE, UNC_ERR_DENIED the simulator cannot be loaded.
  */
-int unc_machine_simulated(const char *spec, const struct unc_table *const *tables, size_t n,
-			  struct unc_machine **out, struct unc_error *err);
+int unc_machine_simulated(const char *spec, const char *node, const struct unc_table *const *tables,
+			  size_t n, struct unc_machine **out, struct unc_error *err);
 
 #endif

@@ -288,9 +288,13 @@ static int choose_machine(struct unc_platform *p, const struct unc_options *o,
 			  const struct unc_table *const *all, size_t n, struct unc_error *err)
 {
 	const char *sim = only_listing(o) ? NULL : option(o->sim, p->raised, "UNCORE_SIM");
+	char node[256];
 
-	return sim ? unc_machine_simulated(sim, all, n, &p->machine, err)
-		   : unc_machine_hardware(p->fs, &p->machine, err);
+	if (!sim)
+		return unc_machine_hardware(p->fs, &p->machine, err);
+	if (unc_fs_text(p->fs, node, sizeof(node), "proc/sys/kernel/hostname") < 0)
+		node[0] = '\0'; /* a root without it is a node without a name */
+	return unc_machine_simulated(sim, node, all, n, &p->machine, err);
 }
 
 static int choose_table(struct unc_platform *p, const struct unc_options *o,

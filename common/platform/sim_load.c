@@ -60,8 +60,8 @@ int unc_simulator_load(const char *path, void **library, const struct unc_simula
 	return 0;
 }
 
-int unc_machine_simulated(const char *spec, const struct unc_table *const *tables, size_t n,
-			  struct unc_machine **out, struct unc_error *err)
+int unc_machine_simulated(const char *spec, const char *node, const struct unc_table *const *tables,
+			  size_t n, struct unc_machine **out, struct unc_error *err)
 {
 	const struct unc_simulator *simulator;
 	void *library;
@@ -70,7 +70,7 @@ int unc_machine_simulated(const char *spec, const struct unc_table *const *table
 
 	if (rc < 0 || (rc = unc_simulator_load(path, &library, &simulator, err)) < 0)
 		return rc;
-	rc = simulator->open(spec, tables, n, out, err);
+	rc = simulator->open(spec, node, tables, n, out, err);
 	if (rc < 0)
 		dlclose(library);
 	else

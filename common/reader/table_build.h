@@ -257,6 +257,8 @@ int unc_add_event_rate(struct unc_table_reader *, const char *text, double per_s
 		       double per_clock);
 /* The simulated machine of a CPU without workload.tbl. */
 int unc_derive_workload(struct unc_table_reader *);
+/* Marks the units of either kind of machine that are at the links between sockets. */
+void unc_mark_links(struct unc_table_reader *);
 /* Reads all statements of a stored file. */
 int unc_read_file(struct unc_table_reader *, const struct unc_table_file *, enum unc_table_part);
 const struct unc_table_file *unc_table_find_file(const struct unc_table_reader *, const char *name);

@@ -228,6 +228,7 @@ static int read_workload(struct unc_table_reader *r)
 
 	if (rc == 0 && !r->work.machine.sockets)
 		return unc_bad(r, "%s: workload.tbl has no machine line", r->cpu);
+	unc_mark_links(r);
 	return rc;
 }
 

@@ -6,6 +6,7 @@
 
 #include "encode/event.h"
 #include "encode/expr.h"
+#include "encode/metric.h"
 #include "reader/table_build.h"
 
 enum { MAX_TEXT = 1024 };
@@ -106,6 +107,33 @@ int unc_end_unit(struct unc_table_reader *r)
 			return unc_bad(r, "this unit is described twice");
 	*unc_add_sim_unit(r) = *u;
 	return 0;
+}
+
+static void mark_type(struct unc_table_reader *r, unsigned type)
+{
+	for (size_t i = 0; i < r->work.n_sim_unit; i++)
+		if (r->work.sim_unit[i].type == unc_type_pool(&r->t, type))
+			UNC_WORK_ROW(r, sim_unit, i)->link = true;
+}
+
+void unc_mark_links(struct unc_table_reader *r)
+{
+	static const char *const names[] = {"link_tx_bytes", "link_rx_bytes", "link_utilization"};
+	struct unc_expr *expr;
+	struct unc_spec spec;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int metric = unc_metric_index(&r->t, names[i]);
+
+		/* A formula that is wrong is refused by unc_table_check(). */
+		if (metric < 0 || r->t.metric[metric].unavailable ||
+		    unc_formula_parse(&r->t, (unsigned)metric, NULL, NULL, &expr, NULL) < 0)
+			continue;
+		for (size_t k = 0; k < unc_expr_refs(expr); k++)
+			if (unc_spec_parse(&r->t, unc_expr_ref(expr, k)->event, &spec, NULL) == 0)
+				mark_type(r, spec.type);
+		unc_expr_free(expr);
+	}
 }
 
 /* ---- what is counted */

@@ -180,15 +180,15 @@ static const struct unc_machine_methods methods = {
 	.close = close_machine,
 };
 
-static int open_machine(const char *spec, const struct unc_table *const *tables, size_t n,
-			struct unc_machine **out, struct unc_error *err)
+static int open_machine(const char *spec, const char *node, const struct unc_table *const *tables,
+			size_t n, struct unc_machine **out, struct unc_error *err)
 {
 	struct simulated *simulated = calloc(1, sizeof(*simulated));
 	int rc;
 
 	if (!simulated)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	rc = unc_sim_open(spec, tables, n, &simulated->sim, err);
+	rc = unc_sim_open(spec, node, tables, n, &simulated->sim, err);
 	if (rc < 0) {
 		free(simulated);
 		return rc;
@@ -197,6 +197,7 @@ static int open_machine(const char *spec, const struct unc_table *const *tables,
 	simulated->machine.events = simulated->sim->options.kernel ? &events : NULL;
 	simulated->machine.table = unc_sim_table(simulated->sim);
 	simulated->machine.tsc_hz = unc_sim_workload(simulated->machine.table)->machine.tsc_hz;
+	simulated->machine.memory_speed = simulated->sim->options.memory;
 	simulated->machine.simulated = true;
 	*out = &simulated->machine;
 	return 0;

@@ -70,8 +70,8 @@ static uint64_t monotonic(void)
 	return (uint64_t)t.tv_sec * second + (uint64_t)t.tv_nsec;
 }
 
-static int open_machine(struct unc_sim *sim, char *text, const struct unc_table *const *tables,
-			size_t n, struct unc_error *err)
+static int open_machine(struct unc_sim *sim, char *text, const char *node,
+			const struct unc_table *const *tables, size_t n, struct unc_error *err)
 {
 	char *next = NULL, *word = strtok_r(text, ",", &next);
 	int rc = find_table(sim, word ? word : "", tables, n, err);
@@ -84,13 +84,18 @@ static int open_machine(struct unc_sim *sim, char *text, const struct unc_table 
 	while ((word = strtok_r(NULL, ",", &next)))
 		if ((rc = unc_sim_set(sim, word, err)) < 0)
 			return rc;
+	if (sim->options.seeded && !sim->options.live)
+		return unc_fail(err, UNC_ERR_INVALID,
+				"simulated machine: seed= is for load=live, which is not given");
+	if (!sim->options.seeded)
+		sim->options.seed = (uint64_t)(unc_sim_noise(node, 0) * 1e15);
 	if ((rc = unc_sim_build(sim, err)) < 0)
 		return rc;
 	return unc_sim_bus_build(sim, err);
 }
 
-int unc_sim_open(const char *spec, const struct unc_table *const *tables, size_t n,
-		 struct unc_sim **out, struct unc_error *err)
+int unc_sim_open(const char *spec, const char *node, const struct unc_table *const *tables,
+		 size_t n, struct unc_sim **out, struct unc_error *err)
 {
 	struct unc_sim *sim = calloc(1, sizeof(*sim));
 	char *text = strdup(spec ? spec : "");
@@ -103,7 +108,7 @@ int unc_sim_open(const char *spec, const struct unc_table *const *tables, size_t
 		return rc;
 	}
 	pthread_mutex_init(&sim->lock, NULL);
-	rc = open_machine(sim, text, tables, n, err);
+	rc = open_machine(sim, text, node, tables, n, err);
 	free(text);
 	if (rc < 0) {
 		unc_sim_close(sim);

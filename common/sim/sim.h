@@ -19,13 +19,12 @@ struct unc_sim;
 struct unc_sim *unc_machine_sim(const struct unc_machine *);
 
 /*
- * spec: "CPU[,option=value]...": sockets=N, load=X (0..1, scales all traffic, default 1),
- * clock=wall|step|wait, and for tests discovery=ok|none|truncated|..., hide=TYPE (units that the
- * BIOS hides), kernel=on (that has PMUs), rights=perf (and nothing else is allowed), see sim_options.c. `tables`: where to look the CPU up.
+ * spec: "CPU[,option=value]...", see sim_options.c. node: its name, from which load=live draws what
+ * differs between machines, unless seed= is given. `tables`: where to look the CPU up.
  * Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND with a sentence that lists what is possible.
  */
-int unc_sim_open(const char *spec, const struct unc_table *const *tables, size_t n,
-		 struct unc_sim **out, struct unc_error *err);
+int unc_sim_open(const char *spec, const char *node, const struct unc_table *const *tables,
+		 size_t n, struct unc_sim **out, struct unc_error *err);
 void unc_sim_close(struct unc_sim *);
 
 /* The machine and rates of a table; NULL: those compiled in are of another table. */

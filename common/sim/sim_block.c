@@ -18,7 +18,13 @@
 /* What the counter has gained since `since`; *rest is the fraction left over. */
 static uint64_t gained(const struct sim_counter *counter, uint64_t now, double *rest)
 {
-	double sum = counter->fraction + counter->rate * (double)(now - counter->since);
+	const struct unc_sim *sim = counter->ctr->block->sim;
+	uint64_t spent[SIM_PHASES];
+	double sum = counter->fraction;
+
+	unc_sim_spent(sim, now, spent);
+	for (unsigned i = 0; i < unc_sim_phases(sim); i++)
+		sum += counter->rate[i] * (double)(spent[i] - counter->spent[i]);
 	uint64_t whole = (uint64_t)sum;
 
 	if (rest)
@@ -39,16 +45,25 @@ struct sim_reg *unc_sim_status(const struct sim_block *block)
 	return status == UNC_NONE ? NULL : &block->reg[status - type->regs.first];
 }
 
+bool unc_sim_carries(const struct sim_counter *counter, uint64_t now)
+{
+	return gained(counter, now, NULL) > unc_ones(counter->width) - counter->base;
+}
+
+static void start_at(struct sim_counter *counter, uint64_t now)
+{
+	counter->since = now;
+	unc_sim_spent(counter->ctr->block->sim, now, counter->spent);
+}
+
 /* Brings a counter up to date. */
 static void settle(struct sim_block *block, struct sim_counter *counter, uint64_t now)
 {
-	uint64_t room = unc_ones(counter->width) - counter->base;
-	uint64_t gain = gained(counter, now, &counter->fraction);
-
-	if (gain > room)
+	if (unc_sim_carries(counter, now))
 		unc_sim_carried(block, counter);
-	counter->base = (counter->base + gain) & unc_ones(counter->width);
-	counter->since = now;
+	counter->base += gained(counter, now, &counter->fraction);
+	counter->base &= unc_ones(counter->width);
+	start_at(counter, now);
 }
 
 void unc_sim_settle(struct sim_block *block, uint64_t now)
@@ -61,7 +76,7 @@ static void set_counter(struct sim_counter *counter, uint64_t value, uint64_t no
 {
 	counter->base = value & unc_ones(counter->width);
 	counter->fraction = 0;
-	counter->since = now;
+	start_at(counter, now);
 }
 
 /* Whether unit control lets a counter count. */
@@ -159,7 +174,9 @@ void unc_sim_block_run(struct sim_block *block)
 			unc_sim_violation(counter->ctl, "its lane is led by no event of its set");
 			counting = false;
 		}
-		counter->rate = counting && !unc_sim_idle(block) ? counter->selected * 1e-9 : 0;
+		counting = counting && !unc_sim_idle(block);
+		for (unsigned k = 0; k < unc_sim_phases(block->sim); k++)
+			counter->rate[k] = counting ? counter->selected[k] * 1e-9 : 0;
 	}
 }
 
@@ -317,6 +334,7 @@ void unc_sim_block_init(struct sim_block *block)
 	const struct unc_tbl_type *type = block->type->row;
 
 	block->position = (int16_t)unc_type_global(type, block->index);
+	block->weight = unc_sim_weight(block);
 	for (uint32_t i = 0; i < type->regs.n; i++)
 		block->reg[i].value = block->reg[i].row->base;
 	for (size_t i = 0; i < block->n_counters; i++) {

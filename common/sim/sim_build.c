@@ -101,6 +101,7 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 	type->number = unit->type;
 	type->present = unit->present;
 	type->clock = unit->clock_hz;
+	type->link = unit->link;
 	for (uint32_t i = 0; i < type->row->fields.n; i++)
 		type_field(type, &table->field[type->row->fields.first + i]);
 	if (type->row->f_event != UNC_NONE)

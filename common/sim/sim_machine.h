@@ -7,6 +7,8 @@
  *   sim_build.c      table -> unit types, blocks, registers and their index
  *   sim_block.c      what reads and writes of a block's registers do
  *   sim_rate.c       how fast a control value counts
+ *   sim_live.c       what the machine does, over time
+ *   sim_noise.c      random numbers
  *   sim_overflow.c   counters that carry: status, freeze
  *   sim_present.c    what tells which units there are
  *   sim_bus.c        PCI functions, configuration space, physical memory
@@ -22,7 +24,7 @@
 
 #include "sim/sim.h"
 
-enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8 };
+enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 4 };
 
 enum sim_discovery {
 	SIM_DISCOVERY_OK,
@@ -41,8 +43,12 @@ struct sim_hidden {
 struct sim_options {
 	int sockets;
 	double load;
-	bool step; /* the clock moves only by unc_sim_step() */
-	bool wait; /* and when the library waits */
+	bool live; /* instead of a constant load */
+	bool seeded;
+	uint64_t seed;   /* of that */
+	unsigned memory; /* MT/s; 0: not told */
+	bool step;       /* the clock moves only by unc_sim_step() */
+	bool wait;       /* and when the library waits */
 	bool wrap_soon;
 	bool kernel; /* its kernel has a driver for the uncore */
 	bool events; /* the caller may use that */
@@ -65,6 +71,7 @@ struct sim_type {
 	uint64_t modifiers; /* bits that do not choose what is counted */
 	uint64_t follow;    /* code (in place) of the event that counts what counter 0 holds */
 	bool has_follow;
+	bool link; /* counts what goes between sockets */
 	const struct unc_tbl_rate **rate;
 	size_t n_rates;
 };
@@ -82,18 +89,20 @@ struct sim_reg {
 };
 
 /*
- * value(t) = base + floor(fraction + rate * (t - since)), modulo 2^width. Reads change
- * nothing, so what is counted does not depend on how often it is read.
+ * value(t) = base + floor(fraction + sum over phases of rate * (time spent in the phase since
+ * `since`)), modulo 2^width. Reads change nothing, so what is counted does not depend on how often it
+ * is read.
  */
 struct sim_counter {
 	const struct unc_tbl_counter *row; /* fixed and free-running; NULL: programmable */
 	struct sim_reg *ctr, *ctl;         /* ctl NULL: free-running */
 	uint64_t base;
-	uint64_t since; /* ns */
+	uint64_t since;             /* ns, */
+	uint64_t spent[SIM_PHASES]; /* and by then, ns */
 	double fraction;
-	double rate;     /* per ns, 0 while stopped */
-	double selected; /* per s, what the control selects, modifiers applied */
-	double raw;      /* per s, what the control selects, before modifiers */
+	double rate[SIM_PHASES];     /* per ns, 0 while stopped */
+	double selected[SIM_PHASES]; /* per s, what the control selects, modifiers applied */
+	double raw[SIM_PHASES];      /* per s, what the control selects, before modifiers */
 	uint8_t width;
 	uint8_t number;
 	bool armed; /* its carry freezes, as its control was written last */
@@ -108,6 +117,7 @@ struct sim_block {
 	size_t n_counters;
 	uint16_t socket, index;
 	int16_t position; /* in the socket's status, -1 none */
+	double weight;    /* of its traffic among the units of its socket; 1 on average */
 	bool frozen;
 	unsigned turn;   /* of the groups of the kernel's events, */
 	uint64_t turned; /* and since when, ns */
@@ -211,6 +221,8 @@ bool unc_sim_enabled(const struct sim_block *, const struct sim_counter *);
 void unc_sim_block_init(struct sim_block *);
 /* Brings all counters of a block up to date. */
 void unc_sim_settle(struct sim_block *, uint64_t now);
+/* Whether a counter has carried by then since it was last up to date. */
+bool unc_sim_carries(const struct sim_counter *, uint64_t now);
 /* Sets the speed of all counters of a settled block. */
 void unc_sim_block_run(struct sim_block *);
 /* The register that notes which counters of a block have carried; NULL: none. */
@@ -228,6 +240,21 @@ bool unc_sim_arms(const struct sim_block *, const struct sim_counter *);
 /* The bits that freeze and unfreeze all units of a socket have been written. */
 void unc_sim_freeze_socket(struct sim_block *, const struct sim_reg *, uint64_t value,
 			   uint64_t now);
+
+/* ---- sim_live.c */
+/* Of SIM_PHASES, how many there are. */
+unsigned unc_sim_phases(const struct unc_sim *);
+/* How long the machine has been in each phase, ns: together, all of its time. */
+void unc_sim_spent(const struct unc_sim *, uint64_t now, uint64_t spent[SIM_PHASES]);
+/* What traffic at a unit is in a phase, of that in the tables. */
+double unc_sim_factor(const struct sim_block *, unsigned phase);
+/* For its block. */
+double unc_sim_weight(const struct sim_block *);
+
+/* ---- sim_noise.c */
+/* A hash, and 0 .. 1 from a name and a number. */
+uint64_t unc_sim_mix(uint64_t);
+double unc_sim_noise(const char *name, uint64_t number);
 
 /* ---- sim_rate.c */
 /* Sets raw and selected of a counter by the registers of its block. */

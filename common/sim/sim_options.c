@@ -4,6 +4,9 @@
  *
  *   sockets=N      1 .. 8; default: as the table says
  *   load=X         0 .. 1, traffic; clocks stay as they are. Default 1
+ *   load=live      it changes with time, see sim_live.c
+ *   seed=N         of load=live; default: by the name of the node
+ *   memory=N       MT/s, what the firmware tells of the memory modules; default: nothing
  *   clock=wall     time passes (default);  clock=step  it moves by unc_sim_step() only;
  *                  clock=wait  by that, and while the library waits
  *   discovery=     ok (default); none: no discovery device; truncated: the memory ends among the
@@ -56,9 +59,30 @@ static int set_load(struct unc_sim *sim, const char *value, struct unc_error *er
 {
 	double load;
 
+	sim->options.live = strcmp(value, "live") == 0;
+	if (sim->options.live)
+		return 0;
 	if (!unc_parse_double(value, &load) || !(load >= 0 && load <= 1))
-		return bad_option(err, "load", value, "0 to 1, like 0.5");
+		return bad_option(err, "load", value, "0 to 1, like 0.5, or live");
 	sim->options.load = load;
+	return 0;
+}
+
+static int set_seed(struct unc_sim *sim, const char *value, struct unc_error *err)
+{
+	sim->options.seeded = true;
+	if (!unc_parse_number(value, &sim->options.seed))
+		return bad_option(err, "seed", value, "a whole number");
+	return 0;
+}
+
+static int set_memory(struct unc_sim *sim, const char *value, struct unc_error *err)
+{
+	uint64_t speed;
+
+	if (!unc_parse_number(value, &speed) || speed < 1 || speed > 100000)
+		return bad_option(err, "memory", value, "1 to 100000 MT/s, like 4800");
+	sim->options.memory = (unsigned)speed;
 	return 0;
 }
 
@@ -207,7 +231,7 @@ int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
 		{"sockets", set_sockets},     {"load", set_load}, {"clock", set_clock},
 		{"discovery", set_discovery}, {"hide", set_hide}, {"idle", set_idle},
 		{"wrap", set_wrap},           {"base", set_base}, {"kernel", set_kernel},
-		{"rights", set_rights},
+		{"rights", set_rights},       {"seed", set_seed}, {"memory", set_memory},
 	};
 	char *value = strchr(word, '=');
 
@@ -218,11 +242,11 @@ int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
 				return options[i].set(sim, value, err);
 		value[-1] = '=';
 	}
-	return unc_fail(
-		err, UNC_ERR_INVALID,
-		"simulated machine: unknown option '%s'; options are sockets=1..8, "
-		"load=0..1, clock=wall|step|wait, discovery=ok|none|truncated|garbage|noupi, "
-		"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off, "
-		"rights=all|perf|none",
-		word);
+	return unc_fail(err, UNC_ERR_INVALID,
+			"simulated machine: unknown option '%s'; options are sockets=1..8, "
+			"load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
+			"discovery=ok|none|truncated|garbage|noupi, "
+			"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off, "
+			"rights=all|perf|none",
+			word);
 }

@@ -4,8 +4,6 @@
  * the control of the counter says so the carry freezes, at the moment it happens: the unit, or all
  * units of the socket. Nothing freezes again before the bits of both are cleared.
  */
-#include <math.h>
-
 #include "base/text.h"
 #include "sim/sim_machine.h"
 
@@ -86,14 +84,23 @@ static bool noted(const struct sim_block *block, const struct sim_counter *count
 	       (global && (global->value & bit));
 }
 
-/* When a counter carries next, ns; 0: not at all. */
-static uint64_t carries_at(const struct sim_counter *counter)
+/* The first ns at which a counter has carried, of those up to now; 0: it has not. Counts only grow,
+ * however they do. */
+static uint64_t carries_at(const struct sim_counter *counter, uint64_t now)
 {
-	double room = ldexp(1.0, counter->width) - (double)counter->base - counter->fraction;
+	uint64_t before = counter->since, after = now;
 
-	if (counter->rate <= 0)
+	if (!unc_sim_carries(counter, now))
 		return 0;
-	return counter->since + (uint64_t)ceil(room / counter->rate);
+	while (after - before > 1) {
+		uint64_t middle = before + (after - before) / 2;
+
+		if (unc_sim_carries(counter, middle))
+			after = middle;
+		else
+			before = middle;
+	}
+	return after;
 }
 
 void unc_sim_settle_socket(struct unc_sim *sim, unsigned socket, uint64_t now)
@@ -141,8 +148,8 @@ static struct sim_counter *next_carry(struct unc_sim *sim, uint64_t now, struct 
 			if (!unc_sim_arms(&sim->block[i], counter) ||
 			    noted(&sim->block[i], counter))
 				continue;
-			uint64_t when = carries_at(counter);
-			if (!when || when > now || (first && when >= *at))
+			uint64_t when = carries_at(counter, now);
+			if (!when || (first && when >= *at))
 				continue;
 			*at = when;
 			*owner = &sim->block[i];

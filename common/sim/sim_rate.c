@@ -27,33 +27,15 @@
 
 #include "sim/sim_machine.h"
 
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-	return x ^ (x >> 31);
-}
-
-/* 0 .. 1 from a name and a number. */
-static double noise(const char *name, uint64_t number)
-{
-	uint64_t hash = 0;
-
-	for (; *name; name++)
-		hash = mix(hash ^ (unsigned char)*name);
-	return (double)(mix(hash ^ mix(number)) >> 11) / 9007199254740992.0;
-}
-
 /* Share of the clock that an event without a row counts. A umask is the sum of its bits. */
 static double own_share(const char *type, uint64_t ctl, uint64_t umask_bits)
 {
 	double share = 0;
 
 	if (!umask_bits)
-		return 1e-4 + noise(type, ctl) * 9.9e-3;
+		return 1e-4 + unc_sim_noise(type, ctl) * 9.9e-3;
 	for (; umask_bits; umask_bits &= umask_bits - 1)
-		share += 1e-4 + noise(type, ctl | (umask_bits & -umask_bits)) * 1.15e-3;
+		share += 1e-4 + unc_sim_noise(type, ctl | (umask_bits & -umask_bits)) * 1.15e-3;
 	return share > 1e-2 ? 1e-2 : share;
 }
 
@@ -67,9 +49,9 @@ static bool is_clock(const struct sim_type *type, double rate)
 	return rate > 0.99 * type->clock && rate < 1.01 * type->clock;
 }
 
-static double loaded(const struct sim_block *block, double rate)
+static double loaded(const struct sim_block *block, double rate, double factor)
 {
-	return is_clock(block->type, rate) ? rate : rate * block->sim->options.load;
+	return is_clock(block->type, rate) ? rate : rate * factor;
 }
 
 static int bits(const struct unc_tbl_rate *row)
@@ -134,8 +116,8 @@ static const struct unc_tbl_rate *best_piece(const struct sim_block *block, uint
 	return best;
 }
 
-/* Counts per second of what a control value selects. */
-static double selected_rate(const struct sim_block *block, uint64_t ctl)
+/* Counts per second of what a control value selects, where traffic is that of the tables times a factor. */
+static double selected_rate(const struct sim_block *block, uint64_t ctl, double factor)
 {
 	const struct sim_type *type = block->type;
 	const char *name = unc_tbl_str(block->sim->table, type->row->name);
@@ -145,16 +127,16 @@ static double selected_rate(const struct sim_block *block, uint64_t ctl)
 	double sum = 0;
 
 	if (row && (!left || (row->ctl_mask & type->umask) == type->umask))
-		return loaded(block, row_rate(type, row));
+		return loaded(block, row_rate(type, row), factor);
 	while ((piece = best_piece(block, ctl, left))) {
-		sum += loaded(block, row_rate(type, piece));
+		sum += loaded(block, row_rate(type, piece), factor);
 		left &= ~piece->ctl;
 		apart = true;
 	}
 	if (row && !apart)
-		return loaded(block, row_rate(type, row));
+		return loaded(block, row_rate(type, row), factor);
 	if (left || !apart)
-		sum += loaded(block, own_share(name, other, left) * type->clock);
+		sum += loaded(block, own_share(name, other, left) * type->clock, factor);
 	return sum;
 }
 
@@ -217,8 +199,9 @@ static double reaches(double mean, uint32_t max, uint64_t threshold)
 	return power(low, threshold);
 }
 
-/* Applies threshold, invert and edge. */
-static double modified(const struct sim_block *block, uint64_t ctl, double rate, uint32_t max)
+/* Applies threshold, invert and edge to a rate; clock: it is one at any load. */
+static double modified(const struct sim_block *block, uint64_t ctl, double rate, bool clock,
+		       uint32_t max)
 {
 	const struct sim_type *type = block->type;
 	const struct unc_tbl_field *reach = type->field[UNC_IS_THRESHOLD],
@@ -234,7 +217,7 @@ static double modified(const struct sim_block *block, uint64_t ctl, double rate,
 	if (!threshold)
 		return rate;
 	threshold += (reach->flags & UNC_FIELD_EXCEEDS) != 0;
-	if (is_clock(type, rate))
+	if (clock)
 		p = threshold == 1;
 	else
 		p = reaches(rate / type->clock, max, threshold);
@@ -244,7 +227,8 @@ static double modified(const struct sim_block *block, uint64_t ctl, double rate,
 }
 
 /* A fixed counter is a clock unless a row says more; a free-running one without row is noise. */
-static double named_rate(const struct sim_block *block, const struct sim_counter *counter)
+static double named_rate(const struct sim_block *block, const struct sim_counter *counter,
+			 double factor)
 {
 	const struct unc_table *table = block->sim->table;
 	const struct sim_type *type = block->type;
@@ -261,7 +245,7 @@ static double named_rate(const struct sim_block *block, const struct sim_counter
 
 		clock = event->counter == number && event->aggregate == UNC_AGGREGATE_MAX;
 	}
-	return clock ? rate : loaded(block, rate);
+	return clock ? rate : loaded(block, rate, factor);
 }
 
 /* Does this counter count what counter 0 of the block holds? */
@@ -273,21 +257,34 @@ static bool follows(const struct sim_block *block, const struct sim_counter *cou
 	       (counter->ctl->value & type->code) == type->follow;
 }
 
+static void select_named(const struct sim_block *block, struct sim_counter *counter)
+{
+	for (unsigned i = 0; i < unc_sim_phases(block->sim); i++)
+		counter->raw[i] = counter->selected[i] =
+			named_rate(block, counter, unc_sim_factor(block, i));
+}
+
 void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
 {
+	const struct sim_counter *lead = &block->counter[0];
+	uint64_t ctl, counted;
+
 	if (counter->row) {
-		if (counter->selected <= 0)
-			counter->raw = counter->selected = named_rate(block, counter);
+		if (counter->selected[0] <= 0)
+			select_named(block, counter);
 		return;
 	}
-	uint64_t ctl = counter->ctl->value, counted = ctl;
-
-	if (follows(block, counter)) {
-		counted = block->counter[0].ctl->value;
-		counter->raw =
-			unc_sim_enabled(block, &block->counter[0]) ? block->counter[0].raw : 0;
-	} else {
-		counter->raw = selected_rate(block, ctl);
+	ctl = counted = counter->ctl->value;
+	bool follow = follows(block, counter);
+	if (follow)
+		counted = lead->ctl->value;
+	bool clock = is_clock(block->type, selected_rate(block, counted, 1));
+	uint32_t max = max_increment(block, counted);
+	for (unsigned i = 0; i < unc_sim_phases(block->sim); i++) {
+		if (!follow)
+			counter->raw[i] = selected_rate(block, ctl, unc_sim_factor(block, i));
+		else
+			counter->raw[i] = unc_sim_enabled(block, lead) ? lead->raw[i] : 0;
+		counter->selected[i] = modified(block, ctl, counter->raw[i], clock, max);
 	}
-	counter->selected = modified(block, ctl, counter->raw, max_increment(block, counted));
 }

@@ -440,6 +440,7 @@ struct unc_tbl_sim_unit {
 	uint16_t type;
 	struct unc_bits present; /* which instances exist, on every socket */
 	double clock_hz;
+	bool link; /* the portable metrics count with it what goes between sockets */
 };
 
 struct unc_tbl_machine {

@@ -512,7 +512,7 @@ static int open_machine(void *user)
 	const struct unc_table *const *all = unc_tables(&n);
 
 	close_machine(m);
-	if (unc_sim_open(m->spec, all, n, &m->sim, &err) == 0) {
+	if (unc_sim_open(m->spec, "node", all, n, &m->sim, &err) == 0) {
 		unc_sim_topology(m->sim, &m->top);
 		m->bus = unc_sim_bus(m->sim);
 		m->cpus = (unsigned)m->top.socket[0].cpus;

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the machine does, over time.
+ *
+ * With a constant load there is one phase without end. With load=live the machine works as the nodes of
+ * a cluster do: in each 100 seconds it computes for 45, streams through memory for 20, copies for 20 and
+ * rests for 15. Each of these comes in some pieces, whose lengths and order are drawn for each 100
+ * seconds anew. Every number drawn is a function of the seed and of what it is for: what is counted up
+ * to a time depends on nothing else.
+ *
+ * All sockets change phase together, as the threads of a job do, but do not do the same: in each phase
+ * they have different shares, which change from phase to phase; together they do as much as sockets
+ * alike would do. So do the units of a socket. What the links between the sockets carry is the same at
+ * both ends: there, all sockets are as their mean.
+ */
+#include <string.h>
+
+#include "sim/sim_machine.h"
+
+enum { ROUND_S = 100, MAX_PIECES = 11 };
+static const uint64_t second = 1000000000;
+
+/* Level: of the constant load. The longest piece of a phase is at most twice its shortest. */
+static const struct {
+	unsigned seconds, pieces;
+	double level;
+} phases[SIM_PHASES] = {
+	{45, 4, 0.4},  /* computes */
+	{20, 2, 0.95}, /* streams */
+	{20, 3, 0.7},  /* copies */
+	{15, 2, 0.03}, /* rests */
+};
+
+/* What a random number is for. */
+enum { FOR_LENGTH = 1, FOR_ORDER, FOR_NODE, FOR_SOCKET, FOR_SPREAD, FOR_UNIT };
+
+static double draw(const struct unc_sim *sim, unsigned purpose, uint64_t number)
+{
+	return unc_sim_noise("", unc_sim_mix(sim->options.seed ^ unc_sim_mix(purpose)) ^ number);
+}
+
+/* ---- when */
+
+struct piece {
+	unsigned phase;
+	uint64_t ns;
+};
+
+/* The pieces of a phase in a round: weights of 1 to 2, and what is left by rounding to the last. */
+static void cut(const struct unc_sim *sim, uint64_t round, unsigned phase, struct piece *piece)
+{
+	double weight[MAX_PIECES], sum = 0;
+	uint64_t left = phases[phase].seconds * second;
+	unsigned n = phases[phase].pieces;
+
+	for (unsigned i = 0; i < n; i++) {
+		weight[i] =
+			1 + draw(sim, FOR_LENGTH, (round * SIM_PHASES + phase) * MAX_PIECES + i);
+		sum += weight[i];
+	}
+	for (unsigned i = 0; i < n; i++) {
+		double part = weight[i] / sum * phases[phase].seconds * (double)second;
+
+		piece[i] = (struct piece){phase, i + 1 < n ? (uint64_t)part : left};
+		left -= piece[i].ns;
+	}
+}
+
+/* All pieces of a round, in their order. */
+static void plan_round(const struct unc_sim *sim, uint64_t round, struct piece *piece)
+{
+	unsigned n = 0;
+
+	for (unsigned phase = 0; phase < SIM_PHASES; phase++) {
+		cut(sim, round, phase, piece + n);
+		n += phases[phase].pieces;
+	}
+	while (n > 1) {
+		unsigned other = (unsigned)(draw(sim, FOR_ORDER, round * MAX_PIECES + n) * n);
+		struct piece last = piece[--n];
+
+		piece[n] = piece[other];
+		piece[other] = last;
+	}
+}
+
+unsigned unc_sim_phases(const struct unc_sim *sim)
+{
+	return sim->options.live ? SIM_PHASES : 1;
+}
+
+void unc_sim_spent(const struct unc_sim *sim, uint64_t now, uint64_t spent[SIM_PHASES])
+{
+	uint64_t round = now / (ROUND_S * second), left = now % (ROUND_S * second);
+	struct piece piece[MAX_PIECES];
+
+	if (!sim->options.live) {
+		memset(spent, 0, SIM_PHASES * sizeof(*spent));
+		spent[0] = now;
+		return;
+	}
+	for (unsigned phase = 0; phase < SIM_PHASES; phase++)
+		spent[phase] = round * phases[phase].seconds * second;
+	plan_round(sim, round, piece);
+	for (unsigned i = 0; i < MAX_PIECES; i++) {
+		uint64_t part = left < piece[i].ns ? left : piece[i].ns;
+
+		spent[piece[i].phase] += part;
+		left -= part;
+	}
+}
+
+/* ---- how much */
+
+/* The place of a socket among the others in a phase: from -1 to 1, 0 on average. */
+static double rank(const struct unc_sim *sim, unsigned socket, unsigned phase)
+{
+	unsigned n = (unsigned)sim->options.sockets;
+	unsigned place = (socket + (unsigned)(draw(sim, FOR_SOCKET, phase) * n)) % n;
+
+	return n == 1 ? 0 : 1 - 2.0 * place / (n - 1);
+}
+
+double unc_sim_factor(const struct sim_block *block, unsigned phase)
+{
+	const struct unc_sim *sim = block->sim;
+	double level, spread;
+
+	if (!sim->options.live)
+		return sim->options.load;
+	level = phases[phase].level * (0.6 + 0.4 * draw(sim, FOR_NODE, 0));
+	spread = 0.15 + 0.1 * draw(sim, FOR_SPREAD, phase);
+	if (!block->type->link)
+		level *= 0.75 + spread * rank(sim, block->socket, phase);
+	else
+		level *= 0.75;
+	return level * block->weight;
+}
+
+/* Neighbours that count parts of one thing, or all of it, are left alike. */
+double unc_sim_weight(const struct sim_block *block)
+{
+	const struct sim_type *type = block->type;
+	unsigned n = unc_bits_count(&type->present);
+	double own = 0, sum = 0;
+
+	if (!block->sim->options.live || type->row->cpus || type->row->share > 1)
+		return 1;
+	for (unsigned i = 0; i < UNC_MAX_PLACES; i++)
+		if (unc_bits_has(&type->present, i)) {
+			double x = draw(block->sim, FOR_UNIT, type->number * UNC_MAX_PLACES + i);
+
+			sum += x;
+			own = i == block->index ? x : own;
+		}
+	return 1 + 0.08 * (own - sum / n);
+}
