@@ -15,7 +15,15 @@ enum { ARGS_OK = -1 }; /* else the exit status */
 /* ---- commands and options */
 
 /* Which options a command takes; each takes those of EVERY. */
-enum group { EVERY = 0, REPORT = 1, CPU = 2, COUNT = 4, MANUAL = 8, MACHINE = 16, RELEASE = 32 };
+enum group {
+	EVERY = 0,
+	REPORT = 1,
+	CPU = 2,
+	COUNT = 4,
+	MANUAL = 8,
+	MACHINE = 16,
+	RELEASE = 32
+};
 
 /* What -e and -m ask for, in the order given. */
 struct wish {
@@ -65,6 +73,7 @@ int cmd_registers(struct unc_platform *, const struct args *);
 int cmd_metrics(struct unc_platform *, const struct args *);
 int cmd_eval(struct unc_platform *, const struct args *);
 int cmd_stat(struct unc_platform *, const struct args *);
+int cmd_groups(struct unc_platform *, const struct args *);
 int cmd_counters(struct unc_platform *, const struct args *);
 int cmd_release(struct unc_platform *, const struct args *);
 int cmd_doctor(struct unc_platform *, const struct args *);

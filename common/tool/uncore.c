@@ -38,6 +38,11 @@ static const struct command commands[] = {
 	{"metrics", cmd_metrics, open_tables, REPORT | CPU | MACHINE, 0, SIZE_MAX, false,
 	 "[WORD ...]", "derived metrics, and why one is not available",
 	 "WORD: as for list. With -v, formulas and the events they need too."},
+	{"groups", cmd_groups, open_tables, REPORT | CPU | MACHINE, 0, 1, false, "[GROUP]",
+	 "sets of metrics and events that are measured together",
+	 "What this CPU has of each, what is missing and why, and in how many passes it is "
+	 "counted: "
+	 "one means all at once. A site adds its own in /etc/libuncore/site.tbl."},
 	{"eval", cmd_eval, open_tables, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
 	 "compute a metric from counts of the events that it needs",
 	 "EVENT may be TIME (seconds), TSC (ticks) or TSC_HZ, too."},

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The command groups, of all CPUs. What a group is to hold: eventtables/groups.tbl.
+
+: "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
+: "${UNCORE:=$BUILD/common/tool/uncore}"
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
+command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
+tmp=$(mktemp -d) || exit 99
+trap 'rm -rf "$tmp"' EXIT
+number=0
+
+run()
+{
+	timeout 60 "$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+}
+
+# result NAME: reports a test by the status of the command before.
+result()
+{
+	good=$?
+	number=$((number + 1))
+	if [ $good -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		echo "# status $status"
+		sed 's/^/# out: /' "$tmp/out" | head -n 10
+		sed 's/^/# err: /' "$tmp/err" | head -n 10
+	fi
+}
+
+refused() # STATUS TEXT
+{
+	[ "$status" -eq "$1" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -qF -- "$2" "$tmp/err"
+}
+
+json()
+{
+	jq -e "$@" "$tmp/out" >/dev/null
+}
+
+sed -n 's/^group \([A-Z0-9_]*\) .*/\1/p' "$SRCDIR/eventtables/groups.tbl" >"$tmp/groups"
+[ -s "$tmp/groups" ] || echo "# no group in groups.tbl"
+
+for cpu in $("$UNCORE" cpus -j | jq -r '.[].cpu'); do
+	run groups -c "$cpu" -j
+	[ $status -eq 0 ] && jq -r '.[].group' "$tmp/out" | cmp -s - "$tmp/groups" &&
+		json 'all(.[]; keys == (["group","desc","items","passes","available","reason"] | sort) and
+			(.desc | length > 10) and (if .available then (.items | length > 0) and .passes > 0
+			else .passes == 0 and (.reason | length > 5) end))'
+	result "$cpu: groups -j has all of groups.tbl"
+	json '[.[].items | length == (unique | length)] | all'; result "$cpu: each item once"
+	{ "$UNCORE" metrics -c "$cpu" -j | jq '[.[] | select(.available) | .name]'
+		"$UNCORE" list -c "$cpu" -j | jq '[.[].name]'; } | jq -s add >"$tmp/names"
+	json --slurpfile names "$tmp/names" '[.[].items[]] - $names[0] == []'
+	result "$cpu: each item is a metric that is available, or an event"
+done
+
+run groups -c emerald-rapids
+[ $status -eq 0 ] && grep -q '^GROUP ' "$tmp/out" && grep -q '^MEM  *1  ' "$tmp/out" &&
+	[ "$(sed -n '/^MEM /,/^L3 /p' "$tmp/out" | sed -n '2{s/ //g;p;}')" = memory_read_bytes ]
+result "groups as text: passes, and the items in lines of their own"
+run groups -c emerald-rapids mem -j
+[ $status -eq 0 ] && json 'length == 1 and .[0].group == "MEM"'; result "one group, whatever the case"
+run groups -c emerald-rapids LINKS; refused 2 "LINK"; result "no such group: the nearest"
+run groups MEM L3 -c emerald-rapids; refused 2 "unexpected argument 'L3'"; result "one group at a time"
+echo "1..$number"
