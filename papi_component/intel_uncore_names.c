@@ -91,7 +91,7 @@ static void list_metrics(void)
 	for (i = 0; (metric = intel_uncore.metric_get(intel_uncore.platform, i)); i++) {
 		intel_uncore.bases[i].group =
 			strcmp(metric->of, "portable") ? OTHER_METRICS : PORTABLE_METRICS;
-		intel_uncore.bases[i].listed = metric->available && metric->passes == 1;
+		intel_uncore.bases[i].listed = metric->available != 0;
 	}
 }
 
@@ -112,8 +112,8 @@ static void list_events(void)
 	}
 }
 
-/* Marks what can be counted: events with a unit in reach, metrics of one pass. How many there are,
- * or an error. */
+/* Marks what can be counted: events with a unit in reach, metrics that are available. How many there
+ * are, or an error. */
 int intel_uncore_list(void)
 {
 	struct unc_platform *platform = intel_uncore.platform;
@@ -355,10 +355,28 @@ int intel_uncore_ntv_code_to_name(unsigned int code, char *text, int size)
 	return snprintf(text, (size_t)size, "%s", name.text) < size ? PAPI_OK : PAPI_EBUF;
 }
 
+/* What is to be known of it before it is used, in parentheses. */
+static void describe_limits(const struct name *name, char *text, size_t size)
+{
+	char partial[PAPI_2MAX_STR_LEN];
+	int used = 0;
+
+	*text = '\0';
+	intel_uncore_partial(name, partial, sizeof(partial));
+	if (name->event && name->event->needs_umask)
+		used = snprintf(text, size, " (needs a umask)");
+	else if (name->metric && name->metric->passes > 1)
+		used = snprintf(text, size, " (needs %d passes: measured in turn)",
+				name->metric->passes);
+	if (*partial)
+		snprintf(text + used, size - (size_t)used, " (partial sum, without %.255s)",
+			 partial);
+}
+
 int intel_uncore_ntv_code_to_info(unsigned int code, PAPI_event_info_t *info)
 {
 	int papi_errno = intel_uncore_check_n_initialize();
-	char partial[PAPI_2MAX_STR_LEN];
+	char limits[PAPI_HUGE_STR_LEN];
 	const char *simulated, *desc;
 	struct name name;
 
@@ -372,17 +390,17 @@ int intel_uncore_ntv_code_to_info(unsigned int code, PAPI_event_info_t *info)
 		simulated = INTEL_UNCORE_SIMULATED;
 	snprintf(info->symbol, sizeof(info->symbol), "%s", name.text);
 	snprintf(info->short_descr, sizeof(info->short_descr), "%s", desc);
-	intel_uncore_partial(&name, partial, sizeof(partial));
-	snprintf(info->long_descr, sizeof(info->long_descr), "%s%s%.440s%s%s%s%s%s%s", simulated,
-		 *simulated ? ": " : "", desc,
-		 name.event && name.event->needs_umask ? " (needs a umask)" : "",
-		 *partial ? " (partial sum, without " : "", partial, *partial ? ")" : "",
-		 *name.masks ? " masks:" : "", name.masks);
+	describe_limits(&name, limits, sizeof(limits));
+	snprintf(info->long_descr, sizeof(info->long_descr), "%s%s%.420s%.320s%s%s", simulated,
+		 *simulated ? ": " : "", desc, limits, *name.masks ? " masks:" : "", name.masks);
 	if (!is_qualifier(code)) /* the listing has told it of the base event */
 		snprintf(info->units, sizeof(info->units), "%.32s%s%s",
 			 name.event ? "count" : name.metric->unit, *simulated ? " " : "",
 			 simulated);
 	info->data_type = PAPI_DATATYPE_UINT64;
+	/* A difference of what was measured in turn may come out below 0. */
+	if (name.metric && name.metric->passes > 1)
+		info->data_type = PAPI_DATATYPE_INT64;
 	info->value_type = PAPI_VALUETYPE_RUNNING_SUM;
 	info->timescope = PAPI_TIMESCOPE_SINCE_START;
 	info->update_type = PAPI_UPDATETYPE_PULL;

@@ -15,8 +15,9 @@ static int check_event(int code, int listed_qualifier, int quiet)
 	CHECK("symbol differs from name", !strcmp(info.symbol, name));
 	CHECK("no description", info.long_descr[0] && info.short_descr[0]);
 	CHECK("units", listed_qualifier ? !info.units[0] : info.units[0]);
-	CHECK("data type",
-	      info.data_type == PAPI_DATATYPE_UINT64 || info.data_type == PAPI_DATATYPE_FP64);
+	CHECK("data type", info.data_type == PAPI_DATATYPE_UINT64 ||
+				   info.data_type == PAPI_DATATYPE_FP64 ||
+				   info.data_type == PAPI_DATATYPE_INT64);
 	if (!quiet)
 		printf("%s: %s [%s]\n", name, info.long_descr, info.units);
 	return 1;

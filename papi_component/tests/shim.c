@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libuncore with a neighbour who takes counters away: after shim_lose() nothing that is read means
- * anything, until a session starts anew; or one of another version. scripts/build-papi links it with the library, of which all
- * else is; intel_uncore_lost needs it.
+ * anything, until a session starts anew; with SHIM_ROTATE=stuck the next pass never has its turn, with
+ * SHIM_ROTATE=fail it finds no counters; or one of another version. scripts/build-papi links it with the library, of which all
+ * else is; intel_uncore_lost and intel_uncore_turns need it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "uncore.h"
 
@@ -48,4 +50,30 @@ int unc_session_read(struct unc_session *session, struct unc_value *values, size
 const char *unc_session_reason(struct unc_session *session, int id)
 {
 	return lost ? "a neighbour has taken the counter" : REAL(unc_session_reason)(session, id);
+}
+
+static int rotates(const char *how)
+{
+	const char *set = getenv("SHIM_ROTATE");
+
+	return set && !strcmp(set, how);
+}
+
+/* So many that their turns do not come in time, however slow the machine. */
+int unc_session_passes(const struct unc_session *session)
+{
+	return rotates("stuck") ? 1000000 : REAL(unc_session_passes)(session);
+}
+
+int unc_session_rotate(struct unc_session *session)
+{
+	if (rotates("stuck"))
+		return 0;
+	return rotates("fail") ? UNC_ERR_BUSY : REAL(unc_session_rotate)(session);
+}
+
+const char *unc_session_error(const struct unc_session *session)
+{
+	return rotates("fail") ? "a neighbour has the counters of the next pass"
+			       : REAL(unc_session_error)(session);
 }

@@ -153,17 +153,18 @@ countable() # CPU JQ
 		'($types | split("\n")) as $here | .[] | select(.unit | IN($here[])) | '"$2"
 }
 
-one_pass() # CPU: the metrics of one pass
+metrics() # CPU: portable ones first
 {
-	sim "$1" "$uncore" metrics -j | jq -r '.[] | select(.available and .passes == 1) | .name'
+	sim "$1" "$uncore" metrics -j | jq -r 'map(select(.available))
+		| map(select(.of == "portable")) + map(select(.of != "portable")) | .[].name'
 }
 
-same_names() # CPU: events and the metrics of one pass
+same_names() # CPU: events and metrics
 {
 	sed -n 's/^| intel_uncore:::\([^ ]*\) .*/\1/p' "listing-$1" | LC_ALL=C sort >actual
 	{
 		countable "$1" '.unit + "." + .event'
-		one_pass "$1"
+		metrics "$1"
 	} | LC_ALL=C sort -u >expected
 	[ -s expected ] && diff expected actual
 }
@@ -171,8 +172,7 @@ same_names() # CPU: events and the metrics of one pass
 # Metrics first, portable ones before the CPU's own, as the tool has them; then the events.
 in_order() # CPU
 {
-	sim "$1" "$uncore" metrics -j | jq -r 'map(select(.available and .passes == 1))
-		| map(select(.of == "portable")) + map(select(.of != "portable")) | .[].name' >expected
+	metrics "$1" >expected
 	sed -n 's/^| intel_uncore:::\([^ ]*\) .*/\1/p' "listing-$1" >names
 	[ -s expected ] && head -n "$(wc -l <expected)" names | diff expected -
 }
@@ -301,7 +301,7 @@ counts() # CPU EVENT...: values above 0, labelled
 	done
 }
 
-# Each name that the tool lists, and each metric of one pass, alone.
+# Each name that the tool lists, and each metric, alone.
 everything() # CPU
 {
 	sim "$1" "$libexec/intel_uncore_every" TESTS_QUIET >out 2>err
@@ -311,7 +311,7 @@ everything() # CPU
 	echo "# $1: $(cat counted)" >&3
 	{
 		countable "$1" .name
-		one_pass "$1"
+		metrics "$1"
 	} >expected
 	[ $status = 0 ] && grep -q '^PASSED$' out &&
 		grep -q "^$(wc -l <expected) names started, .* 0 failed\$" counted
@@ -338,14 +338,25 @@ too_many()
 		[ "$(grep -c '^intel_uncore:::imc.*(u) count SIMULATED$' out)" = 4 ]
 }
 
-several_passes()
+# What the listing says of the metrics that need several passes, and of no other.
+several_passes() # CPU
 {
-	metric=$(sim emerald-rapids "$uncore" metrics -j |
-		jq -r '[.[] | select(.available and .passes > 1)][0].name // empty')
-	echo "metric $metric"
-	[ -n "$metric" ] || { echo "the CPU has none"; return 1; }
-	sim emerald-rapids "$bin/papi_command_line" "intel_uncore:::$metric" | tee out
-	grep -q 'because: .*multiple passes' out
+	awk '/^\| intel_uncore:::/ { name = substr($2, 16); text = "" }
+		/^\|            / { text = text substr($0, 14, 66) }
+		/^\|     Units: / && match(text, /\(needs [0-9]* passes: measured in turn\)/) {
+			print name, substr(text, RSTART + 7, 2) + 0 }' "listing-$1" | sort >actual
+	sim "$1" "$uncore" metrics -j |
+		jq -r '.[] | select(.available and .passes > 1) | "\(.name) \(.passes)"' | sort >expected
+	diff expected actual
+}
+
+# With a library whose passes never have their turn, or find no counters.
+turns() # HOW COUNT SENTENCE: which is said so often at least
+{
+	sim emerald-rapids env PAPI_UNCORE_ROOT="$libexec/shim" SHIM_ROTATE="$1" \
+		"$libexec/intel_uncore_turns" >out 2>err
+	cat out err
+	grep -q '^PASSED$' out && [ "$(grep -c "^PAPI Error: intel_uncore: $3\$" err)" -ge "$2" ]
 }
 
 # In a report of the high-level API: the regions.
@@ -456,12 +467,12 @@ loaded_at_first_use()
 
 no_leak()
 {
-	for program in intel_uncore_multi intel_uncore_errors intel_uncore_fork; do
+	for program in intel_uncore_multi intel_uncore_errors intel_uncore_fork intel_uncore_turns; do
 		sim emerald-rapids valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite \
 			--num-callers=30 --keep-debuginfo=yes --log-file=valgrind \
 			"$libexec/$program" TESTS_QUIET >out 2>&1
 		cat out valgrind
-		grep -q '^PASSED$' out && ! grep -E 'intel_uncore(_init|_names)?\.c:|libuncore|unc_' valgrind ||
+		grep -q '^PASSED$' out && ! grep -E 'intel_uncore(_init|_names|_sets|_texts|_turn)?\.c:|libuncore|unc_' valgrind ||
 			return 1
 	done
 }
@@ -523,7 +534,7 @@ mpi_region() # one report, of the rank that read
 exec 3>&1
 if [ -n "$(disabled_reason 2>/dev/null)" ]; then
 	ok "the disabled reason names the cause on this machine" names_the_cause
-	for program in basic errors every fork lost metrics multi threads; do
+	for program in basic errors every fork lost metrics multi threads turns; do
 		ok "intel_uncore_$program skips without counters" skips "intel_uncore_$program"
 	done
 else
@@ -553,6 +564,7 @@ for cpu in $("$uncore" cpus -j | jq -r '.[].cpu'); do
 	ok "$cpu: units are told once of each base event" units_once "$cpu"
 	ok "$cpu: the umasks of 'uncore list', each once" same_umasks "$cpu"
 	ok "$cpu: every event is described" described "$cpu"
+	ok "$cpu: metrics of several passes are told" several_passes "$cpu"
 	ok "$cpu: every event and metric starts, counts and stops" everything "$cpu"
 done
 ok "papi_native_avail -e shows qualifiers" one_event
@@ -584,13 +596,15 @@ ok "field that the unit lacks" fails imc.CAS_COUNT:RD:nid=1 "$absent" \
 ok "socket out of range" fails memory_read_bytes:socket=2 "$invalid" \
 	"memory_read_bytes:socket=2: this machine has sockets 0 to 1"
 ok "too many events" too_many
-ok "a metric of several passes" several_passes
+ok "passes that have not had their turn" turns stuck 4 \
+	".*: measured in [1-9][0-9]* of 1000000 passes so far; it has no value before all have had their turn"
+ok "passes that find no counter" turns fail 2 "a neighbour has the counters of the next pass"
 
 ok "PAPI's serial_hl with PAPI_EVENTS writes its report" high_level serial_hl
 for program in all_native_events get_event_component failed_events; do
 	ok "PAPI's $program" passes emerald-rapids $program
 done
-for program in basic errors fork metrics multi threads; do
+for program in basic errors fork metrics multi threads turns; do
 	ok "intel_uncore_$program, Emerald Rapids" passes emerald-rapids "intel_uncore_$program"
 	ok "intel_uncore_$program, Sandy Bridge-EP" passes sandybridge-ep "intel_uncore_$program"
 done

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file    intel_uncore_sets.c
+ * @ingroup papi_components
+ * @brief   What an EventSet of component intel_uncore has: a session of libuncore with its events.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "intel_uncore.h"
+
+int intel_uncore_fail_session(struct control *control, int error)
+{
+	if (!error)
+		return PAPI_OK;
+	return intel_uncore_fail(error, intel_uncore.session_error(control->session));
+}
+
+static void close_control(struct control *control)
+{
+	/* A thread of the parent may have held the lock when this process was forked off. */
+	int ours = getpid() == intel_uncore.pid;
+
+	if (!control->session)
+		return;
+	intel_uncore_turn_end(&control->turner);
+	intel_uncore.session_free(control->session);
+	control->session = NULL;
+	papi_free(control->items);
+	papi_free(control->read);
+	papi_free(control->values);
+	control->items = NULL;
+	control->read = NULL;
+	control->values = NULL;
+	control->count = control->room = 0;
+	if (ours)
+		_papi_hwi_lock((int)intel_uncore.lock);
+	*control->link = control->next;
+	if (control->next)
+		control->next->link = control->link;
+	if (ours)
+		_papi_hwi_unlock((int)intel_uncore.lock);
+}
+
+void intel_uncore_close_all(void)
+{
+	while (intel_uncore.controls) /* of threads that forgot to clean up */
+		close_control(intel_uncore.controls);
+}
+
+static int open_control(struct control *control, int rotates)
+{
+	int error = intel_uncore.session_new(intel_uncore.platform,
+					     rotates ? UNC_SESSION_ROTATE : 0, &control->session);
+
+	if (error)
+		return intel_uncore_fail(error, intel_uncore.platform_error(intel_uncore.platform));
+	control->rotates = rotates;
+	_papi_hwi_lock((int)intel_uncore.lock);
+	control->next = intel_uncore.controls;
+	control->link = &intel_uncore.controls;
+	if (control->next)
+		control->next->link = &control->next;
+	intel_uncore.controls = control;
+	_papi_hwi_unlock((int)intel_uncore.lock);
+	return PAPI_OK;
+}
+
+/* ------------------------------------------------------------ sums that lack a unit */
+
+void intel_uncore_partial(const struct name *name, char *text, size_t size)
+{
+	struct unc_platform *platform = intel_uncore.platform;
+	char spec[UNC_SPEC_MAX + PAPI_MIN_STR_LEN];
+	struct unc_session *session;
+	const struct unc_umask *umask;
+	int id, error;
+	size_t i;
+
+	*text = '\0';
+	if (!intel_uncore.incomplete || /* the usual case costs nothing */
+	    intel_uncore.session_new(platform, UNC_SESSION_ROTATE, &session))
+		return;
+	error = intel_uncore.session_add_at(session, name->text, NULL, &id);
+	/* An event that needs a umask is counted by the same units with any. */
+	for (i = 0; error && name->event && name->event->needs_umask &&
+		    (umask = intel_uncore.umask_get(platform, name->index, i));
+	     i++) {
+		snprintf(spec, sizeof(spec), "%s:%s", name->text, umask->name);
+		error = intel_uncore.session_add_at(session, spec, NULL, &id);
+	}
+	if (!error)
+		snprintf(text, size, "%s", intel_uncore.session_partial(session, id));
+	intel_uncore.session_free(session);
+}
+
+/* PAPI gives the list of events anew whenever one is added or removed. */
+void intel_uncore_warn_partial(struct control *control, int id, const struct name *name)
+{
+	const char *text = intel_uncore.session_partial(control->session, id);
+	int tell;
+
+	if (!*text)
+		return;
+	_papi_hwi_lock((int)intel_uncore.lock);
+	tell = intel_uncore_text_tell(name->text, name->base);
+	_papi_hwi_unlock((int)intel_uncore.lock);
+	if (tell)
+		PAPIWARN("intel_uncore: %s: partial sum, without %s", name->text, text);
+}
+
+/* What an EventSet needs grows with its events, and is freed with the last. */
+static int make_room(struct control *control, int count)
+{
+	int room = control->room ? 2 * control->room : 8;
+	long long *values;
+	struct unc_value *read;
+	struct item *items;
+
+	if (count <= control->room)
+		return PAPI_OK;
+	room = room < count ? count : room;
+	items = papi_realloc(control->items, (size_t)room * sizeof(*items));
+	control->items = items ? items : control->items;
+	read = papi_realloc(control->read, (size_t)room * sizeof(*read));
+	control->read = read ? read : control->read;
+	values = papi_realloc(control->values, (size_t)room * sizeof(*values));
+	control->values = values ? values : control->values;
+	if (!items || !read || !values)
+		return PAPI_ENOMEM;
+	control->room = room;
+	return PAPI_OK;
+}
+
+/* How many passes an EventSet may need: those of the metric that needs most by itself, for its name
+ * is listed with them, or as many as it wants. */
+static int passes_allowed(const struct control *control)
+{
+	int i, passes = 1;
+
+	for (i = 0; i < control->count; i++)
+		if (control->items[i].metric && control->items[i].metric->passes > passes)
+			passes = control->items[i].metric->passes;
+	return control->multiplexed ? INT_MAX : passes;
+}
+
+static int refuse_passes(struct control *control, const char *name)
+{
+	char sentence[PAPI_HUGE_STR_LEN];
+
+	snprintf(sentence, sizeof(sentence),
+		 "%s: beside the others of the EventSet it does not fit into %d passes, those of "
+		 "its "
+		 "metrics; PAPI_set_multiplex() allows more",
+		 name, passes_allowed(control));
+	intel_uncore.session_clear(control->session); /* PAPI gives the list of before again */
+	control->count = 0;
+	return intel_uncore_fail(UNC_ERR_CONFLICT, sentence);
+}
+
+static int add_item(struct control *control, unsigned int code)
+{
+	struct name name;
+	int id, papi_errno = intel_uncore_name(code, &name);
+
+	if (papi_errno == PAPI_OK)
+		papi_errno = make_room(control, control->count + 1);
+	if (papi_errno == PAPI_OK)
+		papi_errno = intel_uncore_fail_session(
+			control,
+			intel_uncore.session_add_at(control->session, name.text, NULL, &id));
+	if (papi_errno != PAPI_OK)
+		return papi_errno;
+	control->items[control->count].code = code;
+	control->items[control->count++].metric = name.metric;
+	if (intel_uncore.session_passes(control->session) > passes_allowed(control))
+		return refuse_passes(control, name.text);
+	intel_uncore_warn_partial(control, id, &name);
+	return PAPI_OK;
+}
+
+/* A metric that needs several passes by itself. */
+static int needs_turns(unsigned int code)
+{
+	struct name name;
+
+	return intel_uncore_name(code, &name) == PAPI_OK && name.metric && name.metric->passes > 1;
+}
+
+/* Leaves the first `same` items of the session, or none of them. */
+static int keep_items(struct control *control, int same, int rotates)
+{
+	int papi_errno;
+
+	if (control->session && rotates != control->rotates)
+		close_control(control);
+	if (!control->session)
+		return open_control(control, rotates);
+	if (same == control->count)
+		return PAPI_OK;
+	papi_errno =
+		intel_uncore_fail_session(control, intel_uncore.session_clear(control->session));
+	if (papi_errno == PAPI_OK)
+		control->count = 0;
+	return papi_errno;
+}
+
+/* PAPI gives the whole list after each change: one more, some less, or, after a failure, the one
+ * before. Only what differs is done. */
+static int set_items(struct control *control, const unsigned int *codes, int count)
+{
+	int i, same = 0, rotates = control->multiplexed, papi_errno;
+
+	for (i = 0; i < count && !rotates; i++)
+		rotates = needs_turns(codes[i]);
+	while (same < count && same < control->count && control->items[same].code == codes[same])
+		same++;
+	papi_errno = keep_items(control, same, rotates);
+	for (i = control->count; i < count && papi_errno == PAPI_OK; i++)
+		papi_errno = add_item(control, codes[i]);
+	return papi_errno;
+}
+
+int intel_uncore_update_control_state(hwd_control_state_t *ctl, NativeInfo_t *native, int count,
+				      hwd_context_t *ctx)
+{
+	struct control *control = ctl;
+	unsigned int codes[INTEL_UNCORE_MAX_ITEMS];
+	int i, papi_errno;
+
+	(void)ctx;
+	if (count == 0) { /* PAPI is about to free the control state, perhaps */
+		close_control(control);
+		return PAPI_OK;
+	}
+	papi_errno = intel_uncore_check_n_initialize();
+	if (papi_errno != PAPI_OK)
+		return papi_errno;
+	if (count > INTEL_UNCORE_MAX_ITEMS)
+		return PAPI_ECOUNT;
+	for (i = 0; i < count; i++) {
+		codes[i] = (unsigned int)native[i].ni_event;
+		native[i].ni_position = i;
+	}
+	return set_items(control, codes, count);
+}
+
+/* PAPI_set_multiplex(), with or without events. */
+int intel_uncore_multiplex(struct control *control, _papi_int_option_t *option)
+{
+	unsigned int codes[INTEL_UNCORE_MAX_ITEMS];
+	int i, papi_errno, count = control->count;
+
+	for (i = 0; i < count; i++)
+		codes[i] = control->items[i].code;
+	control->multiplexed = 1;
+	papi_errno = count ? set_items(control, codes, count) : PAPI_OK;
+	if (papi_errno != PAPI_OK) {
+		control->multiplexed = 0;
+		set_items(control, codes, count);
+	}
+	option->multiplex.ns = intel_uncore_turn_length();
+	return papi_errno;
+}
