@@ -149,31 +149,41 @@ static void test_bar(void)
 }
 
 /* Bits set in the registers of the device count the units; all ones would mean "hidden". */
-static void check_present(uint64_t present, int units)
+static void check_present(uint64_t mask, uint64_t present, int units)
 {
+	struct unc_tbl_present shown = beta_present[0];
 	struct unc_tbl_sim_unit row = {B_CHA, {{present}}, 2e9, false};
 	struct unc_workload work = beta_workload;
 	struct unc_table table = beta_table;
 	const struct unc_table *one = &table;
 	struct unc_sim *sim = NULL;
 
+	shown.mask = mask;
+	table.present = &shown;
 	work.sim_unit = &row;
 	work.n_sim_unit = 1;
 	table.workload = &work;
 	CU_ASSERT_FATAL(unc_sim_open("beta", "node", &one, 1, &sim, NULL) == 0);
 	uint32_t low = config(sim, 0x7e, UNC_DEVFN(0x1e, 3), 0x9C);
 	uint32_t high = config(sim, 0x7e, UNC_DEVFN(0x1e, 3), 0xA0);
-	CHECK_NUMBER(__builtin_popcount(low) + __builtin_popcount(high), units);
-	CU_ASSERT(units == 64 || (low != 0xffffffff && high != 0xffffffff));
+	uint64_t all = (uint64_t)high << 32 | low;
+	CHECK_NUMBER(__builtin_popcountll(all), units);
+	CHECK_NUMBER(all & ~mask, 0);
+	CU_ASSERT(all == mask || (low != 0xffffffff && high != 0xffffffff));
 	unc_sim_close(sim);
 }
 
 static void test_present(void)
 {
-	check_present(0xB, 3);
-	check_present(0xFFFFFFFF, 32);
-	check_present(~(uint64_t)0 >> 2, 62);
-	check_present(~(uint64_t)0, 64);
+	const uint64_t all = ~(uint64_t)0;
+
+	check_present(all, 0xB, 3);
+	check_present(all, 0xFFFFFFFF, 32);
+	check_present(all, all >> 2, 62);
+	check_present(all, all, 64);
+	/* All of 33 to 63 places, where the second word has fewer than the first. */
+	for (int places = 33; places < 64; places++)
+		check_present(all >> (64 - places), all >> (64 - places), places);
 }
 
 /* ---- the discovery table */

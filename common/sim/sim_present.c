@@ -20,7 +20,7 @@ static uint64_t working_places(unsigned units, unsigned places)
 			units--;
 		}
 	for (unsigned i = 5; i < 32 && units; i += 8) /* both words in turn */
-		for (unsigned word = 0; word < places && units; word += 32, units--)
+		for (unsigned word = 0; word + i < places && units; word += 32, units--)
 			mask |= (uint64_t)1 << (word + i);
 	return mask;
 }
