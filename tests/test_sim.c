@@ -488,7 +488,7 @@ static void test_batch(void)
 			0);
 	struct unc_sim *sim = unc_machine_sim(simulated);
 	access = simulated->methods->access[0];
-	CU_ASSERT_FATAL(access->open(simulated, &backend, &err) == 0);
+	CU_ASSERT_FATAL(unc_backend_new(access, simulated, &backend, &err) == 0);
 	for (unsigned i = 0; i < 8; i++) {
 		bool write = i < 4;
 
@@ -512,7 +512,7 @@ static void test_batch(void)
 		CHECK_NUMBER(ops[7].error, 0);
 		before = ops[4].value;
 	}
-	access->close(backend);
+	unc_backend_free(access, backend);
 	simulated->methods->close(simulated);
 }
 

@@ -424,7 +424,7 @@ static void test_absent(void)
 	CU_ASSERT_FATAL(unc_machine_simulated("alpha,sockets=1", "node", sim_tables, 2, &simulated,
 					      &err) == 0);
 	access = simulated->methods->access[0];
-	CU_ASSERT_FATAL(access->open(simulated, &backend, &err) == 0);
+	CU_ASSERT_FATAL(unc_backend_new(access, simulated, &backend, &err) == 0);
 	CHECK_NUMBER(-access->prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(err.text, "the simulated machine has no 32-bit msr 0xd44 on cpu 0");
 	op.reg = (struct unc_reg){.address = UNC_PCI(0, 0x7f, UNC_DEVFN(0x10, 4), 0xF4),
@@ -433,7 +433,7 @@ static void test_absent(void)
 	CHECK_NUMBER(-access->prepare(backend, &op, &err), -UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(err.text,
 		   "the simulated machine has no 32-bit register 0xf4 in pci 0000:7f:10.4");
-	access->close(backend);
+	unc_backend_free(access, backend);
 	simulated->methods->close(simulated);
 	unc_sim_close(sim);
 }

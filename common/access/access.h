@@ -38,8 +38,10 @@ struct unc_access_methods {
 	bool direct;    /* one of those that "direct" stands for, in a list of names */
 	/* May be NULL: always worth a try. 0, or why the method is not there at all. */
 	int (*detect)(struct unc_machine *, struct unc_error *err);
-	/* Makes a back end; nothing is opened yet. */
-	int (*open)(struct unc_machine *, struct unc_backend **out, struct unc_error *err);
+	/* Its struct unc_backend; 0: it has none, and gets NULL everywhere. */
+	size_t backend;
+	/* May be NULL. Begins with a back end of zeros; nothing is opened yet. */
+	void (*open)(struct unc_backend *, struct unc_machine *);
 	/* May be NULL: which CPUs are of one socket. It stays where it is. */
 	void (*topology)(struct unc_backend *, const struct unc_topology *);
 	/*
@@ -55,8 +57,14 @@ struct unc_access_methods {
 	/* Runs n prepared operations of this space; op->value, op->error. Returns the number that
 	 * failed. */
 	int (*run)(struct unc_backend *, struct unc_reg_op *ops, size_t n);
+	/* May be NULL: nothing but its memory is to be freed. */
 	void (*close)(struct unc_backend *);
 };
+
+/* Makes the back end of a method, and closes it. UNC_ERR_MEMORY. */
+int unc_backend_new(const struct unc_access_methods *, struct unc_machine *,
+		    struct unc_backend **out, struct unc_error *err);
+void unc_backend_free(const struct unc_access_methods *, struct unc_backend *);
 
 extern const struct unc_access_methods unc_access_kernel, unc_access_msr, unc_access_msr_safe,
 	unc_access_pci, unc_access_mmio, unc_access_pmu, unc_access_perf;

@@ -28,16 +28,10 @@ struct unc_backend {
 	struct unc_error refused;
 };
 
-static int kernel_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+static void kernel_open(struct unc_backend *backend, struct unc_machine *machine)
 {
-	struct unc_backend *backend = calloc(1, sizeof(*backend));
-
-	if (!backend)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->machine = machine;
 	pthread_mutex_init(&backend->lock, NULL);
-	*out = backend;
-	return 0;
 }
 
 static void kernel_topology(struct unc_backend *backend, const struct unc_topology *topology)
@@ -333,11 +327,11 @@ static void kernel_close(struct unc_backend *backend)
 	}
 	unc_notes_free(backend->notes);
 	pthread_mutex_destroy(&backend->lock);
-	free(backend);
 }
 
 const struct unc_access_methods unc_access_kernel = {
 	.name = "kernel",
+	.backend = sizeof(struct unc_backend),
 	.open = kernel_open,
 	.topology = kernel_topology,
 	.run = kernel_run,

@@ -30,17 +30,11 @@ struct unc_backend {
 	bool writable;
 };
 
-static int mmio_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+static void mmio_open(struct unc_backend *backend, struct unc_machine *machine)
 {
-	struct unc_backend *backend = calloc(1, sizeof(*backend));
-
-	if (!backend)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->fs = machine->fs;
 	backend->fd = -1;
 	backend->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
-	*out = backend;
-	return 0;
 }
 
 static int open_memory(struct unc_backend *backend, struct unc_error *err)
@@ -179,13 +173,13 @@ static void mmio_close(struct unc_backend *backend)
 	if (backend->fd >= 0)
 		close(backend->fd);
 	free(backend->page);
-	free(backend);
 }
 
 const struct unc_access_methods unc_access_mmio = {
 	.name = "mmio",
 	.spaces = 1 << UNC_SPACE_MMIO,
 	.direct = true,
+	.backend = sizeof(struct unc_backend),
 	.open = mmio_open,
 	.prepare = mmio_prepare,
 	.run = mmio_run,

@@ -44,17 +44,11 @@ struct unc_backend {
 	unsigned n_own; /* that are open */
 };
 
-static int msr_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+static void msr_open(struct unc_backend *backend, struct unc_machine *machine)
 {
-	struct unc_backend *backend = calloc(1, sizeof(*backend));
-
-	if (!backend)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->machine = machine;
 	backend->fs = machine->fs;
 	pthread_mutex_init(&backend->lock, NULL);
-	*out = backend;
-	return 0;
 }
 
 static void msr_topology(struct unc_backend *backend, const struct unc_topology *topology)
@@ -303,13 +297,13 @@ static void msr_close(struct unc_backend *backend)
 	free(backend->own);
 	pthread_mutex_destroy(&backend->lock);
 	free(backend->file);
-	free(backend);
 }
 
 const struct unc_access_methods unc_access_msr = {
 	.name = "msr",
 	.spaces = 1 << UNC_SPACE_MSR,
 	.direct = true,
+	.backend = sizeof(struct unc_backend),
 	.open = msr_open,
 	.topology = msr_topology,
 	.prepare = msr_prepare,

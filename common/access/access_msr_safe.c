@@ -84,17 +84,11 @@ static int safe_detect(struct unc_machine *machine, struct unc_error *err)
 	return 0;
 }
 
-static int safe_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+static void safe_open(struct unc_backend *backend, struct unc_machine *machine)
 {
-	struct unc_backend *backend = calloc(1, sizeof(*backend));
-
-	if (!backend)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->fs = machine->fs;
 	backend->fd = -1;
 	pthread_mutex_init(&backend->lock, NULL);
-	*out = backend;
-	return 0;
 }
 
 static void safe_topology(struct unc_backend *backend, const struct unc_topology *topology)
@@ -332,13 +326,13 @@ static void safe_close(struct unc_backend *backend)
 	if (backend->fd >= 0)
 		close(backend->fd);
 	pthread_mutex_destroy(&backend->lock);
-	free(backend);
 }
 
 const struct unc_access_methods unc_access_msr_safe = {
 	.name = "msr-safe",
 	.spaces = 1 << UNC_SPACE_MSR,
 	.detect = safe_detect,
+	.backend = sizeof(struct unc_backend),
 	.open = safe_open,
 	.topology = safe_topology,
 	.serves = safe_serves,

@@ -75,16 +75,10 @@ int unc_halves_write(unc_halves_write_fn write, void *user, uint64_t value, bool
 	return rc ? rc : write(user, UNC_HALF_LOW, (uint32_t)value);
 }
 
-static int pci_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+static void pci_open(struct unc_backend *backend, struct unc_machine *machine)
 {
-	struct unc_backend *backend = calloc(1, sizeof(*backend));
-
-	if (!backend)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->machine = machine;
 	backend->fs = machine->fs;
-	*out = backend;
-	return 0;
 }
 
 int unc_pci_identity(const struct unc_fs *fs, uint64_t function, uint32_t *identity)
@@ -300,13 +294,13 @@ static void pci_close(struct unc_backend *backend)
 	for (size_t i = 0; i < backend->n; i++)
 		close(backend->file[i].fd);
 	free(backend->file);
-	free(backend);
 }
 
 const struct unc_access_methods unc_access_pci = {
 	.name = "pci",
 	.spaces = 1 << UNC_SPACE_PCI,
 	.direct = true,
+	.backend = sizeof(struct unc_backend),
 	.open = pci_open,
 	.prepare = pci_prepare,
 	.run = pci_run,

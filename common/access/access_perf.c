@@ -39,16 +39,10 @@ static uint32_t number_of(const struct unc_reg *reg)
 	return (uint32_t)reg->address;
 }
 
-static int perf_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+static void perf_open(struct unc_backend *backend, struct unc_machine *machine)
 {
-	struct unc_backend *backend = calloc(1, sizeof(*backend));
-
-	if (!backend)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->fs = machine->fs;
 	pthread_mutex_init(&backend->lock, NULL);
-	*out = backend;
-	return 0;
 }
 
 static int open_event(const struct unc_reg *reg, uint64_t config, uint64_t config1, bool disabled)
@@ -240,13 +234,13 @@ static void perf_close(struct unc_backend *backend)
 	}
 	pthread_mutex_destroy(&backend->lock);
 	free(backend->reg);
-	free(backend);
 }
 
 const struct unc_access_methods unc_access_perf = {
 	.name = "perf",
 	.spaces = 1 << UNC_SPACE_PERF,
 	.direct = true,
+	.backend = sizeof(struct unc_backend),
 	.open = perf_open,
 	.prepare = perf_prepare,
 	.run = perf_run,

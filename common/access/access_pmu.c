@@ -7,14 +7,6 @@
  */
 #include "access/access.h"
 
-static int pmu_open(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
-{
-	(void)machine;
-	(void)err;
-	*out = NULL;
-	return 0;
-}
-
 static int pmu_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
 	(void)backend;
@@ -31,17 +23,10 @@ static int pmu_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n
 	return (int)n; /* none can have been prepared */
 }
 
-static void pmu_close(struct unc_backend *backend)
-{
-	(void)backend;
-}
-
 const struct unc_access_methods unc_access_pmu = {
 	.name = "pmu",
 	.spaces = 1 << UNC_SPACE_PMU,
 	.direct = true,
-	.open = pmu_open,
 	.prepare = pmu_prepare,
 	.run = pmu_run,
-	.close = pmu_close,
 };

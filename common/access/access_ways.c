@@ -24,6 +24,24 @@ static const struct unc_access_methods *find_method(const struct unc_access_meth
 	return NULL;
 }
 
+int unc_backend_new(const struct unc_access_methods *methods, struct unc_machine *machine,
+		    struct unc_backend **out, struct unc_error *err)
+{
+	*out = methods->backend ? calloc(1, methods->backend) : NULL;
+	if (methods->backend && !*out)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	if (methods->open)
+		methods->open(*out, machine);
+	return 0;
+}
+
+void unc_backend_free(const struct unc_access_methods *methods, struct unc_backend *backend)
+{
+	if (methods->close)
+		methods->close(backend);
+	free(backend);
+}
+
 /* spaces: those that a method has to serve one of; UNC_EVERY_SPACE: all methods. */
 static void list_names(struct unc_buf *buf, const struct unc_access_methods *const *list,
 		       uint32_t spaces, bool only_direct)
@@ -46,7 +64,7 @@ static int add(struct unc_ways *ways, struct unc_machine *machine,
 		methods->detect(machine, &way->absent);
 	way->methods = methods;
 	way->named = named;
-	int rc = methods->open(machine, &way->backend, err);
+	int rc = unc_backend_new(methods, machine, &way->backend, err);
 	if (rc == 0)
 		ways->n++;
 	return rc;
@@ -141,7 +159,7 @@ int unc_ways_open(struct unc_ways *ways, struct unc_machine *machine, const char
 void unc_ways_close(struct unc_ways *ways)
 {
 	for (unsigned i = 1; i <= ways->n; i++)
-		ways->way[i].methods->close(ways->way[i].backend);
+		unc_backend_free(ways->way[i].methods, ways->way[i].backend);
 	free(ways->way);
 	free(ways->all);
 }

@@ -24,15 +24,9 @@ struct unc_backend {
 	struct unc_sim *sim;
 };
 
-static int open_sim(struct unc_machine *machine, struct unc_backend **out, struct unc_error *err)
+static void open_sim(struct unc_backend *backend, struct unc_machine *machine)
 {
-	struct unc_backend *backend = malloc(sizeof(*backend));
-
-	if (!backend)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	backend->sim = unc_machine_sim(machine);
-	*out = backend;
-	return 0;
 }
 
 static int fail_absent(const struct unc_reg *reg, struct unc_error *err)
@@ -80,19 +74,14 @@ static int run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 	return 0;
 }
 
-static void close_sim(struct unc_backend *backend)
-{
-	free(backend);
-}
-
 static const struct unc_access_methods simulated_access = {
 	.name = "simulated",
 	.spaces = UNC_EVERY_SPACE,
 	.direct = true,
+	.backend = sizeof(struct unc_backend),
 	.open = open_sim,
 	.prepare = prepare,
 	.run = run,
-	.close = close_sim,
 };
 static const struct unc_access_methods *const access_list[] = {&simulated_access, NULL};
 
