@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/error.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,12 +15,8 @@ static void one_line(char *text)
 int unc_fail(struct unc_error *err, int code, const char *format, ...)
 {
 	if (err) {
-		va_list args;
-
-		va_start(args, format);
 		err->code = code;
-		vsnprintf(err->text, sizeof(err->text), format, args);
-		va_end(args);
+		UNC_FORMAT(err->text, format);
 		one_line(err->text);
 	}
 	return code;
@@ -30,13 +25,10 @@ int unc_fail(struct unc_error *err, int code, const char *format, ...)
 void unc_error_prefix(struct unc_error *err, const char *format, ...)
 {
 	char head[UNC_ERROR_MAX], whole[2 * UNC_ERROR_MAX + 2];
-	va_list args;
 
 	if (!err)
 		return;
-	va_start(args, format);
-	vsnprintf(head, sizeof(head), format, args);
-	va_end(args);
+	UNC_FORMAT(head, format);
 	snprintf(whole, sizeof(whole), "%s: %s", head, err->text);
 	memcpy(err->text, whole, sizeof(err->text) - 1);
 	err->text[sizeof(err->text) - 1] = '\0';

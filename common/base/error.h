@@ -3,6 +3,9 @@
 #ifndef UNC_ERROR_H
 #define UNC_ERROR_H
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "uncore.h"
 
 enum { UNC_ERROR_MAX = 512 };
@@ -22,5 +25,15 @@ void unc_error_prefix(struct unc_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 void unc_error_clear(struct unc_error *err);
+
+/* In a function that ends in `format, ...`: what these say, into an array. */
+#define UNC_FORMAT(text, format)                                                                   \
+	do {                                                                                       \
+		va_list unc_args;                                                                  \
+                                                                                                   \
+		va_start(unc_args, format);                                                        \
+		vsnprintf(text, sizeof(text), format, unc_args);                                   \
+		va_end(unc_args);                                                                  \
+	} while (0)
 
 #endif

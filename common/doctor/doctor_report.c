@@ -2,7 +2,6 @@
 /* What all checks of the doctor use. */
 #include "doctor/doctor.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 void unc_report(struct doctor *d, const char *check, bool ok, const char *remedy,
@@ -10,13 +9,10 @@ void unc_report(struct doctor *d, const char *check, bool ok, const char *remedy
 {
 	char detail[2 * UNC_ERROR_MAX];
 	struct unc_check result = {.check = check, .ok = ok, .detail = detail};
-	va_list args;
 
 	if (d->stopped)
 		return;
-	va_start(args, format);
-	vsnprintf(detail, sizeof(detail), format, args);
-	va_end(args);
+	UNC_FORMAT(detail, format);
 	result.remedy = ok ? "" : remedy;
 	d->failed += !ok;
 	d->stopped = d->fn(d->user, &result) != 0;

@@ -3,7 +3,6 @@
  * tells what they hold. */
 #include "encode/event.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,11 +23,8 @@ static int refuse(const struct unc_table *t, const struct unc_spec *spec, struct
 		  int code, const char *format, ...)
 {
 	char text[UNC_ERROR_MAX];
-	va_list args;
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
+	UNC_FORMAT(text, format);
 	return unc_fail(err, code, "%s.%s: %s", unc_type_name(t, spec->type),
 			unc_event_name(t, spec->event), text);
 }

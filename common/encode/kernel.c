@@ -2,7 +2,6 @@
 /* Codes for the kernel's own driver: only what the tables know to arrive there is let through. */
 #include "encode/kernel.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,11 +22,8 @@ static int __attribute__((format(printf, 2, 3)))
 refuse(const struct work *w, const char *format, ...)
 {
 	char text[UNC_ERROR_MAX];
-	va_list args;
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
+	UNC_FORMAT(text, format);
 	return unc_fail(w->err, UNC_ERR_UNAVAILABLE, "%s.%s: %s", unc_tbl_str(w->t, w->type->name),
 			unc_tbl_str(w->t, w->t->event[w->code->event].name), text);
 }

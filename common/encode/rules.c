@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an event, its umasks and its fields may not be together. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,11 +21,8 @@ static const char *field_name(const struct unc_work *w, uint16_t field)
 int unc_refuse(struct unc_work *w, int code, const char *format, ...)
 {
 	char text[UNC_ERROR_MAX];
-	va_list args;
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
+	UNC_FORMAT(text, format);
 	return unc_fail(w->err, code, "%s.%s: %s",
 			unc_tbl_str(w->t, w->t->type[w->spec->type].name),
 			unc_tbl_str(w->t, w->t->event[w->spec->event].name), text);

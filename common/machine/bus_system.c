@@ -17,7 +17,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +63,8 @@ static struct escape **escape_slot(void)
 static void __attribute__((noreturn, format(printf, 1, 2))) on_error(char *format, ...)
 {
 	struct escape *escape = *escape_slot();
-	va_list args;
 
-	va_start(args, format);
-	vsnprintf(escape->text, sizeof(escape->text), format, args);
-	va_end(args);
+	UNC_FORMAT(escape->text, format);
 	longjmp(escape->env, 1);
 }
 

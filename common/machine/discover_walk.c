@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all parts of discovery do: note, add a unit, read configuration space. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/grow.h"
@@ -10,13 +9,10 @@
 void unc_walk_note(const struct unc_walk *walk, const char *format, ...)
 {
 	char text[UNC_ERROR_MAX];
-	va_list args;
 
 	if (!walk->note)
 		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
+	UNC_FORMAT(text, format);
 	walk->note(walk->user, text);
 }
 

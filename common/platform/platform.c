@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/platform.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +38,10 @@ void unc_platform_log(const struct unc_platform *p, enum unc_log_level level, co
 		      ...)
 {
 	char text[UNC_ERROR_MAX];
-	va_list args;
 
 	if (!p->log)
 		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
+	UNC_FORMAT(text, format);
 	p->log(p->log_user, level, text);
 }
 
@@ -61,11 +57,8 @@ int unc_platform_fail(struct unc_platform *p, int code, const char *format, ...)
 {
 	char text[UNC_ERROR_MAX];
 	struct unc_error err;
-	va_list args;
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
+	UNC_FORMAT(text, format);
 	unc_fail(&err, code, "%s", text);
 	return unc_platform_keep(p, &err);
 }

@@ -2,7 +2,6 @@
 /* What all parts of the table reader do: rows and strings are added, words of a line taken. */
 #include "reader/table_build.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,11 +227,8 @@ int unc_need(struct unc_table_reader *r, const char *key)
 int unc_bad(struct unc_table_reader *r, const char *format, ...)
 {
 	char text[UNC_ERROR_MAX];
-	va_list args;
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
+	UNC_FORMAT(text, format);
 	return unc_fail(r->err, UNC_ERR_TABLE, "%s", text);
 }
 

@@ -3,7 +3,6 @@
  * rest. */
 #include "sim/sim.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,11 +294,8 @@ void unc_sim_violation(const struct sim_reg *reg, const char *format, ...)
 	const struct sim_block *block = reg->block;
 	struct unc_sim *sim = block->sim;
 	char what[96];
-	va_list args;
 
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
+	UNC_FORMAT(what, format);
 	snprintf(sim->violation, sizeof(sim->violation), "socket %u %s%u %s: %s", block->socket,
 		 unc_tbl_str(sim->table, block->type->row->name), block->index,
 		 unc_tbl_str(sim->table, reg->row->name), what);
