@@ -100,6 +100,24 @@ static inline void close_gate(struct unc_access *gate)
 	hardware->methods->close(hardware);
 }
 
+/* With the gate to its registers, until look_away(). */
+static struct unc_access *gated;
+
+static inline void look(void)
+{
+	notes[0] = '\0';
+	open_gate(&gated);
+	CHECK_NUMBER(unc_bus_open_system(fs, &bus, &err), 0);
+	bus->gate = gated;
+	CHECK_NUMBER(unc_discover(table, &topo, bus, take_note, NULL, &found, &err), 0);
+}
+
+static inline void look_away(void)
+{
+	forget();
+	close_gate(gated);
+}
+
 static inline void end(void)
 {
 	unc_table_reader_free(reader);

@@ -38,8 +38,6 @@ static const char present_units[] =
 
 enum { BUS = 0x7e, CAPID6 = 0x9c, CAPID4 = 0x94 };
 
-static struct unc_access *gate;
-
 static void msr(unsigned cpu, unsigned number, uint64_t value)
 {
 	fake_bytes(fake_path(&root, "/dev/cpu/%u/msr", cpu), number, &value, sizeof(value));
@@ -67,44 +65,29 @@ static void one_socket(void)
 	fake_function(&root, BUS, 0x0e, 0, 0x344a, 256);
 }
 
-static void discover_gated(void)
-{
-	notes[0] = '\0';
-	open_gate(&gate);
-	CHECK_NUMBER(unc_bus_open_system(fs, &bus, &err), 0);
-	bus->gate = gate;
-	CHECK_NUMBER(unc_discover(table, &topo, bus, take_note, NULL, &found, &err), 0);
-}
-
-static void leave(void)
-{
-	forget();
-	close_gate(gate);
-}
-
 static void test_counts(void)
 {
 	one_socket();
 	msr(0, 0x702, 0xffffffffffffff80 | 16);
 	msr(0, 0x2ffe, 3);
-	discover_gated();
+	look();
 	CHECK_NUMBER(count("cha", true), 16); /* the smallest count holds */
 	CHECK_NUMBER(count("box", true), 3);
 	CHECK_TEXT(unit("box", 0, 2)->location, "msr 0xf1c on cpu 0");
 	CHECK_NUMBER(count("sbo", true), 2);
 	CHECK_NUMBER(count("tbo", false), 0);
-	leave();
+	look_away();
 
 	msr(0, 0x702, 20);
 	msr(0, 0x2ffe, 9); /* than there are places */
 	fake_put(&root, BUS, 0x1f, 3, CAPID4, 0x40);
 	fake_put(&root, BUS, 0x1f, 4, CAPID4, 0x80);
-	discover_gated();
+	look();
 	CHECK_NUMBER(count("cha", true), 18);
 	CHECK_NUMBER(count("box", true), 4);
 	CHECK_NUMBER(count("sbo", true), 4);
 	CHECK_NUMBER(count("tbo", true), 4);
-	leave();
+	look_away();
 	end();
 }
 
@@ -116,33 +99,33 @@ static void test_undecided(void)
 	one_socket();
 	msr(0, 0x702, 0);
 	msr(0, 0x2ffe, 0);
-	discover_gated();
+	look();
 	CHECK_NUMBER(count("cha", true), 18);
 	CHECK_NUMBER(count("box", false), 1);
 	CHECK_NUMBER(count("box", true), 0);
 	CHECK_TEXT(unit("box", 0, 0)->reason,
 		   "how many there are cannot be told: msr 0x2ffe says none");
-	leave();
+	look_away();
 
 	/* The MSR tells where the function does not. */
 	hide(BUS, 0x1e, 3);
 	hide(BUS, 0x1f, 3);
 	msr(0, 0x702, 20);
-	discover_gated();
+	look();
 	CHECK_NUMBER(count("cha", true), 20);
 	CHECK_NUMBER(count("sbo", true), 0);
 	CHECK_TEXT(unit("sbo", 0, 0)->reason,
 		   "how many there are cannot be told: PCI device 8086:2fc0 is not visible");
-	leave();
+	look_away();
 
 	remove(fake_path(&root, "/dev/cpu/0/msr"));
-	discover_gated();
+	look();
 	CHECK_NUMBER(count("cha", true), 0);
 	CHECK_TEXT(unit("cha", 0, 0)->reason,
 		   "how many there are cannot be told: PCI device 8086:2083 is not visible");
 	CHECK_NUMBER(count("box", true), 0);
 	CU_ASSERT(!strncmp(unit("box", 0, 0)->reason, unknown, strlen(unknown)));
-	leave();
+	look_away();
 
 	/* Nobody to ask. */
 	discover();

@@ -5,26 +5,10 @@
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
 command -v python3 >/dev/null || { echo "1..0 # SKIP there is no python3"; exit 0; }
-tmp=$(mktemp -d) || exit 99
-trap 'rm -rf "$tmp"' EXIT
+title="import"
+. "$SRCDIR/tests/integration/result.inc"
 data=$SRCDIR/tests/import
 tables=$tmp/tables
-number=0
-failures=0
-
-# result NAME: reports a test by the status of the command before.
-result()
-{
-	if [ $? -eq 0 ]; then
-		verdict=ok
-	else
-		verdict="not ok"
-		failures=$((failures + 1))
-		sed 's/^/# out: /' "$tmp/out" "$tmp/err"
-	fi
-	number=$((number + 1))
-	echo "$verdict $number - import: $1"
-}
 
 # run ARGUMENT...: output in $tmp/out, sentences in $tmp/err, status in $status.
 run()
@@ -178,5 +162,4 @@ for list in "$SRCDIR"/tests/perfmon/*.txt; do
 	[ $status -eq 0 ] && [ ! -s "$tmp/out" ]
 	result "$cpu: its tables say what the public files say"
 done
-echo "1..$number"
-[ $failures -eq 0 ]
+finish

@@ -6,26 +6,10 @@
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_TESTS
 [ -x "$BUILD/tests/test_encode" ] || { echo "1..0 # SKIP the unit tests were not built"; exit 0; }
-tmp=$(mktemp -d) || exit 99
-trap 'rm -rf "$tmp"' EXIT
+title="new CPU"
+. "$SRCDIR/tests/integration/result.inc"
 good=$SRCDIR/tests/tables_bad/good
 tests=$tmp/tests
-number=0
-failures=0
-
-# result NAME: reports a test by the status of the command before.
-result()
-{
-	if [ $? -eq 0 ]; then
-		verdict=ok
-	else
-		verdict="not ok"
-		failures=$((failures + 1))
-		sed 's/^/# out: /' "$tmp/out"
-	fi
-	number=$((number + 1))
-	echo "$verdict $number - new CPU: $1"
-}
 
 # fresh: the cases of the new CPU alone, as they should be.
 fresh()
@@ -140,5 +124,4 @@ run test_metrics_worked
 says "# no example of llc_lookups" "not ok .*: examples of testcpu"
 result "test_metrics_worked: a metric without an example fails"
 
-echo "1..$number"
-[ $failures -eq 0 ]
+finish
