@@ -11,20 +11,20 @@
 
 struct intel_uncore self;
 
-static int config_names(const oconfig_item_t *ci, bool is_event)
+static int config_names(const oconfig_item_t *ci, struct block *block, bool is_group)
 {
 	int i;
 
 	for (i = 0; i < ci->values_num && ci->values[i].type == OCONFIG_TYPE_STRING; i++) {
-		struct wish wish = {is_event, strdup(ci->values[i].value.string)};
-		struct wish *more = realloc(self.wishes, (self.n_wishes + 1) * sizeof(*more));
+		struct wish wish = {is_group, strdup(ci->values[i].value.string)};
+		struct wish *more = realloc(block->wishes, (block->n_wishes + 1) * sizeof(*more));
 
-		self.wishes = more ? more : self.wishes;
+		block->wishes = more ? more : block->wishes;
 		if (!more || !wish.text) {
 			free(wish.text);
 			return FAIL("out of memory");
 		}
-		self.wishes[self.n_wishes++] = wish;
+		block->wishes[block->n_wishes++] = wish;
 	}
 	return i > 0 && i == ci->values_num ? 0 : FAIL("%s takes names in quotes", ci->key);
 }
@@ -38,32 +38,77 @@ static int config_partial(const oconfig_item_t *ci)
 	return status;
 }
 
+enum { OTHER = 1 };
+
+/* What stands in blocks, and outside. OTHER: it is none of these. */
+static int config_wish(const oconfig_item_t *ci, struct block *block)
+{
+	if (strcasecmp(ci->key, "Metric") == 0 || strcasecmp(ci->key, "Event") == 0)
+		return config_names(ci, block, false);
+	if (strcasecmp(ci->key, "Group") == 0)
+		return config_names(ci, block, true);
+	if (strcasecmp(ci->key, "PerUnit") != 0)
+		return OTHER;
+	block->says_per_unit = true;
+	return cf_util_get_boolean(ci, &block->per_unit);
+}
+
+static int config_cpu(const oconfig_item_t *ci)
+{
+	struct block *more = realloc(self.cpus, (self.n_cpus + 1) * sizeof(*more)), *block;
+	int status;
+
+	if (!more)
+		return FAIL("out of memory");
+	self.cpus = more;
+	block = &more[self.n_cpus++];
+	*block = (struct block){0};
+	status = cf_util_get_string(ci, &block->cpu);
+	for (int i = 0; i < ci->children_num; i++) {
+		int one = config_wish(&ci->children[i], block);
+
+		if (one == OTHER)
+			one = FAIL(
+				"no option %s in <Cpu>; options are Metric, Event, Group, PerUnit",
+				ci->children[i].key);
+		status |= one;
+	}
+	return status;
+}
+
+static int config_option(const oconfig_item_t *ci)
+{
+	int status = config_wish(ci, &self.always);
+
+	if (status != OTHER)
+		return status;
+	if (strcasecmp(ci->key, "Simulate") == 0)
+		return cf_util_get_string(ci, &self.simulate);
+	if (strcasecmp(ci->key, "Access") == 0)
+		return cf_util_get_string(ci, &self.access);
+	if (strcasecmp(ci->key, "PartialSums") == 0)
+		return config_partial(ci);
+	if (strcasecmp(ci->key, "Cpu") == 0)
+		return config_cpu(ci);
+	return FAIL("no option %s; options are Metric, Event, Group, PerUnit, Cpu, PartialSums, "
+		    "Access, Simulate",
+		    ci->key);
+}
+
 /* Always 0: collectd exits when a config callback fails. init() fails instead. */
 static int config(oconfig_item_t *ci)
 {
-	for (int i = 0; i < ci->children_num; i++) {
-		const oconfig_item_t *child = &ci->children[i];
-		int status;
-
-		if (strcasecmp(child->key, "Simulate") == 0)
-			status = cf_util_get_string(child, &self.simulate);
-		else if (strcasecmp(child->key, "Access") == 0)
-			status = cf_util_get_string(child, &self.access);
-		else if (strcasecmp(child->key, "Metric") == 0)
-			status = config_names(child, false);
-		else if (strcasecmp(child->key, "Event") == 0)
-			status = config_names(child, true);
-		else if (strcasecmp(child->key, "PerUnit") == 0)
-			status = cf_util_get_boolean(child, &self.per_unit);
-		else if (strcasecmp(child->key, "PartialSums") == 0)
-			status = config_partial(child);
-		else
-			status = FAIL("no option %s; options are Simulate, Access, Metric, Event, "
-				      "PerUnit, PartialSums",
-				      child->key);
-		self.broken |= status != 0;
-	}
+	for (int i = 0; i < ci->children_num; i++)
+		self.broken |= config_option(&ci->children[i]) != 0;
 	return 0;
+}
+
+static void free_block(const struct block *block)
+{
+	for (size_t i = 0; i < block->n_wishes; i++)
+		free(block->wishes[i].text);
+	free(block->wishes);
+	free(block->cpu);
 }
 
 /* Undoes config and init, as far as they came. */
@@ -72,9 +117,10 @@ static int teardown(void)
 	if (self.running && unc_session_stop(self.session) != 0)
 		ERROR(LOG "%s", unc_session_error(self.session));
 	intel_uncore_close();
-	for (size_t i = 0; i < self.n_wishes; i++)
-		free(self.wishes[i].text);
-	free(self.wishes);
+	free_block(&self.always);
+	for (size_t i = 0; i < self.n_cpus; i++)
+		free_block(&self.cpus[i]);
+	free(self.cpus);
 	free(self.simulate);
 	free(self.access);
 	memset(&self, 0, sizeof(self));

@@ -15,10 +15,19 @@
 #define LOG NAME " plugin: "
 #define FAIL(...) (plugin_log(LOG_ERR, LOG __VA_ARGS__), -1)
 
-/* what the configuration asks for */
+/* a name of the configuration */
 struct wish {
-	bool is_event;
+	bool is_group;
 	char *text;
+};
+
+/* what the configuration asks for, of all CPUs or in the block of one */
+struct block {
+	char *cpu; /* NULL: all */
+	bool per_unit;
+	bool says_per_unit; /* a block that does not takes what is said outside */
+	struct wish *wishes;
+	size_t n_wishes;
 };
 
 /* one series; item `i` of the session is items[i] */
@@ -27,6 +36,7 @@ struct item {
 	value_t value;
 	double scale;
 	bool is_total;
+	bool named;   /* by the configuration itself, not by a group */
 	bool going;   /* the interval before had a value: total goes on */
 	bool begun;   /* a value was sent */
 	bool partial; /* the log has it */
@@ -37,12 +47,14 @@ struct item {
 struct intel_uncore {
 	char *simulate;
 	char *access;
-	bool per_unit;
 	bool whole_only; /* no partial sums */
 	bool broken;     /* the configuration */
-	struct wish *wishes;
-	size_t n_wishes;
-	bool blind; /* no unit of the machine can be read */
+	struct block always;
+	struct block *cpus;
+	size_t n_cpus;
+	bool told;      /* the log has the names that are wrong */
+	bool blind;     /* no unit of the machine can be read */
+	size_t n_names; /* of the configuration, that name something */
 	struct unc_platform *platform;
 	struct unc_session *session; /* NULL: it could not be opened yet */
 	struct item *items;
@@ -58,6 +70,9 @@ struct intel_uncore {
 };
 extern struct intel_uncore self;
 
+/* Adds all that is configured for this CPU to the session. A name that is wrong, or that this machine
+ * cannot give, is a line in the log. -1: nothing is left, or no memory. */
+int intel_uncore_add_all(void);
 /* Warns, once for an item, of a sum over fewer units than the machine has. */
 void intel_uncore_tell_partial(size_t id);
 

@@ -122,10 +122,16 @@ static int open_late(void)
 	return status == 0 ? intel_uncore_register() : status;
 }
 
-/*
- * Called once for each pass in an interval, and at once where collectd has just begun or is late: a
- * pass of a moment would be scaled to all of the interval, so it goes on until the next call.
- */
+/* Calls that follow each other at once, where collectd has just begun or was late, are not all taken:
+ * with several passes what a moment has shown would stand for all of the interval. With one it is just
+ * counted, so that the next interval has its value, too. */
+static bool is_too_soon(void)
+{
+	return cdtime() - self.turned <
+	       self.step / (unc_session_passes(self.session) > 1 ? 8 : 100);
+}
+
+/* Called once for each pass in an interval. */
 int intel_uncore_read(user_data_t *user)
 {
 	(void)user;
@@ -135,7 +141,7 @@ int intel_uncore_read(user_data_t *user)
 		unc_session_stop(self.session);
 		return start_again() != 0 ? read_failed() : 0;
 	}
-	if (cdtime() - self.turned < self.step / 2)
+	if (is_too_soon())
 		return 0;
 	return ++self.measured >= unc_session_passes(self.session) ? end_interval() : rotate();
 }

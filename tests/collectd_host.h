@@ -147,42 +147,60 @@ int plugin_dispatch_values(const value_list_t *vl)
 
 /* ---- configuration trees and what became of them */
 
-enum { MAX_LINES = 8, MAX_VALUES = 3 };
+enum { MAX_LINES = 16, MAX_VALUES = 3 };
 
-/* "Key value value": a number, a boolean, or else a string; up to a NULL. */
+/* The words of a line: a number, a boolean, or else a string each. */
+static inline void words_of(char *text, oconfig_item_t *line, oconfig_value_t *values)
+{
+	char *save, *word;
+
+	line->key = strtok_r(text, " ", &save);
+	line->values = values;
+	while ((word = strtok_r(NULL, " ", &save))) {
+		oconfig_value_t *v = &values[line->values_num++];
+		char *end;
+
+		v->type = OCONFIG_TYPE_NUMBER;
+		v->value.number = strtod(word, &end);
+		if (*end == '\0')
+			continue;
+		v->type = OCONFIG_TYPE_BOOLEAN;
+		v->value.boolean = strcmp(word, "true") == 0;
+		if (v->value.boolean || strcmp(word, "false") == 0)
+			continue;
+		v->type = OCONFIG_TYPE_STRING;
+		v->value.string = word;
+	}
+}
+
+/* "Key value value", up to a NULL. "<Key value" begins a block, which has the lines behind it up to
+ * "/" or the end. */
 static inline int configure(const char *first, ...)
 {
 	static char text[MAX_LINES][256];
-	oconfig_item_t lines[MAX_LINES] = {0}, block = {.key = "Plugin", .children = lines};
+	oconfig_item_t lines[MAX_LINES] = {0}, inside[MAX_LINES] = {0};
+	oconfig_item_t plugin = {.key = "Plugin", .children = lines}, *into = &plugin;
 	oconfig_value_t values[MAX_LINES][MAX_VALUES];
+	size_t n = 0, n_inside = 0;
 	va_list args;
 
 	va_start(args, first);
-	for (const char *line = first; line; line = va_arg(args, const char *)) {
-		int i = block.children_num++;
-		char *save, *word;
-
-		snprintf(text[i], sizeof(text[i]), "%s", line);
-		lines[i].key = strtok_r(text[i], " ", &save);
-		lines[i].values = values[i];
-		while ((word = strtok_r(NULL, " ", &save))) {
-			oconfig_value_t *v = &values[i][lines[i].values_num++];
-			char *end;
-
-			v->type = OCONFIG_TYPE_NUMBER;
-			v->value.number = strtod(word, &end);
-			if (*end == '\0')
-				continue;
-			v->type = OCONFIG_TYPE_BOOLEAN;
-			v->value.boolean = strcmp(word, "true") == 0;
-			if (v->value.boolean || strcmp(word, "false") == 0)
-				continue;
-			v->type = OCONFIG_TYPE_STRING;
-			v->value.string = word;
+	for (const char *line = first; line; line = va_arg(args, const char *), n++) {
+		CU_ASSERT_FATAL(n < MAX_LINES);
+		if (*line == '/') {
+			into = &plugin;
+			continue;
 		}
+		snprintf(text[n], sizeof(text[n]), "%s", *line == '<' ? line + 1 : line);
+		words_of(text[n], &into->children[into->children_num++], values[n]);
+		n_inside += into != &plugin;
+		if (*line != '<')
+			continue;
+		into = &plugin.children[plugin.children_num - 1];
+		into->children = &inside[n_inside];
 	}
 	va_end(args);
-	return host.config(&block);
+	return host.config(&plugin);
 }
 
 /* An interval: as many calls as the plugin wants. collectd's first one comes at once. */

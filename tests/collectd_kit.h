@@ -102,6 +102,7 @@ static const char *script_reason(struct unc_session *session, int id)
 #define unc_session_rotate script_rotate
 #define unc_session_reason script_reason
 #include "../collectd_plugin/intel_uncore.c"
+#include "../collectd_plugin/intel_uncore_items.c"
 #include "../collectd_plugin/intel_uncore_open.c"
 #include "../collectd_plugin/intel_uncore_read.c"
 #include "collectd_host.h"

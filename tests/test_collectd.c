@@ -8,8 +8,15 @@ static void test_unknown_option(void)
 {
 	begin();
 	CHECK_NUMBER(configure("Simulate emerald-rapids", "Metrics memory_read_bytes", NULL), 0);
-	check_refused(2, "[error] intel_uncore plugin: no option Metrics; options are Simulate, "
-			 "Access, Metric, Event, PerUnit, PartialSums\n");
+	check_refused(2,
+		      "[error] intel_uncore plugin: no option Metrics; options are Metric, Event, "
+		      "Group, PerUnit, Cpu, PartialSums, Access, Simulate\n");
+	begin();
+	CHECK_NUMBER(
+		configure("Simulate emerald-rapids", "<Cpu emerald-rapids", "Access msr", NULL), 0);
+	check_refused(2,
+		      "[error] intel_uncore plugin: no option Access in <Cpu>; options are Metric, "
+		      "Event, Group, PerUnit\n");
 }
 
 static void test_wrong_values(void)
@@ -19,10 +26,13 @@ static void test_wrong_values(void)
 		{"Metric", "intel_uncore plugin: Metric takes names in quotes\n"},
 		{"Event imc.CAS_COUNT:RD true",
 		 "intel_uncore plugin: Event takes names in quotes\n"},
+		{"Group 1", "intel_uncore plugin: Group takes names in quotes\n"},
 		{"PerUnit both", "cf_util_get_boolean: PerUnit\n"},
 		{"PartialSums 1", "cf_util_get_boolean: PartialSums\n"},
 		{"Simulate 1", "cf_util_get_string: Simulate\n"},
 		{"Access 1", "cf_util_get_string: Access\n"},
+		{"<Cpu", "cf_util_get_string: Cpu\n"},
+		{"<Cpu emerald-rapids montecito", "cf_util_get_string: Cpu\n"},
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -32,20 +42,36 @@ static void test_wrong_values(void)
 	}
 }
 
-static void test_every_wrong_name(void)
+/* A name that is wrong costs what it names, and a line. */
+static void test_wrong_names(void)
 {
 	begin();
 	configure("Simulate emerald-rapids", "Metric memory_read_byte memory_write_bytes",
-		  "Event imc.CAS_CONT:RD", "Metric memory_read_bytes:socket=0", NULL);
-	CU_ASSERT(host.init() != 0);
-	CHECK_NUMBER(errors(), 3);
-	CU_ASSERT(logged("[error] intel_uncore plugin: no metric memory_read_byte in "
-			 "emerald-rapids; nearest is memory_read_bytes\n"));
-	CU_ASSERT(logged("[error] intel_uncore plugin: imc.CAS_CONT: no event CAS_CONT in imc; "
-			 "nearest is CAS_COUNT\n"));
-	CU_ASSERT(logged("[error] intel_uncore plugin: memory_read_bytes:socket=0: give the name "
-			 "of the metric alone; each socket gets a series\n"));
+		  "Event imc.CAS_COUNT:RDD", "Group MEMM", "<Cpu emerald-rapid",
+		  "Metric memory_read_bytes", "/", "<Cpu emerald-rapids", "Event imc.CAS_CONT:RD",
+		  NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(errors(), 5);
+	CU_ASSERT(logged("[error] intel_uncore plugin: no metric or event memory_read_byte in "
+			 "emerald-rapids; nearest is memory_read_bytes; it is left out\n"));
+	CU_ASSERT(logged("[error] intel_uncore plugin: imc.CAS_COUNT: no umask RDD; nearest is RD; "
+			 "it is left out\n"));
+	CU_ASSERT(logged("[error] intel_uncore plugin: no group MEMM; nearest is MEM"));
+	CU_ASSERT(logged("[error] intel_uncore plugin: <Cpu>: no CPU emerald-rapid; nearest is "
+			 "emerald-rapids"));
+	CU_ASSERT(logged("nearest is imc.CAS_COUNT"));
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 2);
+	value_of("simulated-socket0/total_bytes-memory_write_bytes");
+	value_of("simulated-socket1/total_bytes-memory_write_bytes");
 	end();
+}
+
+static void test_nothing_left(void)
+{
+	begin();
+	configure("Simulate emerald-rapids", "Metric memory_read_byte", "Group MEMM", NULL);
+	check_refused(3, "[error] intel_uncore plugin: nothing is left to measure\n");
 }
 
 static void test_twice(void)
@@ -53,15 +79,48 @@ static void test_twice(void)
 	begin();
 	configure("Simulate emerald-rapids,sockets=1", "Event imc.CAS_COUNT:RD",
 		  "Event imc.cas_count.rd", NULL);
-	check_refused(1, "[error] intel_uncore plugin: imc.CAS_COUNT:RD:socket=0 is configured "
-			 "twice\n");
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(errors(), 0);
+	CHECK_NUMBER(self.n_items, 1);
+	CU_ASSERT(logged("[warning] intel_uncore plugin: simulated-socket0/imc-CAS_COUNT-RD is "
+			 "configured twice; it is sent once\n"));
+	end();
 }
 
+/* One node of a cluster has fewer sockets. */
 static void test_socket_beyond(void)
 {
 	begin();
-	configure("Simulate emerald-rapids,sockets=2", "Event imc.CAS_COUNT:RD:socket=2", NULL);
-	check_refused(1, "imc.CAS_COUNT:RD:socket=2");
+	configure("Simulate emerald-rapids,sockets=2", "Event imc.CAS_COUNT:RD:socket=2",
+		  "Event imc.CAS_COUNT:RD:socket=1", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(errors(), 1);
+	CU_ASSERT(logged("imc.CAS_COUNT:RD:socket=2"));
+	CHECK_NUMBER(self.n_items, 1);
+	end();
+}
+
+/* The blocks of other CPUs are for them; that of this one comes on top of what stands outside. */
+static void test_cpu_blocks(void)
+{
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "<Cpu montecito", "Metric nonsense", "/",
+		  "<Cpu Emerald-Rapids", "Event imc.CAS_COUNT:RD", "PerUnit true", "/",
+		  "Event imc.CAS_COUNT:WR", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(errors(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	value_of("simulated-socket0/total_events-imc-CAS_COUNT-WR"); /* PerUnit is of the block */
+	value_of("simulated-socket0-imc3/total_events-imc-CAS_COUNT-RD");
+	CU_ASSERT_PTR_NULL(find("simulated-socket0/total_events-imc-CAS_COUNT-RD"));
+	end();
+	begin();
+	configure("Simulate emerald-rapids,sockets=1", "<Cpu emerald-rapids",
+		  "Event imc.CAS_COUNT:RD", "/", "PerUnit true", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(read_once(), 0);
+	value_of("simulated-socket0-imc3/total_events-imc-CAS_COUNT-RD"); /* as outside */
+	end();
 }
 
 /* ---- tests: series */
@@ -80,19 +139,60 @@ static void test_simulated(void)
 	end();
 }
 
-/* Without Metric and Event: each portable metric that there is, on each socket. */
+static const struct unc_group *group_of(const char *name)
+{
+	size_t index = 0;
+
+	CHECK_NUMBER(unc_group_find(self.platform, name, &index), 0);
+	return unc_group_get(self.platform, index);
+}
+
+/* Where nothing is configured for this CPU: the group OVERVIEW. */
 static void test_default_set(void)
 {
-	const struct unc_metric *metric;
-	size_t wanted = 0;
+	for (int i = 0; i < 3; i++) {
+		begin();
+		if (i == 2)
+			configure("Simulate emerald-rapids", "<Cpu montecito", "Event er.ALL",
+				  NULL);
+		else
+			configure("Simulate emerald-rapids", i ? "Group overview" : NULL, NULL);
+		CHECK_NUMBER(host.init(), 0);
+		CHECK_NUMBER(self.n_items, 2 * group_of("OVERVIEW")->n_items);
+		CU_ASSERT(self.n_items >= 2 * 8);
+		end();
+	}
+}
 
+/* What a group and the configuration both name is sent once, and nothing is wrong with that. */
+static void test_group(void)
+{
 	begin();
-	configure("Simulate emerald-rapids", NULL);
+	configure("Simulate emerald-rapids,sockets=1", "Metric llc_misses", "Group L3",
+		  "Metric llc_lookups", NULL);
 	CHECK_NUMBER(host.init(), 0);
-	for (size_t i = 0; (metric = unc_metric_get(self.platform, i)); i++)
-		wanted += strcmp(metric->of, "portable") == 0 && metric->available;
-	CU_ASSERT(wanted >= 8);
-	CHECK_NUMBER(self.n_items, 2 * wanted);
+	CHECK_NUMBER(errors(), 0);
+	CU_ASSERT_PTR_NULL(strstr(host.log, "[warning]"));
+	CHECK_NUMBER(self.n_items, group_of("L3")->n_items);
+	CU_ASSERT(self.n_items >= 2);
+	end();
+}
+
+/* Metric takes events and Event metrics; both take a place. */
+static void test_either_kind(void)
+{
+	begin();
+	configure("Simulate emerald-rapids", "Metric imc.CAS_COUNT:RD:socket=1",
+		  "Event llc_miss_ratio:socket=0 imc3.MEM_BW_READS", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(errors(), 0);
+	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+	CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 4);
+	value_of("simulated-socket1/total_events-imc-CAS_COUNT-RD");
+	value_of("simulated-socket0/percent-llc_miss_ratio");
+	value_of("simulated-socket0-imc3/total_bytes-imc-MEM_BW_READS");
+	value_of("simulated-socket1-imc3/total_bytes-imc-MEM_BW_READS");
 	end();
 }
 
@@ -124,24 +224,38 @@ static bool event_of(struct unc_platform *p, const struct unc_type *type, char *
 	return false;
 }
 
-/* The portable set of a CPU, and an event of each unit type, unit by unit: all is sent. */
+/* The default set of a CPU: one pass, and all of it in each interval. */
+static void default_is_complete(const char *simulate)
+{
+	send_once(simulate, NULL);
+	CHECK_NUMBER(unc_session_passes(self.session), 1);
+	CHECK_NUMBER(host.step, TIME_T_TO_CDTIME_T(10));
+	CU_ASSERT(self.n_items >= 2);
+	for (int i = 0; i < 3; i++) {
+		CHECK_NUMBER(host.n_sent, self.n_items);
+		if (host.n_sent != self.n_items)
+			printf("# %s: %zu of %zu\n", simulate, host.n_sent, self.n_items);
+		for (size_t k = 0; k < self.n_items; k++)
+			CU_ASSERT((self.values[k].flags & UNC_VALUE_ESTIMATED) == 0);
+		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+		CHECK_NUMBER(read_once(), 0);
+	}
+	CU_ASSERT_PTR_NULL(strstr(host.log, "[warning]"));
+	CHECK_NUMBER(errors(), 0);
+	end();
+}
+
+/* The default set of a CPU, and an event of each unit type, unit by unit: all is sent. */
 static void all_is_sent(const char *cpu)
 {
 	struct unc_options options = {.size = sizeof(options), .sim = cpu};
 	struct unc_platform *p = NULL;
-	const struct unc_metric *metric;
 	const struct unc_type *type;
 	char simulate[64], item[256];
-	size_t wanted = 0;
 	int most = 0;
 
 	snprintf(simulate, sizeof(simulate), "Simulate %s", cpu);
-	send_once(simulate, NULL);
-	for (size_t i = 0; (metric = unc_metric_get(self.platform, i)) != NULL; i++)
-		wanted += strcmp(metric->of, "portable") == 0 && metric->available;
-	CU_ASSERT(wanted > 0 && self.n_items >= wanted);
-	CU_ASSERT(host.n_sent > 0);
-	end();
+	default_is_complete(simulate);
 	CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
 	for (size_t i = 0; (type = unc_type_get(p, i)) != NULL; i++) {
 		if (type->units == 0 || !event_of(p, type, item, sizeof(item)))
@@ -212,7 +326,7 @@ static void test_per_unit(void)
 
 	begin();
 	configure("Simulate emerald-rapids", "PerUnit true", "Event imc.CAS_COUNT:RD",
-		  "Metric memory_read_bytes", NULL);
+		  "Metric memory_read_bytes imc.MEM_BW_READS", NULL);
 	CHECK_NUMBER(host.init(), 0);
 	CHECK_NUMBER(read_once(), 0);
 	for (size_t i = 0; (unit = unc_unit_get(self.platform, i)); i++) {
@@ -224,10 +338,14 @@ static void test_per_unit(void)
 			 "simulated-socket%d-imc%d/total_events-imc-CAS_COUNT-RD", unit->socket,
 			 unit->index);
 		value_of(name);
+		snprintf(name, sizeof(name),
+			 "simulated-socket%d-imc%d/total_bytes-imc-MEM_BW_READS", unit->socket,
+			 unit->index);
+		value_of(name);
 		n++;
 	}
 	CU_ASSERT(n >= 8);
-	CHECK_NUMBER(host.n_sent, n + 2);
+	CHECK_NUMBER(host.n_sent, 2 * n + 2); /* what is of no single type has sums */
 	end();
 }
 
@@ -241,7 +359,6 @@ static void test_long_name(void)
 	memset(name, 'x', DATA_MAX_NAME_LEN);
 	name[DATA_MAX_NAME_LEN] = '\0';
 	CU_ASSERT(set_names(&item, "total_events", name) != 0);
-	CU_ASSERT(logged("xxx: the name is too long for collectd\n"));
 	name[DATA_MAX_NAME_LEN - 1] = '\0';
 	CHECK_NUMBER(set_names(&item, "total_events", name), 0);
 	CHECK_TEXT(item.vl.type_instance, name);
@@ -313,11 +430,15 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"an unknown option", test_unknown_option},
 		{"wrong values of options", test_wrong_values},
-		{"every wrong name is reported", test_every_wrong_name},
+		{"wrong names: a line each, the rest goes on", test_wrong_names},
+		{"nothing but wrong names", test_nothing_left},
 		{"an event twice, spelt differently", test_twice},
 		{"a socket that is not there", test_socket_beyond},
+		{"blocks of CPUs", test_cpu_blocks},
 		{"the log says SIMULATED", test_simulated},
-		{"the portable set by default", test_default_set},
+		{"OVERVIEW by default", test_default_set},
+		{"a group", test_group},
+		{"events and metrics, at places", test_either_kind},
 		{"every CPU", test_every_cpu},
 		{"totals grow", test_totals_grow},
 		{"names of events", test_event_names},

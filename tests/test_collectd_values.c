@@ -278,7 +278,7 @@ static void test_no_unit_at_first(void)
 	end();
 }
 
-/* Opening fails for a reason that may pass. A wrong name that shows only then is the end. */
+/* Opening fails for a reason that may pass. That nothing can be measured may show only then. */
 static void test_opened_late(void)
 {
 	begin();
@@ -300,18 +300,32 @@ static void test_opened_late(void)
 	script.open_error = 0;
 	CHECK_NUMBER(host.read(NULL), 0);
 	CU_ASSERT_PTR_NULL(host.read);
-	CU_ASSERT(logged("nearest is memory_read_bytes\n"));
-	CHECK_NUMBER(errors(), 2);
+	CU_ASSERT(logged("nearest is memory_read_bytes; it is left out\n"));
+	CHECK_NUMBER(errors(), 3);
 	end();
 }
 
-/* Without a unit that can be read names are checked all the same. */
+/* Without a unit that can be read names are checked all the same, once. */
 static void test_wrong_name_blind(void)
 {
 	begin();
 	configure("Simulate sandybridge-ep,sockets=1", "Event imc.CAS_CONT:RD", NULL);
 	script.machine = hidden_machine();
-	check_refused(1, "no event CAS_CONT in imc; nearest is CAS_COUNT\n");
+	check_refused(2, "nearest is imc.CAS_COUNT");
+	begin();
+	configure("Simulate sandybridge-ep,sockets=1", "Event imc.CAS_CONT:RD imc.CAS_COUNT:RD",
+		  "<Cpu sandybridge", "Event imc.CAS_COUNT:WR", NULL);
+	script.machine = hidden_machine();
+	CHECK_NUMBER(host.init(), 0);
+	for (int i = 0; i < 3; i++)
+		CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(errors(), 3); /* two names, and that it cannot count */
+	script.machine = NULL;
+	for (int i = 0; i < 3; i++)
+		CHECK_NUMBER(read_once(), 0);
+	CHECK_NUMBER(host.n_sent, 1);
+	CHECK_NUMBER(errors(), 3);
+	end();
 }
 
 /* A back end that has the last value yet must not take two beginnings for a rate of 0. */
@@ -349,6 +363,28 @@ static void test_late_calls(void)
 	host.now += host.step;
 	CHECK_NUMBER(host.read(NULL), 0);
 	CHECK_NUMBER(host.n_sent, 2);
+	end();
+}
+
+/* A daemon that is late calls again when the next interval is due. With one pass no interval of the
+ * store, ten seconds each here, goes without a value for it. */
+static void test_late_and_early(void)
+{
+	static const int due[] = {10, 26, 30, 49, 50, 68, 70, 80, 99, 100, 110};
+	const cdtime_t begun = TIME_T_TO_CDTIME_T(1000);
+	unsigned late = 0;
+
+	begin_script("Metric memory_read_bytes", 1);
+	for (size_t i = 0; i < sizeof(due) / sizeof(due[0]); i++) {
+		script.value[0] = counted(1000, 1000);
+		host.now = begun + TIME_T_TO_CDTIME_T(due[i]);
+		host.n_sent = 0;
+		CHECK_NUMBER(host.read(NULL), 0);
+		CHECK_NUMBER(host.n_sent, 1);
+		CHECK_NUMBER(due[i] / 10, i + 1); /* an interval of its own */
+		late += due[i] % 10 != 0;
+	}
+	CHECK_NUMBER(late, 4);
 	end();
 }
 
@@ -499,6 +535,7 @@ int main(void)
 		{"a wrong name where no unit can be read", test_wrong_name_blind},
 		{"a counter lost again and again", test_lost_again},
 		{"calls that come late, all at once", test_late_calls},
+		{"one late call costs no interval", test_late_and_early},
 		{"partial sums are told once, and sent unless told otherwise", test_partial},
 		{"rotation: all passes in an interval, true rates", test_rotation},
 		{"rotation of the real session", test_real_rotation},

@@ -3,110 +3,13 @@
 # The plugin in a real collectd that writes into a real carbon-cache. TAP on stdout.
 # BUILD: the build directory (absolute).
 set -u
-: "${BUILD:?the build directory}"
-. "$(dirname "$0")/graphite.inc"
-unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES
-
-for tool in collectd carbon-cache whisper-fetch jq python3 valgrind; do
-	command -v $tool >/dev/null || {
-		echo "1..0 # SKIP $tool is not installed"
-		exit 0
-	}
-done
-plugin=$(find "$BUILD" -path '*/.libs/intel_uncore.so' | head -n 1)
-library=$(find "$BUILD" -path '*/.libs/libuncore.so' | head -n 1)
-uncore=$(find "$BUILD" -path '*/.libs/uncore' -type f | head -n 1)
-for file in "$plugin" "$library" "$uncore"; do
-	[ -n "$file" ] || { echo "Bail out! no intel_uncore.so, libuncore.so or uncore in $BUILD"; exit 99; }
-done
-LD_LIBRARY_PATH=$(dirname "$library")
-export LD_LIBRARY_PATH
-
-tmp=$(mktemp -d)
-pids=
-finish()
-{
-	for pid in $pids; do
-		kill "$pid" 2>/dev/null
-	done
-	fusermount3 -u "$tmp/room" 2>/dev/null
-	fusermount3 -u "$tmp/nhm" 2>/dev/null
-	wait
-	rm -rf "$tmp"
-}
-trap finish EXIT
-trap 'exit 1' HUP INT TERM
-
-number=0
-failures=0
-ok() # NAME COMMAND...: passes if the command does; what that prints explains a failure
-{
-	name=$1
-	shift
-	number=$((number + 1))
-	if "$@" >"$tmp/why" 2>&1; then
-		echo "ok $number - collectd: $name"
-	else
-		failures=$((failures + 1))
-		echo "not ok $number - collectd: $name"
-		sed 's/^/#   /' "$tmp/why"
-	fi
-}
-
-start() # HOST LINE...: a collectd that calls itself HOST, the lines in the plugin's block
-{
-	host=$1
-	shift
-	collectd_conf "$tmp/$host" "$host" "$tmp/plugins" "$@"
-	collectd -f -C "$tmp/$host/collectd.conf" >"$tmp/$host/out" 2>&1 &
-	echo $! >"$tmp/$host/pid"
-	pids="$pids $!"
-}
-
-stop() # HOST: its exit status
-{
-	kill "$(cat "$tmp/$1/pid")" && wait "$(cat "$tmp/$1/pid")"
-}
-
-log_has() # HOST TEXT
-{
-	grep -Fq -- "$2" "$tmp/$1/log" || { echo "the log lacks: $2"; cat "$tmp/$1/log"; return 1; }
-}
-
-# ---- what Graphite holds
+area=collectd
+. "$(dirname "$0")/collectd.inc"
 
 series() # HOST: names of the plugin's series
 {
 	find "$tmp/carbon/whisper/$1" -path '*/intel_uncore-*.wsp' |
 		sed 's,.*/intel_uncore-,,; s,\.wsp$,,' | LC_ALL=C sort
-}
-
-points() # HOST PATH: the values that are there, as a JSON list
-{
-	whisper-fetch --json --from=$(($(date +%s) - 600)) "$tmp/carbon/whisper/$1/$2.wsp" |
-		jq -c '[.values[] | select(. != null)]'
-}
-
-count() # HOST PATH
-{
-	points "$1" "$2" | jq length
-}
-
-enough() # HOST PATH N
-{
-	[ "$(count "$1" "$2")" -ge "$3" ]
-}
-
-mean() # HOST PATH
-{
-	points "$1" "$2" | jq 'add / length'
-}
-
-near() # A B PERCENT
-{
-	echo "$1 and $2 should differ by $3 % at most"
-	printf '%s\n' "$1" "$2" "$3" |
-		jq -es 'length == 3 and .[1] > 0 and (.[0] / .[1] - 1 | fabs) * 100 <= .[2]' >/dev/null
 }
 
 steady() # HOST PATH: above 0, and none further than 20 % from the mean
@@ -201,6 +104,7 @@ links() # what PerUnit makes of upi.CLOCKTICKS
 # A machine whose registers are files, as those of a real one are to the plugin.
 files_start()
 {
+	rooms="$rooms $tmp/room"
 	"$fuse" sandybridge-ep "$tmp/room" 2>"$tmp/room.log" &
 	pids="$pids $!"
 	wait_for 10 test -e "$tmp/room/proc/cpuinfo" || { cat "$tmp/room.log"; return 1; }
@@ -296,6 +200,7 @@ busy_at_first()
 module_later()
 {
 	mkdir -p "$tmp/nhm"
+	rooms="$rooms $tmp/nhm"
 	"$fuse" nehalem-ep "$tmp/nhm" 2>"$tmp/room.log" &
 	pids="$pids $!"
 	wait_for 10 test -e "$tmp/nhm/proc/cpuinfo" || { cat "$tmp/room.log"; return 1; }
@@ -329,16 +234,10 @@ no_leak()
 	! grep -E 'intel_uncore|libuncore|unc_' "$tmp/valgrind"
 }
 
-mkdir -p "$tmp/plugins" "$tmp/root/proc" "$tmp/room"
+mkdir -p "$tmp/root/proc" "$tmp/room"
 printf '%s\t: %s\n' processor 0 vendor_id GenuineIntel 'cpu family' 6 model 207 'physical id' 0 \
 	'core id' 0 >"$tmp/root/proc/cpuinfo" # of Emerald Rapids, and nothing else
-cp -L "$plugin" "$tmp/plugins/" # collectd takes regular files only
-start_carbon "$tmp/carbon" || {
-	sed 's/^/# /' "$tmp/carbon/carbon.log"
-	echo "Bail out! carbon-cache does not start"
-	exit 99
-}
-pids=$carbon_pid
+carbon
 
 simulate='Simulate "emerald-rapids"'
 start story "$simulate" 'Metric "memory_read_bytes" "memory_write_bytes"' 'Metric "llc_miss_ratio"' \
@@ -356,7 +255,9 @@ start umask "$simulate" 'Event "imc.CAS_COUNT:RDD"'
 start option "$simulate" 'Metrics "memory_read_bytes"'
 start number "$simulate" 'Metric 7'
 start flag "$simulate" 'PerUnit "both"'
-start twice "$simulate" 'Metric "memory_read_bytes" "Memory_Read_Bytes"'
+start names "$simulate" 'Metric "memory_read_byte" "Memory_Write_Bytes" "memory_write_bytes"' \
+	'<Cpu "emerald-rapid">' 'Metric "llc_misses"' '</Cpu>' '<Cpu "emerald-rapids">' 'Event "imc.CAS_COUNT:RD"' '</Cpu>'
+start default "$simulate"
 start machine 'Simulate "emerald-rapid"'
 start method "$simulate" 'Access "direct,nonsense"'
 export UNCORE_SYSROOT="$tmp/root"
@@ -366,18 +267,48 @@ unset UNCORE_SYSROOT
 p="intel_uncore plugin:"
 names=$("$uncore" cpus -j | jq -r 'map(.cpu) | join(", ")')
 disabled="$p disabled by the errors in its configuration"
+nothing="$p nothing is left to measure"
 ok "a wrong metric" fails metric \
-	"$p no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes"
-ok "a wrong event" fails event "$p imc.CAS_CONT: no event CAS_CONT in imc; nearest is CAS_COUNT"
-ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD"
+	"$p no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes; it is left out" "$nothing"
+ok "a wrong event" fails event \
+	"$p no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT; it is left out" "$nothing"
+ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD; it is left out" "$nothing"
 ok "a wrong option" fails option \
-	"$p no option Metrics; options are Simulate, Access, Metric, Event, PerUnit, PartialSums" "$disabled"
+	"$p no option Metrics; options are Metric, Event, Group, PerUnit, Cpu, PartialSums, Access, Simulate" "$disabled"
 ok "a number in place of a name" fails number "$p Metric takes names in quotes" "$disabled"
 ok "a word in place of a boolean" fails flag "$p Cannot parse string value \`both' of the \`PerUnit' option as a boolean value." "$disabled"
-ok "a metric twice" fails twice "$p memory_read_bytes:socket=0 is configured twice" \
-	"$p memory_read_bytes:socket=1 is configured twice"
 ok "a wrong machine to simulate" fails machine \
 	"$p there is no simulated machine 'emerald-rapid'; nearest is emerald-rapids; there are: $names"
+# A wrong name, a CPU that is none, one name twice: a line each; what is right is measured.
+wrong_names()
+{
+	path=intel_uncore-simulated-socket1/total_bytes-memory_write_bytes
+	wait_for 30 enough names $path 2 && stop names || { cat "$tmp/names/log" "$tmp/names/out"; return 1; }
+	grep -E '^\[(error|warning)\]' "$tmp/names/log" >"$tmp/errors"
+	cat >"$tmp/expected" <<-EOF
+		[error] $p no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes; it is left out
+		[warning] $p simulated-socket0/memory_write_bytes is configured twice; it is sent once
+		[warning] $p simulated-socket1/memory_write_bytes is configured twice; it is sent once
+		[error] $p <Cpu>: no CPU emerald-rapid; nearest is emerald-rapids; there are tables for $names; the block is left out
+	EOF
+	diff "$tmp/expected" "$tmp/errors" && has_series names \
+		simulated-socket0/total_bytes-memory_write_bytes simulated-socket1/total_bytes-memory_write_bytes \
+		simulated-socket0/total_events-imc-CAS_COUNT-RD simulated-socket1/total_events-imc-CAS_COUNT-RD
+}
+ok "wrong names: a line each, the rest goes on" wrong_names
+
+# Without a name in the configuration: the group OVERVIEW (eventtables/groups.tbl), on both sockets, in one pass.
+default_set()
+{
+	wait_for 30 enough default intel_uncore-simulated-socket0/total_bytes-memory_read_bytes 2
+	log_has default ' series, passes: 1' && has_series default $(for socket in 0 1; do
+		printf "simulated-socket$socket/%s\n" total_bytes-memory_read_bytes total_bytes-memory_write_bytes \
+			gauge-memory_bandwidth total_bytes-link_tx_bytes total_bytes-link_rx_bytes \
+			percent-link_utilization total_bytes-pcie_read_bytes total_bytes-pcie_write_bytes \
+			total_events-llc_misses percent-llc_miss_ratio frequency-uncore_frequency_hz
+	done)
+}
+ok "the default set" default_set
 no_module()
 {
 	wait_for 30 enough bare load/load/shortterm 4 && stop bare || { cat "$tmp/bare/log"; return 1; }
