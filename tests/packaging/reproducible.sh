@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Two builds in different folders, of different depth, with another locale, time zone, umask and number of jobs, one of them from
+# the tarball as it is, the other with all that is generated made anew: what they install is the same, byte by byte. Debugging
+# information is that of a build with -ffile-prefix-map, as distributions build; -Wdate-time refuses the time of the build.
+. "$(dirname "$0")/packaging.inc"
+begin
+
+installed() # FOLDER JOBS MASK
+{
+	mkdir -p "$1" && cd "$1" && tar xf "$tarball" && mv "libuncore-$version" source && umask "$3" || return
+	[ "$2" -gt 1 ] || rm source/common/*_data.c source/common/tool/uncore.1
+	mkdir build && cd build &&
+		../source/configure -q --prefix=/usr --enable-static --with-collectd-plugindir=/usr/lib/collectd \
+			CFLAGS="-O2 -g -Wdate-time -Werror=date-time -ffile-prefix-map=$1=." &&
+		make -s -j"$2" && make -s install DESTDIR="$1/root"
+}
+
+first()
+{
+	LC_ALL=C TZ=UTC0 installed "$tmp/one" "$(($(nproc) + 1))" 022
+}
+
+second()
+{
+	other=$(locale -a | grep -v -e '^C$' -e POSIX | tail -n 1)
+	LC_ALL=${other:-C} TZ=NPT-5:45 installed "$tmp/another/folder/that/is/deeper" 1 027
+}
+
+compared()
+{
+	(cd "$tmp/one/root" && find . -type f | sort) >"$tmp/files"
+	for name in lib/libuncore.so.0.0.0 lib/libuncore-sim.so lib/libuncore.a bin/uncore share/man/man1/uncore.1 \
+		share/man/man3/uncore_platform.3; do
+		grep -qx "./usr/$name" "$tmp/files" || { echo "not installed: $name"; return 1; }
+	done
+	diff -r "$tmp/one/root" "$tmp/another/folder/that/is/deeper/root"
+}
+
+result "a build" first
+result "another one" second
+result "both install the same files" compared
+finish
