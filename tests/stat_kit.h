@@ -29,6 +29,7 @@ int __real_unc_session_start(struct unc_session *);
 int __wrap_unc_session_start(struct unc_session *);
 int __real_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
 int __wrap_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
+int __wrap_unc_memory_peak(struct unc_platform *, int, double *);
 const char *__real_unc_session_reason(struct unc_session *, int);
 const char *__wrap_unc_session_reason(struct unc_session *, int);
 
@@ -60,6 +61,8 @@ static struct {
 	const char *reason;
 	double share;         /* with VALID */
 	bool no_second_start; /* UNC_ERR_BUSY */
+
+	double peak; /* what the memory of a socket can move; 0: not known */
 } script;
 
 static unsigned waits, starts, reads;
@@ -113,6 +116,14 @@ int __wrap_unc_session_read(struct unc_session *s, struct unc_value *values, siz
 const char *__wrap_unc_session_reason(struct unc_session *s, int id)
 {
 	return interferes(id) ? script.reason : __real_unc_session_reason(s, id);
+}
+
+int __wrap_unc_memory_peak(struct unc_platform *p, int socket, double *peak)
+{
+	if (script.peak == 0)
+		return UNC_ERR_UNAVAILABLE;
+	*peak = socket < 0 ? script.peak * unc_platform_sockets(p) : script.peak;
+	return 0;
 }
 
 /* ---- running it */

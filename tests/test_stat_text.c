@@ -122,6 +122,85 @@ static void test_rates(void)
 	CHECK_NUMBER(count_of(out, "/s"), 0);
 }
 
+/* 2 * (mem_reads + stream_part) and 2 * mem_writes, 2.702e8 and 1.142e8 lines of 64 bytes a second: 34.59 and 14.62 GB/s, of
+ * 2 * 51.2 GB/s (four channels of DDR3-1600) 33.8 and 14.3 %. */
+static void test_peak(void)
+{
+	script.peak = 51.2e9;
+	CHECK_NUMBER(run(snb, "-d 1 -m memory_read_bytes,memory_write_bytes,memory_bandwidth"), 0);
+	CHECK_PART(line(out, 3), " bytes  34.59 GB/s  33.8 % of 102.40 GB/s");
+	CHECK_PART(line(out, 4), " bytes  14.62 GB/s  14.3 % of 102.40 GB/s");
+	CHECK_TEXT(line(out, 5),
+		   "memory_bandwidth                          49.20 GB/s  48.0 % of 102.40 GB/s");
+	script.peak = 51.2e9;
+	CHECK_NUMBER(run(snb, "-d 1 --per-socket -m memory_read_bytes -e imc.CAS_COUNT:RD"), 0);
+	CHECK_NUMBER(count_of(line(out, 4), " 17.29 GB/s  33.8 % of 51.20 GB/s"), 2);
+	CHECK_NUMBER(count_of(line(out, 5), "%"), 0);
+	script.peak = 51.2e9;
+	CHECK_NUMBER(run(snb, "-d 1 -m memory_read_bytes:socket=1"), 0);
+	CHECK_NUMBER(count_of(out, " 17.29 GB/s  33.8 % of 51.20 GB/s"), 1);
+	script.peak = 51.2e9;
+	CHECK_NUMBER(run(snb, "-I 1000 -d 1 -m memory_read_bytes -e cbo.CLOCKTICKS"), 0);
+	CHECK_TEXT(line(out, 7), "                 s         B/s  of peak          /s");
+	CHECK_TEXT(line(out, 8), "03:16:41     1.000     34.59 G   33.8 %      2.70 G");
+	/* of fewer channels than the peak is of there is no share */
+	script.peak = 51.2e9;
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-d 1"), 0);
+	CHECK_NUMBER(count_of(out, "%"), 0);
+	CHECK_NUMBER(count_of(out, "7 of 8 units"), 2);
+	CHECK_NUMBER(run(snb, "-d 1"), 0);
+	CHECK_NUMBER(count_of(out, "%"), 0);
+}
+
+/* ---- what is named */
+
+static void test_either_kind(void)
+{
+	CHECK_NUMBER(run(snb, "-d 1 -j -e memory_read_bytes,imc3.CAS_COUNT:RD -m imc.ACT_COUNT"),
+		     0);
+	CHECK_PART(out, "\"events\":{\"imc3.CAS_COUNT:RD\":");
+	CHECK_PART(out, ",\"imc.ACT_COUNT\":");
+	CHECK_PART(out, "\"metrics\":{\"memory_read_bytes\":");
+	CHECK_NUMBER(run(snb, "-d 1 -m memory_red_bytes"), 2);
+	CHECK_PART(err, "nearest is memory_read_bytes");
+	CHECK_NUMBER(run(snb, "-d 1 -m imc.CAS_CONT"), 2);
+	CHECK_PART(err, "nearest is imc.CAS_COUNT");
+	CHECK_NUMBER(run("emerald-rapids", "--every 1000000 -m imc.CAS_COUNT:RD -d 0.1 -j"), 0);
+	CHECK_NUMBER(run("emerald-rapids", "--every 1000000 -e memory_read_bytes -d 0.1 -j"), 2);
+	CHECK_PART(err, "--every needs an event");
+}
+
+/* In the order given, each number once. What this CPU or machine lacks is told; none of it is a failure. */
+static void test_groups(void)
+{
+	CHECK_NUMBER(run(snb, "-d 1 -e cbo.CLOCKTICKS -g mem -m imc.ACT_COUNT,memory_read_bytes"),
+		     0);
+	CHECK_PART(line(out, 3), "cbo.CLOCKTICKS ");
+	CHECK_PART(line(out, 4), "memory_read_bytes ");
+	CHECK_NUMBER(count_of(out, "memory_read_bytes"), 1);
+	CHECK_PART(out, "\nmemory_read_latency_ns ");
+	CHECK_PART(out, "\nimc.ACT_COUNT ");
+	CHECK_NUMBER(run(snb, "-d 1 -j -g LINK,L3"), 0);
+	CHECK_PART(out, "{\"link_tx_bytes\":");
+	CHECK_PART(out, ",\"llc_misses\":");
+	CHECK_NUMBER(run("montecito", "-d 1 -j -g OVERVIEW"), 0);
+	CHECK_PART(err,
+		   "uncore: note: group OVERVIEW: link_tx_bytes, link_rx_bytes, link_utilization: "
+		   "no links");
+	CHECK_NUMBER(run("montecito", "-d 1 -j -g LINK"), 1);
+	CHECK_PART(err, "uncore: group LINK: link_tx_bytes");
+	CHECK_TEXT(out, "");
+	CHECK_NUMBER(run(snb, "-d 1 -g ME"), 2);
+	CHECK_PART(err, "no group ME; nearest is MEM");
+	CHECK_NUMBER(run(snb, "-d 1 -g MEM,,L3"), 2);
+	CHECK_PART(err, "an empty name in 'MEM,,L3'");
+	/* a socket without such units is one of many */
+	CHECK_NUMBER(run("sandybridge-ep,hide=qpi@1", "-d 1 -j -g LINK --per-socket"), 0);
+	CHECK_PART(out, "\"link_tx_bytes:socket=1\":null");
+	CHECK_NUMBER(run(snb, "--every 1000000 -g MEM"), 2);
+	CHECK_PART(err, "--every needs an event");
+}
+
 /* ---- several runs */
 
 /* Of 1, 1 and 1.3 the mean is 1.1; sqrt((0.1^2 + 0.1^2 + 0.2^2) / 2 / 3) is 0.1: 9.09 % of 1.1. */
@@ -216,6 +295,9 @@ int main(void)
 		{"titles every 25 reports, and when the day changes", test_titles_again},
 		{"marks in columns", test_marks_in_columns},
 		{"rates of what accumulates", test_rates},
+		{"the share of what memory can move", test_peak},
+		{"-e and -m take either kind", test_either_kind},
+		{"groups", test_groups},
 		{"-r: mean and spread", test_mean},
 		{"-r: a number that was missing once", test_mean_missing},
 		{"-r: stopped", test_mean_stopped},

@@ -97,7 +97,7 @@ static int prepare_every(struct stat_job *job)
 
 static int prepare(struct stat_job *job)
 {
-	static const struct wish traffic = {true, "memory_read_bytes,memory_write_bytes"};
+	static const struct wish traffic = {false, "memory_read_bytes,memory_write_bytes"};
 	const struct args *args = job->args;
 	const struct wish *wish = args->wishes ? args->wish : &traffic;
 	unsigned flags = !job->every ? UNC_SESSION_ROTATE : args->freeze ? UNC_SESSION_FREEZE : 0;

@@ -41,10 +41,14 @@ static const struct option_row rows[] = {
 	 "the CPU whose tables are meant, as 'uncore cpus' names it; without it, that of this "
 	 "machine",
 	 ""},
-	{COUNT, 'e', "event", "EVENT,..", 0, "events, as for encode; may be repeated", ""},
+	{COUNT, 'e', "event", "EVENT,..", 0,
+	 "events, as for encode, or metrics; may be repeated, as -m and -g",
+	 "They are counted and shown in the order given."},
 	{COUNT, 'm', "metric", "METRIC,..", 0,
-	 "metrics, NAME or, of one unit, type<index>.NAME, either with :socket=; may be repeated",
-	 ""},
+	 "metrics, NAME or, of one unit, type<index>.NAME, either with :socket=; or events", ""},
+	{COUNT, 'g', "group", "GROUP,..", 0,
+	 "all of a group, as 'uncore groups' lists them: MEM, L3, LINK, PCIE, ENERGY, ...",
+	 "What of it this CPU or machine does not have is told on stderr."},
 	{COUNT, 'I', "interval", "MS", AT(interval),
 	 "a report every MS milliseconds, of that interval alone; without it, one at the end",
 	 "The moments are counted from the start: a report that comes late shortens the next "
@@ -122,9 +126,9 @@ static void take(struct args *args, const struct option_row *row)
 {
 	void *member = (char *)args + row->at;
 
-	if (row->letter == 'e' || row->letter == 'm') {
+	if (row->letter && strchr("emg", row->letter)) {
 		args->wish = must_grow(args->wish, args->wishes, sizeof(*args->wish));
-		args->wish[args->wishes++] = (struct wish){row->letter == 'm', optarg};
+		args->wish[args->wishes++] = (struct wish){row->letter == 'g', optarg};
 	} else if (row->value) {
 		*(const char **)member = optarg;
 	} else {

@@ -25,8 +25,9 @@ struct stat_cell {
 	int socket;                      /* -1: all */
 	char *unit;                      /* "imc3"; NULL: all */
 	const struct unc_metric *metric; /* NULL: an event */
-	int id;                          /* session's item; negative: the error of adding it */
-	char *lacks;                     /* the units that the sum goes without; NULL: none */
+	double peak; /* what the memory that it is about can move in a second; 0: no such thing */
+	int id;      /* session's item; negative: the error of adding it */
+	char *lacks; /* the units that the sum goes without; NULL: none */
 
 	/* what the next report shows */
 	char *reason; /* why there is no number; NULL: there is one */
@@ -59,6 +60,7 @@ struct stat_job {
 	size_t columns; /* sockets, or 1 */
 	char **label;   /* of each line */
 	size_t n_lines;
+	bool of_group;          /* what is added is of a group: it need not be there */
 	struct stat_cell *cell; /* of each line, `columns` of them */
 	struct unc_value *value;
 	size_t n_values; /* items of the session */
@@ -121,6 +123,8 @@ void stat_columns_row(struct stat_job *);
 const char *stat_measure(char buf[CELL_MAX], const struct stat_cell *);
 /* "99.43 G" */
 const char *stat_short(char buf[CELL_MAX], const struct stat_cell *, double seconds);
+/* The share of what the memory can move; false where there is none to tell. */
+bool stat_of_peak(const struct stat_cell *, double seconds, double *share);
 /* 1 to 99: what is not whole is never shown as if it were. */
 double stat_percent(double share);
 const char *stat_time_of_day(char buf[CELL_MAX], const struct stat_job *);

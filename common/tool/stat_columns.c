@@ -7,8 +7,8 @@
 
 #include "stat.h"
 
-enum { CLOCK, TIME, FIRST };   /* columns */
-enum { NUMBER, MARK, SHARES }; /* of each number */
+enum { CLOCK, TIME, FIRST };         /* columns */
+enum { NUMBER, PEAK, MARK, SHARES }; /* of each number */
 
 /* ---- titles */
 
@@ -117,6 +117,8 @@ static void put_measures(const struct stat_job *job, struct table *t)
 	for (size_t i = 0; i < job->n_lines * job->columns; i++, column += SHARES) {
 		snprintf(text, sizeof(text), "%8s", stat_measure(measure, &job->cell[i]));
 		table_put(t, column + NUMBER, text);
+		if (job->cell[i].peak > 0 && !job->cell[i].lacks)
+			table_put(t, column + PEAK, "of peak");
 	}
 }
 
@@ -149,6 +151,7 @@ void stat_columns_row(struct stat_job *job)
 	struct table *t = job->table;
 	size_t column = FIRST;
 	char text[CELL_MAX];
+	double share;
 
 	table_line(t);
 	table_put(t, CLOCK, stat_time_of_day(text, job));
@@ -160,6 +163,10 @@ void stat_columns_row(struct stat_job *job)
 		if (!c->name)
 			continue;
 		table_put(t, column + NUMBER, stat_short(text, c, job->seconds));
+		if (stat_of_peak(c, job->seconds, &share)) {
+			snprintf(text, sizeof(text), "%.1f %%", 100 * share);
+			table_put(t, column + PEAK, text);
+		}
 		table_put(t, column + MARK, short_mark(text, c));
 	}
 }
@@ -171,7 +178,7 @@ static struct table *new_table(const struct stat_job *job)
 	char *columns = must_print(">clock|>time");
 
 	for (size_t i = 0; i < job->n_lines * job->columns; i++)
-		columns = must_add(columns, "|>|");
+		columns = must_add(columns, "|>|>|");
 	struct table *t = table_new(columns);
 
 	free(columns);

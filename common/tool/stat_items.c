@@ -30,35 +30,31 @@ static const char *behind_name(const char *sentence, const char *name)
 		       : sentence;
 }
 
-/* What an option names. */
-struct item {
-	const char *base;                /* without its place */
-	const struct unc_metric *metric; /* NULL: an event */
-	const char *type;                /* of its units; NULL: of several types */
-	struct unc_target at;
-};
-
 /* The name of an item at a place, for the report. 0, or the exit status. */
-static int name_at(const struct stat_job *job, const struct item *item, const struct unc_target *at,
-		   char name[UNC_SPEC_MAX])
+static int name_at(const struct stat_job *job, const struct unc_item *item,
+		   const struct unc_target *at, char name[UNC_SPEC_MAX])
 {
 	int rc = unc_name_at(job->platform, item->base, at, name, UNC_SPEC_MAX);
 
 	return rc < 0 ? library_error(rc, unc_platform_error(job->platform)) : 0;
 }
 
-/* The type whose units a type uses. */
-static const char *units_of(const struct stat_job *job, const char *type)
+/* What the memory that a metric is about can move in a second; 0: not known, or it is about no such thing. */
+static double peak_of(const struct stat_job *job, const struct unc_item *item, int socket)
 {
-	size_t index;
+	static const char *const traffic[] = {"memory_read_bytes", "memory_write_bytes",
+					      "memory_bandwidth"};
+	double peak;
 
-	if (unc_type_find(job->platform, type, &index) < 0)
-		return type;
-	return unc_type_get(job->platform, index)->units_of;
+	for (size_t i = 0; item->metric && i < sizeof(traffic) / sizeof(traffic[0]); i++)
+		if (strcmp(item->metric->name, traffic[i]) == 0 &&
+		    unc_memory_peak(job->platform, socket, &peak) == 0)
+			return peak;
+	return 0;
 }
 
 /* A socket or a unit may be without what others have: the cell tells. */
-static int add_cell(struct stat_job *job, struct stat_cell *cell, const struct item *item,
+static int add_cell(struct stat_job *job, struct stat_cell *cell, const struct unc_item *item,
 		    const struct unc_target *at, bool one_of_many)
 {
 	char name[UNC_SPEC_MAX];
@@ -69,9 +65,10 @@ static int add_cell(struct stat_job *job, struct stat_cell *cell, const struct i
 	cell->name = must_print("%s", name);
 	cell->base = must_print("%s", item->base);
 	cell->socket = at->socket;
-	if (at->index >= 0 && item->type)
-		cell->unit = must_print("%s%d", units_of(job, item->type), at->index);
+	if (at->index >= 0 && item->units_of)
+		cell->unit = must_print("%s%d", item->units_of, at->index);
 	cell->metric = item->metric;
+	cell->peak = peak_of(job, item, at->socket);
 	rc = unc_session_add_at(job->session, item->base, at, &cell->id);
 	if (rc == 0) {
 		job->n_values++;
@@ -107,7 +104,7 @@ static int check_lines(const struct stat_job *job, size_t line)
 }
 
 /* One line: a single number, or one for each socket if none is chosen. */
-static int add_line(struct stat_job *job, const struct item *item, const struct unc_target *at)
+static int add_line(struct stat_job *job, const struct unc_item *item, const struct unc_target *at)
 {
 	struct unc_target there = *at;
 	char label[UNC_SPEC_MAX];
@@ -117,17 +114,18 @@ static int add_line(struct stat_job *job, const struct item *item, const struct 
 	if (rc || !(cell = new_line(job, label)))
 		return rc;
 	if (!job->per_socket)
-		return add_cell(job, cell, item, at, job->per_unit);
+		return add_cell(job, cell, item, at, job->per_unit || job->of_group);
 	for (there.socket = 0; rc == 0 && there.socket < (int)job->columns; there.socket++)
 		if (at->socket < 0 || at->socket == there.socket)
-			rc = add_cell(job, &cell[there.socket], item, &there, at->socket < 0);
+			rc = add_cell(job, &cell[there.socket], item, &there,
+				      at->socket < 0 || job->of_group);
 	return rc;
 }
 
 /* A line for each unit, or each socket where the item is of no single type of unit. */
-static int add_units(struct stat_job *job, const struct item *item)
+static int add_units(struct stat_job *job, const struct unc_item *item)
 {
-	const char *of = item->type ? units_of(job, item->type) : NULL;
+	const char *of = item->units_of;
 	struct unc_target at = item->at;
 	const struct unc_unit *unit;
 	size_t found = 0;
@@ -145,61 +143,66 @@ static int add_units(struct stat_job *job, const struct item *item)
 		rc = add_line(job, item, &at);
 		found++;
 	}
+	if (of && rc == 0 && found == 0 && job->of_group)
+		return add_line(job, item, &item->at);
 	if (of && rc == 0 && found == 0)
-		return failure("%s: this machine has no %s units%s", item->base, item->type,
+		return failure("%s: this machine has no %s units%s", item->base, of,
 			       item->at.socket >= 0 ? " on that socket" : "");
 	return rc;
 }
 
-static int add_item(struct stat_job *job, const struct item *item)
+/* An event or a metric, whichever the text names. */
+static int add_item(struct stat_job *job, const char *text)
 {
+	struct unc_item item = {.size = sizeof(item)};
 	char name[UNC_SPEC_MAX];
-	int rc = name_at(job, item, &item->at, name); /* is there such a place? */
+	int rc = unc_item_find(job->platform, text, &item);
 
+	if (rc < 0)
+		return library_error(rc, unc_platform_error(job->platform));
+	rc = name_at(job, &item, &item.at, name); /* is there such a place? */
 	if (rc)
 		return rc;
-	if (!job->per_unit || item->at.index >= 0 || (item->metric && !item->metric->available))
-		return add_line(job, item, &item->at);
-	return add_units(job, item);
+	if (!job->per_unit || item.at.index >= 0 || (item.metric && !item.metric->available))
+		return add_line(job, &item, &item.at);
+	return add_units(job, &item);
 }
 
-static int add_event(struct stat_job *job, const char *text)
+/* All of a group; what cannot be counted here has a line that says so. */
+static int add_group(struct stat_job *job, const char *name)
 {
-	struct unc_encoding e = {.size = sizeof(e)};
-	int rc = unc_event_encode(job->platform, text, &e);
-
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(job->platform));
-	return add_item(job, &(struct item){.base = e.base,
-					    .type = e.type,
-					    .at = {sizeof(struct unc_target), e.socket, e.index}});
-}
-
-static int add_metric(struct stat_job *job, const char *text)
-{
-	struct item item = {.at = {.size = sizeof(item.at)}};
+	const struct unc_group *group;
 	size_t index;
-	int rc = unc_metric_find(job->platform, text, &index, &item.at);
+	int rc = unc_group_find(job->platform, name, &index);
 
 	if (rc < 0)
 		return library_error(rc, unc_platform_error(job->platform));
-	item.metric = unc_metric_get(job->platform, index);
-	item.base = item.metric->name;
-	item.type = strcmp(item.metric->of, "portable") == 0 ? NULL : item.metric->of;
-	return add_item(job, &item);
+	group = unc_group_get(job->platform, index);
+	if (!group)
+		return library_error(UNC_ERR_MEMORY, NULL);
+	if (!group->available)
+		return failure("group %s: %s", group->name, group->reason);
+	if (*group->reason)
+		remark("note: group %s: %s", group->name, group->reason);
+	job->of_group = true;
+	for (size_t i = 0; rc == 0 && i < group->n_items; i++)
+		rc = add_item(job, group->items[i]);
+	job->of_group = false;
+	return rc;
 }
 
 int stat_add(struct stat_job *job, const struct wish *wish)
 {
-	int (*add)(struct stat_job *, const char *) = wish->metric ? add_metric : add_event;
 	char *copy = must_print("%s", wish->list), *rest = copy, *part;
 	int rc = 0;
 
 	while (rc == 0 && (part = strsep(&rest, ",")) != NULL) {
 		size_t line = job->n_lines;
 
-		rc = part[0] ? add(job, part)
-			     : bad_input("stat: an empty name in '%s'", wish->list);
+		if (!part[0])
+			rc = bad_input("stat: an empty name in '%s'", wish->list);
+		else
+			rc = wish->group ? add_group(job, part) : add_item(job, part);
 		rc = rc ? rc : check_lines(job, line);
 	}
 	free(copy);

@@ -50,10 +50,18 @@ double stat_percent(double share)
 	return fmin(round(100 * share), 99);
 }
 
+/* A metric that is a rate itself. */
+static bool is_rate(const struct stat_cell *c)
+{
+	return c->metric && strstr(c->metric->unit, "_per_second");
+}
+
 static const char *number_text(char buf[CELL_MAX], const struct stat_cell *c)
 {
 	if (c->reason)
 		snprintf(buf, CELL_MAX, "-");
+	else if (is_rate(c)) /* it stands among rates */
+		return "";
 	else if (!c->metric)
 		grouped(buf, c->count);
 	else
@@ -66,7 +74,29 @@ static const char *rate_text(char buf[CELL_MAX], const struct stat_cell *c, doub
 	char measure[CELL_MAX];
 	const char *unit = rate_measure(measure, c);
 
+	if (is_rate(c) && !c->reason)
+		return with_unit(buf, c->value, c->metric->unit);
 	return c->reason || !*unit || !(seconds > 0) ? "" : scaled(buf, c->value / seconds, unit);
+}
+
+bool stat_of_peak(const struct stat_cell *c, double seconds, double *share)
+{
+	if (c->reason || c->lacks || !(c->peak > 0 && seconds > 0))
+		return false;
+	*share = (c->metric->kind == UNC_METRIC_TOTAL ? c->value / seconds : c->value) / c->peak;
+	return true;
+}
+
+/* "32.4 % of 307.20 GB/s" */
+static const char *peak_text(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
+{
+	char peak[CELL_MAX];
+	double share;
+
+	if (!stat_of_peak(c, seconds, &share))
+		return "";
+	snprintf(buf, CELL_MAX, "%.1f %% of %s", 100 * share, scaled(peak, c->peak, "B/s"));
+	return buf;
 }
 
 /* How sure a mean is. */
@@ -126,8 +156,8 @@ static int day_of(const struct timespec *clock)
 
 /* ---- a list: a line for each number, or for those of all sockets */
 
-enum { CLOCK, TIME, FIRST };                 /* columns; without intervals FIRST is the first */
-enum { NUMBER, RATE, SPREAD, MARK, SHARES }; /* of a number */
+enum { CLOCK, TIME, FIRST }; /* columns; without intervals FIRST is the first */
+enum { NUMBER, RATE, PEAK, SPREAD, MARK, SHARES }; /* of a number */
 
 static size_t name_column(const struct stat_job *job)
 {
@@ -139,8 +169,8 @@ static struct table *new_list(const struct stat_job *job)
 	char *columns = must_print("%s", job->interval > 0 ? ">clock|>time s|" : "");
 
 	for (size_t i = 0; i < job->columns; i++)
-		columns = job->per_socket ? must_add(columns, "|>socket %zu|>|>|", i)
-					  : must_add(columns, "|>value|>|>|");
+		columns = job->per_socket ? must_add(columns, "|>socket %zu|>||>|", i)
+					  : must_add(columns, "|>value|>||>|");
 	struct table *t = table_new(columns);
 
 	free(columns);
@@ -168,6 +198,7 @@ static void list_number(struct stat_job *job, size_t i, const struct stat_cell *
 
 	table_put(job->table, column + NUMBER, number_text(text, c));
 	table_put(job->table, column + RATE, rate_text(text, c, job->seconds));
+	table_put(job->table, column + PEAK, peak_text(text, c, job->seconds));
 	if (!c->reason)
 		table_put(job->table, column + SPREAD, spread_text(text, job->runs, c->spread));
 	table_put(job->table, column + MARK, mark_text(text, c));

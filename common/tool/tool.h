@@ -25,9 +25,9 @@ enum group {
 	RELEASE = 32
 };
 
-/* What -e and -m ask for, in the order given. */
+/* What -e, -m and -g ask for, in the order given. */
 struct wish {
-	bool metric;
+	bool group; /* else events and metrics */
 	const char *list;
 };
 
