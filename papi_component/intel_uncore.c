@@ -60,6 +60,24 @@ static void warn_of_still_units(struct control *control)
 			intel_uncore_warn_partial(control, i, &name);
 }
 
+/* Once, whatever PAPI may print: a variable that was forgotten must not end in a paper. */
+static void tell_simulated(void)
+{
+	int tell;
+
+	_papi_hwi_lock((int)intel_uncore.lock);
+	tell = intel_uncore.told_by != intel_uncore.pid &&
+	       intel_uncore.platform_simulated(intel_uncore.platform);
+	if (tell)
+		intel_uncore.told_by = intel_uncore.pid;
+	_papi_hwi_unlock((int)intel_uncore.lock);
+	if (tell)
+		fprintf(stderr,
+			"intel_uncore: " INTEL_UNCORE_SIMULATED
+			" %s (UNCORE_SIM): no number comes from hardware\n",
+			intel_uncore.platform_cpu(intel_uncore.platform)->name);
+}
+
 static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {
 	ThreadInfo_t *thread = _papi_hwi_lookup_thread(0);
@@ -76,6 +94,7 @@ static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	control->lost = 0;
+	tell_simulated();
 	warn_of_still_units(control);
 	if (intel_uncore.session_passes(control->session) > 1)
 		papi_errno = intel_uncore_turn_begin(control->session, &control->turner);

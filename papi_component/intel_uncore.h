@@ -49,6 +49,7 @@ struct intel_uncore {
 	struct type *types;       /* the unit types */
 	int incomplete;           /* a unit of the machine cannot be read */
 	struct texts *texts;      /* what programs named and the library accepted */
+	pid_t told_by;            /* the process that has told that it is simulated */
 	struct control *controls; /* EventSets that have a session */
 };
 extern struct intel_uncore intel_uncore;

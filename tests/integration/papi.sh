@@ -301,6 +301,18 @@ counts() # CPU EVENT...: values above 0, labelled
 	done
 }
 
+# One line a process, at the first start: what only lists says nothing, nor does a machine that is
+# none.
+told_once()
+{
+	echo "intel_uncore: SIMULATED emerald-rapids (UNCORE_SIM): no number comes from hardware" >expected
+	sim emerald-rapids "$libexec/intel_uncore_multi" TESTS_QUIET 2>err >out
+	grep -v '^PAPI ' err | diff expected - || return 1
+	sim emerald-rapids "$bin/papi_native_avail" 2>&1 | grep 'intel_uncore: SIMULATED' && return 1
+	sim emerald-rapids "$bin/papi_component_avail" 2>&1 | grep 'intel_uncore: SIMULATED' && return 1
+	true
+}
+
 # Each name that the tool lists, and each metric, alone.
 everything() # CPU
 {
@@ -420,7 +432,12 @@ on_files() # COMMAND...
 
 forks_on_files()
 {
-	on_files "$libexec/intel_uncore_fork" && grep -q '^PASSED$' out && ! grep -q SIMULATED out
+	on_files "$libexec/intel_uncore_fork" && grep -q '^PASSED$' out && ! grep -q SIMULATED out err
+}
+
+turns_on_files()
+{
+	on_files "$libexec/intel_uncore_turns" && grep -q '^PASSED$' out
 }
 
 # A neighbour clears what counts on a channel (control 3, 0xe4) and on a UBox (its fixed counter's).
@@ -569,6 +586,7 @@ for cpu in $("$uncore" cpus -j | jq -r '.[].cpu'); do
 done
 ok "papi_native_avail -e shows qualifiers" one_event
 ok "papi_native_avail -e shows the units of a view" one_view
+ok "a simulated machine is told of at the first start, once" told_once
 ok "partial sums: a warning for each name" partial_warnings
 ok "partial sums: the description says which unit is missing, and why" partial_descriptions
 
@@ -585,9 +603,9 @@ ok "papi_command_line counts on Montecito, views included" counts montecito \
 absent="Event does not exist"
 invalid="Invalid argument"
 ok "unknown metric" fails memory_read_byte "$absent" \
-	"no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes"
+	"no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes"
 ok "unknown event" fails imc.CAS_CONT "$absent" \
-	"imc.CAS_CONT: no event CAS_CONT in imc; nearest is CAS_COUNT"
+	"no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT"
 ok "unknown umask" fails imc.CAS_COUNT:RDD "$absent" "imc.CAS_COUNT: no umask RDD; nearest is RD"
 ok "value out of range" fails imc.CAS_COUNT:RD:thresh=256 "$invalid" \
 	"imc.CAS_COUNT: thresh=256 does not fit; the limit is 255"
@@ -615,9 +633,11 @@ fuse=$BUILD/tests/fuse/fuse_machine poke=$BUILD/tests/fuse/poke
 if [ -x "$fuse" ] && [ -w /dev/fuse ] && command -v fusermount3 >/dev/null; then
 	ok "children of a process that counts with real system calls" forks_on_files
 	ok "a neighbour clears real counters" loses_on_files
+	ok "passes take turns on real counters, and leave none" turns_on_files
 else
 	skip "children of a process that counts with real system calls" "FUSE cannot be used here"
 	skip "a neighbour clears real counters" "FUSE cannot be used here"
+	skip "passes take turns on real counters, and leave none" "FUSE cannot be used here"
 fi
 ok "libuncore is loaded at the first use" loaded_at_first_use
 if command -v valgrind >/dev/null; then
