@@ -102,7 +102,7 @@ not_found()
 value() # VARIABLE of the makefile
 {
 	printf 'include Makefile\nvalue:\n\t@echo "$(%s)"\n' "$1" >"$tmp/makefile"
-	${MAKE:-make} -s --no-print-directory -C "$BUILD" -f "$tmp/makefile" value
+	MAKEFLAGS= make -s --no-print-directory -C "$BUILD" -f "$tmp/makefile" value
 }
 
 dir=$(value collectdplugindir)
