@@ -795,7 +795,8 @@ UNC_API int unc_register_walk(const struct unc_platform *, unc_register_fn fn, v
 /* ---------------------------------------------------------------- computing */
 
 struct unc_count {
-	const char *event; /* canonical text as unc_metric_need() gives it, or TIME, TSC, TSC_HZ */
+	const char *event; /* canonical text as unc_metric_need() gives it, or TIME, TSC, TSC_HZ,
+	                      MEMORY_PEAK */
 	double value;
 };
 

@@ -240,6 +240,17 @@ static void act_poll(struct world *w)
 			o.socket, (unsigned long long)o.count, o.frozen ? ", frozen" : "");
 }
 
+/* peak SOCKET: what its memory can move */
+static void act_peak(struct world *w)
+{
+	double peak;
+
+	if (unc_memory_peak(w->p, atoi(w->word[1]), &peak) < 0)
+		world_refuse(w, unc_platform_error(w->p));
+	else
+		unc_put(&w->out, "%.12g", peak);
+}
+
 /* ---- all verbs */
 
 static const struct verb verbs[] = {
@@ -270,6 +281,7 @@ static const struct verb verbs[] = {
 	{"read", act_read, false},
 	{"sample", act_sample, false},
 	{"poll", act_poll, false},
+	{"peak", act_peak, false},
 };
 
 static const struct verb *verb_of(const char *command)

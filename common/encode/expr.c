@@ -29,6 +29,7 @@ enum op_kind {
 	OP_TIME,
 	OP_TSC,
 	OP_TSC_HZ,
+	OP_MEMORY_PEAK,
 	OP_ADD,
 	OP_SUBTRACT,
 	OP_MULTIPLY,
@@ -375,7 +376,10 @@ static int parse_name(struct parser *p)
 	static const struct {
 		const char *name;
 		enum op_kind kind;
-	} built_in[] = {{"TIME", OP_TIME}, {"TSC", OP_TSC}, {"TSC_HZ", OP_TSC_HZ}};
+	} built_in[] = {{"TIME", OP_TIME},
+			{"TSC", OP_TSC},
+			{"TSC_HZ", OP_TSC_HZ},
+			{"MEMORY_PEAK", OP_MEMORY_PEAK}};
 	char name[UNC_SPEC_MAX];
 	size_t column = p->frame->column;
 	int rc = take_name(p, name, sizeof(name));
@@ -509,6 +513,8 @@ static double leaf(const struct op *op, const double *refs, const struct unc_exp
 		return vars->tsc;
 	case OP_TSC_HZ:
 		return vars->tsc_hz;
+	case OP_MEMORY_PEAK:
+		return vars->memory_peak;
 	default:
 		return op->number;
 	}
@@ -537,10 +543,11 @@ unsigned unc_expr_uses(const struct unc_expr *e)
 	unsigned uses = 0;
 
 	for (size_t i = 0; i < e->n_code; i++)
-		uses |= e->code[i].kind == OP_TIME     ? UNC_EXPR_TIME
-			: e->code[i].kind == OP_TSC    ? UNC_EXPR_TSC
-			: e->code[i].kind == OP_TSC_HZ ? UNC_EXPR_TSC_HZ
-						       : 0;
+		uses |= e->code[i].kind == OP_TIME          ? UNC_EXPR_TIME
+			: e->code[i].kind == OP_TSC         ? UNC_EXPR_TSC
+			: e->code[i].kind == OP_TSC_HZ      ? UNC_EXPR_TSC_HZ
+			: e->code[i].kind == OP_MEMORY_PEAK ? UNC_EXPR_MEMORY_PEAK
+							    : 0;
 	return uses;
 }
 

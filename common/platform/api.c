@@ -270,6 +270,8 @@ static int explain(const struct unc_expr *expr, const double *ref, const struct 
 			     : (uses & UNC_EXPR_TSC) && isnan(vars->tsc) ? "TSC (ticks)"
 			     : (uses & UNC_EXPR_TSC_HZ) && isnan(vars->tsc_hz)
 				     ? "TSC_HZ (ticks per second)"
+			     : (uses & UNC_EXPR_MEMORY_PEAK) && isnan(vars->memory_peak)
+				     ? "MEMORY_PEAK (bytes per second)"
 				     : NULL;
 
 	if (needed)
@@ -285,8 +287,10 @@ static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, c
 	const double *time = find_count(p->table, counts, n, "TIME");
 	const double *tsc = find_count(p->table, counts, n, "TSC");
 	const double *hz = find_count(p->table, counts, n, "TSC_HZ");
+	const double *peak = find_count(p->table, counts, n, "MEMORY_PEAK");
 	/* A variable that is not given is missing, not 0. */
-	struct unc_expr_vars vars = {time ? *time : NAN, tsc ? *tsc : NAN, hz ? *hz : NAN};
+	struct unc_expr_vars vars = {time ? *time : NAN, tsc ? *tsc : NAN, hz ? *hz : NAN,
+				     peak ? *peak : NAN};
 	int rc = 0;
 
 	if (!ref)

@@ -317,6 +317,7 @@ static void study_metric(struct unc_platform *p, unsigned i)
 	const struct unc_tbl_metric *m = &p->table->metric[i];
 	struct unc_error err = {0};
 	struct unc_expr *expr;
+	double peak;
 
 	row->known = true;
 	if (m->unavailable) {
@@ -329,6 +330,11 @@ static void study_metric(struct unc_platform *p, unsigned i)
 		return;
 	}
 	study_formula(p, row, expr);
+	if (row->pub.available && p->access && (unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK) &&
+	    unc_peak_of(p, -1, &peak, &err) < 0) {
+		snprintf(row->reason, sizeof(row->reason), "%s", err.text);
+		row->pub.available = row->pub.passes = 0;
+	}
 	unc_expr_free(expr);
 }
 

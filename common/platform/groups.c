@@ -27,13 +27,16 @@ struct codes {
 static const struct unc_tbl_group *row_of(const struct unc_platform *p, size_t index,
 					  const struct unc_table **t)
 {
-	*t = p->table;
-	return index < p->table->n_group ? &p->table->group[index] : NULL;
+	*t = index < p->table->n_group ? p->table : p->site.groups;
+	if (*t == p->table)
+		return &p->table->group[index];
+	index -= p->table->n_group;
+	return *t && index < (*t)->n_group ? &(*t)->group[index] : NULL;
 }
 
 static size_t count(const struct unc_platform *p)
 {
-	return p->table->n_group;
+	return p->table->n_group + (p->site.groups ? p->site.groups->n_group : 0);
 }
 
 /* ---- what a group needs */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/platform.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,6 +325,23 @@ int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **
 	return rc;
 }
 
+/* The file of the variable is meant for whatever machine this is. The site's own tells of its machines:
+ * of another one only the groups are taken. */
+static int read_site(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
+{
+	const char *named = unc_variable(p->raised, "UNCORE_SITE");
+	char path[PATH_MAX];
+	int rc;
+
+	if (!named && (rc = unc_fs_path(p->fs, path, sizeof(path), "/etc/libuncore/site.tbl")) < 0)
+		return unc_fail(err, rc, "the path of the root is too long");
+	rc = unc_site_load(named ? named : path, named != NULL, p->raised ? unc_trust_owner : NULL,
+			   p->table, &p->site, err);
+	if (!named && (only_listing(o) || p->machine->simulated))
+		p->site.peaks = (struct unc_site_peaks){.each = 0};
+	return rc;
+}
+
 static int open_platform(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
 	const char *tables = option(o->tables, p->raised, "UNCORE_TABLES");
@@ -345,7 +363,7 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 		n = p->set.n;
 	}
 	if ((rc = choose_machine(p, o, all, n, err)) < 0 ||
-	    (rc = choose_table(p, o, all, n, err)) < 0)
+	    (rc = choose_table(p, o, all, n, err)) < 0 || (rc = read_site(p, o, err)) < 0)
 		return rc;
 	p->closed = tables && !o->tables && p->machine->fenced && unc_fs_is_hardware(p->fs);
 	if (only_listing(o))
@@ -355,8 +373,9 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 	if (rc < 0)
 		return rc;
 	unc_platform_now(p, &p->opened_ns, &p->opened_tsc);
-	rc = unc_describe(p, err);
-	return rc < 0 ? rc : unc_describe_groups(p, err);
+	if ((rc = unc_describe(p, err)) < 0 || (rc = unc_peaks_find(p, err)) < 0)
+		return rc;
+	return unc_describe_groups(p, err);
 }
 
 /* Where the kernel can (4.14), a page tells a forked process at the price of one read. */
@@ -421,6 +440,7 @@ void unc_platform_close(struct unc_platform *p)
 	free(p->kernel);
 	unc_machine_close(p->machine);
 	unc_fs_close(p->fs);
+	unc_site_free(&p->site);
 	unc_table_set_free(&p->set);
 	unc_ledger_free(p->ledger);
 	/* In a forked process a thread that is not here may hold them. */

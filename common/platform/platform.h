@@ -29,8 +29,13 @@ struct unc_kernel_unit {
 struct unc_platform {
 	const struct unc_table *table;
 	struct unc_table_set set; /* tables of a folder, if any */
-	bool raised;              /* the process has more rights than its user (trust.h) */
-	bool closed;              /* hardware, but tables that nobody asked to be used on it */
+	struct unc_site site;
+	struct unc_memory_peaks {
+		double of[UNC_MAX_SOCKETS]; /* bytes per second; 0: not known */
+		struct unc_error why;       /* it is not */
+	} peaks;
+	bool raised; /* the process has more rights than its user (trust.h) */
+	bool closed; /* hardware, but tables that nobody asked to be used on it */
 	struct unc_fs *fs;
 	struct unc_machine *machine;
 	struct unc_access *access; /* NULL: opened for listing only */
@@ -99,7 +104,9 @@ void unc_describe_groups_free(struct unc_platform *);
 /* The name of a group; NULL: past the end. */
 const char *unc_describe_group(const struct unc_platform *, size_t index);
 
-/* peak.c: as unc_memory_peak(). */
+/* peak.c: finds what the memory of the sockets can move, once the units are known; and as
+ * unc_memory_peak(). */
+int unc_peaks_find(struct unc_platform *, struct unc_error *err);
 int unc_peak_of(const struct unc_platform *, int socket, double *bytes_per_second,
 		struct unc_error *err);
 

@@ -4,6 +4,7 @@
 #define UNC_TABLE_BUILD_H
 
 #include "base/text.h"
+#include "reader/table_load.h"
 #include "tables/table.h"
 
 enum { UNC_MAX_LETS = 128, UNC_MAX_PORTABLE = 32 };
@@ -139,6 +140,10 @@ union unc_words {
 	struct {
 		const char *name, *desc, *text;
 	} group;
+	struct {
+		const char *socket;
+		double bytes_per_second;
+	} peak;
 };
 
 #define UNC_ROW_UNION(row) struct unc_tbl_##row row;
@@ -171,6 +176,7 @@ struct unc_table_reader {
 	size_t n_portable;
 	struct unc_table_let let[UNC_MAX_LETS];
 	size_t n_lets;
+	struct unc_site_peaks peaks; /* of a site's file */
 	union {
 		UNC_TABLE_ARRAYS(UNC_ROW_UNION) UNC_WORKLOAD_ARRAYS(UNC_ROW_UNION)
 	} scratch; /* where rows go when memory has run out */
@@ -247,6 +253,9 @@ int unc_check_kernel(struct unc_table_reader *, const struct unc_tbl_type *);
 int unc_check_portable(struct unc_table_reader *);
 /* Portable ones before all others, in the order of portable.tbl. */
 void unc_sort_metrics(struct unc_table_reader *);
+/* Reads the one file it was given as that of a site, whose groups are of the table `names`. */
+int unc_table_reader_site(struct unc_table_reader *, const struct unc_table *names,
+			  struct unc_site *out, struct unc_error *err);
 /* At the end of groups, and before the next: whether the last one has an item. */
 int unc_check_group(struct unc_table_reader *);
 /* At the end of a type's .events. */

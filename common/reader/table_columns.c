@@ -53,7 +53,7 @@ static const char word_lists[][180] = {
 #undef C
 
 struct column {
-	char name[14];
+	char name[18];
 	uint8_t kind, flags;
 	uint8_t size; /* of the member */
 	int8_t fallback;

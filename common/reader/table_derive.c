@@ -340,7 +340,7 @@ static double units_of(const struct derive *d, const struct thing *thing, int ag
  * what is far away can be reached in few steps, and goes on below 0, where differences may begin. */
 static double miss_of(const struct derive *d, const struct want *want)
 {
-	struct unc_expr_vars vars = {1, usual_clock, usual_clock}; /* a second */
+	struct unc_expr_vars vars = {1, usual_clock, usual_clock, NAN}; /* a second */
 	double value;
 
 	for (size_t i = 0; i < unc_expr_refs(want->expr); i++)

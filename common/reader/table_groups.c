@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table reader: groups of metrics and events. */
+/* The table reader: groups of metrics and events, and what else a site's file has. */
 #include <string.h>
 
 #include "encode/event.h"
@@ -96,5 +96,30 @@ int unc_end_item(struct unc_table_reader *r)
 			return unc_bad(r, "item %s is given twice", text);
 	unc_add_group_item(r)->text = at;
 	last_group(r)->items.n++;
+	return 0;
+}
+
+/* ---- a site's file */
+
+int unc_end_memory_peak(struct unc_table_reader *r)
+{
+	const char *socket = r->w.peak.socket;
+	double *peak = &r->peaks.each, value = r->w.peak.bytes_per_second;
+	uint64_t number;
+
+	if (strcmp(socket, "each") != 0) {
+		if (!unc_parse_number(socket, &number) || number >= UNC_SITE_SOCKETS)
+			return unc_bad(r, "socket=%s is not a number up to %d, or each", socket,
+				       UNC_SITE_SOCKETS - 1);
+		peak = &r->peaks.of[number];
+	}
+	if (*peak > 0)
+		return unc_bad(r, "socket=%s is given twice", socket);
+	if (value < 1e8 || value > 1e14)
+		return unc_bad(r,
+			       "bytes_per_second=%g is none that a socket can have: 1e8 to 1e14 "
+			       "(bytes, not MB or GB)",
+			       value);
+	*peak = value;
 	return 0;
 }

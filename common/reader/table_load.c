@@ -193,3 +193,23 @@ void unc_table_set_free(struct unc_table_set *set)
 		unc_table_reader_free(set->reader[i]);
 	set->n = 0;
 }
+
+int unc_site_load(const char *path, bool needed, unc_trust_fn trust, const struct unc_table *table,
+		  struct unc_site *out, struct unc_error *err)
+{
+	int rc;
+
+	*out = (struct unc_site){.reader = NULL};
+	if (!needed && access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	rc = unc_table_reader_new(unc_tbl_str(table, table->name), &out->reader, err);
+	if (rc < 0 || (rc = give(out->reader, path, trust, err)) < 0)
+		return rc;
+	return unc_table_reader_site(out->reader, table, out, err);
+}
+
+void unc_site_free(struct unc_site *site)
+{
+	unc_table_reader_free(site->reader);
+	*site = (struct unc_site){.reader = NULL};
+}

@@ -3,6 +3,8 @@
 #ifndef UNC_TABLE_LOAD_H
 #define UNC_TABLE_LOAD_H
 
+#include <stdbool.h>
+
 #include "tables/table.h"
 
 enum { UNC_TABLE_CPUS = 32 };
@@ -15,6 +17,25 @@ struct unc_table_set {
 
 /* Whether a file or folder that has been opened may be read: 0, or an error with its sentence. */
 typedef int (*unc_trust_fn)(int fd, const char *path, struct unc_error *err);
+
+/* What the file of a site tells of the memory of its sockets: bytes per second, 0 if nothing. */
+enum { UNC_SITE_SOCKETS = 64 };
+struct unc_site_peaks {
+	double of[UNC_SITE_SOCKETS], each;
+};
+
+/* A site's file: groups, and the peaks of its machines. */
+struct unc_site {
+	struct unc_table_reader *reader; /* NULL: there is no file */
+	const struct unc_table *groups;  /* only these of it; NULL likewise */
+	struct unc_site_peaks peaks;
+};
+
+/* Reads a site's file for the CPU of a table. `needed`: it must be there. Free with unc_site_free(), also
+ * after an error. UNC_ERR_TABLE with file:line; UNC_ERR_IO; the errors of `trust`. */
+int unc_site_load(const char *path, bool needed, unc_trust_fn trust, const struct unc_table *table,
+		  struct unc_site *out, struct unc_error *err);
+void unc_site_free(struct unc_site *);
 
 /* Reads and checks every CPU that dir/cpus.tbl names. `trust` is asked for the folders and each
  * file; NULL: none is refused. Free with unc_table_set_free(), also after an error. UNC_ERR_TABLE

@@ -277,6 +277,26 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 	return 0;
 }
 
+int unc_table_reader_site(struct unc_table_reader *r, const struct unc_table *names,
+			  struct unc_site *out, struct unc_error *err)
+{
+	int rc;
+
+	r->err = err;
+	r->names = names;
+	if ((rc = unc_read_file(r, &r->file[0], UNC_FILE_SITE)) < 0)
+		return rc;
+	if ((rc = unc_check_group(r)) < 0) {
+		unc_error_prefix(err, "%s", r->file[0].name);
+		return rc;
+	}
+	if (r->out_of_memory)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	out->groups = &r->t;
+	out->peaks = r->peaks;
+	return 0;
+}
+
 void unc_table_reader_free(struct unc_table_reader *r)
 {
 	if (!r)

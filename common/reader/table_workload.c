@@ -42,7 +42,7 @@ static int evaluate(struct unc_table_reader *r, const char *text, double *value)
 {
 	struct let_env env = {.r = r};
 	struct unc_expr_env lookup = {.formula = let_formula, .canonical = let_event, .user = &env};
-	struct unc_expr_vars vars = {NAN, NAN, NAN}; /* a workload has none of them */
+	struct unc_expr_vars vars = {NAN, NAN, NAN, NAN}; /* a workload has none of them */
 	struct unc_expr *expr;
 	int rc = unc_expr_parse(text, &lookup, &expr, r->err);
 

@@ -127,6 +127,7 @@ struct unc_session_item {
 	uint32_t *measure; /* one for an event; one for each reference of a formula */
 	uint32_t n_measures;
 	struct unc_expr *expr;
+	double memory_peak; /* for the formula */
 	unsigned units, of; /* that are measured, that it is about */
 	unsigned doubtful;  /* of the first: they may be frozen */
 	uint64_t passes;    /* bit i: pass i is part of it */

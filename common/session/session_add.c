@@ -248,6 +248,7 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_metric *metric = &t->metric[name->metric];
 	struct unc_expr *expr;
+	double peak = 0;
 	int rc;
 
 	if (metric->unavailable)
@@ -263,8 +264,10 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 		rc = unc_session_no_memory(s);
 	if (rc == 0)
 		rc = wants_of(s, expr, name, want);
-	if (rc == 0)
-		rc = add_item(s, want, n, name->metric, expr, id);
+	if (rc == 0 && (unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK) && s->platform->access)
+		rc = unc_peak_of(s->platform, name->spec.socket, &peak, &s->error);
+	if (rc == 0 && (rc = add_item(s, want, n, name->metric, expr, id)) == 0)
+		s->item[s->n_items - 1].memory_peak = peak;
 	free(want);
 	if (rc < 0) {
 		unc_error_prefix(&s->error, "%s", text);

@@ -265,7 +265,8 @@ static struct unc_expr_vars fill(struct unc_session *s, const struct unc_session
 				 bool interval)
 {
 	struct unc_expr_vars vars = {.tsc_hz = unc_platform_tsc_hz(s->platform),
-				     .time = all_time(s, item, interval)};
+				     .time = all_time(s, item, interval),
+				     .memory_peak = item->memory_peak};
 
 	vars.tsc = vars.time * vars.tsc_hz;
 	for (uint32_t i = 0; i < item->n_measures; i++)

@@ -277,6 +277,9 @@ struct unc_tbl_overflow {
 	uint8_t known;      /* the type says something of overflows */
 };
 
+/* Whose accesses the units of a type count. */
+enum unc_memory { UNC_MEMORY_NONE, UNC_MEMORY_DDR, UNC_MEMORY_HBM };
+
 struct unc_tbl_type {
 	unc_str name, title, desc, public_prefix;
 	struct unc_range parts, regs, fields, steps_start, steps_join, steps_stop, steps_leave;
@@ -307,7 +310,9 @@ struct unc_tbl_type {
 	uint8_t share;     /* neighbouring units that count parts of one thing; 0: 1 */
 	uint8_t first;     /* number of the first counter */
 	uint8_t n_counters;
-	uint8_t width; /* bits of a programmable counter */
+	uint8_t width;    /* bits of a programmable counter */
+	uint8_t memory;   /* enum unc_memory */
+	uint8_t channels; /* of a unit */
 };
 
 /* unc_tbl_umask.flags */

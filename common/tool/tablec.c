@@ -64,7 +64,7 @@ struct member {
 	M(n_global) M(has_unfreeze) M(unfreeze_value) MEMBERS_overflow M(first_ctl) M(first_ctr) \
 	M(unit_ctl) M(status) M(f_event) M(f_umask) M(enable) M(active) M(exclusive) M(max_inc) \
 	M(discovery) M(presents) M(unlisted) M(distrusted) M(functions) M(cpus) M(share) M(first) \
-	M(n_counters) M(width)
+	M(n_counters) M(width) M(memory) M(channels)
 #define MEMBERS_umask M(name) M(desc) M(alias) M(sets) M(needs) M(uses) M(defaults) \
 	M(unavailable) M(counter) M(flags) M(aggregate)
 #define MEMBERS_event M(name) M(desc) M(alias) M(umasks) M(sets) M(needs) M(uses) M(defaults) \

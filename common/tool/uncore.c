@@ -45,7 +45,7 @@ static const struct command commands[] = {
 	 "one means all at once. A site adds its own in /etc/libuncore/site.tbl."},
 	{"eval", cmd_eval, open_tables, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
 	 "compute a metric from counts of the events that it needs",
-	 "EVENT may be TIME (seconds), TSC (ticks) or TSC_HZ, too."},
+	 "EVENT may be TIME (seconds), TSC (ticks), TSC_HZ or MEMORY_PEAK, too."},
 	{"decode", cmd_decode, open_tables, REPORT | CPU, 2, 17, false, "UNIT REGISTER=VALUE...",
 	 "the event and the fields in register values",
 	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any "

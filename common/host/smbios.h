@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the firmware says of the machine's memory: SMBIOS, DSP0134. */
+#ifndef UNC_SMBIOS_H
+#define UNC_SMBIOS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "host/fs.h"
+
+/* DRAM in modules; all run at one speed. */
+struct unc_smbios_memory {
+	unsigned modules;
+	unsigned speed; /* MT/s */
+};
+
+/* Of the structures of a table. UNC_ERR_UNAVAILABLE: it does not tell, and why. */
+int unc_smbios_memory(const uint8_t *table, size_t size, struct unc_smbios_memory *out,
+		      struct unc_error *err);
+/* Of the machine under the root; UNC_ERR_UNAVAILABLE, UNC_ERR_PERMISSION. */
+int unc_smbios_read(const struct unc_fs *, struct unc_smbios_memory *out, struct unc_error *err);
+
+#endif

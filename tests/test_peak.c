@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What memory can move: SMBIOS tables as DSP0134 has them, machines of files with one, a site's word. */
+#include <sys/wait.h>
+
+#include "columns_files.h"
+#include "host/smbios.h"
+#include "session_kit.h"
+
+/* ---- tables */
+
+enum { DDR3 = 0x18, DDR4 = 0x1A, NV = 0x1F, HBM2 = 0x21, DDR5 = 0x22, FLASH = 0x09 };
+enum {
+	OF_2_7 = 0x22,
+	OF_2_8 = 0x28,
+	OF_3_2 = 0x54,
+	OF_3_3 = 0x5C
+}; /* lengths of a memory device */
+
+struct table {
+	uint8_t at[4096];
+	size_t n;
+};
+
+static void put(struct table *t, const void *bytes, size_t n)
+{
+	CU_ASSERT_FATAL(t->n + n <= sizeof(t->at));
+	memcpy(t->at + t->n, bytes, n);
+	t->n += n;
+}
+
+static void structure(struct table *t, const uint8_t *formatted, const char *texts, size_t n)
+{
+	put(t, formatted, formatted[1]);
+	put(t, texts, n);
+}
+
+/* A module of 16 GiB, with two texts. */
+static uint8_t *device(struct table *t, unsigned type, unsigned speed, unsigned length)
+{
+	static const char texts[] = "DIMM_A1\0NODE 1\0";
+	uint8_t f[OF_3_3] = {17, (uint8_t)length, 0x40, 0};
+	size_t at = t->n;
+
+	f[0x0D] = 0x40; /* 0x4000 MiB */
+	f[0x0E] = 9;    /* DIMM */
+	f[0x10] = 1;
+	f[0x11] = 2;
+	f[0x12] = (uint8_t)type;
+	f[0x20] = (uint8_t)speed;
+	f[0x21] = (uint8_t)(speed >> 8);
+	structure(t, f, texts, sizeof(texts));
+	return t->at + at;
+}
+
+static void begin(struct table *t)
+{
+	static const uint8_t bios[] = {0, 6, 0, 0, 1, 2};
+
+	t->n = 0;
+	structure(t, bios, "A\0B\0", 5);
+}
+
+static void end(struct table *t)
+{
+	static const uint8_t last[] = {127, 4, 0xFE, 0xFF};
+
+	structure(t, last, "\0", 2);
+}
+
+static int parse(const struct table *t, struct unc_smbios_memory *m, struct unc_error *err)
+{
+	/* Of its own size, so that a checker of memory sees each byte beyond. */
+	uint8_t *copy = malloc(t->n + 1);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+	memcpy(copy, t->at, t->n);
+	int rc = unc_smbios_memory(copy, t->n, m, err);
+	free(copy);
+	return rc;
+}
+
+/* One module beside another; what comes out. */
+static const struct kind_row {
+	const char *what;
+	unsigned type, speed, length;
+	const char *sentence; /* NULL: two modules of this speed */
+} kind_rows[] = {
+	{"DDR3-1600, SMBIOS 2.7", DDR3, 1600, OF_2_7, NULL},
+	{"DDR3-1333, SMBIOS 2.8", DDR3, 1333, OF_2_8, NULL},
+	{"DDR4-1866, SMBIOS 3.2", DDR4, 1866, OF_3_2, NULL},
+	{"DDR4-3200, SMBIOS 3.3", DDR4, 3200, OF_3_3, NULL},
+	{"DDR4-1600, SMBIOS 3.3", DDR4, 1600, OF_3_3, NULL},
+	{"DDR5-4800", DDR5, 4800, OF_3_3, NULL},
+	/* 800 clocks a second are DDR3-1600, 1600 are DDR4-3200. */
+	{"the clock of DDR3-1600?", DDR3, 800, OF_2_8,
+	 "SMBIOS tells a speed of 800, which may be clocks in place of transfers"},
+	{"the clock of DDR4-3200?", DDR4, 1600, OF_3_2,
+	 "SMBIOS tells a speed of 1600, which may be clocks in place of transfers"},
+	{"no speed of DDR4", DDR4, 1200, OF_3_3,
+	 "SMBIOS tells a speed of 1200, which may be clocks in place of transfers"},
+	{"no speed", DDR4, 0, OF_3_3, "SMBIOS does not tell the speed that the modules run at"},
+	{"SMBIOS 2.6 has no such field", DDR3, 1600, 0x1C,
+	 "SMBIOS does not tell the speed that the modules run at"},
+	{"HBM", HBM2, 3200, OF_3_3, "the machine has memory on the package (HBM)"},
+	{"DDR2", 0x13, 800, OF_3_3, "SMBIOS lists memory that is not DDR3, DDR4 or DDR5"},
+};
+
+static void test_kinds(void)
+{
+	for (size_t i = 0; i < sizeof(kind_rows) / sizeof(kind_rows[0]); i++) {
+		const struct kind_row *row = &kind_rows[i];
+		struct unc_smbios_memory m = {0};
+		struct unc_error err = {0};
+		struct table t;
+
+		begin(&t);
+		device(&t, row->type, row->speed, row->length);
+		device(&t, row->type, row->speed, row->length);
+		end(&t);
+		printf("# %s\n", row->what);
+		CHECK_NUMBER(parse(&t, &m, &err), row->sentence ? UNC_ERR_UNAVAILABLE : 0);
+		CHECK_TEXT(err.text, row->sentence ? row->sentence : "");
+		CHECK_NUMBER(m.modules, row->sentence ? 0 : 2);
+		CHECK_NUMBER(m.speed, row->sentence ? 0 : row->speed);
+	}
+}
+
+/* What is in slots, and is no DRAM of the channels: persistent memory in all its spellings, the
+ * firmware's chip, an empty slot, a card. */
+static void test_others(void)
+{
+	struct unc_smbios_memory m = {0};
+	struct unc_error err = {0};
+	struct table t;
+
+	begin(&t);
+	device(&t, DDR4, 2933, OF_3_3);
+	device(&t, NV, 2666, OF_3_3);
+	device(&t, DDR4, 2666, OF_3_3)[0x14] = 0x10; /* detail: non-volatile */
+	device(&t, DDR4, 2666, OF_3_3)[0x28] = 7;    /* technology: Optane */
+	device(&t, FLASH, 33, OF_3_3);
+	device(&t, DDR4, 2666, OF_3_3)[0x0D] = 0; /* empty */
+	device(&t, DDR5, 4800, OF_3_3)[0x0E] = 0x10;
+	end(&t);
+	CHECK_NUMBER(parse(&t, &m, &err), 0);
+	CHECK_NUMBER(m.modules, 1);
+	CHECK_NUMBER(m.speed, 2933);
+	begin(&t);
+	end(&t);
+	CHECK_NUMBER(parse(&t, &m, &err), UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(err.text, "SMBIOS lists no modules");
+}
+
+static void test_speeds(void)
+{
+	struct unc_smbios_memory m = {0};
+	struct unc_error err = {0};
+	struct table t;
+
+	begin(&t);
+	device(&t, DDR4, 2933, OF_3_3);
+	device(&t, DDR4, 2666, OF_3_3);
+	end(&t);
+	CHECK_NUMBER(parse(&t, &m, &err), UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(err.text, "the modules run at different speeds: 2933 and 2666 MT/s");
+	begin(&t); /* 0xFFFF: in the extended field */
+	uint8_t *f = device(&t, DDR5, 0xFFFF, OF_3_3);
+	f[0x58] = 0x80;
+	f[0x59] = 0x22; /* 0x2280 = 8832 */
+	end(&t);
+	CHECK_NUMBER(parse(&t, &m, &err), 0);
+	CHECK_NUMBER(m.speed, 8832);
+}
+
+/* Firmware's bytes are believed in nothing: cut anywhere, or with any byte changed. */
+static void test_broken(void)
+{
+	struct unc_smbios_memory m;
+	struct unc_error err = {0};
+	struct table t, bad;
+
+	begin(&t);
+	device(&t, DDR4, 2933, OF_3_3);
+	device(&t, DDR4, 2933, OF_3_2);
+	end(&t);
+	for (bad = t; bad.n-- > 0;) {
+		CHECK_NUMBER(parse(&bad, &m, &err), UNC_ERR_UNAVAILABLE);
+		CHECK_TEXT(err.text, "its SMBIOS table is broken");
+	}
+	for (size_t i = 0; i < t.n; i++)
+		for (unsigned byte = 0; byte < 256; byte++) {
+			bad = t;
+			bad.at[i] = (uint8_t)byte;
+			if (parse(&bad, &m, &err) < 0)
+				continue;
+			CU_ASSERT(m.modules >= 1 && m.modules <= 2);
+			CU_ASSERT(m.speed >= 800 && m.speed <= 12800);
+		}
+}
+
+/* ---- machines of files: two sockets of four channels each */
+
+static struct unc_platform *open_root(const struct fake_root *root, const char *sim)
+{
+	struct unc_options o = {.size = sizeof(o), .sysroot = root->path, .sim = sim};
+	struct unc_platform *p = NULL;
+
+	if (unc_platform_open(&o, &p) < 0)
+		printf("# %s\n", unc_open_error());
+	return p;
+}
+
+static void write_table(const struct fake_root *root, unsigned modules, unsigned speed)
+{
+	const char *path = fake_path(root, "/sys/firmware/dmi/tables/DMI");
+	struct table t;
+
+	begin(&t);
+	for (unsigned i = 0; i < modules; i++)
+		device(&t, DDR3, speed, OF_2_8);
+	end(&t);
+	unlink(path);
+	fake_bytes(path, 0, t.at, t.n);
+}
+
+/* The peak of a socket (-1: all), or why not. */
+static void check_peak(const struct fake_root *root, const char *sim, int socket, double wanted,
+		       const char *sentence)
+{
+	struct unc_platform *p = open_root(root, sim);
+	double peak = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+	CHECK_NUMBER(unc_memory_peak(p, socket, &peak), sentence ? UNC_ERR_UNAVAILABLE : 0);
+	CU_ASSERT_DOUBLE_EQUAL(peak, wanted, 0);
+	CHECK_TEXT(unc_platform_error(p), sentence ? sentence : "");
+	unc_platform_close(p);
+}
+
+#define SITE_TELLS "; a line memory_peak in /etc/libuncore/site.tbl tells it"
+
+static void test_machine(void)
+{
+	struct fake_root root;
+	struct unc_platform *p;
+	double peak;
+
+	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
+	check_peak(&root, "", -1, 0,
+		   "what the memory of socket 0 can move is not known: "
+		   "/sys/firmware/dmi/tables/DMI: No such file or directory" SITE_TELLS);
+	write_table(&root, 8, 1600);
+	check_peak(&root, "", 0, 51.2e9, NULL); /* four times 8 bytes 1600e6 times a second */
+	check_peak(&root, "", -1, 102.4e9, NULL);
+	write_table(&root, 16, 1600); /* two in each channel */
+	check_peak(&root, "", 1, 51.2e9, NULL);
+	write_table(&root, 12, 1600);
+	check_peak(&root, "", 1, 0,
+		   "what the memory of socket 1 can move is not known: SMBIOS lists 12 modules, "
+		   "which do not fill 8 channels alike" SITE_TELLS);
+	write_table(&root, 32, 1600); /* no board has four in a channel */
+	check_peak(&root, "", 1, 0,
+		   "what the memory of socket 1 can move is not known: SMBIOS lists 32 modules, "
+		   "which do not fill 8 channels alike" SITE_TELLS);
+	p = open_root(&root, "");
+	CHECK_NUMBER(unc_memory_peak(p, 2, &peak), UNC_ERR_RANGE);
+	CHECK_TEXT(unc_platform_error(p), "this machine has sockets 0 to 1, not 2");
+	CHECK_NUMBER(unc_memory_peak(p, -2, &peak), UNC_ERR_RANGE);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
+/* As a user: exit status 0 where the sentence is the right one. */
+static int refused(const struct fake_root *root)
+{
+	struct unc_platform *p;
+	double peak;
+
+	if (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0)
+		return 2;
+	p = open_root(root, "");
+	if (!p || unc_memory_peak(p, 0, &peak) != UNC_ERR_UNAVAILABLE)
+		return 3;
+	return strcmp(unc_platform_error(p),
+		      "what the memory of socket 0 can move is not known: "
+		      "/sys/firmware/dmi/tables/DMI is for root only" SITE_TELLS) != 0;
+}
+
+static void test_unreadable(void)
+{
+	struct fake_root root;
+	int status = -1;
+
+	if (geteuid() != 0) {
+		suite_skip("only root can become somebody else");
+		return;
+	}
+	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
+	write_table(&root, 2, 1600);
+	CU_ASSERT(chmod(fake_path(&root, "/sys/firmware/dmi/tables/DMI"), 0400) == 0);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(refused(&root));
+	CHECK_NUMBER(waitpid(child, &status, 0), child);
+	CHECK_NUMBER(status, 0);
+	fake_free(&root);
+}
+
+/* ---- the site */
+
+static void write_site(const struct fake_root *root, const char *text)
+{
+	const char *path = fake_path(root, "/etc/libuncore/site.tbl");
+
+	unlink(path);
+	fake_text(path, text);
+}
+
+static void test_site_peaks(void)
+{
+	struct fake_root root;
+
+	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
+	write_site(&root, "memory_peak socket=1 bytes_per_second=60e9\n");
+	check_peak(&root, "", 1, 60e9, NULL);
+	check_peak(&root, "", 0, 0,
+		   "what the memory of socket 0 can move is not known: "
+		   "/sys/firmware/dmi/tables/DMI: No such file or directory" SITE_TELLS);
+	write_table(&root, 8, 1600); /* the other socket by SMBIOS; the site has the last word */
+	check_peak(&root, "", 1, 60e9, NULL);
+	check_peak(&root, "", -1, 111.2e9, NULL);
+	write_site(&root, "memory_peak socket=each bytes_per_second=40e9\n"
+			  "memory_peak socket=0 bytes_per_second=10e9\n");
+	check_peak(&root, "", -1, 50e9, NULL);
+	write_site(&root, "memory_peak socket=each bytes_per_second=40e9 cpu=haswell-ep\n");
+	check_peak(&root, "", 0, 51.2e9, NULL);
+	/* A simulated machine is another one, but for a file that is named. */
+	write_site(&root, "memory_peak socket=each bytes_per_second=40e9\n");
+	check_peak(&root, SNB, 0, 0,
+		   "what the memory of socket 0 can move is not known: the simulated machine was "
+		   "not given the speed of its memory (memory=MT/s)");
+	setenv("UNCORE_SITE", fake_path(&root, "/etc/libuncore/site.tbl"), 1);
+	check_peak(&root, SNB, 0, 40e9, NULL);
+	unsetenv("UNCORE_SITE");
+	fake_free(&root);
+}
+
+static void test_site_groups(void)
+{
+	struct fake_root root;
+	struct unc_platform *p;
+	const struct unc_group *g;
+	size_t index = 0;
+
+	fake_new(&root);
+	write_site(&root, "group OURS \"what we look at\"\nitem memory_read_bytes\n"
+			  "item cha.CLOCKTICKS\nitem imc.CAS_COUNT:RD\n");
+	p = open_root(&root, SNB);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+	CHECK_NUMBER(unc_group_find(p, "ours", &index), 0);
+	CHECK_NUMBER(index, 6); /* behind those of the library */
+	g = unc_group_get(p, index);
+	CHECK_TEXT(g->desc, "what we look at");
+	CHECK_NUMBER(g->n_items, 2); /* in a cluster of several CPUs some lack an item */
+	CHECK_TEXT(g->items[1], "imc.CAS_COUNT:RD");
+	CHECK_NUMBER(g->passes, 1);
+	CU_ASSERT(strncmp(g->reason, "cha.CLOCKTICKS: cha.CLOCKTICKS: no unit type cha; ", 50) ==
+		  0);
+	CU_ASSERT_PTR_NULL(unc_group_get(p, 7));
+	unc_platform_close(p);
+	struct unc_options o = {.size = sizeof(o), .sysroot = root.path, .cpu = "haswell-ep"};
+	CHECK_NUMBER(unc_platform_open(&o, &p), 0);
+	CHECK_NUMBER(unc_group_find(p, "OURS", &index), 0);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
+/* FILE is put before each. */
+static const char *const broken_sites[][2] = {
+	{"group MEM \"ours\"\nitem memory_read_bytes\n",
+	 ":1: group MEM is one of the library's: give it another name"},
+	{"group OURS \"ours\"\n", ": sandybridge-ep: group OURS has no item"},
+	{"group OURS \"ours\"\nitem imc.CAS_COUNT:RD:WR\n",
+	 ":2: item imc.CAS_COUNT: umask RD cannot be combined with WR"},
+	{"groop OURS \"ours\"\n", ":1: 'groop' is not a statement of a site's file; nearest is "
+				  "group"},
+	{"memory_peak bytes_per_second=1e9\n", ":1: socket= is missing"},
+	{"memory_peak socket=0\n", ":1: bytes_per_second= is missing"},
+	{"memory_peak socket=all bytes_per_second=1e9\n",
+	 ":1: socket=all is not a number up to 63, or each"},
+	{"memory_peak socket=64 bytes_per_second=1e9\n",
+	 ":1: socket=64 is not a number up to 63, or each"},
+	{"memory_peak socket=0 bytes_per_second=281.6\n",
+	 ":1: bytes_per_second=281.6 is none that a socket can have: 1e8 to 1e14 (bytes, not MB or "
+	 "GB)"},
+	{"memory_peak socket=0 bytes_per_second=fast\n",
+	 ":1: bytes_per_second=fast is not a number above 0"},
+	{"memory_peak socket=0 bytes_per_second=1e9\nmemory_peak socket=0 bytes_per_second=2e9\n",
+	 ":2: socket=0 is given twice"},
+	{"portable x unit=count kind=total \"x\"\n",
+	 ":1: 'portable' is not a statement of a site's file"},
+};
+
+static void check_broken(const struct fake_root *root, const char *sentence)
+{
+	struct unc_options o = {.size = sizeof(o), .sysroot = root->path, .sim = SNB};
+	char wanted[1024], path[512];
+	struct unc_platform *p = NULL;
+
+	snprintf(path, sizeof(path), "%s/etc/libuncore/site.tbl", root->path);
+	snprintf(wanted, sizeof(wanted), "%s%s", path, sentence);
+	CHECK_NUMBER(unc_platform_open(&o, &p), UNC_ERR_TABLE);
+	CHECK_TEXT(unc_open_error(), wanted);
+	CU_ASSERT_PTR_NULL(p);
+}
+
+static void test_broken_sites(void)
+{
+	struct fake_root root;
+	struct unc_options o = {.size = sizeof(o), .sim = SNB};
+	struct unc_platform *p = NULL;
+
+	fake_new(&root);
+	for (size_t i = 0; i < sizeof(broken_sites) / sizeof(broken_sites[0]); i++) {
+		write_site(&root, broken_sites[i][0]);
+		check_broken(&root, broken_sites[i][1]);
+	}
+	fake_free(&root);
+	setenv("UNCORE_SITE", "/nonexistent/site.tbl", 1);
+	CHECK_NUMBER(unc_platform_open(&o, &p), UNC_ERR_IO);
+	CHECK_TEXT(unc_open_error(), "/nonexistent/site.tbl: No such file or directory");
+	unsetenv("UNCORE_SITE");
+}
+
+/* A program with raised rights takes only what is root's, and no variable. */
+static void test_trusted_site(void)
+{
+	struct fake_root root;
+	struct unc_options o = {.size = sizeof(o), .cpu = "sandybridge-ep"};
+	struct unc_platform *p = NULL;
+
+	if (geteuid() != 0) {
+		suite_skip("only root has files that are root's");
+		return;
+	}
+	fake_new(&root);
+	o.sysroot = root.path;
+	write_site(&root, "group OURS \"ours\"\nitem memory_read_bytes\n");
+	setenv("UNCORE_SITE", "/nonexistent", 1);
+	CHECK_NUMBER(unc_platform_open_as(&o, true, &p), 0);
+	unc_platform_close(p);
+	unsetenv("UNCORE_SITE");
+	CU_ASSERT(chmod(fake_path(&root, "/etc/libuncore/site.tbl"), 0666) == 0);
+	CHECK_NUMBER(unc_platform_open_as(&o, true, &p), UNC_ERR_DENIED);
+	CU_ASSERT_PTR_NOT_NULL(strstr(unc_open_error(), "/etc/libuncore/site.tbl may be written by "
+							"others than root"));
+	fake_free(&root);
+}
+
+/* ---- the metric: of a socket its peak, of all the sum. Eight channels of DDR5-5600 a socket. */
+
+static void test_utilization(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,clock=step,memory=5600");
+	struct unc_session *s = session(p, 0);
+	double peak = 0, all = 0;
+	struct unc_value v[4];
+
+	CHECK_NUMBER(unc_memory_peak(p, 1, &peak), 0);
+	CU_ASSERT_DOUBLE_EQUAL(peak, 8 * 8 * 5600e6, 0);
+	CHECK_NUMBER(unc_memory_peak(p, -1, &all), 0);
+	CU_ASSERT_DOUBLE_EQUAL(all, 2 * peak, 0);
+	add_metric(s, "memory_bandwidth");
+	add_metric(s, "memory_bandwidth:socket=1");
+	add_metric(s, "memory_utilization");
+	add_metric(s, "memory_utilization:socket=1");
+	start(s);
+	step(p, 100 * ms);
+	CHECK_NUMBER(unc_session_read(s, v, 4, sizeof(v[0])), 0);
+	CU_ASSERT(v[0].value > 0 && v[1].value > 0);
+	CU_ASSERT_DOUBLE_EQUAL(v[2].value, v[0].value / all, 1e-12);
+	CU_ASSERT_DOUBLE_EQUAL(v[3].value, v[1].value / peak, 1e-12);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+static void test_unknown(void)
+{
+	static const char why[] =
+		"what the memory of socket 0 can move is not known: the simulated "
+		"machine was not given the speed of its memory (memory=MT/s)";
+	struct unc_platform *p = machine(EMR);
+	struct unc_session *s = session(p, 0);
+	char sentence[300];
+	size_t index = 0;
+	int id = 7;
+
+	CHECK_NUMBER(unc_metric_find(p, "memory_utilization", &index, NULL), 0);
+	CHECK_NUMBER(unc_metric_get(p, index)->available, 0);
+	CHECK_NUMBER(unc_metric_get(p, index)->passes, 0);
+	CHECK_TEXT(unc_metric_get(p, index)->reason, why);
+	snprintf(sentence, sizeof(sentence), "memory_utilization: %s", why);
+	CHECK_NUMBER(unc_session_add_metric(s, "memory_utilization", &id), UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(unc_session_error(s), sentence);
+	CHECK_NUMBER(id, 7);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Of a CPU that is only listed it is a metric like the others, but no machine tells a peak. */
+static void test_listed(void)
+{
+	struct unc_options o = {.size = sizeof(o), .cpu = "emerald-rapids"};
+	struct unc_platform *p = NULL;
+	size_t index = 0;
+	double peak;
+
+	CU_ASSERT_FATAL(unc_platform_open(&o, &p) == 0);
+	CHECK_NUMBER(unc_metric_find(p, "memory_utilization", &index, NULL), 0);
+	CHECK_NUMBER(unc_metric_get(p, index)->available, 1);
+	CHECK_NUMBER(unc_memory_peak(p, -1, &peak), UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(unc_platform_error(p), "what the memory can move is not known: the platform was "
+					  "opened for listing only");
+	unc_platform_close(p);
+}
+
+/* HBM beside the modules: Xeon Max, of which nothing tells the HBM's speed. */
+static void test_hbm(void)
+{
+	struct unc_platform *p = machine("sapphire-rapids,clock=step,memory=4800");
+	double peak = 0;
+
+	CHECK_NUMBER(unc_memory_peak(p, 0, &peak), UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(unc_platform_error(p), "what the memory of socket 0 can move is not known: the "
+					  "machine has memory on the package (HBM)");
+	unc_platform_close(p);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"what SMBIOS tells of modules", test_kinds},
+		{"what is in slots and is no DRAM", test_others},
+		{"speeds that differ, and large ones", test_speeds},
+		{"SMBIOS tables that are cut or changed", test_broken},
+		{"channels, modules and their speed", test_machine},
+		{"SMBIOS for root only", test_unreadable},
+		{"the site tells peaks", test_site_peaks},
+		{"the site adds groups", test_site_groups},
+		{"a broken site file is an error", test_broken_sites},
+		{"whom a program with raised rights believes", test_trusted_site},
+		{"memory_utilization is of its socket's peak", test_utilization},
+		{"without a peak there is no share of it", test_unknown},
+		{"a CPU that is only listed", test_listed},
+		{"memory on the package", test_hbm},
+		{NULL, NULL},
+	};
+
+	return suite_run("peak", tests);
+}
