@@ -51,8 +51,11 @@ static const struct option_row rows[] = {
 	 "What of it this CPU or machine does not have is told on stderr."},
 	{COUNT, 'I', "interval", "MS", AT(interval),
 	 "a report every MS milliseconds, of that interval alone; without it, one at the end",
-	 "The moments are counted from the start: a report that comes late shortens the next "
-	 "interval, not the series. The time and length shown are those measured. What remains "
+	 "As text, a row with the time of day and a column for each number, where that fits "
+	 "COLUMNS, or the terminal, or 80 letters; else a list. In columns totals are rates. The "
+	 "titles come again on each screen of a terminal, else every 25 reports. The moments are "
+	 "counted from the start: a report that comes late shortens the next interval, not the "
+	 "series. The time and length shown are those measured. What remains "
 	 "at the end is reported if it is 10 milliseconds or longer and each pass was measured "
 	 "in it. Whether somebody else has taken a counter is looked at before each report; "
 	 "whether its unit is frozen before the first one after 50 milliseconds: with shorter "
@@ -83,17 +86,19 @@ static const struct option_row rows[] = {
 	 "interval (seconds), socket, unit (both empty where it is of all of them), name, value, "
 	 "measure (what it is measured in), share (of the interval in which it was measured, up to "
 	 "1), units, of (how many units were counted, of how many) and reason (why there is no "
-	 "value, or which units are missing). The first row has these names; before it, a line "
-	 "that "
-	 "begins with # says so if the machine is simulated. A value that is not known is '-'. "
-	 "Any SEP will do, of several letters too, but for quotes and ends of lines; '\\et' is a "
-	 "tab. "
-	 "A field is quoted as RFC 4180 says, where SEP or a quote is in it."},
+	 "value, or which units are missing). With -r, runs and spread come behind them. With "
+	 "--every, a row named overflow tells on which unit the interval ended. The first row has "
+	 "these names; before it, a line that begins with # says so if the machine is simulated. A "
+	 "value that is not known is '-', other fields are empty then. Any SEP will do, of several "
+	 "letters too, but for quotes and "
+	 "ends of lines; '\\et' is a tab. A field is quoted as RFC 4180 says, where SEP or a quote "
+	 "is in it."},
 	{COUNT, 0, "json-lines", NULL, AT(json_lines),
 	 "a JSON object for each number, on a line of its own",
 	 "Its members are the columns of -x, and simulated; what is not known is null."},
 	{COUNT, 'o', "output", "FILE", AT(output), "writes the report to FILE",
-	 "The output of COMMAND is not touched."},
+	 "Without it, the report is on stdout; beside a COMMAND, whose stdout is its own, on "
+	 "stderr, but for -j, which stays on stdout."},
 	{COUNT, 0, "per-socket", NULL, AT(per_socket), "each socket by itself instead of the sum",
 	 "One that has no such unit shows '-'."},
 	{COUNT, 0, "per-unit", NULL, AT(per_unit), "each unit by itself instead of the sum",

@@ -23,16 +23,15 @@ static size_t part_length(const char *name)
 /* The name in lines of at most `most` letters, where its parts are not longer than that. */
 static char *wrapped(const char *name, size_t most)
 {
-	char *text = NULL;
-	size_t used = 0;
+	size_t n = part_length(name), used = n;
+	char *text = must_print("%.*s", (int)n, name);
 
-	while (*name) {
-		size_t n = part_length(name);
-		bool fits = used + n <= most || used == 0;
+	while (*(name += n)) {
+		n = part_length(name);
+		bool fits = used + n <= most;
 
 		text = must_add(text, "%s%.*s", fits ? "" : "\n", (int)n, name);
 		used = fits ? used + n : n;
-		name += n;
 	}
 	return text;
 }

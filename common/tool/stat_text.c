@@ -41,7 +41,8 @@ const char *stat_short(char buf[CELL_MAX], const struct stat_cell *c, double sec
 	if (!rate && strcmp(c->metric->unit, "ratio") == 0)
 		return with_unit(buf, c->value, "ratio");
 	scaled(buf, rate ? c->value / seconds : c->value, "");
-	buf[strcspn(buf, " ") + (strlen(buf) > strcspn(buf, " ") + 1 ? 2 : 0)] = '\0';
+	if (buf[strlen(buf) - 1] == ' ') /* neither prefix nor unit */
+		buf[strlen(buf) - 1] = '\0';
 	return buf;
 }
 

@@ -54,8 +54,11 @@ static const struct command commands[] = {
 	{"stat", cmd_stat, NULL, REPORT | COUNT | MACHINE, 0, SIZE_MAX, true, "[--] [COMMAND ...]",
 	 "count events and metrics",
 	 "Counts while COMMAND runs, for the time given, or until a signal ends it (any but "
-	 "KILL puts the counters back first); without -e and -m, the bytes read from and "
-	 "written to memory. UNCORE_SIM=CPU is a simulated machine. A number that is not whole "
+	 "KILL puts the counters back first); without -e, -m and -g, the bytes read from and "
+	 "written to memory. Beside a COMMAND the report is on stderr. What adds up over time has "
+	 "its rate beside it; traffic of memory its share of the peak, where the machine tells "
+	 "that. "
+	 "UNCORE_SIM=CPU is a simulated machine. A number that is not whole "
 	 "carries a mark: '7 of 8 units', '33 %' of the time; '-' is no value, never 0, and "
 	 "stderr says why. What does not fit into the counters at once is measured in passes, "
 	 "one after the other, and scaled to the whole time; a note on stderr says so. An "

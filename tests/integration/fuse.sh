@@ -4,7 +4,7 @@
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
-echo "1..26"
+echo "1..27"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
@@ -206,6 +206,17 @@ status=$?
 [ $status -eq 1 ] && grep -q 'cannot write the report: Bad file descriptor' "$dir/err" &&
 	! grep -v ' write [^ ]* 0x[0-9a-f]* 0x[0-9a-f]* [48]$' "$root/log"
 result $? "a report without stdout is an error, and is written to no register"
+
+# Nor does one who reads no more leave counters behind
+control reset
+{
+	UNCORE_SYSROOT=$root UNCORE_RUN=$dir/run VIRTUAL_MACHINE=$root VIRTUAL_CLOCK=$root/clock LD_PRELOAD="$clock $live" \
+		LD_LIBRARY_PATH=$BUILD/common/.libs "$uncore" stat -I 100 -d 100000 -e cbo0.CLOCKTICKS:socket=0 2>"$dir/err"
+	echo $? >"$dir/status"
+} | head -n 2 >"$dir/out"
+[ "$(cat "$dir/status")" = 141 ] && [ ! -s "$dir/err" ] && [ ! -s "$root/left" ] &&
+	[ "$(wc -l <"$dir/out")" -eq 2 ]
+result $? "stat | head: ends without a word, and leaves nothing programmed"
 
 # A register's cost is time
 control reset "cost 0.001"
