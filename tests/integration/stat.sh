@@ -174,15 +174,16 @@ done
 
 # ---- terminals
 
-# What a terminal of so many lines and columns gets from a command.
+# What a terminal of so many lines and columns gets from a command, until it has had so many titles: then
+# somebody types ^C there.
 cat >"$tmp/terminal.py" <<'EOP'
 import fcntl, os, pty, struct, sys, termios
 
-lines, columns = int(sys.argv[1]), int(sys.argv[2])
+titles, lines, columns = (int(text) for text in sys.argv[1:4])
 pid, fd = pty.fork()
 if pid == 0:
     fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-    os.execv(sys.argv[3], sys.argv[3:])
+    os.execv(sys.argv[4], sys.argv[4:])
 text = b""
 while True:
     try:
@@ -192,6 +193,9 @@ while True:
     if not more:
         break
     text += more
+    if titles and text.count(b"clock") >= titles:
+        os.write(fd, b"\x03")
+        titles = 0
 sys.stdout.write(text.decode().replace("\r\n", "\n"))
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 EOP
@@ -200,21 +204,22 @@ program=$BUILD/common/tool/.libs/uncore
 [ -x "$program" ] || program=$UNCORE
 LD_LIBRARY_PATH=$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
-terminal() # LINES COLUMNS ARGUMENT...
+terminal() # TITLES LINES COLUMNS ARGUMENT...
 {
-	lines=$1 columns=$2
-	shift 2
-	timeout 60 python3 "$tmp/terminal.py" "$lines" "$columns" "$program" stat "$@" >"$tmp/out" 2>"$tmp/err"
+	size="$1 $2 $3"
+	shift 3
+	# shellcheck disable=SC2086
+	timeout 60 python3 "$tmp/terminal.py" $size "$program" stat -I 10 -d 50 "$@" >"$tmp/out" 2>"$tmp/err"
 	status=$?
 }
 
-terminal 10 80 -I 10 -d 0.5
+terminal 3 10 80
 # The titles take three lines of a screen of ten, the prompt one: six reports stand between two of them.
 [ $status -eq 0 ] && [ "$(awk '/clock/ { at[++n] = NR } END { print at[2] - at[1], at[3] - at[2] }' "$tmp/out")" = "9 9" ]
 result "the titles come again on each screen of a terminal"
 wrong=
 for columns in 20 40 60 80 132 200; do
-	terminal 24 $columns -I 10 -d 0.05 --per-socket -m memory_read_bytes,memory_write_bytes,llc_miss_ratio
+	terminal 1 24 $columns --per-socket -m memory_read_bytes,memory_write_bytes,llc_miss_ratio
 	if grep -q '  clock      time  ' "$tmp/out"; then
 		awk -v most=$columns '/from/ { on = 1 } on && length > most { wide = 1 } END { exit wide }' "$tmp/out" ||
 			wrong="$wrong $columns"
@@ -226,7 +231,7 @@ done
 [ -z "$wrong" ] || echo "# wrong at:$wrong"
 [ -z "$wrong" ]; result "columns where they fit the terminal, else a list"
 export COLUMNS=40
-terminal 24 200 -I 10 -d 0.05 --per-socket
+terminal 1 24 200 --per-socket
 unset COLUMNS
 [ $status -eq 0 ] && grep -q '  clock  time s  ' "$tmp/out"; result "COLUMNS wins over the terminal"
 
