@@ -103,6 +103,9 @@ static const struct option_row rows[] = {
 	 "One that has no such unit shows '-'."},
 	{COUNT, 0, "per-unit", NULL, AT(per_unit), "each unit by itself instead of the sum",
 	 "One that cannot be read shows '-'."},
+	{WATCH, 'I', "interval", "MS", AT(interval),
+	 "a frame every MS milliseconds; 1000 without it", ""},
+	{WATCH, 'n', "number", "N", AT(number), "ends after N frames", ""},
 	{RELEASE, 0, "force", NULL, AT(force),
 	 "frees what strangers have programmed as well, after showing it",
 	 "A stranger is who is neither in the ledger of the node nor counts through the kernel: "

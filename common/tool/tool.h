@@ -22,7 +22,8 @@ enum group {
 	COUNT = 4,
 	MANUAL = 8,
 	MACHINE = 16,
-	RELEASE = 32
+	RELEASE = 32,
+	WATCH = 64
 };
 
 /* What -e, -m and -g ask for, in the order given. */
@@ -40,7 +41,7 @@ struct args {
 
 	bool per_socket, per_unit, freeze, json_lines;
 	bool force;
-	const char *interval, *duration, *every, *repeat;
+	const char *interval, *duration, *every, *repeat, *number;
 	const char *separator; /* NULL: text for people, or JSON */
 	const char *output;    /* file; NULL: stdout */
 	struct wish *wish;
@@ -73,6 +74,7 @@ int cmd_registers(struct unc_platform *, const struct args *);
 int cmd_metrics(struct unc_platform *, const struct args *);
 int cmd_eval(struct unc_platform *, const struct args *);
 int cmd_stat(struct unc_platform *, const struct args *);
+int cmd_top(struct unc_platform *, const struct args *);
 int cmd_groups(struct unc_platform *, const struct args *);
 int cmd_counters(struct unc_platform *, const struct args *);
 int cmd_release(struct unc_platform *, const struct args *);

@@ -64,6 +64,18 @@ static const struct command commands[] = {
 	 "one after the other, and scaled to the whole time; a note on stderr says so. An "
 	 "interval in which not every pass was measured is not reported. The exit status is "
 	 "that of COMMAND, if there is one; 1 if another program took a counter away."},
+	{"top", cmd_top, open_machine, REPORT | WATCH | MACHINE, 0, 0, false, "",
+	 "what sockets and memory channels do, live",
+	 "Group OVERVIEW ('uncore groups OVERVIEW') of each socket, as rates, and the traffic of "
+	 "each "
+	 "memory channel as a bar: in a section of its own where there is room, else one letter a "
+	 "channel behind its socket. Bars of memory are shares of what it could move; where that "
+	 "is not known, of what the busiest one does, and no share is told. Keys: q ends, c "
+	 "switches "
+	 "channels, ? tells more. '-' is no value, '*' goes without some units, '~' is scaled, "
+	 "having been measured in passes: the last lines say why. Without a terminal frames come "
+	 "one "
+	 "after the other, as wide as COLUMNS says, or 80."},
 	{"counters", cmd_counters, NULL, REPORT | MACHINE, 0, 0, false, "",
 	 "counters that are in use, what they count, and who has programmed them",
 	 "OWNER is libuncore (a session that runs, by the ledger of the node), dead (a session "

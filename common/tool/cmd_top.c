@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command top: a frame at each interval, until it is told to end. Signals are blocked and come
+ * through a descriptor, so that counters and the terminal are put back whatever ends it. From where
+ * the terminal is taken nothing here ends the program for want of memory.
+ */
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "top.h"
+
+enum { BY_SIGNAL = 128 };
+enum wake { WAKE_TIME, WAKE_DRAW, WAKE_STOP };
+
+struct runner {
+	struct top *top;
+	struct top_screen screen;
+	double interval;
+	unsigned long frames; /* to draw; 0: no end */
+	sigset_t set;         /* signals that are waited for */
+	int signals, keys;    /* descriptors; -1: there are no keys */
+	bool taken;           /* the terminal is ours */
+	bool harmed;          /* a counter was lost */
+	struct termios before;
+};
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* ---- the terminal */
+
+static void take_size(struct runner *r)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size = {0};
+
+	r->screen.width = columns ? atoi(columns) : 0;
+	if (r->screen.terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+		r->screen.width = size.ws_col;
+		r->screen.height = size.ws_row;
+	}
+	if (r->screen.width <= 0)
+		r->screen.width = 80;
+}
+
+/* Keys come as they are pressed, and are not shown; the frame before the command stays. */
+static void take_terminal(struct runner *r)
+{
+	struct termios keys;
+
+	if (!r->screen.terminal)
+		return;
+	r->taken = true;
+	if (r->keys >= 0 && tcgetattr(r->keys, &r->before) == 0) {
+		keys = r->before;
+		keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+		keys.c_cc[VMIN] = 1;
+		keys.c_cc[VTIME] = 0;
+		tcsetattr(r->keys, TCSADRAIN, &keys);
+	}
+	fputs("\033[?1049h\033[?25l\033[H\033[2J", stdout);
+	fflush(stdout);
+}
+
+static void give_terminal(struct runner *r)
+{
+	if (!r->taken)
+		return;
+	r->taken = false;
+	fputs("\033[?25h\033[?1049l", stdout);
+	fflush(stdout);
+	if (r->keys >= 0)
+		tcsetattr(r->keys, TCSADRAIN, &r->before);
+}
+
+/* ---- what happens between two frames */
+
+static void block_signals(struct runner *r)
+{
+	static const int taken[] = {SIGINT,    SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
+				    SIGUSR2,   SIGALRM,  SIGXCPU, SIGPROF, SIGTSTP,
+				    SIGVTALRM, SIGWINCH, SIGCONT};
+	struct sigaction action;
+	sigset_t blocked;
+
+	sigemptyset(&r->set);
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (sigaction(taken[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&r->set, taken[i]); /* unless ignored, as under nohup */
+	blocked = r->set;
+	sigaddset(&blocked, SIGTTOU); /* the terminal is given back from the background as well */
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	action = (struct sigaction){.sa_handler = SIG_IGN};
+	sigaction(SIGPIPE, &action, NULL);
+	sigaction(SIGXFSZ, &action, NULL);
+	r->signals = r->keys < 0 ? -1 : signalfd(-1, &r->set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (r->signals < 0) /* keys and signals cannot be waited for together */
+		r->keys = -1;
+}
+
+/* Stopped from the keyboard: the shell gets its terminal. Counting goes on. */
+static void sleep_in_background(struct runner *r)
+{
+	give_terminal(r);
+	raise(SIGSTOP);
+	take_terminal(r);
+}
+
+static enum wake on_signal(struct runner *r, int number)
+{
+	if (number == SIGTSTP)
+		sleep_in_background(r);
+	return number == SIGTSTP || number == SIGWINCH || number == SIGCONT ? WAKE_DRAW : WAKE_STOP;
+}
+
+static enum wake on_key(struct runner *r)
+{
+	char key[16];
+	ssize_t n = read(r->keys, key, sizeof(key));
+
+	if (n <= 0) { /* the terminal is gone, or belongs to somebody else */
+		if (n == 0 || (errno != EINTR && errno != EAGAIN))
+			r->keys = -1;
+		return WAKE_TIME;
+	}
+	for (ssize_t i = 0; i < n; i++) {
+		if (key[i] == 'q' || key[i] == 'Q')
+			return WAKE_STOP;
+		if (key[i] == 'c')
+			r->screen.no_channels = !r->screen.no_channels;
+		if (key[i] == '?' || key[i] == 'h')
+			r->screen.help = !r->screen.help;
+	}
+	return WAKE_DRAW;
+}
+
+static bool draw(struct runner *r)
+{
+	take_size(r);
+	return top_draw(top_view(r->top), &r->screen);
+}
+
+/* A signal or a key within the time; WAKE_TIME: neither. */
+static enum wake wait_for(struct runner *r, double seconds)
+{
+	struct timespec ts = {.tv_sec = (time_t)seconds,
+			      .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
+	struct pollfd fd[] = {{.fd = r->signals, .events = POLLIN},
+			      {.fd = r->keys, .events = POLLIN}};
+	int number;
+
+	if (r->keys >= 0) {
+		if (ppoll(fd, 2, &ts, NULL) <= 0)
+			return WAKE_TIME;
+		ts = (struct timespec){0};
+	}
+	number = sigtimedwait(&r->set, NULL, &ts);
+	if (number > 0)
+		return on_signal(r, number);
+	return r->keys >= 0 && fd[1].revents ? on_key(r) : WAKE_TIME;
+}
+
+/* WAKE_DRAW: a frame could not be drawn. */
+static enum wake wait_until(struct runner *r, double deadline)
+{
+	for (;;) {
+		double left = fmin(deadline - now(), 3600);
+		enum wake wake;
+
+		if (left <= 0)
+			return WAKE_TIME;
+		wake = wait_for(r, left);
+		if (wake == WAKE_STOP || (wake == WAKE_DRAW && !draw(r)))
+			return wake;
+	}
+}
+
+/* ---- counting */
+
+/* What was lost stays lost until the session starts anew. */
+static int renew(struct runner *r)
+{
+	int rc;
+
+	r->harmed = true;
+	rc = unc_session_stop(top_session(r->top));
+	return rc == 0 ? unc_session_start(top_session(r->top)) : rc;
+}
+
+/* Ends slice number `slice`, from 1: a frame when each pass has had its turn. 0, or an error of
+ * the session. */
+static int end_slice(struct runner *r, unsigned long slice, bool *drawn)
+{
+	int passes = top_view(r->top)->passes, rc;
+	bool lost = false;
+
+	*drawn = slice % (unsigned long)passes == 0;
+	if (*drawn) {
+		rc = top_read(r->top, &lost);
+		if (rc < 0 || !draw(r))
+			return rc;
+	}
+	if (lost)
+		return renew(r);
+	return passes > 1 ? unc_session_rotate(top_session(r->top)) : 0;
+}
+
+/* Until told to end. 0, or an error of the session. */
+static int watch(struct runner *r)
+{
+	double length = r->interval / top_view(r->top)->passes, start = now();
+	unsigned long turn = 0;
+	bool drawn;
+
+	if (r->screen.terminal && !draw(r))
+		return 0;
+	for (double k = 1; wait_until(r, start + k * length) == WAKE_TIME;) {
+		int rc = end_slice(r, ++turn, &drawn);
+
+		if (rc < 0 || ferror(stdout))
+			return rc;
+		if (drawn && r->frames && --r->frames == 0)
+			return 0;
+		/* One that comes late makes the next one shorter, not the series. */
+		k = fmax(k, floor((now() - start) / length)) + 1;
+	}
+	return 0;
+}
+
+/* The exit status. */
+static int end_watch(struct runner *r, int rc, int written)
+{
+	struct unc_session *session = top_session(r->top);
+	char *sentence = must_print("%s", unc_session_error(session));
+	int stopped = unc_session_stop(session), status = EXIT_SUCCESS;
+
+	if (rc < 0)
+		status = library_error(rc, sentence);
+	else if (stopped < 0 && stopped != UNC_ERR_STATE)
+		status = library_error(stopped, unc_session_error(session));
+	else if (written == EPIPE)
+		status = BY_SIGNAL + SIGPIPE;
+	else if (written)
+		status = failure("cannot write the frame: %s", strerror(written));
+	else if (r->harmed)
+		status = failure("another program took a counter away: frames without it have '-'");
+	free(sentence);
+	return status;
+}
+
+static int run(struct runner *r)
+{
+	int rc;
+
+	block_signals(r);
+	rc = unc_session_start(top_session(r->top));
+	if (rc < 0)
+		return library_error(rc, unc_session_error(top_session(r->top)));
+	take_terminal(r);
+	errno = 0;
+	rc = watch(r);
+
+	int written = ferror(stdout) ? errno : 0;
+
+	give_terminal(r);
+	return end_watch(r, rc, written);
+}
+
+/* ---- options */
+
+static int parse_options(struct runner *r, const struct args *args)
+{
+	char *end;
+
+	r->interval = 1;
+	errno = 0;
+	if (args->interval) {
+		r->interval = strtod(args->interval, &end) / 1000;
+		if (end == args->interval || *end || !(r->interval >= 0.01 && r->interval <= 1e6))
+			return bad_input("top: option '-I' needs a number of milliseconds from 10 "
+					 "to 1e9, not '%s'",
+					 args->interval);
+	}
+	if (args->number) {
+		r->frames = strtoul(args->number, &end, 10);
+		if (end == args->number || *end || errno || r->frames == 0 ||
+		    args->number[0] == '-')
+			return bad_input("top: option '-n' needs a number of frames from 1, not "
+					 "'%s'",
+					 args->number);
+	}
+	return ARGS_OK;
+}
+
+int cmd_top(struct unc_platform *platform, const struct args *args)
+{
+	const char *term = getenv("TERM");
+	struct runner r = {.signals = -1, .keys = -1};
+	int status = parse_options(&r, args);
+
+	if (status != ARGS_OK)
+		return status;
+	setlocale(LC_CTYPE, "");
+	r.screen.unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	r.screen.terminal = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+	if (r.screen.terminal && isatty(STDIN_FILENO))
+		r.keys = STDIN_FILENO;
+	status = top_open(platform, "OVERVIEW", &r.top);
+	if (status == 0)
+		status = run(&r);
+	top_close(r.top);
+	if (r.signals >= 0)
+		close(r.signals);
+	return status;
+}

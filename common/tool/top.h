@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command top: what is measured, and the frames that show it. */
+#ifndef UNC_TOOL_TOP_H
+#define UNC_TOOL_TOP_H
+
+#include "tool.h"
+
+enum { TOP_NOTE = 512 };
+/* What a note at the foot is about. */
+enum top_note { NOTE_LOST, NOTE_NO_VALUE, NOTE_PARTIAL, NOTE_SCALED, TOP_NOTES };
+
+/* A number of a frame. */
+struct top_number {
+	int id; /* item of the session; negative: there is none */
+	bool valid, partial, scaled;
+	double value; /* totals: per second */
+};
+
+/* What is shown of each socket: an item of the group. */
+struct top_column {
+	const char *name;
+	const char *unit; /* of a metric, "bytes"; of an event "count" */
+	bool total;       /* it accumulates: its rate is shown */
+};
+
+/* A unit of memory of which a socket has several. */
+struct top_channel {
+	const struct unc_unit *unit;
+	struct top_number read, write;
+};
+
+/* What a frame shows. */
+struct top_view {
+	const char *machine;
+	bool simulated;
+	char clock[16];
+	double seconds; /* of the interval; 0: nothing was measured yet */
+	int passes;
+
+	size_t sockets, rows; /* rows: of each socket, then of all where there are several */
+	size_t columns;
+	const struct top_column *column;
+	struct top_number *number; /* of each row, `columns` of them */
+	int read, write, all;      /* columns of the memory's traffic; -1: none */
+	double *peak;              /* of each row, bytes per second; 0: not known */
+	size_t channels;
+	struct top_channel *channel; /* those of a socket behind one another */
+	char (*note)[TOP_NOTE];      /* TOP_NOTES; "" if there is none */
+};
+
+/* How it is shown. */
+struct top_screen {
+	int width, height; /* height 0: no end */
+	bool terminal;     /* with escape codes, in place of the frame before */
+	bool unicode;
+	bool no_channels, help;
+};
+
+/* top_draw.c: writes a frame to stdout. False: it could not be written. */
+bool top_draw(const struct top_view *, const struct top_screen *);
+
+/* top_measure.c */
+struct top;
+/* Opens the session and what is counted in it. 0, or the exit status. */
+int top_open(struct unc_platform *, const char *group, struct top **out);
+/* The session; what the last top_read() gave. */
+struct unc_session *top_session(struct top *);
+const struct top_view *top_view(const struct top *);
+/* Ends the interval. 0, or an error of the session. *lost: something must be started anew. */
+int top_read(struct top *, bool *lost);
+void top_close(struct top *);
+
+#endif

@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command top: a frame. Of each socket the memory's traffic with a bar, then all else; of each
+ * channel of the memory a bar, in a section of its own where there is room, else behind its socket.
+ * What does not fit is cut at the right, or told in the last line.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "top.h"
+
+enum { LINE = 1024, LINES = 512, NUMBER = 9, BAR = 24, BEHIND = 10, CHANNEL = 38, LEFT = 4 };
+
+struct frame {
+	const struct top_view *view;
+	const struct top_screen *screen;
+	int lines, at; /* `at`: letters in the last line */
+	bool tight;    /* no empty lines */
+	size_t used;
+	char line[LINES][LINE];
+};
+
+/* ---- lines */
+
+static void begin_line(struct frame *f)
+{
+	if (f->lines + 1 < LINES)
+		f->lines++;
+	f->at = 0;
+	f->used = 0;
+	f->line[f->lines - 1][0] = '\0';
+}
+
+static void empty_line(struct frame *f)
+{
+	if (!f->tight)
+		begin_line(f);
+}
+
+/* As many letters as the line still takes. */
+static void put(struct frame *f, const char *text)
+{
+	char *line = f->line[f->lines - 1];
+
+	while (*text && f->at < f->screen->width) {
+		size_t n = 1;
+
+		while ((text[n] & 0xc0) == 0x80)
+			n++;
+		if (f->used + n + 1 > LINE)
+			return;
+		memcpy(line + f->used, text, n);
+		f->used += n;
+		line[f->used] = '\0';
+		f->at++;
+		text += n;
+	}
+}
+
+__attribute__((format(printf, 2, 3))) static void putf(struct frame *f, const char *format, ...)
+{
+	char text[LINE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	put(f, text);
+}
+
+/* Blanks up to a column. */
+static void tab(struct frame *f, int column)
+{
+	while (f->at < column && f->at < f->screen->width)
+		put(f, " ");
+}
+
+/* Words in the line and as many more as they need, which begin at a column. */
+static void put_wrapped(struct frame *f, int indent, const char *text)
+{
+	bool first = true;
+
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+
+		if (!first && f->at + 1 + n > f->screen->width) {
+			begin_line(f);
+			tab(f, indent);
+		} else if (!first) {
+			put(f, " ");
+		}
+		first = false;
+		putf(f, "%.*s", n, text);
+		text += n + (text[n] == ' ');
+	}
+}
+
+/* ---- numbers and bars */
+
+static const struct unit {
+	const char *unit, *title;
+	double scale;
+	int digits;
+} units[] = {
+	{"bytes", "GB", 1e9, 2},    {"bytes_per_second", "GB/s", 1e9, 2},
+	{"ratio", "%", 0.01, 1},    {"hz", "GHz", 1e9, 2},
+	{"count", "M", 1e6, 2},     {"count_per_second", "M/s", 1e6, 2},
+	{"clocks", "clocks", 1, 1}, {"ns", "ns", 1, 1},
+};
+
+/* How values of a unit are shown: "GB/s". */
+static struct unit unit_of(const struct top_column *c, char title[16])
+{
+	struct unit unit = {c->unit, c->unit, 1, 2};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(units[i].unit, c->unit) == 0)
+			unit = units[i];
+	snprintf(title, 16, "%s%s", unit.title, c->total ? "/s" : "");
+	return unit;
+}
+
+/* One letter behind a number. */
+static const char *mark_of(const struct top_number *n)
+{
+	return !n->valid ? " " : n->partial ? "*" : n->scaled ? "~" : " ";
+}
+
+/* Right-aligned, its mark included. */
+static void put_number(struct frame *f, const struct top_number *n, const struct unit *unit,
+		       int width)
+{
+	if (!n->valid)
+		putf(f, "%*s ", width - 1, "-");
+	else
+		putf(f, "%*.*f%s", width - 1, unit->digits, n->value / unit->scale, mark_of(n));
+}
+
+/* A bar of `width` letters for 0 to 1; what is more fills it. */
+static void put_bar(struct frame *f, double share, int width)
+{
+	static const char *const eighth[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+	bool unicode = f->screen->unicode;
+	int full = (int)round(fmin(fmax(share, 0), 1) * width * (unicode ? 8 : 1));
+
+	for (int i = 0; i < width; i++) {
+		int left = unicode ? full - 8 * i : 8 * (full - i);
+
+		put(f, left >= 8 ? unicode ? "█" : "|" : left > 0 ? eighth[left] : " ");
+	}
+}
+
+/* One letter for 0 to 1. */
+static void put_level(struct frame *f, double share)
+{
+	static const char *const level[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	double s = fmin(fmax(share, 0), 1);
+
+	if (f->screen->unicode)
+		put(f, level[(int)fmin(floor(8 * s), 7)]);
+	else
+		putf(f, "%d", (int)fmin(floor(10 * s), 9));
+}
+
+/* ---- channels */
+
+static bool of_socket(const struct top_channel *c, size_t socket)
+{
+	return (size_t)c->unit->socket == socket;
+}
+
+static int channels_of(const struct top_view *v, size_t socket)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < v->channels; i++)
+		n += of_socket(&v->channel[i], socket);
+	return n;
+}
+
+static bool channel_known(const struct top_channel *c)
+{
+	return c->read.valid && c->write.valid;
+}
+
+static double channel_total(const struct top_channel *c)
+{
+	return c->read.value + c->write.value;
+}
+
+/* What a full bar of a channel stands for: its part of the peak, or what the busiest one does. */
+static double channel_full(const struct top_view *v, size_t socket)
+{
+	double most = 0;
+
+	if (v->peak[socket] > 0 && channels_of(v, socket) > 0)
+		return v->peak[socket] / channels_of(v, socket);
+	for (size_t i = 0; i < v->channels; i++)
+		if (channel_known(&v->channel[i]))
+			most = fmax(most, channel_total(&v->channel[i]));
+	return most;
+}
+
+static double share_of(double value, double full)
+{
+	return full > 0 ? value / full : 0;
+}
+
+static void put_channels(struct frame *f, size_t socket)
+{
+	const struct top_view *v = f->view;
+	double full = channel_full(v, socket);
+	int left = channels_of(v, socket);
+
+	for (size_t i = 0; i < v->channels; i++) {
+		const struct top_channel *c = &v->channel[i];
+
+		if (!of_socket(c, socket))
+			continue;
+		if (left-- > 1 && f->at + 1 == f->screen->width)
+			put(f, "+"); /* and more, for which there is no room */
+		else if (channel_known(c))
+			put_level(f, share_of(channel_total(c), full));
+		else
+			put(f, "-");
+	}
+}
+
+/* One channel in a column of the section: "imc3  12.43  4.10 [||||     ]" */
+static void put_channel(struct frame *f, const struct top_channel *c, int column)
+{
+	static const struct unit gb = {"bytes", "GB/s", 1e9, 2};
+	char name[32];
+
+	tab(f, column);
+	snprintf(name, sizeof(name), "%s%d", c->unit->type->name, c->unit->index);
+	putf(f, "%-7.7s", name);
+	put_number(f, &c->read, &gb, 8);
+	put_number(f, &c->write, &gb, 8);
+	if (!channel_known(c))
+		return;
+	put(f, "[");
+	put_bar(f, share_of(channel_total(c), channel_full(f->view, (size_t)c->unit->socket)),
+		CHANNEL - 28);
+	put(f, "]");
+}
+
+static const struct top_channel *channel_at(const struct top_view *v, size_t socket, int number)
+{
+	for (size_t i = 0; i < v->channels; i++)
+		if (of_socket(&v->channel[i], socket) && number-- == 0)
+			return &v->channel[i];
+	return NULL;
+}
+
+/* Sockets that stand side by side in the section of channels, and the lines that it takes. */
+static int abreast(const struct top_screen *s)
+{
+	return s->width >= 2 * CHANNEL ? s->width / CHANNEL : 1;
+}
+
+static int channel_lines(const struct top_view *v, const struct top_screen *s)
+{
+	int lines = 0;
+
+	for (size_t first = 0; first < v->sockets; first += (size_t)abreast(s)) {
+		int most = 0;
+
+		for (size_t i = first; i < v->sockets && i < first + (size_t)abreast(s); i++)
+			most = (int)fmax(most, channels_of(v, i));
+		lines += most ? most + 2 : 0;
+	}
+	return lines;
+}
+
+static void draw_channels(struct frame *f)
+{
+	const struct top_view *v = f->view;
+	size_t n = (size_t)abreast(f->screen);
+
+	for (size_t first = 0; first < v->sockets; first += n) {
+		bool any = true;
+
+		begin_line(f);
+		begin_line(f);
+		for (size_t i = first; i < v->sockets && i < first + n; i++) {
+			tab(f, (int)(i - first) * CHANNEL);
+			putf(f, "socket %-4zu   read   write GB/s", i);
+		}
+		for (int row = 0; any; row++) {
+			any = false;
+			for (size_t i = first; i < v->sockets && i < first + n; i++)
+				any |= channel_at(v, i, row) != NULL;
+			if (any)
+				begin_line(f);
+			for (size_t i = first; any && i < v->sockets && i < first + n; i++)
+				if (channel_at(v, i, row))
+					put_channel(f, channel_at(v, i, row),
+						    (int)(i - first) * CHANNEL);
+		}
+	}
+}
+
+/* ---- sections of sockets */
+
+static struct top_number *row_of(const struct top_view *v, size_t row)
+{
+	return &v->number[row * v->columns];
+}
+
+static void put_place(struct frame *f, size_t row)
+{
+	begin_line(f);
+	if (row < f->view->sockets)
+		putf(f, "%zu", row);
+	else
+		put(f, "all");
+	tab(f, LEFT);
+}
+
+/* Bytes per second of a row; NAN if they are not known. */
+static double traffic(const struct top_view *v, size_t row)
+{
+	const struct top_number *n = row_of(v, row);
+
+	if (v->all >= 0)
+		return n[v->all].valid ? n[v->all].value : NAN;
+	return n[v->read].valid && n[v->write].valid ? n[v->read].value + n[v->write].value : NAN;
+}
+
+/* What a full bar of a row stands for; 0: there is no bar. */
+static double row_full(const struct top_view *v, size_t row)
+{
+	double most = 0;
+
+	if (v->peak[row] > 0)
+		return v->peak[row];
+	for (size_t i = 0; i < v->sockets; i++)
+		most = v->peak[i] > 0 || !(traffic(v, i) > most) ? most : traffic(v, i);
+	return row < v->sockets ? most : 0;
+}
+
+/* Letters of a bar, so that the channels have room behind it; 0: no bar. */
+static int bar_width(const struct frame *f, bool with_channels)
+{
+	int channels = 0, left;
+
+	for (size_t i = 0; with_channels && i < f->view->sockets; i++)
+		channels = (int)fmax(channels, channels_of(f->view, i));
+	left = f->screen->width - LEFT - 3 * NUMBER - BEHIND - channels;
+	return left < BAR / 3 ? 0 : left > BAR ? BAR : left;
+}
+
+static void memory_titles(struct frame *f, bool with_channels)
+{
+	const struct top_view *v = f->view;
+	double peak = v->peak[v->rows - 1];
+	bool known = false;
+
+	for (size_t i = 0; i < v->sockets; i++)
+		known |= v->peak[i] > 0;
+	empty_line(f);
+	begin_line(f);
+	putf(f, "memory%*s%*s%*s ", LEFT + NUMBER - 7, "read", NUMBER, "write", NUMBER, "GB/s");
+	if (known && peak > 0)
+		putf(f, "  of %.1f GB/s", peak / 1e9);
+	else if (bar_width(f, with_channels))
+		put(f, known ? "  of the peak" : "  of the busiest");
+	if (with_channels) {
+		tab(f, LEFT + 3 * NUMBER + bar_width(f, true) + BEHIND);
+		put(f, "channels");
+	}
+}
+
+static void put_traffic(struct frame *f, size_t row, int bar)
+{
+	static const struct unit gb = {"bytes", "GB/s", 1e9, 2};
+	const struct top_view *v = f->view;
+	const struct top_number *n = row_of(v, row);
+	double all = traffic(v, row), full = row_full(v, row);
+	struct top_number sum = {.valid = isfinite(all),
+				 .partial = n[v->read].partial || n[v->write].partial,
+				 .scaled = n[v->read].scaled || n[v->write].scaled,
+				 .value = all};
+
+	put_number(f, &n[v->read], &gb, NUMBER);
+	put_number(f, &n[v->write], &gb, NUMBER);
+	put_number(f, &sum, &gb, NUMBER);
+	if (!sum.valid || full <= 0)
+		return;
+	put(f, bar ? " [" : " ");
+	put_bar(f, share_of(all, full), bar);
+	put(f, bar ? "]" : "");
+	if (v->peak[row] > 0)
+		putf(f, "%4.0f %%", 100 * share_of(all, full));
+}
+
+static void draw_memory(struct frame *f, bool with_channels)
+{
+	int bar = bar_width(f, with_channels);
+
+	memory_titles(f, with_channels);
+	for (size_t row = 0; row < f->view->rows; row++) {
+		put_place(f, row);
+		put_traffic(f, row, bar);
+		if (with_channels && row < f->view->sockets) {
+			tab(f, LEFT + 3 * NUMBER + bar + BEHIND);
+			put_channels(f, row);
+		}
+	}
+}
+
+static bool is_memory(const struct top_view *v, size_t column)
+{
+	return v->read >= 0 && v->write >= 0 &&
+	       ((int)column == v->read || (int)column == v->write || (int)column == v->all);
+}
+
+/* A word of a name in the titles. */
+static const char *short_word(const char *word)
+{
+	static const char *const shorter[][2] = {{"utilization", "in use"}, {"frequency", "clock"}};
+
+	for (size_t i = 0; i < sizeof(shorter) / sizeof(shorter[0]); i++)
+		if (strcmp(word, shorter[i][0]) == 0)
+			return shorter[i][1];
+	return word;
+}
+
+/* Three lines of a column's title: what stands before the first . or _, the rest without its
+ * unit, the unit. Returns the width of the column. */
+static int titles_of(const struct top_column *c, char title[3][16])
+{
+	static const char *const endings[] = {"_bytes", "_ratio", "_hz", "_ns"};
+	size_t n = strcspn(c->name, "._"), end = strlen(c->name);
+	size_t width = NUMBER - 2;
+	char rest[UNC_SPEC_MAX];
+
+	unit_of(c, title[2]);
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		size_t m = strlen(endings[i]);
+
+		if (end > m && strcmp(c->name + end - m, endings[i]) == 0)
+			end -= m;
+	}
+	snprintf(rest, sizeof(rest), "%.*s", n < end ? (int)(end - n - 1) : 0,
+		 c->name + n + (c->name[n] != '\0'));
+	for (char *p = rest; (p = strchr(p, '_')) != NULL;)
+		*p = ' ';
+	snprintf(title[0], 16, "%.*s", (int)n, c->name);
+	snprintf(title[1], 16, "%.15s", short_word(rest));
+	for (size_t i = 0; i < 3; i++)
+		if (strlen(title[i]) > width)
+			width = strlen(title[i]);
+	return (int)width + 2; /* a blank and a mark */
+}
+
+/* One line of titles, 0 to 2, or of a row, 3 and more. Returns how many columns are left out. */
+static size_t other_line(struct frame *f, size_t line)
+{
+	const struct top_view *v = f->view;
+	char title[3][16];
+	size_t left_out = 0;
+
+	tab(f, LEFT);
+	for (size_t i = 0; i < v->columns; i++) {
+		int width = titles_of(&v->column[i], title);
+		struct unit unit = unit_of(&v->column[i], title[2]);
+
+		if (is_memory(v, i))
+			continue;
+		if (left_out || f->at + width > f->screen->width)
+			left_out++;
+		else if (line < 3)
+			putf(f, "%*s ", width - 1, title[line]);
+		else
+			put_number(f, &row_of(v, line - 3)[i], &unit, width);
+	}
+	return left_out;
+}
+
+/* All else, as many columns as there is room for. Returns how many are left out. */
+static size_t draw_others(struct frame *f)
+{
+	size_t left_out = 0;
+
+	empty_line(f);
+	for (size_t line = 0; line < 3 + f->view->rows; line++) {
+		if (line < 3)
+			begin_line(f);
+		else
+			put_place(f, line - 3);
+		left_out = other_line(f, line);
+	}
+	return left_out;
+}
+
+/* ---- frames */
+
+static void draw_head(struct frame *f)
+{
+	const struct top_view *v = f->view;
+	char right[64], passes[32] = "";
+	int length = snprintf(right, sizeof(right), "  %.3f s  %s", v->seconds, v->clock);
+
+	if (v->passes > 1)
+		snprintf(passes, sizeof(passes), ", %d passes", v->passes);
+	begin_line(f);
+	putf(f, "uncore top  %s%s, %zu socket%s%s", v->simulated ? "SIMULATED " : "", v->machine,
+	     v->sockets, v->sockets == 1 ? "" : "s", passes);
+	tab(f, f->screen->width - length);
+	put(f, right);
+}
+
+static void draw_help(struct frame *f)
+{
+	static const char *const lines[] = {
+		"",
+		"q  quit        c  channels of the memory on or off        ?  this on or off",
+		"",
+		"-   no value   *  of fewer units than there are   ~  scaled: not measured all the "
+		"time",
+		"A bar of memory is the share of what it could move; where that is not known, of "
+		"what "
+		"the busiest socket or channel does, and no share is told. One letter behind a "
+		"socket "
+		"is a channel.",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		begin_line(f);
+		put_wrapped(f, 0, lines[i]);
+	}
+	begin_line(f);
+}
+
+/* The notes that there are, each in lines of its own, as far as `most` lines go. */
+static void draw_notes(struct frame *f, size_t left_out, int most)
+{
+	int first = f->lines;
+	char more[64];
+
+	for (size_t i = 0; i < TOP_NOTES; i++) {
+		if (!f->view->note[i][0])
+			continue;
+		begin_line(f);
+		put_wrapped(f, 2, f->view->note[i]);
+	}
+	if (left_out) {
+		begin_line(f);
+		putf(f, "%zu column%s more where a line has more than %d letters", left_out,
+		     left_out > 1 ? "s" : "", f->screen->width);
+	}
+	if (most >= 0 && f->lines - first > most) {
+		snprintf(more, sizeof(more), " ... %d more line%s: key ?", f->lines - first - most,
+			 f->lines - first - most > 1 ? "s" : "");
+		f->lines = first + most;
+		if (most == 0)
+			return;
+		char *last = f->line[f->lines - 1];
+		int room = f->screen->width - (int)strlen(more);
+
+		f->at = (int)fmin((int)strlen(last), room > 0 ? room : 0);
+		last[f->at] = '\0';
+		f->used = (size_t)f->at;
+		put(f, more);
+	}
+}
+
+static void compose(struct frame *f)
+{
+	const struct top_view *v = f->view;
+	const struct top_screen *s = f->screen;
+	bool memory = v->read >= 0 && v->write >= 0, channels = v->channels && !s->no_channels;
+	size_t left_out = 0;
+
+	draw_head(f);
+	if (s->help) {
+		draw_help(f);
+		draw_notes(f, 0, -1);
+		return;
+	}
+	if (v->seconds <= 0)
+		return;
+	/* Lines without the section of channels, of which one is for a note. */
+	int others = 4 + (int)v->rows, fixed = 1 + (memory ? 2 + (int)v->rows : 0) + others + 1;
+	f->tight = s->height && fixed > s->height;
+	bool apart = channels && (!s->height || fixed + channel_lines(v, s) <= s->height);
+
+	if (memory)
+		draw_memory(f, channels && !apart);
+	left_out = draw_others(f);
+	if (apart)
+		draw_channels(f);
+	draw_notes(f, left_out,
+		   s->height && s->height > f->lines ? s->height - f->lines
+		   : s->height                       ? 1
+						     : -1);
+}
+
+/* On a terminal as many lines as it has; the frame before is overwritten. */
+static void print_frame(const struct frame *f)
+{
+	const struct top_screen *s = f->screen;
+	int shown = s->height && f->lines > s->height ? s->height - 1 : f->lines;
+	const char *end = s->terminal ? "\033[K\n" : "\n";
+	char more[64];
+
+	snprintf(more, sizeof(more), "... %d more lines", f->lines - shown);
+	fputs(s->terminal ? "\033[H" : "", stdout);
+	for (int i = 0; i < shown; i++) {
+		const char *line = f->line[i];
+		size_t n = strlen(line);
+
+		while (n > 0 && line[n - 1] == ' ')
+			n--;
+		printf("%s%.*s", i ? end : "", (int)n, line);
+	}
+	if (shown < f->lines)
+		printf("%s%.*s", shown ? end : "", s->width, more);
+	fputs(s->terminal ? "\033[K\033[J" : "\n\n", stdout);
+}
+
+bool top_draw(const struct top_view *view, const struct top_screen *screen)
+{
+	struct frame *f = malloc(sizeof(*f));
+
+	if (!f)
+		return false;
+	f->view = view;
+	f->screen = screen;
+	f->lines = 0;
+	f->tight = false;
+	compose(f);
+	print_frame(f);
+	free(f);
+	return fflush(stdout) == 0 && !ferror(stdout);
+}

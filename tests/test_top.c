@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command top: frames of numbers that the test makes up, letter by letter; and what it measures
+ * on a simulated machine, where time passes only as the test says. What the simulated machines do in
+ * a second is in eventtables/CPU/workload.tbl.
+ */
+#include <stdatomic.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/tool/top.h"
+#include "suite.h"
+
+int __wrap_clock_gettime(clockid_t, struct timespec *);
+
+static _Atomic uint64_t clock_ns = 1000000000000000;
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	uint64_t ns = atomic_load(&clock_ns);
+
+	(void)id;
+	*ts = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+	return 0;
+}
+
+/* ---- frames */
+
+static char out[1 << 16];
+
+/* What top_draw() writes. */
+static const char *drawn(const struct top_view *v, const struct top_screen *s)
+{
+	FILE *file = tmpfile();
+	int kept;
+
+	CU_ASSERT_FATAL(file != NULL);
+	fflush(stdout);
+	kept = dup(STDOUT_FILENO);
+	dup2(fileno(file), STDOUT_FILENO);
+	CU_ASSERT(top_draw(v, s));
+	dup2(kept, STDOUT_FILENO);
+	close(kept);
+	rewind(file);
+	out[fread(out, 1, sizeof(out) - 1, file)] = '\0';
+	fclose(file);
+	return out;
+}
+
+static bool same(const char *got, const char *wanted)
+{
+	if (strcmp(got, wanted) != 0)
+		printf("# got:\n%s\n# wanted:\n%s\n", got, wanted);
+	return strcmp(got, wanted) == 0;
+}
+
+static size_t letters(const char *text, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return count;
+}
+
+/* Lines of a frame without escape codes; those that are longer than `width` fail. */
+static int lines_within(const char *text, size_t width)
+{
+	int lines = 0;
+
+	for (size_t n; *text; text += n + (text[n] != '\0'), lines++) {
+		n = strcspn(text, "\n");
+		CU_ASSERT(letters(text, n) <= width);
+	}
+	return lines;
+}
+
+enum { READ, WRITE, MISS, LINK, COLUMNS };
+
+static const struct top_column columns[COLUMNS] = {
+	{"memory_read_bytes", "bytes", true},
+	{"memory_write_bytes", "bytes", true},
+	{"llc_miss_ratio", "ratio", false},
+	{"link_tx_bytes", "bytes", true},
+};
+
+/* Two sockets with two channels each, and what the view points to. */
+struct made_up {
+	struct top_number number[3 * COLUMNS];
+	double peak[3];
+	struct unc_type type;
+	struct unc_unit unit[4];
+	struct top_channel channel[4];
+	char note[TOP_NOTES][TOP_NOTE];
+	struct top_view view;
+};
+
+static struct top_number number(double value)
+{
+	return (struct top_number){.valid = true, .value = value};
+}
+
+static struct made_up *make_up(void)
+{
+	static const double gb[3][COLUMNS] = {
+		{30e9, 10e9, 0.25, 1e9}, {15e9, 5e9, 0.5, 2e9}, {45e9, 15e9, 0.375, 3e9}};
+	static struct made_up m;
+
+	memset(&m, 0, sizeof(m));
+	for (size_t i = 0; i < 3 * COLUMNS; i++)
+		m.number[i] = number(gb[i / COLUMNS][i % COLUMNS]);
+	m.type.name = "imc";
+	for (int i = 0; i < 4; i++) {
+		m.unit[i] = (struct unc_unit){.type = &m.type, .socket = i / 2, .index = i % 2};
+		m.channel[i] = (struct top_channel){.unit = &m.unit[i],
+						    .read = number(i < 2 ? 15e9 : 7.5e9),
+						    .write = number(i < 2 ? 5e9 : 2.5e9)};
+	}
+	m.view = (struct top_view){.machine = "made-up",
+				   .clock = "12:34:56",
+				   .seconds = 1,
+				   .passes = 1,
+				   .sockets = 2,
+				   .rows = 3,
+				   .columns = COLUMNS,
+				   .column = columns,
+				   .number = m.number,
+				   .read = READ,
+				   .write = WRITE,
+				   .all = -1,
+				   .peak = m.peak,
+				   .channels = 4,
+				   .channel = m.channel,
+				   .note = m.note};
+	return &m;
+}
+
+/* No peak is known: bars are of the busiest socket, 40 GB/s, and of the busiest channel, 20. */
+static void test_frame(void)
+{
+	struct made_up *m = make_up();
+	struct top_screen screen = {.width = 80};
+
+	CU_ASSERT(same(
+		drawn(&m->view, &screen),
+		"uncore top  made-up, 2 sockets                                 1.000 s  12:34:56\n"
+		"\n"
+		"memory  read    write     GB/s   of the busiest\n"
+		"0      30.00    10.00    40.00  [||||||||||||||||||||||||]\n"
+		"1      15.00     5.00    20.00  [||||||||||||            ]\n"
+		"all    45.00    15.00    60.00\n"
+		"\n"
+		"         llc     link\n"
+		"        miss       tx\n"
+		"           %     GB/s\n"
+		"0       25.0     1.00\n"
+		"1       50.0     2.00\n"
+		"all     37.5     3.00\n"
+		"\n"
+		"socket 0      read   write GB/s       socket 1      read   write GB/s\n"
+		"imc0     15.00    5.00 [||||||||||]   imc0      7.50    2.50 [|||||     ]\n"
+		"imc1     15.00    5.00 [||||||||||]   imc1      7.50    2.50 [|||||     ]\n"
+		"\n"));
+}
+
+/* Of 80, 40 and 120 GB/s: 50 %, 50 % and 50 %; a channel of half a socket's peak has 40 and 20 GB/s. */
+static void test_peak(void)
+{
+	struct made_up *m = make_up();
+	struct top_screen screen = {.width = 80, .height = 16};
+
+	m->peak[0] = 80e9;
+	m->peak[1] = 40e9;
+	m->peak[2] = 120e9;
+	CU_ASSERT(same(
+		drawn(&m->view, &screen),
+		"uncore top  made-up, 2 sockets                                 1.000 s  12:34:56\n"
+		"\n"
+		"memory  read    write     GB/s   of 120.0 GB/s                   channels\n"
+		"0      30.00    10.00    40.00  [||||||||||||            ]  50 % 55\n"
+		"1      15.00     5.00    20.00  [||||||||||||            ]  50 % 55\n"
+		"all    45.00    15.00    60.00  [||||||||||||            ]  50 %\n"
+		"\n"
+		"         llc     link\n"
+		"        miss       tx\n"
+		"           %     GB/s\n"
+		"0       25.0     1.00\n"
+		"1       50.0     2.00\n"
+		"all     37.5     3.00\n"
+		"\n"));
+	screen.unicode = true; /* 4 and 4.5 eighths of a letter are the fifth of 8 levels */
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(drawn(&m->view, &screen), "[████████████            ]  50 % ▅▅\n"));
+	m->peak[0] = 64e9; /* 40 of 64: 15 of 24 letters; 20 of 32 a channel: level 5 of 8 */
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(drawn(&m->view, &screen), "[███████████████         ]  62 % ▆▆\n"));
+	screen.no_channels = true;
+	CU_ASSERT_PTR_NULL(strstr(drawn(&m->view, &screen), "channels"));
+}
+
+/* What is not valid is '-' and never 0, and so is what is made of it. */
+static void test_marks(void)
+{
+	struct made_up *m = make_up();
+	struct top_screen screen = {.width = 80};
+	const char *text;
+
+	m->number[READ].valid = false;
+	m->number[READ].value = 0;
+	m->number[COLUMNS + WRITE].partial = true;
+	m->number[COLUMNS + LINK].scaled = true;
+	m->channel[3].write.valid = false;
+	snprintf(m->note[NOTE_NO_VALUE], TOP_NOTE, "- no value: because");
+	snprintf(m->note[NOTE_PARTIAL], TOP_NOTE, "* of fewer units: because");
+	text = drawn(&m->view, &screen);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "0          -    10.00        -\n"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(text, "1      15.00     5.00*   20.00* [||||||||||||||||||||||||]\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "1       50.0     2.00~\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "imc1      7.50       -\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "- no value: because\n* of fewer units: because\n"));
+	screen.height = 15;
+	CU_ASSERT_PTR_NOT_NULL(strstr(drawn(&m->view, &screen), " 5-\n")); /* 10 of 20 GB/s */
+}
+
+/* Whatever the terminal: no line is wider, no frame higher, and what is left out is told. */
+static void test_sizes(void)
+{
+	struct made_up *m = make_up();
+
+	snprintf(m->note[NOTE_NO_VALUE], TOP_NOTE,
+		 "- no value: a long story that needs some lines");
+	for (int width = 1; width <= 120; width++) {
+		struct top_screen screen = {.width = width, .unicode = true};
+
+		CU_ASSERT(lines_within(drawn(&m->view, &screen), (size_t)width) > 5);
+		screen.help = true;
+		lines_within(drawn(&m->view, &screen), (size_t)width);
+		screen.help = false;
+		for (screen.height = 1; screen.height < 40; screen.height++)
+			CU_ASSERT(lines_within(drawn(&m->view, &screen), (size_t)width) <=
+				  screen.height + 1); /* the line behind a frame */
+	}
+	struct top_screen narrow = {.width = 20};
+
+	CU_ASSERT_PTR_NOT_NULL(strstr(drawn(&m->view, &narrow), "\n1 column more where"));
+	struct top_screen low = {.width = 80, .height = 10};
+
+	/* without empty lines 1 + 4 + 6, and one note: 9 are shown */
+	CU_ASSERT_PTR_NOT_NULL(strstr(drawn(&m->view, &low), "\n... 3 more lines\n"));
+}
+
+static void test_terminal(void)
+{
+	struct made_up *m = make_up();
+	struct top_screen screen = {.width = 80, .height = 24, .terminal = true};
+	const char *text = drawn(&m->view, &screen);
+	size_t n = strlen(text);
+
+	CU_ASSERT(strncmp(text, "\033[Huncore top", 13) == 0);
+	CU_ASSERT(n > 6 && strcmp(text + n - 6, "\033[K\033[J") == 0);
+	for (const char *p = text; (p = strchr(p, '\n')) != NULL;
+	     p++) /* the rest of each line is cleared */
+		CU_ASSERT(p - text > 3 && strncmp(p - 3, "\033[K", 3) == 0);
+	m->view.seconds = 0; /* nothing was measured yet */
+	CU_ASSERT_PTR_NULL(strstr(drawn(&m->view, &screen), "memory"));
+}
+
+/* ---- what is measured */
+
+static struct top *start(struct unc_platform **platform, const char *sim)
+{
+	struct unc_options options = {.size = sizeof(options), .sim = sim};
+	struct top *top = NULL;
+
+	CU_ASSERT_FATAL(unc_platform_open(&options, platform) == 0);
+	CU_ASSERT_FATAL(top_open(*platform, "OVERVIEW", &top) == 0);
+	CU_ASSERT_FATAL(unc_session_start(top_session(top)) == 0);
+	return top;
+}
+
+static void stop(struct top *top, struct unc_platform *platform)
+{
+	CU_ASSERT(unc_session_stop(top_session(top)) == 0);
+	top_close(top);
+	unc_platform_close(platform);
+}
+
+/* A second later. */
+static const struct top_view *second(struct top *top)
+{
+	bool lost = true;
+
+	atomic_fetch_add(&clock_ns, 1000000000);
+	CU_ASSERT_FATAL(top_read(top, &lost) == 0);
+	CU_ASSERT(!lost);
+	return top_view(top);
+}
+
+static bool near(double value, double wanted)
+{
+	if (fabs(value - wanted) > 1e-6 * wanted)
+		printf("# %.9g in place of %.9g\n", value, wanted);
+	return fabs(value - wanted) <= 1e-6 * wanted;
+}
+
+/* Emerald Rapids, a socket in a second: 15.5355e8 lines of 64 bytes read on 8 channels (tests/integration/
+ * kill.sh), of which each has an eighth. */
+static void test_measured(void)
+{
+	struct unc_platform *platform;
+	struct top *top = start(&platform, "emerald-rapids,sockets=8");
+	const struct top_view *v;
+	struct top_screen screen = {.width = 80, .height = 24};
+
+	second(top);
+	v = second(top);
+	CU_ASSERT(v->passes == 1 && v->sockets == 8 && v->rows == 9 && v->simulated);
+	CU_ASSERT(near(v->seconds, 1));
+	CU_ASSERT_FATAL(v->read == 0 && v->write == 1 && v->channels == 64);
+	for (size_t row = 0; row < 8; row++)
+		CU_ASSERT(near(v->number[row * v->columns].value, 15.5355e8 * 64));
+	CU_ASSERT(near(v->number[8 * v->columns].value, 8 * 15.5355e8 * 64));
+	for (size_t i = 0; i < v->channels; i++) {
+		CU_ASSERT(v->channel[i].read.valid && v->channel[i].write.valid);
+		CU_ASSERT(near(v->channel[i].read.value, 15.5355e8 * 64 / 8));
+	}
+	for (size_t i = 0; i < TOP_NOTES; i++)
+		CU_ASSERT_STRING_EQUAL(v->note[i], "");
+	/* 8 sockets in 24 lines of 80: all of them, with their channels */
+	const char *text = drawn(v, &screen);
+
+	CU_ASSERT(lines_within(text, 80) <= 25);
+	for (int i = 0; i < 8; i++) {
+		char row[40];
+
+		snprintf(row, sizeof(row), "\n%d      99.43    32.", i);
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, row));
+		snprintf(row, sizeof(row), "\n%d      19.", i);
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, row));
+	}
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, " 99999999\n"));
+	CU_ASSERT_PTR_NULL(strstr(text, "more"));
+	stop(top, platform);
+}
+
+/* A channel that the firmware hides has no bar, and the sums go without it. */
+static void test_hidden(void)
+{
+	struct unc_platform *platform;
+	struct top *top = start(&platform, "sandybridge-ep,hide=imc3@1");
+	const struct top_view *v = second(top);
+	size_t read = v->columns; /* of socket 1 */
+
+	CU_ASSERT(v->number[read].valid && v->number[read].partial && !v->number[0].partial);
+	CU_ASSERT(v->channels == 8 && v->channel[7].unit->index == 3 && !v->channel[7].read.valid);
+	CU_ASSERT(v->channel[6].read.valid);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(v->note[NOTE_PARTIAL],
+		       "* of fewer units: memory_read_bytes:socket=1: 3 of 4 units: imc3"));
+	stop(top, platform);
+}
+
+/* A group that the CPU has; one whose ratio has no denominator when nothing happens. */
+static void test_idle(void)
+{
+	struct unc_platform *platform;
+	struct top *top = start(&platform, "emerald-rapids,load=0");
+	const struct top_view *v = second(top);
+
+	CU_ASSERT(v->number[0].valid &&
+		  v->number[0].value == 0); /* nothing is read: that is a number */
+	CU_ASSERT(strncmp(v->note[NOTE_NO_VALUE], "- no value: llc_miss_ratio:socket=0: ", 37) ==
+		  0);
+	stop(top, platform);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"a frame, letter by letter", test_frame},
+		{"the peak of the memory", test_peak},
+		{"marks", test_marks},
+		{"any size of the terminal", test_sizes},
+		{"escape codes", test_terminal},
+		{"what is measured on 8 sockets", test_measured},
+		{"a hidden channel", test_hidden},
+		{"an idle machine", test_idle},
+		{NULL, NULL},
+	};
+
+	return suite_run("top", tests);
+}
