@@ -6,29 +6,13 @@
 : "${UNCORE:=$BUILD/common/tool/uncore}"
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS
 command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
-tmp=$(mktemp -d) || exit 99
-trap 'rm -rf "$tmp"' EXIT
-number=0
+title=find
+. "$SRCDIR/tests/integration/result.inc"
 
 run()
 {
 	timeout 60 "$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"
 	status=$?
-}
-
-# result NAME: reports a test by the status of the command before.
-result()
-{
-	good=$?
-	number=$((number + 1))
-	if [ $good -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		echo "# status $status"
-		sed 's/^/# out: /' "$tmp/out" | head -n 10
-		sed 's/^/# err: /' "$tmp/err" | head -n 10
-	fi
 }
 
 # refused STATUS SENTENCE: the last run ended so, with just this line on stderr.
@@ -162,4 +146,4 @@ run eval -c $cpu imc.CAS_COUNT:RD imc.CAS_COUNT:RD=1
 refused 2 "eval: imc.CAS_COUNT:RD is an event, not a metric: 'uncore encode' shows what it is in registers, 'uncore metrics -v' which events metrics are made of"
 result "eval: an event"
 
-echo "1..$number"
+finish

@@ -6,29 +6,13 @@
 : "${UNCORE:=$BUILD/common/tool/uncore}"
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
 command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
-tmp=$(mktemp -d) || exit 99
-trap 'rm -rf "$tmp"' EXIT
-number=0
+title=groups
+. "$SRCDIR/tests/integration/result.inc"
 
 run()
 {
 	timeout 60 "$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"
 	status=$?
-}
-
-# result NAME: reports a test by the status of the command before.
-result()
-{
-	good=$?
-	number=$((number + 1))
-	if [ $good -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		echo "# status $status"
-		sed 's/^/# out: /' "$tmp/out" | head -n 10
-		sed 's/^/# err: /' "$tmp/err" | head -n 10
-	fi
 }
 
 refused() # STATUS TEXT
@@ -66,4 +50,4 @@ run groups -c emerald-rapids mem -j
 [ $status -eq 0 ] && json 'length == 1 and .[0].group == "MEM"'; result "one group, whatever the case"
 run groups -c emerald-rapids LINKS; refused 2 "LINK"; result "no such group: the nearest"
 run groups MEM L3 -c emerald-rapids; refused 2 "unexpected argument 'L3'"; result "one group at a time"
-echo "1..$number"
+finish
