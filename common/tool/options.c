@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parser, the help and the manual say of options is in one table. */
+#include "options.h"
+
 #include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -7,17 +8,7 @@
 #include <string.h>
 
 #include "search.h"
-#include "tool.h"
 
-struct option_row {
-	enum group group;
-	char letter; /* 0: none */
-	const char *name;
-	const char *value; /* what its value is; NULL: it has none */
-	size_t at;         /* where in struct args: a bool, or a text; of -e and -m: nowhere */
-	const char *help;
-	const char *more; /* sentences of the manual behind it; "" if there are none */
-};
 #define AT(member) offsetof(struct args, member)
 
 static const struct option_row rows[] = {
@@ -120,6 +111,14 @@ enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 26, WIDTH =
 static bool takes(const struct command *command, const struct option_row *row)
 {
 	return row->group == EVERY || row->group & command->groups;
+}
+
+const struct option_row *option_next(const struct command *command, const struct option_row *last)
+{
+	for (const struct option_row *row = last ? last + 1 : rows; row < rows + N_ROWS; row++)
+		if (takes(command, row))
+			return row;
+	return NULL;
 }
 
 /* ---- the parser */

@@ -75,6 +75,7 @@ int cmd_metrics(struct unc_platform *, const struct args *);
 int cmd_eval(struct unc_platform *, const struct args *);
 int cmd_stat(struct unc_platform *, const struct args *);
 int cmd_top(struct unc_platform *, const struct args *);
+int cmd_completion(struct unc_platform *, const struct args *);
 int cmd_groups(struct unc_platform *, const struct args *);
 int cmd_counters(struct unc_platform *, const struct args *);
 int cmd_release(struct unc_platform *, const struct args *);

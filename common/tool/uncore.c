@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "completion.h"
 #include "search.h"
 #include "tool.h"
 
@@ -96,6 +97,9 @@ static const struct command commands[] = {
 	 "start needs: in each space of registers and on each socket one control of a unit that "
 	 "nobody uses is written with the value that is in it. Notes are 'ok'. The exit status "
 	 "is 1 if anything needed is missing."},
+	{"completion", cmd_completion, NULL, 0, 1, 1, false, "bash|zsh",
+	 "a script by which the shell completes commands, options and names",
+	 "It is installed with the command; without that: source <(uncore completion bash)."},
 	{"help", cmd_help, NULL, MANUAL, 0, 1, false, "[COMMAND]", "this, or the help of a command",
 	 ""},
 	{"version", cmd_version, NULL, 0, 0, 0, false, "", "version of the library", ""},
@@ -174,6 +178,10 @@ int main(int argc, char **argv)
 		name = "help";
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		name = "version";
+	if (strcmp(name, "__complete") == 0) { /* for the scripts of cmd_completion() */
+		complete(commands, (size_t)argc - 2, argv + 2);
+		return finish(EXIT_SUCCESS);
+	}
 	command = command_find(name);
 	if (!command)
 		return unknown(name);

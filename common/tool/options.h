@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parser, the help, the manual and the completion say of options is in one table. */
+#ifndef UNC_OPTIONS_H
+#define UNC_OPTIONS_H
+
+#include "tool.h"
+
+struct option_row {
+	enum group group;
+	char letter; /* 0: none */
+	const char *name;
+	const char *value; /* what its value is; NULL: it has none */
+	size_t at;         /* where in struct args: a bool, or a text; of -e, -m and -g: nowhere */
+	const char *help;
+	const char *more; /* sentences of the manual behind it; "" if there are none */
+};
+
+/* The option behind `last` (NULL: the first) that a command takes; NULL: there is none. */
+const struct option_row *option_next(const struct command *, const struct option_row *last);
+
+#endif
