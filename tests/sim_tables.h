@@ -305,10 +305,10 @@ static const struct unc_tbl_rate alpha_rate[] = {
 	RATE(A_CBO, 0x0437, 0xFFFF, .per_second = 400000),
 	RATE(A_CBO, 0x8037, 0xFFFF, .per_second = 0), /* never happens here */
 	RATE(A_CBO, 0x4037, 0xFFFF, .per_second = 0),
-	RATE(A_CBO, 0x0038, 0x00FF, .per_second = 77e3), /* whatever the umask ... */
-	RATE(A_CBO, 0x0138, 0xFFFF, .per_second = 55e3), /* ... but for this one */
-	RATE(A_IMC, 0x0304, 0xFFFF, .per_second = 1e8),  /* CAS_COUNT.RD */
-	RATE(A_QPI, 0x0038, 0xFF, .per_second = 1e5),    /* CTO_COUNT */
+	RATE(A_CBO, 0x0038, 0x00FF, .per_second = 77e3),           /* whatever the umask ... */
+	RATE(A_CBO, 0x0138, 0xFFFF, .per_second = 55e3),           /* ... but for this one */
+	RATE(A_IMC, 0x0304, 0xFFFF, .per_second = 1e8),            /* CAS_COUNT.RD */
+	RATE(A_QPI, 0x0038, 0xFF, .per_second = 1e5, .shared = 1), /* CTO_COUNT */
 	{.type = A_QPI,
 	 .counter = UNC_NONE,
 	 .n_filters = 1,

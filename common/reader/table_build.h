@@ -126,6 +126,7 @@ union unc_words {
 	struct {
 		const char *event, *expression;
 		uint16_t type;
+		uint8_t steady;
 	} rate;
 	struct {
 		const char *name, *unit;
@@ -263,7 +264,7 @@ int unc_events_end_type(struct unc_table_reader *);
 /* What an event ("type.EVENT", as the user writes it) counts per second, or per clock, and unit: a row,
  * or one for each socket where its code depends on that. */
 int unc_add_event_rate(struct unc_table_reader *, const char *text, double per_second,
-		       double per_clock);
+		       double per_clock, bool steady);
 /* The simulated machine of a CPU without workload.tbl. */
 int unc_derive_workload(struct unc_table_reader *);
 /* Marks the units of either kind of machine that are at the links between sockets. */

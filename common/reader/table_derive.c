@@ -470,7 +470,7 @@ static int add_rates(struct derive *d)
 
 	for (size_t i = 0; i < d->n_things && rc == 0; i++)
 		if (!d->thing[i].clock && d->thing[i].rate > 0)
-			rc = unc_add_event_rate(d->r, d->thing[i].text, d->thing[i].rate, 0);
+			rc = unc_add_event_rate(d->r, d->thing[i].text, d->thing[i].rate, 0, false);
 	return rc;
 }
 
@@ -489,7 +489,8 @@ static int add_clocks(struct unc_table_reader *r)
 		snprintf(text, sizeof(text), "%s.%s", unc_type_name(&r->t, event->type),
 			 unc_event_name(&r->t, (unsigned)i));
 		if (make_thing(r, text, &thing))
-			rc = unc_add_event_rate(r, text, r->work.sim_unit[thing.unit].clock_hz, 0);
+			rc = unc_add_event_rate(r, text, r->work.sim_unit[thing.unit].clock_hz, 0,
+						true);
 	}
 	return rc;
 }

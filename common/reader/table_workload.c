@@ -111,9 +111,14 @@ int unc_end_unit(struct unc_table_reader *r)
 
 static void mark_type(struct unc_table_reader *r, unsigned type)
 {
+	unsigned pool = unc_type_pool(&r->t, type);
+
 	for (size_t i = 0; i < r->work.n_sim_unit; i++)
-		if (r->work.sim_unit[i].type == unc_type_pool(&r->t, type))
+		if (r->work.sim_unit[i].type == pool)
 			UNC_WORK_ROW(r, sim_unit, i)->link = true;
+	for (size_t i = 0; i < r->work.n_rate; i++)
+		if (unc_type_pool(&r->t, r->work.rate[i].type) == pool)
+			UNC_WORK_ROW(r, rate, i)->shared = true;
 }
 
 void unc_mark_links(struct unc_table_reader *r)
@@ -180,7 +185,7 @@ static int add_rate(struct unc_table_reader *r, struct unc_tbl_rate *rate,
 }
 
 int unc_add_event_rate(struct unc_table_reader *r, const char *text, double per_second,
-		       double per_clock)
+		       double per_clock, bool steady)
 {
 	int sockets = r->work.machine.sockets, rc = 0;
 	struct unc_spec spec;
@@ -188,11 +193,14 @@ int unc_add_event_rate(struct unc_table_reader *r, const char *text, double per_
 
 	if ((rc = unc_spec_parse(&r->t, text, &spec, r->err)) < 0)
 		return rc;
-	struct unc_tbl_rate rate = {
-		.type = spec.type, .per_second = per_second, .per_clock = per_clock};
+	struct unc_tbl_rate rate = {.type = spec.type,
+				    .per_second = per_second,
+				    .per_clock = per_clock,
+				    .steady = steady};
 	for (int socket = 0; rc == 0 && socket < (code.by_socket ? sockets : 1); socket++) {
 		rc = unc_spec_encode(&r->t, &spec, socket, sockets, &code, r->err);
 		rate.only_socket = (uint8_t)(code.by_socket ? socket + 1 : 0);
+		rate.shared = code.aggregate == UNC_AGGREGATE_ONE;
 		if (rc == 0)
 			rc = add_rate(r, &rate, &code);
 	}
@@ -213,7 +221,8 @@ static int end_rate(struct unc_table_reader *r, bool per_clock)
 	if ((rc = set_let(r, "clock", clock, true)) < 0 ||
 	    (rc = evaluate(r, r->w.rate.expression, &value)) < 0)
 		return rc;
-	return unc_add_event_rate(r, text, per_clock ? 0 : value, per_clock ? value : 0);
+	return unc_add_event_rate(r, text, per_clock ? 0 : value, per_clock ? value : 0,
+				  r->w.rate.steady);
 }
 
 int unc_end_rate(struct unc_table_reader *r)

@@ -121,7 +121,7 @@ static double rank(const struct unc_sim *sim, unsigned socket, unsigned phase)
 	return n == 1 ? 0 : 1 - 2.0 * place / (n - 1);
 }
 
-double unc_sim_factor(const struct sim_block *block, unsigned phase)
+double unc_sim_factor(const struct sim_block *block, unsigned phase, bool shared)
 {
 	const struct unc_sim *sim = block->sim;
 	double level, spread;
@@ -130,10 +130,7 @@ double unc_sim_factor(const struct sim_block *block, unsigned phase)
 		return sim->options.load;
 	level = phases[phase].level * (0.6 + 0.4 * draw(sim, FOR_NODE, 0));
 	spread = 0.15 + 0.1 * draw(sim, FOR_SPREAD, phase);
-	if (!block->type->link)
-		level *= 0.75 + spread * rank(sim, block->socket, phase);
-	else
-		level *= 0.75;
+	level *= 0.75 + (shared ? 0 : spread * rank(sim, block->socket, phase));
 	return level * block->weight;
 }
 

@@ -246,8 +246,8 @@ void unc_sim_freeze_socket(struct sim_block *, const struct sim_reg *, uint64_t 
 unsigned unc_sim_phases(const struct unc_sim *);
 /* How long the machine has been in each phase, ns: together, all of its time. */
 void unc_sim_spent(const struct unc_sim *, uint64_t now, uint64_t spent[SIM_PHASES]);
-/* What traffic at a unit is in a phase, of that in the tables. */
-double unc_sim_factor(const struct sim_block *, unsigned phase);
+/* What traffic at a unit is in a phase, of that in the tables; shared: the same at all sockets. */
+double unc_sim_factor(const struct sim_block *, unsigned phase, bool shared);
 /* For its block. */
 double unc_sim_weight(const struct sim_block *);
 

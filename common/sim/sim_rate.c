@@ -49,9 +49,19 @@ static bool is_clock(const struct sim_type *type, double rate)
 	return rate > 0.99 * type->clock && rate < 1.01 * type->clock;
 }
 
-static double loaded(const struct sim_block *block, double rate, double factor)
+/* What traffic is, of that in the tables: of the socket, or of all of them. */
+struct traffic {
+	double own, shared;
+};
+
+static double loaded(const struct sim_block *block, const struct unc_tbl_rate *row,
+		     const struct traffic *traffic)
 {
-	return is_clock(block->type, rate) ? rate : rate * factor;
+	double rate = row_rate(block->type, row);
+
+	if (row->steady || is_clock(block->type, rate))
+		return rate;
+	return rate * (row->shared ? traffic->shared : traffic->own);
 }
 
 static int bits(const struct unc_tbl_rate *row)
@@ -116,8 +126,9 @@ static const struct unc_tbl_rate *best_piece(const struct sim_block *block, uint
 	return best;
 }
 
-/* Counts per second of what a control value selects, where traffic is that of the tables times a factor. */
-static double selected_rate(const struct sim_block *block, uint64_t ctl, double factor)
+/* Counts per second of what a control value selects. */
+static double selected_rate(const struct sim_block *block, uint64_t ctl,
+			    const struct traffic *traffic)
 {
 	const struct sim_type *type = block->type;
 	const char *name = unc_tbl_str(block->sim->table, type->row->name);
@@ -127,16 +138,17 @@ static double selected_rate(const struct sim_block *block, uint64_t ctl, double 
 	double sum = 0;
 
 	if (row && (!left || (row->ctl_mask & type->umask) == type->umask))
-		return loaded(block, row_rate(type, row), factor);
+		return loaded(block, row, traffic);
 	while ((piece = best_piece(block, ctl, left))) {
-		sum += loaded(block, row_rate(type, piece), factor);
+		sum += loaded(block, piece, traffic);
 		left &= ~piece->ctl;
 		apart = true;
 	}
 	if (row && !apart)
-		return loaded(block, row_rate(type, row), factor);
+		return loaded(block, row, traffic);
 	if (left || !apart)
-		sum += loaded(block, own_share(name, other, left) * type->clock, factor);
+		sum += own_share(name, other, left) * type->clock *
+		       (type->link ? traffic->shared : traffic->own);
 	return sum;
 }
 
@@ -228,24 +240,31 @@ static double modified(const struct sim_block *block, uint64_t ctl, double rate,
 
 /* A fixed counter is a clock unless a row says more; a free-running one without row is noise. */
 static double named_rate(const struct sim_block *block, const struct sim_counter *counter,
-			 double factor)
+			 const struct traffic *traffic)
 {
 	const struct unc_table *table = block->sim->table;
 	const struct sim_type *type = block->type;
 	uint16_t number = (uint16_t)(counter->row - table->counter);
 	const char *name = unc_tbl_str(table, type->row->name);
+	const struct unc_tbl_rate *row = NULL;
 	bool clock = counter->ctl != NULL;
-	double rate = type->clock * (clock ? 1 : own_share(name, number, 0));
 
 	for (size_t i = 0; i < type->n_rates; i++)
 		if (type->rate[i]->counter == number)
-			rate = row_rate(type, type->rate[i]);
+			row = type->rate[i];
 	for (uint32_t i = 0; i < type->row->events.n && !clock; i++) {
 		const struct unc_tbl_event *event = &table->event[type->row->events.first + i];
 
 		clock = event->counter == number && event->aggregate == UNC_AGGREGATE_MAX;
 	}
-	return clock ? rate : loaded(block, rate, factor);
+	if (row)
+		return clock ? row_rate(type, row) : loaded(block, row, traffic);
+	if (counter->ctl)
+		return type->clock;
+	return own_share(name, number, 0) * type->clock *
+	       (clock        ? 1
+		: type->link ? traffic->shared
+			     : traffic->own);
 }
 
 /* Does this counter count what counter 0 of the block holds? */
@@ -257,15 +276,24 @@ static bool follows(const struct sim_block *block, const struct sim_counter *cou
 	       (counter->ctl->value & type->code) == type->follow;
 }
 
+static struct traffic traffic_in(const struct sim_block *block, unsigned phase)
+{
+	return (struct traffic){unc_sim_factor(block, phase, false),
+				unc_sim_factor(block, phase, true)};
+}
+
 static void select_named(const struct sim_block *block, struct sim_counter *counter)
 {
-	for (unsigned i = 0; i < unc_sim_phases(block->sim); i++)
-		counter->raw[i] = counter->selected[i] =
-			named_rate(block, counter, unc_sim_factor(block, i));
+	for (unsigned i = 0; i < unc_sim_phases(block->sim); i++) {
+		struct traffic traffic = traffic_in(block, i);
+
+		counter->raw[i] = counter->selected[i] = named_rate(block, counter, &traffic);
+	}
 }
 
 void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
 {
+	static const struct traffic full = {1, 1};
 	const struct sim_counter *lead = &block->counter[0];
 	uint64_t ctl, counted;
 
@@ -278,11 +306,13 @@ void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
 	bool follow = follows(block, counter);
 	if (follow)
 		counted = lead->ctl->value;
-	bool clock = is_clock(block->type, selected_rate(block, counted, 1));
+	bool clock = is_clock(block->type, selected_rate(block, counted, &full));
 	uint32_t max = max_increment(block, counted);
 	for (unsigned i = 0; i < unc_sim_phases(block->sim); i++) {
+		struct traffic traffic = traffic_in(block, i);
+
 		if (!follow)
-			counter->raw[i] = selected_rate(block, ctl, unc_sim_factor(block, i));
+			counter->raw[i] = selected_rate(block, ctl, &traffic);
 		else
 			counter->raw[i] = unc_sim_enabled(block, lead) ? lead->raw[i] : 0;
 		counter->selected[i] = modified(block, ctl, counter->raw[i], clock, max);

@@ -431,6 +431,8 @@ struct unc_tbl_rate {
 	uint16_t counter;    /* fixed or free-running counter, or UNC_NONE */
 	uint8_t only_socket; /* 0: every socket; else socket + 1 */
 	uint8_t n_filters;
+	uint8_t steady; /* whatever the traffic */
+	uint8_t shared; /* counts the same on all sockets: a link between them, a bus of them all */
 	uint64_t ctl, ctl_mask;
 	struct unc_tbl_rate_filter {
 		uint16_t reg; /* index into regs */

@@ -76,7 +76,7 @@ struct member {
 #define MEMBERS_group M(name) M(desc) M(items)
 #define MEMBERS_group_item M(text)
 #define FILTER(i) M(filter[i].reg) M(filter[i].value) M(filter[i].mask)
-#define MEMBERS_rate M(type) M(counter) M(only_socket) M(n_filters) M(ctl) M(ctl_mask) FILTER(0) \
+#define MEMBERS_rate M(type) M(counter) M(only_socket) M(n_filters) M(steady) M(shared) M(ctl) M(ctl_mask) FILTER(0) \
 	FILTER(1) FILTER(2) FILTER(3) M(per_second) M(per_clock)
 #define MEMBERS_sim_unit M(type) M(present) M(clock_hz) M(link)
 /* Of the table itself what stands before its arrays. */

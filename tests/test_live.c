@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * load=live through the library, on each CPU. In 100 seconds all traffic comes to the same share of what
+ * the constant load has, whatever counts it: so what metrics relate stays related. By the manual page
+ * it is 0.6 to 1 of 0.75 of 0.45 * 0.4 + 0.2 * 0.95 + 0.2 * 0.7 + 0.15 * 0.03.
+ */
+#include <math.h>
+
+#include "cases.h"
+#include "session_kit.h"
+
+enum { ROUND = 100 };
+static const double least = 0.6 * 0.75 * 0.5145, most = 0.75 * 0.5145;
+
+static struct unc_platform *open_cpu(const char *cpu, const char *options)
+{
+	char sim[128];
+
+	snprintf(sim, sizeof(sim), "%s,sockets=2,clock=step%s", cpu, options);
+	return machine(sim);
+}
+
+/* A metric over 100 s, of which a total is per second. NAN: it needs several passes. */
+static double measure(struct unc_platform *p, const struct unc_metric *m, const char *place)
+{
+	struct unc_session *s;
+	struct unc_value v = {0};
+	char text[128];
+
+	if (m->passes != 1)
+		return NAN;
+	s = session(p, 0);
+	snprintf(text, sizeof(text), "%s%s", m->name, place);
+	add_metric(s, text);
+	start(s);
+	for (int i = 0; i < ROUND; i++) { /* before any counter wraps */
+		step(p, 1000 * ms);
+		CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == 0);
+	}
+	CU_ASSERT(v.flags & UNC_VALUE_VALID);
+	unc_session_free(s);
+	return m->kind == UNC_METRIC_TOTAL ? v.value / ROUND : v.value;
+}
+
+/* Whether a metric grows with traffic, where others are ratios of it or clocks. */
+static bool is_traffic(const struct unc_metric *m)
+{
+	return m->kind == UNC_METRIC_TOTAL || strcmp(m->unit, "bytes_per_second") == 0 ||
+	       strcmp(m->name, "link_utilization") == 0 ||
+	       strcmp(m->name, "memory_utilization") == 0;
+}
+
+static bool is_portable(const struct unc_metric *m)
+{
+	return !strchr(m->name, '.');
+}
+
+static void relations(const void *cpu)
+{
+	struct unc_platform *live = open_cpu(cpu, ",load=live,seed=11");
+	struct unc_platform *constant = open_cpu(cpu, ""), *half = open_cpu(cpu, ",load=0.5");
+	const struct unc_metric *m;
+	double share = 0;
+	unsigned seen = 0;
+
+	for (size_t i = 0; (m = unc_metric_get(live, i)) != NULL; i++) {
+		if (!is_portable(m) || !m->available || m->passes != 1)
+			continue;
+		double before = measure(constant, m, ""), now = measure(live, m, "");
+		double factor = is_traffic(m) ? now / before : 1;
+
+		printf("# %s: %g, %g\n", m->name, before, now);
+		CHECK_NEAR(now, before * factor, 1e-4);
+		CHECK_NEAR(measure(half, m, ""), before * (is_traffic(m) ? 0.5 : 1), 1e-4);
+		if (!is_traffic(m))
+			continue;
+		share = share > 0 ? share : factor;
+		CHECK_NEAR(factor, share, 1e-4);
+		seen++;
+	}
+	CU_ASSERT(seen >= 3 && share >= least && share <= most);
+	check_quiet(live);
+	unc_platform_close(live);
+	unc_platform_close(constant);
+	unc_platform_close(half);
+}
+
+/* Sockets differ, and add up; on the links there is no difference. */
+static void sockets(const void *cpu)
+{
+	struct unc_platform *p = open_cpu(cpu, ",load=live,seed=12");
+	const struct unc_metric *m;
+
+	for (size_t i = 0; (m = unc_metric_get(p, i)) != NULL; i++) {
+		if (!is_portable(m) || !m->available || m->passes != 1 ||
+		    m->kind != UNC_METRIC_TOTAL)
+			continue;
+		double one = measure(p, m, ":socket=0"), other = measure(p, m, ":socket=1");
+		double all = measure(p, m, "");
+
+		printf("# %s: %g, %g\n", m->name, one, other);
+		if (strncmp(m->name, "link_", 5) == 0)
+			CHECK_NEAR(one, other, 1e-6);
+		else if (fabs(one - all) > 1e-6 * all) /* not where a bus is one for both */
+			CU_ASSERT(fabs(one - other) > 0.01 * one);
+		if (fabs(one - all) > 1e-6 * all)
+			CHECK_NEAR(one + other, all, 1e-6);
+	}
+	unc_platform_close(p);
+}
+
+/* Whether the kernel counts or we do, each second has the same. */
+static void by_the_kernel(void)
+{
+	struct unc_platform *own = machine("emerald-rapids,clock=step,load=live,seed=13");
+	struct unc_platform *its =
+		machine("emerald-rapids,clock=step,load=live,seed=13,kernel=on,rights=perf");
+	struct unc_session *a = session(own, 0), *b = session(its, 0);
+	int x = add(a, "imc.CAS_COUNT:RD"), y = add(b, "imc.CAS_COUNT:RD");
+	uint64_t last = 0;
+
+	start(a);
+	start(b);
+	for (unsigned i = 0; i < 2 * ROUND; i++) {
+		step(own, 1000 * ms);
+		step(its, 1000 * ms);
+		uint64_t n = count_of(a, x), m = count_of(b, y);
+
+		CU_ASSERT(n > last);
+		CU_ASSERT(n <= m + 16 && m <= n + 16); /* 16 channels show whole counts */
+		last = n;
+	}
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_platform_close(own);
+	unc_platform_close(its);
+}
+
+/* What imc0 reads in 100 s. */
+static double every_read(const char *sim)
+{
+	struct unc_platform *p = machine(sim);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "imc0.CAS_COUNT:RD");
+
+	start(s);
+	step(p, ROUND * 1000 * ms);
+	double n = (double)count_of(s, id);
+	unc_session_free(s);
+	unc_platform_close(p);
+	return n;
+}
+
+/* Intervals of an event end when it has happened so often, in whichever phase that is. */
+static void sampled(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step,load=live,seed=14");
+	struct unc_session *s = session(p, UNC_SESSION_FREEZE);
+	int id = add(s, "imc0.CAS_COUNT:RD");
+	const uint64_t every = 20000000;
+	double all = every_read("emerald-rapids,sockets=1,clock=step,load=live,seed=14");
+	uint64_t total = 0;
+	unsigned ends = 0;
+
+	CU_ASSERT_FATAL(unc_session_sample(s, (size_t)id, every) == 0);
+	start(s);
+	for (unsigned i = 0; i < 10 * ROUND; i++) {
+		struct unc_overflow o = {.size = sizeof(o)};
+		struct unc_value v = {0};
+
+		step(p, 100 * ms);
+		CU_ASSERT_FATAL(unc_session_poll(s, &o, &v, 1, sizeof(v)) == 0);
+		if (o.id < 0)
+			continue;
+		CHECK_NUMBER(o.frozen, 1);
+		CU_ASSERT(o.count >= every && o.count <= every + 1);
+		total += o.count;
+		ends++;
+	}
+	printf("# %u intervals, %g of %g\n", ends, (double)total, all);
+	/* What comes between the end and the look is lost, 100 ms at most of each: less than one more. */
+	CU_ASSERT(ends > 20 && (double)total < all && (double)total > all / 3);
+	check_quiet(p);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* What UNCORE_SIM says of the memory is the machine's word; else there is none. */
+static void memory(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,memory=4800"),
+			    *none = machine("emerald-rapids");
+
+	CHECK_NUMBER(p->machine->memory_speed, 4800);
+	CHECK_NUMBER(none->machine->memory_speed, 0);
+	unc_platform_close(p);
+	unc_platform_close(none);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"the kernel counts the same", by_the_kernel},
+		{"intervals of a changing event", sampled},
+		{"memory=", memory},
+		{NULL, NULL},
+	};
+	size_t n;
+	const struct unc_table *const *tables = unc_tables(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *cpu = unc_tbl_str(tables[i], tables[i]->name);
+
+		suite_add(relations, cpu, "%s: what metrics relate stays related", cpu);
+		suite_add(sockets, cpu, "%s: sockets differ, and add up", cpu);
+	}
+	return suite_run("live", tests);
+}
