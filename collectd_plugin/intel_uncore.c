@@ -88,9 +88,12 @@ static int config_option(const oconfig_item_t *ci)
 		return cf_util_get_string(ci, &self.access);
 	if (strcasecmp(ci->key, "PartialSums") == 0)
 		return config_partial(ci);
+	if (strcasecmp(ci->key, "NodeSums") == 0)
+		return cf_util_get_boolean(ci, &self.node_sums);
 	if (strcasecmp(ci->key, "Cpu") == 0)
 		return config_cpu(ci);
-	return FAIL("no option %s; options are Metric, Event, Group, PerUnit, Cpu, PartialSums, "
+	return FAIL("no option %s; options are Metric, Event, Group, PerUnit, Cpu, NodeSums, "
+		    "PartialSums, "
 		    "Access, Simulate",
 		    ci->key);
 }

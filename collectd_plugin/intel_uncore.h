@@ -48,6 +48,7 @@ struct intel_uncore {
 	char *simulate;
 	char *access;
 	bool whole_only; /* no partial sums */
+	bool node_sums;  /* a series of all sockets, too */
 	bool broken;     /* the configuration */
 	struct block always;
 	struct block *cpus;

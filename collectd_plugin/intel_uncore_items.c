@@ -110,7 +110,7 @@ static void set_place(struct want *want, int socket, int index)
 {
 	char *instance = want->item.vl.plugin_instance;
 	const struct unc_item *what = &want->what;
-	int n = snprintf(instance, DATA_MAX_NAME_LEN, "%ssocket%d",
+	int n = snprintf(instance, DATA_MAX_NAME_LEN, socket < 0 ? "%snode" : "%ssocket%d",
 			 unc_platform_simulated(self.platform) ? "simulated-" : "", socket);
 
 	if (index >= 0)
@@ -182,6 +182,8 @@ static int add_text(const char *text, bool per_unit, bool of_group)
 		return add_socket(&want, what->at.socket);
 	for (int socket = 0; status == 0 && socket < unc_platform_sockets(self.platform); socket++)
 		status = add_socket(&want, socket);
+	if (status == 0 && self.node_sums && what->at.index < 0)
+		status = add_series(&want, -1, -1);
 	return status;
 }
 

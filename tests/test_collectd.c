@@ -10,7 +10,7 @@ static void test_unknown_option(void)
 	CHECK_NUMBER(configure("Simulate emerald-rapids", "Metrics memory_read_bytes", NULL), 0);
 	check_refused(2,
 		      "[error] intel_uncore plugin: no option Metrics; options are Metric, Event, "
-		      "Group, PerUnit, Cpu, PartialSums, Access, Simulate\n");
+		      "Group, PerUnit, Cpu, NodeSums, PartialSums, Access, Simulate\n");
 	begin();
 	CHECK_NUMBER(
 		configure("Simulate emerald-rapids", "<Cpu emerald-rapids", "Access msr", NULL), 0);
@@ -28,6 +28,7 @@ static void test_wrong_values(void)
 		 "intel_uncore plugin: Event takes names in quotes\n"},
 		{"Group 1", "intel_uncore plugin: Group takes names in quotes\n"},
 		{"PerUnit both", "cf_util_get_boolean: PerUnit\n"},
+		{"NodeSums 1", "cf_util_get_boolean: NodeSums\n"},
 		{"PartialSums 1", "cf_util_get_boolean: PartialSums\n"},
 		{"Simulate 1", "cf_util_get_string: Simulate\n"},
 		{"Access 1", "cf_util_get_string: Access\n"},
@@ -349,6 +350,30 @@ static void test_per_unit(void)
 	end();
 }
 
+/* The sum of a node is that of its sockets, read at once; a ratio is that of the sums. */
+static void test_node_sums(void)
+{
+	derive_t sockets;
+
+	begin();
+	configure("Simulate emerald-rapids", "NodeSums true", "PerUnit true",
+		  "Metric memory_read_bytes llc_miss_ratio", "Event imc.CAS_COUNT:RD",
+		  "Event imc3.CAS_COUNT:WR imc.CAS_COUNT:WR:socket=0", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	for (int i = 0; i < 2; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+		CHECK_NUMBER(read_once(), 0);
+	}
+	sockets = value_of("simulated-socket0/total_bytes-memory_read_bytes").derive +
+		  value_of("simulated-socket1/total_bytes-memory_read_bytes").derive;
+	CU_ASSERT(sockets > 0);
+	CHECK_NUMBER(value_of("simulated-node/total_bytes-memory_read_bytes").derive, sockets);
+	CHECK_NUMBER(value_of("simulated-node/total_events-imc-CAS_COUNT-RD").derive * 64, sockets);
+	value_of("simulated-node/percent-llc_miss_ratio");
+	CU_ASSERT_PTR_NULL(find("simulated-node/total_events-imc-CAS_COUNT-WR"));
+	end();
+}
+
 /* A name of 128 characters and more does not fit collectd's field. */
 static void test_long_name(void)
 {
@@ -443,6 +468,7 @@ int main(void)
 		{"totals grow", test_totals_grow},
 		{"names of events", test_event_names},
 		{"PerUnit", test_per_unit},
+		{"NodeSums", test_node_sums},
 		{"a name too long", test_long_name},
 		{"no counters: why", test_no_counters},
 		{"Access", test_access},

@@ -274,7 +274,7 @@ ok "a wrong event" fails event \
 	"$p no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT; it is left out" "$nothing"
 ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD; it is left out" "$nothing"
 ok "a wrong option" fails option \
-	"$p no option Metrics; options are Metric, Event, Group, PerUnit, Cpu, PartialSums, Access, Simulate" "$disabled"
+	"$p no option Metrics; options are Metric, Event, Group, PerUnit, Cpu, NodeSums, PartialSums, Access, Simulate" "$disabled"
 ok "a number in place of a name" fails number "$p Metric takes names in quotes" "$disabled"
 ok "a word in place of a boolean" fails flag "$p Cannot parse string value \`both' of the \`PerUnit' option as a boolean value." "$disabled"
 ok "a wrong machine to simulate" fails machine \
