@@ -2,20 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The manual pages: each function of uncore.h has one that describes it, and no page has anything that troff stumbles over.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-tmp=$(mktemp -d) || exit 99
-trap 'rm -rf "$tmp"' EXIT
-number=0
-
-result() # STATUS NAME
-{
-	number=$((number + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $number - manual: $2"
-	else
-		echo "not ok $number - manual: $2"
-		sed 's/^/# /' "$tmp/said" | head -n 30
-	fi
-}
+. "$(dirname "$0")/result.inc"
+title=manual
 
 pages=$BUILD/common/man3
 sed -n 's/^UNC_API .*[ *]\(unc_[a-z_]*\)(.*/\1/p' "$SRCDIR/common/uncore.h" >"$tmp/functions"
@@ -24,50 +12,48 @@ while read -r function; do
 	if [ -z "$page" ] || ! grep -qx "\.SS $function()" "$pages/$page"; then
 		echo "$function() has no page"
 	fi
-done <"$tmp/functions" >"$tmp/said"
-[ -s "$tmp/functions" ] && [ ! -s "$tmp/said" ]
-result $? "each function has a page that describes it"
+done <"$tmp/functions" >"$tmp/out"
+[ -s "$tmp/functions" ] && [ ! -s "$tmp/out" ]
+result "each function has a page that describes it"
 
 # A line of what the header says of a function, and one of its rules, arrive with their words.
 cat "$pages"/*.3 | tr '\n' ' ' | sed 's/\\f[BR]//g' >"$tmp/all"
 for words in 'Opens the machine: identifies the CPU, loads its table, discovers the units.' \
 	'Outputs come last and are untouched on error (a text buffer is terminated, at least).'; do
 	grep -qF "$words" "$tmp/all" || echo "missing: $words"
-done >"$tmp/said"
-[ ! -s "$tmp/said" ]
-result $? "what the header says is in them"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result "what the header says is in them"
 
 sed '/^UNC_API unsigned unc_api_version/i\
 \
 UNC_API int unc_nobody_knows(int);\
 ' "$SRCDIR/common/uncore.h" >"$tmp/uncore.h"
-mkdir "$tmp/out"
-! ${AWK:-awk} -v out="$tmp/out" -v version=1 -f "$SRCDIR/scripts/manual-api.awk" "$tmp/uncore.h" 2>"$tmp/said" &&
-	grep -q 'uncore.h:[0-9]*: unc_nobody_knows() has no comment' "$tmp/said"
-result $? "a function without a comment is refused, with its line"
+mkdir "$tmp/made"
+! ${AWK:-awk} -v out="$tmp/made" -v version=1 -f "$SRCDIR/scripts/manual-api.awk" "$tmp/uncore.h" 2>"$tmp/out" &&
+	grep -q 'uncore.h:[0-9]*: unc_nobody_knows() has no comment' "$tmp/out"
+result "a function without a comment is refused, with its line"
 
 # All pages but links. A page is of a version, not of a day: that it has no date is meant.
 ls "$BUILD"/common/man3/*uncore*.3 "$BUILD/common/tool/uncore.1" "$SRCDIR"/collectd_plugin/*.5 "$SRCDIR/common/tool/uncore.1" 2>/dev/null |
 	sort -u >"$tmp/pages"
 if ! command -v mandoc >/dev/null; then
-	number=$((number + 1))
-	echo "ok $number - manual: mandoc # SKIP no mandoc; install it"
+	skip "mandoc has no warning" "no mandoc; install it"
 else
 	while read -r page; do
 		mandoc -T lint -W warning "$page" | grep -v 'missing date, using "": TH$'
-	done <"$tmp/pages" >"$tmp/said"
+	done <"$tmp/pages" >"$tmp/out"
 	printf '.TH X 1\n.SH NAME\n.nosuch\n' | mandoc -T lint -W warning >"$tmp/wrong"
-	[ ! -s "$tmp/said" ] && [ -s "$tmp/wrong" ]
-	result $? "mandoc has no warning"
+	[ ! -s "$tmp/out" ] && [ -s "$tmp/wrong" ]
+	result "mandoc has no warning"
 fi
 if ! command -v groff >/dev/null; then
-	number=$((number + 1))
-	echo "ok $number - manual: groff # SKIP no groff; install it"
+	skip "groff has no warning" "no groff; install it"
 else
 	while read -r page; do
 		groff -man -ww -z "$page" 2>&1
-	done <"$tmp/pages" >"$tmp/said"
-	[ ! -s "$tmp/said" ]
-	result $? "groff has no warning"
+	done <"$tmp/pages" >"$tmp/out"
+	[ ! -s "$tmp/out" ]
+	result "groff has no warning"
 fi
-echo "1..$number"
+finish

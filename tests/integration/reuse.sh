@@ -3,22 +3,10 @@
 # Who owns a file and what may be done with it is said as REUSE wants it: by `reuse lint`, and in each file that can carry a
 # comment by its first lines, which the general row of .reuse/dep5 would not ask for.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$(dirname "$0")/result.inc"
+title=licences
 cd "$SRCDIR" || exit 99
 git ls-files >/dev/null 2>&1 || { echo "1..0 # SKIP not a git working tree, which tells whose files these are"; exit 0; }
-tmp=$(mktemp -d) || exit 99
-trap 'rm -rf "$tmp"' EXIT
-number=0
-
-result() # STATUS NAME
-{
-	number=$((number + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $number - licences: $2"
-	else
-		echo "not ok $number - licences: $2"
-		sed 's/^/# /' "$tmp/said" | head -n 30
-	fi
-}
 
 # Files of a list, one a line, that do not tell their licence in their first three lines.
 silent() # LIST
@@ -28,7 +16,6 @@ silent() # LIST
 	done <"$1"
 }
 
-echo 1..4
 sed -n 's/^Files: //p' .reuse/dep5 | tail -n +2 | tr ' ' '\n' >"$tmp/patterns"
 git ls-files -- . ':!LICENSES' ':!.reuse' >"$tmp/all"
 while IFS= read -r file; do
@@ -37,20 +24,21 @@ while IFS= read -r file; do
 	done <"$tmp/patterns"
 	echo "$file"
 done <"$tmp/all" >"$tmp/commented"
-silent "$tmp/commented" >"$tmp/said"
-[ -s "$tmp/commented" ] && [ ! -s "$tmp/said" ]
-result $? "each file that can carry a comment begins with its licence"
+silent "$tmp/commented" >"$tmp/out"
+[ -s "$tmp/commented" ] && [ ! -s "$tmp/out" ]
+result "each file that can carry a comment begins with its licence"
 
 printf '%s\n' COPYING >"$tmp/one"
 [ "$(silent "$tmp/one")" = COPYING ]
-result $? "one that does not would be told"
+result "one that does not would be told"
 
-cmp COPYING LICENSES/BSD-3-Clause.txt >"$tmp/said" 2>&1
-result $? "the licence is the same in both places"
+cmp COPYING LICENSES/BSD-3-Clause.txt >"$tmp/out" 2>&1
+result "the licence is the same in both places"
 
 if command -v reuse >/dev/null; then
-	reuse lint >"$tmp/said" 2>&1
-	result $? "reuse lint"
+	reuse lint >"$tmp/out" 2>&1
+	result "reuse lint"
 else
-	echo "ok 4 - licences: reuse lint # SKIP no reuse; install it (Debian: reuse)"
+	skip "reuse lint" "no reuse; install it"
 fi
+finish

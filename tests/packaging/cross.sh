@@ -39,12 +39,12 @@ built()
 		[ "$(grep -c 'Machine: *AArch64' "$tmp/elf")" -eq 3 ]
 }
 
-# As in a clone, which has none of it.
+# As in a clone, which has none of it; under another locale and time zone than `make dist`.
 generated="common/table_data.c common/sim_data.c common/tool/uncore.1"
 again()
 {
 	chmod -R u+w "$source" && for file in $generated; do mv "$source/$file" "$tmp/${file##*/}" || return; done
-	configured "$tmp/clone" && make $generated && for file in $generated; do
+	configured "$tmp/clone" && LC_ALL=C.UTF-8 TZ=NPT-5:45 make $generated && for file in $generated; do
 		cmp "$file" "$tmp/${file##*/}" || return
 	done
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Two builds in different folders, of different depth, with another locale, time zone, umask and number of jobs, one of them from
-# the tarball as it is, the other with all that is generated made anew: what they install is the same, byte by byte. Debugging
+# Two builds of the tarball in different folders, of different depth, with another locale, time zone, umask and number of jobs: what
+# they install is the same, byte by byte. That generated files are the same as well asks cross.sh. Debugging
 # information is that of a build with -ffile-prefix-map, as distributions build; -Wdate-time refuses the time of the build.
 . "$(dirname "$0")/packaging.inc"
 begin
@@ -9,7 +9,6 @@ begin
 installed() # FOLDER JOBS MASK
 {
 	mkdir -p "$1" && cd "$1" && tar xf "$tarball" && mv "libuncore-$version" source && umask "$3" || return
-	[ "$2" -gt 1 ] || rm source/common/*_data.c source/common/tool/uncore.1
 	mkdir build && cd build &&
 		../source/configure -q --prefix=/usr --enable-static --with-collectd-plugindir=/usr/lib/collectd \
 			CFLAGS="-O2 -g -Wdate-time -Werror=date-time -ffile-prefix-map=$1=." &&
