@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What the shared library exports: the functions of uncore.h, with their version, and nothing else.
+# What the shared library exports: the functions of uncore.h, with their version, and nothing else; what the Debian package says of it.
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
 library=$BUILD/common/.libs/libuncore.so
@@ -12,7 +12,7 @@ trap 'rm -rf "$tmp"' EXIT
 sed -n 's/^UNC_API .*[ *]\(unc_[a-z_]*\)(.*/\1@@LIBUNCORE_0/p' "$SRCDIR/common/uncore.h" | sort >"$tmp/header"
 nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sort >"$tmp/library"
 
-echo 1..2
+echo 1..3
 if [ -s "$tmp/header" ] && cmp -s "$tmp/header" "$tmp/library"; then
 	echo "ok 1 - the library exports what uncore.h declares"
 else
@@ -23,4 +23,11 @@ if ! grep '^UNC_API ' "$SRCDIR/common/uncore.h" | grep -v '[ *]unc_[a-z_]*('; th
 	echo "ok 2 - each declaration of uncore.h names its function on its first line"
 else
 	echo "not ok 2 - each declaration of uncore.h names its function on its first line"
+fi
+sed -n 's/^ \(unc_[a-z_]*@\)\(LIBUNCORE_0\) .*/\1@\2/p' "$SRCDIR/debian/libuncore0.symbols" | sort >"$tmp/package"
+if cmp -s "$tmp/header" "$tmp/package"; then
+	echo "ok 3 - debian/libuncore0.symbols lists them"
+else
+	echo "not ok 3 - debian/libuncore0.symbols lists them"
+	diff "$tmp/header" "$tmp/package" | sed -n 's/^</# missing:/p; s/^>/# not in the header:/p'
 fi

@@ -12,14 +12,6 @@ same_version()
 	head -n 1 "$SRCDIR/debian/changelog" | grep -F "libuncore ($version-"
 }
 
-# Each function of uncore.h, and no other.
-symbols()
-{
-	sed -n 's/^UNC_API .*[ *]\(unc_[a-z_]*\)(.*/\1/p' "$SRCDIR/common/uncore.h" | sort >"$tmp/declared"
-	sed -n 's/^ \(unc_[a-z_]*\)@LIBUNCORE_0 .*/\1/p' "$SRCDIR/debian/libuncore0.symbols" | sort >"$tmp/listed"
-	[ -s "$tmp/declared" ] && diff "$tmp/declared" "$tmp/listed"
-}
-
 # The tests of the package are those of `make check`, which has run.
 build()
 {
@@ -33,7 +25,6 @@ clean_of_lintian()
 }
 
 result "changelog and configure.ac agree on the version" same_version
-result "the symbols are those of uncore.h" symbols
 result "packages are built from the tarball" build
 if ! command -v lintian >/dev/null; then
 	skip "lintian" "no lintian; install it"
