@@ -234,6 +234,7 @@ static void offer_eval(struct completion *c)
 	offer(c, "", "TIME", "=", "seconds");
 	offer(c, "", "TSC", "=", "ticks");
 	offer(c, "", "TSC_HZ", "=", "ticks in a second");
+	offer(c, "", "MEMORY_PEAK", "=", "bytes in a second");
 }
 
 static void offer_shells(struct completion *c)

@@ -15,43 +15,6 @@ static int cmd_help(struct unc_platform *, const struct args *);
 static int cmd_version(struct unc_platform *, const struct args *);
 
 static const struct command commands[] = {
-	{"cpus", cmd_cpus, open_any_tables, REPORT, 0, 0, false, "",
-	 "CPUs that the library has event tables for", ""},
-	{"list", cmd_list, open_tables, REPORT | CPU, 0, SIZE_MAX, false, "[WORD ...]",
-	 "metrics and events that can be counted, all or those with these words",
-	 "Each WORD must be in the name or the description, whatever its case; one with * ? [] is "
-	 "a pattern for the whole name. Metrics come first, those that mean the same on every CPU "
-	 "before the CPU's own, then events with a line for each unit mask; of both, what has the "
-	 "words in its name first. NAME:.. is an event of which only the description has them: "
-	 "'list NAME' shows its masks. NAME:field=.. counts only with a value for that field. "
-	 "With -v, formulas, codes and control values too. With -j events alone, and those "
-	 "found by their description only if no name is."},
-	{"encode", cmd_encode, open_tables_alone, REPORT | CPU, 1, 1, false, "EVENT",
-	 "what an event is in registers",
-	 "EVENT: [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]. \"writes\" is what "
-	 "starts the first unit of the type; an event that counts only beside another one has a "
-	 "note instead."},
-	{"registers", cmd_registers, open_tables, REPORT | CPU, 0, 0, false, "",
-	 "monitor registers of all units of a socket", ""},
-	{"units", cmd_units, open_tables, REPORT | CPU | MACHINE, 0, 0, false, "",
-	 "units of this machine, where they are, what serves them, and why one cannot be read",
-	 "With -c, the units that a socket with this CPU may have."},
-	{"metrics", cmd_metrics, open_tables, REPORT | CPU | MACHINE, 0, SIZE_MAX, false,
-	 "[WORD ...]", "derived metrics, and why one is not available",
-	 "WORD: as for list. With -v, formulas and the events they need too."},
-	{"groups", cmd_groups, open_tables, REPORT | CPU | MACHINE, 0, 1, false, "[GROUP]",
-	 "sets of metrics and events that are measured together",
-	 "What this CPU has of each, what is missing and why, and in how many passes it is "
-	 "counted: "
-	 "one means all at once. A site adds its own in /etc/libuncore/site.tbl."},
-	{"eval", cmd_eval, open_tables, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
-	 "compute a metric from counts of the events that it needs",
-	 "EVENT may be TIME (seconds), TSC (ticks), TSC_HZ or MEMORY_PEAK, too."},
-	{"decode", cmd_decode, open_tables, REPORT | CPU, 2, 17, false, "UNIT REGISTER=VALUE...",
-	 "the event and the fields in register values",
-	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any "
-	 "counter. One control at a time, with the filters that it depends on. Bits that read "
-	 "back as 0, and those by which sampling freezes, need not be as they were written."},
 	{"stat", cmd_stat, NULL, REPORT | COUNT | MACHINE, 0, SIZE_MAX, true, "[--] [COMMAND ...]",
 	 "count events and metrics",
 	 "Counts while COMMAND runs, for the time given, or until a signal ends it (any but "
@@ -77,6 +40,35 @@ static const struct command commands[] = {
 	 "having been measured in passes: the last lines say why. Without a terminal frames come "
 	 "one "
 	 "after the other, as wide as COLUMNS says, or 80."},
+	{"list", cmd_list, open_tables, REPORT | CPU, 0, SIZE_MAX, false, "[WORD ...]",
+	 "metrics and events that can be counted, all or those with these words",
+	 "Each WORD must be in the name or the description, whatever its case; one with * ? [] is "
+	 "a pattern for the whole name. Metrics come first, those that mean the same on every CPU "
+	 "before the CPU's own, then events with a line for each unit mask; of both, what has the "
+	 "words in its name first. NAME:.. is an event of which only the description has them: "
+	 "'list NAME' shows its masks. NAME:field=.. counts only with a value for that field. "
+	 "With -v, formulas, codes and control values too. With -j events alone, and those "
+	 "found by their description only if no name is."},
+	{"metrics", cmd_metrics, open_tables, REPORT | CPU | MACHINE, 0, SIZE_MAX, false,
+	 "[WORD ...]", "derived metrics, and why one is not available",
+	 "WORD: as for list. With -v, formulas and the events they need too."},
+	{"groups", cmd_groups, open_tables, REPORT | CPU | MACHINE, 0, 1, false, "[GROUP]",
+	 "sets of metrics and events that are measured together",
+	 "What this CPU has of each, what is missing and why, and in how many passes it is "
+	 "counted: "
+	 "one means all at once. A site adds its own in /etc/libuncore/site.tbl."},
+	{"doctor", cmd_doctor, NULL, REPORT | MACHINE, 0, 0, false, "",
+	 "why counters can or cannot be read here, and what to do",
+	 "Looks at rights, drivers, lockdown, units that are missing where others of their type "
+	 "are there, counters that others use and what they count, what is frozen. Tries what a "
+	 "start needs: in each space of registers and on each socket one control of a unit that "
+	 "nobody uses is written with the value that is in it. Notes are 'ok'. The exit status "
+	 "is 1 if anything needed is missing."},
+	{"cpus", cmd_cpus, open_any_tables, REPORT, 0, 0, false, "",
+	 "CPUs that the library has event tables for", ""},
+	{"units", cmd_units, open_tables, REPORT | CPU | MACHINE, 0, 0, false, "",
+	 "units of this machine, where they are, what serves them, and why one cannot be read",
+	 "With -c, the units that a socket with this CPU may have."},
 	{"counters", cmd_counters, NULL, REPORT | MACHINE, 0, 0, false, "",
 	 "counters that are in use, what they count, and who has programmed them",
 	 "OWNER is libuncore (a session that runs, by the ledger of the node), dead (a session "
@@ -90,13 +82,21 @@ static const struct command commands[] = {
 	 "and shows the counters that were in use with what came of each. Counters of the kernel "
 	 "and of sessions that run are never touched. The exit status is 1 if something could "
 	 "not be freed."},
-	{"doctor", cmd_doctor, NULL, REPORT | MACHINE, 0, 0, false, "",
-	 "why counters can or cannot be read here, and what to do",
-	 "Looks at rights, drivers, lockdown, units that are missing where others of their type "
-	 "are there, counters that others use and what they count, what is frozen. Tries what a "
-	 "start needs: in each space of registers and on each socket one control of a unit that "
-	 "nobody uses is written with the value that is in it. Notes are 'ok'. The exit status "
-	 "is 1 if anything needed is missing."},
+	{"encode", cmd_encode, open_tables_alone, REPORT | CPU, 1, 1, false, "EVENT",
+	 "what an event is in registers",
+	 "EVENT: [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]. \"writes\" is what "
+	 "starts the first unit of the type; an event that counts only beside another one has a "
+	 "note instead."},
+	{"decode", cmd_decode, open_tables, REPORT | CPU, 2, 17, false, "UNIT REGISTER=VALUE...",
+	 "the event and the fields in register values",
+	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any "
+	 "counter. One control at a time, with the filters that it depends on. Bits that read "
+	 "back as 0, and those by which sampling freezes, need not be as they were written."},
+	{"eval", cmd_eval, open_tables, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
+	 "compute a metric from counts of the events that it needs",
+	 "EVENT may be TIME (seconds), TSC (ticks), TSC_HZ or MEMORY_PEAK, too."},
+	{"registers", cmd_registers, open_tables, REPORT | CPU, 0, 0, false, "",
+	 "monitor registers of all units of a socket", ""},
 	{"completion", cmd_completion, NULL, 0, 1, 1, false, "bash|zsh",
 	 "a script by which the shell completes commands, options and names",
 	 "It is installed with the command; without that: source <(uncore completion bash)."},
@@ -115,13 +115,21 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
+/* What a newcomer wants comes first. */
 static void usage(void)
 {
-	puts("uncore COMMAND ...: the performance monitors of an Intel socket outside its cores\n");
+	puts("uncore: what an Intel socket does outside its cores: memory, last level cache, "
+	     "links, "
+	     "PCIe\n\n"
+	     "  uncore stat                   bytes read from and written to memory, until Ctrl-C\n"
+	     "  uncore stat -g MEM -- ./app   a group of numbers, while a program runs\n"
+	     "  uncore top                    sockets and memory channels, live\n"
+	     "  uncore list memory            metrics and events with this word\n"
+	     "  uncore doctor                 why it cannot be measured here, and what to do\n\n"
+	     "Without the hardware: UNCORE_SIM=emerald-rapids uncore top\n\n"
+	     "Commands, of which 'uncore help COMMAND' tells more:\n");
 	for (const struct command *c = commands; c->name; c++)
 		printf("  %-10s %s\n", c->name, c->summary);
-	puts("\nSee 'uncore help COMMAND'. Try it without the hardware: "
-	     "UNCORE_SIM=emerald-rapids uncore stat -d 1");
 }
 
 static int unknown(const char *name)

@@ -50,4 +50,14 @@ run groups -c emerald-rapids mem -j
 [ $status -eq 0 ] && json 'length == 1 and .[0].group == "MEM"'; result "one group, whatever the case"
 run groups -c emerald-rapids LINKS; refused 2 "LINK"; result "no such group: the nearest"
 run groups MEM L3 -c emerald-rapids; refused 2 "unexpected argument 'L3'"; result "one group at a time"
+cat >"$tmp/site.tbl" <<'TABLE'
+group OURS "what this site looks at"
+item memory_read_bytes
+item memory_write_bytes
+TABLE
+UNCORE_SITE=$tmp/site.tbl run groups -c emerald-rapids OURS -j
+[ $status -eq 0 ] && json '.[0] == {"group": "OURS", "desc": "what this site looks at",
+	"items": ["memory_read_bytes", "memory_write_bytes"], "passes": 1, "available": true,
+	"reason": null}'
+result "a group of the site"
 finish
