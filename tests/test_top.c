@@ -132,6 +132,7 @@ static struct made_up *make_up(void)
 				   .read = READ,
 				   .write = WRITE,
 				   .all = -1,
+				   .share = -1,
 				   .peak = m.peak,
 				   .channels = 4,
 				   .channel = m.channel,
@@ -348,6 +349,23 @@ static void test_measured(void)
 	stop(top, platform);
 }
 
+/* The firmware tells 4800 MT/s: 8 channels of 8 bytes are 307.2 GB/s a socket. The share is written once. */
+static void test_known_peak(void)
+{
+	struct unc_platform *platform;
+	struct top *top = start(&platform, "emerald-rapids,memory=4800");
+	const struct top_view *v = second(top);
+	struct top_screen screen = {.width = 80};
+	const char *text = drawn(v, &screen);
+
+	CU_ASSERT(near(v->peak[0], 307.2e9) && near(v->peak[1], 307.2e9) &&
+		  near(v->peak[2], 614.4e9));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "of 614.4 GB/s"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "]  43 %\n")); /* 132.2 of 307.2 */
+	CU_ASSERT_PTR_NULL(strstr(text, "more"));
+	stop(top, platform);
+}
+
 /* A channel that the firmware hides has no bar, and the sums go without it. */
 static void test_hidden(void)
 {
@@ -388,6 +406,7 @@ int main(void)
 		{"any size of the terminal", test_sizes},
 		{"escape codes", test_terminal},
 		{"what is measured on 8 sockets", test_measured},
+		{"the firmware tells the peak", test_known_peak},
 		{"a hidden channel", test_hidden},
 		{"an idle machine", test_idle},
 		{NULL, NULL},

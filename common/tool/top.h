@@ -40,9 +40,9 @@ struct top_view {
 	size_t sockets, rows; /* rows: of each socket, then of all where there are several */
 	size_t columns;
 	const struct top_column *column;
-	struct top_number *number; /* of each row, `columns` of them */
-	int read, write, all;      /* columns of the memory's traffic; -1: none */
-	double *peak;              /* of each row, bytes per second; 0: not known */
+	struct top_number *number;   /* of each row, `columns` of them */
+	int read, write, all, share; /* columns of the memory's traffic; -1: none */
+	double *peak;                /* of each row, bytes per second; 0: not known */
 	size_t channels;
 	struct top_channel *channel; /* those of a socket behind one another */
 	char (*note)[TOP_NOTE];      /* TOP_NOTES; "" if there is none */

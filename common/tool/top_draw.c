@@ -413,10 +413,13 @@ static void draw_memory(struct frame *f, bool with_channels)
 	}
 }
 
+/* The section of the memory has it. */
 static bool is_memory(const struct top_view *v, size_t column)
 {
+	int i = (int)column;
+
 	return v->read >= 0 && v->write >= 0 &&
-	       ((int)column == v->read || (int)column == v->write || (int)column == v->all);
+	       (i == v->read || i == v->write || i == v->all || (i == v->share && v->peak[0] > 0));
 }
 
 /* A word of a name in the titles. */

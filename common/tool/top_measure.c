@@ -70,6 +70,8 @@ static int add_column(struct top *top, const char *text)
 		v->write = (int)v->columns;
 	if (strcmp(text, "memory_bandwidth") == 0)
 		v->all = (int)v->columns;
+	if (strcmp(text, "memory_utilization") == 0)
+		v->share = (int)v->columns;
 	v->columns++;
 	return 0;
 }
@@ -231,7 +233,7 @@ static int open_view(struct top *top, const char *group)
 	v->simulated = unc_platform_simulated(top->platform);
 	v->sockets = (size_t)unc_platform_sockets(top->platform);
 	v->rows = v->sockets + (v->sockets > 1);
-	v->read = v->write = v->all = -1;
+	v->read = v->write = v->all = v->share = -1;
 	v->note = must_alloc(NULL, TOP_NOTES, sizeof(*v->note));
 	memset(v->note, 0, TOP_NOTES * sizeof(*v->note));
 	for (size_t i = 0; i < g->n_items; i++) {
