@@ -18,6 +18,7 @@ bin=$PAPI_PREFIX/bin
 libexec=$PAPI_PREFIX/libexec/intel_uncore
 uncore=$BUILD/common/tool/uncore
 
+here=$(cd "$(dirname "$0")" && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -494,6 +495,74 @@ no_leak()
 	done
 }
 
+# ---- recipes of examples/README.md
+
+top=$(cd "$here/../.." && pwd)
+examples=$top/papi_component/examples
+
+# Every name in them that stands for itself is one, and counts. (An event without its umask does not.)
+recipe_names()
+{
+	grep -oh 'intel_uncore:::[A-Za-z0-9_.:=]*[A-Za-z0-9]' "$examples/README.md" "$top/papi_component/README.md" |
+		grep -v -e '=N$' -e 'imc.CAS_COUNT$' | sort -u >names
+	[ "$(wc -l <names)" -ge 3 ] || { cat names; return 1; }
+	# shellcheck disable=SC2046
+	sim emerald-rapids "$bin/papi_command_line" $(cat names) >out 2>&1
+	cat out
+	! grep 'Failed adding' out && grep -q '^Successfully added: intel_uncore:::memory_read_bytes$' out
+}
+
+# What tools separate names by is in no name, whatever the CPU.
+no_separators()
+{
+	cat listing-* | sed -n 's/^| \(intel_uncore:::[^ ]*\) .*/\1/p; s/^|     \(:[^ ]*\) .*/\1/p' | sort -u >names
+	[ "$(wc -l <names)" -gt 1000 ] && ! grep -v '^[A-Za-z0-9_.:=-]*$' names
+}
+
+one_per_node()
+{
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 3 \
+		"$examples/one-per-node" PAPI_EVENTS=intel_uncore:::memory_read_bytes A=b=c -- \
+		sh -c 'echo "${PAPI_EVENTS-none} ${A-none}"' 2>&1 | sort >actual
+	printf '%s\n' 'intel_uncore:::memory_read_bytes b=c' 'none none' 'none none' | diff - actual
+}
+
+one_per_node_refuses()
+{
+	for arguments in "A -- true" "A-B=1 -- true" "1A=1 -- true" "=1 -- true" "A=1" "A=1 --"; do
+		# shellcheck disable=SC2086
+		env SLURM_LOCALID=0 "$examples/one-per-node" $arguments 2>why
+		[ $? = 2 ] && grep -q '^one-per-node: .*; usage: ' why || { echo "$arguments"; return 1; }
+	done
+	"$examples/one-per-node" A=1 -- true 2>why
+	[ $? = 2 ] && grep -q 'mpirun or srun' why
+}
+
+# As Slurm runs them, of a command that is there and one that is not: they never fail.
+slurm_scripts()
+{
+	UNCORE_EVENTS=memory_read_bytes,imc.CAS_COUNT:RD SLURM_LOCALID=0 "$examples/slurm-task-prolog" >actual
+	printf '%s\n' 'unset UNCORE_SIM' \
+		'export PAPI_EVENTS=intel_uncore:::memory_read_bytes,intel_uncore:::imc.CAS_COUNT:RD' |
+		diff - actual || return 1
+	UNCORE_EVENTS=memory_read_bytes SLURM_LOCALID=1 "$examples/slurm-task-prolog" >actual
+	echo 'unset UNCORE_SIM' | diff - actual || return 1
+	mkdir -p slurm
+	printf '#!/bin/sh\necho "FAIL  msr  no such file ($1)"; echo "   -> modprobe msr"; echo ok; exit 1\n' >slurm/uncore
+	printf '#!/bin/sh\ncat >>log\n' >slurm/logger
+	printf '#!/bin/sh\nexit 1\n' >slurm/modprobe
+	chmod +x slurm/*
+	for script in slurm-prolog slurm-epilog; do
+		sed "s|^PATH=|PATH=$tmp/slurm:|" "$examples/$script" >slurm/script
+		rm -f log
+		env -i sh slurm/script || return 1
+		cat log
+		grep -q '^FAIL .*(' log || return 1
+	done
+	rm slurm/uncore
+	env -i sh slurm/script
+}
+
 # ---- MPI
 
 mpi()
@@ -645,7 +714,12 @@ if command -v valgrind >/dev/null; then
 else
 	skip "no leak" "valgrind is not installed"
 fi
+ok "recipes: every name is one" recipe_names
+ok "recipes: no name has a separator of the tools in it" no_separators
+ok "recipes: the scripts for Slurm" slurm_scripts
+ok "recipes: one-per-node refuses what it cannot do" one_per_node_refuses
 if [ -x "$libexec/stream_mpi" ] && command -v mpirun >/dev/null; then
+	ok "recipes: one-per-node" one_per_node
 	ok "MPI: 4 ranks, one reads, both sockets reported" mpi
 	ok "MPI: the high-level region's report" mpi_region
 	ok "MPI: a partial sum is marked" mpi_partial
