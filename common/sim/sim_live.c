@@ -4,8 +4,8 @@
  *
  * With a constant load there is one phase without end. With load=live the machine works as the nodes of
  * a cluster do: in each 100 seconds it computes for 45, streams through memory for 20, copies for 20 and
- * rests for 15. Each of these comes in some pieces, whose lengths and order are drawn for each 100
- * seconds anew. Every number drawn is a function of the seed and of what it is for: what is counted up
+ * rests for 15, all but the last of it a little more busily half of the time. Each of these comes in some
+ * pieces, whose lengths and order are drawn for each 100 seconds anew. Every number drawn is a function of the seed and of what it is for: what is counted up
  * to a time depends on nothing else.
  *
  * All sockets change phase together, as the threads of a job do, but do not do the same: in each phase
@@ -17,7 +17,7 @@
 
 #include "sim/sim_machine.h"
 
-enum { ROUND_S = 100, MAX_PIECES = 11 };
+enum { ROUND_S = 100, MAX_PIECES = 21 };
 static const uint64_t second = 1000000000;
 
 /* Level: of the constant load. The longest piece of a phase is at most twice its shortest. */
@@ -25,10 +25,10 @@ static const struct {
 	unsigned seconds, pieces;
 	double level;
 } phases[SIM_PHASES] = {
-	{45, 4, 0.4},  /* computes */
-	{20, 2, 0.95}, /* streams */
-	{20, 3, 0.7},  /* copies */
-	{15, 2, 0.03}, /* rests */
+	{20, 4, 0.44},                /* computes */
+	{25, 5, 0.36}, {10, 3, 0.95}, /* streams */
+	{10, 3, 0.85}, {10, 2, 0.74}, /* copies */
+	{10, 2, 0.66}, {15, 2, 0.03}, /* rests */
 };
 
 /* What a random number is for. */

@@ -24,7 +24,7 @@
 
 #include "sim/sim.h"
 
-enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 4 };
+enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 7 };
 
 enum sim_discovery {
 	SIM_DISCOVERY_OK,
