@@ -63,7 +63,7 @@ node() # HOST MACHINE
 
 # ---- what arrived
 
-path() # HOST INSTANCE TYPE NAME, as graphite.conf says
+path() # HOST INSTANCE TYPE NAME, as README.md of the plugin says
 {
 	echo "collectd/$1/intel_uncore/$2/$3/$4"
 }

@@ -3,6 +3,7 @@
 # The plugin in a real collectd that writes into a real carbon-cache. TAP on stdout.
 # BUILD: the build directory (absolute).
 set -u
+: "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
 area=collectd
 . "$(dirname "$0")/collectd.inc"
 
@@ -275,6 +276,18 @@ ok "a wrong event" fails event \
 ok "a wrong umask" fails umask "$p imc.CAS_COUNT: no umask RDD; nearest is RD; it is left out" "$nothing"
 ok "a wrong option" fails option \
 	"$p no option Metrics; options are Metric, Event, Group, PerUnit, Cpu, NodeSums, PartialSums, Access, Simulate" "$disabled"
+# All that the plugin takes is explained.
+options_explained()
+{
+	sed -n 's/.*no option Metrics; options are //p' "$tmp/option/log" | tr -d ' ' | tr ',' '\n' >"$tmp/options"
+	[ "$(wc -l <"$tmp/options")" -ge 9 ] || { cat "$tmp/options"; return 1; }
+	while read -r option; do
+		for file in collectd-intel_uncore.5 README.md intel_uncore.conf; do
+			grep -Eq "[^A-Za-z]$option " "$SRCDIR/collectd_plugin/$file" || { echo "$file lacks $option"; return 1; }
+		done
+	done <"$tmp/options"
+}
+ok "the manual, README and configuration have all options" options_explained
 ok "a number in place of a name" fails number "$p Metric takes names in quotes" "$disabled"
 ok "a word in place of a boolean" fails flag "$p Cannot parse string value \`both' of the \`PerUnit' option as a boolean value." "$disabled"
 ok "a wrong machine to simulate" fails machine \
