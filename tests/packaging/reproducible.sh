@@ -23,7 +23,7 @@ first()
 second()
 {
 	other=$(locale -a | grep -v -e '^C$' -e POSIX | tail -n 1)
-	LC_ALL=${other:-C} TZ=NPT-5:45 installed "$tmp/another/folder/that/is/deeper" 1 027
+	LC_ALL=${other:-C} TZ=NPT-5:45 installed "$tmp/another/folder/that/is/deeper" "$(nproc)" 027
 }
 
 compared()
