@@ -331,7 +331,8 @@ void print_manual(const struct command *commands)
 			if (takes(c, &rows[i]))
 				list = must_list(list, c->name);
 		if (i == 0 || rows[i].group != rows[i - 1].group)
-			printf(".PP\nOf %s:\n", rows[i].group == EVERY ? "every command" : list);
+			printf("%sOf %s:\n", i ? ".PP\n" : "",
+			       rows[i].group == EVERY ? "every command" : list);
 		free(list);
 		manual_option(&rows[i]);
 	}
