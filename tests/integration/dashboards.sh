@@ -1,0 +1,277 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The dashboards and alerts over what a real collectd writes: every query asked of a real Graphite and a real Prometheus,
+# Graphite's pages in a real browser; the queries over a cluster of 1,000 nodes. TAP on stdout.
+# BUILD: the build directory (absolute).
+set -u
+area=dashboards
+top=$(cd "$(dirname "$0")/../.." && pwd)
+dashboards=$top/collectd_plugin/dashboards
+PATH=$PATH:/usr/sbin
+for tool in graphite-manage chromium prometheus promtool curl; do
+	command -v $tool >/dev/null || {
+		echo "1..0 # SKIP $tool is not installed (scripts/setup browser)"
+		exit 0
+	}
+done
+. "$top/tests/integration/collectd.inc"
+
+bail() # PROGRAM LOG
+{
+	sed 's/^/# /' "$2"
+	echo "Bail out! $1 does not start"
+	exit 99
+}
+
+# ---- what is asked
+
+machine=emerald-rapids,memory=4400
+node=node_one # collectd's node.one, as write_graphite spells it
+
+graphite_targets() # of all dashboards for Graphite, a line each
+{
+	jq -r '.graphs[][1].target[]' "$dashboards/graphite-host.json" "$dashboards/graphite-cluster.json" |
+		sed "s/__VALUE__/$node/"
+	jq -r '.panels[].targets[]?.target' "$dashboards/grafana-graphite.json" |
+		sed "s/\$host/$node/; s/\$socket/*socket*/"
+}
+
+render() # PORT TARGET [FROM]
+{
+	curl -sS -G "http://127.0.0.1:$1/render" --data-urlencode "target=$2" -d "from=${3:--10s}" -d until=-2s -d format=json \
+		-d noCache=1
+}
+
+prometheus_queries()
+{
+	jq -r '.panels[].targets[]?.expr' "$dashboards/grafana-prometheus.json" |
+		sed 's/\$host/node.one/; s/\$socket/.*/; s/\$__rate_interval/10s/'
+}
+
+ask() # QUERY: of Prometheus
+{
+	curl -sS -G "http://127.0.0.1:$prometheus_port/api/v1/query" --data-urlencode "query=$1"
+}
+
+tool_says() # METRIC: a second, both sockets
+{
+	UNCORE_SIM=$machine "$uncore" stat -j -m "$1" -d 1 | jq -s "last | .metrics.$1 / .interval"
+}
+
+# ---- tests
+
+as_generated()
+{
+	mkdir "$tmp/generated"
+	"$top/scripts/make-dashboards" "$tmp/generated" || return 1
+	for file in "$tmp/generated"/*; do
+		diff "$file" "$dashboards/${file##*/}" || return 1
+	done
+}
+
+has_data()
+{
+	[ -n "$(render "$web_port" "sumSeries(collectd.*.intel_uncore.*.total_bytes.memory_*_bytes)" |
+		jq -r '.[].datapoints[][0] | values')" ] &&
+		ask 'rate(collectd_intel_uncore_total_bytes_total{type="memory_read_bytes"}[10s])' |
+		jq -e '.data.result | length == 2' >/dev/null
+}
+
+every_target()
+{
+	graphite_targets >"$tmp/targets"
+	[ "$(wc -l <"$tmp/targets")" -ge 30 ] || return 1
+	bad=0
+	while read -r target; do
+		render "$web_port" "$target" >"$tmp/answer"
+		jq -e '[.[].datapoints[][0] | values] | length > 0' "$tmp/answer" >/dev/null ||
+			{ echo "no values: $target"; head -c 200 "$tmp/answer"; bad=1; }
+	done <"$tmp/targets"
+	return $bad
+}
+
+every_query()
+{
+	prometheus_queries >"$tmp/queries"
+	[ "$(wc -l <"$tmp/queries")" -ge 20 ] || return 1
+	bad=0
+	while read -r query; do
+		ask "$query" >"$tmp/answer"
+		jq -e '.status == "success" and (.data.result | length > 0) and
+			all(.data.result[].value[1] | tonumber; . >= 0)' "$tmp/answer" >/dev/null ||
+			{ echo "no values: $query"; head -c 200 "$tmp/answer"; bad=1; }
+	done <"$tmp/queries"
+	return $bad
+}
+
+# The sum over the node's sockets, in GB/s, is what the command says of the same machine.
+graphite_value()
+{
+	target=$(jq -r '.graphs[0][1].target[0]' "$dashboards/graphite-cluster.json")
+	near "$(render "$web_port" "$target" | jq '[.[0].datapoints[][0] | values] | max * 1e9')" "$(tool_says memory_read_bytes)" 2
+}
+
+prometheus_value()
+{
+	query=$(prometheus_queries | head -n 1 | sed 's/rate(/irate(/; s/10s/1m/') # exact, however many samples came
+	near "$(ask "$query" | jq '.data.result[0].value[1] | tonumber')" "$(tool_says memory_read_bytes)" 2
+}
+
+peak_value() # by the arithmetic of the options: 8 channels of a socket, 4400 million transfers of 8 bytes
+{
+	utilization=$(render "$web_port" "collectd.*.intel_uncore.simulated-socket0.percent.memory_utilization" |
+		jq '[.[0].datapoints[][0] | values] | max')
+	near "$utilization" "$({ tool_says memory_read_bytes; tool_says memory_write_bytes; } |
+		jq -s 'add / 2 / (8 * 4400e6 * 8) * 100')" 5
+}
+
+variables()
+{
+	jq -r '.templating.list[] | select(.type == "query") | .name' "$dashboards/grafana-prometheus.json" |
+		tr '\n' ' ' | grep -x 'host socket ' || return 1
+	curl -sS "http://127.0.0.1:$prometheus_port/api/v1/label/instance/values" |
+		jq -e '.data | index("node.one")' || return 1
+	curl -sS "http://127.0.0.1:$web_port/metrics/find?query=collectd.*" | jq -e '.[].text == "node_one"' &&
+		curl -sS "http://127.0.0.1:$web_port/metrics/find?query=collectd.$node.intel_uncore.*" |
+		jq -e '[.[].text] | sort == ["simulated-socket0", "simulated-socket1"]'
+}
+
+grafana_shape() # panels do not overlap, all have a unit and targets of the dashboard's own data source
+{
+	for file in "$dashboards"/grafana-*.json; do
+		jq -e '[.panels[].id] == ([.panels[].id] | unique) and
+			([.panels[].gridPos | "\(.x) \(.y)"] | length == (unique | length)) and
+			all(.panels[]; .gridPos.x + .gridPos.w <= 24) and
+			all(.panels[] | select(.type == "timeseries"); .fieldConfig.defaults.unit != null and
+				(.targets | length > 0) and all(.targets[]; .datasource.uid == "${source}"))' "$file" ||
+			{ echo "$file"; return 1; }
+	done
+}
+
+save() # PORT NAME FILE [template]: with the time that there is data of
+{
+	sed "s/-1hours/-3minutes/; s/-20s/-2s/; s/__VALUE__/$node/" "$3" >"$tmp/state"
+	curl -sS --data-urlencode "state@$tmp/state" "http://127.0.0.1:$1/dashboard/save/$2" | jq -e .success
+}
+
+open_page() # PORT PATH GRAPHS [EXPRESSION]
+{
+	"$top/scripts/screenshot" "http://127.0.0.1:$1/dashboard$2" "$tmp/page.png" 1300x1300 \
+		"document.querySelectorAll('img.graph-img').length === $3" "${4-null}" >"$tmp/page.json"
+	status=$?
+	cat "$tmp/page.json"
+	return $status
+}
+
+# The page has an image of each graph, with colours of lines and areas, no script has failed, and it is not black.
+page() # PORT PATH GRAPHS
+{
+	open_page "$@" || return 1
+	jq -e --argjson graphs "$3" '.errors == [] and ([.images[] | select(.src | contains("/render?"))] |
+		length == $graphs and all(.[]; .width == 620 and .colours > 150)) and
+		.colours > 500 and .black < 0.5' "$tmp/page.json" >"$tmp/verdict"
+}
+
+# By a template the address has the host. Of these nodes there is memory traffic and the use of links, no more.
+template()
+{
+	curl -sS --data-urlencode "state@$dashboards/graphite-host.json" \
+		"http://127.0.0.1:$many_port/dashboard/save_template/uncore-host/__VALUE__" | jq -e .success || return 1
+	open_page "$many_port" "/#uncore-host/node0999" "$graphs" document.title || return 1
+	jq -e --argjson graphs "$graphs" '[.images[] | select(.src | contains("/render?"))] as $images |
+		.value == "uncore-host/node0999 - Graphite Dashboard" and .errors == [] and
+		($images | length == $graphs and all(.[]; .src | contains("collectd.node0999.")) and
+		([.[] | select(.colours > 150)] | length == 2))' "$tmp/page.json"
+}
+
+graphs_of()
+{
+	jq '.graphs | length' "$1"
+}
+
+alert_state() # NAME: what Prometheus itself says
+{
+	curl -sS "http://127.0.0.1:$prometheus_port/api/v1/rules" |
+		jq -e --arg name "$1" '.data.groups[].rules[] | select(.name == $name) | .health == "ok"' &&
+		ask "$(curl -sS "http://127.0.0.1:$prometheus_port/api/v1/rules" |
+			jq -r --arg name "$1" '.data.groups[].rules[] | select(.name == $name) | .query')" |
+		jq -r '.data.result | length'
+}
+
+simulated_is_told() # of the four conditions this one is met, and no other
+{
+	for name in UncoreMemoryNearPeak UncoreLinkSaturated UncoreCountersLost UncoreSimulated; do
+		echo "$name $(alert_state $name | tr '\n' ' ')"
+	done | tee "$tmp/alerts"
+	printf '%s\n' "UncoreMemoryNearPeak true 0 " "UncoreLinkSaturated true 0 " "UncoreCountersLost true 0 " \
+		"UncoreSimulated true 1 " | diff - "$tmp/alerts"
+}
+
+rules()
+{
+	cd "$dashboards" && promtool check rules prometheus-alerts.yml && promtool test rules prometheus-alerts.test.yml &&
+		promtool check config prometheus.yml
+}
+
+# Nodes 1000 to 991, of 2 sockets with 1.5 N GB/s each; links of N / 20 % on the fuller one; the sum of 2 N.
+thousand()
+{
+	graph() { jq -r ".graphs[] | select(.[1].title | startswith(\"$1\")) | .[1].target[0]" "$dashboards/graphite-cluster.json"; }
+	begin=$(date +%s%N)
+	render "$many_port" "$(graph "Memory bandwidth: the")" -4min >"$tmp/top"
+	echo "# the 10 highest of 1000 nodes, from 2000 files: $((($(date +%s%N) - begin) / 1000000)) ms" >&3
+	jq -e '[.[] | {(.target): ([.datapoints[][0] | values] | max | . * 10 | round)}] | add ==
+		([range(991; 1001)] | map({("node" + ("000\(.)" | .[-4:])): (3 * . * 10)}) | add)' "$tmp/top" || return 1
+	render "$many_port" "$(graph "Links between sockets, %")" -4min | jq -e 'map([.datapoints[][0] | values] | max) |
+		sort == [range(991; 1001) | . / 20]' || return 1
+	render "$many_port" "$(graph "Memory bandwidth: all")" -4min |
+		jq -e '[.[0].datapoints[][0] | values] | max | round == 1001000' || return 1
+	render "$many_port" "$(graph "Nodes with")" -4min | jq -e '[.[0].datapoints[][0] | values] | max == 1000'
+}
+
+# ---- collectd, carbon, graphite-web, Prometheus
+
+exec 3>&1
+carbon
+export_port=$(free_port)
+graphite_conf=$tmp/senders.conf
+sed "s/0\.0\.0\.0/127.0.0.1/; s/9103/$export_port/" "$dashboards/collectd-graphite.conf" \
+	"$dashboards/collectd-prometheus.conf" >"$graphite_conf"
+start node.one "Simulate \"$machine\""
+prometheus_port=$(free_port)
+mkdir "$tmp/prometheus"
+cp "$dashboards/prometheus-alerts.yml" "$tmp/prometheus"
+sed "s/9103/$export_port/; s/15s/1s/" "$dashboards/prometheus.yml" >"$tmp/prometheus/prometheus.yml"
+prometheus --config.file="$tmp/prometheus/prometheus.yml" --storage.tsdb.path="$tmp/prometheus/data" \
+	--web.listen-address="127.0.0.1:$prometheus_port" >"$tmp/prometheus/log" 2>&1 &
+pids="$pids $!"
+"$top/tests/integration/thousand_hosts.py" "$tmp/many/whisper"
+start_web "$tmp/many" --mend || bail graphite-web "$tmp/many/web.log"
+pids="$pids $web_pid" many_port=$web_port
+start_web "$tmp/carbon" || bail graphite-web "$tmp/carbon/web.log"
+pids="$pids $web_pid"
+wait_for 30 listens "$prometheus_port" || bail prometheus "$tmp/prometheus/log"
+
+ok "the files are those that scripts/make-dashboards writes" as_generated
+ok "alerts: promtool accepts them, and they tell what they should" rules
+ok "Grafana's dashboards have the shape that Grafana wants" grafana_shape
+ok "values arrive in Graphite and in Prometheus" wait_for 60 has_data
+sleep 3 # of a few intervals
+ok "every target of the dashboards has values in Graphite" every_target
+ok "every query of the dashboard has values in Prometheus" every_query
+ok "Graphite: the sum over sockets, in GB/s, is what the command says" graphite_value
+ok "Prometheus: the sum over sockets is what the command says" prometheus_value
+ok "the share of the peak is that of channels and speed" peak_value
+ok "what the variables of Grafana ask for is there" variables
+ok "alerts over this node: SIMULATED, and nothing else" wait_for 30 simulated_is_told
+
+graphs=$(graphs_of "$dashboards/graphite-host.json")
+ok "Graphite takes the dashboard of a host" save "$web_port" uncore-node_one "$dashboards/graphite-host.json"
+ok "its page, in the package as it is, has all graphs" page "$web_port" /uncore-node_one "$graphs"
+ok "Graphite takes the dashboard of the cluster" save "$web_port" uncore "$dashboards/graphite-cluster.json"
+ok "its page, in the package as it is, has all graphs" page "$web_port" /uncore "$(graphs_of "$dashboards/graphite-cluster.json")"
+ok "a template with a variable host, mended" template
+ok "1,000 nodes: the highest ten, and the sum" thousand
+
+echo "1..$number"
+exit $((failures > 0))
