@@ -144,14 +144,16 @@ notified() # SEVERITY HOST WORDS
 		grep -Fq -- "$3" || { echo "no such notification: $*"; cat "$tmp/receiver/log"; return 1; }
 }
 
-# 8 channels of 2200 MT/s and 8 bytes: 140.8 GB/s; the load of the tables moves 132 GB/s of it, 94 %.
+# 8 channels of 2200 MT/s and 8 bytes: 140.8 GB/s; the load of the tables moves 132 GB/s of it, 94 %. Links
+# are far from full, and of the other nodes the peak is not known.
 near_peak()
 {
 	for socket in 0 1; do
 		wait_for 30 notified WARNING node-c "plugin_instance = simulated-socket$socket, type = percent, type_instance = memory_utilization" ||
 			return 1
 	done
-	! grep -E 'Notification.*(host = node-[ab]|link_utilization|FAILURE)' "$tmp/receiver/log"
+	! grep -E 'severity = (WARNING|FAILURE).* threshold' "$tmp/receiver/log" |
+		grep -v 'severity = WARNING, host = node-c, .* type_instance = memory_utilization'
 }
 
 # A node whose counters nobody reads any more: to the receiver the same as counters that are lost.
