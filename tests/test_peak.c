@@ -34,12 +34,14 @@ static void structure(struct table *t, const uint8_t *formatted, const char *tex
 	put(t, texts, n);
 }
 
-/* A module of 16 GiB, with two texts. */
-static uint8_t *device(struct table *t, unsigned type, unsigned speed, unsigned length)
+/* A module of 16 GiB, of array 0x10; the name of its slot, and that of its bank. */
+static uint8_t *named_device(struct table *t, unsigned type, unsigned speed, unsigned length,
+			     const char *name, const char *bank)
 {
-	static const char texts[] = "DIMM_A1\0NODE 1\0";
-	uint8_t f[OF_3_3] = {17, (uint8_t)length, 0x40, 0};
+	uint8_t f[OF_3_3] = {17, (uint8_t)length, 0x40, 0, 0x10};
 	size_t at = t->n;
+	char texts[64];
+	int n = snprintf(texts, sizeof(texts), "%s%c%s%c", name, 0, bank, 0);
 
 	f[0x0D] = 0x40; /* 0x4000 MiB */
 	f[0x0E] = 9;    /* DIMM */
@@ -48,8 +50,21 @@ static uint8_t *device(struct table *t, unsigned type, unsigned speed, unsigned 
 	f[0x12] = (uint8_t)type;
 	f[0x20] = (uint8_t)speed;
 	f[0x21] = (uint8_t)(speed >> 8);
-	structure(t, f, texts, sizeof(texts));
+	structure(t, f, texts, (size_t)n + 1);
 	return t->at + at;
+}
+
+static uint8_t *device(struct table *t, unsigned type, unsigned speed, unsigned length)
+{
+	return named_device(t, type, speed, length, "DIMM_A1", "NODE 1");
+}
+
+static void array(struct table *t, unsigned handle, unsigned location, unsigned use, unsigned slots)
+{
+	uint8_t f[0x17] = {16, 0x17, (uint8_t)handle, 0, (uint8_t)location, (uint8_t)use};
+
+	f[0x0D] = (uint8_t)slots;
+	structure(t, f, "\0", 2);
 }
 
 static void begin(struct table *t)
@@ -67,16 +82,22 @@ static void end(struct table *t)
 	structure(t, last, "\0", 2);
 }
 
-static int parse(const struct table *t, struct unc_smbios_memory *m, struct unc_error *err)
+static int parse_of(const struct table *t, unsigned channels, struct unc_smbios_memory *m,
+		    struct unc_error *err)
 {
 	/* Of its own size, so that a checker of memory sees each byte beyond. */
 	uint8_t *copy = malloc(t->n + 1);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
 	memcpy(copy, t->at, t->n);
-	int rc = unc_smbios_memory(copy, t->n, m, err);
+	int rc = unc_smbios_memory(copy, t->n, channels, m, err);
 	free(copy);
 	return rc;
+}
+
+static int parse(const struct table *t, struct unc_smbios_memory *m, struct unc_error *err)
+{
+	return parse_of(t, 1, m, err);
 }
 
 /* One module beside another; what comes out. */
@@ -140,7 +161,11 @@ static void test_others(void)
 	device(&t, DDR4, 2666, OF_3_3)[0x28] = 7;    /* technology: Optane */
 	device(&t, FLASH, 33, OF_3_3);
 	device(&t, DDR4, 2666, OF_3_3)[0x0D] = 0; /* empty */
-	device(&t, DDR5, 4800, OF_3_3)[0x0E] = 0x10;
+	device(&t, DDR5, 4800, OF_3_3)[4] = 0x11; /* of the array behind */
+	device(&t, DDR5, 5600, OF_3_3)[4] = 0x12;
+	array(&t, 0x10, 3, 3, 7);
+	array(&t, 0x11, 0xA4, 3, 1); /* a CXL card's */
+	array(&t, 0x12, 3, 4, 1);    /* for video */
 	end(&t);
 	CHECK_NUMBER(parse(&t, &m, &err), 0);
 	CHECK_NUMBER(m.modules, 1);
@@ -172,6 +197,101 @@ static void test_speeds(void)
 	CHECK_NUMBER(m.speed, 8832);
 }
 
+/* Four channels of two slots: what is filled, as a letter's bits, and what the names tell. */
+enum { CHANNELS = 4 };
+
+static const struct spread_row {
+	const char *what, *name,
+		*bank; /* formats of channel and slot; NULL: listed if filled only */
+	unsigned filled[CHANNELS], told;
+	const char *sentence;
+} spread_rows[] = {
+	{"one in each, by locator", "CPU0_DIMM_%c%u", "NODE 0", {1, 1, 1, 1}, 0, NULL},
+	{"one in each, not the same slot", "P1-DIMM%c%u", "x", {2, 1, 2, 1}, 0, NULL},
+	{"one in each, by bank", "DIMM 0", "P0_Channel%c_Dimm%u", {1, 1, 1, 1}, 0, NULL},
+	{"one in each, by the whole bank", "DIMM", "P0 CHANNEL %c", {1, 1, 1, 1}, 0, NULL},
+	{"two in each", "A", "-", {3, 3, 3, 3}, 8, NULL},
+	{"two in half of them",
+	 "CPU0_DIMM_%c%u",
+	 "NODE 0",
+	 {3, 3, 0, 0},
+	 0,
+	 "SMBIOS lists 4 modules in 8 slots, whose names do not tell that they fill 4 channels "
+	 "alike"},
+	{"two in half of them, empty slots not listed",
+	 "%c%u",
+	 NULL,
+	 {3, 3, 0, 0},
+	 8,
+	 "SMBIOS lists 4 modules in 8 slots, whose names do not tell that they fill 4 channels "
+	 "alike"},
+	{"names that only count",
+	 "DIMM 7",
+	 "BANK 0",
+	 {1, 1, 1, 1},
+	 0,
+	 "SMBIOS lists 4 modules in 8 slots, whose names do not tell that they fill 4 channels "
+	 "alike"},
+	{"no names",
+	 "-",
+	 "-",
+	 {1, 1, 1, 1},
+	 0,
+	 "SMBIOS lists 4 modules in 8 slots, whose names do not tell that they fill 4 channels "
+	 "alike"},
+	{"three channels of four",
+	 "DIMM_%c%u",
+	 "-",
+	 {1, 1, 1, 0},
+	 0,
+	 "SMBIOS lists 3 modules, which do not fill 4 channels alike"},
+};
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void spread(struct table *t, const struct spread_row *row)
+{
+	char name[24], bank[24];
+
+	begin(t);
+	array(t, 0x10, 3, 3, row->told);
+	for (unsigned i = 0; i < 2 * CHANNELS; i++) {
+		bool filled = row->filled[i / 2] >> i % 2 & 1;
+
+		snprintf(name, sizeof(name), row->name, 'A' + i / 2, 1 + i % 2);
+		snprintf(bank, sizeof(bank), row->bank ? row->bank : "-", 'A' + i / 2, 1 + i % 2);
+		if (filled || row->bank)
+			named_device(t, DDR4, 3200, OF_3_3, name, bank)[0x0D] = filled ? 0x40 : 0;
+	}
+	end(t);
+}
+#pragma GCC diagnostic pop
+
+/* As many modules as channels are no proof: a channel may have two, and its neighbour none. */
+static void test_spread(void)
+{
+	for (size_t i = 0; i < sizeof(spread_rows) / sizeof(spread_rows[0]); i++) {
+		const struct spread_row *row = &spread_rows[i];
+		struct unc_smbios_memory m = {0};
+		struct unc_error err = {0};
+		struct table t;
+
+		spread(&t, row);
+		printf("# %s\n", row->what);
+		CHECK_NUMBER(parse_of(&t, CHANNELS, &m, &err),
+			     row->sentence ? UNC_ERR_UNAVAILABLE : 0);
+		CHECK_TEXT(err.text, row->sentence ? row->sentence : "");
+		CHECK_NUMBER(m.speed, row->sentence ? 0 : 3200);
+	}
+	/* The other socket is offline: its four channels are not seen, and its slots are. */
+	struct unc_smbios_memory m = {0};
+	struct unc_error err = {0};
+	struct table t;
+
+	spread(&t, &spread_rows[0]);
+	CHECK_NUMBER(parse_of(&t, CHANNELS / 2, &m, &err), UNC_ERR_UNAVAILABLE);
+}
+
 /* Firmware's bytes are believed in nothing: cut anywhere, or with any byte changed. */
 static void test_broken(void)
 {
@@ -182,6 +302,7 @@ static void test_broken(void)
 	begin(&t);
 	device(&t, DDR4, 2933, OF_3_3);
 	device(&t, DDR4, 2933, OF_3_2);
+	array(&t, 0x10, 3, 3, 2);
 	end(&t);
 	for (bad = t; bad.n-- > 0;) {
 		CHECK_NUMBER(parse(&bad, &m, &err), UNC_ERR_UNAVAILABLE);
@@ -543,6 +664,7 @@ int main(void)
 		{"what SMBIOS tells of modules", test_kinds},
 		{"what is in slots and is no DRAM", test_others},
 		{"speeds that differ, and large ones", test_speeds},
+		{"modules that fill channels alike", test_spread},
 		{"SMBIOS tables that are cut or changed", test_broken},
 		{"channels, modules and their speed", test_machine},
 		{"SMBIOS for root only", test_unreadable},

@@ -6,7 +6,7 @@
 
 #define SITE_TELLS "; a line memory_peak in /etc/libuncore/site.tbl tells it"
 
-enum { CHANNEL_BYTES = 8, PER_CHANNEL = 3 }; /* width of a channel, modules of one */
+enum { CHANNEL_BYTES = 8 }; /* width of a channel */
 
 /* ---- channels */
 
@@ -40,16 +40,6 @@ static int count_channels(const struct unc_platform *p, struct channels *c, stru
 
 /* ---- speed */
 
-/* Modules that do not fill all channels alike may leave some empty, and nothing tells which. */
-static int check_modules(unsigned modules, unsigned channels, struct unc_error *err)
-{
-	if (modules % channels == 0 && modules / channels <= PER_CHANNEL)
-		return 0;
-	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"SMBIOS lists %u modules, which do not fill %u channels alike", modules,
-			channels);
-}
-
 static int speed_of(const struct unc_platform *p, unsigned channels, unsigned *speed,
 		    struct unc_error *err)
 {
@@ -63,8 +53,7 @@ static int speed_of(const struct unc_platform *p, unsigned channels, unsigned *s
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the simulated machine was not given the speed of its memory "
 				"(memory=MT/s)");
-	if ((rc = unc_smbios_read(p->fs, &memory, err)) < 0 ||
-	    (rc = check_modules(memory.modules, channels, err)) < 0)
+	if ((rc = unc_smbios_read(p->fs, channels, &memory, err)) < 0)
 		return rc;
 	*speed = memory.speed;
 	return 0;
