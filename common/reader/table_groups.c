@@ -82,20 +82,20 @@ static int canonical(struct unc_table_reader *r, const char *text, char *buf, si
 
 int unc_end_item(struct unc_table_reader *r)
 {
+	struct unc_tbl_group *g = last_group(r);
 	char text[UNC_SPEC_MAX];
 	int rc;
 
-	if (!last_group(r))
+	if (!g)
 		return unc_bad(r, "item before the first group");
 	if ((rc = canonical(r, r->w.group.text, text, sizeof(text))) < 0)
 		return rc;
 	unc_str at = unc_add_string(r, text);
-	const struct unc_range *items = &last_group(r)->items;
-	for (uint32_t i = 0; i < items->n; i++)
-		if (r->t.group_item[items->first + i].text == at)
+	for (uint32_t i = 0; i < g->items.n; i++)
+		if (r->t.group_item[g->items.first + i].text == at)
 			return unc_bad(r, "item %s is given twice", text);
 	unc_add_group_item(r)->text = at;
-	last_group(r)->items.n++;
+	g->items.n++;
 	return 0;
 }
 

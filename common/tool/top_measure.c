@@ -360,7 +360,7 @@ static void take_numbers(struct top *top, bool *lost)
 			take_number(number, value, v->column[i % v->columns].total, v->seconds);
 		if (!number->valid)
 			add_note(&none, "- no value: %s: %s", top->name[i], reason_of(top, i));
-		else if (number->partial)
+		else if (value && number->partial)
 			add_note(&partial, "* of fewer units: %s: %u of %u units: %s", top->name[i],
 				 value->units, value->of,
 				 unc_session_partial(top->session, number->id));
