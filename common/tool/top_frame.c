@@ -32,8 +32,10 @@ void put(struct frame *f, const char *text)
 
 		while ((text[n] & 0xc0) == 0x80)
 			n++;
-		if (f->used + n + 1 > LINE)
+		if (f->used + n + 1 > LINE) { /* full, however wide the screen is */
+			f->at = f->screen->width;
 			return;
+		}
 		memcpy(line + f->used, text, n);
 		f->used += n;
 		line[f->used] = '\0';
