@@ -148,14 +148,18 @@ void intel_uncore_reopen(void)
 	int passes = unc_session_passes(old.session);
 
 	forget_session();
-	/* The calls of an interval are as many as passes. */
-	if (open_session() == 0 && unc_session_passes(self.session) == passes) {
+	if (open_session() == 0) {
 		struct intel_uncore now = self;
 
 		keep_totals(&old);
 		self = old;
 		intel_uncore_close();
 		self = now;
+		/* The calls of an interval are as many as passes. */
+		if (unc_session_passes(self.session) != passes) {
+			plugin_unregister_read(NAME);
+			intel_uncore_register();
+		}
 	} else {
 		intel_uncore_close();
 		old.complaint = self.complaint;

@@ -16,10 +16,12 @@
 static struct {
 	bool on;
 	int passes;
-	int error, start_error;
+	int error;
+	int start_error;     /* of the machine that is configured */
 	unsigned version;    /* of the library; 0: its own */
 	int open_error;      /* of a machine */
 	const char *machine; /* in place of the one that is configured */
+	bool replaced;       /* it is the one that was opened last */
 	unsigned opens;
 	int starts, stops, rotations; /* since the test asked last */
 	struct unc_value value[4];
@@ -35,6 +37,7 @@ static int script_open(const struct unc_options *options, struct unc_platform **
 	struct unc_options wanted = *options;
 
 	script.opens++;
+	script.replaced = script.machine != NULL;
 	if (script.machine)
 		wanted.sim = script.machine;
 	return script.open_error ? script.open_error : unc_platform_open(&wanted, out);
@@ -67,7 +70,8 @@ static int script_read(struct unc_session *session, struct unc_value *values, si
 static int script_start(struct unc_session *session)
 {
 	script.starts++;
-	return script.start_error ? script.start_error : unc_session_start(session);
+	return script.start_error && !script.replaced ? script.start_error
+						      : unc_session_start(session);
 }
 
 static int script_stop(struct unc_session *session)

@@ -328,6 +328,32 @@ static void test_wrong_name_blind(void)
 	end();
 }
 
+/* What has died needed a pass of its own: the others go on, with a call in an interval. */
+static void test_fewer_passes(void)
+{
+	begin();
+	configure("Simulate sandybridge-ep,sockets=1", "Event cbo.CLOCKTICKS",
+		  "Event imc3.CAS_COUNT:RD imc3.CAS_COUNT:WR imc3.ACT_COUNT",
+		  "Event imc3.PRE_COUNT:PAGE_MISS imc3.PRE_COUNT:PAGE_CLOSE", NULL);
+	CHECK_NUMBER(host.init(), 0);
+	CHECK_NUMBER(host.step, TIME_T_TO_CDTIME_T(10) / 2);
+	read_slowly();
+	CHECK_NUMBER(host.n_sent, 6);
+	script.error = script.start_error = UNC_ERR_IO;
+	for (int i = 0; i < 2; i++) {
+		host.now += host.step;
+		CHECK_NUMBER(host.read(NULL), 0);
+	}
+	script.error = 0;
+	script.machine = "sandybridge-ep,sockets=1,hide=imc3";
+	read_slowly();
+	CHECK_NUMBER(host.step, TIME_T_TO_CDTIME_T(10));
+	CHECK_NUMBER(host.n_sent, 1);
+	value_of("simulated-socket0/total_events-cbo-CLOCKTICKS");
+	CU_ASSERT(logged("[info] intel_uncore plugin: counting again\n"));
+	end();
+}
+
 /* A back end that has the last value yet must not take two beginnings for a rate of 0. */
 static void test_lost_again(void)
 {
@@ -541,6 +567,7 @@ int main(void)
 		{"rotation of the real session", test_real_rotation},
 		{"a total that needs two passes", test_total_of_two_passes},
 		{"read errors: one message, a new start", test_read_error},
+		{"what needed a pass of its own has died", test_fewer_passes},
 		{NULL, NULL},
 	};
 
