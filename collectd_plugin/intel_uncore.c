@@ -43,6 +43,8 @@ enum { OTHER = 1 };
 /* What stands in blocks, and outside. OTHER: it is none of these. */
 static int config_wish(const oconfig_item_t *ci, struct block *block)
 {
+	if (ci->children_num > 0 && strcasecmp(ci->key, "Cpu") != 0)
+		return FAIL("<%s> is no block; the only one is <Cpu>", ci->key);
 	if (strcasecmp(ci->key, "Metric") == 0 || strcasecmp(ci->key, "Event") == 0)
 		return config_names(ci, block, false);
 	if (strcasecmp(ci->key, "Group") == 0)

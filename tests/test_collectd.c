@@ -34,11 +34,13 @@ static void test_wrong_values(void)
 		{"Access 1", "cf_util_get_string: Access\n"},
 		{"<Cpu", "cf_util_get_string: Cpu\n"},
 		{"<Cpu emerald-rapids montecito", "cf_util_get_string: Cpu\n"},
+		{"<Event imc.CAS_COUNT:RD",
+		 "intel_uncore plugin: <Event> is no block; the only one is <Cpu>\n"},
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		begin();
-		CHECK_NUMBER(configure(lines[i][0], NULL), 0);
+		CHECK_NUMBER(configure(lines[i][0], "PerUnit true", NULL), 0);
 		check_refused(2, lines[i][1]);
 	}
 }
