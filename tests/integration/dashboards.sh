@@ -69,6 +69,14 @@ as_generated()
 	done
 }
 
+# By the line of README.
+another_prefix()
+{
+	line=$(sed -n 's/.*`\(sed -i [^`]*\)`.*/\1/p' "$dashboards/README.md" | sed 's/PREFIX/a.site/')
+	mkdir "$tmp/prefix" && cp "$dashboards"/*.json "$tmp/prefix" && (cd "$tmp/prefix" && eval "$line") || return 1
+	! grep -n 'collectd\.\([*$_]\|%\)' "$tmp/prefix"/* && grep -q 'a\.site\.[*]' "$tmp/prefix/graphite-cluster.json"
+}
+
 has_data()
 {
 	[ -n "$(render "$web_port" "sumSeries(collectd.*.intel_uncore.*.total_bytes.memory_*_bytes)" |
@@ -253,6 +261,7 @@ pids="$pids $web_pid"
 wait_for 30 listens "$prometheus_port" || bail prometheus "$tmp/prometheus/log"
 
 ok "the files are those that scripts/make-dashboards writes" as_generated
+ok "another prefix" another_prefix
 ok "alerts: promtool accepts them, and they tell what they should" rules
 ok "Grafana's dashboards have the shape that Grafana wants" grafana_shape
 ok "values arrive in Graphite and in Prometheus" wait_for 60 has_data
