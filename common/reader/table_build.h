@@ -147,6 +147,12 @@ union unc_words {
 	} peak;
 };
 
+/* A line of cpus.tbl. */
+struct unc_table_cpu_line {
+	struct unc_tbl_cpuid cpuid;
+	unsigned number;
+};
+
 #define UNC_ROW_UNION(row) struct unc_tbl_##row row;
 
 struct unc_table_reader {
@@ -161,10 +167,11 @@ struct unc_table_reader {
 	size_t cap_strings;
 	uint32_t *hash; /* offsets into strings, 0: free */
 	size_t n_hash, used_hash;
-	unsigned n_cpus; /* lines of cpus.tbl */
-	bool first;      /* the first of them is this CPU's */
-	uint16_t type;   /* the type being read, or UNC_NONE */
-	bool skipping;   /* an event or group of other CPUs: its umasks or items are skipped too */
+	struct unc_table_cpu_line *cpu_line;
+	size_t n_cpu_lines;
+	bool first;    /* the first of them is this CPU's */
+	uint16_t type; /* the type being read, or UNC_NONE */
+	bool skipping; /* an event or group of other CPUs: its umasks or items are skipped too */
 	unsigned type_line;
 	uint8_t space; /* of the part whose places are read; UNC_N_SPACES: access is missing */
 	uint64_t seen, seen_in_type; /* statements, one bit each */

@@ -34,18 +34,64 @@ static int read_cpuid(struct unc_table_reader *r, struct unc_tbl_cpuid *out)
 	return 0;
 }
 
+/* A CPU that two lines are of; its stepping, -1: none that both have. */
+static int stepping_of_both(const struct unc_tbl_cpuid *a, const struct unc_tbl_cpuid *b)
+{
+	unsigned both =
+		(a->steppings ? a->steppings : 0xffffu) & (b->steppings ? b->steppings : 0xffffu);
+
+	return a->family == b->family && both ? __builtin_ctz(both) : -1;
+}
+
+static int check_other(struct unc_table_reader *r, const struct unc_tbl_cpuid *cpuid,
+		       const struct unc_table_cpu_line *other)
+{
+	int stepping = stepping_of_both(cpuid, &other->cpuid);
+
+	for (unsigned i = 0; stepping >= 0 && i < cpuid->n_models; i++)
+		for (unsigned k = 0; k < other->cpuid.n_models; k++)
+			if (cpuid->models[i] == other->cpuid.models[k])
+				return unc_bad(r,
+					       "model 0x%02X stepping %d of family %u is that of "
+					       "line %u, too",
+					       (unsigned)cpuid->models[i], stepping,
+					       (unsigned)cpuid->family, other->number);
+	return 0;
+}
+
+/* A machine is of one line, whatever their order. */
+static int add_cpu_line(struct unc_table_reader *r, const struct unc_tbl_cpuid *cpuid)
+{
+	struct unc_table_cpu_line *line;
+
+	for (size_t i = 0; i < r->n_cpu_lines; i++) {
+		int rc = check_other(r, cpuid, &r->cpu_line[i]);
+
+		if (rc < 0)
+			return rc;
+	}
+	line = unc_grow(r->cpu_line, r->n_cpu_lines, sizeof(*line));
+	if (!line)
+		return unc_fail(r->err, UNC_ERR_MEMORY, "out of memory");
+	r->cpu_line = line;
+	line[r->n_cpu_lines++] = (struct unc_table_cpu_line){*cpuid, r->line->number};
+	return 0;
+}
+
 int unc_end_cpu(struct unc_table_reader *r)
 {
 	struct unc_tbl_cpuid cpuid;
 	int rc = read_cpuid(r, &cpuid);
 	bool ours = strcmp(r->w.cpu.name, r->cpu) == 0;
 
-	if (rc == 0 && r->n_cpus++ == 0)
-		r->first = ours;
-	if (rc < 0 || !ours)
+	if (rc < 0)
 		return rc;
-	if (r->t.name)
+	if (ours && r->t.name)
 		return unc_bad(r, "%s is described twice", r->w.cpu.name);
+	if (r->n_cpu_lines == 0)
+		r->first = ours;
+	if ((rc = add_cpu_line(r, &cpuid)) < 0 || !ours)
+		return rc;
 	r->t.name = unc_add_string(r, r->w.cpu.name);
 	r->t.title = unc_add_string(r, r->w.cpu.title);
 	r->t.cpuid = cpuid;
@@ -61,8 +107,10 @@ int unc_end_known(struct unc_table_reader *r)
 
 	if (rc < 0)
 		return rc;
-	if (!r->n_cpus)
+	if (!r->n_cpu_lines)
 		return unc_bad(r, "known must come after the first cpu");
+	if ((rc = add_cpu_line(r, &cpuid)) < 0)
+		return rc;
 	if (r->first)
 		*unc_add_known(r) =
 			(struct unc_tbl_known){unc_add_string(r, r->w.cpu.title), cpuid};
@@ -310,6 +358,7 @@ void unc_table_reader_free(struct unc_table_reader *r)
 #define UNC_FREE_WORK(kind) free((void *)(uintptr_t)r->work.kind);
 	UNC_TABLE_ARRAYS(UNC_FREE_ROWS)
 	UNC_WORKLOAD_ARRAYS(UNC_FREE_WORK)
+	free(r->cpu_line);
 	free(r->strings);
 	free(r->hash);
 	free(r);
