@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Where the collectd plugin is installed, what is said of it, and that a collectd starts with what was installed.
+# Where the collectd plugin is installed, what is said of it, that a collectd starts with what was installed, and that
+# all of it can be taken away again. What cannot be built configure refuses.
 # TAP on stdout. SRCDIR, BUILD: the source and the build directory (absolute).
 set -u
 : "${SRCDIR:?the source directory}" "${BUILD:?the build directory}"
@@ -105,21 +106,49 @@ value() # VARIABLE of the makefile
 	MAKEFLAGS= make -s --no-print-directory -C "$BUILD" -f "$tmp/makefile" value
 }
 
+installed()
+{
+	for file in include/uncore.h share/man/man3/libuncore.3 share/libuncore/papi_component/Rules.intel_uncore; do
+		[ -e "$tmp/dest$prefix/$file" ] || { echo "no $file"; return 1; }
+	done
+}
+
+gone()
+{
+	find "$tmp/dest" ! -type d -o -name 'libuncore*' >"$tmp/left"
+	cat "$tmp/left"
+	[ ! -s "$tmp/left" ]
+}
+
+refused() # FOLDER ARGUMENT...: by a sentence, and at once
+(
+	mkdir -p "$1" && cd "$1" || exit
+	shift
+	! "$SRCDIR/configure" -q "$@" >"$tmp/said" 2>&1 || exit
+	cat "$tmp/said"
+	grep -q 'must have no blank in their paths' "$tmp/said" && [ ! -e Makefile ]
+)
+
 dir=$(value collectdplugindir)
 libdir=$(value libdir)
+prefix=$(value prefix)
 looks=$("$plugindir" looks "$(command -v collectd)")
+ok "make install" "${MAKE:-make}" -s -C "$BUILD" DESTDIR="$tmp/dest" install
 if [ ! -e "$BUILD/collectd_plugin/intel_uncore.la" ]; then
-	skip "make install" "the plugin is not built"
 	skip "a collectd finds it" "the plugin is not built"
+elif [ -n "$looks" ]; then
+	ok "a collectd finds it" found_there
+	ok "a plugin that is not there keeps collectd from starting" not_found
 else
-	ok "make install" "${MAKE:-make}" -s -C "$BUILD" DESTDIR="$tmp/dest" install-libLTLIBRARIES \
-		install-collectdpluginLTLIBRARIES
-	if [ -n "$looks" ]; then
-		ok "a collectd finds it" found_there
-		ok "a plugin that is not there keeps collectd from starting" not_found
-	else
-		skip "a collectd finds it" "collectd is not installed"
-	fi
+	skip "a collectd finds it" "collectd is not installed"
 fi
+ok "all of it is there" installed
+ok "make uninstall" "${MAKE:-make}" -s -C "$BUILD" DESTDIR="$tmp/dest" uninstall
+ok "nothing is left, no folder of ours either" gone
+
+# ---- neither make nor libtool has words with blanks
+
+ok "no folder with a blank to build in" refused "$tmp/a folder"
+ok "no prefix with one" refused "$tmp/folder" --prefix="$tmp/a prefix"
 echo "1..$number"
 exit $((failures > 0))
