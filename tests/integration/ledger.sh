@@ -123,7 +123,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 60 &
 	heir=$!
 	[ "$heir" -ne "$a_pid" ] || break
-	kill "$heir"
+	kill -9 "$heir" # a softer signal may still find a shell there, which would clean up
 	heir=
 done
 if [ -n "$heir" ]; then
