@@ -203,23 +203,32 @@ static int bar_width(const struct frame *f, bool with_channels)
 	return left < BAR / 3 ? 0 : left > BAR ? BAR : left;
 }
 
-static void memory_titles(struct frame *f, bool with_channels)
+/* What the bars, and the shares behind them, are of: of each socket its own peak. */
+static void memory_measure(struct frame *f, int bar)
 {
 	const struct top_view *v = f->view;
-	double peak = v->peak[v->rows - 1];
-	bool known = false;
+	bool known = false, alike = true;
 
-	for (size_t i = 0; i < v->sockets; i++)
+	for (size_t i = 0; i < v->sockets; i++) {
 		known |= v->peak[i] > 0;
+		alike &= v->peak[i] == v->peak[0];
+	}
+	if (known && alike)
+		putf(f, "  of %.1f GB/s%s", v->peak[0] / 1e9, v->sockets > 1 ? " each" : "");
+	else if (known || bar)
+		put(f, known ? "  of the peak" : "  of the busiest");
+}
+
+static void memory_titles(struct frame *f, bool with_channels)
+{
+	int bar = bar_width(f, with_channels);
+
 	empty_line(f);
 	begin_line(f);
 	putf(f, "memory%*s%*s%*s ", LEFT + NUMBER - 7, "read", NUMBER, "write", NUMBER, "GB/s");
-	if (known && peak > 0)
-		putf(f, "  of %.1f GB/s", peak / 1e9);
-	else if (bar_width(f, with_channels))
-		put(f, known ? "  of the peak" : "  of the busiest");
+	memory_measure(f, bar);
 	if (with_channels) {
-		tab(f, LEFT + 3 * NUMBER + bar_width(f, true) + BEHIND);
+		tab(f, LEFT + 3 * NUMBER + bar + BEHIND);
 		put(f, "channels");
 	}
 }
