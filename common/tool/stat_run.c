@@ -370,8 +370,8 @@ int stat_run(struct stat_job *job)
 	struct runner r = {.job = job, .child = {.word = job->args->word}};
 	int status;
 
+	status = redirect(&r); /* may wait for the reader of a FIFO: a signal still ends that */
 	block_signals(&r);
-	status = redirect(&r);
 	if (status == 0)
 		status = job->repeat ? run_again(&r) : run_once(&r);
 	return status;

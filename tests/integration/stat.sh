@@ -136,6 +136,9 @@ run -o "$tmp/report" -- sh -c 'echo out; echo err >&2'
 [ $status -eq 0 ] && [ "$(cat "$tmp/out" "$tmp/err")" = "out
 err" ] && grep -q ' s measured, from 20' "$tmp/report"
 result "-o: neither on stdout nor on stderr"
+mkfifo "$tmp/fifo"
+timeout -k 10 1 "$UNCORE" stat -d 0.1 -o "$tmp/fifo" >"$tmp/out" 2>"$tmp/err"; status=$?
+[ $status -eq 124 ]; result "-o: a FIFO that nobody reads: a signal ends the wait"
 timeout 60 "$UNCORE" stat -- true 2>&- >"$tmp/out"; status=$?
 : >"$tmp/err"
 [ $status -eq 1 ] && [ ! -s "$tmp/out" ]
