@@ -22,19 +22,6 @@ static int parse_time(const char *option, const char *text, double least, double
 	return ARGS_OK;
 }
 
-/* A whole number from 1. ARGS_OK, or the exit status. */
-static int parse_number(const char *option, const char *what, const char *text, uint64_t *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoull(text, &end, 0);
-	if (end == text || *end || errno || *out == 0 || text[0] == '-')
-		return bad_input("stat: option '%s' needs a number of %s from 1, not '%s'", option,
-				 what, text);
-	return ARGS_OK;
-}
-
 /* What stands for the end of a line or the begin of a field in quotes cannot be between fields. */
 static int check_separator(const char *text)
 {
@@ -58,9 +45,9 @@ static int parse_options(struct stat_job *job, const struct args *args)
 	if (rc == ARGS_OK && args->duration)
 		rc = parse_time("-d", args->duration, 0.001, &job->duration);
 	if (rc == ARGS_OK && args->every)
-		rc = parse_number("--every", "counts", args->every, &job->every);
+		rc = whole_number("stat", "--every", "counts", args->every, &job->every);
 	if (rc == ARGS_OK && args->repeat)
-		rc = parse_number("-r", "runs", args->repeat, &job->repeat);
+		rc = whole_number("stat", "-r", "runs", args->repeat, &job->repeat);
 	if (rc != ARGS_OK)
 		return rc;
 	if (args->separator && (rc = check_separator(args->separator)) != ARGS_OK)

@@ -28,11 +28,11 @@ struct runner {
 	struct top *top;
 	struct top_screen screen;
 	double interval;
-	unsigned long frames; /* to draw; 0: no end */
-	sigset_t set;         /* signals that are waited for */
-	int signals, keys;    /* descriptors; -1: there are no keys */
-	bool taken;           /* the terminal is ours */
-	bool harmed;          /* a counter was lost */
+	uint64_t frames;   /* to draw; 0: no end */
+	sigset_t set;      /* signals that are waited for */
+	int signals, keys; /* descriptors; -1: there are no keys */
+	bool taken;        /* the terminal is ours */
+	bool harmed;       /* a counter was lost */
 	struct termios before;
 };
 
@@ -290,7 +290,6 @@ static int parse_options(struct runner *r, const struct args *args)
 	char *end;
 
 	r->interval = 1;
-	errno = 0;
 	if (args->interval) {
 		r->interval = strtod(args->interval, &end) / 1000;
 		if (end == args->interval || *end || !(r->interval >= 0.01 && r->interval <= 1e6))
@@ -298,14 +297,8 @@ static int parse_options(struct runner *r, const struct args *args)
 					 "to 1e9, not '%s'",
 					 args->interval);
 	}
-	if (args->number) {
-		r->frames = strtoul(args->number, &end, 10);
-		if (end == args->number || *end || errno || r->frames == 0 ||
-		    args->number[0] == '-')
-			return bad_input("top: option '-n' needs a number of frames from 1, not "
-					 "'%s'",
-					 args->number);
-	}
+	if (args->number)
+		return whole_number("top", "-n", "frames", args->number, &r->frames);
 	return ARGS_OK;
 }
 

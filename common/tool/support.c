@@ -28,6 +28,19 @@ int complain(int status, const char *format, ...)
 	return status;
 }
 
+int whole_number(const char *command, const char *option, const char *what, const char *text,
+		 uint64_t *out)
+{
+	bool digits = text[0] && strspn(text, "0123456789") == strlen(text);
+
+	errno = 0;
+	*out = digits ? strtoull(text, NULL, 10) : 0;
+	if (errno || *out == 0)
+		return bad_input("%s: option '%s' needs a number of %s from 1, not '%s'", command,
+				 option, what, text);
+	return ARGS_OK;
+}
+
 int library_error(int error, const char *sentence)
 {
 	if (!sentence || !sentence[0])

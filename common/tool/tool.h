@@ -100,6 +100,10 @@ int library_error(int error, const char *sentence);
 /* Ends the command: a report that could not be written is a failure. */
 int finish(int status);
 
+/* The value of an option: a number of `what` from 1, in decimal digits. ARGS_OK, or the exit status. */
+int whole_number(const char *command, const char *option, const char *what, const char *text,
+		 uint64_t *out);
+
 /* ---- memory: where there is none the program ends */
 
 void *must_alloc(void *old, size_t n, size_t size);

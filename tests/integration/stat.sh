@@ -165,6 +165,18 @@ run -r 5 -- "$tmp/none"
 [ $status -eq 127 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ]
 result "-r: no such command"
 
+wrong=
+for number in 0 -1 ' -1' 1.5 0x2 2x '' 18446744073709551616; do
+	run -r "$number" -d 0.01
+	[ $status -eq 2 ] && [ "$(cat "$tmp/err")" = \
+		"uncore: stat: option '-r' needs a number of runs from 1, not '$number'" ] || wrong="$wrong '$number'"
+done
+[ -z "$wrong" ] || echo "# taken:$wrong"
+[ -z "$wrong" ]; result "-r: numbers that cannot be"
+run -r 010 -d 0.001 -j
+[ $status -eq 0 ] && jq -e '.runs == 10' "$tmp/out" >/dev/null
+result "-r: digits are decimal"
+
 # ---- a reader that goes away
 
 for form in "" -j -x, --json-lines; do
