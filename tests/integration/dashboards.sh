@@ -36,10 +36,10 @@ graphite_targets() # of all dashboards for Graphite, a line each
 		sed "s/\$host/$node/; s/\$socket/*socket*/"
 }
 
-render() # PORT TARGET [FROM]
+render() # PORT TARGET [FROM UNTIL]
 {
-	curl -sS -G "http://127.0.0.1:$1/render" --data-urlencode "target=$2" -d "from=${3:--10s}" -d until=-2s -d format=json \
-		-d noCache=1
+	curl -sS -G "http://127.0.0.1:$1/render" --data-urlencode "target=$2" -d "from=${3:--10s}" -d "until=${4:--2s}" \
+		-d format=json -d noCache=1
 }
 
 prometheus_queries()
@@ -224,17 +224,18 @@ rules()
 # Nodes 1000 to 991, of 2 sockets with 1.5 N GB/s each; links of N / 20 % on the fuller one; the sum of 2 N.
 thousand()
 {
+	many() { render "$many_port" "$(graph "$1")" $((written - 240)) "$written"; }
 	graph() { jq -r ".graphs[] | select(.[1].title | startswith(\"$1\")) | .[1].target[0]" "$dashboards/graphite-cluster.json"; }
 	begin=$(date +%s%N)
-	render "$many_port" "$(graph "Memory bandwidth: the")" -4min >"$tmp/top"
+	many "Memory bandwidth: the" >"$tmp/top"
 	echo "# the 10 highest of 1000 nodes, from 2000 files: $((($(date +%s%N) - begin) / 1000000)) ms" >&3
 	jq -e '[.[] | {(.target): ([.datapoints[][0] | values] | max | . * 10 | round)}] | add ==
 		([range(991; 1001)] | map({("node" + ("000\(.)" | .[-4:])): (3 * . * 10)}) | add)' "$tmp/top" || return 1
-	render "$many_port" "$(graph "Links between sockets, %")" -4min | jq -e 'map([.datapoints[][0] | values] | max) |
+	many "Links between sockets, %" | jq -e 'map([.datapoints[][0] | values] | max) |
 		sort == [range(991; 1001) | . / 20]' || return 1
-	render "$many_port" "$(graph "Memory bandwidth: all")" -4min |
+	many "Memory bandwidth: all" |
 		jq -e '[.[0].datapoints[][0] | values] | max | round == 1001000' || return 1
-	render "$many_port" "$(graph "Nodes with")" -4min | jq -e '[.[0].datapoints[][0] | values] | max == 1000'
+	many "Nodes with" | jq -e '[.[0].datapoints[][0] | values] | max == 1000'
 }
 
 # ---- collectd, carbon, graphite-web, Prometheus
@@ -253,7 +254,7 @@ sed "s/9103/$export_port/; s/15s/1s/" "$dashboards/prometheus.yml" >"$tmp/promet
 prometheus --config.file="$tmp/prometheus/prometheus.yml" --storage.tsdb.path="$tmp/prometheus/data" \
 	--web.listen-address="127.0.0.1:$prometheus_port" >"$tmp/prometheus/log" 2>&1 &
 pids="$pids $!"
-"$top/tests/integration/thousand_hosts.py" "$tmp/many/whisper"
+written=$("$top/tests/integration/thousand_hosts.py" "$tmp/many/whisper")
 start_web "$tmp/many" --mend || bail graphite-web "$tmp/many/web.log"
 pids="$pids $web_pid" many_port=$web_port
 start_web "$tmp/carbon" || bail graphite-web "$tmp/carbon/web.log"
