@@ -48,6 +48,8 @@ static const struct metric_row {
 	{"imc3.mem_bw_reads:socket=0x1", 0, "imc.MEM_BW_READS", 1, 3},
 	{"memory_read_byte", UNC_ERR_NOT_FOUND,
 	 "no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes", 0, 0},
+	{"memory", UNC_ERR_NOT_FOUND,
+	 "no metric memory in emerald-rapids; nearest is memory_read_bytes", 0, 0},
 	{"memory_read_bytes:socket=zz", UNC_ERR_INVALID,
 	 "memory_read_bytes: 'socket=zz' is not socket=N with N up to 63", 0, 0},
 	{"memory_read_bytes:socket=-5", UNC_ERR_INVALID,
@@ -127,6 +129,9 @@ static const struct place_row {
 	 "no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT"},
 	{"memory_read_byte", 0, -1, UNC_ERR_NOT_FOUND,
 	 "no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes"},
+	{"memory_read", 0, -1, UNC_ERR_NOT_FOUND, /* imc.MEM_BW_READS has fewer letters changed */
+	 "no metric or event memory_read in emerald-rapids; nearest is memory_read_bytes"},
+	{"imc", 0, -1, UNC_ERR_NOT_FOUND, "imc is a unit type, no metric or event; want imc.EVENT"},
 };
 
 static void test_places(void)

@@ -51,8 +51,11 @@ int unc_metric_unknown(const struct unc_table *t, const char *name, struct unc_e
 		const char *before = nearest.best;
 
 		unc_metric_name(t, i, full, sizeof(full));
-		unc_nearest_try(&nearest, full);
-		if (nearest.best != before || nearest.best == full) {
+		if (t->metric[i].type == UNC_NONE)
+			unc_nearest_try_short(&nearest, full);
+		else
+			unc_nearest_try(&nearest, full);
+		if (nearest.best != before) {
 			strcpy(best, full);
 			nearest.best = best;
 		}

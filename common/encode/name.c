@@ -99,7 +99,10 @@ static void try_name(struct unc_nearest *nearest, char best[UNC_SPEC_MAX], const
 	char full[UNC_SPEC_MAX];
 
 	snprintf(full, sizeof(full), "%s%s%s", type, *type ? "." : "", own);
-	unc_nearest_try(nearest, in_full ? full : own);
+	if (*type)
+		unc_nearest_try(nearest, in_full ? full : own);
+	else /* portable: its first words are near (memory_read) */
+		unc_nearest_try_short(nearest, own);
 	if (nearest->best && (!before.best || nearest->distance < before.distance)) {
 		strcpy(best, full);
 		nearest->best = best;
@@ -140,6 +143,9 @@ static int unknown_name(const struct unc_table *t, const char *text, struct unc_
 		type = unc_find_type(t, name);
 		*dot = '.';
 	}
+	if (!dot && unc_find_type(t, name) != UNC_NONE)
+		return unc_fail(err, UNC_ERR_NOT_FOUND,
+				"%s is a unit type, no metric or event; want %s.EVENT", name, name);
 	unc_nearest_start(&nearest, name);
 	try_names(t, type, dot != NULL, &nearest, best);
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric or event %.80s in %s%s", name,
