@@ -26,6 +26,9 @@ static int count_channels(const struct unc_platform *p, struct channels *c, stru
 		if (u->unknown)
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"nobody says how many channels there are");
+		if (type->memory == UNC_MEMORY_HBM && !u->available)
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"it may have memory on the package (HBM): %s", u->reason);
 		if (type->memory == UNC_MEMORY_HBM)
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"the machine has memory on the package (HBM)");
