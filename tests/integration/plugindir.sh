@@ -120,13 +120,14 @@ gone()
 	[ ! -s "$tmp/left" ]
 }
 
-refused() # FOLDER ARGUMENT...: by a sentence, and at once
+refused() # SENTENCE FOLDER ARGUMENT...: at once
 (
-	mkdir -p "$1" && cd "$1" || exit
-	shift
+	sentence=$1
+	mkdir -p "$2" && cd "$2" || exit
+	shift 2
 	! "$SRCDIR/configure" -q "$@" >"$tmp/said" 2>&1 || exit
 	cat "$tmp/said"
-	grep -q 'must have no blank in their paths' "$tmp/said" && [ ! -e Makefile ]
+	grep -Fq -- "$sentence" "$tmp/said" && [ ! -e Makefile ]
 )
 
 dir=$(value collectdplugindir)
@@ -146,9 +147,10 @@ ok "all of it is there" installed
 ok "make uninstall" "${MAKE:-make}" -s -C "$BUILD" DESTDIR="$tmp/dest" uninstall
 ok "nothing is left, no folder of ours either" gone
 
-# ---- neither make nor libtool has words with blanks
+# ---- what cannot be built
 
-ok "no folder with a blank to build in" refused "$tmp/a folder"
-ok "no prefix with one" refused "$tmp/folder" --prefix="$tmp/a prefix"
+ok "no folder with a blank to build in" refused "must have no blank in their paths" "$tmp/a folder"
+ok "no prefix with one" refused "must have no blank in their paths" "$tmp/folder" --prefix="$tmp/a prefix"
+ok "no library without a shared one" refused "gives --enable-static" "$tmp/folder" --disable-shared
 echo "1..$number"
 exit $((failures > 0))
