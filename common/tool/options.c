@@ -18,9 +18,9 @@ static const struct option_row rows[] = {
 	{REPORT, 'j', "json", NULL, AT(json),
 	 "JSON, for programs; of stat an object for each report",
 	 "Register values are strings of hexadecimal digits with 0x; what is not known is null."},
-	{REPORT, 'v', "verbose", NULL, AT(verbose),
+	{REPORT | WATCH, 'v', "verbose", NULL, AT(verbose),
 	 "more of each row (list, metrics), and notes of the library on stderr", ""},
-	{REPORT, 0, "tables", "DIR", AT(tables),
+	{REPORT | WATCH, 0, "tables", "DIR", AT(tables),
 	 "event tables of a folder in place of those compiled in, on hardware too",
 	 "What is no register of a monitor by what is compiled in stays out of reach. Where the "
 	 "command has more rights than its user, the folder and its files must belong to root "

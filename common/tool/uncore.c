@@ -28,7 +28,7 @@ static const struct command commands[] = {
 	 "one after the other, and scaled to the whole time; a note on stderr says so. An "
 	 "interval in which not every pass was measured is not reported. The exit status is "
 	 "that of COMMAND, if there is one; 1 if another program took a counter away."},
-	{"top", cmd_top, open_machine, REPORT | WATCH | MACHINE, 0, 0, false, "",
+	{"top", cmd_top, open_machine, WATCH | MACHINE, 0, 0, false, "",
 	 "what sockets and memory channels do, live",
 	 "Group OVERVIEW ('uncore groups OVERVIEW') of each socket, as rates, and the traffic of "
 	 "each "

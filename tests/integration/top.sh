@@ -73,6 +73,8 @@ run top -I 5; refused "top: option '-I' needs a number of milliseconds from 10 t
 result $? "-I too short"
 run top -I x; refused "top: option '-I' needs a number of milliseconds from 10 to 1e9, not 'x'"
 result $? "-I that is no number"
+run top -j; refused "top: unknown option '-j'; see 'uncore help top'"
+result $? "no JSON: that is what stat is for"
 run top extra; refused "top: unexpected argument 'extra'; see 'uncore help top'"
 result $? "an argument"
 { timeout 60 "$BUILD/common/tool/uncore" top -I 10 2>"$dir/err"; echo $? >"$dir/status"; } | head -n 1 >"$dir/out"
