@@ -26,10 +26,11 @@ struct turner {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t wake;
 	struct unc_session *session;
-	pid_t pid;  /* a child that was forked off has no such thread */
-	int passes; /* of the session */
-	int turns;  /* since start or reset */
-	int length; /* of a turn, ms */
+	pid_t pid;             /* a child that was forked off has no such thread */
+	int passes;            /* of the session */
+	int turns;             /* since start or reset */
+	int length;            /* of a turn, ms */
+	struct timespec until; /* end of this turn */
 	int ends;
 	int error; /* the session is stopped, because of this */
 	char sentence[PAPI_HUGE_STR_LEN];
@@ -40,24 +41,38 @@ unsigned long intel_uncore_turn_length(void)
 	return LONGEST_TURN_MS * 1000000UL;
 }
 
+static void start_turn(struct turner *turner)
+{
+	struct timespec *until = &turner->until;
+
+	clock_gettime(CLOCK_MONOTONIC, until);
+	until->tv_nsec += turner->length * 1000000L;
+	until->tv_sec += until->tv_nsec / 1000000000L;
+	until->tv_nsec %= 1000000000L;
+}
+
+/* The turn that goes on is the first, and as short. */
 static void start_round(struct turner *turner)
 {
 	turner->turns = 0;
 	turner->length = FIRST_TURN_MS;
+	start_turn(turner);
+}
+
+static int is_over(const struct timespec *until)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec != until->tv_sec ? now.tv_sec > until->tv_sec
+					   : now.tv_nsec >= until->tv_nsec;
 }
 
 /* 1 when the turn is over, 0 when the thread shall end. */
 static int wait_for_turn(struct turner *turner)
 {
-	struct timespec until;
-	int error = 0;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += turner->length * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
-	while (!turner->ends && !error)
-		error = pthread_cond_timedwait(&turner->wake, &turner->lock, &until);
+	while (!turner->ends && !is_over(&turner->until))
+		pthread_cond_timedwait(&turner->wake, &turner->lock, &turner->until);
 	return !turner->ends;
 }
 
@@ -73,6 +88,7 @@ static void *take_turns(void *argument)
 				 intel_uncore.session_error(turner->session));
 		if (++turner->turns % turner->passes == 0 && turner->length < LONGEST_TURN_MS)
 			turner->length *= 2;
+		start_turn(turner);
 	}
 	pthread_mutex_unlock(&turner->lock);
 	return NULL;
@@ -155,8 +171,10 @@ int intel_uncore_turn_missing(const struct turner *turner, char *text, size_t si
 
 void intel_uncore_turn_anew(struct turner *turner)
 {
-	if (is_ours(turner))
-		start_round(turner);
+	if (!is_ours(turner))
+		return;
+	start_round(turner);
+	pthread_cond_signal(&turner->wake); /* the turn ends earlier than the thread knows */
 }
 
 int intel_uncore_turn_end(struct turner **at)
