@@ -78,6 +78,16 @@ static void tell_simulated(void)
 			intel_uncore.platform_cpu(intel_uncore.platform)->name);
 }
 
+/* An event that could not be removed, or put back: PAPI would take the values of others for its own. */
+static int check_events(const struct control *control)
+{
+	if (control->count == control->wanted)
+		return PAPI_OK;
+	return intel_uncore_fail(UNC_ERR_CONFLICT,
+				 "an event could not be removed from the EventSet, or put back "
+				 "into it; PAPI_cleanup_eventset() lets it begin anew");
+}
+
 static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {
 	ThreadInfo_t *thread = _papi_hwi_lookup_thread(0);
@@ -89,8 +99,10 @@ static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	(void)ctx;
 	if (set && set->ctl_state == ctl && set->state & PAPI_OVERFLOWING)
 		return refuse_overflow(set, 0, 0); /* PAPI_OVERFLOW_FORCE_SW: nobody was asked */
-	papi_errno =
-		intel_uncore_fail_session(control, intel_uncore.session_start(control->session));
+	papi_errno = check_events(control);
+	if (papi_errno == PAPI_OK)
+		papi_errno = intel_uncore_fail_session(
+			control, intel_uncore.session_start(control->session));
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	control->lost = 0;
@@ -156,6 +168,7 @@ static int set_value(struct control *control, int item)
 {
 	const struct unc_value *value = &control->read[item];
 	const struct unc_metric *metric = control->items[item].metric;
+	long long *out = &control->values[control->items[item].position];
 	double number = value->flags & UNC_VALUE_VALID ? value->value : __builtin_nan("");
 	char missing[PAPI_MAX_STR_LEN];
 
@@ -165,13 +178,13 @@ static int set_value(struct control *control, int item)
 		    (number != number &&
 		     intel_uncore_turn_missing(control->turner, missing, sizeof(missing))))
 			fail_value(control, item);
-		memcpy(&control->values[item], &number, sizeof(number));
+		memcpy(out, &number, sizeof(number));
 		return PAPI_OK;
 	}
 	if (!(value->flags & UNC_VALUE_VALID))
 		return fail_value(control, item);
-	control->values[item] = metric ? (long long)(number < 0 ? number - 0.5 : number + 0.5)
-				       : (long long)value->count;
+	*out = metric ? (long long)(number < 0 ? number - 0.5 : number + 0.5)
+		      : (long long)value->count;
 	return PAPI_OK;
 }
 

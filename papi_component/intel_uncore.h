@@ -70,6 +70,7 @@ enum {
 
 struct item {
 	unsigned int code;
+	int papi_code, position;         /* where PAPI looks for its value */
 	const struct unc_metric *metric; /* NULL: an event */
 };
 
@@ -80,7 +81,9 @@ struct control {
 	struct turner *turner; /* while it runs in several passes */
 	int multiplexed;       /* PAPI_set_multiplex(): it may need as many passes as it wants */
 	int rotates;           /* the session may */
+	int left;              /* passes of what was left when an event was removed; 0: fits */
 	int lost;              /* a read has failed: the next reset starts anew */
+	int wanted;            /* events that PAPI has in it; -1: not those that we have */
 	int count, room;       /* of the arrays */
 	struct item *items;
 	struct unc_value *read;

@@ -138,12 +138,14 @@ static int make_room(struct control *control, int count)
  * is listed with them, or as many as it wants. */
 static int passes_allowed(const struct control *control)
 {
-	int i, passes = 1;
+	int i, passes = control->left ? control->left : 1;
 
+	if (control->multiplexed)
+		return INT_MAX;
 	for (i = 0; i < control->count; i++)
 		if (control->items[i].metric && control->items[i].metric->passes > passes)
 			passes = control->items[i].metric->passes;
-	return control->multiplexed ? INT_MAX : passes;
+	return passes;
 }
 
 static int refuse_passes(struct control *control, const char *name)
@@ -211,7 +213,7 @@ static int keep_items(struct control *control, int same, int rotates)
  * before. Only what differs is done. */
 static int set_items(struct control *control, const unsigned int *codes, int count)
 {
-	int i, same = 0, rotates = control->multiplexed, papi_errno;
+	int i, same = 0, rotates = control->multiplexed || control->left, papi_errno;
 
 	for (i = 0; i < count && !rotates; i++)
 		rotates = needs_turns(codes[i]);
@@ -220,6 +222,75 @@ static int set_items(struct control *control, const unsigned int *codes, int cou
 	papi_errno = keep_items(control, same, rotates);
 	for (i = control->count; i < count && papi_errno == PAPI_OK; i++)
 		papi_errno = add_item(control, codes[i]);
+	return papi_errno;
+}
+
+/* PAPI has taken an event out already, and does not put it back: the others have to stay, if need be in
+ * more passes. */
+static int remove_items(struct control *control, const unsigned int *codes, int count)
+{
+	int papi_errno = set_items(control, codes, count);
+
+	if (papi_errno == PAPI_ECNFLCT) {
+		control->left = INT_MAX;
+		papi_errno = set_items(control, codes, count);
+		if (papi_errno == PAPI_OK)
+			control->left = intel_uncore.session_passes(control->session);
+	}
+	control->wanted = papi_errno == PAPI_OK ? count : -1;
+	return papi_errno;
+}
+
+/* Where PAPI removes an event it puts the last one into the gap, but leaves the code of the removed one
+ * there. */
+static void mend_codes(const struct control *control, NativeInfo_t *native, int count)
+{
+	int i, k;
+
+	for (i = 0; i < count; i++)
+		for (k = 0; k < control->count; k++)
+			if (control->items[k].position == native[i].ni_position)
+				native[i].ni_papi_code = control->items[k].papi_code;
+}
+
+/* PAPI learns new positions only where it has added an event: what it had before keeps its own. */
+static void place_new(const struct control *control, NativeInfo_t *native, int count)
+{
+	int i, next = 0, known = count < control->wanted ? count : control->wanted;
+	char used[INTEL_UNCORE_MAX_ITEMS] = {0};
+
+	for (i = 0; i < known; i++)
+		if (native[i].ni_position >= 0 && native[i].ni_position < INTEL_UNCORE_MAX_ITEMS)
+			used[native[i].ni_position] = 1;
+	for (i = known > 0 ? known : 0; i < count; i++) {
+		while (used[next])
+			next++;
+		native[i].ni_position = next++;
+	}
+}
+
+/* What PAPI knows of the items. */
+static int note_places(struct control *control, const NativeInfo_t *native, int count)
+{
+	int i, room = 0;
+
+	for (i = 0; i < count; i++) {
+		control->items[i].papi_code = native[i].ni_papi_code;
+		control->items[i].position = native[i].ni_position;
+		room = room > native[i].ni_position ? room : native[i].ni_position + 1;
+	}
+	return make_room(control, room);
+}
+
+static int change_items(struct control *control, const unsigned int *codes, int count)
+{
+	int papi_errno;
+
+	if (count < control->wanted)
+		return remove_items(control, codes, count);
+	papi_errno = set_items(control, codes, count);
+	if (control->wanted >= 0 && papi_errno == PAPI_OK)
+		control->wanted = count;
 	return papi_errno;
 }
 
@@ -233,6 +304,7 @@ int intel_uncore_update_control_state(hwd_control_state_t *ctl, NativeInfo_t *na
 	(void)ctx;
 	if (count == 0) { /* PAPI is about to free the control state, perhaps */
 		close_control(control);
+		control->left = control->wanted = 0;
 		return PAPI_OK;
 	}
 	papi_errno = intel_uncore_check_n_initialize();
@@ -240,26 +312,44 @@ int intel_uncore_update_control_state(hwd_control_state_t *ctl, NativeInfo_t *na
 		return papi_errno;
 	if (count > INTEL_UNCORE_MAX_ITEMS)
 		return PAPI_ECOUNT;
-	for (i = 0; i < count; i++) {
+	if (count < control->wanted)
+		mend_codes(control, native, count);
+	place_new(control, native, count);
+	for (i = 0; i < count; i++)
 		codes[i] = (unsigned int)native[i].ni_event;
-		native[i].ni_position = i;
-	}
-	return set_items(control, codes, count);
+	papi_errno = change_items(control, codes, count);
+	return papi_errno == PAPI_OK ? note_places(control, native, count) : papi_errno;
+}
+
+/* Places are those of before. */
+static int set_same_items(struct control *control, const struct item *items, int count)
+{
+	unsigned int codes[INTEL_UNCORE_MAX_ITEMS];
+	int i, papi_errno, room = control->room;
+
+	for (i = 0; i < count; i++)
+		codes[i] = items[i].code;
+	papi_errno = count ? set_items(control, codes, count) : PAPI_OK;
+	if (papi_errno == PAPI_OK)
+		papi_errno = make_room(control, room);
+	for (i = 0; i < count && papi_errno == PAPI_OK; i++)
+		control->items[i] = items[i];
+	return papi_errno;
 }
 
 /* PAPI_set_multiplex(), with or without events. */
 int intel_uncore_multiplex(struct control *control, _papi_int_option_t *option)
 {
-	unsigned int codes[INTEL_UNCORE_MAX_ITEMS];
-	int i, papi_errno, count = control->count;
+	struct item items[INTEL_UNCORE_MAX_ITEMS];
+	int papi_errno, count = control->count;
 
-	for (i = 0; i < count; i++)
-		codes[i] = control->items[i].code;
+	if (count)
+		memcpy(items, control->items, (size_t)count * sizeof(items[0]));
 	control->multiplexed = 1;
-	papi_errno = count ? set_items(control, codes, count) : PAPI_OK;
+	papi_errno = set_same_items(control, items, count);
 	if (papi_errno != PAPI_OK) {
 		control->multiplexed = 0;
-		set_items(control, codes, count);
+		set_same_items(control, items, count);
 	}
 	option->multiplex.ns = intel_uncore_turn_length();
 	return papi_errno;

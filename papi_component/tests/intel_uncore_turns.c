@@ -154,6 +154,39 @@ static double measure_ratio(int set, int cid, int fillers)
 	return (double)values[0] / (double)values[fillers + 1];
 }
 
+/* Bytes read a byte written, the first two events of a set. */
+static double measure_left(int set)
+{
+	long long values[FILLERS + 2];
+
+	CALL(PAPI_start(set));
+	work();
+	read_when_measured(set, values);
+	CALL(PAPI_stop(set, values));
+	return (double)values[0] / (double)values[1];
+}
+
+/* What remains when an event is taken out stays, in turn if it does not fit at once, and keeps its
+ * values: PAPI moves the last event. */
+static void check_removal(const char *first, int fillers, int cid, const char *description)
+{
+	int set = make_set(cid, 0), looks, fit;
+	double once = measure_ratio(set, cid, 0), left = NAN;
+
+	remove_set(set);
+	set = make_set(cid, 0);
+	CALL(PAPI_add_named_event(set, first));
+	CALL(PAPI_add_named_event(set, PREFIX "memory_read_bytes"));
+	CALL(PAPI_add_named_event(set, PREFIX "memory_write_bytes"));
+	fit = fillers ? fill(set, cid, 1) : 0;
+	CALL(PAPI_remove_named_event(set, first));
+	CHECK("not one event was removed", PAPI_num_events(set) == fit + 2);
+	for (looks = 0; looks < 20 && !(fabs(left / once - 1) < 0.02); looks++)
+		left = measure_left(set);
+	CHECK("what is left differs", looks < 20 || !strstr(description, "SIMULATED"));
+	remove_set(set);
+}
+
 /* The load of a simulated machine is constant: what was measured in turn is what there is, unless
  * this thread lost its CPU between a register and the clock, which does not always happen. */
 static void check_values(int cid, const char *description)
@@ -308,8 +341,12 @@ int main(int argc, char **argv)
 		for (i = 0; i < n; i++)
 			values += check_metric(metrics[i], cid, quiet);
 		CHECK("hardly any metric has a value", values * 2 >= n);
-		if (n)
+		if (n) {
 			check_beside(metrics[0], cid);
+			CALL(PAPI_event_code_to_name(metrics[0], name));
+			check_removal(name, 1, cid, description);
+		}
+		check_removal(PREFIX "memory_write_bytes:socket=0", 0, cid, description);
 		check_values(cid, description);
 		check_threads(cid);
 		check_fork(cid);
