@@ -495,6 +495,13 @@ no_leak()
 	done
 }
 
+# PAPI's makefiles cannot be used in such a path: it is said before anything is built.
+refuses_blanks() # ARGUMENT...
+{
+	"$here/../../scripts/build-papi" --with-uncore-build="$BUILD" "$@" >why 2>&1
+	[ $? = 1 ] && cat why && grep -Fq "build-papi: '$tmp/a b" why && ! grep -q configure why
+}
+
 # ---- recipes of examples/README.md
 
 top=$(cd "$here/../.." && pwd)
@@ -618,6 +625,8 @@ mpi_region() # one report, of the rank that read
 # ---- tests
 
 exec 3>&1
+ok "build-papi: a prefix with a blank" refuses_blanks "$tmp/a b"
+ok "build-papi: a build folder with a blank" refuses_blanks "--build=$tmp/a b" "$tmp/prefix"
 if [ -n "$(disabled_reason 2>/dev/null)" ]; then
 	ok "the disabled reason names the cause on this machine" names_the_cause
 	for program in basic errors every fork lost metrics multi threads turns; do
