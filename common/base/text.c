@@ -331,8 +331,9 @@ void unc_nearest_try(struct unc_nearest *nearest, const char *candidate)
 	size_t distance = edit_distance(nearest->wanted, candidate);
 	size_t length = strlen(candidate);
 
-	/* More than half of the letters changed is not a misspelling. */
-	if (distance > length / 2 + 1 || (nearest->best && distance >= nearest->distance))
+	/* More than half of the letters changed is not a misspelling; nothing is none at all. */
+	if (!nearest->wanted[0] || distance > length / 2 + 1 ||
+	    (nearest->best && distance >= nearest->distance))
 		return;
 	nearest->best = candidate;
 	nearest->distance = distance;
