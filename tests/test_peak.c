@@ -660,8 +660,9 @@ static void test_hbm(void)
 	p = machine("emerald-rapids,clock=step,memory=4800,discovery=none");
 	CHECK_NUMBER(unc_memory_peak(p, 0, &peak), UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(unc_platform_error(p),
-		   "what the memory of socket 0 can move is not known: nobody "
-		   "says whether there is memory on the package (HBM)");
+		   "what the memory of socket 0 can move is not known: it may have memory on the "
+		   "package (HBM): whether there is one only the discovery tables tell, which "
+		   "cannot be used");
 	unc_platform_close(p);
 }
 
