@@ -7,28 +7,13 @@ unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS COLUMNS
 for need in jq python3; do
 	command -v $need >/dev/null || { echo "1..0 # SKIP no $need; install $need"; exit 0; }
 done
-tmp=$(mktemp -d) || exit 99
-trap 'rm -rf "$tmp"' EXIT
-number=0
+title=stat
+. "$SRCDIR/tests/integration/result.inc"
 
 run() # ARGUMENT...: output in $tmp/out and $tmp/err, status in $status
 {
 	timeout 60 "$UNCORE" stat "$@" >"$tmp/out" 2>"$tmp/err"
 	status=$?
-}
-
-result() # NAME: a test, by the status of the command before
-{
-	good=$?
-	number=$((number + 1))
-	if [ $good -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		echo "# status $status"
-		sed 's/^/# out: /' "$tmp/out" | head -n 20
-		sed 's/^/# err: /' "$tmp/err" | head -n 20
-	fi
 }
 
 # ---- separators
@@ -166,10 +151,10 @@ run -r 5 -- "$tmp/none"
 result "-r: no such command"
 
 wrong=
-for number in 0 -1 ' -1' 1.5 0x2 2x '' 18446744073709551616; do
-	run -r "$number" -d 0.01
+for runs in 0 -1 ' -1' 1.5 0x2 2x '' 18446744073709551616; do
+	run -r "$runs" -d 0.01
 	[ $status -eq 2 ] && [ "$(cat "$tmp/err")" = \
-		"uncore: stat: option '-r' needs a number of runs from 1, not '$number'" ] || wrong="$wrong '$number'"
+		"uncore: stat: option '-r' needs a number of runs from 1, not '$runs'" ] || wrong="$wrong '$runs'"
 done
 [ -z "$wrong" ] || echo "# taken:$wrong"
 [ -z "$wrong" ]; result "-r: numbers that cannot be"
@@ -250,4 +235,4 @@ terminal 1 24 200 --per-socket
 unset COLUMNS
 [ $status -eq 0 ] && grep -q '  clock  time s  ' "$tmp/out"; result "COLUMNS wins over the terminal"
 
-echo "1..$number"
+finish

@@ -7,30 +7,14 @@
 : "${UNCORE:=$BUILD/common/tool/uncore}"
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS
 command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
-tmp=$(mktemp -d) || exit 99
-trap 'rm -rf "$tmp"' EXIT
-number=0
+title=command
+. "$SRCDIR/tests/integration/result.inc"
 
 # Runs the command; output in $tmp/out and $tmp/err, status in $status.
 run()
 {
 	timeout 60 "$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"
 	status=$?
-}
-
-# result NAME: reports a test by the status of the command before.
-result()
-{
-	good=$?
-	number=$((number + 1))
-	if [ $good -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		echo "# status $status"
-		sed 's/^/# out: /' "$tmp/out" | head -n 10
-		sed 's/^/# err: /' "$tmp/err" | head -n 10
-	fi
 }
 
 # json FILTER: the output of the last run is JSON and the filter gives true.
@@ -544,4 +528,4 @@ result "stat --per-unit: a socket in hexadecimal"
 run stat -o "$tmp/none/report" -d 0.1; refused 1 "$tmp/none/report"
 result "stat: a file that cannot be written"
 
-echo "1..$number"
+finish
