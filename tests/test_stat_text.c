@@ -170,7 +170,8 @@ static void test_either_kind(void)
 	CHECK_PART(err, "--every needs an event");
 }
 
-/* In the order given, each number once. What this CPU or machine lacks is told; none of it is a failure. */
+/* In the order given, each number once. What this CPU or machine lacks is told
+ * to those who ask; none of it is a failure. */
 static void test_groups(void)
 {
 	CHECK_NUMBER(run(snb, "-d 1 -e cbo.CLOCKTICKS -g mem -m imc.ACT_COUNT,memory_read_bytes"),
@@ -184,11 +185,15 @@ static void test_groups(void)
 	CHECK_PART(out, "{\"link_tx_bytes\":");
 	CHECK_PART(out, ",\"llc_misses\":");
 	CHECK_NUMBER(run("montecito", "-d 1 -j -g OVERVIEW"), 0);
+	CHECK_TEXT(err, "");
+	CHECK_NUMBER(run("montecito", "-d 1 -j -v -g OVERVIEW"), 0);
 	CHECK_PART(err, "link_tx_bytes, link_rx_bytes, link_utilization: "
 			"no links");
 	CHECK_NUMBER(run("montecito", "-d 1 -j -g LINK"), 1);
 	CHECK_PART(err, "uncore: group LINK: link_tx_bytes");
 	CHECK_TEXT(out, "");
+	CHECK_NUMBER(run(snb, "-d 1 -e mem"), 2);
+	CHECK_PART(err, "mem is a group, no event or metric: -g mem");
 	CHECK_NUMBER(run(snb, "-d 1 -g ME"), 2);
 	CHECK_PART(err, "no group ME; nearest is MEM");
 	CHECK_NUMBER(run(snb, "-d 1 -g MEM,,L3"), 2);

@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
 	 "metrics, NAME or, of one unit, type<index>.NAME, either with :socket=; or events", ""},
 	{COUNT, 'g', "group", "GROUP,..", 0,
 	 "all of a group, as 'uncore groups' lists them: MEM, L3, LINK, PCIE, ENERGY, ...",
-	 "What of it this CPU or machine does not have is told on stderr."},
+	 "What of it this CPU or machine does not have, 'uncore groups' tells, and -v on stderr."},
 	{COUNT, 'I', "interval", "MS", AT(interval),
 	 "a report every MS milliseconds, of that interval alone; without it, one at the end",
 	 "As text, a row with the time of day and a column for each number, where that fits "

@@ -151,6 +151,21 @@ static int add_units(struct stat_job *job, const struct unc_item *item)
 	return rc;
 }
 
+/* What is neither event nor metric: a group's name belongs to -g. */
+static int no_item(const struct stat_job *job, const char *text, int error)
+{
+	char *sentence = must_print("%s", unc_platform_error(job->platform));
+	size_t index;
+	int rc;
+
+	if (error == UNC_ERR_NOT_FOUND && unc_group_find(job->platform, text, &index) == 0)
+		rc = bad_input("stat: %s is a group, no event or metric: -g %s", text, text);
+	else
+		rc = library_error(error, sentence);
+	free(sentence);
+	return rc;
+}
+
 /* An event or a metric, whichever the text names. */
 static int add_item(struct stat_job *job, const char *text)
 {
@@ -159,7 +174,7 @@ static int add_item(struct stat_job *job, const char *text)
 	int rc = unc_item_find(job->platform, text, &item);
 
 	if (rc < 0)
-		return library_error(rc, unc_platform_error(job->platform));
+		return no_item(job, text, rc);
 	rc = name_at(job, &item, &item.at, name); /* is there such a place? */
 	if (rc)
 		return rc;
@@ -182,7 +197,8 @@ static int add_group(struct stat_job *job, const char *name)
 		return library_error(UNC_ERR_MEMORY, NULL);
 	if (!group->available)
 		return failure("group %s: %s", group->name, group->reason);
-	if (*group->reason)
+	/* It has no number that could be wrong, 'uncore groups' tells it as well: for those who ask. */
+	if (*group->reason && job->args->verbose)
 		remark("note: group %s: %s", group->name, group->reason);
 	job->of_group = true;
 	for (size_t i = 0; rc == 0 && i < group->n_items; i++)
