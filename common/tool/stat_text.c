@@ -195,11 +195,13 @@ static void list_line(struct stat_job *job, const char *label)
 static void list_number(struct stat_job *job, size_t i, const struct stat_cell *c)
 {
 	size_t column = name_column(job) + 1 + SHARES * i;
+	/* How much of the interval a socket that was frozen has counted, nobody knows. */
+	double seconds = job->every && job->overflow.frozen ? 0 : job->seconds;
 	char text[CELL_MAX];
 
 	table_put(job->table, column + NUMBER, number_text(text, c));
-	table_put(job->table, column + RATE, rate_text(text, c, job->seconds));
-	table_put(job->table, column + PEAK, peak_text(text, c, job->seconds));
+	table_put(job->table, column + RATE, rate_text(text, c, seconds));
+	table_put(job->table, column + PEAK, peak_text(text, c, seconds));
 	if (!c->reason)
 		table_put(job->table, column + SPREAD, spread_text(text, job->runs, c->spread));
 	table_put(job->table, column + MARK, mark_text(text, c));
