@@ -498,8 +498,8 @@ no_leak()
 # PAPI's makefiles cannot be used in such a path: it is said before anything is built.
 refuses_blanks() # ARGUMENT...
 {
-	"$here/../../scripts/build-papi" --with-uncore-build="$BUILD" "$@" >why 2>&1
-	[ $? = 1 ] && cat why && grep -Fq "build-papi: '$tmp/a b" why && ! grep -q configure why
+	"$here/../../scripts/build-papi" --with-uncore-build="$BUILD" "$@" >refusal 2>&1
+	[ $? = 1 ] && cat refusal && grep -Fq "build-papi: '$tmp/a b" refusal && ! grep -q configure refusal
 }
 
 # ---- recipes of examples/README.md
