@@ -639,7 +639,8 @@ UNC_API void unc_session_free(struct unc_session *);
  * the next interval is not counted.
  * every: 1 to 2^width of the counter; 0: no more sampling. One event of a session at a time.
  * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric, or the session needs
- * several passes; UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this CPU or unit does not tell that a counter
+ * several passes, or, where counters are frozen, it has a metric that depends on the time (known at
+ * the start at the latest); UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this CPU or unit does not tell that a counter
  * has carried; UNC_ERR_STATE the session is running. unc_session_start() of any session may then
  * fail with UNC_ERR_BUSY: another one of this process freezes the socket.
  */

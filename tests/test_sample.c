@@ -276,6 +276,36 @@ static void refusals(void)
 	refused("nehalem-ep", "core.INST_RETIRED:ANY", 1000, UNC_ERR_UNAVAILABLE, "");
 }
 
+/* Frozen from the carry to the look, counters have no share of that time: bytes are right, bytes a second
+ * are not. Without a freeze both are (2.2e9 clocks end each 1e6 / 2.2e9 s). */
+static void times(void)
+{
+	static const char *const about[] = {"memory_bandwidth", "uncore_frequency_hz",
+					    "memory_read_latency_ns"};
+	struct unc_platform *p = machine("emerald-rapids,clock=step");
+	int id;
+
+	for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++) {
+		struct unc_session *s = session(p, "cha.CLOCKTICKS", NULL, UNC_SESSION_FREEZE);
+
+		CU_ASSERT_EQUAL(unc_session_add_metric(s, "memory_read_bytes", &id), 0);
+		CHECK_NUMBER(unc_session_sample(s, 0, 1000000), 0);
+		CU_ASSERT_EQUAL(unc_session_add_metric(s, about[i], &id), 0);
+		CHECK_NUMBER(unc_session_sample(s, 0, 1000000), UNC_ERR_INVALID);
+		CU_ASSERT_PTR_NOT_NULL(strstr(unc_session_error(s), "is about time"));
+		CU_ASSERT_EQUAL(strncmp(unc_session_error(s), about[i], strlen(about[i])), 0);
+		CHECK_NUMBER(unc_session_start(s), UNC_ERR_INVALID); /* added behind it */
+		unc_session_free(s);
+		s = session(p, "cha.CLOCKTICKS", NULL, 0);
+		CU_ASSERT_EQUAL(unc_session_add_metric(s, about[i], &id), 0);
+		CHECK_NUMBER(unc_session_sample(s, 0, 1000000), 0);
+		CHECK_NUMBER(unc_session_start(s), 0);
+		unc_session_free(s);
+	}
+	quiet(p);
+	unc_platform_close(p);
+}
+
 static void states(void)
 {
 	struct unc_platform *p = machine("emerald-rapids,clock=step");
@@ -314,6 +344,7 @@ int main(void)
 		{"counters start at 2^48 - N", preloads},
 		{"stopped while the socket is frozen", stopped_frozen},
 		{"refusals", refusals},
+		{"with a freeze, nothing that is about time", times},
 		{"states", states},
 		{NULL, NULL},
 	};

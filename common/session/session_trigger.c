@@ -54,8 +54,32 @@ static uint64_t status_bit(const struct unc_session *s, const struct unc_trigger
 	return (uint64_t)1 << (o->bit + counter);
 }
 
+/* Frozen counters stand still for a part of each interval, and nothing tells how long: what is counted
+ * a second, or compared with the time, would be too small. */
+static int check_times(const struct unc_session *s, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = 0; i < s->n_items; i++) {
+		const struct unc_session_item *item = &s->item[i];
+
+		if (item->metric >= 0 && unc_expr_uses(item->expr) & (UNC_EXPR_TIME | UNC_EXPR_TSC))
+			return unc_fail(err, UNC_ERR_INVALID,
+					"%s is about time, and frozen counters stand still for a "
+					"part of it: ask for counts, or sample without a freeze",
+					unc_tbl_str(t, t->metric[item->metric].name));
+	}
+	return 0;
+}
+
 int unc_sample_check(const struct unc_session *s, struct unc_error *err)
 {
+	if (s->flags & UNC_SESSION_FREEZE) {
+		int rc = check_times(s, err);
+
+		if (rc < 0)
+			return rc;
+	}
 	if (s->n_passes > 1)
 		return unc_fail(
 			err, UNC_ERR_INVALID,
@@ -182,8 +206,11 @@ static int settle_freezing(struct unc_session *s, struct unc_error *err)
 
 		if (rc < 0)
 			return rc;
-		if (t->freezes)
+		if (t->freezes) {
+			if ((rc = check_times(s, err)) < 0)
+				return rc;
 			set_control(s, t, freeze_bits(s, t));
+		}
 	}
 	return 0;
 }

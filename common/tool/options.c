@@ -71,7 +71,8 @@ static const struct option_row rows[] = {
 	 "with --every: freezes all counters of the socket at that moment, until the look",
 	 "That is where the hardware can, and nobody else counts on the socket. If uncore is "
 	 "killed meanwhile (SIGKILL) the socket stays frozen for every program, until one "
-	 "starts that finds nobody counting there, and lets it go."},
+	 "starts that finds nobody counting there, and lets it go. Metrics that depend on the "
+	 "time are refused with it: frozen counters stand still for a part of that."},
 	{COUNT, 'x', "separator", "SEP", AT(separator), "values separated by SEP, for programs",
 	 "A row for each number: time (seconds since the start), clock (of the day, ISO 8601), "
 	 "interval (seconds), socket, unit (both empty where it is of all of them), name, value, "
