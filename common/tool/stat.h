@@ -125,8 +125,8 @@ const char *stat_measure(char buf[CELL_MAX], const struct stat_cell *);
 const char *stat_short(char buf[CELL_MAX], const struct stat_cell *, double seconds);
 /* The share of what the memory can move; false where there is none to tell. */
 bool stat_of_peak(const struct stat_cell *, double seconds, double *share);
-/* 1 to 99: what is not whole is never shown as if it were. */
-double stat_percent(double share);
+/* What the number is less than it should be: "7 of 8 units, 33 %"; brief: "7/8 33%". "" if nothing. */
+const char *stat_mark(char buf[CELL_MAX], const struct stat_cell *, bool brief);
 const char *stat_time_of_day(char buf[CELL_MAX], const struct stat_job *);
 void stat_rows(const struct stat_job *, struct printer *);
 void stat_object(const struct stat_job *, struct printer *);

@@ -131,20 +131,6 @@ void stat_columns_titles(struct stat_job *job)
 
 /* ---- numbers */
 
-/* "7/8 33%": what the number is less than it should be. */
-static const char *short_mark(char buf[CELL_MAX], const struct stat_cell *c)
-{
-	int used = 0;
-
-	buf[0] = '\0';
-	if (c->lacks)
-		used = snprintf(buf, CELL_MAX, "%u/%u", c->units, c->of);
-	if (!c->reason && c->share < 1)
-		snprintf(buf + used, CELL_MAX - (size_t)used, "%s%.0f%%", used ? " " : "",
-			 stat_percent(c->share));
-	return buf;
-}
-
 void stat_columns_row(struct stat_job *job)
 {
 	struct table *t = job->table;
@@ -166,7 +152,7 @@ void stat_columns_row(struct stat_job *job)
 			snprintf(text, sizeof(text), "%.1f %%", 100 * share);
 			table_put(t, column + PEAK, text);
 		}
-		table_put(t, column + MARK, short_mark(text, c));
+		table_put(t, column + MARK, stat_mark(text, c, true));
 	}
 }
 

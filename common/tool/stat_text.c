@@ -46,7 +46,8 @@ const char *stat_short(char buf[CELL_MAX], const struct stat_cell *c, double sec
 	return buf;
 }
 
-double stat_percent(double share)
+/* 99 at most: what is not whole is never shown as if it were. */
+static double percent(double share)
 {
 	return fmin(round(100 * share), 99);
 }
@@ -109,17 +110,17 @@ static const char *spread_text(char buf[CELL_MAX], uint64_t runs, double spread)
 	return buf;
 }
 
-/* "7 of 8 units, 33 %": what the number is less than it should be. */
-static const char *mark_text(char buf[CELL_MAX], const struct stat_cell *c)
+const char *stat_mark(char buf[CELL_MAX], const struct stat_cell *c, bool brief)
 {
+	const char *between = brief ? " " : ", ";
 	int used = 0;
 
 	buf[0] = '\0';
 	if (c->lacks)
-		used = snprintf(buf, CELL_MAX, "%u of %u units", c->units, c->of);
+		used = snprintf(buf, CELL_MAX, brief ? "%u/%u" : "%u of %u units", c->units, c->of);
 	if (!c->reason && c->share < 1)
-		snprintf(buf + used, CELL_MAX - (size_t)used, "%s%.0f %%", used ? ", " : "",
-			 stat_percent(c->share));
+		snprintf(buf + used, CELL_MAX - (size_t)used, brief ? "%s%.0f%%" : "%s%.0f %%",
+			 used ? between : "", percent(c->share));
 	return buf;
 }
 
@@ -204,7 +205,7 @@ static void list_number(struct stat_job *job, size_t i, const struct stat_cell *
 	table_put(job->table, column + PEAK, peak_text(text, c, seconds));
 	if (!c->reason)
 		table_put(job->table, column + SPREAD, spread_text(text, job->runs, c->spread));
-	table_put(job->table, column + MARK, mark_text(text, c));
+	table_put(job->table, column + MARK, stat_mark(text, c, false));
 }
 
 static void list_overflow(struct stat_job *job)
