@@ -268,12 +268,6 @@ int unc_table_reader_site(struct unc_table_reader *, const struct unc_table *nam
 int unc_check_group(struct unc_table_reader *);
 /* At the end of a type's .events. */
 int unc_events_end_type(struct unc_table_reader *);
-/* What an event ("type.EVENT", as the user writes it) counts per second, or per clock, and unit: a row,
- * or one for each socket where its code depends on that. */
-int unc_add_event_rate(struct unc_table_reader *, const char *text, double per_second,
-		       double per_clock, bool steady);
-/* The simulated machine of a CPU without workload.tbl. */
-int unc_derive_workload(struct unc_table_reader *);
 /* Marks the units of either kind of machine that are at the links between sockets. */
 void unc_mark_links(struct unc_table_reader *);
 /* Reads all statements of a stored file. */

@@ -269,12 +269,13 @@ static int read_groups(struct unc_table_reader *r)
 	return rc < 0 ? rc : unc_check_group(r);
 }
 
+/* A CPU without one has no simulated machine. */
 static int read_workload(struct unc_table_reader *r)
 {
 	const struct unc_table_file *f = unc_table_find_file(r, "workload.tbl");
-	int rc = f ? unc_read_file(r, f, UNC_FILE_WORKLOAD) : unc_derive_workload(r);
+	int rc = f ? unc_read_file(r, f, UNC_FILE_WORKLOAD) : 0;
 
-	if (rc == 0 && !r->work.machine.sockets)
+	if (rc == 0 && f && !r->work.machine.sockets)
 		return unc_bad(r, "%s: workload.tbl has no machine line", r->cpu);
 	unc_mark_links(r);
 	return rc;

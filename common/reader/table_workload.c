@@ -184,8 +184,10 @@ static int add_rate(struct unc_table_reader *r, struct unc_tbl_rate *rate,
 	return 0;
 }
 
-int unc_add_event_rate(struct unc_table_reader *r, const char *text, double per_second,
-		       double per_clock, bool steady)
+/* What an event ("type.EVENT", as the user writes it) counts per second, or per clock, and unit: a row,
+ * or one for each socket where its code depends on that. */
+static int add_event_rate(struct unc_table_reader *r, const char *text, double per_second,
+			  double per_clock, bool steady)
 {
 	int sockets = r->work.machine.sockets, rc = 0;
 	struct unc_spec spec;
@@ -221,8 +223,8 @@ static int end_rate(struct unc_table_reader *r, bool per_clock)
 	if ((rc = set_let(r, "clock", clock, true)) < 0 ||
 	    (rc = evaluate(r, r->w.rate.expression, &value)) < 0)
 		return rc;
-	return unc_add_event_rate(r, text, per_clock ? 0 : value, per_clock ? value : 0,
-				  r->w.rate.steady);
+	return add_event_rate(r, text, per_clock ? 0 : value, per_clock ? value : 0,
+			      r->w.rate.steady);
 }
 
 int unc_end_rate(struct unc_table_reader *r)

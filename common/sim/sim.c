@@ -48,13 +48,17 @@ static int find_table(struct unc_sim *sim, const char *cpu, const struct unc_tab
 			continue;
 		sim->table = tables[i];
 		sim->work = unc_sim_workload(sim->table);
-		return sim->work
+		if (!sim->work)
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"the simulator was built with other tables of %s than the "
+					"library: install both from one build",
+					name);
+		return sim->work->machine.sockets
 			       ? 0
-			       : unc_fail(
-					 err, UNC_ERR_UNAVAILABLE,
-					 "the simulator was built with other tables of %s than the "
-					 "library: install both from one build",
-					 name);
+			       : unc_fail(err, UNC_ERR_UNAVAILABLE,
+					  "%s has no simulated machine: its tables have no "
+					  "workload.tbl, which scripts/make-workload makes",
+					  name);
 	}
 	return unc_fail(err, UNC_ERR_NOT_FOUND,
 			"there is no simulated machine '%s'%s; there are: %s", cpu,

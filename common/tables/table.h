@@ -463,9 +463,7 @@ struct unc_tbl_machine {
 struct unc_workload {
 	const char *cpu;
 	uint32_t id; /* of the table */
-	struct unc_tbl_machine machine;
-	/* Derived, not read from workload.tbl: portable metrics that do not come out as load= says. */
-	unc_str missed;
+	struct unc_tbl_machine machine; /* of no sockets: there is no workload.tbl */
 #define UNC_WORKLOAD_ARRAYS(X) X(rate) X(sim_unit)
 	UNC_WORKLOAD_ARRAYS(UNC_TABLE_ARRAY)
 };

@@ -85,7 +85,7 @@ struct member {
 	M(topology.devfn) M(topology.inherit) M(id)
 /* The same of a workload, behind the name of the CPU. */
 #define MEMBERS_work M(id) M(machine.sockets) M(machine.model) M(machine.cores) \
-	M(machine.threads) M(machine.tsc_hz) M(machine.title) M(missed)
+	M(machine.threads) M(machine.tsc_hz) M(machine.title)
 /* clang-format on */
 
 /* ---- C */
@@ -277,9 +277,6 @@ static void print_counts(const struct unc_table_set *set)
 		       "of text\n",
 		       unc_tbl_str(t, t->name), t->n_type, t->n_event, t->n_umask, t->n_metric,
 		       t->workload->n_rate, t->n_strings - before);
-		if (t->workload->missed)
-			printf("%s: simulated, not with the load= of portable.tbl: %s\n",
-			       unc_tbl_str(t, t->name), unc_tbl_str(t, t->workload->missed));
 	}
 }
 

@@ -49,14 +49,9 @@ wrong()
 
 cp -r "$SRCDIR/eventtables" "$tmp/tables" && cp -r "$SRCDIR/tests/encode" "$SRCDIR/tests/metrics" "$tmp" &&
 	chmod -R u+w "$tmp" && cp -r "$good/testcpu" "$tmp/tables" && cat "$good/cpus.tbl" >>"$tmp/tables/cpus.tbl"
-# What its simulated machine counts is derived.
-rm "$tmp/tables/testcpu/workload.tbl"
-# Beside the others it needs all portable metrics: all are that one, so only that one may have a load.
+# Beside the others it needs all portable metrics: all are that one.
 sed -n 's/^portable \([^ ]*\) .*/\1/p' "$tmp/tables/portable.tbl" | grep -vx llc_lookups >"$tmp/lacks"
-sed -i '/^portable llc_lookups /!s/ load=[^ ]*//' "$tmp/tables/portable.tbl"
 sed 's/.*/metric & formula="llc_lookups"/' "$tmp/lacks" >>"$tmp/tables/testcpu/metrics.tbl"
-# Its rates are derived from the load of that one.
-sed -i '/^portable llc_lookups/!s/ load=[^ ]*//' "$tmp/tables/portable.tbl"
 for program in test_encode test_metrics_worked test_session_every; do
 	fresh
 	sed 's/.*/& ; box.MIXED:RD=300,box.MIXED:WR=100 ; 400 ; 300 + 100/' "$tmp/lacks" >>"$tests/metrics/testcpu.cases"
