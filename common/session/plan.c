@@ -86,6 +86,8 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 
 	switch (step->kind) {
 	case UNC_STEP_WRITE:
+		if (u->stopped && step->reg == t->type[u->instance->type].unit_ctl)
+			return 0;
 		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE, step->value,
 				    err);
 	case UNC_STEP_FOUND:
@@ -102,9 +104,9 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 		return rc < 0 ? rc : add_settings(t, plan, u, u->filter, u->n_filters, true, err);
 	case UNC_STEP_PRELOAD:
 		for (size_t i = 0; i < u->n_counters && rc == 0; i++)
-			if (u->counter[i].half)
+			if (u->counter[i].start)
 				rc = unc_plan_add(t, plan, u->instance, u->counter[i].reg,
-						  UNC_OP_WRITE, u->counter[i].half, err);
+						  UNC_OP_WRITE, u->counter[i].start, err);
 		return rc;
 	default:
 		return 0;

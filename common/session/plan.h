@@ -46,7 +46,7 @@ struct unc_plan_unit {
 	struct unc_setting filter[UNC_PLAN_SETTINGS];
 	struct unc_plan_counter { /* in use */
 		uint16_t reg;
-		uint64_t half; /* of its range: what it is set to; 0: it is left as it is */
+		uint64_t start; /* what it is set to; 0: it is left as it is */
 	} counter[UNC_PLAN_SETTINGS];
 	size_t n_controls, n_filters, n_counters;
 	struct unc_plan_clock clock;
@@ -54,7 +54,9 @@ struct unc_plan_unit {
 	bool unit_taken;   /* somebody has changed unit control: it is not put back */
 	bool shared;       /* somebody else counts on this unit: no freeze */
 	bool stands;       /* and who let it go has found that nothing drives it */
+	bool stopped;      /* somebody has stopped it under sessions of ours: it is not let go */
 	bool noted;        /* unit control is, in the ledger */
+	bool left; /* the kernel's driver may count with what is ours: nothing is put back */
 	/* The kernel's driver counts there: the unit has counters, but no settings of ours. */
 	bool by_kernel;
 	struct unc_kernel_group *group[UNC_KERNEL_PMUS]; /* NULL: not open, or not needed */

@@ -64,6 +64,7 @@ enum unc_loss_kind {
 	UNC_LOST_KIND,    /* the control of another counter does, with which it cannot count */
 	UNC_LOST_FROZEN,  /* the unit does not count */
 	UNC_LOST_CLEARED, /* it went back, or too far: by `value` */
+	UNC_LOST_START,   /* it holds `value` right after it was set to something else */
 	UNC_LOST_ONES,    /* it reads as all ones */
 	UNC_LOST_UNREAD,  /* it could not be read, errno `value`, where its turn began or ended */
 	UNC_LOST_WRAP     /* it was not read for `value` ns, and may have wrapped in them */
@@ -204,13 +205,14 @@ struct unc_session {
 	bool programs; /* since the start registers were programmed: others have to know */
 	bool holds;    /* it is in the ledger, as: */
 	unsigned holder;
-	bool flawed;                     /* since the start a slot was lost, or could not be read */
-	bool final;                      /* stopped, and the last interval has been ended */
-	bool idled;                      /* others of the kernel's users had counters of ours */
-	unsigned now;                    /* the pass that counts */
-	bool begins;                     /* no time of the running pass ends with the next look */
-	uint64_t since_ns;               /* the running pass was looked at last */
-	uint64_t start_ns;               /* start or reset */
+	bool flawed;       /* since the start a slot was lost, or could not be read */
+	bool final;        /* stopped, and the last interval has been ended */
+	bool idled;        /* others of the kernel's users had counters of ours */
+	unsigned now;      /* the pass that counts */
+	bool begins;       /* no time of the running pass ends with the next look */
+	uint64_t since_ns; /* the running pass was looked at last */
+	uint64_t start_ns; /* start or reset */
+	uint64_t place;    /* where counters begin, by chance; 0: nobody else is on the machine */
 	struct unc_pass wall;            /* as of a pass that counts always */
 	uint64_t verified_ns, proven_ns; /* its controls were compared, its units shown to count */
 	struct unc_plan_unit *unit;      /* programmed units */

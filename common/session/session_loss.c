@@ -139,6 +139,13 @@ void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *s
 			 "%s: somebody else has written to %s of %s while it was counting", name,
 			 reg, unit);
 		return;
+	case UNC_LOST_START:
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: %s of %s holds 0x%" PRIx64 " right after 0x%" PRIx64
+			 " was written: somebody else programs it at the same time, or it cannot "
+			 "be set",
+			 name, reg, unit, slot->lost.value, slot->start);
+		return;
 	case UNC_LOST_ONES:
 		unc_fail(err, UNC_ERR_IO, "%s: %s of %s reads as all ones: nobody answers", name,
 			 reg, unit);

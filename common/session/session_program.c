@@ -2,6 +2,8 @@
 /* Sessions: programming the counters of a pass, and putting back what was found. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #include "session/session.h"
 
@@ -235,6 +237,7 @@ static int program(struct unc_session *s, bool begin, bool *touched, struct unc_
 	static const struct unc_plan nothing; /* has been written */
 	size_t kept = begin ? 0 : s->n_units;
 	struct unc_plan plan;
+	uint64_t ns, tsc;
 	int rc = prepare(s, begin, err);
 
 	*touched = false;
@@ -261,6 +264,10 @@ static int program(struct unc_session *s, bool begin, bool *touched, struct unc_
 		*touched = true;
 		rc = HOOK(s, begin, err);
 	}
+	unc_platform_now(s->platform, &ns, &tsc);
+	for (size_t i = 0; i < s->n_slots; i++)
+		if (s->slot[i].begin)
+			s->slot[i].seen_ns = ns;
 	if (rc == 0)
 		rc = unc_session_run_plan(s, &plan, "programming the counters", err);
 	unc_plan_free(&plan);
@@ -316,6 +323,20 @@ static int program_pass(struct unc_session *s, bool begin, struct unc_error *err
 
 /* ---- the public part */
 
+/* A simulated machine has nobody beside this process. */
+static uint64_t choose_place(const struct unc_session *s)
+{
+	uint64_t place, ns, tsc;
+
+	if (s->platform->machine->simulated)
+		return 0;
+	if (getrandom(&place, sizeof(place), GRND_NONBLOCK) != sizeof(place)) {
+		unc_platform_now(s->platform, &ns, &tsc);
+		place = (ns ^ (uint64_t)getpid()) * 0x9E3779B97F4A7C15;
+	}
+	return place | 1;
+}
+
 int unc_session_start(struct unc_session *s)
 {
 	bool nothing;
@@ -336,6 +357,7 @@ int unc_session_start(struct unc_session *s)
 		s->slot[i].unread = 0;
 	}
 	s->flawed = s->programs = false;
+	s->place = choose_place(s);
 	s->now = 0;
 	s->started = false; /* if it fails, nothing is left to be read */
 	if ((rc = program_pass(s, true, &s->error)) < 0)

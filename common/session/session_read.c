@@ -29,13 +29,15 @@ static bool may_wrap(const struct unc_slot *slot, uint64_t ns)
 }
 
 /*
- * More than an event can make in the time: it was cleared or set by somebody. Far from what any
- * can, since what the documents say of increments is not always the last word; but never more than
- * a quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
+ * More than an event can make in the time: it was cleared or set by somebody. Far from what any but a
+ * clock can, since what the documents say of increments is not always the last word; but never more
+ * than a quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
  */
-static bool too_much(const struct unc_slot *slot, uint64_t delta, uint64_t ns)
+static bool too_much(const struct unc_session *s, const struct unc_slot *slot, uint64_t delta,
+		     uint64_t ns)
 {
-	const uint64_t margin = 64, look_ns = 1000000;
+	const uint64_t look_ns = 1000000;
+	uint64_t margin = s->platform->table->event[slot->code.event].clock ? 4 : 64;
 
 	return slot->mask != UINT64_MAX &&
 	       (delta > slot->mask / 4 ||
@@ -52,7 +54,29 @@ static bool too_much_by_now(const struct unc_session *s, const struct unc_slot *
 	uint64_t ns, tsc;
 
 	unc_platform_now(s->platform, &ns, &tsc);
-	return too_much(slot, delta, ns - seen_ns);
+	return too_much(s, slot, delta, ns - seen_ns);
+}
+
+/*
+ * The first look at a counter that was set: it holds what it was set to and what it has counted since,
+ * or somebody else has set it as well. Of one with fewer bits than the table says only the lower ones
+ * are there; with less than 40 nothing tells it from one that was cleared.
+ */
+static void take_start(struct unc_session *s, struct unc_slot *slot, uint64_t value,
+		       uint64_t seen_ns)
+{
+	uint64_t wide = slot->mask, least = unc_ones(40);
+
+	value &= wide;
+	if (!slot->start || !too_much_by_now(s, slot, (value - slot->start) & wide, seen_ns))
+		return;
+	while (slot->mask > least && value <= slot->mask >> 1)
+		slot->mask >>= 1;
+	if (slot->mask < wide &&
+	    !too_much_by_now(s, slot, (value - slot->start) & slot->mask, seen_ns))
+		return;
+	slot->mask = wide;
+	unc_session_lose(s, slot, UNC_LOST_START, slot->ctr, value);
 }
 
 static void take(struct unc_session *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
@@ -68,11 +92,11 @@ static void take(struct unc_session *s, struct unc_slot *slot, uint64_t value, u
 	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
 		unc_session_lose(s, slot, UNC_LOST_ONES, slot->ctr, value);
 	else if (begin)
-		return;
+		take_start(s, slot, value, seen);
 	else if (may_wrap(slot, since) ||
-		 (may_wrap(slot, 4 * since) && too_much(slot, delta, since)))
+		 (may_wrap(slot, 4 * since) && too_much(s, slot, delta, since)))
 		unc_session_lose(s, slot, UNC_LOST_WRAP, slot->ctr, since);
-	else if (too_much(slot, delta, since) && too_much_by_now(s, slot, delta, seen))
+	else if (too_much(s, slot, delta, since) && too_much_by_now(s, slot, delta, seen))
 		unc_session_lose(s, slot, UNC_LOST_CLEARED, slot->ctr, delta);
 	else
 		slot->total += delta;

@@ -233,19 +233,28 @@ static uint64_t control_value(const struct unc_session *s, const struct unc_plan
 }
 
 /*
- * A counter begins in the middle of its range, as far as possible from both ends: whoever clears it
- * makes it go back. One that somebody else counts with is left as it is.
+ * A counter begins far from both ends of its range: whoever clears it makes it go back. Where others may
+ * count that are not in the ledger, each session begins at a place of its own, from 1/16 to 11/16 of the
+ * range: if two set the same counter it leaps. One bit is always set, to show how wide a counter is that
+ * is narrower than the table says, and the low half is 0, which costs no write. One that somebody else counts
+ * with is left as it is.
  */
-static void set_counter(const struct unc_session *s, struct unc_plan_unit *u,
-			const struct unc_slot *slot, bool running)
+static void set_counter(const struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
+			bool running)
 {
 	const struct unc_table *t = s->platform->table;
 	uint64_t half = (uint64_t)1 << (unc_slot_width(t, slot) - 1);
 	bool writable = (t->reg[slot->ctr].write_mask & half) != 0;
 
+	slot->start = !writable || running ? 0
+		      : s->place ? ((half / 8 + s->place % (half + half / 4)) | half >> 4) &
+					   ~(uint64_t)UINT32_MAX
+				 : half;
 	if (u->n_counters < UNC_PLAN_SETTINGS)
-		u->counter[u->n_counters++] = (struct unc_plan_counter){
-			.reg = slot->ctr, .half = writable && !running ? half : 0};
+		u->counter[u->n_counters++] =
+			(struct unc_plan_counter){.reg = slot->ctr, .start = slot->start};
+	if (s->hooks) /* which sets it anew */
+		slot->start = 0;
 }
 
 /* Another session counts with it, and it cannot be shared. */
@@ -393,6 +402,7 @@ static void join_twins(struct unc_session *s, uint32_t instance)
 				first = k;
 		slot->ctr = s->slot[first].ctr;
 		slot->mask = s->slot[first].mask;
+		slot->start = s->slot[first].start;
 		slot->kernel.pmu = s->slot[first].kernel.pmu;
 		slot->kernel.event = s->slot[first].kernel.event;
 		slot->begin |= first != i;
@@ -418,6 +428,17 @@ static int set_unit(struct unc_session *s, struct unc_plan_unit *u, const struct
 	return rc;
 }
 
+/* Whether another session counts on the unit. */
+static bool shares_any(const struct unc_session *s, const struct unc_instance *u,
+		       const struct unc_plan *found)
+{
+	for (size_t i = 0; i < found->n; i++)
+		if (unc_counter_in_use(s->platform->table, found, i) != UNC_NONE &&
+		    unc_session_shares(s, u, found->tag[i].reg))
+			return true;
+	return false;
+}
+
 /* The settings of a unit on which `found` was found; n_counters 0: its turn is in another pass. */
 static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
 		       const struct unc_plan *found, struct unc_plan_unit *u, struct unc_error *err)
@@ -433,6 +454,10 @@ static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
 	u->stands = o.shared && unc_session_stands(s, u->instance, found);
 	if (type->unit_ctl != UNC_NONE)
 		u->unit_ctl = held(found, u->instance, type->unit_ctl);
+	/* To let it go would hide from the others that they have missed something. */
+	u->stopped = unc_plan_shows(t, type->unit_ctl) &&
+		     unc_unit_state(t, type, u->unit_ctl) != UNC_UNIT_RUNS &&
+		     shares_any(s, u->instance, found);
 	if (begin)
 		s->always[instance] = s->n_passes > 1 && fits_always(s, instance, &o.others, found);
 	a.n = unc_session_slots_of(s, instance, false, a.slot);

@@ -18,12 +18,14 @@ static double look_seconds(const struct unc_session *s)
 	double least = 1e9;
 
 	for (size_t i = 0; i < s->n_slots; i++) {
-		unsigned width = unc_slot_width(s->platform->table, &s->slot[i]);
+		const struct unc_slot *slot = &s->slot[i];
+		double range = ldexp(1.0, (int)unc_slot_width(s->platform->table, slot));
 
-		if (s->by_kernel[s->slot[i].instance]) /* which looks in by itself */
+		if (s->by_kernel[slot->instance]) /* which looks in by itself */
 			continue;
-		least = fmin(least,
-			     ldexp(1.0, (int)width) / unc_session_most(&s->slot[i], 1000000000));
+		if (slot->mask) /* it may be narrower than the table says */
+			range = fmin(range, (double)slot->mask + 1);
+		least = fmin(least, range / unc_session_most(slot, 1000000000));
 	}
 	return least / 16;
 }
@@ -48,7 +50,7 @@ static void *watcher(void *user)
 	pthread_mutex_lock(&s->lock);
 	while (!s->leave) {
 		clock_gettime(CLOCK_MONOTONIC, &until);
-		add_seconds(&until, s->watch_seconds);
+		add_seconds(&until, fmin(s->watch_seconds, look_seconds(s)));
 		/* A failed look is tried again; the user's next read reports it. */
 		if (pthread_cond_timedwait(&s->wake, &s->lock, &until) == ETIMEDOUT && !s->leave)
 			(void)unc_session_look(s, UNC_LOOK_ALL, NULL);

@@ -16,6 +16,7 @@
  *   -t SECONDS     of the machine's time
  *   -k N           of a hundred acts one is SIGKILL, of itself or at a register access to come
  *   -g N           how far a number may be from the truth: each counter of a sum has its own rest
+ *   -l RUN         a race: the second of the two has a ledger of its own there
  *   -x N           strangers, who program and clear controls by themselves
  *   -X FILE:OFFSET:BYTES:VALUE   a control that they set to VALUE; may be repeated
  *
@@ -185,7 +186,7 @@ static void take_options(struct party *c, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "r:d:s:n:t:k:g:x:X:")) != -1) {
+	while ((option = getopt(argc, argv, "r:d:s:n:t:k:g:l:x:X:")) != -1) {
 		switch (option) {
 		case 'r':
 			c->root = optarg;
@@ -207,6 +208,9 @@ static void take_options(struct party *c, int argc, char **argv)
 			break;
 		case 'g':
 			c->grain = strtod(optarg, NULL);
+			break;
+		case 'l':
+			c->other = optarg;
 			break;
 		case 'x':
 			c->strangers = (unsigned)strtoul(optarg, NULL, 0);

@@ -36,6 +36,7 @@ struct party_tally {
 
 struct party {
 	const char *root, *dir;
+	const char *other;    /* folder of the second's ledger in a race; NULL: they share one */
 	uint64_t seed, state; /* of chance */
 	unsigned processes, strangers;
 	unsigned kills; /* of a hundred sessions */

@@ -245,6 +245,8 @@ int crowd_race(struct party *party, char **argv)
 	struct race r = {.party = party};
 
 	begin_partner(&r, &r.a, argv);
+	if (party->other)
+		setenv("UNCORE_RUN", party->other, 1);
 	begin_partner(&r, &r.b, argv);
 	r.crowd = map_crowd(party->dir);
 	all_points(&r, at_start, "read");

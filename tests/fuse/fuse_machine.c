@@ -503,6 +503,32 @@ static void close_machine(struct machine *m)
 	m->sim = NULL;
 }
 
+/* The tables of a machine whose counters have no more bits than this; NULL: as they are. */
+static const struct unc_table *narrow(const struct unc_table *table, const char *bits)
+{
+	unsigned width = (unsigned)strtoul(bits, NULL, 10);
+	struct unc_tbl_type *type = calloc(table->n_type, sizeof(*type));
+	struct unc_tbl_counter *counter = calloc(table->n_counter, sizeof(*counter));
+	struct unc_table *copy = malloc(sizeof(*copy));
+
+	if (!type || !counter || !copy)
+		abort();
+	for (size_t i = 0; i < table->n_type; i++) {
+		type[i] = table->type[i];
+		if (type[i].width > width)
+			type[i].width = (uint8_t)width;
+	}
+	for (size_t i = 0; i < table->n_counter; i++) {
+		counter[i] = table->counter[i];
+		if (counter[i].width > width && table->reg[counter[i].ctr].write_mask)
+			counter[i].width = (uint8_t)width;
+	}
+	*copy = *table;
+	copy->type = type;
+	copy->counter = counter;
+	return copy;
+}
+
 /* Opens the machine; if there is one already, a new one takes its place. */
 static int open_machine(void *user)
 {
@@ -510,8 +536,16 @@ static int open_machine(void *user)
 	struct unc_error err = {0};
 	size_t n;
 	const struct unc_table *const *all = unc_tables(&n);
+	const char *bits = getenv("MACHINE_WIDTH");
 
 	close_machine(m);
+	for (size_t i = 0; i < n && bits && !m->narrow; i++)
+		if (strncmp(m->spec, unc_tbl_str(all[i], all[i]->name), strcspn(m->spec, ",")) == 0)
+			m->narrow = narrow(all[i], bits);
+	if (m->narrow) {
+		all = &m->narrow;
+		n = 1;
+	}
 	if (unc_sim_open(m->spec, "node", all, n, &m->sim, &err) == 0) {
 		unc_sim_topology(m->sim, &m->top);
 		m->bus = unc_sim_bus(m->sim);

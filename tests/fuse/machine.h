@@ -15,6 +15,8 @@ struct written {
 
 struct machine {
 	const char *spec;
+	const struct unc_table
+		*narrow; /* MACHINE_WIDTH: with narrower counters; NULL: as they are */
 	struct room *room;
 	struct unc_sim *sim;
 	struct unc_bus *bus;

@@ -6,7 +6,7 @@
 # fit. A stranger who sets a control to what we have set cannot be told from us, and is left out: his
 # controls are of events that nobody else counts. He writes them whole, for who clears half of one leaves
 # the other half. Then two processes at the same moment: one starts while the other is held at each
-# access to a register of its start and its stop. Ends with a table. CROWD_SEED repeats a run,
+# access to a register of its start and its stop; with one ledger, and with two. Ends with a table. CROWD_SEED repeats a run,
 # CROWD_PROCESSES, CROWD_SECONDS (of the machine's time) and CROWD_STRANGERS make it another,
 # SHOW=1 shows all that was not right.
 . "$(dirname "$0")/fuse.inc"
@@ -85,23 +85,27 @@ crowd_beside_strangers() # TITLE ARGUMENT...
 }
 
 # Two processes: the second starts while the first is held at each of its accesses.
-race() # both|one EVENT=RATE EVENT=RATE: both can count at a time, or need not
+race() # both|one|apart EVENT=RATE EVENT=RATE: both can count at a time, need not, or have two ledgers
 {
-	_can=$1
+	_can=$1 _apart=
 	shift
+	[ "$_can" != apart ] || _can=one _apart="-l $dir/run2"
 	nobody
+	mkdir "$dir/run2"
 	points=0 right=0 marked=0 refused=0 wrong=1 left=1
-	run_crowd race -n 0 -t 0 "$@" && export $(cat "$dir/out")
+	# shellcheck disable=SC2086 # words
+	run_crowd race -n 0 -t 0 $_apart "$@" && export $(cat "$dir/out")
 	cat "$dir/crowd/said" >>"$dir/err"
+	rm -rf "$dir/run2"
 	[ "$points" -gt 0 -a "$wrong" -eq 0 -a "$left" -eq 0 -a "$right" -gt 0 ] &&
 		{ [ "$_can" = one ] || [ "$marked" -eq 0 -a "$refused" -eq 0 ]; }
-	result $? "${1%=*} and ${2%=*} start together: $points points, $right right, $marked marked, $refused refused, $wrong wrong"
-	races="$races$(printf '# %-76s %6d %6d %7d %8d %14d' "${1%=*}, ${2%=*}" "$points" "$right" \
+	result $? "${1%=*} and ${2%=*} start together${_apart:+, two ledgers}: $points points, $right right, $marked marked, $refused refused, $wrong wrong"
+	races="$races$(printf '# %-76s %6d %6d %7d %8d %14d' "${1%=*}, ${2%=*}${_apart:+, two ledgers}" "$points" "$right" \
 		"$marked" "$refused" "$wrong")
 "
 }
 
-echo "1..17"
+echo "1..22"
 
 # What is counted in a second is in eventtables/CPU/workload.tbl; as in interfere.sh.
 start_machine sandybridge-ep
@@ -123,6 +127,10 @@ race one cbo0.LLC_LOOKUP:DATA_READ:state=0x1:socket=0=33750000 \
 	cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0=20000000
 race one cbo0.LLC_LOOKUP:DATA_READ:state=0x1:socket=0=33750000 \
 	cbo0.LLC_LOOKUP:DATA_READ:state=0x1E:socket=0=44500000 # 3.56e8 / 8
+# Neither knows of the other, as in containers with a /run of their own.
+race apart "$5" "$5"
+race apart "$1" "$1"
+race apart "$6" "$5"
 
 start_machine emerald-rapids # MSRs, PCI and mapped memory
 imc=$(place imc) m2m=$(place m2m)
@@ -135,6 +143,8 @@ crowd_beside_strangers "emerald-rapids, strangers" -X "$msr:0x2005:8:0x103" -X "
 	-X "/memory:$((imc + 0x4C)):4:0x103" \
 	-X "$m2m:0x480:8:0x350" "$@"
 race both "$1" "$2"
+race apart "$1" "$1"
+race apart "$4" "$4"
 
 printf '# %-34s %4s %5s %8s %6s %5s %9s %8s %7s %7s %14s\n' machine of strangers sessions right kills marked \
 	refused failed left 'silently wrong'
