@@ -82,3 +82,32 @@ void unc_perf_users_find(const struct unc_fs *fs, struct unc_perf_users *out)
 	if (dir)
 		closedir(dir);
 }
+
+/* The driver has a timer for each unit that it counts on. -1: timers cannot be seen. */
+static int has_timer(const struct unc_fs *fs)
+{
+	char path[PATH_MAX], line[256];
+	FILE *file = NULL;
+	int has;
+
+	if (unc_fs_path(fs, path, sizeof(path), "/proc/timer_list") == 0)
+		file = fopen(path, "re");
+	has = file ? 0 : -1;
+	while (has == 0 && fgets(line, sizeof(line), file))
+		has = strstr(line, "uncore_pmu_hrtimer") != NULL;
+	if (file)
+		fclose(file);
+	return has;
+}
+
+bool unc_perf_may_count(const struct unc_fs *fs)
+{
+	int timer = has_timer(fs);
+	struct unc_perf_users users;
+	bool seen;
+
+	if (timer == 0)
+		return false;
+	unc_perf_users_find(fs, &users);
+	return users.n > has_event(fs, "self", &seen) || (timer > 0 && !users.all);
+}

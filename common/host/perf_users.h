@@ -16,4 +16,7 @@ struct unc_perf_users {
 /* Looks through /proc of the root. It cannot fail: what is not seen makes `all` false. */
 void unc_perf_users_find(const struct unc_fs *, struct unc_perf_users *out);
 
+/* Whether the kernel's driver may count on the uncore for others than this process. */
+bool unc_perf_may_count(const struct unc_fs *);
+
 #endif

@@ -63,7 +63,8 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan,
 		size_t i = found ? n - 1 - k : k; /* put back in the other order */
 
 		/* What somebody else has set as we need it is not ours to write. */
-		if (found ? s[i].keep : s[i].joined || (u->shared && s[i].value == s[i].found))
+		if (found ? s[i].keep || u->left
+			  : s[i].joined || (u->shared && s[i].value == s[i].found))
 			continue;
 		/* Bits found set that are not ours to write stay out: the gate would refuse all. */
 		uint64_t restore = s[i].restore & t->reg[s[i].reg].write_mask;

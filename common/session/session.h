@@ -89,6 +89,7 @@ struct unc_slot {
 	uint16_t pass;
 	uint16_t ctr;         /* counter register (index into table->reg), once started */
 	uint64_t mask;        /* all ones in the counter's width */
+	uint64_t start;       /* what its counter was set to; 0: it was left as it was */
 	uint64_t last;        /* as read last */
 	uint64_t seen_ns;     /* when */
 	uint64_t total;       /* counted since start or reset */
@@ -335,6 +336,10 @@ static inline uint16_t unc_session_socket_reg(const struct unc_tbl_type *type)
 {
 	return type->has_unfreeze ? type->unfreeze : type->global_status[0];
 }
+/* Whether others may have the kernel's driver count on the machine. It looks at nobody's controls, and not
+ * at its own again: one of ours that it has taken for the same event cannot be told from ours. So nothing
+ * is put back on its units, and the records stay, as of the dead, for a later start. */
+bool unc_session_kernel_counts(const struct unc_session *);
 /* Before n units are stopped: sets setting->keep where another session needs it still, and what is
  * put back where none does. */
 void unc_session_keep(struct unc_session *, struct unc_plan_unit *units, size_t n);

@@ -230,13 +230,16 @@ int unc_session_bury(struct unc_session *s, struct unc_error *err)
 	const struct unc_instances *all = &s->platform->instances;
 	struct tale tale = {.n = 0};
 	struct unc_error why;
+	bool kernel;
 	char more[48];
 
 	if (!any_dead(s->platform->ledger))
 		return 0;
+	kernel = unc_session_kernel_counts(s);
 	for (int stage = 0; stage < STAGES; stage++)
 		for (size_t i = 0; i < all->n; i++) {
-			if (!all->unit[i].available)
+			if (!all->unit[i].available ||
+			    (kernel && s->platform->table->type[all->unit[i].type].kernels.n))
 				continue;
 			int rc = bury_unit(s, &all->unit[i], stage, &tale, &why);
 

@@ -38,8 +38,8 @@ bool unc_session_sampled(const struct unc_session *s, const struct unc_slot *slo
 	return false;
 }
 
-/* A record that a session which lives has made and lets others share, where the register holds it
- * still. */
+/* A record that a session has made and lets others share, where the register holds it still: one that
+ * lives, or one that has left it to the kernel. */
 static const struct unc_ledger_record *live(const struct unc_session *s,
 					    const struct unc_instance *u, uint16_t reg, bool filter,
 					    const struct unc_plan *found)
@@ -48,7 +48,7 @@ static const struct unc_ledger_record *live(const struct unc_session *s,
 	uint64_t now, tells;
 
 	if (!r || r->alone || r->role != (filter ? UNC_HELD_FILTER : UNC_HELD_CONTROL) ||
-	    unc_session_other(s, r) == UNC_LEDGER_NOBODY || !unc_plan_value(found, u, reg, &now))
+	    !unc_plan_value(found, u, reg, &now))
 		return NULL;
 	tells = unc_telling_bits(s->platform->table, u, reg, r->value, filter);
 	return (now ^ r->value) & tells & r->mask ? NULL : r;

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/perf_users.h"
 #include "host/trust.h"
 #include "session/session.h"
 
@@ -318,6 +319,13 @@ void unc_session_drop_socket(struct unc_session *s, const struct unc_instance *u
 
 /* ---- leaving */
 
+bool unc_session_kernel_counts(const struct unc_session *s)
+{
+	const struct unc_platform *p = s->platform;
+
+	return p->access && !p->machine->simulated && unc_perf_may_count(p->fs);
+}
+
 uint64_t unc_session_as_found(const struct unc_ledger_record *r, uint64_t now)
 {
 	uint64_t others = (now ^ r->value) & ~r->mask;
@@ -373,7 +381,7 @@ static void release_record(struct unc_session *s, const struct unc_instance *u, 
 static void release_setting(struct unc_session *s, const struct unc_plan_unit *u,
 			    struct unc_setting *setting, const struct unc_plan *back)
 {
-	bool left = !back && !setting->joined;
+	bool left = u->left || (!back && !setting->joined);
 
 	for (size_t i = 0; back && i < back->n && !left; i++)
 		left = back->tag[i].instance == u->instance && back->tag[i].reg == setting->reg &&
@@ -395,7 +403,8 @@ void unc_session_release(struct unc_session *s, struct unc_plan_unit *units, siz
 			release_setting(s, u, &u->filter[k], back);
 		if (u->noted)
 			release_record(s, u->instance,
-				       s->platform->table->type[u->instance->type].unit_ctl, false);
+				       s->platform->table->type[u->instance->type].unit_ctl,
+				       u->left);
 		u->noted = false;
 	}
 }

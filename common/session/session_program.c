@@ -109,6 +109,20 @@ static int prepare_stop(const struct unc_session *s, const struct unc_plan_unit 
 	return rc;
 }
 
+static void leave_to_kernel(const struct unc_session *s, struct unc_plan_unit *units, size_t n)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++)
+		any |= units[i].n_controls &&
+		       s->platform->table->type[units[i].instance->type].kernels.n;
+	any = any && unc_session_kernel_counts(s);
+	for (size_t i = 0; i < n; i++) {
+		units[i].left = any && s->platform->table->type[units[i].instance->type].kernels.n;
+		units[i].shared |= units[i].left;
+	}
+}
+
 /*
  * Goes on after a failed access: what can be put back is put back. Returns the first error. Where
  * memory has run out nothing is done yet and everything is as before: it can be tried again.
@@ -143,6 +157,7 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 	if (rc == UNC_ERR_MEMORY)
 		return unc_fail(err, rc, "out of memory");
 	first = also(first, rc);
+	leave_to_kernel(s, units, n);
 	rc = prepare_stop(s, units, n, &plan, first ? NULL : err);
 	if (rc == UNC_ERR_MEMORY)
 		return unc_fail(err, rc, "out of memory");

@@ -67,7 +67,7 @@ clean_after() # EVENT=RATE...
 	[ "$said" = "right right right right right" ] && [ ! -s "$root/left" ]
 }
 
-echo "1..21"
+echo "1..25"
 start_machine sandybridge-ep
 
 # ---- the first is stopped at a register write of its start, and goes on later
@@ -186,6 +186,71 @@ spoil "the ledger is noise" noise
 mkdir "$dir/run_a" "$dir/run_b"
 both "$dir/run_a" "$dir/run_b" -- "$@"
 one_after_the_other "two ledgers" true
+
+# ---- a stranger stops the unit, and another session starts: it must not go on as if nothing had been
+start_machine nehalem-ep
+miss=unc.LLC_MISS:READ:socket=0 hits=unc.LLC_HITS:READ:socket=0
+for second in $miss $hits; do
+	both -- $miss=120000000 $hits=160000000 # eventtables/nehalem-ep/workload.tbl, as in interfere.sh
+	ask_a start $miss
+	ask_a sleep 1
+	control "poke /dev/cpu/0/msr 0x391 0"
+	ask_a sleep 0.5
+	ask_b start "$second"
+	ask_b sleep 1
+	ask_a read
+	ask_b read
+	ask_b stop
+	ask_a stop
+	honest 'a read: marked'
+	result $? "0x391 is cleared, then $second starts: the first is marked"
+	exec 3>&- 4<&- 5>&- 6<&-
+	wait "$a_pid" "$b_pid" 2>/dev/null
+done
+start_machine sandybridge-ep
+
+# ---- the kernel's driver takes the counter that we have, for the same event: its control holds what ours
+# did, and it never looks again. What it reads later must be all that was counted. It comes at each access
+# of a stop to a register; nothing tells of it at an access that writes.
+driver='text /proc/timer_list  #0: <0>, uncore_pmu_hrtimer [intel_uncore], S:01'
+taken=/dev/cpu/0/msr # cbo0.CLOCKTICKS: counter 3, its control 0xD13
+come()
+{
+	both -- cbo0.CLOCKTICKS:socket=0=2700000000
+	ask_a start cbo0.CLOCKTICKS:socket=0
+	ask_a sleep 1
+}
+points=0 halved=0
+while [ "$points" -lt 20 ]; do
+	come
+	control "before $((points + 1)) read * $driver" "before 200 read * hide /none"
+	ask_a stop
+	left=$(cat "$root/proc/timer_list" 2>/dev/null)
+	[ -n "$left" ] || break
+	points=$((points + 1))
+	[ $(($("$poke" "$root$taken" 0xD13))) -eq $((0x400000)) ] || halved=$((halved + 1))
+	# A later session counts the same beside it; without the driver what is left goes.
+	ask_a start cbo0.CLOCKTICKS:socket=0
+	ask_a sleep 1
+	ask_a stop
+	[ $(($("$poke" "$root$taken" 0xD13))) -eq $((0x400000)) ] || halved=$((halved + 1))
+	control clear
+	ask_a start cbo0.CLOCKTICKS:socket=0
+	ask_a sleep 1
+	ask_a stop
+	[ ! -s "$root/left" ] || halved=$((halved + 1))
+	exec 3>&- 4<&- 5>&- 6<&-
+	wait "$a_pid" "$b_pid" 2>/dev/null
+done
+exec 3>&- 4<&- 5>&- 6<&-
+wait "$a_pid" "$b_pid" 2>/dev/null
+[ "$points" -gt 2 ] && [ "$halved" -eq 0 ] && honest
+result $? "the kernel's driver takes our counter during a stop: $points points, $halved of its counts are lost"
+control reset "at 0.5 $driver" "at 0.5 log writes"
+real stat -j -d 5 -e cbo0.CLOCKTICKS:socket=0,cbo0.LLC_VICTIMS:M_STATE:socket=0,cbo0.LLC_VICTIMS:E_STATE:socket=0,cbo0.LLC_VICTIMS:S_STATE:socket=0,cbo0.LLC_VICTIMS:MISS:socket=0,cbo0.RING_AD_USED:UP_EVEN:socket=0
+[ "$(count ' write /dev/cpu/0/msr 0xd1[0-3] ')" -eq 0 ] && [ "$status" -ne 0 ]
+result $? "and beside a session that rotates: nothing is written to its controls, and the session says why it ends"
+control clear
 
 # ---- a stranger clears what two share: who comes later must not make it look whole
 imc=$(real units -j; jq -r '.[] | select(.unit == "imc" and .index == 0 and .socket == 0).location |
