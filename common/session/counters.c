@@ -20,29 +20,6 @@ struct look {
 	struct unc_error *err;
 };
 
-static bool has_pmu(const struct unc_platform *p, const char *name)
-{
-	const struct unc_machine_events *events = p->machine->events;
-	char mask[256];
-	uint32_t type;
-
-	if (!p->machine->simulated)
-		return unc_fs_exists(p->fs, "/sys/bus/event_source/devices/%s", name);
-	return events && events->find(p->machine, name, &type, mask, sizeof(mask)) == 0;
-}
-
-/* Whether the kernel may count on a unit. */
-static bool has_driver(const struct unc_platform *p, const struct unc_instance *u)
-{
-	char name[UNC_KERNEL_NAME];
-	bool has = false;
-
-	for (unsigned k = 0; k < UNC_KERNEL_PMUS && !has; k++)
-		has = unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
-		      has_pmu(p, name);
-	return has;
-}
-
 /* Events of a simulated kernel are of this process. */
 static void find_users(struct look *look)
 {
@@ -99,7 +76,7 @@ static int add_holders(struct look *look, const struct unc_ledger_record *r, str
 static int add_outsider(struct look *look, struct unc_found *row)
 {
 	row->owner = UNC_OWNER_STRANGER;
-	if (!has_driver(look->session->platform, row->instance))
+	if (!unc_session_has_driver(look->session->platform, row->instance))
 		return add_row(look, row);
 	find_users(look);
 	if (look->users.all && !look->users.n)

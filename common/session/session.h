@@ -336,6 +336,8 @@ static inline uint16_t unc_session_socket_reg(const struct unc_tbl_type *type)
 {
 	return type->has_unfreeze ? type->unfreeze : type->global_status[0];
 }
+/* Whether the kernel may count on a unit. */
+bool unc_session_has_driver(const struct unc_platform *, const struct unc_instance *);
 /* Whether others may have the kernel's driver count on the machine. It looks at nobody's controls, and not
  * at its own again: one of ours that it has taken for the same event cannot be told from ours. So nothing
  * is put back on its units, and the records stay, as of the dead, for a later start. */

@@ -239,7 +239,7 @@ int unc_session_bury(struct unc_session *s, struct unc_error *err)
 	for (int stage = 0; stage < STAGES; stage++)
 		for (size_t i = 0; i < all->n; i++) {
 			if (!all->unit[i].available ||
-			    (kernel && s->platform->table->type[all->unit[i].type].kernels.n))
+			    (kernel && unc_session_has_driver(s->platform, &all->unit[i])))
 				continue;
 			int rc = bury_unit(s, &all->unit[i], stage, &tale, &why);
 

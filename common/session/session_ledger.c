@@ -319,6 +319,28 @@ void unc_session_drop_socket(struct unc_session *s, const struct unc_instance *u
 
 /* ---- leaving */
 
+static bool has_pmu(const struct unc_platform *p, const char *name)
+{
+	const struct unc_machine_events *events = p->machine->events;
+	char mask[256];
+	uint32_t type;
+
+	if (!p->machine->simulated)
+		return unc_fs_exists(p->fs, "/sys/bus/event_source/devices/%s", name);
+	return events && events->find(p->machine, name, &type, mask, sizeof(mask)) == 0;
+}
+
+bool unc_session_has_driver(const struct unc_platform *p, const struct unc_instance *u)
+{
+	char name[UNC_KERNEL_NAME];
+	bool has = false;
+
+	for (unsigned k = 0; k < UNC_KERNEL_PMUS && !has; k++)
+		has = unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
+		      has_pmu(p, name);
+	return has;
+}
+
 bool unc_session_kernel_counts(const struct unc_session *s)
 {
 	const struct unc_platform *p = s->platform;

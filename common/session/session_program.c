@@ -113,12 +113,14 @@ static void leave_to_kernel(const struct unc_session *s, struct unc_plan_unit *u
 {
 	bool any = false;
 
-	for (size_t i = 0; i < n; i++)
-		any |= units[i].n_controls &&
-		       s->platform->table->type[units[i].instance->type].kernels.n;
+	for (size_t i = 0; i < n; i++) {
+		units[i].left = units[i].n_controls &&
+				unc_session_has_driver(s->platform, units[i].instance);
+		any |= units[i].left;
+	}
 	any = any && unc_session_kernel_counts(s);
 	for (size_t i = 0; i < n; i++) {
-		units[i].left = any && s->platform->table->type[units[i].instance->type].kernels.n;
+		units[i].left &= any;
 		units[i].shared |= units[i].left;
 	}
 }

@@ -212,6 +212,7 @@ start_machine sandybridge-ep
 # ---- the kernel's driver takes the counter that we have, for the same event: its control holds what ours
 # did, and it never looks again. What it reads later must be all that was counted. It comes at each access
 # of a stop to a register; nothing tells of it at an access that writes.
+pmu='text /sys/bus/event_source/devices/uncore_cbox_0 -'
 driver='text /proc/timer_list  #0: <0>, uncore_pmu_hrtimer [intel_uncore], S:01'
 taken=/dev/cpu/0/msr # cbo0.CLOCKTICKS: counter 3, its control 0xD13
 come()
@@ -223,7 +224,7 @@ come()
 points=0 halved=0
 while [ "$points" -lt 20 ]; do
 	come
-	control "before $((points + 1)) read * $driver" "before 200 read * hide /none"
+	control "$pmu" "before $((points + 1)) read * $driver"
 	ask_a stop
 	left=$(cat "$root/proc/timer_list" 2>/dev/null)
 	[ -n "$left" ] || break
@@ -246,7 +247,7 @@ exec 3>&- 4<&- 5>&- 6<&-
 wait "$a_pid" "$b_pid" 2>/dev/null
 [ "$points" -gt 2 ] && [ "$halved" -eq 0 ] && honest
 result $? "the kernel's driver takes our counter during a stop: $points points, $halved of its counts are lost"
-control reset "at 0.5 $driver" "at 0.5 log writes"
+control reset "at 0.5 $pmu" "at 0.5 $driver" "at 0.5 log writes"
 real stat -j -d 5 -e cbo0.CLOCKTICKS:socket=0,cbo0.LLC_VICTIMS:M_STATE:socket=0,cbo0.LLC_VICTIMS:E_STATE:socket=0,cbo0.LLC_VICTIMS:S_STATE:socket=0,cbo0.LLC_VICTIMS:MISS:socket=0,cbo0.RING_AD_USED:UP_EVEN:socket=0
 [ "$(count ' write /dev/cpu/0/msr 0xd1[0-3] ')" -eq 0 ] && [ "$status" -ne 0 ]
 result $? "and beside a session that rotates: nothing is written to its controls, and the session says why it ends"
