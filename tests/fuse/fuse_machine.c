@@ -61,6 +61,8 @@ static bool is_directory(const struct machine *m, const char *path)
 	for (size_t i = 0; directories[i]; i++)
 		if (strcmp(path, directories[i]) == 0)
 			return true;
+	if (room_text_below(m->room, path))
+		return true;
 	if ((sscanf(path, "/dev/cpu/%u%n", &cpu, &used) == 1 && !path[used]) ||
 	    (sscanf(path, "/sys/devices/system/cpu/cpu%u%n", &cpu, &used) == 1 && !path[used]) ||
 	    (sscanf(path, "/sys/devices/system/cpu/cpu%u/topology%n", &cpu, &used) == 1 && used &&

@@ -201,6 +201,18 @@ const char *room_text(const struct room *room, const char *path)
 	return rule ? rule->text : NULL;
 }
 
+bool room_text_below(const struct room *room, const char *path)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < room->n_rules; i++)
+		if (room->rule[i].kind == RULE_TEXT &&
+		    strncmp(room->rule[i].pattern, path, length) == 0 &&
+		    room->rule[i].pattern[length] == '/')
+			return true;
+	return false;
+}
+
 bool room_value(const struct room *room, const char *path, uint64_t offset, uint64_t *value)
 {
 	const struct rule *rule = rule_of(room, RULE_VALUE, path, offset);

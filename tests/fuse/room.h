@@ -88,6 +88,8 @@ bool room_hidden(const struct room *, const char *path);
 bool room_offline(const struct room *, unsigned cpu);
 /* NULL: what the machine says. */
 const char *room_text(const struct room *, const char *path);
+/* Whether such a file is somewhere below. */
+bool room_text_below(const struct room *, const char *path);
 bool room_value(const struct room *, const char *path, uint64_t offset, uint64_t *value);
 uint64_t room_size(const struct room *, const char *path, uint64_t size);
 
