@@ -30,14 +30,16 @@ static bool may_wrap(const struct unc_slot *slot, uint64_t ns)
 
 /*
  * More than an event can make in the time: it was cleared or set by somebody. Far from what any but a
- * clock can, since what the documents say of increments is not always the last word; but never more
- * than a quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
+ * clock can, since what the documents say of increments is not always the last word (those of the CPUs
+ * with narrower counters have them for each event); but never more than a quarter of the range, which
+ * looks in time (look_seconds()) do not let any counter reach.
  */
 static bool too_much(const struct unc_session *s, const struct unc_slot *slot, uint64_t delta,
 		     uint64_t ns)
 {
 	const uint64_t look_ns = 1000000;
-	uint64_t margin = s->platform->table->event[slot->code.event].clock ? 4 : 64;
+	bool clock = s->platform->table->event[slot->code.event].clock;
+	uint64_t margin = clock ? 4 : slot->mask >> 47 ? 64 : 8;
 
 	return slot->mask != UINT64_MAX &&
 	       (delta > slot->mask / 4 ||
