@@ -38,8 +38,8 @@ bool unc_session_sampled(const struct unc_session *s, const struct unc_slot *slo
 	return false;
 }
 
-/* A record that a session has made and lets others share, where the register holds it still: one that
- * lives, or one that has left it to the kernel. */
+/* A record that a session has made and lets others share, where the register holds it still: one
+ * that lives, or one that has left it to the kernel. */
 static const struct unc_ledger_record *live(const struct unc_session *s,
 					    const struct unc_instance *u, uint16_t reg, bool filter,
 					    const struct unc_plan *found)

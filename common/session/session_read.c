@@ -29,17 +29,18 @@ static bool may_wrap(const struct unc_slot *slot, uint64_t ns)
 }
 
 /*
- * More than an event can make in the time: it was cleared or set by somebody. Far from what any but a
- * clock can, since what the documents say of increments is not always the last word (those of the CPUs
- * with narrower counters have them for each event); but never more than a quarter of the range, which
- * looks in time (look_seconds()) do not let any counter reach.
+ * More than an event can make in the time: it was cleared or set by somebody. Far from what any but
+ * a clock can, since what the documents say of increments is not always the last word (nearer where
+ * they say it of this event, as those of CPUs with narrower counters do of all); but never more
+ * than a quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
  */
 static bool too_much(const struct unc_session *s, const struct unc_slot *slot, uint64_t delta,
 		     uint64_t ns)
 {
 	const uint64_t look_ns = 1000000;
 	bool clock = s->platform->table->event[slot->code.event].clock;
-	uint64_t margin = clock ? 4 : slot->mask >> 47 ? 64 : 8;
+	bool told = slot->code.max_inc > 1 || !(slot->mask >> 47);
+	uint64_t margin = clock ? 4 : told ? 8 : 64;
 
 	return slot->mask != UINT64_MAX &&
 	       (delta > slot->mask / 4 ||
@@ -60,9 +61,9 @@ static bool too_much_by_now(const struct unc_session *s, const struct unc_slot *
 }
 
 /*
- * The first look at a counter that was set: it holds what it was set to and what it has counted since,
- * or somebody else has set it as well. Of one with fewer bits than the table says only the lower ones
- * are there; with less than 40 nothing tells it from one that was cleared.
+ * The first look at a counter that was set: it holds what it was set to and what it has counted
+ * since, or somebody else has set it as well. Of one with fewer bits than the table says only the
+ * lower ones are there; with less than 40 nothing tells it from one that was cleared.
  */
 static void take_start(struct unc_session *s, struct unc_slot *slot, uint64_t value,
 		       uint64_t seen_ns)

@@ -233,11 +233,11 @@ static uint64_t control_value(const struct unc_session *s, const struct unc_plan
 }
 
 /*
- * A counter begins far from both ends of its range: whoever clears it makes it go back. Where others may
- * count that are not in the ledger, each session begins at a place of its own, from 1/16 to 11/16 of the
- * range: if two set the same counter it leaps. One bit is always set, to show how wide a counter is that
- * is narrower than the table says, and the low half is 0, which costs no write. One that somebody else counts
- * with is left as it is.
+ * A counter begins far from both ends of its range: whoever clears it makes it go back. Where others
+ * may count that are not in the ledger, each session begins at a place of its own, from 1/16 to
+ * 11/16 of the range: if two set the same counter it leaps. One bit is always set, to show how wide
+ * a counter is that is narrower than the table says, and the low half is 0, which costs no write.
+ * One that somebody else counts with is left as it is.
  */
 static void set_counter(const struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
 			bool running)
