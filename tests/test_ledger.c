@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake_root.h"
@@ -18,13 +20,32 @@
 /* ---- time does not pass by waiting, and a process dies at a write of its choice */
 
 static unsigned naps;
+static uint64_t waited;      /* ns */
+static bool others_turns;    /* somebody else has the lock in turn with us */
 static unsigned writes_left; /* 0: all pass */
+
+static void take_turn(void);
 
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
 {
-	(void)fds, (void)n, (void)t, (void)mask;
+	(void)fds, (void)n, (void)mask;
 	naps++;
+	/* A busy machine: it takes longer than was asked for. */
+	waited += (uint64_t)t->tv_nsec + 10000000;
+	if (others_turns)
+		take_turn();
+	return 0;
+}
+
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	if (clock != CLOCK_MONOTONIC_COARSE)
+		return __real_clock_gettime(clock, t);
+	t->tv_sec = (time_t)(waited / 1000000000);
+	t->tv_nsec = (long)(waited % 1000000000);
 	return 0;
 }
 
@@ -82,8 +103,11 @@ static struct unc_ledger_key key_of(uint64_t address)
 
 static int put(struct unc_ledger *l, uint64_t address, uint64_t value, unsigned holder)
 {
-	struct unc_ledger_record r = {
-		.key = key_of(address), .role = UNC_HELD_CONTROL, .found = 0x12, .value = value};
+	struct unc_ledger_record r = {.key = key_of(address),
+				      .role = UNC_HELD_CONTROL,
+				      .found = 0x12,
+				      .value = value,
+				      .mask = UINT64_MAX};
 
 	if (holder != UNC_LEDGER_NOBODY)
 		unc_ledger_set(&r, holder, true);
@@ -114,6 +138,15 @@ static void begin(void)
 {
 	fake_new(&root);
 	naps = 0;
+	waited = 0;
+}
+
+/* The header's number of turns: ledger_inside.h. */
+static void take_turn(void)
+{
+	uint64_t turn = fake_get(file(), 32, 8) + 1;
+
+	fake_bytes(file(), 32, &turn, sizeof(turn));
 }
 
 /* ---- records */
@@ -234,25 +267,126 @@ static void test_two(void)
 	fake_free(&root);
 }
 
-/* One that does not end its turn is named; the others are told after a while. */
+/* Why somebody goes on alone: "%s" is the folder, "%d" this process, which has the lock. */
+static void check_alone(struct unc_ledger *l, const char *sentence)
+{
+	char want[512];
+
+	snprintf(want, sizeof(want), sentence, root.path, (int)getpid());
+	CHECK_TEXT(unc_ledger_reason(l), want);
+}
+
+#define HANGS                                                                                      \
+	"%s/ledger has been locked for 10 s, last by pid %d (test_ledger): it is stopped or "      \
+	"hangs; let it go on or end it"
+
+/* One that does not end its turn is named; the others go on alone after a while, be there turns or
+ * not, and one that opens the file as well. */
 static void test_stopped(void)
 {
 	begin();
-	struct unc_ledger *a = open_ledger(), *b = open_ledger();
-	struct unc_error err;
-	char want[512];
+	struct unc_ledger *a = open_ledger(), *b = open_ledger(), *c = in_memory();
 
 	lock(a);
-	CHECK_NUMBER(unc_ledger_lock(b, true, &err), UNC_ERR_BUSY);
-	snprintf(want, sizeof(want),
-		 "%s/ledger has been locked for 10 s by pid %d (test_ledger): it is stopped or "
-		 "hangs; let it go on or end it",
-		 root.path, (int)getpid());
-	CHECK_TEXT(err.text, want);
-	CU_ASSERT(naps > 4000); /* of 2 ms at most */
-	unc_ledger_unlock(a);
 	lock(b);
+	check_alone(b, HANGS);
+	CU_ASSERT(waited >= 10000000000 && waited < 12000000000);
 	unc_ledger_unlock(b);
+	waited = 0;
+	others_turns = true;
+	CHECK_NUMBER(unc_ledger_open(c, root.path, false, NULL), UNC_ERR_BUSY);
+	others_turns = false;
+	check_alone(c, HANGS);
+	CU_ASSERT(waited >= 60000000000 && waited < 62000000000);
+	unc_ledger_unlock(a);
+	CHECK_NUMBER(unc_ledger_open(b, root.path, false, NULL), 0);
+	CHECK_TEXT(unc_ledger_reason(b), "");
+	lock(b);
+	CHECK_NUMBER(put(b, 0xD10, 1, enter(b)), 0);
+	unc_ledger_unlock(b);
+	lock(a);
+	CU_ASSERT(living(a, 0xD10) < UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(a);
+	unc_ledger_free(a);
+	unc_ledger_free(b);
+	unc_ledger_free(c);
+	fake_free(&root);
+}
+
+/* It is not waited for by a process that is asked to end. Signals of other kinds mean something else. */
+static void test_signals(void)
+{
+	static const struct {
+		int number;
+		bool ignored, ends;
+	} cases[] = {
+		{SIGTERM, false, true}, {SIGINT, false, true},   {SIGHUP, false, true},
+		{SIGHUP, true, false},  {SIGPROF, false, false}, {SIGALRM, false, false},
+	};
+	sigset_t set, before;
+	int number;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		begin();
+		struct unc_ledger *a = open_ledger(), *b = open_ledger();
+
+		lock(a);
+		sigemptyset(&set);
+		sigaddset(&set, cases[i].number);
+		sigprocmask(SIG_BLOCK, &set, &before);
+		if (cases[i].ignored)
+			signal(cases[i].number, SIG_IGN);
+		raise(cases[i].number);
+		lock(b);
+		check_alone(b, cases[i].ends ? "%s/ledger is locked, last by pid %d (test_ledger), "
+					       "and a signal ended the wait for it"
+					     : HANGS);
+		CU_ASSERT_EQUAL(naps == 0, cases[i].ends);
+		unc_ledger_unlock(b);
+		CHECK_NUMBER(sigwait(&set, &number), 0); /* it is still to be taken */
+		CHECK_NUMBER(number, cases[i].number);
+		signal(cases[i].number, SIG_DFL);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		unc_ledger_unlock(a);
+		unc_ledger_free(a);
+		unc_ledger_free(b);
+		fake_free(&root);
+	}
+}
+
+/* Who gives up waiting while it counts knows what others hold together with it, and lives for them until
+ * it leaves. */
+static void test_alone_later(void)
+{
+	begin();
+	struct unc_ledger *a = open_ledger(), *b = open_ledger();
+
+	lock(b);
+	unsigned ours = enter(b);
+	CHECK_NUMBER(put(b, 0xD10, 1, ours), 0);
+	unc_ledger_unlock(b);
+	lock(a);
+	unsigned theirs = enter(a);
+	struct unc_ledger_record r = *find(a, 0xD10);
+	unc_ledger_set(&r, theirs, true);
+	CHECK_NUMBER(unc_ledger_put(a, &r, NULL), 0);
+	lock(b);
+	check_alone(b, HANGS);
+	CHECK_NUMBER(unc_ledger_living(b, find(b, 0xD10), 0, ours), theirs);
+	CHECK_NUMBER(put(b, 0xD11, 1, ours), 0); /* in memory */
+	unc_ledger_unlock(b);
+	unc_ledger_unlock(a);
+	lock(a);
+	CHECK_NUMBER(unc_ledger_living(a, find(a, 0xD10), 0, theirs), ours);
+	CU_ASSERT_PTR_NULL(find(a, 0xD11));
+	unc_ledger_unlock(a);
+	lock(b); /* without a wait */
+	unc_ledger_leave(b, ours);
+	unc_ledger_unlock(b);
+	lock(a);
+	CHECK_NUMBER(unc_ledger_living(a, find(a, 0xD10), 0, theirs), UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(a);
+	CHECK_NUMBER(unc_ledger_open(b, root.path, false, NULL), 0);
 	unc_ledger_free(a);
 	unc_ledger_free(b);
 	fake_free(&root);
@@ -260,9 +394,38 @@ static void test_stopped(void)
 
 /* ---- the dead */
 
+/* The children of this process are in another time namespace: their clocks are an hour ahead. */
+static bool far_clock(void)
+{
+	static const char offset[] = "boottime 3600 0\n";
+	bool done;
+	int fd;
+
+	if (unshare(CLONE_NEWTIME) < 0)
+		return false;
+	fd = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+	done = fd >= 0 && write(fd, offset, sizeof(offset) - 1) > 0;
+	close(fd);
+	return done;
+}
+
+/* Goes on as such a child. */
+static void go_far(void)
+{
+	int status = 0;
+	pid_t pid = far_clock() ? fork() : -1;
+
+	if (pid < 0)
+		_exit(1);
+	if (pid == 0)
+		return;
+	waitpid(pid, &status, 0);
+	_exit(1);
+}
+
 /* A process that enters, writes a record and waits to be killed; that has a child which outlives it;
  * that has the lock then. */
-enum { FORKS = 1, LOCKS = 2 };
+enum { FORKS = 1, LOCKS = 2, FAR = 4 };
 static pid_t hold(uint64_t address, int does, pid_t *grandchild)
 {
 	int ready[2];
@@ -270,6 +433,8 @@ static pid_t hold(uint64_t address, int does, pid_t *grandchild)
 
 	CU_ASSERT_FATAL(pipe(ready) == 0 && (pid = fork()) >= 0);
 	if (pid == 0) {
+		if (does & FAR)
+			go_far();
 		struct unc_ledger *l = unc_ledger_new();
 		unsigned holder;
 
@@ -352,6 +517,39 @@ static void test_killed_parent(void)
 	fake_free(&root);
 }
 
+/* Its start is another time there: it lives as long as its lock. */
+static void test_time_namespace(void)
+{
+	struct unc_ledger_holder who;
+	pid_t able = fork(), child;
+	int status = 1;
+
+	if (able == 0)
+		_exit(!far_clock());
+	waitpid(able, &status, 0);
+	if (status) {
+		suite_skip("no time namespace can be made");
+		return;
+	}
+	begin();
+	struct unc_ledger *l = open_ledger();
+	pid_t pid = hold(0xD10, FAR | FORKS, &child);
+	lock(l);
+	unsigned holder = living(l, 0xD10);
+	CU_ASSERT_FATAL(holder < UNC_LEDGER_NOBODY);
+	CHECK_NUMBER(unc_ledger_who(l, holder, &who), 0);
+	CU_ASSERT(who.process.pid != pid && who.process.start > 3600);
+	unc_ledger_unlock(l);
+	kill((pid_t)who.process.pid, SIGKILL); /* whose child has the lock still */
+	waitpid(pid, NULL, 0);
+	lock(l);
+	CHECK_NUMBER(living(l, 0xD10), UNC_LEDGER_NOBODY);
+	unc_ledger_unlock(l);
+	kill(child, SIGKILL);
+	unc_ledger_free(l);
+	fake_free(&root);
+}
+
 /* Nor does the child keep the lock of a turn that its parent did not end. */
 static void test_killed_in_turn(void)
 {
@@ -361,10 +559,10 @@ static void test_killed_in_turn(void)
 	begin();
 	struct unc_ledger *l = open_ledger();
 	pid_t pid = hold(0xD10, FORKS | LOCKS, &child);
-	CHECK_NUMBER(unc_ledger_lock(l, true, &err), UNC_ERR_BUSY);
+	CHECK_NUMBER(unc_ledger_lock(l, false, &err), UNC_ERR_BUSY);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	CHECK_NUMBER(unc_ledger_lock(l, true, &err), 0);
+	CHECK_NUMBER(unc_ledger_lock(l, false, &err), 0);
 	CHECK_NUMBER(living(l, 0xD10), UNC_LEDGER_NOBODY);
 	unc_ledger_unlock(l);
 	kill(child, SIGKILL);
@@ -624,29 +822,44 @@ static void test_untrusted(void)
 {
 	const uint64_t records = 4096 + 1024 * 64;
 	const uint32_t role = 99, space = UNC_SPACE_PERF, far = 1000;
+	const uint64_t none = 0, other = 1;
 	struct unc_ledger_holder who;
 
 	begin();
 	struct unc_ledger *a = open_ledger(), *b = open_ledger();
 	lock(a);
 	unsigned holder = enter(a);
-	for (uint64_t i = 0; i < 3; i++)
-		put(a, 0xD10 + i, 1, holder);
+	for (uint64_t i = 0; i < 5; i++)
+		put(a, 0xD0E + i, 1, holder);
 	unc_ledger_unlock(a);
 	fake_bytes(file(), records + 16, &role, sizeof(role));
 	fake_bytes(file(), records + 256 + 12, &space, sizeof(space));
+	fake_bytes(file(), records + 2 * 256 + 40, &none, sizeof(none));    /* no bit was chosen */
+	fake_bytes(file(), records + 3 * 256 + 120, &other, sizeof(other)); /* of another layout */
 	fake_bytes(file(), member(holder, 4), "\033[2Jabcdefghijklmnop", 16);
 	lock(b);
-	CU_ASSERT_PTR_NULL(find(b, 0xD10));
-	CU_ASSERT_PTR_NULL(find(b, 0xD11));
+	for (uint64_t i = 0; i < 4; i++)
+		CU_ASSERT_PTR_NULL(find(b, 0xD0E + i));
 	CU_ASSERT_PTR_NOT_NULL(find(b, 0xD12));
 	CHECK_NUMBER(unc_ledger_who(b, holder, &who), 0);
 	CHECK_TEXT(who.process.command, "?[2Jabcdefghijk");
 	unc_ledger_unlock(b);
-	fake_bytes(file(), 40, &far, sizeof(far)); /* more records than the file has */
-	lock(b);
-	CU_ASSERT(strstr(unc_ledger_reason(b), "could not be read: it ends too early") != NULL);
-	unc_ledger_unlock(b);
+	fake_bytes(file(), 40, &far,
+		   sizeof(far)); /* more records than the file has: they are none */
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned n = 0;
+
+		uint64_t changes = fake_get(file(), 24, 8) + 1;
+		fake_bytes(file(), 24, &changes, sizeof(changes));
+		lock(b);
+		CHECK_TEXT(unc_ledger_reason(b), "");
+		CHECK_NUMBER(unc_ledger_count(b), 1000);
+		for (size_t k = 0; k < 1000; k++)
+			n += unc_ledger_at(b, k)->role != 0;
+		CHECK_NUMBER(n, !i);
+		unc_ledger_unlock(b);
+		CHECK_NUMBER(truncate(file(), (off_t)records + 100), 0); /* and cut off */
+	}
 	unc_ledger_free(a);
 	unc_ledger_free(b);
 	fake_free(&root);
@@ -708,16 +921,54 @@ static void test_full(void)
 		enter(l);
 	CHECK_NUMBER(unc_ledger_enter(l, &holder, &err), UNC_ERR_BUSY);
 	CHECK_TEXT(err.text, "1024 sessions run on this node, and no more can");
+	unc_ledger_unlock(l);
+	/* One of another process counts all the same, and is told that it is alone. */
+	struct unc_ledger *other = open_ledger();
+	lock(other);
+	CHECK_NUMBER(put(other, 1, 1, enter(other)), 0);
+	CU_ASSERT(strstr(unc_ledger_reason(other), "1024 sessions run, and no more can") != NULL);
+	unc_ledger_unlock(other);
+	unc_ledger_free(other);
+	lock(l);
 	unc_ledger_leave(l, 700);
 	CHECK_NUMBER(enter(l), 700);
 	for (uint64_t i = 0; i < 16384; i++)
 		if (put(l, i, i, 5) < 0)
 			CU_FAIL("a record too few");
-	struct unc_ledger_record more = {.key = key_of(99999), .role = UNC_HELD_FILTER};
-	CHECK_NUMBER(unc_ledger_put(l, &more, &err), UNC_ERR_BUSY);
-	CHECK_TEXT(err.text, "the ledger has no room for more registers: 16384 are programmed");
-	CU_ASSERT_PTR_NULL(unc_ledger_find(l, &more.key));
+	CHECK_TEXT(unc_ledger_reason(l), "");
+	CHECK_NUMBER(put(l, 99999, 7, 5), 0);
+	CU_ASSERT(strstr(unc_ledger_reason(l),
+			 "no room for more registers: 16384 are programmed") != NULL);
 	CHECK_NUMBER(find(l, 16383)->value, 16383);
+	CHECK_NUMBER(find(l, 99999)->value, 7);
+	unc_ledger_unlock(l);
+	unc_ledger_free(l);
+	fake_free(&root);
+}
+
+/* What the dead have left and nobody puts back, for it is of no register that is known, makes room. */
+static void test_full_of_dead(void)
+{
+	begin();
+	struct unc_ledger *l = open_ledger();
+
+	lock(l);
+	unsigned alive = enter(l), dead = enter(l);
+	put(l, 0, 4711, alive);
+	for (uint64_t i = 1; i < 16384; i++)
+		if (put(l, i, i, i % 2 ? dead : UNC_LEDGER_NOBODY) < 0)
+			CU_FAIL("a record too few");
+	unc_ledger_abandon(l, dead);
+	unc_ledger_unlock(l);
+	lock(l);
+	unsigned next = enter(l);
+	for (uint64_t i = 0; i < 16383; i++)
+		if (put(l, 100000 + i, i, next) < 0)
+			CU_FAIL("a record too few");
+	CHECK_TEXT(unc_ledger_reason(l), "");
+	CHECK_NUMBER(find(l, 0)->value, 4711);
+	CU_ASSERT_PTR_NULL(find(l, 1));
+	CU_ASSERT_PTR_NULL(find(l, 16383));
 	unc_ledger_unlock(l);
 	unc_ledger_free(l);
 	fake_free(&root);
@@ -775,6 +1026,9 @@ int main(void)
 		{"registers that each process has for itself", test_own},
 		{"two that have the file open", test_two},
 		{"one that does not end its turn", test_stopped},
+		{"signals while it is waited for", test_signals},
+		{"alone from then on", test_alone_later},
+		{"one of another time", test_time_namespace},
 		{"a process that is killed", test_killed},
 		{"one that is killed, and has forked", test_killed_parent},
 		{"one that is killed in its turn, and has forked", test_killed_in_turn},
@@ -789,6 +1043,7 @@ int main(void)
 		{"records that nobody can have written", test_untrusted},
 		{"a file that is gone", test_gone},
 		{"full", test_full},
+		{"full of what the dead have left", test_full_of_dead},
 		{"a limit of file sizes", test_file_limit},
 		{"standard input, output and error", test_stdio},
 		{NULL, NULL},

@@ -116,20 +116,16 @@ static bool reach_end(const struct unc_notes *notes)
 
 /* ---- the lock */
 
-/* Others take their turns for 10 s, and one that does not end its own is not waited for again. */
+/* One that does not end its turn is not waited for again. */
 static bool take_turn(struct unc_notes *notes)
 {
-	uint64_t pause = 0, waited = 0;
+	const uint64_t nowhere = (uint64_t)1 << 62; /* turns are not numbered */
 	int error;
 
 	notes->turn = unc_ledger_file_turn(notes->fd);
 	if (notes->turn < 0)
 		return false;
-	while ((error = unc_ledger_file_lock(notes->turn)) == EAGAIN &&
-	       waited < UNC_LEDGER_PATIENCE) {
-		unc_ledger_file_wait(&pause);
-		waited += pause;
-	}
+	error = unc_ledger_file_await(notes->turn, nowhere);
 	if (error)
 		close(notes->turn);
 	notes->useless = error != 0;

@@ -13,7 +13,7 @@ struct unc_ledger *unc_ledger_new(void)
 
 	if (!l)
 		return NULL;
-	l->fd = -1;
+	l->fd = l->turn = l->kept = -1;
 	unc_process_self(&l->self);
 	return l;
 }
@@ -22,6 +22,7 @@ void unc_ledger_free(struct unc_ledger *l)
 {
 	if (!l)
 		return;
+	unc_ledger_begin_anew(l);
 	unc_book_free(&l->node);
 	unc_book_free(&l->own);
 	if (l->fd >= 0)
@@ -35,17 +36,6 @@ const char *unc_ledger_reason(const struct unc_ledger *l)
 }
 
 /* ---- the file */
-
-/* From now on only what is in memory is believed. */
-static void give_up(struct unc_ledger *l)
-{
-	close(l->fd);
-	l->fd = -1;
-	if (l->n_mine)
-		l->lost = true;
-	else
-		unc_ledger_begin_anew(l);
-}
 
 static bool is_new(const struct header *h)
 {
@@ -99,27 +89,41 @@ static int read_header(struct unc_ledger *l, struct header *h, struct unc_error 
 	return 0;
 }
 
-/* What no session of ours can have written is no record. */
+/* What no session of ours can have written is no record: its place is free. */
 static void clean(struct unc_ledger_record *r)
 {
+	bool setting = r->role == UNC_HELD_CONTROL || r->role == UNC_HELD_FILTER;
+
 	unc_process_clean(r->command);
 	if (r->role >= UNC_HELD_ROLES || r->key.space >= UNC_N_SPACES ||
-	    unc_space_of_thread((int)r->key.space))
+	    unc_space_of_thread((int)r->key.space) || (setting && !r->mask))
 		r->role = 0;
+	for (size_t i = 0; i < sizeof(r->rest) / sizeof(*r->rest); i++)
+		if (r->rest[i])
+			r->role = 0;
+}
+
+/* Zeros are no records. */
+static int lengthen(const struct unc_ledger *l, size_t n)
+{
+	const struct unc_ledger_record none = {.role = 0};
+
+	return unc_ledger_file_put(l->fd, &none, sizeof(none), RECORDS_AT + (n - 1) * sizeof(none));
 }
 
 static int read_records(struct unc_ledger *l, const struct header *h, struct unc_error *err)
 {
 	struct book *b = &l->node;
+	size_t size = h->n_records * sizeof(*b->record);
 	int error;
 
 	if (l->header.changes == h->changes && b->n == h->n_records)
 		return 0;
 	if (!unc_book_reserve(b, h->n_records))
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	error = h->n_records ? unc_ledger_file_get(l->fd, b->record,
-						   h->n_records * sizeof(*b->record), RECORDS_AT)
-			     : 0;
+	error = size ? unc_ledger_file_get(l->fd, b->record, size, RECORDS_AT) : 0;
+	if (error == ENODATA && (error = lengthen(l, h->n_records)) == 0)
+		error = unc_ledger_file_get(l->fd, b->record, size, RECORDS_AT);
 	if (error)
 		return unc_ledger_fail(l, "read", error, err);
 	b->n = h->n_records;
@@ -151,47 +155,45 @@ static int load(struct unc_ledger *l, struct unc_error *err)
 
 /* ---- the lock */
 
-static int fail_locked(const struct unc_ledger *l, const struct header *h, struct unc_error *err)
+static void free_turn(struct unc_ledger *l)
 {
-	char command[UNC_COMMAND_MAX];
-
-	memcpy(command, h->command, sizeof(command));
-	unc_process_clean(command);
-	return unc_fail(err, UNC_ERR_BUSY,
-			"%.200s/ledger has been locked for 10 s by pid %d (%s): it is stopped or "
-			"hangs; let it go on or end it",
-			l->dir, (int)h->pid, command);
+	if (l->turn >= 0)
+		unc_ledger_file_unlock(l->turn);
+	l->turn = -1;
 }
 
-/*
- * Waits as long as the others take turns, and 10 s for one that does not end its own. Time is that
- * of this process, not of the machine that it measures, which may be simulated.
- */
+static int fail_locked(const struct unc_ledger *l, bool interrupted, struct unc_error *err)
+{
+	struct header h = {0};
+
+	(void)unc_ledger_file_get(l->fd, &h, sizeof(h), 0);
+	unc_process_clean(h.command);
+	if (interrupted)
+		return unc_fail(err, UNC_ERR_BUSY,
+				"%.200s/ledger is locked, last by pid %d (%s), and a signal ended "
+				"the wait for it",
+				l->dir, (int)h.pid, h.command);
+	return unc_fail(err, UNC_ERR_BUSY,
+			"%.200s/ledger has been locked for %d s, last by pid %d (%s): it is "
+			"stopped or hangs; let it go on or end it",
+			l->dir, UNC_LEDGER_PATIENCE, (int)h.pid, h.command);
+}
+
 static int take_file(struct unc_ledger *l, bool wait, struct unc_error *err)
 {
-	uint64_t pause = 0, waited = 0, turn = 0;
-	struct header h = {0};
 	int error;
 
 	l->turn = unc_ledger_file_turn(l->fd);
 	if (l->turn < 0)
 		return unc_ledger_fail(l, "opened again", errno, err);
-	while ((error = unc_ledger_file_lock(l->turn)) == EAGAIN && wait) {
-		if (unc_ledger_file_get(l->fd, &h, sizeof(h), 0) == 0 && h.turn != turn) {
-			turn = h.turn;
-			waited = 0;
-		}
-		if (waited >= UNC_LEDGER_PATIENCE)
-			break;
-		unc_ledger_file_wait(&pause);
-		waited += pause;
-	}
+	error = wait ? unc_ledger_file_await(l->turn, offsetof(struct header, turn))
+		     : unc_ledger_file_lock(l->turn);
 	if (error)
-		close(l->turn);
+		free_turn(l);
 	if (error == EAGAIN && !wait)
 		return unc_fail(err, UNC_ERR_BUSY, "%.200s/ledger is locked", l->dir);
-	if (error == EAGAIN)
-		return fail_locked(l, &h, err);
+	if (error == EAGAIN || error == EINTR)
+		return fail_locked(l, error == EINTR, err);
 	if (error == EINVAL)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%.200s/ledger cannot be locked: open-file-description locks need "
@@ -202,33 +204,36 @@ static int take_file(struct unc_ledger *l, bool wait, struct unc_error *err)
 
 int unc_ledger_lock(struct unc_ledger *l, bool wait, struct unc_error *err)
 {
+	struct header h;
 	int rc;
 
 	l->changed = false;
 	memset(l->life, UNKNOWN, sizeof(l->life));
 	if (l->fd < 0)
 		return 0;
-	rc = take_file(l, wait, err);
-	if (rc < 0)
+	rc = take_file(l, wait, wait ? &l->reason : err);
+	if (rc < 0 && !wait)
 		return rc;
-	if (unc_ledger_file_removed(l->fd))
+	/* What others hold together with sessions of ours stays theirs: as the file tells now. */
+	if (rc < 0 && l->n_mine && read_header(l, &h, NULL) == 0)
+		(void)read_records(l, &h, NULL);
+	if (rc == 0 && unc_ledger_file_removed(l->fd))
 		rc = unc_fail(&l->reason, UNC_ERR_IO,
 			      "%.200s/ledger was removed while sessions ran: who came since is not "
 			      "known",
 			      l->dir);
-	else
+	else if (rc == 0)
 		rc = load(l, &l->reason);
 	if (rc < 0) {
-		unc_ledger_file_unlock(l->turn);
-		give_up(l);
+		free_turn(l);
+		unc_ledger_give_up(l);
 	}
 	return 0;
 }
 
 void unc_ledger_unlock(struct unc_ledger *l)
 {
-	if (l->fd >= 0)
-		unc_ledger_file_unlock(l->turn);
+	free_turn(l);
 }
 
 /* ---- opening */
@@ -248,7 +253,7 @@ static int try_open(struct unc_ledger *l, bool make, bool *again, struct unc_err
 			*again = true;
 		else if ((rc = load(l, err)) == UNC_ERR_INVALID)
 			*again = unc_ledger_file_discard(l->fd, l->dir);
-		unc_ledger_file_unlock(l->turn);
+		free_turn(l);
 	}
 	if (rc < 0 || *again) {
 		close(l->fd);

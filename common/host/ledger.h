@@ -69,14 +69,15 @@ int unc_ledger_open(struct unc_ledger *, const char *dir, bool make, struct unc_
 const char *unc_ledger_reason(const struct unc_ledger *);
 
 /*
- * Nobody looks at registers, or programs them, while another one does. Waits for others, not for
- * ever: UNC_ERR_BUSY names who has had it for 10 s. Not `wait`: UNC_ERR_BUSY at once. What is found
- * to be broken is said by unc_ledger_reason(), and only sessions of ours are known from then on.
+ * Nobody looks at registers, or programs them, while another one does. Waits for others, as long as
+ * they take turns and not for ever, or until the process is asked to end. Not `wait`: UNC_ERR_BUSY
+ * at once. What was waited for in vain, or is found to be broken, is said by unc_ledger_reason(), and
+ * only sessions of ours are known from then on.
  */
 int unc_ledger_lock(struct unc_ledger *, bool wait, struct unc_error *err);
 void unc_ledger_unlock(struct unc_ledger *);
 
-/* A session begins: *holder is its number. UNC_ERR_BUSY: too many run. */
+/* A session begins: *holder is its number. UNC_ERR_BUSY: too many of this process run. */
 int unc_ledger_enter(struct unc_ledger *, unsigned *holder, struct unc_error *err);
 /* It ends. Records that it holds still are of the dead. */
 void unc_ledger_leave(struct unc_ledger *, unsigned holder);
@@ -88,7 +89,7 @@ struct unc_ledger_key unc_ledger_key(const struct unc_reg *, int package);
 /* NULL: there is none. It stays until a record is added, or the lock is given up. */
 struct unc_ledger_record *unc_ledger_find(struct unc_ledger *, const struct unc_ledger_key *);
 /* Writes a record that was changed, or a new one. Before this returns nothing may be programmed by
- * it. UNC_ERR_BUSY: there is no room; UNC_ERR_IO. */
+ * it. Where the file has no room only sessions of ours are known from then on. UNC_ERR_IO. */
 int unc_ledger_put(struct unc_ledger *, const struct unc_ledger_record *, struct unc_error *err);
 /* Takes it away. */
 void unc_ledger_remove(struct unc_ledger *, struct unc_ledger_record *);

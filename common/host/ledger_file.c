@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -164,16 +165,71 @@ int unc_ledger_file_lock(int turn)
 	return set_lock(turn, 0, F_WRLCK);
 }
 
-void unc_ledger_file_wait(uint64_t *pause)
+/* Blocked signals that ask the process to end, and are not ignored. */
+static bool asked_to_end(const int *ends, size_t n)
 {
-	const uint64_t shortest = 50000, longest = 2000000;
-	struct timespec t = {0};
+	struct sigaction action;
+	sigset_t pending;
 
-	*pause = *pause ? 2 * *pause : shortest;
-	if (*pause > longest)
-		*pause = longest;
-	t.tv_nsec = (long)*pause;
-	ppoll(NULL, 0, &t, NULL);
+	if (sigpending(&pending) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (sigismember(&pending, ends[i]) == 1 && sigaction(ends[i], NULL, &action) == 0 &&
+		    action.sa_handler != SIG_IGN)
+			return true;
+	return false;
+}
+
+/* In seconds: of this process, not of the machine that it measures, which may be simulated. */
+static long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return t.tv_sec;
+}
+
+static int await(int turn, uint64_t at, const int *ends, size_t n_ends)
+{
+	const long shortest = 50000, longest = 2000000; /* ns */
+	long long begun = now(), since = begun;
+	struct timespec pause = {.tv_nsec = shortest};
+	uint64_t last = 0, number;
+	int error;
+
+	while ((error = unc_ledger_file_lock(turn)) == EAGAIN) {
+		if (unc_read_at(turn, &number, sizeof(number), at) == 0 && number != last) {
+			last = number;
+			since = now();
+		}
+		if (now() - since > UNC_LEDGER_PATIENCE || now() - begun > UNC_LEDGER_MOST)
+			return EAGAIN;
+		if (asked_to_end(ends, n_ends))
+			return EINTR;
+		ppoll(NULL, 0, &pause, NULL);
+		pause.tv_nsec = pause.tv_nsec * 2 < longest ? pause.tv_nsec * 2 : longest;
+	}
+	return error;
+}
+
+/* Signals of other kinds, as those of a profiler, do not end the wait: those that do are kept back, so
+ * that they can be told from them. */
+int unc_ledger_file_await(int turn, uint64_t at)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	const size_t n = sizeof(ends) / sizeof(*ends);
+	int error = unc_ledger_file_lock(turn);
+	sigset_t set, before;
+
+	if (error != EAGAIN)
+		return error;
+	sigemptyset(&set);
+	for (size_t i = 0; i < n; i++)
+		sigaddset(&set, ends[i]);
+	pthread_sigmask(SIG_BLOCK, &set, &before);
+	error = await(turn, at, ends, n);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
 }
 
 /* One that was forked meanwhile has the description as well. */

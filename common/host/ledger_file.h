@@ -30,10 +30,10 @@ bool unc_ledger_file_discard(int fd, const char *dir);
  */
 int unc_ledger_file_turn(int fd);
 int unc_ledger_file_lock(int turn);
-/* Lets others go on before the lock is tried again. Time is that of this process, not of the machine
- * that it measures. *pause: how long it was the last time, 0 at first; now it is longer. */
-void unc_ledger_file_wait(uint64_t *pause);
-#define UNC_LEDGER_PATIENCE ((uint64_t)10000000000) /* ns, with one who does not end his turn */
+/* The same, and waits: UNC_LEDGER_PATIENCE seconds while the number at this place of the file stays
+ * the same, UNC_LEDGER_MOST in all. EINTR: a signal asks the process to end. */
+int unc_ledger_file_await(int turn, uint64_t at);
+enum { UNC_LEDGER_PATIENCE = 10, UNC_LEDGER_MOST = 60 };
 void unc_ledger_file_unlock(int turn);
 /* One for each holder, as long as it runs. */
 int unc_ledger_file_hold(int fd, unsigned holder);

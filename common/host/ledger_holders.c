@@ -24,7 +24,8 @@ static int read_slot(struct unc_ledger *l, unsigned holder, struct slot *out)
 
 static struct unc_process process_of(const struct slot *slot)
 {
-	struct unc_process p = {.pid = slot->pid, .start = slot->start, .space = slot->space};
+	struct unc_process p = {
+		.pid = slot->pid, .start = slot->start, .space = slot->space, .clock = slot->clock};
 
 	memcpy(p.command, slot->command, sizeof(p.command));
 	unc_process_clean(p.command);
@@ -49,7 +50,7 @@ static bool lives(struct unc_ledger *l, unsigned holder)
 		if (held && read_slot(l, holder, &slot) == 0 && slot.pid) {
 			struct unc_process p = process_of(&slot);
 
-			held = !unc_process_ended(&p, l->self.space);
+			held = !unc_process_ended(&p, &l->self);
 		}
 		l->life[holder] = held ? ALIVE : DEAD;
 	}
@@ -107,15 +108,29 @@ static int write_slot(struct unc_ledger *l, unsigned holder, const struct slot *
 	return l->fd < 0 ? 0 : unc_ledger_file_put(l->fd, slot, sizeof(*slot), slot_at(holder));
 }
 
+/* What is left of the dead has been put back before by who could: where much else is left, it is of no
+ * register that is known here, and makes room. */
+static void prune(struct unc_ledger *l)
+{
+	for (size_t i = 0; l->node.n > MAX_RECORDS / 2 && i < l->node.n; i++) {
+		struct unc_ledger_record *r = &l->node.record[i];
+
+		if (r->role && unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY) == UNC_LEDGER_NOBODY)
+			unc_ledger_remove(l, r);
+	}
+}
+
 /* Gives a free number to a session of ours. The lock comes first: a name without it is of the dead. */
 static int take_slot(struct unc_ledger *l, unsigned holder, struct unc_error *err)
 {
 	struct slot slot = {.pid = l->self.pid,
 			    .start = l->self.start,
 			    .space = l->self.space,
+			    .clock = l->self.clock,
 			    .since = today()};
 	int rc = forget_holder(l, holder, err), error;
 
+	prune(l);
 	memcpy(slot.command, l->self.command, sizeof(slot.command));
 	if (rc == 0 && (error = write_slot(l, holder, &slot)) != 0)
 		rc = unc_ledger_fail(l, "written", error, err);
@@ -139,8 +154,14 @@ int unc_ledger_enter(struct unc_ledger *l, unsigned *holder, struct unc_error *e
 		*holder = rc < 0 ? *holder : i;
 		return rc;
 	}
-	return unc_fail(err, UNC_ERR_BUSY, "%d sessions run on this node, and no more can",
-			UNC_LEDGER_HOLDERS);
+	unc_fail(err, UNC_ERR_BUSY, "%d sessions run on this node, and no more can",
+		 UNC_LEDGER_HOLDERS);
+	if (l->fd < 0 || l->n_mine == UNC_LEDGER_HOLDERS)
+		return UNC_ERR_BUSY;
+	unc_fail(&l->reason, UNC_ERR_BUSY, "%.200s/ledger: %d sessions run, and no more can",
+		 l->dir, UNC_LEDGER_HOLDERS);
+	unc_ledger_give_up(l);
+	return unc_ledger_enter(l, holder, err);
 }
 
 void unc_ledger_leave(struct unc_ledger *l, unsigned holder)
@@ -157,8 +178,8 @@ void unc_ledger_abandon(struct unc_ledger *l, unsigned holder)
 {
 	l->mine[holder] = false;
 	l->n_mine--;
-	if (l->fd >= 0)
-		unc_ledger_file_drop(l->fd, holder);
+	if (l->fd >= 0 || l->kept >= 0)
+		unc_ledger_file_drop(l->fd >= 0 ? l->fd : l->kept, holder);
 	if (l->lost && !l->n_mine)
 		unc_ledger_begin_anew(l);
 }

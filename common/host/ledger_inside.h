@@ -28,7 +28,8 @@ struct slot { /* a holder in the file; pid 0: free */
 	int64_t pid;
 	uint64_t start, space, since;
 	char command[UNC_COMMAND_MAX];
-	uint64_t rest[2];
+	uint64_t clock; /* 0 in files of earlier versions */
+	uint64_t rest;
 };
 
 enum { SLOTS_AT = 4096, RECORDS_AT = SLOTS_AT + UNC_LEDGER_HOLDERS * sizeof(struct slot) };
@@ -51,7 +52,8 @@ enum life { UNKNOWN, ALIVE, DEAD };
 
 struct unc_ledger {
 	int fd;   /* -1: in memory */
-	int turn; /* has the lock, while it is held */
+	int turn; /* has the lock, while it is held; else -1 */
+	int kept; /* given up while sessions of ours ran, which it still tells of; else -1 */
 	char dir[PATH_MAX];
 	struct unc_error reason; /* why in memory */
 	struct unc_process self;
@@ -72,6 +74,8 @@ void unc_book_index(struct book *);
 bool unc_book_reserve(struct book *, size_t n);
 /* Nothing is known of others. */
 void unc_ledger_begin_anew(struct unc_ledger *);
+/* From now on only what is in memory is believed. */
+void unc_ledger_give_up(struct unc_ledger *);
 /* The sentence for an errno value. */
 int unc_ledger_fail(const struct unc_ledger *, const char *what, int error, struct unc_error *err);
 

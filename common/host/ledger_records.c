@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/ledger_inside.h"
 
@@ -101,6 +102,19 @@ void unc_ledger_begin_anew(struct unc_ledger *l)
 	l->lost = false;
 	l->node.n = 0;
 	unc_book_index(&l->node);
+	if (l->kept >= 0)
+		close(l->kept);
+	l->kept = -1;
+}
+
+void unc_ledger_give_up(struct unc_ledger *l)
+{
+	l->kept = l->fd;
+	l->fd = -1;
+	if (l->n_mine)
+		l->lost = true;
+	else
+		unc_ledger_begin_anew(l);
 }
 
 int unc_ledger_fail(const struct unc_ledger *l, const char *what, int error, struct unc_error *err)
@@ -137,16 +151,19 @@ static int write_record(struct unc_ledger *l, size_t i, bool grows, struct unc_e
 	return 0;
 }
 
-/* A place for a new record: one that is free again, or behind the last. */
-static int find_place(struct book *b, size_t *i, struct unc_error *err)
+/* A place for a new record: one that is free again, or behind the last. Where the file has none it is
+ * not used any more. */
+static int find_place(struct unc_ledger *l, struct book *b, size_t *i, struct unc_error *err)
 {
 	for (*i = 0; *i < b->n; ++*i)
 		if (!b->record[*i].role)
 			return 0;
-	if (b->n == MAX_RECORDS)
-		return unc_fail(err, UNC_ERR_BUSY,
-				"the ledger has no room for more registers: %d are programmed",
-				MAX_RECORDS);
+	if (b == &l->node && b->n >= MAX_RECORDS && l->fd >= 0) {
+		unc_fail(&l->reason, UNC_ERR_BUSY,
+			 "%.200s/ledger has no room for more registers: %d are programmed", l->dir,
+			 MAX_RECORDS);
+		unc_ledger_give_up(l);
+	}
 	return unc_book_reserve(b, b->n + 1) ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 }
 
@@ -157,7 +174,7 @@ int unc_ledger_put(struct unc_ledger *l, const struct unc_ledger_record *record,
 	struct unc_ledger_record *r = unc_ledger_find(l, &record->key), before = {0};
 	size_t i = r ? (size_t)(r - b->record) : 0;
 	bool grows;
-	int rc = r ? 0 : find_place(b, &i, err);
+	int rc = r ? 0 : find_place(l, b, &i, err);
 
 	if (rc < 0)
 		return rc;

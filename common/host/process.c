@@ -61,7 +61,7 @@ void unc_process_clean(char command[UNC_COMMAND_MAX])
 void unc_process_self(struct unc_process *self)
 {
 	struct stat_fields fields;
-	struct stat space;
+	struct stat space, clock;
 	char command[64] = "";
 
 	*self = (struct unc_process){.pid = getpid()};
@@ -69,16 +69,18 @@ void unc_process_self(struct unc_process *self)
 		self->start = fields.start;
 	if (stat("/proc/self/ns/pid", &space) == 0)
 		self->space = space.st_ino;
+	/* Linux before 5.6 has none. */
+	self->clock = stat("/proc/self/ns/time", &clock) == 0 ? clock.st_ino : 0;
 	if (read_proc(command, sizeof(command), self->pid, "comm") == 0)
 		snprintf(self->command, sizeof(self->command), "%.15s", command);
 	unc_process_clean(self->command);
 }
 
-bool unc_process_ended(const struct unc_process *p, uint64_t space)
+bool unc_process_ended(const struct unc_process *p, const struct unc_process *self)
 {
 	struct stat_fields fields;
 
-	if (!p->space || p->space != space || p->pid <= 0 || p->pid > INT32_MAX)
+	if (!p->space || p->space != self->space || p->pid <= 0 || p->pid > INT32_MAX)
 		return false;
 	if (kill((pid_t)p->pid, 0) < 0 && errno == ESRCH)
 		return true;
@@ -87,7 +89,8 @@ bool unc_process_ended(const struct unc_process *p, uint64_t space)
 	/* Nobody has waited for it yet, and no thread of it runs. */
 	if ((fields.state == 'Z' || fields.state == 'X') && fields.threads <= 1)
 		return true;
-	return p->start && fields.start != p->start;
+	/* Each time namespace shows another start. */
+	return p->clock == self->clock && p->start && fields.start != p->start;
 }
 
 /* proc(5): Uid: real, effective, saved, of the file system. */

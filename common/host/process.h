@@ -12,13 +12,14 @@ struct unc_process {
 	int64_t pid;
 	uint64_t start; /* in clock ticks since boot; 0: /proc does not tell */
 	uint64_t space; /* of its number: the inode of its pid namespace; 0: unknown */
+	uint64_t clock; /* of its start: that of its time namespace; 0: unknown */
 	char command[UNC_COMMAND_MAX];
 };
 
 /* The one that runs. */
 void unc_process_self(struct unc_process *);
-/* Whether a process has ended; false where that cannot be known from here. */
-bool unc_process_ended(const struct unc_process *, uint64_t space);
+/* Whether a process has ended, as one that is `self` sees it; false where it cannot know. */
+bool unc_process_ended(const struct unc_process *, const struct unc_process *self);
 /* Whether it is, in all respects, of the user as whom this one acts. */
 bool unc_process_same_user(int64_t pid);
 /* Makes a name of unknown origin fit to be printed. */

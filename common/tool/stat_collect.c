@@ -205,8 +205,8 @@ void stat_close(const struct stat_job *job)
 		remark("note: no interval is reported: none was long enough for %s",
 		       job->passes > 1 ? "all passes" : "a count");
 	say_of_cells(job, end_sentence);
-	/* Its numbers are right all the same: told to those who ask. */
-	if (job->args->verbose && *unc_session_unprotected(job->session))
+	/* Its numbers are right all the same. JSON has a member for it. */
+	if ((job->args->verbose || !job->args->json) && *unc_session_unprotected(job->session))
 		remark("note: sessions of other programs are not known to this one, nor it to "
 		       "them: %s",
 		       unc_session_unprotected(job->session));

@@ -315,7 +315,6 @@ static bool base_of(clockid_t clock, uint64_t *base)
 	switch (clock) {
 	case CLOCK_MONOTONIC:
 	case CLOCK_MONOTONIC_RAW:
-	case CLOCK_MONOTONIC_COARSE:
 	case CLOCK_BOOTTIME:
 		*base = monotonic_base * second;
 		return true;
