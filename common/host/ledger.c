@@ -103,12 +103,20 @@ static void clean(struct unc_ledger_record *r)
 			r->role = 0;
 }
 
-/* Zeros are no records. */
+/* A file that was cut off: zeros are no records, and half of one is none either. */
 static int lengthen(const struct unc_ledger *l, size_t n)
 {
 	const struct unc_ledger_record none = {.role = 0};
+	struct unc_ledger_record r;
+	size_t whole = 0;
+	int error;
 
-	return unc_ledger_file_put(l->fd, &none, sizeof(none), RECORDS_AT + (n - 1) * sizeof(none));
+	while (unc_ledger_file_get(l->fd, &r, sizeof(r), RECORDS_AT + whole * sizeof(r)) == 0)
+		whole++;
+	error = unc_ledger_file_put(l->fd, &none, sizeof(none), RECORDS_AT + whole * sizeof(none));
+	return error ? error
+		     : unc_ledger_file_put(l->fd, &none, sizeof(none),
+					   RECORDS_AT + (n - 1) * sizeof(none));
 }
 
 static int read_records(struct unc_ledger *l, const struct header *h, struct unc_error *err)

@@ -274,3 +274,47 @@ for what in "$dclk:$imc 0xF0" "$rd:$imc 0xE4" "$lookup:/dev/cpu/0/msr 0xD11" "$l
 	exec 3>&- 4<&- 5>&- 6<&-
 	wait "$a_pid" "$b_pid" 2>/dev/null
 done
+
+# ---- one hangs in its start: the command goes on without it after a while, at once when it is to end
+both -- "$@"
+control "after 1 write * signal STOP"
+say_a start $rd
+until grep -q ') T' "/proc/$a_pid/stat"; do sleep 0.02; done
+control clear
+real stat -x, -d 1 -e $wr
+grep -q ",imc0,imc.CAS_COUNT:WR,28550000," "$dir/out" &&
+	grep -q "^uncore: note: sessions of other programs are not known.*locked for 10 s, last by pid $a_pid (" "$dir/err"
+result $? "the lock is not given back: the command counts alone, and says so in its text"
+
+# shellcheck disable=SC2016 # of the other shell; a signal that is blocked stays over an exec
+printf '#!/bin/sh\nexec env --block-signal=TERM sh -c '\''kill -TERM $$ && exec "$@"'\'' it "$@"\n' >"$dir/told"
+chmod +x "$dir/told"
+within=$dir/told
+real stat -x, -d 100 -e $wr
+within=
+grep -q "^uncore: note: .*, and a signal ended the wait for it" "$dir/err"
+result $? "and ends its wait when it is told to end"
+kill -CONT "$a_pid"
+hear_a
+clean_after "$@"
+result $? "and nothing is left"
+
+# ---- another time namespace, where starts of processes are other numbers
+if unshare --time --boottime 3600 --fork true 2>/dev/null; then
+	both -- "$@"
+	ask_a start $rd
+	ask_a sleep 1
+	cp "$dir/out" "$dir/said"
+	within="unshare --time --boottime 3600 --fork"
+	real stat -j -d 1 -e $rd
+	within=
+	exactly "$rd=67550000" && [ ! -s "$dir/err" ]
+	told=$?
+	cat "$dir/said" >>"$dir/out"
+	ask_a read
+	[ $told -eq 0 ] && honest 'a read: right'
+	result $? "one of another time namespace shares with it, and takes nothing away"
+else
+	number=$((number + 1))
+	echo "ok $number - one of another time namespace # SKIP none can be made here"
+fi
