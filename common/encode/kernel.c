@@ -48,7 +48,7 @@ static const char *field_of(const struct work *w, uint16_t reg, uint64_t bits)
 
 static int check_control(const struct work *w)
 {
-	uint64_t dropped = w->code->ctl & ~w->type->enable & ~w->pmu->bits;
+	uint64_t dropped = w->code->ctl & ~w->type->enable & ~(w->pmu->bits | w->pmu->named);
 
 	if (!dropped)
 		return 0;

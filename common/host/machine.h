@@ -26,6 +26,8 @@ struct perf_event_attr;
 struct unc_machine_events {
 	/* Type and cpumask of a PMU, as sysfs has them, the mask as text; errno. */
 	int (*find)(struct unc_machine *, const char *pmu, uint32_t *type, char *mask, size_t size);
+	/* Bits of config that its format/umask names. NULL: all. */
+	uint64_t (*umask)(struct unc_machine *, const char *pmu);
 	/* As perf_event_open() for all processes, ioctl(PERF_EVENT_IOC_ENABLE), read() and close();
 	 * they set errno. */
 	int (*open)(struct unc_machine *, const struct perf_event_attr *, int cpu, int group_fd);

@@ -97,6 +97,7 @@ static int find_package(struct unc_walk *walk, const struct unc_pci_function *f,
 		unc_fail(&why, UNC_ERR_UNAVAILABLE, "more nodes than its UBox can tell apart");
 	else
 		u->package = package_by_ubox(walk, f, &why);
+	u->denied = why.code == UNC_ERR_PERMISSION;
 	snprintf(u->why, sizeof(u->why), "%.159s", why.text);
 	return u->package < 0 ? 0 : unc_topology_add(walk->topo, u->package, err);
 }
@@ -131,6 +132,57 @@ static int add_untold(struct unc_walk *walk, struct unc_error *err)
 	return rc;
 }
 
+/* Whether the buses of a UBox have the same function at the same place. */
+static bool has_like(const struct unc_walk *walk, const struct unc_ubox *u,
+		     const struct unc_pci_function *f, int offset)
+{
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *other = &walk->function[i];
+
+		if (other->domain == u->domain && other->bus - u->bus == offset &&
+		    other->devfn == f->devfn && other->device == f->device)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the buses of all UBoxes have the same functions, each of which tells what it is. */
+static bool all_alike(const struct unc_walk *walk)
+{
+	for (size_t i = 0; i < walk->n_ubox; i++)
+		for (size_t k = 0; k < walk->n_functions; k++) {
+			const struct unc_pci_function *f = &walk->function[k];
+			const struct unc_ubox *u = &walk->ubox[i];
+			int offset = f->bus - u->bus;
+
+			if (f->domain != u->domain || offset < 0 ||
+			    offset >= walk->table->topology.buses)
+				continue;
+			for (size_t j = 0; j < walk->n_ubox; j++)
+				if (!f->device || !has_like(walk, &walk->ubox[j], f, offset))
+					return false;
+		}
+	return true;
+}
+
+/*
+ * Without NUMA nodes, and without the right to read a UBox, there is nothing to use but the kernel's
+ * PMUs, where the CPU tells the socket: that all sockets have a function is enough to know, and they
+ * have it in the order of their buses as far as anybody can see.
+ */
+static void resolve_by_order(const struct unc_walk *walk)
+{
+	for (size_t i = 0; i < walk->n_ubox; i++)
+		if (!walk->ubox[i].denied || walk->ubox[i].socket >= 0)
+			return;
+	if (walk->n_ubox != (size_t)walk->topo->n_sockets || !all_alike(walk))
+		return;
+	for (size_t i = 0; i < walk->n_ubox; i++)
+		walk->ubox[i].socket = (int)i;
+	unc_walk_note(walk,
+		      "sockets of PCI functions: by the order of their buses, which are alike");
+}
+
 static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 {
 	size_t n = 0;
@@ -156,6 +208,8 @@ static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 		rc = add_untold(walk, err);
 	for (size_t i = 0; i < walk->n_ubox && rc == 0; i++)
 		resolve(walk, &walk->ubox[i]);
+	if (rc == 0)
+		resolve_by_order(walk);
 	for (int i = 0; i < walk->topo->n_sockets && rc == 0; i++)
 		if (walk->topo->socket[i].cpu < 0)
 			unc_walk_note(walk, "socket %d: " UNC_NO_CPU ", its MSRs cannot be read",

@@ -14,6 +14,7 @@ struct unc_ubox {
 	uint16_t domain;
 	uint8_t bus;
 	int package; /* -1: it does not tell */
+	bool denied; /* for want of a right */
 	int socket;
 	char why[160]; /* it does not */
 };

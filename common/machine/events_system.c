@@ -9,14 +9,16 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "host/cpu.h"
 #include "host/fs.h"
 #include "host/process.h"
 #include "machine/hardware.h"
 
+static const char devices[] = "/sys/bus/event_source/devices";
+
 static int find_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type, char *mask,
 		    size_t size)
 {
-	static const char devices[] = "/sys/bus/event_source/devices";
 	char text[32];
 	uint64_t number;
 
@@ -28,6 +30,23 @@ static int find_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type
 		return errno;
 	*type = (uint32_t)number;
 	return 0;
+}
+
+/* "config:8-15,32-63": the same kind of list as that of CPUs. */
+static uint64_t umask_of(struct unc_machine *machine, const char *pmu)
+{
+	static const char config[] = "config:";
+	bool named[UNC_MAX_CPUS] = {false};
+	char text[64];
+	uint64_t bits = 0;
+
+	if (unc_fs_text(machine->fs, text, sizeof(text), "%s/%s/format/umask", devices, pmu) < 0 ||
+	    strncmp(text, config, strlen(config)) != 0 ||
+	    !unc_cpu_list(text + strlen(config), named))
+		return 0;
+	for (unsigned i = 0; i < 64; i++)
+		bits |= (uint64_t)named[i] << i;
+	return bits;
 }
 
 static int open_event(struct unc_machine *machine, const struct perf_event_attr *attr, int cpu,
@@ -125,6 +144,7 @@ static int take_events(struct unc_machine *machine, int64_t pid, const int *thei
 
 const struct unc_machine_events unc_events_system = {
 	.find = find_pmu,
+	.umask = umask_of,
 	.open = open_event,
 	.enable = enable_event,
 	.read = read_event,

@@ -184,6 +184,26 @@ static bool has_filters(const struct unc_platform *p, const struct unc_instance 
 	return true;
 }
 
+/* Whether the kernel that runs carries all of a code: its driver says of some bits that it does. */
+static bool carries(const struct unc_platform *p, const struct unc_instance *u,
+		    const struct unc_kernel_code *code, struct unc_error *err)
+{
+	const struct unc_machine_events *events = p->machine->events;
+	uint64_t bits = code->config &
+			p->table->kernel[p->table->type[u->type].kernels.first + code->pmu].named;
+	char name[UNC_KERNEL_NAME];
+
+	if (!bits || !events->umask ||
+	    !unc_kernel_pmu(p->table, u->type, code->pmu, u->index, name, sizeof(name)) ||
+	    !(bits &= ~events->umask(p->machine, name)))
+		return true;
+	unc_fail(err, UNC_ERR_UNAVAILABLE,
+		 "the driver of this kernel drops bits 0x%llx of the control: format/umask of its "
+		 "PMU does not name them",
+		 (unsigned long long)bits);
+	return false;
+}
+
 static bool by_kernel(const struct unc_platform *p, size_t instance, const struct unc_code *code,
 		      struct unc_error *err)
 {
@@ -201,6 +221,8 @@ static bool by_kernel(const struct unc_platform *p, size_t instance, const struc
 		unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel lacks the PMU that counts it");
 		return false;
 	}
+	if (!carries(p, &p->instances.unit[instance], &out, err))
+		return false;
 	if (has_filters(p, &p->instances.unit[instance], code, false))
 		return true;
 	unc_fail(err, UNC_ERR_UNAVAILABLE,

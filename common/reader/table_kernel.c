@@ -49,7 +49,7 @@ static int check_name(struct unc_table_reader *r, const char *name)
 /* Which of its columns a row has. */
 static int check_columns(struct unc_table_reader *r, const struct unc_tbl_kernel *k)
 {
-	bool programs = k->bits || r->w.kernel.config[0] || r->w.kernel.config[1];
+	bool programs = k->bits || k->named || r->w.kernel.config[0] || r->w.kernel.config[1];
 
 	if ((k->name != 0) == (k->unavailable != 0))
 		return unc_bad(r, "kernel wants either a name or unavailable=");

@@ -74,7 +74,12 @@ int unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, u
 {
 	struct sim_bus *bus = &sim->bus;
 	struct sim_function *larger;
+	int cpus = unc_sim_cpus(sim), first = (int)socket * cpus;
 
+	if (sim->options.no_nodes) {
+		first = 0;
+		cpus *= sim->options.sockets;
+	}
 	for (size_t i = 0; i < bus->n_functions; i++)
 		if (bus->function[i].pci.bus == number && bus->function[i].pci.devfn == devfn)
 			return 0;
@@ -88,9 +93,9 @@ int unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, u
 			.vendor = VENDOR,
 			.device = (uint16_t)id,
 			.kind = CLASS_SYSTEM >> 16,
-			.numa_node = (int)socket,
-			.local_cpu = (int)socket * unc_sim_cpus(sim),
-			.local_last = (int)(socket + 1) * unc_sim_cpus(sim) - 1},
+			.numa_node = sim->options.no_nodes ? -1 : (int)socket,
+			.local_cpu = first,
+			.local_last = first + cpus - 1},
 		.socket = (int)socket,
 	};
 	return 0;

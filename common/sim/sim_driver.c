@@ -102,8 +102,9 @@ void unc_sim_event_start(struct sim_event *e, int slot, uint64_t now)
 		}
 	if (counter->ctl)
 		write_reg(counter->ctl,
-			  counter->row ? counter->row->enable
-				       : (e->config & e->pmu->bits) | type->enable,
+			  counter->row
+				  ? counter->row->enable
+				  : (e->config & (e->pmu->bits | e->pmu->named)) | type->enable,
 			  now);
 }
 
@@ -114,7 +115,8 @@ void unc_sim_event_stop(struct sim_event *e, uint64_t now)
 	bool keeps = type->row->enable && !type->field[UNC_IS_ENABLE_COUNTERS] && !counter->row;
 
 	if (counter->ctl)
-		write_reg(counter->ctl, keeps ? e->config & e->pmu->bits : 0, now);
+		write_reg(counter->ctl, keeps ? e->config & (e->pmu->bits | e->pmu->named) : 0,
+			  now);
 	for (unsigned k = 0; k < 4 && !type->row->enable; k++)
 		if (e->mask[k])
 			write_reg(reg_of(e, e->pmu->config[k]), 0, now);

@@ -50,8 +50,9 @@ struct sim_options {
 	bool step;       /* the clock moves only by unc_sim_step() */
 	bool wait;       /* and when the library waits */
 	bool wrap_soon;
-	bool kernel; /* its kernel has a driver for the uncore */
-	bool events; /* the caller may use that */
+	bool no_nodes; /* its kernel knows no NUMA nodes */
+	bool kernel;   /* its kernel has a driver for the uncore */
+	bool events;   /* the caller may use that */
 	bool registers; /* the caller may use registers, and read all of configuration space and memory */
 	uint64_t base; /* ns the machine has been up when it is opened */
 	enum sim_discovery discovery;

@@ -17,6 +17,7 @@
  *   idle=TYPE      nothing drives the clock of the units, as with hide=: an empty memory channel
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
+ *   numa=off       its kernel knows no nodes, and so not what is next to a PCI function
  *   kernel=on      its kernel has PMUs for the units, see sim_kernel.c; off (default): it has none
  *   rights=perf    the caller may open events of the kernel, but use no registers, nor read memory and
  *                  more of configuration space than 64 bytes; none: no events either; all (default)
@@ -200,6 +201,14 @@ static int set_kernel(struct unc_sim *sim, const char *value, struct unc_error *
 	return 0;
 }
 
+static int set_numa(struct unc_sim *sim, const char *value, struct unc_error *err)
+{
+	if (strcmp(value, "off") != 0)
+		return bad_option(err, "numa", value, "off");
+	sim->options.no_nodes = true;
+	return 0;
+}
+
 static int set_rights(struct unc_sim *sim, const char *value, struct unc_error *err)
 {
 	static const char *const words[] = {"all", "perf", "none", NULL};
@@ -232,6 +241,7 @@ int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
 		{"discovery", set_discovery}, {"hide", set_hide}, {"idle", set_idle},
 		{"wrap", set_wrap},           {"base", set_base}, {"kernel", set_kernel},
 		{"rights", set_rights},       {"seed", set_seed}, {"memory", set_memory},
+		{"numa", set_numa},
 	};
 	char *value = strchr(word, '=');
 
@@ -246,7 +256,7 @@ int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
 			"simulated machine: unknown option '%s'; options are sockets=1..8, "
 			"load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
 			"discovery=ok|none|truncated|garbage|noupi, "
-			"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, kernel=on|off, "
+			"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, numa=off, kernel=on|off, "
 			"rights=all|perf|none",
 			word);
 }

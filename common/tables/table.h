@@ -244,7 +244,8 @@ struct unc_tbl_bundle {
 struct unc_tbl_kernel {
 	unc_str name;        /* with {n} for the number of the unit, if there are several */
 	unc_str unavailable; /* why it cannot count for our units; 0: it can */
-	uint64_t bits;       /* of CTL that get there */
+	uint64_t bits;       /* of CTL that get there, */
+	uint64_t named;      /* and where format/umask of the kernel that runs names them */
 	/* filter registers, 32 bits each: config1 low and high, config2 low and high; UNC_NONE */
 	uint16_t config[4];
 	uint8_t number[32]; /* 1 + the number of each unit in the name; all 0: its index */

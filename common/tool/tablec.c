@@ -52,7 +52,7 @@ struct member {
 #define MEMBERS_lane M(name) M(counters) M(lead) M(same)
 #define MEMBERS_forbid M(why) M(sets)
 #define MEMBERS_bundle M(name) M(sets)
-#define MEMBERS_kernel M(name) M(unavailable) M(bits) M(config) M(number) M(free)
+#define MEMBERS_kernel M(name) M(unavailable) M(bits) M(named) M(config) M(number) M(free)
 #define MEMBERS_kernel_filter M(ctl) M(mask) M(bits)
 #define MEMBERS_kernel_counters M(counters) M(code)
 #define MEMBERS_overflow M(overflow.set) M(overflow.status) M(overflow.clear) M(overflow.global) \
