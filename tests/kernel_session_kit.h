@@ -44,13 +44,19 @@ static struct {
 	unsigned fail_at; /* this open fails, from 1 on; 0: none */
 	unsigned keep;    /* of 4 parts of the time, those that are ours; 4: all */
 	bool dead;        /* time stands still for events */
+	bool gone;        /* its driver was unloaded */
+	uint32_t moved;   /* and loaded again: the numbers of its PMUs are so much greater */
 	uint64_t enabled; /* where it does */
 } between;
 
 static inline int find_between(struct unc_machine *m, const char *pmu, uint32_t *type, char *mask,
 			       size_t size)
 {
-	return between.model->find(m, pmu, type, mask, size);
+	int rc = between.gone ? ENOENT : between.model->find(m, pmu, type, mask, size);
+
+	if (rc == 0)
+		*type += between.moved;
+	return rc;
 }
 
 static inline int open_between(struct unc_machine *m, const struct perf_event_attr *attr, int cpu,
@@ -60,7 +66,10 @@ static inline int open_between(struct unc_machine *m, const struct perf_event_at
 		errno = EINVAL;
 		return -1;
 	}
-	int fd = between.model->open(m, attr, cpu, group_fd);
+	struct perf_event_attr before = *attr;
+
+	before.type -= between.moved;
+	int fd = between.model->open(m, &before, cpu, group_fd);
 	between.opened += fd >= 0;
 	return fd;
 }

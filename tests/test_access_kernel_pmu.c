@@ -457,6 +457,12 @@ static void test_offline(void)
 	kernel.refuse_at = -1;
 	CHECK_NUMBER(unc_kernel_open(gate, &place, three, 1, &group, &err), UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(err.text, "no CPU of the socket is online");
+	/* Those of the other are (CPU 0 of this machine is): then it means something else. */
+	const struct unc_kernel_place first = {.type = 40, .cpu = 0};
+	CHECK_NUMBER(unc_kernel_open(gate, &first, three, 1, &group, &err), UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(err.text,
+		   "perf_event_open: no such device, though cpu 0 of the socket is online: "
+		   "the kernel's driver is being unloaded");
 	end_fake();
 }
 

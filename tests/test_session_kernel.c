@@ -232,6 +232,36 @@ static void test_open_fails(void)
 	unc_platform_close(p);
 }
 
+/* The kernel's driver is unloaded while the platform stays open, and loaded again: what it counted is not
+ * counted by registers, nor by the PMU that has its number now. */
+static void test_unloaded(void)
+{
+	struct unc_platform *p = by(IVB, NULL);
+	struct unc_session *s = session(p, 0);
+
+	stand_between(p);
+	add(s, "imc0.CAS_COUNT:RD:socket=0");
+	start(s);
+	step(p, 1000000000);
+	uint64_t count = count_of(s, 0);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	between.gone = true;
+	CHECK_NUMBER(unc_session_start(s), UNC_ERR_UNAVAILABLE);
+	CHECK_TEXT(unc_session_error(s),
+		   "imc0 (socket 0): the kernel has no PMU uncore_imc_0: its driver is not loaded "
+		   "(modprobe intel_uncore) or does not know the unit");
+	CHECK_NUMBER(between.opened, between.closed);
+	CHECK_NUMBER(counting(p), 0);
+	between.gone = false;
+	between.moved = 3;
+	start(s);
+	step(p, 1000000000);
+	CHECK_NUMBER(count_of(s, 0), count);
+	unc_session_free(s);
+	CHECK_NUMBER(between.opened, between.closed);
+	unc_platform_close(p);
+}
+
 /* Six events on four counters: two passes, scaled; what fits beside them counts always. */
 static void test_passes(void)
 {
@@ -498,6 +528,7 @@ int main(void)
 		{"sampling takes the registers", test_sampling},
 		{"one read a unit", test_one_read},
 		{"an open fails", test_open_fails},
+		{"the driver is unloaded", test_unloaded},
 		{"several passes", test_passes},
 		{"a rotation fails", test_rotation_fails},
 		{"notes for other processes", test_noted},

@@ -140,6 +140,27 @@ int unc_backend_find(struct unc_backend *backend, const char *pmu, unsigned sock
 
 /* ---- groups: the lock of the list is held */
 
+/* Why the kernel says of each CPU of the socket that it is offline. */
+static int fail_cpus(const struct unc_backend *backend, int socket, struct unc_error *err)
+{
+	bool online[UNC_MAX_CPUS] = {false};
+	char text[4096];
+	int cpu;
+
+	if (!backend->machine->fs ||
+	    unc_fs_text(backend->machine->fs, text, sizeof(text),
+			"/sys/devices/system/cpu/online") < 0 ||
+	    !unc_cpu_list(text, online))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
+	for (unsigned i = 0; (cpu = unc_topology_cpu(backend->topology, socket, i)) >= 0; i++)
+		if (online[cpu])
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"perf_event_open: no such device, though cpu %d of the "
+					"socket is online: the kernel's driver is being unloaded",
+					cpu);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
+}
+
 /* The CPU that stood for its socket may have gone offline since: any other will do. */
 static int open_group(struct unc_backend *backend, const struct unc_kernel_place *place,
 		      const struct unc_kernel_event *events, size_t n, struct unc_perf_group **out,
@@ -152,7 +173,7 @@ static int open_group(struct unc_backend *backend, const struct unc_kernel_place
 	for (unsigned i = 0; rc == UNC_ERR_NOT_FOUND; i++) {
 		cpu = socket < 0 ? -1 : unc_topology_cpu(backend->topology, socket, i);
 		if (cpu < 0)
-			return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
+			return fail_cpus(backend, socket, err);
 		at.cpu = (uint32_t)cpu;
 		rc = unc_perf_group_open(backend->machine, backend->first, &at, events, n, out,
 					 err);

@@ -116,6 +116,22 @@ static size_t events_of(const struct unc_session *s, const struct unc_plan_unit 
 	return found;
 }
 
+/* Its driver may have been unloaded since the platform was opened, or loaded again: the number of the
+ * PMU is another one then, or another PMU's. */
+static int find_now(struct unc_session *s, const struct unc_instance *u, unsigned pmu,
+		    struct unc_kernel_place *place, struct unc_error *err)
+{
+	const struct unc_platform *p = s->platform;
+	char name[UNC_KERNEL_NAME] = "";
+	struct unc_kernel_place now;
+	int rc;
+
+	unc_kernel_pmu(p->table, u->type, pmu, u->index, name, sizeof(name));
+	if ((rc = unc_kernel_find(p->access, name, u->socket, &now, err)) == 0)
+		place->type = now.type;
+	return rc;
+}
+
 static int open_unit(struct unc_session *s, struct unc_plan_unit *u, struct unc_error *err)
 {
 	const struct unc_kernel_unit *kernel = &s->platform->kernel[number_of(s, u->instance)];
@@ -124,11 +140,12 @@ static int open_unit(struct unc_session *s, struct unc_plan_unit *u, struct unc_
 
 	for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS && rc == 0; pmu++) {
 		struct unc_kernel_event event[UNC_MAX_CODES] = {{0}};
+		struct unc_kernel_place place = kernel->place[pmu];
 		size_t n = events_of(s, u, pmu, event);
 
-		if (n)
-			rc = unc_kernel_open(s->platform->access, &kernel->place[pmu], event, n,
-					     &u->group[pmu], err);
+		if (n && (rc = find_now(s, u->instance, pmu, &place, err)) == 0)
+			rc = unc_kernel_open(s->platform->access, &place, event, n, &u->group[pmu],
+					     err);
 	}
 	if (rc == 0)
 		return 0;
