@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file by which processes find each other's groups of events: what it says is not believed. */
 #include <poll.h>
+#include <time.h>
 
 #include "kernel_crowd.h"
+
+static uint64_t waited; /* ns, where time does not pass by waiting */
 
 int __real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
 {
 	naps++;
+	waited += (uint64_t)t->tv_nsec;
 	return hurried ? 0 : __real_ppoll(fds, n, t, mask);
+}
+
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	if (!hurried || clock != CLOCK_MONOTONIC_COARSE)
+		return __real_clock_gettime(clock, t);
+	t->tv_sec = (time_t)(waited / 1000000000);
+	t->tv_nsec = (long)(waited % 1000000000);
+	return 0;
 }
 
 /* More than are noted of a place: what the dead have left makes room, whatever it counted. */
@@ -225,12 +240,12 @@ static void test_stopped(void)
 	struct answer b = ask(second, 'o', 0);
 	CHECK_OPENED(b, 2, 0);
 	CHECK_OTHER(a, b);
-	/* 10 s, 2 ms each but the first few */
-	CU_ASSERT(b.naps >= 5000 && b.naps < 5100);
+	/* 10 to 11 s, 2 ms each but the first few */
+	CU_ASSERT(b.naps >= 5000 && b.naps < 5600);
 	ask(second, 'c', 0);
 	b = ask(second, 'o', 0);
 	CHECK_OPENED(b, 2, 0);
-	CU_ASSERT(b.naps < 5100);
+	CU_ASSERT(b.naps < 5600);
 	unc_ledger_file_unlock(fd);
 	end_test();
 }

@@ -277,7 +277,7 @@ static void check_alone(struct unc_ledger *l, const char *sentence)
 }
 
 #define HANGS                                                                                      \
-	"%s/ledger has been locked for 10 s, last by pid %d (test_ledger): it is stopped or "      \
+	"%s/ledger is locked, last by pid %d (test_ledger), for more than 10 s: it is stopped or " \
 	"hangs; let it go on or end it"
 
 /* One that does not end its turn is named; the others go on alone after a while, be there turns or
@@ -927,7 +927,8 @@ static void test_full(void)
 	struct unc_ledger *other = open_ledger();
 	lock(other);
 	CHECK_NUMBER(put(other, 1, 1, enter(other)), 0);
-	CU_ASSERT(strstr(unc_ledger_reason(other), "1024 sessions run, and no more can") != NULL);
+	CU_ASSERT(strstr(unc_ledger_reason(other),
+			 "1024 sessions run on this node, and no more can") != NULL);
 	unc_ledger_unlock(other);
 	unc_ledger_free(other);
 	lock(l);

@@ -233,10 +233,9 @@ static void check_ledger(struct doctor *d)
 
 	if (!unc_doctor_any_unit(d) || unc_session_new(d->platform, 0, &session) < 0)
 		return;
-	if (unc_session_lock(session, &err) == 0) {
-		unc_session_unlock(session);
-		unc_fail(&err, UNC_OK, "%s", unc_ledger_reason(d->platform->ledger));
-	}
+	unc_session_lock(session);
+	unc_session_unlock(session);
+	unc_fail(&err, UNC_OK, "%s", unc_ledger_reason(d->platform->ledger));
 	if (*err.text)
 		unc_report(d, "ledger", true, "",
 			   "sessions of other programs are not known, no counter is shared with "

@@ -109,14 +109,14 @@ static int lengthen(const struct unc_ledger *l, size_t n)
 	const struct unc_ledger_record none = {.role = 0};
 	struct unc_ledger_record r;
 	size_t whole = 0;
-	int error;
+	int error = 0;
 
 	while (unc_ledger_file_get(l->fd, &r, sizeof(r), RECORDS_AT + whole * sizeof(r)) == 0)
 		whole++;
-	error = unc_ledger_file_put(l->fd, &none, sizeof(none), RECORDS_AT + whole * sizeof(none));
-	return error ? error
-		     : unc_ledger_file_put(l->fd, &none, sizeof(none),
-					   RECORDS_AT + (n - 1) * sizeof(none));
+	for (size_t i = 0; i < 2 && error == 0; i++)
+		error = unc_ledger_file_put(l->fd, &none, sizeof(none),
+					    RECORDS_AT + (i ? n - 1 : whole) * sizeof(none));
+	return error;
 }
 
 static int read_records(struct unc_ledger *l, const struct header *h, struct unc_error *err)
@@ -176,15 +176,11 @@ static int fail_locked(const struct unc_ledger *l, bool interrupted, struct unc_
 
 	(void)unc_ledger_file_get(l->fd, &h, sizeof(h), 0);
 	unc_process_clean(h.command);
-	if (interrupted)
-		return unc_fail(err, UNC_ERR_BUSY,
-				"%.200s/ledger is locked, last by pid %d (%s), and a signal ended "
-				"the wait for it",
-				l->dir, (int)h.pid, h.command);
-	return unc_fail(err, UNC_ERR_BUSY,
-			"%.200s/ledger has been locked for %d s, last by pid %d (%s): it is "
-			"stopped or hangs; let it go on or end it",
-			l->dir, UNC_LEDGER_PATIENCE, (int)h.pid, h.command);
+	return unc_fail(err, UNC_ERR_BUSY, "%.200s/ledger is locked, last by pid %d (%s)%s", l->dir,
+			(int)h.pid, h.command,
+			interrupted ? ", and a signal ended the wait for it"
+				    : ", for more than 10 s: it is stopped or hangs; let it go on "
+				      "or end it");
 }
 
 static int take_file(struct unc_ledger *l, bool wait, struct unc_error *err)

@@ -165,21 +165,6 @@ int unc_ledger_file_lock(int turn)
 	return set_lock(turn, 0, F_WRLCK);
 }
 
-/* Blocked signals that ask the process to end, and are not ignored. */
-static bool asked_to_end(const int *ends, size_t n)
-{
-	struct sigaction action;
-	sigset_t pending;
-
-	if (sigpending(&pending) < 0)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (sigismember(&pending, ends[i]) == 1 && sigaction(ends[i], NULL, &action) == 0 &&
-		    action.sa_handler != SIG_IGN)
-			return true;
-	return false;
-}
-
 /* In seconds: of this process, not of the machine that it measures, which may be simulated. */
 static long long now(void)
 {
@@ -189,12 +174,13 @@ static long long now(void)
 	return t.tv_sec;
 }
 
-static int await(int turn, uint64_t at, const int *ends, size_t n_ends)
+static int await(int turn, uint64_t at, const sigset_t *ends)
 {
-	const long shortest = 50000, longest = 2000000; /* ns */
+	const long longest = 2000000; /* ns */
 	long long begun = now(), since = begun;
-	struct timespec pause = {.tv_nsec = shortest};
+	struct timespec pause = {.tv_nsec = 50000};
 	uint64_t last = 0, number;
+	sigset_t pending;
 	int error;
 
 	while ((error = unc_ledger_file_lock(turn)) == EAGAIN) {
@@ -204,7 +190,9 @@ static int await(int turn, uint64_t at, const int *ends, size_t n_ends)
 		}
 		if (now() - since > UNC_LEDGER_PATIENCE || now() - begun > UNC_LEDGER_MOST)
 			return EAGAIN;
-		if (asked_to_end(ends, n_ends))
+		sigpending(&pending);
+		sigandset(&pending, &pending, ends);
+		if (!sigisemptyset(&pending))
 			return EINTR;
 		ppoll(NULL, 0, &pause, NULL);
 		pause.tv_nsec = pause.tv_nsec * 2 < longest ? pause.tv_nsec * 2 : longest;
@@ -212,22 +200,23 @@ static int await(int turn, uint64_t at, const int *ends, size_t n_ends)
 	return error;
 }
 
-/* Signals of other kinds, as those of a profiler, do not end the wait: those that do are kept back, so
- * that they can be told from them. */
+/* Signals that ask the process to end are kept back, so that they can be told from others, as those of
+ * a profiler. */
 int unc_ledger_file_await(int turn, uint64_t at)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	const size_t n = sizeof(ends) / sizeof(*ends);
 	int error = unc_ledger_file_lock(turn);
+	struct sigaction action;
 	sigset_t set, before;
 
 	if (error != EAGAIN)
 		return error;
 	sigemptyset(&set);
-	for (size_t i = 0; i < n; i++)
-		sigaddset(&set, ends[i]);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (sigaction(ends[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&set, ends[i]);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
-	error = await(turn, at, ends, n);
+	error = await(turn, at, &set);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }

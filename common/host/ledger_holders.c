@@ -154,12 +154,12 @@ int unc_ledger_enter(struct unc_ledger *l, unsigned *holder, struct unc_error *e
 		*holder = rc < 0 ? *holder : i;
 		return rc;
 	}
-	unc_fail(err, UNC_ERR_BUSY, "%d sessions run on this node, and no more can",
-		 UNC_LEDGER_HOLDERS);
-	if (l->fd < 0 || l->n_mine == UNC_LEDGER_HOLDERS)
+	bool full = l->fd < 0 || l->n_mine == UNC_LEDGER_HOLDERS;
+
+	unc_fail(full ? err : &l->reason, UNC_ERR_BUSY,
+		 "%d sessions run on this node, and no more can", UNC_LEDGER_HOLDERS);
+	if (full)
 		return UNC_ERR_BUSY;
-	unc_fail(&l->reason, UNC_ERR_BUSY, "%.200s/ledger: %d sessions run, and no more can",
-		 l->dir, UNC_LEDGER_HOLDERS);
 	unc_ledger_give_up(l);
 	return unc_ledger_enter(l, holder, err);
 }

@@ -132,55 +132,46 @@ static int add_untold(struct unc_walk *walk, struct unc_error *err)
 	return rc;
 }
 
-/* Whether the buses of a UBox have the same function at the same place. */
-static bool has_like(const struct unc_walk *walk, const struct unc_ubox *u,
-		     const struct unc_pci_function *f, int offset)
+/* Whether the buses of all UBoxes have this function at the same place, or it is of none. */
+static bool is_alike(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *other = &walk->function[i];
+	const struct unc_ubox *u = walk->ubox, *end = u + walk->n_ubox, *own = NULL;
 
-		if (other->domain == u->domain && other->bus - u->bus == offset &&
-		    other->devfn == f->devfn && other->device == f->device)
-			return true;
+	for (; u < end; u++)
+		if (f->domain == u->domain && f->bus >= u->bus &&
+		    f->bus - u->bus < walk->table->topology.buses)
+			own = u;
+	for (u = own ? walk->ubox : end; u < end; u++) {
+		size_t i = 0;
+
+		while (i < walk->n_functions &&
+		       (walk->function[i].domain != u->domain ||
+			walk->function[i].bus - u->bus != f->bus - own->bus ||
+			walk->function[i].devfn != f->devfn ||
+			walk->function[i].device != f->device))
+			i++;
+		if (i == walk->n_functions)
+			return false;
 	}
-	return false;
-}
-
-/* Whether the buses of all UBoxes have the same functions, each of which tells what it is. */
-static bool all_alike(const struct unc_walk *walk)
-{
-	for (size_t i = 0; i < walk->n_ubox; i++)
-		for (size_t k = 0; k < walk->n_functions; k++) {
-			const struct unc_pci_function *f = &walk->function[k];
-			const struct unc_ubox *u = &walk->ubox[i];
-			int offset = f->bus - u->bus;
-
-			if (f->domain != u->domain || offset < 0 ||
-			    offset >= walk->table->topology.buses)
-				continue;
-			for (size_t j = 0; j < walk->n_ubox; j++)
-				if (!f->device || !has_like(walk, &walk->ubox[j], f, offset))
-					return false;
-		}
-	return true;
+	return !own || f->device;
 }
 
 /*
  * Without NUMA nodes, and without the right to read a UBox, there is nothing to use but the kernel's
- * PMUs, where the CPU tells the socket: that all sockets have a function is enough to know, and they
- * have it in the order of their buses as far as anybody can see.
+ * PMUs, where the CPU tells the socket. Which bus is whose does not matter if they are alike.
  */
 static void resolve_by_order(const struct unc_walk *walk)
 {
+	if (walk->n_ubox != (size_t)walk->topo->n_sockets)
+		return;
 	for (size_t i = 0; i < walk->n_ubox; i++)
 		if (!walk->ubox[i].denied || walk->ubox[i].socket >= 0)
 			return;
-	if (walk->n_ubox != (size_t)walk->topo->n_sockets || !all_alike(walk))
-		return;
+	for (size_t i = 0; i < walk->n_functions; i++)
+		if (!is_alike(walk, &walk->function[i]))
+			return;
 	for (size_t i = 0; i < walk->n_ubox; i++)
 		walk->ubox[i].socket = (int)i;
-	unc_walk_note(walk,
-		      "sockets of PCI functions: by the order of their buses, which are alike");
 }
 
 static int find_uboxes(struct unc_walk *walk, struct unc_error *err)

@@ -193,15 +193,17 @@ static bool carries(const struct unc_platform *p, const struct unc_instance *u,
 			p->table->kernel[p->table->type[u->type].kernels.first + code->pmu].named;
 	char name[UNC_KERNEL_NAME];
 
-	if (!bits || !events->umask ||
-	    !unc_kernel_pmu(p->table, u->type, code->pmu, u->index, name, sizeof(name)) ||
-	    !(bits &= ~events->umask(p->machine, name)))
-		return true;
-	unc_fail(err, UNC_ERR_UNAVAILABLE,
-		 "the driver of this kernel drops bits 0x%llx of the control: format/umask of its "
-		 "PMU does not name them",
-		 (unsigned long long)bits);
-	return false;
+	if (bits && events->umask &&
+	    unc_kernel_pmu(p->table, u->type, code->pmu, u->index, name, sizeof(name)))
+		bits &= ~events->umask(p->machine, name);
+	else
+		bits = 0;
+	if (bits)
+		unc_fail(err, UNC_ERR_UNAVAILABLE,
+			 "the kernel's driver drops bits 0x%llx of the control: format/umask of %s "
+			 "does not name them",
+			 (unsigned long long)bits, name);
+	return !bits;
 }
 
 static bool by_kernel(const struct unc_platform *p, size_t instance, const struct unc_code *code,

@@ -266,10 +266,9 @@ int unc_counters_tell(const struct unc_platform *p, const struct unc_counters *c
 
 static int walk(struct unc_session *s, struct unc_counters *found, struct unc_error *err)
 {
-	int rc = unc_session_lock(s, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	unc_session_lock(s);
 	rc = unc_counters_look(s, found, err);
 	unc_session_unlock(s);
 	return rc;

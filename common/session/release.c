@@ -167,17 +167,14 @@ static int look_again(struct release *r, struct unc_error *err)
 static int lock(struct release *r, struct unc_error *err)
 {
 	const char *reason;
-	int rc = unc_session_lock(r->session, err);
 
-	if (rc < 0)
-		return rc;
+	unc_session_lock(r->session);
 	reason = unc_ledger_reason(r->session->platform->ledger);
 	if (!r->force || !*reason)
 		return 0;
-	rc = unc_fail(err, UNC_ERR_UNAVAILABLE,
-		      "strangers cannot be told from sessions of other programs: %.300s", reason);
 	unc_session_unlock(r->session);
-	return rc;
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"strangers cannot be told from sessions of other programs: %.300s", reason);
 }
 
 /* Under the lock. */

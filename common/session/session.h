@@ -296,7 +296,7 @@ void unc_session_late_text(const struct unc_session *, const struct unc_slot *,
  * session_ledger.c. Held while registers are looked at and programmed: nobody else of the node does
  * so meanwhile. UNC_ERR_BUSY, UNC_ERR_IO.
  */
-int unc_session_lock(struct unc_session *, struct unc_error *err);
+void unc_session_lock(struct unc_session *);
 bool unc_session_try_lock(struct unc_session *); /* false: somebody has it */
 void unc_session_unlock(struct unc_session *);
 /* The rest needs the lock. The session gets its place in the ledger, and gives it up. */

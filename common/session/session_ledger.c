@@ -42,17 +42,11 @@ static void open_ledger(struct unc_platform *p)
 		unc_kernel_share(p->access, dir, make);
 }
 
-int unc_session_lock(struct unc_session *s, struct unc_error *err)
+void unc_session_lock(struct unc_session *s)
 {
-	struct unc_platform *p = s->platform;
-	int rc;
-
-	pthread_mutex_lock(&p->program);
-	open_ledger(p);
-	rc = unc_ledger_lock(p->ledger, true, err);
-	if (rc < 0)
-		pthread_mutex_unlock(&p->program);
-	return rc;
+	pthread_mutex_lock(&s->platform->program);
+	open_ledger(s->platform);
+	(void)unc_ledger_lock(s->platform->ledger, true, NULL);
 }
 
 bool unc_session_try_lock(struct unc_session *s)

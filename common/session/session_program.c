@@ -182,11 +182,9 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 /* *nothing: nothing has been done, and it can be tried again. */
 static int unprogram_locked(struct unc_session *s, bool all, bool *nothing, struct unc_error *err)
 {
-	int rc = unc_session_lock(s, err);
+	int rc;
 
-	*nothing = rc < 0;
-	if (rc < 0)
-		return rc;
+	unc_session_lock(s);
 	rc = unprogram(s, all, err);
 	*nothing = rc == UNC_ERR_MEMORY;
 	unc_session_unlock(s);
@@ -317,10 +315,9 @@ static int take_base(struct unc_session *s, bool begin, struct unc_error *err)
 static int program_pass(struct unc_session *s, bool begin, struct unc_error *err)
 {
 	bool touched = false;
-	int rc = unc_session_lock(s, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	unc_session_lock(s);
 	rc = unc_session_bury(s, err);
 	if (rc == 0)
 		rc = program(s, begin, &touched, err);
@@ -471,8 +468,9 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	uint32_t *slot;
 	int rc = 0;
 
-	if ((rc = unc_session_enter(s)) < 0 || (rc = unc_session_lock(s, &s->error)) < 0)
+	if ((rc = unc_session_enter(s)) < 0)
 		return rc;
+	unc_session_lock(s);
 	if (!s->running) {
 		s->now = 0;
 		rc = prepare(s, true, &s->error);

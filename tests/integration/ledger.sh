@@ -283,7 +283,7 @@ until grep -q ') T' "/proc/$a_pid/stat"; do sleep 0.02; done
 control clear
 real stat -x, -d 1 -e $wr
 grep -q ",imc0,imc.CAS_COUNT:WR,28550000," "$dir/out" &&
-	grep -q "^uncore: note: sessions of other programs are not known.*locked for 10 s, last by pid $a_pid (" "$dir/err"
+	grep -q "^uncore: note: sessions of other programs are not known.*ledger is locked, last by pid $a_pid (.*), for more than 10 s" "$dir/err"
 result $? "the lock is not given back: the command counts alone, and says so in its text"
 
 # shellcheck disable=SC2016 # of the other shell; a signal that is blocked stays over an exec
