@@ -126,6 +126,33 @@ static void test_find(void)
 }
 
 /* Files of a machine are no machine: there is no such method. */
+static void test_umask(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t bits;
+	} rows[] = {
+		{"config:8-15,32-63\n", 0xFFFFFFFF0000FF00}, /* Linux 6.1.192, uncore_cha_0 */
+		{"config:8-15,32-55\n", 0x00FFFFFF0000FF00}, /* the same before July 2024 */
+		{"config:8-15", 0xFF00},
+		{"config1:8-15", 0},
+		{"8-15", 0},
+		{"config:15-8", 0},
+		{NULL, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		begin_tree(0);
+		if (rows[i].text)
+			fake_text(fake_path(&root,
+					    "/sys/bus/event_source/devices/uncore_cha_0/format/"
+					    "umask"),
+				  rows[i].text);
+		CHECK_NUMBER(events.umask(hardware, "uncore_cha_0"), rows[i].bits);
+		end_tree();
+	}
+}
+
 static void test_dump(void)
 {
 	fake_new(&root);
@@ -437,6 +464,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"PMUs in sysfs", test_find},
+		{"bits that a format names", test_umask},
 		{"a dump", test_dump},
 		{"rights", test_rights},
 		{"rights, asked again", test_right_later},

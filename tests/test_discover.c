@@ -245,6 +245,33 @@ static void test_local_cpus(void)
 	end();
 }
 
+/* Without nodes and the right to read a UBox: if all sockets have the same functions they may be in any
+ * order, which is enough for the kernel's PMUs. */
+static void test_no_nodes(void)
+{
+	begin("fixed", fixed_units);
+	for (unsigned s = 0; s < SOCKETS; s++)
+		for (unsigned i = 0; i < 2; i++) {
+			unsigned on_bus = s ? 0xff : 0x7f, device = i ? 0x10 : 0x0b;
+
+			fake_function(&root, on_bus, device, 0, i ? 0x3cb0 : 0x3ce0, 64);
+			locality(on_bus, device, 0, "-1\n", "0-63\n");
+		}
+	discover();
+	for (int s = 0; s < SOCKETS; s++) {
+		CU_ASSERT(unit("imc", s, 0)->part[0].exists);
+		CU_ASSERT(!unit("imc", s, 1)->part[0].exists);
+	}
+	forget();
+	fake_function(&root, 0xff, 0x10, 1, 0x3cb1, 64);
+	locality(0xff, 0x10, 1, "-1\n", "0-63\n");
+	discover();
+	for (int s = 0; s < SOCKETS; s++)
+		CU_ASSERT(!unit("imc", s, 0)->part[0].exists);
+	forget();
+	end();
+}
+
 /* Three bits cannot tell more than eight nodes apart. */
 static void test_many_nodes(void)
 {
@@ -380,6 +407,7 @@ int main(void)
 		{"bus to the socket below", test_bus_map_lower},
 		{"local CPUs", test_local_cpus},
 		{"many nodes", test_many_nodes},
+		{"without nodes and rights", test_no_nodes},
 		{"nothing there", test_nothing_there},
 		{"units that do not answer", test_probe},
 		{"nominal places", test_nominal},

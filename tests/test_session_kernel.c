@@ -262,6 +262,74 @@ static void test_unloaded(void)
 	unc_platform_close(p);
 }
 
+/* Without NUMA nodes and rights to registers the kernel counts as much as with nodes. */
+static void test_no_nodes(void)
+{
+	static const char *const event[] = {"imc.CAS_COUNT:RD", "cbo.LLC_LOOKUP:DATA_READ",
+					    "qpi.CLOCKTICKS"};
+	static const char *const cpu[] = {"sandybridge-ep", "ivybridge-ep"};
+
+	for (size_t i = 0; i < 6; i++) {
+		uint64_t count[2];
+
+		for (unsigned off = 0; off < 2; off++) {
+			char sim[100];
+
+			snprintf(sim, sizeof(sim), "%s,clock=step,kernel=on,rights=perf%s",
+				 cpu[i / 3], off ? ",numa=off" : "");
+			struct unc_platform *p = by(sim, NULL);
+			struct unc_session *s = session(p, 0);
+
+			add(s, event[i % 3]);
+			start(s);
+			step(p, 1000000000);
+			CHECK_NUMBER(value_of(s, 0).flags & (UNC_VALUE_VALID | UNC_VALUE_PARTIAL),
+				     UNC_VALUE_VALID);
+			count[off] = count_of(s, 0);
+			unc_session_free(s);
+			unc_platform_close(p);
+		}
+		CU_ASSERT(count[0] > 0);
+		CHECK_NUMBER(count[1], count[0]);
+	}
+}
+
+/* The CHA's extension of events of CXL devices: where format/umask names it. */
+static uint64_t umask_before(struct unc_machine *m, const char *pmu)
+{
+	(void)m, (void)pmu;
+	return 0x00FFFFFF0000FF00;
+}
+
+static uint64_t umask_since(struct unc_machine *m, const char *pmu)
+{
+	(void)m, (void)pmu;
+	return 0xFFFFFFFF0000FF00;
+}
+
+static void test_umask(void)
+{
+	static const char event[] = "cha.TOR_INSERTS:IA_MISS_DRD_CXL_ACC";
+	int id;
+
+	for (unsigned since = 0; since < 2; since++) {
+		struct unc_platform *p =
+			by("emerald-rapids,clock=step,kernel=on,rights=perf", NULL);
+		struct unc_session *s = session(p, 0);
+		struct unc_machine_events events = *p->machine->events;
+
+		events.umask = since ? umask_since : umask_before;
+		p->machine->events = &events;
+		CHECK_NUMBER(unc_session_add(s, event, &id), since ? 0 : UNC_ERR_UNAVAILABLE);
+		CU_ASSERT(since ||
+			  strstr(unc_session_error(s),
+				 "the kernel's driver drops bits 0x1000000000000000 of the "
+				 "control: format/umask of uncore_cha_0 does not name them"));
+		unc_session_free(s);
+		unc_platform_close(p);
+	}
+}
+
 /* Six events on four counters: two passes, scaled; what fits beside them counts always. */
 static void test_passes(void)
 {
@@ -529,6 +597,8 @@ int main(void)
 		{"one read a unit", test_one_read},
 		{"an open fails", test_open_fails},
 		{"the driver is unloaded", test_unloaded},
+		{"without NUMA nodes", test_no_nodes},
+		{"bits that its format names", test_umask},
 		{"several passes", test_passes},
 		{"a rotation fails", test_rotation_fails},
 		{"notes for other processes", test_noted},
