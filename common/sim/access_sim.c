@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulated machine as the platform sees it: one access method for all spaces, its own bus and
  * clock. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "access/access.h"
@@ -62,8 +63,10 @@ static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct un
 	if (!backend->sim->options.registers)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"registers of the simulated machine: permission denied");
-	if (!reg)
+	if (!reg) {
+		op->errno_value = EIO; /* it faults */
 		return fail_absent(&op->reg, err);
+	}
 	op->handle.sim = reg;
 	return 0;
 }
