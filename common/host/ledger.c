@@ -130,7 +130,7 @@ static int read_records(struct unc_ledger *l, const struct header *h, struct unc
 	if (!unc_book_reserve(b, h->n_records))
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	error = size ? unc_ledger_file_get(l->fd, b->record, size, RECORDS_AT) : 0;
-	if (error == ENODATA && (error = lengthen(l, h->n_records)) == 0)
+	if (error == ENODATA && l->turn >= 0 && (error = lengthen(l, h->n_records)) == 0)
 		error = unc_ledger_file_get(l->fd, b->record, size, RECORDS_AT);
 	if (error)
 		return unc_ledger_fail(l, "read", error, err);
