@@ -128,8 +128,8 @@ static void perf_counts(void)
 	CHECK_NUMBER(descriptors(), before);
 }
 
-/* The same events by calls of our own, around those that are tried and within: others count on this CPU,
- * too, and nobody knows how much. */
+/* The same events by calls of our own, around those that are tried and within: others count on this
+ * CPU, too, and nobody knows how much. */
 static int reference(uint64_t number, int cpu)
 {
 	struct perf_event_attr attr = {

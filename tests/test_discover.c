@@ -245,8 +245,8 @@ static void test_local_cpus(void)
 	end();
 }
 
-/* Without nodes and the right to read a UBox: if all sockets have the same functions they may be in any
- * order, which is enough for the kernel's PMUs. */
+/* Without nodes and the right to read a UBox: if all sockets have the same functions they may be in
+ * any order, which is enough for the kernel's PMUs. */
 static void test_no_nodes(void)
 {
 	begin("fixed", fixed_units);

@@ -313,7 +313,7 @@ static void test_stopped(void)
 	fake_free(&root);
 }
 
-/* It is not waited for by a process that is asked to end. Signals of other kinds mean something else. */
+/* It is not waited for by a process that is asked to end. Others mean something else. */
 static void test_signals(void)
 {
 	static const struct {
@@ -354,8 +354,8 @@ static void test_signals(void)
 	}
 }
 
-/* Who gives up waiting while it counts knows what others hold together with it, and lives for them until
- * it leaves. */
+/* Who gives up waiting while it counts knows what others hold together with it, and lives for them
+ * until it leaves. */
 static void test_alone_later(void)
 {
 	begin();
@@ -948,7 +948,7 @@ static void test_full(void)
 	fake_free(&root);
 }
 
-/* What the dead have left and nobody puts back, for it is of no register that is known, makes room. */
+/* What the dead have left and nobody puts back, as no register is known for it, makes room. */
 static void test_full_of_dead(void)
 {
 	begin();

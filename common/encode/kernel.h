@@ -2,8 +2,8 @@
 /*
  * Codes for the kernel's own driver (perf_event_open), by a positive list: the rows `kernel` of
  * units.tbl tell which PMU counts for a unit, and what its driver really carries. A successful open
- * proves nothing, and format/ in sysfs only where a row says so (`named`; whoever gives a code to the
- * kernel asks for that). Pure: no I/O.
+ * proves nothing, and format/ in sysfs only where a row says so (`named`; whoever gives a code to
+ * the kernel asks for that). Pure: no I/O.
  */
 #ifndef UNC_ENCODE_KERNEL_H
 #define UNC_ENCODE_KERNEL_H

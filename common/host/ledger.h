@@ -71,8 +71,8 @@ const char *unc_ledger_reason(const struct unc_ledger *);
 /*
  * Nobody looks at registers, or programs them, while another one does. Waits for others, as long as
  * they take turns and not for ever, or until the process is asked to end. Not `wait`: UNC_ERR_BUSY
- * at once. What was waited for in vain, or is found to be broken, is said by unc_ledger_reason(), and
- * only sessions of ours are known from then on.
+ * at once. What was waited for in vain, or is found to be broken, is said by unc_ledger_reason(),
+ * and only sessions of ours are known from then on.
  */
 int unc_ledger_lock(struct unc_ledger *, bool wait, struct unc_error *err);
 void unc_ledger_unlock(struct unc_ledger *);

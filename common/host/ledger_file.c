@@ -200,8 +200,8 @@ static int await(int turn, uint64_t at, const sigset_t *ends)
 	return error;
 }
 
-/* Signals that ask the process to end are kept back, so that they can be told from others, as those of
- * a profiler. */
+/* Signals that ask the process to end are kept back, so that they can be told from others, as those
+ * of a profiler. */
 int unc_ledger_file_await(int turn, uint64_t at)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};

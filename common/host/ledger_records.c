@@ -151,8 +151,8 @@ static int write_record(struct unc_ledger *l, size_t i, bool grows, struct unc_e
 	return 0;
 }
 
-/* A place for a new record: one that is free again, or behind the last. Where the file has none it is
- * not used any more. */
+/* A place for a new record: one that is free again, or behind the last. Where the file has none it
+ * is not used any more. */
 static int find_place(struct unc_ledger *l, struct book *b, size_t *i, struct unc_error *err)
 {
 	for (*i = 0; *i < b->n; ++*i)

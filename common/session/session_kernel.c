@@ -116,8 +116,8 @@ static size_t events_of(const struct unc_session *s, const struct unc_plan_unit 
 	return found;
 }
 
-/* Its driver may have been unloaded since the platform was opened, or loaded again: the number of the
- * PMU is another one then, or another PMU's. */
+/* Its driver may have been unloaded since the platform was opened, or loaded again: the number of
+ * the PMU is another one then, or another PMU's. */
 static int find_now(struct unc_session *s, const struct unc_instance *u, unsigned pmu,
 		    struct unc_kernel_place *place, struct unc_error *err)
 {
