@@ -510,8 +510,8 @@ static void test_not_noted(void)
 	fake_free(&root);
 }
 
-/* Somebody who does not give the lock back: reads go on, and a stop does without it. Here because it
- * is told to end; after a while else (test_ledger). */
+/* Somebody who does not give the lock back: reads go on, and a stop does without it. Here because
+ * it is told to end; after a while else (test_ledger). */
 static void test_locked(void)
 {
 	struct heard heard;

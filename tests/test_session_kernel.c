@@ -232,8 +232,8 @@ static void test_open_fails(void)
 	unc_platform_close(p);
 }
 
-/* The kernel's driver is unloaded while the platform stays open, and loaded again: what it counted is
- * not counted by registers, nor by the PMU that has its number now. */
+/* The kernel's driver is unloaded while the platform stays open, and loaded again: what it counted
+ * is not counted by registers, nor by the PMU that has its number now. */
 static void test_unloaded(void)
 {
 	struct unc_platform *p = by(IVB, NULL);

@@ -158,7 +158,8 @@ static bool is_alike(const struct unc_walk *walk, const struct unc_pci_function 
 
 /*
  * Without NUMA nodes, and without the right to read a UBox, there is nothing to use but the
- * kernel's PMUs, where the CPU tells the socket. Which bus is whose does not matter if they are alike.
+ * kernel's PMUs, where the CPU tells the socket.
+ * Which bus is whose does not matter if they are alike.
  */
 static void resolve_by_order(const struct unc_walk *walk)
 {
