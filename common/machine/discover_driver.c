@@ -40,24 +40,14 @@ static bool has_pmu(const struct unc_walk *walk, unsigned type, unsigned index, 
 	return rc == 0 || rc == UNC_ERR_PERMISSION; /* there, for others if not for us */
 }
 
-static const struct unc_tbl_where *where_of(const struct unc_table *t, unsigned type,
-					    unsigned index)
-{
-	const struct unc_tbl_type *row = &t->type[type];
-
-	if (!row->parts.n || index >= t->part[row->parts.first].where.n)
-		return NULL;
-	return &t->where[t->part[row->parts.first].where.first + index];
-}
-
 /* Whether a unit with programmable counters is behind the same address as one that has none. */
 static bool has_neighbour(const struct unc_walk *walk, unsigned type, unsigned index)
 {
-	const struct unc_tbl_where *own = where_of(walk->table, type, index), *w;
+	const struct unc_tbl_where *own = unc_where(walk->table, type, index), *w;
 	char name[UNC_KERNEL_NAME];
 
 	for (unsigned other = 0; own && other < walk->table->n_type; other++)
-		for (unsigned i = 0; other != type && (w = where_of(walk->table, other, i)); i++)
+		for (unsigned i = 0; other != type && (w = unc_where(walk->table, other, i)); i++)
 			if (walk->table->part[walk->table->type[other].parts.first].space ==
 				    UNC_SPACE_MMIO &&
 			    w->bar == own->bar && w->bar_index == own->bar_index &&
@@ -219,7 +209,7 @@ static void drop_absent(struct unc_walk *walk, size_t from)
 
 	for (size_t i = from; i < walk->n; i++) {
 		const struct unc_instance *unit = &walk->unit[i];
-		const struct unc_tbl_where *w = where_of(walk->table, unit->type, unit->index);
+		const struct unc_tbl_where *w = unc_where(walk->table, unit->type, unit->index);
 
 		if (w && !is_listed(walk, unit->type, unit->index, name) &&
 		    unc_walk_function(walk, unit->socket, w->device_id, w->devfn, &f, NULL) ==
@@ -253,7 +243,7 @@ bool unc_only_listed(const struct unc_walk *walk, unsigned type)
 {
 	const struct unc_tbl_type *row = &walk->table->type[type];
 
-	return row->parts.n && row->discovery >= 0 && !where_of(walk->table, type, 0);
+	return row->parts.n && row->discovery >= 0 && !unc_where(walk->table, type, 0);
 }
 
 int unc_add_untold(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)

@@ -189,15 +189,14 @@ static bool is_absent(const struct unc_walk *walk, const struct unc_tbl_type *ro
 }
 
 /* A unit behind an address that is not filled in: a memory controller that is fused off. */
-static bool is_empty(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
-		     struct unc_error *why)
+bool unc_fixed_unfilled(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
+			struct unc_error *why)
 {
-	const struct unc_tbl_type *row = &walk->table->type[type];
-	const struct unc_tbl_part *part = &walk->table->part[row->parts.first];
-	const struct unc_tbl_where *where = &walk->table->where[part->where.first + index];
+	const struct unc_tbl_where *where = unc_where(walk->table, type, index);
 	uint64_t address;
 
-	return part->space == UNC_SPACE_MMIO && index < part->where.n &&
+	return where &&
+	       walk->table->part[walk->table->type[type].parts.first].space == UNC_SPACE_MMIO &&
 	       unc_fixed_bar(walk, &walk->table->bar[where->bar], where->bar_index, socket,
 			     &address, why) == UNC_ERR_NOT_FOUND;
 }
@@ -206,7 +205,7 @@ bool unc_fixed_empty(const struct unc_walk *walk, unsigned type, unsigned index,
 		     struct unc_error *why)
 {
 	return unc_present_absent(walk, type, index, socket, why) ||
-	       is_empty(walk, type, index, socket, why);
+	       unc_fixed_unfilled(walk, type, index, socket, why);
 }
 
 /* Adds the units 0 to n - 1 that this machine has, those from `certain` on as doubtful. */

@@ -168,6 +168,16 @@ const struct unc_tbl_present *unc_present_range(const struct unc_walk *walk, uns
 	return NULL;
 }
 
+/* Whether each socket has a PCI function: a unit that is not optional lives there. */
+static bool is_always_there(const struct unc_table *t, unsigned id, unsigned devfn)
+{
+	for (size_t i = 0; i < t->n_where; i++)
+		if (t->where[i].device_id == id && t->where[i].devfn == devfn &&
+		    !t->where[i].optional)
+			return true;
+	return false;
+}
+
 bool unc_present_absent(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
 			struct unc_error *why)
 {
@@ -179,6 +189,7 @@ bool unc_present_absent(const struct unc_walk *walk, unsigned type, unsigned ind
 		unsigned device = row->per ? index / row->per : 0;
 
 		if (by_register(row) || row->last || device >= row->n_devices ||
+		    is_always_there(walk->table, row->id, row->devfn[device]) ||
 		    unc_walk_function(walk, socket, row->id, row->devfn[device], &f, NULL) !=
 			    UNC_ERR_NOT_FOUND)
 			continue;

@@ -448,6 +448,8 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 			      !fixed                         ? ""
 			      : part->space == UNC_SPACE_PCI ? "; taken from their device ids"
 							     : "; taken from their places");
+	if ((!fixed || (!n && walk->n == from)) && type < UNC_BITS_MAX)
+		unc_bits_add(&walk->listed[socket], type);
 	if (fixed)
 		return rc;
 	note_surplus(walk, list, type, socket);

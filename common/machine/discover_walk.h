@@ -33,6 +33,8 @@ struct unc_walk {
 	size_t n_ubox;
 	struct unc_instance *unit;
 	size_t n;
+	/* Types of which the hardware's list of a socket, whole and believed, tells what exists. */
+	struct unc_bits listed[UNC_MAX_SOCKETS];
 };
 
 /* ---- discover_walk.c */
@@ -49,6 +51,16 @@ int unc_walk_config(const struct unc_walk *, const struct unc_pci_function *, un
 		    uint32_t *value, struct unc_error *err);
 /* The CPU of an MSR on a socket. UNC_ERR_UNAVAILABLE: none is online, or none is to be disturbed. */
 int unc_walk_cpu(const struct unc_walk *, int socket, struct unc_place *out, struct unc_error *err);
+/* The place that units.tbl has for a unit, on any socket; NULL: none. */
+static inline const struct unc_tbl_where *unc_where(const struct unc_table *t, unsigned type,
+						    unsigned index)
+{
+	const struct unc_tbl_type *row = &t->type[type];
+
+	if (!row->parts.n || index >= t->part[row->parts.first].where.n)
+		return NULL;
+	return &t->where[t->part[row->parts.first].where.first + index];
+}
 /* Fills the unit's location from its part 0. */
 void unc_instance_locate(struct unc_instance *);
 
@@ -82,6 +94,9 @@ void unc_fixed_parts(const struct unc_walk *, struct unc_instance *, unsigned fi
  * where that would be. */
 bool unc_fixed_empty(const struct unc_walk *, unsigned type, unsigned index, int socket,
 		     struct unc_error *why);
+/* Whether the address is not filled in: a memory controller that is fused off. */
+bool unc_fixed_unfilled(const struct unc_walk *, unsigned type, unsigned index, int socket,
+			struct unc_error *why);
 /* Adds the units of a type on a socket by the places of the tables. */
 int unc_fixed_type(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
 
@@ -123,6 +138,10 @@ int unc_driver_fixed(struct unc_walk *, unsigned type, int socket, struct unc_er
  * cannot be used: that there is none is not known. */
 bool unc_only_listed(const struct unc_walk *, unsigned type);
 int unc_add_untold(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
+
+/* ---- discover_missing.c */
+/* Lists what is missing as such, once all is found, and sorts the units by type, socket, index. */
+int unc_walk_missing(struct unc_walk *, struct unc_error *err);
 
 /* ---- discover_pmon.c */
 enum { UNC_PMON_MSR, UNC_PMON_MMIO, UNC_PMON_PCI }; /* access types */

@@ -59,7 +59,7 @@ union unc_words {
 		const char *bases, *devices, *ids;
 		uint64_t base, step;
 		unc_str name;
-		uint8_t space, count, per, cpus, bar, optional;
+		uint8_t space, count, per, cpus, bar, optional, group;
 	} where;
 	struct unc_words_present {
 		struct unc_tbl_present row;

@@ -110,8 +110,10 @@ static int add_places(struct unc_table_reader *r, uint32_t part)
 	default:
 		rc = where_cpus(r);
 	}
-	for (size_t i = first; i < r->t.n_where; i++)
+	for (size_t i = first; i < r->t.n_where; i++) {
 		UNC_ROW(r, where, i)->optional = r->w.where.optional;
+		UNC_ROW(r, where, i)->group = r->w.where.group;
+	}
 	struct unc_range *where = &UNC_ROW(r, part, part)->where;
 	where->n = (uint32_t)r->t.n_where - where->first;
 	if (rc == 0 && where->n > UNC_MAX_PLACES)

@@ -69,6 +69,23 @@ static int add_range(struct unc_sim *sim, size_t type, const struct unc_tbl_pres
 	return rc;
 }
 
+/* Whether a function is that of a unit which the firmware hides. */
+static bool is_hidden(const struct unc_sim *sim, unsigned devfn, unsigned id, unsigned socket)
+{
+	const struct unc_table *t = sim->table;
+
+	for (unsigned type = 0; type < t->n_type; type++) {
+		const struct unc_range *rows = &t->part[t->type[type].parts.first].where;
+
+		for (uint32_t i = 0; i < rows->n; i++)
+			if (t->where[rows->first + i].devfn == devfn &&
+			    t->where[rows->first + i].device_id == id &&
+			    unc_sim_hidden(sim, type, 0, (int)i, (int)socket))
+				return true;
+	}
+	return false;
+}
+
 /* Whether one of the units exists that hang on a function. */
 static bool is_used(const struct sim_type *type, const struct unc_tbl_present *row,
 		    unsigned function)
@@ -87,7 +104,8 @@ static int add_functions(struct unc_sim *sim, size_t type, const struct unc_tbl_
 	int rc = 0;
 
 	for (unsigned i = 0; i < row->n_devices && rc == 0; i++)
-		if (is_used(&sim->type[type], row, i))
+		if (is_used(&sim->type[type], row, i) &&
+		    !is_hidden(sim, row->devfn[i], row->id, socket))
 			rc = unc_sim_bus_function(sim, bus, row->devfn[i], row->id, socket);
 	return rc;
 }

@@ -34,7 +34,7 @@ struct member {
 /* The members of each struct of table.h in their order. That none is missing is seen by in_order()
  * and by the compiler of what is printed (-Wmissing-field-initializers). */
 /* clang-format off */
-#define MEMBERS_where M(base) M(device_id) M(devfn) M(bar) M(bar_index) M(optional)
+#define MEMBERS_where M(base) M(device_id) M(devfn) M(bar) M(bar_index) M(optional) M(group)
 #define MEMBERS_present M(mask) M(msr) M(id) M(last) M(offset) M(n_offsets) M(tells) M(none) M(per) \
 	M(n_devices) M(devfn)
 #define MEMBERS_bar M(name) M(device_id) M(devfn) M(count) M(base_offset) M(offset) M(step) \
