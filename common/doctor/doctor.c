@@ -48,7 +48,7 @@ static void check_tables(struct doctor *d)
 /* See unc_walk_sockets(). */
 static void check_offline(struct doctor *d)
 {
-	if (!d->table->topology.ubox_id && unc_topology_unseen(&d->topo))
+	if (!d->table->topology.map_offset && unc_topology_unseen(&d->topo))
 		unc_report(
 			d, "offline", true, "",
 			"CPUs that are offline: %d, as many as a socket has; nothing but its CPUs "

@@ -2,7 +2,8 @@
 /*
  * The socket of each PCI function.
  *
- * The UBox of a bus tells it (and of as many buses above as the table says). A bus without one is
+ * The UBox of a bus tells it (and of as many buses above as the table says), by its registers or, where
+ * the table has none and the kernel does not know, by its turn. A bus without one is
  * what the kernel says of its functions, else that of the next bus with a UBox, higher or lower by the
  * table, as in Linux.
  * A UBox that cannot be read does not make its bus one without: where the kernel does not know
@@ -86,6 +87,12 @@ static bool is_ubox(const struct unc_walk *walk, const struct unc_pci_function *
 	return f->device && f->device == walk->table->topology.ubox_id;
 }
 
+/* Whether the registers of the UBoxes tell their packages. */
+static bool has_map(const struct unc_walk *walk)
+{
+	return walk->table->topology.ubox_id && walk->table->topology.map_offset;
+}
+
 /* The package of a UBox. One of which no CPU is online is a socket all the same. */
 static int find_package(struct unc_walk *walk, const struct unc_pci_function *f, struct unc_ubox *u,
 			struct unc_error *err)
@@ -93,7 +100,9 @@ static int find_package(struct unc_walk *walk, const struct unc_pci_function *f,
 	struct unc_error why = {0};
 
 	u->package = -1;
-	if (too_many_nodes(walk))
+	if (!has_map(walk))
+		unc_fail(&why, UNC_ERR_UNAVAILABLE, "not each socket shows its UBox");
+	else if (too_many_nodes(walk))
 		unc_fail(&why, UNC_ERR_UNAVAILABLE, "more nodes than its UBox can tell apart");
 	else
 		u->package = package_by_ubox(walk, f, &why);
@@ -110,8 +119,11 @@ static void resolve(const struct unc_walk *walk, struct unc_ubox *u)
 		return;
 	}
 	u->socket = socket_of_bus(walk, u->domain, u->bus);
-	if (u->socket < 0 && walk->n_ubox == 1 && walk->topo->n_sockets == 1)
-		u->socket = 0; /* there is no other */
+	if (u->socket < 0 && walk->n_ubox == (size_t)walk->topo->n_sockets &&
+	    (walk->n_ubox == 1 || !has_map(walk)))
+		u->socket = (int)(u - walk->ubox); /* there is no other, or its turn */
+	if (u->socket >= 0 && !has_map(walk))
+		return;
 	unc_walk_note(walk, "bus %04x:%02x: %s; socket taken from the kernel: %s", u->domain,
 		      u->bus, u->why, u->socket < 0 ? "unknown" : "local CPUs");
 }
@@ -124,7 +136,7 @@ static int add_untold(struct unc_walk *walk, struct unc_error *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < walk->n_ubox; i++)
-		untold |= walk->ubox[i].package < 0;
+		untold |= has_map(walk) && walk->ubox[i].package < 0;
 	for (int package = 0; untold && rc == 0 && (size_t)walk->topo->n_sockets < walk->n_ubox;
 	     package++)
 		if (unc_topology_package(walk->topo, package) < 0)
@@ -284,7 +296,7 @@ static void tell_why(const struct unc_walk *walk, const struct unc_pci_function 
  */
 static int add_unseen(struct unc_walk *walk, struct unc_error *err)
 {
-	int n = walk->table->topology.ubox_id ? 0 : unc_topology_unseen(walk->topo), rc = 0;
+	int n = has_map(walk) ? 0 : unc_topology_unseen(walk->topo), rc = 0;
 
 	for (int package = 0; n > 0 && rc == 0; package++) {
 		if (unc_topology_package(walk->topo, package) >= 0)

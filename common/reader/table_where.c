@@ -8,7 +8,9 @@
 int unc_end_topology(struct unc_table_reader *r)
 {
 	r->t.topology = r->w.topology;
-	return 0;
+	return unc_given(r, "map")      ? unc_need(r, "nodeid")
+	       : unc_given(r, "nodeid") ? unc_need(r, "map")
+					: 0;
 }
 
 int unc_end_bar(struct unc_table_reader *r)

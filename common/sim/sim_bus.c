@@ -170,6 +170,7 @@ static int add_ubox(struct unc_sim *sim, unsigned socket)
 	for (unsigned i = 0; i < (unsigned)sim->options.sockets; i++)
 		map |= i << (3 * i);
 	if ((rc = unc_sim_bus_function(sim, bus, devfn, topology->ubox_id, socket)) < 0 ||
+	    !topology->map_offset ||
 	    (rc = unc_sim_bus_config(sim, bus, devfn, topology->nodeid_offset, socket)) < 0)
 		return rc;
 	return unc_sim_bus_config(sim, bus, devfn, topology->map_offset, map);
