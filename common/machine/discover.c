@@ -53,6 +53,17 @@ static void refuse_virtual(struct unc_walk *walk)
 	}
 }
 
+static int compare_units(const void *pa, const void *pb)
+{
+	const struct unc_instance *a = pa, *b = pb;
+
+	if (a->type != b->type)
+		return a->type - b->type;
+	if (a->socket != b->socket)
+		return a->socket - b->socket;
+	return a->index - b->index;
+}
+
 /* Units of a type that share their registers' place: each has some of its own there. */
 static bool shares_place(const struct unc_table *table, const struct unc_tbl_type *type)
 {
@@ -117,6 +128,8 @@ int unc_discover(const struct unc_table *table, struct unc_topology *topo, struc
 		rc = unc_walk_missing(&walk, err);
 	if (rc == 0) {
 		refuse_virtual(&walk);
+		if (walk.n)
+			qsort(walk.unit, walk.n, sizeof(*walk.unit), compare_units);
 		refuse_twins(&walk);
 		*out = (struct unc_instances){.unit = walk.unit, .n = walk.n};
 	} else {

@@ -6,65 +6,46 @@
  * in) it is listed as one that cannot be used, and each sum over it is marked.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "machine/discover_walk.h"
 
-static int compare_units(const void *pa, const void *pb)
-{
-	const struct unc_instance *a = pa, *b = pb;
+enum { ANY = -1 };
 
-	if (a->type != b->type)
-		return a->type - b->type;
-	if (a->socket != b->socket)
-		return a->socket - b->socket;
-	return a->index - b->index;
-}
-
-static void sort(struct unc_walk *walk)
+static bool has(const struct unc_walk *walk, unsigned type, int socket, int index)
 {
-	if (walk->n)
-		qsort(walk->unit, walk->n, sizeof(*walk->unit), compare_units);
-}
+	for (size_t i = 0; i < walk->n; i++) {
+		const struct unc_instance *u = &walk->unit[i];
 
-/* Whether a unit is listed; the first `sorted` units are. */
-static bool is_listed(const struct unc_walk *walk, const struct unc_instance *key, size_t sorted)
-{
-	for (size_t i = sorted; i < walk->n; i++)
-		if (compare_units(key, &walk->unit[i]) == 0)
+		if (u->type == type && u->socket == socket && (index == ANY || u->index == index))
 			return true;
-	return bsearch(key, walk->unit, sorted, sizeof(*key), compare_units) != NULL;
+	}
+	return false;
 }
 
 /* Whether a fact says that a socket has no such unit. */
-static bool is_told(const struct unc_walk *walk, const struct unc_instance *key)
+static bool is_told(const struct unc_walk *walk, unsigned type, int socket, unsigned index)
 {
 	struct unc_walk quiet = *walk; /* what does not agree has been noted */
 	unsigned n = UNC_MAX_PLACES;
 	const struct unc_tbl_present *by;
+	struct unc_error why = {0};
 
 	quiet.note = NULL;
-	return walk->table->type[key->type].cpus ||
-	       unc_bits_has(&walk->listed[key->socket], key->type) ||
-	       (unc_present_count(&quiet, key->type, key->socket, &n, &by,
-				  &(struct unc_error){0}) == 0 &&
-		key->index >= n) ||
-	       unc_fixed_unfilled(walk, key->type, key->index, key->socket, NULL);
+	return walk->table->type[type].cpus || unc_bits_has(&walk->listed[socket], type) ||
+	       (unc_present_count(&quiet, type, socket, &n, &by, &why) == 0 && index >= n) ||
+	       unc_fixed_unfilled(walk, type, index, socket, NULL);
 }
 
-/* Lists a unit that is not listed, for one that is. */
+/* Lists a unit that is not there, for one that is. */
 static int miss(struct unc_walk *walk, unsigned type, int socket, unsigned index, size_t because,
-		size_t sorted, struct unc_error *err)
+		struct unc_error *err)
 {
-	const struct unc_instance *other, key = {.type = (uint16_t)type,
-						 .socket = (uint16_t)socket,
-						 .index = (uint16_t)index};
+	const struct unc_instance *other;
 	struct unc_instance *unit;
 
-	if (is_listed(walk, &key, sorted) || is_told(walk, &key))
+	if (has(walk, type, socket, (int)index) || is_told(walk, type, socket, index))
 		return 0;
-	unit = unc_walk_add(walk, type, socket, index, err);
-	if (!unit)
+	if (!(unit = unc_walk_add(walk, type, socket, index, err)))
 		return UNC_ERR_MEMORY;
 	other = &walk->unit[because];
 	snprintf(
@@ -74,46 +55,32 @@ static int miss(struct unc_walk *walk, unsigned type, int socket, unsigned index
 	return 0;
 }
 
-static bool has_any(const struct unc_walk *walk, unsigned type, int socket)
+/* The units of its group. A socket may well have none at all of a type (links). */
+static int miss_partners(struct unc_walk *walk, size_t i, struct unc_error *err)
 {
-	for (size_t i = 0; i < walk->n; i++)
-		if (walk->unit[i].type == type && walk->unit[i].socket == socket)
-			return true;
-	return false;
-}
-
-/* The units of the group of unit i. A socket may well have none at all of a type (links). */
-static int miss_partners(struct unc_walk *walk, size_t i, size_t sorted, struct unc_error *err)
-{
-	const struct unc_tbl_where *own =
-		unc_where(walk->table, walk->unit[i].type, walk->unit[i].index);
+	const struct unc_tbl_where *w,
+		*own = unc_where(walk->table, walk->unit[i].type, walk->unit[i].index);
 	int socket = walk->unit[i].socket, rc = 0;
 
-	for (unsigned type = 0; own && own->group && type < walk->table->n_type; type++) {
-		const struct unc_tbl_where *w;
-
+	for (unsigned type = 0; own && own->group && type < walk->table->n_type; type++)
 		for (unsigned k = 0; rc == 0 && (w = unc_where(walk->table, type, k)); k++)
-			if (w->group == own->group && has_any(walk, type, socket))
-				rc = miss(walk, type, socket, k, i, sorted, err);
-	}
+			if (w->group == own->group && has(walk, type, socket, ANY))
+				rc = miss(walk, type, socket, k, i, err);
 	return rc;
 }
 
 int unc_walk_missing(struct unc_walk *walk, struct unc_error *err)
 {
-	size_t sorted = walk->n;
 	int rc = 0;
 
-	sort(walk);
 	for (size_t i = 0; i < walk->n && rc == 0; i++) {
 		unsigned type = walk->unit[i].type, index = walk->unit[i].index;
 
 		if (!walk->unit[i].part[0].exists)
 			continue;
-		rc = miss_partners(walk, i, sorted, err);
+		rc = miss_partners(walk, i, err);
 		for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
-			rc = miss(walk, type, socket, index, i, sorted, err);
+			rc = miss(walk, type, socket, index, i, err);
 	}
-	sort(walk);
 	return rc;
 }

@@ -140,7 +140,7 @@ bool unc_only_listed(const struct unc_walk *, unsigned type);
 int unc_add_untold(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
 
 /* ---- discover_missing.c */
-/* Lists what is missing as such, once all is found, and sorts the units by type, socket, index. */
+/* Lists what is missing as such, once all is found. */
 int unc_walk_missing(struct unc_walk *, struct unc_error *err);
 
 /* ---- discover_pmon.c */

@@ -212,6 +212,36 @@ static int allow_registers(struct unc_platform *p, struct unc_error *err)
 	return rc;
 }
 
+/* Whether the site says that a unit does not exist. */
+static bool is_absent(const struct unc_platform *p, const struct unc_instance *u)
+{
+	const char *type = unc_type_name(p->table, u->type), *text;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.40s%u", type, u->index);
+	for (unsigned i = 0; i < p->site.n_absent; i++) {
+		text = unc_tbl_str(p->site.groups, p->site.absent[i].unit);
+		if ((unc_same(text, type) || unc_same(text, name)) &&
+		    (p->site.absent[i].socket < 0 || p->site.absent[i].socket == u->socket))
+			return true;
+	}
+	return false;
+}
+
+/* What does not exist is not missing; what shows does exist. */
+static void drop_absent(struct unc_platform *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		if (u->available || u->part[0].exists || !is_absent(p, u))
+			p->instances.unit[n++] = *u;
+	}
+	p->instances.n = n;
+}
+
 static int open_machine(struct unc_platform *p, const char *order, struct unc_error *err)
 {
 	struct unc_bus *bus = NULL;
@@ -230,6 +260,7 @@ static int open_machine(struct unc_platform *p, const char *order, struct unc_er
 	if (rc < 0 || (rc = allow_registers(p, err)) < 0)
 		return rc;
 	rc = unc_instances_probe(p->table, &p->instances, p->access, err);
+	drop_absent(p);
 	return rc < 0 ? rc : unc_platform_kernel(p, err);
 }
 
@@ -337,8 +368,10 @@ static int read_site(struct unc_platform *p, const struct unc_options *o, struct
 		return unc_fail(err, rc, "the path of the root is too long");
 	rc = unc_site_load(named ? named : path, named != NULL, p->raised ? unc_trust_owner : NULL,
 			   p->table, &p->site, err);
-	if (!named && (only_listing(o) || p->machine->simulated))
+	if (!named && (only_listing(o) || p->machine->simulated)) {
 		p->site.peaks = (struct unc_site_peaks){.each = 0};
+		p->site.n_absent = 0;
+	}
 	return rc;
 }
 

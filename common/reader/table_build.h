@@ -145,6 +145,10 @@ union unc_words {
 		const char *socket;
 		double bytes_per_second;
 	} peak;
+	struct {
+		const char *unit;
+		int socket;
+	} absent;
 };
 
 /* A line of cpus.tbl. */
@@ -185,6 +189,8 @@ struct unc_table_reader {
 	struct unc_table_let let[UNC_MAX_LETS];
 	size_t n_lets;
 	struct unc_site_peaks peaks; /* of a site's file */
+	struct unc_site_absent absent[UNC_SITE_SOCKETS];
+	unsigned n_absent;
 	union {
 		UNC_TABLE_ARRAYS(UNC_ROW_UNION) UNC_WORKLOAD_ARRAYS(UNC_ROW_UNION)
 	} scratch; /* where rows go when memory has run out */

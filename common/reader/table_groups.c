@@ -101,6 +101,24 @@ int unc_end_item(struct unc_table_reader *r)
 
 /* ---- a site's file */
 
+int unc_end_absent(struct unc_table_reader *r)
+{
+	struct unc_site_absent *a = &r->absent[r->n_absent];
+	const char *unit = r->w.absent.unit;
+
+	if (!is_name(unit))
+		return unc_bad(r, "absent %s: it is no unit, like upi2", unit);
+	if (r->n_absent == UNC_SITE_SOCKETS)
+		return unc_bad(r, "more than %d lines absent", UNC_SITE_SOCKETS);
+	a->unit = unc_add_string(r, unit);
+	for (unsigned i = 0; i < r->n_absent; i++)
+		if (r->absent[i].unit == a->unit && r->absent[i].socket == r->w.absent.socket)
+			return unc_bad(r, "absent %s is given twice", unit);
+	a->socket = r->w.absent.socket;
+	r->n_absent++;
+	return 0;
+}
+
 int unc_end_memory_peak(struct unc_table_reader *r)
 {
 	const char *socket = r->w.peak.socket;

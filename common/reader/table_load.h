@@ -24,11 +24,19 @@ struct unc_site_peaks {
 	double of[UNC_SITE_SOCKETS], each;
 };
 
-/* A site's file: groups, and the peaks of its machines. */
+/* What its machines do not have: "upi2", or a type for all of its units; socket -1: each. */
+struct unc_site_absent {
+	unc_str unit;
+	int socket;
+};
+
+/* A site's file: groups, and the peaks and gaps of its machines. */
 struct unc_site {
 	struct unc_table_reader *reader; /* NULL: there is no file */
 	const struct unc_table *groups;  /* only these of it; NULL likewise */
 	struct unc_site_peaks peaks;
+	const struct unc_site_absent *absent;
+	unsigned n_absent;
 };
 
 /* Reads a site's file for the CPU of a table. `needed`: it must be there. Free with unc_site_free(), also

@@ -343,6 +343,8 @@ int unc_table_reader_site(struct unc_table_reader *r, const struct unc_table *na
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	out->groups = &r->t;
 	out->peaks = r->peaks;
+	out->absent = r->absent;
+	out->n_absent = r->n_absent;
 	return 0;
 }
 

@@ -8,9 +8,9 @@
 int unc_end_topology(struct unc_table_reader *r)
 {
 	r->t.topology = r->w.topology;
-	return unc_given(r, "map")      ? unc_need(r, "nodeid")
-	       : unc_given(r, "nodeid") ? unc_need(r, "map")
-					: 0;
+	return !unc_given(r, "map") == !unc_given(r, "nodeid")
+		       ? 0
+		       : unc_bad(r, "nodeid= and map= go together");
 }
 
 int unc_end_bar(struct unc_table_reader *r)
