@@ -5,6 +5,7 @@
  * 817509-001, section 1.9. How many tables a socket has no source says: here it has two.
  */
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "discover_cpu.h"
 
@@ -232,12 +233,58 @@ static void test_no_nodes(void)
 	machine_close();
 }
 
+/* There they are in the order of the UBoxes (Linux numbers dies in the order of what it finds). */
+static void test_order(void)
+{
+	begin(true, "0-1");
+	for (unsigned s = 0; s < 2; s++)
+		function(bus_of(s), 0, 0, 0x3250, "0-1");
+	machine_open();
+	for (int s = 0; s < 2; s++) {
+		CHECK_NUMBER(count("upi", s, true), 3);
+		CHECK_NUMBER(count("b2cmi", s, true), 4);
+		CHECK_NUMBER(count("imc", s, true), 4);
+		CHECK_NUMBER(count("mdf", s, false), 2);
+	}
+	CHECK_TEXT(place("upi", 0, 0), "pci 0000:1e:10.1");
+	CHECK_TEXT(place("imc", 1, 5), "mmio 0x150004000");
+	machine_close();
+	/* With one UBox of two, nobody knows whose it is. */
+	begin(true, "0-1");
+	function(bus_of(1), 0, 0, 0x3250, "0-1");
+	machine_open();
+	CHECK_NUMBER(count("upi", 0, true) + count("upi", 1, true), 0);
+	machine_close();
+}
+
+/* One table that cannot be read: none of the socket is believed, and it lacks what the other has. */
+static void test_lost_die(void)
+{
+	begin(true, NULL);
+	CHECK_NUMBER(truncate(fake_config(&root, 0x81, 0, 1), 64), 0);
+	machine_open();
+	CHECK_NUMBER(count("imc", 0, true), 4);
+	CHECK_NUMBER(count("imc", 1, true), 0);
+	CHECK_NUMBER(count("imc", 1, false), 4);
+	CHECK_TEXT(unit("imc", 1, 5)->reason,
+		   "cannot tell whether it is hidden or does not exist: imc5 of socket 0 is there");
+	CHECK_NUMBER(count("mdf", 1, false), 2);
+	CHECK_NUMBER(count("pcu", 1, false), 2);
+	CHECK_NUMBER(count("cha", 1, false), 7); /* a register counts them */
+	machine_close();
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"two dies a socket", test_dies},           {"dies that number alike", test_taken},
-		{"fewer slices than listed", test_surplus}, {"no tables", test_no_tables},
-		{"no NUMA nodes", test_no_nodes},           {NULL, NULL},
+		{"two dies a socket", test_dies},
+		{"dies that number alike", test_taken},
+		{"fewer slices than listed", test_surplus},
+		{"no tables", test_no_tables},
+		{"no NUMA nodes", test_no_nodes},
+		{"UBoxes in order", test_order},
+		{"a lost die", test_lost_die},
+		{NULL, NULL},
 	};
 
 	return suite_run("discover, Granite Rapids", tests);

@@ -4,6 +4,7 @@
  * show, and what stands beside them: boot logs (two E5 v3 of 18 cores, E5-2699 v4, E5-2620 v4, an E7 v3).
  */
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "discover_cpu.h"
 
@@ -204,6 +205,52 @@ static void test_three_links(void)
 	three_links(BROADWELL);
 }
 
+static void take_away(unsigned bus, unsigned device, unsigned number)
+{
+	remove(fake_config(&root, bus, device, number));
+	rmdir(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x", bus, device, number));
+}
+
+/* What the other socket has, or what comes with what is there, is missing where it does not show. */
+static void test_hidden(void)
+{
+	begin(HASWELL, 2);
+	for (unsigned s = 0; s < 2; s++) {
+		socket_of(s, 18, 0x80);
+		links(s);
+		two_agents(s);
+	}
+	third_link(0);
+	take_away(0x7f, 0x17, 1);
+	machine_open();
+	CHECK_NUMBER(count("imc", 0, true), 3);
+	CHECK_NUMBER(count("imc", 0, false), 4);
+	CHECK_TEXT(unit("imc", 0, 5)->reason,
+		   "cannot tell whether it is hidden or does not exist: ha1 of socket 0 is there");
+	CHECK_NUMBER(count("imc", 1, false), 4);
+	CHECK_NUMBER(count("qpi", 1, false), 3);
+	CHECK_NUMBER(count("r3qpi", 1, true), 2);
+	CHECK_TEXT(unit("r3qpi", 1, 2)->reason,
+		   "cannot tell whether it is hidden or does not exist: r3qpi2 of socket 0 is "
+		   "there");
+	/* Fewer by a register is no less than there is: SBos. */
+	unc_platform_close(platform);
+	fake_put(&root, 0xff, 0x1e, 3, CAPID4, 0);
+	machine_open();
+	CHECK_NUMBER(count("sbo", 0, false), 4);
+	CHECK_NUMBER(count("sbo", 1, false), 2);
+	machine_close();
+
+	begin(BROADWELL, 1);
+	socket_of(0, 22, 0x80);
+	two_agents(0);
+	take_away(0x7f, 0x12, 5);
+	machine_open();
+	CHECK_NUMBER(count("ha", 0, false), 2);
+	CHECK_NUMBER(count("ha", 0, true), 1);
+	machine_close();
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -212,6 +259,7 @@ int main(void)
 		{"one home agent", test_one_agent},
 		{"no CAPID4", test_no_capid},
 		{"three links", test_three_links},
+		{"hidden units", test_hidden},
 		{NULL, NULL},
 	};
 

@@ -124,6 +124,29 @@ static void test_half_the_memory(void)
 	machine_close();
 }
 
+/* An M2M that is hidden: the first controller exists all the same, another one where the other socket
+ * has it. */
+static void test_hidden_m2m(void)
+{
+	begin(SP, 2);
+	for (unsigned s = 0; s < 2; s++) {
+		socket_of(s, 0xff, 0, s ? 0xd : 0xe);
+		fake_msr(s, 0x702, 8);
+	}
+	machine_open();
+	CHECK_NUMBER(count("m2m", 0, true), 3);
+	CHECK_NUMBER(count("m2m", 0, false), 4);
+	CHECK_NUMBER(count("imc", 0, true), 8);
+	CHECK_NUMBER(count("mc", 0, true), 4);
+	CHECK_NUMBER(count("m2m", 1, false), 4);
+	CHECK_NUMBER(count("imc", 1, true), 6);
+	CHECK_NUMBER(count("imc", 1, false), 8);
+	CHECK_NUMBER(count("mc", 1, false), 4);
+	CHECK_TEXT(unit("imc", 1, 3)->reason,
+		   "cannot tell whether it is hidden or does not exist: imc3 of socket 0 is there");
+	machine_close();
+}
+
 /* Of the two that tell how many slices there are, the lower is right; one that cannot be read tells
  * nothing. */
 static void test_slices(void)
@@ -166,6 +189,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"two sockets", test_sp},
 		{"two of four memory controllers", test_half_the_memory},
+		{"a hidden M2M", test_hidden_m2m},
 		{"slices", test_slices},
 		{"Ice Lake-D", test_d},
 		{NULL, NULL},

@@ -466,6 +466,40 @@ static void test_site_peaks(void)
 	fake_free(&root);
 }
 
+/* Units of a type that are listed on a machine whose site says this. */
+static size_t listed(const struct fake_root *root, const char *type, const char *site)
+{
+	struct unc_options o = {.size = sizeof(o), .sysroot = root->path, .sim = ""};
+	struct unc_platform *p;
+	const struct unc_unit *u;
+	size_t n = 0;
+
+	write_site(root, site);
+	CHECK_NUMBER(unc_platform_open(&o, &p), 0);
+	for (size_t i = 0; (u = unc_unit_get(p, i)); i++)
+		n += strcmp(u->type->name, type) == 0;
+	unc_platform_close(p);
+	return n;
+}
+
+/* The machine shows a channel of each socket, imc3: the others are missing, until the site says that they
+ * do not exist. What shows is there, whatever it says. */
+static void test_site_absent(void)
+{
+	struct fake_root root;
+
+	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
+	CHECK_NUMBER(listed(&root, "imc", ""), 8);
+	CHECK_NUMBER(listed(&root, "imc", "absent imc0 socket=0\n"), 7);
+	CHECK_NUMBER(listed(&root, "imc", "absent imc0 socket=1\n"), 7);
+	CHECK_NUMBER(listed(&root, "imc", "absent imc0 socket=0\nabsent IMC1 socket=0\n"), 6);
+	CHECK_NUMBER(listed(&root, "imc", "absent imc2\n"), 6);
+	CHECK_NUMBER(listed(&root, "imc", "absent imc3\n"), 8);
+	CHECK_NUMBER(listed(&root, "imc", "absent imc\n"), 2);
+	CHECK_NUMBER(listed(&root, "imc", "absent imc0 cpu=haswell-ep\nabsent upi0\n"), 8);
+	fake_free(&root);
+}
+
 static void test_site_groups(void)
 {
 	struct fake_root root;
@@ -518,6 +552,11 @@ static const char *const broken_sites[][2] = {
 	 ":1: bytes_per_second=fast is not a number above 0"},
 	{"memory_peak socket=0 bytes_per_second=1e9\nmemory_peak socket=0 bytes_per_second=2e9\n",
 	 ":2: socket=0 is given twice"},
+	{"absent\n", ":1: absent: UNIT is missing"},
+	{"absent upi2@1\n", ":1: absent upi2@1: it is no unit, like upi2"},
+	{"absent upi2 socket=64\n", ":1: socket=64 is larger than 0x3f"},
+	{"absent upi2 socket=each\n", ":1: socket=each is not a number"},
+	{"absent upi2 socket=1\nabsent upi2 socket=1\n", ":2: absent upi2 is given twice"},
 	{"portable x unit=count kind=total \"x\"\n",
 	 ":1: 'portable' is not a statement of a site's file"},
 };
@@ -677,6 +716,7 @@ int main(void)
 		{"channels, modules and their speed", test_machine},
 		{"SMBIOS for root only", test_unreadable},
 		{"the site tells peaks", test_site_peaks},
+		{"the site tells what is absent", test_site_absent},
 		{"the site adds groups", test_site_groups},
 		{"a broken site file is an error", test_broken_sites},
 		{"whom a program with raised rights believes", test_trusted_site},
