@@ -297,11 +297,11 @@ int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_
 	const struct unc_tbl_present *range = unc_present_range(walk, type), *by;
 	int cpus = walk->topo->socket[socket].cpus;
 	struct unc_error why = {0};
-	unsigned n;
+	unsigned n, places;
 
 	if (!row->parts.n)
 		return 0;
-	n = walk->table->part[row->parts.first].where.n;
+	n = places = walk->table->part[row->parts.first].where.n;
 	if (row->cpus && (unsigned)cpus > n)
 		unc_walk_note(
 			walk,
@@ -316,5 +316,7 @@ int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_
 			       : add_uncounted(walk, type, socket, &why, err);
 	if (n && range)
 		return add_by_functions(walk, type, socket, range, n, err);
+	if (unc_type_gaps(walk->table, type) && !walk->topo->hypervisor)
+		return add_units(walk, type, socket, places, row->presents.n ? n : 0, err);
 	return add_units(walk, type, socket, n, n, err);
 }

@@ -109,26 +109,63 @@ static bool is_nowhere_at_all(const struct unc_table *table, struct unc_instance
 	return false;
 }
 
+/* Where units are not numbered one by one, as many as are doubtful may be nowhere, whichever: one of these.
+ * Where no register counts them, one that another socket has is not. */
+static struct unc_instance *spare(const struct unc_table *table, struct unc_instances *instances,
+				  const struct unc_instance *unit)
+{
+	struct unc_instance *found = NULL;
+
+	for (size_t i = 0; i < instances->n; i++) {
+		struct unc_instance *u = &instances->unit[i];
+
+		if (u->type == unit->type && u->socket == unit->socket && u->doubtful)
+			found = u;
+		if (u->type == unit->type && u->index == unit->index && u->available &&
+		    !table->type[unit->type].presents.n)
+			return NULL;
+	}
+	return found;
+}
+
+/* Where all answer, and a register counts fewer, the last do not exist. */
+static void drop_surplus(const struct unc_table *table, struct unc_instances *instances)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < instances->n; i++) {
+		const struct unc_instance *unit = &instances->unit[i];
+
+		if (!unit->doubtful || !unc_type_gaps(table, unit->type) ||
+		    !table->type[unit->type].presents.n)
+			instances->unit[n++] = *unit;
+	}
+	instances->n = n;
+}
+
 /* Takes the doubtful units that are nowhere off the end of their type and socket. One before
- * another that answers stays: it should be there. */
+ * another that answers stays, it should be there, unless there may be gaps. */
 static void drop_nowhere(const struct unc_table *table, struct unc_instances *instances,
 			 struct unc_access *access)
 {
 	const struct unc_instance *next = NULL; /* the one behind, if it stays */
-	size_t n = instances->n;
 
-	for (size_t i = n; i-- > 0;) {
-		struct unc_instance *unit = &instances->unit[i];
-		bool last = !next || next->type != unit->type || next->socket != unit->socket;
+	for (size_t i = instances->n; i-- > 0;) {
+		struct unc_instance *unit = &instances->unit[i], *doubtful = unit;
 
-		if (last && unit->doubtful && !unit->available &&
+		if (unc_type_gaps(table, unit->type))
+			doubtful = spare(table, instances, unit);
+		else if (next && next->type == unit->type && next->socket == unit->socket)
+			doubtful = NULL;
+		if (!unit->available && doubtful && doubtful->doubtful &&
 		    is_nowhere_at_all(table, unit, access)) {
-			memmove(unit, unit + 1, (--n - i) * sizeof(*unit));
+			doubtful->doubtful = unit->doubtful;
+			memmove(unit, unit + 1, (--instances->n - i) * sizeof(*unit));
 			continue;
 		}
 		next = unit;
 	}
-	instances->n = n;
+	drop_surplus(table, instances);
 }
 
 /* ---- the way to a unit */

@@ -81,6 +81,16 @@ draw()
 	fi
 }
 
+# Events without a row in workload.tbl count a fraction of one more or less a unit, by which counter it
+# is; a unit is more than a thousandth of all.
+near() # NAME=NUMBER,...
+{
+	jq -e --arg truth "$1" '(.events + .metrics) as $n |
+		[$truth | split(",")[] | capture("^(?<name>.*)=(?<value>[0-9.e+]+)$") |
+		 (.value | tonumber) as $value | $n[.name] // 0 | . / $value - 1 | fabs < 1e-4] |
+		all' "$dir/out" >/dev/null && [ "$status" -eq 0 ] && verdict=right
+}
+
 try() # CPU KIND TRUTH OPTION...
 {
 	cpu=$1 kind=$2 truth=$3
@@ -98,6 +108,7 @@ try() # CPU KIND TRUTH OPTION...
 		control reset "$line"
 		real stat -j -d 1 "$@" </dev/null
 		judge "$known"
+		[ "$verdict" != wrong ] || near "$known"
 		tally || echo "# $cpu, wrong: $line: $(cat "$dir/out")"
 		tried=$((tried + 1))
 	done <"$dir/faults"
@@ -110,7 +121,56 @@ try() # CPU KIND TRUTH OPTION...
 	all_wrong=$((all_wrong + wrong))
 }
 
-echo "1..$((($(echo "$kinds" | wc -w) + 1) * $(echo "$cpus" | wc -w)))"
+echo "1..$((7 + ($(echo "$kinds" | wc -w) + 1) * $(echo "$cpus" | wc -w)))"
+
+# ---- places that were counted wrongly once: two sockets of 60e9 bytes/s each (portable.tbl)
+bytes=memory_read_bytes=120000000000
+hidden() # CPU FUNCTION VERDICT
+{
+	start_machine "$1"
+	control "hide $pci/$2"
+	real stat -j -d 1 -m memory_read_bytes
+	judge $bytes
+	[ "$verdict" = "$3" ]
+	result $? "$1: $2 hidden: $verdict"
+}
+hidden icelake-sp 0000:7f:0c.0 right # its channels exist all the same, and show
+hidden icelake-sp 0000:7f:0d.0 marked
+hidden haswell-ep 0000:7f:17.1 marked
+hidden broadwell-ep 0000:7f:17.1 marked
+
+start_machine granite-rapids # of 252 CPUs a socket
+control "text $pci/*/numa_node -1" "text $pci/*/local_cpulist 0-503"
+real stat -j -d 1 -m memory_read_bytes,link_tx_bytes
+exactly $bytes,link_tx_bytes=20000000000
+result $? "granite-rapids, no NUMA nodes: the order of the UBoxes tells the sockets"
+
+# Without discovery tables, numbers with gaps: the CHA's differ, all sockets lack the same IIO and IRP.
+gone() # CPUS FIRST
+{
+	for offset in $(seq $(($2)) $(($2 + 15))); do
+		control "fail read /dev/cpu/$1/msr $offset EIO"
+	done
+}
+start_machine granite-rapids,discovery=none
+control "value /dev/cpu/*/msr 0x3FED 125" # how many CHAs there are
+gone 0 0x2110
+gone 252 0x2300
+gone "*" 0x2940
+gone "*" 0x2A40
+real units -j
+[ "$(jq -c '[["cha", "iio", "irp"][] as $u | [.[] | select(.unit == $u)] |
+	length, (map(select(.available)) | length)]' "$dir/out")" = '[250,250,30,30,30,30]' ]
+result $? "granite-rapids: gaps in the numbers are no missing units"
+gone 0 0x2120
+gone 0 0x2950
+real units -j
+[ "$(jq -c '[["cha", "iio", "irp"][] as $u | [.[] | select(.unit == $u)] |
+	length, (map(select(.available)) | length)]' "$dir/out")" = '[250,249,30,29,30,30]' ]
+result $? "granite-rapids: one too many is"
+stop_machine
+
+# ---- each
 for cpu in $cpus; do
 	start_machine "$cpu"
 	events=$(choose)
