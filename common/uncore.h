@@ -320,10 +320,11 @@ UNC_API int unc_group_find(struct unc_platform *, const char *name, size_t *inde
 
 /*
  * What a site knows of its machines: the file etc/libuncore/site.tbl under the root, or that which
- * $UNCORE_SITE names. It may add groups, tell what the memory of a socket can move and which units do not
- * exist, though another socket has them; its grammar is in eventtables/README.md. In a program with raised privileges the file must belong to root and be
- * writable by nobody else. A simulated machine and one of another CPU (options.cpu) take from the
- * site's own file its groups only; from $UNCORE_SITE all.
+ * $UNCORE_SITE names. It may add groups, tell what the memory of a socket can move, and which units
+ * do not exist though another socket has them; its grammar is in eventtables/README.md. In a program
+ * with raised privileges the file must belong to root and be writable by nobody else. A simulated
+ * machine and one of another CPU (options.cpu) take from the site's own file its groups only; from
+ * $UNCORE_SITE all.
  */
 
 /*
