@@ -146,13 +146,15 @@ struct unc_options {
  * that the machine has, `cpu` and `sim` of different CPUs, or options->size;
  * UNC_ERR_RANGE a path
  * is too long; UNC_ERR_DENIED a root or tables that a program with raised
- * privileges may not use; UNC_ERR_TABLE a broken table or site file, with file and line;
+ * privileges may not use; UNC_ERR_TABLE a broken table, with file and line;
  * UNC_ERR_IO. The sentence is in unc_open_error() of the calling thread.
+ * What is wrong in a site's file, or a metric or group that is wrong in a folder of tables, costs no more
+ * than itself: it is left out, with one warning in the log, and cannot be had, with file and line.
  */
 UNC_API int unc_platform_open(const struct unc_options *options, struct unc_platform **out);
 
-/* Sentence of the calling thread's last unc_platform_open() or unc_doctor() that failed; "" if
- * none. */
+/* Sentence of the calling thread's last unc_platform_open() or unc_doctor(): why it failed; after one that
+ * did not, what was wrong and left out, "" if nothing. */
 UNC_API const char *unc_open_error(void);
 
 /* Closes the platform; its sessions must have been freed. NULL is allowed. */
@@ -299,7 +301,7 @@ struct unc_group {
 	const char *name; /* "MEM" */
 	const char *desc;
 	/* What of it can be counted here, in the order in which it is to be shown: canonical texts for
-	 * unc_session_add_at(). */
+	 * unc_session_add_at(). Behind them, up to NULL, what cannot. */
 	size_t n_items;
 	const char *const *items;
 	int passes;         /* of all together; 0 if not available */
@@ -324,7 +326,8 @@ UNC_API int unc_group_find(struct unc_platform *, const char *name, size_t *inde
  * do not exist though another socket has them; its grammar is in eventtables/README.md. In a program
  * with raised privileges the file must belong to root and be writable by nobody else. A simulated
  * machine and one of another CPU (options.cpu) take from the site's own file its groups only; from
- * $UNCORE_SITE all.
+ * $UNCORE_SITE all. What is wrong there is left out: a group as a whole, what it tells of the memory
+ * as a whole, all of a file that cannot be read or trusted.
  */
 
 /*

@@ -360,9 +360,10 @@ static bool open_machine(struct world *w, const char *machine, const char *table
 		options.sim = listing ? "" : text;
 		rc = unc_platform_open(&options, &w->p);
 	}
-	if (rc < 0)
+	/* What the reader refuses, the metric alone or all of the tables. */
+	if (rc < 0 || *unc_open_error())
 		unc_put(&w->out, "tables: %s", unc_open_error());
-	return rc == 0;
+	return rc == 0 && !*unc_open_error();
 }
 
 void columns_act(const char *machine, const char *tables, const char *action, char *buf,
@@ -373,9 +374,9 @@ void columns_act(const char *machine, const char *tables, const char *action, ch
 	const struct verb *first = verb_of(action);
 
 	snprintf(text, sizeof(text), "%s", action);
-	if (!open_machine(&w, machine, tables, !first || first->listing))
-		return;
-	for (char *c = text; *action != '-' && c && !w.failed; c = next) {
+	bool open = open_machine(&w, machine, tables, !first || first->listing);
+
+	for (char *c = text; open && *action != '-' && c && !w.failed; c = next) {
 		next = strstr(c, " & ");
 		if (next) {
 			*next = '\0';

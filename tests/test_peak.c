@@ -500,6 +500,42 @@ static void test_site_absent(void)
 	fake_free(&root);
 }
 
+/* As a user: exit status 0 where the file that is root's alone costs no more than what is in it. */
+static int goes_on(const struct fake_root *root)
+{
+	struct unc_platform *p;
+	double peak;
+
+	if (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0)
+		return 2;
+	p = open_root(root, "");
+	if (!p || unc_memory_peak(p, 0, &peak) != UNC_ERR_UNAVAILABLE)
+		return 3;
+	return !strstr(unc_open_error(), "/etc/libuncore/site.tbl: Permission denied: left out") ||
+	       !strstr(unc_platform_error(p), "/etc/libuncore/site.tbl: Permission denied");
+}
+
+static void test_unreadable_site(void)
+{
+	struct fake_root root;
+	int status = -1;
+
+	if (geteuid() != 0) {
+		suite_skip("only root can become somebody else");
+		return;
+	}
+	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
+	write_table(&root, 8, 1600);
+	write_site(&root, "memory_peak socket=each bytes_per_second=60e9\n");
+	CU_ASSERT(chmod(fake_path(&root, "/etc/libuncore/site.tbl"), 0600) == 0);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(goes_on(&root));
+	CHECK_NUMBER(waitpid(child, &status, 0), child);
+	CHECK_NUMBER(status, 0);
+	fake_free(&root);
+}
+
 static void test_site_groups(void)
 {
 	struct fake_root root;
@@ -534,7 +570,7 @@ static void test_site_groups(void)
 static const char *const broken_sites[][2] = {
 	{"group MEM \"ours\"\nitem memory_read_bytes\n",
 	 ":1: group MEM is one of the library's: give it another name"},
-	{"group OURS \"ours\"\n", ": sandybridge-ep: group OURS has no item"},
+	{"group OURS \"ours\"\n", ": group OURS has no item"},
 	{"group OURS \"ours\"\nitem imc.CAS_COUNT:RD:WR\n",
 	 ":2: item imc.CAS_COUNT: umask RD cannot be combined with WR"},
 	{"groop OURS \"ours\"\n", ":1: 'groop' is not a statement of a site's file; nearest is "
@@ -561,35 +597,120 @@ static const char *const broken_sites[][2] = {
 	 ":1: 'portable' is not a statement of a site's file"},
 };
 
-static void check_broken(const struct fake_root *root, const char *sentence)
+static void count_warning(void *user, enum unc_log_level level, const char *text)
 {
-	struct unc_options o = {.size = sizeof(o), .sysroot = root->path, .sim = SNB};
-	char wanted[1024], path[512];
-	struct unc_platform *p = NULL;
+	unsigned *told = user;
 
-	snprintf(path, sizeof(path), "%s/etc/libuncore/site.tbl", root->path);
-	snprintf(wanted, sizeof(wanted), "%s%s", path, sentence);
-	CHECK_NUMBER(unc_platform_open(&o, &p), UNC_ERR_TABLE);
+	*told += level == UNC_LOG_WARNING && strcmp(text, unc_open_error()) == 0;
+}
+
+static int count_failed(void *user, const struct unc_check *check)
+{
+	const char *sentence = user;
+
+	if (check->ok)
+		return 0;
+	CHECK_TEXT(check->check, "tables");
+	CU_ASSERT(strncmp(check->detail, sentence, strlen(sentence)) == 0);
+	CU_ASSERT(check->remedy[0] != '\0');
+	return 0;
+}
+
+/* One warning, which the doctor fails for, and all else is as it is without the file: two groups, of
+ * the library and of the file, and a metric. */
+static void check_left_out(const struct unc_options *o, const char *sentence, bool named)
+{
+	struct unc_options options = *o;
+	const struct unc_group *g;
+	struct unc_platform *p = NULL;
+	char wanted[1024];
+	unsigned told = 0;
+	size_t index = 0;
+
+	options.log = count_warning;
+	options.log_user = &told;
+	CHECK_NUMBER(unc_platform_open(&options, &p), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+	snprintf(wanted, sizeof(wanted), "%s: left out", sentence);
 	CHECK_TEXT(unc_open_error(), wanted);
-	CU_ASSERT_PTR_NULL(p);
+	CHECK_NUMBER(told, 1);
+	CHECK_NUMBER(unc_group_find(p, "OVERVIEW", &index), 0);
+	CU_ASSERT(unc_group_get(p, index)->available);
+	CHECK_NUMBER(unc_group_find(p, "GOOD", &index), named ? 0 : UNC_ERR_NOT_FOUND);
+	if (named)
+		CHECK_NUMBER(unc_group_get(p, index)->n_items, 1);
+	if (unc_group_find(p, "OURS", &index) == 0) { /* whole, or not to be had */
+		g = unc_group_get(p, index);
+		CHECK_NUMBER(g->n_items, 0);
+		CHECK_TEXT(g->reason, sentence);
+	}
+	unc_platform_close(p);
+	snprintf(wanted, sizeof(wanted), "%s: left out, 1 in all", sentence);
+	if (o->sim)
+		CHECK_NUMBER(unc_doctor(o, count_failed, wanted), 1);
 }
 
 static void test_broken_sites(void)
 {
+	static const char good[] = "group GOOD \"what is right\"\nitem memory_read_bytes\n";
 	struct fake_root root;
 	struct unc_options o = {.size = sizeof(o), .sim = SNB};
-	struct unc_platform *p = NULL;
+	char path[512], sentence[1024], text[1024];
 
 	fake_new(&root);
+	o.sysroot = root.path;
+	snprintf(path, sizeof(path), "%s/etc/libuncore/site.tbl", root.path);
 	for (size_t i = 0; i < sizeof(broken_sites) / sizeof(broken_sites[0]); i++) {
-		write_site(&root, broken_sites[i][0]);
-		check_broken(&root, broken_sites[i][1]);
+		snprintf(text, sizeof(text), "%s%s", broken_sites[i][0], good);
+		write_site(&root, text);
+		snprintf(sentence, sizeof(sentence), "%s%s", path, broken_sites[i][1]);
+		check_left_out(&o, sentence, true);
 	}
 	fake_free(&root);
+	o.sysroot = NULL;
 	setenv("UNCORE_SITE", "/nonexistent/site.tbl", 1);
-	CHECK_NUMBER(unc_platform_open(&o, &p), UNC_ERR_IO);
-	CHECK_TEXT(unc_open_error(), "/nonexistent/site.tbl: No such file or directory");
+	check_left_out(&o, "/nonexistent/site.tbl: No such file or directory", false);
 	unsetenv("UNCORE_SITE");
+}
+
+/* A group is whole or cannot be had, with the first reason; what comes behind it is no part of it; what a
+ * file tells of the memory is whole or not used. Of several wrong lines the first is told. */
+static void test_half_sites(void)
+{
+	static const char why[] = "what the memory of socket 1 can move is not known: ";
+	struct fake_root root;
+	struct unc_platform *p;
+	char sentence[1024];
+	size_t index = 0;
+
+	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
+	write_table(&root, 8, 1600);
+	write_site(&root, "memory_peak socket=1 bytes_per_second=60e9\n"
+			  "group OURS \"ours\"\nitem memory_read_bytes\n"
+			  "itm memory_write_bytes\nitem imc.CAS_COUNT:RD:WR\n"
+			  "group GOOD \"good\"\nitem imc.CAS_COUNT:RD\n"
+			  "memory_peak socket=0 bytes_per_second=fast\nitem imc.CAS_COUNT:WR\n"
+			  "group LAST \"no end\nitem memory_read_bytes\n");
+	p = open_root(&root, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+	snprintf(sentence, sizeof(sentence),
+		 "%s/etc/libuncore/site.tbl:4: 'itm' is not a statement of a site's file; nearest "
+		 "is item: left out, as 2 more are",
+		 root.path);
+	CHECK_TEXT(unc_open_error(), sentence);
+	CHECK_NUMBER(unc_group_find(p, "OURS", &index), 0);
+	CHECK_NUMBER(unc_group_get(p, index)->available, 0);
+	*strstr(sentence, ": left out") = '\0';
+	CHECK_TEXT(unc_group_get(p, index)->reason, sentence);
+	CHECK_NUMBER(unc_group_find(p, "GOOD", &index), 0);
+	CHECK_NUMBER(unc_group_get(p, index)->n_items, 2);
+	CHECK_NUMBER(unc_group_find(p, "LAST", &index), UNC_ERR_NOT_FOUND);
+	unc_platform_close(p);
+	snprintf(sentence, sizeof(sentence),
+		 "%s%s/etc/libuncore/site.tbl:8: bytes_per_second=fast is not a number above 0",
+		 why, root.path);
+	check_peak(&root, "", 1, 0, sentence);
+	fake_free(&root);
 }
 
 /* A program with raised rights takes only what is root's, and no variable. */
@@ -598,6 +719,7 @@ static void test_trusted_site(void)
 	struct fake_root root;
 	struct unc_options o = {.size = sizeof(o), .cpu = "sandybridge-ep"};
 	struct unc_platform *p = NULL;
+	size_t index;
 
 	if (geteuid() != 0) {
 		suite_skip("only root has files that are root's");
@@ -608,12 +730,16 @@ static void test_trusted_site(void)
 	write_site(&root, "group OURS \"ours\"\nitem memory_read_bytes\n");
 	setenv("UNCORE_SITE", "/nonexistent", 1);
 	CHECK_NUMBER(unc_platform_open_as(&o, true, &p), 0);
+	CHECK_NUMBER(unc_group_find(p, "OURS", &index), 0);
+	CHECK_TEXT(unc_open_error(), "");
 	unc_platform_close(p);
 	unsetenv("UNCORE_SITE");
 	CU_ASSERT(chmod(fake_path(&root, "/etc/libuncore/site.tbl"), 0666) == 0);
-	CHECK_NUMBER(unc_platform_open_as(&o, true, &p), UNC_ERR_DENIED);
+	CHECK_NUMBER(unc_platform_open_as(&o, true, &p), 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(unc_open_error(), "/etc/libuncore/site.tbl may be written by "
 							"others than root"));
+	CHECK_NUMBER(unc_group_find(p, "OURS", &index), UNC_ERR_NOT_FOUND);
+	unc_platform_close(p);
 	fake_free(&root);
 }
 
@@ -718,7 +844,9 @@ int main(void)
 		{"the site tells peaks", test_site_peaks},
 		{"the site tells what is absent", test_site_absent},
 		{"the site adds groups", test_site_groups},
-		{"a broken site file is an error", test_broken_sites},
+		{"a broken site file costs what is wrong in it", test_broken_sites},
+		{"of a site file nothing is used by halves", test_half_sites},
+		{"a site file for root only", test_unreadable_site},
 		{"whom a program with raised rights believes", test_trusted_site},
 		{"memory_utilization is of its socket's peak", test_utilization},
 		{"without a peak there is no share of it", test_unknown},

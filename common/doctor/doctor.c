@@ -45,6 +45,17 @@ static void check_tables(struct doctor *d)
 			   "of a folder; a fence keeps them from what is no monitor's register");
 }
 
+/* Told last: what is left out keeps no counter from being read. */
+static void check_left_out(struct doctor *d)
+{
+	const struct unc_wrong *wrong = &d->platform->set.wrong;
+
+	if (wrong->n)
+		unc_report(d, "tables", false,
+			   "correct it, and let everybody read the file (chmod 0644)",
+			   "%s: left out, %u in all", wrong->first.text, wrong->n);
+}
+
 /* See unc_walk_sockets(). */
 static void check_offline(struct doctor *d)
 {
@@ -269,6 +280,7 @@ static void check_simulated(struct doctor *d)
 	unc_doctor_kernel(d);
 	unc_doctor_units(d);
 	unc_doctor_counters(d);
+	check_left_out(d);
 }
 
 static void check_machine(struct doctor *d)
@@ -286,6 +298,7 @@ static void check_machine(struct doctor *d)
 	check_ledger(d);
 	unc_doctor_units(d);
 	unc_doctor_counters(d);
+	check_left_out(d);
 	unc_report(d, "simulation", true, "", "off: numbers are of this machine");
 }
 

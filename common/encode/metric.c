@@ -102,22 +102,3 @@ int unc_formula_parse(const struct unc_table *t, unsigned metric, unc_lacks_fn l
 
 	return unc_expr_parse(unc_tbl_str(t, t->metric[metric].formula), &env, out, err);
 }
-
-int unc_table_check(const struct unc_table *t, struct unc_error *err)
-{
-	for (unsigned i = 0; i < t->n_metric; i++) {
-		char name[UNC_SPEC_MAX];
-		struct unc_expr *expr;
-
-		if (t->metric[i].unavailable)
-			continue;
-		unc_metric_name(t, i, name, sizeof(name));
-		int rc = unc_formula_parse(t, i, NULL, NULL, &expr, err);
-		if (rc < 0) {
-			unc_error_prefix(err, "%s: metric %s", unc_tbl_str(t, t->name), name);
-			return UNC_ERR_TABLE;
-		}
-		unc_expr_free(expr);
-	}
-	return 0;
-}

@@ -18,7 +18,5 @@ typedef bool (*unc_lacks_fn)(const void *machine, unsigned type);
  * lacks tells what optional(EVENT) is; lacks NULL: no machine, it is needed as any other. */
 int unc_formula_parse(const struct unc_table *, unsigned metric, unc_lacks_fn lacks,
 		      const void *machine, struct unc_expr **out, struct unc_error *err);
-/* Checks what single lines cannot show: every formula of an available metric. */
-int unc_table_check(const struct unc_table *, struct unc_error *err);
 
 #endif

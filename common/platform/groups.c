@@ -11,7 +11,7 @@
 
 struct unc_group_row {
 	struct unc_group pub;
-	char reason[UNC_ERROR_MAX];
+	char reason[4 * UNC_ERROR_MAX];
 	const char **items;
 	bool known;
 };
@@ -133,9 +133,10 @@ static struct unc_group_row *study(const struct unc_platform *p, size_t index)
 	const struct unc_tbl_group *g = row_of(p, index, &t);
 	char reason[UNC_ERROR_MAX];
 	struct lacks lacks = {.reason = ""};
+	size_t lacking = 0;
 
 	if (row)
-		row->items = calloc(g->items.n + 1, sizeof(*row->items));
+		row->items = calloc(2 * (size_t)g->items.n + 1, sizeof(*row->items));
 	if (!row || !c || !row->items) {
 		free(row ? row->items : NULL);
 		free(row);
@@ -147,12 +148,18 @@ static struct unc_group_row *study(const struct unc_platform *p, size_t index)
 	for (uint32_t i = 0; i < g->items.n; i++) {
 		const char *item = unc_tbl_str(t, t->group_item[g->items.first + i].text);
 
-		if (add_item(p, item, c, reason, sizeof(reason)))
+		if (add_item(p, item, c, reason, sizeof(reason))) {
 			row->items[row->pub.n_items++] = item;
-		else
+		} else {
+			row->items[g->items.n + lacking++] = item;
 			add_lacks(&lacks, item, reason);
+		}
 	}
 	put_lacks(&lacks);
+	memmove(&row->items[row->pub.n_items], &row->items[g->items.n],
+		lacking * sizeof(*row->items));
+	row->items[g->items.n] = NULL;
+	unc_put(&lacks.text, "%s", unc_tbl_str(t, g->unavailable));
 	row->pub.name = unc_tbl_str(t, g->name);
 	row->pub.desc = unc_tbl_str(t, g->desc);
 	row->pub.items = row->items;

@@ -79,6 +79,9 @@ int unc_peaks_find(struct unc_platform *p, struct unc_error *err)
 	unsigned speed = 0;
 	int rc;
 
+	p->peaks.why = site->why;
+	if (site->why.code)
+		return 0;
 	for (int i = 0; i < p->topology.n_sockets; i++)
 		p->peaks.of[i] = site->of[i] > 0 ? site->of[i] : site->each;
 	if (all_known(p))
@@ -111,7 +114,7 @@ int unc_peak_of(const struct unc_platform *p, int socket, double *bytes_per_seco
 				err, UNC_ERR_UNAVAILABLE,
 				"what the memory of socket %d can move is not known: %s%s", i,
 				p->peaks.why.text[0] ? p->peaks.why.text : "it has no channels",
-				p->machine->simulated ? "" : SITE_TELLS);
+				p->machine->simulated || p->site.peaks.why.code ? "" : SITE_TELLS);
 		sum += p->peaks.of[i];
 	}
 	*bytes_per_second = sum;

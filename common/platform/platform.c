@@ -356,6 +356,21 @@ int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **
 	return rc;
 }
 
+/* What is wrong in tables is told once, and the rest serves. */
+static void tell_wrong(struct unc_platform *p)
+{
+	struct unc_buf text = UNC_BUF(open_error.text);
+	const struct unc_wrong *wrong = &p->set.wrong;
+
+	unc_error_clear(&open_error);
+	if (!wrong->n)
+		return;
+	unc_put(&text, "%s: left out", wrong->first.text);
+	if (wrong->n > 1)
+		unc_put(&text, ", as %u more are", wrong->n - 1);
+	unc_platform_log(p, UNC_LOG_WARNING, "%s", open_error.text);
+}
+
 /* The file of the variable is meant for whatever machine this is. The site's own tells of its machines:
  * of another one only the groups are taken. */
 static int read_site(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
@@ -367,7 +382,7 @@ static int read_site(struct unc_platform *p, const struct unc_options *o, struct
 	if (!named && (rc = unc_fs_path(p->fs, path, sizeof(path), "/etc/libuncore/site.tbl")) < 0)
 		return unc_fail(err, rc, "the path of the root is too long");
 	rc = unc_site_load(named ? named : path, named != NULL, p->raised ? unc_trust_owner : NULL,
-			   p->table, &p->site, err);
+			   p->table, &p->site, &p->set.wrong, err);
 	if (!named && (only_listing(o) || p->machine->simulated)) {
 		p->site.peaks = (struct unc_site_peaks){.each = 0};
 		p->site.n_absent = 0;
@@ -458,6 +473,7 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 		unc_platform_close(p);
 		return rc;
 	}
+	tell_wrong(p);
 	*out = p;
 	return 0;
 }

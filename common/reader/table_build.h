@@ -182,7 +182,12 @@ struct unc_table_reader {
 	struct unc_line *line;       /* that is being read ... */
 	union unc_words w;           /* ... and what its columns say */
 	struct unc_error *err;
-	bool using; /* inside of a file that another one uses */
+	const char *statement; /* on the line; NULL: none of this file's */
+	char metric[128];      /* the metric that it describes, {x} replaced; "": none yet */
+	bool checking;         /* metrics.tbl is read once more, for the formulas */
+	struct unc_wrong
+		*wrong; /* where the rest goes on without what is wrong; NULL: it does not */
+	bool using;     /* inside of a file that another one uses */
 	bool out_of_memory;
 	struct unc_table_portable portable[UNC_MAX_PORTABLE];
 	size_t n_portable;
@@ -265,6 +270,13 @@ int unc_units_end_type(struct unc_table_reader *);
 int unc_check_kernel(struct unc_table_reader *, const struct unc_tbl_type *);
 /* At the end of metrics.tbl: whether it has all portable metrics. */
 int unc_check_portable(struct unc_table_reader *);
+/* Where reading goes on the error is noted, and the result 0; else it stays. */
+int unc_note_wrong(struct unc_table_reader *);
+/* The same of an error in a statement of that file, once what the statement is about cannot be had: */
+int unc_go_on(struct unc_table_reader *, enum unc_table_part);
+/* ... a metric (false: that is known already), a group, what a site tells of the memory. */
+bool unc_lose_metric(struct unc_table_reader *);
+void unc_lose_group(struct unc_table_reader *);
 /* Portable ones before all others, in the order of portable.tbl. */
 void unc_sort_metrics(struct unc_table_reader *);
 /* Reads the one file it was given as that of a site, whose groups are of the table `names`. */

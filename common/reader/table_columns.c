@@ -470,6 +470,7 @@ int unc_read_statement(struct unc_table_reader *r, enum unc_table_part file)
 
 	if (!s || word != r->line->word[0].value)
 		return unknown(r, file, r->line->word[0].value);
+	r->statement = s->name;
 	if ((rc = check_place(r, s)) < 0)
 		return rc;
 	memset(&r->w, 0, sizeof(r->w));

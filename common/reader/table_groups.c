@@ -13,21 +13,32 @@ static struct unc_tbl_group *last_group(struct unc_table_reader *r)
 	return r->t.n_group ? UNC_ROW(r, group, r->t.n_group - 1) : NULL;
 }
 
-static bool has_group(const struct unc_table *t, const char *name)
+/* Its index; -1: there is none. */
+static int find_group(const struct unc_table *t, const char *name)
 {
 	for (size_t i = 0; i < t->n_group; i++)
 		if (unc_same(unc_tbl_str(t, t->group[i].name), name))
-			return true;
-	return false;
+			return (int)i;
+	return -1;
+}
+
+static void lose(struct unc_table_reader *r, struct unc_tbl_group *g)
+{
+	g->items.n = 0;
+	if (!g->unavailable)
+		g->unavailable = unc_add_string(r, r->err->text);
 }
 
 int unc_check_group(struct unc_table_reader *r)
 {
-	const struct unc_tbl_group *g = last_group(r);
+	struct unc_tbl_group *g = last_group(r);
 
-	if (!g || g->items.n)
+	if (!g || g->items.n || g->unavailable)
 		return 0;
-	return unc_bad(r, "%s: group %s has no item", r->cpu, unc_tbl_str(&r->t, g->name));
+	unc_bad(r, "%s: group %s has no item", r->names == &r->t ? r->cpu : r->file[0].name,
+		unc_tbl_str(&r->t, g->name));
+	lose(r, g);
+	return unc_note_wrong(r);
 }
 
 static bool is_name(const char *text)
@@ -48,13 +59,29 @@ int unc_end_group(struct unc_table_reader *r)
 	if (!is_name(name))
 		return unc_bad(r, "group '%s' is not letters, digits, _ and - up to %d", name,
 			       MAX_NAME);
-	if (has_group(&r->t, name))
+	if (find_group(&r->t, name) >= 0)
 		return unc_bad(r, "group %s is described twice", name);
-	if (r->names != &r->t && has_group(r->names, name))
+	if (r->names != &r->t && find_group(r->names, name) >= 0)
 		return unc_bad(r, "group %s is one of the library's: give it another name", name);
 	unc_str text = unc_add_string(r, name), desc = unc_add_string(r, r->w.group.desc);
-	*unc_add_group(r) = (struct unc_tbl_group){text, desc, {(uint32_t)r->t.n_group_item, 0}};
+	*unc_add_group(r) = (struct unc_tbl_group){text, desc, {(uint32_t)r->t.n_group_item, 0}, 0};
 	return 0;
+}
+
+void unc_lose_group(struct unc_table_reader *r)
+{
+	const char *word = r->line->n && !r->line->word[0].key ? r->line->word[0].value : "";
+	bool begins = strcmp(word, "group") == 0;
+	const char *name = begins && r->statement ? r->w.group.name : NULL;
+	int found = name ? find_group(&r->t, name) : begins ? -1 : (int)r->t.n_group - 1;
+
+	if (strcmp(word, "memory_peak") == 0)
+		r->peaks.why = *r->err;
+	if (!begins && r->statement && strcmp(word, "item") != 0)
+		return;
+	r->skipping = true; /* its items */
+	if (found >= 0)
+		lose(r, UNC_ROW(r, group, found));
 }
 
 /* The item as it is stored: canonical. What a site's file has for other CPUs is found out when the

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "encode/metric.h"
 #include "reader/table_build.h"
 
 enum { MAX_FILE = 4 << 20 };
@@ -129,6 +128,7 @@ static int load_one(const char *dir, const char *cpu, const char *folder, unc_tr
 	struct unc_table_reader **r = &set->reader[set->n];
 	if ((rc = unc_table_reader_new(cpu, r, err)) < 0)
 		return rc;
+	(*r)->wrong = &set->wrong;
 	if (set->n++ && (rc = unc_table_reader_share(*r, set->reader[set->n - 2], err)) < 0)
 		return rc;
 	snprintf(path, sizeof(path), "%s/cpus.tbl", dir);
@@ -141,15 +141,17 @@ static int load_one(const char *dir, const char *cpu, const char *folder, unc_tr
 			return rc;
 	}
 	snprintf(path, sizeof(path), "%s/%s", dir, folder);
-	if ((rc = give_folder(*r, path, trust, err)) < 0 ||
-	    (rc = unc_table_reader_finish(*r, &set->table[set->n - 1], err)) < 0)
-		return rc;
-	return unc_table_check(set->table[set->n - 1], err);
+	rc = give_folder(*r, path, trust, err);
+	return rc < 0 ? rc : unc_table_reader_finish(*r, &set->table[set->n - 1], err);
 }
 
 int unc_table_set_load(const char *dir, struct unc_table_set *out, struct unc_error *err)
 {
-	return unc_table_set_load_trusted(dir, NULL, out, err);
+	int rc = unc_table_set_load_trusted(dir, NULL, out, err);
+
+	if (out->wrong.n)
+		*err = out->wrong.first;
+	return out->wrong.n ? err->code : rc;
 }
 
 int unc_table_set_load_trusted(const char *dir, unc_trust_fn trust, struct unc_table_set *out,
@@ -195,7 +197,7 @@ void unc_table_set_free(struct unc_table_set *set)
 }
 
 int unc_site_load(const char *path, bool needed, unc_trust_fn trust, const struct unc_table *table,
-		  struct unc_site *out, struct unc_error *err)
+		  struct unc_site *out, struct unc_wrong *wrong, struct unc_error *err)
 {
 	int rc;
 
@@ -203,9 +205,16 @@ int unc_site_load(const char *path, bool needed, unc_trust_fn trust, const struc
 	if (!needed && access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
 	rc = unc_table_reader_new(unc_tbl_str(table, table->name), &out->reader, err);
-	if (rc < 0 || (rc = give(out->reader, path, trust, err)) < 0)
+	if (rc < 0)
 		return rc;
-	return unc_table_reader_site(out->reader, table, out, err);
+	out->reader->wrong = wrong;
+	if ((rc = give(out->reader, path, trust, err)) == 0)
+		return unc_table_reader_site(out->reader, table, out, err);
+	if (rc == UNC_ERR_MEMORY)
+		return rc;
+	out->peaks.why = *err;
+	out->reader->err = err;
+	return unc_note_wrong(out->reader);
 }
 
 void unc_site_free(struct unc_site *site)

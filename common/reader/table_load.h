@@ -9,10 +9,17 @@
 
 enum { UNC_TABLE_CPUS = 32 };
 
+/* Statements that are wrong, and were left out. */
+struct unc_wrong {
+	struct unc_error first; /* file:line: sentence */
+	unsigned n;
+};
+
 struct unc_table_set {
 	struct unc_table_reader *reader[UNC_TABLE_CPUS];
 	const struct unc_table *table[UNC_TABLE_CPUS];
 	size_t n;
+	struct unc_wrong wrong;
 };
 
 /* Whether a file or folder that has been opened may be read: 0, or an error with its sentence. */
@@ -22,6 +29,8 @@ typedef int (*unc_trust_fn)(int fd, const char *path, struct unc_error *err);
 enum { UNC_SITE_SOCKETS = 64 };
 struct unc_site_peaks {
 	double of[UNC_SITE_SOCKETS], each;
+	struct unc_error
+		why; /* a line of them is wrong, or none can be read: code; not to be used */
 };
 
 /* What its machines do not have: "upi2", or a type for all of its units; socket -1: each. */
@@ -39,18 +48,21 @@ struct unc_site {
 	unsigned n_absent;
 };
 
-/* Reads a site's file for the CPU of a table. `needed`: it must be there. Free with unc_site_free(), also
- * after an error. UNC_ERR_TABLE with file:line; UNC_ERR_IO; the errors of `trust`. */
+/* Reads a site's file for the CPU of a table. `needed`: one that is not there is wrong. What is wrong is
+ * left out and noted, a group or the peaks as a whole; of a file that cannot be read, or that `trust`
+ * refuses, all. Free with unc_site_free(), also after an error, which is UNC_ERR_MEMORY. */
 int unc_site_load(const char *path, bool needed, unc_trust_fn trust, const struct unc_table *table,
-		  struct unc_site *out, struct unc_error *err);
+		  struct unc_site *out, struct unc_wrong *wrong, struct unc_error *err);
 void unc_site_free(struct unc_site *);
 
-/* Reads and checks every CPU that dir/cpus.tbl names. `trust` is asked for the folders and each
- * file; NULL: none is refused. Free with unc_table_set_free(), also after an error. UNC_ERR_TABLE
- * with file:line; UNC_ERR_IO; the errors of `trust`. */
+/* Reads and checks every CPU that dir/cpus.tbl names. Free with unc_table_set_free(), also after an
+ * error. UNC_ERR_TABLE with file:line; UNC_ERR_IO. */
+int unc_table_set_load(const char *dir, struct unc_table_set *out, struct unc_error *err);
+/* The same for a program that needs what is right: a metric or a group that is wrong cannot be had, says
+ * why, and is noted in out->wrong. `trust` is asked for the folders and each file, and its errors are ours; NULL: none is
+ * refused. */
 int unc_table_set_load_trusted(const char *dir, unc_trust_fn trust, struct unc_table_set *out,
 			       struct unc_error *err);
-int unc_table_set_load(const char *dir, struct unc_table_set *out, struct unc_error *err);
 void unc_table_set_free(struct unc_table_set *);
 
 #endif

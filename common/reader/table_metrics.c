@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "encode/metric.h"
 #include "reader/table_build.h"
 
 enum { MAX_TEXT = 1024, MAX_WORD = 24 };
@@ -37,14 +38,6 @@ static const char *split_name(const struct unc_table *t, const char *name, uint1
 	word[dot - name] = '\0';
 	*type = unc_find_type(t, word);
 	return *type == UNC_NONE ? NULL : dot + 1;
-}
-
-static bool have_metric(const struct unc_table *t, uint16_t type, const char *name)
-{
-	for (size_t i = 0; i < t->n_metric; i++)
-		if (t->metric[i].type == type && unc_same(unc_tbl_str(t, t->metric[i].name), name))
-			return true;
-	return false;
 }
 
 static int check_unit(struct unc_table_reader *r, const char *unit)
@@ -98,12 +91,16 @@ int unc_check_portable(struct unc_table_reader *r)
 	for (size_t i = 0; i < r->n_portable; i++) {
 		const char *name = unc_tbl_str(&r->t, r->portable[i].name);
 
-		if (!have_metric(&r->t, UNC_NONE, name))
-			return unc_bad(
-				r,
-				"%s: metrics.tbl lacks %s of portable.tbl: give a formula, or "
-				"why there is none by unavailable=",
-				r->cpu, name);
+		if (unc_metric_index(&r->t, name) >= 0)
+			continue;
+		unc_bad(r,
+			"%s: metrics.tbl lacks %s of portable.tbl: give a formula, or why there is "
+			"none by unavailable=",
+			r->cpu, name);
+		snprintf(r->metric, sizeof(r->metric), "%s", name);
+		int rc = unc_go_on(r, UNC_FILE_METRICS);
+		if (rc < 0)
+			return rc;
 	}
 	return 0;
 }
@@ -170,19 +167,55 @@ static int take_own(struct unc_table_reader *r, const struct unc_words_metric *w
 	return 0;
 }
 
+bool unc_lose_metric(struct unc_table_reader *r)
+{
+	const char *name = r->metric[0] ? r->metric : r->statement ? r->w.metric.name : NULL;
+	struct unc_tbl_metric m = {.unavailable = unc_add_string(r, r->err->text)};
+	int found = name ? unc_metric_index(&r->t, name) : -1;
+
+	if (found >= 0 && r->t.metric[found].unavailable)
+		return false;
+	if (found >= 0)
+		UNC_ROW(r, metric, found)->unavailable = m.unavailable;
+	else if (!name || !(name = split_name(&r->t, name, &m.type)))
+		return false;
+	m.name = unc_add_string(r, name);
+	if (found < 0)
+		*unc_add_metric(r) = m;
+	return true;
+}
+
+/* What single lines cannot show: a formula may have metrics that come behind it. */
+static int check_formula(struct unc_table_reader *r)
+{
+	int i = unc_metric_index(&r->t, r->metric);
+	struct unc_expr *expr;
+
+	if (i < 0 || r->t.metric[i].unavailable)
+		return 0;
+	if (unc_formula_parse(&r->t, (unsigned)i, NULL, NULL, &expr, r->err) < 0) {
+		unc_error_prefix(r->err, "metric %s", r->metric);
+		return r->err->code = UNC_ERR_TABLE;
+	}
+	unc_expr_free(expr);
+	return 0;
+}
+
 static int add_metric(struct unc_table_reader *r, const struct unc_words_metric *w, const char *x)
 {
 	struct unc_tbl_metric m = {0};
-	char name[128], formula[MAX_TEXT], desc[MAX_TEXT];
+	char *name = r->metric, formula[MAX_TEXT], desc[MAX_TEXT];
 
-	if (!expand(w->name, x, name, sizeof(name)) ||
+	if (!expand(w->name, x, name, sizeof(r->metric)) ||
 	    !expand(w->formula, x, formula, sizeof(formula)) ||
 	    !expand(w->desc ? w->desc : "", x, desc, sizeof(desc)))
 		return unc_bad(r, "metric %s: a text is too long", w->name);
 	const char *own = split_name(&r->t, name, &m.type);
 	if (!own || !*own)
 		return unc_bad(r, "metric %s: no such unit type", name);
-	if (have_metric(&r->t, m.type, own))
+	if (r->checking)
+		return check_formula(r);
+	if (unc_metric_index(&r->t, name) >= 0)
 		return unc_bad(r, "metric %s is described twice", name);
 	m.name = unc_add_string(r, own);
 	m.formula = unc_add_string(r, formula);

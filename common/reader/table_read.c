@@ -209,8 +209,33 @@ static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line)
 
 	if (is_one_of(word, "umask", "item"))
 		return other || r->skipping;
-	r->skipping = other && is_one_of(word, "event", "group");
+	if (is_one_of(word, "event", "group"))
+		r->skipping = other;
 	return other;
+}
+
+int unc_note_wrong(struct unc_table_reader *r)
+{
+	if (!r->wrong)
+		return r->err->code;
+	if (!r->wrong->n++)
+		r->wrong->first = *r->err;
+	unc_error_clear(r->err);
+	return 0;
+}
+
+int unc_go_on(struct unc_table_reader *r, enum unc_table_part part)
+{
+	bool of_metric = part == UNC_FILE_METRICS;
+
+	if (r->err->code != UNC_ERR_TABLE ||
+	    (!of_metric && part != UNC_FILE_GROUPS && part != UNC_FILE_SITE))
+		return r->err->code;
+	if (!of_metric)
+		unc_lose_group(r);
+	else if (!unc_lose_metric(r) && r->checking)
+		return 0;
+	return unc_note_wrong(r);
 }
 
 int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
@@ -226,13 +251,17 @@ int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 	struct unc_lines lines = {.next = copy, .end = copy + f->size};
 	r->skipping = false;
 	r->line = &line;
-	while ((rc = unc_line_next(&lines, &line, r->err)) > 0)
-		if (!of_other_cpu(r, &line) && (rc = unc_read_statement(r, part)) < 0)
+	for (;;) {
+		r->statement = NULL;
+		r->metric[0] = '\0';
+		if ((rc = unc_line_next(&lines, &line, r->err)) == 0)
 			break;
-	if (rc < 0 && line.number)
+		if (rc > 0 && (of_other_cpu(r, &line) || (rc = unc_read_statement(r, part)) == 0))
+			continue;
 		unc_error_prefix(r->err, "%s:%u", f->name, line.number);
-	else if (rc < 0)
-		unc_error_prefix(r->err, "%s", f->name);
+		if ((rc = unc_go_on(r, part)) < 0)
+			break;
+	}
 	r->line = outer;
 	free(copy);
 	return rc;
@@ -253,7 +282,10 @@ static int read_metrics(struct unc_table_reader *r)
 	int rc;
 
 	if ((f && (rc = unc_read_file(r, f, UNC_FILE_PORTABLE)) < 0) ||
-	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0 ||
+	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0)
+		return rc;
+	r->checking = true;
+	if ((rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0 ||
 	    (rc = unc_check_portable(r)) < 0)
 		return rc;
 	unc_sort_metrics(r);
@@ -335,10 +367,7 @@ int unc_table_reader_site(struct unc_table_reader *r, const struct unc_table *na
 	r->names = names;
 	if ((rc = unc_read_file(r, &r->file[0], UNC_FILE_SITE)) < 0)
 		return rc;
-	if ((rc = unc_check_group(r)) < 0) {
-		unc_error_prefix(err, "%s", r->file[0].name);
-		return rc;
-	}
+	unc_check_group(r);
 	if (r->out_of_memory)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	out->groups = &r->t;

@@ -130,7 +130,7 @@ void unc_mark_links(struct unc_table_reader *r)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		int metric = unc_metric_index(&r->t, names[i]);
 
-		/* A formula that is wrong is refused by unc_table_check(). */
+		/* A formula that is wrong is told by unc_end_metric(). */
 		if (metric < 0 || r->t.metric[metric].unavailable ||
 		    unc_formula_parse(&r->t, (unsigned)metric, NULL, NULL, &expr, NULL) < 0)
 			continue;

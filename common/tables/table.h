@@ -370,6 +370,7 @@ struct unc_tbl_metric {
 struct unc_tbl_group {
 	unc_str name, desc;
 	struct unc_range items;
+	unc_str unavailable; /* why it cannot be had: a line of it is wrong */
 };
 
 struct unc_tbl_group_item {

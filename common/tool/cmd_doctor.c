@@ -43,9 +43,8 @@ int cmd_doctor(struct unc_platform *none, const struct args *args)
 	if (failed == 0)
 		print_also(&p, "", "\nEverything needed is there.");
 	else
-		print_also(
-			&p, "",
-			"\n%d of the checks failed: counters cannot be read, or not all of them.",
-			failed);
+		print_also(&p, "",
+			   "\n%d of the checks failed; behind each -> is what to do about it.",
+			   failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

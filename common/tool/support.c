@@ -128,6 +128,7 @@ static void log_line(void *user, enum unc_log_level level, const char *text)
 		fprintf(stderr, "uncore: note: %s\n", text);
 }
 
+/* hint: behind the sentence that there is no such machine; NULL: it is opened a second time. */
 static int open_platform(const struct args *args, const char *cpu, const char *hint,
 			 struct unc_platform **out)
 {
@@ -145,6 +146,8 @@ static int open_platform(const struct args *args, const char *cpu, const char *h
 				 "whatever machine: either, not both");
 	int rc = unc_platform_open(&options, out);
 
+	if (rc == 0 && hint && !args->verbose && *unc_open_error()) /* else it has been told */
+		remark("note: %s", unc_open_error());
 	if (rc == 0)
 		return ARGS_OK;
 	/* A name given by the user that is not known is bad input, whatever it is to the library.
@@ -152,7 +155,7 @@ static int open_platform(const struct args *args, const char *cpu, const char *h
 	if (rc == UNC_ERR_UNAVAILABLE && cpu)
 		rc = UNC_ERR_NOT_FOUND;
 	if (rc == UNC_ERR_UNAVAILABLE)
-		return failure("%s%s", unc_open_error(), hint);
+		return failure("%s%s", unc_open_error(), hint ? hint : "");
 	return library_error(rc, unc_open_error());
 }
 
@@ -177,7 +180,7 @@ int open_tables_alone(const struct args *args, struct unc_platform **out)
 
 	unc_platform_close(*out);
 	*out = NULL;
-	rc = open_platform(args, name, "", out);
+	rc = open_platform(args, name, NULL, out);
 	free(name);
 	return rc;
 }

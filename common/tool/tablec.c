@@ -73,7 +73,7 @@ struct member {
 #define MEMBERS_cpuid M(cpuid.family) M(cpuid.n_models) M(cpuid.models) M(cpuid.steppings)
 #define MEMBERS_known M(title) MEMBERS_cpuid
 #define MEMBERS_metric M(name) M(formula) M(unit) M(desc) M(unavailable) M(type) M(kind)
-#define MEMBERS_group M(name) M(desc) M(items)
+#define MEMBERS_group M(name) M(desc) M(items) M(unavailable)
 #define MEMBERS_group_item M(text)
 #define FILTER(i) M(filter[i].reg) M(filter[i].value) M(filter[i].mask)
 #define MEMBERS_rate M(type) M(counter) M(only_socket) M(n_filters) M(steady) M(shared) M(ctl) M(ctl_mask) FILTER(0) \
