@@ -106,6 +106,10 @@ static void test_marks_in_columns(void)
 	CHECK_NUMBER(run(partial, command), 0);
 	CHECK_PART(line(out, 9), "         -  7/8      2.70 G");
 	CHECK_PART(err, "no value in 2 of 3 reports: a sentence");
+	script_item(3, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED, "");
+	script.share = 0.004; /* is not nothing */
+	CHECK_NUMBER(run(partial, command), 0);
+	CHECK_PART(line(out, 9), " M  7/8 <1%      2.70 G");
 }
 
 /* ---- rates */
@@ -184,8 +188,27 @@ static void test_groups(void)
 	CHECK_NUMBER(run(snb, "-d 1 -j -g LINK,L3"), 0);
 	CHECK_PART(out, "{\"link_tx_bytes\":");
 	CHECK_PART(out, ",\"llc_misses\":");
+	CHECK_NUMBER(run("montecito", "-d 1 -g OVERVIEW"), 0);
+	CHECK_TEXT(err, "");
+	CHECK_NUMBER(count_of(out, "link_"), 0);
 	CHECK_NUMBER(run("montecito", "-d 1 -j -g OVERVIEW"), 0);
 	CHECK_TEXT(err, "");
+	CHECK_PART(out, "\"link_tx_bytes\":null");
+	CHECK_PART(strstr(out, "\"invalid\""),
+		   "\"link_tx_bytes\":\"link_tx_bytes cannot be computed: "
+		   "no links");
+	/* what the machine lacks: one line, and rows for programs only */
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 1 -g OVERVIEW"), 0);
+	CHECK_PART(err, "note: group OVERVIEW: not here: memory_read_bytes, memory_write_bytes, "
+			"memory_bandwidth, memory_utilization: no imc unit can be read: ");
+	CHECK_NUMBER(count_of(err, "\n"), 1);
+	CHECK_NUMBER(count_of(out, "memory_"), 0);
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 1 -j -g OVERVIEW --per-socket"), 0);
+	CHECK_NUMBER(count_of(err, "\n"), 1);
+	CHECK_PART(out, "\"memory_read_bytes:socket=1\":null");
+	CHECK_PART(strstr(out, "\"invalid\""), "\"memory_read_bytes:socket=1\":\"");
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc", "-d 1 -j -g OVERVIEW --per-unit"), 0);
+	CHECK_PART(strstr(out, "\"invalid\""), "\"memory_read_bytes\":\"");
 	CHECK_NUMBER(run("montecito", "-d 1 -j -v -g OVERVIEW"), 0);
 	CHECK_PART(err, "link_tx_bytes, link_rx_bytes, link_utilization: "
 			"no links");

@@ -155,6 +155,12 @@ const char *scaled(char buf[CELL_MAX], double value, const char *unit)
 	return buf;
 }
 
+const char *percent_text(char buf[CELL_MAX], double share)
+{
+	snprintf(buf, CELL_MAX, share < 0.01 ? "<1" : "%.0f", fmin(round(100 * share), 99));
+	return buf;
+}
+
 const char *unit_text(const char *unit)
 {
 	static const char *const text[][2] = {{"hz", "Hz"},

@@ -33,6 +33,8 @@ const char *grouped(char buf[CELL_MAX], uint64_t value);
 const char *scaled(char buf[CELL_MAX], double value, const char *unit);
 /* A value of a metric whose unit is `unit` ("bytes", "ratio", "ns", ...). */
 const char *with_unit(char buf[CELL_MAX], double value, const char *unit);
+/* "33", "99" at most: what is not whole is never shown as if it were; "<1" of what is less. */
+const char *percent_text(char buf[CELL_MAX], double share);
 /* How a unit of metrics is written behind numbers: "B/s" for "bytes_per_second". */
 const char *unit_text(const char *unit);
 /* "0-3" from a mask, "-" if it is empty. */

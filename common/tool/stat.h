@@ -60,7 +60,8 @@ struct stat_job {
 	size_t columns; /* sockets, or 1 */
 	char **label;   /* of each line */
 	size_t n_lines;
-	bool of_group;          /* what is added is of a group: it need not be there */
+	bool of_group;          /* what is added is of a group: it need not be there, */
+	bool lacking;           /* ... and cannot be counted here, which has been told */
 	struct stat_cell *cell; /* of each line, `columns` of them */
 	struct unc_value *value;
 	size_t n_values; /* items of the session */

@@ -69,6 +69,7 @@ static int add_cell(struct stat_job *job, struct stat_cell *cell, const struct u
 		cell->unit = must_print("%s%d", item->units_of, at->index);
 	cell->metric = item->metric;
 	cell->peak = peak_of(job, item, at->socket);
+	cell->told = job->lacking;
 	rc = unc_session_add_at(job->session, item->base, at, &cell->id);
 	if (rc == 0) {
 		job->n_values++;
@@ -76,7 +77,7 @@ static int add_cell(struct stat_job *job, struct stat_cell *cell, const struct u
 	}
 	const char *sentence = unc_session_error(job->session);
 
-	if (!one_of_many || (rc != UNC_ERR_UNAVAILABLE && rc != UNC_ERR_RANGE))
+	if (!job->lacking && (!one_of_many || (rc != UNC_ERR_UNAVAILABLE && rc != UNC_ERR_RANGE)))
 		return library_error(rc, sentence);
 	cell->id = rc;
 	cell->reason = must_print("%s", behind_name(sentence, name));
@@ -166,6 +167,22 @@ static int no_item(const struct stat_job *job, const char *text, int error)
 	return rc;
 }
 
+/* What a group has for other CPUs. */
+static int add_unknown(struct stat_job *job, const char *text, int error)
+{
+	struct stat_cell *cell = new_line(job, text);
+
+	if (cell)
+		*cell = (struct stat_cell){
+			.name = must_print("%s", text),
+			.base = must_print("%s", text),
+			.socket = -1,
+			.id = error,
+			.reason = must_print("%s", unc_platform_error(job->platform)),
+			.told = true};
+	return 0;
+}
+
 /* An event or a metric, whichever the text names. */
 static int add_item(struct stat_job *job, const char *text)
 {
@@ -174,7 +191,7 @@ static int add_item(struct stat_job *job, const char *text)
 	int rc = unc_item_find(job->platform, text, &item);
 
 	if (rc < 0)
-		return no_item(job, text, rc);
+		return job->lacking ? add_unknown(job, text, rc) : no_item(job, text, rc);
 	rc = name_at(job, &item, &item.at, name); /* is there such a place? */
 	if (rc)
 		return rc;
@@ -183,27 +200,20 @@ static int add_item(struct stat_job *job, const char *text)
 	return add_units(job, &item);
 }
 
-/* All of a group; what cannot be counted here has a line that says so. */
+/* What can be counted of a group; for programs the rest has its rows as well, with why. */
 static int add_group(struct stat_job *job, const char *name)
 {
+	const struct args *args = job->args;
+	bool all = args->json || args->json_lines || args->separator;
 	const struct unc_group *group;
-	size_t index;
-	int rc = unc_group_find(job->platform, name, &index);
+	int rc = open_group(job->platform, name, args->verbose, &group);
 
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(job->platform));
-	group = unc_group_get(job->platform, index);
-	if (!group)
-		return library_error(UNC_ERR_MEMORY, NULL);
-	if (!group->available)
-		return failure("group %s: %s", group->name, group->reason);
-	/* It has no number that could be wrong, 'uncore groups' tells it as well: for those who ask. */
-	if (*group->reason && job->args->verbose)
-		remark("note: group %s: %s", group->name, group->reason);
 	job->of_group = true;
-	for (size_t i = 0; rc == 0 && i < group->n_items; i++)
+	for (size_t i = 0; rc == 0 && group->items[i] && (all || i < group->n_items); i++) {
+		job->lacking = i >= group->n_items;
 		rc = add_item(job, group->items[i]);
-	job->of_group = false;
+	}
+	job->of_group = job->lacking = false;
 	return rc;
 }
 

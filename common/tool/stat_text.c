@@ -46,12 +46,6 @@ const char *stat_short(char buf[CELL_MAX], const struct stat_cell *c, double sec
 	return buf;
 }
 
-/* 99 at most: what is not whole is never shown as if it were. */
-static double percent(double share)
-{
-	return fmin(round(100 * share), 99);
-}
-
 /* A metric that is a rate itself. */
 static bool is_rate(const struct stat_cell *c)
 {
@@ -113,14 +107,15 @@ static const char *spread_text(char buf[CELL_MAX], uint64_t runs, double spread)
 const char *stat_mark(char buf[CELL_MAX], const struct stat_cell *c, bool brief)
 {
 	const char *between = brief ? " " : ", ";
+	char share[CELL_MAX];
 	int used = 0;
 
 	buf[0] = '\0';
 	if (c->lacks)
 		used = snprintf(buf, CELL_MAX, brief ? "%u/%u" : "%u of %u units", c->units, c->of);
 	if (!c->reason && c->share < 1)
-		snprintf(buf + used, CELL_MAX - (size_t)used, brief ? "%s%.0f%%" : "%s%.0f %%",
-			 used ? between : "", percent(c->share));
+		snprintf(buf + used, CELL_MAX - (size_t)used, brief ? "%s%s%%" : "%s%s %%",
+			 used ? between : "", percent_text(share, c->share));
 	return buf;
 }
 

@@ -190,6 +190,36 @@ int open_machine(const struct args *args, struct unc_platform **out)
 	return open_platform(args, NULL, "", out);
 }
 
+/* Whether it goes without what its CPU counts. A metric that no CPU of the kind can give needs no event. */
+static bool lacks_here(struct unc_platform *platform, const struct unc_group *g)
+{
+	struct unc_item item = {.size = sizeof(item)};
+
+	for (size_t i = g->n_items; g->items[i]; i++)
+		if (unc_item_find(platform, g->items[i], &item) == 0 &&
+		    (!item.metric || unc_metric_need(platform, item.index, 0)))
+			return true;
+	return false;
+}
+
+int open_group(struct unc_platform *platform, const char *name, bool verbose,
+	       const struct unc_group **out)
+{
+	size_t index;
+	int rc = unc_group_find(platform, name, &index);
+
+	if (rc < 0)
+		return library_error(rc, unc_platform_error(platform));
+	*out = unc_group_get(platform, index);
+	if (!*out)
+		return library_error(UNC_ERR_MEMORY, NULL);
+	if (!(*out)->available)
+		return failure("group %s: %s", (*out)->name, (*out)->reason);
+	if (*(*out)->reason && (verbose || lacks_here(platform, *out)))
+		remark("note: group %s: not here: %s", (*out)->name, (*out)->reason);
+	return 0;
+}
+
 void print_label(const struct unc_platform *platform)
 {
 	if (unc_platform_simulated(platform))

@@ -129,6 +129,9 @@ int open_tables_alone(const struct args *, struct unc_platform **out);
 int open_any_tables(const struct args *, struct unc_platform **out);
 /* Opens the machine. */
 int open_machine(const struct args *, struct unc_platform **out);
+/* A group of which anything can be counted. What this machine lacks of it is said on stderr; with
+ * verbose what its CPU lacks, too. 0, or the exit status. */
+int open_group(struct unc_platform *, const char *name, bool verbose, const struct unc_group **out);
 /* The line that says that nothing here is measured; none if the platform is real. */
 void print_label(const struct unc_platform *);
 

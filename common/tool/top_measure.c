@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "output.h"
+
 /* What a metric needs of one channel. */
 struct part {
 	size_t channel;
@@ -220,15 +222,10 @@ static int open_view(struct top *top, const char *group)
 {
 	struct top_view *v = &top->view;
 	const struct unc_group *g;
-	size_t index;
-	int rc = unc_group_find(top->platform, group, &index);
+	int rc = open_group(top->platform, group, false, &g);
 
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(top->platform));
-	g = unc_group_get(top->platform, index);
-	if (!g || !g->available)
-		return failure("group %s is not available here: %s", group,
-			       g ? g->reason : "out of memory");
+	if (rc)
+		return rc;
 	v->machine = unc_platform_cpu(top->platform)->name;
 	v->simulated = unc_platform_simulated(top->platform);
 	v->sockets = (size_t)unc_platform_sockets(top->platform);
@@ -350,6 +347,7 @@ static void take_numbers(struct top *top, bool *lost)
 	struct note none = {.text = v->note[NOTE_NO_VALUE]},
 		    partial = {.text = v->note[NOTE_PARTIAL]};
 	size_t n = v->rows * v->columns;
+	char text[CELL_MAX];
 	double share = 1;
 
 	for (size_t i = 0; i < n; i++) {
@@ -371,8 +369,8 @@ static void take_numbers(struct top *top, bool *lost)
 	end_note(&none);
 	end_note(&partial);
 	if (share < 1)
-		snprintf(v->note[NOTE_SCALED], TOP_NOTE, "~ scaled: measured %.0f %% of the time%s",
-			 floor(100 * share),
+		snprintf(v->note[NOTE_SCALED], TOP_NOTE, "~ scaled: measured %s %% of the time%s",
+			 percent_text(text, share),
 			 v->passes > 1 ? ", in turn with what does not fit at once" : "");
 }
 

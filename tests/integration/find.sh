@@ -9,12 +9,6 @@ command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
 title=find
 . "$SRCDIR/tests/integration/result.inc"
 
-run()
-{
-	timeout 60 "$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-}
-
 # refused STATUS SENTENCE: the last run ended so, with just this line on stderr.
 refused()
 {

@@ -9,12 +9,6 @@ command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
 title=groups
 . "$SRCDIR/tests/integration/result.inc"
 
-run()
-{
-	timeout 60 "$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-}
-
 refused() # STATUS TEXT
 {
 	[ "$status" -eq "$1" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -qF -- "$2" "$tmp/err"

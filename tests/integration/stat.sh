@@ -10,11 +10,7 @@ done
 title=stat
 . "$SRCDIR/tests/integration/result.inc"
 
-run() # ARGUMENT...: output in $tmp/out and $tmp/err, status in $status
-{
-	timeout 60 "$UNCORE" stat "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-}
+run() { run_command stat "$@"; }
 
 # ---- separators
 
@@ -100,6 +96,37 @@ for separator in '' '"' 'a"' "
 		grep -q "a separator without quotes and line ends" "$tmp/err" || wrong="$wrong '$separator'"
 done
 [ -z "$wrong" ]; result "-x: separators that cannot be"
+
+# ---- groups: what cannot be counted has a row with its reason, and no number
+
+cat >"$tmp/site.tbl" <<'TABLE'
+group OURS "of clusters with several CPUs"
+item memory_read_bytes
+item link_tx_bytes
+item cha.CLOCKTICKS
+TABLE
+export UNCORE_SIM=sandybridge-ep,hide=qpi UNCORE_SITE="$tmp/site.tbl"
+run -g OURS -d 0.05
+[ $status -eq 0 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q 'note: group OURS: not here: link_tx_bytes: no qpi unit can be read: ' "$tmp/err" &&
+	[ "$(grep -c '/s' "$tmp/out")" -eq 1 ]
+result "-g: text has what can be counted, stderr why not the rest"
+run -g OURS,OURS -d 0.05 -j
+[ $status -eq 0 ] && jq -e '.metrics.memory_read_bytes > 0 and .metrics.link_tx_bytes == null and .events == {"cha.CLOCKTICKS": null} and
+	(.invalid | keys) == ["cha.CLOCKTICKS", "link_tx_bytes"] and (.invalid["cha.CLOCKTICKS"] | test("no unit type cha"))' "$tmp/out" >/dev/null
+result "-g, -j: null, and the reason in invalid"
+for option in "" --per-socket --per-unit; do
+	# shellcheck disable=SC2086
+	run -g OURS -d 0.05 --json-lines $option
+	[ $status -eq 0 ] && jq -es 'map(select(.name != "memory_read_bytes")) as $not | ($not | map(.name) | unique) == ["cha.CLOCKTICKS", "link_tx_bytes"] and
+		all($not[]; .value == null and (.reason | length > 10)) and any(.[]; .value > 0)' "$tmp/out" >/dev/null
+	result "-g, --json-lines $option: a row with its reason"
+done
+run -g OURS -d 0.05 -x,
+[ $status -eq 0 ] && grep -q ',cha.CLOCKTICKS,-,count,,,,.*no unit type cha' "$tmp/out" && grep -q ',link_tx_bytes,-,bytes,,,,"\{0,1\}qpi' "$tmp/out"
+result "-g, -x: a row with its reason"
+unset UNCORE_SITE
+UNCORE_SIM=montecito run -g OVERVIEW -d 0.05
+[ $status -eq 0 ] && [ ! -s "$tmp/err" ]; result "-g: what no such CPU has is no news"
 
 # ---- where the report goes: stdout belongs to the command
 

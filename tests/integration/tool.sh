@@ -11,12 +11,6 @@ title=command
 . "$SRCDIR/tests/integration/result.inc"
 
 # Runs the command; output in $tmp/out and $tmp/err, status in $status.
-run()
-{
-	timeout 60 "$UNCORE" "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-}
-
 # json FILTER: the output of the last run is JSON and the filter gives true.
 json()
 {

@@ -6,12 +6,14 @@
 
 # Line NUMBER of the last run's output.
 line() { sed -n "$1p" "$dir/out"; }
+# Nothing is said in FILE but what these machines lack of the group: nobody tells the speed of their memory.
+quiet() { ! grep -qv '^uncore: note: group OVERVIEW: not here: memory_utilization: what the memory of socket 0 can move is not known: ' "$1"; }
 
 start_machine sandybridge-ep
 # In a second, of one socket: 2.702e8 reads of 64 bytes on 4 channels (kill.sh), so 17.2928e9 bytes, a
 # quarter of it on each.
 real top -n 2
-[ "$status" -eq 0 ] && [ "$(grep -c '^uncore top ' "$dir/out")" -eq 2 ] && [ ! -s "$dir/err" ] &&
+[ "$status" -eq 0 ] && [ "$(grep -c '^uncore top ' "$dir/out")" -eq 2 ] && [ "$(wc -l <"$dir/err")" -eq 1 ] && quiet "$dir/err" &&
 	! grep -q "$(printf '\033')" "$dir/out" && line 1 | grep -q ' sandybridge-ep, 2 sockets .* 1.000 s '
 result $? "two frames, without escape codes"
 ! line 1 | grep -q SIMULATED
@@ -51,7 +53,7 @@ for signal in INT TERM HUP; do
 	kill -$signal "$(jq '.[0].pid' "$dir/out")"
 	wait $pid
 	real counters -j
-	[ "$counters" -gt 0 ] && [ "$(jq length "$dir/out")" -eq 0 ] && [ ! -s "$dir/endless/err" ]
+	[ "$counters" -gt 0 ] && [ "$(jq length "$dir/out")" -eq 0 ] && quiet "$dir/endless/err"
 	result $? "SIG$signal: counters were in use, and none behind it"
 done
 stop_machine
@@ -78,7 +80,7 @@ result $? "no JSON: that is what stat is for"
 run top extra; refused "top: unexpected argument 'extra'; see 'uncore help top'"
 result $? "an argument"
 { timeout 60 "$BUILD/common/tool/uncore" top -I 10 2>"$dir/err"; echo $? >"$dir/status"; } | head -n 1 >"$dir/out"
-[ "$(cat "$dir/status")" -eq 141 ] && [ ! -s "$dir/err" ]
+[ "$(cat "$dir/status")" -eq 141 ] && quiet "$dir/err"
 result $? "a reader that goes away ends it, without a word"
 run top -n 1 >/dev/full; timeout 60 "$BUILD/common/tool/uncore" top -n 3 -I 10 >/dev/full 2>"$dir/err"
 [ $? -eq 1 ] && grep -q '^uncore: cannot write' "$dir/err"
