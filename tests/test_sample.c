@@ -225,6 +225,57 @@ static void preloads(void)
 	unc_platform_close(p);
 }
 
+/* The writes of a plan to a register; *value: what the last one writes. */
+struct writes {
+	uint64_t address, value;
+	unsigned n;
+};
+
+static int note_write(void *user, const struct unc_operation *op)
+{
+	struct writes *w = user;
+
+	if (!op->write || op->address != w->address)
+		return 0;
+	w->value = op->value;
+	w->n++;
+	return 0;
+}
+
+static void check_write(struct unc_session *s, enum unc_phase phase, uint64_t address, unsigned n,
+			uint64_t value)
+{
+	struct writes w = {.address = address};
+
+	CHECK_NUMBER(unc_session_plan(s, phase, note_write, &w), 0);
+	CHECK_NUMBER(w.n, n);
+	CHECK_NUMBER(w.value, value);
+}
+
+/* What a start writes is in its plan: 2^48 - N in counter 3 of CHA 0 (MSR 0x200B, as above), its bit of the
+ * unit's status (0x2001), and with a freeze the socket's control (0x2FF0), which lets it go on; the places
+ * are those of eventtables/emerald-rapids/units.tbl. */
+static void plans(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
+
+	for (unsigned flags = 0; flags <= UNC_SESSION_FREEZE; flags += UNC_SESSION_FREEZE) {
+		struct unc_session *s = session(p, "cha0.CLOCKTICKS", NULL, flags);
+
+		check_write(s, UNC_PHASE_START, 0x200B, 1, 1ull << 47); /* not sampled */
+		check_write(s, UNC_PHASE_START, 0x2001, 0, 0);
+		CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, 1000000), 0);
+		check_write(s, UNC_PHASE_START, 0x200B, 2, 0xFFFFFFF0BDC0);
+		check_write(s, UNC_PHASE_START, 0x2001, 1, 8);
+		check_write(s, UNC_PHASE_STOP, 0x2001, 1, 8);
+		check_write(s, UNC_PHASE_START, 0x2FF0, flags != 0, 0);
+		check_write(s, UNC_PHASE_STOP, 0x2FF0, flags != 0, 0);
+		unc_session_free(s);
+	}
+	quiet(p);
+	unc_platform_close(p);
+}
+
 /* Stopped while the socket is frozen: it goes on, for whoever comes next. */
 static void stopped_frozen(void)
 {
@@ -342,6 +393,7 @@ int main(void)
 		{"what counts beside is frozen at the same moment", beside},
 		{"a neighbour on the socket is not frozen", with_neighbour},
 		{"counters start at 2^48 - N", preloads},
+		{"the plan has what sampling writes", plans},
 		{"stopped while the socket is frozen", stopped_frozen},
 		{"refusals", refusals},
 		{"with a freeze, nothing that is about time", times},

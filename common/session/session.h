@@ -165,6 +165,8 @@ struct unc_session_hooks {
 	int (*go)(struct unc_session *, struct unc_error *);
 	/* What was found has been put back. */
 	int (*release)(struct unc_session *, struct unc_error *);
+	/* Adds what it writes behind the operations of a phase, once units are prepared. */
+	int (*plan)(struct unc_session *, enum unc_phase, struct unc_plan *, struct unc_error *);
 	/* The last, whatever came of the others. */
 	void (*end)(struct unc_session *);
 	/* Whether it is of the guest that the unit, whose unit control holds this, has frozen;

@@ -487,6 +487,8 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	} else if (rc == 0) {
 		rc = unc_plan_stop(s->platform->table, s->unit, s->n_units, &plan, &s->error);
 	}
+	if (rc == 0 && s->sample)
+		rc = s->hooks->plan(s, phase, &plan, &s->error);
 	if (rc == 0)
 		rc = walk(s, &plan, fn, user);
 	if (rc == 0)

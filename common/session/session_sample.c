@@ -102,21 +102,27 @@ static int add_release(struct unc_session *s, struct unc_plan *plan, struct unc_
 	return rc;
 }
 
-/* The counters start again. */
-static int start_again(struct unc_session *s, bool frozen, struct unc_error *err)
+/* The counters get what they start from. */
+static int add_start(struct unc_session *s, struct unc_plan *plan, struct unc_error *err)
 {
-	struct unc_sample *sample = s->sample;
-	struct unc_plan plan = {0};
+	const struct unc_sample *sample = s->sample;
 	int rc = 0;
 
 	for (size_t i = 0; i < sample->n && rc == 0; i++) {
 		const struct unc_trigger *t = &sample->trigger[i];
 
-		rc = unc_plan_add(s->platform->table, &plan, t->instance, s->slot[t->slot].ctr,
+		rc = unc_plan_add(s->platform->table, plan, t->instance, s->slot[t->slot].ctr,
 				  UNC_OP_WRITE, t->preload, err);
 	}
-	if (rc == 0)
-		rc = add_release(s, &plan, err);
+	return rc == 0 ? add_release(s, plan, err) : rc;
+}
+
+static int start_again(struct unc_session *s, bool frozen, struct unc_error *err)
+{
+	struct unc_sample *sample = s->sample;
+	struct unc_plan plan = {0};
+	int rc = add_start(s, &plan, err);
+
 	rc = unc_session_run_once(s, &plan, rc, "starting an interval", err);
 	if (rc == 0 && frozen)
 		rc = set_frozen(s, false, err);
@@ -152,12 +158,22 @@ static int release(struct unc_session *s, struct unc_error *err)
 	return unc_session_run_once(s, &plan, add_release(s, &plan, err), "unfreezing", err);
 }
 
+static int add_phase(struct unc_session *s, enum unc_phase phase, struct unc_plan *plan,
+		     struct unc_error *err)
+{
+	if (phase == UNC_PHASE_READ)
+		return 0;
+	assume_carried(s->sample);
+	return phase == UNC_PHASE_START ? add_start(s, plan, err) : add_release(s, plan, err);
+}
+
 static const struct unc_session_hooks sampling = {
 	.prepare = unc_sample_prepare,
 	.begin = unc_sample_begin,
 	.hold = hold,
 	.go = go,
 	.release = release,
+	.plan = add_phase,
 	.end = unc_sample_end,
 	.freezes = unc_sample_freezes,
 };
