@@ -232,6 +232,16 @@ int unc_bad(struct unc_table_reader *r, const char *format, ...)
 	return unc_fail(r->err, UNC_ERR_TABLE, "%s", text);
 }
 
+int unc_note_wrong(struct unc_table_reader *r)
+{
+	if (!r->wrong)
+		return r->err->code;
+	if (!r->wrong->n++)
+		r->wrong->first = *r->err;
+	unc_error_clear(r->err);
+	return 0;
+}
+
 struct unc_tbl_type *unc_current_type(struct unc_table_reader *r)
 {
 	return UNC_ROW(r, type, r->type);

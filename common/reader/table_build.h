@@ -272,9 +272,8 @@ int unc_check_kernel(struct unc_table_reader *, const struct unc_tbl_type *);
 int unc_check_portable(struct unc_table_reader *);
 /* Where reading goes on the error is noted, and the result 0; else it stays. */
 int unc_note_wrong(struct unc_table_reader *);
-/* The same of an error in a statement of that file, once what the statement is about cannot be had: */
-int unc_go_on(struct unc_table_reader *, enum unc_table_part);
-/* ... a metric (false: that is known already), a group, what a site tells of the memory. */
+/* What the error is about cannot be had: a metric (false: that is known already), a group, what a site
+ * tells of the memory. */
 bool unc_lose_metric(struct unc_table_reader *);
 void unc_lose_group(struct unc_table_reader *);
 /* Portable ones before all others, in the order of portable.tbl. */

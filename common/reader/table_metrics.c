@@ -98,7 +98,8 @@ int unc_check_portable(struct unc_table_reader *r)
 			"none by unavailable=",
 			r->cpu, name);
 		snprintf(r->metric, sizeof(r->metric), "%s", name);
-		int rc = unc_go_on(r, UNC_FILE_METRICS);
+		unc_lose_metric(r);
+		int rc = unc_note_wrong(r);
 		if (rc < 0)
 			return rc;
 	}

@@ -214,17 +214,8 @@ static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line)
 	return other;
 }
 
-int unc_note_wrong(struct unc_table_reader *r)
-{
-	if (!r->wrong)
-		return r->err->code;
-	if (!r->wrong->n++)
-		r->wrong->first = *r->err;
-	unc_error_clear(r->err);
-	return 0;
-}
-
-int unc_go_on(struct unc_table_reader *r, enum unc_table_part part)
+/* Where the file is of things that stand for themselves, what a wrong statement is about cannot be had. */
+static int go_on(struct unc_table_reader *r, enum unc_table_part part)
 {
 	bool of_metric = part == UNC_FILE_METRICS;
 
@@ -259,7 +250,7 @@ int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 		if (rc > 0 && (of_other_cpu(r, &line) || (rc = unc_read_statement(r, part)) == 0))
 			continue;
 		unc_error_prefix(r->err, "%s:%u", f->name, line.number);
-		if ((rc = unc_go_on(r, part)) < 0)
+		if ((rc = go_on(r, part)) < 0)
 			break;
 	}
 	r->line = outer;
