@@ -451,13 +451,15 @@ static void test_options(void)
 		{"alpha,speed=9", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'speed=9'; options are sockets=1..8, "
 		 "load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
-		 "discovery=ok|none|truncated|garbage|noupi, hide=TYPE, idle=TYPE, wrap=soon, "
-		 "base=SECONDS, kernel=on|off, rights=all|perf|none"},
+		 "discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, idle=TYPE, "
+		 "unlisted=TYPE, mislisted=TYPE:ADDRESS, frozen=SOCKET, wrap=soon, base=SECONDS, "
+		 "kernel=on|off, rights=all|perf|none"},
 		{"alpha,clock", UNC_ERR_INVALID,
 		 "simulated machine: unknown option 'clock'; options are sockets=1..8, "
 		 "load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
-		 "discovery=ok|none|truncated|garbage|noupi, hide=TYPE, idle=TYPE, wrap=soon, "
-		 "base=SECONDS, kernel=on|off, rights=all|perf|none"},
+		 "discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, idle=TYPE, "
+		 "unlisted=TYPE, mislisted=TYPE:ADDRESS, frozen=SOCKET, wrap=soon, base=SECONDS, "
+		 "kernel=on|off, rights=all|perf|none"},
 		{"alpha,sockets=0", UNC_ERR_INVALID,
 		 "simulated machine: sockets=0: possible is 1 to 8"},
 		{"alpha,sockets=9", UNC_ERR_INVALID,
@@ -489,6 +491,12 @@ static void test_options(void)
 		{"alpha,hide=qpi.mask", UNC_ERR_INVALID,
 		 "simulated machine: hide=qpi.mask: want qpi[INDEX][@SOCKET][.PART] with a part "
 		 "that the type has"},
+		{"beta,tables=9", UNC_ERR_INVALID,
+		 "simulated machine: tables=9: possible is 1 to 8"},
+		{"beta,frozen=8", UNC_ERR_INVALID,
+		 "simulated machine: frozen=8: possible is the number of a socket"},
+		{"beta,mislisted=upi1", UNC_ERR_INVALID,
+		 "simulated machine: mislisted=upi1: want upi[INDEX][@SOCKET]:ADDRESS"},
 		{"alpha,wrap=late", UNC_ERR_INVALID,
 		 "simulated machine: wrap=late: possible is soon"},
 		{"alpha,base=-1", UNC_ERR_INVALID,

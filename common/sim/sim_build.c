@@ -8,35 +8,36 @@
 
 /*
  * Units that only discovery tells the place of get, in memory, pages of a window of their own, one
- * window for each socket and type, below the BARs and above 4 GB; MSRs behind the last known ones.
+ * window for each socket and type, below the BARs and above 4 GB; MSRs between the known ones.
  */
 enum { WINDOW_PAGE = 0x1000, MSR_BLOCK = 0x10 };
 static const uint64_t window_base = 0x3a0000000000, window_socket = 0x100000000,
 		      window_type = 0x1000000;
 
-static bool chosen(const struct unc_sim *sim, bool idle, unsigned type, unsigned part, int index,
-		   int socket)
+const struct sim_hidden *unc_sim_chosen(const struct unc_sim *sim, enum sim_choice what,
+					unsigned type, unsigned part, int index, int socket)
 {
 	for (int i = 0; i < sim->options.n_hidden; i++) {
 		const struct sim_hidden *hidden = &sim->options.hidden[i];
 
-		if (hidden->idle == idle && hidden->type == type &&
+		if (hidden->what == what && hidden->type == type &&
 		    (hidden->part < 0 || hidden->part == (int)part) &&
 		    (hidden->index < 0 || hidden->index == index) &&
 		    (hidden->socket < 0 || hidden->socket == socket))
-			return true;
+			return hidden;
 	}
-	return false;
+	return NULL;
 }
 
 bool unc_sim_hidden(const struct unc_sim *sim, unsigned type, unsigned part, int index, int socket)
 {
-	return chosen(sim, false, type, part, index, socket);
+	return unc_sim_chosen(sim, SIM_HIDDEN, type, part, index, socket) != NULL;
 }
 
 bool unc_sim_idle(const struct sim_block *block)
 {
-	return chosen(block->sim, true, block->type->number, 0, block->index, block->socket);
+	return unc_sim_chosen(block->sim, SIM_IDLE, block->type->number, 0, block->index,
+			      block->socket) != NULL;
 }
 
 /* ---- unit types */
@@ -115,19 +116,38 @@ static int build_type(struct unc_sim *sim, const struct unc_tbl_sim_unit *unit)
 
 /* ---- places */
 
-/* Behind the units that the tables place, the place of one that they do not. */
-static uint64_t further_msr(const struct unc_table *table, unsigned index)
+/* The first place of the tables from an MSR on. */
+static uint64_t next_msr(const struct unc_table *table, uint64_t from)
 {
-	uint64_t last = 0;
+	uint64_t next = UINT64_MAX;
 
 	for (size_t i = 0; i < table->n_part; i++) {
 		const struct unc_tbl_part *part = &table->part[i];
 
-		for (uint32_t k = 0; part->space == UNC_SPACE_MSR && k < part->where.n; k++)
-			if (table->where[part->where.first + k].base > last)
-				last = table->where[part->where.first + k].base;
+		for (uint32_t k = 0; part->space == UNC_SPACE_MSR && k < part->where.n; k++) {
+			uint64_t base = table->where[part->where.first + k].base;
+
+			next = base >= from && base < next ? base : next;
+		}
 	}
-	return last + (uint64_t)(1 + index) * MSR_BLOCK;
+	return next;
+}
+
+/* Between the units that the tables place, the place of one that they do not: types take turns. */
+static uint64_t further_msr(const struct unc_table *table, unsigned type, unsigned index)
+{
+	unsigned types = 0, turn = 0;
+	uint64_t base = next_msr(table, 0);
+
+	for (unsigned i = 0; i < table->n_type; i++) {
+		const struct unc_tbl_part *part = &table->part[table->type[i].parts.first];
+
+		turn = i == type ? types : turn;
+		types += !table->type[i].pool && part->space == UNC_SPACE_MSR && !part->where.n;
+	}
+	for (turn += index * types;; base += MSR_BLOCK)
+		if (next_msr(table, base) - base >= MSR_BLOCK && !turn--)
+			return base;
 }
 
 bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsigned part,
@@ -145,7 +165,7 @@ bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsig
 		return true;
 	}
 	if (row->where.n == 0 && row->space == UNC_SPACE_MSR) {
-		place->address = further_msr(table, index);
+		place->address = further_msr(table, type->number, index);
 		place->target = socket;
 		return true;
 	}

@@ -27,7 +27,8 @@ enum {
 	UNPRIVILEGED = 64, /* bytes of configuration space that everybody may read */
 	MULTI_FUNCTION = 0x00800000
 };
-static const uint64_t discovery_memory = 0x201ffc000000, discovery_socket = 0x10000000;
+static const uint64_t discovery_memory = 0x201ffc000000, discovery_socket = 0x10000000,
+		      discovery_table = 0x2000000;
 
 /* Buses of a socket. */
 static unsigned bus_range(const struct unc_sim *sim)
@@ -194,18 +195,19 @@ static int add_bar(struct unc_sim *sim, const struct unc_tbl_bar *bar, unsigned 
 }
 
 /* Capabilities: an ordinary one, a DVSEC of others with a BAR of its own, then the PMON DVSEC. */
-static int add_discovery(struct unc_sim *sim, unsigned socket, struct unc_error *err)
+static int add_discovery(struct unc_sim *sim, unsigned socket, unsigned number,
+			 struct unc_error *err)
 {
-	struct sim_memory *memory = &sim->bus.memory[socket];
+	struct sim_memory *memory = &sim->bus.memory[socket][number];
 	unsigned bus = unc_sim_bus_number(sim, socket) + 1 - DISCOVERY_BACK;
-	unsigned devfn = UNC_DEVFN(3, 0); /* anywhere: software looks for it on all buses */
+	unsigned devfn = UNC_DEVFN(3, number); /* anywhere: software looks for it on all buses */
 	int rc;
 
-	memory->address = discovery_memory + socket * discovery_socket;
+	memory->address = discovery_memory + socket * discovery_socket + number * discovery_table;
 	if (sim->table->discovery != UNC_DISCOVERY_TABLE ||
 	    sim->options.discovery == SIM_DISCOVERY_NONE)
 		return 0;
-	if ((rc = unc_sim_discovery_build(sim, socket, memory, err)) < 0)
+	if ((rc = unc_sim_discovery_build(sim, socket, number, memory, err)) < 0)
 		return rc;
 	const struct {
 		unsigned offset;
@@ -243,7 +245,9 @@ static int add_socket(struct unc_sim *sim, unsigned socket, struct unc_error *er
 		if (rc == 0)
 			rc = unc_sim_present_bus(sim, i, socket, err);
 	}
-	return rc < 0 ? rc : add_discovery(sim, socket, err);
+	for (unsigned i = 0; rc == 0 && (i == 0 || i < sim->options.tables); i++)
+		rc = add_discovery(sim, socket, i, err);
+	return rc;
 }
 
 static int compare_function(const void *a, const void *b)
@@ -356,8 +360,9 @@ static int word_at(const struct sim_bus *bus, uint64_t address, uint64_t *value,
 {
 	uint32_t low = 0, high = 0;
 
-	for (int s = 0; s < bus->sim->options.sockets; s++) {
-		const struct sim_memory *memory = &bus->memory[s];
+	for (int i = 0; i < SIM_MAX_SOCKETS * SIM_MAX_TABLES; i++) {
+		const struct sim_memory *memory =
+			&bus->memory[i / SIM_MAX_TABLES][i % SIM_MAX_TABLES];
 
 		if (!memory->word || address < memory->address ||
 		    address - memory->address + 8 > memory->backed)
@@ -446,8 +451,8 @@ int unc_sim_bus_build(struct unc_sim *sim, struct unc_error *err)
 
 void unc_sim_bus_free(struct unc_sim *sim)
 {
-	for (int i = 0; i < SIM_MAX_SOCKETS; i++)
-		free(sim->bus.memory[i].word);
+	for (int i = 0; i < SIM_MAX_SOCKETS * SIM_MAX_TABLES; i++)
+		free(sim->bus.memory[i / SIM_MAX_TABLES][i % SIM_MAX_TABLES].word);
 	free(sim->bus.function);
 	free(sim->bus.config);
 }

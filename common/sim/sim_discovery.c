@@ -102,6 +102,10 @@ static void put_unit(struct writer *w, const struct sim_type *type, unsigned ind
 	const struct unc_tbl_type *row = type->row;
 	struct unc_reg place;
 
+	if (unc_sim_chosen(w->sim, SIM_UNLISTED, type->number, 0, (int)index, (int)w->socket)) {
+		put(w, ~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0);
+		return;
+	}
 	if (!unc_sim_place(w->sim, type, 0, index, w->socket, &place))
 		return;
 	uint64_t address = place.address + (uint64_t)(int64_t)table->reg[row->unit_ctl].offset;
@@ -111,6 +115,9 @@ static void put_unit(struct writer *w, const struct sim_type *type, unsigned ind
 		(uint64_t)row->n_counters | distance(table, row->first_ctl, row->unit_ctl) << 8 |
 		(uint64_t)row->width << 16 | distance(table, row->first_ctr, row->unit_ctl) << 24 |
 		distance(table, row->status, row->unit_ctl) << 32 | access_type[place.space] << 62;
+	const struct sim_hidden *lie =
+		unc_sim_chosen(w->sim, SIM_MISLISTED, type->number, 0, (int)index, (int)w->socket);
+	address = lie ? lie->address : address;
 	for (size_t i = 0; i < w->sim->n_blocks; i++) {
 		struct sim_block *block = &w->sim->block[i];
 
@@ -155,21 +162,24 @@ static void fill_garbage(struct sim_memory *memory)
 	}
 }
 
-int unc_sim_discovery_build(struct unc_sim *sim, unsigned socket, struct sim_memory *memory,
-			    struct unc_error *err)
+/* Units are dealt out to the tables of a socket, which all begin at another position. */
+int unc_sim_discovery_build(struct unc_sim *sim, unsigned socket, unsigned number,
+			    struct sim_memory *memory, struct unc_error *err)
 {
-	struct writer w = {.sim = sim, .socket = socket, .n = 1, .position = FIRST_POSITION};
-	size_t units = 0;
+	struct writer w = {.sim = sim, .socket = socket, .n = 1};
+	unsigned units = 0, tables = sim->options.tables ? sim->options.tables : 1;
 
 	for (size_t i = 0; i < sim->table->n_type; i++)
 		units += unc_bits_count(&sim->type[i].present);
+	w.position = FIRST_POSITION + number * units;
 	w.room = 1 + units + units / (HOLE_EVERY - 1) + 1;
 	w.word = calloc(w.room, STRIDE * sizeof(*w.word));
 	if (!w.word)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	for (size_t i = 0; i < sim->table->n_type; i++)
 		for (unsigned index = 0; index < UNC_MAX_PLACES; index++)
-			if (unc_bits_has(&sim->type[i].present, index) &&
+			if (index % tables == number &&
+			    unc_bits_has(&sim->type[i].present, index) &&
 			    listed(sim, &sim->type[i]))
 				put_unit(&w, &sim->type[i], index);
 	put_global(&w);

@@ -24,7 +24,7 @@
 
 #include "sim/sim.h"
 
-enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 7 };
+enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 7, SIM_MAX_TABLES = 8 };
 
 enum sim_discovery {
 	SIM_DISCOVERY_OK,
@@ -34,10 +34,14 @@ enum sim_discovery {
 	SIM_DISCOVERY_NOUPI      /* no records of types that firmware may leave out */
 };
 
+/* What becomes of chosen units: hidden, without a clock; their record reads as ones, names `address`. */
+enum sim_choice { SIM_HIDDEN, SIM_IDLE, SIM_UNLISTED, SIM_MISLISTED };
+
 struct sim_hidden {
 	uint16_t type;
 	int part, index, socket; /* -1: all */
-	bool idle;               /* not hidden: without a clock */
+	enum sim_choice what;
+	uint64_t address;
 };
 
 struct sim_options {
@@ -56,6 +60,7 @@ struct sim_options {
 	bool registers; /* the caller may use registers, and read all of configuration space and memory */
 	uint64_t base; /* ns the machine has been up when it is opened */
 	enum sim_discovery discovery;
+	unsigned tables; /* discovery tables of a socket; 0: one */
 	struct sim_hidden hidden[SIM_MAX_HIDDEN];
 	int n_hidden;
 };
@@ -136,7 +141,7 @@ struct sim_config {
 	uint8_t bus, devfn;
 };
 
-/* The discovery table of a socket. */
+/* A discovery table of a socket. */
 struct sim_memory {
 	uint64_t address;
 	uint64_t *word;
@@ -151,7 +156,7 @@ struct sim_bus {
 	size_t n_functions;
 	struct sim_config *config;
 	size_t n_configs;
-	struct sim_memory memory[SIM_MAX_SOCKETS];
+	struct sim_memory memory[SIM_MAX_SOCKETS][SIM_MAX_TABLES];
 };
 
 struct perf_event_attr;
@@ -207,6 +212,9 @@ int unc_sim_set(struct unc_sim *, char *word, struct unc_error *err);
 int unc_sim_build(struct unc_sim *, struct unc_error *err);
 /* Whether the firmware hides a part of a unit; index or socket -1: of all units. */
 bool unc_sim_hidden(const struct unc_sim *, unsigned type, unsigned part, int index, int socket);
+/* The choice that is made for a unit; NULL: none. */
+const struct sim_hidden *unc_sim_chosen(const struct unc_sim *, enum sim_choice, unsigned type,
+					unsigned part, int index, int socket);
 /* Whether nothing drives the clock of a unit. */
 bool unc_sim_idle(const struct sim_block *);
 /* Where part `part` of an instance is: its base, encoded as in struct unc_reg. False: nowhere. */
@@ -292,7 +300,7 @@ void unc_sim_kernel_close(struct unc_sim *, int fd);
 void unc_sim_kernel_free(struct unc_sim *);
 
 /* ---- sim_discovery.c */
-int unc_sim_discovery_build(struct unc_sim *, unsigned socket, struct sim_memory *,
+int unc_sim_discovery_build(struct unc_sim *, unsigned socket, unsigned number, struct sim_memory *,
 			    struct unc_error *err);
 
 #endif

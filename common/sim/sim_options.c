@@ -14,6 +14,10 @@
  *   hide=TYPE      the firmware hides the units of a type (hide=TYPE.PART: a part of them;
  *                  TYPE3: one of each socket, TYPE3@1: of socket 1, TYPE@1: all of socket 1):
  *                  PCI functions are not there, other registers fault. May be repeated
+ *   tables=N       1 .. 8 discovery tables a socket, each of its own device; default 1
+ *   unlisted=TYPE  the records of the units read as ones in the discovery table
+ *   mislisted=TYPE:ADDRESS  they name this address. Units are chosen as for hide=
+ *   frozen=N       all units of socket N are frozen, and nothing lets them go
  *   idle=TYPE      nothing drives the clock of the units, as with hide=: an empty memory channel
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
@@ -114,7 +118,7 @@ static int set_discovery(struct unc_sim *sim, const char *value, struct unc_erro
 	return 0;
 }
 
-/* What follows the type's name: [INDEX][@SOCKET][.PART]. */
+/* What follows the type's name: [INDEX][@SOCKET][.PART][:ADDRESS]. */
 static bool hidden_where(const struct unc_table *table, const struct unc_tbl_type *type,
 			 const char *text, struct sim_hidden *hidden)
 {
@@ -130,11 +134,13 @@ static bool hidden_where(const struct unc_table *table, const struct unc_tbl_typ
 			hidden->part = (int)p;
 			return true;
 		}
+	if (hidden->what == SIM_MISLISTED)
+		return *end == ':' && unc_parse_number(end + 1, &hidden->address);
 	return *end == '\0';
 }
 
-static int choose_units(struct unc_sim *sim, const char *option, const char *value, bool idle,
-			struct unc_error *err)
+static int choose_units(struct unc_sim *sim, const char *option, const char *value,
+			enum sim_choice what, struct unc_error *err)
 {
 	const struct unc_table *table = sim->table;
 	struct sim_hidden *hidden = &sim->options.hidden[sim->options.n_hidden];
@@ -158,12 +164,14 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 					      .part = -1,
 					      .index = -1,
 					      .socket = -1,
-					      .idle = idle};
+					      .what = what};
 		if (!hidden_where(table, type, value + length, hidden))
 			return unc_fail(err, UNC_ERR_INVALID,
-					"simulated machine: %s=%s: want %s[INDEX][@SOCKET][.PART] "
-					"with a part that the type has",
-					option, value, name);
+					"simulated machine: %s=%s: want %s[INDEX][@SOCKET]%s",
+					option, value, name,
+					what == SIM_MISLISTED
+						? ":ADDRESS"
+						: "[.PART] with a part that the type has");
 		sim->options.n_hidden++;
 		return 0;
 	}
@@ -172,14 +180,24 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 			list);
 }
 
-static int set_hide(struct unc_sim *sim, const char *value, struct unc_error *err)
+static int set_tables(struct unc_sim *sim, const char *value, struct unc_error *err)
 {
-	return choose_units(sim, "hide", value, false, err);
+	uint64_t n;
+
+	if (!unc_parse_number(value, &n) || n < 1 || n > SIM_MAX_TABLES)
+		return bad_option(err, "tables", value, "1 to 8");
+	sim->options.tables = (unsigned)n;
+	return 0;
 }
 
-static int set_idle(struct unc_sim *sim, const char *value, struct unc_error *err)
+static int set_frozen(struct unc_sim *sim, const char *value, struct unc_error *err)
 {
-	return choose_units(sim, "idle", value, true, err);
+	uint64_t n;
+
+	if (!unc_parse_number(value, &n) || n >= SIM_MAX_SOCKETS)
+		return bad_option(err, "frozen", value, "the number of a socket");
+	sim->frozen[n] = true;
+	return 0;
 }
 
 static int set_wrap(struct unc_sim *sim, const char *value, struct unc_error *err)
@@ -237,16 +255,21 @@ int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
 		const char *name;
 		int (*set)(struct unc_sim *, const char *, struct unc_error *);
 	} options[] = {
-		{"sockets", set_sockets},     {"load", set_load}, {"clock", set_clock},
-		{"discovery", set_discovery}, {"hide", set_hide}, {"idle", set_idle},
-		{"wrap", set_wrap},           {"base", set_base}, {"kernel", set_kernel},
-		{"rights", set_rights},       {"seed", set_seed}, {"memory", set_memory},
+		{"sockets", set_sockets},     {"load", set_load},     {"clock", set_clock},
+		{"discovery", set_discovery}, {"tables", set_tables}, {"frozen", set_frozen},
+		{"wrap", set_wrap},           {"base", set_base},     {"kernel", set_kernel},
+		{"rights", set_rights},       {"seed", set_seed},     {"memory", set_memory},
 		{"numa", set_numa},
 	};
+	/* In the order of enum sim_choice. */
+	static const char *const choices[] = {"hide", "idle", "unlisted", "mislisted", NULL};
 	char *value = strchr(word, '=');
 
 	if (value) {
 		*value++ = '\0';
+		if (word_of(word, choices) >= 0)
+			return choose_units(sim, word, value,
+					    (enum sim_choice)word_of(word, choices), err);
 		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 			if (strcmp(word, options[i].name) == 0)
 				return options[i].set(sim, value, err);
@@ -256,7 +279,8 @@ int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
 			"simulated machine: unknown option '%s'; options are sockets=1..8, "
 			"load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
 			"discovery=ok|none|truncated|garbage|noupi, "
-			"hide=TYPE, idle=TYPE, wrap=soon, base=SECONDS, numa=off, kernel=on|off, "
+			"tables=1..8, hide=TYPE, idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, "
+			"frozen=SOCKET, wrap=soon, base=SECONDS, numa=off, kernel=on|off, "
 			"rights=all|perf|none",
 			word);
 }

@@ -137,7 +137,7 @@ class Type:
         self.name, self.title = line.plain()[1], line.get('title', '')
         self.publics = [text for text in line.get('public', '').split(',') if text]
         self.fields, self.regs, self.counters = {}, {}, []
-        self.code = self.umask = self.access = None
+        self.code = self.umask = self.discovery = None
         self.enable, self.max, self.n_counters = 0, 1, 0
 
     def field(self, name):
@@ -148,8 +148,8 @@ class Type:
 
     def take(self, line):
         kind, plain = line.plain()[0], line.plain()
-        if kind == 'access':
-            self.access = plain[1]
+        if kind == 'discovery':
+            self.discovery = plain[1]
         elif kind == 'counters':
             self.n_counters, self.max = number(plain[1], line.where), number(line.get('max', '1'), line.where)
         elif kind == 'control':
