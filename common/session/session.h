@@ -424,6 +424,9 @@ struct unc_suspects {
 enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
 /* Lets a clock run on each suspect for a moment; leaves those where it does not move. */
 int unc_session_run_clocks(struct unc_session *, struct unc_suspects *, struct unc_error *err);
+/* Whether clocks stand still that other units of a socket, one a type, have to spare: it is frozen. */
+int unc_session_socket_stands(struct unc_session *, unsigned socket, bool *stands,
+			      struct unc_error *err);
 
 /* session_kernel.c. Chooses by what the units of the session count, each by one method: `by_kernel`.
  * UNC_ERR_UNAVAILABLE: its events need two. */

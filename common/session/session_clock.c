@@ -184,7 +184,7 @@ void unc_session_renew_clock(struct unc_session *s, struct unc_plan_unit *u)
 
 /* ---- watching it */
 
-enum { PROOF_TRIES = 6 };
+enum { PROOF_TRIES = 6, MAX_ASKED = 8 };
 
 /* The clock of each suspect: its control is written (`back`: as it was), or its counter read. */
 static int clock_plan(const struct unc_session *s, const struct unc_suspects *suspects, bool write,
@@ -347,5 +347,40 @@ int unc_session_run_clocks(struct unc_session *s, struct unc_suspects *suspects,
 	unc_plan_free(&off);
 	unc_plan_free(&read);
 	free(frozen);
+	return rc;
+}
+
+int unc_session_socket_stands(struct unc_session *s, unsigned socket, bool *stands,
+			      struct unc_error *err)
+{
+	const struct unc_platform *p = s->platform;
+	struct unc_plan_unit *unit = calloc(1, sizeof(*unit));
+	unsigned last = UNC_NONE, asked = 0;
+	int rc = unit ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+
+	*stands = false;
+	for (size_t i = 0; i < p->instances.n && asked < MAX_ASKED && rc == 0; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+		const struct unc_tbl_type *type = &p->table->type[u->type];
+		struct unc_suspects one = {&unit, 1};
+
+		if (u->socket != socket || !u->direct || u->type == last || !type->steps_freeze.n ||
+		    unc_session_unit(s, u))
+			continue;
+		*unit = (struct unc_plan_unit){.instance = u, .clock.ctr = UNC_NONE};
+		for (uint32_t k = type->events.first; k < type->events.first + type->events.n; k++)
+			if (p->table->event[k].clock && p->table->event[k].counter == UNC_NONE &&
+			    unit->clock.ctr == UNC_NONE)
+				spare_clock(s, unit, &p->table->event[k]);
+		if (unit->clock.ctr == UNC_NONE)
+			continue;
+		last = u->type;
+		asked++;
+		rc = unc_session_run_clocks(s, &one, err);
+		*stands = one.n;
+		if (!*stands)
+			break;
+	}
+	free(unit);
 	return rc;
 }

@@ -6,7 +6,8 @@
  *
  * Units that nothing drives (an empty memory channel, an unused link) stand still as well, and
  * their 0 is true: a unit that is ours alone, and was let go by the start, cannot be frozen by
- * itself, and its socket is not where another unit counts.
+ * itself, and its socket is not where another unit counts. Of a unit that has no clock, and stands
+ * still, clocks of others of its socket tell.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -142,10 +143,17 @@ static void mark_items(struct unc_session *s)
 	}
 }
 
-static bool all_proven(const struct unc_session *s, size_t first)
+/* A unit with a clock, or without one, of which nothing is known yet. */
+static bool is_unproven(const struct unc_session *s, const struct unc_plan_unit *u, bool clock)
+{
+	return u->n_controls && (u->clock.ctr != UNC_NONE) == clock &&
+	       *proof_of(s, u) == UNC_UNPROVEN;
+}
+
+static bool all_proven(const struct unc_session *s, size_t first, bool clocks)
 {
 	for (size_t i = first; i < s->n_units; i++)
-		if (s->unit[i].clock.ctr != UNC_NONE && *proof_of(s, &s->unit[i]) == UNC_UNPROVEN)
+		if (is_unproven(s, &s->unit[i], clocks))
 			return false;
 	return true;
 }
@@ -161,19 +169,46 @@ static int note_standing(struct unc_session *s, size_t first, struct unc_error *
 	return rc;
 }
 
-int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err)
+/* Units without a clock, from unit[first] on, that do not count now: they are frozen where their
+ * socket is. */
+static int prove_clockless(struct unc_session *s, size_t first, struct unc_error *err)
 {
-	size_t reads = first ? s->n_always : 0;
+	struct unc_suspects still = {.unit = calloc(s->n_units + 1, sizeof(*still.unit))};
+	bool stands = false;
+	int rc = still.unit ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory"), last = -1;
+
+	/* As in find_still(). */
+	if (s->hooks && s->hooks->freezes(s, NULL, 0))
+		first = s->n_units;
+	for (size_t i = first; rc == 0 && i < s->n_units; i++)
+		if (is_unproven(s, &s->unit[i], false) &&
+		    s->platform->table->type[s->unit[i].instance->type].steps_freeze.n)
+			still.unit[still.n++] = &s->unit[i];
+	for (size_t i = 0; i < still.n; i++)
+		*proof_of(s, still.unit[i]) = UNC_STANDS;
+	if (still.n && unc_platform_pause(s->platform, UNC_PROOF_NS))
+		drop_moving(s, first ? s->n_always : 0, &still);
+	for (size_t i = 0; i < still.n && rc == 0; i++) {
+		unsigned socket = still.unit[i]->instance->socket;
+
+		if (last != (int)socket)
+			stands = !socket_counts(s, socket);
+		if (last != (int)socket && stands)
+			rc = unc_session_socket_stands(s, socket, &stands, err);
+		if (rc == 0 && stands)
+			unc_session_lose_unit(s, still.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
+		last = (int)socket;
+	}
+	free(still.unit);
+	return rc;
+}
+
+static int prove_clocked(struct unc_session *s, size_t first, struct unc_error *err)
+{
 	struct unc_suspects suspects;
 	bool any = false;
 	int rc;
 
-	if (all_proven(s, first))
-		return 0;
-	/* What the counters held before the proof. */
-	unc_access_run(s->platform->access, s->read + reads, s->n_reads - reads);
-	for (size_t i = reads; i < s->n_reads; i++)
-		s->slot[s->read_slot[i]].last = s->read[i].value;
 	rc = find_still(s, first, UNC_UNPROVEN, &suspects, err);
 	if (rc == 0 && suspects.n)
 		rc = unfreeze_sockets(s, &suspects, &any, err);
@@ -182,7 +217,7 @@ int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err
 	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
 		*proof_of(s, suspects.unit[i]) = UNC_DOUBTFUL;
 	for (size_t i = first; rc == 0 && i < s->n_units; i++)
-		if (s->unit[i].clock.ctr != UNC_NONE && *proof_of(s, &s->unit[i]) == UNC_UNPROVEN)
+		if (is_unproven(s, &s->unit[i], true))
 			*proof_of(s, &s->unit[i]) = UNC_COUNTS;
 	for (size_t i = 0; rc == 0 && i < suspects.n; i++) {
 		struct unc_plan_unit *u = suspects.unit[i];
@@ -201,6 +236,22 @@ int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err
 		mark_items(s);
 	free(suspects.unit);
 	return rc;
+}
+
+int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err)
+{
+	size_t reads = first ? s->n_always : 0;
+	int rc = 0;
+
+	if (all_proven(s, first, true) && all_proven(s, first, false))
+		return 0;
+	/* What the counters held before the proof. */
+	unc_access_run(s->platform->access, s->read + reads, s->n_reads - reads);
+	for (size_t i = reads; i < s->n_reads; i++)
+		s->slot[s->read_slot[i]].last = s->read[i].value;
+	if (!all_proven(s, first, true))
+		rc = prove_clocked(s, first, err);
+	return rc < 0 || all_proven(s, first, false) ? rc : prove_clockless(s, first, err);
 }
 
 int unc_session_prove_again(struct unc_session *s, size_t first, struct unc_error *err)
