@@ -126,11 +126,11 @@ static inline void other_devices(int socket)
 	for (unsigned i = 0; i < 3; i++)
 		fake_function(&root, on_bus, 1 + i, 1, 0x3241, 4096);
 	fake_function(&root, on_bus, 0x1e, 3, 0x325b, 4096);
-	fake_put(&root, on_bus, 0x1e, 3, 0x9c, 0xffffffff);
-	fake_put(&root, on_bus, 0x1e, 3, 0xa0, 0x0f);
+	fake_put(&root, on_bus, 0x1e, 3, 0x9c, 0x23);
+	fake_put(&root, on_bus, 0x1e, 3, 0xa0, 0);
 }
 
-/* CHA 0 and 1 at records 1 and 2, CHA 5 at 4; iMC from 10; M2M from 20; UPI from 30. */
+/* CHA 0 and 1 at records 1 and 2, CHA 5 at 4, as many as 8086:325b tells; iMC from 10; M2M from 20; UPI from 30. */
 static inline void listed_machine(void)
 {
 	begin("listed", listed_units);

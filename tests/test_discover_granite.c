@@ -4,6 +4,8 @@
  * cpucounters.cpp; numbers of types: Linux uncore_snbep.c (gnr_uncores); tables in memory: Intel
  * 817509-001, section 1.9. How many tables a socket has no source says: here it has two.
  */
+#define _XOPEN_SOURCE 700 /* nftw() */
+#include <ftw.h>
 #include <stdbool.h>
 #include <unistd.h>
 
@@ -18,8 +20,20 @@ enum { MODEL = 0xAD, DIES = 2, STRIDE = 4, RECORDS = 24, TABLE = 0x10000 };
 #define IMC_UNIT 0x4000005c08304004
 #define UPI_UNIT 0x8000007408303804
 #define B2CMI_UNIT 0x8000007008303004
+#define CXLCM_UNIT 0x4000000008304808
 
-enum { CHA = 0, IIO = 1, IRP = 2, PCU = 4, UBOX = 5, IMC = 6, UPI = 8, B2CMI = 16, MDF = 20 };
+enum {
+	CHA = 0,
+	IIO = 1,
+	IRP = 2,
+	PCU = 4,
+	UBOX = 5,
+	IMC = 6,
+	UPI = 8,
+	CXLCM = 12,
+	B2CMI = 16,
+	MDF = 20
+};
 
 static unsigned next[2][DIES]; /* records that a table has */
 
@@ -69,6 +83,16 @@ static void pci_record(unsigned socket, uint64_t layout, unsigned device, unsign
 	record(socket, 0, layout, 0x80000000 | address, type, id);
 }
 
+/* As a BIOS hides it. */
+static void hide(unsigned bus, unsigned device, unsigned number)
+{
+	char folder[300];
+
+	snprintf(folder, sizeof(folder), "%s",
+		 fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x", bus, device, number));
+	nftw(folder, fake_unlink, 4, FTW_DEPTH | FTW_PHYS);
+}
+
 /* The device of a table: an Intel-defined capability 1 that names BAR 0. */
 static void device_of(unsigned socket, unsigned die, const char *cpus)
 {
@@ -92,10 +116,16 @@ static void msr_units(unsigned socket, unsigned die, unsigned type, uint64_t bas
 		record(socket, die, MSR_UNIT, base + 0x10ull * i, type, i);
 }
 
+/* Of the first channel: 0x202 or 0x222 << 23, 0x400 << 12, 0x24E800 (PCM types.h). */
+static uint64_t memory_of(unsigned socket)
+{
+	return ((socket ? 0x222ull : 0x202ull) << 23) + (0x400ull << 12) + 0x24E800;
+}
+
 /* Numbers with gaps, and no die begins anew. */
 static void records_of(unsigned socket)
 {
-	uint64_t memory = 0x100000000 + socket * 0x40000000ull;
+	uint64_t memory = memory_of(socket);
 
 	msr_units(socket, 0, CHA, 0x2000, 0, 3);
 	msr_units(socket, 0, CHA, 0x2000, 7, 1);
@@ -107,8 +137,8 @@ static void records_of(unsigned socket)
 	for (unsigned die = 0; die < DIES; die++) {
 		msr_units(socket, die, PCU, 0x2b00, die, 1);
 		msr_units(socket, die, MDF, 0x2c00, 40 * die, 1);
-		record(socket, die, IMC_UNIT, memory + 0x10000000 * die, IMC, 4 * die);
-		record(socket, die, IMC_UNIT, memory + 0x10000000 * die + 0x4000, IMC, 4 * die + 1);
+		record(socket, die, IMC_UNIT, memory + 0x8000 * die, IMC, 4 * die);
+		record(socket, die, IMC_UNIT, memory + 0x8000 * die + 0x4000, IMC, 4 * die + 1);
 	}
 	record(socket, 0, UBOX_UNIT, 0x3ff0, UBOX, 0);
 	for (unsigned i = 0; i < 3; i++)
@@ -133,6 +163,9 @@ static void begin(bool tables, const char *cpus)
 			function(bus_of(s), 0x10 + i, 1, 0x3241, near);
 		for (unsigned i = 0; i < 4; i++)
 			function(bus_of(s), 5, 1 + i, 0x324a, near);
+		function(bus_of(s), 0, 1, 0x3251, near);
+		fake_put(&root, bus_of(s), 0, 1, 0xd0, s ? 0x222 : 0x202);
+		fake_put(&root, bus_of(s), 0, 1, 0xd4, 0x400);
 		if (tables)
 			records_of(s);
 	}
@@ -161,8 +194,8 @@ static void test_dies(void)
 	CHECK_TEXT(place("cha", 0, 3), "none");
 	CHECK_TEXT(place("iio", 1, 8), "msr 0x2980 on cpu 1");
 	CHECK_TEXT(place("mdf", 1, 40), "msr 0x2e80 on cpu 1");
-	CHECK_TEXT(place("imc", 0, 1), "mmio 0x100004000");
-	CHECK_TEXT(place("imc", 1, 5), "mmio 0x150004000");
+	CHECK_TEXT(place("imc", 0, 1), "mmio 0x101652800");
+	CHECK_TEXT(place("imc", 1, 5), "mmio 0x11165a800");
 	CHECK_TEXT(place("upi", 1, 2), "pci 0000:9e:12.1");
 	CHECK_TEXT(place("b2cmi", 0, 3), "pci 0000:1e:05.4");
 	machine_close();
@@ -175,18 +208,141 @@ static void test_taken(void)
 	begin(true, NULL);
 	record(0, 1, MSR_UNIT, 0x2500, CHA, 0);
 	record(0, 1, MSR_UNIT, 0x2010, CHA, 1);
-	record(1, 1, IMC_UNIT, 0x170000000, IMC, 0);
+	record(1, 1, IMC_UNIT, memory_of(1) + 0x10000, IMC, 0);
 	fake_msr(0, 0x3FED, 8);
 	machine_open();
 	CHECK_NUMBER(count("cha", 0, true), 7);
 	CHECK_NUMBER(count("cha", 0, false), 8);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(unit("cha", 0, 126));
 	CHECK_TEXT(unit("cha", 0, 126)->reason,
-		   "two discovery tables of the socket list cha0: the one at 0x2500 is not used");
+		   "discovery lists it, but it is listed at 0x2500, and cha0 at 0x2000");
 	CHECK_NUMBER(count("imc", 1, true), 4);
 	CHECK_NUMBER(count("imc", 1, false), 5);
 	CHECK_NUMBER(count("imc", 0, false), 4);
 	machine_close();
+}
+
+/* What the table lists and the BIOS hides is missing; what it does not list is taken by its device id. */
+static void test_hidden(void)
+{
+	static const uint64_t ones[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+	begin(true, NULL);
+	hide(bus_of(0), 0x11, 1);
+	hide(bus_of(1), 5, 3);
+	words(0, 0, next[0][0], ones);     /* B2CMI 3 */
+	words(1, 0, next[1][0] - 5, ones); /* UPI 1 */
+	machine_open();
+	CHECK_NUMBER(count("upi", 0, true), 2);
+	CHECK_NUMBER(count("upi", 0, false), 3);
+	CHECK_TEXT(unit("upi", 0, 1)->reason,
+		   "discovery lists it, but no 8086:3241 of this socket is at 0000:1e:11.1");
+	CHECK_NUMBER(count("b2cmi", 1, true), 3);
+	CHECK_TEXT(unit("b2cmi", 1, 2)->reason,
+		   "discovery lists it, but no 8086:324a of this socket is at 0000:9e:05.3");
+	CHECK_NUMBER(count("b2cmi", 0, true), 4);
+	CHECK_NUMBER(count("b2cmi", 0, false), 4);
+	CHECK_TEXT(place("b2cmi", 0, 3), "pci 0000:1e:05.4");
+	CHECK_NUMBER(count("upi", 1, true), 3);
+	CHECK_TEXT(place("upi", 1, 1), "pci 0000:9e:11.1");
+	machine_close();
+}
+
+/* One of two dies' tables is hidden: what counts slices and channels tells, and nothing that only tables
+ * list is known to be whole; what has a device id is. */
+static void test_hidden_table(void)
+{
+	static const char *const lack[] = {"iio", "irp", "pcu", "mdf", "cxlcm", "cxldp"};
+	static const char said[] =
+		"cannot tell whether it exists: discovery lists 4 cha, by msr 0x3fed "
+		"there are 7";
+
+	begin(true, NULL);
+	hide(1, 0, 1);
+	machine_open();
+	CHECK_NUMBER(count("cha", 0, true), 4);
+	CHECK_NUMBER(count("cha", 0, false), 7);
+	CHECK_TEXT(unit("cha", 0, 8)->reason, said);
+	CHECK_NUMBER(count("imc", 0, true), 2);
+	CHECK_NUMBER(count("imc", 0, false), 4);
+	CHECK_TEXT(unit("imc", 0, 2)->reason,
+		   "cannot tell whether it exists: discovery lists 2 imc, by PCI functions "
+		   "8086:324a there are 4");
+	CHECK_NUMBER(count("b2cmi", 0, false), 4);
+	CHECK_NUMBER(count("upi", 0, false), 3);
+	CHECK_NUMBER(count("ubox", 0, false), 1);
+	for (size_t i = 0; i < sizeof(lack) / sizeof(lack[0]); i++) {
+		CHECK_NUMBER(count(lack[i], 0, false) - count(lack[i], 0, true), 1);
+		CHECK_NUMBER(count(lack[i], 1, false) - count(lack[i], 1, true), 0);
+	}
+	CHECK_TEXT(unit("mdf", 0, 1)->reason, said);
+	machine_close();
+}
+
+/* Registers that no source gives a place: none of other units, whether these exist here or not. */
+static void test_elsewhere(void)
+{
+	static const struct {
+		const char *type;
+		uint64_t layout, address;
+		unsigned number;
+		const char *reason; /* of the next unit; "": it is right */
+	} rows[] = {
+		{"mdf", MSR_UNIT, 0x2d00, MDF, ""},
+		{"mdf", MSR_UNIT, 0x29f0, MDF, "MSR 0x29f0 is of iio"},
+		{"mdf", MSR_UNIT, 0x29f3, MDF,
+		 "MSR 0x29f3 is no multiple of 16 in the monitors' range"},
+		{"mdf", MSR_UNIT, 0x360, MDF,
+		 "MSR 0x360 is no multiple of 16 in the monitors' range"},
+		{"mdf", MSR_UNIT, 0x2b10, MDF,
+		 "its registers would be those of pcu1 of socket 0 at msr 0x2b10 on cpu 0"},
+		{"iio", MSR_UNIT, 0x2a00, IIO, "MSR 0x2a00 is no place of iio"},
+		{"imc", IMC_UNIT, 0xfee00000, IMC, "memory 0xfee00000 is no place of imc"},
+		{"imc", IMC_UNIT, 0x101652880, IMC, "memory 0x101652880 is no place of imc"},
+		{"cxlcm", CXLCM_UNIT, 0x1f00000000, CXLCM, ""},
+		{"cxlcm", CXLCM_UNIT, 0x1f00000004, CXLCM, "0x1f00000004 is no address of a unit"},
+		{"cxlcm", CXLCM_UNIT, 0x10164e820, CXLCM,
+		 "its registers would be those of imc0 of socket 0 at mmio 0x10164e800"},
+	};
+	char reason[200];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct unc_unit *u;
+
+		begin(true, NULL);
+		record(0, 1, rows[i].layout, rows[i].address, rows[i].number, 100);
+		machine_open();
+		u = unit(rows[i].type, 0, 100);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+		snprintf(reason, sizeof(reason), "discovery lists it, but %s", rows[i].reason);
+		if (*rows[i].reason)
+			CHECK_TEXT(u->reason, reason);
+		CHECK_NUMBER(*rows[i].reason || u->location[0], 1);
+		machine_close();
+	}
+}
+
+/* Registers that say where the channels are, 0 or away: what cannot be checked is not used. */
+static void test_no_address(void)
+{
+	for (int gone = 0; gone < 2; gone++) {
+		begin(true, NULL);
+		if (gone)
+			hide(bus_of(0), 0, 1);
+		else
+			fake_put(&root, bus_of(0), 0, 1, 0xd0, 0);
+		machine_open();
+		CHECK_NUMBER(count("imc", 0, true), 0);
+		CHECK_NUMBER(count("imc", 0, false), 4);
+		CHECK_NUMBER(count("imc", 1, true), 4);
+		CHECK_TEXT(
+			unit("imc", 0, 0)->reason,
+			gone ? "discovery lists it, but memory 0x10164e800 cannot be checked: PCI "
+			       "function 00.1 (8086:3251), which holds the address, is not visible"
+			     : "discovery lists it, but memory 0x10164e800 cannot be checked: PCI "
+			       "function 00.1 (8086:3251) holds no address at 0xd0");
+		machine_close();
+	}
 }
 
 static void test_surplus(void)
@@ -279,6 +435,10 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"two dies a socket", test_dies},
 		{"dies that number alike", test_taken},
+		{"hidden functions", test_hidden},
+		{"a hidden table", test_hidden_table},
+		{"registers of others", test_elsewhere},
+		{"no address", test_no_address},
 		{"fewer slices than listed", test_surplus},
 		{"no tables", test_no_tables},
 		{"no NUMA nodes", test_no_nodes},

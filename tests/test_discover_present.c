@@ -173,8 +173,8 @@ static void test_surplus(void)
 	fake_put(&root, ubox_bus[0], 0x1e, 3, 0x9c, 3);
 	fake_put(&root, ubox_bus[0], 0x1e, 3, 0xa0, 0);
 	discover();
-	CHECK_TEXT(notes, "socket 0: PCI device 8086:325b tells of 2 cha: 1 more of the discovery "
-			  "table, numbered above 1, are not used\n");
+	CHECK_TEXT(notes, "socket 0: by PCI device 8086:325b there are 2 cha: the last 1 of the "
+			  "discovery table are not used\n");
 	CHECK_NUMBER(count("cha", true), 2 + 3);
 	CHECK_TEXT(unit("cha", 0, 5)->location, "none");
 	forget();
@@ -230,14 +230,16 @@ static void test_split(void)
 	put_record(0, 26, M2M_WORD, pci_address(0, 0x0c, 1, 0x438), ident(7, 7, 26));
 	put_record(0, 27, M2M_WORD, pci_address(0, 0x0c, 5, 0x438), ident(7, 8, 27));
 	discover();
-	CHECK_TEXT(notes,
-		   "socket 0: discovery lists 1 units of types that are not known, the first "
-		   "of type 7 at PCI function 5\n");
+	CHECK_TEXT(
+		notes,
+		"socket 0: discovery lists 1 units of types that are not known, the first "
+		"of type 7 at PCI function 5\nsocket 0: 1 of 4 m2hbm are not listed by discovery "
+		"where they are: taken from their device ids\n");
 	CHECK_NUMBER(count("m2m", true), 8);
 	CHECK_NUMBER(count("m2m", false), 8);
 	CHECK_TEXT(unit("m2m", 0, 0)->location, "pci 0000:7e:0c.0");
-	CHECK_NUMBER(count("m2hbm", true), 3);
-	CHECK_NUMBER(count("m2hbm", false), 3);
+	CHECK_NUMBER(count("m2hbm", true), 4);
+	CHECK_NUMBER(count("m2hbm", false), 4);
 	CHECK_TEXT(unit("m2hbm", 0, 0)->location, "pci 0000:7e:0c.1");
 	CHECK_TEXT(unit("m2hbm", 0, 1)->location, "pci 0000:7e:0c.2");
 	CHECK_TEXT(unit("m2hbm", 0, 2)->location, "pci 0000:7e:0d.1");

@@ -3,6 +3,7 @@
  * tried; and what can be read but not written. */
 #include "access/access.h"
 #include "discover_faulty.h"
+#include "discover_listed.h"
 
 static void probe(struct unc_access **access)
 {
@@ -134,6 +135,29 @@ static void test_slices_unreadable(void)
 	leave();
 }
 
+/* Channels that the discovery table does not list: those of controllers that are not there read as ones (Linux
+ * i10nm_base.c, "Skip the absent memory controllers"), others are counted. */
+static void test_channels_by_reading(void)
+{
+	static const uint32_t ones[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	struct unc_access *access;
+
+	listed_machine();
+	for (unsigned i = 2; i < 8; i++)
+		put_record(0, 10 + i, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+	for (unsigned i = 4; i < 8; i++) /* their controls */
+		fake_bytes(fake_path(&root, "/dev/mem"),
+			   mem_base(0, i / 2) + 0x22800 + 0x8000 * (i % 2) + 0x40, ones,
+			   sizeof(ones));
+	discover();
+	CHECK_NUMBER(count("imc", false), 8 + 8);
+	probe(&access);
+	CHECK_NUMBER(count("imc", false), 4 + 8);
+	CHECK_NUMBER(count("imc", true), 4 + 8);
+	CU_ASSERT(unit("imc", 0, 3)->available);
+	leave();
+}
+
 /* What can be read but not written cannot be started. */
 static void test_read_only(void)
 {
@@ -163,6 +187,7 @@ int main(void)
 		{"slices", test_slices},
 		{"slices by reading", test_slices_by_reading},
 		{"slices that cannot be read", test_slices_unreadable},
+		{"channels by reading", test_channels_by_reading},
 		{"read only", test_read_only},
 		{NULL, NULL},
 	};

@@ -180,10 +180,10 @@ static void test_broken_tables(void)
 				text + strlen(text), sizeof(text) - strlen(text),
 				"socket 1: no discovery table; the places of the guide are used\n");
 		CHECK_TEXT(notes, text);
-		/* By the guide: 36 CHAs by the bits of 8086:325b, all channels by the BARs. */
-		CHECK_TEXT(unit("cha", 0, 35)->location, "msr 0x2230 on cpu 0");
-		CHECK_TEXT(unit("cha", 0, 36)->location, "none");
-		CU_ASSERT(unit("cha", 0, 35)->available);
+		/* By the guide: 3 CHAs by the bits of 8086:325b, all channels by the BARs. */
+		CHECK_TEXT(unit("cha", 0, 2)->location, "msr 0x2020 on cpu 0");
+		CHECK_TEXT(unit("cha", 0, 3)->location, "none");
+		CU_ASSERT(unit("cha", 0, 2)->available);
 		CHECK_TEXT(unit("imc", 0, 3)->location, "mmio 0xf206a800");
 		CU_ASSERT(unit("m2m", 0, 0)->available);
 		CU_ASSERT(!unit("upi", 0, 3)->available);
@@ -218,8 +218,10 @@ static void same_twice(void)
 {
 	put_record(0, 5, CHA_WORD, 0x2050, ident(0, 5, 4));
 }
+/* Of four that 8086:325b tells. */
 static void same_place(void)
 {
+	fake_put(&root, 0x7e, 0x1e, 3, 0x9c, 0x27);
 	put_record(0, 5, CHA_WORD, 0x2050, ident(0, 6, 4));
 }
 static void no_upi(void)
@@ -233,7 +235,10 @@ static void no_cha(void)
 		put_record(0, i, 0, 0, 0);
 }
 
-#define BY_ID "; all are taken from their device ids\n"
+#define LESS "socket 0: discovery lists 2 cha, by PCI device 8086:325b there are 3\n"
+#define BY_ID                                                                                      \
+	"\nsocket 0: 1 of 3 upi are not listed by discovery where they are: taken from their "     \
+	"device ids\n"
 
 static void test_broken_records(void)
 {
@@ -243,17 +248,22 @@ static void test_broken_records(void)
 		const char *type; /* and how many are available on socket 0 */
 		unsigned available;
 	} rows[] = {
-		{{.run = one_hole}, "", "cha", 2},
-		{WORD(4, 1, 0), "", "cha", 2},
-		{WORD(4, 1, UINT64_MAX), "", "cha", 2},
+		{{.run = one_hole}, LESS, "cha", 2},
+		{WORD(4, 1, 0), LESS, "cha", 2},
+		{WORD(4, 1, UINT64_MAX), LESS, "cha", 2},
 		{{.run = unknown_type},
 		 "socket 0: discovery lists 2 units of types that are not known, the first of type "
-		 "99\n",
+		 "99\n" LESS,
 		 "cha",
 		 2},
 		{WORD(4, 1, 0x1a0),
-		 "socket 0: discovery of 1 of 3 cha is broken (cha5: MSR 0x1a0 is outside of the "
-		 "monitors' range)\n",
+		 "socket 0: discovery of 1 of 3 cha is broken (cha5: MSR 0x1a0 is no place of "
+		 "cha)\n",
+		 "cha", 2},
+		/* shifted by three; inside another one's registers */
+		{WORD(4, 1, 0x2053),
+		 "socket 0: discovery of 1 of 3 cha is broken (cha5: MSR 0x2053 is no place of "
+		 "cha)\n",
 		 "cha", 2},
 		{WORD(4, 0, CHA_WORD | 2ull << 62),
 		 "socket 0: discovery of 1 of 3 cha is broken (cha5: access type 2, but cha "
@@ -263,37 +273,41 @@ static void test_broken_records(void)
 		 "socket 0: discovery of 1 of 3 cha is broken (cha5: access type 3, but cha "
 		 "registers are msr)\n",
 		 "cha", 2},
-		{{.run = same_twice},
-		 "socket 0: discovery lists cha5 at 0x2050 a second time (cha5 at 0x2050); "
-		 "ignored\n",
-		 "cha",
-		 3},
+		{{.run = same_twice}, "", "cha", 3},
 		{{.run = same_place},
-		 "socket 0: discovery lists cha6 at 0x2050 a second time (cha5 at 0x2050); "
-		 "ignored\n",
+		 "socket 0: discovery of 1 of 4 cha is broken (cha6: it is listed at 0x2050, and "
+		 "cha5 at "
+		 "0x2050)\n",
 		 "cha",
 		 3},
 		{WORD(4, 0, CHA_WORD - 2),
-		 "socket 0: cha5 is not used: discovery says 2 counters, the guide 4\n", "cha", 2},
+		 "socket 0: discovery of 1 of 3 cha is broken (cha5: discovery says 2 counters, "
+		 "the guide "
+		 "4)\n",
+		 "cha", 2},
 		{WORD(4, 0, CHA_WORD - 0x100000),
-		 "socket 0: cha5 is not used: discovery says counters of 32 bits, the guide 48\n",
+		 "socket 0: discovery of 1 of 3 cha is broken (cha5: discovery says counters of 32 "
+		 "bits, "
+		 "the guide 48)\n",
 		 "cha", 2},
 		{WORD(1, 0, CHA_WORD + 0x100004),
-		 "socket 0: discovery gives cha0 8 counters of 64 bits; 4 of 48 bits are used\n",
-		 "cha", 3},
+		 "socket 0: discovery of 1 of 3 cha is broken (cha0: its record, of 8 counters of "
+		 "64 bits "
+		 "at 0x2000, is not like those of other cha)\n",
+		 "cha", 2},
 		{WORD(4, 0, CHA_WORD + 0x100),
-		 "socket 0: cha5 is not used: discovery says controls at +0x3 and counters at "
-		 "+0x8, the guide +0x2 and +0x8\n",
+		 "socket 0: discovery of 1 of 3 cha is broken (cha5: discovery says controls at "
+		 "+0x3 and "
+		 "counters at +0x8, the guide +0x2 and +0x8)\n",
 		 "cha", 2},
 		{WORD(10, 1, 0x100000),
-		 "socket 0: discovery of 1 of 8 imc is broken (imc0: memory 0x100000 is outside of "
-		 "its BARs)\n",
+		 "socket 0: discovery of 1 of 8 imc is broken (imc0: memory 0x100000 is no place "
+		 "of imc)\n",
 		 "imc", 7},
-		/* its last control would lie behind the end of the last BAR */
-		{WORD(10, 1, 0xf20fffd0),
-		 "socket 0: discovery of 1 of 8 imc is broken (imc0: memory 0xf20fffd0 is outside "
-		 "of "
-		 "its BARs)\n",
+		/* within the memory of its controller */
+		{WORD(10, 1, 0xf2022880),
+		 "socket 0: discovery of 1 of 8 imc is broken (imc0: memory 0xf2022880 is no place "
+		 "of imc)\n",
 		 "imc", 7},
 		{WORD(10, 1, 0xf2022804),
 		 "socket 0: discovery of 1 of 8 imc is broken (imc0: 0xf2022804 is no address of a "
@@ -327,7 +341,11 @@ static void test_broken_records(void)
 		 "socket 0: discovery lists no upi; taken from their device ids\n",
 		 "upi",
 		 3},
-		{{.run = no_cha}, "socket 0: discovery lists no cha\n", "cha", 0},
+		{{.run = no_cha},
+		 "socket 0: discovery lists no cha\nsocket 0: discovery lists 0 cha, by PCI device "
+		 "8086:325b there are 3\n",
+		 "cha",
+		 0},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -353,13 +371,14 @@ static void test_contradictions(void)
 		struct change change;
 		const char *reason;
 	} rows[] = {
-		{WORD(4, 1, 0x1a0),
-		 "its discovery is broken: MSR 0x1a0 is outside of the monitors' range"},
-		{WORD(4, 0, CHA_WORD - 2), "discovery says 2 counters, the guide 4"},
+		{WORD(4, 1, 0x1a0), "discovery lists it, but MSR 0x1a0 is no place of cha"},
+		{WORD(4, 0, CHA_WORD - 2),
+		 "discovery lists it, but discovery says 2 counters, the guide 4"},
 		{WORD(4, 0, CHA_WORD - 0x100000),
-		 "discovery says counters of 32 bits, the guide 48"},
+		 "discovery lists it, but discovery says counters of 32 bits, the guide 48"},
 		{WORD(4, 0, CHA_WORD + 0x100),
-		 "discovery says controls at +0x3 and counters at +0x8, the guide +0x2 and +0x8"},
+		 "discovery lists it, but discovery says controls at +0x3 and counters at +0x8, "
+		 "the guide +0x2 and +0x8"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -397,6 +416,61 @@ static void test_endless_capabilities(void)
 	end();
 }
 
+/* 240 capabilities that name one table, and a table that is named for another socket: each is read once, and
+ * a fault is said once. */
+static void test_one_table(void)
+{
+	listed_machine();
+	for (unsigned at = 0x100; at < 0x1000; at += 0x10) {
+		fake_put(&root, 0, 0, 1, at, 0x10023 | (at + 0x10 < 0x1000 ? at + 0x10 : 0) << 20);
+		fake_put(&root, 0, 0, 1, at + 4, 0x01008086);
+		fake_put(&root, 0, 0, 1, at + 8, 1);
+		fake_put(&root, 0, 0, 1, at + 12, 0);
+	}
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_NUMBER(count("cha", true), 6);
+	forget();
+
+	for (unsigned at = 0x100; at < 0x1000; at += 0x10)
+		fake_put(&root, 0, 0, 1, at + 12, 7);
+	discover();
+	CHECK_TEXT(notes, "discovery table of pci 0000:00:00.1: it names BAR 7, which does not "
+			  "exist\nsocket 0: no usable discovery table; the places of the guide are "
+			  "used\n");
+	forget();
+	end();
+
+	listed_machine();
+	fake_put(&root, 0x80, 0, 1, 0x18, (uint32_t)table_at[0]);
+	discover();
+	CHECK_TEXT(notes,
+		   "discovery table of pci 0000:80:00.1: it is that of socket 0\nsocket 1: no "
+		   "usable discovery table; the places of the guide are used\n");
+	forget();
+	end();
+}
+
+/* Channels that are not listed and have an address, and a register that says 0 of it. */
+static void test_channels(void)
+{
+	listed_machine();
+	for (unsigned i = 12; i < 18; i++)
+		put_record(0, i, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+	fake_put(&root, 0xfe, 0, 1, 0xd0, 0);
+	discover();
+	CHECK_TEXT(notes,
+		   "socket 0: 6 of 8 imc are not listed by discovery where they are: taken "
+		   "from their places\nsocket 1: discovery of 8 of 8 imc is broken (imc0: memory "
+		   "0xf4022800 cannot be checked: PCI function 00.1 (8086:3251) holds no address "
+		   "at 0xd0)\n");
+	CHECK_NUMBER(count("imc", true), 8);
+	CHECK_NUMBER(count("imc", false), 16);
+	CHECK_TEXT(unit("imc", 0, 7)->location, "mmio 0xf20ea800");
+	forget();
+	end();
+}
+
 /* Without a table, without the device that counts: nothing is guessed. */
 static void test_uncounted(void)
 {
@@ -413,7 +487,7 @@ static void test_uncounted(void)
 	CU_ASSERT(!unit("cha", 0, 0)->available);
 	CHECK_TEXT(unit("cha", 0, 0)->reason,
 		   "how many there are cannot be told: PCI device 8086:325b is not visible");
-	CU_ASSERT(unit("cha", 1, 35)->available);
+	CU_ASSERT(unit("cha", 1, 2)->available);
 	CU_ASSERT(unit("imc", 0, 0)->available);
 	CHECK_TEXT(unit("imc", 1, 0)->reason,
 		   "PCI function 00.1 (8086:3251) holds no address at 0xd0");
@@ -451,6 +525,8 @@ int main(void)
 		{"broken records", test_broken_records},
 		{"contradictions", test_contradictions},
 		{"endless capabilities", test_endless_capabilities},
+		{"one table", test_one_table},
+		{"channels that are not listed", test_channels},
 		{"uncounted units", test_uncounted},
 		{"unknown socket", test_unknown_socket},
 		{NULL, NULL},

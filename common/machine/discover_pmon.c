@@ -19,8 +19,12 @@ enum {
 	BAR_0 = 0x10,
 	MAX_BIR = 5,
 	MAP_SIZE = 0x80000, /* bytes that the guide maps */
-	RECORD_WORDS = 3
+	RECORD_WORDS = 3,
+	MAX_RECORDS = 1023 /* of a socket: as many as one table can have */
 };
+
+/* Of the first word: number, distances and width of the registers, access. */
+static const uint64_t SHAPE = 0xc00000ffffffffff;
 
 static unsigned bits(uint64_t word, unsigned high, unsigned low)
 {
@@ -158,11 +162,20 @@ static int find_type(const struct unc_table *table, unsigned number,
 	return -1;
 }
 
+/* A unit that the table of another die lists as well is one. */
 static int add_record(struct unc_pmon_list *list, const struct unc_pmon_record *record,
 		      struct unc_error *err)
 {
-	void *more = unc_grow(list->record, list->n, sizeof(*record));
+	void *more;
 
+	for (const struct unc_pmon_record *r = list->record; r < list->record + list->n; r++)
+		if (r->type == record->type && r->id == record->id &&
+		    r->address == record->address && r->shape == record->shape)
+			return 0;
+	if (list->n == MAX_RECORDS)
+		return unc_fail(err, UNC_ERR_TABLE,
+				"broken: with it the socket has more than %d units", MAX_RECORDS);
+	more = unc_grow(list->record, list->n, sizeof(*record));
 	if (!more)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	list->record = more;
@@ -182,7 +195,7 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 			unsigned max, struct unc_error *err)
 {
 	struct unc_pmon_list *list = &pmon->socket[socket];
-	size_t before = list->n;
+	size_t n = 0;
 	unsigned unknown = 0;
 	char first[48] = "";
 
@@ -197,7 +210,7 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 			.address = w[1],
 			.id = (uint16_t)bits(w[2], 31, 16),
 			.position = (uint16_t)bits(w[2], 47, 32),
-			.table = (uint16_t)list->tables,
+			.shape = w[0] & SHAPE,
 		};
 		bool known;
 		int type = find_type(pmon->walk->table, bits(w[2], 15, 0), &record, &known);
@@ -211,22 +224,41 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 					 UNC_PCI_DEVFN(record.address) & 7u);
 			continue;
 		}
+		n++;
 		record.type = (uint16_t)type;
 		if (add_record(list, &record, err) < 0)
-			return UNC_ERR_MEMORY;
+			return err->code;
 	}
 	/* A newer table may have a few new types; one with more of them than known ones is noise.
 	 */
-	if (list->n == before || unknown > list->n - before)
+	if (n == 0 || unknown > n)
 		return unc_fail(err, UNC_ERR_TABLE,
-				"broken: %zu of its %u records are of known units, %u are not",
-				list->n - before, max, unknown);
+				"broken: %zu of its %u records are of known units, %u are not", n,
+				max, unknown);
 	if (unknown)
 		unc_walk_note(
 			pmon->walk,
 			"socket %d: discovery lists %u units of types that are not known, the "
 			"first of type %s",
 			socket, unknown, first);
+	return 0;
+}
+
+/* Notes where a table is. 1: it has been read already. */
+static int note_table(struct unc_pmon *pmon, int socket, uint64_t address, struct unc_error *err)
+{
+	struct unc_pmon_list *list = &pmon->socket[socket];
+
+	for (int s = 0; s < UNC_MAX_SOCKETS; s++)
+		for (unsigned i = 0; i < pmon->socket[s].n_tables; i++)
+			if (pmon->socket[s].table[i] == address)
+				return s == socket ? 1
+						   : unc_fail(err, UNC_ERR_TABLE,
+							      "it is that of socket %d", s);
+	if (list->n_tables == UNC_PMON_TABLES)
+		return unc_fail(err, UNC_ERR_TABLE, "socket %d has more than %d", socket,
+				UNC_PMON_TABLES);
+	list->table[list->n_tables++] = address;
 	return 0;
 }
 
@@ -240,6 +272,8 @@ static int read_table(struct unc_pmon *pmon, const struct unc_pci_function *f, u
 	size_t size;
 	int rc = table_address(pmon->walk, f, cap, &address, err);
 
+	if (rc == 0 && (rc = note_table(pmon, socket, address, err)) > 0)
+		return 0;
 	if (rc == 0)
 		rc = bus->methods->memory(bus, address, global, sizeof(global), err);
 	if (rc == 0)
@@ -276,7 +310,7 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 {
 	const struct unc_walk *walk = pmon->walk;
 	uint64_t seen[16] = {0};
-	unsigned cap = 0;
+	unsigned cap = 0, failed = 0;
 	int more;
 
 	while ((more = next_dvsec(walk, f, &cap, seen, err)) > 0) {
@@ -286,7 +320,7 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 
 		if (rc == UNC_ERR_MEMORY)
 			return unc_fail(err, rc, "%s", why.text);
-		if (rc < 0)
+		if (rc < 0 && !failed++)
 			unc_walk_note(walk, "discovery table of pci %s: %s",
 				      unc_function_name(f).text, why.text);
 		note_denied(pmon, f, rc, &why);

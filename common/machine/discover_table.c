@@ -2,11 +2,13 @@
 /*
  * Units by the PMON discovery tables.
  *
- * What a table says is believed only as far as it agrees with units.tbl: MSR numbers within the
- * monitors' range, memory within the BARs of the guide, PCI functions that exist and have the
- * right device id, registers at the distances known. A table that is broken as a whole is not
- * used at all: the places of units.tbl are, and a note says so. The encoding of PCI addresses:
- * Linux uncore_discovery.h.
+ * A unit that is listed exists. Where it is said to be is believed only as far as it agrees with
+ * units.tbl: the very places that sources name, PCI functions that exist and have the right device
+ * id, registers at the distances known, and a record like those of its siblings; without a place in
+ * units.tbl, registers that nobody else has. What does not agree is listed as missing. What is not
+ * listed, but there by its device id or address, is taken too, and what another register counts more
+ * of is said. A table that is broken as a whole is not used at all: the places of units.tbl are, and
+ * a note says so. The encoding of PCI addresses: Linux uncore_discovery.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,16 +17,22 @@
 
 #include "machine/discover_walk.h"
 
-enum {
-	MSR_SLACK = 0x100, /* units behind the last that units.tbl knows */
-	PHYSICAL_BITS = 52
-};
+enum { MSR_ALIGN = 16, PHYSICAL_BITS = 52 };
+
+/* What becomes of a record: it is not where it says; it is not as it should be; it is right. */
+enum { NOT_THERE, ODD, USED };
 
 /* ----------------------------------------------------------------- one record */
 
 static const struct unc_tbl_part *main_part(const struct unc_walk *walk, unsigned type)
 {
 	return &walk->table->part[walk->table->type[type].parts.first];
+}
+
+/* Places of the main part that are known. */
+static const struct unc_range *places_of(const struct unc_walk *walk, unsigned type)
+{
+	return &main_part(walk, type)->where;
 }
 
 /* Offset of unit control in its part. */
@@ -35,68 +43,115 @@ static int64_t control_offset(const struct unc_walk *walk, unsigned type)
 	return reg == UNC_NONE ? 0 : walk->table->reg[reg].offset;
 }
 
-/* MSRs: a broken table must not make us write any register of the CPU. */
-static int check_msr(const struct unc_walk *walk, uint64_t address, struct unc_error *err)
+static uint64_t base_of(const struct unc_walk *walk, const struct unc_pmon_record *record)
 {
-	const struct unc_table *t = walk->table;
-	uint64_t low = UINT64_MAX, high = 0;
+	uint64_t address = record->address;
 
-	for (size_t i = 0; i < t->n_part; i++) {
-		for (uint32_t k = 0; t->part[i].space == UNC_SPACE_MSR && k < t->part[i].where.n;
-		     k++) {
-			uint64_t base = t->where[t->part[i].where.first + k].base;
-
-			low = base < low ? base : low;
-			high = base > high ? base : high;
-		}
-	}
-	if (address >= low && address < high + MSR_SLACK)
-		return 0;
-	return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is outside of the monitors' range",
-			address);
+	if (main_part(walk, record->type)->space == UNC_SPACE_PCI)
+		address &= ~(1ull << 31);
+	return address - (uint64_t)control_offset(walk, record->type);
 }
 
-/* Bytes from the unit's control to the end of its last register. */
-static uint64_t extent(const struct unc_table *t, const struct unc_tbl_type *row)
+/* Room of the registers of the main part, from its base on: numbers of MSRs, bytes. */
+static uint64_t extent(const struct unc_table *t, unsigned type)
 {
-	int64_t end = 8;
+	const struct unc_range *regs = &t->type[type].regs;
+	bool msr = t->part[t->type[type].parts.first].space == UNC_SPACE_MSR;
+	int64_t end = msr ? 1 : 8;
 
-	for (uint32_t i = 0; i < row->regs.n; i++) {
-		const struct unc_tbl_reg *reg = &t->reg[row->regs.first + i];
-		int64_t last = (int64_t)reg->offset + reg->width / 8;
+	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
+		int64_t last = (int64_t)t->reg[i].offset + (msr ? 1 : t->reg[i].width / 8);
 
-		if (reg->part == 0 && !(reg->flags & UNC_REG_ABS) && last > end)
+		if (t->reg[i].part == 0 && !(t->reg[i].flags & UNC_REG_ABS) && last > end)
 			end = last;
 	}
 	return (uint64_t)end;
 }
 
-/* Memory: within the BARs of the guide, where these can be read. */
-static int check_mmio(const struct unc_walk *walk, unsigned type, int socket, uint64_t address,
+/* Whether units of a type have an MSR from `first` on, at places that are known. */
+static bool has_msr(const struct unc_table *t, const struct unc_tbl_type *type, uint64_t first,
+		    uint64_t size)
+{
+	for (uint32_t i = type->regs.first; i < type->regs.first + type->regs.n; i++) {
+		const struct unc_tbl_reg *reg = &t->reg[i];
+		const struct unc_tbl_part *part = &t->part[type->parts.first + reg->part];
+
+		for (uint32_t k = 0; part->space == UNC_SPACE_MSR && k < part->where.n; k++) {
+			uint64_t number = t->where[part->where.first + k].base;
+
+			number = reg->flags & UNC_REG_ABS ? (uint32_t)reg->offset
+							  : number + (uint64_t)(int64_t)reg->offset;
+			if (number >= first && number < first + size)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* MSRs: a broken table must not make us write any register of the CPU. */
+static int check_msr(const struct unc_walk *walk, unsigned type, uint64_t base,
+		     struct unc_error *err)
+{
+	const struct unc_table *t = walk->table;
+	const struct unc_range *rows = places_of(walk, type);
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (uint32_t i = 0; i < rows->n; i++)
+		if (t->where[rows->first + i].base == base)
+			return 0;
+	if (rows->n)
+		return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is no place of %s", base,
+				unc_type_name(t, type));
+	/* No source names one: between those of others, and as they are on a multiple of 16. */
+	for (size_t i = 0; i < t->n_part; i++) {
+		for (uint32_t k = 0; t->part[i].space == UNC_SPACE_MSR && k < t->part[i].where.n;
+		     k++) {
+			uint64_t place = t->where[t->part[i].where.first + k].base;
+
+			low = place < low ? place : low;
+			high = place > high ? place : high;
+		}
+	}
+	if (base < low || base >= high || base % MSR_ALIGN)
+		return unc_fail(err, UNC_ERR_TABLE,
+				"MSR 0x%" PRIx64 " is no multiple of 16 in the monitors' range",
+				base);
+	for (size_t i = 0; i < t->n_type; i++)
+		if (has_msr(t, &t->type[i], base, extent(t, type)))
+			return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is of %s", base,
+					unc_type_name(t, (unsigned)i));
+	return 0;
+}
+
+/* Memory: the places of the guide in the BARs, where these can be read. */
+static int check_mmio(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
 		      struct unc_error *err)
 {
-	const struct unc_tbl_part *part = main_part(walk, type);
-	uint64_t size = extent(walk->table, &walk->table->type[type]);
-	unsigned readable = 0;
+	const struct unc_range *rows = places_of(walk, record->type);
+	uint64_t base = base_of(walk, record), bar;
+	struct unc_error unread = {0};
 
-	if (address & 7 || address >> PHYSICAL_BITS)
-		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no address of a unit",
-				address);
-	for (uint32_t i = 0; i < part->where.n; i++) {
-		const struct unc_tbl_where *where = &walk->table->where[part->where.first + i];
-		const struct unc_tbl_bar *bar = &walk->table->bar[where->bar];
-		uint64_t base;
+	if (base & 7 || base >> PHYSICAL_BITS)
+		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no address of a unit", base);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct unc_tbl_where *where =
+			&walk->table->where[rows->first + (record->id + i) % rows->n];
+		struct unc_error why = {0};
+		int rc = unc_fixed_bar(walk, &walk->table->bar[where->bar], where->bar_index,
+				       socket, &bar, &why);
 
-		if (unc_fixed_bar(walk, bar, where->bar_index, socket, &base, NULL) < 0)
-			continue;
-		readable++;
-		if (address >= base && address - base < bar->size &&
-		    bar->size - (address - base) >= size)
+		if (rc == 0 && bar + where->base == base)
 			return 0;
+		if (rc == UNC_ERR_UNAVAILABLE)
+			unread = why;
 	}
-	if (!readable)
-		return 0;
-	return unc_fail(err, UNC_ERR_TABLE, "memory 0x%" PRIx64 " is outside of its BARs", address);
+	if (unread.code)
+		return unc_fail(err, unread.code, "memory 0x%" PRIx64 " cannot be checked: %s",
+				base, unread.text);
+	/* Where no source names a place, what is there now tells: refuse_overlaps(), the fence. */
+	return rows->n ? unc_fail(err, UNC_ERR_TABLE, "memory 0x%" PRIx64 " is no place of %s",
+				  base, unc_type_name(walk->table, record->type))
+		       : 0;
 }
 
 /* Types that share a number in the discovery table share the numbers of their units, too: there the
@@ -158,9 +213,9 @@ static int check_place(const struct unc_walk *walk, const struct unc_pmon_record
 				record->access, unc_type_name(walk->table, record->type),
 				unc_space_name(space));
 	if (space == UNC_SPACE_MSR)
-		return check_msr(walk, record->address, err);
+		return check_msr(walk, record->type, base_of(walk, record), err);
 	if (space == UNC_SPACE_MMIO)
-		return check_mmio(walk, record->type, socket, record->address, err);
+		return check_mmio(walk, record, socket, err);
 	return check_pci(walk, record, socket, err);
 }
 
@@ -197,112 +252,75 @@ static int check_layout(const struct unc_walk *walk, const struct unc_pmon_recor
 	return 0;
 }
 
-/* ------------------------------------------------------- one type on a socket */
+/* ------------------------------------------------------- records of a type */
 
-/* An earlier record of the same unit, or another unit at the same place. */
-static const struct unc_instance *twin(const struct unc_walk *walk, size_t from,
-				       const struct unc_pmon_record *record, uint64_t base)
+/* Whether most records of its type are of another shape. */
+static bool is_unlike(const struct unc_pmon_list *list, const struct unc_pmon_record *r)
 {
-	for (size_t i = from; i < walk->n; i++)
-		if (walk->unit[i].index == record->id || walk->unit[i].part[0].base == base)
-			return &walk->unit[i];
+	size_t same = 0, n = 0;
+
+	for (const struct unc_pmon_record *o = list->record; o < list->record + list->n; o++) {
+		n += o->type == r->type;
+		same += o->type == r->type && o->shape == r->shape;
+	}
+	return 2 * same < n;
+}
+
+/* Whether it is where the unit of its number is by the tables. */
+static bool is_home(const struct unc_walk *walk, const struct unc_pmon_record *r)
+{
+	const struct unc_range *rows = places_of(walk, r->type);
+
+	return r->id < rows->n && walk->table->where[rows->first + r->id].base == base_of(walk, r);
+}
+
+/* Another record of the type with the number or the place of this one, and a better right to it. */
+static const struct unc_pmon_record *rival(const struct unc_walk *walk,
+					   const struct unc_pmon_list *list,
+					   const struct unc_pmon_record *r)
+{
+	for (const struct unc_pmon_record *o = list->record; o < list->record + list->n; o++)
+		if (o->type == r->type && (o->id == r->id) != (o->address == r->address) &&
+		    (is_home(walk, o) != is_home(walk, r) ? is_home(walk, o) : o < r))
+			return o;
 	return NULL;
 }
 
-/* Has a unit been refused already? One note is enough for a type. */
-static bool refused(const struct unc_walk *walk, size_t from)
+/* What becomes of a record, and why it is not used. */
+static int judge(const struct unc_walk *walk, const struct unc_pmon_list *list,
+		 const struct unc_pmon_record *r, int socket, struct unc_error *err)
 {
-	for (size_t i = from; i < walk->n; i++)
-		if (!walk->unit[i].part[0].present)
-			return true;
-	return false;
+	const struct unc_pmon_record *other;
+	const char *name = unc_type_name(walk->table, r->type);
+
+	if (check_place(walk, r, socket, err) < 0)
+		return NOT_THERE;
+	if (check_layout(walk, r, err) < 0)
+		return ODD;
+	if (is_unlike(list, r)) {
+		unc_fail(err, UNC_ERR_TABLE,
+			 "its record, of %u counters of %u bits at 0x%" PRIx64
+			 ", is not like those of other %s",
+			 r->n_controls, r->width, base_of(walk, r), name);
+		return ODD;
+	}
+	if ((other = rival(walk, list, r))) {
+		unc_fail(err, UNC_ERR_TABLE,
+			 "it is listed at 0x%" PRIx64 ", and %s%u at 0x%" PRIx64, base_of(walk, r),
+			 name, other->id, base_of(walk, other));
+		return ODD;
+	}
+	return USED;
 }
 
-/* More or wider counters than the guide knows do no harm. */
-static void note_surplus(const struct unc_walk *walk, const struct unc_pmon_list *list,
-			 unsigned type, int socket)
-{
-	const struct unc_tbl_type *row = &walk->table->type[type];
-
-	for (size_t i = 0; i < list->n; i++) {
-		const struct unc_pmon_record *r = &list->record[i];
-
-		if (r->type != type || !r->used ||
-		    (r->n_controls <= row->n_counters && r->width <= row->width))
-			continue;
-		unc_walk_note(walk,
-			      "socket %d: discovery gives %s%u %u counters of %u bits; "
-			      "%u of %u bits are used",
-			      socket, unc_type_name(walk->table, type), r->id, r->n_controls,
-			      r->width, row->n_counters, row->width);
-		return;
-	}
-}
-
-static uint64_t base_of(const struct unc_walk *walk, const struct unc_pmon_record *record)
-{
-	uint64_t address = record->address;
-
-	if (main_part(walk, record->type)->space == UNC_SPACE_PCI)
-		address &= ~(1ull << 31);
-	return address - (uint64_t)control_offset(walk, record->type);
-}
-
-static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
-		    size_t from, struct unc_error *err)
-{
-	const char *name = unc_type_name(walk->table, record->type);
-	uint64_t base = base_of(walk, record);
-	const struct unc_instance *other = twin(walk, from, record, base);
-	struct unc_error why = {0};
-	struct unc_instance *unit;
-	bool unreached;
-
-	if (other) {
-		unc_walk_note(walk,
-			      "socket %d: discovery lists %s%u at 0x%" PRIx64
-			      " a second time (%s%u at 0x%" PRIx64 "); ignored",
-			      socket, name, record->id, base, name, other->index,
-			      other->part[0].base);
-		return 0;
-	}
-	unit = unc_walk_add(walk, record->type, socket, record->id, err);
-	if (!unit)
-		return UNC_ERR_MEMORY;
-	unit->status_position = (int16_t)record->position;
-	unit->part[0] = (struct unc_place){
-		.base = base,
-		.space = main_part(walk, record->type)->space,
-		.present = true,
-		.exists = true,
-	};
-	unreached = unit->part[0].space == UNC_SPACE_MSR &&
-		    unc_walk_cpu(walk, socket, &unit->part[0], &why) < 0;
-	if (unreached) {
-		unit->part[0].present = false;
-		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
-	}
-	unc_fixed_parts(walk, unit, 1);
-	if (!unreached && check_layout(walk, record, &why) < 0) {
-		if (!refused(walk, from))
-			unc_walk_note(walk, "socket %d: %s%u is not used: %s", socket, name,
-				      record->id, why.text);
-		unit->available = unit->part[0].present = unit->part[0].exists = false;
-		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
-	}
-	return 0;
-}
-
-/* Checks the places of all records of a type. Returns how many records there are, and in *bad
- * how many of them are broken. */
-static size_t check_records(const struct unc_walk *walk, const struct unc_pmon_list *list,
-			    unsigned type, int socket, bool fixed, size_t *bad)
+/* Judges all records of a type. Returns how many there are. */
+static size_t judge_records(const struct unc_walk *walk, const struct unc_pmon_list *list,
+			    unsigned type, int socket)
 {
 	struct unc_error first = {0};
 	unsigned first_id = 0;
-	size_t n = 0;
+	size_t n = 0, bad = 0;
 
-	*bad = 0;
 	for (size_t i = 0; i < list->n; i++) {
 		struct unc_pmon_record *record = &list->record[i];
 		struct unc_error why = {0};
@@ -311,160 +329,289 @@ static size_t check_records(const struct unc_walk *walk, const struct unc_pmon_l
 			continue;
 		n++;
 		number_by_place(walk, record);
-		record->used = check_place(walk, record, socket, &why) == 0;
-		if (record->used || (*bad)++)
+		record->state = (uint8_t)judge(walk, list, record, socket, &why);
+		if (record->state == USED || bad++)
 			continue;
 		first = why;
 		first_id = record->id;
 	}
-	if (*bad)
-		unc_walk_note(walk, "socket %d: discovery of %zu of %zu %s is broken (%s%u: %s)%s",
-			      socket, *bad, n, unc_type_name(walk->table, type),
-			      unc_type_name(walk->table, type), first_id, first.text,
-			      fixed ? "; all are taken from their device ids" : "");
+	if (bad)
+		unc_walk_note(walk, "socket %d: discovery of %zu of %zu %s is broken (%s%u: %s)",
+			      socket, bad, n, unc_type_name(walk->table, type),
+			      unc_type_name(walk->table, type), first_id, first.text);
 	return n;
 }
 
-/* The highest number among the first n of a type, each number once. */
-static int last_of(const struct unc_pmon_list *list, unsigned type, unsigned n)
+/* What counts the units of a type beside the list, and how many they are; UNC_NONE: nothing does. */
+struct told {
+	unsigned n;
+	char by[40];
+};
+
+static struct told count_beside(const struct unc_walk *walk, unsigned type, int socket)
 {
-	int last = -1;
+	const struct unc_range *rows = &walk->table->type[type].presents;
+	const struct unc_tbl_present *by;
+	const struct unc_pci_function *f;
+	struct told told = {.n = UNC_NONE};
+	struct unc_error why = {0};
 
-	for (unsigned i = 0; i < n; i++) {
-		int next = UINT16_MAX + 1;
-
-		for (size_t k = 0; k < list->n; k++)
-			if (list->record[k].type == type && list->record[k].id > last &&
-			    list->record[k].id < next)
-				next = list->record[k].id;
-		if (next > UINT16_MAX)
-			break;
-		last = next;
+	if (unc_present_count(walk, type, socket, &told.n, &by, &why) == 0 && by) {
+		snprintf(told.by, sizeof(told.by), "%s%04x",
+			 by->msr ? "msr 0x" : "PCI device 8086:", by->msr ? by->msr : by->id);
+		return told;
 	}
-	return last;
+	told.n = UNC_NONE;
+	/* Functions that units hang on: those that are visible. */
+	for (by = &walk->table->present[rows->first];
+	     by < &walk->table->present[rows->first + rows->n]; by++) {
+		if (by->msr || by->n_offsets || by->last)
+			continue;
+		snprintf(told.by, sizeof(told.by), "PCI functions 8086:%04x", by->id);
+		told.n = 0;
+		for (unsigned k = 0; k < by->n_devices; k++)
+			if (unc_walk_function(walk, socket, by->id, by->devfn[k], &f, NULL) == 0)
+				told.n += by->per;
+	}
+	return told;
 }
 
 /* Firmware has listed slices that the part does not have. What counts them is believed, and the first
- * of the list are taken, as in Linux uncore_snbep.c (spr_uncore_cpu_init). Returns how many there may
- * be. */
-static unsigned drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type,
-			     int socket)
+ * of the list are taken, as in Linux uncore_snbep.c (spr_uncore_cpu_init). */
+static void drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type,
+			 int socket, const struct told *told)
 {
-	unsigned most = UNC_NONE, dropped = 0;
-	const struct unc_tbl_present *by;
-	struct unc_error why = {0};
-	int last;
+	unsigned dropped = 0;
 
-	if (unc_present_count(walk, type, socket, &most, &by, &why) < 0 || !by)
-		return UNC_NONE;
-	last = last_of(list, type, most);
-	for (size_t i = 0; i < list->n; i++)
-		if (list->record[i].type == type && list->record[i].id > last) {
-			list->record[i].type = UNC_NONE;
+	for (struct unc_pmon_record *r = list->record + list->n; r-- > list->record;) {
+		unsigned before = 0;
+
+		for (size_t k = 0; k < list->n; k++)
+			before += list->record[k].type == type && list->record[k].id < r->id;
+		if (r->type == type && before >= told->n) {
+			r->type = UNC_NONE;
 			dropped++;
 		}
+	}
 	if (dropped)
 		unc_walk_note(walk,
-			      "socket %d: %s%04x tells of %u %s: %u more of the discovery table, "
-			      "numbered above %d, are not used",
-			      socket,
-			      by->msr ? "msr 0x" : "PCI device 8086:", by->msr ? by->msr : by->id,
-			      most, unc_type_name(walk->table, type), dropped, last);
-	return most;
+			      "socket %d: by %s there are %u %s: the last %u of the discovery "
+			      "table are not used",
+			      socket, told->by, told->n, unc_type_name(walk->table, type), dropped);
 }
 
-/* Lists a unit whose record is broken, so that it is not missed without a reason. */
-static int add_broken(struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
-		      size_t from, struct unc_error *err)
-{
-	struct unc_error why = {0};
-	struct unc_instance *unit;
+/* ------------------------------------------------------- units of a type on a socket */
 
-	if (twin(walk, from, record, UINT64_MAX) ||
-	    unc_fixed_empty(walk, record->type, record->id, socket, &why))
-		return 0;
-	unit = unc_walk_add(walk, record->type, socket, record->id, err);
-	if (!unit)
-		return UNC_ERR_MEMORY;
-	check_place(walk, record, socket, &why);
-	snprintf(unit->reason, sizeof(unit->reason), "its discovery is broken: %.220s", why.text);
-	return 0;
+/* How many there are so far; *next: a number behind all of them. */
+static unsigned units_of(const struct unc_walk *walk, unsigned type, int socket, unsigned *next)
+{
+	unsigned n = 0;
+
+	*next = 0;
+	for (size_t i = 0; i < walk->n; i++) {
+		const struct unc_instance *unit = &walk->unit[i];
+
+		if (unit->type != type || unit->socket != socket)
+			continue;
+		n++;
+		*next = unit->index >= *next ? unit->index + 1u : *next;
+	}
+	return n;
 }
 
-/* Whether another table of the socket, that of another die, has given the number to a unit elsewhere. */
-static bool is_taken(const struct unc_pmon_list *list, const struct unc_pmon_record *record)
+static bool has_unit(const struct unc_walk *walk, unsigned type, int socket, unsigned index)
 {
-	for (const struct unc_pmon_record *r = list->record; r < record; r++)
-		if (r->type == record->type && r->id == record->id && r->table != record->table &&
-		    r->address != record->address)
+	for (size_t i = 0; i < walk->n; i++)
+		if (walk->unit[i].type == type && walk->unit[i].socket == socket &&
+		    walk->unit[i].index == index)
 			return true;
 	return false;
 }
 
-/* A unit whose number is taken would be missing from each sum: it is listed under a free number, as one
- * that cannot be used. */
-static int add_taken(struct unc_walk *walk, const struct unc_pmon_list *list,
-		     const struct unc_pmon_record *record, int socket, size_t from,
-		     struct unc_error *err)
+static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
+		    struct unc_error *err)
 {
-	struct unc_pmon_record other = *record;
-	struct unc_instance *unit;
+	struct unc_instance *unit = unc_walk_add(walk, record->type, socket, record->id, err);
+	struct unc_error why = {0};
 
-	for (size_t i = 0; i < list->n; i++)
-		if (list->record[i].type == other.type && list->record[i].id >= other.id)
-			other.id = (uint16_t)(list->record[i].id + 1);
-	while (twin(walk, from, &other, UINT64_MAX))
-		other.id++;
-	unit = unc_walk_add(walk, record->type, socket, other.id, err);
 	if (!unit)
 		return UNC_ERR_MEMORY;
-	snprintf(unit->reason, sizeof(unit->reason),
-		 "two discovery tables of the socket list %s%u: the one at 0x%" PRIx64
-		 " is not used",
-		 unc_type_name(walk->table, record->type), record->id, base_of(walk, record));
+	unit->status_position = (int16_t)record->position;
+	unit->part[0] = (struct unc_place){
+		.base = base_of(walk, record),
+		.space = main_part(walk, record->type)->space,
+		.present = true,
+		.exists = true,
+	};
+	if (unit->part[0].space == UNC_SPACE_MSR &&
+	    unc_walk_cpu(walk, socket, &unit->part[0], &why) < 0) {
+		unit->part[0].present = false;
+		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
+	}
+	unc_fixed_parts(walk, unit, 1);
 	return 0;
+}
+
+/* Lists one that cannot be used, so that it is not missed without a reason. */
+static int add_missing(struct unc_walk *walk, unsigned type, int socket, unsigned index,
+		       const char *begin, const char *why, struct unc_error *err)
+{
+	struct unc_instance *unit;
+	unsigned next;
+
+	units_of(walk, type, socket, &next);
+	unit = unc_walk_add(walk, type, socket, has_unit(walk, type, socket, index) ? next : index,
+			    err);
+	if (!unit)
+		return UNC_ERR_MEMORY;
+	snprintf(unit->reason, sizeof(unit->reason), "%s%.220s", begin, why);
+	return 0;
+}
+
+/* Units that are not listed where they are, but there: a PCI function proves it by its device id; of
+ * what is at the address of a BAR reading has to tell. Returns how many, or UNC_ERR_MEMORY. */
+static int add_unlisted(struct unc_walk *walk, unsigned type, int socket, unsigned most,
+			struct unc_error *err)
+{
+	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
+	unsigned next, n = units_of(walk, type, socket, &next);
+	int added = 0;
+
+	for (unsigned i = 0; i < places_of(walk, type)->n && n < most; i++) {
+		struct unc_place place;
+		struct unc_instance *unit;
+
+		if (has_unit(walk, type, socket, i) ||
+		    unc_fixed_empty(walk, type, i, socket, NULL) ||
+		    (unc_fixed_place(walk, type, 0, i, socket, &place, NULL) < 0 && !place.exists))
+			continue;
+		unit = unc_walk_add(walk, type, socket, i, err);
+		if (!unit)
+			return UNC_ERR_MEMORY;
+		unit->doubtful = !pci;
+		unc_fixed_parts(walk, unit, 0);
+		added++;
+		n++;
+	}
+	if (added)
+		unc_walk_note(walk,
+			      "socket %d: %d of %u %s are not listed by discovery where they are: "
+			      "taken from their %s",
+			      socket, added, n, unc_type_name(walk->table, type),
+			      pci ? "device ids" : "places");
+	return added;
+}
+
+/* Says what is counted more than is listed. */
+static int add_doubted(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type, int socket,
+		       const struct told *told, struct unc_error *err)
+{
+	unsigned next, n = units_of(walk, type, socket, &next);
+	char text[160];
+	int rc = 0;
+
+	if (told->n == UNC_NONE || told->n <= n)
+		return 0;
+	snprintf(text, sizeof(text), "discovery lists %u %s, by %s there are %u", n,
+		 unc_type_name(walk->table, type), told->by, told->n);
+	if (!*list->lacks)
+		snprintf(list->lacks, sizeof(list->lacks), "%s", text);
+	unc_walk_note(walk, "socket %d: %s", socket, text);
+	for (; n < told->n && rc == 0; n++)
+		rc = add_missing(walk, type, socket, next++,
+				 "cannot tell whether it exists: ", text, err);
+	return rc;
+}
+
+/* Adds what is wrong in the list. A PCI function that is counted by its place is not missing. */
+static int add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, unsigned type,
+		      int socket, int state, struct unc_error *err)
+{
+	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
+	int rc = 0;
+
+	for (size_t i = 0; i < list->n && rc == 0; i++) {
+		const struct unc_pmon_record *r = &list->record[i];
+		struct unc_error why = {0};
+
+		if (r->type != type || r->state != state ||
+		    unc_fixed_empty(walk, type, r->id, socket, &why) ||
+		    (pci && state == NOT_THERE && has_unit(walk, type, socket, r->id)))
+			continue;
+		unc_error_clear(&why);
+		judge(walk, list, r, socket, &why);
+		rc = add_missing(walk, type, socket, r->id, "discovery lists it, but ", why.text,
+				 err);
+	}
+	return rc;
 }
 
 static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, struct unc_error *err)
 {
 	struct unc_walk *walk = pmon->walk;
 	struct unc_pmon_list *list = &pmon->socket[socket];
-	const struct unc_tbl_part *part = main_part(walk, type);
-	/* A PCI function proves by its device id that it is there; an MSR does not. */
-	bool fixed = part->space == UNC_SPACE_PCI && part->where.n;
-	unsigned most = drop_surplus(walk, list, type, socket);
-	size_t from = walk->n, bad, n;
-	int rc = 0;
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
+	bool msr = main_part(walk, type)->space == UNC_SPACE_MSR;
+	struct told told = count_beside(walk, type, socket);
+	unsigned next;
+	size_t n;
 
-	n = check_records(walk, list, type, socket, fixed, &bad);
-	/* So does a register that says so: with it, none in the list is no answer. */
-	fixed = n ? fixed && bad : fixed || unc_present_all(walk, type, socket);
-	if (fixed)
-		rc = unc_fixed_type(walk, type, socket, err);
+	/* A channel is no surplus for want of a function that the BIOS may hide. */
+	if (!unc_only_listed(walk, type))
+		drop_surplus(walk, list, type, socket, &told);
+	n = judge_records(walk, list, type, socket);
+	/* A PCI function proves by its device id that it is there, a register that says so does: with
+	 * these, none in the list is no answer. */
+	bool fixed =
+		!n && !unc_only_listed(walk, type) && (pci || unc_present_all(walk, type, socket));
+	int rc = fixed ? unc_fixed_type(walk, type, socket, err) : 0, added = 0;
+
 	/* What has no place by the tables (CXL), or is optional (HBM), may well be absent. */
-	if (!n && most && (fixed ? walk->n > from : part->where.n > 0))
+	if (!n && told.n && !unc_only_listed(walk, type) &&
+	    (!fixed || units_of(walk, type, socket, &next)))
 		unc_walk_note(walk, "socket %d: discovery lists no %s%s", socket,
 			      unc_type_name(walk->table, type),
-			      !fixed                         ? ""
-			      : part->space == UNC_SPACE_PCI ? "; taken from their device ids"
-							     : "; taken from their places");
-	if ((!fixed || (!n && walk->n == from)) && type < UNC_BITS_MAX)
+			      !fixed ? ""
+			      : pci  ? "; taken from their device ids"
+				     : "; taken from their places");
+	if ((!fixed || !units_of(walk, type, socket, &next)) && type < UNC_BITS_MAX)
 		unc_bits_add(&walk->listed[socket], type);
 	if (fixed)
 		return rc;
-	note_surplus(walk, list, type, socket);
 	for (size_t i = 0; i < list->n && rc == 0; i++)
-		if (list->record[i].type == type && list->record[i].used &&
-		    !is_taken(list, &list->record[i]))
-			rc = add_unit(walk, &list->record[i], socket, from, err);
-	for (size_t i = 0; i < list->n && rc == 0; i++)
-		if (list->record[i].type == type && list->record[i].used &&
-		    is_taken(list, &list->record[i]))
-			rc = add_taken(walk, list, &list->record[i], socket, from, err);
-	for (size_t i = 0; i < list->n && rc == 0; i++)
-		if (list->record[i].type == type && !list->record[i].used)
-			rc = add_broken(walk, &list->record[i], socket, from, err);
-	return rc;
+		if (list->record[i].type == type && list->record[i].state == USED)
+			rc = add_unit(walk, &list->record[i], socket, err);
+	if (rc == 0)
+		rc = add_broken(walk, list, type, socket, ODD, err);
+	if (rc == 0 && !pci)
+		rc = add_broken(walk, list, type, socket, NOT_THERE, err);
+	if (rc == 0 && !msr && !unc_only_listed(walk, type))
+		rc = added = add_unlisted(walk, type, socket, told.n, err);
+	if (added > 0 && pci && !row->unlisted && !*list->lacks)
+		snprintf(list->lacks, sizeof(list->lacks), "discovery does not list %d %s", added,
+			 unc_type_name(walk->table, type));
+	if (rc >= 0 && pci)
+		rc = add_broken(walk, list, type, socket, NOT_THERE, err);
+	return rc < 0 ? rc : add_doubted(walk, list, type, socket, &told, err);
+}
+
+/* A list that lacks units of one type may lack others, of types that nothing else tells of. */
+static int add_more(struct unc_pmon *pmon, unsigned type, int socket, struct unc_error *err)
+{
+	struct unc_walk *walk = pmon->walk;
+	const struct unc_tbl_type *row = &walk->table->type[type];
+	bool listed = unc_only_listed(walk, type);
+	unsigned next, n;
+
+	if (row->discovery < 0 || row->distrusted || !row->parts.n || row->presents.n ||
+	    (!listed && main_part(walk, type)->space != UNC_SPACE_MSR))
+		return 0;
+	n = units_of(walk, type, socket, &next);
+	if (!listed && n >= places_of(walk, type)->n)
+		return 0;
+	return add_missing(walk, type, socket, next,
+			   "cannot tell whether it exists: ", pmon->socket[socket].lacks, err);
 }
 
 static bool is_listed(const struct unc_walk *walk, const struct unc_pmon_list *list, unsigned type,
@@ -483,6 +630,7 @@ static int distrusted_type(struct unc_pmon *pmon, unsigned type, int socket, str
 	const struct unc_pmon_list *list = &pmon->socket[socket];
 	size_t from = walk->n, n = 0, right = 0;
 	int rc = unc_fixed_type(walk, type, socket, err);
+	char text[160];
 
 	for (size_t i = 0; i < list->n; i++)
 		n += list->record[i].type == type;
@@ -495,6 +643,12 @@ static int distrusted_type(struct unc_pmon *pmon, unsigned type, int socket, str
 			"on some %s; taken from their places",
 			socket, n, unc_type_name(walk->table, type),
 			unc_tbl_str(walk->table, walk->table->title));
+	snprintf(text, sizeof(text), "discovery lists %zu %s, %zu PCI functions are visible", n,
+		 unc_type_name(walk->table, type), walk->n - from);
+	/* Where none is, there are none: a machine of one socket. */
+	while (rc == 0 && walk->n > from && walk->n - from < n)
+		rc = add_missing(walk, type, socket, 0, "cannot tell whether it exists: ", text,
+				 err);
 	return rc;
 }
 
@@ -541,7 +695,44 @@ static int units_of_socket(struct unc_pmon *pmon, int socket, struct unc_error *
 		else
 			rc = unc_fixed_type(walk, type, socket, err);
 	}
+	for (unsigned type = 0; *list->lacks && type < walk->table->n_type && rc == 0; type++)
+		rc = add_more(pmon, type, socket, err);
+	if (*list->lacks) /* it is no proof that anything is absent */
+		walk->listed[socket] = (struct unc_bits){{0}};
 	return rc;
+}
+
+/* ------------------------------------------------------- all units */
+
+static bool overlap(const struct unc_table *t, const struct unc_instance *a,
+		    const struct unc_instance *b)
+{
+	uint64_t x = a->part[0].base, y = b->part[0].base;
+
+	return a != b && x && y && a->part[0].space == b->part[0].space &&
+	       (a->part[0].space != UNC_SPACE_MSR || a->socket == b->socket) &&
+	       (x < y ? y - x < extent(t, a->type) : x - y < extent(t, b->type));
+}
+
+/* Units of which no source names a place must not have registers of others. */
+static void refuse_overlaps(struct unc_walk *walk)
+{
+	for (size_t i = 0; i < walk->n; i++) {
+		struct unc_instance *unit = &walk->unit[i];
+
+		for (size_t k = 0; k < walk->n && unit->part[0].present; k++) {
+			const struct unc_instance *other = &walk->unit[k];
+
+			if (places_of(walk, unit->type)->n || !overlap(walk->table, unit, other))
+				continue;
+			unit->available = unit->part[0].present = unit->part[0].exists = false;
+			snprintf(unit->reason, sizeof(unit->reason),
+				 "discovery lists it, but its registers would be those of %s%u of "
+				 "socket %u at %s",
+				 unc_type_name(walk->table, other->type), other->index,
+				 other->socket, other->location);
+		}
+	}
 }
 
 int unc_discover_table(struct unc_walk *walk, struct unc_error *err)
@@ -555,6 +746,8 @@ int unc_discover_table(struct unc_walk *walk, struct unc_error *err)
 	rc = unc_pmon_read(pmon, err);
 	for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
 		rc = units_of_socket(pmon, socket, err);
+	if (rc == 0)
+		refuse_overlaps(walk);
 	unc_pmon_free(pmon);
 	return rc;
 }

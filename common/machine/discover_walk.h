@@ -51,15 +51,19 @@ int unc_walk_config(const struct unc_walk *, const struct unc_pci_function *, un
 		    uint32_t *value, struct unc_error *err);
 /* The CPU of an MSR on a socket. UNC_ERR_UNAVAILABLE: none is online, or none is to be disturbed. */
 int unc_walk_cpu(const struct unc_walk *, int socket, struct unc_place *out, struct unc_error *err);
-/* The place that units.tbl has for a unit, on any socket; NULL: none. */
+/* The place that units.tbl has for a unit, on any socket; NULL: none, or only where it is listed. */
 static inline const struct unc_tbl_where *unc_where(const struct unc_table *t, unsigned type,
 						    unsigned index)
 {
 	const struct unc_tbl_type *row = &t->type[type];
 
-	if (!row->parts.n || index >= t->part[row->parts.first].where.n)
-		return NULL;
-	return &t->where[t->part[row->parts.first].where.first + index];
+	const struct unc_tbl_where *where =
+		t->where + (row->parts.n ? t->part[row->parts.first].where.first + index : 0);
+
+	return row->parts.n && index < t->part[row->parts.first].where.n &&
+			       where->optional != UNC_WHERE_LISTED
+		       ? where
+		       : NULL;
 }
 /* Fills the unit's location from its part 0. */
 void unc_instance_locate(struct unc_instance *);
@@ -145,24 +149,28 @@ int unc_walk_missing(struct unc_walk *, struct unc_error *err);
 
 /* ---- discover_pmon.c */
 enum { UNC_PMON_MSR, UNC_PMON_MMIO, UNC_PMON_PCI }; /* access types */
+enum { UNC_PMON_TABLES = 8 };                       /* of a socket, which is up to five dies */
 enum { UNC_PMON_DEVICE = 0x09a7 }; /* Linux uncore_discovery.h: generic id of what has the table */
 
 struct unc_pmon_record {
 	uint16_t type; /* index into table->type; UNC_NONE: it is not used */
 	uint16_t id;
 	uint16_t position; /* in the global status */
-	uint16_t table;    /* of those of the socket */
-	uint8_t n_controls, ctl, ctr, width, access;
+	uint8_t n_controls, ctl, ctr, width, access, state;
 	uint64_t address; /* of unit control */
-	bool used;
+	uint64_t
+		shape; /* of its registers: bits of the record that units of a type have in common */
 };
 
 /* What the discovery tables of a socket say. */
 struct unc_pmon_list {
 	struct unc_pmon_record *record;
 	size_t n;
-	unsigned tables; /* read */
+	unsigned tables;                 /* named */
+	uint64_t table[UNC_PMON_TABLES]; /* where they are */
+	unsigned n_tables;
 	bool broken;     /* one of them: none is to be trusted */
+	char lacks[160]; /* what shows that they do not list all units; "": nothing */
 };
 
 struct unc_pmon {

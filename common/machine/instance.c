@@ -144,7 +144,8 @@ static void drop_surplus(const struct unc_table *table, struct unc_instances *in
 }
 
 /* Takes the doubtful units that are nowhere off the end of their type and socket. One before
- * another that answers stays, it should be there, unless there may be gaps. */
+ * another that answers stays, it should be there, unless there may be gaps. In memory nobody answers
+ * with all ones. */
 static void drop_nowhere(const struct unc_table *table, struct unc_instances *instances,
 			 struct unc_access *access)
 {
@@ -152,13 +153,14 @@ static void drop_nowhere(const struct unc_table *table, struct unc_instances *in
 
 	for (size_t i = instances->n; i-- > 0;) {
 		struct unc_instance *unit = &instances->unit[i], *doubtful = unit;
+		bool ones = unit->part[0].space == UNC_SPACE_MMIO && !unit->part[0].exists;
 
 		if (unc_type_gaps(table, unit->type))
 			doubtful = spare(table, instances, unit);
-		else if (next && next->type == unit->type && next->socket == unit->socket)
+		else if (!ones && next && next->type == unit->type && next->socket == unit->socket)
 			doubtful = NULL;
 		if (!unit->available && doubtful && doubtful->doubtful &&
-		    is_nowhere_at_all(table, unit, access)) {
+		    (ones || is_nowhere_at_all(table, unit, access))) {
 			doubtful->doubtful = unit->doubtful;
 			memmove(unit, unit + 1, (--instances->n - i) * sizeof(*unit));
 			continue;

@@ -72,7 +72,9 @@ static bool one_array(const struct unc_table *t, const struct unc_tbl_type *type
 /* Units that hang on functions: none may be without one. */
 static int check_present(struct unc_table_reader *r, const struct unc_tbl_type *type)
 {
-	unsigned places = r->t.part[type->parts.first].where.n;
+	const struct unc_range *where = &r->t.part[type->parts.first].where;
+	bool listed = where->n && r->t.where[where->first].optional == UNC_WHERE_LISTED;
+	unsigned places = listed ? 0 : where->n;
 
 	for (uint32_t i = 0; i < type->presents.n; i++) {
 		const struct unc_tbl_present *row = &r->t.present[type->presents.first + i];

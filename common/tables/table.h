@@ -40,9 +40,11 @@ struct unc_tbl_where {
 	uint8_t devfn;
 	uint8_t bar;
 	uint8_t bar_index;
-	uint8_t optional; /* some parts of the CPU have none */
+	uint8_t optional; /* some parts of the CPU have none, or: */
 	uint8_t group;    /* a socket has all units of its number or none, of any type; 0: none */
 };
+
+enum { UNC_WHERE_LISTED = 2 }; /* there is one only if the discovery table says so */
 
 enum { UNC_MAX_PRESENT = 16 }; /* PCI functions that one statement `present` names */
 
