@@ -467,7 +467,7 @@ struct unc_tbl_machine {
 /* Belongs to one table: its rows have indexes of that one's. */
 struct unc_workload {
 	const char *cpu;
-	uint32_t id; /* of the table */
+	uint32_t id;                    /* of the table */
 	struct unc_tbl_machine machine; /* of no sockets: there is no workload.tbl */
 #define UNC_WORKLOAD_ARRAYS(X) X(rate) X(sim_unit)
 	UNC_WORKLOAD_ARRAYS(UNC_TABLE_ARRAY)
