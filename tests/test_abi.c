@@ -267,6 +267,29 @@ static void test_options(void)
 	early.size = sizeof(early.size) - 1;
 	CHECK_NUMBER(unc_platform_open((struct unc_options *)&early, &p), UNC_ERR_INVALID);
 	CHECK_TEXT(unc_open_error(), "size is 7; it has to be sizeof(struct unc_options)");
+	/* Half of `sim` is no pointer. */
+	early.size = sizeof(early) - 4;
+	CHECK_NUMBER(unc_platform_open((struct unc_options *)&early, &p), UNC_ERR_INVALID);
+	CHECK_TEXT(unc_open_error(), "size is 20; it has to be sizeof(struct unc_options)");
+}
+
+/* Nothing is written to a buffer without a byte. */
+static void test_no_room(void)
+{
+	struct unc_register_value ctl = {"CTL", 0x400304};
+	struct unc_target at = {.size = sizeof(at), .socket = 1, .index = -1};
+	struct unc_platform *p = machine(SNB);
+	char text[2] = "ab";
+
+	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &at, text, 0), UNC_ERR_RANGE);
+	CHECK_NUMBER(unc_event_decode(p, "imc", &ctl, 1, sizeof(ctl), text, 0), UNC_ERR_RANGE);
+	CHECK_NUMBER(text[0], 'a');
+	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &at, NULL, 0), UNC_ERR_RANGE);
+	CHECK_NUMBER(unc_event_decode(p, "imc", &ctl, 1, sizeof(ctl), NULL, 0), UNC_ERR_RANGE);
+	CHECK_NUMBER(unc_name_at(p, "imc.CAS_COUNT:RD", &at, text, 1), UNC_ERR_RANGE);
+	CHECK_NUMBER(text[0], '\0');
+	CHECK_NUMBER(text[1], 'b');
+	unc_platform_close(p);
 }
 
 static int no_check(void *user, const struct unc_check *check)
@@ -467,6 +490,7 @@ int main(void)
 		{"encodings in shorter and longer structs", test_encoding},
 		{"items in shorter and longer structs", test_item},
 		{"options in shorter and longer structs", test_options},
+		{"buffers without room", test_no_room},
 		{"an error of the doctor has a sentence", test_doctor},
 		{"arrays of shorter and longer structs", test_arrays},
 		{"overflows in a shorter struct", test_overflow},

@@ -20,19 +20,25 @@ unsigned unc_api_version(void)
 	return UNC_API_VERSION;
 }
 
-int unc_struct_check(size_t size, const char *name, struct unc_error *err)
+static int check(size_t size, size_t step, const char *name, struct unc_error *err)
 {
-	if (size >= sizeof(size_t) && size <= LARGEST)
+	if (size >= sizeof(size_t) && size <= LARGEST && size % step == 0)
 		return 0;
 	return unc_fail(err, UNC_ERR_INVALID, "size is %zu; it has to be sizeof(struct %s)", size,
 			name);
+}
+
+int unc_struct_check(size_t size, const char *name, struct unc_error *err)
+{
+	return check(size, 1, name, err);
 }
 
 int unc_struct_in(void *own, size_t own_size, const void *theirs, size_t size, const char *name,
 		  struct unc_error *err)
 {
 	const unsigned char *byte = theirs;
-	int rc = unc_struct_check(size, name, err);
+	/* Half a pointer is none, and no struct with pointers ends there. */
+	int rc = check(size, sizeof(void *), name, err);
 
 	if (rc < 0)
 		return rc;

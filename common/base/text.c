@@ -248,7 +248,8 @@ bool unc_list_next(const char **list, char *word, size_t size)
 
 struct unc_buf unc_buf(char *text, size_t size)
 {
-	text[0] = '\0';
+	if (size)
+		text[0] = '\0';
 	return (struct unc_buf){text, size, 0, 0};
 }
 
@@ -258,7 +259,7 @@ void unc_put(struct unc_buf *buf, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	int n = vsnprintf(buf->text + at, buf->size - at, format, args);
+	int n = vsnprintf(buf->size ? buf->text + at : NULL, buf->size - at, format, args);
 	va_end(args);
 	buf->n += n > 0 ? (size_t)n : 0;
 }
