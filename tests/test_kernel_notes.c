@@ -246,7 +246,7 @@ static void test_stopped(void)
 	b = ask(second, 'o', 0);
 	CHECK_OPENED(b, 2, 0);
 	CU_ASSERT(b.naps < 5600);
-	unc_ledger_file_unlock(fd);
+	unc_ledger_file_unlock(-1, fd);
 	end_test();
 }
 

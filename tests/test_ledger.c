@@ -708,6 +708,13 @@ static void test_refused(void)
 	check_refused(UNC_ERR_DENIED, "%s may be written by everybody: the ledger needs a folder "
 				      "that only root or a group may write");
 	chmod(root.path, 0755);
+	if (geteuid() == 0) {
+		CHECK_NUMBER(chown(root.path, 4242, 0), 0);
+		check_refused(UNC_ERR_DENIED,
+			      "%s belongs to user 4242: the ledger needs a folder of "
+			      "root's, or of one's own");
+		CHECK_NUMBER(chown(root.path, 0, 0), 0);
+	}
 	CHECK_NUMBER(symlink("/etc/passwd", file()), 0);
 	check_refused(UNC_ERR_DENIED, "%s/ledger: a link is not followed: remove it");
 	remove(file());

@@ -123,11 +123,9 @@ static bool take_turn(struct unc_notes *notes)
 	int error;
 
 	notes->turn = unc_ledger_file_turn(notes->fd);
-	if (notes->turn < 0)
-		return false;
 	error = unc_ledger_file_await(notes->turn, nowhere);
 	if (error)
-		close(notes->turn);
+		unc_ledger_file_unlock(notes->fd, notes->turn);
 	notes->useless = error != 0;
 	return error == 0;
 }
@@ -160,7 +158,7 @@ bool unc_notes_lock(struct unc_notes *notes)
 		if (!unc_ledger_file_removed(notes->fd) &&
 		    (!first || (take_number(notes) && reach_end(notes))))
 			return true;
-		unc_ledger_file_unlock(notes->turn);
+		unc_ledger_file_unlock(notes->fd, notes->turn);
 		close_file(notes);
 	}
 	return false;
@@ -168,7 +166,7 @@ bool unc_notes_lock(struct unc_notes *notes)
 
 void unc_notes_unlock(struct unc_notes *notes)
 {
-	unc_ledger_file_unlock(notes->turn);
+	unc_ledger_file_unlock(notes->fd, notes->turn);
 }
 
 /* ---- notes */

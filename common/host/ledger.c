@@ -166,7 +166,7 @@ static int load(struct unc_ledger *l, struct unc_error *err)
 static void free_turn(struct unc_ledger *l)
 {
 	if (l->turn >= 0)
-		unc_ledger_file_unlock(l->turn);
+		unc_ledger_file_unlock(l->fd, l->turn);
 	l->turn = -1;
 }
 
@@ -188,8 +188,6 @@ static int take_file(struct unc_ledger *l, bool wait, struct unc_error *err)
 	int error;
 
 	l->turn = unc_ledger_file_turn(l->fd);
-	if (l->turn < 0)
-		return unc_ledger_fail(l, "opened again", errno, err);
 	error = wait ? unc_ledger_file_await(l->turn, offsetof(struct header, turn))
 		     : unc_ledger_file_lock(l->turn);
 	if (error)

@@ -25,6 +25,12 @@ static int check_folder(int fd, const char *dir, struct unc_error *err)
 
 	if (fstat(fd, &st) < 0)
 		return unc_fail(err, UNC_ERR_IO, "%.200s: %s", dir, strerror(errno));
+	if (st.st_uid && st.st_uid != geteuid())
+		return unc_fail(
+			err, UNC_ERR_DENIED,
+			"%.200s belongs to user %u: the ledger needs a folder of root's, or "
+			"of one's own",
+			dir, (unsigned)st.st_uid);
 	if (st.st_mode & S_IWOTH)
 		return unc_fail(err, UNC_ERR_DENIED,
 				"%.200s may be written by everybody: the ledger needs a folder "
@@ -148,8 +154,8 @@ static bool is_locked(int fd, off_t at, off_t n)
 	return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
 }
 
-/* By /proc it is the same file, whatever has become of its name. Where there is no /proc the same
- * description has to do. */
+/* By /proc it is the same file, whatever has become of its name. Where there is no /proc, or no
+ * descriptor to be had, which must not keep a session from its stop, the same description has to do. */
 int unc_ledger_file_turn(int fd)
 {
 	char path[64];
@@ -157,7 +163,7 @@ int unc_ledger_file_turn(int fd)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	turn = unc_above_stdio(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-	return turn < 0 ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : turn;
+	return turn < 0 ? fd : turn;
 }
 
 int unc_ledger_file_lock(int turn)
@@ -222,10 +228,11 @@ int unc_ledger_file_await(int turn, uint64_t at)
 }
 
 /* One that was forked meanwhile has the description as well. */
-void unc_ledger_file_unlock(int turn)
+void unc_ledger_file_unlock(int fd, int turn)
 {
 	set_lock(turn, 0, F_UNLCK);
-	close(turn);
+	if (turn != fd)
+		close(turn);
 }
 
 int unc_ledger_file_hold(int fd, unsigned holder)

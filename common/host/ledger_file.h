@@ -26,7 +26,7 @@ bool unc_ledger_file_discard(int fd, const char *dir);
  * is gone. 0, or the errno value; EAGAIN: somebody else has it.
  * That of the node is of a description of its own, opened for the turn, so that children that are
  * there already do not keep it when their parent dies: unc_ledger_file_turn() gives one, closed with
- * the lock; -1: the errno value is in errno.
+ * the lock, or where it cannot that of the file itself.
  */
 int unc_ledger_file_turn(int fd);
 int unc_ledger_file_lock(int turn);
@@ -34,7 +34,7 @@ int unc_ledger_file_lock(int turn);
  * the same, UNC_LEDGER_MOST in all. EINTR: a signal asks the process to end. */
 int unc_ledger_file_await(int turn, uint64_t at);
 enum { UNC_LEDGER_PATIENCE = 10, UNC_LEDGER_MOST = 60 };
-void unc_ledger_file_unlock(int turn);
+void unc_ledger_file_unlock(int fd, int turn);
 /* One for each holder, as long as it runs. */
 int unc_ledger_file_hold(int fd, unsigned holder);
 void unc_ledger_file_drop(int fd, unsigned holder);
