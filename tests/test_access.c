@@ -503,7 +503,6 @@ static void test_mixed(void)
 	struct unc_reg_op ops[6];
 
 	open_root();
-	CHECK_NUMBER(unc_access_window(gate, 0, 0x40000, NULL), 0);
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x3000);
 	fake_size(fake_path(&root, "/dev/mem"), 0x10000);
 	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 256);

@@ -57,6 +57,9 @@ static void function(unsigned bus, unsigned device, unsigned number, unsigned id
 	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/local_cpulist", bus,
 			    device, number),
 		  cpus);
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/resource", bus, device,
+			    number),
+		  "0x0000000000000000 0x0000000000000000 0x0000000000000000\n");
 }
 
 static void words(unsigned socket, unsigned die, unsigned record, const uint64_t word[3])
@@ -153,6 +156,7 @@ static void begin(bool tables, const char *cpus)
 	fake_new(&root);
 	fake_cpus(MODEL, 2);
 	fake_size(fake_path(&root, "/dev/mem"), 0x180000000);
+	fake_text(fake_path(&root, "/proc/iomem"), "00001000-7fffffff : System RAM\n");
 	for (unsigned s = 0; s < 2; s++) {
 		const char *near = cpus ? cpus : s ? "1" : "0";
 

@@ -24,10 +24,6 @@ struct known {
 	int unidentified; /* errno: why its PCI function could not be */
 };
 
-struct window {
-	uint64_t address, size;
-};
-
 struct unc_access {
 	struct unc_machine *machine;
 	struct unc_ways ways;
@@ -36,8 +32,7 @@ struct unc_access {
 	struct known *known;
 	size_t n;
 	bool sorted;
-	struct window *window;
-	size_t n_windows;
+	struct unc_fence fence;
 	uint64_t function; /* the PCI function that was identified last, and what it is */
 	uint32_t identity;
 };
@@ -69,7 +64,7 @@ void unc_access_close(struct unc_access *access)
 	unc_ways_close(&access->ways);
 	pthread_mutex_destroy(&access->lock);
 	free(access->known);
-	free(access->window);
+	unc_fence_end(&access->fence);
 	free(access);
 }
 
@@ -155,19 +150,9 @@ int unc_access_allow(struct unc_access *access, const struct unc_allowed *regs, 
 	return i == n ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 }
 
-int unc_access_window(struct unc_access *access, uint64_t address, uint64_t size,
-		      struct unc_error *err)
+struct unc_fence *unc_access_fence(struct unc_access *access)
 {
-	void *more;
-
-	pthread_mutex_lock(&access->lock);
-	more = unc_grow(access->window, access->n_windows, sizeof(*access->window));
-	if (more) {
-		access->window = more;
-		access->window[access->n_windows++] = (struct window){address, size};
-	}
-	pthread_mutex_unlock(&access->lock);
-	return more ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	return &access->fence;
 }
 
 /* First allowed register of this place, or NULL. */
@@ -218,66 +203,44 @@ static int identify(struct unc_access *access, uint64_t function, uint32_t *iden
 	return rc;
 }
 
-static int fence_pci(struct unc_access *access, struct known *known, const char *name,
-		     struct unc_error *err)
+/* The device id of an Intel function that a register is in; 0: of no function, or of another vendor's. What
+ * cannot be identified is not prepared either, and the back end knows why. */
+static uint16_t device_of(struct unc_access *access, struct known *known, uint32_t *identity)
 {
 	const struct unc_reg *reg = &known->allow.reg;
-	uint32_t identity = 0;
 
-	/* What cannot be identified is not prepared either, and the back end knows why. */
-	known->unidentified = identify(access, UNC_PCI_FUNCTION(reg->address), &identity);
-	if (known->unidentified)
+	if (reg->space != UNC_SPACE_PCI)
 		return 0;
-	known->inside =
-		(identity & 0xffff) == 0x8086 &&
-		unc_fence_pci((uint16_t)(identity >> 16), UNC_PCI_OFFSET(reg->address), reg->width);
-	if (known->inside)
-		return 0;
-	return unc_fail(err, UNC_ERR_DENIED,
-			"%s of device %04x:%04x can be no register of a monitor, whatever the "
-			"tables say",
-			name, identity & 0xffff, identity >> 16);
+	known->unidentified = identify(access, UNC_PCI_FUNCTION(reg->address), identity);
+	return known->unidentified || (*identity & 0xffff) != 0x8086 ? 0
+								     : (uint16_t)(*identity >> 16);
 }
 
-/* Whether all of the register is memory behind the BAR of a monitor. */
-static bool in_window(const struct unc_access *access, const struct unc_reg *reg)
-{
-	for (size_t i = 0; i < access->n_windows; i++) {
-		const struct window *w = &access->window[i];
-
-		if (reg->address >= w->address && reg->address - w->address < w->size &&
-		    w->size - (reg->address - w->address) >= reg->width / 8u)
-			return true;
-	}
-	return false;
-}
-
+/* What the fence does not know of a register may not be written to it, whoever allows it. */
 static int fence(struct unc_access *access, struct known *known, const char *name,
 		 struct unc_error *err)
 {
-	const struct unc_reg *reg = &known->allow.reg;
+	char of[32] = "";
+	uint32_t identity = 0;
+	uint64_t mask = 0;
+	uint16_t device;
 
 	if (known->inside || !access->machine->fenced)
 		return 0;
-	switch (reg->space) {
-	case UNC_SPACE_MSR:
-		known->inside = unc_fence_msr(reg->address);
-		break;
-	case UNC_SPACE_PCI:
-		return fence_pci(access, known, name, err);
-	case UNC_SPACE_MMIO:
-		known->inside = in_window(access, reg);
-		break;
-	case UNC_SPACE_PERF:
-		known->inside = unc_fence_perf((uint32_t)(reg->address >> 32));
-		break;
-	default: /* the kernel of an Itanium lets nothing through but its monitor */
-		known->inside = true;
-	}
+	if (!access->fence.table)
+		return unc_fail(err, UNC_ERR_DENIED,
+				"%s is not touched: no table of this CPU is compiled in", name);
+	device = device_of(access, known, &identity);
+	if (known->unidentified)
+		return 0;
+	known->inside = unc_fence_has(&access->fence, &known->allow.reg, device, &mask);
+	known->allow.write_mask &= mask;
 	if (known->inside)
 		return 0;
+	if (identity)
+		snprintf(of, sizeof(of), " of device %04x:%04x", identity & 0xffff, identity >> 16);
 	return unc_fail(err, UNC_ERR_DENIED,
-			"%s can be no register of a monitor, whatever the tables say", name);
+			"%s%s can be no register of a monitor, whatever the tables say", name, of);
 }
 
 /* ---- the gate */
@@ -322,6 +285,8 @@ static int check(struct unc_access *access, struct unc_reg_op *op, struct unc_er
 	if (!known)
 		return unc_fail(err, UNC_ERR_DENIED, "%s has %u bits, the access %u", reg,
 				place->allow.reg.width, op->reg.width);
+	if ((rc = fence(access, known, reg, err)) < 0)
+		return rc;
 	if (op->kind == UNC_OP_READ && !known->allow.readable)
 		return unc_fail(err, UNC_ERR_DENIED, "%s is write-only", reg);
 	if (op->kind != UNC_OP_READ && !known->allow.write_mask)
@@ -330,8 +295,7 @@ static int check(struct unc_access *access, struct unc_reg_op *op, struct unc_er
 		return unc_fail(err, UNC_ERR_DENIED,
 				"%s: value 0x%" PRIx64 " has bits outside of 0x%" PRIx64, reg,
 				op->value, known->allow.write_mask);
-	rc = fence(access, known, reg, err);
-	return rc < 0 ? rc : unc_ways_lead(&access->ways, &op->reg, err);
+	return unc_ways_lead(&access->ways, &op->reg, err);
 }
 
 /* Opens what the operation needs; with `try`, a register that is to be read is read if it never was.

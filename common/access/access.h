@@ -72,7 +72,7 @@ extern const struct unc_access_methods unc_access_kernel, unc_access_msr, unc_ac
 extern const struct unc_access_methods *const unc_access_hardware[];
 
 struct unc_access;
-
+struct unc_fence;
 struct unc_ways; /* access_ways.h */
 
 /* The gate to a machine, which must stay until the gate is closed. order, errors: unc_ways_open().
@@ -88,8 +88,8 @@ void unc_access_close(struct unc_access *);
  * goes offline. `topology` must stay until the gate is closed. */
 void unc_access_topology(struct unc_access *, const struct unc_topology *topology);
 
-/* Memory that the fence lets pass: behind a BAR of monitors. Called by unc_fence_windows() only. */
-int unc_access_window(struct unc_access *, uint64_t address, uint64_t size, struct unc_error *err);
+/* Empty until it is filled, before the gate is used (fence.h). */
+struct unc_fence *unc_access_fence(struct unc_access *);
 
 /* Adds registers to the allowlist. Called by discovery only. */
 int unc_access_allow(struct unc_access *, const struct unc_allowed *regs, size_t n,

@@ -2,161 +2,121 @@
 #include "access/fence.h"
 
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tables/table.h"
+#include "base/grow.h"
 
-/* ---- documented servers that have no table yet, and units that only discovery places */
-
-static const struct {
-	uint16_t first, last;
-} msr_block[] = {
-	{0x0700, 0x075f}, /* Haswell-EP to Ice Lake-SP: UBox, PCU, SBo (Linux uncore_snbep.c) */
-	{0x0a40, 0x0bcf}, /* Skylake-SP, Ice Lake-SP: IIO, IRP, M2PCIe, free running, CHA 34 on */
-	{0x0e00, 0x0fff}, /* Haswell-EP to Ice Lake-SP: CBo, CHA */
-	{0x2000, 0x3fff}, /* Sapphire Rapids on (Intel 817509-001) */
-};
-
-static const struct {
-	uint16_t mask, id; /* of device ids */
-	uint16_t first, last;
-} pci_block[] = {
-	/* Haswell-EP 2fxx, Broadwell-EP 6fxx: HA, iMC, QPI and its match and link, R2PCIe, R3QPI,
-	   IRP */
-	{0xbff7, 0x2f30, 0x040, 0x0ff},
-	{0xbffa, 0x2fb0, 0x0a0, 0x0ff},
-	{0xbffa, 0x2fd0, 0x0a0, 0x0ff},
-	{0xbffe, 0x2f32, 0x0a0, 0x0ff},
-	{0xbfff, 0x2f3a, 0x0a0, 0x0ff},
-	{0xbfef, 0x2f86, 0x200, 0x23f},
-	{0xffff, 0x6f46, 0x200, 0x23f},
-	{0xbfef, 0x2f80, 0x0c8, 0x0d7},
-	{0xbfff, 0x2f40, 0x0c8, 0x0d7},
-	{0xbfff, 0x2f34, 0x0a0, 0x0ff},
-	{0xbffe, 0x2f36, 0x0a0, 0x0ff},
-	{0xbfff, 0x2f3e, 0x0a0, 0x0ff},
-	{0xbfff, 0x2f39, 0x0a0, 0x0ff},
-	/* Skylake-SP: iMC, M2M, UPI, M3UPI, M2PCIe */
-	{0xffff, 0x2042, 0x0a0, 0x0ff},
-	{0xffff, 0x2046, 0x0a0, 0x0ff},
-	{0xffff, 0x204a, 0x0a0, 0x0ff},
-	{0xffff, 0x2066, 0x200, 0x267},
-	{0xffff, 0x2058, 0x318, 0x37f},
-	{0xffff, 0x204d, 0x0a0, 0x0ff},
-	{0xffff, 0x204e, 0x0a0, 0x0ff},
-	{0xffff, 0x2088, 0x0a0, 0x0ff},
-	/* Ice Lake-SP: M2M, UPI, M3UPI */
-	{0xffff, 0x344a, 0x438, 0x4af},
-	{0xffff, 0x3441, 0x318, 0x37f},
-	{0xffff, 0x3446, 0x0a0, 0x0ff},
-};
-
-/* ---- MSRs */
-
-/* Whether a register of the type, in this part at base, is the MSR. */
-static bool type_has_msr(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t part,
-			 uint64_t base, uint32_t index, uint64_t number)
+int unc_fence_space(const struct unc_fence *fence, const struct unc_fence_block *block)
 {
-	for (uint32_t i = 0; i < type->regs.n; i++) {
-		const struct unc_tbl_reg *reg = &t->reg[type->regs.first + i];
-		int64_t offset = reg->offset + (int64_t)reg->per_unit * index;
-
-		if (reg->part == part &&
-		    number == (reg->flags & UNC_REG_ABS ? (uint32_t)reg->offset
-							: base + (uint64_t)offset))
-			return true;
-	}
-	return false;
+	return fence->table->part[fence->table->type[block->type].parts.first + block->part].space;
 }
 
-static bool table_has_msr(const struct unc_table *t, uint64_t number)
+const struct unc_tbl_reg *unc_fence_reg(const struct unc_fence *fence,
+					const struct unc_fence_block *block, uint32_t *i,
+					uint64_t *first, uint64_t *last)
 {
-	for (size_t i = 0; i < t->n_type; i++)
-		for (uint32_t p = 0; p < t->type[i].parts.n; p++) {
-			const struct unc_tbl_part *part = &t->part[t->type[i].parts.first + p];
+	const struct unc_range *regs = &fence->table->type[block->type].regs;
+	int space = unc_fence_space(fence, block);
 
-			for (uint32_t k = 0; part->space == UNC_SPACE_MSR && k < part->where.n; k++)
-				if (type_has_msr(t, &t->type[i], p,
-						 t->where[part->where.first + k].base, k, number))
-					return true;
-		}
-	return false;
-}
+	while (*i < regs->n) {
+		const struct unc_tbl_reg *reg = &fence->table->reg[regs->first + (*i)++];
+		int64_t offset = reg->offset + (int64_t)reg->per_unit * block->index;
 
-bool unc_fence_msr(uint64_t number)
-{
-	const struct unc_table *const *tables;
-	size_t n;
-
-	for (size_t i = 0; i < sizeof(msr_block) / sizeof(msr_block[0]); i++)
-		if (number >= msr_block[i].first && number <= msr_block[i].last)
-			return true;
-	tables = unc_tables(&n);
-	for (size_t i = 0; i < n; i++)
-		if (table_has_msr(tables[i], number))
-			return true;
-	return false;
-}
-
-/* ---- PCI */
-
-/* Whether the bits are within what the type's registers span in this part at base. */
-static bool type_spans(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t part,
-		       uint64_t base, int64_t first, int64_t end)
-{
-	int64_t low = INT64_MAX, high = 0;
-
-	for (uint32_t i = 0; i < type->regs.n; i++) {
-		const struct unc_tbl_reg *reg = &t->reg[type->regs.first + i];
-		int64_t at = reg->offset + (reg->flags & UNC_REG_ABS ? 0 : (int64_t)base);
-
-		if (reg->part != part)
+		if (reg->part != block->part)
 			continue;
-		low = at < low ? at : low;
-		high = at + reg->width / 8 > high ? at + reg->width / 8 : high;
+		*first = reg->flags & UNC_REG_ABS ? (uint32_t)reg->offset
+						  : block->base + (uint64_t)offset;
+		*last = *first;
+		if (space == UNC_SPACE_PCI || space == UNC_SPACE_MMIO)
+			*last += reg->width / 8u - 1;
+		return reg;
 	}
-	return first >= low && end <= high;
+	return NULL;
 }
 
-static bool table_has_pci(const struct unc_table *t, uint16_t device, int64_t first, int64_t end)
+int unc_fence_add(struct unc_fence *fence, const struct unc_fence_block *block,
+		  struct unc_error *err)
 {
-	for (size_t i = 0; i < t->n_type; i++)
-		for (uint32_t p = 0; p < t->type[i].parts.n; p++) {
-			const struct unc_tbl_part *part = &t->part[t->type[i].parts.first + p];
+	void *more = unc_grow(fence->block, fence->n, sizeof(*block));
 
-			for (uint32_t k = 0; part->space == UNC_SPACE_PCI && k < part->where.n;
-			     k++) {
-				const struct unc_tbl_where *where =
-					&t->where[part->where.first + k];
+	if (!more)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	fence->block = more;
+	fence->block[fence->n++] = *block;
+	return 0;
+}
 
-				if (where->device_id == device &&
-				    type_spans(t, &t->type[i], p, where->base, first, end))
-					return true;
-			}
+int unc_fence_places(const struct unc_fence *fence, unc_fence_fn fn, void *user,
+		     struct unc_error *err)
+{
+	const struct unc_table *t = fence->table;
+	int rc = 0;
+
+	for (unsigned i = 0; t && i < t->n_type; i++)
+		for (unsigned p = 0; p < t->type[i].parts.n; p++) {
+			const struct unc_range *rows = &t->part[t->type[i].parts.first + p].where;
+
+			for (uint32_t k = 0; k < rows->n && rc == 0; k++)
+				rc = fn(user,
+					(struct unc_fence_block){.index = k,
+								 .type = (uint16_t)i,
+								 .part = (uint16_t)p},
+					&t->where[rows->first + k], err);
 		}
-	return false;
+	return rc;
 }
 
-bool unc_fence_pci(uint16_t device, unsigned offset, unsigned width)
+/* Threads have their registers at the same place, each its own: once is enough. */
+static int add_fixed(void *user, struct unc_fence_block block, const struct unc_tbl_where *where,
+		     struct unc_error *err)
 {
-	unsigned end = offset + width / 8;
-	const struct unc_table *const *tables;
-	size_t n;
+	int space = unc_fence_space(user, &block);
 
-	for (size_t i = 0; i < sizeof(pci_block) / sizeof(pci_block[0]); i++)
-		if ((device & pci_block[i].mask) == pci_block[i].id &&
-		    offset >= pci_block[i].first && end <= pci_block[i].last + 1u)
-			return true;
-	tables = unc_tables(&n);
-	for (size_t i = 0; i < n; i++)
-		if (table_has_pci(tables[i], device, offset, end))
-			return true;
-	return false;
+	block.base = where->base;
+	block.device = where->device_id;
+	return space == UNC_SPACE_MMIO || (unc_space_of_thread(space) && block.index)
+		       ? 0
+		       : unc_fence_add(user, &block, err);
 }
 
-bool unc_fence_perf(uint32_t type)
+int unc_fence_begin(struct unc_fence *fence, const struct unc_table *t, struct unc_error *err)
 {
-	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_RAW;
+	fence->table = t;
+	return unc_fence_places(fence, add_fixed, fence, err);
+}
+
+void unc_fence_end(struct unc_fence *fence)
+{
+	free(fence->block);
+	*fence = (struct unc_fence){.table = NULL};
+}
+
+bool unc_fence_has(const struct unc_fence *fence, const struct unc_reg *reg, uint16_t device,
+		   uint64_t *mask)
+{
+	uint64_t at = reg->space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg->address) : reg->address;
+	uint64_t first, last;
+	bool found = false;
+
+	*mask = 0;
+	for (size_t k = 0; k < fence->n; k++) {
+		const struct unc_fence_block *block = &fence->block[k];
+		const struct unc_tbl_reg *row;
+		uint32_t i = 0;
+
+		if (unc_fence_space(fence, block) != reg->space || block->device != device)
+			continue;
+		while ((row = unc_fence_reg(fence, block, &i, &first, &last)))
+			if (first == at && (first == last || row->width == reg->width)) {
+				*mask |= row->write_mask;
+				found = true;
+			}
+	}
+	/* What tells how many units there are is read. */
+	for (size_t i = 0; !found && fence->table && i < fence->table->n_present; i++)
+		found = reg->space == UNC_SPACE_MSR && at && fence->table->present[i].msr == at;
+	return found;
 }
 
 /* ---- PMUs of the kernel: the name is part of a path as well */

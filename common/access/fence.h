@@ -1,40 +1,70 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fence: which registers can be a monitor's at all. It is compiled in, from the built-in tables
- * of all CPUs and from a short list of documented servers that have no table yet, so that a table
- * from a folder, a broken discovery table or a mistake of ours cannot make a privileged program
- * touch anything else: no other MSR, no configuration register but those of monitors in a function
- * that has their device id, no memory but behind the BARs of monitors.
+ * The fence: which registers can be a monitor's at all, and what may be written to them. It is that
+ * of the CPU at hand, by the table of it that is compiled in, so that a table from a folder, a
+ * broken discovery table or a mistake of ours cannot make a privileged program touch anything else:
+ * only the very registers of units at places that the table knows. Units that only discovery places
+ * are added one by one, where that can be checked (fence_windows.c). A CPU without a compiled table
+ * has nothing within it.
  */
 #ifndef UNC_FENCE_H
 #define UNC_FENCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "tables/table.h"
 
 struct unc_access;
 struct unc_bus;
+struct unc_fs;
 struct unc_instances;
-struct unc_table;
 
-/* Whether an MSR can be one of a monitor. */
-bool unc_fence_msr(uint64_t number);
-/* Whether the registers of monitors in an Intel function with this device id include the bits. */
-bool unc_fence_pci(uint16_t device, unsigned offset, unsigned width);
-/* Whether the kernel's events of this type are hardware's or the kernel's own (perf_event_open). */
-bool unc_fence_perf(uint32_t type);
+/* One part of a unit at a place. */
+struct unc_fence_block {
+	uint64_t base;
+	uint32_t index;
+	uint16_t type, part; /* of the table */
+	uint16_t device;     /* PCI: the id of its function; else 0 */
+};
+
+struct unc_fence {
+	const struct unc_table *table; /* NULL: nothing is within */
+	struct unc_fence_block *block;
+	size_t n;
+};
+
+/* The places that a compiled table knows by itself; NULL: none. UNC_ERR_MEMORY. */
+int unc_fence_begin(struct unc_fence *, const struct unc_table *, struct unc_error *err);
+int unc_fence_add(struct unc_fence *, const struct unc_fence_block *, struct unc_error *err);
+void unc_fence_end(struct unc_fence *);
+/* Calls fn with each place of the table, until it returns something else than 0. */
+typedef int (*unc_fence_fn)(void *user, struct unc_fence_block, const struct unc_tbl_where *,
+			    struct unc_error *err);
+int unc_fence_places(const struct unc_fence *, unc_fence_fn, void *user, struct unc_error *err);
+int unc_fence_space(const struct unc_fence *, const struct unc_fence_block *);
+/* The next register of a block from *i on, and where it is: a number, bytes in a function or of memory.
+ * NULL: there is none. */
+const struct unc_tbl_reg *unc_fence_reg(const struct unc_fence *, const struct unc_fence_block *,
+					uint32_t *i, uint64_t *first, uint64_t *last);
+/* Whether a register is within, of a PCI function of Intel's with this id (else 0), and which bits of
+ * it may be written. */
+bool unc_fence_has(const struct unc_fence *, const struct unc_reg *, uint16_t device,
+		   uint64_t *mask);
+
 /* Whether a PMU can be one of the kernel's uncore driver, by its name and by its type: the driver's
  * are numbered behind those that are fixed. */
 bool unc_fence_pmu(const char *name);
 bool unc_fence_pmu_type(uint32_t type);
 
 /*
- * fence_windows.c: tells the gate the memory behind the BARs of monitors that `bus` shows, and that
- * of the units which the machine's own discovery table lists.
+ * fence_windows.c: adds the units in memory, at the places that the CPU's own registers tell, and the
+ * units that only the machine's discovery table places. Those that cannot be checked, or that lie in
+ * System RAM or a BAR of another device, are marked as not available, with the reason.
  */
 int unc_fence_windows(const struct unc_table *, const struct unc_instances *, struct unc_bus *,
-		      struct unc_access *, struct unc_error *err);
+		      const struct unc_fs *, struct unc_access *, struct unc_error *err);
 
 #endif

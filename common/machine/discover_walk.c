@@ -54,6 +54,10 @@ const struct unc_pci_function *unc_walk_address(const struct unc_walk *walk, uin
 int unc_walk_config(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned offset,
 		    uint32_t *value, struct unc_error *err)
 {
+	if (walk->bus->closed && f->device != UNC_PMON_DEVICE)
+		return unc_fail(err, UNC_ERR_DENIED,
+				"pci %s is not read: no table of this CPU is compiled in",
+				unc_function_name(f).text);
 	return walk->bus->methods->config(walk->bus, f, offset, value, err);
 }
 

@@ -1,32 +1,191 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory within the fence, as this machine has it. */
+/*
+ * The places of this machine within the fence that no table knows: memory, by the registers of the
+ * CPU that hold its addresses, and what only the machine's discovery table places. What firmware says
+ * is not proof: nothing is within that is System RAM or lies in a BAR of another device.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
-#include "access/access.h"
 #include "access/fence.h"
+#include "base/grow.h"
+#include "host/fs.h"
 #include "machine/discover.h"
 
-enum { LISTED_BLOCK = 0x1000 /* of a unit of the discovery table, from its control on */ };
-
-/* Ice Lake-SP: the memory controllers. */
-static const struct unc_tbl_bar more_bars[] = {
-	{.device_id = 0x3451,
-	 .devfn = UNC_DEVFN(0, 1),
-	 .count = 4,
-	 .base_offset = 0xd0,
-	 .offset = 0xd8,
-	 .step = 4,
-	 .base_shift = 23,
-	 .shift = 12,
-	 .base_mask = 0x1fffffff,
-	 .mask = 0x7ff,
-	 .size = 0x40000},
+enum {
+	MSR_ALIGN = 0x10,   /* what units of a type are apart, at least */
+	MSR_SLACK = 0x100,  /* units behind the last that the table places */
+	BARS = 6,           /* of a function; bridges have windows behind them */
+	MEMORY_BAR = 0x200, /* IORESOURCE_MEM */
+	IOMEM_MOST = 1 << 20
 };
 
-static int bar_windows(const struct unc_tbl_bar *bar, struct unc_bus *bus,
-		       const struct unc_pci_function *f, struct unc_access *access,
-		       struct unc_error *err)
+/* Memory that is somebody's. */
+struct owner {
+	uint64_t first, last;
+	char name[48];
+};
+
+struct yard {
+	const struct unc_fs *fs;
+	struct unc_bus *bus;
+	struct unc_fence *fence;
+	struct unc_pci_function *function;
+	size_t n_functions;
+	struct owner *owner;
+	size_t n_owners;
+	struct unc_error unknown; /* why not all owners are known; code 0: they are */
+};
+
+/* ---- whose memory it is */
+
+static int add_owner(struct yard *yard, uint64_t first, uint64_t last, const char *name,
+		     struct unc_error *err)
 {
+	void *more = unc_grow(yard->owner, yard->n_owners, sizeof(*yard->owner));
+
+	if (!more)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	yard->owner = more;
+	yard->owner[yard->n_owners] = (struct owner){.first = first, .last = last};
+	snprintf(yard->owner[yard->n_owners++].name, sizeof(yard->owner->name), "%s", name);
+	return 0;
+}
+
+/* Whether a function, as the kernel names it, holds addresses of monitors: its BARs may be theirs. */
+static bool is_own(const struct yard *yard, const char *name)
+{
+	const struct unc_table *t = yard->fence->table;
+
+	for (size_t i = 0; i < yard->n_functions; i++)
+		for (size_t b = 0; b < t->n_bar; b++)
+			if (yard->function[i].device == t->bar[b].device_id &&
+			    strcmp(unc_function_name(&yard->function[i]).text, name) == 0)
+				return true;
+	return false;
+}
+
+/* What the kernel has set aside, or passes on to a bus, is not yet somebody's. */
+static bool is_nobody(const struct yard *yard, const char *name)
+{
+	return strncasecmp(name, "reserved", 8) == 0 || strncmp(name, "PCI Bus ", 8) == 0 ||
+	       strncmp(name, "pnp ", 4) == 0 || is_own(yard, name);
+}
+
+static int read_iomem(struct yard *yard, struct unc_error *err)
+{
+	char *text = malloc(IOMEM_MOST), *save = NULL;
+	bool shown = false;
+	int rc = text ? unc_fs_text(yard->fs, text, IOMEM_MOST, "/proc/iomem") : UNC_ERR_MEMORY;
+
+	for (char *line = rc == 0 ? strtok_r(text, "\n", &save) : NULL; line && rc == 0;
+	     line = strtok_r(NULL, "\n", &save)) {
+		struct owner o;
+
+		if (sscanf(line, " %" SCNx64 "-%" SCNx64 " : %47[^\n]", &o.first, &o.last,
+			   o.name) != 3)
+			continue;
+		shown |= o.last != 0;
+		if (!is_nobody(yard, o.name))
+			rc = add_owner(yard, o.first, o.last, o.name, err);
+	}
+	free(text);
+	if (rc == UNC_ERR_MEMORY)
+		return unc_fail(err, rc, "out of memory");
+	if (!shown)
+		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "/proc/iomem %s",
+			 rc ? "cannot be read" : "shows no addresses (CAP_SYS_ADMIN is needed)");
+	return 0;
+}
+
+/* The BARs of a function, as the kernel has noted them: first, last and kind of each. */
+static int read_bars(struct yard *yard, const char *function, struct unc_error *err)
+{
+	char text[4096], name[48], *at = text;
+	uint64_t first, last, kind;
+	int used, rc = 0;
+
+	if (unc_fs_text(yard->fs, text, sizeof(text), "/sys/bus/pci/devices/%s/resource",
+			function) < 0) {
+		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "the BARs of %.20s cannot be read",
+			 function);
+		return 0;
+	}
+	snprintf(name, sizeof(name), "a BAR of %.20s", function);
+	for (int i = 0; i < BARS && rc == 0; i++, at += used) {
+		if (sscanf(at, "%" SCNx64 " %" SCNx64 " %" SCNx64 "%n", &first, &last, &kind,
+			   &used) != 3)
+			break;
+		if (first && kind & MEMORY_BAR)
+			rc = add_owner(yard, first, last, name, err);
+	}
+	return rc;
+}
+
+static int read_owners(struct yard *yard, struct unc_error *err)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	int rc = read_iomem(yard, err);
+	DIR *dir = NULL;
+
+	if (unc_fs_path(yard->fs, path, sizeof(path), "/sys/bus/pci/devices") == 0)
+		dir = opendir(path);
+	if (!dir)
+		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "the PCI functions cannot be listed");
+	while (dir && rc == 0 && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && !is_own(yard, entry->d_name))
+			rc = read_bars(yard, entry->d_name, err);
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+static const char *owner_of(const struct yard *yard, const struct unc_fence_block *block)
+{
+	uint64_t first, last;
+
+	for (uint32_t i = 0; unc_fence_reg(yard->fence, block, &i, &first, &last);)
+		for (size_t k = 0; k < yard->n_owners; k++)
+			if (first <= yard->owner[k].last && yard->owner[k].first <= last)
+				return yard->owner[k].name;
+	return NULL;
+}
+
+/* ---- places that registers of the CPU tell */
+
+/* An element of a BAR, and its address. */
+struct window {
+	struct yard *yard;
+	unsigned bar, element;
+	uint64_t address;
+};
+
+/* A unit behind it. What is known to be somebody's stays out. */
+static int add_behind(void *user, struct unc_fence_block block, const struct unc_tbl_where *where,
+		      struct unc_error *err)
+{
+	const struct window *w = user;
+
+	block.base = w->address + where->base;
+	if (unc_fence_space(w->yard->fence, &block) != UNC_SPACE_MMIO || where->bar != w->bar ||
+	    where->bar_index != w->element || owner_of(w->yard, &block))
+		return 0;
+	return unc_fence_add(w->yard->fence, &block, err);
+}
+
+/* As unc_fixed_bar(): the first element may be at the very base. */
+static int add_bar(struct yard *yard, unsigned number, const struct unc_pci_function *f,
+		   struct unc_error *err)
+{
+	const struct unc_tbl_bar *bar = &yard->fence->table->bar[number];
+	struct window w = {.yard = yard, .bar = number};
+	struct unc_bus *bus = yard->bus;
 	uint32_t base, part;
 	int rc = 0;
 
@@ -34,72 +193,120 @@ static int bar_windows(const struct unc_tbl_bar *bar, struct unc_bus *bus,
 	    bus->methods->config(bus, f, bar->base_offset, &base, NULL) < 0 || base == UINT32_MAX ||
 	    !(base & bar->base_mask))
 		return 0;
-	for (unsigned i = 0; i < bar->count && rc == 0; i++) {
-		uint64_t address = (uint64_t)(base & bar->base_mask) << bar->base_shift;
-
-		if (bus->methods->config(bus, f, bar->offset + i * bar->step, &part, NULL) < 0 ||
-		    part == UINT32_MAX || !(part & bar->mask))
+	for (; w.element < bar->count && rc == 0; w.element++) {
+		if (bus->methods->config(bus, f, bar->offset + w.element * bar->step, &part, NULL) <
+			    0 ||
+		    part == UINT32_MAX || (w.element && !(part & bar->mask)))
 			continue;
-		address += (uint64_t)(part & bar->mask) << bar->shift;
-		rc = unc_access_window(access, address, bar->size, err);
+		w.address = ((uint64_t)(base & bar->base_mask) << bar->base_shift) +
+			    ((uint64_t)(part & bar->mask) << bar->shift);
+		rc = unc_fence_places(yard->fence, add_behind, &w, err);
 	}
 	return rc;
 }
 
-static int function_windows(struct unc_bus *bus, const struct unc_pci_function *f,
-			    struct unc_access *access, struct unc_error *err)
-{
-	size_t n;
-	const struct unc_table *const *tables = unc_tables(&n);
-	int rc = 0;
+/* ---- places that only discovery tells */
 
-	for (size_t i = 0; i < n && rc == 0; i++)
-		for (size_t k = 0; k < tables[i]->n_bar && rc == 0; k++)
-			rc = bar_windows(&tables[i]->bar[k], bus, f, access, err);
-	for (size_t i = 0; i < sizeof(more_bars) / sizeof(more_bars[0]) && rc == 0; i++)
-		rc = bar_windows(&more_bars[i], bus, f, access, err);
-	return rc;
+/* MSRs: among those of the CPU's monitors, and no other unit's. All sockets have the same. */
+static int check_msr(const struct yard *yard, const struct unc_fence_block *block,
+		     struct unc_error *why)
+{
+	uint64_t low = UINT64_MAX, high = 0, first, last, mask;
+
+	for (size_t i = 0; i < yard->fence->n; i++) {
+		const struct unc_fence_block *b = &yard->fence->block[i];
+
+		if (b->type == block->type && b->base == block->base)
+			return 0;
+		if (unc_fence_space(yard->fence, b) == UNC_SPACE_MSR) {
+			low = b->base < low ? b->base : low;
+			high = b->base > high ? b->base : high;
+		}
+	}
+	if (block->base % MSR_ALIGN || block->base < low || block->base >= high + MSR_SLACK)
+		return unc_fail(why, UNC_ERR_DENIED, "is among no monitors");
+	for (uint32_t i = 0; unc_fence_reg(yard->fence, block, &i, &first, &last);)
+		if (unc_fence_has(yard->fence, &(struct unc_reg){.address = first}, 0, &mask))
+			return unc_fail(why, UNC_ERR_DENIED, "is another unit's");
+	return 0;
+}
+
+static int check_memory(const struct yard *yard, const struct unc_fence_block *block,
+			struct unc_error *why)
+{
+	const char *owner = owner_of(yard, block);
+
+	if (owner)
+		return unc_fail(why, UNC_ERR_DENIED, "is of %s", owner);
+	if (yard->unknown.code)
+		return unc_fail(why, UNC_ERR_DENIED, "may be anybody's: %s", yard->unknown.text);
+	return 0;
+}
+
+static int64_t control_offset(const struct unc_table *t, unsigned type)
+{
+	return t->type[type].unit_ctl == UNC_NONE ? 0 : t->reg[t->type[type].unit_ctl].offset;
+}
+
+/*
+ * A unit of which the discovery table tells the place, and no table. It says where control is, of a
+ * type that in tables of a folder may have another number.
+ */
+static int add_listed(struct yard *yard, const struct unc_table *t, struct unc_instance *unit,
+		      struct unc_error *err)
+{
+	const struct unc_table *own = yard->fence->table;
+	struct unc_fence_block block = {.index = unit->index, .type = unit->type};
+	struct unc_error why = {0};
+	int rc;
+
+	for (block.type = 0; block.type < own->n_type; block.type++)
+		if (own == t ? block.type == unit->type
+			     : own->type[block.type].discovery == t->type[unit->type].discovery)
+			break;
+	if (block.type == own->n_type || !own->type[block.type].parts.n ||
+	    own->part[own->type[block.type].parts.first].where.n ||
+	    unc_fence_space(yard->fence, &block) != unit->part[0].space)
+		return 0;
+	block.base = unit->part[0].base +
+		     (uint64_t)(control_offset(t, unit->type) - control_offset(own, block.type));
+	rc = unit->part[0].space == UNC_SPACE_MSR ? check_msr(yard, &block, &why)
+						  : check_memory(yard, &block, &why);
+	if (rc == 0)
+		return unc_fence_add(yard->fence, &block, err);
+	unit->available = false;
+	snprintf(unit->reason, sizeof(unit->reason), "where discovery places it, %s, %.150s",
+		 unit->location, why.text);
+	return 0;
 }
 
 static bool has_memory(const struct unc_instance *unit)
 {
-	for (unsigned i = 0; i < UNC_MAX_PARTS; i++)
+	for (unsigned i = 0; unit->available && i < UNC_MAX_PARTS; i++)
 		if (unit->part[i].present && unit->part[i].space == UNC_SPACE_MMIO)
 			return true;
 	return false;
 }
 
-/* A unit that the machine's discovery table lists: the table gives the address of its control. */
-static int listed_window(const struct unc_table *t, const struct unc_instance *unit,
-			 struct unc_access *access, struct unc_error *err)
-{
-	uint16_t control = t->type[unit->type].unit_ctl;
-	uint64_t offset = control == UNC_NONE ? 0 : (uint64_t)(int64_t)t->reg[control].offset;
-
-	if (unit->status_position < 0 || unit->part[0].space != UNC_SPACE_MMIO)
-		return 0;
-	return unc_access_window(access, unit->part[0].base + offset, LISTED_BLOCK, err);
-}
-
 int unc_fence_windows(const struct unc_table *t, const struct unc_instances *units,
-		      struct unc_bus *bus, struct unc_access *access, struct unc_error *err)
+		      struct unc_bus *bus, const struct unc_fs *fs, struct unc_access *access,
+		      struct unc_error *err)
 {
-	struct unc_pci_function *list = NULL;
-	size_t n = 0;
-	bool any = false;
+	struct yard yard = {.fs = fs, .bus = bus, .fence = unc_access_fence(access)};
+	bool memory = false;
 	int rc = 0;
 
-	for (size_t i = 0; i < units->n && rc == 0; i++) {
-		if (!units->unit[i].available || !has_memory(&units->unit[i]))
-			continue;
-		any = true;
-		rc = listed_window(t, &units->unit[i], access, err);
-	}
-	if (rc < 0 || !any)
-		return rc;
-	rc = bus->methods->scan(bus, &list, &n, err);
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = function_windows(bus, &list[i], access, err);
-	free(list);
+	for (size_t i = 0; i < units->n && yard.fence->table; i++)
+		memory |= has_memory(&units->unit[i]);
+	if (memory && (rc = bus->methods->scan(bus, &yard.function, &yard.n_functions, err)) == 0)
+		rc = read_owners(&yard, err);
+	for (size_t i = 0; i < yard.n_functions; i++)
+		for (unsigned b = 0; b < yard.fence->table->n_bar && rc == 0; b++)
+			rc = add_bar(&yard, b, &yard.function[i], err);
+	for (size_t i = 0; i < units->n && yard.fence->table && rc == 0; i++)
+		if (units->unit[i].available && units->unit[i].status_position >= 0)
+			rc = add_listed(&yard, t, &units->unit[i], err);
+	free(yard.owner);
+	free(yard.function);
 	return rc;
 }

@@ -164,6 +164,16 @@ static void identity(const struct unc_topology *top, char *buf, size_t size)
 		unc_put(&text, ", in a virtual machine");
 }
 
+/* NULL: there is none of this CPU. */
+static const struct unc_table *table_of(const struct unc_table *const *all, size_t n,
+					const struct unc_topology *top)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_cpu(top, &all[i]->cpuid))
+			return all[i];
+	return NULL;
+}
+
 static int table_by_cpu(const struct unc_table *const *all, size_t n,
 			const struct unc_topology *top, const struct unc_table **out,
 			struct unc_error *err)
@@ -171,11 +181,8 @@ static int table_by_cpu(const struct unc_table *const *all, size_t n,
 	const char *simulates = unc_tbl_str(all[n - 1], all[n - 1]->name);
 	char names[300], cpu[120];
 
-	for (size_t i = 0; i < n; i++)
-		if (is_cpu(top, &all[i]->cpuid)) {
-			*out = all[i];
-			return 0;
-		}
+	if ((*out = table_of(all, n, top)))
+		return 0;
 	cpu_names(all, n, names, sizeof(names));
 	identity(top, cpu, sizeof(cpu));
 	for (size_t i = 0; i < all[0]->n_known; i++)
@@ -245,17 +252,23 @@ static void drop_absent(struct unc_platform *p)
 static int open_machine(struct unc_platform *p, const char *order, struct unc_error *err)
 {
 	struct unc_bus *bus = NULL;
+	size_t n;
+	const struct unc_table *const *all = unc_tables(&n); /* those compiled in */
+	const struct unc_table *known = table_of(all, n, &p->topology);
 	int rc;
 
 	if ((rc = unc_access_open(p->machine, order, &p->access, err)) < 0)
 		return rc;
 	unc_access_topology(p->access, &p->topology);
-	if ((rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
+	if (p->machine->fenced)
+		rc = unc_fence_begin(unc_access_fence(p->access), known, err);
+	if (rc < 0 || (rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
 		return rc;
 	bus->gate = p->access;
+	bus->closed = p->machine->fenced && !known;
 	rc = unc_discover(p->table, &p->topology, bus, note, p, &p->instances, err);
 	if (rc == 0 && p->machine->fenced)
-		rc = unc_fence_windows(p->table, &p->instances, bus, p->access, err);
+		rc = unc_fence_windows(p->table, &p->instances, bus, p->fs, p->access, err);
 	bus->methods->close(bus);
 	if (rc < 0 || (rc = allow_registers(p, err)) < 0)
 		return rc;

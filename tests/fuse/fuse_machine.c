@@ -119,6 +119,8 @@ static int find_node(const char *path, struct node *node)
 		node->kind = DIRECTORY;
 	else if (strcmp(path, "/proc/cpuinfo") == 0)
 		machine_cpuinfo(m, node->text, sizeof(node->text));
+	else if (strcmp(path, "/proc/iomem") == 0)
+		machine_iomem(m, node->text, sizeof(node->text));
 	else if (strcmp(path, "/dev/mem") == 0)
 		node->kind = MEMORY;
 	else if (sscanf(path, "/dev/cpu/%u/msr%n", &node->cpu, &used) == 1 && used && !path[used])

@@ -43,6 +43,8 @@ struct node {
 unsigned machine_cpus(const struct machine *);
 /* /proc/cpuinfo */
 void machine_cpuinfo(const struct machine *, char *buf, size_t size);
+/* /proc/iomem */
+void machine_iomem(const struct machine *, char *buf, size_t size);
 /* The text of a file of a CPU below /sys; false: there is no such file. */
 bool machine_cpu_text(const struct machine *, const char *path, struct node *);
 /* A file of a PCI function. */

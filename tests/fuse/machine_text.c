@@ -2,6 +2,7 @@
 /* What a kernel writes of the machine into /proc and /sys. */
 #include "machine.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,6 +88,62 @@ static int socket_of(const struct machine *m, const struct unc_pci_function *f)
 	return f->local_cpu >= 0 ? f->local_cpu / (int)m->cpus : 0;
 }
 
+/* A dword of configuration space. */
+static uint32_t dword(const struct machine *m, const struct unc_pci_function *f, unsigned offset)
+{
+	uint32_t value = 0;
+
+	(void)m->bus->methods->config(m->bus, f, offset, &value, NULL);
+	return value;
+}
+
+enum { BAR_SIZE = 0x80000 }; /* that of a discovery table; the others are given no less */
+
+/* Address of BAR `bar`, of 64 bits; 0: it is none. */
+static uint64_t bar_of(const struct machine *m, const struct unc_pci_function *f, unsigned bar)
+{
+	uint32_t low = dword(m, f, 0x10 + 4 * bar);
+
+	if (bar % 2 || (low & 0xf) != 4)
+		return 0;
+	return (low & ~0xfu) | (uint64_t)dword(m, f, 0x14 + 4 * bar) << 32;
+}
+
+void machine_iomem(const struct machine *m, char *buf, size_t size)
+{
+	int n = snprintf(buf, size,
+			 "00001000-0009ffff : System RAM\n000a0000-000fffff : Reserved\n"
+			 "00100000-7fffffff : System RAM\n80000000-ffffffff : PCI Bus 0000:00\n"
+			 "100000000-207fffffff : System RAM\n"
+			 "200000000000-ffffffffffff : PCI Bus 0000:7e\n");
+
+	for (size_t i = 0; i < m->n_functions; i++)
+		for (unsigned bar = 0; bar < 6 && n < (int)size; bar++) {
+			const struct unc_pci_function *f = &m->function[i];
+			uint64_t at = bar_of(m, f, bar);
+
+			if (at)
+				n += snprintf(buf + n, size - (size_t)n,
+					      "  %" PRIx64 "-%" PRIx64 " : %s\n", at,
+					      at + BAR_SIZE - 1, unc_function_name(f).text);
+		}
+}
+
+/* What the kernel has noted of the BARs, and the ROM. */
+static void resources(const struct machine *m, const struct unc_pci_function *f, char *buf,
+		      size_t size)
+{
+	int n = 0;
+
+	for (unsigned bar = 0; bar < 7; bar++) {
+		uint64_t at = bar < 6 ? bar_of(m, f, bar) : 0;
+
+		n += snprintf(buf + n, size - (size_t)n,
+			      "0x%016" PRIx64 " 0x%016" PRIx64 " 0x%016x\n", at,
+			      at ? at + BAR_SIZE - 1 : 0, at ? 0x140204u : 0);
+	}
+}
+
 bool machine_pci_file(const struct machine *m, const char *path, struct node *node)
 {
 	unsigned domain, bus, device, function;
@@ -109,6 +166,8 @@ bool machine_pci_file(const struct machine *m, const char *path, struct node *no
 			snprintf(node->text, sizeof(node->text), "0x%04x\n", f->vendor);
 		else if (strcmp(name, "device") == 0)
 			snprintf(node->text, sizeof(node->text), "0x%04x\n", f->device);
+		else if (strcmp(name, "resource") == 0)
+			resources(m, f, node->text, sizeof(node->text));
 		else if (strcmp(name, "class") == 0)
 			snprintf(node->text, sizeof(node->text), "0x088000\n");
 		else if (strcmp(name, "numa_node") == 0)

@@ -4,7 +4,7 @@
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
-echo "1..27"
+echo "1..32"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
@@ -175,6 +175,29 @@ done
 [ "$writes" -gt 0 ] && [ -z "$bad" ]
 result $? "such a signal behind each register write: a report, and registers as they were found"
 
+# What a stop needs is open since the start: then the limit of descriptors falls below all of them.
+starve() # EVENT,...
+{
+	control reset "after 1 write * signal STOP" "log writes"
+	{
+		until [ -s "$root/log" ]; do sleep 0.02; done
+		writer=$(cut -d ' ' -f 3 "$root/log" | head -n 1)
+		control "at 0.5 signal STOP $writer"
+		kill -CONT "$writer"
+		until [ "$(cut -c 1-3 "$root/clock")" = 0.5 ] &&
+			[ "$(awk '$1 == "State:" { print $2 }' "/proc/$writer/status")" = T ]; do
+			sleep 0.02
+		done
+		prlimit --pid "$writer" --nofile=3
+		kill -CONT "$writer"
+	} &
+	real stat -j -I 300 -d 1 -e "$1"
+	wait $!
+	[ "$status" -eq 0 ] && [ ! -s "$root/left" ] && [ ! -s "$dir/err" ] && [ "$(wc -l <"$dir/out")" -eq 4 ]
+}
+starve cbo0.CLOCKTICKS:socket=0,imc0.CAS_COUNT:RD:socket=0
+result $? "no descriptor to be had: MSRs and PCI are read on, and put back"
+
 # Without a ledger numbers are right, and it is told where it is asked for: in JSON, -v, doctor.
 control reset
 nowhere=$dir/none/run
@@ -252,10 +275,56 @@ real stat -j -d 5 -e imc.CAS_COUNT:RD,mc.RPQ_ACTIVE_CYCLES
 exactly "imc.CAS_COUNT:RD=15535500000,mc.RPQ_ACTIVE_CYCLES=90240000000"
 result $? "Emerald Rapids: exact counts of 5 s in mapped memory"
 
+starve imc.CAS_COUNT:RD,cha0.CLOCKTICKS:socket=0
+result $? "no descriptor to be had: memory as well"
+control reset
+
 # The link's clock is 2.5e9: eight transfers in a clock
 real stat -j -d 5 -m upi.UPI_SPEED
 exactly "upi.UPI_SPEED=20"
 result $? "Emerald Rapids: a metric by the TSC"
+stop_machine
+
+# Where the memory channels of Granite Rapids are only discovery tells. What it says is not believed of
+# memory that is somebody's, or may be: then they are not touched.
+start_machine granite-rapids
+real units -j
+at=$(jq -r '[.[] | select(.unit == "imc")][0].location | ltrimstr("mmio ")' "$dir/out")
+elsewhere="0x0000000000001000 0x0000000000001fff 0x0000000000140204"
+owner() # REASON CHANNELS LINE...: of /control; so many channels of the four are left
+{
+	reason=$1 channels=$2
+	shift 2
+	control reset "log writes" "$@"
+	real stat -j -d 1 -e imc.CAS_COUNT_SCH0:RD
+	if [ "$channels" -eq 4 ]; then
+		[ "$status" -eq 0 ] && ! grep -q partial "$dir/out"
+	elif [ "$channels" -eq 0 ]; then
+		[ "$status" -eq 1 ] && grep -qF "$reason" "$dir/err"
+	else
+		jq -e --arg reason "$reason" --argjson n "$channels" '.partial["imc.CAS_COUNT_SCH0:RD"] |
+			.units == $n and .of == 4 and (.reason | endswith($reason))' "$dir/out" >/dev/null
+	fi && { [ "$channels" -eq 4 ] || ! grep -q " write /memory $(printf '0x%x' $((at + 0x4c))) " "$root/log"; }
+}
+bar="/sys/bus/pci/devices/0000:7e:05.1/resource"
+owner "" 4 &&
+	owner "" 4 "text $bar $elsewhere" &&
+	owner "is of a BAR of 0000:7e:05.1" 3 "text $bar $at $(printf '0x%x' $((at + 0xfff))) 0x0000000000140204" &&
+	owner "is of System RAM" 3 "text /proc/iomem $(printf '%x-%x' $((at)) $((at + 0xfff))) : System RAM"
+result $? "Granite Rapids: no channel in a BAR of another device, nor in System RAM"
+owner "/proc/iomem shows no addresses (CAP_SYS_ADMIN is needed)" 0 "text /proc/iomem 00000000-00000000 : System RAM" &&
+	owner "/proc/iomem cannot be read" 0 "hide /proc/iomem" &&
+	owner "the BARs of 0000:7e:05.1 cannot be read" 0 "hide $bar" && [ "$(count ' write /memory ')" -eq 0 ]
+result $? "Granite Rapids: what cannot be checked is not touched, and why is said"
+# The same machine as a CPU that only tables of a folder know: what tells discovery is read, and that is all.
+cp -r "$SRCDIR/eventtables" "$dir/tables" && chmod -R u+w "$dir/tables" &&
+	sed -i '/^cpu granite-rapids/s/models=[^ ]*/models=0xFE/' "$dir/tables/cpus.tbl"
+control reset "text /proc/cpuinfo $(sed 's/^\(model\t*:\) .*/\1 254/; s/$/\\n/' "$root/proc/cpuinfo" | tr -d '\n')" "log all"
+real units -j --tables "$dir/tables"
+jq -e 'length > 400 and all(.available | not)' "$dir/out" >/dev/null && [ "$(count ' write ')" -eq 0 ] &&
+	[ "$(count ' read /dev/cpu/')" -eq 0 ] && [ "$(count ' read .*:03.0/config ')" -gt 0 ] &&
+	[ "$(grep ' read .*/config ' "$root/log" | grep -cv ':03.0/config ')" -eq 0 ]
+result $? "a CPU that only a folder knows: discovery is read, nothing else is touched"
 stop_machine
 
 start_machine sandybridge-ep

@@ -93,6 +93,26 @@ UNCORE_SYSROOT=$root UNCORE_TABLES=$tables "$tmp/uncore" stat -d 0.05 -e box.ENT
 [ $? -ne 0 ] && grep -q 'msr 0xc0000082 on cpu 0 can be no register of a monitor' "$tmp/err" &&
 	! touched
 result $? "the fence holds for tables of a folder"
+# Registers of other CPUs' monitors are none here: on Skylake-SP 0xD90 and its like are masks of the caches.
+mkdir -p "$tmp/skylake/root"
+cp -r "$root/." "$tmp/skylake/root"
+cp -r "$tables" "$tmp/skylake"
+sed -i 's/^model :.*/model : 85\nstepping : 4/' "$tmp/skylake/root/proc/cpuinfo"
+sed -i 's/models=45/models=85/' "$tmp/skylake/tables/cpus.tbl"
+sed -i 's/base=0xD00/base=0xDF1/; s/CTR\[1\] at=0x16/CTR[1] at=0x17/; s/base=0xC0000080/base=0xD8E/' "$tmp/skylake/tables/boxed/units.tbl"
+UNCORE_SYSROOT=$tmp/skylake/root UNCORE_TABLES=$tmp/skylake/tables "$tmp/uncore" stat -d 0.05 \
+	-e box.ENTRY:addr=0x41 >"$tmp/out" 2>"$tmp/err"
+[ $? -ne 0 ] && grep -q 'msr 0xd90 on cpu 0 can be no register of a monitor' "$tmp/err" &&
+	[ "$(od -An -tx1 -j 3472 -N 8 "$tmp/skylake/root/dev/cpu/0/msr" | tr -d ' 0\n')" = "" ]
+result $? "the fence is that of the CPU at hand"
+# A CPU that no table knows is not touched.
+sed -i 's/^model :.*/model : 1/' "$tmp/skylake/root/proc/cpuinfo"
+sed -i 's/models=85/models=1/' "$tmp/skylake/tables/cpus.tbl"
+UNCORE_SYSROOT=$tmp/skylake/root UNCORE_TABLES=$tmp/skylake/tables "$tmp/uncore" stat -d 0.05 \
+	-e box.PLAIN >"$tmp/out" 2>"$tmp/err"
+[ $? -ne 0 ] && grep -q 'msr 0xe01 on cpu 0 is not touched: no table of this CPU is compiled in' "$tmp/err" &&
+	[ "$(od -An -tx1 -j 3585 -N 8 "$tmp/skylake/root/dev/cpu/0/msr" | tr -d ' 0\n')" = "" ]
+result $? "a CPU without a compiled table is not touched"
 
 # ---- with them
 
