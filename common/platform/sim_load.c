@@ -7,21 +7,33 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
+#include "host/trust.h"
 #include "machine/simulator.h"
 
 #define SIMULATOR "libuncore-sim.so"
 
-/* The path of the simulator that belongs to this library. */
+/* The path of the simulator that belongs to this library. Where that is part of the program, the name by
+ * which it was called says nothing: whoever calls it chooses that. */
 static int path_of(char *path, size_t size, struct unc_error *err)
 {
-	Dl_info info;
-	const char *own =
-		dladdr((void *)(uintptr_t)unc_machine_simulated, &info) ? info.dli_fname : "";
-	const char *slash = strrchr(own, '/');
-	int length = slash ? (int)(slash - own) : 0;
+	const void *program = (const void *)(uintptr_t)getauxval(AT_PHDR);
+	Dl_info library, start;
+	char own[PATH_MAX] = "";
+	const char *slash;
+	ssize_t n;
 
-	if (snprintf(path, size, "%.*s/" SIMULATOR, length, own) >= (int)size)
+	if (dladdr((void *)(uintptr_t)unc_machine_simulated, &library))
+		snprintf(own, sizeof(own), "%s", library.dli_fname);
+	if (*own && dladdr(program, &start) && start.dli_fbase == library.dli_fbase) {
+		n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+		own[n > 0 ? n : 0] = '\0';
+	}
+	slash = strrchr(own, '/');
+	if (snprintf(path, size, "%.*s/" SIMULATOR, slash ? (int)(slash - own) : 0, own) >=
+	    (int)size)
 		return unc_fail(err, UNC_ERR_RANGE, "the path of the library is too long");
 	return 0;
 }
@@ -66,8 +78,12 @@ int unc_machine_simulated(const char *spec, const char *node, const struct unc_t
 	const struct unc_simulator *simulator;
 	void *library;
 	char path[PATH_MAX];
-	int rc = path_of(path, sizeof(path), err);
+	int rc;
 
+	if (unc_raised())
+		return unc_fail(err, UNC_ERR_DENIED,
+				"a program with raised privileges gets no simulated machine");
+	rc = path_of(path, sizeof(path), err);
 	if (rc < 0 || (rc = unc_simulator_load(path, &library, &simulator, err)) < 0)
 		return rc;
 	rc = simulator->open(spec, node, tables, n, out, err);

@@ -149,4 +149,33 @@ for way in set-user-id "file capabilities"; do
 	result $? "$way: tables of the user's are refused"
 	rm -rf "$tmp/own"
 done
+# ---- the simulator is code: it comes from beside the library, whatever the program is called
+
+mkdir "$tmp/beside" "$tmp/attacker"
+cp "$BUILD/tests/opens_simulated" "$tmp/beside"
+ln -s ../beside/opens_simulated "$tmp/attacker/program"
+if cp "$BUILD/common/.libs/libuncore-sim.so" "$tmp/beside" 2>"$tmp/err" &&
+	cp "$BUILD/tests/.libs/other_simulator.so" "$tmp/attacker/libuncore-sim.so" 2>>"$tmp/err"; then
+	"$tmp/attacker/program" >"$tmp/out" 2>"$tmp/err"
+	[ "$(cat "$tmp/out")" = sandybridge-ep ]
+	result $? "a link to the program in a folder with another simulator: its own is loaded"
+	for way in set-user-id "file capabilities"; do
+		chmod 755 "$tmp/beside/opens_simulated"
+		if [ "$way" = set-user-id ]; then
+			chmod 4755 "$tmp/beside/opens_simulated"
+		elif ! setcap cap_sys_rawio+ep "$tmp/beside/opens_simulated" 2>"$tmp/err"; then
+			number=$((number + 1))
+			echo "ok $number - privileges: $way # SKIP setcap: $(head -n 1 "$tmp/err")"
+			continue
+		fi
+		as_nobody "$tmp/attacker/program"
+		[ "$(cat "$tmp/out")" = "a program with raised privileges gets no simulated machine" ]
+		result $? "$way: no simulator is loaded"
+	done
+else
+	for _ in 1 2 3; do
+		number=$((number + 1))
+		echo "ok $number - privileges: simulator # SKIP the shared objects were not built"
+	done
+fi
 echo "1..$number"
