@@ -127,15 +127,15 @@ struct unc_options {
  *    hardware their units are listed as not available, with a sentence; a program that wants them
  *    there sets `tables`. Hardware is "/" and every root that leads to devices (/dev/mem,
  *    /dev/cpu/0/msr) or to sysfs; a dump is a root of plain files.
- *  - Whatever the tables say, only registers and bits are touched that the table of this CPU which is
- *    compiled in has, at the places that it knows or that can be checked. A CPU without one is read
+ *  - Whatever the tables say, only registers and bits are touched that the table of this CPU which
+ *    is compiled in has, at the places that it knows or that can be checked. A CPU without one is read
  *    as far as discovery goes, and not written.
  *  - In a program with raised privileges (set-user-id, set-group-id, file capabilities: AT_SECURE)
  *    all variables are ignored, with a log line each; `sysroot`, with its folders dev, proc
  *    and sys, and `tables`, with all folders and files that are read, must belong to root and be
  *    writable by nobody else. Folders above them are not looked at. A program that runs with the
- *    rights of its user (sudo, a service with ambient capabilities) is not such a program. One that is
- *    gets no simulated machine where that would have to be loaded.
+ *    rights of its user (sudo, a service with ambient capabilities) is not such a program. One that
+ *    is gets no simulated machine where that would have to be loaded.
  */
 
 /*

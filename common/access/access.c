@@ -203,8 +203,8 @@ static int identify(struct unc_access *access, uint64_t function, uint32_t *iden
 	return rc;
 }
 
-/* The device id of an Intel function that a register is in; 0: of no function, or of another vendor's. What
- * cannot be identified is not prepared either, and the back end knows why. */
+/* The device id of an Intel function that a register is in; 0: of no function, or of another
+ * vendor's. What cannot be identified is not prepared either, and the back end knows why. */
 static uint16_t device_of(struct unc_access *access, struct known *known, uint32_t *identity)
 {
 	const struct unc_reg *reg = &known->allow.reg;

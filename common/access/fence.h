@@ -45,12 +45,12 @@ typedef int (*unc_fence_fn)(void *user, struct unc_fence_block, const struct unc
 			    struct unc_error *err);
 int unc_fence_places(const struct unc_fence *, unc_fence_fn, void *user, struct unc_error *err);
 int unc_fence_space(const struct unc_fence *, const struct unc_fence_block *);
-/* The next register of a block from *i on, and where it is: a number, bytes in a function or of memory.
- * NULL: there is none. */
+/* The next register of a block from *i on, and where it is: a number, bytes in a function or of
+ * memory. NULL: there is none. */
 const struct unc_tbl_reg *unc_fence_reg(const struct unc_fence *, const struct unc_fence_block *,
 					uint32_t *i, uint64_t *first, uint64_t *last);
-/* Whether a register is within, of a PCI function of Intel's with this id (else 0), and which bits of
- * it may be written. */
+/* Whether a register is within, of a PCI function of Intel's with this id (else 0), and which bits
+ * of it may be written. */
 bool unc_fence_has(const struct unc_fence *, const struct unc_reg *, uint16_t device,
 		   uint64_t *mask);
 
@@ -60,9 +60,9 @@ bool unc_fence_pmu(const char *name);
 bool unc_fence_pmu_type(uint32_t type);
 
 /*
- * fence_windows.c: adds the units in memory, at the places that the CPU's own registers tell, and the
- * units that only the machine's discovery table places. Those that cannot be checked, or that lie in
- * System RAM or a BAR of another device, are marked as not available, with the reason.
+ * fence_windows.c: adds the units in memory, at the places that the CPU's own registers tell, and
+ * the units that only the machine's discovery table places. Those of the latter that cannot be
+ * checked, or that are somebody's, are marked as not available, with the reason.
  */
 int unc_fence_windows(const struct unc_table *, const struct unc_instances *, struct unc_bus *,
 		      const struct unc_fs *, struct unc_access *, struct unc_error *err);

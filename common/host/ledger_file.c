@@ -155,7 +155,8 @@ static bool is_locked(int fd, off_t at, off_t n)
 }
 
 /* By /proc it is the same file, whatever has become of its name. Where there is no /proc, or no
- * descriptor to be had, which must not keep a session from its stop, the same description has to do. */
+ * descriptor to be had, which must not keep a session from its stop, the same description has to
+ * do. */
 int unc_ledger_file_turn(int fd)
 {
 	char path[64];

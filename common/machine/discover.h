@@ -86,7 +86,7 @@ struct unc_bus {
 	/* MSRs that tell which units exist are read through it, and its method kernel is asked where
 	 * the right is missing to find out; NULL: none. */
 	struct unc_access *gate;
-	bool closed; /* the CPU is not known: of configuration space only what discovery needs is read */
+	bool closed; /* the CPU is not known: only configuration space of discovery is read */
 };
 
 int unc_bus_open_system(struct unc_fs *, struct unc_bus **out,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The places of this machine within the fence that no table knows: memory, by the registers of the
- * CPU that hold its addresses, and what only the machine's discovery table places. What firmware says
- * is not proof: nothing is within that is System RAM or lies in a BAR of another device.
+ * CPU that hold its addresses, and what only the machine's discovery table places. What firmware
+ * says is not proof: nothing is within that is System RAM or lies in a BAR of another device.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -57,7 +57,8 @@ static int add_owner(struct yard *yard, uint64_t first, uint64_t last, const cha
 	return 0;
 }
 
-/* Whether a function, as the kernel names it, holds addresses of monitors: its BARs may be theirs. */
+/* Whether a function, as the kernel names it, holds addresses of monitors: its BARs may be theirs.
+ */
 static bool is_own(const struct yard *yard, const char *name)
 {
 	const struct unc_table *t = yard->fence->table;

@@ -15,8 +15,8 @@
 
 #define SIMULATOR "libuncore-sim.so"
 
-/* The path of the simulator that belongs to this library. Where that is part of the program, the name by
- * which it was called says nothing: whoever calls it chooses that. */
+/* The path of the simulator that belongs to this library. Where that is part of the program, the
+ * name by which it was called says nothing: whoever calls it chooses that. */
 static int path_of(char *path, size_t size, struct unc_error *err)
 {
 	const void *program = (const void *)(uintptr_t)getauxval(AT_PHDR);
