@@ -249,10 +249,12 @@ static int fence(struct unc_access *access, struct known *known, const char *nam
 static struct known *find_register(const struct unc_access *access, const struct unc_reg *reg,
 				   const struct known **place)
 {
-	struct known *known = find_place(access, reg), *end = access->known + access->n;
+	struct known *known = find_place(access, reg);
 
 	*place = known;
-	for (; known && known < end && compare_place(&known->allow.reg, reg) == 0; known++)
+	for (; known && known < access->known + access->n &&
+	       compare_place(&known->allow.reg, reg) == 0;
+	     known++)
 		if (known->allow.reg.width == reg->width)
 			return known;
 	return NULL;

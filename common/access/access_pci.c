@@ -170,9 +170,10 @@ static int function_file(struct unc_backend *backend, uint64_t address,
 		else
 			high = middle;
 	}
-	*out = &backend->file[low];
-	if (low < backend->n && backend->file[low].function == file.function)
+	if (low < backend->n && backend->file[low].function == file.function) {
+		*out = &backend->file[low];
 		return 0;
+	}
 	rc = open_file(backend, &file, err);
 	if (rc < 0)
 		return rc;
@@ -214,7 +215,7 @@ static int try_reach(const struct unc_backend *backend, const struct unc_reg_op 
 static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
 	const struct unc_pci_name function = unc_pci_name(op->reg.address);
-	const struct function_file *file;
+	const struct function_file *file = NULL;
 	int rc;
 
 	if ((op->reg.width != 32 && op->reg.width != 64) || op->reg.address & 3 ||

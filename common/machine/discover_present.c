@@ -7,7 +7,11 @@
 
 static const struct unc_tbl_present *first_row(const struct unc_walk *walk, unsigned type)
 {
-	return walk->table->present + walk->table->type[type].presents.first;
+	static const struct unc_tbl_present none; /* of a table without any */
+
+	return walk->table->n_present
+		       ? walk->table->present + walk->table->type[type].presents.first
+		       : &none;
 }
 
 /* Registers tell, not functions by being there. */

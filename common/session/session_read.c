@@ -130,7 +130,8 @@ int unc_session_look(struct unc_session *s, enum unc_look which, struct unc_erro
 	uint64_t ns, tsc;
 
 	unc_platform_now(s->platform, &ns, &tsc);
-	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
+	if (first < s->n_reads)
+		unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
 	for (size_t i = first; i < s->n_reads; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
