@@ -163,13 +163,6 @@ static int load(struct unc_ledger *l, struct unc_error *err)
 
 /* ---- the lock */
 
-static void free_turn(struct unc_ledger *l)
-{
-	if (l->turn >= 0)
-		unc_ledger_file_unlock(l->fd, l->turn);
-	l->turn = -1;
-}
-
 static int fail_locked(const struct unc_ledger *l, bool interrupted, struct unc_error *err)
 {
 	struct header h = {0};
@@ -191,7 +184,7 @@ static int take_file(struct unc_ledger *l, bool wait, struct unc_error *err)
 	error = wait ? unc_ledger_file_await(l->turn, offsetof(struct header, turn))
 		     : unc_ledger_file_lock(l->turn);
 	if (error)
-		free_turn(l);
+		unc_ledger_end_turn(l);
 	if (error == EAGAIN && !wait)
 		return unc_fail(err, UNC_ERR_BUSY, "%.200s/ledger is locked", l->dir);
 	if (error == EAGAIN || error == EINTR)
@@ -227,7 +220,6 @@ int unc_ledger_lock(struct unc_ledger *l, bool wait, struct unc_error *err)
 	else if (rc == 0)
 		rc = load(l, &l->reason);
 	if (rc < 0) {
-		free_turn(l);
 		unc_ledger_give_up(l);
 	}
 	return 0;
@@ -235,7 +227,7 @@ int unc_ledger_lock(struct unc_ledger *l, bool wait, struct unc_error *err)
 
 void unc_ledger_unlock(struct unc_ledger *l)
 {
-	free_turn(l);
+	unc_ledger_end_turn(l);
 }
 
 /* ---- opening */
@@ -255,7 +247,7 @@ static int try_open(struct unc_ledger *l, bool make, bool *again, struct unc_err
 			*again = true;
 		else if ((rc = load(l, err)) == UNC_ERR_INVALID)
 			*again = unc_ledger_file_discard(l->fd, l->dir);
-		free_turn(l);
+		unc_ledger_end_turn(l);
 	}
 	if (rc < 0 || *again) {
 		close(l->fd);

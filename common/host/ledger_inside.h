@@ -74,7 +74,9 @@ void unc_book_index(struct book *);
 bool unc_book_reserve(struct book *, size_t n);
 /* Nothing is known of others. */
 void unc_ledger_begin_anew(struct unc_ledger *);
-/* From now on only what is in memory is believed. */
+/* Gives the lock back, if it is held. */
+void unc_ledger_end_turn(struct unc_ledger *);
+/* The same; from now on only what is in memory is believed. */
 void unc_ledger_give_up(struct unc_ledger *);
 /* The sentence for an errno value. */
 int unc_ledger_fail(const struct unc_ledger *, const char *what, int error, struct unc_error *err);

@@ -107,8 +107,16 @@ void unc_ledger_begin_anew(struct unc_ledger *l)
 	l->kept = -1;
 }
 
+void unc_ledger_end_turn(struct unc_ledger *l)
+{
+	if (l->turn >= 0)
+		unc_ledger_file_unlock(l->fd, l->turn);
+	l->turn = -1;
+}
+
 void unc_ledger_give_up(struct unc_ledger *l)
 {
+	unc_ledger_end_turn(l);
 	l->kept = l->fd;
 	l->fd = -1;
 	if (l->n_mine)
