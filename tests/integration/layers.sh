@@ -32,7 +32,8 @@ awk 'NR == FNR { ok[$1, $2] = 1; next } !(($1, $2) in ok) { print $3 " uses " $2
 	"$work/allowed" "$work/includes" >"$work/wrong"
 result "each folder includes only what HACKING.md lets it" "$work/wrong"
 
-(cd common && ls -d */) | tr -d / | sort >"$work/folders"
+# A build in the tree makes folders as well, without sources of ours.
+printf '%s\n' common/*/*.h common/*/*.c | cut -d/ -f2 | sort -u >"$work/folders"
 cut -d' ' -f1 "$work/allowed" | sort -u | comm -3 - "$work/folders" >"$work/wrong"
 result "the table of HACKING.md has each folder of common/, and no other" "$work/wrong"
 

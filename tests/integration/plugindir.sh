@@ -113,9 +113,13 @@ installed()
 	done
 }
 
+# A folder above the prefix may have our name: the one that was cloned has.
 gone()
 {
-	find "$tmp/dest" ! -type d -o -name 'libuncore*' >"$tmp/left"
+	{
+		find "$tmp/dest" ! -type d
+		find "$tmp/dest$prefix" -mindepth 1 -type d -name 'libuncore*'
+	} >"$tmp/left"
 	cat "$tmp/left"
 	[ ! -s "$tmp/left" ]
 }
