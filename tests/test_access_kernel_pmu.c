@@ -413,7 +413,8 @@ static long read_moving(struct unc_machine *machine, int fd, void *buf, size_t s
 	data[0] = 2;
 	data[1] = data[2] = clock_ns - kernel.began;
 	data[3] = ++value;
-	sched_yield();
+	if (value % 512 == 0) /* on a busy machine each takes long */
+		sched_yield();
 	data[4] = value + 1;
 	return (long)size;
 }
