@@ -11,7 +11,7 @@
 
 enum {
 	DONE = 42,     /* a test that fails or skips has another status */
-	PATIENCE = 120 /* seconds; whoever takes longer hangs */
+	PATIENCE = 600 /* seconds; whoever takes longer hangs */
 };
 
 static int set = PAPI_NULL, text_code;
