@@ -149,7 +149,7 @@ run -o "$tmp/report" -- sh -c 'echo out; echo err >&2'
 err" ] && grep -q ' s measured, from 20' "$tmp/report"
 result "-o: neither on stdout nor on stderr"
 mkfifo "$tmp/fifo"
-timeout -k 10 1 "$UNCORE" stat -d 0.1 -o "$tmp/fifo" >"$tmp/out" 2>"$tmp/err"; status=$?
+timeout -k 60 1 "$UNCORE" stat -d 0.1 -o "$tmp/fifo" >"$tmp/out" 2>"$tmp/err"; status=$?
 [ $status -eq 124 ]; result "-o: a FIFO that nobody reads: a signal ends the wait"
 timeout 60 "$UNCORE" stat -- true 2>&- >"$tmp/out"; status=$?
 : >"$tmp/err"

@@ -36,7 +36,7 @@ result $? "COLUMNS: the width"
 
 # More letters than anybody has: a frame has an end all the same.
 for columns in 1000 2000 99999 99999999999; do
-	(COLUMNS=$columns UNCORE_SIM=emerald-rapids timeout -s KILL 20 "$BUILD/common/tool/uncore" top -n 1 -I 10) >"$dir/out" 2>&1 &&
+	(COLUMNS=$columns UNCORE_SIM=emerald-rapids timeout -s KILL 120 "$BUILD/common/tool/uncore" top -n 1 -I 10) >"$dir/out" 2>&1 &&
 		grep -q '^all   198\.8' "$dir/out" || break
 done
 result $? "COLUMNS: a width that no line has"
