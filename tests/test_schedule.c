@@ -71,18 +71,23 @@ static void from_the_top(void)
 		uint32_t allowed[4];
 		uint32_t busy;
 		uint8_t counter[4];
+		uint32_t doubtful[4];
 	} rows[] = {
-		{"one goes to the top", {0xf}, 0, {3}},
-		{"the first is highest", {0xf, 0xf, 0xf}, 0, {3, 2, 1}},
-		{"and where it is busy below it", {0xf, 0xf}, 0x8, {2, 1}},
-		{"the first makes room for the last", {0xf, 0xf, 0x8}, 0, {1, 2, 3}},
-		{"who may have little, first", {0x8, 0xf, 0xf}, 0, {3, 2, 1}},
-		{"makes room for two", {0xf, 0x3, 0x1, 0xc}, 0, {3, 1, 0, 2}},
-		{"no lower one than needed", {0xc, 0x9}, 0, {2, 3}},
-		{"a chain of three", {0xc, 0x6, 0x8}, 0, {2, 1, 3}},
-		{"the lowest is left out", {0x7, 0x7, 0x3}, 0, {2, 1, 0}},
-		{"counters from 4 on", {0xfff0, 0x3f0, 0x10}, 0, {15, 9, 4}},
-		{"up to 31", {0xc0000000, 0x80000000}, 0, {30, 31}},
+		{"one goes to the top", {0xf}, 0, {3}, {0}},
+		{"the first is highest", {0xf, 0xf, 0xf}, 0, {3, 2, 1}, {0}},
+		{"and where it is busy below it", {0xf, 0xf}, 0x8, {2, 1}, {0}},
+		{"the first makes room for the last", {0xf, 0xf, 0x8}, 0, {1, 2, 3}, {0}},
+		{"who may have little, first", {0x8, 0xf, 0xf}, 0, {3, 2, 1}, {0}},
+		{"makes room for two", {0xf, 0x3, 0x1, 0xc}, 0, {3, 1, 0, 2}, {0}},
+		{"no lower one than needed", {0xc, 0x9}, 0, {2, 3}, {0}},
+		{"a chain of three", {0xc, 0x6, 0x8}, 0, {2, 1, 3}, {0}},
+		{"the lowest is left out", {0x7, 0x7, 0x3}, 0, {2, 1, 0}, {0}},
+		{"counters from 4 on", {0xfff0, 0x3f0, 0x10}, 0, {15, 9, 4}, {0}},
+		{"up to 31", {0xc0000000, 0x80000000}, 0, {30, 31}, {0}},
+		{"what all sources allow, first", {0xf, 0xf}, 0, {0, 3}, {0xe}},
+		{"but no event is left out for it", {0xf, 0xf}, 0, {0, 3}, {0xe, 0xe}},
+		{"and it makes room where it must", {0xf, 0x1}, 0, {3, 0}, {0xe}},
+		{"and goes on where that is busy", {0xf}, 0x1, {3}, {0xe}},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -91,8 +96,10 @@ static void from_the_top(void)
 		uint8_t counter[4];
 		size_t n = 0;
 
-		for (; n < 4 && rows[i].allowed[n]; n++)
+		for (; n < 4 && rows[i].allowed[n]; n++) {
 			codes[n] = on(rows[i].allowed[n]);
+			codes[n].doubtful = rows[i].doubtful[n];
+		}
 		CHECK_NUMBER(schedule(codes, n, rows[i].busy, counter, &conflict), 0);
 		for (size_t k = 0; k < n; k++) {
 			if (counter[k] != rows[i].counter[k])
@@ -143,6 +150,9 @@ static void every_assignment(void)
 				taken |= 1u << counter[i];
 			}
 		CHECK_NUMBER(taken, highest(allowed, 0, 4, 0));
+		for (unsigned i = 0; i < 4; i++)
+			codes[i].doubtful = allowed[i] & state >> (i + 3);
+		CHECK_NUMBER(schedule(codes, 4, 0, counter, &conflict) == 0, taken != 0);
 		fit += taken != 0;
 	}
 	printf("# %u of 2000 fit\n", fit);

@@ -221,17 +221,12 @@ static uint64_t node_mask(int node, int socket, int n_sockets)
 static int check_limits(struct unc_work *w, const struct unc_tbl_field *f, uint64_t value)
 {
 	const char *name = unc_tbl_str(w->t, f->name);
-	uint32_t max = w->code->max_inc;
 
 	if (value < f->min)
 		return unc_refuse(w, UNC_ERR_RANGE,
 				  value < 10 && f->min < 10 ? "%s=%llu: the least is %llu"
 							    : "%s=0x%llx: the least is 0x%llx",
 				  name, (unsigned long long)value, (unsigned long long)f->min);
-	if ((f->flags & UNC_FIELD_EXCEEDS) && value && value >= max)
-		return unc_refuse(w, UNC_ERR_RANGE,
-				  "%s=%llu: the event never exceeds %u in a clock; %s must be less",
-				  name, (unsigned long long)value, max, name);
 	if (f->counters)
 		w->code->counters &= f->counters;
 	w->code->whole |= f->role == UNC_IS_BOTH_THREADS && value;
@@ -329,6 +324,7 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 				.counter = e->counter,
 				.aggregate = e->aggregate,
 				.counters = e->counters,
+				.doubtful = e->doubtful,
 				.max_inc = e->max_inc};
 	struct unc_work w = {.t = t, .spec = spec, .code = &code, .err = err};
 	int rc;

@@ -41,6 +41,7 @@ struct unc_code {
 	uint16_t counter; /* fixed or free-running (index into table->counter), or UNC_NONE */
 	uint8_t aggregate;
 	uint32_t counters; /* programmable counters that may count it */
+	uint32_t doubtful; /* those of them that come last */
 	uint32_t max_inc;  /* largest increment per clock */
 	uint64_t ctl;
 	uint64_t exclusive; /* other events of the unit must agree in these bits of ctl */

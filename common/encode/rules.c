@@ -389,6 +389,41 @@ static int check_needs(struct unc_work *w)
 	return 0;
 }
 
+/*
+ * A threshold that the increment cannot reach would count nothing. With invert it counts every
+ * clock, as it should.
+ */
+static int check_threshold(struct unc_work *w)
+{
+	const struct unc_tbl_event *e = &w->t->event[w->spec->event];
+	const struct unc_range *fields = &w->t->type[w->spec->type].fields;
+	uint16_t threshold = UNC_NONE;
+	uint64_t max = e->estimate ? UINT64_MAX : e->max_inc, value;
+	bool exceeds;
+
+	for (uint32_t i = 0; i < fields->n; i++) {
+		uint16_t field = (uint16_t)(fields->first + i);
+		const struct unc_tbl_field *f = &w->t->field[field];
+
+		if (f->role == UNC_IS_THRESHOLD)
+			threshold = field;
+		else if (f->role == UNC_IS_INVERT && planned(w, field))
+			return 0;
+		else if (f->max_inc && planned(w, field))
+			max = f->max_inc;
+	}
+	if (threshold == UNC_NONE || !planned(w, threshold))
+		return 0;
+	exceeds = w->t->field[threshold].flags & UNC_FIELD_EXCEEDS;
+	value = planned(w, threshold);
+	if (exceeds ? value < max : value <= max)
+		return 0;
+	return unc_refuse(w, UNC_ERR_RANGE,
+			  "%s=%llu: the event never exceeds %llu in a clock; %s must %s",
+			  field_name(w, threshold), (ull)value, (ull)max, field_name(w, threshold),
+			  exceeds ? "be less" : "not be more");
+}
+
 static bool holds(const struct unc_work *w, const struct unc_tbl_set *condition)
 {
 	switch (condition->given) {
@@ -424,5 +459,7 @@ int unc_check_result(struct unc_work *w)
 
 	if (rc == 0)
 		rc = check_needs(w);
+	if (rc == 0)
+		rc = check_threshold(w);
 	return rc == 0 ? check_forbidden(w) : rc;
 }

@@ -12,6 +12,7 @@ struct matching {
 	const struct unc_code *const *code;
 	size_t n;
 	const uint32_t *allowed;        /* counters of each event */
+	bool sure;                      /* of these, those that all sources allow */
 	uint8_t owner[MAX_COUNTERS];    /* event on each counter */
 	uint8_t counter[UNC_MAX_CODES]; /* of each event */
 };
@@ -24,7 +25,9 @@ static bool serve(struct matching *m, unsigned c, uint64_t *tried)
 {
 	for (int has = 0; has < 2; has++)
 		for (size_t i = 0; i < m->n; i++) {
-			if (!(m->allowed[i] >> c & 1) || (*tried >> i & 1) ||
+			uint32_t not_now = m->sure ? m->code[i]->doubtful : 0;
+
+			if (!((m->allowed[i] & ~not_now) >> c & 1) || (*tried >> i & 1) ||
 			    (m->counter[i] != FREE) != has)
 				continue;
 			*tried |= (uint64_t)1 << i;
@@ -39,17 +42,21 @@ static bool serve(struct matching *m, unsigned c, uint64_t *tried)
 
 /*
  * Gives every event one of its allowed counters, and all together the highest there are: the
- * kernel's driver takes the lowest, and looks at nobody.
+ * kernel's driver takes the lowest, and looks at nobody. Those that not all sources allow come
+ * last.
  */
 static bool match_all(struct matching *m)
 {
 	memset(m->owner, FREE, sizeof(m->owner));
 	memset(m->counter, FREE, sizeof(m->counter));
-	for (unsigned c = MAX_COUNTERS; c-- > 0;) {
-		uint64_t tried = 0;
+	m->sure = true;
+	for (unsigned round = 0; round < 2; round++, m->sure = false)
+		for (unsigned c = MAX_COUNTERS; c-- > 0;) {
+			uint64_t tried = 0;
 
-		serve(m, c, &tried);
-	}
+			if (m->owner[c] == FREE)
+				serve(m, c, &tried);
+		}
 	for (size_t i = 0; i < m->n; i++)
 		if (m->code[i]->counter == UNC_NONE && m->counter[i] == FREE)
 			return false;

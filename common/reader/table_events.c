@@ -107,8 +107,12 @@ int unc_end_event(struct unc_table_reader *r)
 	    (r->w.event.lane && (rc = find_lane(r, r->w.event.lane, e)) < 0) ||
 	    (rc = set_code(r, r->w.event.code, e)) < 0 || (rc = take_settings(r, &e->sets)) < 0)
 		return rc;
-	if (!unc_given(r, "max"))
+	if (e->doubtful & ~e->counters)
+		return unc_bad(r, "doubtful= has counters that are not in counters=");
+	if (!unc_given(r, "max")) {
 		e->max_inc = current(r)->max_inc;
+		e->estimate |= e->max_inc > 1;
+	}
 	e->type = r->type;
 	e->umasks.first = (uint32_t)r->t.n_umask;
 	*unc_add_event(r) = *e;

@@ -170,6 +170,7 @@ struct unc_tbl_field {
 	uint8_t flags;
 	uint8_t role;      /* enum unc_is */
 	uint32_t counters; /* mask of the counters that can do it; 0: all */
+	uint32_t max_inc;  /* where it is set, what a threshold compares with; 0: the increment */
 	uint16_t needs;    /* field that must not be 0 where this one is not; UNC_NONE */
 	uint16_t mask;     /* field that tells which of its bits are compared; UNC_NONE */
 	uint16_t like; /* field whose value it takes where an event uses its register; UNC_NONE */
@@ -345,6 +346,7 @@ struct unc_tbl_event {
 	struct unc_range uses;     /* fields that the user may give */
 	struct unc_range defaults; /* field = value where the user gives none */
 	uint32_t counters;         /* bit i: programmable counter i may count it */
+	uint32_t doubtful;         /* those of them that not all sources allow */
 	uint16_t counter; /* fixed or free-running counter (index into counters), or UNC_NONE */
 	uint16_t type;
 	uint32_t max_inc; /* largest increment per clock */
@@ -352,7 +354,8 @@ struct unc_tbl_event {
 	uint16_t lane; /* 1 + the first of its lanes (index into lanes); 0: none */
 	uint8_t set;   /* in the lane */
 	uint8_t aggregate;
-	uint8_t clock; /* counts whenever the unit runs: tells a frozen unit */
+	uint8_t clock;    /* counts whenever the unit runs: tells a frozen unit */
+	uint8_t estimate; /* no document tells max_inc */
 };
 
 /* A name of an event, or its alias; those of a type stand in the order of unc_compare(). */

@@ -43,7 +43,7 @@ struct member {
 #define MEMBERS_reg M(name) M(offset) M(per_unit) M(write_mask) M(base) M(busy) M(part) M(role) \
 	M(number) M(nth) M(width) M(flags)
 #define MEMBERS_field M(name) M(desc) M(reg) M(lo) M(width) M(shift) M(flags) M(role) \
-	M(counters) M(needs) M(mask) M(like) M(default_value) M(min) M(with) M(values)
+	M(counters) M(max_inc) M(needs) M(mask) M(like) M(default_value) M(min) M(with) M(values)
 #define MEMBERS_value M(name) M(desc) M(value)
 #define MEMBERS_set M(field) M(given) M(value)
 #define MEMBERS_step M(kind) M(reg) M(value)
@@ -68,7 +68,8 @@ struct member {
 #define MEMBERS_umask M(name) M(desc) M(alias) M(sets) M(needs) M(uses) M(defaults) \
 	M(unavailable) M(counter) M(flags) M(aggregate)
 #define MEMBERS_event M(name) M(desc) M(alias) M(umasks) M(sets) M(needs) M(uses) M(defaults) \
-	M(counters) M(counter) M(type) M(max_inc) M(code) M(lane) M(set) M(aggregate) M(clock)
+	M(counters) M(doubtful) M(counter) M(type) M(max_inc) M(code) M(lane) M(set) \
+	M(aggregate) M(clock) M(estimate)
 #define MEMBERS_event_name M(name) M(event)
 #define MEMBERS_cpuid M(cpuid.family) M(cpuid.n_models) M(cpuid.models) M(cpuid.steppings)
 #define MEMBERS_known M(title) MEMBERS_cpuid

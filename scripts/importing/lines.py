@@ -130,6 +130,8 @@ class Words:
             for key in ('max', 'aggregate'):
                 if key in known.columns and not event:
                     line.columns[key] = known.columns[key]
+            if line.columns.get('max', '1') != '1':
+                line.flags.append('estimate')  # what a document tells of another CPU
         else:
             line.words = describe_umask(line.name, event.name) if event else describe_event(line.name)
 

@@ -79,6 +79,12 @@ both --diff && [ $status -eq 1 ] && cmp -s "$tmp/edited" "$tables/box/box.events
 result "an entry of a newer file that changes shows as a diff of its columns"
 
 imported
+sed -i 's/counters=0-3 max=1 aggregate=max clock/counters=0-3 doubtful=1 max=2 estimate clock/' "$tables/box/box.events"
+cp "$tables/box/box.events" "$tmp/edited"
+both && [ $status -eq 0 ] && cmp -s "$tmp/edited" "$tables/box/box.events" && grep -q 'doubtful=1 max=2 estimate' "$tmp/edited"
+result "so do largest increments and doubtful counters, which no file has"
+
+imported
 sed -i '/UNC_B_SPREAD/s/"0x22"/"0x42"/' "$tmp/box.json" "$tmp/crate.json"
 both --diff && [ "$(grep -c '^[-+][^-+]' "$tmp/out")" -eq 2 ] &&
 	grep -qx -- '+event SPREAD code=0x42 counters=0-3 "spread"' "$tmp/out"
