@@ -125,6 +125,37 @@ prometheus_value()
 	near "$(ask "$query" | jq '.data.result[0].value[1] | tonumber')" "$(tool_says memory_read_bytes)" 2
 }
 
+# What one socket sends another one receives: a panel of the links in bytes adds up to what is sent, of both sockets, in
+# whatever series it stands. In GB/s where Graphite's own pages scale it.
+links_once()
+{
+	sent=$(tool_says link_tx_bytes)
+	for file in graphite-host graphite-cluster grafana-graphite; do
+		jq -r '(.graphs[]? | .[1]), (.panels[]? | {title, target: [.targets[]?.target]}) |
+			select(.title | test("^Links between sockets(:|$)")) | .title + "\t" + .target[]' \
+			"$dashboards/$file.json" | sed "s/__VALUE__/$node/g; s/\$host/$node/; s/\$socket/*socket*/" >"$tmp/links"
+		[ -s "$tmp/links" ] || return 1
+		cut -f 1 "$tmp/links" | sort -u >"$tmp/titles"
+		while read -r title; do
+			grep "^$title	" "$tmp/links" | cut -f 2- | while read -r target; do
+				render "$web_port" "$target" | jq '.[] | [.datapoints[][0] | values] | max'
+			done | jq -s 'add | if . < 1e6 then . * 1e9 else . end' >"$tmp/sum"
+			near "$(cat "$tmp/sum")" "$sent" 2 || { echo "$file: $title"; return 1; }
+		done <"$tmp/titles"
+	done
+	jq -r '.panels[] | select(.title | test("^Links between sockets(:|$)")) | .title + "\t" + .targets[].expr' \
+		"$dashboards/grafana-prometheus.json" | sed 's/\$host/node.one/; s/\$socket/.*/
+			s/rate(/irate(/; s/\$__rate_interval/1m/' >"$tmp/links"
+	cut -f 1 "$tmp/links" | sort -u >"$tmp/titles"
+	while read -r title; do
+		grep "^$title	" "$tmp/links" | cut -f 2- | while read -r query; do
+			ask "$query" | jq '.data.result[].value[1] | tonumber'
+		done | jq -s add >"$tmp/sum"
+		near "$(cat "$tmp/sum")" "$sent" 2 || { echo "grafana-prometheus: $title"; return 1; }
+	done <"$tmp/titles"
+	[ "$(wc -l <"$tmp/titles")" -eq 3 ]
+}
+
 peak_value() # by the arithmetic of the options: 8 channels of a socket, 4400 million transfers of 8 bytes
 {
 	utilization=$(render "$web_port" "collectd.*.intel_uncore.simulated-socket0.percent.memory_utilization" |
@@ -271,6 +302,7 @@ ok "every target of the dashboards has values in Graphite" every_target
 ok "every query of the dashboard has values in Prometheus" every_query
 ok "Graphite: the sum over sockets, in GB/s, is what the command says" graphite_value
 ok "Prometheus: the sum over sockets is what the command says" prometheus_value
+ok "links: no byte is counted twice, as sent and as received" links_once
 ok "the share of the peak is that of channels and speed" peak_value
 ok "what the variables of Grafana ask for is there" variables
 ok "alerts over this node: SIMULATED, and nothing else" wait_for 30 simulated_is_told
