@@ -7,8 +7,12 @@
  * The component knows no hardware: it hands texts to libuncore and numbers back. The library is
  * loaded at the first use of the component, so that programs which never use it pay nothing.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "intel_uncore.h"
@@ -39,11 +43,8 @@ static int init_control_state(hwd_control_state_t *ctl)
 }
 
 /* PAPI would look by a timer, read in the signal handler, and call nobody. */
-static int refuse_overflow(EventSetInfo_t *set, int index, int threshold)
+static int refuse_overflow(void)
 {
-	(void)set;
-	(void)index;
-	(void)threshold;
 	intel_uncore_fail(UNC_ERR_INVALID, "uncore counters have no interrupt that a program could "
 					   "get: no PAPI_overflow(), no PAPI_profil()");
 	return PAPI_ENOSUPP;
@@ -60,6 +61,40 @@ static void warn_of_still_units(struct control *control)
 			intel_uncore_warn_partial(control, i, &name);
 }
 
+/* Ranks of an MPI job are started by one process of their node. The first of them that comes here holds a
+ * name that the kernel gives to one process at a time, and takes back when it ends. */
+static int first_rank_of_node(void)
+{
+	static const char *const ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+					    "PALS_LOCAL_RANKID", "SLURM_LOCALID", "PMIX_RANK"};
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	size_t i, n = sizeof(ranks) / sizeof(ranks[0]);
+	int fd, taken;
+
+	for (i = 0; i < n && !getenv(ranks[i]); i++)
+		;
+	fd = i < n ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+	if (fd < 0)
+		return 1;
+	snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1,
+		 "intel_uncore " INTEL_UNCORE_SIMULATED " %ld %ld", (long)getuid(),
+		 (long)getppid());
+	taken = bind(fd, (struct sockaddr *)&name, sizeof(name)) < 0 && errno == EADDRINUSE;
+	if (taken)
+		close(fd);
+	return !taken;
+}
+
+/* PAPI's high-level API writes the CPU's name into its report, and nothing of us but our own. */
+static void mark_report(void)
+{
+	char *model = _papi_hwi_system_info.hw_info.model_string, host[PAPI_MAX_STR_LEN];
+
+	snprintf(host, sizeof(host), "%s", model);
+	snprintf(model, sizeof(_papi_hwi_system_info.hw_info.model_string),
+		 "intel_uncore: " INTEL_UNCORE_SIMULATED "; %.90s", host);
+}
+
 /* Once, whatever PAPI may print: a variable that was forgotten must not end in a paper. */
 static void tell_simulated(void)
 {
@@ -72,6 +107,8 @@ static void tell_simulated(void)
 		intel_uncore.told_by = intel_uncore.pid;
 	_papi_hwi_unlock((int)intel_uncore.lock);
 	if (tell)
+		mark_report();
+	if (tell && first_rank_of_node())
 		fprintf(stderr,
 			"intel_uncore: " INTEL_UNCORE_SIMULATED
 			" %s (UNCORE_SIM): no number comes from hardware\n",
@@ -98,7 +135,7 @@ static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 
 	(void)ctx;
 	if (set && set->ctl_state == ctl && set->state & PAPI_OVERFLOWING)
-		return refuse_overflow(set, 0, 0); /* PAPI_OVERFLOW_FORCE_SW: nobody was asked */
+		return refuse_overflow();
 	papi_errno = check_events(control);
 	if (papi_errno == PAPI_OK)
 		papi_errno = intel_uncore_fail_session(
@@ -254,10 +291,6 @@ papi_vector_t _intel_uncore_vector = {
 			.default_granularity = PAPI_GRN_SYS,
 			.available_granularities = PAPI_GRN_SYS,
 			.kernel_multiplex = 1, /* PAPI leaves it to us */
-			/* It has no interrupts. But only a component that claims them is asked. */
-			.hardware_intr = 1,
-			.kernel_profile = 1,
-			.hardware_intr_sig = PAPI_INT_SIGNAL,
 			.cntr_umasks = 1,
 		},
 	.size =
@@ -278,8 +311,6 @@ papi_vector_t _intel_uncore_vector = {
 	.reset = reset,
 	.ctl = ctl,
 	.set_domain = set_domain,
-	.set_overflow = refuse_overflow,
-	.set_profile = refuse_overflow,
 	.ntv_enum_events = intel_uncore_ntv_enum_events,
 	.ntv_name_to_code = intel_uncore_ntv_name_to_code,
 	.ntv_code_to_name = intel_uncore_ntv_code_to_name,

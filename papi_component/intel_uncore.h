@@ -36,6 +36,7 @@ struct base {
 	const struct type *type; /* of an event: its unit type */
 	int listed;              /* it can be counted here */
 	int group;               /* of the listing */
+	int asked;               /* a program has named it */
 };
 
 struct intel_uncore {
@@ -92,7 +93,9 @@ struct control {
 
 /* Initializes the component at its first use. */
 int intel_uncore_check_n_initialize(void);
-/* PAPI's code for an error of the library. The sentence goes where PAPI's own go:
+/* PAPI's code for an error of the library. */
+int intel_uncore_code(int error);
+/* The same; the sentence goes where PAPI's own go:
  * it is shown after PAPI_set_debug() and with PAPI_VERBOSE. */
 int intel_uncore_fail(int error, const char *sentence);
 
@@ -114,6 +117,8 @@ void intel_uncore_partial(const struct name *name, char *text, size_t size);
 int intel_uncore_list(void);
 void intel_uncore_unlist(void);
 int intel_uncore_name(unsigned int code, struct name *name);
+/* Whether a program has named what the code stands for; else the code is from an enumeration. */
+int intel_uncore_asked(unsigned int code);
 int intel_uncore_ntv_enum_events(unsigned int *code, int modifier);
 int intel_uncore_ntv_name_to_code(const char *text, unsigned int *code);
 int intel_uncore_ntv_code_to_name(unsigned int code, char *text, int size);

@@ -15,7 +15,7 @@
 
 struct intel_uncore intel_uncore;
 
-int intel_uncore_fail(int error, const char *sentence)
+int intel_uncore_code(int error)
 {
 	static const struct {
 		int error, code;
@@ -28,12 +28,17 @@ int intel_uncore_fail(int error, const char *sentence)
 	};
 	size_t i;
 
-	SUBDBG("%s\n", sentence);
-	PAPIERROR("intel_uncore: %s", sentence);
 	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		if (codes[i].error == error)
 			return codes[i].code;
 	return PAPI_ESYS;
+}
+
+int intel_uncore_fail(int error, const char *sentence)
+{
+	SUBDBG("%s\n", sentence);
+	PAPIERROR("intel_uncore: %s", sentence);
+	return intel_uncore_code(error);
 }
 
 static void log_text(void *user, enum unc_log_level level, const char *text)

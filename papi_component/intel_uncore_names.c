@@ -264,6 +264,11 @@ int intel_uncore_name(unsigned int code, struct name *name)
 	return papi_errno;
 }
 
+int intel_uncore_asked(unsigned int code)
+{
+	return code & CODE_TEXT || (!is_qualifier(code) && intel_uncore.bases[code].asked);
+}
+
 int intel_uncore_ntv_enum_events(unsigned int *code, int modifier)
 {
 	int papi_errno = intel_uncore_check_n_initialize();
@@ -330,8 +335,10 @@ int intel_uncore_ntv_name_to_code(const char *text, unsigned int *code)
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	/* A base event has a code even if it cannot be counted without a qualifier. */
-	if (find_base(text, code) == PAPI_OK)
+	if (find_base(text, code) == PAPI_OK) {
+		intel_uncore.bases[*code].asked = 1;
 		return PAPI_OK;
+	}
 	_papi_hwi_lock((int)intel_uncore.lock);
 	papi_errno = parse(text, &base, canonical, sizeof(canonical));
 	if (papi_errno == PAPI_OK)

@@ -165,14 +165,17 @@ static int refuse_passes(struct control *control, const char *name)
 static int add_item(struct control *control, unsigned int code)
 {
 	struct name name;
-	int id, papi_errno = intel_uncore_name(code, &name);
+	int id, error, papi_errno = intel_uncore_name(code, &name);
 
 	if (papi_errno == PAPI_OK)
 		papi_errno = make_room(control, control->count + 1);
-	if (papi_errno == PAPI_OK)
-		papi_errno = intel_uncore_fail_session(
-			control,
-			intel_uncore.session_add_at(control->session, name.text, NULL, &id));
+	if (papi_errno != PAPI_OK)
+		return papi_errno;
+	error = intel_uncore.session_add_at(control->session, name.text, NULL, &id);
+	/* An enumeration has what counts nothing alone, or not at all, and its description says so. */
+	if ((error == UNC_ERR_INVALID || error == UNC_ERR_UNAVAILABLE) && !intel_uncore_asked(code))
+		return intel_uncore_code(error);
+	papi_errno = intel_uncore_fail_session(control, error);
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	control->items[control->count].code = code;

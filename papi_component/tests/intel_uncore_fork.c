@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	name_with_threshold(cid, 1, text);
-	name_with_threshold(cid, 2, other_text);
+	name_with_threshold(cid, 0, other_text);
 	CALL(PAPI_event_name_to_code(text, &text_code));
 	CALL(PAPI_create_eventset(&set));
 	CALL(PAPI_add_named_event(set, PREFIX "memory_read_bytes"));
