@@ -389,39 +389,34 @@ static int check_needs(struct unc_work *w)
 	return 0;
 }
 
-/*
- * A threshold that the increment cannot reach would count nothing. With invert it counts every
- * clock, as it should.
- */
+/* What the increment never reaches would count nothing; with invert, each clock, as it should. */
 static int check_threshold(struct unc_work *w)
 {
 	const struct unc_tbl_event *e = &w->t->event[w->spec->event];
 	const struct unc_range *fields = &w->t->type[w->spec->type].fields;
-	uint16_t threshold = UNC_NONE;
-	uint64_t max = e->estimate ? UINT64_MAX : e->max_inc, value;
-	bool exceeds;
+	uint64_t max = e->estimate ? UINT64_MAX : e->max_inc, asked = 0, more = 0;
+	uint16_t threshold = 0;
 
 	for (uint32_t i = 0; i < fields->n; i++) {
-		uint16_t field = (uint16_t)(fields->first + i);
-		const struct unc_tbl_field *f = &w->t->field[field];
+		const struct unc_tbl_field *f = &w->t->field[fields->first + i];
+		uint64_t value = planned(w, (uint16_t)(fields->first + i));
 
-		if (f->role == UNC_IS_THRESHOLD)
-			threshold = field;
-		else if (f->role == UNC_IS_INVERT && planned(w, field))
+		if (value && f->role == UNC_IS_INVERT)
 			return 0;
-		else if (f->max_inc && planned(w, field))
+		if (value && f->max_inc)
 			max = f->max_inc;
+		if (f->role != UNC_IS_THRESHOLD)
+			continue;
+		threshold = (uint16_t)(fields->first + i);
+		asked = value;
+		more = (f->flags & UNC_FIELD_EXCEEDS) != 0;
 	}
-	if (threshold == UNC_NONE || !planned(w, threshold))
-		return 0;
-	exceeds = w->t->field[threshold].flags & UNC_FIELD_EXCEEDS;
-	value = planned(w, threshold);
-	if (exceeds ? value < max : value <= max)
-		return 0;
-	return unc_refuse(w, UNC_ERR_RANGE,
-			  "%s=%llu: the event never exceeds %llu in a clock; %s must %s",
-			  field_name(w, threshold), (ull)value, (ull)max, field_name(w, threshold),
-			  exceeds ? "be less" : "not be more");
+	return !asked || asked + more <= max
+		       ? 0
+		       : unc_refuse(w, UNC_ERR_RANGE,
+				    "%s=%llu: the event never exceeds %llu in a clock; %s must %s",
+				    field_name(w, threshold), (ull)asked, (ull)max,
+				    field_name(w, threshold), more ? "be less" : "not be more");
 }
 
 static bool holds(const struct unc_work *w, const struct unc_tbl_set *condition)

@@ -42,8 +42,7 @@ static bool serve(struct matching *m, unsigned c, uint64_t *tried)
 
 /*
  * Gives every event one of its allowed counters, and all together the highest there are: the
- * kernel's driver takes the lowest, and looks at nobody. Those that not all sources allow come
- * last.
+ * kernel's driver takes the lowest, and looks at nobody. First those that all sources allow.
  */
 static bool match_all(struct matching *m)
 {

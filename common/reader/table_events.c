@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/event.h"
 #include "reader/table_build.h"
 
 enum { MAX_EVENT_NAME = 63 };
@@ -107,28 +108,29 @@ int unc_end_event(struct unc_table_reader *r)
 	    (r->w.event.lane && (rc = find_lane(r, r->w.event.lane, e)) < 0) ||
 	    (rc = set_code(r, r->w.event.code, e)) < 0 || (rc = take_settings(r, &e->sets)) < 0)
 		return rc;
-	if (e->doubtful & ~e->counters)
-		return unc_bad(r, "doubtful= has counters that are not in counters=");
-	if (!unc_given(r, "max")) {
-		e->max_inc = current(r)->max_inc;
-		e->estimate |= e->max_inc > 1;
-	}
+	if (!unc_given(r, "max") && (e->max_inc = current(r)->max_inc) > 1)
+		e->estimate = 1;
 	e->type = r->type;
 	e->umasks.first = (uint32_t)r->t.n_umask;
 	*unc_add_event(r) = *e;
 	return 0;
 }
 
-static int umask_unique(struct unc_table_reader *r, const struct unc_tbl_event *e, const char *name)
+/* Names of a umask, with commas between them: each is new. */
+static int check_umask(struct unc_table_reader *r, const struct unc_tbl_event *e, const char *names)
 {
-	for (uint32_t i = 0; i < e->umasks.n; i++) {
-		const struct unc_tbl_umask *u = &r->t.umask[e->umasks.first + i];
+	char name[MAX_EVENT_NAME + 2];
+	uint16_t umask;
+	int rc = 0;
 
-		if (unc_same(unc_tbl_str(&r->t, u->name), name) ||
-		    (u->alias && unc_same(unc_tbl_str(&r->t, u->alias), name)))
-			return unc_bad(r, "umask %s is described twice", name);
+	while (names && rc == 0) {
+		if (!unc_list_next(&names, name, sizeof(name)))
+			return unc_bad(r, "umask %s has too long a name", names);
+		rc = check_name(r, "a umask", name);
+		if (rc == 0 && unc_umask_find(&r->t, e, name, &umask))
+			rc = unc_bad(r, "umask %s is described twice", name);
 	}
-	return 0;
+	return rc;
 }
 
 int unc_end_umask(struct unc_table_reader *r)
@@ -141,9 +143,8 @@ int unc_end_umask(struct unc_table_reader *r)
 	if (r->t.n_event == current(r)->events.first)
 		return unc_bad(r, "umask before the first event");
 	struct unc_tbl_event *e = UNC_ROW(r, event, r->t.n_event - 1);
-	if ((rc = check_name(r, "a umask", name)) < 0 ||
-	    (rc = check_name(r, "a umask", alias)) < 0 || (rc = umask_unique(r, e, name)) < 0 ||
-	    (u->alias && (rc = umask_unique(r, e, alias)) < 0))
+	if ((rc = check_name(r, "a umask", name)) < 0 || (rc = check_umask(r, e, name)) < 0 ||
+	    (u->alias && (rc = check_umask(r, e, alias)) < 0))
 		return rc;
 	if (r->w.umask.value && field == UNC_NONE)
 		return unc_bad(r, "%s has no umask field", unc_tbl_str(&r->t, current(r)->name));

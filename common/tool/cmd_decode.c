@@ -68,7 +68,7 @@ static int decode(struct unc_platform *platform, const struct args *args,
 	}
 	print_end(&p);
 	print_close(&p);
-	return EXIT_SUCCESS;
+	return rc == UNC_ERR_NOT_FOUND ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int cmd_decode(struct unc_platform *platform, const struct args *args)

@@ -211,12 +211,16 @@ int cmd_eval(struct unc_platform *platform, const struct args *args)
 	struct unc_count *counts = must_alloc(NULL, n, sizeof(*counts));
 	const char *name = args->word[0];
 	double value;
-	int status;
+	int status = ARGS_OK;
 
 	memset(counts, 0, n * sizeof(*counts));
-	status = parse_counts(platform, args->word + 1, n, counts);
-	if (status == ARGS_OK && unc_metric_find(platform, name, &index, NULL) < 0)
+	if (unc_metric_find(platform, name, &index, NULL) < 0)
 		status = not_metric(platform, name);
+	else if (unc_metric_eval(platform, name, counts, 0, sizeof(*counts), &value) ==
+		 UNC_ERR_UNAVAILABLE) /* it may need what no unit counts */
+		status = library_error(UNC_ERR_UNAVAILABLE, unc_platform_error(platform));
+	if (status == ARGS_OK)
+		status = parse_counts(platform, args->word + 1, n, counts);
 	if (status == ARGS_OK)
 		status = check_needed(platform, name, index, counts, n);
 	if (status == ARGS_OK) {

@@ -228,7 +228,7 @@ class Line:
         return cpu in self.columns.get('cpu', cpu).split(',')
 
     def called(self, name):
-        return name.lower() in (self.name.lower(), self.columns.get('alias', self.name).lower())
+        return name.lower() in (self.name.lower(), *self.columns.get('alias', self.name).lower().split(','))
 
     def list_of(self, column):
         return [word for word in self.columns.get(column, '').split(',') if word]

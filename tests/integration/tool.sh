@@ -220,6 +220,9 @@ if has sandybridge-ep; then
 	result "decode: a control and a filter"
 	run decode -c sandybridge-ep cbo CTL=0x400335 && grep -q "BOX_FILTER, which is not given" "$tmp/out"
 	result "decode: a filter that is missing"
+	run decode -c sandybridge-ep imc CTL=0x4000FF
+	[ $status -eq 1 ] && grep -qx 'no event of imc has control 0x4000ff' "$tmp/out" && grep -q 'ev_sel *0xff' "$tmp/out"
+	result "decode: a control of no event: its fields, and status 1"
 	run decode -c sandybridge-ep cbo CTL; refused 2 "'CTL' is not REGISTER=VALUE"
 	result "decode: no value"
 	run decode -c sandybridge-ep cbo CTL=x; refused 2 "'x'"; result "decode: not a number"
@@ -251,6 +254,8 @@ if has sandybridge-ep; then
 	result "eval: a count that is none"
 	run eval -c sandybridge-ep imc.MEM_BW_READS imc.CAS_COUNT:RD=1 imc.CAS_COUNT.RD=1
 	refused 2 "given twice"; result "eval: a count given twice"
+	run eval -c emerald-rapids cha.LLC_MPI cha.LLC_LOOKUP:MISS_ALL=5 INST_RETIRED=10
+	refused 1 "needs a core counter: retired instructions"; result "eval: what no unit counts"
 	run eval -c sandybridge-ep no_such_metric; refused 2 "no_such_metric"
 	result "eval: unknown metric"
 	needs=$("$UNCORE" metrics -c sandybridge-ep -j imc.PCT_RD_REQUESTS |
