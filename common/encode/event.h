@@ -61,7 +61,7 @@ int unc_spec_parse(const struct unc_table *, const char *text, struct unc_spec *
 int unc_spec_check(const struct unc_table *, const char *text, const struct unc_spec *,
 		   struct unc_error *err);
 
-/* Encodes for one socket of n_sockets. */
+/* Encodes for one socket of n_sockets; without err, also what only others set (decoding). */
 int unc_spec_encode(const struct unc_table *, const struct unc_spec *, int socket, int n_sockets,
 		    struct unc_code *out, struct unc_error *err);
 

@@ -411,7 +411,7 @@ static int check_threshold(struct unc_work *w)
 		asked = value;
 		more = (f->flags & UNC_FIELD_EXCEEDS) != 0;
 	}
-	return !asked || asked + more <= max
+	return !w->err || !asked || asked + more <= max
 		       ? 0
 		       : unc_refuse(w, UNC_ERR_RANGE,
 				    "%s=%llu: the event never exceeds %llu in a clock; %s must %s",
@@ -452,9 +452,7 @@ int unc_check_result(struct unc_work *w)
 {
 	int rc = check_wishes(w);
 
-	if (rc == 0)
-		rc = check_needs(w);
-	if (rc == 0)
+	if (rc == 0 && (rc = check_needs(w)) == 0)
 		rc = check_threshold(w);
 	return rc == 0 ? check_forbidden(w) : rc;
 }

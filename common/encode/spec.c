@@ -12,7 +12,7 @@ unsigned unc_type_instances(const struct unc_table *t, unsigned type)
 
 static bool is_alias(const char *list, const char *name)
 {
-	char word[UNC_SPEC_MAX] = "";
+	char word[64] = "";
 
 	while (list && !unc_same(word, name) && unc_list_next(&list, word, sizeof(word)))
 		;

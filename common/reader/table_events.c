@@ -116,7 +116,6 @@ int unc_end_event(struct unc_table_reader *r)
 	return 0;
 }
 
-/* Names of a umask, with commas between them: each is new. */
 static int check_umask(struct unc_table_reader *r, const struct unc_tbl_event *e, const char *names)
 {
 	char name[MAX_EVENT_NAME + 2];
