@@ -407,7 +407,7 @@ static void test_order(void)
 		CHECK_NUMBER(count("mdf", s, false), 2);
 	}
 	CHECK_TEXT(place("upi", 0, 0), "pci 0000:1e:10.1");
-	CHECK_TEXT(place("imc", 1, 5), "mmio 0x150004000");
+	CHECK_TEXT(place("imc", 1, 5), "mmio 0x11165a800");
 	machine_close();
 	/* With one UBox of two, nobody knows whose it is. */
 	begin(true, "0-1");

@@ -482,8 +482,8 @@ static void test_uncounted(void)
 	discover();
 	CHECK_TEXT(notes, "socket 0: no discovery table; the places of the guide are used\n"
 			  "socket 1: no discovery table; the places of the guide are used\n");
-	CHECK_NUMBER(count("cha", false), 2 * 36);
-	CHECK_NUMBER(count("cha", true), 36);
+	CHECK_NUMBER(count("cha", false), 2 * 3);
+	CHECK_NUMBER(count("cha", true), 3);
 	CU_ASSERT(!unit("cha", 0, 0)->available);
 	CHECK_TEXT(unit("cha", 0, 0)->reason,
 		   "how many there are cannot be told: PCI device 8086:325b is not visible");

@@ -128,18 +128,20 @@ static void units_of(const void *user)
 {
 	struct unc_platform *p = open_made(user);
 	const struct unc_table *t = p->table;
-	const struct unc_tbl_machine *machine = &unc_sim_workload(t)->machine;
+	const struct unc_workload *work = unc_sim_workload(t);
 
-	CHECK_NUMBER(machine->model, t->cpuid.models[0]);
+	CHECK_NUMBER(work->machine.model, t->cpuid.models[0]);
 	for (unsigned i = 0; i < t->n_type; i++) {
 		unsigned places = unc_type_instances(t, i), found = 0;
 
 		for (size_t k = 0; k < p->instances.n; k++)
 			found += p->instances.unit[k].type == i && p->instances.unit[k].available;
-		if (t->type[i].cpus && places > (unsigned)machine->cores * machine->threads)
-			places = (unsigned)machine->cores * machine->threads;
 		if (t->type[i].pool || !places)
 			continue;
+		/* `present` may tell of fewer than there are places for. */
+		for (size_t k = 0; t->type[i].presents.n && k < work->n_sim_unit; k++)
+			if (work->sim_unit[k].type == i)
+				places = unc_bits_count(&work->sim_unit[k].present);
 		printf("# %s: %u units\n", unc_type_name(t, i), found);
 		CHECK_NUMBER(found, 2 * places);
 	}

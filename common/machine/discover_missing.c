@@ -11,15 +11,27 @@
 
 enum { ANY = -1 };
 
-static bool has(const struct unc_walk *walk, unsigned type, int socket, int index)
+static unsigned count(const struct unc_walk *walk, unsigned type, int socket, int index)
 {
+	unsigned n = 0;
+
 	for (size_t i = 0; i < walk->n; i++) {
 		const struct unc_instance *u = &walk->unit[i];
 
-		if (u->type == type && u->socket == socket && (index == ANY || u->index == index))
-			return true;
+		n += u->type == type && u->socket == socket && (index == ANY || u->index == index);
 	}
-	return false;
+	return n;
+}
+
+/* Whether a socket has as many units as the one of unit i, of a type that the hardware numbers as it
+ * likes: which numbers they have says nothing. */
+static bool has_as_many(const struct unc_walk *walk, size_t i, int socket)
+{
+	const struct unc_instance *unit = &walk->unit[i];
+
+	return walk->table->type[unit->type].discovery >= 0 &&
+	       unit->part[0].space != UNC_SPACE_PCI &&
+	       count(walk, unit->type, socket, ANY) >= count(walk, unit->type, unit->socket, ANY);
 }
 
 /* Whether a fact says that a socket has no such unit. */
@@ -43,7 +55,7 @@ static int miss(struct unc_walk *walk, unsigned type, int socket, unsigned index
 	const struct unc_instance *other;
 	struct unc_instance *unit;
 
-	if (has(walk, type, socket, (int)index) || is_told(walk, type, socket, index))
+	if (count(walk, type, socket, (int)index) || is_told(walk, type, socket, index))
 		return 0;
 	if (!(unit = unc_walk_add(walk, type, socket, index, err)))
 		return UNC_ERR_MEMORY;
@@ -64,7 +76,7 @@ static int miss_partners(struct unc_walk *walk, size_t i, struct unc_error *err)
 
 	for (unsigned type = 0; own && own->group && type < walk->table->n_type; type++)
 		for (unsigned k = 0; rc == 0 && (w = unc_where(walk->table, type, k)); k++)
-			if (w->group == own->group && has(walk, type, socket, ANY))
+			if (w->group == own->group && count(walk, type, socket, ANY))
 				rc = miss(walk, type, socket, k, i, err);
 	return rc;
 }
@@ -80,7 +92,8 @@ int unc_walk_missing(struct unc_walk *walk, struct unc_error *err)
 			continue;
 		rc = miss_partners(walk, i, err);
 		for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
-			rc = miss(walk, type, socket, index, i, err);
+			if (!has_as_many(walk, i, socket))
+				rc = miss(walk, type, socket, index, i, err);
 	}
 	return rc;
 }

@@ -138,6 +138,7 @@ class Type:
         self.publics = [text for text in line.get('public', '').split(',') if text]
         self.fields, self.regs, self.counters = {}, {}, []
         self.code = self.umask = self.discovery = None
+        self.presents = []
         self.enable, self.max, self.n_counters = 0, 1, 0
 
     def field(self, name):
@@ -150,6 +151,8 @@ class Type:
         kind, plain = line.plain()[0], line.plain()
         if kind == 'discovery':
             self.discovery = plain[1]
+        elif kind == 'present':
+            self.presents.append(line)
         elif kind == 'counters':
             self.n_counters, self.max = number(plain[1], line.where), number(line.get('max', '1'), line.where)
         elif kind == 'control':
