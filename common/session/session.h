@@ -284,6 +284,9 @@ void unc_session_lose_unit(struct unc_session *, const struct unc_plan_unit *, e
 /* What tells of a slot could not be read, for this once: `reg`, the counter or a control. */
 void unc_session_unread(struct unc_session *, struct unc_slot *, uint16_t reg,
 			const struct unc_reg_op *);
+/* Of all slots that count on a unit now, but for those that always run. */
+void unc_session_unread_unit(struct unc_session *, const struct unc_plan_unit *, uint16_t reg,
+			     const struct unc_reg_op *);
 /* Why, as a sentence in err. */
 void unc_session_loss_text(const struct unc_session *, const struct unc_slot *,
 			   struct unc_error *err);

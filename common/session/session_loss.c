@@ -27,6 +27,17 @@ void unc_session_unread(struct unc_session *s, struct unc_slot *slot, uint16_t r
 	slot->unread_reg = reg;
 }
 
+void unc_session_unread_unit(struct unc_session *s, const struct unc_plan_unit *u, uint16_t reg,
+			     const struct unc_reg_op *op)
+{
+	int i = s->head[u->instance - s->platform->instances.unit];
+
+	for (; i != UNC_END; i = s->slot[i].next)
+		if (unc_session_active(s, &s->slot[i]) && !s->slot[i].unread &&
+		    unc_session_control(s, &s->slot[i]) != UNC_NONE)
+			unc_session_unread(s, &s->slot[i], reg, op);
+}
+
 static void unread_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
 			struct unc_error *err)
 {

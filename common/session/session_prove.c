@@ -15,7 +15,7 @@
 #include "session/session.h"
 
 /* Reads the counters, from read[first] on; leaves those suspects of which none has moved since the
- * last look. */
+ * last look. One that was not read in it holds what it held in an earlier one. */
 static void drop_moving(struct unc_session *s, size_t first, struct unc_suspects *suspects)
 {
 	size_t kept = 0;
@@ -25,7 +25,7 @@ static void drop_moving(struct unc_session *s, size_t first, struct unc_suspects
 	for (size_t k = first; k < s->n_reads; k++) {
 		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
 
-		if (!s->read[k].error && s->read[k].value != slot->last)
+		if (!s->read[k].error && !slot->unread && s->read[k].value != slot->last)
 			s->moves[slot->instance] |= unc_session_control(s, slot) != UNC_NONE;
 	}
 	for (size_t i = 0; i < suspects->n; i++)
@@ -37,6 +37,27 @@ static void drop_moving(struct unc_session *s, size_t first, struct unc_suspects
 static uint8_t *proof_of(const struct unc_session *s, const struct unc_plan_unit *u)
 {
 	return &s->proof[u->instance - s->platform->instances.unit];
+}
+
+/* A counter that may move is not lent to a clock: where it was not read, from read[first] on,
+ * nothing on its unit has a value for this once. */
+static void drop_unread(struct unc_session *s, size_t first, struct unc_suspects *suspects)
+{
+	for (size_t k = first; k < s->n_reads; k++) {
+		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
+		const struct unc_instance *unit = &s->platform->instances.unit[slot->instance];
+		size_t i = 0;
+
+		if (!s->read[k].error && !slot->unread)
+			continue;
+		while (i < suspects->n && (suspects->unit[i]->instance != unit ||
+					   suspects->unit[i]->clock.ctr != slot->ctr))
+			i++;
+		if (i == suspects->n)
+			continue;
+		unc_session_unread_unit(s, suspects->unit[i], slot->ctr, &s->read[k]);
+		suspects->unit[i] = suspects->unit[--suspects->n];
+	}
 }
 
 /* Units from unit[first] on, of which this much is known, that do not count now. Free
@@ -62,6 +83,7 @@ static int find_still(struct unc_session *s, size_t first, enum unc_proof known,
 		drop_moving(s, reads, suspects);
 	if (suspects->n && unc_platform_pause(s->platform, UNC_PROOF_NS))
 		drop_moving(s, reads, suspects);
+	drop_unread(s, reads, suspects);
 	return suspects->n ? unc_session_run_clocks(s, suspects, err) : 0;
 }
 
@@ -247,8 +269,13 @@ int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err
 		return 0;
 	/* What the counters held before the proof. */
 	unc_access_run(s->platform->access, s->read + reads, s->n_reads - reads);
-	for (size_t i = reads; i < s->n_reads; i++)
-		s->slot[s->read_slot[i]].last = s->read[i].value;
+	for (size_t i = reads; i < s->n_reads; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		if (s->read[i].error)
+			unc_session_unread(s, slot, slot->ctr, &s->read[i]);
+		slot->last = s->read[i].value;
+	}
 	if (!all_proven(s, first, true))
 		rc = prove_clocked(s, first, err);
 	return rc < 0 || all_proven(s, first, false) ? rc : prove_clockless(s, first, err);

@@ -57,23 +57,15 @@ static void lose_setting(struct unc_session *s, const struct unc_plan_unit *u,
 					 now);
 }
 
-/* What cannot be read does not tell whether the counters are ours. setting NULL: those of the unit.
- */
+/* What cannot be read does not tell whether the counters are ours. */
 static void doubt(struct unc_session *s, const struct unc_plan_unit *u,
-		  const struct unc_setting *setting, bool filter, uint16_t reg,
-		  const struct unc_reg_op *op)
+		  const struct unc_setting *setting, bool filter, const struct unc_reg_op *op)
 {
 	int i = s->head[u->instance - s->platform->instances.unit];
 
-	for (; i != UNC_END; i = s->slot[i].next) {
-		struct unc_slot *slot = &s->slot[i];
-
-		if (setting ? !depends(s, slot, setting, filter)
-			    : !unc_session_active(s, slot) ||
-				      unc_session_control(s, slot) == UNC_NONE)
-			continue;
-		unc_session_unread(s, slot, reg, op);
-	}
+	for (; i != UNC_END; i = s->slot[i].next)
+		if (depends(s, &s->slot[i], setting, filter))
+			unc_session_unread(s, &s->slot[i], setting->reg, op);
 }
 
 /* ---- reading back */
@@ -172,7 +164,7 @@ static int each_setting(struct unc_session *s, size_t first, const struct unc_re
 			if (!unc_plan_shows(t, setting->reg))
 				continue;
 			if (op->error)
-				doubt(s, u, setting, filter, setting->reg, op);
+				doubt(s, u, setting, filter, op);
 			else if (rc == 0)
 				rc = fn(s, u, setting, filter, op->value, err);
 			op++;
@@ -205,7 +197,7 @@ static void check_unit_controls(struct unc_session *s, size_t first, const struc
 		const struct unc_reg_op *control = op - unc_plan_watched(t, u) - 1;
 
 		if (control->error) {
-			doubt(s, u, NULL, false, type->unit_ctl, control);
+			unc_session_unread_unit(s, u, type->unit_ctl, control);
 			continue;
 		}
 		if (unc_unit_state(t, type, control->value) != UNC_UNIT_RUNS &&
@@ -230,7 +222,7 @@ static void check_kinds(struct unc_session *s, size_t first, const struct unc_pl
 			const struct unc_reg_op *op = &check->op[k];
 
 			if (op->error)
-				doubt(s, u, NULL, false, check->tag[k].reg, op);
+				unc_session_unread_unit(s, u, check->tag[k].reg, op);
 			else if ((op->value & type->active) &&
 				 ((op->value ^ u->control[0].value) & type->exclusive))
 				unc_session_lose_unit(s, u, UNC_LOST_KIND, check->tag[k].reg,

@@ -61,7 +61,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..111"
+echo "1..116"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -160,6 +160,23 @@ E
 fault "a channel frozen in the middle" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
 at 0.5 poke $channel/config 0xF4 0x10100
 E
+for counter in 0xD16 0xD17 0xD18 0xD19; do
+	fault "a CBo frozen in the middle, and the counter at $counter cannot be read at the end" \
+		cbo0.CLOCKTICKS:socket=0=2700000000,cbo0.LLC_LOOKUP:DATA_READ:socket=0=78250000 "$said" \
+		-d 1 -e cbo0.CLOCKTICKS:socket=0,cbo0.LLC_LOOKUP:DATA_READ:socket=0 <<E
+at 0.5 poke /dev/cpu/0/msr 0xD04 0x10100
+at 0.6 fail read /dev/cpu/0/msr $counter EIO times 1
+E
+done
+# A counter that moves is not lent to a clock.
+cut=
+for after in 0 1 2 3; do
+	control reset "at 0.4 fail read /dev/cpu/0/msr 0xC39 EIO times 1 after $after"
+	real stat -j -d 1 -I 500 -e pcu.CLOCKTICKS:socket=0
+	cut=$cut$(jq -j '.events[] | select(. != null and . != 400000000) | " \(.)"' "$dir/out")
+done
+[ -z "$cut" ] && grep -q 400000000 "$dir/out"
+result $? "a counter that cannot be read while its unit is looked at: exact or nothing$cut"
 
 # ---- taken over in the middle, whichever counter it is
 fault "controls of a channel cleared" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
