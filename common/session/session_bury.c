@@ -62,6 +62,22 @@ static struct unc_ledger_record *corpse(const struct unc_session *s, const struc
 		       : NULL;
 }
 
+/* Whether a PCI register of 64 bits holds the high half of one value and the low half of another:
+ * the high one is written first (unc_halves_write()), and who wrote them was killed in between. */
+static bool is_torn(const struct unc_tbl_reg *reg, const struct unc_ledger_record *r, uint64_t now)
+{
+	const uint64_t low = UINT32_MAX;
+	const uint64_t held[] = {r->found, r->value, r->lent ? r->lent : r->value};
+	bool torn = false;
+
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < 3; k++)
+			torn |= (held[i] & low) &&
+				!((now ^ ((held[i] & ~low) | (held[k] & low))) & reg->write_mask);
+	return torn && r->key.space == UNC_SPACE_PCI && reg->width == 64 &&
+	       ((now ^ r->found) & reg->write_mask);
+}
+
 bool unc_session_recorded(const struct unc_session *s, const struct unc_instance *u, uint16_t reg,
 			  const struct unc_ledger_record *r, uint64_t now)
 {
@@ -69,7 +85,8 @@ bool unc_session_recorded(const struct unc_session *s, const struct unc_instance
 	bool filter = r->role == UNC_HELD_FILTER;
 
 	return !((now ^ r->value) & r->mask & unc_telling_bits(t, u, reg, r->value, filter)) ||
-	       (r->lent && !((now ^ r->lent) & unc_telling_bits(t, u, reg, r->lent, filter)));
+	       (r->lent && !((now ^ r->lent) & unc_telling_bits(t, u, reg, r->lent, filter))) ||
+	       is_torn(&t->reg[reg], r, now);
 }
 
 static void tell(const struct unc_session *s, const struct unc_instance *u, uint16_t reg,
