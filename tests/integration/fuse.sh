@@ -4,7 +4,7 @@
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
-echo "1..32"
+echo "1..33"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
@@ -285,37 +285,51 @@ exactly "upi.UPI_SPEED=20"
 result $? "Emerald Rapids: a metric by the TSC"
 stop_machine
 
-# Where the memory channels of Granite Rapids are only discovery tells. What it says is not believed of
-# memory that is somebody's, or may be: then they are not touched.
+# Where the CXL units of Granite Rapids are only discovery tells. What it says is not believed of memory
+# that is somebody's, or may be: then they are not touched. The channels' place tells a register.
 start_machine granite-rapids
 real units -j
-at=$(jq -r '[.[] | select(.unit == "imc")][0].location | ltrimstr("mmio ")' "$dir/out")
+cp "$dir/out" "$dir/units"
 elsewhere="0x0000000000001000 0x0000000000001fff 0x0000000000140204"
-owner() # REASON CHANNELS LINE...: of /control; so many channels of the four are left
+ours() # UNIT EVENT: of these is what follows
 {
-	reason=$1 channels=$2
+	event=$2
+	all=$(jq --arg unit "$1" '[.[] | select(.unit == $unit)] | length' "$dir/units")
+	at=$(jq -r --arg unit "$1" '[.[] | select(.unit == $unit)][0].location | ltrimstr("mmio ")' "$dir/units")
+	to=$(printf '0x%x' $((at + 0xfff)))
+	ram="text /proc/iomem $(printf '%x-%x' $((at)) $((to))) : System RAM"
+}
+owner() # REASON UNITS LINE...: of /control; so many units are left
+{
+	reason=$1 left=$2
 	shift 2
 	control reset "log writes" "$@"
-	real stat -j -d 1 -e imc.CAS_COUNT_SCH0:RD
-	if [ "$channels" -eq 4 ]; then
+	real stat -j -d 1 -e "$event"
+	if [ "$left" -eq "$all" ]; then
 		[ "$status" -eq 0 ] && ! grep -q partial "$dir/out"
-	elif [ "$channels" -eq 0 ]; then
+	elif [ "$left" -eq 0 ]; then
 		[ "$status" -eq 1 ] && grep -qF "$reason" "$dir/err"
 	else
-		jq -e --arg reason "$reason" --argjson n "$channels" '.partial["imc.CAS_COUNT_SCH0:RD"] |
-			.units == $n and .of == 4 and (.reason | endswith($reason))' "$dir/out" >/dev/null
-	fi && { [ "$channels" -eq 4 ] || ! grep -q " write /memory $(printf '0x%x' $((at + 0x4c))) " "$root/log"; }
+		jq -e --arg reason "$reason" --arg event "$event" --argjson n "$left" --argjson all "$all" \
+			'.partial[$event] | .units == $n and .of == $all and (.reason | endswith($reason))' "$dir/out" >/dev/null
+	fi && { [ "$left" -eq "$all" ] || ! grep -q " write /memory ${at%???}" "$root/log"; }
 }
 bar="/sys/bus/pci/devices/0000:7e:05.1/resource"
-owner "" 4 &&
+ours cxlcm cxlcm.RxC_PACK_BUF_INSERTS:MEM_DATA
+owner "" 4 && grep -q " write /memory ${at%???}" "$root/log" &&
 	owner "" 4 "text $bar $elsewhere" &&
-	owner "is of a BAR of 0000:7e:05.1" 3 "text $bar $at $(printf '0x%x' $((at + 0xfff))) 0x0000000000140204" &&
-	owner "is of System RAM" 3 "text /proc/iomem $(printf '%x-%x' $((at)) $((at + 0xfff))) : System RAM"
-result $? "Granite Rapids: no channel in a BAR of another device, nor in System RAM"
+	owner "is of a BAR of 0000:7e:05.1" 3 "text $bar $at $to 0x0000000000140204" &&
+	owner "is of System RAM" 3 "$ram"
+result $? "Granite Rapids: no unit in a BAR of another device, nor in System RAM"
 owner "/proc/iomem shows no addresses (CAP_SYS_ADMIN is needed)" 0 "text /proc/iomem 00000000-00000000 : System RAM" &&
 	owner "/proc/iomem cannot be read" 0 "hide /proc/iomem" &&
 	owner "the BARs of 0000:7e:05.1 cannot be read" 0 "hide $bar" && [ "$(count ' write /memory ')" -eq 0 ]
 result $? "Granite Rapids: what cannot be checked is not touched, and why is said"
+ours imc imc.CAS_COUNT_SCH0:RD
+to=$(printf '0x%x' $((at + 0xff))) closed="can be no register of a monitor, whatever the tables say"
+owner "" 24 "hide /proc/iomem" && grep -q " write /memory ${at%??}" "$root/log" &&
+	owner "$closed" 23 "text $bar $at $to 0x0000000000140204" && owner "$closed" 23 "$ram"
+result $? "Granite Rapids: nor a channel"
 # The same machine as a CPU that only tables of a folder know: what tells discovery is read, and that is all.
 cp -r "$SRCDIR/eventtables" "$dir/tables" && chmod -R u+w "$dir/tables" &&
 	sed -i '/^cpu granite-rapids/s/models=[^ ]*/models=0xFE/' "$dir/tables/cpus.tbl"

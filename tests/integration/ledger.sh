@@ -67,7 +67,7 @@ clean_after() # EVENT=RATE...
 	[ "$said" = "right right right right right" ] && [ ! -s "$root/left" ]
 }
 
-echo "1..25"
+echo "1..29"
 start_machine sandybridge-ep
 
 # ---- the first is stopped at a register write of its start, and goes on later
