@@ -145,6 +145,15 @@ static void test_hidden_m2m(void)
 	CHECK_TEXT(unit("imc", 1, 3)->reason,
 		   "cannot tell whether it is hidden or does not exist: imc3 of socket 0 is there");
 	machine_close();
+	/* Where none shows, that of the first controller neither, the BIOS hides them. */
+	begin(SP, 1);
+	socket_of(0, 0xff, 0, 0);
+	fake_msr(0, 0x702, 8);
+	machine_open();
+	CHECK_NUMBER(count("m2m", 0, true), 0);
+	CHECK_NUMBER(count("imc", 0, true), 8);
+	CHECK_NUMBER(count("mc", 0, true), 4);
+	machine_close();
 }
 
 /* Of the two that tell how many slices there are, the lower is right; one that cannot be read tells

@@ -182,6 +182,19 @@ static bool is_always_there(const struct unc_table *t, unsigned id, unsigned dev
 	return false;
 }
 
+/* Whether a function that is always there does not show: what does not show then proves nothing. */
+static bool is_hidden(const struct unc_walk *walk, const struct unc_tbl_present *row, int socket)
+{
+	const struct unc_pci_function *f;
+
+	for (unsigned i = 0; i < row->n_devices; i++)
+		if (is_always_there(walk->table, row->id, row->devfn[i]) &&
+		    unc_walk_function(walk, socket, row->id, row->devfn[i], &f, NULL) ==
+			    UNC_ERR_NOT_FOUND)
+			return true;
+	return false;
+}
+
 bool unc_present_absent(const struct unc_walk *walk, unsigned type, unsigned index, int socket,
 			struct unc_error *why)
 {
@@ -193,6 +206,7 @@ bool unc_present_absent(const struct unc_walk *walk, unsigned type, unsigned ind
 		unsigned device = row->per ? index / row->per : 0;
 
 		if (by_register(row) || row->last || device >= row->n_devices ||
+		    is_hidden(walk, row, socket) ||
 		    is_always_there(walk->table, row->id, row->devfn[device]) ||
 		    unc_walk_function(walk, socket, row->id, row->devfn[device], &f, NULL) !=
 			    UNC_ERR_NOT_FOUND)
