@@ -168,10 +168,13 @@ static int add_record(struct unc_pmon_list *list, const struct unc_pmon_record *
 {
 	void *more;
 
-	for (const struct unc_pmon_record *r = list->record; r < list->record + list->n; r++)
+	for (size_t i = 0; i < list->n; i++) {
+		const struct unc_pmon_record *r = &list->record[i];
+
 		if (r->type == record->type && r->id == record->id &&
 		    r->address == record->address && r->shape == record->shape)
 			return 0;
+	}
 	if (list->n == MAX_RECORDS)
 		return unc_fail(err, UNC_ERR_TABLE,
 				"broken: with it the socket has more than %d units", MAX_RECORDS);

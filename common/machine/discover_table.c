@@ -383,7 +383,8 @@ static void drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsi
 {
 	unsigned dropped = 0;
 
-	for (struct unc_pmon_record *r = list->record + list->n; r-- > list->record;) {
+	for (size_t i = list->n; i-- > 0;) {
+		struct unc_pmon_record *r = &list->record[i];
 		unsigned before = 0;
 
 		for (size_t k = 0; k < list->n; k++)
