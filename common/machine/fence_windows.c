@@ -19,7 +19,6 @@
 
 enum {
 	MSR_ALIGN = 0x10,   /* what units of a type are apart, at least */
-	MSR_SLACK = 0x100,  /* units behind the last that the table places */
 	BARS = 6,           /* of a function; bridges have windows behind them */
 	MEMORY_BAR = 0x200, /* IORESOURCE_MEM */
 	IOMEM_MOST = 1 << 20
@@ -224,7 +223,7 @@ static int check_msr(const struct yard *yard, const struct unc_fence_block *bloc
 			high = b->base > high ? b->base : high;
 		}
 	}
-	if (block->base % MSR_ALIGN || block->base < low || block->base >= high + MSR_SLACK)
+	if (block->base % MSR_ALIGN || block->base < low || block->base >= high)
 		return unc_fail(why, UNC_ERR_DENIED, "is among no monitors");
 	for (uint32_t i = 0; unc_fence_reg(yard->fence, block, &i, &first, &last);)
 		if (unc_fence_has(yard->fence, &(struct unc_reg){.address = first}, 0, &mask))
