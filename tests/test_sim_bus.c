@@ -485,6 +485,12 @@ static void test_options(void)
 		 "noupi"},
 		{"alpha,discovery=none", UNC_ERR_INVALID,
 		 "simulated machine: discovery=none: alpha has no discovery tables"},
+		{"alpha,tables=2", UNC_ERR_INVALID,
+		 "simulated machine: tables=2: alpha has no discovery tables"},
+		{"alpha,unlisted=box", UNC_ERR_INVALID,
+		 "simulated machine: unlisted=box: alpha has no discovery tables"},
+		{"alpha,mislisted=box:0", UNC_ERR_INVALID,
+		 "simulated machine: mislisted=box:0: alpha has no discovery tables"},
 		{"alpha,hide=cha", UNC_ERR_INVALID,
 		 "simulated machine: hide=cha: no such unit type; there are: cbo, imc, ubox, qpi, "
 		 "pcu"},

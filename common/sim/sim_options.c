@@ -17,7 +17,8 @@
  *   tables=N       1 .. 8 discovery tables a socket, each of its own device; default 1
  *   unlisted=TYPE  the records of the units read as ones in the discovery table
  *   mislisted=TYPE:ADDRESS  they name this address. Units are chosen as for hide=
- *   frozen=N       all units of socket N are frozen, and nothing lets them go
+ *   frozen=N       somebody has frozen socket N: it stays so where the table knows no register that
+ *                  lets a socket go
  *   idle=TYPE      nothing drives the clock of the units, as with hide=: an empty memory channel
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
@@ -103,6 +104,15 @@ static int set_clock(struct unc_sim *sim, const char *value, struct unc_error *e
 	return 0;
 }
 
+static bool has_no_tables(const struct unc_sim *sim, const char *name, const char *value,
+			  struct unc_error *err)
+{
+	return sim->table->discovery != UNC_DISCOVERY_TABLE &&
+	       unc_fail(err, UNC_ERR_INVALID,
+			"simulated machine: %s=%s: %s has no discovery tables", name, value,
+			unc_tbl_str(sim->table, sim->table->name));
+}
+
 static int set_discovery(struct unc_sim *sim, const char *value, struct unc_error *err)
 {
 	static const char *const words[] = {"ok", "none", "truncated", "garbage", "noupi", NULL};
@@ -110,10 +120,8 @@ static int set_discovery(struct unc_sim *sim, const char *value, struct unc_erro
 
 	if (word < 0)
 		return bad_option(err, "discovery", value, "ok, none, truncated, garbage or noupi");
-	if (word > 0 && sim->table->discovery != UNC_DISCOVERY_TABLE)
-		return unc_fail(err, UNC_ERR_INVALID,
-				"simulated machine: discovery=%s: %s has no discovery tables",
-				value, unc_tbl_str(sim->table, sim->table->name));
+	if (word > 0 && has_no_tables(sim, "discovery", value, err))
+		return UNC_ERR_INVALID;
 	sim->options.discovery = (enum sim_discovery)word;
 	return 0;
 }
@@ -147,6 +155,9 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 	char list[256];
 	struct unc_buf names = UNC_BUF(list);
 
+	if ((what == SIM_UNLISTED || what == SIM_MISLISTED) &&
+	    has_no_tables(sim, option, value, err))
+		return UNC_ERR_INVALID;
 	if (sim->options.n_hidden == SIM_MAX_HIDDEN)
 		return unc_fail(err, UNC_ERR_INVALID,
 				"simulated machine: %s= may be given %d times", option,
@@ -186,6 +197,8 @@ static int set_tables(struct unc_sim *sim, const char *value, struct unc_error *
 
 	if (!unc_parse_number(value, &n) || n < 1 || n > SIM_MAX_TABLES)
 		return bad_option(err, "tables", value, "1 to 8");
+	if (has_no_tables(sim, "tables", value, err))
+		return UNC_ERR_INVALID;
 	sim->options.tables = (unsigned)n;
 	return 0;
 }
