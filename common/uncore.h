@@ -706,8 +706,10 @@ enum unc_phase { UNC_PHASE_START, UNC_PHASE_READ, UNC_PHASE_STOP };
  * Walks the operations of a phase without running them; stops at the first
  * non-zero return of `fn` and returns it. Works without access to the hardware;
  * with it, the controls of the units are read, to see which counters are free.
- * What fn gets is gone when it returns. Of a sampled session it has what the counters start from, and
- * what clears the overflow status and lets frozen sockets go on.
+ * What fn gets is gone when it returns. A counter is set to half of its range here; where others may
+ * count that are not known, a start sets it to a place of the session's own. Of a sampled session the
+ * plan has what the counters start from, what clears the overflow status and what lets frozen sockets
+ * go on.
  * Errors: UNC_ERR_BUSY no counter is free; UNC_ERR_PERMISSION and UNC_ERR_IO as for
  * unc_session_start().
  */

@@ -108,8 +108,8 @@ static int write_slot(struct unc_ledger *l, unsigned holder, const struct slot *
 	return l->fd < 0 ? 0 : unc_ledger_file_put(l->fd, slot, sizeof(*slot), slot_at(holder));
 }
 
-/* What is left of the dead has been put back before by who could: where much else is left, it is of
- * no register that is known here, and makes room. */
+/* Orphaned records have been reclaimed before by who could: where many are left, they are of no
+ * register that is known here, and make room. */
 static void prune(struct unc_ledger *l)
 {
 	for (size_t i = 0; l->node.n > MAX_RECORDS / 2 && i < l->node.n; i++) {

@@ -345,8 +345,7 @@ static inline uint16_t unc_session_socket_reg(const struct unc_tbl_type *type)
 bool unc_session_has_driver(const struct unc_platform *, const struct unc_instance *);
 /* Whether others may have the kernel's driver count on the machine. It looks at nobody's controls,
  * and not at its own again: one of ours that it has taken for the same event cannot be told from
- * ours. So nothing is put back on its units, and the records stay, as of the dead, for a later
- * start. */
+ * ours. So nothing is put back on its units, and the records stay, orphaned, for a later start. */
 bool unc_session_kernel_counts(const struct unc_session *);
 /* Before n units are stopped: sets setting->keep where another session needs it still, and what is
  * put back where none does. */
