@@ -120,6 +120,24 @@ static void scopes(void)
 	unc_platform_close(p);
 }
 
+/* A thread whose monitor cannot be read: what the other one of its core sees is a part. Where one thread
+ * counts for all, another core tells. */
+static void lost_thread(void)
+{
+	struct unc_platform *p = machine(MONT ",hide=core0@0");
+	struct unc_session *s = session(p, 0);
+
+	add(s, "si.SI_CYCLES");
+	add(s, "bus.BUS_ALL:EITHER:socket=0");
+	add(s, "bus.BUS_ALL:ANY:all=1");
+	CHECK_NUMBER(strncmp(unc_session_partial(s, 0), "core0 (socket 0): ", 18), 0);
+	CHECK_NUMBER(strncmp(unc_session_partial(s, 1), "core0 (socket 0): ", 18), 0);
+	CHECK_TEXT(unc_session_partial(s, 2), "");
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
 /* ---- the model of the monitor, by its registers */
 
 static void freeze_stops_all(void)
@@ -476,6 +494,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"47 bits", over_the_carry},
 		{"scopes: threads, cores, sockets", scopes},
+		{"a thread that cannot be read", lost_thread},
 		{"PMC0.fr stops all twelve counters", freeze_stops_all},
 		{"overflow bits", overflow_bits},
 		{"no privilege level: nothing is counted", privilege_levels},

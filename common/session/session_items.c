@@ -308,6 +308,22 @@ static bool measured_on(const struct unc_session *s, const struct unc_measure *m
 	return false;
 }
 
+/* Whether a unit that shares with this one is measured: what it sees is a part only. */
+static bool counts_a_part(const struct unc_session *s, const struct unc_measure *m,
+			  const struct unc_instance *u)
+{
+	unsigned share = sharing(s, u);
+
+	for (uint32_t i = 0; i < m->n_slots; i++) {
+		const struct unc_instance *other =
+			&s->platform->instances.unit[s->slot[m->slot[i]].instance];
+
+		if (other->socket == u->socket && other->index / share == u->index / share)
+			return true;
+	}
+	return false;
+}
+
 /* What another unit tells as well is not missing. */
 static void drop_replaced(const struct unc_session *s, struct unc_measure *m,
 			  const struct unc_spec *spec, bool whole)
@@ -319,8 +335,9 @@ static void drop_replaced(const struct unc_session *s, struct unc_measure *m,
 		const struct unc_instance *u = &s->platform->instances.unit[missing->instance];
 		bool replaced =
 			(spec->index < 0 && whole && u->index % sharing(s, u)) ||
-			m->aggregate == UNC_AGGREGATE_ONE ||
-			(m->aggregate == UNC_AGGREGATE_SOCKET && measured_on(s, m, u->socket));
+			(!counts_a_part(s, m, u) &&
+			 (m->aggregate == UNC_AGGREGATE_ONE ||
+			  (m->aggregate == UNC_AGGREGATE_SOCKET && measured_on(s, m, u->socket))));
 
 		if (replaced)
 			free(missing->told);
