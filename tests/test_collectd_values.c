@@ -4,8 +4,8 @@
 
 static struct unc_value counted(double since_start, double interval)
 {
-	return (struct unc_value){.count = (uint64_t)since_start,
-				  .delta = (uint64_t)interval,
+	return (struct unc_value){.count = isnan(since_start) ? 0 : (uint64_t)since_start,
+				  .delta = isnan(interval) ? 0 : (uint64_t)interval,
 				  .value = since_start,
 				  .interval = interval,
 				  .interval_seconds = 10,
