@@ -107,6 +107,11 @@ static inline bool unc_type_gaps(const struct unc_table *t, unsigned type)
 	return part->space == UNC_SPACE_MSR && part->where.n &&
 	       t->where[part->where.first].optional;
 }
+/* Whether units of two types come together. */
+static inline bool unc_type_partners(const struct unc_table *t, unsigned a, unsigned b)
+{
+	return t->type[a].partner == b + 1 || t->type[b].partner == a + 1;
+}
 /* instance.c */
 void unc_instances_free(struct unc_instances *);
 

@@ -23,15 +23,21 @@ static unsigned count(const struct unc_walk *walk, unsigned type, int socket, in
 	return n;
 }
 
-/* Whether a socket has as many units as the one of unit i, of a type that the hardware numbers as it
- * likes: which numbers they have says nothing. */
-static bool has_as_many(const struct unc_walk *walk, size_t i, int socket)
+/* Whether the hardware numbers the units of a type as it likes: which they have says nothing. */
+static bool is_free(const struct unc_table *t, unsigned type)
+{
+	return t->type[type].discovery >= 0 &&
+	       t->part[t->type[type].parts.first].space != UNC_SPACE_PCI;
+}
+
+/* Whether a socket has as many units of a type as that of unit i has of its own, where no more can
+ * be known. */
+static bool has_as_many(const struct unc_walk *walk, size_t i, unsigned type, int socket)
 {
 	const struct unc_instance *unit = &walk->unit[i];
 
-	return walk->table->type[unit->type].discovery >= 0 &&
-	       unit->part[0].space != UNC_SPACE_PCI &&
-	       count(walk, unit->type, socket, ANY) >= count(walk, unit->type, unit->socket, ANY);
+	return (is_free(walk->table, type) || is_free(walk->table, unit->type)) &&
+	       count(walk, type, socket, ANY) >= count(walk, unit->type, unit->socket, ANY);
 }
 
 /* Whether a fact says that a socket has no such unit. */
@@ -43,7 +49,7 @@ static bool is_told(const struct unc_walk *walk, unsigned type, int socket, unsi
 	struct unc_error why = {0};
 
 	quiet.note = NULL;
-	return walk->table->type[type].cpus || unc_bits_has(&walk->listed[socket], type) ||
+	return walk->table->type[type].cpus ||
 	       (unc_present_count(&quiet, type, socket, &n, &by, &why) == 0 && index >= n) ||
 	       unc_fixed_unfilled(walk, type, index, socket, NULL);
 }
@@ -67,17 +73,24 @@ static int miss(struct unc_walk *walk, unsigned type, int socket, unsigned index
 	return 0;
 }
 
-/* The units of its group. A socket may well have none at all of a type (links). */
+/* The units of its group, and those that come with it, whatever lists them. A socket may well have
+ * none at all of a type (links). */
 static int miss_partners(struct unc_walk *walk, size_t i, struct unc_error *err)
 {
-	const struct unc_tbl_where *w,
-		*own = unc_where(walk->table, walk->unit[i].type, walk->unit[i].index);
+	unsigned own = walk->unit[i].type, index = walk->unit[i].index;
+	const struct unc_tbl_where *w, *place = unc_where(walk->table, own, index);
 	int socket = walk->unit[i].socket, rc = 0;
 
-	for (unsigned type = 0; own && own->group && type < walk->table->n_type; type++)
+	for (unsigned type = 0; rc == 0 && type < walk->table->n_type; type++) {
+		if (!count(walk, type, socket, ANY))
+			continue;
+		if (unc_type_partners(walk->table, own, type) &&
+		    !has_as_many(walk, i, type, socket))
+			rc = miss(walk, type, socket, index, i, err);
 		for (unsigned k = 0; rc == 0 && (w = unc_where(walk->table, type, k)); k++)
-			if (w->group == own->group && count(walk, type, socket, ANY))
+			if (place && place->group && w->group == place->group)
 				rc = miss(walk, type, socket, k, i, err);
+	}
 	return rc;
 }
 
@@ -92,7 +105,8 @@ int unc_walk_missing(struct unc_walk *walk, struct unc_error *err)
 			continue;
 		rc = miss_partners(walk, i, err);
 		for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
-			if (!has_as_many(walk, i, socket))
+			if (!has_as_many(walk, i, type, socket) &&
+			    !unc_bits_has(&walk->listed[socket], type))
 				rc = miss(walk, type, socket, index, i, err);
 	}
 	return rc;

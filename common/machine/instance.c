@@ -109,8 +109,9 @@ static bool is_nowhere_at_all(const struct unc_table *table, struct unc_instance
 	return false;
 }
 
-/* Where units are not numbered one by one, as many as are doubtful may be nowhere, whichever: one of these.
- * Where no register counts them, one that another socket has is not. */
+/* Where units are not numbered one by one, as many as are doubtful may be nowhere, whichever: one of
+ * these. Where no register counts them, one that another socket has, or whose partner is there, is
+ * not. */
 static struct unc_instance *spare(const struct unc_table *table, struct unc_instances *instances,
 				  const struct unc_instance *unit)
 {
@@ -121,7 +122,8 @@ static struct unc_instance *spare(const struct unc_table *table, struct unc_inst
 
 		if (u->type == unit->type && u->socket == unit->socket && u->doubtful)
 			found = u;
-		if (u->type == unit->type && u->index == unit->index && u->available &&
+		if (u->index == unit->index && u->available &&
+		    (u->type == unit->type || unc_type_partners(table, u->type, unit->type)) &&
 		    !table->type[unit->type].presents.n)
 			return NULL;
 	}

@@ -53,7 +53,7 @@ union unc_words {
 	struct unc_tbl_type type;
 	struct {
 		struct unc_tbl_type type;
-		const char *of;
+		const char *of, *partner;
 	} view;
 	struct unc_words_where {
 		const char *bases, *devices, *ids;

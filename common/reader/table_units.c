@@ -60,6 +60,11 @@ int unc_end_type(struct unc_table_reader *r)
 		return rc;
 	t->first_ctl = t->first_ctr = t->unit_ctl = t->status = t->f_event = t->f_umask = UNC_NONE;
 	t->discovery = -1;
+	if (r->w.view.partner) {
+		t->partner = (uint16_t)(unc_find_type(&r->t, r->w.view.partner) + 1u);
+		if (!t->partner)
+			return unc_bad(r, "partner=%s is not a type above", r->w.view.partner);
+	}
 	t->parts = (struct unc_range){(uint32_t)r->t.n_part, 1};
 	t->regs.first = (uint32_t)r->t.n_reg;
 	t->fields.first = (uint32_t)r->t.n_field;

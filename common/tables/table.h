@@ -293,7 +293,8 @@ struct unc_tbl_type {
 	struct unc_range lanes, forbids, bundles;
 	struct unc_range kernels, kernel_filters, kernel_counters;
 	struct unc_range events, names;
-	uint16_t pool; /* 1 + the type whose units and counters a view uses; 0: its own */
+	uint16_t pool;    /* 1 + the type whose units and counters a view uses; 0: its own */
+	uint16_t partner; /* 1 + the type of which each unit comes with one of these; 0: none */
 	uint16_t global_status[2]; /* registers of the socket (index into regs) */
 	uint16_t unfreeze;         /* register, written after an overflow has frozen the socket */
 	uint8_t n_global, has_unfreeze;

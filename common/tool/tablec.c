@@ -60,7 +60,7 @@ struct member {
 #define MEMBERS_type M(name) M(title) M(desc) M(public_prefix) M(parts) M(regs) M(fields) \
 	M(steps_start) M(steps_join) M(steps_stop) M(steps_leave) M(steps_freeze) M(steps_unfreeze) \
 	M(counters) M(lanes) M(forbids) M(bundles) M(kernels) M(kernel_filters) M(kernel_counters) \
-	M(events) M(names) M(pool) M(global_status) M(unfreeze) \
+	M(events) M(names) M(pool) M(partner) M(global_status) M(unfreeze) \
 	M(n_global) M(has_unfreeze) M(unfreeze_value) MEMBERS_overflow M(first_ctl) M(first_ctr) \
 	M(unit_ctl) M(status) M(f_event) M(f_umask) M(enable) M(active) M(exclusive) M(max_inc) \
 	M(discovery) M(presents) M(unlisted) M(distrusted) M(functions) M(cpus) M(share) M(first) \
