@@ -28,6 +28,35 @@ static bool is_claimed(const struct unc_session *s, const struct unc_instance *u
 	return false;
 }
 
+/* Its driver may have been unloaded since the platform was opened, or loaded again: the number of
+ * the PMU is another one then, or another PMU's. */
+static int find_now(const struct unc_session *s, const struct unc_instance *u, unsigned pmu,
+		    struct unc_kernel_place *place, struct unc_error *err)
+{
+	const struct unc_platform *p = s->platform;
+	char name[UNC_KERNEL_NAME] = "";
+	struct unc_kernel_place now;
+	int rc;
+
+	unc_kernel_pmu(p->table, u->type, pmu, u->index, name, sizeof(name));
+	if ((rc = unc_kernel_find(p->access, name, u->socket, &now, err)) == 0)
+		place->type = now.type;
+	return rc;
+}
+
+/* Whether a PMU of a unit is not there any more: registers count for it, if they can be reached. */
+static bool has_lost(const struct unc_session *s, const struct unc_instance *u,
+		     struct unc_error *why)
+{
+	struct unc_kernel_place place;
+	bool lost = false;
+
+	for (unsigned k = 0; k < UNC_KERNEL_PMUS; k++)
+		lost |= s->platform->kernel[number_of(s, u)].pmus >> k & 1 &&
+			find_now(s, u, k, &place, why) == UNC_ERR_UNAVAILABLE;
+	return lost;
+}
+
 /* Sampling needs registers, and the unit is served by the kernel alone. */
 static int fail_sampling(struct unc_session *s, uint32_t instance, struct unc_error *err)
 {
@@ -42,9 +71,11 @@ static int fail_sampling(struct unc_session *s, uint32_t instance, struct unc_er
 			s->measure[slot->name].name, unit, why.text);
 }
 
-static int choose(struct unc_session *s, uint32_t instance, struct unc_error *err)
+static int choose(struct unc_session *s, uint32_t instance, struct unc_error *lost,
+		  struct unc_error *err)
 {
 	const struct unc_platform *p = s->platform;
+	const struct unc_instance *u = &p->instances.unit[instance];
 	/* What ends intervals freezes and sets counters. */
 	unsigned by = s->hooks ? UNC_BY_REGISTERS : UNC_BY_REGISTERS | UNC_BY_KERNEL;
 
@@ -55,17 +86,21 @@ static int choose(struct unc_session *s, uint32_t instance, struct unc_error *er
 		return fail_sampling(s, instance, err);
 	s->by_kernel[instance] =
 		by == UNC_BY_KERNEL || (by & UNC_BY_KERNEL && p->kernel[instance].before &&
-					!is_claimed(s, &p->instances.unit[instance]));
+					!is_claimed(s, u) && !has_lost(s, u, lost));
 	return 0;
 }
 
 int unc_session_choose(struct unc_session *s, struct unc_error *err)
 {
+	struct unc_error lost = {0};
 	int rc = 0;
 
 	for (uint32_t i = 0; s->platform->kernel && i < s->platform->instances.n && rc == 0; i++)
 		if (s->head[i] != UNC_END)
-			rc = choose(s, i, err);
+			rc = choose(s, i, &lost, err);
+	if (lost.code == UNC_ERR_UNAVAILABLE)
+		unc_platform_log(s->platform, UNC_LOG_WARNING, "counted by registers: %s",
+				 lost.text);
 	return rc;
 }
 
@@ -114,22 +149,6 @@ static size_t events_of(const struct unc_session *s, const struct unc_plan_unit 
 		found++;
 	}
 	return found;
-}
-
-/* Its driver may have been unloaded since the platform was opened, or loaded again: the number of
- * the PMU is another one then, or another PMU's. */
-static int find_now(struct unc_session *s, const struct unc_instance *u, unsigned pmu,
-		    struct unc_kernel_place *place, struct unc_error *err)
-{
-	const struct unc_platform *p = s->platform;
-	char name[UNC_KERNEL_NAME] = "";
-	struct unc_kernel_place now;
-	int rc;
-
-	unc_kernel_pmu(p->table, u->type, pmu, u->index, name, sizeof(name));
-	if ((rc = unc_kernel_find(p->access, name, u->socket, &now, err)) == 0)
-		place->type = now.type;
-	return rc;
 }
 
 static int open_unit(struct unc_session *s, struct unc_plan_unit *u, struct unc_error *err)
