@@ -59,25 +59,6 @@ void unc_doctor_access(struct doctor *);
 void unc_doctor_units(struct doctor *);
 void unc_doctor_counters(struct doctor *);
 
-/* doctor_owners.c: who has programmed the counters in use. Free row with free(). */
-struct doctor_owners {
-	struct doctor_owner {
-		const struct unc_unit *unit;
-		int number; /* -1: a fixed one */
-		enum unc_owner owner;
-		int pid;
-		char command[16];
-	} * row;
-	size_t n;
-	unsigned dead; /* of nobody who lives */
-};
-void unc_doctor_owners(struct doctor *, struct doctor_owners *out);
-/* "pid 12 (uncore) counts with it", of the first who does; "who programmed it is not known" */
-const char *unc_doctor_owner(const struct doctor *, const struct doctor_owners *,
-			     const struct unc_instance *, int number, char *buf, size_t size);
-/* "; 4 of those in use are programmed by nobody who lives: ..."; "" where there are none. */
-const char *unc_doctor_dead(const struct doctor_owners *, char *buf, size_t size);
-
 /* unc_doctor() of a process whose rights are raised, or not. */
 int unc_doctor_as(const struct unc_options *, bool raised, unc_check_fn fn, void *user);
 

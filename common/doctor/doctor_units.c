@@ -14,26 +14,20 @@
 
 #include "base/text.h"
 #include "doctor/doctor.h"
-#include "session/occupancy.h"
+#include "session/counters.h"
 
 enum { STAND_STILL_MS = 20 };
 
-/* A unit with what its registers held when they were looked at. */
-struct look {
-	const struct unc_table *table;
-	const struct unc_instance *unit;
-	struct unc_plan plan;  /* reads of controls and filters */
-	uint32_t busy;         /* programmable counters in use */
-	bool clock;            /* a fixed counter is in use */
-	struct unc_plan count; /* reads of the counters in use */
-	uint32_t still;        /* of busy: those that did not move */
-	bool clock_still;
-};
-
+/* Counters that are switched on, each once. */
 struct looks {
-	struct look *look;
+	struct unc_counters found;
+	struct use {
+		const struct unc_found *f; /* its first holder */
+		bool read, still;          /* the counter could be, and did not move */
+		uint64_t value;
+	} * use;
 	size_t n;
-	struct doctor_owners owners;
+	unsigned dead; /* of nobody who lives */
 };
 
 static const char *type_name(const struct doctor *d, const struct unc_instance *u)
@@ -104,111 +98,130 @@ void unc_doctor_units(struct doctor *d)
 
 /* ------------------------------------------------------------------- a look around */
 
-static bool value_of(const struct look *look, uint16_t reg, uint64_t *value)
+static bool programmable(const struct doctor *d, const struct use *use)
 {
-	return unc_plan_value(&look->plan, look->unit, reg, value);
+	return d->table->reg[use->f->ctr].role == UNC_ROLE_CTR;
 }
 
-static void find_users(struct look *look)
+static bool read_counter(const struct doctor *d, const struct unc_found *f, uint64_t *value)
 {
-	const struct unc_table *t = look->table;
+	struct unc_plan plan = {0};
+	bool done = !(d->table->reg[f->ctr].flags & (UNC_REG_WO | UNC_REG_FROZEN)) &&
+		    unc_plan_add(d->table, &plan, f->instance, f->ctr, UNC_OP_READ, 0, NULL) == 0 &&
+		    unc_access_read(d->platform->access, plan.op, plan.n, NULL) == 0 &&
+		    unc_plan_value(&plan, f->instance, f->ctr, value);
 
-	for (size_t i = 0; i < look->plan.n; i++) {
-		uint16_t ctr = unc_counter_in_use(t, &look->plan, i);
-
-		if (ctr == UNC_NONE)
-			continue;
-		if (t->reg[ctr].role == UNC_ROLE_CTR)
-			look->busy |= (uint32_t)1 << t->reg[ctr].number;
-		else
-			look->clock = true;
-		if (!(t->reg[ctr].flags & (UNC_REG_WO | UNC_REG_FROZEN)))
-			unc_plan_add(t, &look->count, look->unit, ctr, UNC_OP_READ, 0, NULL);
-	}
+	unc_plan_free(&plan);
+	return done;
 }
 
-/* Reads a list; one that cannot be prepared is emptied. The probe has said more. */
-static void read_all(const struct doctor *d, struct unc_plan *plan)
+/* A counter has a row for each of its holders. */
+static void add_row(const struct doctor *d, struct looks *looks, const struct unc_found *f)
 {
-	if (plan->n && unc_access_prepare(d->platform->access, plan->op, plan->n, NULL) < 0) {
-		unc_plan_free(plan);
-		*plan = (struct unc_plan){0};
-	}
-	if (plan->n)
-		unc_access_run(d->platform->access, plan->op, plan->n);
-}
+	struct use *use = &looks->use[looks->n];
 
-static void look_at(const struct doctor *d, const struct unc_instance *u, struct look *look)
-{
-	const struct unc_occupancy_unit unit = {d->table, u};
-
-	*look = (struct look){.table = d->table, .unit = u};
-	unc_occupancy_look(d->table, u, unc_occupancy_tells, &unit, &look->plan, NULL);
-	read_all(d, &look->plan);
-	find_users(look);
-	read_all(d, &look->count);
-}
-
-/* Reads the counters in use once more: which have moved? */
-static void look_again(const struct doctor *d, struct look *look)
-{
-	for (size_t i = 0; i < look->count.n; i++) {
-		const struct unc_tbl_reg *reg = &d->table->reg[look->count.tag[i].reg];
-		struct unc_reg_op *op = &look->count.op[i];
-		uint64_t before = op->value;
-
-		if (op->error || unc_access_run(d->platform->access, op, 1) < 0 ||
-		    op->value != before)
-			continue;
-		if (reg->role == UNC_ROLE_FIXED_CTR)
-			look->clock_still = true;
-		else
-			look->still |= (uint32_t)1 << reg->number;
-	}
+	looks->dead += f->owner == UNC_OWNER_DEAD;
+	if (looks->n && use[-1].f->instance == f->instance && use[-1].f->ctl == f->ctl)
+		return;
+	use->f = f;
+	use->read = read_counter(d, f, &use->value);
+	looks->n++;
 }
 
 static bool look_around(struct doctor *d, struct looks *looks)
 {
 	const uint64_t meanwhile = STAND_STILL_MS * 1000000;
-	const struct unc_instances *all = &d->platform->instances;
 	bool in_use = false;
+	int rc = unc_counters_once(d->platform, &looks->found, NULL);
 
-	looks->look = calloc(all->n + 1, sizeof(*looks->look));
-	if (!looks->look) {
+	looks->use = calloc(looks->found.n + 1, sizeof(*looks->use));
+	if (!looks->use || rc == UNC_ERR_MEMORY) {
 		unc_report(d, "counters", false, "free some memory", "out of memory");
 		return false;
 	}
-	for (size_t i = 0; i < all->n; i++) {
-		if (!all->unit[i].direct || unc_space_of_thread(all->unit[i].part[0].space))
-			continue;
-		look_at(d, &all->unit[i], &looks->look[looks->n]);
-		in_use |= looks->look[looks->n++].count.n != 0;
-	}
-	if (!in_use || !unc_platform_pause(d->platform, meanwhile))
-		return true;
+	for (size_t i = 0; i < looks->found.n; i++)
+		add_row(d, looks, &looks->found.row[i]);
 	for (size_t i = 0; i < looks->n; i++)
-		look_again(d, &looks->look[i]);
-	return true;
+		in_use |= looks->use[i].read;
+	if (!in_use || !unc_platform_pause(d->platform, meanwhile))
+		return looks->found.n_looked > 0;
+	for (size_t i = 0; i < looks->n; i++) {
+		struct use *use = &looks->use[i];
+		uint64_t now;
+
+		use->still = use->read && read_counter(d, use->f, &now) && now == use->value;
+	}
+	return looks->found.n_looked > 0;
+}
+
+/* How many counters of a unit are in use. */
+struct unit_use {
+	unsigned programmable, fixed, read, fixed_still;
+};
+
+static struct unit_use use_of(const struct doctor *d, const struct looks *looks,
+			      const struct unc_instance *u)
+{
+	struct unit_use sum = {0};
+
+	for (size_t i = 0; i < looks->n; i++) {
+		const struct use *use = &looks->use[i];
+
+		if (use->f->instance != u)
+			continue;
+		sum.programmable += programmable(d, use);
+		sum.fixed += !programmable(d, use);
+		sum.fixed_still += !programmable(d, use) && use->still;
+		sum.read += use->read;
+	}
+	return sum;
+}
+
+static bool value_of(const struct doctor *d, const struct looks *looks,
+		     const struct unc_instance *u, uint16_t reg, uint64_t *value)
+{
+	return unc_plan_value(&looks->found.read[u - d->platform->instances.unit], u, reg, value);
 }
 
 /* ------------------------------------------------------------------ counters in use */
 
+static const char *owner_text(const struct unc_found *f, char *buf, size_t size)
+{
+	if (f->owner == UNC_OWNER_STRANGER)
+		snprintf(buf, size, "who programmed it is not known");
+	else if (f->owner == UNC_OWNER_LIBUNCORE)
+		snprintf(buf, size, "pid %" PRId64 " (%s) counts with it", f->pid, f->command);
+	else if (f->owner == UNC_OWNER_DEAD)
+		snprintf(buf, size, "pid %" PRId64 " (%s), which is dead, has left it behind",
+			 f->pid, f->command);
+	else if (f->pid)
+		snprintf(buf, size, "it may be the kernel's, for pid %" PRId64 " (%s)", f->pid,
+			 f->command);
+	else
+		snprintf(buf, size, "it may be the kernel's");
+	return buf;
+}
+
 /* Units without a free counter. */
 static void report_taken(struct doctor *d, const struct looks *looks)
 {
+	const struct unc_instances *all = &d->platform->instances;
 	unsigned used = 0, units = 0, full = 0;
-	const struct look *first = NULL;
-	char others[64] = "", dead[100];
+	const struct unc_instance *first = NULL;
+	char others[64] = "", dead[100] = "";
 
-	unc_doctor_dead(&looks->owners, dead, sizeof(dead));
-	for (size_t i = 0; i < looks->n; i++) {
-		const struct look *look = &looks->look[i];
-		uint32_t all = unc_type_counters(&d->table->type[look->unit->type]);
+	if (looks->dead)
+		snprintf(dead, sizeof(dead),
+			 "; %u of those in use %s programmed by nobody who lives: run uncore "
+			 "release",
+			 looks->dead, looks->dead == 1 ? "is" : "are");
+	for (size_t i = 0; i < all->n; i++) {
+		unsigned n = use_of(d, looks, &all->unit[i]).programmable;
 
-		used += (unsigned)__builtin_popcount(look->busy);
-		units += look->busy != 0;
-		if (all && look->busy == all && full++ == 0)
-			first = look;
+		used += n;
+		units += n != 0;
+		if (n && n == d->table->type[all->unit[i].type].n_counters && full++ == 0)
+			first = &all->unit[i];
 	}
 	if (full > 1)
 		snprintf(others, sizeof(others), ", as are those of %u more unit%s", full - 1,
@@ -218,8 +231,8 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 			   "end what counts there (perf, PCM, LIKWID, another program of this "
 			   "library), or events of these units cannot be counted",
 			   "all %u counters of %s%u of socket %u are in use%s%s",
-			   d->table->type[first->unit->type].n_counters, type_name(d, first->unit),
-			   first->unit->index, first->unit->socket, others, dead);
+			   d->table->type[first->type].n_counters, type_name(d, first),
+			   first->index, first->socket, others, dead);
 	else if (used)
 		unc_report(d, "counters", true, "",
 			   "%u programmable counters of %u units are in use; each unit has free "
@@ -229,66 +242,39 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 		unc_report(d, "counters", true, "", "no programmable counter is in use%s", dead);
 }
 
-/* "counts imc.CAS_COUNT:RD", or what can be said of the control. */
-static void event_text(const struct doctor *d, const struct look *look, uint16_t reg, char *buf,
-		       size_t size)
+/* Whether one sentence tells of both. */
+static bool alike(const struct unc_found *a, const struct unc_found *b)
 {
-	char name[UNC_SPEC_MAX];
+	char one[80], other[80];
 
-	snprintf(buf, size, "counts what is no event of the tables");
-	for (size_t i = 0; i < look->plan.n; i++)
-		if (look->plan.tag[i].reg == reg &&
-		    unc_occupancy_event(d->table, &look->plan, i, name, sizeof(name)) == 0)
-			snprintf(buf, size, "counts %s", name);
-}
-
-/* Whether a counter is programmed alike on two units, the filters that qualify it included. */
-static bool alike(const struct doctor *d, const struct look *a, const struct look *b, uint16_t ctl)
-{
-	uint64_t x, y;
-
-	if (a->unit->type != b->unit->type || a->plan.n != b->plan.n || !value_of(a, ctl, &x) ||
-	    !value_of(b, ctl, &y) || x != y)
-		return false;
-	for (size_t i = 0; i < a->plan.n; i++)
-		if (d->table->reg[a->plan.tag[i].reg].role == UNC_ROLE_OTHER &&
-		    a->plan.op[i].value != b->plan.op[i].value)
-			return false;
-	return true;
+	return a->instance->type == b->instance->type && a->ctl == b->ctl &&
+	       a->control == b->control && strcmp(a->event, b->event) == 0 &&
+	       strcmp(owner_text(a, one, sizeof(one)), owner_text(b, other, sizeof(other))) == 0;
 }
 
 /* One control: the unit where it was found, and on how many more. */
-static void report_use(struct doctor *d, const struct looks *looks, size_t i, unsigned counter)
+static void report_use(struct doctor *d, const struct looks *looks, size_t i)
 {
-	const struct look *look = &looks->look[i];
-	uint16_t reg = unc_type_ctl(&d->table->type[look->unit->type], counter);
-	char text[UNC_SPEC_MAX + 40], others[40] = "", owner[80], other[80];
-	unsigned more = 0, still = look->still >> counter & 1;
-	uint64_t ctl;
+	const struct unc_found *f = looks->use[i].f;
+	const struct unc_instance *u = f->instance;
+	char others[40] = "", owner[80];
+	unsigned more = 0, still = looks->use[i].still;
 
-	if (!value_of(look, reg, &ctl))
-		return;
-	unc_doctor_owner(d, &looks->owners, look->unit, (int)counter, owner, sizeof(owner));
 	for (size_t k = 0; k < looks->n; k++) {
-		const struct look *l = &looks->look[k];
-
-		if (k == i || !(l->busy >> counter & 1) || !alike(d, look, l, reg) ||
-		    strcmp(unc_doctor_owner(d, &looks->owners, l->unit, (int)counter, other,
-					    sizeof(other)),
-			   owner) != 0)
+		if (k == i || !alike(f, looks->use[k].f))
 			continue;
 		if (k < i)
 			return; /* told with that one */
-		still += l->still >> counter & 1;
+		still += looks->use[k].still;
 		more++;
 	}
 	if (more)
 		snprintf(others, sizeof(others), ", and of %u more units,", more);
-	event_text(d, look, reg, text, sizeof(text));
 	unc_report(d, "in use", true, "",
-		   "counter %u of %s%u of socket %u%s %s (control 0x%" PRIx64 "); %s%s", counter,
-		   type_name(d, look->unit), look->unit->index, look->unit->socket, others, text,
-		   ctl, owner,
+		   "counter %u of %s%u of socket %u%s counts %s (control 0x%" PRIx64 "); %s%s",
+		   d->table->reg[f->ctr].number, type_name(d, u), u->index, u->socket, others,
+		   *f->event ? f->event : "what is no event of the tables", f->control,
+		   owner_text(f, owner, sizeof(owner)),
 		   still > more ? "; it stands still: nothing to count, or frozen"
 		   : still      ? "; some stand still: nothing to count, or frozen"
 				: "");
@@ -297,59 +283,69 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t i, un
 /* Fixed counters of a type: the first unit where one is switched on, and how many more. */
 static void report_clocks(struct doctor *d, const struct looks *looks, unsigned type)
 {
-	const struct look *first = NULL;
+	const struct unc_found *first = NULL;
+	const struct unc_instance *u = NULL; /* the last one */
 	char others[40] = "", owner[80];
 	unsigned n = 0;
 
-	for (size_t i = 0; i < looks->n; i++)
-		if (looks->look[i].unit->type == type && looks->look[i].clock && n++ == 0)
-			first = &looks->look[i];
+	for (size_t i = 0; i < looks->n; i++) {
+		const struct unc_found *f = looks->use[i].f;
+
+		if (f->instance->type != type || programmable(d, &looks->use[i]) ||
+		    f->instance == u)
+			continue;
+		u = f->instance;
+		if (n++ == 0)
+			first = f;
+	}
 	if (!first)
 		return;
+	u = first->instance;
 	if (n > 1)
 		snprintf(others, sizeof(others), ", and those of %u more units,", n - 1);
 	unc_report(d, "in use", true, "",
-		   "the fixed counter of %s%u of socket %u%s is switched on; %s",
-		   type_name(d, first->unit), first->unit->index, first->unit->socket, others,
-		   unc_doctor_owner(d, &looks->owners, first->unit, -1, owner, sizeof(owner)));
+		   "the fixed counter of %s%u of socket %u%s is switched on; %s", type_name(d, u),
+		   u->index, u->socket, others, owner_text(first, owner, sizeof(owner)));
 }
 
 /* --------------------------------------------------------------------------- frozen */
 
 /* Unit control lets nothing run of what somebody has programmed. */
-static bool frozen_by_unit(const struct doctor *d, const struct look *look, char *buf, size_t size)
+static bool frozen_by_unit(const struct doctor *d, const struct looks *looks,
+			   const struct unc_instance *u, char *buf, size_t size)
 {
 	const struct unc_table *t = d->table;
-	const struct unc_tbl_type *type = &t->type[look->unit->type];
+	const struct unc_tbl_type *type = &t->type[u->type];
 	uint64_t value;
 
-	if (look->count.n == 0 || type->unit_ctl == UNC_NONE ||
-	    !value_of(look, type->unit_ctl, &value) ||
+	if (!use_of(d, looks, u).read || type->unit_ctl == UNC_NONE ||
+	    !value_of(d, looks, u, type->unit_ctl, &value) ||
 	    unc_unit_state(t, type, value) != UNC_UNIT_FROZEN)
 		return false;
 	snprintf(buf, size, "%s of %s%u of socket %u lets no counter run (0x%" PRIx64 ")",
-		 unc_tbl_str(t, t->reg[type->unit_ctl].name), type_name(d, look->unit),
-		 look->unit->index, look->unit->socket, value);
+		 unc_tbl_str(t, t->reg[type->unit_ctl].name), type_name(d, u), u->index, u->socket,
+		 value);
 	return true;
 }
 
 /* Where the bit that freezes the socket is set: "frz_all of GLOBAL_CTL of ubox0 of socket 0 is
  * set". */
-static bool frozen_by_bit(const struct doctor *d, const struct look *look, char *buf, size_t size)
+static bool frozen_by_bit(const struct doctor *d, const struct looks *looks,
+			  const struct unc_instance *u, char *buf, size_t size)
 {
 	const struct unc_table *t = d->table;
-	const struct unc_tbl_type *type = &t->type[look->unit->type];
+	const struct unc_range *fields = &t->type[u->type].fields;
 
-	for (uint32_t i = 0; i < type->fields.n; i++) {
-		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
+	for (uint32_t i = 0; i < fields->n; i++) {
+		const struct unc_tbl_field *f = &t->field[fields->first + i];
 		uint64_t value;
 
-		if (f->role != UNC_IS_FREEZE_SOCKET || !value_of(look, f->reg[0], &value) ||
+		if (f->role != UNC_IS_FREEZE_SOCKET || !value_of(d, looks, u, f->reg[0], &value) ||
 		    !(value >> f->lo[0] & 1))
 			continue;
 		snprintf(buf, size, "%s of %s of %s%u of socket %u is set (0x%" PRIx64 ")",
 			 unc_tbl_str(t, f->name), unc_tbl_str(t, t->reg[f->reg[0]].name),
-			 type_name(d, look->unit), look->unit->index, look->unit->socket, value);
+			 type_name(d, u), u->index, u->socket, value);
 		return true;
 	}
 	return false;
@@ -360,16 +356,16 @@ static void report_frozen(struct doctor *d, const struct looks *looks)
 	char text[300], first[300] = "";
 	unsigned frozen = 0;
 
-	for (size_t i = 0; i < looks->n; i++) {
-		const struct look *look = &looks->look[i];
+	for (size_t i = 0; i < d->platform->instances.n; i++) {
+		const struct unc_instance *u = &d->platform->instances.unit[i];
 
-		if (!frozen_by_bit(d, look, text, sizeof(text)) &&
-		    !frozen_by_unit(d, look, text, sizeof(text))) {
-			if (!look->clock_still)
+		if (!frozen_by_bit(d, looks, u, text, sizeof(text)) &&
+		    !frozen_by_unit(d, looks, u, text, sizeof(text))) {
+			if (!use_of(d, looks, u).fixed_still)
 				continue;
 			snprintf(text, sizeof(text),
 				 "the clock of %s%u of socket %u is switched on and stands still",
-				 type_name(d, look->unit), look->unit->index, look->unit->socket);
+				 type_name(d, u), u->index, u->socket);
 		}
 		if (frozen++ == 0)
 			memcpy(first, text, sizeof(first));
@@ -389,44 +385,47 @@ static void report_frozen(struct doctor *d, const struct looks *looks)
 /* ---------------------------------------------------------------------------- a write */
 
 /* The control that may be written: of the highest counter, with nothing that the gate refuses. */
-static int free_control(const struct unc_table *t, const struct look *look, uint64_t *value)
+static int free_control(const struct doctor *d, const struct looks *looks,
+			const struct unc_instance *u)
 {
-	const struct unc_tbl_type *type = &t->type[look->unit->type];
+	const struct unc_tbl_type *type = &d->table->type[u->type];
+	const struct unit_use use = use_of(d, looks, u);
+	uint64_t value;
 
-	if (look->busy || look->clock)
+	if (use.programmable || use.fixed)
 		return -1;
 	for (unsigned i = type->first + type->n_counters; i-- > type->first;) {
 		uint16_t reg = unc_type_ctl(type, i);
 
-		if (value_of(look, reg, value) && !(*value & ~t->reg[reg].write_mask))
+		if (value_of(d, looks, u, reg, &value) && !(value & ~d->table->reg[reg].write_mask))
 			return reg;
 	}
 	return -1;
 }
 
 /* The value that is there now is the one to write, if the control is still free. */
-static int rewrite(struct doctor *d, const struct look *look, uint16_t reg, struct unc_error *err)
+static int rewrite(struct doctor *d, const struct unc_instance *u, uint16_t reg,
+		   struct unc_error *err)
 {
 	const struct unc_table *t = d->table;
 	struct unc_access *access = d->platform->access;
 	struct unc_plan plan = {0};
-	int rc = unc_plan_add(t, &plan, look->unit, reg, UNC_OP_READ, 0, err);
+	int rc = unc_plan_add(t, &plan, u, reg, UNC_OP_READ, 0, err);
 
 	if (rc == 0)
-		rc = unc_plan_add(t, &plan, look->unit, reg, UNC_OP_WRITE, 0, err);
+		rc = unc_plan_add(t, &plan, u, reg, UNC_OP_WRITE, 0, err);
 	if (rc == 0)
 		rc = unc_access_prepare(access, plan.op, plan.n, err);
 	if (rc == 0 && unc_access_run(access, plan.op, 1) == 0 &&
-	    !(plan.op[0].value & t->type[look->unit->type].active)) {
+	    !(plan.op[0].value & t->type[u->type].active)) {
 		plan.op[1].value = plan.op[0].value;
 		rc = unc_access_prepare(access, plan.op + 1, 1, err);
 		if (rc == 0 && unc_access_run(access, plan.op + 1, 1) < 0)
 			rc = unc_fail(err, plan.op[1].error,
 				      "%s of %s%u of socket %u (%s) does not take its own value: "
 				      "%s",
-				      unc_tbl_str(t, t->reg[reg].name), type_name(d, look->unit),
-				      look->unit->index, look->unit->socket, look->unit->location,
-				      unc_error_name(plan.op[1].error));
+				      unc_tbl_str(t, t->reg[reg].name), type_name(d, u), u->index,
+				      u->socket, u->location, unc_error_name(plan.op[1].error));
 	}
 	unc_plan_free(&plan);
 	return rc;
@@ -465,26 +464,26 @@ static bool is_kernels(const struct doctor *d, const struct unc_instance *u)
  * written the probe of discovery has seen. */
 static void try_write(struct doctor *d, const struct looks *looks, uint8_t space, const char *check)
 {
+	const struct unc_instances *all = &d->platform->instances;
 	bool tried[UNC_MAX_SOCKETS] = {false};
 	unsigned n = 0, units = 0;
 	struct unc_error err = {0};
 	int rc = 0;
 
-	for (size_t i = 0; i < looks->n && rc == 0; i++) {
-		const struct look *look = &looks->look[i];
-		uint64_t value;
+	for (size_t i = 0; i < all->n && rc == 0; i++) {
+		const struct unc_instance *u = &all->unit[i];
 		int reg;
 
 		/* Where the kernel counts for us nothing is written, and its driver may be at it. */
-		if (look->unit->part[0].space != space || is_kernels(d, look->unit) ||
-		    !d->table->type[look->unit->type].n_counters)
+		if (!u->direct || u->part[0].space != space || is_kernels(d, u) ||
+		    !d->table->type[u->type].n_counters)
 			continue;
 		units++;
-		if (tried[look->unit->socket] || (reg = free_control(d->table, look, &value)) < 0)
+		if (tried[u->socket] || (reg = free_control(d, looks, u)) < 0)
 			continue;
-		tried[look->unit->socket] = true;
+		tried[u->socket] = true;
 		n++;
-		rc = rewrite(d, look, (uint16_t)reg, &err);
+		rc = rewrite(d, u, (uint16_t)reg, &err);
 	}
 	if (rc < 0)
 		report_refused(d, space, check, &err);
@@ -501,15 +500,11 @@ void unc_doctor_counters(struct doctor *d)
 	bool locked = *d->lockdown && strcmp(d->lockdown, "none") != 0;
 	struct looks looks = {0};
 
-	if (!d->platform->access || !look_around(d, &looks))
-		return;
-	if (looks.n) {
-		unc_doctor_owners(d, &looks.owners);
+	if (d->platform->access && look_around(d, &looks)) {
 		report_taken(d, &looks);
 		for (size_t i = 0; i < looks.n; i++)
-			for (unsigned k = 0; k < 32; k++)
-				if (looks.look[i].busy >> k & 1)
-					report_use(d, &looks, i, k);
+			if (programmable(d, &looks.use[i]))
+				report_use(d, &looks, i);
 		for (unsigned type = 0; type < d->table->n_type; type++)
 			report_clocks(d, &looks, type);
 		report_frozen(d, &looks);
@@ -520,10 +515,6 @@ void unc_doctor_counters(struct doctor *d)
 			try_write(d, &looks, UNC_SPACE_MMIO, "memory write");
 		}
 	}
-	for (size_t i = 0; i < looks.n; i++) {
-		unc_plan_free(&looks.look[i].plan);
-		unc_plan_free(&looks.look[i].count);
-	}
-	free(looks.owners.row);
-	free(looks.look);
+	unc_counters_free(&looks.found);
+	free(looks.use);
 }

@@ -137,21 +137,22 @@ static int look_at(struct look *look, const struct unc_instance *u)
 {
 	struct unc_session *s = look->session;
 	const struct unc_occupancy_unit unit = {s->platform->table, u};
-	struct unc_plan plan = {0};
+	struct unc_plan *read = &look->out->read[u - s->platform->instances.unit];
 	struct unc_error why = {0};
 	char name[64];
-	int rc = unc_occupancy_look(unit.table, u, unc_occupancy_tells, &unit, &plan, &why);
+	int failed = unc_occupancy_look(unit.table, u, unc_occupancy_tells, &unit, read, &why), rc;
 
-	if (rc == 0)
-		rc = unc_session_run_plan(s, &plan, "looking at it", &why);
-	if (rc < 0 && !look->out->failed.code) {
+	if (failed == 0)
+		failed = unc_session_run_plan(s, read, "looking at it", &why);
+	if (failed < 0 && !look->out->failed.code) {
 		unc_session_unit_text(s, u, name, sizeof(name));
 		unc_error_prefix(&why, "%s", name);
 		look->out->failed = why;
 	}
-	rc = rc == UNC_ERR_MEMORY ? unc_fail(look->err, rc, "out of memory")
-				  : add_unit(look, u, &plan);
-	unc_plan_free(&plan);
+	rc = failed == UNC_ERR_MEMORY ? unc_fail(look->err, failed, "out of memory")
+				      : add_unit(look, u, read);
+	if (failed < 0)
+		unc_plan_free(read);
 	return rc;
 }
 
@@ -167,11 +168,13 @@ int unc_counters_look(struct unc_session *s, struct unc_counters *out, struct un
 {
 	const struct unc_instances *all = &s->platform->instances;
 	struct look look = {.session = s, .out = out, .err = err};
-	size_t looked = 0;
 	char unit[64];
 	int rc = 0;
 
-	*out = (struct unc_counters){.n = 0};
+	*out = (struct unc_counters){.read = calloc(all->n + 1, sizeof(*out->read)),
+				     .n_read = all->n};
+	if (!out->read)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	snprintf(out->unknown, sizeof(out->unknown), "%s", unc_ledger_reason(s->platform->ledger));
 	for (size_t i = 0; i < all->n && rc == 0; i++) {
 		const struct unc_instance *u = &all->unit[i];
@@ -180,12 +183,12 @@ int unc_counters_look(struct unc_session *s, struct unc_counters *out, struct un
 			continue; /* the kernel saves them with each thread */
 		if (u->direct) {
 			rc = look_at(&look, u);
-			looked++;
+			out->n_looked++;
 		} else if (out->n_hidden++ == 0) {
 			out->hidden = u;
 		}
 	}
-	if (rc < 0 || looked || !out->hidden)
+	if (rc < 0 || out->n_looked || !out->hidden)
 		return rc;
 	unc_session_unit_text(s, out->hidden, unit, sizeof(unit));
 	return unc_fail(err, UNC_ERR_UNAVAILABLE, "no unit can be looked at; %s: %s", unit,
@@ -194,6 +197,9 @@ int unc_counters_look(struct unc_session *s, struct unc_counters *out, struct un
 
 void unc_counters_free(struct unc_counters *c)
 {
+	for (size_t i = 0; i < c->n_read; i++)
+		unc_plan_free(&c->read[i]);
+	free(c->read);
 	free(c->row);
 	*c = (struct unc_counters){.n = 0};
 }
@@ -264,36 +270,37 @@ int unc_counters_tell(const struct unc_platform *p, const struct unc_counters *c
 	return rc;
 }
 
-static int walk(struct unc_session *s, struct unc_counters *found, struct unc_error *err)
+int unc_counters_once(struct unc_platform *p, struct unc_counters *out, struct unc_error *err)
 {
-	int rc;
+	struct unc_session *s;
+	int rc = unc_session_new(p, 0, &s);
 
-	unc_session_lock(s);
-	rc = unc_counters_look(s, found, err);
-	unc_session_unlock(s);
+	*out = (struct unc_counters){.n = 0};
+	if (rc < 0)
+		return rc;
+	if (!p->access) {
+		rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
+	} else {
+		unc_session_lock(s);
+		rc = unc_counters_look(s, out, err);
+		unc_session_unlock(s);
+	}
+	if (rc == 0)
+		unc_counters_warn(s, out);
+	unc_session_free(s);
 	return rc;
 }
 
 int unc_counters_walk(struct unc_platform *p, unc_counter_fn fn, void *user)
 {
-	struct unc_counters found = {.n = 0};
+	struct unc_counters found;
 	struct unc_error err = {0};
-	struct unc_session *s;
-	int rc = unc_session_new(p, 0, &s);
+	int rc = unc_counters_once(p, &found, &err);
 
-	if (rc < 0)
-		return rc;
-	if (!p->access)
-		rc = unc_fail(&err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
-	else
-		rc = walk(s, &found, &err);
-	if (rc == 0) {
-		unc_counters_warn(s, &found);
+	if (rc == 0)
 		rc = unc_counters_tell(p, &found, false, fn, user);
-	}
 	if (rc == 0 && found.failed.code)
 		err = found.failed;
 	unc_counters_free(&found);
-	unc_session_free(s);
 	return err.code ? unc_platform_keep(p, &err) : rc;
 }

@@ -24,6 +24,8 @@ struct unc_found {
 struct unc_counters {
 	struct unc_found *row;
 	size_t n;
+	struct unc_plan *read; /* what was, of each unit of the machine */
+	size_t n_read, n_looked;
 	struct unc_error failed;           /* the first unit that could not be read */
 	const struct unc_instance *hidden; /* the first that is out of reach */
 	size_t n_hidden;
@@ -34,6 +36,8 @@ struct unc_counters {
  * Errors: UNC_ERR_MEMORY; UNC_ERR_UNAVAILABLE all units are out of reach. */
 int unc_counters_look(struct unc_session *, struct unc_counters *out, struct unc_error *err);
 void unc_counters_free(struct unc_counters *);
+/* The same with a session and its lock for just this look. Free `out` whatever came of it. */
+int unc_counters_once(struct unc_platform *, struct unc_counters *out, struct unc_error *err);
 /* Tells fn of all of them; `release`: before anything was done, or what came of it. */
 int unc_counters_tell(const struct unc_platform *, const struct unc_counters *, bool done,
 		      unc_counter_fn fn, void *user);
