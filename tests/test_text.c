@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Words of table lines, numbers, nearest names. */
 #include "suite.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 static int first_line(const char *text, struct unc_line *line, struct unc_error *err)

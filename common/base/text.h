@@ -71,20 +71,4 @@ void unc_put_few(struct unc_buf *, const char *word);
 int unc_compare(const char *a, const char *b);
 bool unc_same(const char *a, const char *b);
 
-/*
- * The nearest of several names to a misspelt one, to be offered in an error.
- * Feed candidates with unc_nearest_try(); best is NULL if none is near.
- */
-struct unc_nearest {
-	const char *wanted;
-	const char *best;
-	size_t distance;
-};
-void unc_nearest_start(struct unc_nearest *, const char *wanted);
-void unc_nearest_try(struct unc_nearest *, const char *candidate);
-/* The same of names that people write shorter, their beginning or a few of their letters, or longer. */
-void unc_nearest_try_short(struct unc_nearest *, const char *candidate);
-/* "; nearest is X", or "" if nothing is near. */
-const char *unc_nearest_text(const struct unc_nearest *, char *buf, size_t size);
-
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/text.h"
 #include "encode/event.h"
 
@@ -43,22 +44,16 @@ int unc_metric_index(const struct unc_table *t, const char *name)
 
 int unc_metric_unknown(const struct unc_table *t, const char *name, struct unc_error *err)
 {
-	char full[UNC_SPEC_MAX], best[UNC_SPEC_MAX] = "", buf[UNC_SPEC_MAX + 16];
+	char full[UNC_SPEC_MAX], buf[UNC_SPEC_MAX + 16];
 	struct unc_nearest nearest;
 
 	unc_nearest_start(&nearest, name);
 	for (unsigned i = 0; i < t->n_metric; i++) {
-		const char *before = nearest.best;
-
 		unc_metric_name(t, i, full, sizeof(full));
 		if (t->metric[i].type == UNC_NONE)
 			unc_nearest_try_short(&nearest, full);
 		else
 			unc_nearest_try(&nearest, full);
-		if (nearest.best != before) {
-			strcpy(best, full);
-			nearest.best = best;
-		}
 	}
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric %.80s in %s%s", name,
 			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));

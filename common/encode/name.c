@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "encode/metric.h"
 
@@ -92,45 +93,38 @@ static bool knows_event(const struct unc_table *t, const char *text)
 }
 
 /* A name of the table as a candidate, by its own part or as it is written in full. */
-static void try_name(struct unc_nearest *nearest, char best[UNC_SPEC_MAX], const char *type,
-		     const char *own, bool in_full)
+static void try_name(struct unc_nearest *nearest, const char *type, const char *own, bool in_full)
 {
-	const struct unc_nearest before = *nearest;
 	char full[UNC_SPEC_MAX];
 
 	snprintf(full, sizeof(full), "%s%s%s", type, *type ? "." : "", own);
-	if (*type)
-		unc_nearest_try(nearest, in_full ? full : own);
-	else /* portable: its first words are near (memory_read) */
-		unc_nearest_try_short(nearest, own);
-	if (nearest->best && (!before.best || nearest->distance < before.distance)) {
-		strcpy(best, full);
-		nearest->best = best;
-	}
+	/* Portable: its first words are near (memory_read). */
+	if (*type ? unc_nearest_try(nearest, in_full ? full : own)
+		  : unc_nearest_try_short(nearest, own))
+		snprintf(nearest->best, sizeof(nearest->best), "%s", full);
 }
 
 /* Among the events and metrics of a type, or of all (UNC_NONE); of equals the first metric. */
 static void try_names(const struct unc_table *t, uint16_t type, bool in_full,
-		      struct unc_nearest *nearest, char best[UNC_SPEC_MAX])
+		      struct unc_nearest *nearest)
 {
 	for (size_t i = 0; i < t->n_metric; i++) {
 		const struct unc_tbl_metric *m = &t->metric[i];
 
 		if (type == UNC_NONE || m->type == type)
-			try_name(nearest, best,
-				 m->type == UNC_NONE ? "" : unc_type_name(t, m->type),
+			try_name(nearest, m->type == UNC_NONE ? "" : unc_type_name(t, m->type),
 				 unc_tbl_str(t, m->name), in_full);
 	}
 	for (size_t i = 0; i < t->n_event; i++)
 		if (type == UNC_NONE || t->event[i].type == type)
-			try_name(nearest, best, unc_type_name(t, t->event[i].type),
+			try_name(nearest, unc_type_name(t, t->event[i].type),
 				 unc_event_name(t, (unsigned)i), in_full);
 }
 
 /* Neither an event nor a metric. Where the unit type is known, or none is named, the nearest of both. */
 static int unknown_name(const struct unc_table *t, const char *text, struct unc_error *err)
 {
-	char name[UNC_SPEC_MAX], best[UNC_SPEC_MAX], buf[UNC_SPEC_MAX + 16], *dot;
+	char name[UNC_SPEC_MAX], buf[UNC_SPEC_MAX + 16], *dot;
 	struct unc_nearest nearest;
 	uint16_t type = UNC_NONE;
 	int index;
@@ -147,7 +141,7 @@ static int unknown_name(const struct unc_table *t, const char *text, struct unc_
 		return unc_fail(err, UNC_ERR_NOT_FOUND,
 				"%s is a unit type, no metric or event; want %s.EVENT", name, name);
 	unc_nearest_start(&nearest, name);
-	try_names(t, type, dot != NULL, &nearest, best);
+	try_names(t, type, dot != NULL, &nearest);
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric or event %.80s in %s%s", name,
 			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
 }

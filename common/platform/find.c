@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "base/abi.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "encode/metric.h"
 #include "encode/name.h"

@@ -9,6 +9,7 @@
 
 #include "access/fence.h"
 #include "base/abi.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "encode/event.h"
 #include "host/ledger.h"

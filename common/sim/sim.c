@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/nearest.h"
 #include "base/text.h"
 #include "sim/sim_machine.h"
 

@@ -198,7 +198,7 @@ static int list_events(struct list *list, enum found wanted)
 /* Nothing was found. Metrics are no rows of -j. */
 static int not_listed(const struct list *list)
 {
-	struct nearest nearest = {.wanted = search_missing(&list->search)};
+	struct unc_nearest nearest = {.wanted = search_missing(&list->search)};
 	const char *what = list->args->json ? "event" : "metric or event";
 	const struct unc_metric *m;
 	const struct unc_event *e;

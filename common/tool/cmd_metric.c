@@ -61,7 +61,7 @@ size_t print_metrics(struct printer *p, struct search *search, enum found wanted
 /* None was found: there may be an event, or a metric with such a name. */
 static int not_found(struct unc_platform *platform, const struct search *search)
 {
-	struct nearest nearest = {.wanted = search_missing(search)};
+	struct unc_nearest nearest = {.wanted = search_missing(search)};
 	const struct unc_metric *m;
 	const struct unc_event *e;
 

@@ -149,7 +149,7 @@ static char *alternatives(const struct command *command, const char *option)
 {
 	size_t n = strcspn(option, "="), found = 0;
 	char *name = must_print("%.*s", (int)n, option), *list = NULL;
-	struct nearest nearest = {.wanted = name};
+	struct unc_nearest nearest = {.wanted = name};
 
 	for (const struct option_row *row = rows; row < rows + N_ROWS; row++) {
 		char *whole = must_print("--%s", row->name);
@@ -159,12 +159,12 @@ static char *alternatives(const struct command *command, const char *option)
 			found++;
 		}
 		if (takes(command, row) && n > 2)
-			nearest_try(&nearest, whole, strlen(whole));
+			unc_nearest_try_short(&nearest, whole);
 		free(whole);
 	}
-	char *text = found > 1         ? must_print("; it could be %s", list)
-		     : nearest.best[0] ? must_print("; nearest is %s", nearest.best)
-				       : must_print("%s", "");
+	char near[UNC_NEAR_MAX + 16];
+	char *text = found > 1 ? must_print("; it could be %s", list)
+			       : must_print("%s", unc_nearest_text(&nearest, near, sizeof(near)));
 
 	free(name);
 	free(list);

@@ -1,79 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "search.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "tool.h"
 
 /* ---- the nearest name */
 
-static bool same(char a, char b)
-{
-	return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Letters to change, add, leave out, or to exchange with the next one. Both are shorter than
- * NEAR_MAX. */
-static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
-{
-	size_t rows[3][NEAR_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];
-
-	for (size_t k = 0; k <= m; k++)
-		last[k] = k;
-	for (size_t i = 1; i <= n; i++) {
-		size_t *free_row = before;
-
-		row[0] = i;
-		for (size_t k = 1; k <= m; k++) {
-			row[k] = least(last[k - 1] + !same(a[i - 1], b[k - 1]),
-				       1 + least(last[k], row[k - 1]));
-			if (i > 1 && k > 1 && same(a[i - 1], b[k - 2]) && same(a[i - 2], b[k - 1]))
-				row[k] = least(row[k], before[k - 2] + 1);
-		}
-		before = last;
-		last = row;
-		row = free_row;
-	}
-	return last[m];
-}
-
-void nearest_try(struct nearest *nearest, const char *candidate, size_t length)
-{
-	size_t n = strlen(nearest->wanted), distance;
-	size_t most = n < 3 ? 0 : n < 8 ? 1 : n / 4; /* more is another word */
-
-	if (n == 0 || n >= NEAR_MAX || length == 0 || length >= NEAR_MAX)
-		return;
-	distance = edit_distance(nearest->wanted, n, candidate, length);
-	if (n > 1 && n < length && strncasecmp(nearest->wanted, candidate, n) == 0)
-		distance = most = 1;
-	if (distance > most || (nearest->best[0] && distance >= nearest->distance))
-		return;
-	snprintf(nearest->best, sizeof(nearest->best), "%.*s", (int)length, candidate);
-	nearest->distance = distance;
-}
-
-void nearest_try_words(struct nearest *nearest, const char *name)
+void nearest_try_words(struct unc_nearest *nearest, const char *name)
 {
 	const char *dot = strchr(name, '.'); /* behind a unit type */
+	char word[UNC_NEAR_MAX];
 
-	nearest_try(nearest, name, strlen(name));
+	unc_nearest_try(nearest, name);
 	if (dot)
-		nearest_try(nearest, dot + 1, strlen(dot + 1));
+		unc_nearest_try(nearest, dot + 1);
 	while (*name) {
 		size_t n = strcspn(name, "._:");
 
-		nearest_try(nearest, name, n);
+		snprintf(word, sizeof(word), "%.*s", (int)n, name);
+		unc_nearest_try(nearest, word);
 		name += n + (name[n] != '\0');
 	}
 }
@@ -129,13 +78,13 @@ const char *search_missing(const struct search *search)
 	return NULL;
 }
 
-int search_failed(const struct search *search, const char *what, const struct nearest *nearest)
+int search_failed(const struct search *search, const char *what, const struct unc_nearest *nearest)
 {
-	char *all = NULL;
+	char *all = NULL, near[UNC_NEAR_MAX + 16];
 
 	if (search_missing(search))
-		return failure("no %s matches '%s'%s%s", what, search_missing(search),
-			       nearest->best[0] ? "; nearest is " : "", nearest->best);
+		return failure("no %s matches '%s'%s", what, search_missing(search),
+			       unc_nearest_text(nearest, near, sizeof(near)));
 	for (size_t i = 0; search->word[i]; i++)
 		all = must_add(all, "%s'%s'", i ? " and " : "", search->word[i]);
 	failure("no %s matches %s together", what, all);

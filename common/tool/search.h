@@ -6,19 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { NEAR_MAX = 64 };
+#include "base/nearest.h"
 
-/* The candidate that takes the fewest changes to get to; too many for its length is none. */
-struct nearest {
-	const char *wanted;
-	char best[NEAR_MAX]; /* "" as long as there is none */
-	size_t distance;
-};
-
-/* The first `length` letters of a candidate. One that begins with what is wanted is near. */
-void nearest_try(struct nearest *, const char *candidate, size_t length);
-/* ... and each word of a name: what stands between its . : and _ */
-void nearest_try_words(struct nearest *, const char *name);
+/* A name, and each word of it, as a candidate: what stands between its . : and _ */
+void nearest_try_words(struct unc_nearest *, const char *name);
 
 /* All words must be found, whatever their case. With * ? [ a word is a pattern for the whole of a
  * name. */
@@ -36,6 +27,6 @@ enum found search_in(struct search *, const char *name, const char *text);
 const char *search_missing(const struct search *);
 /* Nothing was found where `what` could have been ("event"). nearest: to search_missing(), which
  * the names that there are have been tried against. Returns the exit status. */
-int search_failed(const struct search *, const char *what, const struct nearest *);
+int search_failed(const struct search *, const char *what, const struct unc_nearest *);
 
 #endif

@@ -134,12 +134,13 @@ static void usage(void)
 
 static int unknown(const char *name)
 {
-	struct nearest nearest = {.wanted = name};
+	struct unc_nearest nearest = {.wanted = name};
+	char near[UNC_NEAR_MAX + 16];
 
 	for (const struct command *c = commands; c->name; c++)
-		nearest_try(&nearest, c->name, strlen(c->name));
-	return bad_input("unknown command '%s'%s%s; see 'uncore help'", name,
-			 nearest.best[0] ? "; nearest is " : "", nearest.best);
+		unc_nearest_try_short(&nearest, c->name);
+	return bad_input("unknown command '%s'%s; see 'uncore help'", name,
+			 unc_nearest_text(&nearest, near, sizeof(near)));
 }
 
 static int cmd_help(struct unc_platform *none, const struct args *args)
