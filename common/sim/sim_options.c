@@ -35,13 +35,6 @@
 #include "base/text.h"
 #include "sim/sim_machine.h"
 
-static int bad_option(struct unc_error *err, const char *name, const char *value,
-		      const char *possible)
-{
-	return unc_fail(err, UNC_ERR_INVALID, "simulated machine: %s=%s: possible is %s", name,
-			value, possible);
-}
-
 /* One of the words; -1: none of them. */
 static int word_of(const char *value, const char *const *words)
 {
@@ -51,58 +44,46 @@ static int word_of(const char *value, const char *const *words)
 	return -1;
 }
 
-static int set_sockets(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	uint64_t n;
-
-	if (!unc_parse_number(value, &n) || n < 1 || n > SIM_MAX_SOCKETS)
-		return bad_option(err, "sockets", value, "1 to 8");
-	sim->options.sockets = (int)n;
-	return 0;
-}
-
-static int set_load(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	double load;
-
-	sim->options.live = strcmp(value, "live") == 0;
-	if (sim->options.live)
-		return 0;
-	if (!unc_parse_double(value, &load) || !(load >= 0 && load <= 1))
-		return bad_option(err, "load", value, "0 to 1, like 0.5, or live");
-	sim->options.load = load;
-	return 0;
-}
-
-static int set_seed(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	sim->options.seeded = true;
-	if (!unc_parse_number(value, &sim->options.seed))
-		return bad_option(err, "seed", value, "a whole number");
-	return 0;
-}
-
-static int set_memory(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	uint64_t speed;
-
-	if (!unc_parse_number(value, &speed) || speed < 1 || speed > 100000)
-		return bad_option(err, "memory", value, "1 to 100000 MT/s, like 4800");
-	sim->options.memory = (unsigned)speed;
-	return 0;
-}
-
-static int set_clock(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	static const char *const words[] = {"wall", "step", "wait", NULL};
-	int word = word_of(value, words);
-
-	if (word < 0)
-		return bad_option(err, "clock", value, "wall, step or wait");
-	sim->options.step = word != 0;
-	sim->options.wait = word == 2;
-	return 0;
-}
+/* Options that are a number of a range, or one of some words, whose number is the value then. */
+static const struct sim_option {
+	const char *name, *possible;
+	enum {
+		SOCKETS,
+		LIVE,
+		SEED,
+		MEMORY,
+		CLOCK,
+		DISCOVERY,
+		TABLES,
+		FROZEN,
+		WRAP,
+		BASE,
+		KERNEL,
+		NUMA,
+		RIGHTS
+	} what;
+	uint64_t least, most;
+	const char *words[6];
+} options[] = {
+	{"sockets", "1 to 8", SOCKETS, 1, SIM_MAX_SOCKETS, {NULL}},
+	{"load", "0 to 1, like 0.5, or live", LIVE, 0, 0, {"live"}},
+	{"clock", "wall, step or wait", CLOCK, 0, 0, {"wall", "step", "wait"}},
+	{"discovery",
+	 "ok, none, truncated, garbage or noupi",
+	 DISCOVERY,
+	 0,
+	 0,
+	 {"ok", "none", "truncated", "garbage", "noupi"}},
+	{"tables", "1 to 8", TABLES, 1, SIM_MAX_TABLES, {NULL}},
+	{"frozen", "the number of a socket", FROZEN, 0, SIM_MAX_SOCKETS - 1, {NULL}},
+	{"wrap", "soon", WRAP, 0, 0, {"soon"}},
+	{"base", "0 to 1000000000 seconds", BASE, 0, 1000000000, {NULL}},
+	{"kernel", "on or off", KERNEL, 0, 0, {"off", "on"}},
+	{"rights", "all, perf or none", RIGHTS, 0, 0, {"all", "perf", "none"}},
+	{"seed", "a whole number", SEED, 0, UINT64_MAX, {NULL}},
+	{"memory", "1 to 100000 MT/s, like 4800", MEMORY, 1, 100000, {NULL}},
+	{"numa", "off", NUMA, 0, 0, {"off"}},
+};
 
 static bool has_no_tables(const struct unc_sim *sim, const char *name, const char *value,
 			  struct unc_error *err)
@@ -113,17 +94,77 @@ static bool has_no_tables(const struct unc_sim *sim, const char *name, const cha
 			unc_tbl_str(sim->table, sim->table->name));
 }
 
-static int set_discovery(struct unc_sim *sim, const char *value, struct unc_error *err)
+static int apply(struct unc_sim *sim, const struct sim_option *option, const char *value,
+		 uint64_t n, struct unc_error *err)
 {
-	static const char *const words[] = {"ok", "none", "truncated", "garbage", "noupi", NULL};
-	int word = word_of(value, words);
-
-	if (word < 0)
-		return bad_option(err, "discovery", value, "ok, none, truncated, garbage or noupi");
-	if (word > 0 && has_no_tables(sim, "discovery", value, err))
-		return UNC_ERR_INVALID;
-	sim->options.discovery = (enum sim_discovery)word;
+	switch (option->what) {
+	case SOCKETS:
+		sim->options.sockets = (int)n;
+		break;
+	case LIVE:
+		sim->options.live = true;
+		break;
+	case SEED:
+		sim->options.seeded = true;
+		sim->options.seed = n;
+		break;
+	case MEMORY:
+		sim->options.memory = (unsigned)n;
+		break;
+	case CLOCK:
+		sim->options.step = n != 0;
+		sim->options.wait = n == 2;
+		break;
+	case DISCOVERY:
+		if (n > 0 && has_no_tables(sim, option->name, value, err))
+			return UNC_ERR_INVALID;
+		sim->options.discovery = (enum sim_discovery)n;
+		break;
+	case TABLES:
+		if (has_no_tables(sim, option->name, value, err))
+			return UNC_ERR_INVALID;
+		sim->options.tables = (unsigned)n;
+		break;
+	case FROZEN:
+		sim->frozen[n] = true;
+		break;
+	case WRAP:
+		sim->options.wrap_soon = true;
+		break;
+	case BASE:
+		sim->options.base = n * UINT64_C(1000000000);
+		break;
+	case KERNEL:
+		sim->options.kernel = n == 1;
+		break;
+	case NUMA:
+		sim->options.no_nodes = true;
+		break;
+	case RIGHTS:
+		sim->options.registers = n == 0;
+		sim->options.events = n <= 1;
+	}
 	return 0;
+}
+
+static int set(struct unc_sim *sim, const struct sim_option *option, const char *value,
+	       struct unc_error *err)
+{
+	int word = word_of(value, option->words);
+	uint64_t n = (uint64_t)word;
+	double load;
+
+	if (option->what == LIVE && unc_parse_double(value, &load) && load >= 0 && load <= 1) {
+		sim->options.live = false;
+		sim->options.load = load;
+		return 0;
+	}
+	if (option->words[0]
+		    ? word < 0
+		    : !unc_parse_number(value, &n) || n < option->least || n > option->most)
+		return unc_fail(err, UNC_ERR_INVALID, "simulated machine: %s=%s: possible is %s",
+				option->name, value, option->possible);
+	return apply(sim, option, value, n, err);
 }
 
 /* What follows the type's name: [INDEX][@SOCKET][.PART][:ADDRESS]. */
@@ -191,89 +232,8 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 			list);
 }
 
-static int set_tables(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	uint64_t n;
-
-	if (!unc_parse_number(value, &n) || n < 1 || n > SIM_MAX_TABLES)
-		return bad_option(err, "tables", value, "1 to 8");
-	if (has_no_tables(sim, "tables", value, err))
-		return UNC_ERR_INVALID;
-	sim->options.tables = (unsigned)n;
-	return 0;
-}
-
-static int set_frozen(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	uint64_t n;
-
-	if (!unc_parse_number(value, &n) || n >= SIM_MAX_SOCKETS)
-		return bad_option(err, "frozen", value, "the number of a socket");
-	sim->frozen[n] = true;
-	return 0;
-}
-
-static int set_wrap(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	if (strcmp(value, "soon") != 0)
-		return bad_option(err, "wrap", value, "soon");
-	sim->options.wrap_soon = true;
-	return 0;
-}
-
-static int set_kernel(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	static const char *const words[] = {"off", "on", NULL};
-	int word = word_of(value, words);
-
-	if (word < 0)
-		return bad_option(err, "kernel", value, "on or off");
-	sim->options.kernel = word == 1;
-	return 0;
-}
-
-static int set_numa(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	if (strcmp(value, "off") != 0)
-		return bad_option(err, "numa", value, "off");
-	sim->options.no_nodes = true;
-	return 0;
-}
-
-static int set_rights(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	static const char *const words[] = {"all", "perf", "none", NULL};
-	int word = word_of(value, words);
-
-	if (word < 0)
-		return bad_option(err, "rights", value, "all, perf or none");
-	sim->options.registers = word == 0;
-	sim->options.events = word <= 1;
-	return 0;
-}
-
-static int set_base(struct unc_sim *sim, const char *value, struct unc_error *err)
-{
-	uint64_t seconds;
-
-	if (!unc_parse_number(value, &seconds) || seconds > UINT64_C(1000000000))
-		return bad_option(err, "base", value, "0 to 1000000000 seconds");
-	sim->options.base = seconds * UINT64_C(1000000000);
-	return 0;
-}
-
 int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
 {
-	static const struct {
-		const char *name;
-		int (*set)(struct unc_sim *, const char *, struct unc_error *);
-	} options[] = {
-		{"sockets", set_sockets},     {"load", set_load},     {"clock", set_clock},
-		{"discovery", set_discovery}, {"tables", set_tables}, {"frozen", set_frozen},
-		{"wrap", set_wrap},           {"base", set_base},     {"kernel", set_kernel},
-		{"rights", set_rights},       {"seed", set_seed},     {"memory", set_memory},
-		{"numa", set_numa},
-	};
 	/* In the order of enum sim_choice. */
 	static const char *const choices[] = {"hide", "idle", "unlisted", "mislisted", NULL};
 	char *value = strchr(word, '=');
@@ -285,7 +245,7 @@ int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
 					    (enum sim_choice)word_of(word, choices), err);
 		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 			if (strcmp(word, options[i].name) == 0)
-				return options[i].set(sim, value, err);
+				return set(sim, &options[i], value, err);
 		value[-1] = '=';
 	}
 	return unc_fail(err, UNC_ERR_INVALID,
