@@ -98,67 +98,42 @@ static int print_released(void *user, const struct unc_counter *c)
 	return 0;
 }
 
-/* Sessions and units that are not known have to be told. */
-static void log_warning(void *user, enum unc_log_level level, const char *text)
+/* Ends the rows; the exit status. */
+static int end(struct rows *r, struct unc_platform *p, int rc)
 {
-	const struct args *args = user;
-
-	if (level >= (args->verbose ? UNC_LOG_INFO : UNC_LOG_WARNING))
-		remark("note: %s", text);
+	print_end(&r->printer);
+	return rc < 0 ? library_error(rc, unc_platform_error(p)) : EXIT_SUCCESS;
 }
 
-static int open_node(const struct args *args, struct unc_platform **out)
-{
-	struct unc_options options = {.size = sizeof(options),
-				      .tables = args->tables,
-				      .log = log_warning,
-				      .log_user = (void *)args,
-				      .access = args->access};
-	int rc = unc_platform_open(&options, out);
-
-	return rc < 0 ? library_error(rc, unc_open_error()) : ARGS_OK;
-}
-
-int cmd_counters(struct unc_platform *none, const struct args *args)
+int cmd_counters(struct unc_platform *p, const struct args *args)
 {
 	struct rows r = {.n = 0};
-	struct unc_platform *p = none;
-	int rc = open_node(args, &p);
 
-	if (rc != ARGS_OK)
-		return rc;
 	print_start(&r.printer, args, p);
 	begin(&r);
-	rc = unc_counters_walk(p, print_found, &r);
-	print_end(&r.printer);
+	int rc = end(&r, p, unc_counters_walk(p, print_found, &r));
+
 	if (rc == 0)
 		print_also(&r.printer, "", "\n%zu counter%s in use", r.n,
 			   r.n == 1 ? " is" : "s are");
-	rc = rc < 0 ? library_error(rc, unc_platform_error(p)) : EXIT_SUCCESS;
-	unc_platform_close(p);
 	return rc;
 }
 
-int cmd_release(struct unc_platform *none, const struct args *args)
+int cmd_release(struct unc_platform *p, const struct args *args)
 {
 	struct rows r = {.first = args->force && !args->json,
 			 .release = !args->force || args->json};
-	struct unc_platform *p = none;
-	int rc = open_node(args, &p);
+	unsigned flags = args->force ? UNC_RELEASE_FORCE : 0;
 
-	if (rc != ARGS_OK)
-		return rc;
 	print_start(&r.printer, args, p);
 	begin(&r);
-	rc = unc_counters_release(p, args->force ? UNC_RELEASE_FORCE : 0, print_released, &r);
-	print_end(&r.printer);
+	int rc = end(&r, p, unc_counters_release(p, flags, print_released, &r));
+
 	if (rc == 0)
 		print_also(&r.printer, "", "\n%zu of %zu counters in use %s released", r.released,
 			   r.n, r.released == 1 ? "was" : "were");
 	if (rc == 0 && r.strangers && !args->force)
 		remark("note: %zu counter%s of strangers: --force frees them", r.strangers,
 		       r.strangers == 1 ? " is" : "s are");
-	rc = rc < 0 ? library_error(rc, unc_platform_error(p)) : EXIT_SUCCESS;
-	unc_platform_close(p);
 	return rc;
 }

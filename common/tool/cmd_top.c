@@ -36,14 +36,6 @@ struct runner {
 	struct termios before;
 };
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
 /* ---- the terminal */
 
 static void take_size(struct runner *r)

@@ -34,14 +34,6 @@ struct runner {
 
 enum wake { WAKE_TIME, WAKE_CHILD, WAKE_STOP };
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
 /* What ends a process that does not wait for it. Batch systems send some of them when time is up.
  */
 static void block_signals(struct runner *r)

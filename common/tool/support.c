@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tool.h"
 
@@ -55,6 +56,14 @@ int library_error(int error, const char *sentence)
 	default:
 		return failure("%s", sentence);
 	}
+}
+
+double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
 int finish(int status)
@@ -123,13 +132,15 @@ char *must_list(char *list, const char *word)
 
 static void log_line(void *user, enum unc_log_level level, const char *text)
 {
-	(void)user;
-	if (level > UNC_LOG_DEBUG)
-		fprintf(stderr, "uncore: note: %s\n", text);
+	const struct args *args = user;
+
+	if (level >= (args->verbose ? UNC_LOG_INFO : UNC_LOG_WARNING))
+		remark("note: %s", text);
 }
 
-/* hint: behind the sentence that there is no such machine; NULL: it is opened a second time. */
-static int open_platform(const struct args *args, const char *cpu, const char *hint,
+/* hint: behind the sentence that there is no such machine; NULL: it is opened a second time. loud: warnings
+ * are told whether or not -v is given. */
+static int open_platform(const struct args *args, const char *cpu, const char *hint, bool loud,
 			 struct unc_platform **out)
 {
 	struct unc_options options = {
@@ -137,7 +148,8 @@ static int open_platform(const struct args *args, const char *cpu, const char *h
 		.sim = cpu ? "" : NULL,
 		.cpu = cpu,
 		.tables = args->tables,
-		.log = args->verbose ? log_line : NULL,
+		.log = args->verbose || loud ? log_line : NULL,
+		.log_user = (void *)args,
 		.access = args->access,
 	};
 
@@ -146,7 +158,7 @@ static int open_platform(const struct args *args, const char *cpu, const char *h
 				 "whatever machine: either, not both");
 	int rc = unc_platform_open(&options, out);
 
-	if (rc == 0 && hint && !args->verbose && *unc_open_error()) /* else it has been told */
+	if (rc == 0 && hint && !options.log && *unc_open_error()) /* else it has been told */
 		remark("note: %s", unc_open_error());
 	if (rc == 0)
 		return ARGS_OK;
@@ -162,12 +174,13 @@ static int open_platform(const struct args *args, const char *cpu, const char *h
 int open_tables(const struct args *args, struct unc_platform **out)
 {
 	return open_platform(args, args->cpu,
-			     "; -c CPU gives the tables of another (see 'uncore cpus')", out);
+			     "; -c CPU gives the tables of another (see 'uncore cpus')", false,
+			     out);
 }
 
 int open_any_tables(const struct args *args, struct unc_platform **out)
 {
-	return open_platform(args, "*", "", out);
+	return open_platform(args, "*", "", false, out);
 }
 
 int open_tables_alone(const struct args *args, struct unc_platform **out)
@@ -180,14 +193,19 @@ int open_tables_alone(const struct args *args, struct unc_platform **out)
 
 	unc_platform_close(*out);
 	*out = NULL;
-	rc = open_platform(args, name, NULL, out);
+	rc = open_platform(args, name, NULL, false, out);
 	free(name);
 	return rc;
 }
 
 int open_machine(const struct args *args, struct unc_platform **out)
 {
-	return open_platform(args, NULL, "", out);
+	return open_platform(args, NULL, "", false, out);
+}
+
+int open_node(const struct args *args, struct unc_platform **out)
+{
+	return open_platform(args, NULL, "", true, out);
 }
 
 /* Whether it goes without what its CPU counts. A metric that no CPU of the kind can give needs no event. */

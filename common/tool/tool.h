@@ -97,6 +97,8 @@ int complain(int status, const char *format, ...) __attribute__((format(printf, 
 #define remark(...) complain(EXIT_SUCCESS, __VA_ARGS__)
 /* An error of the library, with its sentence. */
 int library_error(int error, const char *sentence);
+/* Seconds of the clock that nobody sets. */
+double now(void);
 /* Ends the command: a report that could not be written is a failure. */
 int finish(int status);
 
@@ -129,6 +131,8 @@ int open_tables_alone(const struct args *, struct unc_platform **out);
 int open_any_tables(const struct args *, struct unc_platform **out);
 /* Opens the machine. */
 int open_machine(const struct args *, struct unc_platform **out);
+/* ... where sessions and units that are not known have to be told. */
+int open_node(const struct args *, struct unc_platform **out);
 /* A group of which anything can be counted. What this machine lacks of it is said on stderr; with
  * verbose what its CPU lacks, too. 0, or the exit status. */
 int open_group(struct unc_platform *, const char *name, bool verbose, const struct unc_group **out);

@@ -69,14 +69,14 @@ static const struct command commands[] = {
 	{"units", cmd_units, open_tables, REPORT | CPU | MACHINE, 0, 0, false, "",
 	 "units of this machine, where they are, what serves them, and why one cannot be read",
 	 "With -c, the units that a socket with this CPU may have."},
-	{"counters", cmd_counters, NULL, REPORT | MACHINE, 0, 0, false, "",
+	{"counters", cmd_counters, open_node, REPORT | MACHINE, 0, 0, false, "",
 	 "counters that are in use, what they count, and who has programmed them",
 	 "OWNER is libuncore (a session that runs, by the ledger of the node), dead (a session "
 	 "that was killed; the next one, or 'uncore release', puts back what it had found), "
 	 "kernel (its driver, for a program with perf events; with the pid where there is only "
 	 "one such program) or stranger (neither). SINCE is in UTC. A counter that several "
 	 "sessions share has a line for each. Nothing is written."},
-	{"release", cmd_release, NULL, REPORT | MACHINE | RELEASE, 0, 0, false, "",
+	{"release", cmd_release, open_node, REPORT | MACHINE | RELEASE, 0, 0, false, "",
 	 "free the counters that the dead have left",
 	 "Puts back what they had found, lets units and sockets go on that they have frozen, "
 	 "and shows the counters that were in use with what came of each. Counters of the kernel "
