@@ -287,27 +287,19 @@ static const struct kind {
 
 static void offer_kind(struct completion *c, const char *name)
 {
-	size_t n = strlen(name);
+	bool list = strstr(name, ",..") || strcmp(name, "LIST") == 0;
+	const char *comma = list ? strrchr(c->wanted, ',') : NULL; /* the last part */
+	char *before = must_print("%s%.*s", c->before, comma ? (int)(comma + 1 - c->wanted) : 0,
+				  c->wanted);
+	struct completion part = *c;
 
-	/* of a list with commas the last part */
-	if ((n > 3 && strcmp(name + n - 3, ",..") == 0) || strcmp(name, "LIST") == 0) {
-		const char *comma = strrchr(c->wanted, ',');
-		char *before = must_print("%s%.*s", c->before,
-					  comma ? (int)(comma + 1 - c->wanted) : 0, c->wanted);
-		struct completion part = *c;
-
-		part.before = before;
-		part.wanted = comma ? comma + 1 : c->wanted;
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-			if (strcmp(kinds[i].name, name) == 0)
-				kinds[i].offer(&part);
-		c->platform = part.platform;
-		free(before);
-		return;
-	}
+	part.before = before;
+	part.wanted = comma ? comma + 1 : c->wanted;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kinds[i].name, name) == 0)
-			kinds[i].offer(c);
+			kinds[i].offer(&part);
+	c->platform = part.platform;
+	free(before);
 }
 
 /* ---- options */
