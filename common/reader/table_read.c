@@ -258,21 +258,27 @@ int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 	return rc;
 }
 
-static int read_named(struct unc_table_reader *r, const char *name, enum unc_table_part part)
+/* A folder may lack a file. */
+static int read_if(struct unc_table_reader *r, const char *name, enum unc_table_part part)
 {
 	const struct unc_table_file *f = unc_table_find_file(r, name);
 
-	return f ? unc_read_file(r, f, part)
-		 : unc_bad(r, "%s: the file %s is missing", r->cpu, name);
+	return f ? unc_read_file(r, f, part) : 0;
 }
 
-/* A folder may have no portable metrics at all; what is portable in metrics.tbl is then refused. */
+static int read_named(struct unc_table_reader *r, const char *name, enum unc_table_part part)
+{
+	return unc_table_find_file(r, name)
+		       ? read_if(r, name, part)
+		       : unc_bad(r, "%s: the file %s is missing", r->cpu, name);
+}
+
+/* Without portable metrics what is portable in metrics.tbl is refused. */
 static int read_metrics(struct unc_table_reader *r)
 {
-	const struct unc_table_file *f = unc_table_find_file(r, "portable.tbl");
 	int rc;
 
-	if ((f && (rc = unc_read_file(r, f, UNC_FILE_PORTABLE)) < 0) ||
+	if ((rc = read_if(r, "portable.tbl", UNC_FILE_PORTABLE)) < 0 ||
 	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0)
 		return rc;
 	r->checking = true;
@@ -283,22 +289,12 @@ static int read_metrics(struct unc_table_reader *r)
 	return 0;
 }
 
-/* A folder may have no groups. */
-static int read_groups(struct unc_table_reader *r)
-{
-	const struct unc_table_file *f = unc_table_find_file(r, "groups.tbl");
-	int rc = f ? unc_read_file(r, f, UNC_FILE_GROUPS) : 0;
-
-	return rc < 0 ? rc : unc_check_group(r);
-}
-
 /* A CPU without one has no simulated machine. */
 static int read_workload(struct unc_table_reader *r)
 {
-	const struct unc_table_file *f = unc_table_find_file(r, "workload.tbl");
-	int rc = f ? unc_read_file(r, f, UNC_FILE_WORKLOAD) : 0;
+	int rc = read_if(r, "workload.tbl", UNC_FILE_WORKLOAD);
 
-	if (rc == 0 && f && !r->work.machine.sockets)
+	if (rc == 0 && unc_table_find_file(r, "workload.tbl") && !r->work.machine.sockets)
 		return unc_bad(r, "%s: workload.tbl has no machine line", r->cpu);
 	unc_mark_links(r);
 	return rc;
@@ -315,8 +311,7 @@ static int read_all_events(struct unc_table_reader *r)
 		strcat(name, ".events");
 		type->events.first = (uint32_t)r->t.n_event;
 		r->type = (uint16_t)i;
-		const struct unc_table_file *f = unc_table_find_file(r, name);
-		if ((f && (rc = unc_read_file(r, f, UNC_FILE_EVENTS)) < 0) ||
+		if ((rc = read_if(r, name, UNC_FILE_EVENTS)) < 0 ||
 		    (rc = unc_events_end_type(r)) < 0)
 			return rc;
 		type->events.n = (uint32_t)r->t.n_event - type->events.first;
@@ -336,7 +331,8 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 		return unc_bad(r, "cpus.tbl has no line for %s", r->cpu);
 	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS)) < 0 ||
 	    (rc = unc_units_end_type(r)) < 0 || (rc = read_all_events(r)) < 0 ||
-	    (rc = read_metrics(r)) < 0 || (rc = read_groups(r)) < 0 || (rc = read_workload(r)) < 0)
+	    (rc = read_metrics(r)) < 0 || (rc = read_if(r, "groups.tbl", UNC_FILE_GROUPS)) < 0 ||
+	    (rc = unc_check_group(r)) < 0 || (rc = read_workload(r)) < 0)
 		return rc;
 	if (r->out_of_memory)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
