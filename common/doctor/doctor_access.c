@@ -314,14 +314,6 @@ uint64_t unc_doctor_capabilities(const struct doctor *d)
 	return needed;
 }
 
-static bool of_kernel(const struct unc_table *table, const char *type)
-{
-	for (size_t i = 0; i < table->n_type; i++)
-		if (strcmp(unc_tbl_str(table, table->type[i].name), type) == 0)
-			return unc_space_of_thread(table->part[table->type[i].parts.first].space);
-	return false;
-}
-
 /* Counters that the kernel hands out. */
 static void check_kernel(struct doctor *d)
 {
@@ -331,7 +323,7 @@ static void check_kernel(struct doctor *d)
 	if (!needs_space(d->table, UNC_SPACE_PERF) && !needs_space(d->table, UNC_SPACE_PMU))
 		return;
 	for (size_t i = 0; (unit = unc_unit_get(d->platform, i)); i++) {
-		if (!of_kernel(d->table, unit->type->name))
+		if (!unc_space_of_thread(d->platform->instances.unit[i].part[0].space))
 			continue;
 		n++;
 		available += unit->available != 0;

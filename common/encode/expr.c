@@ -427,36 +427,32 @@ static int parse_value(struct parser *p)
 	return rc;
 }
 
-static int parse_product(struct parser *p)
+/* Parts with one of two operators between them. */
+static int parse_chain(struct parser *p, int (*part)(struct parser *), const char signs[2],
+		       enum op_kind first, enum op_kind second)
 {
-	int rc = parse_value(p);
+	int rc = part(p);
 
 	while (rc == 0) {
-		enum op_kind kind = look(p) == '/' ? OP_DIVIDE : OP_MULTIPLY;
+		enum op_kind kind = look(p) == signs[1] ? second : first;
 
-		if (!accept(p, '*') && !accept(p, '/'))
+		if (!accept(p, signs[0]) && !accept(p, signs[1]))
 			return 0;
-		rc = parse_value(p);
+		rc = part(p);
 		if (rc == 0)
 			rc = emit_kind(p, kind);
 	}
 	return rc;
 }
 
+static int parse_product(struct parser *p)
+{
+	return parse_chain(p, parse_value, "*/", OP_MULTIPLY, OP_DIVIDE);
+}
+
 static int parse_sum(struct parser *p)
 {
-	int rc = parse_product(p);
-
-	while (rc == 0) {
-		enum op_kind kind = look(p) == '-' ? OP_SUBTRACT : OP_ADD;
-
-		if (!accept(p, '+') && !accept(p, '-'))
-			return 0;
-		rc = parse_product(p);
-		if (rc == 0)
-			rc = emit_kind(p, kind);
-	}
-	return rc;
+	return parse_chain(p, parse_product, "+-", OP_ADD, OP_SUBTRACT);
 }
 
 int unc_expr_parse(const char *text, const struct unc_expr_env *env, struct unc_expr **out,

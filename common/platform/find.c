@@ -9,25 +9,6 @@
 #include "encode/name.h"
 #include "platform/platform.h"
 
-static int find_type(const struct unc_table *t, const char *name, size_t *index,
-		     struct unc_error *err)
-{
-	uint16_t type = unc_find_type(t, name);
-	struct unc_nearest nearest;
-	char buf[100];
-
-	if (type == UNC_NONE) {
-		unc_nearest_start(&nearest, name);
-		for (unsigned i = 0; i < t->n_type; i++)
-			unc_nearest_try(&nearest, unc_type_name(t, i));
-		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s has no unit type %.80s%s",
-				unc_tbl_str(t, t->name), name,
-				unc_nearest_text(&nearest, buf, sizeof(buf)));
-	}
-	*index = type;
-	return 0;
-}
-
 static int find_event(const struct unc_table *t, const char *text, size_t *index,
 		      struct unc_error *err)
 {
@@ -107,36 +88,25 @@ static int name_at(const struct unc_platform *p, const char *text, const struct 
 	return p->access ? unc_name_check(&name, buf, p->topology.n_sockets, err) : 0;
 }
 
-static int find_group(const struct unc_platform *p, const char *name, size_t *index,
-		      struct unc_error *err)
-{
-	char buf[100], names[200];
-	struct unc_buf list = UNC_BUF(names);
-	struct unc_nearest nearest;
-	const char *known;
-
-	unc_nearest_start(&nearest, name);
-	for (size_t i = 0; (known = unc_describe_group(p, i)) != NULL; i++) {
-		if (unc_same(known, name)) {
-			*index = i;
-			return 0;
-		}
-		unc_nearest_try_short(&nearest, known);
-		unc_put_word(&list, known);
-	}
-	return unc_fail(err, UNC_ERR_NOT_FOUND, "no group %.80s%s; there are %s", name,
-			unc_nearest_text(&nearest, buf, sizeof(buf)),
-			list.words ? names : "none in these tables");
-}
-
 int unc_type_find(struct unc_platform *p, const char *name, size_t *index)
 {
-	struct unc_error err = {0};
+	struct unc_nearest nearest;
+	char buf[100];
+	uint16_t type;
 
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE;
-	find_type(p->table, name, index, &err);
-	return unc_platform_keep(p, &err);
+	type = unc_find_type(p->table, name);
+	if (type != UNC_NONE) {
+		*index = type;
+		return unc_platform_fail(p, UNC_OK, "%s", "");
+	}
+	unc_nearest_start(&nearest, name);
+	for (unsigned i = 0; i < p->table->n_type; i++)
+		unc_nearest_try(&nearest, unc_type_name(p->table, i));
+	return unc_platform_fail(p, UNC_ERR_NOT_FOUND, "%s has no unit type %.80s%s",
+				 unc_tbl_str(p->table, p->table->name), name,
+				 unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
 int unc_event_find(struct unc_platform *p, const char *name, size_t *index)
@@ -162,12 +132,25 @@ int unc_metric_find(struct unc_platform *p, const char *text, size_t *index,
 
 int unc_group_find(struct unc_platform *p, const char *name, size_t *index)
 {
-	struct unc_error err = {0};
+	char buf[100], names[200];
+	struct unc_buf list = UNC_BUF(names);
+	struct unc_nearest nearest;
+	const char *known;
 
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE;
-	find_group(p, name, index, &err);
-	return unc_platform_keep(p, &err);
+	unc_nearest_start(&nearest, name);
+	for (size_t i = 0; (known = unc_describe_group(p, i)) != NULL; i++) {
+		if (unc_same(known, name)) {
+			*index = i;
+			return unc_platform_fail(p, UNC_OK, "%s", "");
+		}
+		unc_nearest_try_short(&nearest, known);
+		unc_put_word(&list, known);
+	}
+	return unc_platform_fail(p, UNC_ERR_NOT_FOUND, "no group %.80s%s; there are %s", name,
+				 unc_nearest_text(&nearest, buf, sizeof(buf)),
+				 list.words ? names : "none in these tables");
 }
 
 int unc_item_find(struct unc_platform *p, const char *text, struct unc_item *out)
