@@ -21,7 +21,7 @@ struct page {
 
 struct unc_backend {
 	struct unc_fs *fs;
-	struct page *page; /* sorted by address; only pages that hold allowed registers */
+	struct page *page; /* only pages that hold allowed registers */
 	size_t n;
 	uint64_t page_size;
 	int fd;     /* -1: not opened yet */
@@ -91,22 +91,14 @@ static int map_page(struct unc_backend *backend, uint64_t address, char **map,
 static int find_page(struct unc_backend *backend, uint64_t address, char **map,
 		     struct unc_error *err)
 {
-	size_t low = 0, high = backend->n;
 	struct page *more;
 	int rc;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (backend->page[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < backend->n && backend->page[low].address == address) {
-		*map = backend->page[low].map;
-		return 0;
-	}
+	for (size_t i = 0; i < backend->n; i++)
+		if (backend->page[i].address == address) {
+			*map = backend->page[i].map;
+			return 0;
+		}
 	more = unc_grow(backend->page, backend->n, sizeof(*more));
 	if (!more)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
@@ -114,9 +106,7 @@ static int find_page(struct unc_backend *backend, uint64_t address, char **map,
 	rc = map_page(backend, address, map, err);
 	if (rc < 0)
 		return rc;
-	memmove(more + low + 1, more + low, (backend->n - low) * sizeof(*more));
-	more[low] = (struct page){.address = address, .map = *map};
-	backend->n++;
+	more[backend->n++] = (struct page){.address = address, .map = *map};
 	return 0;
 }
 

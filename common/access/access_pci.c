@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,7 +35,7 @@ struct function_file {
 struct unc_backend {
 	struct unc_machine *machine;
 	struct unc_fs *fs;
-	struct function_file *file; /* sorted by function */
+	struct function_file *file;
 	size_t n;
 };
 
@@ -158,22 +157,14 @@ static int function_file(struct unc_backend *backend, uint64_t address,
 			 const struct function_file **out, struct unc_error *err)
 {
 	struct function_file file = {.function = UNC_PCI_FUNCTION(address)};
-	size_t low = 0, high = backend->n;
 	struct function_file *more;
 	int rc;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (backend->file[middle].function < file.function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < backend->n && backend->file[low].function == file.function) {
-		*out = &backend->file[low];
-		return 0;
-	}
+	for (size_t i = 0; i < backend->n; i++)
+		if (backend->file[i].function == file.function) {
+			*out = &backend->file[i];
+			return 0;
+		}
 	rc = open_file(backend, &file, err);
 	if (rc < 0)
 		return rc;
@@ -182,11 +173,9 @@ static int function_file(struct unc_backend *backend, uint64_t address,
 		close(file.fd);
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	}
-	memmove(more + low + 1, more + low, (backend->n - low) * sizeof(file));
-	more[low] = file;
 	backend->file = more;
-	backend->n++;
-	*out = &more[low];
+	more[backend->n] = file;
+	*out = &more[backend->n++];
 	return 0;
 }
 
