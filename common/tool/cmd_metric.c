@@ -213,7 +213,6 @@ int cmd_eval(struct unc_platform *platform, const struct args *args)
 	double value;
 	int status = ARGS_OK;
 
-	memset(counts, 0, n * sizeof(*counts));
 	if (unc_metric_find(platform, name, &index, NULL) < 0)
 		status = not_metric(platform, name);
 	else if (unc_metric_eval(platform, name, counts, 0, sizeof(*counts), &value) ==

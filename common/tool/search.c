@@ -48,7 +48,6 @@ void search_start(struct search *search, char *const *word)
 		n++;
 	search->word = word;
 	search->seen = must_alloc(NULL, n, sizeof(*search->seen));
-	memset(search->seen, 0, n * sizeof(*search->seen));
 }
 
 enum found search_in(struct search *search, const char *name, const char *text)

@@ -77,7 +77,7 @@ int finish(int status)
 
 void *must_alloc(void *old, size_t n, size_t size)
 {
-	void *new = reallocarray(old, n ? n : 1, size);
+	void *new = old ? reallocarray(old, n ? n : 1, size) : calloc(n ? n : 1, size);
 
 	if (!new)
 		no_memory();

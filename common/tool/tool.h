@@ -108,6 +108,7 @@ int whole_number(const char *command, const char *option, const char *what, cons
 
 /* ---- memory: where there is none the program ends */
 
+/* Where there was none (NULL) it holds 0. */
 void *must_alloc(void *old, size_t n, size_t size);
 /* Room for one more behind n elements of an array that is grown with nothing else. */
 void *must_grow(void *array, size_t n, size_t size);

@@ -78,7 +78,20 @@ static int add_column(struct top *top, const char *text)
 	return 0;
 }
 
-/* A socket may be without what others have: its number tells why. */
+/* Counts an item at a place; *id is -1 where that is without what others have. 0, or the exit status. */
+static int add_at(struct top *top, const char *text, const struct unc_target *at, int *id)
+{
+	int rc = unc_session_add_at(top->session, text, at, id);
+
+	top->values += rc == 0;
+	if (rc < 0)
+		*id = -1;
+	return rc == 0 || rc == UNC_ERR_UNAVAILABLE || rc == UNC_ERR_RANGE
+		       ? 0
+		       : library_error(rc, unc_session_error(top->session));
+}
+
+/* Its number tells why a socket is without it. */
 static int add_number(struct top *top, size_t row, size_t column)
 {
 	const char *text = top->column[column].name;
@@ -90,16 +103,10 @@ static int add_number(struct top *top, size_t row, size_t column)
 	if (rc < 0)
 		return library_error(rc, unc_platform_error(top->platform));
 	top->name[i] = must_print("%s", name);
-	rc = unc_session_add_at(top->session, text, &at, &top->view.number[i].id);
-	if (rc == 0) {
-		top->values++;
-		return 0;
-	}
-	top->view.number[i].id = -1;
-	if (rc != UNC_ERR_UNAVAILABLE && rc != UNC_ERR_RANGE)
-		return library_error(rc, unc_session_error(top->session));
-	top->why[i] = must_print("%s", unc_session_error(top->session));
-	return 0;
+	rc = add_at(top, text, &at, &top->view.number[i].id);
+	if (rc == 0 && top->view.number[i].id < 0)
+		top->why[i] = must_print("%s", unc_session_error(top->session));
+	return rc;
 }
 
 static int add_numbers(struct top *top, const char *group)
@@ -112,9 +119,6 @@ static int add_numbers(struct top *top, const char *group)
 	v->number = must_alloc(NULL, n, sizeof(*v->number));
 	top->name = must_alloc(NULL, n, sizeof(*top->name));
 	top->why = must_alloc(NULL, n, sizeof(*top->why));
-	memset(v->number, 0, n * sizeof(*v->number));
-	memset(top->name, 0, n * sizeof(*top->name));
-	memset(top->why, 0, n * sizeof(*top->why));
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		rc = add_number(top, i / v->columns, i % v->columns);
 	if (rc == 0 && top->values == 0)
@@ -166,18 +170,13 @@ static int add_parts(struct top *top, bool write, size_t need, const char *event
 		return 0;
 	for (size_t i = 0; (unit = unc_unit_get(top->platform, i)) != NULL; i++) {
 		struct unc_target at = {sizeof(at), unit->socket, unit->index};
-		struct part part = {.write = write, .need = need, .id = -1};
+		struct part part = {.write = write, .need = need};
 
 		if (strcmp(unit->type->name, e.units_of) != 0)
 			continue;
 		part.channel = (size_t)channel_of(top, unit, true);
-		rc = unc_session_add_at(top->session, event, &at, &part.id);
-		if (rc == 0)
-			top->values++;
-		else if (rc != UNC_ERR_UNAVAILABLE && rc != UNC_ERR_RANGE)
-			return library_error(rc, unc_session_error(top->session));
-		else
-			part.id = -1;
+		if ((rc = add_at(top, event, &at, &part.id)))
+			return rc;
 		top->part = must_grow(top->part, top->parts, sizeof(*top->part));
 		top->part[top->parts++] = part;
 	}
@@ -232,7 +231,6 @@ static int open_view(struct top *top, const char *group)
 	v->rows = v->sockets + (v->sockets > 1);
 	v->read = v->write = v->all = v->share = -1;
 	v->note = must_alloc(NULL, TOP_NOTES, sizeof(*v->note));
-	memset(v->note, 0, TOP_NOTES * sizeof(*v->note));
 	for (size_t i = 0; i < g->n_items; i++) {
 		rc = add_column(top, g->items[i]);
 		if (rc)
@@ -262,7 +260,6 @@ int top_open(struct unc_platform *platform, const char *group, struct top **out)
 	find_peaks(top);
 	top->view.passes = unc_session_passes(top->session);
 	top->value = must_alloc(NULL, top->values, sizeof(*top->value));
-	memset(top->value, 0, top->values * sizeof(*top->value));
 	return 0;
 }
 
