@@ -283,6 +283,26 @@ static void test_hidden_table(void)
 	machine_close();
 }
 
+/* None of a type that the other socket has: its records read as ones. A socket may well have no CXL. */
+static void test_none_listed(void)
+{
+	static const uint64_t ones[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+	begin(true, NULL);
+	record(0, 0, CXLCM_UNIT, 0x1f00000000, CXLCM, 0);
+	words(1, 0, 5, ones); /* the IIOs, behind the CHAs of their die */
+	words(1, 1, 4, ones);
+	machine_open();
+	CHECK_NUMBER(count("cha", 1, true), 7);
+	CHECK_NUMBER(count("iio", 1, true), 0);
+	CHECK_NUMBER(count("iio", 1, false), 2);
+	CHECK_TEXT(unit("iio", 1, 3)->reason,
+		   "cannot tell whether it is hidden or does not exist: iio3 of socket 0 is there");
+	CHECK_NUMBER(count("irp", 1, false), 1);
+	CHECK_NUMBER(count("cxlcm", 1, false), 0);
+	machine_close();
+}
+
 /* Registers that no source gives a place: none of other units, whether these exist here or not. */
 static void test_elsewhere(void)
 {
@@ -441,6 +461,7 @@ int main(void)
 		{"dies that number alike", test_taken},
 		{"hidden functions", test_hidden},
 		{"a hidden table", test_hidden_table},
+		{"none of a type", test_none_listed},
 		{"registers of others", test_elsewhere},
 		{"no address", test_no_address},
 		{"fewer slices than listed", test_surplus},

@@ -576,7 +576,9 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 			      !fixed ? ""
 			      : pci  ? "; taken from their device ids"
 				     : "; taken from their places");
-	if ((!fixed || !units_of(walk, type, socket, &next)) && type < UNC_BITS_MAX)
+	/* None at all is no answer where another socket has some, but of links and what few parts have. */
+	if ((n || pci || unc_only_listed(walk, type)) && type < UNC_BITS_MAX &&
+	    (!fixed || !units_of(walk, type, socket, &next)))
 		unc_bits_add(&walk->listed[socket], type);
 	if (fixed)
 		return rc;
