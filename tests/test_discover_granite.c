@@ -283,7 +283,7 @@ static void test_hidden_table(void)
 	machine_close();
 }
 
-/* None of a type that the other socket has: its records read as ones. A socket may well have no CXL. */
+/* None of a type that the other socket has: its records read as ones. A socket may have no CXL. */
 static void test_none_listed(void)
 {
 	static const uint64_t ones[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};

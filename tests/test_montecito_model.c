@@ -120,8 +120,8 @@ static void scopes(void)
 	unc_platform_close(p);
 }
 
-/* A thread whose monitor cannot be read: what the other one of its core sees is a part. Where one thread
- * counts for all, another core tells. */
+/* A thread whose monitor cannot be read: what the other one of its core sees is a part. Where one
+ * thread counts for all, another core tells. */
 static void lost_thread(void)
 {
 	struct unc_platform *p = machine(MONT ",hide=core0@0");

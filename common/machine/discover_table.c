@@ -576,7 +576,7 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 			      !fixed ? ""
 			      : pci  ? "; taken from their device ids"
 				     : "; taken from their places");
-	/* None at all is no answer where another socket has some, but of links and what few parts have. */
+	/* None at all is no answer where another socket has some, but of links and options. */
 	if ((n || pci || unc_only_listed(walk, type)) && type < UNC_BITS_MAX &&
 	    (!fixed || !units_of(walk, type, socket, &next)))
 		unc_bits_add(&walk->listed[socket], type);
