@@ -123,13 +123,19 @@ static int count_doubtful(void *user, uint32_t instance, const struct unc_unit *
 	return 0;
 }
 
+/* What a unit counts that does not begin to, in each of its turns: it is not asked again. */
+static void lose_all(struct unc_session *s, uint32_t instance)
+{
+	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
+		if (s->slot[i].code.counter == UNC_NONE ||
+		    unc_session_control(s, &s->slot[i]) != UNC_NONE)
+			unc_session_lose(s, &s->slot[i], UNC_LOST_FROZEN, UNC_NONE, 0);
+}
+
 static int lose_doubtful(void *user, uint32_t instance, const struct unc_unit *missing)
 {
-	struct unc_session *s = user;
-	const struct unc_plan_unit *u = unc_session_unit(s, &s->platform->instances.unit[instance]);
-
-	if (!missing && u)
-		unc_session_lose_unit(s, u, UNC_LOST_FROZEN, UNC_NONE, 0);
+	if (!missing)
+		lose_all(user, instance);
 	return 0;
 }
 
@@ -246,7 +252,7 @@ static int prove_clocked(struct unc_session *s, size_t first, struct unc_error *
 		bool counts = socket_counts(s, u->instance->socket);
 
 		if (!counts)
-			unc_session_lose_unit(s, u, UNC_LOST_FROZEN, UNC_NONE, 0);
+			lose_all(s, (uint32_t)(u->instance - s->platform->instances.unit));
 		if (!counts || !u->shared || u->stands)
 			*proof_of(s, u) = UNC_STANDS;
 		else

@@ -61,7 +61,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..116"
+echo "1..118"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -167,6 +167,14 @@ for counter in 0xD16 0xD17 0xD18 0xD19; do
 at 0.5 poke /dev/cpu/0/msr 0xD04 0x10100
 at 0.6 fail read /dev/cpu/0/msr $counter EIO times 1
 E
+done
+# Somebody else counts there, so that it is not let go: nothing that counts in turn has a value in its turn.
+turns=cbo0.CLOCKTICKS:socket=0,cbo0.TOR_INSERTS:OPCODE:opc=0x180:socket=0,cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0
+for beside in "" ,pcu.CLOCKTICKS:socket=0; do
+	control reset "poke /dev/cpu/0/msr 0xD13 0x40041D" "poke /dev/cpu/0/msr 0xD04 0x10100"
+	real stat -j -d 0.2 -e $turns$beside
+	[ "$(jq -c '[.passes, (.events | to_entries[] | select(.key | test("cbo0")).value)]' "$dir/out")" = '[2,null,null,null]' ]
+	result $? "a frozen CBo, of which others count, in turns${beside:+, beside a unit that counts}"
 done
 # A counter that moves is not lent to a clock.
 cut=

@@ -275,7 +275,7 @@ act() # SECONDS
 	reset)
 		[ "$reset" = - ] || [ "$goes" = freeze ] && return
 		say "at $1 poke $file $box $reset $size"
-		for c in $(echo "${ctls%,*54}" | tr , ' '); do
+		for c in $(echo "$ctls" | tr , ' '); do # the fixed one as well
 			his "$1" "$file" "$c" 0
 		done
 		;;
