@@ -155,6 +155,13 @@ static void nearest(void)
 	for (size_t i = 0; i < 3; i++)
 		unc_nearest_try(&n, names[i]);
 	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "; nearest is CAS_COUNT");
+	unc_nearest_start(&n, "PER_CUONT"); /* letters exchanged: one mistake each */
+	for (size_t i = 0; i < 3; i++)
+		unc_nearest_try(&n, names[i]);
+	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "; nearest is PRE_COUNT");
+	CHECK_NUMBER(n.distance, 2);
+	unc_nearest_start(&n, "CAR_RAM"); /* a third of the letters, not more */
+	CU_ASSERT_FALSE(unc_nearest_try(&n, "CAS_COUNT"));
 	unc_nearest_start(&n, "XYZZY_QQ");
 	for (size_t i = 0; i < 3; i++)
 		unc_nearest_try(&n, names[i]);

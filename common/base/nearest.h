@@ -16,7 +16,7 @@ struct unc_nearest {
 void unc_nearest_start(struct unc_nearest *, const char *wanted);
 /* Whether a candidate is nearer than all before. Too many letters to change are another word. */
 bool unc_nearest_try(struct unc_nearest *, const char *candidate);
-/* The same of names that people write shorter, their beginning or a few of their letters, or longer. */
+/* The same of names that people write shorter (their beginning, a few of their letters) or longer. */
 bool unc_nearest_try_short(struct unc_nearest *, const char *candidate);
 /* "; nearest is X", or "" if nothing is near. */
 const char *unc_nearest_text(const struct unc_nearest *, char *buf, size_t size);

@@ -138,8 +138,8 @@ static void log_line(void *user, enum unc_log_level level, const char *text)
 		remark("note: %s", text);
 }
 
-/* hint: behind the sentence that there is no such machine; NULL: it is opened a second time. loud: warnings
- * are told whether or not -v is given. */
+/* hint: behind the sentence that there is no such machine; NULL: it is opened a second time. loud: it
+ * warns without -v as well. */
 static int open_platform(const struct args *args, const char *cpu, const char *hint, bool loud,
 			 struct unc_platform **out)
 {

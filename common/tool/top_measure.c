@@ -78,7 +78,7 @@ static int add_column(struct top *top, const char *text)
 	return 0;
 }
 
-/* Counts an item at a place; *id is -1 where that is without what others have. 0, or the exit status. */
+/* Counts an item at a place; *id: -1 where that lacks what others have. 0, or the exit status. */
 static int add_at(struct top *top, const char *text, const struct unc_target *at, int *id)
 {
 	int rc = unc_session_add_at(top->session, text, at, id);

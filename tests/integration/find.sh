@@ -110,6 +110,7 @@ nearest() # WANTED NEAREST
 nearest memroy memory
 nearest bandwdth bandwidth
 nearest CAS_COUNTT CAS_COUNT
+nearest CAS_CNT CAS_COUNT
 nearest latenzy latency
 run metrics -c $cpu memory_raed_bytes
 refused 1 "no metric matches 'memory_raed_bytes'; nearest is memory_read_bytes"; result "nearest metric"

@@ -46,7 +46,7 @@ for file in papi_component/*.[ch] collectd_plugin/*.[ch] common/tool/*.[ch]; do
 		grep -H "^#include \".*$folder/" "$file" | grep -v '^common/tool/.*"base/nearest.h"'
 	done
 done >"$work/wrong"
-result "the command and the adapters use uncore.h, the command the nearest name, and nothing else of the library" "$work/wrong"
+result "the adapters use uncore.h and nothing else of the library, the command that and nearest.h" "$work/wrong"
 
 # Calls: "FILE FILE" where the first uses a function that the second has.
 find "$BUILD/common" -name '*.o' ! -path '*/tool/*' -path '*/.libs/*' >"$work/objects"
