@@ -135,6 +135,7 @@ static void records_of(unsigned socket)
 	msr_units(socket, 1, CHA, 0x2000, 44, 2);
 	msr_units(socket, 1, CHA, 0x2000, 125, 1);
 	msr_units(socket, 0, IIO, 0x2900, 3, 1);
+	msr_units(socket, 0, IRP, 0x2a00, 3, 1);
 	msr_units(socket, 1, IIO, 0x2900, 8, 1);
 	msr_units(socket, 1, IRP, 0x2a00, 8, 1);
 	for (unsigned die = 0; die < DIES; die++) {
@@ -382,7 +383,8 @@ static void test_surplus(void)
 	machine_close();
 }
 
-/* Without a table there are the places that are known; where the memory controllers are is not. */
+/* Without a table there are the places that are known; where the memory controllers are is not, but
+ * there is one for each B2CMI. */
 static void test_no_tables(void)
 {
 	begin(false, NULL);
@@ -391,7 +393,7 @@ static void test_no_tables(void)
 	CHECK_TEXT(place("cha", 1, 6), "msr 0x2060 on cpu 1");
 	CHECK_NUMBER(count("upi", 0, true), 3);
 	CHECK_NUMBER(count("b2cmi", 1, true), 4);
-	CHECK_NUMBER(count("imc", 0, false), 1);
+	CHECK_NUMBER(count("imc", 0, false), 4);
 	CHECK_NUMBER(count("imc", 0, true), 0);
 	CHECK_TEXT(unit("imc", 0, 0)->reason,
 		   "whether there is one only the discovery tables tell, which cannot be used");

@@ -9,20 +9,6 @@
 
 #include "machine/discover_walk.h"
 
-enum { ANY = -1 };
-
-static unsigned count(const struct unc_walk *walk, unsigned type, int socket, int index)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < walk->n; i++) {
-		const struct unc_instance *u = &walk->unit[i];
-
-		n += u->type == type && u->socket == socket && (index == ANY || u->index == index);
-	}
-	return n;
-}
-
 /* Whether the hardware numbers the units of a type as it likes: which they have says nothing. */
 static bool is_free(const struct unc_table *t, unsigned type)
 {
@@ -37,7 +23,8 @@ static bool has_as_many(const struct unc_walk *walk, size_t i, unsigned type, in
 	const struct unc_instance *unit = &walk->unit[i];
 
 	return (is_free(walk->table, type) || is_free(walk->table, unit->type)) &&
-	       count(walk, type, socket, ANY) >= count(walk, unit->type, unit->socket, ANY);
+	       unc_walk_count(walk, type, socket, UNC_ANY_INDEX) >=
+		       unc_walk_count(walk, unit->type, unit->socket, UNC_ANY_INDEX);
 }
 
 /* Whether a fact says that a socket has no such unit. */
@@ -61,7 +48,7 @@ static int miss(struct unc_walk *walk, unsigned type, int socket, unsigned index
 	const struct unc_instance *other;
 	struct unc_instance *unit;
 
-	if (count(walk, type, socket, (int)index) || is_told(walk, type, socket, index))
+	if (unc_walk_count(walk, type, socket, (int)index) || is_told(walk, type, socket, index))
 		return 0;
 	if (!(unit = unc_walk_add(walk, type, socket, index, err)))
 		return UNC_ERR_MEMORY;
@@ -82,7 +69,7 @@ static int miss_partners(struct unc_walk *walk, size_t i, struct unc_error *err)
 	int socket = walk->unit[i].socket, rc = 0;
 
 	for (unsigned type = 0; rc == 0 && type < walk->table->n_type; type++) {
-		if (!count(walk, type, socket, ANY))
+		if (!unc_walk_count(walk, type, socket, UNC_ANY_INDEX))
 			continue;
 		if (unc_type_partners(walk->table, own, type) &&
 		    !has_as_many(walk, i, type, socket))

@@ -403,30 +403,9 @@ static void drop_surplus(struct unc_walk *walk, struct unc_pmon_list *list, unsi
 
 /* ------------------------------------------------------- units of a type on a socket */
 
-/* How many there are so far; *next: a number behind all of them. */
-static unsigned units_of(const struct unc_walk *walk, unsigned type, int socket, unsigned *next)
+static unsigned units_of(const struct unc_walk *walk, unsigned type, int socket)
 {
-	unsigned n = 0;
-
-	*next = 0;
-	for (size_t i = 0; i < walk->n; i++) {
-		const struct unc_instance *unit = &walk->unit[i];
-
-		if (unit->type != type || unit->socket != socket)
-			continue;
-		n++;
-		*next = unit->index >= *next ? unit->index + 1u : *next;
-	}
-	return n;
-}
-
-static bool has_unit(const struct unc_walk *walk, unsigned type, int socket, unsigned index)
-{
-	for (size_t i = 0; i < walk->n; i++)
-		if (walk->unit[i].type == type && walk->unit[i].socket == socket &&
-		    walk->unit[i].index == index)
-			return true;
-	return false;
+	return unc_walk_count(walk, type, socket, UNC_ANY_INDEX);
 }
 
 static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
@@ -453,17 +432,20 @@ static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record,
 	return 0;
 }
 
-/* Lists one that cannot be used, so that it is not missed without a reason. */
+/* Lists one that cannot be used, so that it is not missed without a reason: behind all others where it
+ * has no number (UNC_NONE), or another has it. */
 static int add_missing(struct unc_walk *walk, unsigned type, int socket, unsigned index,
 		       const char *begin, const char *why, struct unc_error *err)
 {
+	bool behind = index == UNC_NONE || unc_walk_count(walk, type, socket, (int)index);
 	struct unc_instance *unit;
-	unsigned next;
 
-	units_of(walk, type, socket, &next);
-	unit = unc_walk_add(walk, type, socket, has_unit(walk, type, socket, index) ? next : index,
-			    err);
-	if (!unit)
+	index = behind ? 0 : index;
+	for (size_t i = 0; behind && i < walk->n; i++)
+		if (walk->unit[i].type == type && walk->unit[i].socket == socket &&
+		    walk->unit[i].index >= index)
+			index = walk->unit[i].index + 1u;
+	if (!(unit = unc_walk_add(walk, type, socket, index, err)))
 		return UNC_ERR_MEMORY;
 	snprintf(unit->reason, sizeof(unit->reason), "%s%.220s", begin, why);
 	return 0;
@@ -475,14 +457,14 @@ static int add_unlisted(struct unc_walk *walk, unsigned type, int socket, unsign
 			struct unc_error *err)
 {
 	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
-	unsigned next, n = units_of(walk, type, socket, &next);
+	unsigned n = units_of(walk, type, socket);
 	int added = 0;
 
 	for (unsigned i = 0; i < places_of(walk, type)->n && n < most; i++) {
 		struct unc_place place;
 		struct unc_instance *unit;
 
-		if (has_unit(walk, type, socket, i) ||
+		if (unc_walk_count(walk, type, socket, (int)i) ||
 		    unc_fixed_empty(walk, type, i, socket, NULL) ||
 		    (unc_fixed_place(walk, type, 0, i, socket, &place, NULL) < 0 && !place.exists))
 			continue;
@@ -507,7 +489,7 @@ static int add_unlisted(struct unc_walk *walk, unsigned type, int socket, unsign
 static int add_doubted(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type, int socket,
 		       const struct told *told, struct unc_error *err)
 {
-	unsigned next, n = units_of(walk, type, socket, &next);
+	unsigned n = units_of(walk, type, socket);
 	char text[160];
 	int rc = 0;
 
@@ -519,7 +501,7 @@ static int add_doubted(struct unc_walk *walk, struct unc_pmon_list *list, unsign
 		snprintf(list->lacks, sizeof(list->lacks), "%s", text);
 	unc_walk_note(walk, "socket %d: %s", socket, text);
 	for (; n < told->n && rc == 0; n++)
-		rc = add_missing(walk, type, socket, next++,
+		rc = add_missing(walk, type, socket, UNC_NONE,
 				 "cannot tell whether it exists: ", text, err);
 	return rc;
 }
@@ -537,7 +519,7 @@ static int add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, u
 
 		if (r->type != type || r->state != state ||
 		    unc_fixed_empty(walk, type, r->id, socket, &why) ||
-		    (pci && state == NOT_THERE && has_unit(walk, type, socket, r->id)))
+		    (pci && state == NOT_THERE && unc_walk_count(walk, type, socket, r->id)))
 			continue;
 		unc_error_clear(&why);
 		judge(walk, list, r, socket, &why);
@@ -555,7 +537,6 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
 	bool msr = main_part(walk, type)->space == UNC_SPACE_MSR;
 	struct told told = count_beside(walk, type, socket);
-	unsigned next;
 	size_t n;
 
 	/* A channel is no surplus for want of a function that the BIOS may hide. */
@@ -570,7 +551,7 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 
 	/* What has no place by the tables (CXL), or is optional (HBM), may well be absent. */
 	if (!n && told.n && !unc_only_listed(walk, type) &&
-	    (!fixed || units_of(walk, type, socket, &next)))
+	    (!fixed || units_of(walk, type, socket)))
 		unc_walk_note(walk, "socket %d: discovery lists no %s%s", socket,
 			      unc_type_name(walk->table, type),
 			      !fixed ? ""
@@ -578,7 +559,7 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 				     : "; taken from their places");
 	/* None at all is no answer where another socket has some, but of links and options. */
 	if ((n || pci || unc_only_listed(walk, type)) && type < UNC_BITS_MAX &&
-	    (!fixed || !units_of(walk, type, socket, &next)))
+	    (!fixed || !units_of(walk, type, socket)))
 		unc_bits_add(&walk->listed[socket], type);
 	if (fixed)
 		return rc;
@@ -605,15 +586,13 @@ static int add_more(struct unc_pmon *pmon, unsigned type, int socket, struct unc
 	struct unc_walk *walk = pmon->walk;
 	const struct unc_tbl_type *row = &walk->table->type[type];
 	bool listed = unc_only_listed(walk, type);
-	unsigned next, n;
 
 	if (row->discovery < 0 || row->distrusted || !row->parts.n || row->presents.n ||
 	    (!listed && main_part(walk, type)->space != UNC_SPACE_MSR))
 		return 0;
-	n = units_of(walk, type, socket, &next);
-	if (!listed && n >= places_of(walk, type)->n)
+	if (!listed && units_of(walk, type, socket) >= places_of(walk, type)->n)
 		return 0;
-	return add_missing(walk, type, socket, next,
+	return add_missing(walk, type, socket, UNC_NONE,
 			   "cannot tell whether it exists: ", pmon->socket[socket].lacks, err);
 }
 

@@ -16,6 +16,19 @@ void unc_walk_note(const struct unc_walk *walk, const char *format, ...)
 	walk->note(walk->user, text);
 }
 
+unsigned unc_walk_count(const struct unc_walk *walk, unsigned type, int socket, int index)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < walk->n; i++) {
+		const struct unc_instance *u = &walk->unit[i];
+
+		n += u->type == type && u->socket == socket &&
+		     (index == UNC_ANY_INDEX || u->index == index);
+	}
+	return n;
+}
+
 struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int socket, unsigned index,
 				  struct unc_error *err)
 {

@@ -43,6 +43,9 @@ void unc_walk_note(const struct unc_walk *, const char *format, ...)
 /* Appends an empty unit. NULL: out of memory, err is filled. */
 struct unc_instance *unc_walk_add(struct unc_walk *, unsigned type, int socket, unsigned index,
 				  struct unc_error *err);
+/* How many units of a type, and of an index, a socket has so far. */
+enum { UNC_ANY_INDEX = -1 };
+unsigned unc_walk_count(const struct unc_walk *, unsigned type, int socket, int index);
 /* The function at an address as UNC_PCI() makes it, its socket in *socket; NULL if none. */
 const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_t address,
 						int *socket);

@@ -28,35 +28,6 @@ static bool is_claimed(const struct unc_session *s, const struct unc_instance *u
 	return false;
 }
 
-/* Its driver may have been unloaded since the platform was opened, or loaded again: the number of
- * the PMU is another one then, or another PMU's. */
-static int find_now(const struct unc_session *s, const struct unc_instance *u, unsigned pmu,
-		    struct unc_kernel_place *place, struct unc_error *err)
-{
-	const struct unc_platform *p = s->platform;
-	char name[UNC_KERNEL_NAME] = "";
-	struct unc_kernel_place now;
-	int rc;
-
-	unc_kernel_pmu(p->table, u->type, pmu, u->index, name, sizeof(name));
-	if ((rc = unc_kernel_find(p->access, name, u->socket, &now, err)) == 0)
-		place->type = now.type;
-	return rc;
-}
-
-/* Whether a PMU of a unit is not there any more: registers count for it, if they can be reached. */
-static bool has_lost(const struct unc_session *s, const struct unc_instance *u,
-		     struct unc_error *why)
-{
-	struct unc_kernel_place place;
-	bool lost = false;
-
-	for (unsigned k = 0; k < UNC_KERNEL_PMUS; k++)
-		lost |= s->platform->kernel[number_of(s, u)].pmus >> k & 1 &&
-			find_now(s, u, k, &place, why) == UNC_ERR_UNAVAILABLE;
-	return lost;
-}
-
 /* Sampling needs registers, and the unit is served by the kernel alone. */
 static int fail_sampling(struct unc_session *s, uint32_t instance, struct unc_error *err)
 {
@@ -71,8 +42,8 @@ static int fail_sampling(struct unc_session *s, uint32_t instance, struct unc_er
 			s->measure[slot->name].name, unit, why.text);
 }
 
-static int choose(struct unc_session *s, uint32_t instance, struct unc_error *lost,
-		  struct unc_error *err)
+/* *unloaded: its driver is not there any more, so registers count. */
+static int choose(struct unc_session *s, uint32_t instance, bool *unloaded, struct unc_error *err)
 {
 	const struct unc_platform *p = s->platform;
 	const struct unc_instance *u = &p->instances.unit[instance];
@@ -85,22 +56,26 @@ static int choose(struct unc_session *s, uint32_t instance, struct unc_error *lo
 	if (!by)
 		return fail_sampling(s, instance, err);
 	s->by_kernel[instance] =
-		by == UNC_BY_KERNEL || (by & UNC_BY_KERNEL && p->kernel[instance].before &&
-					!is_claimed(s, u) && !has_lost(s, u, lost));
+		by == UNC_BY_KERNEL ||
+		(by & UNC_BY_KERNEL && p->kernel[instance].before && !is_claimed(s, u));
+	if (by != UNC_BY_KERNEL && s->by_kernel[instance] && !unc_session_has_driver(p, u)) {
+		s->by_kernel[instance] = false;
+		*unloaded = true;
+	}
 	return 0;
 }
 
 int unc_session_choose(struct unc_session *s, struct unc_error *err)
 {
-	struct unc_error lost = {0};
+	bool unloaded = false;
 	int rc = 0;
 
 	for (uint32_t i = 0; s->platform->kernel && i < s->platform->instances.n && rc == 0; i++)
 		if (s->head[i] != UNC_END)
-			rc = choose(s, i, &lost, err);
-	if (lost.code == UNC_ERR_UNAVAILABLE)
-		unc_platform_log(s->platform, UNC_LOG_WARNING, "counted by registers: %s",
-				 lost.text);
+			rc = choose(s, i, &unloaded, err);
+	if (unloaded)
+		unc_platform_log(s->platform, UNC_LOG_WARNING,
+				 "the kernel's driver was unloaded: registers count instead");
 	return rc;
 }
 
@@ -149,6 +124,22 @@ static size_t events_of(const struct unc_session *s, const struct unc_plan_unit 
 		found++;
 	}
 	return found;
+}
+
+/* Its driver may have been unloaded since the platform was opened, or loaded again: the number of
+ * the PMU is another one then, or another PMU's. */
+static int find_now(const struct unc_session *s, const struct unc_instance *u, unsigned pmu,
+		    struct unc_kernel_place *place, struct unc_error *err)
+{
+	const struct unc_platform *p = s->platform;
+	char name[UNC_KERNEL_NAME] = "";
+	struct unc_kernel_place now;
+	int rc;
+
+	unc_kernel_pmu(p->table, u->type, pmu, u->index, name, sizeof(name));
+	if ((rc = unc_kernel_find(p->access, name, u->socket, &now, err)) == 0)
+		place->type = now.type;
+	return rc;
 }
 
 static int open_unit(struct unc_session *s, struct unc_plan_unit *u, struct unc_error *err)

@@ -319,9 +319,10 @@ static bool has_pmu(const struct unc_platform *p, const char *name)
 	char mask[256];
 	uint32_t type;
 
-	if (!p->machine->simulated)
-		return unc_fs_exists(p->fs, "/sys/bus/event_source/devices/%s", name);
-	return events && events->find(p->machine, name, &type, mask, sizeof(mask)) == 0;
+	if (events)
+		return events->find(p->machine, name, &type, mask, sizeof(mask)) == 0;
+	return !p->machine->simulated &&
+	       unc_fs_exists(p->fs, "/sys/bus/event_source/devices/%s", name);
 }
 
 bool unc_session_has_driver(const struct unc_platform *p, const struct unc_instance *u)
