@@ -185,7 +185,7 @@ static void test_dies(void)
 		CHECK_NUMBER(count("cha", s, true), 7);
 		CHECK_NUMBER(count("cha", s, false), 7);
 		CHECK_NUMBER(count("iio", s, true), 2);
-		CHECK_NUMBER(count("irp", s, true), 1);
+		CHECK_NUMBER(count("irp", s, true), 2);
 		CHECK_NUMBER(count("pcu", s, true), 2);
 		CHECK_NUMBER(count("ubox", s, true), 1);
 		CHECK_NUMBER(count("imc", s, true), 4);
