@@ -380,7 +380,8 @@ static void test_unreadable(void)
 	discover();
 	CHECK_TEXT(notes, "1 PCI functions may have discovery tables that cannot be read, the "
 			  "first: pci 0000:80:00.1 offset 0x100: Input/output error\n"
-			  "socket 1: no discovery table; the places of the guide are used\n");
+			  "socket 1: no usable discovery table; the places of the guide are "
+			  "used\n");
 	CHECK_NUMBER(unit("cha", 0, 1)->status_position, 3);
 	CHECK_NUMBER(unit("cha", 1, 1)->status_position, -1);
 	CHECK_NUMBER(count("imc", true), 16);

@@ -327,10 +327,8 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 			unc_walk_note(walk, "discovery table of pci %s: %s",
 				      unc_function_name(f).text, why.text);
 		note_denied(pmon, f, rc, &why);
-		if (socket >= 0) {
-			pmon->socket[socket].tables++;
+		if (socket >= 0)
 			pmon->socket[socket].broken |= rc < 0;
-		}
 	}
 	return more;
 }

@@ -68,26 +68,6 @@ static uint64_t extent(const struct unc_table *t, unsigned type)
 	return (uint64_t)end;
 }
 
-/* Whether units of a type have an MSR from `first` on, at places that are known. */
-static bool has_msr(const struct unc_table *t, const struct unc_tbl_type *type, uint64_t first,
-		    uint64_t size)
-{
-	for (uint32_t i = type->regs.first; i < type->regs.first + type->regs.n; i++) {
-		const struct unc_tbl_reg *reg = &t->reg[i];
-		const struct unc_tbl_part *part = &t->part[type->parts.first + reg->part];
-
-		for (uint32_t k = 0; part->space == UNC_SPACE_MSR && k < part->where.n; k++) {
-			uint64_t number = t->where[part->where.first + k].base;
-
-			number = reg->flags & UNC_REG_ABS ? (uint32_t)reg->offset
-							  : number + (uint64_t)(int64_t)reg->offset;
-			if (number >= first && number < first + size)
-				return true;
-		}
-	}
-	return false;
-}
-
 /* MSRs: a broken table must not make us write any register of the CPU. */
 static int check_msr(const struct unc_walk *walk, unsigned type, uint64_t base,
 		     struct unc_error *err)
@@ -95,6 +75,7 @@ static int check_msr(const struct unc_walk *walk, unsigned type, uint64_t base,
 	const struct unc_table *t = walk->table;
 	const struct unc_range *rows = places_of(walk, type);
 	uint64_t low = UINT64_MAX, high = 0;
+	unsigned owner = UNC_NONE;
 
 	for (uint32_t i = 0; i < rows->n; i++)
 		if (t->where[rows->first + i].base == base)
@@ -103,23 +84,24 @@ static int check_msr(const struct unc_walk *walk, unsigned type, uint64_t base,
 		return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is no place of %s", base,
 				unc_type_name(t, type));
 	/* No source names one: between those of others, and as they are on a multiple of 16. */
-	for (size_t i = 0; i < t->n_part; i++) {
-		for (uint32_t k = 0; t->part[i].space == UNC_SPACE_MSR && k < t->part[i].where.n;
+	for (unsigned i = 0; i < t->n_type; i++)
+		for (unsigned k = 0; t->type[i].parts.n && k < places_of(walk, i)->n &&
+				     main_part(walk, i)->space == UNC_SPACE_MSR;
 		     k++) {
-			uint64_t place = t->where[t->part[i].where.first + k].base;
+			uint64_t place = t->where[places_of(walk, i)->first + k].base;
 
 			low = place < low ? place : low;
 			high = place > high ? place : high;
+			if (place < base + extent(t, type) && base < place + extent(t, i))
+				owner = i;
 		}
-	}
 	if (base < low || base >= high || base % MSR_ALIGN)
 		return unc_fail(err, UNC_ERR_TABLE,
 				"MSR 0x%" PRIx64 " is no multiple of 16 in the monitors' range",
 				base);
-	for (size_t i = 0; i < t->n_type; i++)
-		if (has_msr(t, &t->type[i], base, extent(t, type)))
-			return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is of %s", base,
-					unc_type_name(t, (unsigned)i));
+	if (owner != UNC_NONE)
+		return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is of %s", base,
+				unc_type_name(t, owner));
 	return 0;
 }
 
@@ -656,7 +638,7 @@ static int units_of_socket(struct unc_pmon *pmon, int socket, struct unc_error *
 {
 	struct unc_walk *walk = pmon->walk;
 	struct unc_pmon_list *list = &pmon->socket[socket];
-	bool trusted = list->tables && !list->broken;
+	bool trusted = list->n_tables && !list->broken;
 	int rc = 0;
 
 	if (!trusted && pmon->denied.code && unc_driver_knows(walk))
@@ -664,7 +646,7 @@ static int units_of_socket(struct unc_pmon *pmon, int socket, struct unc_error *
 	if (!trusted)
 		unc_walk_note(walk,
 			      "socket %d: %s discovery table; the places of the guide are used",
-			      socket, list->tables ? "no usable" : "no");
+			      socket, list->broken ? "no usable" : "no");
 	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++) {
 		if (!walk->table->type[type].parts.n)
 			continue;

@@ -169,7 +169,6 @@ struct unc_pmon_record {
 struct unc_pmon_list {
 	struct unc_pmon_record *record;
 	size_t n;
-	unsigned tables;                 /* named */
 	uint64_t table[UNC_PMON_TABLES]; /* where they are */
 	unsigned n_tables;
 	bool broken;     /* one of them: none is to be trusted */
