@@ -55,8 +55,7 @@ static bool find_still(struct unc_session *s, size_t first, bool *still)
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 		unsigned socket = s->platform->instances.unit[slot->instance].socket;
 
-		/* What was not read in the look holds what it held in an earlier one. */
-		if (!tells(s, slot) || s->read[i].error || slot->unread)
+		if (!tells(s, slot) || s->read[i].error)
 			continue;
 		still[socket] = true;
 		moves[socket] |=
