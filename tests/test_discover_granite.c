@@ -299,7 +299,7 @@ static void test_none_listed(void)
 	CHECK_NUMBER(count("iio", 1, false), 2);
 	CHECK_TEXT(unit("iio", 1, 3)->reason,
 		   "cannot tell whether it is hidden or does not exist: iio3 of socket 0 is there");
-	CHECK_NUMBER(count("irp", 1, false), 1);
+	CHECK_NUMBER(count("irp", 1, false), 2);
 	CHECK_NUMBER(count("cxlcm", 1, false), 0);
 	machine_close();
 }

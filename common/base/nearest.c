@@ -57,12 +57,13 @@ static bool take(struct unc_nearest *nearest, const char *candidate, size_t dist
 
 bool unc_nearest_try(struct unc_nearest *nearest, const char *candidate)
 {
-	size_t n = strlen(nearest->wanted), m = strlen(candidate), most = least(n, m) / 3, distance;
+	size_t n = strlen(nearest->wanted), m = strlen(candidate), distance;
 
 	if (!n || !m || n >= UNC_NEAR_MAX || m >= UNC_NEAR_MAX)
 		return false;
 	distance = edit_distance(nearest->wanted, n, candidate, m);
-	return distance <= (most ? most : 1) && take(nearest, candidate, distance);
+	/* More than half of the letters changed is not a misspelling. */
+	return distance <= m / 2 + 1 && take(nearest, candidate, distance);
 }
 
 /* Whether the letters of a word stand in a name, in their order, the first one first. */

@@ -60,7 +60,7 @@ run list -c $cpu tor_ ddr local
 result "list: several words, all of them"
 run list -c $cpu 'cas count'; refused 1 "no metric or event matches 'cas count'; nearest is CAS_COUNT"
 result "list: a word with a blank in it is one word"
-run list -c $cpu memory_read zzzz; refused 1 "no metric or event matches 'zzzz'"
+run list -c $cpu memory_read zzzzzzzzzzzz; refused 1 "no metric or event matches 'zzzzzzzzzzzz'"
 result "list: the word that nothing has"
 run list -c $cpu memory_read_bytes CAS_COUNT
 refused 1 "no metric or event matches 'memory_read_bytes' and 'CAS_COUNT' together"
@@ -119,7 +119,7 @@ run help sttat; refused 2 "unknown command 'sttat'; nearest is stat; see 'uncore
 result "nearest command of help"
 run doc; refused 2 "unknown command 'doc'; nearest is doctor; see 'uncore help'"
 result "nearest command: its beginning"
-run perf; refused 2 "unknown command 'perf'; see 'uncore help'"; result "a command that is near nothing"
+run xxxxxxxx; refused 2 "unknown command 'xxxxxxxx'; see 'uncore help'"; result "a command that is near nothing"
 run stat --per-soket
 refused 2 "stat: unknown option '--per-soket'; nearest is --per-socket; see 'uncore help stat'"
 result "nearest option"
