@@ -69,13 +69,15 @@ static int miss_partners(struct unc_walk *walk, size_t i, struct unc_error *err)
 	int socket = walk->unit[i].socket, rc = 0;
 
 	for (unsigned type = 0; rc == 0 && type < walk->table->n_type; type++) {
-		if (!unc_walk_count(walk, type, socket, UNC_ANY_INDEX))
+		bool partner = unc_type_partners(walk->table, own, type);
+		bool group = place && place->group;
+
+		if ((!partner && !group) || !unc_walk_count(walk, type, socket, UNC_ANY_INDEX))
 			continue;
-		if (unc_type_partners(walk->table, own, type) &&
-		    !has_as_many(walk, i, type, socket))
+		if (partner && !has_as_many(walk, i, type, socket))
 			rc = miss(walk, type, socket, index, i, err);
-		for (unsigned k = 0; rc == 0 && (w = unc_where(walk->table, type, k)); k++)
-			if (place && place->group && w->group == place->group)
+		for (unsigned k = 0; group && rc == 0 && (w = unc_where(walk->table, type, k)); k++)
+			if (w->group == place->group)
 				rc = miss(walk, type, socket, k, i, err);
 	}
 	return rc;
@@ -92,8 +94,8 @@ int unc_walk_missing(struct unc_walk *walk, struct unc_error *err)
 			continue;
 		rc = miss_partners(walk, i, err);
 		for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
-			if (!has_as_many(walk, i, type, socket) &&
-			    !unc_bits_has(&walk->listed[socket], type))
+			if (!unc_bits_has(&walk->listed[socket], type) &&
+			    socket != walk->unit[i].socket && !has_as_many(walk, i, type, socket))
 				rc = miss(walk, type, socket, index, i, err);
 	}
 	return rc;
