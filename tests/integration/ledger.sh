@@ -187,25 +187,32 @@ mkdir "$dir/run_a" "$dir/run_b"
 both "$dir/run_a" "$dir/run_b" -- "$@"
 one_after_the_other "two ledgers" true
 
-# ---- a stranger stops the unit, and another session starts: it must not go on as if nothing had been
-start_machine nehalem-ep
-miss=unc.LLC_MISS:READ:socket=0 hits=unc.LLC_HITS:READ:socket=0
-for second in $miss $hits; do
-	both -- $miss=120000000 $hits=160000000 # eventtables/nehalem-ep/workload.tbl, as in interfere.sh
-	ask_a start $miss
+# cleared_between FIRST PLACE SECONDS SECOND NAME: a stranger clears what the first counts with, and that long after the
+# second starts.
+cleared_between()
+{
+	ask_a start "$1"
 	ask_a sleep 1
-	control "poke /dev/cpu/0/msr 0x391 0"
-	ask_a sleep 0.5
-	ask_b start "$second"
+	control "poke $2 0"
+	ask_a sleep "$3"
+	ask_b start "$4"
 	ask_b sleep 1
 	ask_a read
 	ask_b read
 	ask_b stop
 	ask_a stop
 	honest 'a read: marked'
-	result $? "0x391 is cleared, then $second starts: the first is marked"
+	result $? "$5"
 	exec 3>&- 4<&- 5>&- 6<&-
 	wait "$a_pid" "$b_pid" 2>/dev/null
+}
+
+# ---- a stranger stops the unit, and another session starts: it must not go on as if nothing had been
+start_machine nehalem-ep
+miss=unc.LLC_MISS:READ:socket=0 hits=unc.LLC_HITS:READ:socket=0
+for second in $miss $hits; do
+	both -- $miss=120000000 $hits=160000000 # eventtables/nehalem-ep/workload.tbl, as in interfere.sh
+	cleared_between $miss "/dev/cpu/0/msr 0x391" 0.5 "$second" "0x391 is cleared, then $second starts: the first is marked"
 done
 start_machine sandybridge-ep
 
@@ -259,20 +266,8 @@ imc=$(real units -j; jq -r '.[] | select(.unit == "imc" and .index == 0 and .soc
 for what in "$dclk:$imc 0xF0" "$rd:$imc 0xE4" "$lookup:/dev/cpu/0/msr 0xD11" "$lookup:/dev/cpu/0/msr 0xD14"; do
 	event=${what%:/*} place=/${what#*:/}
 	both -- "$@"
-	ask_a start "$event"
-	ask_a sleep 1
-	control "poke $place 0"
-	ask_a sleep 1
-	ask_b start "$event"
-	ask_b sleep 1
-	ask_a read
-	ask_b read
-	ask_b stop
-	ask_a stop
-	honest 'a read: marked'
-	result $? "$event: a stranger has cleared ${place##* }, and another session starts: the first is marked"
-	exec 3>&- 4<&- 5>&- 6<&-
-	wait "$a_pid" "$b_pid" 2>/dev/null
+	cleared_between "$event" "$place" 1 "$event" \
+		"$event: a stranger has cleared ${place##* }, and another session starts: the first is marked"
 done
 
 # ---- one hangs in its start: the command goes on without it after a while, at once when it is to end
