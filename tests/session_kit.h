@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "platform/platform.h"
-#include "session/occupancy.h"
+#include "units/occupancy.h"
 #include "session/session.h"
 #include "sim/sim.h"
 #include "suite.h"

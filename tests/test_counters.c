@@ -118,7 +118,7 @@ static void test_dead(void)
 
 	add(s, "imc0.CAS_COUNT:RD:socket=0");
 	start(s);
-	unc_session_abandon(s);
+	unc_units_abandon(&s->units);
 	CHECK_TEXT(walk(p), "dead imc0 3 0x400304 imc.CAS_COUNT:RD\n");
 	/* Who does not want it when it is shown keeps it. */
 	CHECK_NUMBER(unc_counters_release(p, 0, take_result, &t), 7);

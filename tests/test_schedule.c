@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The scheduler on made-up events: which sets fit, what a conflict names; what a plan puts back. */
-#include "session/plan.h"
+#include "units/plan.h"
 #include "encode/schedule.h"
 #include "suite.h"
 #include "tables/table.h"

@@ -218,7 +218,7 @@ static void test_sharing(void)
 	int one = add(s, "imc0.CAS_COUNT:RD:socket=0"), two = add(s, "imc0.CAS_COUNT:RD:socket=0"),
 	    wide = add(s, "imc.CAS_COUNT:RD"), metric = add_metric(s, "memory_read_bytes");
 
-	CHECK_NUMBER(s->n_slots, 8); /* four channels, two sockets: one counter each */
+	CHECK_NUMBER(s->units.n_slots, 8); /* four channels, two sockets: one counter each */
 	start(s);
 	step(p, ms);
 	struct unc_value v[4];
@@ -236,7 +236,7 @@ static void check_add(int line, struct unc_session *s, const char *text, int cod
 		      const char *sentence, int metric)
 {
 	int id = 4711;
-	size_t items = s->n_items, measures = s->n_measures, slots = s->n_slots;
+	size_t items = s->n_items, measures = s->n_measures, slots = s->units.n_slots;
 	int rc = metric ? unc_session_add_metric(s, text, &id) : unc_session_add(s, text, &id);
 
 	suite_text(line, unc_error_name(rc), unc_error_name(code));
@@ -244,7 +244,7 @@ static void check_add(int line, struct unc_session *s, const char *text, int cod
 	suite_number(line, (unsigned long long)id, 4711);
 	suite_number(line, s->n_items, items);
 	suite_number(line, s->n_measures, measures);
-	suite_number(line, s->n_slots, slots);
+	suite_number(line, s->units.n_slots, slots);
 }
 
 static void test_counter_conflicts(void)

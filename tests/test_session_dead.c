@@ -58,7 +58,7 @@ static struct unc_platform *hearing(const char *sim, struct heard *heard)
 static void die(struct unc_session *s)
 {
 	unc_session_unwatch(s);
-	unc_session_abandon(s);
+	unc_units_abandon(&s->units);
 	s->running = false;
 	unc_session_free(s);
 }
@@ -171,7 +171,7 @@ static void test_one_of_two(void)
 /* The control of the clock of its unit. */
 static uint64_t clock_of(const struct unc_session *s)
 {
-	return CTL0 + s->platform->table->reg[s->unit[0].clock.ctl].number;
+	return CTL0 + s->platform->table->reg[s->units.unit[0].clock.ctl].number;
 }
 
 /* It died while its counter, or one that nobody used, was a clock. */
@@ -183,7 +183,7 @@ static void test_lent(void)
 	struct snapshot before = snapshot(p);
 	struct unc_session *a = running(p, event), *b;
 
-	CHECK_NUMBER(a->unit[0].clock.ctl, a->unit[0].control[0].reg);
+	CHECK_NUMBER(a->units.unit[0].clock.ctl, a->units.unit[0].control[0].reg);
 	set(p, clock_of(a), CLOCKTICKS);
 	uint64_t ctl = clock_of(a);
 	die(a);
@@ -192,10 +192,10 @@ static void test_lent(void)
 	CHECK_NUMBER(get(p, ctl), 0);
 	a = running(p, event);
 	b = running(p, event);
-	CU_ASSERT_FATAL(b->unit[0].clock.spare);
-	unc_session_lock(b);
-	CHECK_NUMBER(unc_session_note_lent(b, &b->unit[0], NULL), 0);
-	unc_session_unlock(b);
+	CU_ASSERT_FATAL(b->units.unit[0].clock.spare);
+	unc_units_lock(&b->units);
+	CHECK_NUMBER(unc_units_note_lent(&b->units, &b->units.unit[0], NULL), 0);
+	unc_units_unlock(&b->units);
 	set(p, clock_of(b), CLOCKTICKS);
 	CU_ASSERT(clock_of(b) != ctl);
 	ctl = clock_of(b);
@@ -262,7 +262,7 @@ static void test_frozen_socket(void)
 		      0x80000000);
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 5, 0, "CTL0"), 0x400135);
 	unc_sample_end(a);
-	a->hooks = NULL;
+	a->units.guest = NULL;
 	die(a);
 	start(s);
 	step(p, 10 * ms);
@@ -391,7 +391,7 @@ static void test_processes(void)
 	CHECK_TEXT(plan_of(s, UNC_PHASE_START, false).text, "");
 	start(s);
 	CHECK_TEXT(unc_session_unprotected(s), "");
-	CU_ASSERT(s->unit[0].control[0].joined);
+	CU_ASSERT(s->units.unit[0].control[0].joined);
 	uint64_t holds = file_at(CTL3 + 2);
 	CU_ASSERT(holds != 0);
 	end(pid);
@@ -445,7 +445,7 @@ static void test_forked(void)
 	struct unc_session *same = session(other, 0);
 	add(same, ticks);
 	start(same);
-	CU_ASSERT(same->unit[0].control[0].joined);
+	CU_ASSERT(same->units.unit[0].control[0].joined);
 	unc_session_free(same);
 	CU_ASSERT(file_at(CTL3 + 2) != 0);
 	unc_session_free(s);
@@ -526,7 +526,8 @@ static void test_locked(void)
 	CHECK_NUMBER(unc_ledger_open(other, dir, false, NULL), 0);
 	CHECK_NUMBER(unc_ledger_lock(other, true, NULL), 0);
 	for (int i = 0; i < 3; i++) {
-		s->verified_ns = s->proven_ns = 0; /* it would have to be proven again */
+		s->units.verified_ns = s->units.proven_ns =
+			0; /* it would have to be proven again */
 		CHECK_NUMBER(unc_session_read(s, NULL, 0, sizeof(struct unc_value)), 0);
 	}
 	CHECK_TEXT(unc_session_unprotected(s), "");

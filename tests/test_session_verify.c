@@ -394,16 +394,16 @@ static void test_no_proof_by_ubox(void)
 
 	add(s, "ubox.UCLK:socket=1");
 	start(s);
-	size_t cbo = s->slot[0].instance;
-	CHECK_NUMBER(s->proof[cbo], UNC_COUNTS);
-	CHECK_NUMBER(s->proof[s->slot[1].instance], UNC_COUNTS);
+	size_t cbo = s->units.slot[0].instance;
+	CHECK_NUMBER(s->units.wanted[cbo].proof, UNC_COUNTS);
+	CHECK_NUMBER(s->units.wanted[s->units.slot[1].instance].proof, UNC_COUNTS);
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 5, 1, "CTL0"),
 		      0x400135); /* others count there */
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "ubox", 0, 1, "GLOBAL_CTL"),
 		      0x80000000);
-	s->proof[cbo] = UNC_UNPROVEN;
-	CHECK_NUMBER(unc_session_prove(s, 0, &err), 0);
-	CHECK_NUMBER(s->proof[s->slot[1].instance], UNC_COUNTS);
+	s->units.wanted[cbo].proof = UNC_UNPROVEN;
+	CHECK_NUMBER(unc_units_prove(&s->units, 0, &err), 0);
+	CHECK_NUMBER(s->units.wanted[s->units.slot[1].instance].proof, UNC_COUNTS);
 	CHECK_NUMBER(value_of(s, box).flags, UNC_VALUE_LOST);
 	unc_session_free(s);
 	unc_platform_close(p);

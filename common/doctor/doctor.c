@@ -11,7 +11,7 @@
 #include "base/abi.h"
 #include "base/text.h"
 #include "host/trust.h"
-#include "session/session.h"
+#include "units/units.h"
 
 /* "sandybridge-ep, emerald-rapids" */
 static void supported_names(char *buf, size_t size)
@@ -239,13 +239,13 @@ static void check_privileges(struct doctor *d)
 /* A note: numbers are right without it. */
 static void check_ledger(struct doctor *d)
 {
-	struct unc_session *session;
+	struct unc_units units;
 	struct unc_error err = {0};
 
-	if (!unc_doctor_any_unit(d) || unc_session_new(d->platform, 0, &session) < 0)
+	if (!unc_doctor_any_unit(d) || unc_units_init(&units, d->platform) < 0)
 		return;
-	unc_session_lock(session);
-	unc_session_unlock(session);
+	unc_units_lock(&units);
+	unc_units_unlock(&units);
 	unc_fail(&err, UNC_OK, "%s", unc_ledger_reason(d->platform->ledger));
 	if (*err.text)
 		unc_report(d, "ledger", true, "",
@@ -256,7 +256,7 @@ static void check_ledger(struct doctor *d)
 		unc_report(
 			d, "ledger", true, "",
 			"programs of this node share counters, and put back what the dead leave");
-	unc_session_free(session);
+	unc_units_free(&units);
 }
 
 static void check_simulated(struct doctor *d)

@@ -4,7 +4,7 @@
 #define UNC_DOCTOR_H
 
 #include "platform/platform.h"
-#include "session/plan.h"
+#include "units/plan.h"
 
 struct doctor {
 	struct unc_options options;

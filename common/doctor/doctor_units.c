@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "doctor/doctor.h"
-#include "session/counters.h"
+#include "units/counters.h"
 
 enum { STAND_STILL_MS = 20 };
 

@@ -36,10 +36,10 @@ int unc_trigger_clear(struct unc_session *, const struct unc_trigger *, struct u
 		      struct unc_error *err);
 /* Whether the set can be sampled: all is counted at once. */
 int unc_sample_check(const struct unc_session *, struct unc_error *err);
-/* Hooks of sampling (session.h) that prepare triggers, and give them up. */
-int unc_sample_prepare(struct unc_session *, struct unc_error *err);
-int unc_sample_begin(struct unc_session *, struct unc_error *err);
-void unc_sample_end(struct unc_session *);
-bool unc_sample_freezes(const struct unc_session *, const struct unc_instance *, uint64_t control);
+/* Hooks of sampling (struct unc_guest of a session) that prepare triggers, and give them up. */
+int unc_sample_prepare(void *session, struct unc_error *err);
+int unc_sample_begin(void *session, struct unc_error *err);
+void unc_sample_end(void *session);
+bool unc_sample_freezes(const void *session, const struct unc_instance *, uint64_t control);
 
 #endif

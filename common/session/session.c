@@ -16,6 +16,7 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 {
 	struct unc_session *s;
 	pthread_condattr_t monotonic;
+	int rc;
 
 	const unsigned known = UNC_SESSION_ROTATE | UNC_SESSION_FREEZE;
 
@@ -26,22 +27,13 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 		return unc_platform_fail(p, UNC_ERR_INVALID, "unknown flags 0x%x for a session",
 					 flags & ~known);
 	s = calloc(1, sizeof(*s));
-	if (!s || !(s->head = malloc((p->instances.n + 1) * sizeof(*s->head))) ||
-	    !(s->always = calloc(p->instances.n + 1, sizeof(*s->always))) ||
-	    !(s->by_kernel = calloc(p->instances.n + 1, sizeof(*s->by_kernel))) ||
-	    !(s->proof = calloc(p->instances.n + 1, sizeof(*s->proof))) ||
-	    !(s->moves = calloc(p->instances.n + 1, sizeof(*s->moves)))) {
-		if (s) {
-			free(s->proof);
-			free(s->by_kernel);
-			free(s->always);
-			free(s->head);
-		}
-		free(s);
+	if (!s)
 		return unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
+	if ((rc = unc_units_init(&s->units, p)) < 0) {
+		free(s);
+		return rc;
 	}
-	for (size_t i = 0; i < p->instances.n; i++)
-		s->head[i] = UNC_END;
+	s->units.host = s;
 	s->platform = p;
 	s->flags = flags;
 	pthread_mutex_init(&s->lock, NULL);
@@ -66,7 +58,7 @@ int unc_session_clear(struct unc_session *s)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	s->started = false;
-	s->hooks = NULL;
+	s->units.guest = NULL;
 	return 0;
 }
 
@@ -80,24 +72,14 @@ void unc_session_free(struct unc_session *s)
 	if (here && s->running)
 		unc_session_stop(s);
 	if (!here)
-		unc_session_kernel_forget(s);
+		unc_units_kernel_forget(&s->units);
 	else
-		unc_session_abandon(s);
+		unc_units_abandon(&s->units);
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	free(s->item);
 	free(s->measure);
-	free(s->slot);
-	free(s->head);
 	free(s->scratch);
-	free(s->unit);
-	free(s->read);
-	free(s->read_slot);
-	free(s->always);
-	free(s->by_kernel);
-	free(s->proof);
-	free(s->doubtful);
-	free(s->moves);
-	unc_plan_free(&s->check);
+	unc_units_free(&s->units);
 	if (here) {
 		pthread_cond_destroy(&s->wake);
 		pthread_mutex_destroy(&s->lock);
@@ -120,9 +102,9 @@ static int tell_missing(void *user, uint32_t instance, const struct unc_unit *mi
 {
 	const struct missing_walk *walk = user;
 
-	if (!missing && walk->s->proof[instance] != UNC_DOUBTFUL)
+	if (!missing && walk->s->units.wanted[instance].proof != UNC_DOUBTFUL)
 		return 0;
-	return walk->fn(walk->user, missing ? missing : &walk->s->doubtful[instance]);
+	return walk->fn(walk->user, missing ? missing : &walk->s->units.doubtful[instance]);
 }
 
 int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *user)

@@ -109,8 +109,8 @@ static bool may_show(const struct unc_session *s, const struct unc_measure *foll
 {
 	for (uint32_t i = 0; i < follower->n_slots; i++)
 		for (uint32_t k = 0; k < lead->n_slots; k++) {
-			const struct unc_slot *a = &s->slot[follower->slot[i]],
-					      *b = &s->slot[lead->slot[k]];
+			const struct unc_slot *a = &s->units.slot[follower->slot[i]],
+					      *b = &s->units.slot[lead->slot[k]];
 
 			if (a->instance == b->instance &&
 			    unc_schedule_follows(s->platform->table, &a->code, &b->code))
@@ -130,8 +130,8 @@ static int check_leads(struct unc_session *s)
 			continue;
 		follower = &s->measure[s->item[f].measure[0]];
 		if (!follower->n_slots ||
-		    !unc_schedule_follows(s->platform->table, &s->slot[follower->slot[0]].code,
-					  NULL))
+		    !unc_schedule_follows(s->platform->table,
+					  &s->units.slot[follower->slot[0]].code, NULL))
 			continue;
 		for (size_t i = 0; i < s->n_items; i++) {
 			const struct unc_measure *m = &s->measure[s->item[i].measure[0]];

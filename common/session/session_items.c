@@ -13,7 +13,7 @@
 
 struct unc_checkpoint unc_session_checkpoint(const struct unc_session *s)
 {
-	return (struct unc_checkpoint){s->n_items, s->n_measures, s->n_slots, s->n_passes};
+	return (struct unc_checkpoint){s->n_items, s->n_measures, s->units.n_slots, s->n_passes};
 }
 
 void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
@@ -34,10 +34,10 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 		free(m->missing);
 	}
 	/* Slots were pushed on the lists of their instances: they come off in reverse order. */
-	while (s->n_slots > c.slots) {
-		struct unc_slot *slot = &s->slot[--s->n_slots];
+	while (s->units.n_slots > c.slots) {
+		struct unc_slot *slot = &s->units.slot[--s->units.n_slots];
 
-		s->head[slot->instance] = slot->next;
+		s->units.wanted[slot->instance].head = slot->next;
 	}
 	s->n_passes = c.passes;
 }
@@ -51,12 +51,12 @@ int unc_session_no_memory(struct unc_session *s)
 
 static struct unc_slot *new_slot(struct unc_session *s)
 {
-	void *larger = unc_grow(s->slot, s->n_slots, sizeof(*s->slot));
+	void *larger = unc_grow(s->units.slot, s->units.n_slots, sizeof(*s->units.slot));
 
 	if (!larger)
 		return NULL;
-	s->slot = larger;
-	return &s->slot[s->n_slots++];
+	s->units.slot = larger;
+	return &s->units.slot[s->units.n_slots++];
 }
 
 static struct unc_measure *new_measure(struct unc_session *s)
@@ -172,10 +172,10 @@ static const char *bits_text(uint32_t mask, char *buf, size_t size)
 
 static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, const int *slots)
 {
-	const struct unc_slot *a = &s->slot[slots[c->a]], *b = &s->slot[slots[c->b]];
+	const struct unc_slot *a = &s->units.slot[slots[c->a]], *b = &s->units.slot[slots[c->b]];
 	const struct unc_table *t = s->platform->table;
 	const char *type = type_name(s, b->code.type);
-	const char *one = s->measure[a->name].name, *two = s->measure[b->name].name;
+	const char *one = a->name, *two = b->name;
 	char bits[64];
 
 	if (c->kind == UNC_CONFLICT_FILTER)
@@ -224,8 +224,8 @@ static int check_instance(struct unc_session *s, uint32_t instance, unsigned pas
 	struct unc_conflict conflict;
 	size_t n = 0;
 
-	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
-		if (s->slot[i].pass == pass && n < UNC_MAX_CODES)
+	for (int i = s->units.wanted[instance].head; i != UNC_END; i = s->units.slot[i].next)
+		if (s->units.slot[i].turn == pass && n < UNC_MAX_CODES)
 			slots[n++] = i;
 	/* The list has the newest first; what was added first stays first in a sentence. */
 	for (size_t i = 0; i < n / 2; i++) {
@@ -235,7 +235,7 @@ static int check_instance(struct unc_session *s, uint32_t instance, unsigned pas
 		slots[n - 1 - i] = swap;
 	}
 	for (size_t i = 0; i < n; i++)
-		code[i] = &s->slot[slots[i]].code;
+		code[i] = &s->units.slot[slots[i]].code;
 	if (unc_schedule(s->platform->table, code, n, NULL, counter, &conflict) == 0)
 		return 0;
 	return fail_conflict(s, &conflict, slots);
@@ -243,12 +243,12 @@ static int check_instance(struct unc_session *s, uint32_t instance, unsigned pas
 
 /* The slot for a code on an instance in a pass: one that is there, or a new one. */
 static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
-		    const struct unc_code *code, uint32_t name, uint32_t *out)
+		    const struct unc_code *code, const char *name, uint32_t *out)
 {
 	struct unc_slot *slot;
 
-	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
-		if (s->slot[i].pass == pass && unc_code_same(&s->slot[i].code, code)) {
+	for (int i = s->units.wanted[instance].head; i != UNC_END; i = s->units.slot[i].next)
+		if (s->units.slot[i].turn == pass && unc_code_same(&s->units.slot[i].code, code)) {
 			*out = (uint32_t)i;
 			return 0;
 		}
@@ -258,10 +258,10 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 	*slot = (struct unc_slot){.code = *code,
 				  .instance = instance,
 				  .name = name,
-				  .next = s->head[instance],
-				  .pass = (uint16_t)pass};
-	*out = (uint32_t)(s->n_slots - 1);
-	s->head[instance] = (int)*out;
+				  .next = s->units.wanted[instance].head,
+				  .turn = (uint16_t)pass};
+	*out = (uint32_t)(s->units.n_slots - 1);
+	s->units.wanted[instance].head = (int)*out;
 	return check_instance(s, instance, pass);
 }
 
@@ -303,7 +303,8 @@ static bool measured_on(const struct unc_session *s, const struct unc_measure *m
 {
 	for (uint32_t i = 0; i < m->n_slots; i++)
 		if (socket < 0 ||
-		    s->platform->instances.unit[s->slot[m->slot[i]].instance].socket == socket)
+		    s->platform->instances.unit[s->units.slot[m->slot[i]].instance].socket ==
+			    socket)
 			return true;
 	return false;
 }
@@ -316,7 +317,7 @@ static bool counts_a_part(const struct unc_session *s, const struct unc_measure 
 
 	for (uint32_t i = 0; i < m->n_slots; i++) {
 		const struct unc_instance *other =
-			&s->platform->instances.unit[s->slot[m->slot[i]].instance];
+			&s->platform->instances.unit[s->units.slot[m->slot[i]].instance];
 
 		if (other->socket == u->socket && other->index / share == u->index / share)
 			return true;
@@ -383,7 +384,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 			return rc;
 		if (!rc || needless(s, spec, code.whole, m->aggregate, u, &group))
 			continue;
-		rc = add_slot(s, (uint32_t)i, pass, &code, *out, &m->slot[m->n_slots]);
+		rc = add_slot(s, (uint32_t)i, pass, &code, m->name, &m->slot[m->n_slots]);
 		if (rc < 0)
 			return rc;
 		m->n_slots++;
@@ -408,7 +409,7 @@ static bool told_before(const struct unc_session *s, const struct unc_session_it
 			if (m->missing[i].instance == instance)
 				return true;
 		for (uint32_t i = 0; !missing && i < m->n_slots; i++)
-			if (s->slot[m->slot[i]].instance == instance)
+			if (s->units.slot[m->slot[i]].instance == instance)
 				return true;
 	}
 	return false;
@@ -423,8 +424,8 @@ int unc_session_walk_units(const struct unc_session *s, const struct unc_session
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots && rc == 0; i++)
-			if (!told_before(s, item, k, s->slot[m->slot[i]].instance, false))
-				rc = fn(user, s->slot[m->slot[i]].instance, NULL);
+			if (!told_before(s, item, k, s->units.slot[m->slot[i]].instance, false))
+				rc = fn(user, s->units.slot[m->slot[i]].instance, NULL);
 		for (uint32_t i = 0; i < m->n_missing && rc == 0; i++)
 			if (!told_before(s, item, k, m->missing[i].instance, true))
 				rc = fn(user, m->missing[i].instance, told(s, &m->missing[i]));

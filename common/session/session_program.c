@@ -8,12 +8,12 @@
 #include "session/session.h"
 
 /* A hook, where there is a guest. */
-#define HOOK(s, hook, err) ((s)->hooks ? (s)->hooks->hook((s), (err)) : 0)
+#define HOOK(s, hook, err) ((s)->units.guest ? (s)->units.guest->hook((s), (err)) : 0)
 
 static void end_guest(struct unc_session *s)
 {
-	if (s->hooks)
-		s->hooks->end(s);
+	if (s->units.guest)
+		s->units.guest->end(s);
 }
 
 /* ---- the read plan */
@@ -22,12 +22,13 @@ static void end_guest(struct unc_session *s)
 static int build_reads(const struct unc_session *s, bool always, struct unc_plan *plan,
 		       uint32_t *slot, struct unc_error *err)
 {
-	for (size_t k = 0; k < s->n_slots; k++) {
-		const struct unc_slot *one = &s->slot[k];
+	for (size_t k = 0; k < s->units.n_slots; k++) {
+		const struct unc_slot *one = &s->units.slot[k];
 		int rc;
 
-		if (!unc_session_active(s, one) || s->always[one->instance] != always ||
-		    s->by_kernel[one->instance])
+		if (!unc_units_active(&s->units, one) ||
+		    s->units.wanted[one->instance].always != always ||
+		    s->units.wanted[one->instance].by_kernel)
 			continue;
 		slot[plan->n] = (uint32_t)k;
 		rc = unc_plan_add(s->platform->table, plan,
@@ -49,13 +50,13 @@ static int add_reads(const struct unc_session *s, bool always, struct unc_plan *
 	if (rc == 0 && plan->n > first)
 		rc = unc_access_prepare(s->platform->access, plan->op + first, plan->n - first,
 					err);
-	return rc < 0 ? rc : unc_session_kernel_reads(s, always, plan, slot, err);
+	return rc < 0 ? rc : unc_units_kernel_reads(&s->units, always, plan, slot, err);
 }
 
 static int prepare_reads(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
-	uint32_t *slot = calloc(s->n_slots + 1, sizeof(*slot));
+	uint32_t *slot = calloc(s->units.n_slots + 1, sizeof(*slot));
 	size_t n_always;
 	int rc = slot ? add_reads(s, true, &plan, slot, err)
 		      : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
@@ -68,12 +69,12 @@ static int prepare_reads(struct unc_session *s, struct unc_error *err)
 		unc_plan_free(&plan);
 		return rc;
 	}
-	free(s->read);
-	free(s->read_slot);
-	s->read = plan.op;
-	s->read_slot = slot;
-	s->n_reads = plan.n;
-	s->n_always = n_always;
+	free(s->units.read);
+	free(s->units.read_slot);
+	s->units.read = plan.op;
+	s->units.read_slot = slot;
+	s->units.n_reads = plan.n;
+	s->units.n_always = n_always;
 	free(plan.tag);
 	return 0;
 }
@@ -91,7 +92,8 @@ static size_t count_always(const struct unc_session *s)
 {
 	size_t n = 0;
 
-	while (n < s->n_units && s->always[s->unit[n].instance - s->platform->instances.unit])
+	while (n < s->units.n_units &&
+	       s->units.wanted[s->units.unit[n].instance - s->platform->instances.unit].always)
 		n++;
 	return n;
 }
@@ -114,11 +116,11 @@ static void leave_to_kernel(const struct unc_session *s, struct unc_plan_unit *u
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
-		units[i].left = units[i].n_controls &&
-				unc_session_has_driver(s->platform, units[i].instance);
+		units[i].left =
+			units[i].n_controls && unc_units_has_driver(s->platform, units[i].instance);
 		any |= units[i].left;
 	}
-	any = any && unc_session_kernel_counts(s);
+	any = any && unc_units_kernel_counts(&s->units);
 	for (size_t i = 0; i < n; i++) {
 		units[i].left &= any;
 		units[i].shared |= units[i].left;
@@ -131,8 +133,8 @@ static void leave_to_kernel(const struct unc_session *s, struct unc_plan_unit *u
  */
 static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 {
-	size_t keep = all ? 0 : count_always(s), n = s->n_units - keep;
-	struct unc_plan_unit *units = s->unit + keep;
+	size_t keep = all ? 0 : count_always(s), n = s->units.n_units - keep;
+	struct unc_plan_unit *units = s->units.unit + keep;
 	struct unc_plan plan = {0};
 	int first = 0, rc;
 
@@ -143,19 +145,19 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 		return rc;
 	first = rc;
 	/* Where rotating failed half way nothing is ready to be compared. */
-	if (!s->check.n)
-		first = also(first, unc_session_verify_prepare(s, first ? NULL : err));
-	if (s->n_reads)
+	if (!s->units.check.n)
+		first = also(first, unc_units_verify_prepare(&s->units, first ? NULL : err));
+	if (s->units.n_reads)
 		first = also(first, unc_session_look(s, all ? UNC_LOOK_ALL : UNC_LOOK_PASS,
 						     first ? NULL : err));
-	rc = unc_session_verify(s, keep, true, first ? NULL : err);
+	rc = unc_units_verify(&s->units, keep, true, first ? NULL : err);
 	if (rc == UNC_ERR_MEMORY)
 		return unc_fail(err, rc, "out of memory");
 	first = also(first, rc);
 	if (!all) /* where all stop, what is unread remains so */
-		unc_session_lose_unread(s, s->n_always);
-	unc_session_keep(s, units, n);
-	rc = unc_session_neighbours(s, keep, first ? NULL : err);
+		unc_units_lose_unread(&s->units, s->units.n_always);
+	unc_units_keep(&s->units, units, n);
+	rc = unc_units_neighbours(&s->units, keep, first ? NULL : err);
 	if (rc == UNC_ERR_MEMORY)
 		return unc_fail(err, rc, "out of memory");
 	first = also(first, rc);
@@ -165,17 +167,18 @@ static int unprogram(struct unc_session *s, bool all, struct unc_error *err)
 		return unc_fail(err, rc, "out of memory");
 	first = also(first, rc);
 	if (rc == 0)
-		first = also(first, unc_session_put_back(s, &plan, first ? NULL : err));
+		first = also(first, unc_units_put_back(&s->units, &plan, first ? NULL : err));
 	first = also(first, HOOK(s, release, first ? NULL : err));
 	end_guest(s);
-	unc_session_release(s, units, n, rc == 0 ? &plan : NULL);
+	unc_units_release(&s->units, units, n, rc == 0 ? &plan : NULL);
 	if (all)
-		unc_session_let_go(s);
-	unc_session_kernel_close(s, keep);
-	s->n_reads = all ? 0 : s->n_always; /* those of the kernel cannot be run any more */
+		unc_units_let_go(&s->units);
+	unc_units_kernel_close(&s->units, keep);
+	s->units.n_reads =
+		all ? 0 : s->units.n_always; /* those of the kernel cannot be run any more */
 	unc_plan_free(&plan);
-	unc_plan_free(&s->check);
-	s->n_units = keep;
+	unc_plan_free(&s->units.check);
+	s->units.n_units = keep;
 	return first;
 }
 
@@ -184,10 +187,10 @@ static int unprogram_locked(struct unc_session *s, bool all, bool *nothing, stru
 {
 	int rc;
 
-	unc_session_lock(s);
+	unc_units_lock(&s->units);
 	rc = unprogram(s, all, err);
 	*nothing = rc == UNC_ERR_MEMORY;
-	unc_session_unlock(s);
+	unc_units_unlock(&s->units);
 	return rc;
 }
 
@@ -201,7 +204,9 @@ static void find_waits(struct unc_session *s)
 
 		m->stays = m->rotates = false;
 		for (uint32_t k = 0; k < m->n_slots; k++)
-			*(s->always[s->slot[m->slot[k]].instance] ? &m->stays : &m->rotates) = true;
+			*(s->units.wanted[s->units.slot[m->slot[k]].instance].always
+				  ? &m->stays
+				  : &m->rotates) = true;
 	}
 	for (size_t i = 0; i < s->n_items; i++) {
 		struct unc_session_item *item = &s->item[i];
@@ -216,23 +221,58 @@ static void find_waits(struct unc_session *s)
 	}
 }
 
+static int count_doubtful(void *user, uint32_t instance, const struct unc_unit *missing)
+{
+	struct unc_session *s = ((void **)user)[0];
+	struct unc_session_item *item = ((void **)user)[1];
+
+	item->doubtful += !missing && s->units.wanted[instance].proof == UNC_DOUBTFUL;
+	return 0;
+}
+
+static int lose_doubtful(void *user, uint32_t instance, const struct unc_unit *missing)
+{
+	struct unc_session *s = user;
+
+	if (!missing)
+		unc_units_lose_all(&s->units, instance);
+	return 0;
+}
+
+/* A sum without doubtful units is partial; one of nothing else is none. */
+static void mark_items(struct unc_session *s)
+{
+	for (size_t k = 0; k < s->n_items; k++) {
+		struct unc_session_item *item = &s->item[k];
+		void *user[] = {s, item};
+
+		item->doubtful = 0;
+		unc_session_walk_units(s, item, count_doubtful, user);
+		if (item->doubtful == 0 || item->doubtful < item->units)
+			continue;
+		item->doubtful = 0;
+		unc_session_walk_units(s, item, lose_doubtful, s);
+	}
+}
+
 /* A session that freezes a socket is alone on it. */
 static int check_sockets(struct unc_session *s, struct unc_error *err)
 {
-	for (size_t i = 0; i < s->n_units; i++) {
-		unsigned socket = s->unit[i].instance->socket;
-		const struct unc_instance *ubox = unc_session_ubox(s, socket);
+	for (size_t i = 0; i < s->units.n_units; i++) {
+		unsigned socket = s->units.unit[i].instance->socket;
+		const struct unc_instance *ubox = unc_units_ubox(&s->units, socket);
 		uint16_t reg;
 		char who[64];
 
 		if (!ubox)
 			continue;
-		reg = unc_session_socket_reg(&s->platform->table->type[ubox->type]);
-		if (unc_session_shares(s, ubox, reg))
-			return unc_fail(err, UNC_ERR_BUSY,
-					"%s samples on socket %u and freezes it at overflows",
-					unc_session_holder_text(s, ubox, reg, who, sizeof(who)),
-					socket);
+		reg = unc_units_socket_reg(&s->platform->table->type[ubox->type]);
+		if (unc_units_shares(&s->units, ubox, reg))
+			return unc_fail(
+				err, UNC_ERR_BUSY,
+				"%s samples on socket %u and freezes it at overflows",
+				unc_units_holder_text(&s->units, ubox, reg, who, sizeof(who)),
+				socket);
 	}
 	return 0;
 }
@@ -240,7 +280,10 @@ static int check_sockets(struct unc_session *s, struct unc_error *err)
 /* The units of the running pass with their settings. */
 static int prepare(struct unc_session *s, bool begin, struct unc_error *err)
 {
-	int rc = unc_session_prepare(s, begin, err);
+	int rc;
+
+	s->units.n_turns = s->n_passes;
+	rc = unc_units_prepare(&s->units, begin, err);
 
 	if (rc == 0 && s->platform->access && (rc = check_sockets(s, err)) == 0)
 		rc = HOOK(s, prepare, err);
@@ -250,7 +293,7 @@ static int prepare(struct unc_session *s, bool begin, struct unc_error *err)
 static int program(struct unc_session *s, bool begin, bool *touched, struct unc_error *err)
 {
 	static const struct unc_plan nothing; /* has been written */
-	size_t kept = begin ? 0 : s->n_units;
+	size_t kept = begin ? 0 : s->units.n_units;
 	struct unc_plan plan;
 	uint64_t ns, tsc;
 	int rc = prepare(s, begin, err);
@@ -259,38 +302,42 @@ static int program(struct unc_session *s, bool begin, bool *touched, struct unc_
 	if (begin)
 		find_waits(s);
 	if (rc == 0)
-		rc = unc_session_kernel_open(s, kept, err);
+		rc = unc_units_kernel_open(&s->units, kept, err);
 	if (rc == 0)
 		rc = prepare_reads(s, err);
 	if (rc == 0)
-		rc = unc_session_verify_prepare(s, err);
+		rc = unc_units_verify_prepare(&s->units, err);
 	if (rc < 0)
 		return rc;
-	rc = unc_plan_start(s->platform->table, s->unit + kept, s->n_units - kept, &plan, err);
+	rc = unc_plan_start(s->platform->table, s->units.unit + kept, s->units.n_units - kept,
+			    &plan, err);
 	if (rc < 0)
 		return rc;
 	rc = plan.n ? unc_access_prepare(s->platform->access, plan.op, plan.n, err) : 0;
 	if (rc == 0) {
-		rc = unc_session_note(s, s->unit + kept, s->n_units - kept, err);
+		rc = unc_units_note(&s->units, s->units.unit + kept, s->units.n_units - kept, err);
 		if (rc < 0)
-			unc_session_release(s, s->unit + kept, s->n_units - kept, &nothing);
+			unc_units_release(&s->units, s->units.unit + kept, s->units.n_units - kept,
+					  &nothing);
 	}
 	if (rc == 0) {
 		*touched = true;
 		rc = HOOK(s, begin, err);
 	}
 	unc_platform_now(s->platform, &ns, &tsc);
-	for (size_t i = 0; i < s->n_slots; i++)
-		if (s->slot[i].begin)
-			s->slot[i].seen_ns = ns;
+	for (size_t i = 0; i < s->units.n_slots; i++)
+		if (s->units.slot[i].begin)
+			s->units.slot[i].seen_ns = ns;
 	if (rc == 0)
-		rc = unc_session_run_plan(s, &plan, "programming the counters", err);
+		rc = unc_units_run_plan(&s->units, &plan, "programming the counters", err);
 	unc_plan_free(&plan);
 	if (rc == 0)
-		rc = unc_session_verify_begin(s, kept, err);
+		rc = unc_units_verify_begin(&s->units, kept, err);
 	if (rc == 0)
-		rc = unc_session_prove(s, kept, err);
-	return rc < 0 ? rc : unc_session_kernel_prove(s, kept, true, err);
+		rc = unc_units_prove(&s->units, kept, err);
+	if (rc == 0)
+		mark_items(s);
+	return rc < 0 ? rc : unc_units_kernel_prove(&s->units, kept, true, err);
 }
 
 /* Values from which the first interval counts. */
@@ -298,13 +345,13 @@ static int take_base(struct unc_session *s, bool begin, struct unc_error *err)
 {
 	int rc = HOOK(s, hold, err);
 
-	s->begins = s->pass[s->now].begun = true;
+	s->begins = s->pass[s->units.turn].begun = true;
 	if (rc == 0)
 		rc = unc_session_look(s, begin ? UNC_LOOK_ALL : UNC_LOOK_PASS, err);
 	if (rc == 0)
-		unc_session_lose_unread(s, begin ? 0 : s->n_always);
+		unc_units_lose_unread(&s->units, begin ? 0 : s->units.n_always);
 	if (begin) {
-		s->start_ns = s->verified_ns = s->proven_ns = s->since_ns;
+		s->start_ns = s->units.verified_ns = s->units.proven_ns = s->since_ns;
 		s->wall.time = 0;
 	}
 	return rc == 0 ? HOOK(s, go, err) : rc;
@@ -317,21 +364,21 @@ static int program_pass(struct unc_session *s, bool begin, struct unc_error *err
 	bool touched = false;
 	int rc;
 
-	unc_session_lock(s);
-	rc = unc_session_bury(s, err);
+	unc_units_lock(&s->units);
+	rc = unc_units_bury(&s->units, err);
 	if (rc == 0)
 		rc = program(s, begin, &touched, err);
 	if (rc == 0)
 		rc = take_base(s, begin, err);
 	if (rc < 0 && (touched || !begin)) {
-		s->n_reads = 0;
+		s->units.n_reads = 0;
 		unprogram(s, true, NULL);
 	} else if (rc < 0) {
-		unc_session_kernel_close(s, 0);
+		unc_units_kernel_close(&s->units, 0);
 		end_guest(s);
-		unc_session_let_go(s);
+		unc_units_let_go(&s->units);
 	}
-	unc_session_unlock(s);
+	unc_units_unlock(&s->units);
 	return rc;
 }
 
@@ -366,13 +413,13 @@ int unc_session_start(struct unc_session *s)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"the platform was opened for listing only (option cpu)");
 	unc_session_forget(s);
-	for (size_t i = 0; i < s->n_slots; i++) {
-		s->slot[i].lost = (struct unc_loss){0};
-		s->slot[i].unread = 0;
+	for (size_t i = 0; i < s->units.n_slots; i++) {
+		s->units.slot[i].lost = (struct unc_loss){0};
+		s->units.slot[i].unread = 0;
 	}
-	s->flawed = s->programs = false;
-	s->place = choose_place(s);
-	s->now = 0;
+	s->units.flawed = s->units.programs = false;
+	s->units.place = choose_place(s);
+	s->units.turn = 0;
 	s->started = false; /* if it fails, nothing is left to be read */
 	if ((rc = program_pass(s, true, &s->error)) < 0)
 		return rc;
@@ -419,7 +466,7 @@ int unc_session_rotate(struct unc_session *s)
 		return rc;
 	}
 	if (rc == 0) {
-		s->now = (s->now + 1) % s->n_passes;
+		s->units.turn = (s->units.turn + 1) % s->n_passes;
 		rc = program_pass(s, false, &s->error);
 	} else {
 		unprogram_locked(s, true, &nothing, NULL);
@@ -464,39 +511,41 @@ static int walk(const struct unc_session *s, const struct unc_plan *plan, unc_op
 int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_fn fn, void *user)
 {
 	struct unc_plan plan = {0};
-	unsigned now = s->now; /* a stopped session still tells its values */
+	unsigned now = s->units.turn; /* a stopped session still tells its values */
 	uint32_t *slot;
 	int rc = 0;
 
 	if ((rc = unc_session_enter(s)) < 0)
 		return rc;
-	unc_session_lock(s);
+	unc_units_lock(&s->units);
 	if (!s->running) {
-		s->now = 0;
+		s->units.turn = 0;
 		rc = prepare(s, true, &s->error);
 	}
 	if (rc == 0 && phase == UNC_PHASE_READ) {
-		slot = calloc(s->n_slots + 1, sizeof(*slot));
+		slot = calloc(s->units.n_slots + 1, sizeof(*slot));
 		rc = slot ? build_reads(s, true, &plan, slot, &s->error)
 			  : unc_fail(&s->error, UNC_ERR_MEMORY, "out of memory");
 		if (rc == 0)
 			rc = build_reads(s, false, &plan, slot, &s->error);
 		free(slot);
 	} else if (rc == 0 && phase == UNC_PHASE_START) {
-		rc = unc_plan_start(s->platform->table, s->unit, s->n_units, &plan, &s->error);
+		rc = unc_plan_start(s->platform->table, s->units.unit, s->units.n_units, &plan,
+				    &s->error);
 	} else if (rc == 0) {
-		rc = unc_plan_stop(s->platform->table, s->unit, s->n_units, &plan, &s->error);
+		rc = unc_plan_stop(s->platform->table, s->units.unit, s->units.n_units, &plan,
+				   &s->error);
 	}
 	if (rc == 0 && s->sample)
-		rc = s->hooks->plan(s, phase, &plan, &s->error);
+		rc = s->units.guest->plan(s, phase, &plan, &s->error);
 	if (rc == 0)
 		rc = walk(s, &plan, fn, user);
 	if (rc == 0)
-		rc = unc_session_kernel_walk(s, phase, fn, user);
+		rc = unc_units_kernel_walk(&s->units, phase, fn, user);
 	unc_plan_free(&plan);
-	s->now = now;
+	s->units.turn = now;
 	if (!s->running)
 		end_guest(s);
-	unc_session_unlock(s);
+	unc_units_unlock(&s->units);
 	return rc;
 }

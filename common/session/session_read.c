@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: reading. The hot path: no lookup, no parsing, no allocation. */
-#include <errno.h>
+/* Sessions: what the units have counted becomes values. No lookup, no parsing, no allocation. */
 #include <math.h>
 #include <string.h>
 
@@ -9,159 +8,23 @@
 
 #define NOT_STARTED "the session was not started, or its start failed"
 
-/* No uncore clock is faster than this. */
-static const uint64_t fastest_per_ns = 5;
-
 /* ---- one look */
-
-/* Not in integers: it may be beyond their range. */
-double unc_session_most(const struct unc_slot *slot, uint64_t ns)
-{
-	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
-
-	return (double)ns * (double)(fastest_per_ns * inc);
-}
-
-/* Whether the counter may have wrapped in a time, as fast as it can count. */
-static bool may_wrap(const struct unc_slot *slot, uint64_t ns)
-{
-	return unc_session_most(slot, ns) > (double)slot->mask;
-}
-
-/*
- * More than an event can make in the time: it was cleared or set by somebody. Far from what any but
- * a clock can, since what the documents say of increments is not always the last word (nearer where
- * they say it of this event, as those of CPUs with narrower counters do of all); but never more
- * than a quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
- */
-static bool too_much(const struct unc_session *s, const struct unc_slot *slot, uint64_t delta,
-		     uint64_t ns)
-{
-	const uint64_t look_ns = 1000000;
-	bool clock = s->platform->table->event[slot->code.event].clock;
-	bool told = slot->code.max_inc > 1 || !(slot->mask >> 47);
-	uint64_t margin = clock ? 4 : told ? 8 : 64;
-
-	return slot->mask != UINT64_MAX &&
-	       (delta > slot->mask / 4 ||
-		(double)delta > margin * unc_session_most(slot, ns + look_ns));
-}
-
-/*
- * The same, by a later time: the clock was looked at before the counters were read, and the process
- * may have slept in between.
- */
-static bool too_much_by_now(const struct unc_session *s, const struct unc_slot *slot,
-			    uint64_t delta, uint64_t seen_ns)
-{
-	uint64_t ns, tsc;
-
-	unc_platform_now(s->platform, &ns, &tsc);
-	return too_much(s, slot, delta, ns - seen_ns);
-}
-
-/*
- * The first look at a counter that was set: it holds what it was set to and what it has counted
- * since, or somebody else has set it as well. Of one with fewer bits than the table says only the
- * lower ones are there; with less than 40 nothing tells it from one that was cleared.
- */
-static void take_start(struct unc_session *s, struct unc_slot *slot, uint64_t value,
-		       uint64_t seen_ns)
-{
-	uint64_t wide = slot->mask, least = unc_ones(40);
-
-	value &= wide;
-	if (!slot->start || !too_much_by_now(s, slot, (value - slot->start) & wide, seen_ns))
-		return;
-	while (slot->mask > least && value <= slot->mask >> 1)
-		slot->mask >>= 1;
-	if (slot->mask < wide &&
-	    !too_much_by_now(s, slot, (value - slot->start) & slot->mask, seen_ns))
-		return;
-	slot->mask = wide;
-	unc_session_lose(s, slot, UNC_LOST_START, slot->ctr, value);
-}
-
-static void take(struct unc_session *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
-{
-	uint64_t delta = (value - slot->last) & slot->mask, seen = slot->seen_ns, since = ns - seen;
-	bool begin = slot->begin;
-
-	slot->begin = false;
-	slot->last = value;
-	slot->seen_ns = ns;
-	slot->unread = 0;
-	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
-	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
-		unc_session_lose(s, slot, UNC_LOST_ONES, slot->ctr, value);
-	else if (begin)
-		take_start(s, slot, value, seen);
-	else if (may_wrap(slot, since) ||
-		 (may_wrap(slot, 4 * since) && too_much(s, slot, delta, since)))
-		unc_session_lose(s, slot, UNC_LOST_WRAP, slot->ctr, since);
-	else if (too_much(s, slot, delta, since) && too_much_by_now(s, slot, delta, seen))
-		unc_session_lose(s, slot, UNC_LOST_CLEARED, slot->ctr, delta);
-	else
-		slot->total += delta;
-}
-
-static int fail_look(struct unc_session *s, size_t i, struct unc_error *err)
-{
-	const struct unc_reg_op *op = &s->read[i];
-	const struct unc_slot *slot = &s->slot[s->read_slot[i]];
-	const struct unc_table *t = s->platform->table;
-	struct unc_error why = {0};
-	char unit[64];
-
-	if (s->by_kernel[slot->instance]) {
-		unc_session_loss_text(s, slot, &why);
-		return unc_fail(err, UNC_ERR_IO, "nothing could be read: %s", why.text);
-	}
-	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
-	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s",
-			unc_tbl_str(t, t->reg[slot->ctr].name), unit,
-			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
-}
 
 int unc_session_look(struct unc_session *s, enum unc_look which, struct unc_error *err)
 {
-	size_t first = which == UNC_LOOK_ALL ? 0 : s->n_always, failed = 0;
-	struct unc_pass *pass = &s->pass[s->now];
+	struct unc_pass *pass = &s->pass[s->units.turn];
 	uint64_t ns, tsc;
+	int rc;
 
 	unc_platform_now(s->platform, &ns, &tsc);
-	if (first < s->n_reads)
-		unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
-	for (size_t i = first; i < s->n_reads; i++) {
-		struct unc_slot *slot = &s->slot[s->read_slot[i]];
-
-		if (s->read[i].error == 0) {
-			if (s->by_kernel[slot->instance])
-				unc_session_kernel_timed(s, slot, &s->read[i]);
-			take(s, slot, s->read[i].value, ns);
-			continue;
-		}
-		unc_session_unread(s, slot, slot->ctr, &s->read[i]);
-		failed++;
-	}
+	rc = unc_units_read(&s->units, which == UNC_LOOK_ALL ? 0 : s->units.n_always, ns, err);
 	if (!s->begins)
 		pass->time += (double)(ns - s->since_ns) * 1e-9;
 	s->begins = false;
 	s->since_ns = ns;
 	if (which == UNC_LOOK_ALL)
 		s->wall.time = (double)(ns - s->start_ns) * 1e-9;
-	return failed && failed == s->n_reads - first ? fail_look(s, first, err) : 0;
-}
-
-void unc_session_lose_unread(struct unc_session *s, size_t first)
-{
-	for (size_t i = first; i < s->n_reads; i++) {
-		struct unc_slot *slot = &s->slot[s->read_slot[i]];
-
-		if (slot->unread)
-			unc_session_lose(s, slot, UNC_LOST_UNREAD, slot->unread_reg,
-					 (uint64_t)slot->unread);
-	}
+	return rc;
 }
 
 static void end_time(struct unc_pass *pass)
@@ -208,20 +71,20 @@ void unc_session_end_interval(struct unc_session *s)
 	/* Of a pass that ended since, and began before, a moment is left: it goes to its next turn.
 	 */
 	for (unsigned i = 0; i < s->n_passes; i++)
-		if (i == s->now || s->pass[i].begun) {
+		if (i == s->units.turn || s->pass[i].begun) {
 			end_time(&s->pass[i]);
 			s->pass[i].begun = false;
 			measured |= (uint64_t)1 << i;
 		}
 	end_time(&s->wall);
 	/* Without a rotation since the last end, what is read is all that can have counted. */
-	bool only = s->running && measured == (uint64_t)1 << s->now;
-	for (size_t i = 0; i < s->n_reads && only; i++)
-		end_slot(&s->slot[s->read_slot[i]]);
-	for (size_t i = 0; i < s->n_slots && !only; i++) {
-		struct unc_slot *slot = &s->slot[i];
+	bool only = s->running && measured == (uint64_t)1 << s->units.turn;
+	for (size_t i = 0; i < s->units.n_reads && only; i++)
+		end_slot(&s->units.slot[s->units.read_slot[i]]);
+	for (size_t i = 0; i < s->units.n_slots && !only; i++) {
+		struct unc_slot *slot = &s->units.slot[i];
 
-		if (s->always[slot->instance] || (measured >> slot->pass & 1))
+		if (s->units.wanted[slot->instance].always || (measured >> slot->turn & 1))
 			end_slot(slot);
 	}
 	for (size_t i = 0; i < s->n_items; i++)
@@ -234,7 +97,8 @@ void unc_session_end_interval(struct unc_session *s)
  * counter meanwhile. */
 static double slot_time(const struct unc_session *s, const struct unc_slot *slot, bool interval)
 {
-	const struct unc_pass *pass = s->always[slot->instance] ? wall(s) : &s->pass[slot->pass];
+	const struct unc_pass *pass =
+		s->units.wanted[slot->instance].always ? wall(s) : &s->pass[slot->turn];
 	const struct unc_kernel_time *kernel = interval ? &slot->kernel.delta : &slot->kernel.total;
 	double time = interval ? pass->delta : pass->time;
 
@@ -250,8 +114,8 @@ static double measure_time(const struct unc_session *s, const struct unc_measure
 	       of_all = interval ? all->delta : all->time;
 	double time = m->rotates && (!m->stays || of_pass < of_all) ? of_pass : of_all;
 
-	for (uint32_t i = 0; i < m->n_slots && s->idled; i++)
-		time = fmin(time, slot_time(s, &s->slot[m->slot[i]], interval));
+	for (uint32_t i = 0; i < m->n_slots && s->units.idled; i++)
+		time = fmin(time, slot_time(s, &s->units.slot[m->slot[i]], interval));
 	return time;
 }
 
@@ -273,7 +137,7 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 	uint64_t sum = 0, max = 0;
 
 	for (uint32_t i = 0; i < m->n_slots; i++) {
-		const struct unc_slot *slot = &s->slot[m->slot[i]];
+		const struct unc_slot *slot = &s->units.slot[m->slot[i]];
 		uint64_t value = interval ? slot->delta : slot->total;
 		double time = part ? slot_time(s, slot, interval) : all;
 
@@ -332,11 +196,11 @@ static const struct unc_slot *find_loss(const struct unc_session *s,
 					const struct unc_session_item *item,
 					bool (*has)(const struct unc_slot *))
 {
-	for (uint32_t k = 0; k < item->n_measures && s->flawed; k++) {
+	for (uint32_t k = 0; k < item->n_measures && s->units.flawed; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++) {
-			const struct unc_slot *slot = &s->slot[m->slot[i]];
+			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
 
 			if (has(slot))
 				return slot;
@@ -368,11 +232,11 @@ static double share(double part, double all)
 static const struct unc_slot *find_idle(const struct unc_session *s,
 					const struct unc_session_item *item, bool interval)
 {
-	for (uint32_t k = 0; k < item->n_measures && s->idled; k++) {
+	for (uint32_t k = 0; k < item->n_measures && s->units.idled; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++) {
-			const struct unc_slot *slot = &s->slot[m->slot[i]];
+			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
 			const struct unc_kernel_time *time =
 				interval ? &slot->kernel.delta : &slot->kernel.total;
 
@@ -451,15 +315,15 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	item = &s->item[id];
 	pthread_mutex_lock(&s->lock);
 	if ((slot = find_loss(s, item, is_lost)) || (slot = find_loss(s, item, is_unread)))
-		unc_session_loss_text(s, slot, &s->error);
+		unc_units_loss_text(&s->units, slot, &s->error);
 	else if ((slot = find_idle(s, item, false)))
-		unc_session_idle_text(s, slot, &s->error);
+		unc_units_idle_text(&s->units, slot, &s->error);
 	else if (measured(s, item, false) <= 0)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
 	else if ((slot = find_loss(s, item, is_late)))
-		unc_session_late_text(s, slot, &s->error);
+		unc_units_late_text(&s->units, slot, &s->error);
 	else if ((slot = find_idle(s, item, true)))
-		unc_session_idle_text(s, slot, &s->error);
+		unc_units_idle_text(&s->units, slot, &s->error);
 	else if (unmeasured(s, item, measured(s, item, true)))
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
 	else if (item->metric >= 0) {
@@ -496,7 +360,7 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 	if (s->running)
 		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
 	if (rc == 0 && s->running)
-		rc = unc_session_verify_due(s, &s->error);
+		rc = unc_units_verify_due(&s->units, &s->error);
 	if (rc == 0 && !s->final)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
 	s->final = !s->running;
@@ -523,8 +387,8 @@ int unc_session_time(struct unc_session *s, double *since_start, double *interva
 
 void unc_session_forget(struct unc_session *s)
 {
-	for (size_t i = 0; i < s->n_slots; i++) {
-		struct unc_slot *slot = &s->slot[i];
+	for (size_t i = 0; i < s->units.n_slots; i++) {
+		struct unc_slot *slot = &s->units.slot[i];
 
 		slot->total = slot->reported = slot->delta = 0;
 		slot->kernel.total = slot->kernel.reported = slot->kernel.delta =
@@ -540,9 +404,9 @@ void unc_session_forget(struct unc_session *s)
 		item->fresh = false;
 	}
 	memset(s->pass, 0, sizeof(s->pass));
-	s->pass[s->now].begun = true;
+	s->pass[s->units.turn].begun = true;
 	s->wall = (struct unc_pass){0};
-	s->idled = false;
+	s->units.idled = false;
 	s->start_ns = s->since_ns;
 }
 
@@ -558,7 +422,7 @@ int unc_session_reset(struct unc_session *s)
 	if (s->running)
 		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
 	if (rc == 0 && s->running)
-		unc_session_lose_unread(s, 0);
+		unc_units_lose_unread(&s->units, 0);
 	if (rc == 0)
 		unc_session_forget(s);
 	pthread_mutex_unlock(&s->lock);

@@ -15,13 +15,13 @@
 /* A counter that has carried is below where it started. */
 static int check_values(struct unc_session *s, struct unc_trigger *t, struct unc_error *err)
 {
-	const struct unc_slot *slot = &s->slot[t->slot];
+	const struct unc_slot *slot = &s->units.slot[t->slot];
 	struct unc_plan plan = {0};
 	int rc = unc_plan_add(s->platform->table, &plan, t->instance, slot->ctr, UNC_OP_READ, 0,
 			      err);
 
 	if (rc == 0)
-		rc = unc_session_run_plan(s, &plan, "reading a counter", err);
+		rc = unc_units_run_plan(&s->units, &plan, "reading a counter", err);
 	if (rc == 0)
 		t->carried = (plan.op[0].value & slot->mask) < t->preload;
 	unc_plan_free(&plan);
@@ -37,7 +37,8 @@ static int find_carried(struct unc_session *s, size_t *n, struct unc_error *err)
 	int rc = 0;
 
 	if (sample->look.n && unc_access_run(s->platform->access, op, sample->look.n) < 0)
-		rc = unc_session_fail_op(s, &sample->look, "reading the overflow status", err);
+		rc = unc_units_fail_op(&s->units, &sample->look, "reading the overflow status",
+				       err);
 
 	*n = 0;
 	for (size_t i = 0; i < sample->n && rc == 0; i++) {
@@ -60,21 +61,23 @@ static int find_carried(struct unc_session *s, size_t *n, struct unc_error *err)
 /* Units to which others have come since are not ours to freeze any more. */
 static void find_company(struct unc_session *s)
 {
-	for (size_t i = 0; i < s->n_units; i++) {
-		struct unc_plan_unit *u = &s->unit[i];
+	for (size_t i = 0; i < s->units.n_units; i++) {
+		struct unc_plan_unit *u = &s->units.unit[i];
 		const struct unc_range *regs = &s->platform->table->type[u->instance->type].regs;
 
 		for (uint32_t k = 0; k < regs->n && !u->shared; k++)
-			u->shared = unc_session_shares(s, u->instance, (uint16_t)(regs->first + k));
+			u->shared = unc_units_shares(&s->units, u->instance,
+						     (uint16_t)(regs->first + k));
 	}
 }
 
 static int set_frozen(struct unc_session *s, bool frozen, struct unc_error *err)
 {
 	struct unc_plan plan;
-	int rc = unc_plan_freeze(s->platform->table, s->unit, s->n_units, frozen, &plan, err);
+	int rc = unc_plan_freeze(s->platform->table, s->units.unit, s->units.n_units, frozen, &plan,
+				 err);
 
-	return unc_session_run_once(s, &plan, rc, frozen ? "freezing" : "unfreezing", err);
+	return unc_units_run_once(&s->units, &plan, rc, frozen ? "freezing" : "unfreezing", err);
 }
 
 /* What noted the carry is cleared, sockets that froze go on. */
@@ -111,7 +114,7 @@ static int add_start(struct unc_session *s, struct unc_plan *plan, struct unc_er
 	for (size_t i = 0; i < sample->n && rc == 0; i++) {
 		const struct unc_trigger *t = &sample->trigger[i];
 
-		rc = unc_plan_add(s->platform->table, plan, t->instance, s->slot[t->slot].ctr,
+		rc = unc_plan_add(s->platform->table, plan, t->instance, s->units.slot[t->slot].ctr,
 				  UNC_OP_WRITE, t->preload, err);
 	}
 	return rc == 0 ? add_release(s, plan, err) : rc;
@@ -123,17 +126,17 @@ static int start_again(struct unc_session *s, bool frozen, struct unc_error *err
 	struct unc_plan plan = {0};
 	int rc = add_start(s, &plan, err);
 
-	rc = unc_session_run_once(s, &plan, rc, "starting an interval", err);
+	rc = unc_units_run_once(&s->units, &plan, rc, "starting an interval", err);
 	if (rc == 0 && frozen)
 		rc = set_frozen(s, false, err);
 	for (size_t i = 0; i < sample->n; i++)
-		s->slot[sample->trigger[i].slot].last = sample->trigger[i].preload;
+		s->units.slot[sample->trigger[i].slot].last = sample->trigger[i].preload;
 	return rc;
 }
 
-static int hold(struct unc_session *s, struct unc_error *err)
+static int hold(void *session, struct unc_error *err)
 {
-	return set_frozen(s, true, err);
+	return set_frozen(session, true, err);
 }
 
 /* Nobody has looked: any may have carried. */
@@ -143,31 +146,36 @@ static void assume_carried(struct unc_sample *sample)
 		sample->trigger[i].carried = true;
 }
 
-static int go(struct unc_session *s, struct unc_error *err)
+static int go(void *session, struct unc_error *err)
 {
+	struct unc_session *s = session;
+
 	assume_carried(s->sample); /* since they were programmed */
 	return start_again(s, true, err);
 }
 
 /* Called when no counter can carry any more: what has frozen since the last look goes on. */
-static int release(struct unc_session *s, struct unc_error *err)
+static int release(void *session, struct unc_error *err)
 {
+	struct unc_session *s = session;
 	struct unc_plan plan = {0};
 
 	assume_carried(s->sample);
-	return unc_session_run_once(s, &plan, add_release(s, &plan, err), "unfreezing", err);
+	return unc_units_run_once(&s->units, &plan, add_release(s, &plan, err), "unfreezing", err);
 }
 
-static int add_phase(struct unc_session *s, enum unc_phase phase, struct unc_plan *plan,
+static int add_phase(void *session, enum unc_phase phase, struct unc_plan *plan,
 		     struct unc_error *err)
 {
+	struct unc_session *s = session;
+
 	if (phase == UNC_PHASE_READ)
 		return 0;
 	assume_carried(s->sample);
 	return phase == UNC_PHASE_START ? add_start(s, plan, err) : add_release(s, plan, err);
 }
 
-static const struct unc_session_hooks sampling = {
+static const struct unc_guest sampling = {
 	.prepare = unc_sample_prepare,
 	.begin = unc_sample_begin,
 	.hold = hold,
@@ -189,7 +197,9 @@ int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
 	if (every == 0) {
-		s->hooks = NULL;
+		for (size_t i = 0; i < s->units.n_slots; i++)
+			s->units.slot[i].alone = false;
+		s->units.guest = NULL;
 		return 0;
 	}
 	if (id < 0 || (size_t)id >= s->n_items)
@@ -202,7 +212,7 @@ int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 		return rc;
 	const struct unc_measure *m = &s->measure[s->item[id].measure[0]];
 	for (uint32_t i = 0; i < m->n_slots; i++) {
-		const struct unc_slot *slot = &s->slot[m->slot[i]];
+		const struct unc_slot *slot = &s->units.slot[m->slot[i]];
 		unsigned width = unc_slot_width(s->platform->table, slot);
 
 		if ((rc = unc_trigger_check(s, slot)) < 0)
@@ -214,7 +224,11 @@ int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 					"%u bits",
 					m->name, every, width);
 	}
-	s->hooks = &sampling;
+	for (size_t i = 0; i < s->units.n_slots; i++)
+		s->units.slot[i].alone = false;
+	for (uint32_t i = 0; i < m->n_slots; i++)
+		s->units.slot[m->slot[i]].alone = true;
+	s->units.guest = &sampling;
 	s->sampled = id;
 	s->every = every;
 	return 0;
@@ -229,7 +243,7 @@ static void describe(const struct unc_session *s, size_t n, struct unc_overflow 
 	for (size_t i = 0; i < sample->n && !first; i++)
 		if (sample->trigger[i].carried)
 			first = &sample->trigger[i];
-	const struct unc_slot *slot = &s->slot[first->slot];
+	const struct unc_slot *slot = &s->units.slot[first->slot];
 	*out = (struct unc_overflow){
 		.size = out->size,
 		.id = s->sampled,
@@ -281,16 +295,16 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 	pthread_mutex_lock(&s->lock);
 	rc = find_carried(s, &carried, &s->error);
 	if (rc == 0 && carried) {
-		bool alone = unc_session_try_lock(s);
+		bool alone = unc_units_try_lock(&s->units);
 
 		if (alone)
 			find_company(s);
 		rc = end_interval(s, alone, carried, &found, values, n, size);
 		if (alone)
-			unc_session_unlock(s);
+			unc_units_unlock(&s->units);
 	}
 	if (rc == 0 && !carried)
-		rc = unc_session_verify_due(s, &s->error);
+		rc = unc_units_verify_due(&s->units, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	if (rc == 0)
 		unc_struct_out(out, out->size, &found, sizeof(found));

@@ -25,10 +25,10 @@ static const struct unc_tbl_counter *fixed_of(const struct unc_session *s,
 static void find_global(const struct unc_session *s, struct unc_trigger *t)
 {
 	const struct unc_table *table = s->platform->table;
-	const struct unc_tbl_counter *fixed = fixed_of(s, &s->slot[t->slot]);
+	const struct unc_tbl_counter *fixed = fixed_of(s, &s->units.slot[t->slot]);
 	int by_table = unc_type_global(type_of(s, t), t->instance->index);
 
-	t->ubox = unc_session_ubox(s, t->instance->socket);
+	t->ubox = unc_units_ubox(&s->units, t->instance->socket);
 	t->global = fixed && fixed->global_bit ? fixed->global_bit - 1
 		    : by_table >= 0            ? by_table
 					       : t->instance->status_position;
@@ -45,7 +45,7 @@ static uint64_t status_bit(const struct unc_session *s, const struct unc_trigger
 			   unsigned counter)
 {
 	const struct unc_tbl_overflow *o = &type_of(s, t)->overflow;
-	const struct unc_tbl_counter *fixed = fixed_of(s, &s->slot[t->slot]);
+	const struct unc_tbl_counter *fixed = fixed_of(s, &s->units.slot[t->slot]);
 
 	if (o->status == UNC_NONE)
 		return 0;
@@ -95,7 +95,7 @@ int unc_trigger_check(struct unc_session *s, const struct unc_slot *slot)
 	const struct unc_table *table = s->platform->table;
 	const struct unc_tbl_type *type = &table->type[unc_type_pool(table, slot->code.type)];
 	const struct unc_tbl_counter *fixed = fixed_of(s, slot);
-	const char *name = s->measure[slot->name].name;
+	const char *name = slot->name;
 	struct unc_error why = {0};
 
 	if (s->platform->access &&
@@ -124,12 +124,12 @@ int unc_trigger_check(struct unc_session *s, const struct unc_slot *slot)
 static int add_trigger(struct unc_session *s, uint32_t slot, struct unc_trigger *t)
 {
 	const struct unc_table *table = s->platform->table;
-	unsigned width = unc_slot_width(table, &s->slot[slot]);
-	unsigned counter = table->reg[s->slot[slot].ctr].number;
+	unsigned width = unc_slot_width(table, &s->units.slot[slot]);
+	unsigned counter = table->reg[s->units.slot[slot].ctr].number;
 
 	*t = (struct unc_trigger){
 		.slot = slot,
-		.instance = &s->platform->instances.unit[s->slot[slot].instance],
+		.instance = &s->platform->instances.unit[s->units.slot[slot].instance],
 		.preload = (0 - s->every) & unc_ones(width),
 		.global_op = SIZE_MAX,
 		.status_op = SIZE_MAX,
@@ -141,23 +141,23 @@ static int add_trigger(struct unc_session *s, uint32_t slot, struct unc_trigger 
 			&s->error, UNC_ERR_UNAVAILABLE,
 			"%s: nothing tells that a counter of %s on socket %u has carried: the "
 			"machine's discovery table does not say where",
-			s->measure[s->slot[slot].name].name,
-			unc_tbl_str(table, type_of(s, t)->name), t->instance->socket);
+			s->units.slot[slot].name, unc_tbl_str(table, type_of(s, t)->name),
+			t->instance->socket);
 	return 0;
 }
 
 /* The bits of the control that make the carry freeze. */
 static uint64_t freeze_bits(const struct unc_session *s, const struct unc_trigger *t)
 {
-	const struct unc_tbl_counter *fixed = fixed_of(s, &s->slot[t->slot]);
+	const struct unc_tbl_counter *fixed = fixed_of(s, &s->units.slot[t->slot]);
 
 	return fixed ? fixed->freeze : type_of(s, t)->overflow.set;
 }
 
 static void set_control(struct unc_session *s, const struct unc_trigger *t, uint64_t bits)
 {
-	struct unc_plan_unit *u = unc_session_unit(s, t->instance);
-	uint16_t control = unc_session_control(s, &s->slot[t->slot]);
+	struct unc_plan_unit *u = unc_units_unit(&s->units, t->instance);
+	uint16_t control = unc_units_control(&s->units, &s->units.slot[t->slot]);
 
 	for (size_t i = 0; i < u->n_controls; i++)
 		if (u->control[i].reg == control)
@@ -173,12 +173,12 @@ static int may_freeze(struct unc_session *s, const struct unc_trigger *t, bool *
 	uint8_t freezes = type_of(s, t)->overflow.freezes;
 
 	*may = freeze_bits(s, t) && freezes != UNC_FREEZES_NOTHING &&
-	       !unc_session_unit(s, t->instance)->shared;
+	       !unc_units_unit(&s->units, t->instance)->shared;
 	if (!*may || freezes != UNC_FREEZES_SOCKET)
 		return 0;
 	*may = (s->flags & UNC_SESSION_FREEZE) && t->ubox;
 	if (*may && !looked[socket]) {
-		int rc = unc_session_others(s, socket, &others[socket], err);
+		int rc = unc_units_others(&s->units, socket, &others[socket], err);
 
 		if (rc < 0)
 			return rc;
@@ -215,8 +215,9 @@ static int settle_freezing(struct unc_session *s, struct unc_error *err)
 	return 0;
 }
 
-int unc_sample_prepare(struct unc_session *s, struct unc_error *err)
+int unc_sample_prepare(void *session, struct unc_error *err)
 {
+	struct unc_session *s = session;
 	int rc = unc_sample_check(s, err);
 
 	if (rc < 0)
@@ -287,8 +288,9 @@ int unc_trigger_clear(struct unc_session *s, const struct unc_trigger *t, struct
 	return rc;
 }
 
-int unc_sample_begin(struct unc_session *s, struct unc_error *err)
+int unc_sample_begin(void *session, struct unc_error *err)
 {
+	struct unc_session *s = session;
 	struct unc_sample *sample = s->sample;
 	struct unc_plan clear = {0};
 	uint64_t bit;
@@ -308,15 +310,16 @@ int unc_sample_begin(struct unc_session *s, struct unc_error *err)
 		if (rc == 0 && type_of(s, t)->overflow.clear != type_of(s, t)->unit_ctl)
 			rc = unc_trigger_clear(s, t, &clear, err);
 		if (rc == 0 && t->freezes && type_of(s, t)->overflow.freezes == UNC_FREEZES_SOCKET)
-			rc = unc_session_note_socket(s, t->ubox, err);
+			rc = unc_units_note_socket(&s->units, t->ubox, err);
 	}
 	if (rc == 0 && sample->look.n)
 		rc = unc_access_prepare(s->platform->access, sample->look.op, sample->look.n, err);
-	return unc_session_run_once(s, &clear, rc, "clearing the overflow status", err);
+	return unc_units_run_once(&s->units, &clear, rc, "clearing the overflow status", err);
 }
 
-void unc_sample_end(struct unc_session *s)
+void unc_sample_end(void *session)
 {
+	struct unc_session *s = session;
 	struct unc_sample *sample = s->sample;
 
 	if (!sample)
@@ -325,7 +328,7 @@ void unc_sample_end(struct unc_session *s)
 		const struct unc_trigger *t = &sample->trigger[i];
 
 		if (t->freezes && type_of(s, t)->overflow.freezes == UNC_FREEZES_SOCKET)
-			unc_session_drop_socket(s, t->ubox);
+			unc_units_drop_socket(&s->units, t->ubox);
 	}
 	unc_plan_free(&sample->look);
 	free(sample->trigger);
@@ -333,8 +336,10 @@ void unc_sample_end(struct unc_session *s)
 	s->sample = NULL;
 }
 
-bool unc_sample_freezes(const struct unc_session *s, const struct unc_instance *u, uint64_t control)
+bool unc_sample_freezes(const void *session, const struct unc_instance *u, uint64_t control)
 {
+	const struct unc_session *s = session;
+
 	for (size_t i = 0; i < s->sample->n; i++) {
 		const struct unc_trigger *t = &s->sample->trigger[i];
 		const struct unc_tbl_type *type = type_of(s, t);

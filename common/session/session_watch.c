@@ -17,15 +17,15 @@ static double look_seconds(const struct unc_session *s)
 {
 	double least = 1e9;
 
-	for (size_t i = 0; i < s->n_slots; i++) {
-		const struct unc_slot *slot = &s->slot[i];
+	for (size_t i = 0; i < s->units.n_slots; i++) {
+		const struct unc_slot *slot = &s->units.slot[i];
 		double range = ldexp(1.0, (int)unc_slot_width(s->platform->table, slot));
 
-		if (s->by_kernel[slot->instance]) /* which looks in by itself */
+		if (s->units.wanted[slot->instance].by_kernel) /* which looks in by itself */
 			continue;
 		if (slot->mask) /* it may be narrower than the table says */
 			range = fmin(range, (double)slot->mask + 1);
-		least = fmin(least, range / unc_session_most(slot, 1000000000));
+		least = fmin(least, range / unc_slot_most(slot, 1000000000));
 	}
 	return least / 16;
 }

@@ -229,7 +229,7 @@ static void run_access(void *user)
 {
 	struct unc_session *s = user;
 
-	if (unc_access_run(s->platform->access, s->read, s->n_reads) < 0)
+	if (unc_access_run(s->platform->access, s->units.read, s->units.n_reads) < 0)
 		die("run", "a register could not be read");
 }
 

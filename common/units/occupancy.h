@@ -7,7 +7,7 @@
 #define UNC_OCCUPANCY_H
 
 #include "encode/schedule.h"
-#include "session/plan.h"
+#include "units/plan.h"
 
 typedef bool (*unc_wanted_fn)(const void *user, uint16_t reg);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions: what the dead have left. A record without a living holder tells what was found in a
+ * Units: what the dead have left. A record without a living holder tells what was found in a
  * register: that is put back, where the register holds still what the dead have programmed.
  */
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/occupancy.h"
-#include "session/session.h"
+#include "units/occupancy.h"
+#include "units/units.h"
 
 /* What is told of it, once. */
 struct tale {
@@ -47,15 +47,15 @@ static bool is_possible(const struct unc_table *t, const struct unc_instance *u,
 	case UNC_HELD_UNIT:
 		return reg == type->unit_ctl;
 	default:
-		return type->n_global && reg == unc_session_socket_reg(type);
+		return type->n_global && reg == unc_units_socket_reg(type);
 	}
 }
 
 /* The record of a register of the unit, if it is of the dead. */
-static struct unc_ledger_record *corpse(const struct unc_session *s, const struct unc_instance *u,
+static struct unc_ledger_record *corpse(const struct unc_units *s, const struct unc_instance *u,
 					uint16_t reg)
 {
-	struct unc_ledger_record *r = unc_session_record(s, u, reg);
+	struct unc_ledger_record *r = unc_units_record(s, u, reg);
 
 	return r && is_possible(s->platform->table, u, reg, r) && is_dead(s->platform->ledger, r)
 		       ? r
@@ -78,8 +78,8 @@ static bool is_torn(const struct unc_tbl_reg *reg, const struct unc_ledger_recor
 	       ((now ^ r->found) & reg->write_mask);
 }
 
-bool unc_session_recorded(const struct unc_session *s, const struct unc_instance *u, uint16_t reg,
-			  const struct unc_ledger_record *r, uint64_t now)
+bool unc_units_recorded(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
+			const struct unc_ledger_record *r, uint64_t now)
 {
 	const struct unc_table *t = s->platform->table;
 	bool filter = r->role == UNC_HELD_FILTER;
@@ -89,14 +89,14 @@ bool unc_session_recorded(const struct unc_session *s, const struct unc_instance
 	       is_torn(&t->reg[reg], r, now);
 }
 
-static void tell(const struct unc_session *s, const struct unc_instance *u, uint16_t reg,
+static void tell(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
 		 const struct unc_ledger_record *r, struct tale *tale)
 {
 	const struct unc_table *t = s->platform->table;
 	char unit[64];
 
 	if (tale->n++ == 0) {
-		unc_session_unit_text(s, u, unit, sizeof(unit));
+		unc_units_unit_text(s, u, unit, sizeof(unit));
 		snprintf(tale->first, sizeof(tale->first), "%s: %s", unit,
 			 unc_tbl_str(t, t->reg[reg].name));
 		tale->pid = r->pid;
@@ -106,20 +106,20 @@ static void tell(const struct unc_session *s, const struct unc_instance *u, uint
 }
 
 /* What is put back into a register that holds `now`; false: it is somebody else's by now. */
-static bool put_back(const struct unc_session *s, const struct unc_instance *u, uint16_t reg,
+static bool put_back(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
 		     const struct unc_ledger_record *r, const struct unc_plan *reads,
 		     uint64_t *value)
 {
 	uint64_t now = r->value;
 
-	if (unc_plan_value(reads, u, reg, &now) && !unc_session_recorded(s, u, reg, r, now))
+	if (unc_plan_value(reads, u, reg, &now) && !unc_units_recorded(s, u, reg, r, now))
 		return false;
-	*value = unc_session_as_found(r, now) & s->platform->table->reg[reg].write_mask;
+	*value = unc_units_as_found(r, now) & s->platform->table->reg[reg].write_mask;
 	return true;
 }
 
 /* Reads, or writes, the controls and filters of a unit that the dead have left. */
-static int plan_registers(const struct unc_session *s, const struct unc_instance *u,
+static int plan_registers(const struct unc_units *s, const struct unc_instance *u,
 			  const struct unc_plan *reads, struct unc_plan *out, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -141,20 +141,20 @@ static int plan_registers(const struct unc_session *s, const struct unc_instance
 	return rc;
 }
 
-static int restore_registers(struct unc_session *s, const struct unc_instance *u, struct tale *tale,
+static int restore_registers(struct unc_units *s, const struct unc_instance *u, struct tale *tale,
 			     struct unc_error *err)
 {
 	struct unc_plan reads = {0}, writes = {0};
 	int rc = plan_registers(s, u, NULL, &reads, err);
 
 	if (rc == 0)
-		rc = unc_session_run_plan(s, &reads, "looking at what the dead have left", err);
+		rc = unc_units_run_plan(s, &reads, "looking at what the dead have left", err);
 	if (rc == 0)
 		rc = plan_registers(s, u, &reads, &writes, err);
 	if (rc == 0 && writes.n)
 		rc = unc_access_prepare(s->platform->access, writes.op, writes.n, err);
 	if (rc == 0 && writes.n)
-		rc = unc_session_put_back(s, &writes, err);
+		rc = unc_units_put_back(s, &writes, err);
 	for (size_t i = 0; rc == 0 && i < writes.n; i++)
 		tell(s, u, writes.tag[i].reg, corpse(s, u, writes.tag[i].reg), tale);
 	unc_plan_free(&reads);
@@ -171,7 +171,7 @@ static bool tells_state(const void *user, uint16_t reg)
 
 /* A unit that the dead may have frozen goes on. Where nobody counts on it, unit control is put back
  * as they found it. */
-static int restore_unit(struct unc_session *s, const struct unc_instance *u, uint64_t found,
+static int restore_unit(struct unc_units *s, const struct unc_instance *u, uint64_t found,
 			struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -182,7 +182,7 @@ static int restore_unit(struct unc_session *s, const struct unc_instance *u, uin
 	int rc = unc_occupancy_look(t, u, tells_state, t, &look, err);
 
 	if (rc == 0)
-		rc = unc_session_run_plan(s, &look, "looking at what the dead have left", err);
+		rc = unc_units_run_plan(s, &look, "looking at what the dead have left", err);
 	if (rc == 0 && (!unc_plan_value(&look, u, type->unit_ctl, &now) ||
 			unc_unit_state(t, type, now) != UNC_UNIT_RUNS))
 		rc = unc_plan_freeze(t, &unit, 1, false, &plan, err);
@@ -190,11 +190,10 @@ static int restore_unit(struct unc_session *s, const struct unc_instance *u, uin
 		rc = unc_plan_add(t, &plan, u, type->unit_ctl, UNC_OP_WRITE,
 				  found & t->reg[type->unit_ctl].write_mask, err);
 	unc_plan_free(&look);
-	return unc_session_run_once(s, &plan, rc, "letting a unit go on", err);
+	return unc_units_run_once(s, &plan, rc, "letting a unit go on", err);
 }
 
-static int restore_socket(struct unc_session *s, const struct unc_instance *u,
-			  struct unc_error *err)
+static int restore_socket(struct unc_units *s, const struct unc_instance *u, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->type];
@@ -203,7 +202,7 @@ static int restore_socket(struct unc_session *s, const struct unc_instance *u,
 						   type->unfreeze_value, err)
 				    : 0;
 
-	return unc_session_run_once(s, &plan, rc, "letting a socket go on", err);
+	return unc_units_run_once(s, &plan, rc, "letting a socket go on", err);
 }
 
 /* First the counters of all units, then what may hold them. */
@@ -214,7 +213,7 @@ static int stage_of(const struct unc_ledger_record *r)
 	return r->role == UNC_HELD_SOCKET ? SOCKETS : r->role == UNC_HELD_UNIT ? UNITS : REGISTERS;
 }
 
-static int bury_unit(struct unc_session *s, const struct unc_instance *u, int stage,
+static int bury_unit(struct unc_units *s, const struct unc_instance *u, int stage,
 		     struct tale *tale, struct unc_error *err)
 {
 	const struct unc_range *regs = &s->platform->table->type[u->type].regs;
@@ -242,7 +241,7 @@ static int bury_unit(struct unc_session *s, const struct unc_instance *u, int st
 	return rc;
 }
 
-int unc_session_bury(struct unc_session *s, struct unc_error *err)
+int unc_units_bury(struct unc_units *s, struct unc_error *err)
 {
 	const struct unc_instances *all = &s->platform->instances;
 	struct tale tale = {.n = 0};
@@ -252,11 +251,11 @@ int unc_session_bury(struct unc_session *s, struct unc_error *err)
 
 	if (!any_dead(s->platform->ledger))
 		return 0;
-	kernel = unc_session_kernel_counts(s);
+	kernel = unc_units_kernel_counts(s);
 	for (int stage = 0; stage < STAGES; stage++)
 		for (size_t i = 0; i < all->n; i++) {
 			if (!all->unit[i].available ||
-			    (kernel && unc_session_has_driver(s->platform, &all->unit[i])))
+			    (kernel && unc_units_has_driver(s->platform, &all->unit[i])))
 				continue;
 			int rc = bury_unit(s, &all->unit[i], stage, &tale, &why);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions: the clock of a unit, that tells whether it counts: a fixed counter, or one of the
+ * Units: the clock of a unit, that tells whether it counts: a fixed counter, or one of the
  * session's own that is lent for a moment.
  */
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "encode/schedule.h"
-#include "session/session.h"
+#include "units/units.h"
 
 /* ---- which counter */
 
@@ -28,13 +28,13 @@ static void fixed_clock(const struct unc_table *t, const struct unc_tbl_event *e
 
 /* Whether somebody else has programmed the control meanwhile, or counts by it too. *shown: what it
  * holds. */
-static bool taken(const struct unc_session *s, const struct unc_plan_unit *u, uint16_t reg,
+static bool taken(const struct unc_units *s, const struct unc_plan_unit *u, uint16_t reg,
 		  uint64_t *shown)
 {
 	for (size_t i = 0; i < u->n_controls; i++)
 		if (u->control[i].reg == reg) {
 			*shown = u->control[i].shown;
-			return u->control[i].keep || unc_session_shares(s, u->instance, reg);
+			return u->control[i].keep || unc_units_shares(s, u->instance, reg);
 		}
 	return true;
 }
@@ -52,7 +52,7 @@ static bool encode_clock(const struct unc_table *t, const struct unc_tbl_event *
 }
 
 /* One of the session's own counters is lent to the clock. */
-static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
+static void own_clock(const struct unc_units *s, struct unc_plan_unit *u,
 		      const struct unc_tbl_event *event, const uint32_t *slots, size_t n)
 {
 	const struct unc_table *t = s->platform->table;
@@ -81,10 +81,10 @@ static void own_clock(const struct unc_session *s, struct unc_plan_unit *u,
 }
 
 /* Whether a control of the unit is used by others as well, and so cannot be lent. */
-static bool shares_any(const struct unc_session *s, const struct unc_plan_unit *u)
+static bool shares_any(const struct unc_units *s, const struct unc_plan_unit *u)
 {
 	for (size_t i = 0; i < u->n_controls; i++)
-		if (u->control[i].joined || unc_session_shares(s, u->instance, u->control[i].reg))
+		if (u->control[i].joined || unc_units_shares(s, u->instance, u->control[i].reg))
 			return true;
 	return false;
 }
@@ -99,14 +99,14 @@ static bool leads_none(const struct unc_table *t, const struct unc_tbl_type *typ
 }
 
 /* What the control of a clock holds now. */
-static int read_control(struct unc_session *s, const struct unc_plan_unit *u, uint16_t ctl,
+static int read_control(struct unc_units *s, const struct unc_plan_unit *u, uint16_t ctl,
 			uint64_t *now, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
 	int rc = unc_plan_add(s->platform->table, &plan, u->instance, ctl, UNC_OP_READ, 0, err);
 
 	if (rc == 0)
-		rc = unc_session_run_plan(s, &plan, "looking at a clock", err);
+		rc = unc_units_run_plan(s, &plan, "looking at a clock", err);
 	if (rc == 0)
 		*now = plan.op[0].value;
 	unc_plan_free(&plan);
@@ -114,16 +114,16 @@ static int read_control(struct unc_session *s, const struct unc_plan_unit *u, ui
 }
 
 /* A counter that nobody uses, nor has used and may read yet: its control is 0. */
-static bool is_spare(struct unc_session *s, const struct unc_plan_unit *u, uint16_t ctl)
+static bool is_spare(struct unc_units *s, const struct unc_plan_unit *u, uint16_t ctl)
 {
 	uint64_t now;
 
-	return !unc_session_record(s, u->instance, ctl) &&
-	       read_control(s, u, ctl, &now, NULL) == 0 && now == 0;
+	return !unc_units_record(s, u->instance, ctl) && read_control(s, u, ctl, &now, NULL) == 0 &&
+	       now == 0;
 }
 
 /* Where all that the session counts is shared, a counter that nobody uses is the clock. */
-static void spare_clock(struct unc_session *s, struct unc_plan_unit *u,
+static void spare_clock(struct unc_units *s, struct unc_plan_unit *u,
 			const struct unc_tbl_event *event)
 {
 	const struct unc_table *t = s->platform->table;
@@ -148,8 +148,8 @@ static void spare_clock(struct unc_session *s, struct unc_plan_unit *u,
 }
 
 /* The first clock of the table that can be had. */
-void unc_session_find_clock(struct unc_session *s, struct unc_plan_unit *u, const uint32_t *slots,
-			    size_t n)
+void unc_units_find_clock(struct unc_units *s, struct unc_plan_unit *u, const uint32_t *slots,
+			  size_t n)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
@@ -170,16 +170,16 @@ void unc_session_find_clock(struct unc_session *s, struct unc_plan_unit *u, cons
 			spare_clock(s, u, &t->event[type->events.first + i]);
 }
 
-void unc_session_renew_clock(struct unc_session *s, struct unc_plan_unit *u)
+void unc_units_renew_clock(struct unc_units *s, struct unc_plan_unit *u)
 {
 	uint32_t slots[UNC_MAX_CODES];
-	size_t n = unc_session_slots_of(s, (uint32_t)(u->instance - s->platform->instances.unit),
-					false, slots);
+	size_t n = unc_units_slots_of(s, (uint32_t)(u->instance - s->platform->instances.unit),
+				      false, slots);
 	uint64_t shown;
 
 	if (u->clock.ctr == UNC_NONE || u->clock.spare ||
 	    (u->clock.own && taken(s, u, u->clock.ctl, &shown)))
-		unc_session_find_clock(s, u, slots, n);
+		unc_units_find_clock(s, u, slots, n);
 }
 
 /* ---- watching it */
@@ -187,7 +187,7 @@ void unc_session_renew_clock(struct unc_session *s, struct unc_plan_unit *u)
 enum { PROOF_TRIES = 6, MAX_ASKED = 8 };
 
 /* The clock of each suspect: its control is written (`back`: as it was), or its counter read. */
-static int clock_plan(const struct unc_session *s, const struct unc_suspects *suspects, bool write,
+static int clock_plan(const struct unc_units *s, const struct unc_suspects *suspects, bool write,
 		      bool back, struct unc_plan *plan, struct unc_error *err)
 {
 	int rc = 0;
@@ -211,12 +211,12 @@ static int clock_plan(const struct unc_session *s, const struct unc_suspects *su
 	return rc;
 }
 
-static void take_slot_base(struct unc_session *s, struct unc_slot *slot,
-			   const struct unc_reg_op *op, uint64_t ns)
+static void take_slot_base(struct unc_units *s, struct unc_slot *slot, const struct unc_reg_op *op,
+			   uint64_t ns)
 {
 	if (op->error) { /* nobody knows how much of it the clock has counted */
-		unc_session_lose(s, slot, UNC_LOST_UNREAD, slot->ctr,
-				 (uint64_t)(op->errno_value ? op->errno_value : EIO));
+		unc_units_lose(s, slot, UNC_LOST_UNREAD, slot->ctr,
+			       (uint64_t)(op->errno_value ? op->errno_value : EIO));
 		return;
 	}
 	slot->last = op->value;
@@ -224,25 +224,24 @@ static void take_slot_base(struct unc_session *s, struct unc_slot *slot,
 }
 
 /* Counters that were lent count their events again from here: read after that time, not before. */
-static void take_base(struct unc_session *s, struct unc_plan *read)
+static void take_base(struct unc_units *s, struct unc_plan *read)
 {
 	uint64_t ns, tsc;
 
 	unc_platform_now(s->platform, &ns, &tsc);
 	unc_access_run(s->platform->access, read->op, read->n);
 	for (size_t i = 0; i < read->n; i++) {
-		int k = s->head[read->tag[i].instance - s->platform->instances.unit];
+		int k = s->wanted[read->tag[i].instance - s->platform->instances.unit].head;
 
 		for (; k != UNC_END; k = s->slot[k].next)
-			if (unc_session_active(s, &s->slot[k]) &&
-			    s->slot[k].ctr == read->tag[i].reg)
+			if (unc_units_active(s, &s->slot[k]) && s->slot[k].ctr == read->tag[i].reg)
 				take_slot_base(s, &s->slot[k], &read->op[i], ns);
 	}
 }
 
 /* Whether a clock has moved, is noted in frozen[]: those that have not. False: time stands still.
  */
-static bool watch_clocks(const struct unc_session *s, struct unc_plan *read, bool *frozen)
+static bool watch_clocks(const struct unc_units *s, struct unc_plan *read, bool *frozen)
 {
 	uint64_t *first = calloc(read->n + 1, sizeof(*first));
 	bool any = true, passes = first != NULL;
@@ -265,7 +264,7 @@ static bool watch_clocks(const struct unc_session *s, struct unc_plan *read, boo
 }
 
 /* A fixed counter that somebody has begun to use since runs by itself. */
-static int look_at_clocks(struct unc_session *s, const struct unc_suspects *suspects,
+static int look_at_clocks(struct unc_units *s, const struct unc_suspects *suspects,
 			  struct unc_error *err)
 {
 	int rc = 0;
@@ -278,8 +277,7 @@ static int look_at_clocks(struct unc_session *s, const struct unc_suspects *susp
 		if (c->own || c->spare || c->ctl == UNC_NONE)
 			continue;
 		rc = read_control(s, u, c->ctl, &now, err);
-		c->runs =
-			rc == 0 && ((now & c->value) || unc_session_shares(s, u->instance, c->ctl));
+		c->runs = rc == 0 && ((now & c->value) || unc_units_shares(s, u->instance, c->ctl));
 		if (rc == 0)
 			c->back = now & s->platform->table->reg[c->ctl].write_mask;
 	}
@@ -288,7 +286,7 @@ static int look_at_clocks(struct unc_session *s, const struct unc_suspects *susp
 
 /* Whether the control that is to be lent holds still what we have set: to write it back later would
  * hide for good that somebody came in between. */
-static bool is_ours(struct unc_session *s, const struct unc_plan_unit *u)
+static bool is_ours(struct unc_units *s, const struct unc_plan_unit *u)
 {
 	uint64_t shown, now;
 
@@ -299,7 +297,7 @@ static bool is_ours(struct unc_session *s, const struct unc_plan_unit *u)
 
 /* Units of which the counter is not ours to lend any more are no suspects: the next comparison of
  * their controls tells why they stand still. */
-static void drop_taken(struct unc_session *s, struct unc_suspects *suspects)
+static void drop_taken(struct unc_units *s, struct unc_suspects *suspects)
 {
 	size_t kept = 0;
 
@@ -309,8 +307,7 @@ static void drop_taken(struct unc_session *s, struct unc_suspects *suspects)
 	suspects->n = kept;
 }
 
-int unc_session_run_clocks(struct unc_session *s, struct unc_suspects *suspects,
-			   struct unc_error *err)
+int unc_units_run_clocks(struct unc_units *s, struct unc_suspects *suspects, struct unc_error *err)
 {
 	struct unc_plan on = {0}, off = {0}, read = {0};
 	bool *frozen = calloc(suspects->n + 1, sizeof(*frozen));
@@ -327,16 +324,16 @@ int unc_session_run_clocks(struct unc_session *s, struct unc_suspects *suspects,
 	if (rc == 0)
 		rc = clock_plan(s, suspects, false, false, &read, err);
 	for (size_t i = 0; i < suspects->n && rc == 0; i++)
-		rc = unc_session_note_lent(s, suspects->unit[i], err);
+		rc = unc_units_note_lent(s, suspects->unit[i], err);
 	if (rc == 0) {
 		/* What fails here is no proof of anything: the next read tells why. */
 		unc_access_run(s->platform->access, on.op, on.n);
 		unc_access_run(s->platform->access, read.op, read.n);
 		if (!watch_clocks(s, &read, frozen))
 			memset(frozen, 0, suspects->n * sizeof(*frozen));
-		unc_session_put_back(s, &off, NULL);
+		unc_units_put_back(s, &off, NULL);
 		for (size_t i = 0; i < suspects->n; i++)
-			unc_session_drop_lent(s, suspects->unit[i]);
+			unc_units_drop_lent(s, suspects->unit[i]);
 		take_base(s, &read);
 		for (size_t i = 0; i < suspects->n; i++)
 			if (frozen[i])
@@ -350,8 +347,8 @@ int unc_session_run_clocks(struct unc_session *s, struct unc_suspects *suspects,
 	return rc;
 }
 
-int unc_session_socket_stands(struct unc_session *s, unsigned socket, bool *stands,
-			      struct unc_error *err)
+int unc_units_socket_stands(struct unc_units *s, unsigned socket, bool *stands,
+			    struct unc_error *err)
 {
 	const struct unc_platform *p = s->platform;
 	struct unc_plan_unit *unit = calloc(1, sizeof(*unit));
@@ -365,7 +362,7 @@ int unc_session_socket_stands(struct unc_session *s, unsigned socket, bool *stan
 		struct unc_suspects one = {&unit, 1};
 
 		if (u->socket != socket || !u->direct || u->type == last || !type->steps_freeze.n ||
-		    unc_session_unit(s, u))
+		    unc_units_unit(s, u))
 			continue;
 		*unit = (struct unc_plan_unit){.instance = u, .clock.ctr = UNC_NONE};
 		for (uint32_t k = type->events.first; k < type->events.first + type->events.n; k++)
@@ -376,7 +373,7 @@ int unc_session_socket_stands(struct unc_session *s, unsigned socket, bool *stan
 			continue;
 		last = u->type;
 		asked++;
-		rc = unc_session_run_clocks(s, &one, err);
+		rc = unc_units_run_clocks(s, &one, err);
 		*stands = one.n;
 		if (!*stands)
 			break;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions: sockets that are frozen while the kernel counts there for us. Its driver lets a unit go
+ * Units: sockets that are frozen while the kernel counts there for us. Its driver lets a unit go
  * when it begins, but not a socket, and what it gives then stands still like that of a unit without
  * work. So where nothing on a socket has moved, clocks of some of its units are opened for a moment.
  */
 #include <stdlib.h>
 
-#include "session/session.h"
+#include "units/units.h"
 
 enum { MAX_CLOCKS = 8 }; /* of a socket: some of its units may have nothing that drives them */
 
@@ -20,13 +20,13 @@ static bool stops(const struct unc_table *t, const struct unc_code *code)
 	       (code->counter == UNC_NONE || t->counter[code->counter].ctl != UNC_NONE);
 }
 
-static bool tells(const struct unc_session *s, const struct unc_slot *slot)
+static bool tells(const struct unc_units *s, const struct unc_slot *slot)
 {
-	return s->by_kernel[slot->instance] && stops(s->platform->table, &slot->code);
+	return s->wanted[slot->instance].by_kernel && stops(s->platform->table, &slot->code);
 }
 
 /* What the events held before the proof. */
-static void take_first(struct unc_session *s, size_t first)
+static void take_first(struct unc_units *s, size_t first)
 {
 	size_t from = first ? s->n_always : 0;
 
@@ -34,7 +34,7 @@ static void take_first(struct unc_session *s, size_t first)
 	for (size_t i = from; i < s->n_reads; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
-		if (!s->by_kernel[slot->instance])
+		if (!s->wanted[slot->instance].by_kernel)
 			continue;
 		slot->last = s->read[i].value;
 		slot->kernel.shown = slot->total;
@@ -43,7 +43,7 @@ static void take_first(struct unc_session *s, size_t first)
 
 /* Sockets on which the kernel counts for unit[first] or one behind it, and nothing has moved since
  * that was asked last. False: there are none. */
-static bool find_still(struct unc_session *s, size_t first, bool *still)
+static bool find_still(struct unc_units *s, size_t first, bool *still)
 {
 	size_t from = first ? s->n_always : 0;
 	bool moves[UNC_MAX_SOCKETS] = {false}, any = false;
@@ -97,7 +97,7 @@ static bool find_clock(const struct unc_table *t, unsigned type, struct unc_kern
 }
 
 /* Those of the socket that can be had: one that cannot proves nothing. */
-static void open_clocks(struct unc_session *s, unsigned socket, struct clocks *clocks)
+static void open_clocks(struct unc_units *s, unsigned socket, struct clocks *clocks)
 {
 	const struct unc_platform *p = s->platform;
 	size_t end = clocks->n + MAX_CLOCKS;
@@ -120,7 +120,7 @@ static void open_clocks(struct unc_session *s, unsigned socket, struct clocks *c
 }
 
 /* Leaves the sockets where a clock had a counter, and none moved. False: there are none. */
-static bool watch(struct unc_session *s, struct clocks *clocks, bool *still)
+static bool watch(struct unc_units *s, struct clocks *clocks, bool *still)
 {
 	bool stands[UNC_MAX_SOCKETS] = {false}, moves[UNC_MAX_SOCKETS] = {false}, any = false;
 
@@ -148,15 +148,15 @@ static bool watch(struct unc_session *s, struct clocks *clocks, bool *still)
 
 /* ---- both */
 
-static void lose_socket(struct unc_session *s, size_t first, unsigned socket)
+static void lose_socket(struct unc_units *s, size_t first, unsigned socket)
 {
 	for (size_t i = first; i < s->n_units; i++)
 		if (s->unit[i].by_kernel && s->unit[i].instance->socket == socket)
-			unc_session_lose_unit(s, &s->unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
+			unc_units_lose_unit(s, &s->unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
 }
 
 /* Leaves the sockets of which the clocks stand. *any: there are some. */
-static int run_clocks(struct unc_session *s, bool *still, bool *any, struct unc_error *err)
+static int run_clocks(struct unc_units *s, bool *still, bool *any, struct unc_error *err)
 {
 	struct clocks *clocks = calloc(1, sizeof(*clocks));
 
@@ -172,8 +172,7 @@ static int run_clocks(struct unc_session *s, bool *still, bool *any, struct unc_
 	return 0;
 }
 
-int unc_session_kernel_prove(struct unc_session *s, size_t first, bool begins,
-			     struct unc_error *err)
+int unc_units_kernel_prove(struct unc_units *s, size_t first, bool begins, struct unc_error *err)
 {
 	bool still[UNC_MAX_SOCKETS], frozen = false, unfrozen = false;
 	int rc;
@@ -187,7 +186,7 @@ int unc_session_kernel_prove(struct unc_session *s, size_t first, bool begins,
 		return 0;
 	rc = run_clocks(s, still, &frozen, err);
 	if (rc == 0 && frozen && begins)
-		rc = unc_session_unfreeze(s, still, &unfrozen, err);
+		rc = unc_units_unfreeze(s, still, &unfrozen, err);
 	if (rc == 0 && unfrozen)
 		rc = run_clocks(s, still, &frozen, err);
 	for (unsigned i = 0; i < UNC_MAX_SOCKETS && frozen; i++)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: what is found on the units of a pass, and the settings that it needs there. */
+/* Units: what is found on the units of a pass, and the settings that it needs there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "encode/control.h"
 #include "encode/schedule.h"
-#include "session/occupancy.h"
-#include "session/session.h"
+#include "units/occupancy.h"
+#include "units/units.h"
 
-static const struct unc_instance *instance_of(const struct unc_session *s, uint32_t i)
+static const struct unc_instance *instance_of(const struct unc_units *s, uint32_t i)
 {
 	return &s->platform->instances.unit[i];
 }
@@ -18,7 +18,7 @@ static const struct unc_instance *instance_of(const struct unc_session *s, uint3
 
 /* Filters that the slots of a unit will write, and what tells of the unit. */
 struct wanted {
-	const struct unc_session *s;
+	const struct unc_units *s;
 	const uint32_t *slots;
 	size_t n;
 };
@@ -39,8 +39,8 @@ static bool wanted(const void *user, uint16_t reg)
 
 /* Reads a unit before we touch it: its controls, and the filters of n slots. Where the platform is
  * for listing only nothing is read. Free with unc_plan_free(). */
-static int look(struct unc_session *s, const struct unc_instance *u, const uint32_t *slots,
-		size_t n, struct unc_plan *found, struct unc_error *err)
+static int look(struct unc_units *s, const struct unc_instance *u, const uint32_t *slots, size_t n,
+		struct unc_plan *found, struct unc_error *err)
 {
 	struct wanted w = {s, slots, n};
 	int rc = 0;
@@ -49,7 +49,7 @@ static int look(struct unc_session *s, const struct unc_instance *u, const uint3
 	if (s->platform->access)
 		rc = unc_occupancy_look(s->platform->table, u, wanted, &w, found, err);
 	if (rc == 0)
-		rc = unc_session_run_plan(s, found, "looking at the controls", err);
+		rc = unc_units_run_plan(s, found, "looking at the controls", err);
 	if (rc < 0)
 		unc_plan_free(found);
 	return rc;
@@ -67,7 +67,7 @@ static uint64_t held(const struct unc_plan *found, const struct unc_instance *u,
 
 /* "counter 2 of cbo0 (socket 0) is programmed by somebody else (control 0x400135 = cbo.TOR_INSERTS)".
  * *found: what was read of the unit, filters too, by which an event may be told. */
-static const char *other_text(const struct unc_session *s, const struct unc_instance *u,
+static const char *other_text(const struct unc_units *s, const struct unc_instance *u,
 			      const struct unc_other *other, const struct unc_plan *found,
 			      char *buf, size_t size)
 {
@@ -82,23 +82,22 @@ static const char *other_text(const struct unc_session *s, const struct unc_inst
 		if (t->reg[found->tag[i].reg].role == UNC_ROLE_OTHER && !found->op[i].error)
 			filter[n++] = (struct unc_code_filter){.reg = found->tag[i].reg,
 							       .value = found->op[i].value};
-	unc_session_unit_text(s, u, unit, sizeof(unit));
+	unc_units_unit_text(s, u, unit, sizeof(unit));
 	snprintf(buf, size, "counter %u of %s is programmed by %s (control 0x%llx%s)",
-		 other->counter, unit, unc_session_holder_text(s, u, ctl, who, sizeof(who)),
+		 other->counter, unit, unc_units_holder_text(s, u, ctl, who, sizeof(who)),
 		 (unsigned long long)other->ctl,
-		 unc_session_event_text(s, u, other->ctl, filter, n, event, sizeof(event)));
+		 unc_units_event_text(s, u, other->ctl, filter, n, event, sizeof(event)));
 	return buf;
 }
 
-static int fail_busy(struct unc_session *s, const struct unc_instance *u,
-		     const struct unc_slot *slot, const struct unc_conflict *conflict,
-		     const struct unc_others *others, const struct unc_plan *found,
-		     struct unc_error *err)
+static int fail_busy(struct unc_units *s, const struct unc_instance *u, const struct unc_slot *slot,
+		     const struct unc_conflict *conflict, const struct unc_others *others,
+		     const struct unc_plan *found, struct unc_error *err)
 {
-	const char *name = s->measure[slot->name].name;
+	const char *name = slot->name;
 	char unit[64], other[UNC_ERROR_MAX];
 
-	unc_session_unit_text(s, u, unit, sizeof(unit));
+	unc_units_unit_text(s, u, unit, sizeof(unit));
 	if (conflict->beside < 0)
 		return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free", name, unit);
 	other_text(s, u, &others->one[conflict->beside], found, other, sizeof(other));
@@ -140,7 +139,7 @@ static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64
  * Who else on the unit has a part in its filter: who looks at bits that would change, and, where
  * bits are set that we cannot write back, anybody. NULL: nobody, it may be set.
  */
-static const struct unc_other *relies_on(const struct unc_session *s, const struct unc_plan_unit *u,
+static const struct unc_other *relies_on(const struct unc_units *s, const struct unc_plan_unit *u,
 					 const struct unc_others *others,
 					 const struct unc_code_filter *f, uint64_t was)
 {
@@ -155,16 +154,16 @@ static const struct unc_other *relies_on(const struct unc_session *s, const stru
 	return NULL;
 }
 
-static int fail_filter(const struct unc_session *s, const struct unc_plan_unit *u,
+static int fail_filter(const struct unc_units *s, const struct unc_plan_unit *u,
 		       const struct unc_slot *slot, uint16_t reg, uint64_t was,
 		       const struct unc_other *other, const struct unc_plan *found,
 		       struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	const char *name = s->measure[slot->name].name, *filter = unc_tbl_str(t, t->reg[reg].name);
+	const char *name = slot->name, *filter = unc_tbl_str(t, t->reg[reg].name);
 	char unit[64], who[UNC_ERROR_MAX];
 
-	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
+	unc_units_unit_text(s, u->instance, unit, sizeof(unit));
 	if (!other)
 		return unc_fail(err, UNC_ERR_BUSY,
 				"%s: %s of %s is in use by somebody else (0x%llx)", name, filter,
@@ -175,7 +174,7 @@ static int fail_filter(const struct unc_session *s, const struct unc_plan_unit *
 }
 
 /* Joins the filters of all events; the scheduler has seen that they agree. */
-static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const struct unc_slot *slot,
+static int set_filters(struct unc_units *s, struct unc_plan_unit *u, const struct unc_slot *slot,
 		       bool joined, const struct unc_others *others, const struct unc_plan *found,
 		       struct unc_error *err)
 {
@@ -210,7 +209,7 @@ static int set_filters(struct unc_session *s, struct unc_plan_unit *u, const str
 
 /* The control without what is done once: whoever counts a queue by the same event has emptied it,
  * and it is not emptied under that count. */
-static uint64_t control_value(const struct unc_session *s, const struct unc_plan_unit *u,
+static uint64_t control_value(const struct unc_units *s, const struct unc_plan_unit *u,
 			      uint64_t ctl, const struct unc_plan *found)
 {
 	const struct unc_table *t = s->platform->table;
@@ -239,7 +238,7 @@ static uint64_t control_value(const struct unc_session *s, const struct unc_plan
  * a counter is that is narrower than the table says, and the low half is 0, which costs no write.
  * One that somebody else counts with is left as it is.
  */
-static void set_counter(const struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
+static void set_counter(const struct unc_units *s, struct unc_plan_unit *u, struct unc_slot *slot,
 			bool running)
 {
 	const struct unc_table *t = s->platform->table;
@@ -253,35 +252,35 @@ static void set_counter(const struct unc_session *s, struct unc_plan_unit *u, st
 	if (u->n_counters < UNC_PLAN_SETTINGS)
 		u->counter[u->n_counters++] =
 			(struct unc_plan_counter){.reg = slot->ctr, .start = slot->start};
-	if (s->hooks) /* which sets it anew */
+	if (s->guest) /* which sets it anew */
 		slot->start = 0;
 }
 
 /* Another session counts with it, and it cannot be shared. */
-static int fail_held(const struct unc_session *s, const struct unc_plan_unit *u,
+static int fail_held(const struct unc_units *s, const struct unc_plan_unit *u,
 		     const struct unc_slot *slot, uint16_t control, const char *why,
 		     struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	char unit[64], who[64];
 
-	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
-	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s is used by %s, and %s",
-			s->measure[slot->name].name, unc_tbl_str(t, t->reg[control].name), unit,
-			unc_session_holder_text(s, u->instance, control, who, sizeof(who)), why);
+	unc_units_unit_text(s, u->instance, unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s is used by %s, and %s", slot->name,
+			unc_tbl_str(t, t->reg[control].name), unit,
+			unc_units_holder_text(s, u->instance, control, who, sizeof(who)), why);
 }
 
 /* The control of a fixed counter, which there is one of. */
-static int set_fixed(struct unc_session *s, struct unc_plan_unit *u, const struct unc_slot *slot,
+static int set_fixed(struct unc_units *s, struct unc_plan_unit *u, const struct unc_slot *slot,
 		     uint16_t control, uint64_t was, struct unc_error *err)
 {
 	const struct unc_tbl_counter *c = &s->platform->table->counter[slot->code.counter];
-	const struct unc_ledger_record *r = unc_session_record(s, u->instance, control);
+	const struct unc_ledger_record *r = unc_units_record(s, u->instance, control);
 
-	if ((was & c->enable) && (unc_session_sampled(s, slot) || (r && r->alone)))
+	if ((was & c->enable) && (slot->alone || (r && r->alone)))
 		return fail_held(s, u, slot, control,
 				 "a counter that ends intervals cannot be shared", err);
-	if (!(was & c->enable) && unc_session_shares(s, u->instance, control))
+	if (!(was & c->enable) && unc_units_shares(s, u->instance, control))
 		/* Set again, it would look to who uses it as if it had counted on. */
 		return fail_held(s, u, slot, control,
 				 "somebody has cleared it: it is free when that one stops", err);
@@ -289,7 +288,7 @@ static int set_fixed(struct unc_session *s, struct unc_plan_unit *u, const struc
 }
 
 /* counter: of another session, which counts the same, if it is `joined`. */
-static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_slot *slot,
+static int set_slot(struct unc_units *s, struct unc_plan_unit *u, struct unc_slot *slot,
 		    unsigned counter, bool joined, const struct unc_others *others,
 		    const struct unc_plan *found, struct unc_error *err)
 {
@@ -301,7 +300,7 @@ static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_s
 	slot->ctr = unc_slot_register(t, slot, counter);
 	slot->mask = unc_ones(unc_slot_width(t, slot));
 	slot->begin = true;
-	control = unc_session_control(s, slot);
+	control = unc_units_control(s, slot);
 	if (slot->code.counter == UNC_NONE) {
 		rc = put_setting(u->control, &u->n_controls, control,
 				 control_value(s, u, slot->code.ctl, found),
@@ -316,7 +315,7 @@ static int set_slot(struct unc_session *s, struct unc_plan_unit *u, struct unc_s
 		struct unc_setting *setting = &u->control[u->n_controls - 1];
 
 		setting->joined = joined || (running && setting->value == setting->found);
-		setting->alone = unc_session_sampled(s, slot);
+		setting->alone = slot->alone;
 	}
 	set_counter(s, u, slot, running);
 	return rc < 0 ? rc : set_filters(s, u, slot, joined, others, found, err);
@@ -348,7 +347,7 @@ struct assignment {
 
 /* Counters of other sessions where they count the same, free ones for the rest. UNC_ERR_CONFLICT: they
  * do not fit beside others. */
-static int schedule(const struct unc_session *s, uint32_t instance, const struct unc_others *others,
+static int schedule(const struct unc_units *s, uint32_t instance, const struct unc_others *others,
 		    const struct unc_plan *found, struct assignment *a)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
@@ -356,7 +355,7 @@ static int schedule(const struct unc_session *s, uint32_t instance, const struct
 	size_t of[UNC_MAX_CODES], n = 0;
 	int rc;
 
-	unc_session_join(s, instance_of(s, instance), a->slot, a->n, others, found, a->counter);
+	unc_units_join(s, instance_of(s, instance), a->slot, a->n, others, found, a->counter);
 	for (size_t i = 0; i < a->n; i++) {
 		a->joined[i] = a->counter[i] != UNC_NOT_JOINED;
 		if (a->joined[i])
@@ -373,14 +372,14 @@ static int schedule(const struct unc_session *s, uint32_t instance, const struct
 }
 
 /* Whether all that the session ever counts on the unit fits at once: together, and beside others. */
-static bool fits_always(const struct unc_session *s, uint32_t instance,
+static bool fits_always(const struct unc_units *s, uint32_t instance,
 			const struct unc_others *others, const struct unc_plan *found)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
 	struct assignment a;
 
-	a.n = unc_session_slots_of(s, instance, true, a.slot);
+	a.n = unc_units_slots_of(s, instance, true, a.slot);
 	for (size_t i = 0; i < a.n; i++)
 		code[i] = &s->slot[a.slot[i]].code;
 	return a.n < UNC_MAX_CODES &&
@@ -389,15 +388,15 @@ static bool fits_always(const struct unc_session *s, uint32_t instance,
 }
 
 /* Those that want the same as an earlier slot have its counter. */
-static void join_twins(struct unc_session *s, uint32_t instance)
+static void join_twins(struct unc_units *s, uint32_t instance)
 {
-	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next) {
+	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
 		struct unc_slot *slot = &s->slot[i];
 		int first = i;
 
-		for (int k = slot->next; k != UNC_END && unc_session_active(s, slot);
+		for (int k = slot->next; k != UNC_END && unc_units_active(s, slot);
 		     k = s->slot[k].next)
-			if (unc_session_active(s, &s->slot[k]) &&
+			if (unc_units_active(s, &s->slot[k]) &&
 			    unc_code_same(&slot->code, &s->slot[k].code))
 				first = k;
 		slot->ctr = s->slot[first].ctr;
@@ -409,7 +408,7 @@ static void join_twins(struct unc_session *s, uint32_t instance)
 	}
 }
 
-static int set_unit(struct unc_session *s, struct unc_plan_unit *u, const struct assignment *a,
+static int set_unit(struct unc_units *s, struct unc_plan_unit *u, const struct assignment *a,
 		    const struct unc_others *others, const struct unc_plan *found,
 		    struct unc_error *err)
 {
@@ -424,23 +423,23 @@ static int set_unit(struct unc_session *s, struct unc_plan_unit *u, const struct
 				rc = set_slot(s, u, &s->slot[a->slot[i]], a->counter[i],
 					      a->joined[i], others, found, err);
 	if (rc == 0)
-		unc_session_find_clock(s, u, a->slot, a->n);
+		unc_units_find_clock(s, u, a->slot, a->n);
 	return rc;
 }
 
 /* Whether another session counts on the unit. */
-static bool shares_any(const struct unc_session *s, const struct unc_instance *u,
+static bool shares_any(const struct unc_units *s, const struct unc_instance *u,
 		       const struct unc_plan *found)
 {
 	for (size_t i = 0; i < found->n; i++)
 		if (unc_counter_in_use(s->platform->table, found, i) != UNC_NONE &&
-		    unc_session_shares(s, u, found->tag[i].reg))
+		    unc_units_shares(s, u, found->tag[i].reg))
 			return true;
 	return false;
 }
 
 /* The settings of a unit on which `found` was found; n_counters 0: its turn is in another pass. */
-static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
+static int settle_unit(struct unc_units *s, uint32_t instance, bool begin,
 		       const struct unc_plan *found, struct unc_plan_unit *u, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -449,9 +448,9 @@ static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
 	struct assignment a;
 	int rc;
 
-	unc_session_add_cleared(s, instance_of(s, instance), found, &o);
+	unc_units_add_cleared(s, instance_of(s, instance), found, &o);
 	*u = (struct unc_plan_unit){.instance = instance_of(s, instance), .shared = o.shared};
-	u->stands = o.shared && unc_session_stands(s, u->instance, found);
+	u->stands = o.shared && unc_units_stands(s, u->instance, found);
 	if (type->unit_ctl != UNC_NONE)
 		u->unit_ctl = held(found, u->instance, type->unit_ctl);
 	/* To let it go would hide from the others that they have missed something. */
@@ -459,28 +458,30 @@ static int settle_unit(struct unc_session *s, uint32_t instance, bool begin,
 		     unc_unit_state(t, type, u->unit_ctl) != UNC_UNIT_RUNS &&
 		     shares_any(s, u->instance, found);
 	if (begin)
-		s->always[instance] = s->n_passes > 1 && fits_always(s, instance, &o.others, found);
-	a.n = unc_session_slots_of(s, instance, false, a.slot);
+		s->wanted[instance].always =
+			s->n_turns > 1 && fits_always(s, instance, &o.others, found);
+	a.n = unc_units_slots_of(s, instance, false, a.slot);
 	if (a.n == 0)
 		return 0;
 	if (schedule(s, instance, &o.others, found, &a) < 0)
 		return fail_busy(s, u->instance, &s->slot[a.slot[a.failed]], &a.conflict, &o.others,
 				 found, err);
-	rc = s->by_kernel[instance] ? unc_session_kernel_unit(s, u, a.slot, a.counter, a.n, err)
-				    : set_unit(s, u, &a, &o.others, found, err);
+	rc = s->wanted[instance].by_kernel
+		     ? unc_units_kernel_unit(s, u, a.slot, a.counter, a.n, err)
+		     : set_unit(s, u, &a, &o.others, found, err);
 	join_twins(s, instance);
 	return rc;
 }
 
-static int prepare_unit(struct unc_session *s, uint32_t instance, bool begin,
-			struct unc_plan_unit *u, struct unc_error *err)
+static int prepare_unit(struct unc_units *s, uint32_t instance, bool begin, struct unc_plan_unit *u,
+			struct unc_error *err)
 {
 	uint32_t slots[UNC_MAX_CODES];
-	size_t n = unc_session_slots_of(s, instance, begin, slots);
+	size_t n = unc_units_slots_of(s, instance, begin, slots);
 	struct unc_plan found = {0};
 	int rc = 0;
 
-	if (!s->by_kernel[instance]) /* who else counts there is the kernel's business */
+	if (!s->wanted[instance].by_kernel) /* who else counts there is the kernel's business */
 		rc = look(s, instance_of(s, instance), slots, n, &found, err);
 	if (rc < 0)
 		return rc;
@@ -490,12 +491,12 @@ static int prepare_unit(struct unc_session *s, uint32_t instance, bool begin,
 }
 
 /* Units that go on when the pass changes come first. */
-static void sort_always(struct unc_session *s)
+static void sort_always(struct unc_units *s)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_units; i++) {
-		if (!s->always[s->unit[i].instance - s->platform->instances.unit])
+		if (!s->wanted[s->unit[i].instance - s->platform->instances.unit].always)
 			continue;
 		struct unc_plan_unit swap = s->unit[n];
 
@@ -504,7 +505,7 @@ static void sort_always(struct unc_session *s)
 	}
 }
 
-int unc_session_prepare(struct unc_session *s, bool begin, struct unc_error *err)
+int unc_units_prepare(struct unc_units *s, bool begin, struct unc_error *err)
 {
 	size_t n_instances = s->platform->instances.n;
 
@@ -514,15 +515,15 @@ int unc_session_prepare(struct unc_session *s, bool begin, struct unc_error *err
 		s->unit = calloc(n_instances + 1, sizeof(*s->unit));
 		if (!s->unit)
 			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-		memset(s->always, 0, n_instances * sizeof(*s->always));
-		memset(s->proof, 0, n_instances * sizeof(*s->proof));
-		memset(s->by_kernel, 0, n_instances * sizeof(*s->by_kernel));
-		int rc = unc_session_choose(s, err);
+		for (size_t i = 0; i < n_instances; i++)
+			s->wanted[i] = (struct unc_wanted){.head = s->wanted[i].head};
+		int rc = unc_units_choose(s, err);
 		if (rc < 0)
 			return rc;
 	}
 	for (uint32_t i = 0; i < n_instances; i++) {
-		if (s->head[i] == UNC_END || (!begin && s->always[i])) /* that one goes on */
+		if (s->wanted[i].head == UNC_END ||
+		    (!begin && s->wanted[i].always)) /* that one goes on */
 			continue;
 		int rc = prepare_unit(s, i, begin, &s->unit[s->n_units], err);
 		if (rc < 0)
@@ -535,7 +536,7 @@ int unc_session_prepare(struct unc_session *s, bool begin, struct unc_error *err
 }
 
 /* Somebody may have come to a unit that was ours alone: then what is theirs too is not put back. */
-int unc_session_neighbours(struct unc_session *s, size_t first, struct unc_error *err)
+int unc_units_neighbours(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/counters.h"
+#include "units/counters.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -8,12 +8,12 @@
 
 #include "base/grow.h"
 #include "host/perf_users.h"
-#include "session/occupancy.h"
+#include "units/occupancy.h"
 
 /* ---- who counts through the kernel */
 
 struct look {
-	struct unc_session *session;
+	struct unc_units *units;
 	struct unc_counters *out;
 	struct unc_perf_users users; /* once it is known */
 	bool known;
@@ -28,8 +28,8 @@ static void find_users(struct look *look)
 	if (look->known)
 		return;
 	look->known = true;
-	if (!look->session->platform->machine->simulated) {
-		unc_perf_users_find(look->session->platform->fs, &look->users);
+	if (!look->units->platform->machine->simulated) {
+		unc_perf_users_find(look->units->platform->fs, &look->users);
 		return;
 	}
 	unc_process_self(&self);
@@ -54,7 +54,7 @@ static int add_row(struct look *look, const struct unc_found *row)
 /* One row for each session that holds it. */
 static int add_holders(struct look *look, const struct unc_ledger_record *r, struct unc_found *row)
 {
-	struct unc_ledger *l = look->session->platform->ledger;
+	struct unc_ledger *l = look->units->platform->ledger;
 	unsigned h = unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY);
 	int rc = 0;
 
@@ -76,7 +76,7 @@ static int add_holders(struct look *look, const struct unc_ledger_record *r, str
 static int add_outsider(struct look *look, struct unc_found *row)
 {
 	row->owner = UNC_OWNER_STRANGER;
-	if (!unc_session_has_driver(look->session->platform, row->instance))
+	if (!unc_units_has_driver(look->units->platform, row->instance))
 		return add_row(look, row);
 	find_users(look);
 	if (look->users.all && !look->users.n)
@@ -91,13 +91,13 @@ static int add_outsider(struct look *look, struct unc_found *row)
 
 static int add_counter(struct look *look, struct unc_found *row)
 {
-	struct unc_session *s = look->session;
+	struct unc_units *s = look->units;
 	struct unc_ledger *l = s->platform->ledger;
-	const struct unc_ledger_record *r = unc_session_record(s, row->instance, row->ctl);
+	const struct unc_ledger_record *r = unc_units_record(s, row->instance, row->ctl);
 
 	/* Where somebody else has changed it since, the record tells nothing of who counts. */
 	if (!r || r->role != UNC_HELD_CONTROL ||
-	    !unc_session_recorded(s, row->instance, row->ctl, r, row->control))
+	    !unc_units_recorded(s, row->instance, row->ctl, r, row->control))
 		return add_outsider(look, row);
 	row->owner = UNC_OWNER_LIBUNCORE;
 	if (unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY) != UNC_LEDGER_NOBODY)
@@ -114,7 +114,7 @@ static int add_counter(struct look *look, struct unc_found *row)
 
 static int add_unit(struct look *look, const struct unc_instance *u, const struct unc_plan *plan)
 {
-	const struct unc_table *t = look->session->platform->table;
+	const struct unc_table *t = look->units->platform->table;
 	int rc = 0;
 
 	for (size_t i = 0; i < plan->n && rc == 0; i++) {
@@ -135,7 +135,7 @@ static int add_unit(struct look *look, const struct unc_instance *u, const struc
 /* A unit that cannot be read does not hide the others. */
 static int look_at(struct look *look, const struct unc_instance *u)
 {
-	struct unc_session *s = look->session;
+	struct unc_units *s = look->units;
 	const struct unc_occupancy_unit unit = {s->platform->table, u};
 	struct unc_plan *read = &look->out->read[u - s->platform->instances.unit];
 	struct unc_error why = {0};
@@ -143,9 +143,9 @@ static int look_at(struct look *look, const struct unc_instance *u)
 	int failed = unc_occupancy_look(unit.table, u, unc_occupancy_tells, &unit, read, &why), rc;
 
 	if (failed == 0)
-		failed = unc_session_run_plan(s, read, "looking at it", &why);
+		failed = unc_units_run_plan(s, read, "looking at it", &why);
 	if (failed < 0 && !look->out->failed.code) {
-		unc_session_unit_text(s, u, name, sizeof(name));
+		unc_units_unit_text(s, u, name, sizeof(name));
 		unc_error_prefix(&why, "%s", name);
 		look->out->failed = why;
 	}
@@ -164,10 +164,10 @@ static const char *hidden_reason(const struct unc_platform *p, const struct unc_
 	return kernel && kernel->pmus ? kernel->registers : u->reason;
 }
 
-int unc_counters_look(struct unc_session *s, struct unc_counters *out, struct unc_error *err)
+int unc_counters_look(struct unc_units *s, struct unc_counters *out, struct unc_error *err)
 {
 	const struct unc_instances *all = &s->platform->instances;
-	struct look look = {.session = s, .out = out, .err = err};
+	struct look look = {.units = s, .out = out, .err = err};
 	char unit[64];
 	int rc = 0;
 
@@ -190,7 +190,7 @@ int unc_counters_look(struct unc_session *s, struct unc_counters *out, struct un
 	}
 	if (rc < 0 || out->n_looked || !out->hidden)
 		return rc;
-	unc_session_unit_text(s, out->hidden, unit, sizeof(unit));
+	unc_units_unit_text(s, out->hidden, unit, sizeof(unit));
 	return unc_fail(err, UNC_ERR_UNAVAILABLE, "no unit can be looked at; %s: %s", unit,
 			hidden_reason(s->platform, out->hidden));
 }
@@ -213,7 +213,7 @@ const struct unc_found *unc_counters_find(const struct unc_counters *c,
 	return NULL;
 }
 
-void unc_counters_warn(struct unc_session *s, const struct unc_counters *c)
+void unc_counters_warn(struct unc_units *s, const struct unc_counters *c)
 {
 	struct unc_platform *p = s->platform;
 	char unit[64], more[40] = "";
@@ -225,7 +225,7 @@ void unc_counters_warn(struct unc_session *s, const struct unc_counters *c)
 				 c->unknown);
 	if (!c->n_hidden)
 		return;
-	unc_session_unit_text(s, c->hidden, unit, sizeof(unit));
+	unc_units_unit_text(s, c->hidden, unit, sizeof(unit));
 	if (c->n_hidden > 1)
 		snprintf(more, sizeof(more), " and %zu more", c->n_hidden - 1);
 	unc_platform_log(p, UNC_LOG_WARNING, "not looked at: %s%s: %s", unit, more,
@@ -272,8 +272,8 @@ int unc_counters_tell(const struct unc_platform *p, const struct unc_counters *c
 
 int unc_counters_once(struct unc_platform *p, struct unc_counters *out, struct unc_error *err)
 {
-	struct unc_session *s;
-	int rc = unc_session_new(p, 0, &s);
+	struct unc_units s;
+	int rc = unc_units_init(&s, p);
 
 	*out = (struct unc_counters){.n = 0};
 	if (rc < 0)
@@ -281,13 +281,13 @@ int unc_counters_once(struct unc_platform *p, struct unc_counters *out, struct u
 	if (!p->access) {
 		rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "the platform is for listing only");
 	} else {
-		unc_session_lock(s);
-		rc = unc_counters_look(s, out, err);
-		unc_session_unlock(s);
+		unc_units_lock(&s);
+		rc = unc_counters_look(&s, out, err);
+		unc_units_unlock(&s);
 	}
 	if (rc == 0)
-		unc_counters_warn(s, out);
-	unc_session_free(s);
+		unc_counters_warn(&s, out);
+	unc_units_free(&s);
 	return rc;
 }
 

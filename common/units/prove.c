@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions: does a unit count at all? A frozen one gives values like any other, that stand still.
+ * Units: does a unit count at all? A frozen one gives values like any other, that stand still.
  * So each has to prove that it counts: by its counters, else by a clock that one of them counts for
  * a moment. A clock that does not move while time passes is proof of the contrary.
  *
@@ -12,36 +12,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/session.h"
+#include "units/units.h"
 
 /* Reads the counters, from read[first] on; leaves those suspects of which none has moved since the
  * last look. One that was not read in it holds what it held in an earlier one. */
-static void drop_moving(struct unc_session *s, size_t first, struct unc_suspects *suspects)
+static void drop_moving(struct unc_units *s, size_t first, struct unc_suspects *suspects)
 {
 	size_t kept = 0;
 
 	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
-	memset(s->moves, 0, s->platform->instances.n * sizeof(*s->moves));
+	for (size_t i = 0; i < s->platform->instances.n; i++)
+		s->wanted[i].moves = false;
 	for (size_t k = first; k < s->n_reads; k++) {
 		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
 
 		if (!s->read[k].error && !slot->unread && s->read[k].value != slot->last)
-			s->moves[slot->instance] |= unc_session_control(s, slot) != UNC_NONE;
+			s->wanted[slot->instance].moves |= unc_units_control(s, slot) != UNC_NONE;
 	}
 	for (size_t i = 0; i < suspects->n; i++)
-		if (!s->moves[suspects->unit[i]->instance - s->platform->instances.unit])
+		if (!s->wanted[suspects->unit[i]->instance - s->platform->instances.unit].moves)
 			suspects->unit[kept++] = suspects->unit[i];
 	suspects->n = kept;
 }
 
-static uint8_t *proof_of(const struct unc_session *s, const struct unc_plan_unit *u)
+static uint8_t *proof_of(const struct unc_units *s, const struct unc_plan_unit *u)
 {
-	return &s->proof[u->instance - s->platform->instances.unit];
+	return &s->wanted[u->instance - s->platform->instances.unit].proof;
 }
 
 /* A counter that may move is not lent to a clock: where it was not read, from read[first] on,
  * nothing on its unit has a value for this once. */
-static void drop_unread(struct unc_session *s, size_t first, struct unc_suspects *suspects)
+static void drop_unread(struct unc_units *s, size_t first, struct unc_suspects *suspects)
 {
 	for (size_t k = first; k < s->n_reads; k++) {
 		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
@@ -55,14 +56,14 @@ static void drop_unread(struct unc_session *s, size_t first, struct unc_suspects
 			i++;
 		if (i == suspects->n)
 			continue;
-		unc_session_unread_unit(s, suspects->unit[i], slot->ctr, &s->read[k]);
+		unc_units_unread_unit(s, suspects->unit[i], slot->ctr, &s->read[k]);
 		suspects->unit[i] = suspects->unit[--suspects->n];
 	}
 }
 
 /* Units from unit[first] on, of which this much is known, that do not count now. Free
  * suspects->unit. */
-static int find_still(struct unc_session *s, size_t first, enum unc_proof known,
+static int find_still(struct unc_units *s, size_t first, enum unc_proof known,
 		      struct unc_suspects *suspects, struct unc_error *err)
 {
 	size_t reads = first ? s->n_always : 0;
@@ -71,10 +72,10 @@ static int find_still(struct unc_session *s, size_t first, enum unc_proof known,
 	if (!suspects->unit)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	/* Where the hardware freezes at overflows, nobody may have looked for one yet. */
-	if (s->hooks && s->hooks->freezes(s, NULL, 0))
+	if (s->guest && s->guest->freezes(s->host, NULL, 0))
 		return 0;
 	for (size_t i = first; i < s->n_units; i++) {
-		unc_session_renew_clock(s, &s->unit[i]);
+		unc_units_renew_clock(s, &s->unit[i]);
 		if (s->unit[i].n_controls && s->unit[i].clock.ctr != UNC_NONE &&
 		    *proof_of(s, &s->unit[i]) == known)
 			suspects->unit[suspects->n++] = &s->unit[i];
@@ -84,63 +85,46 @@ static int find_still(struct unc_session *s, size_t first, enum unc_proof known,
 	if (suspects->n && unc_platform_pause(s->platform, UNC_PROOF_NS))
 		drop_moving(s, reads, suspects);
 	drop_unread(s, reads, suspects);
-	return suspects->n ? unc_session_run_clocks(s, suspects, err) : 0;
+	return suspects->n ? unc_units_run_clocks(s, suspects, err) : 0;
 }
 
 /* Lets the sockets of the suspects go on where nobody else counts. *any: some could be. */
-static int unfreeze_sockets(struct unc_session *s, const struct unc_suspects *suspects, bool *any,
+static int unfreeze_sockets(struct unc_units *s, const struct unc_suspects *suspects, bool *any,
 			    struct unc_error *err)
 {
 	bool sockets[UNC_MAX_SOCKETS] = {false};
 
 	for (size_t i = 0; i < suspects->n; i++)
 		sockets[suspects->unit[i]->instance->socket] = true;
-	return unc_session_unfreeze(s, sockets, any, err);
+	return unc_units_unfreeze(s, sockets, any, err);
 }
 
 /* Whether a unit of the socket is known to count: then nobody has frozen the socket. One that has
  * no freeze proves nothing: that of the socket may not stop it either. */
-static bool socket_counts(const struct unc_session *s, unsigned socket)
+static bool socket_counts(const struct unc_units *s, unsigned socket)
 {
 	const struct unc_table *t = s->platform->table;
 
 	for (size_t i = 0; i < s->platform->instances.n; i++) {
 		const struct unc_instance *u = &s->platform->instances.unit[i];
 
-		if (u->socket == socket && s->proof[i] == UNC_COUNTS &&
+		if (u->socket == socket && s->wanted[i].proof == UNC_COUNTS &&
 		    t->type[u->type].steps_freeze.n)
 			return true;
 	}
 	return false;
 }
 
-static int count_doubtful(void *user, uint32_t instance, const struct unc_unit *missing)
+void unc_units_lose_all(struct unc_units *s, uint32_t instance)
 {
-	struct unc_session *s = ((void **)user)[0];
-	struct unc_session_item *item = ((void **)user)[1];
-
-	item->doubtful += !missing && s->proof[instance] == UNC_DOUBTFUL;
-	return 0;
-}
-
-/* What a unit counts that does not begin to, in each of its turns: it is not asked again. */
-static void lose_all(struct unc_session *s, uint32_t instance)
-{
-	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
+	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
 		if (s->slot[i].code.counter == UNC_NONE ||
-		    unc_session_control(s, &s->slot[i]) != UNC_NONE)
-			unc_session_lose(s, &s->slot[i], UNC_LOST_FROZEN, UNC_NONE, 0);
-}
-
-static int lose_doubtful(void *user, uint32_t instance, const struct unc_unit *missing)
-{
-	if (!missing)
-		lose_all(user, instance);
-	return 0;
+		    unc_units_control(s, &s->slot[i]) != UNC_NONE)
+			unc_units_lose(s, &s->slot[i], UNC_LOST_FROZEN, UNC_NONE, 0);
 }
 
 /* How a unit is told that may be frozen. */
-static int describe_doubtful(struct unc_session *s, const struct unc_plan_unit *u,
+static int describe_doubtful(struct unc_units *s, const struct unc_plan_unit *u,
 			     struct unc_error *err)
 {
 	size_t i = (size_t)(u->instance - s->platform->instances.unit);
@@ -155,30 +139,14 @@ static int describe_doubtful(struct unc_session *s, const struct unc_plan_unit *
 	return 0;
 }
 
-/* A sum without doubtful units is partial; one of nothing else is none. */
-static void mark_items(struct unc_session *s)
-{
-	for (size_t k = 0; k < s->n_items; k++) {
-		struct unc_session_item *item = &s->item[k];
-		void *user[] = {s, item};
-
-		item->doubtful = 0;
-		unc_session_walk_units(s, item, count_doubtful, user);
-		if (item->doubtful == 0 || item->doubtful < item->units)
-			continue;
-		item->doubtful = 0;
-		unc_session_walk_units(s, item, lose_doubtful, s);
-	}
-}
-
 /* A unit with a clock, or without one, of which nothing is known yet. */
-static bool is_unproven(const struct unc_session *s, const struct unc_plan_unit *u, bool clock)
+static bool is_unproven(const struct unc_units *s, const struct unc_plan_unit *u, bool clock)
 {
 	return u->n_controls && (u->clock.ctr != UNC_NONE) == clock &&
 	       *proof_of(s, u) == UNC_UNPROVEN;
 }
 
-static bool all_proven(const struct unc_session *s, size_t first, bool clocks)
+static bool all_proven(const struct unc_units *s, size_t first, bool clocks)
 {
 	for (size_t i = first; i < s->n_units; i++)
 		if (is_unproven(s, &s->unit[i], clocks))
@@ -187,26 +155,26 @@ static bool all_proven(const struct unc_session *s, size_t first, bool clocks)
 }
 
 /* Who comes later to a unit that stands still is not to take it for frozen. */
-static int note_standing(struct unc_session *s, size_t first, struct unc_error *err)
+static int note_standing(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	int rc = 0;
 
 	for (size_t i = first; i < s->n_units && rc == 0; i++)
 		if (*proof_of(s, &s->unit[i]) == UNC_STANDS && !s->unit[i].shared)
-			rc = unc_session_note_standing(s, &s->unit[i], err);
+			rc = unc_units_note_standing(s, &s->unit[i], err);
 	return rc;
 }
 
 /* Units without a clock, from unit[first] on, that do not count now: they are frozen where their
  * socket is. */
-static int prove_clockless(struct unc_session *s, size_t first, struct unc_error *err)
+static int prove_clockless(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	struct unc_suspects still = {.unit = calloc(s->n_units + 1, sizeof(*still.unit))};
 	bool stands = false;
 	int rc = still.unit ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory"), last = -1;
 
 	/* As in find_still(). */
-	if (s->hooks && s->hooks->freezes(s, NULL, 0))
+	if (s->guest && s->guest->freezes(s->host, NULL, 0))
 		first = s->n_units;
 	for (size_t i = first; rc == 0 && i < s->n_units; i++)
 		if (is_unproven(s, &s->unit[i], false) &&
@@ -222,16 +190,16 @@ static int prove_clockless(struct unc_session *s, size_t first, struct unc_error
 		if (last != (int)socket)
 			stands = !socket_counts(s, socket);
 		if (last != (int)socket && stands)
-			rc = unc_session_socket_stands(s, socket, &stands, err);
+			rc = unc_units_socket_stands(s, socket, &stands, err);
 		if (rc == 0 && stands)
-			unc_session_lose_unit(s, still.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
+			unc_units_lose_unit(s, still.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
 		last = (int)socket;
 	}
 	free(still.unit);
 	return rc;
 }
 
-static int prove_clocked(struct unc_session *s, size_t first, struct unc_error *err)
+static int prove_clocked(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	struct unc_suspects suspects;
 	bool any = false;
@@ -241,7 +209,7 @@ static int prove_clocked(struct unc_session *s, size_t first, struct unc_error *
 	if (rc == 0 && suspects.n)
 		rc = unfreeze_sockets(s, &suspects, &any, err);
 	if (rc == 0 && any)
-		rc = unc_session_run_clocks(s, &suspects, err);
+		rc = unc_units_run_clocks(s, &suspects, err);
 	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
 		*proof_of(s, suspects.unit[i]) = UNC_DOUBTFUL;
 	for (size_t i = first; rc == 0 && i < s->n_units; i++)
@@ -252,7 +220,8 @@ static int prove_clocked(struct unc_session *s, size_t first, struct unc_error *
 		bool counts = socket_counts(s, u->instance->socket);
 
 		if (!counts)
-			lose_all(s, (uint32_t)(u->instance - s->platform->instances.unit));
+			unc_units_lose_all(s,
+					   (uint32_t)(u->instance - s->platform->instances.unit));
 		if (!counts || !u->shared || u->stands)
 			*proof_of(s, u) = UNC_STANDS;
 		else
@@ -260,13 +229,11 @@ static int prove_clocked(struct unc_session *s, size_t first, struct unc_error *
 	}
 	if (rc == 0)
 		rc = note_standing(s, first, err);
-	if (rc == 0)
-		mark_items(s);
 	free(suspects.unit);
 	return rc;
 }
 
-int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err)
+int unc_units_prove(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	size_t reads = first ? s->n_always : 0;
 	int rc = 0;
@@ -279,7 +246,7 @@ int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
 		if (s->read[i].error)
-			unc_session_unread(s, slot, slot->ctr, &s->read[i]);
+			unc_units_unread(s, slot, slot->ctr, &s->read[i]);
 		slot->last = s->read[i].value;
 	}
 	if (!all_proven(s, first, true))
@@ -287,13 +254,13 @@ int unc_session_prove(struct unc_session *s, size_t first, struct unc_error *err
 	return rc < 0 || all_proven(s, first, false) ? rc : prove_clockless(s, first, err);
 }
 
-int unc_session_prove_again(struct unc_session *s, size_t first, struct unc_error *err)
+int unc_units_prove_again(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	struct unc_suspects suspects;
 	int rc = find_still(s, first, UNC_COUNTS, &suspects, err);
 
 	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
-		unc_session_lose_unit(s, suspects.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
+		unc_units_lose_unit(s, suspects.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
 	free(suspects.unit);
 	return rc;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions: what another session counts already is counted once. Its counter is read, from a base
+ * Units: what another session counts already is counted once. Its counter is read, from a base
  * of our own, and nothing is written.
  */
 #include <string.h>
 
-#include "session/occupancy.h"
-#include "session/session.h"
+#include "units/occupancy.h"
+#include "units/units.h"
 
 /* Bits that do something once, when they are written. */
 static uint64_t once_bits(const struct unc_table *t, const struct unc_tbl_type *type)
@@ -22,29 +22,12 @@ static uint64_t once_bits(const struct unc_table *t, const struct unc_tbl_type *
 	return bits;
 }
 
-bool unc_session_sampled(const struct unc_session *s, const struct unc_slot *slot)
-{
-	const struct unc_measure *m;
-
-	if (!s->hooks)
-		return false;
-	m = &s->measure[s->item[s->sampled].measure[0]];
-	for (uint32_t i = 0; i < m->n_slots; i++) {
-		const struct unc_slot *one = &s->slot[m->slot[i]];
-
-		if (one->instance == slot->instance && unc_code_same(&one->code, &slot->code))
-			return true;
-	}
-	return false;
-}
-
 /* A record that a session has made and lets others share, where the register holds it still: one
  * that lives, or one that has left it to the kernel. */
-static const struct unc_ledger_record *live(const struct unc_session *s,
-					    const struct unc_instance *u, uint16_t reg, bool filter,
-					    const struct unc_plan *found)
+static const struct unc_ledger_record *live(const struct unc_units *s, const struct unc_instance *u,
+					    uint16_t reg, bool filter, const struct unc_plan *found)
 {
-	const struct unc_ledger_record *r = unc_session_record(s, u, reg);
+	const struct unc_ledger_record *r = unc_units_record(s, u, reg);
 	uint64_t now, tells;
 
 	if (!r || r->alone || r->role != (filter ? UNC_HELD_FILTER : UNC_HELD_CONTROL) ||
@@ -54,7 +37,7 @@ static const struct unc_ledger_record *live(const struct unc_session *s,
 	return (now ^ r->value) & tells & r->mask ? NULL : r;
 }
 
-static bool may_join(const struct unc_session *s, const struct unc_instance *u,
+static bool may_join(const struct unc_units *s, const struct unc_instance *u,
 		     const struct unc_code *code, unsigned counter, const struct unc_plan *found)
 {
 	const struct unc_table *t = s->platform->table;
@@ -74,7 +57,7 @@ static bool may_join(const struct unc_session *s, const struct unc_instance *u,
 }
 
 /* Whether an event that is led may have the counter: what leads it is joined as well, and so stays. */
-static bool is_led(const struct unc_session *s, const uint32_t *slots, size_t n,
+static bool is_led(const struct unc_units *s, const uint32_t *slots, size_t n,
 		   const uint8_t *counter, size_t i)
 {
 	const struct unc_table *t = s->platform->table;
@@ -96,7 +79,7 @@ static bool is_led(const struct unc_session *s, const uint32_t *slots, size_t n,
 }
 
 /* Events of lanes join all together, or none. */
-static void check_lanes(const struct unc_session *s, const uint32_t *slots, size_t n,
+static void check_lanes(const struct unc_units *s, const uint32_t *slots, size_t n,
 			uint8_t *counter)
 {
 	bool all = true;
@@ -109,9 +92,9 @@ static void check_lanes(const struct unc_session *s, const uint32_t *slots, size
 			counter[i] = UNC_NOT_JOINED;
 }
 
-void unc_session_join(const struct unc_session *s, const struct unc_instance *u,
-		      const uint32_t *slots, size_t n, const struct unc_others *others,
-		      const struct unc_plan *found, uint8_t *counter)
+void unc_units_join(const struct unc_units *s, const struct unc_instance *u, const uint32_t *slots,
+		    size_t n, const struct unc_others *others, const struct unc_plan *found,
+		    uint8_t *counter)
 {
 	uint32_t taken = 0;
 
@@ -119,7 +102,7 @@ void unc_session_join(const struct unc_session *s, const struct unc_instance *u,
 	for (size_t i = 0; i < n; i++) {
 		const struct unc_slot *slot = &s->slot[slots[i]];
 
-		if (slot->code.counter != UNC_NONE || unc_session_sampled(s, slot))
+		if (slot->code.counter != UNC_NONE || slot->alone)
 			continue;
 		for (size_t k = 0; k < others->n && counter[i] == UNC_NOT_JOINED; k++) {
 			unsigned c = others->one[k].counter;
@@ -134,8 +117,8 @@ void unc_session_join(const struct unc_session *s, const struct unc_instance *u,
 	check_lanes(s, slots, n, counter);
 }
 
-void unc_session_add_cleared(const struct unc_session *s, const struct unc_instance *u,
-			     const struct unc_plan *found, struct unc_occupancy *o)
+void unc_units_add_cleared(const struct unc_units *s, const struct unc_instance *u,
+			   const struct unc_plan *found, struct unc_occupancy *o)
 {
 	const struct unc_table *t = s->platform->table;
 
@@ -143,23 +126,23 @@ void unc_session_add_cleared(const struct unc_session *s, const struct unc_insta
 		uint16_t ctl = found->tag[i].reg;
 
 		if (t->reg[ctl].role != UNC_ROLE_CTL ||
-		    unc_counter_in_use(t, found, i) != UNC_NONE || !unc_session_shares(s, u, ctl))
+		    unc_counter_in_use(t, found, i) != UNC_NONE || !unc_units_shares(s, u, ctl))
 			continue;
 		o->shared = true;
 		o->others.one[o->others.n++] = (struct unc_other){
-			.ctl = unc_session_record(s, u, ctl)->value, .counter = t->reg[ctl].number};
+			.ctl = unc_units_record(s, u, ctl)->value, .counter = t->reg[ctl].number};
 	}
 }
 
-bool unc_session_stands(const struct unc_session *s, const struct unc_instance *u,
-			const struct unc_plan *found)
+bool unc_units_stands(const struct unc_units *s, const struct unc_instance *u,
+		      const struct unc_plan *found)
 {
 	const struct unc_table *t = s->platform->table;
-	const struct unc_ledger_record *r = unc_session_record(s, u, t->type[u->type].unit_ctl);
+	const struct unc_ledger_record *r = unc_units_record(s, u, t->type[u->type].unit_ctl);
 
 	for (size_t i = 0; i < found->n; i++)
 		if (unc_counter_in_use(t, found, i) != UNC_NONE &&
-		    !unc_session_shares(s, u, found->tag[i].reg))
+		    !unc_units_shares(s, u, found->tag[i].reg))
 			return false;
-	return unc_session_other(s, r) != UNC_LEDGER_NOBODY && r->value == UNC_STANDS;
+	return unc_units_other(s, r) != UNC_LEDGER_NOBODY && r->value == UNC_STANDS;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: running plans. */
+/* Units: running plans. */
 #include <string.h>
 
-#include "session/session.h"
+#include "units/units.h"
 
-int unc_session_fail_op(const struct unc_session *s, const struct unc_plan *plan, const char *what,
-			struct unc_error *err)
+int unc_units_fail_op(const struct unc_units *s, const struct unc_plan *plan, const char *what,
+		      struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	char unit[64];
@@ -21,7 +21,7 @@ int unc_session_fail_op(const struct unc_session *s, const struct unc_plan *plan
 					"%s failed: the kernel has no counter left for one of the "
 					"events",
 					what);
-		unc_session_unit_text(s, tag->instance, unit, sizeof(unit));
+		unc_units_unit_text(s, tag->instance, unit, sizeof(unit));
 		return unc_fail(
 			err, op->error, "%s failed: %s of %s at %s: %s", what,
 			unc_tbl_str(t, t->reg[tag->reg].name), unit, tag->instance->location,
@@ -38,8 +38,8 @@ static bool only_reads(const struct unc_plan *plan)
 	return true;
 }
 
-int unc_session_run_plan(struct unc_session *s, struct unc_plan *plan, const char *what,
-			 struct unc_error *err)
+int unc_units_run_plan(struct unc_units *s, struct unc_plan *plan, const char *what,
+		       struct unc_error *err)
 {
 	struct unc_access *access = s->platform->access;
 	struct unc_error why = {0};
@@ -53,19 +53,19 @@ int unc_session_run_plan(struct unc_session *s, struct unc_plan *plan, const cha
 		rc = unc_access_run(access, plan->op, plan->n);
 	if (why.code)
 		return unc_fail(err, rc, "%s", why.text);
-	return rc < 0 ? unc_session_fail_op(s, plan, what, err) : 0;
+	return rc < 0 ? unc_units_fail_op(s, plan, what, err) : 0;
 }
 
-int unc_session_run_once(struct unc_session *s, struct unc_plan *plan, int rc, const char *what,
-			 struct unc_error *err)
+int unc_units_run_once(struct unc_units *s, struct unc_plan *plan, int rc, const char *what,
+		       struct unc_error *err)
 {
 	if (rc == 0)
-		rc = unc_session_run_plan(s, plan, what, err);
+		rc = unc_units_run_plan(s, plan, what, err);
 	unc_plan_free(plan);
 	return rc;
 }
 
-int unc_session_put_back(struct unc_session *s, struct unc_plan *plan, struct unc_error *err)
+int unc_units_put_back(struct unc_units *s, struct unc_plan *plan, struct unc_error *err)
 {
 	enum { TRIES = 3 };
 	bool failed = plan->n && unc_access_run(s->platform->access, plan->op, plan->n) < 0;
@@ -76,5 +76,5 @@ int unc_session_put_back(struct unc_session *s, struct unc_plan *plan, struct un
 			if (plan->op[i].error)
 				failed |= unc_access_run(s->platform->access, &plan->op[i], 1) < 0;
 	}
-	return failed ? unc_session_fail_op(s, plan, "putting back what was found", err) : 0;
+	return failed ? unc_units_fail_op(s, plan, "putting back what was found", err) : 0;
 }

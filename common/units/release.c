@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "session/counters.h"
-#include "session/occupancy.h"
+#include "units/counters.h"
+#include "units/occupancy.h"
 
 struct release {
-	struct unc_session *session;
+	struct unc_units units;
 	bool force;
 	struct unc_counters shown, now;
 	struct unc_error failed; /* the first that could not be freed */
@@ -21,7 +21,7 @@ struct release {
 /* A counter that leads others in a lane, with which a session counts; NULL: none does. */
 static const struct unc_found *led_by(const struct release *r, const struct unc_found *f)
 {
-	const struct unc_table *t = r->session->platform->table;
+	const struct unc_table *t = r->units.platform->table;
 	const struct unc_range *lanes = &t->type[f->instance->type].lanes;
 
 	for (size_t i = 0; i < r->now.n; i++) {
@@ -74,16 +74,16 @@ static int keep(const struct release *r, const struct unc_found *f, struct unc_e
 static int clear(struct release *r, const struct unc_found *f, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
-	int rc = unc_plan_add(r->session->platform->table, &plan, f->instance, f->ctl, UNC_OP_WRITE,
-			      0, err);
+	int rc = unc_plan_add(r->units.platform->table, &plan, f->instance, f->ctl, UNC_OP_WRITE, 0,
+			      err);
 
-	return unc_session_run_once(r->session, &plan, rc, "freeing a counter", err);
+	return unc_units_run_once(&r->units, &plan, rc, "freeing a counter", err);
 }
 
 /* A unit whose last counter was freed goes on, if it is frozen. */
 static int let_go(struct release *r, const struct unc_instance *u, struct unc_error *err)
 {
-	struct unc_session *s = r->session;
+	struct unc_units *s = &r->units;
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->type];
 	const struct unc_plan_unit unit = {.instance = u, .n_controls = 1};
@@ -93,13 +93,13 @@ static int let_go(struct release *r, const struct unc_instance *u, struct unc_er
 	int rc = unc_occupancy_look(t, u, unc_occupancy_tells, &tells, &look, err);
 
 	if (rc == 0)
-		rc = unc_session_run_plan(s, &look, "looking at what was freed", err);
+		rc = unc_units_run_plan(s, &look, "looking at what was freed", err);
 	if (rc == 0 && !unc_occupancy(t, &look, u, NULL).shared &&
 	    (!unc_plan_value(&look, u, type->unit_ctl, &control) || /* it may be */
 	     unc_unit_state(t, type, control) != UNC_UNIT_RUNS))
 		rc = unc_plan_freeze(t, &unit, 1, false, &plan, err);
 	unc_plan_free(&look);
-	return unc_session_run_once(s, &plan, rc, "letting a unit go on", err);
+	return unc_units_run_once(s, &plan, rc, "letting a unit go on", err);
 }
 
 static void note_failure(struct release *r, const struct unc_error *why)
@@ -148,11 +148,10 @@ static void judge(struct release *r, struct unc_found *f)
 	if (!now || f->why.code || keep(r, f, &f->why) < 0 || now->control != f->control ||
 	    now->owner != f->owner)
 		return;
-	unc_session_unit_text(r->session, f->instance, unit, sizeof(unit));
+	unc_units_unit_text(&r->units, f->instance, unit, sizeof(unit));
 	unc_fail(&f->why, UNC_ERR_IO,
 		 "%s of %s could not be put back: it holds 0x%" PRIx64 " still",
-		 unc_tbl_str(r->session->platform->table,
-			     r->session->platform->table->reg[f->ctl].name),
+		 unc_tbl_str(r->units.platform->table, r->units.platform->table->reg[f->ctl].name),
 		 unit, f->control);
 	note_failure(r, &f->why);
 }
@@ -160,7 +159,7 @@ static void judge(struct release *r, struct unc_found *f)
 static int look_again(struct release *r, struct unc_error *err)
 {
 	unc_counters_free(&r->now);
-	return unc_counters_look(r->session, &r->now, err);
+	return unc_counters_look(&r->units, &r->now, err);
 }
 
 /* Who cannot know the sessions of others takes them for strangers. */
@@ -168,11 +167,11 @@ static int lock(struct release *r, struct unc_error *err)
 {
 	const char *reason;
 
-	unc_session_lock(r->session);
-	reason = unc_ledger_reason(r->session->platform->ledger);
+	unc_units_lock(&r->units);
+	reason = unc_ledger_reason(r->units.platform->ledger);
 	if (!r->force || !*reason)
 		return 0;
-	unc_session_unlock(r->session);
+	unc_units_unlock(&r->units);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
 			"strangers cannot be told from sessions of other programs: %.300s", reason);
 }
@@ -180,7 +179,7 @@ static int lock(struct release *r, struct unc_error *err)
 /* Under the lock. */
 static int free_all(struct release *r, struct unc_error *err)
 {
-	int rc = unc_session_bury(r->session, err);
+	int rc = unc_units_bury(&r->units, err);
 
 	if (rc == 0)
 		rc = look_again(r, err);
@@ -197,7 +196,7 @@ static int free_all(struct release *r, struct unc_error *err)
 
 static int release(struct release *r, unc_counter_fn fn, void *user, struct unc_error *err)
 {
-	struct unc_session *s = r->session;
+	struct unc_units *s = &r->units;
 	int rc;
 
 	if (!s->platform->access)
@@ -205,7 +204,7 @@ static int release(struct release *r, unc_counter_fn fn, void *user, struct unc_
 	if ((rc = lock(r, err)) < 0)
 		return rc;
 	rc = unc_counters_look(s, &r->shown, err);
-	unc_session_unlock(s);
+	unc_units_unlock(s);
 	if (rc < 0)
 		return rc;
 	unc_counters_warn(s, &r->shown);
@@ -213,7 +212,7 @@ static int release(struct release *r, unc_counter_fn fn, void *user, struct unc_
 	if (rc != 0 || (rc = lock(r, err)) < 0)
 		return rc;
 	rc = free_all(r, err);
-	unc_session_unlock(s);
+	unc_units_unlock(s);
 	if (rc == 0)
 		rc = unc_counters_tell(s->platform, &r->shown, true, fn, user);
 	if (rc == 0 && r->failed.code)
@@ -225,7 +224,7 @@ int unc_counters_release(struct unc_platform *p, unsigned flags, unc_counter_fn 
 {
 	struct release r = {.force = flags & UNC_RELEASE_FORCE};
 	struct unc_error err = {0};
-	int rc = unc_session_new(p, 0, &r.session);
+	int rc = unc_units_init(&r.units, p);
 
 	if (rc < 0)
 		return rc;
@@ -236,6 +235,6 @@ int unc_counters_release(struct unc_platform *p, unsigned flags, unc_counter_fn 
 		rc = release(&r, fn, user, &err);
 	unc_counters_free(&r.shown);
 	unc_counters_free(&r.now);
-	unc_session_free(r.session);
+	unc_units_free(&r.units);
 	return err.code ? unc_platform_keep(p, &err) : rc;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions: is what was read ours? Others program counters and clear them without asking, and the
+ * Units: is what was read ours? Others program counters and clear them without asking, and the
  * values look like any others. So the controls are read back after programming and compared from
- * then on. Whether a unit counts at all: session_prove.c.
+ * then on. Whether a unit counts at all: prove.c.
  */
 #include <inttypes.h>
 
-#include "session/session.h"
+#include "units/units.h"
 
 static bool looks_at(const struct unc_slot *slot, uint16_t filter)
 {
@@ -17,7 +17,7 @@ static bool looks_at(const struct unc_slot *slot, uint16_t filter)
 }
 
 /* Whether a slot counts in a lane that the counter of this control leads. */
-static bool is_led(const struct unc_session *s, const struct unc_slot *slot, uint16_t control)
+static bool is_led(const struct unc_units *s, const struct unc_slot *slot, uint16_t control)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[unc_type_pool(t, slot->code.type)];
@@ -33,45 +33,44 @@ static bool is_led(const struct unc_session *s, const struct unc_slot *slot, uin
 	return false;
 }
 
-static bool depends(const struct unc_session *s, const struct unc_slot *slot,
+static bool depends(const struct unc_units *s, const struct unc_slot *slot,
 		    const struct unc_setting *setting, bool filter)
 {
-	if (!unc_session_active(s, slot))
+	if (!unc_units_active(s, slot))
 		return false;
 	if (filter)
 		return looks_at(slot, setting->reg);
-	return unc_session_control(s, slot) == setting->reg || is_led(s, slot, setting->reg);
+	return unc_units_control(s, slot) == setting->reg || is_led(s, slot, setting->reg);
 }
 
 /* A control or filter no longer holds what was programmed: it is not ours to put back. */
-static void lose_setting(struct unc_session *s, const struct unc_plan_unit *u,
+static void lose_setting(struct unc_units *s, const struct unc_plan_unit *u,
 			 struct unc_setting *setting, bool filter, uint64_t now)
 {
-	int i = s->head[u->instance - s->platform->instances.unit];
+	int i = s->wanted[u->instance - s->platform->instances.unit].head;
 
 	setting->keep = true;
 	for (; i != UNC_END; i = s->slot[i].next)
 		if (depends(s, &s->slot[i], setting, filter))
-			unc_session_lose(s, &s->slot[i],
-					 filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL, setting->reg,
-					 now);
+			unc_units_lose(s, &s->slot[i], filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
+				       setting->reg, now);
 }
 
 /* What cannot be read does not tell whether the counters are ours. */
-static void doubt(struct unc_session *s, const struct unc_plan_unit *u,
+static void doubt(struct unc_units *s, const struct unc_plan_unit *u,
 		  const struct unc_setting *setting, bool filter, const struct unc_reg_op *op)
 {
-	int i = s->head[u->instance - s->platform->instances.unit];
+	int i = s->wanted[u->instance - s->platform->instances.unit].head;
 
 	for (; i != UNC_END; i = s->slot[i].next)
 		if (depends(s, &s->slot[i], setting, filter))
-			unc_session_unread(s, &s->slot[i], setting->reg, op);
+			unc_units_unread(s, &s->slot[i], setting->reg, op);
 }
 
 /* ---- reading back */
 
 /* Bits of a setting that show what was written to them. */
-static uint64_t telling_bits(const struct unc_session *s, const struct unc_plan_unit *u,
+static uint64_t telling_bits(const struct unc_units *s, const struct unc_plan_unit *u,
 			     const struct unc_setting *setting, bool filter)
 {
 	return setting->mask & unc_telling_bits(s->platform->table, u->instance, setting->reg,
@@ -79,7 +78,7 @@ static uint64_t telling_bits(const struct unc_session *s, const struct unc_plan_
 }
 
 /* Bits of a filter that we do not look at are for others to set: they are not put back as found. */
-static void keep_other_bits(const struct unc_session *s, struct unc_setting *setting, uint64_t now)
+static void keep_other_bits(const struct unc_units *s, struct unc_setting *setting, uint64_t now)
 {
 	uint64_t others = (now ^ setting->shown) & ~setting->mask &
 			  s->platform->table->reg[setting->reg].write_mask;
@@ -88,7 +87,7 @@ static void keep_other_bits(const struct unc_session *s, struct unc_setting *set
 	setting->shown ^= others;
 }
 
-static int compare(struct unc_session *s, struct unc_plan_unit *u, struct unc_setting *setting,
+static int compare(struct unc_units *s, struct unc_plan_unit *u, struct unc_setting *setting,
 		   bool filter, uint64_t now, struct unc_error *err)
 {
 	/* Where a start has failed nobody has looked yet what it shows. */
@@ -105,7 +104,7 @@ static int compare(struct unc_session *s, struct unc_plan_unit *u, struct unc_se
 }
 
 /* What a setting shows right after it was written. */
-static int take_shown(struct unc_session *s, struct unc_plan_unit *u, struct unc_setting *setting,
+static int take_shown(struct unc_units *s, struct unc_plan_unit *u, struct unc_setting *setting,
 		      bool filter, uint64_t now, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -118,22 +117,22 @@ static int take_shown(struct unc_session *s, struct unc_plan_unit *u, struct unc
 	if (!((now ^ setting->value) & telling_bits(s, u, setting, filter)))
 		return 0;
 	setting->keep = true;
-	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
+	unc_units_unit_text(s, u->instance, unit, sizeof(unit));
 	return unc_fail(
 		err, UNC_ERR_BUSY,
 		"%s of %s holds 0x%" PRIx64 "%s right after 0x%" PRIx64
 		" was written: somebody else programs it at the same time",
 		unc_tbl_str(t, t->reg[setting->reg].name), unit, now,
 		filter ? ""
-		       : unc_session_event_text(s, u->instance, now, NULL, 0, event, sizeof(event)),
+		       : unc_units_event_text(s, u->instance, now, NULL, 0, event, sizeof(event)),
 		setting->value);
 }
 
-typedef int (*setting_fn)(struct unc_session *, struct unc_plan_unit *, struct unc_setting *,
+typedef int (*setting_fn)(struct unc_units *, struct unc_plan_unit *, struct unc_setting *,
 			  bool filter, uint64_t now, struct unc_error *);
 
 /* The reads of s->check that are of a unit. */
-static size_t checks_of(const struct unc_session *s, const struct unc_plan_unit *u)
+static size_t checks_of(const struct unc_units *s, const struct unc_plan_unit *u)
 {
 	const struct unc_table *t = s->platform->table;
 	size_t n = u->n_controls && unc_plan_shows(t, t->type[u->instance->type].unit_ctl);
@@ -147,7 +146,7 @@ static size_t checks_of(const struct unc_session *s, const struct unc_plan_unit 
 
 /* Calls fn for each setting of unit[first] and those behind it with what it holds, as far as it
  * could be read; op: where their reads begin. */
-static int each_setting(struct unc_session *s, size_t first, const struct unc_reg_op *op,
+static int each_setting(struct unc_units *s, size_t first, const struct unc_reg_op *op,
 			setting_fn fn, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -175,14 +174,14 @@ static int each_setting(struct unc_session *s, size_t first, const struct unc_re
 	return rc;
 }
 
-static void take_unit(struct unc_session *s, struct unc_plan_unit *u, uint16_t reg, uint64_t now)
+static void take_unit(struct unc_units *s, struct unc_plan_unit *u, uint16_t reg, uint64_t now)
 {
 	u->unit_taken = true;
-	unc_session_lose_unit(s, u, UNC_LOST_UNIT, reg, now);
+	unc_units_lose_unit(s, u, UNC_LOST_UNIT, reg, now);
 }
 
 /* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
-static void check_unit_controls(struct unc_session *s, size_t first, const struct unc_reg_op *op)
+static void check_unit_controls(struct unc_units *s, size_t first, const struct unc_reg_op *op)
 {
 	const struct unc_table *t = s->platform->table;
 
@@ -197,17 +196,17 @@ static void check_unit_controls(struct unc_session *s, size_t first, const struc
 		const struct unc_reg_op *control = op - unc_plan_watched(t, u) - 1;
 
 		if (control->error) {
-			unc_session_unread_unit(s, u, type->unit_ctl, control);
+			unc_units_unread_unit(s, u, type->unit_ctl, control);
 			continue;
 		}
 		if (unc_unit_state(t, type, control->value) != UNC_UNIT_RUNS &&
-		    !(s->hooks && s->hooks->freezes(s, u->instance, control->value)))
+		    !(s->guest && s->guest->freezes(s->host, u->instance, control->value)))
 			take_unit(s, u, type->unit_ctl, control->value);
 	}
 }
 
 /* Who has come since may count what excludes what we count: then neither can be relied on. */
-static void check_kinds(struct unc_session *s, size_t first, const struct unc_plan *check,
+static void check_kinds(struct unc_units *s, size_t first, const struct unc_plan *check,
 			size_t from)
 {
 	const struct unc_table *t = s->platform->table;
@@ -222,16 +221,16 @@ static void check_kinds(struct unc_session *s, size_t first, const struct unc_pl
 			const struct unc_reg_op *op = &check->op[k];
 
 			if (op->error)
-				unc_session_unread_unit(s, u, check->tag[k].reg, op);
+				unc_units_unread_unit(s, u, check->tag[k].reg, op);
 			else if ((op->value & type->active) &&
 				 ((op->value ^ u->control[0].value) & type->exclusive))
-				unc_session_lose_unit(s, u, UNC_LOST_KIND, check->tag[k].reg,
-						      op->value);
+				unc_units_lose_unit(s, u, UNC_LOST_KIND, check->tag[k].reg,
+						    op->value);
 		}
 	}
 }
 
-int unc_session_verify_prepare(struct unc_session *s, struct unc_error *err)
+int unc_units_verify_prepare(struct unc_units *s, struct unc_error *err)
 {
 	int rc;
 
@@ -243,7 +242,7 @@ int unc_session_verify_prepare(struct unc_session *s, struct unc_error *err)
 }
 
 /* Where the reads of unit[first] begin. */
-static size_t checks_before(const struct unc_session *s, size_t first)
+static size_t checks_before(const struct unc_units *s, size_t first)
 {
 	size_t n = 0;
 
@@ -252,20 +251,20 @@ static size_t checks_before(const struct unc_session *s, size_t first)
 	return n;
 }
 
-int unc_session_verify_begin(struct unc_session *s, size_t first, struct unc_error *err)
+int unc_units_verify_begin(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	size_t from = checks_before(s, first);
 
 	if (!s->check.n)
 		return 0;
 	if (unc_access_run(s->platform->access, s->check.op + from, s->check.n - from) < 0)
-		return unc_session_fail_op(s, &s->check, "reading the controls back", err);
+		return unc_units_fail_op(s, &s->check, "reading the controls back", err);
 	return each_setting(s, first, s->check.op + from, take_shown, err);
 }
 
 /* ---- at intervals */
 
-int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
+int unc_units_verify_due(struct unc_units *s, struct unc_error *err)
 {
 	/* ns: it costs as much as a read; a clock that is lent takes time from what is counted. */
 	const uint64_t often = 1000000, prove_often = 50000000;
@@ -277,14 +276,14 @@ int unc_session_verify_due(struct unc_session *s, struct unc_error *err)
 	if (ns - s->verified_ns < often)
 		return 0;
 	/* Who starts meanwhile must not find a clock that is lent; nobody is waited for. */
-	prove = ns - s->proven_ns >= prove_often && unc_session_try_lock(s);
-	rc = unc_session_verify(s, 0, prove, err);
+	prove = ns - s->proven_ns >= prove_often && unc_units_try_lock(s);
+	rc = unc_units_verify(s, 0, prove, err);
 	if (prove)
-		unc_session_unlock(s);
+		unc_units_unlock(s);
 	return rc;
 }
 
-int unc_session_verify(struct unc_session *s, size_t first, bool prove, struct unc_error *err)
+int unc_units_verify(struct unc_units *s, size_t first, bool prove, struct unc_error *err)
 {
 	size_t from = checks_before(s, first);
 	uint64_t ns, tsc;
@@ -295,7 +294,7 @@ int unc_session_verify(struct unc_session *s, size_t first, bool prove, struct u
 		s->verified_ns = ns;
 	if (first == 0 && prove)
 		s->proven_ns = ns;
-	if (prove && (rc = unc_session_kernel_prove(s, first, false, err)) < 0)
+	if (prove && (rc = unc_units_kernel_prove(s, first, false, err)) < 0)
 		return rc;
 	if (from >= s->check.n)
 		return 0;
@@ -303,5 +302,5 @@ int unc_session_verify(struct unc_session *s, size_t first, bool prove, struct u
 	each_setting(s, first, s->check.op + from, compare, NULL);
 	check_unit_controls(s, first, s->check.op + from);
 	check_kinds(s, first, &s->check, from);
-	return prove ? unc_session_prove_again(s, first, err) : 0;
+	return prove ? unc_units_prove_again(s, first, err) : 0;
 }

@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: slots that mean nothing any more, and why. */
+/* Units: slots that mean nothing any more, and why. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/cpu.h"
-#include "session/session.h"
+#include "units/units.h"
 
-void unc_session_lose(struct unc_session *s, struct unc_slot *slot, enum unc_loss_kind why,
-		      uint16_t reg, uint64_t value)
+void unc_units_lose(struct unc_units *s, struct unc_slot *slot, enum unc_loss_kind why,
+		    uint16_t reg, uint64_t value)
 {
 	s->flawed = true;
 	if (slot->lost.why == UNC_LOST_NOT)
 		slot->lost = (struct unc_loss){.why = (uint8_t)why, .reg = reg, .value = value};
 }
 
-void unc_session_unread(struct unc_session *s, struct unc_slot *slot, uint16_t reg,
-			const struct unc_reg_op *op)
+void unc_units_unread(struct unc_units *s, struct unc_slot *slot, uint16_t reg,
+		      const struct unc_reg_op *op)
 {
 	/* An event whose socket went offline is dead for good, even if its CPUs come back. */
-	if (s->by_kernel[slot->instance] && op->errno_value == ENODEV)
-		unc_session_lose(s, slot, UNC_LOST_UNREAD, reg, ENODEV);
+	if (s->wanted[slot->instance].by_kernel && op->errno_value == ENODEV)
+		unc_units_lose(s, slot, UNC_LOST_UNREAD, reg, ENODEV);
 	s->flawed = true;
 	slot->unread = op->errno_value ? op->errno_value : EIO;
 	slot->unread_reg = reg;
 }
 
-void unc_session_unread_unit(struct unc_session *s, const struct unc_plan_unit *u, uint16_t reg,
-			     const struct unc_reg_op *op)
+void unc_units_unread_unit(struct unc_units *s, const struct unc_plan_unit *u, uint16_t reg,
+			   const struct unc_reg_op *op)
 {
-	int i = s->head[u->instance - s->platform->instances.unit];
+	int i = s->wanted[u->instance - s->platform->instances.unit].head;
 
 	for (; i != UNC_END; i = s->slot[i].next)
-		if (unc_session_active(s, &s->slot[i]) && !s->slot[i].unread &&
-		    unc_session_control(s, &s->slot[i]) != UNC_NONE)
-			unc_session_unread(s, &s->slot[i], reg, op);
+		if (unc_units_active(s, &s->slot[i]) && !s->slot[i].unread &&
+		    unc_units_control(s, &s->slot[i]) != UNC_NONE)
+			unc_units_unread(s, &s->slot[i], reg, op);
 }
 
-static void unread_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
+static void unread_text(const struct unc_units *s, const struct unc_slot *slot, const char *unit,
 			struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -46,9 +46,9 @@ static void unread_text(const struct unc_session *s, const struct unc_slot *slot
 	uint16_t reg = lost ? slot->lost.reg : slot->unread_reg;
 	int error = lost ? (int)slot->lost.value : slot->unread;
 
-	if (s->by_kernel[slot->instance]) {
+	if (s->wanted[slot->instance].by_kernel) {
 		unc_fail(err, UNC_ERR_IO, "%s: what the kernel counts on %s could not be read: %s",
-			 s->measure[slot->name].name, unit,
+			 slot->name, unit,
 			 error == ENODEV  ? "all CPUs of its socket went offline"
 			 : error == EBUSY ? "others of the kernel's users have its counters"
 					  : strerror(error));
@@ -62,36 +62,36 @@ static void unread_text(const struct unc_session *s, const struct unc_slot *slot
 				   : strerror(error));
 }
 
-void unc_session_idle_text(const struct unc_session *s, const struct unc_slot *slot,
-			   struct unc_error *err)
+void unc_units_idle_text(const struct unc_units *s, const struct unc_slot *slot,
+			 struct unc_error *err)
 {
 	char unit[64];
 
-	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	unc_units_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
 	unc_fail(err, UNC_ERR_BUSY,
 		 "%s: not measured: others of the kernel's users had the counters of %s all the "
 		 "time",
-		 s->measure[slot->name].name, unit);
+		 slot->name, unit);
 }
 
-void unc_session_late_text(const struct unc_session *s, const struct unc_slot *slot,
-			   struct unc_error *err)
+void unc_units_late_text(const struct unc_units *s, const struct unc_slot *slot,
+			 struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	char unit[64];
 
-	unc_session_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	unc_units_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
 	unc_fail(err, UNC_ERR_IO, "%s of %s could not be read where the interval began",
-		 s->by_kernel[slot->instance] ? s->measure[slot->name].name
-					      : unc_tbl_str(t, t->reg[slot->ctr].name),
+		 s->wanted[slot->instance].by_kernel ? slot->name
+						     : unc_tbl_str(t, t->reg[slot->ctr].name),
 		 unit);
 }
 
-static void changed_text(const struct unc_session *s, const struct unc_slot *slot, const char *unit,
+static void changed_text(const struct unc_units *s, const struct unc_slot *slot, const char *unit,
 			 const char *reg, struct unc_error *err)
 {
 	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
-	const char *name = s->measure[slot->name].name;
+	const char *name = slot->name;
 	uint64_t value = slot->lost.value;
 	char event[UNC_SPEC_MAX];
 
@@ -105,7 +105,7 @@ static void changed_text(const struct unc_session *s, const struct unc_slot *slo
 			"%s: somebody else has programmed %s of %s while it was counting: it holds "
 			"0x%" PRIx64 "%s",
 			name, reg, unit, value,
-			unc_session_event_text(s, u, value, NULL, 0, event, sizeof(event)));
+			unc_units_event_text(s, u, value, NULL, 0, event, sizeof(event)));
 	else
 		unc_fail(err, UNC_ERR_BUSY,
 			 "%s: somebody else has changed %s of %s while it was counting: it holds "
@@ -113,17 +113,17 @@ static void changed_text(const struct unc_session *s, const struct unc_slot *slo
 			 name, reg, unit, value);
 }
 
-void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *slot,
-			   struct unc_error *err)
+void unc_units_loss_text(const struct unc_units *s, const struct unc_slot *slot,
+			 struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	const char *name = s->measure[slot->name].name;
+	const char *name = slot->name;
 	const char *reg =
 		slot->lost.reg < t->n_reg ? unc_tbl_str(t, t->reg[slot->lost.reg].name) : "";
 	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
 	char unit[64], event[UNC_SPEC_MAX];
 
-	unc_session_unit_text(s, u, unit, sizeof(unit));
+	unc_units_unit_text(s, u, unit, sizeof(unit));
 	switch (slot->lost.why) {
 	case UNC_LOST_NOT:
 	case UNC_LOST_UNREAD:
@@ -142,8 +142,8 @@ void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *s
 			 "%s: somebody else has programmed %s of %s with an event of another kind "
 			 "(0x%" PRIx64 "%s), and the unit counts one kind at a time",
 			 name, reg, unit, slot->lost.value,
-			 unc_session_event_text(s, u, slot->lost.value, NULL, 0, event,
-						sizeof(event)));
+			 unc_units_event_text(s, u, slot->lost.value, NULL, 0, event,
+					      sizeof(event)));
 		return;
 	case UNC_LOST_CLEARED:
 		unc_fail(err, UNC_ERR_BUSY,
@@ -171,17 +171,17 @@ void unc_session_loss_text(const struct unc_session *s, const struct unc_slot *s
 	}
 }
 
-void unc_session_lose_unit(struct unc_session *s, const struct unc_plan_unit *u,
-			   enum unc_loss_kind why, uint16_t reg, uint64_t value)
+void unc_units_lose_unit(struct unc_units *s, const struct unc_plan_unit *u, enum unc_loss_kind why,
+			 uint16_t reg, uint64_t value)
 {
-	int i = s->head[u->instance - s->platform->instances.unit];
+	int i = s->wanted[u->instance - s->platform->instances.unit].head;
 
 	for (; i != UNC_END; i = s->slot[i].next) {
 		struct unc_slot *slot = &s->slot[i];
 		bool programmed = slot->code.counter == UNC_NONE ||
 				  s->platform->table->counter[slot->code.counter].ctl != UNC_NONE;
 
-		if (programmed && unc_session_active(s, slot))
-			unc_session_lose(s, slot, why, reg, value);
+		if (programmed && unc_units_active(s, slot))
+			unc_units_lose(s, slot, why, reg, value);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: what they note in the ledger of the node before they program it, and take out after. */
+/* Units: what they note in the ledger of the node before they program it, and take out after. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "host/perf_users.h"
 #include "host/trust.h"
-#include "session/session.h"
+#include "units/units.h"
 
 /* ---- the lock */
 
@@ -42,14 +42,14 @@ static void open_ledger(struct unc_platform *p)
 		unc_kernel_share(p->access, dir, make);
 }
 
-void unc_session_lock(struct unc_session *s)
+void unc_units_lock(struct unc_units *s)
 {
 	pthread_mutex_lock(&s->platform->program);
 	open_ledger(s->platform);
 	(void)unc_ledger_lock(s->platform->ledger, true, NULL);
 }
 
-bool unc_session_try_lock(struct unc_session *s)
+bool unc_units_try_lock(struct unc_units *s)
 {
 	struct unc_platform *p = s->platform;
 
@@ -61,24 +61,13 @@ bool unc_session_try_lock(struct unc_session *s)
 	return false;
 }
 
-void unc_session_unlock(struct unc_session *s)
+void unc_units_unlock(struct unc_units *s)
 {
 	unc_ledger_unlock(s->platform->ledger);
 	pthread_mutex_unlock(&s->platform->program);
 }
 
-const char *unc_session_unprotected(struct unc_session *s)
-{
-	if (unc_session_enter(s) < 0)
-		return s->error.text;
-	pthread_mutex_lock(&s->platform->program);
-	unc_fail(&s->error, UNC_OK, "%s",
-		 s->programs ? unc_ledger_reason(s->platform->ledger) : "");
-	pthread_mutex_unlock(&s->platform->program);
-	return s->error.text;
-}
-
-int unc_session_hold(struct unc_session *s, struct unc_error *err)
+int unc_units_hold(struct unc_units *s, struct unc_error *err)
 {
 	int rc = s->holds ? 0 : unc_ledger_enter(s->platform->ledger, &s->holder, err);
 
@@ -86,14 +75,14 @@ int unc_session_hold(struct unc_session *s, struct unc_error *err)
 	return rc;
 }
 
-void unc_session_let_go(struct unc_session *s)
+void unc_units_let_go(struct unc_units *s)
 {
 	if (s->holds)
 		unc_ledger_leave(s->platform->ledger, s->holder);
 	s->holds = false;
 }
 
-void unc_session_abandon(struct unc_session *s)
+void unc_units_abandon(struct unc_units *s)
 {
 	pthread_mutex_lock(&s->platform->program);
 	if (s->holds)
@@ -104,8 +93,8 @@ void unc_session_abandon(struct unc_session *s)
 
 /* ---- records */
 
-bool unc_session_key(const struct unc_session *s, const struct unc_instance *u, uint16_t reg,
-		     struct unc_ledger_key *key)
+bool unc_units_key(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
+		   struct unc_ledger_key *key)
 {
 	const struct unc_platform *p = s->platform;
 	struct unc_reg place;
@@ -116,32 +105,32 @@ bool unc_session_key(const struct unc_session *s, const struct unc_instance *u, 
 	return true;
 }
 
-struct unc_ledger_record *unc_session_record(const struct unc_session *s,
-					     const struct unc_instance *u, uint16_t reg)
+struct unc_ledger_record *unc_units_record(const struct unc_units *s, const struct unc_instance *u,
+					   uint16_t reg)
 {
 	struct unc_ledger_key key;
 
-	if (reg == UNC_NONE || !unc_session_key(s, u, reg, &key))
+	if (reg == UNC_NONE || !unc_units_key(s, u, reg, &key))
 		return NULL;
 	return unc_ledger_find(s->platform->ledger, &key);
 }
 
-unsigned unc_session_other(const struct unc_session *s, const struct unc_ledger_record *r)
+unsigned unc_units_other(const struct unc_units *s, const struct unc_ledger_record *r)
 {
 	return r ? unc_ledger_living(s->platform->ledger, r, 0,
 				     s->holds ? s->holder : UNC_LEDGER_NOBODY)
 		 : UNC_LEDGER_NOBODY;
 }
 
-bool unc_session_shares(const struct unc_session *s, const struct unc_instance *u, uint16_t reg)
+bool unc_units_shares(const struct unc_units *s, const struct unc_instance *u, uint16_t reg)
 {
-	return unc_session_other(s, unc_session_record(s, u, reg)) != UNC_LEDGER_NOBODY;
+	return unc_units_other(s, unc_units_record(s, u, reg)) != UNC_LEDGER_NOBODY;
 }
 
-const char *unc_session_holder_text(const struct unc_session *s, const struct unc_instance *u,
-				    uint16_t reg, char *buf, size_t size)
+const char *unc_units_holder_text(const struct unc_units *s, const struct unc_instance *u,
+				  uint16_t reg, char *buf, size_t size)
 {
-	unsigned other = unc_session_other(s, unc_session_record(s, u, reg));
+	unsigned other = unc_units_other(s, unc_units_record(s, u, reg));
 	struct unc_ledger_holder who;
 
 	if (other == UNC_LEDGER_NOBODY || unc_ledger_who(s->platform->ledger, other, &who) < 0)
@@ -163,16 +152,16 @@ static uint64_t today(void)
 }
 
 /* The record of a register that this session is about to hold: the one that is there, or a new one. */
-static bool begin_record(const struct unc_session *s, const struct unc_instance *u, uint16_t reg,
+static bool begin_record(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
 			 enum unc_ledger_role role, uint64_t found, struct unc_ledger_record *r)
 {
-	const struct unc_ledger_record *old = unc_session_record(s, u, reg);
+	const struct unc_ledger_record *old = unc_units_record(s, u, reg);
 
 	if (old) {
 		*r = *old;
 	} else {
 		*r = (struct unc_ledger_record){.role = role, .found = found};
-		if (!unc_session_key(s, u, reg, &r->key))
+		if (!unc_units_key(s, u, reg, &r->key))
 			return false;
 	}
 	unc_ledger_set(r, s->holder, true);
@@ -180,7 +169,7 @@ static bool begin_record(const struct unc_session *s, const struct unc_instance 
 }
 
 /* This session programs these bits of it. */
-static void set_value(const struct unc_session *s, struct unc_ledger_record *r, uint64_t value,
+static void set_value(const struct unc_units *s, struct unc_ledger_record *r, uint64_t value,
 		      uint64_t mask)
 {
 	struct unc_ledger_holder self;
@@ -194,7 +183,7 @@ static void set_value(const struct unc_session *s, struct unc_ledger_record *r, 
 	memcpy(r->command, self.process.command, sizeof(r->command));
 }
 
-static int note_setting(struct unc_session *s, const struct unc_plan_unit *u,
+static int note_setting(struct unc_units *s, const struct unc_plan_unit *u,
 			struct unc_setting *setting, bool filter, struct unc_error *err)
 {
 	struct unc_ledger_record r;
@@ -217,14 +206,14 @@ static int note_setting(struct unc_session *s, const struct unc_plan_unit *u,
 }
 
 /* Unit control, where the start lets the unit go, or who did so is there still. */
-static int note_unit(struct unc_session *s, struct unc_plan_unit *u, struct unc_error *err)
+static int note_unit(struct unc_units *s, struct unc_plan_unit *u, struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &s->platform->table->type[u->instance->type];
 	struct unc_ledger_record r;
 	int rc;
 
 	if (!u->n_controls || type->unit_ctl == UNC_NONE || !type->steps_freeze.n ||
-	    (u->shared && !unc_session_record(s, u->instance, type->unit_ctl)) ||
+	    (u->shared && !unc_units_record(s, u->instance, type->unit_ctl)) ||
 	    !begin_record(s, u->instance, type->unit_ctl, UNC_HELD_UNIT, u->unit_ctl, &r))
 		return 0;
 	if (!u->shared)
@@ -235,8 +224,8 @@ static int note_unit(struct unc_session *s, struct unc_plan_unit *u, struct unc_
 	return rc;
 }
 
-int unc_session_note_standing(struct unc_session *s, const struct unc_plan_unit *u,
-			      struct unc_error *err)
+int unc_units_note_standing(struct unc_units *s, const struct unc_plan_unit *u,
+			    struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &s->platform->table->type[u->instance->type];
 	struct unc_ledger_record r;
@@ -247,10 +236,10 @@ int unc_session_note_standing(struct unc_session *s, const struct unc_plan_unit 
 	return unc_ledger_put(s->platform->ledger, &r, err);
 }
 
-int unc_session_note(struct unc_session *s, struct unc_plan_unit *units, size_t n,
-		     struct unc_error *err)
+int unc_units_note(struct unc_units *s, struct unc_plan_unit *units, size_t n,
+		   struct unc_error *err)
 {
-	int rc = unc_session_hold(s, err);
+	int rc = unc_units_hold(s, err);
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		struct unc_plan_unit *u = &units[i];
@@ -265,8 +254,7 @@ int unc_session_note(struct unc_session *s, struct unc_plan_unit *units, size_t 
 	return rc;
 }
 
-int unc_session_note_lent(struct unc_session *s, const struct unc_plan_unit *u,
-			  struct unc_error *err)
+int unc_units_note_lent(struct unc_units *s, const struct unc_plan_unit *u, struct unc_error *err)
 {
 	const struct unc_plan_clock *c = &u->clock;
 	struct unc_ledger_record r;
@@ -281,31 +269,31 @@ int unc_session_note_lent(struct unc_session *s, const struct unc_plan_unit *u,
 	return unc_ledger_put(s->platform->ledger, &r, err);
 }
 
-void unc_session_drop_lent(struct unc_session *s, const struct unc_plan_unit *u)
+void unc_units_drop_lent(struct unc_units *s, const struct unc_plan_unit *u)
 {
-	struct unc_ledger_record *r = unc_session_record(s, u->instance, u->clock.ctl);
+	struct unc_ledger_record *r = unc_units_record(s, u->instance, u->clock.ctl);
 
 	if (r && !u->clock.own && !u->clock.runs)
 		unc_ledger_remove(s->platform->ledger, r);
 }
 
-int unc_session_note_socket(struct unc_session *s, const struct unc_instance *ubox,
-			    struct unc_error *err)
+int unc_units_note_socket(struct unc_units *s, const struct unc_instance *ubox,
+			  struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &s->platform->table->type[ubox->type];
 	struct unc_ledger_record r;
 
-	if (!begin_record(s, ubox, unc_session_socket_reg(type), UNC_HELD_SOCKET, 0, &r))
+	if (!begin_record(s, ubox, unc_units_socket_reg(type), UNC_HELD_SOCKET, 0, &r))
 		return 0;
 	set_value(s, &r, 0, 0);
 	r.alone = true;
 	return unc_ledger_put(s->platform->ledger, &r, err);
 }
 
-void unc_session_drop_socket(struct unc_session *s, const struct unc_instance *ubox)
+void unc_units_drop_socket(struct unc_units *s, const struct unc_instance *ubox)
 {
 	const struct unc_tbl_type *type = &s->platform->table->type[ubox->type];
-	struct unc_ledger_record *r = unc_session_record(s, ubox, unc_session_socket_reg(type));
+	struct unc_ledger_record *r = unc_units_record(s, ubox, unc_units_socket_reg(type));
 
 	if (r && s->holds && unc_ledger_holds(r, s->holder))
 		unc_ledger_remove(s->platform->ledger, r);
@@ -325,7 +313,7 @@ static bool has_pmu(const struct unc_platform *p, const char *name)
 	       unc_fs_exists(p->fs, "/sys/bus/event_source/devices/%s", name);
 }
 
-bool unc_session_has_driver(const struct unc_platform *p, const struct unc_instance *u)
+bool unc_units_has_driver(const struct unc_platform *p, const struct unc_instance *u)
 {
 	char name[UNC_KERNEL_NAME];
 	bool has = false;
@@ -336,36 +324,35 @@ bool unc_session_has_driver(const struct unc_platform *p, const struct unc_insta
 	return has;
 }
 
-bool unc_session_kernel_counts(const struct unc_session *s)
+bool unc_units_kernel_counts(const struct unc_units *s)
 {
 	const struct unc_platform *p = s->platform;
 
 	return p->access && !p->machine->simulated && unc_perf_may_count(p->fs);
 }
 
-uint64_t unc_session_as_found(const struct unc_ledger_record *r, uint64_t now)
+uint64_t unc_units_as_found(const struct unc_ledger_record *r, uint64_t now)
 {
 	uint64_t others = (now ^ r->value) & ~r->mask;
 
 	return (r->found & ~others) | (now & others);
 }
 
-static void keep_setting(const struct unc_session *s, const struct unc_plan_unit *u,
+static void keep_setting(const struct unc_units *s, const struct unc_plan_unit *u,
 			 struct unc_setting *setting)
 {
-	const struct unc_ledger_record *r = unc_session_record(s, u->instance, setting->reg);
+	const struct unc_ledger_record *r = unc_units_record(s, u->instance, setting->reg);
 
 	/* Where noting came to an end before it, nothing has been written. */
-	if (!setting->noted || unc_session_other(s, r) != UNC_LEDGER_NOBODY)
+	if (!setting->noted || unc_units_other(s, r) != UNC_LEDGER_NOBODY)
 		setting->keep = true;
 	else if (r)
-		setting->restore =
-			setting->seen ? unc_session_as_found(r, setting->shown) : r->found;
+		setting->restore = setting->seen ? unc_units_as_found(r, setting->shown) : r->found;
 	else
 		setting->keep |= setting->joined; /* nobody knows any more what it held */
 }
 
-void unc_session_keep(struct unc_session *s, struct unc_plan_unit *units, size_t n)
+void unc_units_keep(struct unc_units *s, struct unc_plan_unit *units, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct unc_plan_unit *u = &units[i];
@@ -378,14 +365,14 @@ void unc_session_keep(struct unc_session *s, struct unc_plan_unit *units, size_t
 }
 
 /* left: it could not be put back; the record is of the dead from now on. */
-static void release_record(struct unc_session *s, const struct unc_instance *u, uint16_t reg,
+static void release_record(struct unc_units *s, const struct unc_instance *u, uint16_t reg,
 			   bool left)
 {
-	struct unc_ledger_record *r = unc_session_record(s, u, reg), now;
+	struct unc_ledger_record *r = unc_units_record(s, u, reg), now;
 
 	if (!r)
 		return;
-	if (!left && unc_session_other(s, r) == UNC_LEDGER_NOBODY) {
+	if (!left && unc_units_other(s, r) == UNC_LEDGER_NOBODY) {
 		unc_ledger_remove(s->platform->ledger, r);
 		return;
 	}
@@ -395,7 +382,7 @@ static void release_record(struct unc_session *s, const struct unc_instance *u, 
 	(void)unc_ledger_put(s->platform->ledger, &now, NULL);
 }
 
-static void release_setting(struct unc_session *s, const struct unc_plan_unit *u,
+static void release_setting(struct unc_units *s, const struct unc_plan_unit *u,
 			    struct unc_setting *setting, const struct unc_plan *back)
 {
 	bool left = u->left || (!back && !setting->joined);
@@ -408,8 +395,8 @@ static void release_setting(struct unc_session *s, const struct unc_plan_unit *u
 	setting->noted = setting->keep = false;
 }
 
-void unc_session_release(struct unc_session *s, struct unc_plan_unit *units, size_t n,
-			 const struct unc_plan *back)
+void unc_units_release(struct unc_units *s, struct unc_plan_unit *units, size_t n,
+		       const struct unc_plan *back)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct unc_plan_unit *u = &units[i];

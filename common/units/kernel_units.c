@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions: units on which the kernel's own driver counts for us. It chooses the counters, shares
+ * Units: units on which the kernel's own driver counts for us. It chooses the counters, shares
  * them with its other users and takes them back from the dead: nothing of such a unit is looked at,
  * written, compared or put back here.
  */
 #include <stdio.h>
 
 #include "encode/schedule.h"
-#include "session/session.h"
+#include "units/units.h"
 
-static uint32_t number_of(const struct unc_session *s, const struct unc_instance *u)
+static uint32_t number_of(const struct unc_units *s, const struct unc_instance *u)
 {
 	return (uint32_t)(u - s->platform->instances.unit);
 }
@@ -17,61 +17,61 @@ static uint32_t number_of(const struct unc_session *s, const struct unc_instance
 /* ---- by what a unit counts */
 
 /* Whether other sessions count on a unit by its registers: the kernel would overwrite them. */
-static bool is_claimed(const struct unc_session *s, const struct unc_instance *u)
+static bool is_claimed(const struct unc_units *s, const struct unc_instance *u)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_range *regs = &t->type[u->type].regs;
 
 	for (uint32_t i = regs->first; i < regs->first + regs->n; i++)
-		if (t->reg[i].role == UNC_ROLE_CTL && unc_session_shares(s, u, (uint16_t)i))
+		if (t->reg[i].role == UNC_ROLE_CTL && unc_units_shares(s, u, (uint16_t)i))
 			return true;
 	return false;
 }
 
 /* Sampling needs registers, and the unit is served by the kernel alone. */
-static int fail_sampling(struct unc_session *s, uint32_t instance, struct unc_error *err)
+static int fail_sampling(struct unc_units *s, uint32_t instance, struct unc_error *err)
 {
-	const struct unc_slot *slot = &s->slot[s->head[instance]];
+	const struct unc_slot *slot = &s->slot[s->wanted[instance].head];
 	struct unc_error why = {0};
 	char unit[64];
 
-	unc_session_unit_text(s, &s->platform->instances.unit[instance], unit, sizeof(unit));
+	unc_units_unit_text(s, &s->platform->instances.unit[instance], unit, sizeof(unit));
 	unc_platform_methods(s->platform, instance, &slot->code, &why);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
 			"%s: an event that ends intervals needs the registers of %s: %s",
-			s->measure[slot->name].name, unit, why.text);
+			slot->name, unit, why.text);
 }
 
 /* *unloaded: its driver is not there any more, so registers count. */
-static int choose(struct unc_session *s, uint32_t instance, bool *unloaded, struct unc_error *err)
+static int choose(struct unc_units *s, uint32_t instance, bool *unloaded, struct unc_error *err)
 {
 	const struct unc_platform *p = s->platform;
 	const struct unc_instance *u = &p->instances.unit[instance];
 	/* What ends intervals freezes and sets counters. */
-	unsigned by = s->hooks ? UNC_BY_REGISTERS : UNC_BY_REGISTERS | UNC_BY_KERNEL;
+	unsigned by = s->guest ? UNC_BY_REGISTERS : UNC_BY_REGISTERS | UNC_BY_KERNEL;
 
 	/* Registers count all that was added, where they can be reached. */
-	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next)
+	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
 		by &= unc_platform_methods(p, instance, &s->slot[i].code, NULL);
 	if (!by)
 		return fail_sampling(s, instance, err);
-	s->by_kernel[instance] =
+	s->wanted[instance].by_kernel =
 		by == UNC_BY_KERNEL ||
 		(by & UNC_BY_KERNEL && p->kernel[instance].before && !is_claimed(s, u));
-	if (by != UNC_BY_KERNEL && s->by_kernel[instance] && !unc_session_has_driver(p, u)) {
-		s->by_kernel[instance] = false;
+	if (by != UNC_BY_KERNEL && s->wanted[instance].by_kernel && !unc_units_has_driver(p, u)) {
+		s->wanted[instance].by_kernel = false;
 		*unloaded = true;
 	}
 	return 0;
 }
 
-int unc_session_choose(struct unc_session *s, struct unc_error *err)
+int unc_units_choose(struct unc_units *s, struct unc_error *err)
 {
 	bool unloaded = false;
 	int rc = 0;
 
 	for (uint32_t i = 0; s->platform->kernel && i < s->platform->instances.n && rc == 0; i++)
-		if (s->head[i] != UNC_END)
+		if (s->wanted[i].head != UNC_END)
 			rc = choose(s, i, &unloaded, err);
 	if (unloaded)
 		unc_platform_log(s->platform, UNC_LOG_WARNING,
@@ -81,8 +81,8 @@ int unc_session_choose(struct unc_session *s, struct unc_error *err)
 
 /* ---- its events */
 
-int unc_session_kernel_unit(struct unc_session *s, struct unc_plan_unit *u, const uint32_t *slots,
-			    const uint8_t *counter, size_t n, struct unc_error *err)
+int unc_units_kernel_unit(struct unc_units *s, struct unc_plan_unit *u, const uint32_t *slots,
+			  const uint8_t *counter, size_t n, struct unc_error *err)
 {
 	uint8_t events[UNC_KERNEL_PMUS] = {0};
 	struct unc_kernel_code code;
@@ -106,11 +106,11 @@ int unc_session_kernel_unit(struct unc_session *s, struct unc_plan_unit *u, cons
 }
 
 /* The events of a unit that count now on one of its PMUs, as they are opened. */
-static size_t events_of(const struct unc_session *s, const struct unc_plan_unit *u, unsigned pmu,
+static size_t events_of(const struct unc_units *s, const struct unc_plan_unit *u, unsigned pmu,
 			struct unc_kernel_event *out)
 {
 	uint32_t slots[UNC_MAX_CODES];
-	size_t n = unc_session_slots_of(s, number_of(s, u->instance), false, slots), found = 0;
+	size_t n = unc_units_slots_of(s, number_of(s, u->instance), false, slots), found = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct unc_slot *slot = &s->slot[slots[i]];
@@ -128,7 +128,7 @@ static size_t events_of(const struct unc_session *s, const struct unc_plan_unit 
 
 /* Its driver may have been unloaded since the platform was opened, or loaded again: the number of
  * the PMU is another one then, or another PMU's. */
-static int find_now(const struct unc_session *s, const struct unc_instance *u, unsigned pmu,
+static int find_now(const struct unc_units *s, const struct unc_instance *u, unsigned pmu,
 		    struct unc_kernel_place *place, struct unc_error *err)
 {
 	const struct unc_platform *p = s->platform;
@@ -142,7 +142,7 @@ static int find_now(const struct unc_session *s, const struct unc_instance *u, u
 	return rc;
 }
 
-static int open_unit(struct unc_session *s, struct unc_plan_unit *u, struct unc_error *err)
+static int open_unit(struct unc_units *s, struct unc_plan_unit *u, struct unc_error *err)
 {
 	const struct unc_kernel_unit *kernel = &s->platform->kernel[number_of(s, u->instance)];
 	char unit[64];
@@ -159,12 +159,12 @@ static int open_unit(struct unc_session *s, struct unc_plan_unit *u, struct unc_
 	}
 	if (rc == 0)
 		return 0;
-	unc_session_unit_text(s, u->instance, unit, sizeof(unit));
+	unc_units_unit_text(s, u->instance, unit, sizeof(unit));
 	unc_error_prefix(err, "%s", unit);
 	return rc;
 }
 
-int unc_session_kernel_open(struct unc_session *s, size_t first, struct unc_error *err)
+int unc_units_kernel_open(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	int rc = 0;
 
@@ -172,11 +172,11 @@ int unc_session_kernel_open(struct unc_session *s, size_t first, struct unc_erro
 		if (s->unit[i].by_kernel)
 			rc = open_unit(s, &s->unit[i], err);
 	if (rc < 0)
-		unc_session_kernel_close(s, first);
+		unc_units_kernel_close(s, first);
 	return rc;
 }
 
-void unc_session_kernel_close(struct unc_session *s, size_t first)
+void unc_units_kernel_close(struct unc_units *s, size_t first)
 {
 	for (size_t i = first; i < s->n_units; i++)
 		for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS; pmu++) {
@@ -185,7 +185,7 @@ void unc_session_kernel_close(struct unc_session *s, size_t first)
 		}
 }
 
-void unc_session_kernel_forget(struct unc_session *s)
+void unc_units_kernel_forget(struct unc_units *s)
 {
 	for (size_t i = 0; i < s->n_units; i++)
 		for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS; pmu++)
@@ -194,15 +194,15 @@ void unc_session_kernel_forget(struct unc_session *s)
 
 /* ---- reading */
 
-static int read_pmu(const struct unc_session *s, const struct unc_plan_unit *u, unsigned pmu,
+static int read_pmu(const struct unc_units *s, const struct unc_plan_unit *u, unsigned pmu,
 		    struct unc_plan *plan, uint32_t *slot, struct unc_error *err)
 {
-	int i = s->head[number_of(s, u->instance)], rc = 0;
+	int i = s->wanted[number_of(s, u->instance)].head, rc = 0;
 
 	for (; i != UNC_END && rc == 0; i = s->slot[i].next) {
 		struct unc_reg_op op;
 
-		if (s->slot[i].kernel.pmu != pmu || !unc_session_active(s, &s->slot[i]))
+		if (s->slot[i].kernel.pmu != pmu || !unc_units_active(s, &s->slot[i]))
 			continue;
 		unc_kernel_op(u->group[pmu], s->slot[i].kernel.event, &op);
 		slot[plan->n] = (uint32_t)i;
@@ -211,15 +211,15 @@ static int read_pmu(const struct unc_session *s, const struct unc_plan_unit *u, 
 	return rc;
 }
 
-int unc_session_kernel_reads(const struct unc_session *s, bool always, struct unc_plan *plan,
-			     uint32_t *slot, struct unc_error *err)
+int unc_units_kernel_reads(const struct unc_units *s, bool always, struct unc_plan *plan,
+			   uint32_t *slot, struct unc_error *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < s->n_units && rc == 0; i++) {
 		const struct unc_plan_unit *u = &s->unit[i];
 
-		if (!u->by_kernel || s->always[number_of(s, u->instance)] != always)
+		if (!u->by_kernel || s->wanted[number_of(s, u->instance)].always != always)
 			continue;
 		for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS && rc == 0; pmu++)
 			rc = read_pmu(s, u, pmu, plan, slot, err);
@@ -227,8 +227,7 @@ int unc_session_kernel_reads(const struct unc_session *s, bool always, struct un
 	return rc;
 }
 
-void unc_session_kernel_timed(struct unc_session *s, struct unc_slot *slot,
-			      const struct unc_reg_op *op)
+void unc_units_kernel_timed(struct unc_units *s, struct unc_slot *slot, const struct unc_reg_op *op)
 {
 	struct unc_kernel_time now = {unc_kernel_ran(op), unc_kernel_idle(op)};
 
@@ -270,7 +269,7 @@ static int walk_event(const struct unc_plan_unit *u, unsigned cpu, const char *p
 	return stop;
 }
 
-static int walk_pmu(const struct unc_session *s, const struct unc_plan_unit *u, unsigned pmu,
+static int walk_pmu(const struct unc_units *s, const struct unc_plan_unit *u, unsigned pmu,
 		    enum unc_phase phase, unc_operation_fn fn, void *user)
 {
 	const struct unc_table *t = s->platform->table;
@@ -289,8 +288,8 @@ static int walk_pmu(const struct unc_session *s, const struct unc_plan_unit *u, 
 	return stop;
 }
 
-int unc_session_kernel_walk(const struct unc_session *s, enum unc_phase phase, unc_operation_fn fn,
-			    void *user)
+int unc_units_kernel_walk(const struct unc_units *s, enum unc_phase phase, unc_operation_fn fn,
+			  void *user)
 {
 	int stop = 0;
 

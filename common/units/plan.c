@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/plan.h"
+#include "units/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "session/occupancy.h"
+#include "units/occupancy.h"
 
 #include "encode/decode.h"
 

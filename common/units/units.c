@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: slots with their registers, and the words for units in sentences. */
+/* Units: slots with their registers, and the words for units in sentences. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "encode/decode.h"
 #include "encode/schedule.h"
-#include "session/session.h"
+#include "units/units.h"
 
-int unc_session_enter(struct unc_session *s)
+int unc_units_init(struct unc_units *s, struct unc_platform *p)
 {
-	if (unc_platform_here(s->platform)) {
-		unc_error_clear(&s->error);
-		return 0;
-	}
-	return unc_fail(&s->error, UNC_ERR_STATE,
-			"the session belongs to the process that this one was forked from; open a "
-			"platform of its own");
+	*s = (struct unc_units){.platform = p};
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
+	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */
+	s->wanted = calloc(p->instances.n + 1, sizeof(*s->wanted));
+	if (!s->wanted)
+		return unc_platform_fail(p, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < p->instances.n; i++)
+		s->wanted[i].head = UNC_END;
+	return 0;
+}
+
+void unc_units_free(struct unc_units *s)
+{
+	free(s->wanted);
+	free(s->doubtful);
+	free(s->slot);
+	free(s->unit);
+	free(s->read);
+	free(s->read_slot);
+	unc_plan_free(&s->check);
 }
 
 uint16_t unc_slot_register(const struct unc_table *t, const struct unc_slot *slot, unsigned counter)
@@ -32,7 +47,7 @@ unsigned unc_slot_width(const struct unc_table *t, const struct unc_slot *slot)
 	return t->type[slot->code.type].width;
 }
 
-uint16_t unc_session_control(const struct unc_session *s, const struct unc_slot *slot)
+uint16_t unc_units_control(const struct unc_units *s, const struct unc_slot *slot)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[unc_type_pool(t, slot->code.type)];
@@ -42,20 +57,20 @@ uint16_t unc_session_control(const struct unc_session *s, const struct unc_slot 
 	return unc_type_ctl(type, t->reg[slot->ctr].number);
 }
 
-bool unc_session_active(const struct unc_session *s, const struct unc_slot *slot)
+bool unc_units_active(const struct unc_units *s, const struct unc_slot *slot)
 {
-	return slot->pass == s->now || s->always[slot->instance];
+	return slot->turn == s->turn || s->wanted[slot->instance].always;
 }
 
-size_t unc_session_slots_of(const struct unc_session *s, uint32_t instance, bool all, uint32_t *out)
+size_t unc_units_slots_of(const struct unc_units *s, uint32_t instance, bool all, uint32_t *out)
 {
 	size_t n = 0;
 
 	/* The list has the newest first. */
-	for (int i = s->head[instance]; i != UNC_END; i = s->slot[i].next) {
+	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
 		size_t k = 0;
 
-		if (!all && !unc_session_active(s, &s->slot[i]))
+		if (!all && !unc_units_active(s, &s->slot[i]))
 			continue;
 		while (k < n && !unc_code_same(&s->slot[out[k]].code, &s->slot[i].code))
 			k++;
@@ -68,7 +83,7 @@ size_t unc_session_slots_of(const struct unc_session *s, uint32_t instance, bool
 	return n;
 }
 
-struct unc_plan_unit *unc_session_unit(const struct unc_session *s, const struct unc_instance *u)
+struct unc_plan_unit *unc_units_unit(const struct unc_units *s, const struct unc_instance *u)
 {
 	for (size_t i = 0; i < s->n_units; i++)
 		if (s->unit[i].instance == u)
@@ -76,17 +91,17 @@ struct unc_plan_unit *unc_session_unit(const struct unc_session *s, const struct
 	return NULL;
 }
 
-void unc_session_unit_text(const struct unc_session *s, const struct unc_instance *u, char *buf,
-			   size_t size)
+void unc_units_unit_text(const struct unc_units *s, const struct unc_instance *u, char *buf,
+			 size_t size)
 {
 	snprintf(buf, size, "%s%u (socket %u)",
 		 unc_tbl_str(s->platform->table, s->platform->table->type[u->type].name), u->index,
 		 u->socket);
 }
 
-const char *unc_session_event_text(const struct unc_session *s, const struct unc_instance *u,
-				   uint64_t ctl, const struct unc_code_filter *filters, size_t n,
-				   char *buf, size_t size)
+const char *unc_units_event_text(const struct unc_units *s, const struct unc_instance *u,
+				 uint64_t ctl, const struct unc_code_filter *filters, size_t n,
+				 char *buf, size_t size)
 {
 	struct unc_spec spec;
 

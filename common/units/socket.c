@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: what is of a whole socket: who else counts on it, and what lets it go on when it is
+/* Units: what is of a whole socket: who else counts on it, and what lets it go on when it is
  * frozen. */
-#include "session/occupancy.h"
-#include "session/session.h"
+#include "units/occupancy.h"
+#include "units/units.h"
 
-const struct unc_instance *unc_session_ubox(const struct unc_session *s, unsigned socket)
+const struct unc_instance *unc_units_ubox(const struct unc_units *s, unsigned socket)
 {
 	const struct unc_platform *p = s->platform;
 
@@ -17,7 +17,7 @@ const struct unc_instance *unc_session_ubox(const struct unc_session *s, unsigne
 	return NULL;
 }
 
-int unc_session_others(struct unc_session *s, unsigned socket, bool *others, struct unc_error *err)
+int unc_units_others(struct unc_units *s, unsigned socket, bool *others, struct unc_error *err)
 {
 	const struct unc_table *table = s->platform->table;
 	struct unc_plan plan = {0};
@@ -26,7 +26,7 @@ int unc_session_others(struct unc_session *s, unsigned socket, bool *others, str
 	*others = false;
 	for (size_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
 		const struct unc_instance *u = &s->platform->instances.unit[i];
-		const struct unc_plan_unit *own = unc_session_unit(s, u);
+		const struct unc_plan_unit *own = unc_units_unit(s, u);
 
 		if (u->socket != socket || !u->direct || unc_space_of_thread(u->part[0].space))
 			continue;
@@ -36,15 +36,15 @@ int unc_session_others(struct unc_session *s, unsigned socket, bool *others, str
 			rc = unc_occupancy_look(table, u, NULL, NULL, &plan, err);
 	}
 	if (rc == 0 && !*others)
-		rc = unc_session_run_plan(s, &plan, "looking for others who count", err);
+		rc = unc_units_run_plan(s, &plan, "looking for others who count", err);
 	for (size_t i = 0; i < plan.n && rc == 0 && !*others; i++)
 		*others = unc_counter_in_use(table, &plan, i) != UNC_NONE;
 	unc_plan_free(&plan);
 	return rc;
 }
 
-int unc_session_unfreeze(struct unc_session *s, const bool sockets[UNC_MAX_SOCKETS], bool *any,
-			 struct unc_error *err)
+int unc_units_unfreeze(struct unc_units *s, const bool sockets[UNC_MAX_SOCKETS], bool *any,
+		       struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	struct unc_plan plan = {0};
@@ -52,12 +52,12 @@ int unc_session_unfreeze(struct unc_session *s, const bool sockets[UNC_MAX_SOCKE
 
 	*any = false;
 	for (unsigned i = 0; i < UNC_MAX_SOCKETS && rc == 0; i++) {
-		const struct unc_instance *ubox = sockets[i] ? unc_session_ubox(s, i) : NULL;
+		const struct unc_instance *ubox = sockets[i] ? unc_units_ubox(s, i) : NULL;
 		bool others = false;
 
 		if (!ubox || !t->type[ubox->type].has_unfreeze)
 			continue;
-		rc = unc_session_others(s, i, &others, err);
+		rc = unc_units_others(s, i, &others, err);
 		if (rc < 0 || others)
 			continue;
 		*any = true;
@@ -66,5 +66,5 @@ int unc_session_unfreeze(struct unc_session *s, const bool sockets[UNC_MAX_SOCKE
 		rc = unc_plan_add(t, &plan, ubox, t->type[ubox->type].unfreeze, UNC_OP_WRITE,
 				  t->type[ubox->type].unfreeze_value, err);
 	}
-	return unc_session_run_once(s, &plan, rc, "unfreezing", err);
+	return unc_units_run_once(s, &plan, rc, "unfreezing", err);
 }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Units: reading. The hot path: no lookup, no parsing, no allocation. */
+#include <errno.h>
+#include <string.h>
+
+#include "units/units.h"
+
+/* No uncore clock is faster than this. */
+static const uint64_t fastest_per_ns = 5;
+
+/* ---- one look */
+
+/* Not in integers: it may be beyond their range. */
+double unc_slot_most(const struct unc_slot *slot, uint64_t ns)
+{
+	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
+
+	return (double)ns * (double)(fastest_per_ns * inc);
+}
+
+/* Whether the counter may have wrapped in a time, as fast as it can count. */
+static bool may_wrap(const struct unc_slot *slot, uint64_t ns)
+{
+	return unc_slot_most(slot, ns) > (double)slot->mask;
+}
+
+/*
+ * More than an event can make in the time: it was cleared or set by somebody. Far from what any but
+ * a clock can, since what the documents say of increments is not always the last word (nearer where
+ * they say it of this event, as those of CPUs with narrower counters do of all); but never more
+ * than a quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
+ */
+static bool too_much(const struct unc_units *s, const struct unc_slot *slot, uint64_t delta,
+		     uint64_t ns)
+{
+	const uint64_t look_ns = 1000000;
+	bool clock = s->platform->table->event[slot->code.event].clock;
+	bool told = slot->code.max_inc > 1 || !(slot->mask >> 47);
+	uint64_t margin = clock ? 4 : told ? 8 : 64;
+
+	return slot->mask != UINT64_MAX &&
+	       (delta > slot->mask / 4 ||
+		(double)delta > margin * unc_slot_most(slot, ns + look_ns));
+}
+
+/*
+ * The same, by a later time: the clock was looked at before the counters were read, and the process
+ * may have slept in between.
+ */
+static bool too_much_by_now(const struct unc_units *s, const struct unc_slot *slot, uint64_t delta,
+			    uint64_t seen_ns)
+{
+	uint64_t ns, tsc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	return too_much(s, slot, delta, ns - seen_ns);
+}
+
+/*
+ * The first look at a counter that was set: it holds what it was set to and what it has counted
+ * since, or somebody else has set it as well. Of one with fewer bits than the table says only the
+ * lower ones are there; with less than 40 nothing tells it from one that was cleared.
+ */
+static void take_start(struct unc_units *s, struct unc_slot *slot, uint64_t value, uint64_t seen_ns)
+{
+	uint64_t wide = slot->mask, least = unc_ones(40);
+
+	value &= wide;
+	if (!slot->start || !too_much_by_now(s, slot, (value - slot->start) & wide, seen_ns))
+		return;
+	while (slot->mask > least && value <= slot->mask >> 1)
+		slot->mask >>= 1;
+	if (slot->mask < wide &&
+	    !too_much_by_now(s, slot, (value - slot->start) & slot->mask, seen_ns))
+		return;
+	slot->mask = wide;
+	unc_units_lose(s, slot, UNC_LOST_START, slot->ctr, value);
+}
+
+static void take(struct unc_units *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
+{
+	uint64_t delta = (value - slot->last) & slot->mask, seen = slot->seen_ns, since = ns - seen;
+	bool begin = slot->begin;
+
+	slot->begin = false;
+	slot->last = value;
+	slot->seen_ns = ns;
+	slot->unread = 0;
+	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
+	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
+		unc_units_lose(s, slot, UNC_LOST_ONES, slot->ctr, value);
+	else if (begin)
+		take_start(s, slot, value, seen);
+	else if (may_wrap(slot, since) ||
+		 (may_wrap(slot, 4 * since) && too_much(s, slot, delta, since)))
+		unc_units_lose(s, slot, UNC_LOST_WRAP, slot->ctr, since);
+	else if (too_much(s, slot, delta, since) && too_much_by_now(s, slot, delta, seen))
+		unc_units_lose(s, slot, UNC_LOST_CLEARED, slot->ctr, delta);
+	else
+		slot->total += delta;
+}
+
+static int fail_look(struct unc_units *s, size_t i, struct unc_error *err)
+{
+	const struct unc_reg_op *op = &s->read[i];
+	const struct unc_slot *slot = &s->slot[s->read_slot[i]];
+	const struct unc_table *t = s->platform->table;
+	struct unc_error why = {0};
+	char unit[64];
+
+	if (s->wanted[slot->instance].by_kernel) {
+		unc_units_loss_text(s, slot, &why);
+		return unc_fail(err, UNC_ERR_IO, "nothing could be read: %s", why.text);
+	}
+	unc_units_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s",
+			unc_tbl_str(t, t->reg[slot->ctr].name), unit,
+			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
+}
+
+int unc_units_read(struct unc_units *s, size_t first, uint64_t ns, struct unc_error *err)
+{
+	size_t failed = 0;
+
+	if (first < s->n_reads)
+		unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
+	for (size_t i = first; i < s->n_reads; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		if (s->read[i].error == 0) {
+			if (s->wanted[slot->instance].by_kernel)
+				unc_units_kernel_timed(s, slot, &s->read[i]);
+			take(s, slot, s->read[i].value, ns);
+			continue;
+		}
+		unc_units_unread(s, slot, slot->ctr, &s->read[i]);
+		failed++;
+	}
+	return failed && failed == s->n_reads - first ? fail_look(s, first, err) : 0;
+}
+
+void unc_units_lose_unread(struct unc_units *s, size_t first)
+{
+	for (size_t i = first; i < s->n_reads; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		if (slot->unread)
+			unc_units_lose(s, slot, UNC_LOST_UNREAD, slot->unread_reg,
+				       (uint64_t)slot->unread);
+	}
+}
