@@ -8,10 +8,11 @@
 #include <stdlib.h>
 
 #include "platform/platform.h"
-#include "units/occupancy.h"
 #include "session/session.h"
 #include "sim/sim.h"
 #include "suite.h"
+#include "units/inside.h"
+#include "units/occupancy.h"
 
 #define SNB "sandybridge-ep,clock=step"
 #define EMR "emerald-rapids,clock=step"

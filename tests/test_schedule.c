@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The scheduler on made-up events: which sets fit, what a conflict names; what a plan puts back. */
-#include "units/plan.h"
+#include "units/claim.h"
 #include "encode/schedule.h"
 #include "suite.h"
 #include "tables/table.h"
@@ -273,7 +273,7 @@ static void restores_ours_only(void)
 	size_t n = 0;
 
 	unc_instance_nominal(t, unc_find_type(t, "imc"), 0, &imc);
-	struct unc_plan_unit unit = {.instance = &imc, .n_controls = 1};
+	struct unc_claim unit = {.instance = &imc, .n_controls = 1};
 
 	unit.control[0] = (struct unc_setting){
 		.reg = t->type[imc.type].first_ctl, .value = 0x400304, .restore = 0xffbfffff};
@@ -297,11 +297,14 @@ static void freezes_ours_only(void)
 
 	unc_instance_nominal(t, unc_find_type(t, "cbo"), 0, &cbo[0]);
 	unc_instance_nominal(t, unc_find_type(t, "cbo"), 1, &cbo[1]);
-	struct unc_plan_unit unit[] = {{.instance = &cbo[0], .n_controls = 1, .shared = true},
-				       {.instance = &cbo[1], .n_controls = 1}};
+	struct unc_claim unit[] = {{.instance = &cbo[0], .n_controls = 1, .company = UNC_SHARED},
+				   {.instance = &cbo[1], .n_controls = 1}};
 
 	for (int freeze = 0; freeze < 2; freeze++) {
-		CHECK_NUMBER(unc_plan_freeze(t, unit, 2, freeze, &plan, &err), 0);
+		int rc = freeze ? unc_plan_freeze(t, unit, 2, &plan, &err)
+				: unc_plan_let_go(t, unit, 2, &plan, &err);
+
+		CHECK_NUMBER(rc, 0);
 		CU_ASSERT_EQUAL_FATAL(plan.n, 1);
 		CU_ASSERT(plan.tag[0].instance == &cbo[1]);
 		CHECK_NUMBER(plan.op[0].value, freeze ? 0x10100 : 0x10000);

@@ -354,8 +354,8 @@ static void test_clock_of_other_kind(void)
 	add(own, "m3upi1.RxC_INSERTS_VN0:AD_REQ:socket=0");
 	start(mesh);
 	start(own);
-	CHECK_NUMBER(mesh->units.unit[0].clock.ctr, UNC_NONE);
-	CU_ASSERT(own->units.unit[0].clock.ctr != UNC_NONE);
+	CHECK_NUMBER(mesh->units.claim[0].clock.kind, UNC_CLOCK_NONE);
+	CU_ASSERT(own->units.claim[0].clock.kind != UNC_CLOCK_NONE);
 	unc_session_free(mesh);
 	unc_session_free(own);
 	unc_platform_close(p);

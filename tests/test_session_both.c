@@ -22,7 +22,7 @@ static size_t count_for(struct unc_platform *p, const char *text, uint64_t *coun
 
 	if (rc == 0) {
 		start(s);
-		*by_kernel = s->units.wanted[s->units.slot[0].instance].by_kernel;
+		*by_kernel = s->units.wanted[s->units.slot[0].instance].by == &unc_driver;
 		step(p, ms);
 		v = value_of(s, id);
 		if (!(v.flags & UNC_VALUE_VALID) || (v.flags & UNC_VALUE_ESTIMATED))
@@ -100,7 +100,7 @@ static struct unc_value metric_for(struct unc_platform *p, const char *name, boo
 		CHECK_NUMBER(unc_session_rotate(s), 0);
 	}
 	for (size_t i = 0; i < s->units.n_slots; i++)
-		*kernel |= s->units.wanted[s->units.slot[i].instance].by_kernel;
+		*kernel |= s->units.wanted[s->units.slot[i].instance].by == &unc_driver;
 	CHECK_NUMBER(unc_session_stop(s), 0);
 	unc_session_free(s);
 	return v;

@@ -171,7 +171,7 @@ static void test_one_of_two(void)
 /* The control of the clock of its unit. */
 static uint64_t clock_of(const struct unc_session *s)
 {
-	return CTL0 + s->platform->table->reg[s->units.unit[0].clock.ctl].number;
+	return CTL0 + s->platform->table->reg[s->units.claim[0].clock.ctl].number;
 }
 
 /* It died while its counter, or one that nobody used, was a clock. */
@@ -183,7 +183,7 @@ static void test_lent(void)
 	struct snapshot before = snapshot(p);
 	struct unc_session *a = running(p, event), *b;
 
-	CHECK_NUMBER(a->units.unit[0].clock.ctl, a->units.unit[0].control[0].reg);
+	CHECK_NUMBER(a->units.claim[0].clock.ctl, a->units.claim[0].control[0].reg);
 	set(p, clock_of(a), CLOCKTICKS);
 	uint64_t ctl = clock_of(a);
 	die(a);
@@ -192,9 +192,9 @@ static void test_lent(void)
 	CHECK_NUMBER(get(p, ctl), 0);
 	a = running(p, event);
 	b = running(p, event);
-	CU_ASSERT_FATAL(b->units.unit[0].clock.spare);
+	CU_ASSERT_FATAL(b->units.claim[0].clock.kind == UNC_CLOCK_SPARE);
 	unc_units_lock(&b->units);
-	CHECK_NUMBER(unc_units_note_lent(&b->units, &b->units.unit[0], NULL), 0);
+	CHECK_NUMBER(unc_units_note_lent(&b->units, &b->units.claim[0], NULL), 0);
 	unc_units_unlock(&b->units);
 	set(p, clock_of(b), CLOCKTICKS);
 	CU_ASSERT(clock_of(b) != ctl);
@@ -391,7 +391,7 @@ static void test_processes(void)
 	CHECK_TEXT(plan_of(s, UNC_PHASE_START, false).text, "");
 	start(s);
 	CHECK_TEXT(unc_session_unprotected(s), "");
-	CU_ASSERT(s->units.unit[0].control[0].joined);
+	CU_ASSERT(s->units.claim[0].control[0].by == UNC_JOINED);
 	uint64_t holds = file_at(CTL3 + 2);
 	CU_ASSERT(holds != 0);
 	end(pid);
@@ -445,7 +445,7 @@ static void test_forked(void)
 	struct unc_session *same = session(other, 0);
 	add(same, ticks);
 	start(same);
-	CU_ASSERT(same->units.unit[0].control[0].joined);
+	CU_ASSERT(same->units.claim[0].control[0].by == UNC_JOINED);
 	unc_session_free(same);
 	CU_ASSERT(file_at(CTL3 + 2) != 0);
 	unc_session_free(s);

@@ -96,8 +96,8 @@ static void test_not_carried(void)
 
 	start(s);
 	step(p, 10 * ms);
-	CU_ASSERT(!s->units.wanted[unit_of(p, "pcu", 0, 0) - p->instances.unit].by_kernel);
-	CU_ASSERT(s->units.wanted[unit_of(p, "imc", 0, 0) - p->instances.unit].by_kernel);
+	CU_ASSERT(s->units.wanted[unit_of(p, "pcu", 0, 0) - p->instances.unit].by != &unc_driver);
+	CU_ASSERT(s->units.wanted[unit_of(p, "imc", 0, 0) - p->instances.unit].by == &unc_driver);
 	CU_ASSERT(value_of(s, off).flags &
 		  UNC_VALUE_VALID); /* idle states: none on a busy machine */
 	CU_ASSERT(count_of(s, on) > 0 && count_of(s, beside) > 0);
@@ -157,8 +157,8 @@ static void test_sampling(void)
 
 	CHECK_NUMBER(unc_session_sample(s, clock, 1000000), 0);
 	start(s);
-	CU_ASSERT(!s->units.wanted[s->units.slot[0].instance].by_kernel &&
-		  !s->units.wanted[s->units.slot[1].instance].by_kernel);
+	CU_ASSERT(s->units.wanted[s->units.slot[0].instance].by != &unc_driver &&
+		  s->units.wanted[s->units.slot[1].instance].by != &unc_driver);
 	step(p, 10 * ms);
 	CHECK_NUMBER(unc_session_poll(s, &overflow, v, 2, sizeof(*v)), 0);
 	CHECK_NUMBER(overflow.id, clock);
@@ -166,7 +166,7 @@ static void test_sampling(void)
 	CHECK_NUMBER(unc_session_stop(s), 0);
 	CHECK_NUMBER(unc_session_sample(s, 0, 0), 0);
 	start(s);
-	CU_ASSERT(s->units.wanted[s->units.slot[0].instance].by_kernel);
+	CU_ASSERT(s->units.wanted[s->units.slot[0].instance].by == &unc_driver);
 	unc_session_free(s);
 	check_quiet(p);
 	unc_platform_close(p);
@@ -188,8 +188,8 @@ static void test_one_read(void)
 	start(s);
 	step(p, ms);
 	unsigned units = 0, before = between.reads;
-	for (size_t i = 0; i < s->units.n_units; i++)
-		units += s->units.unit[i].by_kernel;
+	for (size_t i = 0; i < s->units.n_claims; i++)
+		units += s->units.claim[i].by == &unc_driver;
 	CU_ASSERT(count_of(s, ticks) > 0);
 	CHECK_NUMBER(between.reads - before, units);
 	CHECK_NUMBER(between.opened - between.closed, 3 * units);
@@ -519,14 +519,14 @@ static void test_registers_first(void)
 
 	start(one);
 	start(two);
-	CU_ASSERT(!two->units.wanted[two->units.slot[0].instance].by_kernel);
+	CU_ASSERT(two->units.wanted[two->units.slot[0].instance].by != &unc_driver);
 	step(p, 10 * ms);
 	CU_ASSERT(value_of(one, a).flags & UNC_VALUE_VALID);
 	CU_ASSERT(count_of(two, b) > 0);
 	CHECK_NUMBER(unc_session_stop(one), 0);
 	CHECK_NUMBER(unc_session_stop(two), 0);
 	start(two);
-	CU_ASSERT(two->units.wanted[two->units.slot[0].instance].by_kernel);
+	CU_ASSERT(two->units.wanted[two->units.slot[0].instance].by == &unc_driver);
 	unc_session_free(one);
 	unc_session_free(two);
 	check_quiet(p);

@@ -93,12 +93,12 @@ static unsigned lost_controls(struct unc_session *s)
 	struct unc_platform *p = s->platform;
 	unsigned lost = 0;
 
-	for (size_t i = 0; i < s->units.n_units; i++)
-		for (size_t k = 0; k < s->units.unit[i].n_controls; k++) {
-			const struct unc_setting *set = &s->units.unit[i].control[k];
+	for (size_t i = 0; i < s->units.n_claims; i++)
+		for (size_t k = 0; k < s->units.claim[i].n_controls; k++) {
+			const struct unc_setting *set = &s->units.claim[i].control[k];
 			struct unc_reg reg = {0};
 
-			unc_instance_reg(p->table, s->units.unit[i].instance, set->reg, &reg, NULL);
+			unc_instance_reg(p->table, s->units.claim[i].instance, set->reg, &reg, NULL);
 			lost += unc_sim_read(unc_machine_sim(p->machine),
 					     unc_sim_find(unc_machine_sim(p->machine), &reg)) !=
 				set->value;

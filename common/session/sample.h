@@ -7,6 +7,7 @@
 #define UNC_SAMPLE_H
 
 #include "session/session.h"
+#include "units/guest.h"
 
 /* One counter that is watched. */
 struct unc_trigger {

@@ -71,14 +71,13 @@ void unc_session_free(struct unc_session *s)
 
 	if (here && s->running)
 		unc_session_stop(s);
-	if (!here)
-		unc_units_kernel_forget(&s->units);
-	else
+	if (here)
 		unc_units_abandon(&s->units);
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
 	free(s->item);
 	free(s->measure);
 	free(s->scratch);
+	free(s->interval);
 	unc_units_free(&s->units);
 	if (here) {
 		pthread_cond_destroy(&s->wake);
@@ -102,9 +101,9 @@ static int tell_missing(void *user, uint32_t instance, const struct unc_unit *mi
 {
 	const struct missing_walk *walk = user;
 
-	if (!missing && walk->s->units.wanted[instance].proof != UNC_DOUBTFUL)
-		return 0;
-	return walk->fn(walk->user, missing ? missing : &walk->s->units.doubtful[instance]);
+	if (!missing)
+		missing = unc_units_doubtful(&walk->s->units, instance);
+	return missing ? walk->fn(walk->user, missing) : 0;
 }
 
 int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *user)

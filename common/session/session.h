@@ -71,6 +71,14 @@ struct unc_pass {
 	bool begun;   /* its turn has begun since the last interval ended */
 };
 
+/* What a slot has counted, by intervals. */
+struct unc_interval {
+	uint64_t reported;                       /* slot->total at the last read by the user */
+	uint64_t delta;                          /* counted in the last interval */
+	struct unc_run_time reported_time, time; /* the same of slot->time */
+	bool missed, late; /* unread at the end of the last interval; at the beginning of it */
+};
+
 struct unc_session;
 struct unc_sample; /* sample.h */
 
@@ -82,7 +90,8 @@ struct unc_session {
 	size_t n_items;
 	struct unc_measure *measure;
 	size_t n_measures;
-	struct unc_units units; /* what is wanted of them */
+	struct unc_units units;        /* what is wanted of them */
+	struct unc_interval *interval; /* of each slot */
 	struct unc_pass pass[UNC_MAX_PASSES];
 	unsigned n_passes;
 	double *scratch; /* one value for each reference of the largest formula */
@@ -109,7 +118,8 @@ struct unc_session {
 };
 
 /* session_enter.c. A call of a program begins: 0, and no sentence is left of the last one;
- * UNC_ERR_STATE with its sentence: the session belongs to the process that this one was forked from. */
+ * UNC_ERR_STATE with its sentence: the session belongs to the process that this one was forked
+ * from. */
 int unc_session_enter(struct unc_session *);
 
 /* session_items.c */
@@ -131,10 +141,10 @@ int unc_session_walk_units(const struct unc_session *, const struct unc_session_
 			   unc_walk_fn fn, void *user);
 int unc_session_no_memory(struct unc_session *);
 
-/* session_read.c: one look at the counters, of the running pass alone or of all that count. The
- * lock is held. */
-enum unc_look { UNC_LOOK_PASS, UNC_LOOK_ALL };
-int unc_session_look(struct unc_session *, enum unc_look, struct unc_error *err);
+/* session_read.c: one look at the counters. The lock is held. */
+int unc_session_look(struct unc_session *, enum unc_extent, struct unc_error *err);
+/* After a verb that has looked at the counters: the time until then is of the running pass. */
+void unc_session_looked(struct unc_session *, enum unc_extent);
 void unc_session_end_interval(struct unc_session *);
 void unc_session_forget(struct unc_session *); /* all that was counted */
 /* What the first n items have counted, in structs of `size` bytes. The lock is held. */

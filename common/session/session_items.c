@@ -52,10 +52,13 @@ int unc_session_no_memory(struct unc_session *s)
 static struct unc_slot *new_slot(struct unc_session *s)
 {
 	void *larger = unc_grow(s->units.slot, s->units.n_slots, sizeof(*s->units.slot));
+	void *more = unc_grow(s->interval, s->units.n_slots, sizeof(*s->interval));
 
-	if (!larger)
+	s->units.slot = larger ? larger : s->units.slot;
+	s->interval = more ? more : s->interval;
+	if (!larger || !more)
 		return NULL;
-	s->units.slot = larger;
+	s->interval[s->units.n_slots] = (struct unc_interval){0};
 	return &s->units.slot[s->units.n_slots++];
 }
 

@@ -10,20 +10,23 @@
 
 /* ---- one look */
 
-int unc_session_look(struct unc_session *s, enum unc_look which, struct unc_error *err)
+void unc_session_looked(struct unc_session *s, enum unc_extent extent)
 {
-	struct unc_pass *pass = &s->pass[s->units.turn];
-	uint64_t ns, tsc;
-	int rc;
+	uint64_t ns = s->units.read_ns;
 
-	unc_platform_now(s->platform, &ns, &tsc);
-	rc = unc_units_read(&s->units, which == UNC_LOOK_ALL ? 0 : s->units.n_always, ns, err);
 	if (!s->begins)
-		pass->time += (double)(ns - s->since_ns) * 1e-9;
+		s->pass[s->units.turn].time += (double)(ns - s->since_ns) * 1e-9;
 	s->begins = false;
 	s->since_ns = ns;
-	if (which == UNC_LOOK_ALL)
+	if (extent == UNC_ALL)
 		s->wall.time = (double)(ns - s->start_ns) * 1e-9;
+}
+
+int unc_session_look(struct unc_session *s, enum unc_extent extent, struct unc_error *err)
+{
+	int rc = unc_units_read(&s->units, extent, err);
+
+	unc_session_looked(s, extent);
 	return rc;
 }
 
@@ -33,15 +36,15 @@ static void end_time(struct unc_pass *pass)
 	pass->reported = pass->time;
 }
 
-static void end_slot(struct unc_slot *slot)
+static void end_slot(const struct unc_slot *slot, struct unc_interval *v)
 {
-	slot->delta = slot->total - slot->reported;
-	slot->reported = slot->total;
-	slot->kernel.delta.ran = slot->kernel.total.ran - slot->kernel.reported.ran;
-	slot->kernel.delta.idle = slot->kernel.total.idle - slot->kernel.reported.idle;
-	slot->kernel.reported = slot->kernel.total;
-	slot->late = slot->missed;
-	slot->missed = slot->unread != 0;
+	v->delta = slot->total - v->reported;
+	v->reported = slot->total;
+	v->time.ran = slot->time.ran - v->reported_time.ran;
+	v->time.idle = slot->time.idle - v->reported_time.idle;
+	v->reported_time = slot->time;
+	v->late = v->missed;
+	v->missed = slot->unread != 0;
 }
 
 /* All of the time: with one pass, that of the pass. */
@@ -80,12 +83,13 @@ void unc_session_end_interval(struct unc_session *s)
 	/* Without a rotation since the last end, what is read is all that can have counted. */
 	bool only = s->running && measured == (uint64_t)1 << s->units.turn;
 	for (size_t i = 0; i < s->units.n_reads && only; i++)
-		end_slot(&s->units.slot[s->units.read_slot[i]]);
+		end_slot(&s->units.slot[s->units.read_slot[i]],
+			 &s->interval[s->units.read_slot[i]]);
 	for (size_t i = 0; i < s->units.n_slots && !only; i++) {
 		struct unc_slot *slot = &s->units.slot[i];
 
 		if (s->units.wanted[slot->instance].always || (measured >> slot->turn & 1))
-			end_slot(slot);
+			end_slot(slot, &s->interval[i]);
 	}
 	for (size_t i = 0; i < s->n_items; i++)
 		end_item(s, &s->item[i], measured);
@@ -93,17 +97,22 @@ void unc_session_end_interval(struct unc_session *s)
 
 /* ---- values */
 
-/* How long a slot has counted: less than it was its turn where others of the kernel's users had its
- * counter meanwhile. */
-static double slot_time(const struct unc_session *s, const struct unc_slot *slot, bool interval)
+/* When a slot has counted, and others of the kernel's users had its counter meanwhile. */
+static struct unc_run_time run_time(const struct unc_session *s, uint32_t slot, bool interval)
 {
+	return interval ? s->interval[slot].time : s->units.slot[slot].time;
+}
+
+/* How long a slot has counted: less than it was its turn where others had its counter. */
+static double slot_time(const struct unc_session *s, uint32_t i, bool interval)
+{
+	const struct unc_slot *slot = &s->units.slot[i];
 	const struct unc_pass *pass =
 		s->units.wanted[slot->instance].always ? wall(s) : &s->pass[slot->turn];
-	const struct unc_kernel_time *kernel = interval ? &slot->kernel.delta : &slot->kernel.total;
+	struct unc_run_time run = run_time(s, i, interval);
 	double time = interval ? pass->delta : pass->time;
 
-	return kernel->idle ? time * (double)kernel->ran / (double)(kernel->ran + kernel->idle)
-			    : time;
+	return run.idle ? time * (double)run.ran / (double)(run.ran + run.idle) : time;
 }
 
 /* How long a measure was measured: as long as that of its slots which was measured least. */
@@ -115,7 +124,7 @@ static double measure_time(const struct unc_session *s, const struct unc_measure
 	double time = m->rotates && (!m->stays || of_pass < of_all) ? of_pass : of_all;
 
 	for (uint32_t i = 0; i < m->n_slots && s->units.idled; i++)
-		time = fmin(time, slot_time(s, &s->units.slot[m->slot[i]], interval));
+		time = fmin(time, slot_time(s, m->slot[i], interval));
 	return time;
 }
 
@@ -137,8 +146,8 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 	uint64_t sum = 0, max = 0;
 
 	for (uint32_t i = 0; i < m->n_slots; i++) {
-		const struct unc_slot *slot = &s->units.slot[m->slot[i]];
-		uint64_t value = interval ? slot->delta : slot->total;
+		uint32_t slot = m->slot[i];
+		uint64_t value = interval ? s->interval[slot].delta : s->units.slot[slot].total;
 		double time = part ? slot_time(s, slot, interval) : all;
 
 		if (time > 0 && time < all)
@@ -176,35 +185,49 @@ static int evaluate(struct unc_session *s, const struct unc_session_item *item, 
 
 /* For good; for this read; and for the interval alone: what was not read where it began is in it.
  */
-static bool is_lost(const struct unc_slot *slot)
+static bool is_lost(const struct unc_session *s, uint32_t slot)
 {
-	return slot->lost.why != UNC_LOST_NOT;
+	return s->units.slot[slot].lost.why != 0;
 }
 
-static bool is_unread(const struct unc_slot *slot)
+static bool is_unread(const struct unc_session *s, uint32_t slot)
 {
-	return slot->unread != 0;
+	return s->units.slot[slot].unread != 0;
 }
 
-static bool is_late(const struct unc_slot *slot)
+static bool is_late(const struct unc_session *s, uint32_t slot)
 {
-	return slot->late;
+	return s->interval[slot].late;
 }
 
-/* The first slot of an item that has lost its meaning. */
-static const struct unc_slot *find_loss(const struct unc_session *s,
+/* Others had its counter all the time, or all of the interval. */
+static bool was_idle(const struct unc_session *s, uint32_t slot)
+{
+	struct unc_run_time run = run_time(s, slot, false);
+
+	return run.idle && !run.ran;
+}
+
+static bool is_idle(const struct unc_session *s, uint32_t slot)
+{
+	struct unc_run_time run = run_time(s, slot, true);
+
+	return run.idle && !run.ran;
+}
+
+/* The first slot of an item of which that is true. */
+static const struct unc_slot *find_slot(const struct unc_session *s,
 					const struct unc_session_item *item,
-					bool (*has)(const struct unc_slot *))
+					bool (*has)(const struct unc_session *, uint32_t slot))
 {
-	for (uint32_t k = 0; k < item->n_measures && s->units.flawed; k++) {
+	bool any = s->units.flawed || s->units.idled;
+
+	for (uint32_t k = 0; k < item->n_measures && any; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
-		for (uint32_t i = 0; i < m->n_slots; i++) {
-			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
-
-			if (has(slot))
-				return slot;
-		}
+		for (uint32_t i = 0; i < m->n_slots; i++)
+			if (has(s, m->slot[i]))
+				return &s->units.slot[m->slot[i]];
 	}
 	return NULL;
 }
@@ -226,25 +249,6 @@ static double measured(const struct unc_session *s, const struct unc_session_ite
 static double share(double part, double all)
 {
 	return part < all ? part / all : 1;
-}
-
-/* A slot of an item of which others had the counter all the time. */
-static const struct unc_slot *find_idle(const struct unc_session *s,
-					const struct unc_session_item *item, bool interval)
-{
-	for (uint32_t k = 0; k < item->n_measures && s->units.idled; k++) {
-		const struct unc_measure *m = &s->measure[item->measure[k]];
-
-		for (uint32_t i = 0; i < m->n_slots; i++) {
-			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
-			const struct unc_kernel_time *time =
-				interval ? &slot->kernel.delta : &slot->kernel.total;
-
-			if (time->idle && !time->ran)
-				return slot;
-		}
-	}
-	return NULL;
 }
 
 /* Of the last interval, though it has a length: a pass whose turn was over before it began. */
@@ -275,9 +279,9 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 
 	*v = (struct unc_value){
 		.units = units, .of = item->of, .flags = units < item->of ? UNC_VALUE_PARTIAL : 0};
-	if (find_loss(s, item, is_lost))
+	if (find_slot(s, item, is_lost))
 		v->flags |= UNC_VALUE_LOST;
-	if ((v->flags & UNC_VALUE_LOST) || find_loss(s, item, is_unread) ||
+	if ((v->flags & UNC_VALUE_LOST) || find_slot(s, item, is_unread) ||
 	    measured(s, item, false) <= 0)
 		return;
 	set_times(s, item, v);
@@ -293,7 +297,7 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		if (evaluate(s, item, true, &v->interval) < 0)
 			v->interval = NAN;
 	}
-	if (find_loss(s, item, is_late) || unmeasured(s, item, v->interval_seconds)) {
+	if (find_slot(s, item, is_late) || unmeasured(s, item, v->interval_seconds)) {
 		v->delta = 0;
 		v->interval = NAN;
 	}
@@ -314,16 +318,16 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		return "";
 	item = &s->item[id];
 	pthread_mutex_lock(&s->lock);
-	if ((slot = find_loss(s, item, is_lost)) || (slot = find_loss(s, item, is_unread)))
-		unc_units_loss_text(&s->units, slot, &s->error);
-	else if ((slot = find_idle(s, item, false)))
-		unc_units_idle_text(&s->units, slot, &s->error);
+	if ((slot = find_slot(s, item, is_lost)) || (slot = find_slot(s, item, is_unread)))
+		unc_slot_loss(&s->units, slot, &s->error);
+	else if ((slot = find_slot(s, item, was_idle)))
+		unc_slot_idle(&s->units, slot, &s->error);
 	else if (measured(s, item, false) <= 0)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
-	else if ((slot = find_loss(s, item, is_late)))
-		unc_units_late_text(&s->units, slot, &s->error);
-	else if ((slot = find_idle(s, item, true)))
-		unc_units_idle_text(&s->units, slot, &s->error);
+	else if ((slot = find_slot(s, item, is_late)))
+		unc_slot_late(&s->units, slot, &s->error);
+	else if ((slot = find_slot(s, item, is_idle)))
+		unc_slot_idle(&s->units, slot, &s->error);
 	else if (unmeasured(s, item, measured(s, item, true)))
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
 	else if (item->metric >= 0) {
@@ -358,9 +362,9 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
-		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
+		rc = unc_session_look(s, UNC_ALL, &s->error);
 	if (rc == 0 && s->running)
-		rc = unc_units_verify_due(&s->units, &s->error);
+		rc = unc_units_check_due(&s->units, &s->error);
 	if (rc == 0 && !s->final)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
 	s->final = !s->running;
@@ -387,15 +391,9 @@ int unc_session_time(struct unc_session *s, double *since_start, double *interva
 
 void unc_session_forget(struct unc_session *s)
 {
-	for (size_t i = 0; i < s->units.n_slots; i++) {
-		struct unc_slot *slot = &s->units.slot[i];
-
-		slot->total = slot->reported = slot->delta = 0;
-		slot->kernel.total = slot->kernel.reported = slot->kernel.delta =
-			(struct unc_kernel_time){0};
-		slot->kernel.shown = 0;
-		slot->missed = slot->late = false;
-	}
+	unc_units_forget(&s->units);
+	if (s->interval)
+		memset(s->interval, 0, s->units.n_slots * sizeof(*s->interval));
 	for (size_t i = 0; i < s->n_items; i++) {
 		struct unc_session_item *item = &s->item[i];
 
@@ -406,7 +404,6 @@ void unc_session_forget(struct unc_session *s)
 	memset(s->pass, 0, sizeof(s->pass));
 	s->pass[s->units.turn].begun = true;
 	s->wall = (struct unc_pass){0};
-	s->units.idled = false;
 	s->start_ns = s->since_ns;
 }
 
@@ -420,9 +417,9 @@ int unc_session_reset(struct unc_session *s)
 		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
 	pthread_mutex_lock(&s->lock);
 	if (s->running)
-		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
+		rc = unc_session_look(s, UNC_ALL, &s->error);
 	if (rc == 0 && s->running)
-		unc_units_lose_unread(&s->units, 0);
+		unc_units_lose_unread(&s->units, UNC_ALL);
 	if (rc == 0)
 		unc_session_forget(s);
 	pthread_mutex_unlock(&s->lock);

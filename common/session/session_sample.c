@@ -16,15 +16,12 @@
 static int check_values(struct unc_session *s, struct unc_trigger *t, struct unc_error *err)
 {
 	const struct unc_slot *slot = &s->units.slot[t->slot];
-	struct unc_plan plan = {0};
-	int rc = unc_plan_add(s->platform->table, &plan, t->instance, slot->ctr, UNC_OP_READ, 0,
-			      err);
+	uint64_t value = 0;
+	int rc = unc_units_read_one(&s->units, t->instance, slot->ctr, "reading a counter", &value,
+				    err);
 
 	if (rc == 0)
-		rc = unc_units_run_plan(&s->units, &plan, "reading a counter", err);
-	if (rc == 0)
-		t->carried = (plan.op[0].value & slot->mask) < t->preload;
-	unc_plan_free(&plan);
+		t->carried = (value & slot->mask) < t->preload;
 	return rc;
 }
 
@@ -58,34 +55,11 @@ static int find_carried(struct unc_session *s, size_t *n, struct unc_error *err)
 	return rc;
 }
 
-/* Units to which others have come since are not ours to freeze any more. */
-static void find_company(struct unc_session *s)
-{
-	for (size_t i = 0; i < s->units.n_units; i++) {
-		struct unc_plan_unit *u = &s->units.unit[i];
-		const struct unc_range *regs = &s->platform->table->type[u->instance->type].regs;
-
-		for (uint32_t k = 0; k < regs->n && !u->shared; k++)
-			u->shared = unc_units_shares(&s->units, u->instance,
-						     (uint16_t)(regs->first + k));
-	}
-}
-
-static int set_frozen(struct unc_session *s, bool frozen, struct unc_error *err)
-{
-	struct unc_plan plan;
-	int rc = unc_plan_freeze(s->platform->table, s->units.unit, s->units.n_units, frozen, &plan,
-				 err);
-
-	return unc_units_run_once(&s->units, &plan, rc, frozen ? "freezing" : "unfreezing", err);
-}
-
 /* What noted the carry is cleared, sockets that froze go on. */
 static int add_release(struct unc_session *s, struct unc_plan *plan, struct unc_error *err)
 {
-	const struct unc_table *table = s->platform->table;
 	const struct unc_sample *sample = s->sample;
-	bool unfrozen[UNC_MAX_SOCKETS] = {false};
+	uint64_t unfrozen = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < sample->n && rc == 0; i++)
@@ -93,14 +67,11 @@ static int add_release(struct unc_session *s, struct unc_plan *plan, struct unc_
 			rc = unc_trigger_clear(s, &sample->trigger[i], plan, err);
 	for (size_t i = 0; i < sample->n && rc == 0; i++) {
 		const struct unc_trigger *t = &sample->trigger[i];
-		const struct unc_tbl_type *ubox = t->ubox ? &table->type[t->ubox->type] : NULL;
 
-		if (!t->carried || !t->freezes || !ubox || !ubox->has_unfreeze ||
-		    unfrozen[t->instance->socket])
+		if (!t->carried || !t->freezes || !t->ubox || unfrozen >> t->instance->socket & 1)
 			continue;
-		unfrozen[t->instance->socket] = true;
-		rc = unc_plan_add(table, plan, t->ubox, ubox->unfreeze, UNC_OP_WRITE,
-				  ubox->unfreeze_value, err);
+		unfrozen |= (uint64_t)1 << t->instance->socket;
+		rc = unc_plan_unfreeze(s->platform->table, plan, t->ubox, err);
 	}
 	return rc;
 }
@@ -128,7 +99,7 @@ static int start_again(struct unc_session *s, bool frozen, struct unc_error *err
 
 	rc = unc_units_run_once(&s->units, &plan, rc, "starting an interval", err);
 	if (rc == 0 && frozen)
-		rc = set_frozen(s, false, err);
+		rc = unc_units_let_go(&s->units, err);
 	for (size_t i = 0; i < sample->n; i++)
 		s->units.slot[sample->trigger[i].slot].last = sample->trigger[i].preload;
 	return rc;
@@ -136,7 +107,9 @@ static int start_again(struct unc_session *s, bool frozen, struct unc_error *err
 
 static int hold(void *session, struct unc_error *err)
 {
-	return set_frozen(session, true, err);
+	struct unc_session *s = session;
+
+	return unc_units_hold(&s->units, err);
 }
 
 /* Nobody has looked: any may have carried. */
@@ -251,7 +224,7 @@ static void describe(const struct unc_session *s, size_t n, struct unc_overflow 
 		.socket = first->instance->socket,
 		.index = first->instance->index,
 		.counter = unc_tbl_str(table, table->reg[slot->ctr].name),
-		.count = slot->delta,
+		.count = s->interval[first->slot].delta,
 		.others = (int)n - 1,
 		.frozen = first->freezes,
 	};
@@ -262,10 +235,10 @@ static int end_interval(struct unc_session *s, bool alone, size_t n_carried,
 			struct unc_overflow *out, struct unc_value *values, size_t n, size_t size)
 {
 	uint64_t tsc;
-	int rc = alone ? set_frozen(s, true, &s->error) : 0;
+	int rc = alone ? unc_units_hold(&s->units, &s->error) : 0;
 
 	if (rc == 0)
-		rc = unc_session_look(s, UNC_LOOK_ALL, &s->error);
+		rc = unc_session_look(s, UNC_ALL, &s->error);
 	if (rc < 0)
 		return rc;
 	unc_session_end_interval(s);
@@ -298,13 +271,13 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 		bool alone = unc_units_try_lock(&s->units);
 
 		if (alone)
-			find_company(s);
+			unc_units_find_company(&s->units);
 		rc = end_interval(s, alone, carried, &found, values, n, size);
 		if (alone)
 			unc_units_unlock(&s->units);
 	}
 	if (rc == 0 && !carried)
-		rc = unc_units_verify_due(&s->units, &s->error);
+		rc = unc_units_check_due(&s->units, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	if (rc == 0)
 		unc_struct_out(out, out->size, &found, sizeof(found));

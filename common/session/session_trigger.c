@@ -54,8 +54,8 @@ static uint64_t status_bit(const struct unc_session *s, const struct unc_trigger
 	return (uint64_t)1 << (o->bit + counter);
 }
 
-/* Frozen counters stand still for a part of each interval, and nothing tells how long: what is counted
- * a second, or compared with the time, would be too small. */
+/* Frozen counters stand still for a part of each interval, and nothing tells how long: what is
+ * counted a second, or compared with the time, would be too small. */
 static int check_times(const struct unc_session *s, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
@@ -154,16 +154,6 @@ static uint64_t freeze_bits(const struct unc_session *s, const struct unc_trigge
 	return fixed ? fixed->freeze : type_of(s, t)->overflow.set;
 }
 
-static void set_control(struct unc_session *s, const struct unc_trigger *t, uint64_t bits)
-{
-	struct unc_plan_unit *u = unc_units_unit(&s->units, t->instance);
-	uint16_t control = unc_units_control(&s->units, &s->units.slot[t->slot]);
-
-	for (size_t i = 0; i < u->n_controls; i++)
-		if (u->control[i].reg == control)
-			u->control[i].value |= bits;
-}
-
 /* Whether the hardware may freeze at the carry of a trigger. looked: sockets where `others` is
  * known. */
 static int may_freeze(struct unc_session *s, const struct unc_trigger *t, bool *looked,
@@ -173,15 +163,16 @@ static int may_freeze(struct unc_session *s, const struct unc_trigger *t, bool *
 	uint8_t freezes = type_of(s, t)->overflow.freezes;
 
 	*may = freeze_bits(s, t) && freezes != UNC_FREEZES_NOTHING &&
-	       !unc_units_unit(&s->units, t->instance)->shared;
+	       unc_units_alone(&s->units, t->instance);
 	if (!*may || freezes != UNC_FREEZES_SOCKET)
 		return 0;
 	*may = (s->flags & UNC_SESSION_FREEZE) && t->ubox;
 	if (*may && !looked[socket]) {
-		int rc = unc_units_others(&s->units, socket, &others[socket], err);
+		int rc = unc_units_others(&s->units, socket, err);
 
 		if (rc < 0)
 			return rc;
+		others[socket] = rc;
 		looked[socket] = true;
 		if (others[socket])
 			unc_platform_log(
@@ -209,7 +200,7 @@ static int settle_freezing(struct unc_session *s, struct unc_error *err)
 		if (t->freezes) {
 			if ((rc = check_times(s, err)) < 0)
 				return rc;
-			set_control(s, t, freeze_bits(s, t));
+			unc_units_add_bits(&s->units, &s->units.slot[t->slot], freeze_bits(s, t));
 		}
 	}
 	return 0;

@@ -21,7 +21,8 @@ static double look_seconds(const struct unc_session *s)
 		const struct unc_slot *slot = &s->units.slot[i];
 		double range = ldexp(1.0, (int)unc_slot_width(s->platform->table, slot));
 
-		if (s->units.wanted[slot->instance].by_kernel) /* which looks in by itself */
+		if (slot->mask ==
+		    UINT64_MAX) /* it does not wrap, or the kernel looks in by itself */
 			continue;
 		if (slot->mask) /* it may be narrower than the table says */
 			range = fmin(range, (double)slot->mask + 1);
@@ -53,7 +54,7 @@ static void *watcher(void *user)
 		add_seconds(&until, fmin(s->watch_seconds, look_seconds(s)));
 		/* A failed look is tried again; the user's next read reports it. */
 		if (pthread_cond_timedwait(&s->wake, &s->lock, &until) == ETIMEDOUT && !s->leave)
-			(void)unc_session_look(s, UNC_LOOK_ALL, NULL);
+			(void)unc_session_look(s, UNC_ALL, NULL);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;

@@ -1,354 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units: what is found on the units of a pass, and the settings that it needs there. */
-#include <stdio.h>
+/* Units: which of their counters the slots of a turn get, beside those of others. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "encode/control.h"
-#include "encode/schedule.h"
+#include "units/inside.h"
 #include "units/occupancy.h"
-#include "units/units.h"
 
 static const struct unc_instance *instance_of(const struct unc_units *s, uint32_t i)
 {
 	return &s->platform->instances.unit[i];
 }
 
-/* ---- what is there */
-
-/* Filters that the slots of a unit will write, and what tells of the unit. */
-struct wanted {
-	const struct unc_units *s;
-	const uint32_t *slots;
-	size_t n;
-};
-
-static bool wanted(const void *user, uint16_t reg)
-{
-	const struct wanted *w = user;
-	const struct unc_tbl_reg *row = &w->s->platform->table->reg[reg];
-
-	if (row->role == UNC_ROLE_UNIT_CTL)
-		return !(row->flags & UNC_REG_WO);
-	for (size_t i = 0; i < w->n; i++)
-		for (unsigned k = 0; k < w->s->slot[w->slots[i]].code.n_filters; k++)
-			if (w->s->slot[w->slots[i]].code.filter[k].reg == reg)
-				return true;
-	return false;
-}
-
-/* Reads a unit before we touch it: its controls, and the filters of n slots. Where the platform is
- * for listing only nothing is read. Free with unc_plan_free(). */
-static int look(struct unc_units *s, const struct unc_instance *u, const uint32_t *slots, size_t n,
-		struct unc_plan *found, struct unc_error *err)
-{
-	struct wanted w = {s, slots, n};
-	int rc = 0;
-
-	*found = (struct unc_plan){0};
-	if (s->platform->access)
-		rc = unc_occupancy_look(s->platform->table, u, wanted, &w, found, err);
-	if (rc == 0)
-		rc = unc_units_run_plan(s, found, "looking at the controls", err);
-	if (rc < 0)
-		unc_plan_free(found);
-	return rc;
-}
-
-/* What a register of the unit held then. */
-static uint64_t held(const struct unc_plan *found, const struct unc_instance *u, uint16_t reg)
-{
-	uint64_t value;
-
-	return unc_plan_value(found, u, reg, &value) ? value : 0;
-}
-
-/* ---- settings of one unit */
-
-/* "counter 2 of cbo0 (socket 0) is programmed by somebody else (control 0x400135 = cbo.TOR_INSERTS)".
- * *found: what was read of the unit, filters too, by which an event may be told. */
-static const char *other_text(const struct unc_units *s, const struct unc_instance *u,
-			      const struct unc_other *other, const struct unc_plan *found,
-			      char *buf, size_t size)
-{
-	const struct unc_table *t = s->platform->table;
-	uint16_t ctl = unc_type_ctl(&t->type[u->type], other->counter);
-	char who[64];
-	struct unc_code_filter filter[UNC_MAX_FILTERS];
-	char unit[64], event[UNC_SPEC_MAX];
-	size_t n = 0;
-
-	for (size_t i = 0; i < found->n && n < UNC_MAX_FILTERS; i++)
-		if (t->reg[found->tag[i].reg].role == UNC_ROLE_OTHER && !found->op[i].error)
-			filter[n++] = (struct unc_code_filter){.reg = found->tag[i].reg,
-							       .value = found->op[i].value};
-	unc_units_unit_text(s, u, unit, sizeof(unit));
-	snprintf(buf, size, "counter %u of %s is programmed by %s (control 0x%llx%s)",
-		 other->counter, unit, unc_units_holder_text(s, u, ctl, who, sizeof(who)),
-		 (unsigned long long)other->ctl,
-		 unc_units_event_text(s, u, other->ctl, filter, n, event, sizeof(event)));
-	return buf;
-}
-
-static int fail_busy(struct unc_units *s, const struct unc_instance *u, const struct unc_slot *slot,
-		     const struct unc_conflict *conflict, const struct unc_others *others,
-		     const struct unc_plan *found, struct unc_error *err)
-{
-	const char *name = slot->name;
-	char unit[64], other[UNC_ERROR_MAX];
-
-	unc_units_unit_text(s, u, unit, sizeof(unit));
-	if (conflict->beside < 0)
-		return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free", name, unit);
-	other_text(s, u, &others->one[conflict->beside], found, other, sizeof(other));
-	switch (conflict->kind) {
-	case UNC_CONFLICT_KIND:
-		return unc_fail(err, UNC_ERR_BUSY,
-				"%s: %s with an event of another kind, and the unit counts one "
-				"kind at a time",
-				name, other);
-	case UNC_CONFLICT_LEAD:
-		return unc_fail(err, UNC_ERR_BUSY, "%s: %s, and it leads those that could count it",
-				name, other);
-	case UNC_CONFLICT_FOLLOWED:
-		return unc_fail(err, UNC_ERR_BUSY,
-				"%s: %s with what depends on counter %u, the only one left for it",
-				name, other, conflict->lead);
-	default:
-		return unc_fail(err, UNC_ERR_BUSY, "%s: %s and no other counter is free for it",
-				name, other);
-	}
-}
-
-static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64_t value,
-		       uint64_t found, struct unc_error *err)
-{
-	if (*n == UNC_PLAN_SETTINGS)
-		return unc_fail(err, UNC_ERR_CONFLICT, "too many settings for one unit");
-	list[*n] = (struct unc_setting){.reg = reg,
-					.value = value,
-					.mask = UINT64_MAX,
-					.shown = value,
-					.found = found,
-					.restore = found};
-	++*n;
-	return 0;
-}
-
-/*
- * Who else on the unit has a part in its filter: who looks at bits that would change, and, where
- * bits are set that we cannot write back, anybody. NULL: nobody, it may be set.
- */
-static const struct unc_other *relies_on(const struct unc_units *s, const struct unc_plan_unit *u,
-					 const struct unc_others *others,
-					 const struct unc_code_filter *f, uint64_t was)
-{
-	const struct unc_table *t = s->platform->table;
-	uint64_t change = (was ^ f->value) & f->mask;
-
-	for (size_t i = 0; i < others->n; i++)
-		if ((was & ~t->reg[f->reg].write_mask) ||
-		    (change && (change & unc_control_looks(t, u->instance->type, others->one[i].ctl,
-							   f->reg))))
-			return &others->one[i];
-	return NULL;
-}
-
-static int fail_filter(const struct unc_units *s, const struct unc_plan_unit *u,
-		       const struct unc_slot *slot, uint16_t reg, uint64_t was,
-		       const struct unc_other *other, const struct unc_plan *found,
-		       struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	const char *name = slot->name, *filter = unc_tbl_str(t, t->reg[reg].name);
-	char unit[64], who[UNC_ERROR_MAX];
-
-	unc_units_unit_text(s, u->instance, unit, sizeof(unit));
-	if (!other)
-		return unc_fail(err, UNC_ERR_BUSY,
-				"%s: %s of %s is in use by somebody else (0x%llx)", name, filter,
-				unit, (unsigned long long)was);
-	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s holds 0x%llx, which counts for others: %s",
-			name, filter, unit, (unsigned long long)was,
-			other_text(s, u->instance, other, found, who, sizeof(who)));
-}
-
-/* Joins the filters of all events; the scheduler has seen that they agree. */
-static int set_filters(struct unc_units *s, struct unc_plan_unit *u, const struct unc_slot *slot,
-		       bool joined, const struct unc_others *others, const struct unc_plan *found,
-		       struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-
-	for (unsigned i = 0; i < slot->code.n_filters; i++) {
-		const struct unc_code_filter *f = &slot->code.filter[i];
-		uint64_t was = held(found, u->instance, f->reg);
-		const struct unc_other *other = joined ? NULL : relies_on(s, u, others, f, was);
-		size_t k = 0;
-		int rc;
-
-		if ((!joined && (was & t->reg[f->reg].busy)) || other)
-			return fail_filter(s, u, slot, f->reg, was, other, found, err);
-		while (k < u->n_filters && u->filter[k].reg != f->reg)
-			k++;
-		if (k == u->n_filters) {
-			rc = put_setting(u->filter, &u->n_filters, f->reg,
-					 u->shared ? was & t->reg[f->reg].write_mask
-						   : t->reg[f->reg].base,
-					 was, err);
-			if (rc < 0)
-				return rc;
-			u->filter[k].mask = 0;
-		}
-		u->filter[k].value = (u->filter[k].value & ~f->mask) | f->value;
-		u->filter[k].mask |= f->mask;
-		u->filter[k].shown = u->filter[k].value;
-	}
-	return 0;
-}
-
-/* The control without what is done once: whoever counts a queue by the same event has emptied it,
- * and it is not emptied under that count. */
-static uint64_t control_value(const struct unc_units *s, const struct unc_plan_unit *u,
-			      uint64_t ctl, const struct unc_plan *found)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	const struct unc_tbl_field *code = &t->field[type->f_event];
-	uint64_t code_bits = unc_ones(code->width[0]) << code->lo[0];
-	bool counted = false;
-
-	for (size_t i = 0; i < found->n; i++)
-		counted |= t->reg[found->tag[i].reg].role == UNC_ROLE_CTL &&
-			   unc_counter_in_use(t, found, i) != UNC_NONE &&
-			   !((found->op[i].value ^ ctl) & code_bits);
-	for (uint32_t i = 0; counted && i < type->fields.n; i++) {
-		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
-
-		if (f->flags & UNC_FIELD_ONCE)
-			ctl &= ~(unc_ones(f->width[0]) << f->lo[0]);
-	}
-	return ctl;
-}
-
-/*
- * A counter begins far from both ends of its range: whoever clears it makes it go back. Where others
- * may count that are not in the ledger, each session begins at a place of its own, from 1/16 to
- * 11/16 of the range: if two set the same counter it leaps. One bit is always set, to show how wide
- * a counter is that is narrower than the table says, and the low half is 0, which costs no write.
- * One that somebody else counts with is left as it is.
- */
-static void set_counter(const struct unc_units *s, struct unc_plan_unit *u, struct unc_slot *slot,
-			bool running)
-{
-	const struct unc_table *t = s->platform->table;
-	uint64_t half = (uint64_t)1 << (unc_slot_width(t, slot) - 1);
-	bool writable = (t->reg[slot->ctr].write_mask & half) != 0;
-
-	slot->start = !writable || running ? 0
-		      : s->place ? ((half / 8 + s->place % (half + half / 4)) | half >> 4) &
-					   ~(uint64_t)UINT32_MAX
-				 : half;
-	if (u->n_counters < UNC_PLAN_SETTINGS)
-		u->counter[u->n_counters++] =
-			(struct unc_plan_counter){.reg = slot->ctr, .start = slot->start};
-	if (s->guest) /* which sets it anew */
-		slot->start = 0;
-}
-
-/* Another session counts with it, and it cannot be shared. */
-static int fail_held(const struct unc_units *s, const struct unc_plan_unit *u,
-		     const struct unc_slot *slot, uint16_t control, const char *why,
-		     struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	char unit[64], who[64];
-
-	unc_units_unit_text(s, u->instance, unit, sizeof(unit));
-	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s is used by %s, and %s", slot->name,
-			unc_tbl_str(t, t->reg[control].name), unit,
-			unc_units_holder_text(s, u->instance, control, who, sizeof(who)), why);
-}
-
-/* The control of a fixed counter, which there is one of. */
-static int set_fixed(struct unc_units *s, struct unc_plan_unit *u, const struct unc_slot *slot,
-		     uint16_t control, uint64_t was, struct unc_error *err)
-{
-	const struct unc_tbl_counter *c = &s->platform->table->counter[slot->code.counter];
-	const struct unc_ledger_record *r = unc_units_record(s, u->instance, control);
-
-	if ((was & c->enable) && (slot->alone || (r && r->alone)))
-		return fail_held(s, u, slot, control,
-				 "a counter that ends intervals cannot be shared", err);
-	if (!(was & c->enable) && unc_units_shares(s, u->instance, control))
-		/* Set again, it would look to who uses it as if it had counted on. */
-		return fail_held(s, u, slot, control,
-				 "somebody has cleared it: it is free when that one stops", err);
-	return put_setting(u->control, &u->n_controls, control, c->enable, was, err);
-}
-
-/* counter: of another session, which counts the same, if it is `joined`. */
-static int set_slot(struct unc_units *s, struct unc_plan_unit *u, struct unc_slot *slot,
-		    unsigned counter, bool joined, const struct unc_others *others,
-		    const struct unc_plan *found, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	bool running = joined;
-	uint16_t control;
-	int rc = 0;
-
-	slot->ctr = unc_slot_register(t, slot, counter);
-	slot->mask = unc_ones(unc_slot_width(t, slot));
-	slot->begin = true;
-	control = unc_units_control(s, slot);
-	if (slot->code.counter == UNC_NONE) {
-		rc = put_setting(u->control, &u->n_controls, control,
-				 control_value(s, u, slot->code.ctl, found),
-				 held(found, u->instance, control), err);
-	} else if (control != UNC_NONE) {
-		uint64_t was = held(found, u->instance, control);
-
-		running = (was & t->counter[slot->code.counter].enable) != 0;
-		rc = set_fixed(s, u, slot, control, was, err);
-	}
-	if (rc == 0 && control != UNC_NONE) {
-		struct unc_setting *setting = &u->control[u->n_controls - 1];
-
-		setting->joined = joined || (running && setting->value == setting->found);
-		setting->alone = slot->alone;
-	}
-	set_counter(s, u, slot, running);
-	return rc < 0 ? rc : set_filters(s, u, slot, joined, others, found, err);
-}
-
-/* Whether an event is on the lead of a lane of its own. */
-static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
-		    const struct unc_code *code, unsigned counter)
-{
-	for (uint32_t i = 0; i < type->lanes.n && code->lane; i++) {
-		const struct unc_tbl_lane *lane = &t->lane[type->lanes.first + i];
-
-		if (lane->lead == counter && lane->name == t->lane[code->lane - 1].name)
-			return true;
-	}
-	return false;
-}
-
-/* ---- one unit */
-
-/* Slots of a unit with their counters. */
-struct assignment {
-	uint32_t slot[UNC_MAX_CODES];
-	uint8_t counter[UNC_MAX_CODES];
-	bool joined[UNC_MAX_CODES]; /* it is another session's */
-	size_t n, failed;           /* the slot that has found none */
-	struct unc_conflict conflict;
-};
-
-/* Counters of other sessions where they count the same, free ones for the rest. UNC_ERR_CONFLICT: they
- * do not fit beside others. */
+/* Counters of other sessions where they count the same, free ones for the rest.
+ * UNC_ERR_CONFLICT: they do not fit beside others. */
 static int schedule(const struct unc_units *s, uint32_t instance, const struct unc_others *others,
-		    const struct unc_plan *found, struct assignment *a)
+		    const struct unc_plan *found, struct unc_assignment *a)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
@@ -371,15 +36,16 @@ static int schedule(const struct unc_units *s, uint32_t instance, const struct u
 	return rc;
 }
 
-/* Whether all that the session ever counts on the unit fits at once: together, and beside others. */
+/* Whether all that the session ever counts on the unit fits at once: together, and beside
+ * others. */
 static bool fits_always(const struct unc_units *s, uint32_t instance,
 			const struct unc_others *others, const struct unc_plan *found)
 {
 	const struct unc_code *code[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
-	struct assignment a;
+	struct unc_assignment a;
 
-	a.n = unc_units_slots_of(s, instance, true, a.slot);
+	a.n = unc_units_slots_of(s, instance, UNC_ALL, a.slot);
 	for (size_t i = 0; i < a.n; i++)
 		code[i] = &s->slot[a.slot[i]].code;
 	return a.n < UNC_MAX_CODES &&
@@ -402,156 +68,120 @@ static void join_twins(struct unc_units *s, uint32_t instance)
 		slot->ctr = s->slot[first].ctr;
 		slot->mask = s->slot[first].mask;
 		slot->start = s->slot[first].start;
-		slot->kernel.pmu = s->slot[first].kernel.pmu;
-		slot->kernel.event = s->slot[first].kernel.event;
+		slot->driver.code = s->slot[first].driver.code;
+		slot->driver.place = s->slot[first].driver.place;
 		slot->begin |= first != i;
 	}
 }
 
-static int set_unit(struct unc_units *s, struct unc_plan_unit *u, const struct assignment *a,
-		    const struct unc_others *others, const struct unc_plan *found,
-		    struct unc_error *err)
+/* What is claimed of a unit on which `found` was found; n_counters 0: its turn is another. */
+static int claim_unit(struct unc_units *s, uint32_t instance, enum unc_extent extent,
+		      const struct unc_plan *found, struct unc_claim *u, struct unc_error *err)
 {
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	int rc = 0;
-
-	/* Who leads a lane is set first, and put back last. */
-	for (int leads = 1; leads >= 0; leads--)
-		for (size_t i = 0; i < a->n && rc == 0; i++)
-			if (is_lead(t, type, &s->slot[a->slot[i]].code, a->counter[i]) == leads)
-				rc = set_slot(s, u, &s->slot[a->slot[i]], a->counter[i],
-					      a->joined[i], others, found, err);
-	if (rc == 0)
-		unc_units_find_clock(s, u, a->slot, a->n);
-	return rc;
-}
-
-/* Whether another session counts on the unit. */
-static bool shares_any(const struct unc_units *s, const struct unc_instance *u,
-		       const struct unc_plan *found)
-{
-	for (size_t i = 0; i < found->n; i++)
-		if (unc_counter_in_use(s->platform->table, found, i) != UNC_NONE &&
-		    unc_units_shares(s, u, found->tag[i].reg))
-			return true;
-	return false;
-}
-
-/* The settings of a unit on which `found` was found; n_counters 0: its turn is in another pass. */
-static int settle_unit(struct unc_units *s, uint32_t instance, bool begin,
-		       const struct unc_plan *found, struct unc_plan_unit *u, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[instance_of(s, instance)->type];
-	struct unc_occupancy o = unc_occupancy(t, found, instance_of(s, instance), NULL);
-	struct assignment a;
+	const struct unc_instance *unit = instance_of(s, instance);
+	struct unc_wanted *wanted = &s->wanted[instance];
+	struct unc_occupancy o = unc_occupancy(s->platform->table, found, unit, NULL);
+	struct unc_assignment a;
 	int rc;
 
-	unc_units_add_cleared(s, instance_of(s, instance), found, &o);
-	*u = (struct unc_plan_unit){.instance = instance_of(s, instance), .shared = o.shared};
-	u->stands = o.shared && unc_units_stands(s, u->instance, found);
-	if (type->unit_ctl != UNC_NONE)
-		u->unit_ctl = held(found, u->instance, type->unit_ctl);
-	/* To let it go would hide from the others that they have missed something. */
-	u->stopped = unc_plan_shows(t, type->unit_ctl) &&
-		     unc_unit_state(t, type, u->unit_ctl) != UNC_UNIT_RUNS &&
-		     shares_any(s, u->instance, found);
-	if (begin)
-		s->wanted[instance].always =
-			s->n_turns > 1 && fits_always(s, instance, &o.others, found);
-	a.n = unc_units_slots_of(s, instance, false, a.slot);
+	unc_units_add_cleared(s, unit, found, &o);
+	*u = (struct unc_claim){.instance = unit, .by = wanted->by};
+	if (extent == UNC_ALL)
+		wanted->always = s->n_turns > 1 && fits_always(s, instance, &o.others, found);
+	a.n = unc_units_slots_of(s, instance, UNC_TURN, a.slot);
 	if (a.n == 0)
 		return 0;
 	if (schedule(s, instance, &o.others, found, &a) < 0)
-		return fail_busy(s, u->instance, &s->slot[a.slot[a.failed]], &a.conflict, &o.others,
-				 found, err);
-	rc = s->wanted[instance].by_kernel
-		     ? unc_units_kernel_unit(s, u, a.slot, a.counter, a.n, err)
-		     : set_unit(s, u, &a, &o.others, found, err);
+		return unc_settings_busy(s, unit, &a, &o.others, found, err);
+	rc = wanted->by->claim(s, u, &a, &o, found, err);
 	join_twins(s, instance);
 	return rc;
 }
 
-static int prepare_unit(struct unc_units *s, uint32_t instance, bool begin, struct unc_plan_unit *u,
-			struct unc_error *err)
+static int look_and_claim(struct unc_units *s, uint32_t instance, enum unc_extent extent,
+			  struct unc_claim *u, struct unc_error *err)
 {
+	const struct unc_unit_methods *by = s->wanted[instance].by;
 	uint32_t slots[UNC_MAX_CODES];
-	size_t n = unc_units_slots_of(s, instance, begin, slots);
+	size_t n = unc_units_slots_of(s, instance, extent, slots);
 	struct unc_plan found = {0};
-	int rc = 0;
+	int rc = by->look ? by->look(s, instance_of(s, instance), slots, n, &found, err) : 0;
 
-	if (!s->wanted[instance].by_kernel) /* who else counts there is the kernel's business */
-		rc = look(s, instance_of(s, instance), slots, n, &found, err);
 	if (rc < 0)
 		return rc;
-	rc = settle_unit(s, instance, begin, &found, u, err);
+	rc = claim_unit(s, instance, extent, &found, u, err);
 	unc_plan_free(&found);
 	return rc;
 }
 
-/* Units that go on when the pass changes come first. */
+/* Units that go on when the turn changes come first. */
 static void sort_always(struct unc_units *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->n_units; i++) {
-		if (!s->wanted[s->unit[i].instance - s->platform->instances.unit].always)
+	for (size_t i = 0; i < s->n_claims; i++) {
+		if (!s->wanted[unc_units_number(s, s->claim[i].instance)].always)
 			continue;
-		struct unc_plan_unit swap = s->unit[n];
+		struct unc_claim swap = s->claim[n];
 
-		s->unit[n++] = s->unit[i];
-		s->unit[i] = swap;
+		s->claim[n++] = s->claim[i];
+		s->claim[i] = swap;
 	}
 }
 
-int unc_units_prepare(struct unc_units *s, bool begin, struct unc_error *err)
+/* Nothing is claimed yet. */
+static int begin(struct unc_units *s, struct unc_error *err)
 {
-	size_t n_instances = s->platform->instances.n;
+	size_t n = s->platform->instances.n;
 
-	if (begin) {
-		free(s->unit);
-		s->n_units = 0;
-		s->unit = calloc(n_instances + 1, sizeof(*s->unit));
-		if (!s->unit)
-			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-		for (size_t i = 0; i < n_instances; i++)
-			s->wanted[i] = (struct unc_wanted){.head = s->wanted[i].head};
-		int rc = unc_units_choose(s, err);
-		if (rc < 0)
-			return rc;
-	}
-	for (uint32_t i = 0; i < n_instances; i++) {
-		if (s->wanted[i].head == UNC_END ||
-		    (!begin && s->wanted[i].always)) /* that one goes on */
+	free(s->claim);
+	s->n_claims = 0;
+	s->claim = calloc(n + 1, sizeof(*s->claim));
+	if (!s->claim)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < n; i++)
+		s->wanted[i] = (struct unc_wanted){.head = s->wanted[i].head, .by = &unc_registers};
+	for (size_t i = 0; i < s->n_slots; i++)
+		if (s->slot[i].mask == UINT64_MAX)
+			s->slot[i].mask = 0; /* whoever claims it knows */
+	return unc_driver_choose(s, err);
+}
+
+/* A session that freezes a socket is alone on it. */
+static int check_sockets(struct unc_units *s, struct unc_error *err)
+{
+	for (size_t i = 0; i < s->n_claims; i++) {
+		unsigned socket = s->claim[i].instance->socket;
+		const struct unc_instance *ubox = unc_units_ubox(s, socket);
+		uint16_t reg;
+		char who[64];
+
+		if (!ubox)
 			continue;
-		int rc = prepare_unit(s, i, begin, &s->unit[s->n_units], err);
-		if (rc < 0)
-			return rc;
-		s->n_units += s->unit[s->n_units].n_counters != 0;
+		reg = unc_socket_reg(&s->platform->table->type[ubox->type]);
+		if (unc_units_shares(s, ubox, reg))
+			return unc_fail(err, UNC_ERR_BUSY,
+					"%s samples on socket %u and freezes it at overflows",
+					unc_units_holder_text(s, ubox, reg, who, sizeof(who)),
+					socket);
 	}
-	if (begin)
+	return 0;
+}
+
+int unc_units_claim(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
+{
+	int rc = extent == UNC_ALL ? begin(s, err) : 0;
+
+	for (uint32_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
+		if (s->wanted[i].head == UNC_END || (extent == UNC_TURN && s->wanted[i].always))
+			continue; /* that one goes on */
+		rc = look_and_claim(s, i, extent, &s->claim[s->n_claims], err);
+		if (rc == 0)
+			s->n_claims += s->claim[s->n_claims].n_counters != 0;
+	}
+	if (rc == 0 && extent == UNC_ALL)
 		sort_always(s);
-	return 0;
-}
-
-/* Somebody may have come to a unit that was ours alone: then what is theirs too is not put back. */
-int unc_units_neighbours(struct unc_units *s, size_t first, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-
-	for (size_t i = first; i < s->n_units; i++) {
-		struct unc_plan_unit *u = &s->unit[i];
-		struct unc_plan found;
-
-		if (u->by_kernel || !unc_plan_puts_back(t, &t->type[u->instance->type]))
-			continue;
-		int rc = look(s, u->instance, NULL, 0, &found, err);
-
-		if (rc < 0)
-			return rc;
-		u->shared = unc_occupancy(t, &found, u->instance, u).shared;
-		unc_plan_free(&found);
-	}
-	return 0;
+	if (rc == 0 && s->platform->access && (rc = check_sockets(s, err)) == 0 && s->guest)
+		rc = s->guest->prepare(s->host, err);
+	return rc;
 }

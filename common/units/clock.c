@@ -7,84 +7,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode/schedule.h"
-#include "units/units.h"
+#include "units/inside.h"
 
 /* ---- which counter */
 
-/* A fixed counter is ours and runs, or may for a moment. What its control holds is looked at
- * before. */
-static void fixed_clock(const struct unc_table *t, const struct unc_tbl_event *event,
-			struct unc_plan_unit *u)
+const struct unc_code *unc_clock_code(struct unc_units *s, const struct unc_tbl_event *event)
 {
-	const struct unc_tbl_counter *c = &t->counter[event->counter];
-	bool ours = false;
-
-	for (size_t i = 0; i < u->n_controls; i++)
-		ours |= u->control[i].reg == c->ctl;
-	u->clock = (struct unc_plan_clock){
-		.ctr = c->ctr, .ctl = ours ? UNC_NONE : c->ctl, .value = c->enable};
-}
-
-/* Whether somebody else has programmed the control meanwhile, or counts by it too. *shown: what it
- * holds. */
-static bool taken(const struct unc_units *s, const struct unc_plan_unit *u, uint16_t reg,
-		  uint64_t *shown)
-{
-	for (size_t i = 0; i < u->n_controls; i++)
-		if (u->control[i].reg == reg) {
-			*shown = u->control[i].shown;
-			return u->control[i].keep || unc_units_shares(s, u->instance, reg);
-		}
-	return true;
-}
-
-/* The control of the clock's event, as encoded. */
-static bool encode_clock(const struct unc_table *t, const struct unc_tbl_event *event,
-			 struct unc_code *code)
-{
+	const struct unc_table *t = s->platform->table;
 	struct unc_spec spec = {.type = event->type,
 				.event = (uint16_t)(event - t->event),
 				.index = -1,
 				.socket = -1};
 
-	return unc_spec_encode(t, &spec, 0, 1, code, NULL) == 0;
+	/* Units come type by type. */
+	if (s->clock.event != event)
+		s->clock.encoded = unc_spec_encode(t, &spec, 0, 1, &s->clock.code, NULL) == 0;
+	s->clock.event = event;
+	return s->clock.encoded ? &s->clock.code : NULL;
+}
+
+/* A fixed counter is ours and runs, or may for a moment. What its control holds is looked at
+ * before. */
+static void fixed_clock(const struct unc_table *t, const struct unc_tbl_event *event,
+			struct unc_claim *u)
+{
+	const struct unc_tbl_counter *c = &t->counter[event->counter];
+	bool runs = c->ctl == UNC_NONE || unc_claim_setting(u, c->ctl);
+
+	u->clock = (struct unc_clock){.kind = runs ? UNC_CLOCK_RUNS : UNC_CLOCK_FIXED,
+				      .ctr = c->ctr,
+				      .ctl = c->ctl,
+				      .value = c->enable};
+}
+
+/* Whether somebody else has programmed the control meanwhile, or counts by it too. *shown: what it
+ * holds. */
+static bool taken(const struct unc_units *s, struct unc_claim *u, uint16_t reg, uint64_t *shown)
+{
+	const struct unc_setting *setting = unc_claim_setting(u, reg);
+
+	if (!setting)
+		return true;
+	*shown = setting->shown;
+	return setting->state == UNC_NOT_OURS || unc_units_shares(s, u->instance, reg);
 }
 
 /* One of the session's own counters is lent to the clock. */
-static void own_clock(const struct unc_units *s, struct unc_plan_unit *u,
-		      const struct unc_tbl_event *event, const uint32_t *slots, size_t n)
+static void own_clock(struct unc_units *s, struct unc_claim *u, const struct unc_tbl_event *event,
+		      const uint32_t *slots, size_t n)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	struct unc_code code;
+	const struct unc_code *code = unc_clock_code(s, event);
 	uint64_t shown;
 
-	if (!encode_clock(t, event, &code))
-		return;
-	for (size_t i = 0; i < n && u->clock.ctr == UNC_NONE; i++) {
+	for (size_t i = 0; code && i < n && !u->clock.kind; i++) {
 		const struct unc_slot *slot = &s->slot[slots[i]];
 		unsigned counter = t->reg[slot->ctr].number;
+		uint16_t ctl = unc_type_ctl(type, counter);
 
 		/* A counter that leads others is not lent: what they count would change. */
 		if (slot->code.counter != UNC_NONE || slot->code.lane ||
-		    !(code.counters >> counter & 1) ||
-		    ((slot->code.ctl ^ code.ctl) & type->exclusive) ||
-		    taken(s, u, unc_type_ctl(type, counter), &shown))
+		    !(code->counters >> counter & 1) ||
+		    ((slot->code.ctl ^ code->ctl) & type->exclusive) || taken(s, u, ctl, &shown))
 			continue;
-		u->clock = (struct unc_plan_clock){.ctr = slot->ctr,
-						   .own = true,
-						   .ctl = unc_type_ctl(type, counter),
-						   .value = code.ctl};
-		u->clock.back = shown & t->reg[u->clock.ctl].write_mask;
+		u->clock = (struct unc_clock){.kind = UNC_CLOCK_LENT,
+					      .ctr = slot->ctr,
+					      .ctl = ctl,
+					      .value = code->ctl,
+					      .back = shown & t->reg[ctl].write_mask};
 	}
 }
 
 /* Whether a control of the unit is used by others as well, and so cannot be lent. */
-static bool shares_any(const struct unc_units *s, const struct unc_plan_unit *u)
+static bool shares_any(const struct unc_units *s, const struct unc_claim *u)
 {
 	for (size_t i = 0; i < u->n_controls; i++)
-		if (u->control[i].joined || unc_units_shares(s, u->instance, u->control[i].reg))
+		if (u->control[i].by == UNC_JOINED ||
+		    unc_units_shares(s, u->instance, u->control[i].reg))
 			return true;
 	return false;
 }
@@ -99,22 +99,14 @@ static bool leads_none(const struct unc_table *t, const struct unc_tbl_type *typ
 }
 
 /* What the control of a clock holds now. */
-static int read_control(struct unc_units *s, const struct unc_plan_unit *u, uint16_t ctl,
-			uint64_t *now, struct unc_error *err)
+static int read_control(struct unc_units *s, const struct unc_claim *u, uint16_t ctl, uint64_t *now,
+			struct unc_error *err)
 {
-	struct unc_plan plan = {0};
-	int rc = unc_plan_add(s->platform->table, &plan, u->instance, ctl, UNC_OP_READ, 0, err);
-
-	if (rc == 0)
-		rc = unc_units_run_plan(s, &plan, "looking at a clock", err);
-	if (rc == 0)
-		*now = plan.op[0].value;
-	unc_plan_free(&plan);
-	return rc;
+	return unc_units_read_one(s, u->instance, ctl, "looking at a clock", now, err);
 }
 
 /* A counter that nobody uses, nor has used and may read yet: its control is 0. */
-static bool is_spare(struct unc_units *s, const struct unc_plan_unit *u, uint16_t ctl)
+static bool is_spare(struct unc_units *s, const struct unc_claim *u, uint16_t ctl)
 {
 	uint64_t now;
 
@@ -123,62 +115,67 @@ static bool is_spare(struct unc_units *s, const struct unc_plan_unit *u, uint16_
 }
 
 /* Where all that the session counts is shared, a counter that nobody uses is the clock. */
-static void spare_clock(struct unc_units *s, struct unc_plan_unit *u,
-			const struct unc_tbl_event *event)
+static void spare_clock(struct unc_units *s, struct unc_claim *u, const struct unc_tbl_event *event)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	struct unc_code code;
+	const struct unc_code *code = s->platform->access ? unc_clock_code(s, event) : NULL;
 
-	if (!s->platform->access || !encode_clock(t, event, &code))
+	if (!code)
 		return;
 	for (size_t i = 0; i < u->n_controls; i++)
 		if (t->reg[u->control[i].reg].role == UNC_ROLE_CTL &&
-		    ((u->control[i].value ^ code.ctl) & type->exclusive))
+		    ((u->control[i].value ^ code->ctl) & type->exclusive))
 			return;
-	for (unsigned c = 32; c-- > 0 && u->clock.ctr == UNC_NONE;) {
-		uint16_t ctl = (code.counters >> c & 1) ? unc_type_ctl(type, c) : UNC_NONE;
+	for (unsigned c = 32; c-- > 0 && !u->clock.kind;) {
+		uint16_t ctl = (code->counters >> c & 1) ? unc_type_ctl(type, c) : UNC_NONE;
 
 		if (ctl != UNC_NONE && leads_none(t, type, c) && is_spare(s, u, ctl))
-			u->clock = (struct unc_plan_clock){.ctr = unc_type_ctr(type, c),
-							   .spare = true,
-							   .ctl = ctl,
-							   .value = code.ctl};
+			u->clock = (struct unc_clock){.kind = UNC_CLOCK_SPARE,
+						      .ctr = unc_type_ctr(type, c),
+						      .ctl = ctl,
+						      .value = code->ctl};
 	}
 }
 
-/* The first clock of the table that can be had. */
-void unc_units_find_clock(struct unc_units *s, struct unc_plan_unit *u, const uint32_t *slots,
-			  size_t n)
+/* The first of the table that nobody uses. */
+static void find_spare(struct unc_units *s, struct unc_claim *u)
 {
 	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	const struct unc_range *events = &t->type[u->instance->type].events;
 
-	u->clock.ctr = UNC_NONE;
-	for (uint32_t i = 0; i < type->events.n && u->clock.ctr == UNC_NONE; i++) {
-		const struct unc_tbl_event *event = &t->event[type->events.first + i];
+	for (uint32_t i = events->first; i < events->first + events->n && !u->clock.kind; i++)
+		if (t->event[i].clock && t->event[i].counter == UNC_NONE)
+			spare_clock(s, u, &t->event[i]);
+}
+
+/* The first clock of the table that can be had. */
+void unc_units_find_clock(struct unc_units *s, struct unc_claim *u, const uint32_t *slots, size_t n)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_range *events = &t->type[u->instance->type].events;
+
+	u->clock.kind = UNC_CLOCK_NONE;
+	for (uint32_t i = events->first; i < events->first + events->n && !u->clock.kind; i++) {
+		const struct unc_tbl_event *event = &t->event[i];
 
 		if (event->clock && event->counter != UNC_NONE)
 			fixed_clock(t, event, u);
 		else if (event->clock)
 			own_clock(s, u, event, slots, n);
 	}
-	for (uint32_t i = 0; i < type->events.n && u->clock.ctr == UNC_NONE && shares_any(s, u);
-	     i++)
-		if (t->event[type->events.first + i].clock &&
-		    t->event[type->events.first + i].counter == UNC_NONE)
-			spare_clock(s, u, &t->event[type->events.first + i]);
+	if (!u->clock.kind && shares_any(s, u))
+		find_spare(s, u);
 }
 
-void unc_units_renew_clock(struct unc_units *s, struct unc_plan_unit *u)
+void unc_units_renew_clock(struct unc_units *s, struct unc_claim *u)
 {
 	uint32_t slots[UNC_MAX_CODES];
-	size_t n = unc_units_slots_of(s, (uint32_t)(u->instance - s->platform->instances.unit),
-				      false, slots);
+	size_t n = unc_units_slots_of(s, unc_units_number(s, u->instance), UNC_TURN, slots);
 	uint64_t shown;
 
-	if (u->clock.ctr == UNC_NONE || u->clock.spare ||
-	    (u->clock.own && taken(s, u, u->clock.ctl, &shown)))
+	if (u->clock.kind == UNC_CLOCK_NONE || u->clock.kind == UNC_CLOCK_SPARE ||
+	    (u->clock.kind == UNC_CLOCK_LENT && taken(s, u, u->clock.ctl, &shown)))
 		unc_units_find_clock(s, u, slots, n);
 }
 
@@ -194,13 +191,13 @@ static int clock_plan(const struct unc_units *s, const struct unc_suspects *susp
 
 	*plan = (struct unc_plan){0};
 	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
-		const struct unc_plan_unit *u = suspects->unit[i];
-		const struct unc_plan_clock *c = &u->clock;
+		const struct unc_claim *u = suspects->unit[i];
+		const struct unc_clock *c = &u->clock;
 
 		if (!write)
 			rc = unc_plan_add(s->platform->table, plan, u->instance, c->ctr,
 					  UNC_OP_READ, 0, err);
-		else if (c->ctl != UNC_NONE && !c->runs)
+		else if (c->kind >= UNC_CLOCK_FIXED)
 			rc = unc_plan_add(s->platform->table, plan, u->instance, c->ctl,
 					  UNC_OP_WRITE, back ? c->back : c->value, err);
 	}
@@ -215,8 +212,8 @@ static void take_slot_base(struct unc_units *s, struct unc_slot *slot, const str
 			   uint64_t ns)
 {
 	if (op->error) { /* nobody knows how much of it the clock has counted */
-		unc_units_lose(s, slot, UNC_LOST_UNREAD, slot->ctr,
-			       (uint64_t)(op->errno_value ? op->errno_value : EIO));
+		unc_units_lose(s, slot,
+			       &(struct unc_loss){UNC_LOST_UNREAD, slot->ctr, unc_op_errno(op)});
 		return;
 	}
 	slot->last = op->value;
@@ -231,7 +228,7 @@ static void take_base(struct unc_units *s, struct unc_plan *read)
 	unc_platform_now(s->platform, &ns, &tsc);
 	unc_access_run(s->platform->access, read->op, read->n);
 	for (size_t i = 0; i < read->n; i++) {
-		int k = s->wanted[read->tag[i].instance - s->platform->instances.unit].head;
+		int k = s->wanted[unc_units_number(s, read->tag[i].instance)].head;
 
 		for (; k != UNC_END; k = s->slot[k].next)
 			if (unc_units_active(s, &s->slot[k]) && s->slot[k].ctr == read->tag[i].reg)
@@ -270,14 +267,16 @@ static int look_at_clocks(struct unc_units *s, const struct unc_suspects *suspec
 	int rc = 0;
 
 	for (size_t i = 0; i < suspects->n && rc == 0; i++) {
-		const struct unc_plan_unit *u = suspects->unit[i];
-		struct unc_plan_clock *c = &suspects->unit[i]->clock;
+		const struct unc_claim *u = suspects->unit[i];
+		struct unc_clock *c = &suspects->unit[i]->clock;
 		uint64_t now;
 
-		if (c->own || c->spare || c->ctl == UNC_NONE)
+		if (c->kind != UNC_CLOCK_FIXED && c->kind != UNC_CLOCK_TAKEN)
 			continue;
 		rc = read_control(s, u, c->ctl, &now, err);
-		c->runs = rc == 0 && ((now & c->value) || unc_units_shares(s, u->instance, c->ctl));
+		c->kind = rc == 0 && ((now & c->value) || unc_units_shares(s, u->instance, c->ctl))
+				  ? UNC_CLOCK_TAKEN
+				  : UNC_CLOCK_FIXED;
 		if (rc == 0)
 			c->back = now & s->platform->table->reg[c->ctl].write_mask;
 	}
@@ -286,7 +285,7 @@ static int look_at_clocks(struct unc_units *s, const struct unc_suspects *suspec
 
 /* Whether the control that is to be lent holds still what we have set: to write it back later would
  * hide for good that somebody came in between. */
-static bool is_ours(struct unc_units *s, const struct unc_plan_unit *u)
+static bool is_ours(struct unc_units *s, struct unc_claim *u)
 {
 	uint64_t shown, now;
 
@@ -302,7 +301,8 @@ static void drop_taken(struct unc_units *s, struct unc_suspects *suspects)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < suspects->n; i++)
-		if (!suspects->unit[i]->clock.own || is_ours(s, suspects->unit[i]))
+		if (suspects->unit[i]->clock.kind != UNC_CLOCK_LENT ||
+		    is_ours(s, suspects->unit[i]))
 			suspects->unit[kept++] = suspects->unit[i];
 	suspects->n = kept;
 }
@@ -331,7 +331,7 @@ int unc_units_run_clocks(struct unc_units *s, struct unc_suspects *suspects, str
 		unc_access_run(s->platform->access, read.op, read.n);
 		if (!watch_clocks(s, &read, frozen))
 			memset(frozen, 0, suspects->n * sizeof(*frozen));
-		unc_units_put_back(s, &off, NULL);
+		unc_units_restore(s, &off, NULL);
 		for (size_t i = 0; i < suspects->n; i++)
 			unc_units_drop_lent(s, suspects->unit[i]);
 		take_base(s, &read);
@@ -347,37 +347,31 @@ int unc_units_run_clocks(struct unc_units *s, struct unc_suspects *suspects, str
 	return rc;
 }
 
-int unc_units_socket_stands(struct unc_units *s, unsigned socket, bool *stands,
-			    struct unc_error *err)
+int unc_units_socket_stands(struct unc_units *s, unsigned socket, struct unc_error *err)
 {
 	const struct unc_platform *p = s->platform;
-	struct unc_plan_unit *unit = calloc(1, sizeof(*unit));
+	struct unc_claim *unit = calloc(1, sizeof(*unit));
 	unsigned last = UNC_NONE, asked = 0;
-	int rc = unit ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	int stands = 0, rc = unit ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 
-	*stands = false;
 	for (size_t i = 0; i < p->instances.n && asked < MAX_ASKED && rc == 0; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
-		const struct unc_tbl_type *type = &p->table->type[u->type];
 		struct unc_suspects one = {&unit, 1};
 
-		if (u->socket != socket || !u->direct || u->type == last || !type->steps_freeze.n ||
-		    unc_units_unit(s, u))
+		if (u->socket != socket || !u->direct || u->type == last ||
+		    !p->table->type[u->type].steps_freeze.n || unc_units_claimed(s, u))
 			continue;
-		*unit = (struct unc_plan_unit){.instance = u, .clock.ctr = UNC_NONE};
-		for (uint32_t k = type->events.first; k < type->events.first + type->events.n; k++)
-			if (p->table->event[k].clock && p->table->event[k].counter == UNC_NONE &&
-			    unit->clock.ctr == UNC_NONE)
-				spare_clock(s, unit, &p->table->event[k]);
-		if (unit->clock.ctr == UNC_NONE)
+		*unit = (struct unc_claim){.instance = u};
+		find_spare(s, unit);
+		if (!unit->clock.kind)
 			continue;
 		last = u->type;
 		asked++;
 		rc = unc_units_run_clocks(s, &one, err);
-		*stands = one.n;
-		if (!*stands)
+		stands = one.n != 0;
+		if (!stands)
 			break;
 	}
 	free(unit);
-	return rc;
+	return rc < 0 ? rc : stands;
 }

@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "host/perf_users.h"
+#include "units/inside.h"
 #include "units/occupancy.h"
 
 /* ---- who counts through the kernel */
@@ -145,7 +146,7 @@ static int look_at(struct look *look, const struct unc_instance *u)
 	if (failed == 0)
 		failed = unc_units_run_plan(s, read, "looking at it", &why);
 	if (failed < 0 && !look->out->failed.code) {
-		unc_units_unit_text(s, u, name, sizeof(name));
+		unc_unit_text(s, u, name, sizeof(name));
 		unc_error_prefix(&why, "%s", name);
 		look->out->failed = why;
 	}
@@ -190,7 +191,7 @@ int unc_counters_look(struct unc_units *s, struct unc_counters *out, struct unc_
 	}
 	if (rc < 0 || out->n_looked || !out->hidden)
 		return rc;
-	unc_units_unit_text(s, out->hidden, unit, sizeof(unit));
+	unc_unit_text(s, out->hidden, unit, sizeof(unit));
 	return unc_fail(err, UNC_ERR_UNAVAILABLE, "no unit can be looked at; %s: %s", unit,
 			hidden_reason(s->platform, out->hidden));
 }
@@ -225,7 +226,7 @@ void unc_counters_warn(struct unc_units *s, const struct unc_counters *c)
 				 c->unknown);
 	if (!c->n_hidden)
 		return;
-	unc_units_unit_text(s, c->hidden, unit, sizeof(unit));
+	unc_unit_text(s, c->hidden, unit, sizeof(unit));
 	if (c->n_hidden > 1)
 		snprintf(more, sizeof(more), " and %zu more", c->n_hidden - 1);
 	unc_platform_log(p, UNC_LOG_WARNING, "not looked at: %s%s: %s", unit, more,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters of the machine that are switched on, whoever did it: what is behind unc_counters_walk() and
- * unc_counters_release().
+ * Counters of the machine that are switched on, whoever did it: what is behind unc_counters_walk()
+ * and unc_counters_release().
  */
 #ifndef UNC_COUNTERS_H
 #define UNC_COUNTERS_H
@@ -32,8 +32,8 @@ struct unc_counters {
 	char unknown[UNC_ERROR_MAX]; /* why sessions of other programs are; "" */
 };
 
-/* Looks at all units, whose lock the session has. Free with unc_counters_free(), whatever came of it.
- * Errors: UNC_ERR_MEMORY; UNC_ERR_UNAVAILABLE all units are out of reach. */
+/* Looks at all units, whose lock the session has. Free with unc_counters_free(), whatever came
+ * of it. Errors: UNC_ERR_MEMORY; UNC_ERR_UNAVAILABLE all units are out of reach. */
 int unc_counters_look(struct unc_units *, struct unc_counters *out, struct unc_error *err);
 void unc_counters_free(struct unc_counters *);
 /* The same with a session and its lock for just this look. Free `out` whatever came of it. */

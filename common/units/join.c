@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "units/inside.h"
 #include "units/occupancy.h"
-#include "units/units.h"
 
 /* Bits that do something once, when they are written. */
 static uint64_t once_bits(const struct unc_table *t, const struct unc_tbl_type *type)
@@ -33,7 +33,7 @@ static const struct unc_ledger_record *live(const struct unc_units *s, const str
 	if (!r || r->alone || r->role != (filter ? UNC_HELD_FILTER : UNC_HELD_CONTROL) ||
 	    !unc_plan_value(found, u, reg, &now))
 		return NULL;
-	tells = unc_telling_bits(s->platform->table, u, reg, r->value, filter);
+	tells = unc_telling_bits(s->platform->table, u, reg, r->value);
 	return (now ^ r->value) & tells & r->mask ? NULL : r;
 }
 
@@ -56,7 +56,8 @@ static bool may_join(const struct unc_units *s, const struct unc_instance *u,
 	return true;
 }
 
-/* Whether an event that is led may have the counter: what leads it is joined as well, and so stays. */
+/* Whether an event that is led may have the counter: what leads it is joined as well, and so
+ * stays. */
 static bool is_led(const struct unc_units *s, const uint32_t *slots, size_t n,
 		   const uint8_t *counter, size_t i)
 {
@@ -134,8 +135,8 @@ void unc_units_add_cleared(const struct unc_units *s, const struct unc_instance 
 	}
 }
 
-bool unc_units_stands(const struct unc_units *s, const struct unc_instance *u,
-		      const struct unc_plan *found)
+bool unc_units_idle(const struct unc_units *s, const struct unc_instance *u,
+		    const struct unc_plan *found)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_ledger_record *r = unc_units_record(s, u, t->type[u->type].unit_ctl);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units: what they note in the ledger of the node before they program it, and take out after. */
+/* Units: what is noted in the ledger of the node before it is programmed, and taken out after. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "host/perf_users.h"
 #include "host/trust.h"
-#include "units/units.h"
+#include "units/inside.h"
 
 /* ---- the lock */
 
@@ -28,8 +28,8 @@ static bool run_folder(const struct unc_platform *p, char dir[PATH_MAX], bool *m
 	return true;
 }
 
-/* The file is tried again whenever no session of ours runs. Nobody may take descriptors of a process
- * with raised rights: it takes none either. */
+/* The file is tried again whenever no session of ours runs. Nobody may take descriptors of a
+ * process with raised rights: it takes none either. */
 static void open_ledger(struct unc_platform *p)
 {
 	char dir[PATH_MAX];
@@ -67,33 +67,33 @@ void unc_units_unlock(struct unc_units *s)
 	pthread_mutex_unlock(&s->platform->program);
 }
 
-int unc_units_hold(struct unc_units *s, struct unc_error *err)
+/* Its place in the ledger. */
+static int enter_ledger(struct unc_units *s, struct unc_error *err)
 {
-	int rc = s->holds ? 0 : unc_ledger_enter(s->platform->ledger, &s->holder, err);
-
-	s->holds |= rc == 0;
-	return rc;
+	return s->holder != UNC_LEDGER_NOBODY
+		       ? 0
+		       : unc_ledger_enter(s->platform->ledger, &s->holder, err);
 }
 
-void unc_units_let_go(struct unc_units *s)
+void unc_units_leave_ledger(struct unc_units *s)
 {
-	if (s->holds)
+	if (s->holder != UNC_LEDGER_NOBODY)
 		unc_ledger_leave(s->platform->ledger, s->holder);
-	s->holds = false;
+	s->holder = UNC_LEDGER_NOBODY;
 }
 
 void unc_units_abandon(struct unc_units *s)
 {
 	pthread_mutex_lock(&s->platform->program);
-	if (s->holds)
+	if (s->holder != UNC_LEDGER_NOBODY)
 		unc_ledger_abandon(s->platform->ledger, s->holder);
-	s->holds = false;
+	s->holder = UNC_LEDGER_NOBODY;
 	pthread_mutex_unlock(&s->platform->program);
 }
 
 /* ---- records */
 
-bool unc_units_key(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
+static bool key_of(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
 		   struct unc_ledger_key *key)
 {
 	const struct unc_platform *p = s->platform;
@@ -110,16 +110,14 @@ struct unc_ledger_record *unc_units_record(const struct unc_units *s, const stru
 {
 	struct unc_ledger_key key;
 
-	if (reg == UNC_NONE || !unc_units_key(s, u, reg, &key))
+	if (reg == UNC_NONE || !key_of(s, u, reg, &key))
 		return NULL;
 	return unc_ledger_find(s->platform->ledger, &key);
 }
 
 unsigned unc_units_other(const struct unc_units *s, const struct unc_ledger_record *r)
 {
-	return r ? unc_ledger_living(s->platform->ledger, r, 0,
-				     s->holds ? s->holder : UNC_LEDGER_NOBODY)
-		 : UNC_LEDGER_NOBODY;
+	return r ? unc_ledger_living(s->platform->ledger, r, 0, s->holder) : UNC_LEDGER_NOBODY;
 }
 
 bool unc_units_shares(const struct unc_units *s, const struct unc_instance *u, uint16_t reg)
@@ -151,7 +149,13 @@ static uint64_t today(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The record of a register that this session is about to hold: the one that is there, or a new one. */
+static bool is_held(const struct unc_units *s, const struct unc_ledger_record *r)
+{
+	return s->holder != UNC_LEDGER_NOBODY && unc_ledger_holds(r, s->holder);
+}
+
+/* The record of a register that this session is about to hold: the one that is there, or a new
+ * one. */
 static bool begin_record(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
 			 enum unc_ledger_role role, uint64_t found, struct unc_ledger_record *r)
 {
@@ -161,7 +165,7 @@ static bool begin_record(const struct unc_units *s, const struct unc_instance *u
 		*r = *old;
 	} else {
 		*r = (struct unc_ledger_record){.role = role, .found = found};
-		if (!unc_units_key(s, u, reg, &r->key))
+		if (!key_of(s, u, reg, &r->key))
 			return false;
 	}
 	unc_ledger_set(r, s->holder, true);
@@ -183,97 +187,99 @@ static void set_value(const struct unc_units *s, struct unc_ledger_record *r, ui
 	memcpy(r->command, self.process.command, sizeof(r->command));
 }
 
-static int note_setting(struct unc_units *s, const struct unc_plan_unit *u,
-			struct unc_setting *setting, bool filter, struct unc_error *err)
+static int note_setting(struct unc_units *s, const struct unc_claim *u, struct unc_setting *setting,
+			enum unc_ledger_role role, struct unc_error *err)
 {
 	struct unc_ledger_record r;
 	int rc;
 
-	if (!begin_record(s, u->instance, setting->reg, filter ? UNC_HELD_FILTER : UNC_HELD_CONTROL,
-			  setting->found, &r))
+	if (!begin_record(s, u->instance, setting->reg, role, setting->found, &r))
 		return 0;
-	if (!setting->joined) {
+	if (setting->by != UNC_JOINED) {
 		if (!r.mask) /* all of it is written, though not all was chosen */
 			r.value = setting->value;
 		set_value(s, &r, setting->value, setting->mask);
-		r.alone = setting->alone;
-		r.lent = u->clock.ctl == setting->reg ? u->clock.value : 0;
+		r.alone = setting->by == UNC_WRITTEN_ALONE;
+		r.lent = u->clock.kind == UNC_CLOCK_LENT && u->clock.ctl == setting->reg
+				 ? u->clock.value
+				 : 0;
 	}
 	rc = unc_ledger_put(s->platform->ledger, &r, err);
-	setting->noted = rc == 0;
+	if (rc == 0)
+		setting->state = UNC_NOTED;
 	setting->restore = r.found;
 	return rc;
 }
 
 /* Unit control, where the start lets the unit go, or who did so is there still. */
-static int note_unit(struct unc_units *s, struct unc_plan_unit *u, struct unc_error *err)
+static int note_unit(struct unc_units *s, struct unc_claim *u, struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &s->platform->table->type[u->instance->type];
 	struct unc_ledger_record r;
 	int rc;
 
 	if (!u->n_controls || type->unit_ctl == UNC_NONE || !type->steps_freeze.n ||
-	    (u->shared && !unc_units_record(s, u->instance, type->unit_ctl)) ||
+	    (u->company && !unc_units_record(s, u->instance, type->unit_ctl)) ||
 	    !begin_record(s, u->instance, type->unit_ctl, UNC_HELD_UNIT, u->unit_ctl, &r))
 		return 0;
-	if (!u->shared)
+	if (!u->company)
 		set_value(s, &r, 0, 0);
 	rc = unc_ledger_put(s->platform->ledger, &r, err);
-	u->noted = rc == 0;
 	u->unit_ctl = r.found;
 	return rc;
 }
 
-int unc_units_note_standing(struct unc_units *s, const struct unc_plan_unit *u,
-			    struct unc_error *err)
+int unc_units_note_idle(struct unc_units *s, const struct unc_claim *u, struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &s->platform->table->type[u->instance->type];
-	struct unc_ledger_record r;
+	struct unc_ledger_record *old = unc_units_record(s, u->instance, type->unit_ctl), r;
 
-	if (!u->noted || !begin_record(s, u->instance, type->unit_ctl, UNC_HELD_UNIT, 0, &r))
+	if (!old || !is_held(s, old))
 		return 0;
+	r = *old;
 	r.value = UNC_STANDS;
 	return unc_ledger_put(s->platform->ledger, &r, err);
 }
 
-int unc_units_note(struct unc_units *s, struct unc_plan_unit *units, size_t n,
-		   struct unc_error *err)
+int unc_units_note(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	int rc = unc_units_hold(s, err);
+	int rc = enter_ledger(s, err);
 
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		struct unc_plan_unit *u = &units[i];
+	for (size_t i = first; i < s->n_claims && rc == 0; i++) {
+		struct unc_claim *u = &s->claim[i];
 
 		s->programs |= u->n_controls != 0;
 		rc = note_unit(s, u, err);
 		for (size_t k = 0; k < u->n_controls && rc == 0; k++)
-			rc = note_setting(s, u, &u->control[k], false, err);
+			rc = note_setting(s, u, &u->control[k], UNC_HELD_CONTROL, err);
 		for (size_t k = 0; k < u->n_filters && rc == 0; k++)
-			rc = note_setting(s, u, &u->filter[k], true, err);
+			rc = note_setting(s, u, &u->filter[k], UNC_HELD_FILTER, err);
 	}
 	return rc;
 }
 
-int unc_units_note_lent(struct unc_units *s, const struct unc_plan_unit *u, struct unc_error *err)
+int unc_units_note_lent(struct unc_units *s, const struct unc_claim *u, struct unc_error *err)
 {
-	const struct unc_plan_clock *c = &u->clock;
+	const struct unc_clock *c = &u->clock;
 	struct unc_ledger_record r;
 
-	if (c->ctl == UNC_NONE || c->runs ||
+	if (c->kind < UNC_CLOCK_FIXED ||
 	    !begin_record(s, u->instance, c->ctl, UNC_HELD_CONTROL, c->back, &r) ||
 	    r.lent == c->value)
 		return 0;
-	if (!c->own)
+	if (c->kind != UNC_CLOCK_LENT)
 		set_value(s, &r, c->value, UINT64_MAX);
 	r.lent = c->value;
 	return unc_ledger_put(s->platform->ledger, &r, err);
 }
 
-void unc_units_drop_lent(struct unc_units *s, const struct unc_plan_unit *u)
+void unc_units_drop_lent(struct unc_units *s, const struct unc_claim *u)
 {
-	struct unc_ledger_record *r = unc_units_record(s, u->instance, u->clock.ctl);
+	struct unc_ledger_record *r = NULL;
 
-	if (r && !u->clock.own && !u->clock.runs)
+	if (u->clock.kind >= UNC_CLOCK_FIXED && u->clock.kind != UNC_CLOCK_LENT)
+		r = unc_units_record(s, u->instance, u->clock.ctl);
+	if (r)
 		unc_ledger_remove(s->platform->ledger, r);
 }
 
@@ -283,7 +289,7 @@ int unc_units_note_socket(struct unc_units *s, const struct unc_instance *ubox,
 	const struct unc_tbl_type *type = &s->platform->table->type[ubox->type];
 	struct unc_ledger_record r;
 
-	if (!begin_record(s, ubox, unc_units_socket_reg(type), UNC_HELD_SOCKET, 0, &r))
+	if (!begin_record(s, ubox, unc_socket_reg(type), UNC_HELD_SOCKET, 0, &r))
 		return 0;
 	set_value(s, &r, 0, 0);
 	r.alone = true;
@@ -293,9 +299,9 @@ int unc_units_note_socket(struct unc_units *s, const struct unc_instance *ubox,
 void unc_units_drop_socket(struct unc_units *s, const struct unc_instance *ubox)
 {
 	const struct unc_tbl_type *type = &s->platform->table->type[ubox->type];
-	struct unc_ledger_record *r = unc_units_record(s, ubox, unc_units_socket_reg(type));
+	struct unc_ledger_record *r = unc_units_record(s, ubox, unc_socket_reg(type));
 
-	if (r && s->holds && unc_ledger_holds(r, s->holder))
+	if (r && is_held(s, r))
 		unc_ledger_remove(s->platform->ledger, r);
 }
 
@@ -338,41 +344,43 @@ uint64_t unc_units_as_found(const struct unc_ledger_record *r, uint64_t now)
 	return (r->found & ~others) | (now & others);
 }
 
-static void keep_setting(const struct unc_units *s, const struct unc_plan_unit *u,
-			 struct unc_setting *setting)
+static void settle_setting(const struct unc_units *s, const struct unc_claim *u,
+			   struct unc_setting *setting)
 {
 	const struct unc_ledger_record *r = unc_units_record(s, u->instance, setting->reg);
 
 	/* Where noting came to an end before it, nothing has been written. */
-	if (!setting->noted || unc_units_other(s, r) != UNC_LEDGER_NOBODY)
-		setting->keep = true;
+	if (setting->state == UNC_PLANNED || unc_units_other(s, r) != UNC_LEDGER_NOBODY)
+		setting->state = UNC_NOT_OURS;
 	else if (r)
-		setting->restore = setting->seen ? unc_units_as_found(r, setting->shown) : r->found;
-	else
-		setting->keep |= setting->joined; /* nobody knows any more what it held */
+		setting->restore = setting->state == UNC_NOTED
+					   ? r->found
+					   : unc_units_as_found(r, setting->shown);
+	else if (setting->by == UNC_JOINED)
+		setting->state = UNC_NOT_OURS; /* nobody knows any more what it held */
 }
 
-void unc_units_keep(struct unc_units *s, struct unc_plan_unit *units, size_t n)
+void unc_units_settle(struct unc_units *s, size_t first)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct unc_plan_unit *u = &units[i];
+	for (size_t i = first; i < s->n_claims; i++) {
+		struct unc_claim *u = &s->claim[i];
 
 		for (size_t k = 0; k < u->n_controls; k++)
-			keep_setting(s, u, &u->control[k]);
+			settle_setting(s, u, &u->control[k]);
 		for (size_t k = 0; k < u->n_filters; k++)
-			keep_setting(s, u, &u->filter[k]);
+			settle_setting(s, u, &u->filter[k]);
 	}
 }
 
-/* left: it could not be put back; the record is of the dead from now on. */
+/* orphaned: it could not be restored; the record is for whoever reclaims it. */
 static void release_record(struct unc_units *s, const struct unc_instance *u, uint16_t reg,
-			   bool left)
+			   bool orphaned)
 {
 	struct unc_ledger_record *r = unc_units_record(s, u, reg), now;
 
-	if (!r)
+	if (!r || !is_held(s, r))
 		return;
-	if (!left && unc_units_other(s, r) == UNC_LEDGER_NOBODY) {
+	if (!orphaned && unc_units_other(s, r) == UNC_LEDGER_NOBODY) {
 		unc_ledger_remove(s->platform->ledger, r);
 		return;
 	}
@@ -382,33 +390,31 @@ static void release_record(struct unc_units *s, const struct unc_instance *u, ui
 	(void)unc_ledger_put(s->platform->ledger, &now, NULL);
 }
 
-static void release_setting(struct unc_units *s, const struct unc_plan_unit *u,
-			    struct unc_setting *setting, const struct unc_plan *back)
+static void release_setting(struct unc_units *s, const struct unc_claim *u,
+			    struct unc_setting *setting, const struct unc_plan *restored)
 {
-	bool left = u->left || (!back && !setting->joined);
+	bool orphaned = u->company == UNC_LEFT || (!restored && setting->by != UNC_JOINED);
 
-	for (size_t i = 0; back && i < back->n && !left; i++)
-		left = back->tag[i].instance == u->instance && back->tag[i].reg == setting->reg &&
-		       back->op[i].error != 0;
-	if (setting->noted)
-		release_record(s, u->instance, setting->reg, left);
-	setting->noted = setting->keep = false;
+	for (size_t i = 0; restored && i < restored->n && !orphaned; i++)
+		orphaned = restored->tag[i].instance == u->instance &&
+			   restored->tag[i].reg == setting->reg && restored->op[i].error != 0;
+	release_record(s, u->instance, setting->reg, orphaned);
+	setting->state = UNC_PLANNED;
 }
 
-void unc_units_release(struct unc_units *s, struct unc_plan_unit *units, size_t n,
-		       const struct unc_plan *back)
+void unc_units_release(struct unc_units *s, size_t first, const struct unc_plan *restored)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct unc_plan_unit *u = &units[i];
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = first; i < s->n_claims; i++) {
+		struct unc_claim *u = &s->claim[i];
 
 		for (size_t k = 0; k < u->n_controls; k++)
-			release_setting(s, u, &u->control[k], back);
+			release_setting(s, u, &u->control[k], restored);
 		for (size_t k = 0; k < u->n_filters; k++)
-			release_setting(s, u, &u->filter[k], back);
-		if (u->noted)
-			release_record(s, u->instance,
-				       s->platform->table->type[u->instance->type].unit_ctl,
-				       u->left);
-		u->noted = false;
+			release_setting(s, u, &u->filter[k], restored);
+		if (u->n_controls)
+			release_record(s, u->instance, t->type[u->instance->type].unit_ctl,
+				       u->company == UNC_LEFT);
 	}
 }

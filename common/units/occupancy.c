@@ -98,16 +98,16 @@ int unc_occupancy_event(const struct unc_table *t, const struct unc_plan *plan, 
 }
 
 /* Whether we count with the control, and nobody has taken it from us. */
-static bool ours(const struct unc_plan_unit *own, uint16_t reg)
+static bool ours(const struct unc_claim *own, uint16_t reg)
 {
 	for (size_t i = 0; own && i < own->n_controls; i++)
 		if (own->control[i].reg == reg)
-			return !own->control[i].keep;
+			return own->control[i].state != UNC_NOT_OURS;
 	return false;
 }
 
 struct unc_occupancy unc_occupancy(const struct unc_table *t, const struct unc_plan *plan,
-				   const struct unc_instance *u, const struct unc_plan_unit *own)
+				   const struct unc_instance *u, const struct unc_claim *own)
 {
 	struct unc_occupancy found = {0};
 

@@ -7,7 +7,8 @@
 #define UNC_OCCUPANCY_H
 
 #include "encode/schedule.h"
-#include "units/plan.h"
+#include "units/claim.h"
+#include "units/units.h"
 
 typedef bool (*unc_wanted_fn)(const void *user, uint16_t reg);
 
@@ -24,8 +25,8 @@ struct unc_occupancy {
 	bool shared;              /* others count there, with whatever counter */
 };
 
-/* Whether a register qualifies what the unit counts, or tells that it is frozen, and can be read: to be
- * wanted by who wants to know of events. user: struct unc_occupancy_unit. */
+/* Whether a register qualifies what the unit counts, or tells that it is frozen, and can be
+ * read: to be wanted by who wants to know of events. user: struct unc_occupancy_unit. */
 struct unc_occupancy_unit {
 	const struct unc_table *table;
 	const struct unc_instance *unit;
@@ -38,6 +39,21 @@ int unc_occupancy_event(const struct unc_table *, const struct unc_plan *, size_
 
 /* own: what is ours there; NULL: nothing. */
 struct unc_occupancy unc_occupancy(const struct unc_table *, const struct unc_plan *,
-				   const struct unc_instance *, const struct unc_plan_unit *own);
+				   const struct unc_instance *, const struct unc_claim *own);
+
+/* join.c: counters of other sessions that count what n slots of a unit want; others: who
+ * counts there, found: what was read there. */
+enum { UNC_NOT_JOINED = 0xff };
+void unc_units_join(const struct unc_units *, const struct unc_instance *, const uint32_t *slots,
+		    size_t n, const struct unc_others *others, const struct unc_plan *found,
+		    uint8_t *counter);
+/* A counter that a session lives to read is not free where somebody has cleared its control: set
+ * again it would look as if it had counted on. It is added to those of others. */
+void unc_units_add_cleared(const struct unc_units *, const struct unc_instance *,
+			   const struct unc_plan *found, struct unc_occupancy *);
+/* Whether only sessions of the ledger count on a unit, of which the first has found that nothing
+ * drives it. */
+bool unc_units_idle(const struct unc_units *, const struct unc_instance *,
+		    const struct unc_plan *found);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "units/plan.h"
+#include "units/claim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,16 +55,15 @@ void unc_plan_free(struct unc_plan *plan)
 	*plan = (struct unc_plan){0};
 }
 
-static int add_settings(const struct unc_table *t, struct unc_plan *plan,
-			const struct unc_plan_unit *u, const struct unc_setting *s, size_t n,
-			bool found, struct unc_error *err)
+static int add_settings(const struct unc_table *t, struct unc_plan *plan, const struct unc_claim *u,
+			const struct unc_setting *s, size_t n, bool found, struct unc_error *err)
 {
 	for (size_t k = 0; k < n; k++) {
-		size_t i = found ? n - 1 - k : k; /* put back in the other order */
+		size_t i = found ? n - 1 - k : k; /* restored in the other order */
 
 		/* What somebody else has set as we need it is not ours to write. */
-		if (found ? s[i].keep || u->left
-			  : s[i].joined || (u->shared && s[i].value == s[i].found))
+		if (found ? s[i].state == UNC_NOT_OURS || u->company == UNC_LEFT
+			  : s[i].by == UNC_JOINED || (u->company && s[i].value == s[i].found))
 			continue;
 		/* Bits found set that are not ours to write stay out: the gate would refuse all. */
 		uint64_t restore = s[i].restore & t->reg[s[i].reg].write_mask;
@@ -74,28 +73,28 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan,
 			return rc;
 		/* What it holds now: what was found, until we write; then what it has shown. */
 		plan->op[plan->n - 1].low_only =
-			unc_plan_shows(t, s[i].reg) &&
+			unc_reg_shows(t, s[i].reg) &&
 			!((found ? restore ^ s[i].shown : s[i].value ^ s[i].found) >> 32);
 	}
 	return 0;
 }
 
-static int add_step(const struct unc_table *t, struct unc_plan *plan, const struct unc_plan_unit *u,
+static int add_step(const struct unc_table *t, struct unc_plan *plan, const struct unc_claim *u,
 		    const struct unc_tbl_step *step, struct unc_error *err)
 {
 	int rc = 0;
 
 	switch (step->kind) {
 	case UNC_STEP_WRITE:
-		if (u->stopped && step->reg == t->type[u->instance->type].unit_ctl)
+		if (u->found == UNC_FOUND_STOPPED &&
+		    step->reg == t->type[u->instance->type].unit_ctl)
 			return 0;
 		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE, step->value,
 				    err);
 	case UNC_STEP_FOUND:
-		return u->unit_taken
-			       ? 0
-			       : unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
-					      u->unit_ctl & t->reg[step->reg].write_mask, err);
+		return u->taken ? 0
+				: unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
+					       u->unit_ctl & t->reg[step->reg].write_mask, err);
 	case UNC_STEP_FILTERS:
 		return add_settings(t, plan, u, u->filter, u->n_filters, false, err);
 	case UNC_STEP_CONTROLS:
@@ -114,15 +113,22 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 	}
 }
 
-static int plan_steps(const struct unc_table *t, const struct unc_plan_unit *u,
-		      const struct unc_range *steps, struct unc_plan *out, struct unc_error *err)
-{
-	int rc = 0;
+enum occasion { START, STOP, FREEZE, LET_GO };
 
-	/* Where only free-running counters are read nothing is written. */
-	for (uint32_t k = 0; k < steps->n && u->n_controls && rc == 0; k++)
-		rc = add_step(t, out, u, &t->step[steps->first + k], err);
-	return rc;
+/* The steps of a unit; NULL: none, beside somebody else. */
+static const struct unc_range *steps_of(const struct unc_tbl_type *type, enum occasion what,
+					bool shared)
+{
+	switch (what) {
+	case START:
+		return shared ? &type->steps_join : &type->steps_start;
+	case STOP:
+		return shared ? &type->steps_leave : &type->steps_stop;
+	case FREEZE:
+		return shared ? NULL : &type->steps_freeze;
+	default:
+		return shared ? NULL : &type->steps_unfreeze;
+	}
 }
 
 /* What was begun is freed where something went wrong. */
@@ -133,24 +139,48 @@ static int finish(struct unc_plan *plan, int rc)
 	return rc;
 }
 
-int unc_plan_freeze(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
-		    bool freeze, struct unc_plan *out, struct unc_error *err)
+static int plan_steps(const struct unc_table *t, const struct unc_claim *u, size_t n,
+		      enum occasion what, struct unc_plan *out, struct unc_error *err)
 {
 	int rc = 0;
 
 	*out = (struct unc_plan){0};
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		const struct unc_tbl_type *type = &t->type[units[i].instance->type];
+	for (size_t i = 0; i < n; i++) {
+		const struct unc_range *steps =
+			steps_of(&t->type[u[i].instance->type], what, u[i].company != UNC_ALONE);
 
-		if (!units[i].shared)
-			rc = plan_steps(t, &units[i],
-					freeze ? &type->steps_freeze : &type->steps_unfreeze, out,
-					err);
+		/* Where only free-running counters are read nothing is written. */
+		for (uint32_t k = 0; steps && k < steps->n && u[i].n_controls && rc == 0; k++)
+			rc = add_step(t, out, &u[i], &t->step[steps->first + k], err);
 	}
 	return finish(out, rc);
 }
 
-bool unc_plan_puts_back(const struct unc_table *t, const struct unc_tbl_type *type)
+int unc_plan_start(const struct unc_table *t, const struct unc_claim *u, size_t n,
+		   struct unc_plan *out, struct unc_error *err)
+{
+	return plan_steps(t, u, n, START, out, err);
+}
+
+int unc_plan_stop(const struct unc_table *t, const struct unc_claim *u, size_t n,
+		  struct unc_plan *out, struct unc_error *err)
+{
+	return plan_steps(t, u, n, STOP, out, err);
+}
+
+int unc_plan_freeze(const struct unc_table *t, const struct unc_claim *u, size_t n,
+		    struct unc_plan *out, struct unc_error *err)
+{
+	return plan_steps(t, u, n, FREEZE, out, err);
+}
+
+int unc_plan_let_go(const struct unc_table *t, const struct unc_claim *u, size_t n,
+		    struct unc_plan *out, struct unc_error *err)
+{
+	return plan_steps(t, u, n, LET_GO, out, err);
+}
+
+bool unc_plan_restores(const struct unc_table *t, const struct unc_tbl_type *type)
 {
 	for (uint32_t i = 0; i < type->steps_stop.n; i++)
 		if (t->step[type->steps_stop.first + i].kind == UNC_STEP_FOUND)
@@ -158,19 +188,30 @@ bool unc_plan_puts_back(const struct unc_table *t, const struct unc_tbl_type *ty
 	return false;
 }
 
-bool unc_plan_shows(const struct unc_table *t, uint16_t reg)
+bool unc_reg_shows(const struct unc_table *t, uint16_t reg)
 {
 	return reg != UNC_NONE && !(t->reg[reg].flags & UNC_REG_WO);
 }
 
-static int look_at(const struct unc_table *t, const struct unc_plan_unit *u, uint16_t reg,
+static int look_at(const struct unc_table *t, const struct unc_claim *u, uint16_t reg,
 		   struct unc_plan *out, struct unc_error *err)
 {
-	return unc_plan_shows(t, reg) ? unc_plan_add(t, out, u->instance, reg, UNC_OP_READ, 0, err)
-				      : 0;
+	return unc_reg_shows(t, reg) ? unc_plan_add(t, out, u->instance, reg, UNC_OP_READ, 0, err)
+				     : 0;
 }
 
-static bool is_ours(const struct unc_plan_unit *u, uint16_t reg)
+struct unc_setting *unc_claim_setting(struct unc_claim *u, uint16_t reg)
+{
+	for (size_t i = 0; i < u->n_controls; i++)
+		if (u->control[i].reg == reg)
+			return &u->control[i];
+	for (size_t i = 0; i < u->n_filters; i++)
+		if (u->filter[i].reg == reg)
+			return &u->filter[i];
+	return NULL;
+}
+
+static bool is_ours(const struct unc_claim *u, uint16_t reg)
 {
 	for (size_t i = 0; i < u->n_controls; i++)
 		if (u->control[i].reg == reg)
@@ -178,38 +219,28 @@ static bool is_ours(const struct unc_plan_unit *u, uint16_t reg)
 	return false;
 }
 
-/* The nth control that is watched; UNC_NONE: there are no more. */
-static uint16_t watched(const struct unc_table *t, const struct unc_plan_unit *u, size_t nth)
+/* Controls that are not ours. */
+static int look_at_others(const struct unc_table *t, const struct unc_claim *u,
+			  struct unc_plan *out, struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &t->type[u->instance->type];
-	bool watches = type->exclusive && u->n_controls;
+	unsigned n = type->exclusive && u->n_controls ? type->n_counters : 0;
+	int rc = 0;
 
-	for (unsigned i = 0; watches && i < type->n_counters; i++) {
-		uint16_t reg = (uint16_t)(type->first_ctl + i);
-
-		if (!is_ours(u, reg) && unc_plan_shows(t, reg) && nth-- == 0)
-			return reg;
-	}
-	return UNC_NONE;
+	for (unsigned i = 0; i < n && rc == 0; i++)
+		if (!is_ours(u, (uint16_t)(type->first_ctl + i)))
+			rc = look_at(t, u, (uint16_t)(type->first_ctl + i), out, err);
+	return rc;
 }
 
-size_t unc_plan_watched(const struct unc_table *t, const struct unc_plan_unit *u)
-{
-	size_t n = 0;
-
-	while (watched(t, u, n) != UNC_NONE)
-		n++;
-	return n;
-}
-
-int unc_plan_look(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
+int unc_plan_look(const struct unc_table *t, const struct unc_claim *units, size_t n,
 		  struct unc_plan *out, struct unc_error *err)
 {
 	int rc = 0;
 
 	*out = (struct unc_plan){0};
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		const struct unc_plan_unit *u = &units[i];
+		const struct unc_claim *u = &units[i];
 
 		for (size_t k = 0; k < u->n_controls && rc == 0; k++)
 			rc = look_at(t, u, u->control[k].reg, out, err);
@@ -217,38 +248,8 @@ int unc_plan_look(const struct unc_table *t, const struct unc_plan_unit *units, 
 			rc = look_at(t, u, u->filter[k].reg, out, err);
 		if (rc == 0 && u->n_controls)
 			rc = look_at(t, u, t->type[u->instance->type].unit_ctl, out, err);
-		for (size_t k = 0; rc == 0 && k < unc_plan_watched(t, u); k++)
-			rc = look_at(t, u, watched(t, u, k), out, err);
-	}
-	return finish(out, rc);
-}
-
-int unc_plan_start(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
-		   struct unc_plan *out, struct unc_error *err)
-{
-	int rc = 0;
-
-	*out = (struct unc_plan){0};
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		const struct unc_tbl_type *type = &t->type[units[i].instance->type];
-
-		rc = plan_steps(t, &units[i],
-				units[i].shared ? &type->steps_join : &type->steps_start, out, err);
-	}
-	return finish(out, rc);
-}
-
-int unc_plan_stop(const struct unc_table *t, const struct unc_plan_unit *units, size_t n,
-		  struct unc_plan *out, struct unc_error *err)
-{
-	int rc = 0;
-
-	*out = (struct unc_plan){0};
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		const struct unc_tbl_type *type = &t->type[units[i].instance->type];
-
-		rc = plan_steps(t, &units[i],
-				units[i].shared ? &type->steps_leave : &type->steps_stop, out, err);
+		if (rc == 0)
+			rc = look_at_others(t, u, out, err);
 	}
 	return finish(out, rc);
 }

@@ -10,34 +10,48 @@
  * still, clocks of others of its socket tell.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "units/units.h"
+#include "units/inside.h"
 
-/* Reads the counters, from read[first] on; leaves those suspects of which none has moved since the
- * last look. One that was not read in it holds what it held in an earlier one. */
+static struct unc_wanted *wanted_of(const struct unc_units *s, const struct unc_claim *u)
+{
+	return &s->wanted[unc_units_number(s, u->instance)];
+}
+
+static void lose_frozen(struct unc_units *s, const struct unc_claim *u)
+{
+	unc_units_lose_unit(s, unc_units_number(s, u->instance), UNC_TURN,
+			    &(struct unc_loss){.why = UNC_LOST_FROZEN});
+}
+
+/* ---- suspects */
+
+/* Whether a counter of a unit has moved since the last look, by read[first] and those behind it.
+ * One that was not read in it holds what it held in an earlier one. */
+static bool has_moved(const struct unc_units *s, const struct unc_claim *u, size_t first)
+{
+	uint32_t instance = unc_units_number(s, u->instance);
+
+	for (size_t k = first; k < s->n_reads; k++) {
+		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
+
+		if (slot->instance == instance && !s->read[k].error && !slot->unread &&
+		    s->read[k].value != slot->last && unc_units_control(s, slot) != UNC_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* Reads the counters; leaves those suspects of which none has moved. */
 static void drop_moving(struct unc_units *s, size_t first, struct unc_suspects *suspects)
 {
 	size_t kept = 0;
 
 	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
-	for (size_t i = 0; i < s->platform->instances.n; i++)
-		s->wanted[i].moves = false;
-	for (size_t k = first; k < s->n_reads; k++) {
-		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
-
-		if (!s->read[k].error && !slot->unread && s->read[k].value != slot->last)
-			s->wanted[slot->instance].moves |= unc_units_control(s, slot) != UNC_NONE;
-	}
 	for (size_t i = 0; i < suspects->n; i++)
-		if (!s->wanted[suspects->unit[i]->instance - s->platform->instances.unit].moves)
+		if (!has_moved(s, suspects->unit[i], first))
 			suspects->unit[kept++] = suspects->unit[i];
 	suspects->n = kept;
-}
-
-static uint8_t *proof_of(const struct unc_units *s, const struct unc_plan_unit *u)
-{
-	return &s->wanted[u->instance - s->platform->instances.unit].proof;
 }
 
 /* A counter that may move is not lent to a clock: where it was not read, from read[first] on,
@@ -56,30 +70,46 @@ static void drop_unread(struct unc_units *s, size_t first, struct unc_suspects *
 			i++;
 		if (i == suspects->n)
 			continue;
-		unc_units_unread_unit(s, suspects->unit[i], slot->ctr, &s->read[k]);
+		unc_units_unread_unit(s, slot->instance, slot->ctr, &s->read[k]);
 		suspects->unit[i] = suspects->unit[--suspects->n];
 	}
 }
 
-/* Units from unit[first] on, of which this much is known, that do not count now. Free
+/* Units from claim[first] on, with a clock or without, of which this much is known. Free
  * suspects->unit. */
-static int find_still(struct unc_units *s, size_t first, enum unc_proof known,
-		      struct unc_suspects *suspects, struct unc_error *err)
+static int find_suspects(struct unc_units *s, size_t first, enum unc_proof known, bool clocks,
+			 struct unc_suspects *suspects, struct unc_error *err)
 {
-	size_t reads = first ? s->n_always : 0;
+	const struct unc_table *t = s->platform->table;
 
-	*suspects = (struct unc_suspects){.unit = calloc(s->n_units + 1, sizeof(*suspects->unit))};
+	*suspects = (struct unc_suspects){.unit = calloc(s->n_claims + 1, sizeof(*suspects->unit))};
 	if (!suspects->unit)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	/* Where the hardware freezes at overflows, nobody may have looked for one yet. */
 	if (s->guest && s->guest->freezes(s->host, NULL, 0))
 		return 0;
-	for (size_t i = first; i < s->n_units; i++) {
-		unc_units_renew_clock(s, &s->unit[i]);
-		if (s->unit[i].n_controls && s->unit[i].clock.ctr != UNC_NONE &&
-		    *proof_of(s, &s->unit[i]) == known)
-			suspects->unit[suspects->n++] = &s->unit[i];
+	for (size_t i = first; i < s->n_claims; i++) {
+		struct unc_claim *u = &s->claim[i];
+
+		if (clocks && u->n_controls)
+			unc_units_renew_clock(s, u);
+		if (u->n_controls && (u->clock.kind != UNC_CLOCK_NONE) == clocks &&
+		    wanted_of(s, u)->proof == known &&
+		    (clocks || t->type[u->instance->type].steps_freeze.n))
+			suspects->unit[suspects->n++] = u;
 	}
+	return 0;
+}
+
+/* Units with a clock that do not count now. */
+static int find_still(struct unc_units *s, size_t first, enum unc_proof known,
+		      struct unc_suspects *suspects, struct unc_error *err)
+{
+	size_t reads = first ? s->n_always : 0;
+	int rc = find_suspects(s, first, known, true, suspects, err);
+
+	if (rc < 0)
+		return rc;
 	if (suspects->n)
 		drop_moving(s, reads, suspects);
 	if (suspects->n && unc_platform_pause(s->platform, UNC_PROOF_NS))
@@ -88,15 +118,17 @@ static int find_still(struct unc_units *s, size_t first, enum unc_proof known,
 	return suspects->n ? unc_units_run_clocks(s, suspects, err) : 0;
 }
 
-/* Lets the sockets of the suspects go on where nobody else counts. *any: some could be. */
-static int unfreeze_sockets(struct unc_units *s, const struct unc_suspects *suspects, bool *any,
+/* ---- what is known */
+
+/* Lets the sockets of the suspects go on where nobody else counts: 1: some could be. */
+static int unfreeze_sockets(struct unc_units *s, const struct unc_suspects *suspects,
 			    struct unc_error *err)
 {
-	bool sockets[UNC_MAX_SOCKETS] = {false};
+	uint64_t sockets = 0;
 
 	for (size_t i = 0; i < suspects->n; i++)
-		sockets[suspects->unit[i]->instance->socket] = true;
-	return unc_units_unfreeze(s, sockets, any, err);
+		sockets |= (uint64_t)1 << suspects->unit[i]->instance->socket;
+	return sockets ? unc_units_unfreeze(s, sockets, err) : 0;
 }
 
 /* Whether a unit of the socket is known to count: then nobody has frozen the socket. One that has
@@ -115,20 +147,9 @@ static bool socket_counts(const struct unc_units *s, unsigned socket)
 	return false;
 }
 
-void unc_units_lose_all(struct unc_units *s, uint32_t instance)
-{
-	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
-		if (s->slot[i].code.counter == UNC_NONE ||
-		    unc_units_control(s, &s->slot[i]) != UNC_NONE)
-			unc_units_lose(s, &s->slot[i], UNC_LOST_FROZEN, UNC_NONE, 0);
-}
-
 /* How a unit is told that may be frozen. */
-static int describe_doubtful(struct unc_units *s, const struct unc_plan_unit *u,
-			     struct unc_error *err)
+static int describe_doubtful(struct unc_units *s, uint32_t i, struct unc_error *err)
 {
-	size_t i = (size_t)(u->instance - s->platform->instances.unit);
-
 	if (!s->doubtful)
 		s->doubtful = calloc(s->platform->instances.n, sizeof(*s->doubtful));
 	if (!s->doubtful)
@@ -140,95 +161,91 @@ static int describe_doubtful(struct unc_units *s, const struct unc_plan_unit *u,
 }
 
 /* A unit with a clock, or without one, of which nothing is known yet. */
-static bool is_unproven(const struct unc_units *s, const struct unc_plan_unit *u, bool clock)
+static bool is_unproven(const struct unc_units *s, const struct unc_claim *u, bool clock)
 {
-	return u->n_controls && (u->clock.ctr != UNC_NONE) == clock &&
-	       *proof_of(s, u) == UNC_UNPROVEN;
+	return u->n_controls && (u->clock.kind != UNC_CLOCK_NONE) == clock &&
+	       wanted_of(s, u)->proof == UNC_UNPROVEN;
 }
 
 static bool all_proven(const struct unc_units *s, size_t first, bool clocks)
 {
-	for (size_t i = first; i < s->n_units; i++)
-		if (is_unproven(s, &s->unit[i], clocks))
+	for (size_t i = first; i < s->n_claims; i++)
+		if (is_unproven(s, &s->claim[i], clocks))
 			return false;
 	return true;
 }
 
 /* Who comes later to a unit that stands still is not to take it for frozen. */
-static int note_standing(struct unc_units *s, size_t first, struct unc_error *err)
+static int note_idle(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	int rc = 0;
 
-	for (size_t i = first; i < s->n_units && rc == 0; i++)
-		if (*proof_of(s, &s->unit[i]) == UNC_STANDS && !s->unit[i].shared)
-			rc = unc_units_note_standing(s, &s->unit[i], err);
+	for (size_t i = first; i < s->n_claims && rc == 0; i++)
+		if (wanted_of(s, &s->claim[i])->proof == UNC_STANDS && !s->claim[i].company)
+			rc = unc_units_note_idle(s, &s->claim[i], err);
 	return rc;
 }
 
-/* Units without a clock, from unit[first] on, that do not count now: they are frozen where their
- * socket is. */
+/* ---- where counting begins */
+
+/* Units without a clock that do not count now: they are frozen where their socket is. */
 static int prove_clockless(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	struct unc_suspects still = {.unit = calloc(s->n_units + 1, sizeof(*still.unit))};
-	bool stands = false;
-	int rc = still.unit ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory"), last = -1;
+	struct unc_suspects still;
+	int stands = 0, rc = find_suspects(s, first, UNC_UNPROVEN, false, &still, err), last = -1;
 
-	/* As in find_still(). */
-	if (s->guest && s->guest->freezes(s->host, NULL, 0))
-		first = s->n_units;
-	for (size_t i = first; rc == 0 && i < s->n_units; i++)
-		if (is_unproven(s, &s->unit[i], false) &&
-		    s->platform->table->type[s->unit[i].instance->type].steps_freeze.n)
-			still.unit[still.n++] = &s->unit[i];
 	for (size_t i = 0; i < still.n; i++)
-		*proof_of(s, still.unit[i]) = UNC_STANDS;
+		wanted_of(s, still.unit[i])->proof = UNC_STANDS;
 	if (still.n && unc_platform_pause(s->platform, UNC_PROOF_NS))
 		drop_moving(s, first ? s->n_always : 0, &still);
 	for (size_t i = 0; i < still.n && rc == 0; i++) {
 		unsigned socket = still.unit[i]->instance->socket;
 
 		if (last != (int)socket)
-			stands = !socket_counts(s, socket);
-		if (last != (int)socket && stands)
-			rc = unc_units_socket_stands(s, socket, &stands, err);
-		if (rc == 0 && stands)
-			unc_units_lose_unit(s, still.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
+			stands = socket_counts(s, socket) ? 0
+							  : unc_units_socket_stands(s, socket, err);
 		last = (int)socket;
+		rc = stands < 0 ? stands : 0;
+		if (stands > 0)
+			lose_frozen(s, still.unit[i]);
 	}
 	free(still.unit);
 	return rc;
 }
 
+/* What a unit is whose clock stands: with its socket frozen, of another who has frozen it, or
+ * idle. */
+static int judge(struct unc_units *s, struct unc_claim *u, struct unc_error *err)
+{
+	bool counts = socket_counts(s, u->instance->socket);
+	uint32_t i = unc_units_number(s, u->instance);
+
+	if (!counts)
+		unc_units_lose_all(s, i);
+	if (counts && u->company && u->found != UNC_FOUND_IDLE)
+		return describe_doubtful(s, i, err);
+	s->wanted[i].proof = UNC_STANDS;
+	return 0;
+}
+
 static int prove_clocked(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	struct unc_suspects suspects;
-	bool any = false;
-	int rc;
+	int any = 0, rc = find_still(s, first, UNC_UNPROVEN, &suspects, err);
 
-	rc = find_still(s, first, UNC_UNPROVEN, &suspects, err);
-	if (rc == 0 && suspects.n)
-		rc = unfreeze_sockets(s, &suspects, &any, err);
-	if (rc == 0 && any)
+	if (rc == 0)
+		rc = any = unfreeze_sockets(s, &suspects, err);
+	if (any > 0)
 		rc = unc_units_run_clocks(s, &suspects, err);
 	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
-		*proof_of(s, suspects.unit[i]) = UNC_DOUBTFUL;
-	for (size_t i = first; rc == 0 && i < s->n_units; i++)
-		if (is_unproven(s, &s->unit[i], true))
-			*proof_of(s, &s->unit[i]) = UNC_COUNTS;
-	for (size_t i = 0; rc == 0 && i < suspects.n; i++) {
-		struct unc_plan_unit *u = suspects.unit[i];
-		bool counts = socket_counts(s, u->instance->socket);
-
-		if (!counts)
-			unc_units_lose_all(s,
-					   (uint32_t)(u->instance - s->platform->instances.unit));
-		if (!counts || !u->shared || u->stands)
-			*proof_of(s, u) = UNC_STANDS;
-		else
-			rc = describe_doubtful(s, u, err);
-	}
+		wanted_of(s, suspects.unit[i])->proof = UNC_DOUBTFUL;
+	for (size_t i = first; rc == 0 && i < s->n_claims; i++)
+		if (is_unproven(s, &s->claim[i], true))
+			wanted_of(s, &s->claim[i])->proof = UNC_COUNTS;
+	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
+		rc = judge(s, suspects.unit[i], err);
 	if (rc == 0)
-		rc = note_standing(s, first, err);
+		rc = note_idle(s, first, err);
 	free(suspects.unit);
 	return rc;
 }
@@ -254,13 +271,15 @@ int unc_units_prove(struct unc_units *s, size_t first, struct unc_error *err)
 	return rc < 0 || all_proven(s, first, false) ? rc : prove_clockless(s, first, err);
 }
 
+/* ---- later */
+
 int unc_units_prove_again(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	struct unc_suspects suspects;
 	int rc = find_still(s, first, UNC_COUNTS, &suspects, err);
 
 	for (size_t i = 0; rc == 0 && i < suspects.n; i++)
-		unc_units_lose_unit(s, suspects.unit[i], UNC_LOST_FROZEN, UNC_NONE, 0);
+		lose_frozen(s, suspects.unit[i]);
 	free(suspects.unit);
 	return rc;
 }

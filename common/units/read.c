@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Units: reading. The hot path: no lookup, no parsing, no allocation. */
-#include <errno.h>
-#include <string.h>
 
-#include "units/units.h"
+#include "units/inside.h"
 
 /* No uncore clock is faster than this. */
 static const uint64_t fastest_per_ns = 5;
@@ -74,7 +72,7 @@ static void take_start(struct unc_units *s, struct unc_slot *slot, uint64_t valu
 	    !too_much_by_now(s, slot, (value - slot->start) & slot->mask, seen_ns))
 		return;
 	slot->mask = wide;
-	unc_units_lose(s, slot, UNC_LOST_START, slot->ctr, value);
+	unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_START, slot->ctr, value});
 }
 
 static void take(struct unc_units *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
@@ -88,64 +86,54 @@ static void take(struct unc_units *s, struct unc_slot *slot, uint64_t value, uin
 	slot->unread = 0;
 	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
 	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
-		unc_units_lose(s, slot, UNC_LOST_ONES, slot->ctr, value);
+		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_ONES, slot->ctr, value});
 	else if (begin)
 		take_start(s, slot, value, seen);
 	else if (may_wrap(slot, since) ||
 		 (may_wrap(slot, 4 * since) && too_much(s, slot, delta, since)))
-		unc_units_lose(s, slot, UNC_LOST_WRAP, slot->ctr, since);
+		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_WRAP, slot->ctr, since});
 	else if (too_much(s, slot, delta, since) && too_much_by_now(s, slot, delta, seen))
-		unc_units_lose(s, slot, UNC_LOST_CLEARED, slot->ctr, delta);
+		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_CLEARED, slot->ctr, delta});
 	else
 		slot->total += delta;
 }
 
-static int fail_look(struct unc_units *s, size_t i, struct unc_error *err)
+int unc_units_read(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
 {
-	const struct unc_reg_op *op = &s->read[i];
-	const struct unc_slot *slot = &s->slot[s->read_slot[i]];
-	const struct unc_table *t = s->platform->table;
-	struct unc_error why = {0};
-	char unit[64];
+	size_t first = extent == UNC_ALL ? 0 : s->n_always, failed = 0;
+	const struct unc_slot *one;
+	uint64_t tsc;
 
-	if (s->wanted[slot->instance].by_kernel) {
-		unc_units_loss_text(s, slot, &why);
-		return unc_fail(err, UNC_ERR_IO, "nothing could be read: %s", why.text);
-	}
-	unc_units_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
-	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s",
-			unc_tbl_str(t, t->reg[slot->ctr].name), unit,
-			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
-}
-
-int unc_units_read(struct unc_units *s, size_t first, uint64_t ns, struct unc_error *err)
-{
-	size_t failed = 0;
-
+	unc_platform_now(s->platform, &s->read_ns, &tsc);
 	if (first < s->n_reads)
 		unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
 	for (size_t i = first; i < s->n_reads; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+		const struct unc_unit_methods *by = s->wanted[slot->instance].by;
 
 		if (s->read[i].error == 0) {
-			if (s->wanted[slot->instance].by_kernel)
-				unc_units_kernel_timed(s, slot, &s->read[i]);
-			take(s, slot, s->read[i].value, ns);
+			if (by->timed)
+				by->timed(s, slot, &s->read[i]);
+			take(s, slot, s->read[i].value, s->read_ns);
 			continue;
 		}
 		unc_units_unread(s, slot, slot->ctr, &s->read[i]);
 		failed++;
 	}
-	return failed && failed == s->n_reads - first ? fail_look(s, first, err) : 0;
+	if (!failed || failed < s->n_reads - first)
+		return 0;
+	one = &s->slot[s->read_slot[first]];
+	return s->wanted[one->instance].by->fail_read(s, one, &s->read[first], err);
 }
 
-void unc_units_lose_unread(struct unc_units *s, size_t first)
+void unc_units_lose_unread(struct unc_units *s, enum unc_extent extent)
 {
-	for (size_t i = first; i < s->n_reads; i++) {
+	for (size_t i = extent == UNC_ALL ? 0 : s->n_always; i < s->n_reads; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
 		if (slot->unread)
-			unc_units_lose(s, slot, UNC_LOST_UNREAD, slot->unread_reg,
-				       (uint64_t)slot->unread);
+			unc_units_lose(s, slot,
+				       &(struct unc_loss){UNC_LOST_UNREAD, slot->unread_reg,
+							  (uint64_t)slot->unread});
 	}
 }

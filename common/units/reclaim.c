@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "units/occupancy.h"
-#include "units/units.h"
+#include "units/inside.h"
 
 /* What is told of it, once. */
 struct tale {
@@ -17,18 +16,18 @@ struct tale {
 	int64_t pid;
 	char command[UNC_COMMAND_MAX];
 	unsigned n;
-	bool several; /* dead processes */
+	bool several; /* processes */
 };
 
-static bool is_dead(struct unc_ledger *l, const struct unc_ledger_record *r)
+static bool is_orphan(struct unc_ledger *l, const struct unc_ledger_record *r)
 {
 	return r->role && unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY) == UNC_LEDGER_NOBODY;
 }
 
-static bool any_dead(struct unc_ledger *l)
+static bool any_orphan(struct unc_ledger *l)
 {
 	for (size_t i = 0; i < unc_ledger_count(l); i++)
-		if (is_dead(l, unc_ledger_at(l, i)))
+		if (is_orphan(l, unc_ledger_at(l, i)))
 			return true;
 	return false;
 }
@@ -47,17 +46,17 @@ static bool is_possible(const struct unc_table *t, const struct unc_instance *u,
 	case UNC_HELD_UNIT:
 		return reg == type->unit_ctl;
 	default:
-		return type->n_global && reg == unc_units_socket_reg(type);
+		return type->n_global && reg == unc_socket_reg(type);
 	}
 }
 
 /* The record of a register of the unit, if it is of the dead. */
-static struct unc_ledger_record *corpse(const struct unc_units *s, const struct unc_instance *u,
-					uint16_t reg)
+static struct unc_ledger_record *orphan_of(const struct unc_units *s, const struct unc_instance *u,
+					   uint16_t reg)
 {
 	struct unc_ledger_record *r = unc_units_record(s, u, reg);
 
-	return r && is_possible(s->platform->table, u, reg, r) && is_dead(s->platform->ledger, r)
+	return r && is_possible(s->platform->table, u, reg, r) && is_orphan(s->platform->ledger, r)
 		       ? r
 		       : NULL;
 }
@@ -82,10 +81,9 @@ bool unc_units_recorded(const struct unc_units *s, const struct unc_instance *u,
 			const struct unc_ledger_record *r, uint64_t now)
 {
 	const struct unc_table *t = s->platform->table;
-	bool filter = r->role == UNC_HELD_FILTER;
 
-	return !((now ^ r->value) & r->mask & unc_telling_bits(t, u, reg, r->value, filter)) ||
-	       (r->lent && !((now ^ r->lent) & unc_telling_bits(t, u, reg, r->lent, filter))) ||
+	return !((now ^ r->value) & r->mask & unc_telling_bits(t, u, reg, r->value)) ||
+	       (r->lent && !((now ^ r->lent) & unc_telling_bits(t, u, reg, r->lent))) ||
 	       is_torn(&t->reg[reg], r, now);
 }
 
@@ -96,7 +94,7 @@ static void tell(const struct unc_units *s, const struct unc_instance *u, uint16
 	char unit[64];
 
 	if (tale->n++ == 0) {
-		unc_units_unit_text(s, u, unit, sizeof(unit));
+		unc_unit_text(s, u, unit, sizeof(unit));
 		snprintf(tale->first, sizeof(tale->first), "%s: %s", unit,
 			 unc_tbl_str(t, t->reg[reg].name));
 		tale->pid = r->pid;
@@ -106,7 +104,7 @@ static void tell(const struct unc_units *s, const struct unc_instance *u, uint16
 }
 
 /* What is put back into a register that holds `now`; false: it is somebody else's by now. */
-static bool put_back(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
+static bool restored(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
 		     const struct unc_ledger_record *r, const struct unc_plan *reads,
 		     uint64_t *value)
 {
@@ -128,14 +126,14 @@ static int plan_registers(const struct unc_units *s, const struct unc_instance *
 
 	for (uint32_t i = 0; i < regs->n && rc == 0; i++) {
 		uint16_t reg = (uint16_t)(regs->first + i);
-		const struct unc_ledger_record *r = corpse(s, u, reg);
+		const struct unc_ledger_record *r = orphan_of(s, u, reg);
 		uint64_t value = 0;
 
 		if (!r || (r->role != UNC_HELD_CONTROL && r->role != UNC_HELD_FILTER))
 			continue;
-		if (!reads && unc_plan_shows(t, reg))
+		if (!reads && unc_reg_shows(t, reg))
 			rc = unc_plan_add(t, out, u, reg, UNC_OP_READ, 0, err);
-		else if (reads && put_back(s, u, reg, r, reads, &value))
+		else if (reads && restored(s, u, reg, r, reads, &value))
 			rc = unc_plan_add(t, out, u, reg, UNC_OP_WRITE, value, err);
 	}
 	return rc;
@@ -154,53 +152,18 @@ static int restore_registers(struct unc_units *s, const struct unc_instance *u, 
 	if (rc == 0 && writes.n)
 		rc = unc_access_prepare(s->platform->access, writes.op, writes.n, err);
 	if (rc == 0 && writes.n)
-		rc = unc_units_put_back(s, &writes, err);
+		rc = unc_units_restore(s, &writes, err);
 	for (size_t i = 0; rc == 0 && i < writes.n; i++)
-		tell(s, u, writes.tag[i].reg, corpse(s, u, writes.tag[i].reg), tale);
+		tell(s, u, writes.tag[i].reg, orphan_of(s, u, writes.tag[i].reg), tale);
 	unc_plan_free(&reads);
 	unc_plan_free(&writes);
 	return rc;
 }
 
-static bool tells_state(const void *user, uint16_t reg)
-{
-	const struct unc_table *t = user;
-
-	return t->reg[reg].role == UNC_ROLE_UNIT_CTL && unc_plan_shows(t, reg);
-}
-
-/* A unit that the dead may have frozen goes on. Where nobody counts on it, unit control is put back
- * as they found it. */
-static int restore_unit(struct unc_units *s, const struct unc_instance *u, uint64_t found,
-			struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->type];
-	struct unc_plan_unit unit = {.instance = u, .n_controls = 1};
-	struct unc_plan look = {0}, plan = {0};
-	uint64_t now;
-	int rc = unc_occupancy_look(t, u, tells_state, t, &look, err);
-
-	if (rc == 0)
-		rc = unc_units_run_plan(s, &look, "looking at what the dead have left", err);
-	if (rc == 0 && (!unc_plan_value(&look, u, type->unit_ctl, &now) ||
-			unc_unit_state(t, type, now) != UNC_UNIT_RUNS))
-		rc = unc_plan_freeze(t, &unit, 1, false, &plan, err);
-	if (rc == 0 && unc_plan_puts_back(t, type) && !unc_occupancy(t, &look, u, NULL).shared)
-		rc = unc_plan_add(t, &plan, u, type->unit_ctl, UNC_OP_WRITE,
-				  found & t->reg[type->unit_ctl].write_mask, err);
-	unc_plan_free(&look);
-	return unc_units_run_once(s, &plan, rc, "letting a unit go on", err);
-}
-
 static int restore_socket(struct unc_units *s, const struct unc_instance *u, struct unc_error *err)
 {
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->type];
 	struct unc_plan plan = {0};
-	int rc = type->has_unfreeze ? unc_plan_add(t, &plan, u, type->unfreeze, UNC_OP_WRITE,
-						   type->unfreeze_value, err)
-				    : 0;
+	int rc = unc_plan_unfreeze(s->platform->table, &plan, u, err);
 
 	return unc_units_run_once(s, &plan, rc, "letting a socket go on", err);
 }
@@ -213,8 +176,8 @@ static int stage_of(const struct unc_ledger_record *r)
 	return r->role == UNC_HELD_SOCKET ? SOCKETS : r->role == UNC_HELD_UNIT ? UNITS : REGISTERS;
 }
 
-static int bury_unit(struct unc_units *s, const struct unc_instance *u, int stage,
-		     struct tale *tale, struct unc_error *err)
+static int reclaim_unit(struct unc_units *s, const struct unc_instance *u, int stage,
+			struct tale *tale, struct unc_error *err)
 {
 	const struct unc_range *regs = &s->platform->table->type[u->type].regs;
 	struct unc_ledger_record *r;
@@ -222,11 +185,11 @@ static int bury_unit(struct unc_units *s, const struct unc_instance *u, int stag
 	int rc = 0;
 
 	for (uint32_t i = 0; i < regs->n && rc == 0; i++) {
-		r = corpse(s, u, (uint16_t)(regs->first + i));
+		r = orphan_of(s, u, (uint16_t)(regs->first + i));
 		if (!r || stage_of(r) != stage)
 			continue;
 		if (stage == UNITS)
-			rc = restore_unit(s, u, r->found, err);
+			rc = unc_units_go_on(s, u, r, err);
 		else if (stage == SOCKETS)
 			rc = restore_socket(s, u, err);
 		else if (!any)
@@ -234,14 +197,14 @@ static int bury_unit(struct unc_units *s, const struct unc_instance *u, int stag
 		any = true;
 	}
 	for (uint32_t i = 0; any && rc == 0 && i < regs->n; i++) {
-		r = corpse(s, u, (uint16_t)(regs->first + i));
+		r = orphan_of(s, u, (uint16_t)(regs->first + i));
 		if (r && stage_of(r) == stage)
 			unc_ledger_remove(s->platform->ledger, r);
 	}
 	return rc;
 }
 
-int unc_units_bury(struct unc_units *s, struct unc_error *err)
+int unc_units_reclaim(struct unc_units *s, struct unc_error *err)
 {
 	const struct unc_instances *all = &s->platform->instances;
 	struct tale tale = {.n = 0};
@@ -249,7 +212,7 @@ int unc_units_bury(struct unc_units *s, struct unc_error *err)
 	bool kernel;
 	char more[48];
 
-	if (!any_dead(s->platform->ledger))
+	if (!any_orphan(s->platform->ledger))
 		return 0;
 	kernel = unc_units_kernel_counts(s);
 	for (int stage = 0; stage < STAGES; stage++)
@@ -257,7 +220,7 @@ int unc_units_bury(struct unc_units *s, struct unc_error *err)
 			if (!all->unit[i].available ||
 			    (kernel && unc_units_has_driver(s->platform, &all->unit[i])))
 				continue;
-			int rc = bury_unit(s, &all->unit[i], stage, &tale, &why);
+			int rc = reclaim_unit(s, &all->unit[i], stage, &tale, &why);
 
 			if (rc == UNC_ERR_MEMORY)
 				return unc_fail(err, rc, "out of memory");

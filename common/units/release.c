@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters that nobody needs any more are freed: those of the dead, and, where that is asked for, those
- * of strangers. What is freed was shown before, and holds still what was shown.
+ * Counters that nobody needs any more are freed: those of the dead, and, where that is asked for,
+ * those of strangers. What is freed was shown before, and holds still what was shown.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "units/counters.h"
-#include "units/occupancy.h"
+#include "units/inside.h"
 
 struct release {
 	struct unc_units units;
@@ -80,28 +80,6 @@ static int clear(struct release *r, const struct unc_found *f, struct unc_error 
 	return unc_units_run_once(&r->units, &plan, rc, "freeing a counter", err);
 }
 
-/* A unit whose last counter was freed goes on, if it is frozen. */
-static int let_go(struct release *r, const struct unc_instance *u, struct unc_error *err)
-{
-	struct unc_units *s = &r->units;
-	const struct unc_table *t = s->platform->table;
-	const struct unc_tbl_type *type = &t->type[u->type];
-	const struct unc_plan_unit unit = {.instance = u, .n_controls = 1};
-	const struct unc_occupancy_unit tells = {t, u};
-	struct unc_plan look = {0}, plan = {0};
-	uint64_t control;
-	int rc = unc_occupancy_look(t, u, unc_occupancy_tells, &tells, &look, err);
-
-	if (rc == 0)
-		rc = unc_units_run_plan(s, &look, "looking at what was freed", err);
-	if (rc == 0 && !unc_occupancy(t, &look, u, NULL).shared &&
-	    (!unc_plan_value(&look, u, type->unit_ctl, &control) || /* it may be */
-	     unc_unit_state(t, type, control) != UNC_UNIT_RUNS))
-		rc = unc_plan_freeze(t, &unit, 1, false, &plan, err);
-	unc_plan_free(&look);
-	return unc_units_run_once(s, &plan, rc, "letting a unit go on", err);
-}
-
 static void note_failure(struct release *r, const struct unc_error *why)
 {
 	if (!r->failed.code)
@@ -132,7 +110,7 @@ static void clear_strangers(struct release *r)
 		if (f->owner != UNC_OWNER_STRANGER || f->instance == last || f->why.code)
 			continue;
 		last = f->instance;
-		if (let_go(r, last, &why) < 0)
+		if (unc_units_go_on(&r->units, last, NULL, &why) < 0)
 			note_failure(r, &why);
 	}
 }
@@ -148,7 +126,7 @@ static void judge(struct release *r, struct unc_found *f)
 	if (!now || f->why.code || keep(r, f, &f->why) < 0 || now->control != f->control ||
 	    now->owner != f->owner)
 		return;
-	unc_units_unit_text(&r->units, f->instance, unit, sizeof(unit));
+	unc_unit_text(&r->units, f->instance, unit, sizeof(unit));
 	unc_fail(&f->why, UNC_ERR_IO,
 		 "%s of %s could not be put back: it holds 0x%" PRIx64 " still",
 		 unc_tbl_str(r->units.platform->table, r->units.platform->table->reg[f->ctl].name),
@@ -179,7 +157,7 @@ static int lock(struct release *r, struct unc_error *err)
 /* Under the lock. */
 static int free_all(struct release *r, struct unc_error *err)
 {
-	int rc = unc_units_bury(&r->units, err);
+	int rc = unc_units_reclaim(&r->units, err);
 
 	if (rc == 0)
 		rc = look_again(r, err);

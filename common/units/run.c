@@ -2,7 +2,7 @@
 /* Units: running plans. */
 #include <string.h>
 
-#include "units/units.h"
+#include "units/inside.h"
 
 int unc_units_fail_op(const struct unc_units *s, const struct unc_plan *plan, const char *what,
 		      struct unc_error *err)
@@ -21,7 +21,7 @@ int unc_units_fail_op(const struct unc_units *s, const struct unc_plan *plan, co
 					"%s failed: the kernel has no counter left for one of the "
 					"events",
 					what);
-		unc_units_unit_text(s, tag->instance, unit, sizeof(unit));
+		unc_unit_text(s, tag->instance, unit, sizeof(unit));
 		return unc_fail(
 			err, op->error, "%s failed: %s of %s at %s: %s", what,
 			unc_tbl_str(t, t->reg[tag->reg].name), unit, tag->instance->location,
@@ -65,7 +65,21 @@ int unc_units_run_once(struct unc_units *s, struct unc_plan *plan, int rc, const
 	return rc;
 }
 
-int unc_units_put_back(struct unc_units *s, struct unc_plan *plan, struct unc_error *err)
+int unc_units_read_one(struct unc_units *s, const struct unc_instance *u, uint16_t reg,
+		       const char *what, uint64_t *value, struct unc_error *err)
+{
+	struct unc_plan plan = {0};
+	int rc = unc_plan_add(s->platform->table, &plan, u, reg, UNC_OP_READ, 0, err);
+
+	if (rc == 0)
+		rc = unc_units_run_plan(s, &plan, what, err);
+	if (rc == 0)
+		*value = plan.op[0].value;
+	unc_plan_free(&plan);
+	return rc;
+}
+
+int unc_units_restore(struct unc_units *s, struct unc_plan *plan, struct unc_error *err)
 {
 	enum { TRIES = 3 };
 	bool failed = plan->n && unc_access_run(s->platform->access, plan->op, plan->n) < 0;

@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "encode/decode.h"
-#include "encode/schedule.h"
-#include "units/units.h"
+#include "units/inside.h"
 
 int unc_units_init(struct unc_units *s, struct unc_platform *p)
 {
-	*s = (struct unc_units){.platform = p};
+	*s = (struct unc_units){.platform = p, .holder = UNC_LEDGER_NOBODY};
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE; /* its lock may be held by a thread that is not here */
 	unc_platform_fail(p, UNC_OK, "%s", ""); /* what the call before has left */
@@ -20,17 +19,6 @@ int unc_units_init(struct unc_units *s, struct unc_platform *p)
 	for (size_t i = 0; i < p->instances.n; i++)
 		s->wanted[i].head = UNC_END;
 	return 0;
-}
-
-void unc_units_free(struct unc_units *s)
-{
-	free(s->wanted);
-	free(s->doubtful);
-	free(s->slot);
-	free(s->unit);
-	free(s->read);
-	free(s->read_slot);
-	unc_plan_free(&s->check);
 }
 
 uint16_t unc_slot_register(const struct unc_table *t, const struct unc_slot *slot, unsigned counter)
@@ -62,7 +50,8 @@ bool unc_units_active(const struct unc_units *s, const struct unc_slot *slot)
 	return slot->turn == s->turn || s->wanted[slot->instance].always;
 }
 
-size_t unc_units_slots_of(const struct unc_units *s, uint32_t instance, bool all, uint32_t *out)
+size_t unc_units_slots_of(const struct unc_units *s, uint32_t instance, enum unc_extent extent,
+			  uint32_t *out)
 {
 	size_t n = 0;
 
@@ -70,7 +59,7 @@ size_t unc_units_slots_of(const struct unc_units *s, uint32_t instance, bool all
 	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
 		size_t k = 0;
 
-		if (!all && !unc_units_active(s, &s->slot[i]))
+		if (extent == UNC_TURN && !unc_units_active(s, &s->slot[i]))
 			continue;
 		while (k < n && !unc_code_same(&s->slot[out[k]].code, &s->slot[i].code))
 			k++;
@@ -83,25 +72,30 @@ size_t unc_units_slots_of(const struct unc_units *s, uint32_t instance, bool all
 	return n;
 }
 
-struct unc_plan_unit *unc_units_unit(const struct unc_units *s, const struct unc_instance *u)
+struct unc_claim *unc_units_claimed(const struct unc_units *s, const struct unc_instance *u)
 {
-	for (size_t i = 0; i < s->n_units; i++)
-		if (s->unit[i].instance == u)
-			return &s->unit[i];
+	for (size_t i = 0; i < s->n_claims; i++)
+		if (s->claim[i].instance == u)
+			return &s->claim[i];
 	return NULL;
 }
 
-void unc_units_unit_text(const struct unc_units *s, const struct unc_instance *u, char *buf,
-			 size_t size)
+const struct unc_unit *unc_units_doubtful(const struct unc_units *s, uint32_t instance)
+{
+	return s->doubtful && s->wanted[instance].proof == UNC_DOUBTFUL ? &s->doubtful[instance]
+									: NULL;
+}
+
+void unc_unit_text(const struct unc_units *s, const struct unc_instance *u, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s%u (socket %u)",
 		 unc_tbl_str(s->platform->table, s->platform->table->type[u->type].name), u->index,
 		 u->socket);
 }
 
-const char *unc_units_event_text(const struct unc_units *s, const struct unc_instance *u,
-				 uint64_t ctl, const struct unc_code_filter *filters, size_t n,
-				 char *buf, size_t size)
+const char *unc_unit_event_text(const struct unc_units *s, const struct unc_instance *u,
+				uint64_t ctl, const struct unc_code_filter *filters, size_t n,
+				char *buf, size_t size)
 {
 	struct unc_spec spec;
 
@@ -135,9 +129,7 @@ static uint64_t deciding_bits(const struct unc_table *t, const struct unc_tbl_ty
 }
 
 uint64_t unc_telling_bits(const struct unc_table *t, const struct unc_instance *u, uint16_t reg,
-			  uint64_t value, bool filter)
+			  uint64_t value)
 {
-	uint64_t may_differ = filter ? 0 : value & ~deciding_bits(t, &t->type[u->type], reg);
-
-	return t->reg[reg].write_mask & ~may_differ;
+	return t->reg[reg].write_mask & ~(value & ~deciding_bits(t, &t->type[u->type], reg));
 }

@@ -6,7 +6,9 @@
  */
 #include <inttypes.h>
 
-#include "units/units.h"
+#include "units/inside.h"
+
+/* ---- who depends on a setting */
 
 static bool looks_at(const struct unc_slot *slot, uint16_t filter)
 {
@@ -33,51 +35,38 @@ static bool is_led(const struct unc_units *s, const struct unc_slot *slot, uint1
 	return false;
 }
 
-static bool depends(const struct unc_units *s, const struct unc_slot *slot,
-		    const struct unc_setting *setting, bool filter)
+/* The first slot from `i` on that needs a control or filter to hold what was programmed. */
+static int next_user(const struct unc_units *s, int i, uint16_t reg)
 {
-	if (!unc_units_active(s, slot))
-		return false;
-	if (filter)
-		return looks_at(slot, setting->reg);
-	return unc_units_control(s, slot) == setting->reg || is_led(s, slot, setting->reg);
+	for (; i != UNC_END; i = s->slot[i].next) {
+		const struct unc_slot *slot = &s->slot[i];
+
+		if (unc_units_active(s, slot) &&
+		    (looks_at(slot, reg) || unc_units_control(s, slot) == reg ||
+		     is_led(s, slot, reg)))
+			break;
+	}
+	return i;
 }
 
-/* A control or filter no longer holds what was programmed: it is not ours to put back. */
-static void lose_setting(struct unc_units *s, const struct unc_plan_unit *u,
-			 struct unc_setting *setting, bool filter, uint64_t now)
-{
-	int i = s->wanted[u->instance - s->platform->instances.unit].head;
+/* ---- one register */
 
-	setting->keep = true;
-	for (; i != UNC_END; i = s->slot[i].next)
-		if (depends(s, &s->slot[i], setting, filter))
-			unc_units_lose(s, &s->slot[i], filter ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
-				       setting->reg, now);
-}
-
-/* What cannot be read does not tell whether the counters are ours. */
-static void doubt(struct unc_units *s, const struct unc_plan_unit *u,
-		  const struct unc_setting *setting, bool filter, const struct unc_reg_op *op)
-{
-	int i = s->wanted[u->instance - s->platform->instances.unit].head;
-
-	for (; i != UNC_END; i = s->slot[i].next)
-		if (depends(s, &s->slot[i], setting, filter))
-			unc_units_unread(s, &s->slot[i], setting->reg, op);
-}
-
-/* ---- reading back */
+/* What was read of a claim. */
+struct shown {
+	struct unc_claim *u;
+	uint16_t reg;
+	const struct unc_reg_op *op;
+};
 
 /* Bits of a setting that show what was written to them. */
-static uint64_t telling_bits(const struct unc_units *s, const struct unc_plan_unit *u,
-			     const struct unc_setting *setting, bool filter)
+static uint64_t telling_bits(const struct unc_units *s, const struct unc_claim *u,
+			     const struct unc_setting *setting)
 {
-	return setting->mask & unc_telling_bits(s->platform->table, u->instance, setting->reg,
-						setting->value, filter);
+	return setting->mask &
+	       unc_telling_bits(s->platform->table, u->instance, setting->reg, setting->value);
 }
 
-/* Bits of a filter that we do not look at are for others to set: they are not put back as found. */
+/* Bits of a filter that we do not look at are for others to set: they are not restored as found. */
 static void keep_other_bits(const struct unc_units *s, struct unc_setting *setting, uint64_t now)
 {
 	uint64_t others = (now ^ setting->shown) & ~setting->mask &
@@ -87,147 +76,96 @@ static void keep_other_bits(const struct unc_units *s, struct unc_setting *setti
 	setting->shown ^= others;
 }
 
-static int compare(struct unc_units *s, struct unc_plan_unit *u, struct unc_setting *setting,
-		   bool filter, uint64_t now, struct unc_error *err)
-{
-	/* Where a start has failed nobody has looked yet what it shows. */
-	uint64_t mask = telling_bits(s, u, setting, filter);
-
-	if (setting->seen)
-		mask = setting->mask & s->platform->table->reg[setting->reg].write_mask;
-	(void)err;
-	if ((now ^ setting->shown) & mask)
-		lose_setting(s, u, setting, filter, now);
-	else if (setting->seen)
-		keep_other_bits(s, setting, now);
-	return 0;
-}
-
-/* What a setting shows right after it was written. */
-static int take_shown(struct unc_units *s, struct unc_plan_unit *u, struct unc_setting *setting,
-		      bool filter, uint64_t now, struct unc_error *err)
+/* A control or filter: where it holds something else it is no longer ours to restore. What
+ * cannot be read does not tell whether the counters are ours. */
+static void compare(struct unc_units *s, const struct shown *read, struct unc_setting *setting)
 {
 	const struct unc_table *t = s->platform->table;
-	char unit[64], event[UNC_SPEC_MAX];
+	bool shown = setting->state == UNC_SHOWN; /* else a start has failed: nobody has looked */
+	uint64_t now = read->op->value, mask = telling_bits(s, read->u, setting);
+	int i = s->wanted[unc_units_number(s, read->u->instance)].head;
+	const struct unc_loss loss = {
+		t->reg[setting->reg].role == UNC_ROLE_OTHER ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
+		setting->reg, now};
 
-	setting->shown = now;
-	setting->seen = true;
-	if (setting->reg == u->clock.ctl)
-		u->clock.back = now & t->reg[setting->reg].write_mask;
-	if (!((now ^ setting->value) & telling_bits(s, u, setting, filter)))
-		return 0;
-	setting->keep = true;
-	unc_units_unit_text(s, u->instance, unit, sizeof(unit));
-	return unc_fail(
-		err, UNC_ERR_BUSY,
-		"%s of %s holds 0x%" PRIx64 "%s right after 0x%" PRIx64
-		" was written: somebody else programs it at the same time",
-		unc_tbl_str(t, t->reg[setting->reg].name), unit, now,
-		filter ? ""
-		       : unc_units_event_text(s, u->instance, now, NULL, 0, event, sizeof(event)),
-		setting->value);
-}
-
-typedef int (*setting_fn)(struct unc_units *, struct unc_plan_unit *, struct unc_setting *,
-			  bool filter, uint64_t now, struct unc_error *);
-
-/* The reads of s->check that are of a unit. */
-static size_t checks_of(const struct unc_units *s, const struct unc_plan_unit *u)
-{
-	const struct unc_table *t = s->platform->table;
-	size_t n = u->n_controls && unc_plan_shows(t, t->type[u->instance->type].unit_ctl);
-
-	for (size_t k = 0; k < u->n_controls; k++)
-		n += unc_plan_shows(t, u->control[k].reg);
-	for (size_t k = 0; k < u->n_filters; k++)
-		n += unc_plan_shows(t, u->filter[k].reg);
-	return n + unc_plan_watched(t, u);
-}
-
-/* Calls fn for each setting of unit[first] and those behind it with what it holds, as far as it
- * could be read; op: where their reads begin. */
-static int each_setting(struct unc_units *s, size_t first, const struct unc_reg_op *op,
-			setting_fn fn, struct unc_error *err)
-{
-	const struct unc_table *t = s->platform->table;
-	int rc = 0;
-
-	for (size_t i = first; i < s->n_units && rc == 0; i++) {
-		struct unc_plan_unit *u = &s->unit[i];
-
-		for (size_t k = 0; k < u->n_controls + u->n_filters; k++) {
-			bool filter = k >= u->n_controls;
-			struct unc_setting *setting =
-				filter ? &u->filter[k - u->n_controls] : &u->control[k];
-
-			if (!unc_plan_shows(t, setting->reg))
-				continue;
-			if (op->error)
-				doubt(s, u, setting, filter, op);
-			else if (rc == 0)
-				rc = fn(s, u, setting, filter, op->value, err);
-			op++;
-		}
-		op += u->n_controls && unc_plan_shows(t, t->type[u->instance->type].unit_ctl);
-		op += unc_plan_watched(t, u);
+	if (shown)
+		mask = setting->mask & t->reg[setting->reg].write_mask;
+	if (!read->op->error && !((now ^ setting->shown) & mask)) {
+		if (shown)
+			keep_other_bits(s, setting, now);
+		return;
 	}
-	return rc;
-}
-
-static void take_unit(struct unc_units *s, struct unc_plan_unit *u, uint16_t reg, uint64_t now)
-{
-	u->unit_taken = true;
-	unc_units_lose_unit(s, u, UNC_LOST_UNIT, reg, now);
+	if (!read->op->error)
+		setting->state = UNC_NOT_OURS;
+	for (; (i = next_user(s, i, setting->reg)) != UNC_END; i = s->slot[i].next)
+		if (read->op->error)
+			unc_units_unread(s, &s->slot[i], setting->reg, read->op);
+		else
+			unc_units_lose(s, &s->slot[i], &loss);
 }
 
 /* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
-static void check_unit_controls(struct unc_units *s, size_t first, const struct unc_reg_op *op)
+static void check_unit_control(struct unc_units *s, const struct shown *read)
 {
-	const struct unc_table *t = s->platform->table;
+	const struct unc_instance *u = read->u->instance;
+	uint64_t control = read->op->value;
 
-	for (size_t i = first; i < s->n_units; i++) {
-		struct unc_plan_unit *u = &s->unit[i];
-		const struct unc_tbl_type *type = &t->type[u->instance->type];
-
-		op += checks_of(s, u);
-		if (!u->n_controls || !unc_plan_shows(t, type->unit_ctl) || !type->steps_freeze.n)
-			continue;
-		/* It is the last of what is ours. */
-		const struct unc_reg_op *control = op - unc_plan_watched(t, u) - 1;
-
-		if (control->error) {
-			unc_units_unread_unit(s, u, type->unit_ctl, control);
-			continue;
-		}
-		if (unc_unit_state(t, type, control->value) != UNC_UNIT_RUNS &&
-		    !(s->guest && s->guest->freezes(s->host, u->instance, control->value)))
-			take_unit(s, u, type->unit_ctl, control->value);
+	if (read->op->error) {
+		unc_units_unread_unit(s, unc_units_number(s, u), read->reg, read->op);
+	} else if (unc_unit_frozen(s->platform->table, u, &control) > 0 &&
+		   !(s->guest && s->guest->freezes(s->host, u, control))) {
+		read->u->taken = true;
+		unc_units_lose_unit(s, unc_units_number(s, u), UNC_TURN,
+				    &(struct unc_loss){UNC_LOST_UNIT, read->reg, control});
 	}
 }
 
 /* Who has come since may count what excludes what we count: then neither can be relied on. */
-static void check_kinds(struct unc_units *s, size_t first, const struct unc_plan *check,
-			size_t from)
+static void check_kind(struct unc_units *s, const struct shown *read)
 {
-	const struct unc_table *t = s->platform->table;
+	const struct unc_instance *u = read->u->instance;
+	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
+	uint64_t now = read->op->value;
 
-	for (size_t i = first; i < s->n_units; i++) {
-		struct unc_plan_unit *u = &s->unit[i];
-		const struct unc_tbl_type *type = &t->type[u->instance->type];
-		size_t n = unc_plan_watched(t, u);
+	if (read->op->error)
+		unc_units_unread_unit(s, unc_units_number(s, u), read->reg, read->op);
+	else if ((now & type->active) && ((now ^ read->u->control[0].value) & type->exclusive))
+		unc_units_lose_unit(s, unc_units_number(s, u), UNC_TURN,
+				    &(struct unc_loss){UNC_LOST_KIND, read->reg, now});
+}
 
-		from += checks_of(s, u);
-		for (size_t k = from - n; k < from; k++) {
-			const struct unc_reg_op *op = &check->op[k];
+static void check_one(struct unc_units *s, const struct shown *read)
+{
+	const struct unc_tbl_type *type = &s->platform->table->type[read->u->instance->type];
+	struct unc_setting *setting = unc_claim_setting(read->u, read->reg);
 
-			if (op->error)
-				unc_units_unread_unit(s, u, check->tag[k].reg, op);
-			else if ((op->value & type->active) &&
-				 ((op->value ^ u->control[0].value) & type->exclusive))
-				unc_units_lose_unit(s, u, UNC_LOST_KIND, check->tag[k].reg,
-						    op->value);
-		}
-	}
+	if (setting)
+		compare(s, read, setting);
+	else if (read->reg != type->unit_ctl)
+		check_kind(s, read);
+	else if (type->steps_freeze.n)
+		check_unit_control(s, read);
+}
+
+/* ---- all */
+
+/* The claim that read k of s->check is about, given that of an earlier one. */
+static size_t claim_of(const struct unc_units *s, size_t k, size_t claim)
+{
+	while (s->claim[claim].instance != s->check.tag[k].instance)
+		claim++;
+	return claim;
+}
+
+/* Where the reads of claim[first] and those behind it begin. */
+static size_t checks_from(const struct unc_units *s, size_t first)
+{
+	size_t k = 0;
+
+	for (size_t claim = 0; k < s->check.n; k++)
+		if ((claim = claim_of(s, k, claim)) >= first)
+			break;
+	return k;
 }
 
 int unc_units_verify_prepare(struct unc_units *s, struct unc_error *err)
@@ -235,72 +173,67 @@ int unc_units_verify_prepare(struct unc_units *s, struct unc_error *err)
 	int rc;
 
 	unc_plan_free(&s->check);
-	rc = unc_plan_look(s->platform->table, s->unit, s->n_units, &s->check, err);
+	rc = unc_plan_look(s->platform->table, s->claim, s->n_claims, &s->check, err);
 	if (rc == 0 && s->check.n)
 		rc = unc_access_prepare(s->platform->access, s->check.op, s->check.n, err);
 	return rc;
 }
 
-/* Where the reads of unit[first] begin. */
-static size_t checks_before(const struct unc_units *s, size_t first)
+/* What a setting shows right after it was written. */
+static int take_shown(struct unc_units *s, struct unc_claim *u, struct unc_setting *setting,
+		      uint64_t now, struct unc_error *err)
 {
-	size_t n = 0;
+	const struct unc_table *t = s->platform->table;
+	char unit[64], event[UNC_SPEC_MAX] = "";
 
-	for (size_t i = 0; i < first; i++)
-		n += checks_of(s, &s->unit[i]);
-	return n;
+	setting->shown = now;
+	setting->state = UNC_SHOWN;
+	if (u->clock.kind == UNC_CLOCK_LENT && setting->reg == u->clock.ctl)
+		u->clock.back = now & t->reg[setting->reg].write_mask;
+	if (!((now ^ setting->value) & telling_bits(s, u, setting)))
+		return 0;
+	setting->state = UNC_NOT_OURS;
+	unc_unit_text(s, u->instance, unit, sizeof(unit));
+	if (t->reg[setting->reg].role != UNC_ROLE_OTHER)
+		unc_unit_event_text(s, u->instance, now, NULL, 0, event, sizeof(event));
+	return unc_fail(err, UNC_ERR_BUSY,
+			"%s of %s holds 0x%" PRIx64 "%s right after 0x%" PRIx64
+			" was written: somebody else programs it at the same time",
+			unc_tbl_str(t, t->reg[setting->reg].name), unit, now, event,
+			setting->value);
 }
 
 int unc_units_verify_begin(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	size_t from = checks_before(s, first);
+	size_t from = checks_from(s, first), claim = first;
+	int rc = 0;
 
 	if (!s->check.n)
 		return 0;
 	if (unc_access_run(s->platform->access, s->check.op + from, s->check.n - from) < 0)
 		return unc_units_fail_op(s, &s->check, "reading the controls back", err);
-	return each_setting(s, first, s->check.op + from, take_shown, err);
-}
+	for (size_t k = from; k < s->check.n && rc == 0; k++) {
+		struct unc_setting *setting;
 
-/* ---- at intervals */
-
-int unc_units_verify_due(struct unc_units *s, struct unc_error *err)
-{
-	/* ns: it costs as much as a read; a clock that is lent takes time from what is counted. */
-	const uint64_t often = 1000000, prove_often = 50000000;
-	uint64_t ns, tsc;
-	bool prove;
-	int rc;
-
-	unc_platform_now(s->platform, &ns, &tsc);
-	if (ns - s->verified_ns < often)
-		return 0;
-	/* Who starts meanwhile must not find a clock that is lent; nobody is waited for. */
-	prove = ns - s->proven_ns >= prove_often && unc_units_try_lock(s);
-	rc = unc_units_verify(s, 0, prove, err);
-	if (prove)
-		unc_units_unlock(s);
+		claim = claim_of(s, k, claim);
+		setting = unc_claim_setting(&s->claim[claim], s->check.tag[k].reg);
+		if (setting)
+			rc = take_shown(s, &s->claim[claim], setting, s->check.op[k].value, err);
+	}
 	return rc;
 }
 
-int unc_units_verify(struct unc_units *s, size_t first, bool prove, struct unc_error *err)
+size_t unc_units_verify(struct unc_units *s, size_t first)
 {
-	size_t from = checks_before(s, first);
-	uint64_t ns, tsc;
-	int rc;
+	size_t from = checks_from(s, first), claim = first;
 
-	unc_platform_now(s->platform, &ns, &tsc);
-	if (first == 0)
-		s->verified_ns = ns;
-	if (first == 0 && prove)
-		s->proven_ns = ns;
-	if (prove && (rc = unc_units_kernel_prove(s, first, false, err)) < 0)
-		return rc;
 	if (from >= s->check.n)
 		return 0;
 	unc_access_run(s->platform->access, s->check.op + from, s->check.n - from);
-	each_setting(s, first, s->check.op + from, compare, NULL);
-	check_unit_controls(s, first, s->check.op + from);
-	check_kinds(s, first, &s->check, from);
-	return prove ? unc_units_prove_again(s, first, err) : 0;
+	for (size_t k = from; k < s->check.n; k++) {
+		claim = claim_of(s, k, claim);
+		check_one(s,
+			  &(struct shown){&s->claim[claim], s->check.tag[k].reg, &s->check.op[k]});
+	}
+	return s->check.n - from;
 }

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is claimed of a unit: the settings that its registers get, and the ordered operations that
+ * these become, by the step lists of the tables. Pure.
+ */
+#ifndef UNC_CLAIM_H
+#define UNC_CLAIM_H
+
+#include "encode/schedule.h"
+#include "units/plan.h"
+
+struct unc_unit_methods; /* inside.h */
+struct unc_driver_claim; /* driver.c */
+
+/* What a register of a unit gets, and what became of it. */
+struct unc_setting {
+	uint16_t reg;
+	enum {
+		UNC_WRITTEN,
+		UNC_WRITTEN_ALONE, /* not for others to share */
+		UNC_JOINED         /* another session has programmed it so: it is not written */
+	} by;
+	enum {
+		UNC_PLANNED, /* nothing is written yet */
+		UNC_NOTED,   /* in the ledger: it may be written */
+		UNC_SHOWN,   /* and was read back: `shown` */
+		UNC_NOT_OURS /* another session needs it so, or somebody has changed it: it stays */
+	} state;
+	uint64_t value;
+	uint64_t mask;    /* the bits that were ours to choose */
+	uint64_t shown;   /* what was read back once it had been written */
+	uint64_t found;   /* what is there now */
+	uint64_t restore; /* what was there before any session came */
+};
+
+enum { UNC_CLAIM_SETTINGS = 48 }; /* 32 programmable counters, fixed ones, filters of the largest */
+
+/* A counter that counts whenever the unit is not frozen. */
+struct unc_clock {
+	enum {
+		UNC_CLOCK_NONE,  /* the unit has no such counter, or none is free for it */
+		UNC_CLOCK_RUNS,  /* it is ours, or has no control, and runs */
+		UNC_CLOCK_TAKEN, /* a fixed counter that somebody has running */
+		/* The control of these is written for a moment: */
+		UNC_CLOCK_FIXED, /* a fixed counter */
+		UNC_CLOCK_LENT,  /* a counter of the session, which lends it */
+		UNC_CLOCK_SPARE  /* a counter that nobody uses */
+	} kind;
+	uint16_t ctl, ctr;
+	uint64_t value; /* of ctl, to count clocks */
+	uint64_t back;  /* of ctl, afterwards */
+};
+
+/* What the set does to one unit. */
+struct unc_claim {
+	const struct unc_instance *instance;
+	const struct unc_unit_methods *by;
+	size_t n_counters; /* in use; 0: its turn is another */
+	struct unc_driver_claim *driver;
+
+	/* by registers: */
+	struct unc_setting control[UNC_CLAIM_SETTINGS];
+	struct unc_setting filter[UNC_CLAIM_SETTINGS];
+	struct unc_claim_counter {
+		uint16_t reg;
+		uint64_t start; /* what it is set to; 0: it is left as it is */
+	} counter[UNC_CLAIM_SETTINGS];
+	size_t n_controls, n_filters;
+	struct unc_clock clock;
+	uint64_t unit_ctl; /* as found, where it can be read */
+	enum {
+		UNC_ALONE,
+		UNC_SHARED, /* somebody else counts on this unit: no freeze */
+		UNC_LEFT    /* the kernel's driver may, with what is ours: nothing is restored */
+	} company;
+	enum {
+		UNC_FOUND_GOING,
+		UNC_FOUND_IDLE,   /* who let it go has found that nothing drives it */
+		UNC_FOUND_STOPPED /* somebody has stopped it under sessions of ours: it stays so */
+	} found;
+	bool taken; /* somebody has changed unit control: it is not restored */
+};
+
+/* Slots of a unit with their counters. */
+struct unc_assignment {
+	uint32_t slot[UNC_MAX_CODES];
+	uint8_t counter[UNC_MAX_CODES];
+	bool joined[UNC_MAX_CODES]; /* it is another session's */
+	size_t n, failed;           /* the slot that has found none */
+	struct unc_conflict conflict;
+};
+
+/* Start and stop of n units. Errors: UNC_ERR_UNAVAILABLE (a part is missing), UNC_ERR_MEMORY. */
+int unc_plan_start(const struct unc_table *, const struct unc_claim *, size_t n,
+		   struct unc_plan *out, struct unc_error *err);
+int unc_plan_stop(const struct unc_table *, const struct unc_claim *, size_t n,
+		  struct unc_plan *out, struct unc_error *err);
+/* Freezes units or lets them go on, those left out on which somebody else counts. */
+int unc_plan_freeze(const struct unc_table *, const struct unc_claim *, size_t n,
+		    struct unc_plan *out, struct unc_error *err);
+int unc_plan_let_go(const struct unc_table *, const struct unc_claim *, size_t n,
+		    struct unc_plan *out, struct unc_error *err);
+/* Reads of all controls and filters that the units need, in their order: first the controls of a
+ * unit, then its filters, then its unit control, those left out that cannot be read
+ * (unc_reg_shows()); last the controls that are not ours, where the counters of a unit exclude each
+ * other by what they count. */
+int unc_plan_look(const struct unc_table *, const struct unc_claim *, size_t n,
+		  struct unc_plan *out, struct unc_error *err);
+/* Whether stopping restores unit control, where nobody else counts. */
+bool unc_plan_restores(const struct unc_table *, const struct unc_tbl_type *);
+/* The control or filter of a claim; NULL: it is none of ours. *filter: which of them. */
+struct unc_setting *unc_claim_setting(struct unc_claim *, uint16_t reg);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Units: whether a unit or its socket is frozen, as far as registers tell, and what lets it go
+ * on. */
+#include "units/inside.h"
+#include "units/occupancy.h"
+
+int unc_unit_frozen(const struct unc_table *t, const struct unc_instance *u,
+		    const uint64_t *control)
+{
+	const struct unc_tbl_type *type = &t->type[u->type];
+
+	if (!control || !unc_reg_shows(t, type->unit_ctl))
+		return -1;
+	return unc_unit_state(t, type, *control) != UNC_UNIT_RUNS;
+}
+
+static bool tells_state(const void *user, uint16_t reg)
+{
+	const struct unc_table *t = user;
+
+	return t->reg[reg].role == UNC_ROLE_UNIT_CTL && unc_reg_shows(t, reg);
+}
+
+int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
+		    const struct unc_ledger_record *orphan, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->type];
+	const struct unc_claim unit = {.instance = u, .n_controls = 1};
+	struct unc_plan look = {0}, plan = {0};
+	uint64_t control;
+	bool shared = false;
+	int frozen = -1, rc = unc_occupancy_look(t, u, tells_state, t, &look, err);
+
+	if (rc == 0)
+		rc = unc_units_run_plan(s, &look,
+					orphan ? "looking at what the dead have left"
+					       : "looking at what was freed",
+					err);
+	if (rc == 0) {
+		shared = unc_occupancy(t, &look, u, NULL).shared;
+		if (unc_plan_value(&look, u, type->unit_ctl, &control))
+			frozen = unc_unit_frozen(t, u, &control);
+	}
+	unc_plan_free(&look);
+	if (rc == 0 && frozen != 0 && (orphan || !shared))
+		rc = unc_plan_let_go(t, &unit, 1, &plan, err);
+	if (rc == 0 && orphan && !shared && unc_plan_restores(t, type))
+		rc = unc_plan_add(t, &plan, u, type->unit_ctl, UNC_OP_WRITE,
+				  orphan->found & t->reg[type->unit_ctl].write_mask, err);
+	return unc_units_run_once(s, &plan, rc, "letting a unit go on", err);
+}
+
+/* ---- sockets */
+
+const struct unc_instance *unc_units_ubox(const struct unc_units *s, unsigned socket)
+{
+	const struct unc_platform *p = s->platform;
+
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		if (u->socket == socket && u->direct && p->table->type[u->type].n_global)
+			return u;
+	}
+	return NULL;
+}
+
+int unc_units_others(struct unc_units *s, unsigned socket, struct unc_error *err)
+{
+	const struct unc_table *table = s->platform->table;
+	struct unc_plan plan = {0};
+	int rc = 0, others = 0;
+
+	for (size_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
+		const struct unc_instance *u = &s->platform->instances.unit[i];
+		const struct unc_claim *own = unc_units_claimed(s, u);
+
+		if (u->socket != socket || !u->direct || unc_space_of_thread(u->part[0].space))
+			continue;
+		if (own)
+			others |= own->company != UNC_ALONE;
+		else
+			rc = unc_occupancy_look(table, u, NULL, NULL, &plan, err);
+	}
+	if (rc == 0 && !others)
+		rc = unc_units_run_plan(s, &plan, "looking for others who count", err);
+	for (size_t i = 0; i < plan.n && rc == 0 && !others; i++)
+		others = unc_counter_in_use(table, &plan, i) != UNC_NONE;
+	unc_plan_free(&plan);
+	return rc < 0 ? rc : others;
+}
+
+int unc_plan_unfreeze(const struct unc_table *t, struct unc_plan *plan,
+		      const struct unc_instance *ubox, struct unc_error *err)
+{
+	const struct unc_tbl_type *type = &t->type[ubox->type];
+
+	return type->has_unfreeze ? unc_plan_add(t, plan, ubox, type->unfreeze, UNC_OP_WRITE,
+						 type->unfreeze_value, err)
+				  : 0;
+}
+
+int unc_units_unfreeze(struct unc_units *s, uint64_t sockets, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	struct unc_plan plan = {0};
+	int rc = 0, any = 0;
+
+	for (unsigned i = 0; i < UNC_MAX_SOCKETS && rc >= 0; i++) {
+		const struct unc_instance *ubox = sockets >> i & 1 ? unc_units_ubox(s, i) : NULL;
+
+		if (!ubox || !t->type[ubox->type].has_unfreeze ||
+		    (rc = unc_units_others(s, i, err)) != 0)
+			continue;
+		any = 1;
+		unc_platform_log(s->platform, UNC_LOG_WARNING,
+				 "socket %u was frozen and nobody counts there: it goes on", i);
+		rc = unc_plan_unfreeze(t, &plan, ubox, err);
+	}
+	rc = unc_units_run_once(s, &plan, rc < 0 ? rc : 0, "unfreezing", err);
+	return rc < 0 ? rc : any;
+}

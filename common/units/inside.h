@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inside units/: what is claimed of a unit, and who counts there for us. Calls go up in this list
+ * only:
+ *
+ *   plan.c         ordered operations
+ *   units.c        slots and their registers, and the words for units in sentences
+ *   run.c          plans are run
+ *   occupancy.c    who counts on a unit, by what its controls hold (occupancy.h)
+ *   notes.c        what is noted of registers, for all sessions of the node
+ *   loss.c         slots that mean nothing any more
+ *   join.c         what another session counts already
+ *   frozen.c       whether a unit or a socket is frozen, and what lets it go on
+ *   reclaim.c      what ended processes have left
+ *   clock.c        clocks that tell whether units count
+ *   settings.c     settings of registers for slots
+ *   prove.c        whether units count
+ *   verify.c       whether what was read is ours
+ *   registers.c    units that are counted by their registers
+ *   driver_check.c whether units count that the kernel's driver counts for us
+ *   driver.c       these
+ *   claim.c        units are looked at, and slots get their counters
+ *   read.c         counters are read
+ *   verbs.c        a start and a stop, step by step
+ *   counters.c     all that count on the machine, and who (counters.h)
+ *   release.c      what nobody needs any more is freed
+ */
+#ifndef UNC_INSIDE_H
+#define UNC_INSIDE_H
+
+#include <errno.h>
+
+#include "units/claim.h"
+#include "units/guest.h"
+#include "units/notes.h"
+
+struct unc_occupancy;
+
+/* ---- who counts */
+
+/* Each but look and claim works on claim[first] and those behind it that are its own. NULL:
+ * nothing is to be done. */
+struct unc_unit_methods {
+	/* Reads a unit before it is touched: its controls, and the filters of n slots. */
+	int (*look)(struct unc_units *, const struct unc_instance *, const uint32_t *slots,
+		    size_t n, struct unc_plan *found, struct unc_error *);
+	/* What its slots need there, beside those of `o`. */
+	int (*claim)(struct unc_units *, struct unc_claim *, const struct unc_assignment *,
+		     const struct unc_occupancy *o, const struct unc_plan *found,
+		     struct unc_error *);
+	/* What has to be there before they can be read; on error nothing of it is. */
+	int (*open)(struct unc_units *, size_t first, struct unc_error *);
+	/* Appends prepared reads of what counts always, or what takes turns; slot[k]: what
+	 * operation k reads. */
+	int (*read)(struct unc_units *, enum unc_extent, struct unc_plan *, uint32_t *slot,
+		    struct unc_error *);
+	/* They begin to count, and show that they do. */
+	int (*start)(struct unc_units *, size_t first, struct unc_error *);
+	/* After a read: for how long the slot counted. */
+	void (*timed)(struct unc_units *, struct unc_slot *, const struct unc_reg_op *);
+	/* Marks slots that are not ours any more; with `prove`, those that do not count, too. */
+	int (*check)(struct unc_units *, size_t first, bool prove, struct unc_error *);
+	/* Room for all that stopping needs, before anything is done. */
+	int (*ready)(struct unc_units *, size_t first, struct unc_error *);
+	/* After the last look: what is restored. */
+	int (*settle)(struct unc_units *, size_t first, struct unc_error *);
+	/* They end, and what was found is restored. */
+	int (*stop)(struct unc_units *, size_t first, struct unc_error *);
+	/* In a forked process: only memory is given back. */
+	void (*forget)(struct unc_units *);
+	/* Tells what a phase does. */
+	int (*show)(struct unc_units *, enum unc_phase, unc_operation_fn fn, void *user,
+		    struct unc_error *);
+
+	int gone; /* errno of a read that no later one makes good; 0: none */
+	/* What a read of a slot is about; why it failed, once and where all did. */
+	const char *(*subject)(const struct unc_units *, const struct unc_slot *);
+	int (*fail_unread)(const struct unc_units *, const struct unc_slot *, uint16_t reg,
+			   int error, struct unc_error *);
+	int (*fail_read)(const struct unc_units *, const struct unc_slot *,
+			 const struct unc_reg_op *, struct unc_error *);
+};
+
+extern const struct unc_unit_methods unc_registers, unc_driver;
+
+/* Why what a slot has counted means nothing. */
+enum unc_loss_kind {
+	UNC_LOST_NOT,
+	UNC_LOST_CONTROL, /* its control holds `value` */
+	UNC_LOST_FILTER,  /* a filter that it looks at does */
+	UNC_LOST_UNIT,    /* unit control does */
+	UNC_LOST_KIND,    /* the control of another counter does, with which it cannot count */
+	UNC_LOST_FROZEN,  /* the unit does not count */
+	UNC_LOST_CLEARED, /* it went back, or too far: by `value` */
+	UNC_LOST_START,   /* it holds `value` right after it was set to something else */
+	UNC_LOST_ONES,    /* it reads as all ones */
+	UNC_LOST_UNREAD,  /* it could not be read, errno `value`, where its turn began or ended */
+	UNC_LOST_WRAP     /* it was not read for `value` ns, and may have wrapped in them */
+};
+
+/* ---- units.c */
+
+static inline uint32_t unc_units_number(const struct unc_units *s, const struct unc_instance *u)
+{
+	return (uint32_t)(u - s->platform->instances.unit);
+}
+static inline int unc_op_errno(const struct unc_reg_op *op)
+{
+	return op->errno_value ? op->errno_value : EIO;
+}
+/* Counter register of a slot, once a programmable one has been assigned. */
+uint16_t unc_slot_register(const struct unc_table *, const struct unc_slot *, unsigned counter);
+/* Slots of an instance that count now, or in any turn, in the order they were added: at most
+ * UNC_MAX_CODES. Of those that want the same, in several turns, the first stands for all. */
+size_t unc_units_slots_of(const struct unc_units *, uint32_t instance, enum unc_extent,
+			  uint32_t *out);
+/* " = cha.TOR_INSERTS:IA", where the control (with n filters that are known) is one of our
+ * events; "" where not. */
+const char *unc_unit_event_text(const struct unc_units *, const struct unc_instance *, uint64_t ctl,
+				const struct unc_code_filter *, size_t n, char *buf, size_t size);
+/* Bits of a control or filter that show what was written to them: others may be written only. */
+uint64_t unc_telling_bits(const struct unc_table *, const struct unc_instance *, uint16_t reg,
+			  uint64_t value);
+
+/* ---- run.c: prepares and runs a plan; an operation that failed is named. */
+int unc_units_run_plan(struct unc_units *, struct unc_plan *, const char *what,
+		       struct unc_error *err);
+/* Runs writes that restore. One that fails is tried again, whatever else is there. */
+int unc_units_restore(struct unc_units *, struct unc_plan *, struct unc_error *err);
+
+/* ---- loss.c: a slot means nothing from now on: the first cause counts. */
+void unc_units_lose(struct unc_units *, struct unc_slot *, const struct unc_loss *);
+/* All slots of a unit that do not always run. */
+void unc_units_lose_unit(struct unc_units *, uint32_t instance, enum unc_extent,
+			 const struct unc_loss *);
+/* What tells of a slot could not be read, for this once: `reg`, the counter or a control. */
+void unc_units_unread(struct unc_units *, struct unc_slot *, uint16_t reg,
+		      const struct unc_reg_op *);
+/* Of all slots that count on a unit now, but for those that always run. */
+void unc_units_unread_unit(struct unc_units *, uint32_t instance, uint16_t reg,
+			   const struct unc_reg_op *);
+
+/* ---- frozen.c: what unit control says that holds this (NULL: it was not read): 1: the unit is
+ * frozen, all or in part; 0: it is not; -1: that cannot be known. */
+int unc_unit_frozen(const struct unc_table *, const struct unc_instance *, const uint64_t *control);
+/* Lets a unit go on that is frozen, or may be: one that nobody counts on, or whose holder has
+ * ended and left this record; then unit control is restored as well, where nobody else counts. */
+int unc_units_go_on(struct unc_units *, const struct unc_instance *,
+		    const struct unc_ledger_record *orphan, struct unc_error *err);
+/* Lets those sockets (bits) go on where nobody else counts. 1: some could be; 0; or an error. */
+int unc_units_unfreeze(struct unc_units *, uint64_t sockets, struct unc_error *err);
+
+/* ---- clock.c: the code of a clock; NULL: it has none. It stays until the next is asked for. */
+const struct unc_code *unc_clock_code(struct unc_units *, const struct unc_tbl_event *);
+/* The first clock of the table that a unit can have, whose slots are given. */
+void unc_units_find_clock(struct unc_units *, struct unc_claim *, const uint32_t *slots, size_t n);
+/* A unit takes another of its counters, if there is one, where somebody else has taken the one that
+ * was to be lent. */
+void unc_units_renew_clock(struct unc_units *, struct unc_claim *);
+/* Units that have not shown that they count. */
+struct unc_suspects {
+	struct unc_claim **unit;
+	size_t n;
+};
+enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
+/* Lets a clock run on each suspect for a moment; leaves those where it does not move. */
+int unc_units_run_clocks(struct unc_units *, struct unc_suspects *, struct unc_error *err);
+/* Whether clocks stand still that other units of a socket, one a type, have to spare, and so it
+ * is frozen: 1 or 0; or an error. */
+int unc_units_socket_stands(struct unc_units *, unsigned socket, struct unc_error *err);
+
+/* ---- registers: settings.c */
+int unc_settings_look(struct unc_units *, const struct unc_instance *, const uint32_t *slots,
+		      size_t n, struct unc_plan *found, struct unc_error *err);
+int unc_settings_claim(struct unc_units *, struct unc_claim *, const struct unc_assignment *,
+		       const struct unc_occupancy *, const struct unc_plan *found,
+		       struct unc_error *err);
+/* The sentence of an assignment that has failed. */
+int unc_settings_busy(struct unc_units *, const struct unc_instance *,
+		      const struct unc_assignment *, const struct unc_others *others,
+		      const struct unc_plan *found, struct unc_error *err);
+/* prove.c: after programming: whether claim[first] and those behind it count; sockets that an ended
+ * program has left frozen go on. Whether those that did count still do. */
+int unc_units_prove(struct unc_units *, size_t first, struct unc_error *err);
+int unc_units_prove_again(struct unc_units *, size_t first, struct unc_error *err);
+/* verify.c: before programming: gets ready to read the controls back. */
+int unc_units_verify_prepare(struct unc_units *, struct unc_error *err);
+/* Right after it: the controls are read back; UNC_ERR_BUSY if they do not hold what was written. */
+int unc_units_verify_begin(struct unc_units *, size_t first, struct unc_error *err);
+/* Later: marks slots that are not ours any more; what is not ours is not restored. How many
+ * reads told. */
+size_t unc_units_verify(struct unc_units *, size_t first);
+
+/* ---- the kernel's driver: by what the units count, each by one owner. UNC_ERR_UNAVAILABLE: its
+ * events need two. */
+int unc_driver_choose(struct unc_units *, struct unc_error *err);
+/* driver_check.c: whether what it (`self`) counts on claim[first] and those behind it does count,
+ * or their sockets are frozen: then they are lost, but for those that can go on where counting
+ * begins. */
+int unc_driver_prove(struct unc_units *, const struct unc_unit_methods *self, size_t first,
+		     bool begins, struct unc_error *err);
+
+#endif

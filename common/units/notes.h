@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is noted of registers in the ledger, for all sessions of the node: before they are
+ * programmed, and until they are restored. The lock of the node is held.
+ */
+#ifndef UNC_NOTES_H
+#define UNC_NOTES_H
+
+#include "units/claim.h"
+#include "units/units.h"
+
+/* The record of a register; NULL: there is none. */
+struct unc_ledger_record *unc_units_record(const struct unc_units *, const struct unc_instance *,
+					   uint16_t reg);
+/* A session other than this one that lives and holds a record (NULL: none); UNC_LEDGER_NOBODY. */
+unsigned unc_units_other(const struct unc_units *, const struct unc_ledger_record *);
+bool unc_units_shares(const struct unc_units *, const struct unc_instance *, uint16_t reg);
+/* "another session of this program", "pid 123 (stat)", "somebody else" */
+const char *unc_units_holder_text(const struct unc_units *, const struct unc_instance *,
+				  uint16_t reg, char *buf, size_t size);
+/* Notes all settings of claim[first] and those behind it, before they are programmed:
+ * setting->restore becomes what the first who holds each found. The set gets its place in the
+ * ledger. */
+int unc_units_note(struct unc_units *, size_t first, struct unc_error *err);
+void unc_units_leave_ledger(struct unc_units *);
+/* That nothing drives a unit that was let go. */
+int unc_units_note_idle(struct unc_units *, const struct unc_claim *, struct unc_error *err);
+/* The control of a clock that is about to run, and that it does not any more. */
+int unc_units_note_lent(struct unc_units *, const struct unc_claim *, struct unc_error *err);
+void unc_units_drop_lent(struct unc_units *, const struct unc_claim *);
+/* Which register stands for a socket that overflows may freeze. */
+static inline uint16_t unc_socket_reg(const struct unc_tbl_type *type)
+{
+	return type->has_unfreeze ? type->unfreeze : type->global_status[0];
+}
+/* Whether the kernel may count on a unit. */
+bool unc_units_has_driver(const struct unc_platform *, const struct unc_instance *);
+/* Whether others may have the kernel's driver count on the machine. It looks at nobody's controls,
+ * and not at its own again: one of ours that it has taken for the same event cannot be told from
+ * ours. So nothing is restored on its units, and the records stay, orphaned, for a later start. */
+bool unc_units_kernel_counts(const struct unc_units *);
+/* Before claim[first] and those behind it are stopped: what another session needs still is not
+ * ours; what is restored of the rest. */
+void unc_units_settle(struct unc_units *, size_t first);
+/* After it: they are not held any more. restored: the writes that did so, what has failed stays
+ * orphaned; NULL: nothing could be restored. */
+void unc_units_release(struct unc_units *, size_t first, const struct unc_plan *restored);
+/* What was found in a register that holds `now`, with the bits that no session has chosen as they
+ * are: those are for others to set. */
+uint64_t unc_units_as_found(const struct unc_ledger_record *, uint64_t now);
+/* reclaim.c: whether a register that holds `now` holds what its record says: as programmed, or
+ * while it was lent. */
+bool unc_units_recorded(const struct unc_units *, const struct unc_instance *, uint16_t reg,
+			const struct unc_ledger_record *, uint64_t now);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Units that are counted by their registers. Nothing is written before it is noted in the ledger;
+ * what was written is read back, and what was found is restored, by the step lists of the tables.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "host/cpu.h"
+#include "units/inside.h"
+#include "units/occupancy.h"
+
+static bool is_ours(const struct unc_claim *u)
+{
+	return u->by == &unc_registers;
+}
+
+/* ---- reading */
+
+static int build_reads(const struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
+		       uint32_t *slot, struct unc_error *err)
+{
+	for (size_t k = 0; k < s->n_slots; k++) {
+		const struct unc_slot *one = &s->slot[k];
+		const struct unc_wanted *wanted = &s->wanted[one->instance];
+		int rc;
+
+		if (!unc_units_active(s, one) || wanted->always != (extent == UNC_ALL) ||
+		    wanted->by != &unc_registers)
+			continue;
+		if (slot)
+			slot[plan->n] = (uint32_t)k;
+		rc = unc_plan_add(s->platform->table, plan,
+				  &s->platform->instances.unit[one->instance], one->ctr,
+				  UNC_OP_READ, 0, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int registers_read(struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
+			  uint32_t *slot, struct unc_error *err)
+{
+	size_t first = plan->n;
+	int rc = build_reads(s, extent, plan, slot, err);
+
+	if (rc == 0 && plan->n > first)
+		rc = unc_access_prepare(s->platform->access, plan->op + first, plan->n - first,
+					err);
+	return rc;
+}
+
+static const char *subject(const struct unc_units *s, const struct unc_slot *slot)
+{
+	const struct unc_table *t = s->platform->table;
+
+	return unc_tbl_str(t, t->reg[slot->ctr].name);
+}
+
+static int fail_unread(const struct unc_units *s, const struct unc_slot *slot, uint16_t reg,
+		       int error, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
+	char unit[64];
+
+	unc_unit_text(s, u, unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_IO, "%s of %s at %s could not be read: %s",
+			unc_tbl_str(t, t->reg[reg].name), unit, u->location,
+			error == ENXIO    ? UNC_NO_CPU
+			: error == ENODEV ? "its CPU is offline"
+					  : strerror(error));
+}
+
+static int fail_read(const struct unc_units *s, const struct unc_slot *slot,
+		     const struct unc_reg_op *op, struct unc_error *err)
+{
+	char unit[64];
+
+	unc_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_IO, "no counter could be read: %s of %s: %s", subject(s, slot),
+			unit,
+			op->errno_value ? strerror(op->errno_value) : unc_error_name(op->error));
+}
+
+/* ---- starting */
+
+/* Once all is prepared, noted and begun it is written. */
+static int write_settings(struct unc_units *s, struct unc_plan *plan, size_t first,
+			  struct unc_error *err)
+{
+	static const struct unc_plan nothing; /* has been written */
+	uint64_t ns, tsc;
+	int rc = plan->n ? unc_access_prepare(s->platform->access, plan->op, plan->n, err) : 0;
+
+	if (rc == 0 && (rc = unc_units_note(s, first, err)) < 0)
+		unc_units_release(s, first, &nothing);
+	if (rc == 0) {
+		s->state = UNC_TOUCHED;
+		rc = s->guest ? s->guest->begin(s->host, err) : 0;
+	}
+	unc_platform_now(s->platform, &ns, &tsc);
+	for (size_t i = 0; i < s->n_slots; i++)
+		if (s->slot[i].begin)
+			s->slot[i].seen_ns = ns;
+	return rc < 0 ? rc : unc_units_run_plan(s, plan, "programming the counters", err);
+}
+
+static int registers_start(struct unc_units *s, size_t first, struct unc_error *err)
+{
+	struct unc_plan plan;
+	int rc = unc_units_verify_prepare(s, err);
+
+	if (rc == 0)
+		rc = unc_plan_start(s->platform->table, s->claim + first, s->n_claims - first,
+				    &plan, err);
+	if (rc < 0)
+		return rc;
+	rc = write_settings(s, &plan, first, err);
+	unc_plan_free(&plan);
+	if (rc == 0)
+		rc = unc_units_verify_begin(s, first, err);
+	return rc < 0 ? rc : unc_units_prove(s, first, err);
+}
+
+static int registers_check(struct unc_units *s, size_t first, bool prove, struct unc_error *err)
+{
+	return unc_units_verify(s, first) && prove ? unc_units_prove_again(s, first, err) : 0;
+}
+
+/* ---- stopping */
+
+/* Where memory runs out the plan is empty. */
+static int plan_restoring(struct unc_units *s, size_t first, struct unc_error *err)
+{
+	int rc = unc_plan_stop(s->platform->table, s->claim + first, s->n_claims - first,
+			       &s->restore, err);
+
+	if (rc == 0 && s->restore.n)
+		rc = unc_access_prepare(s->platform->access, s->restore.op, s->restore.n, err);
+	if (rc == UNC_ERR_MEMORY)
+		unc_plan_free(&s->restore);
+	return rc;
+}
+
+static int registers_ready(struct unc_units *s, size_t first, struct unc_error *err)
+{
+	int rc = plan_restoring(s, first, err), failed;
+
+	unc_plan_free(&s->restore);
+	/* Where rotating failed half way nothing is ready to be compared. */
+	if (rc == UNC_ERR_MEMORY || s->check.n)
+		return rc;
+	failed = unc_units_verify_prepare(s, rc ? NULL : err);
+	return rc ? rc : failed;
+}
+
+/* Somebody may have come to a unit that was ours alone: then what is theirs too is not restored. */
+static int find_neighbours(struct unc_units *s, size_t first, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (size_t i = first; i < s->n_claims; i++) {
+		struct unc_claim *u = &s->claim[i];
+		struct unc_plan found;
+
+		if (!is_ours(u) || !unc_plan_restores(t, &t->type[u->instance->type]))
+			continue;
+		int rc = unc_settings_look(s, u->instance, NULL, 0, &found, err);
+
+		if (rc < 0)
+			return rc;
+		u->company =
+			unc_occupancy(t, &found, u->instance, u).shared ? UNC_SHARED : UNC_ALONE;
+		unc_plan_free(&found);
+	}
+	return 0;
+}
+
+static void leave_to_driver(struct unc_units *s, size_t first)
+{
+	bool any = false;
+
+	for (size_t i = first; i < s->n_claims; i++)
+		any = any || (s->claim[i].n_controls &&
+			      unc_units_has_driver(s->platform, s->claim[i].instance));
+	if (!any || !unc_units_kernel_counts(s))
+		return;
+	for (size_t i = first; i < s->n_claims; i++)
+		if (s->claim[i].n_controls &&
+		    unc_units_has_driver(s->platform, s->claim[i].instance))
+			s->claim[i].company = UNC_LEFT;
+}
+
+static int registers_settle(struct unc_units *s, size_t first, struct unc_error *err)
+{
+	int failed;
+
+	unc_units_settle(s, first);
+	failed = find_neighbours(s, first, err);
+	if (failed == UNC_ERR_MEMORY)
+		return failed;
+	leave_to_driver(s, first);
+	s->unrestored = plan_restoring(s, first, failed ? NULL : err);
+	return failed && s->unrestored != UNC_ERR_MEMORY ? failed : s->unrestored;
+}
+
+/* What was found is restored, the guest ends, and nothing is held any more. */
+static int registers_stop(struct unc_units *s, size_t first, struct unc_error *err)
+{
+	int rc = s->unrestored ? 0 : unc_units_restore(s, &s->restore, err), failed = 0;
+
+	if (s->guest) {
+		failed = s->guest->release(s->host, rc ? NULL : err);
+		s->guest->end(s->host);
+	}
+	unc_units_release(s, first, s->unrestored ? NULL : &s->restore);
+	unc_plan_free(&s->restore);
+	unc_plan_free(&s->check);
+	return rc ? rc : failed;
+}
+
+/* ---- what a guest may do */
+
+void unc_units_add_bits(struct unc_units *s, const struct unc_slot *slot, uint64_t bits)
+{
+	struct unc_claim *u = unc_units_claimed(s, &s->platform->instances.unit[slot->instance]);
+	struct unc_setting *setting = unc_claim_setting(u, unc_units_control(s, slot));
+
+	if (setting)
+		setting->value |= bits;
+}
+
+bool unc_units_alone(const struct unc_units *s, const struct unc_instance *u)
+{
+	return unc_units_claimed(s, u)->company == UNC_ALONE;
+}
+
+void unc_units_find_company(struct unc_units *s)
+{
+	for (size_t i = 0; i < s->n_claims; i++) {
+		struct unc_claim *u = &s->claim[i];
+		const struct unc_range *regs = &s->platform->table->type[u->instance->type].regs;
+
+		for (uint32_t k = 0; k < regs->n && !u->company; k++)
+			if (unc_units_shares(s, u->instance, (uint16_t)(regs->first + k)))
+				u->company = UNC_SHARED;
+	}
+}
+
+int unc_units_hold(struct unc_units *s, struct unc_error *err)
+{
+	struct unc_plan plan;
+	int rc = unc_plan_freeze(s->platform->table, s->claim, s->n_claims, &plan, err);
+
+	return unc_units_run_once(s, &plan, rc, "freezing", err);
+}
+
+int unc_units_let_go(struct unc_units *s, struct unc_error *err)
+{
+	struct unc_plan plan;
+	int rc = unc_plan_let_go(s->platform->table, s->claim, s->n_claims, &plan, err);
+
+	return unc_units_run_once(s, &plan, rc, "unfreezing", err);
+}
+
+/* ---- walking */
+
+static int tell(const struct unc_units *s, const struct unc_plan *plan, unc_operation_fn fn,
+		void *user)
+{
+	const struct unc_table *t = s->platform->table;
+	int stop = 0;
+
+	for (size_t i = 0; i < plan->n && !stop; i++) {
+		const struct unc_instance *u = plan->tag[i].instance;
+		const struct unc_reg *reg = &plan->op[i].reg;
+		struct unc_operation out = {
+			.unit = unc_tbl_str(t, t->type[u->type].name),
+			.socket = u->socket,
+			.index = u->index,
+			.reg = unc_tbl_str(t, t->reg[plan->tag[i].reg].name),
+			.space = unc_space_name(reg->space),
+			.address = unc_reg_shown(reg),
+			.location = u->location,
+			.width = reg->width,
+			.write = plan->op[i].kind == UNC_OP_WRITE,
+			.value = plan->op[i].value,
+		};
+
+		stop = fn(user, &out);
+	}
+	return stop;
+}
+
+static int registers_show(struct unc_units *s, enum unc_phase phase, unc_operation_fn fn,
+			  void *user, struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	struct unc_plan plan = {0};
+	int rc;
+
+	if (phase == UNC_PHASE_START)
+		rc = unc_plan_start(t, s->claim, s->n_claims, &plan, err);
+	else if (phase == UNC_PHASE_STOP)
+		rc = unc_plan_stop(t, s->claim, s->n_claims, &plan, err);
+	else if ((rc = build_reads(s, UNC_ALL, &plan, NULL, err)) == 0)
+		rc = build_reads(s, UNC_TURN, &plan, NULL, err);
+	if (rc == 0 && s->guest)
+		rc = s->guest->plan(s->host, phase, &plan, err);
+	if (rc == 0)
+		rc = tell(s, &plan, fn, user);
+	unc_plan_free(&plan);
+	return rc;
+}
+
+const struct unc_unit_methods unc_registers = {
+	.look = unc_settings_look,
+	.claim = unc_settings_claim,
+	.read = registers_read,
+	.start = registers_start,
+	.check = registers_check,
+	.ready = registers_ready,
+	.settle = registers_settle,
+	.stop = registers_stop,
+	.show = registers_show,
+	.subject = subject,
+	.fail_unread = fail_unread,
+	.fail_read = fail_read,
+};

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Units that are counted by their registers: what is found there, and the settings that slots
+ * need. */
+#include <stdio.h>
+
+#include "encode/control.h"
+#include "units/inside.h"
+#include "units/occupancy.h"
+
+/* ---- what is there */
+
+/* Filters that the slots of a unit will write, and what tells of the unit. */
+struct wanted {
+	const struct unc_units *s;
+	const uint32_t *slots;
+	size_t n;
+};
+
+static bool wanted(const void *user, uint16_t reg)
+{
+	const struct wanted *w = user;
+	const struct unc_tbl_reg *row = &w->s->platform->table->reg[reg];
+
+	if (row->role == UNC_ROLE_UNIT_CTL)
+		return !(row->flags & UNC_REG_WO);
+	for (size_t i = 0; i < w->n; i++)
+		for (unsigned k = 0; k < w->s->slot[w->slots[i]].code.n_filters; k++)
+			if (w->s->slot[w->slots[i]].code.filter[k].reg == reg)
+				return true;
+	return false;
+}
+
+/* Reads a unit before we touch it: its controls, and the filters of n slots. Where the platform is
+ * for listing only nothing is read. Free with unc_plan_free(). */
+int unc_settings_look(struct unc_units *s, const struct unc_instance *u, const uint32_t *slots,
+		      size_t n, struct unc_plan *found, struct unc_error *err)
+{
+	struct wanted w = {s, slots, n};
+	int rc = 0;
+
+	*found = (struct unc_plan){0};
+	if (s->platform->access)
+		rc = unc_occupancy_look(s->platform->table, u, wanted, &w, found, err);
+	if (rc == 0)
+		rc = unc_units_run_plan(s, found, "looking at the controls", err);
+	if (rc < 0)
+		unc_plan_free(found);
+	return rc;
+}
+
+/* What a register of the unit held then. */
+static uint64_t held(const struct unc_plan *found, const struct unc_instance *u, uint16_t reg)
+{
+	uint64_t value;
+
+	return unc_plan_value(found, u, reg, &value) ? value : 0;
+}
+
+/* ---- settings of one unit */
+
+/* "counter 2 of cbo0 (socket 0) is programmed by somebody else (control 0x400135 =
+ * cbo.TOR_INSERTS)". *found: what was read of the unit, filters too, by which an event may be
+ * told. */
+static const char *other_text(const struct unc_units *s, const struct unc_instance *u,
+			      const struct unc_other *other, const struct unc_plan *found,
+			      char *buf, size_t size)
+{
+	const struct unc_table *t = s->platform->table;
+	uint16_t ctl = unc_type_ctl(&t->type[u->type], other->counter);
+	char who[64];
+	struct unc_code_filter filter[UNC_MAX_FILTERS];
+	char unit[64], event[UNC_SPEC_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < found->n && n < UNC_MAX_FILTERS; i++)
+		if (t->reg[found->tag[i].reg].role == UNC_ROLE_OTHER && !found->op[i].error)
+			filter[n++] = (struct unc_code_filter){.reg = found->tag[i].reg,
+							       .value = found->op[i].value};
+	unc_unit_text(s, u, unit, sizeof(unit));
+	snprintf(buf, size, "counter %u of %s is programmed by %s (control 0x%llx%s)",
+		 other->counter, unit, unc_units_holder_text(s, u, ctl, who, sizeof(who)),
+		 (unsigned long long)other->ctl,
+		 unc_unit_event_text(s, u, other->ctl, filter, n, event, sizeof(event)));
+	return buf;
+}
+
+int unc_settings_busy(struct unc_units *s, const struct unc_instance *u,
+		      const struct unc_assignment *a, const struct unc_others *others,
+		      const struct unc_plan *found, struct unc_error *err)
+{
+	const struct unc_conflict *conflict = &a->conflict;
+	const struct unc_slot *slot = &s->slot[a->slot[a->failed]];
+	const char *name = slot->name;
+	char unit[64], other[UNC_ERROR_MAX];
+
+	unc_unit_text(s, u, unit, sizeof(unit));
+	if (conflict->beside < 0)
+		return unc_fail(err, UNC_ERR_BUSY, "%s: no counter of %s is free", name, unit);
+	other_text(s, u, &others->one[conflict->beside], found, other, sizeof(other));
+	switch (conflict->kind) {
+	case UNC_CONFLICT_KIND:
+		return unc_fail(err, UNC_ERR_BUSY,
+				"%s: %s with an event of another kind, and the unit counts one "
+				"kind at a time",
+				name, other);
+	case UNC_CONFLICT_LEAD:
+		return unc_fail(err, UNC_ERR_BUSY, "%s: %s, and it leads those that could count it",
+				name, other);
+	case UNC_CONFLICT_FOLLOWED:
+		return unc_fail(err, UNC_ERR_BUSY,
+				"%s: %s with what depends on counter %u, the only one left for it",
+				name, other, conflict->lead);
+	default:
+		return unc_fail(err, UNC_ERR_BUSY, "%s: %s and no other counter is free for it",
+				name, other);
+	}
+}
+
+static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64_t value,
+		       uint64_t found, struct unc_error *err)
+{
+	if (*n == UNC_CLAIM_SETTINGS)
+		return unc_fail(err, UNC_ERR_CONFLICT, "too many settings for one unit");
+	list[*n] = (struct unc_setting){.reg = reg,
+					.value = value,
+					.mask = UINT64_MAX,
+					.shown = value,
+					.found = found,
+					.restore = found};
+	++*n;
+	return 0;
+}
+
+/*
+ * Who else on the unit has a part in its filter: who looks at bits that would change, and, where
+ * bits are set that we cannot write back, anybody. NULL: nobody, it may be set.
+ */
+static const struct unc_other *relies_on(const struct unc_units *s, const struct unc_claim *u,
+					 const struct unc_others *others,
+					 const struct unc_code_filter *f, uint64_t was)
+{
+	const struct unc_table *t = s->platform->table;
+	uint64_t change = (was ^ f->value) & f->mask;
+
+	for (size_t i = 0; i < others->n; i++)
+		if ((was & ~t->reg[f->reg].write_mask) ||
+		    (change && (change & unc_control_looks(t, u->instance->type, others->one[i].ctl,
+							   f->reg))))
+			return &others->one[i];
+	return NULL;
+}
+
+static int fail_filter(const struct unc_units *s, const struct unc_claim *u,
+		       const struct unc_slot *slot, uint16_t reg, uint64_t was,
+		       const struct unc_other *other, const struct unc_plan *found,
+		       struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const char *name = slot->name, *filter = unc_tbl_str(t, t->reg[reg].name);
+	char unit[64], who[UNC_ERROR_MAX];
+
+	unc_unit_text(s, u->instance, unit, sizeof(unit));
+	if (!other)
+		return unc_fail(err, UNC_ERR_BUSY,
+				"%s: %s of %s is in use by somebody else (0x%llx)", name, filter,
+				unit, (unsigned long long)was);
+	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s holds 0x%llx, which counts for others: %s",
+			name, filter, unit, (unsigned long long)was,
+			other_text(s, u->instance, other, found, who, sizeof(who)));
+}
+
+/* Joins the filters of all events; the scheduler has seen that they agree. */
+static int set_filters(struct unc_units *s, struct unc_claim *u, const struct unc_slot *slot,
+		       bool joined, const struct unc_others *others, const struct unc_plan *found,
+		       struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+
+	for (unsigned i = 0; i < slot->code.n_filters; i++) {
+		const struct unc_code_filter *f = &slot->code.filter[i];
+		uint64_t was = held(found, u->instance, f->reg);
+		const struct unc_other *other = joined ? NULL : relies_on(s, u, others, f, was);
+		size_t k = 0;
+		int rc;
+
+		if ((!joined && (was & t->reg[f->reg].busy)) || other)
+			return fail_filter(s, u, slot, f->reg, was, other, found, err);
+		while (k < u->n_filters && u->filter[k].reg != f->reg)
+			k++;
+		if (k == u->n_filters) {
+			rc = put_setting(u->filter, &u->n_filters, f->reg,
+					 u->company ? was & t->reg[f->reg].write_mask
+						    : t->reg[f->reg].base,
+					 was, err);
+			if (rc < 0)
+				return rc;
+			u->filter[k].mask = 0;
+		}
+		u->filter[k].value = (u->filter[k].value & ~f->mask) | f->value;
+		u->filter[k].mask |= f->mask;
+		u->filter[k].shown = u->filter[k].value;
+	}
+	return 0;
+}
+
+/* The control without what is done once: whoever counts a queue by the same event has emptied it,
+ * and it is not emptied under that count. */
+static uint64_t control_value(const struct unc_units *s, const struct unc_claim *u, uint64_t ctl,
+			      const struct unc_plan *found)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	const struct unc_tbl_field *code = &t->field[type->f_event];
+	uint64_t code_bits = unc_ones(code->width[0]) << code->lo[0];
+	bool counted = false;
+
+	for (size_t i = 0; i < found->n; i++)
+		counted |= t->reg[found->tag[i].reg].role == UNC_ROLE_CTL &&
+			   unc_counter_in_use(t, found, i) != UNC_NONE &&
+			   !((found->op[i].value ^ ctl) & code_bits);
+	for (uint32_t i = 0; counted && i < type->fields.n; i++) {
+		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
+
+		if (f->flags & UNC_FIELD_ONCE)
+			ctl &= ~(unc_ones(f->width[0]) << f->lo[0]);
+	}
+	return ctl;
+}
+
+/*
+ * A counter begins far from both ends of its range: whoever clears it makes it go back. Where
+ * others may count that are not in the ledger, each session begins at a place of its own, from 1/16
+ * to 11/16 of the range: if two set the same counter it leaps. One bit is always set, to show how
+ * wide a counter is that is narrower than the table says, and the low half is 0, which costs no
+ * write. One that somebody else counts with is left as it is.
+ */
+static void set_counter(const struct unc_units *s, struct unc_claim *u, struct unc_slot *slot,
+			bool running)
+{
+	const struct unc_table *t = s->platform->table;
+	uint64_t half = (uint64_t)1 << (unc_slot_width(t, slot) - 1);
+	bool writable = (t->reg[slot->ctr].write_mask & half) != 0;
+
+	slot->start = !writable || running ? 0
+		      : s->place ? ((half / 8 + s->place % (half + half / 4)) | half >> 4) &
+					   ~(uint64_t)UINT32_MAX
+				 : half;
+	if (u->n_counters < UNC_CLAIM_SETTINGS)
+		u->counter[u->n_counters++] =
+			(struct unc_claim_counter){.reg = slot->ctr, .start = slot->start};
+	if (s->guest) /* which sets it anew */
+		slot->start = 0;
+}
+
+/* Another session counts with it, and it cannot be shared. */
+static int fail_held(const struct unc_units *s, const struct unc_claim *u,
+		     const struct unc_slot *slot, uint16_t control, const char *why,
+		     struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	char unit[64], who[64];
+
+	unc_unit_text(s, u->instance, unit, sizeof(unit));
+	return unc_fail(err, UNC_ERR_BUSY, "%s: %s of %s is used by %s, and %s", slot->name,
+			unc_tbl_str(t, t->reg[control].name), unit,
+			unc_units_holder_text(s, u->instance, control, who, sizeof(who)), why);
+}
+
+/* The control of a fixed counter, which there is one of. */
+static int set_fixed(struct unc_units *s, struct unc_claim *u, const struct unc_slot *slot,
+		     uint16_t control, uint64_t was, struct unc_error *err)
+{
+	const struct unc_tbl_counter *c = &s->platform->table->counter[slot->code.counter];
+	const struct unc_ledger_record *r = unc_units_record(s, u->instance, control);
+
+	if ((was & c->enable) && (slot->alone || (r && r->alone)))
+		return fail_held(s, u, slot, control,
+				 "a counter that ends intervals cannot be shared", err);
+	if (!(was & c->enable) && unc_units_shares(s, u->instance, control))
+		/* Set again, it would look to who uses it as if it had counted on. */
+		return fail_held(s, u, slot, control,
+				 "somebody has cleared it: it is free when that one stops", err);
+	return put_setting(u->control, &u->n_controls, control, c->enable, was, err);
+}
+
+/* Slot i of an assignment. */
+static int set_slot(struct unc_units *s, struct unc_claim *u, const struct unc_assignment *a,
+		    size_t i, const struct unc_others *others, const struct unc_plan *found,
+		    struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	struct unc_slot *slot = &s->slot[a->slot[i]];
+	bool running = a->joined[i];
+	uint16_t control;
+	int rc = 0;
+
+	slot->ctr = unc_slot_register(t, slot, a->counter[i]);
+	slot->mask = unc_ones(unc_slot_width(t, slot));
+	slot->begin = true;
+	control = unc_units_control(s, slot);
+	if (slot->code.counter == UNC_NONE) {
+		rc = put_setting(u->control, &u->n_controls, control,
+				 control_value(s, u, slot->code.ctl, found),
+				 held(found, u->instance, control), err);
+	} else if (control != UNC_NONE) {
+		uint64_t was = held(found, u->instance, control);
+
+		running = (was & t->counter[slot->code.counter].enable) != 0;
+		rc = set_fixed(s, u, slot, control, was, err);
+	}
+	if (rc == 0 && control != UNC_NONE) {
+		struct unc_setting *setting = &u->control[u->n_controls - 1];
+
+		if (a->joined[i] || (running && setting->value == setting->found))
+			setting->by = UNC_JOINED;
+		else if (slot->alone)
+			setting->by = UNC_WRITTEN_ALONE;
+	}
+	set_counter(s, u, slot, running);
+	return rc < 0 ? rc : set_filters(s, u, slot, a->joined[i], others, found, err);
+}
+
+/* Whether an event is on the lead of a lane of its own. */
+static bool is_lead(const struct unc_table *t, const struct unc_tbl_type *type,
+		    const struct unc_code *code, unsigned counter)
+{
+	for (uint32_t i = 0; i < type->lanes.n && code->lane; i++) {
+		const struct unc_tbl_lane *lane = &t->lane[type->lanes.first + i];
+
+		if (lane->lead == counter && lane->name == t->lane[code->lane - 1].name)
+			return true;
+	}
+	return false;
+}
+
+/* Whether another session counts on the unit. */
+static bool shares_any(const struct unc_units *s, const struct unc_instance *u,
+		       const struct unc_plan *found)
+{
+	for (size_t i = 0; i < found->n; i++)
+		if (unc_counter_in_use(s->platform->table, found, i) != UNC_NONE &&
+		    unc_units_shares(s, u, found->tag[i].reg))
+			return true;
+	return false;
+}
+
+int unc_settings_claim(struct unc_units *s, struct unc_claim *u, const struct unc_assignment *a,
+		       const struct unc_occupancy *o, const struct unc_plan *found,
+		       struct unc_error *err)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_tbl_type *type = &t->type[u->instance->type];
+	uint64_t control = held(found, u->instance, type->unit_ctl);
+	int rc = 0;
+
+	u->company = o->shared ? UNC_SHARED : UNC_ALONE;
+	u->unit_ctl = control;
+	if (o->shared && unc_units_idle(s, u->instance, found))
+		u->found = UNC_FOUND_IDLE;
+	/* To let it go would hide from the others that they have missed something. */
+	if (unc_unit_frozen(t, u->instance, &control) > 0 && shares_any(s, u->instance, found))
+		u->found = UNC_FOUND_STOPPED;
+	/* Who leads a lane is set first, and restored last. */
+	for (int leads = 1; leads >= 0; leads--)
+		for (size_t i = 0; i < a->n && rc == 0; i++)
+			if (is_lead(t, type, &s->slot[a->slot[i]].code, a->counter[i]) == leads)
+				rc = set_slot(s, u, a, i, &o->others, found, err);
+	if (rc == 0)
+		unc_units_find_clock(s, u, a->slot, a->n);
+	return rc;
+}
