@@ -277,7 +277,7 @@ static void restores_ours_only(void)
 
 	unit.control[0] = (struct unc_setting){
 		.reg = t->type[imc.type].first_ctl, .value = 0x400304, .restore = 0xffbfffff};
-	CHECK_NUMBER(unc_plan_stop(t, &unit, 1, &plan, &err), 0);
+	CHECK_NUMBER(unc_plan_steps(t, &unit, 1, UNC_STOP, &plan, &err), 0);
 	for (size_t i = 0; i < plan.n; i++)
 		if (plan.tag[i].reg == unit.control[0].reg) {
 			CHECK_NUMBER(plan.op[i].value, 0xff84ffff);
@@ -301,10 +301,9 @@ static void freezes_ours_only(void)
 				   {.instance = &cbo[1], .n_controls = 1}};
 
 	for (int freeze = 0; freeze < 2; freeze++) {
-		int rc = freeze ? unc_plan_freeze(t, unit, 2, &plan, &err)
-				: unc_plan_let_go(t, unit, 2, &plan, &err);
+		enum unc_occasion what = freeze ? UNC_FREEZE : UNC_LET_GO;
 
-		CHECK_NUMBER(rc, 0);
+		CHECK_NUMBER(unc_plan_steps(t, unit, 2, what, &plan, &err), 0);
 		CU_ASSERT_EQUAL_FATAL(plan.n, 1);
 		CU_ASSERT(plan.tag[0].instance == &cbo[1]);
 		CHECK_NUMBER(plan.op[0].value, freeze ? 0x10100 : 0x10000);

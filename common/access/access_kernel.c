@@ -300,20 +300,20 @@ void unc_kernel_op(struct unc_kernel_group *group, size_t i, struct unc_reg_op *
 			.space = UNC_SPACE_PERF,
 			.width = 64,
 			.way = group->way},
-		.handle.sim = group->shared,
+		.handle.group = group->shared,
 	};
 }
 
 uint64_t unc_kernel_idle(const struct unc_reg_op *op)
 {
-	const struct unc_perf_group *group = op->handle.sim;
+	const struct unc_perf_group *group = op->handle.group;
 
 	return atomic_load(&group->idle);
 }
 
 uint64_t unc_kernel_ran(const struct unc_reg_op *op)
 {
-	const struct unc_perf_group *group = op->handle.sim;
+	const struct unc_perf_group *group = op->handle.group;
 
 	return atomic_load(&group->ran);
 }
@@ -324,11 +324,11 @@ static int kernel_run(struct unc_backend *backend, struct unc_reg_op *ops, size_
 
 	(void)backend;
 	for (size_t i = 0; i < n;) {
-		struct unc_perf_group *group = ops[i].handle.sim;
+		struct unc_perf_group *group = ops[i].handle.group;
 
 		pthread_mutex_lock(&group->lock);
 		int rc = unc_perf_group_read(group);
-		for (; i < n && ops[i].handle.sim == group; i++) {
+		for (; i < n && ops[i].handle.group == group; i++) {
 			if (rc == 0)
 				ops[i].value =
 					group->data[UNC_GROUP_VALUE + (uint32_t)ops[i].reg.address];

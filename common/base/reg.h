@@ -66,6 +66,7 @@ struct unc_reg_op {
 		int fd;             /* MSR, PCI */
 		volatile void *ptr; /* MMIO */
 		void *sim;          /* simulated register */
+		void *group;        /* of the kernel's events (kernel.h) */
 	} handle;
 };
 

@@ -320,7 +320,7 @@ static bool frozen_by_unit(const struct doctor *d, const struct looks *looks,
 
 	if (!use_of(d, looks, u).read || type->unit_ctl == UNC_NONE ||
 	    !value_of(d, looks, u, type->unit_ctl, &value) ||
-	    unc_unit_state(t, type, value) != UNC_UNIT_FROZEN)
+	    unc_unit_frozen(t, u, &value) != UNC_UNIT_FROZEN)
 		return false;
 	snprintf(buf, size, "%s of %s%u of socket %u lets no counter run (0x%" PRIx64 ")",
 		 unc_tbl_str(t, t->reg[type->unit_ctl].name), type_name(d, u), u->index, u->socket,

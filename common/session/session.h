@@ -41,8 +41,8 @@ struct unc_measure {
 	struct unc_missing *missing;
 	uint32_t n_slots, n_missing;
 	uint16_t pass;
-	uint8_t aggregate;   /* UNC_AGGREGATE_* or UNC_MEASURE_MEAN */
-	bool stays, rotates; /* slots of it count always; in their pass only */
+	uint8_t aggregate; /* UNC_AGGREGATE_* or UNC_MEASURE_MEAN */
+	uint32_t n_always; /* of its slots: they count in every pass */
 };
 
 struct unc_session_item {

@@ -28,11 +28,9 @@ static void find_waits(struct unc_session *s)
 	for (size_t i = 0; i < s->n_measures; i++) {
 		struct unc_measure *m = &s->measure[i];
 
-		m->stays = m->rotates = false;
+		m->n_always = 0;
 		for (uint32_t k = 0; k < m->n_slots; k++)
-			*(s->units.wanted[s->units.slot[m->slot[k]].instance].always
-				  ? &m->stays
-				  : &m->rotates) = true;
+			m->n_always += s->units.wanted[s->units.slot[m->slot[k]].instance].always;
 	}
 	for (size_t i = 0; i < s->n_items; i++) {
 		struct unc_session_item *item = &s->item[i];
@@ -41,7 +39,7 @@ static void find_waits(struct unc_session *s)
 		for (uint32_t k = 0; k < item->n_measures; k++) {
 			const struct unc_measure *m = &s->measure[item->measure[k]];
 
-			if (m->rotates)
+			if (m->n_always < m->n_slots)
 				item->waits |= (uint64_t)1 << m->pass;
 		}
 	}

@@ -121,7 +121,8 @@ static double measure_time(const struct unc_session *s, const struct unc_measure
 	const struct unc_pass *pass = &s->pass[m->pass], *all = wall(s);
 	double of_pass = interval ? pass->delta : pass->time,
 	       of_all = interval ? all->delta : all->time;
-	double time = m->rotates && (!m->stays || of_pass < of_all) ? of_pass : of_all;
+	bool rotates = m->n_always < m->n_slots;
+	double time = rotates && (!m->n_always || of_pass < of_all) ? of_pass : of_all;
 
 	for (uint32_t i = 0; i < m->n_slots && s->units.idled; i++)
 		time = fmin(time, slot_time(s, m->slot[i], interval));

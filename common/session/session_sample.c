@@ -99,7 +99,7 @@ static int start_again(struct unc_session *s, bool frozen, struct unc_error *err
 
 	rc = unc_units_run_once(&s->units, &plan, rc, "starting an interval", err);
 	if (rc == 0 && frozen)
-		rc = unc_units_let_go(&s->units, err);
+		rc = unc_units_freeze(&s->units, UNC_LET_GO, err);
 	for (size_t i = 0; i < sample->n; i++)
 		s->units.slot[sample->trigger[i].slot].last = sample->trigger[i].preload;
 	return rc;
@@ -109,7 +109,7 @@ static int hold(void *session, struct unc_error *err)
 {
 	struct unc_session *s = session;
 
-	return unc_units_hold(&s->units, err);
+	return unc_units_freeze(&s->units, UNC_FREEZE, err);
 }
 
 /* Nobody has looked: any may have carried. */
@@ -235,7 +235,7 @@ static int end_interval(struct unc_session *s, bool alone, size_t n_carried,
 			struct unc_overflow *out, struct unc_value *values, size_t n, size_t size)
 {
 	uint64_t tsc;
-	int rc = alone ? unc_units_hold(&s->units, &s->error) : 0;
+	int rc = alone ? unc_units_freeze(&s->units, UNC_FREEZE, &s->error) : 0;
 
 	if (rc == 0)
 		rc = unc_session_look(s, UNC_ALL, &s->error);

@@ -90,16 +90,11 @@ struct unc_assignment {
 	struct unc_conflict conflict;
 };
 
-/* Start and stop of n units. Errors: UNC_ERR_UNAVAILABLE (a part is missing), UNC_ERR_MEMORY. */
-int unc_plan_start(const struct unc_table *, const struct unc_claim *, size_t n,
+/* What n units do: start and stop; freeze and go on, those left out on which somebody else counts.
+ * Errors: UNC_ERR_UNAVAILABLE (a part is missing), UNC_ERR_MEMORY. */
+enum unc_occasion { UNC_START, UNC_STOP, UNC_FREEZE, UNC_LET_GO };
+int unc_plan_steps(const struct unc_table *, const struct unc_claim *, size_t n, enum unc_occasion,
 		   struct unc_plan *out, struct unc_error *err);
-int unc_plan_stop(const struct unc_table *, const struct unc_claim *, size_t n,
-		  struct unc_plan *out, struct unc_error *err);
-/* Freezes units or lets them go on, those left out on which somebody else counts. */
-int unc_plan_freeze(const struct unc_table *, const struct unc_claim *, size_t n,
-		    struct unc_plan *out, struct unc_error *err);
-int unc_plan_let_go(const struct unc_table *, const struct unc_claim *, size_t n,
-		    struct unc_plan *out, struct unc_error *err);
 /* Reads of all controls and filters that the units need, in their order: first the controls of a
  * unit, then its filters, then its unit control, those left out that cannot be read
  * (unc_reg_shows()); last the controls that are not ours, where the counters of a unit exclude each

@@ -21,9 +21,9 @@ const struct unc_code *unc_clock_code(struct unc_units *s, const struct unc_tbl_
 
 	/* Units come type by type. */
 	if (s->clock.event != event)
-		s->clock.encoded = unc_spec_encode(t, &spec, 0, 1, &s->clock.code, NULL) == 0;
+		s->clock.failed = unc_spec_encode(t, &spec, 0, 1, &s->clock.code, NULL);
 	s->clock.event = event;
-	return s->clock.encoded ? &s->clock.code : NULL;
+	return s->clock.failed ? NULL : &s->clock.code;
 }
 
 /* A fixed counter is ours and runs, or may for a moment. What its control holds is looked at

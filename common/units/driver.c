@@ -370,22 +370,21 @@ static int driver_show(struct unc_units *s, enum unc_phase phase, unc_operation_
 
 static int driver_start(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	return unc_driver_prove(s, &unc_driver, first, true, err);
+	return unc_driver_prove(s, &unc_driver, first, UNC_BEGIN, err);
 }
 
-static int driver_check(struct unc_units *s, size_t first, bool prove, struct unc_error *err)
+static int driver_check(struct unc_units *s, size_t first, enum unc_check_kind kind,
+			struct unc_error *err)
 {
-	return prove ? unc_driver_prove(s, &unc_driver, first, false, err) : 0;
+	return kind == UNC_PROVE ? unc_driver_prove(s, &unc_driver, first, UNC_STEPS, err) : 0;
 }
 
 const struct unc_unit_methods unc_driver = {
 	.claim = driver_claim,
-	.open = driver_open,
 	.read = driver_read,
-	.start = driver_start,
 	.timed = driver_timed,
 	.check = driver_check,
-	.stop = driver_stop,
+	.take = {[UNC_OPEN] = driver_open, [UNC_BEGIN] = driver_start, [UNC_END_ALL] = driver_stop},
 	.forget = driver_forget,
 	.show = driver_show,
 	/* An event whose socket went offline is dead for good, even if its CPUs come back. */

@@ -170,21 +170,21 @@ static void lose_sockets(struct unc_units *s, const struct unc_unit_methods *sel
 }
 
 int unc_driver_prove(struct unc_units *s, const struct unc_unit_methods *self, size_t first,
-		     bool begins, struct unc_error *err)
+		     enum unc_step step, struct unc_error *err)
 {
 	uint64_t still;
 	int rc;
 
 	if (!s->platform->kernel || !s->n_reads)
 		return 0;
-	if (begins)
+	if (step == UNC_BEGIN)
 		take_first(s, self, first);
 	if (!(still = find_still(s, self, first)) ||
 	    !unc_platform_pause(s->platform, UNC_PROOF_NS) || !(still = find_still(s, self, first)))
 		return 0;
 	if ((rc = run_clocks(s, &still, err)) < 0)
 		return rc;
-	if (still && begins && (rc = unc_units_unfreeze(s, still, err)) > 0)
+	if (still && step == UNC_BEGIN && (rc = unc_units_unfreeze(s, still, err)) > 0)
 		rc = run_clocks(s, &still, err);
 	lose_sockets(s, self, first, still);
 	return rc;

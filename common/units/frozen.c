@@ -11,7 +11,7 @@ int unc_unit_frozen(const struct unc_table *t, const struct unc_instance *u,
 
 	if (!control || !unc_reg_shows(t, type->unit_ctl))
 		return -1;
-	return unc_unit_state(t, type, *control) != UNC_UNIT_RUNS;
+	return (int)unc_unit_state(t, type, *control);
 }
 
 static bool tells_state(const void *user, uint16_t reg)
@@ -43,8 +43,8 @@ int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
 			frozen = unc_unit_frozen(t, u, &control);
 	}
 	unc_plan_free(&look);
-	if (rc == 0 && frozen != 0 && (orphan || !shared))
-		rc = unc_plan_let_go(t, &unit, 1, &plan, err);
+	if (rc == 0 && frozen != UNC_UNIT_RUNS && (orphan || !shared))
+		rc = unc_plan_steps(t, &unit, 1, UNC_LET_GO, &plan, err);
 	if (rc == 0 && orphan && !shared && unc_plan_restores(t, type))
 		rc = unc_plan_add(t, &plan, u, type->unit_ctl, UNC_OP_WRITE,
 				  orphan->found & t->reg[type->unit_ctl].write_mask, err);

@@ -6,6 +6,7 @@
 #ifndef UNC_GUEST_H
 #define UNC_GUEST_H
 
+#include "units/claim.h"
 #include "units/units.h"
 
 /* What a guest of the session does in the life of its units; its settings are of registers. */
@@ -49,9 +50,9 @@ void unc_units_add_bits(struct unc_units *, const struct unc_slot *, uint64_t bi
 bool unc_units_alone(const struct unc_units *, const struct unc_instance *);
 /* Units to which others have come since they were claimed are not ours to freeze any more. */
 void unc_units_find_company(struct unc_units *);
-/* Freezes the units, or lets them go on, those left out on which somebody else counts. */
-int unc_units_hold(struct unc_units *, struct unc_error *err);
-int unc_units_let_go(struct unc_units *, struct unc_error *err);
+/* Freezes the units (UNC_FREEZE), or lets them go on (UNC_LET_GO), those left out on which somebody
+ * else counts. */
+int unc_units_freeze(struct unc_units *, enum unc_occasion, struct unc_error *err);
 
 /* run.c: runs a plan if building it ended well (rc is 0), and frees it either way. */
 int unc_units_run_once(struct unc_units *, struct unc_plan *, int rc, const char *what,

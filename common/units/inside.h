@@ -38,6 +38,18 @@ struct unc_occupancy;
 
 /* ---- who counts */
 
+enum unc_check_kind { UNC_COMPARE, UNC_PROVE };
+
+/* What units have to do at a start and at a stop, in this order (verbs.c). */
+enum unc_step {
+	UNC_OPEN,    /* what has to be there before they can be read; on error nothing of it is */
+	UNC_BEGIN,   /* they begin to count, and show that they do */
+	UNC_READY,   /* room for all that stopping needs, before anything is done */
+	UNC_SETTLE,  /* after the last look: what is restored, and what is not ours to restore */
+	UNC_END_ALL, /* they end, and what was found is restored; nothing is held any more */
+	UNC_STEPS
+};
+
 /* Each but look and claim works on claim[first] and those behind it that are its own. NULL:
  * nothing is to be done. */
 struct unc_unit_methods {
@@ -48,24 +60,16 @@ struct unc_unit_methods {
 	int (*claim)(struct unc_units *, struct unc_claim *, const struct unc_assignment *,
 		     const struct unc_occupancy *o, const struct unc_plan *found,
 		     struct unc_error *);
-	/* What has to be there before they can be read; on error nothing of it is. */
-	int (*open)(struct unc_units *, size_t first, struct unc_error *);
 	/* Appends prepared reads of what counts always, or what takes turns; slot[k]: what
 	 * operation k reads. */
 	int (*read)(struct unc_units *, enum unc_extent, struct unc_plan *, uint32_t *slot,
 		    struct unc_error *);
-	/* They begin to count, and show that they do. */
-	int (*start)(struct unc_units *, size_t first, struct unc_error *);
 	/* After a read: for how long the slot counted. */
 	void (*timed)(struct unc_units *, struct unc_slot *, const struct unc_reg_op *);
-	/* Marks slots that are not ours any more; with `prove`, those that do not count, too. */
-	int (*check)(struct unc_units *, size_t first, bool prove, struct unc_error *);
-	/* Room for all that stopping needs, before anything is done. */
-	int (*ready)(struct unc_units *, size_t first, struct unc_error *);
-	/* After the last look: what is restored. */
-	int (*settle)(struct unc_units *, size_t first, struct unc_error *);
-	/* They end, and what was found is restored. */
-	int (*stop)(struct unc_units *, size_t first, struct unc_error *);
+	/* Marks slots that are not ours any more; UNC_PROVE: those that do not count, too. */
+	int (*check)(struct unc_units *, size_t first, enum unc_check_kind, struct unc_error *);
+	/* Of a start and of a stop: enum unc_step. */
+	int (*take[UNC_STEPS])(struct unc_units *, size_t first, struct unc_error *);
 	/* In a forked process: only memory is given back. */
 	void (*forget)(struct unc_units *);
 	/* Tells what a phase does. */
@@ -140,10 +144,7 @@ void unc_units_unread(struct unc_units *, struct unc_slot *, uint16_t reg,
 void unc_units_unread_unit(struct unc_units *, uint32_t instance, uint16_t reg,
 			   const struct unc_reg_op *);
 
-/* ---- frozen.c: what unit control says that holds this (NULL: it was not read): 1: the unit is
- * frozen, all or in part; 0: it is not; -1: that cannot be known. */
-int unc_unit_frozen(const struct unc_table *, const struct unc_instance *, const uint64_t *control);
-/* Lets a unit go on that is frozen, or may be: one that nobody counts on, or whose holder has
+/* ---- frozen.c: lets a unit go on that is frozen, or may be: one that nobody counts on, or whose holder has
  * ended and left this record; then unit control is restored as well, where nobody else counts. */
 int unc_units_go_on(struct unc_units *, const struct unc_instance *,
 		    const struct unc_ledger_record *orphan, struct unc_error *err);
@@ -195,9 +196,8 @@ size_t unc_units_verify(struct unc_units *, size_t first);
  * events need two. */
 int unc_driver_choose(struct unc_units *, struct unc_error *err);
 /* driver_check.c: whether what it (`self`) counts on claim[first] and those behind it does count,
- * or their sockets are frozen: then they are lost, but for those that can go on where counting
- * begins. */
+ * or their sockets are frozen: then they are lost, but at UNC_BEGIN for those that can go on. */
 int unc_driver_prove(struct unc_units *, const struct unc_unit_methods *self, size_t first,
-		     bool begins, struct unc_error *err);
+		     enum unc_step, struct unc_error *err);
 
 #endif

@@ -113,18 +113,16 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 	}
 }
 
-enum occasion { START, STOP, FREEZE, LET_GO };
-
 /* The steps of a unit; NULL: none, beside somebody else. */
-static const struct unc_range *steps_of(const struct unc_tbl_type *type, enum occasion what,
+static const struct unc_range *steps_of(const struct unc_tbl_type *type, enum unc_occasion what,
 					bool shared)
 {
 	switch (what) {
-	case START:
+	case UNC_START:
 		return shared ? &type->steps_join : &type->steps_start;
-	case STOP:
+	case UNC_STOP:
 		return shared ? &type->steps_leave : &type->steps_stop;
-	case FREEZE:
+	case UNC_FREEZE:
 		return shared ? NULL : &type->steps_freeze;
 	default:
 		return shared ? NULL : &type->steps_unfreeze;
@@ -139,8 +137,8 @@ static int finish(struct unc_plan *plan, int rc)
 	return rc;
 }
 
-static int plan_steps(const struct unc_table *t, const struct unc_claim *u, size_t n,
-		      enum occasion what, struct unc_plan *out, struct unc_error *err)
+int unc_plan_steps(const struct unc_table *t, const struct unc_claim *u, size_t n,
+		   enum unc_occasion what, struct unc_plan *out, struct unc_error *err)
 {
 	int rc = 0;
 
@@ -154,30 +152,6 @@ static int plan_steps(const struct unc_table *t, const struct unc_claim *u, size
 			rc = add_step(t, out, &u[i], &t->step[steps->first + k], err);
 	}
 	return finish(out, rc);
-}
-
-int unc_plan_start(const struct unc_table *t, const struct unc_claim *u, size_t n,
-		   struct unc_plan *out, struct unc_error *err)
-{
-	return plan_steps(t, u, n, START, out, err);
-}
-
-int unc_plan_stop(const struct unc_table *t, const struct unc_claim *u, size_t n,
-		  struct unc_plan *out, struct unc_error *err)
-{
-	return plan_steps(t, u, n, STOP, out, err);
-}
-
-int unc_plan_freeze(const struct unc_table *t, const struct unc_claim *u, size_t n,
-		    struct unc_plan *out, struct unc_error *err)
-{
-	return plan_steps(t, u, n, FREEZE, out, err);
-}
-
-int unc_plan_let_go(const struct unc_table *t, const struct unc_claim *u, size_t n,
-		    struct unc_plan *out, struct unc_error *err)
-{
-	return plan_steps(t, u, n, LET_GO, out, err);
 }
 
 bool unc_plan_restores(const struct unc_table *t, const struct unc_tbl_type *type)

@@ -113,8 +113,8 @@ static int registers_start(struct unc_units *s, size_t first, struct unc_error *
 	int rc = unc_units_verify_prepare(s, err);
 
 	if (rc == 0)
-		rc = unc_plan_start(s->platform->table, s->claim + first, s->n_claims - first,
-				    &plan, err);
+		rc = unc_plan_steps(s->platform->table, s->claim + first, s->n_claims - first,
+				    UNC_START, &plan, err);
 	if (rc < 0)
 		return rc;
 	rc = write_settings(s, &plan, first, err);
@@ -124,9 +124,12 @@ static int registers_start(struct unc_units *s, size_t first, struct unc_error *
 	return rc < 0 ? rc : unc_units_prove(s, first, err);
 }
 
-static int registers_check(struct unc_units *s, size_t first, bool prove, struct unc_error *err)
+static int registers_check(struct unc_units *s, size_t first, enum unc_check_kind kind,
+			   struct unc_error *err)
 {
-	return unc_units_verify(s, first) && prove ? unc_units_prove_again(s, first, err) : 0;
+	return unc_units_verify(s, first) && kind == UNC_PROVE
+		       ? unc_units_prove_again(s, first, err)
+		       : 0;
 }
 
 /* ---- stopping */
@@ -134,8 +137,8 @@ static int registers_check(struct unc_units *s, size_t first, bool prove, struct
 /* Where memory runs out the plan is empty. */
 static int plan_restoring(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	int rc = unc_plan_stop(s->platform->table, s->claim + first, s->n_claims - first,
-			       &s->restore, err);
+	int rc = unc_plan_steps(s->platform->table, s->claim + first, s->n_claims - first, UNC_STOP,
+				&s->restore, err);
 
 	if (rc == 0 && s->restore.n)
 		rc = unc_access_prepare(s->platform->access, s->restore.op, s->restore.n, err);
@@ -249,20 +252,13 @@ void unc_units_find_company(struct unc_units *s)
 	}
 }
 
-int unc_units_hold(struct unc_units *s, struct unc_error *err)
+int unc_units_freeze(struct unc_units *s, enum unc_occasion what, struct unc_error *err)
 {
 	struct unc_plan plan;
-	int rc = unc_plan_freeze(s->platform->table, s->claim, s->n_claims, &plan, err);
+	int rc = unc_plan_steps(s->platform->table, s->claim, s->n_claims, what, &plan, err);
 
-	return unc_units_run_once(s, &plan, rc, "freezing", err);
-}
-
-int unc_units_let_go(struct unc_units *s, struct unc_error *err)
-{
-	struct unc_plan plan;
-	int rc = unc_plan_let_go(s->platform->table, s->claim, s->n_claims, &plan, err);
-
-	return unc_units_run_once(s, &plan, rc, "unfreezing", err);
+	return unc_units_run_once(s, &plan, rc, what == UNC_FREEZE ? "freezing" : "unfreezing",
+				  err);
 }
 
 /* ---- walking */
@@ -302,9 +298,9 @@ static int registers_show(struct unc_units *s, enum unc_phase phase, unc_operati
 	int rc;
 
 	if (phase == UNC_PHASE_START)
-		rc = unc_plan_start(t, s->claim, s->n_claims, &plan, err);
+		rc = unc_plan_steps(t, s->claim, s->n_claims, UNC_START, &plan, err);
 	else if (phase == UNC_PHASE_STOP)
-		rc = unc_plan_stop(t, s->claim, s->n_claims, &plan, err);
+		rc = unc_plan_steps(t, s->claim, s->n_claims, UNC_STOP, &plan, err);
 	else if ((rc = build_reads(s, UNC_ALL, &plan, NULL, err)) == 0)
 		rc = build_reads(s, UNC_TURN, &plan, NULL, err);
 	if (rc == 0 && s->guest)
@@ -319,11 +315,11 @@ const struct unc_unit_methods unc_registers = {
 	.look = unc_settings_look,
 	.claim = unc_settings_claim,
 	.read = registers_read,
-	.start = registers_start,
 	.check = registers_check,
-	.ready = registers_ready,
-	.settle = registers_settle,
-	.stop = registers_stop,
+	.take = {[UNC_BEGIN] = registers_start,
+		 [UNC_READY] = registers_ready,
+		 [UNC_SETTLE] = registers_settle,
+		 [UNC_END_ALL] = registers_stop},
 	.show = registers_show,
 	.subject = subject,
 	.fail_unread = fail_unread,

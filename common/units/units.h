@@ -126,7 +126,7 @@ struct unc_units {
 	struct { /* of a type, as encoded last: for clock.c alone */
 		const struct unc_tbl_event *event;
 		struct unc_code code;
-		bool encoded;
+		int failed; /* why it is none */
 	} clock;
 	struct unc_plan check;   /* reads of controls and filters */
 	struct unc_plan restore; /* what a stop writes, once it is known: */
@@ -153,6 +153,10 @@ void unc_units_lose_all(struct unc_units *, uint32_t instance);
 void unc_slot_loss(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_idle(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_late(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
+
+/* frozen.c: what unit control says that holds this (NULL: it was not read): enum unc_unit_state; -1:
+ * that cannot be known. */
+int unc_unit_frozen(const struct unc_table *, const struct unc_instance *, const uint64_t *control);
 
 /* notes.c. Held while registers are looked at and programmed: nobody else of the node does so
  * meanwhile. */

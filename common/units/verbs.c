@@ -14,6 +14,21 @@
 static const struct unc_unit_methods *const owners[] = {&unc_registers, &unc_driver};
 enum { OWNERS = sizeof(owners) / sizeof(owners[0]) };
 
+/* A step of each owner, up to the first that fails; all end, whatever comes of it. */
+static int each(struct unc_units *s, enum unc_step step, size_t first, struct unc_error *err)
+{
+	int failed = 0;
+
+	for (int i = 0; i < OWNERS && (!failed || step == UNC_END_ALL); i++) {
+		int rc = owners[i]->take[step]
+				 ? owners[i]->take[step](s, first, failed ? NULL : err)
+				 : 0;
+
+		failed = failed ? failed : rc;
+	}
+	return failed;
+}
+
 /* ---- starting */
 
 static int add_reads(struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
@@ -86,13 +101,11 @@ int unc_units_start(struct unc_units *s, enum unc_extent extent, struct unc_erro
 		begin(s);
 	rc = unc_units_claim(s, extent, err);
 
-	for (int i = 0; i < OWNERS && rc == 0; i++)
-		rc = owners[i]->open ? owners[i]->open(s, first, err) : 0;
+	if (rc == 0)
+		rc = each(s, UNC_OPEN, first, err);
 	if (rc == 0)
 		rc = prepare_reads(s, err);
-	for (int i = 0; i < OWNERS && rc == 0; i++)
-		rc = owners[i]->start(s, first, err);
-	return rc;
+	return rc == 0 ? each(s, UNC_BEGIN, first, err) : rc;
 }
 
 void unc_units_cancel(struct unc_units *s)
@@ -102,7 +115,7 @@ void unc_units_cancel(struct unc_units *s)
 		unc_units_stop(s, UNC_ALL, NULL);
 		return;
 	}
-	unc_driver.stop(s, 0, NULL);
+	unc_driver.take[UNC_END_ALL](s, 0, NULL);
 	if (s->guest)
 		s->guest->end(s->host);
 	unc_units_leave_ledger(s);
@@ -112,7 +125,7 @@ void unc_units_cancel(struct unc_units *s)
 
 /* Marks what is not ours any more on claim[first] and those behind it; with `prove`, what does
  * not count, too. */
-static int check(struct unc_units *s, size_t first, bool prove, struct unc_error *err)
+static int check(struct unc_units *s, size_t first, enum unc_check_kind kind, struct unc_error *err)
 {
 	uint64_t ns, tsc;
 	int rc = 0;
@@ -120,11 +133,11 @@ static int check(struct unc_units *s, size_t first, bool prove, struct unc_error
 	unc_platform_now(s->platform, &ns, &tsc);
 	if (first == 0)
 		s->verified_ns = ns;
-	if (first == 0 && prove)
+	if (first == 0 && kind == UNC_PROVE)
 		s->proven_ns = ns;
 	/* Registers last: a clock that is lent changes what they count. */
 	for (int i = OWNERS; i-- > 0 && rc == 0;)
-		rc = owners[i]->check(s, first, prove, err);
+		rc = owners[i]->check(s, first, kind, err);
 	return rc;
 }
 
@@ -141,7 +154,7 @@ int unc_units_check_due(struct unc_units *s, struct unc_error *err)
 		return 0;
 	/* Who starts meanwhile must not find a clock that is lent; nobody is waited for. */
 	prove = ns - s->proven_ns >= prove_often && unc_units_try_lock(s);
-	rc = check(s, 0, prove, err);
+	rc = check(s, 0, prove ? UNC_PROVE : UNC_COMPARE, err);
 	if (prove)
 		unc_units_unlock(s);
 	return rc;
@@ -149,91 +162,55 @@ int unc_units_check_due(struct unc_units *s, struct unc_error *err)
 
 /* ---- stopping */
 
-struct stop {
-	struct unc_units *s;
-	enum unc_extent extent;
-	size_t first; /* claim */
-};
-
-/* Room for all that may be restored, before anything is done. */
-static int make_ready(struct stop *stop, struct unc_error *err)
+static int read_last(struct unc_units *s, enum unc_extent extent, size_t first,
+		     struct unc_error *err)
 {
-	int rc = 0;
-
-	for (int i = 0; i < OWNERS && rc == 0; i++)
-		rc = owners[i]->ready ? owners[i]->ready(stop->s, stop->first, err) : 0;
-	return rc;
+	(void)first;
+	return s->n_reads ? unc_units_read(s, extent, err) : 0;
 }
 
-/* What was counted up to now. */
-static int read_last(struct stop *stop, struct unc_error *err)
+static int check_last(struct unc_units *s, enum unc_extent extent, size_t first,
+		      struct unc_error *err)
 {
-	return stop->s->n_reads ? unc_units_read(stop->s, stop->extent, err) : 0;
+	(void)extent;
+	return check(s, first, UNC_PROVE, err);
 }
 
-/* Whether it was ours, and counted, until now. */
-static int check_last(struct stop *stop, struct unc_error *err)
+static int end_turn(struct unc_units *s, enum unc_extent extent, size_t first,
+		    struct unc_error *err)
 {
-	return check(stop->s, stop->first, true, err);
-}
-
-/* What was not read is lost with the turn; where all stop it remains unread. */
-static int end_turn(struct stop *stop, struct unc_error *err)
-{
+	(void)first;
 	(void)err;
-	if (stop->extent == UNC_TURN)
-		unc_units_lose_unread(stop->s, UNC_TURN);
+	if (extent == UNC_TURN)
+		unc_units_lose_unread(s, UNC_TURN);
 	return 0;
 }
 
-/* What is restored: not what somebody else needs, or has changed. */
-static int settle(struct stop *stop, struct unc_error *err)
+static int forget(struct unc_units *s, enum unc_extent extent, size_t first, struct unc_error *err)
 {
-	int rc = 0;
-
-	for (int i = 0; i < OWNERS && rc == 0; i++)
-		rc = owners[i]->settle ? owners[i]->settle(stop->s, stop->first, err) : 0;
-	return rc;
-}
-
-/* It is restored; nothing is held any more, and what the kernel counted for us is closed. */
-static int release(struct stop *stop, struct unc_error *err)
-{
-	int first = 0;
-
-	for (int i = 0; i < OWNERS; i++) {
-		int rc = owners[i]->stop(stop->s, stop->first, first ? NULL : err);
-
-		first = first ? first : rc;
-	}
-	return first;
-}
-
-/* What is gone is not read any more; the read plan of the kernel's events is gone with them. */
-static int forget(struct stop *stop, struct unc_error *err)
-{
-	struct unc_units *s = stop->s;
-
 	(void)err;
-	s->n_reads = stop->extent == UNC_ALL ? 0 : s->n_always;
-	s->n_claims = stop->first;
-	if (stop->extent == UNC_ALL) {
+	s->n_reads = extent == UNC_ALL ? 0 : s->n_always;
+	s->n_claims = first;
+	if (extent == UNC_ALL) {
 		unc_units_leave_ledger(s);
 		s->state = UNC_IDLE;
 	}
 	return 0;
 }
 
-/* The order of a stop is a contract: see what each step says. Until it is released nothing is
- * written, and where memory runs out all is as before; whatever else fails, the steps behind it
- * are taken. */
+/* The order of a stop is a contract. Until units end nothing is written, and where memory runs out
+ * all is as before; whatever else fails, the steps behind it are taken. */
 static const struct {
-	int (*take)(struct stop *, struct unc_error *);
-	enum { AS_BEFORE, DONE } memory;
+	int (*take)(struct unc_units *, enum unc_extent, size_t first, struct unc_error *);
+	enum unc_step owners; /* where take is NULL: what each of them does */
 } steps[] = {
-	{make_ready, AS_BEFORE}, {read_last, AS_BEFORE}, {check_last, AS_BEFORE},
-	{end_turn, AS_BEFORE},   {settle, AS_BEFORE},    {release, DONE},
-	{forget, DONE},
+	{NULL, UNC_READY}, /* room for all that may be restored */
+	{read_last, 0},    /* what was counted up to now */
+	{check_last, 0},   /* whether it was ours, and counted, until now */
+	{end_turn, 0},     /* what is unread no later turn makes good; where all stop it stays so */
+	{NULL, UNC_SETTLE},  /* what is restored: not what somebody else needs, or has changed */
+	{NULL, UNC_END_ALL}, /* it is restored, and then released; the kernel's events are closed */
+	{forget, 0},         /* what is gone is read no more, and held by nobody */
 };
 
 /* How many units go on when the turn changes: they come first. */
@@ -248,18 +225,22 @@ static size_t count_always(const struct unc_units *s)
 
 int unc_units_stop(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
 {
-	struct stop stop = {s, extent, extent == UNC_ALL ? 0 : count_always(s)};
-	int first = 0;
+	size_t first = extent == UNC_ALL ? 0 : count_always(s);
+	bool ended = false;
+	int failed = 0;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		int rc = steps[i].take(&stop, first ? NULL : err);
+		struct unc_error *why = failed ? NULL : err;
+		int rc = steps[i].take ? steps[i].take(s, extent, first, why)
+				       : each(s, steps[i].owners, first, why);
 
-		if (rc == UNC_ERR_MEMORY && steps[i].memory == AS_BEFORE)
+		ended |= steps[i].owners == UNC_END_ALL;
+		if (rc == UNC_ERR_MEMORY && !ended)
 			return unc_fail(err, rc, "out of memory");
-		if (!first) /* which would mean that nothing is done */
-			first = rc == UNC_ERR_MEMORY ? UNC_ERR_IO : rc;
+		if (!failed) /* memory that ran out later does not mean that nothing is done */
+			failed = rc == UNC_ERR_MEMORY ? UNC_ERR_IO : rc;
 	}
-	return first;
+	return failed;
 }
 
 /* ---- all */
