@@ -6,13 +6,24 @@
  *   measure  an event on all the units it is summed over, in one pass
  *   pass     what is counted at the same time: a turn of the units
  *
+ * The life of a value. A name that is added becomes an item: an event is one measure, a metric one
+ * for each event of its formula. A measure wants a counter of each of its units (a slot), in the
+ * first pass where it fits beside what was added before; units that cannot be read are noted, and
+ * make the sum partial. A start claims the units of the first pass (units/), and counting begins
+ * with one look at all counters. Each later look adds what they have counted since to the total of
+ * their slots, and the time to the pass that is running; a thread looks in before a counter can wrap
+ * twice. A rotation ends a turn and starts the next. A read ends the interval: what was counted
+ * since the read before. A value is the sum over the slots of an item, scaled where its pass had a
+ * part of the time only, or the result of its formula; it is none, with a reason, where a slot was
+ * lost or could not be read. All of this is done under the session's lock.
+ *
  * Calls go up in this list only:
  *
  *   session_enter.c   a call of a program begins
  *   session_items.c   what is measured, and whether it fits; session_add.c adds it
  *   session_read.c    what the units have counted becomes values
  *   session_watch.c   who looks in before they wrap
- *   session_program.c units are claimed for a pass, and let go
+ *   session_program.c a start, turns, and a stop
  *   session.c         creation and end
  *
  * A guest of a session takes part by hooks (struct unc_guest): sampling (session_trigger.c,

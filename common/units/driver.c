@@ -2,7 +2,7 @@
 /*
  * Units on which the kernel's own driver counts for us. It chooses the counters, shares them with
  * its other users and takes them back from processes that have ended: nothing of such a unit is
- * looked at, written, compared or put back here.
+ * looked at, written, compared or restored here.
  */
 #include <errno.h>
 #include <stdio.h>

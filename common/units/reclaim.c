@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units: what the dead have left. A record without a living holder tells what was found in a
- * register: that is put back, where the register holds still what the dead have programmed.
+ * Units: what ended processes have left. A record without a living holder tells what was found in a
+ * register: that is restored, where the register holds still what they have programmed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static bool is_possible(const struct unc_table *t, const struct unc_instance *u,
 	}
 }
 
-/* The record of a register of the unit, if it is of the dead. */
+/* The record of a register of the unit, if it is orphaned. */
 static struct unc_ledger_record *orphan_of(const struct unc_units *s, const struct unc_instance *u,
 					   uint16_t reg)
 {
@@ -103,7 +103,7 @@ static void tell(const struct unc_units *s, const struct unc_instance *u, uint16
 	tale->several |= r->pid != tale->pid;
 }
 
-/* What is put back into a register that holds `now`; false: it is somebody else's by now. */
+/* What is restored in a register that holds `now`; false: it is somebody else's by now. */
 static bool restored(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
 		     const struct unc_ledger_record *r, const struct unc_plan *reads,
 		     uint64_t *value)
@@ -116,7 +116,7 @@ static bool restored(const struct unc_units *s, const struct unc_instance *u, ui
 	return true;
 }
 
-/* Reads, or writes, the controls and filters of a unit that the dead have left. */
+/* Reads, or writes, the controls and filters of a unit that are orphaned. */
 static int plan_registers(const struct unc_units *s, const struct unc_instance *u,
 			  const struct unc_plan *reads, struct unc_plan *out, struct unc_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters that nobody needs any more are freed: those of the dead, and, where that is asked for,
- * those of strangers. What is freed was shown before, and holds still what was shown.
+ * Counters that nobody needs any more are freed: orphaned ones, and, where that is asked for,
+ * foreign ones. What is freed was shown before, and holds still what was shown.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static int keep(const struct release *r, const struct unc_found *f, struct unc_e
 	}
 }
 
-/* ---- strangers */
+/* ---- foreign ones */
 
 /* Writes 0 to a control. */
 static int clear(struct release *r, const struct unc_found *f, struct unc_error *err)
@@ -86,8 +86,8 @@ static void note_failure(struct release *r, const struct unc_error *why)
 		r->failed = *why;
 }
 
-/* Those that hold still what was shown, and are a stranger's still. */
-static void clear_strangers(struct release *r)
+/* Those that hold still what was shown, and are foreign still. */
+static void clear_foreign(struct release *r)
 {
 	const struct unc_instance *last = NULL;
 	struct unc_error why;
@@ -140,7 +140,7 @@ static int look_again(struct release *r, struct unc_error *err)
 	return unc_counters_look(&r->units, &r->now, err);
 }
 
-/* Who cannot know the sessions of others takes them for strangers. */
+/* Who cannot know the sessions of others takes them for foreign. */
 static int lock(struct release *r, struct unc_error *err)
 {
 	const char *reason;
@@ -162,7 +162,7 @@ static int free_all(struct release *r, struct unc_error *err)
 	if (rc == 0)
 		rc = look_again(r, err);
 	if (rc == 0 && r->force) {
-		clear_strangers(r);
+		clear_foreign(r);
 		rc = look_again(r, err);
 	}
 	for (size_t i = 0; rc == 0 && i < r->shown.n; i++)
