@@ -103,7 +103,7 @@ int unc_plan_look(const struct unc_table *, const struct unc_claim *, size_t n,
 		  struct unc_plan *out, struct unc_error *err);
 /* Whether stopping restores unit control, where nobody else counts. */
 bool unc_plan_restores(const struct unc_table *, const struct unc_tbl_type *);
-/* The control or filter of a claim; NULL: it is none of ours. *filter: which of them. */
+/* The control or filter of a claim; NULL: it is none of ours. */
 struct unc_setting *unc_claim_setting(struct unc_claim *, uint16_t reg);
 
 #endif

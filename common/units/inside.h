@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside units/: what is claimed of a unit, and who counts there for us. Calls go up in this list
- * only:
+ * Inside units/: who counts for us there. Calls go up in this list only:
  *
  *   plan.c         ordered operations
  *   units.c        slots and their registers, and the words for units in sentences
@@ -35,8 +34,6 @@
 #include "units/notes.h"
 
 struct unc_occupancy;
-
-/* ---- who counts */
 
 enum unc_check_kind { UNC_COMPARE, UNC_PROVE };
 
@@ -122,7 +119,7 @@ size_t unc_units_slots_of(const struct unc_units *, uint32_t instance, enum unc_
  * events; "" where not. */
 const char *unc_unit_event_text(const struct unc_units *, const struct unc_instance *, uint64_t ctl,
 				const struct unc_code_filter *, size_t n, char *buf, size_t size);
-/* Bits of a control or filter that show what was written to them: others may be written only. */
+/* Bits of a register that show what was written to them: others may be written only. */
 uint64_t unc_telling_bits(const struct unc_table *, const struct unc_instance *, uint16_t reg,
 			  uint64_t value);
 
@@ -140,12 +137,13 @@ void unc_units_lose_unit(struct unc_units *, uint32_t instance, enum unc_extent,
 /* What tells of a slot could not be read, for this once: `reg`, the counter or a control. */
 void unc_units_unread(struct unc_units *, struct unc_slot *, uint16_t reg,
 		      const struct unc_reg_op *);
-/* Of all slots that count on a unit now, but for those that always run. */
+/* The same of those that count on a unit now. */
 void unc_units_unread_unit(struct unc_units *, uint32_t instance, uint16_t reg,
 			   const struct unc_reg_op *);
 
-/* ---- frozen.c: lets a unit go on that is frozen, or may be: one that nobody counts on, or whose holder has
- * ended and left this record; then unit control is restored as well, where nobody else counts. */
+/* ---- frozen.c: lets a unit go on that is frozen, or may be: one that nobody counts on, or
+ * whose holder has ended and left this record; then unit control is restored as well, where
+ * nobody else counts. */
 int unc_units_go_on(struct unc_units *, const struct unc_instance *,
 		    const struct unc_ledger_record *orphan, struct unc_error *err);
 /* Lets those sockets (bits) go on where nobody else counts. 1: some could be; 0; or an error. */

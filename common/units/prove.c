@@ -26,30 +26,23 @@ static void lose_frozen(struct unc_units *s, const struct unc_claim *u)
 
 /* ---- suspects */
 
-/* Whether a counter of a unit has moved since the last look, by read[first] and those behind it.
- * One that was not read in it holds what it held in an earlier one. */
-static bool has_moved(const struct unc_units *s, const struct unc_claim *u, size_t first)
-{
-	uint32_t instance = unc_units_number(s, u->instance);
-
-	for (size_t k = first; k < s->n_reads; k++) {
-		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
-
-		if (slot->instance == instance && !s->read[k].error && !slot->unread &&
-		    s->read[k].value != slot->last && unc_units_control(s, slot) != UNC_NONE)
-			return true;
-	}
-	return false;
-}
-
-/* Reads the counters; leaves those suspects of which none has moved. */
+/* Reads the counters, from read[first] on; leaves those suspects of which none has moved since the
+ * last look. One that was not read in it holds what it held in an earlier one. */
 static void drop_moving(struct unc_units *s, size_t first, struct unc_suspects *suspects)
 {
 	size_t kept = 0;
 
 	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
+	s->proofs++;
+	for (size_t k = first; k < s->n_reads; k++) {
+		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
+
+		if (!s->read[k].error && !slot->unread && s->read[k].value != slot->last &&
+		    unc_units_control(s, slot) != UNC_NONE)
+			s->wanted[slot->instance].moved = s->proofs;
+	}
 	for (size_t i = 0; i < suspects->n; i++)
-		if (!has_moved(s, suspects->unit[i], first))
+		if (wanted_of(s, suspects->unit[i])->moved != s->proofs)
 			suspects->unit[kept++] = suspects->unit[i];
 	suspects->n = kept;
 }

@@ -43,8 +43,7 @@ struct unc_guest; /* guest.h */
 struct unc_unit_methods;
 
 enum { UNC_END = -1 };
-/* All that counts, or what takes turns alone. */
-enum unc_extent { UNC_TURN, UNC_ALL };
+enum unc_extent { UNC_TURN, UNC_ALL }; /* what takes turns alone, or all that counts */
 
 /* Time in ns: a counter ran, and others had it meanwhile. */
 struct unc_run_time {
@@ -94,8 +93,9 @@ enum unc_proof {
 struct unc_wanted {
 	int head;                          /* first slot, UNC_END */
 	const struct unc_unit_methods *by; /* who counts for us there, since counting began */
-	bool always;   /* all that is wanted there fits at once: it takes no turns */
-	uint8_t proof; /* enum unc_proof, since counting began */
+	bool always;    /* all that is wanted there fits at once: it takes no turns */
+	uint8_t proof;  /* enum unc_proof, since counting began */
+	uint64_t moved; /* which of units.proofs has seen a counter of it move */
 };
 
 /* What one session wants of the units of its machine. */
@@ -118,6 +118,7 @@ struct unc_units {
 	unsigned holder;                      /* in the ledger, UNC_LEDGER_NOBODY */
 	uint64_t read_ns;                     /* the last look at counters */
 	uint64_t verified_ns, proven_ns;      /* controls were compared, units shown to count */
+	uint64_t proofs;                      /* that were tried */
 	struct unc_claim *claim; /* those that go on when the turn changes come first */
 	size_t n_claims;
 	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts: */
@@ -136,6 +137,7 @@ struct unc_units {
 /* units.c. Nothing is wanted yet. UNC_ERR_MEMORY; UNC_ERR_STATE: of another process. */
 int unc_units_init(struct unc_units *, struct unc_platform *);
 unsigned unc_slot_width(const struct unc_table *, const struct unc_slot *);
+double unc_slot_most(const struct unc_slot *, uint64_t ns); /* that it can count in a time */
 /* The control register of an active slot; UNC_NONE: it has none. */
 uint16_t unc_units_control(const struct unc_units *, const struct unc_slot *);
 /* Whether a slot counts in the running turn. */
@@ -154,8 +156,8 @@ void unc_slot_loss(const struct unc_units *, const struct unc_slot *, struct unc
 void unc_slot_idle(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_late(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 
-/* frozen.c: what unit control says that holds this (NULL: it was not read): enum unc_unit_state; -1:
- * that cannot be known. */
+/* frozen.c: what unit control says that holds this (NULL: it was not read): enum unc_unit_state;
+ * -1: that cannot be known. */
 int unc_unit_frozen(const struct unc_table *, const struct unc_instance *, const uint64_t *control);
 
 /* notes.c. Held while registers are looked at and programmed: nobody else of the node does so
@@ -194,7 +196,5 @@ int unc_units_check_due(struct unc_units *, struct unc_error *err);
 void unc_units_forget(struct unc_units *);
 /* In a forked process as well: there only memory is given back. */
 void unc_units_free(struct unc_units *);
-/* The most that a slot can count in a time. */
-double unc_slot_most(const struct unc_slot *, uint64_t ns);
 
 #endif

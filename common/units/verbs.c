@@ -89,6 +89,7 @@ static void begin(struct unc_units *s)
 		s->slot[i].unread = 0;
 	}
 	s->flawed = s->programs = false;
+	s->state = UNC_IDLE;
 	s->place = choose_place(s);
 }
 
