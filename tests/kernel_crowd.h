@@ -93,8 +93,14 @@ static struct unc_kernel_place place = {.type = PERF_TYPE_SOFTWARE}; /* a CPU th
 static const struct unc_kernel_event pair[] = {{.config = PERF_COUNT_SW_PAGE_FAULTS},
 					       {.config = PERF_COUNT_SW_CPU_CLOCK}};
 
+/* The folder of the notes is below the root, for the library to make. */
+static bool makes_folder;
+
 static inline void open_gate(void)
 {
+	char folder[300];
+
+	snprintf(folder, sizeof(folder), "%s%s", root.path, makes_folder ? "/new" : "");
 	events = unc_events_system;
 	events.open = open_counted;
 	events.take = take_counted;
@@ -102,7 +108,7 @@ static inline void open_gate(void)
 	kernel_methods.now = stopped_clock;
 	hardware->fenced = false; /* a type that no driver has */
 	kernel_topology = (struct unc_topology){.n_sockets = 1};
-	unc_kernel_share(gate, root.path, false);
+	unc_kernel_share(gate, folder, makes_folder);
 }
 
 /* What of the pair: 1, 2: that alone; 0: both. */

@@ -138,6 +138,23 @@ static void test_refused(void)
 	close_root();
 }
 
+/* A CPU that is offline from the beginning: another one of its socket takes its place, if there is one. */
+static void test_offline(void)
+{
+	struct unc_reg_op near = read_of(msr(NUMBER, 0)), far = read_of(msr(NUMBER, 2));
+
+	open_machine(5);
+	caller = -1;
+	fault = (struct fault){FAULT_OPEN, "cpu/0/msr", FAULT_ANYWHERE, ENXIO, FAULT_FOR_EVER, 0};
+	CHECK_NUMBER(unc_access_prepare(gate, &near, 1, &err), 0);
+	CHECK_NUMBER(asked(&near, -1), 1);
+	fault = (struct fault){FAULT_OPEN, "cpu/2/msr", FAULT_ANYWHERE, ENXIO, FAULT_FOR_EVER, 0};
+	CHECK_NUMBER(unc_access_prepare(gate, &far, 1, &err), 0);
+	CHECK_NUMBER(asked(&far, -1), 3);
+	fault = (struct fault){0};
+	close_root();
+}
+
 /* A dump is of another machine: where this process runs says nothing. */
 static void test_dump(void)
 {
@@ -163,6 +180,7 @@ int main(void)
 		{"a thread that is moved about", test_moved_about},
 		{"writes", test_written},
 		{"a CPU that cannot be used", test_refused},
+		{"a CPU that is offline from the beginning", test_offline},
 		{"a dump", test_dump},
 		{"this machine", test_here},
 		{NULL, NULL},

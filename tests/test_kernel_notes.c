@@ -209,6 +209,27 @@ static void test_no_file(void)
 	}
 }
 
+/* Nobody has made the folder yet: the first who notes an event does. */
+static void test_no_folder(void)
+{
+	char folder[300];
+	struct stat st;
+
+	makes_folder = true;
+	begin_test();
+	struct child *first = begin_child(), *second = begin_child();
+	struct answer a = ask(first, 'o', 0);
+	struct answer b = ask(second, 'o', 0);
+
+	CHECK_OPENED(a, 2, 0);
+	CHECK_OPENED(b, 0, 2);
+	CHECK_SAME(a, b);
+	snprintf(folder, sizeof(folder), "%s/new", root.path);
+	CU_ASSERT(stat(folder, &st) == 0 && S_ISDIR(st.st_mode));
+	end_test();
+	makes_folder = false;
+}
+
 /* Taken away while it is in use: a new one is made, and who holds a lock in the old one is not in it. */
 static void test_removed(void)
 {
@@ -258,6 +279,7 @@ int main(void)
 		{"notes of garbage", test_broken},
 		{"notes that are wrong in one thing", test_lies},
 		{"no file of ours", test_no_file},
+		{"no folder", test_no_folder},
 		{"the file is removed", test_removed},
 		{"the lock is not given back", test_stopped},
 		{NULL, NULL},

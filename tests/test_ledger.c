@@ -256,6 +256,13 @@ static void test_two(void)
 	CU_ASSERT(who.since > 1600000000000000000u);
 	CU_ASSERT(enter(b) != mine);
 	unc_ledger_unlock(b);
+	/* A turn that writes one record and no more is seen by who has read all before. */
+	lock(a);
+	CHECK_NUMBER(put(a, 0xD10, 0x400035, mine), 0);
+	unc_ledger_unlock(a);
+	lock(b);
+	CHECK_NUMBER(find(b, 0xD10)->value, 0x400035);
+	unc_ledger_unlock(b);
 	lock(a);
 	unc_ledger_leave(a, mine);
 	unc_ledger_unlock(a);

@@ -494,6 +494,39 @@ static void test_rotation(void)
 	unc_platform_close(p);
 }
 
+/*
+ * An event that two passes want, on a unit where all fits at once: it is one counter, and counts for
+ * both all the time. Filters of CBos differ; memory_read_latency_ns needs the clock of the UBox in the
+ * pass of its own filter. miss_time of eventtables/sandybridge-ep/workload.tbl is 105 ns.
+ */
+static void test_wanted_twice(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	int clock, latency;
+	struct unc_value v[3];
+
+	add(s, "cbo.TOR_INSERTS:MISS_OPCODE:opc=0x180");
+	clock = add(s, "ubox.UCLK:socket=0");
+	latency = add_metric(s, "memory_read_latency_ns");
+	CHECK_NUMBER(unc_session_passes(s), 2);
+	start(s);
+	for (int i = 0; i < 4; i++) {
+		step(p, 10 * ms);
+		CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
+		CHECK_NUMBER(v[clock].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+		CHECK_COUNT(v[clock].count, 2.7e9 * 0.01 * (i + 1), 1);
+		CHECK_NEAR(v[clock].share, 1, 1e-9);
+		CHECK_NUMBER(unc_session_rotate(s), 0);
+	}
+	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
+	CU_ASSERT(v[latency].flags & UNC_VALUE_VALID);
+	CHECK_NEAR(v[latency].value, 105, 1e-5);
+	unc_session_free(s);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
 static void test_rotation_of_one(void)
 {
 	struct unc_platform *p = machine(SNB);
@@ -549,6 +582,7 @@ int main(void)
 		{"the same on Emerald Rapids", test_hidden_emr},
 		{"passes", test_passes},
 		{"rotation", test_rotation},
+		{"an event that two passes want", test_wanted_twice},
 		{"rotation with one pass", test_rotation_of_one},
 		{"a plan after the stop changes nothing", test_plan_after_stop},
 		{NULL, NULL},

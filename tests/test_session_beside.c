@@ -258,12 +258,12 @@ static void test_rows(void)
 }
 
 /*
- * A bit of the filter that we could not write back (5, of BOX_FILTER, as the link of event 0x31 in
- * Linux's Ivy Bridge-EP): whoever counts there may rely on it.
+ * A bit of the filter that we could not write back (29 of FILTER1, which no document names): whoever
+ * counts there may rely on it, be it clocks. The opcode is bits 28:20 (tests/encode/ivybridge-ep.cases).
  */
 static void test_unknown_bits(void)
 {
-	static const uint32_t clockticks = 0x400000, filter = 0x20;
+	static const uint32_t clockticks = 0x400000, filter = 0x20000000;
 	struct unc_options options = {.size = sizeof(options), .sim = ""};
 	struct unc_platform *p = NULL;
 	struct walked w = {.units = false};
@@ -271,8 +271,8 @@ static void test_unknown_bits(void)
 
 	fake_new(&root);
 	fake_text(fake_path(&root, "/proc/cpuinfo"),
-		  "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 45\n"
-		  "model name : x\nstepping : 7\nphysical id : 0\ncore id : 0\n");
+		  "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 62\n"
+		  "model name : x\nstepping : 4\nphysical id : 0\ncore id : 0\n");
 	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x2000);
 	options.sysroot = root.path;
 	CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
@@ -283,11 +283,17 @@ static void test_unknown_bits(void)
 		const uint32_t control = counts ? clockticks : 0;
 
 		fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0xD10, &control, sizeof(control));
-		fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0xD14, &filter, sizeof(filter));
+		fake_bytes(fake_path(&root, "/dev/cpu/0/msr"), 0xD1A, &filter, sizeof(filter));
 		CHECK_NUMBER(unc_session_plan(s, UNC_PHASE_START, walk_one, &w),
 			     counts ? UNC_ERR_BUSY : 0);
+		if (counts)
+			CHECK_TEXT(unc_session_error(s),
+				   "cbo0.TOR_INSERTS:OPCODE:opc=0x182: FILTER1 of cbo0 (socket 0) "
+				   "holds "
+				   "0x20000000, which counts for others: " BY(
+					   "0", "cbo0") "(control 0x400000 = cbo.CLOCKTICKS)");
 	}
-	CU_ASSERT(strstr(w.text, "BOX_FILTER=0xc1000000") != NULL);
+	CU_ASSERT(strstr(w.text, "FILTER1=0x18200000") != NULL);
 	unc_session_free(s);
 	unc_platform_close(p);
 	fake_free(&root);

@@ -306,6 +306,17 @@ static void test_frozen_socket(void)
 	start(s);
 	step(p, 100 * ms);
 	CU_ASSERT(count_of(s, far) > 0);
+	/* Not what somebody freezes later: he is at work. */
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "ubox", 0, 1, "GLOBAL_CTL"),
+		      0x80000000);
+	for (int i = 0; i < 3; i++) {
+		step(p, 100 * ms);
+		(void)value_of(s, far);
+	}
+	CHECK_NUMBER(value_of(s, far).flags, UNC_VALUE_LOST);
+	CHECK_NUMBER(
+		unc_sim_read(unc_machine_sim(p->machine), reg_of(p, "ubox", 0, 1, "GLOBAL_CTL")),
+		0x80000000);
 	unc_session_free(s);
 	unc_platform_close(p);
 }

@@ -10,11 +10,26 @@
 
 static const double uclk = 2.7e9, dclk = 0.8e9; /* eventtables/sandybridge-ep/workload.tbl */
 
+static pthread_t main_thread;
+
 static void wait_ms(long n)
 {
 	struct timespec t = {n / 1000, n % 1000 * 1000000};
 
 	nanosleep(&t, NULL);
+}
+
+/* Locks that the calling thread has taken since they were forgotten. */
+static pthread_mutex_t *taken[64];
+static unsigned n_taken;
+
+int __real_pthread_mutex_lock(pthread_mutex_t *);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	if (pthread_equal(pthread_self(), main_thread) && n_taken < 64)
+		taken[n_taken++] = mutex;
+	return __real_pthread_mutex_lock(mutex);
 }
 
 static uint64_t total_of(struct unc_session *s)
@@ -46,6 +61,36 @@ static void test_watcher(void)
 	struct unc_value v = value_of(s, id);
 	CHECK_NUMBER(v.delta, v.count);
 	CU_ASSERT(v.count >= second);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Who looks in does so by a lock: what changes counts takes it, as a read does. */
+static void test_locked(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
+	bool locked;
+
+	add_metric(s, "cbo.LLC_DRD_MISS_PCT");
+	main_thread = pthread_self();
+	start(s);
+	for (int what = 0; what < 4; what++) {
+		n_taken = 0;
+		if (what == 0)
+			(void)value_of(s, id);
+		if (what == 1)
+			CHECK_NUMBER(unc_session_reset(s), 0);
+		if (what == 2)
+			CHECK_NUMBER(unc_session_rotate(s), 0);
+		if (what == 3)
+			CHECK_NUMBER(unc_session_stop(s), 0);
+		locked = false;
+		for (unsigned i = 0; i < n_taken; i++)
+			locked |= taken[i] == &s->lock;
+		CU_ASSERT(locked);
+	}
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -176,6 +221,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"counters are looked at in between", test_watcher},
+		{"calls that change counts take the lock", test_locked},
 		{"how often", test_watch_interval},
 		{"sessions in threads", test_threads},
 		{NULL, NULL},

@@ -458,6 +458,35 @@ static void test_late_look(void)
 	unc_platform_close(p);
 }
 
+/*
+ * From a quarter of that time on, 3.9 hours, what leaps may have wrapped as well as been set by somebody,
+ * and is not taken for counted; what does not leap is counted.
+ */
+static void test_nearly_late_look(void)
+{
+	static const double writes =
+		2.855e7; /* a second: eventtables/sandybridge-ep/workload.tbl */
+	static const uint64_t s_ns = 1000000000, quarter = (uint64_t)1 << 46;
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "imc0.CAS_COUNT:WR:socket=0");
+	void *ctr = reg_of(p, "imc", 0, 0, "CTR3");
+
+	start(s);
+	step(p, 15000 * s_ns);
+	CHECK_COUNT(count_of(s, id), writes * 15000, 1);
+	unc_sim_write(unc_machine_sim(p->machine), ctr,
+		      (unc_sim_read(unc_machine_sim(p->machine), ctr) + quarter) &
+			      (4 * quarter - 1));
+	step(p, 15000 * s_ns);
+	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_LOST);
+	CHECK_TEXT(unc_session_reason(s, id), "imc0.CAS_COUNT:WR:socket=0: CTR3 of imc0 (socket 0) "
+					      "was not read for 15000 s and may "
+					      "have wrapped meanwhile");
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* ---- fork */
 
 static const char forked[] =
@@ -525,6 +554,7 @@ int main(void)
 		{"a counter of the UBox is no proof", test_no_proof_by_ubox},
 		{"what others have counted is not reset", test_nothing_reset},
 		{"a look that comes too late", test_late_look},
+		{"a look that is nearly too late", test_nearly_late_look},
 		{"fork", test_fork},
 		{NULL, NULL},
 	};
