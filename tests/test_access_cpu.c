@@ -138,7 +138,7 @@ static void test_refused(void)
 	close_root();
 }
 
-/* A CPU that is offline from the beginning: another one of its socket takes its place, if there is one. */
+/* A CPU that is offline from the beginning: another one of its socket takes its place. */
 static void test_offline(void)
 {
 	struct unc_reg_op near = read_of(msr(NUMBER, 0)), far = read_of(msr(NUMBER, 2));

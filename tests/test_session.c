@@ -495,9 +495,9 @@ static void test_rotation(void)
 }
 
 /*
- * An event that two passes want, on a unit where all fits at once: it is one counter, and counts for
- * both all the time. Filters of CBos differ; memory_read_latency_ns needs the clock of the UBox in the
- * pass of its own filter. miss_time of eventtables/sandybridge-ep/workload.tbl is 105 ns.
+ * An event that two passes want, on a unit where all fits at once: it is one counter, and counts
+ * for both all the time. Filters of CBos differ; memory_read_latency_ns needs the clock of the UBox
+ * in the pass of its own filter. miss_time of eventtables/sandybridge-ep/workload.tbl is 105 ns.
  */
 static void test_wanted_twice(void)
 {

@@ -258,8 +258,9 @@ static void test_rows(void)
 }
 
 /*
- * A bit of the filter that we could not write back (29 of FILTER1, which no document names): whoever
- * counts there may rely on it, be it clocks. The opcode is bits 28:20 (tests/encode/ivybridge-ep.cases).
+ * A bit of the filter that we could not write back (29 of FILTER1, which no document names):
+ * whoever counts there may rely on it, be it clocks. The opcode is bits 28:20
+ * (tests/encode/ivybridge-ep.cases).
  */
 static void test_unknown_bits(void)
 {

@@ -459,8 +459,8 @@ static void test_late_look(void)
 }
 
 /*
- * From a quarter of that time on, 3.9 hours, what leaps may have wrapped as well as been set by somebody,
- * and is not taken for counted; what does not leap is counted.
+ * From a quarter of that time on, 3.9 hours, what leaps may have wrapped as well as been set by
+ * somebody, and is not taken for counted; what does not leap is counted.
  */
 static void test_nearly_late_look(void)
 {
