@@ -406,6 +406,7 @@ control reset "fail read /dev/cpu/0/msr 0xC10 EIO"
 real stat -j -d 0.02 --every 40000000 -e cbo0.CLOCKTICKS:socket=0
 [ "$status" -eq 1 ] && grep -q '^uncore: cbo0.CLOCKTICKS:socket=0: nothing tells that a counter of cbo on socket 0 has carried' "$dir/err"
 result $? "an event that ends intervals, without the UBox of its socket: a sentence"
+
 # The UBox's fixed counter has 48 bits by the guide and Linux, 44 by LIKWID; what it shows is right. In
 # 20000 s it wraps three times if it has 44. 2.7e9 clocks a second, 3.663e8 / 4 reads: workload.tbl.
 truth=ubox.UCLK:socket=0=54000000000000,imc0.CAS_COUNT:RD:socket=0=1831500000000

@@ -4,7 +4,7 @@
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
-echo "1..33"
+echo "1..34"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
@@ -345,3 +345,13 @@ start_machine sandybridge-ep
 real stat -d 0.1 -e imc9.CAS_COUNT:RD
 [ $status -eq 2 ] && [ "$(wc -l <"$dir/err")" -eq 1 ]
 result $? "bad input on a real machine: one line, exit 2"
+
+# A clock that a CPU may give to some counters only (none of today's): an idle unit is proven by it on no other.
+rm -rf "$dir/tables" && cp -r "$SRCDIR/eventtables" "$dir/tables" && chmod -R u+w "$dir/tables" &&
+	sed -i '/^event CLOCKTICKS /s/counters=0-3/counters=0/' "$dir/tables/sandybridge-ep/cbo.events"
+start_machine sandybridge-ep,idle=cbo0@0
+control "log writes"
+real stat -j --tables "$dir/tables" -d 1 -e cbo0.RING_AD_USED:UP_EVEN:socket=0
+exactly cbo0.RING_AD_USED:UP_EVEN:socket=0=0 && [ "$(count ' write /dev/cpu/0/msr 0xd1[0-3] ')" -gt 0 ] &&
+	[ "$(count ' write /dev/cpu/0/msr 0xd1[1-3] 0x400000 ')" -eq 0 ]
+result $? "a clock of counter 0: no other counter is given it"
