@@ -231,8 +231,9 @@ static uint64_t control_value(const struct unc_units *s, const struct unc_claim 
  * A counter begins far from both ends of its range: whoever clears it makes it go back. Where
  * others may count that are not in the ledger, each session begins at a place of its own, from 1/16
  * to 11/16 of the range: if two set the same counter it leaps. One bit is always set, to show how
- * wide a counter is that is narrower than the table says, and the low half is 0, which costs no
- * write. One that somebody else counts with is left as it is.
+ * wide a counter is that is narrower than the table says, and the next one is clear, so that it
+ * begins far from its end as well; the low half is 0, which costs no write. One that somebody else
+ * counts with is left as it is.
  */
 static void set_counter(const struct unc_units *s, struct unc_claim *u, struct unc_slot *slot,
 			bool running)
@@ -243,7 +244,7 @@ static void set_counter(const struct unc_units *s, struct unc_claim *u, struct u
 
 	slot->start = !writable || running ? 0
 		      : s->place ? ((half / 8 + s->place % (half + half / 4)) | half >> 4) &
-					   ~(uint64_t)UINT32_MAX
+					   ~(half >> 5 | UINT32_MAX)
 				 : half;
 	if (u->n_counters < UNC_CLAIM_SETTINGS)
 		u->counter[u->n_counters++] =
