@@ -22,6 +22,11 @@ int unc_fail(struct unc_error *err, int code, const char *format, ...)
 	return code;
 }
 
+int unc_no_memory(struct unc_error *err)
+{
+	return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+}
+
 void unc_error_prefix(struct unc_error *err, const char *format, ...)
 {
 	char head[UNC_ERROR_MAX], whole[2 * UNC_ERROR_MAX + 2];

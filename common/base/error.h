@@ -20,6 +20,9 @@ struct unc_error {
 int unc_fail(struct unc_error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same where memory has run out: UNC_ERR_MEMORY. */
+int unc_no_memory(struct unc_error *err);
+
 /* Puts "prefix: " before the sentence (used to add file:line or a unit). */
 void unc_error_prefix(struct unc_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

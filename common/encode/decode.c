@@ -61,7 +61,7 @@ static void take_fields(struct decode *d, struct unc_spec *spec, bool of_ctl)
 		bool says = value || needed || has_default(d, spec, field);
 
 		if (!known && needed)
-			d->missing = unc_tbl_str(d->t, d->t->reg[f->reg[0]].name);
+			d->missing = unc_reg_name(d->t, f->reg[0]);
 		if (!known || (f->reg[0] == UNC_NONE && !of_ctl) || !says ||
 		    spec->n_fields == UNC_SPEC_FIELDS)
 			continue;
@@ -109,16 +109,7 @@ static bool complete(struct decode *d, struct unc_spec *spec)
 /* Bits of CTL that a umask sets. */
 static uint64_t umask_bits(const struct decode *d, const struct unc_tbl_umask *u)
 {
-	uint64_t bits = 0;
-
-	for (uint32_t i = 0; i < u->sets.n; i++) {
-		const struct unc_tbl_set *s = &d->t->set[u->sets.first + i];
-		const struct unc_tbl_field *f = &d->t->field[s->field];
-
-		if (f->reg[0] == UNC_NONE)
-			bits |= s->value << f->lo[0];
-	}
-	return bits;
+	return unc_sets_bits(d->t, &u->sets, UNC_NONE);
 }
 
 /* How much of the registers a umask explains: bits of CTL that are `left`, whole filter fields. */
@@ -251,10 +242,10 @@ int unc_code_decode(const struct unc_table *t, unsigned type, uint64_t ctl,
 		return unc_fail(
 			err, UNC_ERR_INVALID,
 			"what %s counts by control 0x%llx depends on %s, which is not given",
-			unc_tbl_str(t, t->type[type].name), (unsigned long long)ctl, d.missing);
+			unc_type_name(t, type), (unsigned long long)ctl, d.missing);
 	if (!found)
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "no event of %s has control 0x%llx",
-				unc_tbl_str(t, t->type[type].name), (unsigned long long)ctl);
+				unc_type_name(t, type), (unsigned long long)ctl);
 	*out = best;
 	return 0;
 }

@@ -16,21 +16,32 @@ static struct unc_code_filter *find_filter(struct unc_code *c, uint16_t reg)
 	return NULL;
 }
 
-static struct unc_code_filter *filter_of(struct unc_code *c, uint16_t reg)
+/* The register's filter, a new one if need be; NULL: there is no room, which has been said. */
+static struct unc_code_filter *filter_of(struct unc_work *w, uint16_t reg)
 {
-	struct unc_code_filter *f = find_filter(c, reg);
+	struct unc_code_filter *f = find_filter(w->code, reg);
 
-	if (f || c->n_filters == UNC_MAX_FILTERS)
+	if (f)
 		return f;
-	c->filter[c->n_filters] = (struct unc_code_filter){.reg = reg};
-	return &c->filter[c->n_filters++];
+	if (w->code->n_filters == UNC_MAX_FILTERS) {
+		unc_refuse(w, UNC_ERR_RANGE, "more than 8 filter registers");
+		return NULL;
+	}
+	f = &w->code->filter[w->code->n_filters++];
+	*f = (struct unc_code_filter){.reg = reg};
+	return f;
+}
+
+static uint16_t number_of(const struct unc_work *w, const struct unc_tbl_field *f)
+{
+	return (uint16_t)(f - w->t->field);
 }
 
 /*
  * Adds a value to its bits. What others have put there stays: rules.c looks whether what came out
  * is what was asked for. Filters know which bits are `meant`; only those are left alone.
  */
-static int deposit(struct unc_work *w, uint16_t field, uint64_t value, const uint64_t *meant)
+static void deposit(struct unc_work *w, uint16_t field, uint64_t value, const uint64_t *meant)
 {
 	const struct unc_tbl_field *f = &w->t->field[field];
 	uint64_t rest = value >> f->shift;
@@ -44,169 +55,142 @@ static int deposit(struct unc_work *w, uint16_t field, uint64_t value, const uin
 			w->code->ctl |= bits;
 			continue;
 		}
-		struct unc_code_filter *filter = filter_of(w->code, f->reg[p]);
+		struct unc_code_filter *filter = filter_of(w, f->reg[p]);
 
 		if (!filter)
-			return unc_refuse(w, UNC_ERR_RANGE, "more than 8 filter registers");
+			return;
 		filter->value |= meant ? bits & ~meant[filter - w->code->filter] : bits;
 		filter->mask |= mask;
 	}
-	return 0;
 }
 
 /* What the user asks for, and what comes with it. */
-static int wish(struct unc_work *w, uint16_t field, uint16_t by, uint64_t value)
+static void wish(struct unc_work *w, uint16_t field, uint16_t by, uint64_t value)
 {
-	if (w->n_wishes == UNC_MAX_WISHES)
-		return unc_refuse(w, UNC_ERR_RANGE, "more fields than can be kept together");
+	if (w->n_wishes == UNC_MAX_WISHES) {
+		unc_refuse(w, UNC_ERR_RANGE, "more fields than can be kept together");
+		return;
+	}
 	w->wish[w->n_wishes++] = (struct unc_wish){field, by, value};
-	return deposit(w, field, value, NULL);
+	deposit(w, field, value, NULL);
 }
 
 /* What comes with a field that the user gives, unless user or umask give it too. */
-static int wish_with(struct unc_work *w, uint16_t field, uint64_t value)
+static void wish_with(struct unc_work *w, uint16_t field, uint64_t value)
 {
 	const struct unc_range *with = &w->t->field[field].with;
-	int rc = wish(w, field, field, value);
 
-	for (uint32_t i = 0; i < with->n && rc == 0; i++) {
+	wish(w, field, field, value);
+	for (uint32_t i = 0; i < with->n; i++) {
 		const struct unc_tbl_set *s = &w->t->set[with->first + i];
 
 		if (!unc_is_chosen(w, s->field))
-			rc = wish(w, s->field, field, s->value);
+			wish(w, s->field, field, s->value);
 	}
-	return rc;
 }
 
-static int deposit_all(struct unc_work *w, const struct unc_range *sets)
+static void deposit_all(struct unc_work *w, const struct unc_range *sets)
 {
 	for (uint32_t i = 0; i < sets->n; i++) {
 		const struct unc_tbl_set *s = &w->t->set[sets->first + i];
-		int rc = deposit(w, s->field, s->value, NULL);
 
-		if (rc < 0)
-			return rc;
+		deposit(w, s->field, s->value, NULL);
 	}
-	return 0;
 }
 
-/* Fields that must be given. */
-static int check_needed(struct unc_work *w, const struct unc_range *needs, const char *umask)
+/* Fields that must be given; and defaults of those that are not, in bits that nobody has named. */
+static void defaults(struct unc_work *w, const struct unc_range *needs,
+		     const struct unc_range *sets, const char *what, const uint64_t *meant)
 {
 	for (uint32_t i = 0; i < needs->n; i++) {
 		uint16_t field = w->t->set[needs->first + i].field;
 
 		if (!unc_user_gave(w->spec, field))
-			return unc_refuse(w, UNC_ERR_INVALID, "%s needs a value of field %s",
-					  umask ? umask : "it",
-					  unc_tbl_str(w->t, w->t->field[field].name));
+			unc_refuse(w, UNC_ERR_INVALID, "%s needs a value of field %s", what,
+				   unc_field_name(w->t, field));
 	}
-	return 0;
-}
-
-/* Defaults of those that are not: of the event or of a umask, in bits that nobody has named. */
-static int defaults(struct unc_work *w, const struct unc_range *sets, const uint64_t *meant)
-{
 	for (uint32_t i = 0; i < sets->n; i++) {
 		const struct unc_tbl_set *s = &w->t->set[sets->first + i];
-		int rc = unc_is_given(w, s->field) ? 0 : deposit(w, s->field, s->value, meant);
 
-		if (rc < 0)
-			return rc;
+		if (!unc_is_given(w, s->field))
+			deposit(w, s->field, s->value, meant);
 	}
-	return 0;
 }
 
 /* Fields of every event that have a default, and those that take the value of another one. */
-static int type_defaults(struct unc_work *w, const uint64_t *meant)
+static void type_defaults(struct unc_work *w, const uint64_t *meant)
 {
-	const struct unc_range *fields = &w->t->type[w->spec->type].fields;
-	int rc = 0;
+	const struct unc_tbl_field *first = &w->t->field[w->type->fields.first], *f;
+	const struct unc_tbl_field *end = first + w->type->fields.n;
+	bool known;
 
-	for (uint32_t i = 0; i < fields->n && rc == 0; i++) {
-		uint16_t field = (uint16_t)(fields->first + i);
-		const struct unc_tbl_field *f = &w->t->field[field];
-
-		if ((f->flags & UNC_FIELD_DEFAULT) && !unc_is_given(w, field))
-			rc = deposit(w, field, f->default_value, meant);
-	}
-	for (uint32_t i = 0; i < fields->n && rc == 0; i++) {
-		uint16_t field = (uint16_t)(fields->first + i);
-		const struct unc_tbl_field *f = &w->t->field[field];
-		bool known;
-
+	for (f = first; f < end; f++)
+		if ((f->flags & UNC_FIELD_DEFAULT) && !unc_is_given(w, number_of(w, f)))
+			deposit(w, number_of(w, f), f->default_value, meant);
+	for (f = first; f < end; f++)
 		if (f->like != UNC_NONE && find_filter(w->code, f->reg[0]))
-			rc = deposit(w, field,
-				     unc_field_value(&w->t->field[f->like], w->code->ctl, NULL, 0,
-						     &known),
-				     meant);
-	}
-	return rc;
+			deposit(w, number_of(w, f),
+				unc_field_value(&w->t->field[f->like], w->code->ctl, NULL, 0,
+						&known),
+				meant);
 }
 
 /*
  * A register that qualifies every event which takes its fields qualifies this one too, whatever it
  * happens to hold: what nobody names must be what it holds at rest.
  */
-static int neutral_register(struct unc_work *w, uint16_t number)
+static void neutral(struct unc_work *w)
 {
-	const struct unc_tbl_reg *reg = &w->t->reg[number];
+	for (uint32_t i = 0; i < 2 * w->type->fields.n; i++) {
+		uint16_t field = (uint16_t)(w->type->fields.first + i / 2);
+		const struct unc_tbl_field *f = &w->t->field[field];
+		uint16_t number = f->reg[i % 2];
+		struct unc_code_filter *filter;
 
-	if (!(reg->flags & UNC_REG_EVERY) || find_filter(w->code, number))
-		return 0;
-	struct unc_code_filter *filter = filter_of(w->code, number);
-
-	if (!filter)
-		return unc_refuse(w, UNC_ERR_RANGE, "more than 8 filter registers");
-	filter->value = reg->base;
-	filter->mask = reg->write_mask;
-	return 0;
-}
-
-static int neutral(struct unc_work *w)
-{
-	const struct unc_range *fields = &w->t->type[w->spec->type].fields;
-	int rc = 0;
-
-	for (uint32_t i = 0; i < fields->n && rc == 0; i++) {
-		const struct unc_tbl_field *f = &w->t->field[fields->first + i];
-
-		if (f->reg[0] == UNC_NONE || !unc_takes_field(w, (uint16_t)(fields->first + i)))
+		if (!f->width[i % 2] || number == UNC_NONE || !unc_takes_field(w, field) ||
+		    !(w->t->reg[number].flags & UNC_REG_EVERY) || find_filter(w->code, number) ||
+		    !(filter = filter_of(w, number)))
 			continue;
-		rc = neutral_register(w, f->reg[0]);
-		if (rc == 0 && f->width[1])
-			rc = neutral_register(w, f->reg[1]);
+		filter->value = w->t->reg[number].base;
+		filter->mask = w->t->reg[number].write_mask;
 	}
-	return rc;
 }
 
-static int fail_no_umask(struct unc_work *w, const struct unc_tbl_event *e)
+static void fail_no_umask(struct unc_work *w)
 {
 	char names[300];
 	struct unc_buf list = UNC_BUF(names);
 
-	for (uint32_t i = 0; i < e->umasks.n; i++) {
-		const struct unc_tbl_umask *u = &w->t->umask[e->umasks.first + i];
+	for (uint32_t i = 0; i < w->e->umasks.n; i++) {
+		const struct unc_tbl_umask *u = &w->t->umask[w->e->umasks.first + i];
 
 		if (!(u->flags & UNC_UMASK_PARTIAL))
 			unc_put_few(&list, unc_tbl_str(w->t, u->name));
 	}
-	return unc_refuse(w, UNC_ERR_INVALID, "a umask is needed: %s", names);
+	unc_refuse(w, UNC_ERR_INVALID, "a umask is needed: %s", names);
 }
 
-/* The umasks given, or the default one. */
-static int choose_umasks(struct unc_work *w)
+/* The umasks given, or the default one; and what they say in place of the event. */
+static void choose_umasks(struct unc_work *w)
 {
-	const struct unc_tbl_event *e = &w->t->event[w->spec->event];
+	const struct unc_range *umasks = &w->e->umasks;
 
-	w->n_umasks = w->spec->n_umasks;
-	memcpy(w->umask, w->spec->umask, w->n_umasks * sizeof(w->umask[0]));
-	for (uint32_t i = 0; w->n_umasks == 0 && i < e->umasks.n; i++)
-		if (w->t->umask[e->umasks.first + i].flags & UNC_UMASK_DEFAULT)
-			w->umask[w->n_umasks++] = (uint16_t)(e->umasks.first + i);
-	if (w->n_umasks == 0 && e->umasks.n)
-		return fail_no_umask(w, e);
-	return unc_check_umasks(w);
+	while (w->n_umasks < w->spec->n_umasks) {
+		w->umask[w->n_umasks] = &w->t->umask[w->spec->umask[w->n_umasks]];
+		w->n_umasks++;
+	}
+	for (uint32_t i = 0; w->n_umasks == 0 && i < umasks->n; i++)
+		if (w->t->umask[umasks->first + i].flags & UNC_UMASK_DEFAULT)
+			w->umask[w->n_umasks++] = &w->t->umask[umasks->first + i];
+	if (w->n_umasks == 0 && umasks->n)
+		fail_no_umask(w);
+	unc_check_umasks(w);
+	for (unsigned i = 0; i < w->n_umasks; i++) {
+		if (w->umask[i]->counter != UNC_NONE)
+			w->code->counter = w->umask[i]->counter;
+		if (w->umask[i]->aggregate)
+			w->code->aggregate = (uint8_t)(w->umask[i]->aggregate - 1);
+	}
 }
 
 /* A mask of nodes: node number = socket number. */
@@ -218,101 +202,85 @@ static uint64_t node_mask(int node, int socket, int n_sockets)
 }
 
 /* Limits of a value that do not follow from the width of its field. */
-static int check_limits(struct unc_work *w, const struct unc_tbl_field *f, uint64_t value)
+static void check_limits(struct unc_work *w, const struct unc_tbl_field *f, uint64_t value)
 {
-	const char *name = unc_tbl_str(w->t, f->name);
-
 	if (value < f->min)
-		return unc_refuse(w, UNC_ERR_RANGE,
-				  value < 10 && f->min < 10 ? "%s=%llu: the least is %llu"
-							    : "%s=0x%llx: the least is 0x%llx",
-				  name, (unsigned long long)value, (unsigned long long)f->min);
+		unc_refuse(w, UNC_ERR_RANGE,
+			   value < 10 && f->min < 10 ? "%s=%llu: the least is %llu"
+						     : "%s=0x%llx: the least is 0x%llx",
+			   unc_tbl_str(w->t, f->name), (unsigned long long)value,
+			   (unsigned long long)f->min);
 	if (f->counters)
 		w->code->counters &= f->counters;
 	w->code->whole |= f->role == UNC_IS_BOTH_THREADS && value;
-	return 0;
 }
 
-static int user_fields(struct unc_work *w, int socket, int n_sockets)
+static void user_fields(struct unc_work *w, int socket, int n_sockets)
 {
 	for (unsigned i = 0; i < w->spec->n_fields; i++) {
 		const struct unc_spec_field *f = &w->spec->field[i];
 		const struct unc_tbl_field *row = &w->t->field[f->field];
 		uint64_t value = f->value;
-		int rc;
 
 		if (f->node) {
 			w->code->by_socket = true;
 			value = node_mask(f->node, socket, n_sockets);
 			if (value & ~unc_field_max(row))
-				return unc_refuse(w, UNC_ERR_RANGE,
-						  "field %s has no bit for so many sockets",
-						  unc_tbl_str(w->t, row->name));
+				unc_refuse(w, UNC_ERR_RANGE,
+					   "field %s has no bit for so many sockets",
+					   unc_tbl_str(w->t, row->name));
 		}
-		if ((rc = check_limits(w, row, value)) < 0 ||
-		    (rc = wish_with(w, f->field, value)) < 0)
-			return rc;
+		check_limits(w, row, value);
+		wish_with(w, f->field, value);
 	}
-	return 0;
 }
 
 /* A fixed or free-running counter takes no fields. */
-static int encode_fixed(struct unc_work *w)
+static void encode_fixed(struct unc_work *w)
 {
 	struct unc_code *code = w->code;
 
 	if (w->spec->n_fields)
-		return unc_refuse(w, UNC_ERR_INVALID,
-				  "it has a counter of its own, which takes no field %s",
-				  unc_tbl_str(w->t, w->t->field[w->spec->field[0].field].name));
+		unc_refuse(w, UNC_ERR_INVALID,
+			   "it has a counter of its own, which takes no field %s",
+			   unc_field_name(w->t, w->spec->field[0].field));
 	code->counters = 0;
 	code->ctl = w->t->counter[code->counter].enable;
-	return 0;
 }
 
-static int all_defaults(struct unc_work *w)
+static void all_defaults(struct unc_work *w)
 {
-	const struct unc_tbl_event *e = &w->t->event[w->spec->event];
 	uint64_t meant[UNC_MAX_FILTERS] = {0};
-	int rc;
 
 	for (unsigned i = 0; i < w->code->n_filters; i++)
 		meant[i] = w->code->filter[i].mask;
-	if ((rc = check_needed(w, &e->needs, NULL)) < 0 ||
-	    (rc = defaults(w, &e->defaults, meant)) < 0)
-		return rc;
-	for (unsigned i = 0; i < w->n_umasks; i++) {
-		const struct unc_tbl_umask *u = &w->t->umask[w->umask[i]];
-
-		if ((rc = check_needed(w, &u->needs, unc_tbl_str(w->t, u->name))) < 0 ||
-		    (rc = defaults(w, &u->defaults, meant)) < 0)
-			return rc;
-	}
-	return type_defaults(w, meant);
+	defaults(w, &w->e->needs, &w->e->defaults, "it", meant);
+	for (unsigned i = 0; i < w->n_umasks; i++)
+		defaults(w, &w->umask[i]->needs, &w->umask[i]->defaults,
+			 unc_tbl_str(w->t, w->umask[i]->name), meant);
+	type_defaults(w, meant);
 }
 
-static int encode_counted(struct unc_work *w, int socket, int n_sockets)
+static void encode_counted(struct unc_work *w, int socket, int n_sockets)
 {
-	const struct unc_table *t = w->t;
-	const struct unc_tbl_event *e = &t->event[w->spec->event];
 	struct unc_code *code = w->code;
-	int rc;
 
-	code->ctl = t->type[w->spec->type].enable;
-	code->exclusive = t->type[w->spec->type].exclusive;
-	code->lane = e->lane;
-	code->set = e->set;
-	if ((rc = unc_check_sets(w)) < 0 || (rc = deposit_all(w, &e->sets)) < 0)
-		return rc;
+	code->ctl = w->type->enable;
+	code->exclusive = w->type->exclusive;
+	code->lane = w->e->lane;
+	code->set = w->e->set;
+	unc_check_sets(w);
+	deposit_all(w, &w->e->sets);
 	for (unsigned i = 0; i < w->n_umasks; i++)
-		if ((rc = deposit_all(w, &t->umask[w->umask[i]].sets)) < 0)
-			return rc;
-	if ((rc = unc_check_uses(w)) < 0 || (rc = user_fields(w, socket, n_sockets)) < 0 ||
-	    (rc = all_defaults(w)) < 0 || (rc = neutral(w)) < 0 || (rc = unc_check_result(w)) < 0)
-		return rc;
+		deposit_all(w, &w->umask[i]->sets);
+	unc_check_uses(w);
+	user_fields(w, socket, n_sockets);
+	all_defaults(w);
+	neutral(w);
+	if (w->rc == 0)
+		unc_check_result(w);
 	if (code->counters == 0)
-		return unc_refuse(w, UNC_ERR_INVALID, "no counter can count these umasks together");
-	return 0;
+		unc_refuse(w, UNC_ERR_INVALID, "no counter can count these umasks together");
 }
 
 int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int socket,
@@ -326,23 +294,21 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 				.counters = e->counters,
 				.doubtful = e->doubtful,
 				.max_inc = e->max_inc};
-	struct unc_work w = {.t = t, .spec = spec, .code = &code, .err = err};
-	int rc;
+	struct unc_work w = {.t = t,
+			     .type = &t->type[spec->type],
+			     .e = e,
+			     .spec = spec,
+			     .code = &code,
+			     .err = err};
 
-	if ((rc = choose_umasks(&w)) < 0)
-		return rc;
-	for (unsigned i = 0; i < w.n_umasks; i++) {
-		const struct unc_tbl_umask *u = &t->umask[w.umask[i]];
-
-		if (u->counter != UNC_NONE)
-			code.counter = u->counter;
-		if (u->aggregate)
-			code.aggregate = (uint8_t)(u->aggregate - 1);
-	}
-	rc = code.counter != UNC_NONE ? encode_fixed(&w) : encode_counted(&w, socket, n_sockets);
-	if (rc == 0)
+	choose_umasks(&w);
+	if (w.rc == 0 && code.counter != UNC_NONE)
+		encode_fixed(&w);
+	else if (w.rc == 0)
+		encode_counted(&w, socket, n_sockets);
+	if (w.rc == 0)
 		*out = code;
-	return rc;
+	return w.rc;
 }
 
 bool unc_code_same(const struct unc_code *a, const struct unc_code *b)

@@ -18,33 +18,35 @@ enum { UNC_MAX_WISHES = 64 };
 
 struct unc_work {
 	const struct unc_table *t;
+	const struct unc_tbl_type *type;
+	const struct unc_tbl_event *e;
 	const struct unc_spec *spec;
 	struct unc_code *code;
 	struct unc_error *err;
-	uint16_t umask[UNC_SPEC_UMASKS]; /* those given, or the default one */
+	int rc;                                             /* of the first error */
+	const struct unc_tbl_umask *umask[UNC_SPEC_UMASKS]; /* those given, or the default one */
 	unsigned n_umasks;
 	struct unc_wish wish[UNC_MAX_WISHES];
 	unsigned n_wishes;
 };
 
-/* Fails with "type.EVENT: sentence". */
-int unc_refuse(struct unc_work *, int code, const char *format, ...)
+/* Fails with "type.EVENT: sentence". The first error stands, whatever comes after it. */
+void unc_refuse(struct unc_work *, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Whether the user gives a field; or a umask does; or the event. */
-bool unc_user_gave(const struct unc_spec *, uint16_t field);
+/* Whether the user gives a field, or a umask does; or the event. */
 bool unc_is_chosen(const struct unc_work *, uint16_t field);
 bool unc_is_given(const struct unc_work *, uint16_t field);
 
 /* The umasks that were given may stand alone, or together. */
-int unc_check_umasks(struct unc_work *);
+void unc_check_umasks(struct unc_work *);
 /* No two of event and umasks set one field of a filter to different values. */
-int unc_check_sets(struct unc_work *);
+void unc_check_sets(struct unc_work *);
 /* Whether the event, or one of the umasks, takes a field. */
 bool unc_takes_field(const struct unc_work *, uint16_t field);
 /* It takes the fields that the user gives. */
-int unc_check_uses(struct unc_work *);
+void unc_check_uses(struct unc_work *);
 /* What came out is what was asked for, and is allowed. */
-int unc_check_result(struct unc_work *);
+void unc_check_result(struct unc_work *);
 
 #endif

@@ -77,6 +77,8 @@ bool unc_umask_find(const struct unc_table *, const struct unc_tbl_event *, cons
 		    uint16_t *umask);
 
 bool unc_spec_has_umask(const struct unc_spec *, uint32_t umask);
+/* Whether the user gives a field. */
+bool unc_user_gave(const struct unc_spec *, uint16_t field);
 /* Adds a umask that the event does not have yet, in table order; there must be room. */
 void unc_spec_add_umask(struct unc_spec *, uint16_t umask);
 

@@ -26,10 +26,7 @@ enum {
 enum op_kind {
 	OP_NUMBER,
 	OP_REF,
-	OP_TIME,
-	OP_TSC,
-	OP_TSC_HZ,
-	OP_MEMORY_PEAK,
+	OP_VARIABLE,
 	OP_ADD,
 	OP_SUBTRACT,
 	OP_MULTIPLY,
@@ -43,7 +40,7 @@ enum op_kind {
 
 struct op {
 	uint8_t kind;
-	uint32_t ref;
+	uint32_t ref; /* number of the reference, or of the variable */
 	double number;
 };
 
@@ -52,6 +49,33 @@ struct unc_expr {
 	size_t n_code;
 	struct unc_expr_ref *refs;
 	size_t n_refs;
+	unsigned uses;
+};
+
+/* In the order of the bits UNC_EXPR_TIME .. */
+static const struct {
+	char name[12];
+	uint8_t at; /* in struct unc_expr_vars */
+} variables[] = {
+	{"TIME", offsetof(struct unc_expr_vars, time)},
+	{"TSC", offsetof(struct unc_expr_vars, tsc)},
+	{"TSC_HZ", offsetof(struct unc_expr_vars, tsc_hz)},
+	{"MEMORY_PEAK", offsetof(struct unc_expr_vars, memory_peak)},
+};
+
+static const struct function {
+	char name[10];
+	uint8_t values,
+		kind; /* how many it takes, and what is done with them; 0: it takes an event */
+	int aggregate;
+} functions[] = {
+	{"round", 1, OP_ROUND, 0},
+	{"max", 2, OP_MAX, 0},
+	{"min", 2, OP_MIN, 0},
+	{"positive", 1, OP_POSITIVE, 0},
+	{"sum", 0, 0, UNC_EXPR_SUM},
+	{"mean", 0, 0, UNC_EXPR_MEAN},
+	{"optional", 0, 0, UNC_EXPR_AS_EVENT},
 };
 
 /* A text that is being read: the formula itself, or that of a metric named in one. */
@@ -63,35 +87,50 @@ struct frame {
 	struct frame *outer;
 };
 
+/* After an error the text looks as if it were at its end, and nothing more is said. */
 struct parser {
 	struct unc_expr *expr;
 	const struct unc_expr_env *env;
 	struct unc_error *err;
+	int rc;
 	struct frame *frame;
 	locale_t c_locale; /* the host program's may want a decimal comma */
 	int nesting;
 	int stack;
 };
 
-static int parse_sum(struct parser *);
+static void parse_sum(struct parser *);
 
-/* Says where the error is: "column N: ", and for a metric put in, the way to it. */
-static int place(struct parser *p, int code)
+/* An error whose sentence has been said; it gets its place: "column N: ", and for a metric put in,
+ * the way to it. */
+static void place(struct parser *p, int code)
 {
+	p->rc = code;
 	for (struct frame *f = p->frame; f; f = f->outer) {
 		unc_error_prefix(p->err, "column %zu", f->column);
 		if (f->name)
 			unc_error_prefix(p->err, "metric %s", f->name);
 	}
-	return code;
 }
 
-#define FAIL(p, ...) place((p), unc_fail((p)->err, UNC_ERR_INVALID, __VA_ARGS__))
+static void fail(struct parser *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void fail(struct parser *p, const char *format, ...)
+{
+	char text[UNC_ERROR_MAX];
+
+	if (p->rc)
+		return;
+	UNC_FORMAT(text, format);
+	place(p, unc_fail(p->err, UNC_ERR_INVALID, "%s", text));
+}
 
 static char look(struct parser *p)
 {
 	struct frame *f = p->frame;
 
+	if (p->rc)
+		return '\0';
 	while (isspace((unsigned char)*f->p))
 		f->p++;
 	f->column = (size_t)(f->p - f->text) + 1;
@@ -116,162 +155,147 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || (c && strchr("_.:=|[]", c));
 }
 
-static int missing(struct parser *p, const char *what)
+static void missing(struct parser *p, const char *what)
 {
-	char c = look(p);
-
-	if (c == '\0')
-		return FAIL(p, "%s is missing at the end", what);
-	return FAIL(p, "%s is missing before '%.16s'", what, p->frame->p);
+	if (look(p) == '\0')
+		fail(p, "%s is missing at the end", what);
+	else
+		fail(p, "%s is missing before '%.16s'", what, p->frame->p);
 }
 
-static int expect(struct parser *p, char c)
+static void expect(struct parser *p, char c)
 {
 	char what[] = {'\'', c, '\'', '\0'};
 
-	return accept(p, c) ? 0 : missing(p, what);
+	if (!accept(p, c))
+		missing(p, what);
 }
 
-/* Room for one more element of an array; NULL if out of memory. */
-static int emit(struct parser *p, struct op op)
+/* Values that an operation adds to the stack. */
+static int grows_by(uint8_t kind)
+{
+	return kind < OP_ADD ? 1 : kind < OP_NEGATE ? -1 : 0;
+}
+
+static void emit(struct parser *p, struct op op)
 {
 	struct unc_expr *e = p->expr;
+	struct op *code;
 
-	if (op.kind < OP_ADD)
-		p->stack++;
-	else if (op.kind < OP_NEGATE)
-		p->stack--;
+	p->stack += grows_by(op.kind);
 	if (p->stack > MAX_STACK)
-		return FAIL(p, "too many values at once (at most %d)", MAX_STACK);
+		fail(p, "too many values at once (at most %d)", MAX_STACK);
 	if (e->n_code == MAX_CODE)
-		return FAIL(p, "too long with the metrics it names put in (at most %d operations)",
-			    MAX_CODE);
-	struct op *code = unc_grow(e->code, e->n_code, sizeof(*code));
-
-	if (!code)
-		return unc_fail(p->err, UNC_ERR_MEMORY, "out of memory");
-	e->code = code;
-	e->code[e->n_code++] = op;
-	return 0;
-}
-
-static int emit_kind(struct parser *p, enum op_kind kind)
-{
-	return emit(p, (struct op){.kind = (uint8_t)kind});
-}
-
-static int enter(struct parser *p)
-{
-	if (p->nesting == MAX_NESTING)
-		return FAIL(p, "nested too deeply (at most %d levels)", MAX_NESTING);
-	p->nesting++;
-	return 0;
-}
-
-static const char *digits_end(const char *s)
-{
-	while (isdigit((unsigned char)*s))
-		s++;
-	return s;
-}
-
-/* End of the number that starts at s; NULL if it is malformed. */
-static const char *number_end(const char *s)
-{
-	const char *end;
-
-	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
-		end = s + 2;
-		while (isxdigit((unsigned char)*end))
-			end++;
-		return end > s + 2 && !is_name(*end) ? end : NULL;
+		fail(p, "too long with the metrics it names put in (at most %d operations)",
+		     MAX_CODE);
+	if (p->rc)
+		return;
+	code = unc_grow(e->code, e->n_code, sizeof(*code));
+	if (code) {
+		e->code = code;
+		e->code[e->n_code++] = op;
+	} else {
+		p->rc = unc_no_memory(p->err);
 	}
-	end = digits_end(s);
-	if (*end == '.')
-		end = digits_end(end + 1);
-	if (end == s + 1 && *s == '.')
-		return NULL;
-	if (*end == 'e' || *end == 'E') {
-		const char *exponent = end + 1 + (end[1] == '+' || end[1] == '-');
-
-		end = digits_end(exponent);
-		if (end == exponent)
-			return NULL;
-	}
-	return is_name(*end) ? NULL : end;
 }
 
-static int parse_number(struct parser *p)
+static void emit_kind(struct parser *p, uint8_t kind)
 {
-	const char *start = p->frame->p, *end = number_end(start);
+	emit(p, (struct op){.kind = kind});
+}
 
-	if (!end) {
-		end = start;
-		while (is_name(*end))
-			end++;
-		return FAIL(p, "'%.*s' is not a number", (int)(end - start), start);
-	}
-	double value = strtod_l(start, NULL, p->c_locale);
+static void enter(struct parser *p)
+{
+	if (p->nesting++ == MAX_NESTING)
+		fail(p, "nested too deeply (at most %d levels)", MAX_NESTING);
+}
 
-	if (!isfinite(value))
-		return FAIL(p, "number %.*s is too large", (int)(end - start), start);
+static size_t name_length(const char *s)
+{
+	size_t n = 0;
+
+	while (is_name(s[n]))
+		n++;
+	return n;
+}
+
+/* Whether a number ends there, decimal or hexadecimal; the latter has no fraction. */
+static bool is_number(const char *start, const char *end)
+{
+	bool hex = start[0] == '0' && (start[1] == 'x' || start[1] == 'X');
+
+	return end > start && !is_name(*end) && !(hex && start + strcspn(start, ".pP") < end);
+}
+
+static void parse_number(struct parser *p)
+{
+	const char *start = p->frame->p;
+	char *end;
+	double value = strtod_l(start, &end, p->c_locale);
+
 	p->frame->p = end;
-	return emit(p, (struct op){.kind = OP_NUMBER, .number = value});
+	if (!is_number(start, end))
+		fail(p, "'%.*s' is not a number", (int)name_length(start), start);
+	else if (!isfinite(value))
+		fail(p, "number %.*s is too large", (int)(end - start), start);
+	emit(p, (struct op){.kind = OP_NUMBER, .number = value});
 }
 
 /* Takes a name; the text stays where it is, look() has set its column. */
-static int take_name(struct parser *p, char *buf, size_t size)
+static void take_name(struct parser *p, char buf[UNC_SPEC_MAX])
 {
-	const char *start = p->frame->p;
-	size_t n = 0;
+	size_t n = name_length(p->frame->p);
 
-	while (is_name(start[n]))
-		n++;
-	if (n >= size)
-		return FAIL(p, "name longer than %zu characters", size - 1);
-	memcpy(buf, start, n);
+	buf[0] = '\0';
+	if (n >= UNC_SPEC_MAX) {
+		fail(p, "name longer than %d characters", UNC_SPEC_MAX - 1);
+		return;
+	}
+	memcpy(buf, p->frame->p, n);
 	buf[n] = '\0';
-	p->frame->p = start + n;
-	return 0;
+	p->frame->p += n;
 }
 
-static int add_ref(struct parser *p, const char *event, int aggregate)
+static void add_ref(struct parser *p, const char *event, int aggregate)
 {
 	struct unc_expr *e = p->expr;
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < e->n_refs; i++)
-		if (e->refs[i].aggregate == aggregate && strcmp(e->refs[i].event, event) == 0)
-			break;
+	while (i < e->n_refs &&
+	       (e->refs[i].aggregate != aggregate || strcmp(e->refs[i].event, event) != 0))
+		i++;
 	if (i == e->n_refs) {
 		struct unc_expr_ref *refs = unc_grow(e->refs, i, sizeof(*refs));
-		char *copy;
+		char *copy = strdup(event);
 
-		if (!refs)
-			return unc_fail(p->err, UNC_ERR_MEMORY, "out of memory");
-		e->refs = refs;
-		copy = strdup(event);
-		if (!copy)
-			return unc_fail(p->err, UNC_ERR_MEMORY, "out of memory");
+		e->refs = refs ? refs : e->refs;
+		if (!refs || !copy) {
+			free(copy);
+			p->rc = unc_no_memory(p->err);
+			return;
+		}
 		e->refs[e->n_refs++] = (struct unc_expr_ref){copy, aggregate};
 	}
-	return emit(p, (struct op){.kind = OP_REF, .ref = (uint32_t)i});
+	emit(p, (struct op){.kind = OP_REF, .ref = (uint32_t)i});
 }
 
-static int parse_event(struct parser *p, const char *text, int aggregate, bool optional)
+static void parse_event(struct parser *p, const char *text, int aggregate, bool optional)
 {
 	char event[UNC_SPEC_MAX];
-	int rc = p->env->canonical(p->env->user, text, event, sizeof(event), p->err);
+	int rc = p->rc ? 0 : p->env->canonical(p->env->user, text, event, sizeof(event), p->err);
 
 	if (rc < 0)
-		return place(p, rc);
+		place(p, rc);
+	if (p->rc)
+		return;
 	if (optional && p->env->lacks && p->env->lacks(p->env->user, event))
-		return emit(p, (struct op){.kind = OP_NUMBER, .number = 0});
-	return add_ref(p, event, aggregate);
+		emit(p, (struct op){.kind = OP_NUMBER, .number = 0});
+	else
+		add_ref(p, event, aggregate);
 }
 
 /* A metric that is being put in already may not be put in again. */
-static int check_cycle(struct parser *p, const char *name)
+static void check_cycle(struct parser *p, const char *name)
 {
 	struct frame *inner = p->frame, *f = inner;
 	const char *through = inner->name;
@@ -279,180 +303,136 @@ static int check_cycle(struct parser *p, const char *name)
 	while (f && !(f->name && unc_same(f->name, name)))
 		f = f->outer;
 	if (!f)
-		return 0;
+		return;
 	while (p->frame->outer) /* the place that matters is the one in the formula itself */
 		p->frame = p->frame->outer;
 	if (f == inner)
-		return FAIL(p, "metric %s refers to itself", name);
-	return FAIL(p, "metric %s refers to itself through %s", name, through);
+		fail(p, "metric %s refers to itself", name);
+	else
+		fail(p, "metric %s refers to itself through %s", name, through);
 }
 
-static int parse_whole(struct parser *p)
+static void parse_whole(struct parser *p)
 {
-	int rc = parse_sum(p);
-
-	if (rc == 0 && look(p) != '\0')
-		return FAIL(p, "unexpected '%.16s'", p->frame->p);
-	return rc;
+	parse_sum(p);
+	if (look(p) != '\0')
+		fail(p, "unexpected '%.16s'", p->frame->p);
 }
 
-static int parse_metric(struct parser *p, const char *name, const char *formula)
+static void parse_metric(struct parser *p, const char *name, const char *formula)
 {
 	struct frame frame = {formula, formula, 1, name, p->frame};
-	int rc = check_cycle(p, name);
 
-	if (rc == 0)
-		rc = enter(p);
-	if (rc == 0) {
-		p->frame = &frame;
-		rc = parse_whole(p);
-		p->frame = frame.outer;
-		p->nesting--;
-	}
-	return rc;
-}
-
-static int parse_two(struct parser *p, enum op_kind kind)
-{
-	int rc = parse_sum(p);
-
-	if (rc == 0)
-		rc = expect(p, ',');
-	if (rc == 0)
-		rc = parse_sum(p);
-	return rc ? rc : emit_kind(p, kind);
-}
-
-/* sum(), mean(), optional(). */
-static int parse_of_event(struct parser *p, const char *function, int aggregate, bool optional)
-{
-	char name[UNC_SPEC_MAX];
-
-	if (!is_name_start(look(p)))
-		return FAIL(p, "%s() takes the name of an event", function);
-	int rc = take_name(p, name, sizeof(name));
-
-	return rc ? rc : parse_event(p, name, aggregate, optional);
+	check_cycle(p, name);
+	enter(p);
+	p->frame = &frame;
+	parse_whole(p);
+	p->frame = frame.outer;
+	p->nesting--;
 }
 
 /* The opening parenthesis has been taken. */
-static int parse_function(struct parser *p, const char *name, size_t column)
+static void parse_function(struct parser *p, const struct function *f)
 {
-	int rc = enter(p);
+	char name[UNC_SPEC_MAX];
 
-	if (rc)
-		return rc;
-	if (strcmp(name, "round") == 0) {
-		rc = parse_sum(p);
-		if (rc == 0)
-			rc = emit_kind(p, OP_ROUND);
-	} else if (strcmp(name, "positive") == 0) {
-		rc = parse_sum(p);
-		if (rc == 0)
-			rc = emit_kind(p, OP_POSITIVE);
-	} else if (strcmp(name, "max") == 0) {
-		rc = parse_two(p, OP_MAX);
-	} else if (strcmp(name, "min") == 0) {
-		rc = parse_two(p, OP_MIN);
-	} else if (strcmp(name, "sum") == 0) {
-		rc = parse_of_event(p, name, UNC_EXPR_SUM, false);
-	} else if (strcmp(name, "mean") == 0) {
-		rc = parse_of_event(p, name, UNC_EXPR_MEAN, false);
-	} else if (strcmp(name, "optional") == 0) {
-		rc = parse_of_event(p, name, UNC_EXPR_AS_EVENT, true);
+	enter(p);
+	for (unsigned i = 0; i < f->values; i++) {
+		if (i)
+			expect(p, ',');
+		parse_sum(p);
+	}
+	if (f->values) {
+		emit_kind(p, f->kind);
+	} else if (is_name_start(look(p))) {
+		take_name(p, name);
+		parse_event(p, name, f->aggregate, f->aggregate == UNC_EXPR_AS_EVENT);
 	} else {
-		p->frame->column = column;
-		rc = FAIL(p,
-			  "no function %s; there are round, max, min, positive, sum, mean and "
-			  "optional",
-			  name);
+		fail(p, "%s() takes the name of an event", f->name);
 	}
 	p->nesting--;
-	return rc ? rc : expect(p, ')');
+	expect(p, ')');
 }
 
-static int parse_name(struct parser *p)
+static void parse_variable(struct parser *p, uint32_t number)
 {
-	static const struct {
-		const char *name;
-		enum op_kind kind;
-	} built_in[] = {{"TIME", OP_TIME},
-			{"TSC", OP_TSC},
-			{"TSC_HZ", OP_TSC_HZ},
-			{"MEMORY_PEAK", OP_MEMORY_PEAK}};
+	p->expr->uses |= 1u << number;
+	emit(p, (struct op){.kind = OP_VARIABLE, .ref = number});
+}
+
+static void parse_name(struct parser *p)
+{
 	char name[UNC_SPEC_MAX];
 	size_t column = p->frame->column;
-	int rc = take_name(p, name, sizeof(name));
 
-	if (rc)
-		return rc;
-	if (accept(p, '('))
-		return parse_function(p, name, column);
+	take_name(p, name);
+	bool called = accept(p, '(');
+	for (size_t i = 0; called && i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strcmp(name, functions[i].name) == 0) {
+			parse_function(p, &functions[i]);
+			return;
+		}
 	p->frame->column = column;
-	for (size_t i = 0; i < sizeof(built_in) / sizeof(built_in[0]); i++)
-		if (strcmp(name, built_in[i].name) == 0)
-			return emit_kind(p, built_in[i].kind);
-	const char *formula = p->env->formula(p->env->user, name);
-
+	if (called)
+		fail(p,
+		     "no function %s; there are round, max, min, positive, sum, mean and optional",
+		     name);
+	for (uint32_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		if (strcmp(name, variables[i].name) == 0) {
+			parse_variable(p, i);
+			return;
+		}
+	const char *formula = p->rc ? NULL : p->env->formula(p->env->user, name);
 	if (formula)
-		return parse_metric(p, name, formula);
-	return parse_event(p, name, UNC_EXPR_AS_EVENT, false);
+		parse_metric(p, name, formula);
+	else
+		parse_event(p, name, UNC_EXPR_AS_EVENT, false);
 }
 
-static int parse_value(struct parser *p)
+static void parse_value(struct parser *p)
 {
 	char c = look(p);
 
-	if (isdigit((unsigned char)c) || c == '.')
-		return parse_number(p);
-	if (is_name_start(c))
-		return parse_name(p);
-	if (c != '(' && c != '-')
-		return missing(p, "a value");
-	int rc = enter(p);
-
-	if (rc)
-		return rc;
-	p->frame->p++;
-	if (c == '-') {
-		rc = parse_value(p);
-		if (rc == 0)
-			rc = emit_kind(p, OP_NEGATE);
+	if (isdigit((unsigned char)c) || c == '.') {
+		parse_number(p);
+	} else if (is_name_start(c)) {
+		parse_name(p);
+	} else if (c == '-' || c == '(') {
+		enter(p);
+		p->frame->p++;
+		if (c == '-') {
+			parse_value(p);
+			emit_kind(p, OP_NEGATE);
+		} else {
+			parse_sum(p);
+			expect(p, ')');
+		}
+		p->nesting--;
 	} else {
-		rc = parse_sum(p);
-		if (rc == 0)
-			rc = expect(p, ')');
+		missing(p, "a value");
 	}
-	p->nesting--;
-	return rc;
 }
 
 /* Parts with one of two operators between them. */
-static int parse_chain(struct parser *p, int (*part)(struct parser *), const char signs[2],
-		       enum op_kind first, enum op_kind second)
+static void parse_chain(struct parser *p, void (*part)(struct parser *), const char signs[2],
+			enum op_kind first, enum op_kind second)
 {
-	int rc = part(p);
-
-	while (rc == 0) {
-		enum op_kind kind = look(p) == signs[1] ? second : first;
-
-		if (!accept(p, signs[0]) && !accept(p, signs[1]))
-			return 0;
-		rc = part(p);
-		if (rc == 0)
-			rc = emit_kind(p, kind);
+	part(p);
+	for (char c; (c = look(p)) && (c == signs[0] || c == signs[1]);) {
+		p->frame->p++;
+		part(p);
+		emit_kind(p, c == signs[0] ? first : second);
 	}
-	return rc;
 }
 
-static int parse_product(struct parser *p)
+static void parse_product(struct parser *p)
 {
-	return parse_chain(p, parse_value, "*/", OP_MULTIPLY, OP_DIVIDE);
+	parse_chain(p, parse_value, "*/", OP_MULTIPLY, OP_DIVIDE);
 }
 
-static int parse_sum(struct parser *p)
+static void parse_sum(struct parser *p)
 {
-	return parse_chain(p, parse_product, "+-", OP_ADD, OP_SUBTRACT);
+	parse_chain(p, parse_product, "+-", OP_ADD, OP_SUBTRACT);
 }
 
 int unc_expr_parse(const char *text, const struct unc_expr_env *env, struct unc_expr **out,
@@ -460,21 +440,20 @@ int unc_expr_parse(const char *text, const struct unc_expr_env *env, struct unc_
 {
 	struct frame frame = {text, text, 1, NULL, NULL};
 	struct parser p = {.env = env, .err = err, .frame = &frame};
-	int rc = UNC_ERR_MEMORY;
 
 	p.expr = calloc(1, sizeof(*p.expr));
 	p.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (p.expr && p.c_locale)
-		rc = parse_whole(&p);
+		parse_whole(&p);
 	else
-		unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		p.rc = unc_no_memory(err);
 	if (p.c_locale)
 		freelocale(p.c_locale);
-	if (rc == 0)
+	if (p.rc == 0)
 		*out = p.expr;
 	else
 		unc_expr_free(p.expr);
-	return rc;
+	return p.rc;
 }
 
 void unc_expr_free(struct unc_expr *e)
@@ -498,27 +477,21 @@ const struct unc_expr_ref *unc_expr_ref(const struct unc_expr *e, size_t index)
 	return index < e->n_refs ? &e->refs[index] : NULL;
 }
 
-static double leaf(const struct op *op, const double *refs, const struct unc_expr_vars *vars)
+unsigned unc_expr_uses(const struct unc_expr *e)
 {
-	switch (op->kind) {
-	case OP_REF:
-		return refs[op->ref];
-	case OP_TIME:
-		return vars->time;
-	case OP_TSC:
-		return vars->tsc;
-	case OP_TSC_HZ:
-		return vars->tsc_hz;
-	case OP_MEMORY_PEAK:
-		return vars->memory_peak;
-	default:
-		return op->number;
-	}
+	return e->uses;
 }
 
-static double combine(uint8_t kind, double a, double b)
+static double result(const struct op *op, double a, double b, const double *refs,
+		     const struct unc_expr_vars *vars)
 {
-	switch (kind) {
+	switch (op->kind) {
+	case OP_NUMBER:
+		return op->number;
+	case OP_REF:
+		return refs[op->ref];
+	case OP_VARIABLE:
+		return *(const double *)((const char *)vars + variables[op->ref].at);
 	case OP_ADD:
 		return a + b;
 	case OP_SUBTRACT:
@@ -529,65 +502,36 @@ static double combine(uint8_t kind, double a, double b)
 		return a / b;
 	case OP_MAX:
 		return a > b ? a : b;
-	default:
+	case OP_MIN:
 		return a < b ? a : b;
+	case OP_NEGATE:
+		return -a;
+	case OP_ROUND:
+		return round(a);
+	default:
+		return a;
 	}
-}
-
-unsigned unc_expr_uses(const struct unc_expr *e)
-{
-	unsigned uses = 0;
-
-	for (size_t i = 0; i < e->n_code; i++)
-		uses |= e->code[i].kind == OP_TIME          ? UNC_EXPR_TIME
-			: e->code[i].kind == OP_TSC         ? UNC_EXPR_TSC
-			: e->code[i].kind == OP_TSC_HZ      ? UNC_EXPR_TSC_HZ
-			: e->code[i].kind == OP_MEMORY_PEAK ? UNC_EXPR_MEMORY_PEAK
-							    : 0;
-	return uses;
-}
-
-/* An operation on what lies on top of the stack, which begins at `at`. NULL, or why there is no
- * value. */
-static const char *apply(uint8_t kind, double *at)
-{
-	double a = at[0], b = at[1];
-
-	if (kind == OP_DIVIDE && b == 0)
-		return "the denominator is 0";
-	if (kind == OP_POSITIVE && a < 0)
-		return "the result is negative, which counts of one time cannot make it";
-	at[0] = kind == OP_NEGATE     ? -a
-		: kind == OP_ROUND    ? round(a)
-		: kind == OP_POSITIVE ? a
-				      : combine(kind, a, b);
-	return NULL;
 }
 
 /* NULL, or why there is no value. */
 static const char *run(const struct unc_expr *e, const double *refs,
 		       const struct unc_expr_vars *vars, double *out)
 {
-	double stack[MAX_STACK + 1] = {0};
-	size_t top = 0; /* values on the stack */
+	double stack[MAX_STACK + 2] = {0},
+				 *at = stack; /* the last value; none is below the first */
 
-	for (size_t i = 0; i < e->n_code; i++) {
-		const struct op *op = &e->code[i];
-		const char *why = NULL;
-
-		if (op->kind < OP_ADD) {
-			stack[top++] = leaf(op, refs, vars);
-		} else {
-			top -= op->kind < OP_NEGATE;
-			why = apply(op->kind, &stack[top - 1]);
-		}
+	for (const struct op *op = e->code; op < e->code + e->n_code; op++) {
+		at += grows_by(op->kind);
+		if (op->kind == OP_DIVIDE && at[1] == 0)
+			return "the denominator is 0";
+		if (op->kind == OP_POSITIVE && *at < 0)
+			return "the result is negative, which counts of one time cannot make it";
+		*at = result(op, at[0], at[1], refs, vars);
 		/* At once: max(0, x / 0) must not hide it. */
-		if (!why && !isfinite(stack[top - 1]))
-			why = "the result overflows";
-		if (why)
-			return why;
+		if (!isfinite(*at))
+			return "the result overflows";
 	}
-	*out = stack[0];
+	*out = *at;
 	return NULL;
 }
 

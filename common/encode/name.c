@@ -121,27 +121,39 @@ static void try_names(const struct unc_table *t, uint16_t type, bool in_full,
 				 unc_event_name(t, (unsigned)i), in_full);
 }
 
+/* The name that a text has before any colon, without an index; and the type that it begins with, or
+ * UNC_NONE. False: it has no dot, so no type. */
+static bool split_name(const struct unc_table *t, const char *text, char name[UNC_SPEC_MAX],
+		       uint16_t *type)
+{
+	char *dot;
+	int index;
+
+	snprintf(name, UNC_SPEC_MAX, "%.*s", (int)strcspn(text, ":"), text);
+	take_index(name, &index);
+	dot = strchr(name, '.');
+	*type = UNC_NONE;
+	if (!dot)
+		return false;
+	*dot = '\0';
+	*type = unc_find_type(t, name);
+	*dot = '.';
+	return true;
+}
+
 /* Neither an event nor a metric. Where the unit type is known, or none is named, the nearest of both. */
 static int unknown_name(const struct unc_table *t, const char *text, struct unc_error *err)
 {
-	char name[UNC_SPEC_MAX], buf[UNC_SPEC_MAX + 16], *dot;
+	char name[UNC_SPEC_MAX], buf[UNC_SPEC_MAX + 16];
 	struct unc_nearest nearest;
-	uint16_t type = UNC_NONE;
-	int index;
+	uint16_t type;
+	bool in_full = split_name(t, text, name, &type);
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
-	take_index(name, &index);
-	dot = strchr(name, '.');
-	if (dot) {
-		*dot = '\0';
-		type = unc_find_type(t, name);
-		*dot = '.';
-	}
-	if (!dot && unc_find_type(t, name) != UNC_NONE)
+	if (!in_full && unc_find_type(t, name) != UNC_NONE)
 		return unc_fail(err, UNC_ERR_NOT_FOUND,
 				"%s is a unit type, no metric or event; want %s.EVENT", name, name);
 	unc_nearest_start(&nearest, name);
-	try_names(t, type, dot != NULL, &nearest);
+	try_names(t, type, in_full, &nearest);
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric or event %.80s in %s%s", name,
 			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
@@ -150,17 +162,11 @@ static int unknown_name(const struct unc_table *t, const char *text, struct unc_
  * it is written in a way that metrics never are. */
 static bool of_event(const struct unc_table *t, const char *text)
 {
-	char type[UNC_SPEC_MAX], *dot;
-	int index;
+	char name[UNC_SPEC_MAX];
+	uint16_t type;
 
-	if (knows_event(t, text) || strstr(text, "::") || strncmp(text, "UNC_", 4) == 0)
-		return true;
-	snprintf(type, sizeof(type), "%.*s", (int)strcspn(text, ":"), text);
-	take_index(type, &index);
-	dot = strchr(type, '.');
-	if (dot)
-		*dot = '\0';
-	return dot && unc_find_type(t, type) == UNC_NONE;
+	return knows_event(t, text) || strstr(text, "::") || strncmp(text, "UNC_", 4) == 0 ||
+	       (split_name(t, text, name, &type) && type == UNC_NONE);
 }
 
 int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name *out,

@@ -8,33 +8,45 @@
 
 enum { FREE = 0xff, MAX_COUNTERS = 32 };
 
-struct matching {
+struct work {
+	const struct unc_table *t;
 	const struct unc_code *const *code;
 	size_t n;
-	const uint32_t *allowed;        /* counters of each event */
-	bool sure;                      /* of these, those that all sources allow */
-	uint8_t owner[MAX_COUNTERS];    /* event on each counter */
-	uint8_t counter[UNC_MAX_CODES]; /* of each event */
+	const struct unc_others *others;
+	struct unc_conflict *conflict;
+	uint32_t usable; /* counters that others leave */
+	const struct unc_tbl_lane *lane;
+	size_t n_lanes;
+	size_t leader[UNC_MAX_LANES]; /* event on the lead of each lane; n: none */
+	/* while counters are given to events */
+	uint32_t allowed[UNC_MAX_CODES]; /* counters of each event */
+	bool sure;                       /* of these, those that all sources allow */
+	uint8_t owner[MAX_COUNTERS];     /* event on each counter */
+	uint8_t counter[UNC_MAX_CODES];  /* of each event */
+	/* the best so far */
+	bool found;
+	uint32_t best;                 /* counters that have an event in it */
+	uint8_t chosen[UNC_MAX_CODES]; /* of each event in it */
 };
 
 /*
  * Finds an event for counter c: the first that has none yet, else one whose counter another can
  * have (augmenting path). Counters that have an event keep one.
  */
-static bool serve(struct matching *m, unsigned c, uint64_t *tried)
+static bool serve(struct work *w, unsigned c, uint64_t *tried)
 {
 	for (int has = 0; has < 2; has++)
-		for (size_t i = 0; i < m->n; i++) {
-			uint32_t not_now = m->sure ? m->code[i]->doubtful : 0;
+		for (size_t i = 0; i < w->n; i++) {
+			uint32_t not_now = w->sure ? w->code[i]->doubtful : 0;
 
-			if (!((m->allowed[i] & ~not_now) >> c & 1) || (*tried >> i & 1) ||
-			    (m->counter[i] != FREE) != has)
+			if (!((w->allowed[i] & ~not_now) >> c & 1) || (*tried >> i & 1) ||
+			    (w->counter[i] != FREE) != has)
 				continue;
 			*tried |= (uint64_t)1 << i;
-			if (has && !serve(m, m->counter[i], tried))
+			if (has && !serve(w, w->counter[i], tried))
 				continue;
-			m->owner[c] = (uint8_t)i;
-			m->counter[i] = (uint8_t)c;
+			w->owner[c] = (uint8_t)i;
+			w->counter[i] = (uint8_t)c;
 			return true;
 		}
 	return false;
@@ -44,31 +56,31 @@ static bool serve(struct matching *m, unsigned c, uint64_t *tried)
  * Gives every event one of its allowed counters, and all together the highest there are: the
  * kernel's driver takes the lowest, and looks at nobody. First those that all sources allow.
  */
-static bool match_all(struct matching *m)
+static bool match_all(struct work *w)
 {
-	memset(m->owner, FREE, sizeof(m->owner));
-	memset(m->counter, FREE, sizeof(m->counter));
-	m->sure = true;
-	for (unsigned round = 0; round < 2; round++, m->sure = false)
+	memset(w->owner, FREE, sizeof(w->owner));
+	memset(w->counter, FREE, sizeof(w->counter));
+	w->sure = true;
+	for (unsigned round = 0; round < 2; round++, w->sure = false)
 		for (unsigned c = MAX_COUNTERS; c-- > 0;) {
 			uint64_t tried = 0;
 
-			if (m->owner[c] == FREE)
-				serve(m, c, &tried);
+			if (w->owner[c] == FREE)
+				serve(w, c, &tried);
 		}
-	for (size_t i = 0; i < m->n; i++)
-		if (m->code[i]->counter == UNC_NONE && m->counter[i] == FREE)
+	for (size_t i = 0; i < w->n; i++)
+		if (w->code[i]->counter == UNC_NONE && w->counter[i] == FREE)
 			return false;
 	return true;
 }
 
 /* Counters that have an event. */
-static uint32_t used(const struct matching *m)
+static uint32_t used(const struct work *w)
 {
 	uint32_t counters = 0;
 
 	for (unsigned c = 0; c < MAX_COUNTERS; c++)
-		counters |= (uint32_t)(m->owner[c] != FREE) << c;
+		counters |= (uint32_t)(w->owner[c] != FREE) << c;
 	return counters;
 }
 
@@ -95,17 +107,25 @@ static bool agree(const struct unc_code *a, const struct unc_code *b, struct unc
 
 /* ---- lanes: counters of which one leads */
 
+static const struct unc_range *lanes_of(const struct unc_table *t, const struct unc_code *code)
+{
+	return &t->type[unc_type_pool(t, code->type)].lanes;
+}
+
+static bool in_lane(const struct unc_table *t, const struct unc_code *c,
+		    const struct unc_tbl_lane *lane)
+{
+	return c->counter == UNC_NONE && c->lane && t->lane[c->lane - 1].name == lane->name;
+}
+
 /* Whether one of the lanes of an event is led by a counter that can count it. */
 static bool can_lead(const struct unc_table *t, const struct unc_code *c)
 {
-	const struct unc_range *lanes = &t->type[c->type].lanes;
+	const struct unc_range *lanes = lanes_of(t, c);
 
-	for (uint32_t i = 0; i < lanes->n; i++) {
-		const struct unc_tbl_lane *lane = &t->lane[lanes->first + i];
-
-		if (lane->name == t->lane[c->lane - 1].name && (c->counters >> lane->lead & 1))
+	for (uint32_t i = lanes->first; i < lanes->first + lanes->n; i++)
+		if (in_lane(t, c, &t->lane[i]) && (c->counters >> t->lane[i].lead & 1))
 			return true;
-	}
 	return false;
 }
 
@@ -118,27 +138,6 @@ bool unc_schedule_follows(const struct unc_table *t, const struct unc_code *code
 			 lead->set == code->set && can_lead(t, lead));
 }
 
-struct lanes {
-	const struct unc_table *t;
-	const struct unc_tbl_lane *lane;
-	size_t n_lanes;
-	const struct unc_code *const *code;
-	size_t n;
-	uint32_t usable;
-	size_t leader[UNC_MAX_LANES]; /* event on the lead of each lane; n: none */
-	struct matching *m;
-	uint32_t *allowed;
-	uint32_t best;                  /* counters of the best choice so far; 0: none fits */
-	uint8_t counter[UNC_MAX_CODES]; /* of each event in it */
-};
-
-static bool in_lane(const struct lanes *l, size_t event, const struct unc_tbl_lane *lane)
-{
-	const struct unc_code *c = l->code[event];
-
-	return c->counter == UNC_NONE && c->lane && l->t->lane[c->lane - 1].name == lane->name;
-}
-
 /* Whether two events may count in one lane. */
 static bool of_one_set(const struct unc_code *a, const struct unc_code *b,
 		       const struct unc_tbl_lane *lane)
@@ -147,124 +146,138 @@ static bool of_one_set(const struct unc_code *a, const struct unc_code *b,
 }
 
 /* Counters of an event when the lanes are led as chosen. */
-static uint32_t allowed_with(const struct lanes *l, size_t event)
+static uint32_t allowed_with(const struct work *w, size_t event)
 {
-	uint32_t allowed = l->code[event]->counters & l->usable;
+	const struct unc_code *code = w->code[event];
+	uint32_t allowed = code->counter == UNC_NONE ? code->counters & w->usable : 0;
 
-	for (size_t k = 0; k < l->n_lanes; k++) {
-		const struct unc_tbl_lane *lane = &l->lane[k];
-		size_t leader = l->leader[k];
+	for (size_t k = 0; k < w->n_lanes; k++) {
+		const struct unc_tbl_lane *lane = &w->lane[k];
+		size_t leader = w->leader[k];
 		uint32_t lead = (uint32_t)1 << lane->lead;
 
 		if (leader == event)
 			return allowed & lead;
-		if (leader < l->n)
+		if (leader < w->n)
 			allowed &= ~lead;
-		if (in_lane(l, event, lane) &&
-		    (leader == l->n || !of_one_set(l->code[event], l->code[leader], lane)))
+		if (in_lane(w->t, code, lane) &&
+		    (leader == w->n || !of_one_set(code, w->code[leader], lane)))
 			allowed &= ~lane->counters;
 	}
 	return allowed;
 }
 
-static bool leads_already(const struct lanes *l, size_t k, size_t event)
+static bool leads_already(const struct work *w, size_t k, size_t event)
 {
 	while (k > 0)
-		if (l->leader[--k] == event)
+		if (w->leader[--k] == event)
 			return true;
 	return false;
 }
 
 /* Tries every event, and none, as the leader of lane k and those after it. */
-static void choose_leaders(struct lanes *l, size_t k)
+static void choose_leaders(struct work *w, size_t k)
 {
-	if (k == l->n_lanes) {
-		for (size_t i = 0; i < l->n; i++)
-			l->allowed[i] = allowed_with(l, i);
-		if (match_all(l->m) && used(l->m) > l->best) {
-			l->best = used(l->m);
-			memcpy(l->counter, l->m->counter, sizeof(l->counter));
+	if (k == w->n_lanes) {
+		for (size_t i = 0; i < w->n; i++)
+			w->allowed[i] = allowed_with(w, i);
+		if (match_all(w) && (!w->found || used(w) > w->best)) {
+			w->found = true;
+			w->best = used(w);
+			memcpy(w->chosen, w->counter, sizeof(w->chosen));
 		}
 		return;
 	}
-	for (size_t i = 0; i <= l->n; i++) {
-		if (i < l->n &&
-		    (!in_lane(l, i, &l->lane[k]) || leads_already(l, k, i) ||
-		     !(l->code[i]->counters & l->usable & (uint32_t)1 << l->lane[k].lead)))
+	for (size_t i = 0; i <= w->n; i++) {
+		if (i < w->n &&
+		    (!in_lane(w->t, w->code[i], &w->lane[k]) || leads_already(w, k, i) ||
+		     !(w->code[i]->counters & w->usable & (uint32_t)1 << w->lane[k].lead)))
 			continue;
-		l->leader[k] = i;
-		choose_leaders(l, k + 1);
+		w->leader[k] = i;
+		choose_leaders(w, k + 1);
 	}
 }
 
-/* A follower without an event that could lead it. */
-static bool lacks_lead(const struct lanes *l, size_t event)
+/* Whether counters can be had for all, as the first n_lanes lanes want them. */
+static bool fits(struct work *w, size_t n_lanes)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (unc_schedule_follows(l->t, l->code[event], l->code[i]))
+	w->n_lanes = n_lanes;
+	w->found = false;
+	choose_leaders(w, 0);
+	return w->found;
+}
+
+/* A follower without an event that could lead it. */
+static bool lacks_lead(const struct work *w, size_t event)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (unc_schedule_follows(w->t, w->code[event], w->code[i]))
 			return false;
-	return unc_schedule_follows(l->t, l->code[event], NULL);
+	return unc_schedule_follows(w->t, w->code[event], NULL);
+}
+
+/* Whether two events are of one lane, and do not go together there. */
+static bool disagree(const struct work *w, const struct unc_code *a, const struct unc_code *b)
+{
+	for (size_t k = 0; k < w->n_lanes; k++)
+		if (in_lane(w->t, a, &w->lane[k]) && in_lane(w->t, b, &w->lane[k]) &&
+		    !of_one_set(a, b, &w->lane[k]))
+			return true;
+	return false;
+}
+
+static void blame(struct work *w, enum unc_conflict_kind kind, size_t a, size_t b)
+{
+	w->conflict->kind = kind;
+	w->conflict->a = a;
+	w->conflict->b = b;
 }
 
 /* Names two events that do not go together; if no pair is to blame, a leading counter is taken. */
-static void blame_lanes(const struct lanes *l, struct unc_conflict *conflict)
+static void blame_lanes(struct work *w)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (lacks_lead(l, i)) {
-			conflict->kind = UNC_CONFLICT_FOLLOWS;
-			conflict->a = conflict->b = i;
+	size_t last = w->n - 1;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (lacks_lead(w, i)) {
+			blame(w, UNC_CONFLICT_FOLLOWS, i, i);
 			return;
 		}
-	conflict->kind = UNC_CONFLICT_SET;
-	for (size_t b = l->n; b-- > 0;)
+	for (size_t b = w->n; b-- > 0;)
 		for (size_t a = 0; a < b; a++)
-			for (size_t k = 0; k < l->n_lanes; k++)
-				if (in_lane(l, a, &l->lane[k]) && in_lane(l, b, &l->lane[k]) &&
-				    !of_one_set(l->code[a], l->code[b], &l->lane[k])) {
-					conflict->a = a;
-					conflict->b = b;
-					return;
-				}
-	conflict->kind = UNC_CONFLICT_LEAD;
-	conflict->a = conflict->b = l->n - 1;
-	for (size_t i = 0; i < l->n; i++)
-		if (l->code[i]->lane)
-			conflict->a = conflict->b = i;
+			if (disagree(w, w->code[a], w->code[b])) {
+				blame(w, UNC_CONFLICT_SET, a, b);
+				return;
+			}
+	for (size_t i = 0; i < w->n; i++)
+		if (w->code[i]->lane)
+			last = i;
+	blame(w, UNC_CONFLICT_LEAD, last, last);
 }
 
 /* ---- beside others */
 
-static const struct unc_range *lanes_of(const struct unc_table *t, const struct unc_code *code)
-{
-	return &t->type[unc_type_pool(t, code->type)].lanes;
-}
-
 /* Whether somebody else counts in a lane, on whose lead nothing may be put then: what he counts
  * would change. */
-static bool follows(const struct unc_table *t, const struct unc_code *code,
-		    const struct unc_other *other, const struct unc_tbl_lane *lane)
+static bool follows(const struct work *w, const struct unc_other *other,
+		    const struct unc_tbl_lane *lane)
 {
 	return other->counter != lane->lead && (lane->counters >> other->counter & 1) &&
-	       unc_control_in_lane(t, code->type, other->ctl, lane);
+	       unc_control_in_lane(w->t, w->code[0]->type, other->ctl, lane);
 }
 
 /* Counters that others leave. */
-static uint32_t usable(const struct unc_table *t, const struct unc_code *code,
-		       const struct unc_others *others)
+static uint32_t usable(const struct work *w, size_t n_lanes)
 {
-	const struct unc_range *lanes = lanes_of(t, code);
 	uint32_t counters = UINT32_MAX;
 
-	for (size_t i = 0; i < others->n; i++) {
-		const struct unc_other *other = &others->one[i];
+	for (size_t i = 0; i < w->others->n; i++) {
+		const struct unc_other *other = &w->others->one[i];
 
 		counters &= ~((uint32_t)1 << other->counter);
-		for (uint32_t k = 0; k < lanes->n; k++) {
-			const struct unc_tbl_lane *lane = &t->lane[lanes->first + k];
-
-			if (follows(t, code, other, lane))
-				counters &= ~((uint32_t)1 << lane->lead);
-		}
+		for (size_t k = 0; k < n_lanes; k++)
+			if (follows(w, other, &w->lane[k]))
+				counters &= ~((uint32_t)1 << w->lane[k].lead);
 	}
 	return counters;
 }
@@ -291,63 +304,57 @@ static bool has_counter(const struct unc_others *others, unsigned counter)
 }
 
 /* Whether one of the others is in the way of an event, as `kind` says. */
-static bool in_the_way(const struct unc_table *t, const struct unc_code *code,
-		       const struct unc_others *others, size_t one, struct unc_conflict *conflict)
+static bool in_the_way(const struct work *w, const struct unc_code *code,
+		       const struct unc_other *other, enum unc_conflict_kind kind)
 {
-	const struct unc_other *other = &others->one[one];
-	const struct unc_range *lanes = lanes_of(t, code);
+	const struct unc_range *lanes = lanes_of(w->t, code);
 
-	if (conflict->kind == UNC_CONFLICT_COUNTER)
+	if (kind == UNC_CONFLICT_COUNTER)
 		return code->counters >> other->counter & 1;
-	for (uint32_t i = 0; i < lanes->n; i++) {
-		const struct unc_tbl_lane *lane = &t->lane[lanes->first + i];
-		bool own = code->lane && lane->name == t->lane[code->lane - 1].name;
+	for (uint32_t i = lanes->first; i < lanes->first + lanes->n; i++) {
+		const struct unc_tbl_lane *lane = &w->t->lane[i];
 		uint32_t lead = (uint32_t)1 << lane->lead;
 
-		conflict->lead = lane->lead;
-		if (conflict->kind == UNC_CONFLICT_LEAD
-			    ? own && lane->lead == other->counter && (code->counters & ~lead)
-			    : (code->counters & lead) && !has_counter(others, lane->lead) &&
-				      follows(t, code, other, lane))
+		w->conflict->lead = lane->lead;
+		if (kind == UNC_CONFLICT_LEAD
+			    ? in_lane(w->t, code, lane) && lane->lead == other->counter &&
+				      (code->counters & ~lead)
+			    : (code->counters & lead) && !has_counter(w->others, lane->lead) &&
+				      follows(w, other, lane))
 			return true;
 	}
 	return false;
 }
 
 /* Names one of the others, if they are to blame that an event has no counter. */
-static void blame_others(const struct unc_table *t, const struct unc_code *code,
-			 const struct unc_others *others, struct unc_conflict *conflict)
+static void blame_others(struct work *w)
 {
 	static const enum unc_conflict_kind kinds[] = {UNC_CONFLICT_LEAD, UNC_CONFLICT_FOLLOWED,
 						       UNC_CONFLICT_COUNTER};
-	const enum unc_conflict_kind ours = conflict->kind;
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		for (size_t i = 0; i < others->n; i++) {
-			conflict->kind = kinds[k];
-			if (!in_the_way(t, code, others, i, conflict))
-				continue;
-			conflict->beside = (int)i;
-			return;
-		}
-	conflict->kind = ours;
+		for (size_t i = 0; i < w->others->n; i++)
+			if (in_the_way(w, w->code[w->conflict->b], &w->others->one[i], kinds[k])) {
+				w->conflict->kind = kinds[k];
+				w->conflict->beside = (int)i;
+				return;
+			}
 }
 
 /* ---- */
 
 /* The first event for which there is no counter when those before it have theirs. */
-static void blame_counter(struct matching *m, struct unc_conflict *conflict)
+static void blame_counter(struct work *w)
 {
 	size_t event;
 
-	for (m->n = 1; match_all(m);)
-		m->n++;
-	event = m->n - 1;
-	conflict->kind = UNC_CONFLICT_COUNTER;
-	conflict->a = conflict->b = event;
+	for (w->n = 1; match_all(w);)
+		w->n++;
+	event = w->n - 1;
+	blame(w, UNC_CONFLICT_COUNTER, event, event);
 	for (unsigned c = 0; c < MAX_COUNTERS; c++)
-		if ((m->code[event]->counters >> c & 1) && m->owner[c] != FREE) {
-			conflict->a = m->owner[c];
+		if ((w->code[event]->counters >> c & 1) && w->owner[c] != FREE) {
+			w->conflict->a = w->owner[c];
 			break;
 		}
 }
@@ -368,56 +375,35 @@ static int check_pairs(const struct unc_code *const *code, size_t n,
 	return 0;
 }
 
-/* Where one of the events is of a lane. */
-static bool match_lanes(const struct unc_table *t, struct matching *m, uint32_t *allowed,
-			uint32_t free, struct unc_conflict *conflict)
-{
-	const struct unc_range *rows = lanes_of(t, m->code[0]);
-	struct lanes l = {.t = t,
-			  .lane = &t->lane[rows->first],
-			  .n_lanes = rows->n,
-			  .code = m->code,
-			  .n = m->n,
-			  .usable = free,
-			  .m = m,
-			  .allowed = allowed};
-
-	choose_leaders(&l, 0);
-	if (!l.best)
-		blame_lanes(&l, conflict);
-	memcpy(m->counter, l.counter, sizeof(l.counter));
-	return l.best != 0;
-}
-
 int unc_schedule(const struct unc_table *t, const struct unc_code *const *code, size_t n,
 		 const struct unc_others *others, uint8_t *counter, struct unc_conflict *conflict)
 {
 	static const struct unc_others none = {0};
-	uint32_t allowed[UNC_MAX_CODES], free = UINT32_MAX;
-	struct matching m = {.code = code, .n = n, .allowed = allowed};
-	bool laned = false, fits;
+	struct work w = {.t = t, .code = code, .n = n, .conflict = conflict};
+	bool laned = false;
 
-	others = others ? others : &none;
+	w.others = others ? others : &none;
 	conflict->beside = -1;
+	if (n == 0)
+		return 0;
 	memset(counter, 0, n);
-	if (check_pairs(code, n, others, conflict) < 0)
+	if (check_pairs(code, n, w.others, conflict) < 0)
 		return UNC_ERR_CONFLICT;
-	free = n ? usable(t, code[0], others) : 0;
-	for (size_t i = 0; i < n; i++) {
-		allowed[i] = code[i]->counter == UNC_NONE ? code[i]->counters & free : 0;
+	const struct unc_range *lanes = lanes_of(t, code[0]);
+	w.lane = &t->lane[lanes->first];
+	w.usable = usable(&w, lanes->n);
+	for (size_t i = 0; i < n; i++)
 		laned |= code[i]->lane != 0;
-	}
-	fits = match_all(&m);
-	if (!fits)
-		blame_counter(&m, conflict);
-	else if (laned)
-		fits = match_lanes(t, &m, allowed, free, conflict);
-	if (!fits) {
-		blame_others(t, code[conflict->b], others, conflict);
+	if (!fits(&w, 0))
+		blame_counter(&w);
+	else if (laned && !fits(&w, lanes->n))
+		blame_lanes(&w);
+	if (!w.found) {
+		blame_others(&w);
 		return UNC_ERR_CONFLICT;
 	}
 	for (size_t i = 0; i < n; i++)
-		counter[i] = m.counter[i] == FREE ? 0 : m.counter[i];
+		counter[i] = w.chosen[i] == FREE ? 0 : w.chosen[i];
 	return 0;
 }
 

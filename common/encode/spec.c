@@ -42,6 +42,14 @@ bool unc_spec_has_umask(const struct unc_spec *spec, uint32_t umask)
 	return false;
 }
 
+bool unc_user_gave(const struct unc_spec *spec, uint16_t field)
+{
+	for (unsigned i = 0; i < spec->n_fields; i++)
+		if (spec->field[i].field == field)
+			return true;
+	return false;
+}
+
 void unc_spec_add_umask(struct unc_spec *spec, uint16_t umask)
 {
 	unsigned at = spec->n_umasks++;

@@ -65,43 +65,60 @@ enum unc_unit_state unc_unit_state(const struct unc_table *t, const struct unc_t
 	return (unit_ctl ^ frozen) & tells ? UNC_UNIT_PARTLY : UNC_UNIT_FROZEN;
 }
 
-bool unc_sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
+const struct unc_tbl_set *unc_find_set(const struct unc_table *t, const struct unc_range *sets,
+				       uint16_t field)
 {
 	for (uint32_t i = 0; i < sets->n; i++)
 		if (t->set[sets->first + i].field == field)
-			return true;
-	return false;
+			return &t->set[sets->first + i];
+	return NULL;
+}
+
+bool unc_sets_field(const struct unc_table *t, const struct unc_range *sets, uint16_t field)
+{
+	return unc_find_set(t, sets, field) != NULL;
+}
+
+uint64_t unc_sets_bits(const struct unc_table *t, const struct unc_range *sets, uint16_t reg)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < sets->n; i++) {
+		const struct unc_tbl_set *s = &t->set[sets->first + i];
+
+		if (t->field[s->field].reg[0] == reg)
+			bits |= s->value << t->field[s->field].lo[0];
+	}
+	return bits;
+}
+
+uint16_t unc_find_row(const struct unc_table *t, const void *rows, size_t size, struct unc_range in,
+		      const char *name)
+{
+	unc_str at;
+
+	for (uint32_t i = in.first; i < in.first + in.n; i++) {
+		memcpy(&at, (const char *)rows + i * size, sizeof(at));
+		if (unc_same(unc_tbl_str(t, at), name))
+			return (uint16_t)i;
+	}
+	return UNC_NONE;
 }
 
 uint16_t unc_find_field(const struct unc_table *t, const struct unc_tbl_type *type,
 			const char *name)
 {
-	for (uint32_t i = 0; i < type->fields.n; i++) {
-		uint32_t at = type->fields.first + i;
-
-		if (unc_same(unc_tbl_str(t, t->field[at].name), name))
-			return (uint16_t)at;
-	}
-	return UNC_NONE;
+	return UNC_FIND(t, field, type->fields, name);
 }
 
 uint16_t unc_find_reg(const struct unc_table *t, const struct unc_tbl_type *type, const char *name)
 {
-	for (uint32_t i = 0; i < type->regs.n; i++) {
-		uint32_t at = type->regs.first + i;
-
-		if (unc_same(unc_tbl_str(t, t->reg[at].name), name))
-			return (uint16_t)at;
-	}
-	return UNC_NONE;
+	return UNC_FIND(t, reg, type->regs, name);
 }
 
 uint16_t unc_find_type(const struct unc_table *t, const char *name)
 {
-	for (size_t i = 0; i < t->n_type; i++)
-		if (unc_same(unc_tbl_str(t, t->type[i].name), name))
-			return (uint16_t)i;
-	return UNC_NONE;
+	return UNC_FIND(t, type, ((struct unc_range){0, (uint32_t)t->n_type}), name);
 }
 
 const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *t,

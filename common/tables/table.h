@@ -483,15 +483,18 @@ static inline const char *unc_tbl_str(const struct unc_table *t, unc_str s)
 	return t->strings + s;
 }
 
-static inline const char *unc_type_name(const struct unc_table *t, unsigned type)
-{
-	return unc_tbl_str(t, t->type[type].name);
-}
-
-static inline const char *unc_event_name(const struct unc_table *t, unsigned event)
-{
-	return unc_tbl_str(t, t->event[event].name);
-}
+/* unc_type_name(table, index) and its kind. */
+#define UNC_ROW_NAME(row)                                                                          \
+	static inline const char *unc_##row##_name(const struct unc_table *t, unsigned index)      \
+	{                                                                                          \
+		return unc_tbl_str(t, t->row[index].name);                                         \
+	}
+UNC_ROW_NAME(type)
+UNC_ROW_NAME(event)
+UNC_ROW_NAME(umask)
+UNC_ROW_NAME(field)
+UNC_ROW_NAME(reg)
+UNC_ROW_NAME(counter)
 
 /* The type whose units, registers and counters a type uses: itself, unless it is a view. */
 static inline unsigned unc_type_pool(const struct unc_table *t, unsigned type)
@@ -526,6 +529,11 @@ static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
 
 /* ---- questions (table.c) */
 
+/* The row with this name among some of an array of structs that begin with their name; UNC_NONE: there
+ * is none. */
+#define UNC_FIND(t, row, range, name) unc_find_row(t, (t)->row, sizeof(*(t)->row), range, name)
+uint16_t unc_find_row(const struct unc_table *, const void *rows, size_t size, struct unc_range,
+		      const char *name);
 /* Finds a field or register of a type by name; UNC_NONE if there is none. */
 uint16_t unc_find_field(const struct unc_table *, const struct unc_tbl_type *, const char *name);
 uint16_t unc_find_reg(const struct unc_table *, const struct unc_tbl_type *, const char *name);
@@ -542,8 +550,12 @@ bool unc_kernel_pmu(const struct unc_table *, unsigned type, unsigned pmu, unsig
 bool unc_kernel_last(const struct unc_table *, unsigned type, unsigned pmu, char *buf, size_t size);
 /* Where a filter register is in config1 (0: low half, 1: high half) and config2 (2, 3); -1: nowhere. */
 int unc_kernel_place(const struct unc_tbl_kernel *, uint16_t reg);
-/* Whether one of a range of settings is of a field. */
+/* The setting of a field among some; NULL: there is none. */
+const struct unc_tbl_set *unc_find_set(const struct unc_table *, const struct unc_range *sets,
+				       uint16_t field);
 bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
+/* The bits that settings make in a register (UNC_NONE: in the control of a counter). */
+uint64_t unc_sets_bits(const struct unc_table *, const struct unc_range *sets, uint16_t reg);
 /* What unit control, as it was read, says of the counters of a unit: some may run, by the bits in which
  * the steps `freeze` and `unfreeze` differ. A unit without these steps runs. */
 enum unc_unit_state { UNC_UNIT_RUNS, UNC_UNIT_PARTLY, UNC_UNIT_FROZEN };
