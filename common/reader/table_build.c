@@ -127,74 +127,29 @@ int unc_table_reader_share(struct unc_table_reader *r, const struct unc_table_re
 
 /* ---- words */
 
-const char *unc_take(struct unc_line *line, const char *key)
+static bool is_kind(const struct unc_word *w, enum unc_word_kind kind, const char *key)
 {
-	for (size_t i = 0; i < line->n; i++) {
-		struct unc_word *w = &line->word[i];
-
-		if (w->key && !w->used && strcmp(w->key, key) == 0) {
-			w->used = true;
-			return w->value;
-		}
+	switch (kind) {
+	case UNC_WORD_KEY:
+		return w->key && strcmp(w->key, key) == 0;
+	case UNC_WORD_FLAG:
+		return !w->key && !w->quoted && strcmp(w->value, key) == 0;
+	case UNC_WORD_PLAIN:
+		return !w->key && !w->quoted;
+	case UNC_WORD_ANY:
+		return !w->quoted;
+	default:
+		return w->quoted;
 	}
-	return NULL;
 }
 
-static struct unc_word *plain_word(struct unc_line *line, const char *text)
+struct unc_word *unc_take(struct unc_line *line, enum unc_word_kind kind, const char *key)
 {
-	for (size_t i = 0; i < line->n; i++) {
-		struct unc_word *w = &line->word[i];
-
-		if (!w->key && !w->quoted && !w->used && (!text || strcmp(w->value, text) == 0))
+	for (struct unc_word *w = line->word; w < line->word + line->n; w++)
+		if (!w->used && is_kind(w, kind, key)) {
+			w->used = true;
 			return w;
-	}
-	return NULL;
-}
-
-bool unc_take_flag(struct unc_line *line, const char *word)
-{
-	struct unc_word *w = plain_word(line, word);
-
-	if (w)
-		w->used = true;
-	return w != NULL;
-}
-
-const char *unc_take_plain(struct unc_line *line)
-{
-	struct unc_word *w = plain_word(line, NULL);
-
-	if (!w)
-		return NULL;
-	w->used = true;
-	return w->value;
-}
-
-const char *unc_take_word(struct unc_line *line)
-{
-	for (size_t i = 1; i < line->n; i++) {
-		struct unc_word *w = &line->word[i];
-
-		if (w->used || w->quoted)
-			continue;
-		w->used = true;
-		if (w->key)
-			w->value[-1] = '=';
-		return w->key ? w->key : w->value;
-	}
-	return NULL;
-}
-
-const char *unc_take_quoted(struct unc_line *line)
-{
-	for (size_t i = 0; i < line->n; i++) {
-		struct unc_word *w = &line->word[i];
-
-		if (w->quoted && !w->used) {
-			w->used = true;
-			return w->value;
 		}
-	}
 	return NULL;
 }
 
@@ -211,10 +166,10 @@ int unc_words_done(struct unc_table_reader *r)
 	return 0;
 }
 
-const char *unc_given(const struct unc_table_reader *r, const char *key)
+const char *unc_given(const struct unc_table_reader *r, const char *column)
 {
 	for (const struct unc_word *w = r->line->word; w < r->line->word + r->line->n; w++)
-		if (w->key && strcmp(w->key, key) == 0)
+		if (w->used && w->key && strcmp(w->key, column) == 0)
 			return w->value;
 	return NULL;
 }
@@ -245,4 +200,17 @@ int unc_note_wrong(struct unc_table_reader *r)
 struct unc_tbl_type *unc_current_type(struct unc_table_reader *r)
 {
 	return UNC_ROW(r, type, r->type);
+}
+
+/* "0c.1" */
+bool unc_parse_devfn(const char *text, uint64_t *devfn)
+{
+	unsigned device, function;
+	int end = 0;
+
+	if (sscanf(text, "%2x.%1u%n", &device, &function, &end) != 2 || text[end] || device > 31 ||
+	    function > 7)
+		return false;
+	*devfn = UNC_DEVFN(device, function);
+	return true;
 }

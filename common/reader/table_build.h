@@ -41,114 +41,35 @@ enum unc_table_part {
 	UNC_FILE_WORKLOAD
 };
 
-/* A statement while it is read: members are filled by its columns (table_columns.inc). */
-union unc_words {
-	struct {
-		const char *name, *title, *models, *folder;
-		uint64_t steppings;
-		uint16_t family, discovery;
-	} cpu;
-	struct unc_tbl_topology topology;
-	struct unc_tbl_bar bar;
-	struct unc_tbl_type type;
-	struct {
-		struct unc_tbl_type type;
-		const char *of, *partner;
-	} view;
-	struct unc_words_where {
-		const char *bases, *devices, *ids;
-		uint64_t base, step;
-		unc_str name;
-		uint8_t space, count, per, cpus, bar, optional, group;
-	} where;
-	struct unc_words_present {
-		struct unc_tbl_present row;
-		const char *ids, *devices, *offsets;
-	} present;
-	struct {
-		struct unc_tbl_reg row;
-		const char *name;
-		uint32_t step;
-		uint8_t from;
-	} reg;
-	struct {
-		struct unc_tbl_lane row;
-		struct unc_range same;
-	} lane;
-	struct {
-		struct unc_tbl_overflow row;
-		struct unc_range set;
-		const char *global;
-	} overflow;
-	struct {
-		struct unc_tbl_type type;
-		const char *status, *unfreeze;
-	} global;
-	struct {
-		const char *list, *text;
-		uint16_t field;
-	} list;
-	struct {
-		struct unc_tbl_kernel row;
-		const char *numbers, *config[2];
-	} kernel;
-	struct {
-		struct unc_range fields, when;
-		const char *codes, *umasks;
-	} kernel_filter;
-	struct {
-		const char *codes;
-		uint32_t counters;
-	} kernel_counters;
-	struct {
-		struct unc_tbl_counter row;
-		struct unc_range set;
-		const char *name, *ctr;
-	} counter;
-	struct {
-		struct unc_tbl_field row;
-		const char *reg[2], *bits[2];
-	} field;
-	struct {
-		struct unc_tbl_value row;
-		uint16_t field;
-	} value;
-	struct {
-		struct unc_tbl_event row;
-		const char *code, *lane;
-	} event;
-	struct {
-		struct unc_tbl_umask row;
-		const char *value;
-	} umask;
-	struct unc_tbl_machine machine;
-	struct unc_tbl_sim_unit sim_unit;
-	struct {
-		const char *event, *expression;
-		uint16_t type;
-		uint8_t steady;
-	} rate;
-	struct {
-		const char *name, *unit;
-		unc_str definition;
-		uint8_t kind;
-		double load;
-	} portable;
-	struct unc_words_metric {
-		const char *name, *x, *unit, *formula, *unavailable, *desc;
-		uint8_t kind;
-	} metric;
-	struct {
-		const char *name, *desc, *text;
-	} group;
-	struct {
-		const char *socket;
-		double bytes_per_second;
-	} peak;
-	struct {
-		const char *unit;
-		int socket;
-	} absent;
+#define UNC_ROW_UNION(row) struct unc_tbl_##row row;
+
+/* A statement while it is read, as its columns fill it in (table_columns.inc): the row that it
+ * becomes, or what it makes rows of; and what goes with that. What stands there as text is
+ * unc_given(). */
+struct unc_words {
+	union {
+		UNC_TABLE_ARRAYS(UNC_ROW_UNION)
+		UNC_WORKLOAD_ARRAYS(UNC_ROW_UNION)
+		struct unc_tbl_topology topology;
+		struct unc_tbl_overflow overflow;
+		struct unc_tbl_machine machine;
+		struct unc_table_portable portable;
+		struct {
+			uint64_t steppings;
+			uint16_t family, discovery;
+		} cpu;
+		struct unc_words_place {
+			uint64_t base, step;
+			unc_str name;
+			uint8_t space, count, per, cpus, bar, optional, group;
+		} place;
+		double peak; /* bytes per second */
+	};
+	struct unc_range sets, when;
+	uint16_t of;     /* a field */
+	uint32_t stride; /* from one register of an array to the next */
+	uint8_t from;
+	int socket;
 };
 
 /* A line of cpus.tbl. */
@@ -156,8 +77,6 @@ struct unc_table_cpu_line {
 	struct unc_tbl_cpuid cpuid;
 	unsigned number;
 };
-
-#define UNC_ROW_UNION(row) struct unc_tbl_##row row;
 
 struct unc_table_reader {
 	char cpu[48];
@@ -180,7 +99,8 @@ struct unc_table_reader {
 	uint8_t space; /* of the part whose places are read; UNC_N_SPACES: access is missing */
 	uint64_t seen, seen_in_type; /* statements, one bit each */
 	struct unc_line *line;       /* that is being read ... */
-	union unc_words w;           /* ... and what its columns say */
+	struct unc_words w;          /* ... and what its columns say */
+	const char *use;             /* the file that it wants to be read; NULL: none */
 	struct unc_error *err;
 	const char *statement; /* on the line; NULL: none of this file's */
 	char metric[128];      /* the metric that it describes, {x} replaced; "": none yet */
@@ -216,12 +136,16 @@ unc_str unc_add_string(struct unc_table_reader *, const char *text);
 int unc_table_reader_share(struct unc_table_reader *, const struct unc_table_reader *with,
 			   struct unc_error *err);
 
-/* The words of a line. Each marks what it takes; unc_words_done() refuses what is left. */
-const char *unc_take(struct unc_line *, const char *key); /* value of key=value, or NULL */
-bool unc_take_flag(struct unc_line *, const char *word);  /* a plain word */
-const char *unc_take_plain(struct unc_line *);            /* the next plain word, or NULL */
-const char *unc_take_word(struct unc_line *);             /* the next, also one with a "=" in it */
-const char *unc_take_quoted(struct unc_line *);           /* the quoted text, or NULL */
+/* Takes the next word of a kind from a line; NULL: there is none. What nobody takes is refused by
+ * unc_words_done(). */
+enum unc_word_kind {
+	UNC_WORD_KEY,    /* KEY=VALUE with this key */
+	UNC_WORD_FLAG,   /* this plain word */
+	UNC_WORD_PLAIN,  /* a plain word */
+	UNC_WORD_ANY,    /* likewise, also with a "=" in it */
+	UNC_WORD_QUOTED, /* a text in quotes */
+};
+struct unc_word *unc_take(struct unc_line *, enum unc_word_kind, const char *key);
 int unc_words_done(struct unc_table_reader *);
 
 /* The type whose block is being read. */
@@ -229,24 +153,17 @@ struct unc_tbl_type *unc_current_type(struct unc_table_reader *);
 /* UNC_ERR_TABLE with this sentence. */
 int unc_bad(struct unc_table_reader *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* What is behind key= on the line; NULL: it is not given. */
-const char *unc_given(const struct unc_table_reader *, const char *key);
+/* What the line gives a column, by the name of the column; NULL: nothing. */
+const char *unc_given(const struct unc_table_reader *, const char *column);
 /* "key= is missing", unless it is given. */
 int unc_need(struct unc_table_reader *, const char *key);
 
 /* Reads the line by the rows of table_columns.inc and does what its statement asks for. */
 int unc_read_statement(struct unc_table_reader *, enum unc_table_part);
-/* The columns of `where`, on the line of another statement. */
-int unc_read_where(struct unc_table_reader *);
 
 /* What each statement does when all its columns have been taken: what one column cannot know. */
-#define W(...)
-#define C(...)
 #define S(file, name, flags, end, help) int end(struct unc_table_reader *);
 #include "reader/table_columns.inc"
-#undef S
-#undef C
-#undef W
 
 /* "0c.1" */
 bool unc_parse_devfn(const char *text, uint64_t *devfn);
@@ -283,12 +200,11 @@ int unc_table_reader_site(struct unc_table_reader *, const struct unc_table *nam
 			  struct unc_site *out, struct unc_error *err);
 /* At the end of groups, and before the next: whether the last one has an item. */
 int unc_check_group(struct unc_table_reader *);
+/* Behind `use`, when the events of the file, from `first` on, have been read. */
+int unc_end_used(struct unc_table_reader *, size_t first);
 /* At the end of a type's .events. */
 int unc_events_end_type(struct unc_table_reader *);
 /* Marks the units of either kind of machine that are at the links between sockets. */
 void unc_mark_links(struct unc_table_reader *);
-/* Reads all statements of a stored file. */
-int unc_read_file(struct unc_table_reader *, const struct unc_table_file *, enum unc_table_part);
-const struct unc_table_file *unc_table_find_file(const struct unc_table_reader *, const char *name);
 
 #endif

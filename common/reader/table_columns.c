@@ -6,122 +6,72 @@
 #include "base/nearest.h"
 #include "reader/table_build.h"
 
-/* flags of a column */
-enum { NEEDED = 1, POSITIVE = 2, PLUS1 = 4, MSR = 8, PCI = 16, MMIO = 32, CPUS = 64 };
-
-/* flags of a statement */
-enum { ONCE = 1, TYPE = 2, SETTINGS_TOO = 4, SELF = TYPE | 8 };
-
-enum kind {
-	RAW,  /* the text itself, for the statement to look at */
-	WORD, /* likewise, and it may have a "=" */
-	TEXT,
-	NUMBER,
-	OFFSET, /* may be negative */
-	REAL,   /* above 0 */
-	FLAG,
-	CHOICE,
-	MASK,     /* of numbers */
-	SET,      /* of numbers up to 127 */
-	COUNTERS, /* of counters of the type */
-	BITS,     /* of a dword */
-	DEVICE,
-	FIELD,
-	REG,
-	COUNTER,
-	UNIT, /* a type */
-	PART,
-	BAR,
-	FIELDS,
-	SETTINGS,
-	STEPS
+#define F(name, value, text) name = value,
+enum {
+#include "reader/table_columns.inc"
 };
 
-#define S(...)
-#define C(...)
+#define K(kind, text) kind,
+enum kind {
+#include "reader/table_columns.inc"
+};
+
 #define W(list, words) WORDS_##list,
 enum {
 #include "reader/table_columns.inc"
 };
-#undef W
+
 #define W(list, words) words,
 static const char word_lists[][180] = {
 #include "reader/table_columns.inc"
 };
-#undef W
-#define W(...)
-#undef S
-#undef C
 
-struct column {
+#define S(file, name, flags, end, help) NUMBER_##file##_##name,
+enum {
+#include "reader/table_columns.inc"
+	N_STATEMENTS
+};
+
+/* A statement, or one of the columns behind it. */
+static const struct row {
 	char name[18];
 	uint8_t kind, flags;
 	uint8_t size; /* of the member */
 	int8_t fallback;
-	uint16_t offset; /* in union unc_words */
-	uint64_t limit;
-};
-
-#define S(...)
-#define C(kind, words, name, member, flags, limit, fallback, help)                                 \
-	{name,     kind,                                                                           \
-	 flags,    sizeof(((union unc_words *)0)->words.member),                                   \
-	 fallback, offsetof(union unc_words, words.member),                                        \
-	 limit},
-static const struct column columns[] = {
-#include "reader/table_columns.inc"
-};
-#undef S
-#undef C
-
-/* The number of each statement's first column: LINE_n counts the columns, FIRST_x points at the
- * next. */
-#define JOIN(a, b) a##b
-#define LINE(n) JOIN(LINE_, n)
+	uint16_t offset; /* in struct unc_words */
+	uint64_t limit;  /* of a statement: its number */
+	uint8_t file;    /* of a statement */
+} rows[] = {
 #define S(file, name, flags, end, help)                                                            \
-	FIRST_##file##_##name, NEXT_##file##_##name = FIRST_##file##_##name - 1,
-#define C(...) LINE(__LINE__),
-enum {
+	{#name, STATEMENT, flags, 0, 0, 0, NUMBER_##file##_##name, UNC_FILE_##file},
+#define C(kind, name, member, flags, limit, fallback, help)                                        \
+	{name,     kind,                                                                           \
+	 flags,    sizeof(((struct unc_words *)0)->member),                                        \
+	 fallback, offsetof(struct unc_words, member),                                             \
+	 limit,    0},
+#define R(kind, name, flags, help) {name, kind, flags, 0, 0, 0, 0, 0},
 #include "reader/table_columns.inc"
-	N_COLUMNS
-};
-#undef S
-#undef C
-
-static const struct statement {
-	char name[16];
-	uint8_t file, flags;
-	uint16_t first; /* column */
-} statements[] = {
-#define S(file, name, flags, end, help) {#name, UNC_FILE_##file, flags, FIRST_##file##_##name},
-#define C(...)
-#include "reader/table_columns.inc"
-#undef S
 };
 
 /* What is done when all columns of a statement have been taken. */
 static int (*const ends[])(struct unc_table_reader *) = {
 #define S(file, name, flags, end, help) end,
 #include "reader/table_columns.inc"
-#undef S
-#undef C
 };
 
-enum { N_STATEMENTS = sizeof(statements) / sizeof(statements[0]) };
+static const struct row *const rows_end = rows + sizeof(rows) / sizeof(rows[0]);
 
 /* ---- sentences */
 
-static const char *statement_of(const struct column *c)
+static const char *statement_of(const struct row *c)
 {
-	const struct statement *s = statements;
-
-	while (s + 1 < statements + N_STATEMENTS && columns + s[1].first <= c)
-		s++;
-	return s->name;
+	while (c->kind != STATEMENT)
+		c--;
+	return c->name;
 }
 
 /* "key=value", or "statement 'value'" of a word in a place. */
-static const char *said(const struct column *c, const char *text, char buf[256])
+static const char *said(const struct row *c, const char *text, char buf[256])
 {
 	if (c->name[0] >= 'a')
 		snprintf(buf, 256, "%s=%s", c->name, text);
@@ -130,15 +80,14 @@ static const char *said(const struct column *c, const char *text, char buf[256])
 	return buf;
 }
 
-static int bad(struct unc_table_reader *r, const struct column *c, const char *text,
-	       const char *want)
+static int bad(struct unc_table_reader *r, const struct row *c, const char *text, const char *want)
 {
 	char buf[256];
 
 	return unc_bad(r, "%s is not %s", said(c, text, buf), want);
 }
 
-static int missing(struct unc_table_reader *r, const struct column *c)
+static int missing(struct unc_table_reader *r, const struct row *c)
 {
 	if (c->name[0] >= 'a')
 		return unc_bad(r, "%s= is missing", c->name);
@@ -147,7 +96,7 @@ static int missing(struct unc_table_reader *r, const struct column *c)
 
 /* ---- values */
 
-static void store(struct unc_table_reader *r, const struct column *c, uint64_t value)
+static void store(struct unc_table_reader *r, const struct row *c, uint64_t value)
 {
 	void *at = (char *)&r->w + c->offset;
 
@@ -161,7 +110,7 @@ static void store(struct unc_table_reader *r, const struct column *c, uint64_t v
 		*(uint64_t *)at = value;
 }
 
-static int number(struct unc_table_reader *r, const struct column *c, const char *text,
+static int number(struct unc_table_reader *r, const struct row *c, const char *text,
 		  uint64_t *value)
 {
 	uint64_t max = c->limit ? c->limit : unc_ones(8u * c->size);
@@ -178,7 +127,7 @@ static int number(struct unc_table_reader *r, const struct column *c, const char
 	return 0;
 }
 
-static int offset(struct unc_table_reader *r, const struct column *c, const char *text,
+static int offset(struct unc_table_reader *r, const struct row *c, const char *text,
 		  uint64_t *value)
 {
 	bool negative = text[0] == '-';
@@ -189,7 +138,7 @@ static int offset(struct unc_table_reader *r, const struct column *c, const char
 	return 0;
 }
 
-static int choice(struct unc_table_reader *r, const struct column *c, const char *text,
+static int choice(struct unc_table_reader *r, const struct row *c, const char *text,
 		  uint64_t *value)
 {
 	const char *list = word_lists[c->limit];
@@ -209,7 +158,7 @@ static int choice(struct unc_table_reader *r, const struct column *c, const char
 	return bad(r, c, text, want);
 }
 
-static int counters(struct unc_table_reader *r, const struct column *c, const char *text,
+static int counters(struct unc_table_reader *r, const struct row *c, const char *text,
 		    uint64_t *value)
 {
 	const struct unc_tbl_type *type = unc_current_type(r);
@@ -224,74 +173,42 @@ static int counters(struct unc_table_reader *r, const struct column *c, const ch
 		       type->first + type->n_counters - 1);
 }
 
-/* A row with this name among some of an array of structs that begin with their name; -1: none. */
-static int find_row(const struct unc_table_reader *r, const void *rows, size_t size,
-		    struct unc_range in, const char *name)
-{
-	unc_str at;
-
-	for (uint32_t i = in.first; i < in.first + in.n; i++) {
-		memcpy(&at, (const char *)rows + i * size, sizeof(at));
-		if (unc_same(unc_tbl_str(&r->t, at), name))
-			return (int)i;
-	}
-	return -1;
-}
-
 /* What a name stands for. */
-static int reference(struct unc_table_reader *r, const struct column *c, const char *text,
+static int reference(struct unc_table_reader *r, const struct row *c, const char *text,
 		     uint64_t *value)
 {
 	const struct unc_tbl_type *type = r->type == UNC_NONE ? NULL : unc_current_type(r);
-	static const char wants[][20] = {"a field above", "a register above", "",
-					 "a unit type",   "a part above",     "a bar above"};
-	int at = -1;
+	const struct unc_range bars = {0, (uint32_t)r->t.n_bar};
 
 	switch (c->kind) {
 	case FIELD:
-		at = unc_find_field(&r->t, type, text);
-		break;
+		*value = unc_find_field(&r->t, type, text);
+		return *value == UNC_NONE ? bad(r, c, text, "a field above") : 0;
 	case REG:
-		at = unc_find_reg(&r->t, type, text);
-		break;
+		*value = unc_find_reg(&r->t, type, text);
+		return *value == UNC_NONE ? bad(r, c, text, "a register above") : 0;
 	case COUNTER:
-		at = find_row(r, r->t.counter, sizeof(*r->t.counter), type->counters, text);
-		break;
+		*value = UNC_FIND(&r->t, counter, type->counters, text);
+		return *value != UNC_NONE ? 0
+					  : unc_bad(r, "counter=%s: %s has no such counter", text,
+						    unc_type_name(&r->t, r->type));
 	case UNIT:
-		at = unc_find_type(&r->t, text);
-		break;
+		*value = unc_find_type(&r->t, text);
+		return *value == UNC_NONE ? bad(r, c, text, "a unit type") : 0;
 	case PART:
-		at = find_row(r, r->t.part, sizeof(*r->t.part), type->parts, text);
-		at = at < 0 ? at : at - (int)type->parts.first;
-		break;
-	default:
-		at = find_row(r, r->t.bar, sizeof(*r->t.bar),
-			      (struct unc_range){0, (uint32_t)r->t.n_bar}, text);
-	}
-	*value = (uint64_t)at;
-	if (at >= 0 && at != UNC_NONE)
+		*value = UNC_FIND(&r->t, part, type->parts, text);
+		if (*value == UNC_NONE)
+			return bad(r, c, text, "a part above");
+		*value -= type->parts.first;
 		return 0;
-	if (c->kind == COUNTER)
-		return unc_bad(r, "counter=%s: %s has no such counter", text,
-			       unc_tbl_str(&r->t, type->name));
-	return bad(r, c, text, wants[c->kind - FIELD]);
-}
-
-/* "0c.1" */
-bool unc_parse_devfn(const char *text, uint64_t *devfn)
-{
-	unsigned device, function;
-	int end = 0;
-
-	if (sscanf(text, "%2x.%1u%n", &device, &function, &end) != 2 || text[end] || device > 31 ||
-	    function > 7)
-		return false;
-	*devfn = UNC_DEVFN(device, function);
-	return true;
+	default:
+		*value = UNC_FIND(&r->t, bar, bars, text);
+		return *value == UNC_NONE ? bad(r, c, text, "a bar above") : 0;
+	}
 }
 
 /* The number that a text is in a column of one number. */
-static int value_of(struct unc_table_reader *r, const struct column *c, const char *text,
+static int value_of(struct unc_table_reader *r, const struct row *c, const char *text,
 		    uint64_t *value)
 {
 	unsigned high, low;
@@ -330,17 +247,13 @@ static int value_of(struct unc_table_reader *r, const struct column *c, const ch
 
 /* ---- columns */
 
-static int take_column(struct unc_table_reader *r, const struct column *c, const char *text)
+static int take_column(struct unc_table_reader *r, const struct row *c, const char *text)
 {
 	void *member = (char *)&r->w + c->offset;
 	uint64_t value = 0;
 	int rc;
 
 	switch (c->kind) {
-	case RAW:
-	case WORD:
-		*(const char **)member = text;
-		return 0;
 	case REAL:
 		return unc_parse_double(text, member) && *(double *)member > 0
 			       ? 0
@@ -360,7 +273,7 @@ static int take_column(struct unc_table_reader *r, const struct column *c, const
 }
 
 /* What a member holds where its column is left out, if not 0. */
-static void leave_out(struct unc_table_reader *r, const struct column *c)
+static void leave_out(struct unc_table_reader *r, const struct row *c)
 {
 	if (c->kind == FIELD || c->kind == REG || c->kind == COUNTER)
 		store(r, c, UNC_NONE);
@@ -368,30 +281,43 @@ static void leave_out(struct unc_table_reader *r, const struct column *c)
 		store(r, c, (uint64_t)c->fallback);
 }
 
-static int read_column(struct unc_table_reader *r, const struct column *c)
+static struct unc_word *take_word(struct unc_table_reader *r, const struct row *c)
+{
+	return unc_take(r->line,
+			c->name[0] == '"'  ? UNC_WORD_QUOTED
+			: c->kind == WORD  ? UNC_WORD_ANY
+			: c->name[0] < 'a' ? UNC_WORD_PLAIN
+			: c->kind == FLAG  ? UNC_WORD_FLAG
+					   : UNC_WORD_KEY,
+			c->name);
+}
+
+static int read_column(struct unc_table_reader *r, const struct row *c)
 {
 	void *member = (char *)&r->w + c->offset;
-	const char *text;
+	struct unc_word *word;
 
-	if (c->kind == FLAG) {
-		if (unc_take_flag(r->line, c->name))
-			*(uint8_t *)member |= (uint8_t)c->limit;
-		return 0;
-	}
 	if (c->kind == STEPS)
 		return unc_read_steps(r, member);
-	text = c->name[0] == '"'   ? unc_take_quoted(r->line)
-	       : c->kind == WORD   ? unc_take_word(r->line)
-	       : c->name[0] >= 'a' ? unc_take(r->line, c->name)
-				   : unc_take_plain(r->line);
-	if (text && (c->name[0] != '"' || text[0]))
-		return take_column(r, c, text);
-	leave_out(r, c);
-	return c->flags & NEEDED ? missing(r, c) : 0;
+	word = take_word(r, c);
+	if (!word || (word->quoted && !word->value[0])) {
+		leave_out(r, c);
+		return c->flags & NEEDED ? missing(r, c) : 0;
+	}
+	if (c->kind == FLAG) {
+		*(uint8_t *)member |= (uint8_t)c->limit;
+		return 0;
+	}
+	if (word->key && c->kind == WORD) { /* as it was written */
+		word->value[-1] = '=';
+		word->value = word->key;
+	}
+	word->key = (char *)(uintptr_t)c->name;
+	return c->kind == RAW || c->kind == WORD ? 0 : take_column(r, c, word->value);
 }
 
 /* Whether the column is of registers that are reached so. */
-static bool applies(const struct unc_table_reader *r, const struct column *c)
+static bool applies(const struct unc_table_reader *r, const struct row *c)
 {
 	static const uint8_t how[] = {MSR, PCI, MMIO, CPUS, CPUS, 0};
 	unsigned only = c->flags & (MSR | PCI | MMIO | CPUS);
@@ -399,28 +325,18 @@ static bool applies(const struct unc_table_reader *r, const struct column *c)
 	return !only || (only & how[r->space]);
 }
 
-static int read_columns(struct unc_table_reader *r, const struct statement *s)
-{
-	size_t end = s + 1 < statements + N_STATEMENTS ? s[1].first : N_COLUMNS;
-	int rc = 0;
-
-	for (size_t i = s->first; i < end && rc == 0; i++)
-		if (applies(r, &columns[i]))
-			rc = read_column(r, &columns[i]);
-	return rc;
-}
-
 /* ---- statements */
 
 /* Whether a file may have the statement: that of a site groups, too. */
-static bool is_of(const struct statement *s, enum unc_table_part file)
+static bool is_of(const struct row *s, enum unc_table_part file)
 {
-	return s->file == file || (s->file == UNC_FILE_GROUPS && file == UNC_FILE_SITE);
+	return s->kind == STATEMENT &&
+	       (s->file == file || (s->file == UNC_FILE_GROUPS && file == UNC_FILE_SITE));
 }
 
-static const struct statement *find(enum unc_table_part file, const char *word)
+static const struct row *find(enum unc_table_part file, const char *word)
 {
-	for (const struct statement *s = statements; s < statements + N_STATEMENTS; s++)
+	for (const struct row *s = rows; s < rows_end; s++)
 		if (is_of(s, file) && strcmp(s->name, word) == 0)
 			return s;
 	return NULL;
@@ -441,17 +357,17 @@ static int unknown(struct unc_table_reader *r, enum unc_table_part file, const c
 	char buf[64];
 
 	unc_nearest_start(&nearest, word);
-	for (size_t i = 0; i < N_STATEMENTS; i++)
-		if (is_of(&statements[i], file))
-			unc_nearest_try(&nearest, statements[i].name);
+	for (const struct row *s = rows; s < rows_end; s++)
+		if (is_of(s, file))
+			unc_nearest_try(&nearest, s->name);
 	return unc_bad(r, "'%s' is not a statement of %s%s", word, names[file],
 		       unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
 /* Whether the statement may come here. */
-static int check_place(struct unc_table_reader *r, const struct statement *s)
+static int check_place(struct unc_table_reader *r, const struct row *s)
 {
-	uint64_t bit = (uint64_t)1 << (s - statements);
+	uint64_t bit = (uint64_t)1 << s->limit;
 	uint64_t *seen = s->flags & TYPE ? &r->seen_in_type : &r->seen;
 
 	_Static_assert(N_STATEMENTS <= 64, "one bit for each statement");
@@ -463,13 +379,23 @@ static int check_place(struct unc_table_reader *r, const struct statement *s)
 	return 0;
 }
 
+static int read_columns(struct unc_table_reader *r, const struct row *s)
+{
+	int rc = 0;
+
+	for (const struct row *c = s + 1; c < rows_end && c->kind != STATEMENT && rc == 0; c++)
+		if (applies(r, c))
+			rc = read_column(r, c);
+	return rc < 0 ? rc : ends[s->limit](r);
+}
+
 int unc_read_statement(struct unc_table_reader *r, enum unc_table_part file)
 {
-	const char *word = unc_take_plain(r->line);
-	const struct statement *s = word ? find(file, word) : NULL;
+	struct unc_word *word = unc_take(r->line, UNC_WORD_PLAIN, NULL);
+	const struct row *s = word == r->line->word ? find(file, word->value) : NULL;
 	int rc;
 
-	if (!s || word != r->line->word[0].value)
+	if (!s)
 		return unknown(r, file, r->line->word[0].value);
 	r->statement = s->name;
 	if ((rc = check_place(r, s)) < 0)
@@ -477,16 +403,12 @@ int unc_read_statement(struct unc_table_reader *r, enum unc_table_part file)
 	memset(&r->w, 0, sizeof(r->w));
 	if ((s->flags & SELF) == SELF)
 		r->w.type = *unc_current_type(r);
-	if ((rc = read_columns(r, s)) < 0 || (rc = ends[s - statements](r)) < 0)
-		return rc;
-	if ((s->flags & SELF) == SELF)
+	rc = read_columns(r, s);
+	if (rc == 0 && (s->flags & AND_WHERE))
+		rc = read_columns(r, find(UNC_FILE_UNITS, "where"));
+	if (rc == 0 && (s->flags & SELF) == SELF)
 		*unc_current_type(r) = r->w.type;
-	return unc_words_done(r);
-}
-
-int unc_read_where(struct unc_table_reader *r)
-{
-	return read_columns(r, find(UNC_FILE_UNITS, "where"));
+	return rc;
 }
 
 int unc_end_nothing(struct unc_table_reader *r)

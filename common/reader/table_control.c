@@ -154,12 +154,12 @@ int unc_bits_of(struct unc_table_reader *r, const struct unc_range *sets, uint16
 int unc_end_lane(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
-	struct unc_tbl_lane *lane = &r->w.lane.row;
+	struct unc_tbl_lane *lane = &r->w.lane;
 
 	if (!(lane->counters >> lane->lead & 1))
 		return unc_bad(r, "lead= must be one of counters=");
-	for (uint32_t i = 0; i < r->w.lane.same.n; i++) {
-		uint16_t field = r->t.set[r->w.lane.same.first + i].field;
+	for (uint32_t i = 0; i < r->w.sets.n; i++) {
+		uint16_t field = r->t.set[r->w.sets.first + i].field;
 		uint64_t own = unc_field_bits(&r->t.field[field], UNC_NONE);
 
 		if (!own)
@@ -192,14 +192,15 @@ static int add_condition(struct unc_table_reader *r, char *word, struct unc_rang
 
 int unc_end_forbid(struct unc_table_reader *r)
 {
-	struct unc_tbl_forbid forbid = {.why = unc_add_string(r, r->w.list.text)};
+	struct unc_tbl_forbid forbid = {.why = unc_add_string(r, unc_given(r, "\"REASON\""))};
+	const char *list = unc_given(r, "SETTINGS");
 	char word[64];
 	int rc = 0;
 
-	for (const char *p = r->w.list.list; rc == 0 && p && *p;)
+	for (const char *p = list; rc == 0 && p && *p;)
 		rc = unc_list_next(&p, word, sizeof(word)) && word[0]
 			     ? add_condition(r, word, &forbid.sets)
-			     : unc_bad(r, "'%s' is not a list", r->w.list.list);
+			     : unc_bad(r, "'%s' is not a list", list);
 	extend(&unc_current_type(r)->forbids, r->t.n_forbid);
 	*unc_add_forbid(r) = forbid;
 	return rc;
@@ -209,20 +210,20 @@ int unc_end_forbid(struct unc_table_reader *r)
  * mask. */
 static int relate(struct unc_table_reader *r, bool mask)
 {
+	const char *list = unc_given(r, "FIELDS");
 	char word[64];
 
-	for (const char *p = r->w.list.list; p && *p;) {
+	for (const char *p = list; p && *p;) {
 		uint16_t at = unc_list_next(&p, word, sizeof(word))
 				      ? unc_find_field(&r->t, unc_current_type(r), word)
 				      : UNC_NONE;
 
-		if (at == UNC_NONE || at == r->w.list.field)
-			return unc_bad(r, "'%s' is not a list of other fields above",
-				       r->w.list.list);
+		if (at == UNC_NONE || at == r->w.of)
+			return unc_bad(r, "'%s' is not a list of other fields above", list);
 		uint16_t *to = mask ? &UNC_ROW(r, field, at)->mask : &UNC_ROW(r, field, at)->needs;
 		if (*to != UNC_NONE)
 			return unc_bad(r, "%s of %s is given twice", mask ? "mask" : "needs", word);
-		*to = r->w.list.field;
+		*to = r->w.of;
 	}
 	return 0;
 }
@@ -240,7 +241,7 @@ int unc_end_mask(struct unc_table_reader *r)
 int unc_end_fields(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
-	const char *name = r->w.list.text;
+	const char *name = unc_given(r, "NAME");
 	struct unc_tbl_bundle bundle = {.name = unc_add_string(r, name)};
 
 	if (unc_find_field(&r->t, type, name) != UNC_NONE)
@@ -248,7 +249,7 @@ int unc_end_fields(struct unc_table_reader *r)
 	for (uint32_t i = 0; i < type->bundles.n; i++)
 		if (unc_same(unc_tbl_str(&r->t, r->t.bundle[type->bundles.first + i].name), name))
 			return unc_bad(r, "fields %s is given twice", name);
-	int rc = unc_add_list(r, "fields", r->w.list.list, false, &bundle.sets);
+	int rc = unc_add_list(r, "fields", unc_given(r, "FIELDS"), false, &bundle.sets);
 	extend(&type->bundles, r->t.n_bundle);
 	*unc_add_bundle(r) = bundle;
 	return rc;
@@ -284,10 +285,10 @@ int unc_read_positions(struct unc_table_reader *r, const char *key, const char *
 int unc_end_overflow(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
-	struct unc_tbl_overflow *o = &r->w.overflow.row;
-	int rc = unc_bits_of(r, &r->w.overflow.set, UNC_NONE, &o->set);
+	struct unc_tbl_overflow *o = &r->w.overflow;
+	int rc = unc_bits_of(r, &r->w.sets, UNC_NONE, &o->set);
 
-	if (rc < 0 || (rc = unc_read_positions(r, "global", r->w.overflow.global, 127, o->global,
+	if (rc < 0 || (rc = unc_read_positions(r, "global", unc_given(r, "global"), 127, o->global,
 					       sizeof(o->global))) < 0)
 		return rc;
 	if ((o->set != 0) != (o->freezes != UNC_FREEZES_NOTHING))
@@ -304,13 +305,12 @@ int unc_end_overflow(struct unc_table_reader *r)
 int unc_end_global(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = &r->w.type;
-	const char *unfreeze = r->w.global.unfreeze;
+	const char *status = unc_given(r, "status"), *unfreeze = unc_given(r, "unfreeze");
 	char word[64];
 
-	for (const char *p = r->w.global.status; p;) {
+	for (const char *p = status; p;) {
 		if (type->n_global == 2 || !unc_list_next(&p, word, sizeof(word)))
-			return unc_bad(r, "status=%s is not one or two registers",
-				       r->w.global.status);
+			return unc_bad(r, "status=%s is not one or two registers", status);
 		uint16_t reg = unc_find_reg(&r->t, type, word);
 		if (reg == UNC_NONE)
 			return unc_bad(r, "status=%s is not a register above", word);

@@ -97,16 +97,18 @@ static int check_unique(struct unc_table_reader *r, const char *name, bool is_al
 
 int unc_end_event(struct unc_table_reader *r)
 {
-	struct unc_tbl_event *e = &r->w.event.row;
+	struct unc_tbl_event *e = &r->w.event;
 	const char *name = unc_tbl_str(&r->t, e->name), *alias = unc_tbl_str(&r->t, e->alias);
+	const char *lane = unc_given(r, "lane");
 	int rc;
 
 	if ((rc = check_name(r, "an event", name)) < 0 ||
 	    (rc = check_name(r, "an event", alias)) < 0 ||
 	    (rc = check_unique(r, name, false)) < 0 ||
 	    (e->alias && (rc = check_unique(r, alias, true)) < 0) ||
-	    (r->w.event.lane && (rc = find_lane(r, r->w.event.lane, e)) < 0) ||
-	    (rc = set_code(r, r->w.event.code, e)) < 0 || (rc = take_settings(r, &e->sets)) < 0)
+	    (lane && (rc = find_lane(r, lane, e)) < 0) ||
+	    (rc = set_code(r, unc_given(r, "code"), e)) < 0 ||
+	    (rc = take_settings(r, &e->sets)) < 0)
 		return rc;
 	if (!unc_given(r, "max") && (e->max_inc = current(r)->max_inc) > 1)
 		e->estimate = 1;
@@ -134,8 +136,9 @@ static int check_umask(struct unc_table_reader *r, const struct unc_tbl_event *e
 
 int unc_end_umask(struct unc_table_reader *r)
 {
-	struct unc_tbl_umask *u = &r->w.umask.row;
+	struct unc_tbl_umask *u = &r->w.umask;
 	const char *name = unc_tbl_str(&r->t, u->name), *alias = unc_tbl_str(&r->t, u->alias);
+	const char *value = unc_given(r, "VALUE");
 	uint16_t field = current(r)->f_umask;
 	int rc;
 
@@ -145,10 +148,9 @@ int unc_end_umask(struct unc_table_reader *r)
 	if ((rc = check_name(r, "a umask", name)) < 0 || (rc = check_umask(r, e, name)) < 0 ||
 	    (u->alias && (rc = check_umask(r, e, alias)) < 0))
 		return rc;
-	if (r->w.umask.value && field == UNC_NONE)
-		return unc_bad(r, "%s has no umask field", unc_tbl_str(&r->t, current(r)->name));
-	if (r->w.umask.value && (rc = unc_add_setting(r, unc_tbl_str(&r->t, r->t.field[field].name),
-						      r->w.umask.value, &u->sets)) < 0)
+	if (value && field == UNC_NONE)
+		return unc_bad(r, "%s has no umask field", unc_type_name(&r->t, r->type));
+	if (value && (rc = unc_add_setting(r, unc_field_name(&r->t, field), value, &u->sets)) < 0)
 		return rc;
 	if ((rc = take_settings(r, &u->sets)) < 0)
 		return rc;
@@ -181,26 +183,19 @@ static int set_in_events(struct unc_table_reader *r, size_t first, const char *f
 
 int unc_end_use(struct unc_table_reader *r)
 {
-	const char *name = r->w.list.list; /* r->w is another line's when the file has been read */
-	const struct unc_table_file *f = unc_table_find_file(r, name);
-	size_t first = r->t.n_event;
-	int rc;
+	r->use = unc_given(r, "FILE");
+	return 0;
+}
 
-	if (!f)
-		return unc_bad(r, "there is no file '%s' to use", name);
-	if (r->using)
-		return unc_bad(r, "a file that is used cannot use '%s' itself", name);
-	r->using = true;
-	rc = unc_read_file(r, f, UNC_FILE_EVENTS);
-	r->using = false;
-	for (size_t i = 0; i < r->line->n && rc == 0; i++) {
-		struct unc_word *word = &r->line->word[i];
+int unc_end_used(struct unc_table_reader *r, size_t first)
+{
+	int rc = 0;
 
-		if (!word->key || word->used)
-			continue;
-		word->used = true;
-		rc = set_in_events(r, first, word->key, word->value);
-	}
+	for (struct unc_word *w = r->line->word; w < r->line->word + r->line->n && rc == 0; w++)
+		if (w->key && !w->used) {
+			w->used = true;
+			rc = set_in_events(r, first, w->key, w->value);
+		}
 	return rc;
 }
 

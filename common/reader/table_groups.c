@@ -51,7 +51,7 @@ static bool is_name(const char *text)
 
 int unc_end_group(struct unc_table_reader *r)
 {
-	const char *name = r->w.group.name;
+	const char *name = unc_given(r, "NAME");
 	int rc = unc_check_group(r);
 
 	if (rc < 0)
@@ -63,7 +63,8 @@ int unc_end_group(struct unc_table_reader *r)
 		return unc_bad(r, "group %s is described twice", name);
 	if (r->names != &r->t && find_group(r->names, name) >= 0)
 		return unc_bad(r, "group %s is one of the library's: give it another name", name);
-	unc_str text = unc_add_string(r, name), desc = unc_add_string(r, r->w.group.desc);
+	unc_str text = unc_add_string(r, name),
+		desc = unc_add_string(r, unc_given(r, "\"DESCRIPTION\""));
 	*unc_add_group(r) = (struct unc_tbl_group){text, desc, {(uint32_t)r->t.n_group_item, 0}, 0};
 	return 0;
 }
@@ -72,7 +73,7 @@ void unc_lose_group(struct unc_table_reader *r)
 {
 	const char *word = r->line->n && !r->line->word[0].key ? r->line->word[0].value : "";
 	bool begins = strcmp(word, "group") == 0;
-	const char *name = begins && r->statement ? r->w.group.name : NULL;
+	const char *name = begins && r->statement ? unc_given(r, "NAME") : NULL;
 	int found = name ? find_group(&r->t, name) : begins ? -1 : (int)r->t.n_group - 1;
 
 	if (strcmp(word, "memory_peak") == 0)
@@ -115,7 +116,7 @@ int unc_end_item(struct unc_table_reader *r)
 
 	if (!g)
 		return unc_bad(r, "item before the first group");
-	if ((rc = canonical(r, r->w.group.text, text, sizeof(text))) < 0)
+	if ((rc = canonical(r, unc_given(r, "TEXT"), text, sizeof(text))) < 0)
 		return rc;
 	unc_str at = unc_add_string(r, text);
 	for (uint32_t i = 0; i < g->items.n; i++)
@@ -131,7 +132,7 @@ int unc_end_item(struct unc_table_reader *r)
 int unc_end_absent(struct unc_table_reader *r)
 {
 	struct unc_site_absent *a = &r->absent[r->n_absent];
-	const char *unit = r->w.absent.unit;
+	const char *unit = unc_given(r, "UNIT");
 
 	if (!is_name(unit))
 		return unc_bad(r, "absent %s: it is no unit, like upi2", unit);
@@ -139,17 +140,17 @@ int unc_end_absent(struct unc_table_reader *r)
 		return unc_bad(r, "more than %d lines absent", UNC_SITE_SOCKETS);
 	a->unit = unc_add_string(r, unit);
 	for (unsigned i = 0; i < r->n_absent; i++)
-		if (r->absent[i].unit == a->unit && r->absent[i].socket == r->w.absent.socket)
+		if (r->absent[i].unit == a->unit && r->absent[i].socket == r->w.socket)
 			return unc_bad(r, "absent %s is given twice", unit);
-	a->socket = r->w.absent.socket;
+	a->socket = r->w.socket;
 	r->n_absent++;
 	return 0;
 }
 
 int unc_end_memory_peak(struct unc_table_reader *r)
 {
-	const char *socket = r->w.peak.socket;
-	double *peak = &r->peaks.each, value = r->w.peak.bytes_per_second;
+	const char *socket = unc_given(r, "socket");
+	double *peak = &r->peaks.each, value = r->w.peak;
 	uint64_t number;
 
 	if (strcmp(socket, "each") != 0) {

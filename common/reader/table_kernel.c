@@ -9,13 +9,13 @@
 /* config1=LOW,HIGH or config1=LOW: registers of 32 bits each, or LOW of 64. */
 static int read_config(struct unc_table_reader *r, unsigned which)
 {
-	const char *list = r->w.kernel.config[which];
-	uint16_t *out = r->w.kernel.row.config + 2 * which;
+	const char *list = unc_given(r, which ? "config2" : "config1");
+	uint16_t *out = r->w.kernel.config + 2 * which;
 	char word[40];
 
 	out[0] = out[1] = UNC_NONE;
 	for (const char *p = list; p; out++) {
-		if (out == r->w.kernel.row.config + 2 * which + 2 ||
+		if (out == r->w.kernel.config + 2 * which + 2 ||
 		    !unc_list_next(&p, word, sizeof(word)))
 			return unc_bad(r, "config%u=%s is not one or two registers", which + 1,
 				       list);
@@ -39,7 +39,7 @@ static int check_name(struct unc_table_reader *r, const char *name)
 	if (strlen(name) > UNC_MAX_KERNEL_NAME)
 		return unc_bad(r, "kernel '%s' is longer than %d letters", name,
 			       UNC_MAX_KERNEL_NAME);
-	if (!number && r->w.kernel.numbers)
+	if (!number && unc_given(r, "numbers"))
 		return unc_bad(r, "numbers= needs {n} in the name");
 	if (!number && r->t.part[type->parts.first].where.n > 1)
 		return unc_bad(r, "kernel '%s' has no {n} for the number of the unit", name);
@@ -49,12 +49,12 @@ static int check_name(struct unc_table_reader *r, const char *name)
 /* Which of its columns a row has. */
 static int check_columns(struct unc_table_reader *r, const struct unc_tbl_kernel *k)
 {
-	bool programs = k->bits || k->named || r->w.kernel.config[0] || r->w.kernel.config[1];
+	bool programs = k->bits || k->named || unc_given(r, "config1") || unc_given(r, "config2");
 
 	if ((k->name != 0) == (k->unavailable != 0))
 		return unc_bad(r, "kernel wants either a name or unavailable=");
 	if (k->unavailable)
-		return programs || k->free || r->w.kernel.numbers
+		return programs || k->free || unc_given(r, "numbers")
 			       ? unc_bad(r, "unavailable= stands alone")
 			       : 0;
 	if (k->free)
@@ -66,13 +66,13 @@ static int check_columns(struct unc_table_reader *r, const struct unc_tbl_kernel
 int unc_end_kernel(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
-	struct unc_tbl_kernel *k = &r->w.kernel.row;
+	struct unc_tbl_kernel *k = &r->w.kernel;
 	int rc;
 
 	if ((rc = check_columns(r, k)) < 0 ||
 	    (k->name && (rc = check_name(r, unc_tbl_str(&r->t, k->name))) < 0) ||
 	    (rc = read_config(r, 0)) < 0 || (rc = read_config(r, 1)) < 0 ||
-	    (rc = unc_read_positions(r, "numbers", r->w.kernel.numbers, 254, k->number,
+	    (rc = unc_read_positions(r, "numbers", unc_given(r, "numbers"), 254, k->number,
 				     sizeof(k->number))) < 0)
 		return rc;
 	if (unc_find_kernel(&r->t, type, k->free))
@@ -88,7 +88,7 @@ int unc_end_kernel(struct unc_table_reader *r)
 /* The bits of config1 and config2 that fields are. */
 static int read_bits(struct unc_table_reader *r, const struct unc_tbl_kernel *k, uint64_t bits[2])
 {
-	const struct unc_range *sets = &r->w.kernel_filter.fields;
+	const struct unc_range *sets = &r->w.sets;
 
 	for (uint32_t i = 0; i < sets->n; i++) {
 		const struct unc_tbl_field *f = &r->t.field[r->t.set[sets->first + i].field];
@@ -154,7 +154,7 @@ static int add_filter(struct unc_table_reader *r, const struct unc_tbl_kernel_fi
 static int add_umasks(struct unc_table_reader *r, const struct unc_tbl_kernel_filter *with_code)
 {
 	const struct unc_tbl_type *type = unc_current_type(r);
-	const char *umasks = r->w.kernel_filter.umasks;
+	const char *umasks = unc_given(r, "umasks");
 
 	do {
 		struct unc_tbl_kernel_filter row = *with_code;
@@ -162,7 +162,7 @@ static int add_umasks(struct unc_table_reader *r, const struct unc_tbl_kernel_fi
 		int rc = next_value(r, "umasks", &umasks, type->f_umask, &umask);
 
 		row.ctl |= umask;
-		row.mask |= r->w.kernel_filter.umasks ? bits_of(r, type->f_umask) : 0;
+		row.mask |= unc_given(r, "umasks") ? bits_of(r, type->f_umask) : 0;
 		if (rc < 0 || (rc = add_filter(r, &row)) < 0)
 			return rc;
 	} while (umasks);
@@ -172,7 +172,7 @@ static int add_umasks(struct unc_table_reader *r, const struct unc_tbl_kernel_fi
 /* when=: what the control must have whatever code and umask. */
 static int read_when(struct unc_table_reader *r, struct unc_tbl_kernel_filter *row)
 {
-	const struct unc_range *when = &r->w.kernel_filter.when;
+	const struct unc_range *when = &r->w.when;
 
 	for (uint32_t i = 0; i < when->n; i++)
 		row->mask |= bits_of(r, r->t.set[when->first + i].field);
@@ -183,13 +183,13 @@ int unc_end_kernel_filter(struct unc_table_reader *r)
 {
 	const struct unc_tbl_type *type = unc_current_type(r);
 	const struct unc_tbl_kernel *k = unc_find_kernel(&r->t, type, false);
-	const char *codes = r->w.kernel_filter.codes;
+	const char *codes = unc_given(r, "codes");
 	struct unc_tbl_kernel_filter row = {0};
 	int rc;
 
 	if (!k || k->unavailable)
 		return unc_bad(r, "kernel_filter before a kernel that has filters");
-	if (!codes && !r->w.kernel_filter.when.n)
+	if (!codes && !r->w.when.n)
 		return unc_bad(r, "codes= or when= is missing");
 	if ((rc = read_bits(r, k, row.bits)) < 0 || (rc = read_when(r, &row)) < 0)
 		return rc;
@@ -200,7 +200,7 @@ int unc_end_kernel_filter(struct unc_table_reader *r)
 		if ((rc = next_value(r, "codes", &codes, type->f_event, &code)) < 0)
 			return rc;
 		with_code.ctl |= code;
-		with_code.mask |= r->w.kernel_filter.codes ? bits_of(r, type->f_event) : 0;
+		with_code.mask |= unc_given(r, "codes") ? bits_of(r, type->f_event) : 0;
 		rc = add_umasks(r, &with_code);
 	} while (codes && rc == 0);
 	return rc;
@@ -224,7 +224,7 @@ static int add_counters(struct unc_table_reader *r, const struct unc_tbl_kernel_
 int unc_end_kernel_counters(struct unc_table_reader *r)
 {
 	const struct unc_tbl_type *type = unc_current_type(r);
-	const char *codes = r->w.kernel_counters.codes;
+	const char *codes = unc_given(r, "codes");
 
 	if (!unc_find_kernel(&r->t, type, false))
 		return unc_bad(r, "kernel_counters before kernel");

@@ -65,8 +65,8 @@ static const struct unc_table_portable *find_portable(const struct unc_table_rea
 
 int unc_end_portable(struct unc_table_reader *r)
 {
-	const char *name = r->w.portable.name;
-	int rc = check_unit(r, r->w.portable.unit);
+	const char *name = unc_given(r, "NAME"), *unit = unc_given(r, "unit");
+	int rc = check_unit(r, unit);
 
 	if (rc < 0)
 		return rc;
@@ -78,7 +78,7 @@ int unc_end_portable(struct unc_table_reader *r)
 		return unc_bad(r, "more than %d portable metrics", UNC_MAX_PORTABLE);
 	r->portable[r->n_portable++] = (struct unc_table_portable){
 		.name = unc_add_string(r, name),
-		.unit = unc_add_string(r, r->w.portable.unit),
+		.unit = unc_add_string(r, unit),
 		.definition = r->w.portable.definition,
 		.kind = r->w.portable.kind,
 		.load = r->w.portable.load,
@@ -130,8 +130,8 @@ void unc_sort_metrics(struct unc_table_reader *r)
 /* ---- metrics.tbl */
 
 /* What portable.tbl says of a metric, and what the CPU adds to it. */
-static int take_portable(struct unc_table_reader *r, const struct unc_words_metric *w,
-			 const char *particular, struct unc_tbl_metric *m)
+static int take_portable(struct unc_table_reader *r, const char *particular,
+			 struct unc_tbl_metric *m)
 {
 	const struct unc_table_portable *p = find_portable(r, unc_tbl_str(&r->t, m->name));
 	char desc[2 * MAX_TEXT];
@@ -141,9 +141,10 @@ static int take_portable(struct unc_table_reader *r, const struct unc_words_metr
 		return unc_bad(r,
 			       "metric %s: portable.tbl has no such name; others begin with a unit "
 			       "type",
-			       w->name);
-	if (w->unit || unc_given(r, "kind"))
-		return unc_bad(r, "metric %s: portable.tbl has its unit and kind", w->name);
+			       unc_given(r, "NAME"));
+	if (unc_given(r, "unit") || unc_given(r, "kind"))
+		return unc_bad(r, "metric %s: portable.tbl has its unit and kind",
+			       unc_given(r, "NAME"));
 	unc_put(&buf, "%s%s%s", unc_tbl_str(&r->t, p->definition), *particular ? "; " : "",
 		particular);
 	m->unit = p->unit;
@@ -152,25 +153,25 @@ static int take_portable(struct unc_table_reader *r, const struct unc_words_metr
 	return 0;
 }
 
-static int take_own(struct unc_table_reader *r, const struct unc_words_metric *w, const char *desc,
-		    struct unc_tbl_metric *m)
+static int take_own(struct unc_table_reader *r, const char *desc, struct unc_tbl_metric *m)
 {
+	const char *unit = unc_given(r, "unit");
 	int rc;
 
-	if ((rc = unc_need(r, "unit")) < 0 || (rc = check_unit(r, w->unit)) < 0 ||
+	if ((rc = unc_need(r, "unit")) < 0 || (rc = check_unit(r, unit)) < 0 ||
 	    (rc = unc_need(r, "kind")) < 0)
 		return rc;
 	if (!*desc)
 		return unc_bad(r, "metric: \"DESCRIPTION\" is missing");
-	m->unit = unc_add_string(r, w->unit);
-	m->kind = w->kind;
+	m->unit = unc_add_string(r, unit);
+	m->kind = r->w.metric.kind;
 	m->desc = unc_add_string(r, desc);
 	return 0;
 }
 
 bool unc_lose_metric(struct unc_table_reader *r)
 {
-	const char *name = r->metric[0] ? r->metric : r->statement ? r->w.metric.name : NULL;
+	const char *name = r->metric[0] ? r->metric : r->statement ? unc_given(r, "NAME") : NULL;
 	struct unc_tbl_metric m = {.unavailable = unc_add_string(r, r->err->text)};
 	int found = name ? unc_metric_index(&r->t, name) : -1;
 
@@ -202,15 +203,17 @@ static int check_formula(struct unc_table_reader *r)
 	return 0;
 }
 
-static int add_metric(struct unc_table_reader *r, const struct unc_words_metric *w, const char *x)
+static int add_metric(struct unc_table_reader *r, const char *x)
 {
+	const char *given = unc_given(r, "NAME"), *why = unc_given(r, "unavailable");
+	const char *words = unc_given(r, "\"DESCRIPTION\"");
 	struct unc_tbl_metric m = {0};
 	char *name = r->metric, formula[MAX_TEXT], desc[MAX_TEXT];
 
-	if (!expand(w->name, x, name, sizeof(r->metric)) ||
-	    !expand(w->formula, x, formula, sizeof(formula)) ||
-	    !expand(w->desc ? w->desc : "", x, desc, sizeof(desc)))
-		return unc_bad(r, "metric %s: a text is too long", w->name);
+	if (!expand(given, x, name, sizeof(r->metric)) ||
+	    !expand(unc_given(r, "formula"), x, formula, sizeof(formula)) ||
+	    !expand(words ? words : "", x, desc, sizeof(desc)))
+		return unc_bad(r, "metric %s: a text is too long", given);
 	const char *own = split_name(&r->t, name, &m.type);
 	if (!own || !*own)
 		return unc_bad(r, "metric %s: no such unit type", name);
@@ -220,16 +223,15 @@ static int add_metric(struct unc_table_reader *r, const struct unc_words_metric 
 		return unc_bad(r, "metric %s is described twice", name);
 	m.name = unc_add_string(r, own);
 	m.formula = unc_add_string(r, formula);
-	m.unavailable = unc_add_string(r, w->unavailable ? w->unavailable : "");
-	int rc = m.type == UNC_NONE ? take_portable(r, w, desc, &m) : take_own(r, w, desc, &m);
+	m.unavailable = unc_add_string(r, why ? why : "");
+	int rc = m.type == UNC_NONE ? take_portable(r, desc, &m) : take_own(r, desc, &m);
 	if (rc == 0)
 		*unc_add_metric(r) = m;
 	return rc;
 }
 
 /* x=: numbers and ranges, or words. */
-static int add_metrics(struct unc_table_reader *r, const struct unc_words_metric *w,
-		       const char *list)
+static int add_metrics(struct unc_table_reader *r, const char *list)
 {
 	char word[MAX_WORD];
 	uint64_t numbers;
@@ -239,7 +241,7 @@ static int add_metrics(struct unc_table_reader *r, const struct unc_words_metric
 		for (unsigned x = 0; x < 64 && rc == 0; x++) {
 			snprintf(word, sizeof(word), "%u", x);
 			if (numbers >> x & 1)
-				rc = add_metric(r, w, word);
+				rc = add_metric(r, word);
 		}
 		return rc;
 	}
@@ -250,16 +252,16 @@ static int add_metrics(struct unc_table_reader *r, const struct unc_words_metric
 		    (word[0] >= '0' && word[0] <= '9'))
 			return unc_bad(r, "x=%s is neither numbers up to 63 nor a list of words",
 				       rest);
-		rc = add_metric(r, w, word);
+		rc = add_metric(r, word);
 	}
 	return rc;
 }
 
 int unc_end_metric(struct unc_table_reader *r)
 {
-	const struct unc_words_metric *w = &r->w.metric;
+	const char *x = unc_given(r, "x");
 
-	if ((strstr(w->name, "{x}") != NULL) != (w->x != NULL))
+	if ((strstr(unc_given(r, "NAME"), "{x}") != NULL) != (x != NULL))
 		return unc_bad(r, "x= and {x} in the name belong together");
-	return w->x ? add_metrics(r, w, w->x) : add_metric(r, w, "");
+	return x ? add_metrics(r, x) : add_metric(r, "");
 }

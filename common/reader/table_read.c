@@ -13,7 +13,7 @@
 
 static int read_cpuid(struct unc_table_reader *r, struct unc_tbl_cpuid *out)
 {
-	const char *list = r->w.cpu.models;
+	const char *list = unc_given(r, "models");
 	char word[24];
 
 	*out = (struct unc_tbl_cpuid){.family = r->w.cpu.family};
@@ -72,7 +72,7 @@ static int add_cpu_line(struct unc_table_reader *r, const struct unc_tbl_cpuid *
 	}
 	line = unc_grow(r->cpu_line, r->n_cpu_lines, sizeof(*line));
 	if (!line)
-		return unc_fail(r->err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(r->err);
 	r->cpu_line = line;
 	line[r->n_cpu_lines++] = (struct unc_table_cpu_line){*cpuid, r->line->number};
 	return 0;
@@ -80,20 +80,21 @@ static int add_cpu_line(struct unc_table_reader *r, const struct unc_tbl_cpuid *
 
 int unc_end_cpu(struct unc_table_reader *r)
 {
+	const char *name = unc_given(r, "NAME");
 	struct unc_tbl_cpuid cpuid;
 	int rc = read_cpuid(r, &cpuid);
-	bool ours = strcmp(r->w.cpu.name, r->cpu) == 0;
+	bool ours = strcmp(name, r->cpu) == 0;
 
 	if (rc < 0)
 		return rc;
 	if (ours && r->t.name)
-		return unc_bad(r, "%s is described twice", r->w.cpu.name);
+		return unc_bad(r, "%s is described twice", name);
 	if (r->n_cpu_lines == 0)
 		r->first = ours;
 	if ((rc = add_cpu_line(r, &cpuid)) < 0 || !ours)
 		return rc;
-	r->t.name = unc_add_string(r, r->w.cpu.name);
-	r->t.title = unc_add_string(r, r->w.cpu.title);
+	r->t.name = unc_add_string(r, name);
+	r->t.title = unc_add_string(r, unc_given(r, "\"TITLE\""));
 	r->t.cpuid = cpuid;
 	r->t.discovery = r->w.cpu.discovery;
 	return 0;
@@ -113,7 +114,7 @@ int unc_end_known(struct unc_table_reader *r)
 		return rc;
 	if (r->first)
 		*unc_add_known(r) =
-			(struct unc_tbl_known){unc_add_string(r, r->w.cpu.title), cpuid};
+			(struct unc_tbl_known){unc_add_string(r, unc_given(r, "\"TITLE\"")), cpuid};
 	return 0;
 }
 
@@ -125,7 +126,7 @@ int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct 
 
 	if (!r || !(r->strings = calloc(1, 4096))) {
 		free(r);
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	}
 	if (strlen(cpu) >= sizeof(r->cpu)) {
 		unc_table_reader_free(r);
@@ -149,7 +150,7 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-const struct unc_table_file *unc_table_find_file(const struct unc_table_reader *r, const char *name)
+static const struct unc_table_file *find_file(const struct unc_table_reader *r, const char *name)
 {
 	for (size_t i = 0; i < r->n_files; i++)
 		if (strcmp(last_component(r->file[i].name), name) == 0)
@@ -160,11 +161,11 @@ const struct unc_table_file *unc_table_find_file(const struct unc_table_reader *
 int unc_table_reader_file(struct unc_table_reader *r, const char *name, const char *text,
 			  size_t size, struct unc_error *err)
 {
-	if (unc_table_find_file(r, last_component(name)))
+	if (find_file(r, last_component(name)))
 		return unc_fail(err, UNC_ERR_TABLE, "%s: given twice", name);
 	struct unc_table_file *larger = realloc(r->file, (r->n_files + 1) * sizeof(*r->file));
 	if (!larger)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	r->file = larger;
 	struct unc_table_file *f = &r->file[r->n_files];
 	f->name = strdup(name);
@@ -173,7 +174,7 @@ int unc_table_reader_file(struct unc_table_reader *r, const char *name, const ch
 	if (!f->name || !f->text) {
 		free(f->name);
 		free(f->text);
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	}
 	memcpy(f->text, text, size);
 	for (size_t i = 0; i < size; i++) /* FNV-1a */
@@ -202,10 +203,10 @@ static bool is_one_of(const char *word, const char *a, const char *b)
  * it. */
 static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line)
 {
-	const char *cpus = unc_take(line, "cpu"),
-		   *word = line->word[0].key ? "" : line->word[0].value;
-	bool but = cpus && cpus[0] == '!';
-	bool other = cpus && listed(cpus + but, r->cpu) == but;
+	const struct unc_word *cpus = unc_take(line, UNC_WORD_KEY, "cpu");
+	const char *word = line->word[0].key ? "" : line->word[0].value;
+	bool but = cpus && cpus->value[0] == '!';
+	bool other = cpus && listed(cpus->value + but, r->cpu) == but;
 
 	if (is_one_of(word, "umask", "item"))
 		return other || r->skipping;
@@ -229,15 +230,47 @@ static int go_on(struct unc_table_reader *r, enum unc_table_part part)
 	return unc_note_wrong(r);
 }
 
-int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
-		  enum unc_table_part part)
+static int read_file(struct unc_table_reader *r, const struct unc_table_file *f,
+		     enum unc_table_part part);
+
+/* Reads the file that a line wants to be read in its place. */
+static int read_used(struct unc_table_reader *r)
+{
+	const struct unc_table_file *f = find_file(r, r->use);
+	size_t first = r->t.n_event;
+	int rc;
+
+	if (!f)
+		return unc_bad(r, "there is no file '%s' to use", r->use);
+	if (r->using)
+		return unc_bad(r, "a file that is used cannot use '%s' itself", r->use);
+	r->using = true;
+	rc = read_file(r, f, UNC_FILE_EVENTS);
+	r->using = false;
+	return rc < 0 ? rc : unc_end_used(r, first);
+}
+
+static int read_line(struct unc_table_reader *r, enum unc_table_part part)
+{
+	int rc;
+
+	r->use = NULL;
+	if (of_other_cpu(r, r->line))
+		return 0;
+	if ((rc = unc_read_statement(r, part)) < 0 || (r->use && (rc = read_used(r)) < 0))
+		return rc;
+	return unc_words_done(r);
+}
+
+static int read_file(struct unc_table_reader *r, const struct unc_table_file *f,
+		     enum unc_table_part part)
 {
 	struct unc_line line = {0}, *outer = r->line;
 	char *copy = malloc(f->size + 1);
 	int rc;
 
 	if (!copy)
-		return unc_fail(r->err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(r->err);
 	memcpy(copy, f->text, f->size);
 	struct unc_lines lines = {.next = copy, .end = copy + f->size};
 	r->skipping = false;
@@ -247,7 +280,7 @@ int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 		r->metric[0] = '\0';
 		if ((rc = unc_line_next(&lines, &line, r->err)) == 0)
 			break;
-		if (rc > 0 && (of_other_cpu(r, &line) || (rc = unc_read_statement(r, part)) == 0))
+		if (rc > 0 && (rc = read_line(r, part)) == 0)
 			continue;
 		unc_error_prefix(r->err, "%s:%u", f->name, line.number);
 		if ((rc = go_on(r, part)) < 0)
@@ -261,16 +294,15 @@ int unc_read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 /* A folder may lack a file. */
 static int read_if(struct unc_table_reader *r, const char *name, enum unc_table_part part)
 {
-	const struct unc_table_file *f = unc_table_find_file(r, name);
+	const struct unc_table_file *f = find_file(r, name);
 
-	return f ? unc_read_file(r, f, part) : 0;
+	return f ? read_file(r, f, part) : 0;
 }
 
 static int read_named(struct unc_table_reader *r, const char *name, enum unc_table_part part)
 {
-	return unc_table_find_file(r, name)
-		       ? read_if(r, name, part)
-		       : unc_bad(r, "%s: the file %s is missing", r->cpu, name);
+	return find_file(r, name) ? read_if(r, name, part)
+				  : unc_bad(r, "%s: the file %s is missing", r->cpu, name);
 }
 
 /* Without portable metrics what is portable in metrics.tbl is refused. */
@@ -294,7 +326,7 @@ static int read_workload(struct unc_table_reader *r)
 {
 	int rc = read_if(r, "workload.tbl", UNC_FILE_WORKLOAD);
 
-	if (rc == 0 && unc_table_find_file(r, "workload.tbl") && !r->work.machine.sockets)
+	if (rc == 0 && find_file(r, "workload.tbl") && !r->work.machine.sockets)
 		return unc_bad(r, "%s: workload.tbl has no machine line", r->cpu);
 	unc_mark_links(r);
 	return rc;
@@ -335,7 +367,7 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 	    (rc = unc_check_group(r)) < 0 || (rc = read_workload(r)) < 0)
 		return rc;
 	if (r->out_of_memory)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	if (r->t.n_event >= UNC_NONE || r->t.n_umask >= UNC_NONE)
 		return unc_bad(r, "%s: more than %d events or umasks", r->cpu, UNC_NONE - 1);
 	r->work.cpu = r->cpu;
@@ -352,11 +384,11 @@ int unc_table_reader_site(struct unc_table_reader *r, const struct unc_table *na
 
 	r->err = err;
 	r->names = names;
-	if ((rc = unc_read_file(r, &r->file[0], UNC_FILE_SITE)) < 0)
+	if ((rc = read_file(r, &r->file[0], UNC_FILE_SITE)) < 0)
 		return rc;
 	unc_check_group(r);
 	if (r->out_of_memory)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	out->groups = &r->t;
 	out->peaks = r->peaks;
 	out->absent = r->absent;

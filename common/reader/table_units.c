@@ -53,6 +53,7 @@ static int add_type(struct unc_table_reader *r, const struct unc_tbl_type *t)
 int unc_end_type(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *t = &r->w.type;
+	const char *partner = unc_given(r, "partner");
 	uint16_t at = (uint16_t)r->t.n_type;
 	int rc = unc_units_end_type(r);
 
@@ -60,10 +61,10 @@ int unc_end_type(struct unc_table_reader *r)
 		return rc;
 	t->first_ctl = t->first_ctr = t->unit_ctl = t->status = t->f_event = t->f_umask = UNC_NONE;
 	t->discovery = -1;
-	if (r->w.view.partner) {
-		t->partner = (uint16_t)(unc_find_type(&r->t, r->w.view.partner) + 1u);
+	if (partner) {
+		t->partner = (uint16_t)(unc_find_type(&r->t, partner) + 1u);
 		if (!t->partner)
-			return unc_bad(r, "partner=%s is not a type above", r->w.view.partner);
+			return unc_bad(r, "partner=%s is not a type above", partner);
 	}
 	t->parts = (struct unc_range){(uint32_t)r->t.n_part, 1};
 	t->regs.first = (uint32_t)r->t.n_reg;
@@ -82,14 +83,15 @@ int unc_end_type(struct unc_table_reader *r)
 
 int unc_end_view(struct unc_table_reader *r)
 {
-	uint16_t pool = unc_find_type(&r->t, r->w.view.of);
+	const char *of = unc_given(r, "of");
+	uint16_t pool = unc_find_type(&r->t, of);
 	struct unc_tbl_type t;
 	int rc = unc_units_end_type(r);
 
 	if (rc < 0)
 		return rc;
 	if (pool == UNC_NONE || r->t.type[pool].pool)
-		return unc_bad(r, "of=%s is not a type above", r->w.view.of);
+		return unc_bad(r, "of=%s is not a type above", of);
 	t = r->t.type[pool];
 	t.pool = (uint16_t)(pool + 1);
 	t.name = r->w.type.name;
@@ -165,26 +167,26 @@ static uint16_t *slot_of(struct unc_tbl_type *type, const struct unc_tbl_reg *re
 int unc_end_reg(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
-	struct unc_tbl_reg *reg = &r->w.reg.row;
+	struct unc_tbl_reg *reg = &r->w.reg;
 	int64_t offset = reg->offset;
 	char name[MAX_NAME + 1], full[MAX_NAME + 12];
 	unsigned count;
 	int rc;
 
-	if ((rc = split_array(r, r->w.reg.name, name, &count)) < 0 ||
+	if ((rc = split_array(r, unc_given(r, "NAME"), name, &count)) < 0 ||
 	    (count > 1 && (rc = unc_need(r, "step")) < 0) || (rc = check_reg(r, reg)) < 0 ||
 	    (rc = default_mask(r, type, reg, unc_given(r, "mask") != NULL)) < 0)
 		return rc;
 	if (reg->width == 32 && reg->role != UNC_ROLE_CTR && reg->write_mask > UINT32_MAX)
 		return unc_bad(r, "mask= does not fit 32 bits");
-	if (offset + (int64_t)count * r->w.reg.step > INT32_MAX)
+	if (offset + (int64_t)count * r->w.stride > INT32_MAX)
 		return unc_bad(r, "step= is too large");
 	for (unsigned i = 0; i < (count ? count : 1); i++) {
 		reg->nth = (uint8_t)i;
-		reg->number = (uint8_t)(r->w.reg.from + i);
+		reg->number = (uint8_t)(r->w.from + i);
 		if (reg->role == UNC_ROLE_CTL && reg->number >= MAX_COUNTERS)
 			return unc_bad(r, "counters are numbered up to %d", MAX_COUNTERS - 1);
-		reg->offset = (int32_t)(offset + (int64_t)i * r->w.reg.step);
+		reg->offset = (int32_t)(offset + (int64_t)i * r->w.stride);
 		uint16_t *slot = slot_of(type, reg);
 		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, reg->number);
 		if (unc_find_reg(&r->t, type, full) != UNC_NONE)
@@ -200,12 +202,12 @@ int unc_end_reg(struct unc_table_reader *r)
 
 int unc_end_counter(struct unc_table_reader *r)
 {
-	struct unc_tbl_counter *c = &r->w.counter.row;
+	struct unc_tbl_counter *c = &r->w.counter;
 	char name[MAX_NAME + 1], full[MAX_NAME + 12], reg[MAX_NAME + 12];
 	unsigned count;
 	int rc;
 
-	if ((rc = split_array(r, r->w.counter.name, name, &count)) < 0)
+	if ((rc = split_array(r, unc_given(r, "NAME"), name, &count)) < 0)
 		return rc;
 	if (c->ctl != UNC_NONE) {
 		const struct unc_tbl_reg *ctl = &r->t.reg[c->ctl];
@@ -215,14 +217,14 @@ int unc_end_counter(struct unc_table_reader *r)
 		if (c->enable & ~ctl->write_mask)
 			return unc_bad(r, "enable= is outside the mask of %s",
 				       unc_tbl_str(&r->t, ctl->name));
-		if ((rc = unc_bits_of(r, &r->w.counter.set, c->ctl, &c->freeze)) < 0)
+		if ((rc = unc_bits_of(r, &r->w.sets, c->ctl, &c->freeze)) < 0)
 			return rc;
 	} else if (unc_given(r, "enable") || unc_given(r, "set")) {
 		return unc_bad(r, "enable= and set= go with ctl=");
 	}
 	for (unsigned i = 0; i < (count ? count : 1); i++) {
 		snprintf(full, sizeof(full), count ? "%s%u" : "%s", name, i);
-		snprintf(reg, sizeof(reg), count ? "%.31s%u" : "%.31s", r->w.counter.ctr, i);
+		snprintf(reg, sizeof(reg), count ? "%.31s%u" : "%.31s", unc_given(r, "ctr"), i);
 		if ((c->ctr = unc_find_reg(&r->t, unc_current_type(r), reg)) == UNC_NONE)
 			return unc_bad(r, "ctr=%s is not a register above", reg);
 		if (c->width > r->t.reg[c->ctr].width)
@@ -238,11 +240,20 @@ int unc_end_counter(struct unc_table_reader *r)
 
 /* ---- fields */
 
+/* What the line gives one of two columns of the same name. */
+static const char *given_of(const struct unc_table_reader *r, const char *column, unsigned which)
+{
+	for (const struct unc_word *w = r->line->word; w < r->line->word + r->line->n; w++)
+		if (w->used && w->key && strcmp(w->key, column) == 0 && which-- == 0)
+			return w->value;
+	return NULL;
+}
+
 /* One piece "REG BITS" of a field. */
 static int read_piece(struct unc_table_reader *r, unsigned piece)
 {
-	const char *reg = r->w.field.reg[piece], *bits = r->w.field.bits[piece];
-	struct unc_tbl_field *f = &r->w.field.row;
+	const char *reg = given_of(r, "REG", piece), *bits = given_of(r, "HIGH:LOW", piece);
+	struct unc_tbl_field *f = &r->w.field;
 	unsigned high, low;
 	uint16_t at = unc_current_type(r)->first_ctl;
 
@@ -325,7 +336,7 @@ static int check_role(struct unc_table_reader *r, const struct unc_tbl_field *f)
 
 int unc_end_field(struct unc_table_reader *r)
 {
-	struct unc_tbl_field *f = &r->w.field.row;
+	struct unc_tbl_field *f = &r->w.field;
 	const char *name = unc_tbl_str(&r->t, f->name);
 	int rc;
 
@@ -346,8 +357,8 @@ int unc_end_field(struct unc_table_reader *r)
 
 int unc_end_value(struct unc_table_reader *r)
 {
-	struct unc_tbl_field *f = UNC_ROW(r, field, r->w.value.field);
-	const struct unc_tbl_value *v = &r->w.value.row;
+	struct unc_tbl_field *f = UNC_ROW(r, field, r->w.of);
+	const struct unc_tbl_value *v = &r->w.value;
 	const char *name = unc_tbl_str(&r->t, v->name);
 
 	if (v->value & ~unc_field_max(f))

@@ -23,42 +23,44 @@ int unc_end_bar(struct unc_table_reader *r)
 
 static int where_msr(struct unc_table_reader *r)
 {
-	const struct unc_words_where *w = &r->w.where;
+	const struct unc_words_place *w = &r->w.place;
+	const char *bases = unc_given(r, "bases");
 	uint64_t base;
 	char word[24];
 	int rc;
 
-	if (!w->bases && ((rc = unc_need(r, "base")) < 0 || (rc = unc_need(r, "count")) < 0 ||
-			  (w->count > 1 && (rc = unc_need(r, "step")) < 0)))
+	if (!bases && ((rc = unc_need(r, "base")) < 0 || (rc = unc_need(r, "count")) < 0 ||
+		       (w->count > 1 && (rc = unc_need(r, "step")) < 0)))
 		return rc;
-	if (!w->bases && w->count > 1 && w->step == 0)
+	if (!bases && w->count > 1 && w->step == 0)
 		return unc_bad(r, "step=0 puts all units at the same place");
-	for (const char *p = w->bases; p;) {
+	for (const char *p = bases; p;) {
 		if (!unc_list_next(&p, word, sizeof(word)) || !unc_parse_number(word, &base))
-			return unc_bad(r, "bases=%s is not a list of numbers", w->bases);
+			return unc_bad(r, "bases=%s is not a list of numbers", bases);
 		unc_add_where(r)->base = base;
 	}
-	for (unsigned i = 0; !w->bases && i < w->count; i++)
+	for (unsigned i = 0; !bases && i < w->count; i++)
 		unc_add_where(r)->base = w->base + i * w->step;
 	return 0;
 }
 
 static int where_pci(struct unc_table_reader *r)
 {
-	const struct unc_words_where *w = &r->w.where;
-	const char *ids = w->ids;
+	const struct unc_words_place *w = &r->w.place;
+	const char *devices = unc_given(r, "device"), *all_ids = unc_given(r, "id");
+	const char *ids = all_ids;
 	uint64_t id = 0, devfn;
 	char word[16];
 
-	for (const char *p = w->devices; p;) {
+	for (const char *p = devices; p;) {
 		if (!unc_list_next(&p, word, sizeof(word)) || !unc_parse_devfn(word, &devfn))
-			return unc_bad(r, "device=%s is not a list of DEVICE.FUNCTION", w->devices);
+			return unc_bad(r, "device=%s is not a list of DEVICE.FUNCTION", devices);
 		if (ids && (!unc_list_next(&ids, word, sizeof(word)) ||
 			    !unc_parse_number(word, &id) || id > 0xffff))
-			return unc_bad(r, "id=%s is not a list of device ids", w->ids);
+			return unc_bad(r, "id=%s is not a list of device ids", all_ids);
 		/* One id serves all, else there is one for each. */
-		if ((p != NULL) != (ids != NULL) && strchr(w->ids, ','))
-			return unc_bad(r, "id=%s is not as long as the list of devices", w->ids);
+		if ((p != NULL) != (ids != NULL) && strchr(all_ids, ','))
+			return unc_bad(r, "id=%s is not as long as the list of devices", all_ids);
 		*unc_add_where(r) = (struct unc_tbl_where){
 			.base = w->base, .devfn = (uint8_t)devfn, .device_id = (uint16_t)id};
 	}
@@ -67,7 +69,7 @@ static int where_pci(struct unc_table_reader *r)
 
 static int where_mmio(struct unc_table_reader *r)
 {
-	const struct unc_words_where *w = &r->w.where;
+	const struct unc_words_place *w = &r->w.place;
 	const struct unc_tbl_bar *bar = &r->t.bar[w->bar];
 	int rc;
 
@@ -87,7 +89,7 @@ static int where_mmio(struct unc_table_reader *r)
 /* One unit for each logical CPU. */
 static int where_cpus(struct unc_table_reader *r)
 {
-	const struct unc_words_where *w = &r->w.where;
+	const struct unc_words_place *w = &r->w.place;
 	unc_current_type(r)->cpus = 1;
 	for (unsigned i = 0; i < w->cpus; i++)
 		unc_add_where(r)->base = w->base << 32;
@@ -113,8 +115,8 @@ static int add_places(struct unc_table_reader *r, uint32_t part)
 		rc = where_cpus(r);
 	}
 	for (size_t i = first; i < r->t.n_where; i++) {
-		UNC_ROW(r, where, i)->optional = r->w.where.optional;
-		UNC_ROW(r, where, i)->group = r->w.where.group;
+		UNC_ROW(r, where, i)->optional = r->w.place.optional;
+		UNC_ROW(r, where, i)->group = r->w.place.group;
 	}
 	struct unc_range *where = &UNC_ROW(r, part, part)->where;
 	where->n = (uint32_t)r->t.n_where - where->first;
@@ -125,7 +127,7 @@ static int add_places(struct unc_table_reader *r, uint32_t part)
 
 int unc_end_access(struct unc_table_reader *r)
 {
-	r->space = r->w.where.space;
+	r->space = r->w.place.space;
 	UNC_ROW(r, part, unc_current_type(r)->parts.first)->space = r->space;
 	return 0;
 }
@@ -148,28 +150,26 @@ int unc_end_discovery(struct unc_table_reader *r)
 	return 0;
 }
 
+/* Of the main part, or on the line of another part. */
 int unc_end_where(struct unc_table_reader *r)
 {
 	const struct unc_range *parts = &unc_current_type(r)->parts;
+	bool of_part = strcmp(r->statement, "part") == 0;
 
-	if (parts->n != 1 || r->space == UNC_N_SPACES)
+	if (!of_part && (parts->n != 1 || r->space == UNC_N_SPACES))
 		return unc_bad(r, "where must come after access and before part");
-	return add_places(r, parts->first);
+	return add_places(r, parts->first + parts->n - 1);
 }
 
 int unc_end_part(struct unc_table_reader *r)
 {
-	uint32_t at = (uint32_t)r->t.n_part;
-	int rc;
-
 	if (unc_current_type(r)->parts.n == 3)
 		return unc_bad(r, "a unit has at most three parts");
-	r->space = r->w.where.space;
+	r->space = r->w.place.space;
 	*unc_add_part(r) = (struct unc_tbl_part){
-		.name = r->w.where.name, .space = r->space, .where.first = (uint32_t)r->t.n_where};
+		.name = r->w.place.name, .space = r->space, .where.first = (uint32_t)r->t.n_where};
 	unc_current_type(r)->parts.n++;
-	rc = unc_read_where(r);
-	return rc < 0 ? rc : add_places(r, at);
+	return 0;
 }
 
 /* ---- how many there are */
@@ -224,7 +224,8 @@ static bool parse_offsets(const char *list, struct unc_tbl_present *row)
 
 static int present_msr(struct unc_table_reader *r, struct unc_tbl_present *row)
 {
-	if (r->w.present.ids || r->w.present.devices || r->w.present.offsets || unc_given(r, "per"))
+	if (unc_given(r, "id") || unc_given(r, "device") || unc_given(r, "offsets") ||
+	    unc_given(r, "per"))
 		return unc_bad(r,
 			       "id=, device=, per= and offsets= are of a PCI function, not of an "
 			       "MSR");
@@ -238,27 +239,28 @@ static int present_msr(struct unc_table_reader *r, struct unc_tbl_present *row)
 
 static int present_pci(struct unc_table_reader *r, struct unc_tbl_present *row)
 {
-	const struct unc_words_present *w = &r->w.present;
+	const char *ids = unc_given(r, "id"), *devices = unc_given(r, "device");
+	const char *offsets = unc_given(r, "offsets");
 	int rc;
 
-	if (!w->ids)
+	if (!ids)
 		return unc_bad(r, "present wants id= or msr=");
 	if ((rc = unc_need(r, "device")) < 0)
 		return rc;
-	if (!parse_ids(w->ids, row))
-		return unc_bad(r, "id=%s is not a device id, or two as in 0x0ee0-0x0eee", w->ids);
-	if (!parse_devices(w->devices, row))
-		return unc_bad(r, "device=%s is not a list of DEVICE.FUNCTION, up to %d",
-			       w->devices, UNC_MAX_PRESENT);
-	if (!parse_offsets(w->offsets, row))
-		return unc_bad(r, "offsets=%s is not one or two configuration offsets", w->offsets);
-	if (row->n_devices > 1 && (row->last || w->offsets))
+	if (!parse_ids(ids, row))
+		return unc_bad(r, "id=%s is not a device id, or two as in 0x0ee0-0x0eee", ids);
+	if (!parse_devices(devices, row))
+		return unc_bad(r, "device=%s is not a list of DEVICE.FUNCTION, up to %d", devices,
+			       UNC_MAX_PRESENT);
+	if (!parse_offsets(offsets, row))
+		return unc_bad(r, "offsets=%s is not one or two configuration offsets", offsets);
+	if (row->n_devices > 1 && (row->last || offsets))
 		return unc_bad(r, "a list of devices goes with one id and without offsets=");
-	if (unc_given(r, "per") && (row->last || w->offsets))
+	if (unc_given(r, "per") && (row->last || offsets))
 		return unc_bad(r, "per= is of functions of one id that tell by being there");
-	if (row->last && w->offsets)
+	if (row->last && offsets)
 		return unc_bad(r, "offsets= goes with one id");
-	if (!w->offsets && (unc_given(r, "bits") || unc_given(r, "tells") || row->none))
+	if (!offsets && (unc_given(r, "bits") || unc_given(r, "tells") || row->none))
 		return unc_bad(r, "bits=, tells= and none= are of registers: offsets= is missing");
 	if (row->n_offsets == 2 && row->mask)
 		return unc_bad(r, "bits= goes with one register");
@@ -269,7 +271,7 @@ static int present_pci(struct unc_table_reader *r, struct unc_tbl_present *row)
 
 int unc_end_present(struct unc_table_reader *r)
 {
-	struct unc_tbl_present *row = &r->w.present.row;
+	struct unc_tbl_present *row = &r->w.present;
 	struct unc_range *rows = &unc_current_type(r)->presents;
 	int rc = row->msr ? present_msr(r, row) : present_pci(r, row);
 

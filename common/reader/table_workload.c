@@ -79,13 +79,13 @@ int unc_end_let(struct unc_table_reader *r)
 	double value = 0;
 	int rc;
 
-	if (strcmp(r->w.list.list, "=") != 0)
+	if (strcmp(unc_given(r, "="), "=") != 0)
 		return unc_bad(r, "want: let NAME = EXPRESSION");
-	for (const char *word; (word = unc_take_plain(r->line));)
-		unc_put(&buf, "%s ", word);
+	for (const struct unc_word *w; (w = unc_take(r->line, UNC_WORD_PLAIN, NULL));)
+		unc_put(&buf, "%s ", w->value);
 	if ((rc = unc_words_done(r)) < 0 || (rc = evaluate(r, text, &value)) < 0)
 		return rc;
-	return set_let(r, r->w.list.text, value, false);
+	return set_let(r, unc_given(r, "NAME"), value, false);
 }
 
 /* ---- the machine */
@@ -219,9 +219,9 @@ static int end_rate(struct unc_table_reader *r, bool per_clock)
 	if (clock == 0)
 		return unc_bad(r, "the unit line of this type must come first");
 	snprintf(text, sizeof(text), "%s.%s", unc_type_name(&r->t, r->w.rate.type),
-		 r->w.rate.event);
+		 unc_given(r, "EVENT"));
 	if ((rc = set_let(r, "clock", clock, true)) < 0 ||
-	    (rc = evaluate(r, r->w.rate.expression, &value)) < 0)
+	    (rc = evaluate(r, unc_given(r, "\"EXPRESSION\""), &value)) < 0)
 		return rc;
 	return add_event_rate(r, text, per_clock ? 0 : value, per_clock ? value : 0,
 			      r->w.rate.steady);

@@ -8,43 +8,58 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NEEDED = 1, POSITIVE = 2, PLUS1 = 4, MSR = 8, PCI = 16, MMIO = 32, CPUS = 64 };
-enum { ONCE = 1, TYPE = 2, SETTINGS_TOO = 4, SELF = 2 };
+#define F(name, value, text) name = value,
+enum {
+#include "reader/table_columns.inc"
+};
+
+#define F(name, value, text) {name, text},
+static const struct {
+	unsigned flag;
+	const char *text; /* of a flag of columns */
+} flags[] = {
+#include "reader/table_columns.inc"
+};
+
+#define K(kind, text) kind,
+enum kind {
+#include "reader/table_columns.inc"
+};
+
+#define K(kind, text) {#kind, text},
+static const struct {
+	const char *name, *value; /* what stands behind `key` */
+} kinds[] = {
+#include "reader/table_columns.inc"
+};
 
 #define W(list, words) WORDS_##list,
-#define S(...)
-#define C(...)
 enum word_list {
 #include "reader/table_columns.inc"
 };
-#undef W
 
 #define W(list, words) words,
 static const char *const word_list[] = {
 #include "reader/table_columns.inc"
 };
-#undef W
-#undef S
-#undef C
 
-/* A statement (of == NULL), or one of its columns. */
+/* A statement, or one of its columns. */
 struct row {
-	const char *file, *kind, *name, *help;
+	const char *file; /* of a statement */
+	enum kind kind;
+	const char *name, *help;
 	unsigned flags;
 	uint64_t limit;
 	int fallback;
 };
 
-#define W(...)
-#define S(file, name, flags, end, help) {#file, NULL, #name, help, flags, 0, 0},
-#define C(kind, words, name, member, flags, limit, fallback, help)                                 \
-	{NULL, #kind, name, help, flags, limit, fallback},
+#define S(file, name, flags, end, help) {#file, STATEMENT, #name, help, flags, 0, 0},
+#define C(kind, name, member, flags, limit, fallback, help)                                        \
+	{NULL, kind, name, help, flags, limit, fallback},
+#define R(kind, name, flags, help) {NULL, kind, name, help, flags, 0, 0},
 static const struct row rows[] = {
 #include "reader/table_columns.inc"
 };
-#undef W
-#undef S
-#undef C
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
@@ -69,13 +84,13 @@ void tablec_columns(void)
 	const struct row *statement = rows;
 
 	for (const struct row *c = rows; c < rows + N_ROWS; c++) {
-		if (!c->kind)
+		if (c->kind == STATEMENT)
 			statement = c;
 		else
 			printf("%s %s %s %s %s\n",
 			       strcmp(statement->file, "ANY") == 0 ? "*"
 								   : file_name(statement->file),
-			       statement->name, c->name, c->kind,
+			       statement->name, c->name, kinds[c->kind].name,
 			       c->flags & NEEDED ? "needed" : "optional");
 	}
 }
@@ -87,36 +102,6 @@ static bool is_place(const struct row *c)
 	return c->name[0] < 'a';
 }
 
-/* What stands behind `key=`. */
-static void print_value(const struct row *c)
-{
-	static const char *const kinds[][2] = {
-		{"NUMBER", "N"},
-		{"OFFSET", "N"},
-		{"REAL", "X"},
-		{"TEXT", "\"...\""},
-		{"FIELD", "FIELD"},
-		{"FIELDS", "FIELD,.."},
-		{"REG", "REG"},
-		{"SETTINGS", "FIELD:VALUE,.."},
-		{"PART", "PART"},
-		{"BAR", "BAR"},
-		{"COUNTER", "COUNTER"},
-		{"COUNTERS", "LIST"},
-		{"MASK", "LIST"},
-		{"SET", "LIST"},
-		{"BITS", "HIGH:LOW"},
-		{"UNIT", "TYPE"},
-		{"DEVICE", "DEVICE.FUNCTION"},
-		{"RAW", "..."},
-		{"CHOICE", "WORD"},
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(c->kind, kinds[i][0]) == 0)
-			printf("=%s", kinds[i][1]);
-}
-
 static void print_words(const char *list)
 {
 	for (; *list; list++)
@@ -125,34 +110,26 @@ static void print_words(const char *list)
 
 static void print_limits(const struct row *c)
 {
-	static const struct {
-		unsigned flag;
-		const char *text;
-	} texts[] = {{NEEDED, "needed"}, {POSITIVE, "not 0"}, {MSR, "msr"},
-		     {PCI, "pci"},       {MMIO, "mmio"},      {CPUS, "pmu, perf"}};
 	const char *comma = "";
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (c->flags & texts[i].flag) {
-			printf("%s%s", comma, texts[i].text);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (flags[i].text[0] && (c->flags & flags[i].flag)) {
+			printf("%s%s", comma, flags[i].text);
 			comma = ", ";
 		}
-	if (strcmp(c->kind, "NUMBER") == 0 && c->limit)
+	if (c->kind == NUMBER && c->limit)
 		printf(c->limit < 1024 ? "%sup to %llu" : "%sup to 0x%llx", comma,
 		       (unsigned long long)c->limit);
-	if (strcmp(c->kind, "NUMBER") == 0 && c->fallback)
+	if (c->kind == NUMBER && c->fallback)
 		printf(", default %d", c->fallback);
 }
 
 static void print_column(const struct row *c)
 {
-	printf("| `%s", c->name);
-	if (!is_place(c))
-		print_value(c);
-	printf("` | ");
+	printf("| `%s%s` | ", c->name, is_place(c) ? "" : kinds[c->kind].value);
 	print_limits(c);
 	printf(" | ");
-	if (strcmp(c->kind, "CHOICE") == 0) {
+	if (c->kind == CHOICE) {
 		putchar('`');
 		print_words(word_list[c->limit]);
 		printf("`%s", c->help[0] ? ": " : "");
@@ -165,7 +142,7 @@ static void print_statement(const struct row *s)
 {
 	printf("| **`%s", s->name);
 	for (int quoted = 0; quoted < 2; quoted++)
-		for (const struct row *c = s + 1; c < rows + N_ROWS && c->kind; c++)
+		for (const struct row *c = s + 1; c < rows + N_ROWS && c->kind != STATEMENT; c++)
 			if (is_place(c) && (c->name[0] == '"') == quoted)
 				printf(c->flags & NEEDED ? " %s" : " [%s]", c->name);
 	if (s->flags & SETTINGS_TOO)
@@ -178,11 +155,11 @@ void tablec_grammar(void)
 	const char *file = "";
 
 	for (const struct row *row = rows; row < rows + N_ROWS; row++) {
-		if (!row->kind && strcmp(row->file, file) != 0) {
+		if (row->kind == STATEMENT && strcmp(row->file, file) != 0) {
 			file = row->file;
 			printf("\n### %s\n\n| word | | what |\n|---|---|---|\n", file_name(file));
 		}
-		if (!row->kind)
+		if (row->kind == STATEMENT)
 			print_statement(row);
 		else if (!is_place(row) || row->help[0])
 			print_column(row);
