@@ -21,22 +21,25 @@ int unc_metric_name(const struct unc_table *t, unsigned metric, char *buf, size_
 	return n >= 0 && (size_t)n < size ? 0 : UNC_ERR_RANGE;
 }
 
+const char *unc_metric_split(const struct unc_table *t, const char *name, uint16_t *type)
+{
+	const char *dot = strchr(name, '.');
+	char word[UNC_SPEC_MAX];
+
+	*type = UNC_NONE;
+	if (!dot)
+		return name;
+	snprintf(word, sizeof(word), "%.*s", (int)(dot - name), name);
+	*type = unc_find_type(t, word);
+	return *type == UNC_NONE ? NULL : dot + 1;
+}
+
 int unc_metric_index(const struct unc_table *t, const char *name)
 {
-	char word[UNC_SPEC_MAX], *dot;
-	const char *own = name;
-	uint16_t type = UNC_NONE;
+	uint16_t type;
+	const char *own = unc_metric_split(t, name, &type);
 
-	if (strlen(name) >= sizeof(word))
-		return -1;
-	strcpy(word, name);
-	dot = strchr(word, '.');
-	if (dot) {
-		*dot = '\0';
-		own = dot + 1;
-		type = unc_find_type(t, word);
-	}
-	for (unsigned i = 0; i < t->n_metric && (!dot || type != UNC_NONE); i++)
+	for (unsigned i = 0; own && i < t->n_metric; i++)
 		if (t->metric[i].type == type && unc_same(unc_tbl_str(t, t->metric[i].name), own))
 			return (int)i;
 	return -1;

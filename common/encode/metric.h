@@ -6,6 +6,8 @@
 #include "encode/expr.h"
 #include "tables/table.h"
 
+/* "cha.LLC_MPI" -> type cha, LLC_MPI; without a dot UNC_NONE and all of it; NULL: no such type. */
+const char *unc_metric_split(const struct unc_table *, const char *name, uint16_t *type);
 /* Index of the metric with that full name ("imc.MEM_BW_READS", "llc_misses"); -1 if there is none. */
 int unc_metric_index(const struct unc_table *, const char *name);
 /* Full name. UNC_ERR_RANGE if it does not fit. */

@@ -45,84 +45,72 @@ static size_t hash_text(const char *text)
 	return h;
 }
 
-static bool rehash(struct unc_table_reader *r)
+static bool rehash(struct unc_pool *pool)
 {
-	size_t n = r->n_hash ? 2 * r->n_hash : 1024;
+	size_t n = pool->n_hash ? 2 * pool->n_hash : 1024;
 	uint32_t *hash = calloc(n, sizeof(*hash));
 
 	if (!hash)
 		return false;
-	for (size_t i = 0; i < r->n_hash; i++) {
-		if (!r->hash[i])
+	for (size_t i = 0; i < pool->n_hash; i++) {
+		if (!pool->hash[i])
 			continue;
-		size_t slot = hash_text(r->strings + r->hash[i]) % n;
+		size_t slot = hash_text(pool->text + pool->hash[i]) % n;
 		while (hash[slot])
 			slot = (slot + 1) % n;
-		hash[slot] = r->hash[i];
+		hash[slot] = pool->hash[i];
 	}
-	free(r->hash);
-	r->hash = hash;
-	r->n_hash = n;
+	free(pool->hash);
+	pool->hash = hash;
+	pool->n_hash = n;
+	return true;
+}
+
+/* Room for a text of this length behind the first n bytes. */
+static bool has_room(struct unc_pool *pool, size_t n, size_t length)
+{
+	char *larger;
+
+	if (n + length <= pool->cap)
+		return true;
+	if (!(larger = realloc(pool->text, 2 * (pool->cap + length))))
+		return false;
+	pool->text = larger;
+	pool->cap = 2 * (pool->cap + length);
 	return true;
 }
 
 unc_str unc_add_string(struct unc_table_reader *r, const char *text)
 {
-	size_t length = strlen(text) + 1;
+	struct unc_pool *pool = &r->strings;
+	size_t length = strlen(text) + 1, slot;
 
 	if (length == 1)
 		return 0;
-	if (2 * r->used_hash >= r->n_hash && !rehash(r)) {
+	if ((2 * pool->used_hash >= pool->n_hash && !rehash(pool)) ||
+	    !has_room(pool, r->t.n_strings, length)) {
 		r->out_of_memory = true;
 		return 0;
 	}
-	size_t slot = hash_text(text) % r->n_hash;
-	for (; r->hash[slot]; slot = (slot + 1) % r->n_hash)
-		if (strcmp(r->strings + r->hash[slot], text) == 0)
-			return r->hash[slot];
-	if (r->t.n_strings + length > r->cap_strings) {
-		size_t cap = 2 * (r->cap_strings + length);
-		char *larger = realloc(r->strings, cap);
-
-		if (!larger) {
-			r->out_of_memory = true;
-			return 0;
-		}
-		r->strings = larger;
-		r->cap_strings = cap;
-		r->t.strings = larger;
-	}
-	unc_str at = (unc_str)r->t.n_strings;
-	memcpy(r->strings + at, text, length);
+	r->t.strings = pool->text;
+	for (slot = hash_text(text) % pool->n_hash; pool->hash[slot];
+	     slot = (slot + 1) % pool->n_hash)
+		if (strcmp(pool->text + pool->hash[slot], text) == 0)
+			return pool->hash[slot];
+	pool->hash[slot] = (unc_str)r->t.n_strings;
+	pool->used_hash++;
+	memcpy(pool->text + r->t.n_strings, text, length);
 	r->t.n_strings += length;
-	r->hash[slot] = at;
-	r->used_hash++;
-	return at;
+	return pool->hash[slot];
 }
 
-int unc_table_reader_share(struct unc_table_reader *r, const struct unc_table_reader *with,
-			   struct unc_error *err)
+void unc_table_reader_share(struct unc_table_reader *r, struct unc_table_reader *with)
 {
-	char *strings = malloc(with->cap_strings);
-	uint32_t *hash = malloc((with->n_hash + 1) * sizeof(*hash));
-
-	if (!strings || !hash) {
-		free(strings);
-		free(hash);
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	}
-	memcpy(strings, with->strings, with->t.n_strings);
-	memcpy(hash, with->hash, with->n_hash * sizeof(*hash));
-	free(r->strings);
-	free(r->hash);
-	r->strings = strings;
-	r->cap_strings = with->cap_strings;
-	r->hash = hash;
-	r->n_hash = with->n_hash;
-	r->used_hash = with->used_hash;
-	r->t.strings = strings;
+	free(r->strings.text);
+	r->strings = with->strings;
+	with->strings = (struct unc_pool){NULL};
+	r->t.strings = r->strings.text;
 	r->t.n_strings = with->t.n_strings;
-	return 0;
 }
 
 /* ---- words */
@@ -213,4 +201,33 @@ bool unc_parse_devfn(const char *text, uint64_t *devfn)
 		return false;
 	*devfn = UNC_DEVFN(device, function);
 	return true;
+}
+
+int unc_read_list(const char *list, bool (*parse)(const char *, uint64_t *), uint64_t limit,
+		  uint64_t *out, int max)
+{
+	char word[24];
+	int n = 0;
+
+	for (; list; n++)
+		if (n == max || !unc_list_next(&list, word, sizeof(word)) ||
+		    !parse(word, &out[n]) || out[n] > limit)
+			return -1;
+	return n;
+}
+
+int unc_read_regs(struct unc_table_reader *r, const char *column, uint16_t *out, int max)
+{
+	const char *list = unc_given(r, column);
+	char word[64];
+	int n = 0;
+
+	for (const char *p = list; p; n++) {
+		if (n == max || !unc_list_next(&p, word, sizeof(word)))
+			return unc_bad(r, "%s=%s is not one or two registers", column, list);
+		out[n] = unc_find_reg(&r->t, unc_current_type(r), word);
+		if (out[n] == UNC_NONE)
+			return unc_bad(r, "%s=%s is not a register above", column, word);
+	}
+	return n;
 }

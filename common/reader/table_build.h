@@ -86,10 +86,12 @@ struct unc_table_reader {
 	const struct unc_table
 		*names;           /* what groups are of: this table, of a site's file another */
 	struct unc_workload work; /* likewise */
-	char *strings;
-	size_t cap_strings;
-	uint32_t *hash; /* offsets into strings, 0: free */
-	size_t n_hash, used_hash;
+	struct unc_pool {
+		char *text;
+		size_t cap;
+		uint32_t *hash; /* offsets into text, 0: free */
+		size_t n_hash, used_hash;
+	} strings;
 	struct unc_table_cpu_line *cpu_line;
 	size_t n_cpu_lines;
 	bool first;    /* the first of them is this CPU's */
@@ -131,10 +133,17 @@ UNC_WORKLOAD_ARRAYS(UNC_ADD_DECLARE)
 #define UNC_WORK_ROW(reader, row, index)                                                           \
 	(&((struct unc_tbl_##row *)(uintptr_t)(reader)->work.row)[index])
 
+/* One row more, directly behind those of the range. */
+static inline void unc_extend(struct unc_range *range, size_t rows)
+{
+	if (range->n++ == 0)
+		range->first = (uint32_t)rows;
+}
+
 unc_str unc_add_string(struct unc_table_reader *, const char *text);
-/* Begins with the strings of another table, at the same places: what both say is the same number. */
-int unc_table_reader_share(struct unc_table_reader *, const struct unc_table_reader *with,
-			   struct unc_error *err);
+/* Takes over the strings of another table and adds to them: what both say is the same number. The other
+ * one is told where they are when the last has been read. */
+void unc_table_reader_share(struct unc_table_reader *, struct unc_table_reader *with);
 
 /* Takes the next word of a kind from a line; NULL: there is none. What nobody takes is refused by
  * unc_words_done(). */
@@ -167,6 +176,12 @@ int unc_read_statement(struct unc_table_reader *, enum unc_table_part);
 
 /* "0c.1" */
 bool unc_parse_devfn(const char *text, uint64_t *devfn);
+/* A list of what `parse` reads, each up to `limit`: how many, 0 without a list. -1: it is none, or has
+ * more than `max`. */
+int unc_read_list(const char *list, bool (*parse)(const char *, uint64_t *), uint64_t limit,
+		  uint64_t *out, int max);
+/* column=REG,..: registers of the type, `max` (one or two) at most; how many. */
+int unc_read_regs(struct unc_table_reader *, const char *column, uint16_t *out, int max);
 /* start, join, stop, leave, freeze, unfreeze: the rest of a line. */
 int unc_read_steps(struct unc_table_reader *, struct unc_range *);
 /* The bits that settings make in a control register (UNC_NONE: CTL). */

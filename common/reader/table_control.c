@@ -7,13 +7,6 @@
 
 /* ---- settings of fields */
 
-/* One more row, directly behind those of the range. */
-static void extend(struct unc_range *range, size_t rows)
-{
-	if (range->n++ == 0)
-		range->first = (uint32_t)rows;
-}
-
 int unc_add_setting(struct unc_table_reader *r, const char *field, const char *text,
 		    struct unc_range *range)
 {
@@ -27,7 +20,7 @@ int unc_add_setting(struct unc_table_reader *r, const char *field, const char *t
 		return unc_bad(r, "'%s' does not fit field %s", text, field);
 	if (unc_sets_field(&r->t, range, at))
 		return unc_bad(r, "field %s is given twice", field);
-	extend(range, r->t.n_set);
+	unc_extend(range, r->t.n_set);
 	*unc_add_set(r) = (struct unc_tbl_set){.field = at, .value = value};
 	return 0;
 }
@@ -35,24 +28,17 @@ int unc_add_setting(struct unc_table_reader *r, const char *field, const char *t
 /* `fields NAME`: adds those that are not there yet. False if there is no such name. */
 static bool add_bundle(struct unc_table_reader *r, const char *name, struct unc_range *range)
 {
-	const struct unc_tbl_type *type = unc_current_type(r);
+	uint16_t at = UNC_FIND(&r->t, bundle, unc_current_type(r)->bundles, name);
 
-	for (uint32_t i = 0; i < type->bundles.n; i++) {
-		struct unc_tbl_bundle bundle = r->t.bundle[type->bundles.first + i];
+	for (uint32_t k = 0; at != UNC_NONE && k < r->t.bundle[at].sets.n; k++) {
+		uint16_t field = r->t.set[r->t.bundle[at].sets.first + k].field;
 
-		if (!unc_same(unc_tbl_str(&r->t, bundle.name), name))
+		if (unc_sets_field(&r->t, range, field))
 			continue;
-		for (uint32_t k = 0; k < bundle.sets.n; k++) {
-			uint16_t field = r->t.set[bundle.sets.first + k].field;
-
-			if (unc_sets_field(&r->t, range, field))
-				continue;
-			extend(range, r->t.n_set);
-			unc_add_set(r)->field = field;
-		}
-		return true;
+		unc_extend(range, r->t.n_set);
+		unc_add_set(r)->field = field;
 	}
-	return false;
+	return at != UNC_NONE;
 }
 
 int unc_add_list(struct unc_table_reader *r, const char *what, const char *p, bool with_value,
@@ -93,42 +79,44 @@ int unc_end_control(struct unc_table_reader *r)
 	return 0;
 }
 
+/* REG=VALUE, or REG=found of unit control. */
+static int read_write(struct unc_table_reader *r, const struct unc_word *w,
+		      struct unc_tbl_step *step)
+{
+	step->reg = unc_find_reg(&r->t, unc_current_type(r), w->key);
+	if (step->reg == UNC_NONE)
+		return unc_bad(r, "'%s' is not a register above", w->key);
+	if (step->reg == unc_current_type(r)->unit_ctl &&
+	    !(r->t.reg[step->reg].flags & UNC_REG_WO) && strcmp(w->value, "found") == 0)
+		step->kind = UNC_STEP_FOUND;
+	else if (!unc_parse_number(w->value, &step->value) ||
+		 (step->value & ~r->t.reg[step->reg].write_mask))
+		return unc_bad(r, "%s=%s is not within the register's mask", w->key, w->value);
+	return 0;
+}
+
 int unc_read_steps(struct unc_table_reader *r, struct unc_range *range)
 {
 	static const char *const names[] = {"", "filters", "controls", "preload", "restore"};
 	enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
 
-	for (size_t i = 1; i < r->line->n; i++) {
-		struct unc_word *w = &r->line->word[i];
+	for (struct unc_word *w = r->line->word + 1; w < r->line->word + r->line->n; w++) {
 		struct unc_tbl_step step = {.kind = UNC_STEP_WRITE, .reg = UNC_NONE};
+		int rc;
 
 		if (w->used) /* cpu= */
 			continue;
 		w->used = true;
-		if (w->key) {
-			step.reg = unc_find_reg(&r->t, unc_current_type(r), w->key);
-			if (step.reg == UNC_NONE)
-				return unc_bad(r, "'%s' is not a register above", w->key);
-			if (step.reg == unc_current_type(r)->unit_ctl &&
-			    !(r->t.reg[step.reg].flags & UNC_REG_WO) &&
-			    strcmp(w->value, "found") == 0)
-				step.kind = UNC_STEP_FOUND;
-			else if (!unc_parse_number(w->value, &step.value) ||
-				 (step.value & ~r->t.reg[step.reg].write_mask))
-				return unc_bad(r, "%s=%s is not within the register's mask", w->key,
-					       w->value);
-		} else {
-			for (step.kind = 1; step.kind < N_NAMES; step.kind++)
-				if (strcmp(w->value, names[step.kind]) == 0)
-					break;
-			if (step.kind == N_NAMES)
-				return unc_bad(
-					r,
-					"'%s' is not REG=VALUE, filters, controls, preload or "
-					"restore",
-					w->value);
-		}
-		extend(range, r->t.n_step);
+		if (w->key && (rc = read_write(r, w, &step)) < 0)
+			return rc;
+		while (!w->key && step.kind < N_NAMES && strcmp(w->value, names[step.kind]) != 0)
+			step.kind++;
+		if (step.kind == N_NAMES && !w->key)
+			return unc_bad(r,
+				       "'%s' is not REG=VALUE, filters, controls, preload or "
+				       "restore",
+				       w->value);
+		unc_extend(range, r->t.n_step);
 		*unc_add_step(r) = step;
 	}
 	return 0;
@@ -140,14 +128,13 @@ int unc_bits_of(struct unc_table_reader *r, const struct unc_range *sets, uint16
 		uint64_t *bits)
 {
 	for (uint32_t i = 0; i < sets->n; i++) {
-		const struct unc_tbl_set *s = &r->t.set[sets->first + i];
-		const struct unc_tbl_field *f = &r->t.field[s->field];
+		const struct unc_tbl_field *f = &r->t.field[r->t.set[sets->first + i].field];
 
 		if (f->reg[0] != reg || f->width[1])
 			return unc_bad(r, "field %s is in another register",
 				       unc_tbl_str(&r->t, f->name));
-		*bits |= s->value << f->lo[0];
 	}
+	*bits |= unc_sets_bits(&r->t, sets, reg);
 	return 0;
 }
 
@@ -168,7 +155,7 @@ int unc_end_lane(struct unc_table_reader *r)
 	}
 	if (type->lanes.n == UNC_MAX_LANES)
 		return unc_bad(r, "a type has at most %d lanes", UNC_MAX_LANES);
-	extend(&type->lanes, r->t.n_lane);
+	unc_extend(&type->lanes, r->t.n_lane);
 	*unc_add_lane(r) = *lane;
 	return 0;
 }
@@ -201,7 +188,7 @@ int unc_end_forbid(struct unc_table_reader *r)
 		rc = unc_list_next(&p, word, sizeof(word)) && word[0]
 			     ? add_condition(r, word, &forbid.sets)
 			     : unc_bad(r, "'%s' is not a list", list);
-	extend(&unc_current_type(r)->forbids, r->t.n_forbid);
+	unc_extend(&unc_current_type(r)->forbids, r->t.n_forbid);
 	*unc_add_forbid(r) = forbid;
 	return rc;
 }
@@ -246,11 +233,10 @@ int unc_end_fields(struct unc_table_reader *r)
 
 	if (unc_find_field(&r->t, type, name) != UNC_NONE)
 		return unc_bad(r, "%s is a field already", name);
-	for (uint32_t i = 0; i < type->bundles.n; i++)
-		if (unc_same(unc_tbl_str(&r->t, r->t.bundle[type->bundles.first + i].name), name))
-			return unc_bad(r, "fields %s is given twice", name);
+	if (UNC_FIND(&r->t, bundle, type->bundles, name) != UNC_NONE)
+		return unc_bad(r, "fields %s is given twice", name);
 	int rc = unc_add_list(r, "fields", unc_given(r, "FIELDS"), false, &bundle.sets);
-	extend(&type->bundles, r->t.n_bundle);
+	unc_extend(&type->bundles, r->t.n_bundle);
 	*unc_add_bundle(r) = bundle;
 	return rc;
 }
@@ -305,25 +291,20 @@ int unc_end_overflow(struct unc_table_reader *r)
 int unc_end_global(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = &r->w.type;
-	const char *status = unc_given(r, "status"), *unfreeze = unc_given(r, "unfreeze");
+	const char *unfreeze = unc_given(r, "unfreeze");
+	int n = unc_read_regs(r, "status", type->global_status, 2);
 	char word[64];
 
-	for (const char *p = status; p;) {
-		if (type->n_global == 2 || !unc_list_next(&p, word, sizeof(word)))
-			return unc_bad(r, "status=%s is not one or two registers", status);
-		uint16_t reg = unc_find_reg(&r->t, type, word);
-		if (reg == UNC_NONE)
-			return unc_bad(r, "status=%s is not a register above", word);
-		type->global_status[type->n_global++] = reg;
-	}
+	if (n < 0)
+		return n;
+	type->n_global = (uint8_t)n;
 	if (!unfreeze)
 		return 0;
 	size_t length = strcspn(unfreeze, ":");
 	if (length >= sizeof(word) || !unfreeze[length] ||
 	    !unc_parse_number(unfreeze + length + 1, &type->unfreeze_value))
 		return unc_bad(r, "unfreeze=%s is not REG:VALUE", unfreeze);
-	memcpy(word, unfreeze, length);
-	word[length] = '\0';
+	snprintf(word, sizeof(word), "%.*s", (int)length, unfreeze);
 	type->unfreeze = unc_find_reg(&r->t, type, word);
 	type->has_unfreeze = type->unfreeze != UNC_NONE;
 	if (!type->has_unfreeze || (type->unfreeze_value & ~r->t.reg[type->unfreeze].write_mask))

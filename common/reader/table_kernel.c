@@ -4,29 +4,22 @@
 
 #include "reader/table_build.h"
 
+enum { MAX_VALUES = 128 }; /* of a list of codes or umasks */
+
 /* ---- kernel */
 
 /* config1=LOW,HIGH or config1=LOW: registers of 32 bits each, or LOW of 64. */
-static int read_config(struct unc_table_reader *r, unsigned which)
+static int read_config(struct unc_table_reader *r, const char *column, uint16_t out[2])
 {
-	const char *list = unc_given(r, which ? "config2" : "config1");
-	uint16_t *out = r->w.kernel.config + 2 * which;
-	char word[40];
+	int n;
 
 	out[0] = out[1] = UNC_NONE;
-	for (const char *p = list; p; out++) {
-		if (out == r->w.kernel.config + 2 * which + 2 ||
-		    !unc_list_next(&p, word, sizeof(word)))
-			return unc_bad(r, "config%u=%s is not one or two registers", which + 1,
-				       list);
-		*out = unc_find_reg(&r->t, unc_current_type(r), word);
-		if (*out == UNC_NONE)
-			return unc_bad(r, "config%u=%s is not a register above", which + 1, word);
-		if (r->t.reg[*out].write_mask > UINT32_MAX)
-			return unc_bad(r, "config%u=%s: only the low half of it would fit",
-				       which + 1, word);
-	}
-	return 0;
+	n = unc_read_regs(r, column, out, 2);
+	for (int i = 0; i < n; i++)
+		if (r->t.reg[out[i]].write_mask > UINT32_MAX)
+			return unc_bad(r, "%s=%s: only the low half of it would fit", column,
+				       unc_reg_name(&r->t, out[i]));
+	return n;
 }
 
 static int check_name(struct unc_table_reader *r, const char *name)
@@ -71,14 +64,14 @@ int unc_end_kernel(struct unc_table_reader *r)
 
 	if ((rc = check_columns(r, k)) < 0 ||
 	    (k->name && (rc = check_name(r, unc_tbl_str(&r->t, k->name))) < 0) ||
-	    (rc = read_config(r, 0)) < 0 || (rc = read_config(r, 1)) < 0 ||
+	    (rc = read_config(r, "config1", k->config)) < 0 ||
+	    (rc = read_config(r, "config2", k->config + 2)) < 0 ||
 	    (rc = unc_read_positions(r, "numbers", unc_given(r, "numbers"), 254, k->number,
 				     sizeof(k->number))) < 0)
 		return rc;
 	if (unc_find_kernel(&r->t, type, k->free))
 		return unc_bad(r, "kernel is given twice for the same counters");
-	if (type->kernels.n++ == 0)
-		type->kernels.first = (uint32_t)r->t.n_kernel;
+	unc_extend(&type->kernels, r->t.n_kernel);
 	*unc_add_kernel(r) = *k;
 	return 0;
 }
@@ -107,30 +100,32 @@ static int read_bits(struct unc_table_reader *r, const struct unc_tbl_kernel *k,
 	return 0;
 }
 
-/* The next of a list of values of a field of CTL, as bits there. No list: 0, once. */
-static int next_value(struct unc_table_reader *r, const char *key, const char **list,
-		      uint16_t field, uint64_t *bits)
-{
-	const char *rest = *list;
-	char word[24];
-
-	*bits = 0;
-	if (!rest)
-		return 0;
-	if (field == UNC_NONE)
-		return unc_bad(r, "%s=: %s has no such field", key,
-			       unc_tbl_str(&r->t, unc_current_type(r)->name));
-	if (!unc_list_next(list, word, sizeof(word)) || !unc_parse_number(word, bits) ||
-	    (*bits & ~unc_field_max(&r->t.field[field])))
-		return unc_bad(r, "%s=%s is not a list of values of field %s", key, rest,
-			       unc_tbl_str(&r->t, r->t.field[field].name));
-	*bits <<= r->t.field[field].lo[0];
-	return 0;
-}
-
 static uint64_t bits_of(const struct unc_table_reader *r, uint16_t field)
 {
 	return field == UNC_NONE ? 0 : unc_field_bits(&r->t.field[field], UNC_NONE);
+}
+
+/* column=VALUE,..: values of a field of CTL, as bits there; how many. No list: one, 0. */
+static int read_values(struct unc_table_reader *r, const char *column, uint16_t field,
+		       uint64_t out[MAX_VALUES])
+{
+	const char *list = unc_given(r, column);
+	int n = unc_read_list(list, unc_parse_number, UINT64_MAX, out, MAX_VALUES);
+
+	out[0] = list ? out[0] : 0;
+	if (!list)
+		return 1;
+	if (field == UNC_NONE)
+		return unc_bad(r, "%s=: %s has no such field", column,
+			       unc_type_name(&r->t, r->type));
+	for (int i = 0; i < n; i++) {
+		if (out[i] & ~unc_field_max(&r->t.field[field]))
+			n = -1;
+		out[i] <<= r->t.field[field].lo[0];
+	}
+	return n >= 0 ? n
+		      : unc_bad(r, "%s=%s is not a list of values of field %s", column, list,
+				unc_field_name(&r->t, field));
 }
 
 static int add_filter(struct unc_table_reader *r, const struct unc_tbl_kernel_filter *row)
@@ -144,28 +139,8 @@ static int add_filter(struct unc_table_reader *r, const struct unc_tbl_kernel_fi
 			return unc_bad(r, "control 0x%llx has a kernel_filter already",
 				       (unsigned long long)row->ctl);
 	}
-	if (rows->n++ == 0)
-		rows->first = (uint32_t)r->t.n_kernel_filter;
+	unc_extend(rows, r->t.n_kernel_filter);
 	*unc_add_kernel_filter(r) = *row;
-	return 0;
-}
-
-/* A row for each umask, with one code. */
-static int add_umasks(struct unc_table_reader *r, const struct unc_tbl_kernel_filter *with_code)
-{
-	const struct unc_tbl_type *type = unc_current_type(r);
-	const char *umasks = unc_given(r, "umasks");
-
-	do {
-		struct unc_tbl_kernel_filter row = *with_code;
-		uint64_t umask;
-		int rc = next_value(r, "umasks", &umasks, type->f_umask, &umask);
-
-		row.ctl |= umask;
-		row.mask |= unc_given(r, "umasks") ? bits_of(r, type->f_umask) : 0;
-		if (rc < 0 || (rc = add_filter(r, &row)) < 0)
-			return rc;
-	} while (umasks);
 	return 0;
 }
 
@@ -179,67 +154,59 @@ static int read_when(struct unc_table_reader *r, struct unc_tbl_kernel_filter *r
 	return unc_bits_of(r, when, UNC_NONE, &row->ctl);
 }
 
+/* A row for each code and umask. */
 int unc_end_kernel_filter(struct unc_table_reader *r)
 {
 	const struct unc_tbl_type *type = unc_current_type(r);
 	const struct unc_tbl_kernel *k = unc_find_kernel(&r->t, type, false);
-	const char *codes = unc_given(r, "codes");
+	uint64_t code[MAX_VALUES], umask[MAX_VALUES];
 	struct unc_tbl_kernel_filter row = {0};
-	int rc;
+	int codes, umasks, rc;
 
 	if (!k || k->unavailable)
 		return unc_bad(r, "kernel_filter before a kernel that has filters");
-	if (!codes && !r->w.when.n)
+	if (!unc_given(r, "codes") && !r->w.when.n)
 		return unc_bad(r, "codes= or when= is missing");
-	if ((rc = read_bits(r, k, row.bits)) < 0 || (rc = read_when(r, &row)) < 0)
+	if ((rc = read_bits(r, k, row.bits)) < 0 || (rc = read_when(r, &row)) < 0 ||
+	    (rc = codes = read_values(r, "codes", type->f_event, code)) < 0 ||
+	    (rc = umasks = read_values(r, "umasks", type->f_umask, umask)) < 0)
 		return rc;
-	do {
-		struct unc_tbl_kernel_filter with_code = row;
-		uint64_t code;
+	row.mask |= unc_given(r, "codes") ? bits_of(r, type->f_event) : 0;
+	row.mask |= unc_given(r, "umasks") ? bits_of(r, type->f_umask) : 0;
+	for (int i = 0; i < codes * umasks; i++) {
+		struct unc_tbl_kernel_filter one = row;
 
-		if ((rc = next_value(r, "codes", &codes, type->f_event, &code)) < 0)
+		one.ctl |= code[i / umasks] | umask[i % umasks];
+		if ((rc = add_filter(r, &one)) < 0)
 			return rc;
-		with_code.ctl |= code;
-		with_code.mask |= unc_given(r, "codes") ? bits_of(r, type->f_event) : 0;
-		rc = add_umasks(r, &with_code);
-	} while (codes && rc == 0);
-	return rc;
+	}
+	return 0;
 }
 
 /* ---- kernel_counters */
 
-static int add_counters(struct unc_table_reader *r, const struct unc_tbl_kernel_counters *row)
-{
-	struct unc_range *rows = &unc_current_type(r)->kernel_counters;
-
-	for (uint32_t i = 0; i < rows->n; i++)
-		if (r->t.kernel_counters[rows->first + i].code == row->code)
-			return unc_bad(r, "code 0x%x has kernel_counters already", row->code);
-	if (rows->n++ == 0)
-		rows->first = (uint32_t)r->t.n_kernel_counters;
-	*unc_add_kernel_counters(r) = *row;
-	return 0;
-}
-
 int unc_end_kernel_counters(struct unc_table_reader *r)
 {
-	const struct unc_tbl_type *type = unc_current_type(r);
-	const char *codes = unc_given(r, "codes");
+	struct unc_tbl_type *type = unc_current_type(r);
+	struct unc_tbl_kernel_counters row = r->w.kernel_counters;
+	uint64_t code[MAX_VALUES];
+	int n;
 
 	if (!unc_find_kernel(&r->t, type, false))
 		return unc_bad(r, "kernel_counters before kernel");
-	while (codes) {
-		struct unc_tbl_kernel_counters row = {.counters = r->w.kernel_counters.counters};
-		uint64_t code;
-		int rc = next_value(r, "codes", &codes, type->f_event, &code);
+	n = read_values(r, "codes", type->f_event, code);
+	for (int i = 0; i < n; i++) {
+		const struct unc_range *rows = &type->kernel_counters;
 
-		if (rc < 0)
-			return rc;
-		row.code = (uint16_t)(code >> r->t.field[type->f_event].lo[0]);
-		if ((rc = add_counters(r, &row)) < 0)
-			return rc;
+		row.code = (uint16_t)(code[i] >> r->t.field[type->f_event].lo[0]);
+		for (uint32_t k = 0; k < rows->n; k++)
+			if (r->t.kernel_counters[rows->first + k].code == row.code)
+				return unc_bad(r, "code 0x%x has kernel_counters already",
+					       row.code);
+		unc_extend(&type->kernel_counters, r->t.n_kernel_counters);
+		*unc_add_kernel_counters(r) = row;
 	}
-	return 0;
+	return n < 0 ? n : 0;
 }
 
 /* ---- the whole */

@@ -45,14 +45,14 @@ static int read_whole(const char *path, unc_trust_fn trust, char **text, size_t 
 		return fd;
 	if (!f) {
 		close(fd);
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	}
 	*text = malloc(MAX_FILE + 1);
 	*size = *text ? fread(*text, 1, MAX_FILE, f) : 0;
 	int failed = ferror(f) || *size == MAX_FILE;
 	fclose(f);
 	if (!*text)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	if (failed) {
 		free(*text);
 		return unc_fail(err, UNC_ERR_IO, "%s: cannot be read, or is larger than %d bytes",
@@ -83,15 +83,23 @@ static int is_table(const struct dirent *entry)
 	       (strcmp(dot, ".tbl") == 0 || strcmp(dot, ".events") == 0);
 }
 
+static int check_folder(const char *dir, unc_trust_fn trust, struct unc_error *err)
+{
+	int fd = open_trusted(dir, true, trust, err);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
 static int give_folder(struct unc_table_reader *r, const char *dir, unc_trust_fn trust,
 		       struct unc_error *err)
 {
 	struct dirent **entry;
-	int fd = open_trusted(dir, true, trust, err), n, rc = 0;
+	int n, rc = check_folder(dir, trust, err);
 
-	if (fd < 0)
-		return fd;
-	close(fd);
+	if (rc < 0)
+		return rc;
 	n = scandir(dir, &entry, is_table, alphasort);
 	if (n < 0)
 		return unc_fail(err, UNC_ERR_IO, "%s: %s", dir, strerror(errno));
@@ -129,8 +137,8 @@ static int load_one(const char *dir, const char *cpu, const char *folder, unc_tr
 	if ((rc = unc_table_reader_new(cpu, r, err)) < 0)
 		return rc;
 	(*r)->wrong = &set->wrong;
-	if (set->n++ && (rc = unc_table_reader_share(*r, set->reader[set->n - 2], err)) < 0)
-		return rc;
+	if (set->n++)
+		unc_table_reader_share(*r, set->reader[set->n - 2]);
 	snprintf(path, sizeof(path), "%s/cpus.tbl", dir);
 	if ((rc = give(*r, path, trust, err)) < 0)
 		return rc;
@@ -163,13 +171,8 @@ int unc_table_set_load_trusted(const char *dir, unc_trust_fn trust, struct unc_t
 	int rc;
 
 	*out = (struct unc_table_set){.n = 0};
-	if (trust) {
-		int fd = open_trusted(dir, true, trust, err);
-
-		if (fd < 0)
-			return fd;
-		close(fd);
-	}
+	if (trust && (rc = check_folder(dir, trust, err)) < 0)
+		return rc;
 	if (snprintf(path, sizeof(path), "%s/cpus.tbl", dir) >= (int)sizeof(path))
 		return unc_fail(err, UNC_ERR_INVALID, "the path of the tables is too long");
 	if ((rc = read_whole(path, trust, &text, &size, err)) < 0)
@@ -184,6 +187,8 @@ int unc_table_set_load_trusted(const char *dir, unc_trust_fn trust, struct unc_t
 		else
 			rc = 0;
 	free(text);
+	for (size_t i = 0; i < out->n; i++)
+		out->reader[i]->t.strings = out->reader[out->n - 1]->t.strings;
 	if (rc == 0 && out->n == 0)
 		return unc_fail(err, UNC_ERR_TABLE, "%s: describes no CPU", path);
 	return rc;

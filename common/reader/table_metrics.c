@@ -25,21 +25,6 @@ static bool expand(const char *text, const char *x, char *out, size_t size)
 	return *text == '\0';
 }
 
-/* "cha.LLC_MPI" -> type cha, LLC_MPI; a name without a known type is portable. */
-static const char *split_name(const struct unc_table *t, const char *name, uint16_t *type)
-{
-	const char *dot = strchr(name, '.');
-	char word[40];
-
-	*type = UNC_NONE;
-	if (!dot || (size_t)(dot - name) >= sizeof(word))
-		return name;
-	memcpy(word, name, (size_t)(dot - name));
-	word[dot - name] = '\0';
-	*type = unc_find_type(t, word);
-	return *type == UNC_NONE ? NULL : dot + 1;
-}
-
 static int check_unit(struct unc_table_reader *r, const char *unit)
 {
 	static const char *const units[] = {
@@ -179,7 +164,7 @@ bool unc_lose_metric(struct unc_table_reader *r)
 		return false;
 	if (found >= 0)
 		UNC_ROW(r, metric, found)->unavailable = m.unavailable;
-	else if (!name || !(name = split_name(&r->t, name, &m.type)))
+	else if (!name || !(name = unc_metric_split(&r->t, name, &m.type)))
 		return false;
 	m.name = unc_add_string(r, name);
 	if (found < 0)
@@ -214,7 +199,7 @@ static int add_metric(struct unc_table_reader *r, const char *x)
 	    !expand(unc_given(r, "formula"), x, formula, sizeof(formula)) ||
 	    !expand(words ? words : "", x, desc, sizeof(desc)))
 		return unc_bad(r, "metric %s: a text is too long", given);
-	const char *own = split_name(&r->t, name, &m.type);
+	const char *own = unc_metric_split(&r->t, name, &m.type);
 	if (!own || !*own)
 		return unc_bad(r, "metric %s: no such unit type", name);
 	if (r->checking)

@@ -124,7 +124,7 @@ int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct 
 {
 	struct unc_table_reader *r = calloc(1, sizeof(*r));
 
-	if (!r || !(r->strings = calloc(1, 4096))) {
+	if (!r || !(r->strings.text = calloc(1, 4096))) {
 		free(r);
 		return unc_no_memory(err);
 	}
@@ -133,8 +133,8 @@ int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct 
 		return unc_fail(err, UNC_ERR_INVALID, "the CPU name '%.40s...' is too long", cpu);
 	}
 	strcpy(r->cpu, cpu);
-	r->cap_strings = 4096;
-	r->t.strings = r->strings;
+	r->strings.cap = 4096;
+	r->t.strings = r->strings.text;
 	r->t.n_strings = 1; /* offset 0 is "" */
 	r->t.id = 2166136261u;
 	r->names = &r->t;
@@ -410,7 +410,7 @@ void unc_table_reader_free(struct unc_table_reader *r)
 	UNC_TABLE_ARRAYS(UNC_FREE_ROWS)
 	UNC_WORKLOAD_ARRAYS(UNC_FREE_WORK)
 	free(r->cpu_line);
-	free(r->strings);
-	free(r->hash);
+	free(r->strings.text);
+	free(r->strings.hash);
 	free(r);
 }

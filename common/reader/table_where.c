@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table reader: where units are (topology, bar, access, where, present, part). */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "reader/table_build.h"
@@ -25,45 +25,39 @@ static int where_msr(struct unc_table_reader *r)
 {
 	const struct unc_words_place *w = &r->w.place;
 	const char *bases = unc_given(r, "bases");
-	uint64_t base;
-	char word[24];
-	int rc;
+	uint64_t base[UNC_MAX_PLACES + 1];
+	int n = unc_read_list(bases, unc_parse_number, UINT64_MAX, base, UNC_MAX_PLACES + 1), rc;
 
 	if (!bases && ((rc = unc_need(r, "base")) < 0 || (rc = unc_need(r, "count")) < 0 ||
 		       (w->count > 1 && (rc = unc_need(r, "step")) < 0)))
 		return rc;
 	if (!bases && w->count > 1 && w->step == 0)
 		return unc_bad(r, "step=0 puts all units at the same place");
-	for (const char *p = bases; p;) {
-		if (!unc_list_next(&p, word, sizeof(word)) || !unc_parse_number(word, &base))
-			return unc_bad(r, "bases=%s is not a list of numbers", bases);
-		unc_add_where(r)->base = base;
-	}
-	for (unsigned i = 0; !bases && i < w->count; i++)
-		unc_add_where(r)->base = w->base + i * w->step;
+	if (n < 0)
+		return unc_bad(r, "bases=%s is not a list of numbers", bases);
+	for (int i = 0; i < (bases ? n : w->count); i++)
+		unc_add_where(r)->base = bases ? base[i] : w->base + (unsigned)i * w->step;
 	return 0;
 }
 
 static int where_pci(struct unc_table_reader *r)
 {
-	const struct unc_words_place *w = &r->w.place;
-	const char *devices = unc_given(r, "device"), *all_ids = unc_given(r, "id");
-	const char *ids = all_ids;
-	uint64_t id = 0, devfn;
-	char word[16];
+	const char *devices = unc_given(r, "device"), *ids = unc_given(r, "id");
+	uint64_t devfn[UNC_MAX_PLACES + 1], id[UNC_MAX_PLACES + 1];
+	int n = unc_read_list(devices, unc_parse_devfn, UINT64_MAX, devfn, UNC_MAX_PLACES + 1);
+	int n_ids = unc_read_list(ids, unc_parse_number, 0xffff, id, UNC_MAX_PLACES + 1);
 
-	for (const char *p = devices; p;) {
-		if (!unc_list_next(&p, word, sizeof(word)) || !unc_parse_devfn(word, &devfn))
-			return unc_bad(r, "device=%s is not a list of DEVICE.FUNCTION", devices);
-		if (ids && (!unc_list_next(&ids, word, sizeof(word)) ||
-			    !unc_parse_number(word, &id) || id > 0xffff))
-			return unc_bad(r, "id=%s is not a list of device ids", all_ids);
-		/* One id serves all, else there is one for each. */
-		if ((p != NULL) != (ids != NULL) && strchr(all_ids, ','))
-			return unc_bad(r, "id=%s is not as long as the list of devices", all_ids);
-		*unc_add_where(r) = (struct unc_tbl_where){
-			.base = w->base, .devfn = (uint8_t)devfn, .device_id = (uint16_t)id};
-	}
+	if (n < 0)
+		return unc_bad(r, "device=%s is not a list of DEVICE.FUNCTION", devices);
+	if (n_ids < 0)
+		return unc_bad(r, "id=%s is not a list of device ids", ids);
+	if (n_ids != 1 && n_ids != n) /* one id serves all, else there is one for each */
+		return unc_bad(r, "id=%s is not as long as the list of devices", ids);
+	for (int i = 0; i < n; i++)
+		*unc_add_where(r) =
+			(struct unc_tbl_where){.base = r->w.place.base,
+					       .devfn = (uint8_t)devfn[i],
+					       .device_id = (uint16_t)id[n_ids > 1 ? i : 0]};
 	return 0;
 }
 
@@ -89,36 +83,24 @@ static int where_mmio(struct unc_table_reader *r)
 /* One unit for each logical CPU. */
 static int where_cpus(struct unc_table_reader *r)
 {
-	const struct unc_words_place *w = &r->w.place;
 	unc_current_type(r)->cpus = 1;
-	for (unsigned i = 0; i < w->cpus; i++)
-		unc_add_where(r)->base = w->base << 32;
+	for (unsigned i = 0; i < r->w.place.cpus; i++)
+		unc_add_where(r)->base = r->w.place.base << 32;
 	return 0;
 }
 
 static int add_places(struct unc_table_reader *r, uint32_t part)
 {
+	static int (*const add[UNC_N_SPACES])(struct unc_table_reader *) = {
+		where_msr, where_pci, where_mmio, where_cpus, where_cpus};
 	size_t first = r->t.n_where;
-	int rc;
+	int rc = add[r->t.part[part].space](r);
+	struct unc_range *where = &UNC_ROW(r, part, part)->where;
 
-	switch (r->t.part[part].space) {
-	case UNC_SPACE_MSR:
-		rc = where_msr(r);
-		break;
-	case UNC_SPACE_PCI:
-		rc = where_pci(r);
-		break;
-	case UNC_SPACE_MMIO:
-		rc = where_mmio(r);
-		break;
-	default:
-		rc = where_cpus(r);
-	}
 	for (size_t i = first; i < r->t.n_where; i++) {
 		UNC_ROW(r, where, i)->optional = r->w.place.optional;
 		UNC_ROW(r, where, i)->group = r->w.place.group;
 	}
-	struct unc_range *where = &UNC_ROW(r, part, part)->where;
 	where->n = (uint32_t)r->t.n_where - where->first;
 	if (rc == 0 && where->n > UNC_MAX_PLACES)
 		return unc_bad(r, "more than %d places", UNC_MAX_PLACES);
@@ -177,17 +159,13 @@ int unc_end_part(struct unc_table_reader *r)
 /* "0x10" or "0x10-0x1f" */
 static bool parse_ids(const char *text, struct unc_tbl_present *row)
 {
-	size_t length = strcspn(text, "-");
+	const char *dash = strchr(text, '-');
 	uint64_t first, last = 0;
 	char word[16];
 
-	if (length >= sizeof(word))
-		return false;
-	memcpy(word, text, length);
-	word[length] = '\0';
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, "-"), text);
 	if (!unc_parse_number(word, &first) || !first || first > 0xffff ||
-	    (text[length] &&
-	     (!unc_parse_number(text + length + 1, &last) || last < first || last > 0xffff)))
+	    (dash && (!unc_parse_number(dash + 1, &last) || last < first || last > 0xffff)))
 		return false;
 	row->id = (uint16_t)first;
 	row->last = (uint16_t)last;
@@ -196,30 +174,25 @@ static bool parse_ids(const char *text, struct unc_tbl_present *row)
 
 static bool parse_devices(const char *list, struct unc_tbl_present *row)
 {
-	uint64_t devfn;
-	char word[16];
+	uint64_t devfn[UNC_MAX_PRESENT];
+	int n = unc_read_list(list, unc_parse_devfn, UINT64_MAX, devfn, UNC_MAX_PRESENT);
 
-	while (list) {
-		if (row->n_devices == UNC_MAX_PRESENT ||
-		    !unc_list_next(&list, word, sizeof(word)) || !unc_parse_devfn(word, &devfn))
-			return false;
-		row->devfn[row->n_devices++] = (uint8_t)devfn;
-	}
-	return row->n_devices > 0;
+	for (int i = 0; i < n; i++)
+		row->devfn[row->n_devices++] = (uint8_t)devfn[i];
+	return n > 0;
 }
 
 static bool parse_offsets(const char *list, struct unc_tbl_present *row)
 {
-	uint64_t offset;
-	char word[16];
+	uint64_t offset[2];
+	int n = unc_read_list(list, unc_parse_number, 0xffc, offset, 2);
 
-	while (list) {
-		if (row->n_offsets == 2 || !unc_list_next(&list, word, sizeof(word)) ||
-		    !unc_parse_number(word, &offset) || offset > 0xffc || offset & 3)
+	for (int i = 0; i < n; i++) {
+		if (offset[i] & 3)
 			return false;
-		row->offset[row->n_offsets++] = (uint16_t)offset;
+		row->offset[row->n_offsets++] = (uint16_t)offset[i];
 	}
-	return true;
+	return n >= 0;
 }
 
 static int present_msr(struct unc_table_reader *r, struct unc_tbl_present *row)
@@ -279,8 +252,7 @@ int unc_end_present(struct unc_table_reader *r)
 		return rc;
 	if (row->none && row->tells != UNC_TELLS_ALL)
 		return unc_bad(r, "none= goes with tells=all");
-	if (!rows->n++)
-		rows->first = (uint32_t)r->t.n_present;
+	unc_extend(rows, r->t.n_present);
 	*unc_add_present(r) = *row;
 	return 0;
 }
