@@ -12,7 +12,9 @@ struct decode {
 	uint64_t ignored; /* bits of ctl that may hold anything */
 	const struct unc_code_filter *filter;
 	size_t n_filters;
-	const char *missing; /* filter register that is not known and would be needed */
+	const char *missing;  /* filter register that is not known and would be needed */
+	struct unc_spec best; /* of what has been found, if anything */
+	bool found;
 };
 
 static bool same_code(const struct decode *d, const struct unc_spec *spec)
@@ -164,38 +166,35 @@ static unsigned words(const struct unc_spec *spec)
 	return spec->n_fields * UNC_SPEC_UMASKS + spec->n_umasks;
 }
 
-static void keep_better(const struct unc_spec *spec, struct unc_spec *best, bool *found)
+/* Keeps an event with umasks if it can be completed, and says more than the best so far. */
+static void try_umasks(struct decode *d, struct unc_spec spec)
 {
-	if (!*found || words(spec) < words(best))
-		*best = *spec;
-	*found = true;
+	if (!complete(d, &spec) || (d->found && words(&spec) >= words(&d->best)))
+		return;
+	d->best = spec;
+	d->found = true;
 }
 
-static void try_event(struct decode *d, struct unc_spec spec, struct unc_spec *best, bool *found)
+static void try_event(struct decode *d, struct unc_spec spec)
 {
 	const struct unc_tbl_event *e = &d->t->event[spec.event];
 
-	if (e->umasks.n == 0 && complete(d, &spec))
-		keep_better(&spec, best, found);
+	if (e->umasks.n == 0)
+		try_umasks(d, spec);
 	for (uint32_t i = 0; i < e->umasks.n; i++) {
 		spec.n_umasks = 1;
 		spec.umask[0] = (uint16_t)(e->umasks.first + i);
-		if (!(umask_bits(d, &d->t->umask[spec.umask[0]]) & ~(d->ctl | d->ignored)) &&
-		    complete(d, &spec))
-			keep_better(&spec, best, found);
+		if (!(umask_bits(d, &d->t->umask[spec.umask[0]]) & ~(d->ctl | d->ignored)))
+			try_umasks(d, spec);
 	}
-	if (e->umasks.n == 0)
-		return;
 	combine(d, &spec);
-	if (spec.n_umasks && complete(d, &spec))
-		keep_better(&spec, best, found);
+	if (spec.n_umasks)
+		try_umasks(d, spec);
 }
 
 /* Tries all events of a pool of counters: those of each view on it. */
-static bool try_events(struct decode *d, unsigned type, struct unc_spec *best)
+static bool try_events(struct decode *d, unsigned type)
 {
-	bool found = false;
-
 	for (size_t i = 0; i < d->t->n_event; i++) {
 		const struct unc_tbl_event *e = &d->t->event[i];
 		struct unc_spec spec = {
@@ -203,9 +202,9 @@ static bool try_events(struct decode *d, unsigned type, struct unc_spec *best)
 
 		if (unc_type_pool(d->t, e->type) == unc_type_pool(d->t, type) &&
 		    unc_control_fits(d->t, e, d->ctl, d->ignored))
-			try_event(d, spec, best, &found);
+			try_event(d, spec);
 	}
-	return found;
+	return d->found;
 }
 
 /*
@@ -231,21 +230,17 @@ int unc_code_decode(const struct unc_table *t, unsigned type, uint64_t ctl,
 		    struct unc_error *err)
 {
 	struct decode d = {.t = t, .ctl = ctl, .filter = filters, .n_filters = n};
-	struct unc_spec best = {0};
-	bool found = try_events(&d, type, &best);
 
-	if (!found) {
-		d.ignored = silent_bits(t, type);
-		found = d.ignored && try_events(&d, type, &best);
-	}
-	if (!found && d.missing)
+	if (!try_events(&d, type) && (d.ignored = silent_bits(t, type)))
+		try_events(&d, type);
+	if (!d.found && d.missing)
 		return unc_fail(
 			err, UNC_ERR_INVALID,
 			"what %s counts by control 0x%llx depends on %s, which is not given",
 			unc_type_name(t, type), (unsigned long long)ctl, d.missing);
-	if (!found)
+	if (!d.found)
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "no event of %s has control 0x%llx",
 				unc_type_name(t, type), (unsigned long long)ctl);
-	*out = best;
+	*out = d.best;
 	return 0;
 }

@@ -154,12 +154,17 @@ int unc_words_done(struct unc_table_reader *r)
 	return 0;
 }
 
-const char *unc_given(const struct unc_table_reader *r, const char *column)
+const char *unc_given_nth(const struct unc_table_reader *r, const char *column, unsigned n)
 {
 	for (const struct unc_word *w = r->line->word; w < r->line->word + r->line->n; w++)
-		if (w->used && w->key && strcmp(w->key, column) == 0)
+		if (w->used && w->key && strcmp(w->key, column) == 0 && n-- == 0)
 			return w->value;
 	return NULL;
+}
+
+const char *unc_given(const struct unc_table_reader *r, const char *column)
+{
+	return unc_given_nth(r, column, 0);
 }
 
 int unc_need(struct unc_table_reader *r, const char *key)

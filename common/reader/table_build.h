@@ -162,8 +162,9 @@ struct unc_tbl_type *unc_current_type(struct unc_table_reader *);
 /* UNC_ERR_TABLE with this sentence. */
 int unc_bad(struct unc_table_reader *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* What the line gives a column, by the name of the column; NULL: nothing. */
+/* What the line gives a column, by the name of the column; NULL: nothing. Or the nth one of this name. */
 const char *unc_given(const struct unc_table_reader *, const char *column);
+const char *unc_given_nth(const struct unc_table_reader *, const char *column, unsigned n);
 /* "key= is missing", unless it is given. */
 int unc_need(struct unc_table_reader *, const char *key);
 

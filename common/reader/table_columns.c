@@ -11,8 +11,13 @@ enum {
 #include "reader/table_columns.inc"
 };
 
-#define K(kind, text) kind,
+#define K(kind, value, want) kind,
 enum kind {
+#include "reader/table_columns.inc"
+};
+
+#define K(kind, value, want) want,
+static const char wants[][32] = {
 #include "reader/table_columns.inc"
 };
 
@@ -110,165 +115,142 @@ static void store(struct unc_table_reader *r, const struct row *c, uint64_t valu
 		*(uint64_t *)at = value;
 }
 
-static int number(struct unc_table_reader *r, const struct row *c, const char *text,
-		  uint64_t *value)
-{
-	uint64_t max = c->limit ? c->limit : unc_ones(8u * c->size);
-	char buf[256];
-
-	if (!unc_parse_number(text, value))
-		return bad(r, c, text, "a number");
-	if (*value > max)
-		return unc_bad(r, "%s is larger than 0x%llx", said(c, text, buf),
-			       (unsigned long long)max);
-	if (!*value && (c->flags & POSITIVE))
-		return unc_bad(r, "%s= must not be 0", c->name);
-	*value += (c->flags & PLUS1) != 0;
-	return 0;
-}
-
-static int offset(struct unc_table_reader *r, const struct row *c, const char *text,
-		  uint64_t *value)
-{
-	bool negative = text[0] == '-';
-
-	if (!unc_parse_number(text + negative, value) || *value > INT32_MAX)
-		return bad(r, c, text, "an offset");
-	*value = negative ? 0 - *value : *value;
-	return 0;
-}
-
-static int choice(struct unc_table_reader *r, const struct row *c, const char *text,
-		  uint64_t *value)
+static int choice(struct unc_table_reader *r, const struct row *c, const char *text)
 {
 	const char *list = word_lists[c->limit];
 	size_t length = strlen(text);
+	uint64_t value = (uint64_t)c->fallback;
 	char want[256];
 	struct unc_buf buf = UNC_BUF(want);
 
-	*value = (uint64_t)c->fallback;
-	for (const char *p = list; *p; ++*value) {
+	for (const char *p = list; *p; value++) {
 		size_t n = strcspn(p, " ");
 
-		if (n == length && strncmp(p, text, n) == 0)
+		if (n == length && strncmp(p, text, n) == 0) {
+			store(r, c, value);
 			return 0;
+		}
 		unc_put(&buf, "%s%.*s", p == list ? "" : p[n] ? ", " : " or ", (int)n, p);
 		p += n + (p[n] == ' ');
 	}
 	return bad(r, c, text, want);
 }
 
-static int counters(struct unc_table_reader *r, const struct row *c, const char *text,
-		    uint64_t *value)
+static int counters(struct unc_table_reader *r, const struct row *c, const char *text)
 {
 	const struct unc_tbl_type *type = unc_current_type(r);
 	const char *name = unc_tbl_str(&r->t, type->name);
+	uint64_t mask;
 	char buf[256];
 
-	if (unc_parse_mask(text, value) && !(*value & ~(uint64_t)unc_type_counters(type)))
+	if (unc_parse_mask(text, &mask) && !(mask & ~(uint64_t)unc_type_counters(type))) {
+		store(r, c, mask);
 		return 0;
+	}
 	if (type->n_counters == 0)
 		return unc_bad(r, "%s: %s has no programmable counters", said(c, text, buf), name);
 	return unc_bad(r, "%s: %s has counters %d-%d", said(c, text, buf), name, type->first,
 		       type->first + type->n_counters - 1);
 }
 
-/* What a name stands for. */
-static int reference(struct unc_table_reader *r, const struct row *c, const char *text,
+/* The number that a text stands for, or that of the row with this name; false: there is none. */
+static bool value_of(struct unc_table_reader *r, const struct row *c, const char *text,
 		     uint64_t *value)
 {
 	const struct unc_tbl_type *type = r->type == UNC_NONE ? NULL : unc_current_type(r);
 	const struct unc_range bars = {0, (uint32_t)r->t.n_bar};
-
-	switch (c->kind) {
-	case FIELD:
-		*value = unc_find_field(&r->t, type, text);
-		return *value == UNC_NONE ? bad(r, c, text, "a field above") : 0;
-	case REG:
-		*value = unc_find_reg(&r->t, type, text);
-		return *value == UNC_NONE ? bad(r, c, text, "a register above") : 0;
-	case COUNTER:
-		*value = UNC_FIND(&r->t, counter, type->counters, text);
-		return *value != UNC_NONE ? 0
-					  : unc_bad(r, "counter=%s: %s has no such counter", text,
-						    unc_type_name(&r->t, r->type));
-	case UNIT:
-		*value = unc_find_type(&r->t, text);
-		return *value == UNC_NONE ? bad(r, c, text, "a unit type") : 0;
-	case PART:
-		*value = UNC_FIND(&r->t, part, type->parts, text);
-		if (*value == UNC_NONE)
-			return bad(r, c, text, "a part above");
-		*value -= type->parts.first;
-		return 0;
-	default:
-		*value = UNC_FIND(&r->t, bar, bars, text);
-		return *value == UNC_NONE ? bad(r, c, text, "a bar above") : 0;
-	}
-}
-
-/* The number that a text is in a column of one number. */
-static int value_of(struct unc_table_reader *r, const struct row *c, const char *text,
-		    uint64_t *value)
-{
 	unsigned high, low;
+	bool right;
 
 	switch (c->kind) {
 	case NUMBER:
-		return number(r, c, text, value);
+		return unc_parse_number(text, value);
 	case OFFSET:
-		return offset(r, c, text, value);
-	case CHOICE:
-		return choice(r, c, text, value);
+		right = unc_parse_number(text + (text[0] == '-'), value) && *value <= INT32_MAX;
+		*value = text[0] == '-' ? 0 - *value : *value;
+		return right;
 	case TEXT:
 		*value = unc_add_string(r, text);
-		return 0;
+		return true;
 	case MASK:
-		return unc_parse_mask(text, value) && (!c->limit || *value <= c->limit)
-			       ? 0
-			       : bad(r, c, text,
-				     c->limit == 0xff ? "a list of numbers up to 7"
-						      : "a list of numbers");
-	case COUNTERS:
-		return counters(r, c, text, value);
+		return unc_parse_mask(text, value) && (!c->limit || *value <= c->limit);
 	case BITS:
-		if (!unc_parse_bits(text, &high, &low) || high > 31)
-			return bad(r, c, text, "bits HIGH:LOW of a dword");
-		*value = unc_ones(high + 1) & ~unc_ones(low);
-		return 0;
+		right = unc_parse_bits(text, &high, &low) && high <= 31;
+		*value = right ? unc_ones(high + 1) & ~unc_ones(low) : 0;
+		return right;
 	case DEVICE:
-		return unc_parse_devfn(text, value)
-			       ? 0
-			       : bad(r, c, text, "DEVICE.FUNCTION in hexadecimal");
+		return unc_parse_devfn(text, value);
+	case FIELD:
+		*value = unc_find_field(&r->t, type, text);
+		break;
+	case REG:
+		*value = unc_find_reg(&r->t, type, text);
+		break;
+	case COUNTER:
+		*value = UNC_FIND(&r->t, counter, type->counters, text);
+		break;
+	case UNIT:
+		*value = unc_find_type(&r->t, text);
+		break;
+	case PART:
+		*value = UNC_FIND(&r->t, part, type->parts, text);
+		break;
 	default:
-		return reference(r, c, text, value);
+		*value = UNC_FIND(&r->t, bar, bars, text);
 	}
+	return *value != UNC_NONE;
 }
 
 /* ---- columns */
 
+/* A column of one number. */
+static int take_value(struct unc_table_reader *r, const struct row *c, const char *text)
+{
+	uint64_t value = 0, max = c->limit ? c->limit : unc_ones(8u * c->size);
+	char buf[256];
+
+	if (!value_of(r, c, text, &value)) {
+		if (c->kind == COUNTER)
+			return unc_bad(r, "counter=%s: %s has no such counter", text,
+				       unc_type_name(&r->t, r->type));
+		return bad(r, c, text,
+			   c->kind == MASK && c->limit ? "a list of numbers up to 7"
+						       : wants[c->kind]);
+	}
+	if (c->kind == NUMBER && value > max)
+		return unc_bad(r, "%s is larger than 0x%llx", said(c, text, buf),
+			       (unsigned long long)max);
+	if (c->kind == NUMBER && !value && (c->flags & POSITIVE))
+		return unc_bad(r, "%s= must not be 0", c->name);
+	if (c->kind == PART)
+		value -= unc_current_type(r)->parts.first;
+	store(r, c, value + ((c->flags & PLUS1) != 0));
+	return 0;
+}
+
 static int take_column(struct unc_table_reader *r, const struct row *c, const char *text)
 {
 	void *member = (char *)&r->w + c->offset;
-	uint64_t value = 0;
-	int rc;
 
 	switch (c->kind) {
+	case RAW:
+	case WORD:
+		return 0;
 	case REAL:
 		return unc_parse_double(text, member) && *(double *)member > 0
 			       ? 0
-			       : bad(r, c, text, "a number above 0");
+			       : bad(r, c, text, wants[REAL]);
 	case SET:
-		return unc_parse_set(text, member) ? 0
-						   : bad(r, c, text, "a list of numbers up to 127");
+		return unc_parse_set(text, member) ? 0 : bad(r, c, text, wants[SET]);
 	case FIELDS:
 	case SETTINGS:
 		return unc_add_list(r, c->name, text, c->kind == SETTINGS, member);
+	case CHOICE:
+		return choice(r, c, text);
+	case COUNTERS:
+		return counters(r, c, text);
 	default:
-		rc = value_of(r, c, text, &value);
-		if (rc == 0)
-			store(r, c, value);
-		return rc;
+		return take_value(r, c, text);
 	}
 }
 
@@ -313,7 +295,7 @@ static int read_column(struct unc_table_reader *r, const struct row *c)
 		word->value = word->key;
 	}
 	word->key = (char *)(uintptr_t)c->name;
-	return c->kind == RAW || c->kind == WORD ? 0 : take_column(r, c, word->value);
+	return take_column(r, c, word->value);
 }
 
 /* Whether the column is of registers that are reached so. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table reader: TYPE.events. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,39 +17,31 @@ static const struct unc_tbl_type *current(const struct unc_table_reader *r)
 /* key=value words that are no column are fields. */
 static int take_settings(struct unc_table_reader *r, struct unc_range *range)
 {
-	for (size_t i = 0; i < r->line->n; i++) {
-		struct unc_word *w = &r->line->word[i];
+	int rc = 0;
 
-		if (!w->key || w->used)
-			continue;
-		w->used = true;
-		int rc = unc_add_setting(r, w->key, w->value, range);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	for (struct unc_word *w = r->line->word; w < r->line->word + r->line->n && rc == 0; w++)
+		if (w->key && !w->used) {
+			w->used = true;
+			rc = unc_add_setting(r, w->key, w->value, range);
+		}
+	return rc;
 }
 
 /* lane=NAME:SET */
 static int find_lane(struct unc_table_reader *r, const char *text, struct unc_tbl_event *e)
 {
-	const struct unc_range *lanes = &current(r)->lanes;
 	size_t length = strcspn(text, ":");
+	char name[64];
 	uint64_t set;
 
 	if (!text[length] || !unc_parse_number(text + length + 1, &set) || set > UINT8_MAX)
 		return unc_bad(r, "lane=%s: want NAME:SET", text);
-	for (uint32_t i = 0; i < lanes->n; i++) {
-		const char *name = unc_tbl_str(&r->t, r->t.lane[lanes->first + i].name);
-
-		if (strlen(name) == length && strncmp(name, text, length) == 0) {
-			e->lane = (uint16_t)(lanes->first + i + 1);
-			e->set = (uint8_t)set;
-			return 0;
-		}
-	}
-	return unc_bad(r, "lane=%s: %s has no such lane", text,
-		       unc_tbl_str(&r->t, current(r)->name));
+	snprintf(name, sizeof(name), "%.*s", (int)length, text);
+	e->lane = (uint16_t)(UNC_FIND(&r->t, lane, current(r)->lanes, name) + 1u);
+	e->set = (uint8_t)set;
+	return e->lane ? 0
+		       : unc_bad(r, "lane=%s: %s has no such lane", text,
+				 unc_type_name(&r->t, r->type));
 }
 
 static int check_name(struct unc_table_reader *r, const char *what, const char *name)
@@ -74,12 +67,12 @@ static int set_code(struct unc_table_reader *r, const char *text, struct unc_tbl
 		return unc_bad(r, "code= and counter= exclude each other");
 	if (current(r)->f_event == UNC_NONE || !unc_parse_number(text, &code) || code > UINT16_MAX)
 		return unc_bad(r, "code=%s is not an event code of %s", text,
-			       unc_tbl_str(&r->t, current(r)->name));
+			       unc_type_name(&r->t, r->type));
 	e->code = (uint16_t)code;
 	int rc = unc_need(r, "counters");
 	return rc < 0 ? rc
-		      : unc_add_setting(r, unc_tbl_str(&r->t, r->t.field[current(r)->f_event].name),
-					text, &e->sets);
+		      : unc_add_setting(r, unc_field_name(&r->t, current(r)->f_event), text,
+					&e->sets);
 }
 
 /* Two events may share an alias, which their umasks tell apart, but no name. */
@@ -242,8 +235,7 @@ int unc_events_end_type(struct unc_table_reader *r)
 				counted = true;
 		if (!counted)
 			return unc_bad(r, "%s.events: event %s: code= or counter= is missing",
-				       unc_tbl_str(&r->t, current(r)->name),
-				       unc_tbl_str(&r->t, e->name));
+				       unc_type_name(&r->t, r->type), unc_tbl_str(&r->t, e->name));
 	}
 	return 0;
 }

@@ -13,13 +13,10 @@ static struct unc_tbl_group *last_group(struct unc_table_reader *r)
 	return r->t.n_group ? UNC_ROW(r, group, r->t.n_group - 1) : NULL;
 }
 
-/* Its index; -1: there is none. */
-static int find_group(const struct unc_table *t, const char *name)
+/* Its index; UNC_NONE: there is none. */
+static uint16_t find_group(const struct unc_table *t, const char *name)
 {
-	for (size_t i = 0; i < t->n_group; i++)
-		if (unc_same(unc_tbl_str(t, t->group[i].name), name))
-			return (int)i;
-	return -1;
+	return UNC_FIND(t, group, ((struct unc_range){0, (uint32_t)t->n_group}), name);
 }
 
 static void lose(struct unc_table_reader *r, struct unc_tbl_group *g)
@@ -59,9 +56,9 @@ int unc_end_group(struct unc_table_reader *r)
 	if (!is_name(name))
 		return unc_bad(r, "group '%s' is not letters, digits, _ and - up to %d", name,
 			       MAX_NAME);
-	if (find_group(&r->t, name) >= 0)
+	if (find_group(&r->t, name) != UNC_NONE)
 		return unc_bad(r, "group %s is described twice", name);
-	if (r->names != &r->t && find_group(r->names, name) >= 0)
+	if (r->names != &r->t && find_group(r->names, name) != UNC_NONE)
 		return unc_bad(r, "group %s is one of the library's: give it another name", name);
 	unc_str text = unc_add_string(r, name),
 		desc = unc_add_string(r, unc_given(r, "\"DESCRIPTION\""));
@@ -74,14 +71,14 @@ void unc_lose_group(struct unc_table_reader *r)
 	const char *word = r->line->n && !r->line->word[0].key ? r->line->word[0].value : "";
 	bool begins = strcmp(word, "group") == 0;
 	const char *name = begins && r->statement ? unc_given(r, "NAME") : NULL;
-	int found = name ? find_group(&r->t, name) : begins ? -1 : (int)r->t.n_group - 1;
+	size_t found = name ? find_group(&r->t, name) : begins ? UNC_NONE : r->t.n_group - 1;
 
 	if (strcmp(word, "memory_peak") == 0)
 		r->peaks.why = *r->err;
 	if (!begins && r->statement && strcmp(word, "item") != 0)
 		return;
 	r->skipping = true; /* its items */
-	if (found >= 0)
+	if (found < r->t.n_group)
 		lose(r, UNC_ROW(r, group, found));
 }
 

@@ -110,22 +110,24 @@ static int read_values(struct unc_table_reader *r, const char *column, uint16_t 
 		       uint64_t out[MAX_VALUES])
 {
 	const char *list = unc_given(r, column);
-	int n = unc_read_list(list, unc_parse_number, UINT64_MAX, out, MAX_VALUES);
+	char word[24];
+	int n = 0;
 
-	out[0] = list ? out[0] : 0;
+	out[0] = 0;
 	if (!list)
 		return 1;
 	if (field == UNC_NONE)
 		return unc_bad(r, "%s=: %s has no such field", column,
 			       unc_type_name(&r->t, r->type));
-	for (int i = 0; i < n; i++) {
-		if (out[i] & ~unc_field_max(&r->t.field[field]))
-			n = -1;
-		out[i] <<= r->t.field[field].lo[0];
+	const struct unc_tbl_field *f = &r->t.field[field];
+	for (const char *rest = list; list; rest = list, n++) {
+		if (n == MAX_VALUES || !unc_list_next(&list, word, sizeof(word)) ||
+		    !unc_parse_number(word, &out[n]) || (out[n] & ~unc_field_max(f)))
+			return unc_bad(r, "%s=%s is not a list of values of field %s", column, rest,
+				       unc_tbl_str(&r->t, f->name));
+		out[n] <<= f->lo[0];
 	}
-	return n >= 0 ? n
-		      : unc_bad(r, "%s=%s is not a list of values of field %s", column, list,
-				unc_field_name(&r->t, field));
+	return n;
 }
 
 static int add_filter(struct unc_table_reader *r, const struct unc_tbl_kernel_filter *row)

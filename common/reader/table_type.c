@@ -41,32 +41,20 @@ static int check_masks(struct unc_table_reader *r, const struct unc_tbl_type *ty
 	return 0;
 }
 
-static int missing(struct unc_table_reader *r, const char *what)
-{
-	return unc_bad(r, "type %s (line %u): %s is missing",
-		       unc_tbl_str(&r->t, unc_current_type(r)->name), r->type_line, what);
-}
-
-static unsigned count_role(const struct unc_table *t, const struct unc_tbl_type *type, int role)
-{
-	unsigned n = 0;
-
-	for (uint32_t i = 0; i < type->regs.n; i++)
-		n += t->reg[type->regs.first + i].role == role;
-	return n;
-}
-
 /* The N registers of a role must follow each other, with the numbers of the counters. */
 static bool one_array(const struct unc_table *t, const struct unc_tbl_type *type, int role,
 		      uint16_t first)
 {
-	if (count_role(t, type, role) != type->n_counters)
-		return false;
-	for (unsigned i = 0; i < type->n_counters; i++)
-		if (first + i >= type->regs.first + type->regs.n ||
-		    t->reg[first + i].role != role || t->reg[first + i].number != type->first + i)
+	unsigned n = 0;
+
+	for (uint32_t i = type->regs.first; i < type->regs.first + type->regs.n; i++) {
+		if (t->reg[i].role != role)
+			continue;
+		if (i != first + n || t->reg[i].number != type->first + n)
 			return false;
-	return true;
+		n++;
+	}
+	return n == type->n_counters;
 }
 
 /* Units that hang on functions: none may be without one. */
@@ -96,24 +84,30 @@ int unc_units_end_type(struct unc_table_reader *r)
 	const struct unc_tbl_type *type = unc_current_type(r);
 	const struct unc_tbl_part *part = &r->t.part[type->parts.first];
 
-	if (part->space == UNC_N_SPACES)
-		return missing(r, "access");
-	if (part->where.n == 0 && type->discovery < 0)
-		return missing(r, "where or discovery");
-	if (part->where.n == 0 && type->distrusted)
-		return missing(r, "where, which tells in place of discovery,");
-	if (type->n_counters == 0 && type->counters.n == 0)
-		return missing(r, "a counter");
-	if (!one_array(&r->t, type, UNC_ROLE_CTL, type->first_ctl) ||
-	    !one_array(&r->t, type, UNC_ROLE_CTR, type->first_ctr))
-		return missing(r, "one CTL and one CTR for each counter");
-	if (type->n_counters && type->f_event == UNC_NONE)
-		return missing(r, "control");
-	if (type->n_counters && (!type->steps_start.n || !type->steps_stop.n ||
-				 !type->steps_join.n || !type->steps_leave.n))
-		return missing(r, "start, join, stop or leave");
-	if (!type->steps_freeze.n != !type->steps_unfreeze.n)
-		return missing(r, "freeze or unfreeze");
+	bool programmable = type->n_counters != 0;
+	const struct {
+		bool missing;
+		const char *what;
+	} needs[] = {
+		{part->space == UNC_N_SPACES, "access"},
+		{part->where.n == 0 && type->discovery < 0, "where or discovery"},
+		{part->where.n == 0 && type->distrusted,
+		 "where, which tells in place of discovery,"},
+		{!programmable && type->counters.n == 0, "a counter"},
+		{!one_array(&r->t, type, UNC_ROLE_CTL, type->first_ctl) ||
+			 !one_array(&r->t, type, UNC_ROLE_CTR, type->first_ctr),
+		 "one CTL and one CTR for each counter"},
+		{programmable && type->f_event == UNC_NONE, "control"},
+		{programmable && (!type->steps_start.n || !type->steps_stop.n ||
+				  !type->steps_join.n || !type->steps_leave.n),
+		 "start, join, stop or leave"},
+		{!type->steps_freeze.n != !type->steps_unfreeze.n, "freeze or unfreeze"},
+	};
+
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (needs[i].missing)
+			return unc_bad(r, "type %s (line %u): %s is missing",
+				       unc_tbl_str(&r->t, type->name), r->type_line, needs[i].what);
 	if (type->regs.n > MAX_REGS)
 		return unc_bad(r, "type %s: more than %d registers", unc_tbl_str(&r->t, type->name),
 			       MAX_REGS);

@@ -240,19 +240,11 @@ int unc_end_counter(struct unc_table_reader *r)
 
 /* ---- fields */
 
-/* What the line gives one of two columns of the same name. */
-static const char *given_of(const struct unc_table_reader *r, const char *column, unsigned which)
-{
-	for (const struct unc_word *w = r->line->word; w < r->line->word + r->line->n; w++)
-		if (w->used && w->key && strcmp(w->key, column) == 0 && which-- == 0)
-			return w->value;
-	return NULL;
-}
-
 /* One piece "REG BITS" of a field. */
 static int read_piece(struct unc_table_reader *r, unsigned piece)
 {
-	const char *reg = given_of(r, "REG", piece), *bits = given_of(r, "HIGH:LOW", piece);
+	const char *reg = unc_given_nth(r, "REG", piece),
+		   *bits = unc_given_nth(r, "HIGH:LOW", piece);
 	struct unc_tbl_field *f = &r->w.field;
 	unsigned high, low;
 	uint16_t at = unc_current_type(r)->first_ctl;
@@ -369,9 +361,8 @@ int unc_end_value(struct unc_table_reader *r)
 	if (f->values.first + f->values.n != r->t.n_value)
 		return unc_bad(r, "the values of field %s are not together",
 			       unc_tbl_str(&r->t, f->name));
-	for (uint32_t i = 0; i < f->values.n; i++)
-		if (unc_same(unc_tbl_str(&r->t, r->t.value[f->values.first + i].name), name))
-			return unc_bad(r, "value %s is described twice", name);
+	if (UNC_FIND(&r->t, value, f->values, name) != UNC_NONE)
+		return unc_bad(r, "value %s is described twice", name);
 	*unc_add_value(r) = *v;
 	f->values.n++;
 	return 0;

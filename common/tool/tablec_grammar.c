@@ -21,12 +21,12 @@ static const struct {
 #include "reader/table_columns.inc"
 };
 
-#define K(kind, text) kind,
+#define K(kind, value, want) kind,
 enum kind {
 #include "reader/table_columns.inc"
 };
 
-#define K(kind, text) {#kind, text},
+#define K(kind, value, want) {#kind, value},
 static const struct {
 	const char *name, *value; /* what stands behind `key` */
 } kinds[] = {
