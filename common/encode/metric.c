@@ -11,14 +11,12 @@
 int unc_metric_name(const struct unc_table *t, unsigned metric, char *buf, size_t size)
 {
 	const struct unc_tbl_metric *m = &t->metric[metric];
-	int n;
+	struct unc_buf o = unc_buf(buf, size);
 
-	if (m->type == UNC_NONE)
-		n = snprintf(buf, size, "%s", unc_tbl_str(t, m->name));
-	else
-		n = snprintf(buf, size, "%s.%s", unc_tbl_str(t, t->type[m->type].name),
-			     unc_tbl_str(t, m->name));
-	return n >= 0 && (size_t)n < size ? 0 : UNC_ERR_RANGE;
+	if (m->type != UNC_NONE)
+		unc_put(&o, "%s.", unc_type_name(t, m->type));
+	unc_put(&o, "%s", unc_tbl_str(t, m->name));
+	return o.n < size ? 0 : UNC_ERR_RANGE;
 }
 
 const char *unc_metric_split(const struct unc_table *t, const char *name, uint16_t *type)

@@ -195,8 +195,9 @@ int unc_end_forbid(struct unc_table_reader *r)
 
 /* "FIELD,.. OTHER": notes in each of the fields what OTHER is to it: it needs it, or has it as
  * mask. */
-static int relate(struct unc_table_reader *r, bool mask)
+int unc_end_relation(struct unc_table_reader *r)
 {
+	bool mask = strcmp(r->statement, "mask") == 0;
 	const char *list = unc_given(r, "FIELDS");
 	char word[64];
 
@@ -213,16 +214,6 @@ static int relate(struct unc_table_reader *r, bool mask)
 		*to = r->w.of;
 	}
 	return 0;
-}
-
-int unc_end_needs(struct unc_table_reader *r)
-{
-	return relate(r, false);
-}
-
-int unc_end_mask(struct unc_table_reader *r)
-{
-	return relate(r, true);
 }
 
 int unc_end_fields(struct unc_table_reader *r)

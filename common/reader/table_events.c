@@ -9,11 +9,6 @@
 
 enum { MAX_EVENT_NAME = 63 };
 
-static const struct unc_tbl_type *current(const struct unc_table_reader *r)
-{
-	return &r->t.type[r->type];
-}
-
 /* key=value words that are no column are fields. */
 static int take_settings(struct unc_table_reader *r, struct unc_range *range)
 {
@@ -37,7 +32,7 @@ static int find_lane(struct unc_table_reader *r, const char *text, struct unc_tb
 	if (!text[length] || !unc_parse_number(text + length + 1, &set) || set > UINT8_MAX)
 		return unc_bad(r, "lane=%s: want NAME:SET", text);
 	snprintf(name, sizeof(name), "%.*s", (int)length, text);
-	e->lane = (uint16_t)(UNC_FIND(&r->t, lane, current(r)->lanes, name) + 1u);
+	e->lane = (uint16_t)(UNC_FIND(&r->t, lane, unc_current_type(r)->lanes, name) + 1u);
 	e->set = (uint8_t)set;
 	return e->lane ? 0
 		       : unc_bad(r, "lane=%s: %s has no such lane", text,
@@ -65,20 +60,21 @@ static int set_code(struct unc_table_reader *r, const char *text, struct unc_tbl
 		return e->counters ? unc_bad(r, "counters= without code=") : 0;
 	if (e->counter != UNC_NONE)
 		return unc_bad(r, "code= and counter= exclude each other");
-	if (current(r)->f_event == UNC_NONE || !unc_parse_number(text, &code) || code > UINT16_MAX)
+	if (unc_current_type(r)->f_event == UNC_NONE || !unc_parse_number(text, &code) ||
+	    code > UINT16_MAX)
 		return unc_bad(r, "code=%s is not an event code of %s", text,
 			       unc_type_name(&r->t, r->type));
 	e->code = (uint16_t)code;
 	int rc = unc_need(r, "counters");
 	return rc < 0 ? rc
-		      : unc_add_setting(r, unc_field_name(&r->t, current(r)->f_event), text,
-					&e->sets);
+		      : unc_add_setting(r, unc_field_name(&r->t, unc_current_type(r)->f_event),
+					text, &e->sets);
 }
 
 /* Two events may share an alias, which their umasks tell apart, but no name. */
 static int check_unique(struct unc_table_reader *r, const char *name, bool is_alias)
 {
-	for (size_t i = current(r)->events.first; i < r->t.n_event; i++) {
+	for (size_t i = unc_current_type(r)->events.first; i < r->t.n_event; i++) {
 		const struct unc_tbl_event *e = &r->t.event[i];
 
 		if (unc_same(unc_tbl_str(&r->t, e->name), name) ||
@@ -103,7 +99,7 @@ int unc_end_event(struct unc_table_reader *r)
 	    (rc = set_code(r, unc_given(r, "code"), e)) < 0 ||
 	    (rc = take_settings(r, &e->sets)) < 0)
 		return rc;
-	if (!unc_given(r, "max") && (e->max_inc = current(r)->max_inc) > 1)
+	if (!unc_given(r, "max") && (e->max_inc = unc_current_type(r)->max_inc) > 1)
 		e->estimate = 1;
 	e->type = r->type;
 	e->umasks.first = (uint32_t)r->t.n_umask;
@@ -132,10 +128,10 @@ int unc_end_umask(struct unc_table_reader *r)
 	struct unc_tbl_umask *u = &r->w.umask;
 	const char *name = unc_tbl_str(&r->t, u->name), *alias = unc_tbl_str(&r->t, u->alias);
 	const char *value = unc_given(r, "VALUE");
-	uint16_t field = current(r)->f_umask;
+	uint16_t field = unc_current_type(r)->f_umask;
 	int rc;
 
-	if (r->t.n_event == current(r)->events.first)
+	if (r->t.n_event == unc_current_type(r)->events.first)
 		return unc_bad(r, "umask before the first event");
 	struct unc_tbl_event *e = UNC_ROW(r, event, r->t.n_event - 1);
 	if ((rc = check_name(r, "a umask", name)) < 0 || (rc = check_umask(r, e, name)) < 0 ||
@@ -211,7 +207,7 @@ static void sort_names(struct unc_table_reader *r)
 {
 	uint32_t first = (uint32_t)r->t.n_event_name;
 
-	for (size_t i = current(r)->events.first; i < r->t.n_event; i++) {
+	for (size_t i = unc_current_type(r)->events.first; i < r->t.n_event; i++) {
 		add_name(r, r->t.event[i].name, i);
 		add_name(r, r->t.event[i].alias, i);
 	}
@@ -224,7 +220,7 @@ static void sort_names(struct unc_table_reader *r)
 int unc_events_end_type(struct unc_table_reader *r)
 {
 	sort_names(r);
-	for (size_t i = current(r)->events.first; i < r->t.n_event; i++) {
+	for (size_t i = unc_current_type(r)->events.first; i < r->t.n_event; i++) {
 		const struct unc_tbl_event *e = &r->t.event[i];
 		bool counted = e->counters || e->counter != UNC_NONE;
 

@@ -176,18 +176,15 @@ static int read_file(struct unc_table_reader *r, const struct unc_table_file *f,
 	return rc;
 }
 
-/* A folder may lack a file. */
-static int read_if(struct unc_table_reader *r, const char *name, enum unc_table_part part)
+/* A folder may lack a file that is not needed. */
+static int read_named(struct unc_table_reader *r, const char *name, enum unc_table_part part,
+		      bool needed)
 {
 	const struct unc_table_file *f = find_file(r, name);
 
+	if (!f && needed)
+		return unc_bad(r, "%s: the file %s is missing", r->cpu, name);
 	return f ? read_file(r, f, part) : 0;
-}
-
-static int read_named(struct unc_table_reader *r, const char *name, enum unc_table_part part)
-{
-	return find_file(r, name) ? read_if(r, name, part)
-				  : unc_bad(r, "%s: the file %s is missing", r->cpu, name);
 }
 
 /* Without portable metrics what is portable in metrics.tbl is refused. */
@@ -195,11 +192,11 @@ static int read_metrics(struct unc_table_reader *r)
 {
 	int rc;
 
-	if ((rc = read_if(r, "portable.tbl", UNC_FILE_PORTABLE)) < 0 ||
-	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0)
+	if ((rc = read_named(r, "portable.tbl", UNC_FILE_PORTABLE, false)) < 0 ||
+	    (rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS, true)) < 0)
 		return rc;
 	r->checking = true;
-	if ((rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS)) < 0 ||
+	if ((rc = read_named(r, "metrics.tbl", UNC_FILE_METRICS, true)) < 0 ||
 	    (rc = unc_check_portable(r)) < 0)
 		return rc;
 	unc_sort_metrics(r);
@@ -209,7 +206,7 @@ static int read_metrics(struct unc_table_reader *r)
 /* A CPU without one has no simulated machine. */
 static int read_workload(struct unc_table_reader *r)
 {
-	int rc = read_if(r, "workload.tbl", UNC_FILE_WORKLOAD);
+	int rc = read_named(r, "workload.tbl", UNC_FILE_WORKLOAD, false);
 
 	if (rc == 0 && find_file(r, "workload.tbl") && !r->work.machine.sockets)
 		return unc_bad(r, "%s: workload.tbl has no machine line", r->cpu);
@@ -228,7 +225,7 @@ static int read_all_events(struct unc_table_reader *r)
 		strcat(name, ".events");
 		type->events.first = (uint32_t)r->t.n_event;
 		r->type = (uint16_t)i;
-		if ((rc = read_if(r, name, UNC_FILE_EVENTS)) < 0 ||
+		if ((rc = read_named(r, name, UNC_FILE_EVENTS, false)) < 0 ||
 		    (rc = unc_events_end_type(r)) < 0)
 			return rc;
 		type->events.n = (uint32_t)r->t.n_event - type->events.first;
@@ -242,13 +239,14 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 	int rc;
 
 	r->err = err;
-	if ((rc = read_named(r, "cpus.tbl", UNC_FILE_CPUS)) < 0)
+	if ((rc = read_named(r, "cpus.tbl", UNC_FILE_CPUS, true)) < 0)
 		return rc;
 	if (!r->t.name)
 		return unc_bad(r, "cpus.tbl has no line for %s", r->cpu);
-	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS)) < 0 ||
+	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS, true)) < 0 ||
 	    (rc = unc_units_end_type(r)) < 0 || (rc = read_all_events(r)) < 0 ||
-	    (rc = read_metrics(r)) < 0 || (rc = read_if(r, "groups.tbl", UNC_FILE_GROUPS)) < 0 ||
+	    (rc = read_metrics(r)) < 0 ||
+	    (rc = read_named(r, "groups.tbl", UNC_FILE_GROUPS, false)) < 0 ||
 	    (rc = unc_check_group(r)) < 0 || (rc = read_workload(r)) < 0)
 		return rc;
 	if (r->out_of_memory)

@@ -210,8 +210,9 @@ static int add_event_rate(struct unc_table_reader *r, const char *text, double p
 }
 
 /* Of a line, per second or per clock. */
-static int end_rate(struct unc_table_reader *r, bool per_clock)
+int unc_end_rate(struct unc_table_reader *r)
 {
+	bool per_clock = strcmp(r->statement, "occupancy") == 0;
 	char text[UNC_SPEC_MAX];
 	double clock = clock_of(r, r->w.rate.type), value = 0;
 	int rc;
@@ -225,14 +226,4 @@ static int end_rate(struct unc_table_reader *r, bool per_clock)
 		return rc;
 	return add_event_rate(r, text, per_clock ? 0 : value, per_clock ? value : 0,
 			      r->w.rate.steady);
-}
-
-int unc_end_rate(struct unc_table_reader *r)
-{
-	return end_rate(r, false);
-}
-
-int unc_end_occupancy(struct unc_table_reader *r)
-{
-	return end_rate(r, true);
 }
