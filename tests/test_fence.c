@@ -371,7 +371,7 @@ static void test_fence_perf(void)
 }
 
 /* Registers of a type that the tables place; those outside of the fence in *outside. */
-static size_t count_registers(const struct unc_fence *fence, unsigned type, size_t *outside)
+static size_t count_registers(struct unc_fence *fence, unsigned type, size_t *outside)
 {
 	const struct unc_table *t = fence->table;
 	const struct unc_range *regs = &t->type[type].regs;

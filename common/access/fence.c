@@ -89,33 +89,86 @@ int unc_fence_begin(struct unc_fence *fence, const struct unc_table *t, struct u
 void unc_fence_end(struct unc_fence *fence)
 {
 	free(fence->block);
+	free(fence->row);
 	*fence = (struct unc_fence){.table = NULL};
 }
 
-bool unc_fence_has(const struct unc_fence *fence, const struct unc_reg *reg, uint16_t device,
+/* By place; the order of equals does not matter. */
+static int compare_rows(const void *pa, const void *pb)
+{
+	const struct unc_fence_row *a = pa, *b = pb;
+
+	if (a->space != b->space)
+		return a->space < b->space ? -1 : 1;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Fills the rows, if there is room; how many there are. */
+static size_t fill_rows(const struct unc_fence *fence, struct unc_fence_row *rows)
+{
+	uint64_t first, last;
+	size_t n = 0;
+
+	for (size_t k = 0; k < fence->n; k++) {
+		const struct unc_fence_block *block = &fence->block[k];
+		const struct unc_tbl_reg *reg;
+
+		for (uint32_t i = 0; (reg = unc_fence_reg(fence, block, &i, &first, &last)); n++)
+			if (rows)
+				rows[n] = (struct unc_fence_row){
+					.at = first,
+					.mask = reg->write_mask,
+					.device = block->device,
+					.space = (uint8_t)unc_fence_space(fence, block),
+					.width = first == last ? 0 : reg->width};
+	}
+	return n;
+}
+
+static void sort_rows(struct unc_fence *fence)
+{
+	if (fence->n_sorted == fence->n)
+		return;
+	free(fence->row);
+	fence->n_rows = fill_rows(fence, NULL);
+	fence->row = malloc(fence->n_rows * sizeof(*fence->row));
+	if (!fence->row)
+		fence->n_rows = 0;
+	if (!fence->n_rows)
+		return;
+	fill_rows(fence, fence->row);
+	qsort(fence->row, fence->n_rows, sizeof(*fence->row), compare_rows);
+	fence->n_sorted = fence->n;
+}
+
+bool unc_fence_has(struct unc_fence *fence, const struct unc_reg *reg, uint16_t device,
 		   uint64_t *mask)
 {
-	uint64_t at = reg->space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg->address) : reg->address;
-	uint64_t first, last;
+	const struct unc_fence_row want = {
+		.at = reg->space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg->address) : reg->address,
+		.device = device,
+		.space = reg->space};
+	const struct unc_fence_row *row, *end;
 	bool found = false;
 
 	*mask = 0;
-	for (size_t k = 0; k < fence->n; k++) {
-		const struct unc_fence_block *block = &fence->block[k];
-		const struct unc_tbl_reg *row;
-		uint32_t i = 0;
-
-		if (unc_fence_space(fence, block) != reg->space || block->device != device)
-			continue;
-		while ((row = unc_fence_reg(fence, block, &i, &first, &last)))
-			if (first == at && (first == last || row->width == reg->width)) {
-				*mask |= row->write_mask;
-				found = true;
-			}
-	}
+	sort_rows(fence);
+	row = fence->n_rows ? bsearch(&want, fence->row, fence->n_rows, sizeof(*row), compare_rows)
+			    : NULL;
+	end = fence->row + fence->n_rows;
+	while (row && row > fence->row && compare_rows(row - 1, &want) == 0)
+		row--;
+	for (; row && row < end && compare_rows(row, &want) == 0; row++)
+		if (!row->width || row->width == reg->width) {
+			*mask |= row->mask;
+			found = true;
+		}
 	/* What tells how many units there are is read. */
 	for (size_t i = 0; !found && fence->table && i < fence->table->n_present; i++)
-		found = reg->space == UNC_SPACE_MSR && at && fence->table->present[i].msr == at;
+		found = reg->space == UNC_SPACE_MSR && want.at &&
+			fence->table->present[i].msr == want.at;
 	return found;
 }
 

@@ -30,10 +30,20 @@ struct unc_fence_block {
 	uint16_t device;     /* PCI: the id of its function; else 0 */
 };
 
+/* One register of a block: a number, bytes in a function, or of memory. */
+struct unc_fence_row {
+	uint64_t at, mask; /* what may be written */
+	uint16_t device;
+	uint8_t space, width; /* width 0: any */
+};
+
 struct unc_fence {
 	const struct unc_table *table; /* NULL: nothing is within */
 	struct unc_fence_block *block;
 	size_t n;
+	/* Registers of all blocks, sorted: made when the first is asked for, and again behind a new block. */
+	struct unc_fence_row *row;
+	size_t n_rows, n_sorted; /* blocks that are in it */
 };
 
 /* The places that a compiled table knows by itself; NULL: none. UNC_ERR_MEMORY. */
@@ -50,9 +60,8 @@ int unc_fence_space(const struct unc_fence *, const struct unc_fence_block *);
 const struct unc_tbl_reg *unc_fence_reg(const struct unc_fence *, const struct unc_fence_block *,
 					uint32_t *i, uint64_t *first, uint64_t *last);
 /* Whether a register is within, of a PCI function of Intel's with this id (else 0), and which bits
- * of it may be written. */
-bool unc_fence_has(const struct unc_fence *, const struct unc_reg *, uint16_t device,
-		   uint64_t *mask);
+ * of it may be written. Where memory has run out nothing is. */
+bool unc_fence_has(struct unc_fence *, const struct unc_reg *, uint16_t device, uint64_t *mask);
 
 /* Whether a PMU can be one of the kernel's uncore driver, by its name and by its type: the driver's
  * are numbered behind those that are fixed. */

@@ -27,6 +27,8 @@ enum {
 /* Memory that is somebody's. */
 struct owner {
 	uint64_t first, last;
+	uint64_t reach; /* the greatest last up to here, once they are sorted */
+	size_t number;  /* in the order in which they were told */
 	char name[48];
 };
 
@@ -51,7 +53,8 @@ static int add_owner(struct yard *yard, uint64_t first, uint64_t last, const cha
 	if (!more)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	yard->owner = more;
-	yard->owner[yard->n_owners] = (struct owner){.first = first, .last = last};
+	yard->owner[yard->n_owners] =
+		(struct owner){.first = first, .last = last, .number = yard->n_owners};
 	snprintf(yard->owner[yard->n_owners++].name, sizeof(yard->owner->name), "%s", name);
 	return 0;
 }
@@ -146,14 +149,55 @@ static int read_owners(struct yard *yard, struct unc_error *err)
 	return rc;
 }
 
+static int compare_owners(const void *pa, const void *pb)
+{
+	const struct owner *a = pa, *b = pb;
+
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return a->number < b->number ? -1 : 1;
+}
+
+static void sort_owners(struct yard *yard)
+{
+	uint64_t reach = 0;
+
+	if (yard->n_owners)
+		qsort(yard->owner, yard->n_owners, sizeof(*yard->owner), compare_owners);
+	for (size_t i = 0; i < yard->n_owners; i++) {
+		reach = yard->owner[i].last > reach ? yard->owner[i].last : reach;
+		yard->owner[i].reach = reach;
+	}
+}
+
+/* Who has some of these bytes; of several the one that begins first. */
+static const struct owner *find_owner(const struct yard *yard, uint64_t first, uint64_t last)
+{
+	const struct owner *found = NULL;
+	size_t low = 0, high = yard->n_owners;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (yard->owner[middle].first <= last)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low > 0 && yard->owner[low - 1].reach >= first; low--)
+		if (yard->owner[low - 1].last >= first)
+			found = &yard->owner[low - 1];
+	return found;
+}
+
 static const char *owner_of(const struct yard *yard, const struct unc_fence_block *block)
 {
+	const struct owner *owner;
 	uint64_t first, last;
 
 	for (uint32_t i = 0; unc_fence_reg(yard->fence, block, &i, &first, &last);)
-		for (size_t k = 0; k < yard->n_owners; k++)
-			if (first <= yard->owner[k].last && yard->owner[k].first <= last)
-				return yard->owner[k].name;
+		if ((owner = find_owner(yard, first, last)))
+			return owner->name;
 	return NULL;
 }
 
@@ -300,6 +344,7 @@ int unc_fence_windows(const struct unc_table *t, const struct unc_instances *uni
 		memory |= has_memory(&units->unit[i]);
 	if (memory && (rc = bus->methods->scan(bus, &yard.function, &yard.n_functions, err)) == 0)
 		rc = read_owners(&yard, err);
+	sort_owners(&yard);
 	for (size_t i = 0; i < yard.n_functions; i++)
 		for (unsigned b = 0; b < yard.fence->table->n_bar && rc == 0; b++)
 			rc = add_bar(&yard, b, &yard.function[i], err);
