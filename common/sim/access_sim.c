@@ -9,16 +9,6 @@
 #include "machine/simulator.h"
 #include "sim/sim_machine.h"
 
-struct simulated {
-	struct unc_machine machine; /* first: the methods get a pointer to it */
-	struct unc_sim *sim;
-};
-
-struct unc_sim *unc_machine_sim(const struct unc_machine *machine)
-{
-	return ((const struct simulated *)machine)->sim;
-}
-
 /* ---- registers */
 
 struct unc_backend {
@@ -114,52 +104,18 @@ static bool pause_sim(struct unc_machine *machine, uint64_t ns)
 {
 	struct unc_sim *sim = unc_machine_sim(machine);
 
-	return unc_sim_steps(sim) ? unc_sim_wait(sim, ns) : unc_machine_sleep(machine, ns);
+	if (!sim->options.step)
+		return unc_machine_sleep(machine, ns);
+	if (sim->options.wait)
+		unc_sim_step(sim, ns);
+	return sim->options.wait;
 }
 
 static void close_machine(struct unc_machine *machine)
 {
 	unc_sim_kernel_free(unc_machine_sim(machine));
 	unc_sim_close(unc_machine_sim(machine));
-	free(machine);
 }
-
-/* ---- its kernel */
-
-static int find_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type, char *mask,
-		    size_t size)
-{
-	return unc_sim_kernel_find(unc_machine_sim(machine), pmu, type, mask, size);
-}
-
-static int open_event(struct unc_machine *machine, const struct perf_event_attr *attr, int cpu,
-		      int group_fd)
-{
-	return unc_sim_kernel_open(unc_machine_sim(machine), attr, cpu, group_fd);
-}
-
-static int enable_event(struct unc_machine *machine, int fd)
-{
-	return unc_sim_kernel_enable(unc_machine_sim(machine), fd);
-}
-
-static long read_event(struct unc_machine *machine, int fd, void *buf, size_t size)
-{
-	return unc_sim_kernel_read(unc_machine_sim(machine), fd, buf, size);
-}
-
-static void close_event(struct unc_machine *machine, int fd)
-{
-	unc_sim_kernel_close(unc_machine_sim(machine), fd);
-}
-
-static const struct unc_machine_events events = {
-	.find = find_pmu,
-	.open = open_event,
-	.enable = enable_event,
-	.read = read_event,
-	.close = close_event,
-};
 
 /* ---- opening it */
 
@@ -175,23 +131,20 @@ static const struct unc_machine_methods methods = {
 static int open_machine(const char *spec, const char *node, const struct unc_table *const *tables,
 			size_t n, struct unc_machine **out, struct unc_error *err)
 {
-	struct simulated *simulated = calloc(1, sizeof(*simulated));
-	int rc;
+	struct unc_sim *sim;
+	int rc = unc_sim_open(spec, node, tables, n, &sim, err);
 
-	if (!simulated)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	rc = unc_sim_open(spec, node, tables, n, &simulated->sim, err);
-	if (rc < 0) {
-		free(simulated);
+	if (rc < 0)
 		return rc;
-	}
-	simulated->machine.methods = &methods;
-	simulated->machine.events = simulated->sim->options.kernel ? &events : NULL;
-	simulated->machine.table = unc_sim_table(simulated->sim);
-	simulated->machine.tsc_hz = unc_sim_workload(simulated->machine.table)->machine.tsc_hz;
-	simulated->machine.memory_speed = simulated->sim->options.memory;
-	simulated->machine.simulated = true;
-	*out = &simulated->machine;
+	sim->machine = (struct unc_machine){
+		.methods = &methods,
+		.events = sim->options.kernel ? &unc_sim_events : NULL,
+		.table = sim->table,
+		.tsc_hz = sim->work->machine.tsc_hz,
+		.memory_speed = sim->options.memory,
+		.simulated = true,
+	};
+	*out = &sim->machine;
 	return 0;
 }
 

@@ -80,22 +80,11 @@ static int open_machine(struct unc_sim *sim, char *text, const char *node,
 	char *next = NULL, *word = strtok_r(text, ",", &next);
 	int rc = find_table(sim, word ? word : "", tables, n, err);
 
-	if (rc < 0)
-		return rc;
-	sim->options.sockets = sim->work->machine.sockets;
-	sim->options.load = 1;
-	sim->options.registers = sim->options.events = true;
-	while ((word = strtok_r(NULL, ",", &next)))
-		if ((rc = unc_sim_set(sim, word, err)) < 0)
-			return rc;
-	if (sim->options.seeded && !sim->options.live)
-		return unc_fail(err, UNC_ERR_INVALID,
-				"simulated machine: seed= is for load=live, which is not given");
-	if (!sim->options.seeded)
-		sim->options.seed = (uint64_t)(unc_sim_noise(node, 0) * 1e15);
-	if ((rc = unc_sim_build(sim, err)) < 0)
-		return rc;
-	return unc_sim_bus_build(sim, err);
+	if (rc == 0)
+		rc = unc_sim_options(sim, &next, node, err);
+	if (rc == 0)
+		rc = unc_sim_build(sim, err);
+	return rc < 0 ? rc : unc_sim_bus_build(sim, err);
 }
 
 int unc_sim_open(const char *spec, const char *node, const struct unc_table *const *tables,
@@ -230,18 +219,6 @@ void unc_sim_step(struct unc_sim *sim, uint64_t ns)
 {
 	if (sim->options.step)
 		atomic_fetch_add(&sim->stepped, ns);
-}
-
-bool unc_sim_steps(const struct unc_sim *sim)
-{
-	return sim->options.step;
-}
-
-bool unc_sim_wait(struct unc_sim *sim, uint64_t ns)
-{
-	if (sim->options.wait)
-		unc_sim_step(sim, ns);
-	return sim->options.wait;
 }
 
 /* ---- registers */

@@ -15,8 +15,11 @@
 struct unc_machine;
 struct unc_sim;
 
-/* For tests: what is behind it. */
-struct unc_sim *unc_machine_sim(const struct unc_machine *);
+/* What is behind it, which begins with the machine. */
+static inline struct unc_sim *unc_machine_sim(const struct unc_machine *machine)
+{
+	return (struct unc_sim *)(uintptr_t)machine;
+}
 
 /*
  * spec: "CPU[,option=value]...", see sim_options.c. node: its name, from which load=live draws what
@@ -43,11 +46,6 @@ bool unc_sim_counts(const void *reg);
 
 /* Moves the clock of a machine opened with clock=step or wait on by ns. */
 void unc_sim_step(struct unc_sim *, uint64_t ns);
-/* Whether its clock moves by steps only. */
-bool unc_sim_steps(const struct unc_sim *);
-/* The library waits for ns: a step with clock=wait; false with clock=step, where time stands
- * still. */
-bool unc_sim_wait(struct unc_sim *, uint64_t ns);
 /* Time of the machine in ns since it was opened, and its TSC. */
 uint64_t unc_sim_time(const struct unc_sim *);
 uint64_t unc_sim_tsc(const struct unc_sim *);

@@ -137,7 +137,7 @@ static uint64_t next_msr(const struct unc_table *table, uint64_t from)
 static uint64_t further_msr(const struct unc_table *table, unsigned type, unsigned index)
 {
 	unsigned types = 0, turn = 0;
-	uint64_t base = next_msr(table, 0);
+	uint64_t base = next_msr(table, 0), next = base;
 
 	for (unsigned i = 0; i < table->n_type; i++) {
 		const struct unc_tbl_part *part = &table->part[table->type[i].parts.first];
@@ -145,9 +145,11 @@ static uint64_t further_msr(const struct unc_table *table, unsigned type, unsign
 		turn = i == type ? types : turn;
 		types += !table->type[i].pool && part->space == UNC_SPACE_MSR && !part->where.n;
 	}
-	for (turn += index * types;; base += MSR_BLOCK)
-		if (next_msr(table, base) - base >= MSR_BLOCK && !turn--)
+	for (turn += index * types;; base += MSR_BLOCK) {
+		next = next < base ? next_msr(table, base) : next;
+		if (next - base >= MSR_BLOCK && !turn--)
 			return base;
+	}
 }
 
 bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsigned part,
@@ -194,24 +196,39 @@ bool unc_sim_place(const struct unc_sim *sim, const struct sim_type *type, unsig
 	return true;
 }
 
-static void place_reg(const struct unc_sim *sim, struct sim_reg *reg)
-{
-	const struct sim_block *block = reg->block;
+/* A part of a unit: nothing of it exists where it is nowhere, or hidden. */
+struct part {
 	struct unc_reg place;
+	bool exists;
+};
 
-	if (unc_sim_hidden(sim, block->type->number, reg->row->part, block->index, block->socket) ||
-	    !unc_sim_place(sim, block->type, reg->row->part, block->index, block->socket, &place))
+static void place_parts(const struct unc_sim *sim, const struct sim_block *block,
+			struct part part[UNC_MAX_PARTS])
+{
+	const struct sim_type *type = block->type;
+
+	for (unsigned i = 0; i < UNC_MAX_PARTS; i++)
+		part[i].exists =
+			!unc_sim_hidden(sim, type->number, i, block->index, block->socket) &&
+			unc_sim_place(sim, type, i, block->index, block->socket, &part[i].place);
+}
+
+static void place_reg(struct sim_reg *reg, const struct part *part)
+{
+	const struct unc_tbl_reg *row = reg->row;
+
+	reg->exists = part->exists;
+	if (!part->exists)
 		return;
-	reg->reg = place;
-	reg->reg.width = reg->row->width;
-	if (reg->row->flags & UNC_REG_ABS)
-		reg->reg.address = place.space == UNC_SPACE_PCI ? UNC_PCI_FUNCTION(place.address) |
-									  (uint32_t)reg->row->offset
-								: (uint32_t)reg->row->offset;
+	reg->reg = part->place;
+	reg->reg.width = row->width;
+	if (!(row->flags & UNC_REG_ABS))
+		reg->reg.address += (uint64_t)((int64_t)row->offset +
+					       (int64_t)row->per_unit * reg->block->index);
+	else if (reg->reg.space == UNC_SPACE_PCI)
+		reg->reg.address = UNC_PCI_FUNCTION(reg->reg.address) | (uint32_t)row->offset;
 	else
-		reg->reg.address += (uint64_t)((int64_t)reg->row->offset +
-					       (int64_t)reg->row->per_unit * block->index);
-	reg->exists = true;
+		reg->reg.address = (uint32_t)row->offset;
 }
 
 /* ---- blocks */
@@ -239,6 +256,7 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 	const struct unc_tbl_type *row = type->row;
 	struct sim_block *block = &sim->block[sim->n_blocks++];
 	uint32_t first = row->regs.first;
+	struct part part[UNC_MAX_PARTS];
 
 	*block = (struct sim_block){
 		.type = type,
@@ -248,12 +266,13 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 		.reg = &sim->reg[sim->n_regs],
 		.counter = &sim->counter[sim->n_counters],
 	};
+	place_parts(sim, block, part);
 	for (uint32_t i = 0; i < row->regs.n; i++) {
 		struct sim_reg *reg = &sim->reg[sim->n_regs++];
 
 		reg->row = &table->reg[first + i];
 		reg->block = block;
-		place_reg(sim, reg);
+		place_reg(reg, &part[reg->row->part]);
 	}
 	for (unsigned i = row->first; i < (unsigned)row->first + row->n_counters; i++)
 		add_counter(sim, block, &block->reg[unc_type_ctr(row, i) - first],

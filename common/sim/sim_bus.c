@@ -280,14 +280,6 @@ static int scan(struct unc_bus *base, struct unc_pci_function **list, size_t *n,
 	return 0;
 }
 
-static uint64_t read_at(struct unc_sim *sim, struct sim_reg *reg)
-{
-	struct unc_reg_op op = {.kind = UNC_OP_READ, .handle.sim = reg};
-
-	unc_sim_run(sim, &op, 1);
-	return op.value;
-}
-
 /* A dword of a monitor's register, if there is one at this place. */
 static bool monitor_dword(struct unc_sim *sim, uint8_t space, uint64_t address, uint32_t *value)
 {
@@ -298,9 +290,9 @@ static bool monitor_dword(struct unc_sim *sim, uint8_t space, uint64_t address, 
 	half.width = 32;
 	above.address -= 4;
 	if ((reg = unc_sim_at(sim, &whole)) || (reg = unc_sim_at(sim, &half)))
-		*value = (uint32_t)read_at(sim, reg);
+		*value = (uint32_t)unc_sim_read(sim, reg);
 	else if ((reg = unc_sim_at(sim, &above)))
-		*value = (uint32_t)(read_at(sim, reg) >> 32);
+		*value = (uint32_t)(unc_sim_read(sim, reg) >> 32);
 	return reg != NULL;
 }
 

@@ -59,9 +59,10 @@ static bool find_type(struct unc_sim *sim, const char *pmu, uint32_t *type)
 	return false;
 }
 
-int unc_sim_kernel_find(struct unc_sim *sim, const char *pmu, uint32_t *type, char *mask,
-			size_t size)
+static int find_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type, char *mask,
+		    size_t size)
 {
+	struct unc_sim *sim = unc_machine_sim(machine);
 	size_t n = 0;
 
 	if (!find_type(sim, pmu, type))
@@ -261,9 +262,10 @@ static int keep(struct sim_kernel *k, struct sim_event *e)
 	return (int)fd;
 }
 
-int unc_sim_kernel_open(struct unc_sim *sim, const struct perf_event_attr *attr, int cpu,
-			int group_fd)
+static int open_event(struct unc_machine *machine, const struct perf_event_attr *attr, int cpu,
+		      int group_fd)
 {
+	struct unc_sim *sim = unc_machine_sim(machine);
 	struct sim_event *e = calloc(1, sizeof(*e));
 	int fd = -1, rc = e ? 0 : ENOMEM;
 	uint64_t now = enter(sim);
@@ -291,8 +293,9 @@ int unc_sim_kernel_open(struct unc_sim *sim, const struct perf_event_attr *attr,
 	return fd;
 }
 
-int unc_sim_kernel_enable(struct unc_sim *sim, int fd)
+static int enable_event(struct unc_machine *machine, int fd)
 {
+	struct unc_sim *sim = unc_machine_sim(machine);
 	uint64_t now = enter(sim);
 	struct sim_event *e = sim->kernel.event[fd];
 
@@ -306,8 +309,9 @@ int unc_sim_kernel_enable(struct unc_sim *sim, int fd)
 }
 
 /* Of the leader of a group; then it may be somebody else's turn. */
-long unc_sim_kernel_read(struct unc_sim *sim, int fd, void *buf, size_t size)
+static long read_event(struct unc_machine *machine, int fd, void *buf, size_t size)
 {
+	struct unc_sim *sim = unc_machine_sim(machine);
 	struct sim_kernel *k = &sim->kernel;
 	uint64_t *data = buf, n = 0, now = enter(sim);
 	struct sim_event *e = k->event[fd];
@@ -347,8 +351,9 @@ static void leave(struct sim_event *e)
 	}
 }
 
-void unc_sim_kernel_close(struct unc_sim *sim, int fd)
+static void close_event(struct unc_machine *machine, int fd)
 {
+	struct unc_sim *sim = unc_machine_sim(machine);
 	uint64_t now = enter(sim);
 	struct sim_event *e = sim->kernel.event[fd];
 
@@ -359,6 +364,14 @@ void unc_sim_kernel_close(struct unc_sim *sim, int fd)
 	free(e);
 	pthread_mutex_unlock(&sim->lock);
 }
+
+const struct unc_machine_events unc_sim_events = {
+	.find = find_pmu,
+	.open = open_event,
+	.enable = enable_event,
+	.read = read_event,
+	.close = close_event,
+};
 
 void unc_sim_kernel_free(struct unc_sim *sim)
 {

@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "host/machine.h"
 #include "sim/sim.h"
 
 enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 7, SIM_MAX_TABLES = 8 };
@@ -47,8 +48,7 @@ struct sim_hidden {
 struct sim_options {
 	int sockets;
 	double load;
-	bool live; /* instead of a constant load */
-	bool seeded;
+	bool live;       /* instead of a constant load */
 	uint64_t seed;   /* of that */
 	unsigned memory; /* MT/s; 0: not told */
 	bool step;       /* the clock moves only by unc_sim_step() */
@@ -159,7 +159,6 @@ struct sim_bus {
 	struct sim_memory memory[SIM_MAX_SOCKETS][SIM_MAX_TABLES];
 };
 
-struct perf_event_attr;
 struct sim_event;
 
 /* Events of the simulated kernel; a descriptor is a position. */
@@ -169,6 +168,7 @@ struct sim_kernel {
 };
 
 struct unc_sim {
+	struct unc_machine machine; /* first: its methods get a pointer to it */
 	const struct unc_table *table;
 	const struct unc_workload *work;
 	struct sim_options options;
@@ -205,8 +205,8 @@ int unc_sim_cpus(const struct unc_sim *);
 struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
 
 /* ---- sim_options.c */
-/* Takes one "option=value"; the word may be changed. */
-int unc_sim_set(struct unc_sim *, char *word, struct unc_error *err);
+/* Takes the words "option=value" of a text that strtok_r() has begun; node: as unc_sim_open(). */
+int unc_sim_options(struct unc_sim *, char **text, const char *node, struct unc_error *err);
 
 /* ---- sim_build.c */
 int unc_sim_build(struct unc_sim *, struct unc_error *err);
@@ -291,12 +291,8 @@ int unc_sim_present_bus(struct unc_sim *, size_t type, unsigned socket, struct u
 /* The same of the MSRs of a block's socket; room for them is behind the registers. */
 int unc_sim_present_msr(struct unc_sim *, struct sim_block *, struct unc_error *err);
 
-/* ---- sim_kernel.c: as the events of host/machine.h */
-int unc_sim_kernel_find(struct unc_sim *, const char *pmu, uint32_t *type, char *mask, size_t size);
-int unc_sim_kernel_open(struct unc_sim *, const struct perf_event_attr *, int cpu, int group_fd);
-int unc_sim_kernel_enable(struct unc_sim *, int fd);
-long unc_sim_kernel_read(struct unc_sim *, int fd, void *buf, size_t size);
-void unc_sim_kernel_close(struct unc_sim *, int fd);
+/* ---- sim_kernel.c */
+extern const struct unc_machine_events unc_sim_events;
 void unc_sim_kernel_free(struct unc_sim *);
 
 /* ---- sim_discovery.c */

@@ -44,45 +44,52 @@ static int word_of(const char *value, const char *const *words)
 	return -1;
 }
 
-/* Options that are a number of a range, or one of some words, whose number is the value then. */
-static const struct sim_option {
+/* Options that are a number of a range, or one of some words, which are numbered from 1 on. */
+enum {
+	SOCKETS,
+	LOAD,
+	SEED,
+	MEMORY,
+	CLOCK,
+	DISCOVERY,
+	TABLES,
+	FROZEN,
+	WRAP,
+	BASE,
+	KERNEL,
+	NUMA,
+	RIGHTS,
+	N_OPTIONS
+};
+
+static const struct {
 	const char *name, *possible;
-	enum {
-		SOCKETS,
-		LIVE,
-		SEED,
-		MEMORY,
-		CLOCK,
-		DISCOVERY,
-		TABLES,
-		FROZEN,
-		WRAP,
-		BASE,
-		KERNEL,
-		NUMA,
-		RIGHTS
-	} what;
 	uint64_t least, most;
 	const char *words[6];
-} options[] = {
-	{"sockets", "1 to 8", SOCKETS, 1, SIM_MAX_SOCKETS, {NULL}},
-	{"load", "0 to 1, like 0.5, or live", LIVE, 0, 0, {"live"}},
-	{"clock", "wall, step or wait", CLOCK, 0, 0, {"wall", "step", "wait"}},
-	{"discovery",
-	 "ok, none, truncated, garbage or noupi",
-	 DISCOVERY,
-	 0,
-	 0,
-	 {"ok", "none", "truncated", "garbage", "noupi"}},
-	{"tables", "1 to 8", TABLES, 1, SIM_MAX_TABLES, {NULL}},
-	{"frozen", "the number of a socket", FROZEN, 0, SIM_MAX_SOCKETS - 1, {NULL}},
-	{"wrap", "soon", WRAP, 0, 0, {"soon"}},
-	{"base", "0 to 1000000000 seconds", BASE, 0, 1000000000, {NULL}},
-	{"kernel", "on or off", KERNEL, 0, 0, {"off", "on"}},
-	{"rights", "all, perf or none", RIGHTS, 0, 0, {"all", "perf", "none"}},
-	{"seed", "a whole number", SEED, 0, UINT64_MAX, {NULL}},
-	{"memory", "1 to 100000 MT/s, like 4800", MEMORY, 1, 100000, {NULL}},
-	{"numa", "off", NUMA, 0, 0, {"off"}},
+} options[N_OPTIONS] = {
+	[SOCKETS] = {"sockets", "1 to 8", 1, SIM_MAX_SOCKETS, {NULL}},
+	[LOAD] = {"load", "0 to 1, like 0.5, or live", 0, 0, {"live"}},
+	[SEED] = {"seed", "a whole number", 0, UINT64_MAX, {NULL}},
+	[MEMORY] = {"memory", "1 to 100000 MT/s, like 4800", 1, 100000, {NULL}},
+	[CLOCK] = {"clock", "wall, step or wait", 0, 0, {"wall", "step", "wait"}},
+	[DISCOVERY] = {"discovery",
+		       "ok, none, truncated, garbage or noupi",
+		       0,
+		       0,
+		       {"ok", "none", "truncated", "garbage", "noupi"}},
+	[TABLES] = {"tables", "1 to 8", 1, SIM_MAX_TABLES, {NULL}},
+	[FROZEN] = {"frozen", "the number of a socket", 0, SIM_MAX_SOCKETS - 1, {NULL}},
+	[WRAP] = {"wrap", "soon", 0, 0, {"soon"}},
+	[BASE] = {"base", "0 to 1000000000 seconds", 0, 1000000000, {NULL}},
+	[KERNEL] = {"kernel", "on or off", 0, 0, {"off", "on"}},
+	[NUMA] = {"numa", "off", 0, 0, {"off"}},
+	[RIGHTS] = {"rights", "all, perf or none", 0, 0, {"all", "perf", "none"}},
+};
+
+/* What has been said: a number, or that of a word; 0: nothing. */
+struct said {
+	uint64_t n[N_OPTIONS];
+	bool seed;
 };
 
 static bool has_no_tables(const struct unc_sim *sim, const char *name, const char *value,
@@ -94,77 +101,52 @@ static bool has_no_tables(const struct unc_sim *sim, const char *name, const cha
 			unc_tbl_str(sim->table, sim->table->name));
 }
 
-static int apply(struct unc_sim *sim, const struct sim_option *option, const char *value,
-		 uint64_t n, struct unc_error *err)
+static void apply(struct unc_sim *sim, const struct said *said)
 {
-	switch (option->what) {
-	case SOCKETS:
-		sim->options.sockets = (int)n;
-		break;
-	case LIVE:
-		sim->options.live = true;
-		break;
-	case SEED:
-		sim->options.seeded = true;
-		sim->options.seed = n;
-		break;
-	case MEMORY:
-		sim->options.memory = (unsigned)n;
-		break;
-	case CLOCK:
-		sim->options.step = n != 0;
-		sim->options.wait = n == 2;
-		break;
-	case DISCOVERY:
-		if (n > 0 && has_no_tables(sim, option->name, value, err))
-			return UNC_ERR_INVALID;
-		sim->options.discovery = (enum sim_discovery)n;
-		break;
-	case TABLES:
-		if (has_no_tables(sim, option->name, value, err))
-			return UNC_ERR_INVALID;
-		sim->options.tables = (unsigned)n;
-		break;
-	case FROZEN:
-		sim->frozen[n] = true;
-		break;
-	case WRAP:
-		sim->options.wrap_soon = true;
-		break;
-	case BASE:
-		sim->options.base = n * UINT64_C(1000000000);
-		break;
-	case KERNEL:
-		sim->options.kernel = n == 1;
-		break;
-	case NUMA:
-		sim->options.no_nodes = true;
-		break;
-	case RIGHTS:
-		sim->options.registers = n == 0;
-		sim->options.events = n <= 1;
-	}
-	return 0;
+	struct sim_options *o = &sim->options;
+
+	o->sockets = (int)said->n[SOCKETS];
+	o->live = said->n[LOAD] != 0;
+	o->seed = said->n[SEED];
+	o->memory = (unsigned)said->n[MEMORY];
+	o->step = said->n[CLOCK] > 1;
+	o->wait = said->n[CLOCK] == 3;
+	o->discovery = said->n[DISCOVERY] ? (enum sim_discovery)(said->n[DISCOVERY] - 1)
+					  : SIM_DISCOVERY_OK;
+	o->tables = (unsigned)said->n[TABLES];
+	o->wrap_soon = said->n[WRAP] != 0;
+	o->base = said->n[BASE] * UINT64_C(1000000000);
+	o->kernel = said->n[KERNEL] == 2;
+	o->no_nodes = said->n[NUMA] != 0;
+	o->registers = said->n[RIGHTS] <= 1;
+	o->events = said->n[RIGHTS] <= 2;
 }
 
-static int set(struct unc_sim *sim, const struct sim_option *option, const char *value,
+static int set(struct unc_sim *sim, unsigned option, const char *value, struct said *said,
 	       struct unc_error *err)
 {
-	int word = word_of(value, option->words);
-	uint64_t n = (uint64_t)word;
+	int word = word_of(value, options[option].words);
+	uint64_t n = (uint64_t)word + 1;
 	double load;
 
-	if (option->what == LIVE && unc_parse_double(value, &load) && load >= 0 && load <= 1) {
-		sim->options.live = false;
+	if (option == LOAD && unc_parse_double(value, &load) && load >= 0 && load <= 1) {
 		sim->options.load = load;
-		return 0;
-	}
-	if (option->words[0]
-		    ? word < 0
-		    : !unc_parse_number(value, &n) || n < option->least || n > option->most)
+		n = 0;
+	} else if (options[option].words[0]
+			   ? word < 0
+			   : !unc_parse_number(value, &n) || n < options[option].least ||
+				     n > options[option].most) {
 		return unc_fail(err, UNC_ERR_INVALID, "simulated machine: %s=%s: possible is %s",
-				option->name, value, option->possible);
-	return apply(sim, option, value, n, err);
+				options[option].name, value, options[option].possible);
+	}
+	if ((option == TABLES || (option == DISCOVERY && n > 1)) &&
+	    has_no_tables(sim, options[option].name, value, err))
+		return UNC_ERR_INVALID;
+	if (option == FROZEN)
+		sim->frozen[n] = true;
+	said->seed |= option == SEED;
+	said->n[option] = n;
+	return 0;
 }
 
 /* What follows the type's name: [INDEX][@SOCKET][.PART][:ADDRESS]. */
@@ -232,7 +214,8 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 			list);
 }
 
-int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
+/* Takes one "option=value"; the word may be changed. */
+static int take_word(struct unc_sim *sim, char *word, struct said *said, struct unc_error *err)
 {
 	/* In the order of enum sim_choice. */
 	static const char *const choices[] = {"hide", "idle", "unlisted", "mislisted", NULL};
@@ -243,9 +226,9 @@ int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
 		if (word_of(word, choices) >= 0)
 			return choose_units(sim, word, value,
 					    (enum sim_choice)word_of(word, choices), err);
-		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		for (unsigned i = 0; i < N_OPTIONS; i++)
 			if (strcmp(word, options[i].name) == 0)
-				return set(sim, &options[i], value, err);
+				return set(sim, i, value, said, err);
 		value[-1] = '=';
 	}
 	return unc_fail(err, UNC_ERR_INVALID,
@@ -256,4 +239,23 @@ int unc_sim_set(struct unc_sim *sim, char *word, struct unc_error *err)
 			"frozen=SOCKET, wrap=soon, base=SECONDS, numa=off, kernel=on|off, "
 			"rights=all|perf|none",
 			word);
+}
+
+int unc_sim_options(struct unc_sim *sim, char **text, const char *node, struct unc_error *err)
+{
+	struct said said = {.n[SOCKETS] = (uint64_t)sim->work->machine.sockets};
+	char *word;
+	int rc;
+
+	sim->options.load = 1;
+	while ((word = strtok_r(NULL, ",", text)))
+		if ((rc = take_word(sim, word, &said, err)) < 0)
+			return rc;
+	if (said.seed && !said.n[LOAD])
+		return unc_fail(err, UNC_ERR_INVALID,
+				"simulated machine: seed= is for load=live, which is not given");
+	if (!said.seed)
+		said.n[SEED] = (uint64_t)(unc_sim_noise(node, 0) * 1e15);
+	apply(sim, &said);
+	return 0;
 }
