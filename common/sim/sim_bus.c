@@ -70,8 +70,8 @@ uint64_t unc_sim_bar_address(const struct unc_tbl_bar *bar, unsigned socket, uns
 
 /* ---- building */
 
-int unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, unsigned id,
-			 unsigned socket)
+void unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, unsigned id,
+			  unsigned socket)
 {
 	struct sim_bus *bus = &sim->bus;
 	struct sim_function *larger;
@@ -83,10 +83,11 @@ int unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, u
 	}
 	for (size_t i = 0; i < bus->n_functions; i++)
 		if (bus->function[i].pci.bus == number && bus->function[i].pci.devfn == devfn)
-			return 0;
+			return;
 	larger = unc_grow(bus->function, bus->n_functions, sizeof(*larger));
+	bus->lacks |= !larger;
 	if (!larger)
-		return UNC_ERR_MEMORY;
+		return;
 	bus->function = larger;
 	bus->function[bus->n_functions++] = (struct sim_function){
 		.pci = {.bus = (uint8_t)number,
@@ -99,7 +100,6 @@ int unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, u
 			.local_last = first + cpus - 1},
 		.socket = (int)socket,
 	};
-	return 0;
 }
 
 static struct sim_config *config_at(struct sim_bus *bus, unsigned number, unsigned devfn,
@@ -112,86 +112,78 @@ static struct sim_config *config_at(struct sim_bus *bus, unsigned number, unsign
 	return NULL;
 }
 
-int unc_sim_bus_config(struct unc_sim *sim, unsigned number, unsigned devfn, unsigned offset,
-		       uint32_t value)
+void unc_sim_bus_config(struct unc_sim *sim, unsigned number, unsigned devfn, unsigned offset,
+			uint32_t value)
 {
 	struct sim_bus *bus = &sim->bus;
 	struct sim_config *old = config_at(bus, number, devfn, offset), *larger;
 
 	if (old) { /* several types have bits in a register that tells of them */
 		old->value |= value;
-		return 0;
+		return;
 	}
 	larger = unc_grow(bus->config, bus->n_configs, sizeof(*larger));
-
+	bus->lacks |= !larger;
 	if (!larger)
-		return UNC_ERR_MEMORY;
+		return;
 	bus->config = larger;
 	bus->config[bus->n_configs++] = (struct sim_config){.value = value,
 							    .offset = (uint16_t)offset,
 							    .bus = (uint8_t)number,
 							    .devfn = (uint8_t)devfn};
-	return 0;
 }
 
 /* The functions that units live in. */
-static int add_units(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
+static void add_units(struct unc_sim *sim, const struct sim_type *type, unsigned socket)
 {
 	const struct unc_table *table = sim->table;
-	int rc = 0;
 
 	for (unsigned p = 0; p < type->row->parts.n; p++) {
 		const struct unc_tbl_part *part = &table->part[type->row->parts.first + p];
 
 		if (part->space != UNC_SPACE_PCI)
 			continue;
-		for (uint32_t i = 0; i < part->where.n && rc == 0; i++)
+		for (uint32_t i = 0; i < part->where.n; i++)
 			if (unc_bits_has(&type->present, i) &&
 			    !unc_sim_hidden(sim, type->number, p, (int)i, (int)socket))
-				rc = unc_sim_bus_function(
-					sim, unc_sim_bus_number(sim, socket),
-					table->where[part->where.first + i].devfn,
-					table->where[part->where.first + i].device_id, socket);
+				unc_sim_bus_function(sim, unc_sim_bus_number(sim, socket),
+						     table->where[part->where.first + i].devfn,
+						     table->where[part->where.first + i].device_id,
+						     socket);
 	}
-	return rc;
 }
 
 /* The UBox: which node this bus belongs to, and which socket has which node. */
-static int add_ubox(struct unc_sim *sim, unsigned socket)
+static void add_ubox(struct unc_sim *sim, unsigned socket)
 {
 	const struct unc_tbl_topology *topology = &sim->table->topology;
 	unsigned bus = topology->inherit == UNC_INHERIT_LOWER ? socket * bus_range(sim)
 							      : unc_sim_bus_number(sim, socket);
 	unsigned devfn = topology->devfn;
 	uint32_t map = 0;
-	int rc;
 
 	if (!topology->ubox_id)
-		return 0;
+		return;
 	for (unsigned i = 0; i < (unsigned)sim->options.sockets; i++)
 		map |= i << (3 * i);
-	if ((rc = unc_sim_bus_function(sim, bus, devfn, topology->ubox_id, socket)) < 0 ||
-	    !topology->map_offset ||
-	    (rc = unc_sim_bus_config(sim, bus, devfn, topology->nodeid_offset, socket)) < 0)
-		return rc;
-	return unc_sim_bus_config(sim, bus, devfn, topology->map_offset, map);
+	unc_sim_bus_function(sim, bus, devfn, topology->ubox_id, socket);
+	if (!topology->map_offset)
+		return;
+	unc_sim_bus_config(sim, bus, devfn, topology->nodeid_offset, socket);
+	unc_sim_bus_config(sim, bus, devfn, topology->map_offset, map);
 }
 
 /* The registers that hold physical addresses; a bit beside the mask is set to be masked off. */
-static int add_bar(struct unc_sim *sim, const struct unc_tbl_bar *bar, unsigned socket)
+static void add_bar(struct unc_sim *sim, const struct unc_tbl_bar *bar, unsigned socket)
 {
 	unsigned number = unc_sim_bus_number(sim, socket);
-	int rc;
 
-	if ((rc = unc_sim_bus_function(sim, number, bar->devfn, bar->device_id, socket)) < 0)
-		return rc;
-	rc = unc_sim_bus_config(sim, number, bar->devfn, bar->base_offset,
-				unc_sim_bar_base(bar, socket) | (0x80000000 & ~bar->base_mask));
-	for (unsigned i = 0; i < bar->count && rc == 0; i++)
-		rc = unc_sim_bus_config(sim, number, bar->devfn,
-					bar->offset + i * (unsigned)bar->step,
-					unc_sim_bar_element(bar, i) | (0x80000000 & ~bar->mask));
-	return rc;
+	unc_sim_bus_function(sim, number, bar->devfn, bar->device_id, socket);
+	unc_sim_bus_config(sim, number, bar->devfn, bar->base_offset,
+			   unc_sim_bar_base(bar, socket) | (0x80000000 & ~bar->base_mask));
+	for (unsigned i = 0; i < bar->count; i++)
+		unc_sim_bus_config(sim, number, bar->devfn, bar->offset + i * (unsigned)bar->step,
+				   unc_sim_bar_element(bar, i) | (0x80000000 & ~bar->mask));
 }
 
 /* Capabilities: an ordinary one, a DVSEC of others with a BAR of its own, then the PMON DVSEC. */
@@ -227,23 +219,23 @@ static int add_discovery(struct unc_sim *sim, unsigned socket, unsigned number,
 		{0x168, DVSEC_PMON},
 		{0x16c, 2},
 	};
-	rc = unc_sim_bus_function(sim, bus, devfn, DISCOVERY_ID, socket);
-	for (size_t i = 0; i < sizeof(dwords) / sizeof(dwords[0]) && rc == 0; i++)
-		rc = unc_sim_bus_config(sim, bus, devfn, dwords[i].offset, dwords[i].value);
-	return rc;
+	unc_sim_bus_function(sim, bus, devfn, DISCOVERY_ID, socket);
+	for (size_t i = 0; i < sizeof(dwords) / sizeof(dwords[0]); i++)
+		unc_sim_bus_config(sim, bus, devfn, dwords[i].offset, dwords[i].value);
+	return 0;
 }
 
 static int add_socket(struct unc_sim *sim, unsigned socket, struct unc_error *err)
 {
-	int rc = add_ubox(sim, socket);
+	int rc = 0;
 
-	for (size_t i = 0; i < sim->table->n_bar && rc == 0; i++)
-		rc = add_bar(sim, &sim->table->bar[i], socket);
+	add_ubox(sim, socket);
+	for (size_t i = 0; i < sim->table->n_bar; i++)
+		add_bar(sim, &sim->table->bar[i], socket);
 	for (size_t i = 0; i < sim->table->n_type && rc == 0; i++) {
 		if (unc_bits_count(&sim->type[i].present))
-			rc = add_units(sim, &sim->type[i], socket);
-		if (rc == 0)
-			rc = unc_sim_present_bus(sim, i, socket, err);
+			add_units(sim, &sim->type[i], socket);
+		rc = unc_sim_present_bus(sim, i, socket, err);
 	}
 	for (unsigned i = 0; rc == 0 && (i == 0 || i < sim->options.tables); i++)
 		rc = add_discovery(sim, socket, i, err);
@@ -434,7 +426,9 @@ int unc_sim_bus_build(struct unc_sim *sim, struct unc_error *err)
 	for (unsigned socket = 0; socket < (unsigned)sim->options.sockets && rc == 0; socket++)
 		rc = add_socket(sim, socket, err);
 	if (rc < 0)
-		return rc == UNC_ERR_MEMORY ? unc_fail(err, rc, "out of memory") : rc;
+		return rc;
+	if (sim->bus.lacks)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	if (sim->bus.n_functions)
 		qsort(sim->bus.function, sim->bus.n_functions, sizeof(*sim->bus.function),
 		      compare_function);

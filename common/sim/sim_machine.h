@@ -156,6 +156,7 @@ struct sim_bus {
 	size_t n_functions;
 	struct sim_config *config;
 	size_t n_configs;
+	bool lacks; /* functions or configuration: memory has run out */
 	struct sim_memory memory[SIM_MAX_SOCKETS][SIM_MAX_TABLES];
 };
 
@@ -272,12 +273,12 @@ void unc_sim_select(struct sim_block *, struct sim_counter *);
 /* ---- sim_bus.c */
 int unc_sim_bus_build(struct unc_sim *, struct unc_error *err);
 void unc_sim_bus_free(struct unc_sim *);
-/* Adds a function to a bus, if it is not there yet; UNC_ERR_MEMORY. */
-int unc_sim_bus_function(struct unc_sim *, unsigned bus, unsigned devfn, unsigned id,
-			 unsigned socket);
-/* Sets bits of a dword of configuration space; UNC_ERR_MEMORY. */
-int unc_sim_bus_config(struct unc_sim *, unsigned bus, unsigned devfn, unsigned offset,
-		       uint32_t value);
+/* Adds a function to a bus, if it is not there yet. That memory has run out is told at the end. */
+void unc_sim_bus_function(struct unc_sim *, unsigned bus, unsigned devfn, unsigned id,
+			  unsigned socket);
+/* Sets bits of a dword of configuration space; the same. */
+void unc_sim_bus_config(struct unc_sim *, unsigned bus, unsigned devfn, unsigned offset,
+			uint32_t value);
 /* The PCI bus of a socket that holds the monitors. */
 unsigned unc_sim_bus_number(const struct unc_sim *, unsigned socket);
 /* What the configuration registers of a BAR hold, and the address that follows. */

@@ -56,17 +56,15 @@ static int shown(const struct unc_sim *sim, size_t type, const struct unc_tbl_pr
 }
 
 /* One function a unit, in two columns of the die, each a device; those that are left in the next two. */
-static int add_range(struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
-		     unsigned socket)
+static void add_range(struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
+		      unsigned socket)
 {
 	unsigned bus = unc_sim_bus_number(sim, socket), n = units_of(sim, type);
-	int rc = 0;
 
-	for (unsigned i = 0; i < n && rc == 0; i++)
-		rc = unc_sim_bus_function(sim, bus,
-					  row->devfn[0] + UNC_DEVFN(i / 16 * 2 + i % 2, i % 16 / 2),
-					  row->id + i, socket);
-	return rc;
+	for (unsigned i = 0; i < n; i++)
+		unc_sim_bus_function(sim, bus,
+				     row->devfn[0] + UNC_DEVFN(i / 16 * 2 + i % 2, i % 16 / 2),
+				     row->id + i, socket);
 }
 
 /* Whether a function is that of a unit which the firmware hides. */
@@ -97,17 +95,15 @@ static bool is_used(const struct sim_type *type, const struct unc_tbl_present *r
 }
 
 /* The functions that units hang on. */
-static int add_functions(struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
-			 unsigned socket)
+static void add_functions(struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
+			  unsigned socket)
 {
 	unsigned bus = unc_sim_bus_number(sim, socket);
-	int rc = 0;
 
-	for (unsigned i = 0; i < row->n_devices && rc == 0; i++)
+	for (unsigned i = 0; i < row->n_devices; i++)
 		if (is_used(&sim->type[type], row, i) &&
 		    !is_hidden(sim, row->devfn[i], row->id, socket))
-			rc = unc_sim_bus_function(sim, bus, row->devfn[i], row->id, socket);
-	return rc;
+			unc_sim_bus_function(sim, bus, row->devfn[i], row->id, socket);
 }
 
 static int add_registers(struct unc_sim *sim, size_t type, const struct unc_tbl_present *row,
@@ -117,11 +113,9 @@ static int add_registers(struct unc_sim *sim, size_t type, const struct unc_tbl_
 	uint64_t value;
 	int rc = shown(sim, type, row, &value, err);
 
-	if (rc == 0)
-		rc = unc_sim_bus_function(sim, bus, devfn, row->id, socket);
+	unc_sim_bus_function(sim, bus, devfn, row->id, socket);
 	for (unsigned i = 0; i < row->n_offsets && rc == 0; i++)
-		rc = unc_sim_bus_config(sim, bus, devfn, row->offset[i],
-					(uint32_t)(value >> 32 * i));
+		unc_sim_bus_config(sim, bus, devfn, row->offset[i], (uint32_t)(value >> 32 * i));
 	return rc;
 }
 
@@ -140,9 +134,9 @@ int unc_sim_present_bus(struct unc_sim *sim, size_t type, unsigned socket, struc
 		if (row->n_offsets && (units_of(sim, type) || row->tells == UNC_TELLS_ALL))
 			rc = add_registers(sim, type, row, socket, err);
 		else if (row->last)
-			rc = add_range(sim, type, row, socket);
+			add_range(sim, type, row, socket);
 		else if (!row->msr && !row->n_offsets)
-			rc = add_functions(sim, type, row, socket);
+			add_functions(sim, type, row, socket);
 	}
 	return rc;
 }
