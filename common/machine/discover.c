@@ -47,9 +47,9 @@ static void refuse_virtual(struct unc_walk *walk)
 		/* Counters of the kernel may be passed on: it will tell. */
 		if (!unit->available || unit->part[0].space == UNC_SPACE_PERF)
 			continue;
-		unit->available = false;
-		snprintf(unit->reason, sizeof(unit->reason),
-			 "virtual machine: the hypervisor does not pass the uncore monitors on");
+		unc_instance_refuse(
+			unit,
+			"virtual machine: the hypervisor does not pass the uncore monitors on");
 	}
 }
 
@@ -92,27 +92,26 @@ static void refuse_twins(struct unc_walk *walk)
 			    other->part[0].base != place->base ||
 			    other->part[0].target != place->target)
 				continue;
-			unit->available = unit->part[0].exists = false;
-			snprintf(unit->reason, sizeof(unit->reason),
-				 "it is at %s, where %s%u of socket %u is: one of the two does "
-				 "not exist",
-				 unit->location, name, other->index, other->socket);
+			unit->part[0].exists = false;
+			unc_instance_refuse(
+				unit,
+				"it is at %s, where %s%u of socket %u is: one of the two does "
+				"not exist",
+				unit->location, name, other->index, other->socket);
 		}
 	}
 }
 
 static int find_units(struct unc_walk *walk, struct unc_error *err)
 {
-	int rc = 0;
-
 	if (walk->table->discovery == UNC_DISCOVERY_TABLE)
-		return unc_discover_table(walk, err);
-	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++)
-		for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
-			rc = walk->table->type[type].pool
-				     ? 0
-				     : unc_driver_fixed(walk, type, socket, err);
-	return rc;
+		unc_discover_table(walk);
+	else
+		for (unsigned type = 0; type < walk->table->n_type; type++)
+			for (int socket = 0; socket < walk->topo->n_sockets; socket++)
+				unc_driver_fixed(walk, type, socket);
+	unc_walk_missing(walk);
+	return walk->no_memory ? unc_fail(err, UNC_ERR_MEMORY, "out of memory") : 0;
 }
 
 int unc_discover(const struct unc_table *table, struct unc_topology *topo, struct unc_bus *bus,
@@ -124,8 +123,6 @@ int unc_discover(const struct unc_table *table, struct unc_topology *topo, struc
 
 	if (rc == 0)
 		rc = find_units(&walk, err);
-	if (rc == 0)
-		rc = unc_walk_missing(&walk, err);
 	if (rc == 0) {
 		refuse_virtual(&walk);
 		if (walk.n)

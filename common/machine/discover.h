@@ -112,8 +112,18 @@ static inline bool unc_type_partners(const struct unc_table *t, unsigned a, unsi
 {
 	return t->type[a].partner == b + 1 || t->type[b].partner == a + 1;
 }
+/* Offset of unit control in its part; 0: the type has none. */
+static inline int64_t unc_control_offset(const struct unc_table *t, unsigned type)
+{
+	return t->type[type].unit_ctl == UNC_NONE ? 0 : t->reg[t->type[type].unit_ctl].offset;
+}
 /* instance.c */
 void unc_instances_free(struct unc_instances *);
+/* Says why a unit, or a part of it, cannot be used; the latter that the unit cannot. */
+void unc_instance_reason(struct unc_instance *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void unc_instance_refuse(struct unc_instance *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /*
  * Chooses the way to each available unit: the first that reaches all its registers of a space, of

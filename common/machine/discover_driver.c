@@ -181,23 +181,20 @@ int unc_driver_alike(const struct unc_walk *walk, int socket, struct unc_error *
 
 /* ------------------------------------------------------------------------------- units */
 
-static int add_listed(struct unc_walk *walk, unsigned type, int socket, unsigned index,
-		      const char *name, const struct unc_error *unknown, struct unc_error *err)
+static void add_listed(struct unc_walk *walk, unsigned type, int socket, unsigned index,
+		       const char *name, const struct unc_error *unknown)
 {
-	struct unc_instance *unit = unc_walk_add(walk, type, socket, index, err);
+	struct unc_instance *unit = unc_walk_add(walk, type, socket, index);
 
-	if (!unit)
-		return UNC_ERR_MEMORY;
 	unc_fixed_parts(walk, unit, 0);
 	if (!*unit->location)
 		snprintf(unit->location, sizeof(unit->location), "%s", name);
 	unit->by_driver = unit->part[0].exists = !unknown->code;
 	unit->unknown = unknown->code != 0;
 	if (!unknown->code)
-		return 0;
-	unit->available = unit->part[0].present = false;
-	snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, unknown->text);
-	return 0;
+		return;
+	unit->part[0].present = false;
+	unc_instance_refuse(unit, "%s", unknown->text);
 }
 
 /* Takes back units whose PCI function is not there, and that the driver does not list. */
@@ -246,61 +243,53 @@ bool unc_only_listed(const struct unc_walk *walk, unsigned type)
 	return row->parts.n && row->discovery >= 0 && !unc_where(walk->table, type, 0);
 }
 
-int unc_add_untold(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
+void unc_add_untold(struct unc_walk *walk, unsigned type, int socket)
 {
-	struct unc_instance *unit = unc_walk_add(walk, type, socket, 0, err);
-
-	if (!unit)
-		return UNC_ERR_MEMORY;
-	snprintf(unit->reason, sizeof(unit->reason),
-		 "whether there is one only the discovery tables tell, which cannot be used");
-	return 0;
+	unc_walk_lack(walk, type, socket, 0,
+		      "whether there is one only the discovery tables tell, which cannot be used");
 }
 
 /* Puts what the driver lists in the place of the units from `from` on. */
-static int instead(struct unc_walk *walk, unsigned type, int socket, size_t from,
-		   const struct unc_error *unknown, struct unc_error *err)
+static void instead(struct unc_walk *walk, unsigned type, int socket, size_t from,
+		    const struct unc_error *unknown)
 {
 	static const struct unc_error doubtful = {
 		UNC_ERR_UNAVAILABLE, "whether it exists is not known: the kernel's driver has a "
 				     "PMU of counters that run "
 				     "freely, which it has for units that do not exist as well"};
 	char name[UNC_KERNEL_NAME];
-	int rc = 0;
 
 	walk->n = from;
-	for (unsigned i = 0; i < UNC_MAX_PLACES && rc == 0; i++) {
+	for (unsigned i = 0; i < UNC_MAX_PLACES; i++) {
 		enum verdict verdict = is_listed(walk, type, i, name);
 
 		/* Of memory controllers that do not exist it has PMUs, too (Ice Lake-SP). */
 		if (verdict != NOT_LISTED && !unc_present_absent(walk, type, i, socket, NULL))
-			rc = add_listed(walk, type, socket, i, name,
-					verdict == LISTED ? unknown : &doubtful, err);
+			add_listed(walk, type, socket, i, name,
+				   verdict == LISTED ? unknown : &doubtful);
 	}
-	return rc;
 }
 
-int unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
-		    const struct unc_error *unknown, struct unc_error *err)
+void unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
+		     const struct unc_error *unknown)
 {
 	const struct unc_tbl_type *row = &walk->table->type[type];
 	size_t from = walk->n;
 
-	if (unc_only_listed(walk, type))
-		return unc_add_untold(walk, type, socket, err);
-	int rc = unc_fixed_type(walk, type, socket, err);
-	if (rc < 0 || !row->kernels.n || is_certain(walk, from, row))
-		return rc;
-	if (!any_listed(walk, type)) {
-		disown(walk, from);
-		return 0;
+	if (unc_only_listed(walk, type)) {
+		unc_add_untold(walk, type, socket);
+		return;
 	}
+	unc_fixed_type(walk, type, socket);
+	if (!row->kernels.n || is_certain(walk, from, row))
+		return;
 	/* A PCI function proves by its device id that it is there, on each socket. */
-	if (walk->table->part[row->parts.first].space == UNC_SPACE_PCI) {
+	if (!any_listed(walk, type))
+		disown(walk, from);
+	else if (walk->table->part[row->parts.first].space == UNC_SPACE_PCI)
 		drop_absent(walk, from);
-		return 0;
-	}
-	return instead(walk, type, socket, from, unknown, err);
+	else
+		instead(walk, type, socket, from, unknown);
 }
 
 void unc_driver_unknown(const struct unc_walk *walk, int socket, const char *denied,
@@ -314,23 +303,25 @@ void unc_driver_unknown(const struct unc_walk *walk, int socket, const char *den
 			 socket, differ->text, denied);
 }
 
-int unc_driver_fixed(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
+void unc_driver_fixed(struct unc_walk *walk, unsigned type, int socket)
 {
 	struct unc_error differ = {0}, unknown = {0};
 	const struct unc_tbl_type *row = &walk->table->type[type];
 	size_t from = walk->n;
 	char denied[UNC_REASON_MAX];
-	int rc = unc_fixed_type(walk, type, socket, err);
 
-	if (rc < 0 || !row->kernels.n || !walk->bus || !walk->bus->gate || walk->n == from ||
+	if (row->pool)
+		return;
+	unc_fixed_type(walk, type, socket);
+	if (!row->kernels.n || !walk->bus || !walk->bus->gate || walk->n == from ||
 	    walk->table->part[row->parts.first].space == UNC_SPACE_PCI)
-		return rc;
+		return;
 	for (size_t i = from; i < walk->n; i++)
 		if (walk->unit[i].part[0].present)
-			return 0;
+			return;
 	if (!any_listed(walk, type))
-		return 0;
+		return;
 	snprintf(denied, sizeof(denied), "%s", walk->unit[from].reason);
 	unc_driver_unknown(walk, socket, denied, &differ, &unknown);
-	return instead(walk, type, socket, from, &unknown, err);
+	instead(walk, type, socket, from, &unknown);
 }

@@ -77,33 +77,20 @@ static int place_pci(const struct unc_walk *walk, unsigned type, unsigned part,
 int unc_fixed_bar(const struct unc_walk *walk, const struct unc_tbl_bar *bar, unsigned element,
 		  int socket, uint64_t *address, struct unc_error *err)
 {
-	unsigned offset = bar->offset + element * bar->step;
-	unsigned device = bar->devfn >> 3, function = bar->devfn & 7;
 	const struct unc_pci_function *f;
 	struct unc_error why = {0};
-	uint32_t base, part;
+	uint32_t base;
 	int rc = unc_walk_function(walk, socket, bar->device_id, bar->devfn, &f, &why);
 
 	if (rc == UNC_ERR_NOT_FOUND)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"PCI function %02x.%x (8086:%04x), which holds the address, is not "
 				"visible",
-				device, function, bar->device_id);
-	if (rc < 0 || unc_walk_config(walk, f, bar->base_offset, &base, &why) < 0 ||
-	    unc_walk_config(walk, f, offset, &part, &why) < 0)
+				bar->devfn >> 3u, bar->devfn & 7u, bar->device_id);
+	if (rc < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
-	if (base == UINT32_MAX || !(base & bar->base_mask))
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"PCI function %02x.%x (8086:%04x) holds no address at 0x%x", device,
-				function, bar->device_id, bar->base_offset);
-	/* The first may be at the very base; another one there is not filled in. */
-	if (part == UINT32_MAX || (element && !(part & bar->mask)))
-		return unc_fail(err, UNC_ERR_NOT_FOUND,
-				"PCI function %02x.%x (8086:%04x) holds no address at 0x%x", device,
-				function, bar->device_id, offset);
-	*address = ((uint64_t)(base & bar->base_mask) << bar->base_shift) +
-		   ((uint64_t)(part & bar->mask) << bar->shift);
-	return 0;
+	rc = unc_bar_base(walk->bus, f, bar, &base, err);
+	return rc < 0 ? rc : unc_bar_element(walk->bus, f, bar, base, element, address, err);
 }
 
 int unc_fixed_place(const struct unc_walk *walk, unsigned type, unsigned part, unsigned index,
@@ -151,28 +138,14 @@ void unc_fixed_parts(const struct unc_walk *walk, struct unc_instance *unit, uns
 		if (rc == 0 || *unit->reason)
 			continue;
 		if (i == 0)
-			snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1,
-				 why.text);
+			unc_instance_reason(unit, "%s", why.text);
 		else
-			snprintf(unit->reason, sizeof(unit->reason), "part %.20s: %.220s",
-				 unc_tbl_str(walk->table, part->name), why.text);
+			unc_instance_reason(unit, "part %s: %s",
+					    unc_tbl_str(walk->table, part->name), why.text);
 	}
 	unit->available = unit->part[0].present;
 	if (unit->part[0].present || unit->part[0].base)
 		unc_instance_locate(unit);
-}
-
-/* At least one unit exists, but not how many: none can be summed without guessing. */
-static int add_uncounted(struct unc_walk *walk, unsigned type, int socket,
-			 const struct unc_error *why, struct unc_error *err)
-{
-	struct unc_instance *unit = unc_walk_add(walk, type, socket, 0, err);
-
-	if (!unit)
-		return UNC_ERR_MEMORY;
-	snprintf(unit->reason, sizeof(unit->reason), "how many there are cannot be told: %.200s",
-		 why->text);
-	return 0;
 }
 
 /* An optional unit whose PCI function is not there: this part of the CPU has none. */
@@ -209,8 +182,8 @@ bool unc_fixed_empty(const struct unc_walk *walk, unsigned type, unsigned index,
 }
 
 /* Adds the units 0 to n - 1 that this machine has, those from `certain` on as doubtful. */
-static int add_units(struct unc_walk *walk, unsigned type, int socket, unsigned n, unsigned certain,
-		     struct unc_error *err)
+static void add_units(struct unc_walk *walk, unsigned type, int socket, unsigned n,
+		      unsigned certain)
 {
 	const struct unc_tbl_type *row = &walk->table->type[type];
 	struct unc_error why = {0};
@@ -224,16 +197,13 @@ static int add_units(struct unc_walk *walk, unsigned type, int socket, unsigned 
 			empty++;
 			continue;
 		}
-		unit = unc_walk_add(walk, type, socket, index, err);
-		if (!unit)
-			return UNC_ERR_MEMORY;
+		unit = unc_walk_add(walk, type, socket, index);
 		unit->doubtful = index >= certain;
 		unc_fixed_parts(walk, unit, 0);
 	}
 	if (empty)
 		unc_walk_note(walk, "socket %d: %u of %u %s do not exist: %s", socket, empty, n,
 			      unc_tbl_str(walk->table, row->name), why.text);
-	return 0;
 }
 
 /* The PCI functions on a socket of which there is one a unit: those that are, and in *more those
@@ -261,22 +231,23 @@ static unsigned count_functions(const struct unc_walk *walk, const struct unc_tb
  * core that is switched off leaves its unit on. Where the functions do not show, what is beyond
  * both is found out by reading.
  */
-static int add_by_functions(struct unc_walk *walk, unsigned type, int socket,
-			    const struct unc_tbl_present *row, unsigned places,
-			    struct unc_error *err)
+static void add_by_functions(struct unc_walk *walk, unsigned type, int socket,
+			     const struct unc_tbl_present *row, unsigned places)
 {
 	unsigned cores = limit_to(places, walk->topo->socket[socket].cores), more, most;
 	unsigned functions = count_functions(walk, row, socket, &more);
 	unsigned certain = functions > cores ? limit_to(places, (int)functions) : cores;
 
 	most = functions + more ? limit_to(places, (int)(functions + more)) : places;
-	if (most <= certain || walk->topo->hypervisor)
-		return add_units(walk, type, socket, certain, certain, err);
+	if (most <= certain || walk->topo->hypervisor) {
+		add_units(walk, type, socket, certain, certain);
+		return;
+	}
 	unc_walk_note(walk,
 		      "socket %d: the PCI functions 8086:%04x to %04x, which tell how many %s "
 		      "there are, cannot be counted: of %u to %u, those that answer are taken",
 		      socket, row->id, row->last, unc_type_name(walk->table, type), certain, most);
-	return add_units(walk, type, socket, most, certain, err);
+	add_units(walk, type, socket, most, certain);
 }
 
 /* Whether PCI functions that everybody can see show that none of the places has a unit. */
@@ -291,7 +262,7 @@ static bool none_there(const struct unc_walk *walk, unsigned type, int socket, u
 	return true;
 }
 
-int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_error *err)
+void unc_fixed_type(struct unc_walk *walk, unsigned type, int socket)
 {
 	const struct unc_tbl_type *row = &walk->table->type[type];
 	const struct unc_tbl_present *range = unc_present_range(walk, type), *by;
@@ -300,7 +271,7 @@ int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_
 	unsigned n, places;
 
 	if (!row->parts.n)
-		return 0;
+		return;
 	n = places = walk->table->part[row->parts.first].where.n;
 	if (row->cpus && (unsigned)cpus > n)
 		unc_walk_note(
@@ -310,13 +281,16 @@ int unc_fixed_type(struct unc_walk *walk, unsigned type, int socket, struct unc_
 			socket, cpus, n);
 	if (row->cpus)
 		n = limit_to(n, cpus);
-	if (n && unc_present_count(walk, type, socket, &n, &by, &why) < 0)
-		return none_there(walk, type, socket, n)
-			       ? 0
-			       : add_uncounted(walk, type, socket, &why, err);
-	if (n && range)
-		return add_by_functions(walk, type, socket, range, n, err);
-	if (unc_type_gaps(walk->table, type) && !walk->topo->hypervisor)
-		return add_units(walk, type, socket, places, row->presents.n ? n : 0, err);
-	return add_units(walk, type, socket, n, n, err);
+	if (n && unc_present_count(walk, type, socket, &n, &by, &why) < 0) {
+		/* At least one unit exists, but not how many: none can be summed without guessing. */
+		if (!none_there(walk, type, socket, n))
+			unc_walk_lack(walk, type, socket, 0,
+				      "how many there are cannot be told: %s", why.text);
+	} else if (n && range) {
+		add_by_functions(walk, type, socket, range, n);
+	} else if (unc_type_gaps(walk->table, type) && !walk->topo->hypervisor) {
+		add_units(walk, type, socket, places, row->presents.n ? n : 0);
+	} else {
+		add_units(walk, type, socket, n, n);
+	}
 }

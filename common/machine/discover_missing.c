@@ -42,61 +42,51 @@ static bool is_told(const struct unc_walk *walk, unsigned type, int socket, unsi
 }
 
 /* Lists a unit that is not there, for one that is. */
-static int miss(struct unc_walk *walk, unsigned type, int socket, unsigned index, size_t because,
-		struct unc_error *err)
+static void miss(struct unc_walk *walk, unsigned type, int socket, unsigned index, size_t because)
 {
-	const struct unc_instance *other;
-	struct unc_instance *unit;
+	const struct unc_instance *other = &walk->unit[because];
 
 	if (unc_walk_count(walk, type, socket, (int)index) || is_told(walk, type, socket, index))
-		return 0;
-	if (!(unit = unc_walk_add(walk, type, socket, index, err)))
-		return UNC_ERR_MEMORY;
-	other = &walk->unit[because];
-	snprintf(
-		unit->reason, sizeof(unit->reason),
-		"cannot tell whether it is hidden or does not exist: %.40s%u of socket %u is there",
+		return;
+	unc_walk_lack(
+		walk, type, socket, index,
+		"cannot tell whether it is hidden or does not exist: %s%u of socket %u is there",
 		unc_type_name(walk->table, other->type), other->index, other->socket);
-	return 0;
 }
 
 /* The units of its group, and those that come with it, whatever lists them. A socket may well have
  * none at all of a type (links). */
-static int miss_partners(struct unc_walk *walk, size_t i, struct unc_error *err)
+static void miss_partners(struct unc_walk *walk, size_t i)
 {
 	unsigned own = walk->unit[i].type, index = walk->unit[i].index;
 	const struct unc_tbl_where *w, *place = unc_where(walk->table, own, index);
-	int socket = walk->unit[i].socket, rc = 0;
+	int socket = walk->unit[i].socket;
 
-	for (unsigned type = 0; rc == 0 && type < walk->table->n_type; type++) {
+	for (unsigned type = 0; type < walk->table->n_type; type++) {
 		bool partner = unc_type_partners(walk->table, own, type);
 		bool group = place && place->group;
 
 		if ((!partner && !group) || !unc_walk_count(walk, type, socket, UNC_ANY_INDEX))
 			continue;
 		if (partner && !has_as_many(walk, i, type, socket))
-			rc = miss(walk, type, socket, index, i, err);
-		for (unsigned k = 0; group && rc == 0 && (w = unc_where(walk->table, type, k)); k++)
+			miss(walk, type, socket, index, i);
+		for (unsigned k = 0; group && (w = unc_where(walk->table, type, k)); k++)
 			if (w->group == place->group)
-				rc = miss(walk, type, socket, k, i, err);
+				miss(walk, type, socket, k, i);
 	}
-	return rc;
 }
 
-int unc_walk_missing(struct unc_walk *walk, struct unc_error *err)
+void unc_walk_missing(struct unc_walk *walk)
 {
-	int rc = 0;
-
-	for (size_t i = 0; i < walk->n && rc == 0; i++) {
+	for (size_t i = 0; i < walk->n; i++) {
 		unsigned type = walk->unit[i].type, index = walk->unit[i].index;
 
 		if (!walk->unit[i].part[0].exists)
 			continue;
-		rc = miss_partners(walk, i, err);
-		for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
+		miss_partners(walk, i);
+		for (int socket = 0; socket < walk->topo->n_sockets; socket++)
 			if (!unc_bits_has(&walk->listed[socket], type) &&
 			    socket != walk->unit[i].socket && !has_as_many(walk, i, type, socket))
-				rc = miss(walk, type, socket, index, i, err);
+				miss(walk, type, socket, index, i);
 	}
-	return rc;
 }

@@ -163,9 +163,10 @@ static int find_type(const struct unc_table *table, unsigned number,
 }
 
 /* A unit that the table of another die lists as well is one. */
-static int add_record(struct unc_pmon_list *list, const struct unc_pmon_record *record,
+static int add_record(struct unc_pmon *pmon, int socket, const struct unc_pmon_record *record,
 		      struct unc_error *err)
 {
+	struct unc_pmon_list *list = &pmon->socket[socket];
 	void *more;
 
 	for (size_t i = 0; i < list->n; i++) {
@@ -179,10 +180,11 @@ static int add_record(struct unc_pmon_list *list, const struct unc_pmon_record *
 		return unc_fail(err, UNC_ERR_TABLE,
 				"broken: with it the socket has more than %d units", MAX_RECORDS);
 	more = unc_grow(list->record, list->n, sizeof(*record));
-	if (!more)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	list->record = more;
-	list->record[list->n++] = *record;
+	pmon->walk->no_memory |= !more;
+	if (more) {
+		list->record = more;
+		list->record[list->n++] = *record;
+	}
 	return 0;
 }
 
@@ -197,7 +199,6 @@ static bool is_hole(const uint64_t word[RECORD_WORDS])
 static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word, unsigned stride,
 			unsigned max, struct unc_error *err)
 {
-	struct unc_pmon_list *list = &pmon->socket[socket];
 	size_t n = 0;
 	unsigned unknown = 0;
 	char first[48] = "";
@@ -229,7 +230,7 @@ static int take_records(struct unc_pmon *pmon, int socket, const uint64_t *word,
 		}
 		n++;
 		record.type = (uint16_t)type;
-		if (add_record(list, &record, err) < 0)
+		if (add_record(pmon, socket, &record, err) < 0)
 			return err->code;
 	}
 	/* A newer table may have a few new types; one with more of them than known ones is noise.
@@ -285,8 +286,9 @@ static int read_table(struct unc_pmon *pmon, const struct unc_pci_function *f, u
 		return rc;
 	size = (size_t)(max + 1) * stride * 8;
 	word = malloc(size);
+	pmon->walk->no_memory |= !word;
 	if (!word)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return 0;
 	rc = bus->methods->memory(bus, address, word, size, &why);
 	if (rc < 0)
 		rc = unc_fail(err, UNC_ERR_TABLE, "truncated: %s", why.text);
@@ -307,7 +309,7 @@ static void note_denied(struct unc_pmon *pmon, const struct unc_pci_function *f,
 		pmon->denied = *why;
 }
 
-/* The tables of a function. UNC_ERR_MEMORY, or what made its capabilities unreadable. */
+/* The tables of a function. What made its capabilities unreadable. */
 static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f, int socket,
 			 struct unc_error *err)
 {
@@ -321,8 +323,6 @@ static int read_function(struct unc_pmon *pmon, const struct unc_pci_function *f
 		int rc = socket < 0 ? unc_fail(&why, UNC_ERR_TABLE, "its socket cannot be told")
 				    : read_table(pmon, f, cap, socket, &why);
 
-		if (rc == UNC_ERR_MEMORY)
-			return unc_fail(err, rc, "%s", why.text);
 		if (rc < 0 && !failed++)
 			unc_walk_note(walk, "discovery table of pci %s: %s",
 				      unc_function_name(f).text, why.text);
@@ -351,35 +351,32 @@ static void distrust(struct unc_pmon *pmon, const bool *unread)
 			pmon->socket[walk->socket[i]].broken = true;
 }
 
-int unc_pmon_read(struct unc_pmon *pmon, struct unc_error *err)
+void unc_pmon_read(struct unc_pmon *pmon)
 {
 	struct unc_walk *walk = pmon->walk;
 	bool *unread = calloc(walk->n_functions + 1, sizeof(*unread));
 	struct unc_error first = {0};
 	size_t n = 0;
-	int rc = unread ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 
-	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++) {
+	walk->no_memory |= !unread;
+	for (size_t i = 0; unread && i < walk->n_functions; i++) {
 		const struct unc_pci_function *f = &walk->function[i];
 		struct unc_error why = {0};
 		int failed = may_have_table(f) ? read_function(pmon, f, walk->socket[i], &why) : 0;
 
-		if (failed == UNC_ERR_MEMORY)
-			rc = unc_fail(err, failed, "%s", why.text);
 		unread[i] = failed < 0;
 		note_denied(pmon, f, failed, &why);
 		if (failed < 0 && n++ == 0)
 			first = why;
 	}
-	if (rc == 0 && n)
+	if (n)
 		unc_walk_note(walk,
 			      "%zu PCI functions may have discovery tables that cannot be read, "
 			      "the first: %s",
 			      n, first.text);
-	if (rc == 0)
+	if (unread)
 		distrust(pmon, unread);
 	free(unread);
-	return rc;
 }
 
 void unc_pmon_free(struct unc_pmon *pmon)

@@ -35,21 +35,13 @@ static const struct unc_range *places_of(const struct unc_walk *walk, unsigned t
 	return &main_part(walk, type)->where;
 }
 
-/* Offset of unit control in its part. */
-static int64_t control_offset(const struct unc_walk *walk, unsigned type)
-{
-	uint16_t reg = walk->table->type[type].unit_ctl;
-
-	return reg == UNC_NONE ? 0 : walk->table->reg[reg].offset;
-}
-
 static uint64_t base_of(const struct unc_walk *walk, const struct unc_pmon_record *record)
 {
 	uint64_t address = record->address;
 
 	if (main_part(walk, record->type)->space == UNC_SPACE_PCI)
 		address &= ~(1ull << 31);
-	return address - (uint64_t)control_offset(walk, record->type);
+	return address - (uint64_t)unc_control_offset(walk->table, record->type);
 }
 
 /* Room of the registers of the main part, from its base on: numbers of MSRs, bytes. */
@@ -173,7 +165,7 @@ static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *
 	    (found != UNC_SOCKET_UNKNOWN && found != socket))
 		return unc_fail(err, UNC_ERR_TABLE, "no 8086:%04x of this socket is at %s",
 				where->device_id, unc_pci_name(address).text);
-	offset = (int64_t)where->base + control_offset(walk, record->type);
+	offset = (int64_t)where->base + unc_control_offset(walk->table, record->type);
 	if (UNC_PCI_OFFSET(address) != offset)
 		return unc_fail(err, UNC_ERR_TABLE, "unit control at 0x%x, not at 0x%llx",
 				UNC_PCI_OFFSET(address), (long long)offset);
@@ -390,14 +382,11 @@ static unsigned units_of(const struct unc_walk *walk, unsigned type, int socket)
 	return unc_walk_count(walk, type, socket, UNC_ANY_INDEX);
 }
 
-static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
-		    struct unc_error *err)
+static void add_unit(struct unc_walk *walk, const struct unc_pmon_record *record, int socket)
 {
-	struct unc_instance *unit = unc_walk_add(walk, record->type, socket, record->id, err);
+	struct unc_instance *unit = unc_walk_add(walk, record->type, socket, record->id);
 	struct unc_error why = {0};
 
-	if (!unit)
-		return UNC_ERR_MEMORY;
 	unit->status_position = (int16_t)record->position;
 	unit->part[0] = (struct unc_place){
 		.base = base_of(walk, record),
@@ -408,35 +397,36 @@ static int add_unit(struct unc_walk *walk, const struct unc_pmon_record *record,
 	if (unit->part[0].space == UNC_SPACE_MSR &&
 	    unc_walk_cpu(walk, socket, &unit->part[0], &why) < 0) {
 		unit->part[0].present = false;
-		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
+		unc_instance_reason(unit, "%s", why.text);
 	}
 	unc_fixed_parts(walk, unit, 1);
-	return 0;
 }
 
-/* Lists one that cannot be used, so that it is not missed without a reason: behind all others where it
- * has no number (UNC_NONE), or another has it. */
-static int add_missing(struct unc_walk *walk, unsigned type, int socket, unsigned index,
-		       const char *begin, const char *why, struct unc_error *err)
+/* The index for one that cannot be used: behind all others where it has no number (UNC_NONE), or another
+ * has it. */
+static unsigned index_for(const struct unc_walk *walk, unsigned type, int socket, unsigned index)
 {
-	bool behind = index == UNC_NONE || unc_walk_count(walk, type, socket, (int)index);
-	struct unc_instance *unit;
-
-	index = behind ? 0 : index;
-	for (size_t i = 0; behind && i < walk->n; i++)
+	if (index != UNC_NONE && !unc_walk_count(walk, type, socket, (int)index))
+		return index;
+	index = 0;
+	for (size_t i = 0; i < walk->n; i++)
 		if (walk->unit[i].type == type && walk->unit[i].socket == socket &&
 		    walk->unit[i].index >= index)
 			index = walk->unit[i].index + 1u;
-	if (!(unit = unc_walk_add(walk, type, socket, index, err)))
-		return UNC_ERR_MEMORY;
-	snprintf(unit->reason, sizeof(unit->reason), "%s%.220s", begin, why);
-	return 0;
+	return index;
+}
+
+/* Lists one of which a count is all that is known. */
+static void add_doubtful(struct unc_walk *walk, unsigned type, int socket, unsigned index,
+			 const char *why)
+{
+	unc_walk_lack(walk, type, socket, index_for(walk, type, socket, index),
+		      "cannot tell whether it exists: %s", why);
 }
 
 /* Units that are not listed where they are, but there: a PCI function proves it by its device id; of
- * what is at the address of a BAR reading has to tell. Returns how many, or UNC_ERR_MEMORY. */
-static int add_unlisted(struct unc_walk *walk, unsigned type, int socket, unsigned most,
-			struct unc_error *err)
+ * what is at the address of a BAR reading has to tell. Returns how many. */
+static int add_unlisted(struct unc_walk *walk, unsigned type, int socket, unsigned most)
 {
 	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
 	unsigned n = units_of(walk, type, socket);
@@ -450,9 +440,7 @@ static int add_unlisted(struct unc_walk *walk, unsigned type, int socket, unsign
 		    unc_fixed_empty(walk, type, i, socket, NULL) ||
 		    (unc_fixed_place(walk, type, 0, i, socket, &place, NULL) < 0 && !place.exists))
 			continue;
-		unit = unc_walk_add(walk, type, socket, i, err);
-		if (!unit)
-			return UNC_ERR_MEMORY;
+		unit = unc_walk_add(walk, type, socket, i);
 		unit->doubtful = !pci;
 		unc_fixed_parts(walk, unit, 0);
 		added++;
@@ -468,34 +456,30 @@ static int add_unlisted(struct unc_walk *walk, unsigned type, int socket, unsign
 }
 
 /* Says what is counted more than is listed. */
-static int add_doubted(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type, int socket,
-		       const struct told *told, struct unc_error *err)
+static void add_doubted(struct unc_walk *walk, struct unc_pmon_list *list, unsigned type,
+			int socket, const struct told *told)
 {
 	unsigned n = units_of(walk, type, socket);
 	char text[160];
-	int rc = 0;
 
 	if (told->n == UNC_NONE || told->n <= n)
-		return 0;
+		return;
 	snprintf(text, sizeof(text), "discovery lists %u %s, by %s there are %u", n,
 		 unc_type_name(walk->table, type), told->by, told->n);
 	if (!*list->lacks)
 		snprintf(list->lacks, sizeof(list->lacks), "%s", text);
 	unc_walk_note(walk, "socket %d: %s", socket, text);
-	for (; n < told->n && rc == 0; n++)
-		rc = add_missing(walk, type, socket, UNC_NONE,
-				 "cannot tell whether it exists: ", text, err);
-	return rc;
+	for (; n < told->n; n++)
+		add_doubtful(walk, type, socket, UNC_NONE, text);
 }
 
 /* Adds what is wrong in the list. A PCI function that is counted by its place is not missing. */
-static int add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, unsigned type,
-		      int socket, int state, struct unc_error *err)
+static void add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, unsigned type,
+		       int socket, int state)
 {
 	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
-	int rc = 0;
 
-	for (size_t i = 0; i < list->n && rc == 0; i++) {
+	for (size_t i = 0; i < list->n; i++) {
 		const struct unc_pmon_record *r = &list->record[i];
 		struct unc_error why = {0};
 
@@ -505,13 +489,12 @@ static int add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, u
 			continue;
 		unc_error_clear(&why);
 		judge(walk, list, r, socket, &why);
-		rc = add_missing(walk, type, socket, r->id, "discovery lists it, but ", why.text,
-				 err);
+		unc_walk_lack(walk, type, socket, index_for(walk, type, socket, r->id),
+			      "discovery lists it, but %s", why.text);
 	}
-	return rc;
 }
 
-static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, struct unc_error *err)
+static void type_of_socket(struct unc_pmon *pmon, unsigned type, int socket)
 {
 	struct unc_walk *walk = pmon->walk;
 	struct unc_pmon_list *list = &pmon->socket[socket];
@@ -529,8 +512,10 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 	 * these, none in the list is no answer. */
 	bool fixed =
 		!n && !unc_only_listed(walk, type) && (pci || unc_present_all(walk, type, socket));
-	int rc = fixed ? unc_fixed_type(walk, type, socket, err) : 0, added = 0;
+	int added = 0;
 
+	if (fixed)
+		unc_fixed_type(walk, type, socket);
 	/* What has no place by the tables (CXL), or is optional (HBM), may well be absent. */
 	if (!n && told.n && !unc_only_listed(walk, type) &&
 	    (!fixed || units_of(walk, type, socket)))
@@ -544,38 +529,35 @@ static int type_of_socket(struct unc_pmon *pmon, unsigned type, int socket, stru
 	    (!fixed || !units_of(walk, type, socket)))
 		unc_bits_add(&walk->listed[socket], type);
 	if (fixed)
-		return rc;
-	for (size_t i = 0; i < list->n && rc == 0; i++)
+		return;
+	for (size_t i = 0; i < list->n; i++)
 		if (list->record[i].type == type && list->record[i].state == USED)
-			rc = add_unit(walk, &list->record[i], socket, err);
-	if (rc == 0)
-		rc = add_broken(walk, list, type, socket, ODD, err);
-	if (rc == 0 && !pci)
-		rc = add_broken(walk, list, type, socket, NOT_THERE, err);
-	if (rc == 0 && !msr && !unc_only_listed(walk, type))
-		rc = added = add_unlisted(walk, type, socket, told.n, err);
+			add_unit(walk, &list->record[i], socket);
+	add_broken(walk, list, type, socket, ODD);
+	if (!pci)
+		add_broken(walk, list, type, socket, NOT_THERE);
+	if (!msr && !unc_only_listed(walk, type))
+		added = add_unlisted(walk, type, socket, told.n);
 	if (added > 0 && pci && !row->unlisted && !*list->lacks)
 		snprintf(list->lacks, sizeof(list->lacks), "discovery does not list %d %s", added,
 			 unc_type_name(walk->table, type));
-	if (rc >= 0 && pci)
-		rc = add_broken(walk, list, type, socket, NOT_THERE, err);
-	return rc < 0 ? rc : add_doubted(walk, list, type, socket, &told, err);
+	if (pci)
+		add_broken(walk, list, type, socket, NOT_THERE);
+	add_doubted(walk, list, type, socket, &told);
 }
 
 /* A list that lacks units of one type may lack others, of types that nothing else tells of. */
-static int add_more(struct unc_pmon *pmon, unsigned type, int socket, struct unc_error *err)
+static void add_more(struct unc_pmon *pmon, unsigned type, int socket)
 {
 	struct unc_walk *walk = pmon->walk;
 	const struct unc_tbl_type *row = &walk->table->type[type];
 	bool listed = unc_only_listed(walk, type);
 
-	if (row->discovery < 0 || row->distrusted || !row->parts.n || row->presents.n ||
-	    (!listed && main_part(walk, type)->space != UNC_SPACE_MSR))
-		return 0;
-	if (!listed && units_of(walk, type, socket) >= places_of(walk, type)->n)
-		return 0;
-	return add_missing(walk, type, socket, UNC_NONE,
-			   "cannot tell whether it exists: ", pmon->socket[socket].lacks, err);
+	if (row->discovery < 0 || row->distrusted || !row->parts.n || row->presents.n)
+		return;
+	if (listed || (main_part(walk, type)->space == UNC_SPACE_MSR &&
+		       units_of(walk, type, socket) < places_of(walk, type)->n))
+		add_doubtful(walk, type, socket, UNC_NONE, pmon->socket[socket].lacks);
 }
 
 static bool is_listed(const struct unc_walk *walk, const struct unc_pmon_list *list, unsigned type,
@@ -588,19 +570,20 @@ static bool is_listed(const struct unc_walk *walk, const struct unc_pmon_list *l
 }
 
 /* The units of a type whose records are not believed. That they are wrong is told where they are. */
-static int distrusted_type(struct unc_pmon *pmon, unsigned type, int socket, struct unc_error *err)
+static void distrusted_type(struct unc_pmon *pmon, unsigned type, int socket)
 {
 	struct unc_walk *walk = pmon->walk;
 	const struct unc_pmon_list *list = &pmon->socket[socket];
-	size_t from = walk->n, n = 0, right = 0;
-	int rc = unc_fixed_type(walk, type, socket, err);
+	size_t from = walk->n, n = 0, right = 0, there;
 	char text[160];
 
+	unc_fixed_type(walk, type, socket);
+	there = walk->n - from;
 	for (size_t i = 0; i < list->n; i++)
 		n += list->record[i].type == type;
 	for (size_t k = from; k < walk->n; k++)
 		right += is_listed(walk, list, type, walk->unit[k].part[0].base);
-	if (n && (n != right || n != walk->n - from))
+	if (n && (n != right || n != there))
 		unc_walk_note(
 			walk,
 			"socket %d: discovery of %zu %s is not used, which is known to be wrong "
@@ -608,20 +591,17 @@ static int distrusted_type(struct unc_pmon *pmon, unsigned type, int socket, str
 			socket, n, unc_type_name(walk->table, type),
 			unc_tbl_str(walk->table, walk->table->title));
 	snprintf(text, sizeof(text), "discovery lists %zu %s, %zu PCI functions are visible", n,
-		 unc_type_name(walk->table, type), walk->n - from);
+		 unc_type_name(walk->table, type), there);
 	/* Where none is, there are none: a machine of one socket. */
-	while (rc == 0 && walk->n > from && walk->n - from < n)
-		rc = add_missing(walk, type, socket, 0, "cannot tell whether it exists: ", text,
-				 err);
-	return rc;
+	for (size_t k = there; there && k < n; k++)
+		add_doubtful(walk, type, socket, 0, text);
 }
 
 /* The units of a socket whose tables this process may not read. */
-static int units_by_driver(struct unc_pmon *pmon, int socket, struct unc_error *err)
+static void units_by_driver(struct unc_pmon *pmon, int socket)
 {
 	struct unc_walk *walk = pmon->walk;
 	struct unc_error differ = {0}, unknown = {0};
-	int rc = 0;
 
 	unc_driver_unknown(walk, socket, pmon->denied.text, &differ, &unknown);
 	unc_walk_note(walk, "socket %d: the discovery tables are not read (%s); %s%s", socket,
@@ -629,41 +609,40 @@ static int units_by_driver(struct unc_pmon *pmon, int socket, struct unc_error *
 		      unknown.code ? "the kernel's driver tells of socket 0, and "
 				   : "which units exist is what the kernel's driver says",
 		      differ.text);
-	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++)
-		rc = unc_driver_type(walk, type, socket, &unknown, err);
-	return rc;
+	for (unsigned type = 0; type < walk->table->n_type; type++)
+		unc_driver_type(walk, type, socket, &unknown);
 }
 
-static int units_of_socket(struct unc_pmon *pmon, int socket, struct unc_error *err)
+static void units_of_socket(struct unc_pmon *pmon, int socket)
 {
 	struct unc_walk *walk = pmon->walk;
 	struct unc_pmon_list *list = &pmon->socket[socket];
 	bool trusted = list->n_tables && !list->broken;
-	int rc = 0;
 
-	if (!trusted && pmon->denied.code && unc_driver_knows(walk))
-		return units_by_driver(pmon, socket, err);
+	if (!trusted && pmon->denied.code && unc_driver_knows(walk)) {
+		units_by_driver(pmon, socket);
+		return;
+	}
 	if (!trusted)
 		unc_walk_note(walk,
 			      "socket %d: %s discovery table; the places of the guide are used",
 			      socket, list->broken ? "no usable" : "no");
-	for (unsigned type = 0; type < walk->table->n_type && rc == 0; type++) {
+	for (unsigned type = 0; type < walk->table->n_type; type++) {
 		if (!walk->table->type[type].parts.n)
 			continue;
 		if (trusted && walk->table->type[type].distrusted)
-			rc = distrusted_type(pmon, type, socket, err);
+			distrusted_type(pmon, type, socket);
 		else if (trusted && walk->table->type[type].discovery >= 0)
-			rc = type_of_socket(pmon, type, socket, err);
+			type_of_socket(pmon, type, socket);
 		else if (unc_only_listed(walk, type))
-			rc = unc_add_untold(walk, type, socket, err);
+			unc_add_untold(walk, type, socket);
 		else
-			rc = unc_fixed_type(walk, type, socket, err);
+			unc_fixed_type(walk, type, socket);
 	}
-	for (unsigned type = 0; *list->lacks && type < walk->table->n_type && rc == 0; type++)
-		rc = add_more(pmon, type, socket, err);
+	for (unsigned type = 0; *list->lacks && type < walk->table->n_type; type++)
+		add_more(pmon, type, socket);
 	if (*list->lacks) /* it is no proof that anything is absent */
 		walk->listed[socket] = (struct unc_bits){{0}};
-	return rc;
 }
 
 /* ------------------------------------------------------- all units */
@@ -689,29 +668,28 @@ static void refuse_overlaps(struct unc_walk *walk)
 
 			if (places_of(walk, unit->type)->n || !overlap(walk->table, unit, other))
 				continue;
-			unit->available = unit->part[0].present = unit->part[0].exists = false;
-			snprintf(unit->reason, sizeof(unit->reason),
-				 "discovery lists it, but its registers would be those of %s%u of "
-				 "socket %u at %s",
-				 unc_type_name(walk->table, other->type), other->index,
-				 other->socket, other->location);
+			unit->part[0].present = unit->part[0].exists = false;
+			unc_instance_refuse(
+				unit,
+				"discovery lists it, but its registers would be those of %s%u of "
+				"socket %u at %s",
+				unc_type_name(walk->table, other->type), other->index,
+				other->socket, other->location);
 		}
 	}
 }
 
-int unc_discover_table(struct unc_walk *walk, struct unc_error *err)
+void unc_discover_table(struct unc_walk *walk)
 {
 	struct unc_pmon *pmon = calloc(1, sizeof(*pmon));
-	int rc;
 
+	walk->no_memory |= !pmon;
 	if (!pmon)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return;
 	pmon->walk = walk;
-	rc = unc_pmon_read(pmon, err);
-	for (int socket = 0; socket < walk->topo->n_sockets && rc == 0; socket++)
-		rc = units_of_socket(pmon, socket, err);
-	if (rc == 0)
-		refuse_overlaps(walk);
+	unc_pmon_read(pmon);
+	for (int socket = 0; socket < walk->topo->n_sockets; socket++)
+		units_of_socket(pmon, socket);
+	refuse_overlaps(walk);
 	unc_pmon_free(pmon);
-	return rc;
 }

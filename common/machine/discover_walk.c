@@ -29,18 +29,16 @@ unsigned unc_walk_count(const struct unc_walk *walk, unsigned type, int socket, 
 	return n;
 }
 
-struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int socket, unsigned index,
-				  struct unc_error *err)
+struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int socket, unsigned index)
 {
-	struct unc_instance *unit;
+	struct unc_instance *unit = &walk->none;
 	void *more = unc_grow(walk->unit, walk->n, sizeof(*walk->unit));
 
-	if (!more) {
-		unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-		return NULL;
+	if (more) {
+		walk->unit = more;
+		unit = &walk->unit[walk->n++];
 	}
-	walk->unit = more;
-	unit = &walk->unit[walk->n++];
+	walk->no_memory |= !more;
 	*unit = (struct unc_instance){
 		.type = (uint16_t)type,
 		.socket = (uint16_t)socket,
@@ -48,6 +46,14 @@ struct unc_instance *unc_walk_add(struct unc_walk *walk, unsigned type, int sock
 		.status_position = -1,
 	};
 	return unit;
+}
+
+void unc_walk_lack(struct unc_walk *walk, unsigned type, int socket, unsigned index,
+		   const char *format, ...)
+{
+	struct unc_instance *unit = unc_walk_add(walk, type, socket, index);
+
+	UNC_FORMAT(unit->reason, format);
 }
 
 const struct unc_pci_function *unc_walk_address(const struct unc_walk *walk, uint64_t address,
@@ -64,14 +70,56 @@ const struct unc_pci_function *unc_walk_address(const struct unc_walk *walk, uin
 	return NULL;
 }
 
-int unc_walk_config(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned offset,
-		    uint32_t *value, struct unc_error *err)
+static int read_config(struct unc_bus *bus, const struct unc_pci_function *f, unsigned offset,
+		       uint32_t *value, struct unc_error *err)
 {
-	if (walk->bus->closed && f->device != UNC_PMON_DEVICE)
+	if (bus->closed && f->device != UNC_PMON_DEVICE)
 		return unc_fail(err, UNC_ERR_DENIED,
 				"pci %s is not read: no table of this CPU is compiled in",
 				unc_function_name(f).text);
-	return walk->bus->methods->config(walk->bus, f, offset, value, err);
+	return bus->methods->config(bus, f, offset, value, err);
+}
+
+int unc_walk_config(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned offset,
+		    uint32_t *value, struct unc_error *err)
+{
+	return read_config(walk->bus, f, offset, value, err);
+}
+
+static int fail_bar(const struct unc_tbl_bar *bar, int code, unsigned offset, struct unc_error *err)
+{
+	return unc_fail(err, code, "PCI function %02x.%x (8086:%04x) holds no address at 0x%x",
+			bar->devfn >> 3u, bar->devfn & 7u, bar->device_id, offset);
+}
+
+int unc_bar_base(struct unc_bus *bus, const struct unc_pci_function *f,
+		 const struct unc_tbl_bar *bar, uint32_t *base, struct unc_error *err)
+{
+	struct unc_error why = {0};
+
+	if (read_config(bus, f, bar->base_offset, base, &why) < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
+	return *base == UINT32_MAX || !(*base & bar->base_mask)
+		       ? fail_bar(bar, UNC_ERR_UNAVAILABLE, bar->base_offset, err)
+		       : 0;
+}
+
+int unc_bar_element(struct unc_bus *bus, const struct unc_pci_function *f,
+		    const struct unc_tbl_bar *bar, uint32_t base, unsigned element,
+		    uint64_t *address, struct unc_error *err)
+{
+	unsigned offset = bar->offset + element * bar->step;
+	struct unc_error why = {0};
+	uint32_t part;
+
+	if (read_config(bus, f, offset, &part, &why) < 0)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
+	/* The first may be at the very base; another one there is not filled in. */
+	if (part == UINT32_MAX || (element && !(part & bar->mask)))
+		return fail_bar(bar, UNC_ERR_NOT_FOUND, offset, err);
+	*address = ((uint64_t)(base & bar->base_mask) << bar->base_shift) +
+		   ((uint64_t)(part & bar->mask) << bar->shift);
+	return 0;
 }
 
 int unc_walk_cpu(const struct unc_walk *walk, int socket, struct unc_place *out,

@@ -33,6 +33,9 @@ struct unc_walk {
 	size_t n_ubox;
 	struct unc_instance *unit;
 	size_t n;
+	/* Memory has run out, which is told at the end; then this stands for a unit. */
+	bool no_memory;
+	struct unc_instance none;
 	/* Types of which the hardware's list of a socket, whole and believed, tells what exists. */
 	struct unc_bits listed[UNC_MAX_SOCKETS];
 };
@@ -40,9 +43,11 @@ struct unc_walk {
 /* ---- discover_walk.c */
 void unc_walk_note(const struct unc_walk *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Appends an empty unit. NULL: out of memory, err is filled. */
-struct unc_instance *unc_walk_add(struct unc_walk *, unsigned type, int socket, unsigned index,
-				  struct unc_error *err);
+/* Appends an empty unit. */
+struct unc_instance *unc_walk_add(struct unc_walk *, unsigned type, int socket, unsigned index);
+/* Appends one that cannot be used, so that it is not missed without a reason. */
+void unc_walk_lack(struct unc_walk *, unsigned type, int socket, unsigned index, const char *format,
+		   ...) __attribute__((format(printf, 5, 6)));
 /* How many units of a type, and of an index, a socket has so far. */
 enum { UNC_ANY_INDEX = -1 };
 unsigned unc_walk_count(const struct unc_walk *, unsigned type, int socket, int index);
@@ -70,6 +75,12 @@ static inline const struct unc_tbl_where *unc_where(const struct unc_table *t, u
 }
 /* Fills the unit's location from its part 0. */
 void unc_instance_locate(struct unc_instance *);
+/* What the base register of a BAR holds, and the address of an element above it. `function` holds
+ * both. UNC_ERR_NOT_FOUND: the element is empty; UNC_ERR_UNAVAILABLE: it cannot be read. */
+int unc_bar_base(struct unc_bus *, const struct unc_pci_function *, const struct unc_tbl_bar *,
+		 uint32_t *base, struct unc_error *err);
+int unc_bar_element(struct unc_bus *, const struct unc_pci_function *, const struct unc_tbl_bar *,
+		    uint32_t base, unsigned element, uint64_t *address, struct unc_error *err);
 
 /* ---- discover_socket.c */
 /* Finds the socket of each function, and the sockets that no CPU tells. UNC_ERR_MEMORY, or
@@ -105,7 +116,7 @@ bool unc_fixed_empty(const struct unc_walk *, unsigned type, unsigned index, int
 bool unc_fixed_unfilled(const struct unc_walk *, unsigned type, unsigned index, int socket,
 			struct unc_error *why);
 /* Adds the units of a type on a socket by the places of the tables. */
-int unc_fixed_type(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
+void unc_fixed_type(struct unc_walk *, unsigned type, int socket);
 
 /* ---- discover_present.c */
 /* Lowers *n, the places of a type, to the units that a socket has by the registers that tell; *by:
@@ -132,23 +143,22 @@ int unc_driver_alike(const struct unc_walk *, int socket, struct unc_error *why)
  * that may be found without it, else those of which the driver has PMUs. unknown: why these may not
  * exist on this socket; code 0: they do.
  */
-int unc_driver_type(struct unc_walk *, unsigned type, int socket, const struct unc_error *unknown,
-		    struct unc_error *err);
+void unc_driver_type(struct unc_walk *, unsigned type, int socket, const struct unc_error *unknown);
 /* Why the units that the driver lists may not exist on a socket, for who was denied the registers that
  * tell; *differ: how the sockets differ. Codes 0: they do exist. */
 void unc_driver_unknown(const struct unc_walk *, int socket, const char *denied,
 			struct unc_error *differ, struct unc_error *unknown);
 /* Adds the units of a type on a socket by the places of the tables; where none of them can be found so,
  * those of which the driver has PMUs. */
-int unc_driver_fixed(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
+void unc_driver_fixed(struct unc_walk *, unsigned type, int socket);
 /* A type of which only the discovery tables tell whether there are units; one that may be, where they
  * cannot be used: that there is none is not known. */
 bool unc_only_listed(const struct unc_walk *, unsigned type);
-int unc_add_untold(struct unc_walk *, unsigned type, int socket, struct unc_error *err);
+void unc_add_untold(struct unc_walk *, unsigned type, int socket);
 
 /* ---- discover_missing.c */
 /* Lists what is missing as such, once all is found. */
-int unc_walk_missing(struct unc_walk *, struct unc_error *err);
+void unc_walk_missing(struct unc_walk *);
 
 /* ---- discover_pmon.c */
 enum { UNC_PMON_MSR, UNC_PMON_MMIO, UNC_PMON_PCI }; /* access types */
@@ -181,13 +191,13 @@ struct unc_pmon {
 	struct unc_error denied; /* why one cannot be read, for want of a right; code 0: all can */
 };
 
-/* Reads all tables. What is wrong with one is a note; UNC_ERR_MEMORY only. */
-int unc_pmon_read(struct unc_pmon *, struct unc_error *err);
+/* Reads all tables. What is wrong with one is a note. */
+void unc_pmon_read(struct unc_pmon *);
 void unc_pmon_free(struct unc_pmon *); /* allocated with calloc() */
 
 /* ---- discover_table.c */
 /* Adds the units of all types by the PMON discovery tables, and by the places of units.tbl
  * where these say nothing or cannot be trusted. */
-int unc_discover_table(struct unc_walk *, struct unc_error *err);
+void unc_discover_table(struct unc_walk *);
 
 #endif

@@ -15,7 +15,7 @@
 #include "access/fence.h"
 #include "base/grow.h"
 #include "host/fs.h"
-#include "machine/discover.h"
+#include "machine/discover_walk.h"
 
 enum {
 	MSR_ALIGN = 0x10,   /* what units of a type are apart, at least */
@@ -223,29 +223,20 @@ static int add_behind(void *user, struct unc_fence_block block, const struct unc
 	return unc_fence_add(w->yard->fence, &block, err);
 }
 
-/* As unc_fixed_bar(): the first element may be at the very base. */
 static int add_bar(struct yard *yard, unsigned number, const struct unc_pci_function *f,
 		   struct unc_error *err)
 {
 	const struct unc_tbl_bar *bar = &yard->fence->table->bar[number];
 	struct window w = {.yard = yard, .bar = number};
-	struct unc_bus *bus = yard->bus;
-	uint32_t base, part;
+	uint32_t base;
 	int rc = 0;
 
 	if (bar->device_id != f->device || bar->devfn != f->devfn ||
-	    bus->methods->config(bus, f, bar->base_offset, &base, NULL) < 0 || base == UINT32_MAX ||
-	    !(base & bar->base_mask))
+	    unc_bar_base(yard->bus, f, bar, &base, NULL) < 0)
 		return 0;
-	for (; w.element < bar->count && rc == 0; w.element++) {
-		if (bus->methods->config(bus, f, bar->offset + w.element * bar->step, &part, NULL) <
-			    0 ||
-		    part == UINT32_MAX || (w.element && !(part & bar->mask)))
-			continue;
-		w.address = ((uint64_t)(base & bar->base_mask) << bar->base_shift) +
-			    ((uint64_t)(part & bar->mask) << bar->shift);
-		rc = unc_fence_places(yard->fence, add_behind, &w, err);
-	}
+	for (; w.element < bar->count && rc == 0; w.element++)
+		if (unc_bar_element(yard->bus, f, bar, base, w.element, &w.address, NULL) == 0)
+			rc = unc_fence_places(yard->fence, add_behind, &w, err);
 	return rc;
 }
 
@@ -287,11 +278,6 @@ static int check_memory(const struct yard *yard, const struct unc_fence_block *b
 	return 0;
 }
 
-static int64_t control_offset(const struct unc_table *t, unsigned type)
-{
-	return t->type[type].unit_ctl == UNC_NONE ? 0 : t->reg[t->type[type].unit_ctl].offset;
-}
-
 /*
  * A unit of which the discovery table tells the place, and no table. It says where control is, of a
  * type that in tables of a folder may have another number.
@@ -312,15 +298,13 @@ static int add_listed(struct yard *yard, const struct unc_table *t, struct unc_i
 	    own->part[own->type[block.type].parts.first].where.n ||
 	    unc_fence_space(yard->fence, &block) != unit->part[0].space)
 		return 0;
-	block.base = unit->part[0].base +
-		     (uint64_t)(control_offset(t, unit->type) - control_offset(own, block.type));
+	block.base = unit->part[0].base + (uint64_t)(unc_control_offset(t, unit->type) -
+						     unc_control_offset(own, block.type));
 	rc = unit->part[0].space == UNC_SPACE_MSR ? check_msr(yard, &block, &why)
 						  : check_memory(yard, &block, &why);
 	if (rc == 0)
 		return unc_fence_add(yard->fence, &block, err);
-	unit->available = false;
-	snprintf(unit->reason, sizeof(unit->reason), "where discovery places it, %s, %.150s",
-		 unit->location, why.text);
+	unc_instance_refuse(unit, "where discovery places it, %s, %s", unit->location, why.text);
 	return 0;
 }
 

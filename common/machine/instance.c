@@ -18,6 +18,17 @@ void unc_instances_free(struct unc_instances *instances)
 	*instances = (struct unc_instances){0};
 }
 
+void unc_instance_reason(struct unc_instance *unit, const char *format, ...)
+{
+	UNC_FORMAT(unit->reason, format);
+}
+
+void unc_instance_refuse(struct unc_instance *unit, const char *format, ...)
+{
+	unit->available = false;
+	UNC_FORMAT(unit->reason, format);
+}
+
 /* A register of part 0 to try a unit by: a control, else the first that can be read. */
 static int probe_register(const struct unc_table *table, const struct unc_tbl_type *type)
 {
@@ -248,8 +259,7 @@ static void probe_unit(const struct unc_table *table, struct unc_instance *unit,
 	struct unc_error why = {0};
 
 	if (choose_way(table, unit, unit->part[0].space, access, regs, &why) < 0) {
-		unit->available = false;
-		snprintf(unit->reason, sizeof(unit->reason), "%.*s", UNC_REASON_MAX - 1, why.text);
+		unc_instance_refuse(unit, "%s", why.text);
 		return;
 	}
 	for (unsigned i = 1; i < UNC_MAX_PARTS; i++)
@@ -322,8 +332,7 @@ void unc_instance_nominal(const struct unc_table *table, unsigned type, unsigned
 	}
 	unit.available = unit.part[0].present;
 	if (!unit.available)
-		snprintf(unit.reason, sizeof(unit.reason),
-			 "only the machine's discovery table tells the place");
+		unc_instance_reason(&unit, "only the machine's discovery table tells the place");
 	*out = unit;
 }
 
