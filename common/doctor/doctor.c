@@ -28,8 +28,8 @@ static void check_environment(struct doctor *d)
 {
 	for (const char *const *name = unc_variables; d->raised && *name; name++)
 		if (getenv(*name))
-			unc_report(d, "environment", true, "",
-				   "%s is ignored: the program runs with raised privileges", *name);
+			unc_note(d, "environment",
+				 "%s is ignored: the program runs with raised privileges", *name);
 }
 
 static void check_tables(struct doctor *d)
@@ -41,8 +41,8 @@ static void check_tables(struct doctor *d)
 			"it), or unset UNCORE_TABLES",
 			UNC_CLOSED);
 	else if (d->platform->set.n)
-		unc_report(d, "tables", true, "",
-			   "of a folder; a fence keeps them from what is no monitor's register");
+		unc_note(d, "tables",
+			 "of a folder; a fence keeps them from what is no monitor's register");
 }
 
 /* Told last: what is left out keeps no counter from being read. */
@@ -60,11 +60,10 @@ static void check_left_out(struct doctor *d)
 static void check_offline(struct doctor *d)
 {
 	if (!d->table->topology.map_offset && unc_topology_unseen(&d->topo))
-		unc_report(
-			d, "offline", true, "",
-			"CPUs that are offline: %d, as many as a socket has; nothing but its CPUs "
-			"tells of a socket of this CPU, so one is taken to be there",
-			d->topo.hidden);
+		unc_note(d, "offline",
+			 "CPUs that are offline: %d, as many as a socket has; nothing but its CPUs "
+			 "tells of a socket of this CPU, so one is taken to be there",
+			 d->topo.hidden);
 }
 
 /* The CPU and its table. False: there is nothing more to look at. */
@@ -85,9 +84,9 @@ static bool check_cpu(struct doctor *d)
 
 		d->table = d->platform->table;
 		d->topo = d->platform->topology; /* with the sockets that only PCI functions tell */
-		unc_report(d, "cpu", true, "", "%s (%s): %d socket%s, family %d, model 0x%02x",
-			   t->model_name, cpu->title, t->n_sockets, t->n_sockets == 1 ? "" : "s",
-			   t->family, (unsigned)t->model);
+		unc_note(d, "cpu", "%s (%s): %d socket%s, family %d, model 0x%02x", t->model_name,
+			 cpu->title, t->n_sockets, t->n_sockets == 1 ? "" : "s", t->family,
+			 (unsigned)t->model);
 		check_offline(d);
 		return true;
 	}
@@ -120,8 +119,8 @@ static bool check_cpu(struct doctor *d)
 static void check_hypervisor(struct doctor *d)
 {
 	if (d->topo.hypervisor && unc_doctor_any_unit(d))
-		unc_report(d, "hypervisor", true, "",
-			   "this is a virtual machine, and monitors are passed on to it");
+		unc_note(d, "hypervisor",
+			 "this is a virtual machine, and monitors are passed on to it");
 	else
 		unc_report(
 			d, "hypervisor", !d->topo.hypervisor,
@@ -154,30 +153,26 @@ static const char *lockdown_signs(const struct doctor *d)
 
 static void check_lockdown(struct doctor *d)
 {
-	char remedy[400], perf[200];
 	const char *signs;
 
-	snprintf(remedy, sizeof(remedy),
-		 "switch Secure Boot off, or boot without lockdown= on the kernel's command "
-		 "line%s",
-		 unc_doctor_perf(d, perf, sizeof(perf)));
 	unc_lockdown_read(d->fs, d->lockdown);
 	if (strcmp(d->lockdown, "none") == 0) {
-		unc_report(d, "lockdown", true, "", "the kernel is not locked down");
+		unc_note(d, "lockdown", "the kernel is not locked down");
 	} else if (*d->lockdown) {
 		unc_report(
-			d, "lockdown", unc_doctor_by_kernel(d), remedy,
+			d, "lockdown", unc_doctor_by_kernel(d),
+			unc_or_kernel(d, "switch Secure Boot off, or boot without lockdown= on the "
+					 "kernel's command line"),
 			"the kernel is locked down (%s): no MSR writes, no /dev/mem, no writes of "
 			"PCI configuration%s",
 			d->lockdown,
 			unc_doctor_by_kernel(d) ? "; its own driver counts all the same" : "");
 	} else {
 		signs = lockdown_signs(d);
-		unc_report(
-			d, "lockdown", true, "",
-			"the kernel does not say (no /sys/kernel/security/lockdown)%s%s; what it "
-			"lets us write is tried below",
-			*signs ? "; " : "", signs);
+		unc_note(d, "lockdown",
+			 "the kernel does not say (no /sys/kernel/security/lockdown)%s%s; what it "
+			 "lets us write is tried below",
+			 *signs ? "; " : "", signs);
 	}
 }
 
@@ -204,12 +199,12 @@ static void check_privileges(struct doctor *d)
 {
 	const uint64_t needed = unc_doctor_capabilities(d);
 	const bool rawio = needed >> UNC_CAP_RAWIO & 1, admin = needed >> UNC_CAP_ADMIN & 1;
-	char text[8192], setcap[160], remedy[400], perf[200];
+	char text[8192], setcap[160];
 	uint64_t has, limit;
 
 	if (!unc_fs_is_hardware(d->fs)) {
-		unc_report(d, "privileges", true, "", "none needed: the machine is the dump in %s",
-			   unc_fs_root(d->fs));
+		unc_note(d, "privileges", "none needed: the machine is the dump in %s",
+			 unc_fs_root(d->fs));
 		return;
 	}
 	if (unc_fs_text(d->fs, text, sizeof(text), "/proc/self/status") < 0 ||
@@ -223,14 +218,13 @@ static void check_privileges(struct doctor *d)
 		 "run as root, or give the program the capabilities: setcap %s%s%s+ep PROGRAM",
 		 rawio ? "cap_sys_rawio" : "", rawio && admin ? "," : "",
 		 admin ? "cap_sys_admin" : "");
-	snprintf(remedy, sizeof(remedy), "%s%s",
-		 (limit & needed) == needed
-			 ? setcap
-			 : "the bounding set keeps them from this process: in a container, start "
-			   "it with --cap-add SYS_RAWIO --cap-add SYS_ADMIN; of a service, see "
-			   "CapabilityBoundingSet=",
-		 unc_doctor_perf(d, perf, sizeof(perf)));
-	unc_report(d, "privileges", (has & needed) == needed, remedy,
+	unc_report(d, "privileges", (has & needed) == needed,
+		   unc_or_kernel(d, "%s",
+				 (limit & needed) == needed
+					 ? setcap
+					 : "the bounding set keeps them from this process: in a "
+					   "container, start it with --cap-add SYS_RAWIO --cap-add "
+					   "SYS_ADMIN; of a service, see CapabilityBoundingSet="),
 		   "CAP_SYS_RAWIO (MSRs, /dev/mem): %s; CAP_SYS_ADMIN (PCI configuration): %s",
 		   has_capability(d, has, needed, UNC_CAP_RAWIO),
 		   has_capability(d, has, needed, UNC_CAP_ADMIN));
@@ -248,14 +242,13 @@ static void check_ledger(struct doctor *d)
 	unc_units_unlock(&units);
 	unc_fail(&err, UNC_OK, "%s", unc_ledger_reason(d->platform->ledger));
 	if (*err.text)
-		unc_report(d, "ledger", true, "",
-			   "sessions of other programs are not known, no counter is shared with "
-			   "them, and what this one leaves when it is killed stays: %s",
-			   err.text);
+		unc_note(d, "ledger",
+			 "sessions of other programs are not known, no counter is shared with "
+			 "them, and what this one leaves when it is killed stays: %s",
+			 err.text);
 	else
-		unc_report(
-			d, "ledger", true, "",
-			"programs of this node share counters, and put back what the dead leave");
+		unc_note(d, "ledger",
+			 "programs of this node share counters, and restore what ended ones have left");
 	unc_units_free(&units);
 }
 
@@ -264,10 +257,10 @@ static void check_simulated(struct doctor *d)
 	bool ok = unc_platform_open_as(&d->options, d->raised, &d->platform) == 0;
 
 	if (ok)
-		unc_report(d, "simulation", true, "",
-			   "SIMULATED: the machine is '%s'; no number is of this one, which is not "
-			   "checked",
-			   d->options.sim);
+		unc_note(d, "simulation",
+			 "SIMULATED: the machine is '%s'; no number is of this one, which is not "
+			 "checked",
+			 d->options.sim);
 	else
 		unc_report(d, "simulation", false, "correct what it names, or unset UNCORE_SIM",
 			   "'%s' cannot be simulated: %s", d->options.sim, unc_open_error());
@@ -299,7 +292,7 @@ static void check_machine(struct doctor *d)
 	unc_doctor_units(d);
 	unc_doctor_counters(d);
 	check_left_out(d);
-	unc_report(d, "simulation", true, "", "off: numbers are of this machine");
+	unc_note(d, "simulation", "off: numbers are of this machine");
 }
 
 int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn fn, void *user)

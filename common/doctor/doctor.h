@@ -21,16 +21,20 @@ struct doctor {
 	bool container;    /* this process is in one */
 	int failed;
 	bool stopped;
+	char remedy[800]; /* unc_or_kernel() */
 };
 
 /* doctor_report.c. One result. The remedy is shown only if it is not ok. */
 void unc_report(struct doctor *, const char *check, bool ok, const char *remedy, const char *format,
 		...) __attribute__((format(printf, 5, 6)));
+#define unc_note(d, check, ...) unc_report(d, check, true, "", __VA_ARGS__)
 
 /* doctor_kernel.c: the kernel's own driver. */
 void unc_doctor_kernel(struct doctor *);
-/* "; the kernel's own monitors work ...", where it has some; else "". */
-const char *unc_doctor_perf(const struct doctor *, char *buf, size_t size);
+/* A remedy, and that the kernel's own monitors work without it where it has some. Valid until the
+ * next. */
+const char *unc_or_kernel(struct doctor *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* What gives the least right that works at a level of perf_event_paranoid; last: the last capability
  * that the kernel has. Pure. */
 void unc_doctor_grant(int level, int last, char *buf, size_t size);

@@ -82,13 +82,12 @@ static void check_ways(struct doctor *d)
 				way->absent.text);
 	}
 	if (buf.n)
-		unc_report(d, "access", true, "", "%s", text);
+		unc_note(d, "access", "%s", text);
 }
 
 /* Opens the file of each socket. False: reported. */
 static bool open_msrs(struct doctor *d)
 {
-	char remedy[300], perf[200];
 	bool loaded;
 
 	for (int i = 0; i < d->topo.n_sockets; i++) {
@@ -101,16 +100,15 @@ static bool open_msrs(struct doctor *d)
 			close(fd);
 			continue;
 		}
-		snprintf(remedy, sizeof(remedy), "run as root, or with CAP_SYS_RAWIO%s",
-			 unc_doctor_perf(d, perf, sizeof(perf)));
 		if (fd == UNC_ERR_NOT_FOUND) {
 			const char *what = unc_doctor_no_msr(d, &loaded);
 
 			unc_report(d, "msr", false, what, "/dev/cpu/%d/msr: no such file%s", cpu,
 				   loaded ? ", but the msr module is loaded" : "");
 		} else {
-			unc_report(d, "msr", false, remedy, "/dev/cpu/%d/msr: %s", cpu,
-				   unc_error_name(fd));
+			unc_report(d, "msr", false,
+				   unc_or_kernel(d, "run as root, or with CAP_SYS_RAWIO"),
+				   "/dev/cpu/%d/msr: %s", cpu, unc_error_name(fd));
 		}
 		return false;
 	}
@@ -119,14 +117,14 @@ static bool open_msrs(struct doctor *d)
 
 static void check_msr(struct doctor *d)
 {
-	char mode[32], remedy[400], perf[200];
+	char mode[32];
 
 	if (!needs_space(d->table, UNC_SPACE_MSR)) {
-		unc_report(d, "msr", true, "", "not needed on this CPU");
+		unc_note(d, "msr", "not needed on this CPU");
 		return;
 	}
 	if (bypassed(d, UNC_SPACE_MSR, unc_access_msr.name)) {
-		unc_report(d, "msr", true, "", "not needed: see the check of access");
+		unc_note(d, "msr", "not needed: see the check of access");
 		return;
 	}
 	if (!open_msrs(d))
@@ -134,17 +132,15 @@ static void check_msr(struct doctor *d)
 	d->writes_told = unc_fs_text(d->fs, mode, sizeof(mode),
 				     "/sys/module/msr/parameters/allow_writes") == 0;
 	d->writes_off = d->writes_told && strcmp(mode, "off") == 0;
-	snprintf(remedy, sizeof(remedy),
-		 "echo on >/sys/module/msr/parameters/allow_writes, or boot with "
-		 "msr.allow_writes=on%s",
-		 unc_doctor_perf(d, perf, sizeof(perf)));
 	if (d->writes_off)
-		unc_report(d, "msr", false, remedy,
+		unc_report(d, "msr", false,
+			   unc_or_kernel(
+				   d, "echo on >/sys/module/msr/parameters/allow_writes, or boot "
+				      "with msr.allow_writes=on"),
 			   "the msr module refuses all writes: "
 			   "/sys/module/msr/parameters/allow_writes is off");
 	else
-		unc_report(d, "msr", true, "",
-			   "/dev/cpu/N/msr can be opened for reading and writing");
+		unc_note(d, "msr", "/dev/cpu/N/msr can be opened for reading and writing");
 }
 
 /*
@@ -162,15 +158,14 @@ static void check_taint(struct doctor *d)
 	unc_fs_text(d->fs, text, sizeof(text), "/proc/sys/kernel/tainted");
 	unc_fs_text(d->fs, mode, sizeof(mode), "/sys/module/msr/parameters/allow_writes");
 	marked = strtoull(text, NULL, 10) & TAINT_OUT_OF_SPEC;
-	unc_report(
-		d, "taint", true, "",
-		"writing MSRs marks the kernel as tainted (S, CPU out of specification%s)%s; the "
-		"kernel's own monitors (perf) do not",
-		marked ? "; it is already" : "",
-		strcmp(mode, "on") == 0
-			? ""
-			: " and logs \"Write to unrecognized MSR\", which is kept from the log by "
-			  "echo on >/sys/module/msr/parameters/allow_writes");
+	unc_note(d, "taint",
+		 "writing MSRs marks the kernel as tainted (S, CPU out of specification%s)%s; the "
+		 "kernel's own monitors (perf) do not",
+		 marked ? "; it is already" : "",
+		 strcmp(mode, "on") == 0
+			 ? ""
+			 : " and logs \"Write to unrecognized MSR\", which is kept from the log by "
+			   "echo on >/sys/module/msr/parameters/allow_writes");
 }
 
 /* What the PCI parts of a table need. A kind is found if each socket has it. */
@@ -258,14 +253,14 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 			   "run as root on a kernel with PCI Express configuration (MMCONFIG)",
 			   "%s", why.text);
 	else if (needs->found < needs->kinds)
-		unc_report(d, "pci", true, "",
-			   "%u of %u PCI functions of the monitors are visible; hidden or absent: "
-			   "%s%s",
-			   needs->found, needs->kinds, needs->missing,
-			   needs->kinds - needs->found > MAX_MISSING ? ", ..." : "");
+		unc_note(d, "pci",
+			 "%u of %u PCI functions of the monitors are visible; hidden or absent: "
+			 "%s%s",
+			 needs->found, needs->kinds, needs->missing,
+			 needs->kinds - needs->found > MAX_MISSING ? ", ..." : "");
 	else
-		unc_report(d, "pci", true, "", "all %u PCI functions of the monitors are visible",
-			   needs->kinds);
+		unc_note(d, "pci", "all %u PCI functions of the monitors are visible",
+			 needs->kinds);
 }
 
 static void check_pci(struct doctor *d)
@@ -288,7 +283,7 @@ static void check_pci(struct doctor *d)
 		if (needs.kinds)
 			report_pci(d, bus, &needs);
 		else
-			unc_report(d, "pci", true, "", "not needed on this CPU");
+			unc_note(d, "pci", "not needed on this CPU");
 	}
 	free(list);
 	if (bus)
@@ -346,15 +341,15 @@ static void check_memory(struct doctor *d)
 	int fd;
 
 	if (!needs_memory(d->table)) {
-		unc_report(d, "memory", true, "", "not needed on this CPU");
+		unc_note(d, "memory", "not needed on this CPU");
 		return;
 	}
 	fd = unc_fs_descriptor(d->fs, O_RDWR, "/dev/mem");
 	if (fd >= 0) {
 		close(fd);
-		unc_report(d, "memory", true, "", "/dev/mem can be opened for reading and writing");
+		unc_note(d, "memory", "/dev/mem can be opened for reading and writing");
 	} else if (bypassed(d, UNC_SPACE_MMIO, unc_access_mmio.name)) {
-		unc_report(d, "memory", true, "", "not needed: see the check of access");
+		unc_note(d, "memory", "not needed: see the check of access");
 	} else if (fd == UNC_ERR_NOT_FOUND) {
 		unc_report(d, "memory", false,
 			   d->container ? "give the container the device: --device /dev/mem"

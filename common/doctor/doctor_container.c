@@ -78,7 +78,7 @@ void unc_doctor_container(struct doctor *d, uint64_t needed)
 			   "PCI functions cannot be written",
 			   by);
 	else
-		unc_report(d, "container", true, "", "this is a container (%s)", by);
+		unc_note(d, "container", "this is a container (%s)", by);
 }
 
 const char *unc_doctor_no_msr(const struct doctor *d, bool *loaded)

@@ -72,18 +72,20 @@ void unc_doctor_grant(int level, int last, char *buf, size_t size)
 				 : "");
 }
 
-const char *unc_doctor_perf(const struct doctor *d, char *buf, size_t size)
+const char *unc_or_kernel(struct doctor *d, const char *format, ...)
 {
 	unsigned n = count_pmus(d);
 	int level, last;
+	size_t used;
 
-	buf[0] = '\0';
+	UNC_FORMAT(d->remedy, format);
+	used = strlen(d->remedy);
 	if (n)
-		snprintf(buf, size,
+		snprintf(d->remedy + used, sizeof(d->remedy) - used,
 			 "; the kernel's own %u monitors work all the same (access method kernel), "
 			 "with %s",
 			 n, right_of(d, &level, &last));
-	return buf;
+	return d->remedy;
 }
 
 /* Units that it serves, and those of which the registers can be used as well. */
@@ -141,9 +143,9 @@ static void report_rights(struct doctor *d)
 	const char *right = right_of(d, &level, &last);
 
 	if (!is_refused(d, &why)) {
-		unc_report(d, "kernel rights", true, "",
-			   "kernel.perf_event_paranoid is %d: %s is needed%s", level, right,
-			   unc_perf_right(level) == UNC_PERF_EVERYBODY ? "" : ", and is there");
+		unc_note(d, "kernel rights", "kernel.perf_event_paranoid is %d: %s is needed%s",
+			 level, right,
+			 unc_perf_right(level) == UNC_PERF_EVERYBODY ? "" : ", and is there");
 		return;
 	}
 	unc_doctor_grant(level, last, remedy, sizeof(remedy));
@@ -162,10 +164,10 @@ static void report_existence(struct doctor *d)
 		unknown += all->unit[i].unknown;
 	}
 	if (n && !unknown)
-		unc_report(d, "kernel units", true, "",
-			   "the discovery tables cannot be read: that %u units exist is what the "
-			   "kernel's driver says",
-			   n);
+		unc_note(d, "kernel units",
+			 "the discovery tables cannot be read: that %u units exist is what the "
+			 "kernel's driver says",
+			 n);
 	else if (unknown)
 		unc_report(d, "kernel units", false,
 			   "give the program what it needs to read the discovery tables: "
@@ -183,19 +185,19 @@ void unc_doctor_kernel(struct doctor *d)
 	if (!d->table->n_kernel || (d->platform->machine->simulated && !n))
 		return;
 	if (!n && !count_pmus(d)) {
-		unc_report(d, "kernel driver", true, "",
-			   "it is not there (modprobe intel_uncore): registers are used for all");
+		unc_note(d, "kernel driver",
+			 "it is not there (modprobe intel_uncore): registers are used for all");
 		return;
 	}
 	if (!unc_kernel_chosen(d->platform->access)) {
-		unc_report(d, "kernel driver", true, "",
-			   "it is there; access method kernel is not among those that were chosen");
+		unc_note(d, "kernel driver",
+			 "it is there; access method kernel is not among those that were chosen");
 		return;
 	}
-	unc_report(d, "kernel driver", true, "",
-		   "it counts on %u of %u units; events that it does not carry need registers, "
-		   "which can be used on %u of these units",
-		   n, all, both);
+	unc_note(d, "kernel driver",
+		 "it counts on %u of %u units; events that it does not carry need registers, "
+		 "which can be used on %u of these units",
+		 n, all, both);
 	report_existence(d);
 	if (!d->platform->machine->simulated)
 		report_rights(d);

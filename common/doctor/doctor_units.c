@@ -234,12 +234,12 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 			   d->table->type[first->type].n_counters, type_name(d, first),
 			   first->index, first->socket, others, dead);
 	else if (used)
-		unc_report(d, "counters", true, "",
-			   "%u programmable counters of %u units are in use; each unit has free "
-			   "ones%s",
-			   used, units, dead);
+		unc_note(d, "counters",
+			 "%u programmable counters of %u units are in use; each unit has free "
+			 "ones%s",
+			 used, units, dead);
 	else
-		unc_report(d, "counters", true, "", "no programmable counter is in use%s", dead);
+		unc_note(d, "counters", "no programmable counter is in use%s", dead);
 }
 
 /* Whether one sentence tells of both. */
@@ -270,14 +270,14 @@ static void report_use(struct doctor *d, const struct looks *looks, size_t i)
 	}
 	if (more)
 		snprintf(others, sizeof(others), ", and of %u more units,", more);
-	unc_report(d, "in use", true, "",
-		   "counter %u of %s%u of socket %u%s counts %s (control 0x%" PRIx64 "); %s%s",
-		   d->table->reg[f->ctr].number, type_name(d, u), u->index, u->socket, others,
-		   *f->event ? f->event : "what is no event of the tables", f->control,
-		   owner_text(f, owner, sizeof(owner)),
-		   still > more ? "; it stands still: nothing to count, or frozen"
-		   : still      ? "; some stand still: nothing to count, or frozen"
-				: "");
+	unc_note(d, "in use",
+		 "counter %u of %s%u of socket %u%s counts %s (control 0x%" PRIx64 "); %s%s",
+		 d->table->reg[f->ctr].number, type_name(d, u), u->index, u->socket, others,
+		 *f->event ? f->event : "what is no event of the tables", f->control,
+		 owner_text(f, owner, sizeof(owner)),
+		 still > more ? "; it stands still: nothing to count, or frozen"
+		 : still      ? "; some stand still: nothing to count, or frozen"
+			      : "");
 }
 
 /* Fixed counters of a type: the first unit where one is switched on, and how many more. */
@@ -303,9 +303,9 @@ static void report_clocks(struct doctor *d, const struct looks *looks, unsigned 
 	u = first->instance;
 	if (n > 1)
 		snprintf(others, sizeof(others), ", and those of %u more units,", n - 1);
-	unc_report(d, "in use", true, "",
-		   "the fixed counter of %s%u of socket %u%s is switched on; %s", type_name(d, u),
-		   u->index, u->socket, others, owner_text(first, owner, sizeof(owner)));
+	unc_note(d, "in use", "the fixed counter of %s%u of socket %u%s is switched on; %s",
+		 type_name(d, u), u->index, u->socket, others,
+		 owner_text(first, owner, sizeof(owner)));
 }
 
 /* --------------------------------------------------------------------------- frozen */
@@ -371,8 +371,7 @@ static void report_frozen(struct doctor *d, const struct looks *looks)
 			memcpy(first, text, sizeof(first));
 	}
 	if (!frozen)
-		unc_report(d, "frozen", true, "",
-			   "nothing is, as far as registers that can be read tell");
+		unc_note(d, "frozen", "nothing is, as far as registers that can be read tell");
 	else
 		unc_report(d, "frozen", false,
 			   "a program that froze it was killed, or is at work (perf, PCM, LIKWID, "
@@ -435,24 +434,22 @@ static void report_refused(struct doctor *d, uint8_t space, const char *check,
 			   const struct unc_error *err)
 {
 	bool module = space == UNC_SPACE_MSR && !d->writes_told;
-	char remedy[600], perf[200];
 
 	/* Opened for writing, and not permitted all the same: no right of a user changes that. */
-	if (err->code == UNC_ERR_PERMISSION)
-		snprintf(remedy, sizeof(remedy),
-			 "%sthe kernel is locked down: switch Secure Boot off, or boot without "
-			 "lockdown= on the kernel's command line%s",
-			 module ? "where PCI functions or memory take writes it is the msr module "
-				  "that refuses them: echo on "
-				  ">/sys/module/msr/parameters/allow_writes, or boot with "
-				  "msr.allow_writes=on; else "
-				: "",
-			 unc_doctor_perf(d, perf, sizeof(perf)));
-	else
-		snprintf(remedy, sizeof(remedy),
-			 "the machine does not take writes there: a firmware or a hypervisor that "
-			 "protects its registers");
-	unc_report(d, check, false, remedy, "%s", err->text);
+	unc_report(d, check, false,
+		   err->code == UNC_ERR_PERMISSION
+			   ? unc_or_kernel(
+				     d,
+				     "%sthe kernel is locked down: switch Secure Boot off, or "
+				     "boot without lockdown= on the kernel's command line",
+				     module ? "where PCI functions or memory take writes it is the "
+					      "msr module that refuses them: echo on "
+					      ">/sys/module/msr/parameters/allow_writes, or boot "
+					      "with msr.allow_writes=on; else "
+					    : "")
+			   : "the machine does not take writes there: a firmware or a hypervisor "
+			     "that protects its registers",
+		   "%s", err->text);
 }
 
 static bool is_kernels(const struct doctor *d, const struct unc_instance *u)
@@ -488,11 +485,10 @@ static void try_write(struct doctor *d, const struct looks *looks, uint8_t space
 	if (rc < 0)
 		report_refused(d, space, check, &err);
 	else if (n)
-		unc_report(d, check, true, "",
-			   "a control that nobody uses took its own value on %u socket%s", n,
-			   n == 1 ? "" : "s");
+		unc_note(d, check, "a control that nobody uses took its own value on %u socket%s",
+			 n, n == 1 ? "" : "s");
 	else if (units)
-		unc_report(d, check, true, "", "not tried: somebody counts on each unit");
+		unc_note(d, check, "not tried: somebody counts on each unit");
 }
 
 void unc_doctor_counters(struct doctor *d)
