@@ -173,8 +173,7 @@ static void report_existence(struct doctor *d)
 			   "give the program what it needs to read the discovery tables: "
 			   "CAP_SYS_ADMIN, and CAP_SYS_RAWIO with /dev/mem",
 			   "the discovery tables cannot be read: that %u units exist is what the "
-			   "kernel's driver says; of %u more it is not known, and "
-			   "sums lack them",
+			   "kernel's driver says; of %u more it is not known, and sums lack them",
 			   n, unknown);
 }
 

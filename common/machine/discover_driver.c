@@ -298,8 +298,7 @@ void unc_driver_unknown(const struct unc_walk *walk, int socket, const char *den
 	if (unc_driver_alike(walk, socket, differ) < 0)
 		unc_fail(unknown, UNC_ERR_UNAVAILABLE,
 			 "whether socket %d has it is not known: the kernel's driver tells of "
-			 "socket 0, "
-			 "and %.90s; %.110s",
+			 "socket 0, and %.90s; %.110s",
 			 socket, differ->text, denied);
 }
 

@@ -234,10 +234,9 @@ static int take_word(struct unc_sim *sim, char *word, struct said *said, struct 
 	return unc_fail(err, UNC_ERR_INVALID,
 			"simulated machine: unknown option '%s'; options are sockets=1..8, "
 			"load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
-			"discovery=ok|none|truncated|garbage|noupi, "
-			"tables=1..8, hide=TYPE, idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, "
-			"frozen=SOCKET, wrap=soon, base=SECONDS, numa=off, kernel=on|off, "
-			"rights=all|perf|none",
+			"discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, "
+			"idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, frozen=SOCKET, "
+			"wrap=soon, base=SECONDS, numa=off, kernel=on|off, rights=all|perf|none",
 			word);
 }
 
