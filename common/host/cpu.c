@@ -428,7 +428,7 @@ static void choose_cpus(const struct unc_fs *fs, struct unc_topology *t)
 			int cpu = t->order[k];
 
 			if (!t->cpu_quiet[cpu] && (best < 0 || quiet[best] > quiet[cpu] ||
-						   (quiet[best] == quiet[cpu] && cpu < best)))
+						   (cpu < best && quiet[best] == quiet[cpu])))
 				best = cpu;
 		}
 		socket->quiet = best < 0;

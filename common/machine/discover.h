@@ -99,10 +99,15 @@ int unc_bus_open_system(struct unc_fs *, struct unc_bus **out,
  */
 int unc_discover(const struct unc_table *, struct unc_topology *, struct unc_bus *,
 		 unc_note_fn note, void *user, struct unc_instances *out, struct unc_error *err);
+/* Part 0 of a type that has parts. */
+static inline const struct unc_tbl_part *unc_main_part(const struct unc_table *t, unsigned type)
+{
+	return &t->part[t->type[type].parts.first];
+}
 /* Whether units of a type are not numbered one by one, as its MSRs are `optional`. */
 static inline bool unc_type_gaps(const struct unc_table *t, unsigned type)
 {
-	const struct unc_tbl_part *part = &t->part[t->type[type].parts.first];
+	const struct unc_tbl_part *part = unc_main_part(t, type);
 
 	return part->space == UNC_SPACE_MSR && part->where.n &&
 	       t->where[part->where.first].optional;

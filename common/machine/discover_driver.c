@@ -48,8 +48,7 @@ static bool has_neighbour(const struct unc_walk *walk, unsigned type, unsigned i
 
 	for (unsigned other = 0; own && other < walk->table->n_type; other++)
 		for (unsigned i = 0; other != type && (w = unc_where(walk->table, other, i)); i++)
-			if (walk->table->part[walk->table->type[other].parts.first].space ==
-				    UNC_SPACE_MMIO &&
+			if (unc_main_part(walk->table, other)->space == UNC_SPACE_MMIO &&
 			    w->bar == own->bar && w->bar_index == own->bar_index &&
 			    has_pmu(walk, other, i, false, name))
 				return true;
@@ -286,7 +285,7 @@ void unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
 	/* A PCI function proves by its device id that it is there, on each socket. */
 	if (!any_listed(walk, type))
 		disown(walk, from);
-	else if (walk->table->part[row->parts.first].space == UNC_SPACE_PCI)
+	else if (unc_main_part(walk->table, type)->space == UNC_SPACE_PCI)
 		drop_absent(walk, from);
 	else
 		instead(walk, type, socket, from, unknown);
@@ -313,7 +312,7 @@ void unc_driver_fixed(struct unc_walk *walk, unsigned type, int socket)
 		return;
 	unc_fixed_type(walk, type, socket);
 	if (!row->kernels.n || !walk->bus || !walk->bus->gate || walk->n == from ||
-	    walk->table->part[row->parts.first].space == UNC_SPACE_PCI)
+	    unc_main_part(walk->table, type)->space == UNC_SPACE_PCI)
 		return;
 	for (size_t i = from; i < walk->n; i++)
 		if (walk->unit[i].part[0].present)

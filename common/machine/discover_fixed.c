@@ -168,8 +168,7 @@ bool unc_fixed_unfilled(const struct unc_walk *walk, unsigned type, unsigned ind
 	const struct unc_tbl_where *where = unc_where(walk->table, type, index);
 	uint64_t address;
 
-	return where &&
-	       walk->table->part[walk->table->type[type].parts.first].space == UNC_SPACE_MMIO &&
+	return where && unc_main_part(walk->table, type)->space == UNC_SPACE_MMIO &&
 	       unc_fixed_bar(walk, &walk->table->bar[where->bar], where->bar_index, socket,
 			     &address, why) == UNC_ERR_NOT_FOUND;
 }
@@ -272,7 +271,7 @@ void unc_fixed_type(struct unc_walk *walk, unsigned type, int socket)
 
 	if (!row->parts.n)
 		return;
-	n = places = walk->table->part[row->parts.first].where.n;
+	n = places = unc_main_part(walk->table, type)->where.n;
 	if (row->cpus && (unsigned)cpus > n)
 		unc_walk_note(
 			walk,

@@ -12,8 +12,7 @@
 /* Whether the hardware numbers the units of a type as it likes: which they have says nothing. */
 static bool is_free(const struct unc_table *t, unsigned type)
 {
-	return t->type[type].discovery >= 0 &&
-	       t->part[t->type[type].parts.first].space != UNC_SPACE_PCI;
+	return t->type[type].discovery >= 0 && unc_main_part(t, type)->space != UNC_SPACE_PCI;
 }
 
 /* Whether a socket has as many units of a type as that of unit i has of its own, where no more can

@@ -10,311 +10,10 @@
  * of is said. A table that is broken as a whole is not used at all: the places of units.tbl are, and
  * a note says so. The encoding of PCI addresses: Linux uncore_discovery.h.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "machine/discover_walk.h"
-
-enum { MSR_ALIGN = 16, PHYSICAL_BITS = 52 };
-
-/* What becomes of a record: it is not where it says; it is not as it should be; it is right. */
-enum { NOT_THERE, ODD, USED };
-
-/* ----------------------------------------------------------------- one record */
-
-static const struct unc_tbl_part *main_part(const struct unc_walk *walk, unsigned type)
-{
-	return &walk->table->part[walk->table->type[type].parts.first];
-}
-
-/* Places of the main part that are known. */
-static const struct unc_range *places_of(const struct unc_walk *walk, unsigned type)
-{
-	return &main_part(walk, type)->where;
-}
-
-static uint64_t base_of(const struct unc_walk *walk, const struct unc_pmon_record *record)
-{
-	uint64_t address = record->address;
-
-	if (main_part(walk, record->type)->space == UNC_SPACE_PCI)
-		address &= ~(1ull << 31);
-	return address - (uint64_t)unc_control_offset(walk->table, record->type);
-}
-
-/* Room of the registers of the main part, from its base on: numbers of MSRs, bytes. */
-static uint64_t extent(const struct unc_table *t, unsigned type)
-{
-	const struct unc_range *regs = &t->type[type].regs;
-	bool msr = t->part[t->type[type].parts.first].space == UNC_SPACE_MSR;
-	int64_t end = msr ? 1 : 8;
-
-	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
-		int64_t last = (int64_t)t->reg[i].offset + (msr ? 1 : t->reg[i].width / 8);
-
-		if (t->reg[i].part == 0 && !(t->reg[i].flags & UNC_REG_ABS) && last > end)
-			end = last;
-	}
-	return (uint64_t)end;
-}
-
-/* MSRs: a broken table must not make us write any register of the CPU. */
-static int check_msr(const struct unc_walk *walk, unsigned type, uint64_t base,
-		     struct unc_error *err)
-{
-	const struct unc_table *t = walk->table;
-	const struct unc_range *rows = places_of(walk, type);
-	uint64_t low = UINT64_MAX, high = 0;
-	unsigned owner = UNC_NONE;
-
-	for (uint32_t i = 0; i < rows->n; i++)
-		if (t->where[rows->first + i].base == base)
-			return 0;
-	if (rows->n)
-		return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is no place of %s", base,
-				unc_type_name(t, type));
-	/* No source names one: between those of others, and as they are on a multiple of 16. */
-	for (unsigned i = 0; i < t->n_type; i++)
-		for (unsigned k = 0; t->type[i].parts.n && k < places_of(walk, i)->n &&
-				     main_part(walk, i)->space == UNC_SPACE_MSR;
-		     k++) {
-			uint64_t place = t->where[places_of(walk, i)->first + k].base;
-
-			low = place < low ? place : low;
-			high = place > high ? place : high;
-			if (place < base + extent(t, type) && base < place + extent(t, i))
-				owner = i;
-		}
-	if (base < low || base >= high || base % MSR_ALIGN)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"MSR 0x%" PRIx64 " is no multiple of 16 in the monitors' range",
-				base);
-	if (owner != UNC_NONE)
-		return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is of %s", base,
-				unc_type_name(t, owner));
-	return 0;
-}
-
-/* Memory: the places of the guide in the BARs, where these can be read. */
-static int check_mmio(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
-		      struct unc_error *err)
-{
-	const struct unc_range *rows = places_of(walk, record->type);
-	uint64_t base = base_of(walk, record), bar;
-	struct unc_error unread = {0};
-
-	if (base & 7 || base >> PHYSICAL_BITS)
-		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no address of a unit", base);
-	for (uint32_t i = 0; i < rows->n; i++) {
-		const struct unc_tbl_where *where =
-			&walk->table->where[rows->first + (record->id + i) % rows->n];
-		struct unc_error why = {0};
-		int rc = unc_fixed_bar(walk, &walk->table->bar[where->bar], where->bar_index,
-				       socket, &bar, &why);
-
-		if (rc == 0 && bar + where->base == base)
-			return 0;
-		if (rc == UNC_ERR_UNAVAILABLE)
-			unread = why;
-	}
-	if (unread.code)
-		return unc_fail(err, unread.code, "memory 0x%" PRIx64 " cannot be checked: %s",
-				base, unread.text);
-	/* Where no source names a place, what is there now tells: refuse_overlaps(), the fence. */
-	return rows->n ? unc_fail(err, UNC_ERR_TABLE, "memory 0x%" PRIx64 " is no place of %s",
-				  base, unc_type_name(walk->table, record->type))
-		       : 0;
-}
-
-/* Types that share a number in the discovery table share the numbers of their units, too: there the
- * unit at the place of the tables has the place's number. */
-static void number_by_place(const struct unc_walk *walk, struct unc_pmon_record *record)
-{
-	const struct unc_range *rows = &main_part(walk, record->type)->where;
-
-	for (uint32_t i = 0; walk->table->type[record->type].functions && i < rows->n; i++)
-		if (walk->table->where[rows->first + i].devfn == UNC_PCI_DEVFN(record->address))
-			record->id = (uint16_t)i;
-}
-
-/* PCI: the function exists, on this socket, and is what units.tbl expects there. */
-static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
-		     struct unc_error *err)
-{
-	const struct unc_tbl_part *part = main_part(walk, record->type);
-	uint64_t address = record->address & ~(1ull << 31);
-	const struct unc_tbl_where *where;
-	const struct unc_pci_function *f;
-	int64_t offset;
-	int found;
-
-	if (!(record->address >> 31 & 1))
-		return unc_fail(err, UNC_ERR_TABLE, "its PCI address is not enabled (bit 31)");
-	if (record->address >> 32)
-		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no PCI address",
-				record->address);
-	if (record->id >= part->where.n)
-		return unc_fail(err, UNC_ERR_TABLE, "its number is beyond the %u there are",
-				part->where.n);
-	where = &walk->table->where[part->where.first + record->id];
-	f = unc_walk_address(walk, address, &found);
-	/* Where the bus does not tell its socket, the table does. */
-	if (!f || f->device != where->device_id || f->devfn != where->devfn ||
-	    (found != UNC_SOCKET_UNKNOWN && found != socket))
-		return unc_fail(err, UNC_ERR_TABLE, "no 8086:%04x of this socket is at %s",
-				where->device_id, unc_pci_name(address).text);
-	offset = (int64_t)where->base + unc_control_offset(walk->table, record->type);
-	if (UNC_PCI_OFFSET(address) != offset)
-		return unc_fail(err, UNC_ERR_TABLE, "unit control at 0x%x, not at 0x%llx",
-				UNC_PCI_OFFSET(address), (long long)offset);
-	return 0;
-}
-
-static int check_place(const struct unc_walk *walk, const struct unc_pmon_record *record,
-		       int socket, struct unc_error *err)
-{
-	static const uint8_t access[UNC_N_SPACES] = {
-		[UNC_SPACE_MSR] = UNC_PMON_MSR,
-		[UNC_SPACE_PCI] = UNC_PMON_PCI,
-		[UNC_SPACE_MMIO] = UNC_PMON_MMIO,
-	};
-	uint8_t space = main_part(walk, record->type)->space;
-
-	if (record->access != access[space])
-		return unc_fail(err, UNC_ERR_TABLE, "access type %u, but %s registers are %s",
-				record->access, unc_type_name(walk->table, record->type),
-				unc_space_name(space));
-	if (space == UNC_SPACE_MSR)
-		return check_msr(walk, record->type, base_of(walk, record), err);
-	if (space == UNC_SPACE_MMIO)
-		return check_mmio(walk, record, socket, err);
-	return check_pci(walk, record, socket, err);
-}
-
-static uint8_t distance(const struct unc_table *t, const struct unc_tbl_type *row, uint16_t reg)
-{
-	int32_t from = row->unit_ctl == UNC_NONE ? 0 : t->reg[row->unit_ctl].offset;
-
-	return (uint8_t)(t->reg[reg].offset - from);
-}
-
-/* Does the unit look as units.tbl says? Fewer or narrower counters would be misread. */
-static int check_layout(const struct unc_walk *walk, const struct unc_pmon_record *record,
-			struct unc_error *err)
-{
-	const struct unc_tbl_type *row = &walk->table->type[record->type];
-
-	if (!row->n_counters)
-		return 0;
-	if (record->n_controls < row->n_counters)
-		return unc_fail(err, UNC_ERR_TABLE, "discovery says %u counters, the guide %u",
-				record->n_controls, row->n_counters);
-	if (record->width < row->width)
-		return unc_fail(err, UNC_ERR_TABLE,
-				"discovery says counters of %u bits, the guide %u", record->width,
-				row->width);
-	if (record->ctl != distance(walk->table, row, row->first_ctl) ||
-	    record->ctr != distance(walk->table, row, row->first_ctr))
-		return unc_fail(err, UNC_ERR_TABLE,
-				"discovery says controls at +0x%x and counters at +0x%x, the guide "
-				"+0x%x and +0x%x",
-				record->ctl, record->ctr,
-				distance(walk->table, row, row->first_ctl),
-				distance(walk->table, row, row->first_ctr));
-	return 0;
-}
-
-/* ------------------------------------------------------- records of a type */
-
-/* Whether most records of its type are of another shape. */
-static bool is_unlike(const struct unc_pmon_list *list, const struct unc_pmon_record *r)
-{
-	size_t same = 0, n = 0;
-
-	for (const struct unc_pmon_record *o = list->record; o < list->record + list->n; o++) {
-		n += o->type == r->type;
-		same += o->type == r->type && o->shape == r->shape;
-	}
-	return 2 * same < n;
-}
-
-/* Whether it is where the unit of its number is by the tables. */
-static bool is_home(const struct unc_walk *walk, const struct unc_pmon_record *r)
-{
-	const struct unc_range *rows = places_of(walk, r->type);
-
-	return r->id < rows->n && walk->table->where[rows->first + r->id].base == base_of(walk, r);
-}
-
-/* Another record of the type with the number or the place of this one, and a better right to it. */
-static const struct unc_pmon_record *rival(const struct unc_walk *walk,
-					   const struct unc_pmon_list *list,
-					   const struct unc_pmon_record *r)
-{
-	for (const struct unc_pmon_record *o = list->record; o < list->record + list->n; o++)
-		if (o->type == r->type && (o->id == r->id) != (o->address == r->address) &&
-		    (is_home(walk, o) != is_home(walk, r) ? is_home(walk, o) : o < r))
-			return o;
-	return NULL;
-}
-
-/* What becomes of a record, and why it is not used. */
-static int judge(const struct unc_walk *walk, const struct unc_pmon_list *list,
-		 const struct unc_pmon_record *r, int socket, struct unc_error *err)
-{
-	const struct unc_pmon_record *other;
-	const char *name = unc_type_name(walk->table, r->type);
-
-	if (check_place(walk, r, socket, err) < 0)
-		return NOT_THERE;
-	if (check_layout(walk, r, err) < 0)
-		return ODD;
-	if (is_unlike(list, r)) {
-		unc_fail(err, UNC_ERR_TABLE,
-			 "its record, of %u counters of %u bits at 0x%" PRIx64
-			 ", is not like those of other %s",
-			 r->n_controls, r->width, base_of(walk, r), name);
-		return ODD;
-	}
-	if ((other = rival(walk, list, r))) {
-		unc_fail(err, UNC_ERR_TABLE,
-			 "it is listed at 0x%" PRIx64 ", and %s%u at 0x%" PRIx64, base_of(walk, r),
-			 name, other->id, base_of(walk, other));
-		return ODD;
-	}
-	return USED;
-}
-
-/* Judges all records of a type. Returns how many there are. */
-static size_t judge_records(const struct unc_walk *walk, const struct unc_pmon_list *list,
-			    unsigned type, int socket)
-{
-	struct unc_error first = {0};
-	unsigned first_id = 0;
-	size_t n = 0, bad = 0;
-
-	for (size_t i = 0; i < list->n; i++) {
-		struct unc_pmon_record *record = &list->record[i];
-		struct unc_error why = {0};
-
-		if (record->type != type)
-			continue;
-		n++;
-		number_by_place(walk, record);
-		record->state = (uint8_t)judge(walk, list, record, socket, &why);
-		if (record->state == USED || bad++)
-			continue;
-		first = why;
-		first_id = record->id;
-	}
-	if (bad)
-		unc_walk_note(walk, "socket %d: discovery of %zu of %zu %s is broken (%s%u: %s)",
-			      socket, bad, n, unc_type_name(walk->table, type),
-			      unc_type_name(walk->table, type), first_id, first.text);
-	return n;
-}
 
 /* What counts the units of a type beside the list, and how many they are; UNC_NONE: nothing does. */
 struct told {
@@ -389,8 +88,8 @@ static void add_unit(struct unc_walk *walk, const struct unc_pmon_record *record
 
 	unit->status_position = (int16_t)record->position;
 	unit->part[0] = (struct unc_place){
-		.base = base_of(walk, record),
-		.space = main_part(walk, record->type)->space,
+		.base = unc_pmon_base(walk, record),
+		.space = unc_main_part(walk->table, record->type)->space,
 		.present = true,
 		.exists = true,
 	};
@@ -428,11 +127,11 @@ static void add_doubtful(struct unc_walk *walk, unsigned type, int socket, unsig
  * what is at the address of a BAR reading has to tell. Returns how many. */
 static int add_unlisted(struct unc_walk *walk, unsigned type, int socket, unsigned most)
 {
-	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
+	bool pci = unc_main_part(walk->table, type)->space == UNC_SPACE_PCI;
 	unsigned n = units_of(walk, type, socket);
 	int added = 0;
 
-	for (unsigned i = 0; i < places_of(walk, type)->n && n < most; i++) {
+	for (unsigned i = 0; i < unc_main_part(walk->table, type)->where.n && n < most; i++) {
 		struct unc_place place;
 		struct unc_instance *unit;
 
@@ -477,7 +176,7 @@ static void add_doubted(struct unc_walk *walk, struct unc_pmon_list *list, unsig
 static void add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, unsigned type,
 		       int socket, int state)
 {
-	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
+	bool pci = unc_main_part(walk->table, type)->space == UNC_SPACE_PCI;
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct unc_pmon_record *r = &list->record[i];
@@ -485,10 +184,11 @@ static void add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, 
 
 		if (r->type != type || r->state != state ||
 		    unc_fixed_empty(walk, type, r->id, socket, &why) ||
-		    (pci && state == NOT_THERE && unc_walk_count(walk, type, socket, r->id)))
+		    (pci && state == UNC_PMON_NOT_THERE &&
+		     unc_walk_count(walk, type, socket, r->id)))
 			continue;
 		unc_error_clear(&why);
-		judge(walk, list, r, socket, &why);
+		unc_pmon_judge(walk, list, r, socket, &why);
 		unc_walk_lack(walk, type, socket, index_for(walk, type, socket, r->id),
 			      "discovery lists it, but %s", why.text);
 	}
@@ -499,15 +199,15 @@ static void type_of_socket(struct unc_pmon *pmon, unsigned type, int socket)
 	struct unc_walk *walk = pmon->walk;
 	struct unc_pmon_list *list = &pmon->socket[socket];
 	const struct unc_tbl_type *row = &walk->table->type[type];
-	bool pci = main_part(walk, type)->space == UNC_SPACE_PCI;
-	bool msr = main_part(walk, type)->space == UNC_SPACE_MSR;
+	bool pci = unc_main_part(walk->table, type)->space == UNC_SPACE_PCI;
+	bool msr = unc_main_part(walk->table, type)->space == UNC_SPACE_MSR;
 	struct told told = count_beside(walk, type, socket);
 	size_t n;
 
 	/* A channel is no surplus for want of a function that the BIOS may hide. */
 	if (!unc_only_listed(walk, type))
 		drop_surplus(walk, list, type, socket, &told);
-	n = judge_records(walk, list, type, socket);
+	n = unc_pmon_judge_all(walk, list, type, socket);
 	/* A PCI function proves by its device id that it is there, a register that says so does: with
 	 * these, none in the list is no answer. */
 	bool fixed =
@@ -531,18 +231,18 @@ static void type_of_socket(struct unc_pmon *pmon, unsigned type, int socket)
 	if (fixed)
 		return;
 	for (size_t i = 0; i < list->n; i++)
-		if (list->record[i].type == type && list->record[i].state == USED)
+		if (list->record[i].type == type && list->record[i].state == UNC_PMON_USED)
 			add_unit(walk, &list->record[i], socket);
-	add_broken(walk, list, type, socket, ODD);
+	add_broken(walk, list, type, socket, UNC_PMON_ODD);
 	if (!pci)
-		add_broken(walk, list, type, socket, NOT_THERE);
+		add_broken(walk, list, type, socket, UNC_PMON_NOT_THERE);
 	if (!msr && !unc_only_listed(walk, type))
 		added = add_unlisted(walk, type, socket, told.n);
 	if (added > 0 && pci && !row->unlisted && !*list->lacks)
 		snprintf(list->lacks, sizeof(list->lacks), "discovery does not list %d %s", added,
 			 unc_type_name(walk->table, type));
 	if (pci)
-		add_broken(walk, list, type, socket, NOT_THERE);
+		add_broken(walk, list, type, socket, UNC_PMON_NOT_THERE);
 	add_doubted(walk, list, type, socket, &told);
 }
 
@@ -555,8 +255,8 @@ static void add_more(struct unc_pmon *pmon, unsigned type, int socket)
 
 	if (row->discovery < 0 || row->distrusted || !row->parts.n || row->presents.n)
 		return;
-	if (listed || (main_part(walk, type)->space == UNC_SPACE_MSR &&
-		       units_of(walk, type, socket) < places_of(walk, type)->n))
+	if (listed || (unc_main_part(walk->table, type)->space == UNC_SPACE_MSR &&
+		       units_of(walk, type, socket) < unc_main_part(walk->table, type)->where.n))
 		add_doubtful(walk, type, socket, UNC_NONE, pmon->socket[socket].lacks);
 }
 
@@ -564,7 +264,7 @@ static bool is_listed(const struct unc_walk *walk, const struct unc_pmon_list *l
 		      uint64_t base)
 {
 	for (size_t i = 0; i < list->n; i++)
-		if (list->record[i].type == type && base_of(walk, &list->record[i]) == base)
+		if (list->record[i].type == type && unc_pmon_base(walk, &list->record[i]) == base)
 			return true;
 	return false;
 }
@@ -654,7 +354,7 @@ static bool overlap(const struct unc_table *t, const struct unc_instance *a,
 
 	return a != b && x && y && a->part[0].space == b->part[0].space &&
 	       (a->part[0].space != UNC_SPACE_MSR || a->socket == b->socket) &&
-	       (x < y ? y - x < extent(t, a->type) : x - y < extent(t, b->type));
+	       (x < y ? y - x < unc_pmon_extent(t, a->type) : x - y < unc_pmon_extent(t, b->type));
 }
 
 /* Units of which no source names a place must not have registers of others. */
@@ -666,7 +366,8 @@ static void refuse_overlaps(struct unc_walk *walk)
 		for (size_t k = 0; k < walk->n && unit->part[0].present; k++) {
 			const struct unc_instance *other = &walk->unit[k];
 
-			if (places_of(walk, unit->type)->n || !overlap(walk->table, unit, other))
+			if (unc_main_part(walk->table, unit->type)->where.n ||
+			    !overlap(walk->table, unit, other))
 				continue;
 			unit->part[0].present = unit->part[0].exists = false;
 			unc_instance_refuse(

@@ -63,15 +63,12 @@ int unc_walk_cpu(const struct unc_walk *, int socket, struct unc_place *out, str
 static inline const struct unc_tbl_where *unc_where(const struct unc_table *t, unsigned type,
 						    unsigned index)
 {
-	const struct unc_tbl_type *row = &t->type[type];
+	const struct unc_range *rows =
+		t->type[type].parts.n ? &unc_main_part(t, type)->where : NULL;
 
-	const struct unc_tbl_where *where =
-		t->where + (row->parts.n ? t->part[row->parts.first].where.first + index : 0);
-
-	return row->parts.n && index < t->part[row->parts.first].where.n &&
-			       where->optional != UNC_WHERE_LISTED
-		       ? where
-		       : NULL;
+	if (!rows || index >= rows->n || t->where[rows->first + index].optional == UNC_WHERE_LISTED)
+		return NULL;
+	return &t->where[rows->first + index];
 }
 /* Fills the unit's location from its part 0. */
 void unc_instance_locate(struct unc_instance *);
@@ -194,6 +191,20 @@ struct unc_pmon {
 /* Reads all tables. What is wrong with one is a note. */
 void unc_pmon_read(struct unc_pmon *);
 void unc_pmon_free(struct unc_pmon *); /* allocated with calloc() */
+
+/* ---- discover_record.c */
+/* Where a record says that the unit's registers begin. */
+uint64_t unc_pmon_base(const struct unc_walk *, const struct unc_pmon_record *);
+/* Room of the registers of the main part, from its base on: numbers of MSRs, bytes. */
+uint64_t unc_pmon_extent(const struct unc_table *, unsigned type);
+/* What becomes of a record, and why it is not used: it is not where it says; it is not as it should
+ * be; it is right. */
+enum { UNC_PMON_NOT_THERE, UNC_PMON_ODD, UNC_PMON_USED };
+int unc_pmon_judge(const struct unc_walk *, const struct unc_pmon_list *,
+		   const struct unc_pmon_record *, int socket, struct unc_error *err);
+/* Judges all records of a type. Returns how many there are. */
+size_t unc_pmon_judge_all(const struct unc_walk *, const struct unc_pmon_list *, unsigned type,
+			  int socket);
 
 /* ---- discover_table.c */
 /* Adds the units of all types by the PMON discovery tables, and by the places of units.tbl

@@ -295,7 +295,7 @@ static int add_listed(struct yard *yard, const struct unc_table *t, struct unc_i
 			     : own->type[block.type].discovery == t->type[unit->type].discovery)
 			break;
 	if (block.type == own->n_type || !own->type[block.type].parts.n ||
-	    own->part[own->type[block.type].parts.first].where.n ||
+	    unc_main_part(own, block.type)->where.n ||
 	    unc_fence_space(yard->fence, &block) != unit->part[0].space)
 		return 0;
 	block.base = unit->part[0].base + (uint64_t)(unc_control_offset(t, unit->type) -

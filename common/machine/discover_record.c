@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether a record of the discovery table is believed: by its place, which must be one that units.tbl
+ * knows or nobody's, by its layout, and by the other records of its type.
+ */
+#include <inttypes.h>
+
+#include "machine/discover_walk.h"
+
+enum { MSR_ALIGN = 16, PHYSICAL_BITS = 52 };
+
+/* ----------------------------------------------------------------- one record */
+
+uint64_t unc_pmon_base(const struct unc_walk *walk, const struct unc_pmon_record *record)
+{
+	uint64_t address = record->address;
+
+	if (unc_main_part(walk->table, record->type)->space == UNC_SPACE_PCI)
+		address &= ~(1ull << 31);
+	return address - (uint64_t)unc_control_offset(walk->table, record->type);
+}
+
+uint64_t unc_pmon_extent(const struct unc_table *t, unsigned type)
+{
+	const struct unc_range *regs = &t->type[type].regs;
+	bool msr = unc_main_part(t, type)->space == UNC_SPACE_MSR;
+	int64_t end = msr ? 1 : 8;
+
+	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
+		int64_t last = (int64_t)t->reg[i].offset + (msr ? 1 : t->reg[i].width / 8);
+
+		if (t->reg[i].part == 0 && !(t->reg[i].flags & UNC_REG_ABS) && last > end)
+			end = last;
+	}
+	return (uint64_t)end;
+}
+
+/* MSRs: a broken table must not make us write any register of the CPU. */
+static int check_msr(const struct unc_walk *walk, unsigned type, uint64_t base,
+		     struct unc_error *err)
+{
+	const struct unc_table *t = walk->table;
+	const struct unc_range *rows = &unc_main_part(walk->table, type)->where;
+	uint64_t low = UINT64_MAX, high = 0;
+	unsigned owner = UNC_NONE;
+
+	for (uint32_t i = 0; i < rows->n; i++)
+		if (t->where[rows->first + i].base == base)
+			return 0;
+	if (rows->n)
+		return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is no place of %s", base,
+				unc_type_name(t, type));
+	/* No source names one: between those of others, and as they are on a multiple of 16. */
+	for (unsigned i = 0; i < t->n_type; i++)
+		for (unsigned k = 0;
+		     t->type[i].parts.n && k < unc_main_part(walk->table, i)->where.n &&
+		     unc_main_part(walk->table, i)->space == UNC_SPACE_MSR;
+		     k++) {
+			uint64_t place =
+				t->where[unc_main_part(walk->table, i)->where.first + k].base;
+
+			low = place < low ? place : low;
+			high = place > high ? place : high;
+			if (place < base + unc_pmon_extent(t, type) &&
+			    base < place + unc_pmon_extent(t, i))
+				owner = i;
+		}
+	if (base < low || base >= high || base % MSR_ALIGN)
+		return unc_fail(err, UNC_ERR_TABLE,
+				"MSR 0x%" PRIx64 " is no multiple of 16 in the monitors' range",
+				base);
+	if (owner != UNC_NONE)
+		return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is of %s", base,
+				unc_type_name(t, owner));
+	return 0;
+}
+
+/* Memory: the places of the guide in the BARs, where these can be read. */
+static int check_mmio(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
+		      struct unc_error *err)
+{
+	const struct unc_range *rows = &unc_main_part(walk->table, record->type)->where;
+	uint64_t base = unc_pmon_base(walk, record), bar;
+	struct unc_error unread = {0};
+
+	if (base & 7 || base >> PHYSICAL_BITS)
+		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no address of a unit", base);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct unc_tbl_where *where =
+			&walk->table->where[rows->first + (record->id + i) % rows->n];
+		struct unc_error why = {0};
+		int rc = unc_fixed_bar(walk, &walk->table->bar[where->bar], where->bar_index,
+				       socket, &bar, &why);
+
+		if (rc == 0 && bar + where->base == base)
+			return 0;
+		if (rc == UNC_ERR_UNAVAILABLE)
+			unread = why;
+	}
+	if (unread.code)
+		return unc_fail(err, unread.code, "memory 0x%" PRIx64 " cannot be checked: %s",
+				base, unread.text);
+	/* Where no source names a place, what is there now tells: refuse_overlaps(), the fence. */
+	return rows->n ? unc_fail(err, UNC_ERR_TABLE, "memory 0x%" PRIx64 " is no place of %s",
+				  base, unc_type_name(walk->table, record->type))
+		       : 0;
+}
+
+/* Types that share a number in the discovery table share the numbers of their units, too: there the
+ * unit at the place of the tables has the place's number. */
+static void number_by_place(const struct unc_walk *walk, struct unc_pmon_record *record)
+{
+	const struct unc_range *rows = &unc_main_part(walk->table, record->type)->where;
+
+	for (uint32_t i = 0; walk->table->type[record->type].functions && i < rows->n; i++)
+		if (walk->table->where[rows->first + i].devfn == UNC_PCI_DEVFN(record->address))
+			record->id = (uint16_t)i;
+}
+
+/* PCI: the function exists, on this socket, and is what units.tbl expects there. */
+static int check_pci(const struct unc_walk *walk, const struct unc_pmon_record *record, int socket,
+		     struct unc_error *err)
+{
+	const struct unc_tbl_part *part = unc_main_part(walk->table, record->type);
+	uint64_t address = record->address & ~(1ull << 31);
+	const struct unc_tbl_where *where;
+	const struct unc_pci_function *f;
+	int64_t offset;
+	int found;
+
+	if (!(record->address >> 31 & 1))
+		return unc_fail(err, UNC_ERR_TABLE, "its PCI address is not enabled (bit 31)");
+	if (record->address >> 32)
+		return unc_fail(err, UNC_ERR_TABLE, "0x%" PRIx64 " is no PCI address",
+				record->address);
+	if (record->id >= part->where.n)
+		return unc_fail(err, UNC_ERR_TABLE, "its number is beyond the %u there are",
+				part->where.n);
+	where = &walk->table->where[part->where.first + record->id];
+	f = unc_walk_address(walk, address, &found);
+	/* Where the bus does not tell its socket, the table does. */
+	if (!f || f->device != where->device_id || f->devfn != where->devfn ||
+	    (found != UNC_SOCKET_UNKNOWN && found != socket))
+		return unc_fail(err, UNC_ERR_TABLE, "no 8086:%04x of this socket is at %s",
+				where->device_id, unc_pci_name(address).text);
+	offset = (int64_t)where->base + unc_control_offset(walk->table, record->type);
+	if (UNC_PCI_OFFSET(address) != offset)
+		return unc_fail(err, UNC_ERR_TABLE, "unit control at 0x%x, not at 0x%llx",
+				UNC_PCI_OFFSET(address), (long long)offset);
+	return 0;
+}
+
+static int check_place(const struct unc_walk *walk, const struct unc_pmon_record *record,
+		       int socket, struct unc_error *err)
+{
+	static const uint8_t access[UNC_N_SPACES] = {
+		[UNC_SPACE_MSR] = UNC_PMON_MSR,
+		[UNC_SPACE_PCI] = UNC_PMON_PCI,
+		[UNC_SPACE_MMIO] = UNC_PMON_MMIO,
+	};
+	uint8_t space = unc_main_part(walk->table, record->type)->space;
+
+	if (record->access != access[space])
+		return unc_fail(err, UNC_ERR_TABLE, "access type %u, but %s registers are %s",
+				record->access, unc_type_name(walk->table, record->type),
+				unc_space_name(space));
+	if (space == UNC_SPACE_MSR)
+		return check_msr(walk, record->type, unc_pmon_base(walk, record), err);
+	if (space == UNC_SPACE_MMIO)
+		return check_mmio(walk, record, socket, err);
+	return check_pci(walk, record, socket, err);
+}
+
+static uint8_t distance(const struct unc_table *t, const struct unc_tbl_type *row, uint16_t reg)
+{
+	int32_t from = row->unit_ctl == UNC_NONE ? 0 : t->reg[row->unit_ctl].offset;
+
+	return (uint8_t)(t->reg[reg].offset - from);
+}
+
+/* Does the unit look as units.tbl says? Fewer or narrower counters would be misread. */
+static int check_layout(const struct unc_walk *walk, const struct unc_pmon_record *record,
+			struct unc_error *err)
+{
+	const struct unc_tbl_type *row = &walk->table->type[record->type];
+
+	if (!row->n_counters)
+		return 0;
+	if (record->n_controls < row->n_counters)
+		return unc_fail(err, UNC_ERR_TABLE, "discovery says %u counters, the guide %u",
+				record->n_controls, row->n_counters);
+	if (record->width < row->width)
+		return unc_fail(err, UNC_ERR_TABLE,
+				"discovery says counters of %u bits, the guide %u", record->width,
+				row->width);
+	if (record->ctl != distance(walk->table, row, row->first_ctl) ||
+	    record->ctr != distance(walk->table, row, row->first_ctr))
+		return unc_fail(err, UNC_ERR_TABLE,
+				"discovery says controls at +0x%x and counters at +0x%x, the guide "
+				"+0x%x and +0x%x",
+				record->ctl, record->ctr,
+				distance(walk->table, row, row->first_ctl),
+				distance(walk->table, row, row->first_ctr));
+	return 0;
+}
+
+/* ------------------------------------------------------- records of a type */
+
+/* Whether most records of its type are of another shape. */
+static bool is_unlike(const struct unc_pmon_list *list, const struct unc_pmon_record *r)
+{
+	size_t same = 0, n = 0;
+
+	for (const struct unc_pmon_record *o = list->record; o < list->record + list->n; o++) {
+		n += o->type == r->type;
+		same += o->type == r->type && o->shape == r->shape;
+	}
+	return 2 * same < n;
+}
+
+/* Whether it is where the unit of its number is by the tables. */
+static bool is_home(const struct unc_walk *walk, const struct unc_pmon_record *r)
+{
+	const struct unc_range *rows = &unc_main_part(walk->table, r->type)->where;
+
+	return r->id < rows->n &&
+	       walk->table->where[rows->first + r->id].base == unc_pmon_base(walk, r);
+}
+
+/* Another record of the type with the number or the place of this one, and a better right to it. */
+static const struct unc_pmon_record *rival(const struct unc_walk *walk,
+					   const struct unc_pmon_list *list,
+					   const struct unc_pmon_record *r)
+{
+	for (const struct unc_pmon_record *o = list->record; o < list->record + list->n; o++)
+		if (o->type == r->type && (o->id == r->id) != (o->address == r->address) &&
+		    (is_home(walk, o) != is_home(walk, r) ? is_home(walk, o) : o < r))
+			return o;
+	return NULL;
+}
+
+int unc_pmon_judge(const struct unc_walk *walk, const struct unc_pmon_list *list,
+		   const struct unc_pmon_record *r, int socket, struct unc_error *err)
+{
+	const struct unc_pmon_record *other;
+	const char *name = unc_type_name(walk->table, r->type);
+
+	if (check_place(walk, r, socket, err) < 0)
+		return UNC_PMON_NOT_THERE;
+	if (check_layout(walk, r, err) < 0)
+		return UNC_PMON_ODD;
+	if (is_unlike(list, r)) {
+		unc_fail(err, UNC_ERR_TABLE,
+			 "its record, of %u counters of %u bits at 0x%" PRIx64
+			 ", is not like those of other %s",
+			 r->n_controls, r->width, unc_pmon_base(walk, r), name);
+		return UNC_PMON_ODD;
+	}
+	if ((other = rival(walk, list, r))) {
+		unc_fail(err, UNC_ERR_TABLE,
+			 "it is listed at 0x%" PRIx64 ", and %s%u at 0x%" PRIx64,
+			 unc_pmon_base(walk, r), name, other->id, unc_pmon_base(walk, other));
+		return UNC_PMON_ODD;
+	}
+	return UNC_PMON_USED;
+}
+
+size_t unc_pmon_judge_all(const struct unc_walk *walk, const struct unc_pmon_list *list,
+			  unsigned type, int socket)
+{
+	struct unc_error first = {0};
+	unsigned first_id = 0;
+	size_t n = 0, bad = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		struct unc_pmon_record *record = &list->record[i];
+		struct unc_error why = {0};
+
+		if (record->type != type)
+			continue;
+		n++;
+		number_by_place(walk, record);
+		record->state = (uint8_t)unc_pmon_judge(walk, list, record, socket, &why);
+		if (record->state == UNC_PMON_USED || bad++)
+			continue;
+		first = why;
+		first_id = record->id;
+	}
+	if (bad)
+		unc_walk_note(walk, "socket %d: discovery of %zu of %zu %s is broken (%s%u: %s)",
+			      socket, bad, n, unc_type_name(walk->table, type),
+			      unc_type_name(walk->table, type), first_id, first.text);
+	return n;
+}
