@@ -141,7 +141,7 @@ int unc_backend_find(struct unc_backend *backend, const char *pmu, unsigned sock
 /* ---- groups: the lock of the list is held */
 
 /* Why the kernel says of each CPU of the socket that it is offline. */
-static int fail_cpus(const struct unc_backend *backend, int socket, struct unc_error *err)
+static int fail_cpus(const struct unc_backend *backend, uint32_t of, struct unc_error *err)
 {
 	bool online[UNC_MAX_CPUS] = {false};
 	char text[4096];
@@ -152,7 +152,7 @@ static int fail_cpus(const struct unc_backend *backend, int socket, struct unc_e
 			"/sys/devices/system/cpu/online") < 0 ||
 	    !unc_cpu_list(text, online))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
-	for (unsigned i = 0; (cpu = unc_topology_cpu(backend->topology, socket, i)) >= 0; i++)
+	for (unsigned i = 0; (cpu = unc_topology_sibling(backend->topology, of, i)) >= 0; i++)
 		if (online[cpu])
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"perf_event_open: no such device, though cpu %d of the "
@@ -166,14 +166,14 @@ static int open_group(struct unc_backend *backend, const struct unc_kernel_place
 		      const struct unc_kernel_event *events, size_t n, struct unc_perf_group **out,
 		      struct unc_error *err)
 {
-	int cpu, socket = unc_topology_socket(backend->topology, (int)place->cpu);
 	struct unc_kernel_place at = *place;
 	int rc = unc_perf_group_open(backend->machine, backend->first, &at, events, n, out, err);
 
 	for (unsigned i = 0; rc == UNC_ERR_NOT_FOUND; i++) {
-		cpu = socket < 0 ? -1 : unc_topology_cpu(backend->topology, socket, i);
+		int cpu = unc_topology_sibling(backend->topology, place->cpu, i);
+
 		if (cpu < 0)
-			return fail_cpus(backend, socket, err);
+			return fail_cpus(backend, place->cpu, err);
 		at.cpu = (uint32_t)cpu;
 		rc = unc_perf_group_open(backend->machine, backend->first, &at, events, n, out,
 					 err);

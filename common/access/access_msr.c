@@ -74,22 +74,14 @@ static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, st
 			"/dev/cpu/%u/msr: no such file: load the msr module (modprobe msr)", cpu);
 }
 
-/* The i-th CPU of the socket of `cpu`; -1 past the end. */
-static int sibling(const struct unc_backend *backend, uint32_t cpu, unsigned i)
-{
-	const struct unc_topology *top = backend->topology;
-	int socket = top ? unc_topology_socket(top, (int)cpu) : -1;
-
-	return socket < 0 ? -1 : unc_topology_cpu(top, socket, i);
-}
-
 /* Where a CPU is offline any other of its socket reaches the same registers. Those that went
  * offline since cannot be opened. -1: there is none. */
 static int open_sibling(const struct unc_backend *backend, const struct cpu_file *file)
 {
 	int cpu, fd;
 
-	for (unsigned i = 0; (cpu = sibling(backend, file->cpu, i)) >= 0; i++) {
+	for (unsigned i = 0; (cpu = unc_topology_sibling(backend->topology, file->cpu, i)) >= 0;
+	     i++) {
 		if ((uint32_t)cpu == file->cpu || backend->topology->cpu_quiet[cpu])
 			continue;
 		fd = unc_fs_descriptor(backend->fs, file->writable ? O_RDWR : O_RDONLY,

@@ -168,22 +168,17 @@ static int run_one(const struct unc_backend *backend, struct batch_op *op)
 	return rc == EROFS ? EACCES : rc;
 }
 
-/* Another CPU of the socket in the place of one that went offline. -1: there is no more. */
-static int stand_in(const struct unc_backend *backend, const struct seat *seat, unsigned i)
-{
-	const struct unc_topology *top = backend->topology;
-	int socket = top ? unc_topology_socket(top, (int)seat->cpu) : -1;
-
-	return socket < 0 ? -1 : unc_topology_cpu(top, socket, i);
-}
-
+/* Where the CPU went offline another one of its socket takes its place. */
 static int transfer(const struct unc_backend *backend, struct unc_reg_op *op)
 {
 	struct seat *seat = op->handle.sim;
 	struct batch_op one = batch_op(op);
 	int rc = run_one(backend, &one), cpu;
 
-	for (unsigned i = 0; rc == ENXIO && (cpu = stand_in(backend, seat, i)) >= 0; i++) {
+	for (unsigned i = 0; rc == ENXIO; i++) {
+		cpu = unc_topology_sibling(backend->topology, seat->cpu, i);
+		if (cpu < 0)
+			break;
 		if (backend->topology->cpu_quiet[cpu])
 			continue;
 		one = batch_op(op);

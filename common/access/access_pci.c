@@ -232,10 +232,10 @@ struct transfer {
 static int read_halves(void *user, uint32_t half[2], uint64_t *ns)
 {
 	struct transfer *t = user;
-	uint64_t before = t->since, tsc;
+	uint64_t before = t->since;
 	int rc = unc_read_at(t->op->handle.fd, half, 8, UNC_PCI_OFFSET(t->op->reg.address));
 
-	t->machine->methods->now(t->machine, &t->since, &tsc);
+	t->since = unc_machine_now(t->machine);
 	*ns = t->since - before;
 	return rc;
 }
@@ -267,11 +267,10 @@ static int run_one(struct transfer *t)
 
 static int pci_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 {
-	struct transfer t = {.machine = backend->machine};
-	uint64_t tsc;
+	struct transfer t = {.machine = backend->machine,
+			     .since = unc_machine_now(backend->machine)};
 	int failed = 0;
 
-	t.machine->methods->now(t.machine, &t.since, &tsc);
 	for (size_t i = 0; i < n; i++) {
 		t.op = &ops[i];
 		failed += unc_op_done(&ops[i], run_one(&t));

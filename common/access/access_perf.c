@@ -10,13 +10,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "access/access.h"
 #include "base/grow.h"
-#include "host/fs.h"
 #include "host/machine.h"
 
 struct perf_reg {
@@ -28,7 +25,7 @@ struct perf_reg {
 };
 
 struct unc_backend {
-	struct unc_fs *fs;
+	struct unc_machine *machine;
 	pthread_mutex_t lock;  /* of the list: one thread may prepare while another runs */
 	struct perf_reg **reg; /* each on its own: operations keep pointers */
 	size_t n;
@@ -41,12 +38,14 @@ static uint32_t number_of(const struct unc_reg *reg)
 
 static void perf_open(struct unc_backend *backend, struct unc_machine *machine)
 {
-	backend->fs = machine->fs;
+	backend->machine = machine;
 	pthread_mutex_init(&backend->lock, NULL);
 }
 
-static int open_event(const struct unc_reg *reg, uint64_t config, uint64_t config1, bool disabled)
+static int open_event(const struct unc_backend *backend, const struct unc_reg *reg, uint64_t config,
+		      uint64_t config1, bool disabled)
 {
+	struct unc_machine *machine = backend->machine;
 	struct perf_event_attr attr = {
 		.type = (uint32_t)(reg->address >> 32),
 		.size = sizeof(attr),
@@ -57,19 +56,19 @@ static int open_event(const struct unc_reg *reg, uint64_t config, uint64_t confi
 		.pinned = 1,
 	};
 
-	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)reg->target, -1,
-			    PERF_FLAG_FD_CLOEXEC);
+	return machine->events->open(machine, &attr, (int)reg->target, -1);
 }
 
 /* Whether the kernel offers any event of this type on this CPU. */
-static int try_event(const struct unc_reg *reg, struct unc_error *err)
+static int try_event(const struct unc_backend *backend, const struct unc_reg *reg,
+		     struct unc_error *err)
 {
 	struct unc_reg generic = *reg;
 
 	/* Raw events need a core PMU, as the generic event 0, clocks, does. */
 	if (reg->address >> 32 == PERF_TYPE_RAW)
 		generic.address = (uint64_t)PERF_TYPE_HARDWARE << 32;
-	int fd = open_event(&generic, 0, 0, true);
+	int fd = open_event(backend, &generic, 0, 0, true);
 	if (fd >= 0) {
 		close(fd);
 		return 0;
@@ -127,7 +126,7 @@ static int perf_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 	struct unc_reg config = op->reg;
 	int rc = 0;
 
-	if (!unc_fs_is_real(backend->fs))
+	if (!backend->machine->events)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"a dump of a machine has no counters of the kernel");
 	/* A count belongs to its event: both are there before either is used. */
@@ -136,7 +135,7 @@ static int perf_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 	pthread_mutex_lock(&backend->lock);
 	if (op->kind == UNC_OP_READ && number_of(&config) < UNC_PERF_COUNT &&
 	    !find(backend, &config))
-		rc = try_event(&config, err);
+		rc = try_event(backend, &config, err);
 	op->handle.sim = rc == 0 ? find_or_add(backend, &config) : NULL;
 	pthread_mutex_unlock(&backend->lock);
 	if (rc == 0 && !op->handle.sim)
@@ -159,29 +158,21 @@ static int write_config(struct unc_backend *backend, struct perf_reg *event, uin
 	pthread_mutex_lock(&backend->lock);
 	const struct perf_reg *with = find(backend, &extra);
 	pthread_mutex_unlock(&backend->lock);
-	event->fd = open_event(&event->reg, value, with ? with->value : 0, false);
+	event->fd = open_event(backend, &event->reg, value, with ? with->value : 0, false);
 	if (event->fd < 0)
 		return errno;
 	event->value = value;
 	return 0;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /*
  * An event that is not open has counted nothing. One whose CPU went offline goes on giving its old
  * count: only the time that it was enabled tells, which stands still.
  */
-static int read_count(struct perf_reg *event, uint64_t *value)
+static int read_count(const struct unc_machine *machine, struct perf_reg *event, uint64_t *value)
 {
 	const uint64_t moment = 1000000;
-	uint64_t before = now_ns();
+	uint64_t before = unc_machine_now(machine);
 	struct {
 		uint64_t count, enabled;
 	} r;
@@ -196,7 +187,7 @@ static int read_count(struct perf_reg *event, uint64_t *value)
 	if (r.enabled == event->enabled && event->read_ns && before - event->read_ns > moment)
 		return ENODEV;
 	event->enabled = r.enabled;
-	event->read_ns = now_ns();
+	event->read_ns = unc_machine_now(machine);
 	*value = r.count;
 	return 0;
 }
@@ -213,7 +204,7 @@ static int perf_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t 
 		int rc = 0;
 
 		if (number >= UNC_PERF_COUNT && number < UNC_PERF_EXTRA)
-			rc = read_count(reg, &op->value);
+			rc = read_count(backend->machine, reg, &op->value);
 		else if (op->kind == UNC_OP_READ)
 			op->value = reg->value;
 		else if (number >= UNC_PERF_EXTRA)

@@ -35,55 +35,49 @@ const struct unc_tbl_reg *unc_fence_reg(const struct unc_fence *fence,
 	return NULL;
 }
 
-int unc_fence_add(struct unc_fence *fence, const struct unc_fence_block *block,
-		  struct unc_error *err)
+void unc_fence_add(struct unc_fence *fence, const struct unc_fence_block *block)
 {
 	void *more = unc_grow(fence->block, fence->n, sizeof(*block));
 
+	fence->no_memory |= !more;
 	if (!more)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return;
 	fence->block = more;
 	fence->block[fence->n++] = *block;
-	return 0;
 }
 
-int unc_fence_places(const struct unc_fence *fence, unc_fence_fn fn, void *user,
-		     struct unc_error *err)
+void unc_fence_places(const struct unc_fence *fence, unc_fence_fn fn, void *user)
 {
 	const struct unc_table *t = fence->table;
-	int rc = 0;
 
 	for (unsigned i = 0; t && i < t->n_type; i++)
 		for (unsigned p = 0; p < t->type[i].parts.n; p++) {
 			const struct unc_range *rows = &t->part[t->type[i].parts.first + p].where;
 
-			for (uint32_t k = 0; k < rows->n && rc == 0; k++)
-				rc = fn(user,
-					(struct unc_fence_block){.index = k,
-								 .type = (uint16_t)i,
-								 .part = (uint16_t)p},
-					&t->where[rows->first + k], err);
+			for (uint32_t k = 0; k < rows->n; k++)
+				fn(user,
+				   (struct unc_fence_block){
+					   .index = k, .type = (uint16_t)i, .part = (uint16_t)p},
+				   &t->where[rows->first + k]);
 		}
-	return rc;
 }
 
 /* Threads have their registers at the same place, each its own: once is enough. */
-static int add_fixed(void *user, struct unc_fence_block block, const struct unc_tbl_where *where,
-		     struct unc_error *err)
+static void add_fixed(void *user, struct unc_fence_block block, const struct unc_tbl_where *where)
 {
 	int space = unc_fence_space(user, &block);
 
 	block.base = where->base;
 	block.device = where->device_id;
-	return space == UNC_SPACE_MMIO || (unc_space_of_thread(space) && block.index)
-		       ? 0
-		       : unc_fence_add(user, &block, err);
+	if (space != UNC_SPACE_MMIO && !(unc_space_of_thread(space) && block.index))
+		unc_fence_add(user, &block);
 }
 
 int unc_fence_begin(struct unc_fence *fence, const struct unc_table *t, struct unc_error *err)
 {
 	fence->table = t;
-	return unc_fence_places(fence, add_fixed, fence, err);
+	unc_fence_places(fence, add_fixed, fence);
+	return fence->no_memory ? unc_fail(err, UNC_ERR_MEMORY, "out of memory") : 0;
 }
 
 void unc_fence_end(struct unc_fence *fence)

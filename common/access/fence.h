@@ -41,6 +41,7 @@ struct unc_fence {
 	const struct unc_table *table; /* NULL: nothing is within */
 	struct unc_fence_block *block;
 	size_t n;
+	bool no_memory; /* a block is missing, and nothing of it within: told by who has added it */
 	/* Registers of all blocks, sorted: made when the first is asked for, and again behind a new block. */
 	struct unc_fence_row *row;
 	size_t n_rows, n_sorted; /* blocks that are in it */
@@ -48,12 +49,11 @@ struct unc_fence {
 
 /* The places that a compiled table knows by itself; NULL: none. UNC_ERR_MEMORY. */
 int unc_fence_begin(struct unc_fence *, const struct unc_table *, struct unc_error *err);
-int unc_fence_add(struct unc_fence *, const struct unc_fence_block *, struct unc_error *err);
+void unc_fence_add(struct unc_fence *, const struct unc_fence_block *);
 void unc_fence_end(struct unc_fence *);
-/* Calls fn with each place of the table, until it returns something else than 0. */
-typedef int (*unc_fence_fn)(void *user, struct unc_fence_block, const struct unc_tbl_where *,
-			    struct unc_error *err);
-int unc_fence_places(const struct unc_fence *, unc_fence_fn, void *user, struct unc_error *err);
+/* Calls fn with each place of the table. */
+typedef void (*unc_fence_fn)(void *user, struct unc_fence_block, const struct unc_tbl_where *);
+void unc_fence_places(const struct unc_fence *, unc_fence_fn, void *user);
 int unc_fence_space(const struct unc_fence *, const struct unc_fence_block *);
 /* The next register of a block from *i on, and where it is: a number, bytes in a function or of
  * memory. NULL: there is none. */

@@ -155,15 +155,6 @@ static int open_events(struct unc_perf_group *group, bool pinned, struct unc_err
 	return 0;
 }
 
-static uint64_t clock_of(const struct unc_perf_group *group)
-{
-	const struct unc_machine *machine = group->machine;
-	uint64_t ns, tsc;
-
-	machine->methods->now(machine, &ns, &tsc);
-	return ns;
-}
-
 /* 0, or errno. Nothing to be read: a pinned group that has no counters. */
 static int read_data(const struct unc_perf_group *group)
 {
@@ -202,7 +193,7 @@ static int check_time(struct unc_perf_group *group, uint64_t before)
 	/* Not at each read: the allowed difference would hide a dead one that is read often. */
 	if (rc == 0 && (!group->timed || elapsed >= 100 * ms)) {
 		group->timed = true;
-		group->seen = clock_of(group);
+		group->seen = unc_machine_now(group->machine);
 		group->enabled = group->data[UNC_GROUP_ENABLED];
 	}
 	return rc;
@@ -210,7 +201,7 @@ static int check_time(struct unc_perf_group *group, uint64_t before)
 
 int unc_perf_group_read(struct unc_perf_group *group)
 {
-	uint64_t before = clock_of(group);
+	uint64_t before = unc_machine_now(group->machine);
 	int rc = group->dead ? ENODEV : read_data(group);
 
 	if (rc == 0)

@@ -531,6 +531,13 @@ int unc_topology_cpu(const struct unc_topology *t, int socket, unsigned i)
 	return i < (unsigned)s->cpus ? t->order[s->first + (int)i] : -1;
 }
 
+int unc_topology_sibling(const struct unc_topology *t, uint32_t cpu, unsigned i)
+{
+	int socket = t ? unc_topology_socket(t, (int)cpu) : -1;
+
+	return socket < 0 ? -1 : unc_topology_cpu(t, socket, i);
+}
+
 void unc_lockdown_read(const struct unc_fs *fs, char mode[32])
 {
 	char text[128], *open, *close;

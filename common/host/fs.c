@@ -84,26 +84,35 @@ bool unc_fs_is_real(const struct unc_fs *fs)
 	return !*fs->prefix;
 }
 
+/* With errno, as whatever would be done with the path leaves it. */
 static int path_of(const struct unc_fs *fs, char *buf, size_t size, const char *format,
 		   va_list args)
 {
-	int head = snprintf(buf, size, "%s%s", fs->prefix, *format == '/' ? "" : "/");
-	int tail;
+	int head = snprintf(buf, size, "%s%s", fs->prefix, *format == '/' ? "" : "/"), tail = -1;
 
-	if (head < 0 || (size_t)head >= size)
-		return UNC_ERR_RANGE;
-	tail = vsnprintf(buf + head, size - (size_t)head, format, args);
-	return tail < 0 || (size_t)tail >= size - (size_t)head ? UNC_ERR_RANGE : 0;
+	if (head >= 0 && (size_t)head < size)
+		tail = vsnprintf(buf + head, size - (size_t)head, format, args);
+	if (tail >= 0 && (size_t)tail < size - (size_t)head)
+		return 0;
+	errno = ENAMETOOLONG;
+	return UNC_ERR_RANGE;
 }
+
+/* In a function that ends in `format, ...`: the path that these say, into an array. */
+#define PATH_OF(rc, fs, path, size, format)                                                        \
+	do {                                                                                       \
+		va_list args;                                                                      \
+                                                                                                   \
+		va_start(args, format);                                                            \
+		rc = path_of(fs, path, size, format, args);                                        \
+		va_end(args);                                                                      \
+	} while (0)
 
 int unc_fs_path(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
 {
-	va_list args;
 	int rc;
 
-	va_start(args, format);
-	rc = path_of(fs, buf, size, format, args);
-	va_end(args);
+	PATH_OF(rc, fs, buf, size, format);
 	return rc;
 }
 
@@ -185,37 +194,21 @@ static int open_regular(const char *path)
 	return UNC_ERR_IO;
 }
 
-/* As path_of(), and errno with it. */
-static int path_or_errno(const struct unc_fs *fs, char *path, const char *format, va_list args)
-{
-	int rc = path_of(fs, path, PATH_MAX, format, args);
-
-	if (rc < 0)
-		errno = ENAMETOOLONG;
-	return rc;
-}
-
 int unc_fs_descriptor(const struct unc_fs *fs, int flags, const char *format, ...)
 {
 	char path[PATH_MAX];
-	va_list args;
 	int rc;
 
-	va_start(args, format);
-	rc = path_or_errno(fs, path, format, args);
-	va_end(args);
+	PATH_OF(rc, fs, path, sizeof(path), format);
 	return rc < 0 ? rc : open_path(path, flags);
 }
 
 int unc_fs_regular(const struct unc_fs *fs, const char *format, ...)
 {
 	char path[PATH_MAX];
-	va_list args;
 	int rc;
 
-	va_start(args, format);
-	rc = path_or_errno(fs, path, format, args);
-	va_end(args);
+	PATH_OF(rc, fs, path, sizeof(path), format);
 	return rc < 0 ? rc : open_regular(path);
 }
 
@@ -233,14 +226,11 @@ ssize_t unc_read_more(int fd, void *buf, size_t size)
 int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
 {
 	char path[PATH_MAX];
-	va_list args;
 	ssize_t got;
 	size_t n = 0;
 	int rc, fd, saved;
 
-	va_start(args, format);
-	rc = path_or_errno(fs, path, format, args);
-	va_end(args);
+	PATH_OF(rc, fs, path, sizeof(path), format);
 	if (rc < 0)
 		return rc;
 	fd = open_regular(path);
@@ -260,11 +250,8 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 bool unc_fs_exists(const struct unc_fs *fs, const char *format, ...)
 {
 	char path[PATH_MAX];
-	va_list args;
 	int rc;
 
-	va_start(args, format);
-	rc = path_of(fs, path, sizeof(path), format, args);
-	va_end(args);
+	PATH_OF(rc, fs, path, sizeof(path), format);
 	return rc == 0 && access(path, F_OK) == 0;
 }

@@ -80,17 +80,24 @@ static inline void unc_machine_close(struct unc_machine *machine)
 		dlclose(library);
 }
 
+/* Its time in ns. */
+static inline uint64_t unc_machine_now(const struct unc_machine *machine)
+{
+	uint64_t ns, tsc;
+
+	machine->methods->now(machine, &ns, &tsc);
+	return ns;
+}
+
 /* Waits by the clock of this process; false if the machine's own did not move as far (a signal). */
 static inline bool unc_machine_sleep(struct unc_machine *machine, uint64_t ns)
 {
 	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u),
 			     .tv_nsec = (long)(ns % 1000000000u)};
-	uint64_t before, after, tsc;
+	uint64_t before = unc_machine_now(machine);
 
-	machine->methods->now(machine, &before, &tsc);
 	nanosleep(&t, NULL);
-	machine->methods->now(machine, &after, &tsc);
-	return after - before >= ns / 2; /* a signal may end it early */
+	return unc_machine_now(machine) - before >= ns / 2; /* a signal may end it early */
 }
 
 #endif

@@ -45,18 +45,17 @@ struct yard {
 
 /* ---- whose memory it is */
 
-static int add_owner(struct yard *yard, uint64_t first, uint64_t last, const char *name,
-		     struct unc_error *err)
+static void add_owner(struct yard *yard, uint64_t first, uint64_t last, const char *name)
 {
 	void *more = unc_grow(yard->owner, yard->n_owners, sizeof(*yard->owner));
 
+	yard->fence->no_memory |= !more;
 	if (!more)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return;
 	yard->owner = more;
 	yard->owner[yard->n_owners] =
 		(struct owner){.first = first, .last = last, .number = yard->n_owners};
 	snprintf(yard->owner[yard->n_owners++].name, sizeof(yard->owner->name), "%s", name);
-	return 0;
 }
 
 /* Whether a function, as the kernel names it, holds addresses of monitors: its BARs may be theirs.
@@ -80,13 +79,13 @@ static bool is_nobody(const struct yard *yard, const char *name)
 	       strncmp(name, "pnp ", 4) == 0 || is_own(yard, name);
 }
 
-static int read_iomem(struct yard *yard, struct unc_error *err)
+static void read_iomem(struct yard *yard)
 {
 	char *text = malloc(IOMEM_MOST), *save = NULL;
 	bool shown = false;
 	int rc = text ? unc_fs_text(yard->fs, text, IOMEM_MOST, "/proc/iomem") : UNC_ERR_MEMORY;
 
-	for (char *line = rc == 0 ? strtok_r(text, "\n", &save) : NULL; line && rc == 0;
+	for (char *line = rc == 0 ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		struct owner o;
 
@@ -95,58 +94,54 @@ static int read_iomem(struct yard *yard, struct unc_error *err)
 			continue;
 		shown |= o.last != 0;
 		if (!is_nobody(yard, o.name))
-			rc = add_owner(yard, o.first, o.last, o.name, err);
+			add_owner(yard, o.first, o.last, o.name);
 	}
 	free(text);
-	if (rc == UNC_ERR_MEMORY)
-		return unc_fail(err, rc, "out of memory");
+	yard->fence->no_memory |= rc == UNC_ERR_MEMORY;
 	if (!shown)
 		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "/proc/iomem %s",
 			 rc ? "cannot be read" : "shows no addresses (CAP_SYS_ADMIN is needed)");
-	return 0;
 }
 
 /* The BARs of a function, as the kernel has noted them: first, last and kind of each. */
-static int read_bars(struct yard *yard, const char *function, struct unc_error *err)
+static void read_bars(struct yard *yard, const char *function)
 {
 	char text[4096], name[48], *at = text;
 	uint64_t first, last, kind;
-	int used, rc = 0;
+	int used;
 
 	if (unc_fs_text(yard->fs, text, sizeof(text), "/sys/bus/pci/devices/%s/resource",
 			function) < 0) {
 		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "the BARs of %.20s cannot be read",
 			 function);
-		return 0;
+		return;
 	}
 	snprintf(name, sizeof(name), "a BAR of %.20s", function);
-	for (int i = 0; i < BARS && rc == 0; i++, at += used) {
+	for (int i = 0; i < BARS; i++, at += used) {
 		if (sscanf(at, "%" SCNx64 " %" SCNx64 " %" SCNx64 "%n", &first, &last, &kind,
 			   &used) != 3)
 			break;
 		if (first && kind & MEMORY_BAR)
-			rc = add_owner(yard, first, last, name, err);
+			add_owner(yard, first, last, name);
 	}
-	return rc;
 }
 
-static int read_owners(struct yard *yard, struct unc_error *err)
+static void read_owners(struct yard *yard)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
-	int rc = read_iomem(yard, err);
 	DIR *dir = NULL;
 
+	read_iomem(yard);
 	if (unc_fs_path(yard->fs, path, sizeof(path), "/sys/bus/pci/devices") == 0)
 		dir = opendir(path);
 	if (!dir)
 		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "the PCI functions cannot be listed");
-	while (dir && rc == 0 && (entry = readdir(dir)))
+	while (dir && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.' && !is_own(yard, entry->d_name))
-			rc = read_bars(yard, entry->d_name, err);
+			read_bars(yard, entry->d_name);
 	if (dir)
 		closedir(dir);
-	return rc;
 }
 
 static int compare_owners(const void *pa, const void *pb)
@@ -211,33 +206,28 @@ struct window {
 };
 
 /* A unit behind it. What is known to be somebody's stays out. */
-static int add_behind(void *user, struct unc_fence_block block, const struct unc_tbl_where *where,
-		      struct unc_error *err)
+static void add_behind(void *user, struct unc_fence_block block, const struct unc_tbl_where *where)
 {
 	const struct window *w = user;
 
 	block.base = w->address + where->base;
-	if (unc_fence_space(w->yard->fence, &block) != UNC_SPACE_MMIO || where->bar != w->bar ||
-	    where->bar_index != w->element || owner_of(w->yard, &block))
-		return 0;
-	return unc_fence_add(w->yard->fence, &block, err);
+	if (unc_fence_space(w->yard->fence, &block) == UNC_SPACE_MMIO && where->bar == w->bar &&
+	    where->bar_index == w->element && !owner_of(w->yard, &block))
+		unc_fence_add(w->yard->fence, &block);
 }
 
-static int add_bar(struct yard *yard, unsigned number, const struct unc_pci_function *f,
-		   struct unc_error *err)
+static void add_bar(struct yard *yard, unsigned number, const struct unc_pci_function *f)
 {
 	const struct unc_tbl_bar *bar = &yard->fence->table->bar[number];
 	struct window w = {.yard = yard, .bar = number};
 	uint32_t base;
-	int rc = 0;
 
 	if (bar->device_id != f->device || bar->devfn != f->devfn ||
 	    unc_bar_base(yard->bus, f, bar, &base, NULL) < 0)
-		return 0;
-	for (; w.element < bar->count && rc == 0; w.element++)
+		return;
+	for (; w.element < bar->count; w.element++)
 		if (unc_bar_element(yard->bus, f, bar, base, w.element, &w.address, NULL) == 0)
-			rc = unc_fence_places(yard->fence, add_behind, &w, err);
-	return rc;
+			unc_fence_places(yard->fence, add_behind, &w);
 }
 
 /* ---- places that only discovery tells */
@@ -282,8 +272,7 @@ static int check_memory(const struct yard *yard, const struct unc_fence_block *b
  * A unit of which the discovery table tells the place, and no table. It says where control is, of a
  * type that in tables of a folder may have another number.
  */
-static int add_listed(struct yard *yard, const struct unc_table *t, struct unc_instance *unit,
-		      struct unc_error *err)
+static void add_listed(struct yard *yard, const struct unc_table *t, struct unc_instance *unit)
 {
 	const struct unc_table *own = yard->fence->table;
 	struct unc_fence_block block = {.index = unit->index, .type = unit->type};
@@ -297,15 +286,16 @@ static int add_listed(struct yard *yard, const struct unc_table *t, struct unc_i
 	if (block.type == own->n_type || !own->type[block.type].parts.n ||
 	    unc_main_part(own, block.type)->where.n ||
 	    unc_fence_space(yard->fence, &block) != unit->part[0].space)
-		return 0;
+		return;
 	block.base = unit->part[0].base + (uint64_t)(unc_control_offset(t, unit->type) -
 						     unc_control_offset(own, block.type));
 	rc = unit->part[0].space == UNC_SPACE_MSR ? check_msr(yard, &block, &why)
 						  : check_memory(yard, &block, &why);
 	if (rc == 0)
-		return unc_fence_add(yard->fence, &block, err);
-	unc_instance_refuse(unit, "where discovery places it, %s, %s", unit->location, why.text);
-	return 0;
+		unc_fence_add(yard->fence, &block);
+	else
+		unc_instance_refuse(unit, "where discovery places it, %s, %s", unit->location,
+				    why.text);
 }
 
 static bool has_memory(const struct unc_instance *unit)
@@ -322,20 +312,24 @@ int unc_fence_windows(const struct unc_table *t, const struct unc_instances *uni
 {
 	struct yard yard = {.fs = fs, .bus = bus, .fence = unc_access_fence(access)};
 	bool memory = false;
-	int rc = 0;
 
 	for (size_t i = 0; i < units->n && yard.fence->table; i++)
 		memory |= has_memory(&units->unit[i]);
-	if (memory && (rc = bus->methods->scan(bus, &yard.function, &yard.n_functions, err)) == 0)
-		rc = read_owners(&yard, err);
-	sort_owners(&yard);
+	if (memory) {
+		int rc = bus->methods->scan(bus, &yard.function, &yard.n_functions, err);
+
+		if (rc < 0)
+			return rc;
+		read_owners(&yard);
+		sort_owners(&yard);
+	}
 	for (size_t i = 0; i < yard.n_functions; i++)
-		for (unsigned b = 0; b < yard.fence->table->n_bar && rc == 0; b++)
-			rc = add_bar(&yard, b, &yard.function[i], err);
-	for (size_t i = 0; i < units->n && yard.fence->table && rc == 0; i++)
+		for (unsigned b = 0; b < yard.fence->table->n_bar; b++)
+			add_bar(&yard, b, &yard.function[i]);
+	for (size_t i = 0; i < units->n && yard.fence->table; i++)
 		if (units->unit[i].available && units->unit[i].status_position >= 0)
-			rc = add_listed(&yard, t, &units->unit[i], err);
+			add_listed(&yard, t, &units->unit[i]);
 	free(yard.owner);
 	free(yard.function);
-	return rc;
+	return yard.fence->no_memory ? unc_fail(err, UNC_ERR_MEMORY, "out of memory") : 0;
 }
