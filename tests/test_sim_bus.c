@@ -31,12 +31,12 @@ static void check_functions(const char *spec, const char *expected)
 {
 	struct unc_sim *sim = machine(spec);
 	struct unc_bus *bus = unc_sim_bus(sim);
-	struct unc_pci_function *list = NULL;
+	const struct unc_pci_function *list;
 	char text[1024] = "";
-	size_t n = 0;
 
-	CHECK_NUMBER(bus->methods->scan(bus, &list, &n, NULL), 0);
-	for (size_t i = 0; i < n; i++) {
+	CHECK_NUMBER(bus->methods->scan(bus, NULL), 0);
+	list = bus->function;
+	for (size_t i = 0; i < bus->n_functions; i++) {
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%02x:%02x.%x=%04x",
 			 i ? " " : "", list[i].bus, list[i].devfn >> 3, list[i].devfn & 7,
 			 list[i].device);
@@ -45,7 +45,6 @@ static void check_functions(const char *spec, const char *expected)
 			     (uint32_t)list[i].device << 16 | 0x8086);
 	}
 	CHECK_TEXT(text, expected);
-	free(list);
 	unc_sim_close(sim);
 }
 

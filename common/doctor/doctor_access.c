@@ -176,16 +176,16 @@ struct pci_needs {
 };
 
 /* The first function of a kind, and how many there are. */
-static const struct unc_pci_function *find_device(const struct unc_pci_function *list, size_t n,
+static const struct unc_pci_function *find_device(const struct unc_bus *bus,
 						  const struct unc_tbl_where *where, int *count)
 {
 	const struct unc_pci_function *first = NULL;
 
 	*count = 0;
-	for (size_t i = 0; i < n; i++)
-		if (list[i].device == where->device_id && list[i].devfn == where->devfn &&
-		    (*count)++ == 0)
-			first = &list[i];
+	for (size_t i = 0; i < bus->n_functions; i++)
+		if (bus->function[i].device == where->device_id &&
+		    bus->function[i].devfn == where->devfn && (*count)++ == 0)
+			first = &bus->function[i];
 	return first;
 }
 
@@ -216,7 +216,7 @@ static void add_missing(struct pci_needs *needs, const struct unc_tbl_where *whe
 }
 
 static void need_part(const struct doctor *d, const struct unc_tbl_type *type, uint32_t number,
-		      const struct unc_pci_function *list, size_t n, struct pci_needs *needs)
+		      const struct unc_bus *bus, struct pci_needs *needs)
 {
 	const struct unc_table *t = d->table;
 	const struct unc_tbl_part *part = &t->part[type->parts.first + number];
@@ -224,7 +224,7 @@ static void need_part(const struct doctor *d, const struct unc_tbl_type *type, u
 	for (uint32_t i = 0; part->space == UNC_SPACE_PCI && i < part->where.n; i++) {
 		const struct unc_tbl_where *where = &t->where[part->where.first + i];
 		int count;
-		const struct unc_pci_function *f = find_device(list, n, where, &count);
+		const struct unc_pci_function *f = find_device(bus, where, &count);
 
 		needs->kinds++;
 		needs->seen += count > 0;
@@ -266,26 +266,22 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 static void check_pci(struct doctor *d)
 {
 	struct unc_machine *machine = d->platform->machine;
-	struct unc_pci_function *list = NULL;
 	struct pci_needs needs = {0};
 	struct unc_bus *bus = NULL;
 	struct unc_error err = {0};
-	size_t n = 0;
 
-	if (machine->methods->bus(machine, &bus, &err) < 0 ||
-	    bus->methods->scan(bus, &list, &n, &err) < 0) {
+	if (machine->methods->bus(machine, &bus, &err) < 0 || bus->methods->scan(bus, &err) < 0) {
 		unc_report(d, "pci", false, "mount /sys, and run outside of a container", "%s",
 			   err.text);
 	} else {
 		for (size_t i = 0; i < d->table->n_type; i++)
 			for (uint32_t k = 0; k < d->table->type[i].parts.n; k++)
-				need_part(d, &d->table->type[i], k, list, n, &needs);
+				need_part(d, &d->table->type[i], k, bus, &needs);
 		if (needs.kinds)
 			report_pci(d, bus, &needs);
 		else
 			unc_note(d, "pci", "not needed on this CPU");
 	}
-	free(list);
 	if (bus)
 		bus->methods->close(bus);
 }

@@ -325,12 +325,6 @@ static bool other_domain(const char *name)
 	       name[strspn(name, "0123456789abcdef")] == ':';
 }
 
-/* What a scan has found. */
-struct listing {
-	struct unc_pci_function *function;
-	size_t n;
-};
-
 static void note_stranger(const struct unc_bus *bus, const char *name)
 {
 	char text[200];
@@ -340,11 +334,12 @@ static void note_stranger(const struct unc_bus *bus, const char *name)
 		bus->note(bus->user, text);
 }
 
-static int list_functions(struct system_bus *system, DIR *dir, struct listing *out,
-			  struct unc_error *err)
+static int list_functions(struct system_bus *system, DIR *dir, struct unc_error *err)
 {
+	struct unc_bus *bus = &system->bus;
 	struct dirent *entry;
 
+	bus->n_functions = 0;
 	while (errno = 0, (entry = readdir(dir))) {
 		const char *name = entry->d_name;
 		struct unc_pci_function f, *more;
@@ -352,18 +347,18 @@ static int list_functions(struct system_bus *system, DIR *dir, struct listing *o
 		if (name[0] == '.' || other_domain(name))
 			continue;
 		if (!parse_name(name, &f)) {
-			note_stranger(&system->bus, name);
+			note_stranger(bus, name);
 			continue;
 		}
 		if (!identify(system->fs, name, &f))
 			continue;
 		noted_kind(system->fs, name, &f.kind);
 		read_locality(system->fs, name, &f);
-		more = unc_grow(out->function, out->n, sizeof(f));
+		more = unc_grow(bus->function, bus->n_functions, sizeof(f));
 		if (!more)
 			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-		out->function = more;
-		more[out->n++] = f;
+		bus->function = more;
+		more[bus->n_functions++] = f;
 	}
 	if (errno)
 		return unc_fail(err, UNC_ERR_IO, "%s cannot be listed: %s", functions,
@@ -371,15 +366,15 @@ static int list_functions(struct system_bus *system, DIR *dir, struct listing *o
 	return 0;
 }
 
-static int system_scan(struct unc_bus *bus, struct unc_pci_function **list, size_t *n,
-		       struct unc_error *err)
+static int system_scan(struct unc_bus *bus, struct unc_error *err)
 {
 	struct system_bus *system = (struct system_bus *)bus;
-	struct listing out = {0};
 	char path[PATH_MAX];
 	DIR *dir = NULL;
 	int rc;
 
+	if (bus->function)
+		return 0;
 	if (unc_fs_path(system->fs, path, sizeof(path), "%s", functions) == 0)
 		dir = opendir(path);
 	if (!dir)
@@ -387,15 +382,14 @@ static int system_scan(struct unc_bus *bus, struct unc_pci_function **list, size
 				errno == ENOENT ? "no PCI bus is visible here" : strerror(errno));
 	rc = open_libpci(system, err);
 	if (rc == 0)
-		rc = list_functions(system, dir, &out, err);
+		rc = list_functions(system, dir, err);
 	closedir(dir);
 	if (rc < 0) {
-		free(out.function);
-		return rc;
+		free(bus->function);
+		bus->function = NULL;
+		bus->n_functions = 0;
 	}
-	*list = out.function;
-	*n = out.n;
-	return 0;
+	return rc;
 }
 
 /* --------------------------------------------------------------------------- memory */
@@ -465,6 +459,7 @@ static void system_close(struct unc_bus *bus)
 		pci_free_dev(system->dev);
 	if (system->pci)
 		pci_cleanup(system->pci);
+	free(bus->function);
 	free(system);
 }
 

@@ -23,8 +23,9 @@ static int scan(struct unc_walk *walk, struct unc_error *err)
 	if (walk->bus) {
 		walk->bus->note = walk->note;
 		walk->bus->user = walk->user;
-		walk->bus->methods->scan(walk->bus, &walk->function, &walk->n_functions,
-					 &walk->scan);
+		walk->bus->methods->scan(walk->bus, &walk->scan);
+		walk->function = walk->bus->function;
+		walk->n_functions = walk->bus->n_functions;
 		if (walk->scan.code == UNC_ERR_MEMORY)
 			return unc_fail(err, UNC_ERR_MEMORY, "%s", walk->scan.text);
 		if (walk->scan.code)
@@ -134,6 +135,5 @@ int unc_discover(const struct unc_table *table, struct unc_topology *topo, struc
 	}
 	free(walk.ubox);
 	free(walk.socket);
-	free(walk.function);
 	return rc;
 }

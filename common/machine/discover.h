@@ -67,10 +67,9 @@ typedef void (*unc_note_fn)(void *user, const char *text);
 struct unc_bus;
 struct unc_bus_methods {
 	const char *name;
-	/* Fills *list (free with free()) with all functions of vendor 8086, in any order, and those
-	 * that may be. What the kernel has noted of them tells: none is opened for it. */
-	int (*scan)(struct unc_bus *, struct unc_pci_function **list, size_t *n,
-		    struct unc_error *err);
+	/* Lists all functions of vendor 8086, in any order, and those that may be, if it has not been
+	 * done before. What the kernel has noted of them tells: none is opened for it. */
+	int (*scan)(struct unc_bus *, struct unc_error *err);
 	/* Reads a configuration dword. UNC_ERR_RANGE if the function has no extended space. */
 	int (*config)(struct unc_bus *, const struct unc_pci_function *, unsigned offset,
 		      uint32_t *value, struct unc_error *err);
@@ -81,6 +80,8 @@ struct unc_bus_methods {
 };
 struct unc_bus {
 	const struct unc_bus_methods *methods;
+	struct unc_pci_function *function; /* NULL: there is none, or it is not scanned yet */
+	size_t n_functions;
 	unc_note_fn note; /* NULL: nobody listens */
 	void *user;
 	/* MSRs that tell which units exist are read through it, and its method kernel is asked where

@@ -26,7 +26,7 @@ struct unc_walk {
 	unc_note_fn note;
 	void *user;
 	struct unc_error scan;             /* why there are no functions; code 0: there are */
-	struct unc_pci_function *function; /* sorted by address */
+	struct unc_pci_function *function; /* of the bus, sorted by address */
 	int *socket;                       /* of each function, or UNC_SOCKET_UNKNOWN */
 	size_t n_functions;
 	struct unc_ubox *ubox; /* sorted by domain and bus */

@@ -36,8 +36,6 @@ struct yard {
 	const struct unc_fs *fs;
 	struct unc_bus *bus;
 	struct unc_fence *fence;
-	struct unc_pci_function *function;
-	size_t n_functions;
 	struct owner *owner;
 	size_t n_owners;
 	struct unc_error unknown; /* why not all owners are known; code 0: they are */
@@ -64,10 +62,10 @@ static bool is_own(const struct yard *yard, const char *name)
 {
 	const struct unc_table *t = yard->fence->table;
 
-	for (size_t i = 0; i < yard->n_functions; i++)
+	for (size_t i = 0; i < yard->bus->n_functions; i++)
 		for (size_t b = 0; b < t->n_bar; b++)
-			if (yard->function[i].device == t->bar[b].device_id &&
-			    strcmp(unc_function_name(&yard->function[i]).text, name) == 0)
+			if (yard->bus->function[i].device == t->bar[b].device_id &&
+			    strcmp(unc_function_name(&yard->bus->function[i]).text, name) == 0)
 				return true;
 	return false;
 }
@@ -312,24 +310,21 @@ int unc_fence_windows(const struct unc_table *t, const struct unc_instances *uni
 {
 	struct yard yard = {.fs = fs, .bus = bus, .fence = unc_access_fence(access)};
 	bool memory = false;
+	int rc;
 
 	for (size_t i = 0; i < units->n && yard.fence->table; i++)
 		memory |= has_memory(&units->unit[i]);
-	if (memory) {
-		int rc = bus->methods->scan(bus, &yard.function, &yard.n_functions, err);
-
-		if (rc < 0)
-			return rc;
+	if (memory && (rc = bus->methods->scan(bus, err)) < 0)
+		return rc;
+	if (memory)
 		read_owners(&yard);
-		sort_owners(&yard);
-	}
-	for (size_t i = 0; i < yard.n_functions; i++)
+	sort_owners(&yard);
+	for (size_t i = 0; memory && i < bus->n_functions; i++)
 		for (unsigned b = 0; b < yard.fence->table->n_bar; b++)
-			add_bar(&yard, b, &yard.function[i]);
+			add_bar(&yard, b, &bus->function[i]);
 	for (size_t i = 0; i < units->n && yard.fence->table; i++)
 		if (units->unit[i].available && units->unit[i].status_position >= 0)
 			add_listed(&yard, t, &units->unit[i]);
 	free(yard.owner);
-	free(yard.function);
 	return yard.fence->no_memory ? unc_fail(err, UNC_ERR_MEMORY, "out of memory") : 0;
 }

@@ -73,8 +73,8 @@ uint64_t unc_sim_bar_address(const struct unc_tbl_bar *bar, unsigned socket, uns
 void unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, unsigned id,
 			  unsigned socket)
 {
-	struct sim_bus *bus = &sim->bus;
-	struct sim_function *larger;
+	struct unc_bus *bus = &sim->bus.bus;
+	struct unc_pci_function *larger;
 	int cpus = unc_sim_cpus(sim), first = (int)socket * cpus;
 
 	if (sim->options.no_nodes) {
@@ -82,24 +82,22 @@ void unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, 
 		cpus *= sim->options.sockets;
 	}
 	for (size_t i = 0; i < bus->n_functions; i++)
-		if (bus->function[i].pci.bus == number && bus->function[i].pci.devfn == devfn)
+		if (bus->function[i].bus == number && bus->function[i].devfn == devfn)
 			return;
 	larger = unc_grow(bus->function, bus->n_functions, sizeof(*larger));
-	bus->lacks |= !larger;
+	sim->bus.lacks |= !larger;
 	if (!larger)
 		return;
 	bus->function = larger;
-	bus->function[bus->n_functions++] = (struct sim_function){
-		.pci = {.bus = (uint8_t)number,
-			.devfn = (uint8_t)devfn,
-			.vendor = VENDOR,
-			.device = (uint16_t)id,
-			.kind = CLASS_SYSTEM >> 16,
-			.numa_node = sim->options.no_nodes ? -1 : (int)socket,
-			.local_cpu = first,
-			.local_last = first + cpus - 1},
-		.socket = (int)socket,
-	};
+	bus->function[bus->n_functions++] =
+		(struct unc_pci_function){.bus = (uint8_t)number,
+					  .devfn = (uint8_t)devfn,
+					  .vendor = VENDOR,
+					  .device = (uint16_t)id,
+					  .kind = CLASS_SYSTEM >> 16,
+					  .numa_node = sim->options.no_nodes ? -1 : (int)socket,
+					  .local_cpu = first,
+					  .local_last = first + cpus - 1};
 }
 
 static struct sim_config *config_at(struct sim_bus *bus, unsigned number, unsigned devfn,
@@ -244,8 +242,7 @@ static int add_socket(struct unc_sim *sim, unsigned socket, struct unc_error *er
 
 static int compare_function(const void *a, const void *b)
 {
-	const struct unc_pci_function *x = &((const struct sim_function *)a)->pci,
-				      *y = &((const struct sim_function *)b)->pci;
+	const struct unc_pci_function *x = a, *y = b;
 
 	return x->bus != y->bus ? x->bus - y->bus : x->devfn - y->devfn;
 }
@@ -257,18 +254,11 @@ static struct sim_bus *of(struct unc_bus *bus)
 	return (struct sim_bus *)bus;
 }
 
-static int scan(struct unc_bus *base, struct unc_pci_function **list, size_t *n,
-		struct unc_error *err)
+/* They are there from the beginning. */
+static int scan(struct unc_bus *base, struct unc_error *err)
 {
-	const struct sim_bus *bus = of(base);
-	struct unc_pci_function *copy = calloc(bus->n_functions + 1, sizeof(*copy));
-
-	if (!copy)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < bus->n_functions; i++)
-		copy[i] = bus->function[i].pci;
-	*list = copy;
-	*n = bus->n_functions;
+	(void)base;
+	(void)err;
 	return 0;
 }
 
@@ -303,10 +293,10 @@ static int config(struct unc_bus *base, const struct unc_pci_function *function,
 				"pci %s offset 0x%x: configuration space ends at 64 bytes: "
 				"CAP_SYS_ADMIN is needed for more",
 				unc_function_name(function).text, offset);
-	for (size_t i = 0; i < bus->n_functions; i++)
-		if (bus->function[i].pci.bus == function->bus && function->domain == 0 &&
-		    bus->function[i].pci.devfn == function->devfn)
-			id = (uint32_t)bus->function[i].pci.device << 16 | VENDOR;
+	for (size_t i = 0; i < base->n_functions; i++)
+		if (base->function[i].bus == function->bus && function->domain == 0 &&
+		    base->function[i].devfn == function->devfn)
+			id = (uint32_t)base->function[i].device << 16 | VENDOR;
 	*value = id ? 0 : 0xffffffff;
 	if (!id)
 		return 0;
@@ -429,9 +419,9 @@ int unc_sim_bus_build(struct unc_sim *sim, struct unc_error *err)
 		return rc;
 	if (sim->bus.lacks)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	if (sim->bus.n_functions)
-		qsort(sim->bus.function, sim->bus.n_functions, sizeof(*sim->bus.function),
-		      compare_function);
+	if (sim->bus.bus.n_functions)
+		qsort(sim->bus.bus.function, sim->bus.bus.n_functions,
+		      sizeof(*sim->bus.bus.function), compare_function);
 	return 0;
 }
 
@@ -439,6 +429,6 @@ void unc_sim_bus_free(struct unc_sim *sim)
 {
 	for (int i = 0; i < SIM_MAX_SOCKETS * SIM_MAX_TABLES; i++)
 		free(sim->bus.memory[i / SIM_MAX_TABLES][i % SIM_MAX_TABLES].word);
-	free(sim->bus.function);
+	free(sim->bus.bus.function);
 	free(sim->bus.config);
 }

@@ -129,11 +129,6 @@ struct sim_block {
 	uint64_t turned; /* and since when, ns */
 };
 
-struct sim_function {
-	struct unc_pci_function pci;
-	int socket;
-};
-
 /* A dword of configuration space that is not a monitor's register. */
 struct sim_config {
 	uint32_t value;
@@ -152,8 +147,6 @@ struct sim_memory {
 struct sim_bus {
 	struct unc_bus bus; /* first: the methods get a pointer to it */
 	struct unc_sim *sim;
-	struct sim_function *function;
-	size_t n_functions;
 	struct sim_config *config;
 	size_t n_configs;
 	bool lacks; /* functions or configuration: memory has run out */

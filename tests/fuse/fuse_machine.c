@@ -500,7 +500,6 @@ static unsigned cpus_of(void *user)
 
 static void close_machine(struct machine *m)
 {
-	free(m->function);
 	machine_forget(m);
 	unc_sim_close(m->sim);
 	m->function = NULL;
@@ -554,8 +553,9 @@ static int open_machine(void *user)
 		unc_sim_topology(m->sim, &m->top);
 		m->bus = unc_sim_bus(m->sim);
 		m->cpus = (unsigned)m->top.socket[0].cpus;
-		if (m->bus->methods->scan(m->bus, &m->function, &m->n_functions, &err) == 0)
-			return 0;
+		m->function = m->bus->function;
+		m->n_functions = m->bus->n_functions;
+		return 0;
 	}
 	fprintf(stderr, "fuse_machine: %s\n", err.text);
 	return -EIO;
