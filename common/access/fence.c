@@ -99,42 +99,33 @@ static int compare_rows(const void *pa, const void *pb)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Fills the rows, if there is room; how many there are. */
-static size_t fill_rows(const struct unc_fence *fence, struct unc_fence_row *rows)
-{
-	uint64_t first, last;
-	size_t n = 0;
-
-	for (size_t k = 0; k < fence->n; k++) {
-		const struct unc_fence_block *block = &fence->block[k];
-		const struct unc_tbl_reg *reg;
-
-		for (uint32_t i = 0; (reg = unc_fence_reg(fence, block, &i, &first, &last)); n++)
-			if (rows)
-				rows[n] = (struct unc_fence_row){
-					.at = first,
-					.mask = reg->write_mask,
-					.device = block->device,
-					.space = (uint8_t)unc_fence_space(fence, block),
-					.width = first == last ? 0 : reg->width};
-	}
-	return n;
-}
-
+/* Adds the registers of the blocks that are new. What there is no room for is not within. */
 static void sort_rows(struct unc_fence *fence)
 {
+	const struct unc_tbl_reg *reg;
+	uint64_t first, last;
+
 	if (fence->n_sorted == fence->n)
 		return;
-	free(fence->row);
-	fence->n_rows = fill_rows(fence, NULL);
-	fence->row = malloc(fence->n_rows * sizeof(*fence->row));
-	if (!fence->row)
-		fence->n_rows = 0;
-	if (!fence->n_rows)
-		return;
-	fill_rows(fence, fence->row);
-	qsort(fence->row, fence->n_rows, sizeof(*fence->row), compare_rows);
-	fence->n_sorted = fence->n;
+	for (; fence->n_sorted < fence->n; fence->n_sorted++) {
+		const struct unc_fence_block *block = &fence->block[fence->n_sorted];
+
+		for (uint32_t i = 0; (reg = unc_fence_reg(fence, block, &i, &first, &last));) {
+			void *more = unc_grow(fence->row, fence->n_rows, sizeof(*fence->row));
+
+			if (!more)
+				continue;
+			fence->row = more;
+			fence->row[fence->n_rows++] = (struct unc_fence_row){
+				.at = first,
+				.mask = reg->write_mask,
+				.device = block->device,
+				.space = (uint8_t)unc_fence_space(fence, block),
+				.width = first == last ? 0 : reg->width};
+		}
+	}
+	if (fence->n_rows)
+		qsort(fence->row, fence->n_rows, sizeof(*fence->row), compare_rows);
 }
 
 bool unc_fence_has(struct unc_fence *fence, const struct unc_reg *reg, uint16_t device,
@@ -144,19 +135,22 @@ bool unc_fence_has(struct unc_fence *fence, const struct unc_reg *reg, uint16_t 
 		.at = reg->space == UNC_SPACE_PCI ? UNC_PCI_OFFSET(reg->address) : reg->address,
 		.device = device,
 		.space = reg->space};
-	const struct unc_fence_row *row, *end;
+	size_t low = 0, high;
 	bool found = false;
 
 	*mask = 0;
 	sort_rows(fence);
-	row = fence->n_rows ? bsearch(&want, fence->row, fence->n_rows, sizeof(*row), compare_rows)
-			    : NULL;
-	end = fence->row + fence->n_rows;
-	while (row && row > fence->row && compare_rows(row - 1, &want) == 0)
-		row--;
-	for (; row && row < end && compare_rows(row, &want) == 0; row++)
-		if (!row->width || row->width == reg->width) {
-			*mask |= row->mask;
+	for (high = fence->n_rows; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_rows(&fence->row[middle], &want) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < fence->n_rows && compare_rows(&fence->row[low], &want) == 0; low++)
+		if (!fence->row[low].width || fence->row[low].width == reg->width) {
+			*mask |= fence->row[low].mask;
 			found = true;
 		}
 	/* What tells how many units there are is read. */
