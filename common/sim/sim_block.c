@@ -11,9 +11,23 @@
  * as poison while it is not. An event of a lane counts only where the lane's lead counts one of
  * the same set: else that is a violation.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/sim_machine.h"
+
+void unc_sim_violation(const struct sim_reg *reg, const char *format, ...)
+{
+	const struct sim_block *block = reg->block;
+	struct unc_sim *sim = block->sim;
+	char what[96];
+
+	UNC_FORMAT(what, format);
+	snprintf(sim->violation, sizeof(sim->violation), "socket %u %s%u %s: %s", block->socket,
+		 unc_tbl_str(sim->table, block->type->row->name), block->index,
+		 unc_tbl_str(sim->table, reg->row->name), what);
+	sim->violations++;
+}
 
 /* What the counter has gained since `since`; *rest is the fraction left over. */
 static uint64_t gained(const struct sim_counter *counter, uint64_t now, double *rest)
@@ -77,34 +91,6 @@ static void set_counter(struct sim_counter *counter, uint64_t value, uint64_t no
 	counter->base = value & unc_ones(counter->width);
 	counter->fraction = 0;
 	start_at(counter, now);
-}
-
-/* Whether unit control lets a counter count. */
-static bool enabled_by_unit(const struct sim_block *block, const struct sim_counter *counter)
-{
-	const struct sim_type *type = block->type;
-	const struct unc_tbl_field *field =
-		type->field[counter->row ? UNC_IS_ENABLE_FIXED : UNC_IS_ENABLE_COUNTERS];
-
-	if (!field)
-		return true;
-	uint64_t bits =
-		block->reg[type->row->unit_ctl - type->row->regs.first].value >> field->lo[0];
-	return bits >> (counter->row ? 0 : counter->number) & 1;
-}
-
-bool unc_sim_enabled(const struct sim_block *block, const struct sim_counter *counter)
-{
-	const struct unc_tbl_type *type = block->type->row;
-	uint64_t ctl = counter->ctl ? counter->ctl->value : 0;
-
-	if (!counter->ctl)
-		return true;
-	if (!enabled_by_unit(block, counter))
-		return false;
-	if (counter->row)
-		return (ctl & counter->row->enable) == counter->row->enable;
-	return (ctl & type->enable) == type->enable && (ctl & type->active);
 }
 
 /* Whether an event, or one of its umasks, has this code. */

@@ -2,9 +2,12 @@
 /*
  * Inside the simulated machine. Only sim*.c and access_sim.c include this.
  *
- *   sim.c            opening, clock, the calls of sim.h
+ *   sim_open.c       opening and closing
  *   sim_options.c    what the text that opens it may say
- *   sim_build.c      table -> unit types, blocks, registers and their index
+ *   sim_socket.c     what each socket has on its buses
+ *   sim_build.c      table -> unit types, blocks, registers
+ *   sim.c            clock, the calls of sim.h
+ *   sim_place.c      where units and registers are
  *   sim_block.c      what reads and writes of a block's registers do
  *   sim_rate.c       how fast a control value counts
  *   sim_live.c       what the machine does, over time
@@ -189,14 +192,15 @@ struct unc_sim {
 /* ---- sim.c */
 /* Runs operations whose handles unc_sim_find() filled, all at one point in time. */
 void unc_sim_run(struct unc_sim *, struct unc_reg_op *ops, size_t n);
-void unc_sim_violation(const struct sim_reg *, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 /* ns since the machine was switched on. */
 uint64_t unc_sim_uptime(const struct unc_sim *);
 /* Logical CPUs of a socket. */
-int unc_sim_cpus(const struct unc_sim *);
-/* The register at a place; MSR: target is the socket. */
-struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
+static inline int unc_sim_cpus(const struct unc_sim *sim)
+{
+	const struct unc_tbl_machine *machine = &sim->work->machine;
+
+	return machine->cores * (machine->threads ? machine->threads : 1);
+}
 
 /* ---- sim_options.c */
 /* Takes the words "option=value" of a text that strtok_r() has begun; node: as unc_sim_open(). */
@@ -204,6 +208,12 @@ int unc_sim_options(struct unc_sim *, char **text, const char *node, struct unc_
 
 /* ---- sim_build.c */
 int unc_sim_build(struct unc_sim *, struct unc_error *err);
+
+/* ---- sim_place.c */
+/* Finds the registers by their places; UNC_ERR_MEMORY. */
+int unc_sim_index(struct unc_sim *);
+/* The register at a place; MSR: target is the socket. */
+struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
 /* Whether the firmware hides a part of a unit; index or socket -1: of all units. */
 bool unc_sim_hidden(const struct unc_sim *, unsigned type, unsigned part, int index, int socket);
 /* The choice that is made for a unit; NULL: none. */
@@ -214,12 +224,20 @@ bool unc_sim_idle(const struct sim_block *);
 /* Where part `part` of an instance is: its base, encoded as in struct unc_reg. False: nowhere. */
 bool unc_sim_place(const struct unc_sim *, const struct sim_type *, unsigned part, unsigned index,
 		   unsigned socket, struct unc_reg *place);
+/* Buses of a socket. */
+unsigned unc_sim_bus_range(const struct unc_sim *);
+/* The PCI bus of a socket that holds the monitors. */
+unsigned unc_sim_bus_number(const struct unc_sim *, unsigned socket);
+/* What the configuration registers of a BAR hold, and the address that follows. */
+uint32_t unc_sim_bar_base(const struct unc_tbl_bar *, unsigned socket);
+uint32_t unc_sim_bar_element(const struct unc_tbl_bar *, unsigned element);
+uint64_t unc_sim_bar_address(const struct unc_tbl_bar *, unsigned socket, unsigned element);
 
 /* ---- sim_block.c: the lock is held; now: ns since the machine was switched on */
+void unc_sim_violation(const struct sim_reg *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 uint64_t unc_sim_reg_read(struct sim_reg *, uint64_t now);
 void unc_sim_reg_write(struct sim_reg *, uint64_t value, uint64_t now);
-/* Does its control let it count (freezing aside)? */
-bool unc_sim_enabled(const struct sim_block *, const struct sim_counter *);
 /* First state of a block. */
 void unc_sim_block_init(struct sim_block *);
 /* Brings all counters of a block up to date. */
@@ -260,11 +278,16 @@ uint64_t unc_sim_mix(uint64_t);
 double unc_sim_noise(const char *name, uint64_t number);
 
 /* ---- sim_rate.c */
+/* Does its control let it count (freezing aside)? */
+bool unc_sim_enabled(const struct sim_block *, const struct sim_counter *);
 /* Sets raw and selected of a counter by the registers of its block. */
 void unc_sim_select(struct sim_block *, struct sim_counter *);
 
-/* ---- sim_bus.c */
+/* ---- sim_socket.c */
 int unc_sim_bus_build(struct unc_sim *, struct unc_error *err);
+
+/* ---- sim_bus.c */
+extern const struct unc_bus_methods unc_sim_bus_methods;
 void unc_sim_bus_free(struct unc_sim *);
 /* Adds a function to a bus, if it is not there yet. That memory has run out is told at the end. */
 void unc_sim_bus_function(struct unc_sim *, unsigned bus, unsigned devfn, unsigned id,
@@ -272,12 +295,6 @@ void unc_sim_bus_function(struct unc_sim *, unsigned bus, unsigned devfn, unsign
 /* Sets bits of a dword of configuration space; the same. */
 void unc_sim_bus_config(struct unc_sim *, unsigned bus, unsigned devfn, unsigned offset,
 			uint32_t value);
-/* The PCI bus of a socket that holds the monitors. */
-unsigned unc_sim_bus_number(const struct unc_sim *, unsigned socket);
-/* What the configuration registers of a BAR hold, and the address that follows. */
-uint32_t unc_sim_bar_base(const struct unc_tbl_bar *, unsigned socket);
-uint32_t unc_sim_bar_element(const struct unc_tbl_bar *, unsigned element);
-uint64_t unc_sim_bar_address(const struct unc_tbl_bar *, unsigned socket, unsigned element);
 
 /* ---- sim_present.c */
 /* The PCI functions that tell of the units of a type on a socket. UNC_ERR_TABLE: they cannot. */
