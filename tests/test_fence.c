@@ -279,7 +279,7 @@ static void test_owners(void)
 		{"cxlcm", 0xf0000000, true, MAP,
 		 "0x00000000f0000080 0x00000000f0000fff 0x0000000000140204\n",
 		 "where discovery places it, mmio 0xf0000000, is of a BAR of 0000:00:1f.0"},
-		/* What begins far below may reach it, beyond what lies between; of two the first is told. */
+		/* What begins far below may reach it; of two the first is told. */
 		{"cxlcm", 0xf0000000, true,
 		 "b0000000-f0ffffff : Outer\n  e8000000-e8000fff : Inner\n", CARD,
 		 AT_0 "is of Outer"},

@@ -42,7 +42,7 @@ struct unc_fence {
 	struct unc_fence_block *block;
 	size_t n;
 	bool no_memory; /* a block is missing, and nothing of it within: told by who has added it */
-	/* Registers of all blocks, sorted: made when the first is asked for, and again behind a new block. */
+	/* Registers of the blocks, sorted when one is asked for. */
 	struct unc_fence_row *row;
 	size_t n_rows, n_sorted; /* blocks that are in it */
 };

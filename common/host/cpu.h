@@ -59,8 +59,7 @@ int unc_topology_package(const struct unc_topology *, int package);
 int unc_topology_socket(const struct unc_topology *, int cpu);
 /* The i-th online CPU of a socket, threads of a core next to each other; -1 past the end. */
 int unc_topology_cpu(const struct unc_topology *, int socket, unsigned i);
-/* The i-th CPU of the socket of `cpu` that may take its place; -1 past the end, or without a topology. Those
- * that are to be left alone are to be passed over. */
+/* The i-th CPU of the socket of `cpu`, itself included; -1 past the end, or without a topology. */
 int unc_topology_sibling(const struct unc_topology *, uint32_t cpu, unsigned i);
 /* The CPUs of a list like "0-3,8" of the kernel's. False: it is malformed. */
 bool unc_cpu_list(const char *text, bool cpus[UNC_MAX_CPUS]);

@@ -325,7 +325,7 @@ static bool other_domain(const char *name)
 	       name[strspn(name, "0123456789abcdef")] == ':';
 }
 
-static void note_stranger(const struct unc_bus *bus, const char *name)
+static void note_ignored(const struct unc_bus *bus, const char *name)
 {
 	char text[200];
 
@@ -347,7 +347,7 @@ static int list_functions(struct system_bus *system, DIR *dir, struct unc_error 
 		if (name[0] == '.' || other_domain(name))
 			continue;
 		if (!parse_name(name, &f)) {
-			note_stranger(bus, name);
+			note_ignored(bus, name);
 			continue;
 		}
 		if (!identify(system->fs, name, &f))

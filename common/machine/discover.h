@@ -67,8 +67,8 @@ typedef void (*unc_note_fn)(void *user, const char *text);
 struct unc_bus;
 struct unc_bus_methods {
 	const char *name;
-	/* Lists all functions of vendor 8086, in any order, and those that may be, if it has not been
-	 * done before. What the kernel has noted of them tells: none is opened for it. */
+	/* Lists all functions of vendor 8086, in any order, and those that may be; once. What the
+	 * kernel has noted of them tells: none is opened for it. */
 	int (*scan)(struct unc_bus *, struct unc_error *err);
 	/* Reads a configuration dword. UNC_ERR_RANGE if the function has no extended space. */
 	int (*config)(struct unc_bus *, const struct unc_pci_function *, unsigned offset,

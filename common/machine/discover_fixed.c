@@ -281,7 +281,7 @@ void unc_fixed_type(struct unc_walk *walk, unsigned type, int socket)
 	if (row->cpus)
 		n = limit_to(n, cpus);
 	if (n && unc_present_count(walk, type, socket, &n, &by, &why) < 0) {
-		/* At least one unit exists, but not how many: none can be summed without guessing. */
+		/* Some exist, but not how many: none can be summed without guessing. */
 		if (!none_there(walk, type, socket, n))
 			unc_walk_lack(walk, type, socket, 0,
 				      "how many there are cannot be told: %s", why.text);

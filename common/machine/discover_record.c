@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a record of the discovery table is believed: by its place, which must be one that units.tbl
- * knows or nobody's, by its layout, and by the other records of its type.
+ * Whether a record of the discovery table is believed: by its place, which must be one that
+ * units.tbl knows or nobody's, by its layout, and by the other records of its type.
  */
 #include <inttypes.h>
 

@@ -101,8 +101,8 @@ static void add_unit(struct unc_walk *walk, const struct unc_pmon_record *record
 	unc_fixed_parts(walk, unit, 1);
 }
 
-/* The index for one that cannot be used: behind all others where it has no number (UNC_NONE), or another
- * has it. */
+/* The index for one that cannot be used: behind all others where it has no number (UNC_NONE), or
+ * another has it. */
 static unsigned index_for(const struct unc_walk *walk, unsigned type, int socket, unsigned index)
 {
 	if (index != UNC_NONE && !unc_walk_count(walk, type, socket, (int)index))
