@@ -101,6 +101,7 @@ static int take_base(struct unc_session *s, enum unc_extent extent, struct unc_e
  * from the look to the base. */
 static int begin_turn(struct unc_session *s, enum unc_extent extent, struct unc_error *err)
 {
+	size_t doubtful = extent == UNC_ALL ? SIZE_MAX : s->units.n_doubtful;
 	int rc;
 
 	s->units.n_turns = s->n_passes;
@@ -110,7 +111,7 @@ static int begin_turn(struct unc_session *s, enum unc_extent extent, struct unc_
 		rc = unc_units_start(&s->units, extent, err);
 	if (rc == 0 && extent == UNC_ALL)
 		find_waits(s);
-	if (rc == 0)
+	if (rc == 0 && s->units.n_doubtful != doubtful)
 		mark_items(s);
 	if (rc == 0)
 		rc = take_base(s, extent, err);

@@ -135,7 +135,7 @@ static int begin(struct unc_units *s, struct unc_error *err)
 	size_t n = s->platform->instances.n;
 
 	free(s->claim);
-	s->n_claims = 0;
+	s->n_claims = s->n_doubtful = 0;
 	s->claim = calloc(n + 1, sizeof(*s->claim));
 	if (!s->claim)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");

@@ -44,6 +44,8 @@ int unc_units_note_socket(struct unc_units *, const struct unc_instance *ubox,
 			  struct unc_error *err);
 void unc_units_drop_socket(struct unc_units *, const struct unc_instance *ubox);
 
+/* The claim on an instance; NULL: there is none. */
+struct unc_claim *unc_units_claimed(const struct unc_units *, const struct unc_instance *);
 /* registers.c. Adds bits to the control of a slot that is claimed, before it is written. */
 void unc_units_add_bits(struct unc_units *, const struct unc_slot *, uint64_t bits);
 /* Whether nobody else counts on a unit that is claimed. */

@@ -34,7 +34,6 @@
 #include "units/notes.h"
 
 struct unc_occupancy;
-
 enum unc_check_kind { UNC_COMPARE, UNC_PROVE };
 
 /* What units have to do at a start and at a stop, in this order (verbs.c). */

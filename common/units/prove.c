@@ -150,6 +150,7 @@ static int describe_doubtful(struct unc_units *s, uint32_t i, struct unc_error *
 	s->doubtful[i] = *unc_unit_get(s->platform, i);
 	s->doubtful[i].reason = "it does not count: somebody else who counts there may have frozen "
 				"it, or nothing drives its clock";
+	s->n_doubtful++;
 	return 0;
 }
 

@@ -104,7 +104,8 @@ struct unc_units {
 	const struct unc_guest *guest; /* NULL: none */
 	void *host;                    /* of the guest */
 	struct unc_wanted *wanted;     /* of each instance */
-	struct unc_unit *doubtful;     /* of each, how it is told; NULL: none is UNC_DOUBTFUL */
+	struct unc_unit *doubtful;     /* of each: how it is told; n of them are UNC_DOUBTFUL */
+	size_t n_doubtful;
 	struct unc_slot *slot;
 	size_t n_slots;
 	unsigned turn, n_turns; /* the one that counts */
@@ -142,8 +143,6 @@ double unc_slot_most(const struct unc_slot *, uint64_t ns); /* that it can count
 uint16_t unc_units_control(const struct unc_units *, const struct unc_slot *);
 /* Whether a slot counts in the running turn. */
 bool unc_units_active(const struct unc_units *, const struct unc_slot *);
-/* The claim on an instance; NULL: there is none. */
-struct unc_claim *unc_units_claimed(const struct unc_units *, const struct unc_instance *);
 /* How a unit is told that is UNC_DOUBTFUL; else NULL. */
 const struct unc_unit *unc_units_doubtful(const struct unc_units *, uint32_t instance);
 /* "cbo3 (socket 1)" */

@@ -101,7 +101,6 @@ int unc_units_start(struct unc_units *s, enum unc_extent extent, struct unc_erro
 	if (extent == UNC_ALL)
 		begin(s);
 	rc = unc_units_claim(s, extent, err);
-
 	if (rc == 0)
 		rc = each(s, UNC_OPEN, first, err);
 	if (rc == 0)
@@ -124,8 +123,8 @@ void unc_units_cancel(struct unc_units *s)
 
 /* ---- looking again */
 
-/* Marks what is not ours any more on claim[first] and those behind it; with `prove`, what does
- * not count, too. */
+/* Marks what is not ours any more on claim[first] and those behind it; UNC_PROVE: what does not
+ * count, too. */
 static int check(struct unc_units *s, size_t first, enum unc_check_kind kind, struct unc_error *err)
 {
 	uint64_t ns, tsc;
