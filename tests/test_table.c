@@ -304,7 +304,7 @@ static const struct unc_tbl_metric *portable(const struct unc_table *t, const ch
 	return NULL;
 }
 
-/* A row of README's list of portable metrics, against a CPU, which may add to the definition. */
+/* What docs/measuring.md says of a portable metric, against a CPU, which may add to the definition. */
 static void check_definition(const struct unc_table *t, const char *name, const char *unit,
 			     const char *definition)
 {
@@ -317,33 +317,53 @@ static void check_definition(const struct unc_table *t, const char *name, const 
 	if (strncmp(desc, definition, length) != 0 ||
 	    (desc[length] && strncmp(desc + length, "; ", 2) != 0)) {
 		printf("# %s of %s: %s\n", name, unc_tbl_str(t, t->name), desc);
-		CU_FAIL("README.md says something else");
+		CU_FAIL("docs/measuring.md says something else");
 	}
 }
 
-static void portable_in_readme(void)
+/* Appends the words of a line, which goes on for an item of a list, to what stands in text. */
+static void join_line(char *text, size_t size, const char *line)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%.*s", used > 0 ? " " : "", (int)strcspn(line, "\n"),
+		 line);
+}
+
+/* The next item of a list, in one line: "- " begins one, two blanks go on with it. Empty behind the last. */
+static void next_item(FILE *page, char *line, size_t line_size, char *item, size_t size)
+{
+	item[0] = '\0';
+	if (strncmp(line, "- ", 2) != 0)
+		return;
+	do {
+		join_line(item, size, line + 2);
+		line[0] = '\0'; /* at the end of the page */
+	} while (fgets(line, (int)line_size, page) && strncmp(line, "  ", 2) == 0);
+}
+
+static void portable_in_text(void)
 {
 	const char *source = getenv("SRCDIR");
-	char path[1024], line[1024], name[64], unit[64], definition[512];
+	char path[1024], line[1024], item[1024], name[64], unit[64], definition[512];
 	size_t n_tables, rows = 0;
 	const struct unc_table *const *tables = unc_tables(&n_tables);
 
-	snprintf(path, sizeof(path), "%s/README.md", source ? source : ".");
-	FILE *readme = fopen(path, "r");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(readme);
-	while (fgets(line, sizeof(line), readme) && strcmp(line, "| metric | unit | what |\n") != 0)
+	snprintf(path, sizeof(path), "%s/docs/measuring.md", source ? source : ".");
+	FILE *page = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(page);
+	while (fgets(line, sizeof(line), page) && strncmp(line, "- `", 3) != 0)
 		;
-	while (fgets(line, sizeof(line), readme) && line[0] == '|') {
-		if (line[1] == '-')
-			continue;
-		CHECK_NUMBER(
-			sscanf(line, "| `%63[^`]` | %63s | %511[^|\n]", name, unit, definition), 3);
-		definition[strlen(definition) - 1] = '\0'; /* the blank before the bar */
+	for (;; rows++) {
+		next_item(page, line, sizeof(line), item, sizeof(item));
+		if (!item[0])
+			break;
+		CHECK_NUMBER(sscanf(item, "`%63[^`]` (%63[^)]): %511[^\n]", name, unit, definition),
+			     3);
 		for (size_t i = 0; i < n_tables; i++)
 			check_definition(tables[i], name, unit, definition);
-		rows++;
 	}
-	fclose(readme);
+	fclose(page);
 	CU_ASSERT(n_tables > 0);
 	for (size_t i = 0; i < n_tables; i++) {
 		size_t n = 0;
@@ -406,7 +426,8 @@ int main(void)
 		{"a folder that cannot be read", unreadable_folder},
 		{"compiled tables", compiled_tables},
 		{"the README has the grammar (renewed by make grammar)", grammar_in_readme},
-		{"the README defines the portable metrics as the tables do", portable_in_readme},
+		{"docs/measuring.md defines the portable metrics as the tables do",
+		 portable_in_text},
 		{"what a field is does not hang on its name", renamed_fields},
 		{"an event without a row counts, whatever its code", without_a_row},
 		{NULL, NULL},

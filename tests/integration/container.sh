@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The command in a container: namespaces of its own for mounts and processes, and a root with nothing
 # in it but what is mounted. The machine that it is let see is one of files (FUSE), at the places of
-# the real one: what README.md tells to mount is enough to count, and the doctor tells what is missing.
+# the real one: what docs/rights.md tells to mount is enough to count, and the doctor tells what is missing.
 . "$(dirname "$0")/fuse.inc"
 [ "$(id -u)" -eq 0 ] || skip_all "not root: no namespaces can be made"
 command -v unshare >/dev/null || skip_all "unshare is missing (package util-linux)"

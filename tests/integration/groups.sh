@@ -86,9 +86,10 @@ result "a wrong metric of a folder of tables: it cannot be had, the rest goes on
 [ $status -ne 0 ] && grep -q "metrics.tbl:$line: metric llc_misses: " "$tmp/err"
 result "a wrong metric of a folder of tables: the compiler refuses it"
 
-# What README tells of the number of metrics.
+# What docs/cpus.md tells of the number of metrics.
 "$UNCORE" cpus -j | jq -r '.[].metrics' | sort -u >"$tmp/counted"
-sed -n '/^| CPU | tables |/,/^$/p' "$SRCDIR/README.md" | grep -Eo '[0-9, and]* metrics' | grep -Eo '[0-9]+' | sort -u >"$tmp/told"
+sed -n '/^## What the tables hold/,/^## What was tested/p' "$SRCDIR/docs/cpus.md" | tr '\n' ' ' |
+	grep -Eo '[0-9][0-9, and]* metrics' | grep -Eo '[0-9]+' | sort -u >"$tmp/told"
 [ -s "$tmp/told" ] && [ -z "$(comm -23 "$tmp/told" "$tmp/counted")" ]
-result "README has as many metrics as the tables"
+result "docs/cpus.md has as many metrics as the tables"
 finish

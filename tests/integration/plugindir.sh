@@ -108,7 +108,8 @@ value() # VARIABLE of the makefile
 
 installed()
 {
-	for file in include/uncore.h share/man/man3/libuncore.3 share/libuncore/papi_component/Rules.intel_uncore; do
+	for file in include/uncore.h share/man/man3/libuncore.3 share/doc/libuncore/docs/rights.md \
+		share/libuncore/papi_component/Rules.intel_uncore; do
 		[ -e "$tmp/dest$prefix/$file" ] || { echo "no $file"; return 1; }
 	done
 }

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The texts for users and for those who work on libuncore: how long they and their lines are, and that links between them lead
+# somewhere.
+: "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$(dirname "$0")/result.inc"
+title=texts
+cd "$SRCDIR" || exit 99
+texts="README.md docs/*.md"
+pages="$texts HACKING.md tests/README.md papi_component/README.md papi_component/examples/README.md collectd_plugin/README.md
+	collectd_plugin/dashboards/README.md eventtables/README.md"
+
+long_lines() # FILE...: those of over 120 columns
+{
+	LC_ALL=C.UTF-8 grep -nHE '^.{121}' "$@"
+}
+
+# The names by which a page's headings are linked to. PAPI's pages have them with a word of Bitbucket's before.
+anchors() # FILE
+{
+	sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-' | sed 'p;s/^/markdown-header-/'
+}
+
+# Links to a file that is not there, or to a heading that it does not have.
+broken_links() # FILE...
+{
+	for page; do
+		grep -v '^    ' "$page" | grep -oE '\]\([^)]*\)' | sed 's/^](//;s/)$//' | while IFS= read -r link; do
+			case $link in http:* | https:*) continue ;; esac
+			file=${link%%#*}
+			file=${file:+$(dirname "$page")/$file}
+			[ -e "${file:=$page}" ] || { echo "$page: no file $link"; continue; }
+			case $link in
+			*'#'*) anchors "$file" | grep -qxF -- "${link#*#}" || echo "$page: no heading $link" ;;
+			esac
+		done
+	done
+}
+
+long_lines $texts >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result "no line has over 120 columns"
+
+printf '%0120d\n%0121d\n' 0 0 >"$tmp/text"
+long_lines "$tmp/text" >"$tmp/out"
+[ "$(wc -l <"$tmp/out")" -eq 1 ]
+result "one that has would be told"
+
+wc -l README.md >"$tmp/out"
+[ "$(wc -l <README.md)" -le 200 ]
+result "README has at most 200 lines"
+
+broken_links $pages >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result "each link leads to a file, and to a heading that it has"
+
+printf '# A page, of two\n[here](#a-page-of-two) [gone](gone.md) [none](text.md#none) [it](text.md#a-page-of-two)\n' >"$tmp/text.md"
+broken_links "$tmp/text.md" | cut -d: -f2 >"$tmp/out"
+printf ' no file gone.md\n no heading text.md#none\n' | cmp -s - "$tmp/out"
+result "one that leads nowhere would be told"
+
+for page in docs/*.md; do
+	grep -qF "]($page)" README.md || echo "README has no link to $page"
+	grep -qF "$page" Makefile.am || echo "$page is not installed"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result "README leads to each page, and each is installed"
+
+# The definitions of portable metrics are compared by test_table.
+sed -n 's/^- `\([a-z_]*\)` (.*/\1/p' docs/measuring.md >"$tmp/metrics"
+while read -r metric; do
+	grep -qF "\`$metric\`" README.md || echo "README does not name $metric"
+done <"$tmp/metrics" >"$tmp/out"
+[ -s "$tmp/metrics" ] && [ ! -s "$tmp/out" ]
+result "README names each portable metric"
+finish
