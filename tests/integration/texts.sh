@@ -6,8 +6,8 @@
 . "$(dirname "$0")/result.inc"
 title=texts
 cd "$SRCDIR" || exit 99
-texts="README.md NEWS docs/*.md papi_component/README.md collectd_plugin/README.md"
-pages="$texts HACKING.md tests/README.md papi_component/examples/README.md collectd_plugin/dashboards/README.md
+texts="README.md NEWS docs/*.md tests/README.md papi_component/README.md collectd_plugin/README.md"
+pages="$texts HACKING.md papi_component/examples/README.md collectd_plugin/dashboards/README.md
 	eventtables/README.md"
 
 long_lines() # FILE...: those of over 120 columns
