@@ -3,7 +3,6 @@
 # Finding what is meant: search words of list and metrics, and what is nearest to a wrong word.
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-: "${UNCORE:=$BUILD/common/tool/uncore}"
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS
 command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
 title=find

@@ -3,7 +3,6 @@
 # The command groups, of all CPUs. What a group is to hold: eventtables/groups.tbl.
 
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-: "${UNCORE:=$BUILD/common/tool/uncore}"
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
 command -v jq >/dev/null || { echo "1..0 # SKIP no jq; install jq"; exit 0; }
 title=groups

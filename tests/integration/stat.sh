@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `uncore stat`: where its report goes, what programs can read of it, and terminals.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
-: "${UNCORE:=$BUILD/common/tool/uncore}"
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS COLUMNS
 for need in jq python3; do
 	command -v $need >/dev/null || { echo "1..0 # SKIP no $need; install $need"; exit 0; }
@@ -232,17 +231,12 @@ while True:
 sys.stdout.write(text.decode().replace("\r\n", "\n"))
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 EOP
-# libtool's script is one of bash, which sets COLUMNS: the program without it.
-program=$BUILD/common/tool/.libs/uncore
-[ -x "$program" ] || program=$UNCORE
-LD_LIBRARY_PATH=$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_LIBRARY_PATH
 terminal() # TITLES LINES COLUMNS ARGUMENT...
 {
 	size="$1 $2 $3"
 	shift 3
 	# shellcheck disable=SC2086
-	timeout 60 python3 "$tmp/terminal.py" $size "$program" stat -I 10 -d 50 "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout 60 python3 "$tmp/terminal.py" $size "$UNCORE" stat -I 10 -d 50 "$@" >"$tmp/out" 2>"$tmp/err"
 	status=$?
 }
 

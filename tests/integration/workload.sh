@@ -35,7 +35,7 @@ rm -f "$tables/groups.tbl"
 # run ARGUMENT...: output in $tmp/out, sentences in $tmp/err, status in $status.
 run()
 {
-	python3 "$SRCDIR/scripts/make-workload" --uncore "$BUILD/common/tool/uncore" --tables "$tables" "$@" >"$tmp/out" 2>"$tmp/err"
+	python3 "$SRCDIR/scripts/make-workload" --uncore "$UNCORE" --tables "$tables" "$@" >"$tmp/out" 2>"$tmp/err"
 	status=$?
 }
 
@@ -51,8 +51,8 @@ near()
 	awk -v a="$1" -v b="$2" 'BEGIN { d = (a - b) / b; exit !(d < 2e-6 && d > -2e-6) }'
 }
 
-UNCORE_TABLES=$tables "$BUILD/common/tool/uncore" list -c testcpu >"$tmp/out" 2>"$tmp/err" &&
-	! UNCORE_TABLES=$tables UNCORE_SIM=testcpu "$BUILD/common/tool/uncore" units >"$tmp/out" 2>"$tmp/err" &&
+UNCORE_TABLES=$tables "$UNCORE" list -c testcpu >"$tmp/out" 2>"$tmp/err" &&
+	! UNCORE_TABLES=$tables UNCORE_SIM=testcpu "$UNCORE" units >"$tmp/out" 2>"$tmp/err" &&
 	grep -q "testcpu has no simulated machine: its tables have no workload.tbl, which scripts/make-workload makes" "$tmp/err"
 result "a CPU without a workload has its tables, and no simulated machine"
 
@@ -69,7 +69,7 @@ result "a difference, and a share"
 [ "$(rate CLOCKTICKS)" = clock ] && grep -q '^unit box present=0-1 clock=3e9$' "$made" &&
 	grep -q '^machine sockets=2 cores=4 threads=2 model=0x01 tsc_hz=2e9 "Test CPU (simulated)"$' "$made"
 result "clocks and the machine"
-UNCORE_TABLES=$tables UNCORE_SIM=testcpu,clock=step "$BUILD/common/tool/uncore" units >"$tmp/out" 2>"$tmp/err" &&
+UNCORE_TABLES=$tables UNCORE_SIM=testcpu,clock=step "$UNCORE" units >"$tmp/out" 2>"$tmp/err" &&
 	[ "$(grep -c box "$tmp/out")" -ge 4 ]
 result "the library reads what was made"
 

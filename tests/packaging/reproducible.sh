@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Two builds of the tarball in different folders, of different depth, with another locale, time zone, umask and number of jobs: what
 # they install is the same, byte by byte. That generated files are the same as well asks cross.sh. Debugging
-# information is that of a build with -ffile-prefix-map, as distributions build; -Wdate-time refuses the time of the build.
+# information is that of a build with -ffile-prefix-map, as distributions build; -Wdate-time refuses the time of the build. What
+# folders, time and order do to files they do at -O0 as well, and sooner.
 . "$(dirname "$0")/packaging.inc"
 begin
 
@@ -11,7 +12,7 @@ installed() # FOLDER JOBS MASK
 	mkdir -p "$1" && cd "$1" && tar xf "$tarball" && mv "libuncore-$version" source && umask "$3" || return
 	mkdir build && cd build &&
 		../source/configure -q --prefix=/usr --enable-static --with-collectd-plugindir=/usr/lib/collectd \
-			CFLAGS="-O2 -g -Wdate-time -Werror=date-time -ffile-prefix-map=$1=." &&
+			CFLAGS="-O0 -g -Wdate-time -Werror=date-time -ffile-prefix-map=$1=." &&
 		make -s -j"$2" && make -s install DESTDIR="$1/root"
 }
 
