@@ -3,7 +3,6 @@
  * those of the library. */
 #include "completion.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,34 +12,31 @@
 
 struct completion {
 	const struct command *commands, *command;
-	const char *cpu, *tables, *first; /* what the words before say; `first`: no option */
-	size_t words;                     /* so many are no options */
-	const char *before, *wanted;      /* the last word: what stays, what is to be completed */
+	struct args args;          /* what the words before say: -c, --tables */
+	const char *first;         /* the first that is no option; NULL: there is none */
+	const char *word, *wanted; /* the last one, and the part of it that is to be completed */
 	size_t offered;
 	struct unc_platform *platform; /* NULL: not open */
 };
 
-/* A candidate of three parts. */
-static void offer(struct completion *c, const char *stem, const char *name, const char *end,
-		  const char *what)
+/* A candidate, and what has to follow it. */
+static void offer(struct completion *c, const char *name, const char *end, const char *what)
 {
-	char *word = must_print("%s%s", stem, name);
-
-	if (strncasecmp(word, c->wanted, strlen(c->wanted)) == 0) {
-		printf("%s%s%s\t%s\n", c->before, word, end, what);
-		c->offered++;
-	}
-	free(word);
+	if (strncasecmp(name, c->wanted, strlen(c->wanted)) != 0)
+		return;
+	printf("%.*s%s%s\t%s\n", (int)(c->wanted - c->word), c->word, name, end, what);
+	c->offered++;
 }
 
 /* The tables of -c, of this machine, or with `any` of whatever CPU. */
 static bool open_for(struct completion *c, bool any)
 {
+	const char *cpu = any ? "*" : c->args.cpu;
 	struct unc_options options = {
 		.size = sizeof(options),
-		.sim = any || c->cpu ? "" : NULL,
-		.cpu = any ? "*" : c->cpu,
-		.tables = c->tables,
+		.sim = cpu ? "" : NULL,
+		.cpu = cpu,
+		.tables = c->args.tables,
 	};
 
 	return c->platform || unc_platform_open(&options, &c->platform) == 0;
@@ -51,7 +47,7 @@ static bool open_for(struct completion *c, bool any)
 static void offer_commands(struct completion *c)
 {
 	for (const struct command *k = c->commands; k->name; k++)
-		offer(c, "", k->name, "", k->summary);
+		offer(c, k->name, "", k->summary);
 }
 
 static void offer_cpus(struct completion *c)
@@ -59,7 +55,7 @@ static void offer_cpus(struct completion *c)
 	const struct unc_cpu *cpu;
 
 	for (size_t i = 0; open_for(c, true) && (cpu = unc_cpu_get(c->platform, i)) != NULL; i++)
-		offer(c, "", cpu->name, "", cpu->title);
+		offer(c, cpu->name, "", cpu->title);
 }
 
 static void offer_groups(struct completion *c)
@@ -67,7 +63,7 @@ static void offer_groups(struct completion *c)
 	const struct unc_group *g;
 
 	for (size_t i = 0; open_for(c, false) && (g = unc_group_get(c->platform, i)) != NULL; i++)
-		offer(c, "", g->name, "", g->desc);
+		offer(c, g->name, "", g->desc);
 }
 
 static void offer_types(struct completion *c, const char *end)
@@ -75,128 +71,99 @@ static void offer_types(struct completion *c, const char *end)
 	const struct unc_type *t;
 
 	for (size_t i = 0; open_for(c, false) && (t = unc_type_get(c->platform, i)) != NULL; i++)
-		offer(c, "", t->name, end, t->desc);
+		offer(c, t->name, end, t->desc);
 }
 
-/* The type of which "imc3.": the part of the word that stays, and the type's name. False: none. */
-struct stem {
-	char text[64], type[64];
-};
-
-static bool stem_of(struct completion *c, struct stem *stem)
+/* The type of a word that begins as "imc3." does; what stands behind that is to be completed. NULL: there
+ * is none. */
+static const struct unc_type *behind_type(struct completion *c)
 {
-	const char *dot = strchr(c->wanted, '.');
-	size_t n = dot ? (size_t)(dot - c->wanted) : 0, index;
+	const struct unc_type *t;
 
-	if (!dot || n + 2 > sizeof(stem->text))
-		return false;
-	snprintf(stem->text, sizeof(stem->text), "%.*s.", (int)n, c->wanted);
-	snprintf(stem->type, sizeof(stem->type), "%.*s", (int)n, c->wanted);
-	while (unc_type_find(c->platform, stem->type, &index) < 0) {
-		if (n == 0 || !isdigit((unsigned char)stem->type[n - 1]))
-			return false;
-		stem->type[--n] = '\0';
+	for (size_t i = 0; (t = unc_type_get(c->platform, i)) != NULL; i++) {
+		size_t n = strlen(t->name);
+
+		if (strncasecmp(c->wanted, t->name, n) != 0)
+			continue;
+		n += strspn(c->wanted + n, "0123456789");
+		if (c->wanted[n] == '.') {
+			c->wanted += n + 1;
+			return t;
+		}
 	}
-	snprintf(stem->type, sizeof(stem->type), "%s", unc_type_get(c->platform, index)->name);
-	return true;
+	return NULL;
 }
 
 /* What may follow the last colon: umasks, fields, the socket. */
 static void offer_behind_colon(struct completion *c, size_t event)
 {
-	const char *colon = strrchr(c->wanted, ':');
-	char *text = must_print("%s%.*s", c->before, (int)(colon + 1 - c->wanted), c->wanted);
-	struct completion behind = *c;
 	const struct unc_umask *umask;
 	const struct unc_field *field;
 
-	behind.before = text;
-	behind.wanted = colon + 1;
+	c->wanted = strrchr(c->wanted, ':') + 1;
 	for (size_t i = 0; (umask = unc_umask_get(c->platform, event, i)) != NULL; i++)
 		if (!umask->reason[0])
-			offer(&behind, "", umask->name, "", umask->desc);
+			offer(c, umask->name, "", umask->desc);
 	for (size_t i = 0; (field = unc_field_get(c->platform, event, i)) != NULL; i++)
-		offer(&behind, "", field->name, "=", field->desc);
-	offer(&behind, "", "socket=", "", "of one socket");
-	c->offered = behind.offered;
-	free(text);
+		offer(c, field->name, "=", field->desc);
+	offer(c, "socket=", "", "of one socket");
+}
+
+static void offer_events_of(struct completion *c, const struct unc_type *type)
+{
+	size_t event, n = strcspn(c->wanted, ":");
+	const struct unc_event *e;
+
+	if (c->wanted[n]) {
+		char *name = must_print("%s.%.*s", type->name, (int)n, c->wanted);
+
+		if (unc_event_find(c->platform, name, &event) == 0)
+			offer_behind_colon(c, event);
+		free(name);
+		return;
+	}
+	for (size_t i = 0; (e = unc_event_get(c->platform, i)) != NULL; i++) {
+		if (strcmp(e->type, type->name) != 0)
+			continue;
+		if (!e->needs_umask)
+			offer(c, e->name, "", e->desc);
+		if (e->n_umasks)
+			offer(c, e->name, ":", e->desc);
+	}
 }
 
 static void offer_events(struct completion *c)
 {
-	const struct unc_event *e;
-	struct stem stem;
-	const char *colon;
-	size_t event;
+	const struct unc_type *type;
 
-	if (!open_for(c, false))
-		return;
-	if (!strchr(c->wanted, '.')) {
+	if (!strchr(c->wanted, '.'))
 		offer_types(c, ".");
-		return;
-	}
-	if (!stem_of(c, &stem))
-		return;
-	colon = strchr(c->wanted, ':');
-	if (colon) {
-		const char *name = strchr(c->wanted, '.') + 1;
-		char *whole = must_print("%s.%.*s", stem.type, (int)(colon - name), name);
-
-		if (unc_event_find(c->platform, whole, &event) == 0)
-			offer_behind_colon(c, event);
-		free(whole);
-		return;
-	}
-	for (size_t i = 0; (e = unc_event_get(c->platform, i)) != NULL; i++) {
-		if (strcmp(e->type, stem.type) != 0)
-			continue;
-		if (!e->needs_umask)
-			offer(c, stem.text, e->name, "", e->desc);
-		if (e->n_umasks)
-			offer(c, stem.text, e->name, ":", e->desc);
-	}
+	else if (open_for(c, false) && (type = behind_type(c)) != NULL)
+		offer_events_of(c, type);
 }
 
 /* Portable metrics, and the types that have some of their own; or those of one type. */
 static void offer_metrics(struct completion *c)
 {
-	const char *last = "";
+	bool of_type = strchr(c->wanted, '.') != NULL;
+	const struct unc_type *type = NULL;
 	const struct unc_metric *m;
-	struct stem stem;
-	bool of_type;
+	const char *last = "";
 
-	if (!open_for(c, false))
-		return;
-	of_type = strchr(c->wanted, '.') != NULL;
-	if (of_type && !stem_of(c, &stem))
+	if (!open_for(c, false) || (of_type && !(type = behind_type(c))))
 		return;
 	for (size_t i = 0; (m = unc_metric_get(c->platform, i)) != NULL; i++) {
 		const char *dot = strchr(m->name, '.');
 
-		if (of_type && dot && strcmp(m->of, stem.type) == 0)
-			offer(c, stem.text, dot + 1, "", m->desc);
+		if (of_type && dot && strcmp(m->of, type->name) == 0)
+			offer(c, dot + 1, "", m->desc);
 		else if (!of_type && !dot)
-			offer(c, "", m->name, "", m->desc);
-		else if (!of_type && dot && strcmp(m->of, last) != 0)
-			offer(c, "", m->of, ".", "metrics of these units");
+			offer(c, m->name, "", m->desc);
+		else if (!of_type && strcmp(m->of, last) != 0)
+			offer(c, m->of, ".", "metrics of these units");
 		if (dot)
 			last = m->of;
 	}
-}
-
-/* Options take either kind: the other one where the one that is asked for has nothing. */
-static void offer_events_first(struct completion *c)
-{
-	offer_events(c);
-	if (!c->offered)
-		offer_metrics(c);
-}
-
-static void offer_metrics_first(struct completion *c)
-{
-	offer_metrics(c);
-	if (!c->offered)
-		offer_events(c);
 }
 
 /* ---- words behind a command */
@@ -206,13 +173,13 @@ static int offer_register(void *user, const struct unc_register *reg)
 	struct completion *c = user;
 
 	if (reg->index == 0 && strcmp(reg->unit, c->first) == 0)
-		offer(c, "", reg->name, "=", reg->space);
+		offer(c, reg->name, "=", reg->space);
 	return 0;
 }
 
 static void offer_decode(struct completion *c)
 {
-	if (c->words == 0)
+	if (!c->first)
 		offer_types(c, "");
 	else if (open_for(c, false))
 		unc_register_walk(c->platform, offer_register, c);
@@ -223,24 +190,24 @@ static void offer_eval(struct completion *c)
 	const char *need;
 	size_t index;
 
-	if (c->words == 0) {
+	if (!c->first) {
 		offer_metrics(c);
 		return;
 	}
 	if (!open_for(c, false) || unc_metric_find(c->platform, c->first, &index, NULL) < 0)
 		return;
 	for (size_t i = 0; (need = unc_metric_need(c->platform, index, i)) != NULL; i++)
-		offer(c, "", need, "=", "event that it needs");
-	offer(c, "", "TIME", "=", "seconds");
-	offer(c, "", "TSC", "=", "ticks");
-	offer(c, "", "TSC_HZ", "=", "ticks in a second");
-	offer(c, "", "MEMORY_PEAK", "=", "bytes in a second");
+		offer(c, need, "=", "event that it needs");
+	offer(c, "TIME", "=", "seconds");
+	offer(c, "TSC", "=", "ticks");
+	offer(c, "TSC_HZ", "=", "ticks in a second");
+	offer(c, "MEMORY_PEAK", "=", "bytes in a second");
 }
 
 static void offer_shells(struct completion *c)
 {
-	offer(c, "", "bash", "", "");
-	offer(c, "", "zsh", "", "");
+	offer(c, "bash", "", "");
+	offer(c, "zsh", "", "");
 }
 
 static void offer_access(struct completion *c)
@@ -249,57 +216,51 @@ static void offer_access(struct completion *c)
 					      "mmio",   "perf", "pmu",      "direct"};
 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		offer(c, "", methods[i], "", "access method");
-}
-
-static void say_files(struct completion *c)
-{
-	(void)c;
-	puts(":files");
-}
-
-static void say_folders(struct completion *c)
-{
-	(void)c;
-	puts(":folders");
+		offer(c, methods[i], "", "access method");
 }
 
 /* By what the help calls a value or the words of a command. */
 static const struct kind {
 	const char *name;
+	bool list; /* with commas; the last part is to be completed */
 	void (*offer)(struct completion *);
+	void (*second)(struct completion *); /* where the first has nothing: options take either */
+	const char *shell;                   /* the shell knows them, and is told which */
 } kinds[] = {
-	{"CPU", offer_cpus},
-	{"EVENT,..", offer_events_first},
-	{"METRIC,..", offer_metrics_first},
-	{"GROUP,..", offer_groups},
-	{"LIST", offer_access},
-	{"DIR", say_folders},
-	{"FILE", say_files},
-	{"[WORD ...]", offer_metrics_first},
-	{"EVENT", offer_events},
-	{"METRIC EVENT=COUNT...", offer_eval},
-	{"UNIT REGISTER=VALUE...", offer_decode},
-	{"[GROUP]", offer_groups},
-	{"[COMMAND]", offer_commands},
-	{"bash|zsh", offer_shells},
+	{"CPU", false, offer_cpus, NULL, NULL},
+	{"EVENT,..", true, offer_events, offer_metrics, NULL},
+	{"METRIC,..", true, offer_metrics, offer_events, NULL},
+	{"GROUP,..", true, offer_groups, NULL, NULL},
+	{"LIST", true, offer_access, NULL, NULL},
+	{"DIR", false, NULL, NULL, ":folders"},
+	{"FILE", false, NULL, NULL, ":files"},
+	{"[WORD ...]", false, offer_metrics, offer_events, NULL},
+	{"EVENT", false, offer_events, NULL, NULL},
+	{"METRIC EVENT=COUNT...", false, offer_eval, NULL, NULL},
+	{"UNIT REGISTER=VALUE...", false, offer_decode, NULL, NULL},
+	{"[GROUP]", false, offer_groups, NULL, NULL},
+	{"[COMMAND]", false, offer_commands, NULL, NULL},
+	{"bash|zsh", false, offer_shells, NULL, NULL},
 };
 
 static void offer_kind(struct completion *c, const char *name)
 {
-	bool list = strstr(name, ",..") || strcmp(name, "LIST") == 0;
-	const char *comma = list ? strrchr(c->wanted, ',') : NULL; /* the last part */
-	char *before = must_print("%s%.*s", c->before, comma ? (int)(comma + 1 - c->wanted) : 0,
-				  c->wanted);
-	struct completion part = *c;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const struct kind *kind = &kinds[i];
+		const char *comma = kind->list ? strrchr(c->wanted, ',') : NULL;
+		const char *wanted = comma ? comma + 1 : c->wanted;
 
-	part.before = before;
-	part.wanted = comma ? comma + 1 : c->wanted;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].name, name) == 0)
-			kinds[i].offer(&part);
-	c->platform = part.platform;
-	free(before);
+		if (strcmp(kind->name, name) != 0)
+			continue;
+		c->wanted = wanted;
+		if (kind->offer)
+			kind->offer(c);
+		c->wanted = wanted;
+		if (kind->second && !c->offered)
+			kind->second(c);
+		if (kind->shell)
+			puts(kind->shell);
+	}
 }
 
 /* ---- options */
@@ -308,8 +269,12 @@ static void offer_options(struct completion *c)
 {
 	const struct option_row *row = NULL;
 
-	while ((row = option_next(c->command, row)) != NULL)
-		offer(c, "--", row->name, row->value ? "=" : "", row->help);
+	while ((row = option_next(c->command, row)) != NULL) {
+		char *name = must_print("--%s", row->name);
+
+		offer(c, name, row->value ? "=" : "", row->help);
+		free(name);
+	}
 }
 
 /* The option that a word is, and in *value what stands in the same word; NULL: it is none. Of letters in
@@ -337,89 +302,76 @@ static const struct option_row *option_of(const struct completion *c, const char
 	return found;
 }
 
-static void take(struct completion *c, const struct option_row *row, const char *value)
+/* The words of a command before the last. The option that the last one is the value of; NULL: of none. *command:
+ * the word from which on they are a command of its own. *options: there may be more of these. */
+static const struct option_row *take_words(struct completion *c, size_t n, char *const *words,
+					   size_t *command, bool *options)
 {
-	if (strcmp(row->name, "cpu") == 0)
-		c->cpu = value;
-	if (strcmp(row->name, "tables") == 0)
-		c->tables = value;
-}
-
-static void complete_last(struct completion *c, const char *word, bool options)
-{
-	const struct option_row *row;
+	const struct option_row *waiting = NULL, *row; /* for its value */
 	const char *value;
-	char *before;
-
-	c->wanted = word;
-	if (!options || word[0] != '-') {
-		offer_kind(c, c->command->words);
-		return;
-	}
-	row = option_of(c, word, &value);
-	if (!row || !row->value || !value) {
-		offer_options(c);
-		return;
-	}
-	before = must_print("%.*s", (int)(value - word), word);
-	c->before = before;
-	c->wanted = value;
-	offer_kind(c, row->value);
-	free(before);
-}
-
-/* The words of a command up to the last, which is to be completed. */
-static void complete_words(struct completion *c, size_t n, char *const *words)
-{
-	const struct option_row *waiting = NULL; /* for its value */
-	bool options = true;
 
 	for (size_t i = 1; i + 1 < n; i++) {
-		const char *word = words[i], *value;
-		const struct option_row *row = NULL;
-
 		if (waiting) {
-			take(c, waiting, word);
+			option_take(&c->args, waiting, words[i]);
 			waiting = NULL;
-		} else if (options && strcmp(word, "--") == 0) {
-			options = false;
-		} else if (options && word[0] == '-' && word[1]) {
-			row = option_of(c, word, &value);
+		} else if (*options && strcmp(words[i], "--") == 0) {
+			*options = false;
+		} else if (*options && words[i][0] == '-' && words[i][1]) {
+			row = option_of(c, words[i], &value);
 			if (row && row->value && value)
-				take(c, row, value);
+				option_take(&c->args, row, value);
 			else if (row && row->value)
 				waiting = row;
 		} else if (c->command->runs_command) {
-			printf(":command %zu\n", i);
-			return;
-		} else if (c->words++ == 0) {
-			c->first = word;
+			*command = i;
+			return NULL;
+		} else if (!c->first) {
+			c->first = words[i];
 		}
 	}
-	if (waiting) {
-		c->wanted = words[n - 1];
-		offer_kind(c, waiting->value);
-	} else if (c->command->runs_command && !(options && words[n - 1][0] == '-')) {
-		printf(":command %zu\n", n - 1);
+	return waiting;
+}
+
+/* The last of the words of a command. */
+static void complete_words(struct completion *c, size_t n, char *const *words)
+{
+	size_t command = n - 1;
+	bool options = true;
+	const struct option_row *row = take_words(c, n, words, &command, &options);
+	const char *value = words[n - 1];
+
+	c->word = c->wanted = words[n - 1];
+	if (row) {
+		offer_kind(c, row->value);
+	} else if (command < n - 1 ||
+		   (c->command->runs_command && !(options && c->word[0] == '-'))) {
+		printf(":command %zu\n", command);
+	} else if (!options || c->word[0] != '-') {
+		offer_kind(c, c->command->words);
+	} else if ((row = option_of(c, c->word, &value)) != NULL && row->value && value) {
+		c->wanted = value;
+		offer_kind(c, row->value);
 	} else {
-		complete_last(c, words[n - 1], options);
+		offer_options(c);
 	}
 }
 
 void complete(const struct command *commands, size_t n, char *const *words)
 {
-	struct completion c = {.commands = commands, .before = "", .wanted = n ? words[0] : ""};
+	const char *first = n ? words[0] : "";
+	struct completion c = {.commands = commands, .word = first, .wanted = first};
 
 	if (n <= 1) {
 		offer_commands(&c);
 		return;
 	}
 	for (const struct command *k = commands; k->name; k++)
-		if (strcmp(k->name, words[0]) == 0)
+		if (strcmp(k->name, first) == 0)
 			c.command = k;
 	if (c.command)
 		complete_words(&c, n, words);
 	unc_platform_close(c.platform);
+	free(c.args.wish);
 }
 
 int cmd_completion(struct unc_platform *none, const struct args *args)

@@ -130,15 +130,15 @@ static int code_of(const struct option_row *row)
 	return row->letter ? row->letter : LONG + (int)(row - rows);
 }
 
-static void take(struct args *args, const struct option_row *row)
+void option_take(struct args *args, const struct option_row *row, const char *value)
 {
 	void *member = (char *)args + row->at;
 
 	if (row->letter && strchr("emg", row->letter)) {
 		args->wish = must_grow(args->wish, args->wishes, sizeof(*args->wish));
-		args->wish[args->wishes++] = (struct wish){row->letter == 'g', optarg};
+		args->wish[args->wishes++] = (struct wish){row->letter == 'g', value};
 	} else if (row->value) {
-		*(const char **)member = optarg;
+		*(const char **)member = value;
 	} else {
 		*(bool *)member = true;
 	}
@@ -220,7 +220,7 @@ static int args_parse(struct args *args, const struct command *command, int argc
 		}
 		for (size_t i = 0; i < N_ROWS; i++)
 			if (takes(command, &rows[i]) && code_of(&rows[i]) == opt)
-				take(args, &rows[i]);
+				option_take(args, &rows[i], optarg);
 	}
 	args->word = argv + optind;
 	args->words = (size_t)(argc - optind);

@@ -17,5 +17,7 @@ struct option_row {
 
 /* The option behind `last` (NULL: the first) that a command takes; NULL: there is none. */
 const struct option_row *option_next(const struct command *, const struct option_row *last);
+/* Notes an option, and its value if it has one. */
+void option_take(struct args *, const struct option_row *, const char *value);
 
 #endif
