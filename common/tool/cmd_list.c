@@ -195,27 +195,6 @@ static int list_events(struct list *list, enum found wanted)
 	return rc;
 }
 
-/* Nothing was found. Metrics are no rows of -j. */
-static int not_listed(const struct list *list)
-{
-	struct unc_nearest nearest = {.wanted = search_missing(&list->search)};
-	const char *what = list->args->json ? "event" : "metric or event";
-	const struct unc_metric *m;
-	const struct unc_event *e;
-
-	for (size_t i = 0; nearest.wanted && (m = unc_metric_get(list->platform, i)); i++) {
-		if (list->args->json && strcasestr(m->name, nearest.wanted))
-			return failure("no event matches '%s', but metrics do: see 'uncore "
-				       "metrics'",
-				       nearest.wanted);
-		if (!list->args->json)
-			nearest_try_words(&nearest, m->name);
-	}
-	for (size_t i = 0; nearest.wanted && (e = unc_event_get(list->platform, i)); i++)
-		nearest_try_words(&nearest, e->spec);
-	return search_failed(&list->search, what, &nearest);
-}
-
 /* For programs: events alone, and only those with such a name if there are any. */
 static int list_for_programs(struct list *list)
 {
@@ -265,7 +244,8 @@ int cmd_list(struct unc_platform *platform, const struct args *args)
 	if (rc < 0)
 		status = library_error(rc, unc_platform_error(platform));
 	else if (list.n == 0 && args->words)
-		status = not_listed(&list);
+		status = search_failed(&list.search, platform, /* metrics are no rows of -j */
+				       args->json ? IN_EVENTS : IN_EVENTS | IN_METRICS);
 	free(list.search.seen);
 	return status;
 }

@@ -58,24 +58,6 @@ size_t print_metrics(struct printer *p, struct search *search, enum found wanted
 	return n;
 }
 
-/* None was found: there may be an event, or a metric with such a name. */
-static int not_found(struct unc_platform *platform, const struct search *search)
-{
-	struct unc_nearest nearest = {.wanted = search_missing(search)};
-	const struct unc_metric *m;
-	const struct unc_event *e;
-
-	if (!nearest.wanted)
-		return search_failed(search, "metric", &nearest);
-	for (size_t i = 0; (e = unc_event_get(platform, i)) != NULL; i++)
-		if (strcasestr(e->spec, nearest.wanted))
-			return failure("no metric matches '%s', but events do: see 'uncore list'",
-				       nearest.wanted);
-	for (size_t i = 0; (m = unc_metric_get(platform, i)) != NULL; i++)
-		nearest_try_words(&nearest, m->name);
-	return search_failed(search, "metric", &nearest);
-}
-
 int cmd_metrics(struct unc_platform *platform, const struct args *args)
 {
 	struct search search;
@@ -91,7 +73,7 @@ int cmd_metrics(struct unc_platform *platform, const struct args *args)
 		n += print_metrics(&p, &search, FOUND_IN_TEXT, args->verbose);
 	print_end(&p);
 	if (n == 0 && args->words)
-		status = not_found(platform, &search);
+		status = search_failed(&search, platform, IN_METRICS);
 	free(search.seen);
 	return status;
 }

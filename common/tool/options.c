@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search.h"
+#include "base/nearest.h"
 
 #define AT(member) offsetof(struct args, member)
 

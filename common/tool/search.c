@@ -6,28 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
-
-/* ---- the nearest name */
-
-void nearest_try_words(struct unc_nearest *nearest, const char *name)
-{
-	const char *dot = strchr(name, '.'); /* behind a unit type */
-	char word[UNC_NEAR_MAX];
-
-	unc_nearest_try(nearest, name);
-	if (dot)
-		unc_nearest_try(nearest, dot + 1);
-	while (*name) {
-		size_t n = strcspn(name, "._:");
-
-		snprintf(word, sizeof(word), "%.*s", (int)n, name);
-		unc_nearest_try(nearest, word);
-		name += n + (name[n] != '\0');
-	}
-}
-
-/* ---- search words */
+#include "base/nearest.h"
 
 static bool is_pattern(const char *word)
 {
@@ -69,7 +48,8 @@ enum found search_in(struct search *search, const char *name, const char *text)
 	return found;
 }
 
-const char *search_missing(const struct search *search)
+/* The first word that nothing had; NULL: there is none. */
+static const char *missing_word(const struct search *search)
 {
 	for (size_t i = 0; search->word && search->word[i]; i++)
 		if (!search->seen[i])
@@ -77,16 +57,63 @@ const char *search_missing(const struct search *search)
 	return NULL;
 }
 
-int search_failed(const struct search *search, const char *what, const struct unc_nearest *nearest)
-{
-	char *all = NULL, near[UNC_NEAR_MAX + 16];
+/* ---- nothing was found */
 
-	if (search_missing(search))
-		return failure("no %s matches '%s'%s", what, search_missing(search),
-			       unc_nearest_text(nearest, near, sizeof(near)));
+static int not_together(const struct search *search, const char *what)
+{
+	char *all = NULL;
+
 	for (size_t i = 0; search->word[i]; i++)
 		all = must_add(all, "%s'%s'", i ? " and " : "", search->word[i]);
 	failure("no %s matches %s together", what, all);
 	free(all);
 	return EXIT_FAILURE;
+}
+
+/* A name, and each word of it: what stands between its . : and _ */
+static void try_words(struct unc_nearest *nearest, const char *name)
+{
+	const char *dot = strchr(name, '.'); /* behind a unit type */
+	char word[UNC_NEAR_MAX];
+
+	unc_nearest_try(nearest, name);
+	if (dot)
+		unc_nearest_try(nearest, dot + 1);
+	while (*name) {
+		size_t n = strcspn(name, "._:");
+
+		snprintf(word, sizeof(word), "%.*s", (int)n, name);
+		unc_nearest_try(nearest, word);
+		name += n + (name[n] != '\0');
+	}
+}
+
+int search_failed(const struct search *search, const struct unc_platform *platform, unsigned kinds)
+{
+	const char *what = kinds == IN_EVENTS    ? "event"
+			   : kinds == IN_METRICS ? "metric"
+						 : "metric or event";
+	const char *word = missing_word(search);
+	struct unc_nearest nearest = {.wanted = word};
+	char near[UNC_NEAR_MAX + 16];
+	const struct unc_metric *m;
+	const struct unc_event *e;
+
+	if (!word)
+		return not_together(search, what);
+	for (size_t i = 0; (m = unc_metric_get(platform, i)) != NULL; i++)
+		if (kinds & IN_METRICS)
+			try_words(&nearest, m->name);
+		else if (strcasestr(m->name, word))
+			return failure(
+				"no event matches '%s', but metrics do: see 'uncore metrics'",
+				word);
+	for (size_t i = 0; (e = unc_event_get(platform, i)) != NULL; i++)
+		if (kinds & IN_EVENTS)
+			try_words(&nearest, e->spec);
+		else if (strcasestr(e->spec, word))
+			return failure("no metric matches '%s', but events do: see 'uncore list'",
+				       word);
+	return failure("no %s matches '%s'%s", what, word,
+		       unc_nearest_text(&nearest, near, sizeof(near)));
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "completion.h"
-#include "search.h"
 #include "tool.h"
 
 static int cmd_help(struct unc_platform *, const struct args *);
