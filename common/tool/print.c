@@ -22,6 +22,94 @@ void print_start(struct printer *p, const struct args *args, const struct unc_pl
 	};
 }
 
+/* ---- JSON, as it comes: elements of the outermost array stand on lines of their own */
+
+/* Length of the UTF-8 character at s; 0 if it is none. */
+static size_t character(const unsigned char *s)
+{
+	size_t n = s[0] < 0x80                   ? 1
+		   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+		   : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+		   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+						 : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0; /* overlong, surrogate, beyond Unicode */
+	return n;
+}
+
+static void json_string(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	putchar('"');
+	while (*s) {
+		size_t n = character(s);
+
+		if (n == 0)
+			fputs("\\ufffd", stdout);
+		else if (*s == '"' || *s == '\\')
+			printf("\\%c", *s);
+		else if (*s == '\n')
+			fputs("\\n", stdout);
+		else if (*s == '\t')
+			fputs("\\t", stdout);
+		else if (*s < 0x20 || *s == 0x7f)
+			printf("\\u%04x", *s);
+		else
+			fwrite(s, 1, n, stdout);
+		s += n ? n : 1;
+	}
+	putchar('"');
+}
+
+/* What stands before a value: comma, line break, key. */
+static void json_key(struct printer *p, const char *key)
+{
+	if (p->depth) {
+		bool *filled = &p->filled[p->depth - 1];
+
+		if (*filled)
+			putchar(',');
+		if (p->depth == 1 && p->close[0] == ']')
+			putchar('\n');
+		*filled = true;
+	}
+	if (key) {
+		json_string(key);
+		putchar(':');
+	}
+}
+
+void print_open(struct printer *p, const char *key, char bracket)
+{
+	if (p->form != JSON)
+		return;
+	json_key(p, key);
+	putchar(bracket);
+	if (p->depth == PRINT_DEPTH)
+		abort();
+	p->close[p->depth] = bracket == '[' ? ']' : '}';
+	p->filled[p->depth++] = false;
+}
+
+void print_close(struct printer *p)
+{
+	if (p->form != JSON)
+		return;
+	char close = p->close[--p->depth];
+
+	if (p->depth == 0 && close == ']' && p->filled[0])
+		putchar('\n');
+	putchar(close);
+	if (p->depth == 0)
+		putchar('\n');
+}
+
 /* ---- lists */
 
 void print_list(struct printer *p, const char *key, enum titles titles, const char *columns)
@@ -120,7 +208,7 @@ static void put(struct printer *p, const char *key, const char *title, bool quot
 	} else if (p->form == SEPARATED) {
 		put_field(p, value);
 	} else {
-		json_key(&p->json, key);
+		json_key(p, key);
 		if (quoted)
 			json_string(value);
 		else
@@ -200,19 +288,7 @@ void print_null(struct printer *p, const char *key)
 	put(p, key, NULL, false, p->form == JSON ? "null" : "-", "");
 }
 
-/* ---- of JSON, of text */
-
-void print_open(struct printer *p, const char *key, char bracket)
-{
-	if (p->form == JSON)
-		json_open(&p->json, key, bracket);
-}
-
-void print_close(struct printer *p)
-{
-	if (p->form == JSON)
-		json_close(&p->json);
-}
+/* ---- more of a row of text */
 
 void print_also(struct printer *p, const char *title, const char *format, ...)
 {

@@ -8,16 +8,20 @@
 #ifndef UNC_TOOL_PRINT_H
 #define UNC_TOOL_PRINT_H
 
-#include "json.h"
 #include "output.h"
 #include "search.h"
 #include "tool.h"
+
+enum { PRINT_DEPTH = 8 };
 
 struct printer {
 	const struct unc_platform *platform; /* may be NULL */
 	enum { TEXT, JSON, SEPARATED } form;
 	const char *separator;
-	struct json json;
+	/* of JSON: the brackets that are open, and whether anything is in them */
+	unsigned depth;
+	char close[PRINT_DEPTH];
+	bool filled[PRINT_DEPTH];
 	struct table *table; /* of the list that is open; NULL: none */
 	bool titles_due;     /* with the first row */
 	bool in_row;
@@ -47,7 +51,8 @@ void print_bool(struct printer *, const char *key, bool value);
 void print_number(struct printer *, const char *key, double value); /* not finite: null */
 void print_null(struct printer *, const char *key);
 
-/* Of JSON: what follows is in an array '[' or an object '{', until print_close(). */
+/* Of JSON: what follows is in an array '[' or an object '{', until print_close(); a newline follows the
+ * outermost. Keys are NULL for the elements of arrays. */
 void print_open(struct printer *, const char *key, char bracket);
 void print_close(struct printer *);
 
