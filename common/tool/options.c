@@ -23,8 +23,8 @@ static const struct option_row rows[] = {
 	{REPORT | WATCH, 0, "tables", "DIR", AT(tables),
 	 "event tables of a folder in place of those compiled in, on hardware too",
 	 "What is no register of a monitor by what is compiled in stays out of reach. Where the "
-	 "command has more rights than its user, the folder and its files must belong to root "
-	 "and be writable by nobody else."},
+	 "command has more rights than its user, the folder and its files must belong to root and "
+	 "be writable by nobody else."},
 	{MACHINE, 0, "access", "LIST", AT(access),
 	 "access methods with commas between them, in the order in which they are tried",
 	 "Wins over UNCORE_ACCESS; see ACCESS."},
@@ -46,33 +46,31 @@ static const struct option_row rows[] = {
 	 "COLUMNS, or the terminal, or 80 letters; else a list. In columns totals are rates. The "
 	 "titles come again on each screen of a terminal, else every 25 reports. The moments are "
 	 "counted from the start: a report that comes late shortens the next interval, not the "
-	 "series. The time and length shown are those measured. What remains "
-	 "at the end is reported if it is 10 milliseconds or longer and each pass was measured "
-	 "in it. Whether somebody else has taken a counter is looked at before each report; "
-	 "whether its unit is frozen before the first one after 50 milliseconds: with shorter "
-	 "intervals those before it may be too small."},
+	 "series. The time and length shown are those measured. What remains at the end is "
+	 "reported if it is 10 milliseconds or longer and each pass was measured in it. Whether "
+	 "somebody else has taken a counter is looked at before each report; whether its unit is "
+	 "frozen before the first one after 50 milliseconds: with shorter intervals those before "
+	 "it may be too small."},
 	{COUNT, 'd', "duration", "S", AT(duration), "ends after S seconds", ""},
 	{COUNT, 'r', "repeat", "N", AT(repeat),
 	 "N runs of COMMAND, or of -d seconds: the mean of each number, and how sure it is",
 	 "Behind +- stands the standard deviation of the mean, in percent of it: of values x with "
-	 "the "
-	 "mean m, sqrt(sum((x - m)^2) / (N - 1) / N) / m. In JSON and with -x it is called spread "
-	 "and "
-	 "is a share, 0.01 for 1 percent. Rates are those of the mean number in the mean time. A "
-	 "number that was missing in one run has no mean. A run that ends with a status other than "
-	 "0, "
-	 "or is stopped, is the last, and not counted; its status is that of stat."},
+	 "the mean m, sqrt(sum((x - m)^2) / (N - 1) / N) / m. In JSON and with -x it is called "
+	 "spread and is a share, 0.01 for 1 percent. Rates are those of the mean number in the "
+	 "mean time. A number that was missing in one run has no mean. A run that ends with a "
+	 "status other than 0, or is stopped, is the last, and not counted; its status is that of "
+	 "stat."},
 	{COUNT, 0, "every", "N", AT(every),
 	 "a report whenever the first event of -e has counted N on one of its units",
 	 "It is of the interval that this ends, as is what is counted beside it. The status "
-	 "registers are looked at every millisecond: the interval lasts until the look that "
-	 "finds it. A CPU that does not tell that a counter has carried is refused."},
+	 "registers are looked at every millisecond: the interval lasts until the look that finds "
+	 "it. A CPU that does not tell that a counter has carried is refused."},
 	{COUNT, 0, "freeze", NULL, AT(freeze),
 	 "with --every: freezes all counters of the socket at that moment, until the look",
 	 "That is where the hardware can, and nobody else counts on the socket. If uncore is "
-	 "killed meanwhile (SIGKILL) the socket stays frozen for every program, until one "
-	 "starts that finds nobody counting there, and lets it go. Metrics that depend on the "
-	 "time are refused with it: frozen counters stand still for a part of that."},
+	 "killed meanwhile (SIGKILL) the socket stays frozen for every program, until one starts "
+	 "that finds nobody counting there, and lets it go. Metrics that depend on the time are "
+	 "refused with it: frozen counters stand still for a part of that."},
 	{COUNT, 'x', "separator", "SEP", AT(separator), "values separated by SEP, for programs",
 	 "A row for each number: time (seconds since the start), clock (of the day, ISO 8601), "
 	 "interval (seconds), socket, unit (both empty where it is of all of them), name, value, "
@@ -82,9 +80,8 @@ static const struct option_row rows[] = {
 	 "--every, a row named overflow tells on which unit the interval ended. The first row has "
 	 "these names; before it, a line that begins with # says so if the machine is simulated. A "
 	 "value that is not known is '-', other fields are empty then. Any SEP will do, of several "
-	 "letters too, but for quotes and "
-	 "ends of lines; '\\et' is a tab. A field is quoted as RFC 4180 says, where SEP or a quote "
-	 "is in it."},
+	 "letters too, but for quotes and ends of lines; '\\et' is a tab. A field is quoted as RFC "
+	 "4180 says, where SEP or a quote is in it."},
 	{COUNT, 0, "json-lines", NULL, AT(json_lines),
 	 "a JSON object for each number, on a line of its own",
 	 "Its members are the columns of -x, and simulated; what is not known is null."},
@@ -101,10 +98,8 @@ static const struct option_row rows[] = {
 	{RELEASE, 0, "force", NULL, AT(force),
 	 "frees what strangers have programmed as well, after showing it",
 	 "A stranger is who is neither in the ledger of the node nor counts through the kernel: "
-	 "perhaps "
-	 "a program that runs (PCM, LIKWID) and loses its counters, perhaps one that has ended. "
-	 "Where "
-	 "the ledger cannot be used nothing is freed by force."},
+	 "perhaps a program that runs (PCM, LIKWID) and loses its counters, perhaps one that has "
+	 "ended. Where the ledger cannot be used nothing is freed by force."},
 };
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 26, WIDTH = 80 };

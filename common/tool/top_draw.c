@@ -385,10 +385,8 @@ static void draw_help(struct frame *f)
 		"-   no value   *  of fewer units than there are   ~  scaled: not measured all the "
 		"time",
 		"A bar of memory is the share of what it could move; where that is not known, of "
-		"what "
-		"the busiest socket or channel does, and no share is told. One letter behind a "
-		"socket "
-		"is a channel.",
+		"what the busiest socket or channel does, and no share is told. One letter behind "
+		"a socket is a channel.",
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
