@@ -46,13 +46,29 @@ void table_line(struct table *t)
 	}
 }
 
+/* How many lines a cell has, and letters its longest. */
+static size_t lines_of(const char *text, size_t *width)
+{
+	size_t lines = 0;
+
+	*width = 0;
+	for (size_t n; text; text = text[n] ? text + n + 1 : NULL) {
+		n = strcspn(text, "\n");
+		*width = n > *width ? n : *width;
+		lines++;
+	}
+	return lines;
+}
+
 void table_put(struct table *t, size_t column, const char *text)
 {
 	char **cell = &t->cells[t->n_cells - t->columns + column];
+	size_t width;
 
 	*cell = must_add(*cell, "%s", text);
-	if (strlen(*cell) > t->column[column].width)
-		t->column[column].width = strlen(*cell);
+	lines_of(*cell, &width);
+	if (width > t->column[column].width)
+		t->column[column].width = width;
 }
 
 void table_titles(struct table *t)
@@ -70,23 +86,41 @@ size_t table_column(const struct table *t, const char *title)
 	abort();
 }
 
-static void print_cells(const struct table *t, char *const cells[])
+/* Lines of the highest cell of a row. */
+static size_t height_of(const struct table *t, char *const cells[])
+{
+	size_t high = 1, width;
+
+	for (size_t i = 0; i < t->columns; i++) {
+		size_t lines = lines_of(cells[i], &width);
+
+		high = lines > high ? lines : high;
+	}
+	return high;
+}
+
+/* The line of a row that has `below` more below it. */
+static void print_cells(const struct table *t, char *const cells[], size_t below)
 {
 	int pad = 0; /* blanks due: not printed at the end of a line */
 
 	for (size_t i = 0; i < t->columns; i++) {
 		const char *text = cells[i] ? cells[i] : "";
-		int fill = (int)(t->column[i].width - strlen(text));
-
+		size_t width, lines = lines_of(cells[i], &width);
 		bool right = t->column[i].right;
+
+		for (size_t skip = below + 1; skip < lines; skip++)
+			text = strchr(text, '\n') + 1;
+		int length = below < lines ? (int)strcspn(text, "\n") : 0;
+		int fill = (int)t->column[i].width - length;
 
 		if (t->column[i].width == 0) /* a column that nothing stands in yet */
 			continue;
-		if (text[0] == '\0') {
+		if (length == 0) {
 			pad += fill + 2;
 			continue;
 		}
-		printf("%*s%s", pad + (right ? fill : 0), "", text);
+		printf("%*s%.*s", pad + (right ? fill : 0), "", length, text);
 		pad = 2 + (right ? 0 : fill);
 	}
 	putchar('\n');
@@ -95,7 +129,8 @@ static void print_cells(const struct table *t, char *const cells[])
 void table_print(struct table *t)
 {
 	for (size_t i = 0; i < t->n_cells; i += t->columns)
-		print_cells(t, t->cells + i);
+		for (size_t below = height_of(t, t->cells + i); below-- > 0;)
+			print_cells(t, t->cells + i, below);
 	for (size_t i = 0; i < t->n_cells; i++)
 		free(t->cells[i]);
 	t->n_cells = 0;
@@ -103,7 +138,11 @@ void table_print(struct table *t)
 
 size_t table_lines(const struct table *t)
 {
-	return t->n_cells / t->columns;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_cells; i += t->columns)
+		n += height_of(t, t->cells + i);
+	return n;
 }
 
 size_t table_width(const struct table *t)

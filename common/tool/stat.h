@@ -93,6 +93,8 @@ int stat_run(struct stat_job *);
 
 /* The number behind `cell` (NULL: the first); NULL: there is none. */
 struct stat_cell *stat_next(const struct stat_job *, const struct stat_cell *cell);
+/* The number of a line and a socket, or of all; NULL: there is none. */
+const struct stat_cell *stat_at(const struct stat_job *, size_t line, size_t column);
 /* Tells on stderr what the running session goes without. */
 int stat_announce(struct stat_job *);
 /* Ends the interval. */
@@ -115,20 +117,24 @@ int stat_report(struct stat_job *);
 
 /* Its forms: text; a row for each number, separated or as JSON; an object for all of them. */
 void stat_text(struct stat_job *);
-/* stat_columns.c: text in a column for each number. false, without a table, if it is wider than that. */
-bool stat_columns(struct stat_job *, size_t width);
-void stat_columns_titles(struct stat_job *);
-void stat_columns_row(struct stat_job *);
-/* stat_text.c, for it. */
-/* What a number of a column is measured in; totals are shown as rates. */
-const char *stat_measure(char buf[CELL_MAX], const struct stat_cell *);
-/* "99.43 G" */
+/* stat_number.c: numbers and times as text. "": there is none to tell. */
+
+const char *stat_number(char buf[CELL_MAX], const struct stat_cell *);
+const char *stat_rate(char buf[CELL_MAX], const struct stat_cell *, double seconds);
+/* "99.43 G": as a rate, if it can be one; what it is measured in. */
 const char *stat_short(char buf[CELL_MAX], const struct stat_cell *, double seconds);
-/* The share of what the memory can move; false where there is none to tell. */
-bool stat_of_peak(const struct stat_cell *, double seconds, double *share);
-/* What the number is less than it should be: "7 of 8 units, 33 %"; brief: "7/8 33%". "" if nothing. */
+const char *stat_measure(char buf[CELL_MAX], const struct stat_cell *);
+/* Of what the memory can move: "32.4 % of 307.20 GB/s"; "32.4 %" */
+const char *stat_peak(char buf[CELL_MAX], const struct stat_cell *, double seconds);
+const char *stat_percent(char buf[CELL_MAX], const struct stat_cell *, double seconds);
+/* How sure a mean is. */
+const char *stat_spread(char buf[CELL_MAX], uint64_t runs, double spread);
+/* What the number is less than it should be: "7 of 8 units, 33 %"; brief: "7/8 33%". */
 const char *stat_mark(char buf[CELL_MAX], const struct stat_cell *, bool brief);
+/* "2026-11-22 20:24:01 +0100" */
+const char *stat_date(char buf[CELL_MAX], const struct timespec *);
 const char *stat_time_of_day(char buf[CELL_MAX], const struct stat_job *);
+
 void stat_rows(const struct stat_job *, struct printer *);
 void stat_object(const struct stat_job *, struct printer *);
 

@@ -16,6 +16,13 @@ struct stat_cell *stat_next(const struct stat_job *job, const struct stat_cell *
 	return n < job->n_lines * job->columns ? &job->cell[n] : NULL;
 }
 
+const struct stat_cell *stat_at(const struct stat_job *job, size_t line, size_t column)
+{
+	const struct stat_cell *cell = &job->cell[line * job->columns + column];
+
+	return cell->name ? cell : NULL;
+}
+
 /* ---- sentences: one for all that it is true of */
 
 typedef char *(*sentence_fn)(const struct stat_job *, const struct stat_cell *);
