@@ -148,7 +148,8 @@ void print_row(struct printer *p)
 void print_end(struct printer *p)
 {
 	end_row(p);
-	print_close(p);
+	if (p->depth)
+		print_close(p);
 	if (p->form == TEXT) {
 		table_print(p->table);
 		table_free(p->table);
@@ -206,7 +207,7 @@ static void put(struct printer *p, const char *key, const char *title, bool quot
 	if (p->form == TEXT) {
 		put_text(p, title, text);
 	} else if (p->form == SEPARATED) {
-		put_field(p, value);
+		put_field(p, p->keys ? key : value);
 	} else {
 		json_key(p, key);
 		if (quoted)

@@ -18,6 +18,7 @@ struct printer {
 	const struct unc_platform *platform; /* may be NULL */
 	enum { TEXT, JSON, SEPARATED } form;
 	const char *separator;
+	bool keys; /* in place of separated values: titles */
 	/* of JSON: the brackets that are open, and whether anything is in them */
 	unsigned depth;
 	char close[PRINT_DEPTH];
@@ -33,7 +34,7 @@ void print_start(struct printer *, const struct args *, const struct unc_platfor
 enum titles { NO_TITLES, TITLES, TITLES_OF_ROWS /* with the first row */ };
 void print_list(struct printer *, const char *key, enum titles, const char *columns);
 void print_row(struct printer *); /* the one before ends */
-void print_end(struct printer *);
+void print_end(struct printer *); /* of the rows, and of their list if there is one */
 
 void print_text(struct printer *, const char *key, const char *title, const char *text);
 /* null where it is empty */

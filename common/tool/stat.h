@@ -101,6 +101,8 @@ int stat_announce(struct stat_job *);
 int stat_collect(struct stat_job *);
 /* Looks whether the interval of `every` has ended, and if so collects it (job->overflow). */
 int stat_poll(struct stat_job *);
+/* A number that is missing: for what is said behind the last report. */
+void stat_remember(struct stat_cell *);
 /* Every number that was collected is one of the interval. */
 bool stat_complete(const struct stat_job *);
 /* Tells on stderr that values were lost and the session starts anew. */
@@ -115,7 +117,7 @@ void stat_sum_up(struct stat_job *);
 /* stat_print.c: prints what was collected. 0, or the exit status. */
 int stat_report(struct stat_job *);
 
-/* Its forms: text; a row for each number, separated or as JSON; an object for all of them. */
+/* stat_text.c: as text. */
 void stat_text(struct stat_job *);
 /* stat_number.c: numbers and times as text. "": there is none to tell. */
 
@@ -134,20 +136,5 @@ const char *stat_mark(char buf[CELL_MAX], const struct stat_cell *, bool brief);
 /* "2026-11-22 20:24:01 +0100" */
 const char *stat_date(char buf[CELL_MAX], const struct timespec *);
 const char *stat_time_of_day(char buf[CELL_MAX], const struct stat_job *);
-
-void stat_rows(const struct stat_job *, struct printer *);
-void stat_object(const struct stat_job *, struct printer *);
-
-/* A number that is missing: for what is said behind the last report. */
-void stat_remember(struct stat_cell *);
-
-/* stat_print.c, for all forms. */
-
-/* Microseconds are as fine as it makes sense. */
-double stat_rounded(double seconds);
-/* "2026-11-22T20:24:01.123456+01:00": ISO 8601, local time. */
-const char *stat_clock(char buf[CELL_MAX], const struct timespec *);
-/* The number of a cell, for programs. */
-void stat_value(struct printer *, const char *key, const struct stat_cell *);
 
 #endif

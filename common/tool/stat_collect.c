@@ -167,6 +167,15 @@ int stat_poll(struct stat_job *job)
 	return job->overflow.id >= 0 ? take_values(job) : 0;
 }
 
+void stat_remember(struct stat_cell *c)
+{
+	if (!c->reason)
+		return;
+	c->without++;
+	if (!c->why)
+		c->why = must_print("%s", c->reason);
+}
+
 bool stat_complete(const struct stat_job *job)
 {
 	for (size_t i = 0; i < job->n_values; i++)

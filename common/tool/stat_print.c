@@ -9,12 +9,14 @@
 
 #include "stat.h"
 
-double stat_rounded(double seconds)
+/* Microseconds are as fine as it makes sense. */
+static double rounded(double seconds)
 {
 	return round(seconds * 1e6) / 1e6;
 }
 
-void stat_value(struct printer *p, const char *key, const struct stat_cell *c)
+/* The number of a cell. */
+static void print_value(struct printer *p, const char *key, const struct stat_cell *c)
 {
 	if (c->reason)
 		print_null(p, key);
@@ -24,7 +26,8 @@ void stat_value(struct printer *p, const char *key, const struct stat_cell *c)
 		print_count(p, key, NULL, c->count);
 }
 
-const char *stat_clock(char buf[CELL_MAX], const struct timespec *clock)
+/* "2026-11-22T20:24:01.123456+01:00": ISO 8601, local time. */
+static const char *iso_clock(char buf[CELL_MAX], const struct timespec *clock)
 {
 	char zone[16];
 	struct tm local;
@@ -37,14 +40,167 @@ const char *stat_clock(char buf[CELL_MAX], const struct timespec *clock)
 	return buf;
 }
 
-void stat_remember(struct stat_cell *c)
+/* ---- rows: one for each number, separated or JSON */
+
+static void print_if(struct printer *p, const char *key, bool there, double value)
 {
-	if (!c->reason)
-		return;
-	c->without++;
-	if (!c->why)
-		c->why = must_print("%s", c->reason);
+	if (there)
+		print_number(p, key, value);
+	else
+		print_text(p, key, NULL, NULL);
 }
+
+static void print_cell(struct printer *p, const struct stat_job *job, const struct stat_cell *c)
+{
+	char clock[CELL_MAX];
+
+	print_row(p);
+	print_number(p, "time", rounded(job->time));
+	print_text(p, "clock", NULL, iso_clock(clock, &job->clock));
+	print_number(p, "interval", rounded(job->seconds));
+	if (p->form == JSON)
+		print_bool(p, "simulated", unc_platform_simulated(job->platform));
+	print_if(p, "socket", c->socket >= 0, c->socket);
+	print_text(p, "unit", NULL, c->unit);
+	print_text(p, "name", NULL, c->base);
+	print_value(p, "value", c);
+	print_text(p, "measure", NULL, c->metric ? c->metric->unit : "count");
+	print_if(p, "share", !c->reason, rounded(c->share));
+	print_if(p, "units", c->id >= 0, c->units);
+	print_if(p, "of", c->id >= 0, c->of);
+	print_text(p, "reason", NULL, c->reason ? c->reason : c->lacks);
+	if (job->repeat) {
+		print_integer(p, "runs", NULL, (int64_t)job->runs);
+		print_if(p, "spread", isfinite(c->spread), rounded(c->spread));
+	}
+}
+
+static void print_overflow(struct printer *p, const struct stat_job *job)
+{
+	const struct unc_overflow *o = &job->overflow;
+	char base[] = "overflow", unit[CELL_MAX];
+
+	snprintf(unit, sizeof(unit), "%s%d", o->unit, o->index);
+	print_cell(p, job,
+		   &(struct stat_cell){.base = base,
+				       .socket = o->socket,
+				       .unit = unit,
+				       .count = o->count,
+				       .share = 1,
+				       .units = 1,
+				       .of = 1});
+}
+
+static void print_rows(const struct stat_job *job, struct printer *p)
+{
+	if (p->form == SEPARATED && job->reports == 0) {
+		if (unc_platform_simulated(job->platform))
+			printf("# SIMULATED %s\n", unc_platform_cpu(job->platform)->name);
+		p->keys = true;
+		print_cell(p, job, &(struct stat_cell){.socket = -1});
+		p->keys = false;
+	}
+	for (const struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)
+		print_cell(p, job, c);
+	if (job->every)
+		print_overflow(p, job);
+	print_end(p);
+}
+
+/* ---- one object of JSON */
+
+/* An object of the numbers that it is about; left out where there are none, unless always there. */
+enum section { EVENTS, METRICS, PARTIAL, INVALID, SHARE, SPREAD, SECTIONS };
+
+static bool is_about(enum section section, const struct stat_cell *c)
+{
+	switch (section) {
+	case EVENTS:
+		return !c->metric;
+	case METRICS:
+		return c->metric;
+	case PARTIAL:
+		return c->lacks;
+	case INVALID:
+		return c->reason;
+	case SHARE:
+		return !c->reason && c->share < 1;
+	default:
+		return !c->reason && c->mean.n && isfinite(c->spread);
+	}
+}
+
+static void json_cell(struct printer *p, enum section section, const struct stat_cell *c)
+{
+	if (section == PARTIAL) {
+		print_open(p, c->name, '{');
+		print_integer(p, "units", NULL, c->units);
+		print_integer(p, "of", NULL, c->of);
+		print_text(p, "reason", NULL, c->lacks);
+		print_close(p);
+	} else if (section == INVALID) {
+		print_text(p, c->name, NULL, c->reason);
+	} else if (section == SHARE) {
+		print_number(p, c->name, rounded(c->share));
+	} else if (section == SPREAD) {
+		print_number(p, c->name, rounded(c->spread));
+	} else {
+		print_value(p, c->name, c);
+	}
+}
+
+static void json_section(struct printer *p, const struct stat_job *job, enum section section)
+{
+	static const char *const keys[SECTIONS] = {"events",  "metrics", "partial",
+						   "invalid", "share",   "spread"};
+	bool open = section <= METRICS;
+
+	if (open)
+		print_open(p, keys[section], '{');
+	for (const struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;) {
+		if (!is_about(section, c))
+			continue;
+		if (!open)
+			print_open(p, keys[section], '{');
+		open = true;
+		json_cell(p, section, c);
+	}
+	if (open)
+		print_close(p);
+}
+
+static void json_overflow(struct printer *p, const struct unc_overflow *o)
+{
+	print_open(p, "overflow", '{');
+	print_text(p, "unit", NULL, o->unit);
+	print_integer(p, "socket", NULL, o->socket);
+	print_integer(p, "index", NULL, o->index);
+	print_text(p, "counter", NULL, o->counter);
+	print_count(p, "count", NULL, o->count);
+	print_integer(p, "others", NULL, o->others);
+	print_bool(p, "frozen", o->frozen);
+	print_close(p);
+}
+
+static void print_object(const struct stat_job *job, struct printer *p)
+{
+	print_open(p, NULL, '{');
+	print_number(p, "time", rounded(job->time));
+	print_number(p, "interval", rounded(job->seconds));
+	print_bool(p, "simulated", unc_platform_simulated(job->platform));
+	print_integer(p, "passes", NULL, job->passes);
+	if (job->repeat)
+		print_integer(p, "runs", NULL, (int64_t)job->runs);
+	for (enum section section = 0; section < SECTIONS; section++)
+		json_section(p, job, section);
+	if (*unc_session_unprotected(job->session))
+		print_text(p, "unprotected", NULL, unc_session_unprotected(job->session));
+	if (job->every)
+		json_overflow(p, &job->overflow);
+	print_close(p);
+}
+
+/* ---- */
 
 /* Whether all of it is where it should be. Who reads no more has seen enough: that is no error to tell. */
 static int end_report(void)
@@ -64,9 +220,9 @@ int stat_report(struct stat_job *job)
 		p.form = JSON;
 	errno = 0; /* that of a write is to be seen, wherever it was */
 	if (job->args->json_lines || p.form == SEPARATED)
-		stat_rows(job, &p);
+		print_rows(job, &p);
 	else if (p.form == JSON)
-		stat_object(job, &p);
+		print_object(job, &p);
 	else
 		stat_text(job);
 	for (struct stat_cell *c = NULL; !job->repeat && (c = stat_next(job, c)) != NULL;)
