@@ -49,11 +49,11 @@ done >"$work/wrong"
 result "the adapters use uncore.h and nothing else of the library, the command that and nearest.h" "$work/wrong"
 
 # Calls: "FILE FILE" where the first uses a function that the second has.
-find "$BUILD/common" -name '*.o' ! -path '*/tool/*' -path '*/.libs/*' >"$work/objects"
+find "$BUILD/common" -name '*.o' \( -path '*/.libs/*' -o -path '*/tool/*' \) >"$work/objects"
 if [ -s "$work/objects" ] && command -v nm >/dev/null; then
 	while read -r object; do
 		name=${object##*/} name=${name##*-} name=${name%.o}
-		folder=${object#"$BUILD"/} folder=${folder%%/.libs/*}
+		folder=${object#"$BUILD"/} folder=${folder%/*} folder=${folder%/.libs}
 		[ -f "$folder/$name.c" ] || continue # generated, or of a source that has moved since
 		nm "$object" | awk -v f="$name" '{ print f, $(NF - 1), $NF }'
 	done <"$work/objects" |
