@@ -141,7 +141,8 @@ static bool split_name(const struct unc_table *t, const char *text, char name[UN
 	return true;
 }
 
-/* Neither an event nor a metric. Where the unit type is known, or none is named, the nearest of both. */
+/* Neither an event nor a metric. Where the unit type is known, or none is named, the nearest of
+ * both. */
 static int unknown_name(const struct unc_table *t, const char *text, struct unc_error *err)
 {
 	char name[UNC_SPEC_MAX], buf[UNC_SPEC_MAX + 16];

@@ -141,8 +141,8 @@ static inline void unc_extend(struct unc_range *range, size_t rows)
 }
 
 unc_str unc_add_string(struct unc_table_reader *, const char *text);
-/* Takes over the strings of another table and adds to them: what both say is the same number. The other
- * one is told where they are when the last has been read. */
+/* Takes over the strings of another table and adds to them: what both say is the same number. The
+ * other one is told where they are when the last has been read. */
 void unc_table_reader_share(struct unc_table_reader *, struct unc_table_reader *with);
 
 /* Takes the next word of a kind from a line; NULL: there is none. What nobody takes is refused by
@@ -162,7 +162,8 @@ struct unc_tbl_type *unc_current_type(struct unc_table_reader *);
 /* UNC_ERR_TABLE with this sentence. */
 int unc_bad(struct unc_table_reader *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* What the line gives a column, by the name of the column; NULL: nothing. Or the nth one of this name. */
+/* What the line gives a column, by the name of the column; NULL: nothing. Or the nth one of this
+ * name. */
 const char *unc_given(const struct unc_table_reader *, const char *column);
 const char *unc_given_nth(const struct unc_table_reader *, const char *column, unsigned n);
 /* "key= is missing", unless it is given. */
@@ -177,8 +178,8 @@ int unc_read_statement(struct unc_table_reader *, enum unc_table_part);
 
 /* "0c.1" */
 bool unc_parse_devfn(const char *text, uint64_t *devfn);
-/* A list of what `parse` reads, each up to `limit`: how many, 0 without a list. -1: it is none, or has
- * more than `max`. */
+/* A list of what `parse` reads, each up to `limit`: how many, 0 without a list. -1: it is none, or
+ * has more than `max`. */
 int unc_read_list(const char *list, bool (*parse)(const char *, uint64_t *), uint64_t limit,
 		  uint64_t *out, int max);
 /* column=REG,..: registers of the type, `max` (one or two) at most; how many. */

@@ -157,7 +157,8 @@ static int counters(struct unc_table_reader *r, const struct row *c, const char 
 static bool value_of(struct unc_table_reader *r, const struct row *c, const char *text,
 		     uint64_t *value)
 {
-	const struct unc_tbl_type *type = r->type == UNC_NONE ? NULL : unc_current_type(r);
+	static const struct unc_tbl_type none = {0};
+	const struct unc_tbl_type *type = r->type == UNC_NONE ? &none : unc_current_type(r);
 	const struct unc_range bars = {0, (uint32_t)r->t.n_bar};
 	unsigned high, low;
 	bool right;

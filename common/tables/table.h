@@ -529,8 +529,8 @@ static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
 
 /* ---- questions (table.c) */
 
-/* The row with this name among some of an array of structs that begin with their name; UNC_NONE: there
- * is none. */
+/* The row with this name among some of an array of structs that begin with their name; UNC_NONE:
+ * there is none. */
 #define UNC_FIND(t, row, range, name) unc_find_row(t, (t)->row, sizeof(*(t)->row), range, name)
 uint16_t unc_find_row(const struct unc_table *, const void *rows, size_t size, struct unc_range,
 		      const char *name);
