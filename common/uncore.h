@@ -49,7 +49,7 @@ extern "C" {
  * of structs; a major changes or removes something. Programs that do not choose the library they
  * are run with (plugins, or dlopen()) ask UNC_API_SERVES(unc_api_version()) before anything else.
  */
-#define UNC_API_VERSION 0x10004u
+#define UNC_API_VERSION 0x10000u
 #define UNC_API_SERVES(library)                                                                    \
 	((library) >> 16 == UNC_API_VERSION >> 16 && (library) >= UNC_API_VERSION)
 
@@ -94,7 +94,8 @@ struct unc_options {
 	/* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
 	const char *sim;
 	const char *cpu;    /* table to use whatever the machine is; NULL: identify; "*": any.
-	                        Given without `sim`, no unit can be accessed: for listing, encoding. */
+	                        Given without `sim`, no unit can be accessed: for listing,
+	                        encoding. */
 	const char *tables; /* folder of event tables that replaces the built-in ones;
 	                        NULL: $UNCORE_TABLES, else built-in; "": built-in. See below. */
 	unc_log_fn log;     /* may be NULL */
@@ -105,20 +106,23 @@ struct unc_options {
 };
 
 /*
- * Access methods: the first one of the list that reaches all registers of a unit serves it
+ * Access methods: the first one of the list that reaches what is wanted of a unit serves it
  * (unc_unit.access), each unit for itself; all registers of a unit in one space go one way.
- *  msr       model-specific registers: /dev/cpu/N/msr; N is the CPU that the caller runs on where it
- *            is of the socket, else the socket's lowest that is neither isolated nor nohz_full (or
- *            that the program is bound to: a socket of only such CPUs is left alone otherwise)
+ *  kernel    Linux's own driver of the monitors counts: perf_event_open. Where it has the unit,
+ *            carries the event whole and lets the caller; of a unit that is served so the events
+ *            which it does not carry are left to registers
+ *  msr       model-specific registers: /dev/cpu/N/msr; N is the CPU that the caller runs on where
+ *            it is of the socket, else the socket's lowest that is neither isolated nor nohz_full
+ *            (or that the program is bound to: a socket of only such CPUs is left alone otherwise)
  *  msr-safe  the same through the module msr-safe, within the allowlist of its administrator:
  *            /dev/cpu/msr_batch
  *  pci       configuration space: /sys/bus/pci
  *  mmio      memory: /dev/mem
- *  perf      counters that the kernel hands out: perf_event_open
  *  pmu       the monitor of an Itanium's hardware thread: no Linux of today has a way to it
- *  direct    stands for all of them but msr-safe
+ *  perf      counters that the kernel hands out: perf_event_open
+ *  direct    stands for all of them but kernel and msr-safe
  * All, in this order, is the default. A simulated machine has one method, "simulated", for which
- * direct stands there.
+ * direct stands there; with a simulated kernel (`sim`: kernel=on) "kernel" before it.
  */
 
 /*
@@ -128,8 +132,8 @@ struct unc_options {
  *    there sets `tables`. Hardware is "/" and every root that leads to devices (/dev/mem,
  *    /dev/cpu/0/msr) or to sysfs; a dump is a root of plain files.
  *  - Whatever the tables say, only registers and bits are touched that the table of this CPU which
- *    is compiled in has, at the places that it knows or that can be checked. A CPU without one is read
- *    as far as discovery goes, and not written.
+ *    is compiled in has, at the places that it knows or that can be checked. A CPU without one is
+ *    read as far as discovery goes, and not written.
  *  - In a program with raised privileges (set-user-id, set-group-id, file capabilities: AT_SECURE)
  *    all variables are ignored, with a log line each; `sysroot`, with its folders dev, proc
  *    and sys, and `tables`, with all folders and files that are read, must belong to root and be
@@ -151,13 +155,14 @@ struct unc_options {
  * is too long; UNC_ERR_DENIED a root or tables that a program with raised
  * privileges may not use; UNC_ERR_TABLE a broken table, with file and line;
  * UNC_ERR_IO. The sentence is in unc_open_error() of the calling thread.
- * What is wrong in a site's file, or a metric or group that is wrong in a folder of tables, costs no more
- * than itself: it is left out, with one warning in the log, and cannot be had, with file and line.
+ * What is wrong in a site's file, or a metric or group that is wrong in a folder of tables, costs
+ * no more than itself: it is left out, with one warning in the log, and cannot be had, with file
+ * and line.
  */
 UNC_API int unc_platform_open(const struct unc_options *options, struct unc_platform **out);
 
-/* Sentence of the calling thread's last unc_platform_open() or unc_doctor(): why it failed; after one that
- * did not, what was wrong and left out, "" if nothing. */
+/* Sentence of the calling thread's last unc_platform_open() or unc_doctor(): why it failed; after
+ * one that did not, what was wrong and left out, "" if nothing. */
 UNC_API const char *unc_open_error(void);
 
 /* Closes the platform; its sessions must have been freed. NULL is allowed. */
@@ -179,7 +184,7 @@ struct unc_cpu {
 	size_t n_events;
 	size_t n_umasks;
 	size_t n_metrics;   /* rows, the portable set included */
-	unsigned steppings; /* bit N: stepping N of these models; 0: all. Since 1.3 */
+	unsigned steppings; /* bit N: stepping N of these models; 0: all */
 };
 
 /* The CPU of the platform; never NULL. */
@@ -298,13 +303,13 @@ UNC_API const char *unc_metric_need(const struct unc_platform *, size_t metric, 
 
 /*
  * A set of metrics and events that belong together, to be measured at once: the library's own, then
- * those of the site (below). Since 1.4.
+ * those of the site (below).
  */
 struct unc_group {
 	const char *name; /* "MEM" */
 	const char *desc;
-	/* What of it can be counted here, in the order in which it is to be shown: canonical texts for
-	 * unc_session_add_at(). Behind them, up to NULL, what cannot. */
+	/* What of it can be counted here, in the order in which it is to be shown: canonical texts
+	 * for unc_session_add_at(). Behind them, up to NULL, what cannot. */
 	size_t n_items;
 	const char *const *items;
 	int passes;         /* of all together; 0 if not available */
@@ -313,31 +318,31 @@ struct unc_group {
 	                       nothing */
 };
 
-/* Groups of the platform's CPU. Index from 0; NULL past the end, or where there is no memory to find
- * out what one has. Since 1.4. */
+/* Groups of the platform's CPU. Index from 0; NULL past the end, or where there is no memory to
+ * find out what one has. */
 UNC_API const struct unc_group *unc_group_get(const struct unc_platform *, size_t index);
 
 /*
  * The group of a name, without regard to case; *index is what unc_group_get() takes.
- * Errors: UNC_ERR_NOT_FOUND, and the nearest name, or all. Since 1.4.
+ * Errors: UNC_ERR_NOT_FOUND, and the nearest name, or all.
  */
 UNC_API int unc_group_find(struct unc_platform *, const char *name, size_t *index);
 
 /*
  * What a site knows of its machines: the file etc/libuncore/site.tbl under the root, or that which
  * $UNCORE_SITE names. It may add groups, tell what the memory of a socket can move, and which units
- * do not exist though another socket has them; its grammar is in eventtables/README.md. In a program
- * with raised privileges the file must belong to root and be writable by nobody else. A simulated
- * machine and one of another CPU (options.cpu) take from the site's own file its groups only; from
- * $UNCORE_SITE all. What is wrong there is left out: a group as a whole, what it tells of the memory
- * as a whole, all of a file that cannot be read or trusted.
+ * do not exist though another socket has them; its grammar is in eventtables/README.md. In a
+ * program with raised privileges the file must belong to root and be writable by nobody else. A
+ * simulated machine and one of another CPU (options.cpu) take from the site's own file its groups
+ * only; from $UNCORE_SITE all. What is wrong there is left out: a group as a whole, what it tells
+ * of the memory as a whole, all of a file that cannot be read or trusted.
  */
 
 /*
- * The most that the DRAM of a socket, or with -1 of all sockets, can move in a second, in bytes: the
- * speed that its modules run at, times 8 bytes, times its channels. Told by SMBIOS where the modules
- * of all channels run at one speed, or by the site, which has the last word.
- * Errors: UNC_ERR_UNAVAILABLE it is not known, and why; UNC_ERR_RANGE no such socket. Since 1.4.
+ * The most that the DRAM of a socket, or with -1 of all sockets, can move in a second, in bytes:
+ * the speed that its modules run at, times 8 bytes, times its channels. Told by SMBIOS where the
+ * modules of all channels run at one speed, or by the site, which has the last word.
+ * Errors: UNC_ERR_UNAVAILABLE it is not known, and why; UNC_ERR_RANGE no such socket.
  */
 UNC_API int unc_memory_peak(struct unc_platform *, int socket, double *bytes_per_second);
 
@@ -355,21 +360,19 @@ struct unc_target {
 };
 
 /*
- * The index of a unit type; of an event whose name the text is, with its type or without if no
- * other type has it; of a metric. *index is what unc_type_get(), unc_event_get(), unc_metric_get()
- * take. The text of a metric may name a place, "memory_read_bytes:socket=1" or
- * "imc3.MEM_BW_READS": it goes to *place, both -1 if it names none. With `place` NULL only a name
- * is found.
+ * The index of an event whose name the text is, with its type or without if no other type has it;
+ * of a metric. *index is what unc_event_get(), unc_metric_get() take. The text of a metric may name
+ * a place, "memory_read_bytes:socket=1" or "imc3.MEM_BW_READS": it goes to *place, both -1 if it
+ * names none. With `place` NULL only a name is found.
  * Errors: UNC_ERR_NOT_FOUND, and the nearest name; UNC_ERR_INVALID it is malformed, or more than
  * the name of an event (unc_event_encode() takes the rest), or place->size; UNC_ERR_RANGE a number
  * of the text.
  */
-UNC_API int unc_type_find(struct unc_platform *, const char *name, size_t *index);
 UNC_API int unc_event_find(struct unc_platform *, const char *name, size_t *index);
 UNC_API int unc_metric_find(struct unc_platform *, const char *text, size_t *index,
 			    struct unc_target *place);
 
-/* What a text names. Since 1.4. */
+/* What a text names, or what an item of a session is (unc_session_item()). */
 struct unc_item {
 	size_t size;                     /* sizeof(struct unc_item) */
 	const struct unc_metric *metric; /* NULL: it is an event */
@@ -378,16 +381,19 @@ struct unc_item {
 	/* the unit type whose units count it, as in struct unc_type; NULL: a portable metric, which
 	 * units of several types may count */
 	const char *units_of;
-	struct unc_target at;    /* the place in the text; -1: all */
+	struct unc_target at; /* where; -1: all */
+	/* of an item of a session: why it cannot be counted there, UNC_ERR_UNAVAILABLE or
+	 * UNC_ERR_RANGE; unc_session_reason() has the sentence. 0: it can */
+	int error;
 	char base[UNC_SPEC_MAX]; /* canonical text without the place: for unc_session_add_at() */
+	char name[UNC_SPEC_MAX]; /* canonical text with it */
 };
 
 /*
  * The event or the metric that a text names, whichever it is, with umasks, fields and place.
  * Errors: UNC_ERR_NOT_FOUND it is neither, and the nearest name of both kinds, or the event has no
  * such umask or field; UNC_ERR_INVALID it is malformed, several unit types have an event of this
- * name, or out->size; UNC_ERR_RANGE a number of the text, or the machine has not that socket. Since
- * 1.4.
+ * name, or out->size; UNC_ERR_RANGE a number of the text, or the machine has not that socket.
  */
 UNC_API int unc_item_find(struct unc_platform *, const char *text, struct unc_item *out);
 
@@ -486,27 +492,47 @@ enum {
 UNC_API int unc_session_new(struct unc_platform *, unsigned flags, struct unc_session **out);
 
 /*
- * Adds an event. *id numbers the items of the session from 0, events and
- * metrics together. The set is scheduled at once:
- * Errors: those of unc_event_encode(); UNC_ERR_CONFLICT or UNC_ERR_BUSY names
- * the two events and the resource; UNC_ERR_UNAVAILABLE no unit can be reached;
- * UNC_ERR_STATE the session is running. On error the session is as before.
+ * Adds an event, or a metric: NAME[:socket=N] (imc3.MEM_BW_READS: of one unit). *id numbers the
+ * items of the session from 0. The set is scheduled at once:
+ * Errors: those of unc_item_find() and unc_event_encode(); UNC_ERR_CONFLICT or UNC_ERR_BUSY names
+ * the two events and the resource; UNC_ERR_PASSES the metric alone needs several passes and the
+ * session may not rotate; UNC_ERR_UNAVAILABLE no unit can be reached; UNC_ERR_STATE the session is
+ * running. On error the session is as before.
  */
-UNC_API int unc_session_add(struct unc_session *, const char *spec, int *id);
+UNC_API int unc_session_add(struct unc_session *, const char *text, int *id);
 
 /*
- * Adds a metric, NAME[:socket=N] (imc3.MEM_BW_READS: of one unit).
- * Errors: as unc_session_add(); UNC_ERR_PASSES if the metric alone needs
- * several passes and the session may not rotate.
- */
-UNC_API int unc_session_add_metric(struct unc_session *, const char *name, int *id);
-
-/*
- * Adds an event or a metric at a place: as unc_session_add() or unc_session_add_metric() of what
- * unc_name_at() gives. target may be NULL. Errors: those of both, and of unc_name_at().
+ * Adds an event or a metric at a place: as unc_session_add() of what unc_name_at() gives. target
+ * may be NULL. Errors: those of both.
  */
 UNC_API int unc_session_add_at(struct unc_session *, const char *text,
 			       const struct unc_target *target, int *id);
+
+/* At which places unc_session_add_each() adds; neither of the first two: once, as it is named. */
+enum {
+	UNC_EACH_SOCKET = 1, /* on each socket */
+	UNC_EACH_UNIT = 2,   /* on each unit; what is of no single unit type on each socket */
+	UNC_EACH_LACKING = 4 /* also what can be counted at none of them */
+};
+
+/*
+ * Adds an event or a metric at many places, each as an item of its own: they are numbered from
+ * *first, *n of them, by socket and then by unit as unc_unit_get() has them. What the text itself
+ * says of the place chooses among them. A place where it cannot be counted, as a unit that the BIOS
+ * hides or a socket without such units, has its item as well: it never has a value, its `units` and
+ * `of` are 0, unc_session_item() tells its error and unc_session_reason() why. per: UNC_EACH_*.
+ * Errors: those of unc_session_add(); UNC_ERR_UNAVAILABLE and UNC_ERR_RANGE only if it cannot be
+ * counted at any place, and then those of the first, unless `per` has UNC_EACH_LACKING;
+ * UNC_ERR_INVALID an unknown bit of `per`. On error nothing is added.
+ */
+UNC_API int unc_session_add_each(struct unc_session *, const char *text, unsigned per, int *first,
+				 size_t *n);
+
+/*
+ * What item `id` is and where: the event or metric, socket, unit, and its canonical text.
+ * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID out->size.
+ */
+UNC_API int unc_session_item(struct unc_session *, int id, struct unc_item *out);
 
 /* Removes all items. Errors: UNC_ERR_STATE it is running. */
 UNC_API int unc_session_clear(struct unc_session *);
@@ -561,9 +587,10 @@ struct unc_value {
  * What is behind the last item is left as it is. A ratio with
  * denominator 0 is not VALID, nor is what was counted by a counter that somebody else has
  * taken, cleared or frozen in the meantime, or that cannot be read: unc_session_reason() tells.
- * Where a counter makes an impossible step that is seen at once; whether controls are still ours
- * and units count is looked at every 50 ms at most, at a change of the pass and at the end.
- * Works on a running session; on a stopped one it gives the final values again.
+ * Where a counter makes an impossible step that is seen at once; whether controls are still ours is
+ * looked at every 1 ms at most, whether units count every 50 ms at most, and both at a change of
+ * the pass and at the end. Works on a running session; on a stopped one it gives the final values
+ * again.
  * Errors: UNC_ERR_STATE not started; UNC_ERR_IO no counter could be read; UNC_ERR_INVALID size.
  */
 UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n, size_t size);
@@ -594,12 +621,12 @@ UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, vo
 UNC_API const char *unc_session_partial(struct unc_session *, int id);
 
 /*
- * Why sessions of other processes are not known to this one: they use the ledger of the node, a file
- * in /run/libuncore (UNCORE_RUN names another folder), and it cannot. Its counters are then those of
- * a stranger to them, as theirs are to it: none is shared, and what it leaves when it is killed stays.
- * "" where they are known, where there can be none (a simulated machine), and for a session that
- * programs no register: the kernel's driver counts for it, or counters do that run freely. Known since
- * unc_session_start(); owned by the session, until its next call.
+ * Why sessions of other processes are not known to this one: they use the ledger of the node, a
+ * file in /run/libuncore (UNCORE_RUN names another folder), and it cannot. Its counters are then
+ * those of a stranger to them, as theirs are to it: none is shared, and what it leaves when it is
+ * killed stays. "" where they are known, where there can be none (a simulated machine), and for a
+ * session that programs no register: the kernel's driver counts for it, or counters do that run
+ * freely. Known since unc_session_start(); owned by the session, until its next call.
  */
 UNC_API const char *unc_session_unprotected(struct unc_session *);
 
@@ -647,9 +674,9 @@ UNC_API void unc_session_free(struct unc_session *);
  * every: 1 to 2^width of the counter; 0: no more sampling. One event of a session at a time.
  * Errors: UNC_ERR_NOT_FOUND no such item; UNC_ERR_INVALID it is a metric, or the session needs
  * several passes, or, where counters are frozen, it has a metric that depends on the time (known at
- * the start at the latest); UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this CPU or unit does not tell that a counter
- * has carried; UNC_ERR_STATE the session is running. unc_session_start() of any session may then
- * fail with UNC_ERR_BUSY: another one of this process freezes the socket.
+ * the start at the latest); UNC_ERR_RANGE; UNC_ERR_UNAVAILABLE this CPU or unit does not tell that
+ * a counter has carried; UNC_ERR_STATE the session is running. unc_session_start() of any session
+ * may then fail with UNC_ERR_BUSY: another one of this process freezes the socket.
  */
 UNC_API int unc_session_sample(struct unc_session *, int id, uint64_t every);
 
@@ -706,10 +733,10 @@ enum unc_phase { UNC_PHASE_START, UNC_PHASE_READ, UNC_PHASE_STOP };
  * Walks the operations of a phase without running them; stops at the first
  * non-zero return of `fn` and returns it. Works without access to the hardware;
  * with it, the controls of the units are read, to see which counters are free.
- * What fn gets is gone when it returns. A counter is set to half of its range here; where others may
- * count that are not known, a start sets it to a place of the session's own. Of a sampled session the
- * plan has what the counters start from, what clears the overflow status and what lets frozen sockets
- * go on.
+ * What fn gets is gone when it returns. A counter is set to half of its range here; where others
+ * may count that are not known, a start sets it to a place of the session's own. Of a sampled
+ * session the plan has what the counters start from, what clears the overflow status and what lets
+ * frozen sockets go on.
  * Errors: UNC_ERR_BUSY no counter is free; UNC_ERR_PERMISSION and UNC_ERR_IO as for
  * unc_session_start().
  */

@@ -18,7 +18,7 @@
 #define INTEL_UNCORE_FUNCTIONS(F)                                                                  \
 	F(api_version) F(version) F(open_error) F(platform_open) F(platform_close)                 \
 	F(platform_error) F(platform_cpu) F(platform_simulated) F(platform_sockets) F(type_get)    \
-	F(type_find) F(unit_get) F(event_get) F(event_find) F(umask_get) F(field_get)              \
+	F(unit_get) F(event_get) F(event_find) F(umask_get) F(field_get)              \
 	F(metric_get) F(metric_find) F(name_at) F(event_encode) F(session_new) F(session_add_at)   \
 	F(session_clear) F(session_passes) F(session_rotate) F(session_start) F(session_read)      \
 	F(session_reset) F(session_stop)                                                          \

@@ -101,12 +101,14 @@ static void list_events(void)
 	struct unc_platform *platform = intel_uncore.platform;
 	const struct unc_event *event;
 	struct base *base = intel_uncore.bases + intel_uncore.n_metrics;
-	size_t i, type = 0;
+	const struct type *type = intel_uncore.types;
+	size_t i;
 
 	for (i = 0; (event = intel_uncore.event_get(platform, i)); i++, base++) {
-		if (strcmp(intel_uncore.types[type].name, event->type) != 0)
-			intel_uncore.type_find(platform, event->type, &type);
-		base->type = &intel_uncore.types[type];
+		if (strcmp(type->name, event->type) != 0)
+			for (type = intel_uncore.types; strcmp(type->name, event->type);)
+				type++;
+		base->type = type;
 		base->group = EVENTS;
 		base->listed = base->type->units > 0;
 	}

@@ -138,7 +138,7 @@ static void act_measure(struct world *w)
 {
 	int id;
 
-	w->n_items += done(w, unc_session_add_metric(now(w), w->word[1], &id));
+	w->n_items += done(w, unc_session_add(now(w), w->word[1], &id));
 }
 
 static void act_passes(struct world *w)

@@ -16,10 +16,6 @@ static void test_find(void)
 	struct unc_platform *p = machine(EMR);
 	size_t i = 0;
 
-	CHECK_NUMBER(unc_type_find(p, "IMC", &i), 0);
-	CHECK_TEXT(unc_type_get(p, i)->name, "imc");
-	CHECK_NUMBER(unc_type_find(p, "inc", &i), UNC_ERR_NOT_FOUND);
-	CHECK_TEXT(unc_platform_error(p), "emerald-rapids has no unit type inc; nearest is imc");
 	CHECK_NUMBER(unc_event_find(p, "imc.cas_count", &i), 0);
 	CHECK_NUMBER(i, index_of_event(p, "imc.CAS_COUNT"));
 	CHECK_NUMBER(unc_event_find(p, "imc.CAS_CONT", &i), UNC_ERR_NOT_FOUND);
@@ -451,7 +447,7 @@ static void test_partial(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"types and events are found", test_find},
+		{"events are found", test_find},
 		{"metrics are found, and their places", test_metrics},
 		{"this event, there", test_places},
 		{"a text names an event or a metric", test_items},

@@ -128,7 +128,7 @@ static void check_refused(struct unc_platform *p, const char *name, const char *
 	if (!strstr(m->reason, why))
 		printf("# %s: %s\n", name, m->reason);
 	CU_ASSERT(strstr(m->reason, why) != NULL);
-	int rc = unc_session_add_metric(s, name, &id);
+	int rc = unc_session_add(s, name, &id);
 	if (rc == 0)
 		rc = unc_session_start(s);
 	CU_ASSERT(rc < 0);

@@ -787,7 +787,7 @@ static void test_unknown(void)
 	CHECK_NUMBER(unc_metric_get(p, index)->passes, 0);
 	CHECK_TEXT(unc_metric_get(p, index)->reason, why);
 	snprintf(sentence, sizeof(sentence), "memory_utilization: %s", why);
-	CHECK_NUMBER(unc_session_add_metric(s, "memory_utilization", &id), UNC_ERR_UNAVAILABLE);
+	CHECK_NUMBER(unc_session_add(s, "memory_utilization", &id), UNC_ERR_UNAVAILABLE);
 	CHECK_TEXT(unc_session_error(s), sentence);
 	CHECK_NUMBER(id, 7);
 	unc_session_free(s);

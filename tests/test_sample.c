@@ -339,16 +339,16 @@ static void times(void)
 	for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++) {
 		struct unc_session *s = session(p, "cha.CLOCKTICKS", NULL, UNC_SESSION_FREEZE);
 
-		CU_ASSERT_EQUAL(unc_session_add_metric(s, "memory_read_bytes", &id), 0);
+		CU_ASSERT_EQUAL(unc_session_add(s, "memory_read_bytes", &id), 0);
 		CHECK_NUMBER(unc_session_sample(s, 0, 1000000), 0);
-		CU_ASSERT_EQUAL(unc_session_add_metric(s, about[i], &id), 0);
+		CU_ASSERT_EQUAL(unc_session_add(s, about[i], &id), 0);
 		CHECK_NUMBER(unc_session_sample(s, 0, 1000000), UNC_ERR_INVALID);
 		CU_ASSERT_PTR_NOT_NULL(strstr(unc_session_error(s), "is about time"));
 		CU_ASSERT_EQUAL(strncmp(unc_session_error(s), about[i], strlen(about[i])), 0);
 		CHECK_NUMBER(unc_session_start(s), UNC_ERR_INVALID); /* added behind it */
 		unc_session_free(s);
 		s = session(p, "cha.CLOCKTICKS", NULL, 0);
-		CU_ASSERT_EQUAL(unc_session_add_metric(s, about[i], &id), 0);
+		CU_ASSERT_EQUAL(unc_session_add(s, about[i], &id), 0);
 		CHECK_NUMBER(unc_session_sample(s, 0, 1000000), 0);
 		CHECK_NUMBER(unc_session_start(s), 0);
 		unc_session_free(s);
@@ -367,7 +367,7 @@ static void states(void)
 
 	CHECK_NUMBER(unc_session_poll(s, &o, &v, 1, sizeof(v)), UNC_ERR_STATE);
 	CHECK_NUMBER(unc_session_sample(s, 7, 1000), UNC_ERR_NOT_FOUND);
-	CU_ASSERT_EQUAL(unc_session_add_metric(s, "memory_read_bytes", &id), 0);
+	CU_ASSERT_EQUAL(unc_session_add(s, "memory_read_bytes", &id), 0);
 	CHECK_NUMBER(unc_session_sample(s, id, 1000), UNC_ERR_INVALID);
 	CU_ASSERT_EQUAL(unc_session_start(s), 0);
 	CHECK_NUMBER(unc_session_sample(s, 0, 1000), UNC_ERR_STATE);

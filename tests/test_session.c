@@ -229,15 +229,13 @@ static void test_sharing(void)
 	unc_platform_close(p);
 }
 
-#define CHECK_ADD(s, text, code, sentence) check_add(__LINE__, (s), (text), (code), (sentence), 0)
-#define CHECK_METRIC(s, text, code, sentence)                                                      \
-	check_add(__LINE__, (s), (text), (code), (sentence), 1)
+#define CHECK_ADD(s, text, code, sentence) check_add(__LINE__, (s), (text), (code), (sentence))
 static void check_add(int line, struct unc_session *s, const char *text, int code,
-		      const char *sentence, int metric)
+		      const char *sentence)
 {
 	int id = 4711;
 	size_t items = s->n_items, measures = s->n_measures, slots = s->units.n_slots;
-	int rc = metric ? unc_session_add_metric(s, text, &id) : unc_session_add(s, text, &id);
+	int rc = unc_session_add(s, text, &id);
 
 	suite_text(line, unc_error_name(rc), unc_error_name(code));
 	suite_text(line, unc_session_error(s), sentence);
@@ -319,16 +317,17 @@ static void test_errors(void)
 	struct unc_session *s = session(p, 0);
 	struct unc_value v;
 
-	CHECK_METRIC(s, "memory_red_bytes", UNC_ERR_NOT_FOUND,
-		     "no metric memory_red_bytes in sandybridge-ep; nearest is memory_read_bytes");
-	CHECK_METRIC(s, "cbo.LLC_MPI", UNC_ERR_UNAVAILABLE,
-		     "cbo.LLC_MPI cannot be computed: needs a core counter: retired instructions");
-	CHECK_METRIC(s, "memory_read_bytes:socket=2", UNC_ERR_RANGE,
-		     "memory_read_bytes:socket=2: this machine has sockets 0 to 1");
-	CHECK_METRIC(s, "memory_read_bytes:sock=1", UNC_ERR_INVALID,
-		     "memory_read_bytes: 'sock=1' is not socket=N with N up to 63");
+	CHECK_ADD(s, "memory_red_bytes", UNC_ERR_NOT_FOUND,
+		  "no metric or event memory_red_bytes in sandybridge-ep; nearest is "
+		  "memory_read_bytes");
+	CHECK_ADD(s, "cbo.LLC_MPI", UNC_ERR_UNAVAILABLE,
+		  "cbo.LLC_MPI cannot be computed: needs a core counter: retired instructions");
+	CHECK_ADD(s, "memory_read_bytes:socket=2", UNC_ERR_RANGE,
+		  "memory_read_bytes:socket=2: this machine has sockets 0 to 1");
+	CHECK_ADD(s, "memory_read_bytes:sock=1", UNC_ERR_INVALID,
+		  "memory_read_bytes: 'sock=1' is not socket=N with N up to 63");
 	CHECK_ADD(s, "imc.CAS_COUNTS:RD", UNC_ERR_NOT_FOUND,
-		  "imc.CAS_COUNTS: no event CAS_COUNTS in imc; nearest is CAS_COUNT");
+		  "no metric or event imc.CAS_COUNTS in sandybridge-ep; nearest is imc.CAS_COUNT");
 	CHECK_ADD(s, "imc.CAS_COUNT:RDD", UNC_ERR_NOT_FOUND,
 		  "imc.CAS_COUNT: no umask RDD; nearest is RD");
 	CHECK_ADD(s, "imc7.CAS_COUNT:RD", UNC_ERR_RANGE,
@@ -365,7 +364,7 @@ static void test_hidden(void)
 		   "qpi.CTO_COUNT:opc=4:mc=0xe: no such unit can be read: part match: PCI function "
 		   "08.6 (8086:3c86) is not visible: hidden by the BIOS, or this machine has none");
 	CU_ASSERT(unc_session_add(s, "r2pcie.CLOCKTICKS", &id) == UNC_ERR_UNAVAILABLE);
-	CU_ASSERT(unc_session_add_metric(s, "qpi.DRS_WbI_FROM_QPI", &id) == UNC_ERR_UNAVAILABLE);
+	CU_ASSERT(unc_session_add(s, "qpi.DRS_WbI_FROM_QPI", &id) == UNC_ERR_UNAVAILABLE);
 	for (size_t i = 0; unc_metric_get(p, i); i++) {
 		const struct unc_metric *m = unc_metric_get(p, i);
 
@@ -393,7 +392,7 @@ static void test_hidden_emr(void)
 	CU_ASSERT(unc_session_add(s, "upi.CLOCKTICKS", &id) == UNC_ERR_UNAVAILABLE);
 	CU_ASSERT(strncmp(unc_session_error(s), "upi.CLOCKTICKS: no such unit can be read: ", 42) ==
 		  0);
-	CU_ASSERT(unc_session_add_metric(s, "link_tx_bytes", &id) == UNC_ERR_UNAVAILABLE);
+	CU_ASSERT(unc_session_add(s, "link_tx_bytes", &id) == UNC_ERR_UNAVAILABLE);
 	for (size_t i = 0; unc_unit_get(p, i); i++) {
 		const struct unc_unit *u = unc_unit_get(p, i);
 
@@ -415,14 +414,13 @@ static void test_passes(void)
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *s = session(p, 0), *r = session(p, UNC_SESSION_ROTATE);
 
-	CHECK_METRIC(
-		s, "cbo.LLC_DRD_MISS_PCT", UNC_ERR_PASSES,
-		"cbo.LLC_DRD_MISS_PCT: needs several passes: cbo.LLC_LOOKUP:DATA_READ:state=1 "
-		"and cbo.LLC_LOOKUP:DATA_READ:state=0x1f need different values in BOX_FILTER of "
-		"cbo");
+	CHECK_ADD(s, "cbo.LLC_DRD_MISS_PCT", UNC_ERR_PASSES,
+		  "cbo.LLC_DRD_MISS_PCT: needs several passes: cbo.LLC_LOOKUP:DATA_READ:state=1 "
+		  "and cbo.LLC_LOOKUP:DATA_READ:state=0x1f need different values in BOX_FILTER of "
+		  "cbo");
 	/* It fits alone, but not together with what is there: a conflict */
 	add(s, "cbo.TOR_INSERTS:OPCODE:opc=0x182");
-	CHECK_METRIC(
+	CHECK_ADD(
 		s, "cbo.LLC_RFO_MISS_PCT", UNC_ERR_CONFLICT,
 		"cbo.LLC_RFO_MISS_PCT: cbo.TOR_INSERTS:OPCODE:opc=0x182 and "
 		"cbo.TOR_INSERTS:MISS_OPCODE:opc=0x180 need different values in BOX_FILTER of cbo");

@@ -113,7 +113,7 @@ static struct measured measure(struct unc_platform *p, const char *metric)
 	struct measured m = {0};
 	int id;
 
-	m.rc = unc_session_add_metric(s, metric, &id);
+	m.rc = unc_session_add(s, metric, &id);
 	if (m.rc == 0)
 		m.rc = unc_session_start(s);
 	if (m.rc == 0) {

@@ -46,30 +46,40 @@ static int find_metric(const struct unc_table *t, const char *text, size_t *inde
 	return 0;
 }
 
+int unc_describe_item(struct unc_platform *p, const struct unc_name *name, struct unc_item *out,
+		      struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	bool is_event = name->metric < 0;
+	uint16_t type = is_event ? t->event[name->spec.event].type : t->metric[name->metric].type;
+
+	out->at = (struct unc_target){sizeof(out->at), name->spec.socket, name->spec.index};
+	out->index = is_event ? name->spec.event : (size_t)name->metric;
+	if (is_event)
+		out->event = unc_event_get(p, out->index);
+	else if (!(out->metric = unc_metric_get(p, out->index)))
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	if (type != UNC_NONE)
+		out->units_of = unc_type_name(t, unc_type_pool(t, type));
+	return 0;
+}
+
 static int find_item(struct unc_platform *p, const char *text, struct unc_item *out,
 		     struct unc_error *err)
 {
 	const struct unc_table *t = p->table;
 	struct unc_item found = {.size = out->size};
 	struct unc_name name;
-	uint16_t type;
 	int rc = unc_struct_check(out->size, "unc_item", err);
 
 	if (rc < 0 || (rc = unc_name_parse(t, text, &name, err)) < 0 ||
-	    (p->access && (rc = unc_name_check(&name, text, p->topology.n_sockets, err)) < 0))
+	    (p->access && (rc = unc_name_check(&name, text, p->topology.n_sockets, err)) < 0) ||
+	    (rc = unc_describe_item(p, &name, &found, err)) < 0)
 		return rc;
-	found.at = (struct unc_target){sizeof(found.at), name.spec.socket, name.spec.index};
+	rc = unc_name_format(t, &name, found.name, sizeof(found.name));
 	name.spec.socket = name.spec.index = -1;
-	if (unc_name_format(t, &name, found.base, sizeof(found.base)) < 0)
+	if (rc < 0 || unc_name_format(t, &name, found.base, sizeof(found.base)) < 0)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
-	found.index = name.metric < 0 ? name.spec.event : (size_t)name.metric;
-	if (name.metric < 0)
-		found.event = unc_event_get(p, found.index);
-	else if (!(found.metric = unc_metric_get(p, found.index)))
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	type = name.metric < 0 ? name.spec.type : t->metric[name.metric].type;
-	if (type != UNC_NONE)
-		found.units_of = unc_type_name(t, unc_type_pool(t, type));
 	unc_struct_out(out, out->size, &found, sizeof(found));
 	return 0;
 }
@@ -86,27 +96,6 @@ static int name_at(const struct unc_platform *p, const char *text, const struct 
 		return unc_fail(err, UNC_ERR_RANGE, "the text of %s needs more than %zu bytes",
 				text, size);
 	return p->access ? unc_name_check(&name, buf, p->topology.n_sockets, err) : 0;
-}
-
-int unc_type_find(struct unc_platform *p, const char *name, size_t *index)
-{
-	struct unc_nearest nearest;
-	char buf[100];
-	uint16_t type;
-
-	if (!unc_platform_here(p))
-		return UNC_ERR_STATE;
-	type = unc_find_type(p->table, name);
-	if (type != UNC_NONE) {
-		*index = type;
-		return unc_platform_fail(p, UNC_OK, "%s", "");
-	}
-	unc_nearest_start(&nearest, name);
-	for (unsigned i = 0; i < p->table->n_type; i++)
-		unc_nearest_try(&nearest, unc_type_name(p->table, i));
-	return unc_platform_fail(p, UNC_ERR_NOT_FOUND, "%s has no unit type %.80s%s",
-				 unc_tbl_str(p->table, p->table->name), name,
-				 unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
 int unc_event_find(struct unc_platform *p, const char *name, size_t *index)

@@ -95,6 +95,10 @@ void unc_describe_free(struct unc_platform *);
 const struct unc_field *unc_describe_field(const struct unc_platform *, uint16_t field,
 					   bool needed);
 
+/* find.c: what is named, but for its texts, which the caller has. */
+struct unc_name;
+int unc_describe_item(struct unc_platform *, const struct unc_name *, struct unc_item *out,
+		      struct unc_error *);
 /* Whether this machine has a unit that can count it; else why not. */
 bool unc_describe_counts(const struct unc_platform *, const struct unc_code *, char *reason,
 			 size_t size);

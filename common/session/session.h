@@ -20,7 +20,8 @@
  * Calls go up in this list only:
  *
  *   session_enter.c   a call of a program begins
- *   session_items.c   what is measured, and whether it fits; session_add.c adds it
+ *   session_items.c   what is measured, and whether it fits; session_add.c adds it,
+ *   session_series.c  at all its places
  *   session_read.c    what the units have counted becomes values
  *   session_watch.c   who looks in before they wrap
  *   session_program.c a start, turns, and a stop
@@ -35,6 +36,7 @@
 #include <pthread.h>
 
 #include "encode/expr.h"
+#include "encode/name.h"
 #include "encode/schedule.h"
 #include "units/units.h"
 
@@ -57,7 +59,12 @@ struct unc_measure {
 };
 
 struct unc_session_item {
-	int metric;        /* index into table->metric, -1 for an event */
+	int metric;     /* index into table->metric, -1 for an event: */
+	uint16_t event; /* index into table->event */
+	int socket, index;
+	char *name, *base; /* canonical text; the same without socket and index */
+	struct unc_error
+		*lacks;    /* why it cannot be counted there: it has no measures; NULL: it can */
 	uint32_t *measure; /* one for an event; one for each reference of a formula */
 	uint32_t n_measures;
 	struct unc_expr *expr;
@@ -142,6 +149,8 @@ struct unc_checkpoint {
 struct unc_checkpoint unc_session_checkpoint(const struct unc_session *);
 void unc_session_roll_back(struct unc_session *, struct unc_checkpoint);
 struct unc_session_item *unc_session_new_item(struct unc_session *);
+/* Whether nothing of it can be counted. */
+bool unc_session_empty(const struct unc_session *);
 /* An event on its units in one pass. On error the caller rolls back. */
 int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
 			    int aggregate, uint32_t *out);
@@ -156,6 +165,16 @@ int unc_session_no_memory(struct unc_session *);
 int unc_session_look(struct unc_session *, enum unc_extent, struct unc_error *err);
 /* After a verb that has looked at the counters: the time until then is of the running pass. */
 void unc_session_looked(struct unc_session *, enum unc_extent);
+/* session_add.c. Whether items can be added: UNC_ERR_STATE. */
+int unc_session_check_idle(struct unc_session *);
+/* The canonical text of what is named, without its place. */
+int unc_session_base(struct unc_session *, const struct unc_name *, const char *text,
+		     char base[UNC_SPEC_MAX]);
+/* What is named, as an item; base: its text without a place. Where it cannot be counted (lacks, not
+ * NULL) it is there all the same. On error the session is as before. */
+int unc_session_add_name(struct unc_session *, const struct unc_name *, const char *base,
+			 const struct unc_error *lacks);
+
 void unc_session_end_interval(struct unc_session *);
 void unc_session_forget(struct unc_session *); /* all that was counted */
 /* What the first n items have counted, in structs of `size` bytes. The lock is held. */

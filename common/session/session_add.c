@@ -119,6 +119,11 @@ static bool may_show(const struct unc_session *s, const struct unc_measure *foll
 	return false;
 }
 
+static bool is_event(const struct unc_session_item *item)
+{
+	return item->metric < 0 && !item->lacks;
+}
+
 /* An event that shows what another counts needs exactly one such beside it, whatever the passes. In
  * a metric it stands with its own. */
 static int check_leads(struct unc_session *s)
@@ -126,7 +131,7 @@ static int check_leads(struct unc_session *s)
 	for (size_t f = 0; f < s->n_items; f++) {
 		const struct unc_measure *lead = NULL, *follower;
 
-		if (s->item[f].metric >= 0)
+		if (!is_event(&s->item[f]))
 			continue;
 		follower = &s->measure[s->item[f].measure[0]];
 		if (!follower->n_slots ||
@@ -134,10 +139,12 @@ static int check_leads(struct unc_session *s)
 					  &s->units.slot[follower->slot[0]].code, NULL))
 			continue;
 		for (size_t i = 0; i < s->n_items; i++) {
-			const struct unc_measure *m = &s->measure[s->item[i].measure[0]];
+			const struct unc_measure *m;
 
-			if (s->item[i].metric >= 0 || !may_show(s, follower, m) ||
-			    (lead && strcmp(lead->name, m->name) == 0))
+			if (!is_event(&s->item[i]))
+				continue;
+			m = &s->measure[s->item[i].measure[0]];
+			if (!may_show(s, follower, m) || (lead && strcmp(lead->name, m->name) == 0))
 				continue;
 			if (lead)
 				return unc_fail(&s->error, UNC_ERR_CONFLICT,
@@ -161,7 +168,7 @@ static int count_unit(void *user, uint32_t instance, const struct unc_unit *miss
 }
 
 static int add_item(struct unc_session *s, const struct want *want, size_t n, int metric,
-		    struct unc_expr *expr, int *id)
+		    struct unc_expr *expr)
 {
 	struct unc_checkpoint before = unc_session_checkpoint(s);
 	struct unc_session_item *item = unc_session_new_item(s);
@@ -183,28 +190,17 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, in
 		use_pass(s, item, 0);
 	item->expr = expr;
 	unc_session_walk_units(s, item, count_unit, item);
-	s->started = false; /* what was measured before is not of this set */
-	*id = (int)(s->n_items - 1);
 	return 0;
 }
 
-static int check_idle(struct unc_session *s)
-{
-	if (unc_session_enter(s) < 0)
-		return UNC_ERR_STATE;
-	if (s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
-	return 0;
-}
-
-static int add_event(struct unc_session *s, const struct unc_spec *spec, int *id)
+static int add_event(struct unc_session *s, const struct unc_spec *spec)
 {
 	struct want want = {.spec = *spec, .aggregate = UNC_EXPR_AS_EVENT};
 	struct unc_code code;
 	int rc = unc_spec_encode(s->platform->table, spec, 0, unc_platform_nodes(s->platform),
 				 &code, &s->error);
 
-	return rc < 0 ? rc : add_item(s, &want, 1, -1, NULL, id);
+	return rc < 0 ? rc : add_item(s, &want, 1, -1, NULL);
 }
 
 /* ---- metrics */
@@ -243,7 +239,7 @@ static bool enough_scratch(struct unc_session *s, size_t n)
 	return true;
 }
 
-static int add_metric(struct unc_session *s, const struct unc_name *name, const char *text, int *id)
+static int add_metric(struct unc_session *s, const struct unc_name *name, const char *text)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_metric *metric = &t->metric[name->metric];
@@ -266,7 +262,7 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 		rc = wants_of(s, expr, name, want);
 	if (rc == 0 && (unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK) && s->platform->access)
 		rc = unc_peak_of(s->platform, name->spec.socket, &peak, &s->error);
-	if (rc == 0 && (rc = add_item(s, want, n, name->metric, expr, id)) == 0)
+	if (rc == 0 && (rc = add_item(s, want, n, name->metric, expr)) == 0)
 		s->item[s->n_items - 1].memory_peak = peak;
 	free(want);
 	if (rc < 0) {
@@ -278,41 +274,101 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 
 /* ---- both */
 
-typedef int (*parse_fn)(const struct unc_table *, const char *text, struct unc_name *,
-			struct unc_error *);
+/* What is told of the item that was added last. */
+static int note_name(struct unc_session *s, const struct unc_name *name, const char *text,
+		     const char *base)
+{
+	struct unc_session_item *item = &s->item[s->n_items - 1];
 
-static int add_name(struct unc_session *s, parse_fn parse, const char *text,
-		    const struct unc_target *target, int *id)
+	item->name = strdup(text);
+	item->base = strdup(base);
+	if (!item->name || !item->base)
+		return unc_session_no_memory(s);
+	item->metric = name->metric;
+	item->event = name->metric < 0 ? name->spec.event : 0;
+	item->socket = name->spec.socket;
+	item->index = name->spec.index;
+	return 0;
+}
+
+static int add_lacking(struct unc_session *s, const struct unc_error *lacks)
+{
+	struct unc_session_item *item = unc_session_new_item(s);
+
+	if (!item || !(item->lacks = malloc(sizeof(*lacks))))
+		return unc_session_no_memory(s);
+	*item->lacks = *lacks;
+	return 0;
+}
+
+static int add_counted(struct unc_session *s, const struct unc_name *name, const char *text)
 {
 	const struct unc_platform *p = s->platform;
-	char canonical[UNC_SPEC_MAX];
-	struct unc_name name;
-	int rc = check_idle(s);
+	int rc = p->access ? unc_name_check(name, text, p->topology.n_sockets, &s->error) : 0;
 
-	if (rc < 0 || (rc = parse(p->table, text, &name, &s->error)) < 0 ||
-	    (rc = unc_name_move(p->table, text, target, &name, &s->error)) < 0)
+	if (rc < 0)
 		return rc;
-	if (unc_name_format(p->table, &name, canonical, sizeof(canonical)) < 0)
+	return name->metric < 0 ? add_event(s, &name->spec) : add_metric(s, name, text);
+}
+
+int unc_session_add_name(struct unc_session *s, const struct unc_name *name, const char *base,
+			 const struct unc_error *lacks)
+{
+	struct unc_checkpoint before = unc_session_checkpoint(s);
+	char text[UNC_SPEC_MAX];
+	int rc;
+
+	if (unc_name_format(s->platform->table, name, text, sizeof(text)) < 0)
+		return unc_fail(&s->error, UNC_ERR_INVALID, "%s: the canonical text is too long",
+				base);
+	rc = lacks ? add_lacking(s, lacks) : add_counted(s, name, text);
+	if (rc == 0)
+		rc = note_name(s, name, text, base);
+	if (rc < 0)
+		unc_session_roll_back(s, before);
+	return rc;
+}
+
+int unc_session_check_idle(struct unc_session *s)
+{
+	if (unc_session_enter(s) < 0)
+		return UNC_ERR_STATE;
+	if (s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
+	return 0;
+}
+
+int unc_session_base(struct unc_session *s, const struct unc_name *name, const char *text,
+		     char base[UNC_SPEC_MAX])
+{
+	struct unc_name all = *name;
+
+	all.spec.socket = all.spec.index = -1;
+	if (unc_name_format(s->platform->table, &all, base, UNC_SPEC_MAX) < 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID, "%s: the canonical text is too long",
 				text);
-	if (p->access &&
-	    (rc = unc_name_check(&name, canonical, p->topology.n_sockets, &s->error)) < 0)
-		return rc;
-	return name.metric < 0 ? add_event(s, &name.spec, id) : add_metric(s, &name, canonical, id);
-}
-
-int unc_session_add(struct unc_session *s, const char *text, int *id)
-{
-	return add_name(s, unc_name_event, text, NULL, id);
-}
-
-int unc_session_add_metric(struct unc_session *s, const char *text, int *id)
-{
-	return add_name(s, unc_name_metric, text, NULL, id);
+	return 0;
 }
 
 int unc_session_add_at(struct unc_session *s, const char *text, const struct unc_target *target,
 		       int *id)
 {
-	return add_name(s, unc_name_parse, text, target, id);
+	const struct unc_table *t = s->platform->table;
+	char base[UNC_SPEC_MAX];
+	struct unc_name name;
+	int rc = unc_session_check_idle(s);
+
+	if (rc < 0 || (rc = unc_name_parse(t, text, &name, &s->error)) < 0 ||
+	    (rc = unc_name_move(t, text, target, &name, &s->error)) < 0 ||
+	    (rc = unc_session_base(s, &name, text, base)) < 0 ||
+	    (rc = unc_session_add_name(s, &name, base, NULL)) < 0)
+		return rc;
+	s->started = false; /* what was measured before is not of this set */
+	*id = (int)(s->n_items - 1);
+	return 0;
+}
+
+int unc_session_add(struct unc_session *s, const char *text, int *id)
+{
+	return unc_session_add_at(s, text, NULL, id);
 }

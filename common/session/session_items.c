@@ -23,6 +23,9 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 
 		unc_expr_free(item->expr);
 		free(item->measure);
+		free(item->name);
+		free(item->base);
+		free(item->lacks);
 	}
 	while (s->n_measures > c.measures) {
 		struct unc_measure *m = &s->measure[--s->n_measures];
@@ -82,6 +85,15 @@ struct unc_session_item *unc_session_new_item(struct unc_session *s)
 	s->item = larger;
 	s->item[s->n_items] = (struct unc_session_item){.metric = -1};
 	return &s->item[s->n_items++];
+}
+
+bool unc_session_empty(const struct unc_session *s)
+{
+	size_t n = 0;
+
+	while (n < s->n_items && s->item[n].lacks)
+		n++;
+	return n == s->n_items;
 }
 
 /* ---- which units */

@@ -132,7 +132,7 @@ int unc_session_start(struct unc_session *s)
 		return rc;
 	if (s->running)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running already");
-	if (s->n_items == 0)
+	if (unc_session_empty(s))
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session has no events");
 	if (!s->platform->access)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,

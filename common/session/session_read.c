@@ -280,6 +280,8 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 
 	*v = (struct unc_value){
 		.units = units, .of = item->of, .flags = units < item->of ? UNC_VALUE_PARTIAL : 0};
+	if (item->lacks)
+		return;
 	if (find_slot(s, item, is_lost))
 		v->flags |= UNC_VALUE_LOST;
 	if ((v->flags & UNC_VALUE_LOST) || find_slot(s, item, is_unread) ||
@@ -319,7 +321,9 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		return "";
 	item = &s->item[id];
 	pthread_mutex_lock(&s->lock);
-	if ((slot = find_slot(s, item, is_lost)) || (slot = find_slot(s, item, is_unread)))
+	if (item->lacks)
+		s->error = *item->lacks;
+	else if ((slot = find_slot(s, item, is_lost)) || (slot = find_slot(s, item, is_unread)))
 		unc_slot_loss(&s->units, slot, &s->error);
 	else if ((slot = find_slot(s, item, was_idle)))
 		unc_slot_idle(&s->units, slot, &s->error);

@@ -177,6 +177,10 @@ int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 	}
 	if (id < 0 || (size_t)id >= s->n_items)
 		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
+	if (s->item[id].lacks) {
+		s->error = *s->item[id].lacks;
+		return s->error.code;
+	}
 	if (s->item[id].metric >= 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID,
 				"an event ends intervals, not a metric");

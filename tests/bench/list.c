@@ -58,7 +58,6 @@ static unsigned list(struct unc_platform *p)
 	size_t index;
 
 	for (size_t i = 0; (event = unc_event_get(p, i)) != NULL; i++, n++) {
-		unc_type_find(p, event->type, &index);
 		unc_event_find(p, event->spec, &index);
 		ask(p, event->spec);
 		for (size_t k = 0; (umask = unc_umask_get(p, i, k)) != NULL; k++, n++) {
