@@ -92,8 +92,6 @@ static const struct top_column columns[COLUMNS] = {
 struct made_up {
 	struct top_number number[3 * COLUMNS];
 	double peak[3];
-	struct unc_type type;
-	struct unc_unit unit[4];
 	struct top_channel channel[4];
 	char note[TOP_NOTES][TOP_NOTE];
 	struct top_view view;
@@ -113,13 +111,12 @@ static struct made_up *make_up(void)
 	memset(&m, 0, sizeof(m));
 	for (size_t i = 0; i < 3 * COLUMNS; i++)
 		m.number[i] = number(gb[i / COLUMNS][i % COLUMNS]);
-	m.type.name = "imc";
-	for (int i = 0; i < 4; i++) {
-		m.unit[i] = (struct unc_unit){.type = &m.type, .socket = i / 2, .index = i % 2};
-		m.channel[i] = (struct top_channel){.unit = &m.unit[i],
+	for (int i = 0; i < 4; i++)
+		m.channel[i] = (struct top_channel){.type = "imc",
+						    .socket = i / 2,
+						    .index = i % 2,
 						    .read = number(i < 2 ? 15e9 : 7.5e9),
 						    .write = number(i < 2 ? 5e9 : 2.5e9)};
-	}
 	m.view = (struct top_view){.machine = "made-up",
 				   .clock = "12:34:56",
 				   .seconds = 1,
@@ -280,13 +277,13 @@ static struct top *start(struct unc_platform **platform, const char *sim)
 
 	CU_ASSERT_FATAL(unc_platform_open(&options, platform) == 0);
 	CU_ASSERT_FATAL(top_open(*platform, "OVERVIEW", &top) == 0);
-	CU_ASSERT_FATAL(unc_session_start(top_session(top)) == 0);
+	CU_ASSERT_FATAL(unc_session_start(top_series(top)->session) == 0);
 	return top;
 }
 
 static void stop(struct top *top, struct unc_platform *platform)
 {
-	CU_ASSERT(unc_session_stop(top_session(top)) == 0);
+	CU_ASSERT(unc_session_stop(top_series(top)->session) == 0);
 	top_close(top);
 	unc_platform_close(platform);
 }
@@ -375,7 +372,7 @@ static void test_hidden(void)
 	size_t read = v->columns; /* of socket 1 */
 
 	CU_ASSERT(v->number[read].valid && v->number[read].partial && !v->number[0].partial);
-	CU_ASSERT(v->channels == 8 && v->channel[7].unit->index == 3 && !v->channel[7].read.valid);
+	CU_ASSERT(v->channels == 8 && v->channel[7].index == 3 && !v->channel[7].read.valid);
 	CU_ASSERT(v->channel[6].read.valid);
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(v->note[NOTE_PARTIAL],

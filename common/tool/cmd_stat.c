@@ -73,13 +73,13 @@ static int parse_options(struct stat_job *job, const struct args *args)
 /* The first event ends the intervals. */
 static int prepare_every(struct stat_job *job)
 {
-	const struct stat_cell *first = stat_next(job, NULL);
+	const struct number *first = stat_next(job, NULL);
 
-	if (!first || first->metric)
+	if (!first || first->item.metric)
 		return bad_input("stat: --every needs an event: -e EVENT first, then what is to be "
 				 "counted beside it");
-	int rc = unc_session_sample(job->session, first->id, job->every);
-	return rc < 0 ? library_error(rc, unc_session_error(job->session)) : 0;
+	int rc = unc_session_sample(job->series.session, first->id, job->every);
+	return rc < 0 ? library_error(rc, unc_session_error(job->series.session)) : 0;
 }
 
 static int prepare(struct stat_job *job)
@@ -88,10 +88,11 @@ static int prepare(struct stat_job *job)
 	const struct args *args = job->args;
 	const struct wish *wish = args->wishes ? args->wish : &traffic;
 	unsigned flags = !job->every ? UNC_SESSION_ROTATE : args->freeze ? UNC_SESSION_FREEZE : 0;
-	int rc = unc_session_new(job->platform, flags, &job->session);
+	int rc = series_open(&job->series, job->platform, flags);
 
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(job->platform));
+	if (rc)
+		return rc;
+	job->series.whole = job->interval == 0;
 	job->columns = 1;
 	if (job->per_socket && unc_platform_sockets(job->platform) > 0)
 		job->columns = (size_t)unc_platform_sockets(job->platform);
@@ -100,32 +101,21 @@ static int prepare(struct stat_job *job)
 		if (rc)
 			return rc;
 	}
-	job->passes = unc_session_passes(job->session);
+	job->passes = unc_session_passes(job->series.session);
 	if (job->passes > 1)
 		remark("note: needs %d passes: what does not fit at once is measured in turn, 1/%d "
 		       "of the time each, and scaled to all of it",
 		       job->passes, job->passes);
-	job->value = must_alloc(NULL, job->n_values, sizeof(*job->value));
 	return job->every ? prepare_every(job) : 0;
 }
 
 static void clean_up(struct stat_job *job)
 {
-	unc_session_free(job->session);
+	series_close(&job->series);
 	unc_platform_close(job->platform);
-	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;) {
-		free(c->name);
-		free(c->base);
-		free(c->unit);
-		free(c->lacks);
-		free(c->reason);
-		free(c->why);
-	}
 	for (size_t i = 0; i < job->n_lines; i++)
-		free(job->label[i]);
-	free(job->label);
-	free(job->cell);
-	free(job->value);
+		free(job->line[i].label);
+	free(job->line);
 	if (job->table)
 		table_free(job->table);
 }

@@ -186,16 +186,6 @@ static enum wake wait_until(struct runner *r, double deadline)
 
 /* ---- counting */
 
-/* What was lost stays lost until the session starts anew. */
-static int renew(struct runner *r)
-{
-	int rc;
-
-	r->harmed = true;
-	rc = unc_session_stop(top_session(r->top));
-	return rc == 0 ? unc_session_start(top_session(r->top)) : rc;
-}
-
 /* Ends slice number `slice`, from 1: a frame when each pass has had its turn. 0, or an error of
  * the session. */
 static int end_slice(struct runner *r, unsigned long slice, bool *drawn)
@@ -209,9 +199,10 @@ static int end_slice(struct runner *r, unsigned long slice, bool *drawn)
 		if (rc < 0 || !draw(r))
 			return rc;
 	}
+	r->harmed |= lost;
 	if (lost)
-		return renew(r);
-	return passes > 1 ? unc_session_rotate(top_session(r->top)) : 0;
+		return series_restart(top_series(r->top));
+	return passes > 1 ? unc_session_rotate(top_series(r->top)->session) : 0;
 }
 
 /* Until told to end. 0, or an error of the session. */
@@ -239,7 +230,7 @@ static int watch(struct runner *r)
 /* The exit status. */
 static int end_watch(struct runner *r, int rc, int written)
 {
-	struct unc_session *session = top_session(r->top);
+	struct unc_session *session = top_series(r->top)->session;
 	char *sentence = must_print("%s", unc_session_error(session));
 	int stopped = unc_session_stop(session), status = EXIT_SUCCESS;
 
@@ -262,9 +253,9 @@ static int run(struct runner *r)
 	int rc;
 
 	block_signals(r);
-	rc = unc_session_start(top_session(r->top));
+	rc = unc_session_start(top_series(r->top)->session);
 	if (rc < 0)
-		return library_error(rc, unc_session_error(top_session(r->top)));
+		return library_error(rc, unc_session_error(top_series(r->top)->session));
 	take_terminal(r);
 	errno = 0;
 	rc = watch(r);

@@ -7,43 +7,53 @@
 
 #include "stat.h"
 
-struct stat_cell *stat_next(const struct stat_job *job, const struct stat_cell *cell)
+struct number *stat_next(const struct stat_job *job, const struct number *c)
 {
-	size_t n = cell ? (size_t)(cell - job->cell) + 1 : 0;
+	const struct series *s = &job->series;
+	size_t n = c ? (size_t)(c - s->number) + 1 : 0;
 
-	while (n < job->n_lines * job->columns && !job->cell[n].name)
+	while (n < s->n && s->number[n].again)
 		n++;
-	return n < job->n_lines * job->columns ? &job->cell[n] : NULL;
+	return n < s->n ? &s->number[n] : NULL;
 }
 
-const struct stat_cell *stat_at(const struct stat_job *job, size_t line, size_t column)
+const struct number *stat_at(const struct stat_job *job, size_t line, size_t column)
 {
-	const struct stat_cell *cell = &job->cell[line * job->columns + column];
+	const struct number *c = &job->series.number[job->line[line].first];
 
-	return cell->name ? cell : NULL;
+	for (size_t i = 0; i < job->line[line].n; i++)
+		if (!job->per_socket || c[i].item.at.socket == (int)column)
+			return &c[i];
+	return NULL;
+}
+
+const char *stat_reason(const struct stat_job *job, const struct number *c)
+{
+	return c->valid ? NULL : job->repeat ? c->why : series_reason(&job->series, c);
 }
 
 /* ---- sentences: one for all that it is true of */
 
-typedef char *(*sentence_fn)(const struct stat_job *, const struct stat_cell *);
+typedef char *(*sentence_fn)(const struct stat_job *, const struct number *);
 
-/* "NAME, NAME: sentence" for each that differs; a cell without a sentence (NULL) is skipped. */
-static void say_of_cells(const struct stat_job *job, sentence_fn sentence)
+/* "NAME, NAME: sentence" for each that differs; a number without a sentence (NULL) is skipped. */
+static void say_of_numbers(const struct stat_job *job, sentence_fn sentence)
 {
-	size_t n = job->n_lines * job->columns;
+	const struct number *number = job->series.number;
+	size_t n = job->series.n;
 	char **text = must_alloc(NULL, n, sizeof(*text));
 
 	for (size_t i = 0; i < n; i++)
-		text[i] = job->cell[i].name ? sentence(job, &job->cell[i]) : NULL;
+		text[i] = number[i].again ? NULL : sentence(job, &number[i]);
 	for (size_t i = 0; i < n; i++) {
 		if (!text[i])
 			continue;
-		char *names = must_list(NULL, job->cell[i].name);
+		char *names = must_list(NULL, number[i].item.name);
 
 		for (size_t k = i + 1; k < n; k++) {
 			if (!text[k] || strcmp(text[k], text[i]) != 0)
 				continue;
-			names = must_list(names, job->cell[k].name);
+			names = must_list(names, number[k].item.name);
 			free(text[k]);
 			text[k] = NULL;
 		}
@@ -56,21 +66,19 @@ static void say_of_cells(const struct stat_job *job, sentence_fn sentence)
 
 /* ---- what a sum goes without */
 
-static char *what_lacks(const struct stat_job *job, int id)
+/* Not a value of its own in any report. */
+static bool cannot_count(const struct number *c)
 {
-	const char *text = unc_session_partial(job->session, id);
-
-	return *text ? must_print("%s", text) : NULL;
+	return c->id < 0 || c->item.error;
 }
 
 /* What the first report will show with a mark, or not at all. */
-static char *mark_sentence(const struct stat_job *job, const struct stat_cell *c)
+static char *mark_sentence(const struct stat_job *job, const struct number *c)
 {
-	(void)job;
 	if (c->told)
 		return NULL;
-	if (c->id < 0)
-		return must_print("%s", c->reason);
+	if (cannot_count(c))
+		return must_print("%s", series_reason(&job->series, c));
 	return c->lacks ? must_print("%u of %u units: %s", c->units, c->of, c->lacks) : NULL;
 }
 
@@ -79,117 +87,88 @@ int stat_announce(struct stat_job *job)
 	bool any = false;
 	int rc = 0;
 
-	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;) {
-		if (!c->lacks)
-			c->lacks = what_lacks(job, c->id);
+	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;) {
+		const char *lacks =
+			c->id < 0 ? "" : unc_session_partial(job->series.session, c->id);
+
+		if (!c->lacks && *lacks)
+			c->lacks = must_print("%s", lacks);
 		any |= c->lacks && !c->told;
 	}
 	if (any) /* a value knows the number of its units */
 		rc = stat_collect(job);
 	if (rc == 0)
-		say_of_cells(job, mark_sentence);
-	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)
-		c->told = c->id < 0 || c->lacks;
+		say_of_numbers(job, mark_sentence);
+	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
+		c->told = cannot_count(c) || c->lacks;
 	return rc;
 }
 
 /* ---- reading */
 
-static void keep_reason(struct stat_job *job, struct stat_cell *c, const char *reason, bool lost)
+/* Nothing that comes later tells more of a counter that was lost. */
+static void note_lost(struct stat_job *job, struct number *c)
 {
-	c->reason = must_print("%s", reason);
-	job->lost |= lost;
-	job->harmed |= lost;
-	if (!lost || c->lost)
+	job->lost = job->harmed = true;
+	if (c->was_lost)
 		return;
-	c->lost = true; /* nothing that comes later tells more */
+	c->was_lost = true;
 	free(c->why);
-	c->why = must_print("%s", reason);
+	c->why = must_print("%s", series_reason(&job->series, c));
 }
 
-static void take_value(struct stat_job *job, struct stat_cell *c, const struct unc_value *v)
+/* Takes over what a read has given, of all items; rc: of the read. */
+static int take_numbers(struct stat_job *job, int rc)
 {
-	bool all = job->interval == 0;
-
-	free(c->reason);
-	c->reason = NULL;
-	c->units = v->units;
-	c->of = v->of;
-	c->share = all ? v->share : v->interval_share;
-	c->count = all ? v->count : v->delta;
-	c->value = all ? v->value : v->interval;
-	if (!(v->flags & UNC_VALUE_VALID))
-		keep_reason(job, c, unc_session_reason(job->session, c->id),
-			    v->flags & UNC_VALUE_LOST);
-	else if (!isfinite(c->value)) {
-		/* of a denominator it tells for the time since start only */
-		const char *why = unc_session_reason(job->session, c->id);
-
-		keep_reason(job, c, *why ? why : "the denominator is 0 in the interval", false);
-	}
-}
-
-/* Takes over what a read has given, of all items. */
-static int take_values(struct stat_job *job)
-{
-	double total = 0, interval = 0;
-	int rc = unc_session_time(job->session, &total, &interval);
-
 	if (rc < 0)
-		return library_error(rc, unc_session_error(job->session));
-	clock_gettime(CLOCK_REALTIME, &job->clock);
-	job->time = job->started + total;
-	job->seconds = job->interval == 0 ? total : interval;
+		return library_error(rc, unc_session_error(job->series.session));
+	job->time = job->started + job->series.time;
+	job->seconds = job->series.seconds;
 	job->lost = false;
-	for (struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)
-		if (c->id >= 0)
-			take_value(job, c, &job->value[c->id]);
+	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
+		if (c->lost)
+			note_lost(job, c);
 	return 0;
 }
 
 int stat_collect(struct stat_job *job)
 {
-	int rc = unc_session_read(job->session, job->value, job->n_values, sizeof(*job->value));
-
-	if (rc < 0)
-		return library_error(rc, unc_session_error(job->session));
-	return take_values(job);
+	return take_numbers(job, series_read(&job->series, NULL));
 }
 
 int stat_poll(struct stat_job *job)
 {
 	job->overflow.size = sizeof(job->overflow);
-	int rc = unc_session_poll(job->session, &job->overflow, job->value, job->n_values,
-				  sizeof(*job->value));
+	int rc = series_read(&job->series, &job->overflow);
 
-	if (rc < 0)
-		return library_error(rc, unc_session_error(job->session));
-	return job->overflow.id >= 0 ? take_values(job) : 0;
+	return rc == 0 && job->overflow.id < 0 ? 0 : take_numbers(job, rc);
 }
 
-void stat_remember(struct stat_cell *c)
+void stat_remember(struct stat_job *job)
 {
-	if (!c->reason)
-		return;
-	c->without++;
-	if (!c->why)
-		c->why = must_print("%s", c->reason);
+	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;) {
+		if (c->valid)
+			continue;
+		c->without++;
+		if (!c->why)
+			c->why = must_print("%s", series_reason(&job->series, c));
+	}
 }
 
 bool stat_complete(const struct stat_job *job)
 {
-	for (size_t i = 0; i < job->n_values; i++)
-		if ((job->value[i].flags & UNC_VALUE_VALID) &&
-		    !(job->value[i].flags & UNC_VALUE_FRESH))
+	for (size_t i = 0; i < job->series.n_values; i++)
+		if ((job->series.value[i].flags & UNC_VALUE_VALID) &&
+		    !(job->series.value[i].flags & UNC_VALUE_FRESH))
 			return false;
 	return true;
 }
 
 /* ---- the end */
 
-static char *end_sentence(const struct stat_job *job, const struct stat_cell *c)
+static char *end_sentence(const struct stat_job *job, const struct number *c)
 {
-	if (!c->why || c->id < 0)
+	if (!c->why || cannot_count(c))
 		return NULL;
 	if (c->without == (job->repeat ? job->runs : job->reports))
 		return must_print("no value: %s", c->why);
@@ -203,27 +182,84 @@ static char *end_sentence(const struct stat_job *job, const struct stat_cell *c)
 
 void stat_lament(const struct stat_job *job)
 {
-	const struct stat_cell *c = NULL;
+	const struct number *c = NULL;
 
-	while ((c = stat_next(job, c)) != NULL && !(c->reason && c->lost))
+	while ((c = stat_next(job, c)) != NULL && !c->lost)
 		continue;
 	if (c)
 		remark("%s: %s; counting starts anew at %.3f s, and whenever a counter is lost",
-		       c->name, c->reason, job->time);
+		       c->item.name, series_reason(&job->series, c), job->time);
 }
 
 void stat_close(const struct stat_job *job)
 {
 	if (job->every && job->reports == 0)
 		remark("note: no interval has ended: %s counted less than %llu on every unit",
-		       job->label[0], (unsigned long long)job->every);
+		       job->line[0].label, (unsigned long long)job->every);
 	else if (job->reports == 0)
 		remark("note: no interval is reported: none was long enough for %s",
 		       job->passes > 1 ? "all passes" : "a count");
-	say_of_cells(job, end_sentence);
+	say_of_numbers(job, end_sentence);
 	/* Its numbers are right all the same. JSON has a member for it. */
-	if ((job->args->verbose || !job->args->json) && *unc_session_unprotected(job->session))
+	if ((job->args->verbose || !job->args->json) &&
+	    *unc_session_unprotected(job->series.session))
 		remark("note: sessions of other programs are not known to this one, nor it to "
 		       "them: %s",
-		       unc_session_unprotected(job->session));
+		       unc_session_unprotected(job->series.session));
+}
+
+/* ---- several runs */
+
+/* Sums of squares lose digits where the spread is small: mean and deviations are kept instead
+ * (Welford). */
+static void mean_add(struct mean *m, double value)
+{
+	double off = value - m->mean;
+
+	m->mean += off / (double)++m->n;
+	m->squares += off * (value - m->mean);
+}
+
+/* The standard deviation of the mean, as a share of it: NAN where it has none. */
+static double mean_spread(const struct mean *m)
+{
+	double n = (double)m->n;
+
+	if (m->n < 2 || m->mean == 0)
+		return NAN;
+	return sqrt(m->squares / (n - 1) / n) / fabs(m->mean);
+}
+
+void stat_gather(struct stat_job *job)
+{
+	job->runs++;
+	mean_add(&job->length, job->seconds);
+	stat_remember(job);
+	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;) {
+		if (!c->valid)
+			continue;
+		mean_add(&c->mean, c->value);
+		c->shares += c->share;
+	}
+}
+
+/* Of a number that was missing once there is no mean. */
+static void sum_up(struct number *c)
+{
+	c->spread = NAN;
+	c->valid = !c->why;
+	if (!c->valid)
+		return;
+	c->value = c->mean.mean;
+	c->count = (uint64_t)llround(c->value);
+	c->share = c->shares / (double)c->mean.n;
+	c->spread = mean_spread(&c->mean);
+}
+
+void stat_sum_up(struct stat_job *job)
+{
+	job->seconds = job->length.mean;
+	job->length_spread = mean_spread(&job->length);
+	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
+		sum_up(c);
 }

@@ -1,155 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command stat: the items that its options ask for. */
+/* The command stat: the lines of its report, of the items that its options ask for. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "stat.h"
 
-/* The cells of a new line, without anything to count yet; NULL if the report has it already. */
-static struct stat_cell *new_line(struct stat_job *job, const char *label)
-{
-	size_t n = job->n_lines * job->columns;
+/* Who wants an item. Of a group it need not be there; what cannot be counted here is told with the group. */
+enum stat_origin { OF_USER, OF_GROUP, OF_GROUP_LACKING };
 
-	for (size_t i = 0; i < job->n_lines; i++)
-		if (strcmp(job->label[i], label) == 0)
-			return NULL;
-	job->label = must_grow(job->label, job->n_lines, sizeof(*job->label));
-	job->label[job->n_lines++] = must_print("%s", label);
-	job->cell = must_alloc(job->cell, n + job->columns, sizeof(*job->cell));
-	memset(&job->cell[n], 0, job->columns * sizeof(*job->cell));
-	return &job->cell[n];
+static bool has_line(const struct stat_job *job, const char *label)
+{
+	size_t i = 0;
+
+	while (i < job->n_lines && strcmp(job->line[i].label, label) != 0)
+		i++;
+	return i < job->n_lines;
 }
 
-/* The sentence, without the name that it may begin with. */
-static const char *behind_name(const char *sentence, const char *name)
+/* A line of the numbers from `first` on. */
+static void add_line(struct stat_job *job, const char *label, size_t first, size_t n)
 {
-	size_t n = strlen(name);
-
-	return strncmp(sentence, name, n) == 0 && strncmp(sentence + n, ": ", 2) == 0
-		       ? sentence + n + 2
-		       : sentence;
-}
-
-/* The name of an item at a place, for the report. 0, or the exit status. */
-static int name_at(const struct stat_job *job, const struct unc_item *item,
-		   const struct unc_target *at, char name[UNC_SPEC_MAX])
-{
-	int rc = unc_name_at(job->platform, item->base, at, name, UNC_SPEC_MAX);
-
-	return rc < 0 ? library_error(rc, unc_platform_error(job->platform)) : 0;
-}
-
-/* What the memory that a metric is about can move in a second; 0: not known, or it is about no such thing. */
-static double peak_of(const struct stat_job *job, const struct unc_item *item, int socket)
-{
-	static const char *const traffic[] = {"memory_read_bytes", "memory_write_bytes",
-					      "memory_bandwidth"};
-	double peak;
-
-	for (size_t i = 0; item->metric && i < sizeof(traffic) / sizeof(traffic[0]); i++)
-		if (strcmp(item->metric->name, traffic[i]) == 0 &&
-		    unc_memory_peak(job->platform, socket, &peak) == 0)
-			return peak;
-	return 0;
-}
-
-/* A socket or a unit may be without what others have: the cell tells. */
-static int add_cell(struct stat_job *job, struct stat_cell *cell, const struct unc_item *item,
-		    const struct unc_target *at, bool one_of_many)
-{
-	char name[UNC_SPEC_MAX];
-	int rc = name_at(job, item, at, name);
-
-	if (rc)
-		return rc;
-	cell->name = must_print("%s", name);
-	cell->base = must_print("%s", item->base);
-	cell->socket = at->socket;
-	if (at->index >= 0 && item->units_of)
-		cell->unit = must_print("%s%d", item->units_of, at->index);
-	cell->metric = item->metric;
-	cell->peak = peak_of(job, item, at->socket);
-	cell->told = job->lacking;
-	rc = unc_session_add_at(job->session, item->base, at, &cell->id);
-	if (rc == 0) {
-		job->n_values++;
-		return 0;
-	}
-	const char *sentence = unc_session_error(job->session);
-
-	if (!job->lacking && (!one_of_many || (rc != UNC_ERR_UNAVAILABLE && rc != UNC_ERR_RANGE)))
-		return library_error(rc, sentence);
-	cell->id = rc;
-	cell->reason = must_print("%s", behind_name(sentence, name));
-	return 0;
-}
-
-/* An error if nothing can be counted in any cell of the lines from `line` on. */
-static int check_lines(const struct stat_job *job, size_t line)
-{
-	const struct stat_cell *first = NULL;
-
-	for (size_t i = line * job->columns; i < job->n_lines * job->columns; i++) {
-		if (job->cell[i].name && job->cell[i].id >= 0)
-			return 0;
-		if (job->cell[i].name && !first)
-			first = &job->cell[i];
-	}
-	if (!first)
-		return 0;
-	char *sentence = must_print("%s: %s", first->name, first->reason);
-	int rc = library_error(first->id, sentence);
-
-	free(sentence);
-	return rc;
-}
-
-/* One line: a single number, or one for each socket if none is chosen. */
-static int add_line(struct stat_job *job, const struct unc_item *item, const struct unc_target *at)
-{
-	struct unc_target there = *at;
-	char label[UNC_SPEC_MAX];
-	struct stat_cell *cell;
-	int rc = name_at(job, item, at, label);
-
-	if (rc || !(cell = new_line(job, label)))
-		return rc;
-	if (!job->per_socket)
-		return add_cell(job, cell, item, at, job->per_unit || job->of_group);
-	for (there.socket = 0; rc == 0 && there.socket < (int)job->columns; there.socket++)
-		if (at->socket < 0 || at->socket == there.socket)
-			rc = add_cell(job, &cell[there.socket], item, &there,
-				      at->socket < 0 || job->of_group);
-	return rc;
-}
-
-/* A line for each unit, or each socket where the item is of no single type of unit. */
-static int add_units(struct stat_job *job, const struct unc_item *item)
-{
-	const char *of = item->units_of;
-	struct unc_target at = item->at;
-	const struct unc_unit *unit;
-	size_t found = 0;
-	int rc = 0, sockets = unc_platform_sockets(job->platform);
-
-	for (at.socket = 0; !of && rc == 0 && at.socket < sockets; at.socket++)
-		if (item->at.socket < 0 || item->at.socket == at.socket)
-			rc = add_line(job, item, &at);
-	for (size_t i = 0; of && rc == 0 && (unit = unc_unit_get(job->platform, i)) != NULL; i++) {
-		if (strcmp(unit->type->name, of) != 0 ||
-		    (item->at.socket >= 0 && unit->socket != item->at.socket))
-			continue;
-		at.socket = unit->socket;
-		at.index = unit->index;
-		rc = add_line(job, item, &at);
-		found++;
-	}
-	if (of && rc == 0 && found == 0 && job->of_group)
-		return add_line(job, item, &item->at);
-	if (of && rc == 0 && found == 0)
-		return failure("%s: this machine has no %s units%s", item->base, of,
-			       item->at.socket >= 0 ? " on that socket" : "");
-	return rc;
+	job->line = must_grow(job->line, job->n_lines, sizeof(*job->line));
+	job->line[job->n_lines++] = (struct stat_line){must_print("%s", label), first, n};
 }
 
 /* What is neither event nor metric: a group's name belongs to -g. */
@@ -167,37 +39,52 @@ static int no_item(const struct stat_job *job, const char *text, int error)
 	return rc;
 }
 
-/* What a group has for other CPUs. */
-static int add_unknown(struct stat_job *job, const char *text, int error)
+/* What a group has for other CPUs, or cannot be counted here: that has been told. */
+static int add_unknown(struct stat_job *job, const char *text, const char *reason)
 {
-	struct stat_cell *cell = new_line(job, text);
+	size_t n = job->series.n;
 
-	if (cell)
-		*cell = (struct stat_cell){
-			.name = must_print("%s", text),
-			.base = must_print("%s", text),
-			.socket = -1,
-			.id = error,
-			.reason = must_print("%s", unc_platform_error(job->platform)),
-			.told = true};
+	if (has_line(job, text))
+		return 0;
+	series_add_unknown(&job->series, text, reason);
+	job->series.number[n].told = true;
+	add_line(job, text, n, 1);
 	return 0;
 }
 
-/* An event or a metric, whichever the text names. */
-static int add_item(struct stat_job *job, const char *text)
+/* An event or a metric, whichever the text names. 0, or the exit status. */
+static int add_item(struct stat_job *job, const char *text, enum stat_origin origin)
 {
 	struct unc_item item = {.size = sizeof(item)};
-	char name[UNC_SPEC_MAX];
+	size_t first = job->series.n;
+	unsigned per = origin == OF_USER ? 0 : UNC_EACH_LACKING;
 	int rc = unc_item_find(job->platform, text, &item);
 
 	if (rc < 0)
-		return job->lacking ? add_unknown(job, text, rc) : no_item(job, text, rc);
-	rc = name_at(job, &item, &item.at, name); /* is there such a place? */
-	if (rc)
-		return rc;
-	if (!job->per_unit || item.at.index >= 0 || (item.metric && !item.metric->available))
-		return add_line(job, &item, &item.at);
-	return add_units(job, &item);
+		return origin == OF_GROUP_LACKING
+			       ? add_unknown(job, text, unc_platform_error(job->platform))
+			       : no_item(job, text, rc);
+	bool each_unit = job->per_unit && item.at.index < 0;
+
+	if (!each_unit && has_line(job, item.name))
+		return 0;
+	per |= each_unit ? UNC_EACH_UNIT : job->per_socket ? UNC_EACH_SOCKET : 0;
+	rc = series_add(&job->series, text, per);
+	if (rc < 0)
+		return origin == OF_GROUP_LACKING
+			       ? add_unknown(job, text, unc_session_error(job->series.session))
+			       : library_error(rc, unc_session_error(job->series.session));
+	if (!each_unit)
+		add_line(job, item.name, first, job->series.n - first);
+	for (size_t i = first; i < job->series.n; i++) {
+		struct number *c = &job->series.number[i];
+
+		c->told = origin == OF_GROUP_LACKING;
+		c->again = each_unit && has_line(job, c->item.name);
+		if (each_unit && !c->again)
+			add_line(job, c->item.name, i, 1);
+	}
+	return 0;
 }
 
 /* What can be counted of a group; for programs the rest has its rows as well, with why. */
@@ -208,12 +95,9 @@ static int add_group(struct stat_job *job, const char *name)
 	const struct unc_group *group;
 	int rc = open_group(job->platform, name, args->verbose, &group);
 
-	job->of_group = true;
-	for (size_t i = 0; rc == 0 && group->items[i] && (all || i < group->n_items); i++) {
-		job->lacking = i >= group->n_items;
-		rc = add_item(job, group->items[i]);
-	}
-	job->of_group = job->lacking = false;
+	for (size_t i = 0; rc == 0 && group->items[i] && (all || i < group->n_items); i++)
+		rc = add_item(job, group->items[i],
+			      i < group->n_items ? OF_GROUP : OF_GROUP_LACKING);
 	return rc;
 }
 
@@ -222,15 +106,11 @@ int stat_add(struct stat_job *job, const struct wish *wish)
 	char *copy = must_print("%s", wish->list), *rest = copy, *part;
 	int rc = 0;
 
-	while (rc == 0 && (part = strsep(&rest, ",")) != NULL) {
-		size_t line = job->n_lines;
-
+	while (rc == 0 && (part = strsep(&rest, ",")) != NULL)
 		if (!part[0])
 			rc = bad_input("stat: an empty name in '%s'", wish->list);
 		else
-			rc = wish->group ? add_group(job, part) : add_item(job, part);
-		rc = rc ? rc : check_lines(job, line);
-	}
+			rc = wish->group ? add_group(job, part) : add_item(job, part, OF_USER);
 	free(copy);
 	return rc;
 }

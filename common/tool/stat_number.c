@@ -7,11 +7,11 @@
 #include "stat.h"
 
 /* What a number is measured in as a rate; "": it is none, nor can it be one. */
-static const char *rate_measure(char buf[CELL_MAX], const struct stat_cell *c)
+static const char *rate_measure(char buf[CELL_MAX], const struct number *c)
 {
-	const char *unit = c->metric ? c->metric->unit : "count";
+	const char *unit = c->item.metric ? c->item.metric->unit : "count";
 
-	if (c->metric && c->metric->kind != UNC_METRIC_TOTAL)
+	if (c->item.metric && c->item.metric->kind != UNC_METRIC_TOTAL)
 		return "";
 	if (strcmp(unit, "bytes") == 0)
 		return "B/s";
@@ -19,21 +19,21 @@ static const char *rate_measure(char buf[CELL_MAX], const struct stat_cell *c)
 	return buf;
 }
 
-const char *stat_measure(char buf[CELL_MAX], const struct stat_cell *c)
+const char *stat_measure(char buf[CELL_MAX], const struct number *c)
 {
 	const char *rate = rate_measure(buf, c);
 
-	return *rate ? rate : c->metric ? unit_text(c->metric->unit) : "";
+	return *rate ? rate : c->item.metric ? unit_text(c->item.metric->unit) : "";
 }
 
-const char *stat_short(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
+const char *stat_short(char buf[CELL_MAX], const struct number *c, double seconds)
 {
 	char measure[CELL_MAX];
 	bool rate = *rate_measure(measure, c);
 
-	if (c->reason || (rate && !(seconds > 0)))
+	if (!c->valid || (rate && !(seconds > 0)))
 		return "-";
-	if (!rate && strcmp(c->metric->unit, "ratio") == 0)
+	if (!rate && strcmp(c->item.metric->unit, "ratio") == 0)
 		return with_unit(buf, c->value, "ratio");
 	scaled(buf, rate ? c->value / seconds : c->value, "");
 	if (buf[strlen(buf) - 1] == ' ') /* neither prefix nor unit */
@@ -42,45 +42,45 @@ const char *stat_short(char buf[CELL_MAX], const struct stat_cell *c, double sec
 }
 
 /* A metric that is a rate itself. */
-static bool is_rate(const struct stat_cell *c)
+static bool is_rate(const struct number *c)
 {
-	return c->metric && strstr(c->metric->unit, "_per_second");
+	return c->item.metric && strstr(c->item.metric->unit, "_per_second");
 }
 
-const char *stat_number(char buf[CELL_MAX], const struct stat_cell *c)
+const char *stat_number(char buf[CELL_MAX], const struct number *c)
 {
-	if (c->reason)
+	if (!c->valid)
 		snprintf(buf, CELL_MAX, "-");
 	else if (is_rate(c)) /* it stands among rates */
 		return "";
-	else if (!c->metric)
+	else if (!c->item.metric)
 		grouped(buf, c->count);
 	else
-		with_unit(buf, c->value, c->metric->unit);
+		with_unit(buf, c->value, c->item.metric->unit);
 	return buf;
 }
 
-const char *stat_rate(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
+const char *stat_rate(char buf[CELL_MAX], const struct number *c, double seconds)
 {
 	char measure[CELL_MAX];
 	const char *unit = rate_measure(measure, c);
 
-	if (is_rate(c) && !c->reason)
-		return with_unit(buf, c->value, c->metric->unit);
-	return c->reason || !*unit || !(seconds > 0) ? "" : scaled(buf, c->value / seconds, unit);
+	if (is_rate(c) && c->valid)
+		return with_unit(buf, c->value, c->item.metric->unit);
+	return !c->valid || !*unit || !(seconds > 0) ? "" : scaled(buf, c->value / seconds, unit);
 }
 
-const char *stat_percent(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
+const char *stat_percent(char buf[CELL_MAX], const struct number *c, double seconds)
 {
-	if (c->reason || c->lacks || !(c->peak > 0 && seconds > 0))
+	if (!c->valid || c->lacks || !(c->peak > 0 && seconds > 0))
 		return "";
-	double rate = c->metric->kind == UNC_METRIC_TOTAL ? c->value / seconds : c->value;
+	double rate = c->item.metric->kind == UNC_METRIC_TOTAL ? c->value / seconds : c->value;
 
 	snprintf(buf, CELL_MAX, "%.1f %%", 100 * rate / c->peak);
 	return buf;
 }
 
-const char *stat_peak(char buf[CELL_MAX], const struct stat_cell *c, double seconds)
+const char *stat_peak(char buf[CELL_MAX], const struct number *c, double seconds)
 {
 	char peak[CELL_MAX];
 	size_t n = strlen(stat_percent(buf, c, seconds));
@@ -99,7 +99,7 @@ const char *stat_spread(char buf[CELL_MAX], uint64_t runs, double spread)
 	return buf;
 }
 
-const char *stat_mark(char buf[CELL_MAX], const struct stat_cell *c, bool brief)
+const char *stat_mark(char buf[CELL_MAX], const struct number *c, bool brief)
 {
 	const char *between = brief ? " " : ", ";
 	char share[CELL_MAX];
@@ -108,7 +108,7 @@ const char *stat_mark(char buf[CELL_MAX], const struct stat_cell *c, bool brief)
 	buf[0] = '\0';
 	if (c->lacks)
 		used = snprintf(buf, CELL_MAX, brief ? "%u/%u" : "%u of %u units", c->units, c->of);
-	if (!c->reason && c->share < 1)
+	if (c->valid && c->share < 1)
 		snprintf(buf + used, CELL_MAX - (size_t)used, brief ? "%s%s%%" : "%s%s %%",
 			 used ? between : "", percent_text(share, c->share));
 	return buf;
@@ -130,9 +130,9 @@ const char *stat_time_of_day(char buf[CELL_MAX], const struct stat_job *job)
 	struct tm local;
 	size_t n;
 
-	localtime_r(&job->clock.tv_sec, &local);
+	localtime_r(&job->series.clock.tv_sec, &local);
 	n = strftime(buf, CELL_MAX, "%H:%M:%S", &local);
 	if (job->every || fmod(job->interval, 1) != 0)
-		snprintf(buf + n, CELL_MAX - n, ".%03ld", job->clock.tv_nsec / 1000000);
+		snprintf(buf + n, CELL_MAX - n, ".%03ld", job->series.clock.tv_nsec / 1000000);
 	return buf;
 }

@@ -15,12 +15,12 @@ static double rounded(double seconds)
 	return round(seconds * 1e6) / 1e6;
 }
 
-/* The number of a cell. */
-static void print_value(struct printer *p, const char *key, const struct stat_cell *c)
+/* A number, or that there is none. */
+static void print_value(struct printer *p, const char *key, const struct number *c)
 {
-	if (c->reason)
+	if (!c->valid)
 		print_null(p, key);
-	else if (c->metric || c->mean.n)
+	else if (c->item.metric || c->mean.n)
 		print_number(p, key, c->value);
 	else
 		print_count(p, key, NULL, c->count);
@@ -50,25 +50,28 @@ static void print_if(struct printer *p, const char *key, bool there, double valu
 		print_text(p, key, NULL, NULL);
 }
 
-static void print_cell(struct printer *p, const struct stat_job *job, const struct stat_cell *c)
+static void print_one(struct printer *p, const struct stat_job *job, const struct number *c)
 {
-	char clock[CELL_MAX];
+	const struct unc_target *at = &c->item.at;
+	bool counted = c->id >= 0 && !c->item.error;
+	char clock[CELL_MAX], unit[CELL_MAX];
 
+	snprintf(unit, sizeof(unit), "%s%d", c->item.units_of ? c->item.units_of : "", at->index);
 	print_row(p);
 	print_number(p, "time", rounded(job->time));
-	print_text(p, "clock", NULL, iso_clock(clock, &job->clock));
+	print_text(p, "clock", NULL, iso_clock(clock, &job->series.clock));
 	print_number(p, "interval", rounded(job->seconds));
 	if (p->form == JSON)
 		print_bool(p, "simulated", unc_platform_simulated(job->platform));
-	print_if(p, "socket", c->socket >= 0, c->socket);
-	print_text(p, "unit", NULL, c->unit);
-	print_text(p, "name", NULL, c->base);
+	print_if(p, "socket", at->socket >= 0, at->socket);
+	print_text(p, "unit", NULL, at->index >= 0 ? unit : NULL);
+	print_text(p, "name", NULL, c->item.base);
 	print_value(p, "value", c);
-	print_text(p, "measure", NULL, c->metric ? c->metric->unit : "count");
-	print_if(p, "share", !c->reason, rounded(c->share));
-	print_if(p, "units", c->id >= 0, c->units);
-	print_if(p, "of", c->id >= 0, c->of);
-	print_text(p, "reason", NULL, c->reason ? c->reason : c->lacks);
+	print_text(p, "measure", NULL, c->item.metric ? c->item.metric->unit : "count");
+	print_if(p, "share", c->valid, rounded(c->share));
+	print_if(p, "units", counted, c->units);
+	print_if(p, "of", counted, c->of);
+	print_text(p, "reason", NULL, c->valid ? c->lacks : stat_reason(job, c));
 	if (job->repeat) {
 		print_integer(p, "runs", NULL, (int64_t)job->runs);
 		print_if(p, "spread", isfinite(c->spread), rounded(c->spread));
@@ -78,17 +81,16 @@ static void print_cell(struct printer *p, const struct stat_job *job, const stru
 static void print_overflow(struct printer *p, const struct stat_job *job)
 {
 	const struct unc_overflow *o = &job->overflow;
-	char base[] = "overflow", unit[CELL_MAX];
 
-	snprintf(unit, sizeof(unit), "%s%d", o->unit, o->index);
-	print_cell(p, job,
-		   &(struct stat_cell){.base = base,
-				       .socket = o->socket,
-				       .unit = unit,
-				       .count = o->count,
-				       .share = 1,
-				       .units = 1,
-				       .of = 1});
+	print_one(p, job,
+		  &(struct number){.item = {.base = "overflow",
+					    .units_of = o->unit,
+					    .at = {.socket = o->socket, .index = o->index}},
+				   .valid = true,
+				   .count = o->count,
+				   .share = 1,
+				   .units = 1,
+				   .of = 1});
 }
 
 static void print_rows(const struct stat_job *job, struct printer *p)
@@ -97,11 +99,11 @@ static void print_rows(const struct stat_job *job, struct printer *p)
 		if (unc_platform_simulated(job->platform))
 			printf("# SIMULATED %s\n", unc_platform_cpu(job->platform)->name);
 		p->keys = true;
-		print_cell(p, job, &(struct stat_cell){.socket = -1});
+		print_one(p, job, &(struct number){.id = -1});
 		p->keys = false;
 	}
-	for (const struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;)
-		print_cell(p, job, c);
+	for (const struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
+		print_one(p, job, c);
 	if (job->every)
 		print_overflow(p, job);
 	print_end(p);
@@ -112,40 +114,41 @@ static void print_rows(const struct stat_job *job, struct printer *p)
 /* An object of the numbers that it is about; left out where there are none, unless always there. */
 enum section { EVENTS, METRICS, PARTIAL, INVALID, SHARE, SPREAD, SECTIONS };
 
-static bool is_about(enum section section, const struct stat_cell *c)
+static bool is_about(enum section section, const struct number *c)
 {
 	switch (section) {
 	case EVENTS:
-		return !c->metric;
+		return !c->item.metric;
 	case METRICS:
-		return c->metric;
+		return c->item.metric;
 	case PARTIAL:
 		return c->lacks;
 	case INVALID:
-		return c->reason;
+		return !c->valid;
 	case SHARE:
-		return !c->reason && c->share < 1;
+		return c->valid && c->share < 1;
 	default:
-		return !c->reason && c->mean.n && isfinite(c->spread);
+		return c->valid && c->mean.n && isfinite(c->spread);
 	}
 }
 
-static void json_cell(struct printer *p, enum section section, const struct stat_cell *c)
+static void json_member(struct printer *p, const struct stat_job *job, enum section section,
+			const struct number *c)
 {
 	if (section == PARTIAL) {
-		print_open(p, c->name, '{');
+		print_open(p, c->item.name, '{');
 		print_integer(p, "units", NULL, c->units);
 		print_integer(p, "of", NULL, c->of);
 		print_text(p, "reason", NULL, c->lacks);
 		print_close(p);
 	} else if (section == INVALID) {
-		print_text(p, c->name, NULL, c->reason);
+		print_text(p, c->item.name, NULL, stat_reason(job, c));
 	} else if (section == SHARE) {
-		print_number(p, c->name, rounded(c->share));
+		print_number(p, c->item.name, rounded(c->share));
 	} else if (section == SPREAD) {
-		print_number(p, c->name, rounded(c->spread));
+		print_number(p, c->item.name, rounded(c->spread));
 	} else {
-		print_value(p, c->name, c);
+		print_value(p, c->item.name, c);
 	}
 }
 
@@ -157,13 +160,13 @@ static void json_section(struct printer *p, const struct stat_job *job, enum sec
 
 	if (open)
 		print_open(p, keys[section], '{');
-	for (const struct stat_cell *c = NULL; (c = stat_next(job, c)) != NULL;) {
+	for (const struct number *c = NULL; (c = stat_next(job, c)) != NULL;) {
 		if (!is_about(section, c))
 			continue;
 		if (!open)
 			print_open(p, keys[section], '{');
 		open = true;
-		json_cell(p, section, c);
+		json_member(p, job, section, c);
 	}
 	if (open)
 		print_close(p);
@@ -193,8 +196,8 @@ static void print_object(const struct stat_job *job, struct printer *p)
 		print_integer(p, "runs", NULL, (int64_t)job->runs);
 	for (enum section section = 0; section < SECTIONS; section++)
 		json_section(p, job, section);
-	if (*unc_session_unprotected(job->session))
-		print_text(p, "unprotected", NULL, unc_session_unprotected(job->session));
+	if (*unc_session_unprotected(job->series.session))
+		print_text(p, "unprotected", NULL, unc_session_unprotected(job->series.session));
 	if (job->every)
 		json_overflow(p, &job->overflow);
 	print_close(p);
@@ -225,8 +228,8 @@ int stat_report(struct stat_job *job)
 		print_object(job, &p);
 	else
 		stat_text(job);
-	for (struct stat_cell *c = NULL; !job->repeat && (c = stat_next(job, c)) != NULL;)
-		stat_remember(c);
+	if (!job->repeat)
+		stat_remember(job);
 	job->reports++;
 	return end_report();
 }

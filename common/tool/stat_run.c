@@ -115,7 +115,7 @@ static double slice_length(const struct stat_job *job)
 
 static int session_error(const struct stat_job *job, int rc)
 {
-	return rc < 0 ? library_error(rc, unc_session_error(job->session)) : 0;
+	return rc < 0 ? library_error(rc, unc_session_error(job->series.session)) : 0;
 }
 
 /* What was lost stays lost until the session starts anew. */
@@ -128,9 +128,7 @@ static int renew(struct runner *r)
 		stat_lament(job);
 	r->renewed = true;
 	r->turns = 0;
-	rc = unc_session_stop(job->session);
-	if (rc == 0)
-		rc = unc_session_start(job->session);
+	rc = series_restart(&job->series);
 	job->started = now() - r->first;
 	return session_error(job, rc);
 }
@@ -159,7 +157,7 @@ static int end_slice(struct runner *r, double passed)
 		if (rc == 0 && job->lost)
 			return renew(r);
 	}
-	return rc || passes == 1 ? rc : session_error(job, unc_session_rotate(job->session));
+	return rc || passes == 1 ? rc : session_error(job, unc_session_rotate(job->series.session));
 }
 
 /*
@@ -244,7 +242,7 @@ static bool worth_a_report(const struct runner *r)
 static int end_count(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	int stopped = session_error(job, unc_session_stop(job->session));
+	int stopped = session_error(job, unc_session_stop(job->series.session));
 	int status = stat_collect(job);
 
 	if (status == 0 && !job->repeat && worth_a_report(r))
@@ -256,12 +254,12 @@ static int end_count(struct runner *r)
 static int begin_count(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	int status = session_error(job, unc_session_start(job->session));
+	int status = session_error(job, unc_session_start(job->series.session));
 
 	if (status == 0)
 		status = stat_announce(job);
 	if (status == 0 && !job->every) /* what came before is of no interval */
-		status = session_error(job, unc_session_reset(job->session));
+		status = session_error(job, unc_session_reset(job->series.session));
 	r->start = now();
 	if (job->runs == 0) {
 		r->first = r->start;
@@ -273,7 +271,7 @@ static int begin_count(struct runner *r)
 	else
 		status = child_release(&r->child);
 	if (status)
-		unc_session_stop(job->session);
+		unc_session_stop(job->series.session);
 	return status;
 }
 
@@ -289,7 +287,7 @@ static int measure(struct runner *r)
 		return status;
 	status = job->every ? count_every(r) : count(r);
 	if (status)
-		unc_session_stop(job->session);
+		unc_session_stop(job->series.session);
 	else
 		status = end_count(r);
 	return status;

@@ -49,7 +49,7 @@ static void list_line(struct stat_job *job, const char *label)
 }
 
 /* The number of a socket, or of all, and what belongs to it. */
-static void list_number(struct stat_job *job, size_t i, const struct stat_cell *c)
+static void list_number(struct stat_job *job, size_t i, const struct number *c)
 {
 	size_t column = FIRST + SHARES * i;
 	/* How much of the interval a socket that was frozen has counted, nobody knows. */
@@ -59,7 +59,7 @@ static void list_number(struct stat_job *job, size_t i, const struct stat_cell *
 	table_put(job->table, column + NUMBER, stat_number(text, c));
 	table_put(job->table, column + RATE, stat_rate(text, c, seconds));
 	table_put(job->table, column + PEAK, stat_peak(text, c, seconds));
-	if (!c->reason)
+	if (c->valid)
 		table_put(job->table, column + SPREAD, stat_spread(text, job->runs, c->spread));
 	table_put(job->table, column + MARK, stat_mark(text, c, false));
 }
@@ -79,7 +79,7 @@ static void list_overflow(struct stat_job *job)
 static void list_report(struct stat_job *job)
 {
 	for (size_t i = 0; i < job->n_lines; i++) {
-		list_line(job, job->label[i]);
+		list_line(job, job->line[i].label);
 		for (size_t k = 0; k < job->columns; k++)
 			if (stat_at(job, i, k))
 				list_number(job, k, stat_at(job, i, k));
@@ -118,8 +118,8 @@ static char *wrapped(const char *name, size_t most)
 static void put_title(struct stat_job *job, size_t line, size_t socket)
 {
 	size_t column = FIRST + SHARES * (line * job->columns + socket);
-	const struct stat_cell *c = stat_at(job, line, socket);
-	char *title = wrapped(job->label[line], job->title_width), measure[CELL_MAX] = "";
+	const struct number *c = stat_at(job, line, socket);
+	char *title = wrapped(job->line[line].label, job->title_width), measure[CELL_MAX] = "";
 
 	if (job->per_socket)
 		title = must_add(title, "\nsocket %zu", socket);
@@ -154,7 +154,7 @@ static void row_report(struct stat_job *job)
 	put_times(job);
 	for (size_t i = 0; i < job->n_lines; i++)
 		for (size_t k = 0; k < job->columns; k++, column += SHARES) {
-			const struct stat_cell *c = stat_at(job, i, k);
+			const struct number *c = stat_at(job, i, k);
 
 			if (!c)
 				continue;
@@ -219,7 +219,7 @@ static bool titles_due(const struct stat_job *job, const struct winsize *size)
 {
 	size_t lines = job->wide ? 1 : job->n_lines + (job->every > 0);
 
-	if (job->reports == 0 || day_of(&job->clock) != job->day)
+	if (job->reports == 0 || day_of(&job->series.clock) != job->day)
 		return true;
 	if (size->ws_row)
 		return job->shown + lines >= size->ws_row;
@@ -234,9 +234,9 @@ static void put_titles(struct stat_job *job, const struct winsize *size)
 
 	if (job->reports == 0)
 		printf("from %s\n\n", stat_date(text, &job->began));
-	else if (day_of(&job->clock) != job->day)
-		printf("%.10s\n", stat_date(text, &job->clock));
-	job->day = day_of(&job->clock);
+	else if (day_of(&job->series.clock) != job->day)
+		printf("%.10s\n", stat_date(text, &job->series.clock));
+	job->day = day_of(&job->series.clock);
 	if (width != job->width) {
 		if (job->table)
 			table_free(job->table);

@@ -3,7 +3,7 @@
 #ifndef UNC_TOOL_TOP_H
 #define UNC_TOOL_TOP_H
 
-#include "tool.h"
+#include "series.h"
 
 enum { TOP_NOTE = 512 };
 /* What a note at the foot is about. */
@@ -11,7 +11,7 @@ enum top_note { NOTE_LOST, NOTE_NO_VALUE, NOTE_PARTIAL, NOTE_SCALED, TOP_NOTES }
 
 /* A number of a frame. */
 struct top_number {
-	int id; /* item of the session; negative: there is none */
+	size_t at; /* of what number in the series */
 	bool valid, partial, scaled;
 	double value; /* totals: per second */
 };
@@ -25,7 +25,8 @@ struct top_column {
 
 /* A unit of memory of which a socket has several. */
 struct top_channel {
-	const struct unc_unit *unit;
+	const char *type;
+	int socket, index;
 	struct top_number read, write;
 };
 
@@ -63,8 +64,8 @@ bool top_draw(const struct top_view *, const struct top_screen *);
 struct top;
 /* Opens the session and what is counted in it. 0, or the exit status. */
 int top_open(struct unc_platform *, const char *group, struct top **out);
-/* The session; what the last top_read() gave. */
-struct unc_session *top_session(struct top *);
+/* What is counted; what the last top_read() gave. */
+struct series *top_series(struct top *);
 const struct top_view *top_view(const struct top *);
 /* Ends the interval. 0, or an error of the session. *lost: something must be started anew. */
 int top_read(struct top *, bool *lost);

@@ -18,7 +18,7 @@ enum { NUMBER = 9, BAR = 24, BEHIND = 10, CHANNEL = 38, LEFT = 4 };
 
 static bool of_socket(const struct top_channel *c, size_t socket)
 {
-	return (size_t)c->unit->socket == socket;
+	return (size_t)c->socket == socket;
 }
 
 static int channels_of(const struct top_view *v, size_t socket)
@@ -85,14 +85,14 @@ static void put_channel(struct frame *f, const struct top_channel *c, int column
 	char name[32];
 
 	tab(f, column);
-	snprintf(name, sizeof(name), "%s%d", c->unit->type->name, c->unit->index);
+	snprintf(name, sizeof(name), "%s%d", c->type, c->index);
 	putf(f, "%-7.7s", name);
 	put_number(f, &c->read, &gb, 8);
 	put_number(f, &c->write, &gb, 8);
 	if (!channel_known(c))
 		return;
 	put(f, "[");
-	put_bar(f, share_of(channel_total(c), channel_full(f->view, (size_t)c->unit->socket)),
+	put_bar(f, share_of(channel_total(c), channel_full(f->view, (size_t)c->socket)),
 		CHANNEL - 28);
 	put(f, "]");
 }

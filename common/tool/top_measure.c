@@ -19,30 +19,24 @@ struct part {
 	size_t channel;
 	bool write;  /* of memory_write_bytes */
 	size_t need; /* which one */
-	int id;
+	size_t at;   /* in the series */
 };
 
 struct top {
-	struct unc_platform *platform;
-	struct unc_session *session;
+	struct series series;
 	struct top_view view;
 	struct top_column *column;
-	char **name; /* of each number: as the library calls it */
-	char **why;  /* of each number that cannot be had; NULL: it can */
 	struct part *part;
 	size_t parts;
-	size_t metric[2]; /* memory_read_bytes, memory_write_bytes: what unc_metric_get() takes */
-	struct unc_count *count[2]; /* what they need */
+	struct unc_count *count[2]; /* what memory_read_bytes and memory_write_bytes need */
 	size_t needs[2];
-	struct unc_value *value; /* of each item of the session */
-	size_t values;
 };
 
 static const char *const traffic_metrics[] = {"memory_read_bytes", "memory_write_bytes"};
 
-struct unc_session *top_session(struct top *top)
+struct series *top_series(struct top *top)
 {
-	return top->session;
+	return &top->series;
 }
 
 const struct top_view *top_view(const struct top *top)
@@ -54,236 +48,170 @@ const struct top_view *top_view(const struct top *top)
 
 static int add_column(struct top *top, const char *text)
 {
-	struct unc_item item = {.size = sizeof(item)};
 	struct top_view *v = &top->view;
-	int rc = unc_item_find(top->platform, text, &item);
+	const struct {
+		const char *name;
+		int *column;
+	} known[] = {{traffic_metrics[0], &v->read},
+		     {traffic_metrics[1], &v->write},
+		     {"memory_bandwidth", &v->all},
+		     {"memory_utilization", &v->share}};
+	struct unc_item item = {.size = sizeof(item)};
+	int rc = unc_item_find(top->series.platform, text, &item);
 
 	if (rc < 0)
-		return library_error(rc, unc_platform_error(top->platform));
+		return library_error(rc, unc_platform_error(top->series.platform));
 	top->column = must_grow(top->column, v->columns, sizeof(*top->column));
 	top->column[v->columns] = (struct top_column){
 		.name = must_print("%s", text),
 		.unit = item.metric ? item.metric->unit : "count",
 		.total = !item.metric || item.metric->kind == UNC_METRIC_TOTAL,
 	};
-	if (strcmp(text, traffic_metrics[0]) == 0)
-		v->read = (int)v->columns;
-	if (strcmp(text, traffic_metrics[1]) == 0)
-		v->write = (int)v->columns;
-	if (strcmp(text, "memory_bandwidth") == 0)
-		v->all = (int)v->columns;
-	if (strcmp(text, "memory_utilization") == 0)
-		v->share = (int)v->columns;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(text, known[i].name) == 0)
+			*known[i].column = (int)v->columns;
 	v->columns++;
 	return 0;
 }
 
-/* Counts an item at a place; *id: -1 where that lacks what others have. 0, or the exit status. */
-static int add_at(struct top *top, const char *text, const struct unc_target *at, int *id)
+/* The numbers of a column, some of which a socket may be without. */
+static int add_numbers(struct top *top, size_t column)
 {
-	int rc = unc_session_add_at(top->session, text, at, id);
-
-	top->values += rc == 0;
-	if (rc < 0)
-		*id = -1;
-	return rc == 0 || rc == UNC_ERR_UNAVAILABLE || rc == UNC_ERR_RANGE
-		       ? 0
-		       : library_error(rc, unc_session_error(top->session));
-}
-
-/* Its number tells why a socket is without it. */
-static int add_number(struct top *top, size_t row, size_t column)
-{
-	const char *text = top->column[column].name;
-	size_t i = row * top->view.columns + column;
-	struct unc_target at = {sizeof(at), row < top->view.sockets ? (int)row : -1, -1};
-	char name[UNC_SPEC_MAX];
-	int rc = unc_name_at(top->platform, text, &at, name, sizeof(name));
-
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(top->platform));
-	top->name[i] = must_print("%s", name);
-	rc = add_at(top, text, &at, &top->view.number[i].id);
-	if (rc == 0 && top->view.number[i].id < 0)
-		top->why[i] = must_print("%s", unc_session_error(top->session));
-	return rc;
-}
-
-static int add_numbers(struct top *top, const char *group)
-{
+	struct series *s = &top->series;
 	struct top_view *v = &top->view;
-	size_t n = v->rows * v->columns;
-	int rc = 0;
+	size_t n = s->n;
+	int rc = series_add(s, v->column[column].name, UNC_EACH_SOCKET | UNC_EACH_LACKING);
 
-	v->column = top->column;
-	v->number = must_alloc(NULL, n, sizeof(*v->number));
-	top->name = must_alloc(NULL, n, sizeof(*top->name));
-	top->why = must_alloc(NULL, n, sizeof(*top->why));
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		rc = add_number(top, i / v->columns, i % v->columns);
-	if (rc == 0 && top->values == 0)
-		return failure("nothing of group %s can be counted: %s", group, top->why[0]);
-	return rc;
-}
+	if (rc == 0 && v->rows > v->sockets)
+		rc = series_add(s, v->column[column].name, UNC_EACH_LACKING);
+	for (; rc == 0 && n < s->n; n++) {
+		int socket = s->number[n].item.at.socket;
+		size_t row = socket < 0 ? v->sockets : (size_t)socket;
 
-/* The channel that a unit is; a new one if `add`, -1 if there is none. */
-static int channel_of(struct top *top, const struct unc_unit *unit, bool add)
-{
-	struct top_view *v = &top->view;
-
-	for (size_t i = 0; i < v->channels; i++)
-		if (v->channel[i].unit == unit)
-			return (int)i;
-	if (!add)
-		return -1;
-	v->channel = must_grow(v->channel, v->channels, sizeof(*v->channel));
-	v->channel[v->channels] = (struct top_channel){.unit = unit};
-	return (int)v->channels++;
-}
-
-/* Units of a type on the socket with most of them. */
-static int units_abreast(const struct top *top, const char *type)
-{
-	const struct unc_unit *unit;
-	int most = 0;
-
-	for (int socket = 0; socket < (int)top->view.sockets; socket++) {
-		int n = 0;
-
-		for (size_t i = 0; (unit = unc_unit_get(top->platform, i)) != NULL; i++)
-			n += unit->socket == socket && strcmp(unit->type->name, type) == 0;
-		most = n > most ? n : most;
+		v->number[row * v->columns + column].at = n;
+		if (column == (size_t)v->read)
+			v->peak[row] = s->number[n].peak;
 	}
-	return most;
+	return rc < 0 ? library_error(rc, unc_session_error(s->session)) : 0;
 }
 
-/* Counts a needed event on each unit, if units are channels: each counts its own share. */
+/* The channel that a unit is, perhaps a new one. */
+static size_t channel_of(struct top *top, const struct unc_item *item)
+{
+	const struct unc_target *at = &item->at;
+	struct top_view *v = &top->view;
+	size_t i = 0;
+
+	while (i < v->channels &&
+	       (v->channel[i].socket != at->socket || v->channel[i].index != at->index ||
+		strcmp(v->channel[i].type, item->units_of) != 0))
+		i++;
+	if (i < v->channels)
+		return i;
+	v->channel = must_grow(v->channel, i, sizeof(*v->channel));
+	v->channel[v->channels++] = (struct top_channel){
+		.type = item->units_of, .socket = at->socket, .index = at->index};
+	return i;
+}
+
+/* Counts a needed event on each unit, if units are channels: each counts its own share, and a socket has several. */
 static int add_parts(struct top *top, bool write, size_t need, const char *event)
 {
 	struct unc_encoding e = {.size = sizeof(e)};
-	const struct unc_unit *unit;
-	int rc = unc_event_encode(top->platform, event, &e);
+	struct series *s = &top->series;
+	size_t first = s->n;
+	bool several = false;
+	int rc = unc_event_encode(s->platform, event, &e);
 
 	if (rc < 0)
-		return library_error(rc, unc_platform_error(top->platform));
-	if (e.aggregate != UNC_AGGREGATE_SUM || units_abreast(top, e.units_of) < 2)
+		return library_error(rc, unc_platform_error(s->platform));
+	if (e.aggregate != UNC_AGGREGATE_SUM)
 		return 0;
-	for (size_t i = 0; (unit = unc_unit_get(top->platform, i)) != NULL; i++) {
-		struct unc_target at = {sizeof(at), unit->socket, unit->index};
-		struct part part = {.write = write, .need = need};
-
-		if (strcmp(unit->type->name, e.units_of) != 0)
-			continue;
-		part.channel = (size_t)channel_of(top, unit, true);
-		if ((rc = add_at(top, event, &at, &part.id)))
-			return rc;
+	rc = series_add(s, event, UNC_EACH_UNIT | UNC_EACH_LACKING);
+	if (rc < 0)
+		return library_error(rc, unc_session_error(s->session));
+	for (size_t i = first; i + 1 < s->n; i++)
+		several |= s->number[i].item.at.socket == s->number[i + 1].item.at.socket;
+	for (size_t i = first; several && i < s->n; i++) {
 		top->part = must_grow(top->part, top->parts, sizeof(*top->part));
-		top->part[top->parts++] = part;
+		top->part[top->parts++] =
+			(struct part){channel_of(top, &s->number[i].item), write, need, i};
 	}
 	return 0;
 }
 
-/* Which metrics the traffic of a channel is, and what they need. */
-static int add_channels(struct top *top)
+/* What the traffic of a channel is made of. */
+static int add_channels(struct top *top, bool write)
 {
+	const struct unc_platform *platform = top->series.platform;
 	const char *need;
+	size_t metric;
+	int rc = unc_metric_find(top->series.platform, traffic_metrics[write], &metric, NULL);
 
-	if (top->view.read < 0 || top->view.write < 0)
-		return 0;
-	for (size_t k = 0; k < 2; k++) {
-		int rc = unc_metric_find(top->platform, traffic_metrics[k], &top->metric[k], NULL);
-
-		if (rc < 0)
-			return library_error(rc, unc_platform_error(top->platform));
-		for (size_t i = 0; (need = unc_metric_need(top->platform, top->metric[k], i));
-		     i++) {
-			top->count[k] = must_grow(top->count[k], i, sizeof(*top->count[k]));
-			top->count[k][top->needs[k]++] = (struct unc_count){.event = need};
-			rc = add_parts(top, k == 1, i, need);
-			if (rc)
-				return rc;
-		}
+	if (rc < 0)
+		return library_error(rc, unc_platform_error(platform));
+	for (size_t i = 0; rc == 0 && (need = unc_metric_need(platform, metric, i)); i++) {
+		top->count[write] = must_grow(top->count[write], i, sizeof(struct unc_count));
+		top->count[write][top->needs[write]++] = (struct unc_count){.event = need};
+		rc = add_parts(top, write, i, need);
 	}
-	return 0;
+	return rc;
 }
 
-static void find_peaks(struct top *top)
-{
-	struct top_view *v = &top->view;
-
-	v->peak = must_alloc(NULL, v->rows, sizeof(*v->peak));
-	for (size_t i = 0; i < v->rows; i++)
-		if (unc_memory_peak(top->platform, i < v->sockets ? (int)i : -1, &v->peak[i]) < 0)
-			v->peak[i] = 0;
-}
-
+/* The rows and columns of the view, without numbers. */
 static int open_view(struct top *top, const char *group)
 {
+	const struct unc_platform *platform = top->series.platform;
 	struct top_view *v = &top->view;
 	const struct unc_group *g;
-	int rc = open_group(top->platform, group, false, &g);
+	int rc = open_group(top->series.platform, group, false, &g);
 
 	if (rc)
 		return rc;
-	v->machine = unc_platform_cpu(top->platform)->name;
-	v->simulated = unc_platform_simulated(top->platform);
-	v->sockets = (size_t)unc_platform_sockets(top->platform);
+	v->machine = unc_platform_cpu(platform)->name;
+	v->simulated = unc_platform_simulated(platform);
+	v->sockets = (size_t)unc_platform_sockets(platform);
 	v->rows = v->sockets + (v->sockets > 1);
 	v->read = v->write = v->all = v->share = -1;
-	v->note = must_alloc(NULL, TOP_NOTES, sizeof(*v->note));
-	for (size_t i = 0; i < g->n_items; i++) {
+	for (size_t i = 0; rc == 0 && i < g->n_items; i++)
 		rc = add_column(top, g->items[i]);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	v->column = top->column;
+	v->number = must_alloc(NULL, v->rows * v->columns, sizeof(*v->number));
+	v->peak = must_alloc(NULL, v->rows, sizeof(*v->peak));
+	v->note = must_alloc(NULL, TOP_NOTES, sizeof(*v->note));
+	return rc;
 }
 
 int top_open(struct unc_platform *platform, const char *group, struct top **out)
 {
 	struct top *top = must_alloc(NULL, 1, sizeof(*top));
+	struct top_view *v = &top->view;
 	int rc;
 
-	*top = (struct top){.platform = platform};
 	*out = top;
-	rc = open_view(top, group);
-	if (rc)
-		return rc;
-	rc = unc_session_new(platform, UNC_SESSION_ROTATE, &top->session);
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(platform));
-	rc = add_numbers(top, group);
+	rc = series_open(&top->series, platform, UNC_SESSION_ROTATE);
 	if (rc == 0)
-		rc = add_channels(top);
-	if (rc)
-		return rc;
-	find_peaks(top);
-	top->view.passes = unc_session_passes(top->session);
-	top->value = must_alloc(NULL, top->values, sizeof(*top->value));
-	return 0;
+		rc = open_view(top, group);
+	for (size_t i = 0; rc == 0 && i < v->columns; i++)
+		rc = add_numbers(top, i);
+	for (int write = 0; rc == 0 && v->read >= 0 && v->write >= 0 && write < 2; write++)
+		rc = add_channels(top, write);
+	if (rc == 0)
+		v->passes = unc_session_passes(top->series.session);
+	return rc;
 }
 
 void top_close(struct top *top)
 {
-	size_t n;
-
 	if (!top)
 		return;
-	unc_session_free(top->session);
-	n = top->name ? top->view.rows * top->view.columns : 0;
-	for (size_t i = 0; i < n; i++) {
-		free(top->name[i]);
-		free(top->why[i]);
-	}
+	series_close(&top->series);
 	for (size_t i = 0; i < top->view.columns; i++)
 		free((char *)top->column[i].name);
 	for (size_t k = 0; k < 2; k++)
 		free(top->count[k]);
-	free(top->name);
-	free(top->why);
 	free(top->column);
 	free(top->part);
-	free(top->value);
 	free(top->view.number);
 	free(top->view.peak);
 	free(top->view.channel);
@@ -321,21 +249,15 @@ static void end_note(const struct note *note)
 		snprintf(note->text + n, TOP_NOTE - n, " (and %zu more)", note->more);
 }
 
-static void take_number(struct top_number *n, const struct unc_value *v, bool total, double seconds)
+static void take_number(const struct top *top, struct top_number *out, bool total)
 {
-	n->valid = v->flags & UNC_VALUE_VALID && isfinite(v->interval) && seconds > 0;
-	n->partial = v->flags & UNC_VALUE_PARTIAL;
-	n->scaled = v->flags & UNC_VALUE_ESTIMATED;
-	n->value = total ? v->interval / seconds : v->interval;
-}
+	const struct number *n = &top->series.number[out->at];
+	double seconds = top->view.seconds;
 
-static const char *reason_of(const struct top *top, size_t i)
-{
-	int id = top->view.number[i].id;
-	const char *reason = id < 0 ? top->why[i] : unc_session_reason(top->session, id);
-
-	/* of a denominator the library tells for the time since the start only */
-	return *reason ? reason : "the denominator is 0 in the interval";
+	out->valid = n->valid && seconds > 0;
+	out->partial = n->partial;
+	out->scaled = n->scaled;
+	out->value = total ? n->value / seconds : n->value;
 }
 
 static void take_numbers(struct top *top, bool *lost)
@@ -343,25 +265,22 @@ static void take_numbers(struct top *top, bool *lost)
 	struct top_view *v = &top->view;
 	struct note none = {.text = v->note[NOTE_NO_VALUE]},
 		    partial = {.text = v->note[NOTE_PARTIAL]};
-	size_t n = v->rows * v->columns;
 	char text[CELL_MAX];
 	double share = 1;
 
-	for (size_t i = 0; i < n; i++) {
-		struct top_number *number = &v->number[i];
-		const struct unc_value *value = number->id < 0 ? NULL : &top->value[number->id];
+	for (size_t i = 0; i < v->rows * v->columns; i++) {
+		const struct number *n = &top->series.number[v->number[i].at];
 
-		if (value)
-			take_number(number, value, v->column[i % v->columns].total, v->seconds);
-		if (!number->valid)
-			add_note(&none, "- no value: %s: %s", top->name[i], reason_of(top, i));
-		else if (value && number->partial)
-			add_note(&partial, "* of fewer units: %s: %u of %u units: %s", top->name[i],
-				 value->units, value->of,
-				 unc_session_partial(top->session, number->id));
-		if (value && number->valid && number->scaled)
-			share = fmin(share, value->interval_share);
-		*lost |= value && value->flags & UNC_VALUE_LOST;
+		take_number(top, &v->number[i], v->column[i % v->columns].total);
+		if (!v->number[i].valid)
+			add_note(&none, "- no value: %s: %s", n->item.name,
+				 series_reason(&top->series, n));
+		else if (n->partial)
+			add_note(&partial, "* of fewer units: %s: %u of %u units: %s", n->item.name,
+				 n->units, n->of, unc_session_partial(top->series.session, n->id));
+		if (n->valid && n->scaled)
+			share = fmin(share, n->share);
+		*lost |= n->lost;
 	}
 	end_note(&none);
 	end_note(&partial);
@@ -377,28 +296,27 @@ static void take_channel(struct top *top, size_t channel, bool write)
 	struct top_channel *c = &top->view.channel[channel];
 	struct top_number *out = write ? &c->write : &c->read;
 	struct unc_count *count = top->count[write];
-	bool valid = top->view.seconds > 0;
+	bool valid = true;
 	double value = 0;
 	size_t parts = 0;
 
-	*out = (struct top_number){.id = -1};
+	*out = (struct top_number){.at = 0};
 	for (size_t i = 0; i < top->needs[write]; i++)
 		count[i].value = 0;
 	for (size_t i = 0; i < top->parts; i++) {
 		const struct part *part = &top->part[i];
-		struct top_number n = {.id = part->id};
+		struct top_number n = {.at = part->at};
 
 		if (part->channel != channel || part->write != write)
 			continue;
-		if (part->id >= 0)
-			take_number(&n, &top->value[part->id], true, top->view.seconds);
+		take_number(top, &n, true);
 		valid &= n.valid;
 		out->scaled |= n.scaled;
 		count[part->need].value = n.value;
 		parts++;
 	}
 	if (!valid || parts == 0 ||
-	    unc_metric_eval(top->platform, traffic_metrics[write], count, top->needs[write],
+	    unc_metric_eval(top->series.platform, traffic_metrics[write], count, top->needs[write],
 			    sizeof(*count), &value) < 0)
 		return;
 	out->valid = true;
@@ -408,16 +326,14 @@ static void take_channel(struct top *top, size_t channel, bool write)
 int top_read(struct top *top, bool *lost)
 {
 	struct top_view *v = &top->view;
-	double total = 0;
-	time_t now = time(NULL);
 	struct tm tm;
-	int rc = unc_session_read(top->session, top->value, top->values, sizeof(*top->value));
+	int rc = series_read(&top->series, NULL);
 
-	if (rc == 0)
-		rc = unc_session_time(top->session, &total, &v->seconds);
 	if (rc < 0)
 		return rc;
-	strftime(v->clock, sizeof(v->clock), "%H:%M:%S", localtime_r(&now, &tm));
+	v->seconds = top->series.seconds;
+	strftime(v->clock, sizeof(v->clock), "%H:%M:%S",
+		 localtime_r(&top->series.clock.tv_sec, &tm));
 	for (size_t i = 0; i < TOP_NOTES; i++)
 		v->note[i][0] = '\0';
 	*lost = false;

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "series.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int series_open(struct series *s, struct unc_platform *platform, unsigned flags)
+{
+	int rc = unc_session_new(platform, flags, &s->session);
+
+	s->platform = platform;
+	return rc < 0 ? library_error(rc, unc_platform_error(platform)) : 0;
+}
+
+static struct number *new_number(struct series *s, int id)
+{
+	s->number = must_grow(s->number, s->n, sizeof(*s->number));
+	s->number[s->n] = (struct number){.item.size = sizeof(struct unc_item), .id = id};
+	return &s->number[s->n++];
+}
+
+/* What the memory that an item is about can move in a second; 0: not known, or it is about no such thing. */
+static double peak_of(struct unc_platform *platform, const struct unc_item *item)
+{
+	static const char *const traffic[] = {"memory_read_bytes", "memory_write_bytes",
+					      "memory_bandwidth"};
+	double peak;
+
+	for (size_t i = 0; item->metric && i < sizeof(traffic) / sizeof(traffic[0]); i++)
+		if (strcmp(item->metric->name, traffic[i]) == 0 &&
+		    unc_memory_peak(platform, item->at.socket, &peak) == 0)
+			return peak;
+	return 0;
+}
+
+int series_add(struct series *s, const char *text, unsigned per)
+{
+	size_t n = 0;
+	int first = 0, rc = unc_session_add_each(s->session, text, per, &first, &n);
+
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct number *number = new_number(s, first + (int)i);
+
+		rc = unc_session_item(s->session, number->id, &number->item);
+		number->peak = peak_of(s->platform, &number->item);
+	}
+	if (rc < 0)
+		return rc;
+	s->n_values += n;
+	s->value = must_alloc(s->value, s->n_values, sizeof(*s->value));
+	return 0;
+}
+
+void series_add_unknown(struct series *s, const char *name, const char *reason)
+{
+	struct number *number = new_number(s, -1);
+
+	number->item.at = (struct unc_target){sizeof(number->item.at), -1, -1};
+	number->reason = must_print("%s", reason);
+	for (size_t i = 0; i + 1 < UNC_SPEC_MAX && name[i]; i++)
+		number->item.name[i] = number->item.base[i] = name[i];
+}
+
+static void take_value(const struct series *s, struct number *n, const struct unc_value *v)
+{
+	n->partial = v->flags & UNC_VALUE_PARTIAL;
+	n->scaled = v->flags & UNC_VALUE_ESTIMATED;
+	n->lost = v->flags & UNC_VALUE_LOST;
+	n->units = v->units;
+	n->of = v->of;
+	n->share = s->whole ? v->share : v->interval_share;
+	n->count = s->whole ? v->count : v->delta;
+	n->value = s->whole ? v->value : v->interval;
+	n->valid = v->flags & UNC_VALUE_VALID && isfinite(n->value);
+}
+
+int series_read(struct series *s, struct unc_overflow *overflow)
+{
+	double interval = 0;
+	int rc = overflow ? unc_session_poll(s->session, overflow, s->value, s->n_values,
+					     sizeof(*s->value))
+			  : unc_session_read(s->session, s->value, s->n_values, sizeof(*s->value));
+
+	if (rc < 0 || (overflow && overflow->id < 0))
+		return rc;
+	rc = unc_session_time(s->session, &s->time, &interval);
+	s->seconds = s->whole ? s->time : interval;
+	clock_gettime(CLOCK_REALTIME, &s->clock);
+	for (size_t i = 0; rc == 0 && i < s->n; i++)
+		if (s->number[i].id >= 0)
+			take_value(s, &s->number[i], &s->value[s->number[i].id]);
+	return rc;
+}
+
+const char *series_reason(const struct series *s, const struct number *number)
+{
+	const char *reason, *name = number->item.name;
+	size_t n = strlen(name);
+
+	if (number->id < 0)
+		return number->reason;
+	reason = unc_session_reason(s->session, number->id);
+	if (!*reason) /* of a denominator it tells for the time since the start only */
+		return "the denominator is 0 in the interval";
+	if (number->item.error && strncmp(reason, name, n) == 0 &&
+	    strncmp(reason + n, ": ", 2) == 0)
+		return reason + n + 2; /* that is told with the name */
+	return reason;
+}
+
+int series_restart(const struct series *s)
+{
+	int rc = unc_session_stop(s->session);
+
+	return rc == 0 ? unc_session_start(s->session) : rc;
+}
+
+void series_close(struct series *s)
+{
+	unc_session_free(s->session);
+	for (size_t i = 0; i < s->n; i++) {
+		free(s->number[i].reason);
+		free(s->number[i].lacks);
+		free(s->number[i].why);
+	}
+	free(s->number);
+	free(s->value);
+}

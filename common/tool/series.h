@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The items of a session as numbers of a report or a frame: what they are, and what the last read said of them. */
+#ifndef UNC_TOOL_SERIES_H
+#define UNC_TOOL_SERIES_H
+
+#include <time.h>
+
+#include "tool.h"
+
+/* Of several runs: their mean, and the sum of the squares of what they deviate from it. */
+struct mean {
+	unsigned long n;
+	double mean, squares;
+};
+
+/* An event or a metric, of the machine, a socket or a unit. */
+struct number {
+	struct unc_item item;
+	int id;       /* of the session; -1: the library knows no such name here, */
+	char *reason; /* ... for this reason */
+	double peak;  /* what the memory that it is about can move in a second; 0: no such thing */
+
+	/* what the last read gave */
+	bool valid;
+	bool partial, scaled; /* of fewer units than there are; not measured all the time */
+	bool lost;            /* until the session starts anew */
+	uint64_t count;
+	double value, share;
+	unsigned units, of;
+
+	/* what stat says beside it, and of all its reports */
+	bool again;    /* the report has it already, and shows it there */
+	bool told;     /* that it is, or will be, less than whole */
+	char *lacks;   /* the units that it goes without; NULL: none */
+	char *why;     /* why there was no value, if once there was none, */
+	bool was_lost; /* ... because the counter was no longer ours */
+	unsigned long without;
+	struct mean mean; /* with -r: of the runs; the sum of their shares; */
+	double shares;
+	double spread; /* ... standard deviation of the mean, as a share of it; NAN: it has none */
+};
+
+struct series {
+	struct unc_platform *platform;
+	struct unc_session *session;
+	bool whole; /* numbers are of all the time since the start, not of the interval */
+	struct number *number;
+	size_t n;
+	struct unc_value *value; /* of the session's items */
+	size_t n_values;
+	/* of the last read: seconds since the start, seconds that the numbers are of, time of the day */
+	double time, seconds;
+	struct timespec clock;
+};
+
+/* An empty session. 0, or the exit status. */
+int series_open(struct series *, struct unc_platform *, unsigned flags);
+/* Adds a text at its places (UNC_EACH_*), as numbers behind those before. 0, or an error of the session. */
+int series_add(struct series *, const char *text, unsigned per);
+/* A number that is no item of the session. */
+void series_add_unknown(struct series *, const char *name, const char *reason);
+/* Ends the interval; with `overflow` only if an event has ended it (its id is -1 otherwise). From here on
+ * no memory is needed. 0, or an error of the session. */
+int series_read(struct series *, struct unc_overflow *overflow);
+/* Why a number is not valid, or cannot be counted; until the next call for the session. */
+const char *series_reason(const struct series *, const struct number *);
+/* What was lost stays lost until the session starts anew. 0, or an error of the session. */
+int series_restart(const struct series *);
+void series_close(struct series *);
+
+#endif
