@@ -16,18 +16,32 @@ enum { NUMBER = 9, BAR = 24, BEHIND = 10, CHANNEL = 38, LEFT = 4 };
 
 /* ---- channels */
 
-static bool of_socket(const struct top_channel *c, size_t socket)
+/* Channel `n` of a socket, from 0; NULL past the end. */
+static const struct top_channel *channel_at(const struct top_view *v, size_t socket, int n)
 {
-	return (size_t)c->socket == socket;
+	for (size_t i = 0; i < v->channels; i++)
+		if ((size_t)v->channel[i].socket == socket && n-- == 0)
+			return &v->channel[i];
+	return NULL;
 }
 
 static int channels_of(const struct top_view *v, size_t socket)
 {
 	int n = 0;
 
-	for (size_t i = 0; i < v->channels; i++)
-		n += of_socket(&v->channel[i], socket);
+	while (channel_at(v, socket, n))
+		n++;
 	return n;
+}
+
+/* Of `n` sockets from `first` on, as many as there are: those of the one that has most. */
+static int most_channels(const struct top_view *v, size_t first, size_t n)
+{
+	int most = 0;
+
+	for (size_t i = first; i < v->sockets && i < first + n; i++)
+		most = (int)fmax(most, channels_of(v, i));
+	return most;
 }
 
 static bool channel_known(const struct top_channel *c)
@@ -60,22 +74,16 @@ static double share_of(double value, double full)
 
 static void put_channels(struct frame *f, size_t socket)
 {
-	const struct top_view *v = f->view;
-	double full = channel_full(v, socket);
-	int left = channels_of(v, socket);
+	double full = channel_full(f->view, socket);
+	const struct top_channel *c;
 
-	for (size_t i = 0; i < v->channels; i++) {
-		const struct top_channel *c = &v->channel[i];
-
-		if (!of_socket(c, socket))
-			continue;
-		if (left-- > 1 && f->at + 1 == f->screen->width)
+	for (int n = 0; (c = channel_at(f->view, socket, n)) != NULL; n++)
+		if (f->at + 1 == f->screen->width && channel_at(f->view, socket, n + 1))
 			put(f, "+"); /* and more, for which there is no room */
 		else if (channel_known(c))
 			put_level(f, share_of(channel_total(c), full));
 		else
 			put(f, "-");
-	}
 }
 
 /* One channel in a column of the section: "imc3  12.43  4.10 [||||     ]" */
@@ -97,59 +105,50 @@ static void put_channel(struct frame *f, const struct top_channel *c, int column
 	put(f, "]");
 }
 
-static const struct top_channel *channel_at(const struct top_view *v, size_t socket, int number)
-{
-	for (size_t i = 0; i < v->channels; i++)
-		if (of_socket(&v->channel[i], socket) && number-- == 0)
-			return &v->channel[i];
-	return NULL;
-}
-
 /* Sockets that stand side by side in the section of channels, and the lines that it takes. */
-static int abreast(const struct top_screen *s)
+static size_t abreast(const struct top_screen *s)
 {
-	return s->width >= 2 * CHANNEL ? s->width / CHANNEL : 1;
+	return s->width >= 2 * CHANNEL ? (size_t)(s->width / CHANNEL) : 1;
 }
 
 static int channel_lines(const struct top_view *v, const struct top_screen *s)
 {
 	int lines = 0;
 
-	for (size_t first = 0; first < v->sockets; first += (size_t)abreast(s)) {
-		int most = 0;
+	for (size_t first = 0; first < v->sockets; first += abreast(s)) {
+		int most = most_channels(v, first, abreast(s));
 
-		for (size_t i = first; i < v->sockets && i < first + (size_t)abreast(s); i++)
-			most = (int)fmax(most, channels_of(v, i));
 		lines += most ? most + 2 : 0;
 	}
 	return lines;
 }
 
+/* A line of some sockets side by side: their titles (-1), or a channel of each. */
+static void draw_abreast(struct frame *f, size_t first, int row)
+{
+	const struct top_channel *c;
+
+	begin_line(f);
+	for (size_t i = 0; i < abreast(f->screen) && first + i < f->view->sockets; i++) {
+		int column = (int)i * CHANNEL;
+
+		if (row < 0) {
+			tab(f, column);
+			putf(f, "socket %-4zu   read   write GB/s", first + i);
+		} else if ((c = channel_at(f->view, first + i, row)) != NULL) {
+			put_channel(f, c, column);
+		}
+	}
+}
+
 static void draw_channels(struct frame *f)
 {
-	const struct top_view *v = f->view;
-	size_t n = (size_t)abreast(f->screen);
+	size_t n = abreast(f->screen);
 
-	for (size_t first = 0; first < v->sockets; first += n) {
-		bool any = true;
-
+	for (size_t first = 0; first < f->view->sockets; first += n) {
 		begin_line(f);
-		begin_line(f);
-		for (size_t i = first; i < v->sockets && i < first + n; i++) {
-			tab(f, (int)(i - first) * CHANNEL);
-			putf(f, "socket %-4zu   read   write GB/s", i);
-		}
-		for (int row = 0; any; row++) {
-			any = false;
-			for (size_t i = first; i < v->sockets && i < first + n; i++)
-				any |= channel_at(v, i, row) != NULL;
-			if (any)
-				begin_line(f);
-			for (size_t i = first; any && i < v->sockets && i < first + n; i++)
-				if (channel_at(v, i, row))
-					put_channel(f, channel_at(v, i, row),
-						    (int)(i - first) * CHANNEL);
-		}
+		for (int row = -1; row < most_channels(f->view, first, n); row++)
+			draw_abreast(f, first, row);
 	}
 }
 
@@ -195,11 +194,8 @@ static double row_full(const struct top_view *v, size_t row)
 /* Letters of a bar, so that the channels have room behind it; 0: no bar. */
 static int bar_width(const struct frame *f, bool with_channels)
 {
-	int channels = 0, left;
-
-	for (size_t i = 0; with_channels && i < f->view->sockets; i++)
-		channels = (int)fmax(channels, channels_of(f->view, i));
-	left = f->screen->width - LEFT - 3 * NUMBER - BEHIND - channels;
+	int channels = with_channels ? most_channels(f->view, 0, f->view->sockets) : 0;
+	int left = f->screen->width - LEFT - 3 * NUMBER - BEHIND - channels;
 	return left < BAR / 3 ? 0 : left > BAR ? BAR : left;
 }
 
