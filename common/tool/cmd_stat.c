@@ -126,7 +126,7 @@ int cmd_stat(struct unc_platform *none, const struct args *args)
 	int rc = parse_options(&job, args);
 
 	if (rc == ARGS_OK)
-		rc = open_machine(args, &job.platform);
+		rc = open_platform(args, OPEN_MACHINE, &job.platform);
 	if (rc == ARGS_OK)
 		rc = prepare(&job);
 	if (rc == 0 && job.platform)

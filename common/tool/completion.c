@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completion of command lines: all that shells ask for comes from the tables of commands and options, and from
- * those of the library. */
-#include "completion.h"
-
+/* Completion of command lines: all that shells ask for comes from the tables of commands and
+ * options, and from those of the library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +72,8 @@ static void offer_types(struct completion *c, const char *end)
 		offer(c, t->name, end, t->desc);
 }
 
-/* The type of a word that begins as "imc3." does; what stands behind that is to be completed. NULL: there
- * is none. */
+/* The type of a word that begins as "imc3." does; what stands behind that is to be completed. NULL:
+ * there is none. */
 static const struct unc_type *behind_type(struct completion *c)
 {
 	const struct unc_type *t;
@@ -277,8 +275,8 @@ static void offer_options(struct completion *c)
 	}
 }
 
-/* The option that a word is, and in *value what stands in the same word; NULL: it is none. Of letters in
- * one word the last one, or the first that takes a value. */
+/* The option that a word is, and in *value what stands in the same word; NULL: it is none. Of
+ * letters in one word the last one, or the first that takes a value. */
 static const struct option_row *option_of(const struct completion *c, const char *word,
 					  const char **value)
 {
@@ -302,8 +300,9 @@ static const struct option_row *option_of(const struct completion *c, const char
 	return found;
 }
 
-/* The words of a command before the last. The option that the last one is the value of; NULL: of none. *command:
- * the word from which on they are a command of its own. *options: there may be more of these. */
+/* The words of a command before the last. The option that the last one is the value of; NULL: of
+ * none. *command: the word from which on they are a command of its own. *options: there may be more
+ * of these. */
 static const struct option_row *take_words(struct completion *c, size_t n, char *const *words,
 					   size_t *command, bool *options)
 {

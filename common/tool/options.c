@@ -234,8 +234,8 @@ int command_run(const struct command *command, int argc, char **argv)
 	if (rc == ARGS_OK && args.words > command->max)
 		rc = bad_input("%s: unexpected argument '%s'; see 'uncore help %s'", command->name,
 			       args.word[command->max], command->name);
-	if (rc == ARGS_OK && command->open)
-		rc = command->open(&args, &platform);
+	if (rc == ARGS_OK)
+		rc = open_platform(&args, command->opens, &platform);
 	if (rc == ARGS_OK)
 		rc = command->run(platform, &args);
 	unc_platform_close(platform);

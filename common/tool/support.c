@@ -138,10 +138,10 @@ static void log_line(void *user, enum unc_log_level level, const char *text)
 		remark("note: %s", text);
 }
 
-/* hint: behind the sentence that there is no such machine; NULL: it is opened a second time. loud: it
- * warns without -v as well. */
-static int open_platform(const struct args *args, const char *cpu, const char *hint, bool loud,
-			 struct unc_platform **out)
+/* cpu: its tables; NULL: the machine. hint: behind the sentence that there is no such machine;
+ * NULL: it is opened a second time. loud: it warns without -v as well. */
+static int open_cpu(const struct args *args, const char *cpu, const char *hint, bool loud,
+		    struct unc_platform **out)
 {
 	struct unc_options options = {
 		.size = sizeof(options),
@@ -162,8 +162,8 @@ static int open_platform(const struct args *args, const char *cpu, const char *h
 		remark("note: %s", unc_open_error());
 	if (rc == 0)
 		return ARGS_OK;
-	/* A name given by the user that is not known is bad input, whatever it is to the library.
-	 */
+	/* A name given by the user that is not known is bad input, whatever it is to the
+	 * library. */
 	if (rc == UNC_ERR_UNAVAILABLE && cpu)
 		rc = UNC_ERR_NOT_FOUND;
 	if (rc == UNC_ERR_UNAVAILABLE)
@@ -171,44 +171,29 @@ static int open_platform(const struct args *args, const char *cpu, const char *h
 	return library_error(rc, unc_open_error());
 }
 
-int open_tables(const struct args *args, struct unc_platform **out)
+int open_platform(const struct args *args, enum opens what, struct unc_platform **out)
 {
-	return open_platform(args, args->cpu,
-			     "; -c CPU gives the tables of another (see 'uncore cpus')", false,
-			     out);
-}
+	bool tables = what == OPEN_TABLES || what == OPEN_TABLES_ALONE;
+	const char *cpu = tables ? args->cpu : what == OPEN_ANY_TABLES ? "*" : NULL;
+	const char *hint = tables ? "; -c CPU gives the tables of another (see 'uncore cpus')" : "";
 
-int open_any_tables(const struct args *args, struct unc_platform **out)
-{
-	return open_platform(args, "*", "", false, out);
-}
+	if (what == OPEN_NOTHING)
+		return ARGS_OK;
+	int rc = open_cpu(args, cpu, hint, what == OPEN_NODE, out);
 
-int open_tables_alone(const struct args *args, struct unc_platform **out)
-{
-	int rc = open_tables(args, out);
-
-	if (rc != ARGS_OK || args->cpu)
+	if (rc != ARGS_OK || what != OPEN_TABLES_ALONE || cpu)
 		return rc;
 	char *name = must_print("%s", unc_platform_cpu(*out)->name);
 
 	unc_platform_close(*out);
 	*out = NULL;
-	rc = open_platform(args, name, NULL, false, out);
+	rc = open_cpu(args, name, NULL, false, out);
 	free(name);
 	return rc;
 }
 
-int open_machine(const struct args *args, struct unc_platform **out)
-{
-	return open_platform(args, NULL, "", false, out);
-}
-
-int open_node(const struct args *args, struct unc_platform **out)
-{
-	return open_platform(args, NULL, "", true, out);
-}
-
-/* Whether it goes without what its CPU counts. A metric that no CPU of the kind can give needs no event. */
+/* Whether it goes without what its CPU counts. A metric that no CPU of the kind can give needs no
+ * event. */
 static bool lacks_here(struct unc_platform *platform, const struct unc_group *g)
 {
 	struct unc_item item = {.size = sizeof(item)};

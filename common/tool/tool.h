@@ -51,12 +51,21 @@ struct args {
 	size_t words;
 };
 
+/* What a command works on. */
+enum opens {
+	OPEN_NOTHING, /* or it opens that itself */
+	OPEN_TABLES,  /* of the CPU that -c names, without access to a machine; else this machine */
+	OPEN_TABLES_ALONE, /* ... the tables without -c as well: the same on all machines */
+	OPEN_ANY_TABLES,   /* of whatever CPU, to see which there are */
+	OPEN_MACHINE,
+	OPEN_NODE /* the machine, where sessions and units that are not known have to be told */
+};
+
 struct command {
 	const char *name;
 	/* Returns the exit status. */
 	int (*run)(struct unc_platform *, const struct args *);
-	/* What it works on; NULL: nothing, or it opens that itself. ARGS_OK, or the exit status. */
-	int (*open)(const struct args *, struct unc_platform **out);
+	enum opens opens;
 	unsigned groups;
 	size_t min, max;     /* words behind the options */
 	bool runs_command;   /* these words are a command with options of its own */
@@ -102,7 +111,8 @@ double now(void);
 /* Ends the command: a report that could not be written is a failure. */
 int finish(int status);
 
-/* The value of an option: a number of `what` from 1, in decimal digits. ARGS_OK, or the exit status. */
+/* The value of an option: a number of `what` from 1, in decimal digits. ARGS_OK, or the exit
+ * status. */
 int whole_number(const char *command, const char *option, const char *what, const char *text,
 		 uint64_t *out);
 
@@ -121,19 +131,9 @@ char *must_list(char *list, const char *word);
 
 /* ---- the library */
 
-/*
- * Opens the tables of the CPU that -c names, without access to any machine; without -c,
- * the machine. ARGS_OK, or the exit status after the sentence has been printed.
- */
-int open_tables(const struct args *, struct unc_platform **out);
-/* ... the tables alone without -c as well: the same answer for every machine with this CPU. */
-int open_tables_alone(const struct args *, struct unc_platform **out);
-/* ... of whatever CPU, to see which there are. */
-int open_any_tables(const struct args *, struct unc_platform **out);
-/* Opens the machine. */
-int open_machine(const struct args *, struct unc_platform **out);
-/* ... where sessions and units that are not known have to be told. */
-int open_node(const struct args *, struct unc_platform **out);
+/* Opens what a command works on. ARGS_OK, or the exit status after the sentence has been
+ * printed. */
+int open_platform(const struct args *, enum opens, struct unc_platform **out);
 /* A group of which anything can be counted. What this machine lacks of it is said on stderr; with
  * verbose what its CPU lacks, too. 0, or the exit status. */
 int open_group(struct unc_platform *, const char *name, bool verbose, const struct unc_group **out);

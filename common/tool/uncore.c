@@ -8,15 +8,15 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
-#include "completion.h"
+#include "options.h"
 #include "tool.h"
 
 static int cmd_help(struct unc_platform *, const struct args *);
 static int cmd_version(struct unc_platform *, const struct args *);
 
 static const struct command commands[] = {
-	{"stat", cmd_stat, NULL, REPORT | COUNT | MACHINE, 0, SIZE_MAX, true, "[--] [COMMAND ...]",
-	 "count events and metrics",
+	{"stat", cmd_stat, OPEN_NOTHING, REPORT | COUNT | MACHINE, 0, SIZE_MAX, true,
+	 "[--] [COMMAND ...]", "count events and metrics",
 	 "Counts while COMMAND runs, for the time given, or until a signal ends it (any but KILL "
 	 "puts the counters back first); without -e, -m and -g, the bytes read from and written to "
 	 "memory. Beside a COMMAND the report is on stderr. What adds up over time has its rate "
@@ -27,7 +27,7 @@ static const struct command commands[] = {
 	 "to the whole time; a note on stderr says so. An interval in which not every pass was "
 	 "measured is not reported. The exit status is that of COMMAND, if there is one; 1 if "
 	 "another program took a counter away."},
-	{"top", cmd_top, open_machine, WATCH | MACHINE, 0, 0, false, "",
+	{"top", cmd_top, OPEN_MACHINE, WATCH | MACHINE, 0, 0, false, "",
 	 "what sockets and memory channels do, live",
 	 "Group OVERVIEW ('uncore groups OVERVIEW') of each socket, as rates, and the traffic of "
 	 "each memory channel as a bar: in a section of its own where there is room, else one "
@@ -36,7 +36,7 @@ static const struct command commands[] = {
 	 "ends, c switches channels, ? tells more. '-' is no value, '*' goes without some units, "
 	 "'~' is scaled, having been measured in passes: the last lines say why. Without a "
 	 "terminal frames come one after the other, as wide as COLUMNS says, or 80."},
-	{"list", cmd_list, open_tables, REPORT | CPU, 0, SIZE_MAX, false, "[WORD ...]",
+	{"list", cmd_list, OPEN_TABLES, REPORT | CPU, 0, SIZE_MAX, false, "[WORD ...]",
 	 "metrics and events that can be counted, all or those with these words",
 	 "Each WORD must be in the name or the description, whatever its case; one with * ? [] is "
 	 "a pattern for the whole name. Metrics come first, those that mean the same on every CPU "
@@ -45,59 +45,59 @@ static const struct command commands[] = {
 	 "'list NAME' shows its masks. NAME:field=.. counts only with a value for that field. With "
 	 "-v, formulas, codes and control values too. With -j events alone, and those found by "
 	 "their description only if no name is."},
-	{"metrics", cmd_metrics, open_tables, REPORT | CPU | MACHINE, 0, SIZE_MAX, false,
+	{"metrics", cmd_metrics, OPEN_TABLES, REPORT | CPU | MACHINE, 0, SIZE_MAX, false,
 	 "[WORD ...]", "derived metrics, and why one is not available",
 	 "WORD: as for list. With -v, formulas and the events they need too."},
-	{"groups", cmd_groups, open_tables, REPORT | CPU | MACHINE, 0, 1, false, "[GROUP]",
+	{"groups", cmd_groups, OPEN_TABLES, REPORT | CPU | MACHINE, 0, 1, false, "[GROUP]",
 	 "sets of metrics and events that are measured together",
 	 "What this CPU has of each, what is missing and why, and in how many passes it is "
 	 "counted: one means all at once. A site adds its own in /etc/libuncore/site.tbl."},
-	{"doctor", cmd_doctor, NULL, REPORT | MACHINE, 0, 0, false, "",
+	{"doctor", cmd_doctor, OPEN_NOTHING, REPORT | MACHINE, 0, 0, false, "",
 	 "why counters can or cannot be read here, and what to do",
 	 "Looks at rights, drivers, lockdown, units that are missing where others of their type "
 	 "are there, counters that others use and what they count, what is frozen. Tries what a "
 	 "start needs: in each space of registers and on each socket one control of a unit that "
 	 "nobody uses is written with the value that is in it. Notes are 'ok'. The exit status is "
 	 "1 if anything needed is missing."},
-	{"cpus", cmd_cpus, open_any_tables, REPORT, 0, 0, false, "",
+	{"cpus", cmd_cpus, OPEN_ANY_TABLES, REPORT, 0, 0, false, "",
 	 "CPUs that the library has event tables for", ""},
-	{"units", cmd_units, open_tables, REPORT | CPU | MACHINE, 0, 0, false, "",
+	{"units", cmd_units, OPEN_TABLES, REPORT | CPU | MACHINE, 0, 0, false, "",
 	 "units of this machine, where they are, what serves them, and why one cannot be read",
 	 "With -c, the units that a socket with this CPU may have."},
-	{"counters", cmd_counters, open_node, REPORT | MACHINE, 0, 0, false, "",
+	{"counters", cmd_counters, OPEN_NODE, REPORT | MACHINE, 0, 0, false, "",
 	 "counters that are in use, what they count, and who has programmed them",
 	 "OWNER is libuncore (a session that runs, by the ledger of the node), dead (a session "
 	 "that was killed; the next one, or 'uncore release', puts back what it had found), kernel "
 	 "(its driver, for a program with perf events; with the pid where there is only one such "
 	 "program) or stranger (neither). SINCE is in UTC. A counter that several sessions share "
 	 "has a line for each. Nothing is written."},
-	{"release", cmd_release, open_node, REPORT | MACHINE | RELEASE, 0, 0, false, "",
+	{"release", cmd_release, OPEN_NODE, REPORT | MACHINE | RELEASE, 0, 0, false, "",
 	 "free the counters that the dead have left",
 	 "Puts back what they had found, lets units and sockets go on that they have frozen, and "
 	 "shows the counters that were in use with what came of each. Counters of the kernel and "
 	 "of sessions that run are never touched. The exit status is 1 if something could not be "
 	 "freed."},
-	{"encode", cmd_encode, open_tables_alone, REPORT | CPU, 1, 1, false, "EVENT",
+	{"encode", cmd_encode, OPEN_TABLES_ALONE, REPORT | CPU, 1, 1, false, "EVENT",
 	 "what an event is in registers",
 	 "EVENT: [type[index].]EVENT[:UMASK]...[:field=value]...[:socket=N]. \"writes\" is what "
 	 "starts the first unit of the type; an event that counts only beside another one has a "
 	 "note instead."},
-	{"decode", cmd_decode, open_tables, REPORT | CPU, 2, 17, false, "UNIT REGISTER=VALUE...",
+	{"decode", cmd_decode, OPEN_TABLES, REPORT | CPU, 2, 17, false, "UNIT REGISTER=VALUE...",
 	 "the event and the fields in register values",
 	 "UNIT is a unit type, REGISTER one of its registers; CTL is the control of any counter. "
 	 "One control at a time, with the filters that it depends on. Bits that read back as 0, "
 	 "and those by which sampling freezes, need not be as they were written."},
-	{"eval", cmd_eval, open_tables, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
+	{"eval", cmd_eval, OPEN_TABLES, REPORT | CPU, 1, SIZE_MAX, false, "METRIC EVENT=COUNT...",
 	 "compute a metric from counts of the events that it needs",
 	 "EVENT may be TIME (seconds), TSC (ticks), TSC_HZ or MEMORY_PEAK, too."},
-	{"registers", cmd_registers, open_tables, REPORT | CPU, 0, 0, false, "",
+	{"registers", cmd_registers, OPEN_TABLES, REPORT | CPU, 0, 0, false, "",
 	 "monitor registers of all units of a socket", ""},
-	{"completion", cmd_completion, NULL, 0, 1, 1, false, "bash|zsh",
+	{"completion", cmd_completion, OPEN_NOTHING, 0, 1, 1, false, "bash|zsh",
 	 "a script by which the shell completes commands, options and names",
 	 "It is installed with the command; without that: source <(uncore completion bash)."},
-	{"help", cmd_help, NULL, MANUAL, 0, 1, false, "[COMMAND]", "this, or the help of a command",
-	 ""},
-	{"version", cmd_version, NULL, 0, 0, 0, false, "", "version of the library", ""},
+	{"help", cmd_help, OPEN_NOTHING, MANUAL, 0, 1, false, "[COMMAND]",
+	 "this, or the help of a command", ""},
+	{"version", cmd_version, OPEN_NOTHING, 0, 0, 0, false, "", "version of the library", ""},
 	{.name = NULL},
 };
 
