@@ -16,7 +16,8 @@ struct table *table_new(const char *columns);
 void table_titles(struct table *);
 /* A new, empty line. */
 void table_line(struct table *);
-/* Adds text to a cell of the last line. One of several lines stands on the last lines of its row. */
+/* Adds text to a cell of the last line. One of several lines stands on the last lines of its
+ * row. */
 void table_put(struct table *, size_t column, const char *text);
 /* The column of a title, of which there must be one. */
 size_t table_column(const struct table *, const char *title);

@@ -52,8 +52,8 @@ void print_bool(struct printer *, const char *key, bool value);
 void print_number(struct printer *, const char *key, double value); /* not finite: null */
 void print_null(struct printer *, const char *key);
 
-/* Of JSON: what follows is in an array '[' or an object '{', until print_close(); a newline follows the
- * outermost. Keys are NULL for the elements of arrays. */
+/* Of JSON: what follows is in an array '[' or an object '{', until print_close(); a newline follows
+ * the outermost. Keys are NULL for the elements of arrays. */
 void print_open(struct printer *, const char *key, char bracket);
 void print_close(struct printer *);
 

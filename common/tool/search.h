@@ -17,7 +17,8 @@ enum found { FOUND_NOT, FOUND_IN_TEXT, FOUND_IN_NAME };
 void search_start(struct search *, char *const *word);
 /* Each word is in the name; or else in name or text. */
 enum found search_in(struct search *, const char *name, const char *text);
-/* Nothing was found among names of these kinds: says so, and what is near. Returns the exit status. */
+/* Nothing was found among names of these kinds: says so, and what is near. Returns the exit
+ * status. */
 enum { IN_EVENTS = 1, IN_METRICS = 2 };
 int search_failed(const struct search *, const struct unc_platform *, unsigned kinds);
 

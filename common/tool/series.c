@@ -20,7 +20,8 @@ static struct number *new_number(struct series *s, int id)
 	return &s->number[s->n++];
 }
 
-/* What the memory that an item is about can move in a second; 0: not known, or it is about no such thing. */
+/* What the memory that an item is about can move in a second; 0: not known, or it is about no such
+ * thing. */
 static double peak_of(struct unc_platform *platform, const struct unc_item *item)
 {
 	static const char *const traffic[] = {"memory_read_bytes", "memory_write_bytes",

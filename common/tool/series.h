@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The items of a session as numbers of a report or a frame: what they are, and what the last read said of them. */
+/* The items of a session as numbers of a report or a frame: what they are, and what the last read
+ * said of them. */
 #ifndef UNC_TOOL_SERIES_H
 #define UNC_TOOL_SERIES_H
 
@@ -48,19 +49,21 @@ struct series {
 	size_t n;
 	struct unc_value *value; /* of the session's items */
 	size_t n_values;
-	/* of the last read: seconds since the start, seconds that the numbers are of, time of the day */
+	/* of the last read: seconds since the start, seconds that the numbers are of, time of the
+	 * day */
 	double time, seconds;
 	struct timespec clock;
 };
 
 /* An empty session. 0, or the exit status. */
 int series_open(struct series *, struct unc_platform *, unsigned flags);
-/* Adds a text at its places (UNC_EACH_*), as numbers behind those before. 0, or an error of the session. */
+/* Adds a text at its places (UNC_EACH_*), as numbers behind those before. 0, or an error of the
+ * session. */
 int series_add(struct series *, const char *text, unsigned per);
 /* A number that is no item of the session. */
 void series_add_unknown(struct series *, const char *name, const char *reason);
-/* Ends the interval; with `overflow` only if an event has ended it (its id is -1 otherwise). From here on
- * no memory is needed. 0, or an error of the session. */
+/* Ends the interval; with `overflow` only if an event has ended it (its id is -1 otherwise). From
+ * here on no memory is needed. 0, or an error of the session. */
 int series_read(struct series *, struct unc_overflow *overflow);
 /* Why a number is not valid, or cannot be counted; until the next call for the session. */
 const char *series_reason(const struct series *, const struct number *);

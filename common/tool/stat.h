@@ -51,7 +51,8 @@ struct stat_job {
 	double time, seconds;  /* of the next report: since the first start, and how long */
 };
 
-/* stat_items.c: each part of a list with commas becomes lines of the report. 0, or the exit status. */
+/* stat_items.c: each part of a list with commas becomes lines of the report. 0, or the exit
+ * status. */
 int stat_add(struct stat_job *, const struct wish *);
 
 /* stat_run.c: counts and reports. Returns the exit status. */

@@ -5,7 +5,8 @@
 
 #include "stat.h"
 
-/* Who wants an item. Of a group it need not be there; what cannot be counted here is told with the group. */
+/* Who wants an item. Of a group it need not be there; what cannot be counted here is told with the
+ * group. */
 enum stat_origin { OF_USER, OF_GROUP, OF_GROUP_LACKING };
 
 static bool has_line(const struct stat_job *job, const char *label)

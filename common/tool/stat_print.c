@@ -205,7 +205,8 @@ static void print_object(const struct stat_job *job, struct printer *p)
 
 /* ---- */
 
-/* Whether all of it is where it should be. Who reads no more has seen enough: that is no error to tell. */
+/* Whether all of it is where it should be. Who reads no more has seen enough: that is no error to
+ * tell. */
 static int end_report(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -114,7 +114,8 @@ static size_t channel_of(struct top *top, const struct unc_item *item)
 	return i;
 }
 
-/* Counts a needed event on each unit, if units are channels: each counts its own share, and a socket has several. */
+/* Counts a needed event on each unit, if units are channels: each counts its own share, and a
+ * socket has several. */
 static int add_parts(struct top *top, bool write, size_t need, const char *event)
 {
 	struct unc_encoding e = {.size = sizeof(e)};
