@@ -46,8 +46,11 @@ const struct top_view *top_view(const struct top *top)
 
 /* ---- opening */
 
-static int add_column(struct top *top, const char *text)
+/* Column `i` of the view, of the numbers from `first` on. */
+static void make_column(struct top *top, size_t i, const char *name, size_t first)
 {
+	const struct number *n = &top->series.number[first];
+	const struct unc_metric *metric = n->item.metric;
 	struct top_view *v = &top->view;
 	const struct {
 		const char *name;
@@ -56,43 +59,37 @@ static int add_column(struct top *top, const char *text)
 		     {traffic_metrics[1], &v->write},
 		     {"memory_bandwidth", &v->all},
 		     {"memory_utilization", &v->share}};
-	struct unc_item item = {.size = sizeof(item)};
-	int rc = unc_item_find(top->series.platform, text, &item);
 
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(top->series.platform));
-	top->column = must_grow(top->column, v->columns, sizeof(*top->column));
-	top->column[v->columns] = (struct top_column){
-		.name = must_print("%s", text),
-		.unit = item.metric ? item.metric->unit : "count",
-		.total = !item.metric || item.metric->kind == UNC_METRIC_TOTAL,
+	top->column[i] = (struct top_column){
+		.name = name,
+		.unit = metric ? metric->unit : "count",
+		.total = !metric || metric->kind == UNC_METRIC_TOTAL,
 	};
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(text, known[i].name) == 0)
-			*known[i].column = (int)v->columns;
-	v->columns++;
-	return 0;
+	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
+		if (strcmp(name, known[k].name) == 0)
+			*known[k].column = (int)i;
+	for (size_t row = 0; row < v->rows; row++) {
+		v->number[row * v->columns + i].at = first + row;
+		if (v->read == (int)i)
+			v->peak[row] = n[row].peak;
+	}
 }
 
-/* The numbers of a column, some of which a socket may be without. */
-static int add_numbers(struct top *top, size_t column)
+/* What each socket and all of them do of an item, which some may be without. */
+static int add_column(struct top *top, size_t i, const char *text)
 {
 	struct series *s = &top->series;
-	struct top_view *v = &top->view;
-	size_t n = s->n;
-	int rc = series_add(s, v->column[column].name, UNC_EACH_SOCKET | UNC_EACH_LACKING);
+	size_t first = s->n;
+	int rc = series_add(s, text, UNC_EACH_SOCKET | UNC_EACH_LACKING);
 
-	if (rc == 0 && v->rows > v->sockets)
-		rc = series_add(s, v->column[column].name, UNC_EACH_LACKING);
-	for (; rc == 0 && n < s->n; n++) {
-		int socket = s->number[n].item.at.socket;
-		size_t row = socket < 0 ? v->sockets : (size_t)socket;
-
-		v->number[row * v->columns + column].at = n;
-		if (column == (size_t)v->read)
-			v->peak[row] = s->number[n].peak;
-	}
-	return rc < 0 ? library_error(rc, unc_session_error(s->session)) : 0;
+	if (rc == 0 && top->view.rows > top->view.sockets)
+		rc = series_add(s, text, UNC_EACH_LACKING);
+	if (rc < 0)
+		return library_error(rc, unc_session_error(s->session));
+	if (s->n - first != top->view.rows)
+		return failure("%s is of one place only", text);
+	make_column(top, i, text, first);
+	return 0;
 }
 
 /* The channel that a unit is, perhaps a new one. */
@@ -159,47 +156,40 @@ static int add_channels(struct top *top, bool write)
 	return rc;
 }
 
-/* The rows and columns of the view, without numbers. */
-static int open_view(struct top *top, const char *group)
+static int open_view(struct top *top, const struct unc_group *g)
 {
 	const struct unc_platform *platform = top->series.platform;
 	struct top_view *v = &top->view;
-	const struct unc_group *g;
-	int rc = open_group(top->series.platform, group, false, &g);
+	int rc = 0;
 
-	if (rc)
-		return rc;
 	v->machine = unc_platform_cpu(platform)->name;
 	v->simulated = unc_platform_simulated(platform);
 	v->sockets = (size_t)unc_platform_sockets(platform);
 	v->rows = v->sockets + (v->sockets > 1);
-	v->read = v->write = v->all = v->share = -1;
-	for (size_t i = 0; rc == 0 && i < g->n_items; i++)
-		rc = add_column(top, g->items[i]);
-	v->column = top->column;
+	v->columns = g->n_items;
+	v->column = top->column = must_alloc(NULL, v->columns, sizeof(*v->column));
 	v->number = must_alloc(NULL, v->rows * v->columns, sizeof(*v->number));
 	v->peak = must_alloc(NULL, v->rows, sizeof(*v->peak));
 	v->note = must_alloc(NULL, TOP_NOTES, sizeof(*v->note));
+	v->read = v->write = v->all = v->share = -1;
+	for (size_t i = 0; rc == 0 && i < v->columns; i++)
+		rc = add_column(top, i, g->items[i]);
+	for (int write = 0; rc == 0 && v->read >= 0 && v->write >= 0 && write < 2; write++)
+		rc = add_channels(top, write);
+	v->passes = unc_session_passes(top->series.session);
 	return rc;
 }
 
 int top_open(struct unc_platform *platform, const char *group, struct top **out)
 {
-	struct top *top = must_alloc(NULL, 1, sizeof(*top));
-	struct top_view *v = &top->view;
-	int rc;
+	const struct unc_group *g;
+	int rc = open_group(platform, group, false, &g);
 
-	*out = top;
-	rc = series_open(&top->series, platform, UNC_SESSION_ROTATE);
-	if (rc == 0)
-		rc = open_view(top, group);
-	for (size_t i = 0; rc == 0 && i < v->columns; i++)
-		rc = add_numbers(top, i);
-	for (int write = 0; rc == 0 && v->read >= 0 && v->write >= 0 && write < 2; write++)
-		rc = add_channels(top, write);
-	if (rc == 0)
-		v->passes = unc_session_passes(top->series.session);
-	return rc;
+	if (rc)
+		return rc;
+	*out = must_alloc(NULL, 1, sizeof(**out));
+	rc = series_open(&(*out)->series, platform, UNC_SESSION_ROTATE);
+	return rc ? rc : open_view(*out, g);
 }
 
 void top_close(struct top *top)
@@ -207,8 +197,6 @@ void top_close(struct top *top)
 	if (!top)
 		return;
 	series_close(&top->series);
-	for (size_t i = 0; i < top->view.columns; i++)
-		free((char *)top->column[i].name);
 	for (size_t k = 0; k < 2; k++)
 		free(top->count[k]);
 	free(top->column);
@@ -222,32 +210,22 @@ void top_close(struct top *top)
 
 /* ---- reading */
 
-/* The first of its kind, and how many more there are. */
-struct note {
-	char *text; /* of TOP_NOTE letters */
-	size_t more;
+/* Numbers of which the same is to be said. */
+struct found {
+	const struct number *first;
+	size_t n;
 };
 
-__attribute__((format(printf, 2, 3))) static void add_note(struct note *note, const char *format,
-							   ...)
+static void find(struct found *found, const struct number *n)
 {
-	va_list args;
-
-	if (note->text[0]) {
-		note->more++;
-		return;
-	}
-	va_start(args, format);
-	vsnprintf(note->text, TOP_NOTE, format, args);
-	va_end(args);
+	if (found->n++ == 0)
+		found->first = n;
 }
 
-static void end_note(const struct note *note)
+static const char *and_more(char buf[CELL_MAX], const struct found *found)
 {
-	size_t n = strlen(note->text);
-
-	if (note->more)
-		snprintf(note->text + n, TOP_NOTE - n, " (and %zu more)", note->more);
+	snprintf(buf, CELL_MAX, found->n > 1 ? " (and %zu more)" : "", found->n - 1);
+	return buf;
 }
 
 static void take_number(const struct top *top, struct top_number *out, bool total)
@@ -263,28 +241,34 @@ static void take_number(const struct top *top, struct top_number *out, bool tota
 
 static void take_numbers(struct top *top, bool *lost)
 {
+	const struct series *s = &top->series;
+	struct found none = {.n = 0}, partial = {.n = 0};
 	struct top_view *v = &top->view;
-	struct note none = {.text = v->note[NOTE_NO_VALUE]},
-		    partial = {.text = v->note[NOTE_PARTIAL]};
 	char text[CELL_MAX];
 	double share = 1;
 
 	for (size_t i = 0; i < v->rows * v->columns; i++) {
-		const struct number *n = &top->series.number[v->number[i].at];
+		const struct number *n = &s->number[v->number[i].at];
 
 		take_number(top, &v->number[i], v->column[i % v->columns].total);
 		if (!v->number[i].valid)
-			add_note(&none, "- no value: %s: %s", n->item.name,
-				 series_reason(&top->series, n));
+			find(&none, n);
 		else if (n->partial)
-			add_note(&partial, "* of fewer units: %s: %u of %u units: %s", n->item.name,
-				 n->units, n->of, unc_session_partial(top->series.session, n->id));
+			find(&partial, n);
 		if (n->valid && n->scaled)
 			share = fmin(share, n->share);
 		*lost |= n->lost;
 	}
-	end_note(&none);
-	end_note(&partial);
+	if (none.n)
+		snprintf(v->note[NOTE_NO_VALUE], TOP_NOTE, "- no value: %s: %s%s",
+			 none.first->item.name, series_reason(s, none.first),
+			 and_more(text, &none));
+	if (partial.n)
+		snprintf(v->note[NOTE_PARTIAL], TOP_NOTE,
+			 "* of fewer units: %s: %u of %u units: %s%s", partial.first->item.name,
+			 partial.first->units, partial.first->of,
+			 unc_session_partial(s->session, partial.first->id),
+			 and_more(text, &partial));
 	if (share < 1)
 		snprintf(v->note[NOTE_SCALED], TOP_NOTE, "~ scaled: measured %s %% of the time%s",
 			 percent_text(text, share),
