@@ -380,6 +380,73 @@ static void test_hidden(void)
 	stop(top, platform);
 }
 
+/* Units of a type, if a socket has several of them. */
+static size_t units_abreast(const struct unc_platform *platform, const char *type)
+{
+	const struct unc_unit *unit, *last = NULL;
+	size_t n = 0;
+	bool several = false;
+
+	for (size_t i = 0; (unit = unc_unit_get(platform, i)) != NULL; i++) {
+		if (strcmp(unit->type->name, type) != 0)
+			continue;
+		several |= last && last->socket == unit->socket;
+		last = unit;
+		n++;
+	}
+	return several ? n : 0;
+}
+
+/* Units that count what is read from memory: each its own share, several on a socket. */
+static size_t units_that_read(struct unc_platform *platform)
+{
+	struct unc_encoding e = {.size = sizeof(e)};
+	char last[64] = "";
+	const char *need;
+	size_t metric, n = 0;
+
+	CU_ASSERT_FATAL(unc_metric_find(platform, "memory_read_bytes", &metric, NULL) == 0);
+	for (size_t i = 0; (need = unc_metric_need(platform, metric, i)) != NULL; i++) {
+		CU_ASSERT_FATAL(unc_event_encode(platform, need, &e) == 0);
+		if (e.aggregate == UNC_AGGREGATE_SUM && strcmp(e.units_of, last) != 0)
+			n += units_abreast(platform, e.units_of);
+		snprintf(last, sizeof(last), "%s", e.units_of);
+	}
+	return n;
+}
+
+/* On each CPU they are the channels, and what these read together is what all sockets have read. */
+static void test_channels(void)
+{
+	struct unc_options options = {.size = sizeof(options), .sim = "", .cpu = "*"};
+	struct unc_platform *tables, *platform;
+	const struct unc_cpu *cpu;
+	size_t with_channels = 0;
+
+	CU_ASSERT_FATAL(unc_platform_open(&options, &tables) == 0);
+	for (size_t i = 0; (cpu = unc_cpu_get(tables, i)) != NULL; i++) {
+		struct top *top = start(&platform, cpu->name);
+		const struct top_view *v = second(top);
+		double sum = 0;
+
+		for (size_t k = 0; k < v->channels; k++) {
+			CU_ASSERT(v->channel[k].read.valid && v->channel[k].write.valid);
+			sum += v->channel[k].read.value;
+		}
+		if (v->channels != units_that_read(platform))
+			printf("# %s: its channels need TYPE.MEM_BW_READS and TYPE.MEM_BW_WRITES\n",
+			       cpu->name);
+		CU_ASSERT_EQUAL(v->channels, units_that_read(platform));
+		CU_ASSERT(v->channels == 0 ||
+			  near(sum, v->number[(v->rows - 1) * v->columns].value));
+		CU_ASSERT(v->passes == 1);
+		with_channels += v->channels > 0;
+		stop(top, platform);
+	}
+	CU_ASSERT(with_channels > 5); /* all but those of which a socket counts as one unit */
+	unc_platform_close(tables);
+}
+
 /* A group that the CPU has; one whose ratio has no denominator when nothing happens. */
 static void test_idle(void)
 {
@@ -405,6 +472,7 @@ int main(void)
 		{"what is measured on 8 sockets", test_measured},
 		{"the firmware tells the peak", test_known_peak},
 		{"a hidden channel", test_hidden},
+		{"channels of each CPU", test_channels},
 		{"an idle machine", test_idle},
 		{NULL, NULL},
 	};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command top: one session with the items of a group, of each socket and of all, and with the
- * events that make up the traffic of the memory on each of its channels. These are counted for the
- * sockets anyway: they take no counters of their own. Once it is open nothing here needs memory.
+ * The command top: one series with the items of a group, of each socket and of all, and with the
+ * traffic of the memory on each of its channels. What that needs is counted for the sockets anyway:
+ * it takes no counters of its own. Once it is open nothing here needs memory.
  */
 #include "top.h"
 
@@ -14,25 +14,11 @@
 
 #include "output.h"
 
-/* What a metric needs of one channel. */
-struct part {
-	size_t channel;
-	bool write;  /* of memory_write_bytes */
-	size_t need; /* which one */
-	size_t at;   /* in the series */
-};
-
 struct top {
 	struct series series;
 	struct top_view view;
 	struct top_column *column;
-	struct part *part;
-	size_t parts;
-	struct unc_count *count[2]; /* what memory_read_bytes and memory_write_bytes need */
-	size_t needs[2];
 };
-
-static const char *const traffic_metrics[] = {"memory_read_bytes", "memory_write_bytes"};
 
 struct series *top_series(struct top *top)
 {
@@ -55,8 +41,8 @@ static void make_column(struct top *top, size_t i, const char *name, size_t firs
 	const struct {
 		const char *name;
 		int *column;
-	} known[] = {{traffic_metrics[0], &v->read},
-		     {traffic_metrics[1], &v->write},
+	} known[] = {{"memory_read_bytes", &v->read},
+		     {"memory_write_bytes", &v->write},
 		     {"memory_bandwidth", &v->all},
 		     {"memory_utilization", &v->share}};
 
@@ -92,66 +78,53 @@ static int add_column(struct top *top, size_t i, const char *text)
 	return 0;
 }
 
-/* The channel that a unit is, perhaps a new one. */
-static size_t channel_of(struct top *top, const struct unc_item *item)
+/* A metric of a unit type on each of its units. */
+static int add_units(struct top *top, const char *type, const char *metric)
 {
-	const struct unc_target *at = &item->at;
-	struct top_view *v = &top->view;
-	size_t i = 0;
+	struct series *s = &top->series;
+	char *name = must_print("%s.%s", type, metric);
+	int rc = series_add(s, name, UNC_EACH_UNIT | UNC_EACH_LACKING);
 
-	while (i < v->channels &&
-	       (v->channel[i].socket != at->socket || v->channel[i].index != at->index ||
-		strcmp(v->channel[i].type, item->units_of) != 0))
-		i++;
-	if (i < v->channels)
-		return i;
-	v->channel = must_grow(v->channel, i, sizeof(*v->channel));
-	v->channel[v->channels++] = (struct top_channel){
-		.type = item->units_of, .socket = at->socket, .index = at->index};
-	return i;
+	free(name);
+	return rc < 0 ? library_error(rc, unc_session_error(s->session)) : 0;
 }
 
-/* Counts a needed event on each unit, if units are channels: each counts its own share, and a
- * socket has several. */
-static int add_parts(struct top *top, bool write, size_t need, const char *event)
+/* Whether units of a type count the bytes that they move. */
+static bool moves_bytes(struct unc_platform *platform, const char *type)
 {
-	struct unc_encoding e = {.size = sizeof(e)};
+	char *name = must_print("%s.MEM_BW_READS", type);
+	const struct unc_metric *metric = NULL;
+	size_t index;
+
+	if (unc_metric_find(platform, name, &index, NULL) == 0)
+		metric = unc_metric_get(platform, index);
+	free(name);
+	return metric && metric->available && metric->kind == UNC_METRIC_TOTAL;
+}
+
+/* Of each unit of a type the bytes read and written, if units are channels: a socket has several. */
+static int add_channels(struct top *top, const char *type)
+{
 	struct series *s = &top->series;
+	struct top_view *v = &top->view;
 	size_t first = s->n;
 	bool several = false;
-	int rc = unc_event_encode(s->platform, event, &e);
+	int rc = add_units(top, type, "MEM_BW_READS");
+	size_t n = s->n - first;
 
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(s->platform));
-	if (e.aggregate != UNC_AGGREGATE_SUM)
-		return 0;
-	rc = series_add(s, event, UNC_EACH_UNIT | UNC_EACH_LACKING);
-	if (rc < 0)
-		return library_error(rc, unc_session_error(s->session));
-	for (size_t i = first; i + 1 < s->n; i++)
+	if (rc == 0)
+		rc = add_units(top, type, "MEM_BW_WRITES");
+	for (size_t i = first; rc == 0 && i + 1 < first + n; i++)
 		several |= s->number[i].item.at.socket == s->number[i + 1].item.at.socket;
-	for (size_t i = first; several && i < s->n; i++) {
-		top->part = must_grow(top->part, top->parts, sizeof(*top->part));
-		top->part[top->parts++] =
-			(struct part){channel_of(top, &s->number[i].item), write, need, i};
-	}
-	return 0;
-}
+	for (size_t i = first; several && i < first + n; i++) {
+		const struct unc_item *item = &s->number[i].item;
 
-/* What the traffic of a channel is made of. */
-static int add_channels(struct top *top, bool write)
-{
-	const struct unc_platform *platform = top->series.platform;
-	const char *need;
-	size_t metric;
-	int rc = unc_metric_find(top->series.platform, traffic_metrics[write], &metric, NULL);
-
-	if (rc < 0)
-		return library_error(rc, unc_platform_error(platform));
-	for (size_t i = 0; rc == 0 && (need = unc_metric_need(platform, metric, i)); i++) {
-		top->count[write] = must_grow(top->count[write], i, sizeof(struct unc_count));
-		top->count[write][top->needs[write]++] = (struct unc_count){.event = need};
-		rc = add_parts(top, write, i, need);
+		v->channel = must_grow(v->channel, v->channels, sizeof(*v->channel));
+		v->channel[v->channels++] = (struct top_channel){.type = item->units_of,
+								 .socket = item->at.socket,
+								 .index = item->at.index,
+								 .read.at = i,
+								 .write.at = i + n};
 	}
 	return rc;
 }
@@ -160,6 +133,7 @@ static int open_view(struct top *top, const struct unc_group *g)
 {
 	const struct unc_platform *platform = top->series.platform;
 	struct top_view *v = &top->view;
+	const struct unc_type *type;
 	int rc = 0;
 
 	v->machine = unc_platform_cpu(platform)->name;
@@ -174,8 +148,11 @@ static int open_view(struct top *top, const struct unc_group *g)
 	v->read = v->write = v->all = v->share = -1;
 	for (size_t i = 0; rc == 0 && i < v->columns; i++)
 		rc = add_column(top, i, g->items[i]);
-	for (int write = 0; rc == 0 && v->read >= 0 && v->write >= 0 && write < 2; write++)
-		rc = add_channels(top, write);
+	for (size_t i = 0;
+	     rc == 0 && v->read >= 0 && v->write >= 0 && (type = unc_type_get(platform, i)) != NULL;
+	     i++)
+		if (moves_bytes(top->series.platform, type->name))
+			rc = add_channels(top, type->name);
 	v->passes = unc_session_passes(top->series.session);
 	return rc;
 }
@@ -197,10 +174,7 @@ void top_close(struct top *top)
 	if (!top)
 		return;
 	series_close(&top->series);
-	for (size_t k = 0; k < 2; k++)
-		free(top->count[k]);
 	free(top->column);
-	free(top->part);
 	free(top->view.number);
 	free(top->view.peak);
 	free(top->view.channel);
@@ -275,39 +249,6 @@ static void take_numbers(struct top *top, bool *lost)
 			 v->passes > 1 ? ", in turn with what does not fit at once" : "");
 }
 
-/* The metric of one channel: of what it needs, that which this unit counted. */
-static void take_channel(struct top *top, size_t channel, bool write)
-{
-	struct top_channel *c = &top->view.channel[channel];
-	struct top_number *out = write ? &c->write : &c->read;
-	struct unc_count *count = top->count[write];
-	bool valid = true;
-	double value = 0;
-	size_t parts = 0;
-
-	*out = (struct top_number){.at = 0};
-	for (size_t i = 0; i < top->needs[write]; i++)
-		count[i].value = 0;
-	for (size_t i = 0; i < top->parts; i++) {
-		const struct part *part = &top->part[i];
-		struct top_number n = {.at = part->at};
-
-		if (part->channel != channel || part->write != write)
-			continue;
-		take_number(top, &n, true);
-		valid &= n.valid;
-		out->scaled |= n.scaled;
-		count[part->need].value = n.value;
-		parts++;
-	}
-	if (!valid || parts == 0 ||
-	    unc_metric_eval(top->series.platform, traffic_metrics[write], count, top->needs[write],
-			    sizeof(*count), &value) < 0)
-		return;
-	out->valid = true;
-	out->value = value;
-}
-
 int top_read(struct top *top, bool *lost)
 {
 	struct top_view *v = &top->view;
@@ -323,9 +264,10 @@ int top_read(struct top *top, bool *lost)
 		v->note[i][0] = '\0';
 	*lost = false;
 	take_numbers(top, lost);
-	for (size_t i = 0; i < v->channels; i++)
-		for (int write = 0; write < 2; write++)
-			take_channel(top, i, write);
+	for (size_t i = 0; i < v->channels; i++) {
+		take_number(top, &v->channel[i].read, true);
+		take_number(top, &v->channel[i].write, true);
+	}
 	if (*lost)
 		snprintf(v->note[NOTE_LOST], TOP_NOTE, "A counter was lost; counting starts anew");
 	return 0;
