@@ -105,22 +105,10 @@ static void put_channel(struct frame *f, const struct top_channel *c, int column
 	put(f, "]");
 }
 
-/* Sockets that stand side by side in the section of channels, and the lines that it takes. */
+/* Sockets that stand side by side in the section of channels. */
 static size_t abreast(const struct top_screen *s)
 {
 	return s->width >= 2 * CHANNEL ? (size_t)(s->width / CHANNEL) : 1;
-}
-
-static int channel_lines(const struct top_view *v, const struct top_screen *s)
-{
-	int lines = 0;
-
-	for (size_t first = 0; first < v->sockets; first += abreast(s)) {
-		int most = most_channels(v, first, abreast(s));
-
-		lines += most ? most + 2 : 0;
-	}
-	return lines;
 }
 
 /* A line of some sockets side by side: their titles (-1), or a channel of each. */
@@ -409,7 +397,7 @@ static void draw_notes(struct frame *f, size_t left_out, int most)
 		putf(f, "%zu column%s more where a line has more than %d letters", left_out,
 		     left_out > 1 ? "s" : "", f->screen->width);
 	}
-	if (most >= 0 && f->lines - first > most) {
+	if (f->lines - first > most) {
 		snprintf(more, sizeof(more), " ... %d more line%s: key ?", f->lines - first - most,
 			 f->lines - first - most > 1 ? "s" : "");
 		f->lines = first + most;
@@ -425,35 +413,45 @@ static void draw_notes(struct frame *f, size_t left_out, int most)
 	}
 }
 
-static void compose(struct frame *f)
+/* All but the notes, channels in a section of their own (apart) or behind their sockets. Returns how
+ * many columns are left out. */
+static size_t draw_sections(struct frame *f, bool apart)
 {
 	const struct top_view *v = f->view;
-	const struct top_screen *s = f->screen;
-	bool memory = v->read >= 0 && v->write >= 0, channels = v->channels && !s->no_channels;
+	bool channels = v->channels && !f->screen->no_channels;
+
+	f->lines = 0;
+	draw_head(f);
+	if (v->read >= 0 && v->write >= 0)
+		draw_memory(f, channels && !apart);
+	size_t left_out = draw_others(f);
+
+	if (channels && apart)
+		draw_channels(f);
+	return left_out;
+}
+
+static void compose(struct frame *f)
+{
+	int height = f->screen->height ? f->screen->height : LINES;
 	size_t left_out = 0;
 
 	draw_head(f);
-	if (s->help) {
+	if (f->screen->help) {
 		draw_help(f);
-		draw_notes(f, 0, -1);
+		draw_notes(f, 0, LINES);
 		return;
 	}
-	if (v->seconds <= 0)
+	if (f->view->seconds <= 0)
 		return;
-	/* Lines without the section of channels, of which one is for a note. */
-	int others = 4 + (int)v->rows, fixed = 1 + (memory ? 2 + (int)v->rows : 0) + others + 1;
-	f->tight = s->height && fixed > s->height;
-	bool apart = channels && (!s->height || fixed + channel_lines(v, s) <= s->height);
-
-	if (memory)
-		draw_memory(f, channels && !apart);
-	left_out = draw_others(f);
-	if (apart)
-		draw_channels(f);
-	draw_notes(f, left_out,
-		   s->height && s->height > f->lines ? s->height - f->lines
-		   : s->height                       ? 1
-						     : -1);
+	/* The first form that leaves a line for a note; the last has no empty lines. */
+	for (int form = 0; form < 3; form++) {
+		f->tight = form == 2;
+		left_out = draw_sections(f, form == 0);
+		if (f->lines < height)
+			break;
+	}
+	draw_notes(f, left_out, height > f->lines ? height - f->lines : 1);
 }
 
 /* On a terminal as many lines as it has; the frame before is overwritten. */
