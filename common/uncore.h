@@ -560,7 +560,8 @@ enum {
 	                            it lasts until each that the item needs has had its turn */
 	UNC_VALUE_ESTIMATED = 4, /* not measured all of the time: scaled to all of it */
 	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_missing() */
-	UNC_VALUE_LOST = 16      /* not VALID until the session starts anew: unc_session_reason() */
+	UNC_VALUE_LOST = 16,     /* not VALID until the session starts anew: unc_session_reason() */
+	UNC_VALUE_WAITS = 32     /* not VALID yet: a pass that it needs has not had its turn */
 };
 
 struct unc_value {
@@ -635,12 +636,29 @@ UNC_API const char *unc_session_unprotected(struct unc_session *);
 UNC_API int unc_session_time(struct unc_session *, double *since_start, double *interval);
 
 /*
+ * Lets the passes of a session take turns by themselves, from its next start on, by a thread of the
+ * library. ms: each pass begins a turn in any time of so many milliseconds, so that who reads no
+ * more often finds every value FRESH (a machine that is too busy apart); a larger number disturbs
+ * less what is counted. Turns begin with 2 ms, after start and reset, and each round takes twice as
+ * long until it is as long as it may be. Sessions of the platform that want the same in the same
+ * order turn together, at the pace of the fastest. With one pass there is nothing to be done. 0: no
+ * more turns, also where it runs: what is counted then goes on, and unc_session_rotate() works.
+ * A value has no meaning (UNC_VALUE_WAITS) before each pass that it needs has had a turn, and no
+ * interval ends with a moment of one. Where a turn fails, as when somebody has come to use the
+ * counters of the next pass, nothing is counted any more: unc_session_read() and
+ * unc_session_reset() return that error, those of unc_session_rotate(), until the session is
+ * stopped, which returns it too, and starts anew.
+ * Errors: UNC_ERR_STATE the session is running, and its passes do not take turns yet.
+ */
+UNC_API int unc_session_turns(struct unc_session *, unsigned ms);
+
+/*
  * Moves a rotating session on to its next pass: only units of which the events change are
  * programmed anew, what fits always goes on. Does nothing with one pass. It ends no interval: that
  * does unc_session_read(), so that a program may rotate through all passes before it reads, or
  * read before each step.
- * Errors: UNC_ERR_STATE not running; those of unc_session_start() and unc_session_stop(). After
- * one the session is stopped, but where memory ran out before anything was done: then it goes on
+ * Errors: UNC_ERR_STATE not running, or unc_session_turns() does it; those of unc_session_start()
+ * and unc_session_stop(). After one the session is stopped, but where memory ran out before anything was done: then it goes on
  * as it was.
  */
 UNC_API int unc_session_rotate(struct unc_session *);

@@ -476,6 +476,7 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 		return unc_fail(&open_error, UNC_ERR_MEMORY, "out of memory");
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_mutex_init(&p->program, NULL);
+	pthread_mutex_init(&p->turning.lock, NULL);
 	mark_process(p);
 	p->log = o.log;
 	p->log_user = o.log_user;
@@ -508,6 +509,7 @@ void unc_platform_close(struct unc_platform *p)
 	unc_ledger_free(p->ledger);
 	/* In a forked process a thread that is not here may hold them. */
 	if (unc_platform_here(p)) {
+		pthread_mutex_destroy(&p->turning.lock);
 		pthread_mutex_destroy(&p->program);
 		pthread_mutex_destroy(&p->lock);
 	}

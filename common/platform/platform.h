@@ -50,6 +50,11 @@ struct unc_platform {
 	pthread_mutex_t lock;    /* of error and the metrics' lazy part */
 	struct unc_error error;
 	pthread_mutex_t program; /* held from looking at controls until they are set; of ledger */
+	struct unc_turns {       /* sessions of which the passes take turns by themselves */
+		pthread_mutex_t lock;
+		struct unc_session *first;
+		unsigned groups; /* that there have been */
+	} turning;
 	struct unc_ledger *ledger;
 	/* descriptors (describe.c) */
 	struct unc_cpu cpu;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: what is to be measured, and whether it fits. */
+/* Sessions: creation, start, stop and end. */
 #include "session/session.h"
 
 #include <stdio.h>
@@ -44,6 +44,95 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 	*out = s;
 	return 0;
 }
+
+/* ---- start, turns by hand, stop */
+
+/* Where its passes turn by themselves nobody may turn before it is one of them. */
+static int begin(struct unc_session *s)
+{
+	int rc;
+
+	s->turning.error = (struct unc_error){0};
+	s->turning.anew = false;
+	rc = unc_session_program(s, unc_turning_pass(s));
+	if (rc < 0)
+		return rc;
+	rc = unc_session_watch(s, &s->error);
+	if (rc == 0) {
+		unc_turning_join(s);
+		return 0;
+	}
+	unc_session_unprogram(s, NULL);
+	s->running = s->started = false;
+	return rc;
+}
+
+int unc_session_start(struct unc_session *s)
+{
+	int rc = unc_session_enter(s);
+
+	if (rc < 0)
+		return rc;
+	if (s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running already");
+	if (unc_session_empty(s))
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session has no events");
+	if (!s->platform->access)
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
+				"the platform was opened for listing only (option cpu)");
+	pthread_mutex_lock(&s->platform->turning.lock);
+	rc = begin(s);
+	pthread_mutex_unlock(&s->platform->turning.lock);
+	return rc;
+}
+
+int unc_session_rotate(struct unc_session *s)
+{
+	int rc = unc_session_enter(s);
+	bool ended;
+
+	if (rc < 0)
+		return rc;
+	if (!s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
+	if (s->n_passes < 2)
+		return 0;
+	if (unc_turning_wanted(s))
+		return unc_fail(&s->error, UNC_ERR_STATE, "its passes take turns by themselves");
+	pthread_mutex_lock(&s->lock);
+	rc = unc_session_end_pass(s, &s->error);
+	ended = rc != UNC_ERR_MEMORY;
+	if (rc == 0)
+		rc = unc_session_begin_pass(s, (s->units.turn + 1) % s->n_passes, &s->error);
+	pthread_mutex_unlock(&s->lock);
+	if (rc < 0 && ended) {
+		unc_session_unwatch(s);
+		s->running = false;
+	}
+	return rc;
+}
+
+int unc_session_stop(struct unc_session *s)
+{
+	int rc = unc_session_enter(s);
+
+	if (rc < 0)
+		return rc;
+	if (!s->running)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
+	unc_session_unwatch(s);
+	pthread_mutex_lock(&s->platform->turning.lock);
+	unc_turning_leave(s);
+	rc = unc_session_unprogram(s, &s->error); /* before the others want other counters */
+	pthread_mutex_unlock(&s->platform->turning.lock);
+	if (s->turning.error.code) {
+		s->error = s->turning.error;
+		rc = s->error.code;
+	}
+	return rc;
+}
+
+/* ---- its end, and what it is */
 
 const char *unc_session_error(const struct unc_session *s)
 {
@@ -109,12 +198,17 @@ static int tell_missing(void *user, uint32_t instance, const struct unc_unit *mi
 int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *user)
 {
 	struct missing_walk walk = {s, fn, user};
+	int rc;
 
 	if (unc_session_enter(s) < 0)
 		return UNC_ERR_STATE;
 	if (id < 0 || (size_t)id >= s->n_items)
 		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
-	return unc_session_walk_units(s, &s->item[id], tell_missing, &walk);
+	/* No turn meanwhile. */
+	pthread_mutex_lock(&s->platform->turning.lock);
+	rc = unc_session_walk_units(s, &s->item[id], tell_missing, &walk);
+	pthread_mutex_unlock(&s->platform->turning.lock);
+	return rc;
 }
 
 struct partial {

@@ -23,9 +23,10 @@
  *   session_items.c   what is measured, and whether it fits; session_add.c adds it,
  *   session_series.c  at all its places
  *   session_read.c    what the units have counted becomes values
- *   session_watch.c   who looks in before they wrap
- *   session_program.c a start, turns, and a stop
- *   session.c         creation and end
+ *   session_program.c units are programmed for a pass, and restored
+ *   session_turns.c   passes take turns by themselves
+ *   session_watch.c   the thread that lets them, and looks in before counters wrap
+ *   session.c         creation, start, stop, end
  *
  * A guest of a session takes part by hooks (struct unc_guest): sampling (session_trigger.c,
  * session_sample.c), which ends intervals at overflows.
@@ -100,6 +101,20 @@ struct unc_interval {
 struct unc_session;
 struct unc_sample; /* sample.h */
 
+/* That passes take turns by themselves: session_turns.c. */
+struct unc_turning {
+	unsigned ms; /* for a round; 0: they do not */
+	/* while they do: */
+	unsigned group; /* of sessions that turn together; 0: none */
+	struct unc_session *next;
+	uint64_t length_ns;     /* of this turn */
+	uint64_t until_ns;      /* end of this turn, where the session is on duty; else 0 */
+	unsigned turns;         /* that have ended since turns were short */
+	bool anew;              /* it was reset: turns are to be short again */
+	struct unc_error error; /* of a turn: the session counts no more */
+};
+enum { UNC_FIRST_TURN_NS = 2000000 };
+
 struct unc_session {
 	struct unc_platform *platform;
 	unsigned flags;
@@ -133,6 +148,7 @@ struct unc_session {
 	pthread_cond_t wake;
 	bool watching, leave;
 	double watch_seconds;
+	struct unc_turning turning;
 };
 
 /* session_enter.c. A call of a program begins: 0, and no sentence is left of the last one;
@@ -161,10 +177,6 @@ int unc_session_walk_units(const struct unc_session *, const struct unc_session_
 			   unc_walk_fn fn, void *user);
 int unc_session_no_memory(struct unc_session *);
 
-/* session_read.c: one look at the counters. The lock is held. */
-int unc_session_look(struct unc_session *, enum unc_extent, struct unc_error *err);
-/* After a verb that has looked at the counters: the time until then is of the running pass. */
-void unc_session_looked(struct unc_session *, enum unc_extent);
 /* session_add.c. Whether items can be added: UNC_ERR_STATE. */
 int unc_session_check_idle(struct unc_session *);
 /* The canonical text of what is named, without its place. */
@@ -175,10 +187,39 @@ int unc_session_base(struct unc_session *, const struct unc_name *, const char *
 int unc_session_add_name(struct unc_session *, const struct unc_name *, const char *base,
 			 const struct unc_error *lacks);
 
+/* session_read.c: one look at the counters. The lock is held. */
+int unc_session_look(struct unc_session *, enum unc_extent, struct unc_error *err);
+/* After a verb that has looked at the counters: the time until then is of the running pass. */
+void unc_session_looked(struct unc_session *, enum unc_extent);
 void unc_session_end_interval(struct unc_session *);
 void unc_session_forget(struct unc_session *); /* all that was counted */
 /* What the first n items have counted, in structs of `size` bytes. The lock is held. */
 void unc_session_values(struct unc_session *, struct unc_value *values, size_t n, size_t size);
+
+/* Whether passes take turns by themselves. How long a pass has to have been measured, in seconds,
+ * for that to stand for all of the time: since start or reset, or of an interval. */
+bool unc_turning_wanted(const struct unc_session *);
+double unc_turning_least(const struct unc_session *, bool interval);
+
+/* session_program.c. A pass is programmed and begins to count, where nothing counts yet; all that
+ * counts is read and ends. Where memory runs out nothing is done, and it runs still. */
+int unc_session_program(struct unc_session *, unsigned pass);
+int unc_session_unprogram(struct unc_session *, struct unc_error *err);
+/* The running pass ends, and the next begins: two steps, the lock is held. After an error of either
+ * nothing counts any more; UNC_ERR_MEMORY of the first: all is as it was. */
+int unc_session_end_pass(struct unc_session *, struct unc_error *err);
+int unc_session_begin_pass(struct unc_session *, unsigned pass, struct unc_error *err);
+
+/* session_turns.c. platform->turning.lock is held: the pass in which the session has to start; it
+ * has started; it is about to stop. */
+unsigned unc_turning_pass(const struct unc_session *);
+void unc_turning_join(struct unc_session *);
+void unc_turning_leave(struct unc_session *);
+/* The lock of the session is held: ns until its thread has to see to the turns; UINT64_MAX: it has
+ * not. */
+uint64_t unc_turning_left(const struct unc_session *);
+/* No lock is held: it sees to them. */
+void unc_turning_turn(struct unc_session *);
 
 /* session_watch.c: a thread looks in before a counter can wrap twice. */
 int unc_session_watch(struct unc_session *, struct unc_error *err);

@@ -121,81 +121,45 @@ static int begin_turn(struct unc_session *s, enum unc_extent extent, struct unc_
 	return rc;
 }
 
-/* ---- the public part */
+/* ---- as a whole */
 
-int unc_session_start(struct unc_session *s)
+int unc_session_program(struct unc_session *s, unsigned pass)
 {
-	bool nothing;
-	int rc = unc_session_enter(s);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	if (s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running already");
-	if (unc_session_empty(s))
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session has no events");
-	if (!s->platform->access)
-		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
-				"the platform was opened for listing only (option cpu)");
+	s->units.turn = pass;
 	unc_session_forget(s);
-	s->units.turn = 0;
 	s->started = false; /* if it fails, nothing is left to be read */
 	if ((rc = begin_turn(s, UNC_ALL, &s->error)) < 0)
 		return rc;
 	s->running = s->started = true;
 	s->final = false;
-	rc = unc_session_watch(s, &s->error);
-	if (rc < 0) {
-		stop(s, UNC_ALL, &nothing, NULL);
-		s->running = s->started = false;
-	}
-	return rc;
+	return 0;
 }
 
-int unc_session_stop(struct unc_session *s)
+int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
 {
 	bool nothing;
-	int rc = unc_session_enter(s);
+	int rc = stop(s, UNC_ALL, &nothing, err);
 
-	if (rc < 0)
-		return rc;
-	if (!s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
-	unc_session_unwatch(s);
-	rc = stop(s, UNC_ALL, &nothing, &s->error);
 	s->running = nothing;
 	return rc;
 }
 
-int unc_session_rotate(struct unc_session *s)
+int unc_session_end_pass(struct unc_session *s, struct unc_error *err)
 {
-	bool nothing;
-	int rc = unc_session_enter(s);
+	bool nothing, none;
+	int rc = stop(s, UNC_TURN, &nothing, err);
 
-	if (rc < 0)
-		return rc;
-	if (!s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
-	if (s->n_passes < 2)
-		return 0;
-	pthread_mutex_lock(&s->lock);
-	rc = stop(s, UNC_TURN, &nothing, &s->error);
-	if (nothing) {
-		pthread_mutex_unlock(&s->lock);
-		return rc;
-	}
-	if (rc == 0) {
-		s->units.turn = (s->units.turn + 1) % s->n_passes;
-		rc = begin_turn(s, UNC_TURN, &s->error);
-	} else {
-		stop(s, UNC_ALL, &nothing, NULL);
-	}
-	pthread_mutex_unlock(&s->lock);
-	if (rc < 0) {
-		unc_session_unwatch(s);
-		s->running = false;
-	}
+	if (rc < 0 && !nothing)
+		stop(s, UNC_ALL, &none, NULL);
 	return rc;
+}
+
+int unc_session_begin_pass(struct unc_session *s, unsigned pass, struct unc_error *err)
+{
+	s->units.turn = pass;
+	return begin_turn(s, UNC_TURN, err);
 }
 
 int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_fn fn, void *user)
@@ -205,6 +169,7 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 
 	if (rc < 0)
 		return rc;
+	pthread_mutex_lock(&s->platform->turning.lock); /* no turn meanwhile */
 	unc_units_lock(&s->units);
 	if (!s->running) {
 		s->units.turn = 0;
@@ -217,5 +182,6 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	if (!s->running && s->units.guest)
 		s->units.guest->end(s);
 	unc_units_unlock(&s->units);
+	pthread_mutex_unlock(&s->platform->turning.lock);
 	return rc;
 }

@@ -8,6 +8,46 @@
 
 #define NOT_STARTED "the session was not started, or its start failed"
 
+/* ---- turns */
+
+bool unc_turning_wanted(const struct unc_session *s)
+{
+	return s->turning.ms && s->n_passes > 1;
+}
+
+double unc_turning_least(const struct unc_session *s, bool interval)
+{
+	double length = (double)s->turning.length_ns * 1e-9;
+
+	if (!unc_turning_wanted(s))
+		return 0;
+	return (interval ? length : fmin(length, UNC_FIRST_TURN_NS * 1e-9)) / 2;
+}
+
+/* What has been counted in a pass since the last interval is enough for one. */
+static bool was_measured(const struct unc_session *s, unsigned pass)
+{
+	const struct unc_pass *p = &s->pass[pass];
+
+	if (unc_turning_wanted(s))
+		return p->time - p->reported >= unc_turning_least(s, true);
+	/* Of a pass that ended since, and began before, a moment is left: it goes to its next turn.
+	 */
+	return pass == s->units.turn || p->begun;
+}
+
+/* The passes of an item that have not had their turn since start or reset. */
+static uint64_t waits_for(const struct unc_session *s, const struct unc_session_item *item)
+{
+	double least = unc_turning_least(s, false);
+	uint64_t passes = 0;
+
+	for (unsigned i = 0; i < s->n_passes && s->n_passes > 1; i++)
+		if (s->pass[i].time <= least)
+			passes |= (uint64_t)1 << i;
+	return passes & item->waits;
+}
+
 /* ---- one look */
 
 void unc_session_looked(struct unc_session *s, enum unc_extent extent)
@@ -71,10 +111,8 @@ void unc_session_end_interval(struct unc_session *s)
 {
 	uint64_t measured = 0;
 
-	/* Of a pass that ended since, and began before, a moment is left: it goes to its next turn.
-	 */
 	for (unsigned i = 0; i < s->n_passes; i++)
-		if (i == s->units.turn || s->pass[i].begun) {
+		if (was_measured(s, i)) {
 			end_time(&s->pass[i]);
 			s->pass[i].begun = false;
 			measured |= (uint64_t)1 << i;
@@ -284,7 +322,9 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		return;
 	if (find_slot(s, item, is_lost))
 		v->flags |= UNC_VALUE_LOST;
-	if ((v->flags & UNC_VALUE_LOST) || find_slot(s, item, is_unread) ||
+	if (!(v->flags & UNC_VALUE_LOST) && waits_for(s, item))
+		v->flags |= UNC_VALUE_WAITS;
+	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || find_slot(s, item, is_unread) ||
 	    measured(s, item, false) <= 0)
 		return;
 	set_times(s, item, v);
@@ -327,6 +367,12 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		unc_slot_loss(&s->units, slot, &s->error);
 	else if ((slot = find_slot(s, item, was_idle)))
 		unc_slot_idle(&s->units, slot, &s->error);
+	else if (waits_for(s, item))
+		unc_fail(&s->error, UNC_ERR_PASSES,
+			 "measured in %d of %d passes so far; it has no value before all have had "
+			 "their turn",
+			 __builtin_popcountll(item->waits & ~waits_for(s, item)),
+			 __builtin_popcountll(item->waits));
 	else if (measured(s, item, false) <= 0)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
 	else if ((slot = find_slot(s, item, is_late)))
@@ -354,6 +400,14 @@ void unc_session_values(struct unc_session *s, struct unc_value *values, size_t 
 	}
 }
 
+/* A turn has failed: nothing has been counted since. */
+static int turn_error(struct unc_session *s)
+{
+	if (s->turning.error.code)
+		s->error = s->turning.error;
+	return s->turning.error.code;
+}
+
 int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
 {
 	int rc = unc_session_enter(s);
@@ -366,7 +420,8 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
-	if (s->running)
+	rc = turn_error(s);
+	if (rc == 0 && s->running)
 		rc = unc_session_look(s, UNC_ALL, &s->error);
 	if (rc == 0 && s->running)
 		rc = unc_units_check_due(&s->units, &s->error);
@@ -421,12 +476,16 @@ int unc_session_reset(struct unc_session *s)
 	if (!s->started)
 		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
 	pthread_mutex_lock(&s->lock);
-	if (s->running)
+	rc = turn_error(s);
+	if (rc == 0 && s->running)
 		rc = unc_session_look(s, UNC_ALL, &s->error);
 	if (rc == 0 && s->running)
 		unc_units_lose_unread(&s->units, UNC_ALL);
 	if (rc == 0)
 		unc_session_forget(s);
+	s->turning.anew = rc == 0 && s->running && unc_turning_wanted(s);
+	if (s->turning.anew)
+		pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: the thread that looks in before a counter can wrap twice. */
-#include <errno.h>
+/* Sessions: the thread that looks in before a counter can wrap twice, and lets passes take turns. */
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -31,30 +30,57 @@ static double look_seconds(const struct unc_session *s)
 	return least / 16;
 }
 
-static void add_seconds(struct timespec *t, double seconds)
+/* So many seconds from now. */
+static struct timespec after(double seconds)
 {
+	struct timespec t;
 	double whole = floor(seconds);
 
-	t->tv_sec += (time_t)whole;
-	t->tv_nsec += (long)((seconds - whole) * 1e9);
-	if (t->tv_nsec >= 1000000000) {
-		t->tv_nsec -= 1000000000;
-		t->tv_sec++;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += (time_t)whole;
+	t.tv_nsec += (long)((seconds - whole) * 1e9);
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_nsec -= 1000000000;
+		t.tv_sec++;
 	}
+	return t;
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* Waits for something to do until the next look is due: the turn of the next pass, or an end. */
+static void wait_for(struct unc_session *s, const struct timespec *look)
+{
+	uint64_t left = unc_turning_left(s);
+	struct timespec turn = after(fmin((double)left * 1e-9, 1e6));
+
+	if (left)
+		pthread_cond_timedwait(&s->wake, &s->lock, is_before(&turn, look) ? &turn : look);
 }
 
 static void *watcher(void *user)
 {
 	struct unc_session *s = user;
-	struct timespec until;
+	struct timespec look, now;
 
 	pthread_mutex_lock(&s->lock);
+	look = after(fmin(s->watch_seconds, look_seconds(s)));
 	while (!s->leave) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		add_seconds(&until, fmin(s->watch_seconds, look_seconds(s)));
+		wait_for(s, &look);
+		if (unc_turning_left(s) == 0 && !s->leave) {
+			pthread_mutex_unlock(&s->lock);
+			unc_turning_turn(s);
+			pthread_mutex_lock(&s->lock);
+		}
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (is_before(&now, &look) || s->leave)
+			continue;
 		/* A failed look is tried again; the user's next read reports it. */
-		if (pthread_cond_timedwait(&s->wake, &s->lock, &until) == ETIMEDOUT && !s->leave)
-			(void)unc_session_look(s, UNC_ALL, NULL);
+		(void)unc_session_look(s, UNC_ALL, NULL);
+		look = after(fmin(s->watch_seconds, look_seconds(s)));
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions: passes take turns by themselves. Sessions that want the same passes form a group and
+ * turn together, for what one of them counts can be counted for the others as well only while all
+ * are in the same pass. The first of a group is on duty: its thread, which looks in as well, ends
+ * the pass of all, and then begins the next one of all. A session that starts while others turn
+ * begins in the pass where they are.
+ *
+ * Turns are of the machine's time, like all that is measured. The first are short, that a short run
+ * is measured in all passes; then each round takes twice as long, that a long one is hardly
+ * disturbed.
+ *
+ * Locks, in this order: platform->turning.lock, those of sessions, those of registers and ledger.
+ * The list and the groups are of the first; what a session knows of its turn is of its own as well.
+ */
+#include "session/session.h"
+
+enum { SHORTEST_NS = 1000000, NS_OF_MS = 1000000 };
+
+static uint64_t time_of(const struct unc_session *s)
+{
+	uint64_t ns, tsc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	return ns;
+}
+
+/* ---- groups */
+
+/* The first session of a group from `s` on; NULL: there is none. */
+static struct unc_session *member(unsigned group, struct unc_session *s)
+{
+	while (s && s->turning.group != group)
+		s = s->turning.next;
+	return s;
+}
+
+/* Whether two sessions want the same in each pass. */
+static bool same_passes(const struct unc_session *a, const struct unc_session *b)
+{
+	if (a->n_passes != b->n_passes || a->units.n_slots != b->units.n_slots)
+		return false;
+	for (size_t i = 0; i < a->units.n_slots; i++) {
+		const struct unc_slot *x = &a->units.slot[i], *y = &b->units.slot[i];
+
+		if (x->instance != y->instance || x->turn != y->turn ||
+		    !unc_code_same(&x->code, &y->code))
+			return false;
+	}
+	return true;
+}
+
+/* A session that turns already, with the same passes; NULL: none does. */
+static struct unc_session *find_partner(const struct unc_session *s)
+{
+	struct unc_session *m = s->platform->turning.first;
+
+	while (m && !same_passes(m, s))
+		m = m->turning.next;
+	return m;
+}
+
+/* How long a turn may last: so that in the time that is wanted for a round each pass begins one,
+ * wherever that time begins. */
+static uint64_t longest_turn(const struct unc_session *first)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (const struct unc_session *m = first; m;
+	     m = member(first->turning.group, m->turning.next)) {
+		uint64_t ns = (uint64_t)m->turning.ms * NS_OF_MS / (m->n_passes + 1);
+
+		least = ns < least ? ns : least;
+	}
+	return least > SHORTEST_NS ? least : SHORTEST_NS;
+}
+
+static uint64_t limited(uint64_t length, uint64_t longest)
+{
+	return length < longest ? length : longest;
+}
+
+/* The turn that goes on is the first again, and as short. */
+static void begin_anew(struct unc_session *first)
+{
+	uint64_t length = limited(UNC_FIRST_TURN_NS, longest_turn(first));
+
+	for (struct unc_session *m = first; m; m = member(first->turning.group, m->turning.next)) {
+		pthread_mutex_lock(&m->lock);
+		m->turning.length_ns = length;
+		if (m == first) {
+			m->turning.turns = 0;
+			m->turning.until_ns = time_of(m) + length;
+			pthread_cond_signal(&m->wake); /* the turn ends earlier than it knows */
+		}
+		pthread_mutex_unlock(&m->lock);
+	}
+}
+
+/* The next one of the group is on duty, if this one was. */
+static void leave_group(struct unc_session *s)
+{
+	struct unc_session **link = &s->platform->turning.first, *heir;
+	unsigned group = s->turning.group;
+
+	while (*link != s)
+		link = &(*link)->turning.next;
+	*link = s->turning.next;
+	heir = member(group, s->platform->turning.first);
+	pthread_mutex_lock(&s->lock);
+	struct unc_turning was = s->turning;
+	s->turning.group = 0;
+	s->turning.until_ns = 0;
+	pthread_mutex_unlock(&s->lock);
+	if (!heir || !was.until_ns)
+		return;
+	pthread_mutex_lock(&heir->lock);
+	heir->turning.turns = was.turns;
+	heir->turning.until_ns = was.until_ns;
+	pthread_cond_signal(&heir->wake);
+	pthread_mutex_unlock(&heir->lock);
+}
+
+/* ---- a session begins and ends */
+
+unsigned unc_turning_pass(const struct unc_session *s)
+{
+	const struct unc_session *partner = unc_turning_wanted(s) ? find_partner(s) : NULL;
+
+	return partner ? partner->units.turn : 0;
+}
+
+void unc_turning_join(struct unc_session *s)
+{
+	struct unc_session **link = &s->platform->turning.first, *partner = find_partner(s);
+
+	if (!unc_turning_wanted(s))
+		return;
+	while (*link)
+		link = &(*link)->turning.next;
+	*link = s;
+	s->turning.next = NULL;
+	s->turning.group = partner ? partner->turning.group : ++s->platform->turning.groups;
+	begin_anew(member(s->turning.group, s->platform->turning.first));
+}
+
+void unc_turning_leave(struct unc_session *s)
+{
+	if (s->turning.group)
+		leave_group(s);
+}
+
+/* ---- a turn */
+
+static uint64_t until_end(const struct unc_session *s)
+{
+	uint64_t until = s->turning.until_ns, ns;
+
+	if (!until)
+		return UINT64_MAX;
+	ns = time_of(s);
+	return until > ns ? until - ns : 0;
+}
+
+uint64_t unc_turning_left(const struct unc_session *s)
+{
+	return s->turning.anew ? 0 : until_end(s);
+}
+
+/* All end their pass before any begins the next: what one had may be what another needs then. */
+static void change_passes(struct unc_session *first)
+{
+	unsigned group = first->turning.group, next = (first->units.turn + 1) % first->n_passes;
+	struct unc_session *m;
+
+	for (m = first; m; m = member(group, m->turning.next))
+		unc_session_end_pass(m, &m->turning.error);
+	for (m = first; m; m = member(group, m->turning.next))
+		if (m->turning.error.code == 0)
+			unc_session_begin_pass(m, next, &m->turning.error);
+}
+
+static void end_turn(struct unc_session *first)
+{
+	uint64_t longest = longest_turn(first), length = first->turning.length_ns;
+	unsigned group = first->turning.group;
+	struct unc_session *m, *next;
+
+	for (m = first; m; m = member(group, m->turning.next))
+		pthread_mutex_lock(&m->lock);
+	change_passes(first);
+	if (++first->turning.turns % first->n_passes == 0)
+		length *= 2;
+	for (m = first; m; m = member(group, m->turning.next))
+		m->turning.length_ns = limited(length, longest);
+	first->turning.until_ns = time_of(first) + first->turning.length_ns;
+	for (m = first; m; m = member(group, m->turning.next))
+		pthread_mutex_unlock(&m->lock);
+	for (m = first; m; m = next) {
+		next = member(group, m->turning.next);
+		if (m->turning.error.code)
+			leave_group(m);
+	}
+}
+
+void unc_turning_turn(struct unc_session *s)
+{
+	struct unc_turns *turns = &s->platform->turning;
+	bool anew;
+
+	pthread_mutex_lock(&turns->lock);
+	pthread_mutex_lock(&s->lock);
+	anew = s->turning.anew;
+	s->turning.anew = false;
+	pthread_mutex_unlock(&s->lock);
+	if (anew && s->turning.group)
+		begin_anew(member(s->turning.group, turns->first));
+	else if (until_end(s) == 0)
+		end_turn(s);
+	pthread_mutex_unlock(&turns->lock);
+}
+
+/* ---- the public part */
+
+int unc_session_turns(struct unc_session *s, unsigned ms)
+{
+	struct unc_platform *p = s->platform;
+	int rc = unc_session_enter(s);
+
+	if (rc < 0)
+		return rc;
+	if (s->running && ms && !s->turning.ms)
+		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
+	pthread_mutex_lock(&p->turning.lock);
+	pthread_mutex_lock(&s->lock);
+	s->turning.ms = ms;
+	pthread_mutex_unlock(&s->lock);
+	if (!ms)
+		unc_turning_leave(s);
+	pthread_mutex_unlock(&p->turning.lock);
+	return 0;
+}

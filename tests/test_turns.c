@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Passes that take turns by themselves. The clock of the machine is stepped, and the test waits for
+ * the thread that turns: nothing depends on how fast it is. Rates: eventtables/sandybridge-ep/
+ * workload.tbl; accesses per second of a channel: 0.961e8.
+ */
+#include <pthread.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session_kit.h"
+
+/* Four counters a channel: the last one is the second pass. */
+static const struct counted {
+	const char *text;
+	double rate;
+} events[] = {
+	{"imc.CAS_COUNT:RD", 8 * (2.7e8 + 0.002e8) / 4},
+	{"imc.CAS_COUNT:WR", 8 * 1.142e8 / 4},
+	{"imc.ACT_COUNT", 8 * 0.35 * 0.961e8},
+	{"imc.PRE_COUNT:PAGE_MISS", 8 * 0.22 * 0.961e8},
+	{"imc.CAS_COUNT:ALL", 8 * (2.702e8 + 1.142e8) / 4},
+};
+enum { EVENTS = 5, SECOND = EVENTS - 1, PATIENCE_MS = 60000 };
+
+static void pause_ms(long n)
+{
+	nanosleep(&(struct timespec){n / 1000, n % 1000 * 1000000}, NULL);
+}
+
+static struct unc_session *turning(struct unc_platform *p, unsigned round_ms)
+{
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+
+	for (size_t i = 0; i < EVENTS; i++)
+		add(s, events[i].text);
+	CHECK_NUMBER(unc_session_passes(s), 2);
+	CHECK_NUMBER(unc_session_turns(s, round_ms), 0);
+	return s;
+}
+
+static unsigned pass_of(struct unc_session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	unsigned pass = s->units.turn;
+	pthread_mutex_unlock(&s->lock);
+	return pass;
+}
+
+static bool failed(struct unc_session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	bool is = s->turning.error.code != 0;
+	pthread_mutex_unlock(&s->lock);
+	return is;
+}
+
+/* Until it is in that pass, or its turn has failed. */
+static void await_pass(struct unc_session *s, unsigned pass)
+{
+	for (long i = 0; pass_of(s) != pass && !failed(s); i++, pause_ms(1))
+		CU_ASSERT_FATAL(i < PATIENCE_MS);
+}
+
+/* The machine's time goes on by a turn of that length, and by no more. */
+static void step_turn(struct unc_platform *p, struct unc_session *s, uint64_t length)
+{
+	unsigned pass = pass_of(s);
+
+	step(p, length - 1);
+	pause_ms((long)(length / ms) + 3); /* a thread that would be wrong has the time to be */
+	CHECK_NUMBER(pass_of(s), pass);
+	step(p, 1);
+	await_pass(s, 1 - pass);
+}
+
+static void read_all(struct unc_session *s, struct unc_value *v)
+{
+	int rc = unc_session_read(s, v, EVENTS, sizeof(*v));
+
+	if (rc < 0)
+		printf("# read: %s\n", unc_session_error(s));
+	CU_ASSERT_FATAL(rc == 0);
+}
+
+#define CHECK_RATES(v, seconds) check_rates(__LINE__, (v), (seconds))
+static void check_rates(int line, const struct unc_value *v, double seconds)
+{
+	for (size_t i = 0; i < EVENTS; i++) {
+		double expected = events[i].rate * seconds;
+		bool valid = v[i].flags & UNC_VALUE_VALID &&
+			     !(v[i].flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS));
+
+		if (!valid)
+			printf("# line %d: %s: no value\n", line, events[i].text);
+		CU_ASSERT(valid);
+		/* A counter shows whole counts, which are scaled. */
+		check_near(line, v[i].value, expected, 1e-3);
+	}
+}
+
+/* 2 ms, then each round twice as long, up to what a round of 30 ms lets the turns of two passes. */
+static void test_lengths(void)
+{
+	static const uint64_t lengths[] = {2, 2, 4, 4, 8, 8, 10, 10, 10, 10};
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = turning(p, 30);
+	struct snapshot before = snapshot(p);
+	struct unc_value v[EVENTS];
+	uint64_t all = 0, second = 0;
+
+	start(s);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		step_turn(p, s, lengths[i] * ms);
+		all += lengths[i];
+		second += i % 2 ? lengths[i] : 0;
+	}
+	read_all(s, v);
+	CHECK_RATES(v, (double)all * 1e-3);
+	CHECK_NEAR(v[SECOND].share, (double)second / (double)all, 1e-9);
+	CU_ASSERT(v[SECOND].flags & UNC_VALUE_ESTIMATED);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_RESTORED(p, before);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Nothing is told of a pass before its first turn, nor of a moment of it. */
+static void test_waits(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = turning(p, 30);
+	struct unc_value v[EVENTS];
+
+	start(s);
+	read_all(s, v);
+	CHECK_NUMBER(v[0].flags, UNC_VALUE_WAITS);
+	CHECK_NUMBER(v[SECOND].flags, UNC_VALUE_WAITS);
+	CHECK_NUMBER(v[0].units, 8);
+	step_turn(p, s, 2 * ms);
+	read_all(s, v);
+	CU_ASSERT(v[0].flags & UNC_VALUE_VALID);
+	CHECK_NEAR(v[0].value, events[0].rate * 2e-3, 1e-3);
+	CHECK_NUMBER(v[SECOND].flags, UNC_VALUE_WAITS);
+	CHECK_NUMBER(v[SECOND].count, 0);
+	CHECK_TEXT(unc_session_reason(s, SECOND),
+		   "measured in 0 of 1 passes so far; it has no value before all have had their "
+		   "turn");
+	CHECK_TEXT(unc_session_reason(s, 0), "");
+	step(p, ms / 2); /* of its turn of 2 ms */
+	read_all(s, v);
+	CHECK_NUMBER(v[SECOND].flags, UNC_VALUE_WAITS);
+	step(p, ms);
+	read_all(s, v);
+	CHECK_RATES(v, 3.5e-3);
+	/* A reset begins anew; what is stopped before its turn has no value either. */
+	CHECK_NUMBER(unc_session_reset(s), 0);
+	read_all(s, v);
+	CHECK_NUMBER(v[0].flags, UNC_VALUE_WAITS);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	read_all(s, v);
+	CHECK_NUMBER(v[0].flags, UNC_VALUE_WAITS);
+	CHECK_NUMBER(v[SECOND].flags, UNC_VALUE_WAITS);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Turns are short again behind a reset: also that which goes on. */
+static void test_reset(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = turning(p, 300);
+	struct unc_value v[EVENTS];
+
+	start(s);
+	for (uint64_t length = 2; length < 64; length *= 2)
+		for (int i = 0; i < 2; i++)
+			step_turn(p, s, length * ms);
+	step(p, 10 * ms);
+	CHECK_NUMBER(unc_session_reset(s), 0);
+	for (long i = 0; i < PATIENCE_MS; i++, pause_ms(1)) {
+		pthread_mutex_lock(&s->lock);
+		bool again = s->turning.length_ns == 2 * ms && !s->turning.anew;
+		pthread_mutex_unlock(&s->lock);
+		if (again)
+			break;
+	}
+	step_turn(p, s, 2 * ms);
+	step_turn(p, s, 2 * ms);
+	read_all(s, v);
+	CHECK_RATES(v, 4e-3);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Who reads as seldom as he has said finds every value fresh, and right, wherever turns end. */
+static void test_intervals(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = turning(p, 30);
+	struct unc_value v[EVENTS];
+
+	start(s);
+	for (int i = 0; i < 20; i++) {
+		for (uint64_t t = 0; t < 62; t++) { /* a turn ends between two reads, by and by */
+			uint64_t left;
+
+			step(p, ms / 2);
+			for (long k = 0;; k++, pause_ms(1)) {
+				CU_ASSERT_FATAL(k < PATIENCE_MS);
+				pthread_mutex_lock(&s->lock);
+				left = unc_turning_left(s);
+				pthread_mutex_unlock(&s->lock);
+				if (left)
+					break;
+			}
+		}
+		read_all(s, v);
+		for (size_t k = 0; k < EVENTS; k++) {
+			CU_ASSERT(v[k].flags & UNC_VALUE_FRESH);
+			CHECK_NEAR(v[k].interval, events[k].rate * 31e-3, 1e-3);
+			CU_ASSERT(v[k].interval_share >= 10. / 31 - 1e-9);
+		}
+	}
+	/* No interval ends with a moment of a pass. */
+	unsigned pass = pass_of(s);
+
+	step(p, 10 * ms);
+	await_pass(s, 1 - pass);
+	read_all(s, v);
+	step(p, ms);
+	read_all(s, v);
+	CU_ASSERT(!(v[0].flags & UNC_VALUE_FRESH));
+	CU_ASSERT(!(v[SECOND].flags & UNC_VALUE_FRESH));
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Sessions that want the same turn together, whenever they begin, and go on when others end. */
+static void test_together(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s[3] = {turning(p, 30), turning(p, 300), turning(p, 30)};
+	static const double seconds[] = {17e-3, 14e-3, 12e-3}; /* since each of them has begun */
+	struct snapshot before = snapshot(p);
+	struct unc_value v[EVENTS];
+
+	start(s[0]);
+	step_turn(p, s[0], 2 * ms);
+	step(p, ms);
+	start(s[1]);
+	CHECK_NUMBER(pass_of(s[1]), 1);
+	step_turn(p, s[1], 2 * ms); /* short again, for the one that has begun */
+	CHECK_NUMBER(pass_of(s[0]), 0);
+	start(s[2]);
+	for (int i = 0; i < 4; i++) {
+		step_turn(p, s[2], i < 2 ? 2 * ms : 4 * ms);
+		for (int k = 0; k < 3; k++)
+			await_pass(s[k], pass_of(s[2]));
+	}
+	for (int k = 0; k < 3; k++) {
+		read_all(s[k], v);
+		CHECK_RATES(v, seconds[k]);
+	}
+	/* The first was on duty. */
+	CHECK_NUMBER(unc_session_stop(s[0]), 0);
+	step_turn(p, s[1], 8 * ms);
+	await_pass(s[2], pass_of(s[1]));
+	step_turn(p, s[1], 8 * ms);
+	CHECK_NUMBER(unc_session_stop(s[2]), 0);
+	read_all(s[2], v);
+	CHECK_RATES(v, 28e-3);
+	step_turn(p, s[1], 10 * ms); /* as all three wanted */
+	step_turn(p, s[1], 10 * ms);
+	step_turn(p, s[1], 20 * ms); /* at its own pace, now that it is alone */
+	read_all(s[1], v);
+	CHECK_RATES(v, 70e-3);
+	CHECK_NUMBER(unc_session_stop(s[1]), 0);
+	CU_ASSERT_PTR_NULL(p->turning.first);
+	CHECK_RESTORED(p, before);
+	for (int k = 0; k < 3; k++)
+		unc_session_free(s[k]);
+	unc_platform_close(p);
+}
+
+/* Who wants other passes turns by himself. */
+static void test_apart(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,clock=step,sockets=1");
+	struct unc_session *a = session(p, UNC_SESSION_ROTATE), *b = session(p, UNC_SESSION_ROTATE);
+	static const char *const umasks[] = {"RD", "WR", "RD_REG", "RD_UNDERFILL", "ALL"};
+
+	for (size_t i = 0; i < 5; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "imc0.CAS_COUNT:%s", umasks[i]);
+		add(a, text);
+		snprintf(text, sizeof(text), "imc1.CAS_COUNT:%s", umasks[i]);
+		add(b, text);
+	}
+	CHECK_NUMBER(unc_session_turns(a, 30), 0);
+	CHECK_NUMBER(unc_session_turns(b, 30), 0);
+	start(a);
+	step(p, ms);
+	start(b);
+	step(p, ms);
+	await_pass(a, 1);
+	CHECK_NUMBER(pass_of(b), 0);
+	step(p, ms);
+	await_pass(b, 1);
+	CHECK_NUMBER(pass_of(a), 1);
+	unc_session_free(a);
+	unc_session_free(b);
+	unc_platform_close(p);
+}
+
+/* The counters of the next pass are somebody else's: all of the group is told, and starts anew. */
+static void test_failed(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s[2] = {turning(p, 30), turning(p, 30)}, *other = session(p, 0);
+	struct snapshot before = snapshot(p);
+	struct unc_value v[EVENTS];
+	char why[256];
+
+	add(other, "imc.CAS_COUNT:RD_UNDERFILL");
+	start(s[0]);
+	start(s[1]);
+	step_turn(p, s[0], 2 * ms);
+	await_pass(s[1], 1);
+	start(other);
+	step(p, 2 * ms);
+	for (int k = 0; k < 2; k++) {
+		for (long i = 0; !failed(s[k]); i++, pause_ms(1))
+			CU_ASSERT_FATAL(i < PATIENCE_MS);
+		for (int i = 0; i < 2; i++) {
+			CHECK_NUMBER(unc_session_read(s[k], v, EVENTS, sizeof(*v)),
+				     (unsigned long long)UNC_ERR_BUSY);
+			snprintf(why, sizeof(why), "%s", unc_session_error(s[k]));
+			CU_ASSERT_PTR_NOT_NULL(strstr(why, "imc0 (socket 0)"));
+		}
+		CHECK_NUMBER(unc_session_reset(s[k]), (unsigned long long)UNC_ERR_BUSY);
+		CHECK_NUMBER(unc_session_start(s[k]), (unsigned long long)UNC_ERR_STATE);
+		CHECK_NUMBER(unc_session_stop(s[k]), (unsigned long long)UNC_ERR_BUSY);
+		CHECK_TEXT(unc_session_error(s[k]), why);
+		CHECK_NUMBER(unc_session_stop(s[k]), (unsigned long long)UNC_ERR_STATE);
+		/* The values of before are not told for those of all of the time. */
+		CHECK_NUMBER(unc_session_read(s[k], v, EVENTS, sizeof(*v)),
+			     (unsigned long long)UNC_ERR_BUSY);
+	}
+	step(p, ms);
+	CHECK_NEAR(value_of(other, 0).value, 8 * 0.002e8 / 4 * 3e-3, 0.1);
+	CHECK_NUMBER(unc_session_stop(other), 0);
+	CHECK_RESTORED(p, before);
+	for (int k = 0; k < 2; k++)
+		start(s[k]);
+	step_turn(p, s[0], 2 * ms);
+	await_pass(s[1], 1);
+	step_turn(p, s[0], 2 * ms);
+	await_pass(s[1], 0);
+	for (int k = 0; k < 2; k++) {
+		read_all(s[k], v);
+		CHECK_RATES(v, 4e-3);
+		unc_session_free(s[k]);
+	}
+	unc_session_free(other);
+	unc_platform_close(p);
+}
+
+/* By hand, by itself, and by hand again. */
+static void test_by_hand(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = turning(p, 0), *one = session(p, 0);
+	struct unc_value v[EVENTS];
+
+	start(s);
+	CHECK_NUMBER(unc_session_turns(s, 30), (unsigned long long)UNC_ERR_STATE);
+	CHECK_TEXT(unc_session_error(s), "the session is running; stop it first");
+	step(p, 50 * ms);
+	pause_ms(20);
+	CHECK_NUMBER(pass_of(s), 0);
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_NUMBER(unc_session_turns(s, 3000), 0);
+	start(s);
+	CHECK_NUMBER(unc_session_rotate(s), (unsigned long long)UNC_ERR_STATE);
+	CHECK_TEXT(unc_session_error(s), "its passes take turns by themselves");
+	CHECK_NUMBER(unc_session_turns(s, 30), 0); /* another pace */
+	step_turn(p, s, 2 * ms);
+	CHECK_NUMBER(unc_session_turns(s, 0), 0);
+	CU_ASSERT_PTR_NULL(p->turning.first);
+	step(p, 50 * ms);
+	pause_ms(20);
+	CHECK_NUMBER(pass_of(s), 1);
+	CHECK_NUMBER(unc_session_rotate(s), 0);
+	CHECK_NUMBER(pass_of(s), 0);
+	read_all(s, v);
+	CHECK_RATES(v, 52e-3);
+	/* With one pass there is nothing to be done. */
+	add(one, "cbo.CLOCKTICKS");
+	CHECK_NUMBER(unc_session_turns(one, 30), 0);
+	start(one);
+	CU_ASSERT_PTR_NULL(p->turning.first);
+	CHECK_NUMBER(unc_session_rotate(one), 0);
+	unc_session_free(one);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+static void test_fork(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = turning(p, 30);
+	struct unc_value v[EVENTS];
+	int status = -1;
+
+	start(s);
+	step_turn(p, s, 2 * ms);
+	pthread_mutex_lock(&p->turning.lock); /* as if a turn were going on */
+	pid_t child = fork();
+	if (child == 0) {
+		int wrong = unc_session_turns(s, 0) != UNC_ERR_STATE;
+
+		wrong |= unc_session_read(s, v, EVENTS, sizeof(*v)) != UNC_ERR_STATE;
+		wrong |= unc_session_stop(s) != UNC_ERR_STATE;
+		unc_session_free(s);
+		unc_platform_close(p);
+		_exit(wrong);
+	}
+	pthread_mutex_unlock(&p->turning.lock);
+	CU_ASSERT_FATAL(child > 0);
+	CHECK_NUMBER(waitpid(child, &status, 0), child);
+	CHECK_NUMBER(status, 0);
+	step_turn(p, s, 2 * ms);
+	read_all(s, v);
+	CHECK_RATES(v, 4e-3);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* ---- threads, on the wall clock: whatever meets whatever */
+
+struct worker {
+	struct unc_platform *p;
+	unsigned failed;
+};
+
+static void *work(void *user)
+{
+	struct worker *w = user;
+	struct unc_value v[EVENTS];
+	struct unc_session *s;
+
+	for (int round = 0; round < 3; round++) {
+		if (unc_session_new(w->p, UNC_SESSION_ROTATE, &s) < 0)
+			abort();
+		for (int i = 0, id; i < EVENTS; i++)
+			w->failed += unc_session_add(s, events[i].text, &id) != 0;
+		w->failed += unc_session_turns(s, 20) != 0;
+		for (int again = 0; again < 4; again++) {
+			w->failed += unc_session_start(s) != 0;
+			for (long i = 0; i < PATIENCE_MS; i++, pause_ms(1)) {
+				w->failed += unc_session_read(s, v, EVENTS, sizeof(*v)) != 0;
+				if (v[0].flags & v[SECOND].flags & UNC_VALUE_VALID)
+					break;
+				w->failed += (v[SECOND].flags & UNC_VALUE_LOST) != 0;
+				w->failed += i + 1 == PATIENCE_MS;
+			}
+			w->failed += again % 2 && unc_session_reset(s) != 0;
+			w->failed += unc_session_stop(s) != 0;
+		}
+		unc_session_free(s);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct unc_platform *p = machine("sandybridge-ep");
+	struct snapshot before = snapshot(p);
+	struct worker worker[4];
+	pthread_t thread[4];
+
+	for (int i = 0; i < 4; i++) {
+		worker[i] = (struct worker){p, 0};
+		CU_ASSERT_FATAL(pthread_create(&thread[i], NULL, work, &worker[i]) == 0);
+	}
+	for (int i = 0; i < 4; i++) {
+		pthread_join(thread[i], NULL);
+		CHECK_NUMBER(worker[i].failed, 0);
+	}
+	CU_ASSERT_PTR_NULL(p->turning.first);
+	CHECK_RESTORED(p, before);
+	check_quiet(p);
+	unc_platform_close(p);
+}
+
+int main(void)
+{
+	static const struct suite_test tests[] = {
+		{"how long turns are, and what they tell", test_lengths},
+		{"no value before each pass has had its turn", test_waits},
+		{"short again after a reset", test_reset},
+		{"each interval has a turn of each pass", test_intervals},
+		{"sessions that want the same turn together", test_together},
+		{"others do not", test_apart},
+		{"a turn fails", test_failed},
+		{"turns by hand", test_by_hand},
+		{"fork", test_fork},
+		{"threads", test_threads},
+		{NULL, NULL},
+	};
+
+	return suite_run("turns", tests);
+}
