@@ -143,7 +143,8 @@ static unsigned lost_controls(struct unc_session *s)
 			const struct unc_setting *set = &s->units.claim[i].control[k];
 			struct unc_reg reg = {0};
 
-			unc_instance_reg(p->table, s->units.claim[i].instance, set->reg, &reg, NULL);
+			unc_instance_reg(p->table, s->units.claim[i].instance, set->reg, &reg,
+					 NULL);
 			lost += unc_sim_read(unc_machine_sim(p->machine),
 					     unc_sim_find(unc_machine_sim(p->machine), &reg)) !=
 				set->value;

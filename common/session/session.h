@@ -12,8 +12,8 @@
  * make the sum partial. A start claims the units of the first pass (units/), and counting begins
  * with one look at all counters. Each later look adds what they have counted since to the total of
  * their slots, and the time to the pass that is running; a thread looks in before a counter can
- * wrap twice. A rotation ends a turn and starts the next. A read ends the interval: what was counted
- * since the read before. A value is the sum over the slots of an item, scaled where its pass had a
+ * wrap twice. A rotation ends a turn and starts the next. A read ends the interval: what was
+ * counted since the read before. A value is the sum over the slots of an item, scaled where its pass had a
  * part of the time only, or the result of its formula; it is none, with a reason, where a slot was
  * lost or could not be read. All of this is done under the session's lock.
  *

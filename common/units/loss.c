@@ -66,6 +66,12 @@ static void changed_text(const struct unc_units *s, const struct unc_slot *slot,
 			"0x%" PRIx64 "%s",
 			name, reg, unit, value,
 			unc_unit_event_text(s, u, value, NULL, 0, event, sizeof(event)));
+	else if (slot->lost.why == UNC_LOST_KIND)
+		unc_fail(err, UNC_ERR_BUSY,
+			 "%s: somebody else has programmed %s of %s with an event of another kind "
+			 "(0x%" PRIx64 "%s), and the unit counts one kind at a time",
+			 name, reg, unit, value,
+			 unc_unit_event_text(s, u, value, NULL, 0, event, sizeof(event)));
 	else
 		unc_fail(err, UNC_ERR_BUSY,
 			 "%s: somebody else has changed %s of %s while it was counting: it holds "
@@ -80,18 +86,17 @@ void unc_slot_loss(const struct unc_units *s, const struct unc_slot *slot, struc
 	const char *reg =
 		slot->lost.reg < t->n_reg ? unc_tbl_str(t, t->reg[slot->lost.reg].name) : "";
 	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
-	char unit[64], event[UNC_SPEC_MAX];
+	char unit[64];
+	bool lost = slot->lost.why == UNC_LOST_UNREAD;
 
+	if (lost || slot->lost.why == UNC_LOST_NOT) {
+		s->wanted[slot->instance].by->fail_unread(
+			s, slot, lost ? slot->lost.reg : slot->unread_reg,
+			lost ? (int)slot->lost.value : slot->unread, err);
+		return;
+	}
 	unc_unit_text(s, u, unit, sizeof(unit));
 	switch (slot->lost.why) {
-	case UNC_LOST_NOT:
-		s->wanted[slot->instance].by->fail_unread(s, slot, slot->unread_reg, slot->unread,
-							  err);
-		return;
-	case UNC_LOST_UNREAD:
-		s->wanted[slot->instance].by->fail_unread(s, slot, slot->lost.reg,
-							  (int)slot->lost.value, err);
-		return;
 	case UNC_LOST_FROZEN:
 		unc_fail(err, UNC_ERR_BUSY,
 			 "%s: %s does not count: it is frozen, by a program that was killed or one "
@@ -99,14 +104,6 @@ void unc_slot_loss(const struct unc_units *s, const struct unc_slot *slot, struc
 			 "drives its "
 			 "clock",
 			 name, unit);
-		return;
-	case UNC_LOST_KIND:
-		unc_fail(
-			err, UNC_ERR_BUSY,
-			"%s: somebody else has programmed %s of %s with an event of another kind "
-			"(0x%" PRIx64 "%s), and the unit counts one kind at a time",
-			name, reg, unit, slot->lost.value,
-			unc_unit_event_text(s, u, slot->lost.value, NULL, 0, event, sizeof(event)));
 		return;
 	case UNC_LOST_CLEARED:
 		unc_fail(err, UNC_ERR_BUSY,
