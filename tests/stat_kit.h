@@ -27,6 +27,7 @@ int __wrap_clock_gettime(clockid_t, struct timespec *);
 int __wrap_sigtimedwait(const sigset_t *, siginfo_t *, const struct timespec *);
 int __real_unc_session_start(struct unc_session *);
 int __wrap_unc_session_start(struct unc_session *);
+int __wrap_unc_session_turns(struct unc_session *, unsigned);
 int __real_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
 int __wrap_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
 int __wrap_unc_memory_peak(struct unc_platform *, int, double *);
@@ -67,6 +68,25 @@ static struct {
 
 static unsigned waits, starts, reads;
 
+/* A thread that waits for this time does not wake up: passes take turns here, of equal length. */
+static struct {
+	struct unc_session *session; /* NULL: they do not */
+	uint64_t length, next;       /* of a turn; when it ends */
+} turns;
+
+static void pass_time(uint64_t ns)
+{
+	uint64_t now = atomic_load(&clock_ns), end = now + ns;
+
+	/* who wakes at the end of a turn is a moment late, and comes first all the same */
+	for (; turns.session && turns.next + 1000 < end; turns.next += turns.length) {
+		now = turns.next > now ? turns.next : now;
+		atomic_store(&clock_ns, now);
+		unc_session_rotate(turns.session);
+	}
+	atomic_store(&clock_ns, end);
+}
+
 int __wrap_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	double seconds = (double)timeout->tv_sec + (double)timeout->tv_nsec * 1e-9;
@@ -77,15 +97,23 @@ int __wrap_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct times
 		seconds /= 2;
 	if (waits == script.late_wait)
 		seconds += script.late;
-	atomic_fetch_add(&clock_ns, (uint64_t)ceil(seconds * 1e9) + 1);
+	pass_time((uint64_t)ceil(seconds * 1e9) + 1);
 	memset(info, 0, sizeof(*info));
 	return stop ? SIGINT : -1;
 }
 
 /* ---- what the library gives */
 
+int __wrap_unc_session_turns(struct unc_session *s, unsigned ms)
+{
+	turns.session = s;
+	turns.length = (uint64_t)ms * 1000000 / (unsigned)unc_session_passes(s);
+	return 0;
+}
+
 int __wrap_unc_session_start(struct unc_session *s)
 {
+	turns.next = atomic_load(&clock_ns) + turns.length;
 	if (++starts > 1 && script.no_second_start)
 		return UNC_ERR_BUSY;
 	return __real_unc_session_start(s);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command stat: its options. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stat.h"
 
-static const double look = 0.001; /* seconds between looks whether an interval has ended */
+static const double look = 0.001;          /* seconds between looks whether an interval has ended */
+static const double round_of_passes = 0.2; /* seconds, when nothing else says how long */
 
 /* A number of at least `least`. ARGS_OK, or the exit status. */
 static int parse_time(const char *option, const char *text, double least, double *out)
@@ -70,6 +72,22 @@ static int parse_options(struct stat_job *job, const struct args *args)
 	return ARGS_OK;
 }
 
+/* What does not fit at once takes turns: all of it in each interval. */
+static int prepare_passes(struct stat_job *job)
+{
+	double seconds = job->interval > 0 ? job->interval : round_of_passes;
+
+	job->passes = unc_session_passes(job->series.session);
+	if (job->passes == 1)
+		return 0;
+	remark("note: needs %d passes: what does not fit at once is measured in turn, 1/%d of the "
+	       "time each, and scaled to all of it",
+	       job->passes, job->passes);
+	int rc = unc_session_turns(job->series.session, (unsigned)fmax(1, floor(1000 * seconds)));
+
+	return rc < 0 ? library_error(rc, unc_session_error(job->series.session)) : 0;
+}
+
 /* The first event ends the intervals. */
 static int prepare_every(struct stat_job *job)
 {
@@ -101,12 +119,8 @@ static int prepare(struct stat_job *job)
 		if (rc)
 			return rc;
 	}
-	job->passes = unc_session_passes(job->series.session);
-	if (job->passes > 1)
-		remark("note: needs %d passes: what does not fit at once is measured in turn, 1/%d "
-		       "of the time each, and scaled to all of it",
-		       job->passes, job->passes);
-	return job->every ? prepare_every(job) : 0;
+	rc = prepare_passes(job);
+	return rc || !job->every ? rc : prepare_every(job);
 }
 
 static void clean_up(struct stat_job *job)

@@ -186,43 +186,32 @@ static enum wake wait_until(struct runner *r, double deadline)
 
 /* ---- counting */
 
-/* Ends slice number `slice`, from 1: a frame when each pass has had its turn. 0, or an error of
- * the session. */
-static int end_slice(struct runner *r, unsigned long slice, bool *drawn)
+/* A frame of the interval that ends. 0, or an error of the session. */
+static int end_interval(struct runner *r)
 {
-	int passes = top_view(r->top)->passes, rc;
 	bool lost = false;
+	int rc = top_read(r->top, &lost);
 
-	*drawn = slice % (unsigned long)passes == 0;
-	if (*drawn) {
-		rc = top_read(r->top, &lost);
-		if (rc < 0 || !draw(r))
-			return rc;
-	}
 	r->harmed |= lost;
-	if (lost)
-		return series_restart(top_series(r->top));
-	return passes > 1 ? unc_session_rotate(top_series(r->top)->session) : 0;
+	if (rc < 0 || !draw(r) || !lost)
+		return rc;
+	return series_restart(top_series(r->top));
 }
 
 /* Until told to end. 0, or an error of the session. */
 static int watch(struct runner *r)
 {
-	double length = r->interval / top_view(r->top)->passes, start = now();
-	unsigned long turn = 0;
-	bool drawn;
+	double start = now();
 
 	if (r->screen.terminal && !draw(r))
 		return 0;
-	for (double k = 1; wait_until(r, start + k * length) == WAKE_TIME;) {
-		int rc = end_slice(r, ++turn, &drawn);
+	for (double k = 1; wait_until(r, start + k * r->interval) == WAKE_TIME; k++) {
+		int rc = end_interval(r);
 
-		if (rc < 0 || ferror(stdout))
+		if (rc < 0 || ferror(stdout) || (r->frames && --r->frames == 0))
 			return rc;
-		if (drawn && r->frames && --r->frames == 0)
-			return 0;
 		/* One that comes late makes the next one shorter, not the series. */
-		k = fmax(k, floor((now() - start) / length)) + 1;
+		k = fmax(k, floor((now() - start) / r->interval));
 	}
 	return 0;
 }
@@ -250,12 +239,15 @@ static int end_watch(struct runner *r, int rc, int written)
 
 static int run(struct runner *r)
 {
+	struct unc_session *session = top_series(r->top)->session;
 	int rc;
 
 	block_signals(r);
-	rc = unc_session_start(top_series(r->top)->session);
+	rc = unc_session_turns(session, (unsigned)floor(1000 * r->interval));
+	if (rc == 0)
+		rc = unc_session_start(session);
 	if (rc < 0)
-		return library_error(rc, unc_session_error(top_series(r->top)->session));
+		return library_error(rc, unc_session_error(session));
 	take_terminal(r);
 	errno = 0;
 	rc = watch(r);

@@ -71,6 +71,7 @@ static void take_value(const struct series *s, struct number *n, const struct un
 	n->units = v->units;
 	n->of = v->of;
 	n->share = s->whole ? v->share : v->interval_share;
+	n->seconds = n->share > 0 ? (s->whole ? v->seconds : v->interval_seconds) / n->share : 0;
 	n->count = s->whole ? v->count : v->delta;
 	n->value = s->whole ? v->value : v->interval;
 	n->valid = v->flags & UNC_VALUE_VALID && isfinite(n->value);

@@ -27,6 +27,7 @@ struct number {
 	bool lost;            /* until the session starts anew */
 	uint64_t count;
 	double value, share;
+	double seconds; /* how long it took: with several passes more than the last interval, perhaps */
 	unsigned units, of;
 
 	/* what stat says beside it, and of all its reports */

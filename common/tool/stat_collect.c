@@ -157,10 +157,14 @@ void stat_remember(struct stat_job *job)
 
 bool stat_complete(const struct stat_job *job)
 {
-	for (size_t i = 0; i < job->series.n_values; i++)
-		if ((job->series.value[i].flags & UNC_VALUE_VALID) &&
-		    !(job->series.value[i].flags & UNC_VALUE_FRESH))
+	const unsigned seen = UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_WAITS;
+
+	for (size_t i = 0; i < job->series.n_values; i++) {
+		unsigned flags = job->series.value[i].flags & seen;
+
+		if (flags == UNC_VALUE_VALID || flags & UNC_VALUE_WAITS)
 			return false;
+	}
 	return true;
 }
 

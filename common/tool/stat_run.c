@@ -16,7 +16,6 @@
 #include "stat.h"
 #include "stat_child.h"
 
-static const double slice = 0.1;      /* seconds of a pass when nothing else says how long */
 static const double least = 0.01;     /* a last interval shorter than this is not reported */
 static const double tolerance = 1e-6; /* the last slice and the end are the same moment */
 
@@ -25,11 +24,11 @@ struct runner {
 	struct child child;
 	sigset_t signals;
 	int interrupts;
-	bool stopped;   /* by a signal */
-	double first;   /* when counting began, */
-	double start;   /* ... of this run */
-	unsigned turns; /* passes that were measured since the last interval's end */
-	bool renewed;   /* counting has been started anew */
+	bool stopped; /* by a signal */
+	double first; /* when counting began, */
+	double start; /* ... of this run */
+	bool renewed; /* counting has been started anew */
+	bool skipped; /* the interval before was not one of each pass, so that some values are of both */
 };
 
 enum wake { WAKE_TIME, WAKE_CHILD, WAKE_STOP };
@@ -99,20 +98,6 @@ static enum wake wait_until(struct runner *r, double deadline)
 	}
 }
 
-/* Seconds that each pass is measured before the next has its turn. */
-static double slice_length(const struct stat_job *job)
-{
-	double all = job->duration > 0 ? job->duration : INFINITY;
-
-	if (job->interval > 0)
-		return fmin(job->interval, all) / job->passes;
-	if (job->passes == 1)
-		return INFINITY;
-	if (job->duration > 0) /* whole rounds, so that all passes get the same share */
-		return all / (job->passes * fmax(1, floor(all / (job->passes * slice))));
-	return slice;
-}
-
 static int session_error(const struct stat_job *job, int rc)
 {
 	return rc < 0 ? library_error(rc, unc_session_error(job->series.session)) : 0;
@@ -127,58 +112,50 @@ static int renew(struct runner *r)
 	if (!r->renewed)
 		stat_lament(job);
 	r->renewed = true;
-	r->turns = 0;
+	r->skipped = false;
 	rc = series_restart(&job->series);
 	job->started = now() - r->first;
 	return session_error(job, rc);
 }
 
-static int collect_and_report(struct stat_job *job)
+/* Whether what was collected is of the interval that has ended, all of it. */
+static bool is_whole(struct runner *r)
 {
-	int rc = stat_collect(job);
+	bool complete = stat_complete(r->job), whole = complete && !r->skipped;
 
-	return rc == 0 && stat_complete(job) ? stat_report(job) : rc;
+	r->skipped = !complete;
+	return whole;
 }
 
-/*
- * The end of a slice, `passed` slice lengths after the start. If it is the end of an interval as
- * well and each pass has had its turn, a report; then it is the next pass's turn.
- */
-static int end_slice(struct runner *r, double passed)
+static int end_interval(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	unsigned passes = (unsigned)job->passes;
-	int rc = 0;
+	int rc = stat_collect(job);
 
-	r->turns++;
-	if (job->interval > 0 && r->turns >= passes && fmod(passed, passes) == 0) {
-		r->turns = 0;
-		rc = collect_and_report(job);
-		if (rc == 0 && job->lost)
-			return renew(r);
-	}
-	return rc || passes == 1 ? rc : session_error(job, unc_session_rotate(job->series.session));
+	if (rc == 0 && is_whole(r))
+		rc = stat_report(job);
+	return rc == 0 && job->lost ? renew(r) : rc;
 }
 
 /*
- * Counts until the end; with intervals, prints all reports but the last. Each slice has its place
+ * Counts until the end; with intervals, prints all reports but the last. Each interval has its place
  * in time: who wakes up late makes the next one shorter, or misses it.
  */
 static int count(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	double length = slice_length(job);
+	double length = job->interval > 0 ? job->interval : INFINITY;
 	double end = job->duration > 0 ? r->start + job->duration : INFINITY;
 	int rc = 0;
 
-	for (double k = 1; rc == 0;) {
+	for (double k = 1; rc == 0; k++) {
 		double next = r->start + k * length;
 
 		if (wait_until(r, fmin(next, end)) != WAKE_TIME ||
 		    fmax(next, now()) >= end - tolerance)
 			break;
 		k = fmax(k, floor((now() - r->start) / length));
-		rc = end_slice(r, k++);
+		rc = end_interval(r);
 	}
 	return rc;
 }
@@ -227,15 +204,14 @@ static int redirect(struct runner *r)
 }
 
 /* What has been counted since the last report is one of its own. */
-static bool worth_a_report(const struct runner *r)
+static bool worth_a_report(struct runner *r)
 {
 	const struct stat_job *job = r->job;
 
 	if (job->interval == 0)
 		return true;
 	/* A full one may be some ns short of its length. */
-	return !job->every && r->turns + 1 >= (unsigned)job->passes &&
-	       job->seconds >= 0.99 * fmin(job->interval, least) && stat_complete(job);
+	return !job->every && job->seconds >= 0.99 * fmin(job->interval, least) && is_whole(r);
 }
 
 /* Stops, and collects then: a counter that is no longer ours may show only now. */

@@ -205,12 +205,11 @@ static const char *and_more(char buf[CELL_MAX], const struct found *found)
 static void take_number(const struct top *top, struct top_number *out, bool total)
 {
 	const struct number *n = &top->series.number[out->at];
-	double seconds = top->view.seconds;
 
-	out->valid = n->valid && seconds > 0;
+	out->valid = n->valid && n->seconds > 0;
 	out->partial = n->partial;
 	out->scaled = n->scaled;
-	out->value = total ? n->value / seconds : n->value;
+	out->value = total ? n->value / n->seconds : n->value;
 }
 
 static void take_numbers(struct top *top, bool *lost)
