@@ -90,22 +90,5 @@ int stat_report(struct stat_job *);
 
 /* stat_text.c: as text. */
 void stat_text(struct stat_job *);
-/* stat_number.c: numbers and times as text. "": there is none to tell. */
-
-const char *stat_number(char buf[CELL_MAX], const struct number *);
-const char *stat_rate(char buf[CELL_MAX], const struct number *, double seconds);
-/* "99.43 G": as a rate, if it can be one; what it is measured in. */
-const char *stat_short(char buf[CELL_MAX], const struct number *, double seconds);
-const char *stat_measure(char buf[CELL_MAX], const struct number *);
-/* Of what the memory can move: "32.4 % of 307.20 GB/s"; "32.4 %" */
-const char *stat_peak(char buf[CELL_MAX], const struct number *, double seconds);
-const char *stat_percent(char buf[CELL_MAX], const struct number *, double seconds);
-/* How sure a mean is. */
-const char *stat_spread(char buf[CELL_MAX], uint64_t runs, double spread);
-/* What the number is less than it should be: "7 of 8 units, 33 %"; brief: "7/8 33%". */
-const char *stat_mark(char buf[CELL_MAX], const struct number *, bool brief);
-/* "2026-11-22 20:24:01 +0100" */
-const char *stat_date(char buf[CELL_MAX], const struct timespec *);
-const char *stat_time_of_day(char buf[CELL_MAX], const struct stat_job *);
 
 #endif

@@ -3,6 +3,7 @@
  * The command stat: its report as text. A list has a line for each number, or for those of all
  * sockets. With intervals it is a row for each, with a column for each number, where these fit.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,147 @@
 #include <unistd.h>
 
 #include "stat.h"
+
+/* ---- numbers: "" where there is none to tell */
+
+/* What a number is measured in as a rate; "": it is none, nor can it be one. */
+static const char *rate_measure(char buf[CELL_MAX], const struct number *c)
+{
+	const char *unit = c->item.metric ? c->item.metric->unit : "count";
+
+	if (c->item.metric && c->item.metric->kind != UNC_METRIC_TOTAL)
+		return "";
+	if (strcmp(unit, "bytes") == 0)
+		return "B/s";
+	snprintf(buf, CELL_MAX, "%s/s", strcmp(unit, "count") == 0 ? "" : unit);
+	return buf;
+}
+
+static const char *measure_text(char buf[CELL_MAX], const struct number *c)
+{
+	const char *rate = rate_measure(buf, c);
+
+	return *rate ? rate : c->item.metric ? unit_text(c->item.metric->unit) : "";
+}
+
+/* "99.43 G": as a rate, if it can be one. */
+static const char *short_text(char buf[CELL_MAX], const struct number *c, double seconds)
+{
+	char measure[CELL_MAX];
+	bool rate = *rate_measure(measure, c);
+
+	if (!c->valid || (rate && !(seconds > 0)))
+		return "-";
+	if (!rate && strcmp(c->item.metric->unit, "ratio") == 0)
+		return with_unit(buf, c->value, "ratio");
+	scaled(buf, rate ? c->value / seconds : c->value, "");
+	if (buf[strlen(buf) - 1] == ' ') /* neither prefix nor unit */
+		buf[strlen(buf) - 1] = '\0';
+	return buf;
+}
+
+/* A metric that is a rate itself. */
+static bool is_rate(const struct number *c)
+{
+	return c->item.metric && strstr(c->item.metric->unit, "_per_second");
+}
+
+static const char *number_text(char buf[CELL_MAX], const struct number *c)
+{
+	if (!c->valid)
+		snprintf(buf, CELL_MAX, "-");
+	else if (is_rate(c)) /* it stands among rates */
+		return "";
+	else if (!c->item.metric)
+		grouped(buf, c->count);
+	else
+		with_unit(buf, c->value, c->item.metric->unit);
+	return buf;
+}
+
+static const char *rate_text(char buf[CELL_MAX], const struct number *c, double seconds)
+{
+	char measure[CELL_MAX];
+	const char *unit = rate_measure(measure, c);
+
+	if (is_rate(c) && c->valid)
+		return with_unit(buf, c->value, c->item.metric->unit);
+	return !c->valid || !*unit || !(seconds > 0) ? "" : scaled(buf, c->value / seconds, unit);
+}
+
+/* Of what the memory can move: "32.4 %" */
+static const char *percent_of_peak(char buf[CELL_MAX], const struct number *c, double seconds)
+{
+	if (!c->valid || c->lacks || !(c->peak > 0 && seconds > 0))
+		return "";
+	double rate = c->item.metric->kind == UNC_METRIC_TOTAL ? c->value / seconds : c->value;
+
+	snprintf(buf, CELL_MAX, "%.1f %%", 100 * rate / c->peak);
+	return buf;
+}
+
+/* "32.4 % of 307.20 GB/s" */
+static const char *peak_text(char buf[CELL_MAX], const struct number *c, double seconds)
+{
+	char peak[CELL_MAX];
+	size_t n = strlen(percent_of_peak(buf, c, seconds));
+
+	if (n == 0)
+		return "";
+	snprintf(buf + n, CELL_MAX - n, " of %s", scaled(peak, c->peak, "B/s"));
+	return buf;
+}
+
+/* How sure a mean is. */
+static const char *spread_text(char buf[CELL_MAX], uint64_t runs, double spread)
+{
+	if (runs < 2)
+		return "";
+	snprintf(buf, CELL_MAX, isfinite(spread) ? "+- %.2f %%" : "+- -", 100 * spread);
+	return buf;
+}
+
+/* What the number is less than it should be: "7 of 8 units, 33 %"; brief: "7/8 33%". */
+static const char *mark_text(char buf[CELL_MAX], const struct number *c, bool brief)
+{
+	const char *between = brief ? " " : ", ";
+	char share[CELL_MAX];
+	int used = 0;
+
+	buf[0] = '\0';
+	if (c->lacks)
+		used = snprintf(buf, CELL_MAX, brief ? "%u/%u" : "%u of %u units", c->units, c->of);
+	if (c->valid && c->share < 1)
+		snprintf(buf + used, CELL_MAX - (size_t)used, brief ? "%s%s%%" : "%s%s %%",
+			 used ? between : "", percent_text(share, c->share));
+	return buf;
+}
+
+/* ---- time */
+
+/* "2026-11-22 20:24:01 +0100" */
+static const char *date_and_time(char buf[CELL_MAX], const struct timespec *clock)
+{
+	struct tm local;
+
+	localtime_r(&clock->tv_sec, &local);
+	strftime(buf, CELL_MAX, "%Y-%m-%d %H:%M:%S %z", &local);
+	return buf;
+}
+
+static const char *time_of_day(char buf[CELL_MAX], const struct stat_job *job)
+{
+	struct tm local;
+	size_t n;
+
+	localtime_r(&job->series.clock.tv_sec, &local);
+	n = strftime(buf, CELL_MAX, "%H:%M:%S", &local);
+	if (job->every || fmod(job->interval, 1) != 0)
+		snprintf(buf + n, CELL_MAX - n, ".%03ld", job->series.clock.tv_nsec / 1000000);
+	return buf;
+}
+
+/* ---- */
 
 enum { CLOCK, TIME, NAME, FIRST };                 /* columns */
 enum { NUMBER, RATE, PEAK, SPREAD, MARK, SHARES }; /* ... from FIRST on, of each number */
@@ -33,7 +175,7 @@ static void put_times(struct stat_job *job)
 {
 	char text[CELL_MAX];
 
-	table_put(job->table, CLOCK, stat_time_of_day(text, job));
+	table_put(job->table, CLOCK, time_of_day(text, job));
 	snprintf(text, sizeof(text), "%.3f", job->time);
 	table_put(job->table, TIME, text);
 }
@@ -56,12 +198,12 @@ static void list_number(struct stat_job *job, size_t i, const struct number *c)
 	double seconds = job->every && job->overflow.frozen ? 0 : job->seconds;
 	char text[CELL_MAX];
 
-	table_put(job->table, column + NUMBER, stat_number(text, c));
-	table_put(job->table, column + RATE, stat_rate(text, c, seconds));
-	table_put(job->table, column + PEAK, stat_peak(text, c, seconds));
+	table_put(job->table, column + NUMBER, number_text(text, c));
+	table_put(job->table, column + RATE, rate_text(text, c, seconds));
+	table_put(job->table, column + PEAK, peak_text(text, c, seconds));
 	if (c->valid)
-		table_put(job->table, column + SPREAD, stat_spread(text, job->runs, c->spread));
-	table_put(job->table, column + MARK, stat_mark(text, c, false));
+		table_put(job->table, column + SPREAD, spread_text(text, job->runs, c->spread));
+	table_put(job->table, column + MARK, mark_text(text, c, false));
 }
 
 static void list_overflow(struct stat_job *job)
@@ -123,7 +265,7 @@ static void put_title(struct stat_job *job, size_t line, size_t socket)
 
 	if (job->per_socket)
 		title = must_add(title, "\nsocket %zu", socket);
-	title = must_add(title, "\n%8s", c ? stat_measure(measure, c) : "");
+	title = must_add(title, "\n%8s", c ? measure_text(measure, c) : "");
 	table_put(job->table, column + NUMBER, title);
 	if (c && c->peak > 0 && !c->lacks)
 		table_put(job->table, column + PERCENT, "of peak");
@@ -158,10 +300,10 @@ static void row_report(struct stat_job *job)
 
 			if (!c)
 				continue;
-			table_put(job->table, column + NUMBER, stat_short(text, c, job->seconds));
+			table_put(job->table, column + NUMBER, short_text(text, c, job->seconds));
 			table_put(job->table, column + PERCENT,
-				  stat_percent(text, c, job->seconds));
-			table_put(job->table, column + MARK, stat_mark(text, c, true));
+				  percent_of_peak(text, c, job->seconds));
+			table_put(job->table, column + MARK, mark_text(text, c, true));
 		}
 }
 
@@ -233,9 +375,9 @@ static void put_titles(struct stat_job *job, const struct winsize *size)
 	char text[CELL_MAX];
 
 	if (job->reports == 0)
-		printf("from %s\n\n", stat_date(text, &job->began));
+		printf("from %s\n\n", date_and_time(text, &job->began));
 	else if (day_of(&job->series.clock) != job->day)
-		printf("%.10s\n", stat_date(text, &job->series.clock));
+		printf("%.10s\n", date_and_time(text, &job->series.clock));
 	job->day = day_of(&job->series.clock);
 	if (width != job->width) {
 		if (job->table)
@@ -277,14 +419,14 @@ static void total_report(struct stat_job *job)
 static void print_footer(const struct stat_job *job)
 {
 	char spread[CELL_MAX], text[CELL_MAX];
-	const char *sure = stat_spread(spread, job->runs, job->length_spread);
+	const char *sure = spread_text(spread, job->runs, job->length_spread);
 
 	if (job->repeat)
 		printf("\n%llu run%s of %.3f s%s%s", (unsigned long long)job->runs,
 		       job->runs == 1 ? "" : "s", job->seconds, *sure ? " " : "", sure);
 	else
 		printf("\n%.3f s measured", job->time);
-	printf(", from %s\n", stat_date(text, &job->began));
+	printf(", from %s\n", date_and_time(text, &job->began));
 }
 
 void stat_text(struct stat_job *job)
