@@ -2,9 +2,9 @@
 #include "stat_child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 enum { NOT_FOUND = 127, NOT_RUN = 126 }; /* exit statuses, as of a shell */
 
 /* In the child: waits until counting has begun, then becomes the command. */
-static void become_command(const struct child *c, int ready, int failed)
+static void become_command(const struct child *c, int parent)
 {
 	char go;
 
@@ -22,11 +22,11 @@ static void become_command(const struct child *c, int ready, int failed)
 	sigprocmask(SIG_SETMASK, &c->signals, NULL);
 	if (c->out >= 0)
 		dup2(c->out, STDOUT_FILENO);
-	if (read(ready, &go, 1) == 1) { /* else counting did not begin */
+	if (read(parent, &go, 1) == 1) { /* else counting did not begin */
 		execvp(c->word[0], c->word);
 		int error = errno;
 
-		if (write(failed, &error, sizeof(error)) < 0)
+		if (write(parent, &error, sizeof(error)) < 0)
 			_exit(NOT_RUN);
 	}
 	_exit(NOT_RUN);
@@ -34,23 +34,21 @@ static void become_command(const struct child *c, int ready, int failed)
 
 int child_start(struct child *c)
 {
-	int ready[2] = {-1, -1}, failed[2] = {-1, -1};
+	int pair[2];
 
 	c->pid = -1;
-	if (pipe2(ready, O_CLOEXEC) == 0 && pipe2(failed, O_CLOEXEC) == 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0)
 		c->pid = fork();
 	if (c->pid < 0) {
 		c->pid = 0;
 		return failure("cannot run %s: %s", c->word[0], strerror(errno));
 	}
 	if (c->pid == 0) {
-		close(ready[1]);
-		become_command(c, ready[0], failed[1]);
+		close(pair[0]);
+		become_command(c, pair[1]);
 	}
-	close(ready[0]);
-	close(failed[1]);
-	c->go = ready[1];
-	c->failed = failed[0];
+	close(pair[1]);
+	c->held = pair[0];
 	return 0;
 }
 
@@ -58,8 +56,7 @@ void child_abandon(struct child *c)
 {
 	if (!c->pid)
 		return;
-	close(c->go);
-	close(c->failed);
+	close(c->held);
 	waitpid(c->pid, NULL, 0);
 	c->pid = 0;
 }
@@ -70,12 +67,11 @@ int child_release(struct child *c)
 
 	if (!c->pid)
 		return 0;
-	/* The pipe is closed when the command runs; else the reason comes through it. */
-	if (write(c->go, "g", 1) != 1 || read(c->failed, &error, sizeof(error)) <= 0)
+	/* The socket is closed when the command runs; else the reason comes through it. */
+	if (write(c->held, "g", 1) != 1 || read(c->held, &error, sizeof(error)) <= 0)
 		error = 0;
 	if (error == 0) {
-		close(c->go);
-		close(c->failed);
+		close(c->held);
 		return 0;
 	}
 	child_abandon(c);

@@ -15,8 +15,7 @@ struct child {
 	int out; /* stdout; -1: it is ours */
 
 	pid_t pid;  /* 0: none, or ended */
-	int go;     /* pipe that holds it back */
-	int failed; /* pipe that tells why it could not become the command */
+	int held;   /* socket that holds it back, and tells why it could not become the command */
 	int status; /* its exit status, when it has ended */
 };
 
