@@ -27,6 +27,8 @@ int __wrap_clock_gettime(clockid_t, struct timespec *);
 int __wrap_sigtimedwait(const sigset_t *, siginfo_t *, const struct timespec *);
 int __real_unc_session_start(struct unc_session *);
 int __wrap_unc_session_start(struct unc_session *);
+int __real_unc_session_stop(struct unc_session *);
+int __wrap_unc_session_stop(struct unc_session *);
 int __wrap_unc_session_turns(struct unc_session *, unsigned);
 int __real_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
 int __wrap_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
@@ -62,11 +64,12 @@ static struct {
 	const char *reason;
 	double share;         /* with VALID */
 	bool no_second_start; /* UNC_ERR_BUSY */
+	bool turn_fails; /* the last one: stop says so (UNC_ERR_BUSY), and each read behind it */
 
 	double peak; /* what the memory of a socket can move; 0: not known */
 } script;
 
-static unsigned waits, starts, reads;
+static unsigned waits, starts, reads, stops;
 
 /* A thread that waits for this time does not wake up: passes take turns here, of equal length. */
 static struct {
@@ -119,6 +122,14 @@ int __wrap_unc_session_start(struct unc_session *s)
 	return __real_unc_session_start(s);
 }
 
+int __wrap_unc_session_stop(struct unc_session *s)
+{
+	int rc = __real_unc_session_stop(s);
+
+	stops++;
+	return script.turn_fails ? UNC_ERR_BUSY : rc;
+}
+
 static bool interferes(int id)
 {
 	return script.from && reads >= script.from && starts == 1 && id == script.id;
@@ -126,7 +137,8 @@ static bool interferes(int id)
 
 int __wrap_unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
 {
-	int rc = __real_unc_session_read(s, values, n, size);
+	bool failed = script.turn_fails && stops;
+	int rc = failed ? UNC_ERR_BUSY : __real_unc_session_read(s, values, n, size);
 
 	reads++;
 	for (size_t i = 0; rc == 0 && i < n; i++) {

@@ -133,6 +133,18 @@ static void test_passes_incomplete(void)
 	CHECK_PART(err, "none was long enough for all passes");
 }
 
+/* What ended the turns is one line, though stop and the read behind it both tell. */
+static void test_turn_fails(void)
+{
+	char arguments[512];
+
+	snprintf(arguments, sizeof(arguments), "-j -d 1 -e %s", passes);
+	script.turn_fails = true;
+	CHECK_NUMBER(run(snb, arguments), 1);
+	CHECK_NUMBER(count_of(err, "\n"), 2); /* the first says that there are two passes */
+	CHECK_TEXT(out, "");
+}
+
 /* ---- marks */
 
 static const char *const taken = "imc2 (socket 0), CTL1: taken over, it counts \"ACT\", now";
@@ -416,6 +428,7 @@ int main(void)
 		{"passes: a total", test_passes_total},
 		{"passes: intervals", test_passes_intervals},
 		{"passes: an interval without a full round", test_passes_incomplete},
+		{"passes: a turn that fails", test_turn_fails},
 		{"lost in an interval: null, status 1, started anew", test_lost_interval},
 		{"lost, and cannot be started", test_lost_for_good},
 		{"lost, found at the stop", test_lost_at_stop},

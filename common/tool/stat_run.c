@@ -218,7 +218,12 @@ static bool worth_a_report(struct runner *r)
 static int end_count(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	int stopped = session_error(job, unc_session_stop(job->series.session));
+	struct unc_session *session = job->series.session;
+	int stopped = session_error(job, unc_session_stop(session));
+
+	/* A turn that failed is told by both. */
+	if (stopped && unc_session_read(session, NULL, 0, sizeof(struct unc_value)) < 0)
+		return stopped;
 	int status = stat_collect(job);
 
 	if (status == 0 && !job->repeat && worth_a_report(r))
