@@ -111,7 +111,7 @@ static void test_passes_incomplete(void)
 	/* 120 ms: one slice of 50 ms less 30 is not a round. */
 	run_passes("-I 100 -d 0.12");
 	CHECK_NUMBER(count_of(out, "\n"), 1);
-	/* Who oversleeps the end of an interval makes it longer; of the last one but a turn is left. */
+	/* Who oversleeps the end of an interval makes it longer; of the next a turn is left. */
 	script.late_wait = 2;
 	script.late = 0.06;
 	run_passes("-I 100 -d 0.3");

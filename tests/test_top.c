@@ -165,7 +165,8 @@ static void test_frame(void)
 		"\n"));
 }
 
-/* Of 80, 40 and 120 GB/s: 50 %, 50 % and 50 %; a channel of half a socket's peak has 40 and 20 GB/s. */
+/* Of 80, 40 and 120 GB/s: 50 %, 50 % and 50 %; a channel of half a socket's peak has 40 and 20
+ * GB/s. */
 static void test_peak(void)
 {
 	struct made_up *m = make_up();
@@ -306,8 +307,8 @@ static bool near(double value, double wanted)
 	return fabs(value - wanted) <= 1e-6 * wanted;
 }
 
-/* Emerald Rapids, a socket in a second: 15.5355e8 lines of 64 bytes read on 8 channels (tests/integration/
- * kill.sh), of which each has an eighth. */
+/* Emerald Rapids, a socket in a second: 15.5355e8 lines of 64 bytes read on 8 channels
+ * (tests/integration/ kill.sh), of which each has an eighth. */
 static void test_measured(void)
 {
 	struct unc_platform *platform;
@@ -346,7 +347,8 @@ static void test_measured(void)
 	stop(top, platform);
 }
 
-/* The firmware tells 4800 MT/s: 8 channels of 8 bytes are 307.2 GB/s a socket. The share is written once. */
+/* The firmware tells 4800 MT/s: 8 channels of 8 bytes are 307.2 GB/s a socket. The share is written
+ * once. */
 static void test_known_peak(void)
 {
 	struct unc_platform *platform;

@@ -27,7 +27,7 @@ struct number {
 	bool lost;            /* until the session starts anew */
 	uint64_t count;
 	double value, share;
-	double seconds; /* how long it took: with several passes more than the last interval, perhaps */
+	double seconds; /* that it is of: with several passes perhaps more than the interval */
 	unsigned units, of;
 
 	/* what stat says beside it, and of all its reports */

@@ -28,7 +28,7 @@ struct runner {
 	double first; /* when counting began, */
 	double start; /* ... of this run */
 	bool renewed; /* counting has been started anew */
-	bool skipped; /* the interval before was not one of each pass, so that some values are of both */
+	bool skipped; /* the last interval was not one of each pass: some values are of both */
 };
 
 enum wake { WAKE_TIME, WAKE_CHILD, WAKE_STOP };
@@ -138,8 +138,8 @@ static int end_interval(struct runner *r)
 }
 
 /*
- * Counts until the end; with intervals, prints all reports but the last. Each interval has its place
- * in time: who wakes up late makes the next one shorter, or misses it.
+ * Counts until the end; with intervals, prints all reports but the last. Each interval has its
+ * place in time: who wakes up late makes the next one shorter, or misses it.
  */
 static int count(struct runner *r)
 {

@@ -413,8 +413,8 @@ static void draw_notes(struct frame *f, size_t left_out, int most)
 	}
 }
 
-/* All but the notes, channels in a section of their own (apart) or behind their sockets. Returns how
- * many columns are left out. */
+/* All but the notes, channels in a section of their own (apart) or behind their sockets. Returns
+ * how many columns are left out. */
 static size_t draw_sections(struct frame *f, bool apart)
 {
 	const struct top_view *v = f->view;

@@ -102,7 +102,8 @@ static bool moves_bytes(struct unc_platform *platform, const char *type)
 	return metric && metric->available && metric->kind == UNC_METRIC_TOTAL;
 }
 
-/* Of each unit of a type the bytes read and written, if units are channels: a socket has several. */
+/* Of each unit of a type the bytes read and written, if units are channels: a socket has
+ * several. */
 static int add_channels(struct top *top, const char *type)
 {
 	struct series *s = &top->series;
