@@ -25,8 +25,9 @@ static const struct command commands[] = {
 	 "8 units', '33 %' of the time; '-' is no value, never 0, and stderr says why. What does "
 	 "not fit into the counters at once is measured in passes, one after the other, and scaled "
 	 "to the whole time; a note on stderr says so. An interval in which not every pass was "
-	 "measured is not reported. The exit status is that of COMMAND, if there is one; 1 if "
-	 "another program took a counter away."},
+	 "measured is not reported, nor is the one after it: some of its numbers are of both. The "
+	 "exit status is that of COMMAND, if there is one; 1 if another program took a counter "
+	 "away."},
 	{"top", cmd_top, OPEN_MACHINE, WATCH | MACHINE, 0, 0, false, "",
 	 "what sockets and memory channels do, live",
 	 "Group OVERVIEW ('uncore groups OVERVIEW') of each socket, as rates, and the traffic of "
