@@ -17,6 +17,8 @@
 
 #include "intel_uncore.h"
 
+extern papi_vector_t _intel_uncore_vector;
+
 /* A program may exit while it counts (with the high-level API it does): put back what was found. */
 static void __attribute__((destructor)) stop_all(void)
 {
@@ -24,10 +26,8 @@ static void __attribute__((destructor)) stop_all(void)
 
 	if (getpid() != intel_uncore.pid) /* a child that was forked has no say */
 		return;
-	for (control = intel_uncore.controls; control; control = control->next) {
-		intel_uncore_turn_end(&control->turner);
+	for (control = intel_uncore.controls; control; control = control->next)
 		intel_uncore.session_stop(control->session);
-	}
 }
 
 static int shutdown_thread(hwd_context_t *ctx)
@@ -128,38 +128,42 @@ static int check_events(const struct control *control)
 static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {
 	ThreadInfo_t *thread = _papi_hwi_lookup_thread(0);
-	EventSetInfo_t *set =
-		thread ? thread->running_eventset[_intel_uncore_vector.cmp_info.CmpIdx] : NULL;
+	EventSetInfo_t *set = thread ? thread->running_eventset[intel_uncore.info->CmpIdx] : NULL;
 	struct control *control = ctl;
-	int papi_errno;
+	int papi_errno, passes;
 
 	(void)ctx;
 	if (set && set->ctl_state == ctl && set->state & PAPI_OVERFLOWING)
 		return refuse_overflow();
 	papi_errno = check_events(control);
-	if (papi_errno == PAPI_OK)
-		papi_errno = intel_uncore_fail_session(
-			control, intel_uncore.session_start(control->session));
+	if (papi_errno != PAPI_OK)
+		return papi_errno;
+	passes = intel_uncore.session_passes(control->session);
+	intel_uncore.session_turns(control->session,
+				   INTEL_UNCORE_TURN_MS * ((unsigned int)passes + 1));
+	papi_errno =
+		intel_uncore_fail_session(control, intel_uncore.session_start(control->session));
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	control->lost = 0;
 	tell_simulated();
 	warn_of_still_units(control);
-	if (intel_uncore.session_passes(control->session) > 1)
-		papi_errno = intel_uncore_turn_begin(control->session, &control->turner);
-	if (papi_errno != PAPI_OK)
-		intel_uncore.session_stop(control->session);
-	return papi_errno;
+	return PAPI_OK;
+}
+
+/* A turn that found no counter: what a read has told. */
+static int is_told(const struct control *control, int error)
+{
+	return error == UNC_ERR_BUSY && control->lost;
 }
 
 static int stop(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {
 	struct control *control = ctl;
-	int stopped = intel_uncore_turn_end(&control->turner), /* it has said why */
-		error = intel_uncore.session_stop(control->session);
+	int error = intel_uncore.session_stop(control->session);
 
 	(void)ctx;
-	return stopped ? PAPI_OK : intel_uncore_fail_session(control, error);
+	return is_told(control, error) ? PAPI_OK : intel_uncore_fail_session(control, error);
 }
 
 /* A lost counter comes back with a new start only. What cannot be put back is said, and no reason
@@ -167,36 +171,33 @@ static int stop(hwd_context_t *ctx, hwd_control_state_t *ctl)
 static int reset(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {
 	struct control *control = ctl;
-	int papi_errno;
 
-	if (!control->lost) {
-		intel_uncore_turn_lock(control->turner);
-		papi_errno = intel_uncore_fail_session(
-			control, intel_uncore.session_reset(control->session));
-		intel_uncore_turn_anew(control->turner);
-		intel_uncore_turn_unlock(control->turner);
-		return papi_errno;
-	}
+	if (!control->lost)
+		return intel_uncore_fail_session(control,
+						 intel_uncore.session_reset(control->session));
 	stop(ctx, ctl);
 	return start(ctx, ctl);
 }
 
-/* Why a value means nothing: the library's sentence, or that passes had no turn yet. */
+/* Why a value means nothing: the library's sentence, of a pass that had no turn yet with the name. */
 static int fail_value(struct control *control, int item)
 {
-	int lost = control->read[item].flags & UNC_VALUE_LOST, papi_errno;
-	char sentence[PAPI_HUGE_STR_LEN], missing[PAPI_MAX_STR_LEN];
+	unsigned int flags = control->read[item].flags;
+	const char *reason = intel_uncore.session_reason(control->session, item);
+	char sentence[PAPI_HUGE_STR_LEN];
 	struct name name;
+	int papi_errno;
 
-	if (!lost && intel_uncore_turn_missing(control->turner, missing, sizeof(missing))) {
+	if (flags & UNC_VALUE_WAITS) {
 		intel_uncore_name(control->items[item].code, &name);
-		snprintf(sentence, sizeof(sentence), "%s: %s", name.text, missing);
+		snprintf(sentence, sizeof(sentence), "%s: %s", name.text, reason);
 		return intel_uncore_fail(UNC_ERR_PASSES, sentence);
 	}
-	papi_errno =
-		intel_uncore_fail(UNC_ERR_IO, intel_uncore.session_reason(control->session, item));
-	control->lost |= lost;
-	return lost ? PAPI_ECLOST : papi_errno;
+	papi_errno = intel_uncore_fail(UNC_ERR_IO, reason);
+	if (!(flags & UNC_VALUE_LOST))
+		return papi_errno;
+	control->lost = 1;
+	return PAPI_ECLOST;
 }
 
 /* A gauge travels as the bits of a double, NaN if it means nothing. An integer has no such value:
@@ -207,13 +208,10 @@ static int set_value(struct control *control, int item)
 	const struct unc_metric *metric = control->items[item].metric;
 	long long *out = &control->values[control->items[item].position];
 	double number = value->flags & UNC_VALUE_VALID ? value->value : __builtin_nan("");
-	char missing[PAPI_MAX_STR_LEN];
 
 	if (metric && metric->kind == UNC_METRIC_GAUGE) {
 		/* Says so: no NaN of nothing to nothing. */
-		if (value->flags & UNC_VALUE_LOST ||
-		    (number != number &&
-		     intel_uncore_turn_missing(control->turner, missing, sizeof(missing))))
+		if (value->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS))
 			fail_value(control, item);
 		memcpy(out, &number, sizeof(number));
 		return PAPI_OK;
@@ -225,36 +223,20 @@ static int set_value(struct control *control, int item)
 	return PAPI_OK;
 }
 
-static int read_locked(struct control *control)
-{
-	const char *failed = intel_uncore_turn_failed(control->turner);
-	int i, papi_errno;
-
-	if (failed) {
-		intel_uncore_fail(UNC_ERR_IO, failed);
-		control->lost = 1;
-		return PAPI_ECLOST;
-	}
-	papi_errno = intel_uncore_fail_session(
-		control,
-		intel_uncore.session_read(control->session, control->read, (size_t)control->count,
-					  sizeof(control->read[0])));
-	control->lost |= papi_errno != PAPI_OK;
-	for (i = 0; i < control->count && papi_errno == PAPI_OK; i++)
-		papi_errno = set_value(control, i);
-	return papi_errno;
-}
-
 static int read_values(hwd_context_t *ctx, hwd_control_state_t *ctl, long long **values, int flags)
 {
 	struct control *control = ctl;
-	int papi_errno;
+	int error = intel_uncore.session_read(control->session, control->read,
+					      (size_t)control->count, sizeof(control->read[0])),
+	    i, papi_errno = intel_uncore_fail_session(control, error);
 
 	(void)ctx;
 	(void)flags;
-	intel_uncore_turn_lock(control->turner);
-	papi_errno = read_locked(control);
-	intel_uncore_turn_unlock(control->turner);
+	control->lost |= papi_errno != PAPI_OK;
+	if (error == UNC_ERR_BUSY) /* a pass found no counter */
+		papi_errno = PAPI_ECLOST;
+	for (i = 0; i < control->count && papi_errno == PAPI_OK; i++)
+		papi_errno = set_value(control, i);
 	*values = control->values;
 	return papi_errno;
 }
@@ -274,6 +256,60 @@ static int ctl(hwd_context_t *ctx, int code, _papi_int_option_t *option)
 	if (code == PAPI_MULTIPLEX)
 		return intel_uncore_multiplex(option->multiplex.ESI->ctl_state, option);
 	return code == PAPI_GRANUL ? PAPI_OK : PAPI_ENOSUPP; /* PAPI has compared it with ours */
+}
+
+static int init_component(int cidx)
+{
+	return intel_uncore_init_component(&_intel_uncore_vector.cmp_info, cidx);
+}
+
+static int update_control_state(hwd_control_state_t *ctl, NativeInfo_t *native, int count,
+				hwd_context_t *ctx)
+{
+	int papi_errno;
+
+	(void)ctx;
+	if (count == 0) { /* PAPI is about to free the control state, perhaps */
+		intel_uncore_empty(ctl);
+		return PAPI_OK;
+	}
+	papi_errno = intel_uncore_check_n_initialize();
+	return papi_errno == PAPI_OK ? intel_uncore_update(ctl, native, count) : papi_errno;
+}
+
+/* ------------------------------------------------------------ names */
+
+static int enum_events(unsigned int *code, int modifier)
+{
+	int papi_errno = intel_uncore_check_n_initialize();
+
+	return papi_errno == PAPI_OK ? intel_uncore_enum(code, modifier) : papi_errno;
+}
+
+static int name_to_code(const char *text, unsigned int *code)
+{
+	int papi_errno = intel_uncore_check_n_initialize();
+
+	return papi_errno == PAPI_OK ? intel_uncore_find(text, code) : papi_errno;
+}
+
+static int code_to_name(unsigned int code, char *text, int size)
+{
+	int papi_errno = intel_uncore_check_n_initialize();
+	struct name name;
+
+	if (papi_errno == PAPI_OK)
+		papi_errno = intel_uncore_name(code, &name);
+	if (papi_errno != PAPI_OK)
+		return papi_errno;
+	return snprintf(text, (size_t)size, "%s", name.text) < size ? PAPI_OK : PAPI_EBUF;
+}
+
+static int code_to_info(unsigned int code, PAPI_event_info_t *info)
+{
+	int papi_errno = intel_uncore_check_n_initialize();
+
+	return papi_errno == PAPI_OK ? intel_uncore_describe(code, info) : papi_errno;
 }
 
 papi_vector_t _intel_uncore_vector = {
@@ -300,19 +336,19 @@ papi_vector_t _intel_uncore_vector = {
 			.reg_value = 1,
 			.reg_alloc = 1,
 		},
-	.init_component = intel_uncore_init_component,
+	.init_component = init_component,
 	.shutdown_component = intel_uncore_shutdown_component,
 	.shutdown_thread = shutdown_thread,
 	.init_control_state = init_control_state,
-	.update_control_state = intel_uncore_update_control_state,
+	.update_control_state = update_control_state,
 	.start = start,
 	.stop = stop,
 	.read = read_values,
 	.reset = reset,
 	.ctl = ctl,
 	.set_domain = set_domain,
-	.ntv_enum_events = intel_uncore_ntv_enum_events,
-	.ntv_name_to_code = intel_uncore_ntv_name_to_code,
-	.ntv_code_to_name = intel_uncore_ntv_code_to_name,
-	.ntv_code_to_info = intel_uncore_ntv_code_to_info,
+	.ntv_enum_events = enum_events,
+	.ntv_name_to_code = name_to_code,
+	.ntv_code_to_name = code_to_name,
+	.ntv_code_to_info = code_to_info,
 };

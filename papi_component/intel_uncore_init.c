@@ -2,7 +2,7 @@
 /**
  * @file    intel_uncore_init.c
  * @ingroup papi_components
- * @brief   First use and end of component intel_uncore: it loads libuncore and opens the machine.
+ * @brief   First use and end of component intel_uncore: it opens the machine.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,100 +11,10 @@
 
 #include "intel_uncore.h"
 
-#define LIBRARY "libuncore.so.0"
-
-struct intel_uncore intel_uncore;
-
-int intel_uncore_code(int error)
-{
-	static const struct {
-		int error, code;
-	} codes[] = {
-		{UNC_ERR_INVALID, PAPI_EINVAL},   {UNC_ERR_NOT_FOUND, PAPI_ENOEVNT},
-		{UNC_ERR_RANGE, PAPI_EINVAL},     {UNC_ERR_CONFLICT, PAPI_ECNFLCT},
-		{UNC_ERR_BUSY, PAPI_ECNFLCT},     {UNC_ERR_PERMISSION, PAPI_EPERM},
-		{UNC_ERR_UNAVAILABLE, PAPI_ECMP}, {UNC_ERR_MEMORY, PAPI_ENOMEM},
-		{UNC_ERR_PASSES, PAPI_EMULPASS},  {UNC_ERR_STATE, PAPI_ENOINIT},
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (codes[i].error == error)
-			return codes[i].code;
-	return PAPI_ESYS;
-}
-
-int intel_uncore_fail(int error, const char *sentence)
-{
-	SUBDBG("%s\n", sentence);
-	PAPIERROR("intel_uncore: %s", sentence);
-	return intel_uncore_code(error);
-}
-
-static void log_text(void *user, enum unc_log_level level, const char *text)
-{
-	(void)user;
-	if (level == UNC_LOG_WARNING)
-		PAPIWARN("intel_uncore: %s", text);
-	else
-		SUBDBG("%s\n", text);
-}
-
-/* $PAPI_UNCORE_ROOT alone if it is set; else what the loader finds, then the root built in. */
-static int load_library(char *reason, size_t size)
-{
-#define FUNCTION_ROW(name) {"unc_" #name, (void **)&intel_uncore.name},
-	static const struct {
-		const char *name;
-		void **address;
-	} rows[] = {INTEL_UNCORE_FUNCTIONS(FUNCTION_ROW)};
-	const char *root = secure_getenv("PAPI_UNCORE_ROOT");
-	char path[PAPI_HUGE_STR_LEN];
-	size_t i;
-
-	if (!root) {
-		intel_uncore.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-		root = INTEL_UNCORE_ROOT;
-	}
-	if ((size_t)snprintf(path, sizeof(path), "%s/lib/" LIBRARY, root) >= sizeof(path)) {
-		snprintf(reason, size, "PAPI_UNCORE_ROOT is too long");
-		return PAPI_ENOSUPP;
-	}
-	if (!intel_uncore.library)
-		intel_uncore.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!intel_uncore.library) {
-		snprintf(reason, size,
-			 "libuncore cannot be loaded (%.512s); PAPI_UNCORE_ROOT may "
-			 "name the directory it is installed in",
-			 dlerror());
-		return PAPI_ENOSUPP;
-	}
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		*rows[i].address = dlsym(intel_uncore.library, rows[i].name);
-		if (!*rows[i].address) {
-			snprintf(reason, size, "%s has no %s: it is another version of libuncore",
-				 LIBRARY, rows[i].name);
-			return PAPI_ENOSUPP;
-		}
-	}
-	if (!UNC_API_SERVES(intel_uncore.api_version())) {
-		snprintf(reason, size,
-			 "libuncore %s has interface %u.%u, the component was compiled "
-			 "for %u.%u: compile PAPI anew",
-			 intel_uncore.version(), intel_uncore.api_version() >> 16,
-			 intel_uncore.api_version() & 0xffff, UNC_API_VERSION >> 16,
-			 UNC_API_VERSION & 0xffff);
-		return PAPI_ENOSUPP;
-	}
-	return PAPI_OK;
-}
-
 /* All but the texts, which codes that PAPI has given out stand for. In a child of the process that
  * it belongs to, the library frees and touches no counter. */
 static void release(void)
 {
-	PAPI_component_info_t *info = &_intel_uncore_vector.cmp_info;
-
 	intel_uncore_close_all();
 	intel_uncore_unlist();
 	if (intel_uncore.platform)
@@ -113,8 +23,8 @@ static void release(void)
 		dlclose(intel_uncore.library);
 	intel_uncore.platform = NULL;
 	intel_uncore.library = NULL;
-	info->initialized = 0;
-	info->num_native_events = -1;
+	intel_uncore.info->initialized = 0;
+	intel_uncore.info->num_native_events = -1;
 }
 
 int intel_uncore_shutdown_component(void)
@@ -154,12 +64,12 @@ static void explain(char *reason, size_t size, struct unc_options *options)
 
 static int init_private(char *reason, size_t size)
 {
-	PAPI_component_info_t *info = &_intel_uncore_vector.cmp_info;
-	struct unc_options options = {.size = sizeof(options), .log = log_text};
+	PAPI_component_info_t *info = intel_uncore.info;
+	struct unc_options options = {.size = sizeof(options), .log = intel_uncore_log};
 	int error, papi_errno;
 
 	intel_uncore.pid = getpid();
-	papi_errno = load_library(reason, size);
+	papi_errno = intel_uncore_load(reason, size);
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	error = intel_uncore.platform_open(&options, &intel_uncore.platform);
@@ -192,7 +102,7 @@ static int init_private(char *reason, size_t size)
 
 int intel_uncore_check_n_initialize(void)
 {
-	PAPI_component_info_t *info = &_intel_uncore_vector.cmp_info;
+	PAPI_component_info_t *info = intel_uncore.info;
 	char reason[PAPI_HUGE_STR_LEN] = "";
 
 	if (info->initialized && intel_uncore.pid != getpid())
@@ -213,10 +123,9 @@ int intel_uncore_check_n_initialize(void)
 }
 
 /* Also in the child of a process that has initialized it: nothing of the parent's is used. */
-int intel_uncore_init_component(int cidx)
+int intel_uncore_init_component(PAPI_component_info_t *info, int cidx)
 {
-	PAPI_component_info_t *info = &_intel_uncore_vector.cmp_info;
-
+	intel_uncore.info = info;
 	release();
 	intel_uncore.lock = (unsigned int)(PAPI_NUM_LOCK + NUM_INNER_LOCK + cidx);
 	info->CmpIdx = cidx;

@@ -4,9 +4,9 @@
  * @ingroup papi_components
  * @brief   Names and codes of the events of component intel_uncore.
  *
- * A base event has as code its index in the library, the events behind the metrics. Listed are the
- * portable metrics first, then the CPU's own, then the events. Its qualifiers (umasks, socket, unit, fields) are numbered from 1 in the bits above: such
- * a code comes from an enumeration alone. A text with qualifiers that a program names is an entry of
+ * A base event has as code its index in the library, the events behind the metrics; so they are
+ * listed. Its qualifiers (umasks, socket, unit, fields) are numbered from 1 in the bits above: such a
+ * code comes from an enumeration alone. A text with qualifiers that a program names is an entry of
  * a table, with a code of its own: the listing shows units on base events only, while what a program
  * measures has one always.
  */
@@ -17,152 +17,97 @@
 
 enum { CODE_BASE_BITS = 14, CODE_BASE_MASK = (1 << CODE_BASE_BITS) - 1, CODE_TEXT = 1 << 28 };
 
-/* In the order of the listing. */
-enum { PORTABLE_METRICS, OTHER_METRICS, EVENTS, N_GROUPS };
-
-/* Of a unit type: its units that can be read. That of a view has none of its own: it has those of
- * the type that it is a view of. */
-struct type {
-	const char *name;
-	int units, first, last;
-};
-
-static const char *base_text(unsigned int base)
-{
-	unsigned int n_metrics = intel_uncore.n_metrics;
-
-	return base < n_metrics
-		       ? intel_uncore.metric_get(intel_uncore.platform, base)->name
-		       : intel_uncore.event_get(intel_uncore.platform, base - n_metrics)->spec;
-}
-
-/* The base event of which a text is the name, without anything behind it. */
-static int find_base(const char *text, unsigned int *base)
-{
-	size_t index;
-
-	if (!intel_uncore.event_find(intel_uncore.platform, text, &index))
-		*base = intel_uncore.n_metrics + (unsigned int)index;
-	else if (!intel_uncore.metric_find(intel_uncore.platform, text, &index, NULL))
-		*base = (unsigned int)index;
-	else
-		return PAPI_ENOEVNT;
-	return PAPI_OK;
-}
-
 /* ------------------------------------------------------------ what can be listed */
 
-static void count_units(struct type *type, const char *units_of)
+static const struct unc_type *find_type(const char *name)
 {
-	const struct unc_unit *unit;
-	unsigned int i;
-
-	for (i = 0; (unit = intel_uncore.unit_get(intel_uncore.platform, i)); i++) {
-		if (!unit->available || strcmp(unit->type->name, units_of) != 0)
-			continue;
-		if (!type->units++ || unit->index < type->first)
-			type->first = unit->index;
-		if (unit->index > type->last)
-			type->last = unit->index;
-	}
-}
-
-static int list_types(void)
-{
-	struct unc_platform *platform = intel_uncore.platform;
 	const struct unc_type *type;
-	unsigned int n;
+	size_t i;
 
-	for (n = 0; intel_uncore.type_get(platform, n); n++)
-		;
-	intel_uncore.types = papi_calloc(n + 1, sizeof(*intel_uncore.types));
-	for (n = 0; intel_uncore.types && (type = intel_uncore.type_get(platform, n)); n++) {
-		intel_uncore.types[n].name = type->name;
-		count_units(&intel_uncore.types[n], type->units_of);
-	}
-	return intel_uncore.types ? PAPI_OK : PAPI_ENOMEM;
-}
-
-static void list_metrics(void)
-{
-	const struct unc_metric *metric;
-	unsigned int i;
-
-	for (i = 0; (metric = intel_uncore.metric_get(intel_uncore.platform, i)); i++) {
-		intel_uncore.bases[i].group =
-			strcmp(metric->of, "portable") ? OTHER_METRICS : PORTABLE_METRICS;
-		intel_uncore.bases[i].listed = metric->available != 0;
-	}
+	for (i = 0; (type = intel_uncore.type_get(intel_uncore.platform, i)); i++)
+		if (!strcmp(type->name, name))
+			break;
+	return type;
 }
 
 /* Events of a type come one after the other. */
 static void list_events(void)
 {
-	struct unc_platform *platform = intel_uncore.platform;
-	const struct unc_event *event;
 	struct base *base = intel_uncore.bases + intel_uncore.n_metrics;
-	const struct type *type = intel_uncore.types;
+	const struct unc_type *type = NULL;
+	const struct unc_event *event;
 	size_t i;
 
-	for (i = 0; (event = intel_uncore.event_get(platform, i)); i++, base++) {
-		if (strcmp(type->name, event->type) != 0)
-			for (type = intel_uncore.types; strcmp(type->name, event->type);)
-				type++;
-		base->type = type;
-		base->group = EVENTS;
-		base->listed = base->type->units > 0;
+	for (i = 0; (event = intel_uncore.event_get(intel_uncore.platform, i)); i++, base++) {
+		if (!type || strcmp(type->name, event->type) != 0)
+			type = find_type(event->type);
+		base->listed = type->units > 0;
 	}
 }
 
-/* Marks what can be counted: events with a unit in reach, metrics that are available. How many there
+/* Marks what can be counted: metrics that are available, events with a unit in reach. How many there
  * are, or an error. */
 int intel_uncore_list(void)
 {
 	struct unc_platform *platform = intel_uncore.platform;
-	unsigned int i, m, listed = 0;
+	const struct unc_cpu *cpu = intel_uncore.platform_cpu(platform);
+	unsigned int n = (unsigned int)(cpu->n_metrics + cpu->n_events), i, listed = 0;
 	const struct unc_unit *unit;
 
 	for (i = 0; (unit = intel_uncore.unit_get(platform, i)) && unit->available; i++)
 		;
 	intel_uncore.incomplete = unit != NULL;
-	for (m = 0; intel_uncore.metric_get(platform, m); m++)
-		;
-	for (i = 0; intel_uncore.event_get(platform, i); i++)
-		;
-	intel_uncore.n_metrics = m;
-	intel_uncore.n_base = m + i;
-	intel_uncore.bases = papi_calloc(m + i + 1, sizeof(*intel_uncore.bases));
-	if (!intel_uncore.bases || m + i > CODE_BASE_MASK || list_types() != PAPI_OK)
+	intel_uncore.n_metrics = (unsigned int)cpu->n_metrics;
+	intel_uncore.n_base = n;
+	intel_uncore.bases = papi_calloc(n + 1, sizeof(*intel_uncore.bases));
+	if (!intel_uncore.bases || n > CODE_BASE_MASK)
 		return PAPI_ENOMEM;
-	list_metrics();
 	list_events();
-	for (i = 0; i < intel_uncore.n_base; i++)
+	for (i = 0; i < n; i++) {
+		if (i < cpu->n_metrics)
+			intel_uncore.bases[i].listed =
+				intel_uncore.metric_get(platform, i)->available != 0;
 		listed += intel_uncore.bases[i].listed;
+	}
 	return (int)listed;
 }
 
-/* The first base event of the listing that is of this group or a later one, and of this group has
- * that number at least; n_base if there is none. */
-static unsigned int find_listed(int group, unsigned int base)
+/* The first from `base` on that is listed; n_base if there is none. */
+static unsigned int find_listed(unsigned int base)
 {
-	for (; group < N_GROUPS; group++, base = 0)
-		for (; base < intel_uncore.n_base; base++)
-			if (intel_uncore.bases[base].listed &&
-			    intel_uncore.bases[base].group == group)
-				return base;
-	return intel_uncore.n_base;
+	while (base < intel_uncore.n_base && !intel_uncore.bases[base].listed)
+		base++;
+	return base;
 }
 
 void intel_uncore_unlist(void)
 {
 	papi_free(intel_uncore.bases);
-	papi_free(intel_uncore.types);
 	intel_uncore.bases = NULL;
-	intel_uncore.types = NULL;
 	intel_uncore.n_metrics = intel_uncore.n_base = 0;
 }
 
 /* ------------------------------------------------------------ qualifiers */
+
+/* The least index of a unit that can be read and counts the event; *last: the greatest, -1: none can. */
+static int find_units(const struct unc_event *event, int *last)
+{
+	const char *units_of = find_type(event->type)->units_of;
+	const struct unc_unit *unit;
+	int first = 0;
+	size_t i;
+
+	*last = -1;
+	for (i = 0; (unit = intel_uncore.unit_get(intel_uncore.platform, i)); i++) {
+		if (!unit->available || strcmp(unit->type->name, units_of) != 0)
+			continue;
+		if (*last < 0 || unit->index < first)
+			first = unit->index;
+		if (unit->index > *last)
+			*last = unit->index;
+	}
+	return first;
+}
 
 static int unit_qualifier(const struct name *name, char *masks, size_t size)
 {
@@ -172,14 +117,14 @@ static int unit_qualifier(const struct name *name, char *masks, size_t size)
 		[UNC_AGGREGATE_ONE] = "one of them",
 		[UNC_AGGREGATE_SOCKET] = "one of each socket",
 	};
-	const struct type *type = intel_uncore.bases[name->base].type;
+	int last, first = find_units(name->event, &last);
 
-	if (type->units)
-		snprintf(masks, size, "Unit of the socket [%d-%d]; without it %s", type->first,
-			 type->last, all[name->event->aggregate]);
+	if (last >= 0)
+		snprintf(masks, size, "Unit of the socket [%d-%d]; without it %s", first, last,
+			 all[name->event->aggregate]);
 	else
 		snprintf(masks, size, "Unit of the socket: none can be read");
-	return type->first;
+	return first;
 }
 
 /* Adds qualifier 1, 2, ... of the base event; PAPI_ENOEVNT past the last. */
@@ -233,7 +178,8 @@ static void set_base(struct name *name, unsigned int base)
 		name->metric = intel_uncore.metric_get(intel_uncore.platform, name->index);
 	else
 		name->event = intel_uncore.event_get(intel_uncore.platform, name->index);
-	snprintf(name->text, sizeof(name->text), "%s", base_text(base));
+	snprintf(name->text, sizeof(name->text), "%s",
+		 name->metric ? name->metric->name : name->event->spec);
 }
 
 /* ------------------------------------------------------------ codes */
@@ -271,25 +217,23 @@ int intel_uncore_asked(unsigned int code)
 	return code & CODE_TEXT || (!is_qualifier(code) && intel_uncore.bases[code].asked);
 }
 
-int intel_uncore_ntv_enum_events(unsigned int *code, int modifier)
+int intel_uncore_enum(unsigned int *code, int modifier)
 {
-	int papi_errno = intel_uncore_check_n_initialize();
 	unsigned int next, base;
 	struct name name;
+	int papi_errno;
 
-	if (papi_errno != PAPI_OK)
-		return papi_errno;
 	if (modifier != PAPI_ENUM_FIRST && (*code & CODE_TEXT))
 		return PAPI_ENOEVNT;
 	switch (modifier) {
 	case PAPI_ENUM_FIRST:
-		next = find_listed(PORTABLE_METRICS, 0);
+		next = find_listed(0);
 		break;
 	case PAPI_ENUM_EVENTS:
 		base = *code & CODE_BASE_MASK;
 		if (base >= intel_uncore.n_base)
 			return PAPI_ENOEVNT;
-		next = find_listed(intel_uncore.bases[base].group, base + 1);
+		next = find_listed(base + 1);
 		break;
 	case PAPI_NTV_ENUM_UMASKS:
 		next = *code + (1u << CODE_BASE_BITS);
@@ -306,62 +250,75 @@ int intel_uncore_ntv_enum_events(unsigned int *code, int modifier)
 	return PAPI_OK;
 }
 
-/* The base event of a text, and its canonical form. Whether it can be measured is asked when it is
- * added. */
-static int parse(const char *text, unsigned int *base, char *canonical, size_t size)
+/* Whether the text is that of a base event: that has a code even if it cannot be counted without a
+ * qualifier. */
+static int is_base(const struct unc_item *item)
 {
-	struct unc_encoding encoding = {.size = sizeof(encoding)};
-	struct unc_target place = {.size = sizeof(place)};
-	struct unc_platform *platform = intel_uncore.platform;
-	size_t index;
-	int error = intel_uncore.name_at(platform, text, NULL, canonical, size);
-
-	if (!error && !intel_uncore.metric_find(platform, canonical, &index, &place)) {
-		*base = (unsigned int)index;
-		return PAPI_OK;
-	}
-	if (!error)
-		error = intel_uncore.event_encode(platform, canonical, &encoding);
-	if (error)
-		return intel_uncore_fail(error, intel_uncore.platform_error(platform));
-	*base = intel_uncore.n_metrics + (unsigned int)encoding.event;
-	return PAPI_OK;
+	return strcmp(item->name, item->metric ? item->metric->name : item->event->spec) == 0;
 }
 
-int intel_uncore_ntv_name_to_code(const char *text, unsigned int *code)
+/* What a text names. Others than base events must encode; whether they can be measured is asked when
+ * they are added. */
+static int parse(const char *text, struct unc_item *item)
 {
-	int papi_errno = intel_uncore_check_n_initialize();
-	char canonical[UNC_SPEC_MAX];
-	unsigned int base = 0, number = 0;
+	struct unc_encoding encoding = {.size = sizeof(encoding)};
+	struct unc_platform *platform = intel_uncore.platform;
+	int error = intel_uncore.item_find(platform, text, item);
 
-	if (papi_errno != PAPI_OK)
-		return papi_errno;
-	/* A base event has a code even if it cannot be counted without a qualifier. */
-	if (find_base(text, code) == PAPI_OK) {
-		intel_uncore.bases[*code].asked = 1;
-		return PAPI_OK;
-	}
+	if (!error && item->event && !is_base(item))
+		error = intel_uncore.event_encode(platform, item->name, &encoding);
+	return error ? intel_uncore_fail(error, intel_uncore.platform_error(platform)) : PAPI_OK;
+}
+
+int intel_uncore_find(const char *text, unsigned int *code)
+{
+	struct unc_item item = {.size = sizeof(item)};
+	unsigned int base, number;
+	int papi_errno;
+
 	_papi_hwi_lock((int)intel_uncore.lock);
-	papi_errno = parse(text, &base, canonical, sizeof(canonical));
-	if (papi_errno == PAPI_OK)
-		papi_errno = intel_uncore_text_number(canonical, base, &number);
+	papi_errno = parse(text, &item);
+	if (papi_errno == PAPI_OK) {
+		base = (unsigned int)item.index + (item.event ? intel_uncore.n_metrics : 0);
+		if (is_base(&item)) {
+			intel_uncore.bases[base].asked = 1;
+			*code = base;
+		} else {
+			papi_errno = intel_uncore_text_number(item.name, base, &number);
+			if (papi_errno == PAPI_OK)
+				*code = CODE_TEXT | number;
+		}
+	}
 	_papi_hwi_unlock((int)intel_uncore.lock);
-	if (papi_errno == PAPI_OK)
-		*code = CODE_TEXT | number;
 	/* After PAPI_ECMP, PAPI would search the list of base events itself. */
 	return papi_errno == PAPI_ECMP ? PAPI_ENOEVNT : papi_errno;
 }
 
-int intel_uncore_ntv_code_to_name(unsigned int code, char *text, int size)
+/* Which units a sum of that name is without, and why; "" if it is whole. */
+static void tell_partial(const struct name *name, char *text, size_t size)
 {
-	int papi_errno = intel_uncore_check_n_initialize();
-	struct name name;
+	struct unc_platform *platform = intel_uncore.platform;
+	char spec[UNC_SPEC_MAX + PAPI_MIN_STR_LEN];
+	struct unc_session *session;
+	const struct unc_umask *umask;
+	int id, error;
+	size_t i;
 
-	if (papi_errno == PAPI_OK)
-		papi_errno = intel_uncore_name(code, &name);
-	if (papi_errno != PAPI_OK)
-		return papi_errno;
-	return snprintf(text, (size_t)size, "%s", name.text) < size ? PAPI_OK : PAPI_EBUF;
+	*text = '\0';
+	if (!intel_uncore.incomplete || /* the usual case costs nothing */
+	    intel_uncore.session_new(platform, UNC_SESSION_ROTATE, &session))
+		return;
+	error = intel_uncore.session_add(session, name->text, &id);
+	/* An event that needs a umask is counted by the same units with any. */
+	for (i = 0; error && name->event && name->event->needs_umask &&
+		    (umask = intel_uncore.umask_get(platform, name->index, i));
+	     i++) {
+		snprintf(spec, sizeof(spec), "%s:%s", name->text, umask->name);
+		error = intel_uncore.session_add(session, spec, &id);
+	}
+	if (!error)
+		snprintf(text, size, "%s", intel_uncore.session_partial(session, id));
+	intel_uncore.session_free(session);
 }
 
 /* What is to be known of it before it is used, in parentheses. */
@@ -371,7 +328,7 @@ static void describe_limits(const struct name *name, char *text, size_t size)
 	int used = 0;
 
 	*text = '\0';
-	intel_uncore_partial(name, partial, sizeof(partial));
+	tell_partial(name, partial, sizeof(partial));
 	if (name->event && name->event->needs_umask)
 		used = snprintf(text, size, " (needs a umask)");
 	else if (name->metric && name->metric->passes > 1)
@@ -382,15 +339,13 @@ static void describe_limits(const struct name *name, char *text, size_t size)
 			 partial);
 }
 
-int intel_uncore_ntv_code_to_info(unsigned int code, PAPI_event_info_t *info)
+int intel_uncore_describe(unsigned int code, PAPI_event_info_t *info)
 {
-	int papi_errno = intel_uncore_check_n_initialize();
 	char limits[PAPI_HUGE_STR_LEN];
 	const char *simulated, *desc;
 	struct name name;
+	int papi_errno = intel_uncore_name(code, &name);
 
-	if (papi_errno == PAPI_OK)
-		papi_errno = intel_uncore_name(code, &name);
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
 	desc = name.event ? name.event->desc : name.metric->desc;

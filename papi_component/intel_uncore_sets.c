@@ -25,7 +25,6 @@ static void close_control(struct control *control)
 
 	if (!control->session)
 		return;
-	intel_uncore_turn_end(&control->turner);
 	intel_uncore.session_free(control->session);
 	control->session = NULL;
 	papi_free(control->items);
@@ -69,32 +68,6 @@ static int open_control(struct control *control, int rotates)
 }
 
 /* ------------------------------------------------------------ sums that lack a unit */
-
-void intel_uncore_partial(const struct name *name, char *text, size_t size)
-{
-	struct unc_platform *platform = intel_uncore.platform;
-	char spec[UNC_SPEC_MAX + PAPI_MIN_STR_LEN];
-	struct unc_session *session;
-	const struct unc_umask *umask;
-	int id, error;
-	size_t i;
-
-	*text = '\0';
-	if (!intel_uncore.incomplete || /* the usual case costs nothing */
-	    intel_uncore.session_new(platform, UNC_SESSION_ROTATE, &session))
-		return;
-	error = intel_uncore.session_add_at(session, name->text, NULL, &id);
-	/* An event that needs a umask is counted by the same units with any. */
-	for (i = 0; error && name->event && name->event->needs_umask &&
-		    (umask = intel_uncore.umask_get(platform, name->index, i));
-	     i++) {
-		snprintf(spec, sizeof(spec), "%s:%s", name->text, umask->name);
-		error = intel_uncore.session_add_at(session, spec, NULL, &id);
-	}
-	if (!error)
-		snprintf(text, size, "%s", intel_uncore.session_partial(session, id));
-	intel_uncore.session_free(session);
-}
 
 /* PAPI gives the list of events anew whenever one is added or removed. */
 void intel_uncore_warn_partial(struct control *control, int id, const struct name *name)
@@ -171,7 +144,7 @@ static int add_item(struct control *control, unsigned int code)
 		papi_errno = make_room(control, control->count + 1);
 	if (papi_errno != PAPI_OK)
 		return papi_errno;
-	error = intel_uncore.session_add_at(control->session, name.text, NULL, &id);
+	error = intel_uncore.session_add(control->session, name.text, &id);
 	/* An enumeration has what counts nothing alone, or not at all, and its description says so. */
 	if ((error == UNC_ERR_INVALID || error == UNC_ERR_UNAVAILABLE) && !intel_uncore_asked(code))
 		return intel_uncore_code(error);
@@ -297,22 +270,17 @@ static int change_items(struct control *control, const unsigned int *codes, int 
 	return papi_errno;
 }
 
-int intel_uncore_update_control_state(hwd_control_state_t *ctl, NativeInfo_t *native, int count,
-				      hwd_context_t *ctx)
+void intel_uncore_empty(struct control *control)
 {
-	struct control *control = ctl;
+	close_control(control);
+	control->left = control->wanted = 0;
+}
+
+int intel_uncore_update(struct control *control, NativeInfo_t *native, int count)
+{
 	unsigned int codes[INTEL_UNCORE_MAX_ITEMS];
 	int i, papi_errno;
 
-	(void)ctx;
-	if (count == 0) { /* PAPI is about to free the control state, perhaps */
-		close_control(control);
-		control->left = control->wanted = 0;
-		return PAPI_OK;
-	}
-	papi_errno = intel_uncore_check_n_initialize();
-	if (papi_errno != PAPI_OK)
-		return papi_errno;
 	if (count > INTEL_UNCORE_MAX_ITEMS)
 		return PAPI_ECOUNT;
 	if (count < control->wanted)
@@ -354,6 +322,6 @@ int intel_uncore_multiplex(struct control *control, _papi_int_option_t *option)
 		control->multiplexed = 0;
 		set_same_items(control, items, count);
 	}
-	option->multiplex.ns = intel_uncore_turn_length();
+	option->multiplex.ns = INTEL_UNCORE_TURN_MS * 1000000UL;
 	return papi_errno;
 }

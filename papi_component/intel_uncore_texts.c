@@ -6,81 +6,71 @@
  *
  * PAPI keeps the codes that stand for them, so the table only grows. The caller holds the lock.
  */
+#include <search.h>
 #include <string.h>
 
 #include "intel_uncore.h"
 
 struct text {
 	char *text;
-	unsigned int base;
+	unsigned int number, base;
 	int told;
 };
 
 struct texts {
-	struct text *text;
-	unsigned int *slot; /* by the sum of the text: its number from 1, 0 if nothing is there */
-	unsigned int n, room;
+	void *tree;          /* by the text */
+	struct text **texts; /* by the number */
+	unsigned int n;
 };
 
-static unsigned int sum_of(const char *text)
+static int compare(const void *a, const void *b)
 {
-	unsigned int sum = 2166136261u; /* Fowler, Noll, Vo: FNV-1a of 32 bits */
-
-	while (*text)
-		sum = (sum ^ (unsigned char)*text++) * 16777619u;
-	return sum;
+	return strcmp(((const struct text *)a)->text, ((const struct text *)b)->text);
 }
 
-/* Where the text is, or would be. There are twice as many slots as texts. */
-static unsigned int *find_slot(const struct texts *texts, unsigned int *slots, unsigned int room,
-			       const char *text)
+static void forget(struct text *text)
 {
-	unsigned int at = sum_of(text) % (2 * room);
-
-	while (slots[at] && strcmp(texts->text[slots[at] - 1].text, text) != 0)
-		at = (at + 1) % (2 * room);
-	return &slots[at];
+	if (text)
+		papi_free(text->text);
+	papi_free(text);
 }
 
-static int grow(struct texts *texts)
+/* NULL: no memory. */
+static struct text *add(struct texts *texts, const char *text, unsigned int base)
 {
-	unsigned int i, room = texts->room ? 2 * texts->room : 64;
-	unsigned int *slot = papi_calloc(2 * room, sizeof(*slot));
-	struct text *text = slot ? papi_realloc(texts->text, room * sizeof(*text)) : NULL;
+	struct text *added = papi_calloc(1, sizeof(*added));
+	struct text **larger = papi_realloc(texts->texts, (texts->n + 1) * sizeof(added));
 
-	if (!text) {
-		papi_free(slot);
-		return PAPI_ENOMEM;
+	texts->texts = larger ? larger : texts->texts;
+	if (added)
+		*added = (struct text){papi_strdup(text), texts->n, base, 0};
+	if (!larger || !added || !added->text || !tsearch(added, &texts->tree, compare)) {
+		forget(added);
+		return NULL;
 	}
-	texts->text = text;
-	for (i = 0; i < texts->n; i++)
-		*find_slot(texts, slot, room, text[i].text) = i + 1;
-	papi_free(texts->slot);
-	texts->slot = slot;
-	texts->room = room;
-	return PAPI_OK;
+	return texts->texts[texts->n++] = added;
+}
+
+/* The text, which is added if it is new; NULL: no memory. */
+static struct text *find(const char *text, unsigned int base)
+{
+	struct text key = {.text = (char *)text}, **found;
+
+	if (!intel_uncore.texts)
+		intel_uncore.texts = papi_calloc(1, sizeof(*intel_uncore.texts));
+	if (!intel_uncore.texts)
+		return NULL;
+	found = tfind(&key, &intel_uncore.texts->tree, compare);
+	return found ? *found : add(intel_uncore.texts, text, base);
 }
 
 int intel_uncore_text_number(const char *text, unsigned int base, unsigned int *number)
 {
-	struct texts *texts = intel_uncore.texts;
-	unsigned int *slot;
+	const struct text *found = find(text, base);
 
-	if (!texts)
-		texts = intel_uncore.texts = papi_calloc(1, sizeof(*texts));
-	if (!texts || (texts->n == texts->room && grow(texts) != PAPI_OK))
-		return PAPI_ENOMEM;
-	slot = find_slot(texts, texts->slot, texts->room, text);
-	if (!*slot) {
-		struct text added = {papi_strdup(text), base, 0};
-
-		if (!added.text)
-			return PAPI_ENOMEM;
-		texts->text[texts->n++] = added;
-		*slot = texts->n;
-	}
-	*number = *slot - 1;
-	return PAPI_OK;
+	if (found)
+		*number = found->number;
+	return found ? PAPI_OK : PAPI_ENOMEM;
 }
 
 const char *intel_uncore_text_get(unsigned int number, unsigned int *base)
@@ -89,19 +79,17 @@ const char *intel_uncore_text_get(unsigned int number, unsigned int *base)
 
 	if (!texts || number >= texts->n)
 		return NULL;
-	*base = texts->text[number].base;
-	return texts->text[number].text;
+	*base = texts->texts[number]->base;
+	return texts->texts[number]->text;
 }
 
 int intel_uncore_text_tell(const char *text, unsigned int base)
 {
-	unsigned int number;
-	int told;
+	struct text *found = find(text, base);
+	int told = found && found->told;
 
-	if (intel_uncore_text_number(text, base, &number) != PAPI_OK)
-		return 1;
-	told = intel_uncore.texts->text[number].told;
-	intel_uncore.texts->text[number].told = 1;
+	if (found)
+		found->told = 1;
 	return !told;
 }
 
@@ -109,12 +97,12 @@ void intel_uncore_texts_forget(void)
 {
 	struct texts *texts = intel_uncore.texts;
 
-	while (texts && texts->n)
-		papi_free(texts->text[--texts->n].text);
-	if (texts) {
-		papi_free(texts->text);
-		papi_free(texts->slot);
+	while (texts && texts->n) {
+		tdelete(texts->texts[--texts->n], &texts->tree, compare);
+		forget(texts->texts[texts->n]);
 	}
+	if (texts)
+		papi_free(texts->texts);
 	papi_free(texts);
 	intel_uncore.texts = NULL;
 }

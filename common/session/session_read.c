@@ -48,6 +48,19 @@ static uint64_t waits_for(const struct unc_session *s, const struct unc_session_
 	return passes & item->waits;
 }
 
+static void waits_text(const struct unc_session *s, const struct unc_session_item *item,
+		       struct unc_error *err)
+{
+	uint64_t begun =
+		(item->waits & ~waits_for(s, item)) | (item->waits & (uint64_t)1 << s->units.turn);
+	int all = __builtin_popcountll(item->waits), n = __builtin_popcountll(begun);
+
+	unc_fail(err, UNC_ERR_PASSES,
+		 "measured in %d of %d passes so far; it has no value before all have had their "
+		 "turn",
+		 n < all ? n : all - 1, all);
+}
+
 /* ---- one look */
 
 void unc_session_looked(struct unc_session *s, enum unc_extent extent)
@@ -368,11 +381,7 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	else if ((slot = find_slot(s, item, was_idle)))
 		unc_slot_idle(&s->units, slot, &s->error);
 	else if (waits_for(s, item))
-		unc_fail(&s->error, UNC_ERR_PASSES,
-			 "measured in %d of %d passes so far; it has no value before all have had "
-			 "their turn",
-			 __builtin_popcountll(item->waits & ~waits_for(s, item)),
-			 __builtin_popcountll(item->waits));
+		waits_text(s, item, &s->error);
 	else if (measured(s, item, false) <= 0)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
 	else if ((slot = find_slot(s, item, is_late)))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libuncore with a neighbour who takes counters away: after shim_lose() nothing that is read means
- * anything, until a session starts anew; with SHIM_ROTATE=stuck the next pass never has its turn, with
- * SHIM_ROTATE=fail it finds no counters; or one of another version. scripts/build-papi links it with the library, of which all
- * else is; intel_uncore_lost and intel_uncore_turns need it.
+ * anything, until a session starts anew; with SHIM_TURNS=stuck the next pass never has its turn, with
+ * SHIM_TURNS=fail it finds no counters; or one of another version. scripts/build-papi links it with
+ * the library, of which all else is; intel_uncore_lost and intel_uncore_turns need it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -37,9 +37,21 @@ int unc_session_start(struct unc_session *session)
 	return REAL(unc_session_start)(session);
 }
 
+static int turns(const char *how)
+{
+	const char *set = getenv("SHIM_TURNS");
+
+	return set && !strcmp(set, how);
+}
+
+int unc_session_turns(struct unc_session *session, unsigned ms)
+{
+	return turns("stuck") ? 0 : REAL(unc_session_turns)(session, ms);
+}
+
 int unc_session_read(struct unc_session *session, struct unc_value *values, size_t n, size_t size)
 {
-	int error = REAL(unc_session_read)(session, values, n, size);
+	int error = turns("fail") ? UNC_ERR_BUSY : REAL(unc_session_read)(session, values, n, size);
 	size_t i;
 
 	for (i = 0; !error && lost && i < n; i++)
@@ -52,28 +64,15 @@ const char *unc_session_reason(struct unc_session *session, int id)
 	return lost ? "a neighbour has taken the counter" : REAL(unc_session_reason)(session, id);
 }
 
-static int rotates(const char *how)
+int unc_session_stop(struct unc_session *session)
 {
-	const char *set = getenv("SHIM_ROTATE");
+	int error = REAL(unc_session_stop)(session);
 
-	return set && !strcmp(set, how);
-}
-
-/* So many that their turns do not come in time, however slow the machine. */
-int unc_session_passes(const struct unc_session *session)
-{
-	return rotates("stuck") ? 1000000 : REAL(unc_session_passes)(session);
-}
-
-int unc_session_rotate(struct unc_session *session)
-{
-	if (rotates("stuck"))
-		return 0;
-	return rotates("fail") ? UNC_ERR_BUSY : REAL(unc_session_rotate)(session);
+	return turns("fail") ? UNC_ERR_BUSY : error;
 }
 
 const char *unc_session_error(const struct unc_session *session)
 {
-	return rotates("fail") ? "a neighbour has the counters of the next pass"
-			       : REAL(unc_session_error)(session);
+	return turns("fail") ? "a neighbour has the counters of the next pass"
+			     : REAL(unc_session_error)(session);
 }

@@ -366,7 +366,7 @@ several_passes() # CPU
 # With a library whose passes never have their turn, or find no counters.
 turns() # HOW COUNT SENTENCE: which is said so often at least
 {
-	sim emerald-rapids env PAPI_UNCORE_ROOT="$libexec/shim" SHIM_ROTATE="$1" \
+	sim emerald-rapids env PAPI_UNCORE_ROOT="$libexec/shim" SHIM_TURNS="$1" \
 		"$libexec/intel_uncore_turns" >out 2>err
 	cat out err
 	grep -q '^PASSED$' out && [ "$(grep -c "^PAPI Error: intel_uncore: $3\$" err)" -ge "$2" ]
@@ -504,7 +504,7 @@ no_leak()
 			--num-callers=30 --keep-debuginfo=yes --fair-sched=try --log-file=valgrind $options \
 			"$libexec/$program" TESTS_QUIET >out 2>&1
 		cat out valgrind
-		grep -q '^PASSED$' out && ! grep -E 'intel_uncore(_init|_names|_sets|_texts|_turn)?\.c:|libuncore|unc_' valgrind ||
+		grep -q '^PASSED$' out && ! grep -E 'intel_uncore(_init|_library|_names|_sets|_texts)?\.c:|libuncore|unc_' valgrind ||
 			return 1
 	done
 }
@@ -710,7 +710,7 @@ ok "socket out of range" fails memory_read_bytes:socket=2 "$invalid" \
 	"memory_read_bytes:socket=2: this machine has sockets 0 to 1"
 ok "too many events" too_many
 ok "passes that have not had their turn" turns stuck 4 \
-	".*: measured in [1-9][0-9]* of 1000000 passes so far; it has no value before all have had their turn"
+	".*: measured in [0-9]* of [1-9][0-9]* passes so far; it has no value before all have had their turn"
 ok "passes that find no counter" turns fail 2 "a neighbour has the counters of the next pass"
 
 ok "PAPI's serial_hl with PAPI_EVENTS writes its report" high_level serial_hl
