@@ -150,21 +150,13 @@ static int set_up(void)
 	return status == NOT_NOW ? 0 : status;
 }
 
-int intel_uncore_register(void)
-{
-	self.step = self.interval;
-	if (self.session)
-		self.step /= (cdtime_t)unc_session_passes(self.session);
-	return plugin_register_complex_read(NULL, NAME, intel_uncore_read, self.step, NULL);
-}
-
 /* Only the configuration keeps it from running: whatever else is in the way may go. */
 static int init(void)
 {
+	self.interval = plugin_get_interval();
 	if (set_up() != 0)
 		return teardown(), -1;
-	self.interval = plugin_get_interval();
-	return intel_uncore_register();
+	return plugin_register_complex_read(NULL, NAME, intel_uncore_read, self.interval, NULL);
 }
 
 __attribute__((visibility("default"))) void module_register(void)

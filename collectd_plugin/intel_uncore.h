@@ -30,8 +30,9 @@ struct block {
 	size_t n_wishes;
 };
 
-/* one series; item `i` of the session is items[i] */
+/* one series */
 struct item {
+	int id; /* of the session */
 	value_list_t vl;
 	value_t value;
 	double scale;
@@ -59,12 +60,11 @@ struct intel_uncore {
 	struct unc_platform *platform;
 	struct unc_session *session; /* NULL: it could not be opened yet */
 	struct item *items;
-	struct unc_value *values;
 	size_t n_items;
-	cdtime_t interval; /* of values */
-	cdtime_t step;     /* between two calls: each pass has its part of the interval */
-	cdtime_t turned;   /* when this pass began */
-	int measured;      /* passes of this interval that are over */
+	struct unc_value *values; /* of the session's items */
+	size_t n_values;
+	cdtime_t interval;
+	cdtime_t begun; /* when the interval did */
 	bool running;
 	bool reopened; /* and nothing was read since */
 	c_complain_t complaint;
@@ -74,8 +74,11 @@ extern struct intel_uncore self;
 /* Adds all that is configured for this CPU to the session. A name that is wrong, or that this machine
  * cannot give, is a line in the log. -1: nothing is left, or no memory. */
 int intel_uncore_add_all(void);
+/* The one of n that is the same series; NULL: none. */
+const struct item *intel_uncore_same_series(const struct item *items, size_t n,
+					    const struct item *item);
 /* Warns, once for an item, of a sum over fewer units than the machine has. */
-void intel_uncore_tell_partial(size_t id);
+void intel_uncore_tell_partial(struct item *item);
 
 enum { NOT_NOW = 1 }; /* beside 0 and -1: it may work later, and the log says why not yet */
 
@@ -85,8 +88,6 @@ int intel_uncore_open(void);
 void intel_uncore_close(void);
 /* Says why it does not count, once until it does. */
 void intel_uncore_wait(const char *why);
-/* Has intel_uncore_read() called as often as the session has passes. */
-int intel_uncore_register(void);
 /* Looks at the machine anew: units that have gone are missing then. Series keep their totals. */
 void intel_uncore_reopen(void);
 int intel_uncore_start(void);

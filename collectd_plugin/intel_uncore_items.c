@@ -25,14 +25,6 @@ static const struct {
 	{"hz", "derive", "frequency", 1},     {NULL, "derive", "gauge", 1},
 };
 
-/* something that is to be measured, on its way to series of all its places */
-struct want {
-	struct unc_item what;
-	struct item item;
-	bool per_unit;
-	bool of_group; /* nobody has named it */
-};
-
 /* What is wrong costs what it names. The log has it once, however often the machine is opened. */
 static int wrong(int status, const char *why, bool told)
 {
@@ -52,10 +44,9 @@ static int left_out(bool of_group, const char *name, const char *why)
 	return 0;
 }
 
-void intel_uncore_tell_partial(size_t id)
+void intel_uncore_tell_partial(struct item *item)
 {
-	struct item *item = &self.items[id];
-	const char *without = item->partial ? "" : unc_session_partial(self.session, (int)id);
+	const char *without = item->partial ? "" : unc_session_partial(self.session, item->id);
 
 	if (!*without)
 		return;
@@ -80,110 +71,108 @@ static int set_names(struct item *item, const char *type, const char *text)
 	return 0;
 }
 
-static int set_item(struct want *want)
+static int set_item(struct item *item, const struct unc_item *what)
 {
-	const struct unc_metric *metric = want->what.metric;
-	struct item *item = &want->item;
+	const struct unc_metric *metric = what->metric;
 	size_t t = 0;
 
-	*item = (struct item){.scale = 1, .is_total = true, .named = !want->of_group};
+	item->scale = 1;
+	item->is_total = true;
 	if (!metric)
-		return set_names(item, "total_events", want->what.base);
+		return set_names(item, "total_events", what->base);
 	while (types[t].unit && strcmp(types[t].unit, metric->unit) != 0)
 		t++;
 	item->scale = types[t].scale;
 	item->is_total = metric->kind == UNC_METRIC_TOTAL;
-	return set_names(item, item->is_total ? types[t].total : types[t].gauge, want->what.base);
-}
-
-static const struct item *same_series(const struct item *item)
-{
-	for (size_t i = 0; i < self.n_items; i++)
-		if (strcmp(item->vl.plugin_instance, self.items[i].vl.plugin_instance) == 0 &&
-		    strcmp(item->vl.type_instance, self.items[i].vl.type_instance) == 0)
-			return &self.items[i];
-	return NULL;
+	return set_names(item, item->is_total ? types[t].total : types[t].gauge, what->base);
 }
 
 /* What was made up says so where it is stored. */
-static void set_place(struct want *want, int socket, int index)
+static void set_place(struct item *item, const struct unc_item *what)
 {
-	char *instance = want->item.vl.plugin_instance;
-	const struct unc_item *what = &want->what;
-	int n = snprintf(instance, DATA_MAX_NAME_LEN, socket < 0 ? "%snode" : "%ssocket%d",
-			 unc_platform_simulated(self.platform) ? "simulated-" : "", socket);
+	char *instance = item->vl.plugin_instance;
+	int n = snprintf(instance, DATA_MAX_NAME_LEN, what->at.socket < 0 ? "%snode" : "%ssocket%d",
+			 unc_platform_simulated(self.platform) ? "simulated-" : "",
+			 what->at.socket);
 
-	if (index >= 0)
+	if (what->at.index >= 0)
 		snprintf(instance + n, DATA_MAX_NAME_LEN - (size_t)n, "-%s%d",
-			 what->event ? what->event->type : what->metric->of, index);
+			 what->event ? what->event->type : what->metric->of, what->at.index);
 }
 
-static int add_series(struct want *want, int socket, int index)
+const struct item *intel_uncore_same_series(const struct item *items, size_t n,
+					    const struct item *item)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(item->vl.plugin_instance, items[i].vl.plugin_instance) == 0 &&
+		    strcmp(item->vl.type_instance, items[i].vl.type_instance) == 0)
+			return &items[i];
+	return NULL;
+}
+
+/* An item of the session becomes a series, unless there is one already or it cannot be counted there. */
+static int add_series(int id, bool of_group)
 {
 	struct item *more = realloc(self.items, (self.n_items + 1) * sizeof(*more));
-	struct unc_target at = {.size = sizeof(at), .socket = socket, .index = index};
+	struct item item = {.id = id, .named = !of_group};
+	struct unc_item what = {.size = sizeof(what)};
 	const struct item *same;
-	int id, status;
 
 	if (!more)
 		return FAIL("out of memory");
 	self.items = more;
-	set_place(want, socket, index);
-	same = same_series(&want->item);
-	if (same) {
-		if (same->named && want->item.named && !self.blind)
-			WARNING(LOG "%s/%s is configured twice; it is sent once",
-				want->item.vl.plugin_instance, want->item.vl.type_instance);
+	if (unc_session_item(self.session, id, &what) != 0)
+		return FAIL("%s", unc_session_error(self.session));
+	set_item(&item, &what);
+	set_place(&item, &what);
+	same = intel_uncore_same_series(self.items, self.n_items, &item);
+	if (same && same->named && item.named && !self.blind)
+		WARNING(LOG "%s/%s is configured twice; it is sent once", item.vl.plugin_instance,
+			item.vl.type_instance);
+	if (same)
 		return 0;
-	}
-	status = unc_session_add_at(self.session, want->what.base, &at, &id);
-	if (status == UNC_ERR_UNAVAILABLE)
-		return left_out(want->of_group, "", unc_session_error(self.session));
-	if (status)
-		return wrong(status, unc_session_error(self.session), self.blind);
-	self.items[self.n_items++] = want->item;
-	intel_uncore_tell_partial(self.n_items - 1);
+	if (what.error == UNC_ERR_UNAVAILABLE)
+		return left_out(of_group, "", unc_session_reason(self.session, id));
+	if (what.error)
+		return wrong(what.error, unc_session_reason(self.session, id), self.blind);
+	self.items[self.n_items] = item;
+	intel_uncore_tell_partial(&self.items[self.n_items++]);
 	return 0;
 }
 
-static int add_socket(struct want *want, int socket)
+static int add_each(const char *name, unsigned per, bool of_group)
 {
-	const struct unc_item *what = &want->what;
-	const struct unc_unit *unit;
-	int status = 0;
+	size_t n;
+	int first, status = unc_session_add_each(self.session, name, per | UNC_EACH_LACKING, &first,
+						 &n);
 
-	if (what->at.index >= 0 || !want->per_unit || !what->units_of)
-		return add_series(want, socket, what->at.index);
-	for (size_t i = 0; status == 0 && (unit = unc_unit_get(self.platform, i)); i++)
-		if (unit->socket == socket && strcmp(unit->type->name, what->units_of) == 0)
-			status = add_series(want, socket, unit->index);
+	if (status)
+		return wrong(status, unc_session_error(self.session), self.blind);
+	self.n_values += n;
+	for (size_t i = 0; status == 0 && i < n; i++)
+		status = add_series(first + (int)i, of_group);
 	return status;
 }
 
 static int add_text(const char *text, bool per_unit, bool of_group)
 {
-	struct want want = {.per_unit = per_unit, .of_group = of_group};
-	struct unc_item *what = &want.what;
+	struct unc_item what = {.size = sizeof(what)};
+	struct item item = {0};
 	char why[UNC_SPEC_MAX + 64];
-	int status;
+	int status = unc_item_find(self.platform, text, &what);
 
-	what->size = sizeof(*what);
-	status = unc_item_find(self.platform, text, what);
 	if (status)
 		return wrong(status, unc_platform_error(self.platform), self.told);
 	self.n_names++;
-	if (what->metric && !what->metric->available)
-		return left_out(of_group, what->metric->name, what->metric->reason);
-	if (set_item(&want) != 0) {
+	if (what.metric && !what.metric->available)
+		return left_out(of_group, what.metric->name, what.metric->reason);
+	if (set_item(&item, &what) != 0) {
 		snprintf(why, sizeof(why), "%s: the name is too long for collectd", text);
 		return wrong(UNC_ERR_RANGE, why, self.told);
 	}
-	if (what->at.socket >= 0)
-		return add_socket(&want, what->at.socket);
-	for (int socket = 0; status == 0 && socket < unc_platform_sockets(self.platform); socket++)
-		status = add_socket(&want, socket);
-	if (status == 0 && self.node_sums && what->at.index < 0)
-		status = add_series(&want, -1, -1);
+	status = add_each(what.name, per_unit ? UNC_EACH_UNIT : UNC_EACH_SOCKET, of_group);
+	if (status == 0 && self.node_sums && what.at.socket < 0 && what.at.index < 0)
+		status = add_each(what.name, 0, of_group);
 	return status;
 }
 

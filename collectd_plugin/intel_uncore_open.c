@@ -83,7 +83,8 @@ static int open_session(void)
 		return -1;
 	if (self.blind)
 		return wait_for_units(), NOT_NOW;
-	self.values = calloc(self.n_items, sizeof(*self.values));
+	unc_session_turns(self.session, (unsigned)CDTIME_T_TO_MS(self.interval));
+	self.values = calloc(self.n_values, sizeof(*self.values));
 	return self.values ? 0 : FAIL("out of memory");
 }
 
@@ -94,6 +95,7 @@ static void forget_session(void)
 	self.items = NULL;
 	self.values = NULL;
 	self.n_items = 0;
+	self.n_values = 0;
 	self.n_names = 0;
 }
 
@@ -128,24 +130,19 @@ static void keep_totals(const struct intel_uncore *old)
 {
 	for (size_t i = 0; i < self.n_items; i++) {
 		struct item *item = &self.items[i];
+		const struct item *was = intel_uncore_same_series(old->items, old->n_items, item);
 
-		for (size_t k = 0; k < old->n_items; k++) {
-			const struct item *was = &old->items[k];
-
-			if (strcmp(item->vl.plugin_instance, was->vl.plugin_instance) != 0 ||
-			    strcmp(item->vl.type_instance, was->vl.type_instance) != 0)
-				continue;
-			item->total = was->total;
-			item->begun = was->begun;
-			item->complaint = was->complaint;
-		}
+		if (!was)
+			continue;
+		item->total = was->total;
+		item->begun = was->begun;
+		item->complaint = was->complaint;
 	}
 }
 
 void intel_uncore_reopen(void)
 {
 	struct intel_uncore old = self;
-	int passes = unc_session_passes(old.session);
 
 	forget_session();
 	if (open_session() == 0) {
@@ -155,11 +152,6 @@ void intel_uncore_reopen(void)
 		self = old;
 		intel_uncore_close();
 		self = now;
-		/* The calls of an interval are as many as passes. */
-		if (unc_session_passes(self.session) != passes) {
-			plugin_unregister_read(NAME);
-			intel_uncore_register();
-		}
 	} else {
 		intel_uncore_close();
 		old.complaint = self.complaint;

@@ -9,8 +9,7 @@ int intel_uncore_start(void)
 	int status = unc_session_start(self.session);
 
 	self.running = status == 0;
-	self.measured = 0;
-	self.turned = cdtime();
+	self.begun = cdtime();
 	return status;
 }
 
@@ -49,22 +48,21 @@ static void dispatch(struct item *item, double interval, cdtime_t now)
 }
 
 /* Sends the value if there is one. A ratio of nothing to nothing is nothing to complain about. */
-static void send_item(size_t id, cdtime_t now)
+static void send_item(struct item *item, cdtime_t now)
 {
 	const unsigned wanted = UNC_VALUE_VALID | UNC_VALUE_FRESH;
-	const struct unc_value *value = &self.values[id];
-	struct item *item = &self.items[id];
+	const struct unc_value *value = &self.values[item->id];
 	bool valid = value->flags & UNC_VALUE_VALID;
 
 	if (!valid && (item->is_total || value->flags & UNC_VALUE_LOST))
 		c_complain_once(LOG_WARNING, &item->complaint, LOG "%s/%s: no value: %s",
 				item->vl.plugin_instance, item->vl.type_instance,
-				unc_session_reason(self.session, (int)id));
+				unc_session_reason(self.session, item->id));
 	else if (valid)
 		c_release(LOG_INFO, &item->complaint, LOG "%s/%s: values again",
 			  item->vl.plugin_instance, item->vl.type_instance);
 	if (value->flags & UNC_VALUE_PARTIAL)
-		intel_uncore_tell_partial(id);
+		intel_uncore_tell_partial(item);
 	if ((value->flags & wanted) == wanted && !isnan(value->interval) &&
 	    !(value->flags & UNC_VALUE_PARTIAL && self.whole_only))
 		dispatch(item, value->interval, now);
@@ -82,56 +80,46 @@ static int read_failed(void)
 	return 0;
 }
 
-static int rotate(void)
-{
-	self.turned = cdtime();
-	return unc_session_rotate(self.session) != 0 ? read_failed() : 0;
-}
-
-/* All passes have had their part of the interval. A lost counter comes back with a new start, which
- * costs the other items a moment, not their totals. */
+/* A lost counter comes back with a new start, which costs the other items a moment, not their
+ * totals. */
 static int end_interval(void)
 {
 	bool lost = false;
 	cdtime_t now = cdtime(); /* it reads first, and takes its time to verify */
 
-	if (unc_session_read(self.session, self.values, self.n_items, sizeof(*self.values)) != 0)
+	if (unc_session_read(self.session, self.values, self.n_values, sizeof(*self.values)) != 0)
 		return read_failed();
 	c_release(LOG_INFO, &self.complaint, LOG "counting again");
 	self.reopened = false;
+	self.begun = now;
 	for (size_t i = 0; i < self.n_items; i++) {
-		send_item(i, now);
-		lost |= (self.values[i].flags & UNC_VALUE_LOST) != 0;
+		send_item(&self.items[i], now);
+		lost |= (self.values[self.items[i].id].flags & UNC_VALUE_LOST) != 0;
 	}
-	self.measured = 0;
-	if (lost)
-		return unc_session_stop(self.session) != 0 || start_again() != 0 ? read_failed()
-										 : 0;
-	return rotate();
+	if (lost && (unc_session_stop(self.session) != 0 || start_again() != 0))
+		return read_failed();
+	return 0;
 }
 
-/* The machine could not be opened yet. When it can, the calls become as many as there are passes.
- * An error of the configuration that shows only now is the end. */
+/* The machine could not be opened yet. An error of the configuration that shows only now is the end. */
 static int open_late(void)
 {
 	int status = intel_uncore_open();
 
-	if (status == NOT_NOW || (status == 0 && unc_session_passes(self.session) == 1))
-		return status;
-	plugin_unregister_read(NAME);
-	return status == 0 ? intel_uncore_register() : status;
+	if (status < 0)
+		plugin_unregister_read(NAME);
+	return status;
 }
 
 /* Calls that follow each other at once, where collectd has just begun or was late, are not all taken:
- * with several passes what a moment has shown would stand for all of the interval. With one it is just
- * counted, so that the next interval has its value, too. */
+ * with several passes not each has had its turn in a moment. With one it is just counted, so that the
+ * next interval has its value, too. */
 static bool is_too_soon(void)
 {
-	return cdtime() - self.turned <
-	       self.step / (unc_session_passes(self.session) > 1 ? 8 : 100);
+	return cdtime() - self.begun <
+	       self.interval / (unc_session_passes(self.session) > 1 ? 8 : 100);
 }
 
-/* Called once for each pass in an interval. */
 int intel_uncore_read(user_data_t *user)
 {
 	(void)user;
@@ -141,7 +129,5 @@ int intel_uncore_read(user_data_t *user)
 		unc_session_stop(self.session);
 		return start_again() != 0 ? read_failed() : 0;
 	}
-	if (is_too_soon())
-		return 0;
-	return ++self.measured >= unc_session_passes(self.session) ? end_interval() : rotate();
+	return is_too_soon() ? 0 : end_interval();
 }

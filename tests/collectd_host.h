@@ -203,36 +203,17 @@ static inline int configure(const char *first, ...)
 	return host.config(&plugin);
 }
 
-/* An interval: as many calls as the plugin wants. collectd's first one comes at once. */
+/* An interval, that ends with a call. collectd's first one comes at once. */
 static inline int read_once(void)
 {
-	const cdtime_t interval = TIME_T_TO_CDTIME_T(10);
-	int status = 0;
-
 	if (!host.called) {
 		CHECK_NUMBER(host.read(NULL), 0);
 		CHECK_NUMBER(host.n_sent, 0);
 	}
 	host.called = true;
 	host.n_sent = 0;
-	for (cdtime_t n = (interval + host.step / 2) / host.step; n > 0 && status == 0; n--) {
-		host.now += host.step;
-		status = host.read(NULL);
-	}
-	return status;
-}
-
-/* With time for simulated hardware to count in: virtual time moves with the calls, its with the
- * clock. */
-static inline void read_slowly(void)
-{
-	host.n_sent = 0;
-	for (size_t n = 0; host.n_sent == 0; n++) {
-		CU_ASSERT_FATAL(n < 100);
-		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-		host.now += host.step;
-		CHECK_NUMBER(host.read(NULL), 0);
-	}
+	host.now += host.step;
+	return host.read(NULL);
 }
 
 static inline bool logged(const char *text)

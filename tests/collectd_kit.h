@@ -23,7 +23,8 @@ static struct {
 	const char *machine; /* in place of the one that is configured */
 	bool replaced;       /* it is the one that was opened last */
 	unsigned opens;
-	int starts, stops, rotations; /* since the test asked last */
+	int starts, stops; /* since the test asked last */
+	unsigned round;    /* of the session's passes, ms */
 	struct unc_value value[4];
 } script;
 
@@ -80,10 +81,10 @@ static int script_stop(struct unc_session *session)
 	return unc_session_stop(session);
 }
 
-static int script_rotate(struct unc_session *session)
+static int script_turns(struct unc_session *session, unsigned ms)
 {
-	script.rotations++;
-	return unc_session_rotate(session);
+	script.round = ms;
+	return unc_session_turns(session, ms);
 }
 
 static const char *script_reason(struct unc_session *session, int id)
@@ -103,13 +104,14 @@ static const char *script_reason(struct unc_session *session, int id)
 #define unc_session_read script_read
 #define unc_session_start script_start
 #define unc_session_stop script_stop
-#define unc_session_rotate script_rotate
+#define unc_session_turns script_turns
 #define unc_session_reason script_reason
 #include "../collectd_plugin/intel_uncore.c"
 #include "../collectd_plugin/intel_uncore_items.c"
 #include "../collectd_plugin/intel_uncore_open.c"
 #include "../collectd_plugin/intel_uncore_read.c"
 #include "collectd_host.h"
+#include "turns_kit.h"
 
 static inline void begin(void)
 {
