@@ -204,10 +204,9 @@ int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *use
 		return UNC_ERR_STATE;
 	if (id < 0 || (size_t)id >= s->n_items)
 		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
-	/* No turn meanwhile. */
-	pthread_mutex_lock(&s->platform->turning.lock);
+	unc_turning_hold(s);
 	rc = unc_session_walk_units(s, &s->item[id], tell_missing, &walk);
-	pthread_mutex_unlock(&s->platform->turning.lock);
+	unc_turning_go_on(s);
 	return rc;
 }
 

@@ -196,9 +196,13 @@ void unc_session_forget(struct unc_session *); /* all that was counted */
 /* What the first n items have counted, in structs of `size` bytes. The lock is held. */
 void unc_session_values(struct unc_session *, struct unc_value *values, size_t n, size_t size);
 
-/* Whether passes take turns by themselves. How long a pass has to have been measured, in seconds,
- * for that to stand for all of the time: since start or reset, or of an interval. */
+/* Whether passes take turns by themselves. */
 bool unc_turning_wanted(const struct unc_session *);
+/* No turn begins until it goes on. */
+void unc_turning_hold(struct unc_session *);
+void unc_turning_go_on(struct unc_session *);
+/* How long a pass has to have been measured, in seconds, for that to stand for all of the time:
+ * since start or reset, or of an interval. */
 double unc_turning_least(const struct unc_session *, bool interval);
 
 /* session_program.c. A pass is programmed and begins to count, where nothing counts yet; all that

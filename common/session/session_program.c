@@ -169,7 +169,7 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 
 	if (rc < 0)
 		return rc;
-	pthread_mutex_lock(&s->platform->turning.lock); /* no turn meanwhile */
+	unc_turning_hold(s);
 	unc_units_lock(&s->units);
 	if (!s->running) {
 		s->units.turn = 0;
@@ -182,6 +182,6 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	if (!s->running && s->units.guest)
 		s->units.guest->end(s);
 	unc_units_unlock(&s->units);
-	pthread_mutex_unlock(&s->platform->turning.lock);
+	unc_turning_go_on(s);
 	return rc;
 }

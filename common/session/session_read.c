@@ -15,6 +15,18 @@ bool unc_turning_wanted(const struct unc_session *s)
 	return s->turning.ms && s->n_passes > 1;
 }
 
+void unc_turning_hold(struct unc_session *s)
+{
+	if (s->running && unc_turning_wanted(s))
+		pthread_mutex_lock(&s->platform->turning.lock);
+}
+
+void unc_turning_go_on(struct unc_session *s)
+{
+	if (s->running && unc_turning_wanted(s))
+		pthread_mutex_unlock(&s->platform->turning.lock);
+}
+
 double unc_turning_least(const struct unc_session *s, bool interval)
 {
 	double length = (double)s->turning.length_ns * 1e-9;
