@@ -203,21 +203,13 @@ static int add_group(const char *name, bool per_unit)
 static bool is_of_this_cpu(const struct block *block)
 {
 	struct unc_options options = {.size = sizeof(options), .cpu = block->cpu, .sim = ""};
-	const struct unc_cpu *cpu = unc_platform_cpu(self.platform);
-	struct unc_platform *other;
+	struct unc_platform *other = NULL;
+	bool same = strcasecmp(block->cpu, unc_platform_cpu(self.platform)->name) == 0;
 
-	if (strcasecmp(block->cpu, cpu->name) == 0)
-		return true;
-	for (size_t i = 0; (cpu = unc_cpu_get(self.platform, i)); i++)
-		if (strcasecmp(block->cpu, cpu->name) == 0)
-			return false;
-	if (self.told)
-		return false;
-	if (unc_platform_open(&options, &other) == 0)
-		unc_platform_close(other);
-	else
+	if (!same && !self.told && unc_platform_open(&options, &other) != 0)
 		ERROR(LOG "<Cpu>: %s; the block is left out", unc_open_error());
-	return false;
+	unc_platform_close(other);
+	return same;
 }
 
 static int add_block(const struct block *block, size_t *n_wishes)

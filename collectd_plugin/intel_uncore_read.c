@@ -101,16 +101,6 @@ static int end_interval(void)
 	return 0;
 }
 
-/* The machine could not be opened yet. An error of the configuration that shows only now is the end. */
-static int open_late(void)
-{
-	int status = intel_uncore_open();
-
-	if (status < 0)
-		plugin_unregister_read(NAME);
-	return status;
-}
-
 /* Calls that follow each other at once, where collectd has just begun or was late, are not all taken:
  * with several passes not each has had its turn in a moment. With one it is just counted, so that the
  * next interval has its value, too. */
@@ -122,8 +112,12 @@ static bool is_too_soon(void)
 
 int intel_uncore_read(user_data_t *user)
 {
+	int status = self.session ? 0 : intel_uncore_open(); /* it could not be opened yet */
+
 	(void)user;
-	if (!self.session && open_late() != 0)
+	if (status < 0) /* an error of the configuration that shows only now is the end */
+		plugin_unregister_read(NAME);
+	if (status != 0)
 		return 0;
 	if (!self.running) {
 		unc_session_stop(self.session);

@@ -50,17 +50,6 @@ static int refuse_overflow(void)
 	return PAPI_ENOSUPP;
 }
 
-/* What stands still on a unit where somebody else counts is known once it is looked at. */
-static void warn_of_still_units(struct control *control)
-{
-	struct name name;
-	int i;
-
-	for (i = 0; i < control->count; i++)
-		if (intel_uncore_name(control->items[i].code, &name) == PAPI_OK)
-			intel_uncore_warn_partial(control, i, &name);
-}
-
 /* Ranks of an MPI job are started by one process of their node. The first of them that comes here holds a
  * name that the kernel gives to one process at a time, and takes back when it ends. */
 static int first_rank_of_node(void)
@@ -130,7 +119,7 @@ static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	ThreadInfo_t *thread = _papi_hwi_lookup_thread(0);
 	EventSetInfo_t *set = thread ? thread->running_eventset[intel_uncore.info->CmpIdx] : NULL;
 	struct control *control = ctl;
-	int papi_errno, passes;
+	int i, papi_errno, passes;
 
 	(void)ctx;
 	if (set && set->ctl_state == ctl && set->state & PAPI_OVERFLOWING)
@@ -147,14 +136,10 @@ static int start(hwd_context_t *ctx, hwd_control_state_t *ctl)
 		return papi_errno;
 	control->lost = 0;
 	tell_simulated();
-	warn_of_still_units(control);
+	/* What stands still on a unit where somebody else counts is known once it is looked at. */
+	for (i = 0; i < control->count; i++)
+		intel_uncore_warn_partial(control, i);
 	return PAPI_OK;
-}
-
-/* A turn that found no counter: what a read has told. */
-static int is_told(const struct control *control, int error)
-{
-	return error == UNC_ERR_BUSY && control->lost;
 }
 
 static int stop(hwd_context_t *ctx, hwd_control_state_t *ctl)
@@ -163,7 +148,10 @@ static int stop(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	int error = intel_uncore.session_stop(control->session);
 
 	(void)ctx;
-	return is_told(control, error) ? PAPI_OK : intel_uncore_fail_session(control, error);
+	if (error == UNC_ERR_BUSY &&
+	    control->lost) /* a turn that found no counter: a read said so */
+		return PAPI_OK;
+	return intel_uncore_fail_session(control, error);
 }
 
 /* A lost counter comes back with a new start only. What cannot be put back is said, and no reason
@@ -300,9 +288,9 @@ static int code_to_name(unsigned int code, char *text, int size)
 
 	if (papi_errno == PAPI_OK)
 		papi_errno = intel_uncore_name(code, &name);
-	if (papi_errno != PAPI_OK)
-		return papi_errno;
-	return snprintf(text, (size_t)size, "%s", name.text) < size ? PAPI_OK : PAPI_EBUF;
+	if (papi_errno == PAPI_OK && snprintf(text, (size_t)size, "%s", name.text) >= size)
+		papi_errno = PAPI_EBUF;
+	return papi_errno;
 }
 
 static int code_to_info(unsigned int code, PAPI_event_info_t *info)

@@ -120,7 +120,7 @@ void intel_uncore_empty(struct control *control);
 int intel_uncore_multiplex(struct control *control, _papi_int_option_t *option);
 int intel_uncore_fail_session(struct control *control, int error);
 /* Warns of a sum that lacks a unit, once for each name. */
-void intel_uncore_warn_partial(struct control *control, int id, const struct name *name);
+void intel_uncore_warn_partial(struct control *control, int id);
 void intel_uncore_close_all(void);
 
 /* intel_uncore_init.c. Initializes the component at its first use. */

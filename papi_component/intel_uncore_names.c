@@ -30,44 +30,37 @@ static const struct unc_type *find_type(const char *name)
 	return type;
 }
 
-/* Events of a type come one after the other. */
-static void list_events(void)
-{
-	struct base *base = intel_uncore.bases + intel_uncore.n_metrics;
-	const struct unc_type *type = NULL;
-	const struct unc_event *event;
-	size_t i;
-
-	for (i = 0; (event = intel_uncore.event_get(intel_uncore.platform, i)); i++, base++) {
-		if (!type || strcmp(type->name, event->type) != 0)
-			type = find_type(event->type);
-		base->listed = type->units > 0;
-	}
-}
-
 /* Marks what can be counted: metrics that are available, events with a unit in reach. How many there
  * are, or an error. */
 int intel_uncore_list(void)
 {
 	struct unc_platform *platform = intel_uncore.platform;
 	const struct unc_cpu *cpu = intel_uncore.platform_cpu(platform);
-	unsigned int n = (unsigned int)(cpu->n_metrics + cpu->n_events), i, listed = 0;
+	const struct unc_type *type = NULL;
+	const struct unc_event *event;
 	const struct unc_unit *unit;
+	unsigned int i, listed = 0;
+	struct base *base;
 
 	for (i = 0; (unit = intel_uncore.unit_get(platform, i)) && unit->available; i++)
 		;
 	intel_uncore.incomplete = unit != NULL;
 	intel_uncore.n_metrics = (unsigned int)cpu->n_metrics;
-	intel_uncore.n_base = n;
-	intel_uncore.bases = papi_calloc(n + 1, sizeof(*intel_uncore.bases));
-	if (!intel_uncore.bases || n > CODE_BASE_MASK)
+	intel_uncore.n_base = (unsigned int)(cpu->n_metrics + cpu->n_events);
+	intel_uncore.bases = papi_calloc(intel_uncore.n_base + 1, sizeof(*base));
+	if (!intel_uncore.bases || intel_uncore.n_base > CODE_BASE_MASK)
 		return PAPI_ENOMEM;
-	list_events();
-	for (i = 0; i < n; i++) {
-		if (i < cpu->n_metrics)
-			intel_uncore.bases[i].listed =
-				intel_uncore.metric_get(platform, i)->available != 0;
-		listed += intel_uncore.bases[i].listed;
+	base = intel_uncore.bases;
+	for (i = 0; i < cpu->n_metrics; i++, base++) {
+		base->listed = intel_uncore.metric_get(platform, i)->available != 0;
+		listed += base->listed;
+	}
+	for (i = 0; i < cpu->n_events; i++, base++) {
+		event = intel_uncore.event_get(platform, i);
+		if (!type || strcmp(type->name, event->type) != 0) /* they come type by type */
+			type = find_type(event->type);
+		base->listed = type->units > 0;
+		listed += base->listed;
 	}
 	return (int)listed;
 }

@@ -49,14 +49,8 @@ void intel_uncore_close_all(void)
 		close_control(intel_uncore.controls);
 }
 
-static int open_control(struct control *control, int rotates)
+static void link_control(struct control *control)
 {
-	int error = intel_uncore.session_new(intel_uncore.platform,
-					     rotates ? UNC_SESSION_ROTATE : 0, &control->session);
-
-	if (error)
-		return intel_uncore_fail(error, intel_uncore.platform_error(intel_uncore.platform));
-	control->rotates = rotates;
 	_papi_hwi_lock((int)intel_uncore.lock);
 	control->next = intel_uncore.controls;
 	control->link = &intel_uncore.controls;
@@ -64,24 +58,42 @@ static int open_control(struct control *control, int rotates)
 		control->next->link = &control->next;
 	intel_uncore.controls = control;
 	_papi_hwi_unlock((int)intel_uncore.lock);
+}
+
+/* A session without items, in place of the one that there may be. */
+static int open_session(struct control *control, int rotates)
+{
+	struct unc_session *session;
+	int error = intel_uncore.session_new(intel_uncore.platform,
+					     rotates ? UNC_SESSION_ROTATE : 0, &session);
+
+	if (error)
+		return intel_uncore_fail(error, intel_uncore.platform_error(intel_uncore.platform));
+	if (!control->session)
+		link_control(control);
+	intel_uncore.session_free(control->session);
+	control->session = session;
+	control->rotates = rotates;
+	control->count = 0;
 	return PAPI_OK;
 }
 
 /* ------------------------------------------------------------ sums that lack a unit */
 
 /* PAPI gives the list of events anew whenever one is added or removed. */
-void intel_uncore_warn_partial(struct control *control, int id, const struct name *name)
+void intel_uncore_warn_partial(struct control *control, int id)
 {
 	const char *text = intel_uncore.session_partial(control->session, id);
+	struct name name;
 	int tell;
 
-	if (!*text)
+	if (!*text || intel_uncore_name(control->items[id].code, &name) != PAPI_OK)
 		return;
 	_papi_hwi_lock((int)intel_uncore.lock);
-	tell = intel_uncore_text_tell(name->text, name->base);
+	tell = intel_uncore_text_tell(name.text, name.base);
 	_papi_hwi_unlock((int)intel_uncore.lock);
 	if (tell)
-		PAPIWARN("intel_uncore: %s: partial sum, without %s", name->text, text);
+		PAPIWARN("intel_uncore: %s: partial sum, without %s", name.text, text);
 }
 
 /* What an EventSet needs grows with its events, and is freed with the last. */
@@ -109,33 +121,34 @@ static int make_room(struct control *control, int count)
 
 /* How many passes an EventSet may need: those of the metric that needs most by itself, for its name
  * is listed with them, or as many as it wants. */
-static int passes_allowed(const struct control *control)
+static int passes_allowed(const struct control *control, const unsigned int *codes, int count)
 {
 	int i, passes = control->left ? control->left : 1;
+	struct name name;
 
 	if (control->multiplexed)
 		return INT_MAX;
-	for (i = 0; i < control->count; i++)
-		if (control->items[i].metric && control->items[i].metric->passes > passes)
-			passes = control->items[i].metric->passes;
+	for (i = 0; i < count; i++)
+		if (intel_uncore_name(codes[i], &name) == PAPI_OK && name.metric &&
+		    name.metric->passes > passes)
+			passes = name.metric->passes;
 	return passes;
 }
 
-static int refuse_passes(struct control *control, const char *name)
+static int refuse_passes(struct control *control, const char *name, int passes)
 {
 	char sentence[PAPI_HUGE_STR_LEN];
 
 	snprintf(sentence, sizeof(sentence),
 		 "%s: beside the others of the EventSet it does not fit into %d passes, those of "
-		 "its "
-		 "metrics; PAPI_set_multiplex() allows more",
-		 name, passes_allowed(control));
+		 "its metrics; PAPI_set_multiplex() allows more",
+		 name, passes);
 	intel_uncore.session_clear(control->session); /* PAPI gives the list of before again */
 	control->count = 0;
 	return intel_uncore_fail(UNC_ERR_CONFLICT, sentence);
 }
 
-static int add_item(struct control *control, unsigned int code)
+static int add_item(struct control *control, unsigned int code, int passes)
 {
 	struct name name;
 	int id, error, papi_errno = intel_uncore_name(code, &name);
@@ -153,18 +166,10 @@ static int add_item(struct control *control, unsigned int code)
 		return papi_errno;
 	control->items[control->count].code = code;
 	control->items[control->count++].metric = name.metric;
-	if (intel_uncore.session_passes(control->session) > passes_allowed(control))
-		return refuse_passes(control, name.text);
-	intel_uncore_warn_partial(control, id, &name);
+	if (intel_uncore.session_passes(control->session) > passes)
+		return refuse_passes(control, name.text, passes);
+	intel_uncore_warn_partial(control, id);
 	return PAPI_OK;
-}
-
-/* A metric that needs several passes by itself. */
-static int needs_turns(unsigned int code)
-{
-	struct name name;
-
-	return intel_uncore_name(code, &name) == PAPI_OK && name.metric && name.metric->passes > 1;
 }
 
 /* Leaves the first `same` items of the session, or none of them. */
@@ -172,10 +177,8 @@ static int keep_items(struct control *control, int same, int rotates)
 {
 	int papi_errno;
 
-	if (control->session && rotates != control->rotates)
-		close_control(control);
-	if (!control->session)
-		return open_control(control, rotates);
+	if (!control->session || rotates != control->rotates)
+		return open_session(control, rotates);
 	if (same == control->count)
 		return PAPI_OK;
 	papi_errno =
@@ -189,15 +192,13 @@ static int keep_items(struct control *control, int same, int rotates)
  * before. Only what differs is done. */
 static int set_items(struct control *control, const unsigned int *codes, int count)
 {
-	int i, same = 0, rotates = control->multiplexed || control->left, papi_errno;
+	int i, same = 0, passes = passes_allowed(control, codes, count), papi_errno;
 
-	for (i = 0; i < count && !rotates; i++)
-		rotates = needs_turns(codes[i]);
 	while (same < count && same < control->count && control->items[same].code == codes[same])
 		same++;
-	papi_errno = keep_items(control, same, rotates);
+	papi_errno = keep_items(control, same, passes > 1 || control->left);
 	for (i = control->count; i < count && papi_errno == PAPI_OK; i++)
-		papi_errno = add_item(control, codes[i]);
+		papi_errno = add_item(control, codes[i], passes);
 	return papi_errno;
 }
 
@@ -292,35 +293,20 @@ int intel_uncore_update(struct control *control, NativeInfo_t *native, int count
 	return papi_errno == PAPI_OK ? note_places(control, native, count) : papi_errno;
 }
 
-/* Places are those of before. */
-static int set_same_items(struct control *control, const struct item *items, int count)
-{
-	unsigned int codes[INTEL_UNCORE_MAX_ITEMS];
-	int i, papi_errno, room = control->room;
-
-	for (i = 0; i < count; i++)
-		codes[i] = items[i].code;
-	papi_errno = count ? set_items(control, codes, count) : PAPI_OK;
-	if (papi_errno == PAPI_OK)
-		papi_errno = make_room(control, room);
-	for (i = 0; i < count && papi_errno == PAPI_OK; i++)
-		control->items[i] = items[i];
-	return papi_errno;
-}
-
-/* PAPI_set_multiplex(), with or without events. */
+/* With or without events; what PAPI knows of them stays. */
 int intel_uncore_multiplex(struct control *control, _papi_int_option_t *option)
 {
-	struct item items[INTEL_UNCORE_MAX_ITEMS];
-	int papi_errno, count = control->count;
+	unsigned int codes[INTEL_UNCORE_MAX_ITEMS];
+	int i, papi_errno = PAPI_OK, count = control->count;
 
-	if (count)
-		memcpy(items, control->items, (size_t)count * sizeof(items[0]));
+	for (i = 0; i < count; i++)
+		codes[i] = control->items[i].code;
 	control->multiplexed = 1;
-	papi_errno = set_same_items(control, items, count);
+	if (count)
+		papi_errno = set_items(control, codes, count);
 	if (papi_errno != PAPI_OK) {
 		control->multiplexed = 0;
-		set_same_items(control, items, count);
+		set_items(control, codes, count);
 	}
 	option->multiplex.ns = INTEL_UNCORE_TURN_MS * 1000000UL;
 	return papi_errno;
