@@ -132,10 +132,11 @@ unsigned unc_turning_pass(const struct unc_session *s)
 
 void unc_turning_join(struct unc_session *s)
 {
-	struct unc_session **link = &s->platform->turning.first, *partner = find_partner(s);
+	struct unc_session **link = &s->platform->turning.first, *partner;
 
 	if (!unc_turning_wanted(s))
 		return;
+	partner = find_partner(s);
 	while (*link)
 		link = &(*link)->turning.next;
 	*link = s;
@@ -167,17 +168,27 @@ uint64_t unc_turning_left(const struct unc_session *s)
 	return s->turning.anew ? 0 : until_end(s);
 }
 
+/* What came of a step of the turn of a session. */
+static void note_result(struct unc_session *s, int rc, const struct unc_error *err)
+{
+	if (rc == 0)
+		return;
+	s->turning.error = *err;
+	s->turning.error.code = rc;
+}
+
 /* All end their pass before any begins the next: what one had may be what another needs then. */
 static void change_passes(struct unc_session *first)
 {
 	unsigned group = first->turning.group, next = (first->units.turn + 1) % first->n_passes;
 	struct unc_session *m;
+	struct unc_error err = {0};
 
 	for (m = first; m; m = member(group, m->turning.next))
-		unc_session_end_pass(m, &m->turning.error);
+		note_result(m, unc_session_end_pass(m, &err), &err);
 	for (m = first; m; m = member(group, m->turning.next))
 		if (m->turning.error.code == 0)
-			unc_session_begin_pass(m, next, &m->turning.error);
+			note_result(m, unc_session_begin_pass(m, next, &err), &err);
 }
 
 static void end_turn(struct unc_session *first)
