@@ -259,13 +259,16 @@ static void check_threads(int cid)
 /* Threads that want the same passes are served by the same turns: nobody loses a counter. */
 static void *count_beside(void *argument)
 {
+	static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER; /* PAPI lists for one thread */
 	long long values[FILLERS];
 	int set, round;
 
 	CALL(PAPI_register_thread());
 	for (round = 0; round < BESIDE_ROUNDS; round++) {
+		pthread_mutex_lock(&listing);
 		set = make_set(*(int *)argument, 1);
 		CHECK("not all fit", fill(set, *(int *)argument, 1) == FILLERS);
+		pthread_mutex_unlock(&listing);
 		CALL(PAPI_start(set));
 		read_when_measured(set, values);
 		CALL(PAPI_reset(set));
