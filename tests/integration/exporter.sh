@@ -4,7 +4,7 @@
 # several passes, is what the command counts there.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
-for need in "${CC:-cc}" jq; do
+for need in cc jq; do
 	command -v "$need" >/dev/null || { echo "1..0 # SKIP no $need; install it"; exit 0; }
 done
 title=exporter
@@ -15,7 +15,7 @@ sed -n '/^```c$/,/^```$/p' "$SRCDIR/docs/exporter.md" | sed '1d;$d' >"$tmp/expor
 wc -l "$tmp/exporter.c" >"$tmp/out"
 [ -s "$tmp/exporter.c" ] && [ "$(wc -l <"$tmp/exporter.c")" -lt 80 ]
 result "the example has less than 80 lines"
-"${CC:-cc}" -Wall -Wextra -Werror -I"$SRCDIR/common" -o "$tmp/exporter" "$tmp/exporter.c" -L"$BUILD/common/.libs" -luncore -lm >"$tmp/out" 2>&1
+cc -Wall -Wextra -Werror -I"$SRCDIR/common" -o "$tmp/exporter" "$tmp/exporter.c" -L"$BUILD/common/.libs" -luncore -lm >"$tmp/out" 2>&1
 result "it compiles without a warning"
 [ -x "$tmp/exporter" ] || { finish; exit 1; }
 
