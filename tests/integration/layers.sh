@@ -48,15 +48,29 @@ for file in papi_component/*.[ch] collectd_plugin/*.[ch] common/tool/*.[ch]; do
 done >"$work/wrong"
 result "the adapters use uncore.h and nothing else of the library, the command that and nearest.h" "$work/wrong"
 
-# Calls: "FILE FILE" where the first uses a function that the second has.
-find "$BUILD/common" -name '*.o' \( -path '*/.libs/*' -o -path '*/tool/*' \) >"$work/objects"
-if [ -s "$work/objects" ] && command -v nm >/dev/null; then
+# "FILE T NAME" of functions that a file has, "FILE U NAME" of what it uses. The component is compiled by PAPI
+# alone: of its files the text tells. A function begins in the first column of a line.
+symbols()
+{
 	while read -r object; do
 		name=${object##*/} name=${name##*-} name=${name%.o}
 		folder=${object#"$BUILD"/} folder=${folder%/*} folder=${folder%/.libs}
 		[ -f "$folder/$name.c" ] || continue # generated, or of a source that has moved since
 		nm "$object" | awk -v f="$name" '{ print f, $(NF - 1), $NF }'
-	done <"$work/objects" |
+	done <"$work/objects"
+	for file in papi_component/*.c; do
+		awk -v f="$(basename "$file" .c)" '/^[ \t]*(\/\*|\*)/ { next }
+			/^[a-z].*\(/ && !/^static/ && !/;$/ {
+				match($0, /[a-z_0-9]+\(/); print f, "T", substr($0, RSTART, RLENGTH - 1); next }
+			{ while (match($0, /[a-z_][a-z_0-9]*/)) {
+				print f, "U", substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH) } }' "$file"
+	done
+}
+
+# Calls: "FILE FILE" where the first uses a function that the second has.
+find "$BUILD/common" -name '*.o' \( -path '*/.libs/*' -o -path '*/tool/*' \) >"$work/objects"
+if [ -s "$work/objects" ] && command -v nm >/dev/null; then
+	symbols |
 		awk '$2 ~ /[TDRBVW]/ { of[$3] = $1; next } $2 == "U" { use[NR] = $1 " " $3 }
 		END { for (i in use) { split(use[i], u, " "); if (u[2] in of && of[u[2]] != u[1]) print u[1], of[u[2]] } }' |
 		sort -u >"$work/calls"
