@@ -8,6 +8,7 @@
 #include "access/kernel_group.h"
 #include "host/cpu.h"
 #include "host/event_notes.h"
+#include "host/fs.h"
 #include "host/machine.h"
 
 /* What one of its users sees: its events among those of the group. */
@@ -194,7 +195,7 @@ static int join_group(struct unc_backend *backend, const struct unc_kernel_place
 	int rc = 0;
 
 	while (!unc_notes_lock(backend->notes))
-		if (errno != EMFILE || !unc_perf_group_raise_limit())
+		if (errno != EMFILE || !unc_fs_raise_limit())
 			return open_group(backend, place, events, n, out, err);
 	group = unc_perf_group_join(backend->machine, backend->notes, backend->first, place, events,
 				    n);

@@ -51,16 +51,6 @@ struct perf_event_attr unc_perf_group_attr(const struct unc_kernel_place *place,
 	};
 }
 
-bool unc_perf_group_raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
-		return false;
-	limit.rlim_cur = limit.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
 static int fail_descriptors(const struct unc_perf_group *group, size_t opened,
 			    struct unc_error *err)
 {
@@ -138,7 +128,7 @@ static int open_events(struct unc_perf_group *group, bool pinned, struct unc_err
 		int fd = events->open(machine, &attr, (int)group->place.cpu, i ? group->fd[0] : -1);
 		int error = errno;
 
-		if (fd < 0 && error == EMFILE && unc_perf_group_raise_limit())
+		if (fd < 0 && error == EMFILE && unc_fs_raise_limit())
 			continue;
 		if (fd < 0) {
 			unc_perf_group_close_events(group, i);

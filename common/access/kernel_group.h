@@ -51,8 +51,6 @@ struct unc_perf_group *unc_perf_group_new(struct unc_machine *, struct unc_perf_
 void unc_perf_group_free(struct unc_perf_group *);
 /* The first n that are open. */
 void unc_perf_group_close_events(const struct unc_perf_group *, size_t n);
-/* Lets this process have as many descriptors as it may; false: it has them already. */
-bool unc_perf_group_raise_limit(void);
 /* Which of its events this is; n: none. */
 size_t unc_perf_group_find(const struct unc_perf_group *, const struct unc_kernel_event *);
 /* Whether it counts, at this place, all of these. */

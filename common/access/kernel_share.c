@@ -9,6 +9,7 @@
 
 #include "access/kernel_group.h"
 #include "host/event_notes.h"
+#include "host/fs.h"
 #include "host/machine.h"
 
 /* ---- what others have */
@@ -74,7 +75,7 @@ static int take_events(struct unc_perf_group *group, const struct unc_note_holde
 
 	do
 		rc = machine->events->take(machine, holder->pid, holder->fd, group->n, group->fd);
-	while (rc < 0 && errno == EMFILE && unc_perf_group_raise_limit());
+	while (rc < 0 && errno == EMFILE && unc_fs_raise_limit());
 	return rc < 0 ? errno : 0;
 }
 

@@ -46,6 +46,8 @@ bool unc_fs_exists(const struct unc_fs *, const char *format, ...)
 /* Never stdin, stdout or stderr, which a program may have closed: what it prints would go to a
  * register. Gives another descriptor for what is open; fd may be negative. */
 int unc_above_stdio(int fd);
+/* Lets this process have as many descriptors as it may; false: it has them already. */
+bool unc_fs_raise_limit(void);
 /*
  * Transfers exactly size bytes at an offset, in one piece: what is interrupted, comes short or is
  * put off is done again as a whole, because the place may be a register; but not for ever. 0, or
