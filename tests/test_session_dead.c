@@ -10,14 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fake_root.h"
 #include "session/sample.h"
-#include "session_kit.h"
+#include "session_files.h"
 
 static const double uclk = 2.7e9;
 
 /* CBo 0 of socket 0 of Sandy Bridge-EP */
-enum { BOX_CTL = 0xD04, CTL0 = 0xD10, CTL1, CTL3 = 0xD13, FILTER = 0xD14, CTR0 = 0xD16 };
+enum { BOX_CTL = 0xD04, CTL0 = 0xD10, CTL1, FILTER = 0xD14, CTR0 = 0xD16 };
 enum { FROZEN = 0x10100, CLOCKTICKS = 0x400000 };
 
 /* Who waits for the lock does not wait for real. */
@@ -26,21 +25,6 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const s
 {
 	(void)fds, (void)n, (void)t, (void)mask;
 	return 0;
-}
-
-struct heard {
-	char text[256];
-	int n;
-};
-
-static void hear(void *user, enum unc_log_level level, const char *text)
-{
-	struct heard *heard = user;
-
-	if (level != UNC_LOG_WARNING)
-		return;
-	snprintf(heard->text, sizeof(heard->text), "%s", text);
-	heard->n++;
 }
 
 static struct unc_platform *hearing(const char *sim, struct heard *heard)
@@ -308,43 +292,6 @@ static void test_untrusted(void)
 }
 
 /* ---- other processes, on a machine of files */
-
-static struct fake_root root;
-
-static void begin(bool with_ledger)
-{
-	fake_new(&root);
-	fake_text(fake_path(&root, "/proc/cpuinfo"),
-		  "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 45\n"
-		  "model name : x\nstepping : 7\nphysical id : 0\ncore id : 0\n");
-	fake_size(fake_path(&root, "/dev/cpu/0/msr"), 0x2000);
-	if (with_ledger)
-		CHECK_NUMBER(mkdir(fake_path(&root, "/run/libuncore"), 0755), 0);
-}
-
-static struct unc_platform *of_files(struct heard *heard)
-{
-	struct unc_options options = {.size = sizeof(options),
-				      .sim = "",
-				      .sysroot = root.path,
-				      .log = hear,
-				      .log_user = heard};
-	struct unc_platform *p = NULL;
-
-	if (unc_platform_open(&options, &p) < 0)
-		printf("# %s\n", unc_open_error());
-	CU_ASSERT_FATAL(p != NULL);
-	*heard = (struct heard){.n = 0};
-	return p;
-}
-
-static uint64_t file_at(uint64_t address)
-{
-	return fake_get(fake_path(&root, "/dev/cpu/0/msr"), address, 1);
-}
-
-/* On counter 3; in a file the bytes of registers overlap, and the third one of CTL3 is its own. */
-static const char ticks[] = "cbo0.CLOCKTICKS:socket=0";
 
 /* A process that counts until it is killed. */
 static pid_t other_process(const char *event)
