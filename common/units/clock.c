@@ -217,7 +217,8 @@ static void take_slot_base(struct unc_units *s, struct unc_slot *slot, const str
 		return;
 	}
 	slot->last = op->value;
-	slot->seen_ns = ns;
+	if (!slot->begin) /* else what it was set to is compared with all that it has counted since */
+		slot->seen_ns = ns;
 }
 
 /* Counters that were lent count their events again from here: read after that time, not before. */

@@ -61,7 +61,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..119"
+echo "1..120"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -185,6 +185,16 @@ for after in 0 1 2 3; do
 done
 [ -z "$cut" ] && grep -q 400000000 "$dir/out"
 result $? "a counter that cannot be read while its unit is looked at: exact or nothing$cut"
+
+# A counter of which nothing moves is lent to a clock, and the process sleeps meanwhile, whichever write that is before.
+lost=
+for n in $(seq 1 12); do
+	control reset "before $n write * advance 0.2"
+	real stat -j -d 1 -e cbo0.LLC_VICTIMS:MISS:socket=0
+	[ "$(jq -c '[.events[], .invalid]' "$dir/out")" = '[0,null]' ] || lost="$lost $n"
+done
+[ -z "$lost" ]
+result $? "a machine that is busy while a counter is lent to a clock: not taken for somebody else's${lost:+, but before write$lost}"
 
 # ---- taken over in the middle, whichever counter it is
 fault "controls of a channel cleared" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
