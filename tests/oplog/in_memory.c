@@ -42,12 +42,13 @@ void __wrap_unc_sim_run(struct unc_sim *sim, struct unc_reg_op *ops, size_t n)
 	__real_unc_sim_run(sim, ops, n);
 }
 
-int __real_unc_sim_kernel_open(struct unc_sim *, const struct perf_event_attr *, int, int);
-int __wrap_unc_sim_kernel_open(struct unc_sim *, const struct perf_event_attr *, int, int);
-int __wrap_unc_sim_kernel_open(struct unc_sim *sim, const struct perf_event_attr *attr, int cpu,
-			       int group)
+/* The kernel's events of the machine, as they were. */
+static const struct unc_machine_events *events;
+
+static int log_open(struct unc_machine *machine, const struct perf_event_attr *attr, int cpu,
+		    int group)
 {
-	int fd = __real_unc_sim_kernel_open(sim, attr, cpu, group);
+	int fd = events->open(machine, attr, cpu, group);
 
 	printf("open type %u config 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx64
 	       " cpu %d group %d: %d\n",
@@ -56,28 +57,45 @@ int __wrap_unc_sim_kernel_open(struct unc_sim *sim, const struct perf_event_attr
 	return fd;
 }
 
-int __real_unc_sim_kernel_enable(struct unc_sim *, int);
-int __wrap_unc_sim_kernel_enable(struct unc_sim *, int);
-int __wrap_unc_sim_kernel_enable(struct unc_sim *sim, int fd)
+static int log_enable(struct unc_machine *machine, int fd)
 {
 	printf("enable %d\n", fd);
-	return __real_unc_sim_kernel_enable(sim, fd);
+	return events->enable(machine, fd);
 }
 
-long __real_unc_sim_kernel_read(struct unc_sim *, int, void *, size_t);
-long __wrap_unc_sim_kernel_read(struct unc_sim *, int, void *, size_t);
-long __wrap_unc_sim_kernel_read(struct unc_sim *sim, int fd, void *buf, size_t size)
+static long log_read(struct unc_machine *machine, int fd, void *buf, size_t size)
 {
 	printf("read event %d\n", fd);
-	return __real_unc_sim_kernel_read(sim, fd, buf, size);
+	return events->read(machine, fd, buf, size);
 }
 
-void __real_unc_sim_kernel_close(struct unc_sim *, int);
-void __wrap_unc_sim_kernel_close(struct unc_sim *, int);
-void __wrap_unc_sim_kernel_close(struct unc_sim *sim, int fd)
+static void log_close(struct unc_machine *machine, int fd)
 {
 	printf("close %d\n", fd);
-	__real_unc_sim_kernel_close(sim, fd);
+	events->close(machine, fd);
+}
+
+int __real_unc_machine_simulated(const char *, const char *, const struct unc_table *const *,
+				 size_t, struct unc_machine **, struct unc_error *);
+int __wrap_unc_machine_simulated(const char *, const char *, const struct unc_table *const *,
+				 size_t, struct unc_machine **, struct unc_error *);
+int __wrap_unc_machine_simulated(const char *spec, const char *node,
+				 const struct unc_table *const *tables, size_t n,
+				 struct unc_machine **out, struct unc_error *err)
+{
+	static struct unc_machine_events logged;
+	int rc = __real_unc_machine_simulated(spec, node, tables, n, out, err);
+
+	if (rc < 0 || !(*out)->events)
+		return rc;
+	events = (*out)->events;
+	logged = *events;
+	logged.open = log_open;
+	logged.enable = log_enable;
+	logged.read = log_read;
+	logged.close = log_close;
+	(*out)->events = &logged;
+	return rc;
 }
 
 /* ---- what is done */
