@@ -221,6 +221,15 @@ static void waits_again(void)
 	}
 }
 
+/* It works again: the clock does not move until it waits. */
+static void wakes(void)
+{
+	pthread_mutex_lock(&lock);
+	awake++;
+	pthread_mutex_unlock(&lock);
+	pthread_setspecific(awake_key, &awake_key);
+}
+
 /* Who waits for a mutex waits for another thread, which may be the one that moves the clock. */
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
@@ -234,12 +243,8 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 	if (counts)
 		waits_again();
 	rc = pthread_mutex_timedlock(mutex, &never);
-	if (counts) {
-		pthread_mutex_lock(&lock);
-		awake++;
-		pthread_mutex_unlock(&lock);
-		pthread_setspecific(awake_key, &awake_key);
-	}
+	if (counts)
+		wakes();
 	return rc;
 }
 
@@ -294,9 +299,13 @@ static bool take_wheel(void)
 static void sleep_until(uint64_t target)
 {
 	if (take_wheel()) {
+		bool counts = pthread_getspecific(awake_key) != NULL;
+
 		waits_again();
 		while (machine_time() < target)
 			drive(target, false);
+		if (counts)
+			wakes();
 		at_wheel = false;
 		return;
 	}
