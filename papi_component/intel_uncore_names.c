@@ -163,16 +163,19 @@ static int add_qualifier(struct name *name, unsigned int number)
 static void set_base(struct name *name, unsigned int base)
 {
 	unsigned int n_metrics = intel_uncore.n_metrics;
+	const char *text;
 
 	memset(name, 0, sizeof(*name));
 	name->base = base;
 	name->index = base < n_metrics ? base : base - n_metrics;
-	if (base < n_metrics)
+	if (base < n_metrics) {
 		name->metric = intel_uncore.metric_get(intel_uncore.platform, name->index);
-	else
+		text = name->metric->name;
+	} else {
 		name->event = intel_uncore.event_get(intel_uncore.platform, name->index);
-	snprintf(name->text, sizeof(name->text), "%s",
-		 name->metric ? name->metric->name : name->event->spec);
+		text = name->event->spec;
+	}
+	snprintf(name->text, sizeof(name->text), "%s", text);
 }
 
 /* ------------------------------------------------------------ codes */
