@@ -17,11 +17,12 @@
 #include <time.h>
 
 #include "fake_root.h"
-#include "host/event_notes.h"
+#include "host/ledger_events.h"
 #include "kernel_kit.h"
 
 static struct fake_root root;
 static struct unc_machine_events events;
+static struct unc_ledger *ledger;
 
 /* ---- a process */
 
@@ -93,14 +94,11 @@ static struct unc_kernel_place place = {.type = PERF_TYPE_SOFTWARE}; /* a CPU th
 static const struct unc_kernel_event pair[] = {{.config = PERF_COUNT_SW_PAGE_FAULTS},
 					       {.config = PERF_COUNT_SW_CPU_CLOCK}};
 
-/* The folder of the notes is below the root, for the library to make. */
+/* The folder of the ledger is below the root, for the library to make. */
 static bool makes_folder;
 
 static inline void open_gate(void)
 {
-	char folder[300];
-
-	snprintf(folder, sizeof(folder), "%s%s", root.path, makes_folder ? "/new" : "");
 	events = unc_events_system;
 	events.open = open_counted;
 	events.take = take_counted;
@@ -108,15 +106,42 @@ static inline void open_gate(void)
 	kernel_methods.now = stopped_clock;
 	hardware->fenced = false; /* a type that no driver has */
 	kernel_topology = (struct unc_topology){.n_sockets = 1};
-	unc_kernel_share(gate, folder, makes_folder);
+	ledger = unc_ledger_new();
+	CU_ASSERT_FATAL(ledger != NULL);
+	unc_kernel_share(gate, ledger);
+}
+
+static inline void close_gate(void)
+{
+	kernel_end();
+	unc_ledger_free(ledger);
+}
+
+/* As a session does before it opens or closes. */
+static inline void lock_ledger(void)
+{
+	char folder[300];
+
+	snprintf(folder, sizeof(folder), "%s%s", root.path, makes_folder ? "/new" : "");
+	(void)unc_ledger_open(ledger, folder, makes_folder, NULL);
+	(void)unc_ledger_lock(ledger, true, NULL);
+}
+
+static inline void do_close(struct unc_kernel_group *group)
+{
+	lock_ledger();
+	unc_kernel_close(group);
+	unc_ledger_unlock(ledger);
 }
 
 /* What of the pair: 1, 2: that alone; 0: both. */
 static inline void do_open(struct unc_kernel_group **group, uint64_t which)
 {
 	self = (struct answer){0};
+	lock_ledger();
 	self.code = unc_kernel_open(gate, &place, which == 2 ? &pair[1] : pair, which ? 1 : 2,
 				    group, &err);
+	unc_ledger_unlock(ledger);
 	for (unsigned i = 0; i < self.opened + self.taken && i < 2 && self.code == 0; i++)
 		if (ioctl(self.fd[i], PERF_EVENT_IOC_ID, &self.id[i]) < 0)
 			self.code = -errno;
@@ -173,7 +198,7 @@ static inline void obey(const struct order *order, struct unc_kernel_group **gro
 		do_read(*group);
 		break;
 	case 'c':
-		unc_kernel_close(*group);
+		do_close(*group);
 		*group = NULL;
 		break;
 	case 'e': /* the group counts, or not */
@@ -221,8 +246,8 @@ static inline void __attribute__((noreturn)) live(int orders, int answers)
 		if (write(answers, &self, sizeof(self)) != sizeof(self))
 			break;
 	}
-	unc_kernel_close(group);
-	kernel_end();
+	do_close(group);
+	close_gate();
 	_exit(0);
 }
 
@@ -316,41 +341,48 @@ static inline void check_same(int line, struct answer a, struct answer b, bool s
 #define CHECK_SAME(a, b) check_same(__LINE__, a, b, true)
 #define CHECK_OTHER(a, b) check_same(__LINE__, a, b, false)
 
-/* ---- the file */
+/* ---- the file of this user (ledger_inside.h) */
 
 static inline const char *file(void)
 {
-	return fake_path(&root, "/events-1.%u", (unsigned)geteuid());
+	return fake_path(&root, "/ledger.%u", (unsigned)geteuid());
 }
 
-/* Notes lie behind what is told of holders, 64 bytes of each. */
-enum { NOTES_AT = UNC_LEDGER_HOLDERS * 64, N_NOTES = 2048 };
+enum {
+	SLOTS_AT = 4096,
+	RECORDS_AT = SLOTS_AT + UNC_LEDGER_HOLDERS * 64,
+	N_RECORDS = 16384,
+	BLOCKS_AT = RECORDS_AT + N_RECORDS * 256,
+	BLOCK = 512 + UNC_LEDGER_HOLDERS * 64
+};
 
-/* Where the first note is in the file, and what it says; 0: there is none. */
-static inline off_t find_note(struct unc_note *note)
+/* The first note of events from number i on, its record and what it leads to; -1: there is none. */
+static inline int find_note(unsigned i, struct unc_ledger_record *r, struct unc_note *note)
 {
-	int fd = open(file(), O_RDONLY | O_CLOEXEC);
-	off_t at = NOTES_AT;
+	int fd = open(file(), O_RDONLY | O_CLOEXEC), found = -1;
 
 	CU_ASSERT_FATAL(fd >= 0);
-	for (unsigned i = 0; i < N_NOTES; i++, at += (off_t)sizeof(*note))
-		if (pread(fd, note, sizeof(*note), at) == sizeof(*note) && note->n)
-			break;
+	for (; found < 0 && pread(fd, r, sizeof(*r), RECORDS_AT + (off_t)i * 256) == sizeof(*r) &&
+	       i < N_RECORDS;
+	     i++)
+		if (r->role == UNC_HELD_EVENTS)
+			found = (int)i;
+	*note = (struct unc_note){.n = 0};
+	if (found >= 0 &&
+	    pread(fd, note, sizeof(*note), BLOCKS_AT + (off_t)found * BLOCK) != sizeof(*note))
+		note->n = 0;
 	close(fd);
-	return note->n ? at : 0;
+	return found;
 }
 
 static inline unsigned count_notes(void)
 {
+	struct unc_ledger_record r;
 	struct unc_note note;
-	int fd = open(file(), O_RDONLY | O_CLOEXEC);
 	unsigned n = 0;
 
-	for (off_t at = NOTES_AT; pread(fd, &note, sizeof(note), at) == sizeof(note) &&
-				  at < NOTES_AT + N_NOTES * (off_t)sizeof(note);
-	     at += (off_t)sizeof(note))
-		n += note.n != 0;
-	close(fd);
+	for (int i = -1; (i = find_note((unsigned)(i + 1), &r, &note)) >= 0;)
+		n++;
 	return n;
 }
 

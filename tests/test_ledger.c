@@ -129,9 +129,15 @@ static unsigned living(struct unc_ledger *l, uint64_t address)
 	return unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY);
 }
 
-static const char *file(void)
+/* That of the node, and that of this user. */
+static const char *node(void)
 {
 	return fake_path(&root, "/ledger");
+}
+
+static const char *file(void)
+{
+	return fake_path(&root, "/ledger.%u", (unsigned)geteuid());
 }
 
 static void begin(void)
@@ -144,9 +150,9 @@ static void begin(void)
 /* The header's number of turns: ledger_inside.h. */
 static void take_turn(void)
 {
-	uint64_t turn = fake_get(file(), 32, 8) + 1;
+	uint64_t turn = fake_get(node(), 32, 8) + 1;
 
-	fake_bytes(file(), 32, &turn, sizeof(turn));
+	fake_bytes(node(), 32, &turn, sizeof(turn));
 }
 
 /* ---- records */
@@ -582,7 +588,7 @@ static void test_removed_idle(void)
 {
 	begin();
 	struct unc_ledger *l = open_ledger(), *other;
-	CHECK_NUMBER(remove(file()), 0);
+	CHECK_NUMBER(remove(node()), 0);
 	CHECK_NUMBER(unc_ledger_open(l, root.path, false, NULL), 0);
 	other = open_ledger();
 	lock(l);
@@ -689,15 +695,15 @@ static void test_any_write(void)
 
 /* ---- files that are not as they should be */
 
-/* Opening fails so: "%s" is the folder. It works in memory then. */
-static void check_refused(int code, const char *sentence)
+/* Opening fails so: "%s" is the path. It works in memory then. */
+static void check_refused_at(const char *path, int code, const char *sentence)
 {
 	struct unc_ledger *l = in_memory();
 	struct unc_error err = {0};
 	char want[512];
 
 	CHECK_NUMBER(unc_ledger_open(l, root.path, false, &err), code);
-	snprintf(want, sizeof(want), sentence, root.path);
+	snprintf(want, sizeof(want), sentence, path);
 	CHECK_TEXT(err.text, want);
 	CHECK_TEXT(unc_ledger_reason(l), want);
 	lock(l);
@@ -706,10 +712,36 @@ static void check_refused(int code, const char *sentence)
 	unc_ledger_free(l);
 }
 
+static void check_refused(int code, const char *sentence)
+{
+	check_refused_at(root.path, code, sentence);
+}
+
+/* The file of the node, or that of this user, is another thing. */
+static void check_files(const char *path)
+{
+	char file[300], other[300];
+
+	snprintf(file, sizeof(file), "%s", path);
+	CHECK_NUMBER(symlink("/etc/passwd", file), 0);
+	check_refused_at(file, UNC_ERR_DENIED, "%s: a link is not followed: remove it");
+	remove(file);
+	snprintf(other, sizeof(other), "%s", fake_path(&root, "/other"));
+	fake_text(other, "mine");
+	CHECK_NUMBER(link(other, file), 0);
+	check_refused_at(file, UNC_ERR_DENIED, "%s is not a regular file with one name: remove it");
+	CHECK_NUMBER(fake_get(other, 0, 4), 0x656e696d); /* "mine" */
+	remove(file);
+	CHECK_NUMBER(mkfifo(file, 0600), 0);
+	check_refused_at(file, UNC_ERR_DENIED, "%s is not a regular file with one name: remove it");
+	remove(file);
+	CHECK_NUMBER(mkdir(file, 0700), 0);
+	check_refused_at(file, UNC_ERR_IO, "%s: Is a directory");
+	remove(file);
+}
+
 static void test_refused(void)
 {
-	char other[300];
-
 	begin();
 	CHECK_NUMBER(chmod(root.path, 01777), 0);
 	check_refused(UNC_ERR_DENIED, "%s may be written by everybody: the ledger needs a folder "
@@ -722,20 +754,23 @@ static void test_refused(void)
 			      "root's, or of one's own");
 		CHECK_NUMBER(chown(root.path, 0, 0), 0);
 	}
-	CHECK_NUMBER(symlink("/etc/passwd", file()), 0);
-	check_refused(UNC_ERR_DENIED, "%s/ledger: a link is not followed: remove it");
-	remove(file());
-	snprintf(other, sizeof(other), "%s", fake_path(&root, "/other"));
-	fake_text(other, "mine");
-	CHECK_NUMBER(link(other, file()), 0);
-	check_refused(UNC_ERR_DENIED, "%s/ledger is not a regular file with one name: remove it");
-	CHECK_NUMBER(fake_get(other, 0, 4), 0x656e696d); /* "mine" */
-	remove(file());
-	CHECK_NUMBER(mkfifo(file(), 0600), 0);
-	check_refused(UNC_ERR_DENIED, "%s/ledger is not a regular file with one name: remove it");
-	remove(file());
-	CHECK_NUMBER(mkdir(file(), 0700), 0);
-	check_refused(UNC_ERR_IO, "%s/ledger: Is a directory");
+	CHECK_NUMBER(chmod(root.path, 0770), 0);
+	check_refused(UNC_ERR_DENIED, "%s is not sticky: its group might replace the files of "
+				      "others there (chmod +t)");
+	chmod(root.path, 01770);
+	check_files(node());
+	check_files(file());
+	fake_text(file(), "");
+	CHECK_NUMBER(chmod(file(), 0660), 0);
+	char who[400];
+	snprintf(who, sizeof(who), "%%s may be written by others than user %u: remove it",
+		 (unsigned)geteuid());
+	check_refused_at(file(), UNC_ERR_DENIED, who);
+	if (geteuid() == 0) {
+		CHECK_NUMBER(chmod(file(), 0640), 0);
+		CHECK_NUMBER(chown(file(), 4242, 0), 0);
+		check_refused_at(file(), UNC_ERR_DENIED, who);
+	}
 	fake_free(&root);
 	check_refused(UNC_ERR_NOT_FOUND, "%s: No such file or directory");
 }
@@ -769,10 +804,18 @@ static void test_rights(void)
 	/* Whoever comes first makes it for the group of the folder. */
 	CHECK_NUMBER(chown(root.path, 0, 65533), 0);
 	mode_t mask = umask(077);
-	unc_ledger_free(open_ledger());
+	struct unc_ledger *l = open_ledger();
+	lock(l);
+	enter(l);
+	unc_ledger_unlock(l);
+	unc_ledger_free(l);
 	umask(mask);
-	CHECK_NUMBER(stat(file(), &st), 0);
+	CHECK_NUMBER(stat(node(), &st), 0);
 	CHECK_NUMBER(st.st_mode & 07777, 0660);
+	CHECK_NUMBER(st.st_gid, 65533);
+	/* And what it says for the group to read. */
+	CHECK_NUMBER(stat(file(), &st), 0);
+	CHECK_NUMBER(st.st_mode & 07777, 0640);
 	CHECK_NUMBER(st.st_gid, 65533);
 	fake_drop();
 	check_refused(UNC_ERR_PERMISSION, "%s/ledger: Permission denied");
@@ -800,34 +843,40 @@ static void test_made(void)
 }
 
 /* What is broken is made anew where nobody uses it, and told where somebody does. */
+static void check_broken(const char *(*path)(void), uint64_t at, uint64_t value, size_t size)
+{
+	begin();
+	struct unc_ledger *a = open_ledger();
+	lock(a);
+	unsigned holder = enter(a);
+	unc_ledger_unlock(a);
+	fake_bytes(path(), at, &value, size);
+	check_refused_at(path(), UNC_ERR_INVALID,
+			 "%s is not a ledger of this version: remove it when nobody measures");
+	lock(a); /* a session that runs goes on by itself */
+	CU_ASSERT(strstr(unc_ledger_reason(a), "not a ledger of this version") != NULL);
+	unc_ledger_leave(a, holder);
+	unc_ledger_unlock(a);
+	unc_ledger_free(a);
+	a = open_ledger();
+	lock(a);
+	CHECK_NUMBER(put(a, 0xD10, 1, enter(a)), 0);
+	unc_ledger_unlock(a);
+	unc_ledger_free(a);
+	fake_free(&root);
+}
+
 static void test_broken(void)
 {
 	static const struct {
 		uint64_t at, value;
-	} cases[] = {{0, 0x4711}, {8, 2}, {12, 64 + ((uint64_t)128 << 32)}, {40, 1000000}};
+		size_t size;
+	} cases[] = {{0, 0x4711, 8}, {8, 1, 4},    {8, 3, 4},
+		     {12, 128, 4},   {16, 128, 4}, {40, 1000000, 4}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		begin();
-		struct unc_ledger *a = open_ledger();
-		lock(a);
-		unsigned holder = enter(a);
-		unc_ledger_unlock(a);
-		fake_bytes(file(), cases[i].at, &cases[i].value, cases[i].at ? 4 : 8);
-		if (i == 2)
-			fake_bytes(file(), 16, (const char *)&cases[i].value + 4, 4);
-		check_refused(UNC_ERR_INVALID, "%s/ledger is not a ledger of this version: remove "
-					       "it when nobody measures");
-		lock(a); /* a session that runs goes on by itself */
-		CU_ASSERT(strstr(unc_ledger_reason(a), "not a ledger of this version") != NULL);
-		unc_ledger_leave(a, holder);
-		unc_ledger_unlock(a);
-		unc_ledger_free(a);
-		a = open_ledger();
-		lock(a);
-		CHECK_NUMBER(put(a, 0xD10, 1, enter(a)), 0);
-		unc_ledger_unlock(a);
-		unc_ledger_free(a);
-		fake_free(&root);
+		check_broken(node, cases[i].at, cases[i].value, cases[i].size);
+		check_broken(file, cases[i].at, cases[i].value, cases[i].size);
 	}
 }
 
@@ -880,7 +929,7 @@ static void test_untrusted(void)
 	fake_free(&root);
 }
 
-static void check_gone(void (*spoil)(void), const char *sentence)
+static void check_gone(void (*spoil)(void), const char *(*path)(void), const char *sentence)
 {
 	begin();
 	struct unc_ledger *l = open_ledger();
@@ -890,9 +939,9 @@ static void check_gone(void (*spoil)(void), const char *sentence)
 	unsigned holder = enter(l);
 	put(l, 0xD10, 1, holder);
 	unc_ledger_unlock(l);
+	snprintf(want, sizeof(want), sentence, path());
 	spoil();
 	lock(l);
-	snprintf(want, sizeof(want), sentence, root.path);
 	CHECK_TEXT(unc_ledger_reason(l), want);
 	CHECK_NUMBER(living(l, 0xD10), holder); /* what is ours is known still */
 	unc_ledger_remove(l, find(l, 0xD10));
@@ -915,11 +964,19 @@ static void remove_it(void)
 	CHECK_NUMBER(remove(file()), 0);
 }
 
+static void remove_node(void)
+{
+	CHECK_NUMBER(remove(node()), 0);
+}
+
 static void test_gone(void)
 {
-	check_gone(truncate_it, "%s/ledger could not be read: it ends too early");
-	check_gone(remove_it,
-		   "%s/ledger was removed while sessions ran: who came since is not known");
+	static const char removed[] =
+		"%s was removed while sessions ran: who came since is not known";
+
+	check_gone(truncate_it, file, "%s could not be read: it ends too early");
+	check_gone(remove_it, file, removed);
+	check_gone(remove_node, node, removed);
 }
 
 /* ---- limits */
@@ -998,10 +1055,11 @@ static void test_file_limit(void)
 	begin();
 	getrlimit(RLIMIT_FSIZE, &before);
 	limit = before;
-	limit.rlim_cur = 1000;
+	limit.rlim_cur = 100;
 	CU_ASSERT_FATAL(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 	check_refused(UNC_ERR_IO, "%s/ledger could not be written: File too large");
 	setrlimit(RLIMIT_FSIZE, &before);
+	limit.rlim_cur = 1000;
 	struct unc_ledger *l = open_ledger();
 	lock(l);
 	unsigned holder = enter(l);
@@ -1017,14 +1075,19 @@ static void test_file_limit(void)
 /* A program that has closed its standard output does not print into it. */
 static void test_stdio(void)
 {
-	struct stat st, in;
+	struct stat st, of_user, in;
 
 	begin();
 	int kept = dup(STDIN_FILENO);
 	close(STDIN_FILENO);
 	struct unc_ledger *l = open_ledger();
-	CHECK_NUMBER(stat(file(), &st), 0);
-	CU_ASSERT(fstat(STDIN_FILENO, &in) < 0 || in.st_ino != st.st_ino);
+	lock(l);
+	enter(l);
+	CHECK_NUMBER(stat(node(), &st), 0);
+	CHECK_NUMBER(stat(file(), &of_user), 0);
+	CU_ASSERT(fstat(STDIN_FILENO, &in) < 0 ||
+		  (in.st_ino != st.st_ino && in.st_ino != of_user.st_ino));
+	unc_ledger_unlock(l);
 	unc_ledger_free(l);
 	if (kept >= 0) {
 		dup2(kept, STDIN_FILENO);

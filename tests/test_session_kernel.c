@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fake_root.h"
-#include "host/event_notes.h"
+#include "host/ledger_events.h"
 #include "kernel_session_kit.h"
 
 /* ---- which method */
@@ -468,16 +468,17 @@ static int take_none(struct unc_machine *m, int64_t pid, const int *theirs, size
 /* Notes of events that are open, at this place of a machine. */
 static unsigned noted(const char *dir, const struct unc_kernel_place *place)
 {
-	struct unc_notes *notes = unc_notes_new(dir, false);
-	struct unc_note *note;
+	struct unc_ledger *l = unc_ledger_new();
+	struct unc_note note;
 	unsigned n = 0;
 
-	CU_ASSERT_FATAL(notes != NULL && unc_notes_lock(notes));
-	note = unc_notes_at(notes, place->type, place->cpu);
-	for (unsigned i = 0; i < UNC_NOTES_OF_PLACE; i++)
-		n += note[i].n != 0 && note[i].type == place->type && note[i].cpu == place->cpu;
-	unc_notes_unlock(notes);
-	unc_notes_free(notes);
+	CU_ASSERT_FATAL(l != NULL);
+	CHECK_NUMBER(unc_ledger_open(l, dir, false, NULL), 0);
+	CHECK_NUMBER(unc_ledger_lock(l, true, NULL), 0);
+	for (size_t i = 0; unc_notes_next(l, place->type, place->cpu, &i, &note); i++)
+		n++;
+	unc_ledger_unlock(l);
+	unc_ledger_free(l);
 	return n;
 }
 

@@ -7,8 +7,7 @@
 #include "access/fence.h"
 #include "access/kernel_group.h"
 #include "host/cpu.h"
-#include "host/event_notes.h"
-#include "host/fs.h"
+#include "host/ledger_events.h"
 #include "host/machine.h"
 
 /* What one of its users sees: its events among those of the group. */
@@ -24,8 +23,8 @@ struct unc_backend {
 	const struct unc_topology *topology;
 	pthread_mutex_t lock; /* of what follows */
 	struct unc_perf_group *first;
-	struct unc_notes *notes; /* NULL: nothing is shared with other processes */
-	bool tried;              /* whether there is the right */
+	struct unc_ledger *ledger; /* NULL: nothing is shared with other processes */
+	bool tried;                /* whether there is the right */
 	struct unc_error refused;
 };
 
@@ -40,11 +39,11 @@ static void kernel_topology(struct unc_backend *backend, const struct unc_topolo
 	backend->topology = topology;
 }
 
-void unc_backend_share(struct unc_backend *backend, const char *dir, bool make)
+void unc_backend_share(struct unc_backend *backend, struct unc_ledger *ledger)
 {
 	pthread_mutex_lock(&backend->lock);
-	if (!backend->notes && backend->machine->events->take)
-		backend->notes = unc_notes_new(dir, make);
+	if (backend->machine->events->take)
+		backend->ledger = ledger;
 	pthread_mutex_unlock(&backend->lock);
 }
 
@@ -191,22 +190,17 @@ static int join_group(struct unc_backend *backend, const struct unc_kernel_place
 		      const struct unc_kernel_event *events, size_t n, struct unc_perf_group **out,
 		      struct unc_error *err)
 {
-	struct unc_perf_group *group = NULL;
-	int rc = 0;
+	bool shared = unc_notes_shared(backend->ledger);
+	int rc;
 
-	while (!unc_notes_lock(backend->notes))
-		if (errno != EMFILE || !unc_fs_raise_limit())
-			return open_group(backend, place, events, n, out, err);
-	group = unc_perf_group_join(backend->machine, backend->notes, backend->first, place, events,
-				    n);
-	if (!group) {
-		rc = open_group(backend, place, events, n, &group, err);
-		if (rc == 0)
-			unc_perf_group_note(group, backend->notes);
-	}
-	unc_notes_unlock(backend->notes);
-	if (rc == 0)
-		*out = group;
+	if (shared)
+		*out = unc_perf_group_join(backend->machine, backend->ledger, backend->first, place,
+					   events, n);
+	if (shared && *out)
+		return 0;
+	rc = open_group(backend, place, events, n, out, err);
+	if (rc == 0 && shared)
+		unc_perf_group_note(*out, backend->ledger);
 	return rc;
 }
 
@@ -233,7 +227,7 @@ static int share_group(struct unc_backend *backend, const struct unc_kernel_plac
 static void close_group(struct unc_backend *backend, struct unc_perf_group *group)
 {
 	if (group->id)
-		unc_notes_leave(backend->notes, group->place.type, group->place.cpu, group->id);
+		unc_notes_leave(backend->ledger, group->place.type, group->place.cpu, group->id);
 	unc_perf_group_close(group);
 }
 
@@ -347,7 +341,6 @@ static void kernel_close(struct unc_backend *backend)
 		next = backend->first->next;
 		close_group(backend, backend->first);
 	}
-	unc_notes_free(backend->notes);
 	pthread_mutex_destroy(&backend->lock);
 }
 

@@ -10,6 +10,7 @@
 #include "access/access.h"
 
 struct unc_kernel_group;
+struct unc_ledger; /* host/ledger.h */
 
 /* A PMU of the kernel, for the units of one socket. */
 struct unc_kernel_place {
@@ -27,10 +28,11 @@ bool unc_kernel_chosen(const struct unc_access *);
 bool unc_kernel_before(const struct unc_access *, int space);
 
 /*
- * From now on groups are shared among processes of this user that have told the same folder (the
- * first that is told stays); `make`: it may be made. Where that cannot be, each opens its own.
+ * From now on groups are shared among processes of this user by what the ledger tells, which has to
+ * be locked whenever one is opened or closed, and ends behind the gate. Where that cannot be, each
+ * process opens its own.
  */
-void unc_kernel_share(struct unc_access *, const char *dir, bool make);
+void unc_kernel_share(struct unc_access *, struct unc_ledger *);
 
 /*
  * Finds a PMU by its name in sysfs (which must begin with "uncore": no other is ever opened), and

@@ -34,12 +34,12 @@ static struct unc_backend *backend_of(const struct unc_access *access, struct un
 	return way ? unc_access_ways(access)->way[way].backend : NULL;
 }
 
-void unc_kernel_share(struct unc_access *access, const char *dir, bool make)
+void unc_kernel_share(struct unc_access *access, struct unc_ledger *ledger)
 {
 	struct unc_backend *backend = backend_of(access, NULL);
 
 	if (backend)
-		unc_backend_share(backend, dir, make);
+		unc_backend_share(backend, ledger);
 }
 
 int unc_kernel_find(struct unc_access *access, const char *pmu, unsigned socket,

@@ -9,7 +9,7 @@
 #include "access/kernel.h"
 
 struct perf_event_attr;
-struct unc_notes; /* host/event_notes.h */
+struct unc_ledger; /* host/ledger.h */
 
 /* As read, with PERF_FORMAT_GROUP and the times. */
 enum { UNC_GROUP_N, UNC_GROUP_ENABLED, UNC_GROUP_RUNNING, UNC_GROUP_VALUE };
@@ -65,19 +65,19 @@ struct perf_event_attr unc_perf_group_attr(const struct unc_kernel_place *,
 /* The sentence for EACCES and EPERM, by the level of perf_event_paranoid. */
 int unc_perf_group_refused(const struct unc_machine *, int errno_value, struct unc_error *err);
 
-/* ---- kernel_share.c: what processes of one user have open, the notes locked */
+/* ---- kernel_share.c: what processes of one user have open, the ledger locked */
 
 /* A group of another one that counts all of these; NULL: there is none that can be had. */
-struct unc_perf_group *unc_perf_group_join(struct unc_machine *, struct unc_notes *,
+struct unc_perf_group *unc_perf_group_join(struct unc_machine *, struct unc_ledger *,
 					   struct unc_perf_group *next,
 					   const struct unc_kernel_place *,
 					   const struct unc_kernel_event *, size_t n);
 /* From now on others may take it. */
-void unc_perf_group_note(struct unc_perf_group *, struct unc_notes *);
+void unc_perf_group_note(struct unc_perf_group *, struct unc_ledger *);
 
 /* ---- access_kernel.c: unc_kernel_share(), unc_kernel_find() and unc_kernel_open() */
 
-void unc_backend_share(struct unc_backend *, const char *dir, bool make);
+void unc_backend_share(struct unc_backend *, struct unc_ledger *);
 
 int unc_backend_find(struct unc_backend *, const char *pmu, unsigned socket,
 		     struct unc_kernel_place *out, struct unc_error *err);

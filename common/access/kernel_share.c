@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "access/kernel_group.h"
-#include "host/event_notes.h"
 #include "host/fs.h"
+#include "host/ledger_events.h"
 #include "host/machine.h"
 
 /* ---- what others have */
@@ -25,10 +25,9 @@ static size_t find_event(const struct unc_note *note, const struct unc_kernel_ev
 	return i;
 }
 
-static bool has_all(const struct unc_note *note, const struct unc_kernel_place *place,
-		    const struct unc_kernel_event *events, size_t n)
+static bool has_all(const struct unc_note *note, const struct unc_kernel_event *events, size_t n)
 {
-	bool has = note->n && note->type == place->type && note->cpu == place->cpu;
+	bool has = true;
 
 	for (size_t i = 0; i < n && has; i++)
 		has = find_event(note, &events[i]) < note->n;
@@ -115,45 +114,47 @@ static int take_group(struct unc_machine *machine, struct unc_perf_group *next,
 }
 
 /* By one of those who have it; NULL: none lets it be taken. */
-static struct unc_perf_group *join(struct unc_machine *machine, struct unc_notes *notes,
-				   struct unc_perf_group *next, struct unc_note *note)
+static struct unc_perf_group *join(struct unc_machine *machine, struct unc_ledger *ledger,
+				   struct unc_perf_group *next, size_t i,
+				   const struct unc_note *note)
 {
 	struct unc_note_holder holder = {0};
 	struct unc_perf_group *group = NULL;
 
-	for (; unc_notes_next(notes, note, &holder); holder.number++) {
+	for (; unc_notes_holder(ledger, i, &holder); holder.number++) {
 		int error = take_group(machine, next, note, &holder, &group);
 
 		if (error == 0) {
-			group->id = note->event[0].id;
-			unc_notes_hold(notes, note, group->fd);
+			if (unc_notes_add(ledger, note, group->fd))
+				group->id = note->event[0].id;
 			break;
 		}
 		if (error == EBADF || error == ESRCH) /* a child keeps the lock of a dead one */
-			unc_notes_drop(notes, note, holder.number);
+			unc_notes_drop(ledger, i, holder.number);
 		if (error == ENODEV || error == EBUSY)
-			unc_notes_remove(notes, note);
+			unc_notes_remove(ledger, i);
 	}
 	return group;
 }
 
-struct unc_perf_group *unc_perf_group_join(struct unc_machine *machine, struct unc_notes *notes,
+struct unc_perf_group *unc_perf_group_join(struct unc_machine *machine, struct unc_ledger *ledger,
 					   struct unc_perf_group *next,
 					   const struct unc_kernel_place *place,
 					   const struct unc_kernel_event *events, size_t n)
 {
-	struct unc_note *note = unc_notes_at(notes, place->type, place->cpu);
 	struct unc_perf_group *group = NULL;
+	struct unc_note note;
 
-	for (size_t i = 0; note && i < UNC_NOTES_OF_PLACE && !group; i++)
-		if (has_all(&note[i], place, events, n))
-			group = join(machine, notes, next, &note[i]);
+	for (size_t i = 0; !group && unc_notes_next(ledger, place->type, place->cpu, &i, &note);
+	     i++)
+		if (has_all(&note, events, n))
+			group = join(machine, ledger, next, i, &note);
 	return group;
 }
 
 /* ---- letting others take */
 
-void unc_perf_group_note(struct unc_perf_group *group, struct unc_notes *notes)
+void unc_perf_group_note(struct unc_perf_group *group, struct unc_ledger *ledger)
 {
 	struct unc_machine *machine = group->machine;
 	struct unc_note note = {
@@ -169,6 +170,6 @@ void unc_perf_group_note(struct unc_perf_group *group, struct unc_notes *notes)
 		if (machine->events->id(machine, group->fd[i], &event->id) < 0)
 			return;
 	}
-	group->id = note.event[0].id;
-	unc_notes_add(notes, &note, group->fd);
+	if (unc_notes_add(ledger, &note, group->fd))
+		group->id = note.event[0].id;
 }

@@ -1,24 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "host/ledger_file.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define NAME "ledger"
-
-/* Locks are on bytes far behind what is written: LOCKS is the node's, then one for each holder. */
-static const off_t LOCKS = (off_t)1 << 40;
+#include "host/fs.h"
+#include "host/ledger_inside.h"
 
 /* ---- opening */
 
+/* Waits for nothing. */
+static int open_at(int folder, const char *path, int flags)
+{
+	int fd;
+
+	do
+		fd = openat(folder, path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+	while (fd < 0 && errno == EMFILE && unc_fs_raise_limit());
+	return unc_above_stdio(fd);
+}
+
+/* In a folder that its group may write and that is not sticky an older file of somebody could be
+ * put in the place of the newer one. */
 static int check_folder(int fd, const char *dir, struct unc_error *err)
 {
 	struct stat st;
@@ -36,15 +47,21 @@ static int check_folder(int fd, const char *dir, struct unc_error *err)
 				"%.200s may be written by everybody: the ledger needs a folder "
 				"that only root or a group may write",
 				dir);
+	if (st.st_mode & S_IWGRP && !(st.st_mode & S_ISVTX))
+		return unc_fail(err, UNC_ERR_DENIED,
+				"%.200s is not sticky: its group might replace the files of "
+				"others there (chmod +t)",
+				dir);
 	return 0;
 }
 
-static int open_folder(const char *dir, bool make, struct unc_error *err)
+int unc_ledger_folder(const char *dir, bool make, struct unc_error *err)
 {
-	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, fd = open(dir, flags), rc;
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+	int fd = open_at(AT_FDCWD, dir, flags), rc;
 
 	if (fd < 0 && errno == ENOENT && make && mkdir(dir, 0755) == 0)
-		fd = open(dir, flags);
+		fd = open_at(AT_FDCWD, dir, flags);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
 		return unc_fail(err, UNC_ERR_DENIED,
 				"%.200s is not a folder (a link is not followed)", dir);
@@ -55,71 +72,85 @@ static int open_folder(const char *dir, bool make, struct unc_error *err)
 	return rc < 0 ? rc : fd;
 }
 
-/* Members of the folder's group share it, whatever the umask and the group of who comes first. */
-static int make_file(int folder, const char *name, bool own)
+const char *unc_ledger_file_name(char name[UNC_LEDGER_NAME], int64_t user)
 {
-	int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	snprintf(name, UNC_LEDGER_NAME, user < 0 ? "ledger" : "ledger.%u", (unsigned)user);
+	return name;
+}
+
+bool unc_ledger_folder_next(DIR *folder, uid_t *user)
+{
+	char name[UNC_LEDGER_NAME];
+	struct dirent *entry;
+
+	while ((entry = readdir(folder)) != NULL) {
+		const char *dot = strchr(entry->d_name, '.');
+
+		*user = dot ? (uid_t)strtoul(dot + 1, NULL, 10) : 0;
+		if (strcmp(entry->d_name, unc_ledger_file_name(name, *user)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Members of the folder's group share the node's file, and may read those of the users, whatever
+ * the umask and the group of who comes first. */
+static int make_file(int folder, const char *name, bool shared)
+{
+	int fd = open_at(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
 	struct stat st;
 
-	if (fd < 0 || own)
-		return fd;
-	if (fstat(folder, &st) == 0 && fchown(fd, (uid_t)-1, st.st_gid) == 0)
-		(void)fchmod(fd, 0660);
+	if (fd >= 0 && fstat(folder, &st) == 0 && fchown(fd, (uid_t)-1, st.st_gid) == 0)
+		(void)fchmod(fd, shared ? 0660 : 0640);
 	return fd;
 }
 
-static int check_file(int fd, const char *dir, const char *name, bool own, struct unc_error *err)
+/* Its owner is the kernel's only word on who has written what is in it. */
+static int check_file(int fd, const char *path, int64_t user, struct unc_error *err)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return unc_fail(err, UNC_ERR_IO, "%.200s/%s: %s", dir, name, strerror(errno));
+		return unc_fail(err, UNC_ERR_IO, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
 		return unc_fail(err, UNC_ERR_DENIED,
-				"%.200s/%s is not a regular file with one name: remove it", dir,
-				name);
-	if (own && (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH)))
+				"%s is not a regular file with one name: remove it", path);
+	if (user >= 0 && (st.st_uid != (uid_t)user || st.st_mode & (S_IWGRP | S_IWOTH)))
 		return unc_fail(err, UNC_ERR_DENIED,
-				"%.200s/%s may be written by others than user %u: remove it", dir,
-				name, (unsigned)geteuid());
+				"%s may be written by others than user %u: remove it", path,
+				(unsigned)user);
 	return 0;
 }
 
-static int open_file(const char *dir, const char *name, bool own, bool make, struct unc_error *err)
+int unc_ledger_file_open(int folder, const char *dir, int64_t user, bool make,
+			 struct unc_error *err)
 {
-	int folder = open_folder(dir, make, err), fd = -1, rc;
-	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int flags = user < 0 || user == geteuid() ? O_RDWR : O_RDONLY, fd = -1, rc;
+	char name[UNC_LEDGER_NAME], path[200 + 1 + UNC_LEDGER_NAME];
 
-	if (folder < 0)
-		return folder;
+	snprintf(path, sizeof(path), "%.200s/%s", dir, unc_ledger_file_name(name, user));
 	/* Who loses the race to make it opens that of the winner. */
 	for (int tries = 0; fd < 0 && tries < 3; tries++) {
-		fd = openat(folder, name, flags);
-		if (fd < 0 && errno == ENOENT)
-			fd = make_file(folder, name, own);
+		fd = open_at(folder, name, flags | O_NOFOLLOW);
+		if (fd < 0 && errno == ENOENT && make)
+			fd = make_file(folder, name, user < 0);
 		if (fd < 0 && errno != EEXIST && errno != ENOENT)
 			break;
 	}
-	close(folder);
-	fd = unc_above_stdio(fd);
 	if (fd < 0)
-		return unc_fail(err, errno == ELOOP ? UNC_ERR_DENIED : unc_fs_error(errno),
-				"%.200s/%s: %s", dir, name,
-				errno == ELOOP ? "a link is not followed: remove it"
-					       : strerror(errno));
-	if ((rc = check_file(fd, dir, name, own, err)) < 0)
+		return unc_fail(
+			err, errno == ELOOP ? UNC_ERR_DENIED : unc_fs_error(errno), "%s: %s", path,
+			errno == ELOOP ? "a link is not followed: remove it" : strerror(errno));
+	if ((rc = check_file(fd, path, user, err)) < 0)
 		close(fd);
 	return rc < 0 ? rc : fd;
 }
 
-int unc_ledger_file_open(const char *dir, bool make, struct unc_error *err)
+void unc_ledger_file_close(int *fd)
 {
-	return open_file(dir, NAME, false, make, err);
-}
-
-int unc_ledger_file_own(const char *dir, const char *name, bool make, struct unc_error *err)
-{
-	return open_file(dir, name, true, make, err);
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
 }
 
 bool unc_ledger_file_removed(int fd)
@@ -129,47 +160,28 @@ bool unc_ledger_file_removed(int fd)
 	return fstat(fd, &st) < 0 || st.st_nlink == 0;
 }
 
-/* ---- locks */
+/* ---- locks: on bytes far behind what is written, the node's, then one for each holder */
 
-static struct flock byte(off_t at, off_t n, short type)
+static int lock_byte(int fd, int command, off_t i, off_t n, short *type)
 {
-	return (struct flock){
-		.l_type = type, .l_whence = SEEK_SET, .l_start = LOCKS + at, .l_len = n};
+	const off_t locks = (off_t)1 << 40;
+	struct flock lock = {
+		.l_type = *type, .l_whence = SEEK_SET, .l_start = locks + i, .l_len = n};
+	int rc = fcntl(fd, command, &lock);
+
+	*type = lock.l_type;
+	return rc == 0 ? 0 : errno == EACCES ? EAGAIN : errno;
 }
 
-static int set_lock(int fd, off_t at, short type)
+static int set_lock(int fd, off_t i, short type)
 {
-	struct flock lock = byte(at, 1, type);
-
-	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
-		return 0;
-	return errno == EACCES ? EAGAIN : errno;
+	return lock_byte(fd, F_OFD_SETLK, i, 1, &type);
 }
 
-/* Whether somebody else has one of n locks. */
-static bool is_locked(int fd, off_t at, off_t n)
+/* Whether somebody else has one of n locks that keeps us from this one. */
+static bool is_locked(int fd, off_t i, off_t n, short type)
 {
-	struct flock lock = byte(at, n, F_WRLCK);
-
-	return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
-}
-
-/* By /proc it is the same file, whatever has become of its name. Where there is no /proc, or no
- * descriptor to be had, which must not keep a session from its stop, the same description has to
- * do. */
-int unc_ledger_file_turn(int fd)
-{
-	char path[64];
-	int turn;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	turn = unc_above_stdio(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-	return turn < 0 ? fd : turn;
-}
-
-int unc_ledger_file_lock(int turn)
-{
-	return set_lock(turn, 0, F_WRLCK);
+	return lock_byte(fd, F_OFD_GETLK, i, n, &type) != 0 || type != F_UNLCK;
 }
 
 /* In seconds: of this process, not of the machine that it measures, which may be simulated. */
@@ -181,8 +193,10 @@ static long long now(void)
 	return t.tv_sec;
 }
 
-static int await(int turn, uint64_t at, const sigset_t *ends)
+/* PATIENCE seconds while the number of the turn stays the same, MOST in all. */
+static int await(int turn, const sigset_t *ends)
 {
+	enum { PATIENCE = 10, MOST = 60 };
 	const long longest = 2000000; /* ns */
 	long long begun = now(), since = begun;
 	struct timespec pause = {.tv_nsec = 50000};
@@ -190,12 +204,14 @@ static int await(int turn, uint64_t at, const sigset_t *ends)
 	sigset_t pending;
 	int error;
 
-	while ((error = unc_ledger_file_lock(turn)) == EAGAIN) {
-		if (unc_read_at(turn, &number, sizeof(number), at) == 0 && number != last) {
+	while ((error = set_lock(turn, 0, F_WRLCK)) == EAGAIN) {
+		if (unc_read_at(turn, &number, sizeof(number), offsetof(struct header, turn)) ==
+			    0 &&
+		    number != last) {
 			last = number;
 			since = now();
 		}
-		if (now() - since > UNC_LEDGER_PATIENCE || now() - begun > UNC_LEDGER_MOST)
+		if (now() - since > PATIENCE || now() - begun > MOST)
 			return EAGAIN;
 		sigpending(&pending);
 		sigandset(&pending, &pending, ends);
@@ -209,31 +225,55 @@ static int await(int turn, uint64_t at, const sigset_t *ends)
 
 /* Signals that ask the process to end are kept back, so that they can be told from others, as those
  * of a profiler. */
-int unc_ledger_file_await(int turn, uint64_t at)
+static int await_signals(int turn)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	int error = unc_ledger_file_lock(turn);
 	struct sigaction action;
 	sigset_t set, before;
+	int error;
 
-	if (error != EAGAIN)
-		return error;
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (sigaction(ends[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			sigaddset(&set, ends[i]);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
-	error = await(turn, at, &set);
+	error = await(turn, &set);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
 
-/* One that was forked meanwhile has the description as well. */
-void unc_ledger_file_unlock(int fd, int turn)
+/* By /proc it is the same file, whatever has become of its name. Where there is no /proc, or no
+ * descriptor to be had, which must not keep a session from its stop, the same description has to
+ * do. */
+int unc_ledger_file_turn(int fd, bool wait, int *turn)
 {
-	set_lock(turn, 0, F_UNLCK);
-	if (turn != fd)
-		close(turn);
+	char path[64];
+	int error;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	*turn = open_at(AT_FDCWD, path, O_RDWR);
+	*turn = *turn < 0 ? fd : *turn;
+	error = set_lock(*turn, 0, F_WRLCK);
+	if (error == EAGAIN && wait)
+		error = await_signals(*turn);
+	if (error)
+		unc_ledger_file_end(fd, turn);
+	return error;
+}
+
+/* One that was forked meanwhile has the description as well. */
+void unc_ledger_file_end(int fd, int *turn)
+{
+	if (*turn >= 0)
+		set_lock(*turn, 0, F_UNLCK);
+	if (*turn >= 0 && *turn != fd)
+		close(*turn);
+	*turn = -1;
+}
+
+void unc_ledger_file_use(int fd, bool uses)
+{
+	set_lock(fd, 1, uses ? F_RDLCK : F_UNLCK);
 }
 
 int unc_ledger_file_hold(int fd, unsigned holder)
@@ -246,32 +286,15 @@ void unc_ledger_file_drop(int fd, unsigned holder)
 	set_lock(fd, 1 + (off_t)holder, F_UNLCK);
 }
 
+/* Who may only read the file can have a lock for readers: that tells nothing. */
 bool unc_ledger_file_held(int fd, unsigned holder)
 {
-	return is_locked(fd, 1 + (off_t)holder, 1);
+	return is_locked(fd, 1 + (off_t)holder, 1, F_RDLCK);
 }
 
-bool unc_ledger_file_discard(int fd, const char *dir)
+bool unc_ledger_file_reset(int fd)
 {
-	struct stat mine, named;
-	int folder;
-	bool gone;
-
-	if (is_locked(fd, 1, UNC_LEDGER_HOLDERS) || (folder = open_folder(dir, false, NULL)) < 0)
-		return false;
-	/* Not that of somebody who was faster. */
-	gone = fstat(fd, &mine) == 0 && fstatat(folder, NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       mine.st_dev == named.st_dev && mine.st_ino == named.st_ino &&
-	       unlinkat(folder, NAME, 0) == 0;
-	close(folder);
-	return gone;
-}
-
-/* ---- bytes */
-
-int unc_ledger_file_get(int fd, void *buf, size_t size, uint64_t at)
-{
-	return unc_read_at(fd, buf, size, at);
+	return !is_locked(fd, 1, UNC_LEDGER_HOLDERS, F_WRLCK) && ftruncate(fd, 0) == 0;
 }
 
 int unc_ledger_file_put(int fd, const void *buf, size_t size, uint64_t at)

@@ -2,70 +2,190 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "host/fs.h"
 #include "host/ledger_inside.h"
 
-void unc_book_free(struct book *b)
+/* ---- who lives */
+
+static uint64_t slot_at(unsigned holder)
 {
-	free(b->record);
-	free(b->next);
-	*b = (struct book){0};
+	return SLOTS_AT + holder * sizeof(struct unc_ledger_holder);
 }
 
-/* ---- books */
-
-static uint32_t *bucket_of(struct book *b, const struct unc_ledger_key *key)
+/* What is told of a holder of this process or another. 0, or the errno value. */
+static int read_holder(struct unc_ledger *l, struct book *b, unsigned holder,
+		       struct unc_ledger_holder *out)
 {
-	uint64_t mixed = (key->address * 31 + key->place) * 31 + key->space;
+	int error = 0;
 
-	return &b->bucket[(mixed * 0x9e3779b97f4a7c15u) >> 54];
+	if (b == &l->own && l->mine[holder])
+		*out = l->holder[holder];
+	else
+		error = b->fd < 0 ? ENOENT : unc_read_at(b->fd, out, sizeof(*out), slot_at(holder));
+	if (!error)
+		unc_process_clean(out->process.command);
+	return error;
 }
 
-static void index_record(struct book *b, size_t i)
+/*
+ * A lock that is held does not say that its process lives: one that it has forked has the same open
+ * file, and cannot use it. Where it cannot be asked for, somebody may live.
+ */
+static bool lives(struct unc_ledger *l, struct book *b, unsigned holder)
 {
-	uint32_t *bucket = bucket_of(b, &b->record[i].key);
+	struct unc_ledger_holder who;
+	bool held;
 
-	if (!b->record[i].role)
-		return;
-	b->next[i] = *bucket;
-	*bucket = (uint32_t)i + 1;
+	if (b == &l->each || (b == &l->own && l->mine[holder]))
+		return l->mine[holder];
+	if (l->fd < 0 || b->fd < 0)
+		return l->fd >= 0 || l->lost;
+	if (b->life[holder] == UNKNOWN) {
+		held = unc_ledger_file_held(b->fd, holder);
+		if (held && read_holder(l, b, holder, &who) == 0 && who.process.pid)
+			held = !unc_process_ended(&who.process, &l->self);
+		b->life[holder] = held ? ALIVE : ENDED;
+	}
+	return b->life[holder] == ALIVE;
 }
 
-void unc_book_index(struct book *b)
+unsigned unc_book_living(struct unc_ledger *l, struct book *b, const struct unc_ledger_record *r,
+			 unsigned first)
 {
-	memset(b->bucket, 0, sizeof(b->bucket));
-	for (size_t i = b->n; i-- > 0;) /* of several, the first is found */
-		index_record(b, i);
+	for (unsigned i = first; i < UNC_LEDGER_HOLDERS; i++)
+		if (i % 64 == 0 && !r->holder[i / 64])
+			i += 63;
+		else if (unc_ledger_holds(r, i) && lives(l, b, i))
+			return i;
+	return UNC_LEDGER_HOLDERS;
 }
 
-bool unc_book_reserve(struct book *b, size_t n)
-{
-	size_t cap = b->cap ? b->cap : 64;
-	void *record, *next;
+/* ---- those of this user, and of others */
 
-	while (cap < n)
-		cap *= 2;
-	if (n <= b->cap)
-		return true;
-	if (!(record = realloc(b->record, cap * sizeof(*b->record))))
-		return false;
-	b->record = record;
-	if (!(next = realloc(b->next, cap * sizeof(*b->next))))
-		return false;
-	b->next = next;
-	b->cap = cap;
-	return true;
+/* Where this user's sessions have records of this key. */
+static struct book *own_book(struct unc_ledger *l, const struct unc_ledger_key *key)
+{
+	return unc_space_of_thread((int)key->space) ? &l->each : &l->own;
 }
 
-static struct book *book_of(struct unc_ledger *l, const struct unc_ledger_key *key)
+/* Book i of those that may have records of this key; NULL: there are no more. */
+static struct book *nth_book(struct unc_ledger *l, const struct unc_ledger_key *key, size_t i)
 {
-	return unc_space_of_thread((int)key->space) ? &l->own : &l->node;
+	return i == 0 ? own_book(l, key) : i <= l->n_users ? l->user[i - 1] : NULL;
 }
 
-static bool same_key(const struct unc_ledger_key *a, const struct unc_ledger_key *b)
+static struct book *book_of(struct unc_ledger *l, const struct unc_ledger_record *r)
 {
-	return a->address == b->address && a->place == b->place && a->space == b->space;
+	for (size_t i = 0; i < l->n_users; i++)
+		if (r >= l->user[i]->record && r < l->user[i]->record + l->user[i]->n)
+			return l->user[i];
+	return own_book(l, &r->key);
+}
+
+uid_t unc_ledger_owner(struct unc_ledger *l, const struct unc_ledger_record *r)
+{
+	return book_of(l, r)->owner;
+}
+
+bool unc_ledger_believed(struct unc_ledger *l, const struct unc_ledger_record *r)
+{
+	uid_t owner = unc_ledger_owner(l, r);
+
+	return owner == 0 || owner == l->own.owner;
+}
+
+unsigned unc_ledger_living(struct unc_ledger *l, const struct unc_ledger_record *r, unsigned first,
+			   unsigned but)
+{
+	struct book *b;
+
+	for (size_t i = first / UNC_LEDGER_HOLDERS; (b = nth_book(l, &r->key, i)); i++) {
+		const struct unc_ledger_record *one = unc_book_find(b, &r->key);
+		unsigned base = (unsigned)i * UNC_LEDGER_HOLDERS;
+
+		for (unsigned k = first > base ? first - base : 0; one; k++) {
+			k = unc_book_living(l, b, one, k);
+			if (k == UNC_LEDGER_HOLDERS)
+				break;
+			if (base + k != but)
+				return base + k;
+		}
+	}
+	return UNC_LEDGER_NOBODY;
+}
+
+/* Who could not take away a record of another user has written a later one that says so. What is
+ * not put back does no harm, so anybody may. */
+static bool is_gone(struct unc_ledger *l, const struct unc_ledger_record *r)
+{
+	const struct unc_ledger_record *one;
+	struct book *b;
+
+	for (size_t i = 0; (b = nth_book(l, &r->key, i)); i++)
+		if ((one = unc_book_find(b, &r->key)) && one->role == UNC_HELD_GONE &&
+		    one->since >= r->since)
+			return true;
+	return false;
+}
+
+bool unc_ledger_orphaned(struct unc_ledger *l, const struct unc_ledger_record *r)
+{
+	return r->role && r->role < UNC_HELD_EVENTS && !is_gone(l, r) &&
+	       unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY) == UNC_LEDGER_NOBODY;
+}
+
+static bool is_held(struct unc_ledger *l, struct book *b, const struct unc_ledger_record *r)
+{
+	return unc_book_living(l, b, r, 0) < UNC_LEDGER_HOLDERS;
+}
+
+struct unc_ledger_record *unc_ledger_find(struct unc_ledger *l, const struct unc_ledger_key *key)
+{
+	struct unc_ledger_record *best = NULL, *r;
+	struct book *b;
+	int most = -1;
+
+	for (size_t i = 0; (b = nth_book(l, key, i)); i++) {
+		if (!(r = unc_book_find(b, key)))
+			continue;
+		bool held = is_held(l, b, r);
+		int weight = 2 * held + unc_ledger_believed(l, r);
+
+		if (weight > most && (held || !is_gone(l, r))) {
+			best = r;
+			most = weight;
+		}
+	}
+	return best;
+}
+
+struct unc_ledger_record *unc_ledger_own(struct unc_ledger *l, const struct unc_ledger_key *key)
+{
+	struct book *b = own_book(l, key);
+	struct unc_ledger_record *r = unc_book_find(b, key);
+
+	return r && (is_held(l, b, r) || !is_gone(l, r)) ? r : NULL;
+}
+
+size_t unc_ledger_count(const struct unc_ledger *l)
+{
+	size_t n = l->own.n + l->each.n;
+
+	for (size_t i = 0; i < l->n_users; i++)
+		n += l->user[i]->n;
+	return n;
+}
+
+struct unc_ledger_record *unc_ledger_at(struct unc_ledger *l, size_t i)
+{
+	struct book *b = &l->own;
+
+	for (size_t k = 0; i >= b->n; k++) {
+		i -= b->n;
+		b = k ? l->user[k - 1] : &l->each;
+	}
+	return &b->record[i];
 }
 
 struct unc_ledger_key unc_ledger_key(const struct unc_reg *reg, int package)
@@ -77,84 +197,30 @@ struct unc_ledger_key unc_ledger_key(const struct unc_reg *reg, int package)
 				       .space = reg->space};
 }
 
-struct unc_ledger_record *unc_ledger_find(struct unc_ledger *l, const struct unc_ledger_key *key)
-{
-	struct book *b = book_of(l, key);
-
-	for (uint32_t i = *bucket_of(b, key); i; i = b->next[i - 1])
-		if (same_key(&b->record[i - 1].key, key))
-			return &b->record[i - 1];
-	return NULL;
-}
-
-size_t unc_ledger_count(const struct unc_ledger *l)
-{
-	return l->node.n + l->own.n;
-}
-
-struct unc_ledger_record *unc_ledger_at(struct unc_ledger *l, size_t i)
-{
-	return i < l->node.n ? &l->node.record[i] : &l->own.record[i - l->node.n];
-}
-
-void unc_ledger_begin_anew(struct unc_ledger *l)
-{
-	l->lost = false;
-	l->node.n = 0;
-	unc_book_index(&l->node);
-	if (l->kept >= 0)
-		close(l->kept);
-	l->kept = -1;
-}
-
-void unc_ledger_end_turn(struct unc_ledger *l)
-{
-	if (l->turn >= 0)
-		unc_ledger_file_unlock(l->fd, l->turn);
-	l->turn = -1;
-}
-
-void unc_ledger_give_up(struct unc_ledger *l)
-{
-	unc_ledger_end_turn(l);
-	l->kept = l->fd;
-	l->fd = -1;
-	if (l->n_mine)
-		l->lost = true;
-	else
-		unc_ledger_begin_anew(l);
-}
-
-int unc_ledger_fail(const struct unc_ledger *l, const char *what, int error, struct unc_error *err)
-{
-	return unc_fail(err, UNC_ERR_IO, "%.200s/ledger could not be %s: %s", l->dir, what,
-			error == ENODATA ? "it ends too early" : strerror(error));
-}
-
-/* ---- records */
+/* ---- writing */
 
 /* The file's changes are told before the first of a turn, so that nobody takes an old one for new. */
 static int write_record(struct unc_ledger *l, size_t i, bool grows, struct unc_error *err)
 {
-	const struct unc_ledger_record *r = &l->node.record[i];
-	struct header h = l->header;
+	const struct unc_ledger_record *r = &l->own.record[i];
+	struct header h = l->own.header;
 	int error = 0;
 
 	if (l->fd < 0)
 		return 0;
 	if (!l->changed) {
 		h.changes++;
-		error = unc_ledger_file_put(l->fd, &h, sizeof(h), 0);
+		error = unc_ledger_file_put(l->own.fd, &h, sizeof(h), 0);
 	}
 	if (!error)
-		error = unc_ledger_file_put(l->fd, r, sizeof(*r), RECORDS_AT + i * sizeof(*r));
+		error = unc_ledger_file_put(l->own.fd, r, sizeof(*r), RECORDS_AT + i * sizeof(*r));
 	if (!error && grows) {
 		h.n_records = (uint32_t)i + 1;
-		error = unc_ledger_file_put(l->fd, &h, sizeof(h), 0);
+		error = unc_ledger_file_put(l->own.fd, &h, sizeof(h), 0);
 	}
 	if (error)
-		return unc_ledger_fail(l, "written", error, err);
-	l->header = h;
+		return unc_ledger_fail(l, l->own.owner, "written", error, err);
+	l->own.header = h;
 	l->changed = true;
 	return 0;
 }
@@ -166,11 +232,12 @@ static int find_place(struct unc_ledger *l, struct book *b, size_t *i, struct un
 	for (*i = 0; *i < b->n; ++*i)
 		if (!b->record[*i].role)
 			return 0;
-	if (b == &l->node && b->n >= MAX_RECORDS && l->fd >= 0) {
+	if (b == &l->own && b->n >= MAX_RECORDS && l->fd >= 0) {
 		unc_fail(&l->reason, UNC_ERR_BUSY,
-			 "%.200s/ledger has no room for more registers: %d are programmed", l->dir,
-			 MAX_RECORDS);
+			 "%.200s/ledger.%u has no room for more registers: %d are programmed",
+			 l->dir, (unsigned)b->owner, MAX_RECORDS);
 		unc_ledger_give_up(l);
+		*i = b->n;
 	}
 	return unc_book_reserve(b, b->n + 1) ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 }
@@ -178,35 +245,183 @@ static int find_place(struct unc_ledger *l, struct book *b, size_t *i, struct un
 int unc_ledger_put(struct unc_ledger *l, const struct unc_ledger_record *record,
 		   struct unc_error *err)
 {
-	struct book *b = book_of(l, &record->key);
-	struct unc_ledger_record *r = unc_ledger_find(l, &record->key), before = {0};
+	struct book *b = own_book(l, &record->key);
+	struct unc_ledger_record *r = unc_book_find(b, &record->key), before = {0};
 	size_t i = r ? (size_t)(r - b->record) : 0;
 	bool grows;
 	int rc = r ? 0 : find_place(l, b, &i, err);
 
+	if (rc == 0 && b == &l->own)
+		rc = unc_ledger_own_file(l, err);
 	if (rc < 0)
 		return rc;
 	grows = i == b->n;
 	before = grows ? before : b->record[i];
 	b->record[i] = *record;
 	b->n += grows;
-	rc = b == &l->node ? write_record(l, i, grows, err) : 0;
+	rc = b == &l->own ? write_record(l, i, grows, err) : 0;
 	if (rc < 0) {
 		b->record[i] = before;
 		b->n -= grows;
 	} else if (!r) {
-		index_record(b, i);
+		unc_book_add(b, i);
 	}
 	return rc;
 }
 
+static void erase(struct unc_ledger *l, struct book *b, size_t i)
+{
+	unc_book_erase(b, i);
+	/* What stays in the file where this fails has no living holder. */
+	if (b == &l->own)
+		(void)write_record(l, i, false, NULL);
+}
+
+static bool others_have(struct unc_ledger *l, const struct unc_ledger_key *key)
+{
+	struct book *b;
+	bool have = false;
+
+	for (size_t i = 1; (b = nth_book(l, key, i)) && !have; i++)
+		have = unc_book_find(b, key) != NULL;
+	return have;
+}
+
 void unc_ledger_remove(struct unc_ledger *l, struct unc_ledger_record *r)
 {
-	struct book *b = book_of(l, &r->key);
+	const struct unc_ledger_record gone = {
+		.key = r->key, .role = UNC_HELD_GONE, .since = unc_ledger_today()};
+	struct book *b = own_book(l, &r->key);
+	bool ours = book_of(l, r) == b;
 
-	*r = (struct unc_ledger_record){0};
-	unc_book_index(b);
-	/* What stays in the file where this fails has no living holder. */
-	if (b == &l->node)
-		(void)write_record(l, (size_t)(r - b->record), false, NULL);
+	/* Where this cannot be written they tell the same as before. */
+	if (!ours || (r->found != r->value && others_have(l, &r->key)))
+		(void)unc_ledger_put(l, &gone, NULL);
+	else
+		erase(l, b, (size_t)(r - b->record));
+}
+
+void unc_ledger_release(struct unc_ledger *l, struct unc_ledger_record *r, unsigned holder,
+			bool left)
+{
+	struct unc_ledger_record now = *r;
+
+	if (!left && unc_ledger_living(l, r, 0, holder) == UNC_LEDGER_NOBODY) {
+		unc_ledger_remove(l, r);
+		return;
+	}
+	unc_ledger_set(&now, holder, false);
+	/* Where this cannot be written its number tells that it is gone. */
+	(void)unc_ledger_put(l, &now, NULL);
+}
+
+/* Orphaned records have been reclaimed before by who could: where many are left, they are of no
+ * register that is known here, and make room. */
+static bool is_useless(struct unc_ledger *l, const struct unc_ledger_record *r)
+{
+	if (!r->role || is_held(l, &l->own, r))
+		return false;
+	if (r->role == UNC_HELD_GONE)
+		return !others_have(l, &r->key);
+	return r->role == UNC_HELD_EVENTS || l->own.n > MAX_RECORDS / 2 || is_gone(l, r);
+}
+
+/* ---- holders */
+
+int unc_ledger_who(struct unc_ledger *l, unsigned holder, struct unc_ledger_holder *out)
+{
+	size_t i = holder / UNC_LEDGER_HOLDERS;
+	int error = ENOENT;
+
+	if (i <= l->n_users)
+		error = read_holder(l, i ? l->user[i - 1] : &l->own, holder % UNC_LEDGER_HOLDERS,
+				    out);
+	return error ? unc_fs_error(error) : 0;
+}
+
+/* Takes a number out of all records: it is given to the next. */
+static int forget_holder(struct unc_ledger *l, unsigned holder, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < l->own.n + l->each.n && rc == 0; i++) {
+		struct unc_ledger_record r = *unc_ledger_at(l, i);
+
+		if (!r.role || !unc_ledger_holds(&r, holder))
+			continue;
+		unc_ledger_set(&r, holder, false);
+		rc = unc_ledger_put(l, &r, err);
+	}
+	return rc;
+}
+
+/* Gives a free number to a session of ours. The lock comes first: nobody has a name without it. */
+static int take_slot(struct unc_ledger *l, unsigned holder, struct unc_error *err)
+{
+	const struct unc_ledger_holder who = {.process = l->self, .since = unc_ledger_today()};
+	int rc = forget_holder(l, holder, err), error = 0;
+
+	for (size_t i = 0; i < l->own.n; i++)
+		if (is_useless(l, &l->own.record[i]))
+			erase(l, &l->own, i);
+	if (rc == 0 && l->fd >= 0)
+		error = unc_ledger_file_put(l->own.fd, &who, sizeof(who), slot_at(holder));
+	if (error)
+		rc = unc_ledger_fail(l, l->own.owner, "written", error, err);
+	if (rc < 0)
+		return rc;
+	unc_ledger_file_use(l->fd, true);
+	l->holder[holder] = who;
+	l->mine[holder] = true;
+	l->n_mine++;
+	return 0;
+}
+
+int unc_ledger_enter(struct unc_ledger *l, unsigned *holder, struct unc_error *err)
+{
+	if (unc_ledger_own_file(l, &l->reason) < 0)
+		unc_ledger_give_up(l);
+	for (unsigned i = 0; i < UNC_LEDGER_HOLDERS; i++) {
+		if (l->mine[i] || (l->fd >= 0 && unc_ledger_file_hold(l->own.fd, i) != 0))
+			continue;
+		int rc = take_slot(l, i, err);
+
+		if (rc < 0)
+			unc_ledger_file_drop(l->own.fd, i);
+		*holder = rc < 0 ? *holder : i;
+		return rc;
+	}
+	bool full = l->fd < 0 || l->n_mine == UNC_LEDGER_HOLDERS;
+
+	unc_fail(full ? err : &l->reason, UNC_ERR_BUSY,
+		 "%d sessions run on this node, and no more can", UNC_LEDGER_HOLDERS);
+	if (full)
+		return UNC_ERR_BUSY;
+	unc_ledger_give_up(l);
+	return unc_ledger_enter(l, holder, err);
+}
+
+void unc_ledger_leave(struct unc_ledger *l, unsigned holder)
+{
+	static const struct unc_ledger_holder nobody;
+
+	/* What fails is orphaned: its lock is not held any more. */
+	(void)forget_holder(l, holder, NULL);
+	if (l->fd >= 0)
+		(void)unc_ledger_file_put(l->own.fd, &nobody, sizeof(nobody), slot_at(holder));
+	unc_ledger_abandon(l, holder);
+}
+
+void unc_ledger_abandon(struct unc_ledger *l, unsigned holder)
+{
+	l->mine[holder] = false;
+	l->n_mine--;
+	unc_ledger_file_drop(l->own.fd, holder);
+	if (l->n_mine)
+		return;
+	unc_ledger_file_use(l->fd, false);
+	if (l->lost)
+		unc_ledger_begin_anew(l);
+	else if (l->turn < 0)
+		unc_ledger_unlock(l); /* closes what is open */
 }

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host/perf_users.h"
@@ -39,7 +38,7 @@ static void open_ledger(struct unc_platform *p)
 		return;
 	(void)unc_ledger_open(p->ledger, dir, make, NULL);
 	if (!p->raised)
-		unc_kernel_share(p->access, dir, make);
+		unc_kernel_share(p->access, p->ledger);
 }
 
 void unc_units_lock(struct unc_units *s)
@@ -115,6 +114,27 @@ struct unc_ledger_record *unc_units_record(const struct unc_units *s, const stru
 	return unc_ledger_find(s->platform->ledger, &key);
 }
 
+/* That of sessions of this user: by it alone a register is restored, and only its holders have the
+ * numbers of sessions of this user. */
+static struct unc_ledger_record *own_record(const struct unc_units *s, const struct unc_instance *u,
+					    uint16_t reg)
+{
+	struct unc_ledger_key key;
+
+	if (reg == UNC_NONE || !key_of(s, u, reg, &key))
+		return NULL;
+	return unc_ledger_own(s->platform->ledger, &key);
+}
+
+/* The same, if this session holds it. */
+static struct unc_ledger_record *held_record(const struct unc_units *s,
+					     const struct unc_instance *u, uint16_t reg)
+{
+	struct unc_ledger_record *r = own_record(s, u, reg);
+
+	return r && s->holder != UNC_LEDGER_NOBODY && unc_ledger_holds(r, s->holder) ? r : NULL;
+}
+
 unsigned unc_units_other(const struct unc_units *s, const struct unc_ledger_record *r)
 {
 	return r ? unc_ledger_living(s->platform->ledger, r, 0, s->holder) : UNC_LEDGER_NOBODY;
@@ -141,32 +161,30 @@ const char *unc_units_holder_text(const struct unc_units *s, const struct unc_in
 	return buf;
 }
 
-static uint64_t today(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static bool is_held(const struct unc_units *s, const struct unc_ledger_record *r)
-{
-	return s->holder != UNC_LEDGER_NOBODY && unc_ledger_holds(r, s->holder);
-}
-
-/* The record of a register that this session is about to hold: the one that is there, or a new
- * one. */
+/*
+ * The record of a register that this session is about to hold: the one that is there, or a new one.
+ * It tells the same as that of another user with whom it is shared (`joined`: it is, though that
+ * one has ended); what that user found there is believed, or not.
+ */
 static bool begin_record(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
-			 enum unc_ledger_role role, uint64_t found, struct unc_ledger_record *r)
+			 enum unc_ledger_role role, bool joined, uint64_t found,
+			 struct unc_ledger_record *r)
 {
-	const struct unc_ledger_record *old = unc_units_record(s, u, reg);
+	const struct unc_ledger_record *own = own_record(s, u, reg), *others = NULL;
 
-	if (old) {
-		*r = *old;
-	} else {
-		*r = (struct unc_ledger_record){.role = role, .found = found};
-		if (!key_of(s, u, reg, &r->key))
-			return false;
+	*r = (struct unc_ledger_record){.role = role, .found = found};
+	/* One that has left the ledger would not take out what it notes. */
+	if (s->holder == UNC_LEDGER_NOBODY || !key_of(s, u, reg, &r->key))
+		return false;
+	if (!own && (joined || unc_units_shares(s, u, reg)))
+		others = unc_units_record(s, u, reg);
+	if (own) {
+		*r = *own;
+	} else if (others) {
+		*r = *others;
+		memset(r->holder, 0, sizeof(r->holder));
+		if (!unc_ledger_believed(s->platform->ledger, others))
+			r->found = found;
 	}
 	unc_ledger_set(r, s->holder, true);
 	return true;
@@ -180,7 +198,7 @@ static void set_value(const struct unc_units *s, struct unc_ledger_record *r, ui
 
 	r->value = (r->value & ~mask) | (value & mask);
 	r->mask |= mask;
-	r->since = today();
+	r->since = unc_ledger_today();
 	if (unc_ledger_who(s->platform->ledger, s->holder, &self) < 0)
 		return;
 	r->pid = self.process.pid;
@@ -193,7 +211,8 @@ static int note_setting(struct unc_units *s, const struct unc_claim *u, struct u
 	struct unc_ledger_record r;
 	int rc;
 
-	if (!begin_record(s, u->instance, setting->reg, role, setting->found, &r))
+	if (!begin_record(s, u->instance, setting->reg, role, setting->by == UNC_JOINED,
+			  setting->found, &r))
 		return 0;
 	if (setting->by != UNC_JOINED) {
 		if (!r.mask) /* all of it is written, though not all was chosen */
@@ -220,7 +239,7 @@ static int note_unit(struct unc_units *s, struct unc_claim *u, struct unc_error 
 
 	if (!u->n_controls || type->unit_ctl == UNC_NONE || !type->steps_freeze.n ||
 	    (u->company && !unc_units_record(s, u->instance, type->unit_ctl)) ||
-	    !begin_record(s, u->instance, type->unit_ctl, UNC_HELD_UNIT, u->unit_ctl, &r))
+	    !begin_record(s, u->instance, type->unit_ctl, UNC_HELD_UNIT, false, u->unit_ctl, &r))
 		return 0;
 	if (!u->company)
 		set_value(s, &r, 0, 0);
@@ -232,11 +251,12 @@ static int note_unit(struct unc_units *s, struct unc_claim *u, struct unc_error 
 int unc_units_note_idle(struct unc_units *s, const struct unc_claim *u, struct unc_error *err)
 {
 	const struct unc_tbl_type *type = &s->platform->table->type[u->instance->type];
-	struct unc_ledger_record *old = unc_units_record(s, u->instance, type->unit_ctl), r;
+	const struct unc_ledger_record *held = held_record(s, u->instance, type->unit_ctl);
+	struct unc_ledger_record r;
 
-	if (!old || !is_held(s, old))
+	if (!held)
 		return 0;
-	r = *old;
+	r = *held;
 	r.value = UNC_STANDS;
 	return unc_ledger_put(s->platform->ledger, &r, err);
 }
@@ -264,7 +284,7 @@ int unc_units_note_lent(struct unc_units *s, const struct unc_claim *u, struct u
 	struct unc_ledger_record r;
 
 	if (c->kind < UNC_CLOCK_FIXED ||
-	    !begin_record(s, u->instance, c->ctl, UNC_HELD_CONTROL, c->back, &r) ||
+	    !begin_record(s, u->instance, c->ctl, UNC_HELD_CONTROL, false, c->back, &r) ||
 	    r.lent == c->value)
 		return 0;
 	if (c->kind != UNC_CLOCK_LENT)
@@ -278,7 +298,7 @@ void unc_units_drop_lent(struct unc_units *s, const struct unc_claim *u)
 	struct unc_ledger_record *r = NULL;
 
 	if (u->clock.kind >= UNC_CLOCK_FIXED && u->clock.kind != UNC_CLOCK_LENT)
-		r = unc_units_record(s, u->instance, u->clock.ctl);
+		r = own_record(s, u->instance, u->clock.ctl);
 	if (r)
 		unc_ledger_remove(s->platform->ledger, r);
 }
@@ -289,7 +309,7 @@ int unc_units_note_socket(struct unc_units *s, const struct unc_instance *ubox,
 	const struct unc_tbl_type *type = &s->platform->table->type[ubox->type];
 	struct unc_ledger_record r;
 
-	if (!begin_record(s, ubox, unc_socket_reg(type), UNC_HELD_SOCKET, 0, &r))
+	if (!begin_record(s, ubox, unc_socket_reg(type), UNC_HELD_SOCKET, false, 0, &r))
 		return 0;
 	set_value(s, &r, 0, 0);
 	r.alone = true;
@@ -299,9 +319,9 @@ int unc_units_note_socket(struct unc_units *s, const struct unc_instance *ubox,
 void unc_units_drop_socket(struct unc_units *s, const struct unc_instance *ubox)
 {
 	const struct unc_tbl_type *type = &s->platform->table->type[ubox->type];
-	struct unc_ledger_record *r = unc_units_record(s, ubox, unc_socket_reg(type));
+	struct unc_ledger_record *r = held_record(s, ubox, unc_socket_reg(type));
 
-	if (r && is_held(s, r))
+	if (r)
 		unc_ledger_remove(s->platform->ledger, r);
 }
 
@@ -347,7 +367,7 @@ uint64_t unc_units_as_found(const struct unc_ledger_record *r, uint64_t now)
 static void settle_setting(const struct unc_units *s, const struct unc_claim *u,
 			   struct unc_setting *setting)
 {
-	const struct unc_ledger_record *r = unc_units_record(s, u->instance, setting->reg);
+	const struct unc_ledger_record *r = own_record(s, u->instance, setting->reg);
 
 	/* Where noting came to an end before it, nothing has been written. */
 	if (setting->state == UNC_PLANNED || unc_units_other(s, r) != UNC_LEDGER_NOBODY)
@@ -376,18 +396,10 @@ void unc_units_settle(struct unc_units *s, size_t first)
 static void release_record(struct unc_units *s, const struct unc_instance *u, uint16_t reg,
 			   bool orphaned)
 {
-	struct unc_ledger_record *r = unc_units_record(s, u, reg), now;
+	struct unc_ledger_record *r = held_record(s, u, reg);
 
-	if (!r || !is_held(s, r))
-		return;
-	if (!orphaned && unc_units_other(s, r) == UNC_LEDGER_NOBODY) {
-		unc_ledger_remove(s->platform->ledger, r);
-		return;
-	}
-	now = *r;
-	unc_ledger_set(&now, s->holder, false);
-	/* Where this cannot be written its number tells that it is gone. */
-	(void)unc_ledger_put(s->platform->ledger, &now, NULL);
+	if (r)
+		unc_ledger_release(s->platform->ledger, r, s->holder, orphaned);
 }
 
 static void release_setting(struct unc_units *s, const struct unc_claim *u,

@@ -57,13 +57,13 @@ else
 	{ grep '^root:' /etc/group; echo uncore:x:4242:; } >"$tmp/root/etc/group"
 	systemd-tmpfiles --create --root="$tmp/root" "$BUILD/config/libuncore.conf" >"$tmp/said" 2>&1
 	stat -c '%a %u %g' "$tmp/root/run/libuncore" >>"$tmp/said"
-	[ "$(tail -n 1 "$tmp/said")" = "2770 0 0" ]
+	[ "$(tail -n 1 "$tmp/said")" = "3770 0 0" ]
 	result $? "libuncore.conf: a folder that only root and its group may use"
-	rmdir "$tmp/root/run/libuncore"
-	sed '/^d /s/ root root / root uncore /' "$BUILD/config/libuncore.conf" >"$tmp/site.conf"
+	rm -r "$tmp/root/run/libuncore"
+	sed '/^[df] /s/ root root / root uncore /' "$BUILD/config/libuncore.conf" >"$tmp/site.conf"
 	systemd-tmpfiles --create --root="$tmp/root" "$tmp/site.conf" >"$tmp/said" 2>&1
-	stat -c '%a %u %g' "$tmp/root/run/libuncore" >>"$tmp/said"
-	[ "$(tail -n 1 "$tmp/said")" = "2770 0 4242" ]
-	result $? "libuncore.conf: of a site's group"
+	stat -c '%a %u %g' "$tmp/root/run/libuncore" "$tmp/root/run/libuncore/ledger" >>"$tmp/said"
+	[ "$(tail -n 2 "$tmp/said" | tr '\n' ' ')" = "3770 0 4242 660 0 4242 " ]
+	result $? "libuncore.conf: of a site's group, who may all lock the ledger"
 fi
 echo "1..$number"

@@ -67,7 +67,7 @@ clean_after() # EVENT=RATE...
 	[ "$said" = "right right right right right" ] && [ ! -s "$root/left" ]
 }
 
-echo "1..29"
+echo "1..37"
 start_machine sandybridge-ep
 
 # ---- the first is stopped at a register write of its start, and goes on later
@@ -163,14 +163,15 @@ one_after_the_other() # NAME COMMAND...: between the start of the first and that
 	result $? "and nothing is left"
 }
 
-# ---- what happens to the file
+# ---- what happens to a file: that of the node, or that of the user
 spoil() # NAME COMMAND...
 {
 	_spoilt=$1
 	shift
-	_ledger=$dir/run/ledger
-	both -- $events
-	one_after_the_other "$_spoilt while a session runs" "$@"
+	for _ledger in "$dir/run/ledger" "$dir/run/ledger.$(id -u)"; do
+		both -- $events
+		one_after_the_other "$_spoilt while a session runs (${_ledger##*/})" "$@"
+	done
 }
 noise() { head -c 100000 /dev/urandom >"$_ledger"; }
 shorten() { : >"$_ledger"; }

@@ -66,7 +66,7 @@ installed()
 			echo "passed: $test"
 		done
 		test -e /usr/lib/tmpfiles.d/libuncore.conf
-		test "$(stat -c %a /run/libuncore 2>/dev/null || echo none)" = 2770
+		test "$(stat -c %a /run/libuncore 2>/dev/null || echo none)" = 3770
 		dpkg -P libuncore0 libuncore-common libuncore-sim libuncore-dev uncore-tools collectd-plugin-intel-uncore \
 			libuncore-papi-source
 		! find /usr -path "*uncore*" -newer /packages | grep .'
