@@ -810,13 +810,14 @@ typedef int (*unc_counter_fn)(void *user, const struct unc_counter *);
  */
 UNC_API int unc_counters_walk(struct unc_platform *, unc_counter_fn fn, void *user);
 
-enum { UNC_RELEASE_FORCE = 1 }; /* what strangers have programmed, too */
+enum { UNC_RELEASE_FORCE = 1 }; /* what strangers have programmed, other users have left, too */
 
 /*
  * Frees counters of which the owner is dead: what they have found is put back, where the control holds
  * what they have programmed; units and sockets that they have frozen go on. With UNC_RELEASE_FORCE
  * the controls of strangers become 0 as well, and units on which nobody counts any more, which they have
  * frozen, go on. Counters of the kernel and of sessions that run are never touched.
+ * What sessions of other users have left, root's excepted, is put back with UNC_RELEASE_FORCE alone.
  * flags: 0 or UNC_RELEASE_FORCE. fn: called twice for each counter that is switched on: before anything
  * is done, `release` being UNC_RELEASE_FOUND (a non-zero return ends the walk, is returned, and nothing
  * is done), and when all is done, with what came of it (a non-zero return ends the walk). What has

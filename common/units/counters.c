@@ -104,6 +104,8 @@ static int add_counter(struct look *look, struct unc_found *row)
 	if (unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY) != UNC_LEDGER_NOBODY)
 		return add_holders(look, r, row);
 	row->owner = UNC_OWNER_DEAD;
+	row->user = unc_ledger_owner(l, r);
+	row->believed = unc_ledger_believed(l, r);
 	row->pid = r->pid;
 	row->since = r->since;
 	memcpy(row->command, r->command, sizeof(row->command));

@@ -17,6 +17,8 @@ struct unc_found {
 	int64_t pid; /* 0: not known */
 	char command[UNC_COMMAND_MAX];
 	uint64_t since; /* ns since 1970; 0: not known */
+	uid_t user;     /* who has left it, if it is orphaned, */
+	bool believed;  /* and whether it is put back without force */
 	char event[UNC_SPEC_MAX];
 	struct unc_error why; /* it was kept */
 };

@@ -145,5 +145,7 @@ bool unc_units_idle(const struct unc_units *s, const struct unc_instance *u,
 		if (unc_counter_in_use(t, found, i) != UNC_NONE &&
 		    !unc_units_shares(s, u, found->tag[i].reg))
 			return false;
-	return unc_units_other(s, r) != UNC_LEDGER_NOBODY && r->value == UNC_STANDS;
+	/* Who is not believed might have a frozen unit taken for an idle one. */
+	return unc_units_other(s, r) != UNC_LEDGER_NOBODY && r->value == UNC_STANDS &&
+	       unc_ledger_believed(s->platform->ledger, r);
 }

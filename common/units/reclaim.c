@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Units: what ended processes have left. A record without a living holder tells what was found in a
- * register: that is restored, where the register holds still what they have programmed.
+ * register: that is restored, where the register holds still what they have programmed. This user
+ * and root are believed; what others have left is restored where the user asks for it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,20 +16,25 @@ struct tale {
 	char first[128]; /* "imc0 (socket 0): CTL3" */
 	int64_t pid;
 	char command[UNC_COMMAND_MAX];
+	uid_t user;
 	unsigned n;
 	bool several; /* processes */
 };
 
-static bool is_orphan(struct unc_ledger *l, const struct unc_ledger_record *r)
-{
-	return r->role && unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY) == UNC_LEDGER_NOBODY;
-}
+struct reclaim {
+	bool force; /* of all users */
+	struct tale restored, left;
+};
 
-static bool any_orphan(struct unc_ledger *l)
+/* What is not restored is looked at where counting begins, to tell of it. */
+static bool any_orphan(struct unc_ledger *l, enum unc_extent extent)
 {
-	for (size_t i = 0; i < unc_ledger_count(l); i++)
-		if (is_orphan(l, unc_ledger_at(l, i)))
+	for (size_t i = 0; i < unc_ledger_count(l); i++) {
+		const struct unc_ledger_record *r = unc_ledger_at(l, i);
+
+		if (unc_ledger_orphaned(l, r) && (extent == UNC_ALL || unc_ledger_believed(l, r)))
 			return true;
+	}
 	return false;
 }
 
@@ -56,9 +62,19 @@ static struct unc_ledger_record *orphan_of(const struct unc_units *s, const stru
 {
 	struct unc_ledger_record *r = unc_units_record(s, u, reg);
 
-	return r && is_possible(s->platform->table, u, reg, r) && is_orphan(s->platform->ledger, r)
+	return r && is_possible(s->platform->table, u, reg, r) &&
+			       unc_ledger_orphaned(s->platform->ledger, r)
 		       ? r
 		       : NULL;
+}
+
+/* The same, if what it tells is restored. */
+static struct unc_ledger_record *reclaimed(const struct unc_units *s, const struct unc_instance *u,
+					   uint16_t reg, const struct reclaim *reclaim)
+{
+	struct unc_ledger_record *r = orphan_of(s, u, reg);
+
+	return r && (reclaim->force || unc_ledger_believed(s->platform->ledger, r)) ? r : NULL;
 }
 
 /* Whether a PCI register of 64 bits holds the high half of one value and the low half of another:
@@ -98,6 +114,7 @@ static void tell(const struct unc_units *s, const struct unc_instance *u, uint16
 		snprintf(tale->first, sizeof(tale->first), "%s: %s", unit,
 			 unc_tbl_str(t, t->reg[reg].name));
 		tale->pid = r->pid;
+		tale->user = unc_ledger_owner(s->platform->ledger, r);
 		memcpy(tale->command, r->command, sizeof(tale->command));
 	}
 	tale->several |= r->pid != tale->pid;
@@ -116,9 +133,11 @@ static bool restored(const struct unc_units *s, const struct unc_instance *u, ui
 	return true;
 }
 
-/* Reads, or writes, the controls and filters of a unit that are orphaned. */
+/* Reads the controls and filters of a unit that are orphaned; then writes those that are restored,
+ * and tells of those that stay. */
 static int plan_registers(const struct unc_units *s, const struct unc_instance *u,
-			  const struct unc_plan *reads, struct unc_plan *out, struct unc_error *err)
+			  struct reclaim *reclaim, const struct unc_plan *reads,
+			  struct unc_plan *out, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
 	const struct unc_range *regs = &t->type[u->type].regs;
@@ -133,28 +152,33 @@ static int plan_registers(const struct unc_units *s, const struct unc_instance *
 			continue;
 		if (!reads && unc_reg_shows(t, reg))
 			rc = unc_plan_add(t, out, u, reg, UNC_OP_READ, 0, err);
-		else if (reads && restored(s, u, reg, r, reads, &value))
+		else if (!reads || !restored(s, u, reg, r, reads, &value))
+			continue;
+		else if (reclaimed(s, u, reg, reclaim))
 			rc = unc_plan_add(t, out, u, reg, UNC_OP_WRITE, value, err);
+		else
+			tell(s, u, reg, r, &reclaim->left);
 	}
 	return rc;
 }
 
-static int restore_registers(struct unc_units *s, const struct unc_instance *u, struct tale *tale,
-			     struct unc_error *err)
+static int restore_registers(struct unc_units *s, const struct unc_instance *u,
+			     struct reclaim *reclaim, struct unc_error *err)
 {
 	struct unc_plan reads = {0}, writes = {0};
-	int rc = plan_registers(s, u, NULL, &reads, err);
+	int rc = plan_registers(s, u, reclaim, NULL, &reads, err);
 
 	if (rc == 0)
 		rc = unc_units_run_plan(s, &reads, "looking at what the dead have left", err);
 	if (rc == 0)
-		rc = plan_registers(s, u, &reads, &writes, err);
+		rc = plan_registers(s, u, reclaim, &reads, &writes, err);
 	if (rc == 0 && writes.n)
 		rc = unc_access_prepare(s->platform->access, writes.op, writes.n, err);
 	if (rc == 0 && writes.n)
 		rc = unc_units_restore(s, &writes, err);
 	for (size_t i = 0; rc == 0 && i < writes.n; i++)
-		tell(s, u, writes.tag[i].reg, orphan_of(s, u, writes.tag[i].reg), tale);
+		tell(s, u, writes.tag[i].reg, orphan_of(s, u, writes.tag[i].reg),
+		     &reclaim->restored);
 	unc_plan_free(&reads);
 	unc_plan_free(&writes);
 	return rc;
@@ -177,7 +201,7 @@ static int stage_of(const struct unc_ledger_record *r)
 }
 
 static int reclaim_unit(struct unc_units *s, const struct unc_instance *u, int stage,
-			struct tale *tale, struct unc_error *err)
+			struct reclaim *reclaim, struct unc_error *err)
 {
 	const struct unc_range *regs = &s->platform->table->type[u->type].regs;
 	struct unc_ledger_record *r;
@@ -185,7 +209,10 @@ static int reclaim_unit(struct unc_units *s, const struct unc_instance *u, int s
 	int rc = 0;
 
 	for (uint32_t i = 0; i < regs->n && rc == 0; i++) {
-		r = orphan_of(s, u, (uint16_t)(regs->first + i));
+		uint16_t reg = (uint16_t)(regs->first + i);
+
+		/* Of registers that stay is told. */
+		r = stage == REGISTERS ? orphan_of(s, u, reg) : reclaimed(s, u, reg, reclaim);
 		if (!r || stage_of(r) != stage)
 			continue;
 		if (stage == UNITS)
@@ -193,26 +220,56 @@ static int reclaim_unit(struct unc_units *s, const struct unc_instance *u, int s
 		else if (stage == SOCKETS)
 			rc = restore_socket(s, u, err);
 		else if (!any)
-			rc = restore_registers(s, u, tale, err);
+			rc = restore_registers(s, u, reclaim, err);
 		any = true;
 	}
 	for (uint32_t i = 0; any && rc == 0 && i < regs->n; i++) {
-		r = orphan_of(s, u, (uint16_t)(regs->first + i));
+		r = reclaimed(s, u, (uint16_t)(regs->first + i), reclaim);
 		if (r && stage_of(r) == stage)
 			unc_ledger_remove(s->platform->ledger, r);
 	}
 	return rc;
 }
 
-int unc_units_reclaim(struct unc_units *s, struct unc_error *err)
+/* "imc0 (socket 0): CTL3 and 2 more were" */
+static const char *tale_text(const struct tale *tale, char *buf, size_t size)
+{
+	if (tale->n > 1)
+		snprintf(buf, size, "%s and %u more were", tale->first, tale->n - 1);
+	else
+		snprintf(buf, size, "%s was", tale->first);
+	return buf;
+}
+
+static void tell_all(const struct unc_units *s, enum unc_extent extent,
+		     const struct reclaim *reclaim)
+{
+	const struct tale *restored = &reclaim->restored, *left = &reclaim->left;
+	char text[192];
+
+	if (restored->n)
+		unc_platform_log(
+			s->platform, UNC_LOG_WARNING, "%s left behind by pid %lld (%s)%s: put back",
+			tale_text(restored, text, sizeof(text)), (long long)restored->pid,
+			restored->command,
+			restored->several ? " and others, which are dead" : ", which is dead");
+	if (left->n && extent == UNC_ALL)
+		unc_platform_log(s->platform, UNC_LOG_WARNING,
+				 "%s left behind by pid %lld (%s) of user %u: a session of that "
+				 "user puts it back, or uncore release --force",
+				 tale_text(left, text, sizeof(text)), (long long)left->pid,
+				 left->command, (unsigned)left->user);
+}
+
+int unc_units_reclaim(struct unc_units *s, enum unc_extent extent, bool force,
+		      struct unc_error *err)
 {
 	const struct unc_instances *all = &s->platform->instances;
-	struct tale tale = {.n = 0};
+	struct reclaim reclaim = {.force = force};
 	struct unc_error why;
 	bool kernel;
-	char more[48];
 
-	if (!any_orphan(s->platform->ledger))
+	if (!any_orphan(s->platform->ledger, extent))
 		return 0;
 	kernel = unc_units_kernel_counts(s);
 	for (int stage = 0; stage < STAGES; stage++)
@@ -220,20 +277,13 @@ int unc_units_reclaim(struct unc_units *s, struct unc_error *err)
 			if (!all->unit[i].available ||
 			    (kernel && unc_units_has_driver(s->platform, &all->unit[i])))
 				continue;
-			int rc = reclaim_unit(s, &all->unit[i], stage, &tale, &why);
+			int rc = reclaim_unit(s, &all->unit[i], stage, &reclaim, &why);
 
 			if (rc == UNC_ERR_MEMORY)
 				return unc_fail(err, rc, "out of memory");
 			if (rc < 0) /* its record stays for the next */
 				unc_platform_log(s->platform, UNC_LOG_WARNING, "%s", why.text);
 		}
-	snprintf(more, sizeof(more), " was");
-	if (tale.n > 1)
-		snprintf(more, sizeof(more), " and %u more were", tale.n - 1);
-	if (tale.n)
-		unc_platform_log(s->platform, UNC_LOG_WARNING,
-				 "%s%s left behind by pid %lld (%s)%s: put back", tale.first, more,
-				 (long long)tale.pid, tale.command,
-				 tale.several ? " and others, which are dead" : ", which is dead");
+	tell_all(s, extent, &reclaim);
 	return 0;
 }

@@ -64,7 +64,12 @@ static int keep(const struct release *r, const struct unc_found *f, struct unc_e
 					led->command);
 		return 0;
 	default:
-		return 0;
+		return f->believed || r->force
+			       ? 0
+			       : unc_fail(why, UNC_ERR_BUSY,
+					  "it was left behind by user %u: put back by that user's "
+					  "sessions, or by force",
+					  (unsigned)f->user);
 	}
 }
 
@@ -157,7 +162,7 @@ static int lock(struct release *r, struct unc_error *err)
 /* Under the lock. */
 static int free_all(struct release *r, struct unc_error *err)
 {
-	int rc = unc_units_reclaim(&r->units, err);
+	int rc = unc_units_reclaim(&r->units, UNC_ALL, r->force, err);
 
 	if (rc == 0)
 		rc = look_again(r, err);

@@ -167,9 +167,10 @@ void unc_units_unlock(struct unc_units *);
 /* Where it could not be stopped: what it has programmed is orphaned. Takes the lock itself. */
 void unc_units_abandon(struct unc_units *);
 
-/* reclaim.c, the lock held. Restores what ended processes have left, anywhere on the node, as
- * far as it can be reached. */
-int unc_units_reclaim(struct unc_units *, struct unc_error *err);
+/* reclaim.c, the lock held. Restores what ended processes of this user and of root, or `force`, of
+ * all users have left, anywhere on the node, as far as it can be reached. What stays is told where
+ * counting begins (UNC_ALL). */
+int unc_units_reclaim(struct unc_units *, enum unc_extent, bool force, struct unc_error *err);
 
 /* verbs.c. The lock is held for the first four. Units of the turn that are not claimed yet, or
  * all where counting begins, are looked at and get their settings. */
