@@ -624,7 +624,7 @@ UNC_API const char *unc_session_partial(struct unc_session *, int id);
 /*
  * Why sessions of other processes are not known to this one: they use the ledger of the node, a
  * file in /run/libuncore (UNCORE_RUN names another folder), and it cannot. Its counters are then
- * those of a stranger to them, as theirs are to it: none is shared, and what it leaves when it is
+ * foreign to them, as theirs are to it: none is shared, and what it leaves when it is
  * killed stays. "" where they are known, where there can be none (a simulated machine), and for a
  * session that programs no register: the kernel's driver counts for it, or counters do that run
  * freely. Known since unc_session_start(); owned by the session, until its next call.
@@ -767,14 +767,14 @@ UNC_API int unc_session_plan(struct unc_session *, enum unc_phase phase, unc_ope
 enum unc_owner {
 	UNC_OWNER_LIBUNCORE, /* a session that runs, of this program or another */
 	UNC_OWNER_KERNEL,    /* the kernel's own driver, for a program that uses perf events */
-	UNC_OWNER_STRANGER,  /* a program that knows neither of them, or has left it behind */
-	UNC_OWNER_DEAD       /* a session whose process has ended without putting it back */
+	UNC_OWNER_FOREIGN,   /* a program that knows neither of them, or has left it behind */
+	UNC_OWNER_ORPHANED   /* a session whose process has ended without restoring it */
 };
 
 /* What came of a counter that was to be released. */
 enum unc_release {
 	UNC_RELEASE_FOUND, /* nothing yet: it is only shown */
-	UNC_RELEASE_DONE,  /* it is free; of the dead: what they had found is back */
+	UNC_RELEASE_DONE,  /* it is free; of an orphaned one: what was found is restored */
 	UNC_RELEASE_KEPT   /* it is as it was */
 };
 
@@ -800,7 +800,7 @@ typedef int (*unc_counter_fn)(void *user, const struct unc_counter *);
  * them; one that several sessions share comes once for each of them. Stops at the first non-zero return
  * of fn and returns it. What fn gets is gone when it returns, `unit` excepted. Nothing is written.
  * Sessions are known by the ledger of the node, as unc_session_unprotected() tells: where it cannot be
- * read, those of other processes come as strangers, with a warning in the log; units that are out of
+ * read, those of other processes come as foreign, with a warning in the log; units that are out of
  * reach come as one as well. Where the kernel has a driver for monitors and it cannot be seen that no process
  * has perf events open, a counter that is in no ledger is the kernel's.
  * Errors: UNC_ERR_UNAVAILABLE the platform is for listing only, or no unit can be read (the sentence
@@ -810,20 +810,20 @@ typedef int (*unc_counter_fn)(void *user, const struct unc_counter *);
  */
 UNC_API int unc_counters_walk(struct unc_platform *, unc_counter_fn fn, void *user);
 
-enum { UNC_RELEASE_FORCE = 1 }; /* what strangers have programmed, other users have left, too */
+enum { UNC_RELEASE_FORCE = 1 }; /* foreign counters, and what other users have left, too */
 
 /*
- * Frees counters of which the owner is dead: what they have found is put back, where the control holds
- * what they have programmed; units and sockets that they have frozen go on. With UNC_RELEASE_FORCE
- * the controls of strangers become 0 as well, and units on which nobody counts any more, which they have
- * frozen, go on. Counters of the kernel and of sessions that run are never touched.
+ * Frees orphaned counters: what their owners found is restored, where the control holds what they
+ * programmed; units and sockets that they froze go on. With UNC_RELEASE_FORCE the controls of
+ * foreign counters become 0 as well, and units that are frozen, on which nobody counts any more,
+ * go on. Counters of the kernel and of sessions that run are never touched.
  * What sessions of other users have left, root's excepted, is put back with UNC_RELEASE_FORCE alone.
  * flags: 0 or UNC_RELEASE_FORCE. fn: called twice for each counter that is switched on: before anything
  * is done, `release` being UNC_RELEASE_FOUND (a non-zero return ends the walk, is returned, and nothing
  * is done), and when all is done, with what came of it (a non-zero return ends the walk). What has
  * changed between the two is left as it is.
  * Errors: those of unc_counters_walk(); UNC_ERR_INVALID an unknown flag; UNC_ERR_UNAVAILABLE force is
- * asked for and the ledger of the node cannot be used, so that a session might be taken for a stranger:
+ * asked for and the ledger of the node cannot be used, so that a counter of a session might be taken for a foreign one:
  * nothing is done; UNC_ERR_PERMISSION, UNC_ERR_DENIED, UNC_ERR_IO something could not be put back: fn
  * has had what came of all. The sentence is in unc_platform_error().
  */

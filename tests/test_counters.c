@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counters in use: whose they are, and which of them are freed. On simulated machines for sessions, on
- * machines made of files for strangers and the kernel.
+ * machines made of files for foreign counters and the kernel.
  */
 #include "doctor_kit.h"
 #include "host/perf_users.h"
@@ -18,7 +18,7 @@ struct told {
 
 static int take(void *user, const struct unc_counter *c)
 {
-	static const char *const owner[] = {"libuncore", "kernel", "stranger", "dead"};
+	static const char *const owner[] = {"libuncore", "kernel", "foreign", "orphaned"};
 	struct told *t = user;
 	size_t n = strlen(t->text);
 	char number[16];
@@ -119,11 +119,11 @@ static void test_dead(void)
 	add(s, "imc0.CAS_COUNT:RD:socket=0");
 	start(s);
 	unc_units_abandon(&s->units);
-	CHECK_TEXT(walk(p), "dead imc0 3 0x400304 imc.CAS_COUNT:RD\n");
+	CHECK_TEXT(walk(p), "orphaned imc0 3 0x400304 imc.CAS_COUNT:RD\n");
 	/* Who does not want it when it is shown keeps it. */
 	CHECK_NUMBER(unc_counters_release(p, 0, take_result, &t), 7);
-	CHECK_TEXT(walk(p), "dead imc0 3 0x400304 imc.CAS_COUNT:RD\n");
-	CHECK_TEXT(release(p, 0, &rc), "dead imc0 3 0x400304 imc.CAS_COUNT:RD: released\n");
+	CHECK_TEXT(walk(p), "orphaned imc0 3 0x400304 imc.CAS_COUNT:RD\n");
+	CHECK_TEXT(release(p, 0, &rc), "orphaned imc0 3 0x400304 imc.CAS_COUNT:RD: released\n");
 	CHECK_NUMBER(rc, 0);
 	CHECK_NUMBER(held_registers(p), 0);
 	CHECK_TEXT(walk(p), "");
@@ -131,7 +131,7 @@ static void test_dead(void)
 	unc_platform_close(p);
 }
 
-/* ---- strangers, on files */
+/* ---- foreign counters, on files */
 
 static struct unc_platform *files(void)
 {
@@ -172,7 +172,7 @@ static void end_files(struct unc_platform *p)
 	fake_free(&root);
 }
 
-#define BY_FORCE ": kept: a stranger has programmed it: freed by force only\n"
+#define BY_FORCE ": kept: it is foreign: freed by force only\n"
 
 static void test_strangers(void)
 {
@@ -182,18 +182,18 @@ static void test_strangers(void)
 	begin_files();
 	program(imc_unit, 0x10100); /* frz_en, frz */
 	p = files();
-	CHECK_TEXT(walk(p), "stranger imc0 0 0x400304 imc.CAS_COUNT:RD\n"
-			    "stranger imc0 1 0x4000ee -\n"
-			    "stranger imc0 FIXED 0x400000 imc.DCLK\n");
-	CHECK_TEXT(release(p, 0, &rc), "stranger imc0 0 0x400304 imc.CAS_COUNT:RD" BY_FORCE
-				       "stranger imc0 1 0x4000ee -" BY_FORCE
-				       "stranger imc0 FIXED 0x400000 imc.DCLK" BY_FORCE);
+	CHECK_TEXT(walk(p), "foreign imc0 0 0x400304 imc.CAS_COUNT:RD\n"
+			    "foreign imc0 1 0x4000ee -\n"
+			    "foreign imc0 FIXED 0x400000 imc.DCLK\n");
+	CHECK_TEXT(release(p, 0, &rc), "foreign imc0 0 0x400304 imc.CAS_COUNT:RD" BY_FORCE
+				       "foreign imc0 1 0x4000ee -" BY_FORCE
+				       "foreign imc0 FIXED 0x400000 imc.DCLK" BY_FORCE);
 	CHECK_NUMBER(rc, 0);
 	CHECK_NUMBER(imc_holds(0xd8), 0x400304);
 	CHECK_TEXT(release(p, UNC_RELEASE_FORCE, &rc),
-		   "stranger imc0 0 0x400304 imc.CAS_COUNT:RD: released\n"
-		   "stranger imc0 1 0x4000ee -: released\n"
-		   "stranger imc0 FIXED 0x400000 imc.DCLK: released\n");
+		   "foreign imc0 0 0x400304 imc.CAS_COUNT:RD: released\n"
+		   "foreign imc0 1 0x4000ee -: released\n"
+		   "foreign imc0 FIXED 0x400000 imc.DCLK: released\n");
 	CHECK_NUMBER(rc, 0);
 	CHECK_NUMBER(imc_holds(0xd8), 0);
 	CHECK_NUMBER(imc_holds(0xdc), 0);
@@ -218,15 +218,15 @@ static void test_changed(void)
 	begin_files();
 	p = files();
 	CHECK_NUMBER(unc_counters_release(p, UNC_RELEASE_FORCE, take_over, &t), 0);
-	CHECK_TEXT(t.text, "stranger imc0 0 0x400304 imc.CAS_COUNT:RD: kept: it was programmed "
+	CHECK_TEXT(t.text, "foreign imc0 0 0x400304 imc.CAS_COUNT:RD: kept: it was programmed "
 			   "anew after it was shown\n"
-			   "stranger imc0 1 0x4000ee -: released\n"
-			   "stranger imc0 FIXED 0x400000 imc.DCLK: released\n");
+			   "foreign imc0 1 0x4000ee -: released\n"
+			   "foreign imc0 FIXED 0x400000 imc.DCLK: released\n");
 	CHECK_NUMBER(imc_holds(0xd8), 0x400c04);
 	end_files(p);
 }
 
-/* Without a ledger a session is like a stranger. */
+/* Without a ledger the counters of a session are foreign. */
 static void test_unprotected(void)
 {
 	struct unc_platform *p;
@@ -239,7 +239,7 @@ static void test_unprotected(void)
 	CHECK_NUMBER(rc, UNC_ERR_UNAVAILABLE);
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(unc_platform_error(p),
-		       "strangers cannot be told from sessions of other programs: "));
+		       "foreign counters cannot be told from those of other programs' sessions: "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(unc_platform_error(p), "/run is not a folder"));
 	CHECK_NUMBER(imc_holds(0xd8), 0x400304);
 	end_files(p);
@@ -302,9 +302,9 @@ static void test_kernel(void)
 	program(imc_fixed, 0);
 	p = files();
 	processes(true);
-	CU_ASSERT_PTR_NOT_NULL(strstr(walk(p), "stranger imc0 0")); /* no driver */
+	CU_ASSERT_PTR_NOT_NULL(strstr(walk(p), "foreign imc0 0")); /* no driver */
 	monitors_of_kernel();
-	CU_ASSERT_PTR_NOT_NULL(strstr(walk(p), "stranger imc0 0")); /* nobody uses it */
+	CU_ASSERT_PTR_NOT_NULL(strstr(walk(p), "foreign imc0 0")); /* nobody uses it */
 	link_to("anon_inode:[perf_event]", "/proc/77/fd/4");
 	CHECK_NUMBER(unc_counters_walk(p, take, &t), 0);
 	CHECK_TEXT(t.text, "kernel imc0 0 0x400304 imc.CAS_COUNT:RD\n");
@@ -360,8 +360,8 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"sessions that run, and share", test_sessions},
-		{"what the dead have left", test_dead},
-		{"strangers, by force", test_strangers},
+		{"what is orphaned", test_dead},
+		{"foreign counters, by force", test_strangers},
 		{"what has changed after it was shown stays", test_changed},
 		{"no force without a ledger", test_unprotected},
 		{"errors have sentences", test_errors},

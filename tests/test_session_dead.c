@@ -85,7 +85,7 @@ static void test_put_back(void)
 	CHECK_NUMBER(heard.n, 1);
 	snprintf(want, sizeof(want),
 		 "cbo0 (socket 0): CTL1 and 1 more were left behind by pid %d (test_session_de), "
-		 "which is dead: put back",
+		 "which has ended: restored",
 		 (int)getpid());
 	CHECK_TEXT(heard.text, want);
 	unc_session_free(s);
@@ -365,8 +365,8 @@ static void test_killed_process(void)
 	CHECK_NUMBER(file_at(CTL3 + 2), 0);
 	CHECK_NUMBER(heard.n, 1);
 	snprintf(want, sizeof(want),
-		 "cbo0 (socket 0): CTL3 was left behind by pid %d (test_session_de), which is "
-		 "dead: put back",
+		 "cbo0 (socket 0): CTL3 was left behind by pid %d (test_session_de), which has "
+		 "ended: restored",
 		 (int)pid);
 	CHECK_TEXT(heard.text, want);
 	unc_platform_close(p);

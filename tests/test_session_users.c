@@ -273,7 +273,7 @@ static void test_forged(void)
 	CHECK_NUMBER(unc_counters_release(p, 0, keep_release, &out), 0);
 	CHECK_NUMBER(out.release, UNC_RELEASE_KEPT);
 	CHECK_TEXT(out.reason,
-		   "it was left behind by user 65534: put back by that user's sessions, "
+		   "it was left behind by user 65534: restored by that user's sessions, "
 		   "or by force");
 	CU_ASSERT(counts());
 	/* Who asks for it is told, and has it. */

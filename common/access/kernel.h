@@ -63,7 +63,7 @@ void unc_kernel_forget(struct unc_kernel_group *);
 
 /* A prepared read of event i of those that were asked for, for unc_access_run(): value is what it has
  * counted, 64 bits, since the group was opened, maybe by somebody before. Neighbouring reads of one
- * group are one system call. errno_value: ENODEV: dead, since all CPUs of its socket went offline;
+ * group are one system call. errno_value: ENODEV: it has ended, since all CPUs of its socket went offline;
  * EBUSY: it has lost its counter. */
 void unc_kernel_op(struct unc_kernel_group *, size_t i, struct unc_reg_op *out);
 

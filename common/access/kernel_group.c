@@ -162,7 +162,7 @@ static int read_data(const struct unc_perf_group *group)
 /*
  * A group of which all CPUs went offline goes on giving its old counts: only the time for which it
  * was enabled tells, which does not keep up with the clock (that may differ by 0.2 %). If it stands
- * still the group is dead, else that was a gap: the kernel took it to another CPU.
+ * still the group has ended, else that was a gap: the kernel took it to another CPU.
  */
 static int check_time(struct unc_perf_group *group, uint64_t before)
 {
@@ -174,13 +174,13 @@ static int check_time(struct unc_perf_group *group, uint64_t before)
 	if (group->timed && elapsed > advanced + elapsed / 500 + ms) {
 		rc = read_data(group);
 		if (rc == 0 && group->data[UNC_GROUP_ENABLED] == enabled) {
-			group->dead = true;
+			group->ended = true;
 			rc = ENODEV;
 		}
 		group->gaps += elapsed - advanced;
 		group->timed = false;
 	}
-	/* Not at each read: the allowed difference would hide a dead one that is read often. */
+	/* Not at each read: the allowed difference would hide one that has ended that is read often. */
 	if (rc == 0 && (!group->timed || elapsed >= 100 * ms)) {
 		group->timed = true;
 		group->seen = unc_machine_now(group->machine);
@@ -192,7 +192,7 @@ static int check_time(struct unc_perf_group *group, uint64_t before)
 int unc_perf_group_read(struct unc_perf_group *group)
 {
 	uint64_t before = unc_machine_now(group->machine);
-	int rc = group->dead ? ENODEV : read_data(group);
+	int rc = group->ended ? ENODEV : read_data(group);
 
 	if (rc == 0)
 		rc = check_time(group, before);
@@ -308,7 +308,7 @@ bool unc_perf_group_has(struct unc_perf_group *group, const struct unc_kernel_pl
 			const struct unc_kernel_event *events, size_t n)
 {
 	pthread_mutex_lock(&group->lock);
-	bool has = !group->dead && !group->lost && group->place.type == place->type &&
+	bool has = !group->ended && !group->lost && group->place.type == place->type &&
 		   group->place.cpu == place->cpu;
 	pthread_mutex_unlock(&group->lock);
 

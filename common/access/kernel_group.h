@@ -26,7 +26,7 @@ struct unc_perf_group {
 	uint64_t id; /* of the first, by which others know the group; 0: they do not */
 
 	pthread_mutex_t lock; /* of what follows: its users may be in several threads */
-	bool dead;            /* all CPUs of its socket went offline */
+	bool ended;           /* all CPUs of its socket went offline */
 	bool lost;            /* its counters, for good */
 	bool timed;
 	uint64_t enabled; /* ns, as the kernel told at */

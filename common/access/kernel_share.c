@@ -129,7 +129,7 @@ static struct unc_perf_group *join(struct unc_machine *machine, struct unc_ledge
 				group->id = note->event[0].id;
 			break;
 		}
-		if (error == EBADF || error == ESRCH) /* a child keeps the lock of a dead one */
+		if (error == EBADF || error == ESRCH) /* a child keeps its lock */
 			unc_notes_drop(ledger, i, holder.number);
 		if (error == ENODEV || error == EBUSY)
 			unc_notes_remove(ledger, i);

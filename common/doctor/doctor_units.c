@@ -27,7 +27,7 @@ struct looks {
 		uint64_t value;
 	} * use;
 	size_t n;
-	unsigned dead; /* of nobody who lives */
+	unsigned orphaned;
 };
 
 static const char *type_name(const struct doctor *d, const struct unc_instance *u)
@@ -120,7 +120,7 @@ static void add_row(const struct doctor *d, struct looks *looks, const struct un
 {
 	struct use *use = &looks->use[looks->n];
 
-	looks->dead += f->owner == UNC_OWNER_DEAD;
+	looks->orphaned += f->owner == UNC_OWNER_ORPHANED;
 	if (looks->n && use[-1].f->instance == f->instance && use[-1].f->ctl == f->ctl)
 		return;
 	use->f = f;
@@ -187,12 +187,12 @@ static bool value_of(const struct doctor *d, const struct looks *looks,
 
 static const char *owner_text(const struct unc_found *f, char *buf, size_t size)
 {
-	if (f->owner == UNC_OWNER_STRANGER)
+	if (f->owner == UNC_OWNER_FOREIGN)
 		snprintf(buf, size, "who programmed it is not known");
 	else if (f->owner == UNC_OWNER_LIBUNCORE)
 		snprintf(buf, size, "pid %" PRId64 " (%s) counts with it", f->pid, f->command);
-	else if (f->owner == UNC_OWNER_DEAD)
-		snprintf(buf, size, "pid %" PRId64 " (%s), which is dead, has left it behind",
+	else if (f->owner == UNC_OWNER_ORPHANED)
+		snprintf(buf, size, "pid %" PRId64 " (%s), which has ended, has left it behind",
 			 f->pid, f->command);
 	else if (f->pid)
 		snprintf(buf, size, "it may be the kernel's, for pid %" PRId64 " (%s)", f->pid,
@@ -208,13 +208,13 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 	const struct unc_instances *all = &d->platform->instances;
 	unsigned used = 0, units = 0, full = 0;
 	const struct unc_instance *first = NULL;
-	char others[64] = "", dead[100] = "";
+	char others[64] = "", orphaned[100] = "";
 
-	if (looks->dead)
-		snprintf(dead, sizeof(dead),
+	if (looks->orphaned)
+		snprintf(orphaned, sizeof(orphaned),
 			 "; %u of those in use %s programmed by nobody who lives: run uncore "
 			 "release",
-			 looks->dead, looks->dead == 1 ? "is" : "are");
+			 looks->orphaned, looks->orphaned == 1 ? "is" : "are");
 	for (size_t i = 0; i < all->n; i++) {
 		unsigned n = use_of(d, looks, &all->unit[i]).programmable;
 
@@ -232,14 +232,14 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 			   "library), or events of these units cannot be counted",
 			   "all %u counters of %s%u of socket %u are in use%s%s",
 			   d->table->type[first->type].n_counters, type_name(d, first),
-			   first->index, first->socket, others, dead);
+			   first->index, first->socket, others, orphaned);
 	else if (used)
 		unc_note(d, "counters",
 			 "%u programmable counters of %u units are in use; each unit has free "
 			 "ones%s",
-			 used, units, dead);
+			 used, units, orphaned);
 	else
-		unc_note(d, "counters", "no programmable counter is in use%s", dead);
+		unc_note(d, "counters", "no programmable counter is in use%s", orphaned);
 }
 
 /* Whether one sentence tells of both. */

@@ -12,13 +12,13 @@ struct rows {
 	struct printer printer;
 	bool release; /* what came of it is shown */
 	bool first;   /* of --force: what is about to be freed is being shown */
-	size_t n, strangers, released;
+	size_t n, foreign, released;
 };
 
 static void begin(struct rows *r)
 {
 	print_list(&r->printer, NULL, TITLES, r->release ? COLUMNS "|RELEASED" : COLUMNS);
-	r->n = r->strangers = r->released = 0;
+	r->n = r->foreign = r->released = 0;
 }
 
 /* UTC, as ISO 8601 has it. */
@@ -38,8 +38,8 @@ static void print_counter(struct printer *p, const struct unc_counter *c)
 	static const char *const owner[] = {
 		[UNC_OWNER_LIBUNCORE] = "libuncore",
 		[UNC_OWNER_KERNEL] = "kernel",
-		[UNC_OWNER_STRANGER] = "stranger",
-		[UNC_OWNER_DEAD] = "dead",
+		[UNC_OWNER_FOREIGN] = "foreign",
+		[UNC_OWNER_ORPHANED] = "orphaned",
 	};
 
 	print_row(p);
@@ -95,7 +95,7 @@ static int print_released(void *user, const struct unc_counter *c)
 	print_bool(&r->printer, "released", done);
 	print_known(&r->printer, "reason", NULL, c->reason);
 	r->released += done;
-	r->strangers += !done && c->owner == UNC_OWNER_STRANGER;
+	r->foreign += !done && c->owner == UNC_OWNER_FOREIGN;
 	return 0;
 }
 
@@ -133,9 +133,9 @@ int cmd_release(struct unc_platform *p, const struct args *args)
 	if (rc == 0)
 		print_also(&r.printer, "", "\n%zu of %zu counters in use %s released", r.released,
 			   r.n, r.released == 1 ? "was" : "were");
-	if (rc == 0 && r.strangers && !args->force)
-		remark("note: %zu counter%s of strangers: --force frees them", r.strangers,
-		       r.strangers == 1 ? " is" : "s are");
+	if (rc == 0 && r.foreign && !args->force)
+		remark("note: %zu foreign counter%s: --force frees them", r.foreign,
+		       r.foreign == 1 ? "" : "s");
 	return rc;
 }
 

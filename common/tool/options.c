@@ -95,11 +95,10 @@ static const struct option_row rows[] = {
 	{WATCH, 'I', "interval", "MS", AT(interval),
 	 "a frame every MS milliseconds; 1000 without it", ""},
 	{WATCH, 'n', "number", "N", AT(number), "ends after N frames", ""},
-	{RELEASE, 0, "force", NULL, AT(force),
-	 "frees what strangers have programmed as well, after showing it",
-	 "A stranger is who is neither in the ledger of the node nor counts through the kernel: "
-	 "perhaps a program that runs (PCM, LIKWID) and loses its counters, perhaps one that has "
-	 "ended. Where the ledger cannot be used nothing is freed by force."},
+	{RELEASE, 0, "force", NULL, AT(force), "frees foreign counters as well, after showing them",
+	 "A counter is foreign that neither the ledger of the node nor the kernel knows: perhaps "
+	 "of a program that runs (PCM, LIKWID) and loses it, perhaps of one that has ended. Where "
+	 "the ledger cannot be used nothing is freed by force."},
 };
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), LONG = 256, INDENT = 26, WIDTH = 80 };

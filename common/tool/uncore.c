@@ -67,14 +67,15 @@ static const struct command commands[] = {
 	 "With -c, the units that a socket with this CPU may have."},
 	{"counters", cmd_counters, OPEN_NODE, REPORT | MACHINE, 0, 0, false, "",
 	 "counters that are in use, what they count, and who has programmed them",
-	 "OWNER is libuncore (a session that runs, by the ledger of the node), dead (a session "
-	 "that was killed; the next one, or 'uncore release', puts back what it had found), kernel "
+	 "OWNER is libuncore (a session that runs, by the ledger of the node), orphaned (a "
+	 "session that was killed; the next one, or 'uncore release', restores what it had found), "
+	 "kernel "
 	 "(its driver, for a program with perf events; with the pid where there is only one such "
-	 "program) or stranger (neither). SINCE is in UTC. A counter that several sessions share "
+	 "program) or foreign (neither). SINCE is in UTC. A counter that several sessions share "
 	 "has a line for each. Nothing is written."},
 	{"release", cmd_release, OPEN_NODE, REPORT | MACHINE | RELEASE, 0, 0, false, "",
-	 "free the counters that the dead have left",
-	 "Puts back what they had found, lets units and sockets go on that they have frozen, and "
+	 "free the counters that ended processes have left",
+	 "Restores what they had found, lets units and sockets go on that they have frozen, and "
 	 "shows the counters that were in use with what came of each. Counters of the kernel and "
 	 "of sessions that run are never touched. The exit status is 1 if something could not be "
 	 "freed."},

@@ -76,7 +76,7 @@ static int add_holders(struct look *look, const struct unc_ledger_record *r, str
 /* In no record: the kernel's, where it may be. */
 static int add_outsider(struct look *look, struct unc_found *row)
 {
-	row->owner = UNC_OWNER_STRANGER;
+	row->owner = UNC_OWNER_FOREIGN;
 	if (!unc_units_has_driver(look->units->platform, row->instance))
 		return add_row(look, row);
 	find_users(look);
@@ -103,7 +103,7 @@ static int add_counter(struct look *look, struct unc_found *row)
 	row->owner = UNC_OWNER_LIBUNCORE;
 	if (unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY) != UNC_LEDGER_NOBODY)
 		return add_holders(look, r, row);
-	row->owner = UNC_OWNER_DEAD;
+	row->owner = UNC_OWNER_ORPHANED;
 	row->user = unc_ledger_owner(l, r);
 	row->believed = unc_ledger_believed(l, r);
 	row->pid = r->pid;
@@ -224,7 +224,7 @@ void unc_counters_warn(struct unc_units *s, const struct unc_counters *c)
 	if (*c->unknown)
 		unc_platform_log(p, UNC_LOG_WARNING,
 				 "sessions of other programs are not known, they are shown as "
-				 "strangers: %.350s",
+				 "foreign: %.350s",
 				 c->unknown);
 	if (!c->n_hidden)
 		return;

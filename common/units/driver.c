@@ -387,7 +387,7 @@ const struct unc_unit_methods unc_driver = {
 	.take = {[UNC_OPEN] = driver_open, [UNC_BEGIN] = driver_start, [UNC_END_ALL] = driver_stop},
 	.forget = driver_forget,
 	.show = driver_show,
-	/* An event whose socket went offline is dead for good, even if its CPUs come back. */
+	/* An event whose socket went offline has ended for good, even if its CPUs come back. */
 	.gone = ENODEV,
 	.subject = subject,
 	.fail_unread = fail_unread,

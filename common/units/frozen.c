@@ -34,7 +34,7 @@ int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
 
 	if (rc == 0)
 		rc = unc_units_run_plan(s, &look,
-					orphan ? "looking at what the dead have left"
+					orphan ? "looking at what ended processes have left"
 					       : "looking at what was freed",
 					err);
 	if (rc == 0) {

@@ -169,7 +169,8 @@ static int restore_registers(struct unc_units *s, const struct unc_instance *u,
 	int rc = plan_registers(s, u, reclaim, NULL, &reads, err);
 
 	if (rc == 0)
-		rc = unc_units_run_plan(s, &reads, "looking at what the dead have left", err);
+		rc = unc_units_run_plan(s, &reads, "looking at what ended processes have left",
+					err);
 	if (rc == 0)
 		rc = plan_registers(s, u, reclaim, &reads, &writes, err);
 	if (rc == 0 && writes.n)
@@ -249,10 +250,10 @@ static void tell_all(const struct unc_units *s, enum unc_extent extent,
 
 	if (restored->n)
 		unc_platform_log(
-			s->platform, UNC_LOG_WARNING, "%s left behind by pid %lld (%s)%s: put back",
+			s->platform, UNC_LOG_WARNING, "%s left behind by pid %lld (%s)%s: restored",
 			tale_text(restored, text, sizeof(text)), (long long)restored->pid,
 			restored->command,
-			restored->several ? " and others, which are dead" : ", which is dead");
+			restored->several ? " and others, which have ended" : ", which has ended");
 	if (left->n && extent == UNC_ALL)
 		unc_platform_log(s->platform, UNC_LOG_WARNING,
 				 "%s left behind by pid %lld (%s) of user %u: a session of that "

@@ -54,10 +54,9 @@ static int keep(const struct release *r, const struct unc_found *f, struct unc_e
 		return unc_fail(why, UNC_ERR_BUSY,
 				"it may be the kernel's: end the program that counts with perf "
 				"events");
-	case UNC_OWNER_STRANGER:
+	case UNC_OWNER_FOREIGN:
 		if (!r->force)
-			return unc_fail(why, UNC_ERR_BUSY,
-					"a stranger has programmed it: freed by force only");
+			return unc_fail(why, UNC_ERR_BUSY, "it is foreign: freed by force only");
 		if ((led = led_by(r, f)) != NULL)
 			return unc_fail(why, UNC_ERR_BUSY,
 					"it leads a counter of pid %" PRId64 " (%s)", led->pid,
@@ -67,7 +66,7 @@ static int keep(const struct release *r, const struct unc_found *f, struct unc_e
 		return f->believed || r->force
 			       ? 0
 			       : unc_fail(why, UNC_ERR_BUSY,
-					  "it was left behind by user %u: put back by that user's "
+					  "it was left behind by user %u: restored by that user's "
 					  "sessions, or by force",
 					  (unsigned)f->user);
 	}
@@ -101,7 +100,7 @@ static void clear_foreign(struct release *r)
 		struct unc_found *f = &r->shown.row[i];
 		const struct unc_found *now = unc_counters_find(&r->now, f->instance, f->ctl);
 
-		if (f->owner != UNC_OWNER_STRANGER || !now || keep(r, now, &f->why) < 0)
+		if (f->owner != UNC_OWNER_FOREIGN || !now || keep(r, now, &f->why) < 0)
 			continue;
 		if (now->control != f->control || now->owner != f->owner)
 			unc_fail(&f->why, UNC_ERR_BUSY,
@@ -112,7 +111,7 @@ static void clear_foreign(struct release *r)
 	for (size_t i = 0; i < r->shown.n; i++) {
 		const struct unc_found *f = &r->shown.row[i];
 
-		if (f->owner != UNC_OWNER_STRANGER || f->instance == last || f->why.code)
+		if (f->owner != UNC_OWNER_FOREIGN || f->instance == last || f->why.code)
 			continue;
 		last = f->instance;
 		if (unc_units_go_on(&r->units, last, NULL, &why) < 0)
@@ -133,7 +132,7 @@ static void judge(struct release *r, struct unc_found *f)
 		return;
 	unc_unit_text(&r->units, f->instance, unit, sizeof(unit));
 	unc_fail(&f->why, UNC_ERR_IO,
-		 "%s of %s could not be put back: it holds 0x%" PRIx64 " still",
+		 "%s of %s could not be restored: it holds 0x%" PRIx64 " still",
 		 unc_tbl_str(r->units.platform->table, r->units.platform->table->reg[f->ctl].name),
 		 unit, f->control);
 	note_failure(r, &f->why);
@@ -155,8 +154,10 @@ static int lock(struct release *r, struct unc_error *err)
 	if (!r->force || !*reason)
 		return 0;
 	unc_units_unlock(&r->units);
-	return unc_fail(err, UNC_ERR_UNAVAILABLE,
-			"strangers cannot be told from sessions of other programs: %.300s", reason);
+	return unc_fail(
+		err, UNC_ERR_UNAVAILABLE,
+		"foreign counters cannot be told from those of other programs' sessions: %.300s",
+		reason);
 }
 
 /* Under the lock. */

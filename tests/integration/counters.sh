@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Who has programmed what: sessions that run, sessions that were killed, strangers and the kernel. What
-# the dead have left is freed, what strangers have left by force, what somebody counts with never.
+# Who has programmed what: sessions that run, sessions that were killed, foreign counters and the kernel's. What
+# is orphaned is freed, what is foreign by force, what somebody counts with never.
 . "$(dirname "$0")/fuse.inc"
 
 UNCORE_RUN=$dir/run
@@ -56,7 +56,7 @@ said() # JQ-EXPRESSION, true of the last run
 # Control of iMC 0 (PCI 10.0 of the bus of socket 0), counter N, by Intel 327043-001: 0xD8 + 4 * N; CTL_FIXED
 # is 0xF0. CAS_COUNT has code 4, RD is umask 3; en is bit 22.
 imc=
-stranger() # COUNTER VALUE
+foreign() # COUNTER VALUE
 {
 	"$poke" "$root$imc" $((0xd8 + 4 * $1)) "$2" >/dev/null
 }
@@ -100,53 +100,53 @@ result $? "when it has ended there is no row"
 # ---- one that was killed, on counters that it shares with nobody, one of them fixed
 hold -e imc0.CAS_COUNT:RD:socket=0,imc0.DCLK:socket=0
 die
-real counters -j && rows_are "dead imc0 3 0x400304 imc.CAS_COUNT:RD
-dead imc0 FIXED 0x400000 imc.DCLK" &&
+real counters -j && rows_are "orphaned imc0 3 0x400304 imc.CAS_COUNT:RD
+orphaned imc0 FIXED 0x400000 imc.DCLK" &&
 	said 'all(.[]; .pid == $holder and .command == "uncore" and .since != null)'
-result $? "a session that was killed: its counters are of the dead"
+result $? "a session that was killed: its counters are orphaned"
 real doctor -j
 said 'any(.[]; .check == "counters" and .ok and (.detail | test("nobody who lives: run uncore release")))'
 result $? "the doctor tells of it"
-real release -j && said 'length == 2 and all(.[]; .released and .reason == null and .owner == "dead")' &&
+real release -j && said 'length == 2 and all(.[]; .released and .reason == null and .owner == "orphaned")' &&
 	holds 3 0 && holds 6 0 && grep -q "were left behind by pid $holder" "$dir/err"
 result $? "release puts back what it had found"
 real counters -j && [ "$(cat "$dir/out")" = "[]" ] && real release -j && [ "$(cat "$dir/out")" = "[]" ]
 result $? "and then there is nothing to release"
 
-# What it had found was a stranger's; what a stranger has programmed since stays his.
-for n in 0 1 2; do stranger $n 0x400303; done
+# What it had found was foreign; what another program has set since stays as it is.
+for n in 0 1 2; do foreign $n 0x400303; done
 hold -e imc0.CAS_COUNT:RD:socket=0
 die
-stranger 3 0x400c04
-real counters -j && rows_are "stranger imc0 0 0x400303 null
-stranger imc0 1 0x400303 null
-stranger imc0 2 0x400303 null
-stranger imc0 3 0x400c04 imc.CAS_COUNT:WR" && said 'all(.[]; .pid == null and .command == null and .since == null)'
-result $? "what a stranger has changed since is a stranger's"
+foreign 3 0x400c04
+real counters -j && rows_are "foreign imc0 0 0x400303 null
+foreign imc0 1 0x400303 null
+foreign imc0 2 0x400303 null
+foreign imc0 3 0x400c04 imc.CAS_COUNT:WR" && said 'all(.[]; .pid == null and .command == null and .since == null)'
+result $? "what another program has changed since is foreign"
 real release -j && said 'length == 4 and all(.[]; .released == false and (.reason | test("force")))' &&
-	holds 3 0x400c04 && grep -q '4 counters are of strangers: --force' "$dir/err"
-result $? "release leaves strangers alone, and says how they are freed"
+	holds 3 0x400c04 && grep -q '4 foreign counters: --force' "$dir/err"
+result $? "release leaves foreign counters alone, and says how they are freed"
 
-# ---- by force: a stranger who has frozen the unit, beside a session and one that was killed
+# ---- by force: a program that has frozen the unit, beside a session and one that was killed
 "$poke" "$root$imc" 0xF4 0x10100 >/dev/null
 control "log writes"
 real release --force
 grep -c '^imc0' "$dir/out" | grep -qx 8 &&
-	[ "$(grep -c 'stranger.*yes$' "$dir/out")" -eq 4 ] && grep -q '^4 of 4 counters' "$dir/out" &&
+	[ "$(grep -c 'foreign.*yes$' "$dir/out")" -eq 4 ] && grep -q '^4 of 4 counters' "$dir/out" &&
 	holds 0 0 && holds 3 0 &&
 	[ "$(count ' write .* 0xf4 0x10000 ')" -eq 1 ] # it cannot be read
 result $? "by force they are shown, then freed, and the unit that they froze goes on"
 
-stranger 0 0x400303
+foreign 0 0x400303
 hold -e imc0.CAS_COUNT:RD:socket=0
-stranger 1 0x400101
+foreign 1 0x400101
 real release -j --force && said 'length == 3 and ([.[] | "\(.counter) \(.owner) \(.released)"] ==
-	["0 stranger true", "1 stranger true", "3 libuncore false"])' && holds 0 0 && holds 1 0 && holds 3 0x400304
+	["0 foreign true", "1 foreign true", "3 libuncore false"])' && holds 0 0 && holds 1 0 && holds 3 0x400304
 result $? "by force as well a session that runs is left alone"
 die
 
 # ---- killed while it frees: the next one ends it
-left_behind() # two counters of the dead
+left_behind() # two orphaned counters
 {
 	hold -e imc0.CAS_COUNT:RD:socket=0,imc0.CAS_COUNT:WR:socket=0
 	die
@@ -183,14 +183,14 @@ left_behind
 control "fail write *0000:7f:10.0* - EIO"
 real release -j
 [ "$status" -eq 1 ] && said 'length == 2 and all(.[]; .released == false and
-	(.reason | test("^CTL[23] of imc0 .socket 0. could not be put back: it holds 0x")))' &&
-	grep -q '^uncore: CTL[23] of imc0 (socket 0) could not be put back' "$dir/err"
+	(.reason | test("^CTL[23] of imc0 .socket 0. could not be restored: it holds 0x")))' &&
+	grep -q '^uncore: CTL[23] of imc0 (socket 0) could not be restored' "$dir/err"
 result $? "a control that cannot be written is said to be left"
 control clear
 real release -j && said 'all(.[]; .released)'
 result $? "and freed when it can"
 
-stranger 0 0x400303
+foreign 0 0x400303
 control "fail open *0000:7f:10.1* - EACCES"
 real counters -j
 [ "$status" -eq 0 ] && said 'length == 1' && grep -q '^uncore: note: not looked at: imc1 (socket 0): ' "$dir/err"
@@ -202,11 +202,11 @@ result $? "a unit that cannot be read does not hide the others, and is named"
 control clear
 
 UNCORE_RUN=$dir/none/run
-real counters -j && said '.[0].owner == "stranger"' &&
+real counters -j && said '.[0].owner == "foreign"' &&
 	grep -q 'sessions of other programs are not known' "$dir/err"
 result $? "without a ledger it says that sessions are not known"
 real release -j --force
-[ "$status" -eq 1 ] && grep -q '^uncore: strangers cannot be told from sessions' "$dir/err" && holds 0 0x400303
+[ "$status" -eq 1 ] && grep -q '^uncore: foreign counters cannot be told from those' "$dir/err" && holds 0 0x400303
 result $? "and frees nothing by force"
 UNCORE_RUN=$dir/run
 
@@ -222,8 +222,8 @@ start_machine emerald-rapids
 hold -e cha0.TOR_INSERTS:IA_MISS_DRD:socket=0,upi0.TxL_FLITS:ALL_DATA:socket=0,imc0.CAS_COUNT:RD:socket=0
 die
 real counters -j && said '[.[] | "\(.owner) \(.unit)\(.index) \(.counter) \(.event)"] ==
-	["dead cha0 3 cha.TOR_INSERTS:IA_MISS_DRD", "dead imc0 3 imc.CAS_COUNT:RD",
-	 "dead upi0 3 upi.TxL_FLITS:ALL_DATA"]' &&
+	["orphaned cha0 3 cha.TOR_INSERTS:IA_MISS_DRD", "orphaned imc0 3 imc.CAS_COUNT:RD",
+	 "orphaned upi0 3 upi.TxL_FLITS:ALL_DATA"]' &&
 	real release -j && said 'length == 3 and all(.[]; .released)' &&
 	real counters -j && [ "$(cat "$dir/out")" = "[]" ]
-result $? "MSR, PCI and mapped memory: what the dead have left is named and freed"
+result $? "MSR, PCI and mapped memory: what is orphaned is named and freed"
