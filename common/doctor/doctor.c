@@ -246,7 +246,8 @@ static void check_ledger(struct doctor *d)
 			 err.text);
 	else
 		unc_note(d, "ledger",
-			 "programs of this node share counters, and restore what ended ones have left");
+			 "programs of this node share counters, and restore what ended ones have "
+			 "left");
 	unc_units_free(&units);
 }
 
