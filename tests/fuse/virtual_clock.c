@@ -296,24 +296,40 @@ static bool take_wheel(void)
 	return free;
 }
 
+/* Who was woken by the clock works until it waits again, before the one that moved it goes on. */
+static void let_work(void)
+{
+	for (int ms = 0; ms < PATIENCE_MS; ms++, real_pause()) {
+		pthread_mutex_lock(&lock);
+		bool works = awake > 0;
+		pthread_mutex_unlock(&lock);
+		if (!works)
+			return;
+	}
+}
+
 static void sleep_until(uint64_t target)
 {
-	if (take_wheel()) {
-		bool counts = pthread_getspecific(awake_key) != NULL;
+	bool counts = pthread_getspecific(awake_key) != NULL, wheel = take_wheel();
 
-		waits_again();
-		while (machine_time() < target)
-			drive(target, false);
-		if (counts)
-			wakes();
-		at_wheel = false;
-		return;
+	if (!wheel) {
+		size_t i = enter(target, NULL);
+
+		/* Who has the wheel may leave it, to wait for this thread. */
+		while (machine_time() < target && !(wheel = take_wheel()))
+			real_pause();
+		leave(i, !wheel);
 	}
-	size_t i = enter(target, NULL);
-
+	if (!wheel)
+		return;
+	waits_again();
 	while (machine_time() < target)
-		real_pause();
-	leave(i, true);
+		drive(target, false);
+	if (counts)
+		wakes();
+	at_wheel = false;
+	if (!counts)
+		let_work();
 }
 
 /* ---- clocks */

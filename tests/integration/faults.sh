@@ -355,7 +355,8 @@ jq -e '.time >= 4.999 and (.metrics.memory_read_bytes / 34585600000 / .time - 1 
 result $? "several passes on slow registers: all of the time, all of the bytes"
 control reset "cost 0.00001"
 real stat -j -I 100 -d 2 -m $many
-jq -s -e '(.[-1].time - 2 | fabs) < 0.005 and (map(.interval) | add - 2 | fabs) < 0.02 and
+# An interval in which a pass had no turn is not reported, nor the next.
+jq -s -e '(.[-1].time - 2 | fabs) < 0.005 and length >= 14 and all(.[]; .time * 10 | . - round | fabs < 0.06) and
 	all(.[]; (.metrics.memory_read_bytes / 34585600000 / .interval - 1 | fabs) < 0.001)' \
 	"$dir/out" >/dev/null
 result $? "several passes and intervals on slow registers: the deadlines are absolute"
