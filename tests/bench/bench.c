@@ -132,8 +132,8 @@ int clock_gettime(clockid_t id, struct timespec *t)
 {
 	static int (*next)(clockid_t, struct timespec *);
 
-	for (size_t i = 0; mapped && i < mapped->n_reads; i++)
-		++*(volatile uint64_t *)mapped->read[i].handle.ptr;
+	for (size_t i = 0; mapped && i < mapped->units.n_reads; i++)
+		++*(volatile uint64_t *)mapped->units.read[i].handle.ptr;
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "clock_gettime");
 	return next(id, t);
@@ -221,7 +221,7 @@ static void verified_read(void *user)
 {
 	struct unc_session *s = user;
 
-	s->verified_ns -= 1000000000;
+	s->units.verified_ns -= 1000000000;
 	read_session(s);
 }
 
@@ -294,11 +294,11 @@ static void report_reads(const char *what, struct unc_session *s, void (*raw_cal
 			 struct raw *raw)
 {
 	double session[RUNS], access[RUNS], bare[RUNS], ratio[RUNS], verified[RUNS];
-	double n = (double)s->n_reads;
+	double n = (double)s->units.n_reads;
 	unsigned session_calls = enough(read_session, s), access_calls = enough(run_access, s);
 	unsigned verified_calls = enough(verified_read, s);
 
-	raw->n = s->n_reads;
+	raw->n = s->units.n_reads;
 	unsigned raw_calls = raw_call ? enough(raw_call, raw) : 0;
 	for (unsigned i = 0; i < RUNS; i++) {
 		session[i] = seconds(read_session, s, session_calls) / n * 1e9;
@@ -327,7 +327,7 @@ static void report_start(const char *what, struct unc_session *s)
 		begin_ratio[i] = begin[i] / look[i];
 		end_ratio[i] = end[i] / look[i];
 	}
-	printf("%-20s %8zu %10.3f %10.3f %20.1f %17.1f\n", what, s->n_reads, median(begin) * 1e3,
+	printf("%-20s %8zu %10.3f %10.3f %20.1f %17.1f\n", what, s->units.n_reads, median(begin) * 1e3,
 	       median(end) * 1e3, median(begin_ratio), median(end_ratio));
 }
 
