@@ -327,8 +327,8 @@ static void report_start(const char *what, struct unc_session *s)
 		begin_ratio[i] = begin[i] / look[i];
 		end_ratio[i] = end[i] / look[i];
 	}
-	printf("%-20s %8zu %10.3f %10.3f %20.1f %17.1f\n", what, s->units.n_reads, median(begin) * 1e3,
-	       median(end) * 1e3, median(begin_ratio), median(end_ratio));
+	printf("%-20s %8zu %10.3f %10.3f %20.1f %17.1f\n", what, s->units.n_reads,
+	       median(begin) * 1e3, median(end) * 1e3, median(begin_ratio), median(end_ratio));
 }
 
 static void bench_files(const char *what, struct fake_root *root, const char *const *events,
