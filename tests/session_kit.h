@@ -48,11 +48,6 @@ static inline int add(struct unc_session *s, const char *text)
 	return id;
 }
 
-static inline int add_metric(struct unc_session *s, const char *text)
-{
-	return add(s, text);
-}
-
 static inline void start(struct unc_session *s)
 {
 	int rc = unc_session_start(s);

@@ -156,7 +156,7 @@ static void test_values(void)
 
 	add(s, "imc.CAS_COUNT:RD");
 	add(s, "cha.CLOCKTICKS");
-	add_metric(s, "memory_read_bytes");
+	add(s, "memory_read_bytes");
 	start(s);
 	step(p, 10 * ms);
 	CHECK_NUMBER(unc_session_stop(s), 0);

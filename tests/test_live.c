@@ -32,7 +32,7 @@ static double measure(struct unc_platform *p, const struct unc_metric *m, const 
 		return NAN;
 	s = session(p, 0);
 	snprintf(text, sizeof(text), "%s%s", m->name, place);
-	add_metric(s, text);
+	add(s, text);
 	start(s);
 	for (int i = 0; i < ROUND / 10; i++) { /* before any counter wraps */
 		step(p, 10000 * ms);

@@ -245,11 +245,10 @@ static void test_metrics(void)
 {
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
-	int one = add_metric(s, "imc3.MEM_BW_READS:socket=1"),
-	    unit = add_metric(s, "imc3.MEM_BW_READS"),
-	    socket = add_metric(s, "IMC.mem_bw_reads:socket=0"),
-	    total = add_metric(s, "imc.MEM_BW_TOTAL"), os = add_metric(s, "pcu.CYC_FREQ_OS_LTD"),
-	    hz = add_metric(s, "uncore_frequency_hz"), rpq = add_metric(s, "imc.AVG_RPQ_LATENCY");
+	int one = add(s, "imc3.MEM_BW_READS:socket=1"), unit = add(s, "imc3.MEM_BW_READS"),
+	    socket = add(s, "IMC.mem_bw_reads:socket=0"), total = add(s, "imc.MEM_BW_TOTAL"),
+	    os = add(s, "pcu.CYC_FREQ_OS_LTD"), hz = add(s, "uncore_frequency_hz"),
+	    rpq = add(s, "imc.AVG_RPQ_LATENCY");
 	/* workload.tbl, per second: reads and writes of a channel, requests to the LLC of a socket
 	 */
 	const double reads = (2.7e8 + 0.002e8) / 4, writes = 1.142e8 / 4, t = 0.1,
@@ -269,8 +268,7 @@ static void test_metrics(void)
 	CHECK_NEAR(v[rpq].value, 25e-9 * dclk_hz, 1e-5); /* 25 ns */
 	unc_session_stop(s);
 	unc_session_clear(s);
-	int tsc = add_metric(s, "cbo.AVG_INGRESS_DEPTH"),
-	    uclk = add_metric(s, "cbo.AVG_INGRESS_DEPTH_PER_UCLK");
+	int tsc = add(s, "cbo.AVG_INGRESS_DEPTH"), uclk = add(s, "cbo.AVG_INGRESS_DEPTH_PER_UCLK");
 	start(s);
 	step(p, 100 * ms);
 	CU_ASSERT_FATAL(unc_session_read(s, v, 2, sizeof(*v)) == 0);
@@ -281,7 +279,7 @@ static void test_metrics(void)
 	unc_platform_close(p);
 	p = machine(EMR);
 	s = session(p, 0);
-	int speed = add_metric(s, "upi.UPI_SPEED");
+	int speed = add(s, "upi.UPI_SPEED");
 	start(s);
 	step(p, 100 * ms);
 	CHECK_NEAR(value_of(s, speed).value, 20, 1e-9); /* GT/s: eight a clock of 2.5 GHz */
@@ -295,7 +293,7 @@ static void test_metrics(void)
 static double measure(struct unc_platform *p, const char *what, bool metric)
 {
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
-	int id = metric ? add_metric(s, what) : add(s, what);
+	int id = metric ? add(s, what) : add(s, what);
 	struct unc_value v = {0};
 
 	start(s);
@@ -323,8 +321,8 @@ static double event(struct unc_platform *p, const char *text)
 static void check_portable(struct unc_platform *p)
 {
 	struct unc_session *s = session(p, 0);
-	int rd = add_metric(s, "memory_read_bytes"), wr = add_metric(s, "memory_write_bytes"),
-	    bw = add_metric(s, "memory_bandwidth");
+	int rd = add(s, "memory_read_bytes"), wr = add(s, "memory_write_bytes"),
+	    bw = add(s, "memory_bandwidth");
 	struct unc_value v[3];
 	double ratio = measure(p, "llc_miss_ratio", true);
 

@@ -316,7 +316,7 @@ static void test_same(void)
 
 	add(s, "imc3.CAS_COUNT:RD:socket=1");
 	CHECK_NUMBER(unc_session_add_at(s, "imc.CAS_COUNT:RD", &at, &id), 0);
-	add_metric(s, "imc3.MEM_BW_READS:socket=1");
+	add(s, "imc3.MEM_BW_READS:socket=1");
 	CHECK_NUMBER(unc_session_add_at(s, "imc.MEM_BW_READS", &at, &id), 0);
 	start(s);
 	step(p, ms);
@@ -430,8 +430,8 @@ static void test_partial(void)
 	struct unc_session *s = session(p, 0);
 	const char *text;
 
-	add_metric(s, "memory_read_bytes");
-	add_metric(s, "memory_read_bytes:socket=1");
+	add(s, "memory_read_bytes");
+	add(s, "memory_read_bytes:socket=1");
 	add(s, "cbo.CLOCKTICKS");
 	text = unc_session_partial(s, 0);
 	CU_ASSERT(strncmp(text, "imc3 (socket 0) and 1 more: PCI function 10.5 ", 46) == 0);

@@ -92,7 +92,7 @@ static const struct unc_metric *metric_of(struct unc_platform *p, const char *na
 static struct unc_value second(struct unc_platform *p, const char *name)
 {
 	struct unc_session *s = session(p, 0);
-	int id = add_metric(s, name);
+	int id = add(s, name);
 
 	start(s);
 	step(p, 1000 * ms);

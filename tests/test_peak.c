@@ -756,10 +756,10 @@ static void test_utilization(void)
 	CU_ASSERT_DOUBLE_EQUAL(peak, 8 * 8 * 5600e6, 0);
 	CHECK_NUMBER(unc_memory_peak(p, -1, &all), 0);
 	CU_ASSERT_DOUBLE_EQUAL(all, 2 * peak, 0);
-	add_metric(s, "memory_bandwidth");
-	add_metric(s, "memory_bandwidth:socket=1");
-	add_metric(s, "memory_utilization");
-	add_metric(s, "memory_utilization:socket=1");
+	add(s, "memory_bandwidth");
+	add(s, "memory_bandwidth:socket=1");
+	add(s, "memory_utilization");
+	add(s, "memory_utilization:socket=1");
 	start(s);
 	step(p, 100 * ms);
 	CHECK_NUMBER(unc_session_read(s, v, 4, sizeof(v[0])), 0);

@@ -216,7 +216,7 @@ static void test_sharing(void)
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *s = session(p, 0);
 	int one = add(s, "imc0.CAS_COUNT:RD:socket=0"), two = add(s, "imc0.CAS_COUNT:RD:socket=0"),
-	    wide = add(s, "imc.CAS_COUNT:RD"), metric = add_metric(s, "memory_read_bytes");
+	    wide = add(s, "imc.CAS_COUNT:RD"), metric = add(s, "memory_read_bytes");
 
 	CHECK_NUMBER(s->units.n_slots, 8); /* four channels, two sockets: one counter each */
 	start(s);
@@ -426,11 +426,11 @@ static void test_passes(void)
 		"cbo.TOR_INSERTS:MISS_OPCODE:opc=0x180 need different values in BOX_FILTER of cbo");
 	CHECK_NUMBER(unc_session_passes(s), 1);
 	CHECK_NUMBER(unc_session_passes(r), 1);
-	add_metric(r, "memory_read_bytes");
+	add(r, "memory_read_bytes");
 	CHECK_NUMBER(unc_session_passes(r), 1);
-	add_metric(r, "cbo.LLC_DRD_MISS_PCT");
+	add(r, "cbo.LLC_DRD_MISS_PCT");
 	CHECK_NUMBER(unc_session_passes(r), 2);
-	add_metric(r, "qpi.DRS_F_OR_E_FROM_QPI"); /* six values of one match register */
+	add(r, "qpi.DRS_F_OR_E_FROM_QPI"); /* six values of one match register */
 	CHECK_NUMBER(unc_session_passes(r), 6);
 	unc_session_clear(r);
 	CHECK_NUMBER(unc_session_passes(r), 1);
@@ -445,8 +445,8 @@ static void test_rotation(void)
 	struct snapshot before = snapshot(p);
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
 	enum { VALID = UNC_VALUE_VALID, FRESH = UNC_VALUE_FRESH, ESTIMATED = UNC_VALUE_ESTIMATED };
-	int reads = add(s, "imc.CAS_COUNT:RD"), pct = add_metric(s, "cbo.LLC_DRD_MISS_PCT"),
-	    ratio = add_metric(s, "llc_miss_ratio");
+	int reads = add(s, "imc.CAS_COUNT:RD"), pct = add(s, "cbo.LLC_DRD_MISS_PCT"),
+	    ratio = add(s, "llc_miss_ratio");
 	const double rate = 2 * (snb_read_miss + snb_stream_part);
 	struct unc_value v[3];
 	double total, interval;
@@ -506,7 +506,7 @@ static void test_wanted_twice(void)
 
 	add(s, "cbo.TOR_INSERTS:MISS_OPCODE:opc=0x180");
 	clock = add(s, "ubox.UCLK:socket=0");
-	latency = add_metric(s, "memory_read_latency_ns");
+	latency = add(s, "memory_read_latency_ns");
 	CHECK_NUMBER(unc_session_passes(s), 2);
 	start(s);
 	for (int i = 0; i < 4; i++) {
@@ -546,7 +546,7 @@ static void test_plan_after_stop(void)
 {
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
-	int id = add_metric(s, "cbo.LLC_DRD_MISS_PCT");
+	int id = add(s, "cbo.LLC_DRD_MISS_PCT");
 
 	start(s);
 	step(p, 10 * ms);

@@ -92,7 +92,7 @@ static struct unc_value metric_for(struct unc_platform *p, const char *name, boo
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
 	struct unc_value v = {0};
 
-	add_metric(s, name);
+	add(s, name);
 	start(s);
 	for (int pass = 0; pass < unc_session_passes(s); pass++) {
 		step(p, 100 * ms);

@@ -214,7 +214,7 @@ static void every_metric(const char *sim)
 		struct unc_value v = {0};
 
 		if (m->available) {
-			add_metric(s, m->name);
+			add(s, m->name);
 			CHECK_NUMBER(unc_session_passes(s), m->passes);
 			start(s);
 			for (int pass = 0; pass < m->passes; pass++) {

@@ -21,8 +21,7 @@ static void test_intervals(void)
 {
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *s = session(p, 0);
-	int id = add(s, "cbo0.CLOCKTICKS:socket=0"),
-	    hz = add_metric(s, "uncore_frequency_hz:socket=0");
+	int id = add(s, "cbo0.CLOCKTICKS:socket=0"), hz = add(s, "uncore_frequency_hz:socket=0");
 	struct unc_value v[2];
 	double total, interval;
 
@@ -90,8 +89,7 @@ static void test_no_ratio(void)
 {
 	struct unc_platform *p = machine(SNB ",load=0");
 	struct unc_session *s = session(p, 0);
-	int ratio = add_metric(s, "imc.PCT_RD_REQUESTS"),
-	    bytes = add_metric(s, "memory_read_bytes");
+	int ratio = add(s, "imc.PCT_RD_REQUESTS"), bytes = add(s, "memory_read_bytes");
 
 	start(s);
 	step(p, ms);

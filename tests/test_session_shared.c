@@ -133,7 +133,7 @@ static void test_ranks(void)
 
 	for (int i = 0; i < RANKS; i++) {
 		rank[i] = session(p, 0);
-		id[i] = add_metric(rank[i], "memory_read_bytes");
+		id[i] = add(rank[i], "memory_read_bytes");
 		start(rank[i]);
 		if (i == 0)
 			CU_ASSERT(held_registers(p) > 10);

@@ -73,7 +73,7 @@ static void test_locked(void)
 	int id = add(s, "cbo0.CLOCKTICKS:socket=0");
 	bool locked;
 
-	add_metric(s, "cbo.LLC_DRD_MISS_PCT");
+	add(s, "cbo.LLC_DRD_MISS_PCT");
 	main_thread = pthread_self();
 	start(s);
 	for (int what = 0; what < 4; what++) {

@@ -184,8 +184,8 @@ static void test_rotating(void)
 {
 	struct unc_platform *p = machine(SNB_WAIT);
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
-	int reads = add(s, "imc.CAS_COUNT:RD"), hits = add_metric(s, "llc_miss_ratio"),
-	    stalls = add_metric(s, "cbo.LLC_DRD_MISS_PCT");
+	int reads = add(s, "imc.CAS_COUNT:RD"), hits = add(s, "llc_miss_ratio"),
+	    stalls = add(s, "cbo.LLC_DRD_MISS_PCT");
 	struct unc_value v[3];
 
 	CU_ASSERT_FATAL(unc_session_passes(s) > 1);

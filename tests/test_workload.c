@@ -60,7 +60,7 @@ static double measure(struct unc_platform *p, const char *name, int kind, const 
 	struct unc_value v = {0};
 
 	snprintf(text, sizeof(text), "%s%s", name, socket);
-	add_metric(s, text);
+	add(s, text);
 	start(s);
 	for (int i = 0; i < unc_session_passes(s); i++) {
 		if (i)

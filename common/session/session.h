@@ -201,9 +201,6 @@ bool unc_turning_wanted(const struct unc_session *);
 /* No turn begins until it goes on. */
 void unc_turning_hold(struct unc_session *);
 void unc_turning_go_on(struct unc_session *);
-/* How long a pass has to have been measured, in seconds, for that to stand for all of the time:
- * since start or reset, or of an interval. */
-double unc_turning_least(const struct unc_session *, bool interval);
 
 /* session_program.c. A pass is programmed and begins to count, where nothing counts yet; all that
  * counts is read and ends. Where memory runs out nothing is done, and it runs still. */

@@ -27,7 +27,9 @@ void unc_turning_go_on(struct unc_session *s)
 		pthread_mutex_unlock(&s->platform->turning.lock);
 }
 
-double unc_turning_least(const struct unc_session *s, bool interval)
+/* How long a pass has to have been measured, in seconds, for that to stand for all of the time:
+ * since start or reset, or of an interval. */
+static double least_measured(const struct unc_session *s, bool interval)
 {
 	double length = (double)s->turning.length_ns * 1e-9;
 
@@ -42,7 +44,7 @@ static bool was_measured(const struct unc_session *s, unsigned pass)
 	const struct unc_pass *p = &s->pass[pass];
 
 	if (unc_turning_wanted(s))
-		return p->time - p->reported >= unc_turning_least(s, true);
+		return p->time - p->reported >= least_measured(s, true);
 	/* Of a pass that ended since, and began before, a moment is left: it goes to its next turn.
 	 */
 	return pass == s->units.turn || p->begun;
@@ -51,7 +53,7 @@ static bool was_measured(const struct unc_session *s, unsigned pass)
 /* The passes of an item that have not had their turn since start or reset. */
 static uint64_t waits_for(const struct unc_session *s, const struct unc_session_item *item)
 {
-	double least = unc_turning_least(s, false);
+	double least = least_measured(s, false);
 	uint64_t passes = 0;
 
 	for (unsigned i = 0; i < s->n_passes && s->n_passes > 1; i++)
