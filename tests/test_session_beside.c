@@ -351,18 +351,19 @@ static void test_lead_taken_later(void)
 
 /* ---- the clock that proves a unit to count */
 
-/* It is of the other kind than the events of the mesh stop, ours and those of others. */
+/* It is of the other kind than the events of the mesh stop: both count nothing, and only the unit
+ * that does not count the mesh can have its clock run beside. */
 static void test_clock_of_other_kind(void)
 {
 	struct unc_platform *p = machine(EMR);
 	struct unc_session *mesh = session(p, 0), *own = session(p, 0);
 
-	add(mesh, "m3upi0.CMS_CLOCKTICKS:socket=0");
-	add(own, "m3upi1.RxC_INSERTS_VN0:AD_REQ:socket=0");
+	add(mesh, "m3upi0.AG0_AD_CRD_ACQUIRED0:TGR0:socket=0");
+	add(own, "m3upi1.RxC_INSERTS_VN1:AD_REQ:socket=0");
 	start(mesh);
 	start(own);
-	CHECK_NUMBER(mesh->units.claim[0].clock.kind, UNC_CLOCK_NONE);
-	CU_ASSERT(own->units.claim[0].clock.kind != UNC_CLOCK_NONE);
+	CHECK_NUMBER(mesh->units.wanted[mesh->units.slot[0].instance].proof, UNC_STANDS);
+	CHECK_NUMBER(own->units.wanted[own->units.slot[0].instance].proof, UNC_COUNTS);
 	unc_session_free(mesh);
 	unc_session_free(own);
 	unc_platform_close(p);

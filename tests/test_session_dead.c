@@ -152,43 +152,28 @@ static void test_one_of_two(void)
 	unc_platform_close(p);
 }
 
-/* The control of the clock of its unit. */
-static uint64_t clock_of(const struct unc_session *s)
+/* It died while a counter that nobody used was a clock, before the control was written or after. */
+static void test_witness(void)
 {
-	return CTL0 + s->platform->table->reg[s->units.claim[0].clock.ctl].number;
-}
+	struct unc_platform *p = machine("sandybridge-ep,clock=wait");
 
-/* It died while its counter, or one that nobody used, was a clock. */
-static void test_lent(void)
-{
-	struct heard heard;
-	struct unc_platform *p = hearing("sandybridge-ep,clock=wait", &heard);
-	static const char event[] = "cbo0.LLC_VICTIMS:MISS:socket=0";
-	struct snapshot before = snapshot(p);
-	struct unc_session *a = running(p, event), *b;
+	for (int written = 0; written < 2; written++) {
+		struct snapshot before = snapshot(p);
+		struct unc_session *a = running(p, "cbo0.LLC_VICTIMS:MISS:socket=0");
+		const struct unc_instance *u = a->units.claim[0].instance;
+		uint16_t ctl0 = p->table->type[u->type].first_ctl;
 
-	CHECK_NUMBER(a->units.claim[0].clock.ctl, a->units.claim[0].control[0].reg);
-	set(p, clock_of(a), CLOCKTICKS);
-	uint64_t ctl = clock_of(a);
-	die(a);
-	unc_session_free(running(p, "imc0.DCLK:socket=0"));
-	CHECK_NUMBER(heard.n, 1);
-	CHECK_NUMBER(get(p, ctl), 0);
-	a = running(p, event);
-	b = running(p, event);
-	CU_ASSERT_FATAL(b->units.claim[0].clock.kind == UNC_CLOCK_SPARE);
-	unc_units_lock(&b->units);
-	CHECK_NUMBER(unc_units_note_lent(&b->units, &b->units.claim[0], NULL), 0);
-	unc_units_unlock(&b->units);
-	set(p, clock_of(b), CLOCKTICKS);
-	CU_ASSERT(clock_of(b) != ctl);
-	ctl = clock_of(b);
-	die(b);
-	unc_session_free(running(p, "imc0.DCLK:socket=0"));
-	CHECK_NUMBER(get(p, ctl), 0);
-	unc_session_free(a);
-	CHECK_RESTORED(p, before);
-	CHECK_NUMBER(held_registers(p), 0);
+		unc_units_lock(&a->units);
+		CHECK_NUMBER(unc_units_note_moment(&a->units, u, ctl0, 0, CLOCKTICKS, NULL), 0);
+		unc_units_unlock(&a->units);
+		if (written)
+			set(p, CTL0, CLOCKTICKS);
+		die(a);
+		CHECK_NUMBER(held_registers(p), 3); /* and unit control */
+		unc_session_free(running(p, "imc0.DCLK:socket=0"));
+		CHECK_RESTORED(p, before);
+		CHECK_NUMBER(held_registers(p), 0);
+	}
 	unc_platform_close(p);
 }
 
@@ -509,7 +494,7 @@ int main(void)
 		{"but what somebody has taken since", test_taken_since},
 		{"bits of a filter", test_filter_bits},
 		{"one of two that share", test_one_of_two},
-		{"a counter that was lent", test_lent},
+		{"a counter that was a clock for a moment", test_witness},
 		{"unit control", test_unit_control},
 		{"a unit that was frozen", test_frozen_unit},
 		{"a socket that was frozen", test_frozen_socket},

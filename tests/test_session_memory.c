@@ -110,7 +110,7 @@ static void test_short(const char *sim, const char *const *event)
 	unc_platform_close(p);
 }
 
-/* Two passes for the filter, an event that counts nothing, so that a clock is lent. */
+/* Two passes for the filter, an event that counts nothing, so that a clock runs. */
 static void test_sandybridge(void)
 {
 	static const char *const event[] = {"cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0",

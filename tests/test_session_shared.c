@@ -13,7 +13,14 @@ static const double uclk = 2.7e9, dclk = 0.8e9, drd_miss = 1.6e8 / 8;
 static const double reads = (2.7e8 + 0.002e8) / 4; /* a channel */
 
 /* CBo 0 of socket 0 of Sandy Bridge-EP */
-enum { BOX_CTL = 0xD04, CTL0 = 0xD10, FILTER = 0xD14, CTR0 = 0xD16, FROZEN = 0x10100 };
+enum {
+	BOX_CTL = 0xD04,
+	CTL0 = 0xD10,
+	FILTER = 0xD14,
+	CTR0 = 0xD16,
+	FROZEN = 0x10100,
+	RUNNING = 0x10000
+};
 
 static unsigned counters_in_use(struct unc_platform *p, uint64_t ctl0)
 {
@@ -283,9 +290,9 @@ static void test_sampled_socket(void)
 	unc_platform_close(p);
 }
 
-/* ---- proof, where nothing can be lent */
+/* ---- witnesses */
 
-/* All that counts is shared, an event that counts nothing: a counter that nobody uses is the clock. */
+/* An event that counts nothing: a counter that nobody uses is the clock. */
 static void test_frozen(void)
 {
 	struct unc_platform *p = machine(SNB_WAIT);
@@ -314,30 +321,54 @@ static void test_frozen(void)
 	unc_platform_close(p);
 }
 
-/* A clock is lent by the first until the second comes. */
-static void test_not_lent(void)
+/* Of a unit whose counters all count for somebody none is written to find out why they stand still. */
+static const struct unc_wanted *start_full(struct unc_platform *p, struct unc_session *s)
+{
+	static const char *const event[] = {
+		"cbo0.LLC_VICTIMS:MISS:socket=0", "cbo0.RING_BOUNCES:AK_CORE:socket=0",
+		"cbo0.RING_AD_USED:UP_EVEN:socket=0", "cbo0.RING_AK_USED:UP_EVEN:socket=0"};
+
+	for (int i = 0; i < 4; i++)
+		add(s, event[i]);
+	start(s);
+	CHECK_NUMBER(counters_in_use(p, CTL0), 4);
+	return &s->units.wanted[s->units.slot[0].instance];
+}
+
+/* It was let go by the start, and nobody else counts there: its 0 is true, and stays so. */
+static void test_idle_full(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT ",load=0");
+	struct unc_session *s = session(p, 0);
+	const struct unc_wanted *unit = start_full(p, s);
+
+	CHECK_NUMBER(unit->proof, UNC_STANDS);
+	step(p, 100 * ms);
+	CHECK_NUMBER(value_of(s, 2).flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* It has counted, and nothing shows whether it does: its values are marked until they begin anew. */
+static void test_no_witness(void)
 {
 	struct unc_platform *p = machine(SNB_WAIT);
-	struct unc_session *a = session(p, 0), *b = session(p, 0);
-	static const char event[] = "cbo0.LLC_VICTIMS:MISS:socket=0";
+	struct unc_session *s = session(p, 0);
+	const struct unc_wanted *unit = start_full(p, s);
 
-	add(a, event);
-	add(b, event);
-	start(a);
-	CU_ASSERT(a->units.claim[0].clock.kind == UNC_CLOCK_LENT);
-	start(b);
-	CU_ASSERT(b->units.claim[0].clock.kind == UNC_CLOCK_SPARE);
-	unc_units_lock(&a->units);
-	CHECK_NUMBER(unc_units_prove_again(&a->units, 0, NULL), 0);
-	unc_units_unlock(&a->units);
-	CU_ASSERT(a->units.claim[0].clock.kind == UNC_CLOCK_SPARE);
-	CHECK_NUMBER(unc_session_stop(b), 0);
-	unc_units_lock(&a->units);
-	CHECK_NUMBER(unc_units_prove_again(&a->units, 0, NULL), 0);
-	unc_units_unlock(&a->units);
-	CU_ASSERT(a->units.claim[0].clock.kind == UNC_CLOCK_LENT);
-	unc_session_free(a);
-	unc_session_free(b);
+	step(p, 100 * ms);
+	CHECK_NUMBER(value_of(s, 2).flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+	unc_sim_write(unc_machine_sim(p->machine), msr(p, BOX_CTL, 32), FROZEN);
+	for (int i = 0; i < 2; i++) {
+		step(p, 100 * ms);
+		value_of(s, 2);
+		CHECK_NUMBER(unit->proof, UNC_UNSHOWN);
+		unc_sim_write(unc_machine_sim(p->machine), msr(p, BOX_CTL, 32), RUNNING);
+	}
+	CHECK_NUMBER(unc_session_reset(s), 0);
+	step(p, 100 * ms);
+	CHECK_NUMBER(value_of(s, 2).flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+	unc_session_free(s);
 	unc_platform_close(p);
 }
 
@@ -448,8 +479,9 @@ int main(void)
 		{"a lane", test_lane},
 		{"a counter that ends intervals", test_sampled},
 		{"a socket that overflows freeze", test_sampled_socket},
-		{"frozen, where nothing can be lent", test_frozen},
-		{"a clock is not lent by two", test_not_lent},
+		{"frozen, and nothing moves before", test_frozen},
+		{"idle, and no counter for a witness", test_idle_full},
+		{"no counter for a witness", test_no_witness},
 		{"a stranger clears what is shared", test_cleared},
 		{"and a fixed counter", test_cleared_fixed},
 		{"bits of a filter that nobody looks at", test_other_bits},

@@ -60,8 +60,7 @@ struct unc_ledger_record {
 	uint64_t since; /* programmed, ns since 1970 */
 	int64_t pid;    /* of who has programmed it: */
 	char command[UNC_COMMAND_MAX];
-	uint64_t lent;    /* what it holds for moments; 0: nothing else */
-	uint64_t rest[5]; /* 0 */
+	uint64_t rest[6]; /* 0 */
 	uint64_t holder[UNC_LEDGER_HOLDERS / 64];
 };
 

@@ -35,22 +35,6 @@ struct unc_setting {
 
 enum { UNC_CLAIM_SETTINGS = 48 }; /* 32 programmable counters, fixed ones, filters of the largest */
 
-/* A counter that counts whenever the unit is not frozen. */
-struct unc_clock {
-	enum {
-		UNC_CLOCK_NONE,  /* the unit has no such counter, or none is free for it */
-		UNC_CLOCK_RUNS,  /* it is ours, or has no control, and runs */
-		UNC_CLOCK_TAKEN, /* a fixed counter that somebody has running */
-		/* The control of these is written for a moment: */
-		UNC_CLOCK_FIXED, /* a fixed counter */
-		UNC_CLOCK_LENT,  /* a counter of the session, which lends it */
-		UNC_CLOCK_SPARE  /* a counter that nobody uses */
-	} kind;
-	uint16_t ctl, ctr;
-	uint64_t value; /* of ctl, to count clocks */
-	uint64_t back;  /* of ctl, afterwards */
-};
-
 /* What the set does to one unit. */
 struct unc_claim {
 	const struct unc_instance *instance;
@@ -66,7 +50,6 @@ struct unc_claim {
 		uint64_t start; /* what it is set to; 0: it is left as it is */
 	} counter[UNC_CLAIM_SETTINGS];
 	size_t n_controls, n_filters;
-	struct unc_clock clock;
 	uint64_t unit_ctl; /* as found, where it can be read */
 	enum {
 		UNC_ALONE,

@@ -11,9 +11,8 @@
  *   join.c         what another session counts already
  *   frozen.c       whether a unit or a socket is frozen, and what lets it go on
  *   reclaim.c      what ended processes have left
- *   clock.c        clocks that tell whether units count
  *   settings.c     settings of registers for slots
- *   prove.c        whether units count
+ *   witness.c      whether units count
  *   verify.c       whether what was read is ours
  *   registers.c    units that are counted by their registers
  *   driver_check.c whether units count that the kernel's driver counts for us
@@ -148,25 +147,6 @@ int unc_units_go_on(struct unc_units *, const struct unc_instance *,
 /* Lets those sockets (bits) go on where nobody else counts. 1: some could be; 0; or an error. */
 int unc_units_unfreeze(struct unc_units *, uint64_t sockets, struct unc_error *err);
 
-/* ---- clock.c: the code of a clock; NULL: it has none. It stays until the next is asked for. */
-const struct unc_code *unc_clock_code(struct unc_units *, const struct unc_tbl_event *);
-/* The first clock of the table that a unit can have, whose slots are given. */
-void unc_units_find_clock(struct unc_units *, struct unc_claim *, const uint32_t *slots, size_t n);
-/* A unit takes another of its counters, if there is one, where somebody else has taken the one that
- * was to be lent. */
-void unc_units_renew_clock(struct unc_units *, struct unc_claim *);
-/* Units that have not shown that they count. */
-struct unc_suspects {
-	struct unc_claim **unit;
-	size_t n;
-};
-enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
-/* Lets a clock run on each suspect for a moment; leaves those where it does not move. */
-int unc_units_run_clocks(struct unc_units *, struct unc_suspects *, struct unc_error *err);
-/* Whether clocks stand still that other units of a socket, one a type, have to spare, and so it
- * is frozen: 1 or 0; or an error. */
-int unc_units_socket_stands(struct unc_units *, unsigned socket, struct unc_error *err);
-
 /* ---- registers: settings.c */
 int unc_settings_look(struct unc_units *, const struct unc_instance *, const uint32_t *slots,
 		      size_t n, struct unc_plan *found, struct unc_error *err);
@@ -177,7 +157,10 @@ int unc_settings_claim(struct unc_units *, struct unc_claim *, const struct unc_
 int unc_settings_busy(struct unc_units *, const struct unc_instance *,
 		      const struct unc_assignment *, const struct unc_others *others,
 		      const struct unc_plan *found, struct unc_error *err);
-/* prove.c: after programming: whether claim[first] and those behind it count; sockets that an ended
+/* witness.c: the code of a clock; NULL: it has none. It stays until the next is asked for. */
+const struct unc_code *unc_clock_code(struct unc_units *, const struct unc_tbl_event *);
+enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
+/* After programming: whether claim[first] and those behind it count; sockets that an ended
  * program has left frozen go on. Whether those that did count still do. */
 int unc_units_prove(struct unc_units *, size_t first, struct unc_error *err);
 int unc_units_prove_again(struct unc_units *, size_t first, struct unc_error *err);

@@ -219,9 +219,6 @@ static int note_setting(struct unc_units *s, const struct unc_claim *u, struct u
 			r.value = setting->value;
 		set_value(s, &r, setting->value, setting->mask);
 		r.alone = setting->by == UNC_WRITTEN_ALONE;
-		r.lent = u->clock.kind == UNC_CLOCK_LENT && u->clock.ctl == setting->reg
-				 ? u->clock.value
-				 : 0;
 	}
 	rc = unc_ledger_put(s->platform->ledger, &r, err);
 	if (rc == 0)
@@ -278,27 +275,21 @@ int unc_units_note(struct unc_units *s, size_t first, struct unc_error *err)
 	return rc;
 }
 
-int unc_units_note_lent(struct unc_units *s, const struct unc_claim *u, struct unc_error *err)
+int unc_units_note_moment(struct unc_units *s, const struct unc_instance *u, uint16_t reg,
+			  uint64_t found, uint64_t value, struct unc_error *err)
 {
-	const struct unc_clock *c = &u->clock;
 	struct unc_ledger_record r;
 
-	if (c->kind < UNC_CLOCK_FIXED ||
-	    !begin_record(s, u->instance, c->ctl, UNC_HELD_CONTROL, false, c->back, &r) ||
-	    r.lent == c->value)
+	if (!begin_record(s, u, reg, UNC_HELD_CONTROL, false, found, &r))
 		return 0;
-	if (c->kind != UNC_CLOCK_LENT)
-		set_value(s, &r, c->value, UINT64_MAX);
-	r.lent = c->value;
+	set_value(s, &r, value, UINT64_MAX);
 	return unc_ledger_put(s->platform->ledger, &r, err);
 }
 
-void unc_units_drop_lent(struct unc_units *s, const struct unc_claim *u)
+void unc_units_drop_moment(struct unc_units *s, const struct unc_instance *u, uint16_t reg)
 {
-	struct unc_ledger_record *r = NULL;
+	struct unc_ledger_record *r = held_record(s, u, reg);
 
-	if (u->clock.kind >= UNC_CLOCK_FIXED && u->clock.kind != UNC_CLOCK_LENT)
-		r = own_record(s, u->instance, u->clock.ctl);
 	if (r)
 		unc_ledger_remove(s->platform->ledger, r);
 }

@@ -25,9 +25,10 @@ int unc_units_note(struct unc_units *, size_t first, struct unc_error *err);
 void unc_units_leave_ledger(struct unc_units *);
 /* That nothing drives a unit that was let go. */
 int unc_units_note_idle(struct unc_units *, const struct unc_claim *, struct unc_error *err);
-/* The control of a clock that is about to run, and that it does not any more. */
-int unc_units_note_lent(struct unc_units *, const struct unc_claim *, struct unc_error *err);
-void unc_units_drop_lent(struct unc_units *, const struct unc_claim *);
+/* A control that is about to be written for a moment, and that it is as it was found again. */
+int unc_units_note_moment(struct unc_units *, const struct unc_instance *, uint16_t reg,
+			  uint64_t found, uint64_t value, struct unc_error *err);
+void unc_units_drop_moment(struct unc_units *, const struct unc_instance *, uint16_t reg);
 /* Which register stands for a socket that overflows may freeze. */
 static inline uint16_t unc_socket_reg(const struct unc_tbl_type *type)
 {
@@ -48,8 +49,7 @@ void unc_units_release(struct unc_units *, size_t first, const struct unc_plan *
 /* What was found in a register that holds `now`, with the bits that no session has chosen as they
  * are: those are for others to set. */
 uint64_t unc_units_as_found(const struct unc_ledger_record *, uint64_t now);
-/* reclaim.c: whether a register that holds `now` holds what its record says: as programmed, or
- * while it was lent. */
+/* reclaim.c: whether a register that holds `now` holds what its record says. */
 bool unc_units_recorded(const struct unc_units *, const struct unc_instance *, uint16_t reg,
 			const struct unc_ledger_record *, uint64_t now);
 

@@ -82,11 +82,11 @@ static struct unc_ledger_record *reclaimed(const struct unc_units *s, const stru
 static bool is_torn(const struct unc_tbl_reg *reg, const struct unc_ledger_record *r, uint64_t now)
 {
 	const uint64_t low = UINT32_MAX;
-	const uint64_t held[] = {r->found, r->value, r->lent ? r->lent : r->value};
+	const uint64_t held[] = {r->found, r->value};
 	bool torn = false;
 
-	for (int i = 0; i < 3; i++)
-		for (int k = 0; k < 3; k++)
+	for (int i = 0; i < 2; i++)
+		for (int k = 0; k < 2; k++)
 			torn |= (held[i] & low) &&
 				!((now ^ ((held[i] & ~low) | (held[k] & low))) & reg->write_mask);
 	return torn && r->key.space == UNC_SPACE_PCI && reg->width == 64 &&
@@ -99,7 +99,6 @@ bool unc_units_recorded(const struct unc_units *s, const struct unc_instance *u,
 	const struct unc_table *t = s->platform->table;
 
 	return !((now ^ r->value) & r->mask & unc_telling_bits(t, u, reg, r->value)) ||
-	       (r->lent && !((now ^ r->lent) & unc_telling_bits(t, u, reg, r->lent))) ||
 	       is_torn(&t->reg[reg], r, now);
 }
 

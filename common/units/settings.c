@@ -366,7 +366,5 @@ int unc_settings_claim(struct unc_units *s, struct unc_claim *u, const struct un
 		for (size_t i = 0; i < a->n && rc == 0; i++)
 			if (is_lead(t, type, &s->slot[a->slot[i]].code, a->counter[i]) == leads)
 				rc = set_slot(s, u, a, i, &o->others, found, err);
-	if (rc == 0)
-		unc_units_find_clock(s, u, a->slot, a->n);
 	return rc;
 }

@@ -85,8 +85,9 @@ struct unc_slot {
 enum unc_proof {
 	UNC_UNPROVEN,
 	UNC_COUNTS,
-	UNC_STANDS,  /* it cannot be frozen: nothing drives it, and 0 is true */
-	UNC_DOUBTFUL /* somebody else counts there and may have frozen it */
+	UNC_STANDS,   /* it cannot be frozen: nothing drives it, and 0 is true */
+	UNC_DOUBTFUL, /* somebody else counts there and may have frozen it */
+	UNC_UNSHOWN   /* for a while nothing has shown whether it counts */
 };
 
 /* A unit of the machine, as far as it is wanted. */
@@ -125,7 +126,7 @@ struct unc_units {
 	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts: */
 	uint32_t *read_slot;     /* first those that count always, then those of the turn */
 	size_t n_reads, n_always;
-	struct { /* of a type, as encoded last: for clock.c alone */
+	struct { /* of a type, as encoded last: for witness.c alone */
 		const struct unc_tbl_event *event;
 		struct unc_code code;
 		int failed; /* why it is none */

@@ -135,15 +135,14 @@ static int check(struct unc_units *s, size_t first, enum unc_check_kind kind, st
 		s->verified_ns = ns;
 	if (first == 0 && kind == UNC_PROVE)
 		s->proven_ns = ns;
-	/* Registers last: a clock that is lent changes what they count. */
-	for (int i = OWNERS; i-- > 0 && rc == 0;)
+	for (int i = 0; i < OWNERS && rc == 0; i++)
 		rc = owners[i]->check(s, first, kind, err);
 	return rc;
 }
 
 int unc_units_check_due(struct unc_units *s, struct unc_error *err)
 {
-	/* ns: it costs as much as a read; a clock that is lent takes time from what is counted. */
+	/* ns: it costs as much as a read; where nothing moves clocks are asked. */
 	const uint64_t often = 1000000, prove_often = 50000000;
 	uint64_t ns, tsc;
 	bool prove;
@@ -152,7 +151,7 @@ int unc_units_check_due(struct unc_units *s, struct unc_error *err)
 	unc_platform_now(s->platform, &ns, &tsc);
 	if (ns - s->verified_ns < often)
 		return 0;
-	/* Who starts meanwhile must not find a clock that is lent; nobody is waited for. */
+	/* Who starts meanwhile must not find a counter that is a witness; nobody is waited for. */
 	prove = ns - s->proven_ns >= prove_often && unc_units_try_lock(s);
 	rc = check(s, 0, prove ? UNC_PROVE : UNC_COMPARE, err);
 	if (prove)
@@ -251,6 +250,9 @@ void unc_units_forget(struct unc_units *s)
 		s->slot[i].total = s->slot[i].driver.shown = 0;
 		s->slot[i].time = (struct unc_run_time){0};
 	}
+	for (size_t i = 0; i < s->platform->instances.n; i++)
+		if (s->wanted[i].proof == UNC_UNSHOWN)
+			s->wanted[i].proof = UNC_COUNTS;
 	s->idled = false;
 }
 

@@ -188,8 +188,6 @@ static int take_shown(struct unc_units *s, struct unc_claim *u, struct unc_setti
 
 	setting->shown = now;
 	setting->state = UNC_SHOWN;
-	if (u->clock.kind == UNC_CLOCK_LENT && setting->reg == u->clock.ctl)
-		u->clock.back = now & t->reg[setting->reg].write_mask;
 	if (!((now ^ setting->value) & telling_bits(s, u, setting)))
 		return 0;
 	setting->state = UNC_NOT_OURS;
