@@ -40,7 +40,7 @@ struct item {
 	bool named;   /* by the configuration itself, not by a group */
 	bool going;   /* the interval before had a value: total goes on */
 	bool begun;   /* a value was sent */
-	bool partial; /* the log has it */
+	unsigned told; /* UNC_VALUE_PARTIAL and UNPROVEN: the log has it */
 	double total;
 	c_complain_t complaint;
 };

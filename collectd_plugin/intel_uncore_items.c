@@ -46,11 +46,12 @@ static int left_out(bool of_group, const char *name, const char *why)
 
 void intel_uncore_tell_partial(struct item *item)
 {
-	const char *without = item->partial ? "" : unc_session_partial(self.session, item->id);
+	const char *without =
+		item->told & UNC_VALUE_PARTIAL ? "" : unc_session_partial(self.session, item->id);
 
 	if (!*without)
 		return;
-	item->partial = true;
+	item->told |= UNC_VALUE_PARTIAL;
 	WARNING(LOG "%s/%s: partial sum, without %s%s", item->vl.plugin_instance,
 		item->vl.type_instance, without,
 		self.whole_only ? "; not sent (PartialSums false)" : "");

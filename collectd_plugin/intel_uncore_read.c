@@ -63,6 +63,10 @@ static void send_item(struct item *item, cdtime_t now)
 			  item->vl.plugin_instance, item->vl.type_instance);
 	if (value->flags & UNC_VALUE_PARTIAL)
 		intel_uncore_tell_partial(item);
+	if (value->flags & UNC_VALUE_UNPROVEN & ~item->told)
+		WARNING(LOG "%s/%s: %s", item->vl.plugin_instance, item->vl.type_instance,
+			unc_session_reason(self.session, item->id));
+	item->told |= value->flags & UNC_VALUE_UNPROVEN;
 	if ((value->flags & wanted) == wanted && !isnan(value->interval) &&
 	    !(value->flags & UNC_VALUE_PARTIAL && self.whole_only))
 		dispatch(item, value->interval, now);

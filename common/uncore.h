@@ -561,7 +561,9 @@ enum {
 	UNC_VALUE_ESTIMATED = 4, /* not measured all of the time: scaled to all of it */
 	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_missing() */
 	UNC_VALUE_LOST = 16,     /* not VALID until the session starts anew: unc_session_reason() */
-	UNC_VALUE_WAITS = 32     /* not VALID yet: a pass that it needs has not had its turn */
+	UNC_VALUE_WAITS = 32,    /* not VALID yet: a pass that it needs has not had its turn */
+	UNC_VALUE_UNPROVEN = 64  /* for a while since start or reset nothing has shown whether a unit
+	                            counts: somebody may have frozen it. unc_session_reason() */
 };
 
 struct unc_value {
@@ -597,8 +599,8 @@ struct unc_value {
 UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n, size_t size);
 
 /*
- * Why the last value of item `id` is not VALID, as a sentence; "" if it is, or if there is no such
- * item. Owned by the session, until its next call; unc_session_error() is the same text then.
+ * Why the last value of item `id` is not VALID, or is UNPROVEN, as a sentence; "" where neither is
+ * so, or if there is no such item. Owned by the session, until its next call; unc_session_error() is the same text then.
  */
 UNC_API const char *unc_session_reason(struct unc_session *, int id);
 

@@ -188,6 +188,15 @@ static int fail_value(struct control *control, int item)
 	return PAPI_ECLOST;
 }
 
+/* Nothing shows whether what it counts is all: said once. */
+static void warn_unproven(struct control *control, int item)
+{
+	if (!(control->read[item].flags & UNC_VALUE_UNPROVEN) || control->items[item].told)
+		return;
+	control->items[item].told = 1;
+	PAPIWARN("intel_uncore: %s", intel_uncore.session_reason(control->session, item));
+}
+
 /* A gauge travels as the bits of a double, NaN if it means nothing. An integer has no such value:
  * the read fails. */
 static int set_value(struct control *control, int item)
@@ -197,6 +206,7 @@ static int set_value(struct control *control, int item)
 	long long *out = &control->values[control->items[item].position];
 	double number = value->flags & UNC_VALUE_VALID ? value->value : __builtin_nan("");
 
+	warn_unproven(control, item);
 	if (metric && metric->kind == UNC_METRIC_GAUGE) {
 		/* Says so: no NaN of nothing to nothing. */
 		if (value->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS))

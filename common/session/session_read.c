@@ -281,6 +281,12 @@ static bool is_idle(const struct unc_session *s, uint32_t slot)
 	return run.idle && !run.ran;
 }
 
+/* Nothing has shown whether its unit counts. */
+static bool is_unproven(const struct unc_session *s, uint32_t slot)
+{
+	return s->units.wanted[s->units.slot[slot].instance].proof == UNC_UNSHOWN;
+}
+
 /* The first slot of an item of which that is true. */
 static const struct unc_slot *find_slot(const struct unc_session *s,
 					const struct unc_session_item *item,
@@ -367,6 +373,8 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		if (evaluate(s, item, true, &v->interval) < 0)
 			v->interval = NAN;
 	}
+	if (find_slot(s, item, is_unproven))
+		v->flags |= UNC_VALUE_UNPROVEN;
 	if (find_slot(s, item, is_late) || unmeasured(s, item, v->interval_seconds)) {
 		v->delta = 0;
 		v->interval = NAN;
@@ -409,6 +417,8 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		why = unc_expr_why(item->expr, s->scratch, &vars);
 		unc_fail(&s->error, UNC_ERR_RANGE, "%s", why ? why : "");
 	}
+	if (!*s->error.text && (slot = find_slot(s, item, is_unproven)))
+		unc_slot_unproven(&s->units, slot, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	return s->error.text;
 }

@@ -131,6 +131,18 @@ void unc_slot_loss(const struct unc_units *s, const struct unc_slot *slot, struc
 	}
 }
 
+void unc_slot_unproven(const struct unc_units *s, const struct unc_slot *slot,
+		       struct unc_error *err)
+{
+	char unit[64];
+
+	unc_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	unc_fail(err, UNC_ERR_BUSY,
+		 "%s: no counter of %s has moved for a while, and none is free for a clock: "
+		 "nothing shows whether somebody has frozen it",
+		 slot->name, unit);
+}
+
 /* Whether a slot counts by a control, and not always. */
 static bool is_programmed(const struct unc_units *s, const struct unc_slot *slot)
 {

@@ -155,6 +155,8 @@ void unc_units_lose_all(struct unc_units *, uint32_t instance);
 void unc_slot_loss(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_idle(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_late(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
+/* The same of one of a unit that is UNC_UNSHOWN. */
+void unc_slot_unproven(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 
 /* frozen.c: what unit control says that holds this (NULL: it was not read): enum unc_unit_state;
  * -1: that cannot be known. */
