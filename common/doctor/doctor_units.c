@@ -106,11 +106,14 @@ static bool programmable(const struct doctor *d, const struct use *use)
 static bool read_counter(const struct doctor *d, const struct unc_found *f, uint64_t *value)
 {
 	struct unc_plan plan = {0};
+	const uint64_t *now = NULL;
 	bool done = !(d->table->reg[f->ctr].flags & (UNC_REG_WO | UNC_REG_FROZEN)) &&
 		    unc_plan_add(d->table, &plan, f->instance, f->ctr, UNC_OP_READ, 0, NULL) == 0 &&
 		    unc_access_read(d->platform->access, plan.op, plan.n, NULL) == 0 &&
-		    unc_plan_value(&plan, f->instance, f->ctr, value);
+		    (now = unc_plan_value(&plan, f->instance, f->ctr)) != NULL;
 
+	if (done)
+		*value = *now;
 	unc_plan_free(&plan);
 	return done;
 }
@@ -180,7 +183,12 @@ static struct unit_use use_of(const struct doctor *d, const struct looks *looks,
 static bool value_of(const struct doctor *d, const struct looks *looks,
 		     const struct unc_instance *u, uint16_t reg, uint64_t *value)
 {
-	return unc_plan_value(&looks->found.read[u - d->platform->instances.unit], u, reg, value);
+	const uint64_t *found =
+		unc_plan_value(&looks->found.read[u - d->platform->instances.unit], u, reg);
+
+	if (found)
+		*value = *found;
+	return found != NULL;
 }
 
 /* ------------------------------------------------------------------ counters in use */

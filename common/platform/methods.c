@@ -9,6 +9,7 @@
 
 #include "access/access_ways.h"
 #include "base/text.h"
+#include "host/perf_users.h"
 #include "platform/platform.h"
 
 /* ---- what the kernel has */
@@ -265,4 +266,34 @@ bool unc_platform_lacks(const void *platform, unsigned type)
 		if (p->instances.unit[i].type == unc_type_pool(p->table, type))
 			return false;
 	return p->access != NULL;
+}
+
+/* ---- who else may count through it */
+
+static bool has_pmu(const struct unc_platform *p, const char *name)
+{
+	const struct unc_machine_events *events = p->machine->events;
+	char mask[256];
+	uint32_t type;
+
+	if (events)
+		return events->find(p->machine, name, &type, mask, sizeof(mask)) == 0;
+	return !p->machine->simulated &&
+	       unc_fs_exists(p->fs, "/sys/bus/event_source/devices/%s", name);
+}
+
+bool unc_platform_has_driver(const struct unc_platform *p, const struct unc_instance *u)
+{
+	char name[UNC_KERNEL_NAME];
+	bool has = false;
+
+	for (unsigned k = 0; k < UNC_KERNEL_PMUS && !has; k++)
+		has = unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
+		      has_pmu(p, name);
+	return has;
+}
+
+bool unc_platform_kernel_counts(const struct unc_platform *p)
+{
+	return p->access && !p->machine->simulated && unc_perf_may_count(p->fs);
 }

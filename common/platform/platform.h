@@ -90,6 +90,13 @@ enum { UNC_BY_REGISTERS = 1, UNC_BY_KERNEL = 2 };
 unsigned unc_platform_methods(const struct unc_platform *, size_t instance, const struct unc_code *,
 			      struct unc_error *err);
 
+/* Whether the kernel may count on a unit, now. */
+bool unc_platform_has_driver(const struct unc_platform *, const struct unc_instance *);
+/* Whether others may have the kernel's driver count on the machine. It looks at nobody's controls,
+ * and not at its own again: one of ours that it has taken for the same event cannot be told from
+ * ours. So nothing is restored on its units, and the records stay, orphaned, for a later start. */
+bool unc_platform_kernel_counts(const struct unc_platform *);
+
 /* Whether the machine has no unit of a type; unc_lacks_fn. One that may exist is in the list. */
 bool unc_platform_lacks(const void *platform, unsigned type);
 

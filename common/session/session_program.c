@@ -106,7 +106,7 @@ static int begin_turn(struct unc_session *s, enum unc_extent extent, struct unc_
 
 	s->units.n_turns = s->n_passes;
 	unc_units_lock(&s->units);
-	rc = unc_units_reclaim(&s->units, extent, false, err);
+	rc = unc_units_reclaim(&s->units, extent, UNC_BELIEVED, err);
 	if (rc == 0)
 		rc = unc_units_start(&s->units, extent, err);
 	if (rc == 0 && extent == UNC_ALL)

@@ -189,7 +189,7 @@ static double measure_time(const struct unc_session *s, const struct unc_measure
 	bool rotates = m->n_always < m->n_slots;
 	double time = rotates && (!m->n_always || of_pass < of_all) ? of_pass : of_all;
 
-	for (uint32_t i = 0; i < m->n_slots && s->units.idled; i++)
+	for (uint32_t i = 0; i < m->n_slots && s->units.flawed; i++)
 		time = fmin(time, slot_time(s, m->slot[i], interval));
 	return time;
 }
@@ -292,9 +292,7 @@ static const struct unc_slot *find_slot(const struct unc_session *s,
 					const struct unc_session_item *item,
 					bool (*has)(const struct unc_session *, uint32_t slot))
 {
-	bool any = s->units.flawed || s->units.idled;
-
-	for (uint32_t k = 0; k < item->n_measures && any; k++) {
+	for (uint32_t k = 0; k < item->n_measures && s->units.flawed; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++)

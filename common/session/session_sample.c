@@ -272,7 +272,7 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 	pthread_mutex_lock(&s->lock);
 	rc = find_carried(s, &carried, &s->error);
 	if (rc == 0 && carried) {
-		bool alone = unc_units_try_lock(&s->units);
+		bool alone = unc_units_try_lock(&s->units) == 0;
 
 		if (alone)
 			unc_units_find_company(&s->units);

@@ -163,7 +163,7 @@ static int may_freeze(struct unc_session *s, const struct unc_trigger *t, bool *
 	uint8_t freezes = type_of(s, t)->overflow.freezes;
 
 	*may = freeze_bits(s, t) && freezes != UNC_FREEZES_NOTHING &&
-	       unc_units_alone(&s->units, t->instance);
+	       unc_units_company(&s->units, t->instance) == UNC_ALONE;
 	if (!*may || freezes != UNC_FREEZES_SOCKET)
 		return 0;
 	*may = (s->flags & UNC_SESSION_FREEZE) && t->ubox;

@@ -65,6 +65,14 @@ enum unc_unit_state unc_unit_state(const struct unc_table *t, const struct unc_t
 	return (unit_ctl ^ frozen) & tells ? UNC_UNIT_PARTLY : UNC_UNIT_FROZEN;
 }
 
+bool unc_type_restores(const struct unc_table *t, const struct unc_tbl_type *type)
+{
+	for (uint32_t i = 0; i < type->steps_stop.n; i++)
+		if (t->step[type->steps_stop.first + i].kind == UNC_STEP_FOUND)
+			return true;
+	return false;
+}
+
 const struct unc_tbl_set *unc_find_set(const struct unc_table *t, const struct unc_range *sets,
 				       uint16_t field)
 {

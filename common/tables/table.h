@@ -513,6 +513,12 @@ static inline uint16_t unc_type_ctr(const struct unc_tbl_type *type, unsigned nu
 	return (uint16_t)(type->first_ctr + number - type->first);
 }
 
+/* Whether a register can be read. */
+static inline bool unc_reg_shows(const struct unc_table *t, uint16_t reg)
+{
+	return reg != UNC_NONE && !(t->reg[reg].flags & UNC_REG_WO);
+}
+
 /* The bit of a unit in the socket's status, by the tables; -1: none. */
 static inline int unc_type_global(const struct unc_tbl_type *type, unsigned index)
 {
@@ -556,6 +562,8 @@ const struct unc_tbl_set *unc_find_set(const struct unc_table *, const struct un
 bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
 /* The bits that settings make in a register (UNC_NONE: in the control of a counter). */
 uint64_t unc_sets_bits(const struct unc_table *, const struct unc_range *sets, uint16_t reg);
+/* Whether stopping restores unit control, where nobody else counts. */
+bool unc_type_restores(const struct unc_table *, const struct unc_tbl_type *);
 /* What unit control, as it was read, says of the counters of a unit: some may run, by the bits in which
  * the steps `freeze` and `unfreeze` differ. A unit without these steps runs. */
 enum unc_unit_state { UNC_UNIT_RUNS, UNC_UNIT_PARTLY, UNC_UNIT_FROZEN };

@@ -51,17 +51,17 @@ struct unc_claim {
 	} counter[UNC_CLAIM_SETTINGS];
 	size_t n_controls, n_filters;
 	uint64_t unit_ctl; /* as found, where it can be read */
-	enum {
+	enum unc_company {
 		UNC_ALONE,
 		UNC_SHARED, /* somebody else counts on this unit: no freeze */
 		UNC_LEFT    /* the kernel's driver may, with what is ours: nothing is restored */
 	} company;
 	enum {
 		UNC_FOUND_GOING,
-		UNC_FOUND_IDLE,   /* who let it go has found that nothing drives it */
-		UNC_FOUND_STOPPED /* somebody has stopped it under sessions of ours: it stays so */
+		UNC_FOUND_IDLE,    /* who let it go has found that nothing drives it */
+		UNC_FOUND_STOPPED, /* somebody has stopped it under sessions of ours: it stays so */
+		UNC_FOUND_TAKEN    /* later: unit control was changed, and is not restored */
 	} found;
-	bool taken; /* somebody has changed unit control: it is not restored */
 };
 
 /* Slots of a unit with their counters. */
@@ -84,8 +84,6 @@ int unc_plan_steps(const struct unc_table *, const struct unc_claim *, size_t n,
  * other by what they count. */
 int unc_plan_look(const struct unc_table *, const struct unc_claim *, size_t n,
 		  struct unc_plan *out, struct unc_error *err);
-/* Whether stopping restores unit control, where nobody else counts. */
-bool unc_plan_restores(const struct unc_table *, const struct unc_tbl_type *);
 /* The control or filter of a claim; NULL: it is none of ours. */
 struct unc_setting *unc_claim_setting(struct unc_claim *, uint16_t reg);
 

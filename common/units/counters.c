@@ -77,7 +77,7 @@ static int add_holders(struct look *look, const struct unc_ledger_record *r, str
 static int add_outsider(struct look *look, struct unc_found *row)
 {
 	row->owner = UNC_OWNER_FOREIGN;
-	if (!unc_units_has_driver(look->units->platform, row->instance))
+	if (!unc_platform_has_driver(look->units->platform, row->instance))
 		return add_row(look, row);
 	find_users(look);
 	if (look->users.all && !look->users.n)
@@ -237,7 +237,7 @@ void unc_counters_warn(struct unc_units *s, const struct unc_counters *c)
 
 /* ---- telling */
 
-static int tell(const struct unc_platform *p, const struct unc_found *f, bool done,
+static int tell(const struct unc_platform *p, const struct unc_found *f, enum unc_release what,
 		unc_counter_fn fn, void *user)
 {
 	const struct unc_table *t = p->table;
@@ -251,9 +251,7 @@ static int tell(const struct unc_platform *p, const struct unc_found *f, bool do
 		.pid = f->pid > 0 && f->pid <= INT_MAX ? (int)f->pid : 0,
 		.command = f->command,
 		.since = (double)f->since / 1e9,
-		.release = !done         ? UNC_RELEASE_FOUND
-			   : f->why.code ? UNC_RELEASE_KEPT
-					 : UNC_RELEASE_DONE,
+		.release = what == UNC_RELEASE_DONE && f->why.code ? UNC_RELEASE_KEPT : what,
 		.reason = f->why.text,
 	};
 
@@ -263,13 +261,13 @@ static int tell(const struct unc_platform *p, const struct unc_found *f, bool do
 	return fn(user, &row);
 }
 
-int unc_counters_tell(const struct unc_platform *p, const struct unc_counters *c, bool done,
-		      unc_counter_fn fn, void *user)
+int unc_counters_tell(const struct unc_platform *p, const struct unc_counters *c,
+		      enum unc_release what, unc_counter_fn fn, void *user)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < c->n && rc == 0; i++)
-		rc = tell(p, &c->row[i], done, fn, user);
+		rc = tell(p, &c->row[i], what, fn, user);
 	return rc;
 }
 
@@ -301,7 +299,7 @@ int unc_counters_walk(struct unc_platform *p, unc_counter_fn fn, void *user)
 	int rc = unc_counters_once(p, &found, &err);
 
 	if (rc == 0)
-		rc = unc_counters_tell(p, &found, false, fn, user);
+		rc = unc_counters_tell(p, &found, UNC_RELEASE_FOUND, fn, user);
 	if (rc == 0 && found.failed.code)
 		err = found.failed;
 	unc_counters_free(&found);

@@ -40,8 +40,8 @@ int unc_counters_look(struct unc_units *, struct unc_counters *out, struct unc_e
 void unc_counters_free(struct unc_counters *);
 /* The same with a session and its lock for just this look. Free `out` whatever came of it. */
 int unc_counters_once(struct unc_platform *, struct unc_counters *out, struct unc_error *err);
-/* Tells fn of all of them; `release`: before anything was done, or what came of it. */
-int unc_counters_tell(const struct unc_platform *, const struct unc_counters *, bool done,
+/* Tells fn of all of them: UNC_RELEASE_FOUND, or _DONE, which is _KEPT where they were. */
+int unc_counters_tell(const struct unc_platform *, const struct unc_counters *, enum unc_release,
 		      unc_counter_fn fn, void *user);
 /* The row of a control; NULL: its counter is off. */
 const struct unc_found *unc_counters_find(const struct unc_counters *, const struct unc_instance *,

@@ -61,7 +61,7 @@ static int choose(struct unc_units *s, uint32_t instance, bool *unloaded, struct
 	if (by == UNC_BY_REGISTERS ||
 	    (by != UNC_BY_KERNEL && (!p->kernel[instance].before || is_claimed(s, u))))
 		return 0;
-	if (by != UNC_BY_KERNEL && !unc_units_has_driver(p, u)) {
+	if (by != UNC_BY_KERNEL && !unc_platform_has_driver(p, u)) {
 		*unloaded = true;
 		return 0;
 	}
@@ -271,7 +271,7 @@ static void driver_timed(struct unc_units *s, struct unc_slot *slot, const struc
 	if (!slot->begin) {
 		slot->time.ran += now.ran - slot->driver.last.ran;
 		slot->time.idle += now.idle - slot->driver.last.idle;
-		s->idled |= slot->time.idle != 0;
+		s->flawed |= slot->time.idle != 0;
 	}
 	slot->driver.last = now;
 }

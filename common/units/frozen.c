@@ -28,7 +28,7 @@ int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
 	const struct unc_tbl_type *type = &t->type[u->type];
 	const struct unc_claim unit = {.instance = u, .n_controls = 1};
 	struct unc_plan look = {0}, plan = {0};
-	uint64_t control;
+	const uint64_t *control;
 	bool shared = false;
 	int frozen = -1, rc = unc_occupancy_look(t, u, tells_state, t, &look, err);
 
@@ -39,13 +39,13 @@ int unc_units_go_on(struct unc_units *s, const struct unc_instance *u,
 					err);
 	if (rc == 0) {
 		shared = unc_occupancy(t, &look, u, NULL).shared;
-		if (unc_plan_value(&look, u, type->unit_ctl, &control))
-			frozen = unc_unit_frozen(t, u, &control);
+		if ((control = unc_plan_value(&look, u, type->unit_ctl)) != NULL)
+			frozen = unc_unit_frozen(t, u, control);
 	}
 	unc_plan_free(&look);
 	if (rc == 0 && frozen != UNC_UNIT_RUNS && (orphan || !shared))
 		rc = unc_plan_steps(t, &unit, 1, UNC_LET_GO, &plan, err);
-	if (rc == 0 && orphan && !shared && unc_plan_restores(t, type))
+	if (rc == 0 && orphan && !shared && unc_type_restores(t, type))
 		rc = unc_plan_add(t, &plan, u, type->unit_ctl, UNC_OP_WRITE,
 				  orphan->found & t->reg[type->unit_ctl].write_mask, err);
 	return unc_units_run_once(s, &plan, rc, "letting a unit go on", err);

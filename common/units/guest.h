@@ -48,8 +48,8 @@ void unc_units_drop_socket(struct unc_units *, const struct unc_instance *ubox);
 struct unc_claim *unc_units_claimed(const struct unc_units *, const struct unc_instance *);
 /* registers.c. Adds bits to the control of a slot that is claimed, before it is written. */
 void unc_units_add_bits(struct unc_units *, const struct unc_slot *, uint64_t bits);
-/* Whether nobody else counts on a unit that is claimed. */
-bool unc_units_alone(const struct unc_units *, const struct unc_instance *);
+/* Who else counts on a unit that is claimed. */
+enum unc_company unc_units_company(const struct unc_units *, const struct unc_instance *);
 /* Units to which others have come since they were claimed are not ours to freeze any more. */
 void unc_units_find_company(struct unc_units *);
 /* Freezes the units (UNC_FREEZE), or lets them go on (UNC_LET_GO), those left out on which somebody

@@ -153,6 +153,10 @@ int unc_settings_look(struct unc_units *, const struct unc_instance *, const uin
 int unc_settings_claim(struct unc_units *, struct unc_claim *, const struct unc_assignment *,
 		       const struct unc_occupancy *, const struct unc_plan *found,
 		       struct unc_error *err);
+/* Whether only sessions of the ledger count on a unit, of which the first has found that nothing
+ * drives it. */
+bool unc_units_idle(const struct unc_units *, const struct unc_instance *,
+		    const struct unc_plan *found);
 /* The sentence of an assignment that has failed. */
 int unc_settings_busy(struct unc_units *, const struct unc_instance *,
 		      const struct unc_assignment *, const struct unc_others *others,

@@ -28,13 +28,13 @@ static const struct unc_ledger_record *live(const struct unc_units *s, const str
 					    uint16_t reg, bool filter, const struct unc_plan *found)
 {
 	const struct unc_ledger_record *r = unc_units_record(s, u, reg);
-	uint64_t now, tells;
+	const uint64_t *now = unc_plan_value(found, u, reg);
+	uint64_t tells;
 
-	if (!r || r->alone || r->role != (filter ? UNC_HELD_FILTER : UNC_HELD_CONTROL) ||
-	    !unc_plan_value(found, u, reg, &now))
+	if (!r || r->alone || r->role != (filter ? UNC_HELD_FILTER : UNC_HELD_CONTROL) || !now)
 		return NULL;
 	tells = unc_telling_bits(s->platform->table, u, reg, r->value);
-	return (now ^ r->value) & tells & r->mask ? NULL : r;
+	return (*now ^ r->value) & tells & r->mask ? NULL : r;
 }
 
 static bool may_join(const struct unc_units *s, const struct unc_instance *u,
@@ -133,19 +133,4 @@ void unc_units_add_cleared(const struct unc_units *s, const struct unc_instance 
 		o->others.one[o->others.n++] = (struct unc_other){
 			.ctl = unc_units_record(s, u, ctl)->value, .counter = t->reg[ctl].number};
 	}
-}
-
-bool unc_units_idle(const struct unc_units *s, const struct unc_instance *u,
-		    const struct unc_plan *found)
-{
-	const struct unc_table *t = s->platform->table;
-	const struct unc_ledger_record *r = unc_units_record(s, u, t->type[u->type].unit_ctl);
-
-	for (size_t i = 0; i < found->n; i++)
-		if (unc_counter_in_use(t, found, i) != UNC_NONE &&
-		    !unc_units_shares(s, u, found->tag[i].reg))
-			return false;
-	/* Who is not believed might have a frozen unit taken for an idle one. */
-	return unc_units_other(s, r) != UNC_LEDGER_NOBODY && r->value == UNC_STANDS &&
-	       unc_ledger_believed(s->platform->ledger, r);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/perf_users.h"
 #include "host/trust.h"
 #include "units/inside.h"
 
@@ -48,16 +47,16 @@ void unc_units_lock(struct unc_units *s)
 	(void)unc_ledger_lock(s->platform->ledger, true, NULL);
 }
 
-bool unc_units_try_lock(struct unc_units *s)
+int unc_units_try_lock(struct unc_units *s)
 {
 	struct unc_platform *p = s->platform;
 
 	if (pthread_mutex_trylock(&p->program) != 0)
-		return false;
+		return UNC_ERR_BUSY;
 	if (unc_ledger_lock(p->ledger, false, NULL) == 0)
-		return true;
+		return 0;
 	pthread_mutex_unlock(&p->program);
-	return false;
+	return UNC_ERR_BUSY;
 }
 
 void unc_units_unlock(struct unc_units *s)
@@ -317,36 +316,6 @@ void unc_units_drop_socket(struct unc_units *s, const struct unc_instance *ubox)
 }
 
 /* ---- leaving */
-
-static bool has_pmu(const struct unc_platform *p, const char *name)
-{
-	const struct unc_machine_events *events = p->machine->events;
-	char mask[256];
-	uint32_t type;
-
-	if (events)
-		return events->find(p->machine, name, &type, mask, sizeof(mask)) == 0;
-	return !p->machine->simulated &&
-	       unc_fs_exists(p->fs, "/sys/bus/event_source/devices/%s", name);
-}
-
-bool unc_units_has_driver(const struct unc_platform *p, const struct unc_instance *u)
-{
-	char name[UNC_KERNEL_NAME];
-	bool has = false;
-
-	for (unsigned k = 0; k < UNC_KERNEL_PMUS && !has; k++)
-		has = unc_kernel_pmu(p->table, u->type, k, u->index, name, sizeof(name)) &&
-		      has_pmu(p, name);
-	return has;
-}
-
-bool unc_units_kernel_counts(const struct unc_units *s)
-{
-	const struct unc_platform *p = s->platform;
-
-	return p->access && !p->machine->simulated && unc_perf_may_count(p->fs);
-}
 
 uint64_t unc_units_as_found(const struct unc_ledger_record *r, uint64_t now)
 {

@@ -34,12 +34,6 @@ static inline uint16_t unc_socket_reg(const struct unc_tbl_type *type)
 {
 	return type->has_unfreeze ? type->unfreeze : type->global_status[0];
 }
-/* Whether the kernel may count on a unit. */
-bool unc_units_has_driver(const struct unc_platform *, const struct unc_instance *);
-/* Whether others may have the kernel's driver count on the machine. It looks at nobody's controls,
- * and not at its own again: one of ours that it has taken for the same event cannot be told from
- * ours. So nothing is restored on its units, and the records stay, orphaned, for a later start. */
-bool unc_units_kernel_counts(const struct unc_units *);
 /* Before claim[first] and those behind it are stopped: what another session needs still is not
  * ours; what is restored of the rest. */
 void unc_units_settle(struct unc_units *, size_t first);

@@ -51,9 +51,5 @@ void unc_units_join(const struct unc_units *, const struct unc_instance *, const
  * again it would look as if it had counted on. It is added to those of others. */
 void unc_units_add_cleared(const struct unc_units *, const struct unc_instance *,
 			   const struct unc_plan *found, struct unc_occupancy *);
-/* Whether only sessions of the ledger count on a unit, of which the first has found that nothing
- * drives it. */
-bool unc_units_idle(const struct unc_units *, const struct unc_instance *,
-		    const struct unc_plan *found);
 
 #endif

@@ -37,15 +37,13 @@ int unc_plan_add(const struct unc_table *t, struct unc_plan *plan,
 	return rc < 0 ? rc : unc_plan_append(plan, instance, reg, &op, err);
 }
 
-bool unc_plan_value(const struct unc_plan *plan, const struct unc_instance *u, uint16_t reg,
-		    uint64_t *value)
+const uint64_t *unc_plan_value(const struct unc_plan *plan, const struct unc_instance *u,
+			       uint16_t reg)
 {
 	for (size_t i = 0; i < plan->n; i++)
-		if (plan->tag[i].instance == u && plan->tag[i].reg == reg && !plan->op[i].error) {
-			*value = plan->op[i].value;
-			return true;
-		}
-	return false;
+		if (plan->tag[i].instance == u && plan->tag[i].reg == reg && !plan->op[i].error)
+			return &plan->op[i].value;
+	return NULL;
 }
 
 void unc_plan_free(struct unc_plan *plan)
@@ -92,9 +90,10 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 		return unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE, step->value,
 				    err);
 	case UNC_STEP_FOUND:
-		return u->taken ? 0
-				: unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
-					       u->unit_ctl & t->reg[step->reg].write_mask, err);
+		return u->found == UNC_FOUND_TAKEN
+			       ? 0
+			       : unc_plan_add(t, plan, u->instance, step->reg, UNC_OP_WRITE,
+					      u->unit_ctl & t->reg[step->reg].write_mask, err);
 	case UNC_STEP_FILTERS:
 		return add_settings(t, plan, u, u->filter, u->n_filters, false, err);
 	case UNC_STEP_CONTROLS:
@@ -152,19 +151,6 @@ int unc_plan_steps(const struct unc_table *t, const struct unc_claim *u, size_t 
 			rc = add_step(t, out, &u[i], &t->step[steps->first + k], err);
 	}
 	return finish(out, rc);
-}
-
-bool unc_plan_restores(const struct unc_table *t, const struct unc_tbl_type *type)
-{
-	for (uint32_t i = 0; i < type->steps_stop.n; i++)
-		if (t->step[type->steps_stop.first + i].kind == UNC_STEP_FOUND)
-			return true;
-	return false;
-}
-
-bool unc_reg_shows(const struct unc_table *t, uint16_t reg)
-{
-	return reg != UNC_NONE && !(t->reg[reg].flags & UNC_REG_WO);
 }
 
 static int look_at(const struct unc_table *t, const struct unc_claim *u, uint16_t reg,

@@ -20,11 +20,8 @@ int unc_plan_append(struct unc_plan *, const struct unc_instance *, uint16_t reg
 		    const struct unc_reg_op *, struct unc_error *err);
 int unc_plan_add(const struct unc_table *, struct unc_plan *, const struct unc_instance *,
 		 uint16_t reg, enum unc_op_kind kind, uint64_t value, struct unc_error *err);
-/* What was read from a register of the unit; false: it was not read. */
-bool unc_plan_value(const struct unc_plan *, const struct unc_instance *, uint16_t reg,
-		    uint64_t *value);
+/* What was read from a register of the unit; NULL: it was not read. */
+const uint64_t *unc_plan_value(const struct unc_plan *, const struct unc_instance *, uint16_t reg);
 void unc_plan_free(struct unc_plan *);
-/* Whether a register can be read. */
-bool unc_reg_shows(const struct unc_table *, uint16_t reg);
 
 #endif

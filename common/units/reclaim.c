@@ -22,7 +22,7 @@ struct tale {
 };
 
 struct reclaim {
-	bool force; /* of all users */
+	enum unc_records records;
 	struct tale restored, left;
 };
 
@@ -74,7 +74,10 @@ static struct unc_ledger_record *reclaimed(const struct unc_units *s, const stru
 {
 	struct unc_ledger_record *r = orphan_of(s, u, reg);
 
-	return r && (reclaim->force || unc_ledger_believed(s->platform->ledger, r)) ? r : NULL;
+	return r && (reclaim->records == UNC_BY_FORCE ||
+		     unc_ledger_believed(s->platform->ledger, r))
+		       ? r
+		       : NULL;
 }
 
 /* Whether a PCI register of 64 bits holds the high half of one value and the low half of another:
@@ -124,11 +127,12 @@ static bool restored(const struct unc_units *s, const struct unc_instance *u, ui
 		     const struct unc_ledger_record *r, const struct unc_plan *reads,
 		     uint64_t *value)
 {
-	uint64_t now = r->value;
+	const uint64_t *now = unc_plan_value(reads, u, reg);
 
-	if (unc_plan_value(reads, u, reg, &now) && !unc_units_recorded(s, u, reg, r, now))
+	if (now && !unc_units_recorded(s, u, reg, r, *now))
 		return false;
-	*value = unc_units_as_found(r, now) & s->platform->table->reg[reg].write_mask;
+	*value = unc_units_as_found(r, now ? *now : r->value) &
+		 s->platform->table->reg[reg].write_mask;
 	return true;
 }
 
@@ -261,21 +265,21 @@ static void tell_all(const struct unc_units *s, enum unc_extent extent,
 				 left->command, (unsigned)left->user);
 }
 
-int unc_units_reclaim(struct unc_units *s, enum unc_extent extent, bool force,
+int unc_units_reclaim(struct unc_units *s, enum unc_extent extent, enum unc_records records,
 		      struct unc_error *err)
 {
 	const struct unc_instances *all = &s->platform->instances;
-	struct reclaim reclaim = {.force = force};
+	struct reclaim reclaim = {.records = records};
 	struct unc_error why;
 	bool kernel;
 
 	if (!any_orphan(s->platform->ledger, extent))
 		return 0;
-	kernel = unc_units_kernel_counts(s);
+	kernel = unc_platform_kernel_counts(s->platform);
 	for (int stage = 0; stage < STAGES; stage++)
 		for (size_t i = 0; i < all->n; i++) {
 			if (!all->unit[i].available ||
-			    (kernel && unc_units_has_driver(s->platform, &all->unit[i])))
+			    (kernel && unc_platform_has_driver(s->platform, &all->unit[i])))
 				continue;
 			int rc = reclaim_unit(s, &all->unit[i], stage, &reclaim, &why);
 

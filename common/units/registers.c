@@ -168,7 +168,7 @@ static int find_neighbours(struct unc_units *s, size_t first, struct unc_error *
 		struct unc_claim *u = &s->claim[i];
 		struct unc_plan found;
 
-		if (!is_ours(u) || !unc_plan_restores(t, &t->type[u->instance->type]))
+		if (!is_ours(u) || !unc_type_restores(t, &t->type[u->instance->type]))
 			continue;
 		int rc = unc_settings_look(s, u->instance, NULL, 0, &found, err);
 
@@ -187,12 +187,12 @@ static void leave_to_driver(struct unc_units *s, size_t first)
 
 	for (size_t i = first; i < s->n_claims; i++)
 		any = any || (s->claim[i].n_controls &&
-			      unc_units_has_driver(s->platform, s->claim[i].instance));
-	if (!any || !unc_units_kernel_counts(s))
+			      unc_platform_has_driver(s->platform, s->claim[i].instance));
+	if (!any || !unc_platform_kernel_counts(s->platform))
 		return;
 	for (size_t i = first; i < s->n_claims; i++)
 		if (s->claim[i].n_controls &&
-		    unc_units_has_driver(s->platform, s->claim[i].instance))
+		    unc_platform_has_driver(s->platform, s->claim[i].instance))
 			s->claim[i].company = UNC_LEFT;
 }
 
@@ -235,9 +235,9 @@ void unc_units_add_bits(struct unc_units *s, const struct unc_slot *slot, uint64
 		setting->value |= bits;
 }
 
-bool unc_units_alone(const struct unc_units *s, const struct unc_instance *u)
+enum unc_company unc_units_company(const struct unc_units *s, const struct unc_instance *u)
 {
-	return unc_units_claimed(s, u)->company == UNC_ALONE;
+	return unc_units_claimed(s, u)->company;
 }
 
 void unc_units_find_company(struct unc_units *s)

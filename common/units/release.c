@@ -163,7 +163,7 @@ static int lock(struct release *r, struct unc_error *err)
 /* Under the lock. */
 static int free_all(struct release *r, struct unc_error *err)
 {
-	int rc = unc_units_reclaim(&r->units, UNC_ALL, r->force, err);
+	int rc = unc_units_reclaim(&r->units, UNC_ALL, r->force ? UNC_BY_FORCE : UNC_BELIEVED, err);
 
 	if (rc == 0)
 		rc = look_again(r, err);
@@ -192,13 +192,13 @@ static int release(struct release *r, unc_counter_fn fn, void *user, struct unc_
 	if (rc < 0)
 		return rc;
 	unc_counters_warn(s, &r->shown);
-	rc = unc_counters_tell(s->platform, &r->shown, false, fn, user);
+	rc = unc_counters_tell(s->platform, &r->shown, UNC_RELEASE_FOUND, fn, user);
 	if (rc != 0 || (rc = lock(r, err)) < 0)
 		return rc;
 	rc = free_all(r, err);
 	unc_units_unlock(s);
 	if (rc == 0)
-		rc = unc_counters_tell(s->platform, &r->shown, true, fn, user);
+		rc = unc_counters_tell(s->platform, &r->shown, UNC_RELEASE_DONE, fn, user);
 	if (rc == 0 && r->failed.code)
 		*err = r->failed;
 	return rc;

@@ -51,9 +51,9 @@ int unc_settings_look(struct unc_units *s, const struct unc_instance *u, const u
 /* What a register of the unit held then. */
 static uint64_t held(const struct unc_plan *found, const struct unc_instance *u, uint16_t reg)
 {
-	uint64_t value;
+	const uint64_t *value = unc_plan_value(found, u, reg);
 
-	return unc_plan_value(found, u, reg, &value) ? value : 0;
+	return value ? *value : 0;
 }
 
 /* ---- settings of one unit */
@@ -343,6 +343,21 @@ static bool shares_any(const struct unc_units *s, const struct unc_instance *u,
 		    unc_units_shares(s, u, found->tag[i].reg))
 			return true;
 	return false;
+}
+
+bool unc_units_idle(const struct unc_units *s, const struct unc_instance *u,
+		    const struct unc_plan *found)
+{
+	const struct unc_table *t = s->platform->table;
+	const struct unc_ledger_record *r = unc_units_record(s, u, t->type[u->type].unit_ctl);
+
+	for (size_t i = 0; i < found->n; i++)
+		if (unc_counter_in_use(t, found, i) != UNC_NONE &&
+		    !unc_units_shares(s, u, found->tag[i].reg))
+			return false;
+	/* Who is not believed might have a frozen unit taken for an idle one. */
+	return unc_units_other(s, r) != UNC_LEDGER_NOBODY && r->value == UNC_STANDS &&
+	       unc_ledger_believed(s->platform->ledger, r);
 }
 
 int unc_settings_claim(struct unc_units *s, struct unc_claim *u, const struct unc_assignment *a,

@@ -113,8 +113,7 @@ struct unc_units {
 
 	/* since the start: */
 	bool programs;  /* registers were programmed: others have to know */
-	bool flawed;    /* a slot was lost, or could not be read */
-	bool idled;     /* others of the kernel's users had counters of ours */
+	bool flawed;    /* a slot was lost, not read, not proven, or others had its counter */
 	uint64_t place; /* where counters begin, by chance; 0: nobody else is on the machine */
 	enum { UNC_IDLE, UNC_TOUCHED } state; /* whether there is something to be stopped */
 	unsigned holder;                      /* in the ledger, UNC_LEDGER_NOBODY */
@@ -144,18 +143,16 @@ double unc_slot_most(const struct unc_slot *, uint64_t ns); /* that it can count
 uint16_t unc_units_control(const struct unc_units *, const struct unc_slot *);
 /* Whether a slot counts in the running turn. */
 bool unc_units_active(const struct unc_units *, const struct unc_slot *);
-/* How a unit is told that is UNC_DOUBTFUL; else NULL. */
+/* How a unit is told that is UNC_DOUBTFUL, or NULL. "cbo3 (socket 1)" */
 const struct unc_unit *unc_units_doubtful(const struct unc_units *, uint32_t instance);
-/* "cbo3 (socket 1)" */
 void unc_unit_text(const struct unc_units *, const struct unc_instance *, char *buf, size_t size);
 /* What a unit counts that does not begin to, in each of its turns: it is not asked again. */
 void unc_units_lose_all(struct unc_units *, uint32_t instance);
 /* Why a slot is lost or was not read, as a sentence in err; others of the kernel's users had its
- * counter all the time; why its last interval alone means nothing. */
+ * counter all the time; why its last interval alone means nothing; its unit is UNC_UNSHOWN. */
 void unc_slot_loss(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_idle(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_late(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
-/* The same of one of a unit that is UNC_UNSHOWN. */
 void unc_slot_unproven(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 
 /* frozen.c: what unit control says that holds this (NULL: it was not read): enum unc_unit_state;
@@ -165,15 +162,16 @@ int unc_unit_frozen(const struct unc_table *, const struct unc_instance *, const
 /* notes.c. Held while registers are looked at and programmed: nobody else of the node does so
  * meanwhile. */
 void unc_units_lock(struct unc_units *);
-bool unc_units_try_lock(struct unc_units *); /* false: somebody has it */
+int unc_units_try_lock(struct unc_units *); /* UNC_ERR_BUSY: somebody has it */
 void unc_units_unlock(struct unc_units *);
 /* Where it could not be stopped: what it has programmed is orphaned. Takes the lock itself. */
 void unc_units_abandon(struct unc_units *);
 
-/* reclaim.c, the lock held. Restores what ended processes of this user and of root, or `force`, of
+/* reclaim.c, the lock held. Restores what ended processes of this user and of root, or by force of
  * all users have left, anywhere on the node, as far as it can be reached. What stays is told where
  * counting begins (UNC_ALL). */
-int unc_units_reclaim(struct unc_units *, enum unc_extent, bool force, struct unc_error *err);
+enum unc_records { UNC_BELIEVED, UNC_BY_FORCE };
+int unc_units_reclaim(struct unc_units *, enum unc_extent, enum unc_records, struct unc_error *);
 
 /* verbs.c. The lock is held for the first four. Units of the turn that are not claimed yet, or
  * all where counting begins, are looked at and get their settings. */

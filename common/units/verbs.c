@@ -152,7 +152,7 @@ int unc_units_check_due(struct unc_units *s, struct unc_error *err)
 	if (ns - s->verified_ns < often)
 		return 0;
 	/* Who starts meanwhile must not find a counter that is a witness; nobody is waited for. */
-	prove = ns - s->proven_ns >= prove_often && unc_units_try_lock(s);
+	prove = ns - s->proven_ns >= prove_often && unc_units_try_lock(s) == 0;
 	rc = check(s, 0, prove ? UNC_PROVE : UNC_COMPARE, err);
 	if (prove)
 		unc_units_unlock(s);
@@ -253,7 +253,6 @@ void unc_units_forget(struct unc_units *s)
 	for (size_t i = 0; i < s->platform->instances.n; i++)
 		if (s->wanted[i].proof == UNC_UNSHOWN)
 			s->wanted[i].proof = UNC_COUNTS;
-	s->idled = false;
 }
 
 int unc_units_show(struct unc_units *s, enum unc_phase phase, unc_operation_fn fn, void *user,

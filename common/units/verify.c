@@ -114,7 +114,7 @@ static void check_unit_control(struct unc_units *s, const struct shown *read)
 		unc_units_unread_unit(s, unc_units_number(s, u), read->reg, read->op);
 	} else if (unc_unit_frozen(s->platform->table, u, &control) > 0 &&
 		   !(s->guest && s->guest->freezes(s->host, u, control))) {
-		read->u->taken = true;
+		read->u->found = UNC_FOUND_TAKEN;
 		unc_units_lose_unit(s, unc_units_number(s, u), UNC_TURN,
 				    &(struct unc_loss){UNC_LOST_UNIT, read->reg, control});
 	}
