@@ -87,6 +87,58 @@ static void every_cpu(void)
 	}
 }
 
+/* Three intervals of a group, each pass in its turn: no value is marked or lost. */
+static void count_group(struct unc_platform *p, const struct unc_group *g, const char *sim)
+{
+	const unsigned marks = UNC_VALUE_UNPROVEN | UNC_VALUE_PARTIAL | UNC_VALUE_LOST;
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	struct unc_value v[MAX_ITEMS];
+	int id;
+
+	for (size_t i = 0; i < g->n_items; i++)
+		CHECK_NUMBER(unc_session_add_at(s, g->items[i], NULL, &id), 0);
+	start(s);
+	for (int turns = 3 * g->passes; turns > 0; turns--) {
+		step(p, 100 * ms);
+		CHECK_NUMBER(unc_session_read(s, v, g->n_items, sizeof(*v)), 0);
+		for (size_t i = 0; i < g->n_items; i++) {
+			if (v[i].flags & marks)
+				printf("# %s, %s, %s: flags 0x%x: %s\n", sim, g->name, g->items[i],
+				       v[i].flags, unc_session_reason(s, (int)i));
+			CHECK_NUMBER(v[i].flags & marks, 0);
+		}
+		CHECK_NUMBER(unc_session_rotate(s), 0);
+	}
+	unc_session_free(s);
+}
+
+/* With a load and without one, and where nothing drives a channel, a link or an I/O stack. */
+static void nothing_in_doubt(void)
+{
+	static const char *const option[] = {
+		"", ",load=0", ",idle=imc1@0", ",idle=qpi1@1", ",idle=upi1@1", ",idle=iio2@0"};
+	const struct unc_group *g;
+	const char *cpu;
+	char sim[80];
+
+	for (size_t i = 0; (cpu = cases_cpu(i)) != NULL; i++)
+		for (size_t k = 0; k < sizeof(option) / sizeof(option[0]); k++) {
+			struct unc_options options = {.size = sizeof(options), .sim = sim};
+			struct unc_platform *p = NULL;
+
+			snprintf(sim, sizeof(sim), "%s,clock=wait%s", cpu, option[k]);
+			/* Not each CPU has all of these units. */
+			if (unc_platform_open(&options, &p) < 0) {
+				CU_ASSERT(k >= 2);
+				continue;
+			}
+			for (size_t n = 0; (g = unc_group_get(p, n)) != NULL; n++)
+				if (g->available)
+					count_group(p, g, sim);
+			unc_platform_close(p);
+		}
+}
+
 /* Rows that belong to no CPU or no group, or say nothing. */
 static void check_row(void *user, const struct cases_row *row)
 {
@@ -183,6 +235,7 @@ static void names(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
+		{"nothing is in doubt where nobody disturbs", nothing_in_doubt},
 		{"each group on every CPU: its items and passes", every_cpu},
 		{"the cases are of CPUs and groups that there are", cases_are_used},
 		{"what a CPU lacks is told", what_is_lacking},

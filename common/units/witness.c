@@ -411,12 +411,23 @@ static int judge(struct unc_units *s, const struct witness *w, struct unc_error 
 		       : unc_units_note_idle(s, u, err);
 }
 
+static bool any_unproven(const struct unc_units *s, size_t first)
+{
+	for (size_t i = first; i < s->n_claims; i++)
+		if (s->claim[i].n_controls &&
+		    wanted_of(s, s->claim[i].instance)->proof == UNC_UNPROVEN)
+			return true;
+	return false;
+}
+
 int unc_units_prove(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	size_t reads = first ? s->n_always : 0;
 	struct suspects still;
 	int rc;
 
+	if (!any_unproven(s, first))
+		return 0;
 	/* What the counters held before the proof. */
 	unc_access_run(s->platform->access, s->read + reads, s->n_reads - reads);
 	for (size_t i = reads; i < s->n_reads; i++) {
