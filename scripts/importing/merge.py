@@ -5,6 +5,10 @@ import collections
 from .lines import CLOCK, Encoded, Group, are_numbers, common_kind
 from .tables import Event, counter_list, counter_text
 
+# Of entries of which tests/perfmon/CPU.txt holds a reviewed difference.
+REVIEWED_OUT = 'left out, as it was reviewed'
+REVIEWED_KEPT = 'left as the table has it, as it was reviewed'
+
 
 def merge(unit_types, rows, file, context):
     """unit_types: of each CPU; rows: entries of this type by CPU; context: words, reviewed, report, folder_cpus."""
@@ -42,11 +46,15 @@ class Merge:
             umasks = None
         return event, umasks, sets, file is self.file
 
-    def agrees(self, row, cpu, found):
+    def is_reviewed(self, row, cpu):
+        return (row.public, row.theirs()) in self.context.reviewed[cpu]
+
+    def encodes(self, row, cpu, found):
         event, umasks, sets, _ = found
-        if (row.public, row.theirs()) in self.context.reviewed[cpu]:
-            return True
         return umasks is not None and Encoded(self.types[cpu], event, umasks, sets).agrees(row)
+
+    def agrees(self, row, cpu, found):
+        return self.is_reviewed(row, cpu) or self.encodes(row, cpu, found)
 
     def settle(self):
         """Notes what the table says already; the rest, by CPU."""
@@ -58,7 +66,11 @@ class Merge:
                 if found and self.agrees(row, cpu, found):
                     for line in [found[0]] + (found[1] or []):
                         self.said[id(line)].append(cpu)
-                elif (row.public, row.theirs()) not in self.context.reviewed[cpu] and not row.deprecated:
+                    if not self.encodes(row, cpu, found):
+                        self.report.note(REVIEWED_KEPT, row.public, reviewed=True)
+                elif self.is_reviewed(row, cpu):
+                    self.report.note(REVIEWED_OUT, row.public, reviewed=True)
+                elif not row.deprecated:
                     rest[cpu].append(row)
                     for note in row.notes:
                         self.report.note(note, row.public)

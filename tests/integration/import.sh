@@ -103,8 +103,25 @@ for cpu in box crate; do
 	echo 'UNC_B_CLASS.SNP ; ctl=0x400911 counters=0,1,2,3 ; ctl=0x400711 counters=0,1,2,3 ; made up' \
 		>"$tmp/reviewed/$cpu.txt"
 done
-both --diff --reviewed "$tmp/reviewed" && [ $status -eq 0 ] && both --diff && [ $status -eq 1 ]
-result "a difference that somebody has reviewed is none"
+both --diff --reviewed "$tmp/reviewed" && [ $status -eq 0 ] && grep -q ', 1 as they were reviewed, ' "$tmp/err" &&
+	grep -qx 'import-events: left as the table has it, as it was reviewed: UNC_B_CLASS.SNP' "$tmp/err" &&
+	both --diff && [ $status -eq 1 ]
+result "a difference that somebody has reviewed is none, and is counted and named"
+
+imported
+sed -n 's/^type box title="Box" public=UNC_B_/type bag title="Bag" public=UNC_G_/;/^type/,$p' "$data/box/units.tbl" \
+	>>"$tables/box/units.tbl"
+for cpu in box crate; do
+	sed -i '1a {"Unit": "BAG", "EventName": "UNC_G_CLOCKTICKS", "EventCode": "0x01", "UMask": "0x00", "Counter": "0,1,2,3"},' \
+		"$tmp/$cpu.json"
+	echo 'UNC_G_CLOCKTICKS ; not found ; ctl=0x400001 counters=0,1,2,3 ; made up' >"$tmp/reviewed/$cpu.txt"
+done
+both --reviewed "$tmp/reviewed" && [ $status -eq 1 ] && [ ! -e "$tables/box/bag.events" ] && unchanged &&
+	grep -qx 'import-events: left out, as it was reviewed: UNC_G_CLOCKTICKS' "$tmp/err" &&
+	grep -qx 'import-events: none of its events is to be imported, so that there is no file: bag' "$tmp/err"
+result "so is an entry that a review leaves out, and a type without any gets no file"
+both && [ $status -eq 0 ] && grep -q '^event CLOCKTICKS ' "$tables/box/bag.events"
+result "without the review it gets one"
 
 imported && echo '{"Events": [' >"$tmp/crate.json" && both && unchanged && says 2 "$tmp/crate.json: no JSON: .*"
 result "a file that is no JSON: a sentence, nothing is written"
