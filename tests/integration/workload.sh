@@ -81,6 +81,9 @@ result "one that a person wrote is not replaced"
 run -o "$tmp/elsewhere" nocpu
 [ $status -eq 2 ] && [ ! -e "$tmp/elsewhere" ] && grep -q "cpus.tbl: no CPU 'nocpu'" "$tmp/err"
 result "a CPU that there is not"
+run --uncore "$tmp/nowhere" testcpu
+[ $status -eq 2 ] && grep -qxF "make-workload: $tmp/nowhere: No such file or directory: the command of the build is needed (--uncore)" "$tmp/err"
+result "a command that there is not"
 
 # What the tree has is what is made today: of one folder, for each takes seconds.
 tables=$SRCDIR/eventtables
