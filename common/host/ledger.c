@@ -1,15 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/grow.h"
 #include "host/fs.h"
 #include "host/ledger_inside.h"
+
+/* Forgets users, but those of whom a file was seen. */
+static void drop_users(struct unc_ledger *l, bool all)
+{
+	for (size_t i = l->n_users; i-- > 0;) {
+		if (l->user[i]->seen && !all)
+			continue;
+		unc_book_free(l->user[i]);
+		free(l->user[i]);
+		l->user[i] = l->user[--l->n_users];
+	}
+}
+
+void unc_ledger_begin_anew(struct unc_ledger *l)
+{
+	l->lost = false;
+	unc_book_empty(&l->own);
+	drop_users(l, true);
+}
 
 struct unc_ledger *unc_ledger_new(void)
 {
@@ -17,8 +36,9 @@ struct unc_ledger *unc_ledger_new(void)
 
 	if (!l)
 		return NULL;
-	l->fd = l->turn = l->own.fd = l->each.fd = -1;
-	l->own.owner = l->each.owner = geteuid();
+	l->node = (struct ledger_file){.fd = -1, .user = UNC_LEDGER_NODE};
+	l->own.file = l->each.file = (struct ledger_file){.fd = -1, .user = geteuid()};
+	l->turn = -1;
 	unc_process_self(&l->self);
 	return l;
 }
@@ -31,7 +51,7 @@ void unc_ledger_free(struct unc_ledger *l)
 	unc_book_free(&l->own);
 	unc_book_free(&l->each);
 	free(l->user);
-	unc_ledger_file_close(&l->fd);
+	unc_ledger_file_close(&l->node.fd);
 	free(l);
 }
 
@@ -40,108 +60,250 @@ const char *unc_ledger_reason(const struct unc_ledger *l)
 	return l->reason.text;
 }
 
-/* ---- the lock */
+/* ---- the files of all users, as they are now */
+
+/* Our own, if there is one. What cannot be used is made anew, if nobody uses it. */
+static int read_own(struct unc_ledger *l, struct unc_error *err)
+{
+	struct book *b = &l->own;
+	int rc;
+
+	b->changed = false;
+	if (b->file.fd >= 0) {
+		rc = unc_ledger_file_check(&b->file, err);
+	} else {
+		b->file.user = geteuid();
+		rc = unc_ledger_file_open(l, &b->file, false, err);
+	}
+	if (rc == 0)
+		rc = unc_book_read(b, l->n_mine, err);
+	if (rc < 0 && l->n_mine)
+		return rc;
+	if (rc == UNC_ERR_INVALID && unc_ledger_file_reset(b->file.fd))
+		rc = unc_book_read(b, false, err);
+	if (rc < 0)
+		unc_book_empty(b);
+	return rc == UNC_ERR_NOT_FOUND ? 0 : rc;
+}
+
+static struct book *book_of_user(struct unc_ledger *l, uid_t owner)
+{
+	struct book *b = NULL, **more;
+
+	for (size_t i = 0; i < l->n_users; i++)
+		if (l->user[i]->file.user == owner)
+			return l->user[i];
+	if ((more = unc_grow(l->user, l->n_users, sizeof(*more))) == NULL)
+		return NULL;
+	l->user = more;
+	if ((b = calloc(1, sizeof(*b))) != NULL) {
+		b->file = (struct ledger_file){.fd = -1, .user = owner};
+		l->user[l->n_users++] = b;
+	}
+	return b;
+}
+
+/* One that cannot be opened for another reason than that it is not as it should be, which a session
+ * must not fail to stop for, is as it was, and those in it are taken to live. */
+static void read_user(struct unc_ledger *l, uid_t owner)
+{
+	struct book *b = book_of_user(l, owner);
+	int rc;
+
+	if (!b || b->file.fd >= 0)
+		return;
+	rc = unc_ledger_file_open(l, &b->file, false, NULL);
+	if (rc == 0)
+		rc = unc_book_read(b, false, NULL);
+	b->seen = rc == 0 || (b->n && (rc == UNC_ERR_IO || rc == UNC_ERR_MEMORY));
+}
+
+static int read_all(struct unc_ledger *l, struct unc_error *err)
+{
+	int rc = unc_ledger_folder(l, false, err);
+	const struct dirent *entry;
+	unsigned owner;
+	char rest;
+
+	if (rc < 0)
+		return l->n_mine ? read_own(l, err) : rc;
+	for (size_t i = 0; i < l->n_users; i++)
+		l->user[i]->seen = false;
+	rc = read_own(l, err);
+	while ((entry = readdir(l->folder)) != NULL)
+		if (sscanf(entry->d_name, "ledger.%u%c", &owner, &rest) == 1 &&
+		    owner != l->own.file.user)
+			read_user(l, owner);
+	drop_users(l, false);
+	return rc;
+}
+
+uint64_t unc_ledger_today(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int unc_ledger_own_file(struct unc_ledger *l, struct unc_error *err)
+{
+	struct book *b = &l->own;
+	int rc = 0;
+
+	if (l->node.fd < 0 || b->header.magic)
+		return 0;
+	if (b->file.fd < 0 && (rc = unc_ledger_folder(l, false, err)) == 0)
+		rc = unc_ledger_file_open(l, &b->file, true, err);
+	if (rc < 0)
+		return rc;
+	b->header = unc_ledger_new_header;
+	b->header.changes = unc_ledger_today();
+	rc = unc_ledger_file_put(&b->file, &b->header, sizeof(b->header), 0, err);
+	if (rc < 0)
+		b->header = (struct header){0};
+	return rc;
+}
+
+/* ---- turns */
 
 static int fail_locked(const struct unc_ledger *l, bool interrupted, struct unc_error *err)
 {
 	struct header h = {0};
 
-	(void)unc_read_at(l->fd, &h, sizeof(h), 0);
+	(void)unc_read_at(l->node.fd, &h, sizeof(h), 0);
 	unc_process_clean(h.command);
-	return unc_fail(err, UNC_ERR_BUSY, "%.200s/ledger is locked, last by pid %d (%s)%s", l->dir,
+	return unc_fail(err, UNC_ERR_BUSY, "%s is locked, last by pid %d (%s)%s", l->node.path,
 			(int)h.pid, h.command,
 			interrupted ? ", and a signal ended the wait for it"
 				    : ", for more than 10 s: it is stopped or hangs; let it go on "
 				      "or end it");
 }
 
-static int take_turn(struct unc_ledger *l, bool wait, struct unc_error *err)
+static int take_lock(struct unc_ledger *l, bool wait, struct unc_error *err)
 {
-	int error = unc_ledger_file_turn(l->fd, wait, &l->turn);
+	int error = unc_ledger_file_turn(l->node.fd, wait, &l->turn);
 
 	if (error == EAGAIN && !wait)
-		return unc_fail(err, UNC_ERR_BUSY, "%.200s/ledger is locked", l->dir);
+		return unc_fail(err, UNC_ERR_BUSY, "%s is locked", l->node.path);
 	if (error == EAGAIN || error == EINTR)
 		return fail_locked(l, error == EINTR, err);
 	if (error == EINVAL)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"%.200s/ledger cannot be locked: open-file-description locks need "
-				"Linux 3.15",
-				l->dir);
-	return error ? unc_ledger_fail(l, UNC_LEDGER_NODE, "locked", error, err) : 0;
+				"%s cannot be locked: open-file-description locks need Linux 3.15",
+				l->node.path);
+	return error ? unc_ledger_fail(&l->node, "locked", error, err) : 0;
+}
+
+/* Those who wait for the lock are told who has it. */
+static int write_turn(const struct unc_ledger *l, struct unc_error *err)
+{
+	struct header h;
+	int rc = unc_ledger_header(&l->node, &h, err);
+
+	if (rc < 0)
+		return rc;
+	if (!h.magic)
+		h = unc_ledger_new_header;
+	h.turn++;
+	h.pid = (int32_t)l->self.pid;
+	memcpy(h.command, l->self.command, sizeof(h.command));
+	return unc_ledger_file_put(&l->node, &h, sizeof(h), 0, err);
+}
+
+/* Under the lock. A file that cannot be used is made anew, if nobody uses it. */
+static int begin_turn(struct unc_ledger *l)
+{
+	int rc = unc_ledger_file_check(&l->node, &l->reason);
+
+	if (rc == 0)
+		rc = write_turn(l, &l->reason);
+	if (rc == UNC_ERR_INVALID && !l->n_mine && unc_ledger_file_reset(l->node.fd))
+		rc = write_turn(l, &l->reason);
+	if (rc == 0)
+		rc = read_all(l, &l->reason);
+	if (rc == 0)
+		unc_error_clear(&l->reason);
+	return rc;
 }
 
 int unc_ledger_lock(struct unc_ledger *l, bool wait, struct unc_error *err)
 {
 	int rc;
 
-	l->changed = false;
 	memset(l->own.life, UNKNOWN, sizeof(l->own.life));
 	for (size_t i = 0; i < l->n_users; i++)
 		memset(l->user[i]->life, UNKNOWN, sizeof(l->user[i]->life));
-	if (l->fd < 0)
+	if (l->node.fd < 0)
 		return 0;
-	rc = take_turn(l, wait, wait ? &l->reason : err);
+	rc = take_lock(l, wait, wait ? &l->reason : err);
 	if (rc < 0 && !wait)
 		return rc;
 	/* What others hold together with sessions of ours stays theirs: as their files tell now. */
 	if (rc < 0 && l->n_mine)
-		(void)unc_ledger_read(l, NULL);
-	else if (rc == 0 && unc_ledger_file_removed(l->fd))
-		rc = unc_ledger_fail_removed(l, UNC_LEDGER_NODE, &l->reason);
-	else if (rc == 0 && (rc = unc_ledger_write_turn(l, &l->reason)) == 0)
-		rc = unc_ledger_read(l, &l->reason);
+		(void)read_all(l, NULL);
+	if (rc == 0)
+		rc = begin_turn(l);
 	if (rc < 0)
 		unc_ledger_give_up(l);
 	return 0;
 }
 
+void unc_ledger_unlock(struct unc_ledger *l)
+{
+	unc_ledger_file_end(l->node.fd, &l->turn);
+	for (size_t i = 0; i < l->n_users; i++)
+		unc_ledger_file_close(&l->user[i]->file.fd);
+	if (!l->n_mine)
+		unc_ledger_file_close(&l->own.file.fd);
+	if (l->folder)
+		closedir(l->folder);
+	l->folder = NULL;
+}
+
+void unc_ledger_give_up(struct unc_ledger *l)
+{
+	unc_ledger_unlock(l);
+	unc_ledger_file_close(&l->node.fd);
+	l->lost = l->n_mine != 0;
+	if (l->lost)
+		l->own.header = (struct header){0};
+	else
+		unc_ledger_begin_anew(l);
+}
+
 /* ---- opening */
 
-/* One that cannot be used is made anew, if nobody uses it; one that somebody has removed meanwhile
- * is not open then. */
-static int try_open(struct unc_ledger *l, int folder, struct unc_error *err)
+static int try_open(struct unc_ledger *l, bool make)
 {
-	int rc = unc_ledger_file_open(folder, l->dir, UNC_LEDGER_NODE, true, err);
-	bool there;
+	int rc = unc_ledger_folder(l, make, &l->reason);
 
-	if (rc < 0)
-		return rc;
-	l->fd = rc;
-	rc = take_turn(l, true, err);
-	there = !unc_ledger_file_removed(l->fd);
-	if (rc == 0 && there)
-		rc = unc_ledger_write_turn(l, err);
-	if (rc == UNC_ERR_INVALID && unc_ledger_file_reset(l->fd))
-		rc = unc_ledger_write_turn(l, err);
-	if (rc == 0 && there)
-		rc = unc_ledger_read(l, err);
+	if (rc == 0)
+		rc = unc_ledger_file_open(l, &l->node, true, &l->reason);
+	if (rc == 0)
+		rc = take_lock(l, true, &l->reason);
+	if (rc == 0)
+		rc = begin_turn(l);
 	unc_ledger_unlock(l);
-	if (rc < 0 || !there)
-		unc_ledger_file_close(&l->fd);
+	if (rc < 0)
+		unc_ledger_file_close(&l->node.fd);
 	return rc;
 }
 
 int unc_ledger_open(struct unc_ledger *l, const char *dir, bool make, struct unc_error *err)
 {
-	int folder, rc;
+	int rc = UNC_ERR_NOT_FOUND;
 
-	if (l->fd >= 0 && !l->n_mine && unc_ledger_file_removed(l->fd))
-		unc_ledger_file_close(&l->fd);
-	if (l->n_mine || l->fd >= 0)
+	if (l->node.fd >= 0 && !l->n_mine && unc_ledger_file_check(&l->node, NULL) < 0)
+		unc_ledger_file_close(&l->node.fd);
+	if (l->n_mine || l->node.fd >= 0)
 		return unc_fail(err, UNC_ERR_STATE, "the ledger is in use");
 	snprintf(l->dir, sizeof(l->dir), "%s", dir);
 	unc_ledger_begin_anew(l);
-	rc = folder = unc_ledger_folder(dir, make, &l->reason);
-	for (int tries = 0; rc >= 0 && l->fd < 0 && tries < 3; tries++)
-		rc = try_open(l, folder, &l->reason);
-	unc_ledger_file_close(&folder);
-	if (rc == 0 && l->fd < 0)
-		rc = unc_fail(&l->reason, UNC_ERR_BUSY, "%.200s/ledger is removed again and again",
-			      dir);
-	if (rc == 0)
-		unc_error_clear(&l->reason);
-	else if (err)
+	/* One that somebody has removed meanwhile is made again. */
+	for (int tries = 0; rc == UNC_ERR_NOT_FOUND && tries < 3; tries++)
+		rc = try_open(l, make);
+	if (rc < 0 && err)
 		*err = l->reason;
 	return rc;
 }

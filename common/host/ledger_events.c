@@ -31,7 +31,7 @@ static struct unc_ledger_key key_of(uint32_t type, uint32_t cpu, uint64_t id)
 /* What was opened before a fork is the parent's. */
 bool unc_notes_shared(const struct unc_ledger *l)
 {
-	return l && l->fd >= 0 && l->turn >= 0 && l->self.pid == getpid();
+	return l && l->node.fd >= 0 && l->turn >= 0 && l->self.pid == getpid();
 }
 
 bool unc_notes_next(struct unc_ledger *l, uint32_t type, uint32_t cpu, size_t *i,
@@ -41,7 +41,7 @@ bool unc_notes_next(struct unc_ledger *l, uint32_t type, uint32_t cpu, size_t *i
 		const struct unc_ledger_record *r = &l->own.record[*i];
 
 		if (r->role == UNC_HELD_EVENTS && r->key.address == key_of(type, cpu, 0).address &&
-		    unc_read_at(l->own.fd, out, sizeof(*out), block_at(*i)) == 0 &&
+		    unc_read_at(l->own.file.fd, out, sizeof(*out), block_at(*i)) == 0 &&
 		    out->n <= UNC_NOTED_EVENTS && out->type == type && out->cpu == cpu)
 			return true;
 	}
@@ -65,7 +65,7 @@ static bool read_holder(struct unc_ledger *l, size_t i, struct unc_note_holder *
 
 	if (unc_ledger_who(l, out->number, &who) < 0 || who.process.pid <= 0 ||
 	    who.process.pid > INT_MAX || !who.process.space || who.process.space != l->self.space ||
-	    unc_read_at(l->own.fd, out->fd, sizeof(out->fd), row_at(i, out->number)) != 0)
+	    unc_read_at(l->own.file.fd, out->fd, sizeof(out->fd), row_at(i, out->number)) != 0)
 		return false;
 	out->pid = who.process.pid;
 	return true;
@@ -94,7 +94,7 @@ static bool has_room(const struct unc_ledger *l)
 
 	for (size_t i = 0; i < l->own.n; i++)
 		used += l->own.record[i].role != 0;
-	return l->fd >= 0 && used < MAX_RECORDS / 2;
+	return l->node.fd >= 0 && used < MAX_RECORDS / 2;
 }
 
 /* The record comes first without a holder, then what it leads to. */
@@ -102,7 +102,7 @@ static bool write_note(struct unc_ledger *l, const struct unc_note *note, const 
 {
 	struct unc_ledger_record r = {.key = key_of(note->type, note->cpu, note->event[0].id),
 				      .role = UNC_HELD_EVENTS};
-	const struct unc_ledger_record *old = unc_ledger_own(l, &r.key);
+	const struct unc_ledger_record *old = unc_book_find(&l->own, &r.key);
 	int32_t row[ROW / sizeof(int32_t)] = {0};
 	size_t i;
 
@@ -112,9 +112,9 @@ static bool write_note(struct unc_ledger *l, const struct unc_note *note, const 
 	if (!old && unc_ledger_put(l, &r, NULL) < 0)
 		return false;
 	memcpy(row, fd, note->n * sizeof(*fd));
-	i = (size_t)(unc_ledger_own(l, &r.key) - l->own.record);
-	if (unc_ledger_file_put(l->own.fd, note, sizeof(*note), block_at(i)) != 0 ||
-	    unc_ledger_file_put(l->own.fd, row, sizeof(row), row_at(i, l->keeper)) != 0)
+	i = (size_t)(unc_book_find(&l->own, &r.key) - l->own.record);
+	if (unc_ledger_file_put(&l->own.file, note, sizeof(*note), block_at(i), NULL) < 0 ||
+	    unc_ledger_file_put(&l->own.file, row, sizeof(row), row_at(i, l->keeper), NULL) < 0)
 		return false;
 	unc_ledger_set(&r, l->keeper, true);
 	return unc_ledger_put(l, &r, NULL) == 0;

@@ -55,42 +55,27 @@ static int check_folder(int fd, const char *dir, struct unc_error *err)
 	return 0;
 }
 
-int unc_ledger_folder(const char *dir, bool make, struct unc_error *err)
+int unc_ledger_folder(struct unc_ledger *l, bool make, struct unc_error *err)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-	int fd = open_at(AT_FDCWD, dir, flags), rc;
+	const char *dir = l->dir;
+	int fd, rc;
 
+	if (l->folder)
+		return 0;
+	fd = open_at(AT_FDCWD, dir, flags);
 	if (fd < 0 && errno == ENOENT && make && mkdir(dir, 0755) == 0)
 		fd = open_at(AT_FDCWD, dir, flags);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
 		return unc_fail(err, UNC_ERR_DENIED,
 				"%.200s is not a folder (a link is not followed)", dir);
-	if (fd < 0)
-		return unc_fail(err, unc_fs_error(errno), "%.200s: %s", dir, strerror(errno));
-	if ((rc = check_folder(fd, dir, err)) < 0)
+	if (fd >= 0 && (rc = check_folder(fd, dir, err)) < 0) {
 		close(fd);
-	return rc < 0 ? rc : fd;
-}
-
-const char *unc_ledger_file_name(char name[UNC_LEDGER_NAME], int64_t user)
-{
-	snprintf(name, UNC_LEDGER_NAME, user < 0 ? "ledger" : "ledger.%u", (unsigned)user);
-	return name;
-}
-
-bool unc_ledger_folder_next(DIR *folder, uid_t *user)
-{
-	char name[UNC_LEDGER_NAME];
-	struct dirent *entry;
-
-	while ((entry = readdir(folder)) != NULL) {
-		const char *dot = strchr(entry->d_name, '.');
-
-		*user = dot ? (uid_t)strtoul(dot + 1, NULL, 10) : 0;
-		if (strcmp(entry->d_name, unc_ledger_file_name(name, *user)) == 0)
-			return true;
+		return rc;
 	}
-	return false;
+	if (fd < 0 || !(l->folder = fdopendir(fd)))
+		return unc_fail(err, unc_fs_error(errno), "%.200s: %s", dir, strerror(errno));
+	return 0;
 }
 
 /* Members of the folder's group share the node's file, and may read those of the users, whatever
@@ -106,44 +91,48 @@ static int make_file(int folder, const char *name, bool shared)
 }
 
 /* Its owner is the kernel's only word on who has written what is in it. */
-static int check_file(int fd, const char *path, int64_t user, struct unc_error *err)
+static int check_file(const struct ledger_file *f, struct unc_error *err)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) < 0)
-		return unc_fail(err, UNC_ERR_IO, "%s: %s", path, strerror(errno));
+	if (fstat(f->fd, &st) < 0)
+		return unc_fail(err, UNC_ERR_IO, "%s: %s", f->path, strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
 		return unc_fail(err, UNC_ERR_DENIED,
-				"%s is not a regular file with one name: remove it", path);
-	if (user >= 0 && (st.st_uid != (uid_t)user || st.st_mode & (S_IWGRP | S_IWOTH)))
+				"%s is not a regular file with one name: remove it", f->path);
+	if (f->user >= 0 && (st.st_uid != (uid_t)f->user || st.st_mode & (S_IWGRP | S_IWOTH)))
 		return unc_fail(err, UNC_ERR_DENIED,
-				"%s may be written by others than user %u: remove it", path,
-				(unsigned)user);
+				"%s may be written by others than user %u: remove it", f->path,
+				(unsigned)f->user);
 	return 0;
 }
 
-int unc_ledger_file_open(int folder, const char *dir, int64_t user, bool make,
+int unc_ledger_file_open(const struct unc_ledger *l, struct ledger_file *f, bool make,
 			 struct unc_error *err)
 {
-	int flags = user < 0 || user == geteuid() ? O_RDWR : O_RDONLY, fd = -1, rc;
-	char name[UNC_LEDGER_NAME], path[200 + 1 + UNC_LEDGER_NAME];
+	int flags = f->user < 0 || f->user == geteuid() ? O_RDWR : O_RDONLY, fd = -1, rc;
+	const char *name = f->path + snprintf(f->path, sizeof(f->path), "%.200s/", l->dir);
+	const int folder = dirfd(l->folder);
 
-	snprintf(path, sizeof(path), "%.200s/%s", dir, unc_ledger_file_name(name, user));
+	snprintf(f->path + strlen(f->path), UNC_LEDGER_NAME, f->user < 0 ? "ledger" : "ledger.%u",
+		 (unsigned)f->user);
 	/* Who loses the race to make it opens that of the winner. */
 	for (int tries = 0; fd < 0 && tries < 3; tries++) {
 		fd = open_at(folder, name, flags | O_NOFOLLOW);
 		if (fd < 0 && errno == ENOENT && make)
-			fd = make_file(folder, name, user < 0);
+			fd = make_file(folder, name, f->user < 0);
 		if (fd < 0 && errno != EEXIST && errno != ENOENT)
 			break;
 	}
 	if (fd < 0)
-		return unc_fail(
-			err, errno == ELOOP ? UNC_ERR_DENIED : unc_fs_error(errno), "%s: %s", path,
-			errno == ELOOP ? "a link is not followed: remove it" : strerror(errno));
-	if ((rc = check_file(fd, path, user, err)) < 0)
-		close(fd);
-	return rc < 0 ? rc : fd;
+		return unc_fail(err, errno == ELOOP ? UNC_ERR_DENIED : unc_fs_error(errno),
+				"%s: %s", f->path,
+				errno == ELOOP ? "a link is not followed: remove it"
+					       : strerror(errno));
+	f->fd = fd;
+	if ((rc = check_file(f, err)) < 0)
+		unc_ledger_file_close(&f->fd);
+	return rc;
 }
 
 void unc_ledger_file_close(int *fd)
@@ -153,14 +142,17 @@ void unc_ledger_file_close(int *fd)
 	*fd = -1;
 }
 
-bool unc_ledger_file_removed(int fd)
+int unc_ledger_file_check(const struct ledger_file *f, struct unc_error *err)
 {
 	struct stat st;
 
-	return fstat(fd, &st) < 0 || st.st_nlink == 0;
+	if (fstat(f->fd, &st) == 0 && st.st_nlink)
+		return 0;
+	return unc_fail(err, UNC_ERR_NOT_FOUND,
+			"%s was removed while sessions ran: who came since is not known", f->path);
 }
 
-/* ---- locks: on bytes far behind what is written, the node's, then one for each holder */
+/* ---- locks: on bytes far behind what is written */
 
 static int lock_byte(int fd, int command, off_t i, off_t n, short *type)
 {
@@ -173,7 +165,7 @@ static int lock_byte(int fd, int command, off_t i, off_t n, short *type)
 	return rc == 0 ? 0 : errno == EACCES ? EAGAIN : errno;
 }
 
-static int set_lock(int fd, off_t i, short type)
+int unc_ledger_file_lock(int fd, unsigned i, short type)
 {
 	return lock_byte(fd, F_OFD_SETLK, i, 1, &type);
 }
@@ -204,7 +196,7 @@ static int await(int turn, const sigset_t *ends)
 	sigset_t pending;
 	int error;
 
-	while ((error = set_lock(turn, 0, F_WRLCK)) == EAGAIN) {
+	while ((error = unc_ledger_file_lock(turn, LOCK_TURN, F_WRLCK)) == EAGAIN) {
 		if (unc_read_at(turn, &number, sizeof(number), offsetof(struct header, turn)) ==
 			    0 &&
 		    number != last) {
@@ -253,7 +245,7 @@ int unc_ledger_file_turn(int fd, bool wait, int *turn)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	*turn = open_at(AT_FDCWD, path, O_RDWR);
 	*turn = *turn < 0 ? fd : *turn;
-	error = set_lock(*turn, 0, F_WRLCK);
+	error = unc_ledger_file_lock(*turn, LOCK_TURN, F_WRLCK);
 	if (error == EAGAIN && wait)
 		error = await_signals(*turn);
 	if (error)
@@ -265,44 +257,41 @@ int unc_ledger_file_turn(int fd, bool wait, int *turn)
 void unc_ledger_file_end(int fd, int *turn)
 {
 	if (*turn >= 0)
-		set_lock(*turn, 0, F_UNLCK);
+		unc_ledger_file_lock(*turn, LOCK_TURN, F_UNLCK);
 	if (*turn >= 0 && *turn != fd)
 		close(*turn);
 	*turn = -1;
 }
 
-void unc_ledger_file_use(int fd, bool uses)
-{
-	set_lock(fd, 1, uses ? F_RDLCK : F_UNLCK);
-}
-
-int unc_ledger_file_hold(int fd, unsigned holder)
-{
-	return set_lock(fd, 1 + (off_t)holder, F_WRLCK);
-}
-
-void unc_ledger_file_drop(int fd, unsigned holder)
-{
-	set_lock(fd, 1 + (off_t)holder, F_UNLCK);
-}
-
 /* Who may only read the file can have a lock for readers: that tells nothing. */
 bool unc_ledger_file_held(int fd, unsigned holder)
 {
-	return is_locked(fd, 1 + (off_t)holder, 1, F_RDLCK);
+	return is_locked(fd, LOCK_HOLDERS + holder, 1, F_RDLCK);
 }
 
 bool unc_ledger_file_reset(int fd)
 {
-	return !is_locked(fd, 1, UNC_LEDGER_HOLDERS, F_WRLCK) && ftruncate(fd, 0) == 0;
+	return !is_locked(fd, LOCK_HOLDERS, UNC_LEDGER_HOLDERS, F_WRLCK) && ftruncate(fd, 0) == 0;
 }
 
-int unc_ledger_file_put(int fd, const void *buf, size_t size, uint64_t at)
+/* ---- what stands in it */
+
+int unc_ledger_fail(const struct ledger_file *f, const char *what, int error, struct unc_error *err)
+{
+	return unc_fail(err, UNC_ERR_IO, "%s could not be %s: %s", f->path, what,
+			error == ENODATA ? "it ends too early" : strerror(error));
+}
+
+int unc_ledger_file_put(const struct ledger_file *f, const void *buf, size_t size, uint64_t at,
+			struct unc_error *err)
 {
 	struct rlimit most;
+	int error;
 
 	if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
 	    at + size > most.rlim_cur)
-		return EFBIG;
-	return unc_write_at(fd, buf, size, at);
+		error = EFBIG;
+	else
+		error = unc_write_at(f->fd, buf, size, at);
+	return error ? unc_ledger_fail(f, "written", error, err) : 0;
 }

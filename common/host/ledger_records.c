@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <fcntl.h>
 
 #include "host/fs.h"
 #include "host/ledger_inside.h"
@@ -13,16 +12,22 @@ static uint64_t slot_at(unsigned holder)
 	return SLOTS_AT + holder * sizeof(struct unc_ledger_holder);
 }
 
+static bool is_mine(const struct unc_ledger *l, const struct book *b, unsigned holder)
+{
+	return (b == &l->own || b == &l->each) && l->mine[holder].process.pid;
+}
+
 /* What is told of a holder of this process or another. 0, or the errno value. */
 static int read_holder(struct unc_ledger *l, struct book *b, unsigned holder,
 		       struct unc_ledger_holder *out)
 {
+	const int fd = b->file.fd;
 	int error = 0;
 
-	if (b == &l->own && l->mine[holder])
-		*out = l->holder[holder];
+	if (is_mine(l, b, holder))
+		*out = l->mine[holder];
 	else
-		error = b->fd < 0 ? ENOENT : unc_read_at(b->fd, out, sizeof(*out), slot_at(holder));
+		error = fd < 0 ? ENOENT : unc_read_at(fd, out, sizeof(*out), slot_at(holder));
 	if (!error)
 		unc_process_clean(out->process.command);
 	return error;
@@ -37,12 +42,12 @@ static bool lives(struct unc_ledger *l, struct book *b, unsigned holder)
 	struct unc_ledger_holder who;
 	bool held;
 
-	if (b == &l->each || (b == &l->own && l->mine[holder]))
-		return l->mine[holder];
-	if (l->fd < 0 || b->fd < 0)
-		return l->fd >= 0 || l->lost;
+	if (b == &l->each || is_mine(l, b, holder))
+		return is_mine(l, b, holder);
+	if (l->node.fd < 0 || b->file.fd < 0)
+		return l->node.fd >= 0 || l->lost;
 	if (b->life[holder] == UNKNOWN) {
-		held = unc_ledger_file_held(b->fd, holder);
+		held = unc_ledger_file_held(b->file.fd, holder);
 		if (held && read_holder(l, b, holder, &who) == 0 && who.process.pid)
 			held = !unc_process_ended(&who.process, &l->self);
 		b->life[holder] = held ? ALIVE : ENDED;
@@ -85,14 +90,14 @@ static struct book *book_of(struct unc_ledger *l, const struct unc_ledger_record
 
 uid_t unc_ledger_owner(struct unc_ledger *l, const struct unc_ledger_record *r)
 {
-	return book_of(l, r)->owner;
+	return (uid_t)book_of(l, r)->file.user;
 }
 
 bool unc_ledger_believed(struct unc_ledger *l, const struct unc_ledger_record *r)
 {
 	uid_t owner = unc_ledger_owner(l, r);
 
-	return owner == 0 || owner == l->own.owner;
+	return owner == 0 || owner == l->own.file.user;
 }
 
 unsigned unc_ledger_living(struct unc_ledger *l, const struct unc_ledger_record *r, unsigned first,
@@ -199,92 +204,30 @@ struct unc_ledger_key unc_ledger_key(const struct unc_reg *reg, int package)
 
 /* ---- writing */
 
-/* The file's changes are told before the first of a turn, so that nobody takes an old one for new. */
-static int write_record(struct unc_ledger *l, size_t i, bool grows, struct unc_error *err)
-{
-	const struct unc_ledger_record *r = &l->own.record[i];
-	struct header h = l->own.header;
-	int error = 0;
-
-	if (l->fd < 0)
-		return 0;
-	if (!l->changed) {
-		h.changes++;
-		error = unc_ledger_file_put(l->own.fd, &h, sizeof(h), 0);
-	}
-	if (!error)
-		error = unc_ledger_file_put(l->own.fd, r, sizeof(*r), RECORDS_AT + i * sizeof(*r));
-	if (!error && grows) {
-		h.n_records = (uint32_t)i + 1;
-		error = unc_ledger_file_put(l->own.fd, &h, sizeof(h), 0);
-	}
-	if (error)
-		return unc_ledger_fail(l, l->own.owner, "written", error, err);
-	l->own.header = h;
-	l->changed = true;
-	return 0;
-}
-
-/* A place for a new record: one that is free again, or behind the last. Where the file has none it
- * is not used any more. */
-static int find_place(struct unc_ledger *l, struct book *b, size_t *i, struct unc_error *err)
-{
-	for (*i = 0; *i < b->n; ++*i)
-		if (!b->record[*i].role)
-			return 0;
-	if (b == &l->own && b->n >= MAX_RECORDS && l->fd >= 0) {
-		unc_fail(&l->reason, UNC_ERR_BUSY,
-			 "%.200s/ledger.%u has no room for more registers: %d are programmed",
-			 l->dir, (unsigned)b->owner, MAX_RECORDS);
-		unc_ledger_give_up(l);
-		*i = b->n;
-	}
-	return unc_book_reserve(b, b->n + 1) ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-}
-
+/* A file that has no place for it is not used any more. */
 int unc_ledger_put(struct unc_ledger *l, const struct unc_ledger_record *record,
 		   struct unc_error *err)
 {
 	struct book *b = own_book(l, &record->key);
-	struct unc_ledger_record *r = unc_book_find(b, &record->key), before = {0};
-	size_t i = r ? (size_t)(r - b->record) : 0;
-	bool grows;
-	int rc = r ? 0 : find_place(l, b, &i, err);
+	int rc = b == &l->own ? unc_ledger_own_file(l, err) : 0;
 
-	if (rc == 0 && b == &l->own)
-		rc = unc_ledger_own_file(l, err);
 	if (rc < 0)
 		return rc;
-	grows = i == b->n;
-	before = grows ? before : b->record[i];
-	b->record[i] = *record;
-	b->n += grows;
-	rc = b == &l->own ? write_record(l, i, grows, err) : 0;
-	if (rc < 0) {
-		b->record[i] = before;
-		b->n -= grows;
-	} else if (!r) {
-		unc_book_add(b, i);
+	if (!unc_book_find(b, &record->key) && !unc_book_has_place(b)) {
+		unc_fail(&l->reason, UNC_ERR_BUSY,
+			 "%s has no room for more registers: %d are programmed", b->file.path,
+			 MAX_RECORDS);
+		unc_ledger_give_up(l);
 	}
-	return rc;
-}
-
-static void erase(struct unc_ledger *l, struct book *b, size_t i)
-{
-	unc_book_erase(b, i);
-	/* What stays in the file where this fails has no living holder. */
-	if (b == &l->own)
-		(void)write_record(l, i, false, NULL);
+	return unc_book_put(b, record, err);
 }
 
 static bool others_have(struct unc_ledger *l, const struct unc_ledger_key *key)
 {
-	struct book *b;
-	bool have = false;
-
-	for (size_t i = 1; (b = nth_book(l, key, i)) && !have; i++)
-		have = unc_book_find(b, key) != NULL;
-	return have;
+	for (size_t i = 0; i < l->n_users; i++)
+		if (unc_book_find(l->user[i], key))
+			return true;
+	return false;
 }
 
 void unc_ledger_remove(struct unc_ledger *l, struct unc_ledger_record *r)
@@ -292,13 +235,12 @@ void unc_ledger_remove(struct unc_ledger *l, struct unc_ledger_record *r)
 	const struct unc_ledger_record gone = {
 		.key = r->key, .role = UNC_HELD_GONE, .since = unc_ledger_today()};
 	struct book *b = own_book(l, &r->key);
-	bool ours = book_of(l, r) == b;
 
 	/* Where this cannot be written they tell the same as before. */
-	if (!ours || (r->found != r->value && others_have(l, &r->key)))
+	if (book_of(l, r) != b || (r->found != r->value && others_have(l, &r->key)))
 		(void)unc_ledger_put(l, &gone, NULL);
 	else
-		erase(l, b, (size_t)(r - b->record));
+		unc_book_erase(b, r);
 }
 
 void unc_ledger_release(struct unc_ledger *l, struct unc_ledger_record *r, unsigned holder,
@@ -359,39 +301,39 @@ static int forget_holder(struct unc_ledger *l, unsigned holder, struct unc_error
 static int take_slot(struct unc_ledger *l, unsigned holder, struct unc_error *err)
 {
 	const struct unc_ledger_holder who = {.process = l->self, .since = unc_ledger_today()};
-	int rc = forget_holder(l, holder, err), error = 0;
+	int rc = forget_holder(l, holder, err);
 
 	for (size_t i = 0; i < l->own.n; i++)
 		if (is_useless(l, &l->own.record[i]))
-			erase(l, &l->own, i);
-	if (rc == 0 && l->fd >= 0)
-		error = unc_ledger_file_put(l->own.fd, &who, sizeof(who), slot_at(holder));
-	if (error)
-		rc = unc_ledger_fail(l, l->own.owner, "written", error, err);
+			unc_book_erase(&l->own, &l->own.record[i]);
+	if (rc == 0 && l->own.header.magic)
+		rc = unc_ledger_file_put(&l->own.file, &who, sizeof(who), slot_at(holder), err);
 	if (rc < 0)
 		return rc;
-	unc_ledger_file_use(l->fd, true);
-	l->holder[holder] = who;
-	l->mine[holder] = true;
+	unc_ledger_file_lock(l->node.fd, LOCK_HOLDERS, F_RDLCK);
+	l->mine[holder] = who;
 	l->n_mine++;
 	return 0;
 }
 
 int unc_ledger_enter(struct unc_ledger *l, unsigned *holder, struct unc_error *err)
 {
+	const int *file = &l->own.file.fd;
+
 	if (unc_ledger_own_file(l, &l->reason) < 0)
 		unc_ledger_give_up(l);
 	for (unsigned i = 0; i < UNC_LEDGER_HOLDERS; i++) {
-		if (l->mine[i] || (l->fd >= 0 && unc_ledger_file_hold(l->own.fd, i) != 0))
+		if (is_mine(l, &l->own, i) ||
+		    (l->node.fd >= 0 && unc_ledger_file_lock(*file, LOCK_HOLDERS + i, F_WRLCK)))
 			continue;
 		int rc = take_slot(l, i, err);
 
 		if (rc < 0)
-			unc_ledger_file_drop(l->own.fd, i);
+			unc_ledger_file_lock(*file, LOCK_HOLDERS + i, F_UNLCK);
 		*holder = rc < 0 ? *holder : i;
 		return rc;
 	}
-	bool full = l->fd < 0 || l->n_mine == UNC_LEDGER_HOLDERS;
+	bool full = l->node.fd < 0 || l->n_mine == UNC_LEDGER_HOLDERS;
 
 	unc_fail(full ? err : &l->reason, UNC_ERR_BUSY,
 		 "%d sessions run on this node, and no more can", UNC_LEDGER_HOLDERS);
@@ -407,19 +349,20 @@ void unc_ledger_leave(struct unc_ledger *l, unsigned holder)
 
 	/* What fails is orphaned: its lock is not held any more. */
 	(void)forget_holder(l, holder, NULL);
-	if (l->fd >= 0)
-		(void)unc_ledger_file_put(l->own.fd, &nobody, sizeof(nobody), slot_at(holder));
+	if (l->own.header.magic)
+		(void)unc_ledger_file_put(&l->own.file, &nobody, sizeof(nobody), slot_at(holder),
+					  NULL);
 	unc_ledger_abandon(l, holder);
 }
 
 void unc_ledger_abandon(struct unc_ledger *l, unsigned holder)
 {
-	l->mine[holder] = false;
+	l->mine[holder].process.pid = 0;
 	l->n_mine--;
-	unc_ledger_file_drop(l->own.fd, holder);
+	unc_ledger_file_lock(l->own.file.fd, LOCK_HOLDERS + holder, F_UNLCK);
 	if (l->n_mine)
 		return;
-	unc_ledger_file_use(l->fd, false);
+	unc_ledger_file_lock(l->node.fd, LOCK_HOLDERS, F_UNLCK);
 	if (l->lost)
 		unc_ledger_begin_anew(l);
 	else if (l->turn < 0)
