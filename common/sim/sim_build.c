@@ -139,7 +139,6 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 	const struct unc_table *table = sim->table;
 	const struct unc_tbl_type *row = type->row;
 	struct sim_block *block = &sim->block[sim->n_blocks++];
-	uint32_t first = row->regs.first;
 	struct part part[UNC_MAX_PARTS];
 
 	*block = (struct sim_block){
@@ -154,20 +153,22 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 	for (uint32_t i = 0; i < row->regs.n; i++) {
 		struct sim_reg *reg = &sim->reg[sim->n_regs++];
 
-		reg->row = &table->reg[first + i];
+		reg->row = &table->reg[row->regs.first + i];
 		reg->block = block;
 		place_reg(reg, &part[reg->row->part]);
 	}
 	for (unsigned i = row->first; i < (unsigned)row->first + row->n_counters; i++)
-		add_counter(sim, block, &block->reg[unc_type_ctr(row, i) - first],
-			    &block->reg[unc_type_ctl(row, i) - first], NULL, i);
+		add_counter(sim, block, unc_sim_reg(block, unc_type_ctr(row, i)),
+			    unc_sim_reg(block, unc_type_ctl(row, i)), NULL, i);
 	for (uint32_t i = 0; i < row->counters.n; i++) {
 		const struct unc_tbl_counter *fixed = &table->counter[row->counters.first + i];
 
-		add_counter(sim, block, &block->reg[fixed->ctr - first],
-			    fixed->ctl == UNC_NONE ? NULL : &block->reg[fixed->ctl - first], fixed,
+		add_counter(sim, block, unc_sim_reg(block, fixed->ctr),
+			    fixed->ctl == UNC_NONE ? NULL : unc_sim_reg(block, fixed->ctl), fixed,
 			    i);
 	}
+	if (row->n_global && !sim->global[socket])
+		sim->global[socket] = block;
 	unc_sim_block_init(block);
 }
 

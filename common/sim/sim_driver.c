@@ -62,11 +62,6 @@ bool unc_sim_event_take(struct sim_event *e, const uint64_t config[3])
 	return e->slots != 0;
 }
 
-static struct sim_reg *reg_of(const struct sim_event *e, uint16_t row)
-{
-	return &e->block->reg[row - e->block->type->row->regs.first];
-}
-
 static struct sim_counter *counter_of(const struct sim_event *e)
 {
 	return &e->block->counter[e->slot];
@@ -96,7 +91,7 @@ void unc_sim_event_start(struct sim_event *e, int slot, uint64_t now)
 	e->last = counter->ctr->exists ? unc_sim_reg_read(counter->ctr, now) : 0;
 	for (unsigned k = 0; k < 4; k++)
 		if (e->mask[k]) {
-			struct sim_reg *reg = reg_of(e, e->pmu->config[k]);
+			struct sim_reg *reg = unc_sim_reg(e->block, e->pmu->config[k]);
 
 			write_reg(reg, (reg->value & ~(uint64_t)e->mask[k]) | e->filter[k], now);
 		}
@@ -119,7 +114,7 @@ void unc_sim_event_stop(struct sim_event *e, uint64_t now)
 			  now);
 	for (unsigned k = 0; k < 4 && !type->row->enable; k++)
 		if (e->mask[k])
-			write_reg(reg_of(e, e->pmu->config[k]), 0, now);
+			write_reg(unc_sim_reg(e->block, e->pmu->config[k]), 0, now);
 	unc_sim_event_count(e, now);
 	e->slot = -1;
 }
@@ -132,7 +127,7 @@ void unc_sim_event_freeze(const struct sim_event *e, bool frozen, uint64_t now)
 
 	if (type->row->unit_ctl == UNC_NONE || e->pmu->free)
 		return;
-	struct sim_reg *reg = reg_of(e, type->row->unit_ctl);
+	struct sim_reg *reg = unc_sim_reg(e->block, type->row->unit_ctl);
 	uint64_t value =
 		(reg->value | bits[UNC_IS_FREEZE_ENABLE]) & ~(bits[UNC_IS_FREEZE] | enables);
 	write_reg(reg, value | (frozen ? bits[UNC_IS_FREEZE] : enables), now);

@@ -9,10 +9,11 @@
  *   sim.c            clock, the calls of sim.h
  *   sim_place.c      where units and registers are
  *   sim_block.c      what reads and writes of a block's registers do
+ *   sim_overflow.c   counters whose carry freezes
+ *   sim_counter.c    what counters hold, and which of them run
  *   sim_rate.c       how fast a control value counts
  *   sim_live.c       what the machine does, over time
  *   sim_noise.c      random numbers
- *   sim_overflow.c   counters that carry: status, freeze
  *   sim_present.c    what tells which units there are
  *   sim_bus.c        PCI functions, configuration space, physical memory
  *   sim_discovery.c  the PMON discovery table in memory
@@ -114,7 +115,6 @@ struct sim_counter {
 	double raw[SIM_PHASES];      /* per s, what the control selects, before modifiers */
 	uint8_t width;
 	uint8_t number;
-	bool armed; /* its carry freezes, as its control was written last */
 };
 
 /* One unit. */
@@ -181,8 +181,9 @@ struct unc_sim {
 	size_t n_counters;
 	struct sim_reg **index; /* registers that exist, by place */
 	size_t n_index;
-	bool frozen[SIM_MAX_SOCKETS]; /* all units of the socket */
-	size_t armed;                 /* counters whose carry freezes */
+	struct sim_block *global[SIM_MAX_SOCKETS]; /* whose status tells of all units; NULL: none */
+	bool frozen[SIM_MAX_SOCKETS];              /* all units of the socket */
+	bool armed; /* a control was written that lets the carry of its counter freeze */
 	struct sim_bus bus;
 	struct sim_kernel kernel;
 	unsigned violations;
@@ -194,6 +195,11 @@ struct unc_sim {
 void unc_sim_run(struct unc_sim *, struct unc_reg_op *ops, size_t n);
 /* ns since the machine was switched on. */
 uint64_t unc_sim_uptime(const struct unc_sim *);
+/* A register of a block, by its number in the table. */
+static inline struct sim_reg *unc_sim_reg(const struct sim_block *block, uint16_t reg)
+{
+	return &block->reg[reg - block->type->row->regs.first];
+}
 /* Logical CPUs of a socket. */
 static inline int unc_sim_cpus(const struct unc_sim *sim)
 {
@@ -234,33 +240,36 @@ uint32_t unc_sim_bar_element(const struct unc_tbl_bar *, unsigned element);
 uint64_t unc_sim_bar_address(const struct unc_tbl_bar *, unsigned socket, unsigned element);
 
 /* ---- sim_block.c: the lock is held; now: ns since the machine was switched on */
-void unc_sim_violation(const struct sim_reg *, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 uint64_t unc_sim_reg_read(struct sim_reg *, uint64_t now);
 void unc_sim_reg_write(struct sim_reg *, uint64_t value, uint64_t now);
 /* First state of a block. */
 void unc_sim_block_init(struct sim_block *);
-/* Brings all counters of a block up to date. */
-void unc_sim_settle(struct sim_block *, uint64_t now);
-/* Whether a counter has carried by then since it was last up to date. */
-bool unc_sim_carries(const struct sim_counter *, uint64_t now);
-/* Sets the speed of all counters of a settled block. */
-void unc_sim_block_run(struct sim_block *);
-/* The register that notes which counters of a block have carried; NULL: none. */
-struct sim_reg *unc_sim_status(const struct sim_block *);
 
 /* ---- sim_overflow.c */
-/* A counter has carried: notes it in the unit's status. */
-void unc_sim_carried(struct sim_block *, const struct sim_counter *);
 /* Freezes what was to freeze up to now, at the time it happened. */
 void unc_sim_overflows(struct unc_sim *, uint64_t now);
-/* Brings all units of a socket up to date: its status tells of all. */
-void unc_sim_settle_socket(struct unc_sim *, unsigned socket, uint64_t now);
-/* Whether the carry of a counter is to freeze. */
-bool unc_sim_arms(const struct sim_block *, const struct sim_counter *);
-/* The bits that freeze and unfreeze all units of a socket have been written. */
+/* The bits that freeze and unfreeze all units of a socket may have been written. */
 void unc_sim_freeze_socket(struct sim_block *, const struct sim_reg *, uint64_t value,
 			   uint64_t now);
+
+/* ---- sim_counter.c */
+void unc_sim_violation(const struct sim_reg *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The register that notes which counters of a block have carried; NULL: none. */
+struct sim_reg *unc_sim_status(const struct sim_block *);
+/* Whether the carry of a counter is to freeze. */
+bool unc_sim_arms(const struct sim_counter *);
+/* Whether it is noted that it has carried: it cannot freeze again. */
+bool unc_sim_noted(const struct sim_counter *);
+/* What it holds by then, and whether it has carried since it was last up to date. */
+uint64_t unc_sim_value(const struct sim_counter *, uint64_t now);
+bool unc_sim_carries(const struct sim_counter *, uint64_t now);
+void unc_sim_set(struct sim_counter *, uint64_t value, uint64_t now);
+/* Brings all counters of a block, or of all units of a socket, up to date: notes what has carried. */
+void unc_sim_settle(struct sim_block *, uint64_t now);
+void unc_sim_settle_socket(struct unc_sim *, unsigned socket, uint64_t now);
+/* Sets the speed of all counters of a settled block. */
+void unc_sim_block_run(struct sim_block *);
 
 /* ---- sim_live.c */
 /* Of SIM_PHASES, how many there are. */

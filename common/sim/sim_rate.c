@@ -79,7 +79,7 @@ static bool filter_fits(const struct sim_block *block, const struct unc_tbl_rate
 		return false;
 	for (unsigned i = 0; i < row->n_filters; i++) {
 		const struct unc_tbl_rate_filter *f = &row->filter[i];
-		uint64_t value = block->reg[f->reg - block->type->row->regs.first].value;
+		uint64_t value = unc_sim_reg(block, f->reg)->value;
 
 		if ((value & f->mask) != f->value)
 			return false;
@@ -276,8 +276,7 @@ static bool enabled_by_unit(const struct sim_block *block, const struct sim_coun
 
 	if (!field)
 		return true;
-	uint64_t bits =
-		block->reg[type->row->unit_ctl - type->row->regs.first].value >> field->lo[0];
+	uint64_t bits = unc_sim_reg(block, type->row->unit_ctl)->value >> field->lo[0];
 	return bits >> (counter->row ? 0 : counter->number) & 1;
 }
 

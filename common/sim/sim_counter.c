@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What counters hold, and which of them run. Where one has carried, the unit's status notes the
+ * counter, and the socket's status the unit. A counter counts while its control has the enable bits
+ * of the type and any of those that mark it as used, and nothing has frozen it; where unit control
+ * has enables of its own, while its bit there is set too. Free-running ones never stop. An event of
+ * a lane counts only where the lane's lead counts one of the same set: else that is a violation.
+ */
+#include <stdio.h>
+
+#include "base/text.h"
+#include "sim/sim_machine.h"
+
+void unc_sim_violation(const struct sim_reg *reg, const char *format, ...)
+{
+	const struct sim_block *block = reg->block;
+	struct unc_sim *sim = block->sim;
+	char what[96];
+
+	UNC_FORMAT(what, format);
+	snprintf(sim->violation, sizeof(sim->violation), "socket %u %s%u %s: %s", block->socket,
+		 unc_tbl_str(sim->table, block->type->row->name), block->index,
+		 unc_tbl_str(sim->table, reg->row->name), what);
+	sim->violations++;
+}
+
+/* ---- where a carry is noted */
+
+struct sim_reg *unc_sim_status(const struct sim_block *block)
+{
+	const struct unc_tbl_type *type = block->type->row;
+	uint16_t status = type->overflow.known ? type->overflow.status : type->status;
+
+	return status == UNC_NONE ? NULL : unc_sim_reg(block, status);
+}
+
+static uint64_t status_bit(const struct sim_counter *counter)
+{
+	if (counter->row)
+		return counter->row->status_bit ? (uint64_t)1 << (counter->row->status_bit - 1) : 0;
+	return (uint64_t)1 << (counter->ctr->block->type->row->overflow.bit + counter->number);
+}
+
+/* The register and bit of the socket's status that a carry sets; NULL: none. */
+static struct sim_reg *socket_status(const struct sim_counter *counter, uint64_t *bit)
+{
+	const struct sim_block *block = counter->ctr->block;
+	const struct sim_block *global = block->sim->global[block->socket];
+	int position = counter->row && counter->row->global_bit ? counter->row->global_bit - 1
+								: block->position;
+	unsigned width;
+
+	if (!global || position < 0)
+		return NULL;
+	const struct unc_tbl_type *type = global->type->row;
+	width = block->sim->table->reg[type->global_status[0]].width;
+	if ((unsigned)position / width >= type->n_global)
+		return NULL;
+	*bit = (uint64_t)1 << ((unsigned)position % width);
+	return unc_sim_reg(global, type->global_status[(unsigned)position / width]);
+}
+
+bool unc_sim_arms(const struct sim_counter *counter)
+{
+	uint64_t bits =
+		counter->row ? counter->row->freeze : counter->ctr->block->type->row->overflow.set;
+
+	return bits && counter->ctl && (counter->ctl->value & bits) == bits;
+}
+
+bool unc_sim_noted(const struct sim_counter *counter)
+{
+	const struct sim_reg *status = unc_sim_status(counter->ctr->block);
+	uint64_t bit;
+	const struct sim_reg *global = socket_status(counter, &bit);
+
+	return (status && (status->value & status_bit(counter))) ||
+	       (global && (global->value & bit));
+}
+
+/* A unit with a status of its own tells the socket only if its counter is told to freeze. */
+static void note(const struct sim_counter *counter)
+{
+	struct sim_reg *status = unc_sim_status(counter->ctr->block), *global;
+	uint64_t bit;
+
+	if (status)
+		status->value |= status_bit(counter);
+	global = status && !unc_sim_arms(counter) ? NULL : socket_status(counter, &bit);
+	if (global)
+		global->value |= bit;
+}
+
+/* ---- what a counter holds */
+
+/* What the counter has gained since `since`; *rest is the fraction left over. */
+static uint64_t gained(const struct sim_counter *counter, uint64_t now, double *rest)
+{
+	const struct unc_sim *sim = counter->ctr->block->sim;
+	uint64_t spent[SIM_PHASES];
+	double sum = counter->fraction;
+
+	unc_sim_spent(sim, now, spent);
+	for (unsigned i = 0; i < unc_sim_phases(sim); i++)
+		sum += counter->rate[i] * (double)(spent[i] - counter->spent[i]);
+	uint64_t whole = (uint64_t)sum;
+
+	if (rest)
+		*rest = sum - (double)whole;
+	return whole;
+}
+
+uint64_t unc_sim_value(const struct sim_counter *counter, uint64_t now)
+{
+	return (counter->base + gained(counter, now, NULL)) & unc_ones(counter->width);
+}
+
+bool unc_sim_carries(const struct sim_counter *counter, uint64_t now)
+{
+	return gained(counter, now, NULL) > unc_ones(counter->width) - counter->base;
+}
+
+static void start_at(struct sim_counter *counter, uint64_t now)
+{
+	counter->since = now;
+	unc_sim_spent(counter->ctr->block->sim, now, counter->spent);
+}
+
+/* Brings a counter up to date. */
+static void settle(struct sim_counter *counter, uint64_t now)
+{
+	if (unc_sim_carries(counter, now))
+		note(counter);
+	counter->base += gained(counter, now, &counter->fraction);
+	counter->base &= unc_ones(counter->width);
+	start_at(counter, now);
+}
+
+void unc_sim_settle(struct sim_block *block, uint64_t now)
+{
+	for (size_t i = 0; i < block->n_counters; i++)
+		settle(&block->counter[i], now);
+}
+
+void unc_sim_settle_socket(struct unc_sim *sim, unsigned socket, uint64_t now)
+{
+	for (size_t i = 0; i < sim->n_blocks; i++)
+		if (sim->block[i].socket == socket)
+			unc_sim_settle(&sim->block[i], now);
+}
+
+void unc_sim_set(struct sim_counter *counter, uint64_t value, uint64_t now)
+{
+	counter->base = value & unc_ones(counter->width);
+	counter->fraction = 0;
+	start_at(counter, now);
+}
+
+/* ---- which of them run */
+
+/* Whether an event, or one of its umasks, has this code. */
+static bool has_code(const struct unc_table *table, const struct unc_tbl_event *event,
+		     uint16_t code_field, uint64_t code)
+{
+	bool has = event->code == code;
+
+	for (uint32_t i = 0; i < event->umasks.n && !has; i++) {
+		const struct unc_range *sets = &table->umask[event->umasks.first + i].sets;
+
+		for (uint32_t k = 0; k < sets->n; k++)
+			has |= table->set[sets->first + k].field == code_field &&
+			       (table->set[sets->first + k].value | event->code) == code;
+	}
+	return has;
+}
+
+/* The event that a control selects; NULL if it is no event of a lane. */
+static const struct unc_tbl_event *laned_event(const struct sim_block *block, uint64_t ctl)
+{
+	const struct unc_table *table = block->sim->table;
+	const struct unc_tbl_type *type = block->type->row;
+	uint64_t code = unc_field_of(&table->field[type->f_event], ctl);
+
+	for (size_t i = 0; i < table->n_event; i++)
+		if (table->event[i].lane &&
+		    has_code(table, &table->event[i], type->f_event, code) &&
+		    unc_type_pool(table, table->event[i].type) == block->type->number)
+			return &table->event[i];
+	return NULL;
+}
+
+/* Whether the lead of the counter's lane counts an event of the same set. */
+static bool led(const struct sim_block *block, const struct sim_counter *counter)
+{
+	const struct unc_table *table = block->sim->table;
+	const struct unc_tbl_event *event = laned_event(block, counter->ctl->value);
+	const struct unc_range *lanes = &block->type->row->lanes;
+
+	for (uint32_t i = 0; event && i < lanes->n; i++) {
+		const struct unc_tbl_lane *lane = &table->lane[lanes->first + i];
+		const struct sim_counter *lead =
+			&block->counter[lane->lead - block->type->row->first];
+
+		if (lane->name != table->lane[event->lane - 1].name ||
+		    !(lane->counters >> counter->number & 1))
+			continue;
+		const struct unc_tbl_event *first = laned_event(block, lead->ctl->value);
+		return unc_sim_enabled(block, lead) && first && first->lane == event->lane &&
+		       first->set == event->set &&
+		       !((lead->ctl->value ^ counter->ctl->value) & lane->same);
+	}
+	return true;
+}
+
+void unc_sim_block_run(struct sim_block *block)
+{
+	bool frozen = block->frozen || block->sim->frozen[block->socket];
+
+	for (size_t i = 0; i < block->n_counters; i++) {
+		struct sim_counter *counter = &block->counter[i];
+		bool counting = unc_sim_enabled(block, counter) && !(frozen && counter->ctl);
+
+		if (counting && counter->ctl && !counter->row && block->type->row->lanes.n &&
+		    !led(block, counter)) {
+			unc_sim_violation(counter->ctl, "its lane is led by no event of its set");
+			counting = false;
+		}
+		counting = counting && !unc_sim_idle(block);
+		for (unsigned k = 0; k < unc_sim_phases(block->sim); k++)
+			counter->rate[k] = counting ? counter->selected[k] * 1e-9 : 0;
+	}
+}
