@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define CPUINFO "/proc/cpuinfo"
+
 enum { CPUINFO_MAX = 64 << 20 };
 
 /* One online logical CPU. */
@@ -21,65 +23,32 @@ struct rows {
 	int n;
 };
 
-/* Reads /proc/cpuinfo, whose size the kernel does not tell, whole. *text is to be freed. */
+/* *text is to be freed. */
 static int read_cpuinfo(const struct unc_fs *fs, char **text, struct unc_error *err)
 {
-	static const char path[] = "/proc/cpuinfo";
-	size_t size = 1 << 16, n = 0;
-	char *buf = NULL, *more;
-	ssize_t got = 1;
-	int fd = unc_fs_regular(fs, "%s", path), rc = 0;
+	int fd = unc_fs_regular(fs, CPUINFO);
+	size_t size;
 
 	if (fd < 0)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, CPUINFO " cannot be read: %s",
 				unc_fs_reason(errno));
-	for (; rc == 0 && got > 0; size *= 2) {
-		if (size > CPUINFO_MAX)
-			rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "%s is larger than %d MiB", path,
-				      CPUINFO_MAX >> 20);
-		else if (!(more = realloc(buf, size)))
-			rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-		else
-			buf = more;
-		while (rc == 0 && n < size - 1 &&
-		       (got = unc_read_more(fd, buf + n, size - 1 - n)) > 0)
-			n += (size_t)got;
-		if (got < 0)
-			rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
-				      strerror(errno));
-	}
-	close(fd);
-	if (rc < 0) {
-		free(buf);
-		return rc;
-	}
-	buf[n] = '\0';
-	*text = buf;
-	return 0;
+	return unc_fs_rest(fd, CPUINFO, CPUINFO_MAX, text, &size, err);
 }
 
-/* Takes the next "key : value" line off *text. False at the end. A line without a colon
- * gives an empty key. */
-static bool next_pair(char **text, char **key, char **value)
+/* Takes the next line, "key : value", off *text; false at the end. Without a colon both are "". */
+static bool next_pair(char **text, const char **key, const char **value)
 {
-	char *line = *text, *end, *colon;
+	char *line = strsep(text, "\n"), *colon = line ? strchr(line, ':') : NULL;
 
-	if (!*line)
-		return false;
-	end = line + strcspn(line, "\n");
-	*text = *end ? end + 1 : end;
-	*end = '\0';
-	colon = strchr(line, ':');
-	if (!colon) {
-		*key = *value = end;
-		return true;
+	*key = *value = "";
+	if (colon) {
+		*value = colon + 1 + strspn(colon + 1, " \t");
+		while (colon > line && (colon[-1] == ' ' || colon[-1] == '\t'))
+			colon--;
+		*colon = '\0';
+		*key = line;
 	}
-	*value = colon + 1 + strspn(colon + 1, " \t");
-	while (colon > line && (colon[-1] == ' ' || colon[-1] == '\t'))
-		colon--;
-	*colon = '\0';
-	*key = line;
-	return true;
+	return line != NULL;
 }
 
 static bool whole_int(const char *text, int *out)
@@ -138,7 +107,7 @@ static int parse_cpuinfo(char *text, struct unc_topology *t, struct rows *rows,
 {
 	struct row *row = NULL;
 	unsigned seen = 0;
-	char *key, *value;
+	const char *key, *value;
 
 	t->stepping = -1;
 	while (next_pair(&text, &key, &value)) {
@@ -174,15 +143,10 @@ static int parse_cpuinfo(char *text, struct unc_topology *t, struct rows *rows,
 
 bool unc_cpu_list(const char *text, bool cpus[UNC_MAX_CPUS])
 {
-	const char *p = text;
-
-	do {
+	for (const char *p = text;; p++) {
 		char *end;
-		long first, last;
+		long first = strtol(p, &end, 10), last = first;
 
-		if (*p == ',')
-			p++;
-		first = last = strtol(p, &end, 10);
 		if (end == p)
 			return false;
 		if (*end == '-') {
@@ -196,8 +160,22 @@ bool unc_cpu_list(const char *text, bool cpus[UNC_MAX_CPUS])
 		for (long i = first; i <= last; i++)
 			cpus[i] = true;
 		p = end;
-	} while (*p == ',');
-	return *p == '\0';
+		if (*p != ',')
+			return *p == '\0';
+	}
+}
+
+/* Adds the CPUs of a list of the kernel's. Where there are none it is missing, empty or "(null)". */
+static void add_list(const struct unc_fs *fs, const char *name, bool cpus[UNC_MAX_CPUS])
+{
+	bool list[UNC_MAX_CPUS] = {false};
+	char text[4096];
+
+	if (unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/%s", name) < 0 ||
+	    !unc_cpu_list(text, list))
+		return;
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		cpus[cpu] |= list[cpu];
 }
 
 /* Keeps the rows of online CPUs and adds those that /proc/cpuinfo does not have. */
@@ -358,12 +336,9 @@ static bool siblings_off(const struct unc_fs *fs)
 static int count_hidden(const struct unc_fs *fs, const struct unc_topology *t)
 {
 	bool present[UNC_MAX_CPUS] = {false};
-	char text[4096];
 	int n = 0;
 
-	if (unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/present") < 0 ||
-	    !unc_cpu_list(text, present))
-		return 0;
+	add_list(fs, "present", present);
 	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
 		n += present[cpu] && !t->cpu_socket[cpu];
 	if (siblings_off(fs))
@@ -373,24 +348,6 @@ static int count_hidden(const struct unc_fs *fs, const struct unc_topology *t)
 }
 
 /* ---- CPUs that are to be left alone */
-
-static void read_quiet(const struct unc_fs *fs, bool quiet[UNC_MAX_CPUS])
-{
-	static const char *const files[] = {"isolated", "nohz_full"};
-	char text[4096];
-
-	for (int i = 0; i < 2; i++) {
-		bool list[UNC_MAX_CPUS] = {false};
-
-		/* Without any it is empty, or "(null)". */
-		if (unc_fs_text(fs, text, sizeof(text), "/sys/devices/system/cpu/%s", files[i]) <
-			    0 ||
-		    !unc_cpu_list(text, list))
-			continue;
-		for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
-			quiet[cpu] |= list[cpu];
-	}
-}
 
 /* The CPUs that this thread has been bound to; none, if it may run on all that are online. */
 static void read_bound(const struct unc_topology *t, bool bound[UNC_MAX_CPUS])
@@ -416,7 +373,8 @@ static void choose_cpus(const struct unc_fs *fs, struct unc_topology *t)
 {
 	bool quiet[UNC_MAX_CPUS] = {false}, bound[UNC_MAX_CPUS] = {false};
 
-	read_quiet(fs, quiet);
+	add_list(fs, "isolated", quiet);
+	add_list(fs, "nohz_full", quiet);
 	read_bound(t, bound);
 	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
 		t->cpu_quiet[cpu] = quiet[cpu] && !bound[cpu];
@@ -507,21 +465,11 @@ int unc_topology_add(struct unc_topology *t, int package, struct unc_error *err)
 
 int unc_topology_socket(const struct unc_topology *t, int cpu)
 {
-	int best = -1;
-
 	if (cpu < 0 || cpu >= UNC_MAX_CPUS)
 		return -1;
-	if (t->cpu_socket[cpu])
-		return t->cpu_socket[cpu] - 1;
-	if (t->n_sockets == 1)
-		return 0;
-	if (t->n_sockets == 0 || t->socket[0].cpu < 0 || t->cpu_socket[t->socket[0].cpu])
-		return -1; /* offline */
-	/* A topology made without the map: sockets are blocks of CPUs. */
-	for (int i = 0; i < t->n_sockets; i++)
-		if (t->socket[i].cpu <= cpu && (best < 0 || t->socket[i].cpu > t->socket[best].cpu))
-			best = i;
-	return best;
+	if (!t->cpu_socket[cpu] && t->n_sockets == 1)
+		return 0; /* it is offline */
+	return t->cpu_socket[cpu] - 1;
 }
 
 int unc_topology_cpu(const struct unc_topology *t, int socket, unsigned i)

@@ -234,6 +234,40 @@ ssize_t unc_read_more(int fd, void *buf, size_t size)
 	return got;
 }
 
+int unc_fs_rest(int fd, const char *path, size_t most, char **text, size_t *size,
+		struct unc_error *err)
+{
+	char *buf = NULL, *more;
+	ssize_t got = 1;
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t room = 1 << 16; rc == 0 && got > 0; room *= 2) {
+		if (room > most)
+			rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "%s is larger than %zu MiB", path,
+				      most >> 20);
+		else if (!(more = realloc(buf, room)))
+			rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		else
+			buf = more;
+		while (rc == 0 && n < room - 1 &&
+		       (got = unc_read_more(fd, buf + n, room - 1 - n)) > 0)
+			n += (size_t)got;
+	}
+	if (got < 0)
+		rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
+			      strerror(errno));
+	close(fd);
+	if (rc < 0) {
+		free(buf);
+		return rc;
+	}
+	buf[n] = '\0';
+	*text = buf;
+	*size = n;
+	return 0;
+}
+
 int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
 {
 	char path[PATH_MAX];

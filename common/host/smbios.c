@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TABLE "/sys/firmware/dmi/tables/DMI"
 
@@ -317,41 +316,20 @@ int unc_smbios_memory(const uint8_t *table, size_t size, unsigned channels,
 
 /* ---- the file */
 
-static int read_table(int fd, uint8_t **table, size_t *size, struct unc_error *err)
-{
-	uint8_t *bytes = malloc(MAX_TABLE);
-	ssize_t n;
-
-	if (!bytes)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	*size = 0;
-	while ((n = unc_read_more(fd, bytes + *size, MAX_TABLE - *size)) > 0)
-		*size += (size_t)n;
-	if (n < 0 || *size == MAX_TABLE) {
-		free(bytes);
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", TABLE,
-				n < 0 ? unc_fs_reason(errno) : "it is too large");
-	}
-	*table = bytes;
-	return 0;
-}
-
 int unc_smbios_read(const struct unc_fs *fs, unsigned channels, struct unc_smbios_memory *out,
 		    struct unc_error *err)
 {
 	int fd = unc_fs_regular(fs, TABLE), rc;
-	uint8_t *table = NULL;
+	char *table = NULL;
 	size_t size = 0;
 
 	if (fd == UNC_ERR_PERMISSION)
 		return unc_fail(err, fd, TABLE " is for root only");
 	if (fd < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, TABLE ": %s", unc_fs_reason(errno));
-	rc = read_table(fd, &table, &size, err);
-	close(fd);
-	if (rc < 0)
-		return rc;
-	rc = unc_smbios_memory(table, size, channels, out, err);
+	rc = unc_fs_rest(fd, TABLE, MAX_TABLE, &table, &size, err);
+	if (rc == 0)
+		rc = unc_smbios_memory((uint8_t *)table, size, channels, out, err);
 	free(table);
 	return rc;
 }

@@ -66,8 +66,10 @@ void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 						     .cache = cache_of(sim, i),
 						     .dies = 1,
 						     .first = i * cpus};
-	for (int i = 0; i < cpus * sim->options.sockets && i < UNC_MAX_CPUS; i++)
+	for (int i = 0; i < cpus * sim->options.sockets && i < UNC_MAX_CPUS; i++) {
 		out->order[i] = (uint16_t)i;
+		out->cpu_socket[i] = (uint8_t)(i / cpus + 1);
+	}
 }
 
 struct unc_bus *unc_sim_bus(struct unc_sim *sim)
