@@ -15,12 +15,37 @@ struct tally {
 	unsigned same, other, failed, skipped;
 };
 
+enum { MAX_REGS = 96 }; /* of a type (reader/table_type.c) */
+
+/* The filter registers of a unit as an event leaves them: what it does not set is at rest. */
+static size_t registers(const struct unc_table *t, const struct unc_code *code,
+			struct unc_code_filter out[MAX_REGS])
+{
+	const struct unc_range *regs = &t->type[code->type].regs;
+	size_t n = 0;
+
+	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
+		const struct unc_tbl_reg *reg = &t->reg[i];
+
+		if (reg->role != UNC_ROLE_OTHER)
+			continue;
+		out[n] = (struct unc_code_filter){.reg = (uint16_t)i, .value = reg->base};
+		for (unsigned k = 0; k < code->n_filters; k++)
+			if (code->filter[k].reg == i)
+				out[n].value =
+					code->filter[k].value | (reg->base & ~code->filter[k].mask);
+		n++;
+	}
+	return n;
+}
+
 /* Encodes, decodes and encodes again. */
 static void there_and_back(const struct unc_table *t, const char *text, struct tally *tally)
 {
 	struct unc_error err = {0};
 	struct unc_spec spec, back;
 	struct unc_code code, again;
+	struct unc_code_filter reg[MAX_REGS];
 	char name[UNC_SPEC_MAX] = "", canonical[UNC_SPEC_MAX] = "";
 
 	if (unc_spec_parse(t, text, &spec, &err) < 0 ||
@@ -29,7 +54,8 @@ static void there_and_back(const struct unc_table *t, const char *text, struct t
 		return;
 	}
 	unc_spec_format(t, &spec, canonical, sizeof(canonical));
-	if (unc_code_decode(t, code.type, code.ctl, code.filter, code.n_filters, &back, &err) < 0 ||
+	size_t n = registers(t, &code, reg);
+	if (unc_code_decode(t, code.type, code.ctl, reg, n, &back, &err) < 0 ||
 	    unc_spec_encode(t, &back, 0, 2, &again, &err) < 0) {
 		printf("# %s (0x%llx): %s\n", text, (unsigned long long)code.ctl, err.text);
 		tally->failed++;
@@ -38,9 +64,9 @@ static void there_and_back(const struct unc_table *t, const char *text, struct t
 	unc_spec_format(t, &back, name, sizeof(name));
 	bool agree = code.ctl == again.ctl;
 	for (unsigned i = 0; i < again.n_filters; i++)
-		for (unsigned k = 0; k < code.n_filters; k++)
-			if (again.filter[i].reg == code.filter[k].reg)
-				agree &= !((again.filter[i].value ^ code.filter[k].value) &
+		for (size_t k = 0; k < n; k++)
+			if (again.filter[i].reg == reg[k].reg)
+				agree &= !((again.filter[i].value ^ reg[k].value) &
 					   again.filter[i].mask);
 	if (!agree) {
 		printf("# %s comes back as %s, which programs something else\n", text, name);
@@ -77,14 +103,57 @@ static void every_name(const struct unc_table *t)
 	CU_ASSERT(tally.other * 4 < tally.same); /* alike: aliases, the same event in two words */
 }
 
+/* An event with each field that it takes, at the least value that says something. */
+static void every_field(const struct unc_table *t, struct unc_spec *spec, struct tally *tally)
+{
+	char text[UNC_SPEC_MAX];
+	uint16_t field;
+	bool needed;
+
+	spec->n_fields = 1;
+	for (size_t i = 0; (field = unc_event_field(t, spec->event, i, &needed)) != UNC_NONE; i++) {
+		const struct unc_tbl_field *f = &t->field[field];
+		uint64_t least = (uint64_t)1 << f->shift;
+
+		spec->field[0] = (struct unc_spec_field){.field = field,
+							 .value = least < f->min ? f->min : least};
+		unc_spec_format(t, spec, text, sizeof(text));
+		there_and_back(t, text, tally);
+	}
+}
+
+/* With the first umasks of each event: it takes long. */
+static void every_event(const struct unc_table *t)
+{
+	struct tally tally = {0};
+
+	for (size_t i = 0; i < t->n_event; i++) {
+		const struct unc_tbl_event *e = &t->event[i];
+		struct unc_spec spec = {
+			.type = e->type, .event = (uint16_t)i, .index = -1, .socket = -1};
+
+		for (uint32_t u = 0; u < (e->umasks.n ? e->umasks.n : 1) && u < 4; u++) {
+			spec.n_umasks = e->umasks.n ? 1 : 0;
+			spec.umask[0] = (uint16_t)(e->umasks.first + u);
+			every_field(t, &spec, &tally);
+		}
+	}
+	printf("# %s, a field each: %u come back, %u as another name, %u are not programmed so\n",
+	       unc_tbl_str(t, t->name), tally.same, tally.other, tally.skipped);
+	CHECK_NUMBER(tally.failed, 0);
+	CU_ASSERT(tally.same > 0);
+}
+
 static void every_cpu(void)
 {
 	size_t n;
 	const struct unc_table *const *all = unc_tables(&n);
 
 	CU_ASSERT(n >= 6);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		every_name(all[i]);
+		every_event(all[i]);
+	}
 }
 
 /* ---- what is given is programmed, or refused */
@@ -201,7 +270,7 @@ static void by_value(void)
 {
 	static const struct {
 		const char *cpu, *type;
-		struct unc_register_value value[2];
+		struct unc_register_value value[5];
 		size_t n;
 		const char *name; /* NULL: an error, and its code */
 		int code;
@@ -222,6 +291,17 @@ static void by_value(void)
 		 {{"CTL1", 0x01440301}},
 		 1,
 		 "ha.REQUESTS:READS:edge:thresh=1",
+		 0},
+		/* perfmon IVT V24: RNID 3:0 in MATCH1, bit 4 in MATCH0[31]; all five bits compared */
+		{"ivybridge-ep",
+		 "qpi",
+		 {{"CTL0", 0x600038},
+		  {"PKT_MATCH0", 0},
+		  {"PKT_MATCH1", 0x1},
+		  {"PKT_MASK0", 0x80000000},
+		  {"PKT_MASK1", 0xF}},
+		 5,
+		 "qpi.CTO_COUNT:rnid=1",
 		 0},
 		/* Levinthal's guide, OFFCORE_RESPONSE: request 0x77, response 0x40 */
 		{"nehalem-ep",

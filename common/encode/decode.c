@@ -32,21 +32,27 @@ static bool same_code(const struct decode *d, const struct unc_spec *spec)
 	return true;
 }
 
-/* Whether a field that is not given has another value than 0. */
-static bool has_default(const struct decode *d, const struct unc_spec *spec, uint16_t field)
+/* What a field holds where nobody gives it: its default, else what its register holds at rest. */
+static uint64_t at_rest(const struct decode *d, const struct unc_spec *spec, uint16_t field)
 {
 	const struct unc_tbl_field *f = &d->t->field[field];
-	bool has = (f->flags & UNC_FIELD_DEFAULT) ||
-		   unc_sets_field(d->t, &d->t->event[spec->event].defaults, field);
+	const struct unc_tbl_set *s = unc_find_set(d->t, &d->t->event[spec->event].defaults, field);
+	struct unc_code_filter rest[2] = {{.reg = f->reg[0]}, {.reg = f->reg[1]}};
+	bool known;
 
-	for (unsigned k = 0; k < spec->n_umasks; k++)
-		has |= unc_sets_field(d->t, &d->t->umask[spec->umask[k]].defaults, field);
-	return has && !(f->flags & UNC_FIELD_WO);
+	for (unsigned k = 0; k < spec->n_umasks && !s; k++)
+		s = unc_find_set(d->t, &d->t->umask[spec->umask[k]].defaults, field);
+	if (s)
+		return s->value;
+	if (f->flags & UNC_FIELD_DEFAULT)
+		return f->default_value;
+	for (unsigned p = 0; p < 2; p++)
+		rest[p].value = f->reg[p] == UNC_NONE ? 0 : d->t->reg[f->reg[p]].base;
+	return unc_field_value(f, 0, rest, 2, &known);
 }
 
-/* Gives the event the fields it takes, as the registers have them; those of CTL only if asked to.
- */
-static void take_fields(struct decode *d, struct unc_spec *spec, bool of_ctl)
+/* Gives the event the fields that it takes and that hold what they would not without being given. */
+static void take_fields(struct decode *d, struct unc_spec *spec)
 {
 	uint16_t field;
 	bool needed, known;
@@ -59,17 +65,47 @@ static void take_fields(struct decode *d, struct unc_spec *spec, bool of_ctl)
 
 		for (unsigned k = 0; k < spec->n_umasks; k++)
 			needed |= unc_sets_field(d->t, &d->t->umask[spec->umask[k]].needs, field);
-		/* With 0 it may be a field that is off, or one that only its own filter gives. */
-		bool says = value || needed || has_default(d, spec, field);
+		bool says = needed || (value != at_rest(d, spec, field) &&
+				       (value || !(f->flags & UNC_FIELD_WO)));
 
 		if (!known && needed)
 			d->missing = unc_reg_name(d->t, f->reg[0]);
-		if (!known || (f->reg[0] == UNC_NONE && !of_ctl) || !says ||
-		    spec->n_fields == UNC_SPEC_FIELDS)
+		if (!known || !says || spec->n_fields == UNC_SPEC_FIELDS)
 			continue;
 		spec->field[spec->n_fields++] =
 			(struct unc_spec_field){.field = field, .value = value};
 	}
+}
+
+static void drop(struct unc_spec *spec, unsigned i)
+{
+	memmove(&spec->field[i], &spec->field[i + 1],
+		(spec->n_fields - i - 1) * sizeof(spec->field[0]));
+	spec->n_fields--;
+}
+
+/* Whether what comes with a field is there too, where no other field says it. */
+static bool has_with(const struct decode *d, const struct unc_spec *spec, uint16_t field)
+{
+	const struct unc_range *with = &d->t->field[field].with;
+	bool has = true, known;
+
+	for (uint32_t i = with->first; i < with->first + with->n; i++) {
+		const struct unc_tbl_set *s = &d->t->set[i];
+		uint64_t value = unc_field_value(&d->t->field[s->field], d->ctl, d->filter,
+						 d->n_filters, &known);
+
+		has = has && (!known || value == s->value || unc_user_gave(spec, s->field));
+	}
+	return has;
+}
+
+/* Drops what others say: msg has the bits of opc, but of its mask only some. */
+static void drop_partly(const struct decode *d, struct unc_spec *spec)
+{
+	for (unsigned i = spec->n_fields; i-- > 0;)
+		if (!has_with(d, spec, spec->field[i].field))
+			drop(spec, i);
 }
 
 static bool drop_one(const struct decode *d, struct unc_spec *spec)
@@ -77,9 +113,7 @@ static bool drop_one(const struct decode *d, struct unc_spec *spec)
 	for (unsigned i = 0; i < spec->n_fields; i++) {
 		struct unc_spec less = *spec;
 
-		memmove(&less.field[i], &less.field[i + 1],
-			(less.n_fields - i - 1) * sizeof(less.field[0]));
-		less.n_fields--;
+		drop(&less, i);
 		if (same_code(d, &less)) {
 			*spec = less;
 			return true;
@@ -91,18 +125,16 @@ static bool drop_one(const struct decode *d, struct unc_spec *spec)
 /* Completes an event with umasks by the fields that it needs, and no more. */
 static bool complete(struct decode *d, struct unc_spec *spec)
 {
-	take_fields(d, spec, false);
+	take_fields(d, spec);
 	struct unc_spec plain = *spec;
 	plain.n_fields = 0; /* a umask may say it all, and then takes none */
 	if (same_code(d, &plain)) {
 		*spec = plain;
 		return true;
 	}
-	if (!same_code(d, spec)) {
-		take_fields(d, spec, true);
-		if (!same_code(d, spec))
-			return false;
-	}
+	drop_partly(d, spec);
+	if (!same_code(d, spec))
+		return false;
 	while (drop_one(d, spec))
 		continue;
 	return true;
