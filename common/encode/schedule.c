@@ -424,48 +424,37 @@ void unc_schedule_leads(const struct unc_table *t, const struct unc_code *code, 
 	unc_put(&text, " on counter %u", lane->lead);
 }
 
-/* Passes of the events of one pool of counters, first fit. */
-static int passes_of_pool(const struct unc_table *t, const struct unc_code *code, size_t n,
-			  unsigned pool)
+/* Whether an event fits into a pass, beside those before it that are there and of its pool. */
+static bool fits_pass(const struct unc_table *t, const struct unc_code *code, const int *pass,
+		      size_t event, int number)
 {
-	const struct unc_code *pass[UNC_MAX_CODES][UNC_MAX_CODES];
-	size_t in_pass[UNC_MAX_CODES] = {0};
-	int passes = 0;
+	const struct unc_code *of[UNC_MAX_CODES];
+	uint8_t counter[UNC_MAX_CODES];
+	struct unc_conflict conflict;
+	unsigned pool = unc_type_pool(t, code[event].type);
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (unc_type_pool(t, code[i].type) != pool)
-			continue;
-		for (int p = 0; p < UNC_MAX_CODES; p++) {
-			uint8_t counter[UNC_MAX_CODES];
-			struct unc_conflict conflict;
-			bool have = false;
-
-			for (size_t k = 0; k < in_pass[p]; k++)
-				have |= unc_code_same(pass[p][k], &code[i]);
-			if (have)
-				break;
-			pass[p][in_pass[p]] = &code[i];
-			if (unc_schedule(t, pass[p], in_pass[p] + 1, NULL, counter, &conflict) ==
-			    0) {
-				in_pass[p]++;
-				passes = p + 1 > passes ? p + 1 : passes;
-				break;
-			}
-		}
-	}
-	return passes;
+	for (size_t i = 0; i < event; i++)
+		if (pass[i] == number && unc_type_pool(t, code[i].type) == pool)
+			of[n++] = &code[i];
+	of[n++] = &code[event];
+	return unc_schedule(t, of, n, NULL, counter, &conflict) == 0;
 }
 
 int unc_schedule_passes(const struct unc_table *t, const struct unc_code *code, size_t n)
 {
-	int passes = 0;
+	int pass[UNC_MAX_CODES], passes = 0; /* -1: counted by another, or in none */
 
-	if (n > UNC_MAX_CODES)
-		n = UNC_MAX_CODES;
-	for (size_t i = 0; i < n; i++) {
-		int own = passes_of_pool(t, code, n, unc_type_pool(t, code[i].type));
+	for (size_t i = 0; i < n && i < UNC_MAX_CODES; i++) {
+		bool have = false;
+		int p = 0;
 
-		passes = own > passes ? own : passes;
+		for (size_t k = 0; k < i; k++)
+			have |= pass[k] >= 0 && unc_code_same(&code[k], &code[i]);
+		while (!have && p < UNC_MAX_CODES && !fits_pass(t, code, pass, i, p))
+			p++;
+		pass[i] = have || p == UNC_MAX_CODES ? -1 : p;
+		passes = pass[i] >= passes ? pass[i] + 1 : passes;
 	}
 	return passes;
 }
