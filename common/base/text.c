@@ -277,6 +277,17 @@ void unc_put_few(struct unc_buf *buf, const char *word)
 		unc_put_word(buf, buf->words == FEW ? "..." : word);
 }
 
+void unc_put_bits(struct unc_buf *buf, uint64_t mask)
+{
+	for (unsigned i = 0, last; i < 64; i = last + 1) {
+		for (last = i; last < 63 && mask >> i & mask >> (last + 1) & 1; last++)
+			continue;
+		if (mask >> i & 1)
+			unc_put(buf, last > i ? "%s%u-%u" : "%s%u", buf->words++ ? "," : "", i,
+				last);
+	}
+}
+
 int unc_compare(const char *a, const char *b)
 {
 	for (;; a++, b++) {

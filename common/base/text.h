@@ -66,6 +66,8 @@ void unc_put(struct unc_buf *, const char *format, ...) __attribute__((format(pr
 /* The next word of a list: "a, b, c"; the latter stops after eight: "a, b, ...". */
 void unc_put_word(struct unc_buf *, const char *word);
 void unc_put_few(struct unc_buf *, const char *word);
+/* The numbers of the bits of a mask: "0-3,5". */
+void unc_put_bits(struct unc_buf *, uint64_t mask);
 
 /* Compares without regard to (ASCII) case. */
 int unc_compare(const char *a, const char *b);

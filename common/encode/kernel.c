@@ -96,41 +96,25 @@ static int add_filters(const struct work *w, uint64_t config[2])
 
 /* ---- where it counts */
 
-/* Names of counters: "0-1", "0,3". */
-static const char *list(uint32_t counters, char buf[64])
-{
-	struct unc_buf text = unc_buf(buf, 64);
-	const char *comma = "";
-
-	for (unsigned i = 0; i < 32; i++) {
-		unsigned last = i;
-
-		if (!(counters >> i & 1))
-			continue;
-		while (last < 31 && (counters >> (last + 1) & 1))
-			last++;
-		unc_put(&text, last > i ? "%s%u-%u" : "%s%u", comma, i, last);
-		comma = ",";
-		i = last;
-	}
-	return buf;
-}
-
 /* The driver chooses the counter: any on which it puts events of this code. */
 static int check_counters(const struct work *w)
 {
 	const struct unc_range *rows = &w->type->kernel_counters;
 	uint16_t code = w->t->event[w->code->event].code;
 	char driver[64], own[64];
+	struct unc_buf its = UNC_BUF(driver), ours = UNC_BUF(own);
 
 	for (uint32_t i = 0; i < rows->n; i++) {
 		const struct unc_tbl_kernel_counters *row = &w->t->kernel_counters[rows->first + i];
 
-		if (row->code == code && (row->counters & ~w->code->counters))
-			return refuse(w,
-				      "the kernel's driver may put it on counters %s, but only %s "
-				      "can count it",
-				      list(row->counters, driver), list(w->code->counters, own));
+		if (row->code != code || !(row->counters & ~w->code->counters))
+			continue;
+		unc_put_bits(&its, row->counters);
+		unc_put_bits(&ours, w->code->counters);
+		return refuse(w,
+			      "the kernel's driver may put it on counters %s, but only %s can "
+			      "count it",
+			      driver, own);
 	}
 	if (unc_schedule_follows(w->t, w->code, NULL))
 		return refuse(w, "it shows what another counter counts, and the kernel's driver "

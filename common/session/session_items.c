@@ -168,23 +168,6 @@ static int no_units(struct unc_session *s, const char *name, const struct unc_sp
 
 /* ---- fitting */
 
-static const char *bits_text(uint32_t mask, char *buf, size_t size)
-{
-	struct unc_buf list = unc_buf(buf, size);
-
-	for (unsigned i = 0; i < 32; i++) {
-		unsigned last = i;
-
-		if (!(mask >> i & 1))
-			continue;
-		while (last < 31 && (mask >> (last + 1) & 1))
-			last++;
-		unc_put(&list, last > i ? "%s%u-%u" : "%s%u", list.n ? "," : "", i, last);
-		i = last;
-	}
-	return buf;
-}
-
 static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, const int *slots)
 {
 	const struct unc_slot *a = &s->units.slot[slots[c->a]], *b = &s->units.slot[slots[c->b]];
@@ -192,6 +175,7 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 	const char *type = type_name(s, b->code.type);
 	const char *one = a->name, *two = b->name;
 	char bits[64];
+	struct unc_buf list = UNC_BUF(bits);
 
 	if (c->kind == UNC_CONFLICT_FILTER)
 		return unc_fail(&s->error, UNC_ERR_CONFLICT,
@@ -221,7 +205,7 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 		return unc_fail(&s->error, UNC_ERR_CONFLICT,
 				"%s and %s are of two kinds of which %s counts one at a time", one,
 				two, type);
-	bits_text(b->code.counters, bits, sizeof(bits));
+	unc_put_bits(&list, b->code.counters);
 	if (!(b->code.counters & (b->code.counters - 1)))
 		return unc_fail(&s->error, UNC_ERR_CONFLICT, "%s and %s both need counter %s of %s",
 				one, two, bits, type);
