@@ -73,7 +73,7 @@ static int evaluate(const char *text, double *out, struct unc_error *err)
 	int rc = unc_expr_parse(text, &env, &e, err);
 
 	if (rc == 0)
-		rc = unc_expr_eval(e, counts, &vars, out);
+		rc = unc_expr_eval(e, counts, &vars, out) ? UNC_ERR_RANGE : 0;
 	unc_expr_free(e);
 	return rc;
 }
@@ -345,7 +345,8 @@ static void test_why(void)
 		struct unc_expr *e = NULL;
 
 		CU_ASSERT_FATAL(unc_expr_parse(rows[i].text, &env, &e, &err) == 0);
-		const char *why = unc_expr_why(e, counts, &vars);
+		double value;
+		const char *why = unc_expr_eval(e, counts, &vars, &value);
 
 		CHECK_TEXT(why ? why : "-", rows[i].why ? rows[i].why : "-");
 		unc_expr_free(e);

@@ -513,9 +513,8 @@ static double result(const struct op *op, double a, double b, const double *refs
 	}
 }
 
-/* NULL, or why there is no value. */
-static const char *run(const struct unc_expr *e, const double *refs,
-		       const struct unc_expr_vars *vars, double *out)
+const char *unc_expr_eval(const struct unc_expr *e, const double *refs,
+			  const struct unc_expr_vars *vars, double *out)
 {
 	double stack[MAX_STACK + 2] = {0},
 				 *at = stack; /* the last value; none is below the first */
@@ -533,18 +532,4 @@ static const char *run(const struct unc_expr *e, const double *refs,
 	}
 	*out = *at;
 	return NULL;
-}
-
-int unc_expr_eval(const struct unc_expr *e, const double *refs, const struct unc_expr_vars *vars,
-		  double *out)
-{
-	return run(e, refs, vars, out) ? UNC_ERR_RANGE : 0;
-}
-
-const char *unc_expr_why(const struct unc_expr *e, const double *refs,
-			 const struct unc_expr_vars *vars)
-{
-	double value;
-
-	return run(e, refs, vars, &value);
 }

@@ -54,11 +54,9 @@ const struct unc_expr_ref *unc_expr_ref(const struct unc_expr *, size_t index);
 enum { UNC_EXPR_TIME = 1, UNC_EXPR_TSC = 2, UNC_EXPR_TSC_HZ = 4, UNC_EXPR_MEMORY_PEAK = 8 };
 unsigned unc_expr_uses(const struct unc_expr *);
 
-/* Evaluates; refs[i] is the count of reference i. UNC_ERR_RANGE: there is no value (denominator 0,
- * overflow, negative where that is impossible). No allocation. */
-int unc_expr_eval(const struct unc_expr *, const double *refs, const struct unc_expr_vars *,
-		  double *out);
-/* Why unc_expr_eval() gives no value, as words behind "NAME: "; NULL if it gives one. */
-const char *unc_expr_why(const struct unc_expr *, const double *refs, const struct unc_expr_vars *);
+/* Evaluates; refs[i] is the count of reference i. NULL, or why there is no value (denominator 0,
+ * overflow, negative where that is impossible), as words behind "NAME: ". No allocation. */
+const char *unc_expr_eval(const struct unc_expr *, const double *refs, const struct unc_expr_vars *,
+			  double *out);
 
 #endif

@@ -262,8 +262,8 @@ static const double *find_count(const struct unc_table *t, const struct unc_coun
 }
 
 /* Why an evaluation failed: a variable that the formula uses is missing, or it is the numbers. */
-static int explain(const struct unc_expr *expr, const double *ref, const struct unc_expr_vars *vars,
-		   const char *metric, struct unc_error *err)
+static int explain(const struct unc_expr *expr, const struct unc_expr_vars *vars,
+		   const char *metric, const char *why, struct unc_error *err)
 {
 	unsigned uses = unc_expr_uses(expr);
 	const char *needed = (uses & UNC_EXPR_TIME) && isnan(vars->time) ? "TIME (seconds)"
@@ -276,7 +276,7 @@ static int explain(const struct unc_expr *expr, const double *ref, const struct 
 
 	if (needed)
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs %s", metric, needed);
-	return unc_fail(err, UNC_ERR_RANGE, "%s: %s", metric, unc_expr_why(expr, ref, vars));
+	return unc_fail(err, UNC_ERR_RANGE, "%s: %s", metric, why);
 }
 
 static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, const char *metric,
@@ -305,8 +305,9 @@ static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, c
 			rc = unc_fail(err, UNC_ERR_NOT_FOUND, "%s needs a count of %s", metric,
 				      event);
 	}
-	if (rc == 0 && (rc = unc_expr_eval(expr, ref, &vars, value)) < 0)
-		rc = explain(expr, ref, &vars, metric, err);
+	const char *why = rc == 0 ? unc_expr_eval(expr, ref, &vars, value) : NULL;
+	if (why)
+		rc = explain(expr, &vars, metric, why, err);
 	free(ref);
 	return rc;
 }

@@ -48,9 +48,9 @@ static int evaluate(struct unc_table_reader *r, const char *text, double *value)
 
 	if (rc < 0)
 		return rc;
-	rc = unc_expr_eval(expr, NULL, &vars, value);
+	const char *why = unc_expr_eval(expr, NULL, &vars, value);
 	unc_expr_free(expr);
-	if (rc < 0 || *value < 0)
+	if (why || *value < 0)
 		return unc_bad(r, "\"%s\" is not a number of at least 0", text);
 	return 0;
 }

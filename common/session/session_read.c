@@ -246,7 +246,7 @@ static int evaluate(struct unc_session *s, const struct unc_session_item *item, 
 {
 	struct unc_expr_vars vars = fill(s, item, interval);
 
-	return unc_expr_eval(item->expr, s->scratch, &vars, value);
+	return unc_expr_eval(item->expr, s->scratch, &vars, value) ? UNC_ERR_RANGE : 0;
 }
 
 /* For good; for this read; and for the interval alone: what was not read where it began is in it.
@@ -387,6 +387,7 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	const struct unc_session_item *item;
 	struct unc_expr_vars vars;
 	const char *why;
+	double value;
 
 	if (unc_session_enter(s) < 0)
 		return s->error.text;
@@ -412,7 +413,7 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
 	else if (item->metric >= 0) {
 		vars = fill(s, item, false);
-		why = unc_expr_why(item->expr, s->scratch, &vars);
+		why = unc_expr_eval(item->expr, s->scratch, &vars, &value);
 		unc_fail(&s->error, UNC_ERR_RANGE, "%s", why ? why : "");
 	}
 	if (!*s->error.text && (slot = find_slot(s, item, is_unproven)))
