@@ -4,20 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
 #include "base/text.h"
 #include "encode/event.h"
-
-int unc_metric_name(const struct unc_table *t, unsigned metric, char *buf, size_t size)
-{
-	const struct unc_tbl_metric *m = &t->metric[metric];
-	struct unc_buf o = unc_buf(buf, size);
-
-	if (m->type != UNC_NONE)
-		unc_put(&o, "%s.", unc_type_name(t, m->type));
-	unc_put(&o, "%s", unc_tbl_str(t, m->name));
-	return o.n < size ? 0 : UNC_ERR_RANGE;
-}
 
 const char *unc_metric_split(const struct unc_table *t, const char *name, uint16_t *type)
 {
@@ -41,23 +29,6 @@ int unc_metric_index(const struct unc_table *t, const char *name)
 		if (t->metric[i].type == type && unc_same(unc_tbl_str(t, t->metric[i].name), own))
 			return (int)i;
 	return -1;
-}
-
-int unc_metric_unknown(const struct unc_table *t, const char *name, struct unc_error *err)
-{
-	char full[UNC_SPEC_MAX], buf[UNC_SPEC_MAX + 16];
-	struct unc_nearest nearest;
-
-	unc_nearest_start(&nearest, name);
-	for (unsigned i = 0; i < t->n_metric; i++) {
-		unc_metric_name(t, i, full, sizeof(full));
-		if (t->metric[i].type == UNC_NONE)
-			unc_nearest_try_short(&nearest, full);
-		else
-			unc_nearest_try(&nearest, full);
-	}
-	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric %.80s in %s%s", name,
-			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
 /* ---- formulas */

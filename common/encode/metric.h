@@ -10,10 +10,6 @@
 const char *unc_metric_split(const struct unc_table *, const char *name, uint16_t *type);
 /* Index of the metric with that full name ("imc.MEM_BW_READS", "llc_misses"); -1 if there is none. */
 int unc_metric_index(const struct unc_table *, const char *name);
-/* Full name. UNC_ERR_RANGE if it does not fit. */
-int unc_metric_name(const struct unc_table *, unsigned metric, char *buf, size_t size);
-/* UNC_ERR_NOT_FOUND with the nearest name. */
-int unc_metric_unknown(const struct unc_table *, const char *name, struct unc_error *err);
 /* Whether a machine has no unit at all of a type. */
 typedef bool (*unc_lacks_fn)(const void *machine, unsigned type);
 /* Parses the metric's formula; also that of one marked unavailable may be asked for. What the machine

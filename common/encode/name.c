@@ -2,6 +2,7 @@
 #include "encode/name.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/abi.h"
@@ -9,32 +10,55 @@
 #include "base/text.h"
 #include "encode/metric.h"
 
-int unc_name_event(const struct unc_table *t, const char *text, struct unc_name *out,
-		   struct unc_error *err)
-{
-	out->metric = -1;
-	return unc_spec_parse(t, text, &out->spec, err);
-}
-
 /* ---- metrics */
 
 /* imc3.MEM_BW_READS: the index that stands before the dot is taken out of the name. */
 static void take_index(char *name, int *index)
 {
 	char *dot = strchr(name, '.'), *digit = dot;
-	uint64_t value;
 
 	while (digit && digit > name && digit[-1] >= '0' && digit[-1] <= '9')
 		digit--;
-	if (digit == dot || digit == name)
+	if (digit == dot || digit == name || strtoul(digit, NULL, 10) >= UNC_MAX_PLACES)
 		return;
-	*dot = '\0';
-	bool number = unc_parse_number(digit, &value) && value < UNC_MAX_PLACES;
-	*dot = '.';
-	if (number) {
-		*index = (int)value;
-		memmove(digit, dot, strlen(dot) + 1);
+	*index = (int)strtoul(digit, NULL, 10);
+	memmove(digit, dot, strlen(dot) + 1);
+}
+
+/* A name of the table as a candidate, by its own part or as it is written in full. */
+static void try_name(struct unc_nearest *nearest, const char *type, const char *own, bool in_full)
+{
+	char full[UNC_SPEC_MAX];
+
+	snprintf(full, sizeof(full), "%s%s%s", type, *type ? "." : "", own);
+	/* Portable: its first words are near (memory_read). */
+	if (*type ? unc_nearest_try(nearest, in_full ? full : own)
+		  : unc_nearest_try_short(nearest, own))
+		snprintf(nearest->best, sizeof(nearest->best), "%s", full);
+}
+
+/* Among the metrics of a type, or of all (UNC_NONE). */
+static void try_metrics(const struct unc_table *t, uint16_t type, bool in_full,
+			struct unc_nearest *nearest)
+{
+	for (size_t i = 0; i < t->n_metric; i++) {
+		const struct unc_tbl_metric *m = &t->metric[i];
+
+		if (type == UNC_NONE || m->type == type)
+			try_name(nearest, m->type == UNC_NONE ? "" : unc_type_name(t, m->type),
+				 unc_tbl_str(t, m->name), in_full);
 	}
+}
+
+int unc_name_no_metric(const struct unc_table *t, const char *name, struct unc_error *err)
+{
+	char buf[UNC_SPEC_MAX + 16];
+	struct unc_nearest nearest;
+
+	unc_nearest_start(&nearest, name);
+	try_metrics(t, UNC_NONE, true, &nearest);
+	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric %.80s in %s%s", name,
+			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
 static int take_socket(const char *text, const char *item, int *socket, struct unc_error *err)
@@ -67,7 +91,7 @@ int unc_name_metric(const struct unc_table *t, const char *text, struct unc_name
 		found.metric = unc_metric_index(t, name);
 	}
 	if (found.metric < 0)
-		return unc_metric_unknown(t, name, err);
+		return unc_name_no_metric(t, name, err);
 	int rc = colon ? take_socket(text, colon, &found.spec.socket, err) : 0;
 	if (rc == 0)
 		*out = found;
@@ -92,35 +116,6 @@ static bool knows_event(const struct unc_table *t, const char *text)
 	return false;
 }
 
-/* A name of the table as a candidate, by its own part or as it is written in full. */
-static void try_name(struct unc_nearest *nearest, const char *type, const char *own, bool in_full)
-{
-	char full[UNC_SPEC_MAX];
-
-	snprintf(full, sizeof(full), "%s%s%s", type, *type ? "." : "", own);
-	/* Portable: its first words are near (memory_read). */
-	if (*type ? unc_nearest_try(nearest, in_full ? full : own)
-		  : unc_nearest_try_short(nearest, own))
-		snprintf(nearest->best, sizeof(nearest->best), "%s", full);
-}
-
-/* Among the events and metrics of a type, or of all (UNC_NONE); of equals the first metric. */
-static void try_names(const struct unc_table *t, uint16_t type, bool in_full,
-		      struct unc_nearest *nearest)
-{
-	for (size_t i = 0; i < t->n_metric; i++) {
-		const struct unc_tbl_metric *m = &t->metric[i];
-
-		if (type == UNC_NONE || m->type == type)
-			try_name(nearest, m->type == UNC_NONE ? "" : unc_type_name(t, m->type),
-				 unc_tbl_str(t, m->name), in_full);
-	}
-	for (size_t i = 0; i < t->n_event; i++)
-		if (type == UNC_NONE || t->event[i].type == type)
-			try_name(nearest, unc_type_name(t, t->event[i].type),
-				 unc_event_name(t, (unsigned)i), in_full);
-}
-
 /* The name that a text has before any colon, without an index; and the type that it begins with, or
  * UNC_NONE. False: it has no dot, so no type. */
 static bool split_name(const struct unc_table *t, const char *text, char name[UNC_SPEC_MAX],
@@ -142,7 +137,7 @@ static bool split_name(const struct unc_table *t, const char *text, char name[UN
 }
 
 /* Neither an event nor a metric. Where the unit type is known, or none is named, the nearest of
- * both. */
+ * both; of equals the first metric. */
 static int unknown_name(const struct unc_table *t, const char *text, struct unc_error *err)
 {
 	char name[UNC_SPEC_MAX], buf[UNC_SPEC_MAX + 16];
@@ -154,7 +149,11 @@ static int unknown_name(const struct unc_table *t, const char *text, struct unc_
 		return unc_fail(err, UNC_ERR_NOT_FOUND,
 				"%s is a unit type, no metric or event; want %s.EVENT", name, name);
 	unc_nearest_start(&nearest, name);
-	try_names(t, type, in_full, &nearest);
+	try_metrics(t, type, in_full, &nearest);
+	for (size_t i = 0; i < t->n_event; i++)
+		if (type == UNC_NONE || t->event[i].type == type)
+			try_name(&nearest, unc_type_name(t, t->event[i].type),
+				 unc_event_name(t, (unsigned)i), in_full);
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "no metric or event %.80s in %s%s", name,
 			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
@@ -174,8 +173,9 @@ int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name 
 		   struct unc_error *err)
 {
 	struct unc_error of_metric = {0};
-	int rc = unc_name_event(t, text, out, err);
+	int rc = unc_spec_parse(t, text, &out->spec, err);
 
+	out->metric = -1;
 	if (rc != UNC_ERR_NOT_FOUND)
 		return rc;
 	rc = unc_name_metric(t, text, out, &of_metric);

@@ -10,14 +10,14 @@ struct unc_name {
 	struct unc_spec spec; /* of a metric: index and socket alone */
 };
 
-/* An event; the name of a metric, "NAME[:socket=N]" or of one unit "type3.NAME"; or whatever it is.
+/* The name of a metric, "NAME[:socket=N]" or of one unit "type3.NAME"; or of an event too.
  * Errors: those of unc_spec_parse(). */
-int unc_name_event(const struct unc_table *, const char *text, struct unc_name *out,
-		   struct unc_error *err);
 int unc_name_metric(const struct unc_table *, const char *text, struct unc_name *out,
 		    struct unc_error *err);
 int unc_name_parse(const struct unc_table *, const char *text, struct unc_name *out,
 		   struct unc_error *err);
+/* UNC_ERR_NOT_FOUND with the nearest metric. */
+int unc_name_no_metric(const struct unc_table *, const char *name, struct unc_error *err);
 
 /* The same at the place that a program gives (NULL: it gives none). UNC_ERR_INVALID where the text
  * says otherwise, or for a metric that is of no single type. */

@@ -11,6 +11,7 @@
 #include "encode/decode.h"
 #include "encode/event.h"
 #include "encode/metric.h"
+#include "encode/name.h"
 #include "platform/platform.h"
 #include "tables/table.h"
 
@@ -320,7 +321,7 @@ static int eval_metric(struct unc_platform *p, const char *metric, const struct 
 	double result = 0;
 
 	if (index < 0)
-		return unc_metric_unknown(p->table, metric, err);
+		return unc_name_no_metric(p->table, metric, err);
 	const struct unc_tbl_metric *m = &p->table->metric[index];
 	if (m->unavailable)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be computed: %s", metric,

@@ -6,6 +6,7 @@
 
 #include "encode/event.h"
 #include "encode/metric.h"
+#include "encode/name.h"
 #include "encode/schedule.h"
 #include "platform/platform.h"
 #include "tables/table.h"
@@ -236,9 +237,10 @@ static int describe_metrics(struct unc_platform *p)
 		return UNC_ERR_MEMORY;
 	for (unsigned i = 0; i < t->n_metric; i++) {
 		const struct unc_tbl_metric *m = &t->metric[i];
+		const struct unc_name name = {(int)i, {.index = -1, .socket = -1}};
 		struct unc_metric_row *row = &p->metric[i];
 
-		unc_metric_name(t, i, row->name, sizeof(row->name));
+		unc_name_format(t, &name, row->name, sizeof(row->name));
 		row->pub = (struct unc_metric){
 			.name = row->name,
 			.of = m->type == UNC_NONE ? "portable"

@@ -37,7 +37,7 @@ static int find_metric(const struct unc_table *t, const char *text, size_t *inde
 	if (rc < 0 || (rc = unc_name_metric(t, text, &name, err)) < 0)
 		return rc;
 	if (!place && (name.spec.index >= 0 || name.spec.socket >= 0))
-		return unc_metric_unknown(t, text, err);
+		return unc_name_no_metric(t, text, err);
 	*index = (size_t)name.metric;
 	if (place) {
 		found = (struct unc_target){place->size, name.spec.socket, name.spec.index};
