@@ -7,7 +7,7 @@
 static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, uint16_t field)
 {
 	for (uint32_t i = 0; i < e->umasks.n; i++)
-		if (unc_sets_field(t, &t->umask[e->umasks.first + i].sets, field))
+		if (unc_sets_field(t, &t->umask[e->umasks.first + i].fields.sets, field))
 			return true;
 	return false;
 }
@@ -15,10 +15,10 @@ static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, u
 bool unc_control_fits(const struct unc_table *t, const struct unc_tbl_event *e, uint64_t ctl,
 		      uint64_t ignored)
 {
-	if (e->counter != UNC_NONE || e->sets.n == 0)
+	if (e->counter != UNC_NONE || e->fields.sets.n == 0)
 		return false;
-	for (uint32_t i = 0; i < e->sets.n; i++) {
-		const struct unc_tbl_set *s = &t->set[e->sets.first + i];
+	for (uint32_t i = 0; i < e->fields.sets.n; i++) {
+		const struct unc_tbl_set *s = &t->set[e->fields.sets.first + i];
 		const struct unc_tbl_field *f = &t->field[s->field];
 		uint64_t value;
 		bool known;
@@ -87,6 +87,13 @@ static void take_fields(struct meaning *m, const struct unc_range *fields)
 		take_field(m, m->t->set[fields->first + i].field);
 }
 
+static void take_all(struct meaning *m, const struct unc_tbl_fields *fields)
+{
+	take_fields(m, &fields->needs);
+	take_fields(m, &fields->uses);
+	take_fields(m, &fields->defaults);
+}
+
 /* Bits of the control that event or umask set; in a filter it is a field that they look at. */
 static uint64_t take_sets(struct meaning *m, const struct unc_tbl_event *e,
 			  const struct unc_range *sets)
@@ -113,15 +120,13 @@ static void take_umasks(struct meaning *m, const struct unc_tbl_event *e)
 	for (uint32_t i = 0; i < e->umasks.n; i++) {
 		const struct unc_tbl_umask *u = &m->t->umask[e->umasks.first + i];
 		struct meaning with = *m;
-		uint64_t bits = take_sets(&with, NULL, &u->sets);
+		uint64_t bits = take_sets(&with, NULL, &u->fields.sets);
 
 		if (bits & ~m->ctl)
 			continue;
 		*m = with;
 		m->explained |= bits;
-		take_fields(m, &u->needs);
-		take_fields(m, &u->uses);
-		take_fields(m, &u->defaults);
+		take_all(m, &u->fields);
 	}
 }
 
@@ -134,10 +139,8 @@ static bool explain(struct meaning *m, const struct unc_tbl_event *e)
 	const struct unc_tbl_type *type = m->type;
 
 	m->filtered = false;
-	m->explained = unc_type_modifiers(m->t, type) | take_sets(m, e, &e->sets);
-	take_fields(m, &e->needs);
-	take_fields(m, &e->uses);
-	take_fields(m, &e->defaults);
+	m->explained = unc_type_modifiers(m->t, type) | take_sets(m, e, &e->fields.sets);
+	take_all(m, &e->fields);
 	for (uint32_t i = 0; i < type->fields.n; i++) {
 		const struct unc_tbl_field *f = &m->t->field[type->fields.first + i];
 

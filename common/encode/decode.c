@@ -36,12 +36,13 @@ static bool same_code(const struct decode *d, const struct unc_spec *spec)
 static uint64_t at_rest(const struct decode *d, const struct unc_spec *spec, uint16_t field)
 {
 	const struct unc_tbl_field *f = &d->t->field[field];
-	const struct unc_tbl_set *s = unc_find_set(d->t, &d->t->event[spec->event].defaults, field);
+	const struct unc_tbl_set *s =
+		unc_find_set(d->t, &d->t->event[spec->event].fields.defaults, field);
 	struct unc_code_filter rest[2] = {{.reg = f->reg[0]}, {.reg = f->reg[1]}};
 	bool known;
 
 	for (unsigned k = 0; k < spec->n_umasks && !s; k++)
-		s = unc_find_set(d->t, &d->t->umask[spec->umask[k]].defaults, field);
+		s = unc_find_set(d->t, &d->t->umask[spec->umask[k]].fields.defaults, field);
 	if (s)
 		return s->value;
 	if (f->flags & UNC_FIELD_DEFAULT)
@@ -64,7 +65,8 @@ static void take_fields(struct decode *d, struct unc_spec *spec)
 		uint64_t value = unc_field_value(f, d->ctl, d->filter, d->n_filters, &known);
 
 		for (unsigned k = 0; k < spec->n_umasks; k++)
-			needed |= unc_sets_field(d->t, &d->t->umask[spec->umask[k]].needs, field);
+			needed |= unc_sets_field(d->t, &d->t->umask[spec->umask[k]].fields.needs,
+						 field);
 		bool says = needed || (value != at_rest(d, spec, field) &&
 				       (value || !(f->flags & UNC_FIELD_WO)));
 
@@ -143,7 +145,7 @@ static bool complete(struct decode *d, struct unc_spec *spec)
 /* Bits of CTL that a umask sets. */
 static uint64_t umask_bits(const struct decode *d, const struct unc_tbl_umask *u)
 {
-	return unc_sets_bits(d->t, &u->sets, UNC_NONE);
+	return unc_sets_bits(d->t, &u->fields.sets, UNC_NONE);
 }
 
 /* How much of the registers a umask explains: bits of CTL that are `left`, whole filter fields. */
@@ -152,8 +154,8 @@ static int explains(const struct decode *d, const struct unc_tbl_umask *u, uint6
 	uint64_t bits = umask_bits(d, u);
 	int n = __builtin_popcountll(bits);
 
-	for (uint32_t i = 0; i < u->sets.n; i++) {
-		const struct unc_tbl_set *s = &d->t->set[u->sets.first + i];
+	for (uint32_t i = 0; i < u->fields.sets.n; i++) {
+		const struct unc_tbl_set *s = &d->t->set[u->fields.sets.first + i];
 		const struct unc_tbl_field *f = &d->t->field[s->field];
 		bool known;
 

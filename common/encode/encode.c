@@ -99,18 +99,18 @@ static void deposit_all(struct unc_work *w, const struct unc_range *sets)
 }
 
 /* Fields that must be given; and defaults of those that are not, in bits that nobody has named. */
-static void defaults(struct unc_work *w, const struct unc_range *needs,
-		     const struct unc_range *sets, const char *what, const uint64_t *meant)
+static void defaults(struct unc_work *w, const struct unc_tbl_fields *fields, const char *what,
+		     const uint64_t *meant)
 {
-	for (uint32_t i = 0; i < needs->n; i++) {
-		uint16_t field = w->t->set[needs->first + i].field;
+	for (uint32_t i = 0; i < fields->needs.n; i++) {
+		uint16_t field = w->t->set[fields->needs.first + i].field;
 
 		if (!unc_user_gave(w->spec, field))
 			unc_refuse(w, UNC_ERR_INVALID, "%s needs a value of field %s", what,
 				   unc_field_name(w->t, field));
 	}
-	for (uint32_t i = 0; i < sets->n; i++) {
-		const struct unc_tbl_set *s = &w->t->set[sets->first + i];
+	for (uint32_t i = 0; i < fields->defaults.n; i++) {
+		const struct unc_tbl_set *s = &w->t->set[fields->defaults.first + i];
 
 		if (!unc_is_given(w, s->field))
 			deposit(w, s->field, s->value, meant);
@@ -147,7 +147,7 @@ static void neutral(struct unc_work *w)
 		uint16_t number = f->reg[i % 2];
 		struct unc_code_filter *filter;
 
-		if (!f->width[i % 2] || number == UNC_NONE || !unc_takes_field(w, field) ||
+		if (!f->width[i % 2] || number == UNC_NONE || !unc_may_give(w, field) ||
 		    !(w->t->reg[number].flags & UNC_REG_EVERY) || find_filter(w->code, number) ||
 		    !(filter = filter_of(w, number)))
 			continue;
@@ -254,10 +254,9 @@ static void all_defaults(struct unc_work *w)
 
 	for (unsigned i = 0; i < w->code->n_filters; i++)
 		meant[i] = w->code->filter[i].mask;
-	defaults(w, &w->e->needs, &w->e->defaults, "it", meant);
-	for (unsigned i = 0; i < w->n_umasks; i++)
-		defaults(w, &w->umask[i]->needs, &w->umask[i]->defaults,
-			 unc_tbl_str(w->t, w->umask[i]->name), meant);
+	for (unsigned i = 0; i <= w->n_umasks; i++)
+		defaults(w, unc_part(w, i), i ? unc_tbl_str(w->t, w->umask[i - 1]->name) : "it",
+			 meant);
 	type_defaults(w, meant);
 }
 
@@ -269,10 +268,8 @@ static void encode_counted(struct unc_work *w, int socket, int n_sockets)
 	code->exclusive = w->type->exclusive;
 	code->lane = w->e->lane;
 	code->set = w->e->set;
-	unc_check_sets(w);
-	deposit_all(w, &w->e->sets);
-	for (unsigned i = 0; i < w->n_umasks; i++)
-		deposit_all(w, &w->umask[i]->sets);
+	for (unsigned i = 0; i <= w->n_umasks; i++)
+		deposit_all(w, &unc_part(w, i)->sets);
 	unc_check_uses(w);
 	user_fields(w, socket, n_sockets);
 	all_defaults(w);

@@ -30,6 +30,12 @@ struct unc_work {
 	unsigned n_wishes;
 };
 
+/* What the event does with fields, and each of its umasks: 0 to n_umasks. */
+static inline const struct unc_tbl_fields *unc_part(const struct unc_work *w, unsigned i)
+{
+	return i ? &w->umask[i - 1]->fields : &w->e->fields;
+}
+
 /* Fails with "type.EVENT: sentence". The first error stands, whatever comes after it. */
 void unc_refuse(struct unc_work *, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -40,10 +46,8 @@ bool unc_is_given(const struct unc_work *, uint16_t field);
 
 /* The umasks that were given may stand alone, or together. */
 void unc_check_umasks(struct unc_work *);
-/* No two of event and umasks set one field of a filter to different values. */
-void unc_check_sets(struct unc_work *);
 /* Whether the event, or one of the umasks, takes a field. */
-bool unc_takes_field(const struct unc_work *, uint16_t field);
+bool unc_may_give(const struct unc_work *, uint16_t field);
 /* It takes the fields that the user gives. */
 void unc_check_uses(struct unc_work *);
 /* What came out is what was asked for, and is allowed. */

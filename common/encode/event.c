@@ -262,13 +262,9 @@ static int add_umask(struct parse *p, const char *name)
 /* The field of a name, if the event takes it; else UNC_NONE. */
 static uint16_t find_field(const struct parse *p, const char *name)
 {
-	uint16_t field = unc_find_field(p->t, &p->t->type[p->spec.type], name), f = UNC_NONE;
-	bool needed;
+	uint16_t field = unc_find_field(p->t, &p->t->type[p->spec.type], name);
 
-	for (unsigned i = 0; field != UNC_NONE && f != field; i++)
-		if ((f = unc_event_field(p->t, p->spec.event, i, &needed)) == UNC_NONE)
-			field = UNC_NONE;
-	return field;
+	return field != UNC_NONE && unc_event_takes(p->t, p->spec.event, field) ? field : UNC_NONE;
 }
 
 static int field_value(const struct parse *p, struct unc_spec_field *out, const char *text)

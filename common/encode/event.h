@@ -85,6 +85,9 @@ void unc_spec_add_umask(struct unc_spec *, uint16_t umask);
 /* Instances of a type in the tables: 0 if only discovery knows. */
 unsigned unc_type_instances(const struct unc_table *, unsigned type);
 
+/* Whether an event takes a field: as any of the type does, its own, or with one of its umasks. */
+bool unc_event_takes(const struct unc_table *, unsigned event, uint16_t field);
+
 /* The i-th field that an event takes: those of every event of the type, then its own and its
  * umasks'. *needed: it must be given (with each umask). UNC_NONE past the end. */
 uint16_t unc_event_field(const struct unc_table *, unsigned event, size_t i, bool *needed);

@@ -29,24 +29,24 @@ void unc_refuse(struct unc_work *w, int code, const char *format, ...)
 			 unc_tbl_str(w->t, w->e->name), text);
 }
 
-/* The setting of a field by one of the umasks; NULL: none of them sets it. */
-static const struct unc_tbl_set *set_by_umask(const struct unc_work *w, uint16_t field)
+/* The setting of a field by one of the umasks (from 1 on), or the event (0); NULL: none sets it. */
+static const struct unc_tbl_set *set_by(const struct unc_work *w, unsigned from, uint16_t field)
 {
 	const struct unc_tbl_set *s = NULL;
 
-	for (unsigned i = 0; i < w->n_umasks && !s; i++)
-		s = unc_find_set(w->t, &w->umask[i]->sets, field);
+	for (unsigned i = from; i <= w->n_umasks && !s; i++)
+		s = unc_find_set(w->t, &unc_part(w, i)->sets, field);
 	return s;
 }
 
 bool unc_is_chosen(const struct unc_work *w, uint16_t field)
 {
-	return unc_user_gave(w->spec, field) || set_by_umask(w, field);
+	return unc_user_gave(w->spec, field) || set_by(w, 1, field);
 }
 
 bool unc_is_given(const struct unc_work *w, uint16_t field)
 {
-	return unc_is_chosen(w, field) || unc_sets_field(w->t, &w->e->sets, field);
+	return unc_user_gave(w->spec, field) || set_by(w, 0, field);
 }
 
 /* ---- umasks */
@@ -55,8 +55,8 @@ bool unc_is_given(const struct unc_work *w, uint16_t field)
  * Two umasks that both differ in two fields would count the cross product: READ on port 0 with
  * WRITE on port 1 also counts WRITE on port 0.
  */
-static bool cross_product(const struct unc_table *t, const struct unc_tbl_umask *a,
-			  const struct unc_tbl_umask *b)
+static bool cross_product(const struct unc_table *t, const struct unc_tbl_fields *a,
+			  const struct unc_tbl_fields *b)
 {
 	const struct unc_range *ranges[] = {&a->sets, &a->defaults};
 	unsigned differ = 0;
@@ -72,15 +72,25 @@ static bool cross_product(const struct unc_table *t, const struct unc_tbl_umask 
 	return differ > 1;
 }
 
-static void check_pairs(struct unc_work *w)
+static void check_pair(struct unc_work *w, unsigned a, unsigned b)
 {
-	for (unsigned i = 0; i < w->n_umasks; i++)
-		for (unsigned k = 0; k < i; k++)
-			if (cross_product(w->t, w->umask[k], w->umask[i]))
-				unc_refuse(w, UNC_ERR_INVALID,
-					   "umasks %s and %s cannot be combined: the counter would "
-					   "count each kind at each place",
-					   umask_name(w, k), umask_name(w, i));
+	const struct unc_tbl_fields *one = &w->umask[a]->fields, *other = &w->umask[b]->fields;
+
+	if (cross_product(w->t, one, other))
+		unc_refuse(w, UNC_ERR_INVALID,
+			   "umasks %s and %s cannot be combined: the counter would count each kind "
+			   "at each place",
+			   umask_name(w, a), umask_name(w, b));
+	for (uint32_t i = 0; i < other->sets.n; i++) {
+		const struct unc_tbl_set *s = &w->t->set[other->sets.first + i];
+		const struct unc_tbl_set *same = unc_find_set(w->t, &one->sets, s->field);
+
+		/* In CTL the bits of umasks add up. */
+		if (same && same->value != s->value && w->t->field[s->field].reg[0] != UNC_NONE)
+			unc_refuse(w, UNC_ERR_INVALID,
+				   "umasks %s and %s need different values of field %s",
+				   umask_name(w, a), umask_name(w, b), field_name(w, s->field));
+	}
 }
 
 /* Umasks that cannot stand alone, or not together. */
@@ -113,48 +123,19 @@ void unc_check_umasks(struct unc_work *w)
 	if (!whole)
 		unc_refuse(w, UNC_ERR_INVALID, "umask %s counts nothing alone; add one that does",
 			   umask_name(w, 0));
-	check_pairs(w);
-}
-
-/* ---- settings of event and umasks */
-
-static void check_pair_of_sets(struct unc_work *w, unsigned a, unsigned b)
-{
-	const struct unc_range *sets = &w->umask[b]->sets;
-
-	for (uint32_t i = 0; i < sets->n; i++) {
-		const struct unc_tbl_set *s = &w->t->set[sets->first + i];
-		const struct unc_tbl_set *other = unc_find_set(w->t, &w->umask[a]->sets, s->field);
-
-		/* In CTL the bits of umasks add up. */
-		if (other && other->value != s->value && w->t->field[s->field].reg[0] != UNC_NONE)
-			unc_refuse(w, UNC_ERR_INVALID,
-				   "umasks %s and %s need different values of field %s",
-				   umask_name(w, a), umask_name(w, b), field_name(w, s->field));
-	}
-}
-
-void unc_check_sets(struct unc_work *w)
-{
-	for (unsigned b = 0; b < w->n_umasks; b++)
+	for (unsigned b = 0; b < n; b++)
 		for (unsigned a = 0; a < b; a++)
-			check_pair_of_sets(w, a, b);
+			check_pair(w, a, b);
 }
 
-/* Whether an event or a umask takes a field. */
-static bool has(const struct unc_work *w, const struct unc_range *needs,
-		const struct unc_range *uses, uint16_t field)
-{
-	return unc_sets_field(w->t, needs, field) || unc_sets_field(w->t, uses, field);
-}
+/* ---- fields of the user */
 
-bool unc_takes_field(const struct unc_work *w, uint16_t field)
+bool unc_may_give(const struct unc_work *w, uint16_t field)
 {
-	bool takes = (w->t->field[field].flags & UNC_FIELD_USER) ||
-		     has(w, &w->e->needs, &w->e->uses, field);
+	bool takes = w->t->field[field].flags & UNC_FIELD_USER;
 
-	for (unsigned i = 0; i < w->n_umasks && !takes; i++)
-		takes = has(w, &w->umask[i]->needs, &w->umask[i]->uses, field);
+	for (unsigned i = 0; i <= w->n_umasks && !takes; i++)
+		takes = unc_takes_field(w->t, unc_part(w, i), field);
 	return takes;
 }
 
@@ -162,7 +143,7 @@ bool unc_takes_field(const struct unc_work *w, uint16_t field)
 void unc_check_uses(struct unc_work *w)
 {
 	for (unsigned i = 0; i < w->spec->n_fields; i++)
-		if (!unc_takes_field(w, w->spec->field[i].field))
+		if (!unc_may_give(w, w->spec->field[i].field))
 			unc_refuse(w, UNC_ERR_INVALID, "field %s has no effect with %s",
 				   field_name(w, w->spec->field[i].field),
 				   w->n_umasks ? umask_name(w, 0) : "this event");
@@ -287,7 +268,7 @@ static void fail_field(struct unc_work *w, const struct unc_wish *wish)
 	const char *name = field_name(w, wish->by);
 
 	for (unsigned i = 0; i < w->n_umasks; i++) {
-		const struct unc_range *sets = &w->umask[i]->sets;
+		const struct unc_range *sets = &w->umask[i]->fields.sets;
 
 		for (uint32_t k = 0; k < sets->n; k++) {
 			const struct unc_tbl_set *s = &w->t->set[sets->first + k];
@@ -304,9 +285,8 @@ static void fail_field(struct unc_work *w, const struct unc_wish *wish)
 /* Whether the event or a umask sets the field, and not so. */
 static bool set_otherwise(const struct unc_work *w, const struct unc_wish *wish)
 {
-	const struct unc_tbl_set *s = unc_find_set(w->t, &w->e->sets, wish->field);
+	const struct unc_tbl_set *s = set_by(w, 0, wish->field);
 
-	s = s ? s : set_by_umask(w, wish->field);
 	return s && s->value != wish->value;
 }
 

@@ -59,29 +59,26 @@ void unc_spec_add_umask(struct unc_spec *spec, uint16_t umask)
 	spec->umask[at] = umask;
 }
 
-uint16_t unc_event_field(const struct unc_table *t, unsigned event, size_t i, bool *needed)
+bool unc_event_takes(const struct unc_table *t, unsigned event, uint16_t field)
 {
 	const struct unc_tbl_event *e = &t->event[event];
-	const struct unc_tbl_type *type = &t->type[e->type];
+	bool takes = (e->counter == UNC_NONE && (t->field[field].flags & UNC_FIELD_USER)) ||
+		     unc_takes_field(t, &e->fields, field);
 
-	*needed = false;
-	for (uint32_t k = 0; k < type->fields.n; k++) {
-		uint16_t field = (uint16_t)(type->fields.first + k);
-		bool takes = e->counter == UNC_NONE && (t->field[field].flags & UNC_FIELD_USER);
-		bool by_event = unc_sets_field(t, &e->needs, field), by_umask = false;
+	for (uint32_t i = 0; i < e->umasks.n && !takes; i++)
+		takes = unc_takes_field(t, &t->umask[e->umasks.first + i].fields, field);
+	return takes;
+}
 
-		takes = takes || by_event || unc_sets_field(t, &e->uses, field);
-		for (uint32_t u = 0; u < e->umasks.n; u++) {
-			const struct unc_tbl_umask *m = &t->umask[e->umasks.first + u];
+uint16_t unc_event_field(const struct unc_table *t, unsigned event, size_t i, bool *needed)
+{
+	const struct unc_range *fields = &t->type[t->event[event].type].fields;
 
-			by_umask |= unc_sets_field(t, &m->needs, field);
-			takes = takes || unc_sets_field(t, &m->uses, field);
+	for (uint32_t k = fields->first; k < fields->first + fields->n; k++)
+		if (unc_event_takes(t, event, (uint16_t)k) && i-- == 0) {
+			*needed = unc_sets_field(t, &t->event[event].fields.needs, (uint16_t)k);
+			return (uint16_t)k;
 		}
-		if ((takes || by_event || by_umask) && i-- == 0) {
-			*needed = by_event;
-			return field;
-		}
-	}
 	return UNC_NONE;
 }
 
@@ -115,6 +112,6 @@ bool unc_event_needs(const struct unc_table *t, unsigned event, uint16_t umask, 
 	for (uint32_t i = 0; umask == UNC_NONE && i < e->umasks.n; i++)
 		if (t->umask[e->umasks.first + i].flags & UNC_UMASK_DEFAULT)
 			umask = (uint16_t)(e->umasks.first + i);
-	return unc_sets_field(t, &e->needs, field) ||
-	       (umask != UNC_NONE && unc_sets_field(t, &t->umask[umask].needs, field));
+	return unc_sets_field(t, &e->fields.needs, field) ||
+	       (umask != UNC_NONE && unc_sets_field(t, &t->umask[umask].fields.needs, field));
 }

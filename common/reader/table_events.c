@@ -68,7 +68,7 @@ static int set_code(struct unc_table_reader *r, const char *text, struct unc_tbl
 	int rc = unc_need(r, "counters");
 	return rc < 0 ? rc
 		      : unc_add_setting(r, unc_field_name(&r->t, unc_current_type(r)->f_event),
-					text, &e->sets);
+					text, &e->fields.sets);
 }
 
 /* Two events may share an alias, which their umasks tell apart, but no name. */
@@ -97,7 +97,7 @@ int unc_end_event(struct unc_table_reader *r)
 	    (e->alias && (rc = check_unique(r, alias, true)) < 0) ||
 	    (lane && (rc = find_lane(r, lane, e)) < 0) ||
 	    (rc = set_code(r, unc_given(r, "code"), e)) < 0 ||
-	    (rc = take_settings(r, &e->sets)) < 0)
+	    (rc = take_settings(r, &e->fields.sets)) < 0)
 		return rc;
 	if (!unc_given(r, "max") && (e->max_inc = unc_current_type(r)->max_inc) > 1)
 		e->estimate = 1;
@@ -139,11 +139,12 @@ int unc_end_umask(struct unc_table_reader *r)
 		return rc;
 	if (value && field == UNC_NONE)
 		return unc_bad(r, "%s has no umask field", unc_type_name(&r->t, r->type));
-	if (value && (rc = unc_add_setting(r, unc_field_name(&r->t, field), value, &u->sets)) < 0)
+	if (value &&
+	    (rc = unc_add_setting(r, unc_field_name(&r->t, field), value, &u->fields.sets)) < 0)
 		return rc;
-	if ((rc = take_settings(r, &u->sets)) < 0)
+	if ((rc = take_settings(r, &u->fields.sets)) < 0)
 		return rc;
-	if (u->sets.n == 0 && u->counter == UNC_NONE)
+	if (u->fields.sets.n == 0 && u->counter == UNC_NONE)
 		return unc_bad(r, "umask %s sets nothing", name);
 	*unc_add_umask(r) = *u;
 	e->umasks.n++;
@@ -155,7 +156,8 @@ static int set_in_events(struct unc_table_reader *r, size_t first, const char *f
 			 const char *value)
 {
 	for (size_t i = first; i < r->t.n_event; i++) {
-		struct unc_range old = r->t.event[i].sets, sets = {(uint32_t)r->t.n_set, old.n};
+		struct unc_range old = r->t.event[i].fields.sets,
+				 sets = {(uint32_t)r->t.n_set, old.n};
 
 		for (uint32_t k = 0; k < old.n; k++) {
 			struct unc_tbl_set copy = r->t.set[old.first + k];
@@ -165,7 +167,7 @@ static int set_in_events(struct unc_table_reader *r, size_t first, const char *f
 		int rc = unc_add_setting(r, field, value, &sets);
 		if (rc < 0)
 			return rc;
-		UNC_ROW(r, event, i)->sets = sets;
+		UNC_ROW(r, event, i)->fields.sets = sets;
 	}
 	return 0;
 }

@@ -167,14 +167,14 @@ static uint32_t max_increment(const struct sim_block *block, uint64_t ctl)
 		bool fits = event->code == code && event->counter == UNC_NONE &&
 			    unc_type_pool(table, event->type) == block->type->number;
 
-		for (uint32_t s = 0; s < event->sets.n && fits; s++) {
-			const struct unc_tbl_set *set = &table->set[event->sets.first + s];
+		for (uint32_t s = 0; s < event->fields.sets.n && fits; s++) {
+			const struct unc_tbl_set *set = &table->set[event->fields.sets.first + s];
 			const struct unc_tbl_field *field = &table->field[set->field];
 
 			fits = field->reg[0] != UNC_NONE || unc_field_of(field, ctl) == set->value;
 		}
-		if (fits && event->max_inc && event->sets.n + 1 > best) {
-			best = event->sets.n + 1;
+		if (fits && event->max_inc && event->fields.sets.n + 1 > best) {
+			best = event->fields.sets.n + 1;
 			max = event->max_inc;
 		}
 	}

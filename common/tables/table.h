@@ -329,12 +329,19 @@ enum {
 	UNC_UMASK_CHOICE = 8   /* not to be combined with another of these */
 };
 
+/* What an event does with fields, or a umask. */
+struct unc_tbl_fields {
+	struct unc_range sets;
+	struct unc_range needs;    /* fields (sets[].field) that the user must give */
+	struct unc_range uses;     /* fields that the user may give */
+	struct unc_range defaults; /* field = value where the user gives none */
+};
+
 struct unc_tbl_umask {
 	unc_str name, desc, alias;
-	struct unc_range sets;
-	struct unc_range needs, uses, defaults; /* as in struct unc_tbl_event */
-	unc_str unavailable;                    /* why it cannot be programmed; 0: it can */
-	uint16_t counter;                       /* as in struct unc_tbl_event */
+	struct unc_tbl_fields fields;
+	unc_str unavailable; /* why it cannot be programmed; 0: it can */
+	uint16_t counter;    /* as in struct unc_tbl_event */
 	uint8_t flags;
 	uint8_t aggregate; /* 1 + UNC_AGGREGATE_*; 0: as the event */
 };
@@ -342,13 +349,10 @@ struct unc_tbl_umask {
 struct unc_tbl_event {
 	unc_str name, desc, alias;
 	struct unc_range umasks;
-	struct unc_range sets;
-	struct unc_range needs;    /* fields (sets[].field) that the user must give */
-	struct unc_range uses;     /* fields that the user may give */
-	struct unc_range defaults; /* field = value where the user gives none */
-	uint32_t counters;         /* bit i: programmable counter i may count it */
-	uint32_t doubtful;         /* those of them that not all sources allow */
-	uint16_t counter; /* fixed or free-running counter (index into counters), or UNC_NONE */
+	struct unc_tbl_fields fields;
+	uint32_t counters; /* bit i: programmable counter i may count it */
+	uint32_t doubtful; /* those of them that not all sources allow */
+	uint16_t counter;  /* fixed or free-running counter (index into counters), or UNC_NONE */
 	uint16_t type;
 	uint32_t max_inc; /* largest increment per clock */
 	uint16_t code;
@@ -560,6 +564,8 @@ int unc_kernel_place(const struct unc_tbl_kernel *, uint16_t reg);
 const struct unc_tbl_set *unc_find_set(const struct unc_table *, const struct unc_range *sets,
 				       uint16_t field);
 bool unc_sets_field(const struct unc_table *, const struct unc_range *sets, uint16_t field);
+/* Whether the user must or may give a field. */
+bool unc_takes_field(const struct unc_table *, const struct unc_tbl_fields *, uint16_t field);
 /* The bits that settings make in a register (UNC_NONE: in the control of a counter). */
 uint64_t unc_sets_bits(const struct unc_table *, const struct unc_range *sets, uint16_t reg);
 /* Whether stopping restores unit control, where nobody else counts. */

@@ -65,9 +65,10 @@ struct member {
 	M(unit_ctl) M(status) M(f_event) M(f_umask) M(enable) M(active) M(exclusive) M(max_inc) \
 	M(discovery) M(presents) M(unlisted) M(distrusted) M(functions) M(cpus) M(share) M(first) \
 	M(n_counters) M(width) M(memory) M(channels)
-#define MEMBERS_umask M(name) M(desc) M(alias) M(sets) M(needs) M(uses) M(defaults) \
+#define MEMBERS_fields M(fields.sets) M(fields.needs) M(fields.uses) M(fields.defaults)
+#define MEMBERS_umask M(name) M(desc) M(alias) MEMBERS_fields \
 	M(unavailable) M(counter) M(flags) M(aggregate)
-#define MEMBERS_event M(name) M(desc) M(alias) M(umasks) M(sets) M(needs) M(uses) M(defaults) \
+#define MEMBERS_event M(name) M(desc) M(alias) M(umasks) MEMBERS_fields \
 	M(counters) M(doubtful) M(counter) M(type) M(max_inc) M(code) M(lane) M(set) \
 	M(aggregate) M(clock) M(estimate)
 #define MEMBERS_event_name M(name) M(event)
