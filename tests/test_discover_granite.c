@@ -347,6 +347,34 @@ static void test_elsewhere(void)
 	}
 }
 
+/* Of units that no source places each that has registers of another one is refused: 1 begins in
+ * what 0 has, 2 in what 1 has, 3 in what 2 has, 4 behind all of them; MSRs of the other socket are other registers. */
+static void test_among_themselves(void)
+{
+	static const uint64_t at[] = {0x100000000, 0x100000010, 0x100000060, 0x1000000c0,
+				      0x100000150};
+	static const unsigned with[] = {1, 0, 1, 2};
+	char reason[200];
+
+	begin(true, NULL);
+	for (unsigned i = 0; i < 5; i++)
+		record(0, 1, CXLCM_UNIT, at[i], CXLCM, i);
+	record(1, 1, MSR_UNIT, 0x2d00, MDF, 7);
+	record(0, 1, MSR_UNIT, 0x2d00, MDF, 7);
+	machine_open();
+	for (unsigned i = 0; i < 4; i++) {
+		snprintf(reason, sizeof(reason),
+			 "discovery lists it, but its registers would be those of cxlcm%u of "
+			 "socket 0 at mmio 0x%llx",
+			 with[i], (unsigned long long)at[with[i]]);
+		CHECK_TEXT(unit("cxlcm", 0, (int)i)->reason, reason);
+	}
+	CHECK_TEXT(unit("cxlcm", 0, 4)->reason, "");
+	CHECK_TEXT(unit("mdf", 0, 7)->reason, "");
+	CHECK_TEXT(unit("mdf", 1, 7)->reason, "");
+	machine_close();
+}
+
 /* Registers that say where the channels are, 0 or away: what cannot be checked is not used. */
 static void test_no_address(void)
 {
@@ -465,6 +493,7 @@ int main(void)
 		{"a hidden table", test_hidden_table},
 		{"none of a type", test_none_listed},
 		{"registers of others", test_elsewhere},
+		{"among themselves", test_among_themselves},
 		{"no address", test_no_address},
 		{"fewer slices than listed", test_surplus},
 		{"no tables", test_no_tables},

@@ -343,6 +343,8 @@ static void test_listed_msr(void)
 		{0x3ff0, "where discovery places it, msr 0x3ff0, is among no monitors"},
 		{0x2010, "where discovery places it, msr 0x2010, is another unit's"}, /* CHA 1 */
 		{0x3400, "where discovery places it, msr 0x3400, is another unit's"}, /* IRP 0 */
+		/* global control: Intel 817509-001, of no unit's block */
+		{0x2ff0, "where discovery places it, msr 0x2ff0, is another unit's"},
 	};
 	const struct unc_table *t = table_named("sapphire-rapids");
 

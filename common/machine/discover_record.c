@@ -20,29 +20,70 @@ uint64_t unc_pmon_base(const struct unc_walk *walk, const struct unc_pmon_record
 	return address - (uint64_t)unc_control_offset(walk->table, record->type);
 }
 
-uint64_t unc_pmon_extent(const struct unc_table *t, unsigned type)
+uint64_t unc_pmon_extent(const struct unc_table *t, unsigned type, unsigned part)
 {
 	const struct unc_range *regs = &t->type[type].regs;
-	bool msr = unc_main_part(t, type)->space == UNC_SPACE_MSR;
+	bool msr = t->part[t->type[type].parts.first + part].space == UNC_SPACE_MSR;
 	int64_t end = msr ? 1 : 8;
 
 	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
 		int64_t last = (int64_t)t->reg[i].offset + (msr ? 1 : t->reg[i].width / 8);
 
-		if (t->reg[i].part == 0 && !(t->reg[i].flags & UNC_REG_ABS) && last > end)
+		if (t->reg[i].part == part && !(t->reg[i].flags & UNC_REG_ABS) && last > end)
 			end = last;
 	}
 	return (uint64_t)end;
 }
 
-/* MSRs: a broken table must not make us write any register of the CPU. */
+/* Whether some of these MSRs are of a type, wherever the table places its units. *low, *high: its
+ * first and last place. */
+static bool has_msr(const struct unc_table *t, unsigned type, uint64_t first, uint64_t end,
+		    uint64_t *low, uint64_t *high)
+{
+	const struct unc_tbl_type *row = &t->type[type];
+	bool has = false;
+
+	for (unsigned part = 0; part < row->parts.n; part++) {
+		const struct unc_tbl_part *p = &t->part[row->parts.first + part];
+		uint64_t extent = unc_pmon_extent(t, type, part);
+
+		for (uint32_t i = 0; p->space == UNC_SPACE_MSR && i < p->where.n; i++) {
+			uint64_t base = t->where[p->where.first + i].base;
+
+			has |= base < end && first < base + extent;
+			*low = !part && base < *low ? base : *low;
+			*high = !part && base > *high ? base : *high;
+		}
+	}
+	for (uint32_t i = row->regs.first; i < row->regs.first + row->regs.n; i++)
+		has |= t->reg[i].flags & UNC_REG_ABS && (uint32_t)t->reg[i].offset >= first &&
+		       (uint32_t)t->reg[i].offset < end;
+	return has;
+}
+
+enum unc_msr_verdict unc_pmon_msr(const struct unc_table *t, unsigned type, uint64_t base,
+				  unsigned *owner)
+{
+	uint64_t low = UINT64_MAX, high = 0, end = base + unc_pmon_extent(t, type, 0);
+	bool taken = false;
+
+	for (unsigned i = 0; i < t->n_type; i++)
+		if (has_msr(t, i, base, end, &low, &high)) {
+			*owner = i;
+			taken = true;
+		}
+	if (base % MSR_ALIGN || base < low || base >= high)
+		return UNC_MSR_APART;
+	return taken ? UNC_MSR_TAKEN : UNC_MSR_FREE;
+}
+
+/* A broken table must not make us write any register of the CPU. */
 static int check_msr(const struct unc_walk *walk, unsigned type, uint64_t base,
 		     struct unc_error *err)
 {
 	const struct unc_table *t = walk->table;
-	const struct unc_range *rows = &unc_main_part(walk->table, type)->where;
-	uint64_t low = UINT64_MAX, high = 0;
-	unsigned owner = UNC_NONE;
+	const struct unc_range *rows = &unc_main_part(t, type)->where;
+	unsigned owner;
 
 	for (uint32_t i = 0; i < rows->n; i++)
 		if (t->where[rows->first + i].base == base)
@@ -50,29 +91,17 @@ static int check_msr(const struct unc_walk *walk, unsigned type, uint64_t base,
 	if (rows->n)
 		return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is no place of %s", base,
 				unc_type_name(t, type));
-	/* No source names one: between those of others, and as they are on a multiple of 16. */
-	for (unsigned i = 0; i < t->n_type; i++)
-		for (unsigned k = 0;
-		     t->type[i].parts.n && k < unc_main_part(walk->table, i)->where.n &&
-		     unc_main_part(walk->table, i)->space == UNC_SPACE_MSR;
-		     k++) {
-			uint64_t place =
-				t->where[unc_main_part(walk->table, i)->where.first + k].base;
-
-			low = place < low ? place : low;
-			high = place > high ? place : high;
-			if (place < base + unc_pmon_extent(t, type) &&
-			    base < place + unc_pmon_extent(t, i))
-				owner = i;
-		}
-	if (base < low || base >= high || base % MSR_ALIGN)
+	switch (unc_pmon_msr(t, type, base, &owner)) {
+	case UNC_MSR_APART:
 		return unc_fail(err, UNC_ERR_TABLE,
 				"MSR 0x%" PRIx64 " is no multiple of 16 in the monitors' range",
 				base);
-	if (owner != UNC_NONE)
+	case UNC_MSR_TAKEN:
 		return unc_fail(err, UNC_ERR_TABLE, "MSR 0x%" PRIx64 " is of %s", base,
 				unc_type_name(t, owner));
-	return 0;
+	default:
+		return 0;
+	}
 }
 
 /* Memory: the places of the guide in the BARs, where these can be read. */

@@ -347,37 +347,78 @@ static void units_of_socket(struct unc_pmon *pmon, int socket)
 
 /* ------------------------------------------------------- all units */
 
-static bool overlap(const struct unc_table *t, const struct unc_instance *a,
-		    const struct unc_instance *b)
+/* Of a type whose registers must not be those of others, as no source names their place. */
+static void refuse_overlap(const struct unc_walk *walk, struct unc_instance *unit,
+			   const struct unc_instance *other)
 {
-	uint64_t x = a->part[0].base, y = b->part[0].base;
-
-	return a != b && x && y && a->part[0].space == b->part[0].space &&
-	       (a->part[0].space != UNC_SPACE_MSR || a->socket == b->socket) &&
-	       (x < y ? y - x < unc_pmon_extent(t, a->type) : x - y < unc_pmon_extent(t, b->type));
+	if (!unit->part[0].present || unc_main_part(walk->table, unit->type)->where.n)
+		return;
+	unit->part[0].present = unit->part[0].exists = false;
+	unc_instance_refuse(unit,
+			    "discovery lists it, but its registers would be those of %s%u of "
+			    "socket %u at %s",
+			    unc_type_name(walk->table, other->type), other->index, other->socket,
+			    other->location);
 }
 
-/* Units of which no source names a place must not have registers of others. */
-static void refuse_overlaps(struct unc_walk *walk)
+/* Room of a unit's registers, among those of its space, MSRs of its socket. */
+struct room {
+	unsigned among;
+	uint64_t first, end;
+	struct unc_instance *unit;
+};
+
+static int compare_rooms(const void *pa, const void *pb)
 {
+	const struct room *a = pa, *b = pb;
+
+	if (a->among != b->among)
+		return a->among < b->among ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return a->unit < b->unit ? -1 : 1;
+}
+
+static size_t list_rooms(struct unc_walk *walk, struct room *room)
+{
+	size_t n = 0;
+
 	for (size_t i = 0; i < walk->n; i++) {
 		struct unc_instance *unit = &walk->unit[i];
+		const struct unc_place *place = &unit->part[0];
+		bool msr = place->space == UNC_SPACE_MSR;
 
-		for (size_t k = 0; k < walk->n && unit->part[0].present; k++) {
-			const struct unc_instance *other = &walk->unit[k];
-
-			if (unc_main_part(walk->table, unit->type)->where.n ||
-			    !overlap(walk->table, unit, other))
-				continue;
-			unit->part[0].present = unit->part[0].exists = false;
-			unc_instance_refuse(
-				unit,
-				"discovery lists it, but its registers would be those of %s%u of "
-				"socket %u at %s",
-				unc_type_name(walk->table, other->type), other->index,
-				other->socket, other->location);
-		}
+		if (place->base)
+			room[n++] = (struct room){
+				.among = place->space * UNC_MAX_SOCKETS + (msr ? unit->socket : 0u),
+				.first = place->base,
+				.end = place->base + unc_pmon_extent(walk->table, unit->type, 0),
+				.unit = unit};
 	}
+	return n;
+}
+
+/* Each is compared with the one that reaches furthest of those that begin before: if it overlaps with
+ * another one of these, that one does so as well, which has been seen. */
+static void refuse_overlaps(struct unc_walk *walk)
+{
+	struct room *room = calloc(walk->n + 1, sizeof(*room)), *last = room;
+	size_t n = room ? list_rooms(walk, room) : 0;
+
+	walk->no_memory |= !room;
+	if (n)
+		qsort(room, n, sizeof(*room), compare_rooms);
+	for (size_t i = 1; i < n; i++) {
+		bool beside = room[i].among == last->among;
+
+		if (beside && room[i].first < last->end) {
+			refuse_overlap(walk, last->unit, room[i].unit);
+			refuse_overlap(walk, room[i].unit, last->unit);
+		}
+		if (!beside || room[i].end > last->end)
+			last = &room[i];
+	}
+	free(room);
 }
 
 void unc_discover_table(struct unc_walk *walk)

@@ -195,8 +195,13 @@ void unc_pmon_free(struct unc_pmon *); /* allocated with calloc() */
 /* ---- discover_record.c */
 /* Where a record says that the unit's registers begin. */
 uint64_t unc_pmon_base(const struct unc_walk *, const struct unc_pmon_record *);
-/* Room of the registers of the main part, from its base on: numbers of MSRs, bytes. */
-uint64_t unc_pmon_extent(const struct unc_table *, unsigned type);
+/* Room of the registers of a part, from its base on: numbers of MSRs, bytes. */
+uint64_t unc_pmon_extent(const struct unc_table *, unsigned type, unsigned part);
+/* Whether a unit whose place no source names can be at an MSR: among those of the monitors, and where
+ * the table knows no other register; *owner: the type that has it. */
+enum unc_msr_verdict { UNC_MSR_FREE, UNC_MSR_APART, UNC_MSR_TAKEN };
+enum unc_msr_verdict unc_pmon_msr(const struct unc_table *, unsigned type, uint64_t base,
+				  unsigned *owner);
 /* What becomes of a record, and why it is not used: it is not where it says; it is not as it should
  * be; it is right. */
 enum { UNC_PMON_NOT_THERE, UNC_PMON_ODD, UNC_PMON_USED };

@@ -18,7 +18,6 @@
 #include "machine/discover_walk.h"
 
 enum {
-	MSR_ALIGN = 0x10,   /* what units of a type are apart, at least */
 	BARS = 6,           /* of a function; bridges have windows behind them */
 	MEMORY_BAR = 0x200, /* IORESOURCE_MEM */
 	IOMEM_MOST = 1 << 20
@@ -230,28 +229,20 @@ static void add_bar(struct yard *yard, unsigned number, const struct unc_pci_fun
 
 /* ---- places that only discovery tells */
 
-/* MSRs: among those of the CPU's monitors, and no other unit's. All sockets have the same. */
+/* All sockets have the same MSRs. */
 static int check_msr(const struct yard *yard, const struct unc_fence_block *block,
 		     struct unc_error *why)
 {
-	uint64_t low = UINT64_MAX, high = 0, first, last, mask;
+	unsigned owner;
 
-	for (size_t i = 0; i < yard->fence->n; i++) {
-		const struct unc_fence_block *b = &yard->fence->block[i];
-
-		if (b->type == block->type && b->base == block->base)
-			return 0;
-		if (unc_fence_space(yard->fence, b) == UNC_SPACE_MSR) {
-			low = b->base < low ? b->base : low;
-			high = b->base > high ? b->base : high;
-		}
-	}
-	if (block->base % MSR_ALIGN || block->base < low || block->base >= high)
+	switch (unc_pmon_msr(yard->fence->table, block->type, block->base, &owner)) {
+	case UNC_MSR_APART:
 		return unc_fail(why, UNC_ERR_DENIED, "is among no monitors");
-	for (uint32_t i = 0; unc_fence_reg(yard->fence, block, &i, &first, &last);)
-		if (unc_fence_has(yard->fence, &(struct unc_reg){.address = first}, 0, &mask))
-			return unc_fail(why, UNC_ERR_DENIED, "is another unit's");
-	return 0;
+	case UNC_MSR_TAKEN:
+		return unc_fail(why, UNC_ERR_DENIED, "is another unit's");
+	default:
+		return 0;
+	}
 }
 
 static int check_memory(const struct yard *yard, const struct unc_fence_block *block,
