@@ -11,6 +11,20 @@
 #include "host/ledger_events.h"
 #include "kernel_session_kit.h"
 
+int __real_unc_kernel_encode(const struct unc_table *, const struct unc_code *,
+			     struct unc_kernel_code *, struct unc_error *);
+int __wrap_unc_kernel_encode(const struct unc_table *, const struct unc_code *,
+			     struct unc_kernel_code *, struct unc_error *);
+
+static unsigned encoded;
+
+int __wrap_unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
+			     struct unc_kernel_code *out, struct unc_error *e)
+{
+	encoded++;
+	return __real_unc_kernel_encode(t, code, out, e);
+}
+
 /* ---- which method */
 
 static const char *access_of(struct unc_platform *p, const char *type, unsigned index,
@@ -621,11 +635,31 @@ static void test_watch(void)
 	unc_platform_close(p);
 }
 
+/* Units of a type are alike, and so are starts. */
+static void test_encoded_once(void)
+{
+	struct unc_platform *p = by(IVB, NULL);
+	struct unc_session *s = session(p, 0);
+
+	encoded = 0;
+	add(s, "imc.CAS_COUNT:RD");
+	add(s, "imc.CAS_COUNT:WR");
+	CU_ASSERT(s->units.n_slots >= 2 * 8);
+	for (unsigned i = 0; i < 2; i++) {
+		start(s);
+		CHECK_NUMBER(unc_session_stop(s), 0);
+	}
+	CHECK_NUMBER(encoded, 2);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"order of methods", test_order},
 		{"what is opened and read", test_plan},
+		{"encoded once", test_encoded_once},
 		{"what the driver does not carry", test_not_carried},
 		{"a filter in a part that is missing", test_filter_missing},
 		{"sampling takes the registers", test_sampling},

@@ -157,7 +157,7 @@ int unc_kernel_encode(const struct unc_table *t, const struct unc_code *code,
 	bool fixed = code->counter != UNC_NONE;
 	bool of_free = fixed && t->counter[code->counter].ctl == UNC_NONE;
 	struct work w = {.t = t, .type = type, .code = code, .err = err};
-	struct unc_kernel_code k = {0};
+	struct unc_kernel_code k = {.known = true};
 	int rc;
 
 	w.pmu = unc_find_kernel(t, type, of_free);

@@ -12,6 +12,7 @@
 
 /* What perf_event_open() takes for a code on a unit. */
 struct unc_kernel_code {
+	bool known;  /* false, as in zeros: it has not been encoded yet */
 	uint8_t pmu; /* which of the PMUs of the unit: unc_kernel_pmu() */
 	uint64_t config, config1, config2;
 };

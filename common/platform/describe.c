@@ -260,13 +260,14 @@ bool unc_describe_counts(const struct unc_platform *p, const struct unc_code *co
 {
 	const char *name = unc_tbl_str(p->table, p->table->type[code->type].name);
 	struct unc_error first = {0}, why = {0};
+	struct unc_kernel_code kernel = {0};
 
 	if (!p->access)
 		return true;
 	for (size_t i = 0; i < p->instances.n; i++) {
 		if (p->instances.unit[i].type != unc_type_pool(p->table, code->type))
 			continue;
-		if (unc_platform_methods(p, i, code, &why))
+		if (unc_platform_methods(p, i, code, &kernel, &why))
 			return true;
 		first = first.code ? first : why;
 	}

@@ -208,23 +208,21 @@ static bool carries(const struct unc_platform *p, const struct unc_instance *u,
 }
 
 static bool by_kernel(const struct unc_platform *p, size_t instance, const struct unc_code *code,
-		      struct unc_error *err)
+		      struct unc_kernel_code *out, struct unc_error *err)
 {
-	struct unc_kernel_code out;
-
 	if (!has_kernel(p, instance)) {
 		unc_fail(err, UNC_ERR_UNAVAILABLE, "%s",
 			 p->kernel ? "the kernel has no PMU for it that may be used"
 				   : "it is not among the access methods that were chosen");
 		return false;
 	}
-	if (unc_kernel_encode(p->table, code, &out, err) < 0)
+	if (!out->known && unc_kernel_encode(p->table, code, out, err) < 0)
 		return false;
-	if (!(p->kernel[instance].pmus >> out.pmu & 1)) {
+	if (!(p->kernel[instance].pmus >> out->pmu & 1)) {
 		unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel lacks the PMU that counts it");
 		return false;
 	}
-	if (!carries(p, &p->instances.unit[instance], &out, err))
+	if (!carries(p, &p->instances.unit[instance], out, err))
 		return false;
 	if (has_filters(p, &p->instances.unit[instance], code, false))
 		return true;
@@ -235,16 +233,18 @@ static bool by_kernel(const struct unc_platform *p, size_t instance, const struc
 }
 
 unsigned unc_platform_methods(const struct unc_platform *p, size_t instance,
-			      const struct unc_code *code, struct unc_error *err)
+			      const struct unc_code *code, struct unc_kernel_code *kernel,
+			      struct unc_error *err)
 {
 	const struct unc_instance *u = &p->instances.unit[instance];
 	const char *registers = u->reason;
+	struct unc_kernel_code own = {0};
 	struct unc_error why = {0};
 	unsigned methods = 0;
 
 	if (u->direct && has_filters(p, u, code, true))
 		methods |= UNC_BY_REGISTERS;
-	if (by_kernel(p, instance, code, &why))
+	if (by_kernel(p, instance, code, kernel ? kernel : &own, &why))
 		methods |= UNC_BY_KERNEL;
 	if (has_kernel(p, instance) && !u->direct)
 		registers = p->kernel[instance].registers;

@@ -127,12 +127,12 @@ static struct unc_unit *tell_unreached(const struct unc_unit *unit, const struct
 
 /* By what the unit counts the event; 0: it is missing. Or an error. */
 static int methods_of(struct unc_session *s, struct unc_measure *m, const struct unc_code *code,
-		      size_t instance)
+		      struct unc_kernel_code *kernel, size_t instance)
 {
 	const struct unc_platform *p = s->platform;
 	struct unc_missing missing = {.instance = (uint32_t)instance};
 	struct unc_error why = {0};
-	int methods = (int)unc_platform_methods(p, instance, code, &why);
+	int methods = (int)unc_platform_methods(p, instance, code, kernel, &why);
 	void *larger;
 
 	if (methods)
@@ -353,6 +353,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 	const struct unc_platform *p = s->platform;
 	char name[UNC_SPEC_MAX];
 	struct unc_code code;
+	struct unc_kernel_code kernel;
 	int rc, encoded_for = -1, group = -1;
 
 	if (unc_spec_format(p->table, spec, name, sizeof(name)) < 0)
@@ -374,11 +375,12 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 			if (rc < 0)
 				return rc;
 			encoded_for = u->socket;
+			kernel = (struct unc_kernel_code){.known = false};
 		}
 		m->aggregate = aggregate == UNC_EXPR_SUM    ? UNC_AGGREGATE_SUM
 			       : aggregate == UNC_EXPR_MEAN ? UNC_MEASURE_MEAN
 							    : code.aggregate;
-		rc = p->access ? methods_of(s, m, &code, i) : UNC_BY_REGISTERS;
+		rc = p->access ? methods_of(s, m, &code, &kernel, i) : UNC_BY_REGISTERS;
 		if (rc < 0)
 			return rc;
 		if (!rc || needless(s, spec, code.whole, m->aggregate, u, &group))
@@ -386,7 +388,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 		rc = add_slot(s, (uint32_t)i, pass, &code, m->name, &m->slot[m->n_slots]);
 		if (rc < 0)
 			return rc;
-		m->n_slots++;
+		s->units.slot[m->slot[m->n_slots++]].driver.code = kernel;
 	}
 	if (m->n_slots == 0)
 		return no_units(s, name, spec,

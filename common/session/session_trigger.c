@@ -99,7 +99,7 @@ int unc_trigger_check(struct unc_session *s, const struct unc_slot *slot)
 	struct unc_error why = {0};
 
 	if (s->platform->access &&
-	    !(unc_platform_methods(s->platform, slot->instance, &slot->code, &why) &
+	    !(unc_platform_methods(s->platform, slot->instance, &slot->code, NULL, &why) &
 	      UNC_BY_REGISTERS))
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"%s cannot end intervals, which needs the registers of its units: "

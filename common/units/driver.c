@@ -38,7 +38,7 @@ static int fail_sampling(struct unc_units *s, uint32_t instance, struct unc_erro
 	char unit[64];
 
 	unc_unit_text(s, &s->platform->instances.unit[instance], unit, sizeof(unit));
-	unc_platform_methods(s->platform, instance, &slot->code, &why);
+	unc_platform_methods(s->platform, instance, &slot->code, NULL, &why);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
 			"%s: an event that ends intervals needs the registers of %s: %s",
 			slot->name, unit, why.text);
@@ -55,7 +55,8 @@ static int choose(struct unc_units *s, uint32_t instance, bool *unloaded, struct
 
 	/* Registers count all that was added, where they can be reached. */
 	for (i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
-		by &= unc_platform_methods(p, instance, &s->slot[i].code, NULL);
+		by &= unc_platform_methods(p, instance, &s->slot[i].code, &s->slot[i].driver.code,
+					   NULL);
 	if (!by)
 		return fail_sampling(s, instance, err);
 	if (by == UNC_BY_REGISTERS ||
@@ -87,21 +88,6 @@ int unc_driver_choose(struct unc_units *s, struct unc_error *err)
 
 /* ---- its events */
 
-/* What the kernel takes for a slot. Those of one event come one after the other, and are alike. */
-static int encode(const struct unc_units *s, uint32_t i, struct unc_kernel_code *out,
-		  struct unc_error *err)
-{
-	const struct unc_slot *slot = &s->slot[i], *before = slot - 1;
-
-	if (i && before->instance < slot->instance && unc_units_active(s, before) &&
-	    s->wanted[before->instance].by == &unc_driver &&
-	    unc_code_same(&slot->code, &before->code)) {
-		*out = before->driver.code;
-		return 0;
-	}
-	return unc_kernel_encode(s->platform->table, &slot->code, out, err);
-}
-
 static int driver_claim(struct unc_units *s, struct unc_claim *u, const struct unc_assignment *a,
 			const struct unc_occupancy *o, const struct unc_plan *found,
 			struct unc_error *err)
@@ -110,13 +96,11 @@ static int driver_claim(struct unc_units *s, struct unc_claim *u, const struct u
 
 	(void)o;
 	(void)found;
+	(void)err;
 	u->n_counters = a->n;
 	for (size_t i = 0; i < a->n; i++) {
 		struct unc_slot *slot = &s->slot[a->slot[i]];
-		int rc = encode(s, a->slot[i], &slot->driver.code, err);
 
-		if (rc < 0)
-			return rc;
 		slot->ctr = unc_slot_register(s->platform->table, slot, a->counter[i]);
 		slot->start = 0;
 		slot->begin = true;
