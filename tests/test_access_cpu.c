@@ -43,7 +43,7 @@ static void open_machine(unsigned cpus)
 	methods = *hardware->methods;
 	methods.cpu = cpu_of_caller;
 	hardware->methods = &methods;
-	unc_access_topology(gate, &top);
+	hardware->top = &top;
 	for (unsigned cpu = 0; cpu < cpus; cpu++)
 		allow(msr(NUMBER, cpu), UINT64_MAX);
 }

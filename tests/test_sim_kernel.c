@@ -37,7 +37,7 @@ static void begin(const char *spec)
 	sim = unc_machine_sim(machine);
 	CU_ASSERT_EQUAL_FATAL(unc_access_open(machine, NULL, &gate, &err), 0);
 	CHECK_NUMBER(machine->methods->topology(machine, &topology, &err), 0);
-	unc_access_topology(gate, &topology);
+	machine->top = &topology;
 }
 
 static void end(void)

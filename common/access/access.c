@@ -78,16 +78,6 @@ const char *unc_access_name(const struct unc_access *access, unsigned way)
 	return way ? access->ways.way[way].methods->name : "";
 }
 
-void unc_access_topology(struct unc_access *access, const struct unc_topology *topology)
-{
-	for (unsigned i = 1; i <= access->ways.n; i++) {
-		const struct unc_way *way = &access->ways.way[i];
-
-		if (way->methods->topology)
-			way->methods->topology(way->backend, topology);
-	}
-}
-
 /* Orders by space, address and target; width last, so that equal places are neighbours. */
 static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
 {

@@ -16,7 +16,6 @@
 #include "base/reg.h"
 
 struct unc_machine;
-struct unc_topology;
 
 /* One register that may be touched. */
 struct unc_allowed {
@@ -42,8 +41,6 @@ struct unc_access_methods {
 	size_t backend;
 	/* May be NULL. Begins with a back end of zeros; nothing is opened yet. */
 	void (*open)(struct unc_backend *, struct unc_machine *);
-	/* May be NULL: which CPUs are of one socket. It stays where it is. */
-	void (*topology)(struct unc_backend *, const struct unc_topology *);
 	/*
 	 * May be NULL: a unit is served if one register can be read and its control prepared for
 	 * writing, which is tried in any case. Whether all these registers of a unit can be
@@ -83,10 +80,6 @@ const struct unc_ways *unc_access_ways(const struct unc_access *);
 /* The name of the method that a way stands for; "" for 0. */
 const char *unc_access_name(const struct unc_access *, unsigned way);
 void unc_access_close(struct unc_access *);
-
-/* Tells the CPUs of the machine, so that another one of its socket takes the place of a CPU that
- * goes offline. `topology` must stay until the gate is closed. */
-void unc_access_topology(struct unc_access *, const struct unc_topology *topology);
 
 /* Empty until it is filled, before the gate is used (fence.h). */
 struct unc_fence *unc_access_fence(struct unc_access *);

@@ -20,7 +20,6 @@ struct unc_kernel_group {
 
 struct unc_backend {
 	struct unc_machine *machine;
-	const struct unc_topology *topology;
 	pthread_mutex_t lock; /* of what follows */
 	struct unc_perf_group *first;
 	struct unc_ledger *ledger; /* NULL: nothing is shared with other processes */
@@ -32,11 +31,6 @@ static void kernel_open(struct unc_backend *backend, struct unc_machine *machine
 {
 	backend->machine = machine;
 	pthread_mutex_init(&backend->lock, NULL);
-}
-
-static void kernel_topology(struct unc_backend *backend, const struct unc_topology *topology)
-{
-	backend->topology = topology;
 }
 
 void unc_backend_share(struct unc_backend *backend, struct unc_ledger *ledger)
@@ -90,7 +84,7 @@ static int choose_cpu(const struct unc_backend *backend, const char *pmu, const 
 				"like 0,8",
 				pmu, mask);
 	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
-		if (cpus[cpu] && unc_topology_socket(backend->topology, cpu) == (int)socket) {
+		if (cpus[cpu] && unc_topology_socket(backend->machine->top, cpu) == (int)socket) {
 			*out = (uint32_t)cpu;
 			return 0;
 		}
@@ -152,7 +146,7 @@ static int fail_cpus(const struct unc_backend *backend, uint32_t of, struct unc_
 			"/sys/devices/system/cpu/online") < 0 ||
 	    !unc_cpu_list(text, online))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, UNC_NO_CPU);
-	for (unsigned i = 0; (cpu = unc_topology_sibling(backend->topology, of, i)) >= 0; i++)
+	for (unsigned i = 0; (cpu = unc_topology_sibling(backend->machine->top, of, i)) >= 0; i++)
 		if (online[cpu])
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"perf_event_open: no such device, though cpu %d of the "
@@ -170,7 +164,7 @@ static int open_group(struct unc_backend *backend, const struct unc_kernel_place
 	int rc = unc_perf_group_open(backend->machine, backend->first, &at, events, n, out, err);
 
 	for (unsigned i = 0; rc == UNC_ERR_NOT_FOUND; i++) {
-		int cpu = unc_topology_sibling(backend->topology, place->cpu, i);
+		int cpu = unc_topology_sibling(backend->machine->top, place->cpu, i);
 
 		if (cpu < 0)
 			return fail_cpus(backend, place->cpu, err);
@@ -348,7 +342,6 @@ const struct unc_access_methods unc_access_kernel = {
 	.name = "kernel",
 	.backend = sizeof(struct unc_backend),
 	.open = kernel_open,
-	.topology = kernel_topology,
 	.run = kernel_run,
 	.close = kernel_close,
 };

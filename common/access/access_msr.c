@@ -21,7 +21,7 @@
 #include "host/machine.h"
 
 struct cpu_file {
-	uint32_t cpu; /* that was asked for: another of its socket may have taken its place */
+	uint32_t cpu;
 	int fd;
 	bool writable;
 };
@@ -34,12 +34,10 @@ enum {
 
 struct unc_backend {
 	const struct unc_machine *machine;
-	struct unc_fs *fs;
-	const struct unc_topology *topology; /* NULL: unknown */
-	pthread_mutex_t lock;                /* of the files */
-	struct cpu_file *file;               /* one per CPU used: as many as there are sockets */
+	pthread_mutex_t lock;  /* of the files */
+	struct cpu_file *file; /* one per CPU used: as many as there are sockets */
 	size_t n;
-	/* of each CPU on which a caller ran, for who runs there; NULL: for nobody */
+	/* of each CPU on which a caller ran, for who runs there; NULL: for want of memory nobody's */
 	_Atomic int *own;
 	unsigned n_own; /* that are open */
 };
@@ -47,126 +45,112 @@ struct unc_backend {
 static void msr_open(struct unc_backend *backend, struct unc_machine *machine)
 {
 	backend->machine = machine;
-	backend->fs = machine->fs;
+	backend->own = calloc(UNC_MAX_CPUS, sizeof(*backend->own));
 	pthread_mutex_init(&backend->lock, NULL);
 }
 
-static void msr_topology(struct unc_backend *backend, const struct unc_topology *topology)
-{
-	backend->topology = topology;
-	/* Without memory for it registers are accessed elsewhere. */
-	if (backend->machine->methods->cpu && !backend->own)
-		backend->own = calloc(UNC_MAX_CPUS, sizeof(*backend->own));
-}
-
-static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, struct unc_error *err)
+static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, int errno_value,
+		     struct unc_error *err)
 {
 	if (rc == UNC_ERR_PERMISSION)
 		return unc_fail(
 			err, rc,
 			"/dev/cpu/%u/msr: permission denied: root or CAP_SYS_RAWIO is needed", cpu);
 	if (rc != UNC_ERR_NOT_FOUND)
-		return unc_fail(err, rc, "/dev/cpu/%u/msr: %s", cpu, unc_fs_reason(errno));
-	if (unc_fs_exists(backend->fs, "/dev/cpu/%u/msr", cpu))
+		return unc_fail(err, rc, "/dev/cpu/%u/msr: %s", cpu, unc_fs_reason(errno_value));
+	if (unc_fs_exists(backend->machine->fs, "/dev/cpu/%u/msr", cpu))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "/dev/cpu/%u/msr: the CPU is offline",
 				cpu);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
 			"/dev/cpu/%u/msr: no such file: load the msr module (modprobe msr)", cpu);
 }
 
-/* Where a CPU is offline any other of its socket reaches the same registers. Those that went
- * offline since cannot be opened. -1: there is none. */
-static int open_sibling(const struct unc_backend *backend, const struct cpu_file *file)
-{
-	int cpu, fd;
-
-	for (unsigned i = 0; (cpu = unc_topology_sibling(backend->topology, file->cpu, i)) >= 0;
-	     i++) {
-		if ((uint32_t)cpu == file->cpu || backend->topology->cpu_quiet[cpu])
-			continue;
-		fd = unc_fs_descriptor(backend->fs, file->writable ? O_RDWR : O_RDONLY,
-				       "/dev/cpu/%d/msr", cpu);
-		if (fd >= 0)
-			return fd;
-	}
-	return -1;
-}
-
-/* Puts a sibling in the place of a file that is open: whoever uses it goes on. */
-static bool move_file(struct unc_backend *backend, int fd)
-{
-	bool moved = false;
-
-	pthread_mutex_lock(&backend->lock);
-	for (size_t i = 0; i < backend->n && !moved; i++) {
-		int other =
-			backend->file[i].fd == fd ? open_sibling(backend, &backend->file[i]) : -1;
-
-		if (other < 0)
-			continue;
-		moved = dup3(other, fd, O_CLOEXEC) == fd;
-		close(other);
-	}
-	pthread_mutex_unlock(&backend->lock);
-	return moved;
-}
-
-static struct cpu_file *open_cpu(struct unc_backend *backend, uint32_t cpu, struct unc_error *err)
+/* The file of a CPU, opened once and kept; the lock is held. 0, or UNC_ERR_* and errno. */
+static int open_cpu(struct unc_backend *backend, uint32_t cpu, struct cpu_file *out)
 {
 	struct cpu_file file = {.cpu = cpu, .writable = true};
 	void *more;
 
 	for (size_t i = 0; i < backend->n; i++)
-		if (backend->file[i].cpu == cpu)
-			return &backend->file[i];
-	file.fd = unc_fs_descriptor(backend->fs, O_RDWR, "/dev/cpu/%u/msr", cpu);
+		if (backend->file[i].cpu == cpu) {
+			*out = backend->file[i];
+			return 0;
+		}
+	file.fd = unc_fs_descriptor(backend->machine->fs, O_RDWR, "/dev/cpu/%u/msr", cpu);
 	if (file.fd == UNC_ERR_PERMISSION) {
 		file.writable = false;
-		file.fd = unc_fs_descriptor(backend->fs, O_RDONLY, "/dev/cpu/%u/msr", cpu);
+		file.fd = unc_fs_descriptor(backend->machine->fs, O_RDONLY, "/dev/cpu/%u/msr", cpu);
 	}
-	if (file.fd < 0) {
-		int rc = file.fd, error = errno;
-
-		file.fd = rc == UNC_ERR_PERMISSION ? -1 : open_sibling(backend, &file);
-		errno = error;
-		if (file.fd < 0) {
-			fail_open(backend, cpu, rc, err);
-			return NULL;
-		}
-	}
+	if (file.fd < 0)
+		return file.fd;
 	more = unc_grow(backend->file, backend->n, sizeof(file));
 	if (!more) {
 		close(file.fd);
-		unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-		return NULL;
+		return UNC_ERR_MEMORY;
 	}
 	backend->file = more;
-	backend->file[backend->n] = file;
-	return &backend->file[backend->n++];
+	*out = backend->file[backend->n++] = file;
+	return 0;
 }
 
-static bool cpu_file(struct unc_backend *backend, uint32_t cpu, struct cpu_file *out,
-		     struct unc_error *err)
+static int cpu_file(struct unc_backend *backend, uint32_t cpu, struct cpu_file *out)
 {
-	const struct cpu_file *file;
+	int rc;
 
 	pthread_mutex_lock(&backend->lock);
-	file = open_cpu(backend, cpu, err);
-	if (file)
-		*out = *file;
+	rc = open_cpu(backend, cpu, out);
 	pthread_mutex_unlock(&backend->lock);
-	return file != NULL;
+	return rc;
+}
+
+/* Where a CPU is offline any other of its socket reaches the same registers: the file of the next from
+ * *i on. */
+static bool stand_in(struct unc_backend *backend, uint32_t cpu, unsigned *i, struct cpu_file *out)
+{
+	const struct unc_topology *top = backend->machine->top;
+	int other;
+
+	while ((other = unc_topology_sibling(top, cpu, (*i)++)) >= 0)
+		if ((uint32_t)other != cpu && !top->cpu_quiet[other] &&
+		    cpu_file(backend, (uint32_t)other, out) == 0)
+			return true;
+	return false;
+}
+
+static int transfer(struct unc_reg_op *op, int fd)
+{
+	uint64_t value = op->value;
+	int rc;
+
+	if (op->kind == UNC_OP_WRITE)
+		return unc_write_at(fd, &value, sizeof(value), op->reg.address);
+	rc = unc_read_at(fd, &value, sizeof(value), op->reg.address);
+	if (rc == 0)
+		op->value = value;
+	return rc;
+}
+
+/* By the file that the operation has; if its CPU went offline, by another one's from now on. */
+static int transfer_there(struct unc_backend *backend, struct unc_reg_op *op)
+{
+	int rc = transfer(op, op->handle.fd);
+	struct cpu_file file;
+
+	for (unsigned i = 0; rc == ENXIO && stand_in(backend, op->reg.target, &i, &file);) {
+		rc = transfer(op, file.fd);
+		if (rc != ENXIO)
+			op->handle.fd = file.fd;
+	}
+	return rc;
 }
 
 /* Tries a read once, so that a missing register is a sentence now and not a code later. */
 static int try_read(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
 	unsigned cpu = op->reg.target;
-	uint64_t number = op->reg.address, value;
-	int rc = unc_read_at(op->handle.fd, &value, sizeof(value), number);
+	uint64_t number = op->reg.address;
+	int rc = transfer_there(backend, op);
 
-	if (rc == ENXIO && move_file(backend, op->handle.fd))
-		rc = unc_read_at(op->handle.fd, &value, sizeof(value), number);
 	op->errno_value = (int16_t)rc;
 	if (rc == 0)
 		return 0;
@@ -186,11 +170,14 @@ static int try_read(struct unc_backend *backend, struct unc_reg_op *op, struct u
 
 static int msr_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
-	struct unc_error why = {0};
 	struct cpu_file file;
+	int rc = cpu_file(backend, op->reg.target, &file), error = errno;
+	unsigned i = 0;
 
-	if (!cpu_file(backend, op->reg.target, &file, &why))
-		return unc_fail(err, why.code, "%s", why.text);
+	if (rc == UNC_ERR_MEMORY)
+		return unc_fail(err, rc, "out of memory");
+	if (rc == UNC_ERR_PERMISSION || (rc < 0 && !stand_in(backend, op->reg.target, &i, &file)))
+		return fail_open(backend, op->reg.target, rc, error, err);
 	if (op->kind == UNC_OP_WRITE && !file.writable)
 		return unc_fail(
 			err, UNC_ERR_PERMISSION,
@@ -214,7 +201,8 @@ static int own_file(struct unc_backend *backend, int cpu)
 	fd = atomic_load_explicit(&backend->own[cpu], memory_order_relaxed);
 	if (fd == NOT_OPENED) {
 		if (backend->n_own < MAX_OWN)
-			fd = unc_fs_descriptor(backend->fs, O_RDWR, "/dev/cpu/%d/msr", cpu);
+			fd = unc_fs_descriptor(backend->machine->fs, O_RDWR, "/dev/cpu/%d/msr",
+					       cpu);
 		backend->n_own += fd > NOT_TO_BE_HAD;
 		fd = fd > NOT_TO_BE_HAD ? fd : NOT_TO_BE_HAD;
 		atomic_store_explicit(&backend->own[cpu], fd, memory_order_relaxed);
@@ -230,12 +218,13 @@ struct seat {
 
 static struct seat take_seat(struct unc_backend *backend)
 {
-	const struct unc_topology *top = backend->topology;
-	int cpu = backend->own ? backend->machine->methods->cpu(backend->machine) : -1;
+	const struct unc_topology *top = backend->machine->top;
+	const struct unc_machine *machine = backend->machine;
+	int cpu = backend->own && machine->methods->cpu ? machine->methods->cpu(machine) : -1;
 	struct seat seat = {.socket = -1};
 
 	/* Only one that was online: of another the socket is a guess. */
-	if (cpu < 0 || cpu >= UNC_MAX_CPUS || !top->cpu_socket[cpu])
+	if (!top || cpu < 0 || cpu >= UNC_MAX_CPUS || !top->cpu_socket[cpu])
 		return seat;
 	seat.fd = own_file(backend, cpu);
 	if (seat.fd != NOT_TO_BE_HAD)
@@ -243,30 +232,14 @@ static struct seat take_seat(struct unc_backend *backend)
 	return seat;
 }
 
-static int transfer(struct unc_reg_op *op, int fd)
-{
-	uint64_t value = op->value;
-	int rc;
-
-	if (op->kind == UNC_OP_WRITE)
-		return unc_write_at(fd, &value, sizeof(value), op->reg.address);
-	rc = unc_read_at(fd, &value, sizeof(value), op->reg.address);
-	if (rc == 0)
-		op->value = value;
-	return rc;
-}
-
 static int run_one(struct unc_backend *backend, struct unc_reg_op *op, const struct seat *seat)
 {
 	bool own = seat->socket >= 0 &&
-		   unc_topology_socket(backend->topology, (int)op->reg.target) == seat->socket;
-	int rc = transfer(op, own ? seat->fd : op->handle.fd);
+		   unc_topology_socket(backend->machine->top, (int)op->reg.target) == seat->socket;
+	int rc = own ? transfer(op, seat->fd) : ENXIO;
 
-	if (rc == ENXIO && own) /* the caller has moved, and that CPU is offline */
-		rc = transfer(op, op->handle.fd);
-	if (rc == ENXIO && move_file(backend, op->handle.fd))
-		rc = transfer(op, op->handle.fd);
-	return rc;
+	/* Or the caller has moved, and that CPU is offline. */
+	return rc == ENXIO ? transfer_there(backend, op) : rc;
 }
 
 static int msr_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
@@ -297,7 +270,6 @@ const struct unc_access_methods unc_access_msr = {
 	.direct = true,
 	.backend = sizeof(struct unc_backend),
 	.open = msr_open,
-	.topology = msr_topology,
 	.prepare = msr_prepare,
 	.run = msr_run,
 	.close = msr_close,

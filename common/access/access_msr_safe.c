@@ -10,15 +10,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/ioctl.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "access/access.h"
-#include "base/grow.h"
 #include "host/cpu.h"
 #include "host/fs.h"
 #include "host/machine.h"
@@ -45,19 +41,9 @@ struct batch {
 
 enum { INTERFACE = 2 << 16, MAX_BATCH = 64 };
 
-/* A CPU that was asked for, and the one of its socket that stands in for it. */
-struct seat {
-	uint32_t cpu;
-	atomic_uint_least32_t now;
-};
-
 struct unc_backend {
-	struct unc_fs *fs;
-	const struct unc_topology *topology; /* NULL: unknown */
-	pthread_mutex_t lock;                /* of the file and the seats */
-	int fd;                              /* -1: not opened yet */
-	struct seat **seat;                  /* each on its own: operations keep pointers */
-	size_t n;
+	const struct unc_machine *machine;
+	int fd; /* -1: not opened yet */
 };
 
 static int open_device(const struct unc_fs *fs, struct unc_error *err)
@@ -86,51 +72,19 @@ static int safe_detect(struct unc_machine *machine, struct unc_error *err)
 
 static void safe_open(struct unc_backend *backend, struct unc_machine *machine)
 {
-	backend->fs = machine->fs;
+	backend->machine = machine;
 	backend->fd = -1;
-	pthread_mutex_init(&backend->lock, NULL);
 }
 
-static void safe_topology(struct unc_backend *backend, const struct unc_topology *topology)
+/* Opens the device once: as the machine is opened, or by the gate, one operation at a time. */
+static int open_once(struct unc_backend *backend, struct unc_error *err)
 {
-	backend->topology = topology;
-}
+	int fd = backend->fd < 0 ? open_device(backend->machine->fs, err) : backend->fd;
 
-static struct seat *find_seat(struct unc_backend *backend, uint32_t cpu)
-{
-	struct seat *seat, **more;
-
-	for (size_t i = 0; i < backend->n; i++)
-		if (backend->seat[i]->cpu == cpu)
-			return backend->seat[i];
-	more = unc_grow(backend->seat, backend->n, sizeof(*more));
-	if (!more)
-		return NULL;
-	backend->seat = more;
-	seat = malloc(sizeof(*seat));
-	if (!seat)
-		return NULL;
-	seat->cpu = cpu;
-	atomic_init(&seat->now, cpu);
-	return more[backend->n++] = seat;
-}
-
-/* Opens the device once; the seat of a CPU. */
-static int take_seat(struct unc_backend *backend, uint32_t cpu, struct seat **out,
-		     struct unc_error *err)
-{
-	int rc = 0;
-
-	pthread_mutex_lock(&backend->lock);
-	if (backend->fd < 0) {
-		rc = open_device(backend->fs, err);
-		backend->fd = rc < 0 ? -1 : rc;
-	}
-	*out = rc < 0 ? NULL : find_seat(backend, cpu);
-	pthread_mutex_unlock(&backend->lock);
-	if (rc < 0)
-		return rc;
-	return *out ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	if (fd < 0)
+		return fd;
+	backend->fd = fd;
+	return 0;
 }
 
 /* Runs a list. 0, or the errno value of the whole; each has its own in op[].error. */
@@ -141,13 +95,11 @@ static int run_batch(const struct unc_backend *backend, struct batch_op *op, siz
 	return ioctl(backend->fd, RUN_BATCH, &batch) < 0 ? errno : 0;
 }
 
-/* What a list is made of; handle.sim is the seat of the operation's CPU. */
-static struct batch_op batch_op(const struct unc_reg_op *op)
+/* What a list is made of. */
+static struct batch_op batch_op(const struct unc_reg_op *op, int cpu)
 {
-	const struct seat *seat = op->handle.sim;
-
 	return (struct batch_op){
-		.cpu = (uint16_t)atomic_load_explicit(&seat->now, memory_order_relaxed),
+		.cpu = (uint16_t)cpu,
 		.is_read = op->kind == UNC_OP_READ,
 		.number = (uint32_t)op->reg.address,
 		.value = op->value,
@@ -168,24 +120,21 @@ static int run_one(const struct unc_backend *backend, struct batch_op *op)
 	return rc == EROFS ? EACCES : rc;
 }
 
-/* Where the CPU went offline another one of its socket takes its place. */
+/* Where the CPU went offline another one of its socket takes its place: handle.fd has its number. */
 static int transfer(const struct unc_backend *backend, struct unc_reg_op *op)
 {
-	struct seat *seat = op->handle.sim;
-	struct batch_op one = batch_op(op);
+	const struct unc_topology *top = backend->machine->top;
+	struct batch_op one = batch_op(op, op->handle.fd);
 	int rc = run_one(backend, &one), cpu;
 
-	for (unsigned i = 0; rc == ENXIO; i++) {
-		cpu = unc_topology_sibling(backend->topology, seat->cpu, i);
-		if (cpu < 0)
-			break;
-		if (backend->topology->cpu_quiet[cpu])
+	for (unsigned i = 0;
+	     rc == ENXIO && (cpu = unc_topology_sibling(top, op->reg.target, i)) >= 0; i++) {
+		if (top->cpu_quiet[cpu])
 			continue;
-		one = batch_op(op);
-		one.cpu = (uint16_t)cpu;
+		one = batch_op(op, cpu);
 		rc = run_one(backend, &one);
 		if (rc == 0)
-			atomic_store_explicit(&seat->now, (uint32_t)cpu, memory_order_relaxed);
+			op->handle.fd = cpu;
 	}
 	if (rc == 0 && op->kind == UNC_OP_READ)
 		op->value = one.value;
@@ -245,32 +194,27 @@ static int safe_serves(struct unc_backend *backend, const struct unc_allowed *re
 		       struct unc_error *err)
 {
 	struct batch_op op[MAX_BATCH];
-	int rc = 0;
+	int rc = open_once(backend, err);
 
 	for (size_t i = 0, k; i < n && rc == 0; i += k) {
-		for (k = 0; k < MAX_BATCH && i + k < n && rc == 0; k++) {
-			struct unc_reg_op read = {.reg = regs[i + k].reg, .kind = UNC_OP_READ};
-			struct seat *seat;
+		for (k = 0; k < MAX_BATCH && i + k < n; k++) {
+			const struct unc_reg_op read = {.reg = regs[i + k].reg,
+							.kind = UNC_OP_READ};
 
-			rc = take_seat(backend, read.reg.target, &seat, err);
-			read.handle.sim = seat;
-			if (rc == 0)
-				op[k] = batch_op(&read);
+			op[k] = batch_op(&read, (int)read.reg.target);
 		}
-		if (rc == 0)
-			rc = check_masks(backend, regs + i, op, k, err);
+		rc = check_masks(backend, regs + i, op, k, err);
 	}
 	return rc;
 }
 
 static int safe_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
-	struct seat *seat;
-	int rc = take_seat(backend, op->reg.target, &seat, err);
+	int rc = open_once(backend, err);
 
 	if (rc < 0)
 		return rc;
-	op->handle.sim = seat;
+	op->handle.fd = (int)op->reg.target;
 	if (op->kind != UNC_OP_READ || op->tried)
 		return 0;
 	rc = transfer(backend, op);
@@ -286,7 +230,7 @@ static bool read_list(const struct unc_backend *backend, struct unc_reg_op *ops,
 	struct batch_op op[MAX_BATCH];
 
 	for (size_t i = 0; i < n; i++)
-		op[i] = batch_op(&ops[i]);
+		op[i] = batch_op(&ops[i], ops[i].handle.fd);
 	if (run_batch(backend, op, n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
@@ -315,12 +259,8 @@ static int safe_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t 
 
 static void safe_close(struct unc_backend *backend)
 {
-	for (size_t i = 0; i < backend->n; i++)
-		free(backend->seat[i]);
-	free(backend->seat);
 	if (backend->fd >= 0)
 		close(backend->fd);
-	pthread_mutex_destroy(&backend->lock);
 }
 
 const struct unc_access_methods unc_access_msr_safe = {
@@ -329,7 +269,6 @@ const struct unc_access_methods unc_access_msr_safe = {
 	.detect = safe_detect,
 	.backend = sizeof(struct unc_backend),
 	.open = safe_open,
-	.topology = safe_topology,
 	.serves = safe_serves,
 	.prepare = safe_prepare,
 	.run = safe_run,

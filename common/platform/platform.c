@@ -260,7 +260,7 @@ static int open_machine(struct unc_platform *p, const char *order, struct unc_er
 
 	if ((rc = unc_access_open(p->machine, order, &p->access, err)) < 0)
 		return rc;
-	unc_access_topology(p->access, &p->topology);
+	p->machine->top = &p->topology;
 	if (p->machine->fenced)
 		rc = unc_fence_begin(unc_access_fence(p->access), known, err);
 	if (rc < 0 || (rc = p->machine->methods->bus(p->machine, &bus, err)) < 0)
