@@ -12,28 +12,6 @@
 #include "host/ledger_events.h"
 #include "host/machine.h"
 
-/* ---- what others have */
-
-static size_t find_event(const struct unc_note *note, const struct unc_kernel_event *event)
-{
-	size_t i = 0;
-
-	while (i < note->n && (note->event[i].config != event->config ||
-			       note->event[i].config1 != event->config1 ||
-			       note->event[i].config2 != event->config2))
-		i++;
-	return i;
-}
-
-static bool has_all(const struct unc_note *note, const struct unc_kernel_event *events, size_t n)
-{
-	bool has = true;
-
-	for (size_t i = 0; i < n && has; i++)
-		has = find_event(note, &events[i]) < note->n;
-	return has;
-}
-
 /* ---- taking it */
 
 /* A number of a descriptor is given again to the next file: the ids are not. */
@@ -92,49 +70,40 @@ static struct unc_perf_group *new_group(struct unc_machine *machine, struct unc_
 }
 
 /* 0, or errno: EBADF, ESRCH: the holder does not have them; ENODEV, EBUSY: they do not count. */
-static int take_group(struct unc_machine *machine, struct unc_perf_group *next,
-		      const struct unc_note *note, const struct unc_note_holder *holder,
-		      struct unc_perf_group **out)
+static int take_group(struct unc_perf_group *group, const struct unc_note *note,
+		      const struct unc_note_holder *holder)
 {
-	struct unc_perf_group *group = new_group(machine, next, note);
-	int error = group ? take_events(group, holder) : ENOMEM;
+	int error = take_events(group, holder);
 
-	if (!error) {
-		error = check_ids(group, note);
-		if (!error)
-			error = check_runs(group);
-		if (error)
-			unc_perf_group_close_events(group, group->n);
-	}
-	if (error && group)
-		unc_perf_group_free(group);
+	if (error)
+		return error;
+	error = check_ids(group, note);
 	if (!error)
-		*out = group;
+		error = check_runs(group);
+	if (error)
+		unc_perf_group_close_events(group, group->n);
 	return error;
 }
 
-/* By one of those who have it; NULL: none lets it be taken. */
-static struct unc_perf_group *join(struct unc_machine *machine, struct unc_ledger *ledger,
-				   struct unc_perf_group *next, size_t i,
-				   const struct unc_note *note)
+/* By one of those who have it; false: none lets it be taken. */
+static bool take(struct unc_perf_group *group, struct unc_ledger *ledger, size_t i,
+		 const struct unc_note *note)
 {
 	struct unc_note_holder holder = {0};
-	struct unc_perf_group *group = NULL;
 
 	for (; unc_notes_holder(ledger, i, &holder); holder.number++) {
-		int error = take_group(machine, next, note, &holder, &group);
+		int error = take_group(group, note, &holder);
 
-		if (error == 0) {
-			if (unc_notes_add(ledger, note, group->fd))
-				group->id = note->event[0].id;
-			break;
-		}
+		if (error == 0 && unc_notes_add(ledger, note, group->fd))
+			group->id = note->event[0].id;
+		if (error == 0)
+			return true;
 		if (error == EBADF || error == ESRCH) /* a child keeps its lock */
 			unc_notes_drop(ledger, i, holder.number);
 		if (error == ENODEV || error == EBUSY)
 			unc_notes_remove(ledger, i);
 	}
-	return group;
+	return false;
 }
 
 struct unc_perf_group *unc_perf_group_join(struct unc_machine *machine, struct unc_ledger *ledger,
@@ -142,14 +111,18 @@ struct unc_perf_group *unc_perf_group_join(struct unc_machine *machine, struct u
 					   const struct unc_kernel_place *place,
 					   const struct unc_kernel_event *events, size_t n)
 {
-	struct unc_perf_group *group = NULL;
 	struct unc_note note;
 
-	for (size_t i = 0; !group && unc_notes_next(ledger, place->type, place->cpu, &i, &note);
-	     i++)
-		if (has_all(&note, events, n))
-			group = join(machine, ledger, next, i, &note);
-	return group;
+	for (size_t i = 0; unc_notes_next(ledger, place->type, place->cpu, &i, &note); i++) {
+		struct unc_perf_group *group = new_group(machine, next, &note);
+
+		if (group && unc_perf_group_has(group, place, events, n) &&
+		    take(group, ledger, i, &note))
+			return group;
+		if (group)
+			unc_perf_group_free(group);
+	}
+	return NULL;
 }
 
 /* ---- letting others take */
