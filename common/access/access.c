@@ -186,7 +186,7 @@ static int identify(struct unc_access *access, uint64_t function, uint32_t *iden
 	int rc = 0;
 
 	if (access->function != function) {
-		rc = unc_pci_identity(access->machine->fs, function, &access->identity);
+		rc = unc_pci_dword(access->machine->fs, function, &access->identity);
 		access->function = rc ? UINT64_MAX : function;
 	}
 	*identity = access->identity;

@@ -3,6 +3,7 @@
  * of their offsets. */
 #include "access/access_pci.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -80,18 +81,18 @@ static void pci_open(struct unc_backend *backend, struct unc_machine *machine)
 	backend->fs = machine->fs;
 }
 
-int unc_pci_identity(const struct unc_fs *fs, uint64_t function, uint32_t *identity)
+int unc_pci_dword(const struct unc_fs *fs, uint64_t address, uint32_t *value)
 {
-	uint8_t b[4];
-	int fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, unc_pci_name(function).text), rc;
+	int fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, unc_pci_name(address).text), rc = 0;
+	uint32_t word;
 
 	if (fd < 0)
 		return errno;
-	rc = unc_read_at(fd, b, sizeof(b), 0);
+	if (value)
+		rc = unc_read_at(fd, &word, sizeof(word), UNC_PCI_OFFSET(address));
 	close(fd);
-	if (rc == 0)
-		*identity =
-			b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+	if (value && rc == 0)
+		*value = le32toh(word); /* whatever the machine is */
 	return rc;
 }
 

@@ -37,9 +37,9 @@ int unc_halves_write(unc_halves_write_fn write, void *user, uint64_t value, bool
 /* The path of a function's configuration space; its name (0000:7f:10.0) is to be filled in. */
 #define UNC_PCI_CONFIG_PATH "/sys/bus/pci/devices/%s/config"
 
-/* Vendor (low half) and device of a function, UNC_PCI(). 0, or the errno value of why it does not
- * tell. */
-int unc_pci_identity(const struct unc_fs *, uint64_t function, uint32_t *identity);
+/* Reads a dword of a function's configuration space: at 0 vendor (low half) and device. address:
+ * UNC_PCI(). value NULL: only whether it can be opened. 0, or the errno value of why not. */
+int unc_pci_dword(const struct unc_fs *, uint64_t address, uint32_t *value);
 
 /* The sentence for a dword that could not be read, by what unc_read_at() said. address: UNC_PCI().
  */

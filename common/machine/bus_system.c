@@ -12,6 +12,7 @@
 #include "machine/discover.h"
 
 #include <dirent.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -137,7 +138,7 @@ struct config_read {
 	struct system_bus *system;
 	const struct unc_pci_function *function;
 	unsigned offset;
-	uint8_t byte[4];
+	uint32_t word; /* little-endian, as configuration space is */
 	bool ok;
 };
 
@@ -163,43 +164,26 @@ static void run_config_read(void *arg)
 		system->dev =
 			pci_get_dev(system->pci, f->domain, f->bus, f->devfn >> 3, f->devfn & 7);
 	}
-	read->ok = pci_read_block(system->dev, (int)read->offset, read->byte, 4);
+	read->ok = pci_read_block(system->dev, (int)read->offset, (u8 *)&read->word, 4);
 }
 
-/* The same without libpci: it tries again where that helps, and tells why it fails. Size 0: only
- * whether it can be opened. */
-static int read_file(const struct unc_fs *fs, const struct unc_pci_function *f, unsigned offset,
-		     uint8_t *byte, size_t size)
-{
-	int fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, unc_pci_name(address_of(f, 0)).text);
-	int rc = 0;
-
-	if (fd < 0)
-		return errno;
-	if (size)
-		rc = unc_read_at(fd, byte, size, offset);
-	close(fd);
-	return rc;
-}
-
-/* 0 or an errno value. */
+/* 0 or an errno value. Where libpci fails the file is read without it, which tries again where that
+ * helps, and tells why it fails. */
 static int config_dword(struct system_bus *system, const struct unc_pci_function *f,
 			unsigned offset, uint32_t *value)
 {
 	struct config_read read = {.system = system, .function = f, .offset = offset};
 	struct escape escape;
-	uint8_t *b = read.byte;
 	int rc = 0;
 
 	if (!is_open(system, f)) /* libpci would wait for a FIFO */
-		rc = read_file(system->fs, f, offset, b, 0);
+		rc = unc_pci_dword(system->fs, address_of(f, offset), NULL);
 	if (rc)
 		return rc;
 	if (!guarded(run_config_read, &read, &escape) || !read.ok)
-		rc = read_file(system->fs, f, offset, b, sizeof(read.byte));
-	/* Configuration space is little-endian, whatever the machine is. */
-	*value = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-	return rc;
+		return unc_pci_dword(system->fs, address_of(f, offset), value);
+	*value = le32toh(read.word);
+	return 0;
 }
 
 static int system_config(struct unc_bus *bus, const struct unc_pci_function *f, unsigned offset,
@@ -257,28 +241,14 @@ static void read_locality(const struct unc_fs *fs, const char *name, struct unc_
 		ends_of_list(text, &f->local_cpu, &f->local_last);
 }
 
-/* An identity that the kernel has noted. */
-static bool noted_id(const struct unc_fs *fs, const char *name, const char *file, uint16_t *id)
+/* A number that the kernel has noted. */
+static bool noted(const struct unc_fs *fs, const char *name, const char *file, unsigned most,
+		  unsigned *value)
 {
 	char text[32];
-	unsigned value;
 
-	if (unc_fs_text(fs, text, sizeof(text), "/sys/bus/pci/devices/%s/%s", name, file) < 0 ||
-	    sscanf(text, "%x", &value) != 1 || value > 0xffff)
-		return false;
-	*id = (uint16_t)value;
-	return true;
-}
-
-/* Base class and sub-class, of the three bytes that the kernel has noted. */
-static void noted_kind(const struct unc_fs *fs, const char *name, uint16_t *kind)
-{
-	char text[32];
-	unsigned value;
-
-	if (unc_fs_text(fs, text, sizeof(text), "/sys/bus/pci/devices/%s/class", name) == 0 &&
-	    sscanf(text, "%x", &value) == 1 && value <= 0xffffff)
-		*kind = (uint16_t)(value >> 8);
+	return unc_fs_text(fs, text, sizeof(text), "/sys/bus/pci/devices/%s/%s", name, file) == 0 &&
+	       sscanf(text, "%x", value) == 1 && *value <= most;
 }
 
 /*
@@ -289,19 +259,21 @@ static void noted_kind(const struct unc_fs *fs, const char *name, uint16_t *kind
  */
 static bool identify(const struct unc_fs *fs, const char *name, struct unc_pci_function *f)
 {
-	bool vendor = noted_id(fs, name, "vendor", &f->vendor);
+	unsigned vendor, device, kind;
+	bool is_noted = noted(fs, name, "vendor", 0xffff, &vendor);
 	uint32_t identity = 0;
 
-	if (vendor && f->vendor != VENDOR_INTEL)
+	if (is_noted && vendor != VENDOR_INTEL)
 		return false;
-	if (vendor && noted_id(fs, name, "device", &f->device))
-		return true;
-	f->errno_value = (int16_t)unc_pci_identity(fs, address_of(f, 0), &identity);
-	if (f->errno_value)
-		return true;
+	if (noted(fs, name, "class", 0xffffff, &kind))
+		f->kind = (uint16_t)(kind >> 8); /* base class and sub-class, of three bytes */
+	if (is_noted && noted(fs, name, "device", 0xffff, &device))
+		identity = device << 16 | vendor;
+	else
+		f->errno_value = (int16_t)unc_pci_dword(fs, address_of(f, 0), &identity);
 	f->vendor = (uint16_t)identity;
 	f->device = (uint16_t)(identity >> 16);
-	return f->vendor == VENDOR_INTEL;
+	return f->errno_value || f->vendor == VENDOR_INTEL;
 }
 
 /* DOMAIN:BUS:DEVICE.FUNCTION, as the kernel writes it. */
@@ -352,7 +324,6 @@ static int list_functions(struct system_bus *system, DIR *dir, struct unc_error 
 		}
 		if (!identify(system->fs, name, &f))
 			continue;
-		noted_kind(system->fs, name, &f.kind);
 		read_locality(system->fs, name, &f);
 		more = unc_grow(bus->function, bus->n_functions, sizeof(f));
 		if (!more)
