@@ -14,8 +14,8 @@
 struct unc_metric_row {
 	struct unc_metric pub;
 	char name[UNC_SPEC_MAX];
-	char reason[UNC_ERROR_MAX];
-	char **need; /* canonical texts */
+	struct unc_error why; /* it is not available */
+	char **need;          /* canonical texts */
 	size_t n_needs;
 	bool known; /* needs, passes and availability have been found out */
 };
@@ -249,68 +249,59 @@ static int describe_metrics(struct unc_platform *p)
 			.unit = unc_tbl_str(t, m->unit),
 			.kind = (enum unc_metric_kind)m->kind,
 			.desc = unc_tbl_str(t, m->desc),
-			.reason = row->reason,
+			.reason = row->why.text,
 		};
 	}
 	return 0;
 }
 
-bool unc_describe_counts(const struct unc_platform *p, const struct unc_code *code, char *reason,
-			 size_t size)
+int unc_describe_counts(const struct unc_platform *p, const struct unc_code *code,
+			struct unc_error *err)
 {
 	const char *name = unc_tbl_str(p->table, p->table->type[code->type].name);
 	struct unc_error first = {0}, why = {0};
 	struct unc_kernel_code kernel = {0};
 
 	if (!p->access)
-		return true;
+		return 0;
 	for (size_t i = 0; i < p->instances.n; i++) {
 		if (p->instances.unit[i].type != unc_type_pool(p->table, code->type))
 			continue;
 		if (unc_platform_methods(p, i, code, &kernel, &why))
-			return true;
+			return 0;
 		first = first.code ? first : why;
 	}
-	snprintf(reason, size, "no %s unit can be read: %.400s", name,
-		 first.code ? first.text : "the machine has none");
-	return false;
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, "no %s unit can be read: %.400s", name,
+			first.code ? first.text : "the machine has none");
 }
 
 /* Encodes what the formula needs; fills needs and passes, or the reason. */
-static void study_formula(struct unc_platform *p, struct unc_metric_row *row,
-			  const struct unc_expr *expr)
+static int study_formula(struct unc_platform *p, struct unc_metric_row *row,
+			 const struct unc_expr *expr, struct unc_code *code)
 {
 	size_t n = unc_expr_refs(expr);
-	struct unc_code *code = calloc(n + 1, sizeof(*code));
+	int rc = 0;
 
-	row->need = calloc(n + 1, sizeof(*row->need));
-	row->pub.available = code && row->need;
-	if (!row->pub.available)
-		snprintf(row->reason, sizeof(row->reason), "out of memory");
-	for (size_t i = 0; code && row->need && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const char *event = unc_expr_ref(expr, i)->event;
-		struct unc_error err = {0};
 		struct unc_spec spec;
 		bool twice = false;
 
-		if (unc_spec_parse(p->table, event, &spec, &err) < 0 ||
-		    unc_spec_encode(p->table, &spec, 0, unc_platform_nodes(p), &code[i], &err) <
-			    0) {
-			snprintf(row->reason, sizeof(row->reason), "%s", err.text);
-			row->pub.available = 0;
-			break;
-		}
+		if (unc_spec_parse(p->table, event, &spec, &row->why) < 0 ||
+		    unc_spec_encode(p->table, &spec, 0, unc_platform_nodes(p), &code[i],
+				    &row->why) < 0)
+			return row->why.code;
 		/* The same event may stand there with two ways of adding up. */
 		for (size_t k = 0; k < row->n_needs; k++)
 			twice |= strcmp(row->need[k], event) == 0;
 		if (!twice && (row->need[row->n_needs] = strdup(event)))
 			row->n_needs++;
-		if (row->pub.available &&
-		    !unc_describe_counts(p, &code[i], row->reason, sizeof(row->reason)))
-			row->pub.available = 0;
+		if (rc == 0) /* the others are needed as well */
+			rc = unc_describe_counts(p, &code[i], &row->why);
 	}
-	row->pub.passes = row->pub.available ? unc_schedule_passes(p->table, code, n) : 0;
-	free(code);
+	if (rc == 0)
+		row->pub.passes = unc_schedule_passes(p->table, code, n);
+	return rc;
 }
 
 /* Found out when it is first asked for: listing events does not pay for it. */
@@ -318,26 +309,27 @@ static void study_metric(struct unc_platform *p, unsigned i)
 {
 	struct unc_metric_row *row = &p->metric[i];
 	const struct unc_tbl_metric *m = &p->table->metric[i];
-	struct unc_error err = {0};
+	struct unc_code *code;
 	struct unc_expr *expr;
 	double peak;
+	int rc;
 
 	row->known = true;
-	if (m->unavailable) {
-		snprintf(row->reason, sizeof(row->reason), "%s",
+	if (m->unavailable)
+		unc_fail(&row->why, UNC_ERR_UNAVAILABLE, "%s",
 			 unc_tbl_str(p->table, m->unavailable));
+	if (row->why.code ||
+	    unc_formula_parse(p->table, i, unc_platform_lacks, p, &expr, &row->why) < 0)
 		return;
-	}
-	if (unc_formula_parse(p->table, i, unc_platform_lacks, p, &expr, &err) < 0) {
-		snprintf(row->reason, sizeof(row->reason), "%s", err.text);
-		return;
-	}
-	study_formula(p, row, expr);
-	if (row->pub.available && p->access && (unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK) &&
-	    unc_peak_of(p, -1, &peak, &err) < 0) {
-		snprintf(row->reason, sizeof(row->reason), "%s", err.text);
-		row->pub.available = row->pub.passes = 0;
-	}
+	code = calloc(unc_expr_refs(expr) + 1, sizeof(*code));
+	row->need = calloc(unc_expr_refs(expr) + 1, sizeof(*row->need));
+	rc = code && row->need ? study_formula(p, row, expr, code)
+			       : unc_fail(&row->why, UNC_ERR_MEMORY, "out of memory");
+	if (rc == 0 && p->access && unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK)
+		rc = unc_peak_of(p, -1, &peak, &row->why);
+	row->pub.available = rc == 0;
+	row->pub.passes = rc == 0 ? row->pub.passes : 0;
+	free(code);
 	unc_expr_free(expr);
 }
 

@@ -52,53 +52,48 @@ static void add_code(struct codes *c, const struct unc_code *code)
 		c->more = true;
 }
 
-static bool add_event(const struct unc_platform *p, const struct unc_spec *spec, struct codes *c,
-		      char *reason, size_t size)
+static int add_event(const struct unc_platform *p, const struct unc_spec *spec, struct codes *c,
+		     struct unc_error *err)
 {
-	struct unc_error err = {0};
 	struct unc_code code;
+	int rc = unc_spec_encode(p->table, spec, 0, unc_platform_nodes(p), &code, err);
 
-	if (unc_spec_encode(p->table, spec, 0, unc_platform_nodes(p), &code, &err) < 0) {
-		snprintf(reason, size, "%s", err.text);
-		return false;
-	}
-	if (!unc_describe_counts(p, &code, reason, size))
-		return false;
+	if (rc < 0 || (rc = unc_describe_counts(p, &code, err)) < 0)
+		return rc;
 	add_code(c, &code);
-	return true;
+	return 0;
 }
 
-static bool add_metric(const struct unc_platform *p, size_t metric, struct codes *c, char *reason,
-		       size_t size)
+static int add_metric(const struct unc_platform *p, size_t metric, struct codes *c,
+		      struct unc_error *err)
 {
 	const struct unc_metric *m = unc_metric_get(p, metric);
 	const char *event;
-	bool fine = m && m->available;
+	int rc = 0;
 
-	if (!fine)
-		snprintf(reason, size, "%s", m ? m->reason : "out of memory");
-	for (size_t i = 0; fine && (event = unc_metric_need(p, metric, i)) != NULL; i++) {
+	if (!m || !m->available)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", m ? m->reason : "out of memory");
+	for (size_t i = 0; rc == 0 && (event = unc_metric_need(p, metric, i)) != NULL; i++) {
 		struct unc_spec spec;
 
-		fine = unc_spec_parse(p->table, event, &spec, NULL) == 0 &&
-		       add_event(p, &spec, c, reason, size);
+		rc = unc_spec_parse(p->table, event, &spec, err);
+		if (rc == 0)
+			rc = add_event(p, &spec, c, err);
 	}
-	return fine;
+	return rc;
 }
 
 /* Whether an item can be counted here; else why not. */
-static bool add_item(const struct unc_platform *p, const char *text, struct codes *c, char *reason,
-		     size_t size)
+static int add_item(const struct unc_platform *p, const char *text, struct codes *c,
+		    struct unc_error *err)
 {
-	struct unc_error err = {0};
 	struct unc_name name;
+	int rc = unc_name_parse(p->table, text, &name, err);
 
-	if (unc_name_parse(p->table, text, &name, &err) < 0) {
-		snprintf(reason, size, "%s", err.text);
-		return false;
-	}
-	return name.metric >= 0 ? add_metric(p, (size_t)name.metric, c, reason, size)
-				: add_event(p, &name.spec, c, reason, size);
+	if (rc < 0)
+		return rc;
+	return name.metric >= 0 ? add_metric(p, (size_t)name.metric, c, err)
+				: add_event(p, &name.spec, c, err);
 }
 
 /* ---- one group */
@@ -131,7 +126,6 @@ static struct unc_group_row *study(const struct unc_platform *p, size_t index)
 	struct codes *c = calloc(1, sizeof(*c));
 	const struct unc_table *t;
 	const struct unc_tbl_group *g = row_of(p, index, &t);
-	char reason[UNC_ERROR_MAX];
 	struct lacks lacks = {.reason = ""};
 	size_t lacking = 0;
 
@@ -147,12 +141,13 @@ static struct unc_group_row *study(const struct unc_platform *p, size_t index)
 	lacks.list = UNC_BUF(lacks.items);
 	for (uint32_t i = 0; i < g->items.n; i++) {
 		const char *item = unc_tbl_str(t, t->group_item[g->items.first + i].text);
+		struct unc_error why = {0};
 
-		if (add_item(p, item, c, reason, sizeof(reason))) {
+		if (add_item(p, item, c, &why) == 0) {
 			row->items[row->pub.n_items++] = item;
 		} else {
 			row->items[g->items.n + lacking++] = item;
-			add_lacks(&lacks, item, reason);
+			add_lacks(&lacks, item, why.text);
 		}
 	}
 	put_lacks(&lacks);

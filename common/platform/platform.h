@@ -113,9 +113,8 @@ const struct unc_field *unc_describe_field(const struct unc_platform *, uint16_t
 struct unc_name;
 int unc_describe_item(struct unc_platform *, const struct unc_name *, struct unc_item *out,
 		      struct unc_error *);
-/* Whether this machine has a unit that can count it; else why not. */
-bool unc_describe_counts(const struct unc_platform *, const struct unc_code *, char *reason,
-			 size_t size);
+/* Whether this machine has a unit that can count it; else UNC_ERR_UNAVAILABLE. */
+int unc_describe_counts(const struct unc_platform *, const struct unc_code *, struct unc_error *);
 /* groups.c */
 int unc_describe_groups(struct unc_platform *, struct unc_error *);
 void unc_describe_groups_free(struct unc_platform *);
