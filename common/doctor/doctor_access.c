@@ -13,7 +13,6 @@
 #include "host/trust.h"
 
 enum {
-	EXTENDED = 0x100, /* where the extended configuration space begins */
 	MAX_MISSING = 4,
 	TAINT_OUT_OF_SPEC = 4 /* of /proc/sys/kernel/tainted */
 };
@@ -189,18 +188,6 @@ static const struct unc_pci_function *find_device(const struct unc_bus *bus,
 	return first;
 }
 
-static bool is_extended(const struct unc_table *t, const struct unc_tbl_type *type, uint32_t part,
-			uint64_t base)
-{
-	for (uint32_t i = 0; i < type->regs.n; i++) {
-		const struct unc_tbl_reg *reg = &t->reg[type->regs.first + i];
-
-		if (reg->part == part && reg->offset + (int64_t)base >= EXTENDED)
-			return true;
-	}
-	return false;
-}
-
 static void add_missing(struct pci_needs *needs, const struct unc_tbl_where *where, int count,
 			int sockets)
 {
@@ -215,11 +202,11 @@ static void add_missing(struct pci_needs *needs, const struct unc_tbl_where *whe
 			 where->devfn & 7, where->device_id, on);
 }
 
-static void need_part(const struct doctor *d, const struct unc_tbl_type *type, uint32_t number,
+static void need_part(const struct doctor *d, unsigned type, unsigned number,
 		      const struct unc_bus *bus, struct pci_needs *needs)
 {
 	const struct unc_table *t = d->table;
-	const struct unc_tbl_part *part = &t->part[type->parts.first + number];
+	const struct unc_tbl_part *part = &t->part[t->type[type].parts.first + number];
 
 	for (uint32_t i = 0; part->space == UNC_SPACE_PCI && i < part->where.n; i++) {
 		const struct unc_tbl_where *where = &t->where[part->where.first + i];
@@ -231,7 +218,8 @@ static void need_part(const struct doctor *d, const struct unc_tbl_type *type, u
 		needs->found += count >= d->topo.n_sockets;
 		if (count < d->topo.n_sockets)
 			add_missing(needs, where, count, d->topo.n_sockets);
-		if (f && !needs->extended && is_extended(t, type, number, where->base))
+		if (f && !needs->extended &&
+		    where->base + unc_part_extent(t, type, number) > UNC_PCI_EXTENDED)
 			needs->extended = f;
 	}
 }
@@ -248,7 +236,7 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 			"\"unhide uncore devices\"), and run on the machine itself",
 			"none of the %u PCI functions of the monitors is visible", needs->kinds);
 	else if (needs->extended && !bypassed(d, UNC_SPACE_PCI, unc_access_pci.name) &&
-		 bus->methods->config(bus, needs->extended, EXTENDED, &value, &why) < 0)
+		 bus->methods->config(bus, needs->extended, UNC_PCI_EXTENDED, &value, &why) < 0)
 		unc_report(d, "pci", false,
 			   "run as root on a kernel with PCI Express configuration (MMCONFIG)",
 			   "%s", why.text);
@@ -274,9 +262,9 @@ static void check_pci(struct doctor *d)
 		unc_report(d, "pci", false, "mount /sys, and run outside of a container", "%s",
 			   err.text);
 	} else {
-		for (size_t i = 0; i < d->table->n_type; i++)
-			for (uint32_t k = 0; k < d->table->type[i].parts.n; k++)
-				need_part(d, &d->table->type[i], k, bus, &needs);
+		for (unsigned i = 0; i < d->table->n_type; i++)
+			for (unsigned k = 0; k < d->table->type[i].parts.n; k++)
+				need_part(d, i, k, bus, &needs);
 		if (needs.kinds)
 			report_pci(d, bus, &needs);
 		else

@@ -124,6 +124,10 @@ static inline int64_t unc_control_offset(const struct unc_table *t, unsigned typ
 	return t->type[type].unit_ctl == UNC_NONE ? 0 : t->reg[t->type[type].unit_ctl].offset;
 }
 /* instance.c */
+/* Room of the registers of a part, from its base on, but for absolute ones: numbers of MSRs, bytes. */
+uint64_t unc_part_extent(const struct unc_table *, unsigned type, unsigned part);
+/* First offset of the extended configuration space of a PCI function. */
+enum { UNC_PCI_EXTENDED = 0x100 };
 void unc_instances_free(struct unc_instances *);
 /* Says why a unit, or a part of it, cannot be used; the latter that the unit cannot. */
 void unc_instance_reason(struct unc_instance *, const char *format, ...)

@@ -9,28 +9,9 @@
 
 #include "machine/discover_walk.h"
 
-enum { EXTENDED = 0x100 }; /* first offset of the extended configuration space */
-
 static unsigned limit_to(unsigned n, int limit)
 {
 	return limit >= 0 && (unsigned)limit < n ? (unsigned)limit : n;
-}
-
-/* Largest offset that the registers of a part need. */
-static unsigned last_offset(const struct unc_walk *walk, unsigned type, unsigned part,
-			    uint64_t base)
-{
-	const struct unc_tbl_type *row = &walk->table->type[type];
-	int64_t last = 0;
-
-	for (uint32_t i = 0; i < row->regs.n; i++) {
-		const struct unc_tbl_reg *reg = &walk->table->reg[row->regs.first + i];
-		int64_t at = reg->offset + (reg->flags & UNC_REG_ABS ? 0 : (int64_t)base);
-
-		if (reg->part == part && at > last)
-			last = at;
-	}
-	return (unsigned)last;
 }
 
 static int place_pci(const struct unc_walk *walk, unsigned type, unsigned part,
@@ -52,7 +33,7 @@ static int place_pci(const struct unc_walk *walk, unsigned type, unsigned part,
 	if (rc < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
 	out->base = UNC_PCI(f->domain, f->bus, f->devfn, where->base);
-	if (unc_walk_config(walk, f, 0, &value, &why) < 0)
+	if (unc_bus_config(walk->bus, f, 0, &value, &why) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
 	if (value == UINT32_MAX)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
@@ -61,8 +42,8 @@ static int place_pci(const struct unc_walk *walk, unsigned type, unsigned part,
 				device, function, where->device_id);
 	out->exists = true;
 	rc = 0;
-	if (last_offset(walk, type, part, where->base) >= EXTENDED)
-		rc = unc_walk_config(walk, f, EXTENDED, &value, &why);
+	if (where->base + unc_part_extent(walk->table, type, part) > UNC_PCI_EXTENDED)
+		rc = unc_bus_config(walk->bus, f, UNC_PCI_EXTENDED, &value, &why);
 	if (rc == UNC_ERR_RANGE)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"PCI function %02x.%x (8086:%04x): registers beyond 0xff are not "

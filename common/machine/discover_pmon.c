@@ -41,8 +41,8 @@ static int is_pmon(const struct unc_walk *walk, const struct unc_pci_function *f
 
 	if (bits(head, 15, 0) != CAP_DVSEC)
 		return 0;
-	if (unc_walk_config(walk, f, at + 4, &vendor, err) < 0 ||
-	    unc_walk_config(walk, f, at + 8, &id, err) < 0)
+	if (unc_bus_config(walk->bus, f, at + 4, &vendor, err) < 0 ||
+	    unc_bus_config(walk->bus, f, at + 8, &id, err) < 0)
 		return err->code;
 	/* Capability numbers of DVSECs belong to their vendor; 0: not filled in. */
 	return (bits(vendor, 15, 0) == VENDOR_INTEL || bits(vendor, 15, 0) == 0) &&
@@ -65,7 +65,7 @@ static int next_dvsec(const struct unc_walk *walk, const struct unc_pci_function
 	for (; at >= CAP_FIRST; at = bits(head, 31, 20) & ~3u, skip = false) {
 		unsigned slot = at / 4;
 
-		rc = unc_walk_config(walk, f, at, &head, err);
+		rc = unc_bus_config(walk->bus, f, at, &head, err);
 		if (rc < 0) /* there is nothing to read without an extended space */
 			return at == CAP_FIRST && rc == UNC_ERR_RANGE ? 0 : rc;
 		if (!head || head == UINT32_MAX)
@@ -91,19 +91,19 @@ static int table_address(const struct unc_walk *walk, const struct unc_pci_funct
 {
 	uint32_t bir, low, high = 0;
 
-	if (unc_walk_config(walk, f, cap + 12, &bir, err) < 0)
+	if (unc_bus_config(walk->bus, f, cap + 12, &bir, err) < 0)
 		return UNC_ERR_TABLE;
 	bir = bits(bir, 2, 0);
 	if (bir > MAX_BIR)
 		return unc_fail(err, UNC_ERR_TABLE, "it names BAR %u, which does not exist", bir);
-	if (unc_walk_config(walk, f, BAR_0 + 4 * bir, &low, err) < 0)
+	if (unc_bus_config(walk->bus, f, BAR_0 + 4 * bir, &low, err) < 0)
 		return UNC_ERR_TABLE;
 	if (low & 1 || low == UINT32_MAX)
 		return unc_fail(err, UNC_ERR_TABLE, "BAR %u (0x%x) is no memory", bir, low);
 	if (bits(low, 2, 1) == 2) {
 		if (bir == MAX_BIR)
 			return unc_fail(err, UNC_ERR_TABLE, "BAR %u cannot have 64 bits", bir);
-		if (unc_walk_config(walk, f, BAR_0 + 4 * (bir + 1), &high, err) < 0)
+		if (unc_bus_config(walk->bus, f, BAR_0 + 4 * (bir + 1), &high, err) < 0)
 			return UNC_ERR_TABLE;
 	}
 	*address = (uint64_t)high << 32 | (low & ~0xfu);

@@ -65,7 +65,7 @@ static int read_pci(const struct unc_walk *walk, const struct unc_tbl_present *r
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "PCI device 8086:%04x is not visible",
 				row->id);
 	}
-	if (rc < 0 || (rc = unc_walk_config(walk, f, 0, &bits, err)) < 0)
+	if (rc < 0 || (rc = unc_bus_config(walk->bus, f, 0, &bits, err)) < 0)
 		return rc;
 	/* All ones may be a full socket: only the identity tells a device that is switched off. */
 	if (bits == UINT32_MAX)
@@ -73,7 +73,7 @@ static int read_pci(const struct unc_walk *walk, const struct unc_tbl_present *r
 				row->id);
 	*value = 0;
 	for (unsigned i = 0; i < row->n_offsets; i++) {
-		if ((rc = unc_walk_config(walk, f, row->offset[i], &bits, err)) < 0)
+		if ((rc = unc_bus_config(walk->bus, f, row->offset[i], &bits, err)) < 0)
 			return rc;
 		*value |= (uint64_t)bits << 32 * i;
 	}

@@ -20,21 +20,6 @@ uint64_t unc_pmon_base(const struct unc_walk *walk, const struct unc_pmon_record
 	return address - (uint64_t)unc_control_offset(walk->table, record->type);
 }
 
-uint64_t unc_pmon_extent(const struct unc_table *t, unsigned type, unsigned part)
-{
-	const struct unc_range *regs = &t->type[type].regs;
-	bool msr = t->part[t->type[type].parts.first + part].space == UNC_SPACE_MSR;
-	int64_t end = msr ? 1 : 8;
-
-	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
-		int64_t last = (int64_t)t->reg[i].offset + (msr ? 1 : t->reg[i].width / 8);
-
-		if (t->reg[i].part == part && !(t->reg[i].flags & UNC_REG_ABS) && last > end)
-			end = last;
-	}
-	return (uint64_t)end;
-}
-
 /* Whether some of these MSRs are of a type, wherever the table places its units. *low, *high: its
  * first and last place. */
 static bool has_msr(const struct unc_table *t, unsigned type, uint64_t first, uint64_t end,
@@ -45,7 +30,7 @@ static bool has_msr(const struct unc_table *t, unsigned type, uint64_t first, ui
 
 	for (unsigned part = 0; part < row->parts.n; part++) {
 		const struct unc_tbl_part *p = &t->part[row->parts.first + part];
-		uint64_t extent = unc_pmon_extent(t, type, part);
+		uint64_t extent = unc_part_extent(t, type, part);
 
 		for (uint32_t i = 0; p->space == UNC_SPACE_MSR && i < p->where.n; i++) {
 			uint64_t base = t->where[p->where.first + i].base;
@@ -64,7 +49,7 @@ static bool has_msr(const struct unc_table *t, unsigned type, uint64_t first, ui
 enum unc_msr_verdict unc_pmon_msr(const struct unc_table *t, unsigned type, uint64_t base,
 				  unsigned *owner)
 {
-	uint64_t low = UINT64_MAX, high = 0, end = base + unc_pmon_extent(t, type, 0);
+	uint64_t low = UINT64_MAX, high = 0, end = base + unc_part_extent(t, type, 0);
 	bool taken = false;
 
 	for (unsigned i = 0; i < t->n_type; i++)

@@ -61,8 +61,8 @@ static int package_by_ubox(const struct unc_walk *walk, const struct unc_pci_fun
 	const struct unc_tbl_topology *t = &walk->table->topology;
 	uint32_t node, map;
 
-	if (unc_walk_config(walk, f, t->nodeid_offset, &node, why) < 0 ||
-	    unc_walk_config(walk, f, t->map_offset, &map, why) < 0)
+	if (unc_bus_config(walk->bus, f, t->nodeid_offset, &node, why) < 0 ||
+	    unc_bus_config(walk->bus, f, t->map_offset, &map, why) < 0)
 		return -1;
 	if (node != UINT32_MAX && map != UINT32_MAX)
 		for (int i = 0; i < MAX_NODES; i++)

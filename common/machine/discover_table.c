@@ -392,7 +392,7 @@ static size_t list_rooms(struct unc_walk *walk, struct room *room)
 			room[n++] = (struct room){
 				.among = place->space * UNC_MAX_SOCKETS + (msr ? unit->socket : 0u),
 				.first = place->base,
-				.end = place->base + unc_pmon_extent(walk->table, unit->type, 0),
+				.end = place->base + unc_part_extent(walk->table, unit->type, 0),
 				.unit = unit};
 	}
 	return n;

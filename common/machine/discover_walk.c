@@ -70,20 +70,14 @@ const struct unc_pci_function *unc_walk_address(const struct unc_walk *walk, uin
 	return NULL;
 }
 
-static int read_config(struct unc_bus *bus, const struct unc_pci_function *f, unsigned offset,
-		       uint32_t *value, struct unc_error *err)
+int unc_bus_config(struct unc_bus *bus, const struct unc_pci_function *f, unsigned offset,
+		   uint32_t *value, struct unc_error *err)
 {
 	if (bus->closed && f->device != UNC_PMON_DEVICE)
 		return unc_fail(err, UNC_ERR_DENIED,
 				"pci %s is not read: no table of this CPU is compiled in",
 				unc_function_name(f).text);
 	return bus->methods->config(bus, f, offset, value, err);
-}
-
-int unc_walk_config(const struct unc_walk *walk, const struct unc_pci_function *f, unsigned offset,
-		    uint32_t *value, struct unc_error *err)
-{
-	return read_config(walk->bus, f, offset, value, err);
 }
 
 static int fail_bar(const struct unc_tbl_bar *bar, int code, unsigned offset, struct unc_error *err)
@@ -97,7 +91,7 @@ int unc_bar_base(struct unc_bus *bus, const struct unc_pci_function *f,
 {
 	struct unc_error why = {0};
 
-	if (read_config(bus, f, bar->base_offset, base, &why) < 0)
+	if (unc_bus_config(bus, f, bar->base_offset, base, &why) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
 	return *base == UINT32_MAX || !(*base & bar->base_mask)
 		       ? fail_bar(bar, UNC_ERR_UNAVAILABLE, bar->base_offset, err)
@@ -112,7 +106,7 @@ int unc_bar_element(struct unc_bus *bus, const struct unc_pci_function *f,
 	struct unc_error why = {0};
 	uint32_t part;
 
-	if (read_config(bus, f, offset, &part, &why) < 0)
+	if (unc_bus_config(bus, f, offset, &part, &why) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
 	/* The first may be at the very base; another one there is not filled in. */
 	if (part == UINT32_MAX || (element && !(part & bar->mask)))

@@ -54,9 +54,9 @@ unsigned unc_walk_count(const struct unc_walk *, unsigned type, int socket, int 
 /* The function at an address as UNC_PCI() makes it, its socket in *socket; NULL if none. */
 const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_t address,
 						int *socket);
-/* Reads a configuration dword of a function that was found. */
-int unc_walk_config(const struct unc_walk *, const struct unc_pci_function *, unsigned offset,
-		    uint32_t *value, struct unc_error *err);
+/* Reads a configuration dword of a function that was found, where that is not closed. */
+int unc_bus_config(struct unc_bus *, const struct unc_pci_function *, unsigned offset,
+		   uint32_t *value, struct unc_error *err);
 /* The CPU of an MSR on a socket. UNC_ERR_UNAVAILABLE: none is online, or none is to be disturbed. */
 int unc_walk_cpu(const struct unc_walk *, int socket, struct unc_place *out, struct unc_error *err);
 /* The place that units.tbl has for a unit, on any socket; NULL: none, or only where it is listed. */
@@ -195,8 +195,6 @@ void unc_pmon_free(struct unc_pmon *); /* allocated with calloc() */
 /* ---- discover_record.c */
 /* Where a record says that the unit's registers begin. */
 uint64_t unc_pmon_base(const struct unc_walk *, const struct unc_pmon_record *);
-/* Room of the registers of a part, from its base on: numbers of MSRs, bytes. */
-uint64_t unc_pmon_extent(const struct unc_table *, unsigned type, unsigned part);
 /* Whether a unit whose place no source names can be at an MSR: among those of the monitors, and where
  * the table knows no other register; *owner: the type that has it. */
 enum unc_msr_verdict { UNC_MSR_FREE, UNC_MSR_APART, UNC_MSR_TAKEN };

@@ -12,6 +12,21 @@
 
 enum { MAX_OFFSET = 4096 }; /* of PCI configuration space */
 
+uint64_t unc_part_extent(const struct unc_table *t, unsigned type, unsigned part)
+{
+	const struct unc_range *regs = &t->type[type].regs;
+	bool msr = t->part[t->type[type].parts.first + part].space == UNC_SPACE_MSR;
+	int64_t end = msr ? 1 : 8;
+
+	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
+		int64_t last = (int64_t)t->reg[i].offset + (msr ? 1 : t->reg[i].width / 8);
+
+		if (t->reg[i].part == part && !(t->reg[i].flags & UNC_REG_ABS) && last > end)
+			end = last;
+	}
+	return (uint64_t)end;
+}
+
 void unc_instances_free(struct unc_instances *instances)
 {
 	free(instances->unit);
