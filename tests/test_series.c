@@ -250,7 +250,7 @@ static void check_each(int line, struct unc_session *s, const char *text, unsign
 {
 	size_t items = s->n_items, measures = s->n_measures, slots = s->units.n_slots, n = 4712;
 	int first = 4711, passes = unc_session_passes(s);
-	bool started = s->started;
+	int state = (int)s->state;
 	int rc = unc_session_add_each(s, text, per, &first, &n);
 
 	suite_text(line, unc_error_name(rc), unc_error_name(code));
@@ -261,7 +261,7 @@ static void check_each(int line, struct unc_session *s, const char *text, unsign
 	suite_number(line, s->n_measures, measures);
 	suite_number(line, s->units.n_slots, slots);
 	suite_number(line, (unsigned long long)unc_session_passes(s), (unsigned long long)passes);
-	suite_number(line, s->started, started);
+	suite_number(line, s->state, (unsigned)state);
 }
 
 /* All places, or none. */

@@ -43,7 +43,7 @@ static void die(struct unc_session *s)
 {
 	unc_session_unwatch(s);
 	unc_units_abandon(&s->units);
-	s->running = false;
+	s->state = UNC_STOPPED;
 	unc_session_free(s);
 }
 

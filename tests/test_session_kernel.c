@@ -426,7 +426,7 @@ static void test_rotation_fails(void)
 	step(p, ms);
 	between.fail_at = 3;
 	CU_ASSERT(unc_session_rotate(s) < 0);
-	CU_ASSERT(!s->running);
+	CU_ASSERT(s->state != UNC_RUNNING);
 	CHECK_NUMBER(between.opened, between.closed);
 	between.fail_at = 0;
 	start(s);

@@ -63,8 +63,18 @@ static int begin(struct unc_session *s)
 		return 0;
 	}
 	unc_session_unprogram(s, NULL);
-	s->running = s->started = false;
+	s->state = UNC_UNMEASURED;
 	return rc;
+}
+
+/* Whether nothing of it can be counted. */
+static bool is_empty(const struct unc_session *s)
+{
+	size_t n = 0;
+
+	while (n < s->n_items && s->item[n].lacks)
+		n++;
+	return n == s->n_items;
 }
 
 int unc_session_start(struct unc_session *s)
@@ -73,9 +83,9 @@ int unc_session_start(struct unc_session *s)
 
 	if (rc < 0)
 		return rc;
-	if (s->running)
+	if (s->state == UNC_RUNNING)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running already");
-	if (unc_session_empty(s))
+	if (is_empty(s))
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session has no events");
 	if (!s->platform->access)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
@@ -88,15 +98,11 @@ int unc_session_start(struct unc_session *s)
 
 int unc_session_rotate(struct unc_session *s)
 {
-	int rc = unc_session_enter(s);
+	int rc = unc_session_enter_running(s);
 	bool ended;
 
-	if (rc < 0)
+	if (rc < 0 || s->n_passes < 2)
 		return rc;
-	if (!s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
-	if (s->n_passes < 2)
-		return 0;
 	if (unc_turning_wanted(s))
 		return unc_fail(&s->error, UNC_ERR_STATE, "its passes take turns by themselves");
 	pthread_mutex_lock(&s->lock);
@@ -107,19 +113,17 @@ int unc_session_rotate(struct unc_session *s)
 	pthread_mutex_unlock(&s->lock);
 	if (rc < 0 && ended) {
 		unc_session_unwatch(s);
-		s->running = false;
+		s->state = UNC_STOPPED;
 	}
 	return rc;
 }
 
 int unc_session_stop(struct unc_session *s)
 {
-	int rc = unc_session_enter(s);
+	int rc = unc_session_enter_running(s);
 
 	if (rc < 0)
 		return rc;
-	if (!s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
 	unc_session_unwatch(s);
 	pthread_mutex_lock(&s->platform->turning.lock);
 	unc_turning_leave(s);
@@ -141,12 +145,10 @@ const char *unc_session_error(const struct unc_session *s)
 
 int unc_session_clear(struct unc_session *s)
 {
-	if (unc_session_enter(s) < 0)
+	if (unc_session_enter_idle(s) < 0)
 		return UNC_ERR_STATE;
-	if (s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
 	unc_session_roll_back(s, (struct unc_checkpoint){0});
-	s->started = false;
+	s->state = UNC_UNMEASURED;
 	s->units.guest = NULL;
 	return 0;
 }
@@ -158,7 +160,7 @@ void unc_session_free(struct unc_session *s)
 	/* In a forked process only memory is given back: counters and threads are the other's. */
 	bool here = unc_platform_here(s->platform);
 
-	if (here && s->running)
+	if (here && s->state == UNC_RUNNING)
 		unc_session_stop(s);
 	if (here)
 		unc_units_abandon(&s->units);
@@ -198,14 +200,15 @@ static int tell_missing(void *user, uint32_t instance, const struct unc_unit *mi
 int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *user)
 {
 	struct missing_walk walk = {s, fn, user};
+	const struct unc_session_item *item;
 	int rc;
 
 	if (unc_session_enter(s) < 0)
 		return UNC_ERR_STATE;
-	if (id < 0 || (size_t)id >= s->n_items)
-		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
+	if (!(item = unc_session_find_item(s, id)))
+		return s->error.code;
 	unc_turning_hold(s);
-	rc = unc_session_walk_units(s, &s->item[id], tell_missing, &walk);
+	rc = unc_session_walk_units(s, item, tell_missing, &walk);
 	unc_turning_go_on(s);
 	return rc;
 }

@@ -74,10 +74,9 @@ struct unc_session_item {
 	unsigned doubtful;  /* of the first: they may be frozen */
 	uint64_t passes;    /* bit i: pass i is part of it */
 	uint64_t waits;     /* of these, those that it is not measured in always */
-	uint64_t seen;      /* of these, those that were measured since the item was complete */
+	uint64_t seen;      /* of these, those that were measured in the interval that goes on */
 	double complete;    /* wall time when it was */
 	double interval;    /* its last interval: from complete to complete, seconds */
-	bool fresh;         /* which ended with the last read */
 	unsigned last_pass;
 };
 
@@ -87,7 +86,6 @@ struct unc_pass {
 	double time; /* seconds counted since start or reset */
 	double reported;
 	double delta; /* of the last interval */
-	bool begun;   /* its turn has begun since the last interval ended */
 };
 
 /* What a slot has counted, by intervals. */
@@ -95,7 +93,7 @@ struct unc_interval {
 	uint64_t reported;                       /* slot->total at the last read by the user */
 	uint64_t delta;                          /* counted in the last interval */
 	struct unc_run_time reported_time, time; /* the same of slot->time */
-	bool missed, late; /* unread at the end of the last interval; at the beginning of it */
+	int16_t reported_unread, late; /* slot->unread then, and where the last interval began */
 };
 
 struct unc_session;
@@ -134,27 +132,38 @@ struct unc_session {
 	uint64_t every;            /* counts */
 	struct unc_sample *sample; /* while running */
 
-	/* while running */
 	pthread_mutex_t lock;
-	bool started, running;
-	bool final;           /* stopped, and the last interval has been ended */
-	bool begins;          /* no time of the running pass ends with the next look */
+	enum {
+		UNC_UNMEASURED, /* not started, or its start failed: there is nothing to read */
+		UNC_RUNNING,
+		UNC_STOPPED, /* and a read ends the last interval */
+		UNC_ENDED    /* so one did */
+	} state;
 	uint64_t since_ns;    /* the running pass was looked at last */
 	uint64_t start_ns;    /* start or reset */
+	uint64_t begun;       /* passes whose turn has begun since the last interval ended */
 	struct unc_pass wall; /* as of a pass that counts always */
 
 	/* the thread that looks in before a counter can wrap twice */
 	pthread_t watcher;
 	pthread_cond_t wake;
-	bool watching, leave;
+	enum {
+		UNC_UNWATCHED,
+		UNC_WATCHED,
+		UNC_LEAVING
+	} watch; /* whether it is there, or has to go */
 	double watch_seconds;
 	struct unc_turning turning;
 };
 
 /* session_enter.c. A call of a program begins: 0, and no sentence is left of the last one;
  * UNC_ERR_STATE with its sentence: the session belongs to the process that this one was forked
- * from. */
+ * from; or it runs, where it must not, or does not, where it must. */
 int unc_session_enter(struct unc_session *);
+int unc_session_enter_idle(struct unc_session *);
+int unc_session_enter_running(struct unc_session *);
+/* The item that a program means; NULL, with the sentence: there is none. */
+struct unc_session_item *unc_session_find_item(struct unc_session *, int id);
 
 /* session_items.c */
 struct unc_checkpoint {
@@ -165,8 +174,6 @@ struct unc_checkpoint {
 struct unc_checkpoint unc_session_checkpoint(const struct unc_session *);
 void unc_session_roll_back(struct unc_session *, struct unc_checkpoint);
 struct unc_session_item *unc_session_new_item(struct unc_session *);
-/* Whether nothing of it can be counted. */
-bool unc_session_empty(const struct unc_session *);
 /* An event on its units in one pass. On error the caller rolls back. */
 int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
 			    int aggregate, uint32_t *out);
@@ -177,9 +184,7 @@ int unc_session_walk_units(const struct unc_session *, const struct unc_session_
 			   unc_walk_fn fn, void *user);
 int unc_session_no_memory(struct unc_session *);
 
-/* session_add.c. Whether items can be added: UNC_ERR_STATE. */
-int unc_session_check_idle(struct unc_session *);
-/* The canonical text of what is named, without its place. */
+/* session_add.c. The canonical text of what is named, without its place. */
 int unc_session_base(struct unc_session *, const struct unc_name *, const char *text,
 		     char base[UNC_SPEC_MAX]);
 /* What is named, as an item; base: its text without a place. Where it cannot be counted (lacks, not

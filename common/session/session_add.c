@@ -329,15 +329,6 @@ int unc_session_add_name(struct unc_session *s, const struct unc_name *name, con
 	return rc;
 }
 
-int unc_session_check_idle(struct unc_session *s)
-{
-	if (unc_session_enter(s) < 0)
-		return UNC_ERR_STATE;
-	if (s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
-	return 0;
-}
-
 int unc_session_base(struct unc_session *s, const struct unc_name *name, const char *text,
 		     char base[UNC_SPEC_MAX])
 {
@@ -356,14 +347,14 @@ int unc_session_add_at(struct unc_session *s, const char *text, const struct unc
 	const struct unc_table *t = s->platform->table;
 	char base[UNC_SPEC_MAX];
 	struct unc_name name;
-	int rc = unc_session_check_idle(s);
+	int rc = unc_session_enter_idle(s);
 
 	if (rc < 0 || (rc = unc_name_parse(t, text, &name, &s->error)) < 0 ||
 	    (rc = unc_name_move(t, text, target, &name, &s->error)) < 0 ||
 	    (rc = unc_session_base(s, &name, text, base)) < 0 ||
 	    (rc = unc_session_add_name(s, &name, base, NULL)) < 0)
 		return rc;
-	s->started = false; /* what was measured before is not of this set */
+	s->state = UNC_UNMEASURED; /* what was measured before is not of this set */
 	*id = (int)(s->n_items - 1);
 	return 0;
 }

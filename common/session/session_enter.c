@@ -13,6 +13,32 @@ int unc_session_enter(struct unc_session *s)
 			"platform of its own");
 }
 
+int unc_session_enter_idle(struct unc_session *s)
+{
+	int rc = unc_session_enter(s);
+
+	if (rc == 0 && s->state == UNC_RUNNING)
+		rc = unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
+	return rc;
+}
+
+int unc_session_enter_running(struct unc_session *s)
+{
+	int rc = unc_session_enter(s);
+
+	if (rc == 0 && s->state != UNC_RUNNING)
+		rc = unc_fail(&s->error, UNC_ERR_STATE, "the session is not running");
+	return rc;
+}
+
+struct unc_session_item *unc_session_find_item(struct unc_session *s, int id)
+{
+	if (id >= 0 && (size_t)id < s->n_items)
+		return &s->item[id];
+	unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
+	return NULL;
+}
+
 const char *unc_session_unprotected(struct unc_session *s)
 {
 	if (unc_session_enter(s) < 0)

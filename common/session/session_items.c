@@ -87,15 +87,6 @@ struct unc_session_item *unc_session_new_item(struct unc_session *s)
 	return &s->item[s->n_items++];
 }
 
-bool unc_session_empty(const struct unc_session *s)
-{
-	size_t n = 0;
-
-	while (n < s->n_items && s->item[n].lacks)
-		n++;
-	return n == s->n_items;
-}
-
 /* ---- which units */
 
 static const char *type_name(const struct unc_session *s, unsigned type)

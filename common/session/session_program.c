@@ -85,11 +85,12 @@ static int take_base(struct unc_session *s, enum unc_extent extent, struct unc_e
 	const struct unc_guest *guest = s->units.guest;
 	int rc = guest ? guest->hold(s, err) : 0;
 
-	s->begins = s->pass[s->units.turn].begun = true;
+	s->begun |= (uint64_t)1 << s->units.turn;
 	if (rc == 0)
-		rc = unc_session_look(s, extent, err);
+		rc = unc_units_read(&s->units, extent, err);
 	if (rc == 0)
 		unc_units_lose_unread(&s->units, extent);
+	s->since_ns = s->units.read_ns;
 	if (extent == UNC_ALL) {
 		s->start_ns = s->units.verified_ns = s->units.proven_ns = s->since_ns;
 		s->wall.time = 0;
@@ -129,11 +130,10 @@ int unc_session_program(struct unc_session *s, unsigned pass)
 
 	s->units.turn = pass;
 	unc_session_forget(s);
-	s->started = false; /* if it fails, nothing is left to be read */
+	s->state = UNC_UNMEASURED; /* if it fails, nothing is left to be read */
 	if ((rc = begin_turn(s, UNC_ALL, &s->error)) < 0)
 		return rc;
-	s->running = s->started = true;
-	s->final = false;
+	s->state = UNC_RUNNING;
 	return 0;
 }
 
@@ -142,7 +142,7 @@ int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
 	bool nothing;
 	int rc = stop(s, UNC_ALL, &nothing, err);
 
-	s->running = nothing;
+	s->state = nothing ? UNC_RUNNING : UNC_STOPPED;
 	return rc;
 }
 
@@ -171,7 +171,7 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 		return rc;
 	unc_turning_hold(s);
 	unc_units_lock(&s->units);
-	if (!s->running) {
+	if (s->state != UNC_RUNNING) {
 		s->units.turn = 0;
 		s->units.n_turns = s->n_passes;
 		rc = unc_units_claim(&s->units, UNC_ALL, &s->error);
@@ -179,7 +179,7 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	if (rc == 0)
 		rc = unc_units_show(&s->units, phase, fn, user, &s->error);
 	s->units.turn = now;
-	if (!s->running && s->units.guest)
+	if (s->state != UNC_RUNNING && s->units.guest)
 		s->units.guest->end(s);
 	unc_units_unlock(&s->units);
 	unc_turning_go_on(s);

@@ -6,8 +6,6 @@
 #include "base/abi.h"
 #include "session/session.h"
 
-#define NOT_STARTED "the session was not started, or its start failed"
-
 /* ---- turns */
 
 bool unc_turning_wanted(const struct unc_session *s)
@@ -17,13 +15,13 @@ bool unc_turning_wanted(const struct unc_session *s)
 
 void unc_turning_hold(struct unc_session *s)
 {
-	if (s->running && unc_turning_wanted(s))
+	if (s->state == UNC_RUNNING && unc_turning_wanted(s))
 		pthread_mutex_lock(&s->platform->turning.lock);
 }
 
 void unc_turning_go_on(struct unc_session *s)
 {
-	if (s->running && unc_turning_wanted(s))
+	if (s->state == UNC_RUNNING && unc_turning_wanted(s))
 		pthread_mutex_unlock(&s->platform->turning.lock);
 }
 
@@ -47,7 +45,7 @@ static bool was_measured(const struct unc_session *s, unsigned pass)
 		return p->time - p->reported >= least_measured(s, true);
 	/* Of a pass that ended since, and began before, a moment is left: it goes to its next turn.
 	 */
-	return pass == s->units.turn || p->begun;
+	return pass == s->units.turn || (s->begun >> pass & 1);
 }
 
 /* The passes of an item that have not had their turn since start or reset. */
@@ -81,9 +79,7 @@ void unc_session_looked(struct unc_session *s, enum unc_extent extent)
 {
 	uint64_t ns = s->units.read_ns;
 
-	if (!s->begins)
-		s->pass[s->units.turn].time += (double)(ns - s->since_ns) * 1e-9;
-	s->begins = false;
+	s->pass[s->units.turn].time += (double)(ns - s->since_ns) * 1e-9;
 	s->since_ns = ns;
 	if (extent == UNC_ALL)
 		s->wall.time = (double)(ns - s->start_ns) * 1e-9;
@@ -110,8 +106,8 @@ static void end_slot(const struct unc_slot *slot, struct unc_interval *v)
 	v->time.ran = slot->time.ran - v->reported_time.ran;
 	v->time.idle = slot->time.idle - v->reported_time.idle;
 	v->reported_time = slot->time;
-	v->late = v->missed;
-	v->missed = slot->unread != 0;
+	v->late = v->reported_unread;
+	v->reported_unread = slot->unread;
 }
 
 /* All of the time: with one pass, that of the pass. */
@@ -120,14 +116,19 @@ static const struct unc_pass *wall(const struct unc_session *s)
 	return s->n_passes > 1 ? &s->wall : &s->pass[0];
 }
 
-/* An item is complete when each of its passes has had its turn. */
+/* An item is complete when each of its passes has had its turn: its interval ended then. */
+static bool is_complete(const struct unc_session_item *item)
+{
+	return item->seen == item->waits;
+}
+
 static void end_item(const struct unc_session *s, struct unc_session_item *item, uint64_t measured)
 {
+	if (is_complete(item)) /* the next one begins */
+		item->seen = 0;
 	item->seen |= measured & item->waits;
-	item->fresh = item->seen == item->waits;
-	if (!item->fresh)
+	if (!is_complete(item))
 		return;
-	item->seen = 0;
 	item->interval = wall(s)->time - item->complete;
 	item->complete = wall(s)->time;
 }
@@ -141,12 +142,12 @@ void unc_session_end_interval(struct unc_session *s)
 	for (unsigned i = 0; i < s->n_passes; i++)
 		if (was_measured(s, i)) {
 			end_time(&s->pass[i]);
-			s->pass[i].begun = false;
 			measured |= (uint64_t)1 << i;
 		}
+	s->begun &= ~measured;
 	end_time(&s->wall);
 	/* Without a rotation since the last end, what is read is all that can have counted. */
-	bool only = s->running && measured == (uint64_t)1 << s->units.turn;
+	bool only = s->state == UNC_RUNNING && measured == (uint64_t)1 << s->units.turn;
 	for (size_t i = 0; i < s->units.n_reads && only; i++)
 		end_slot(&s->units.slot[s->units.read_slot[i]],
 			 &s->interval[s->units.read_slot[i]]);
@@ -263,7 +264,7 @@ static bool is_unread(const struct unc_session *s, uint32_t slot)
 
 static bool is_late(const struct unc_session *s, uint32_t slot)
 {
-	return s->interval[slot].late;
+	return s->interval[slot].late != 0;
 }
 
 /* Others had its counter all the time, or all of the interval. */
@@ -335,7 +336,7 @@ static void set_times(const struct unc_session *s, const struct unc_session_item
 	v->interval_seconds = measured(s, item, true);
 	v->share = share(v->seconds, all_time(s, item, false));
 	v->interval_share = share(v->interval_seconds, all_time(s, item, true));
-	if (item->fresh)
+	if (is_complete(item))
 		v->flags |= UNC_VALUE_FRESH;
 	if (v->share < 1)
 		v->flags |= UNC_VALUE_ESTIMATED;
@@ -440,26 +441,42 @@ static int turn_error(struct unc_session *s)
 	return s->turning.error.code;
 }
 
-int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
+/* A call begins that is about what was measured. */
+static int enter_measured(struct unc_session *s)
 {
 	int rc = unc_session_enter(s);
 
+	if (rc == 0 && s->state == UNC_UNMEASURED)
+		rc = unc_fail(&s->error, UNC_ERR_STATE,
+			      "the session was not started, or its start failed");
+	return rc;
+}
+
+/* What the counters hold now, if they count. */
+static int look_now(struct unc_session *s)
+{
+	int rc = turn_error(s);
+
+	return rc == 0 && s->state == UNC_RUNNING ? unc_session_look(s, UNC_ALL, &s->error) : rc;
+}
+
+int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
+{
+	int rc = enter_measured(s);
+
+	if (rc == 0 && n)
+		rc = unc_struct_check(size, "unc_value", &s->error);
 	if (rc < 0)
 		return rc;
-	if (n && (rc = unc_struct_check(size, "unc_value", &s->error)) < 0)
-		return rc;
-	if (!s->started)
-		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
-	rc = turn_error(s);
-	if (rc == 0 && s->running)
-		rc = unc_session_look(s, UNC_ALL, &s->error);
-	if (rc == 0 && s->running)
+	rc = look_now(s);
+	if (rc == 0 && s->state == UNC_RUNNING)
 		rc = unc_units_check_due(&s->units, &s->error);
-	if (rc == 0 && !s->final)
+	if (rc == 0 && s->state != UNC_ENDED)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
-	s->final = !s->running;
+	if (s->state == UNC_STOPPED)
+		s->state = UNC_ENDED;
 	if (rc == 0)
 		unc_session_values(s, values, n, size);
 	pthread_mutex_unlock(&s->lock);
@@ -468,10 +485,8 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 
 int unc_session_time(struct unc_session *s, double *since_start, double *interval)
 {
-	if (unc_session_enter(s) < 0)
+	if (enter_measured(s) < 0)
 		return UNC_ERR_STATE;
-	if (!s->started)
-		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
 	pthread_mutex_lock(&s->lock);
 	if (since_start)
 		*since_start = wall(s)->time;
@@ -491,31 +506,26 @@ void unc_session_forget(struct unc_session *s)
 
 		item->seen = 0;
 		item->complete = item->interval = 0;
-		item->fresh = false;
 	}
 	memset(s->pass, 0, sizeof(s->pass));
-	s->pass[s->units.turn].begun = true;
+	s->begun = (uint64_t)1 << s->units.turn;
 	s->wall = (struct unc_pass){0};
 	s->start_ns = s->since_ns;
 }
 
 int unc_session_reset(struct unc_session *s)
 {
-	int rc = unc_session_enter(s);
+	int rc = enter_measured(s);
 
 	if (rc < 0)
 		return rc;
-	if (!s->started)
-		return unc_fail(&s->error, UNC_ERR_STATE, NOT_STARTED);
 	pthread_mutex_lock(&s->lock);
-	rc = turn_error(s);
-	if (rc == 0 && s->running)
-		rc = unc_session_look(s, UNC_ALL, &s->error);
-	if (rc == 0 && s->running)
+	rc = look_now(s);
+	if (rc == 0 && s->state == UNC_RUNNING)
 		unc_units_lose_unread(&s->units, UNC_ALL);
 	if (rc == 0)
 		unc_session_forget(s);
-	s->turning.anew = rc == 0 && s->running && unc_turning_wanted(s);
+	s->turning.anew = rc == 0 && s->state == UNC_RUNNING && unc_turning_wanted(s);
 	if (s->turning.anew)
 		pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);

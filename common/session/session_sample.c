@@ -163,31 +163,30 @@ static const struct unc_guest sampling = {
 
 int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 {
-	int rc = unc_session_enter(s);
+	const struct unc_session_item *item;
+	int rc = unc_session_enter_idle(s);
 
 	if (rc < 0)
 		return rc;
-	if (s->running)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
 	if (every == 0) {
 		for (size_t i = 0; i < s->units.n_slots; i++)
 			s->units.slot[i].alone = false;
 		s->units.guest = NULL;
 		return 0;
 	}
-	if (id < 0 || (size_t)id >= s->n_items)
-		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
-	if (s->item[id].lacks) {
-		s->error = *s->item[id].lacks;
+	if (!(item = unc_session_find_item(s, id)))
+		return s->error.code;
+	if (item->lacks) {
+		s->error = *item->lacks;
 		return s->error.code;
 	}
-	if (s->item[id].metric >= 0)
+	if (item->metric >= 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID,
 				"an event ends intervals, not a metric");
 	rc = unc_sample_check(s, &s->error);
 	if (rc < 0)
 		return rc;
-	const struct unc_measure *m = &s->measure[s->item[id].measure[0]];
+	const struct unc_measure *m = &s->measure[item->measure[0]];
 	for (uint32_t i = 0; i < m->n_slots; i++) {
 		const struct unc_slot *slot = &s->units.slot[m->slot[i]];
 		unsigned width = unc_slot_width(s->platform->table, slot);
@@ -266,7 +265,7 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 	if ((rc = unc_struct_check(out->size, "unc_overflow", &s->error)) < 0 ||
 	    (n && (rc = unc_struct_check(size, "unc_value", &s->error)) < 0))
 		return rc;
-	if (!s->running || !s->sample)
+	if (s->state != UNC_RUNNING || !s->sample)
 		return unc_fail(&s->error, UNC_ERR_STATE,
 				"the session is not running with an event that ends intervals");
 	pthread_mutex_lock(&s->lock);

@@ -97,7 +97,7 @@ int unc_session_add_each(struct unc_session *s, const char *text, unsigned per, 
 	const unsigned known = UNC_EACH_SOCKET | UNC_EACH_UNIT | UNC_EACH_LACKING;
 	struct unc_checkpoint before = unc_session_checkpoint(s);
 	struct series series = {.n = 0};
-	int rc = unc_session_check_idle(s);
+	int rc = unc_session_enter_idle(s);
 
 	if (rc == 0 && per & ~known)
 		rc = unc_fail(&s->error, UNC_ERR_INVALID, "unknown places 0x%x of a series",
@@ -107,7 +107,7 @@ int unc_session_add_each(struct unc_session *s, const char *text, unsigned per, 
 	if (rc < 0)
 		return rc;
 	unc_error_clear(&s->error);
-	s->started = false; /* what was measured before is not of this set */
+	s->state = UNC_UNMEASURED; /* what was measured before is not of this set */
 	*first = (int)before.items;
 	*n = series.n;
 	return 0;
@@ -137,11 +137,11 @@ static int tell_item(struct unc_session *s, const struct unc_session_item *item,
 
 int unc_session_item(struct unc_session *s, int id, struct unc_item *out)
 {
+	const struct unc_session_item *item;
 	int rc = unc_session_enter(s);
 
 	if (rc < 0 || (rc = unc_struct_check(out->size, "unc_item", &s->error)) < 0)
 		return rc;
-	if (id < 0 || (size_t)id >= s->n_items)
-		return unc_fail(&s->error, UNC_ERR_NOT_FOUND, "the session has no item %d", id);
-	return tell_item(s, &s->item[id], out);
+	item = unc_session_find_item(s, id);
+	return item ? tell_item(s, item, out) : s->error.code;
 }

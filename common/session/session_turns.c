@@ -236,12 +236,10 @@ void unc_turning_turn(struct unc_session *s)
 int unc_session_turns(struct unc_session *s, unsigned ms)
 {
 	struct unc_platform *p = s->platform;
-	int rc = unc_session_enter(s);
+	int rc = ms && !s->turning.ms ? unc_session_enter_idle(s) : unc_session_enter(s);
 
 	if (rc < 0)
 		return rc;
-	if (s->running && ms && !s->turning.ms)
-		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running; stop it first");
 	pthread_mutex_lock(&p->turning.lock);
 	pthread_mutex_lock(&s->lock);
 	s->turning.ms = ms;

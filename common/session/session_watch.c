@@ -68,15 +68,15 @@ static void *watcher(void *user)
 
 	pthread_mutex_lock(&s->lock);
 	look = after(fmin(s->watch_seconds, look_seconds(s)));
-	while (!s->leave) {
+	while (s->watch == UNC_WATCHED) {
 		wait_for(s, &look);
-		if (unc_turning_left(s) == 0 && !s->leave) {
+		if (unc_turning_left(s) == 0 && s->watch == UNC_WATCHED) {
 			pthread_mutex_unlock(&s->lock);
 			unc_turning_turn(s);
 			pthread_mutex_lock(&s->lock);
 		}
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (is_before(&now, &look) || s->leave)
+		if (is_before(&now, &look) || s->watch != UNC_WATCHED)
 			continue;
 		/* A failed look is tried again; the user's next read reports it. */
 		(void)unc_session_look(s, UNC_ALL, NULL);
@@ -94,27 +94,27 @@ int unc_session_watch(struct unc_session *s, struct unc_error *err)
 	/* By what it counts now, and by what: that may not be as before. */
 	if (s->watch_seconds == 0 || s->watch_seconds > look_seconds(s))
 		s->watch_seconds = look_seconds(s);
-	s->leave = false;
+	s->watch = UNC_WATCHED;
 	/* The thread takes no signals: they are the program's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	failed = pthread_create(&s->watcher, NULL, watcher, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (failed)
-		return unc_fail(err, UNC_ERR_MEMORY,
-				"no thread could be made to watch for wraps: %s", strerror(failed));
-	s->watching = true;
-	return 0;
+	if (failed == 0)
+		return 0;
+	s->watch = UNC_UNWATCHED;
+	return unc_fail(err, UNC_ERR_MEMORY, "no thread could be made to watch for wraps: %s",
+			strerror(failed));
 }
 
 void unc_session_unwatch(struct unc_session *s)
 {
-	if (!s->watching)
+	if (s->watch == UNC_UNWATCHED)
 		return;
 	pthread_mutex_lock(&s->lock);
-	s->leave = true;
+	s->watch = UNC_LEAVING;
 	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 	pthread_join(s->watcher, NULL);
-	s->watching = false;
+	s->watch = UNC_UNWATCHED;
 }
