@@ -53,7 +53,6 @@ static int begin(struct unc_session *s)
 	int rc;
 
 	s->turning.error = (struct unc_error){0};
-	s->turning.anew = false;
 	rc = unc_session_program(s, unc_turning_pass(s));
 	if (rc < 0)
 		return rc;
@@ -115,6 +114,26 @@ int unc_session_rotate(struct unc_session *s)
 		unc_session_unwatch(s);
 		s->state = UNC_STOPPED;
 	}
+	return rc;
+}
+
+int unc_session_reset(struct unc_session *s)
+{
+	int rc = unc_session_enter_measured(s);
+
+	if (rc < 0)
+		return rc;
+	unc_turning_hold(s);
+	pthread_mutex_lock(&s->lock);
+	rc = unc_session_look_now(s);
+	if (rc == 0 && s->state == UNC_RUNNING)
+		unc_units_lose_unread(&s->units, UNC_ALL);
+	if (rc == 0)
+		unc_session_forget(s);
+	pthread_mutex_unlock(&s->lock);
+	if (rc == 0)
+		unc_turning_begin_anew(s);
+	unc_turning_go_on(s);
 	return rc;
 }
 
@@ -182,62 +201,57 @@ int unc_session_passes(const struct unc_session *s)
 	return s->n_passes ? (int)s->n_passes : 1;
 }
 
-struct missing_walk {
-	const struct unc_session *s;
-	unc_unit_fn fn;
-	void *user;
-};
-
-static int tell_missing(void *user, uint32_t instance, const struct unc_unit *missing)
+/* How the next unit is told that the item goes without; NULL: there is none. */
+static const struct unc_unit *next_missing(const struct unc_session *s,
+					   const struct unc_session_item *item,
+					   struct unc_item_unit *unit)
 {
-	const struct missing_walk *walk = user;
+	const struct unc_unit *missing = NULL;
 
-	if (!missing)
-		missing = unc_units_doubtful(&walk->s->units, instance);
-	return missing ? walk->fn(walk->user, missing) : 0;
+	while (!missing && unc_session_next_unit(s, item, unit))
+		missing = unit->missing ? unit->missing
+					: unc_units_doubtful(&s->units, unit->instance);
+	return missing;
 }
 
 int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *user)
 {
-	struct missing_walk walk = {s, fn, user};
 	const struct unc_session_item *item;
-	int rc;
+	const struct unc_unit *missing;
+	struct unc_item_unit unit = {0};
+	int rc = 0;
 
 	if (unc_session_enter(s) < 0)
 		return UNC_ERR_STATE;
 	if (!(item = unc_session_find_item(s, id)))
 		return s->error.code;
 	unc_turning_hold(s);
-	rc = unc_session_walk_units(s, item, tell_missing, &walk);
+	while (rc == 0 && (missing = next_missing(s, item, &unit)) != NULL)
+		rc = fn(user, missing);
 	unc_turning_go_on(s);
 	return rc;
 }
 
-struct partial {
-	const struct unc_unit *first;
-	unsigned others;
-};
-
-static int count_missing(void *user, const struct unc_unit *unit)
-{
-	struct partial *partial = user;
-
-	partial->others += partial->first != NULL;
-	partial->first = partial->first ? partial->first : unit;
-	return 0;
-}
-
 const char *unc_session_partial(struct unc_session *s, int id)
 {
-	struct partial partial = {0};
-	char others[32] = "";
+	const struct unc_session_item *item;
+	const struct unc_unit *first;
+	struct unc_item_unit unit = {0};
+	char more[32] = "";
+	unsigned others = 0;
 
-	if (unc_session_missing(s, id, count_missing, &partial) < 0 || !partial.first)
+	if (unc_session_enter(s) < 0 || !(item = unc_session_find_item(s, id)))
 		return "";
-	if (partial.others)
-		snprintf(others, sizeof(others), " and %u more", partial.others);
-	unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s%d (socket %d)%s: %s",
-		 partial.first->type->name, partial.first->index, partial.first->socket, others,
-		 partial.first->reason);
+	unc_turning_hold(s);
+	first = next_missing(s, item, &unit);
+	while (next_missing(s, item, &unit))
+		others++;
+	unc_turning_go_on(s);
+	if (!first)
+		return "";
+	if (others)
+		snprintf(more, sizeof(more), " and %u more", others);
+	unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s%d (socket %d)%s: %s", first->type->name,
+		 first->index, first->socket, more, first->reason);
 	return s->error.text;
 }

@@ -108,7 +108,6 @@ struct unc_turning {
 	uint64_t length_ns;     /* of this turn */
 	uint64_t until_ns;      /* end of this turn, where the session is on duty; else 0 */
 	unsigned turns;         /* that have ended since turns were short */
-	bool anew;              /* it was reset: turns are to be short again */
 	struct unc_error error; /* of a turn: the session counts no more */
 };
 enum { UNC_FIRST_TURN_NS = 2000000 };
@@ -158,10 +157,12 @@ struct unc_session {
 
 /* session_enter.c. A call of a program begins: 0, and no sentence is left of the last one;
  * UNC_ERR_STATE with its sentence: the session belongs to the process that this one was forked
- * from; or it runs, where it must not, or does not, where it must. */
+ * from; or it runs, where it must not, or does not, where it must; or
+ * nothing was measured that could be read. */
 int unc_session_enter(struct unc_session *);
 int unc_session_enter_idle(struct unc_session *);
 int unc_session_enter_running(struct unc_session *);
+int unc_session_enter_measured(struct unc_session *);
 /* The item that a program means; NULL, with the sentence: there is none. */
 struct unc_session_item *unc_session_find_item(struct unc_session *, int id);
 
@@ -177,11 +178,15 @@ struct unc_session_item *unc_session_new_item(struct unc_session *);
 /* An event on its units in one pass. On error the caller rolls back. */
 int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
 			    int aggregate, uint32_t *out);
-/* Units that an item is about: fn(user, instance, missing) once for each; stops at non-zero.
- * missing: how it is told; NULL: it is not. */
-typedef int (*unc_walk_fn)(void *user, uint32_t instance, const struct unc_unit *missing);
-int unc_session_walk_units(const struct unc_session *, const struct unc_session_item *,
-			   unc_walk_fn fn, void *user);
+/* The units that an item is about, each once. */
+struct unc_item_unit {
+	uint32_t instance;
+	const struct unc_unit *missing; /* how it is told; NULL: it is measured */
+	uint32_t measure, at;           /* the next is looked for from here on */
+};
+/* The next, of {0} the first; false: there is none. */
+bool unc_session_next_unit(const struct unc_session *, const struct unc_session_item *,
+			   struct unc_item_unit *);
 int unc_session_no_memory(struct unc_session *);
 
 /* session_add.c. The canonical text of what is named, without its place. */
@@ -194,6 +199,8 @@ int unc_session_add_name(struct unc_session *, const struct unc_name *, const ch
 
 /* session_read.c: one look at the counters. The lock is held. */
 int unc_session_look(struct unc_session *, enum unc_extent, struct unc_error *err);
+/* If it counts; or why it does not any more. */
+int unc_session_look_now(struct unc_session *);
 /* After a verb that has looked at the counters: the time until then is of the running pass. */
 void unc_session_looked(struct unc_session *, enum unc_extent);
 void unc_session_end_interval(struct unc_session *);
@@ -217,9 +224,10 @@ int unc_session_end_pass(struct unc_session *, struct unc_error *err);
 int unc_session_begin_pass(struct unc_session *, unsigned pass, struct unc_error *err);
 
 /* session_turns.c. platform->turning.lock is held: the pass in which the session has to start; it
- * has started; it is about to stop. */
+ * has started; it was reset, and turns are short again; it is about to stop. */
 unsigned unc_turning_pass(const struct unc_session *);
 void unc_turning_join(struct unc_session *);
+void unc_turning_begin_anew(struct unc_session *);
 void unc_turning_leave(struct unc_session *);
 /* The lock of the session is held: ns until its thread has to see to the turns; UINT64_MAX: it has
  * not. */

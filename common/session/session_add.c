@@ -157,21 +157,12 @@ static int check_leads(struct unc_session *s)
 	return 0;
 }
 
-static int count_unit(void *user, uint32_t instance, const struct unc_unit *missing)
-{
-	struct unc_session_item *item = user;
-
-	(void)instance;
-	item->of++;
-	item->units += !missing;
-	return 0;
-}
-
 static int add_item(struct unc_session *s, const struct want *want, size_t n, int metric,
 		    struct unc_expr *expr)
 {
 	struct unc_checkpoint before = unc_session_checkpoint(s);
 	struct unc_session_item *item = unc_session_new_item(s);
+	struct unc_item_unit unit = {0};
 
 	if (!item || !(item->measure = calloc(n + 1, sizeof(*item->measure)))) {
 		unc_session_roll_back(s, before);
@@ -189,7 +180,8 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, in
 	if (n == 0)
 		use_pass(s, item, 0);
 	item->expr = expr;
-	unc_session_walk_units(s, item, count_unit, item);
+	for (; unc_session_next_unit(s, item, &unit); item->of++)
+		item->units += !unit.missing;
 	return 0;
 }
 

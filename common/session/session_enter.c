@@ -31,6 +31,16 @@ int unc_session_enter_running(struct unc_session *s)
 	return rc;
 }
 
+int unc_session_enter_measured(struct unc_session *s)
+{
+	int rc = unc_session_enter(s);
+
+	if (rc == 0 && s->state == UNC_UNMEASURED)
+		rc = unc_fail(&s->error, UNC_ERR_STATE,
+			      "the session was not started, or its start failed");
+	return rc;
+}
+
 struct unc_session_item *unc_session_find_item(struct unc_session *s, int id)
 {
 	if (id >= 0 && (size_t)id < s->n_items)

@@ -407,20 +407,23 @@ static bool told_before(const struct unc_session *s, const struct unc_session_it
 	return false;
 }
 
-int unc_session_walk_units(const struct unc_session *s, const struct unc_session_item *item,
-			   unc_walk_fn fn, void *user)
+bool unc_session_next_unit(const struct unc_session *s, const struct unc_session_item *item,
+			   struct unc_item_unit *unit)
 {
-	int rc = 0;
+	for (; unit->measure < item->n_measures; unit->measure++, unit->at = 0) {
+		const struct unc_measure *m = &s->measure[item->measure[unit->measure]];
 
-	for (uint32_t k = 0; k < item->n_measures && rc == 0; k++) {
-		const struct unc_measure *m = &s->measure[item->measure[k]];
+		while (unit->at < m->n_slots + m->n_missing) {
+			uint32_t i = unit->at++;
+			const struct unc_missing *missing =
+				i < m->n_slots ? NULL : &m->missing[i - m->n_slots];
 
-		for (uint32_t i = 0; i < m->n_slots && rc == 0; i++)
-			if (!told_before(s, item, k, s->units.slot[m->slot[i]].instance, false))
-				rc = fn(user, s->units.slot[m->slot[i]].instance, NULL);
-		for (uint32_t i = 0; i < m->n_missing && rc == 0; i++)
-			if (!told_before(s, item, k, m->missing[i].instance, true))
-				rc = fn(user, m->missing[i].instance, told(s, &m->missing[i]));
+			unit->instance =
+				missing ? missing->instance : s->units.slot[m->slot[i]].instance;
+			unit->missing = missing ? told(s, missing) : NULL;
+			if (!told_before(s, item, unit->measure, unit->instance, missing != NULL))
+				return true;
+		}
 	}
-	return rc;
+	return false;
 }

@@ -45,38 +45,21 @@ static void find_waits(struct unc_session *s)
 	}
 }
 
-static int count_doubtful(void *user, uint32_t instance, const struct unc_unit *missing)
-{
-	struct unc_session *s = ((void **)user)[0];
-	struct unc_session_item *item = ((void **)user)[1];
-
-	item->doubtful += !missing && unc_units_doubtful(&s->units, instance);
-	return 0;
-}
-
-static int lose_doubtful(void *user, uint32_t instance, const struct unc_unit *missing)
-{
-	struct unc_session *s = user;
-
-	if (!missing)
-		unc_units_lose_all(&s->units, instance);
-	return 0;
-}
-
 /* A sum without doubtful units is partial; one of nothing else is none. */
-static void mark_items(struct unc_session *s)
+static void mark_item(struct unc_session *s, struct unc_session_item *item)
 {
-	for (size_t k = 0; k < s->n_items; k++) {
-		struct unc_session_item *item = &s->item[k];
-		void *user[] = {s, item};
+	struct unc_item_unit unit = {0};
 
-		item->doubtful = 0;
-		unc_session_walk_units(s, item, count_doubtful, user);
-		if (item->doubtful == 0 || item->doubtful < item->units)
-			continue;
-		item->doubtful = 0;
-		unc_session_walk_units(s, item, lose_doubtful, s);
-	}
+	item->doubtful = 0;
+	while (unc_session_next_unit(s, item, &unit))
+		item->doubtful += !unit.missing && unc_units_doubtful(&s->units, unit.instance);
+	if (item->doubtful == 0 || item->doubtful < item->units)
+		return;
+	item->doubtful = 0;
+	unit = (struct unc_item_unit){0};
+	while (unc_session_next_unit(s, item, &unit))
+		if (!unit.missing)
+			unc_units_lose_all(&s->units, unit.instance);
 }
 
 /* Values from which the first interval counts. */
@@ -112,8 +95,8 @@ static int begin_turn(struct unc_session *s, enum unc_extent extent, struct unc_
 		rc = unc_units_start(&s->units, extent, err);
 	if (rc == 0 && extent == UNC_ALL)
 		find_waits(s);
-	if (rc == 0 && s->units.n_doubtful != doubtful)
-		mark_items(s);
+	for (size_t i = 0; i < s->n_items && rc == 0 && s->units.n_doubtful != doubtful; i++)
+		mark_item(s, &s->item[i]);
 	if (rc == 0)
 		rc = take_base(s, extent, err);
 	if (rc < 0)

@@ -441,19 +441,7 @@ static int turn_error(struct unc_session *s)
 	return s->turning.error.code;
 }
 
-/* A call begins that is about what was measured. */
-static int enter_measured(struct unc_session *s)
-{
-	int rc = unc_session_enter(s);
-
-	if (rc == 0 && s->state == UNC_UNMEASURED)
-		rc = unc_fail(&s->error, UNC_ERR_STATE,
-			      "the session was not started, or its start failed");
-	return rc;
-}
-
-/* What the counters hold now, if they count. */
-static int look_now(struct unc_session *s)
+int unc_session_look_now(struct unc_session *s)
 {
 	int rc = turn_error(s);
 
@@ -462,7 +450,7 @@ static int look_now(struct unc_session *s)
 
 int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
 {
-	int rc = enter_measured(s);
+	int rc = unc_session_enter_measured(s);
 
 	if (rc == 0 && n)
 		rc = unc_struct_check(size, "unc_value", &s->error);
@@ -470,7 +458,7 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 		return rc;
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
-	rc = look_now(s);
+	rc = unc_session_look_now(s);
 	if (rc == 0 && s->state == UNC_RUNNING)
 		rc = unc_units_check_due(&s->units, &s->error);
 	if (rc == 0 && s->state != UNC_ENDED)
@@ -485,7 +473,7 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 
 int unc_session_time(struct unc_session *s, double *since_start, double *interval)
 {
-	if (enter_measured(s) < 0)
+	if (unc_session_enter_measured(s) < 0)
 		return UNC_ERR_STATE;
 	pthread_mutex_lock(&s->lock);
 	if (since_start)
@@ -511,23 +499,4 @@ void unc_session_forget(struct unc_session *s)
 	s->begun = (uint64_t)1 << s->units.turn;
 	s->wall = (struct unc_pass){0};
 	s->start_ns = s->since_ns;
-}
-
-int unc_session_reset(struct unc_session *s)
-{
-	int rc = enter_measured(s);
-
-	if (rc < 0)
-		return rc;
-	pthread_mutex_lock(&s->lock);
-	rc = look_now(s);
-	if (rc == 0 && s->state == UNC_RUNNING)
-		unc_units_lose_unread(&s->units, UNC_ALL);
-	if (rc == 0)
-		unc_session_forget(s);
-	s->turning.anew = rc == 0 && s->state == UNC_RUNNING && unc_turning_wanted(s);
-	if (s->turning.anew)
-		pthread_cond_signal(&s->wake);
-	pthread_mutex_unlock(&s->lock);
-	return rc;
 }

@@ -80,11 +80,15 @@ static uint64_t limited(uint64_t length, uint64_t longest)
 	return length < longest ? length : longest;
 }
 
-/* The turn that goes on is the first again, and as short. */
-static void begin_anew(struct unc_session *first)
+/* The turn that goes on is the first again, and as short, of all that turn with the session. */
+void unc_turning_begin_anew(struct unc_session *s)
 {
-	uint64_t length = limited(UNC_FIRST_TURN_NS, longest_turn(first));
+	struct unc_session *first = member(s->turning.group, s->platform->turning.first);
+	uint64_t length;
 
+	if (!s->turning.group)
+		return;
+	length = limited(UNC_FIRST_TURN_NS, longest_turn(first));
 	for (struct unc_session *m = first; m; m = member(first->turning.group, m->turning.next)) {
 		pthread_mutex_lock(&m->lock);
 		m->turning.length_ns = length;
@@ -142,7 +146,7 @@ void unc_turning_join(struct unc_session *s)
 	*link = s;
 	s->turning.next = NULL;
 	s->turning.group = partner ? partner->turning.group : ++s->platform->turning.groups;
-	begin_anew(member(s->turning.group, s->platform->turning.first));
+	unc_turning_begin_anew(s);
 }
 
 void unc_turning_leave(struct unc_session *s)
@@ -153,7 +157,7 @@ void unc_turning_leave(struct unc_session *s)
 
 /* ---- a turn */
 
-static uint64_t until_end(const struct unc_session *s)
+uint64_t unc_turning_left(const struct unc_session *s)
 {
 	uint64_t until = s->turning.until_ns, ns;
 
@@ -161,11 +165,6 @@ static uint64_t until_end(const struct unc_session *s)
 		return UINT64_MAX;
 	ns = time_of(s);
 	return until > ns ? until - ns : 0;
-}
-
-uint64_t unc_turning_left(const struct unc_session *s)
-{
-	return s->turning.anew ? 0 : until_end(s);
 }
 
 /* What came of a step of the turn of a session. */
@@ -217,16 +216,9 @@ static void end_turn(struct unc_session *first)
 void unc_turning_turn(struct unc_session *s)
 {
 	struct unc_turns *turns = &s->platform->turning;
-	bool anew;
 
 	pthread_mutex_lock(&turns->lock);
-	pthread_mutex_lock(&s->lock);
-	anew = s->turning.anew;
-	s->turning.anew = false;
-	pthread_mutex_unlock(&s->lock);
-	if (anew && s->turning.group)
-		begin_anew(member(s->turning.group, turns->first));
-	else if (until_end(s) == 0)
+	if (unc_turning_left(s) == 0)
 		end_turn(s);
 	pthread_mutex_unlock(&turns->lock);
 }
