@@ -46,10 +46,11 @@ static int find_metric(const struct unc_table *t, const char *text, size_t *inde
 	return 0;
 }
 
-int unc_describe_item(struct unc_platform *p, const struct unc_name *name, struct unc_item *out,
-		      struct unc_error *err)
+int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const char *text,
+		      struct unc_item *out, struct unc_error *err)
 {
 	const struct unc_table *t = p->table;
+	struct unc_name all = *name;
 	bool is_event = name->metric < 0;
 	uint16_t type = is_event ? t->event[name->spec.event].type : t->metric[name->metric].type;
 
@@ -61,6 +62,10 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, struc
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	if (type != UNC_NONE)
 		out->units_of = unc_type_name(t, unc_type_pool(t, type));
+	all.spec.socket = all.spec.index = -1;
+	if (unc_name_format(t, name, out->name, sizeof(out->name)) < 0 ||
+	    unc_name_format(t, &all, out->base, sizeof(out->base)) < 0)
+		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
 	return 0;
 }
 
@@ -74,12 +79,8 @@ static int find_item(struct unc_platform *p, const char *text, struct unc_item *
 
 	if (rc < 0 || (rc = unc_name_parse(t, text, &name, err)) < 0 ||
 	    (p->access && (rc = unc_name_check(&name, text, p->topology.n_sockets, err)) < 0) ||
-	    (rc = unc_describe_item(p, &name, &found, err)) < 0)
+	    (rc = unc_describe_item(p, &name, text, &found, err)) < 0)
 		return rc;
-	rc = unc_name_format(t, &name, found.name, sizeof(found.name));
-	name.spec.socket = name.spec.index = -1;
-	if (rc < 0 || unc_name_format(t, &name, found.base, sizeof(found.base)) < 0)
-		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
 	unc_struct_out(out, out->size, &found, sizeof(found));
 	return 0;
 }

@@ -109,10 +109,10 @@ void unc_describe_free(struct unc_platform *);
 const struct unc_field *unc_describe_field(const struct unc_platform *, uint16_t field,
 					   bool needed);
 
-/* find.c: what is named, but for its texts, which the caller has. */
+/* find.c: what is named in a text. */
 struct unc_name;
-int unc_describe_item(struct unc_platform *, const struct unc_name *, struct unc_item *out,
-		      struct unc_error *);
+int unc_describe_item(struct unc_platform *, const struct unc_name *, const char *text,
+		      struct unc_item *out, struct unc_error *);
 /* Whether this machine has a unit that can count it; else UNC_ERR_UNAVAILABLE. */
 int unc_describe_counts(const struct unc_platform *, const struct unc_code *, struct unc_error *);
 /* groups.c */

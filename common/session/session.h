@@ -60,23 +60,20 @@ struct unc_measure {
 };
 
 struct unc_session_item {
-	int metric;     /* index into table->metric, -1 for an event: */
-	uint16_t event; /* index into table->event */
-	int socket, index;
-	char *name, *base; /* canonical text; the same without socket and index */
+	struct unc_item *what; /* as it is told */
 	struct unc_error
 		*lacks;    /* why it cannot be counted there: it has no measures; NULL: it can */
 	uint32_t *measure; /* one for an event; one for each reference of a formula */
 	uint32_t n_measures;
-	struct unc_expr *expr;
-	double memory_peak; /* for the formula */
-	unsigned units, of; /* that are measured, that it is about */
-	unsigned doubtful;  /* of the first: they may be frozen */
-	uint64_t passes;    /* bit i: pass i is part of it */
-	uint64_t waits;     /* of these, those that it is not measured in always */
-	uint64_t seen;      /* of these, those that were measured in the interval that goes on */
-	double complete;    /* wall time when it was */
-	double interval;    /* its last interval: from complete to complete, seconds */
+	struct unc_expr *expr; /* NULL: it is an event */
+	double memory_peak;    /* for the formula */
+	unsigned units, of;    /* that are measured, that it is about */
+	unsigned doubtful;     /* of the first: they may be frozen */
+	uint64_t passes;       /* bit i: pass i is part of it */
+	uint64_t waits;        /* of these, those that it is not measured in always */
+	uint64_t seen;         /* of these, those that were measured in the interval that goes on */
+	double complete;       /* wall time when it was */
+	double interval;       /* its last interval: from complete to complete, seconds */
 	unsigned last_pass;
 };
 
@@ -189,12 +186,9 @@ bool unc_session_next_unit(const struct unc_session *, const struct unc_session_
 			   struct unc_item_unit *);
 int unc_session_no_memory(struct unc_session *);
 
-/* session_add.c. The canonical text of what is named, without its place. */
-int unc_session_base(struct unc_session *, const struct unc_name *, const char *text,
-		     char base[UNC_SPEC_MAX]);
-/* What is named, as an item; base: its text without a place. Where it cannot be counted (lacks, not
- * NULL) it is there all the same. On error the session is as before. */
-int unc_session_add_name(struct unc_session *, const struct unc_name *, const char *base,
+/* session_add.c. What is named in a text, as an item. Where it cannot be counted (lacks, not NULL)
+ * it is there all the same. On error the session is as before. */
+int unc_session_add_name(struct unc_session *, const struct unc_name *, const char *text,
 			 const struct unc_error *lacks);
 
 /* session_read.c: one look at the counters. The lock is held. */

@@ -121,7 +121,7 @@ static bool may_show(const struct unc_session *s, const struct unc_measure *foll
 
 static bool is_event(const struct unc_session_item *item)
 {
-	return item->metric < 0 && !item->lacks;
+	return !item->expr && !item->lacks;
 }
 
 /* An event that shows what another counts needs exactly one such beside it, whatever the passes. In
@@ -157,8 +157,7 @@ static int check_leads(struct unc_session *s)
 	return 0;
 }
 
-static int add_item(struct unc_session *s, const struct want *want, size_t n, int metric,
-		    struct unc_expr *expr)
+static int add_item(struct unc_session *s, const struct want *want, size_t n, struct unc_expr *expr)
 {
 	struct unc_checkpoint before = unc_session_checkpoint(s);
 	struct unc_session_item *item = unc_session_new_item(s);
@@ -168,10 +167,9 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, in
 		unc_session_roll_back(s, before);
 		return unc_session_no_memory(s);
 	}
-	item->metric = metric;
 	item->n_measures = (uint32_t)n;
 	int rc = n ? fit(s, want, n, item, item->measure) : 0;
-	if (rc == 0 && metric < 0)
+	if (rc == 0 && !expr)
 		rc = check_leads(s);
 	if (rc < 0) {
 		unc_session_roll_back(s, before);
@@ -192,7 +190,7 @@ static int add_event(struct unc_session *s, const struct unc_spec *spec)
 	int rc = unc_spec_encode(s->platform->table, spec, 0, unc_platform_nodes(s->platform),
 				 &code, &s->error);
 
-	return rc < 0 ? rc : add_item(s, &want, 1, -1, NULL);
+	return rc < 0 ? rc : add_item(s, &want, 1, NULL);
 }
 
 /* ---- metrics */
@@ -254,7 +252,7 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 		rc = wants_of(s, expr, name, want);
 	if (rc == 0 && (unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK) && s->platform->access)
 		rc = unc_peak_of(s->platform, name->spec.socket, &peak, &s->error);
-	if (rc == 0 && (rc = add_item(s, want, n, name->metric, expr)) == 0)
+	if (rc == 0 && (rc = add_item(s, want, n, expr)) == 0)
 		s->item[s->n_items - 1].memory_peak = peak;
 	free(want);
 	if (rc < 0) {
@@ -265,23 +263,6 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 }
 
 /* ---- both */
-
-/* What is told of the item that was added last. */
-static int note_name(struct unc_session *s, const struct unc_name *name, const char *text,
-		     const char *base)
-{
-	struct unc_session_item *item = &s->item[s->n_items - 1];
-
-	item->name = strdup(text);
-	item->base = strdup(base);
-	if (!item->name || !item->base)
-		return unc_session_no_memory(s);
-	item->metric = name->metric;
-	item->event = name->metric < 0 ? name->spec.event : 0;
-	item->socket = name->spec.socket;
-	item->index = name->spec.index;
-	return 0;
-}
 
 static int add_lacking(struct unc_session *s, const struct unc_error *lacks)
 {
@@ -303,55 +284,24 @@ static int add_counted(struct unc_session *s, const struct unc_name *name, const
 	return name->metric < 0 ? add_event(s, &name->spec) : add_metric(s, name, text);
 }
 
-int unc_session_add_name(struct unc_session *s, const struct unc_name *name, const char *base,
+int unc_session_add_name(struct unc_session *s, const struct unc_name *name, const char *text,
 			 const struct unc_error *lacks)
 {
 	struct unc_checkpoint before = unc_session_checkpoint(s);
-	char text[UNC_SPEC_MAX];
+	struct unc_item *what = calloc(1, sizeof(*what));
 	int rc;
 
-	if (unc_name_format(s->platform->table, name, text, sizeof(text)) < 0)
-		return unc_fail(&s->error, UNC_ERR_INVALID, "%s: the canonical text is too long",
-				base);
-	rc = lacks ? add_lacking(s, lacks) : add_counted(s, name, text);
+	if (!what)
+		return unc_session_no_memory(s);
+	rc = unc_describe_item(s->platform, name, text, what, &s->error);
 	if (rc == 0)
-		rc = note_name(s, name, text, base);
-	if (rc < 0)
+		rc = lacks ? add_lacking(s, lacks) : add_counted(s, name, what->name);
+	if (rc < 0) {
+		free(what);
 		unc_session_roll_back(s, before);
-	return rc;
-}
-
-int unc_session_base(struct unc_session *s, const struct unc_name *name, const char *text,
-		     char base[UNC_SPEC_MAX])
-{
-	struct unc_name all = *name;
-
-	all.spec.socket = all.spec.index = -1;
-	if (unc_name_format(s->platform->table, &all, base, UNC_SPEC_MAX) < 0)
-		return unc_fail(&s->error, UNC_ERR_INVALID, "%s: the canonical text is too long",
-				text);
-	return 0;
-}
-
-int unc_session_add_at(struct unc_session *s, const char *text, const struct unc_target *target,
-		       int *id)
-{
-	const struct unc_table *t = s->platform->table;
-	char base[UNC_SPEC_MAX];
-	struct unc_name name;
-	int rc = unc_session_enter_idle(s);
-
-	if (rc < 0 || (rc = unc_name_parse(t, text, &name, &s->error)) < 0 ||
-	    (rc = unc_name_move(t, text, target, &name, &s->error)) < 0 ||
-	    (rc = unc_session_base(s, &name, text, base)) < 0 ||
-	    (rc = unc_session_add_name(s, &name, base, NULL)) < 0)
 		return rc;
-	s->state = UNC_UNMEASURED; /* what was measured before is not of this set */
-	*id = (int)(s->n_items - 1);
+	}
+	what->error = lacks ? lacks->code : 0;
+	s->item[s->n_items - 1].what = what;
 	return 0;
-}
-
-int unc_session_add(struct unc_session *s, const char *text, int *id)
-{
-	return unc_session_add_at(s, text, NULL, id);
 }

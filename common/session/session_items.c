@@ -23,8 +23,7 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 
 		unc_expr_free(item->expr);
 		free(item->measure);
-		free(item->name);
-		free(item->base);
+		free(item->what);
 		free(item->lacks);
 	}
 	while (s->n_measures > c.measures) {
@@ -83,7 +82,7 @@ struct unc_session_item *unc_session_new_item(struct unc_session *s)
 	if (!larger)
 		return NULL;
 	s->item = larger;
-	s->item[s->n_items] = (struct unc_session_item){.metric = -1};
+	s->item[s->n_items] = (struct unc_session_item){0};
 	return &s->item[s->n_items++];
 }
 

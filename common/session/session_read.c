@@ -360,7 +360,7 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 	    measured(s, item, false) <= 0)
 		return;
 	set_times(s, item, v);
-	if (item->metric < 0) {
+	if (!item->expr) {
 		const struct unc_measure *m = &s->measure[item->measure[0]];
 
 		v->count = aggregate(s, m, all_time(s, item, false), false, &v->value);
@@ -412,7 +412,7 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		unc_slot_idle(&s->units, slot, &s->error);
 	else if (unmeasured(s, item, measured(s, item, true)))
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
-	else if (item->metric >= 0) {
+	else if (item->expr) {
 		vars = fill(s, item, false);
 		why = unc_expr_eval(item->expr, s->scratch, &vars, &value);
 		unc_fail(&s->error, UNC_ERR_RANGE, "%s", why ? why : "");

@@ -180,7 +180,7 @@ int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 		s->error = *item->lacks;
 		return s->error.code;
 	}
-	if (item->metric >= 0)
+	if (item->expr)
 		return unc_fail(&s->error, UNC_ERR_INVALID,
 				"an event ends intervals, not a metric");
 	rc = unc_sample_check(s, &s->error);

@@ -8,7 +8,7 @@
 /* What is being added, and what came of it. */
 struct series {
 	struct unc_name name;
-	char base[UNC_SPEC_MAX];
+	struct unc_item what;
 	size_t n, counted;
 	struct unc_error lacks; /* the first place where it cannot be counted */
 };
@@ -22,13 +22,13 @@ static int add_place(struct unc_session *s, struct series *series, int socket, i
 
 	there.spec.socket = socket;
 	there.spec.index = index;
-	rc = unc_session_add_name(s, &there, series->base, NULL);
+	rc = unc_session_add_name(s, &there, series->what.base, NULL);
 	series->counted += rc == 0;
 	if (rc == UNC_ERR_UNAVAILABLE || rc == UNC_ERR_RANGE) {
 		lacks = s->error;
 		if (!series->lacks.code)
 			series->lacks = lacks;
-		rc = unc_session_add_name(s, &there, series->base, &lacks);
+		rc = unc_session_add_name(s, &there, series->what.base, &lacks);
 	}
 	series->n += rc == 0;
 	return rc;
@@ -62,26 +62,28 @@ static int add_units(struct unc_session *s, struct series *series, const char *u
 static int add_places(struct unc_session *s, struct series *series, unsigned per)
 {
 	const struct unc_spec *at = &series->name.spec;
-	struct unc_item what = {0};
-	int rc = unc_describe_item(s->platform, &series->name, &what, &s->error);
+	int rc = 0;
 
-	if (rc < 0)
-		return rc;
-	if (what.metric && !what.metric->available)
+	if (series->what.metric && !series->what.metric->available)
 		per &= ~(unsigned)UNC_EACH_UNIT;
-	if (per & UNC_EACH_UNIT && what.units_of)
-		rc = add_units(s, series, what.units_of);
+	if (per & UNC_EACH_UNIT && series->what.units_of)
+		rc = add_units(s, series, series->what.units_of);
 	else if (per & (UNC_EACH_UNIT | UNC_EACH_SOCKET))
 		rc = add_sockets(s, series);
 	return rc || series->n ? rc : add_place(s, series, at->socket, at->index);
 }
 
-static int add_series(struct unc_session *s, const char *text, unsigned per, struct series *series)
+/* What a text names: where that or the program says, or at each place that is asked for. */
+static int add_series(struct unc_session *s, const char *text, const struct unc_target *target,
+		      unsigned per, struct series *series)
 {
-	int rc = unc_name_parse(s->platform->table, text, &series->name, &s->error);
+	const struct unc_table *t = s->platform->table;
+	int rc = unc_name_parse(t, text, &series->name, &s->error);
 
 	if (rc == 0)
-		rc = unc_session_base(s, &series->name, text, series->base);
+		rc = unc_name_move(t, text, target, &series->name, &s->error);
+	if (rc == 0)
+		rc = unc_describe_item(s->platform, &series->name, text, &series->what, &s->error);
 	if (rc == 0)
 		rc = add_places(s, series, per);
 	if (rc == 0 && series->counted == 0 && !(per & UNC_EACH_LACKING)) {
@@ -91,21 +93,18 @@ static int add_series(struct unc_session *s, const char *text, unsigned per, str
 	return rc;
 }
 
-int unc_session_add_each(struct unc_session *s, const char *text, unsigned per, int *first,
-			 size_t *n)
+/* All of it, or nothing. */
+static int add(struct unc_session *s, const char *text, const struct unc_target *target,
+	       unsigned per, int *first, size_t *n)
 {
-	const unsigned known = UNC_EACH_SOCKET | UNC_EACH_UNIT | UNC_EACH_LACKING;
 	struct unc_checkpoint before = unc_session_checkpoint(s);
 	struct series series = {.n = 0};
-	int rc = unc_session_enter_idle(s);
+	int rc = add_series(s, text, target, per, &series);
 
-	if (rc == 0 && per & ~known)
-		rc = unc_fail(&s->error, UNC_ERR_INVALID, "unknown places 0x%x of a series",
-			      per & ~known);
-	if (rc == 0 && (rc = add_series(s, text, per, &series)) < 0)
+	if (rc < 0) {
 		unc_session_roll_back(s, before);
-	if (rc < 0)
 		return rc;
+	}
 	unc_error_clear(&s->error);
 	s->state = UNC_UNMEASURED; /* what was measured before is not of this set */
 	*first = (int)before.items;
@@ -113,35 +112,46 @@ int unc_session_add_each(struct unc_session *s, const char *text, unsigned per, 
 	return 0;
 }
 
-/* ---- what an item is */
-
-static int tell_item(struct unc_session *s, const struct unc_session_item *item,
-		     struct unc_item *out)
+int unc_session_add_each(struct unc_session *s, const char *text, unsigned per, int *first,
+			 size_t *n)
 {
-	struct unc_name name = {.metric = item->metric};
-	struct unc_item told = {.size = out->size};
-	int rc;
+	const unsigned known = UNC_EACH_SOCKET | UNC_EACH_UNIT | UNC_EACH_LACKING;
+	int rc = unc_session_enter_idle(s);
 
-	name.spec.event = item->event;
-	name.spec.socket = item->socket;
-	name.spec.index = item->index;
-	rc = unc_describe_item(s->platform, &name, &told, &s->error);
-	if (rc < 0)
-		return rc;
-	told.error = item->lacks ? item->lacks->code : 0;
-	memcpy(told.name, item->name, strlen(item->name) + 1);
-	memcpy(told.base, item->base, strlen(item->base) + 1);
-	unc_struct_out(out, out->size, &told, sizeof(told));
-	return 0;
+	if (rc == 0 && per & ~known)
+		rc = unc_fail(&s->error, UNC_ERR_INVALID, "unknown places 0x%x of a series",
+			      per & ~known);
+	return rc < 0 ? rc : add(s, text, NULL, per, first, n);
 }
+
+int unc_session_add_at(struct unc_session *s, const char *text, const struct unc_target *target,
+		       int *id)
+{
+	int rc = unc_session_enter_idle(s);
+	size_t n;
+
+	return rc < 0 ? rc : add(s, text, target, 0, id, &n);
+}
+
+int unc_session_add(struct unc_session *s, const char *text, int *id)
+{
+	return unc_session_add_at(s, text, NULL, id);
+}
+
+/* ---- what an item is */
 
 int unc_session_item(struct unc_session *s, int id, struct unc_item *out)
 {
 	const struct unc_session_item *item;
+	struct unc_item told;
 	int rc = unc_session_enter(s);
 
 	if (rc < 0 || (rc = unc_struct_check(out->size, "unc_item", &s->error)) < 0)
 		return rc;
-	item = unc_session_find_item(s, id);
-	return item ? tell_item(s, item, out) : s->error.code;
+	if (!(item = unc_session_find_item(s, id)))
+		return s->error.code;
+	told = *item->what;
+	told.size = out->size;
+	unc_struct_out(out, out->size, &told, sizeof(told));
+	return 0;
 }

@@ -58,16 +58,14 @@ static uint64_t status_bit(const struct unc_session *s, const struct unc_trigger
  * counted a second, or compared with the time, would be too small. */
 static int check_times(const struct unc_session *s, struct unc_error *err)
 {
-	const struct unc_table *t = s->platform->table;
-
 	for (size_t i = 0; i < s->n_items; i++) {
 		const struct unc_session_item *item = &s->item[i];
 
-		if (item->metric >= 0 && unc_expr_uses(item->expr) & (UNC_EXPR_TIME | UNC_EXPR_TSC))
+		if (item->expr && unc_expr_uses(item->expr) & (UNC_EXPR_TIME | UNC_EXPR_TSC))
 			return unc_fail(err, UNC_ERR_INVALID,
 					"%s is about time, and frozen counters stand still for a "
 					"part of it: ask for counts, or sample without a freeze",
-					unc_tbl_str(t, t->metric[item->metric].name));
+					item->what->metric->name);
 	}
 	return 0;
 }
