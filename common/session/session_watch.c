@@ -7,6 +7,8 @@
 
 #include "session/session.h"
 
+enum { SECOND = 1000000000 }; /* ns */
+
 /*
  * How often to look in: often enough for the fastest counter of the session not to wrap, and for
  * one that is cleared in the middle of its range to go back by more than it can have counted
@@ -25,62 +27,55 @@ static double look_seconds(const struct unc_session *s)
 			continue;
 		if (slot->mask) /* it may be narrower than the table says */
 			range = fmin(range, (double)slot->mask + 1);
-		least = fmin(least, range / unc_slot_most(slot, 1000000000));
+		least = fmin(least, range / unc_slot_most(slot, SECOND));
 	}
 	return least / 16;
 }
 
-/* So many seconds from now. */
-static struct timespec after(double seconds)
+/* Of the clock that the condition waits by. */
+static uint64_t now_ns(void)
 {
 	struct timespec t;
-	double whole = floor(seconds);
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += (time_t)whole;
-	t.tv_nsec += (long)((seconds - whole) * 1e9);
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_nsec -= 1000000000;
-		t.tv_sec++;
-	}
-	return t;
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-static bool is_before(const struct timespec *a, const struct timespec *b)
+static uint64_t next_look(const struct unc_session *s)
 {
-	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+	return now_ns() + (uint64_t)(fmin(s->watch_seconds, look_seconds(s)) * SECOND);
 }
 
 /* Waits for something to do until the next look is due: the turn of the next pass, or an end. */
-static void wait_for(struct unc_session *s, const struct timespec *look)
+static void wait_for(struct unc_session *s, uint64_t look)
 {
-	uint64_t left = unc_turning_left(s);
-	struct timespec turn = after(fmin((double)left * 1e-9, 1e6));
+	uint64_t left = unc_turning_left(s), now = now_ns();
+	uint64_t until = now < look && left < look - now ? now + left : look;
+	struct timespec t = {(time_t)(until / SECOND), (long)(until % SECOND)};
 
 	if (left)
-		pthread_cond_timedwait(&s->wake, &s->lock, is_before(&turn, look) ? &turn : look);
+		pthread_cond_timedwait(&s->wake, &s->lock, &t);
 }
 
 static void *watcher(void *user)
 {
 	struct unc_session *s = user;
-	struct timespec look, now;
+	uint64_t look;
 
 	pthread_mutex_lock(&s->lock);
-	look = after(fmin(s->watch_seconds, look_seconds(s)));
+	look = next_look(s);
 	while (s->watch == UNC_WATCHED) {
-		wait_for(s, &look);
+		wait_for(s, look);
 		if (unc_turning_left(s) == 0 && s->watch == UNC_WATCHED) {
 			pthread_mutex_unlock(&s->lock);
 			unc_turning_turn(s);
 			pthread_mutex_lock(&s->lock);
 		}
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (is_before(&now, &look) || s->watch != UNC_WATCHED)
+		if (now_ns() < look || s->watch != UNC_WATCHED)
 			continue;
 		/* A failed look is tried again; the user's next read reports it. */
 		(void)unc_session_look(s, UNC_ALL, NULL);
-		look = after(fmin(s->watch_seconds, look_seconds(s)));
+		look = next_look(s);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
