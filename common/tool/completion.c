@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completion of command lines: all that shells ask for comes from the tables of commands and
  * options, and from those of the library. */
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,79 +276,44 @@ static void offer_options(struct completion *c)
 	}
 }
 
-/* The option that a word is, and in *value what stands in the same word; NULL: it is none. Of
- * letters in one word the last one, or the first that takes a value. */
-static const struct option_row *option_of(const struct completion *c, const char *word,
-					  const char **value)
+/* Notes the options of n words, the first of which is a name. Returns the last; *value: its value,
+ * NULL if that is missing or it takes none. */
+static const struct option_row *take_options(struct completion *c, size_t n, char **words,
+					     const char **value)
 {
-	const struct option_row *row = NULL, *found = NULL;
-	size_t n = strcspn(word, "=");
+	const struct option_row *row, *last = NULL;
+	int opt;
 
 	*value = NULL;
-	if (strncmp(word, "--", 2) == 0) {
-		while ((row = option_next(c->command, row)) != NULL)
-			if (strlen(row->name) == n - 2 && strncmp(row->name, word + 2, n - 2) == 0)
-				found = row;
-		*value = word[n] ? word + n + 1 : NULL;
-		return found;
+	optind = 0; /* begins anew */
+	while ((opt = option_read(c->command, (int)n, words, &row)) != -1) {
+		last = row;
+		*value = optarg;
+		if (row && opt != ':')
+			option_take(&c->args, row, optarg);
 	}
-	for (const char *p = word + 1; *p && !(found && found->value); p++)
-		for (found = NULL, row = NULL; (row = option_next(c->command, row)) != NULL;)
-			if (row->letter == *p) {
-				found = row;
-				*value = p[1] && row->value ? p + 1 : NULL;
-			}
-	return found;
-}
-
-/* The words of a command before the last. The option that the last one is the value of; NULL: of
- * none. *command: the word from which on they are a command of its own. *options: there may be more
- * of these. */
-static const struct option_row *take_words(struct completion *c, size_t n, char *const *words,
-					   size_t *command, bool *options)
-{
-	const struct option_row *waiting = NULL, *row; /* for its value */
-	const char *value;
-
-	for (size_t i = 1; i + 1 < n; i++) {
-		if (waiting) {
-			option_take(&c->args, waiting, words[i]);
-			waiting = NULL;
-		} else if (*options && strcmp(words[i], "--") == 0) {
-			*options = false;
-		} else if (*options && words[i][0] == '-' && words[i][1]) {
-			row = option_of(c, words[i], &value);
-			if (row && row->value && value)
-				option_take(&c->args, row, value);
-			else if (row && row->value)
-				waiting = row;
-		} else if (c->command->runs_command) {
-			*command = i;
-			return NULL;
-		} else if (!c->first) {
-			c->first = words[i];
-		}
-	}
-	return waiting;
+	return last;
 }
 
 /* The last of the words of a command. */
-static void complete_words(struct completion *c, size_t n, char *const *words)
+static void complete_words(struct completion *c, size_t n, char **words)
 {
-	size_t command = n - 1;
-	bool options = true;
-	const struct option_row *row = take_words(c, n, words, &command, &options);
-	const char *value = words[n - 1];
+	char *alone[] = {words[0], words[n - 1], NULL};
+	const char *value;
+	const struct option_row *row = take_options(c, n - 1, words, &value);
+	size_t first = (size_t)optind; /* behind the options */
+	bool options = words[first - 1] == value || strcmp(words[first - 1], "--") != 0;
 
 	c->word = c->wanted = words[n - 1];
-	if (row) {
+	c->first = first < n - 1 ? words[first] : NULL;
+	options &= c->word[0] == '-';
+	if (row && row->value && !value) {
 		offer_kind(c, row->value);
-	} else if (command < n - 1 ||
-		   (c->command->runs_command && !(options && c->word[0] == '-'))) {
-		printf(":command %zu\n", command);
-	} else if (!options || c->word[0] != '-') {
+	} else if (c->command->runs_command && (c->first || !options)) {
+		printf(":command %zu\n", first);
+	} else if (!options) {
 		offer_kind(c, c->command->words);
-	} else if ((row = option_of(c, c->word, &value)) != NULL && row->value && value) {
+	} else if ((row = take_options(c, 2, alone, &value)) != NULL && value) {
 		c->wanted = value;
 		offer_kind(c, row->value);
 	} else {
@@ -355,17 +321,18 @@ static void complete_words(struct completion *c, size_t n, char *const *words)
 	}
 }
 
-void complete(const struct command *commands, size_t n, char *const *words)
+void complete(const struct command *commands, size_t n, char **words)
 {
-	const char *first = n ? words[0] : "";
-	struct completion c = {.commands = commands, .word = first, .wanted = first};
+	struct completion c = {.commands = commands, .word = "", .wanted = ""};
 
 	if (n <= 1) {
+		if (n)
+			c.word = c.wanted = words[0];
 		offer_commands(&c);
 		return;
 	}
 	for (const struct command *k = commands; k->name; k++)
-		if (strcmp(k->name, first) == 0)
+		if (strcmp(k->name, words[0]) == 0)
 			c.command = k;
 	if (c.command)
 		complete_words(&c, n, words);

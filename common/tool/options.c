@@ -182,8 +182,7 @@ static int stumbled(const struct command *command, int opt, char **argv)
 	return EXIT_BAD_INPUT;
 }
 
-/* ARGS_OK, or the exit status. */
-static int args_parse(struct args *args, const struct command *command, int argc, char **argv)
+int option_read(const struct command *command, int argc, char **argv, const struct option_row **row)
 {
 	struct option longs[N_ROWS + 1] = {0};
 	char letters[2 * N_ROWS + 3];
@@ -193,28 +192,37 @@ static int args_parse(struct args *args, const struct command *command, int argc
 	if (command->runs_command)
 		letters[n++] = '+';
 	letters[n++] = ':';
-	for (const struct option_row *row = rows; row < rows + N_ROWS; row++) {
-		if (!takes(command, row))
-			continue;
+	for (*row = NULL; (*row = option_next(command, *row)) != NULL;) {
 		longs[n_longs++] =
-			(struct option){row->name, row->value != NULL, NULL, code_of(row)};
-		if (row->letter)
-			letters[n++] = row->letter;
-		if (row->letter && row->value)
+			(struct option){(*row)->name, (*row)->value != NULL, NULL, code_of(*row)};
+		if ((*row)->letter)
+			letters[n++] = (*row)->letter;
+		if ((*row)->letter && (*row)->value)
 			letters[n++] = ':';
 	}
 	letters[n] = '\0';
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+	opt = getopt_long(argc, argv, letters, longs, NULL);
+	while ((*row = option_next(command, *row)) != NULL &&
+	       code_of(*row) != (opt == ':' ? optopt : opt))
+		continue;
+	return opt;
+}
+
+/* ARGS_OK, or the exit status. */
+static int args_parse(struct args *args, const struct command *command, int argc, char **argv)
+{
+	const struct option_row *row;
+	int opt;
+
+	while ((opt = option_read(command, argc, argv, &row)) != -1) {
 		if (opt == '?' || opt == ':')
 			return stumbled(command, opt, argv);
 		if (opt == 'h') {
 			command_help(command);
 			return EXIT_SUCCESS;
 		}
-		for (size_t i = 0; i < N_ROWS; i++)
-			if (takes(command, &rows[i]) && code_of(&rows[i]) == opt)
-				option_take(args, &rows[i], optarg);
+		option_take(args, row, optarg);
 	}
 	args->word = argv + optind;
 	args->words = (size_t)(argc - optind);

@@ -17,6 +17,9 @@ struct option_row {
 
 /* The option behind `last` (NULL: the first) that a command takes; NULL: there is none. */
 const struct option_row *option_next(const struct command *, const struct option_row *last);
+/* What getopt_long() gives for the words of a command, and in *row the option that it is about; NULL:
+ * of none. */
+int option_read(const struct command *, int argc, char **argv, const struct option_row **row);
 /* Notes an option, and its value if it has one. */
 void option_take(struct args *, const struct option_row *, const char *value);
 
@@ -32,6 +35,6 @@ extern const char completion_bash[], completion_zsh[];
  *   :command N        a command and its arguments, from word N (from 0) on
  * Never an error: what is not known has no candidates. commands: the last has no name.
  */
-void complete(const struct command *commands, size_t n, char *const *words);
+void complete(const struct command *commands, size_t n, char **words);
 
 #endif
