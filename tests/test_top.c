@@ -81,25 +81,33 @@ static int lines_within(const char *text, size_t width)
 
 enum { READ, WRITE, MISS, LINK, COLUMNS };
 
-static const struct top_column columns[COLUMNS] = {
-	{"memory_read_bytes", "bytes", true},
-	{"memory_write_bytes", "bytes", true},
-	{"llc_miss_ratio", "ratio", false},
-	{"link_tx_bytes", "bytes", true},
+static const struct unc_metric metrics[COLUMNS] = {
+	{.name = "memory_read_bytes", .unit = "bytes", .kind = UNC_METRIC_TOTAL},
+	{.name = "memory_write_bytes", .unit = "bytes", .kind = UNC_METRIC_TOTAL},
+	{.name = "llc_miss_ratio", .unit = "ratio", .kind = UNC_METRIC_GAUGE},
+	{.name = "link_tx_bytes", .unit = "bytes", .kind = UNC_METRIC_TOTAL},
 };
 
 /* Two sockets with two channels each, and what the view points to. */
 struct made_up {
-	struct top_number number[3 * COLUMNS];
-	double peak[3];
+	struct number number[3 * COLUMNS + 2 * 4];
+	size_t column[COLUMNS];
 	struct top_channel channel[4];
-	char note[TOP_NOTES][TOP_NOTE];
 	struct top_view view;
 };
 
-static struct top_number number(double value)
+static struct number number(double value)
 {
-	return (struct top_number){.valid = true, .value = value};
+	return (struct number){.valid = true, .value = value, .seconds = 1};
+}
+
+static struct number of_channel(int i, double value)
+{
+	struct number n = number(value);
+
+	n.item.units_of = "imc";
+	n.item.at = (struct unc_target){.socket = i / 2, .index = i % 2};
+	return n;
 }
 
 static struct made_up *make_up(void)
@@ -109,14 +117,23 @@ static struct made_up *make_up(void)
 	static struct made_up m;
 
 	memset(&m, 0, sizeof(m));
-	for (size_t i = 0; i < 3 * COLUMNS; i++)
-		m.number[i] = number(gb[i / COLUMNS][i % COLUMNS]);
-	for (int i = 0; i < 4; i++)
-		m.channel[i] = (struct top_channel){.type = "imc",
-						    .socket = i / 2,
-						    .index = i % 2,
-						    .read = number(i < 2 ? 15e9 : 7.5e9),
-						    .write = number(i < 2 ? 5e9 : 2.5e9)};
+	for (size_t i = 0; i < COLUMNS; i++) {
+		m.column[i] = 3 * i;
+		for (size_t row = 0; row < 3; row++) {
+			struct number *n = &m.number[3 * i + row];
+
+			*n = number(gb[row][i]);
+			n->item.metric = &metrics[i];
+			strcpy(n->item.base, metrics[i].name);
+		}
+	}
+	for (int i = 0; i < 4; i++) {
+		size_t at = 3 * COLUMNS + 2 * (size_t)i;
+
+		m.channel[i] = (struct top_channel){at, at + 1};
+		m.number[at] = of_channel(i, i < 2 ? 15e9 : 7.5e9);
+		m.number[at + 1] = of_channel(i, i < 2 ? 5e9 : 2.5e9);
+	}
 	m.view = (struct top_view){.machine = "made-up",
 				   .clock = "12:34:56",
 				   .seconds = 1,
@@ -124,16 +141,14 @@ static struct made_up *make_up(void)
 				   .sockets = 2,
 				   .rows = 3,
 				   .columns = COLUMNS,
-				   .column = columns,
+				   .column = m.column,
 				   .number = m.number,
 				   .read = READ,
 				   .write = WRITE,
 				   .all = -1,
 				   .share = -1,
-				   .peak = m.peak,
 				   .channels = 4,
-				   .channel = m.channel,
-				   .note = m.note};
+				   .channel = m.channel};
 	return &m;
 }
 
@@ -172,9 +187,9 @@ static void test_peak(void)
 	struct made_up *m = make_up();
 	struct top_screen screen = {.width = 80, .height = 16};
 
-	m->peak[0] = 80e9;
-	m->peak[1] = 40e9;
-	m->peak[2] = 120e9;
+	m->number[3 * READ + 0].peak = 80e9;
+	m->number[3 * READ + 1].peak = 40e9;
+	m->number[3 * READ + 2].peak = 120e9;
 	CU_ASSERT(same(
 		drawn(&m->view, &screen),
 		"uncore top  made-up, 2 sockets                                 1.000 s  12:34:56\n"
@@ -194,7 +209,8 @@ static void test_peak(void)
 	screen.unicode = true; /* 4 and 4.5 eighths of a letter are the fifth of 8 levels */
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(drawn(&m->view, &screen), "[████████████            ]  50 % ▅▅\n"));
-	m->peak[0] = 64e9; /* 40 of 64: 15 of 24 letters; 20 of 32 a channel: level 5 of 8 */
+	m->number[3 * READ + 0].peak =
+		64e9; /* 40 of 64: 15 of 24 letters; 20 of 32 a channel: level 5 of 8 */
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(drawn(&m->view, &screen), "[███████████████         ]  62 % ▆▆\n"));
 	screen.no_channels = true;
@@ -208,13 +224,13 @@ static void test_marks(void)
 	struct top_screen screen = {.width = 80};
 	const char *text;
 
-	m->number[READ].valid = false;
-	m->number[READ].value = 0;
-	m->number[COLUMNS + WRITE].partial = true;
-	m->number[COLUMNS + LINK].scaled = true;
-	m->channel[3].write.valid = false;
-	snprintf(m->note[NOTE_NO_VALUE], TOP_NOTE, "- no value: because");
-	snprintf(m->note[NOTE_PARTIAL], TOP_NOTE, "* of fewer units: because");
+	m->number[3 * READ + 0].valid = false;
+	m->number[3 * READ + 0].value = 0;
+	m->number[3 * WRITE + 1].partial = true;
+	m->number[3 * LINK + 1].scaled = true;
+	m->number[m->channel[3].write].valid = false;
+	snprintf(m->view.note[NOTE_NO_VALUE], TOP_NOTE, "- no value: because");
+	snprintf(m->view.note[NOTE_PARTIAL], TOP_NOTE, "* of fewer units: because");
 	text = drawn(&m->view, &screen);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "0          -    10.00        -\n"));
 	CU_ASSERT_PTR_NOT_NULL(
@@ -231,7 +247,7 @@ static void test_sizes(void)
 {
 	struct made_up *m = make_up();
 
-	snprintf(m->note[NOTE_NO_VALUE], TOP_NOTE,
+	snprintf(m->view.note[NOTE_NO_VALUE], TOP_NOTE,
 		 "- no value: a long story that needs some lines");
 	for (int width = 1; width <= 120; width++) {
 		struct top_screen screen = {.width = width, .unicode = true};
@@ -271,22 +287,30 @@ static void test_terminal(void)
 
 /* ---- what is measured */
 
-static struct top *start(struct unc_platform **platform, const char *sim)
+static struct top start(struct unc_platform **platform, const char *sim)
 {
 	struct unc_options options = {.size = sizeof(options), .sim = sim};
-	struct top *top = NULL;
+	struct top top = {.view.seconds = 0};
 
 	CU_ASSERT_FATAL(unc_platform_open(&options, platform) == 0);
-	CU_ASSERT_FATAL(top_open(*platform, "OVERVIEW", &top) == 0);
-	CU_ASSERT_FATAL(unc_session_start(top_series(top)->session) == 0);
+	CU_ASSERT_FATAL(top_open(&top, *platform, "OVERVIEW") == 0);
+	CU_ASSERT_FATAL(unc_session_start(top.series.session) == 0);
 	return top;
 }
 
 static void stop(struct top *top, struct unc_platform *platform)
 {
-	CU_ASSERT(unc_session_stop(top_series(top)->session) == 0);
+	CU_ASSERT(unc_session_stop(top->series.session) == 0);
 	top_close(top);
 	unc_platform_close(platform);
+}
+
+/* A column in a row, as a rate. */
+static double rate(const struct top_view *v, size_t column, size_t row)
+{
+	const struct number *n = &v->number[v->column[column] + row];
+
+	return n->value / n->seconds;
 }
 
 /* A second later. */
@@ -297,7 +321,7 @@ static const struct top_view *second(struct top *top)
 	atomic_fetch_add(&clock_ns, 1000000000);
 	CU_ASSERT_FATAL(top_read(top, &lost) == 0);
 	CU_ASSERT(!lost);
-	return top_view(top);
+	return &top->view;
 }
 
 static bool near(double value, double wanted)
@@ -312,21 +336,23 @@ static bool near(double value, double wanted)
 static void test_measured(void)
 {
 	struct unc_platform *platform;
-	struct top *top = start(&platform, "emerald-rapids,sockets=8");
+	struct top top = start(&platform, "emerald-rapids,sockets=8");
 	const struct top_view *v;
 	struct top_screen screen = {.width = 80, .height = 24};
 
-	second(top);
-	v = second(top);
+	second(&top);
+	v = second(&top);
 	CU_ASSERT(v->passes == 1 && v->sockets == 8 && v->rows == 9 && v->simulated);
 	CU_ASSERT(near(v->seconds, 1));
 	CU_ASSERT_FATAL(v->read == 0 && v->write == 1 && v->channels == 64);
 	for (size_t row = 0; row < 8; row++)
-		CU_ASSERT(near(v->number[row * v->columns].value, 15.5355e8 * 64));
-	CU_ASSERT(near(v->number[8 * v->columns].value, 8 * 15.5355e8 * 64));
+		CU_ASSERT(near(rate(v, 0, row), 15.5355e8 * 64));
+	CU_ASSERT(near(rate(v, 0, 8), 8 * 15.5355e8 * 64));
 	for (size_t i = 0; i < v->channels; i++) {
-		CU_ASSERT(v->channel[i].read.valid && v->channel[i].write.valid);
-		CU_ASSERT(near(v->channel[i].read.value, 15.5355e8 * 64 / 8));
+		const struct number *read = &v->number[v->channel[i].read];
+
+		CU_ASSERT(read->valid && v->number[v->channel[i].write].valid);
+		CU_ASSERT(near(read->value / read->seconds, 15.5355e8 * 64 / 8));
 	}
 	for (size_t i = 0; i < TOP_NOTES; i++)
 		CU_ASSERT_STRING_EQUAL(v->note[i], "");
@@ -344,7 +370,7 @@ static void test_measured(void)
 	}
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, " 99999999\n"));
 	CU_ASSERT_PTR_NULL(strstr(text, "more"));
-	stop(top, platform);
+	stop(&top, platform);
 }
 
 /* The firmware tells 4800 MT/s: 8 channels of 8 bytes are 307.2 GB/s a socket. The share is written
@@ -352,34 +378,37 @@ static void test_measured(void)
 static void test_known_peak(void)
 {
 	struct unc_platform *platform;
-	struct top *top = start(&platform, "emerald-rapids,memory=4800");
-	const struct top_view *v = second(top);
+	struct top top = start(&platform, "emerald-rapids,memory=4800");
+	const struct top_view *v = second(&top);
 	struct top_screen screen = {.width = 80};
 	const char *text = drawn(v, &screen);
 
-	CU_ASSERT(near(v->peak[0], 307.2e9) && near(v->peak[1], 307.2e9) &&
-		  near(v->peak[2], 614.4e9));
+	for (size_t row = 0; row < 3; row++)
+		CU_ASSERT(near(v->number[v->column[v->read] + row].peak,
+			       row < 2 ? 307.2e9 : 614.4e9));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, " of 307.2 GB/s each\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "]  43 %\n")); /* 132.2 of 307.2 */
 	CU_ASSERT_PTR_NULL(strstr(text, "more"));
-	stop(top, platform);
+	stop(&top, platform);
 }
 
 /* A channel that the firmware hides has no bar, and the sums go without it. */
 static void test_hidden(void)
 {
 	struct unc_platform *platform;
-	struct top *top = start(&platform, "sandybridge-ep,hide=imc3@1");
-	const struct top_view *v = second(top);
-	size_t read = v->columns; /* of socket 1 */
+	struct top top = start(&platform, "sandybridge-ep,hide=imc3@1");
+	const struct top_view *v = second(&top);
+	const struct number *read = &v->number[v->column[0]]; /* of sockets 0 and 1 */
 
-	CU_ASSERT(v->number[read].valid && v->number[read].partial && !v->number[0].partial);
-	CU_ASSERT(v->channels == 8 && v->channel[7].index == 3 && !v->channel[7].read.valid);
-	CU_ASSERT(v->channel[6].read.valid);
+	CU_ASSERT(read[1].valid && read[1].partial && !read[0].partial);
+	CU_ASSERT_FATAL(v->channels == 8);
+	CU_ASSERT(v->number[v->channel[7].read].item.at.index == 3);
+	CU_ASSERT(!v->number[v->channel[7].read].valid);
+	CU_ASSERT(v->number[v->channel[6].read].valid);
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(v->note[NOTE_PARTIAL],
 		       "* of fewer units: memory_read_bytes:socket=1: 3 of 4 units: imc3"));
-	stop(top, platform);
+	stop(&top, platform);
 }
 
 /* Units of a type, if a socket has several of them. */
@@ -427,23 +456,24 @@ static void test_channels(void)
 
 	CU_ASSERT_FATAL(unc_platform_open(&options, &tables) == 0);
 	for (size_t i = 0; (cpu = unc_cpu_get(tables, i)) != NULL; i++) {
-		struct top *top = start(&platform, cpu->name);
-		const struct top_view *v = second(top);
+		struct top top = start(&platform, cpu->name);
+		const struct top_view *v = second(&top);
 		double sum = 0;
 
 		for (size_t k = 0; k < v->channels; k++) {
-			CU_ASSERT(v->channel[k].read.valid && v->channel[k].write.valid);
-			sum += v->channel[k].read.value;
+			const struct number *read = &v->number[v->channel[k].read];
+
+			CU_ASSERT(read->valid && v->number[v->channel[k].write].valid);
+			sum += read->value / read->seconds;
 		}
 		if (v->channels != units_that_read(platform))
 			printf("# %s: its channels need TYPE.MEM_BW_READS and TYPE.MEM_BW_WRITES\n",
 			       cpu->name);
 		CU_ASSERT_EQUAL(v->channels, units_that_read(platform));
-		CU_ASSERT(v->channels == 0 ||
-			  near(sum, v->number[(v->rows - 1) * v->columns].value));
+		CU_ASSERT(v->channels == 0 || near(sum, rate(v, 0, v->rows - 1)));
 		CU_ASSERT(v->passes == 1);
 		with_channels += v->channels > 0;
-		stop(top, platform);
+		stop(&top, platform);
 	}
 	CU_ASSERT(with_channels > 5); /* all but those of which a socket counts as one unit */
 	unc_platform_close(tables);
@@ -453,14 +483,14 @@ static void test_channels(void)
 static void test_idle(void)
 {
 	struct unc_platform *platform;
-	struct top *top = start(&platform, "emerald-rapids,load=0");
-	const struct top_view *v = second(top);
+	struct top top = start(&platform, "emerald-rapids,load=0");
+	const struct top_view *v = second(&top);
 
-	CU_ASSERT(v->number[0].valid &&
-		  v->number[0].value == 0); /* nothing is read: that is a number */
+	CU_ASSERT(v->number[v->column[0]].valid &&
+		  rate(v, 0, 0) == 0); /* nothing is read: that is a number */
 	CU_ASSERT(strncmp(v->note[NOTE_NO_VALUE], "- no value: llc_miss_ratio:socket=0: ", 37) ==
 		  0);
-	stop(top, platform);
+	stop(&top, platform);
 }
 
 int main(void)

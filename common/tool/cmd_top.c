@@ -25,7 +25,7 @@ enum { BY_SIGNAL = 128 };
 enum wake { WAKE_TIME, WAKE_DRAW, WAKE_STOP };
 
 struct runner {
-	struct top *top;
+	struct top top;
 	struct top_screen screen;
 	double interval;
 	uint64_t frames;   /* to draw; 0: no end */
@@ -146,7 +146,7 @@ static enum wake on_key(struct runner *r)
 static bool draw(struct runner *r)
 {
 	take_size(r);
-	return top_draw(top_view(r->top), &r->screen);
+	return top_draw(&r->top.view, &r->screen);
 }
 
 /* A signal or a key within the time; WAKE_TIME: neither. */
@@ -190,12 +190,12 @@ static enum wake wait_until(struct runner *r, double deadline)
 static int end_interval(struct runner *r)
 {
 	bool lost = false;
-	int rc = top_read(r->top, &lost);
+	int rc = top_read(&r->top, &lost);
 
 	r->harmed |= lost;
 	if (rc < 0 || !draw(r) || !lost)
 		return rc;
-	return series_restart(top_series(r->top));
+	return series_restart(&r->top.series);
 }
 
 /* Until told to end. 0, or an error of the session. */
@@ -219,7 +219,7 @@ static int watch(struct runner *r)
 /* The exit status. */
 static int end_watch(struct runner *r, int rc, int written)
 {
-	struct unc_session *session = top_series(r->top)->session;
+	struct unc_session *session = r->top.series.session;
 	char *sentence = must_print("%s", unc_session_error(session));
 	int stopped = unc_session_stop(session), status = EXIT_SUCCESS;
 
@@ -239,7 +239,7 @@ static int end_watch(struct runner *r, int rc, int written)
 
 static int run(struct runner *r)
 {
-	struct unc_session *session = top_series(r->top)->session;
+	struct unc_session *session = r->top.series.session;
 	int rc;
 
 	block_signals(r);
@@ -290,10 +290,10 @@ int cmd_top(struct unc_platform *platform, const struct args *args)
 	r.screen.terminal = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 	if (r.screen.terminal && isatty(STDIN_FILENO))
 		r.keys = STDIN_FILENO;
-	status = top_open(platform, "OVERVIEW", &r.top);
+	status = top_open(&r.top, platform, "OVERVIEW");
 	if (status == 0)
 		status = run(&r);
-	top_close(r.top);
+	top_close(&r.top);
 	if (r.signals >= 0)
 		close(r.signals);
 	return status;

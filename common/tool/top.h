@@ -9,25 +9,9 @@ enum { TOP_NOTE = 512 };
 /* What a note at the foot is about. */
 enum top_note { NOTE_LOST, NOTE_NO_VALUE, NOTE_PARTIAL, NOTE_SCALED, TOP_NOTES };
 
-/* A number of a frame. */
-struct top_number {
-	size_t at; /* of what number in the series */
-	bool valid, partial, scaled;
-	double value; /* totals: per second */
-};
-
-/* What is shown of each socket: an item of the group. */
-struct top_column {
-	const char *name;
-	const char *unit; /* of a metric, "bytes"; of an event "count" */
-	bool total;       /* it accumulates: its rate is shown */
-};
-
-/* A unit of memory of which a socket has several. */
+/* A unit of memory of which a socket has several: its numbers. */
 struct top_channel {
-	const char *type;
-	int socket, index;
-	struct top_number read, write;
+	size_t read, write;
 };
 
 /* What a frame shows. */
@@ -38,15 +22,13 @@ struct top_view {
 	double seconds; /* of the interval; 0: nothing was measured yet */
 	int passes;
 
-	size_t sockets, rows; /* rows: of each socket, then of all where there are several */
-	size_t columns;
-	const struct top_column *column;
-	struct top_number *number;   /* of each row, `columns` of them */
+	const struct number *number; /* of the series */
+	size_t sockets, rows;        /* rows: of each socket, then of all where there are several */
+	size_t columns, *column;     /* items of the group: the number of the first row */
 	int read, write, all, share; /* columns of the memory's traffic; -1: none */
-	double *peak;                /* of each row, bytes per second; 0: not known */
 	size_t channels;
-	struct top_channel *channel; /* those of a socket behind one another */
-	char (*note)[TOP_NOTE];      /* TOP_NOTES; "" if there is none */
+	struct top_channel *channel;    /* those of a socket behind one another */
+	char note[TOP_NOTES][TOP_NOTE]; /* "" if there is none */
 };
 
 /* How it is shown. */
@@ -61,12 +43,12 @@ struct top_screen {
 bool top_draw(const struct top_view *, const struct top_screen *);
 
 /* top_measure.c */
-struct top;
+struct top {
+	struct series series; /* what is counted */
+	struct top_view view; /* what the last top_read() gave */
+};
 /* Opens the session and what is counted in it. 0, or the exit status. */
-int top_open(struct unc_platform *, const char *group, struct top **out);
-/* What is counted; what the last top_read() gave. */
-struct series *top_series(struct top *);
-const struct top_view *top_view(const struct top *);
+int top_open(struct top *, struct unc_platform *, const char *group);
 /* Ends the interval. 0, or an error of the session. *lost: something must be started anew. */
 int top_read(struct top *, bool *lost);
 void top_close(struct top *);

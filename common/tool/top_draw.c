@@ -14,13 +14,20 @@
 /* Letters. */
 enum { NUMBER = 9, BAR = 24, BEHIND = 10, CHANNEL = 38, LEFT = 4 };
 
+static const struct unit gb = {"bytes", "GB/s", 1e9, 2, true};
+
 /* ---- channels */
+
+static const struct unc_target *place_of(const struct top_view *v, const struct top_channel *c)
+{
+	return &v->number[c->read].item.at;
+}
 
 /* Channel `n` of a socket, from 0; NULL past the end. */
 static const struct top_channel *channel_at(const struct top_view *v, size_t socket, int n)
 {
 	for (size_t i = 0; i < v->channels; i++)
-		if ((size_t)v->channel[i].socket == socket && n-- == 0)
+		if ((size_t)place_of(v, &v->channel[i])->socket == socket && n-- == 0)
 			return &v->channel[i];
 	return NULL;
 }
@@ -44,14 +51,27 @@ static int most_channels(const struct top_view *v, size_t first, size_t n)
 	return most;
 }
 
-static bool channel_known(const struct top_channel *c)
+/* NAN: that is not known. */
+static double per_second(const struct number *n)
 {
-	return c->read.valid && c->write.valid;
+	return n->valid && n->seconds > 0 ? n->value / n->seconds : NAN;
 }
 
-static double channel_total(const struct top_channel *c)
+static double channel_total(const struct top_view *v, const struct top_channel *c)
 {
-	return c->read.value + c->write.value;
+	return per_second(&v->number[c->read]) + per_second(&v->number[c->write]);
+}
+
+/* A column in a row. */
+static const struct number *number_at(const struct top_view *v, int column, size_t row)
+{
+	return &v->number[v->column[column] + row];
+}
+
+/* What the memory of a row can move in a second; 0: that is not known. */
+static double peak_of(const struct top_view *v, size_t row)
+{
+	return number_at(v, v->read, row)->peak;
 }
 
 /* What a full bar of a channel stands for: its part of the peak, or what the busiest one does. */
@@ -59,11 +79,10 @@ static double channel_full(const struct top_view *v, size_t socket)
 {
 	double most = 0;
 
-	if (v->peak[socket] > 0 && channels_of(v, socket) > 0)
-		return v->peak[socket] / channels_of(v, socket);
+	if (peak_of(v, socket) > 0 && channels_of(v, socket) > 0)
+		return peak_of(v, socket) / channels_of(v, socket);
 	for (size_t i = 0; i < v->channels; i++)
-		if (channel_known(&v->channel[i]))
-			most = fmax(most, channel_total(&v->channel[i]));
+		most = fmax(most, channel_total(v, &v->channel[i])); /* of NAN the other one */
 	return most;
 }
 
@@ -80,8 +99,8 @@ static void put_channels(struct frame *f, size_t socket)
 	for (int n = 0; (c = channel_at(f->view, socket, n)) != NULL; n++)
 		if (f->at + 1 == f->screen->width && channel_at(f->view, socket, n + 1))
 			put(f, "+"); /* and more, for which there is no room */
-		else if (channel_known(c))
-			put_level(f, share_of(channel_total(c), full));
+		else if (isfinite(channel_total(f->view, c)))
+			put_level(f, share_of(channel_total(f->view, c), full));
 		else
 			put(f, "-");
 }
@@ -89,18 +108,19 @@ static void put_channels(struct frame *f, size_t socket)
 /* One channel in a column of the section: "imc3  12.43  4.10 [||||     ]" */
 static void put_channel(struct frame *f, const struct top_channel *c, int column)
 {
-	static const struct unit gb = {"bytes", "GB/s", 1e9, 2};
+	const struct top_view *v = f->view;
+	const struct unc_item *item = &v->number[c->read].item;
 	char name[32];
 
 	tab(f, column);
-	snprintf(name, sizeof(name), "%s%d", c->type, c->index);
+	snprintf(name, sizeof(name), "%s%d", item->units_of, item->at.index);
 	putf(f, "%-7.7s", name);
-	put_number(f, &c->read, &gb, 8);
-	put_number(f, &c->write, &gb, 8);
-	if (!channel_known(c))
+	put_number(f, &v->number[c->read], &gb, 8);
+	put_number(f, &v->number[c->write], &gb, 8);
+	if (!isfinite(channel_total(v, c)))
 		return;
 	put(f, "[");
-	put_bar(f, share_of(channel_total(c), channel_full(f->view, (size_t)c->socket)),
+	put_bar(f, share_of(channel_total(v, c), channel_full(v, (size_t)item->at.socket)),
 		CHANNEL - 28);
 	put(f, "]");
 }
@@ -142,11 +162,6 @@ static void draw_channels(struct frame *f)
 
 /* ---- sections of sockets */
 
-static struct top_number *row_of(const struct top_view *v, size_t row)
-{
-	return &v->number[row * v->columns];
-}
-
 static void put_place(struct frame *f, size_t row)
 {
 	begin_line(f);
@@ -160,11 +175,9 @@ static void put_place(struct frame *f, size_t row)
 /* Bytes per second of a row; NAN if they are not known. */
 static double traffic(const struct top_view *v, size_t row)
 {
-	const struct top_number *n = row_of(v, row);
-
 	if (v->all >= 0)
-		return n[v->all].valid ? n[v->all].value : NAN;
-	return n[v->read].valid && n[v->write].valid ? n[v->read].value + n[v->write].value : NAN;
+		return per_second(number_at(v, v->all, row));
+	return per_second(number_at(v, v->read, row)) + per_second(number_at(v, v->write, row));
 }
 
 /* What a full bar of a row stands for; 0: there is no bar. */
@@ -172,10 +185,10 @@ static double row_full(const struct top_view *v, size_t row)
 {
 	double most = 0;
 
-	if (v->peak[row] > 0)
-		return v->peak[row];
+	if (peak_of(v, row) > 0)
+		return peak_of(v, row);
 	for (size_t i = 0; i < v->sockets; i++)
-		most = v->peak[i] > 0 || !(traffic(v, i) > most) ? most : traffic(v, i);
+		most = peak_of(v, i) > 0 || !(traffic(v, i) > most) ? most : traffic(v, i);
 	return row < v->sockets ? most : 0;
 }
 
@@ -194,11 +207,11 @@ static void memory_measure(struct frame *f, int bar)
 	bool known = false, alike = true;
 
 	for (size_t i = 0; i < v->sockets; i++) {
-		known |= v->peak[i] > 0;
-		alike &= v->peak[i] == v->peak[0];
+		known |= peak_of(v, i) > 0;
+		alike &= peak_of(v, i) == peak_of(v, 0);
 	}
 	if (known && alike)
-		putf(f, "  of %.1f GB/s%s", v->peak[0] / 1e9, v->sockets > 1 ? " each" : "");
+		putf(f, "  of %.1f GB/s%s", peak_of(v, 0) / 1e9, v->sockets > 1 ? " each" : "");
 	else if (known || bar)
 		put(f, known ? "  of the peak" : "  of the busiest");
 }
@@ -219,24 +232,25 @@ static void memory_titles(struct frame *f, bool with_channels)
 
 static void put_traffic(struct frame *f, size_t row, int bar)
 {
-	static const struct unit gb = {"bytes", "GB/s", 1e9, 2};
 	const struct top_view *v = f->view;
-	const struct top_number *n = row_of(v, row);
+	const struct number *read = number_at(v, v->read, row),
+			    *write = number_at(v, v->write, row);
 	double all = traffic(v, row), full = row_full(v, row);
-	struct top_number sum = {.valid = isfinite(all),
-				 .partial = n[v->read].partial || n[v->write].partial,
-				 .scaled = n[v->read].scaled || n[v->write].scaled,
-				 .value = all};
+	struct number sum = {.valid = isfinite(all),
+			     .partial = read->partial || write->partial,
+			     .scaled = read->scaled || write->scaled,
+			     .value = all,
+			     .seconds = 1};
 
-	put_number(f, &n[v->read], &gb, NUMBER);
-	put_number(f, &n[v->write], &gb, NUMBER);
+	put_number(f, read, &gb, NUMBER);
+	put_number(f, write, &gb, NUMBER);
 	put_number(f, &sum, &gb, NUMBER);
 	if (!sum.valid || full <= 0)
 		return;
 	put(f, bar ? " [" : " ");
 	put_bar(f, share_of(all, full), bar);
 	put(f, bar ? "]" : "");
-	if (v->peak[row] > 0)
+	if (peak_of(v, row) > 0)
 		putf(f, "%4.0f %%", 100 * share_of(all, full));
 }
 
@@ -256,12 +270,11 @@ static void draw_memory(struct frame *f, bool with_channels)
 }
 
 /* The section of the memory has it. */
-static bool is_memory(const struct top_view *v, size_t column)
+static bool is_memory(const struct top_view *v, int i)
 {
-	int i = (int)column;
-
 	return v->read >= 0 && v->write >= 0 &&
-	       (i == v->read || i == v->write || i == v->all || (i == v->share && v->peak[0] > 0));
+	       (i == v->read || i == v->write || i == v->all ||
+		(i == v->share && peak_of(v, 0) > 0));
 }
 
 /* A word of a name in the titles. */
@@ -277,10 +290,11 @@ static const char *short_word(const char *word)
 
 /* Three lines of a column's title: what stands before the first . or _, the rest without its
  * unit, the unit. Returns the width of the column. */
-static int titles_of(const struct top_column *c, char title[3][16])
+static int titles_of(const struct number *c, char title[3][16])
 {
 	static const char *const endings[] = {"_bytes", "_ratio", "_hz", "_ns"};
-	size_t n = strcspn(c->name, "._"), end = strlen(c->name);
+	const char *name = c->item.base;
+	size_t n = strcspn(name, "._"), end = strlen(name);
 	size_t width = NUMBER - 2;
 	char rest[UNC_SPEC_MAX];
 
@@ -288,14 +302,14 @@ static int titles_of(const struct top_column *c, char title[3][16])
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		size_t m = strlen(endings[i]);
 
-		if (end > m && strcmp(c->name + end - m, endings[i]) == 0)
+		if (end > m && strcmp(name + end - m, endings[i]) == 0)
 			end -= m;
 	}
 	snprintf(rest, sizeof(rest), "%.*s", n < end ? (int)(end - n - 1) : 0,
-		 c->name + n + (c->name[n] != '\0'));
+		 name + n + (name[n] != '\0'));
 	for (char *p = rest; (p = strchr(p, '_')) != NULL;)
 		*p = ' ';
-	snprintf(title[0], 16, "%.*s", (int)n, c->name);
+	snprintf(title[0], 16, "%.*s", (int)n, name);
 	snprintf(title[1], 16, "%.15s", short_word(rest));
 	for (size_t i = 0; i < 3; i++)
 		if (strlen(title[i]) > width)
@@ -311,9 +325,9 @@ static size_t other_line(struct frame *f, size_t line)
 	size_t left_out = 0;
 
 	tab(f, LEFT);
-	for (size_t i = 0; i < v->columns; i++) {
-		int width = titles_of(&v->column[i], title);
-		struct unit unit = unit_of(&v->column[i], title[2]);
+	for (int i = 0; i < (int)v->columns; i++) {
+		int width = titles_of(number_at(v, i, 0), title);
+		struct unit unit = unit_of(number_at(v, i, 0), title[2]);
 
 		if (is_memory(v, i))
 			continue;
@@ -322,7 +336,7 @@ static size_t other_line(struct frame *f, size_t line)
 		else if (line < 3)
 			putf(f, "%*s ", width - 1, title[line]);
 		else
-			put_number(f, &row_of(v, line - 3)[i], &unit, width);
+			put_number(f, number_at(v, i, line - 3), &unit, width);
 	}
 	return left_out;
 }

@@ -83,35 +83,37 @@ void put_wrapped(struct frame *f, int indent, const char *text)
 /* ---- numbers and bars */
 
 static const struct unit units[] = {
-	{"bytes", "GB", 1e9, 2},    {"bytes_per_second", "GB/s", 1e9, 2},
-	{"ratio", "%", 0.01, 1},    {"hz", "GHz", 1e9, 2},
-	{"count", "M", 1e6, 2},     {"count_per_second", "M/s", 1e6, 2},
-	{"clocks", "clocks", 1, 1}, {"ns", "ns", 1, 1},
+	{"bytes", "GB", 1e9, 2, false},    {"bytes_per_second", "GB/s", 1e9, 2, false},
+	{"ratio", "%", 0.01, 1, false},    {"hz", "GHz", 1e9, 2, false},
+	{"count", "M", 1e6, 2, false},     {"count_per_second", "M/s", 1e6, 2, false},
+	{"clocks", "clocks", 1, 1, false}, {"ns", "ns", 1, 1, false},
 };
 
-struct unit unit_of(const struct top_column *c, char title[16])
+struct unit unit_of(const struct number *n, char title[16])
 {
-	struct unit unit = {c->unit, c->unit, 1, 2};
+	const struct unc_metric *metric = n->item.metric;
+	const char *name = metric ? metric->unit : "count";
+	struct unit unit = {name, name, 1, 2, false};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(units[i].unit, c->unit) == 0)
+		if (strcmp(units[i].unit, name) == 0)
 			unit = units[i];
-	snprintf(title, 16, "%s%s", unit.title, c->total ? "/s" : "");
+	unit.total = !metric || metric->kind == UNC_METRIC_TOTAL;
+	snprintf(title, 16, "%s%s", unit.title, unit.total ? "/s" : "");
 	return unit;
 }
 
-/* One letter behind a number. */
-static const char *mark_of(const struct top_number *n)
+void put_number(struct frame *f, const struct number *n, const struct unit *unit, int width)
 {
-	return !n->valid ? " " : n->partial ? "*" : n->scaled ? "~" : " ";
-}
+	double scale = unit->total ? unit->scale * n->seconds : unit->scale;
 
-void put_number(struct frame *f, const struct top_number *n, const struct unit *unit, int width)
-{
-	if (!n->valid)
+	if (!n->valid || !(n->seconds > 0))
 		putf(f, "%*s ", width - 1, "-");
 	else
-		putf(f, "%*.*f%s", width - 1, unit->digits, n->value / unit->scale, mark_of(n));
+		putf(f, "%*.*f%s", width - 1, unit->digits, n->value / scale,
+		     n->partial  ? "*"
+		     : n->scaled ? "~"
+				 : " ");
 }
 
 void put_bar(struct frame *f, double share, int width)

@@ -23,6 +23,7 @@ struct unit {
 	const char *unit, *title;
 	double scale;
 	int digits;
+	bool total; /* shown per second */
 };
 
 void begin_line(struct frame *f);
@@ -35,9 +36,9 @@ void tab(struct frame *f, int column);
 /* Words in the line and as many more as they need, which begin at a column. */
 void put_wrapped(struct frame *f, int indent, const char *text);
 /* How values of a unit are shown: "GB/s". */
-struct unit unit_of(const struct top_column *c, char title[16]);
+struct unit unit_of(const struct number *n, char title[16]);
 /* Right-aligned, its mark included. */
-void put_number(struct frame *f, const struct top_number *n, const struct unit *unit, int width);
+void put_number(struct frame *f, const struct number *n, const struct unit *unit, int width);
 /* A bar of `width` letters for 0 to 1; what is more fills it. */
 void put_bar(struct frame *f, double share, int width);
 /* One letter for 0 to 1. */

@@ -14,30 +14,11 @@
 
 #include "output.h"
 
-struct top {
-	struct series series;
-	struct top_view view;
-	struct top_column *column;
-};
-
-struct series *top_series(struct top *top)
-{
-	return &top->series;
-}
-
-const struct top_view *top_view(const struct top *top)
-{
-	return &top->view;
-}
-
 /* ---- opening */
 
-/* Column `i` of the view, of the numbers from `first` on. */
-static void make_column(struct top *top, size_t i, const char *name, size_t first)
+/* Columns of the memory's traffic are known by their names. */
+static void note_column(struct top_view *v, int i, const char *name)
 {
-	const struct number *n = &top->series.number[first];
-	const struct unc_metric *metric = n->item.metric;
-	struct top_view *v = &top->view;
 	const struct {
 		const char *name;
 		int *column;
@@ -46,19 +27,9 @@ static void make_column(struct top *top, size_t i, const char *name, size_t firs
 		     {"memory_bandwidth", &v->all},
 		     {"memory_utilization", &v->share}};
 
-	top->column[i] = (struct top_column){
-		.name = name,
-		.unit = metric ? metric->unit : "count",
-		.total = !metric || metric->kind == UNC_METRIC_TOTAL,
-	};
 	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
 		if (strcmp(name, known[k].name) == 0)
-			*known[k].column = (int)i;
-	for (size_t row = 0; row < v->rows; row++) {
-		v->number[row * v->columns + i].at = first + row;
-		if (v->read == (int)i)
-			v->peak[row] = n[row].peak;
-	}
+			*known[k].column = i;
 }
 
 /* What each socket and all of them do of an item, which some may be without. */
@@ -74,7 +45,8 @@ static int add_column(struct top *top, size_t i, const char *text)
 		return library_error(rc, unc_session_error(s->session));
 	if (s->n - first != top->view.rows)
 		return failure("%s is of one place only", text);
-	make_column(top, i, text, first);
+	top->view.column[i] = first;
+	note_column(&top->view, (int)i, text);
 	return 0;
 }
 
@@ -118,14 +90,8 @@ static int add_channels(struct top *top, const char *type)
 	for (size_t i = first; rc == 0 && i + 1 < first + n; i++)
 		several |= s->number[i].item.at.socket == s->number[i + 1].item.at.socket;
 	for (size_t i = first; several && i < first + n; i++) {
-		const struct unc_item *item = &s->number[i].item;
-
 		v->channel = must_grow(v->channel, v->channels, sizeof(*v->channel));
-		v->channel[v->channels++] = (struct top_channel){.type = item->units_of,
-								 .socket = item->at.socket,
-								 .index = item->at.index,
-								 .read.at = i,
-								 .write.at = i + n};
+		v->channel[v->channels++] = (struct top_channel){i, i + n};
 	}
 	return rc;
 }
@@ -142,10 +108,7 @@ static int open_view(struct top *top, const struct unc_group *g)
 	v->sockets = (size_t)unc_platform_sockets(platform);
 	v->rows = v->sockets + (v->sockets > 1);
 	v->columns = g->n_items;
-	v->column = top->column = must_alloc(NULL, v->columns, sizeof(*v->column));
-	v->number = must_alloc(NULL, v->rows * v->columns, sizeof(*v->number));
-	v->peak = must_alloc(NULL, v->rows, sizeof(*v->peak));
-	v->note = must_alloc(NULL, TOP_NOTES, sizeof(*v->note));
+	v->column = must_alloc(NULL, v->columns, sizeof(*v->column));
 	v->read = v->write = v->all = v->share = -1;
 	for (size_t i = 0; rc == 0 && i < v->columns; i++)
 		rc = add_column(top, i, g->items[i]);
@@ -155,32 +118,25 @@ static int open_view(struct top *top, const struct unc_group *g)
 		if (moves_bytes(top->series.platform, type->name))
 			rc = add_channels(top, type->name);
 	v->passes = unc_session_passes(top->series.session);
+	v->number = top->series.number;
 	return rc;
 }
 
-int top_open(struct unc_platform *platform, const char *group, struct top **out)
+int top_open(struct top *top, struct unc_platform *platform, const char *group)
 {
 	const struct unc_group *g;
 	int rc = open_group(platform, group, false, &g);
 
-	if (rc)
-		return rc;
-	*out = must_alloc(NULL, 1, sizeof(**out));
-	rc = series_open(&(*out)->series, platform, UNC_SESSION_ROTATE);
-	return rc ? rc : open_view(*out, g);
+	if (rc == 0)
+		rc = series_open(&top->series, platform, UNC_SESSION_ROTATE);
+	return rc ? rc : open_view(top, g);
 }
 
 void top_close(struct top *top)
 {
-	if (!top)
-		return;
 	series_close(&top->series);
-	free(top->column);
-	free(top->view.number);
-	free(top->view.peak);
+	free(top->view.column);
 	free(top->view.channel);
-	free(top->view.note);
-	free(top);
 }
 
 /* ---- reading */
@@ -203,17 +159,7 @@ static const char *and_more(char buf[CELL_MAX], const struct found *found)
 	return buf;
 }
 
-static void take_number(const struct top *top, struct top_number *out, bool total)
-{
-	const struct number *n = &top->series.number[out->at];
-
-	out->valid = n->valid && n->seconds > 0;
-	out->partial = n->partial;
-	out->scaled = n->scaled;
-	out->value = total ? n->value / n->seconds : n->value;
-}
-
-static void take_numbers(struct top *top, bool *lost)
+static void take_notes(struct top *top, bool *lost)
 {
 	const struct series *s = &top->series;
 	struct found none = {.n = 0}, partial = {.n = 0};
@@ -222,10 +168,9 @@ static void take_numbers(struct top *top, bool *lost)
 	double share = 1;
 
 	for (size_t i = 0; i < v->rows * v->columns; i++) {
-		const struct number *n = &s->number[v->number[i].at];
+		const struct number *n = &v->number[v->column[i % v->columns] + i / v->columns];
 
-		take_number(top, &v->number[i], v->column[i % v->columns].total);
-		if (!v->number[i].valid)
+		if (!n->valid || !(n->seconds > 0))
 			find(&none, n);
 		else if (n->partial)
 			find(&partial, n);
@@ -263,11 +208,7 @@ int top_read(struct top *top, bool *lost)
 	for (size_t i = 0; i < TOP_NOTES; i++)
 		v->note[i][0] = '\0';
 	*lost = false;
-	take_numbers(top, lost);
-	for (size_t i = 0; i < v->channels; i++) {
-		take_number(top, &v->channel[i].read, true);
-		take_number(top, &v->channel[i].write, true);
-	}
+	take_notes(top, lost);
 	if (*lost)
 		snprintf(v->note[NOTE_LOST], TOP_NOTE, "A counter was lost; counting starts anew");
 	return 0;
