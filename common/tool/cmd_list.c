@@ -6,23 +6,10 @@
 
 #include "print.h"
 
-/* In the text only: the members of JSON are those that scripts know. */
-static void print_steppings(struct printer *p, unsigned steppings)
-{
-	const char *before = " stepping ";
-
-	for (unsigned i = 0, last; i < 16; i = last + 1) {
-		for (last = i; steppings >> i & 1 && steppings >> (last + 1) & 1; last++)
-			;
-		if (steppings >> i & 1) {
-			print_also(p, "", last > i ? "%s%u-%u" : "%s%u", before, i, last);
-			before = ",";
-		}
-	}
-}
-
 static void print_cpu(struct printer *p, const struct unc_cpu *cpu)
 {
+	char steppings[CELL_MAX];
+
 	print_row(p);
 	print_text(p, "cpu", "CPU", cpu->name);
 	print_text(p, "name", "NAME", cpu->title);
@@ -35,7 +22,8 @@ static void print_cpu(struct printer *p, const struct unc_cpu *cpu)
 		print_also(p, "", " 0x%02x", cpu->models[i]);
 	}
 	print_close(p);
-	print_steppings(p, cpu->steppings);
+	if (cpu->steppings) /* not of JSON: its members are those that scripts know */
+		print_also(p, "", " stepping %s", bit_list(steppings, cpu->steppings));
 	print_count(p, "units", "UNIT TYPES", cpu->n_units);
 	print_count(p, "events", "EVENTS", cpu->n_events);
 	print_count(p, "umasks", "UMASKS", cpu->n_umasks);

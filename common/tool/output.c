@@ -232,6 +232,15 @@ const char *with_unit(char buf[CELL_MAX], double value, const char *unit)
 	return buf;
 }
 
+const char *clock_text(char buf[CELL_MAX], const char *format, const struct timespec *clock)
+{
+	struct tm local;
+
+	localtime_r(&clock->tv_sec, &local);
+	buf[strftime(buf, CELL_MAX, format, &local)] = '\0';
+	return buf;
+}
+
 const char *bit_list(char buf[CELL_MAX], uint64_t mask)
 {
 	size_t n = 0;

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 enum { CELL_MAX = 128 }; /* enough for any number and counter list made here */
 
@@ -38,6 +39,8 @@ const char *with_unit(char buf[CELL_MAX], double value, const char *unit);
 const char *percent_text(char buf[CELL_MAX], double share);
 /* How a unit of metrics is written behind numbers: "B/s" for "bytes_per_second". */
 const char *unit_text(const char *unit);
+/* A time of the day, local, as strftime() has it. */
+const char *clock_text(char buf[CELL_MAX], const char *format, const struct timespec *clock);
 /* "0-3" from a mask, "-" if it is empty. */
 const char *bit_list(char buf[CELL_MAX], uint64_t mask);
 /* As few digits as give the same number again. */

@@ -37,7 +37,7 @@ struct stat_job {
 	bool wide;           /* with intervals: it has a column for each number, */
 	size_t title_width;  /* ... and the titles are wrapped at this width */
 	size_t width, shown; /* of the terminal, and lines there since the titles */
-	int day;             /* when these were shown */
+	char day[CELL_MAX];  /* when these were shown */
 	/* what ended the interval of the next report; id -1: nothing */
 	struct unc_overflow overflow;
 	unsigned long reports; /* printed */

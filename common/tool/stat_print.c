@@ -29,13 +29,10 @@ static void print_value(struct printer *p, const char *key, const struct number 
 /* "2026-11-22T20:24:01.123456+01:00": ISO 8601, local time. */
 static const char *iso_clock(char buf[CELL_MAX], const struct timespec *clock)
 {
-	char zone[16];
-	struct tm local;
-	size_t n;
+	char zone[CELL_MAX];
+	size_t n = strlen(clock_text(buf, "%Y-%m-%dT%H:%M:%S", clock));
 
-	localtime_r(&clock->tv_sec, &local);
-	n = strftime(buf, CELL_MAX, "%Y-%m-%dT%H:%M:%S", &local);
-	strftime(zone, sizeof(zone), "%z", &local);
+	clock_text(zone, "%z", clock);
 	snprintf(buf + n, CELL_MAX - n, ".%06ld%.3s:%s", clock->tv_nsec / 1000, zone, zone + 3);
 	return buf;
 }

@@ -129,25 +129,15 @@ static const char *mark_text(char buf[CELL_MAX], const struct number *c, bool br
 
 /* ---- time */
 
-/* "2026-11-22 20:24:01 +0100" */
-static const char *date_and_time(char buf[CELL_MAX], const struct timespec *clock)
-{
-	struct tm local;
-
-	localtime_r(&clock->tv_sec, &local);
-	strftime(buf, CELL_MAX, "%Y-%m-%d %H:%M:%S %z", &local);
-	return buf;
-}
+#define DATE_AND_TIME "%Y-%m-%d %H:%M:%S %z"
 
 static const char *time_of_day(char buf[CELL_MAX], const struct stat_job *job)
 {
-	struct tm local;
-	size_t n;
+	const struct timespec *clock = &job->series.clock;
+	size_t n = strlen(clock_text(buf, "%H:%M:%S", clock));
 
-	localtime_r(&job->series.clock.tv_sec, &local);
-	n = strftime(buf, CELL_MAX, "%H:%M:%S", &local);
 	if (job->every || fmod(job->interval, 1) != 0)
-		snprintf(buf + n, CELL_MAX - n, ".%03ld", job->series.clock.tv_nsec / 1000000);
+		snprintf(buf + n, CELL_MAX - n, ".%03ld", clock->tv_nsec / 1000000);
 	return buf;
 }
 
@@ -349,19 +339,19 @@ static size_t width_of(const struct winsize *size)
 	return size->ws_col ? size->ws_col : WIDTH;
 }
 
-static int day_of(const struct timespec *clock)
+/* Not the day on which the titles were shown. */
+static bool is_new_day(const struct stat_job *job)
 {
-	struct tm local;
+	char day[CELL_MAX];
 
-	localtime_r(&clock->tv_sec, &local);
-	return local.tm_year * 366 + local.tm_yday;
+	return strcmp(clock_text(day, "%F", &job->series.clock), job->day) != 0;
 }
 
 static bool titles_due(const struct stat_job *job, const struct winsize *size)
 {
 	size_t lines = job->wide ? 1 : job->n_lines + (job->every > 0);
 
-	if (job->reports == 0 || day_of(&job->series.clock) != job->day)
+	if (job->reports == 0 || is_new_day(job))
 		return true;
 	if (size->ws_row)
 		return job->shown + lines >= size->ws_row;
@@ -375,10 +365,10 @@ static void put_titles(struct stat_job *job, const struct winsize *size)
 	char text[CELL_MAX];
 
 	if (job->reports == 0)
-		printf("from %s\n\n", date_and_time(text, &job->began));
-	else if (day_of(&job->series.clock) != job->day)
-		printf("%.10s\n", date_and_time(text, &job->series.clock));
-	job->day = day_of(&job->series.clock);
+		printf("from %s\n\n", clock_text(text, DATE_AND_TIME, &job->began));
+	else if (is_new_day(job))
+		puts(clock_text(text, "%F", &job->series.clock));
+	clock_text(job->day, "%F", &job->series.clock);
 	if (width != job->width) {
 		if (job->table)
 			table_free(job->table);
@@ -426,7 +416,7 @@ static void print_footer(const struct stat_job *job)
 		       job->runs == 1 ? "" : "s", job->seconds, *sure ? " " : "", sure);
 	else
 		printf("\n%.3f s measured", job->time);
-	printf(", from %s\n", date_and_time(text, &job->began));
+	printf(", from %s\n", clock_text(text, DATE_AND_TIME, &job->began));
 }
 
 void stat_text(struct stat_job *job)

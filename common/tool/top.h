@@ -3,6 +3,7 @@
 #ifndef UNC_TOOL_TOP_H
 #define UNC_TOOL_TOP_H
 
+#include "output.h"
 #include "series.h"
 
 enum { TOP_NOTE = 512 };
@@ -18,7 +19,7 @@ struct top_channel {
 struct top_view {
 	const char *machine;
 	bool simulated;
-	char clock[16];
+	char clock[CELL_MAX];
 	double seconds; /* of the interval; 0: nothing was measured yet */
 	int passes;
 

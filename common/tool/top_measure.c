@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include "output.h"
 
 /* ---- opening */
 
@@ -197,14 +194,12 @@ static void take_notes(struct top *top, bool *lost)
 int top_read(struct top *top, bool *lost)
 {
 	struct top_view *v = &top->view;
-	struct tm tm;
 	int rc = series_read(&top->series, NULL);
 
 	if (rc < 0)
 		return rc;
 	v->seconds = top->series.seconds;
-	strftime(v->clock, sizeof(v->clock), "%H:%M:%S",
-		 localtime_r(&top->series.clock.tv_sec, &tm));
+	clock_text(v->clock, "%H:%M:%S", &top->series.clock);
 	for (size_t i = 0; i < TOP_NOTES; i++)
 		v->note[i][0] = '\0';
 	*lost = false;
