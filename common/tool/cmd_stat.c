@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command stat: its options. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +9,6 @@
 
 static const double look = 0.001;          /* seconds between looks whether an interval has ended */
 static const double round_of_passes = 0.2; /* seconds, when nothing else says how long */
-
-/* A number of at least `least`. ARGS_OK, or the exit status. */
-static int parse_time(const char *option, const char *text, double least, double *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtod(text, &end);
-	if (end == text || *end || errno || !(*out >= least && *out <= 1e9))
-		return bad_input("stat: option '%s' needs a number from %g to 1e9, not '%s'",
-				 option, least, text);
-	return ARGS_OK;
-}
 
 /* What stands for the end of a line or the begin of a field in quotes cannot be between fields. */
 static int check_separator(const char *text)
@@ -39,13 +25,11 @@ static int parse_options(struct stat_job *job, const struct args *args)
 	int rc = ARGS_OK;
 
 	job->args = args;
-	job->per_socket = args->per_socket;
-	job->per_unit = args->per_unit;
 	if (args->interval)
-		rc = parse_time("-I", args->interval, 1, &job->interval);
+		rc = number_between("stat", "-I", "", args->interval, 1, &job->interval);
 	job->interval /= 1000;
 	if (rc == ARGS_OK && args->duration)
-		rc = parse_time("-d", args->duration, 0.001, &job->duration);
+		rc = number_between("stat", "-d", "", args->duration, 0.001, &job->duration);
 	if (rc == ARGS_OK && args->every)
 		rc = whole_number("stat", "--every", "counts", args->every, &job->every);
 	if (rc == ARGS_OK && args->repeat)
@@ -56,9 +40,9 @@ static int parse_options(struct stat_job *job, const struct args *args)
 		return rc;
 	if (args->json + args->json_lines + (args->separator != NULL) > 1)
 		return bad_input("stat: one of -j, --json-lines and -x, not several");
-	if (job->per_socket && job->per_unit)
+	if (args->per_socket && args->per_unit)
 		return bad_input("stat: either --per-socket or --per-unit, not both");
-	if (job->every && (job->interval > 0 || job->per_socket || job->per_unit))
+	if (job->every && (job->interval > 0 || args->per_socket || args->per_unit))
 		return bad_input("stat: --every ends intervals by an event: no -I, --per-socket or "
 				 "--per-unit with it");
 	if (args->freeze && !job->every)
@@ -112,7 +96,7 @@ static int prepare(struct stat_job *job)
 		return rc;
 	job->series.whole = job->interval == 0;
 	job->columns = 1;
-	if (job->per_socket && unc_platform_sockets(job->platform) > 0)
+	if (args->per_socket && unc_platform_sockets(job->platform) > 0)
 		job->columns = (size_t)unc_platform_sockets(job->platform);
 	for (size_t i = 0; i == 0 || i < args->wishes; i++) {
 		rc = stat_add(job, &wish[i]);

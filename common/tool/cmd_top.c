@@ -262,19 +262,16 @@ static int run(struct runner *r)
 
 static int parse_options(struct runner *r, const struct args *args)
 {
-	char *end;
+	int rc = ARGS_OK;
 
-	r->interval = 1;
-	if (args->interval) {
-		r->interval = strtod(args->interval, &end) / 1000;
-		if (end == args->interval || *end || !(r->interval >= 0.01 && r->interval <= 1e6))
-			return bad_input("top: option '-I' needs a number of milliseconds from 10 "
-					 "to 1e9, not '%s'",
-					 args->interval);
-	}
-	if (args->number)
+	r->interval = 1000;
+	if (args->interval)
+		rc = number_between("top", "-I", " of milliseconds", args->interval, 10,
+				    &r->interval);
+	r->interval /= 1000;
+	if (rc == ARGS_OK && args->number)
 		return whole_number("top", "-n", "frames", args->number, &r->frames);
-	return ARGS_OK;
+	return rc;
 }
 
 int cmd_top(struct unc_platform *platform, const struct args *args)

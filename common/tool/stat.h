@@ -21,7 +21,6 @@ struct stat_line {
 
 struct stat_job {
 	const struct args *args;
-	bool per_socket, per_unit;
 	double interval; /* seconds between reports; 0: one report at the end */
 	uint64_t every;  /* a report whenever the first event has counted so much; 0: none */
 	double duration; /* seconds; 0: no limit */

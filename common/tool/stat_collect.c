@@ -22,7 +22,7 @@ const struct number *stat_at(const struct stat_job *job, size_t line, size_t col
 	const struct number *c = &job->series.number[job->line[line].first];
 
 	for (size_t i = 0; i < job->line[line].n; i++)
-		if (!job->per_socket || c[i].item.at.socket == (int)column)
+		if (!job->args->per_socket || c[i].item.at.socket == (int)column)
 			return &c[i];
 	return NULL;
 }

@@ -65,11 +65,11 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 		return origin == OF_GROUP_LACKING
 			       ? add_unknown(job, text, unc_platform_error(job->platform))
 			       : no_item(job, text, rc);
-	bool each_unit = job->per_unit && item.at.index < 0;
+	bool each_unit = job->args->per_unit && item.at.index < 0;
 
 	if (!each_unit && has_line(job, item.name))
 		return 0;
-	per |= each_unit ? UNC_EACH_UNIT : job->per_socket ? UNC_EACH_SOCKET : 0;
+	per |= each_unit ? UNC_EACH_UNIT : job->args->per_socket ? UNC_EACH_SOCKET : 0;
 	rc = series_add(&job->series, text, per);
 	if (rc < 0)
 		return origin == OF_GROUP_LACKING

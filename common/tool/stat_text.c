@@ -153,8 +153,8 @@ static struct table *new_table(const struct stat_job *job, size_t numbers)
 	char *columns = must_print("%s", job->interval > 0 ? ">clock|>time s|" : ">|>|");
 
 	for (size_t i = 0; i < numbers; i++)
-		columns = job->per_socket ? must_add(columns, "|>socket %zu|>||>|", i)
-					  : must_add(columns, "|>value|>||>|");
+		columns = job->args->per_socket ? must_add(columns, "|>socket %zu|>||>|", i)
+						: must_add(columns, "|>value|>||>|");
 	struct table *t = table_new(columns);
 
 	free(columns);
@@ -253,7 +253,7 @@ static void put_title(struct stat_job *job, size_t line, size_t socket)
 	const struct number *c = stat_at(job, line, socket);
 	char *title = wrapped(job->line[line].label, job->title_width), measure[CELL_MAX] = "";
 
-	if (job->per_socket)
+	if (job->args->per_socket)
 		title = must_add(title, "\nsocket %zu", socket);
 	title = must_add(title, "\n%8s", c ? measure_text(measure, c) : "");
 	table_put(job->table, column + NUMBER, title);
@@ -264,7 +264,7 @@ static void put_title(struct stat_job *job, size_t line, size_t socket)
 
 static void row_titles(struct stat_job *job)
 {
-	const char *sockets = job->per_socket ? "\n" : "";
+	const char *sockets = job->args->per_socket ? "\n" : "";
 	char text[CELL_MAX];
 
 	table_line(job->table);
@@ -401,7 +401,7 @@ static void interval_report(struct stat_job *job)
 static void total_report(struct stat_job *job)
 {
 	job->table = new_table(job, job->columns);
-	if (job->per_socket)
+	if (job->args->per_socket)
 		table_titles(job->table);
 	list_report(job);
 }

@@ -42,6 +42,19 @@ int whole_number(const char *command, const char *option, const char *what, cons
 	return ARGS_OK;
 }
 
+int number_between(const char *command, const char *option, const char *what, const char *text,
+		   double least, double *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtod(text, &end);
+	if (end == text || *end || errno || !(*out >= least && *out <= 1e9))
+		return bad_input("%s: option '%s' needs a number%s from %g to 1e9, not '%s'",
+				 command, option, what, least, text);
+	return ARGS_OK;
+}
+
 int library_error(int error, const char *sentence)
 {
 	if (!sentence || !sentence[0])
@@ -117,12 +130,11 @@ char *must_add(char *text, const char *format, ...)
 	va_end(args);
 	if (!text)
 		return more;
-	size_t n = strlen(text), m = strlen(more);
+	char *whole = must_print("%s%s", text, more);
 
-	text = must_alloc(text, n + m + 1, 1);
-	memcpy(text + n, more, m + 1);
+	free(text);
 	free(more);
-	return text;
+	return whole;
 }
 
 char *must_list(char *list, const char *word)

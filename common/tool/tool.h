@@ -115,6 +115,9 @@ int finish(int status);
  * status. */
 int whole_number(const char *command, const char *option, const char *what, const char *text,
 		 uint64_t *out);
+/* The same of any number from `least` to 1e9. what: " of seconds", or "". */
+int number_between(const char *command, const char *option, const char *what, const char *text,
+		   double least, double *out);
 
 /* ---- memory: where there is none the program ends */
 
