@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words of table lines, numbers, nearest names. */
+/* Words of table lines, numbers, nearest names, registers as they are shown. */
 #include "suite.h"
 #include "base/nearest.h"
+#include "base/reg.h"
 #include "base/text.h"
 
 static int first_line(const char *text, struct unc_line *line, struct unc_error *err)
@@ -103,6 +104,7 @@ static void bits(void)
 	CU_ASSERT_FALSE(unc_parse_bits("24:31", &high, &low));
 	CU_ASSERT_FALSE(unc_parse_bits("64:0", &high, &low));
 	CU_ASSERT_FALSE(unc_parse_bits("3:", &high, &low));
+	CU_ASSERT_FALSE(unc_parse_bits("0001", &high, &low)); /* three digits at most */
 	CU_ASSERT(unc_parse_mask("0-3,5", &mask) && mask == 0x2f);
 	CU_ASSERT(unc_parse_mask("63", &mask) && mask == (uint64_t)1 << 63);
 	CU_ASSERT_FALSE(unc_parse_mask("0,0", &mask));
@@ -166,6 +168,9 @@ static void nearest(void)
 	for (size_t i = 0; i < 3; i++)
 		unc_nearest_try(&n, names[i]);
 	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "");
+	unc_nearest_start(&n, "ab"); /* names of one letter are names too */
+	unc_nearest_try(&n, "a");
+	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "; nearest is a");
 	unc_nearest_start(&n, "cas");
 	unc_nearest_try_short(&n, "CLS");           /* a letter away */
 	unc_nearest_try_short(&n, "Cylinder_Axis"); /* its letters in their order */
@@ -176,6 +181,23 @@ static void nearest(void)
 	unc_nearest_try_short(&n, "energy");
 	unc_nearest_try_short(&n, "mem");
 	CHECK_TEXT(unc_nearest_text(&n, buf, sizeof(buf)), "; nearest is mem");
+}
+
+/* A number; an offset in the function (base/reg.h: 11:0 of the address); of the kernel's events what is
+ * behind their type (31:0); else an address in memory, whole. */
+static void shown(void)
+{
+	struct unc_reg msr = {.space = UNC_SPACE_MSR, .address = 0xd10},
+		       pci = {.space = UNC_SPACE_PCI,
+			      .address = UNC_PCI(1, 0x7f, UNC_DEVFN(16, 0), 0xd8)},
+		       perf = {.space = UNC_SPACE_PERF,
+			       .address = (uint64_t)4 << 32 | (UNC_PERF_COUNT + 1)},
+		       mmio = {.space = UNC_SPACE_MMIO, .address = 0x3f8c001022800};
+
+	CHECK_NUMBER(unc_reg_shown(&msr), 0xd10);
+	CHECK_NUMBER(unc_reg_shown(&pci), 0xd8);
+	CHECK_NUMBER(unc_reg_shown(&perf), 0x11);
+	CHECK_NUMBER(unc_reg_shown(&mmio), 0x3f8c001022800);
 }
 
 int main(void)
@@ -190,6 +212,7 @@ int main(void)
 		{"lists with commas", lists},
 		{"the nearest name", nearest},
 		{"a sentence is one line", one_line},
+		{"a register as it is shown", shown},
 		{NULL, NULL},
 	};
 

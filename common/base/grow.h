@@ -12,7 +12,7 @@
  */
 static inline void *unc_grow(void *array, size_t n, size_t size)
 {
-	if (n != 0 && (n & (n - 1)) != 0)
+	if ((n & (n - 1)) != 0)
 		return array;
 	return realloc(array, (n ? 2 * n : 1) * size);
 }

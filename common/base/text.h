@@ -42,7 +42,7 @@ bool unc_parse_number(const char *text, uint64_t *value);
 bool unc_is_number(const char *text);
 /* A whole text as a decimal floating point number. */
 bool unc_parse_double(const char *text, double *value);
-/* "HIGH:LOW" or one bit number, within 0..63. */
+/* "HIGH:LOW" or one bit number, within 0..63, of three digits at most. */
 bool unc_parse_bits(const char *text, unsigned *high, unsigned *low);
 /* A list of numbers and ranges within 0..127: "0-3,5"; and one within 0..63, as a mask. */
 bool unc_parse_set(const char *text, struct unc_bits *set);
