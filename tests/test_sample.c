@@ -306,6 +306,29 @@ static void stopped_frozen(void)
 	}
 }
 
+/* A counter that has carried before the start ends no interval: at 2.2 GHz one that begins at 2^47 carries
+ * after 63970 s. */
+static void carried_before(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
+	struct unc_session *before = session(p, "cha0.CLOCKTICKS", NULL, 0),
+			   *s = session(p, "cha0.CLOCKTICKS", NULL, 0);
+	struct unc_overflow o = {.size = sizeof(o)};
+	struct unc_value v;
+
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(before), 0);
+	unc_sim_step(unc_machine_sim(p->machine), 63971000000000);
+	CU_ASSERT_EQUAL(unc_session_stop(before), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, 1000000), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+	CU_ASSERT_EQUAL(unc_session_poll(s, &o, &v, 1, sizeof(v)), 0);
+	CHECK_NUMBER(o.id, -1);
+	unc_session_free(before);
+	unc_session_free(s);
+	quiet(p);
+	unc_platform_close(p);
+}
+
 static void refused(const char *sim, const char *event, uint64_t every, int code, const char *text)
 {
 	struct unc_platform *p = machine(sim);
@@ -395,6 +418,7 @@ int main(void)
 		{"counters start at 2^48 - N", preloads},
 		{"the plan has what sampling writes", plans},
 		{"stopped while the socket is frozen", stopped_frozen},
+		{"a counter that has carried before", carried_before},
 		{"refusals", refusals},
 		{"with a freeze, nothing that is about time", times},
 		{"states", states},

@@ -268,6 +268,8 @@ static void exactly_one_lead(void)
 		{{"cbo0.TOR_OCCUPANCY", "cbo1.RxR_OCCUPANCY:IRQ",
 		  "cbo0.COUNTER0_OCCUPANCY:thresh=1"},
 		 NULL},
+		/* the same one twice */
+		{{"cbo.TOR_OCCUPANCY", "cbo.TOR_OCCUPANCY", "cbo.COUNTER0_OCCUPANCY:thresh=1"}, NULL},
 		/* two thresholds on one occupancy */
 		{{"cbo.TOR_OCCUPANCY", "cbo.COUNTER0_OCCUPANCY:thresh=1",
 		  "cbo.COUNTER0_OCCUPANCY:thresh=8"},
