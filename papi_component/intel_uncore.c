@@ -191,10 +191,14 @@ static int fail_value(struct control *control, int item)
 /* Nothing shows whether what it counts is all: said once. */
 static void warn_unproven(struct control *control, int item)
 {
+	struct name name;
+
 	if (!(control->read[item].flags & UNC_VALUE_UNPROVEN) || control->items[item].told)
 		return;
 	control->items[item].told = 1;
-	PAPIWARN("intel_uncore: %s", intel_uncore.session_reason(control->session, item));
+	if (intel_uncore_name(control->items[item].code, &name) == PAPI_OK)
+		PAPIWARN("intel_uncore: %s: %s", name.text,
+			 intel_uncore.session_reason(control->session, item));
 }
 
 /* A gauge travels as the bits of a double, NaN if it means nothing. An integer has no such value:

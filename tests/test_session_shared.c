@@ -363,7 +363,7 @@ static void test_no_witness(void)
 		CHECK_NUMBER(value_of(s, 2).flags,
 			     UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_UNPROVEN);
 		CHECK_TEXT(unc_session_reason(s, 2),
-			   "cbo0.RING_AD_USED:UP_EVEN:socket=0: no counter of cbo0 (socket 0) has "
+			   "no counter of cbo0 (socket 0) has "
 			   "moved for a while, and none is free for a clock: nothing shows whether "
 			   "somebody has frozen it");
 		unc_sim_write(unc_machine_sim(p->machine), msr(p, BOX_CTL, 32), RUNNING);

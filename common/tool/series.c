@@ -67,6 +67,7 @@ static void take_value(const struct series *s, struct number *n, const struct un
 {
 	n->partial = v->flags & UNC_VALUE_PARTIAL;
 	n->scaled = v->flags & UNC_VALUE_ESTIMATED;
+	n->unproven = v->flags & UNC_VALUE_UNPROVEN;
 	n->lost = v->flags & UNC_VALUE_LOST;
 	n->units = v->units;
 	n->of = v->of;
@@ -124,6 +125,7 @@ void series_close(struct series *s)
 	for (size_t i = 0; i < s->n; i++) {
 		free(s->number[i].reason);
 		free(s->number[i].lacks);
+		free(s->number[i].doubt);
 		free(s->number[i].why);
 	}
 	free(s->number);

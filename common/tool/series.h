@@ -24,6 +24,7 @@ struct number {
 	/* what the last read gave */
 	bool valid;
 	bool partial, scaled; /* of fewer units than there are; not measured all the time */
+	bool unproven;        /* nothing has shown whether a unit counts */
 	bool lost;            /* until the session starts anew */
 	uint64_t count;
 	double value, share;
@@ -34,6 +35,7 @@ struct number {
 	bool again;    /* the report has it already, and shows it there */
 	bool told;     /* that it is, or will be, less than whole */
 	char *lacks;   /* the units that it goes without; NULL: none */
+	char *doubt;   /* what does not show that a unit counts; NULL: all do */
 	char *why;     /* why there was no value, if once there was none, */
 	bool was_lost; /* ... because the counter was no longer ours */
 	unsigned long without;
@@ -66,7 +68,7 @@ void series_add_unknown(struct series *, const char *name, const char *reason);
 /* Ends the interval; with `overflow` only if an event has ended it (its id is -1 otherwise). From
  * here on no memory is needed. 0, or an error of the session. */
 int series_read(struct series *, struct unc_overflow *overflow);
-/* Why a number is not valid, or cannot be counted; until the next call for the session. */
+/* Why a number is not valid, is unproven, or cannot be counted; until the next call for the session. */
 const char *series_reason(const struct series *, const struct number *);
 /* What was lost stays lost until the session starts anew. 0, or an error of the session. */
 int series_restart(const struct series *);

@@ -117,6 +117,26 @@ static void note_lost(struct stat_job *job, struct number *c)
 	c->why = must_print("%s", series_reason(&job->series, c));
 }
 
+/* Told once, when the first report shows the mark. */
+static char *doubt_sentence(const struct stat_job *job, const struct number *c)
+{
+	(void)job;
+	return c->unproven && c->doubt ? must_print("not proven to count: %s", c->doubt) : NULL;
+}
+
+static void note_unproven(struct stat_job *job)
+{
+	bool any = false;
+
+	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
+		if (c->unproven && !c->doubt) {
+			c->doubt = must_print("%s", series_reason(&job->series, c));
+			any = true;
+		}
+	if (any)
+		say_of_numbers(job, doubt_sentence);
+}
+
 /* Takes over what a read has given, of all items; rc: of the read. */
 static int take_numbers(struct stat_job *job, int rc)
 {
@@ -128,6 +148,7 @@ static int take_numbers(struct stat_job *job, int rc)
 	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
 		if (c->lost)
 			note_lost(job, c);
+	note_unproven(job);
 	return 0;
 }
 

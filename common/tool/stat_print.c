@@ -68,7 +68,11 @@ static void print_one(struct printer *p, const struct stat_job *job, const struc
 	print_if(p, "share", c->valid, rounded(c->share));
 	print_if(p, "units", counted, c->units);
 	print_if(p, "of", counted, c->of);
-	print_text(p, "reason", NULL, c->valid ? c->lacks : stat_reason(job, c));
+	print_text(p, "reason", NULL,
+		   !c->valid     ? stat_reason(job, c)
+		   : c->lacks    ? c->lacks
+		   : c->unproven ? c->doubt
+				 : NULL);
 	if (job->repeat) {
 		print_integer(p, "runs", NULL, (int64_t)job->runs);
 		print_if(p, "spread", isfinite(c->spread), rounded(c->spread));
@@ -109,7 +113,7 @@ static void print_rows(const struct stat_job *job, struct printer *p)
 /* ---- one object of JSON */
 
 /* An object of the numbers that it is about; left out where there are none, unless always there. */
-enum section { EVENTS, METRICS, PARTIAL, INVALID, SHARE, SPREAD, SECTIONS };
+enum section { EVENTS, METRICS, PARTIAL, UNPROVEN, INVALID, SHARE, SPREAD, SECTIONS };
 
 static bool is_about(enum section section, const struct number *c)
 {
@@ -120,6 +124,8 @@ static bool is_about(enum section section, const struct number *c)
 		return c->item.metric;
 	case PARTIAL:
 		return c->lacks;
+	case UNPROVEN:
+		return c->valid && c->unproven;
 	case INVALID:
 		return !c->valid;
 	case SHARE:
@@ -138,6 +144,8 @@ static void json_member(struct printer *p, const struct stat_job *job, enum sect
 		print_integer(p, "of", NULL, c->of);
 		print_text(p, "reason", NULL, c->lacks);
 		print_close(p);
+	} else if (section == UNPROVEN) {
+		print_text(p, c->item.name, NULL, c->doubt);
 	} else if (section == INVALID) {
 		print_text(p, c->item.name, NULL, stat_reason(job, c));
 	} else if (section == SHARE) {
@@ -151,7 +159,7 @@ static void json_member(struct printer *p, const struct stat_job *job, enum sect
 
 static void json_section(struct printer *p, const struct stat_job *job, enum section section)
 {
-	static const char *const keys[SECTIONS] = {"events",  "metrics", "partial",
+	static const char *const keys[SECTIONS] = {"events",  "metrics", "partial", "unproven",
 						   "invalid", "share",   "spread"};
 	bool open = section <= METRICS;
 

@@ -122,8 +122,11 @@ static const char *mark_text(char buf[CELL_MAX], const struct number *c, bool br
 	if (c->lacks)
 		used = snprintf(buf, CELL_MAX, brief ? "%u/%u" : "%u of %u units", c->units, c->of);
 	if (c->valid && c->share < 1)
-		snprintf(buf + used, CELL_MAX - (size_t)used, brief ? "%s%s%%" : "%s%s %%",
-			 used ? between : "", percent_text(share, c->share));
+		used += snprintf(buf + used, CELL_MAX - (size_t)used, brief ? "%s%s%%" : "%s%s %%",
+				 used ? between : "", percent_text(share, c->share));
+	if (c->valid && c->unproven)
+		snprintf(buf + used, CELL_MAX - (size_t)used, "%s%s", used ? between : "",
+			 brief ? "?" : "unproven");
 	return buf;
 }
 

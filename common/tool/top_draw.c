@@ -238,6 +238,7 @@ static void put_traffic(struct frame *f, size_t row, int bar)
 	double all = traffic(v, row), full = row_full(v, row);
 	struct number sum = {.valid = isfinite(all),
 			     .partial = read->partial || write->partial,
+			     .unproven = read->unproven || write->unproven,
 			     .scaled = read->scaled || write->scaled,
 			     .value = all,
 			     .seconds = 1};

@@ -111,9 +111,10 @@ void put_number(struct frame *f, const struct number *n, const struct unit *unit
 		putf(f, "%*s ", width - 1, "-");
 	else
 		putf(f, "%*.*f%s", width - 1, unit->digits, n->value / scale,
-		     n->partial  ? "*"
-		     : n->scaled ? "~"
-				 : " ");
+		     n->partial    ? "*"
+		     : n->unproven ? "?"
+		     : n->scaled   ? "~"
+				   : " ");
 }
 
 void put_bar(struct frame *f, double share, int width)

@@ -159,7 +159,7 @@ static const char *and_more(char buf[CELL_MAX], const struct found *found)
 static void take_notes(struct top *top, bool *lost)
 {
 	const struct series *s = &top->series;
-	struct found none = {.n = 0}, partial = {.n = 0};
+	struct found none = {.n = 0}, partial = {.n = 0}, unproven = {.n = 0};
 	struct top_view *v = &top->view;
 	char text[CELL_MAX];
 	double share = 1;
@@ -171,6 +171,8 @@ static void take_notes(struct top *top, bool *lost)
 			find(&none, n);
 		else if (n->partial)
 			find(&partial, n);
+		else if (n->unproven)
+			find(&unproven, n);
 		if (n->valid && n->scaled)
 			share = fmin(share, n->share);
 		*lost |= n->lost;
@@ -185,6 +187,9 @@ static void take_notes(struct top *top, bool *lost)
 			 partial.first->units, partial.first->of,
 			 unc_session_partial(s->session, partial.first->id),
 			 and_more(text, &partial));
+	if (unproven.n)
+		snprintf(v->note[NOTE_UNPROVEN], TOP_NOTE, "? not proven to count: %s%s",
+			 series_reason(s, unproven.first), and_more(text, &unproven));
 	if (share < 1)
 		snprintf(v->note[NOTE_SCALED], TOP_NOTE, "~ scaled: measured %s %% of the time%s",
 			 percent_text(text, share),

@@ -138,9 +138,9 @@ void unc_slot_unproven(const struct unc_units *s, const struct unc_slot *slot,
 
 	unc_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
 	unc_fail(err, UNC_ERR_BUSY,
-		 "%s: no counter of %s has moved for a while, and none is free for a clock: "
+		 "no counter of %s has moved for a while, and none is free for a clock: "
 		 "nothing shows whether somebody has frozen it",
-		 slot->name, unit);
+		 unit);
 }
 
 /* Whether a slot counts by a control, and not always. */

@@ -61,7 +61,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..120"
+echo "1..122"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -159,6 +159,16 @@ poke $channel/config 0xF4 0x10100
 E
 fault "a channel frozen in the middle" $reads "$said" -d 1 -e imc.CAS_COUNT:RD <<E
 at 0.5 poke $channel/config 0xF4 0x10100
+E
+control reset
+full=cbo0.LLC_LOOKUP:DATA_READ:socket=0,cbo0.RING_BOUNCES:AK_CORE:socket=0
+full=$full,cbo0.RING_AD_USED:UP_EVEN:socket=0,cbo0.RING_AK_USED:UP_EVEN:socket=0
+real stat -j -d 1 -e "$full"
+all=$(jq -r '.events | to_entries | map("\(.key)=\(.value)") | join(",")' "$dir/out")
+[ "$status" -eq 0 ] && [ "$all" != "${all#*=}" ] && ! grep -q unproven "$dir/out"
+result $? "all counters of a CBo count, and nobody disturbs"
+fault "a CBo frozen in the middle, and all of its counters count" "$all" marked -d 1 -e "$full" <<E
+at 0.5 poke /dev/cpu/0/msr 0xD04 0x10100
 E
 for counter in 0xD16 0xD17 0xD18 0xD19; do
 	fault "a CBo frozen in the middle, and the counter at $counter cannot be read at the end" \

@@ -348,7 +348,7 @@ assess()
 		[.[] as $run | $all[] | .name as $name | ($run.events[$name]) as $n | (.rate * $run.interval) as $t |
 		 if $n == null then (if $run.invalid[$name] != null then "marked" else "wrong" end)
 		 elif $run.share[$name] != null then (if ($n - $t | fabs) <= 6 + 0.01 * $t then "marked" else "wrong" end)
-		 elif $run.partial[$name] != null then "marked"
+		 elif ($run.partial[$name] // $run.unproven[$name]) != null then "marked"
 		 elif ($n - $t | fabs) <= 2 + 2e-6 * $t then "right" else "wrong" end] |
 		if any(.[]; . == "wrong") then "wrong" elif $status != "0" and all(.[]; . == "right") then "refused"
 		elif all(.[]; . == "right") then "right" else "marked" end' "$dir/out" 2>"$dir/jq" || echo wrong)
