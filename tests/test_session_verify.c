@@ -381,6 +381,38 @@ static void test_frozen_socket(void)
 	unc_platform_close(p);
 }
 
+/* A link that nothing drives is no frozen socket, whether another unit is counted there or not. */
+static void check_idle_link(const char *beside)
+{
+	struct heard heard = {.n = 0};
+	struct unc_options options = {.size = sizeof(options),
+				      .sim = IVB_WAIT ",idle=qpi1@1",
+				      .log = hear,
+				      .log_user = &heard};
+	struct unc_platform *p = NULL;
+
+	CU_ASSERT_FATAL(unc_platform_open(&options, &p) == 0);
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "qpi1.CLOCKTICKS:socket=1");
+
+	if (beside)
+		add(s, beside);
+	heard.n = 0;
+	start(s);
+	step(p, 100 * ms);
+	CHECK_NUMBER(heard.n, 0);
+	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+	CHECK_NUMBER(value_of(s, id).count, 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+static void test_idle_link(void)
+{
+	check_idle_link("qpi0.CLOCKTICKS:socket=1");
+	check_idle_link(NULL);
+}
+
 /*
  * A counter of the UBox that goes on in a frozen socket is no proof that the socket counts. (The
  * simulated one stops: what was found out of it before is what it would show.)
@@ -551,6 +583,7 @@ int main(void)
 		{"a true 0", test_true_zero},
 		{"an empty memory channel", test_empty_channel},
 		{"a frozen socket", test_frozen_socket},
+		{"an idle link is no frozen socket", test_idle_link},
 		{"a counter of the UBox is no proof", test_no_proof_by_ubox},
 		{"what others have counted is not reset", test_nothing_reset},
 		{"a look that comes too late", test_late_look},

@@ -253,8 +253,8 @@ static int ask(struct unc_units *s, struct witness *w, size_t n, struct unc_erro
 }
 
 /* Whether clocks of other units of a socket, one a type, stand still, and so it is frozen: 1 or 0;
- * or an error. */
-static int socket_stands(struct unc_units *s, unsigned socket, struct unc_error *err)
+ * `none` where none can be asked; or an error. */
+static int socket_stands(struct unc_units *s, unsigned socket, int none, struct unc_error *err)
 {
 	const struct unc_platform *p = s->platform;
 	unsigned last = UNC_NONE, asked = 0;
@@ -276,7 +276,7 @@ static int socket_stands(struct unc_units *s, unsigned socket, struct unc_error 
 		if (rc < 0 || !w.stands)
 			return rc;
 	}
-	return asked != 0;
+	return asked ? 1 : none;
 }
 
 /* ---- suspects */
@@ -314,7 +314,7 @@ static void drop_moving(struct unc_units *s, size_t first, struct suspects *susp
 	suspects->n = kept;
 }
 
-/* Units from claim[first] on of which none of these `known` is: those that do not count now. Free
+/* Units from claim[first] on of which one of these is known (bits): those that do not count now. Free
  * suspects->one. */
 static int find_still(struct unc_units *s, size_t first, unsigned known, struct suspects *suspects,
 		      struct unc_error *err)
@@ -359,18 +359,48 @@ static bool socket_counts(const struct unc_units *s, unsigned socket)
 	return false;
 }
 
-/* Lets the sockets of those that stand go on where nobody else counts, and asks them again. */
-static int unfreeze_sockets(struct unc_units *s, struct suspects *suspects, struct unc_error *err)
+/* Whether the socket of a unit that stands still is frozen: 1 or 0; or an error. */
+static int socket_frozen(struct unc_units *s, const struct witness *w, struct unc_error *err)
+{
+	const struct unc_tbl_type *type = &s->platform->table->type[w->unit->type];
+
+	if (socket_counts(s, w->unit->socket))
+		return 0;
+	if (!type->steps_freeze.n)
+		return w->stands;
+	return socket_stands(s, w->unit->socket, w->stands, err);
+}
+
+/* What has moved counts. */
+static void sort_out(struct unc_units *s, size_t first, const struct suspects *still)
+{
+	for (size_t i = 0; i < still->n; i++)
+		wanted_of(s, still->one[i].unit)->proof =
+			still->one[i].stands || still->one[i].kind == NO_WITNESS ? UNC_STANDS
+										 : UNC_COUNTS;
+	for (size_t i = first; i < s->n_claims; i++)
+		if (wanted_of(s, s->claim[i].instance)->proof == UNC_UNPROVEN)
+			wanted_of(s, s->claim[i].instance)->proof = UNC_COUNTS;
+}
+
+/* Lets sockets go on where all that was asked stands, and nobody else counts; asks again. */
+static int unfreeze_sockets(struct unc_units *s, size_t first, const struct suspects *still,
+			    struct unc_error *err)
 {
 	uint64_t sockets = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < suspects->n; i++)
-		if (suspects->one[i].stands)
-			sockets |= (uint64_t)1 << suspects->one[i].unit->socket;
-	if (sockets)
-		rc = unc_units_unfreeze(s, sockets, err);
-	return rc > 0 ? ask(s, suspects->one, suspects->n, err) : rc;
+	for (size_t i = 0; i < still->n && rc >= 0; i++) {
+		const struct witness *w = &still->one[i];
+
+		if (w->stands && !(sockets >> w->unit->socket & 1) &&
+		    (rc = socket_frozen(s, w, err)) > 0)
+			sockets |= (uint64_t)1 << w->unit->socket;
+	}
+	if (rc >= 0 && sockets && (rc = unc_units_unfreeze(s, sockets, err)) > 0 &&
+	    (rc = ask(s, still->one, still->n, err)) == 0)
+		sort_out(s, first, still);
+	return rc < 0 ? rc : 0;
 }
 
 /* How a unit is told that may be frozen. */
@@ -393,11 +423,8 @@ static int describe_doubtful(struct unc_units *s, uint32_t i, struct unc_error *
 static int judge(struct unc_units *s, const struct witness *w, struct unc_error *err)
 {
 	const struct unc_claim *u = w->claim;
-	const struct unc_tbl_type *type = &s->platform->table->type[w->unit->type];
-	int frozen = !socket_counts(s, w->unit->socket);
+	int frozen = socket_frozen(s, w, err);
 
-	if (frozen && w->kind == NO_WITNESS)
-		frozen = type->steps_freeze.n ? socket_stands(s, w->unit->socket, err) : 0;
 	if (frozen < 0)
 		return frozen;
 	if (frozen)
@@ -438,14 +465,10 @@ int unc_units_prove(struct unc_units *s, size_t first, struct unc_error *err)
 		slot->last = s->read[i].value;
 	}
 	rc = find_still(s, first, 1 << UNC_UNPROVEN, &still, err);
-	if (rc == 0)
-		rc = unfreeze_sockets(s, &still, err);
-	for (size_t i = 0; rc == 0 && i < still.n; i++)
-		if (still.one[i].stands || still.one[i].kind == NO_WITNESS)
-			wanted_of(s, still.one[i].unit)->proof = UNC_STANDS;
-	for (size_t i = first; rc == 0 && i < s->n_claims; i++)
-		if (wanted_of(s, s->claim[i].instance)->proof == UNC_UNPROVEN)
-			wanted_of(s, s->claim[i].instance)->proof = UNC_COUNTS;
+	if (rc == 0) {
+		sort_out(s, first, &still);
+		rc = unfreeze_sockets(s, first, &still, err);
+	}
 	for (size_t i = 0; rc == 0 && i < still.n; i++)
 		if (wanted_of(s, still.one[i].unit)->proof == UNC_STANDS)
 			rc = judge(s, &still.one[i], err);
