@@ -203,7 +203,8 @@ static void golden_rows(const void *user)
 		unsigned want = served(run.t, i) ? 1 | 2 : run.t->type[i].kernels.n ? 4 : 0;
 
 		if ((run.seen[i] & want) != want)
-			printf("# %s: rows about %s are missing\n", run.file,
+			printf("# %s: no row '%s' about %s\n", run.file,
+			       want == 4 ? "lost" : "pmu' or 'code",
 			       unc_type_name(run.t, (unsigned)i));
 		CHECK_NUMBER(run.seen[i] & want, want);
 	}

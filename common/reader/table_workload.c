@@ -99,9 +99,18 @@ int unc_end_machine(struct unc_table_reader *r)
 int unc_end_unit(struct unc_table_reader *r)
 {
 	const struct unc_tbl_sim_unit *u = &r->w.sim_unit;
+	const struct unc_tbl_type *type = &r->t.type[u->type];
 
-	if (r->t.type[u->type].pool)
+	if (type->pool)
 		return unc_bad(r, "a view has no units of its own");
+	/* Where units.tbl has no places discovery tells them, but for PCI functions: they prove by
+	 * their device id, which stands there, what they are. */
+	const struct unc_tbl_part *part = &r->t.part[type->parts.first];
+	bool placed = part->where.n || part->space == UNC_SPACE_PCI;
+	for (unsigned i = part->where.n; placed && i < UNC_MAX_PLACES; i++)
+		if (unc_bits_has(&u->present, i))
+			return unc_bad(r, "present= names unit %u, and units.tbl has %u places", i,
+				       part->where.n);
 	for (size_t i = 0; i < r->work.n_sim_unit; i++)
 		if (r->work.sim_unit[i].type == u->type)
 			return unc_bad(r, "this unit is described twice");
