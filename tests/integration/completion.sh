@@ -73,6 +73,13 @@ UNCORE_SIM=sandybridge-ep "$UNCORE" units --access nonsense 2>&1 | # ...; there 
 	sed 's/.*there are //; s/, and direct for .*/ direct/' | tr -d ',' | tr ' ' '\n' | sort >"$tmp/out"
 cmp -s "$tmp/wanted" "$tmp/out"
 result "access methods are those of the library"
+while read -r method; do
+	grep -qF "\`$method\`" "$SRCDIR/docs/rights.md" || echo "docs/rights.md does not name $method"
+	grep -q "^ \*  $method " "$SRCDIR/common/uncore.h" || echo "uncore.h does not name $method"
+	sed 's/\\//g' "$SRCDIR/common/tool/uncore.1.in" | grep -qE "^\.BR? (.* )?$method( |\$)" || echo "the manual does not name $method"
+done <"$tmp/wanted" >"$tmp/out"
+[ -s "$tmp/wanted" ] && [ ! -s "$tmp/out" ]
+result "header, manual and page name each"
 
 "$UNCORE" completion nonsense >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q "no shell 'nonsense'; there are bash and zsh" "$tmp/err"

@@ -66,6 +66,22 @@ done >"$tmp/out"
 [ ! -s "$tmp/out" ]
 result "README leads to each page, and each is installed"
 
+for table in eventtables/*.tbl eventtables/*/*; do
+	grep -qF "$table" Makefile.am || echo "$table is not in the list of tables of Makefile.am"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result "each table is built in"
+
+sed -n 's/^cpu \([^ ]*\) "\([^"]*\)"/\1;\2;/p' eventtables/cpus.tbl | while IFS=\; read -r cpu title more; do
+	folder=${more##*folder=}
+	[ "$folder" != "$more" ] || folder=$cpu
+	title=${title##*(}
+	grep -qE "\*\*.*${title%)}.*\*\*" docs/cpus.md || echo "docs/cpus.md does not have $cpu"
+	grep -qE "^## (.*, )?${folder%% *}(,|\$)" eventtables/SOURCES.md || echo "SOURCES.md has no section of $folder"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result "each CPU has its place in the pages, and its sources"
+
 # The definitions of portable metrics are compared by test_table.
 sed -n 's/^- `\([a-z_]*\)` (.*/\1/p' docs/measuring.md >"$tmp/metrics"
 while read -r metric; do
