@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The texts for users and for those who work on libuncore: how long they and their lines are, and that links between them lead
-# somewhere.
-: "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
+# The texts for users and for those who work on libuncore: how long they and their lines are, that links between them lead
+# somewhere, and that the command prints what they show of it.
+: "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
+unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
 . "$(dirname "$0")/result.inc"
 title=texts
 cd "$SRCDIR" || exit 99
@@ -89,4 +90,49 @@ while read -r metric; do
 done <"$tmp/metrics" >"$tmp/out"
 [ -s "$tmp/metrics" ] && [ ! -s "$tmp/out" ]
 result "README names each portable metric"
+
+# shown PAGE COMMAND: the lines that a page shows below "$ COMMAND".
+shown()
+{
+	awk -v command="    \$ $2" '
+		/^    \$ / { on = index($0, command) == 1 && substr($0, length(command) + 1) ~ /^ *(#.*)?$/; next }
+		/^[^ ]/ { on = 0 }
+		on && NF' "$1"
+}
+
+# plain: without what is another number in each run, bars of blocks, and the width of columns.
+plain()
+{
+	sed 's/\[[^]]*\]/[]/g;s/[0-9][0-9,.:]*/N/g;s/  */ /g;s/^ //;s/ $//'
+}
+
+# example PAGE COMMAND MACHINE ARGUMENT...: what the page shows of the command the built one prints, called with these
+# arguments, in this order. Lines "..." stand for any, and so does "..." at the end of one.
+example()
+{
+	what="$1: $2"
+	shown "$1" "$2" | plain >"$tmp/shown"
+	machine=$3
+	shift 3
+	UNCORE_SIM=$machine COLUMNS=80 LC_ALL=C.UTF-8 timeout 60 "$UNCORE" "$@" >"$tmp/printed" 2>&1
+	plain <"$tmp/printed" | awk 'BEGIN { at = 0 }
+		NR == FNR { line[n++] = $0; next }
+		$0 == "..." { next }
+		{ more = sub(/ ?\.\.\.$/, "") }
+		{ while (at < n && (more ? index(line[at], $0) != 1 : line[at] != $0)) at++ }
+		at++ >= n { print "not printed: " $0; exit 1 }' - "$tmp/shown" >"$tmp/out" && [ -s "$tmp/shown" ]
+	result "$what"
+}
+
+example README.md "uncore list memory" emerald-rapids list memory
+example README.md "uncore stat -g MEM -- ./app" emerald-rapids,memory=5600 stat -g MEM -- sleep 0.1
+example README.md "uncore top" emerald-rapids,memory=5600,load=live top -n 1
+example docs/command.md "uncore stat -g MEM -I 1000" emerald-rapids stat -g MEM -I 1000 -d 2
+event=cbo.TOR_INSERTS:MISS_OPCODE:opc=DRd
+example docs/command.md "uncore encode -c sandybridge-ep $event" "" encode -c sandybridge-ep $event
+decode="decode -c sandybridge-ep cbo CTL=0x400335 BOX_FILTER=0xc1000000"
+# shellcheck disable=SC2086 # words
+example docs/command.md "uncore $decode" "" $decode
+machine=sandybridge-ep,hide=imc3@1
+example docs/measuring.md "UNCORE_SIM=$machine uncore stat -d 1" $machine stat -d 0.2
 finish
