@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The example of docs/exporter.md as it stands there: it compiles, and what it writes for Prometheus of a simulated machine, in
-# several passes, is what the command counts there.
+# The examples of docs/exporter.md and docs/programs.md as they stand there: they compile, and what the first writes for
+# Prometheus of a simulated machine, in several passes, is what the command counts there.
 : "${SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$PWD}"
 unset UNCORE_SIM UNCORE_SYSROOT UNCORE_TABLES UNCORE_ACCESS UNCORE_SITE
 for need in cc jq; do
@@ -18,6 +18,25 @@ result "the example has less than 80 lines"
 cc -Wall -Wextra -Werror -I"$SRCDIR/common" -o "$tmp/exporter" "$tmp/exporter.c" -L"$BUILD/common/.libs" -luncore -lm >"$tmp/out" 2>&1
 result "it compiles without a warning"
 [ -x "$tmp/exporter" ] || { finish; exit 1; }
+
+cat >"$tmp/program.c" <<END
+#include <stdio.h>
+#include <unistd.h>
+#include <uncore.h>
+
+static int complain(const char *sentence)
+{
+	return fprintf(stderr, "%s\n", sentence);
+}
+
+int main(void)
+{
+$(sed -n '/^    struct unc_target/,/unc_platform_close/p' "$SRCDIR/docs/programs.md")
+}
+END
+cc -Wall -Wextra -Werror -I"$SRCDIR/common" -o "$tmp/program" "$tmp/program.c" -L"$BUILD/common/.libs" -luncore >"$tmp/out" 2>&1 &&
+	UNCORE_SIM=emerald-rapids timeout 60 "$tmp/program" >"$tmp/out" 2>"$tmp/err" && grep -qx '[1-9][0-9]* bytes' "$tmp/out"
+result "the program of docs/programs.md measures"
 
 # Emerald Rapids' CHAs have four counters: five events of theirs take two passes.
 export UNCORE_SIM=emerald-rapids

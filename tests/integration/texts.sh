@@ -83,6 +83,15 @@ done >"$tmp/out"
 [ ! -s "$tmp/out" ]
 result "each CPU has its place in the pages, and its sources"
 
+# Names in capitals stand for others; what is generated is called *_data.c.
+grep -oE '`[a-z_/.-]+[.](c|h|inc|sh|awk|tbl|cases|md)`' HACKING.md tests/README.md | sort -u | tr -d '`' |
+	grep -v '_data\.c$' | while IFS=: read -r page file; do
+	[ -n "$(find common papi_component collectd_plugin tests scripts eventtables docs -path "*/$file" -o -path "$file")" ] ||
+		echo "$page: no file $file"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result "the files that HACKING and tests/README name are there"
+
 # The definitions of portable metrics are compared by test_table.
 sed -n 's/^- `\([a-z_]*\)` (.*/\1/p' docs/measuring.md >"$tmp/metrics"
 while read -r metric; do
