@@ -545,7 +545,7 @@ UNC_API int unc_session_passes(const struct unc_session *);
  * this program or another, is counted once, for both. Nothing is reset, and nothing is frozen
  * (but for sampling). What was programmed is read back, and each unit has to show that it counts; a
  * socket that somebody left frozen is let go where nobody counts on it, with a warning in the log.
- * What is changed is remembered and put back by unc_session_stop().
+ * What is changed is remembered and restored by unc_session_stop().
  * Errors: UNC_ERR_STATE it runs already or has no items; UNC_ERR_BUSY no counter is free, a filter
  * is somebody else's, or somebody programs the same at the same time; UNC_ERR_PERMISSION;
  * UNC_ERR_IO an access failed: the sentence names unit, register and reason; UNC_ERR_UNAVAILABLE
@@ -670,10 +670,10 @@ UNC_API int unc_session_rotate(struct unc_session *);
 UNC_API int unc_session_reset(struct unc_session *);
 
 /*
- * Reads once more, stops the counters and puts back what was found. What somebody else has changed
+ * Reads once more, stops the counters and restores what was found. What somebody else has changed
  * since is left as it is. A write that fails is tried again.
  * Errors: UNC_ERR_STATE not running; UNC_ERR_IO, UNC_ERR_PERMISSION: the
- * sentence names what could not be read or put back; the session is stopped all the same.
+ * sentence names what could not be read or restored; the session is stopped all the same.
  * UNC_ERR_MEMORY: nothing was done, and it can be tried again.
  */
 UNC_API int unc_session_stop(struct unc_session *);
@@ -819,14 +819,14 @@ enum { UNC_RELEASE_FORCE = 1 }; /* foreign counters, and what other users have l
  * programmed; units and sockets that they froze go on. With UNC_RELEASE_FORCE the controls of
  * foreign counters become 0 as well, and units that are frozen, on which nobody counts any more,
  * go on. Counters of the kernel and of sessions that run are never touched.
- * What sessions of other users have left, root's excepted, is put back with UNC_RELEASE_FORCE alone.
+ * What sessions of other users have left, root's excepted, is restored with UNC_RELEASE_FORCE alone.
  * flags: 0 or UNC_RELEASE_FORCE. fn: called twice for each counter that is switched on: before anything
  * is done, `release` being UNC_RELEASE_FOUND (a non-zero return ends the walk, is returned, and nothing
  * is done), and when all is done, with what came of it (a non-zero return ends the walk). What has
  * changed between the two is left as it is.
  * Errors: those of unc_counters_walk(); UNC_ERR_INVALID an unknown flag; UNC_ERR_UNAVAILABLE force is
  * asked for and the ledger of the node cannot be used, so that a counter of a session might be taken for a foreign one:
- * nothing is done; UNC_ERR_PERMISSION, UNC_ERR_DENIED, UNC_ERR_IO something could not be put back: fn
+ * nothing is done; UNC_ERR_PERMISSION, UNC_ERR_DENIED, UNC_ERR_IO something could not be restored: fn
  * has had what came of all. The sentence is in unc_platform_error().
  */
 UNC_API int unc_counters_release(struct unc_platform *, unsigned flags, unc_counter_fn fn,

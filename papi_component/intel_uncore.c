@@ -19,7 +19,7 @@
 
 extern papi_vector_t _intel_uncore_vector;
 
-/* A program may exit while it counts (with the high-level API it does): put back what was found. */
+/* A program may exit while it counts (with the high-level API it does): restore what was found. */
 static void __attribute__((destructor)) stop_all(void)
 {
 	struct control *control;
@@ -154,7 +154,7 @@ static int stop(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	return intel_uncore_fail_session(control, error);
 }
 
-/* A lost counter comes back with a new start only. What cannot be put back is said, and no reason
+/* A lost counter comes back with a new start only. What cannot be restored is said, and no reason
  * not to count. */
 static int reset(hwd_context_t *ctx, hwd_control_state_t *ctl)
 {

@@ -128,11 +128,11 @@ static bool is_cpu(const char *name, size_t n)
 	return false;
 }
 
-int cases_strangers(const char *folder, const char *ending)
+int cases_of_no_cpu(const char *folder, const char *ending)
 {
 	char path[PATH];
 	struct dirent *entry;
-	int strangers = 0;
+	int files = 0;
 
 	path_of(folder, path);
 	DIR *dir = opendir(path);
@@ -147,10 +147,10 @@ int cases_strangers(const char *folder, const char *ending)
 		    is_cpu(entry->d_name, n - end))
 			continue;
 		printf("# %s/%s: the tables have no such CPU\n", path, entry->d_name);
-		strangers++;
+		files++;
 	}
 	closedir(dir);
-	return strangers;
+	return files;
 }
 
 int cases_match(const char *text, const char *pattern)

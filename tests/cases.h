@@ -37,7 +37,7 @@ const struct unc_table *cases_table(size_t i);
 bool cases_has(const char *folder, const char *cpu, const char *ending);
 
 /* Files in the folder that belong to no CPU: a line on stdout each, and how many. -1: no folder. */
-int cases_strangers(const char *folder, const char *ending);
+int cases_of_no_cpu(const char *folder, const char *ending);
 
 /* 1 if text has the leading part `pattern`, in which "..." stands for any text. */
 int cases_match(const char *text, const char *pattern);

@@ -109,7 +109,7 @@ static void test_sessions(void)
 	unc_platform_close(p);
 }
 
-static void test_dead(void)
+static void test_orphaned(void)
 {
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *s = session(p, 0);
@@ -360,7 +360,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"sessions that run, and share", test_sessions},
-		{"what is orphaned", test_dead},
+		{"what is orphaned", test_orphaned},
 		{"foreign counters, by force", test_strangers},
 		{"what has changed after it was shown stays", test_changed},
 		{"no force without a ledger", test_unprotected},

@@ -451,11 +451,11 @@ static void check_coverage(const void *user)
 	}
 }
 
-static void check_strangers(const void *user)
+static void check_files(const void *user)
 {
 	(void)user;
 	CU_ASSERT(cases_cpu(0) != NULL && cases_cpu(MAX_CPUS) == NULL);
-	CHECK_NUMBER(cases_strangers("encode", ".cases"), 0);
+	CHECK_NUMBER(cases_of_no_cpu("encode", ".cases"), 0);
 }
 
 /* -------------------------------------------------------------------- main */
@@ -505,7 +505,7 @@ int main(void)
 	const char *cpu;
 	size_t n = 0;
 
-	suite_add(check_strangers, NULL, "every file of cases is of a CPU");
+	suite_add(check_files, NULL, "every file of cases is of a CPU");
 	for (; n < MAX_CPUS && (cpu = cases_cpu(n)) != NULL; n++) {
 		machine_open(&machines[n], cpu);
 		machine_tests(&machines[n], cpu);

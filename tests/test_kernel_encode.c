@@ -304,10 +304,10 @@ static void every_event(const void *user)
 	}
 }
 
-static void no_strangers(const void *user)
+static void check_files(const void *user)
 {
 	(void)user;
-	CHECK_NUMBER(cases_strangers("kernel", ".cases"), 0);
+	CHECK_NUMBER(cases_of_no_cpu("kernel", ".cases"), 0);
 }
 
 int main(void)
@@ -322,6 +322,6 @@ int main(void)
 		suite_add(golden_rows, t, "%s: what the kernel is given", cpu);
 		suite_add(every_event, t, "%s: every event is on the list, or not", cpu);
 	}
-	suite_add(no_strangers, NULL, "no cases of CPUs that there are not");
+	suite_add(check_files, NULL, "no cases of CPUs that there are not");
 	return suite_run("kernel_encode", NULL);
 }

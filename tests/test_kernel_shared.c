@@ -47,7 +47,7 @@ static void test_killed(void)
 	struct answer d = ask(fourth, 'o', 0);
 	CHECK_OPENED(d, 2, 0);
 	CHECK_OTHER(a, d);
-	CHECK_NUMBER(count_notes(), 1); /* the dead are forgotten */
+	CHECK_NUMBER(count_notes(), 1); /* what has ended is forgotten */
 	end_test();
 }
 

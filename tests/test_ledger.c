@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ledger of the node: two that open its file know of each other, the dead are known as dead
- * wherever they died, and what is wrong with the file is said in a sentence.
+ * The ledger of the node: two that open its file know of each other, those that have ended are known
+ * wherever they were, and what is wrong with the file is said in a sentence.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -179,7 +179,7 @@ static void check_records(struct unc_ledger *l)
 	CHECK_NUMBER(put(l, 0x9000, 1, a), 0); /* its place is taken again */
 	CHECK_NUMBER(unc_ledger_count(l), 3000);
 	unc_ledger_leave(l, a);
-	CHECK_NUMBER(living(l, 0x1003), UNC_LEDGER_NOBODY); /* what it has left is of the dead */
+	CHECK_NUMBER(living(l, 0x1003), UNC_LEDGER_NOBODY); /* what it has left is orphaned */
 	CHECK_NUMBER(living(l, 0x1001), b);
 	unc_ledger_leave(l, b);
 	unc_ledger_unlock(l);
@@ -405,7 +405,7 @@ static void test_alone_later(void)
 	fake_free(&root);
 }
 
-/* ---- the dead */
+/* ---- processes that end */
 
 /* The children of this process are in another time namespace: their clocks are an hour ahead. */
 static bool far_clock(void)
@@ -921,7 +921,7 @@ static void test_untrusted(void)
 			n += unc_ledger_at(b, k)->role != 0;
 		CHECK_NUMBER(n, !i);
 		unc_ledger_unlock(b);
-		/* And cut off, in the middle of one that would be of the dead without its end. */
+		/* And cut off, in the middle of one that would be orphaned without its end. */
 		CHECK_NUMBER(truncate(file(), (off_t)records + 4 * 256 + 120), 0);
 	}
 	unc_ledger_free(a);
@@ -1019,19 +1019,19 @@ static void test_full(void)
 	fake_free(&root);
 }
 
-/* What the dead have left and nobody puts back, as no register is known for it, makes room. */
-static void test_full_of_dead(void)
+/* What is orphaned and nobody restores, as no register is known for it, makes room. */
+static void test_full_of_orphans(void)
 {
 	begin();
 	struct unc_ledger *l = open_ledger();
 
 	lock(l);
-	unsigned alive = enter(l), dead = enter(l);
+	unsigned alive = enter(l), ended = enter(l);
 	put(l, 0, 4711, alive);
 	for (uint64_t i = 1; i < 16384; i++)
-		if (put(l, i, i, i % 2 ? dead : UNC_LEDGER_NOBODY) < 0)
+		if (put(l, i, i, i % 2 ? ended : UNC_LEDGER_NOBODY) < 0)
 			CU_FAIL("a record too few");
-	unc_ledger_abandon(l, dead);
+	unc_ledger_abandon(l, ended);
 	unc_ledger_unlock(l);
 	lock(l);
 	unsigned next = enter(l);
@@ -1122,7 +1122,7 @@ int main(void)
 		{"records that nobody can have written", test_untrusted},
 		{"a file that is gone", test_gone},
 		{"full", test_full},
-		{"full of what the dead have left", test_full_of_dead},
+		{"full of what is orphaned", test_full_of_orphans},
 		{"a limit of file sizes", test_file_limit},
 		{"standard input, output and error", test_stdio},
 		{NULL, NULL},

@@ -198,11 +198,11 @@ static void check_book(const void *user)
 	unc_platform_close(b.platform);
 }
 
-static void check_strangers(const void *user)
+static void check_files(const void *user)
 {
 	(void)user;
 	CU_ASSERT(cases_cpu(0) != NULL);
-	CHECK_NUMBER(cases_strangers("metrics", ".cases"), 0);
+	CHECK_NUMBER(cases_of_no_cpu("metrics", ".cases"), 0);
 }
 
 static void test_eval_errors(void)
@@ -465,7 +465,7 @@ int main(void)
 
 	const char *cpu;
 
-	suite_add(check_strangers, NULL, "every file of examples is of a CPU");
+	suite_add(check_files, NULL, "every file of examples is of a CPU");
 	for (size_t i = 0; (cpu = cases_cpu(i)) != NULL; i++)
 		suite_add(check_book, cpu, "examples of %s", cpu);
 	return suite_run("metrics, worked", tests);

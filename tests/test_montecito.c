@@ -333,7 +333,7 @@ static void passes(void)
 }
 
 /* 3.3.1: a counter whose control has no privilege level does not keep its value. So where others
- * count on, too, the last look comes before the control is put back. */
+ * count on, too, the last look comes before the control is restored. */
 static void last_look(void)
 {
 	struct unc_platform *p = machine(MONT);

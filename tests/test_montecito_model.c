@@ -409,7 +409,7 @@ static void sampling_beside(void)
 /* A freeze that nobody has looked at before the stop is ours if its overflow is noted. */
 static void frozen_at_stop(void)
 {
-	for (unsigned stranger = 0; stranger < 2; stranger++) {
+	for (unsigned foreign = 0; foreign < 2; foreign++) {
 		struct unc_platform *p = machine(MONT);
 		struct unc_session *s = session(p, 0);
 		struct unc_value v;
@@ -417,20 +417,19 @@ static void frozen_at_stop(void)
 		add(s, "core0.CPU_OP_CYCLES:socket=0");
 		CHECK_NUMBER(unc_session_sample(s, 0, 100000), 0); /* 125 us */
 		start(s);
-		step(p, stranger ? 60000 : 240000);
-		if (stranger)
-			put(p, 0, "PMC0", 1);                             /* fr */
-		CHECK_NUMBER(get(p, 0, "PMC0"), stranger ? 0x1 : 0x8001); /* table 3-9: PMD15 */
+		step(p, foreign ? 60000 : 240000);
+		if (foreign)
+			put(p, 0, "PMC0", 1);                            /* fr */
+		CHECK_NUMBER(get(p, 0, "PMC0"), foreign ? 0x1 : 0x8001); /* table 3-9: PMD15 */
 		CHECK_NUMBER(unc_session_stop(s), 0);
 		v = value_of(s, 0);
-		CHECK_NUMBER(v.flags & UNC_VALUE_LOST, stranger ? UNC_VALUE_LOST : 0);
+		CHECK_NUMBER(v.flags & UNC_VALUE_LOST, foreign ? UNC_VALUE_LOST : 0);
 		CHECK_TEXT(
 			unc_session_reason(s, 0),
-			stranger
-				? "core0.CPU_OP_CYCLES:socket=0: somebody else has changed PMC0 of "
+			foreign ? "core0.CPU_OP_CYCLES:socket=0: somebody else has changed PMC0 of "
 				  "core0 (socket 0) while it was counting: it holds 0x1"
 				: "");
-		if (!stranger)
+		if (!foreign)
 			CHECK_COUNT(v.count, 100001, 1); /* up to the clock in which it froze */
 		unc_session_free(s);
 		unc_platform_close(p);

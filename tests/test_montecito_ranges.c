@@ -111,7 +111,7 @@ static void range_registers(void)
 	unc_platform_close(p);
 }
 
-/* What somebody has left in PMC32 and PMC41 constrains nothing of ours, and is put back. */
+/* What somebody has left in PMC32 and PMC41 constrains nothing of ours, and is restored. */
 static void leftovers(void)
 {
 	struct unc_platform *p = machine(MONT);

@@ -433,11 +433,11 @@ static void compare(const void *user)
 
 #endif
 
-static void check_strangers(const void *user)
+static void check_files(const void *user)
 {
 	(void)user;
 	CU_ASSERT(cases_cpu(0) != NULL);
-	CHECK_NUMBER(cases_strangers("perfmon", ".txt"), 0);
+	CHECK_NUMBER(cases_of_no_cpu("perfmon", ".txt"), 0);
 }
 
 /* Not every CPU has public files. */
@@ -445,7 +445,7 @@ int main(void)
 {
 	const char *cpu;
 
-	suite_add(check_strangers, NULL, "every file of reviewed differences is of a CPU");
+	suite_add(check_files, NULL, "every file of reviewed differences is of a CPU");
 	for (size_t i = 0; (cpu = cases_cpu(i)) != NULL; i++)
 		if (cases_has("perfmon", cpu, ".txt"))
 			suite_add(compare, cpu, "%s: tables agree with the public event files",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scheduler on made-up events: which sets fit, what a conflict names; what a plan puts back. */
+/* The scheduler on made-up events: which sets fit, what a conflict names; what a plan restores. */
 #include "units/claim.h"
 #include "encode/schedule.h"
 #include "suite.h"
@@ -260,8 +260,8 @@ static void passes(void)
 }
 
 /*
- * A control found with reserved bits set (of a stranger, or read-only ones) must not make the gate
- * refuse the whole stop: only the bits that software may write are put back. iMC PMON_CTL, Intel
+ * A control found with reserved bits set (of a foreign program, or read-only ones) must not make the gate
+ * refuse the whole stop: only the bits that software may write are restored. iMC PMON_CTL, Intel
  * 327043-001: thresh 31:24, inv 23, en 22, edge 18, umask 15:8, ev_sel 7:0.
  */
 static void restores_ours_only(void)
@@ -495,7 +495,7 @@ int main(void)
 		{"filters agree or conflict by their bits", filters},
 		{"two kinds of events exclude each other", kinds},
 		{"passes are counted per unit type", passes},
-		{"reserved bits found are not put back", restores_ours_only},
+		{"reserved bits found are not restored", restores_ours_only},
 		{"a shared unit is not frozen", freezes_ours_only},
 		{"an event that shows what another one counts", follows},
 		{"beside what others count", beside_others},

@@ -134,7 +134,7 @@ static void test_kernel(void)
 	test_short("sandybridge-ep,clock=wait,kernel=on", event);
 }
 
-/* Unit control is put back as found where nobody else counts. */
+/* Unit control is restored as found where nobody else counts. */
 static void test_nehalem(void)
 {
 	static const char *const event[] = {"unc.LLC_MISS:READ:socket=0",

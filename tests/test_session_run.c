@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions that run: intervals, wraps, neighbours, putting back. Rates are those of
+ * Sessions that run: intervals, wraps, neighbours, what is restored. Rates are those of
  * eventtables/CPU/workload.tbl; register numbers those of Intel 327043-001 table 1-2.
  */
 #include <signal.h>
@@ -112,9 +112,9 @@ static void check_wrap(const char *cpu, const char *type, const char *other_ctl,
 	struct unc_platform *p = machine(cpu);
 	const uint64_t half = (uint64_t)1 << (width - 1);
 	double seconds = 0;
-	void *stranger = reg_of(p, type, 0, 0, other_ctl), *ctr = reg_of(p, type, 0, 0, "CTR3");
-	CU_ASSERT_FATAL(stranger && ctr);
-	unc_sim_write(unc_machine_sim(p->machine), stranger, other);
+	void *foreign = reg_of(p, type, 0, 0, other_ctl), *ctr = reg_of(p, type, 0, 0, "CTR3");
+	CU_ASSERT_FATAL(foreign && ctr);
+	unc_sim_write(unc_machine_sim(p->machine), foreign, other);
 	struct unc_session *s = session(p, 0);
 	int id = add(s, event);
 	start(s);
@@ -128,8 +128,8 @@ static void check_wrap(const char *cpu, const char *type, const char *other_ctl,
 	step(p, 10 * ms);
 	CHECK_COUNT(count_of(s, id), rate * (seconds + 0.01), 1);
 	unc_session_free(s);
-	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), stranger), other);
-	unc_sim_write(unc_machine_sim(p->machine), stranger, 0);
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), foreign), other);
+	unc_sim_write(unc_machine_sim(p->machine), foreign, 0);
 	check_quiet(p);
 	unc_platform_close(p);
 }
@@ -243,9 +243,9 @@ static void test_shared_settings(void)
 	unc_platform_close(p);
 }
 
-/* ---- strangers */
+/* ---- foreign counters */
 
-static void test_stranger(void)
+static void test_foreign(void)
 {
 	struct unc_platform *p = machine(SNB);
 	void *ctl = msr(p, CTL3, 32), *ctr = msr(p, CTR3, 64);
@@ -316,7 +316,7 @@ static void test_counted_queue(void)
 }
 
 /*
- * GLOBAL_CTL of Nehalem-EP switches all counters of the socket: it is put back as found if nobody has
+ * GLOBAL_CTL of Nehalem-EP switches all counters of the socket: it is restored as found if nobody has
  * come meanwhile, on a counter that was free or on ours.
  */
 static void test_common_control(void)
@@ -383,8 +383,8 @@ static void test_all_taken(void)
 	unc_platform_close(p);
 }
 
-/* What was in the registers without counting is put back. */
-static void test_put_back(void)
+/* What was in the registers without counting is restored. */
+static void test_restored(void)
 {
 	struct unc_platform *p = machine(SNB);
 
@@ -434,7 +434,7 @@ static struct unc_platform *half_writable(struct fake_root *root, struct rlimit 
 	return p;
 }
 
-/* A write fails in the middle of the programming: what was written is put back. */
+/* A write fails in the middle of the programming: what was written is restored. */
 static void test_failing_start(void)
 {
 	struct fake_root root;
@@ -546,11 +546,11 @@ int main(void)
 		{"free-running counters", test_free_running_wrap},
 		{"two sessions on one unit", test_join},
 		{"filters and fixed counters that two sessions need", test_shared_settings},
-		{"a stranger's counter", test_stranger},
+		{"a foreign counter", test_foreign},
 		{"a queue that somebody counts is not emptied", test_counted_queue},
 		{"a control of all counters is left to whoever came", test_common_control},
 		{"all counters taken", test_all_taken},
-		{"registers are put back", test_put_back},
+		{"registers are restored", test_restored},
 		{"a start that fails half way", test_failing_start},
 		{"a refused add leaves what was measured", test_refused_add},
 		{"many events, in turn", test_everything},

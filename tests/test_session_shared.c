@@ -31,7 +31,7 @@ static unsigned counters_in_use(struct unc_platform *p, uint64_t ctl0)
 	return n;
 }
 
-/* The second writes nothing; whoever leaves first, the other goes on, and the last puts back. */
+/* The second writes nothing; whoever leaves first, the other goes on, and the last restores. */
 static void check_same(const char *event, double rate, bool first_leaves)
 {
 	struct unc_platform *p = machine(SNB);
@@ -308,7 +308,7 @@ static void test_frozen(void)
 		step(p, 100 * ms);
 		CHECK_NUMBER(count_of(a, in_a), 0);
 		CHECK_NUMBER(count_of(b, in_b), 0);
-		CHECK_NUMBER(counters_in_use(p, CTL0), 1); /* it is put back at once */
+		CHECK_NUMBER(counters_in_use(p, CTL0), 1); /* it is restored at once */
 	}
 	unc_sim_write(unc_machine_sim(p->machine), msr(p, BOX_CTL, 32), FROZEN);
 	step(p, 100 * ms);
@@ -376,7 +376,7 @@ static void test_no_witness(void)
 	unc_platform_close(p);
 }
 
-/* ---- a stranger in between */
+/* ---- a foreign program in between */
 
 /* He clears what two share: both say so, and until they have gone nobody takes the counter, whose
  * values would look like theirs. */

@@ -409,7 +409,7 @@ static void check_shared(bool user_first, bool in_order)
 	stop(in_order ? one : two);
 	CU_ASSERT(counts());
 	stop(in_order ? two : one);
-	/* Root does not believe the user, who has to put it back. */
+	/* Root does not believe the user, who has to restore it. */
 	if (user_first && in_order) {
 		CU_ASSERT(counts());
 		pass_by(false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sessions beside others: counters that are taken over, cleared, frozen in the middle, units that a
- * dead program left behind, processes that are forked. Every number is right, or is no value and
+ * killed program left behind, processes that are forked. Every number is right, or is no value and
  * says why. Rates are those of eventtables/CPU/workload.tbl; register numbers and freeze bits those of
  * Intel 327043-001 (tables 1-2, 2-8), 329468-002 (2.1.2) and 323535-001 (2.1).
  */
@@ -79,7 +79,7 @@ static void test_reprogrammed(void)
 	check_lost(&pair, "cbo0.CLOCKTICKS:socket=0: somebody else has programmed CTL3 of cbo0 "
 			  "(socket 0) while "
 			  "it was counting: it holds 0x40011d = cbo.RING_BL_USED:UP_EVEN");
-	/* What is no longer ours is not put back. */
+	/* What is no longer ours is not restored. */
 	CHECK_NUMBER(unc_session_stop(pair.s), 0);
 	CHECK_NUMBER(unc_sim_read(unc_machine_sim(pair.p->machine), msr(pair.p, CTL3, 32)),
 		     0x40011d);
@@ -313,7 +313,7 @@ static void test_empty_channel(void)
 	CHECK_NUMBER(v.flags & ~UNC_VALUE_FRESH, UNC_VALUE_VALID);
 	CHECK_COUNT(v.count, 7 * reads * v.seconds, 7);
 	CHECK_NUMBER(unc_session_stop(beside), 0);
-	/* Where a stranger counts, it may have been frozen: the sum says what is not in it. */
+	/* Where a foreign program counts, it may have been frozen: the sum says what is not in it. */
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 3, 1, "CTL0"), 0x400304);
 	start(beside);
 	step(p, 100 * ms);
@@ -579,7 +579,7 @@ int main(void)
 		{"a counter is taken while passes rotate", test_rotating},
 		{"frozen in the middle", test_frozen_in_the_middle},
 		{"frozen right before the stop", test_frozen_before_stop},
-		{"left frozen by a dead program", test_left_frozen},
+		{"left frozen by a killed program", test_left_frozen},
 		{"a true 0", test_true_zero},
 		{"an empty memory channel", test_empty_channel},
 		{"a frozen socket", test_frozen_socket},

@@ -108,7 +108,7 @@ struct unc_ledger_key unc_ledger_key(const struct unc_reg *, int package);
 struct unc_ledger_record *unc_ledger_find(struct unc_ledger *, const struct unc_ledger_key *);
 /* That of this user's sessions. */
 struct unc_ledger_record *unc_ledger_own(struct unc_ledger *, const struct unc_ledger_key *);
-/* Whether what a record tells of a register may be put back; else only if the user asks for it, who
+/* Whether what a record tells of a register may be restored; else only if the user asks for it, who
  * is to be told whose it is. */
 bool unc_ledger_believed(struct unc_ledger *, const struct unc_ledger_record *);
 uid_t unc_ledger_owner(struct unc_ledger *, const struct unc_ledger_record *);
@@ -120,8 +120,8 @@ bool unc_ledger_orphaned(struct unc_ledger *, const struct unc_ledger_record *);
 int unc_ledger_put(struct unc_ledger *, const struct unc_ledger_record *, struct unc_error *err);
 /* Takes it away, or notes of one of another user that it tells nothing any more. */
 void unc_ledger_remove(struct unc_ledger *, struct unc_ledger_record *);
-/* A session of ours holds it no more. It stays, orphaned, if what was found there could not be put
- * back (`left`), or if nobody of those who hold it still will do so. */
+/* A session of ours holds it no more. It stays, orphaned, if what was found there could not be
+ * restored (`left`), or if nobody of those who hold it still will do so. */
 void unc_ledger_release(struct unc_ledger *, struct unc_ledger_record *, unsigned holder,
 			bool left);
 /* Record i of all; one of role 0 is none. */

@@ -121,7 +121,7 @@ unsigned unc_ledger_living(struct unc_ledger *l, const struct unc_ledger_record 
 }
 
 /* Who could not take away a record of another user has written a later one that says so. What is
- * not put back does no harm, so anybody may. */
+ * not restored does no harm, so anybody may. */
 static bool is_gone(struct unc_ledger *l, const struct unc_ledger_record *r)
 {
 	const struct unc_ledger_record *one;

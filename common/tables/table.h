@@ -199,7 +199,7 @@ enum unc_step_kind {
 	UNC_STEP_FILTERS,  /* write the filter registers that the events need */
 	UNC_STEP_CONTROLS, /* write the control registers of the counters used */
 	UNC_STEP_PRELOAD,  /* write half of their range to the counters used */
-	UNC_STEP_RESTORE,  /* put back controls and filters as found */
+	UNC_STEP_RESTORE,  /* controls and filters as found */
 	UNC_STEP_FOUND     /* reg = what was found in it (unit control) */
 };
 

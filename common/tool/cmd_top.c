@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The command top: a frame at each interval, until it is told to end. Signals are blocked and come
- * through a descriptor, so that counters and the terminal are put back whatever ends it. From where
+ * through a descriptor, so that counters and the terminal are restored whatever ends it. From where
  * the terminal is taken nothing here ends the program for want of memory.
  */
 #include <errno.h>

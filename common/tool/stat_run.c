@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The command stat: counts for as long as it is asked to. Signals are blocked and waited
- * for, so that counters are always put back and no handler is needed.
+ * for, so that counters are always restored and no handler is needed.
  */
 #include <errno.h>
 #include <fcntl.h>

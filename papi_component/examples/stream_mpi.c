@@ -8,7 +8,7 @@
  * report is in papi_hl_output/.
  *
  * A signal that asks it to end (of a batch system, a limit, a terminal) ends the rounds of the rank
- * that gets it. What was counted is reported, the counters are put back, and the exit status is 128
+ * that gets it. What was counted is reported, the counters are restored, and the exit status is 128
  * and the signal's number.
  *
  * usage: mpirun -n RANKS stream_mpi [MILLIONS OF ELEMENTS PER RANK [ROUNDS]]

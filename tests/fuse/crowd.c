@@ -17,7 +17,7 @@
  *   -k N           of a hundred acts one is SIGKILL, of itself or at a register access to come
  *   -g N           how far a number may be from the truth: each counter of a sum has its own rest
  *   -l RUN         a race: the second of the two has a ledger of its own there
- *   -x N           strangers, who program and clear controls by themselves
+ *   -x N           foreign processes, which program and clear controls by themselves
  *   -X FILE:OFFSET:BYTES:VALUE   a control that they set to VALUE; may be repeated
  *
  * RATE is what EVENT counts in a second. Half of the sessions count the first event and no other.
@@ -150,7 +150,7 @@ static void usage(void)
 {
 	fprintf(stderr,
 		"usage: crowd run -r ROOT -d DIR -s SEED -n PROCESSES -t SECONDS [-k KILLS] "
-		"[-x STRANGERS -X FILE:OFFSET:BYTES:VALUE...] EVENT=RATE...\n");
+		"[-x FOREIGN -X FILE:OFFSET:BYTES:VALUE...] EVENT=RATE...\n");
 	exit(2);
 }
 
@@ -213,7 +213,7 @@ static void take_options(struct party *c, int argc, char **argv)
 			c->other = optarg;
 			break;
 		case 'x':
-			c->strangers = (unsigned)strtoul(optarg, NULL, 0);
+			c->foreign = (unsigned)strtoul(optarg, NULL, 0);
 			break;
 		case 'X':
 			take_control(c, optarg);
@@ -266,7 +266,7 @@ pid_t crowd_spawn(const struct party *c, char **argv, const char *what, uint64_t
 /* Who ends before the time is over is followed by another one. */
 static void run_all(struct party *c, char **argv)
 {
-	unsigned all = c->processes + c->strangers, born = 0, living = 0;
+	unsigned all = c->processes + c->foreign, born = 0, living = 0;
 	pid_t pid[MAX_PROCESSES * 2] = {0};
 	int status;
 
@@ -274,7 +274,7 @@ static void run_all(struct party *c, char **argv)
 		for (unsigned i = 0; i < all && crowd_time(c) < c->seconds; i++) {
 			if (pid[i])
 				continue;
-			pid[i] = crowd_spawn(c, argv, i < c->processes ? "work" : "stranger",
+			pid[i] = crowd_spawn(c, argv, i < c->processes ? "work" : "foreign",
 					     c->seed * 100000 + ++born, -1, -1);
 			living++;
 		}
@@ -294,8 +294,8 @@ static void run_all(struct party *c, char **argv)
 	}
 }
 
-/* A stranger who was killed has left what only he could clear. */
-static void clear_strange(const struct party *c)
+/* A foreign process that was killed has left what only it could clear. */
+static void clear_foreign(const struct party *c)
 {
 	uint64_t value;
 
@@ -324,13 +324,13 @@ static int run(struct party *c, char **argv)
 
 	run_all(c, argv);
 	crowd_control(c, "clear");
-	clear_strange(c);
+	clear_foreign(c);
 	unsigned wrong = t->wrong, refused = t->refused, marked = t->marked;
 
 	waitpid(crowd_spawn(c, argv, "last", c->seed, -1, -1), &status, 0);
-	printf("sessions=%u right=%u marked=%u wrong=%u refused=%u failed=%u kills=%u strange=%u "
+	printf("sessions=%u right=%u marked=%u wrong=%u refused=%u failed=%u kills=%u foreign=%u "
 	       "last=%s left=%u\n",
-	       t->sessions, t->right, marked, wrong, refused, t->failed, t->kills, t->strange,
+	       t->sessions, t->right, marked, wrong, refused, t->failed, t->kills, t->foreign,
 	       status || t->refused != refused || t->wrong != wrong || t->marked != marked
 		       ? "bad"
 		       : "right",
@@ -344,8 +344,8 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(struct party *);
 	} others[] = {
-		{"work", crowd_work},         {"last", crowd_last},     {"rank", crowd_rank},
-		{"stranger", crowd_stranger}, {"puppet", crowd_puppet},
+		{"work", crowd_work},       {"last", crowd_last},     {"rank", crowd_rank},
+		{"foreign", crowd_foreign}, {"puppet", crowd_puppet},
 	};
 	struct party c = {.grain = 1};
 

@@ -17,7 +17,7 @@ struct party_event {
 	double rate;
 };
 
-/* A control that a stranger programs. */
+/* A control that a foreign process programs. */
 struct party_control {
 	char file[256];
 	uint64_t offset, value;
@@ -30,7 +30,7 @@ struct party_tally {
 	atomic_uint right, marked, wrong; /* numbers */
 	atomic_uint refused;              /* starts: no counter is free */
 	atomic_uint failed;               /* other errors */
-	atomic_uint strange;              /* controls that strangers have set */
+	atomic_uint foreign;              /* controls that foreign processes have set */
 	atomic_uint kills;
 };
 
@@ -38,7 +38,7 @@ struct party {
 	const char *root, *dir;
 	const char *other;    /* folder of the second's ledger in a race; NULL: they share one */
 	uint64_t seed, state; /* of chance */
-	unsigned processes, strangers;
+	unsigned processes, foreign;
 	unsigned kills; /* of a hundred sessions */
 	double seconds; /* of the machine's time */
 	double grain;   /* how far a number may be from the truth */
@@ -74,7 +74,7 @@ pid_t crowd_spawn(const struct party *, char **argv, const char *what, uint64_t 
 int crowd_work(struct party *); /* sessions at random, until the time is over */
 int crowd_last(struct party *); /* one session with all events */
 int crowd_rank(struct party *);
-int crowd_stranger(struct party *);
+int crowd_foreign(struct party *);
 /* crowd_puppet.c, crowd_race.c */
 int crowd_puppet(struct party *);
 int crowd_race(struct party *, char **argv);

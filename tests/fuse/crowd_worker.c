@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One of the crowd: sessions that start, read and stop at random; a stranger. See crowd.c. */
+/* One of the crowd: sessions that start, read and stop at random; a foreign one. See crowd.c. */
 #include "crowd.h"
 
 #include <math.h>
@@ -195,9 +195,9 @@ static void be_killed(struct party *c)
 
 static void act(struct party *c, struct hand *h, struct unc_platform *platform)
 {
-	/* A read compares the controls if that was not done in the millisecond before: a stranger who has
+	/* A read compares the controls if that was not done in the millisecond before: a foreign process that has
 	 * come in it is seen by the next. */
-	const double since = c->strangers ? 1.1e-3 : 0;
+	const double since = c->foreign ? 1.1e-3 : 0;
 
 	if (crowd_draw(c, 100) < c->kills)
 		be_killed(c);
@@ -271,10 +271,10 @@ int crowd_rank(struct party *c)
 	return 0;
 }
 
-/* ---- a stranger */
+/* ---- a foreign process */
 
 /* Now and then he looks whether somebody uses the control; in the end he clears it. */
-int crowd_stranger(struct party *c)
+int crowd_foreign(struct party *c)
 {
 	while (crowd_time(c) < c->seconds) {
 		const struct party_control *control = &c->control[crowd_draw(c, c->n_controls)];
@@ -286,7 +286,7 @@ int crowd_stranger(struct party *c)
 			continue;
 		}
 		crowd_set(c, control, control->value);
-		c->tally->strange++;
+		c->tally->foreign++;
 		sleep_quanta(c, 1 + crowd_draw(c, 4));
 		crowd_set(c, control, 0);
 		sleep_quanta(c, crowd_draw(c, 4));

@@ -86,7 +86,7 @@ static bool alive(const struct crowd_member *m)
 	return byte_lock(F_OFD_GETLK, m - crowd->member, F_WRLCK) != F_UNLCK;
 }
 
-/* Whether all wait. `check`: it has taken long, so they may be dead. */
+/* Whether all wait. `check`: it has taken long, so they may have ended. */
 static bool all_wait(bool check)
 {
 	for (size_t i = 0; i < CROWD_MEMBERS; i++) {
@@ -174,7 +174,7 @@ static void go_on(bool late)
 	crowd->turn++;
 }
 
-/* Until woken. True: it takes long. Not all look at the same time whether somebody is dead; who
+/* Until woken. True: it takes long. Not all look at the same time whether somebody has ended; who
  * tries does not sleep longer than those that poll do. */
 static bool sleep_on(uint32_t seen, bool look)
 {

@@ -109,7 +109,7 @@ said 'any(.[]; .check == "counters" and .ok and (.detail | test("nobody who live
 result $? "the doctor tells of it"
 real release -j && said 'length == 2 and all(.[]; .released and .reason == null and .owner == "orphaned")' &&
 	holds 3 0 && holds 6 0 && grep -q "were left behind by pid $holder" "$dir/err"
-result $? "release puts back what it had found"
+result $? "release restores what it had found"
 real counters -j && [ "$(cat "$dir/out")" = "[]" ] && real release -j && [ "$(cat "$dir/out")" = "[]" ]
 result $? "and then there is nothing to release"
 

@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Many processes on one machine start, read and stop sessions at random, half of them with the same
-# event, and are killed at random; then the same beside strangers. Each number is exact or carries a
-# mark; without strangers none carries one, and nothing is refused, for the events are so few that all
-# fit. A stranger who sets a control to what we have set cannot be told from us, and is left out: his
-# controls are of events that nobody else counts. He writes them whole, for who clears half of one leaves
+# event, and are killed at random; then the same beside foreign processes. Each number is exact or carries a
+# mark; without those none carries one, and nothing is refused, for the events are so few that all
+# fit. One that sets a control to what we have set cannot be told from us, and is left out: its
+# controls are of events that nobody else counts. It writes them whole, for who clears half of one leaves
 # the other half. Then two processes at the same moment: one starts while the other is held at each
 # access to a register of its start and its stop; with one ledger, and with two. Ends with a table. CROWD_SEED repeats a run,
-# CROWD_PROCESSES, CROWD_SECONDS (of the machine's time) and CROWD_STRANGERS make it another,
+# CROWD_PROCESSES, CROWD_SECONDS (of the machine's time) and CROWD_FOREIGN make it another,
 # SHOW=1 shows all that was not right.
 . "$(dirname "$0")/fuse.inc"
 . "$(dirname "$0")/crowd.inc"
 
 seed=${CROWD_SEED:-$(date +%s)} processes=${CROWD_PROCESSES:-64} seconds=${CROWD_SECONDS:-2}
-strangers=${CROWD_STRANGERS:-4}
+foreign=${CROWD_FOREIGN:-4}
 msr=/dev/cpu/0/msr
 table= races=
 
@@ -34,19 +34,19 @@ run_crowd() # run|race ARGUMENT...: output in $dir/out and $dir/err
 }
 
 # One crowd on the machine as it was switched on; its numbers in $sessions, $right ...
-meet() # TITLE KILLS STRANGERS ARGUMENT...
+meet() # TITLE KILLS FOREIGN ARGUMENT...
 {
-	title=$1 _kills=$2 _strangers=$3
+	title=$1 _kills=$2 _foreign=$3
 	shift 3
 	nobody
-	run_crowd run -n "$processes" -t "$seconds" -k "$_kills" -x "$_strangers" "$@"
+	run_crowd run -n "$processes" -t "$seconds" -k "$_kills" -x "$_foreign" "$@"
 	status=$?
 	sessions=0 right=0 marked=0 wrong=1 refused=1 failed=1 last=bad left=1 kills=0
 	# shellcheck disable=SC2046 # words
 	[ "$status" -ne 0 ] || export $(cat "$dir/out")
 	[ "${SHOW:-0}" = 0 ] || sed 's/^/# /' "$dir/crowd/said"
 	table="$table$(printf '# %-34s %4d %5d %8d %6d %5d %9d %8d %7d %7d %14d' "$title" "$processes" \
-		"$_strangers" "$sessions" "$right" "$kills" "$marked" "$refused" "$failed" "$left" "$wrong")
+		"$_foreign" "$sessions" "$right" "$kills" "$marked" "$refused" "$failed" "$left" "$wrong")
 "
 }
 
@@ -73,11 +73,11 @@ crowd_alone() # TITLE ARGUMENT...
 	expect "the next one finds and leaves all as it was" 'last:' [ "$last" = right -a "$left" -eq 0 ]
 }
 
-crowd_beside_strangers() # TITLE ARGUMENT...
+crowd_beside_foreign() # TITLE ARGUMENT...
 {
 	_title=$1
 	shift
-	meet "$_title" 1 "$strangers" "$@"
+	meet "$_title" 1 "$foreign" "$@"
 	expect "every number is exact or marked ($right exact, $marked marked)" ': (wrong|failed):' \
 		[ "$right" -gt 0 -a "$wrong" -eq 0 -a "$failed" -eq 0 ]
 	cat "$root/left" >>"$dir/err"
@@ -116,7 +116,7 @@ set -- imc0.CAS_COUNT:RD:socket=0=67550000 imc0.CAS_COUNT:WR:socket=0=28550000 \
 	cbo0.LLC_LOOKUP:DATA_READ:socket=0=78250000 pcu.CLOCKTICKS:socket=0=800000000 \
 	pcu.FREQ_MAX_OS_CYCLES:socket=0=560000000
 crowd_alone sandybridge-ep "$@"
-crowd_beside_strangers "sandybridge-ep, strangers" -X "$msr:0xD13:8:0x40021D" -X "$msr:0xD11:8:0x40041D" \
+crowd_beside_foreign "sandybridge-ep, foreign" -X "$msr:0xD13:8:0x40021D" -X "$msr:0xD11:8:0x40041D" \
 	-X "$imc:0xE4:4:0x400001" -X "$imc:0xDC:4:0x400001" "$@"
 race both "$1" "$2"
 race both "$1" "$1"
@@ -140,14 +140,14 @@ set -- imc0.CAS_COUNT:RD:socket=0=194193750 imc0.CLOCKTICKS:socket=0=2400000000 
 	cha0.TOR_INSERTS:IA_MISS_DRD:socket=0=12500000 cha0.REQUESTS:INVITOE_LOCAL:socket=0=625000 \
 	m2m0.CLOCKTICKS:socket=0=2200000000 m2m0.IMC_READS:ALL:socket=0=387762500
 crowd_alone emerald-rapids "$@"
-crowd_beside_strangers "emerald-rapids, strangers" -X "$msr:0x2005:8:0x103" -X "$msr:0x2003:8:0x350" \
+crowd_beside_foreign "emerald-rapids, foreign" -X "$msr:0x2005:8:0x103" -X "$msr:0x2003:8:0x350" \
 	-X "/memory:$((imc + 0x4C)):4:0x103" \
 	-X "$m2m:0x480:8:0x350" "$@"
 race both "$1" "$2"
 race apart "$2" "$2"
 race apart "$4" "$4"
 
-printf '# %-34s %4s %5s %8s %6s %5s %9s %8s %7s %7s %14s\n' machine of strangers sessions right kills marked \
+printf '# %-34s %4s %5s %8s %6s %5s %9s %8s %7s %7s %14s\n' machine of foreign sessions right kills marked \
 	refused failed left 'silently wrong'
 printf '%s' "$table"
 printf '# %-76s %6s %6s %7s %8s %14s\n' together points right marked refused 'silently wrong'

@@ -345,7 +345,7 @@ result $? "and is tried again: nothing is left behind ($n left)"
 control reset "at 0.9 fail write /dev/cpu/0/msr - EIO"
 real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
 [ "$status" -eq 1 ] && grep -qxF 'uncore: putting back what was found failed: CTL3 of cbo0 (socket 0) at msr 0xd00 on cpu 0: Input/output error' "$dir/err"
-result $? "a write that fails for good: what could not be put back is named"
+result $? "a write that fails for good: what could not be restored is named"
 control reset "fail write /dev/cpu/0/msr - EIO"
 real stat -j -d 1 -e cbo0.CLOCKTICKS:socket=0
 [ "$status" -eq 1 ] && grep -q 'cbo0.*[Ii]nput/output error' "$dir/err"
@@ -382,7 +382,7 @@ at 0.5 offline 0
 E
 left=$(for o in 0xD10 0xD11 0xD12 0xD13; do "$poke" "$root/dev/cpu/1/msr" $o; done | grep -cv '^0x0$')
 [ "$left" -eq 0 ]
-result $? "and its counters are put back through another CPU ($left left)"
+result $? "and its counters are restored through another CPU ($left left)"
 
 # ---- all CPUs of a socket: its channels need none, its slices cannot be read
 offline() # FIRST LAST

@@ -133,7 +133,7 @@ status=$?
 exactly "cbo0.CLOCKTICKS:socket=0=2700000000" && clock_is 11.000
 result $? "a process that was stopped for 10 s"
 
-# What batch systems, limits and terminals send to end a process: it reports, and puts back.
+# What batch systems, limits and terminals send to end a process: it reports, and restores.
 signal_at_half() # NAME: as the machine's clock shows 0.5, for who has written first
 {
 	until [ -s "$root/log" ]; do sleep 0.02; done
@@ -196,7 +196,7 @@ starve() # EVENT,...
 	[ "$status" -eq 0 ] && [ ! -s "$root/left" ] && [ ! -s "$dir/err" ] && [ "$(wc -l <"$dir/out")" -eq 4 ]
 }
 starve cbo0.CLOCKTICKS:socket=0,imc0.CAS_COUNT:RD:socket=0
-result $? "no descriptor to be had: MSRs and PCI are read on, and put back"
+result $? "no descriptor to be had: MSRs and PCI are read on, and restored"
 
 # Without a ledger numbers are right, and it is told where it is asked for: in JSON, -v, doctor.
 control reset

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# SIGKILL behind every register write of a start and a stop: the next run puts back what was left, is
+# SIGKILL behind every register write of a start and a stop: the next run restores what was left, is
 # right, and leaves nothing but what tells that a counter has overflowed. Ends with a table.
 . "$(dirname "$0")/fuse.inc"
 
@@ -44,7 +44,7 @@ killed() # CPU TITLE TRUTH(NAME=NUMBER,... of 1 s) OPTION...
 			left=$((left + 1)) where="$where $n ($(cat "$root/left"))"
 		fi
 	done
-	[ -z "$where" ] || printf '%s\n' "silently wrong, or not put back, after write$where of $writes" >"$dir/err"
+	[ -z "$where" ] || printf '%s\n' "silently wrong, or not restored, after write$where of $writes" >"$dir/err"
 	[ "$n" -gt 0 ] && [ "$right" -eq "$n" ] && [ "$left" -eq 0 ]
 	result $? "$cpu, $title: $n points, $right right, $marked marked, $refused refused, $wrong silently wrong, $left left"
 	points=$((points + n)) sum_right=$((sum_right + right)) sum_marked=$((sum_marked + marked))

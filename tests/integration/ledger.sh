@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Two processes on one machine, and what can happen to what they know of each other: one is stopped in
 # the middle of its start, killed while a child of it lives, its pid given to another; the ledger is
-# removed, cut off, full of noise, or cannot be written; each has a ledger of its own; a stranger clears
+# removed, cut off, full of noise, or cannot be written; each has a ledger of its own; a foreign program clears
 # what they share. Whatever they say is right, marked or refused, and nothing is left behind.
 . "$(dirname "$0")/fuse.inc"
 . "$(dirname "$0")/crowd.inc"
@@ -183,13 +183,13 @@ spoil "the ledger is emptied" shorten
 spoil "the ledger is cut off" lose_tail
 spoil "the ledger is noise" noise
 
-# ---- nobody knows of the other: as strangers
+# ---- nobody knows of the other: as foreign programs
 mkdir "$dir/run_a" "$dir/run_b"
 both "$dir/run_a" "$dir/run_b" -- "$@"
 one_after_the_other "two ledgers" true
 
-# cleared_between FIRST PLACE SECONDS SECOND NAME: a stranger clears what the first counts with, and that long after the
-# second starts.
+# cleared_between FIRST PLACE SECONDS SECOND NAME: a foreign program clears what the first counts with, and that long
+# after the second starts.
 cleared_between()
 {
 	ask_a start "$1"
@@ -208,7 +208,7 @@ cleared_between()
 	wait "$a_pid" "$b_pid" 2>/dev/null
 }
 
-# ---- a stranger stops the unit, and another session starts: it must not go on as if nothing had been
+# ---- a foreign program stops the unit, and another session starts: it must not go on as if nothing had been
 start_machine nehalem-ep
 miss=unc.LLC_MISS:READ:socket=0 hits=unc.LLC_HITS:READ:socket=0
 for second in $miss $hits; do
@@ -261,14 +261,14 @@ real stat -j -d 5 -e cbo0.CLOCKTICKS:socket=0,cbo0.LLC_VICTIMS:M_STATE:socket=0,
 result $? "and beside a session that rotates: nothing is written to its controls, and the session says why it ends"
 control clear
 
-# ---- a stranger clears what two share: who comes later must not make it look whole
+# ---- a foreign program clears what two share: who comes later must not make it look whole
 imc=$(real units -j; jq -r '.[] | select(.unit == "imc" and .index == 0 and .socket == 0).location |
 	"/sys/bus/pci/devices/" + split(" ")[1] + "/config"' "$dir/out")
 for what in "$dclk:$imc 0xF0" "$rd:$imc 0xE4" "$lookup:/dev/cpu/0/msr 0xD11" "$lookup:/dev/cpu/0/msr 0xD14"; do
 	event=${what%:/*} place=/${what#*:/}
 	both -- "$@"
 	cleared_between "$event" "$place" 1 "$event" \
-		"$event: a stranger has cleared ${place##* }, and another session starts: the first is marked"
+		"$event: a foreign program has cleared ${place##* }, and another session starts: the first is marked"
 done
 
 # ---- one hangs in its start: the command goes on without it after a while, at once when it is to end

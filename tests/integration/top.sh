@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The command top without a terminal: frames one after the other, what they hold, and that counters
-# are put back whatever ends it. In a terminal: top_terminal.py, which runs behind it.
+# are restored whatever ends it. In a terminal: top_terminal.py, which runs behind it.
 . "$(dirname "$0")/fuse.inc"
 
 # Line NUMBER of the last run's output.

@@ -38,7 +38,7 @@ static struct unc_platform *hearing(const char *sim, struct heard *heard)
 	return p;
 }
 
-/* The session ends as if its process had died. */
+/* The session ends as if its process had ended. */
 static void die(struct unc_session *s)
 {
 	unc_session_unwatch(s);
@@ -66,9 +66,9 @@ static struct unc_session *running(struct unc_platform *p, const char *event)
 	return s;
 }
 
-/* ---- what the dead have left */
+/* ---- what is orphaned */
 
-static void test_put_back(void)
+static void test_restored(void)
 {
 	struct heard heard;
 	struct unc_platform *p = hearing(SNB, &heard);
@@ -84,7 +84,7 @@ static void test_put_back(void)
 	struct unc_session *s = running(p, "imc0.CAS_COUNT:RD:socket=1");
 	CHECK_NUMBER(heard.n, 1);
 	snprintf(want, sizeof(want),
-		 "cbo0 (socket 0): CTL1 and 1 more were left behind by pid %d (test_session_de), "
+		 "cbo0 (socket 0): CTL1 and 1 more were left behind by pid %d (test_session_or), "
 		 "which has ended: restored",
 		 (int)getpid());
 	CHECK_TEXT(heard.text, want);
@@ -114,7 +114,7 @@ static void test_taken_since(void)
 	unc_platform_close(p);
 }
 
-/* Bits of a filter that a stranger has set since stay. */
+/* Bits of a filter that a foreign program has set since stay. */
 static void test_filter_bits(void)
 {
 	struct heard heard;
@@ -128,7 +128,7 @@ static void test_filter_bits(void)
 	unc_platform_close(p);
 }
 
-/* One of two that share dies: the other has the counter still, and puts it back. */
+/* One of two that share ends: the other has the counter still, and restores it. */
 static void test_one_of_two(void)
 {
 	struct heard heard;
@@ -188,7 +188,7 @@ static void test_unit_control(void)
 	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), 0x1000000FF);
 	unc_session_free(running(p, "unc.LLC_MISS:READ:socket=1"));
 	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), global), 0);
-	/* Where a stranger counts it is let go, and stays. */
+	/* Where a foreign program counts it is let go, and stays. */
 	die(running(p, "unc.LLC_MISS:READ:socket=0"));
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "unc", 0, 0, "CTL0"), 0x400103);
 	unc_sim_write(unc_machine_sim(p->machine), global, 0);
@@ -197,7 +197,7 @@ static void test_unit_control(void)
 	unc_platform_close(p);
 }
 
-/* A unit that it has frozen goes on, though a stranger counts there by now. */
+/* A unit that it has frozen goes on, though a foreign program counts there by now. */
 static void test_frozen_unit(void)
 {
 	struct heard heard;
@@ -310,7 +310,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* It shares what another process counts, and takes over when that one dies. */
+/* It shares what another process counts, and takes over when that one ends. */
 static void test_processes(void)
 {
 	struct heard heard;
@@ -350,7 +350,7 @@ static void test_killed_process(void)
 	CHECK_NUMBER(file_at(CTL3 + 2), 0);
 	CHECK_NUMBER(heard.n, 1);
 	snprintf(want, sizeof(want),
-		 "cbo0 (socket 0): CTL3 was left behind by pid %d (test_session_de), which has "
+		 "cbo0 (socket 0): CTL3 was left behind by pid %d (test_session_or), which has "
 		 "ended: restored",
 		 (int)pid);
 	CHECK_TEXT(heard.text, want);
@@ -358,7 +358,7 @@ static void test_killed_process(void)
 	fake_free(&root);
 }
 
-/* A process that was forked, and has the open file of one that is dead, is nobody. */
+/* A process that was forked, and has the open file of one that has ended, is nobody. */
 static void test_forked(void)
 {
 	struct heard heard;
@@ -490,7 +490,7 @@ static void test_locked(void)
 int main(void)
 {
 	static const struct suite_test tests[] = {
-		{"what the dead have left is put back", test_put_back},
+		{"what is orphaned is restored", test_restored},
 		{"but what somebody has taken since", test_taken_since},
 		{"bits of a filter", test_filter_bits},
 		{"one of two that share", test_one_of_two},
@@ -508,5 +508,5 @@ int main(void)
 		{NULL, NULL},
 	};
 
-	return suite_run("session, the dead", tests);
+	return suite_run("session, orphaned", tests);
 }
