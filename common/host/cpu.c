@@ -13,13 +13,14 @@
 
 enum { CPUINFO_MAX = 64 << 20 };
 
-/* One online logical CPU. */
+/* A logical CPU. */
 struct row {
-	int cpu, package, die, core;
+	int cpu, package, die, core; /* -1: not told */
 };
 
 struct rows {
-	struct row row[UNC_MAX_CPUS];
+	bool online[UNC_MAX_CPUS];
+	struct row row[UNC_MAX_CPUS]; /* by the number; then those that are online, by socket */
 	int n;
 };
 
@@ -98,30 +99,28 @@ static const char *take_identity(struct unc_topology *t, const char *key, const 
 	return NULL;
 }
 
-/*
- * Parses /proc/cpuinfo: identity from the first block, one row per block. Package and core
- * are -1 where it does not tell them. The text is changed.
- */
+/* Parses /proc/cpuinfo: identity from the first block, package and core from each. The text is
+ * changed. */
 static int parse_cpuinfo(char *text, struct unc_topology *t, struct rows *rows,
 			 struct unc_error *err)
 {
+	unsigned seen = 0, blocks = 0;
 	struct row *row = NULL;
-	unsigned seen = 0;
 	const char *key, *value;
 
 	t->stepping = -1;
 	while (next_pair(&text, &key, &value)) {
-		const char *bad = rows->n <= 1 ? take_identity(t, key, value, &seen) : NULL;
+		const char *bad = blocks <= 1 ? take_identity(t, key, value, &seen) : NULL;
 		bool ok = !bad;
+		int cpu;
 
 		if (!strcmp(key, "processor")) {
-			if (rows->n == UNC_MAX_CPUS)
-				return unc_fail(err, UNC_ERR_UNAVAILABLE,
-						"/proc/cpuinfo: more than %d CPUs", UNC_MAX_CPUS);
-			row = &rows->row[rows->n++];
-			*row = (struct row){.package = -1, .core = -1};
-			ok = whole_int(value, &row->cpu) && row->cpu >= 0 &&
-			     row->cpu < UNC_MAX_CPUS;
+			ok = whole_int(value, &cpu) && cpu >= 0 && cpu < UNC_MAX_CPUS;
+			if (ok) {
+				row = &rows->row[cpu];
+				rows->online[cpu] = true;
+				blocks++;
+			}
 		} else if (row && !strcmp(key, "physical id")) {
 			ok = whole_int(value, &row->package);
 		} else if (row && !strcmp(key, "core id")) {
@@ -136,7 +135,7 @@ static int parse_cpuinfo(char *text, struct unc_topology *t, struct rows *rows,
 				!(seen & 1)   ? "vendor_id"
 				: !(seen & 2) ? "cpu family"
 					      : "model");
-	if (!rows->n)
+	if (!blocks)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "/proc/cpuinfo: no line 'processor'");
 	return 0;
 }
@@ -178,34 +177,24 @@ static void add_list(const struct unc_fs *fs, const char *name, bool cpus[UNC_MA
 		cpus[cpu] |= list[cpu];
 }
 
-/* Keeps the rows of online CPUs and adds those that /proc/cpuinfo does not have. */
+/* Which CPUs are online; without the list those of /proc/cpuinfo, which has no others. */
 static int take_online(const struct unc_fs *fs, struct rows *rows, struct unc_error *err)
 {
 	static const char path[] = "/sys/devices/system/cpu/online";
-	bool online[UNC_MAX_CPUS] = {false};
 	char text[4096];
-	int n = 0, rc = unc_fs_text(fs, text, sizeof(text), "%s", path);
+	int rc = unc_fs_text(fs, text, sizeof(text), "%s", path);
 
-	if (rc == UNC_ERR_NOT_FOUND)
-		return 0; /* /proc/cpuinfo has online CPUs only */
-	if (rc < 0)
+	if (rc < 0 && rc != UNC_ERR_NOT_FOUND)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
 				unc_fs_reason(errno));
-	if (!unc_cpu_list(text, online))
+	if (rc == 0)
+		memset(rows->online, 0, sizeof(rows->online));
+	if (rc == 0 && !unc_cpu_list(text, rows->online))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"%s: '%.40s' is not a list of CPUs like 0-3,8", path, text);
-	for (int i = 0; i < rows->n; i++) {
-		struct row row = rows->row[i];
-
-		if (!online[row.cpu])
-			continue;
-		online[row.cpu] = false;
-		rows->row[n++] = row;
-	}
 	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
-		if (online[cpu])
-			rows->row[n++] = (struct row){.cpu = cpu, .package = -1, .core = -1};
-	rows->n = n;
+		if (rows->online[cpu])
+			rows->row[rows->n++] = rows->row[cpu];
 	return 0;
 }
 
@@ -405,6 +394,8 @@ int unc_topology_read(const struct unc_fs *fs, struct unc_topology *out, struct 
 		rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 		goto done;
 	}
+	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		rows->row[cpu] = (struct row){.cpu = cpu, .package = -1, .core = -1};
 	rc = read_cpuinfo(fs, &text, err);
 	if (rc == 0)
 		rc = parse_cpuinfo(text, t, rows, err);
