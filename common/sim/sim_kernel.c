@@ -25,16 +25,6 @@ enum { FIRST_TYPE = 32, MAX_EVENTS = 64, TURN_NS = 4000000 };
 
 /* ---- PMUs */
 
-static struct sim_block *find_block(struct unc_sim *sim, unsigned type, unsigned index,
-				    unsigned socket)
-{
-	for (size_t i = 0; i < sim->n_blocks; i++)
-		if (sim->block[i].type->number == type && sim->block[i].index == index &&
-		    sim->block[i].socket == socket)
-			return &sim->block[i];
-	return NULL;
-}
-
 static uint32_t type_of(unsigned type, unsigned index, unsigned pmu)
 {
 	return FIRST_TYPE + (type * UNC_MAX_PLACES + index) * UNC_KERNEL_PMUS + pmu;
@@ -75,9 +65,17 @@ static int find_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type
 
 /* ---- who counts */
 
-static bool same_box(const struct sim_event *a, const struct sim_event *b)
+/* The next event from *i on that shares the counters of `box`; NULL: there are no more. */
+static struct sim_event *next_event(const struct sim_kernel *k, const struct sim_event *box,
+				    size_t *i)
 {
-	return a->block == b->block && a->type == b->type;
+	while (*i < k->n) {
+		struct sim_event *e = k->event[(*i)++];
+
+		if (e && e->block == box->block && e->type == box->type)
+			return e;
+	}
+	return NULL;
 }
 
 /* The list with a group behind it; 0: there is no room for more. */
@@ -95,22 +93,20 @@ static size_t append(struct sim_event **list, size_t n, struct sim_event *leader
 static struct sim_event *group_at(const struct sim_kernel *k, const struct sim_event *box,
 				  bool pinned, size_t i)
 {
-	for (size_t n = 0; n < k->n; n++) {
-		struct sim_event *e = k->event[n];
+	struct sim_event *e;
 
-		if (e && e->leader == e && same_box(e, box) && e->state != SIM_STOPPED &&
-		    e->pinned == pinned && i-- == 0)
+	for (size_t n = 0; (e = next_event(k, box, &n));)
+		if (e->leader == e && e->state != SIM_STOPPED && e->pinned == pinned && i-- == 0)
 			return e;
-	}
 	return NULL;
 }
 
-/* Groups that get counters, pinned ones first; how many events. */
-static size_t choose(const struct sim_kernel *k, const struct sim_event *box,
-		     struct sim_event **list, int *slot)
+/* Which counter each event is to have: groups get them, pinned ones first. */
+static void choose(const struct sim_kernel *k, const struct sim_event *box)
 {
 	size_t n = 0, more, groups = 0;
-	struct sim_event *e;
+	struct sim_event *list[MAX_EVENTS], *e;
+	int slot[MAX_EVENTS];
 	bool room = true;
 
 	for (size_t i = 0; (e = group_at(k, box, true, i)); i++) {
@@ -129,17 +125,18 @@ static size_t choose(const struct sim_kernel *k, const struct sim_event *box,
 		n = room ? more : n;
 	}
 	unc_sim_event_assign(list, n, slot);
-	return n;
+	for (size_t i = 0; (e = next_event(k, box, &i));)
+		e->wanted = -1;
+	for (size_t i = 0; i < n; i++)
+		list[i]->wanted = slot[i];
 }
 
 /* Times and counts of all events of a box, up to now. */
 static void update(struct sim_kernel *k, const struct sim_event *box, uint64_t now)
 {
-	for (size_t i = 0; i < k->n; i++) {
-		struct sim_event *e = k->event[i];
+	struct sim_event *e;
 
-		if (!e || !same_box(e, box))
-			continue;
+	for (size_t i = 0; (e = next_event(k, box, &i));) {
 		if (e->slot >= 0)
 			unc_sim_event_count(e, now);
 		e->enabled += e->state == SIM_WAITING || e->state == SIM_COUNTING ? now - e->at : 0;
@@ -148,43 +145,24 @@ static void update(struct sim_kernel *k, const struct sim_event *box, uint64_t n
 	}
 }
 
-/* Whether an event goes on where it counts. */
-static bool stays(const struct sim_event *e, struct sim_event *const *list, const int *slot,
-		  size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (list[i] == e)
-			return slot[i] == e->slot;
-	return e->slot < 0;
-}
-
-static bool changes(const struct sim_kernel *k, const struct sim_event *box,
-		    struct sim_event *const *list, const int *slot, size_t n)
-{
-	for (size_t i = 0; i < k->n; i++)
-		if (k->event[i] && same_box(k->event[i], box) && !stays(k->event[i], list, slot, n))
-			return true;
-	return false;
-}
-
 static void schedule(struct sim_kernel *k, const struct sim_event *box, uint64_t now)
 {
-	struct sim_event *list[MAX_EVENTS];
-	int slot[MAX_EVENTS];
-	size_t n;
+	struct sim_event *e;
+	bool changes = false;
 
 	update(k, box, now);
-	n = choose(k, box, list, slot);
-	if (!changes(k, box, list, slot, n))
+	choose(k, box);
+	for (size_t i = 0; (e = next_event(k, box, &i));)
+		changes |= e->slot != e->wanted;
+	if (!changes)
 		return;
 	unc_sim_event_freeze(box, true, now);
-	for (size_t i = 0; i < k->n; i++)
-		if (k->event[i] && same_box(k->event[i], box) && k->event[i]->slot >= 0 &&
-		    !stays(k->event[i], list, slot, n))
-			unc_sim_event_stop(k->event[i], now);
-	for (size_t i = 0; i < n; i++)
-		if (list[i]->slot < 0)
-			unc_sim_event_start(list[i], slot[i], now);
+	for (size_t i = 0; (e = next_event(k, box, &i));)
+		if (e->slot >= 0 && e->slot != e->wanted)
+			unc_sim_event_stop(e, now);
+	for (size_t i = 0; (e = next_event(k, box, &i));)
+		if (e->slot != e->wanted)
+			unc_sim_event_start(e, e->wanted, now);
 	unc_sim_event_freeze(box, false, now);
 }
 
@@ -212,8 +190,8 @@ static int check_event(struct unc_sim *sim, const struct perf_event_attr *attr, 
 	if (cpu < 0 || cpu >= unc_sim_cpus(sim) * sim->options.sockets || attr->sample_period ||
 	    attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
 		return EINVAL;
-	e->block =
-		find_block(sim, type, number % UNC_MAX_PLACES, (unsigned)(cpu / unc_sim_cpus(sim)));
+	e->block = unc_sim_block(sim, type, number % UNC_MAX_PLACES,
+				 (unsigned)(cpu / unc_sim_cpus(sim)));
 	if (!e->block)
 		return EINVAL;
 	e->pmu = &sim->table->kernel[sim->table->type[type].kernels.first + pmu];
@@ -231,7 +209,7 @@ static int join(struct sim_event *e, struct sim_event *leader)
 	int slot[MAX_EVENTS];
 	size_t n = append(list, 0, leader);
 
-	if (!same_box(e, leader) || !n || n == MAX_EVENTS)
+	if (e->block != leader->block || e->type != leader->type || !n || n == MAX_EVENTS)
 		return EINVAL;
 	list[n++] = e;
 	if (!unc_sim_event_assign(list, n, slot))

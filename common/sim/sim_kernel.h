@@ -18,7 +18,7 @@ struct sim_event {
 	uint64_t config;
 	uint32_t filter[4], mask[4]; /* of the registers pmu->config */
 	uint32_t slots;              /* positions in block->counter that the driver knows for it */
-	int slot;                    /* -1: none now */
+	int slot, wanted;            /* that it has, and is to have; -1: none now */
 	uint64_t last, count;
 	struct sim_event *leader, *next; /* of its group */
 	/* Of the group, with its leader. */

@@ -220,6 +220,9 @@ int unc_sim_build(struct unc_sim *, struct unc_error *err);
 int unc_sim_index(struct unc_sim *);
 /* The register at a place; MSR: target is the socket. */
 struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
+/* A unit; NULL: there is none. */
+struct sim_block *unc_sim_block(const struct unc_sim *, unsigned type, unsigned index,
+				unsigned socket);
 /* Whether the firmware hides a part of a unit; index or socket -1: of all units. */
 bool unc_sim_hidden(const struct unc_sim *, unsigned type, unsigned part, int index, int socket);
 /* The choice that is made for a unit; NULL: none. */

@@ -38,6 +38,16 @@ bool unc_sim_idle(const struct sim_block *block)
 			      block->socket) != NULL;
 }
 
+struct sim_block *unc_sim_block(const struct unc_sim *sim, unsigned type, unsigned index,
+				unsigned socket)
+{
+	for (size_t i = 0; i < sim->n_blocks; i++)
+		if (sim->block[i].type->number == type && sim->block[i].index == index &&
+		    sim->block[i].socket == socket)
+			return &sim->block[i];
+	return NULL;
+}
+
 /* ---- buses and BARs */
 
 unsigned unc_sim_bus_range(const struct unc_sim *sim)
