@@ -3,8 +3,11 @@
  * clock. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "access/access.h"
+#include "base/nearest.h"
+#include "base/text.h"
 #include "host/machine.h"
 #include "machine/simulator.h"
 #include "sim/sim_machine.h"
@@ -22,28 +25,20 @@ static void open_sim(struct unc_backend *backend, struct unc_machine *machine)
 
 static int fail_absent(const struct unc_reg *reg, struct unc_error *err)
 {
-	unsigned long long address = reg->address;
+	unsigned long long shown = unc_reg_shown(reg);
 
-	switch (reg->space) {
-	case UNC_SPACE_MSR:
+	if (reg->space == UNC_SPACE_PCI)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"the simulated machine has no %u-bit msr 0x%llx on cpu %u",
-				reg->width, address, reg->target);
-	case UNC_SPACE_PCI:
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"the simulated machine has no %u-bit register 0x%x in pci %s",
-				reg->width, UNC_PCI_OFFSET(address), unc_pci_name(address).text);
-	case UNC_SPACE_PMU:
-	case UNC_SPACE_PERF:
-		return unc_fail(err, UNC_ERR_UNAVAILABLE,
-				"the simulated machine has no %s 0x%x on cpu %u",
-				unc_space_name(reg->space), (unsigned)address, reg->target);
-	default:
+				"the simulated machine has no %u-bit register 0x%llx in pci %s",
+				reg->width, shown, unc_pci_name(reg->address).text);
+	if (reg->space == UNC_SPACE_MMIO)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"the simulated machine has no %u-bit register at physical address "
 				"0x%llx",
-				reg->width, address);
-	}
+				reg->width, shown);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"the simulated machine has no %u-bit %s 0x%llx on cpu %u", reg->width,
+			unc_space_name(reg->space), shown, reg->target);
 }
 
 static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
@@ -113,7 +108,6 @@ static bool pause_sim(struct unc_machine *machine, uint64_t ns)
 
 static void close_machine(struct unc_machine *machine)
 {
-	unc_sim_kernel_free(unc_machine_sim(machine));
 	unc_sim_close(unc_machine_sim(machine));
 }
 
@@ -128,14 +122,69 @@ static const struct unc_machine_methods methods = {
 	.close = close_machine,
 };
 
-static int open_machine(const char *spec, const char *node, const struct unc_table *const *tables,
-			size_t n, struct unc_machine **out, struct unc_error *err)
+const struct unc_workload *unc_sim_workload(const struct unc_table *table)
 {
-	struct unc_sim *sim;
-	int rc = unc_sim_open(spec, node, tables, n, &sim, err);
+	const char *name = unc_tbl_str(table, table->name);
+	size_t n;
+	const struct unc_workload *const *all = unc_workloads(&n);
 
+	if (table->workload)
+		return table->workload;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(all[i]->cpu, name) == 0 && all[i]->id == table->id)
+			return all[i];
+	return NULL;
+}
+
+static int find_table(struct unc_sim *sim, const char *cpu, const struct unc_table *const *tables,
+		      size_t n, struct unc_error *err)
+{
+	char list[256], near[80];
+	struct unc_buf names = UNC_BUF(list);
+	struct unc_nearest nearest;
+
+	unc_nearest_start(&nearest, cpu);
+	for (size_t i = 0; i < n; i++) {
+		const char *name = unc_tbl_str(tables[i], tables[i]->name);
+
+		unc_put_word(&names, name);
+		unc_nearest_try_short(&nearest, name);
+		if (strcmp(name, cpu) != 0)
+			continue;
+		sim->table = tables[i];
+		sim->work = unc_sim_workload(sim->table);
+		if (!sim->work)
+			return unc_fail(err, UNC_ERR_UNAVAILABLE,
+					"the simulator was built with other tables of %s than the "
+					"library: install both from one build",
+					name);
+		return sim->work->machine.sockets
+			       ? 0
+			       : unc_fail(err, UNC_ERR_UNAVAILABLE,
+					  "%s has no simulated machine: its tables have no "
+					  "workload.tbl, which scripts/make-workload makes",
+					  name);
+	}
+	return unc_fail(err, UNC_ERR_NOT_FOUND,
+			"there is no simulated machine '%s'%s; there are: %s", cpu,
+			unc_nearest_text(&nearest, near, sizeof(near)), list);
+}
+
+static int build(struct unc_sim *sim, char *text, const char *node,
+		 const struct unc_table *const *tables, size_t n, struct unc_error *err)
+{
+	char *next = NULL, *word = strtok_r(text, ",", &next);
+	int rc = find_table(sim, word ? word : "", tables, n, err);
+
+	if (rc == 0)
+		rc = unc_sim_options(sim, &next, node, err);
+	if (rc == 0)
+		rc = unc_sim_build(sim, err);
+	if (rc == 0)
+		rc = unc_sim_bus_build(sim, err);
 	if (rc < 0)
 		return rc;
+	sim->opened = unc_sim_time(sim);
 	sim->machine = (struct unc_machine){
 		.methods = &methods,
 		.events = sim->options.kernel ? &unc_sim_events : NULL,
@@ -144,8 +193,56 @@ static int open_machine(const char *spec, const char *node, const struct unc_tab
 		.memory_speed = sim->options.memory,
 		.simulated = true,
 	};
-	*out = &sim->machine;
 	return 0;
+}
+
+int unc_sim_open(const char *spec, const char *node, const struct unc_table *const *tables,
+		 size_t n, struct unc_sim **out, struct unc_error *err)
+{
+	struct unc_sim *sim = calloc(1, sizeof(*sim));
+	char *text = strdup(spec ? spec : "");
+	int rc = UNC_ERR_MEMORY;
+
+	if (sim)
+		pthread_mutex_init(&sim->lock, NULL);
+	if (sim && text)
+		rc = build(sim, text, node, tables, n, err);
+	else
+		unc_fail(err, rc, "out of memory");
+	free(text);
+	if (rc < 0)
+		unc_sim_close(sim);
+	else
+		*out = sim;
+	return rc;
+}
+
+void unc_sim_close(struct unc_sim *sim)
+{
+	if (!sim)
+		return;
+	for (size_t i = 0; sim->type && i < sim->table->n_type; i++)
+		free(sim->type[i].rate);
+	unc_sim_kernel_free(sim);
+	unc_sim_bus_free(sim);
+	free(sim->type);
+	free(sim->block);
+	free(sim->reg);
+	free(sim->counter);
+	free(sim->index);
+	pthread_mutex_destroy(&sim->lock);
+	free(sim);
+}
+
+static int open_machine(const char *spec, const char *node, const struct unc_table *const *tables,
+			size_t n, struct unc_machine **out, struct unc_error *err)
+{
+	struct unc_sim *sim;
+	int rc = unc_sim_open(spec, node, tables, n, &sim, err);
+
+	if (rc == 0)
+		*out = &sim->machine;
+	return rc;
 }
 
 const struct unc_simulator *unc_simulator(void)

@@ -2,7 +2,7 @@
 /*
  * Inside the simulated machine. Only sim*.c and access_sim.c include this.
  *
- *   sim_open.c       opening and closing
+ *   access_sim.c     opening and closing, what the platform sees
  *   sim_options.c    what the text that opens it may say
  *   sim_socket.c     what each socket has on its buses
  *   sim_build.c      table -> unit types, blocks, registers
