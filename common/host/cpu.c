@@ -479,15 +479,10 @@ int unc_topology_sibling(const struct unc_topology *t, uint32_t cpu, unsigned i)
 
 void unc_lockdown_read(const struct unc_fs *fs, char mode[32])
 {
-	char text[128], *open, *close;
+	char text[128] = "", *open, end;
 
-	mode[0] = '\0';
-	if (unc_fs_text(fs, text, sizeof(text), "/sys/kernel/security/lockdown") < 0)
-		return;
+	(void)unc_fs_text(fs, text, sizeof(text), "/sys/kernel/security/lockdown");
 	open = strchr(text, '[');
-	close = open ? strchr(open, ']') : NULL;
-	if (!close)
-		return;
-	*close = '\0';
-	snprintf(mode, 32, "%.31s", open + 1);
+	if (!open || sscanf(open, "[%31[^]]%c", mode, &end) != 2 || end != ']')
+		mode[0] = '\0';
 }

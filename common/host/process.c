@@ -2,9 +2,9 @@
 #include "host/process.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,25 +29,16 @@ static int read_proc(char *buf, size_t size, int64_t pid, const char *file)
 	return rc;
 }
 
-/* proc(5): the command may hold spaces and parentheses; the last one ends it. */
+/* proc(5): the command may hold spaces and parentheses; the last one ends it. Fields 3, 20 and 22. */
 static bool read_stat(int64_t pid, struct stat_fields *out)
 {
-	enum { STATE = 3, THREADS = 20, START = 22 };
-	char text[1024], *word, *rest = NULL;
+	char text[1024], *rest;
 
-	if (read_proc(text, sizeof(text), pid, "stat") < 0 || !(word = strrchr(text, ')')))
-		return false;
-	word = strtok_r(word + 1, " ", &rest);
-	for (int field = STATE; word && field <= START; field++, word = strtok_r(NULL, " ", &rest))
-		if (field == STATE)
-			out->state = *word;
-		else if (field == THREADS)
-			out->threads = atoi(word);
-		else if (field == START) {
-			out->start = strtoull(word, NULL, 10);
-			return true;
-		}
-	return false;
+	return read_proc(text, sizeof(text), pid, "stat") == 0 && (rest = strrchr(text, ')')) &&
+	       sscanf(rest + 1,
+		      " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d %*s "
+		      "%" SCNu64,
+		      &out->state, &out->threads, &out->start) == 3;
 }
 
 void unc_process_clean(char command[UNC_COMMAND_MAX])
