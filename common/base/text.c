@@ -127,26 +127,16 @@ int unc_line_next(struct unc_lines *lines, struct unc_line *line, struct unc_err
 
 bool unc_parse_number(const char *text, uint64_t *value)
 {
-	char *end;
 	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+	char *end;
 
-	if (!isdigit((unsigned char)text[0]))
-		return false;
 	errno = 0;
 	unsigned long long v = strtoull(text, &end, base);
-	if (errno || *end || (base == 16 && end == text + 2))
-		return false;
-	*value = v;
-	return true;
-}
-
-bool unc_is_number(const char *text)
-{
-	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-	const char *digits = hex ? "0123456789abcdefABCDEF" : "0123456789";
-
-	text += hex ? 2 : 0;
-	return text[0] && strspn(text, digits) == strlen(text);
+	if (!isdigit((unsigned char)text[0]) || *end)
+		errno = EINVAL;
+	if (!errno)
+		*value = v;
+	return !errno;
 }
 
 bool unc_parse_double(const char *text, double *value)

@@ -36,10 +36,8 @@ struct unc_lines {
 /* 1: a line with at least one word is in *line; 0: end; UNC_ERR_TABLE: the sentence, without the place. */
 int unc_line_next(struct unc_lines *, struct unc_line *line, struct unc_error *err);
 
-/* A whole text as an unsigned number, decimal or 0x. */
+/* A whole text as an unsigned number, decimal or 0x. False: it is none, or (errno ERANGE) too large. */
 bool unc_parse_number(const char *text, uint64_t *value);
-/* Looks like a number, however large. */
-bool unc_is_number(const char *text);
 /* A whole text as a decimal floating point number. */
 bool unc_parse_double(const char *text, double *value);
 /* "HIGH:LOW" or one bit number, within 0..63, of three digits at most. */

@@ -3,6 +3,7 @@
  * tells what they hold. */
 #include "encode/event.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -284,10 +285,11 @@ static int field_value(const struct parse *p, struct unc_spec_field *out, const 
 		out->value = p->t->value[value].value;
 		return 0;
 	}
-	if (!unc_parse_number(text, &out->value) && !unc_is_number(text))
+	bool number = unc_parse_number(text, &out->value);
+	if (!number && errno != ERANGE)
 		return refuse(p, UNC_ERR_INVALID, "%s=%s is not a number%s", name, text,
 			      f->values.n ? " or a name of the table" : "");
-	if (!unc_parse_number(text, &out->value) || out->value > max)
+	if (!number || out->value > max)
 		return refuse(p, UNC_ERR_RANGE, "%s=%s does not fit; the limit is %llu", name, text,
 			      (unsigned long long)max);
 	if (out->value & ~max)
@@ -325,10 +327,11 @@ static int place_number(const struct parse *p, const char *name, const char *val
 
 	if (*out >= 0)
 		return refuse(p, UNC_ERR_INVALID, "%s is given twice", name);
-	if (!unc_is_number(value))
+	bool number = unc_parse_number(value, &v);
+	if (!number && errno != ERANGE)
 		return refuse(p, UNC_ERR_INVALID, "%s=%s is not a number", name, value);
 	/* unc_spec_check() refuses what is too large */
-	*out = unc_parse_number(value, &v) && v < TOO_LARGE ? (int)v : TOO_LARGE;
+	*out = number && v < TOO_LARGE ? (int)v : TOO_LARGE;
 	return 0;
 }
 
