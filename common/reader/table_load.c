@@ -127,7 +127,6 @@ static const char *value_of(const struct unc_line *line, const char *key, const 
 static int load_one(const char *dir, const char *cpu, const char *folder, unc_trust_fn trust,
 		    struct unc_table_set *set, struct unc_error *err)
 {
-	static const char may_lack[][16] = {"portable.tbl", "groups.tbl"};
 	char path[PATH_MAX];
 	int rc;
 
@@ -139,18 +138,11 @@ static int load_one(const char *dir, const char *cpu, const char *folder, unc_tr
 	(*r)->wrong = &set->wrong;
 	if (set->n++)
 		unc_table_reader_share(*r, set->reader[set->n - 2]);
-	snprintf(path, sizeof(path), "%s/cpus.tbl", dir);
-	if ((rc = give(*r, path, trust, err)) < 0)
-		return rc;
-	for (size_t i = 0; i < sizeof(may_lack) / sizeof(may_lack[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, may_lack[i]);
-		if ((access(path, F_OK) == 0 || errno != ENOENT) &&
-		    (rc = give(*r, path, trust, err)) < 0)
-			return rc;
-	}
 	snprintf(path, sizeof(path), "%s/%s", dir, folder);
-	rc = give_folder(*r, path, trust, err);
-	return rc < 0 ? rc : unc_table_reader_finish(*r, &set->table[set->n - 1], err);
+	if ((rc = give_folder(*r, dir, trust, err)) < 0 ||
+	    (rc = give_folder(*r, path, trust, err)) < 0)
+		return rc;
+	return unc_table_reader_finish(*r, &set->table[set->n - 1], err);
 }
 
 int unc_table_set_load(const char *dir, struct unc_table_set *out, struct unc_error *err)
