@@ -42,28 +42,7 @@ static size_t hash_text(const char *text)
 
 	while (*text)
 		h = h * 33 + (unsigned char)*text++;
-	return h;
-}
-
-static bool rehash(struct unc_pool *pool)
-{
-	size_t n = pool->n_hash ? 2 * pool->n_hash : 1024;
-	uint32_t *hash = calloc(n, sizeof(*hash));
-
-	if (!hash)
-		return false;
-	for (size_t i = 0; i < pool->n_hash; i++) {
-		if (!pool->hash[i])
-			continue;
-		size_t slot = hash_text(pool->text + pool->hash[i]) % n;
-		while (hash[slot])
-			slot = (slot + 1) % n;
-		hash[slot] = pool->hash[i];
-	}
-	free(pool->hash);
-	pool->hash = hash;
-	pool->n_hash = n;
-	return true;
+	return h % UNC_POOL_CHAINS;
 }
 
 /* Room for a text of this length behind the first n bytes. */
@@ -83,25 +62,27 @@ static bool has_room(struct unc_pool *pool, size_t n, size_t length)
 unc_str unc_add_string(struct unc_table_reader *r, const char *text)
 {
 	struct unc_pool *pool = &r->strings;
-	size_t length = strlen(text) + 1, slot;
+	uint32_t *chain = &pool->chain[hash_text(text)];
+	size_t length = strlen(text) + 1;
 
 	if (length == 1)
 		return 0;
-	if ((2 * pool->used_hash >= pool->n_hash && !rehash(pool)) ||
-	    !has_room(pool, r->t.n_strings, length)) {
+	for (uint32_t i = *chain; i; i = pool->texts[i - 1].next)
+		if (strcmp(pool->text + pool->texts[i - 1].at, text) == 0)
+			return pool->texts[i - 1].at;
+	struct unc_pool_text *texts = unc_grow(pool->texts, pool->n, sizeof(*texts));
+
+	pool->texts = texts ? texts : pool->texts;
+	if (!texts || !has_room(pool, r->t.n_strings, length)) {
 		r->out_of_memory = true;
 		return 0;
 	}
-	r->t.strings = pool->text;
-	for (slot = hash_text(text) % pool->n_hash; pool->hash[slot];
-	     slot = (slot + 1) % pool->n_hash)
-		if (strcmp(pool->text + pool->hash[slot], text) == 0)
-			return pool->hash[slot];
-	pool->hash[slot] = (unc_str)r->t.n_strings;
-	pool->used_hash++;
 	memcpy(pool->text + r->t.n_strings, text, length);
+	r->t.strings = pool->text;
+	texts[pool->n++] = (struct unc_pool_text){(unc_str)r->t.n_strings, *chain};
+	*chain = (uint32_t)pool->n;
 	r->t.n_strings += length;
-	return pool->hash[slot];
+	return texts[pool->n - 1].at;
 }
 
 void unc_table_reader_share(struct unc_table_reader *r, struct unc_table_reader *with)

@@ -78,6 +78,19 @@ struct unc_table_cpu_line {
 	unsigned number;
 };
 
+enum { UNC_POOL_CHAINS = 4096 };
+
+/* The texts of tables, each once. */
+struct unc_pool {
+	char *text;
+	size_t cap, n;
+	struct unc_pool_text {
+		unc_str at;
+		uint32_t next; /* 1 + that of the next in the chain of its hash; 0: the last */
+	} * texts;
+	uint32_t chain[UNC_POOL_CHAINS]; /* 1 + the last of each */
+};
+
 struct unc_table_reader {
 	char cpu[48];
 	struct unc_table_file *file;
@@ -86,12 +99,7 @@ struct unc_table_reader {
 	const struct unc_table
 		*names;           /* what groups are of: this table, of a site's file another */
 	struct unc_workload work; /* likewise */
-	struct unc_pool {
-		char *text;
-		size_t cap;
-		uint32_t *hash; /* offsets into text, 0: free */
-		size_t n_hash, used_hash;
-	} strings;
+	struct unc_pool strings;
 	struct unc_table_cpu_line *cpu_line;
 	size_t n_cpu_lines;
 	bool first;    /* the first of them is this CPU's */

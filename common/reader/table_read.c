@@ -294,6 +294,6 @@ void unc_table_reader_free(struct unc_table_reader *r)
 	UNC_WORKLOAD_ARRAYS(UNC_FREE_WORK)
 	free(r->cpu_line);
 	free(r->strings.text);
-	free(r->strings.hash);
+	free(r->strings.texts);
 	free(r);
 }
