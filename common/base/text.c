@@ -53,26 +53,19 @@ static char *quoted_text(char **p)
 
 static int take_word(char **p, struct unc_word *word, struct unc_error *err)
 {
-	*word = (struct unc_word){0};
-	if (**p == '"') {
-		word->quoted = true;
-		word->value = quoted_text(p);
-	} else {
+	static const char ends[] = " \t\r\"#", or_key[] = " \t\r\"#=";
+
+	*word = (struct unc_word){.value = *p, .quoted = **p == '"'};
+	*p += strcspn(*p, or_key);
+	if (**p == '=' && (*p > word->value || !blank((*p)[1]))) {
+		word->key = word->value;
+		*(*p)++ = '\0';
 		word->value = *p;
-		while (**p && !blank(**p) && **p != '"' && **p != '#') {
-			if (**p == '=' && !word->key && (*p != word->value || !blank((*p)[1]))) {
-				word->key = word->value;
-				**p = '\0';
-				word->value = *p + 1;
-				if (word->value[0] == '"') {
-					++*p;
-					word->value = quoted_text(p);
-					break;
-				}
-			}
-			++*p;
-		}
 	}
+	if (**p == '"' && *p == word->value)
+		word->value = quoted_text(p);
+	else
+		*p += strcspn(*p, ends);
 	if (!word->value)
 		return unc_fail(err, UNC_ERR_TABLE, "a quote is not closed");
 	if (**p && !blank(**p) && **p != '#')
@@ -159,18 +152,14 @@ bool unc_parse_double(const char *text, double *value)
 	return true;
 }
 
-/* A decimal number below `limit` at *p; moves behind it. */
+/* A decimal number below `limit` at *p, of three digits at most; moves behind it. */
 static bool small_number(const char **p, unsigned limit, unsigned *value)
 {
-	unsigned v = 0, digits = 0;
+	size_t digits = strspn(*p, "0123456789");
 
-	while (isdigit((unsigned char)**p) && digits < 3) {
-		v = v * 10 + (unsigned)(**p - '0');
-		++*p;
-		digits++;
-	}
-	*value = v;
-	return digits > 0 && v < limit;
+	*value = (unsigned)strtoul(*p, NULL, 10);
+	*p += digits;
+	return digits > 0 && digits <= 3 && *value < limit;
 }
 
 bool unc_parse_bits(const char *text, unsigned *high, unsigned *low)
@@ -222,6 +211,15 @@ bool unc_parse_mask(const char *text, uint64_t *mask)
 		return false;
 	*mask = bits.word[0];
 	return true;
+}
+
+bool unc_list_has(const char *list, const char *wanted)
+{
+	char word[64] = "";
+
+	while (list && !unc_same(word, wanted) && unc_list_next(&list, word, sizeof(word)))
+		;
+	return unc_same(word, wanted);
 }
 
 bool unc_list_next(const char **list, char *word, size_t size)
@@ -278,14 +276,19 @@ void unc_put_bits(struct unc_buf *buf, uint64_t mask)
 	}
 }
 
+/* The host program's locale says nothing of names. */
+static int lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
+}
+
 int unc_compare(const char *a, const char *b)
 {
-	for (;; a++, b++) {
-		int d = tolower((unsigned char)*a) - tolower((unsigned char)*b);
-
-		if (d || !*a)
-			return d;
+	while (*a && lower(*a) == lower(*b)) {
+		a++;
+		b++;
 	}
+	return lower(*a) - lower(*b);
 }
 
 bool unc_same(const char *a, const char *b)

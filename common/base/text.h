@@ -49,6 +49,8 @@ bool unc_parse_mask(const char *text, uint64_t *mask);
 /* Copies the next of a list of words with commas between them; *list is what follows the comma, NULL
  * after the last word. False: the word does not fit. */
 bool unc_list_next(const char **list, char *word, size_t size);
+/* Whether one of them is the word, without regard to case. */
+bool unc_list_has(const char *list, const char *word);
 
 /* Text that is put together in a buffer of the caller. What does not fit is left out; it is terminated. */
 struct unc_buf {

@@ -10,15 +10,6 @@ unsigned unc_type_instances(const struct unc_table *t, unsigned type)
 	return t->part[t->type[type].parts.first].where.n;
 }
 
-static bool is_alias(const char *list, const char *name)
-{
-	char word[64] = "";
-
-	while (list && !unc_same(word, name) && unc_list_next(&list, word, sizeof(word)))
-		;
-	return unc_same(word, name);
-}
-
 bool unc_umask_find(const struct unc_table *t, const struct unc_tbl_event *e, const char *name,
 		    uint16_t *umask)
 {
@@ -26,7 +17,7 @@ bool unc_umask_find(const struct unc_table *t, const struct unc_tbl_event *e, co
 		const struct unc_tbl_umask *u = &t->umask[e->umasks.first + i];
 
 		if (unc_same(unc_tbl_str(t, u->name), name) ||
-		    (u->alias && is_alias(unc_tbl_str(t, u->alias), name))) {
+		    (u->alias && unc_list_has(unc_tbl_str(t, u->alias), name))) {
 			*umask = (uint16_t)(e->umasks.first + i);
 			return true;
 		}

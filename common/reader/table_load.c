@@ -115,15 +115,6 @@ static int give_folder(struct unc_table_reader *r, const char *dir, unc_trust_fn
 	return rc;
 }
 
-/* The value of key=value on a line, or what to take without it. */
-static const char *value_of(const struct unc_line *line, const char *key, const char *without)
-{
-	for (size_t i = 0; i < line->n; i++)
-		if (line->word[i].key && strcmp(line->word[i].key, key) == 0)
-			return line->word[i].value;
-	return without;
-}
-
 static int load_one(const char *dir, const char *cpu, const char *folder, unc_trust_fn trust,
 		    struct unc_table_set *set, struct unc_error *err)
 {
@@ -157,7 +148,7 @@ int unc_table_set_load(const char *dir, struct unc_table_set *out, struct unc_er
 int unc_table_set_load_trusted(const char *dir, unc_trust_fn trust, struct unc_table_set *out,
 			       struct unc_error *err)
 {
-	struct unc_line line;
+	struct unc_line line = {0};
 	char path[PATH_MAX], *text;
 	size_t size;
 	int rc;
@@ -171,13 +162,14 @@ int unc_table_set_load_trusted(const char *dir, unc_trust_fn trust, struct unc_t
 		return rc;
 	/* Only the names are wanted here; the reader of each CPU checks the lines. */
 	struct unc_lines lines = {.next = text, .end = text + size};
-	while (rc == 0 && (rc = unc_line_next(&lines, &line, err)) > 0)
+	while (rc == 0 && (rc = unc_line_next(&lines, &line, err)) > 0) {
+		const struct unc_word *folder = unc_take(&line, UNC_WORD_KEY, "folder");
+		const char *cpu = line.word[1].value;
+
+		rc = 0;
 		if (line.n >= 2 && !line.word[1].key && strcmp(line.word[0].value, "known") != 0)
-			rc = load_one(dir, line.word[1].value,
-				      value_of(&line, "folder", line.word[1].value), trust, out,
-				      err);
-		else
-			rc = 0;
+			rc = load_one(dir, cpu, folder ? folder->value : cpu, trust, out, err);
+	}
 	free(text);
 	for (size_t i = 0; i < out->n; i++)
 		out->reader[i]->t.strings = out->reader[out->n - 1]->t.strings;

@@ -68,17 +68,6 @@ int unc_table_reader_file(struct unc_table_reader *r, const char *name, const ch
 	return 0;
 }
 
-/* Whether a comma-separated list has the word. */
-static bool listed(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-		if (strncmp(p, word, n) == 0 && (p[n] == ',' || p[n] == '\0'))
-			return true;
-	return false;
-}
-
 static bool is_one_of(const char *word, const char *a, const char *b)
 {
 	return strcmp(word, a) == 0 || strcmp(word, b) == 0;
@@ -91,7 +80,7 @@ static bool of_other_cpu(struct unc_table_reader *r, struct unc_line *line)
 	const struct unc_word *cpus = unc_take(line, UNC_WORD_KEY, "cpu");
 	const char *word = line->word[0].key ? "" : line->word[0].value;
 	bool but = cpus && cpus->value[0] == '!';
-	bool other = cpus && listed(cpus->value + but, r->cpu) == but;
+	bool other = cpus && unc_list_has(cpus->value + but, r->cpu) == but;
 
 	if (is_one_of(word, "umask", "item"))
 		return other || r->skipping;
