@@ -202,6 +202,14 @@ int unc_read_list(const char *list, bool (*parse)(const char *, uint64_t *), uin
 	return n;
 }
 
+bool unc_read_pair(const char *text, char name[64], uint64_t *number)
+{
+	size_t length = strcspn(text, ":");
+
+	snprintf(name, 64, "%.*s", (int)length, text);
+	return length < 64 && text[length] && unc_parse_number(text + length + 1, number);
+}
+
 int unc_read_regs(struct unc_table_reader *r, const char *column, uint16_t *out, int max)
 {
 	const char *list = unc_given(r, column);

@@ -190,6 +190,8 @@ bool unc_parse_devfn(const char *text, uint64_t *devfn);
  * has more than `max`. */
 int unc_read_list(const char *list, bool (*parse)(const char *, uint64_t *), uint64_t limit,
 		  uint64_t *out, int max);
+/* "NAME:NUMBER" */
+bool unc_read_pair(const char *text, char name[64], uint64_t *number);
 /* column=REG,..: registers of the type, `max` (one or two) at most; how many. */
 int unc_read_regs(struct unc_table_reader *, const char *column, uint16_t *out, int max);
 /* start, join, stop, leave, freeze, unfreeze: the rest of a line. */

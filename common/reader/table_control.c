@@ -291,11 +291,8 @@ int unc_end_global(struct unc_table_reader *r)
 	type->n_global = (uint8_t)n;
 	if (!unfreeze)
 		return 0;
-	size_t length = strcspn(unfreeze, ":");
-	if (length >= sizeof(word) || !unfreeze[length] ||
-	    !unc_parse_number(unfreeze + length + 1, &type->unfreeze_value))
+	if (!unc_read_pair(unfreeze, word, &type->unfreeze_value))
 		return unc_bad(r, "unfreeze=%s is not REG:VALUE", unfreeze);
-	snprintf(word, sizeof(word), "%.*s", (int)length, unfreeze);
 	type->unfreeze = unc_find_reg(&r->t, type, word);
 	type->has_unfreeze = type->unfreeze != UNC_NONE;
 	if (!type->has_unfreeze || (type->unfreeze_value & ~r->t.reg[type->unfreeze].write_mask))

@@ -25,13 +25,11 @@ static int take_settings(struct unc_table_reader *r, struct unc_range *range)
 /* lane=NAME:SET */
 static int find_lane(struct unc_table_reader *r, const char *text, struct unc_tbl_event *e)
 {
-	size_t length = strcspn(text, ":");
 	char name[64];
 	uint64_t set;
 
-	if (!text[length] || !unc_parse_number(text + length + 1, &set) || set > UINT8_MAX)
+	if (!unc_read_pair(text, name, &set) || set > UINT8_MAX)
 		return unc_bad(r, "lane=%s: want NAME:SET", text);
-	snprintf(name, sizeof(name), "%.*s", (int)length, text);
 	e->lane = (uint16_t)(UNC_FIND(&r->t, lane, unc_current_type(r)->lanes, name) + 1u);
 	e->set = (uint8_t)set;
 	return e->lane ? 0
