@@ -12,8 +12,8 @@ static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, u
 	return false;
 }
 
-bool unc_control_fits(const struct unc_table *t, const struct unc_tbl_event *e, uint64_t ctl,
-		      uint64_t ignored)
+static bool fits(const struct unc_table *t, const struct unc_tbl_event *e, uint64_t ctl,
+		 uint64_t ignored)
 {
 	if (e->counter != UNC_NONE || e->fields.sets.n == 0)
 		return false;
@@ -32,6 +32,18 @@ bool unc_control_fits(const struct unc_table *t, const struct unc_tbl_event *e, 
 			return false;
 	}
 	return true;
+}
+
+const struct unc_tbl_event *unc_control_event(const struct unc_table *t, unsigned type,
+					      uint64_t ctl, uint64_t ignored, size_t *next)
+{
+	while (*next < t->n_event) {
+		const struct unc_tbl_event *e = &t->event[(*next)++];
+
+		if (unc_type_pool(t, e->type) == unc_type_pool(t, type) && fits(t, e, ctl, ignored))
+			return e;
+	}
+	return NULL;
 }
 
 /* An event that a control may stand for. */
@@ -156,16 +168,15 @@ static bool explain(struct meaning *m, const struct unc_tbl_event *e)
 
 uint64_t unc_control_looks(const struct unc_table *t, unsigned type, uint64_t ctl, uint16_t reg)
 {
-	unsigned pool = unc_type_pool(t, type);
+	const struct unc_tbl_type *pool = &t->type[unc_type_pool(t, type)];
+	const struct unc_tbl_event *e;
 	uint64_t looks = 0;
 	bool known = false;
 
-	for (size_t i = 0; i < t->n_event; i++) {
-		const struct unc_tbl_event *e = &t->event[i];
-		struct meaning m = {.t = t, .type = &t->type[pool], .ctl = ctl, .reg = reg};
+	for (size_t i = 0; (e = unc_control_event(t, type, ctl, 0, &i)) != NULL;) {
+		struct meaning m = {.t = t, .type = pool, .ctl = ctl, .reg = reg};
 
-		if (unc_type_pool(t, e->type) != pool || !unc_control_fits(t, e, ctl, 0) ||
-		    !explain(&m, e))
+		if (!explain(&m, e))
 			continue;
 		known = true;
 		looks |= m.looks;
@@ -176,17 +187,11 @@ uint64_t unc_control_looks(const struct unc_table *t, unsigned type, uint64_t ct
 bool unc_control_in_lane(const struct unc_table *t, unsigned type, uint64_t ctl,
 			 const struct unc_tbl_lane *lane)
 {
-	unsigned pool = unc_type_pool(t, type);
+	const struct unc_tbl_event *e;
 	bool known = false;
 
-	for (size_t i = 0; i < t->n_event; i++) {
-		const struct unc_tbl_event *e = &t->event[i];
-
-		if (unc_type_pool(t, e->type) != pool || !unc_control_fits(t, e, ctl, 0))
-			continue;
+	for (size_t i = 0; (e = unc_control_event(t, type, ctl, 0, &i)) != NULL; known = true)
 		if (e->lane && t->lane[e->lane - 1].name == lane->name)
 			return true;
-		known = true;
-	}
 	return !known;
 }

@@ -18,9 +18,9 @@ uint64_t unc_control_looks(const struct unc_table *, unsigned type, uint64_t ctl
 bool unc_control_in_lane(const struct unc_table *, unsigned type, uint64_t ctl,
 			 const struct unc_tbl_lane *);
 
-/* Whether the bits of a control that an event itself sets are set so, those left out that it
- * `ignored`. */
-bool unc_control_fits(const struct unc_table *, const struct unc_tbl_event *, uint64_t ctl,
-		      uint64_t ignored);
+/* The next event of the type, or of a view of it, whose own bits of a control are set so, those left
+ * out that are `ignored`; *next is 0 before the first. NULL: there is none more. */
+const struct unc_tbl_event *unc_control_event(const struct unc_table *, unsigned type, uint64_t ctl,
+					      uint64_t ignored, size_t *next);
 
 #endif

@@ -229,15 +229,13 @@ static void try_event(struct decode *d, struct unc_spec spec)
 /* Tries all events of a pool of counters: those of each view on it. */
 static bool try_events(struct decode *d, unsigned type)
 {
-	for (size_t i = 0; i < d->t->n_event; i++) {
-		const struct unc_tbl_event *e = &d->t->event[i];
-		struct unc_spec spec = {
-			.type = e->type, .event = (uint16_t)i, .index = -1, .socket = -1};
+	const struct unc_tbl_event *e;
 
-		if (unc_type_pool(d->t, e->type) == unc_type_pool(d->t, type) &&
-		    unc_control_fits(d->t, e, d->ctl, d->ignored))
-			try_event(d, spec);
-	}
+	for (size_t i = 0; (e = unc_control_event(d->t, type, d->ctl, d->ignored, &i)) != NULL;)
+		try_event(d, (struct unc_spec){.type = e->type,
+					       .event = (uint16_t)(e - d->t->event),
+					       .index = -1,
+					       .socket = -1});
 	return d->found;
 }
 
