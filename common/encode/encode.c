@@ -32,11 +32,6 @@ static struct unc_code_filter *filter_of(struct unc_work *w, uint16_t reg)
 	return f;
 }
 
-static uint16_t number_of(const struct unc_work *w, const struct unc_tbl_field *f)
-{
-	return (uint16_t)(f - w->t->field);
-}
-
 /*
  * Adds a value to its bits. What others have put there stays: rules.c looks whether what came out
  * is what was asked for. Filters know which bits are `meant`; only those are left alone.
@@ -120,18 +115,17 @@ static void defaults(struct unc_work *w, const struct unc_tbl_fields *fields, co
 /* Fields of every event that have a default, and those that take the value of another one. */
 static void type_defaults(struct unc_work *w, const uint64_t *meant)
 {
-	const struct unc_tbl_field *first = &w->t->field[w->type->fields.first], *f;
-	const struct unc_tbl_field *end = first + w->type->fields.n;
+	uint16_t first = (uint16_t)w->type->fields.first;
+	uint16_t end = (uint16_t)(first + w->type->fields.n);
+	const struct unc_tbl_field *f = w->t->field;
 	bool known;
 
-	for (f = first; f < end; f++)
-		if ((f->flags & UNC_FIELD_DEFAULT) && !unc_is_given(w, number_of(w, f)))
-			deposit(w, number_of(w, f), f->default_value, meant);
-	for (f = first; f < end; f++)
-		if (f->like != UNC_NONE && find_filter(w->code, f->reg[0]))
-			deposit(w, number_of(w, f),
-				unc_field_value(&w->t->field[f->like], w->code->ctl, NULL, 0,
-						&known),
+	for (uint16_t i = first; i < end; i++)
+		if ((f[i].flags & UNC_FIELD_DEFAULT) && !unc_is_given(w, i))
+			deposit(w, i, f[i].default_value, meant);
+	for (uint16_t i = first; i < end; i++)
+		if (f[i].like != UNC_NONE && find_filter(w->code, f[i].reg[0]))
+			deposit(w, i, unc_field_value(&f[f[i].like], w->code->ctl, NULL, 0, &known),
 				meant);
 }
 

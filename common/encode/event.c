@@ -23,20 +23,7 @@ struct parse {
 	struct unc_error *err;
 };
 
-/* ---- sentences */
-
-/* A sentence that begins with the event. */
-static int refuse(const struct parse *p, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int refuse(const struct parse *p, int code, const char *format, ...)
-{
-	char text[UNC_ERROR_MAX];
-
-	UNC_FORMAT(text, format);
-	return unc_fail(p->err, code, "%s.%s: %s", unc_type_name(p->t, p->spec.type),
-			unc_event_name(p->t, p->spec.event), text);
-}
+/* ---- sentences: what is wrong with umasks and fields begins with the event, see unc_spec_parse() */
 
 static int fail_type(const struct parse *p, const char *name)
 {
@@ -70,12 +57,12 @@ static int fail_umask(const struct parse *p, const char *name)
 	char buf[100];
 
 	if (umasks->n == 0)
-		return refuse(p, UNC_ERR_NOT_FOUND, "no umask %s; the event has none", name);
+		return unc_fail(p->err, UNC_ERR_NOT_FOUND, "no umask %s; the event has none", name);
 	unc_nearest_start(&nearest, name);
 	for (uint32_t i = 0; i < umasks->n; i++)
 		unc_nearest_try(&nearest, unc_umask_name(p->t, umasks->first + i));
-	return refuse(p, UNC_ERR_NOT_FOUND, "no umask %s%s", name,
-		      unc_nearest_text(&nearest, buf, sizeof(buf)));
+	return unc_fail(p->err, UNC_ERR_NOT_FOUND, "no umask %s%s", name,
+			unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
 static int fail_field(const struct parse *p, const char *name)
@@ -88,8 +75,8 @@ static int fail_field(const struct parse *p, const char *name)
 	for (unsigned i = 0; (field = unc_event_field(p->t, p->spec.event, i, &needed)) != UNC_NONE;
 	     i++)
 		unc_put_few(&list, unc_field_name(p->t, field));
-	return refuse(p, UNC_ERR_NOT_FOUND, "no field %s; it takes %s", name,
-		      names[0] ? names : "none");
+	return unc_fail(p->err, UNC_ERR_NOT_FOUND, "no field %s; it takes %s", name,
+			names[0] ? names : "none");
 }
 
 /* ---- parts of the text */
@@ -253,9 +240,9 @@ static int add_umask(struct parse *p, const char *name)
 		return rc < 0 ? rc : add_umask(p, name + first + 1);
 	}
 	if (unc_spec_has_umask(&p->spec, umask))
-		return refuse(p, UNC_ERR_INVALID, "umask %s is given twice", name);
+		return unc_fail(p->err, UNC_ERR_INVALID, "umask %s is given twice", name);
 	if (p->spec.n_umasks == UNC_SPEC_UMASKS)
-		return refuse(p, UNC_ERR_INVALID, "more than %d umasks", UNC_SPEC_UMASKS);
+		return unc_fail(p->err, UNC_ERR_INVALID, "more than %d umasks", UNC_SPEC_UMASKS);
 	unc_spec_add_umask(&p->spec, umask);
 	return 0;
 }
@@ -287,15 +274,15 @@ static int field_value(const struct parse *p, struct unc_spec_field *out, const 
 	}
 	bool number = unc_parse_number(text, &out->value);
 	if (!number && errno != ERANGE)
-		return refuse(p, UNC_ERR_INVALID, "%s=%s is not a number%s", name, text,
-			      f->values.n ? " or a name of the table" : "");
+		return unc_fail(p->err, UNC_ERR_INVALID, "%s=%s is not a number%s", name, text,
+				f->values.n ? " or a name of the table" : "");
 	if (!number || out->value > max)
-		return refuse(p, UNC_ERR_RANGE, "%s=%s does not fit; the limit is %llu", name, text,
-			      (unsigned long long)max);
+		return unc_fail(p->err, UNC_ERR_RANGE, "%s=%s does not fit; the limit is %llu",
+				name, text, (unsigned long long)max);
 	if (out->value & ~max)
-		return refuse(p, UNC_ERR_RANGE,
-			      "%s=%s is not a multiple of %llu, as the register needs", name, text,
-			      1ull << f->shift);
+		return unc_fail(p->err, UNC_ERR_RANGE,
+				"%s=%s is not a multiple of %llu, as the register needs", name,
+				text, 1ull << f->shift);
 	return 0;
 }
 
@@ -311,9 +298,9 @@ static int add_field(struct parse *p, const char *name, const char *value)
 	if (rc < 0)
 		return rc;
 	if (unc_user_gave(spec, f.field))
-		return refuse(p, UNC_ERR_INVALID, "%s is given twice", name);
+		return unc_fail(p->err, UNC_ERR_INVALID, "%s is given twice", name);
 	if (spec->n_fields == UNC_SPEC_FIELDS)
-		return refuse(p, UNC_ERR_INVALID, "more than %d fields", UNC_SPEC_FIELDS);
+		return unc_fail(p->err, UNC_ERR_INVALID, "more than %d fields", UNC_SPEC_FIELDS);
 	for (; at > 0 && spec->field[at - 1].field > f.field; at--)
 		spec->field[at] = spec->field[at - 1];
 	spec->field[at] = f;
@@ -326,10 +313,10 @@ static int place_number(const struct parse *p, const char *name, const char *val
 	uint64_t v;
 
 	if (*out >= 0)
-		return refuse(p, UNC_ERR_INVALID, "%s is given twice", name);
+		return unc_fail(p->err, UNC_ERR_INVALID, "%s is given twice", name);
 	bool number = unc_parse_number(value, &v);
 	if (!number && errno != ERANGE)
-		return refuse(p, UNC_ERR_INVALID, "%s=%s is not a number", name, value);
+		return unc_fail(p->err, UNC_ERR_INVALID, "%s=%s is not a number", name, value);
 	/* unc_spec_check() refuses what is too large */
 	*out = number && v < TOO_LARGE ? (int)v : TOO_LARGE;
 	return 0;
@@ -351,7 +338,8 @@ static int parse_item(struct parse *p, char *item)
 	uint16_t umask, field;
 
 	if (item[0] == '\0' || (value && value[1] == '\0') || value == item)
-		return refuse(p, UNC_ERR_INVALID, "'%s' is empty or has no value; " WANT, item);
+		return unc_fail(p->err, UNC_ERR_INVALID, "'%s' is empty or has no value; " WANT,
+				item);
 	if (value) {
 		*value++ = '\0';
 		if (unc_same(item, "socket"))
@@ -367,7 +355,7 @@ static int parse_item(struct parse *p, char *item)
 		return fail_umask(p, item);
 	if (unc_field_max(&p->t->field[field]) == 1)
 		return add_field(p, long_name(item), "1");
-	return refuse(p, UNC_ERR_INVALID, "field %s needs a value, as in %s=1", item, item);
+	return unc_fail(p->err, UNC_ERR_INVALID, "field %s needs a value, as in %s=1", item, item);
 }
 
 /* An alias of two events and a umask that both have: which is meant? */
@@ -391,8 +379,8 @@ static int check_shared(const struct parse *p, const char *umask)
 	return 0;
 }
 
-/* The part before the first colon: type, index, event, and umask after a dot. */
-static int parse_head(struct parse *p, char *head, const char *after)
+/* The part before the first colon: type, index, event; and a umask after a dot, which is left. */
+static int parse_head(struct parse *p, char *head, const char *after, const char **with)
 {
 	struct unc_spec *spec = &p->spec;
 	size_t used;
@@ -423,7 +411,9 @@ static int parse_head(struct parse *p, char *head, const char *after)
 	if (umask && strlen(alias) == used && strncasecmp(rest, alias, used) == 0 &&
 	    (rc = check_shared(p, umask)) < 0)
 		return rc;
-	return rest[used] ? add_umask(p, umask) : 0;
+	if (rest[used])
+		*with = umask;
+	return 0;
 }
 
 /*
@@ -468,6 +458,7 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 {
 	struct parse p = {t, text, {.index = -1, .socket = -1}, err};
 	char copy[UNC_SPEC_MAX], word[UNC_SPEC_MAX], *colon, *next;
+	const char *umask = NULL;
 	int rc;
 
 	if (text[0] == '\0')
@@ -491,19 +482,21 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 	}
 	if (colon)
 		*colon++ = '\0';
-	if ((rc = parse_head(&p, copy, colon)) < 0)
+	if ((rc = parse_head(&p, copy, colon, &umask)) < 0)
 		return rc;
-	for (; colon; colon = next) {
+	rc = umask ? add_umask(&p, umask) : 0;
+	for (; colon && rc == 0; colon = next) {
 		next = strchr(colon, ':');
 		if (next)
 			*next++ = '\0';
 		if (join_items(&p, colon, &next, word, sizeof(word)))
 			colon = word;
-		if ((rc = parse_item(&p, colon)) < 0)
-			return rc;
+		rc = parse_item(&p, colon);
 	}
-	if ((rc = unc_spec_check(t, text, &p.spec, err)) < 0)
-		return rc;
-	*out = p.spec;
-	return 0;
+	if (rc < 0)
+		unc_error_prefix(err, "%s.%s", unc_type_name(t, p.spec.type),
+				 unc_event_name(t, p.spec.event));
+	else if ((rc = unc_spec_check(t, text, &p.spec, err)) == 0)
+		*out = p.spec;
+	return rc;
 }
