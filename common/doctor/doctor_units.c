@@ -250,70 +250,52 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 		unc_note(d, "counters", "no programmable counter is in use%s", orphaned);
 }
 
-/* Whether one sentence tells of both. */
-static bool alike(const struct unc_found *a, const struct unc_found *b)
+/* Whether one sentence tells of both: fixed counters of a type, or the same event. */
+static bool alike(const struct doctor *d, const struct use *a, const struct use *b)
 {
 	char one[80], other[80];
 
-	return a->instance->type == b->instance->type && a->ctl == b->ctl &&
-	       a->control == b->control && strcmp(a->event, b->event) == 0 &&
-	       strcmp(owner_text(a, one, sizeof(one)), owner_text(b, other, sizeof(other))) == 0;
+	if (a->f->instance->type != b->f->instance->type ||
+	    programmable(d, a) != programmable(d, b))
+		return false;
+	return !programmable(d, a) || (a->f->ctl == b->f->ctl && a->f->control == b->f->control &&
+				       strcmp(a->f->event, b->f->event) == 0 &&
+				       strcmp(owner_text(a->f, one, sizeof(one)),
+					      owner_text(b->f, other, sizeof(other))) == 0);
 }
 
 /* One control: the unit where it was found, and on how many more. */
-static void report_use(struct doctor *d, const struct looks *looks, size_t i)
+static void report_use(struct doctor *d, const struct looks *looks, const struct use *use)
 {
-	const struct unc_found *f = looks->use[i].f;
-	const struct unc_instance *u = f->instance;
-	char others[40] = "", owner[80];
-	unsigned more = 0, still = looks->use[i].still;
+	const struct unc_found *f = use->f;
+	const struct unc_instance *u = f->instance, *last = u;
+	char unit[80], more[40] = "", owner[80];
+	unsigned others = 0, still = use->still;
 
-	for (size_t k = 0; k < looks->n; k++) {
-		if (k == i || !alike(f, looks->use[k].f))
+	for (const struct use *other = looks->use; other < looks->use + looks->n; other++) {
+		if (other == use || !alike(d, use, other))
 			continue;
-		if (k < i)
+		if (other < use)
 			return; /* told with that one */
-		still += looks->use[k].still;
-		more++;
+		still += other->still;
+		others += other->f->instance != last; /* of fixed counters each unit once */
+		last = other->f->instance;
 	}
-	if (more)
-		snprintf(others, sizeof(others), ", and of %u more units,", more);
-	unc_note(d, "in use",
-		 "counter %u of %s%u of socket %u%s counts %s (control 0x%" PRIx64 "); %s%s",
-		 d->table->reg[f->ctr].number, type_name(d, u), u->index, u->socket, others,
-		 *f->event ? f->event : "what is no event of the tables", f->control,
-		 owner_text(f, owner, sizeof(owner)),
-		 still > more ? "; it stands still: nothing to count, or frozen"
-		 : still      ? "; some stand still: nothing to count, or frozen"
-			      : "");
-}
-
-/* Fixed counters of a type: the first unit where one is switched on, and how many more. */
-static void report_clocks(struct doctor *d, const struct looks *looks, unsigned type)
-{
-	const struct unc_found *first = NULL;
-	const struct unc_instance *u = NULL; /* the last one */
-	char others[40] = "", owner[80];
-	unsigned n = 0;
-
-	for (size_t i = 0; i < looks->n; i++) {
-		const struct unc_found *f = looks->use[i].f;
-
-		if (f->instance->type != type || programmable(d, &looks->use[i]) ||
-		    f->instance == u)
-			continue;
-		u = f->instance;
-		if (n++ == 0)
-			first = f;
-	}
-	if (!first)
-		return;
-	u = first->instance;
-	if (n > 1)
-		snprintf(others, sizeof(others), ", and those of %u more units,", n - 1);
-	unc_note(d, "in use", "the fixed counter of %s%u of socket %u%s is switched on; %s",
-		 type_name(d, u), u->index, u->socket, others,
-		 owner_text(first, owner, sizeof(owner)));
+	snprintf(unit, sizeof(unit), "%.40s%u of socket %u", type_name(d, u), u->index, u->socket);
+	owner_text(f, owner, sizeof(owner));
+	if (others)
+		snprintf(more, sizeof(more), ", and %sof %u more units,",
+			 programmable(d, use) ? "" : "those ", others);
+	if (!programmable(d, use))
+		unc_note(d, "in use", "the fixed counter of %s%s is switched on; %s", unit, more,
+			 owner);
+	else
+		unc_note(d, "in use", "counter %u of %s%s counts %s (control 0x%" PRIx64 "); %s%s",
+			 d->table->reg[f->ctr].number, unit, more,
+			 *f->event ? f->event : "what is no event of the tables", f->control, owner,
+			 still > others ? "; it stands still: nothing to count, or frozen"
+			 : still        ? "; some stand still: nothing to count, or frozen"
+					: "");
 }
 
 /* --------------------------------------------------------------------------- frozen */
@@ -506,11 +488,10 @@ void unc_doctor_counters(struct doctor *d)
 
 	if (d->platform->access && look_around(d, &looks)) {
 		report_taken(d, &looks);
-		for (size_t i = 0; i < looks.n; i++)
-			if (programmable(d, &looks.use[i]))
-				report_use(d, &looks, i);
-		for (unsigned type = 0; type < d->table->n_type; type++)
-			report_clocks(d, &looks, type);
+		for (int fixed = 0; fixed < 2; fixed++)
+			for (size_t i = 0; i < looks.n; i++)
+				if (programmable(d, &looks.use[i]) == !fixed)
+					report_use(d, &looks, &looks.use[i]);
 		report_frozen(d, &looks);
 		if (!locked && !d->writes_off)
 			try_write(d, &looks, UNC_SPACE_MSR, "msr write");
