@@ -37,13 +37,24 @@ const struct unc_tbl_reg *unc_fence_reg(const struct unc_fence *fence,
 
 void unc_fence_add(struct unc_fence *fence, const struct unc_fence_block *block)
 {
-	void *more = unc_grow(fence->block, fence->n, sizeof(*block));
+	const struct unc_tbl_reg *reg;
+	uint64_t first, last;
 
-	fence->no_memory |= !more;
-	if (!more)
-		return;
-	fence->block = more;
-	fence->block[fence->n++] = *block;
+	for (uint32_t i = 0; (reg = unc_fence_reg(fence, block, &i, &first, &last));) {
+		void *more = unc_grow(fence->row, fence->n, sizeof(*fence->row));
+
+		fence->no_memory |= !more;
+		if (!more)
+			return;
+		fence->row = more;
+		fence->row[fence->n++] =
+			(struct unc_fence_row){.at = first,
+					       .mask = reg->write_mask,
+					       .device = block->device,
+					       .space = (uint8_t)unc_fence_space(fence, block),
+					       .width = first == last ? 0 : reg->width};
+	}
+	fence->sorted = false;
 }
 
 void unc_fence_places(const struct unc_fence *fence, unc_fence_fn fn, void *user)
@@ -82,7 +93,6 @@ int unc_fence_begin(struct unc_fence *fence, const struct unc_table *t, struct u
 
 void unc_fence_end(struct unc_fence *fence)
 {
-	free(fence->block);
 	free(fence->row);
 	*fence = (struct unc_fence){.table = NULL};
 }
@@ -99,35 +109,6 @@ static int compare_rows(const void *pa, const void *pb)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Adds the registers of the blocks that are new. What there is no room for is not within. */
-static void sort_rows(struct unc_fence *fence)
-{
-	const struct unc_tbl_reg *reg;
-	uint64_t first, last;
-
-	if (fence->n_sorted == fence->n)
-		return;
-	for (; fence->n_sorted < fence->n; fence->n_sorted++) {
-		const struct unc_fence_block *block = &fence->block[fence->n_sorted];
-
-		for (uint32_t i = 0; (reg = unc_fence_reg(fence, block, &i, &first, &last));) {
-			void *more = unc_grow(fence->row, fence->n_rows, sizeof(*fence->row));
-
-			if (!more)
-				continue;
-			fence->row = more;
-			fence->row[fence->n_rows++] = (struct unc_fence_row){
-				.at = first,
-				.mask = reg->write_mask,
-				.device = block->device,
-				.space = (uint8_t)unc_fence_space(fence, block),
-				.width = first == last ? 0 : reg->width};
-		}
-	}
-	if (fence->n_rows)
-		qsort(fence->row, fence->n_rows, sizeof(*fence->row), compare_rows);
-}
-
 bool unc_fence_has(struct unc_fence *fence, const struct unc_reg *reg, uint16_t device,
 		   uint64_t *mask)
 {
@@ -139,8 +120,10 @@ bool unc_fence_has(struct unc_fence *fence, const struct unc_reg *reg, uint16_t 
 	bool found = false;
 
 	*mask = 0;
-	sort_rows(fence);
-	for (high = fence->n_rows; low < high;) {
+	if (!fence->sorted && fence->n)
+		qsort(fence->row, fence->n, sizeof(*fence->row), compare_rows);
+	fence->sorted = true;
+	for (high = fence->n; low < high;) {
 		size_t middle = low + (high - low) / 2;
 
 		if (compare_rows(&fence->row[middle], &want) < 0)
@@ -148,7 +131,7 @@ bool unc_fence_has(struct unc_fence *fence, const struct unc_reg *reg, uint16_t 
 		else
 			high = middle;
 	}
-	for (; low < fence->n_rows && compare_rows(&fence->row[low], &want) == 0; low++)
+	for (; low < fence->n && compare_rows(&fence->row[low], &want) == 0; low++)
 		if (!fence->row[low].width || fence->row[low].width == reg->width) {
 			*mask |= fence->row[low].mask;
 			found = true;

@@ -39,12 +39,10 @@ struct unc_fence_row {
 
 struct unc_fence {
 	const struct unc_table *table; /* NULL: nothing is within */
-	struct unc_fence_block *block;
+	struct unc_fence_row *row;     /* registers of blocks, sorted when one is asked for */
 	size_t n;
-	bool no_memory; /* a block is missing, and nothing of it within: told by who has added it */
-	/* Registers of the blocks, sorted when one is asked for. */
-	struct unc_fence_row *row;
-	size_t n_rows, n_sorted; /* blocks that are in it */
+	bool sorted;
+	bool no_memory; /* a register is missing, and not within: told by who has added it */
 };
 
 /* The places that a compiled table knows by itself; NULL: none. UNC_ERR_MEMORY. */
