@@ -13,17 +13,6 @@
 #include "host/trust.h"
 #include "units/units.h"
 
-/* "sandybridge-ep, emerald-rapids" */
-static void supported_names(char *buf, size_t size)
-{
-	struct unc_buf list = unc_buf(buf, size);
-	size_t n;
-	const struct unc_table *const *tables = unc_tables(&n);
-
-	for (size_t i = 0; i < n; i++)
-		unc_put_word(&list, unc_tbl_str(tables[i], tables[i]->name));
-}
-
 static void check_environment(struct doctor *d)
 {
 	for (const char *const *name = unc_variables; d->raised && *name; name++)
@@ -72,6 +61,8 @@ static bool check_cpu(struct doctor *d)
 	const struct unc_topology *t = &d->topo;
 	struct unc_error err = {0};
 	char names[300], remedy[400];
+	const struct unc_table *const *tables;
+	size_t n;
 
 	if (unc_topology_read(d->fs, &d->topo, &err) < 0) {
 		unc_report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",
@@ -102,7 +93,8 @@ static bool check_cpu(struct doctor *d)
 			   unc_open_error());
 		return false;
 	}
-	supported_names(names, sizeof(names));
+	tables = unc_tables(&n);
+	unc_cpu_names(tables, n, names, sizeof(names));
 	snprintf(remedy, sizeof(remedy),
 		 "run it on one of: %s; or try a simulated one: UNCORE_SIM=emerald-rapids", names);
 	if (strcmp(t->vendor, "GenuineIntel") != 0)

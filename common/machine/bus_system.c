@@ -29,6 +29,7 @@
 
 #include "access/access_pci.h"
 #include "base/grow.h"
+#include "host/cpu.h"
 #include "host/fs.h"
 
 enum {
@@ -207,17 +208,15 @@ static int system_config(struct unc_bus *bus, const struct unc_pci_function *f, 
 /* First and last CPU of a list like "16-31,48-63"; -1 if there is none. */
 static void ends_of_list(const char *text, int *first, int *last)
 {
-	const char *tail = text + strlen(text);
-	char *end;
-	long low = strtol(text, &end, 10), high;
+	bool cpu[UNC_MAX_CPUS] = {false};
 
-	while (tail > text && tail[-1] >= '0' && tail[-1] <= '9')
-		tail--;
-	high = strtol(tail, NULL, 10);
-	if (end == text || low < 0 || high < low || high > INT_MAX)
+	if (!unc_cpu_list(text, cpu))
 		return;
-	*first = (int)low;
-	*last = (int)high;
+	for (int i = 0; i < UNC_MAX_CPUS; i++)
+		if (cpu[i]) {
+			*first = *first < 0 ? i : *first;
+			*last = i;
+		}
 }
 
 /*

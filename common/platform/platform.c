@@ -113,7 +113,7 @@ static void note_ignored(struct unc_platform *p)
 					 *name);
 }
 
-static void cpu_names(const struct unc_table *const *all, size_t n, char *buf, size_t size)
+void unc_cpu_names(const struct unc_table *const *all, size_t n, char *buf, size_t size)
 {
 	struct unc_buf list = unc_buf(buf, size);
 
@@ -135,7 +135,7 @@ static int table_by_name(const struct unc_table *const *all, size_t n, const cha
 			*out = all[i];
 			return 0;
 		}
-	cpu_names(all, n, names, sizeof(names));
+	unc_cpu_names(all, n, names, sizeof(names));
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %.60s%s; there are tables for %s", name,
 			unc_nearest_text(&nearest, near, sizeof(near)), names);
 }
@@ -184,7 +184,7 @@ static int table_by_cpu(const struct unc_table *const *all, size_t n,
 
 	if ((*out = table_of(all, n, top)))
 		return 0;
-	cpu_names(all, n, names, sizeof(names));
+	unc_cpu_names(all, n, names, sizeof(names));
 	identity(top, cpu, sizeof(cpu));
 	for (size_t i = 0; i < all[0]->n_known; i++)
 		if (is_cpu(top, &all[0]->known[i].cpuid))

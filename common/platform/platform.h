@@ -77,6 +77,9 @@ struct unc_platform {
 /* unc_platform_open() of a process whose rights are raised, or not. */
 int unc_platform_open_as(const struct unc_options *, bool raised, struct unc_platform **out);
 
+/* "sandybridge-ep, emerald-rapids" */
+void unc_cpu_names(const struct unc_table *const *, size_t n, char *buf, size_t size);
+
 /* The root that the options or the environment name; with raised rights it must be root's. */
 int unc_platform_root(const struct unc_options *, bool raised, struct unc_fs **out,
 		      struct unc_error *err);
