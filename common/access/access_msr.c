@@ -10,21 +10,13 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "access/access.h"
-#include "base/grow.h"
 #include "host/cpu.h"
 #include "host/fs.h"
 #include "host/machine.h"
-
-struct cpu_file {
-	uint32_t cpu;
-	int fd;
-	bool writable;
-};
 
 enum {
 	NOT_OPENED,
@@ -34,18 +26,14 @@ enum {
 
 struct unc_backend {
 	const struct unc_machine *machine;
-	pthread_mutex_t lock;  /* of the files */
-	struct cpu_file *file; /* one per CPU used: as many as there are sockets */
-	size_t n;
-	/* of each CPU on which a caller ran, for who runs there; NULL: for want of memory nobody's */
-	_Atomic int *own;
-	unsigned n_own; /* that are open */
+	pthread_mutex_t lock; /* of opening */
+	atomic_uint n_own;    /* CPUs of which the file was wanted as a caller ran there */
+	_Atomic int file[UNC_MAX_CPUS];
 };
 
 static void msr_open(struct unc_backend *backend, struct unc_machine *machine)
 {
 	backend->machine = machine;
-	backend->own = calloc(UNC_MAX_CPUS, sizeof(*backend->own));
 	pthread_mutex_init(&backend->lock, NULL);
 }
 
@@ -65,56 +53,45 @@ static int fail_open(const struct unc_backend *backend, uint32_t cpu, int rc, in
 			"/dev/cpu/%u/msr: no such file: load the msr module (modprobe msr)", cpu);
 }
 
-/* The file of a CPU, opened once and kept; the lock is held. 0, or UNC_ERR_* and errno. */
-static int open_cpu(struct unc_backend *backend, uint32_t cpu, struct cpu_file *out)
+static int opened(struct unc_backend *backend, uint32_t cpu)
 {
-	struct cpu_file file = {.cpu = cpu, .writable = true};
-	void *more;
-
-	for (size_t i = 0; i < backend->n; i++)
-		if (backend->file[i].cpu == cpu) {
-			*out = backend->file[i];
-			return 0;
-		}
-	file.fd = unc_fs_descriptor(backend->machine->fs, O_RDWR, "/dev/cpu/%u/msr", cpu);
-	if (file.fd == UNC_ERR_PERMISSION) {
-		file.writable = false;
-		file.fd = unc_fs_descriptor(backend->machine->fs, O_RDONLY, "/dev/cpu/%u/msr", cpu);
-	}
-	if (file.fd < 0)
-		return file.fd;
-	more = unc_grow(backend->file, backend->n, sizeof(file));
-	if (!more) {
-		close(file.fd);
-		return UNC_ERR_MEMORY;
-	}
-	backend->file = more;
-	*out = backend->file[backend->n++] = file;
-	return 0;
+	return atomic_load_explicit(&backend->file[cpu], memory_order_relaxed);
 }
 
-static int cpu_file(struct unc_backend *backend, uint32_t cpu, struct cpu_file *out)
+/* The file of a CPU, opened once and kept. UNC_ERR_*, and errno. */
+static int cpu_file(struct unc_backend *backend, uint32_t cpu)
 {
-	int rc;
+	static const char path[] = "/dev/cpu/%u/msr";
+	struct unc_fs *fs = backend->machine->fs;
+	int fd;
 
+	if (cpu >= UNC_MAX_CPUS)
+		return UNC_ERR_NOT_FOUND;
+	if ((fd = opened(backend, cpu)) > NOT_TO_BE_HAD)
+		return fd;
 	pthread_mutex_lock(&backend->lock);
-	rc = open_cpu(backend, cpu, out);
+	if ((fd = opened(backend, cpu)) <= NOT_TO_BE_HAD) {
+		fd = unc_fs_descriptor(fs, O_RDWR, path, cpu);
+		if (fd == UNC_ERR_PERMISSION)
+			fd = unc_fs_descriptor(fs, O_RDONLY, path, cpu);
+		if (fd >= 0)
+			atomic_store_explicit(&backend->file[cpu], fd, memory_order_relaxed);
+	}
 	pthread_mutex_unlock(&backend->lock);
-	return rc;
+	return fd;
 }
 
 /* Where a CPU is offline any other of its socket reaches the same registers: the file of the next from
- * *i on. */
-static bool stand_in(struct unc_backend *backend, uint32_t cpu, unsigned *i, struct cpu_file *out)
+ * *i on; UNC_ERR_NOT_FOUND: there is none. */
+static int stand_in(struct unc_backend *backend, uint32_t cpu, unsigned *i)
 {
 	const struct unc_topology *top = backend->machine->top;
-	int other;
+	int other, fd = UNC_ERR_NOT_FOUND;
 
-	while ((other = unc_topology_sibling(top, cpu, (*i)++)) >= 0)
-		if ((uint32_t)other != cpu && !top->cpu_quiet[other] &&
-		    cpu_file(backend, (uint32_t)other, out) == 0)
-			return true;
-	return false;
+	while (fd < 0 && (other = unc_topology_sibling(top, cpu, (*i)++)) >= 0)
+		if ((uint32_t)other != cpu && !top->cpu_quiet[other])
+			fd = cpu_file(backend, (uint32_t)other);
+	return fd;
 }
 
 static int transfer(struct unc_reg_op *op, int fd)
@@ -133,13 +110,12 @@ static int transfer(struct unc_reg_op *op, int fd)
 /* By the file that the operation has; if its CPU went offline, by another one's from now on. */
 static int transfer_there(struct unc_backend *backend, struct unc_reg_op *op)
 {
-	int rc = transfer(op, op->handle.fd);
-	struct cpu_file file;
+	int rc = transfer(op, op->handle.fd), fd;
 
-	for (unsigned i = 0; rc == ENXIO && stand_in(backend, op->reg.target, &i, &file);) {
-		rc = transfer(op, file.fd);
+	for (unsigned i = 0; rc == ENXIO && (fd = stand_in(backend, op->reg.target, &i)) >= 0;) {
+		rc = transfer(op, fd);
 		if (rc != ENXIO)
-			op->handle.fd = file.fd;
+			op->handle.fd = fd;
 	}
 	return rc;
 }
@@ -170,45 +146,36 @@ static int try_read(struct unc_backend *backend, struct unc_reg_op *op, struct u
 
 static int msr_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
 {
-	struct cpu_file file;
-	int rc = cpu_file(backend, op->reg.target, &file), error = errno;
+	int rc = cpu_file(backend, op->reg.target), error = errno, fd = rc;
 	unsigned i = 0;
 
-	if (rc == UNC_ERR_MEMORY)
-		return unc_fail(err, rc, "out of memory");
-	if (rc == UNC_ERR_PERMISSION || (rc < 0 && !stand_in(backend, op->reg.target, &i, &file)))
+	if (rc < 0 && rc != UNC_ERR_PERMISSION)
+		fd = stand_in(backend, op->reg.target, &i);
+	if (fd < 0)
 		return fail_open(backend, op->reg.target, rc, error, err);
-	if (op->kind == UNC_OP_WRITE && !file.writable)
+	if (op->kind == UNC_OP_WRITE && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		return unc_fail(
 			err, UNC_ERR_PERMISSION,
 			"/dev/cpu/%u/msr can be read but not written: root or CAP_SYS_RAWIO "
 			"is needed",
 			op->reg.target);
-	op->handle.fd = file.fd;
+	op->handle.fd = fd;
 	return op->kind == UNC_OP_READ && !op->tried ? try_read(backend, op, err) : 0;
 }
 
 /* ---- running */
 
-/* The file of the CPU on which the caller runs: opened once, and kept. */
-static int own_file(struct unc_backend *backend, int cpu)
+/* The file of the CPU on which the caller runs; where it is not to be had it is not tried again. */
+static int own_file(struct unc_backend *backend, uint32_t cpu)
 {
-	int fd = atomic_load_explicit(&backend->own[cpu], memory_order_relaxed);
+	int fd = opened(backend, cpu), none = NOT_OPENED;
 
-	if (fd != NOT_OPENED)
+	if (fd == NOT_OPENED)
+		fd = atomic_fetch_add(&backend->n_own, 1) < MAX_OWN ? cpu_file(backend, cpu) : -1;
+	if (fd >= 0)
 		return fd;
-	pthread_mutex_lock(&backend->lock);
-	fd = atomic_load_explicit(&backend->own[cpu], memory_order_relaxed);
-	if (fd == NOT_OPENED) {
-		if (backend->n_own < MAX_OWN)
-			fd = unc_fs_descriptor(backend->machine->fs, O_RDWR, "/dev/cpu/%d/msr",
-					       cpu);
-		backend->n_own += fd > NOT_TO_BE_HAD;
-		fd = fd > NOT_TO_BE_HAD ? fd : NOT_TO_BE_HAD;
-		atomic_store_explicit(&backend->own[cpu], fd, memory_order_relaxed);
-	}
-	pthread_mutex_unlock(&backend->lock);
-	return fd;
+	atomic_compare_exchange_strong(&backend->file[cpu], &none, NOT_TO_BE_HAD);
+	return NOT_TO_BE_HAD;
 }
 
 /* Where the caller runs: socket -1 if that does not help. */
@@ -220,13 +187,13 @@ static struct seat take_seat(struct unc_backend *backend)
 {
 	const struct unc_topology *top = backend->machine->top;
 	const struct unc_machine *machine = backend->machine;
-	int cpu = backend->own && machine->methods->cpu ? machine->methods->cpu(machine) : -1;
+	int cpu = machine->methods->cpu ? machine->methods->cpu(machine) : -1;
 	struct seat seat = {.socket = -1};
 
 	/* Only one that was online: of another the socket is a guess. */
 	if (!top || cpu < 0 || cpu >= UNC_MAX_CPUS || !top->cpu_socket[cpu])
 		return seat;
-	seat.fd = own_file(backend, cpu);
+	seat.fd = own_file(backend, (uint32_t)cpu);
 	if (seat.fd != NOT_TO_BE_HAD)
 		seat.socket = unc_topology_socket(top, cpu);
 	return seat;
@@ -254,14 +221,10 @@ static int msr_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n
 
 static void msr_close(struct unc_backend *backend)
 {
-	for (size_t i = 0; i < backend->n; i++)
-		close(backend->file[i].fd);
-	for (int cpu = 0; backend->own && cpu < UNC_MAX_CPUS; cpu++)
-		if (backend->own[cpu] > NOT_TO_BE_HAD)
-			close(backend->own[cpu]);
-	free(backend->own);
+	for (uint32_t cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
+		if (opened(backend, cpu) > NOT_TO_BE_HAD)
+			close(opened(backend, cpu));
 	pthread_mutex_destroy(&backend->lock);
-	free(backend->file);
 }
 
 const struct unc_access_methods unc_access_msr = {
