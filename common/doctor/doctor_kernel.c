@@ -88,30 +88,35 @@ const char *unc_or_kernel(struct doctor *d, const char *format, ...)
 	return d->remedy;
 }
 
-/* Units that it serves, and those of which the registers can be used as well. */
-static unsigned served(const struct doctor *d, unsigned *both, unsigned *all)
+/* Units that are not of cores; those that it counts on, and of these those with registers that can be
+ * used; those of which it alone says that they exist, and those of which nobody does. */
+struct tally {
+	unsigned all, kernel, both, told, unknown;
+};
+
+static struct tally count_units(const struct doctor *d)
 {
 	const struct unc_platform *p = d->platform;
-	unsigned n = 0;
+	struct tally n = {0};
 
-	*both = *all = 0;
 	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
 		bool kernel = p->kernel && p->kernel[i].pmus;
 
-		if (unc_space_of_thread(p->instances.unit[i].part[0].space))
-			continue; /* of the cores */
-		++*all;
-		n += kernel;
-		*both += kernel && p->instances.unit[i].direct;
+		if (unc_space_of_thread(u->part[0].space))
+			continue;
+		n.all++;
+		n.kernel += kernel;
+		n.both += kernel && u->direct;
+		n.told += u->by_driver;
+		n.unknown += u->unknown;
 	}
 	return n;
 }
 
 bool unc_doctor_by_kernel(const struct doctor *d)
 {
-	unsigned both, all;
-
-	return served(d, &both, &all) > 0;
+	return count_units(d).kernel > 0;
 }
 
 /* Whether it was chosen, and is refused for want of a right. *level: perf_event_paranoid. */
@@ -153,37 +158,29 @@ static void report_rights(struct doctor *d)
 	unc_report(d, "kernel rights", unc_doctor_any_unit(d), remedy, "%s", why.text);
 }
 
-/* Units of which only the driver says that they exist, and those of which nobody does. */
-static void report_existence(struct doctor *d)
+static void report_existence(struct doctor *d, const struct tally *n)
 {
-	const struct unc_instances *all = &d->platform->instances;
-	unsigned n = 0, unknown = 0;
-
-	for (size_t i = 0; i < all->n; i++) {
-		n += all->unit[i].by_driver;
-		unknown += all->unit[i].unknown;
-	}
-	if (n && !unknown)
+	if (n->told && !n->unknown)
 		unc_note(d, "kernel units",
 			 "the discovery tables cannot be read: that %u units exist is what the "
 			 "kernel's driver says",
-			 n);
-	else if (unknown)
+			 n->told);
+	else if (n->unknown)
 		unc_report(d, "kernel units", false,
 			   "give the program what it needs to read the discovery tables: "
 			   "CAP_SYS_ADMIN, and CAP_SYS_RAWIO with /dev/mem",
 			   "the discovery tables cannot be read: that %u units exist is what the "
 			   "kernel's driver says; of %u more it is not known, and sums lack them",
-			   n, unknown);
+			   n->told, n->unknown);
 }
 
 void unc_doctor_kernel(struct doctor *d)
 {
-	unsigned both, all, n = served(d, &both, &all);
+	const struct tally n = count_units(d);
 
-	if (!d->table->n_kernel || (d->platform->machine->simulated && !n))
+	if (!d->table->n_kernel || (d->platform->machine->simulated && !n.kernel))
 		return;
-	if (!n && !count_pmus(d)) {
+	if (!n.kernel && !count_pmus(d)) {
 		unc_note(d, "kernel driver",
 			 "it is not there (modprobe intel_uncore): registers are used for all");
 		return;
@@ -196,8 +193,8 @@ void unc_doctor_kernel(struct doctor *d)
 	unc_note(d, "kernel driver",
 		 "it counts on %u of %u units; events that it does not carry need registers, "
 		 "which can be used on %u of these units",
-		 n, all, both);
-	report_existence(d);
+		 n.kernel, n.all, n.both);
+	report_existence(d, &n);
 	if (!d->platform->machine->simulated)
 		report_rights(d);
 }
