@@ -180,28 +180,21 @@ static void describe(const struct unc_reg *reg, char *buf, size_t size)
 
 /* ---- the fence */
 
-/* Vendor and device of the function; errno where they cannot be read. */
-static int identify(struct unc_access *access, uint64_t function, uint32_t *identity)
-{
-	int rc = 0;
-
-	if (access->function != function) {
-		rc = unc_pci_dword(access->machine->fs, function, &access->identity);
-		access->function = rc ? UINT64_MAX : function;
-	}
-	*identity = access->identity;
-	return rc;
-}
-
 /* The device id of an Intel function that a register is in; 0: of no function, or of another
  * vendor's. What cannot be identified is not prepared either, and the back end knows why. */
 static uint16_t device_of(struct unc_access *access, struct known *known, uint32_t *identity)
 {
 	const struct unc_reg *reg = &known->allow.reg;
+	uint64_t function = UNC_PCI_FUNCTION(reg->address);
 
 	if (reg->space != UNC_SPACE_PCI)
 		return 0;
-	known->unidentified = identify(access, UNC_PCI_FUNCTION(reg->address), identity);
+	known->unidentified = 0;
+	if (access->function != function)
+		known->unidentified =
+			unc_pci_dword(access->machine->fs, function, &access->identity);
+	access->function = known->unidentified ? UINT64_MAX : function;
+	*identity = access->identity;
 	return known->unidentified || (*identity & 0xffff) != 0x8086 ? 0
 								     : (uint16_t)(*identity >> 16);
 }

@@ -161,16 +161,15 @@ static int open_group(struct unc_backend *backend, const struct unc_kernel_place
 		      struct unc_error *err)
 {
 	struct unc_kernel_place at = *place;
-	int rc = unc_perf_group_open(backend->machine, backend->first, &at, events, n, out, err);
+	int rc, cpu;
 
-	for (unsigned i = 0; rc == UNC_ERR_NOT_FOUND; i++) {
-		int cpu = unc_topology_sibling(backend->machine->top, place->cpu, i);
-
+	for (unsigned i = 0; (rc = unc_perf_group_open(backend->machine, backend->first, &at,
+						       events, n, out, err)) == UNC_ERR_NOT_FOUND;
+	     i++) {
+		cpu = unc_topology_sibling(backend->machine->top, place->cpu, i);
 		if (cpu < 0)
 			return fail_cpus(backend, place->cpu, err);
 		at.cpu = (uint32_t)cpu;
-		rc = unc_perf_group_open(backend->machine, backend->first, &at, events, n, out,
-					 err);
 	}
 	if (rc < 0)
 		return rc;

@@ -30,7 +30,6 @@ enum {
 struct function_file {
 	uint64_t function; /* UNC_PCI_FUNCTION() */
 	int fd;
-	bool writable;
 };
 
 struct unc_backend {
@@ -137,12 +136,9 @@ static int open_file(struct unc_backend *backend, struct function_file *file, st
 	const struct unc_pci_name function = unc_pci_name(file->function);
 	const char *name = function.text;
 
-	file->writable = true;
 	file->fd = unc_fs_descriptor(backend->fs, O_RDWR, UNC_PCI_CONFIG_PATH, name);
-	if (file->fd == UNC_ERR_PERMISSION) {
-		file->writable = false;
+	if (file->fd == UNC_ERR_PERMISSION)
 		file->fd = unc_fs_descriptor(backend->fs, O_RDONLY, UNC_PCI_CONFIG_PATH, name);
-	}
 	if (file->fd >= 0)
 		return 0;
 	if (file->fd == UNC_ERR_NOT_FOUND)
@@ -215,7 +211,7 @@ static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 	rc = function_file(backend, op->reg.address, &file, err);
 	if (rc < 0)
 		return rc;
-	if (op->kind == UNC_OP_WRITE && !file->writable)
+	if (op->kind == UNC_OP_WRITE && (fcntl(file->fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"pci %s can be read but not written: root is needed",
 				function.text);

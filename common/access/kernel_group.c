@@ -208,24 +208,22 @@ int unc_perf_group_read(struct unc_perf_group *group)
 /* Pinned, or where others leave too few counters, not. */
 static int start_group(struct unc_perf_group *group, struct unc_error *err)
 {
-	int rc = open_events(group, true, err), error;
+	int rc, error = EBUSY;
 
-	if (rc < 0)
-		return rc;
-	error = unc_perf_group_read(group);
-	if (error == EBUSY) {
-		unc_perf_group_close_events(group, group->n);
-		group->lost = false;
-		rc = open_events(group, false, err);
+	for (int pinned = 1; pinned >= 0 && error == EBUSY; pinned--) {
+		rc = open_events(group, pinned, err);
 		if (rc < 0)
 			return rc;
+		group->lost = false;
 		error = unc_perf_group_read(group);
+		if (error)
+			unc_perf_group_close_events(group, group->n);
 	}
-	if (error == 0)
-		return 0;
-	unc_perf_group_close_events(group, group->n);
-	return unc_fail(err, UNC_ERR_IO, "events of the kernel on cpu %u cannot be read: %s",
-			group->place.cpu, strerror(error));
+	if (error)
+		return unc_fail(err, UNC_ERR_IO,
+				"events of the kernel on cpu %u cannot be read: %s",
+				group->place.cpu, strerror(error));
+	return 0;
 }
 
 void unc_perf_group_free(struct unc_perf_group *group)

@@ -128,20 +128,28 @@ static void resolve(const struct unc_walk *walk, struct unc_ubox *u)
 		      u->bus, u->why, u->socket < 0 ? "unknown" : "local CPUs");
 }
 
+/* So many sockets more, of packages that no CPU tells. */
+static int add_sockets(const struct unc_walk *walk, int n, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (int package = 0; n > 0 && rc == 0; package++)
+		if (unc_topology_package(walk->topo, package) < 0) {
+			rc = unc_topology_add(walk->topo, package, err);
+			n--;
+		}
+	return rc;
+}
+
 /* A UBox that does not tell its package (the right to read it is missing) stands for a socket all the
  * same: where there are more of them than sockets, no CPU of the others is online. */
 static int add_untold(struct unc_walk *walk, struct unc_error *err)
 {
 	bool untold = false;
-	int rc = 0;
 
 	for (size_t i = 0; i < walk->n_ubox; i++)
 		untold |= has_map(walk) && walk->ubox[i].package < 0;
-	for (int package = 0; untold && rc == 0 && (size_t)walk->topo->n_sockets < walk->n_ubox;
-	     package++)
-		if (unc_topology_package(walk->topo, package) < 0)
-			rc = unc_topology_add(walk->topo, package, err);
-	return rc;
+	return untold ? add_sockets(walk, (int)walk->n_ubox - walk->topo->n_sockets, err) : 0;
 }
 
 /* Whether the buses of all UBoxes have this function at the same place, or it is of none. */
@@ -290,26 +298,11 @@ static void tell_why(const struct unc_walk *walk, const struct unc_pci_function 
 		unc_fail(why, UNC_ERR_UNAVAILABLE, "%s", u ? u->why : "it has no UBox");
 }
 
-/*
- * Where no UBox tells of sockets, one of which no CPU is online leaves no trace but those CPUs: as
- * many as a socket has are taken for one, so that sums are marked that may lack it.
- */
-static int add_unseen(struct unc_walk *walk, struct unc_error *err)
-{
-	int n = has_map(walk) ? 0 : unc_topology_unseen(walk->topo), rc = 0;
-
-	for (int package = 0; n > 0 && rc == 0; package++) {
-		if (unc_topology_package(walk->topo, package) >= 0)
-			continue;
-		rc = unc_topology_add(walk->topo, package, err);
-		n--;
-	}
-	return rc;
-}
-
 int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
 {
-	int rc = add_unseen(walk, err);
+	/* Where no UBox tells of sockets, one of which no CPU is online leaves no trace but those CPUs:
+	 * as many as a socket has are taken for one, so that sums are marked that may lack it. */
+	int rc = has_map(walk) ? 0 : add_sockets(walk, unc_topology_unseen(walk->topo), err);
 
 	if (rc == 0)
 		rc = find_uboxes(walk, err);

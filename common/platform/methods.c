@@ -186,50 +186,46 @@ static bool has_filters(const struct unc_platform *p, const struct unc_instance 
 }
 
 /* Whether the kernel that runs carries all of a code: its driver says of some bits that it does. */
-static bool carries(const struct unc_platform *p, const struct unc_instance *u,
-		    const struct unc_kernel_code *code, struct unc_error *err)
+static int check_carried(const struct unc_platform *p, const struct unc_instance *u,
+			 const struct unc_kernel_code *code, struct unc_error *err)
 {
 	const struct unc_machine_events *events = p->machine->events;
 	uint64_t bits = code->config &
 			p->table->kernel[p->table->type[u->type].kernels.first + code->pmu].named;
 	char name[UNC_KERNEL_NAME];
 
-	if (bits && events->umask &&
-	    unc_kernel_pmu(p->table, u->type, code->pmu, u->index, name, sizeof(name)))
-		bits &= ~events->umask(p->machine, name);
-	else
-		bits = 0;
-	if (bits)
-		unc_fail(err, UNC_ERR_UNAVAILABLE,
-			 "the kernel's driver drops bits 0x%llx of the control: format/umask of %s "
-			 "does not name them",
-			 (unsigned long long)bits, name);
-	return !bits;
+	if (!bits || !events->umask ||
+	    !unc_kernel_pmu(p->table, u->type, code->pmu, u->index, name, sizeof(name)) ||
+	    !(bits &= ~events->umask(p->machine, name)))
+		return 0;
+	return unc_fail(err, UNC_ERR_UNAVAILABLE,
+			"the kernel's driver drops bits 0x%llx of the control: format/umask of %s "
+			"does not name them",
+			(unsigned long long)bits, name);
 }
 
-static bool by_kernel(const struct unc_platform *p, size_t instance, const struct unc_code *code,
-		      struct unc_kernel_code *out, struct unc_error *err)
+/* Whether the kernel counts a code on a unit. */
+static int check_kernel(const struct unc_platform *p, size_t instance, const struct unc_code *code,
+			struct unc_kernel_code *out, struct unc_error *err)
 {
-	if (!has_kernel(p, instance)) {
-		unc_fail(err, UNC_ERR_UNAVAILABLE, "%s",
-			 p->kernel ? "the kernel has no PMU for it that may be used"
-				   : "it is not among the access methods that were chosen");
-		return false;
-	}
-	if (!out->known && unc_kernel_encode(p->table, code, out, err) < 0)
-		return false;
-	if (!(p->kernel[instance].pmus >> out->pmu & 1)) {
-		unc_fail(err, UNC_ERR_UNAVAILABLE, "the kernel lacks the PMU that counts it");
-		return false;
-	}
-	if (!carries(p, &p->instances.unit[instance], out, err))
-		return false;
-	if (has_filters(p, &p->instances.unit[instance], code, false))
-		return true;
-	unc_fail(err, UNC_ERR_UNAVAILABLE,
-		 "its filter is in a part of the unit that was not found, and the driver leaves it "
-		 "out without an error");
-	return false;
+	int rc;
+
+	if (!has_kernel(p, instance))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s",
+				p->kernel ? "the kernel has no PMU for it that may be used"
+					  : "it is not among the access methods that were chosen");
+	if (!out->known && (rc = unc_kernel_encode(p->table, code, out, err)) < 0)
+		return rc;
+	if (!(p->kernel[instance].pmus >> out->pmu & 1))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"the kernel lacks the PMU that counts it");
+	if ((rc = check_carried(p, &p->instances.unit[instance], out, err)) < 0)
+		return rc;
+	if (!has_filters(p, &p->instances.unit[instance], code, false))
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"its filter is in a part of the unit that was not found, and the "
+				"driver leaves it out without an error");
+	return 0;
 }
 
 unsigned unc_platform_methods(const struct unc_platform *p, size_t instance,
@@ -244,7 +240,7 @@ unsigned unc_platform_methods(const struct unc_platform *p, size_t instance,
 
 	if (u->direct && has_filters(p, u, code, true))
 		methods |= UNC_BY_REGISTERS;
-	if (by_kernel(p, instance, code, kernel ? kernel : &own, &why))
+	if (check_kernel(p, instance, code, kernel ? kernel : &own, &why) == 0)
 		methods |= UNC_BY_KERNEL;
 	if (has_kernel(p, instance) && !u->direct)
 		registers = p->kernel[instance].registers;
