@@ -108,7 +108,7 @@ int unc_session_rotate(struct unc_session *s)
 	rc = unc_session_end_pass(s, &s->error);
 	ended = rc != UNC_ERR_MEMORY;
 	if (rc == 0)
-		rc = unc_session_begin_pass(s, (s->units.turn + 1) % s->n_passes, &s->error);
+		rc = unc_session_begin_pass(s, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	if (rc < 0 && ended) {
 		unc_session_unwatch(s);

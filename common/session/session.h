@@ -69,12 +69,10 @@ struct unc_session_item {
 	double memory_peak;    /* for the formula */
 	unsigned units, of;    /* that are measured, that it is about */
 	unsigned doubtful;     /* of the first: they may be frozen */
-	uint64_t passes;       /* bit i: pass i is part of it */
-	uint64_t waits;        /* of these, those that it is not measured in always */
+	uint64_t waits;        /* bit i: it is measured in pass i, and not always */
 	uint64_t seen;         /* of these, those that were measured in the interval that goes on */
 	double complete;       /* wall time when it was */
 	double interval;       /* its last interval: from complete to complete, seconds */
-	unsigned last_pass;
 };
 
 enum { UNC_MAX_PASSES = 64 };
@@ -184,7 +182,6 @@ struct unc_item_unit {
 /* The next, of {0} the first; false: there is none. */
 bool unc_session_next_unit(const struct unc_session *, const struct unc_session_item *,
 			   struct unc_item_unit *);
-int unc_session_no_memory(struct unc_session *);
 
 /* session_add.c. What is named in a text, as an item. Where it cannot be counted (lacks, not NULL)
  * it is there all the same. On error the session is as before. */
@@ -215,7 +212,7 @@ int unc_session_unprogram(struct unc_session *, struct unc_error *err);
 /* The running pass ends, and the next begins: two steps, the lock is held. After an error of either
  * nothing counts any more; UNC_ERR_MEMORY of the first: all is as it was. */
 int unc_session_end_pass(struct unc_session *, struct unc_error *err);
-int unc_session_begin_pass(struct unc_session *, unsigned pass, struct unc_error *err);
+int unc_session_begin_pass(struct unc_session *, struct unc_error *err);
 
 /* session_turns.c. platform->turning.lock is held: the pass in which the session has to start; it
  * has started; it was reset, and turns are short again; it is about to stop. */

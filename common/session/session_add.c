@@ -18,21 +18,13 @@ static unsigned last_pass(const struct unc_session *s)
 	return s->flags & UNC_SESSION_ROTATE ? s->n_passes : s->n_passes - 1;
 }
 
-static void use_pass(struct unc_session *s, struct unc_session_item *item, unsigned pass)
-{
-	item->passes |= (uint64_t)1 << pass;
-	item->last_pass = pass > item->last_pass ? pass : item->last_pass;
-	if (pass + 1 > s->n_passes)
-		s->n_passes = pass + 1;
-}
-
 /* a measure to be added */
 struct want {
 	struct unc_spec spec;
 	int aggregate;
 };
 
-/* All of an item's measures in one pass. On error nothing is left behind. */
+/* All of these measures in one pass. On error nothing is left behind. */
 static int fit_together(struct unc_session *s, const struct want *want, size_t n, unsigned pass,
 			uint32_t *measure)
 {
@@ -47,49 +39,38 @@ static int fit_together(struct unc_session *s, const struct want *want, size_t n
 			return rc;
 		}
 	}
+	if (pass >= s->n_passes)
+		s->n_passes = pass + 1;
 	return 0;
 }
 
-/* First fit of each measure by itself. */
-static int fit_apart(struct unc_session *s, const struct want *want, size_t n,
-		     struct unc_session_item *item, uint32_t *measure)
+/* The first pass in which they fit together. */
+static int first_fit(struct unc_session *s, const struct want *want, size_t n, uint32_t *measure)
 {
-	int rc = 0;
+	int rc = UNC_ERR_CONFLICT;
 
-	for (size_t i = 0; i < n; i++) {
-		for (unsigned pass = 0; pass <= last_pass(s); pass++) {
-			if (pass == UNC_MAX_PASSES)
-				return unc_fail(&s->error, UNC_ERR_CONFLICT,
-						"the set needs more than %d passes",
-						UNC_MAX_PASSES);
-			rc = fit_together(s, &want[i], 1, pass, &measure[i]);
-			if (rc == 0) {
-				use_pass(s, item, pass);
-				break;
-			}
-			if (rc != UNC_ERR_CONFLICT)
-				return rc;
-		}
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-static int fit(struct unc_session *s, const struct want *want, size_t n,
-	       struct unc_session_item *item, uint32_t *measure)
-{
-	int rc = 0;
-
-	for (unsigned pass = 0; pass <= last_pass(s) && pass < UNC_MAX_PASSES; pass++) {
+	for (unsigned pass = 0;
+	     rc == UNC_ERR_CONFLICT && pass <= last_pass(s) && pass < UNC_MAX_PASSES; pass++)
 		rc = fit_together(s, want, n, pass, measure);
-		if (rc == 0)
-			use_pass(s, item, pass);
-		if (rc != UNC_ERR_CONFLICT)
-			return rc;
+	return rc;
+}
+
+/* Each by itself where they do not fit together, if passes may be added. */
+static int fit(struct unc_session *s, const struct want *want, size_t n, uint32_t *measure)
+{
+	int rc = first_fit(s, want, n, measure);
+
+	if (rc != UNC_ERR_CONFLICT)
+		return rc;
+	if (s->flags & UNC_SESSION_ROTATE) {
+		rc = 0;
+		for (size_t i = 0; i < n && rc == 0; i++)
+			rc = first_fit(s, &want[i], 1, &measure[i]);
+		if (rc == UNC_ERR_CONFLICT && s->n_passes == UNC_MAX_PASSES)
+			unc_fail(&s->error, rc, "the set needs more than %d passes",
+				 UNC_MAX_PASSES);
+		return rc;
 	}
-	if (s->flags & UNC_SESSION_ROTATE)
-		return fit_apart(s, want, n, item, measure);
 	/* Is it too much by itself, or only together with what is there? */
 	struct unc_error first = s->error;
 	struct unc_checkpoint before = unc_session_checkpoint(s);
@@ -165,18 +146,16 @@ static int add_item(struct unc_session *s, const struct want *want, size_t n, st
 
 	if (!item || !(item->measure = calloc(n + 1, sizeof(*item->measure)))) {
 		unc_session_roll_back(s, before);
-		return unc_session_no_memory(s);
+		return unc_no_memory(&s->error);
 	}
 	item->n_measures = (uint32_t)n;
-	int rc = n ? fit(s, want, n, item, item->measure) : 0;
+	int rc = fit(s, want, n, item->measure);
 	if (rc == 0 && !expr)
 		rc = check_leads(s);
 	if (rc < 0) {
 		unc_session_roll_back(s, before);
 		return rc;
 	}
-	if (n == 0)
-		use_pass(s, item, 0);
 	item->expr = expr;
 	for (; unc_session_next_unit(s, item, &unit); item->of++)
 		item->units += !unit.missing;
@@ -247,7 +226,7 @@ static int add_metric(struct unc_session *s, const struct unc_name *name, const 
 	size_t n = unc_expr_refs(expr);
 	struct want *want = calloc(n + 1, sizeof(*want));
 	if (!want || !enough_scratch(s, n))
-		rc = unc_session_no_memory(s);
+		rc = unc_no_memory(&s->error);
 	if (rc == 0)
 		rc = wants_of(s, expr, name, want);
 	if (rc == 0 && (unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK) && s->platform->access)
@@ -269,7 +248,7 @@ static int add_lacking(struct unc_session *s, const struct unc_error *lacks)
 	struct unc_session_item *item = unc_session_new_item(s);
 
 	if (!item || !(item->lacks = malloc(sizeof(*lacks))))
-		return unc_session_no_memory(s);
+		return unc_no_memory(&s->error);
 	*item->lacks = *lacks;
 	return 0;
 }
@@ -292,7 +271,7 @@ int unc_session_add_name(struct unc_session *s, const struct unc_name *name, con
 	int rc;
 
 	if (!what)
-		return unc_session_no_memory(s);
+		return unc_no_memory(&s->error);
 	rc = unc_describe_item(s->platform, name, text, what, &s->error);
 	if (rc == 0)
 		rc = lacks ? add_lacking(s, lacks) : add_counted(s, name, what->name);

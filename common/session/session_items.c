@@ -46,11 +46,6 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 
 /* ---- growing */
 
-int unc_session_no_memory(struct unc_session *s)
-{
-	return unc_fail(&s->error, UNC_ERR_MEMORY, "out of memory");
-}
-
 static struct unc_slot *new_slot(struct unc_session *s)
 {
 	void *larger = unc_grow(s->units.slot, s->units.n_slots, sizeof(*s->units.slot));
@@ -88,11 +83,6 @@ struct unc_session_item *unc_session_new_item(struct unc_session *s)
 
 /* ---- which units */
 
-static const char *type_name(const struct unc_session *s, unsigned type)
-{
-	return unc_tbl_str(s->platform->table, s->platform->table->type[type].name);
-}
-
 static bool selected(const struct unc_session *s, const struct unc_spec *spec,
 		     const struct unc_instance *u)
 {
@@ -129,11 +119,11 @@ static int methods_of(struct unc_session *s, struct unc_measure *m, const struct
 		return methods;
 	larger = unc_grow(m->missing, m->n_missing, sizeof(*m->missing));
 	if (!larger)
-		return unc_session_no_memory(s);
+		return unc_no_memory(&s->error);
 	m->missing = larger;
 	if (p->instances.unit[instance].available &&
 	    !(missing.told = tell_unreached(unc_unit_get(p, instance), &why)))
-		return unc_session_no_memory(s);
+		return unc_no_memory(&s->error);
 	m->missing[m->n_missing++] = missing;
 	return 0;
 }
@@ -151,9 +141,9 @@ static int no_units(struct unc_session *s, const char *name, const struct unc_sp
 				name, reason);
 	if (spec->index >= 0)
 		return unc_fail(&s->error, UNC_ERR_RANGE, "%s: this machine has no %s%d", name,
-				type_name(s, spec->type), spec->index);
+				unc_type_name(s->platform->table, spec->type), spec->index);
 	return unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "%s: this machine has no %s units", name,
-			type_name(s, spec->type));
+			unc_type_name(s->platform->table, spec->type));
 }
 
 /* ---- fitting */
@@ -162,7 +152,7 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 {
 	const struct unc_slot *a = &s->units.slot[slots[c->a]], *b = &s->units.slot[slots[c->b]];
 	const struct unc_table *t = s->platform->table;
-	const char *type = type_name(s, b->code.type);
+	const char *type = unc_type_name(t, b->code.type);
 	const char *one = a->name, *two = b->name;
 	char bits[64];
 	struct unc_buf list = UNC_BUF(bits);
@@ -170,7 +160,7 @@ static int fail_conflict(struct unc_session *s, const struct unc_conflict *c, co
 	if (c->kind == UNC_CONFLICT_FILTER)
 		return unc_fail(&s->error, UNC_ERR_CONFLICT,
 				"%s and %s need different values in %s of %s", one, two,
-				unc_tbl_str(t, t->reg[c->reg].name), type);
+				unc_reg_name(t, c->reg), type);
 	if (c->kind == UNC_CONFLICT_SET)
 		return unc_fail(
 			&s->error, UNC_ERR_CONFLICT,
@@ -243,7 +233,7 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 		}
 	slot = new_slot(s);
 	if (!slot)
-		return unc_session_no_memory(s);
+		return unc_no_memory(&s->error);
 	*slot = (struct unc_slot){.code = *code,
 				  .instance = instance,
 				  .name = name,
@@ -351,7 +341,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 	struct unc_measure *m = new_measure(s);
 	if (!m || !(m->name = strdup(name)) ||
 	    !(m->slot = malloc((p->instances.n + 1) * sizeof(*m->slot))))
-		return unc_session_no_memory(s);
+		return unc_no_memory(&s->error);
 	m->pass = (uint16_t)pass;
 	*out = (uint32_t)(s->n_measures - 1);
 	for (size_t i = 0; i < p->instances.n; i++) {

@@ -139,9 +139,9 @@ int unc_session_end_pass(struct unc_session *s, struct unc_error *err)
 	return rc;
 }
 
-int unc_session_begin_pass(struct unc_session *s, unsigned pass, struct unc_error *err)
+int unc_session_begin_pass(struct unc_session *s, struct unc_error *err)
 {
-	s->units.turn = pass;
+	s->units.turn = (s->units.turn + 1) % s->n_passes;
 	return begin_turn(s, UNC_TURN, err);
 }
 

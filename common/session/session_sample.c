@@ -223,10 +223,10 @@ static void describe(const struct unc_session *s, size_t n, struct unc_overflow 
 	*out = (struct unc_overflow){
 		.size = out->size,
 		.id = s->sampled,
-		.unit = unc_tbl_str(table, table->type[slot->code.type].name),
+		.unit = unc_type_name(table, slot->code.type),
 		.socket = first->instance->socket,
 		.index = first->instance->index,
-		.counter = unc_tbl_str(table, table->reg[slot->ctr].name),
+		.counter = unc_reg_name(table, slot->ctr),
 		.count = s->interval[first->slot].delta,
 		.others = (int)n - 1,
 		.frozen = first->freezes,

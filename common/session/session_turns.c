@@ -179,7 +179,7 @@ static void note_result(struct unc_session *s, int rc, const struct unc_error *e
 /* All end their pass before any begins the next: what one had may be what another needs then. */
 static void change_passes(struct unc_session *first)
 {
-	unsigned group = first->turning.group, next = (first->units.turn + 1) % first->n_passes;
+	unsigned group = first->turning.group;
 	struct unc_session *m;
 	struct unc_error err = {0};
 
@@ -187,7 +187,7 @@ static void change_passes(struct unc_session *first)
 		note_result(m, unc_session_end_pass(m, &err), &err);
 	for (m = first; m; m = member(group, m->turning.next))
 		if (m->turning.error.code == 0)
-			note_result(m, unc_session_begin_pass(m, next, &err), &err);
+			note_result(m, unc_session_begin_pass(m, &err), &err);
 }
 
 static void end_turn(struct unc_session *first)
