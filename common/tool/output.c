@@ -261,19 +261,3 @@ const char *bit_list(char buf[CELL_MAX], uint64_t mask)
 	}
 	return buf;
 }
-
-const char *shortest(char buf[CELL_MAX], double value)
-{
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(buf, CELL_MAX, "%.*g", digits, value);
-		if (strtod(buf, NULL) == value)
-			break;
-	}
-	return buf;
-}
-
-const char *hex(char buf[CELL_MAX], uint64_t value)
-{
-	snprintf(buf, CELL_MAX, "0x%" PRIx64, value);
-	return buf;
-}

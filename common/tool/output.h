@@ -43,8 +43,5 @@ const char *unit_text(const char *unit);
 const char *clock_text(char buf[CELL_MAX], const char *format, const struct timespec *clock);
 /* "0-3" from a mask, "-" if it is empty. */
 const char *bit_list(char buf[CELL_MAX], uint64_t mask);
-/* As few digits as give the same number again. */
-const char *shortest(char buf[CELL_MAX], double value);
-const char *hex(char buf[CELL_MAX], uint64_t value);
 
 #endif

@@ -235,7 +235,7 @@ void print_hex(struct printer *p, const char *key, const char *title, uint64_t v
 {
 	char buf[CELL_MAX];
 
-	hex(buf, value);
+	snprintf(buf, sizeof(buf), "0x%" PRIx64, value);
 	put(p, key, title, true, buf, buf);
 }
 
@@ -278,10 +278,16 @@ void print_number(struct printer *p, const char *key, double value)
 {
 	char buf[CELL_MAX];
 
-	if (isfinite(value))
-		put(p, key, NULL, false, shortest(buf, value), "");
-	else
+	if (!isfinite(value)) {
 		print_null(p, key);
+		return;
+	}
+	for (int digits = 15; digits <= 17; digits++) { /* as few as give the same number again */
+		snprintf(buf, sizeof(buf), "%.*g", digits, value);
+		if (strtod(buf, NULL) == value)
+			break;
+	}
+	put(p, key, NULL, false, buf, "");
 }
 
 void print_null(struct printer *p, const char *key)

@@ -58,7 +58,7 @@ void series_add_unknown(struct series *s, const char *name, const char *reason)
 	struct number *number = new_number(s, -1);
 
 	number->item.at = (struct unc_target){sizeof(number->item.at), -1, -1};
-	number->reason = must_print("%s", reason);
+	number->why = must_print("%s", reason);
 	for (size_t i = 0; i + 1 < UNC_SPEC_MAX && name[i]; i++)
 		number->item.name[i] = number->item.base[i] = name[i];
 }
@@ -102,7 +102,7 @@ const char *series_reason(const struct series *s, const struct number *number)
 	size_t n = strlen(name);
 
 	if (number->id < 0)
-		return number->reason;
+		return number->why;
 	reason = unc_session_reason(s->session, number->id);
 	if (!*reason) /* of a denominator it tells for the time since the start only */
 		return "the denominator is 0 in the interval";
@@ -123,7 +123,6 @@ void series_close(struct series *s)
 {
 	unc_session_free(s->session);
 	for (size_t i = 0; i < s->n; i++) {
-		free(s->number[i].reason);
 		free(s->number[i].lacks);
 		free(s->number[i].doubt);
 		free(s->number[i].why);

@@ -17,9 +17,8 @@ struct mean {
 /* An event or a metric, of the machine, a socket or a unit. */
 struct number {
 	struct unc_item item;
-	int id;       /* of the session; -1: the library knows no such name here, */
-	char *reason; /* ... for this reason */
-	double peak;  /* what the memory that it is about can move in a second; 0: no such thing */
+	int id;      /* of the session; -1: the library knows no such name here, and `why` */
+	double peak; /* what the memory that it is about can move in a second; 0: no such thing */
 
 	/* what the last read gave */
 	bool valid;

@@ -130,16 +130,19 @@ static bool is_whole(struct runner *r)
 static int end_interval(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	int rc = stat_collect(job);
+	int rc = job->every ? stat_poll(job) : stat_collect(job);
 
-	if (rc == 0 && is_whole(r))
+	if (job->every && job->overflow.id < 0)
+		return rc; /* it goes on */
+	if (rc == 0 && (job->every || is_whole(r)))
 		rc = stat_report(job);
 	return rc == 0 && job->lost ? renew(r) : rc;
 }
 
 /*
  * Counts until the end; with intervals, prints all reports but the last. Each interval has its
- * place in time: who wakes up late makes the next one shorter, or misses it.
+ * place in time: who wakes up late makes the next one shorter, or misses it. Those that an event
+ * ends are looked for again and again.
  */
 static int count(struct runner *r)
 {
@@ -148,33 +151,15 @@ static int count(struct runner *r)
 	double end = job->duration > 0 ? r->start + job->duration : INFINITY;
 	int rc = 0;
 
-	for (double k = 1; rc == 0; k++) {
-		double next = r->start + k * length;
+	for (double k = 1; rc == 0 && now() < end; k++) {
+		double next = job->every ? now() + length : r->start + k * length;
 
-		if (wait_until(r, fmin(next, end)) != WAKE_TIME ||
-		    fmax(next, now()) >= end - tolerance)
+		if (wait_until(r, fmin(next, end)) != WAKE_TIME)
+			break;
+		if (!job->every && fmax(next, now()) >= end - tolerance)
 			break;
 		k = fmax(k, floor((now() - r->start) / length));
 		rc = end_interval(r);
-	}
-	return rc;
-}
-
-/* Reports whenever the event has counted enough, until the end; what is begun then is not. */
-static int count_every(struct runner *r)
-{
-	struct stat_job *job = r->job;
-	double end = job->duration > 0 ? r->start + job->duration : INFINITY;
-	int rc = 0;
-
-	while (rc == 0 && now() < end &&
-	       wait_until(r, fmin(now() + job->interval, end)) == WAKE_TIME) {
-		rc = stat_poll(job);
-		if (rc || job->overflow.id < 0)
-			continue;
-		rc = stat_report(job);
-		if (rc == 0 && job->lost)
-			rc = renew(r);
 	}
 	return rc;
 }
@@ -266,7 +251,7 @@ static int measure(struct runner *r)
 		status = begin_count(r);
 	if (status)
 		return status;
-	status = job->every ? count_every(r) : count(r);
+	status = count(r);
 	if (status)
 		unc_session_stop(job->series.session);
 	else
