@@ -486,7 +486,7 @@ int main(void)
 		{"frozen, and nothing moves before", test_frozen},
 		{"idle, and no counter for a witness", test_idle_full},
 		{"no counter for a witness", test_no_witness},
-		{"a stranger clears what is shared", test_cleared},
+		{"somebody else clears what is shared", test_cleared},
 		{"and a fixed counter", test_cleared_fixed},
 		{"bits of a filter that nobody looks at", test_other_bits},
 		{"frozen before the second comes", test_frozen_meanwhile},

@@ -172,7 +172,7 @@ void unc_session_roll_back(struct unc_session *, struct unc_checkpoint);
 struct unc_session_item *unc_session_new_item(struct unc_session *);
 /* An event on its units in one pass. On error the caller rolls back. */
 int unc_session_add_measure(struct unc_session *, const struct unc_spec *, unsigned pass,
-			    int aggregate, uint32_t *out);
+			    int aggregate);
 /* The units that an item is about, each once. */
 struct unc_item_unit {
 	uint32_t instance;

@@ -31,8 +31,8 @@ static int fit_together(struct unc_session *s, const struct want *want, size_t n
 	struct unc_checkpoint before = unc_session_checkpoint(s);
 
 	for (size_t i = 0; i < n; i++) {
-		int rc = unc_session_add_measure(s, &want[i].spec, pass, want[i].aggregate,
-						 &measure[i]);
+		measure[i] = (uint32_t)s->n_measures;
+		int rc = unc_session_add_measure(s, &want[i].spec, pass, want[i].aggregate);
 
 		if (rc < 0) {
 			unc_session_roll_back(s, before);
@@ -138,24 +138,20 @@ static int check_leads(struct unc_session *s)
 	return 0;
 }
 
+/* On error the caller rolls back. */
 static int add_item(struct unc_session *s, const struct want *want, size_t n, struct unc_expr *expr)
 {
-	struct unc_checkpoint before = unc_session_checkpoint(s);
 	struct unc_session_item *item = unc_session_new_item(s);
 	struct unc_item_unit unit = {0};
 
-	if (!item || !(item->measure = calloc(n + 1, sizeof(*item->measure)))) {
-		unc_session_roll_back(s, before);
+	if (!item || !(item->measure = calloc(n + 1, sizeof(*item->measure))))
 		return unc_no_memory(&s->error);
-	}
 	item->n_measures = (uint32_t)n;
 	int rc = fit(s, want, n, item->measure);
 	if (rc == 0 && !expr)
 		rc = check_leads(s);
-	if (rc < 0) {
-		unc_session_roll_back(s, before);
+	if (rc < 0)
 		return rc;
-	}
 	item->expr = expr;
 	for (; unc_session_next_unit(s, item, &unit); item->of++)
 		item->units += !unit.missing;

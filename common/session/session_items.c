@@ -328,7 +328,7 @@ static void drop_replaced(const struct unc_session *s, struct unc_measure *m,
 }
 
 int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, unsigned pass,
-			    int aggregate, uint32_t *out)
+			    int aggregate)
 {
 	const struct unc_platform *p = s->platform;
 	char name[UNC_SPEC_MAX];
@@ -343,7 +343,6 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 	    !(m->slot = malloc((p->instances.n + 1) * sizeof(*m->slot))))
 		return unc_no_memory(&s->error);
 	m->pass = (uint16_t)pass;
-	*out = (uint32_t)(s->n_measures - 1);
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 

@@ -5,15 +5,14 @@
 
 /* ---- stopping */
 
-/* *nothing: nothing has been done, and it can be tried again. */
-static int stop(struct unc_session *s, enum unc_extent extent, bool *nothing, struct unc_error *err)
+/* UNC_ERR_MEMORY: nothing has been done, and it can be tried again. */
+static int stop(struct unc_session *s, enum unc_extent extent, struct unc_error *err)
 {
 	int rc;
 
 	s->units.read_ns = 0;
 	unc_units_lock(&s->units);
 	rc = unc_units_stop(&s->units, extent, err);
-	*nothing = rc == UNC_ERR_MEMORY;
 	unc_units_unlock(&s->units);
 	if (s->units.read_ns) /* it came to a last look */
 		unc_session_looked(s, extent);
@@ -122,20 +121,18 @@ int unc_session_program(struct unc_session *s, unsigned pass)
 
 int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
 {
-	bool nothing;
-	int rc = stop(s, UNC_ALL, &nothing, err);
+	int rc = stop(s, UNC_ALL, err);
 
-	s->state = nothing ? UNC_RUNNING : UNC_STOPPED;
+	s->state = rc == UNC_ERR_MEMORY ? UNC_RUNNING : UNC_STOPPED;
 	return rc;
 }
 
 int unc_session_end_pass(struct unc_session *s, struct unc_error *err)
 {
-	bool nothing, none;
-	int rc = stop(s, UNC_TURN, &nothing, err);
+	int rc = stop(s, UNC_TURN, err);
 
-	if (rc < 0 && !nothing)
-		stop(s, UNC_ALL, &none, NULL);
+	if (rc < 0 && rc != UNC_ERR_MEMORY)
+		stop(s, UNC_ALL, NULL);
 	return rc;
 }
 

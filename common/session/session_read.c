@@ -163,6 +163,11 @@ void unc_session_end_interval(struct unc_session *s)
 
 /* ---- values */
 
+static double length_of(const struct unc_pass *pass, bool interval)
+{
+	return interval ? pass->delta : pass->time;
+}
+
 /* When a slot has counted, and others of the kernel's users had its counter meanwhile. */
 static struct unc_run_time run_time(const struct unc_session *s, uint32_t slot, bool interval)
 {
@@ -173,10 +178,9 @@ static struct unc_run_time run_time(const struct unc_session *s, uint32_t slot, 
 static double slot_time(const struct unc_session *s, uint32_t i, bool interval)
 {
 	const struct unc_slot *slot = &s->units.slot[i];
-	const struct unc_pass *pass =
-		s->units.wanted[slot->instance].always ? wall(s) : &s->pass[slot->turn];
+	bool always = s->units.wanted[slot->instance].always;
+	double time = length_of(always ? wall(s) : &s->pass[slot->turn], interval);
 	struct unc_run_time run = run_time(s, i, interval);
-	double time = interval ? pass->delta : pass->time;
 
 	return run.idle ? time * (double)run.ran / (double)(run.ran + run.idle) : time;
 }
@@ -184,9 +188,8 @@ static double slot_time(const struct unc_session *s, uint32_t i, bool interval)
 /* How long a measure was measured: as long as that of its slots which was measured least. */
 static double measure_time(const struct unc_session *s, const struct unc_measure *m, bool interval)
 {
-	const struct unc_pass *pass = &s->pass[m->pass], *all = wall(s);
-	double of_pass = interval ? pass->delta : pass->time,
-	       of_all = interval ? all->delta : all->time;
+	double of_pass = length_of(&s->pass[m->pass], interval);
+	double of_all = length_of(wall(s), interval);
 	bool rotates = m->n_always < m->n_slots;
 	double time = rotates && (!m->n_always || of_pass < of_all) ? of_pass : of_all;
 

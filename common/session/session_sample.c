@@ -25,19 +25,17 @@ static int check_values(struct unc_session *s, struct unc_trigger *t, struct unc
 	return rc;
 }
 
-/* The socket's status first: where it has no bit of the unit, the unit is not looked at. */
-static int find_carried(struct unc_session *s, size_t *n, struct unc_error *err)
+/* How many have carried. The socket's status first: where it has no bit of the unit, the unit is not looked at. */
+static int find_carried(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_sample *sample = s->sample;
 	struct unc_reg_op *op = sample->look.op;
 	uint64_t bit;
-	int rc = 0;
+	int rc = 0, n = 0;
 
 	if (sample->look.n && unc_access_run(s->platform->access, op, sample->look.n) < 0)
 		rc = unc_units_fail_op(&s->units, &sample->look, "reading the overflow status",
 				       err);
-
-	*n = 0;
 	for (size_t i = 0; i < sample->n && rc == 0; i++) {
 		struct unc_trigger *t = &sample->trigger[i];
 
@@ -50,9 +48,9 @@ static int find_carried(struct unc_session *s, size_t *n, struct unc_error *err)
 			t->carried &= (op[t->status_op].value & t->bit) != 0;
 		else if (t->carried)
 			rc = check_values(s, t, err);
-		*n += t->carried;
+		n += t->carried;
 	}
-	return rc;
+	return rc < 0 ? rc : n;
 }
 
 /* What noted the carry is cleared, sockets that froze go on. */
@@ -210,7 +208,7 @@ int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 	return 0;
 }
 
-static void describe(const struct unc_session *s, size_t n, struct unc_overflow *out)
+static void describe(const struct unc_session *s, int others, struct unc_overflow *out)
 {
 	const struct unc_table *table = s->platform->table;
 	const struct unc_sample *sample = s->sample;
@@ -228,14 +226,14 @@ static void describe(const struct unc_session *s, size_t n, struct unc_overflow 
 		.index = first->instance->index,
 		.counter = unc_reg_name(table, slot->ctr),
 		.count = s->interval[first->slot].delta,
-		.others = (int)n - 1,
+		.others = others,
 		.frozen = first->freezes,
 	};
 }
 
 /* alone: nobody can come meanwhile, and units may be frozen to be read together. */
-static int end_interval(struct unc_session *s, bool alone, size_t n_carried,
-			struct unc_overflow *out, struct unc_value *values, size_t n, size_t size)
+static int end_interval(struct unc_session *s, bool alone, int others, struct unc_overflow *out,
+			struct unc_value *values, size_t n, size_t size)
 {
 	uint64_t tsc;
 	int rc = alone ? unc_units_freeze(&s->units, UNC_FREEZE, &s->error) : 0;
@@ -245,7 +243,7 @@ static int end_interval(struct unc_session *s, bool alone, size_t n_carried,
 	if (rc < 0)
 		return rc;
 	unc_session_end_interval(s);
-	describe(s, n_carried, out);
+	describe(s, others, out);
 	unc_session_values(s, values, n, size);
 	rc = start_again(s, alone, &s->error);
 	unc_platform_now(s->platform, &s->since_ns, &tsc); /* nothing was counted since the look */
@@ -256,8 +254,6 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 		     size_t n, size_t size)
 {
 	struct unc_overflow found = {.size = out->size, .id = -1};
-	size_t carried;
-
 	int rc = unc_session_enter(s);
 
 	if (rc < 0)
@@ -269,18 +265,18 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 		return unc_fail(&s->error, UNC_ERR_STATE,
 				"the session is not running with an event that ends intervals");
 	pthread_mutex_lock(&s->lock);
-	rc = find_carried(s, &carried, &s->error);
-	if (rc == 0 && carried) {
+	rc = find_carried(s, &s->error);
+	if (rc == 0) {
+		rc = unc_units_check_due(&s->units, &s->error);
+	} else if (rc > 0) {
 		bool alone = unc_units_try_lock(&s->units) == 0;
 
 		if (alone)
 			unc_units_find_company(&s->units);
-		rc = end_interval(s, alone, carried, &found, values, n, size);
+		rc = end_interval(s, alone, rc - 1, &found, values, n, size);
 		if (alone)
 			unc_units_unlock(&s->units);
 	}
-	if (rc == 0 && !carried)
-		rc = unc_units_check_due(&s->units, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	if (rc == 0)
 		unc_struct_out(out, out->size, &found, sizeof(found));

@@ -152,20 +152,22 @@ static uint64_t freeze_bits(const struct unc_session *s, const struct unc_trigge
 	return fixed ? fixed->freeze : type_of(s, t)->overflow.set;
 }
 
-/* Whether the hardware may freeze at the carry of a trigger. looked: sockets where `others` is
+/* Whether the hardware may freeze at the carry of a trigger: 1 or 0; or an error. looked: sockets where `others` is
  * known. */
 static int may_freeze(struct unc_session *s, const struct unc_trigger *t, bool *looked,
-		      bool *others, bool *may, struct unc_error *err)
+		      bool *others, struct unc_error *err)
 {
 	unsigned socket = t->instance->socket;
 	uint8_t freezes = type_of(s, t)->overflow.freezes;
 
-	*may = freeze_bits(s, t) && freezes != UNC_FREEZES_NOTHING &&
-	       unc_units_company(&s->units, t->instance) == UNC_ALONE;
-	if (!*may || freezes != UNC_FREEZES_SOCKET)
+	if (!freeze_bits(s, t) || freezes == UNC_FREEZES_NOTHING ||
+	    unc_units_company(&s->units, t->instance) != UNC_ALONE)
 		return 0;
-	*may = (s->flags & UNC_SESSION_FREEZE) && t->ubox;
-	if (*may && !looked[socket]) {
+	if (freezes != UNC_FREEZES_SOCKET)
+		return 1;
+	if (!(s->flags & UNC_SESSION_FREEZE) || !t->ubox)
+		return 0;
+	if (!looked[socket]) {
 		int rc = unc_units_others(&s->units, socket, err);
 
 		if (rc < 0)
@@ -179,8 +181,7 @@ static int may_freeze(struct unc_session *s, const struct unc_trigger *t, bool *
 				"there",
 				socket);
 	}
-	*may &= !others[socket];
-	return 0;
+	return !others[socket];
 }
 
 /* Whether the hardware freezes becomes a setting of the units. */
@@ -191,15 +192,15 @@ static int settle_freezing(struct unc_session *s, struct unc_error *err)
 
 	for (size_t i = 0; i < sample->n; i++) {
 		struct unc_trigger *t = &sample->trigger[i];
-		int rc = may_freeze(s, t, looked, others, &t->freezes, err);
+		int rc = may_freeze(s, t, looked, others, err);
 
+		t->freezes = rc > 0;
+		if (t->freezes)
+			rc = check_times(s, err);
 		if (rc < 0)
 			return rc;
-		if (t->freezes) {
-			if ((rc = check_times(s, err)) < 0)
-				return rc;
+		if (t->freezes)
 			unc_units_add_bits(&s->units, &s->units.slot[t->slot], freeze_bits(s, t));
-		}
 	}
 	return 0;
 }
