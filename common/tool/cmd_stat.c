@@ -75,7 +75,7 @@ static int prepare_passes(struct stat_job *job)
 /* The first event ends the intervals. */
 static int prepare_every(struct stat_job *job)
 {
-	const struct number *first = stat_next(job, NULL);
+	const struct number *first = job->series.number;
 
 	if (!first || first->item.metric)
 		return bad_input("stat: --every needs an event: -e EVENT first, then what is to be "

@@ -31,7 +31,6 @@ struct number {
 	unsigned units, of;
 
 	/* what stat says beside it, and of all its reports */
-	bool again;    /* the report has it already, and shows it there */
 	bool told;     /* that it is, or will be, less than whole */
 	char *lacks;   /* the units that it goes without; NULL: none */
 	char *doubt;   /* what does not show that a unit counts; NULL: all do */

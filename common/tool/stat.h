@@ -59,8 +59,8 @@ int stat_run(struct stat_job *);
 
 /* stat_collect.c: from the session to the numbers of the report. 0, or the exit status. */
 
-/* The number behind `last` (NULL: the first); NULL: there is none. */
-struct number *stat_next(const struct stat_job *, const struct number *last);
+/* Behind the last number. */
+struct number *stat_end(const struct stat_job *);
 /* The number of a line and a socket, or of all; NULL: there is none. */
 const struct number *stat_at(const struct stat_job *, size_t line, size_t column);
 /* Why the next report has no such value; NULL: it has one. */

@@ -7,14 +7,9 @@
 
 #include "stat.h"
 
-struct number *stat_next(const struct stat_job *job, const struct number *c)
+struct number *stat_end(const struct stat_job *job)
 {
-	const struct series *s = &job->series;
-	size_t n = c ? (size_t)(c - s->number) + 1 : 0;
-
-	while (n < s->n && s->number[n].again)
-		n++;
-	return n < s->n ? &s->number[n] : NULL;
+	return job->series.number + job->series.n;
 }
 
 const struct number *stat_at(const struct stat_job *job, size_t line, size_t column)
@@ -44,7 +39,7 @@ static void say_of_numbers(const struct stat_job *job, sentence_fn sentence)
 	char **text = must_alloc(NULL, n, sizeof(*text));
 
 	for (size_t i = 0; i < n; i++)
-		text[i] = number[i].again ? NULL : sentence(job, &number[i]);
+		text[i] = sentence(job, &number[i]);
 	for (size_t i = 0; i < n; i++) {
 		if (!text[i])
 			continue;
@@ -87,7 +82,7 @@ int stat_announce(struct stat_job *job)
 	bool any = false;
 	int rc = 0;
 
-	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;) {
+	for (struct number *c = job->series.number; c < stat_end(job); c++) {
 		const char *lacks =
 			c->id < 0 ? "" : unc_session_partial(job->series.session, c->id);
 
@@ -99,7 +94,7 @@ int stat_announce(struct stat_job *job)
 		rc = stat_collect(job);
 	if (rc == 0)
 		say_of_numbers(job, mark_sentence);
-	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
+	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		c->told = cannot_count(c) || c->lacks;
 	return rc;
 }
@@ -145,7 +140,7 @@ static int take_numbers(struct stat_job *job, int rc)
 	job->time = job->started + job->series.time;
 	job->seconds = job->series.seconds;
 	job->lost = false;
-	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
+	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		if (c->lost)
 			note_lost(job, c);
 	note_unproven(job);
@@ -167,7 +162,7 @@ int stat_poll(struct stat_job *job)
 
 void stat_remember(struct stat_job *job)
 {
-	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;) {
+	for (struct number *c = job->series.number; c < stat_end(job); c++) {
 		if (c->valid)
 			continue;
 		c->without++;
@@ -207,11 +202,11 @@ static char *end_sentence(const struct stat_job *job, const struct number *c)
 
 void stat_lament(const struct stat_job *job)
 {
-	const struct number *c = NULL;
+	const struct number *c = job->series.number;
 
-	while ((c = stat_next(job, c)) != NULL && !c->lost)
-		continue;
-	if (c)
+	while (c < stat_end(job) && !c->lost)
+		c++;
+	if (c < stat_end(job))
 		remark("%s: %s; counting starts anew at %.3f s, and whenever a counter is lost",
 		       c->item.name, series_reason(&job->series, c), job->time);
 }
@@ -260,7 +255,7 @@ void stat_gather(struct stat_job *job)
 	job->runs++;
 	mean_add(&job->length, job->seconds);
 	stat_remember(job);
-	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;) {
+	for (struct number *c = job->series.number; c < stat_end(job); c++) {
 		if (!c->valid)
 			continue;
 		mean_add(&c->mean, c->value);
@@ -285,6 +280,6 @@ void stat_sum_up(struct stat_job *job)
 {
 	job->seconds = job->length.mean;
 	job->length_spread = mean_spread(&job->length);
-	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
+	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		sum_up(c);
 }

@@ -57,7 +57,7 @@ static int add_unknown(struct stat_job *job, const char *text, const char *reaso
 static int add_item(struct stat_job *job, const char *text, enum stat_origin origin)
 {
 	struct unc_item item = {.size = sizeof(item)};
-	size_t first = job->series.n;
+	size_t first = job->series.n, n = first;
 	unsigned per = origin == OF_USER ? 0 : UNC_EACH_LACKING;
 	int rc = unc_item_find(job->platform, text, &item);
 
@@ -81,10 +81,13 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 		struct number *c = &job->series.number[i];
 
 		c->told = origin == OF_GROUP_LACKING;
-		c->again = each_unit && has_line(job, c->item.name);
-		if (each_unit && !c->again)
-			add_line(job, c->item.name, i, 1);
+		if (each_unit && has_line(job, c->item.name))
+			continue; /* the report has it already */
+		if (each_unit)
+			add_line(job, c->item.name, n, 1);
+		job->series.number[n++] = *c;
 	}
+	job->series.n = n;
 	return 0;
 }
 

@@ -103,7 +103,7 @@ static void print_rows(const struct stat_job *job, struct printer *p)
 		print_one(p, job, &(struct number){.id = -1});
 		p->keys = false;
 	}
-	for (const struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
+	for (const struct number *c = job->series.number; c < stat_end(job); c++)
 		print_one(p, job, c);
 	if (job->every)
 		print_overflow(p, job);
@@ -165,7 +165,7 @@ static void json_section(struct printer *p, const struct stat_job *job, enum sec
 
 	if (open)
 		print_open(p, keys[section], '{');
-	for (const struct number *c = NULL; (c = stat_next(job, c)) != NULL;) {
+	for (const struct number *c = job->series.number; c < stat_end(job); c++) {
 		if (!is_about(section, c))
 			continue;
 		if (!open)
