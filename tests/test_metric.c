@@ -32,9 +32,23 @@ static const struct {
 	{"g7", "g6+g6+g6+g6"},
 };
 
+/* d1 names d2, that d3 and so on; d65 is a number. */
+static const char *next_deeper(const char *name)
+{
+	static char text[66][16];
+	int n = atoi(name + 1);
+
+	if (n < 1 || n >= 65)
+		return "1";
+	snprintf(text[n], sizeof(text[n]), "d%d", n + 1);
+	return text[n];
+}
+
 static const char *formula(void *user, const char *name)
 {
 	(void)user;
+	if (name[0] == 'd' && name[1] >= '0' && name[1] <= '9')
+		return next_deeper(name);
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
 		if (unc_same(metrics[i].name, name))
 			return metrics[i].formula;
@@ -249,6 +263,23 @@ static void test_unknown_names(void)
 	check_error("time", UNC_ERR_NOT_FOUND, "column 1: time: no such event");
 }
 
+/* A formula needs the C locale, and memory for it. */
+static bool no_locale;
+locale_t __real_newlocale(int mask, const char *name, locale_t base);
+locale_t __wrap_newlocale(int mask, const char *name, locale_t base);
+locale_t __wrap_newlocale(int mask, const char *name, locale_t base)
+{
+	return no_locale ? (locale_t)0 : __real_newlocale(mask, name, base);
+}
+
+static void test_no_memory(void)
+{
+	no_locale = true;
+	check_error("1", UNC_ERR_MEMORY, "out of memory");
+	no_locale = false;
+	check_value("1", 1);
+}
+
 static void test_cycles(void)
 {
 	check_error("1 + self", UNC_ERR_INVALID, "column 5: metric self refers to itself");
@@ -298,11 +329,13 @@ static void test_limits(void)
 	check_nest("0+", "", 8192,
 		   "column 16386: too long with the metrics it names put in "
 		   "(at most 16384 operations)");
-	/* g6 needs 8191 operations, four of them in g7 are too many. */
-	check_value("g6", 2 * 4096);
+	check_value("d2", 1);
 	struct unc_error err = {0, ""};
 	double x;
-
+	CU_ASSERT(evaluate("d1", &x, &err) == UNC_ERR_INVALID);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "nested too deeply (at most 64 levels)"));
+	/* g6 needs 8191 operations, four of them in g7 are too many. */
+	check_value("g6", 2 * 4096);
 	CU_ASSERT(evaluate("g7", &x, &err) == UNC_ERR_INVALID);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "too long with the metrics"));
 	memset(name, 'x', sizeof(name) - 1);
@@ -399,6 +432,7 @@ int main(void)
 		{"malformed formulas", test_bad_syntax},
 		{"unknown names", test_unknown_names},
 		{"metrics that refer to themselves", test_cycles},
+		{"out of memory", test_no_memory},
 		{"depth and length are bounded", test_limits},
 		{"a denominator of 0 is an error", test_not_a_number},
 		{"why there is no value", test_why},

@@ -42,6 +42,9 @@ static const struct metric_row {
 	{"imc.MEM_BW_READS", 0, "imc.MEM_BW_READS", -1, -1},
 	{"imc3.MEM_BW_READS", 0, "imc.MEM_BW_READS", -1, 3},
 	{"imc3.mem_bw_reads:socket=0x1", 0, "imc.MEM_BW_READS", 1, 3},
+	{"imc127.MEM_BW_READS", 0, "imc.MEM_BW_READS", -1, 127},
+	{"imc128.MEM_BW_READS", UNC_ERR_NOT_FOUND, /* a socket has 128 of a type at most */
+	 "no metric imc128.MEM_BW_READS in emerald-rapids; nearest is imc.MEM_BW_READS", 0, 0},
 	{"memory_read_byte", UNC_ERR_NOT_FOUND,
 	 "no metric memory_read_byte in emerald-rapids; nearest is memory_read_bytes", 0, 0},
 	{"memory", UNC_ERR_NOT_FOUND,
