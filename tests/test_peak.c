@@ -536,6 +536,30 @@ static void test_unreadable_site(void)
 	fake_free(&root);
 }
 
+/* Without a file the site says nothing; one that is there and cannot be read is named, whoever asks. */
+static void test_broken_site(void)
+{
+	struct fake_root root;
+	struct unc_platform *p;
+
+	CU_ASSERT_FATAL(columns_files(&root, "sandybridge-ep"));
+	fake_text(fake_path(&root, "/etc/libuncore"), "no folder");
+	p = open_root(&root, "");
+	CU_ASSERT_FATAL(p != NULL);
+	CU_ASSERT_PTR_NULL(strstr(unc_open_error(), "site.tbl"));
+	unc_platform_close(p);
+	CU_ASSERT(unlink(fake_path(&root, "/etc/libuncore")) == 0);
+	write_site(&root, "");
+	const char *path = fake_path(&root, "/etc/libuncore/site.tbl");
+	CU_ASSERT(unlink(path) == 0 && symlink("site.tbl", path) == 0);
+	p = open_root(&root, "");
+	CU_ASSERT_FATAL(p != NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+		unc_open_error(), "/etc/libuncore/site.tbl: Too many levels of symbolic links"));
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
 static void test_site_groups(void)
 {
 	struct fake_root root;
@@ -847,6 +871,7 @@ int main(void)
 		{"a broken site file costs what is wrong in it", test_broken_sites},
 		{"of a site file nothing is used by halves", test_half_sites},
 		{"a site file for root only", test_unreadable_site},
+		{"a site's file that is none", test_broken_site},
 		{"whom a program with raised rights believes", test_trusted_site},
 		{"memory_utilization is of its socket's peak", test_utilization},
 		{"without a peak there is no share of it", test_unknown},

@@ -269,7 +269,8 @@ static void exactly_one_lead(void)
 		  "cbo0.COUNTER0_OCCUPANCY:thresh=1"},
 		 NULL},
 		/* the same one twice */
-		{{"cbo.TOR_OCCUPANCY", "cbo.TOR_OCCUPANCY", "cbo.COUNTER0_OCCUPANCY:thresh=1"}, NULL},
+		{{"cbo.TOR_OCCUPANCY", "cbo.TOR_OCCUPANCY", "cbo.COUNTER0_OCCUPANCY:thresh=1"},
+		 NULL},
 		/* two thresholds on one occupancy */
 		{{"cbo.TOR_OCCUPANCY", "cbo.COUNTER0_OCCUPANCY:thresh=1",
 		  "cbo.COUNTER0_OCCUPANCY:thresh=8"},
