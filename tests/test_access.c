@@ -404,6 +404,39 @@ static void test_halves(void)
 	}
 }
 
+/* Each access takes 2 ms: a counter of a half in 2^32 counts may have carried between the two of them, and
+ * is read once more. */
+static unsigned looks_at_clock;
+
+static void slow_now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
+{
+	(void)machine;
+	*ns = 2000000u * (uint64_t)++looks_at_clock;
+	*tsc = *ns;
+	if (looks_at_clock == 2) /* behind the first access */
+		fake_put(&root, 0x7f, 0x10, 0, 0xa0, 0x10);
+}
+
+static void test_slow_halves(void)
+{
+	struct unc_machine_methods methods;
+	struct unc_reg_op op = read_of(pci(0xa0, 64));
+
+	open_root();
+	fake_function(&root, 0x7f, 0x10, 0, 0x3cb0, 4096);
+	fake_put(&root, 0x7f, 0x10, 0, 0xa0, 0x80000000); /* of 0x180000000 */
+	fake_put(&root, 0x7f, 0x10, 0, 0xa4, 2);
+	allow(pci(0xa0, 64), 0);
+	CHECK_NUMBER(unc_access_prepare(gate, &op, 1, &err), 0);
+	methods = *hardware->methods;
+	methods.now = slow_now;
+	hardware->methods = &methods;
+	looks_at_clock = 0;
+	CHECK_NUMBER(unc_access_run(gate, &op, 1), 0);
+	CHECK_NUMBER(op.value, 0x200000010);
+	close_root();
+}
+
 static void test_halves_written(void)
 {
 	struct moving m = {0};
@@ -474,6 +507,13 @@ static void test_read(void)
 	/* It has been read: preparing it does not try it. */
 	fault.times = 1;
 	CHECK_NUMBER(unc_access_prepare(gate, ops, 2, &err), 0);
+	CHECK_NUMBER(fault.times, 1);
+	fault = (struct fault){0};
+	allow(msr(0x2010, 0), 0);
+	ops[0] = read_of(msr(0x2010, 0));
+	CHECK_NUMBER(unc_access_read(gate, ops, 1, &err), 0);
+	fault = (struct fault){FAULT_AT, "cpu/0/msr", 0x2010, EIO, 1, 0};
+	CHECK_NUMBER(unc_access_prepare(gate, ops, 1, &err), 0);
 	CHECK_NUMBER(fault.times, 1);
 	fault = (struct fault){0};
 	ops[1] = read_of(pci(0xdc, 32));
@@ -571,6 +611,7 @@ int main(void)
 		{"pci", test_pci},
 		{"pci errors", test_pci_errors},
 		{"halves of a counter", test_halves},
+		{"halves of a counter, slowly", test_slow_halves},
 		{"halves written", test_halves_written},
 		{"the upper half of a PCI register", test_pci_upper_half},
 		{"reads at once", test_read},

@@ -82,6 +82,21 @@ static void test_near(void)
 	close_root();
 }
 
+/* Where all CPUs are of one socket, one that was not online is no guess either. */
+static void test_not_online(void)
+{
+	struct unc_reg_op near = read_of(msr(NUMBER, 0));
+
+	open_machine(2);
+	caller = -1;
+	fake_size(fake_path(&root, "/dev/cpu/9/msr"), 0x3000);
+	CHECK_NUMBER(unc_access_prepare(gate, &near, 1, &err), 0);
+	CHECK_NUMBER(asked(&near, 1), 1);
+	fake_bytes(fake_path(&root, "/dev/cpu/9/msr"), NUMBER, &(uint64_t){9}, 8);
+	CHECK_NUMBER(asked(&near, 9), 0);
+	close_root();
+}
+
 /* A thread that is moved about does not use up the descriptors of the program. */
 static void test_moved_about(void)
 {
@@ -155,6 +170,28 @@ static void test_offline(void)
 	close_root();
 }
 
+/* One that went offline behind its open file: a sibling takes its place when the next register is tried, and
+ * where there is none that is said. */
+static void test_gone(void)
+{
+	struct unc_reg_op near = read_of(msr(NUMBER, 0)), far = read_of(msr(NUMBER, 2));
+	struct unc_reg next_near = msr(NUMBER + 8, 0), next_far = msr(NUMBER + 8, 2);
+
+	open_machine(3);
+	allow(next_near, 0);
+	allow(next_far, 0);
+	caller = -1;
+	CHECK_NUMBER(unc_access_prepare(gate, &near, 1, &err), 0);
+	CHECK_NUMBER(unc_access_prepare(gate, &far, 1, &err), 0);
+	fault = (struct fault){FAULT_AT, "cpu/0/msr", FAULT_ANYWHERE, ENXIO, FAULT_FOR_EVER, 0};
+	REFUSED(read_of(next_near), 0, NULL);
+	CHECK_NUMBER(asked(&near, -1), 1);
+	fault = (struct fault){FAULT_AT, "cpu/2/msr", FAULT_ANYWHERE, ENXIO, FAULT_FOR_EVER, 0};
+	REFUSED(read_of(next_far), UNC_ERR_UNAVAILABLE, "cpu 2 is offline");
+	fault = (struct fault){0};
+	close_root();
+}
+
 /* A dump is of another machine: where this process runs says nothing. */
 static void test_dump(void)
 {
@@ -177,10 +214,12 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"the caller's CPU", test_near},
+		{"a CPU that was not online", test_not_online},
 		{"a thread that is moved about", test_moved_about},
 		{"writes", test_written},
 		{"a CPU that cannot be used", test_refused},
 		{"a CPU that is offline from the beginning", test_offline},
+		{"a CPU that goes offline", test_gone},
 		{"a dump", test_dump},
 		{"this machine", test_here},
 		{NULL, NULL},
