@@ -115,21 +115,22 @@ static void note_lost(struct stat_job *job, struct number *c)
 /* Told once, when the first report shows the mark. */
 static char *doubt_sentence(const struct stat_job *job, const struct number *c)
 {
-	(void)job;
-	return c->unproven && c->doubt ? must_print("not proven to count: %s", c->doubt) : NULL;
+	return c->unproven && !c->doubt
+		       ? must_print("not proven to count: %s", series_reason(&job->series, c))
+		       : NULL;
 }
 
 static void note_unproven(struct stat_job *job)
 {
 	bool any = false;
 
-	for (struct number *c = NULL; (c = stat_next(job, c)) != NULL;)
-		if (c->unproven && !c->doubt) {
-			c->doubt = must_print("%s", series_reason(&job->series, c));
-			any = true;
-		}
+	for (const struct number *c = job->series.number; c < stat_end(job); c++)
+		any |= c->unproven && !c->doubt;
 	if (any)
 		say_of_numbers(job, doubt_sentence);
+	for (struct number *c = job->series.number; any && c < stat_end(job); c++)
+		if (c->unproven && !c->doubt)
+			c->doubt = must_print("%s", series_reason(&job->series, c));
 }
 
 /* Takes over what a read has given, of all items; rc: of the read. */
