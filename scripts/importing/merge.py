@@ -66,7 +66,7 @@ class Merge:
                 if found and self.agrees(row, cpu, found):
                     for line in [found[0]] + (found[1] or []):
                         self.said[id(line)].append(cpu)
-                    if not self.encodes(row, cpu, found):
+                    if self.is_reviewed(row, cpu) and not self.encodes(row, cpu, found):
                         self.report.note(REVIEWED_KEPT, row.public, reviewed=True)
                 elif self.is_reviewed(row, cpu):
                     self.report.note(REVIEWED_OUT, row.public, reviewed=True)
