@@ -109,10 +109,11 @@ shown()
 		on && NF' "$1"
 }
 
-# plain: without what is another number in each run, bars of blocks, and the width of columns.
+# plain: without what is another number in each run, bars of blocks, and the width of columns; of rows that are alike then
+# only one, for a busy machine may have fewer.
 plain()
 {
-	sed 's/\[[^]]*\]/[]/g;s/[0-9][0-9,.:]*/N/g;s/  */ /g;s/^ //;s/ $//'
+	sed 's/\[[^]]*\]/[]/g;s/[0-9][0-9,.:]*/N/g;s/  */ /g;s/^ //;s/ $//' | uniq
 }
 
 # example PAGE COMMAND MACHINE ARGUMENT...: what the page shows of the command the built one prints, called with these
