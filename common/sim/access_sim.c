@@ -45,7 +45,7 @@ static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct un
 {
 	void *reg = unc_sim_find(backend->sim, &op->reg);
 
-	if (!backend->sim->options.registers)
+	if (backend->sim->options.rights > SIM_RIGHTS_ALL)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"registers of the simulated machine: permission denied");
 	if (!reg) {
@@ -99,11 +99,11 @@ static bool pause_sim(struct unc_machine *machine, uint64_t ns)
 {
 	struct unc_sim *sim = unc_machine_sim(machine);
 
-	if (!sim->options.step)
+	if (sim->options.clock < SIM_CLOCK_STEP)
 		return unc_machine_sleep(machine, ns);
-	if (sim->options.wait)
+	if (sim->options.clock == SIM_CLOCK_WAIT)
 		unc_sim_step(sim, ns);
-	return sim->options.wait;
+	return sim->options.clock == SIM_CLOCK_WAIT;
 }
 
 static void close_machine(struct unc_machine *machine)
@@ -187,10 +187,10 @@ static int build(struct unc_sim *sim, char *text, const char *node,
 	sim->opened = unc_sim_time(sim);
 	sim->machine = (struct unc_machine){
 		.methods = &methods,
-		.events = sim->options.kernel ? &unc_sim_events : NULL,
+		.events = sim->options.kernel == SIM_KERNEL_ON ? &unc_sim_events : NULL,
 		.table = sim->table,
 		.tsc_hz = sim->work->machine.tsc_hz,
-		.memory_speed = sim->options.memory,
+		.memory_speed = (unsigned)sim->options.memory,
 		.simulated = true,
 	};
 	return 0;

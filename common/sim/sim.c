@@ -54,11 +54,11 @@ void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 				     .family = sim->table->cpuid.family,
 				     .model = machine->model,
 				     .stepping = lowest_stepping(sim->table),
-				     .n_sockets = sim->options.sockets};
+				     .n_sockets = (int)sim->options.sockets};
 	snprintf(out->model_name, sizeof(out->model_name), "%s",
 		 unc_tbl_str(sim->table, machine->title));
 	int cpus = unc_sim_cpus(sim);
-	for (int i = 0; i < sim->options.sockets; i++)
+	for (int i = 0; i < out->n_sockets; i++)
 		out->socket[i] = (struct unc_socket){.package = i,
 						     .cpu = i * cpus,
 						     .cores = machine->cores,
@@ -66,7 +66,7 @@ void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 						     .cache = cache_of(sim, i),
 						     .dies = 1,
 						     .first = i * cpus};
-	for (int i = 0; i < cpus * sim->options.sockets && i < UNC_MAX_CPUS; i++) {
+	for (int i = 0; i < cpus * out->n_sockets && i < UNC_MAX_CPUS; i++) {
 		out->order[i] = (uint16_t)i;
 		out->cpu_socket[i] = (uint8_t)(i / cpus + 1);
 	}
@@ -89,12 +89,13 @@ static uint64_t monotonic(void)
 
 uint64_t unc_sim_time(const struct unc_sim *sim)
 {
-	return sim->options.step ? atomic_load(&sim->stepped) : monotonic() - sim->opened;
+	return sim->options.clock >= SIM_CLOCK_STEP ? atomic_load(&sim->stepped)
+						    : monotonic() - sim->opened;
 }
 
 uint64_t unc_sim_uptime(const struct unc_sim *sim)
 {
-	return sim->options.base + unc_sim_time(sim);
+	return sim->options.base * second + unc_sim_time(sim);
 }
 
 uint64_t unc_sim_tsc(const struct unc_sim *sim)
@@ -104,7 +105,7 @@ uint64_t unc_sim_tsc(const struct unc_sim *sim)
 
 void unc_sim_step(struct unc_sim *sim, uint64_t ns)
 {
-	if (sim->options.step)
+	if (sim->options.clock >= SIM_CLOCK_STEP)
 		atomic_fetch_add(&sim->stepped, ns);
 }
 

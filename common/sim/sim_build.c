@@ -174,7 +174,7 @@ static void build_block(struct unc_sim *sim, const struct sim_type *type, unsign
 
 static int build_blocks(struct unc_sim *sim, struct unc_error *err)
 {
-	size_t blocks = 0, regs = 0, counters = 0, sockets = (size_t)sim->options.sockets;
+	size_t blocks = 0, regs = 0, counters = 0, sockets = sim->options.sockets;
 	int rc = 0;
 
 	for (size_t i = 0; i < sim->table->n_type; i++) {

@@ -26,7 +26,7 @@ void unc_sim_bus_function(struct unc_sim *sim, unsigned number, unsigned devfn, 
 
 	if (sim->options.no_nodes) {
 		first = 0;
-		cpus *= sim->options.sockets;
+		cpus *= (int)sim->options.sockets;
 	}
 	for (size_t i = 0; i < bus->n_functions; i++)
 		if (bus->function[i].bus == number && bus->function[i].devfn == devfn)
@@ -119,7 +119,7 @@ static int config(struct unc_bus *base, const struct unc_pci_function *function,
 	if (offset > 0xffc || offset & 3)
 		return unc_fail(err, UNC_ERR_RANGE, "configuration offset 0x%x is not a dword's",
 				offset);
-	if (!bus->sim->options.registers && offset >= UNPRIVILEGED)
+	if (bus->sim->options.rights > SIM_RIGHTS_ALL && offset >= UNPRIVILEGED)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"pci %s offset 0x%x: configuration space ends at 64 bytes: "
 				"CAP_SYS_ADMIN is needed for more",
@@ -148,11 +148,11 @@ static int config(struct unc_bus *base, const struct unc_pci_function *function,
 /* Is the address within a BAR or a discovery-only unit? Unused places there read as 0. */
 static bool in_window(const struct unc_sim *sim, uint64_t address)
 {
-	for (int s = 0; s < sim->options.sockets; s++)
+	for (unsigned s = 0; s < sim->options.sockets; s++)
 		for (size_t b = 0; b < sim->table->n_bar; b++)
 			for (unsigned i = 0; i < sim->table->bar[b].count; i++) {
 				const struct unc_tbl_bar *bar = &sim->table->bar[b];
-				uint64_t start = unc_sim_bar_address(bar, (unsigned)s, i);
+				uint64_t start = unc_sim_bar_address(bar, s, i);
 
 				if (address >= start && address - start < bar->size)
 					return true;
@@ -192,7 +192,7 @@ static int memory(struct unc_bus *base, uint64_t address, void *buf, size_t size
 	unsigned char *to = buf;
 	int rc;
 
-	if (!of(base)->sim->options.registers)
+	if (of(base)->sim->options.rights > SIM_RIGHTS_ALL)
 		return unc_fail(err, UNC_ERR_PERMISSION, "physical memory: permission denied");
 
 	while (size) {

@@ -215,6 +215,8 @@ static bool led(const struct sim_block *block, const struct sim_counter *counter
 void unc_sim_block_run(struct sim_block *block)
 {
 	bool frozen = block->frozen || block->sim->frozen[block->socket];
+	bool idle = unc_sim_chosen(block->sim, SIM_IDLE, block->type->number, 0, block->index,
+				   block->socket) != NULL;
 
 	for (size_t i = 0; i < block->n_counters; i++) {
 		struct sim_counter *counter = &block->counter[i];
@@ -225,7 +227,7 @@ void unc_sim_block_run(struct sim_block *block)
 			unc_sim_violation(counter->ctl, "its lane is led by no event of its set");
 			counting = false;
 		}
-		counting = counting && !unc_sim_idle(block);
+		counting = counting && !idle;
 		for (unsigned k = 0; k < unc_sim_phases(block->sim); k++)
 			counter->rate[k] = counting ? counter->selected[k] * 1e-9 : 0;
 	}

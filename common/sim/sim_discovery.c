@@ -130,15 +130,14 @@ static void put_unit(struct writer *w, const struct sim_type *type, unsigned ind
 static void put_global(struct writer *w)
 {
 	const struct unc_table *table = w->sim->table;
+	const struct sim_block *global = w->sim->global[w->socket];
+	const struct unc_tbl_field *freeze =
+		global ? global->type->field[UNC_IS_FREEZE_SOCKET] : NULL;
 	uint64_t control = 0, status = 0;
 
-	for (size_t i = 0; i < table->n_type; i++) {
-		const struct unc_tbl_field *freeze = w->sim->type[i].field[UNC_IS_FREEZE_SOCKET];
-
-		if (!table->type[i].n_global || !freeze)
-			continue;
+	if (freeze) {
 		control = (uint32_t)table->reg[freeze->reg[0]].offset;
-		status = (uint32_t)table->reg[table->type[i].global_status[0]].offset;
+		status = (uint32_t)table->reg[global->type->row->global_status[0]].offset;
 	}
 	w->word[0] = TYPE_DOMAIN | STRIDE << 8 | (uint64_t)(w->n - 1) << 16;
 	w->word[1] = control;
@@ -162,7 +161,7 @@ int unc_sim_discovery_build(struct unc_sim *sim, unsigned socket, unsigned numbe
 			    struct sim_memory *memory, struct unc_error *err)
 {
 	struct writer w = {.sim = sim, .socket = socket, .n = 1};
-	unsigned units = 0, tables = sim->options.tables ? sim->options.tables : 1;
+	unsigned units = 0, tables = sim->options.tables ? (unsigned)sim->options.tables : 1;
 
 	for (size_t i = 0; i < sim->table->n_type; i++)
 		units += unc_bits_count(&sim->type[i].present);

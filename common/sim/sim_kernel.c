@@ -57,7 +57,7 @@ static int find_pmu(struct unc_machine *machine, const char *pmu, uint32_t *type
 
 	if (!find_type(sim, pmu, type))
 		return ENOENT;
-	for (int i = 0; i < sim->options.sockets && n < size; i++)
+	for (int i = 0; i < (int)sim->options.sockets && n < size; i++)
 		n += (size_t)snprintf(mask + n, size - n, "%s%d", i ? "," : "",
 				      i * unc_sim_cpus(sim));
 	return 0;
@@ -187,8 +187,9 @@ static int check_event(struct unc_sim *sim, const struct perf_event_attr *attr, 
 	if (attr->type < FIRST_TYPE || type >= sim->table->n_type ||
 	    !unc_kernel_pmu(sim->table, type, pmu, number % UNC_MAX_PLACES, name, sizeof(name)))
 		return ENOENT;
-	if (cpu < 0 || cpu >= unc_sim_cpus(sim) * sim->options.sockets || attr->sample_period ||
-	    attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle)
+	if (cpu < 0 || cpu >= unc_sim_cpus(sim) * (int)sim->options.sockets ||
+	    attr->sample_period || attr->exclude_user || attr->exclude_kernel || attr->exclude_hv ||
+	    attr->exclude_idle)
 		return EINVAL;
 	e->block = unc_sim_block(sim, type, number % UNC_MAX_PLACES,
 				 (unsigned)(cpu / unc_sim_cpus(sim)));
@@ -248,7 +249,7 @@ static int open_event(struct unc_machine *machine, const struct perf_event_attr 
 	int fd = -1, rc = e ? 0 : ENOMEM;
 	uint64_t now = enter(sim);
 
-	if (rc == 0 && !sim->options.events)
+	if (rc == 0 && sim->options.rights == SIM_RIGHTS_NONE)
 		rc = EACCES; /* before anything else is looked at */
 	if (rc == 0)
 		rc = check_event(sim, attr, cpu, e);

@@ -31,8 +31,12 @@
 
 enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 7, SIM_MAX_TABLES = 8 };
 
+/* Words of options; 0: nothing was said, which is the first. */
+enum sim_clock { SIM_CLOCK_WALL = 1, SIM_CLOCK_STEP, SIM_CLOCK_WAIT };
+enum sim_kernels { SIM_KERNEL_OFF = 1, SIM_KERNEL_ON };
+enum sim_rights { SIM_RIGHTS_ALL = 1, SIM_RIGHTS_PERF, SIM_RIGHTS_NONE };
 enum sim_discovery {
-	SIM_DISCOVERY_OK,
+	SIM_DISCOVERY_OK = 1,
 	SIM_DISCOVERY_NONE,      /* no discovery device */
 	SIM_DISCOVERY_TRUNCATED, /* memory ends in the middle of the unit records */
 	SIM_DISCOVERY_GARBAGE,   /* noise where the table should be */
@@ -49,22 +53,12 @@ struct sim_hidden {
 	uint64_t address;
 };
 
+/* By what the text says; sim_options.c tells what it means. */
 struct sim_options {
-	int sockets;
-	double load;
-	bool live;       /* instead of a constant load */
-	uint64_t seed;   /* of that */
-	unsigned memory; /* MT/s; 0: not told */
-	bool step;       /* the clock moves only by unc_sim_step() */
-	bool wait;       /* and when the library waits */
-	bool wrap_soon;
-	bool no_nodes; /* its kernel knows no NUMA nodes */
-	bool kernel;   /* its kernel has a driver for the uncore */
-	bool events;   /* the caller may use that */
-	bool registers; /* the caller may use registers, and read all of configuration space and memory */
-	uint64_t base; /* ns the machine has been up when it is opened */
-	enum sim_discovery discovery;
-	unsigned tables; /* discovery tables of a socket; 0: one */
+	uint64_t sockets, live, seed, memory, clock, discovery, tables, frozen, wrap_soon, base,
+		kernel, no_nodes, rights;
+	double load; /* constant, if not live */
+	bool seeded;
 	struct sim_hidden hidden[SIM_MAX_HIDDEN];
 	int n_hidden;
 };
@@ -228,8 +222,6 @@ bool unc_sim_hidden(const struct unc_sim *, unsigned type, unsigned part, int in
 /* The choice that is made for a unit; NULL: none. */
 const struct sim_hidden *unc_sim_chosen(const struct unc_sim *, enum sim_choice, unsigned type,
 					unsigned part, int index, int socket);
-/* Whether nothing drives the clock of a unit. */
-bool unc_sim_idle(const struct sim_block *);
 /* Where part `part` of an instance is: its base, encoded as in struct unc_reg. False: nowhere. */
 bool unc_sim_place(const struct unc_sim *, const struct sim_type *, unsigned part, unsigned index,
 		   unsigned socket, struct unc_reg *place);

@@ -29,6 +29,7 @@
  *   base=S         the machine has been up for S seconds when it is opened: TSC and
  *                  free-running counters do not start at 0
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,52 +45,33 @@ static int word_of(const char *value, const char *const *words)
 	return -1;
 }
 
-/* Options that are a number of a range, or one of some words, which are numbered from 1 on. */
-enum {
-	SOCKETS,
-	LOAD,
-	SEED,
-	MEMORY,
-	CLOCK,
-	DISCOVERY,
-	TABLES,
-	FROZEN,
-	WRAP,
-	BASE,
-	KERNEL,
-	NUMA,
-	RIGHTS,
-	N_OPTIONS
-};
+#define AT(member) offsetof(struct sim_options, member)
 
-static const struct {
+/* Options that are a number of a range, or one of some words, which are numbered from 1 on. */
+static const struct option {
 	const char *name, *possible;
 	uint64_t least, most;
 	const char *words[6];
-} options[N_OPTIONS] = {
-	[SOCKETS] = {"sockets", "1 to 8", 1, SIM_MAX_SOCKETS, {NULL}},
-	[LOAD] = {"load", "0 to 1, like 0.5, or live", 0, 0, {"live"}},
-	[SEED] = {"seed", "a whole number", 0, UINT64_MAX, {NULL}},
-	[MEMORY] = {"memory", "1 to 100000 MT/s, like 4800", 1, 100000, {NULL}},
-	[CLOCK] = {"clock", "wall, step or wait", 0, 0, {"wall", "step", "wait"}},
-	[DISCOVERY] = {"discovery",
-		       "ok, none, truncated, garbage or noupi",
-		       0,
-		       0,
-		       {"ok", "none", "truncated", "garbage", "noupi"}},
-	[TABLES] = {"tables", "1 to 8", 1, SIM_MAX_TABLES, {NULL}},
-	[FROZEN] = {"frozen", "the number of a socket", 0, SIM_MAX_SOCKETS - 1, {NULL}},
-	[WRAP] = {"wrap", "soon", 0, 0, {"soon"}},
-	[BASE] = {"base", "0 to 1000000000 seconds", 0, 1000000000, {NULL}},
-	[KERNEL] = {"kernel", "on or off", 0, 0, {"off", "on"}},
-	[NUMA] = {"numa", "off", 0, 0, {"off"}},
-	[RIGHTS] = {"rights", "all, perf or none", 0, 0, {"all", "perf", "none"}},
-};
-
-/* What has been said: a number, or that of a word; 0: nothing. */
-struct said {
-	uint64_t n[N_OPTIONS];
-	bool seed;
+	size_t at; /* of its member, a uint64_t */
+} options[] = {
+	{"sockets", "1 to 8", 1, SIM_MAX_SOCKETS, {NULL}, AT(sockets)},
+	{"load", "0 to 1, like 0.5, or live", 0, 0, {"live"}, AT(live)},
+	{"seed", "a whole number", 0, UINT64_MAX, {NULL}, AT(seed)},
+	{"memory", "1 to 100000 MT/s, like 4800", 1, 100000, {NULL}, AT(memory)},
+	{"clock", "wall, step or wait", 0, 0, {"wall", "step", "wait"}, AT(clock)},
+	{"discovery",
+	 "ok, none, truncated, garbage or noupi",
+	 0,
+	 0,
+	 {"ok", "none", "truncated", "garbage", "noupi"},
+	 AT(discovery)},
+	{"tables", "1 to 8", 1, SIM_MAX_TABLES, {NULL}, AT(tables)},
+	{"frozen", "the number of a socket", 0, SIM_MAX_SOCKETS - 1, {NULL}, AT(frozen)},
+	{"wrap", "soon", 0, 0, {"soon"}, AT(wrap_soon)},
+	{"base", "0 to 1000000000 seconds", 0, 1000000000, {NULL}, AT(base)},
+	{"kernel", "on or off", 0, 0, {"off", "on"}, AT(kernel)},
+	{"numa", "off", 0, 0, {"off"}, AT(no_nodes)},
+	{"rights", "all, perf or none", 0, 0, {"all", "perf", "none"}, AT(rights)},
 };
 
 static bool has_no_tables(const struct unc_sim *sim, const char *name, const char *value,
@@ -101,51 +83,29 @@ static bool has_no_tables(const struct unc_sim *sim, const char *name, const cha
 			unc_tbl_str(sim->table, sim->table->name));
 }
 
-static void apply(struct unc_sim *sim, const struct said *said)
-{
-	struct sim_options *o = &sim->options;
-
-	o->sockets = (int)said->n[SOCKETS];
-	o->live = said->n[LOAD] != 0;
-	o->seed = said->n[SEED];
-	o->memory = (unsigned)said->n[MEMORY];
-	o->step = said->n[CLOCK] > 1;
-	o->wait = said->n[CLOCK] == 3;
-	o->discovery = said->n[DISCOVERY] ? (enum sim_discovery)(said->n[DISCOVERY] - 1)
-					  : SIM_DISCOVERY_OK;
-	o->tables = (unsigned)said->n[TABLES];
-	o->wrap_soon = said->n[WRAP] != 0;
-	o->base = said->n[BASE] * UINT64_C(1000000000);
-	o->kernel = said->n[KERNEL] == 2;
-	o->no_nodes = said->n[NUMA] != 0;
-	o->registers = said->n[RIGHTS] <= 1;
-	o->events = said->n[RIGHTS] <= 2;
-}
-
-static int set(struct unc_sim *sim, unsigned option, const char *value, struct said *said,
+static int set(struct unc_sim *sim, const struct option *option, const char *value,
 	       struct unc_error *err)
 {
-	int word = word_of(value, options[option].words);
+	int word = word_of(value, option->words);
 	uint64_t n = (uint64_t)word + 1;
 	double load;
 
-	if (option == LOAD && unc_parse_double(value, &load) && load >= 0 && load <= 1) {
+	if (option->at == AT(live) && unc_parse_double(value, &load) && load >= 0 && load <= 1) {
 		sim->options.load = load;
 		n = 0;
-	} else if (options[option].words[0]
-			   ? word < 0
-			   : !unc_parse_number(value, &n) || n < options[option].least ||
-				     n > options[option].most) {
+	} else if (option->words[0] ? word < 0
+				    : !unc_parse_number(value, &n) || n < option->least ||
+					      n > option->most) {
 		return unc_fail(err, UNC_ERR_INVALID, "simulated machine: %s=%s: possible is %s",
-				options[option].name, value, options[option].possible);
+				option->name, value, option->possible);
 	}
-	if ((option == TABLES || (option == DISCOVERY && n > 1)) &&
-	    has_no_tables(sim, options[option].name, value, err))
+	if ((option->at == AT(tables) || (option->at == AT(discovery) && n != SIM_DISCOVERY_OK)) &&
+	    has_no_tables(sim, option->name, value, err))
 		return UNC_ERR_INVALID;
-	if (option == FROZEN)
+	if (option->at == AT(frozen)) /* may be said of several */
 		sim->frozen[n] = true;
-	said->seed |= option == SEED;
-	said->n[option] = n;
+	sim->options.seeded |= option->at == AT(seed);
+	memcpy((char *)&sim->options + option->at, &n, sizeof(n));
 	return 0;
 }
 
@@ -215,7 +175,7 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 }
 
 /* Takes one "option=value"; the word may be changed. */
-static int take_word(struct unc_sim *sim, char *word, struct said *said, struct unc_error *err)
+static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 {
 	/* In the order of enum sim_choice. */
 	static const char *const choices[] = {"hide", "idle", "unlisted", "mislisted", NULL};
@@ -226,9 +186,9 @@ static int take_word(struct unc_sim *sim, char *word, struct said *said, struct 
 		if (word_of(word, choices) >= 0)
 			return choose_units(sim, word, value,
 					    (enum sim_choice)word_of(word, choices), err);
-		for (unsigned i = 0; i < N_OPTIONS; i++)
+		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 			if (strcmp(word, options[i].name) == 0)
-				return set(sim, i, value, said, err);
+				return set(sim, &options[i], value, err);
 		value[-1] = '=';
 	}
 	return unc_fail(err, UNC_ERR_INVALID,
@@ -242,19 +202,17 @@ static int take_word(struct unc_sim *sim, char *word, struct said *said, struct 
 
 int unc_sim_options(struct unc_sim *sim, char **text, const char *node, struct unc_error *err)
 {
-	struct said said = {.n[SOCKETS] = (uint64_t)sim->work->machine.sockets};
 	char *word;
 	int rc;
 
+	sim->options.sockets = sim->work->machine.sockets;
 	sim->options.load = 1;
+	sim->options.seed = (uint64_t)(unc_sim_noise(node, 0) * 1e15);
 	while ((word = strtok_r(NULL, ",", text)))
-		if ((rc = take_word(sim, word, &said, err)) < 0)
+		if ((rc = take_word(sim, word, err)) < 0)
 			return rc;
-	if (said.seed && !said.n[LOAD])
+	if (sim->options.seeded && !sim->options.live)
 		return unc_fail(err, UNC_ERR_INVALID,
 				"simulated machine: seed= is for load=live, which is not given");
-	if (!said.seed)
-		said.n[SEED] = (uint64_t)(unc_sim_noise(node, 0) * 1e15);
-	apply(sim, &said);
 	return 0;
 }

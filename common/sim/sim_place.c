@@ -32,12 +32,6 @@ bool unc_sim_hidden(const struct unc_sim *sim, unsigned type, unsigned part, int
 	return unc_sim_chosen(sim, SIM_HIDDEN, type, part, index, socket) != NULL;
 }
 
-bool unc_sim_idle(const struct sim_block *block)
-{
-	return unc_sim_chosen(block->sim, SIM_IDLE, block->type->number, 0, block->index,
-			      block->socket) != NULL;
-}
-
 struct sim_block *unc_sim_block(const struct unc_sim *sim, unsigned type, unsigned index,
 				unsigned socket)
 {

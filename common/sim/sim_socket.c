@@ -55,7 +55,7 @@ static void add_ubox(struct unc_sim *sim, unsigned socket)
 
 	if (!topology->ubox_id)
 		return;
-	for (unsigned i = 0; i < (unsigned)sim->options.sockets; i++)
+	for (unsigned i = 0; i < sim->options.sockets; i++)
 		map |= i << (3 * i);
 	unc_sim_bus_function(sim, bus, devfn, topology->ubox_id, socket);
 	if (!topology->map_offset)
@@ -165,7 +165,7 @@ int unc_sim_bus_build(struct unc_sim *sim, struct unc_error *err)
 		return rc;
 	sim->bus.bus.methods = &unc_sim_bus_methods;
 	sim->bus.sim = sim;
-	for (unsigned socket = 0; socket < (unsigned)sim->options.sockets && rc == 0; socket++)
+	for (unsigned socket = 0; socket < sim->options.sockets && rc == 0; socket++)
 		rc = add_socket(sim, socket, err);
 	if (rc < 0)
 		return rc;
