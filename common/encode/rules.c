@@ -172,17 +172,6 @@ static uint64_t planned(const struct unc_work *w, uint16_t field)
 	return unc_field_value(f, w->code->ctl, reg, 2, &known);
 }
 
-/* Whether a field tells which bits of another one are compared. */
-static bool is_mask(const struct unc_work *w, uint16_t field)
-{
-	const struct unc_range *fields = &w->type->fields;
-
-	for (uint32_t i = 0; i < fields->n; i++)
-		if (w->t->field[fields->first + i].mask == field)
-			return true;
-	return false;
-}
-
 static const struct unc_wish *wish_of(const struct unc_work *w, uint16_t field)
 {
 	for (unsigned i = 0; i < w->n_wishes; i++)
@@ -227,10 +216,10 @@ static uint64_t said_by_others(const struct unc_work *w, const struct unc_wish *
  */
 static uint64_t matter(const struct unc_work *w, const struct unc_wish *wish)
 {
-	uint16_t mask = w->t->field[wish->field].mask;
-	const struct unc_wish *compared = mask == UNC_NONE ? NULL : wish_of(w, mask);
+	const struct unc_tbl_field *f = &w->t->field[wish->field];
+	const struct unc_wish *compared = f->mask == UNC_NONE ? NULL : wish_of(w, f->mask);
 
-	if (is_mask(w, wish->field))
+	if (f->flags & UNC_FIELD_MASK)
 		return wish->value;
 	return compared ? compared->value & ~said_by_others(w, wish) : ~(uint64_t)0;
 }

@@ -213,6 +213,7 @@ int unc_end_relation(struct unc_table_reader *r)
 			return unc_bad(r, "%s of %s is given twice", mask ? "mask" : "needs", word);
 		*to = r->w.of;
 	}
+	UNC_ROW(r, field, r->w.of)->flags |= mask ? UNC_FIELD_MASK : 0;
 	return 0;
 }
 

@@ -135,7 +135,8 @@ enum {
 	UNC_FIELD_DEFAULT = 4, /* default_value where nobody gives it */
 	UNC_FIELD_EXCEEDS = 8, /* a threshold that the increment must exceed, not reach */
 	UNC_FIELD_ONCE = 16,   /* not set while another counter counts the same event code */
-	UNC_FIELD_WO = 32      /* reads back as 0, whatever was written */
+	UNC_FIELD_WO = 32,     /* reads back as 0, whatever was written */
+	UNC_FIELD_MASK = 64    /* tells which bits of another field are compared */
 };
 
 /* What a field is to the machine, whatever the vendor calls it. */
