@@ -456,7 +456,7 @@ int unc_spec_check(const struct unc_table *t, const char *text, const struct unc
 int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec *out,
 		   struct unc_error *err)
 {
-	struct parse p = {t, text, {.index = -1, .socket = -1}, err};
+	struct parse p = {t, text, {.event = UNC_NONE, .index = -1, .socket = -1}, err};
 	char copy[UNC_SPEC_MAX], word[UNC_SPEC_MAX], *colon, *next;
 	const char *umask = NULL;
 	int rc;
@@ -482,7 +482,9 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 	}
 	if (colon)
 		*colon++ = '\0';
-	if ((rc = parse_head(&p, copy, colon, &umask)) < 0)
+	rc = parse_head(&p, copy, colon, &umask);
+	out->event = p.spec.event;
+	if (rc < 0)
 		return rc;
 	rc = umask ? add_umask(&p, umask) : 0;
 	for (; colon && rc == 0; colon = next) {

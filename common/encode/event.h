@@ -53,7 +53,8 @@ struct unc_code {
 	bool whole;     /* one of the units that share something counts for all of them */
 };
 
-/* Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND, UNC_ERR_RANGE, each with its sentence. */
+/* Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND, UNC_ERR_RANGE, each with its sentence. With NOT_FOUND
+ * out->event is the event that the text begins with; UNC_NONE: that is what was not found. */
 int unc_spec_parse(const struct unc_table *, const char *text, struct unc_spec *out,
 		   struct unc_error *err);
 

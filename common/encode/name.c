@@ -100,22 +100,6 @@ int unc_name_metric(const struct unc_table *t, const char *text, struct unc_name
 
 /* ---- either */
 
-/* Whether an event begins the text, so that it was meant for one. */
-static bool knows_event(const struct unc_table *t, const char *text)
-{
-	char head[UNC_SPEC_MAX];
-	struct unc_spec spec;
-
-	snprintf(head, sizeof(head), "%.*s", (int)strcspn(text, ":"), text);
-	for (char *dot = head; dot; dot = strrchr(head, '.')) {
-		if (dot != head)
-			*dot = '\0';
-		if (unc_spec_parse(t, head, &spec, NULL) != UNC_ERR_NOT_FOUND)
-			return true;
-	}
-	return false;
-}
-
 /* The name that a text has before any colon, without an index; and the type that it begins with, or
  * UNC_NONE. False: it has no dot, so no type. */
 static bool split_name(const struct unc_table *t, const char *text, char name[UNC_SPEC_MAX],
@@ -158,14 +142,14 @@ static int unknown_name(const struct unc_table *t, const char *text, struct unc_
 			unc_tbl_str(t, t->name), unc_nearest_text(&nearest, buf, sizeof(buf)));
 }
 
-/* Whether the sentence on the event is the better one: the event is known, the unit type is not, or
- * it is written in a way that metrics never are. */
+/* Whether a text of no known event was meant for one: the unit type is not known, or it is written in
+ * a way that metrics never are. */
 static bool of_event(const struct unc_table *t, const char *text)
 {
 	char name[UNC_SPEC_MAX];
 	uint16_t type;
 
-	return knows_event(t, text) || strstr(text, "::") || strncmp(text, "UNC_", 4) == 0 ||
+	return strstr(text, "::") || strncmp(text, "UNC_", 4) == 0 ||
 	       (split_name(t, text, name, &type) && type == UNC_NONE);
 }
 
@@ -179,8 +163,11 @@ int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name 
 	if (rc != UNC_ERR_NOT_FOUND)
 		return rc;
 	rc = unc_name_metric(t, text, out, &of_metric);
-	if (rc == UNC_ERR_NOT_FOUND)
-		return of_event(t, text) ? rc : unknown_name(t, text, err);
+	if (rc ==
+	    UNC_ERR_NOT_FOUND) /* the sentence on the event is the better one, or that on both */
+		return out->spec.event != UNC_NONE || of_event(t, text)
+			       ? rc
+			       : unknown_name(t, text, err);
 	if (err && rc < 0)
 		*err = of_metric;
 	else if (err)
