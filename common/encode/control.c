@@ -21,11 +21,10 @@ static bool fits(const struct unc_table *t, const struct unc_tbl_event *e, uint6
 		const struct unc_tbl_set *s = &t->set[e->fields.sets.first + i];
 		const struct unc_tbl_field *f = &t->field[s->field];
 		uint64_t value;
-		bool known;
 
 		if (f->reg[0] != UNC_NONE)
 			continue;
-		value = unc_field_value(f, ctl, NULL, 0, &known);
+		value = unc_field_value(f, ctl, NULL, 0, NULL);
 		if (added_to(t, e, s->field))
 			value &= s->value;
 		if ((value ^ s->value) & ~(ignored >> f->lo[0]))

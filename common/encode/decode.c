@@ -38,18 +38,14 @@ static uint64_t at_rest(const struct decode *d, const struct unc_spec *spec, uin
 	const struct unc_tbl_field *f = &d->t->field[field];
 	const struct unc_tbl_set *s =
 		unc_find_set(d->t, &d->t->event[spec->event].fields.defaults, field);
-	struct unc_code_filter rest[2] = {{.reg = f->reg[0]}, {.reg = f->reg[1]}};
-	bool known;
+	const struct unc_code none = {0};
 
 	for (unsigned k = 0; k < spec->n_umasks && !s; k++)
 		s = unc_find_set(d->t, &d->t->umask[spec->umask[k]].fields.defaults, field);
 	if (s)
 		return s->value;
-	if (f->flags & UNC_FIELD_DEFAULT)
-		return f->default_value;
-	for (unsigned p = 0; p < 2; p++)
-		rest[p].value = f->reg[p] == UNC_NONE ? 0 : d->t->reg[f->reg[p]].base;
-	return unc_field_value(f, 0, rest, 2, &known);
+	return f->flags & UNC_FIELD_DEFAULT ? f->default_value
+					    : unc_field_planned(d->t, &none, field);
 }
 
 /* Gives the event the fields that it takes and that hold what they would not without being given. */

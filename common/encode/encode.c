@@ -118,14 +118,13 @@ static void type_defaults(struct unc_work *w, const uint64_t *meant)
 	uint16_t first = (uint16_t)w->type->fields.first;
 	uint16_t end = (uint16_t)(first + w->type->fields.n);
 	const struct unc_tbl_field *f = w->t->field;
-	bool known;
 
 	for (uint16_t i = first; i < end; i++)
 		if ((f[i].flags & UNC_FIELD_DEFAULT) && !unc_is_given(w, i))
 			deposit(w, i, f[i].default_value, meant);
 	for (uint16_t i = first; i < end; i++)
 		if (f[i].like != UNC_NONE && find_filter(w->code, f[i].reg[0]))
-			deposit(w, i, unc_field_value(&f[f[i].like], w->code->ctl, NULL, 0, &known),
+			deposit(w, i, unc_field_value(&f[f[i].like], w->code->ctl, NULL, 0, NULL),
 				meant);
 }
 

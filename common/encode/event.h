@@ -96,9 +96,13 @@ uint16_t unc_event_field(const struct unc_table *, unsigned event, size_t i, boo
 /* Whether an event has to be given the field: with a umask, or without any (UNC_NONE). */
 bool unc_event_needs(const struct unc_table *, unsigned event, uint16_t umask, uint16_t field);
 
+/* What a field will hold: what an event makes of it, else what its register holds at rest. */
+uint64_t unc_field_planned(const struct unc_table *, const struct unc_code *, uint16_t field);
+
 bool unc_code_same(const struct unc_code *, const struct unc_code *);
 
-/* The value of a field in registers: ctl, and filters of which `reg` gives the value. */
+/* The value of a field in registers: ctl, and filters of which `reg` gives the value. *known (may be
+ * NULL): they have all of it. */
 uint64_t unc_field_value(const struct unc_tbl_field *, uint64_t ctl,
 			 const struct unc_code_filter *filters, size_t n, bool *known);
 

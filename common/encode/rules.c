@@ -151,25 +151,9 @@ void unc_check_uses(struct unc_work *w)
 
 /* ---- what came out */
 
-/* What a field will hold: what the event makes of it, else what its register holds at rest. */
 static uint64_t planned(const struct unc_work *w, uint16_t field)
 {
-	const struct unc_tbl_field *f = &w->t->field[field];
-	struct unc_code_filter reg[2] = {{.reg = f->reg[0]}, {.reg = f->reg[1]}};
-	bool known;
-
-	for (unsigned p = 0; p < 2; p++) {
-		if (reg[p].reg == UNC_NONE)
-			continue;
-		reg[p].value = w->t->reg[reg[p].reg].base;
-		for (unsigned i = 0; i < w->code->n_filters; i++) {
-			const struct unc_code_filter *c = &w->code->filter[i];
-
-			if (c->reg == reg[p].reg)
-				reg[p].value = c->value | (reg[p].value & ~c->mask);
-		}
-	}
-	return unc_field_value(f, w->code->ctl, reg, 2, &known);
+	return unc_field_planned(w->t, w->code, field);
 }
 
 static const struct unc_wish *wish_of(const struct unc_work *w, uint16_t field)

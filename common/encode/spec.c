@@ -78,8 +78,8 @@ uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
 {
 	uint64_t value = 0;
 	unsigned at = 0;
+	bool all = true;
 
-	*known = true;
 	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
 		uint64_t reg = ctl;
 		size_t i = 0;
@@ -87,13 +87,32 @@ uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
 		while (i < n && filters[i].reg != f->reg[p])
 			i++;
 		if (f->reg[p] != UNC_NONE) {
-			*known &= i < n;
+			all &= i < n;
 			reg = i < n ? filters[i].value : 0;
 		}
 		value |= (reg >> f->lo[p] & unc_ones(f->width[p])) << at;
 		at += f->width[p];
 	}
+	if (known)
+		*known = all;
 	return value << f->shift;
+}
+
+uint64_t unc_field_planned(const struct unc_table *t, const struct unc_code *code, uint16_t field)
+{
+	const struct unc_tbl_field *f = &t->field[field];
+	struct unc_code_filter reg[2] = {{.reg = f->reg[0]}, {.reg = f->reg[1]}};
+
+	for (unsigned p = 0; p < 2; p++) {
+		if (reg[p].reg == UNC_NONE)
+			continue;
+		reg[p].value = t->reg[reg[p].reg].base;
+		for (unsigned i = 0; i < code->n_filters; i++)
+			if (code->filter[i].reg == reg[p].reg)
+				reg[p].value = code->filter[i].value |
+					       (reg[p].value & ~code->filter[i].mask);
+	}
+	return unc_field_value(f, code->ctl, reg, 2, NULL);
 }
 
 bool unc_event_needs(const struct unc_table *t, unsigned event, uint16_t umask, uint16_t field)
