@@ -215,19 +215,17 @@ int unc_end_kernel_counters(struct unc_table_reader *r)
 
 static int check_bits(struct unc_table_reader *r, const struct unc_tbl_type *type, uint64_t bits)
 {
-	const char *name = unc_tbl_str(&r->t, type->name);
 	uint64_t fields = type->first_ctl == UNC_NONE ? 0 : r->t.reg[type->first_ctl].write_mask;
 
 	if (bits & ~fields)
-		return unc_bad(r, "type %s: kernel bits=0x%llx are more than CTL has, 0x%llx", name,
+		return unc_bad(r, "kernel bits=0x%llx are more than CTL has, 0x%llx",
 			       (unsigned long long)bits, (unsigned long long)fields);
 	if (bits & type->enable)
-		return unc_bad(r, "type %s: kernel bits= must leave out the enable bits", name);
+		return unc_bad(r, "kernel bits= must leave out the enable bits");
 	if (bits_of(r, type->f_event) & ~bits)
-		return unc_bad(r, "type %s: kernel bits= must have those of the code", name);
+		return unc_bad(r, "kernel bits= must have those of the code");
 	if (type->exclusive)
-		return unc_bad(r, "type %s: the kernel does not keep apart what exclusive= does",
-			       name);
+		return unc_bad(r, "the kernel does not keep apart what exclusive= does");
 	return 0;
 }
 
@@ -239,10 +237,8 @@ int unc_check_kernel(struct unc_table_reader *r, const struct unc_tbl_type *type
 		const struct unc_tbl_counter *c = &r->t.counter[type->counters.first + i];
 
 		if (c->kernel && !unc_find_kernel(&r->t, type, c->ctl == UNC_NONE))
-			return unc_bad(r,
-				       "type %s: counter %s has kernel=, but the type no PMU "
-				       "for it",
-				       unc_tbl_str(&r->t, type->name), unc_tbl_str(&r->t, c->name));
+			return unc_bad(r, "counter %s has kernel=, but the type no PMU for it",
+				       unc_tbl_str(&r->t, c->name));
 	}
 	return k && !k->unavailable ? check_bits(r, type, k->bits) : 0;
 }

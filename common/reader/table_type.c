@@ -32,8 +32,7 @@ static int check_masks(struct unc_table_reader *r, const struct unc_tbl_type *ty
 
 			/* A field of a read-only register tells what it shows. */
 			if (reg->write_mask && (bits & ~reg->write_mask))
-				return unc_bad(r, "type %s: field %s is outside the mask of %s",
-					       unc_tbl_str(&r->t, type->name),
+				return unc_bad(r, "field %s is outside the mask of %s",
 					       unc_tbl_str(&r->t, f->name),
 					       unc_tbl_str(&r->t, reg->name));
 		}
@@ -69,8 +68,7 @@ static int check_present(struct unc_table_reader *r, const struct unc_tbl_type *
 		unsigned told = (unsigned)row->n_devices * row->per;
 
 		if (!row->msr && !row->n_offsets && !row->last && told < places)
-			return unc_bad(r, "type %s: present tells of %u units, where of %u",
-				       unc_tbl_str(&r->t, type->name), told, places);
+			return unc_bad(r, "present tells of %u units, where of %u", told, places);
 	}
 	return 0;
 }
@@ -108,13 +106,12 @@ int unc_units_end_type(struct unc_table_reader *r)
 		if (needs[i].missing)
 			return unc_bad(r, "type %s (line %u): %s is missing",
 				       unc_tbl_str(&r->t, type->name), r->type_line, needs[i].what);
-	if (type->regs.n > MAX_REGS)
-		return unc_bad(r, "type %s: more than %d registers", unc_tbl_str(&r->t, type->name),
-			       MAX_REGS);
 	set_control_masks(r, type);
-	if ((rc = check_masks(r, type)) < 0 || (rc = check_present(r, type)) < 0 ||
+	rc = type->regs.n > MAX_REGS ? unc_bad(r, "more than %d registers", MAX_REGS) : 0;
+	if (rc < 0 || (rc = check_masks(r, type)) < 0 || (rc = check_present(r, type)) < 0 ||
 	    (rc = unc_check_kernel(r, type)) < 0)
-		return rc;
-	r->type = UNC_NONE;
-	return 0;
+		unc_error_prefix(r->err, "type %s", unc_tbl_str(&r->t, type->name));
+	else
+		r->type = UNC_NONE;
+	return rc;
 }
