@@ -123,9 +123,7 @@ struct unc_table_reader {
 	size_t n_portable;
 	struct unc_table_let let[UNC_MAX_LETS];
 	size_t n_lets;
-	struct unc_site_peaks peaks; /* of a site's file */
-	struct unc_site_absent absent[UNC_SITE_SOCKETS];
-	unsigned n_absent;
+	struct unc_site *site; /* where a site's file goes */
 	union {
 		UNC_TABLE_ARRAYS(UNC_ROW_UNION) UNC_WORKLOAD_ARRAYS(UNC_ROW_UNION)
 	} scratch; /* where rows go when memory has run out */

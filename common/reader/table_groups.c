@@ -73,8 +73,8 @@ void unc_lose_group(struct unc_table_reader *r)
 	const char *name = begins && r->statement ? unc_given(r, "NAME") : NULL;
 	size_t found = name ? find_group(&r->t, name) : begins ? UNC_NONE : r->t.n_group - 1;
 
-	if (strcmp(word, "memory_peak") == 0)
-		r->peaks.why = *r->err;
+	if (r->site && strcmp(word, "memory_peak") == 0)
+		r->site->peaks.why = *r->err;
 	if (!begins && r->statement && strcmp(word, "item") != 0)
 		return;
 	r->skipping = true; /* its items */
@@ -128,33 +128,34 @@ int unc_end_item(struct unc_table_reader *r)
 
 int unc_end_absent(struct unc_table_reader *r)
 {
-	struct unc_site_absent *a = &r->absent[r->n_absent];
+	struct unc_site *site = r->site;
+	struct unc_site_absent *a = &site->absent[site->n_absent];
 	const char *unit = unc_given(r, "UNIT");
 
 	if (!is_name(unit))
 		return unc_bad(r, "absent %s: it is no unit, like upi2", unit);
-	if (r->n_absent == UNC_SITE_SOCKETS)
+	if (site->n_absent == UNC_SITE_SOCKETS)
 		return unc_bad(r, "more than %d lines absent", UNC_SITE_SOCKETS);
 	a->unit = unc_add_string(r, unit);
-	for (unsigned i = 0; i < r->n_absent; i++)
-		if (r->absent[i].unit == a->unit && r->absent[i].socket == r->w.socket)
+	for (unsigned i = 0; i < site->n_absent; i++)
+		if (site->absent[i].unit == a->unit && site->absent[i].socket == r->w.socket)
 			return unc_bad(r, "absent %s is given twice", unit);
 	a->socket = r->w.socket;
-	r->n_absent++;
+	site->n_absent++;
 	return 0;
 }
 
 int unc_end_memory_peak(struct unc_table_reader *r)
 {
 	const char *socket = unc_given(r, "socket");
-	double *peak = &r->peaks.each, value = r->w.peak;
+	double *peak = &r->site->peaks.each, value = r->w.peak;
 	uint64_t number;
 
 	if (strcmp(socket, "each") != 0) {
 		if (!unc_parse_number(socket, &number) || number >= UNC_SITE_SOCKETS)
 			return unc_bad(r, "socket=%s is not a number up to %d, or each", socket,
 				       UNC_SITE_SOCKETS - 1);
-		peak = &r->peaks.of[number];
+		peak = &r->site->peaks.of[number];
 	}
 	if (*peak > 0)
 		return unc_bad(r, "socket=%s is given twice", socket);

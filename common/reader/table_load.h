@@ -44,7 +44,7 @@ struct unc_site {
 	struct unc_table_reader *reader; /* NULL: there is no file */
 	const struct unc_table *groups;  /* only these of it; NULL likewise */
 	struct unc_site_peaks peaks;
-	const struct unc_site_absent *absent;
+	struct unc_site_absent absent[UNC_SITE_SOCKETS];
 	unsigned n_absent;
 };
 

@@ -256,15 +256,13 @@ int unc_table_reader_site(struct unc_table_reader *r, const struct unc_table *na
 
 	r->err = err;
 	r->names = names;
+	r->site = out;
 	if ((rc = read_file(r, &r->file[0], UNC_FILE_SITE)) < 0)
 		return rc;
 	unc_check_group(r);
 	if (r->out_of_memory)
 		return unc_no_memory(err);
 	out->groups = &r->t;
-	out->peaks = r->peaks;
-	out->absent = r->absent;
-	out->n_absent = r->n_absent;
 	return 0;
 }
 
