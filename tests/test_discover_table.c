@@ -41,6 +41,35 @@ static void test_listed(void)
 	end();
 }
 
+/* The addresses of a socket's memory controllers: a base and four elements, however many units ask. */
+static const struct unc_bus_methods *counted;
+static unsigned n_read;
+
+static int count_config(struct unc_bus *b, const struct unc_pci_function *f, unsigned offset,
+			uint32_t *value, struct unc_error *e)
+{
+	n_read += f->device == 0x3251 && f->bus == ubox_bus[0];
+	return counted->config(b, f, offset, value, e);
+}
+
+static void test_read_once(void)
+{
+	struct unc_bus_methods methods;
+
+	listed_machine();
+	CHECK_NUMBER(unc_bus_open_system(fs, &bus, &err), 0);
+	counted = bus->methods;
+	methods = *counted;
+	methods.config = count_config;
+	bus->methods = &methods;
+	n_read = 0;
+	CHECK_NUMBER(unc_discover(table, &topo, bus, take_note, NULL, &found, &err), 0);
+	CHECK_NUMBER(count("imc", true), 16);
+	CHECK_NUMBER(n_read, 1 + 4);
+	forget();
+	end();
+}
+
 /* Places by the tables alone, for listings. */
 static void test_nominal(void)
 {
@@ -521,6 +550,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"nominal places", test_nominal},
 		{"discovery tables", test_listed},
+		{"addresses are read once", test_read_once},
 		{"broken tables", test_broken_tables},
 		{"broken records", test_broken_records},
 		{"contradictions", test_contradictions},

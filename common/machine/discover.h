@@ -78,6 +78,7 @@ struct unc_bus_methods {
 		      struct unc_error *err);
 	void (*close)(struct unc_bus *);
 };
+enum { UNC_BAR_WORDS = 64 };
 struct unc_bus {
 	const struct unc_bus_methods *methods;
 	struct unc_pci_function *function; /* NULL: there is none, or it is not scanned yet */
@@ -88,6 +89,12 @@ struct unc_bus {
 	 * the right is missing to find out; NULL: none. */
 	struct unc_access *gate;
 	bool closed; /* the CPU is not known: only configuration space of discovery is read */
+	/* Registers that hold addresses of units, as they were read: all units behind them ask. */
+	struct {
+		uint64_t at; /* UNC_PCI() */
+		uint32_t value;
+	} word[UNC_BAR_WORDS];
+	unsigned n_words;
 };
 
 int unc_bus_open_system(struct unc_fs *, struct unc_bus **out,

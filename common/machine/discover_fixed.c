@@ -60,7 +60,6 @@ int unc_fixed_bar(const struct unc_walk *walk, const struct unc_tbl_bar *bar, un
 {
 	const struct unc_pci_function *f;
 	struct unc_error why = {0};
-	uint32_t base;
 	int rc = unc_walk_function(walk, socket, bar->device_id, bar->devfn, &f, &why);
 
 	if (rc == UNC_ERR_NOT_FOUND)
@@ -70,8 +69,7 @@ int unc_fixed_bar(const struct unc_walk *walk, const struct unc_tbl_bar *bar, un
 				bar->devfn >> 3u, bar->devfn & 7u, bar->device_id);
 	if (rc < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
-	rc = unc_bar_base(walk->bus, f, bar, &base, err);
-	return rc < 0 ? rc : unc_bar_element(walk->bus, f, bar, base, element, address, err);
+	return unc_bar_address(walk->bus, f, bar, element, address, err);
 }
 
 int unc_fixed_place(const struct unc_walk *walk, unsigned type, unsigned part, unsigned index,

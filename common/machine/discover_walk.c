@@ -80,37 +80,49 @@ int unc_bus_config(struct unc_bus *bus, const struct unc_pci_function *f, unsign
 	return bus->methods->config(bus, f, offset, value, err);
 }
 
-static int fail_bar(const struct unc_tbl_bar *bar, int code, unsigned offset, struct unc_error *err)
+static int bar_word(struct unc_bus *bus, const struct unc_pci_function *f, unsigned offset,
+		    uint32_t *value, struct unc_error *err)
 {
-	return unc_fail(err, code, "PCI function %02x.%x (8086:%04x) holds no address at 0x%x",
-			bar->devfn >> 3u, bar->devfn & 7u, bar->device_id, offset);
-}
-
-int unc_bar_base(struct unc_bus *bus, const struct unc_pci_function *f,
-		 const struct unc_tbl_bar *bar, uint32_t *base, struct unc_error *err)
-{
+	uint64_t at = UNC_PCI(f->domain, f->bus, f->devfn, offset);
 	struct unc_error why = {0};
 
-	if (unc_bus_config(bus, f, bar->base_offset, base, &why) < 0)
+	for (unsigned i = 0; i < bus->n_words; i++)
+		if (bus->word[i].at == at) {
+			*value = bus->word[i].value;
+			return 0;
+		}
+	if (unc_bus_config(bus, f, offset, value, &why) < 0)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
-	return *base == UINT32_MAX || !(*base & bar->base_mask)
-		       ? fail_bar(bar, UNC_ERR_UNAVAILABLE, bar->base_offset, err)
-		       : 0;
+	if (bus->n_words < UNC_BAR_WORDS) {
+		bus->word[bus->n_words].at = at;
+		bus->word[bus->n_words++].value = *value;
+	}
+	return 0;
 }
 
-int unc_bar_element(struct unc_bus *bus, const struct unc_pci_function *f,
-		    const struct unc_tbl_bar *bar, uint32_t base, unsigned element,
-		    uint64_t *address, struct unc_error *err)
+int unc_bar_address(struct unc_bus *bus, const struct unc_pci_function *f,
+		    const struct unc_tbl_bar *bar, unsigned element, uint64_t *address,
+		    struct unc_error *err)
 {
 	unsigned offset = bar->offset + element * bar->step;
-	struct unc_error why = {0};
-	uint32_t part;
+	uint32_t base, part = UINT32_MAX;
+	int code = 0;
 
-	if (unc_bus_config(bus, f, offset, &part, &why) < 0)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", why.text);
-	/* The first may be at the very base; another one there is not filled in. */
-	if (part == UINT32_MAX || (element && !(part & bar->mask)))
-		return fail_bar(bar, UNC_ERR_NOT_FOUND, offset, err);
+	if (bar_word(bus, f, bar->base_offset, &base, err) < 0)
+		return UNC_ERR_UNAVAILABLE;
+	if (base == UINT32_MAX || !(base & bar->base_mask)) {
+		code = UNC_ERR_UNAVAILABLE;
+		offset = bar->base_offset;
+	} else if (bar_word(bus, f, offset, &part, err) < 0) {
+		return UNC_ERR_UNAVAILABLE;
+	} else if (part == UINT32_MAX || (element && !(part & bar->mask))) {
+		/* The first may be at the very base; another one there is not filled in. */
+		code = UNC_ERR_NOT_FOUND;
+	}
+	if (code)
+		return unc_fail(err, code,
+				"PCI function %02x.%x (8086:%04x) holds no address at 0x%x",
+				bar->devfn >> 3u, bar->devfn & 7u, bar->device_id, offset);
 	*address = ((uint64_t)(base & bar->base_mask) << bar->base_shift) +
 		   ((uint64_t)(part & bar->mask) << bar->shift);
 	return 0;

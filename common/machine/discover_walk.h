@@ -72,12 +72,10 @@ static inline const struct unc_tbl_where *unc_where(const struct unc_table *t, u
 }
 /* Fills the unit's location from its part 0. */
 void unc_instance_locate(struct unc_instance *);
-/* What the base register of a BAR holds, and the address of an element above it. `function` holds
- * both. UNC_ERR_NOT_FOUND: the element is empty; UNC_ERR_UNAVAILABLE: it cannot be read. */
-int unc_bar_base(struct unc_bus *, const struct unc_pci_function *, const struct unc_tbl_bar *,
-		 uint32_t *base, struct unc_error *err);
-int unc_bar_element(struct unc_bus *, const struct unc_pci_function *, const struct unc_tbl_bar *,
-		    uint32_t base, unsigned element, uint64_t *address, struct unc_error *err);
+/* The address of an element of a BAR. `function` holds it; its registers are read once. UNC_ERR_NOT_FOUND:
+ * the element is empty; UNC_ERR_UNAVAILABLE: it cannot be read. */
+int unc_bar_address(struct unc_bus *, const struct unc_pci_function *, const struct unc_tbl_bar *,
+		    unsigned element, uint64_t *address, struct unc_error *err);
 
 /* ---- discover_socket.c */
 /* Finds the socket of each function, and the sockets that no CPU tells. UNC_ERR_MEMORY, or

@@ -217,13 +217,11 @@ static void add_bar(struct yard *yard, unsigned number, const struct unc_pci_fun
 {
 	const struct unc_tbl_bar *bar = &yard->fence->table->bar[number];
 	struct window w = {.yard = yard, .bar = number};
-	uint32_t base;
 
-	if (bar->device_id != f->device || bar->devfn != f->devfn ||
-	    unc_bar_base(yard->bus, f, bar, &base, NULL) < 0)
+	if (bar->device_id != f->device || bar->devfn != f->devfn)
 		return;
 	for (; w.element < bar->count; w.element++)
-		if (unc_bar_element(yard->bus, f, bar, base, w.element, &w.address, NULL) == 0)
+		if (unc_bar_address(yard->bus, f, bar, w.element, &w.address, NULL) == 0)
 			unc_fence_places(yard->fence, add_behind, &w);
 }
 
