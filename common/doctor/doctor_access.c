@@ -25,16 +25,17 @@ static bool needs_space(const struct unc_table *table, int space)
 	return false;
 }
 
-/* Whether units of a space can be used, and none of them by this method. */
-static bool bypassed(const struct doctor *d, int space, const char *method)
+/* Whether units of a method's space can be used, and none of them by it. */
+static bool bypassed(const struct doctor *d, const struct unc_access_methods *method)
 {
 	const struct unc_unit *unit;
 	bool any = false;
 
 	for (size_t i = 0; (unit = unc_unit_get(d->platform, i)); i++) {
-		if (d->platform->instances.unit[i].part[0].space != space || !unit->available)
+		if (!(method->spaces >> d->platform->instances.unit[i].part[0].space & 1) ||
+		    !unit->available)
 			continue;
-		if (strcmp(unit->access, method) == 0)
+		if (strcmp(unit->access, method->name) == 0)
 			return false;
 		any = true;
 	}
@@ -122,7 +123,7 @@ static void check_msr(struct doctor *d)
 		unc_note(d, "msr", "not needed on this CPU");
 		return;
 	}
-	if (bypassed(d, UNC_SPACE_MSR, unc_access_msr.name)) {
+	if (bypassed(d, &unc_access_msr)) {
 		unc_note(d, "msr", "not needed: see the check of access");
 		return;
 	}
@@ -152,7 +153,7 @@ static void check_taint(struct doctor *d)
 	bool marked;
 
 	if (!needs_space(d->table, UNC_SPACE_MSR) || !unc_fs_is_hardware(d->fs) ||
-	    !unc_doctor_any_unit(d) || bypassed(d, UNC_SPACE_MSR, unc_access_msr.name))
+	    !unc_doctor_any_unit(d) || bypassed(d, &unc_access_msr))
 		return;
 	unc_fs_text(d->fs, text, sizeof(text), "/proc/sys/kernel/tainted");
 	unc_fs_text(d->fs, mode, sizeof(mode), "/sys/module/msr/parameters/allow_writes");
@@ -170,7 +171,8 @@ static void check_taint(struct doctor *d)
 /* What the PCI parts of a table need. A kind is found if each socket has it. */
 struct pci_needs {
 	unsigned kinds, found, seen;
-	char missing[200];
+	char text[200];
+	struct unc_buf missing;                  /* in text */
 	const struct unc_pci_function *extended; /* needs the extended space */
 };
 
@@ -188,20 +190,6 @@ static const struct unc_pci_function *find_device(const struct unc_bus *bus,
 	return first;
 }
 
-static void add_missing(struct pci_needs *needs, const struct unc_tbl_where *where, int count,
-			int sockets)
-{
-	size_t used = strlen(needs->missing);
-	char on[40] = "";
-
-	if (count)
-		snprintf(on, sizeof(on), " on %d of %d sockets", sockets - count, sockets);
-	if (needs->kinds - needs->found <= MAX_MISSING)
-		snprintf(needs->missing + used, sizeof(needs->missing) - used,
-			 "%s%02x.%x (8086:%04x)%s", used ? ", " : "", where->devfn >> 3,
-			 where->devfn & 7, where->device_id, on);
-}
-
 static void need_part(const struct doctor *d, unsigned type, unsigned number,
 		      const struct unc_bus *bus, struct pci_needs *needs)
 {
@@ -210,14 +198,20 @@ static void need_part(const struct doctor *d, unsigned type, unsigned number,
 
 	for (uint32_t i = 0; part->space == UNC_SPACE_PCI && i < part->where.n; i++) {
 		const struct unc_tbl_where *where = &t->where[part->where.first + i];
-		int count;
+		int count, sockets = d->topo.n_sockets;
 		const struct unc_pci_function *f = find_device(bus, where, &count);
 
 		needs->kinds++;
 		needs->seen += count > 0;
-		needs->found += count >= d->topo.n_sockets;
-		if (count < d->topo.n_sockets)
-			add_missing(needs, where, count, d->topo.n_sockets);
+		needs->found += count >= sockets;
+		if (count < sockets && needs->kinds - needs->found <= MAX_MISSING) {
+			unc_put(&needs->missing, "%s%02x.%x (8086:%04x)",
+				needs->missing.n ? ", " : "", where->devfn >> 3, where->devfn & 7,
+				where->device_id);
+			if (count)
+				unc_put(&needs->missing, " on %d of %d sockets", sockets - count,
+					sockets);
+		}
 		if (f && !needs->extended &&
 		    where->base + unc_part_extent(t, type, number) > UNC_PCI_EXTENDED)
 			needs->extended = f;
@@ -235,7 +229,7 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 			"switch the performance monitors on in the BIOS (often \"PMON devices\" or "
 			"\"unhide uncore devices\"), and run on the machine itself",
 			"none of the %u PCI functions of the monitors is visible", needs->kinds);
-	else if (needs->extended && !bypassed(d, UNC_SPACE_PCI, unc_access_pci.name) &&
+	else if (needs->extended && !bypassed(d, &unc_access_pci) &&
 		 bus->methods->config(bus, needs->extended, UNC_PCI_EXTENDED, &value, &why) < 0)
 		unc_report(d, "pci", false,
 			   "run as root on a kernel with PCI Express configuration (MMCONFIG)",
@@ -244,7 +238,7 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 		unc_note(d, "pci",
 			 "%u of %u PCI functions of the monitors are visible; hidden or absent: "
 			 "%s%s",
-			 needs->found, needs->kinds, needs->missing,
+			 needs->found, needs->kinds, needs->text,
 			 needs->kinds - needs->found > MAX_MISSING ? ", ..." : "");
 	else
 		unc_note(d, "pci", "all %u PCI functions of the monitors are visible",
@@ -254,10 +248,11 @@ static void report_pci(struct doctor *d, struct unc_bus *bus, const struct pci_n
 static void check_pci(struct doctor *d)
 {
 	struct unc_machine *machine = d->platform->machine;
-	struct pci_needs needs = {0};
+	struct pci_needs needs = {.kinds = 0};
 	struct unc_bus *bus = NULL;
 	struct unc_error err = {0};
 
+	needs.missing = UNC_BUF(needs.text);
 	if (machine->methods->bus(machine, &bus, &err) < 0 || bus->methods->scan(bus, &err) < 0) {
 		unc_report(d, "pci", false, "mount /sys, and run outside of a container", "%s",
 			   err.text);
@@ -283,12 +278,10 @@ uint64_t unc_doctor_capabilities(const struct doctor *d)
 {
 	uint64_t needed = 0;
 
-	if ((needs_space(d->table, UNC_SPACE_MSR) &&
-	     !bypassed(d, UNC_SPACE_MSR, unc_access_msr.name)) ||
-	    (needs_memory(d->table) && !bypassed(d, UNC_SPACE_MMIO, unc_access_mmio.name)))
+	if ((needs_space(d->table, UNC_SPACE_MSR) && !bypassed(d, &unc_access_msr)) ||
+	    (needs_memory(d->table) && !bypassed(d, &unc_access_mmio)))
 		needed |= (uint64_t)1 << UNC_CAP_RAWIO;
-	if (needs_space(d->table, UNC_SPACE_PCI) &&
-	    !bypassed(d, UNC_SPACE_PCI, unc_access_pci.name))
+	if (needs_space(d->table, UNC_SPACE_PCI) && !bypassed(d, &unc_access_pci))
 		needed |= (uint64_t)1 << UNC_CAP_ADMIN;
 	return needed;
 }
@@ -332,7 +325,7 @@ static void check_memory(struct doctor *d)
 	if (fd >= 0) {
 		close(fd);
 		unc_note(d, "memory", "/dev/mem can be opened for reading and writing");
-	} else if (bypassed(d, UNC_SPACE_MMIO, unc_access_mmio.name)) {
+	} else if (bypassed(d, &unc_access_mmio)) {
 		unc_note(d, "memory", "not needed: see the check of access");
 	} else if (fd == UNC_ERR_NOT_FOUND) {
 		unc_report(d, "memory", false,
