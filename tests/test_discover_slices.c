@@ -8,19 +8,6 @@
 static void probe(struct unc_access **access)
 {
 	open_gate(access);
-	for (size_t i = 0; i < found.n; i++) {
-		const struct unc_tbl_type *type = &table->type[found.unit[i].type];
-
-		for (uint32_t k = 0; k < type->regs.n; k++) {
-			struct unc_allowed allowed = {
-				.write_mask = table->reg[type->regs.first + k].write_mask,
-				.readable = true};
-
-			if (unc_instance_reg(table, &found.unit[i], type->regs.first + k,
-					     &allowed.reg, NULL) == 0)
-				unc_access_allow(*access, &allowed, 1, NULL);
-		}
-	}
 	CHECK_NUMBER(unc_instances_probe(table, &found, *access, NULL), 0);
 	close_gate(*access);
 }

@@ -143,8 +143,8 @@ void unc_instance_refuse(struct unc_instance *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Chooses the way to each available unit: the first that reaches all its registers of a space, of
- * which one is read through the gate (they must be allowed). A unit that cannot be read (no
+ * Allows the registers of the available units at the gate, and chooses the way to each: the first that
+ * reaches all its registers of a space, of which one is read. A unit that cannot be read (no
  * permission, no driver, not there after all) or answers with all ones is marked as not available,
  * with the reason; where nobody answers it does not exist. Nothing is written.
  */

@@ -288,6 +288,7 @@ int unc_instances_probe(const struct unc_table *table, struct unc_instances *ins
 {
 	struct unc_allowed *regs;
 	size_t most = 1;
+	int rc = 0;
 
 	for (size_t i = 0; i < table->n_type; i++)
 		if (table->type[i].regs.n > most)
@@ -295,10 +296,17 @@ int unc_instances_probe(const struct unc_table *table, struct unc_instances *ins
 	regs = calloc(most, sizeof(*regs));
 	if (!regs)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < instances->n; i++)
+	for (size_t i = 0; i < instances->n && rc == 0; i++)
+		if (instances->unit[i].available)
+			rc = unc_access_allow(
+				access, regs,
+				unc_instance_allowed(table, &instances->unit[i], -1, regs), err);
+	for (size_t i = 0; i < instances->n && rc == 0; i++)
 		if (instances->unit[i].available)
 			probe_unit(table, &instances->unit[i], access, regs);
 	free(regs);
+	if (rc < 0)
+		return rc;
 	drop_nowhere(table, instances, access);
 	for (size_t i = 0; i < instances->n; i++)
 		instances->unit[i].direct = instances->unit[i].available;

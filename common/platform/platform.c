@@ -199,27 +199,6 @@ static int table_by_cpu(const struct unc_table *const *all, size_t n,
 			cpu, names, simulates);
 }
 
-/* The registers of all units, with what may be written to them. */
-static int allow_registers(struct unc_platform *p, struct unc_error *err)
-{
-	const struct unc_table *t = p->table;
-	struct unc_allowed *all = NULL;
-	size_t n = 0, cap = 0;
-	int rc = 0;
-
-	for (size_t i = 0; i < p->instances.n; i++)
-		cap += t->type[p->instances.unit[i].type].regs.n;
-	if (cap && !(all = calloc(cap, sizeof(*all))))
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < p->instances.n; i++)
-		if (p->instances.unit[i].available)
-			n += unc_instance_allowed(t, &p->instances.unit[i], -1, all + n);
-	if (n)
-		rc = unc_access_allow(p->access, all, n, err);
-	free(all);
-	return rc;
-}
-
 /* Whether the site says that a unit does not exist. */
 static bool is_absent(const struct unc_platform *p, const struct unc_instance *u)
 {
@@ -271,7 +250,7 @@ static int open_machine(struct unc_platform *p, const char *order, struct unc_er
 	if (rc == 0 && p->machine->fenced)
 		rc = unc_fence_windows(p->table, &p->instances, bus, p->fs, p->access, err);
 	bus->methods->close(bus);
-	if (rc < 0 || (rc = allow_registers(p, err)) < 0)
+	if (rc < 0)
 		return rc;
 	rc = unc_instances_probe(p->table, &p->instances, p->access, err);
 	drop_absent(p);
@@ -288,12 +267,8 @@ static int closed_machine(struct unc_platform *p, const char *order, struct unc_
 
 	if (rc == 0)
 		rc = unc_discover(p->table, &p->topology, NULL, NULL, NULL, &p->instances, err);
-	for (size_t i = 0; rc == 0 && i < p->instances.n; i++) {
-		struct unc_instance *u = &p->instances.unit[i];
-
-		u->available = false;
-		snprintf(u->reason, sizeof(u->reason), "%s", UNC_CLOSED);
-	}
+	for (size_t i = 0; rc == 0 && i < p->instances.n; i++)
+		unc_instance_refuse(&p->instances.unit[i], "%s", UNC_CLOSED);
 	return rc;
 }
 
