@@ -141,6 +141,9 @@ void unc_instance_reason(struct unc_instance *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void unc_instance_refuse(struct unc_instance *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Says it behind what is said already; "": nothing. */
+void unc_instance_also(struct unc_instance *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /*
  * Allows the registers of the available units at the gate, and chooses the way to each: the first that

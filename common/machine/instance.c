@@ -44,6 +44,16 @@ void unc_instance_refuse(struct unc_instance *unit, const char *format, ...)
 	UNC_FORMAT(unit->reason, format);
 }
 
+void unc_instance_also(struct unc_instance *unit, const char *format, ...)
+{
+	size_t n = strlen(unit->reason);
+	char text[UNC_REASON_MAX];
+
+	UNC_FORMAT(text, format);
+	if (*text)
+		snprintf(unit->reason + n, sizeof(unit->reason) - n, "%s%s", n ? "; " : "", text);
+}
+
 /* A register of part 0 to try a unit by: a control, else the first that can be read. */
 static int probe_register(const struct unc_table *table, const struct unc_tbl_type *type)
 {
@@ -233,15 +243,6 @@ static int reaches(const struct unc_table *table, struct unc_instance *unit, int
 	return rc < 0 || unit->part[0].space != space ? rc : probe(table, unit, access, err);
 }
 
-/* Why the ways before did not reach a unit that another one does, behind why parts are missing. */
-static void note_passed(struct unc_instance *unit, const char *passed)
-{
-	size_t n = strlen(unit->reason);
-
-	if (*passed)
-		snprintf(unit->reason + n, sizeof(unit->reason) - n, "%s%s", n ? "; " : "", passed);
-}
-
 /* The first way that reaches all registers of a unit in a space serves it. Where none does, the
  * last one that was tried stays. */
 static int choose_way(const struct unc_table *table, struct unc_instance *unit, int space,
@@ -259,7 +260,7 @@ static int choose_way(const struct unc_table *table, struct unc_instance *unit, 
 		unc_error_clear(&why);
 		set_way(unit, space, way);
 		if (reaches(table, unit, space, way, access, regs, &why) == 0) {
-			note_passed(unit, text);
+			unc_instance_also(unit, "%s", text);
 			return 0;
 		}
 		unc_put(&passed, "%s%s: %s", tried++ ? "; " : "", unc_access_name(access, way),
@@ -280,7 +281,7 @@ static void probe_unit(const struct unc_table *table, struct unc_instance *unit,
 	for (unsigned i = 1; i < UNC_MAX_PARTS; i++)
 		if (unit->part[i].present && !unit->part[i].way &&
 		    choose_way(table, unit, unit->part[i].space, access, regs, &why) < 0)
-			note_passed(unit, why.text);
+			unc_instance_also(unit, "%s", why.text);
 }
 
 int unc_instances_probe(const struct unc_table *table, struct unc_instances *instances,

@@ -68,27 +68,16 @@ static void find_pmus(const struct unc_platform *p, const struct unc_instance *u
 /* "kernel: WHY", before or behind what is said of the registers. */
 static void note_passed(struct unc_instance *u, bool before, const char *why)
 {
-	char had[UNC_REASON_MAX];
-	struct unc_buf text = UNC_BUF(u->reason);
+	char had[UNC_REASON_MAX] = "";
 
 	if (!before && u->available)
 		return;
-	memcpy(had, u->reason, sizeof(had));
-	u->reason[0] = '\0';
-	if (!before && *had)
-		unc_put(&text, "%s; ", had);
-	unc_put(&text, "kernel: %s", why);
-	if (before && *had)
-		unc_put(&text, "; %s", had);
-}
-
-/* Behind what is said of its registers. */
-static void note_exists(struct unc_instance *u)
-{
-	size_t n = strlen(u->reason);
-
-	snprintf(u->reason + n, sizeof(u->reason) - n,
-		 "%sthat it exists is what the kernel's driver says", n ? "; " : "");
+	if (before) {
+		memcpy(had, u->reason, sizeof(had));
+		u->reason[0] = '\0';
+	}
+	unc_instance_also(u, "kernel: %s", why);
+	unc_instance_also(u, "%s", had);
 }
 
 static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_kernel_unit *kernel,
@@ -114,7 +103,7 @@ static int find_unit(struct unc_platform *p, struct unc_instance *u, struct unc_
 			u->reason[0] = '\0';
 	}
 	if (u->by_driver)
-		note_exists(u);
+		unc_instance_also(u, "that it exists is what the kernel's driver says");
 	u->available = true;
 	return 0;
 }
