@@ -230,7 +230,7 @@ static void test_frozen_socket(void)
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "ubox", 0, 0, "GLOBAL_CTL"),
 		      0x80000000);
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 5, 0, "CTL0"), 0x400135);
-	unc_sample_end(a);
+	a->units.guest->end(a);
 	a->units.guest = NULL;
 	die(a);
 	start(s);

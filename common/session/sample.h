@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Inside sampling: session_trigger.c knows what each sampled counter needs and prepares it,
- * session_sample.c looks and ends intervals.
- */
+/* Inside sampling: session_trigger.c knows what each sampled counter needs, session_sample.c what is
+ * done with them. */
 #ifndef UNC_SAMPLE_H
 #define UNC_SAMPLE_H
 
@@ -13,10 +11,12 @@
 struct unc_trigger {
 	uint32_t slot;
 	const struct unc_instance *instance;
+	const struct unc_tbl_type *type;
 	uint64_t preload;
 	int global;                      /* bit in the status of the socket, -1: none */
 	const struct unc_instance *ubox; /* has the status of the socket */
 	uint64_t bit;                    /* in the status of the unit; 0: has none */
+	uint64_t freeze;                 /* bits of the control by which its carry freezes */
 	bool freezes;                    /* the hardware freezes at its carry */
 	bool carried;
 	size_t global_op, status_op; /* among sample.look; SIZE_MAX: none */
@@ -30,17 +30,13 @@ struct unc_sample {
 
 /* Whether the counter of a slot can be sampled at all, for a sentence before anything runs. */
 int unc_trigger_check(struct unc_session *, const struct unc_slot *);
+/* What the counter of a slot needs, once it is known. UNC_ERR_UNAVAILABLE: nothing tells that it has
+ * carried. */
+int unc_trigger_find(struct unc_session *, uint32_t slot, struct unc_trigger *);
 /* Which register of the socket's status has the unit, and its bit there. */
 uint16_t unc_trigger_global(const struct unc_session *, const struct unc_trigger *, uint64_t *bit);
 /* Appends what clears the status of the unit and of the socket. */
 int unc_trigger_clear(struct unc_session *, const struct unc_trigger *, struct unc_plan *,
 		      struct unc_error *err);
-/* Whether the set can be sampled: all is counted at once. */
-int unc_sample_check(const struct unc_session *, struct unc_error *err);
-/* Hooks of sampling (struct unc_guest of a session) that prepare triggers, and give them up. */
-int unc_sample_prepare(void *session, struct unc_error *err);
-int unc_sample_begin(void *session, struct unc_error *err);
-void unc_sample_end(void *session);
-bool unc_sample_freezes(const void *session, const struct unc_instance *, uint64_t control);
 
 #endif

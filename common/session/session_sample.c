@@ -5,10 +5,202 @@
  * the hardware freezes at the carry, and nobody else counts there, it is told to.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/abi.h"
 #include "session/sample.h"
+
+/* ---- starting and ending */
+
+/* Frozen counters stand still for a part of each interval, and nothing tells how long: what is
+ * counted a second, or compared with the time, would be too small. */
+static int check_times(const struct unc_session *s, struct unc_error *err)
+{
+	for (size_t i = 0; i < s->n_items; i++) {
+		const struct unc_session_item *item = &s->item[i];
+
+		if (item->expr && unc_expr_uses(item->expr) & (UNC_EXPR_TIME | UNC_EXPR_TSC))
+			return unc_fail(err, UNC_ERR_INVALID,
+					"%s is about time, and frozen counters stand still for a "
+					"part of it: ask for counts, or sample without a freeze",
+					item->what->metric->name);
+	}
+	return 0;
+}
+
+static int check_set(const struct unc_session *s, struct unc_error *err)
+{
+	if (s->flags & UNC_SESSION_FREEZE) {
+		int rc = check_times(s, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	if (s->n_passes > 1)
+		return unc_fail(
+			err, UNC_ERR_INVALID,
+			"the set needs %u passes: an event can end intervals only if all is "
+			"counted at once",
+			s->n_passes);
+	return 0;
+}
+
+static void end(void *session)
+{
+	struct unc_session *s = session;
+	struct unc_sample *sample = s->sample;
+
+	if (!sample)
+		return;
+	for (size_t i = 0; i < sample->n; i++) {
+		const struct unc_trigger *t = &sample->trigger[i];
+
+		if (t->freezes && t->type->overflow.freezes == UNC_FREEZES_SOCKET)
+			unc_units_drop_socket(&s->units, t->ubox);
+	}
+	unc_plan_free(&sample->look);
+	free(sample->trigger);
+	free(sample);
+	s->sample = NULL;
+}
+
+/* Whether the hardware may freeze at the carry of a trigger: 1 or 0; or an error. looked: sockets
+ * where `others` is known. */
+static int may_freeze(struct unc_session *s, const struct unc_trigger *t, bool *looked,
+		      bool *others, struct unc_error *err)
+{
+	unsigned socket = t->instance->socket;
+	uint8_t freezes = t->type->overflow.freezes;
+
+	if (!t->freeze || freezes == UNC_FREEZES_NOTHING ||
+	    unc_units_company(&s->units, t->instance) != UNC_ALONE)
+		return 0;
+	if (freezes != UNC_FREEZES_SOCKET)
+		return 1;
+	if (!(s->flags & UNC_SESSION_FREEZE) || !t->ubox)
+		return 0;
+	if (!looked[socket]) {
+		int rc = unc_units_others(&s->units, socket, err);
+
+		if (rc < 0)
+			return rc;
+		others[socket] = rc;
+		looked[socket] = true;
+		if (others[socket])
+			unc_platform_log(
+				s->platform, UNC_LOG_WARNING,
+				"socket %u is not frozen at overflows: somebody else counts "
+				"there",
+				socket);
+	}
+	return !others[socket];
+}
+
+/* Whether the hardware freezes becomes a setting of the units. */
+static int settle_freezing(struct unc_session *s, struct unc_error *err)
+{
+	struct unc_sample *sample = s->sample;
+	bool others[UNC_MAX_SOCKETS] = {false}, looked[UNC_MAX_SOCKETS] = {false};
+
+	for (size_t i = 0; i < sample->n; i++) {
+		struct unc_trigger *t = &sample->trigger[i];
+		int rc = may_freeze(s, t, looked, others, err);
+
+		t->freezes = rc > 0;
+		if (t->freezes)
+			rc = check_times(s, err);
+		if (rc < 0)
+			return rc;
+		if (t->freezes)
+			unc_units_add_bits(&s->units, &s->units.slot[t->slot], t->freeze);
+	}
+	return 0;
+}
+
+static int prepare(void *session, struct unc_error *err)
+{
+	struct unc_session *s = session;
+	int rc = check_set(s, err);
+
+	if (rc < 0)
+		return rc;
+	const struct unc_measure *m = &s->measure[s->item[s->sampled].measure[0]];
+	struct unc_sample *sample = calloc(1, sizeof(*sample));
+
+	if (!sample || !(sample->trigger = calloc(m->n_slots + 1, sizeof(*sample->trigger)))) {
+		free(sample);
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
+	s->sample = sample;
+	for (uint32_t i = 0; i < m->n_slots && rc == 0; i++, sample->n++)
+		rc = unc_trigger_find(s, m->slot[i], &sample->trigger[i]);
+	if (rc == 0)
+		rc = settle_freezing(s, err);
+	if (rc < 0)
+		end(s);
+	return rc;
+}
+
+/* One read of a register for all triggers that need it. */
+static int add_look(struct unc_session *s, const struct unc_instance *u, uint16_t reg, size_t *op,
+		    struct unc_error *err)
+{
+	struct unc_plan *look = &s->sample->look;
+
+	for (size_t i = 0; i < look->n; i++)
+		if (look->tag[i].instance == u && look->tag[i].reg == reg) {
+			*op = i;
+			return 0;
+		}
+	*op = look->n;
+	return unc_plan_add(s->platform->table, look, u, reg, UNC_OP_READ, 0, err);
+}
+
+static int begin(void *session, struct unc_error *err)
+{
+	struct unc_session *s = session;
+	struct unc_sample *sample = s->sample;
+	struct unc_plan clear = {0};
+	uint64_t bit;
+	int rc = 0;
+
+	for (size_t i = 0; i < sample->n && rc == 0; i++) {
+		struct unc_trigger *t = &sample->trigger[i];
+
+		/* Where the unit has a status, the socket's notes only carries that freeze. */
+		if (t->global >= 0 && (t->freezes || !(t->bit || t->freeze)))
+			rc = add_look(s, t->ubox, unc_trigger_global(s, t, &bit), &t->global_op,
+				      err);
+		if (rc == 0 && t->bit)
+			rc = add_look(s, t->instance, t->type->overflow.status, &t->status_op, err);
+		/* A status that is kept with the freeze was cleared when counting began. */
+		if (rc == 0 && t->type->overflow.clear != t->type->unit_ctl)
+			rc = unc_trigger_clear(s, t, &clear, err);
+		if (rc == 0 && t->freezes && t->type->overflow.freezes == UNC_FREEZES_SOCKET)
+			rc = unc_units_note_socket(&s->units, t->ubox, err);
+	}
+	if (rc == 0 && sample->look.n)
+		rc = unc_access_prepare(s->platform->access, sample->look.op, sample->look.n, err);
+	return unc_units_run_once(&s->units, &clear, rc, "clearing the overflow status", err);
+}
+
+static bool freezes(const void *session, const struct unc_instance *u, uint64_t control)
+{
+	const struct unc_session *s = session;
+
+	for (size_t i = 0; i < s->sample->n; i++) {
+		const struct unc_trigger *t = &s->sample->trigger[i];
+		const struct unc_tbl_overflow *o = &t->type->overflow;
+
+		if (!t->freezes || (u && t->instance != u))
+			continue;
+		if (!u || (o->freezes == UNC_FREEZES_UNIT &&
+			   (o->status != t->type->unit_ctl || control & t->bit)))
+			return true;
+	}
+	return false;
+}
 
 /* ---- looking */
 
@@ -147,14 +339,14 @@ static int add_phase(void *session, enum unc_phase phase, struct unc_plan *plan,
 }
 
 static const struct unc_guest sampling = {
-	.prepare = unc_sample_prepare,
-	.begin = unc_sample_begin,
+	.prepare = prepare,
+	.begin = begin,
 	.hold = hold,
 	.go = go,
 	.release = release,
 	.plan = add_phase,
-	.end = unc_sample_end,
-	.freezes = unc_sample_freezes,
+	.end = end,
+	.freezes = freezes,
 };
 
 /* ---- the public part */
@@ -181,7 +373,7 @@ int unc_session_sample(struct unc_session *s, int id, uint64_t every)
 	if (item->expr)
 		return unc_fail(&s->error, UNC_ERR_INVALID,
 				"an event ends intervals, not a metric");
-	rc = unc_sample_check(s, &s->error);
+	rc = check_set(s, &s->error);
 	if (rc < 0)
 		return rc;
 	const struct unc_measure *m = &s->measure[item->measure[0]];
