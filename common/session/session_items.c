@@ -255,75 +255,42 @@ static unsigned sharing(const struct unc_session *s, const struct unc_instance *
 	return (unsigned)(socket->cpus / socket->cores);
 }
 
-/*
- * Of units that see the same, one counts: one of the machine, or of each socket (with the units
- * that share it). *group tells the one that was chosen, -1 before. A unit that the user names
- * counts.
- */
-static bool needless(const struct unc_session *s, const struct unc_spec *spec, bool whole,
-		     int aggregate, const struct unc_instance *u, int *group)
+/* What a unit sees, and those that share it. */
+static int group_of(const struct unc_session *s, const struct unc_instance *u)
 {
-	unsigned share = sharing(s, u);
-	int socket = *group < 0 ? -1 : *group >> 16;
-	int own = u->socket << 16 | (int)(u->index / share);
+	return u->socket << 16 | (int)(u->index / sharing(s, u));
+}
 
-	if (spec->index < 0 && whole && u->index % share)
+/* Where one group counts of those that see the same: the machine, or each socket. */
+static size_t scope_of(const struct unc_measure *m, const struct unc_instance *u)
+{
+	return m->aggregate == UNC_AGGREGATE_SOCKET ? u->socket : 0;
+}
+
+/* group: that was chosen in each scope, -1 before. whole: each unit sees what all of its group see. */
+static bool needless(const struct unc_session *s, const struct unc_measure *m, bool whole,
+		     const struct unc_instance *u, const int *group)
+{
+	bool same = m->aggregate == UNC_AGGREGATE_ONE || m->aggregate == UNC_AGGREGATE_SOCKET;
+	int chosen = group[scope_of(m, u)];
+
+	if (whole && u->index % sharing(s, u))
 		return true;
-	if ((spec->index >= 0 && aggregate != UNC_AGGREGATE_ONE) ||
-	    (aggregate != UNC_AGGREGATE_ONE && aggregate != UNC_AGGREGATE_SOCKET))
-		return false;
-	if (*group < 0 || (aggregate == UNC_AGGREGATE_SOCKET && socket != u->socket))
-		*group = own;
-	return *group != own;
-}
-
-/* Whether a slot of the measure is on the socket; socket -1: on any. */
-static bool measured_on(const struct unc_session *s, const struct unc_measure *m, int socket)
-{
-	for (uint32_t i = 0; i < m->n_slots; i++)
-		if (socket < 0 ||
-		    s->platform->instances.unit[s->units.slot[m->slot[i]].instance].socket ==
-			    socket)
-			return true;
-	return false;
-}
-
-/* Whether a unit that shares with this one is measured: what it sees is a part only. */
-static bool counts_a_part(const struct unc_session *s, const struct unc_measure *m,
-			  const struct unc_instance *u)
-{
-	unsigned share = sharing(s, u);
-
-	for (uint32_t i = 0; i < m->n_slots; i++) {
-		const struct unc_instance *other =
-			&s->platform->instances.unit[s->units.slot[m->slot[i]].instance];
-
-		if (other->socket == u->socket && other->index / share == u->index / share)
-			return true;
-	}
-	return false;
+	return same && chosen >= 0 && chosen != group_of(s, u);
 }
 
 /* What another unit tells as well is not missing. */
-static void drop_replaced(const struct unc_session *s, struct unc_measure *m,
-			  const struct unc_spec *spec, bool whole)
+static void drop_needless(const struct unc_session *s, struct unc_measure *m, bool whole,
+			  const int *group)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < m->n_missing; i++) {
-		struct unc_missing *missing = &m->missing[i];
-		const struct unc_instance *u = &s->platform->instances.unit[missing->instance];
-		bool replaced =
-			(spec->index < 0 && whole && u->index % sharing(s, u)) ||
-			(!counts_a_part(s, m, u) &&
-			 (m->aggregate == UNC_AGGREGATE_ONE ||
-			  (m->aggregate == UNC_AGGREGATE_SOCKET && measured_on(s, m, u->socket))));
-
-		if (replaced)
-			free(missing->told);
+	for (uint32_t i = 0; i < m->n_missing; i++)
+		if (needless(s, m, whole, &s->platform->instances.unit[m->missing[i].instance],
+			     group))
+			free(m->missing[i].told);
 		else
-			m->missing[n++] = *missing;
-	}
+			m->missing[n++] = m->missing[i];
 	m->n_missing = n;
 }
 
@@ -334,7 +301,8 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 	char name[UNC_SPEC_MAX];
 	struct unc_code code;
 	struct unc_kernel_code kernel;
-	int rc, encoded_for = -1, group = -1;
+	int rc, encoded_for = -1, group[UNC_MAX_SOCKETS];
+	bool whole = false; /* a unit that the user names counts */
 
 	if (unc_spec_format(p->table, spec, name, sizeof(name)) < 0)
 		return unc_fail(&s->error, UNC_ERR_INVALID, "the canonical text is too long");
@@ -343,6 +311,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 	    !(m->slot = malloc((p->instances.n + 1) * sizeof(*m->slot))))
 		return unc_no_memory(&s->error);
 	m->pass = (uint16_t)pass;
+	memset(group, -1, sizeof(group));
 	for (size_t i = 0; i < p->instances.n; i++) {
 		const struct unc_instance *u = &p->instances.unit[i];
 
@@ -355,6 +324,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 				return rc;
 			encoded_for = u->socket;
 			kernel = (struct unc_kernel_code){.known = false};
+			whole = spec->index < 0 && code.whole;
 		}
 		m->aggregate = aggregate == UNC_EXPR_SUM    ? UNC_AGGREGATE_SUM
 			       : aggregate == UNC_EXPR_MEAN ? UNC_MEASURE_MEAN
@@ -362,8 +332,9 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 		rc = p->access ? methods_of(s, m, &code, &kernel, i) : UNC_BY_REGISTERS;
 		if (rc < 0)
 			return rc;
-		if (!rc || needless(s, spec, code.whole, m->aggregate, u, &group))
+		if (!rc || needless(s, m, whole, u, group))
 			continue;
+		group[scope_of(m, u)] = group_of(s, u);
 		rc = add_slot(s, (uint32_t)i, pass, &code, m->name, &m->slot[m->n_slots]);
 		if (rc < 0)
 			return rc;
@@ -372,7 +343,7 @@ int unc_session_add_measure(struct unc_session *s, const struct unc_spec *spec, 
 	if (m->n_slots == 0)
 		return no_units(s, name, spec,
 				m->n_missing ? told(s, &m->missing[0])->reason : NULL);
-	drop_replaced(s, m, spec, code.whole);
+	drop_needless(s, m, whole, group);
 	return 0;
 }
 
