@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "fake_root.h"
-#include "host/perf_rights.h"
+#include "host/perf_users.h"
 #include "kernel_kit.h"
 
 /* ---- sysfs */

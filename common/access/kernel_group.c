@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 
 #include "host/machine.h"
-#include "host/perf_rights.h"
+#include "host/perf_users.h"
 
 /* ---- opening */
 

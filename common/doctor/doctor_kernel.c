@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "doctor/doctor.h"
-#include "host/perf_rights.h"
+#include "host/perf_users.h"
 
 enum { CAP_PERFMON = 38 }; /* linux/capability.h, since 5.8 */
 

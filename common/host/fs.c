@@ -15,7 +15,7 @@
 enum { MAX_TRIES = 100 }; /* of a call that is interrupted, or comes short, again and again */
 
 struct unc_fs {
-	char *prefix; /* "" for the real root, else without a slash at the end */
+	char prefix[PATH_MAX / 2]; /* "" for the real root, else without a slash at the end */
 };
 
 int unc_fs_error(int errno_value)
@@ -53,25 +53,18 @@ int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err)
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "root '%s' is not a directory", root);
 	for (n = strlen(root); n && root[n - 1] == '/'; n--)
 		continue;
-	if (n >= PATH_MAX / 2)
+	if (n >= sizeof(fs->prefix))
 		return unc_fail(err, UNC_ERR_RANGE, "the path of the root is too long");
-	fs = malloc(sizeof(*fs));
+	fs = calloc(1, sizeof(*fs));
 	if (!fs)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	fs->prefix = strndup(root, n);
-	if (!fs->prefix) {
-		free(fs);
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	}
+	memcpy(fs->prefix, root, n);
 	*out = fs;
 	return 0;
 }
 
 void unc_fs_close(struct unc_fs *fs)
 {
-	if (!fs)
-		return;
-	free(fs->prefix);
 	free(fs);
 }
 

@@ -146,14 +146,8 @@ static void put_global(struct writer *w)
 
 static void fill_garbage(struct sim_memory *memory)
 {
-	uint64_t x = 0x2545f4914f6cdd1d;
-
-	for (size_t i = 0; i < memory->size / 8; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		memory->word[i] = x;
-	}
+	for (size_t i = 0; i < memory->size / 8; i++)
+		memory->word[i] = unc_sim_mix(i);
 }
 
 /* Units are dealt out to the tables of a socket, which all begin at another position. */
