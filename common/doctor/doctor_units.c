@@ -30,11 +30,6 @@ struct looks {
 	unsigned orphaned;
 };
 
-static const char *type_name(const struct doctor *d, const struct unc_instance *u)
-{
-	return unc_tbl_str(d->table, d->table->type[u->type].name);
-}
-
 /* ------------------------------------------------------------------- missing units */
 
 struct kind {
@@ -66,7 +61,8 @@ static void add_kind(const struct doctor *d, const struct kind *kind, struct unc
 	const struct unc_instance *u = kind->missing;
 
 	unc_put(text, "; %u of %u %s units: %s%u of socket %u: %s", kind->available, kind->n,
-		type_name(d, u), type_name(d, u), u->index, u->socket, u->reason);
+		unc_type_name(d->table, u->type), unc_type_name(d->table, u->type), u->index,
+		u->socket, u->reason);
 }
 
 /* A type that lacks some of its units gives wrong sums; one that lacks all gives none. */
@@ -105,17 +101,14 @@ static bool programmable(const struct doctor *d, const struct use *use)
 
 static bool read_counter(const struct doctor *d, const struct unc_found *f, uint64_t *value)
 {
-	struct unc_plan plan = {0};
-	const uint64_t *now = NULL;
-	bool done = !(d->table->reg[f->ctr].flags & (UNC_REG_WO | UNC_REG_FROZEN)) &&
-		    unc_plan_add(d->table, &plan, f->instance, f->ctr, UNC_OP_READ, 0, NULL) == 0 &&
-		    unc_access_read(d->platform->access, plan.op, plan.n, NULL) == 0 &&
-		    (now = unc_plan_value(&plan, f->instance, f->ctr)) != NULL;
+	struct unc_reg_op op = {.kind = UNC_OP_READ};
 
-	if (done)
-		*value = *now;
-	unc_plan_free(&plan);
-	return done;
+	if (d->table->reg[f->ctr].flags & (UNC_REG_WO | UNC_REG_FROZEN) ||
+	    unc_instance_reg(d->table, f->instance, f->ctr, &op.reg, NULL) < 0 ||
+	    unc_access_read(d->platform->access, &op, 1, NULL) < 0)
+		return false;
+	*value = op.value;
+	return true;
 }
 
 /* A counter has a row for each of its holders. */
@@ -239,8 +232,9 @@ static void report_taken(struct doctor *d, const struct looks *looks)
 			   "end what counts there (perf, PCM, LIKWID, another program of this "
 			   "library), or events of these units cannot be counted",
 			   "all %u counters of %s%u of socket %u are in use%s%s",
-			   d->table->type[first->type].n_counters, type_name(d, first),
-			   first->index, first->socket, others, orphaned);
+			   d->table->type[first->type].n_counters,
+			   unc_type_name(d->table, first->type), first->index, first->socket,
+			   others, orphaned);
 	else if (used)
 		unc_note(d, "counters",
 			 "%u programmable counters of %u units are in use; each unit has free "
@@ -281,7 +275,8 @@ static void report_use(struct doctor *d, const struct looks *looks, const struct
 		others += other->f->instance != last; /* of fixed counters each unit once */
 		last = other->f->instance;
 	}
-	snprintf(unit, sizeof(unit), "%.40s%u of socket %u", type_name(d, u), u->index, u->socket);
+	snprintf(unit, sizeof(unit), "%.40s%u of socket %u", unc_type_name(d->table, u->type),
+		 u->index, u->socket);
 	owner_text(f, owner, sizeof(owner));
 	if (others)
 		snprintf(more, sizeof(more), ", and %sof %u more units,",
@@ -313,8 +308,8 @@ static bool frozen_by_unit(const struct doctor *d, const struct looks *looks,
 	    unc_unit_frozen(t, u, &value) != UNC_UNIT_FROZEN)
 		return false;
 	snprintf(buf, size, "%s of %s%u of socket %u lets no counter run (0x%" PRIx64 ")",
-		 unc_tbl_str(t, t->reg[type->unit_ctl].name), type_name(d, u), u->index, u->socket,
-		 value);
+		 unc_tbl_str(t, t->reg[type->unit_ctl].name), unc_type_name(d->table, u->type),
+		 u->index, u->socket, value);
 	return true;
 }
 
@@ -335,7 +330,7 @@ static bool frozen_by_bit(const struct doctor *d, const struct looks *looks,
 			continue;
 		snprintf(buf, size, "%s of %s of %s%u of socket %u is set (0x%" PRIx64 ")",
 			 unc_tbl_str(t, f->name), unc_tbl_str(t, t->reg[f->reg[0]].name),
-			 type_name(d, u), u->index, u->socket, value);
+			 unc_type_name(d->table, u->type), u->index, u->socket, value);
 		return true;
 	}
 	return false;
@@ -355,7 +350,7 @@ static void report_frozen(struct doctor *d, const struct looks *looks)
 				continue;
 			snprintf(text, sizeof(text),
 				 "the clock of %s%u of socket %u is switched on and stands still",
-				 type_name(d, u), u->index, u->socket);
+				 unc_type_name(d->table, u->type), u->index, u->socket);
 		}
 		if (frozen++ == 0)
 			memcpy(first, text, sizeof(first));
@@ -398,25 +393,20 @@ static int rewrite(struct doctor *d, const struct unc_instance *u, uint16_t reg,
 {
 	const struct unc_table *t = d->table;
 	struct unc_access *access = d->platform->access;
-	struct unc_plan plan = {0};
-	int rc = unc_plan_add(t, &plan, u, reg, UNC_OP_READ, 0, err);
+	struct unc_reg_op op[2] = {{.kind = UNC_OP_READ}, {.kind = UNC_OP_WRITE}};
+	int rc = unc_instance_reg(t, u, reg, &op[0].reg, err);
 
-	if (rc == 0)
-		rc = unc_plan_add(t, &plan, u, reg, UNC_OP_WRITE, 0, err);
-	if (rc == 0)
-		rc = unc_access_prepare(access, plan.op, plan.n, err);
-	if (rc == 0 && unc_access_run(access, plan.op, 1) == 0 &&
-	    !(plan.op[0].value & t->type[u->type].active)) {
-		plan.op[1].value = plan.op[0].value;
-		rc = unc_access_prepare(access, plan.op + 1, 1, err);
-		if (rc == 0 && unc_access_run(access, plan.op + 1, 1) < 0)
-			rc = unc_fail(err, plan.op[1].error,
-				      "%s of %s%u of socket %u (%s) does not take its own value: "
-				      "%s",
-				      unc_tbl_str(t, t->reg[reg].name), type_name(d, u), u->index,
-				      u->socket, u->location, unc_error_name(plan.op[1].error));
-	}
-	unc_plan_free(&plan);
+	op[1].reg = op[0].reg;
+	if (rc < 0 || (rc = unc_access_prepare(access, op, 2, err)) < 0 ||
+	    unc_access_run(access, op, 1) < 0 || op[0].value & t->type[u->type].active)
+		return rc;
+	op[1].value = op[0].value;
+	rc = unc_access_prepare(access, op + 1, 1, err);
+	if (rc == 0 && unc_access_run(access, op + 1, 1) < 0)
+		rc = unc_fail(err, op[1].error,
+			      "%s of %s%u of socket %u (%s) does not take its own value: %s",
+			      unc_tbl_str(t, t->reg[reg].name), unc_type_name(d->table, u->type),
+			      u->index, u->socket, u->location, unc_error_name(op[1].error));
 	return rc;
 }
 
