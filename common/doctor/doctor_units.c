@@ -308,8 +308,8 @@ static bool frozen_by_unit(const struct doctor *d, const struct looks *looks,
 	    unc_unit_frozen(t, u, &value) != UNC_UNIT_FROZEN)
 		return false;
 	snprintf(buf, size, "%s of %s%u of socket %u lets no counter run (0x%" PRIx64 ")",
-		 unc_tbl_str(t, t->reg[type->unit_ctl].name), unc_type_name(d->table, u->type),
-		 u->index, u->socket, value);
+		 unc_reg_name(t, type->unit_ctl), unc_type_name(d->table, u->type), u->index,
+		 u->socket, value);
 	return true;
 }
 
@@ -329,7 +329,7 @@ static bool frozen_by_bit(const struct doctor *d, const struct looks *looks,
 		    !(value >> f->lo[0] & 1))
 			continue;
 		snprintf(buf, size, "%s of %s of %s%u of socket %u is set (0x%" PRIx64 ")",
-			 unc_tbl_str(t, f->name), unc_tbl_str(t, t->reg[f->reg[0]].name),
+			 unc_tbl_str(t, f->name), unc_reg_name(t, f->reg[0]),
 			 unc_type_name(d->table, u->type), u->index, u->socket, value);
 		return true;
 	}
@@ -405,8 +405,8 @@ static int rewrite(struct doctor *d, const struct unc_instance *u, uint16_t reg,
 	if (rc == 0 && unc_access_run(access, op + 1, 1) < 0)
 		rc = unc_fail(err, op[1].error,
 			      "%s of %s%u of socket %u (%s) does not take its own value: %s",
-			      unc_tbl_str(t, t->reg[reg].name), unc_type_name(d->table, u->type),
-			      u->index, u->socket, u->location, unc_error_name(op[1].error));
+			      unc_reg_name(t, reg), unc_type_name(d->table, u->type), u->index,
+			      u->socket, u->location, unc_error_name(op[1].error));
 	return rc;
 }
 

@@ -80,7 +80,7 @@ static void refuse_twins(struct unc_walk *walk)
 	for (size_t i = 0; i < walk->n; i++) {
 		struct unc_instance *unit = &walk->unit[i];
 		const struct unc_place *place = &unit->part[0];
-		const char *name = unc_tbl_str(walk->table, walk->table->type[unit->type].name);
+		const char *name = unc_type_name(walk->table, unit->type);
 
 		if (shares_place(walk->table, &walk->table->type[unit->type]))
 			continue;

@@ -370,7 +370,7 @@ int unc_instance_reg(const struct unc_table *table, const struct unc_instance *u
 
 	if (!place->present)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s%u: register %s: %s",
-				unc_tbl_str(table, table->type[unit->type].name), unit->index,
+				unc_type_name(table, unit->type), unit->index,
 				unc_tbl_str(table, row->name),
 				*unit->reason ? unit->reason : "its place is not known");
 	if (place->space == UNC_SPACE_PCI) {
@@ -378,9 +378,8 @@ int unc_instance_reg(const struct unc_table *table, const struct unc_instance *u
 			offset += UNC_PCI_OFFSET(place->base);
 		if (offset < 0 || offset + row->width / 8 > MAX_OFFSET)
 			return unc_fail(err, UNC_ERR_TABLE, "%s%u: register %s: offset %lld",
-					unc_tbl_str(table, table->type[unit->type].name),
-					unit->index, unc_tbl_str(table, row->name),
-					(long long)offset);
+					unc_type_name(table, unit->type), unit->index,
+					unc_tbl_str(table, row->name), (long long)offset);
 		address = UNC_PCI_FUNCTION(place->base) | (uint64_t)offset;
 	} else {
 		address = row->flags & UNC_REG_ABS ? (uint64_t)(uint32_t)row->offset

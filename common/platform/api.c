@@ -35,20 +35,19 @@ static int encode(struct unc_platform *p, const char *text, struct unc_encoding 
 	    unc_spec_format(t, &base, out->base, sizeof(out->base)) < 0)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
 	out->event = code.event;
-	out->type = unc_tbl_str(t, t->type[code.type].name);
-	out->units_of = unc_tbl_str(t, t->type[unc_type_pool(t, code.type)].name);
+	out->type = unc_type_name(t, code.type);
+	out->units_of = unc_type_name(t, unc_type_pool(t, code.type));
 	out->index = spec.index;
 	out->socket = spec.socket;
 	out->ctl = code.ctl;
 	out->counters = code.counters;
-	out->counter =
-		code.counter == UNC_NONE ? NULL : unc_tbl_str(t, t->counter[code.counter].name);
+	out->counter = code.counter == UNC_NONE ? NULL : unc_counter_name(t, code.counter);
 	out->event_code = t->event[code.event].code;
 	out->aggregate = (enum unc_aggregate)code.aggregate;
 	out->n_filters = code.n_filters;
 	for (unsigned i = 0; i < code.n_filters; i++)
 		out->filters[i] = (struct unc_filter){
-			.reg = unc_tbl_str(t, t->reg[code.filter[i].reg].name),
+			.reg = unc_reg_name(t, code.filter[i].reg),
 			.value = code.filter[i].value,
 			.mask = code.filter[i].mask,
 		};
@@ -213,7 +212,7 @@ static int walk_unit(const struct unc_table *t, unsigned type, unsigned index, u
 			continue;
 		snprintf(device, sizeof(device), "%02x.%x", w->devfn >> 3, w->devfn & 7u);
 		struct unc_register out = {
-			.unit = unc_tbl_str(t, t->type[type].name),
+			.unit = unc_type_name(t, type),
 			.index = (int)index,
 			.name = unc_tbl_str(t, r->name),
 			.space = unc_space_name(reg.space),

@@ -78,7 +78,7 @@ static int describe_types(struct unc_platform *p)
 			.title = unc_tbl_str(t, type->title),
 			.desc = unc_tbl_str(t, type->desc),
 			.counter_width = type->width,
-			.units_of = unc_tbl_str(t, t->type[unc_type_pool(t, (unsigned)i)].name),
+			.units_of = unc_type_name(t, unc_type_pool(t, (unsigned)i)),
 		};
 		for (uint32_t k = 0; k < type->counters.n && !type->n_counters; k++)
 			p->type[i].counter_width = t->counter[type->counters.first + k].width;
@@ -118,7 +118,7 @@ static size_t base_text(const struct unc_table *t, size_t event, char *buf, size
 {
 	const struct unc_tbl_event *e = &t->event[event];
 
-	return (size_t)snprintf(buf, size, "%s.%s", unc_tbl_str(t, t->type[e->type].name),
+	return (size_t)snprintf(buf, size, "%s.%s", unc_type_name(t, e->type),
 				unc_tbl_str(t, e->name)) +
 	       1;
 }
@@ -147,7 +147,7 @@ static int describe_events(struct unc_platform *p)
 		const struct unc_tbl_event *e = &t->event[i];
 
 		p->event[i] = (struct unc_event){
-			.type = unc_tbl_str(t, t->type[e->type].name),
+			.type = unc_type_name(t, e->type),
 			.name = unc_tbl_str(t, e->name),
 			.spec = text,
 			.desc = unc_tbl_str(t, e->desc),
@@ -243,8 +243,7 @@ static int describe_metrics(struct unc_platform *p)
 		unc_name_format(t, &name, row->name, sizeof(row->name));
 		row->pub = (struct unc_metric){
 			.name = row->name,
-			.of = m->type == UNC_NONE ? "portable"
-						  : unc_tbl_str(t, t->type[m->type].name),
+			.of = m->type == UNC_NONE ? "portable" : unc_type_name(t, m->type),
 			.formula = unc_tbl_str(t, m->formula),
 			.unit = unc_tbl_str(t, m->unit),
 			.kind = (enum unc_metric_kind)m->kind,
@@ -258,7 +257,7 @@ static int describe_metrics(struct unc_platform *p)
 int unc_describe_counts(const struct unc_platform *p, const struct unc_code *code,
 			struct unc_error *err)
 {
-	const char *name = unc_tbl_str(p->table, p->table->type[code->type].name);
+	const char *name = unc_type_name(p->table, code->type);
 	struct unc_error first = {0}, why = {0};
 	struct unc_kernel_code kernel = {0};
 

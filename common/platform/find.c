@@ -21,8 +21,7 @@ static int find_event(const struct unc_table *t, const char *text, size_t *index
 		return unc_fail(err, UNC_ERR_INVALID,
 				"%s is more than the name of an event: that is "
 				"%s.%s",
-				text, unc_type_name(t, spec.type),
-				unc_tbl_str(t, t->event[spec.event].name));
+				text, unc_type_name(t, spec.type), unc_event_name(t, spec.event));
 	*index = spec.event;
 	return 0;
 }
