@@ -11,8 +11,7 @@
 /* Collects what the start sequence writes to the first unit that counts the event. */
 struct writes {
 	const char *type;
-	bool found;
-	int socket, index;
+	int socket, index; /* -1: none has been found */
 	struct printer *printer;
 };
 
@@ -23,8 +22,7 @@ static int take_write(void *user, const struct unc_operation *op)
 
 	if (!op->write || strcmp(op->unit, w->type) != 0)
 		return 0;
-	if (!w->found) {
-		w->found = true;
+	if (w->socket < 0) {
 		w->socket = op->socket;
 		w->index = op->index;
 	}
@@ -44,7 +42,7 @@ static int take_write(void *user, const struct unc_operation *op)
 static void print_encoding(struct printer *p, struct unc_session *session,
 			   const struct unc_encoding *e, const char *note)
 {
-	struct writes writes = {.type = e->units_of, .printer = p};
+	struct writes writes = {.type = e->units_of, .socket = -1, .printer = p};
 
 	print_open(p, NULL, '{');
 	print_text(p, "name", "", e->name);

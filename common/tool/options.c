@@ -145,14 +145,14 @@ static char *alternatives(const struct command *command, const char *option)
 	char *name = must_print("%.*s", (int)n, option), *list = NULL;
 	struct unc_nearest nearest = {.wanted = name};
 
-	for (const struct option_row *row = rows; row < rows + N_ROWS; row++) {
+	for (const struct option_row *row = NULL; (row = option_next(command, row)) != NULL;) {
 		char *whole = must_print("--%s", row->name);
 
-		if (takes(command, row) && n > 2 && strncmp(whole, name, n) == 0) {
+		if (n > 2 && strncmp(whole, name, n) == 0) {
 			list = must_list(list, whole);
 			found++;
 		}
-		if (takes(command, row) && n > 2)
+		if (n > 2)
 			unc_nearest_try_short(&nearest, whole);
 		free(whole);
 	}
@@ -278,14 +278,12 @@ void command_help(const struct command *command)
 		print_wrapped(command->help, 0, 0);
 	}
 	putchar('\n');
-	for (const struct option_row *row = rows; row < rows + N_ROWS; row++) {
+	for (const struct option_row *row = NULL; (row = option_next(command, row)) != NULL;) {
 		char letter[] = {'-', row->letter, ',', '\0'};
+		int n = printf("  %s --%s %s", row->letter ? letter : "   ", row->name,
+			       row->value ? row->value : "");
 
-		if (takes(command, row)) {
-			int n = printf("  %s --%s %s", row->letter ? letter : "   ", row->name,
-				       row->value ? row->value : "");
-			print_wrapped(row->help, (size_t)n, INDENT);
-		}
+		print_wrapped(row->help, (size_t)n, INDENT);
 	}
 }
 
