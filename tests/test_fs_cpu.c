@@ -366,6 +366,7 @@ static void test_irregular(void)
 		if (i)
 			cpuinfo("processor : 0\n" IDENTITY "physical id : 0\n");
 		CHECK_NUMBER(mkfifo(fake_path(&root, "%s", path[i]), 0644), 0);
+		int before = fake_descriptors();
 		CHECK_NUMBER(unc_topology_read(fs, &t, &err), UNC_ERR_UNAVAILABLE);
 		snprintf(text, sizeof(text), "%s%s: not a regular file", path[i],
 			 i < 2 ? " cannot be read" : "");
@@ -373,6 +374,7 @@ static void test_irregular(void)
 		CHECK_NUMBER(unc_fs_text(fs, text, sizeof(text), "%s", path[i]), UNC_ERR_IO);
 		CHECK_NUMBER(errno, UNC_FS_IRREGULAR);
 		CHECK_NUMBER(unc_fs_regular(fs, "%s", path[i]), UNC_ERR_IO);
+		CHECK_NUMBER(fake_descriptors(), before);
 		end();
 	}
 	begin();

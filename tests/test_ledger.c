@@ -23,6 +23,7 @@ static unsigned naps;
 static uint64_t waited;      /* ns */
 static bool others_turns;    /* somebody else has the lock in turn with us */
 static unsigned writes_left; /* 0: all pass */
+static unsigned writes;
 
 static void take_turn(void);
 
@@ -55,6 +56,7 @@ ssize_t __wrap_pwrite(int fd, const void *buf, size_t size, off_t at)
 {
 	ssize_t n = __real_pwrite(fd, buf, size, at);
 
+	writes++;
 	if (writes_left && --writes_left == 0)
 		raise(SIGKILL);
 	return n;
@@ -270,6 +272,11 @@ static void test_two(void)
 	CHECK_NUMBER(find(b, 0xD10)->value, 0x400035);
 	unc_ledger_unlock(b);
 	lock(a);
+	/* That there are changes is written once a turn, and each record. */
+	writes = 0;
+	CHECK_NUMBER(put(a, 0xD10, 0x400036, mine), 0);
+	CHECK_NUMBER(put(a, 0xD10, 0x400037, mine), 0);
+	CHECK_NUMBER(writes, 3);
 	unc_ledger_leave(a, mine);
 	unc_ledger_unlock(a);
 	lock(b);
@@ -743,6 +750,7 @@ static void check_files(const char *path)
 static void test_refused(void)
 {
 	begin();
+	int before = fake_descriptors();
 	CHECK_NUMBER(chmod(root.path, 01777), 0);
 	check_refused(UNC_ERR_DENIED, "%s may be written by everybody: the ledger needs a folder "
 				      "that only root or a group may write");
@@ -773,6 +781,7 @@ static void test_refused(void)
 	}
 	fake_free(&root);
 	check_refused(UNC_ERR_NOT_FOUND, "%s: No such file or directory");
+	CHECK_NUMBER(fake_descriptors(), before);
 }
 
 static void test_link_to_folder(void)
