@@ -354,6 +354,19 @@ static void test_too_many_sockets(void)
 	end();
 }
 
+/* Eight CPUs that nobody tells the socket of fill two sockets of four, the largest that is seen. */
+static void test_unseen(void)
+{
+	memset(&t, 0, sizeof(t));
+	t.n_sockets = 2;
+	t.socket[0].cpus = 2;
+	t.socket[1].cpus = 4;
+	t.hidden = 8;
+	CHECK_NUMBER(unc_topology_unseen(&t), 2);
+	t.hidden = 3;
+	CHECK_NUMBER(unc_topology_unseen(&t), 0);
+}
+
 /* What is no regular file is not waited for: a FIFO would stop us for ever. */
 static void test_irregular(void)
 {
@@ -493,6 +506,7 @@ int main(void)
 		{"too many sockets", test_too_many_sockets},
 		{"large /proc/cpuinfo", test_large_cpuinfo},
 		{"endless /proc/cpuinfo", test_endless_cpuinfo},
+		{"sockets that are not seen", test_unseen},
 		{"no regular file", test_irregular},
 		{"faulty files", test_faulty_files},
 		{"lockdown", test_lockdown},
