@@ -23,6 +23,18 @@ static void test_sound(void)
 	leave();
 }
 
+/* Functions of the kind that has a table, without one: their lists of capabilities are empty. */
+static void test_no_capabilities(void)
+{
+	machine();
+	fake_function(&root, 0, 0, 3, 0x09a7, 4096);
+	fake_function(&root, 0, 0, 4, 0x09a7, 4096);
+	fake_put(&root, 0, 0, 4, 0x100, UINT32_MAX);
+	discover();
+	CHECK_TEXT(notes, "");
+	leave();
+}
+
 /* One function that cannot be looked at. */
 static void test_function(void)
 {
@@ -528,6 +540,7 @@ int main(void)
 		{"two functions in one place", test_two_in_one_place},
 		{"eight sockets", test_eight_sockets},
 		{"empty addresses", test_empty_addresses},
+		{"no capabilities", test_no_capabilities},
 		{"unreadable capabilities", test_unreadable},
 		{"functions that sleep", test_sleepers},
 		{"the table knows", test_table_knows},

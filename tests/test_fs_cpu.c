@@ -354,7 +354,7 @@ static void test_too_many_sockets(void)
 	end();
 }
 
-/* Eight CPUs that nobody tells the socket of fill two sockets of four, the largest that is seen. */
+/* Eight hidden CPUs fill two sockets of four, which is the largest that is seen. */
 static void test_unseen(void)
 {
 	memset(&t, 0, sizeof(t));
