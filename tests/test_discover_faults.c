@@ -23,18 +23,6 @@ static void test_sound(void)
 	leave();
 }
 
-/* Functions of the kind that has a table, without one: their lists of capabilities are empty. */
-static void test_no_capabilities(void)
-{
-	machine();
-	fake_function(&root, 0, 0, 3, 0x09a7, 4096);
-	fake_function(&root, 0, 0, 4, 0x09a7, 4096);
-	fake_put(&root, 0, 0, 4, 0x100, UINT32_MAX);
-	discover();
-	CHECK_TEXT(notes, "");
-	leave();
-}
-
 /* One function that cannot be looked at. */
 static void test_function(void)
 {
@@ -383,6 +371,19 @@ static void test_empty_addresses(void)
 }
 
 /* --------------------------------------------------------------------- discovery tables */
+
+/* Functions of the kind that has a table, without one: their lists of capabilities are empty. */
+static void test_no_capabilities(void)
+{
+	listed_machine();
+	fake_function(&root, 0, 0, 3, 0x09a7, 4096);
+	fake_function(&root, 0, 0, 4, 0x09a7, 4096);
+	fake_put(&root, 0, 0, 4, 0x100, UINT32_MAX);
+	discover();
+	CHECK_TEXT(notes, "");
+	CHECK_NUMBER(unit("cha", 0, 1)->status_position, 3);
+	leave();
+}
 
 /* Capabilities that cannot be read may be those of a table. */
 static void test_unreadable(void)
