@@ -3,6 +3,9 @@
  * Units by the places of the tables. Device ids, functions, offsets and MSRs: Intel 327043-001
  * (E5-2600), PCI ids; UBox registers: Linux uncore_snbep.c.
  */
+#include <dirent.h>
+#include <errno.h>
+
 #include "discover_machine.h"
 
 static const char fixed_units[] =
@@ -291,6 +294,66 @@ static void test_many_nodes(void)
 	end();
 }
 
+/* Some functions of a type are there, and what tells how many there are is not: they are not guessed. */
+static void test_uncounted(void)
+{
+	static const char units[] =
+		"topology ubox=0x3ce0 nodeid=0x40 map=0x54 device=0b.0\n"
+		"type imc title=\"iMC\" public=UNC_M_ \"channel\"\n"
+		"  access pci\n  where device=10.0,10.1 id=0x3cb0,0x3cb1 optional\n"
+		"  present id=0x325b device=1e.3 offsets=0x9C\n"
+		"  counters 1 width=48\n"
+		"  reg CTR0 at=0xA0 width=64 role=ctr\n"
+		"  reg CTL0 at=0xD8 width=32 role=ctl\n" CONTROL;
+
+	for (unsigned gone = 0; gone < 2; gone++) {
+		begin("fixed", units);
+		fixed_machine();
+		hide(0x7f, 0x10, gone);
+		hide(0xff, 0x10, 0);
+		hide(0xff, 0x10, 1);
+		discover();
+		CHECK_NUMBER(count("imc", false), 1);
+		CHECK_TEXT(
+			unit("imc", 0, 0)->reason,
+			"how many there are cannot be told: PCI device 8086:325b is not visible");
+		forget();
+		end();
+	}
+}
+
+/* The folder of PCI functions ends in an error: what was read of it is not the machine's. */
+static unsigned entries_left; /* 0: all */
+
+struct dirent *__real_readdir(DIR *dir);
+struct dirent *__wrap_readdir(DIR *dir);
+struct dirent *__wrap_readdir(DIR *dir)
+{
+	if (entries_left && --entries_left == 0) {
+		errno = EIO;
+		return NULL;
+	}
+	return __real_readdir(dir);
+}
+
+static void test_not_listed(void)
+{
+	begin("fixed", fixed_units);
+	fixed_machine();
+	CHECK_NUMBER(unc_bus_open_system(fs, &bus, &err), 0);
+	for (int times = 0; times < 2; times++) {
+		entries_left = 9;
+		CHECK_NUMBER(bus->methods->scan(bus, &err), UNC_ERR_IO);
+		CHECK_TEXT(err.text, "/sys/bus/pci/devices cannot be listed: Input/output error");
+		CHECK_NUMBER(bus->n_functions, 0);
+	}
+	entries_left = 0;
+	CHECK_NUMBER(bus->methods->scan(bus, &err), 0);
+	CHECK_NUMBER(bus->n_functions, 2 * (1 + 4 + 4));
+	bus->methods->close(bus);
+	end();
+}
+
 static void test_nothing_there(void)
 {
 	begin("fixed", fixed_units);
@@ -386,6 +449,8 @@ int main(void)
 		{"hidden functions", test_hidden},
 		{"bus to socket", test_bus_map},
 		{"bus to the socket below", test_bus_map_lower},
+		{"units that are not counted", test_uncounted},
+		{"functions that are not listed", test_not_listed},
 		{"local CPUs", test_local_cpus},
 		{"many nodes", test_many_nodes},
 		{"without nodes and rights", test_no_nodes},
