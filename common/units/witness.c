@@ -167,24 +167,48 @@ static void find_witness(struct unc_units *s, struct witness *w)
 
 /* ---- watching it */
 
-/* Writes the controls of those that are spare (`back`: as they were), or reads all counters. */
-static int plan_witnesses(const struct unc_units *s, const struct witness *w, size_t n,
-			  enum unc_op_kind kind, bool back, struct unc_plan *plan,
-			  struct unc_error *err)
+/* Reads of all counters; for those that are spare the control gets the clock, is looked at, and is
+ * as it was found again. */
+enum { COUNTERS, ON, LOOK, OFF, PLANS };
+
+static int plan_witnesses(const struct unc_units *s, const struct witness *w, size_t n, int what,
+			  struct unc_plan *plan, struct unc_error *err)
 {
+	enum unc_op_kind kind = what == ON || what == OFF ? UNC_OP_WRITE : UNC_OP_READ;
 	int rc = 0;
 
-	*plan = (struct unc_plan){0};
 	for (size_t i = 0; i < n && rc == 0; i++)
-		if (kind == UNC_OP_READ ? w[i].kind != NO_WITNESS : w[i].kind == SPARE)
+		if (w[i].kind == SPARE || (w[i].kind == RUNS && what == COUNTERS))
 			rc = unc_plan_add(s->platform->table, plan, w[i].unit,
-					  kind == UNC_OP_READ ? w[i].ctr : w[i].ctl, kind,
-					  back ? w[i].found : w[i].value, err);
-	if (rc == 0 && plan->n)
-		rc = unc_access_prepare(s->platform->access, plan->op, plan->n, err);
-	if (rc < 0)
-		unc_plan_free(plan);
-	return rc;
+					  what == COUNTERS ? w[i].ctr : w[i].ctl, kind,
+					  what == OFF ? w[i].found : w[i].value, err);
+	return rc == 0 && plan->n ? unc_access_prepare(s->platform->access, plan->op, plan->n, err)
+				  : rc;
+}
+
+/* Who has come to a counter meanwhile keeps it, and its clock has told nothing. */
+static void drop_taken(struct unc_units *s, struct witness *w, size_t n, struct unc_plan *look,
+		       struct unc_plan *off)
+{
+	size_t k = 0, kept = 0;
+
+	unc_access_run(s->platform->access, look->op, look->n);
+	for (size_t i = 0; i < n; i++) {
+		const struct unc_reg_op *op = &look->op[k];
+
+		if (w[i].kind != SPARE)
+			continue;
+		if (!op->error &&
+		    ((op->value ^ w[i].value) &
+		     unc_telling_bits(s->platform->table, w[i].unit, w[i].ctl, w[i].value))) {
+			w[i].stands = false;
+		} else {
+			off->tag[kept] = off->tag[k];
+			off->op[kept++] = off->op[k];
+		}
+		k++;
+	}
+	off->n = kept;
 }
 
 /* Reads the witnesses: whether any has not moved yet. */
@@ -225,30 +249,28 @@ static void watch(const struct unc_units *s, struct unc_plan *read, struct witne
 /* Lets the witnesses run for a moment: which of them stand still. */
 static int ask(struct unc_units *s, struct witness *w, size_t n, struct unc_error *err)
 {
-	struct unc_plan on = {0}, off = {0}, read = {0};
+	struct unc_plan plan[PLANS] = {{0}};
 	size_t noted = 0;
-	int rc = plan_witnesses(s, w, n, UNC_OP_WRITE, false, &on, err);
+	int rc = 0;
 
-	if (rc == 0)
-		rc = plan_witnesses(s, w, n, UNC_OP_WRITE, true, &off, err);
-	if (rc == 0)
-		rc = plan_witnesses(s, w, n, UNC_OP_READ, false, &read, err);
+	for (int i = 0; i < PLANS && rc == 0; i++)
+		rc = plan_witnesses(s, w, n, i, &plan[i], err);
 	for (; noted < n && rc == 0; noted++)
 		if (w[noted].kind == SPARE)
 			rc = unc_units_note_moment(s, w[noted].unit, w[noted].ctl, w[noted].found,
 						   w[noted].value, err);
 	if (rc == 0) {
 		/* What fails here is no proof of anything: the next read tells why. */
-		unc_access_run(s->platform->access, on.op, on.n);
-		watch(s, &read, w, n);
-		unc_units_restore(s, &off, NULL);
+		unc_access_run(s->platform->access, plan[ON].op, plan[ON].n);
+		watch(s, &plan[COUNTERS], w, n);
+		drop_taken(s, w, n, &plan[LOOK], &plan[OFF]);
+		unc_units_restore(s, &plan[OFF], NULL);
 	}
 	while (noted-- > 0)
 		if (w[noted].kind == SPARE)
 			unc_units_drop_moment(s, w[noted].unit, w[noted].ctl);
-	unc_plan_free(&on);
-	unc_plan_free(&off);
-	unc_plan_free(&read);
+	for (int i = 0; i < PLANS; i++)
+		unc_plan_free(&plan[i]);
 	return rc;
 }
 

@@ -61,7 +61,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..122"
+echo "1..123"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -170,6 +170,17 @@ result $? "all counters of a CBo count, and nobody disturbs"
 fault "a CBo frozen in the middle, and all of its counters count" "$all" marked -d 1 -e "$full" <<E
 at 0.5 poke /dev/cpu/0/msr 0xD04 0x10100
 E
+# Where nothing moves a counter that nobody uses counts clocks for a moment: whoever takes it then keeps it.
+kept=0
+for n in 1 2 3 4 5 6 7 8; do
+	control reset "after $n write /dev/cpu/0/msr poke /dev/cpu/0/msr 0xD13 0x400135"
+	real stat -j -d 1 -e cbo0.LLC_VICTIMS:MISS:socket=0
+	[ "$("$BUILD/tests/fuse/poke" "$root/dev/cpu/0/msr" 0xD13)" = 0x400135 ] || break
+	kept=$((kept + 1))
+done
+[ "$kept" -eq 8 ]
+result $? "a counter that somebody takes while it is a clock stays his"
+control reset
 for counter in 0xD16 0xD17 0xD18 0xD19; do
 	fault "a CBo frozen in the middle, and the counter at $counter cannot be read at the end" \
 		cbo0.CLOCKTICKS:socket=0=2700000000,cbo0.LLC_LOOKUP:DATA_READ:socket=0=78250000 "$said" \
