@@ -36,14 +36,14 @@ static inline const struct unc_instance *unit_of(struct unc_platform *p, const c
 	return NULL;
 }
 
-/* ---- a kernel between us and the model: it can fail, be short of counters, or have a dead event */
+/* ---- a kernel between us and the model: it can fail, be short of counters, or have an event that stands still */
 
 static struct {
 	const struct unc_machine_events *model;
 	unsigned opened, closed, reads;
 	unsigned fail_at; /* this open fails, from 1 on; 0: none */
 	unsigned keep;    /* of 4 parts of the time, those that are ours; 4: all */
-	bool dead;        /* time stands still for events */
+	bool offline;     /* time stands still for events */
 	bool gone;        /* its driver was unloaded */
 	uint32_t moved;   /* and loaded again: the numbers of its PMUs are so much greater */
 	uint64_t enabled; /* where it does */
@@ -87,7 +87,7 @@ static inline long read_between(struct unc_machine *m, int fd, void *buf, size_t
 	between.reads++;
 	if (got <= 0)
 		return got;
-	if (between.dead) {
+	if (between.offline) {
 		data[1] = data[2] = between.enabled;
 		return got;
 	}

@@ -290,7 +290,7 @@ static void test_lost(void)
 }
 
 /* All CPUs of the socket go offline: reads go on to give the old count. */
-static void test_dead(void)
+static void test_socket_offline(void)
 {
 	static const uint64_t step[] = {1000000, 50000000, 1000000000, 3600000000000};
 
@@ -585,7 +585,7 @@ int main(void)
 		{"two groups", test_two_groups},
 		{"taking turns", test_turns},
 		{"counters are lost", test_lost},
-		{"dead", test_dead},
+		{"a socket that goes offline", test_socket_offline},
 		{"a gap", test_gap},
 		{"sharing", test_sharing},
 		{"threads", test_threads},

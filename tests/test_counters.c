@@ -174,7 +174,7 @@ static void end_files(struct unc_platform *p)
 
 #define BY_FORCE ": kept: it is foreign: freed by force only\n"
 
-static void test_strangers(void)
+static void test_foreign(void)
 {
 	struct unc_platform *p;
 	int rc;
@@ -361,7 +361,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"sessions that run, and share", test_sessions},
 		{"what is orphaned", test_orphaned},
-		{"foreign counters, by force", test_strangers},
+		{"foreign counters, by force", test_foreign},
 		{"what has changed after it was shown stays", test_changed},
 		{"no force without a ledger", test_unprotected},
 		{"errors have sentences", test_errors},

@@ -200,7 +200,7 @@ static void test_reused(void)
 }
 
 /* Of a socket that went offline: the old counts, and a time that stands still. */
-static void test_dead(void)
+static void test_offline(void)
 {
 	begin_test();
 	struct child *first = begin_child(), *second = begin_child(), *third = begin_child();
@@ -324,7 +324,7 @@ int main(void)
 		{"all sharers count the same", test_equal},
 		{"another user", test_other_user},
 		{"descriptors that are something else now", test_reused},
-		{"a group that does not count any more", test_dead},
+		{"a group that does not count any more", test_offline},
 		{"tracing is forbidden", test_refused},
 		{"limit of open files", test_limit},
 		{"many at once", test_many},

@@ -235,7 +235,7 @@ static void test_perf(void)
 }
 
 /* All CPUs of the socket went offline: the old count never comes as a new one. */
-static void test_dead(void)
+static void test_offline(void)
 {
 	struct unc_platform *p = by(IVB, NULL);
 	struct unc_session *s = session(p, 0);
@@ -247,14 +247,14 @@ static void test_dead(void)
 	start(s);
 	step(p, 200 * ms);
 	CU_ASSERT(count_of(s, id) > 0);
-	between.dead = true;
+	between.offline = true;
 	step(p, 200 * ms);
 	v = value_of(s, id);
 	CHECK_NUMBER(v.flags & (UNC_VALUE_VALID | UNC_VALUE_LOST), UNC_VALUE_LOST);
 	CHECK_TEXT(unc_session_reason(s, id),
 		   "cbo0.CLOCKTICKS:socket=0: what the kernel counts on cbo0 (socket 0) could not "
 		   "be read: all CPUs of its socket went offline");
-	between.dead = false; /* they are back, the event is not */
+	between.offline = false; /* they are back, the event is not */
 	step(p, 200 * ms);
 	CHECK_NUMBER(value_of(s, id).flags & UNC_VALUE_VALID, 0);
 	CHECK_NUMBER(unc_session_stop(s), 0);
@@ -327,7 +327,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"others have the counter", test_neighbour},
 		{"perf on the same unit", test_perf},
-		{"a dead event", test_dead},
+		{"an event that stands still", test_offline},
 		{"a frozen socket", test_frozen_socket},
 		{NULL, NULL},
 	};

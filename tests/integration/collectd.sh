@@ -144,22 +144,22 @@ neighbours()
 
 # A function that gives errors from now on, and is not what was counted when another was lost: its
 # socket's sum goes on without it, said so, and the other socket's as before.
-dead_function()
+failing_function()
 {
-	dead=/sys/bus/pci/devices/0000:7f:10.5/config
+	function=/sys/bus/pci/devices/0000:7f:10.5/config
 	echo reset >"$tmp/room/control"
 	UNCORE_SYSROOT=$tmp/room
 	export UNCORE_SYSROOT
-	start dead 'Metric "memory_read_bytes"'
+	start failing 'Metric "memory_read_bytes"'
 	unset UNCORE_SYSROOT
 	path=intel_uncore-socket1/total_bytes-memory_read_bytes
-	wait_for 30 enough dead $path 2 || return 1
-	echo "fail read $dead - EIO" >"$tmp/room/control"
+	wait_for 30 enough failing $path 2 || return 1
+	echo "fail read $function - EIO" >"$tmp/room/control"
 	channel 0 # a lost counter: all start anew
-	wait_for 30 log_has dead "looking for the units anew" &&
-		before=$(count dead $path) && wait_for 30 enough dead $path $((before + 2)) &&
-		wait_for 30 log_has dead "[warning] $p socket0/memory_read_bytes: partial sum, without imc3 (socket 0): " &&
-		stop dead && ! grep -F 'Will suspend it' "$tmp/dead/log"
+	wait_for 30 log_has failing "looking for the units anew" &&
+		before=$(count failing $path) && wait_for 30 enough failing $path $((before + 2)) &&
+		wait_for 30 log_has failing "[warning] $p socket0/memory_read_bytes: partial sum, without imc3 (socket 0): " &&
+		stop failing && ! grep -F 'Will suspend it' "$tmp/failing/log"
 }
 
 # Waits, with one line in the log and no values, while intervals pass.
@@ -360,11 +360,11 @@ fuse=$BUILD/tests/fuse/fuse_machine
 if [ -x "$fuse" ] && [ -w /dev/fuse ] && command -v fusermount3 >/dev/null; then
 	ok "a machine of files" files_start
 	ok "a neighbour takes all counters of a channel, and goes: a gap, true rates" neighbours
-	ok "a function that dies: a partial sum, and all other series" dead_function
+	ok "a function that fails: a partial sum, and all other series" failing_function
 	ok "counters that a neighbour has at first: one line, then true rates" busy_at_first
 	ok "a module that is loaded later: one line, then values" module_later
 else
-	for name in "a machine of files" "a neighbour" "a dead function" "busy at first" "a module"; do
+	for name in "a machine of files" "a neighbour" "a function that fails" "busy at first" "a module"; do
 		number=$((number + 1))
 		echo "ok $number - collectd: $name # SKIP FUSE cannot be used here"
 	done
