@@ -69,13 +69,14 @@ int unc_ledger_folder(struct unc_ledger *l, bool make, struct unc_error *err)
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
 		return unc_fail(err, UNC_ERR_DENIED,
 				"%.200s is not a folder (a link is not followed)", dir);
-	if (fd >= 0 && (rc = check_folder(fd, dir, err)) < 0) {
-		close(fd);
-		return rc;
-	}
-	if (fd < 0 || !(l->folder = fdopendir(fd)))
+	if (fd < 0)
 		return unc_fail(err, unc_fs_error(errno), "%.200s: %s", dir, strerror(errno));
-	return 0;
+	rc = check_folder(fd, dir, err);
+	if (rc == 0 && !(l->folder = fdopendir(fd)))
+		rc = unc_fail(err, unc_fs_error(errno), "%.200s: %s", dir, strerror(errno));
+	if (rc < 0)
+		close(fd);
+	return rc;
 }
 
 /* Members of the folder's group share the node's file, and may read those of the users, whatever
