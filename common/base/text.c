@@ -277,18 +277,19 @@ void unc_put_bits(struct unc_buf *buf, uint64_t mask)
 }
 
 /* The host program's locale says nothing of names. */
-static int lower(char c)
+static unsigned lower(char c)
 {
-	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
+	unsigned letter = (unsigned char)c;
+
+	return letter - 'A' < 26 ? letter | 0x20 : letter;
 }
 
 int unc_compare(const char *a, const char *b)
 {
-	while (*a && lower(*a) == lower(*b)) {
-		a++;
-		b++;
-	}
-	return lower(*a) - lower(*b);
+	for (; *a == *b || lower(*a) == lower(*b); a++, b++)
+		if (!*a)
+			return 0;
+	return (int)lower(*a) - (int)lower(*b);
 }
 
 bool unc_same(const char *a, const char *b)
