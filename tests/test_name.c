@@ -126,6 +126,8 @@ static const struct place_row {
 	 "imc.CAS_COUNT:RD: unit 128: there are 0 to 127, and -1 for all"},
 	{"imc.CAS_CONT:RD", 0, -1, UNC_ERR_NOT_FOUND,
 	 "no metric or event imc.CAS_CONT in emerald-rapids; nearest is imc.CAS_COUNT"},
+	{"imc..CAS_COUNT", 0, -1, UNC_ERR_NOT_FOUND,
+	 "no metric or event imc..CAS_COUNT in emerald-rapids; nearest is imc.CAS_COUNT"},
 	{"memory_read_byte", 0, -1, UNC_ERR_NOT_FOUND,
 	 "no metric or event memory_read_byte in emerald-rapids; nearest is memory_read_bytes"},
 	{"memory_read", 0, -1, UNC_ERR_NOT_FOUND, /* imc.MEM_BW_READS has fewer letters changed */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Words of table lines, numbers, nearest names, registers as they are shown. */
+#include <errno.h>
+
 #include "suite.h"
 #include "base/nearest.h"
 #include "base/reg.h"
@@ -79,6 +81,29 @@ static void numbers(void)
 	CU_ASSERT(unc_parse_number("18446744073709551615", &v) && v == UINT64_MAX);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CU_ASSERT_FALSE(unc_parse_number(bad[i], &v));
+	CHECK_NUMBER(errno, ERANGE); /* the last one */
+	CU_ASSERT_FALSE(unc_parse_number("18446744073709551616x", &v));
+	CU_ASSERT(errno != ERANGE);
+}
+
+static void masks(void)
+{
+	static const struct {
+		uint64_t mask;
+		const char *text;
+	} rows[] = {{0, ""},
+		    {0x2f, "0-3,5"},
+		    {0x21, "0,5"},
+		    {0x8000000000000001, "0,63"},
+		    {UINT64_MAX, "0-63"}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[32];
+		struct unc_buf buf = UNC_BUF(text);
+
+		unc_put_bits(&buf, rows[i].mask);
+		CHECK_TEXT(text, rows[i].text);
+	}
 }
 
 static void doubles(void)
@@ -207,6 +232,7 @@ int main(void)
 		{"continued lines", continued},
 		{"broken lines are named", broken_lines},
 		{"numbers", numbers},
+		{"numbers of bits", masks},
 		{"floating point numbers", doubles},
 		{"bits and masks", bits},
 		{"lists with commas", lists},

@@ -90,8 +90,6 @@ static int split(char *p, struct unc_line *line, struct unc_error *err)
 		if (rc < 0)
 			return rc;
 		line->n++;
-		if (*p == '#')
-			break;
 	}
 	/* A comment may follow a word directly: terminate the word. */
 	*p = '\0';

@@ -80,14 +80,17 @@ struct unc_table_cpu_line {
 
 enum { UNC_POOL_CHAINS = 4096 };
 
+struct unc_pool_text {
+	unc_str at;
+	uint32_t next; /* 1 + the one before it in the chain of its hash; 0: it is the first */
+};
+
 /* The texts of tables, each once. */
 struct unc_pool {
 	char *text;
-	size_t cap, n;
-	struct unc_pool_text {
-		unc_str at;
-		uint32_t next; /* 1 + that of the next in the chain of its hash; 0: the last */
-	} * texts;
+	size_t cap;
+	struct unc_pool_text *texts;
+	size_t n;
 	uint32_t chain[UNC_POOL_CHAINS]; /* 1 + the last of each */
 };
 
