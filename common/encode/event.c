@@ -148,19 +148,17 @@ static bool find_event(const struct unc_table *t, unsigned type, const char *tex
 static uint16_t public_type(const struct unc_table *t, const char *text, size_t *used)
 {
 	uint16_t found = UNC_NONE;
-	char prefix[32];
+	size_t length, whole = strlen(text);
 
 	*used = 0;
 	for (unsigned i = 0; i < t->n_type; i++)
-		for (const char *list = unc_tbl_str(t, t->type[i].public_prefix);
-		     list && *list && unc_list_next(&list, prefix, sizeof(prefix));) {
-			size_t length = strlen(prefix);
-
-			if (length > *used && length < strlen(text) &&
-			    strncasecmp(text, prefix, length) == 0) {
-				found = (uint16_t)i;
-				*used = length;
-			}
+		for (const char *p = unc_tbl_str(t, t->type[i].public_prefix); *p;
+		     p += length + (p[length] == ',')) {
+			length = strcspn(p, ",");
+			if (length <= *used || length >= whole || strncasecmp(text, p, length) != 0)
+				continue;
+			found = (uint16_t)i;
+			*used = length;
 		}
 	return found;
 }
