@@ -44,7 +44,7 @@ int unc_access_open(struct unc_machine *machine, const char *order, struct unc_a
 	int rc;
 
 	if (!access)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	access->machine = machine;
 	access->function = UINT64_MAX;
 	pthread_mutex_init(&access->lock, NULL);
@@ -137,7 +137,7 @@ int unc_access_allow(struct unc_access *access, const struct unc_allowed *regs, 
 		access->n += n;
 	access->sorted = access->sorted && !n;
 	pthread_mutex_unlock(&access->lock);
-	return i == n ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	return i == n ? 0 : unc_no_memory(err);
 }
 
 struct unc_fence *unc_access_fence(struct unc_access *access)

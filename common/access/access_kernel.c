@@ -244,7 +244,7 @@ int unc_backend_join(struct unc_backend *backend, unsigned way,
 	int rc;
 
 	if (!group)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	pthread_mutex_lock(&backend->lock);
 	rc = share_group(backend, place, events, n, &group->shared, err);
 	pthread_mutex_unlock(&backend->lock);

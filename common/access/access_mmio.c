@@ -101,7 +101,7 @@ static int find_page(struct unc_backend *backend, uint64_t address, char **map,
 		}
 	more = unc_grow(backend->page, backend->n, sizeof(*more));
 	if (!more)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	backend->page = more;
 	rc = map_page(backend, address, map, err);
 	if (rc < 0)

@@ -168,7 +168,7 @@ static int function_file(struct unc_backend *backend, uint64_t address,
 	more = unc_grow(backend->file, backend->n, sizeof(file));
 	if (!more) {
 		close(file.fd);
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	}
 	backend->file = more;
 	more[backend->n] = file;

@@ -139,7 +139,7 @@ static int perf_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 	op->handle.sim = rc == 0 ? find_or_add(backend, &config) : NULL;
 	pthread_mutex_unlock(&backend->lock);
 	if (rc == 0 && !op->handle.sim)
-		rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		rc = unc_no_memory(err);
 	return rc;
 }
 

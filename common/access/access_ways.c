@@ -29,7 +29,7 @@ int unc_backend_new(const struct unc_access_methods *methods, struct unc_machine
 {
 	*out = methods->backend ? calloc(1, methods->backend) : NULL;
 	if (methods->backend && !*out)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	if (methods->open)
 		methods->open(*out, machine);
 	return 0;
@@ -146,7 +146,7 @@ int unc_ways_open(struct unc_ways *ways, struct unc_machine *machine, const char
 	int rc;
 
 	if (list_methods(ways, machine) < 0)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	rc = order && *order ? add_named(ways, machine, order, err)
 			     : add_all(ways, machine, false, err);
 	if (rc < 0 || ways->n)

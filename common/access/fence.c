@@ -88,7 +88,7 @@ int unc_fence_begin(struct unc_fence *fence, const struct unc_table *t, struct u
 {
 	fence->table = t;
 	unc_fence_places(fence, add_fixed, fence);
-	return fence->no_memory ? unc_fail(err, UNC_ERR_MEMORY, "out of memory") : 0;
+	return fence->no_memory ? unc_no_memory(err) : 0;
 }
 
 void unc_fence_end(struct unc_fence *fence)

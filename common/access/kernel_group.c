@@ -81,7 +81,7 @@ static int fail_open(const struct unc_perf_group *group, size_t i, int errno_val
 	case EMFILE:
 		return fail_descriptors(group, i, err);
 	case ENOMEM:
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	case EBUSY:
 		return unc_fail(err, UNC_ERR_BUSY,
 				"another event of the kernel has these counters for itself");
@@ -273,7 +273,7 @@ int unc_perf_group_open(struct unc_machine *machine, struct unc_perf_group *next
 	int rc;
 
 	if (!group)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	rc = start_group(group, err);
 	if (rc < 0) {
 		unc_perf_group_free(group);

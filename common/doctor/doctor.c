@@ -295,7 +295,7 @@ int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn f
 
 	d = calloc(1, sizeof(*d));
 	if (!d)
-		unc_fail(&err, UNC_ERR_MEMORY, "out of memory");
+		unc_no_memory(&err);
 	else if (!fn)
 		unc_fail(&err, UNC_ERR_INVALID, "nobody listens: fn is NULL");
 	else if (options)

@@ -326,7 +326,7 @@ static int list_functions(struct system_bus *system, DIR *dir, struct unc_error 
 		read_locality(system->fs, name, &f);
 		more = unc_grow(bus->function, bus->n_functions, sizeof(f));
 		if (!more)
-			return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+			return unc_no_memory(err);
 		bus->function = more;
 		more[bus->n_functions++] = f;
 	}
@@ -449,12 +449,12 @@ int unc_bus_open_system(struct unc_fs *fs, struct unc_bus **out, struct unc_erro
 	free(room);
 	if (!system || !room) {
 		free(system);
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	}
 	system->pci = pci_alloc();
 	if (!system->pci) {
 		free(system);
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	}
 	system->bus.methods = &system_methods;
 	system->fs = fs;

@@ -112,7 +112,7 @@ static int find_units(struct unc_walk *walk, struct unc_error *err)
 			for (int socket = 0; socket < walk->topo->n_sockets; socket++)
 				unc_driver_fixed(walk, type, socket);
 	unc_walk_missing(walk);
-	return walk->no_memory ? unc_fail(err, UNC_ERR_MEMORY, "out of memory") : 0;
+	return walk->no_memory ? unc_no_memory(err) : 0;
 }
 
 int unc_discover(const struct unc_table *table, struct unc_topology *topo, struct unc_bus *bus,

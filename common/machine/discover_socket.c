@@ -204,7 +204,7 @@ static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 		n += is_ubox(walk, &walk->function[i]);
 	walk->ubox = calloc(n + 1, sizeof(*walk->ubox));
 	if (!walk->ubox)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	for (size_t i = 0; i < walk->n_functions && rc == 0; i++) {
 		const struct unc_pci_function *f = &walk->function[i];
 		struct unc_ubox *u = &walk->ubox[walk->n_ubox];
@@ -308,7 +308,7 @@ int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
 		rc = find_uboxes(walk, err);
 	walk->socket = calloc(walk->n_functions + 1, sizeof(*walk->socket));
 	if (rc == 0 && !walk->socket)
-		rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		rc = unc_no_memory(err);
 	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
 		walk->socket[i] = socket_of_function(walk, &walk->function[i]);
 	return rc;

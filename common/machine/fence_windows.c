@@ -315,5 +315,5 @@ int unc_fence_windows(const struct unc_table *t, const struct unc_instances *uni
 		if (units->unit[i].available && units->unit[i].status_position >= 0)
 			add_listed(&yard, t, &units->unit[i]);
 	free(yard.owner);
-	return yard.fence->no_memory ? unc_fail(err, UNC_ERR_MEMORY, "out of memory") : 0;
+	return yard.fence->no_memory ? unc_no_memory(err) : 0;
 }

@@ -68,7 +68,7 @@ int unc_machine_hardware(struct unc_fs *fs, struct unc_machine **out, struct unc
 	struct hardware *hw = malloc(sizeof(*hw));
 
 	if (!hw)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	/* Behind the files of a machine no kernel runs that could count. */
 	*hw = (struct hardware){
 		.machine = {.methods = &hardware,

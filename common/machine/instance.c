@@ -296,7 +296,7 @@ int unc_instances_probe(const struct unc_table *table, struct unc_instances *ins
 			most = table->type[i].regs.n;
 	regs = calloc(most, sizeof(*regs));
 	if (!regs)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	for (size_t i = 0; i < instances->n && rc == 0; i++)
 		if (instances->unit[i].available)
 			rc = unc_access_allow(

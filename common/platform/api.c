@@ -294,7 +294,7 @@ static int evaluate(const struct unc_platform *p, const struct unc_expr *expr, c
 	int rc = 0;
 
 	if (!ref)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	for (size_t i = 0; i < refs && rc == 0; i++) {
 		const char *event = unc_expr_ref(expr, i)->event;
 		const double *count = find_count(p->table, counts, n, event);

@@ -322,8 +322,7 @@ static void study_metric(struct unc_platform *p, unsigned i)
 		return;
 	code = calloc(unc_expr_refs(expr) + 1, sizeof(*code));
 	row->need = calloc(unc_expr_refs(expr) + 1, sizeof(*row->need));
-	rc = code && row->need ? study_formula(p, row, expr, code)
-			       : unc_fail(&row->why, UNC_ERR_MEMORY, "out of memory");
+	rc = code && row->need ? study_formula(p, row, expr, code) : unc_no_memory(&row->why);
 	if (rc == 0 && p->access && unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK)
 		rc = unc_peak_of(p, -1, &peak, &row->why);
 	row->pub.available = rc == 0;
@@ -353,7 +352,7 @@ int unc_describe(struct unc_platform *p, struct unc_error *err)
 {
 	if (describe_cpus(p) < 0 || describe_types(p) < 0 || describe_units(p) < 0 ||
 	    describe_events(p) < 0 || describe_metrics(p) < 0)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	return 0;
 }
 

@@ -58,7 +58,7 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const
 	if (is_event)
 		out->event = unc_event_get(p, out->index);
 	else if (!(out->metric = unc_metric_get(p, out->index)))
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	if (type != UNC_NONE)
 		out->units_of = unc_type_name(t, unc_type_pool(t, type));
 	all.spec.socket = all.spec.index = -1;

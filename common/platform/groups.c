@@ -214,7 +214,7 @@ const char *unc_describe_group(const struct unc_platform *p, size_t index)
 int unc_describe_groups(struct unc_platform *p, struct unc_error *err)
 {
 	p->group = calloc(count(p) + 1, sizeof(struct unc_group_row *));
-	return p->group ? 0 : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	return p->group ? 0 : unc_no_memory(err);
 }
 
 void unc_describe_groups_free(struct unc_platform *p)

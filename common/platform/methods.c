@@ -136,7 +136,7 @@ int unc_platform_kernel(struct unc_platform *p, struct unc_error *err)
 		return 0;
 	p->kernel = calloc(p->instances.n + 1, sizeof(*p->kernel));
 	if (!p->kernel)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	for (size_t i = 0; i < p->instances.n && rc == 0; i++)
 		rc = find_unit(p, &p->instances.unit[i], &p->kernel[i], err);
 	return rc;

@@ -282,7 +282,7 @@ static int nominal_units(struct unc_platform *p, struct unc_error *err)
 		n += unc_type_instances(t, i) ? unc_type_instances(t, i) : 1;
 	p->instances.unit = calloc(n, sizeof(*p->instances.unit));
 	if (!p->instances.unit)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(err);
 	for (unsigned i = 0; i < t->n_type; i++) {
 		unsigned count = unc_type_instances(t, i) ? unc_type_instances(t, i) : 1;
 
@@ -448,7 +448,7 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 		return UNC_ERR_INVALID;
 	p = calloc(1, sizeof(*p));
 	if (!p)
-		return unc_fail(&open_error, UNC_ERR_MEMORY, "out of memory");
+		return unc_no_memory(&open_error);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_mutex_init(&p->program, NULL);
 	pthread_mutex_init(&p->turning.lock, NULL);
@@ -457,8 +457,7 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 	p->log_user = o.log_user;
 	p->raised = raised;
 	p->ledger = unc_ledger_new();
-	int rc = p->ledger ? open_platform(p, &o, &open_error)
-			   : unc_fail(&open_error, UNC_ERR_MEMORY, "out of memory");
+	int rc = p->ledger ? open_platform(p, &o, &open_error) : unc_no_memory(&open_error);
 	if (rc < 0) {
 		unc_platform_close(p);
 		return rc;
