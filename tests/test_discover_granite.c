@@ -348,7 +348,8 @@ static void test_elsewhere(void)
 }
 
 /* Of units that no source places each that has registers of another one is refused: 1 begins in
- * what 0 has, 2 in what 1 has, 3 in what 2 has, 4 behind all of them; MSRs of the other socket are other registers. */
+ * what 0 has, 2 in what 1 has, 3 in what 2 has, 4 behind all of them. MSRs of the other socket are other
+ * registers. */
 static void test_among_themselves(void)
 {
 	static const uint64_t at[] = {0x100000000, 0x100000010, 0x100000060, 0x1000000c0,

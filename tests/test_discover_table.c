@@ -41,7 +41,7 @@ static void test_listed(void)
 	end();
 }
 
-/* The addresses of a socket's memory controllers: a base and four elements, however many units ask. */
+/* The addresses of a socket's memory controllers: a base and four elements, however many ask. */
 static const struct unc_bus_methods *counted;
 static unsigned n_read;
 

@@ -81,8 +81,8 @@ static int cpu_file(struct unc_backend *backend, uint32_t cpu)
 	return fd;
 }
 
-/* Where a CPU is offline any other of its socket reaches the same registers: the file of the next from
- * *i on; UNC_ERR_NOT_FOUND: there is none. */
+/* Where a CPU is offline any other of its socket reaches the same registers: the file of the next
+ * from *i on; UNC_ERR_NOT_FOUND: there is none. */
 static int stand_in(struct unc_backend *backend, uint32_t cpu, unsigned *i)
 {
 	const struct unc_topology *top = backend->machine->top;

@@ -120,7 +120,8 @@ static int run_one(const struct unc_backend *backend, struct batch_op *op)
 	return rc == EROFS ? EACCES : rc;
 }
 
-/* Where the CPU went offline another one of its socket takes its place: handle.fd has its number. */
+/* Where the CPU went offline another one of its socket takes its place, whose number is in
+ * handle.fd. */
 static int transfer(const struct unc_backend *backend, struct unc_reg_op *op)
 {
 	const struct unc_topology *top = backend->machine->top;

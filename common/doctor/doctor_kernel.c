@@ -88,8 +88,8 @@ const char *unc_or_kernel(struct doctor *d, const char *format, ...)
 	return d->remedy;
 }
 
-/* Units that are not of cores; those that it counts on, and of these those with registers that can be
- * used; those of which it alone says that they exist, and those of which nobody does. */
+/* Units that are not of cores; those that it counts on, and of these those with registers that can
+ * be used; those of which it alone says that they exist, and those of which nobody does. */
 struct tally {
 	unsigned all, kernel, both, told, unknown;
 };

@@ -62,8 +62,8 @@ struct unc_machine {
 	const struct unc_machine_events *events; /* NULL: its kernel has none */
 	void *library;                           /* that they are in; NULL: this one */
 	struct unc_fs *fs;                       /* the root; stays until the machine is closed */
-	/* Its CPUs, of which one stands in for another of its socket that goes offline. Stays until the
-	 * machine is closed; NULL: not known yet. */
+	/* Its CPUs, of which one stands in for another of its socket that goes offline. They stay
+	 * until the machine is closed; NULL: not known yet. */
 	const struct unc_topology *top;
 	const struct unc_table *table; /* the only one that it can have; NULL: that of its CPU */
 	double tsc_hz;                 /* of its TSC; 0: has to be observed */

@@ -131,7 +131,8 @@ static inline int64_t unc_control_offset(const struct unc_table *t, unsigned typ
 	return t->type[type].unit_ctl == UNC_NONE ? 0 : t->reg[t->type[type].unit_ctl].offset;
 }
 /* instance.c */
-/* Room of the registers of a part, from its base on, but for absolute ones: numbers of MSRs, bytes. */
+/* Room of the registers of a part, from its base on, but for absolute ones: numbers of MSRs, or
+ * bytes. */
 uint64_t unc_part_extent(const struct unc_table *, unsigned type, unsigned part);
 /* First offset of the extended configuration space of a PCI function. */
 enum { UNC_PCI_EXTENDED = 0x100 };
@@ -146,8 +147,8 @@ void unc_instance_also(struct unc_instance *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Allows the registers of the available units at the gate, and chooses the way to each: the first that
- * reaches all its registers of a space, of which one is read. A unit that cannot be read (no
+ * Allows the registers of the available units at the gate, and chooses the way to each: the first
+ * that reaches all its registers of a space, of which one is read. A unit that cannot be read (no
  * permission, no driver, not there after all) or answers with all ones is marked as not available,
  * with the reason; where nobody answers it does not exist. Nothing is written.
  */

@@ -300,8 +300,9 @@ static void tell_why(const struct unc_walk *walk, const struct unc_pci_function 
 
 int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
 {
-	/* Where no UBox tells of sockets, one of which no CPU is online leaves no trace but those CPUs:
-	 * as many as a socket has are taken for one, so that sums are marked that may lack it. */
+	/* Where no UBox tells of sockets, one of which no CPU is online leaves no trace but those
+	 * CPUs: as many as a socket has are taken for one, so that sums are marked that may lack
+	 * it. */
 	int rc = has_map(walk) ? 0 : add_sockets(walk, unc_topology_unseen(walk->topo), err);
 
 	if (rc == 0)

@@ -398,8 +398,8 @@ static size_t list_rooms(struct unc_walk *walk, struct room *room)
 	return n;
 }
 
-/* Each is compared with the one that reaches furthest of those that begin before: if it overlaps with
- * another one of these, that one does so as well, which has been seen. */
+/* Each is compared with the one that reaches furthest of those that begin before: where it overlaps
+ * with another one of these, these two overlap as well, which has been seen. */
 static void refuse_overlaps(struct unc_walk *walk)
 {
 	struct room *room = calloc(walk->n + 1, sizeof(*room)), *last = room;

@@ -72,8 +72,8 @@ static inline const struct unc_tbl_where *unc_where(const struct unc_table *t, u
 }
 /* Fills the unit's location from its part 0. */
 void unc_instance_locate(struct unc_instance *);
-/* The address of an element of a BAR. `function` holds it; its registers are read once. UNC_ERR_NOT_FOUND:
- * the element is empty; UNC_ERR_UNAVAILABLE: it cannot be read. */
+/* The address of an element of a BAR. `function` holds it; its registers are read once.
+ * UNC_ERR_NOT_FOUND: the element is empty; UNC_ERR_UNAVAILABLE: it cannot be read. */
 int unc_bar_address(struct unc_bus *, const struct unc_pci_function *, const struct unc_tbl_bar *,
 		    unsigned element, uint64_t *address, struct unc_error *err);
 
@@ -193,8 +193,8 @@ void unc_pmon_free(struct unc_pmon *); /* allocated with calloc() */
 /* ---- discover_record.c */
 /* Where a record says that the unit's registers begin. */
 uint64_t unc_pmon_base(const struct unc_walk *, const struct unc_pmon_record *);
-/* Whether a unit whose place no source names can be at an MSR: among those of the monitors, and where
- * the table knows no other register; *owner: the type that has it. */
+/* Whether a unit whose place no source names can be at an MSR: among those of the monitors, and
+ * where the table knows no other register; *owner: the type that has it. */
 enum unc_msr_verdict { UNC_MSR_FREE, UNC_MSR_APART, UNC_MSR_TAKEN };
 enum unc_msr_verdict unc_pmon_msr(const struct unc_table *, unsigned type, uint64_t base,
 				  unsigned *owner);

@@ -88,9 +88,9 @@ int unc_platform_root(const struct unc_options *, bool raised, struct unc_fs **o
 int unc_platform_kernel(struct unc_platform *, struct unc_error *err);
 /* Which method serves a unit, as far as an event leaves the choice; "" for none. */
 const char *unc_platform_served(const struct unc_platform *, size_t instance);
-/* By what a unit can count a code: bits. kernel: what the driver takes for it, which is kept there from
- * one unit to the next; zeros at first, NULL: it is not kept. err: why not by the others, code 0 if by
- * all. */
+/* By what a unit can count a code: bits. kernel: what the driver takes for it, which is kept there
+ * from one unit to the next; zeros at first, NULL: it is not kept. err: why not by the others, code
+ * 0 if by all. */
 enum { UNC_BY_REGISTERS = 1, UNC_BY_KERNEL = 2 };
 unsigned unc_platform_methods(const struct unc_platform *, size_t instance, const struct unc_code *,
 			      struct unc_kernel_code *kernel, struct unc_error *err);
