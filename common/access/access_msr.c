@@ -205,8 +205,8 @@ static int run_one(struct unc_backend *backend, struct unc_reg_op *op, const str
 		   unc_topology_socket(backend->machine->top, (int)op->reg.target) == seat->socket;
 	int rc = own ? transfer(op, seat->fd) : ENXIO;
 
-	/* Or the caller has moved, and that CPU is offline. */
-	return rc == ENXIO ? transfer_there(backend, op) : rc;
+	/* Or the caller has moved, and that CPU is offline, or its file is not to be written. */
+	return rc == ENXIO || rc == EBADF ? transfer_there(backend, op) : rc;
 }
 
 static int msr_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)

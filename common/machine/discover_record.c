@@ -40,9 +40,13 @@ static bool has_msr(const struct unc_table *t, unsigned type, uint64_t first, ui
 			*high = !part && base > *high ? base : *high;
 		}
 	}
-	for (uint32_t i = row->regs.first; i < row->regs.first + row->regs.n; i++)
-		has |= t->reg[i].flags & UNC_REG_ABS && (uint32_t)t->reg[i].offset >= first &&
-		       (uint32_t)t->reg[i].offset < end;
+	for (uint32_t i = 0; i < row->regs.n && row->parts.n; i++) {
+		const struct unc_tbl_reg *reg = &t->reg[row->regs.first + i];
+
+		has |= reg->flags & UNC_REG_ABS && (uint32_t)reg->offset >= first &&
+		       (uint32_t)reg->offset < end &&
+		       t->part[row->parts.first + reg->part].space == UNC_SPACE_MSR;
+	}
 	return has;
 }
 

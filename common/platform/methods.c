@@ -183,9 +183,12 @@ static int check_carried(const struct unc_platform *p, const struct unc_instance
 			p->table->kernel[p->table->type[u->type].kernels.first + code->pmu].named;
 	char name[UNC_KERNEL_NAME];
 
-	if (!bits || !events->umask ||
-	    !unc_kernel_pmu(p->table, u->type, code->pmu, u->index, name, sizeof(name)) ||
-	    !(bits &= ~events->umask(p->machine, name)))
+	if (bits && events->umask &&
+	    unc_kernel_pmu(p->table, u->type, code->pmu, u->index, name, sizeof(name)))
+		bits &= ~events->umask(p->machine, name);
+	else
+		bits = 0;
+	if (!bits)
 		return 0;
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
 			"the kernel's driver drops bits 0x%llx of the control: format/umask of %s "
