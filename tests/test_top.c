@@ -316,11 +316,9 @@ static double rate(const struct top_view *v, size_t column, size_t row)
 /* A second later. */
 static const struct top_view *second(struct top *top)
 {
-	bool lost = true;
-
 	atomic_fetch_add(&clock_ns, 1000000000);
-	CU_ASSERT_FATAL(top_read(top, &lost) == 0);
-	CU_ASSERT(!lost);
+	CU_ASSERT_FATAL(top_read(top) == 0);
+	CU_ASSERT_PTR_NULL(series_lost(&top->series));
 	return &top->view;
 }
 

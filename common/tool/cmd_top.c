@@ -189,8 +189,8 @@ static enum wake wait_until(struct runner *r, double deadline)
 /* A frame of the interval that ends. 0, or an error of the session. */
 static int end_interval(struct runner *r)
 {
-	bool lost = false;
-	int rc = top_read(&r->top, &lost);
+	int rc = top_read(&r->top);
+	bool lost = rc == 0 && series_lost(&r->top.series);
 
 	r->harmed |= lost;
 	if (rc < 0 || !draw(r) || !lost)

@@ -112,6 +112,14 @@ const char *series_reason(const struct series *s, const struct number *number)
 	return reason;
 }
 
+const struct number *series_lost(const struct series *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->number[i].lost)
+			return &s->number[i];
+	return NULL;
+}
+
 int series_restart(const struct series *s)
 {
 	int rc = unc_session_stop(s->session);

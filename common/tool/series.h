@@ -68,6 +68,8 @@ void series_add_unknown(struct series *, const char *name, const char *reason);
 int series_read(struct series *, struct unc_overflow *overflow);
 /* Why a number is not valid, is unproven, or cannot be counted; until the next call for the session. */
 const char *series_reason(const struct series *, const struct number *);
+/* The first number that the last read has found lost; NULL: none. */
+const struct number *series_lost(const struct series *);
 /* What was lost stays lost until the session starts anew. 0, or an error of the session. */
 int series_restart(const struct series *);
 void series_close(struct series *);

@@ -43,8 +43,7 @@ struct stat_job {
 	uint64_t runs;         /* gathered */
 	struct mean length;    /* of these, in seconds */
 	double length_spread;
-	bool lost;             /* the next report has values that the session has lost */
-	bool harmed;           /* so had one at any time */
+	bool harmed;           /* the session has lost values that it had at any time */
 	double started;        /* seconds between the first start of the session and its last */
 	struct timespec began; /* wall-clock time of that */
 	double time, seconds;  /* of the next report: since the first start, and how long */

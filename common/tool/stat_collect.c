@@ -104,7 +104,7 @@ int stat_announce(struct stat_job *job)
 /* Nothing that comes later tells more of a counter that was lost. */
 static void note_lost(struct stat_job *job, struct number *c)
 {
-	job->lost = job->harmed = true;
+	job->harmed = true;
 	if (c->was_lost)
 		return;
 	c->was_lost = true;
@@ -140,7 +140,6 @@ static int take_numbers(struct stat_job *job, int rc)
 		return library_error(rc, unc_session_error(job->series.session));
 	job->time = job->started + job->series.time;
 	job->seconds = job->series.seconds;
-	job->lost = false;
 	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		if (c->lost)
 			note_lost(job, c);
@@ -203,13 +202,10 @@ static char *end_sentence(const struct stat_job *job, const struct number *c)
 
 void stat_lament(const struct stat_job *job)
 {
-	const struct number *c = job->series.number;
+	const struct number *c = series_lost(&job->series);
 
-	while (c < stat_end(job) && !c->lost)
-		c++;
-	if (c < stat_end(job))
-		remark("%s: %s; counting starts anew at %.3f s, and whenever a counter is lost",
-		       c->item.name, series_reason(&job->series, c), job->time);
+	remark("%s: %s; counting starts anew at %.3f s, and whenever a counter is lost",
+	       c->item.name, series_reason(&job->series, c), job->time);
 }
 
 void stat_close(const struct stat_job *job)

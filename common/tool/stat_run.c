@@ -136,7 +136,7 @@ static int end_interval(struct runner *r)
 		return rc; /* it goes on */
 	if (rc == 0 && (job->every || is_whole(r)))
 		rc = stat_report(job);
-	return rc == 0 && job->lost ? renew(r) : rc;
+	return rc == 0 && series_lost(&job->series) ? renew(r) : rc;
 }
 
 /*

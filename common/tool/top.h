@@ -50,8 +50,8 @@ struct top {
 };
 /* Opens the session and what is counted in it. 0, or the exit status. */
 int top_open(struct top *, struct unc_platform *, const char *group);
-/* Ends the interval. 0, or an error of the session. *lost: something must be started anew. */
-int top_read(struct top *, bool *lost);
+/* Ends the interval. 0, or an error of the session. */
+int top_read(struct top *);
 void top_close(struct top *);
 
 #endif

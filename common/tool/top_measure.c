@@ -156,7 +156,7 @@ static const char *and_more(char buf[CELL_MAX], const struct found *found)
 	return buf;
 }
 
-static void take_notes(struct top *top, bool *lost)
+static void take_notes(struct top *top)
 {
 	const struct series *s = &top->series;
 	struct found none = {.n = 0}, partial = {.n = 0}, unproven = {.n = 0};
@@ -175,7 +175,6 @@ static void take_notes(struct top *top, bool *lost)
 			find(&unproven, n);
 		if (n->valid && n->scaled)
 			share = fmin(share, n->share);
-		*lost |= n->lost;
 	}
 	if (none.n)
 		snprintf(v->note[NOTE_NO_VALUE], TOP_NOTE, "- no value: %s: %s%s",
@@ -196,7 +195,7 @@ static void take_notes(struct top *top, bool *lost)
 			 v->passes > 1 ? ", in turn with what does not fit at once" : "");
 }
 
-int top_read(struct top *top, bool *lost)
+int top_read(struct top *top)
 {
 	struct top_view *v = &top->view;
 	int rc = series_read(&top->series, NULL);
@@ -207,9 +206,8 @@ int top_read(struct top *top, bool *lost)
 	clock_text(v->clock, "%H:%M:%S", &top->series.clock);
 	for (size_t i = 0; i < TOP_NOTES; i++)
 		v->note[i][0] = '\0';
-	*lost = false;
-	take_notes(top, lost);
-	if (*lost)
+	take_notes(top);
+	if (series_lost(&top->series))
 		snprintf(v->note[NOTE_LOST], TOP_NOTE, "A counter was lost; counting starts anew");
 	return 0;
 }
