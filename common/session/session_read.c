@@ -252,54 +252,43 @@ static int evaluate(struct unc_session *s, const struct unc_session_item *item, 
 	return unc_expr_eval(item->expr, s->scratch, &vars, value) ? UNC_ERR_RANGE : 0;
 }
 
-/* For good; for this read; and for the interval alone: what was not read where it began is in it.
- */
-static bool is_lost(const struct unc_session *s, uint32_t slot)
+enum flaw {
+	LOST,     /* for good */
+	UNREAD,   /* for this once */
+	IDLE,     /* others had its counter all the time */
+	UNPROVEN, /* nothing has shown whether its unit counts */
+	/* of the interval alone: */
+	LATE,      /* what was not read where it began is in it */
+	IDLE_IN_IT /* others had its counter all of it */
+};
+
+static bool has_flaw(const struct unc_session *s, uint32_t slot, enum flaw flaw)
 {
-	return s->units.slot[slot].lost.why != 0;
+	struct unc_run_time run = run_time(s, slot, flaw == IDLE_IN_IT);
+
+	switch (flaw) {
+	case LOST:
+		return s->units.slot[slot].lost.why != 0;
+	case UNREAD:
+		return s->units.slot[slot].unread != 0;
+	case UNPROVEN:
+		return s->units.wanted[s->units.slot[slot].instance].proof == UNC_UNSHOWN;
+	case LATE:
+		return s->interval[slot].late != 0;
+	default:
+		return run.idle && !run.ran;
+	}
 }
 
-static bool is_unread(const struct unc_session *s, uint32_t slot)
-{
-	return s->units.slot[slot].unread != 0;
-}
-
-static bool is_late(const struct unc_session *s, uint32_t slot)
-{
-	return s->interval[slot].late != 0;
-}
-
-/* Others had its counter all the time, or all of the interval. */
-static bool was_idle(const struct unc_session *s, uint32_t slot)
-{
-	struct unc_run_time run = run_time(s, slot, false);
-
-	return run.idle && !run.ran;
-}
-
-static bool is_idle(const struct unc_session *s, uint32_t slot)
-{
-	struct unc_run_time run = run_time(s, slot, true);
-
-	return run.idle && !run.ran;
-}
-
-/* Nothing has shown whether its unit counts. */
-static bool is_unproven(const struct unc_session *s, uint32_t slot)
-{
-	return s->units.wanted[s->units.slot[slot].instance].proof == UNC_UNSHOWN;
-}
-
-/* The first slot of an item of which that is true. */
+/* The first slot of an item that has it. */
 static const struct unc_slot *find_slot(const struct unc_session *s,
-					const struct unc_session_item *item,
-					bool (*has)(const struct unc_session *, uint32_t slot))
+					const struct unc_session_item *item, enum flaw flaw)
 {
 	for (uint32_t k = 0; k < item->n_measures && s->units.flawed; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++)
-			if (has(s, m->slot[i]))
+			if (has_flaw(s, m->slot[i], flaw))
 				return &s->units.slot[m->slot[i]];
 	}
 	return NULL;
@@ -354,11 +343,11 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		.units = units, .of = item->of, .flags = units < item->of ? UNC_VALUE_PARTIAL : 0};
 	if (item->lacks)
 		return;
-	if (find_slot(s, item, is_lost))
+	if (find_slot(s, item, LOST))
 		v->flags |= UNC_VALUE_LOST;
 	if (!(v->flags & UNC_VALUE_LOST) && waits_for(s, item))
 		v->flags |= UNC_VALUE_WAITS;
-	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || find_slot(s, item, is_unread) ||
+	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || find_slot(s, item, UNREAD) ||
 	    measured(s, item, false) <= 0)
 		return;
 	set_times(s, item, v);
@@ -374,9 +363,9 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		if (evaluate(s, item, true, &v->interval) < 0)
 			v->interval = NAN;
 	}
-	if (find_slot(s, item, is_unproven))
+	if (find_slot(s, item, UNPROVEN))
 		v->flags |= UNC_VALUE_UNPROVEN;
-	if (find_slot(s, item, is_late) || unmeasured(s, item, v->interval_seconds)) {
+	if (find_slot(s, item, LATE) || unmeasured(s, item, v->interval_seconds)) {
 		v->delta = 0;
 		v->interval = NAN;
 	}
@@ -400,17 +389,17 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	pthread_mutex_lock(&s->lock);
 	if (item->lacks)
 		s->error = *item->lacks;
-	else if ((slot = find_slot(s, item, is_lost)) || (slot = find_slot(s, item, is_unread)))
+	else if ((slot = find_slot(s, item, LOST)) || (slot = find_slot(s, item, UNREAD)))
 		unc_slot_loss(&s->units, slot, &s->error);
-	else if ((slot = find_slot(s, item, was_idle)))
+	else if ((slot = find_slot(s, item, IDLE)))
 		unc_slot_idle(&s->units, slot, &s->error);
 	else if (waits_for(s, item))
 		waits_text(s, item, &s->error);
 	else if (measured(s, item, false) <= 0)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
-	else if ((slot = find_slot(s, item, is_late)))
+	else if ((slot = find_slot(s, item, LATE)))
 		unc_slot_late(&s->units, slot, &s->error);
-	else if ((slot = find_slot(s, item, is_idle)))
+	else if ((slot = find_slot(s, item, IDLE_IN_IT)))
 		unc_slot_idle(&s->units, slot, &s->error);
 	else if (unmeasured(s, item, measured(s, item, true)))
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
@@ -419,7 +408,7 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		why = unc_expr_eval(item->expr, s->scratch, &vars, &value);
 		unc_fail(&s->error, UNC_ERR_RANGE, "%s", why ? why : "");
 	}
-	if (!*s->error.text && (slot = find_slot(s, item, is_unproven)))
+	if (!*s->error.text && (slot = find_slot(s, item, UNPROVEN)))
 		unc_slot_unproven(&s->units, slot, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	return s->error.text;

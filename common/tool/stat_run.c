@@ -23,7 +23,6 @@ struct runner {
 	struct stat_job *job;
 	struct child child;
 	sigset_t signals;
-	int interrupts;
 	bool stopped; /* by a signal */
 	double first; /* when counting began, */
 	double start; /* ... of this run */
@@ -66,12 +65,14 @@ static bool of_terminal(int number, const siginfo_t *info)
 /* A signal to end. With a command: the command is to end, and with it we do. */
 static bool must_stop(struct runner *r, int number, const siginfo_t *info)
 {
+	bool again = r->stopped;
+
 	r->stopped = true;
 	if (!r->child.pid)
 		return true;
 	if (!of_terminal(number, info))
 		kill(r->child.pid, number);
-	if (r->interrupts++ == 0)
+	if (!again)
 		return false;
 	r->child.status = BY_SIGNAL + number;
 	return true;
