@@ -819,15 +819,16 @@ enum { UNC_RELEASE_FORCE = 1 }; /* foreign counters, and what other users have l
  * programmed; units and sockets that they froze go on. With UNC_RELEASE_FORCE the controls of
  * foreign counters become 0 as well, and units that are frozen, on which nobody counts any more,
  * go on. Counters of the kernel and of sessions that run are never touched.
- * What sessions of other users have left, root's excepted, is restored with UNC_RELEASE_FORCE alone.
+ * What sessions of other users have left, root's excepted, is restored with UNC_RELEASE_FORCE
+ * alone.
  * flags: 0 or UNC_RELEASE_FORCE. fn: called twice for each counter that is switched on: before anything
  * is done, `release` being UNC_RELEASE_FOUND (a non-zero return ends the walk, is returned, and nothing
  * is done), and when all is done, with what came of it (a non-zero return ends the walk). What has
  * changed between the two is left as it is.
  * Errors: those of unc_counters_walk(); UNC_ERR_INVALID an unknown flag; UNC_ERR_UNAVAILABLE force is
  * asked for and the ledger of the node cannot be used, so that a counter of a session might be taken for a foreign one:
- * nothing is done; UNC_ERR_PERMISSION, UNC_ERR_DENIED, UNC_ERR_IO something could not be restored: fn
- * has had what came of all. The sentence is in unc_platform_error().
+ * nothing is done; UNC_ERR_PERMISSION, UNC_ERR_DENIED, UNC_ERR_IO something could not be restored:
+ * fn has had what came of all. The sentence is in unc_platform_error().
  */
 UNC_API int unc_counters_release(struct unc_platform *, unsigned flags, unc_counter_fn fn,
 				 void *user);

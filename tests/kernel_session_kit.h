@@ -36,7 +36,7 @@ static inline const struct unc_instance *unit_of(struct unc_platform *p, const c
 	return NULL;
 }
 
-/* ---- a kernel between us and the model: it can fail, be short of counters, or have an event that stands still */
+/* ---- a kernel between us and the model: it can fail, be short of counters, or stand still */
 
 static struct {
 	const struct unc_machine_events *model;

@@ -342,7 +342,7 @@ static void by_value(void)
 		/* rst (17, 327043-001 table 2-11) is write-only: what PCM writes */
 		{"sandybridge-ep", "cbo", {{"CTL0", 0x420037}}, 1, NULL, UNC_ERR_NOT_FOUND},
 		{"sandybridge-ep", "cbo", {{"CTL0", 0x420137}}, 1, "cbo.LLC_VICTIMS:M_STATE", 0},
-		/* what a foreign program may have set, though no count comes of it: guide table 2-64, largest 1 */
+		/* others may set it, though no count comes of it: guide table 2-64, largest 1 */
 		{"sandybridge-ep", "imc", {{"CTL0", 0x2400304}}, 1, "imc.CAS_COUNT:RD:thresh=2", 0},
 		/* one counter at a time */
 		{"sandybridge-ep",

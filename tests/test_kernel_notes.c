@@ -57,8 +57,8 @@ static void test_full(void)
 	end_test();
 }
 
-/* In a container that has numbers of processes of its own: nobody can be asked, but those that have ended are
- * known. */
+/* In a container that has numbers of processes of its own: nobody can be asked, but those that have
+ * ended are known. */
 static void test_namespace(void)
 {
 	begin_test();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ledger of the node: two that open its file know of each other, those that have ended are known
- * wherever they were, and what is wrong with the file is said in a sentence.
+ * The ledger of the node: two that open its file know of each other, those that have ended are
+ * known wherever they were, and what is wrong with the file is said in a sentence.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -260,9 +260,9 @@ static void passes(void)
 }
 
 /*
- * A control found with reserved bits set (of a foreign program, or read-only ones) must not make the gate
- * refuse the whole stop: only the bits that software may write are restored. iMC PMON_CTL, Intel
- * 327043-001: thresh 31:24, inv 23, en 22, edge 18, umask 15:8, ev_sel 7:0.
+ * A control found with reserved bits set (of a foreign program, or read-only ones) must not make
+ * the gate refuse the whole stop: only the bits that software may write are restored. iMC PMON_CTL,
+ * Intel 327043-001: thresh 31:24, inv 23, en 22, edge 18, umask 15:8, ev_sel 7:0.
  */
 static void restores_ours_only(void)
 {

@@ -316,8 +316,8 @@ static void test_counted_queue(void)
 }
 
 /*
- * GLOBAL_CTL of Nehalem-EP switches all counters of the socket: it is restored as found if nobody has
- * come meanwhile, on a counter that was free or on ours.
+ * GLOBAL_CTL of Nehalem-EP switches all counters of the socket: it is restored as found if nobody
+ * has come meanwhile, on a counter that was free or on ours.
  */
 static void test_common_control(void)
 {

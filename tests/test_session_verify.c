@@ -313,7 +313,7 @@ static void test_empty_channel(void)
 	CHECK_NUMBER(v.flags & ~UNC_VALUE_FRESH, UNC_VALUE_VALID);
 	CHECK_COUNT(v.count, 7 * reads * v.seconds, 7);
 	CHECK_NUMBER(unc_session_stop(beside), 0);
-	/* Where a foreign program counts, it may have been frozen: the sum says what is not in it. */
+	/* Where others count, it may have been frozen: the sum says what is not in it. */
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "imc", 3, 1, "CTL0"), 0x400304);
 	start(beside);
 	step(p, 100 * ms);

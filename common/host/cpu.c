@@ -164,7 +164,7 @@ bool unc_cpu_list(const char *text, bool cpus[UNC_MAX_CPUS])
 	}
 }
 
-/* Adds the CPUs of a list of the kernel's. Where there are none it is missing, empty or "(null)". */
+/* Adds the CPUs of one of the kernel's lists. Without any it is missing, empty or "(null)". */
 static void add_list(const struct unc_fs *fs, const char *name, bool cpus[UNC_MAX_CPUS])
 {
 	bool list[UNC_MAX_CPUS] = {false};

@@ -55,9 +55,9 @@ bool unc_fs_raise_limit(void);
  */
 int unc_read_at(int fd, void *buf, size_t size, uint64_t offset);
 int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset);
-/* The rest of a file whose size the kernel does not tell, which is closed: *text is to be freed, and
- * has a zero behind its *size bytes. UNC_ERR_UNAVAILABLE: it cannot be read, or is larger than `most`;
- * UNC_ERR_MEMORY. */
+/* The rest of a file whose size the kernel does not tell, which is closed: *text is to be freed,
+ * and has a zero behind its *size bytes. UNC_ERR_UNAVAILABLE: it cannot be read, or is larger than
+ * `most`; UNC_ERR_MEMORY. */
 int unc_fs_rest(int fd, const char *path, size_t most, char **text, size_t *size,
 		struct unc_error *err);
 /* As read(2), where interruptions are no failure. */

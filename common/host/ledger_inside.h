@@ -41,8 +41,8 @@ enum {
 	BLOCK = ROWS_AT + UNC_LEDGER_HOLDERS * ROW
 };
 
-/* Bytes that are locked: of the node's file, by whose turn it is, and by all who use it; of a user's
- * file one for each holder, as long as it runs. */
+/* Bytes that are locked: of the node's file, by whose turn it is, and by all who use it; of a
+ * user's file one for each holder, as long as it runs. */
 enum { LOCK_TURN, LOCK_HOLDERS };
 
 /* None crosses a page, so that who is killed in the middle of a write leaves the old or the new

@@ -131,8 +131,8 @@ int unc_perf_level(const struct unc_fs *fs, int *level)
 	return 0;
 }
 
-/* Linux itself asks for CAP_PERFMON above 0 and knows no level above 2; Debian's and Android's 3, and
- * Ubuntu's 4, close the call to all but CAP_SYS_ADMIN. */
+/* Linux itself asks for CAP_PERFMON above 0 and knows no level above 2; Debian's and Android's 3,
+ * and Ubuntu's 4, close the call to all but CAP_SYS_ADMIN. */
 enum unc_perf_right unc_perf_right(int level)
 {
 	return level >= 3 ? UNC_PERF_ADMIN : level > 0 ? UNC_PERF_PERFMON : UNC_PERF_EVERYBODY;

@@ -29,7 +29,7 @@ static int read_proc(char *buf, size_t size, int64_t pid, const char *file)
 	return rc;
 }
 
-/* proc(5): the command may hold spaces and parentheses; the last one ends it. Fields 3, 20 and 22. */
+/* proc(5): fields 3, 20 and 22. The last parenthesis ends the command, which may hold others. */
 static bool read_stat(int64_t pid, struct stat_fields *out)
 {
 	char text[1024], *rest;

@@ -260,7 +260,7 @@ bool unc_sim_noted(const struct sim_counter *);
 uint64_t unc_sim_value(const struct sim_counter *, uint64_t now);
 bool unc_sim_carries(const struct sim_counter *, uint64_t now);
 void unc_sim_set(struct sim_counter *, uint64_t value, uint64_t now);
-/* Brings all counters of a block, or of all units of a socket, up to date: notes what has carried. */
+/* Brings counters of a block, or of all units of a socket, up to date: notes what has carried. */
 void unc_sim_settle(struct sim_block *, uint64_t now);
 void unc_sim_settle_socket(struct unc_sim *, unsigned socket, uint64_t now);
 /* Sets the speed of all counters of a settled block. */

@@ -195,8 +195,8 @@ static void be_killed(struct party *c)
 
 static void act(struct party *c, struct hand *h, struct unc_platform *platform)
 {
-	/* A read compares the controls if that was not done in the millisecond before: a foreign process that has
-	 * come in it is seen by the next. */
+	/* A read compares the controls if that was not done in the millisecond before: a foreign
+	 * process that has come in it is seen by the next. */
 	const double since = c->foreign ? 1.1e-3 : 0;
 
 	if (crowd_draw(c, 100) < c->kills)
