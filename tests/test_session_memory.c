@@ -83,7 +83,8 @@ static bool run_short(struct unc_platform *p, const char *const *event, enum ste
 		until = -1;
 		CU_ASSERT(rc == 0 || (rc == UNC_ERR_MEMORY && failed));
 		if (rc < 0) /* a change of passes that fails half-way has stopped the session */
-			CHECK_NUMBER(do_step(s, s->state == UNC_RUNNING ? (enum step)step : START), 0);
+			CHECK_NUMBER(do_step(s, s->state == UNC_RUNNING ? (enum step)step : START),
+				     0);
 		unc_sim_step(unc_machine_sim(p->machine), 60 * ms);
 	}
 	/* The kernel's driver leaves the event of a counter that it has stopped. */
