@@ -547,16 +547,41 @@ static void test_plan_after_stop(void)
 	struct unc_platform *p = machine(SNB);
 	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
 	int id = add(s, "cbo.LLC_DRD_MISS_PCT");
+	struct walked before = plan_of(s, UNC_PHASE_START, false);
 
 	start(s);
 	step(p, 10 * ms);
 	CU_ASSERT(unc_session_rotate(s) == 0);
 	step(p, 10 * ms);
 	CU_ASSERT(unc_session_stop(s) == 0);
-	plan_of(s, UNC_PHASE_START, false);
+	CHECK_TEXT(plan_of(s, UNC_PHASE_START, false).text, before.text);
 	struct unc_value v = value_of(s, id);
+	CHECK_NUMBER(v.units, 16); /* two sockets of eight, each counted once for both events */
+	CHECK_NUMBER(v.of, 16);
 	CHECK_NUMBER(v.flags, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_ESTIMATED);
 	CHECK_NEAR(v.value, snb_read_miss / (snb_read_hit + snb_read_miss), 1e-5);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* What a start writes of a session that has never run: the first pass, and on units where all passes fit
+ * together what counts all the time. */
+static void test_plan_of_passes(void)
+{
+	static const char *const first[] = {"imc0.CAS_COUNT:RD:socket=0",
+					    "imc0.CAS_COUNT:WR:socket=0", "imc0.ACT_COUNT:socket=0",
+					    "imc0.PRE_COUNT:PAGE_MISS:socket=0"};
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+
+	for (size_t i = 0; i < 4; i++)
+		add(s, first[i]);
+	add(s, "imc.CAS_COUNT:ALL:socket=0");
+	CHECK_NUMBER(unc_session_passes(s), 2);
+	struct walked w = plan_of(s, UNC_PHASE_START, true);
+	CU_ASSERT_PTR_NOT_NULL(strstr(w.text, "imc0.0:CTL3=0x"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(w.text, "imc1.0:CTL3=0x400f04")); /* CAS_COUNT, all: 327043-001 */
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -583,6 +608,7 @@ int main(void)
 		{"an event that two passes want", test_wanted_twice},
 		{"rotation with one pass", test_rotation_of_one},
 		{"a plan after the stop changes nothing", test_plan_after_stop},
+		{"a plan of several passes", test_plan_of_passes},
 		{NULL, NULL},
 	};
 
