@@ -586,6 +586,34 @@ static void test_plan_of_passes(void)
 	unc_platform_close(p);
 }
 
+/* Time begins anew with each start; that of a stop counts for nothing. */
+static void test_second_start(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = session(p, UNC_SESSION_ROTATE);
+	int id = add(s, "cbo.LLC_DRD_MISS_PCT"), ticks = add(s, "ha0.CLOCKTICKS:socket=0");
+
+	CU_ASSERT(unc_session_passes(s) > 1);
+	for (int i = 0; i < 2; i++) {
+		double seconds = -1;
+
+		start(s);
+		CU_ASSERT(unc_session_time(s, &seconds, NULL) == 0);
+		CU_ASSERT(seconds == 0); /* up to the last read: there was none */
+		step(p, 10 * ms);
+		CU_ASSERT(unc_session_rotate(s) == 0);
+		step(p, 10 * ms);
+		CHECK_NEAR(value_of(s, id).share, 0.5, 1e-9);
+		CU_ASSERT(unc_session_time(s, &seconds, NULL) == 0);
+		CHECK_NEAR(seconds, 0.02, 1e-9);
+		CHECK_COUNT(count_of(s, ticks), snb_uclk * 0.02, 1);
+		CU_ASSERT(unc_session_stop(s) == 0);
+		step(p, 30 * ms);
+	}
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -609,6 +637,7 @@ int main(void)
 		{"rotation with one pass", test_rotation_of_one},
 		{"a plan after the stop changes nothing", test_plan_after_stop},
 		{"a plan of several passes", test_plan_of_passes},
+		{"a second start", test_second_start},
 		{NULL, NULL},
 	};
 
