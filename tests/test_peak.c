@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "columns_files.h"
+#include "encode/schedule.h"
 #include "host/smbios.h"
 #include "session_kit.h"
 
@@ -578,6 +579,8 @@ static void test_site_groups(void)
 	CHECK_TEXT(g->desc, "what we look at");
 	CHECK_NUMBER(g->n_items, 2); /* in a cluster of several CPUs some lack an item */
 	CHECK_TEXT(g->items[1], "imc.CAS_COUNT:RD");
+	CHECK_TEXT(g->items[2], "cha.CLOCKTICKS");
+	CU_ASSERT_PTR_NULL(g->items[3]);
 	CHECK_NUMBER(g->passes, 1);
 	CU_ASSERT(strncmp(g->reason, "cha.CLOCKTICKS: cha.CLOCKTICKS: no unit type cha; ", 50) ==
 		  0);
@@ -588,6 +591,55 @@ static void test_site_groups(void)
 	CHECK_NUMBER(unc_group_find(p, "OURS", &index), 0);
 	unc_platform_close(p);
 	fake_free(&root);
+}
+
+/* What a group of the site is. */
+static void check_group(const char *items, bool available, int passes, const char *reason)
+{
+	struct unc_platform *p;
+	const struct unc_group *g;
+	struct fake_root root;
+	size_t index = 0;
+
+	fake_new(&root);
+	write_site(&root, items);
+	p = open_root(&root, SNB);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+	CHECK_NUMBER(unc_group_find(p, "OURS", &index), 0);
+	g = unc_group_get(p, index);
+	CHECK_NUMBER(g->available, available);
+	CHECK_NUMBER(g->passes, passes);
+	CHECK_TEXT(g->reason, reason);
+	unc_platform_close(p);
+	fake_free(&root);
+}
+
+/* So many opcodes, of which a CBo compares one at a time. */
+static const char *opcodes(unsigned n)
+{
+	static char text[8192];
+	size_t at = (size_t)snprintf(text, sizeof(text), "group OURS \"opcodes\"\n");
+
+	for (unsigned i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       "item cbo.TOR_INSERTS:OPCODE:opc=%u\n", 0x180 + i);
+	return text;
+}
+
+/* A channel has four counters: a metric needs no other one for an event that is there. */
+static void test_passes_of_groups(void)
+{
+	char reason[80];
+
+	check_group("group OURS \"one pass\"\nitem memory_read_bytes\nitem imc.CAS_COUNT:RD\n"
+		    "item imc.CAS_COUNT:WR\nitem imc.ACT_COUNT\nitem imc.PRE_COUNT:PAGE_MISS\n",
+		    true, 1, "");
+	check_group("group OURS \"two\"\nitem memory_read_bytes\nitem imc.CAS_COUNT:ALL\n"
+		    "item imc.CAS_COUNT:WR\nitem imc.ACT_COUNT\nitem imc.PRE_COUNT:PAGE_MISS\n",
+		    true, 2, "");
+	check_group(opcodes(UNC_MAX_CODES), true, UNC_MAX_CODES, "");
+	snprintf(reason, sizeof(reason), "it needs more than %d events at once", UNC_MAX_CODES);
+	check_group(opcodes(UNC_MAX_CODES + 1), false, 0, reason);
 }
 
 /* FILE is put before each. */
@@ -868,6 +920,7 @@ int main(void)
 		{"the site tells peaks", test_site_peaks},
 		{"the site tells what is absent", test_site_absent},
 		{"the site adds groups", test_site_groups},
+		{"passes of a site's groups", test_passes_of_groups},
 		{"a broken site file costs what is wrong in it", test_broken_sites},
 		{"of a site file nothing is used by halves", test_half_sites},
 		{"a site file for root only", test_unreadable_site},

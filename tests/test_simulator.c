@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "machine/simulator.h"
 #include "suite.h"
@@ -71,6 +73,23 @@ static void test_relative(void)
 		   "own path must be absolute (LD_LIBRARY_PATH)");
 }
 
+/* It is looked for beside the library: in this static program beside the program, where there is none. */
+static void test_beside(void)
+{
+	struct unc_machine *machine = NULL;
+	struct unc_error err = {0};
+	char path[4096], want[4200];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	CU_ASSERT_FATAL(n > 0);
+	path[n] = '\0';
+	*strrchr(path, '/') = '\0';
+	snprintf(want, sizeof(want), ": %.4000s/libuncore-sim.so: ", path);
+	CHECK_NUMBER(unc_machine_simulated("emerald-rapids", NULL, NULL, 0, &machine, &err),
+		     UNC_ERR_UNAVAILABLE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, want));
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -78,6 +97,7 @@ int main(void)
 		{"one that is missing", test_missing},
 		{"one of another build, and what is no simulator", test_other},
 		{"a relative path", test_relative},
+		{"beside the program", test_beside},
 		{NULL, NULL},
 	};
 
