@@ -421,6 +421,26 @@ static void test_descriptors(void)
 	}
 	CU_ASSERT_PTR_NULL(unc_umask_get(p, n, 0));
 	CU_ASSERT_PTR_NULL(unc_field_get(p, n, 0));
+	CU_ASSERT_PTR_NULL(unc_event_get(p, n));
+	unc_platform_close(p);
+}
+
+/* The fields that an event takes: of a memory controller those of its control that the user may set, edge
+ * detection, inversion and the threshold (Intel 327043-001, table 2-61). */
+static void test_fields(void)
+{
+	static const char *const want[] = {"edge", "inv", "thresh"};
+	struct unc_platform *p = machine(SNB);
+	const struct unc_field *f;
+	size_t event, n = 0;
+
+	CU_ASSERT_FATAL(unc_event_find(p, "imc.ACT_COUNT", &event) == 0);
+	for (; (f = unc_field_get(p, event, n)); n++) {
+		CHECK_TEXT(f->name, n < 3 ? want[n] : "none");
+		CHECK_NUMBER(f->width, n < 2 ? 1 : 8);
+		CHECK_NUMBER(f->needed, 0);
+	}
+	CHECK_NUMBER(n, 3);
 	unc_platform_close(p);
 }
 
@@ -497,6 +517,7 @@ int main(void)
 		{"overflows in a shorter struct", test_overflow},
 		{"CPUs of a platform, and built in", test_cpus},
 		{"descriptors end, and stay where they are", test_descriptors},
+		{"fields of an event", test_fields},
 		{"a forked process is told, and does not hang", test_fork},
 		{NULL, NULL},
 	};
