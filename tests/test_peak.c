@@ -614,11 +614,11 @@ static void check_group(const char *items, bool available, int passes, const cha
 	fake_free(&root);
 }
 
-/* So many opcodes, of which a CBo compares one at a time. */
-static const char *opcodes(unsigned n)
+/* Items, and so many opcodes, of which a CBo compares one at a time. */
+static const char *opcodes(const char *items, unsigned n)
 {
 	static char text[8192];
-	size_t at = (size_t)snprintf(text, sizeof(text), "group OURS \"opcodes\"\n");
+	size_t at = (size_t)snprintf(text, sizeof(text), "group OURS \"opcodes\"\n%s", items);
 
 	for (unsigned i = 0; i < n; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
@@ -637,9 +637,11 @@ static void test_passes_of_groups(void)
 	check_group("group OURS \"two\"\nitem memory_read_bytes\nitem imc.CAS_COUNT:ALL\n"
 		    "item imc.CAS_COUNT:WR\nitem imc.ACT_COUNT\nitem imc.PRE_COUNT:PAGE_MISS\n",
 		    true, 2, "");
-	check_group(opcodes(UNC_MAX_CODES), true, UNC_MAX_CODES, "");
+	check_group(opcodes("", UNC_MAX_CODES), true, UNC_MAX_CODES, "");
+	check_group(opcodes("item memory_read_bytes\nitem imc.CAS_COUNT:RD\n", UNC_MAX_CODES - 1),
+		    true, UNC_MAX_CODES - 1, "");
 	snprintf(reason, sizeof(reason), "it needs more than %d events at once", UNC_MAX_CODES);
-	check_group(opcodes(UNC_MAX_CODES + 1), false, 0, reason);
+	check_group(opcodes("", UNC_MAX_CODES + 1), false, 0, reason);
 }
 
 /* FILE is put before each. */

@@ -276,6 +276,30 @@ static void plans(void)
 	unc_platform_close(p);
 }
 
+/* Only a counter that is told to freezes its socket when it carries (bit 20, frz_ovf): not one beside it. Clocks
+ * of 2.2 GHz in counters 0 and 1 of CHA 0. */
+static void unarmed(void)
+{
+	static const struct {
+		uint64_t address, value;
+	} writes[] = {{0x2002, 0x100001}, {0x2003, 1}, {0x2008, 0}, {0x2009, 0xFFFFFFFFFF00}};
+	struct unc_platform *p = machine("emerald-rapids,sockets=1,clock=step");
+	struct unc_sim *sim = unc_machine_sim(p->machine);
+	struct unc_reg reg = {.space = UNC_SPACE_MSR, .width = 64};
+
+	for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+		reg.address = writes[i].address;
+		unc_sim_write(sim, unc_sim_find(sim, &reg), writes[i].value);
+	}
+	unc_sim_step(sim, 1000000);
+	reg.address = 0x2009;
+	CHECK_NUMBER(unc_sim_read(sim, unc_sim_find(sim, &reg)), 2200000 - 0x100);
+	reg.address = 0x2008;
+	CHECK_NUMBER(unc_sim_read(sim, unc_sim_find(sim, &reg)), 2200000);
+	quiet(p);
+	unc_platform_close(p);
+}
+
 /* Stopped while the socket is frozen: it goes on, for whoever comes next. */
 static void stopped_frozen(void)
 {
@@ -419,6 +443,7 @@ int main(void)
 		{"the plan has what sampling writes", plans},
 		{"stopped while the socket is frozen", stopped_frozen},
 		{"a counter that has carried before", carried_before},
+		{"a counter that is not to freeze", unarmed},
 		{"refusals", refusals},
 		{"with a freeze, nothing that is about time", times},
 		{"states", states},

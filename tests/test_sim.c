@@ -103,6 +103,22 @@ static void test_freeze(void)
 	unc_sim_close(sim);
 }
 
+/* A machine whose time is stepped does not wait; one that is to wait moves its time on. */
+static void test_pause(void)
+{
+	struct unc_sim *sim = machine("alpha,clock=step");
+	struct unc_machine *m = (struct unc_machine *)sim;
+
+	CU_ASSERT(!m->methods->pause(m, ms));
+	CHECK_NUMBER(unc_sim_time(sim), 0);
+	unc_sim_close(sim);
+	sim = machine("alpha,clock=wait");
+	m = (struct unc_machine *)sim;
+	CU_ASSERT(m->methods->pause(m, ms));
+	CHECK_NUMBER(unc_sim_time(sim), ms);
+	unc_sim_close(sim);
+}
+
 static void test_no_unit_control(void)
 {
 	struct unc_sim *sim = machine("alpha,clock=step");
@@ -578,6 +594,7 @@ int main(void)
 		{"a counter counts while it is enabled", test_counts},
 		{"no fraction of a count is lost", test_fractions},
 		{"freeze, with and without frz_en", test_freeze},
+		{"waiting", test_pause},
 		{"units without unit control never freeze", test_no_unit_control},
 		{"reset bits, and programming before a reset", test_resets},
 		{"write-only, read-only and reserved bits", test_violations},

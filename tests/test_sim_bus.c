@@ -61,6 +61,28 @@ static void test_functions(void)
 			"7e:00.0=3250 7e:00.1=3251 7e:1e.3=325b");
 }
 
+/* Functions are local to the CPUs of their socket, and where the kernel knows no nodes to all of them. Alpha
+ * has four CPUs a socket. */
+static void test_locality(void)
+{
+	for (int nodes = 0; nodes < 2; nodes++) {
+		struct unc_sim *sim = machine(nodes ? "alpha" : "alpha,numa=off");
+		struct unc_bus *bus = unc_sim_bus(sim);
+
+		CHECK_NUMBER(bus->methods->scan(bus, NULL), 0);
+		CU_ASSERT(bus->n_functions > 0);
+		for (size_t i = 0; i < bus->n_functions; i++) {
+			const struct unc_pci_function *f = &bus->function[i];
+			int socket = f->bus == 0xff;
+
+			CHECK_NUMBER(f->numa_node, nodes ? socket : -1);
+			CHECK_NUMBER(f->local_cpu, nodes ? 4 * socket : 0);
+			CHECK_NUMBER(f->local_last, nodes ? 4 * socket + 3 : 7);
+		}
+		unc_sim_close(sim);
+	}
+}
+
 static void test_topology(void)
 {
 	struct unc_sim *sim = machine("alpha,sockets=8");
@@ -642,6 +664,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"PCI functions", test_functions},
 		{"topology and UBox", test_topology},
+		{"CPUs that are local", test_locality},
 		{"configuration space", test_config},
 		{"addresses in BARs", test_bar},
 		{"presence bits", test_present},
