@@ -217,6 +217,31 @@ static void test_peak(void)
 	CU_ASSERT_PTR_NULL(strstr(drawn(&m->view, &screen), "channels"));
 }
 
+/* Of an interval of half a second: what adds up is shown per second, a bandwidth as it is. */
+static void test_interval(void)
+{
+	static const struct unc_metric bandwidth = {
+		.name = "memory_bandwidth", .unit = "bytes_per_second", .kind = UNC_METRIC_GAUGE};
+	struct made_up *m = make_up();
+	struct top_screen screen = {.width = 80};
+	const char *text;
+
+	for (size_t i = 0; i < 3 * COLUMNS + 2 * 4; i++)
+		m->number[i].seconds = 0.5;
+	m->view.all = LINK;
+	for (size_t row = 0; row < 3; row++) {
+		m->number[3 * LINK + row].item.metric = &bandwidth;
+		m->number[3 * LINK + row].value = row < 1 ? 80e9 : 40e9;
+	}
+	text = drawn(&m->view, &screen);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(text, "0      60.00    20.00    80.00  [||||||||||||||||||||||||]\n"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(text, "1      30.00    10.00    40.00  [||||||||||||            ]\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "0       25.0\n")); /* a ratio */
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "imc0     30.00   10.00 [||||||||||]"));
+}
+
 /* What is not valid is '-' and never 0, and so is what is made of it. */
 static void test_marks(void)
 {
@@ -496,6 +521,7 @@ int main(void)
 	static const struct suite_test tests[] = {
 		{"a frame, letter by letter", test_frame},
 		{"the peak of the memory", test_peak},
+		{"an interval of another length", test_interval},
 		{"marks", test_marks},
 		{"any size of the terminal", test_sizes},
 		{"escape codes", test_terminal},

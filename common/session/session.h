@@ -70,9 +70,9 @@ struct unc_session_item {
 	unsigned units, of;    /* that are measured, that it is about */
 	unsigned doubtful;     /* of the first: they may be frozen */
 	uint64_t waits;        /* bit i: it is measured in pass i, and not always */
-	uint64_t seen;         /* of these, those that were measured in the interval that goes on */
-	double complete;       /* wall time when it was */
-	double interval;       /* its last interval: from complete to complete, seconds */
+	uint64_t seen;   /* of these, those of its interval; all: the last read has ended it */
+	double complete; /* wall time when it was */
+	double interval; /* its last interval: from complete to complete, seconds */
 };
 
 enum { UNC_MAX_PASSES = 64 };
@@ -152,8 +152,7 @@ struct unc_session {
 
 /* session_enter.c. A call of a program begins: 0, and no sentence is left of the last one;
  * UNC_ERR_STATE with its sentence: the session belongs to the process that this one was forked
- * from; or it runs, where it must not, or does not, where it must; or
- * nothing was measured that could be read. */
+ * from; or it runs and has to be idle, does not run, or has measured nothing that could be read. */
 int unc_session_enter(struct unc_session *);
 int unc_session_enter_idle(struct unc_session *);
 int unc_session_enter_running(struct unc_session *);

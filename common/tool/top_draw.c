@@ -14,7 +14,7 @@
 /* Letters. */
 enum { NUMBER = 9, BAR = 24, BEHIND = 10, CHANNEL = 38, LEFT = 4 };
 
-static const struct unit gb = {"bytes", "GB/s", 1e9, 2, true};
+static const struct unit gb = {"bytes", "GB/s", 1e9, 2};
 
 /* ---- channels */
 
@@ -51,15 +51,9 @@ static int most_channels(const struct top_view *v, size_t first, size_t n)
 	return most;
 }
 
-/* NAN: that is not known. */
-static double per_second(const struct number *n)
-{
-	return n->valid && n->seconds > 0 ? n->value / n->seconds : NAN;
-}
-
 static double channel_total(const struct top_view *v, const struct top_channel *c)
 {
-	return per_second(&v->number[c->read]) + per_second(&v->number[c->write]);
+	return value_of(&v->number[c->read]) + value_of(&v->number[c->write]);
 }
 
 /* A column in a row. */
@@ -176,8 +170,8 @@ static void put_place(struct frame *f, size_t row)
 static double traffic(const struct top_view *v, size_t row)
 {
 	if (v->all >= 0)
-		return per_second(number_at(v, v->all, row));
-	return per_second(number_at(v, v->read, row)) + per_second(number_at(v, v->write, row));
+		return value_of(number_at(v, v->all, row));
+	return value_of(number_at(v, v->read, row)) + value_of(number_at(v, v->write, row));
 }
 
 /* What a full bar of a row stands for; 0: there is no bar. */

@@ -83,34 +83,44 @@ void put_wrapped(struct frame *f, int indent, const char *text)
 /* ---- numbers and bars */
 
 static const struct unit units[] = {
-	{"bytes", "GB", 1e9, 2, false},    {"bytes_per_second", "GB/s", 1e9, 2, false},
-	{"ratio", "%", 0.01, 1, false},    {"hz", "GHz", 1e9, 2, false},
-	{"count", "M", 1e6, 2, false},     {"count_per_second", "M/s", 1e6, 2, false},
-	{"clocks", "clocks", 1, 1, false}, {"ns", "ns", 1, 1, false},
+	{"bytes", "GB", 1e9, 2},    {"bytes_per_second", "GB/s", 1e9, 2},
+	{"ratio", "%", 0.01, 1},    {"hz", "GHz", 1e9, 2},
+	{"count", "M", 1e6, 2},     {"count_per_second", "M/s", 1e6, 2},
+	{"clocks", "clocks", 1, 1}, {"ns", "ns", 1, 1},
 };
+
+static bool adds_up(const struct number *n)
+{
+	return !n->item.metric || n->item.metric->kind == UNC_METRIC_TOTAL;
+}
+
+double value_of(const struct number *n)
+{
+	if (!n->valid || !(n->seconds > 0))
+		return NAN;
+	return adds_up(n) ? n->value / n->seconds : n->value;
+}
 
 struct unit unit_of(const struct number *n, char title[16])
 {
-	const struct unc_metric *metric = n->item.metric;
-	const char *name = metric ? metric->unit : "count";
-	struct unit unit = {name, name, 1, 2, false};
+	const char *name = n->item.metric ? n->item.metric->unit : "count";
+	struct unit unit = {name, name, 1, 2};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (strcmp(units[i].unit, name) == 0)
 			unit = units[i];
-	unit.total = !metric || metric->kind == UNC_METRIC_TOTAL;
-	snprintf(title, 16, "%s%s", unit.title, unit.total ? "/s" : "");
+	snprintf(title, 16, "%s%s", unit.title, adds_up(n) ? "/s" : "");
 	return unit;
 }
 
 void put_number(struct frame *f, const struct number *n, const struct unit *unit, int width)
 {
-	double scale = unit->total ? unit->scale * n->seconds : unit->scale;
+	double value = value_of(n);
 
-	if (!n->valid || !(n->seconds > 0))
+	if (isnan(value))
 		putf(f, "%*s ", width - 1, "-");
 	else
-		putf(f, "%*.*f%s", width - 1, unit->digits, n->value / scale,
+		putf(f, "%*.*f%s", width - 1, unit->digits, value / unit->scale,
 		     n->partial    ? "*"
 		     : n->unproven ? "?"
 		     : n->scaled   ? "~"

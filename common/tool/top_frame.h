@@ -23,7 +23,6 @@ struct unit {
 	const char *unit, *title;
 	double scale;
 	int digits;
-	bool total; /* shown per second */
 };
 
 void begin_line(struct frame *f);
@@ -35,6 +34,8 @@ void putf(struct frame *f, const char *format, ...) __attribute__((format(printf
 void tab(struct frame *f, int column);
 /* Words in the line and as many more as they need, which begin at a column. */
 void put_wrapped(struct frame *f, int indent, const char *text);
+/* What a number is, or does in a second if it adds up over time; NAN: that is not known. */
+double value_of(const struct number *n);
 /* How values of a unit are shown: "GB/s". */
 struct unit unit_of(const struct number *n, char title[16]);
 /* Right-aligned, its mark included. */

@@ -167,7 +167,7 @@ static void take_notes(struct top *top)
 	for (size_t i = 0; i < v->rows * v->columns; i++) {
 		const struct number *n = &v->number[v->column[i % v->columns] + i / v->columns];
 
-		if (!n->valid || !(n->seconds > 0))
+		if (!n->valid || !(n->seconds > 0)) /* it has no value */
 			find(&none, n);
 		else if (n->partial)
 			find(&partial, n);
