@@ -659,6 +659,35 @@ static void test_cpus(void)
 			check_cpu(table[i], sockets);
 }
 
+/* The last level cache has 2.5 MB for each slice that is there: 45 MB of 18 (Xeon E5-2699 v3), 30 MB of 12
+ * (E5-2697 v2). */
+static void test_cache(void)
+{
+	static const struct {
+		const char *spec;
+		int cache[2]; /* KiB */
+	} rows[] = {
+		{"haswell-ep", {45 * 1024, 45 * 1024}},
+		{"haswell-ep,hide=cbo2@1", {45 * 1024, 45 * 1024 - 2560}},
+		{"ivybridge-ep", {30 * 1024, 30 * 1024}},
+	};
+	const struct unc_table *const *tables;
+	struct unc_topology topology;
+	size_t n;
+
+	tables = unc_tables(&n);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unc_error err = {0};
+		struct unc_sim *sim = NULL;
+
+		CU_ASSERT_FATAL(unc_sim_open(rows[i].spec, "node", tables, n, &sim, &err) == 0);
+		unc_sim_topology(sim, &topology);
+		CHECK_NUMBER(topology.socket[0].cache, rows[i].cache[0]);
+		CHECK_NUMBER(topology.socket[1].cache, rows[i].cache[1]);
+		unc_sim_close(sim);
+	}
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -676,6 +705,7 @@ int main(void)
 		{"physical memory", test_memory},
 		{"registers that are not there", test_absent},
 		{"bad options", test_options},
+		{"the cache by its slices", test_cache},
 		{"every CPU of the tables", test_cpus},
 		{NULL, NULL},
 	};
