@@ -157,16 +157,40 @@ static void looks(void)
 	" field b FILTER 7:4 \"b\"\n field c FILTER 11:8 \"c\"\n"                                  \
 	" field a FILTER 3:0 with=b:1,c:1 \"a\"\n"                                                 \
 	" field n FILTER 15:13 \"n\"\n field e FILTER 12 \"e\"\n needs e n\n"                      \
-	" field l LAST 3:0 \"l\"\n"                                                                \
+	" field u LAST 3:2 \"u\"\n field s LAST 1:0 LAST 3:2 \"s\"\n"                              \
 	" control enable=0x400000 active=0x400000 code=code\n"                                     \
 	" start preload filters controls\n join filters controls\n stop restore\n leave restore\n"
 
-static const char made_up_events[] = "event A code=0x10 counters=0 uses=a \"a, with b and c\"\n"
-				     "event E code=0x11 counters=0 uses=e \"e, which needs n\"\n";
+static const char made_up_events[] =
+	"event A code=0x10 counters=0 uses=a \"a, with b and c\"\n"
+	"event E code=0x11 counters=0 uses=e \"e, which needs n\"\n"
+	"event S code=0x12 counters=0 uses=u,s \"u and s share bits\"\n";
 
 static void give(struct unc_table_reader *r, const char *file, const char *text)
 {
 	CHECK_NUMBER(unc_table_reader_file(r, file, text, strlen(text), NULL), 0);
+}
+
+/* The upper piece of s, 3:2 of its value, stands where u does. */
+static void check_contradiction(const struct unc_table *t)
+{
+	static const struct {
+		const char *text, *sentence;
+	} rows[] = {
+		{"box.S:u=2:s=8", ""},
+		{"box.S:u=1:s=8", "box.S: fields u and s contradict each other"},
+		{"box.S:s=8:u=1", "box.S: fields u and s contradict each other"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unc_error err = {0};
+		struct unc_spec spec;
+		struct unc_code code;
+
+		if (unc_spec_parse(t, rows[i].text, &spec, &err) == 0)
+			(void)unc_spec_encode(t, &spec, 0, 1, &code, &err);
+		CHECK_TEXT(err.text, rows[i].sentence);
+	}
 }
 
 static void made_up(void)
@@ -198,6 +222,7 @@ static void made_up(void)
 
 		CHECK_NUMBER(unc_control_looks(t, type, rows[i].ctl, reg), rows[i].looks);
 	}
+	check_contradiction(t);
 	unc_table_reader_free(r);
 }
 
