@@ -81,21 +81,18 @@ struct unc_slot {
 	} driver;
 };
 
-/* Whether a unit counts. */
-enum unc_proof {
-	UNC_UNPROVEN,
-	UNC_COUNTS,
-	UNC_STANDS,   /* it cannot be frozen: nothing drives it, and 0 is true */
-	UNC_DOUBTFUL, /* somebody else counts there and may have frozen it */
-	UNC_UNSHOWN   /* for a while nothing has shown whether it counts */
-};
-
 /* A unit of the machine, as far as it is wanted. */
 struct unc_wanted {
 	int head;                          /* first slot, UNC_END */
 	const struct unc_unit_methods *by; /* who counts for us there, since counting began */
-	bool always;    /* all that is wanted there fits at once: it takes no turns */
-	uint8_t proof;  /* enum unc_proof, since counting began */
+	bool always; /* all that is wanted there fits at once: it takes no turns */
+	enum {       /* whether it counts, since counting began */
+	       UNC_UNPROVEN,
+	       UNC_COUNTS,
+	       UNC_STANDS,   /* it cannot be frozen: nothing drives it, and 0 is true */
+	       UNC_DOUBTFUL, /* somebody else counts there and may have frozen it */
+	       UNC_UNSHOWN   /* for a while nothing has shown whether it counts */
+	} proof;
 	uint64_t moved; /* which of units.proofs has seen a counter of it move */
 };
 
