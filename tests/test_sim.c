@@ -106,17 +106,21 @@ static void test_freeze(void)
 /* A machine whose time is stepped does not wait; one that is to wait moves its time on. */
 static void test_pause(void)
 {
-	struct unc_sim *sim = machine("alpha,clock=step");
-	struct unc_machine *m = (struct unc_machine *)sim;
+	static const struct {
+		const char *spec;
+		bool waits;
+	} rows[] = {{"alpha,clock=step", false}, {"alpha,clock=wait", true}};
+	static const struct unc_table *const tables[] = {&alpha_table};
 
-	CU_ASSERT(!m->methods->pause(m, ms));
-	CHECK_NUMBER(unc_sim_time(sim), 0);
-	unc_sim_close(sim);
-	sim = machine("alpha,clock=wait");
-	m = (struct unc_machine *)sim;
-	CU_ASSERT(m->methods->pause(m, ms));
-	CHECK_NUMBER(unc_sim_time(sim), ms);
-	unc_sim_close(sim);
+	for (size_t i = 0; i < 2; i++) {
+		struct unc_machine *m = NULL;
+
+		CU_ASSERT_FATAL(unc_machine_simulated(rows[i].spec, "node", tables, 1, &m, NULL) ==
+				0);
+		CU_ASSERT(m->methods->pause(m, ms) == rows[i].waits);
+		CHECK_NUMBER(unc_machine_now(m), rows[i].waits ? ms : 0);
+		unc_machine_close(m);
+	}
 }
 
 static void test_no_unit_control(void)
