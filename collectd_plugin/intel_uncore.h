@@ -37,9 +37,9 @@ struct item {
 	value_t value;
 	double scale;
 	bool is_total;
-	bool named;   /* by the configuration itself, not by a group */
-	bool going;   /* the interval before had a value: total goes on */
-	bool begun;   /* a value was sent */
+	bool named;    /* by the configuration itself, not by a group */
+	bool going;    /* the interval before had a value: total goes on */
+	bool begun;    /* a value was sent */
 	unsigned told; /* UNC_VALUE_PARTIAL and UNPROVEN: the log has it */
 	double total;
 	c_complain_t complaint;
