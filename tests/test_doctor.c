@@ -110,6 +110,19 @@ static void test_sound_machine(void)
 		   "ok pci write: a control that nobody uses took its own value on 1 socket");
 	CHECK_TEXT(line_of("memory write"), "");
 	CHECK_TEXT(line_of("taint"), ""); /* of a dump */
+	snprintf(
+		text, sizeof(text),
+		"ok ledger: sessions of other programs are not known, no counter is shared with "
+		"them, and what this one leaves when it is killed stays: %s/run/libuncore: No such "
+		"file or directory",
+		root.path);
+	CHECK_TEXT(line_of("ledger"), text);
+	/* The machine is asked, not for what CPU it is to be taken. */
+	struct unc_options options = {
+		.size = sizeof(options), .sysroot = root.path, .sim = "", .cpu = "haswell-ep"};
+	said[0] = '\0';
+	CHECK_NUMBER(unc_doctor(&options, take_check, NULL), 0);
+	CHECK_TEXT(line_of("units"), "ok units: 20 of 20 units available");
 	fake_text(fake_path(&root, "/sys/kernel/security/lockdown"),
 		  "[none] integrity confidentiality\n");
 	CHECK_NUMBER(doctor(root.path, ""), 0);
@@ -278,6 +291,7 @@ static void test_by_kernel(void)
 		   "need registers, which can be used on 50 of these units");
 	CHECK_TEXT(line_of("msr write"), "");
 	CHECK_TEXT(line_of("kernel units"), "");
+	CHECK_TEXT(line_of("kernel rights"), ""); /* those of this process, not of that machine */
 	doctor("", "ivybridge-ep");
 	CHECK_TEXT(line_of("kernel driver"), "");
 }
@@ -428,6 +442,12 @@ static void test_simulated(void)
 		"of this one, which is not checked");
 	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("units"), "units available"));
 	CHECK_TEXT(line_of("cpu"), "");
+	setenv("UNCORE_SITE", "/nowhere/site.tbl", 1); /* named, and not there */
+	CHECK_NUMBER(doctor(NULL, "sandybridge-ep,sockets=1"), 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(line_of("tables"),
+				      "FAIL tables: /nowhere/site.tbl: No such file or "
+				      "directory: left out, 1 in all"));
+	unsetenv("UNCORE_SITE");
 	CHECK_NUMBER(doctor(NULL, "no-such-cpu"), 1);
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(line_of("simulation"),
