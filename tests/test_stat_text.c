@@ -4,6 +4,7 @@
  * eventtables/sandybridge-ep/workload.tbl: CBos have a clock of 2.7 GHz, of which the fastest is told.
  * Marks and times are those that the test makes.
  */
+#include "common/tool/print.h"
 #include "stat_kit.h"
 
 /* ---- columns */
@@ -313,6 +314,61 @@ static void test_mean_refused(void)
 	}
 }
 
+/* ---- texts in JSON */
+
+/* A text as an object's only member. Static storage. */
+static const char *json_of(const char *text)
+{
+	static char got[200];
+	struct args args = {.json = true};
+	struct printer p;
+	FILE *f = tmpfile();
+	int saved;
+
+	CU_ASSERT_FATAL(f != NULL);
+	fflush(stdout);
+	saved = dup(STDOUT_FILENO);
+	dup2(fileno(f), STDOUT_FILENO);
+	print_start(&p, &args, NULL);
+	print_open(&p, NULL, '{');
+	print_text(&p, "t", "T", text);
+	print_close(&p);
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	rewind(f);
+	got[fread(got, 1, sizeof(got) - 1, f)] = '\0';
+	fclose(f);
+	return got;
+}
+
+/* What is no UTF-8 (RFC 3629, section 4) is replaced byte by byte; the rest is JSON's (RFC 8259, section 7). */
+static void test_json_texts(void)
+{
+	static const struct {
+		const char *text, *json;
+	} rows[] = {
+		{"a\"b\\c\n\t\x01\x7f", "a\\\"b\\\\c\\n\\t\\u0001\\u007f"},
+		{"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+		 "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+		{"\xe9t\xe9", "\\ufffdt\\ufffd"},
+		{"\xe2\x82", "\\ufffd\\ufffd"},
+		{"\xc0\x80", "\\ufffd\\ufffd"},
+		{"\xe0\x9f\xbf", "\\ufffd\\ufffd\\ufffd"},
+		{"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd"},
+		{"\xf0\x8f\xbf\xbf", "\\ufffd\\ufffd\\ufffd\\ufffd"},
+		{"\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd"},
+		{"\xf5\x80", "\\ufffd\\ufffd"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char want[200];
+
+		snprintf(want, sizeof(want), "{\"t\":\"%s\"}\n", rows[i].json);
+		CHECK_TEXT(json_of(rows[i].text), want);
+	}
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -329,6 +385,7 @@ int main(void)
 		{"-r: a number that was missing once", test_mean_missing},
 		{"-r: stopped", test_mean_stopped},
 		{"-r: what is refused", test_mean_refused},
+		{"texts in JSON", test_json_texts},
 		{NULL, NULL},
 	};
 
