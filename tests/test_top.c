@@ -414,6 +414,10 @@ static void test_known_peak(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "]  43 %\n")); /* 132.2 of 307.2 */
 	CU_ASSERT_PTR_NULL(strstr(text, "more"));
 	stop(&top, platform);
+	top = start(&platform, "emerald-rapids,sockets=1,memory=4800");
+	text = drawn(second(&top), &screen);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, " of 307.2 GB/s\n"));
+	stop(&top, platform);
 }
 
 /* A channel that the firmware hides has no bar, and the sums go without it. */
