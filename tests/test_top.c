@@ -521,16 +521,6 @@ static void test_idle(void)
 	stop(&top, platform);
 }
 
-/* As many digits as tell the number, and no more: 17 tell every one (IEEE 754). */
-static void test_shortest(void)
-{
-	char buf[CELL_MAX];
-
-	CHECK_TEXT(shortest(buf, 0.1), "0.1");
-	CHECK_TEXT(shortest(buf, 1e6), "1000000");
-	CHECK_TEXT(shortest(buf, 0.1 + 0.2), "0.30000000000000004");
-}
-
 int main(void)
 {
 	static const struct suite_test tests[] = {
@@ -545,7 +535,6 @@ int main(void)
 		{"a hidden channel", test_hidden},
 		{"channels of each CPU", test_channels},
 		{"an idle machine", test_idle},
-		{"numbers as short as they can be", test_shortest},
 		{NULL, NULL},
 	};
 
