@@ -58,7 +58,7 @@ static void mark_item(struct unc_session *s, struct unc_session_item *item)
 	unit = (struct unc_item_unit){0};
 	while (unc_session_next_unit(s, item, &unit))
 		if (!unit.missing)
-			unc_units_lose_all(&s->units, unit.instance);
+			unc_units_lose_frozen(&s->units, unit.instance, UNC_ALL);
 }
 
 /* Values from which the first interval counts. */

@@ -165,8 +165,8 @@ static void lose_sockets(struct unc_units *s, const struct unc_unit_methods *sel
 {
 	for (size_t i = first; i < s->n_claims; i++)
 		if (s->claim[i].by == self && sockets >> s->claim[i].instance->socket & 1)
-			unc_units_lose_unit(s, unc_units_number(s, s->claim[i].instance), UNC_TURN,
-					    &(struct unc_loss){.why = UNC_LOST_FROZEN});
+			unc_units_lose_frozen(s, unc_units_number(s, s->claim[i].instance),
+					      UNC_TURN);
 }
 
 int unc_driver_prove(struct unc_units *s, const struct unc_unit_methods *self, size_t first,

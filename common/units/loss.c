@@ -168,7 +168,7 @@ void unc_units_unread_unit(struct unc_units *s, uint32_t instance, uint16_t reg,
 			unc_units_unread(s, &s->slot[i], reg, op);
 }
 
-void unc_units_lose_all(struct unc_units *s, uint32_t instance)
+void unc_units_lose_frozen(struct unc_units *s, uint32_t instance, enum unc_extent extent)
 {
-	unc_units_lose_unit(s, instance, UNC_ALL, &(struct unc_loss){.why = UNC_LOST_FROZEN});
+	unc_units_lose_unit(s, instance, extent, &(struct unc_loss){.why = UNC_LOST_FROZEN});
 }

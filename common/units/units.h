@@ -143,8 +143,8 @@ bool unc_units_active(const struct unc_units *, const struct unc_slot *);
 /* How a unit is told that is UNC_DOUBTFUL, or NULL. "cbo3 (socket 1)" */
 const struct unc_unit *unc_units_doubtful(const struct unc_units *, uint32_t instance);
 void unc_unit_text(const struct unc_units *, const struct unc_instance *, char *buf, size_t size);
-/* What a unit counts that does not begin to, in each of its turns: it is not asked again. */
-void unc_units_lose_all(struct unc_units *, uint32_t instance);
+/* What a unit counts that does not count: now, or in each of its turns, and it is not asked again. */
+void unc_units_lose_frozen(struct unc_units *, uint32_t instance, enum unc_extent);
 /* Why a slot is lost or was not read, as a sentence in err; others of the kernel's users had its
  * counter all the time; why its last interval alone means nothing; its unit is UNC_UNSHOWN. */
 void unc_slot_loss(const struct unc_units *, const struct unc_slot *, struct unc_error *err);

@@ -128,7 +128,9 @@ static void spare_witness(struct unc_units *s, const struct unc_code *code, stru
 	const struct unc_table *t = s->platform->table;
 	const struct unc_tbl_type *type = &t->type[w->unit->type];
 
-	for (unsigned c = 32; c-- > 0 && !w->kind && fits_beside(t, w->claim, code);) {
+	if (!fits_beside(t, w->claim, code))
+		return;
+	for (unsigned c = 32; c-- > 0 && !w->kind;) {
 		uint16_t ctl = (code->counters >> c & 1) ? unc_type_ctl(type, c) : UNC_NONE;
 
 		if (ctl == UNC_NONE || !leads_none(t, type, c) ||
@@ -303,12 +305,6 @@ static int socket_stands(struct unc_units *s, unsigned socket, int none, struct 
 
 /* ---- suspects */
 
-static void lose_frozen(struct unc_units *s, const struct witness *w)
-{
-	unc_units_lose_unit(s, unc_units_number(s, w->unit), UNC_TURN,
-			    &(struct unc_loss){.why = UNC_LOST_FROZEN});
-}
-
 static void set_unshown(struct unc_units *s, const struct witness *w)
 {
 	wanted_of(s, w->unit)->proof = UNC_UNSHOWN;
@@ -450,7 +446,7 @@ static int judge(struct unc_units *s, const struct witness *w, struct unc_error 
 	if (frozen < 0)
 		return frozen;
 	if (frozen)
-		unc_units_lose_all(s, unc_units_number(s, w->unit));
+		unc_units_lose_frozen(s, unc_units_number(s, w->unit), UNC_ALL);
 	else if (u->company && u->found != UNC_FOUND_IDLE && w->kind != NO_WITNESS)
 		return describe_doubtful(s, unc_units_number(s, w->unit), err);
 	else if (u->company && u->found != UNC_FOUND_IDLE)
@@ -516,7 +512,7 @@ int unc_units_prove_again(struct unc_units *s, size_t first, struct unc_error *e
 
 	for (size_t i = 0; rc == 0 && i < still.n; i++)
 		if (still.one[i].stands)
-			lose_frozen(s, &still.one[i]);
+			unc_units_lose_frozen(s, unc_units_number(s, still.one[i].unit), UNC_TURN);
 		else if (is_unshown(s, &still.one[i]))
 			set_unshown(s, &still.one[i]);
 	free(still.one);
