@@ -209,8 +209,18 @@ static int open_file(const char *path, struct fuse_file_info *fi)
 		rc = meet(&access);
 	if (rc == 0)
 		room_after(machine()->room, &access, 0);
+	if (rc == 0 && node.kind == CLOCK)
+		room_clock(machine()->room, true);
 	fi->direct_io = rc == 0 && node.kind != MEMORY; /* which is to be mapped */
 	return rc;
+}
+
+static int close_file(const char *path, struct fuse_file_info *fi)
+{
+	(void)fi;
+	if (strcmp(path, "/clock") == 0)
+		room_clock(machine()->room, false);
+	return 0;
 }
 
 /* A shell that writes to a file empties it first. */
@@ -462,6 +472,7 @@ static const struct fuse_operations operations = {
 	.truncate = truncate_file,
 	.readdir = list,
 	.open = open_file,
+	.release = close_file,
 	.read = read_file,
 	.write = write_file,
 };

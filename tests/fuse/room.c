@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,9 @@ static void fire(struct room *room, size_t i, pid_t pid)
 
 	memmove(&room->trigger[i], &room->trigger[i + 1],
 		(--room->n_triggers - i) * sizeof(*room->trigger));
-	if (room_act(room, t.action, pid) < 0)
+	if (t.stalled)
+		kill(t.stalled, SIGCONT);
+	else if (room_act(room, t.action, pid) < 0)
 		fprintf(stderr, "fuse_machine: '%s': %s\n", t.action, room->error);
 	free(t.action);
 	free(t.pattern);
@@ -56,6 +59,27 @@ static void advance(struct room *room, uint64_t end, bool next)
 	}
 }
 
+void room_jump(struct room *room, bool forced)
+{
+	uint64_t first = UINT64_MAX;
+	size_t stalled = 0;
+
+	for (size_t i = 0; i < room->n_triggers; i++)
+		if (room->trigger[i].stalled) {
+			stalled++;
+			first = room->trigger[i].at < first ? room->trigger[i].at : first;
+		}
+	if (stalled && (forced || room->clocks <= stalled))
+		advance(room, first, false);
+}
+
+void room_clock(struct room *room, bool opened)
+{
+	room->clocks += opened ? 1 : -(size_t)1;
+	if (!opened)
+		room_jump(room, false);
+}
+
 int room_advance(struct room *room, const char *text, size_t size)
 {
 	void *user = room->machine.user;
@@ -63,6 +87,10 @@ int room_advance(struct room *room, const char *text, size_t size)
 	char copy[32];
 	uint64_t end;
 
+	if (size && *text == '-') {
+		room_jump(room, true);
+		return 0;
+	}
 	snprintf(copy, sizeof(copy), "%.*s", (int)(size < 31 ? size : 31) - next, text + next);
 	copy[strcspn(copy, "\n")] = '\0';
 	if (!room_seconds(copy, &end))
@@ -112,16 +140,49 @@ static bool strikes(struct rule *rule)
 	return rule->times && rule->times--;
 }
 
+static void take(struct room *room, uint64_t ns)
+{
+	if (ns)
+		advance(room, room->machine.time(room->machine.user) + ns, false);
+}
+
 void room_pass(struct room *room)
 {
-	if (room->cost)
-		advance(room, room->machine.time(room->machine.user) + room->cost, false);
+	take(room, room->cost);
+}
+
+/* splitmix64 by Sebastiano Vigna, https://prng.di.unimi.it/splitmix64.c, public domain. */
+static uint64_t draw(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+/* Whether the schedule has something for this access. */
+static void delay(struct room *room, struct room_access *access)
+{
+	struct delays *d = &room->delays;
+
+	if (!d->one_in || fnmatch(d->pattern, access->path, 0) != 0 ||
+	    draw(&d->state) % d->one_in != 0)
+		return;
+	uint64_t ns = draw(&d->state) % (d->longest + 1);
+
+	if (draw(&d->state) & 1)
+		access->later = ns;
+	else
+		take(room, ns);
 }
 
 int room_before(struct room *room, struct room_access *access)
 {
-	if (access->reg)
+	if (access->reg) {
 		room_pass(room);
+		delay(room, access);
+	}
 	fire_access(room, access, false);
 	for (size_t i = 0; i < room->n_rules; i++) {
 		struct rule *rule = &room->rule[i];
@@ -161,6 +222,7 @@ void room_after(struct room *room, const struct room_access *access, int result)
 	if (access->reg && ((room->log == LOG_ALL && access->op != ROOM_OPEN) ||
 			    (room->log == LOG_WRITES && access->op == ROOM_WRITE)))
 		log_access(room, access, result);
+	take(room, access->later);
 	fire_access(room, access, true);
 }
 

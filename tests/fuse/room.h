@@ -18,9 +18,16 @@
  *   offline CPU, online CPU      of the running system, as by hotplug
  *   poke PATH OFFSET VALUE [BYTES]   a neighbour writes a register: 8 bytes of an MSR, 4 of others
  *   signal NAME [PID]            KILL, STOP, CONT, ...; default: to the process of the access
+ *   stall SECONDS [PID]          the process of the access stands still for so long, behind it,
+ *                                while others go on; where nobody else could move the clock, it
+ *                                jumps
  *   advance SECONDS              the clock jumps
  *   cost SECONDS                 what each access to a register takes; each dword of
  *                                configuration space
+ *   delays SEED ONE_IN LONGEST [PATTERN]   one of so many accesses to a register takes 0 to
+ *                                LONGEST seconds, half of them before it, half behind it. Which
+ *                                and how long is drawn from SEED alone. The last line counts
+ *   delays off
  *   log off|writes|all           what goes to /log: accesses to registers
  *   clear                        no fault, no action waits, all CPUs online, the log is empty
  *   reset                        and the machine is new, its clock at 0
@@ -49,6 +56,7 @@ struct room_access {
 	uint64_t value; /* what is written, or was read */
 	bool reg;       /* of a register */
 	pid_t pid;
+	uint64_t later; /* ns that go by behind it */
 };
 
 /* The machine that the room is built around. */
@@ -73,9 +81,11 @@ const char *room_error(const struct room *);
 /*
  * "SECONDS" moves the clock; what was to happen on the way happens at its time. "=TIME" moves it
  * to that time, or only to that of what happens before: who waits can look whether it ends the
- * wait.
+ * wait. "-" moves it to the end of the first stall, if there is one: nobody waits for a time.
  */
 int room_advance(struct room *, const char *seconds, size_t size);
+/* Who has opened or closed /clock could move it: a process that lives in its time. */
+void room_clock(struct room *, bool opened);
 
 /* The time that an access takes goes by. */
 void room_pass(struct room *);

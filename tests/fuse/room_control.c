@@ -272,6 +272,24 @@ static int do_log(struct room *room, const struct words *w)
 	return room_refuse(room, "usage: log off|writes|all");
 }
 
+static int do_delays(struct room *room, const struct words *w)
+{
+	bool off = w->n == 2 && strcmp(w->word[1], "off") == 0;
+	struct delays d = {0};
+
+	if (!off &&
+	    (w->n < 4 || w->n > 5 || !number(w->word[1], &d.state) ||
+	     !number(w->word[2], &d.one_in) || !d.one_in || !room_seconds(w->word[3], &d.longest) ||
+	     !room->machine.steps(room->machine.user)))
+		return room_refuse(room, "usage: delays SEED ONE_IN LONGEST [PATTERN], with "
+					 "clock=step; delays off");
+	if (!off && !(d.pattern = strdup(w->n == 5 ? w->word[4] : "*")))
+		return -ENOMEM;
+	free(room->delays.pattern);
+	room->delays = d;
+	return 0;
+}
+
 void room_clear(struct room *room)
 {
 	for (size_t i = 0; i < room->n_rules; i++) {
@@ -279,6 +297,8 @@ void room_clear(struct room *room)
 		free(room->rule[i].text);
 	}
 	for (size_t i = 0; i < room->n_triggers; i++) {
+		if (room->trigger[i].stalled)
+			kill(room->trigger[i].stalled, SIGCONT);
 		free(room->trigger[i].action);
 		free(room->trigger[i].pattern);
 	}
@@ -287,6 +307,8 @@ void room_clear(struct room *room)
 	room->length = 0;
 	room->logged = room->cost = 0;
 	room->log = LOG_OFF;
+	free(room->delays.pattern);
+	room->delays = (struct delays){0};
 }
 
 static int do_clear(struct room *room, const struct words *w)
@@ -312,6 +334,49 @@ static int do_advance(struct room *room, const struct words *w)
 			 : room_refuse(room, "usage: advance SECONDS");
 }
 
+/* Keeps the rest of the line for later, as it was written. */
+static int add_trigger(struct room *room, const struct trigger *wanted, const char *pattern,
+		       const char *action)
+{
+	struct trigger *larger = realloc(room->trigger, (room->n_triggers + 1) * sizeof(*larger));
+
+	if (!larger)
+		return -ENOMEM;
+	room->trigger = larger;
+	larger += room->n_triggers;
+	*larger = *wanted;
+	larger->pattern = strdup(pattern);
+	larger->action = strdup(action);
+	if (larger->pattern && larger->action) {
+		room->n_triggers++;
+		return 0;
+	}
+	free(larger->pattern);
+	free(larger->action);
+	return -ENOMEM;
+}
+
+/* Its access is answered, but it runs no further. */
+static int do_stall(struct room *room, const struct words *w, pid_t pid)
+{
+	struct trigger end = {0};
+	uint64_t given = (uint64_t)pid;
+
+	if (w->n < 2 || w->n > 3 || !room_seconds(w->word[1], &end.at) ||
+	    (w->n == 3 && !number(w->word[2], &given)) || !room->machine.steps(room->machine.user))
+		return room_refuse(room, "usage: stall SECONDS [PID], with clock=step");
+	end.stalled = (pid_t)given;
+	if (end.stalled <= 1 || kill(end.stalled, SIGSTOP) < 0)
+		return room_refuse(room, "stall: no process");
+	end.at += room->machine.time(room->machine.user);
+	if (add_trigger(room, &end, "", "") < 0) {
+		kill(end.stalled, SIGCONT);
+		return -ENOMEM;
+	}
+	room_jump(room, false);
+	return 0;
+}
+
 /* ---- lines */
 
 static void split(char *line, struct words *w)
@@ -334,11 +399,13 @@ static int act(struct room *room, const struct words *w, pid_t pid)
 		{"size", do_number},     {"text", do_text},      {"hide", do_hide},
 		{"offline", do_hotplug}, {"online", do_hotplug}, {"poke", do_poke},
 		{"log", do_log},         {"clear", do_clear},    {"reset", do_clear},
-		{"advance", do_advance}, {"cost", do_cost},
+		{"advance", do_advance}, {"cost", do_cost},      {"delays", do_delays},
 	};
 
 	if (w->n && strcmp(w->word[0], "signal") == 0)
 		return do_signal(room, w, pid);
+	if (w->n && strcmp(w->word[0], "stall") == 0)
+		return do_stall(room, w, pid);
 	for (size_t i = 0; w->n && i < sizeof(actions) / sizeof(actions[0]); i++)
 		if (strcmp(w->word[0], actions[i].name) == 0)
 			return actions[i].run(room, w);
@@ -353,28 +420,6 @@ int room_act(struct room *room, const char *line, pid_t pid)
 	snprintf(copy, sizeof(copy), "%s", line);
 	split(copy, &w);
 	return act(room, &w, pid);
-}
-
-/* Keeps the rest of the line for later, as it was written. */
-static int add_trigger(struct room *room, const struct trigger *wanted, const char *pattern,
-		       const char *action)
-{
-	struct trigger *larger = realloc(room->trigger, (room->n_triggers + 1) * sizeof(*larger));
-
-	if (!larger)
-		return -ENOMEM;
-	room->trigger = larger;
-	larger += room->n_triggers;
-	*larger = *wanted;
-	larger->pattern = strdup(pattern);
-	larger->action = strdup(action);
-	if (larger->pattern && larger->action) {
-		room->n_triggers++;
-		return 0;
-	}
-	free(larger->pattern);
-	free(larger->action);
-	return -ENOMEM;
 }
 
 static int control_line(struct room *room, const char *line)

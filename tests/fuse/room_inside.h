@@ -22,7 +22,7 @@ struct rule {
 	uint64_t skip, times;
 };
 
-/* An action that waits: for a time (count 0), or for an access. */
+/* An action that waits: for a time (count 0), or for an access. Or a process that stands still. */
 struct trigger {
 	char *action;
 	char *pattern;
@@ -30,6 +30,15 @@ struct trigger {
 	enum room_op op;
 	bool after;
 	bool due;
+	pid_t stalled;
+};
+
+/* A schedule of accesses that take long. */
+struct delays {
+	uint64_t state;  /* of chance */
+	uint64_t one_in; /* accesses; 0: none */
+	uint64_t longest;
+	char *pattern;
 };
 
 struct room {
@@ -44,6 +53,8 @@ struct room {
 	size_t length;
 	uint64_t logged;
 	uint64_t cost; /* ns of an access */
+	struct delays delays;
+	size_t clocks; /* open files /clock */
 	char error[200];
 };
 
@@ -54,7 +65,9 @@ const char *room_op_name(enum room_op);
 bool room_seconds(const char *text, uint64_t *ns);
 /* One action; pid: of the access that it waited for, 0: none. */
 int room_act(struct room *, const char *line, pid_t pid);
-/* Forgets all rules, triggers, and the log. */
+/* The clock jumps to the end of the first stall, if nobody else can move it; `forced`: or will. */
+void room_jump(struct room *, bool forced);
+/* Forgets all rules, triggers, and the log; who stands still goes on. */
 void room_clear(struct room *);
 
 #endif

@@ -105,6 +105,12 @@ void machine_move(uint64_t until)
 		real_pause();
 }
 
+void machine_jump(void)
+{
+	if (pwrite(file, "-", 1, 0) < 0)
+		real_pause();
+}
+
 /* The earliest deadline up to `until` of a thread that waits, once none is awake. */
 static uint64_t next_deadline(uint64_t until, size_t *which)
 {

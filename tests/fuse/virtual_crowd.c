@@ -6,9 +6,9 @@
  *
  * The clock stands still while one of them runs. When all wait it moves to the first deadline, so
  * what a process does between two waits takes no time, however many others do something as well:
- * counts are rate times time to the last one. Who is killed or stopped is not waited for. A lock
- * (fcntl) that another one holds, and a ppoll() of no files, is a wait without a deadline. A process waits with one thread at
- * a time.
+ * counts are rate times time to the last one. Who is killed or stopped is not waited for; who stood
+ * still (`stall` of the room) is again when it goes on. A lock (fcntl) that another one holds, and
+ * a ppoll() of no files, is a wait without a deadline. A process waits with one thread at a time.
  */
 #include "virtual_crowd.h"
 
@@ -163,12 +163,15 @@ static void go_on(bool late)
 {
 	uint64_t first = first_deadline();
 
-	crowd->turn += late && first == UINT64_MAX;
+	if (late && first == UINT64_MAX) {
+		machine_jump(); /* who stands still may have the lock */
+		crowd->turn++;
+	}
 	if (wake_some())
 		return;
 	while (first != UINT64_MAX) {
 		machine_move(first);
-		if (wake_until(machine_time()))
+		if (wake_until(machine_time()) || !all_wait(true))
 			break;
 	}
 	crowd->turn++;

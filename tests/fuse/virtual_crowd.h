@@ -40,5 +40,7 @@ void crowd_wait(uint64_t until, bool look);
 uint64_t machine_time(void);
 /* Moves the clock to a time, or to what happens at the machine before it. */
 void machine_move(uint64_t until);
+/* To the end of the first stall, if there is one. */
+void machine_jump(void);
 
 #endif
