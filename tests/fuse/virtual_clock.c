@@ -44,7 +44,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	bool used, woken;
 	uint64_t deadline;
-	pthread_cond_t *cond;
+	pthread_cond_t *cond; /* NULL: it sleeps */
+	pthread_mutex_t *mutex;
+	pid_t thread;
 } waiter[MAX_WAITERS];
 static unsigned awake;
 static pthread_key_t awake_key; /* not NULL: the thread is one of them */
@@ -111,6 +113,18 @@ void machine_jump(void)
 		real_pause();
 }
 
+/* Who waits for a condition goes on with its lock only. One that sleeps may hold that, or the one
+ * that moves the clock: then it is over for the waiter when they let go. */
+static bool held_up(size_t which)
+{
+	pid_t owner = waiter[which].mutex ? waiter[which].mutex->__data.__owner : 0;
+
+	for (size_t i = 0; i < MAX_WAITERS && owner; i++)
+		if (waiter[i].used && !waiter[i].cond && waiter[i].thread == owner)
+			return true;
+	return owner && owner == gettid();
+}
+
 /* The earliest deadline up to `until` of a thread that waits, once none is awake. */
 static uint64_t next_deadline(uint64_t until, size_t *which)
 {
@@ -124,7 +138,7 @@ static uint64_t next_deadline(uint64_t until, size_t *which)
 		awake = 0;
 		*which = MAX_WAITERS;
 		for (size_t i = 0; i < MAX_WAITERS; i++)
-			if (waiter[i].used && waiter[i].deadline <= until) {
+			if (waiter[i].used && waiter[i].deadline <= until && !held_up(i)) {
 				*which = i;
 				until = waiter[i].deadline;
 			}
@@ -152,7 +166,7 @@ static bool still_waits(size_t which, uint64_t deadline)
 	pthread_cond_t *cond = NULL;
 
 	pthread_mutex_lock(&lock);
-	bool waits = waiter[which].used && waiter[which].deadline == deadline;
+	bool waits = waiter[which].used && waiter[which].deadline == deadline && !held_up(which);
 
 	if (waits && (cond = waiter[which].cond) != NULL)
 		real_wake(cond, "pthread_cond_broadcast");
@@ -254,7 +268,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 	return rc;
 }
 
-static size_t enter(uint64_t deadline, pthread_cond_t *cond)
+static size_t enter(uint64_t deadline, pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
 	size_t i = 0;
 
@@ -267,6 +281,8 @@ static size_t enter(uint64_t deadline, pthread_cond_t *cond)
 	waiter[i].woken = false;
 	waiter[i].deadline = deadline;
 	waiter[i].cond = cond;
+	waiter[i].mutex = mutex;
+	waiter[i].thread = gettid();
 	pthread_mutex_unlock(&lock);
 	waits_again();
 	return i;
@@ -319,7 +335,7 @@ static void sleep_until(uint64_t target)
 	bool counts = pthread_getspecific(awake_key) != NULL, wheel = take_wheel();
 
 	if (!wheel) {
-		size_t i = enter(target, NULL);
+		size_t i = enter(target, NULL, NULL);
 
 		/* Who has the wheel may leave it, to wait for this thread. */
 		while (machine_time() < target && !(wheel = take_wheel()))
@@ -497,7 +513,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
 			(uint64_t)until->tv_sec > 1000000000 ? CLOCK_REALTIME : CLOCK_MONOTONIC,
 			until);
 	uint64_t deadline = machine_deadline(until);
-	size_t i = enter(deadline, cond);
+	size_t i = enter(deadline, cond, mutex);
 
 	for (long ms = 1; rc == ETIMEDOUT && machine_time() < deadline;
 	     ms += ms < MOST_MS ? ms : 0) {

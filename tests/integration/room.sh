@@ -6,7 +6,7 @@
 msr=/dev/cpu/0/msr
 cbo=cbo0.CLOCKTICKS:socket=0 dclk=imc0.DCLK:socket=0 # 2.7e9 and 8e8 a second: eventtables/sandybridge-ep/workload.tbl
 
-echo "1..11"
+echo "1..12"
 start_machine sandybridge-ep
 : >"$dir/err"
 
@@ -64,6 +64,18 @@ accesses 3
 	grep -q "usage: delays SEED ONE_IN LONGEST" "$root/control" && ! echo "stall 1" 2>/dev/null >"$root/control" &&
 	grep -q "stall: no process" "$root/control"
 result $? "of other files, and delays that are off, nothing is delayed; what cannot be is refused"
+
+# A session with passes has a thread that waits for its turn. One that sleeps with the session's lock in hand, till its
+# units are proven to count, sleeps beyond that moment: it does not wait for the thread, which waits for the lock.
+flits=qpi.RxL_CREDITS_CONSUMED_VNA,qpi.DIRECT2CORE:SUCCESS,qpi.TxL_FLITS_G0:IDLE,qpi.RxL_CYCLES_NE
+flits=$flits,qpi.RxL_FLITS_G2:NDR_AD,qpi.RxL_CREDITS_CONSUMED_VN0:HOM,qpi.TxL_FLITS_G0:NON_DATA
+hung=
+for try in 1 2 3; do
+	control reset "delays 70 20 0.1"
+	within="timeout -s KILL 60" real stat -j -I 100 -d 1 -e $flits || hung="$hung $try"
+done
+[ -z "$hung" ]
+result $? "accesses that take longer than a turn${hung:+: did not end:$hung}"
 
 # ---- standing still
 
