@@ -129,16 +129,21 @@ static bool held_up(size_t which)
 static uint64_t next_deadline(uint64_t until, size_t *which)
 {
 	for (int ms = 0;; ms++, pthread_mutex_unlock(&lock), real_pause()) {
+		unsigned held = 0; /* they were told to go on, and cannot */
+
 		pthread_mutex_lock(&lock);
-		if (awake && ms < PATIENCE_MS)
+		for (size_t i = 0; i < MAX_WAITERS; i++)
+			held += waiter[i].used && waiter[i].woken && held_up(i);
+		if (awake > held && ms < PATIENCE_MS)
 			continue;
-		if (awake)
+		if (awake > held)
 			dprintf(STDERR_FILENO, "virtual_clock: a thread does not wait for time: "
 					       "the clock goes on without it\n");
-		awake = 0;
+		awake = awake < held ? awake : held;
 		*which = MAX_WAITERS;
 		for (size_t i = 0; i < MAX_WAITERS; i++)
-			if (waiter[i].used && waiter[i].deadline <= until && !held_up(i)) {
+			if (waiter[i].used && !waiter[i].woken && waiter[i].deadline <= until &&
+			    !held_up(i)) {
 				*which = i;
 				until = waiter[i].deadline;
 			}
@@ -296,13 +301,16 @@ static bool woken(size_t i)
 	return is;
 }
 
-static void leave(size_t i, bool by_time)
+/* `works`: the clock does not move until it waits again. Who was woken by another thread is counted
+ * since then. */
+static void leave(size_t i, bool works)
 {
 	pthread_mutex_lock(&lock);
 	waiter[i].used = false;
-	awake += by_time;
+	awake += works && !waiter[i].woken;
+	works |= waiter[i].woken;
 	pthread_mutex_unlock(&lock);
-	if (by_time)
+	if (works)
 		pthread_setspecific(awake_key, &awake_key);
 }
 
@@ -475,8 +483,15 @@ int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
 
 		if (number >= 0 || errno != EAGAIN || over)
 			return number;
-		if (!other)
+		if (!other && take_wheel()) {
 			drive(target, true);
+			at_wheel = false;
+		} else if (!other) { /* a thread sleeps, not beyond this moment */
+			size_t i = enter(target, NULL, NULL);
+
+			real_pause();
+			leave(i, false);
+		}
 	}
 }
 
@@ -540,7 +555,10 @@ static int wake(pthread_cond_t *cond, const char *name)
 {
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < MAX_WAITERS; i++)
-		waiter[i].woken |= waiter[i].used && waiter[i].cond == cond;
+		if (waiter[i].used && waiter[i].cond == cond && !waiter[i].woken) {
+			waiter[i].woken = true;
+			awake++;
+		}
 	pthread_mutex_unlock(&lock);
 	return real_wake(cond, name);
 }
