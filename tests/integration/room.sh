@@ -101,6 +101,14 @@ two() # LINE...: two that have begun to count; then these lines for the room
 	control "log all" "$@"
 }
 
+# The first has been told to do what it stands still in.
+stalled()
+{
+	until grep -q ') T' "/proc/$a_pid/stat"; do
+		sleep 0.02
+	done
+}
+
 end_two()
 {
 	exec 3>&- 4<&- 5>&- 6<&-
@@ -119,6 +127,7 @@ two
 a sleep 0.1
 control "after 1 read $msr stall 0.25"
 say_a read
+stalled
 b sleep 0.1
 at=$(now)
 b read
@@ -134,6 +143,7 @@ end_two
 # The clock is held by who has gone on, until it waits: its next sleep begins at the end of the stall.
 two "after 1 read $msr stall 0.25"
 say_a read
+stalled
 b sleep 0.1
 say_b sleep 10
 hear_a
@@ -151,7 +161,7 @@ puppet a 3 4 $cbo=2700000000
 puppet b 5 6 $dclk=800000000
 control "after 1 write $msr stall 5"
 say_a start $cbo
-until grep -q ') T' "/proc/$a_pid/stat"; do sleep 0.02; done
+stalled
 b start $dclk
 begun="$said, $(now)"
 hear_a
@@ -165,6 +175,7 @@ end_two
 # Killed meanwhile; the room is cleared meanwhile
 two "after 1 read $msr stall 0.25"
 say_a read
+stalled
 b sleep 0.1
 kill -KILL "$a_pid"
 b sleep 1
@@ -175,6 +186,7 @@ end_two
 
 two "after 1 read $msr stall 100000"
 say_a read
+stalled
 b sleep 0.1
 control clear
 hear_a
