@@ -8,9 +8,10 @@
  * Who waits moves the clock to the end of the wait at once, or to what happens at the machine
  * before it. Who waits for a child does not: the child lives in the same time, and moves it. A
  * thread that waits for a condition never moves the clock, but is not left behind: whoever does
- * stops at its deadline until the thread waits again, and does not start before a new thread has
- * come to its first wait. A wait of no time takes 1 ns, so that who polls gets on. poll() and its
- * kind are not known here; they wait for real.
+ * stops at its deadline until the thread waits again, does not go on before one that another has
+ * woken waits again, and does not start before a new thread has come to its first wait. One that
+ * cannot go on, for a sleeper has its lock, is not waited for. A wait of no time takes 1 ns, so
+ * that who polls gets on. poll() and its kind are not known here; they wait for real.
  */
 #include <dlfcn.h>
 #include <errno.h>
