@@ -562,8 +562,13 @@ enum {
 	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_missing() */
 	UNC_VALUE_LOST = 16,     /* not VALID until the session starts anew: unc_session_reason() */
 	UNC_VALUE_WAITS = 32,    /* not VALID yet: a pass that it needs has not had its turn */
-	UNC_VALUE_UNPROVEN = 64 /* for a while since start or reset nothing has shown whether a unit
-	                            counts: somebody may have frozen it. unc_session_reason() */
+	/* For a while since start or reset nothing has shown whether a unit counts: somebody may
+	 * have frozen it. unc_session_reason() */
+	UNC_VALUE_UNPROVEN = 64,
+	/* Its counters were not read at one time, where the time since start or reset began or
+	 * ends: over more than 1 % of it, `late`. The same of its last interval. */
+	UNC_VALUE_LATE = 128,
+	UNC_VALUE_INTERVAL_LATE = 256
 };
 
 struct unc_value {
@@ -579,9 +584,13 @@ struct unc_value {
 	double share;            /* of the time since start or reset that it was measured: 0 to 1 */
 	double interval_share;   /* of its last interval */
 	unsigned units;          /* units that were measured */
-	unsigned of;    /* units that it is about, those of unc_session_missing() included */
-	unsigned flags; /* UNC_VALUE_*; without VALID the numbers above are 0 and mean nothing,
-	                      units and of excepted */
+	unsigned of; /* units that it is about, those of unc_session_missing() included */
+	/* UNC_VALUE_*; without VALID the numbers mean nothing and are 0, units and of excepted */
+	unsigned flags;
+	/* Seconds over which its counters were read, where the time since start or reset began or
+	 * where it ends, the longer; and the same of its last interval. 0 where it is not LATE. */
+	double late;
+	double interval_late;
 };
 
 /*

@@ -61,7 +61,8 @@ static const struct member members[] = {
 	AT(unc_value, interval, 24), AT(unc_value, seconds, 32),
 	AT(unc_value, interval_seconds, 40), AT(unc_value, share, 48),
 	AT(unc_value, interval_share, 56), AT(unc_value, units, 64), AT(unc_value, of, 68),
-	AT(unc_value, flags, 72), SIZE(unc_value, 80),
+	AT(unc_value, flags, 72), AT(unc_value, late, 80), AT(unc_value, interval_late, 88),
+	SIZE(unc_value, 96),
 
 	AT(unc_overflow, size, 0), AT(unc_overflow, id, 8), AT(unc_overflow, unit, 16),
 	AT(unc_overflow, socket, 24), AT(unc_overflow, index, 28), AT(unc_overflow, counter, 32),
