@@ -259,7 +259,7 @@ static void test_counter_conflicts(void)
 	add(s, "cbo1.RING_BL_USED:DOWN_EVEN:socket=0"); /* another unit has room */
 	add(s, "cbo0.LLC_VICTIMS:M_STATE:socket=0");    /* counters 0 and 1 are free */
 	CHECK_TEXT(plan_of(s, UNC_PHASE_READ, true).text,
-		   "cbo0.0:CTR3 cbo0.0:CTR2 cbo1.0:CTR3 cbo0.0:CTR1");
+		   "cbo0.0:CTR3 cbo0.0:CTR2 cbo0.0:CTR1 cbo1.0:CTR3");
 	unc_session_clear(s);
 
 	/* Occupancies: counter 0 only */

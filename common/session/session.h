@@ -88,6 +88,8 @@ struct unc_interval {
 	uint64_t reported;                       /* slot->total at the last read by the user */
 	uint64_t delta;                          /* counted in the last interval */
 	struct unc_run_time reported_time, time; /* the same of slot->time */
+	uint64_t reported_blur, blur;            /* and of slot->blur, with its ends */
+	struct unc_seen from, to;                /* looks where the last interval began and ended */
 	int16_t reported_unread, late; /* slot->unread then, and where the last interval began */
 };
 
@@ -137,6 +139,8 @@ struct unc_session {
 	uint64_t start_ns;    /* start or reset */
 	uint64_t begun;       /* passes whose turn has begun since the last interval ended */
 	struct unc_pass wall; /* as of a pass that counts always */
+	/* how long looks took, ns: where counting began, and at both ends of the last interval */
+	uint64_t base_width, from_width, to_width;
 
 	/* the thread that looks in before a counter can wrap twice */
 	pthread_t watcher;
@@ -193,6 +197,8 @@ int unc_session_look(struct unc_session *, enum unc_extent, struct unc_error *er
 int unc_session_look_now(struct unc_session *);
 /* After a verb that has looked at the counters: the time until then is of the running pass. */
 void unc_session_looked(struct unc_session *, enum unc_extent);
+/* What was looked at last is where counting begins. */
+void unc_session_began(struct unc_session *);
 void unc_session_end_interval(struct unc_session *);
 void unc_session_forget(struct unc_session *); /* all that was counted */
 /* What the first n items have counted, in structs of `size` bytes. The lock is held. */

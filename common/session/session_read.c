@@ -93,6 +93,12 @@ int unc_session_look(struct unc_session *s, enum unc_extent extent, struct unc_e
 	return rc;
 }
 
+void unc_session_began(struct unc_session *s)
+{
+	s->start_ns = s->units.interval_ns = s->since_ns;
+	s->base_width = s->to_width = s->units.read_width;
+}
+
 static void end_time(struct unc_pass *pass)
 {
 	pass->delta = pass->time - pass->reported;
@@ -101,6 +107,10 @@ static void end_time(struct unc_pass *pass)
 
 static void end_slot(const struct unc_slot *slot, struct unc_interval *v)
 {
+	v->from = v->to.ns ? v->to : slot->first;
+	v->to = slot->seen;
+	v->blur = slot->blur - v->reported_blur + v->from.width + v->to.width;
+	v->reported_blur = slot->blur;
 	v->delta = slot->total - v->reported;
 	v->reported = slot->total;
 	v->time.ran = slot->time.ran - v->reported_time.ran;
@@ -146,6 +156,9 @@ void unc_session_end_interval(struct unc_session *s)
 		}
 	s->begun &= ~measured;
 	end_time(&s->wall);
+	s->from_width = s->to_width;
+	s->to_width = s->units.read_width;
+	s->units.interval_ns = s->units.read_ns;
 	/* Without a rotation since the last end, what is read is all that can have counted. */
 	bool only = s->state == UNC_RUNNING && measured == (uint64_t)1 << s->units.turn;
 	for (size_t i = 0; i < s->units.n_reads && only; i++)
@@ -163,39 +176,27 @@ void unc_session_end_interval(struct unc_session *s)
 
 /* ---- values */
 
-static double length_of(const struct unc_pass *pass, bool interval)
-{
-	return interval ? pass->delta : pass->time;
-}
-
 /* When a slot has counted, and others of the kernel's users had its counter meanwhile. */
 static struct unc_run_time run_time(const struct unc_session *s, uint32_t slot, bool interval)
 {
 	return interval ? s->interval[slot].time : s->units.slot[slot].time;
 }
 
-/* How long a slot has counted: less than it was its turn where others had its counter. */
-static double slot_time(const struct unc_session *s, uint32_t i, bool interval)
+/* Whether a slot counts only in its turn. */
+static bool takes_turns(const struct unc_session *s, const struct unc_slot *slot)
 {
-	const struct unc_slot *slot = &s->units.slot[i];
-	bool always = s->units.wanted[slot->instance].always;
-	double time = length_of(always ? wall(s) : &s->pass[slot->turn], interval);
-	struct unc_run_time run = run_time(s, i, interval);
-
-	return run.idle ? time * (double)run.ran / (double)(run.ran + run.idle) : time;
+	return s->n_passes > 1 && !s->units.wanted[slot->instance].always;
 }
 
-/* How long a measure was measured: as long as that of its slots which was measured least. */
-static double measure_time(const struct unc_session *s, const struct unc_measure *m, bool interval)
+/* For how long of `all` the time a slot was measured: less where it takes turns, or others had its
+ * counter. */
+static double slot_time(const struct unc_session *s, uint32_t i, double all, bool interval)
 {
-	double of_pass = length_of(&s->pass[m->pass], interval);
-	double of_all = length_of(wall(s), interval);
-	bool rotates = m->n_always < m->n_slots;
-	double time = rotates && (!m->n_always || of_pass < of_all) ? of_pass : of_all;
+	struct unc_run_time run = run_time(s, i, interval);
 
-	for (uint32_t i = 0; i < m->n_slots && s->units.flawed; i++)
-		time = fmin(time, slot_time(s, m->slot[i], interval));
-	return time;
+	if (takes_turns(s, &s->units.slot[i]))
+		return fmin(all, (double)run.ran * 1e-9);
+	return run.idle ? all * (double)run.ran / (double)(run.ran + run.idle) : all;
 }
 
 /* All of the time that a value of the item is about. */
@@ -205,24 +206,44 @@ static double all_time(const struct unc_session *s, const struct unc_session_ite
 	return interval ? item->interval : wall(s)->time;
 }
 
+/* Whether each slot was read as soon as the others, within a thousandth of the time, and counted all of
+ * it: so its own time is that of all, and need not be asked for. */
+static bool is_even(const struct unc_session *s, double all, bool interval)
+{
+	uint64_t width =
+		interval ? s->from_width + s->to_width : s->base_width + s->units.read_width;
+
+	return s->units.guest ||
+	       (s->n_passes == 1 && !s->units.flawed && (double)width * 1e-9 <= all * 1e-3);
+}
+
+/* What was counted in a time of its own, of the time that a value is about. What differs by less than a
+ * thousandth stays as it was counted. */
+static uint64_t scaled(uint64_t count, uint64_t ran, double all)
+{
+	double time = (double)ran * 1e-9;
+
+	if (!ran || fabs(time - all) <= all * 1e-3)
+		return count;
+	return (uint64_t)((double)count * all / time + 0.5);
+}
+
 /*
- * What the units of a measure have counted, together. What was counted in a part of the time is
- * scaled to `all` of it. *exact is the same with what is behind the point.
+ * What the units of a measure have counted, together: each in its own time, scaled to `all`. *exact is
+ * the same with what is behind the point.
  */
 static uint64_t aggregate(const struct unc_session *s, const struct unc_measure *m, double all,
 			  bool interval, double *exact)
 {
-	/* Mostly it was measured all of the time: then the slots need not be asked, one by one. */
-	bool part = measure_time(s, m, interval) < all;
+	bool even = is_even(s, all, interval);
 	uint64_t sum = 0, max = 0;
 
 	for (uint32_t i = 0; i < m->n_slots; i++) {
 		uint32_t slot = m->slot[i];
 		uint64_t value = interval ? s->interval[slot].delta : s->units.slot[slot].total;
-		double time = part ? slot_time(s, slot, interval) : all;
 
-		if (time > 0 && time < all)
-			value = (uint64_t)((double)value * all / time + 0.5);
+		if (!even)
+			value = scaled(value, run_time(s, slot, interval).ran, all);
 		sum += value;
 		max = value > max ? value : max;
 	}
@@ -300,14 +321,71 @@ static const struct unc_slot *find_slot(const struct unc_session *s,
 static double measured(const struct unc_session *s, const struct unc_session_item *item,
 		       bool interval)
 {
-	double least = all_time(s, item, interval);
+	double all = all_time(s, item, interval), least = all;
 
-	for (uint32_t k = 0; k < item->n_measures; k++) {
-		double time = measure_time(s, &s->measure[item->measure[k]], interval);
+	for (uint32_t k = 0; k < item->n_measures && (s->n_passes > 1 || s->units.flawed); k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
 
-		least = time < least ? time : least;
+		for (uint32_t i = 0; i < m->n_slots; i++)
+			least = fmin(least, slot_time(s, m->slot[i], all, interval));
 	}
 	return least;
+}
+
+/* ---- looks that took long */
+
+/* When counters were read together: from the first to the last. */
+static void join(struct unc_seen *all, struct unc_seen one)
+{
+	uint64_t end = all->ns + all->width;
+
+	if (!all->ns)
+		*all = one;
+	else {
+		all->ns = one.ns < all->ns ? one.ns : all->ns;
+		end = one.ns + one.width > end ? one.ns + one.width : end;
+		all->width = end - all->ns;
+	}
+}
+
+/* Of a slot that takes turns: how long the looks took that began and ended them, as a part of all the
+ * time. */
+static double unsure(const struct unc_session *s, uint32_t i, double all, bool interval)
+{
+	const struct unc_slot *slot = &s->units.slot[i];
+	uint64_t ns = interval ? s->interval[i].blur : slot->blur + slot->seen.width;
+	uint64_t ran = run_time(s, i, interval).ran;
+
+	return ran ? all * (double)ns / (double)ran : 0;
+}
+
+/* Over how many seconds the counters of an item were read, where its time began or where it ended; 0: no
+ * more than 1 % of it. */
+static double lateness(const struct unc_session *s, const struct unc_session_item *item,
+		       bool interval)
+{
+	double all = all_time(s, item, interval), most = 0;
+	uint64_t begin = interval ? s->from_width : s->base_width, end = s->units.read_width;
+	struct unc_seen began = {0}, ended = {0};
+	bool turns = s->n_passes > 1;
+
+	if (s->units.guest || (!turns && (double)(begin > end ? begin : end) * 1e-9 <= all / 100))
+		return 0;
+	for (uint32_t k = 0; k < item->n_measures; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++) {
+			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
+			const struct unc_interval *v = &s->interval[m->slot[i]];
+
+			join(&began, interval ? v->from : slot->first);
+			join(&ended, interval ? v->to : slot->seen);
+			most = turns ? fmax(most, unsure(s, m->slot[i], all, interval)) : 0;
+		}
+	}
+	if (!turns)
+		most = (double)(began.width > ended.width ? began.width : ended.width) * 1e-9;
+	return most > all / 100 ? most : 0;
 }
 
 static double share(double part, double all)
@@ -333,6 +411,10 @@ static void set_times(const struct unc_session *s, const struct unc_session_item
 		v->flags |= UNC_VALUE_FRESH;
 	if (v->share < 1)
 		v->flags |= UNC_VALUE_ESTIMATED;
+	if ((v->late = lateness(s, item, false)) > 0)
+		v->flags |= UNC_VALUE_LATE;
+	if ((v->interval_late = lateness(s, item, true)) > 0)
+		v->flags |= UNC_VALUE_INTERVAL_LATE;
 }
 
 /* What `item` has counted. */
@@ -375,6 +457,19 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		*v = (struct unc_value){.units = v->units, .of = v->of, .flags = v->flags};
 }
 
+static void late_text(const struct unc_session *s, const struct unc_session_item *item,
+		      struct unc_error *err)
+{
+	double interval = lateness(s, item, true), late = lateness(s, item, false);
+
+	if (interval > 0)
+		unc_fail(err, UNC_ERR_BUSY, "read over %.3g ms of an interval of %.3g ms",
+			 interval * 1e3, all_time(s, item, true) * 1e3);
+	else if (late > 0)
+		unc_fail(err, UNC_ERR_BUSY, "read over %.3g ms of %.3g ms", late * 1e3,
+			 all_time(s, item, false) * 1e3);
+}
+
 const char *unc_session_reason(struct unc_session *s, int id)
 {
 	const struct unc_slot *slot;
@@ -412,6 +507,8 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	}
 	if (!*s->error.text && (slot = find_slot(s, item, UNPROVEN)))
 		unc_slot_unproven(&s->units, slot, &s->error);
+	if (!*s->error.text)
+		late_text(s, item, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	return s->error.text;
 }
@@ -491,5 +588,5 @@ void unc_session_forget(struct unc_session *s)
 	memset(s->pass, 0, sizeof(s->pass));
 	s->begun = (uint64_t)1 << s->units.turn;
 	s->wall = (struct unc_pass){0};
-	s->start_ns = s->since_ns;
+	unc_session_began(s);
 }

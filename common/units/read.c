@@ -6,7 +6,7 @@
 /* No uncore clock is faster than this. */
 static const uint64_t fastest_per_ns = 5;
 
-/* ---- one look */
+/* ---- one counter */
 
 /* Not in integers: it may be beyond their range. */
 double unc_slot_most(const struct unc_slot *slot, uint64_t ns)
@@ -75,14 +75,36 @@ static void take_start(struct unc_units *s, struct unc_slot *slot, uint64_t valu
 	unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_START, slot->ctr, value});
 }
 
-static void take(struct unc_units *s, struct unc_slot *slot, uint64_t value, uint64_t ns)
+/* A turn of a slot begins. When is not known better than when the one before has ended. */
+static void begin_turn(struct unc_slot *slot, struct unc_seen now)
 {
-	uint64_t delta = (value - slot->last) & slot->mask, seen = slot->seen_ns, since = ns - seen;
+	if (!slot->first.ns)
+		slot->first = now;
+	slot->blur += slot->seen.width + now.width;
+}
+
+static uint64_t middle(struct unc_seen seen)
+{
+	return seen.ns + seen.width / 2;
+}
+
+static void take(struct unc_units *s, struct unc_slot *slot, const struct unc_reg_op *op,
+		 struct unc_seen now)
+{
+	const struct unc_unit_methods *by = s->wanted[slot->instance].by;
+	uint64_t value = op->value, delta = (value - slot->last) & slot->mask;
+	uint64_t seen = slot->seen.ns, since = now.ns + now.width - seen;
 	bool begin = slot->begin;
 
+	if (by->timed)
+		by->timed(s, slot, op);
+	else if (!begin)
+		slot->time.ran += middle(now) - middle(slot->seen);
+	if (begin)
+		begin_turn(slot, now);
 	slot->begin = false;
 	slot->last = value;
-	slot->seen_ns = ns;
+	slot->seen = now;
 	slot->unread = 0;
 	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
 	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
@@ -98,23 +120,64 @@ static void take(struct unc_units *s, struct unc_slot *slot, uint64_t value, uin
 		slot->total += delta;
 }
 
-int unc_units_read(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
+/* ---- all of them */
+
+/* Reads one unit after the other, from stamp[k] on, each between two stamps. How many. */
+static size_t run_reads(struct unc_units *s, size_t k)
 {
-	size_t first = extent == UNC_ALL ? 0 : s->n_always, failed = 0;
-	const struct unc_slot *one;
+	size_t n = 0;
 	uint64_t tsc;
 
-	unc_platform_now(s->platform, &s->read_ns, &tsc);
-	if (first < s->n_reads)
-		unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
+	for (; s->n_reads && s->stamp[k + n].first < s->n_reads; n++) {
+		struct unc_stamp *unit = &s->stamp[k + n];
+
+		unc_platform_now(s->platform, &unit->ns, &tsc);
+		unc_access_run(s->platform->access, s->read + unit->first,
+			       unit[1].first - unit->first);
+	}
+	unc_platform_now(s->platform, n ? &s->stamp[k + n].ns : &s->read_ns, &tsc);
+	if (n)
+		s->read_ns = s->stamp[k].ns;
+	s->read_width = n ? s->stamp[k + n].ns - s->read_ns : 0;
+	return n;
+}
+
+/* Whether the last look, at n units from stamp[k] on, took more than 1 % of the interval that it
+ * ends, and so much longer than others that another may be better. */
+static bool is_wide(struct unc_units *s, enum unc_extent extent, size_t k, size_t n)
+{
+	const uint64_t tolerated = 4; /* times what is usual, or what the fastest unit took */
+	uint64_t fastest = UINT64_MAX, usual = s->usual_ns, average = n ? s->read_width / n : 0;
+	bool ends = extent == UNC_ALL && s->interval_ns;
+
+	for (size_t i = k; !usual && i < k + n; i++)
+		if (s->stamp[i + 1].ns - s->stamp[i].ns < fastest)
+			fastest = s->stamp[i + 1].ns - s->stamp[i].ns;
+	if (!usual || average < usual)
+		s->usual_ns = average;
+	if (ends && s->read_width <= (s->read_ns - s->interval_ns) / 100)
+		return false;
+	return average > tolerated * (usual ? usual : tolerated * fastest);
+}
+
+int unc_units_read(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
+{
+	size_t first = extent == UNC_ALL ? 0 : s->n_always, failed = 0, k = 0, n;
+	const struct unc_slot *one;
+
+	while (first && s->n_reads > first && s->stamp[k].first < first)
+		k++;
+	n = run_reads(s, k);
+	if (is_wide(s, extent, k, n))
+		n = run_reads(s, k);
 	for (size_t i = first; i < s->n_reads; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
-		const struct unc_unit_methods *by = s->wanted[slot->instance].by;
 
+		k += i == s->stamp[k + 1].first;
 		if (s->read[i].error == 0) {
-			if (by->timed)
-				by->timed(s, slot, &s->read[i]);
-			take(s, slot, s->read[i].value, s->read_ns);
+			take(s, slot, &s->read[i],
+			     (struct unc_seen){s->stamp[k].ns,
+					       s->stamp[k + 1].ns - s->stamp[k].ns});
 			continue;
 		}
 		unc_units_unread(s, slot, slot->ctr, &s->read[i]);

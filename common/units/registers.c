@@ -17,26 +17,39 @@ static bool is_ours(const struct unc_claim *u)
 
 /* ---- reading */
 
+/* What counts now of a unit, from slot i of its list on, which has the newest first. */
+static int add_slots(const struct unc_units *s, int i, struct unc_plan *plan, uint32_t *slot,
+		     struct unc_error *err)
+{
+	const struct unc_slot *one;
+	int rc;
+
+	if (i == UNC_END)
+		return 0;
+	one = &s->slot[i];
+	rc = add_slots(s, one->next, plan, slot, err);
+	if (rc < 0 || !unc_units_active(s, one))
+		return rc;
+	if (slot)
+		slot[plan->n] = (uint32_t)i;
+	return unc_plan_add(s->platform->table, plan, &s->platform->instances.unit[one->instance],
+			    one->ctr, UNC_OP_READ, 0, err);
+}
+
+/* One unit after the other. */
 static int build_reads(const struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
 		       uint32_t *slot, struct unc_error *err)
 {
-	for (size_t k = 0; k < s->n_slots; k++) {
-		const struct unc_slot *one = &s->slot[k];
-		const struct unc_wanted *wanted = &s->wanted[one->instance];
-		int rc;
+	int rc = 0;
 
-		if (!unc_units_active(s, one) || wanted->always != (extent == UNC_ALL) ||
-		    wanted->by != &unc_registers)
-			continue;
-		if (slot)
-			slot[plan->n] = (uint32_t)k;
-		rc = unc_plan_add(s->platform->table, plan,
-				  &s->platform->instances.unit[one->instance], one->ctr,
-				  UNC_OP_READ, 0, err);
-		if (rc < 0)
-			return rc;
+	for (size_t k = 0; k < s->n_claims && rc == 0; k++) {
+		const struct unc_wanted *wanted =
+			&s->wanted[unc_units_number(s, s->claim[k].instance)];
+
+		if (is_ours(&s->claim[k]) && wanted->always == (extent == UNC_ALL))
+			rc = add_slots(s, wanted->head, plan, slot, err);
 	}
-	return 0;
+	return rc;
 }
 
 static int registers_read(struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
@@ -103,7 +116,7 @@ static int write_settings(struct unc_units *s, struct unc_plan *plan, size_t fir
 	unc_platform_now(s->platform, &ns, &tsc);
 	for (size_t i = 0; i < s->n_slots; i++)
 		if (s->slot[i].begin)
-			s->slot[i].seen_ns = ns;
+			s->slot[i].seen.ns = ns;
 	return rc < 0 ? rc : unc_units_run_plan(s, plan, "programming the counters", err);
 }
 

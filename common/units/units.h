@@ -50,6 +50,11 @@ struct unc_run_time {
 	uint64_t ran, idle;
 };
 
+/* A counter was read between ns and ns + width. */
+struct unc_seen {
+	uint64_t ns, width;
+};
+
 /* One counter of one unit that is wanted, in one turn; equal ones are shared. */
 struct unc_slot {
 	struct unc_code code;
@@ -57,22 +62,24 @@ struct unc_slot {
 	const char *name;  /* of who wants it, for sentences */
 	int next;          /* next slot of the same instance, UNC_END */
 	uint16_t turn;
-	bool alone;          /* its counter ends intervals, and is set again each time */
-	uint16_t ctr;        /* counter register (index into table->reg), once started */
-	uint64_t mask;       /* all ones in the counter's width */
-	uint64_t start;      /* what its counter was set to; 0: it was left as it was */
-	bool begin;          /* programmed, and not read since */
-	uint64_t last;       /* as read last */
-	uint64_t seen_ns;    /* when */
-	uint64_t total;      /* counted since start or reset */
-	int16_t unread;      /* errno of a read that failed; the next may be right again */
-	uint16_t unread_reg; /* of what: the counter, or what tells whether it is ours */
+	bool alone;            /* its counter ends intervals, and is set again each time */
+	uint16_t ctr;          /* counter register (index into table->reg), once started */
+	uint64_t mask;         /* all ones in the counter's width */
+	uint64_t start;        /* what its counter was set to; 0: it was left as it was */
+	bool begin;            /* programmed, and not read since */
+	uint64_t last;         /* as read last */
+	struct unc_seen seen;  /* when */
+	struct unc_seen first; /* where total begins: at the start, or a reset */
+	uint64_t blur;         /* widths of the looks where turns began and ended, ns */
+	uint64_t total;        /* counted since start or reset */
+	int16_t unread;        /* errno of a read that failed; the next may be right again */
+	uint16_t unread_reg;   /* of what: the counter, or what tells whether it is ours */
 	struct unc_loss {
 		uint8_t why;  /* enum unc_loss_kind; 0: it is not lost */
 		uint16_t reg; /* index into table->reg */
 		uint64_t value;
 	} lost;                   /* until the session starts anew */
-	struct unc_run_time time; /* of total, where it is known; else 0 */
+	struct unc_run_time time; /* of total */
 	struct {                  /* for driver.c alone: */
 		struct unc_kernel_code code;
 		unsigned place;           /* of the event in the group of its PMU */
@@ -114,15 +121,21 @@ struct unc_units {
 	uint64_t place; /* where counters begin, by chance; 0: nobody else is on the machine */
 	enum { UNC_IDLE, UNC_TOUCHED } state; /* whether there is something to be stopped */
 	unsigned holder;                      /* in the ledger, UNC_LEDGER_NOBODY */
-	uint64_t read_ns;                     /* the last look at counters */
-	uint64_t verified_ns, proven_ns;      /* controls were compared, units shown to count */
-	uint64_t proofs;                      /* that were tried */
-	struct unc_claim *claim; /* those that go on when the turn changes come first */
+	uint64_t read_ns, read_width;         /* the last look at counters: how long it took */
+	uint64_t usual_ns;    /* that one took for each unit: the shortest; 0: not known */
+	uint64_t interval_ns; /* where the interval began that the next one ends; 0: none did */
+	uint64_t verified_ns, proven_ns; /* controls were compared, units shown to count */
+	uint64_t proofs;                 /* that were tried */
+	struct unc_claim *claim;         /* those that go on when the turn changes come first */
 	size_t n_claims;
 	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts: */
 	uint32_t *read_slot;     /* first those that count always, then those of the turn */
 	size_t n_reads, n_always;
-	struct { /* of a type, as encoded last: for witness.c alone */
+	struct unc_stamp {    /* of a look: when the operations of a unit began, */
+		size_t first; /* the first of which is this */
+		uint64_t ns;
+	} * stamp; /* behind the last: when it ended */
+	struct {   /* of a type, as encoded last: for witness.c alone */
 		const struct unc_tbl_event *event;
 		struct unc_code code;
 		int failed; /* why it is none */

@@ -41,28 +41,45 @@ static int add_reads(struct unc_units *s, enum unc_extent extent, struct unc_pla
 	return rc;
 }
 
+/* Where the operations of each unit begin. */
+static void set_stamps(struct unc_units *s, const struct unc_plan *plan)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->n; i++)
+		if (i == 0 || i == s->n_always ||
+		    plan->tag[i].instance != plan->tag[i - 1].instance)
+			s->stamp[n++].first = i;
+	s->stamp[n].first = plan->n;
+}
+
 static int prepare_reads(struct unc_units *s, struct unc_error *err)
 {
 	struct unc_plan plan = {0};
 	uint32_t *slot = calloc(s->n_slots + 1, sizeof(*slot));
+	struct unc_stamp *stamp = calloc(s->n_slots + 1, sizeof(*stamp));
 	size_t n_always;
-	int rc = slot ? add_reads(s, UNC_ALL, &plan, slot, err)
-		      : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	int rc = slot && stamp ? add_reads(s, UNC_ALL, &plan, slot, err)
+			       : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 
 	n_always = plan.n;
 	if (rc == 0)
 		rc = add_reads(s, UNC_TURN, &plan, slot, err);
 	if (rc < 0) {
 		free(slot);
+		free(stamp);
 		unc_plan_free(&plan);
 		return rc;
 	}
 	free(s->read);
 	free(s->read_slot);
+	free(s->stamp);
 	s->read = plan.op;
 	s->read_slot = slot;
 	s->n_reads = plan.n;
 	s->n_always = n_always;
+	s->stamp = stamp;
+	set_stamps(s, &plan);
 	free(plan.tag);
 	return 0;
 }
@@ -87,8 +104,11 @@ static void begin(struct unc_units *s)
 	for (size_t i = 0; i < s->n_slots; i++) {
 		s->slot[i].lost = (struct unc_loss){0};
 		s->slot[i].unread = 0;
+		s->slot[i].seen = s->slot[i].first = (struct unc_seen){0};
+		s->slot[i].blur = 0;
 	}
 	s->flawed = s->programs = false;
+	s->usual_ns = s->interval_ns = 0;
 	s->state = UNC_IDLE;
 	s->place = choose_place(s);
 }
@@ -249,6 +269,8 @@ void unc_units_forget(struct unc_units *s)
 	for (size_t i = 0; i < s->n_slots; i++) {
 		s->slot[i].total = s->slot[i].driver.shown = 0;
 		s->slot[i].time = (struct unc_run_time){0};
+		s->slot[i].first = s->slot[i].seen;
+		s->slot[i].blur = s->slot[i].seen.width;
 	}
 	for (size_t i = 0; i < s->platform->instances.n; i++)
 		if (s->wanted[i].proof == UNC_UNSHOWN)
@@ -276,6 +298,7 @@ void unc_units_free(struct unc_units *s)
 	free(s->claim);
 	free(s->read);
 	free(s->read_slot);
+	free(s->stamp);
 	unc_plan_free(&s->check);
 	unc_plan_free(&s->restore);
 }
