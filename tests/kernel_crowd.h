@@ -87,7 +87,9 @@ static inline int take_refused(struct unc_machine *machine, int64_t pid, const i
 static inline void stopped_clock(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
 {
 	(void)machine;
-	*ns = *tsc = 1000000000;
+	*ns = 1000000000;
+	if (tsc)
+		*tsc = *ns;
 }
 
 static struct unc_kernel_place place = {.type = PERF_TYPE_SOFTWARE}; /* a CPU that we may use */

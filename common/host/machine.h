@@ -47,7 +47,7 @@ struct unc_machine_methods {
 	int (*topology)(struct unc_machine *, struct unc_topology *out, struct unc_error *err);
 	/* PCI functions and memory; the bus has its own close. */
 	int (*bus)(struct unc_machine *, struct unc_bus **out, struct unc_error *err);
-	/* Its time in ns, and ticks of its TSC. */
+	/* Its time in ns, and ticks of its TSC, if that is not NULL. */
 	void (*now)(const struct unc_machine *, uint64_t *ns, uint64_t *tsc);
 	/* Lets that time pass; false where it did not. */
 	bool (*pause)(struct unc_machine *, uint64_t ns);
@@ -86,9 +86,9 @@ static inline void unc_machine_close(struct unc_machine *machine)
 /* Its time in ns. */
 static inline uint64_t unc_machine_now(const struct unc_machine *machine)
 {
-	uint64_t ns, tsc;
+	uint64_t ns;
 
-	machine->methods->now(machine, &ns, &tsc);
+	machine->methods->now(machine, &ns, NULL);
 	return ns;
 }
 

@@ -36,6 +36,8 @@ static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
 	(void)machine;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	*ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	if (!tsc)
+		return;
 #if defined(__x86_64__) || defined(__i386__)
 	*tsc = __rdtsc();
 #else

@@ -56,7 +56,6 @@ struct unc_measure {
 	uint32_t n_slots, n_missing;
 	uint16_t pass;
 	uint8_t aggregate; /* UNC_AGGREGATE_* or UNC_MEASURE_MEAN */
-	uint32_t n_always; /* of its slots: they count in every pass */
 };
 
 struct unc_session_item {

@@ -24,13 +24,6 @@ static int stop(struct unc_session *s, enum unc_extent extent, struct unc_error 
 /* Which passes an item has to wait for. */
 static void find_waits(struct unc_session *s)
 {
-	for (size_t i = 0; i < s->n_measures; i++) {
-		struct unc_measure *m = &s->measure[i];
-
-		m->n_always = 0;
-		for (uint32_t k = 0; k < m->n_slots; k++)
-			m->n_always += s->units.wanted[s->units.slot[m->slot[k]].instance].always;
-	}
 	for (size_t i = 0; i < s->n_items; i++) {
 		struct unc_session_item *item = &s->item[i];
 
@@ -38,8 +31,9 @@ static void find_waits(struct unc_session *s)
 		for (uint32_t k = 0; k < item->n_measures; k++) {
 			const struct unc_measure *m = &s->measure[item->measure[k]];
 
-			if (m->n_always < m->n_slots)
-				item->waits |= (uint64_t)1 << m->pass;
+			for (uint32_t n = 0; n < m->n_slots; n++)
+				if (!s->units.wanted[s->units.slot[m->slot[n]].instance].always)
+					item->waits |= (uint64_t)1 << m->pass;
 		}
 	}
 }

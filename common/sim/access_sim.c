@@ -92,7 +92,8 @@ static int bus(struct unc_machine *machine, struct unc_bus **out, struct unc_err
 static void now(const struct unc_machine *machine, uint64_t *ns, uint64_t *tsc)
 {
 	*ns = unc_sim_time(unc_machine_sim(machine));
-	*tsc = unc_sim_tsc(unc_machine_sim(machine));
+	if (tsc)
+		*tsc = unc_sim_tsc(unc_machine_sim(machine));
 }
 
 static bool pause_sim(struct unc_machine *machine, uint64_t ns)

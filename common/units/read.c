@@ -48,10 +48,7 @@ static bool too_much(const struct unc_units *s, const struct unc_slot *slot, uin
 static bool too_much_by_now(const struct unc_units *s, const struct unc_slot *slot, uint64_t delta,
 			    uint64_t seen_ns)
 {
-	uint64_t ns, tsc;
-
-	unc_platform_now(s->platform, &ns, &tsc);
-	return too_much(s, slot, delta, ns - seen_ns);
+	return too_much(s, slot, delta, unc_machine_now(s->platform->machine) - seen_ns);
 }
 
 /*
@@ -125,20 +122,23 @@ static void take(struct unc_units *s, struct unc_slot *slot, const struct unc_re
 /* Reads one unit after the other, from stamp[k] on, each between two stamps. How many. */
 static size_t run_reads(struct unc_units *s, size_t k)
 {
+	const struct unc_machine *machine = s->platform->machine;
 	size_t n = 0;
-	uint64_t tsc;
 
 	for (; s->n_reads && s->stamp[k + n].first < s->n_reads; n++) {
 		struct unc_stamp *unit = &s->stamp[k + n];
 
-		unc_platform_now(s->platform, &unit->ns, &tsc);
+		unit->ns = unc_machine_now(machine);
 		unc_access_run(s->platform->access, s->read + unit->first,
 			       unit[1].first - unit->first);
 	}
-	unc_platform_now(s->platform, n ? &s->stamp[k + n].ns : &s->read_ns, &tsc);
-	if (n)
+	s->read_ns = unc_machine_now(machine);
+	s->read_width = 0;
+	if (n) {
+		s->stamp[k + n].ns = s->read_ns;
 		s->read_ns = s->stamp[k].ns;
-	s->read_width = n ? s->stamp[k + n].ns - s->read_ns : 0;
+		s->read_width = s->stamp[k + n].ns - s->read_ns;
+	}
 	return n;
 }
 
