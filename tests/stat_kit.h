@@ -56,9 +56,9 @@ static struct {
 	double late;        /* by so many seconds */
 	unsigned stop_wait; /* this one is ended by SIGINT, half way */
 
-	/* From read `from` on (1 is the first), item `id` has these flags and this reason until the
-	 * session is started again, if it can be. */
-	unsigned from;
+	/* From read `from` on (1 is the first), up to `to` if that is not 0, item `id` has these
+	 * flags and this reason until the session is started again, if it can be. */
+	unsigned from, to;
 	int id;
 	unsigned flags;
 	const char *reason;
@@ -132,7 +132,8 @@ int __wrap_unc_session_stop(struct unc_session *s)
 
 static bool interferes(int id)
 {
-	return script.from && reads >= script.from && starts == 1 && id == script.id;
+	return script.from && reads >= script.from && (!script.to || reads <= script.to) &&
+	       starts == 1 && id == script.id;
 }
 
 int __wrap_unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)

@@ -323,6 +323,93 @@ static void test_share(void)
 	CHECK_NUMBER(count_of(out, "  99 %\n"), 1);
 }
 
+/* From a read on, counters are not read at one time. */
+static void late(unsigned from, unsigned marks)
+{
+	lose(from, "read over 40 ms of an interval of 100 ms");
+	script.flags = UNC_VALUE_VALID | UNC_VALUE_FRESH | marks;
+	script.share = 1;
+}
+
+#define LATE_JSON ",\"late\":{\"imc.CAS_COUNT:WR\":\"read over 40 ms of an interval of 100 ms\"}}\n"
+
+/* The mark is the interval's with -I, else the total's. */
+static void test_late_read(void)
+{
+	late(1, UNC_VALUE_LATE);
+	CHECK_NUMBER(run_lossy("-j -d 0.5"), 0);
+	CHECK_PART(out, LATE_JSON);
+	CHECK_TEXT(err,
+		   "uncore: imc.CAS_COUNT:WR: late: read over 40 ms of an interval of 100 ms\n");
+	late(1, UNC_VALUE_LATE);
+	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.5"), 0);
+	CHECK_NUMBER(count_of(out, "\"late\""), 0);
+	CHECK_TEXT(err, "");
+	late(1, UNC_VALUE_INTERVAL_LATE);
+	CHECK_NUMBER(run_lossy("-j -d 0.5"), 0);
+	CHECK_NUMBER(count_of(out, "\"late\""), 0);
+	CHECK_TEXT(err, "");
+	late(3, UNC_VALUE_INTERVAL_LATE);
+	CHECK_NUMBER(run_lossy("-j -I 100 -d 0.5"), 0);
+	CHECK_NUMBER(count_of(out, LATE_JSON), 3);
+	CHECK_NUMBER(count_of(out, "null"), 0);
+	CHECK_TEXT(line(err, 1),
+		   "uncore: imc.CAS_COUNT:WR: late: read over 40 ms of an interval of "
+		   "100 ms");
+	CHECK_TEXT(line(err, 2), "uncore: imc.CAS_COUNT:WR: late in 3 of 5 reports");
+	CHECK_NUMBER(count_of(err, "\n"), 2);
+	late(1, UNC_VALUE_LATE); /* in the first run: the others are started anew */
+	CHECK_NUMBER(run_lossy("-j -r 3 -d 0.5"), 0);
+	CHECK_PART(out, ",\"late\":{\"imc.CAS_COUNT:WR\":\"read over 40 ms");
+	CHECK_NUMBER(count_of(err, "\n"), 1);
+}
+
+static void test_late_rows(void)
+{
+	late(1, UNC_VALUE_LATE);
+	CHECK_NUMBER(run_lossy("-x, -d 0.5"), 0);
+	CHECK_PART(line(out, 4), ",count,1,8,8,read over 40 ms of an interval of 100 ms");
+	CU_ASSERT(line(out, 3)[strlen(line(out, 3)) - 1] == ',');
+	late(1, UNC_VALUE_INTERVAL_LATE);
+	CHECK_NUMBER(run("sandybridge-ep,sockets=1",
+			 "--json-lines -I 100 -d 0.2 --per-unit -e imc.CAS_COUNT:RD"),
+		     0);
+	CHECK_PART(line(out, 6), "\"unit\":\"imc1\",\"name\":\"imc.CAS_COUNT:RD\",\"value\":");
+	CHECK_PART(line(out, 6),
+		   "\"of\":1,\"reason\":\"read over 40 ms of an interval of 100 ms\"}");
+	CHECK_NUMBER(count_of(out, "\"reason\":null"), 6);
+	/* a mark does not hide another: the first read tells how many units there are */
+	late(2, UNC_VALUE_UNPROVEN | UNC_VALUE_LATE);
+	script.flags |= UNC_VALUE_PARTIAL;
+	script.id = 0;
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-x, -d 0.5 -e imc.CAS_COUNT:RD"), 0);
+	CHECK_PART(line(out, 3), ",7,8,\"imc3 (socket 1): PCI function");
+	CHECK_PART(line(out, 3), "; read over 40 ms of an interval of 100 ms; read over 40 ms");
+	late(2, UNC_VALUE_UNPROVEN | UNC_VALUE_LATE);
+	script.id = 0;
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-j -d 0.5 -e imc.CAS_COUNT:RD"), 0);
+	CHECK_PART(out, ",\"partial\":{\"imc.CAS_COUNT:RD\":{\"units\":7,\"of\":8,");
+	CHECK_PART(out, ",\"unproven\":{\"imc.CAS_COUNT:RD\":\"read over");
+	CHECK_PART(out, ",\"late\":{\"imc.CAS_COUNT:RD\":\"read over");
+}
+
+/* What is read at the start, only to know the number of units, is no report. */
+static void test_late_unreported(void)
+{
+	late(1, UNC_VALUE_LATE | UNC_VALUE_INTERVAL_LATE);
+	script.id = 0;
+	script.to = 1;
+	CHECK_NUMBER(run("sandybridge-ep,hide=imc3@1", "-j -d 0.5 -e imc.CAS_COUNT:RD"), 0);
+	CHECK_NUMBER(count_of(out, "\"late\""), 0);
+	CHECK_NUMBER(count_of(err, "late"), 0);
+	/* what has no value is not late */
+	late(1, UNC_VALUE_LATE);
+	script.flags = UNC_VALUE_FRESH | UNC_VALUE_LATE;
+	CHECK_NUMBER(run_lossy("-j -d 0.5"), 0);
+	CHECK_PART(out, ",\"invalid\":{\"imc.CAS_COUNT:WR\":\"read over");
+	CHECK_NUMBER(count_of(out, "\"late\""), 0);
+}
+
 /* What is not of the interval is not shown as if it were. */
 static void test_not_fresh(void)
 {
@@ -437,6 +524,9 @@ int main(void)
 		{"separators that cannot be", test_separator_refused},
 		{"lines of JSON", test_json_lines},
 		{"the share of the time", test_share},
+		{"late: intervals, totals, runs", test_late_read},
+		{"late: rows, beside other marks", test_late_rows},
+		{"late: not in a report", test_late_unreported},
 		{"what is not of the interval", test_not_fresh},
 		{"an idle machine", test_idle},
 		{"--every: marks", test_every},

@@ -111,6 +111,15 @@ static void test_marks_in_columns(void)
 	script.share = 0.004; /* is not nothing */
 	CHECK_NUMBER(run(partial, command), 0);
 	CHECK_PART(line(out, 9), " M  7/8 <1%      2.70 G");
+	script_item(3, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_INTERVAL_LATE, "why");
+	CHECK_NUMBER(run(partial, command), 0);
+	CHECK_PART(line(out, 9), " M  7/8 33% !      2.70 G");
+	script_item(2, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_LATE | UNC_VALUE_UNPROVEN,
+		    "why");
+	script.share = 1;
+	CHECK_NUMBER(run(partial, "-d 1 -e imc.CAS_COUNT:RD,cbo.CLOCKTICKS"), 0);
+	CHECK_PART(line(out, 3), " M/s  7 of 8 units, unproven, late");
+	CHECK_NUMBER(count_of(out, "late"), 1);
 }
 
 /* ---- rates */

@@ -253,7 +253,11 @@ static void test_marks(void)
 	m->number[3 * READ + 0].valid = false;
 	m->number[3 * READ + 0].value = 0;
 	m->number[3 * WRITE + 1].partial = true;
+	m->number[3 * WRITE + 1].doubtful[UNPROVEN] = true; /* one letter, of the gravest */
 	m->number[3 * LINK + 1].scaled = true;
+	m->number[3 * READ + 2].doubtful[LATE] = true;
+	m->number[3 * LINK + 2].doubtful[LATE] = m->number[3 * LINK + 2].scaled = true;
+	m->number[3 * MISS + 2].doubtful[UNPROVEN] = m->number[3 * MISS + 2].doubtful[LATE] = true;
 	m->number[m->channel[3].write].valid = false;
 	snprintf(m->view.note[NOTE_NO_VALUE], TOP_NOTE, "- no value: because");
 	snprintf(m->view.note[NOTE_PARTIAL], TOP_NOTE, "* of fewer units: because");
@@ -261,7 +265,9 @@ static void test_marks(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "0          -    10.00        -\n"));
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(text, "1      15.00     5.00*   20.00* [||||||||||||||||||||||||]\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "all    45.00!   15.00    60.00!\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "1       50.0     2.00~\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "all     37.5?    3.00!\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "imc1      7.50       -\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "- no value: because\n* of fewer units: because\n"));
 	screen.height = 15;

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct doubt_words doubt_words[DOUBTS] = {
+	[UNPROVEN] = {"unproven", "?", "not proven to count"},
+	[LATE] = {"late", "!", "late"},
+};
+
 int series_open(struct series *s, struct unc_platform *platform, unsigned flags)
 {
 	int rc = unc_session_new(platform, flags, &s->session);
@@ -67,7 +72,6 @@ static void take_value(const struct series *s, struct number *n, const struct un
 {
 	n->partial = v->flags & UNC_VALUE_PARTIAL;
 	n->scaled = v->flags & UNC_VALUE_ESTIMATED;
-	n->unproven = v->flags & UNC_VALUE_UNPROVEN;
 	n->lost = v->flags & UNC_VALUE_LOST;
 	n->units = v->units;
 	n->of = v->of;
@@ -76,6 +80,9 @@ static void take_value(const struct series *s, struct number *n, const struct un
 	n->count = s->whole ? v->count : v->delta;
 	n->value = s->whole ? v->value : v->interval;
 	n->valid = v->flags & UNC_VALUE_VALID && isfinite(n->value);
+	n->doubtful[UNPROVEN] = n->valid && v->flags & UNC_VALUE_UNPROVEN;
+	n->doubtful[LATE] =
+		n->valid && v->flags & (s->whole ? UNC_VALUE_LATE : UNC_VALUE_INTERVAL_LATE);
 }
 
 int series_read(struct series *s, struct unc_overflow *overflow)
@@ -132,7 +139,8 @@ void series_close(struct series *s)
 	unc_session_free(s->session);
 	for (size_t i = 0; i < s->n; i++) {
 		free(s->number[i].lacks);
-		free(s->number[i].doubt);
+		for (size_t k = 0; k < DOUBTS; k++)
+			free(s->number[i].doubt[k]);
 		free(s->number[i].why);
 	}
 	free(s->number);

@@ -8,6 +8,14 @@
 
 #include "tool.h"
 
+/* Marks for which the library has a sentence: the number may be off, nobody knows how far. */
+enum doubt { UNPROVEN, LATE, DOUBTS };
+extern const struct doubt_words {
+	const char *key;    /* member of JSON, and the mark in a list */
+	const char *letter; /* the mark in a row */
+	const char *what;   /* before the sentence */
+} doubt_words[DOUBTS];
+
 /* Of several runs: their mean, and the sum of the squares of what they deviate from it. */
 struct mean {
 	unsigned long n;
@@ -23,19 +31,20 @@ struct number {
 	/* what the last read gave */
 	bool valid;
 	bool partial, scaled; /* of fewer units than there are; not measured all the time */
-	bool unproven;        /* nothing has shown whether a unit counts */
-	bool lost;            /* until the session starts anew */
+	bool doubtful[DOUBTS];
+	bool lost; /* until the session starts anew */
 	uint64_t count;
 	double value, share;
 	double seconds; /* that it is of: with several passes perhaps more than the interval */
 	unsigned units, of;
 
 	/* what stat says beside it, and of all its reports */
-	bool told;     /* that it is, or will be, less than whole */
-	char *lacks;   /* the units that it goes without; NULL: none */
-	char *doubt;   /* what does not show that a unit counts; NULL: all do */
-	char *why;     /* why there was no value, if once there was none, */
-	bool was_lost; /* ... because the counter was no longer ours */
+	bool told;                     /* that it is, or will be, less than whole */
+	char *lacks;                   /* the units that it goes without; NULL: none */
+	char *doubt[DOUBTS];           /* the sentence of the last report with the mark, */
+	unsigned long doubted[DOUBTS]; /* ... and how many had it */
+	char *why;                     /* why there was no value, if once there was none, */
+	bool was_lost;                 /* ... because the counter was no longer ours */
 	unsigned long without;
 	struct mean mean; /* with -r: of the runs; the sum of their shares; */
 	double shares;
@@ -66,7 +75,7 @@ void series_add_unknown(struct series *, const char *name, const char *reason);
 /* Ends the interval; with `overflow` only if an event has ended it (its id is -1 otherwise). From
  * here on no memory is needed. 0, or an error of the session. */
 int series_read(struct series *, struct unc_overflow *overflow);
-/* Why a number is not valid, is unproven, or cannot be counted; until the next call for the session. */
+/* Why a number is not valid, is doubtful, or cannot be counted; until the next call for the session. */
 const char *series_reason(const struct series *, const struct number *);
 /* The first number that the last read has found lost; NULL: none. */
 const struct number *series_lost(const struct series *);

@@ -70,7 +70,8 @@ int stat_announce(struct stat_job *);
 int stat_collect(struct stat_job *);
 /* Looks whether the interval of `every` has ended, and if so collects it (job->overflow). */
 int stat_poll(struct stat_job *);
-/* Notes which numbers are missing, for what is said behind the last report. */
+/* Notes which numbers are missing or doubtful, for what the report says of them and what is said
+ * behind the last one; tells on stderr what is doubtful for the first time. */
 void stat_remember(struct stat_job *);
 /* Every number that was collected is one of the interval. */
 bool stat_complete(const struct stat_job *);

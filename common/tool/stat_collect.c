@@ -29,17 +29,18 @@ const char *stat_reason(const struct stat_job *job, const struct number *c)
 
 /* ---- sentences: one for all that it is true of */
 
-typedef char *(*sentence_fn)(const struct stat_job *, const struct number *);
+typedef char *(*sentence_fn)(const struct stat_job *, const struct number *, enum doubt);
 
-/* "NAME, NAME: sentence" for each that differs; a number without a sentence (NULL) is skipped. */
-static void say_of_numbers(const struct stat_job *job, sentence_fn sentence)
+/* "NAME, NAME: sentence" for each that differs; a number without a sentence (NULL) is skipped.
+ * doubt: the kind that it is about. */
+static void say_of_numbers(const struct stat_job *job, sentence_fn sentence, enum doubt doubt)
 {
 	const struct number *number = job->series.number;
 	size_t n = job->series.n;
 	char **text = must_alloc(NULL, n, sizeof(*text));
 
 	for (size_t i = 0; i < n; i++)
-		text[i] = sentence(job, &number[i]);
+		text[i] = sentence(job, &number[i], doubt);
 	for (size_t i = 0; i < n; i++) {
 		if (!text[i])
 			continue;
@@ -68,8 +69,9 @@ static bool cannot_count(const struct number *c)
 }
 
 /* What the first report will show with a mark, or not at all. */
-static char *mark_sentence(const struct stat_job *job, const struct number *c)
+static char *mark_sentence(const struct stat_job *job, const struct number *c, enum doubt none)
 {
+	(void)none;
 	if (c->told)
 		return NULL;
 	if (cannot_count(c))
@@ -93,7 +95,7 @@ int stat_announce(struct stat_job *job)
 	if (any) /* a value knows the number of its units */
 		rc = stat_collect(job);
 	if (rc == 0)
-		say_of_numbers(job, mark_sentence);
+		say_of_numbers(job, mark_sentence, DOUBTS);
 	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		c->told = cannot_count(c) || c->lacks;
 	return rc;
@@ -112,27 +114,6 @@ static void note_lost(struct stat_job *job, struct number *c)
 	c->why = must_print("%s", series_reason(&job->series, c));
 }
 
-/* Told once, when the first report shows the mark. */
-static char *doubt_sentence(const struct stat_job *job, const struct number *c)
-{
-	return c->unproven && !c->doubt
-		       ? must_print("not proven to count: %s", series_reason(&job->series, c))
-		       : NULL;
-}
-
-static void note_unproven(struct stat_job *job)
-{
-	bool any = false;
-
-	for (const struct number *c = job->series.number; c < stat_end(job); c++)
-		any |= c->unproven && !c->doubt;
-	if (any)
-		say_of_numbers(job, doubt_sentence);
-	for (struct number *c = job->series.number; any && c < stat_end(job); c++)
-		if (c->unproven && !c->doubt)
-			c->doubt = must_print("%s", series_reason(&job->series, c));
-}
-
 /* Takes over what a read has given, of all items; rc: of the read. */
 static int take_numbers(struct stat_job *job, int rc)
 {
@@ -143,7 +124,6 @@ static int take_numbers(struct stat_job *job, int rc)
 	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		if (c->lost)
 			note_lost(job, c);
-	note_unproven(job);
 	return 0;
 }
 
@@ -160,15 +140,38 @@ int stat_poll(struct stat_job *job)
 	return rc == 0 && job->overflow.id < 0 ? 0 : take_numbers(job, rc);
 }
 
+/* Told once, with the first report that shows the mark. */
+static char *doubt_sentence(const struct stat_job *job, const struct number *c, enum doubt k)
+{
+	(void)job;
+	if (!c->doubtful[k] || c->doubted[k] > 1)
+		return NULL;
+	return must_print("%s: %s", doubt_words[k].what, c->doubt[k]);
+}
+
+static void remember_doubts(const struct stat_job *job, struct number *c)
+{
+	for (enum doubt k = 0; k < DOUBTS; k++) {
+		if (!c->doubtful[k])
+			continue;
+		free(c->doubt[k]);
+		c->doubt[k] = must_print("%s", series_reason(&job->series, c));
+		c->doubted[k]++;
+	}
+}
+
 void stat_remember(struct stat_job *job)
 {
 	for (struct number *c = job->series.number; c < stat_end(job); c++) {
+		remember_doubts(job, c);
 		if (c->valid)
 			continue;
 		c->without++;
 		if (!c->why)
 			c->why = must_print("%s", series_reason(&job->series, c));
 	}
+	for (enum doubt k = 0; k < DOUBTS; k++)
+		say_of_numbers(job, doubt_sentence, k);
 }
 
 bool stat_complete(const struct stat_job *job)
@@ -186,8 +189,9 @@ bool stat_complete(const struct stat_job *job)
 
 /* ---- the end */
 
-static char *end_sentence(const struct stat_job *job, const struct number *c)
+static char *end_sentence(const struct stat_job *job, const struct number *c, enum doubt none)
 {
+	(void)none;
 	if (!c->why || cannot_count(c))
 		return NULL;
 	if (c->without == (job->repeat ? job->runs : job->reports))
@@ -198,6 +202,16 @@ static char *end_sentence(const struct stat_job *job, const struct number *c)
 	if (c->without == 0)
 		return must_print("no value after the last report: %s", c->why);
 	return must_print("no value in %lu of %lu reports: %s", c->without, job->reports, c->why);
+}
+
+/* Of a mark that was told with the first of them. */
+static char *often_sentence(const struct stat_job *job, const struct number *c, enum doubt k)
+{
+	if (c->doubted[k] < 2)
+		return NULL;
+	return must_print("%s in %lu of %lu %s", doubt_words[k].what, c->doubted[k],
+			  job->repeat ? (unsigned long)job->runs : job->reports,
+			  job->repeat ? "runs" : "reports");
 }
 
 void stat_lament(const struct stat_job *job)
@@ -216,7 +230,9 @@ void stat_close(const struct stat_job *job)
 	else if (job->reports == 0)
 		remark("note: no interval is reported: none was long enough for %s",
 		       job->passes > 1 ? "all passes" : "a count");
-	say_of_numbers(job, end_sentence);
+	say_of_numbers(job, end_sentence, DOUBTS);
+	for (enum doubt k = 0; k < DOUBTS; k++)
+		say_of_numbers(job, often_sentence, k);
 	/* Its numbers are right all the same. JSON has a member for it. */
 	if ((job->args->verbose || !job->args->json) &&
 	    *unc_session_unprotected(job->series.session))
@@ -265,6 +281,8 @@ static void sum_up(struct number *c)
 {
 	c->spread = NAN;
 	c->valid = !c->why;
+	for (enum doubt k = 0; k < DOUBTS; k++)
+		c->doubtful[k] = c->valid && c->doubted[k];
 	if (!c->valid)
 		return;
 	c->value = c->mean.mean;

@@ -47,6 +47,19 @@ static void print_if(struct printer *p, const char *key, bool there, double valu
 		print_text(p, key, NULL, NULL);
 }
 
+/* Why there is no value, or what its marks stand for. */
+static void print_reason(struct printer *p, const struct stat_job *job, const struct number *c)
+{
+	const char *first = c->valid ? c->lacks : stat_reason(job, c);
+	char *text = first ? must_print("%s", first) : NULL;
+
+	for (enum doubt k = 0; k < DOUBTS; k++)
+		if (c->doubtful[k])
+			text = must_add(text, "%s%s", text ? "; " : "", c->doubt[k]);
+	print_text(p, "reason", NULL, text);
+	free(text);
+}
+
 static void print_one(struct printer *p, const struct stat_job *job, const struct number *c)
 {
 	const struct unc_target *at = &c->item.at;
@@ -68,11 +81,7 @@ static void print_one(struct printer *p, const struct stat_job *job, const struc
 	print_if(p, "share", c->valid, rounded(c->share));
 	print_if(p, "units", counted, c->units);
 	print_if(p, "of", counted, c->of);
-	print_text(p, "reason", NULL,
-		   !c->valid     ? stat_reason(job, c)
-		   : c->lacks    ? c->lacks
-		   : c->unproven ? c->doubt
-				 : NULL);
+	print_reason(p, job, c);
 	if (job->repeat) {
 		print_integer(p, "runs", NULL, (int64_t)job->runs);
 		print_if(p, "spread", isfinite(c->spread), rounded(c->spread));
@@ -113,7 +122,7 @@ static void print_rows(const struct stat_job *job, struct printer *p)
 /* ---- one object of JSON */
 
 /* An object of the numbers that it is about; left out where there are none, unless always there. */
-enum section { EVENTS, METRICS, PARTIAL, UNPROVEN, INVALID, SHARE, SPREAD, SECTIONS };
+enum section { EVENTS, METRICS, PARTIAL, DOUBT, INVALID = DOUBT + DOUBTS, SHARE, SPREAD, SECTIONS };
 
 static bool is_about(enum section section, const struct number *c)
 {
@@ -124,14 +133,14 @@ static bool is_about(enum section section, const struct number *c)
 		return c->item.metric;
 	case PARTIAL:
 		return c->lacks;
-	case UNPROVEN:
-		return c->valid && c->unproven;
 	case INVALID:
 		return !c->valid;
 	case SHARE:
 		return c->valid && c->share < 1;
-	default:
+	case SPREAD:
 		return c->valid && c->mean.n && isfinite(c->spread);
+	default:
+		return c->doubtful[section - DOUBT];
 	}
 }
 
@@ -144,32 +153,34 @@ static void json_member(struct printer *p, const struct stat_job *job, enum sect
 		print_integer(p, "of", NULL, c->of);
 		print_text(p, "reason", NULL, c->lacks);
 		print_close(p);
-	} else if (section == UNPROVEN) {
-		print_text(p, c->item.name, NULL, c->doubt);
 	} else if (section == INVALID) {
 		print_text(p, c->item.name, NULL, stat_reason(job, c));
 	} else if (section == SHARE) {
 		print_number(p, c->item.name, rounded(c->share));
 	} else if (section == SPREAD) {
 		print_number(p, c->item.name, rounded(c->spread));
-	} else {
+	} else if (section <= METRICS) {
 		print_value(p, c->item.name, c);
+	} else {
+		print_text(p, c->item.name, NULL, c->doubt[section - DOUBT]);
 	}
 }
 
 static void json_section(struct printer *p, const struct stat_job *job, enum section section)
 {
-	static const char *const keys[SECTIONS] = {"events",  "metrics", "partial", "unproven",
-						   "invalid", "share",   "spread"};
+	static const char *const keys[SECTIONS] = {
+		[EVENTS] = "events",   [METRICS] = "metrics", [PARTIAL] = "partial",
+		[INVALID] = "invalid", [SHARE] = "share",     [SPREAD] = "spread"};
+	const char *key = keys[section] ? keys[section] : doubt_words[section - DOUBT].key;
 	bool open = section <= METRICS;
 
 	if (open)
-		print_open(p, keys[section], '{');
+		print_open(p, key, '{');
 	for (const struct number *c = job->series.number; c < stat_end(job); c++) {
 		if (!is_about(section, c))
 			continue;
 		if (!open)
-			print_open(p, keys[section], '{');
+			print_open(p, key, '{');
 		open = true;
 		json_member(p, job, section, c);
 	}
@@ -224,6 +235,8 @@ int stat_report(struct stat_job *job)
 {
 	struct printer p;
 
+	if (!job->repeat)
+		stat_remember(job);
 	print_start(&p, job->args, job->platform);
 	if (job->args->json_lines)
 		p.form = JSON;
@@ -234,8 +247,6 @@ int stat_report(struct stat_job *job)
 		print_object(job, &p);
 	else
 		stat_text(job);
-	if (!job->repeat)
-		stat_remember(job);
 	job->reports++;
 	return end_report();
 }

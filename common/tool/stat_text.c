@@ -124,9 +124,11 @@ static const char *mark_text(char buf[CELL_MAX], const struct number *c, bool br
 	if (c->valid && c->share < 1)
 		used += snprintf(buf + used, CELL_MAX - (size_t)used, brief ? "%s%s%%" : "%s%s %%",
 				 used ? between : "", percent_text(share, c->share));
-	if (c->valid && c->unproven)
-		snprintf(buf + used, CELL_MAX - (size_t)used, "%s%s", used ? between : "",
-			 brief ? "?" : "unproven");
+	for (enum doubt k = 0; k < DOUBTS; k++)
+		if (c->doubtful[k])
+			used += snprintf(buf + used, CELL_MAX - (size_t)used, "%s%s",
+					 used ? between : "",
+					 brief ? doubt_words[k].letter : doubt_words[k].key);
 	return buf;
 }
 

@@ -8,7 +8,14 @@
 
 enum { TOP_NOTE = 512 };
 /* What a note at the foot is about. */
-enum top_note { NOTE_LOST, NOTE_NO_VALUE, NOTE_PARTIAL, NOTE_UNPROVEN, NOTE_SCALED, TOP_NOTES };
+enum top_note {
+	NOTE_LOST,
+	NOTE_NO_VALUE,
+	NOTE_PARTIAL,
+	NOTE_DOUBT, /* of each kind */
+	NOTE_SCALED = NOTE_DOUBT + DOUBTS,
+	TOP_NOTES
+};
 
 /* A unit of memory of which a socket has several: its numbers. */
 struct top_channel {

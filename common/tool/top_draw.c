@@ -232,11 +232,12 @@ static void put_traffic(struct frame *f, size_t row, int bar)
 	double all = traffic(v, row), full = row_full(v, row);
 	struct number sum = {.valid = isfinite(all),
 			     .partial = read->partial || write->partial,
-			     .unproven = read->unproven || write->unproven,
 			     .scaled = read->scaled || write->scaled,
 			     .value = all,
 			     .seconds = 1};
 
+	for (enum doubt k = 0; k < DOUBTS; k++)
+		sum.doubtful[k] = read->doubtful[k] || write->doubtful[k];
 	put_number(f, read, &gb, NUMBER);
 	put_number(f, write, &gb, NUMBER);
 	put_number(f, &sum, &gb, NUMBER);
@@ -375,7 +376,8 @@ static void draw_help(struct frame *f)
 		"",
 		"q  quit        c  channels of the memory on or off        ?  this on or off",
 		"",
-		"-   no value   *  of fewer units than there are   ~  scaled: not measured all the "
+		"-   no value   *  of fewer units than there are   ?  not proven to count   !  "
+		"late: its counters were not read at one time   ~  scaled: not measured all the "
 		"time",
 		"A bar of memory is the share of what it could move; where that is not known, of "
 		"what the busiest socket or channel does, and no share is told. One letter behind "

@@ -113,6 +113,17 @@ struct unit unit_of(const struct number *n, char title[16])
 	return unit;
 }
 
+/* The gravest that it has. */
+static const char *mark_of(const struct number *n)
+{
+	if (n->partial)
+		return "*";
+	for (enum doubt k = 0; k < DOUBTS; k++)
+		if (n->doubtful[k])
+			return doubt_words[k].letter;
+	return n->scaled ? "~" : " ";
+}
+
 void put_number(struct frame *f, const struct number *n, const struct unit *unit, int width)
 {
 	double value = value_of(n);
@@ -120,11 +131,7 @@ void put_number(struct frame *f, const struct number *n, const struct unit *unit
 	if (isnan(value))
 		putf(f, "%*s ", width - 1, "-");
 	else
-		putf(f, "%*.*f%s", width - 1, unit->digits, value / unit->scale,
-		     n->partial    ? "*"
-		     : n->unproven ? "?"
-		     : n->scaled   ? "~"
-				   : " ");
+		putf(f, "%*.*f%s", width - 1, unit->digits, value / unit->scale, mark_of(n));
 }
 
 void put_bar(struct frame *f, double share, int width)

@@ -159,7 +159,7 @@ static const char *and_more(char buf[CELL_MAX], const struct found *found)
 static void take_notes(struct top *top)
 {
 	const struct series *s = &top->series;
-	struct found none = {.n = 0}, partial = {.n = 0}, unproven = {.n = 0};
+	struct found none = {.n = 0}, partial = {.n = 0}, doubt[DOUBTS] = {{.n = 0}};
 	struct top_view *v = &top->view;
 	char text[CELL_MAX];
 	double share = 1;
@@ -171,8 +171,9 @@ static void take_notes(struct top *top)
 			find(&none, n);
 		else if (n->partial)
 			find(&partial, n);
-		else if (n->unproven)
-			find(&unproven, n);
+		for (enum doubt k = 0; k < DOUBTS; k++)
+			if (n->doubtful[k])
+				find(&doubt[k], n);
 		if (n->valid && n->scaled)
 			share = fmin(share, n->share);
 	}
@@ -186,9 +187,12 @@ static void take_notes(struct top *top)
 			 partial.first->units, partial.first->of,
 			 unc_session_partial(s->session, partial.first->id),
 			 and_more(text, &partial));
-	if (unproven.n)
-		snprintf(v->note[NOTE_UNPROVEN], TOP_NOTE, "? not proven to count: %s%s",
-			 series_reason(s, unproven.first), and_more(text, &unproven));
+	for (enum doubt k = 0; k < DOUBTS; k++)
+		if (doubt[k].n)
+			snprintf(v->note[NOTE_DOUBT + k], TOP_NOTE, "%s %s: %s: %s%s",
+				 doubt_words[k].letter, doubt_words[k].what,
+				 doubt[k].first->item.name, series_reason(s, doubt[k].first),
+				 and_more(text, &doubt[k]));
 	if (share < 1)
 		snprintf(v->note[NOTE_SCALED], TOP_NOTE, "~ scaled: measured %s %% of the time%s",
 			 percent_text(text, share),

@@ -22,12 +22,12 @@ static const struct command commands[] = {
 	 "memory. Beside a COMMAND the report is on stderr. What adds up over time has its rate "
 	 "beside it; traffic of memory its share of the peak, where the machine tells that. "
 	 "UNCORE_SIM=CPU is a simulated machine. A number that is not whole carries a mark: '7 of "
-	 "8 units', '33 %' of the time; '-' is no value, never 0, and stderr says why. What does "
-	 "not fit into the counters at once is measured in passes, one after the other, and scaled "
-	 "to the whole time; a note on stderr says so. An interval in which not every pass was "
-	 "measured is not reported, nor is the one after it: some of its numbers are of both. The "
-	 "exit status is that of COMMAND, if there is one; 1 if another program took a counter "
-	 "away."},
+	 "8 units', '33 %' of the time, 'late', 'unproven'; '-' is no value, never 0, and stderr "
+	 "says why. What does not fit into the counters at once is measured in passes, one after "
+	 "the other, and scaled to the whole time; a note on stderr says so. An interval in which "
+	 "not every pass was measured is not reported, nor is the one after it: some of its "
+	 "numbers are of both. The exit status is that of COMMAND, if there is one; 1 if another "
+	 "program took a counter away."},
 	{"top", cmd_top, OPEN_MACHINE, WATCH | MACHINE, 0, 0, false, "",
 	 "what sockets and memory channels do, live",
 	 "Group OVERVIEW ('uncore groups OVERVIEW') of each socket, as rates, and the traffic of "
@@ -35,8 +35,9 @@ static const struct command commands[] = {
 	 "letter a channel behind its socket. Bars of memory are shares of what it could move; "
 	 "where that is not known, of what the busiest one does, and no share is told. Keys: q "
 	 "ends, c switches channels, ? tells more. '-' is no value, '*' goes without some units, "
-	 "'~' is scaled, having been measured in passes: the last lines say why. Without a "
-	 "terminal frames come one after the other, as wide as COLUMNS says, or 80."},
+	 "'?' is not proven to count, '!' is late, '~' is scaled, having been measured in passes: "
+	 "the last lines say why. Without a terminal frames come one after the other, as wide as "
+	 "COLUMNS says, or 80."},
 	{"list", cmd_list, OPEN_TABLES, REPORT | CPU, 0, SIZE_MAX, false, "[WORD ...]",
 	 "metrics and events that can be counted, all or those with these words",
 	 "Each WORD must be in the name or the description, whatever its case; one with * ? [] is "
