@@ -41,6 +41,7 @@ struct item {
 	bool going;    /* the interval before had a value: total goes on */
 	bool begun;    /* a value was sent */
 	unsigned told; /* UNC_VALUE_PARTIAL and UNPROVEN: the log has it */
+	cdtime_t late; /* when the last value came that was LATE; 0: none was */
 	double total;
 	c_complain_t complaint;
 };

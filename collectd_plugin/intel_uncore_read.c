@@ -3,6 +3,7 @@
 #include "intel_uncore.h"
 
 #include <math.h>
+#include <stdio.h>
 
 int intel_uncore_start(void)
 {
@@ -45,6 +46,35 @@ static void dispatch(struct item *item, double interval, cdtime_t now)
 	item->vl.time = now;
 	item->vl.interval = self.interval;
 	plugin_dispatch_values(&item->vl);
+}
+
+/* Whether a value that is sent is late, and none was for an hour: a machine that is busy now and then
+ * must not fill the log. */
+static bool is_late_again(struct item *item, cdtime_t now)
+{
+	cdtime_t last = item->late;
+
+	if (!item->going || !(self.values[item->id].flags & UNC_VALUE_INTERVAL_LATE))
+		return false;
+	item->late = now;
+	return !last || now - last > TIME_T_TO_CDTIME_T(3600);
+}
+
+/* One look at the counters makes many values late: one line for all of them. */
+static void tell_late(cdtime_t now)
+{
+	const struct item *first = NULL;
+	size_t n = 0;
+	char more[32] = "";
+
+	for (size_t i = 0; i < self.n_items; i++)
+		if (is_late_again(&self.items[i], now) && n++ == 0)
+			first = &self.items[i];
+	if (n > 1)
+		snprintf(more, sizeof(more), " and %zu more", n - 1);
+	if (n)
+		WARNING(LOG "%s/%s%s: late: %s", first->vl.plugin_instance, first->vl.type_instance,
+			more, unc_session_reason(self.session, first->id));
 }
 
 /* Sends the value if there is one. A ratio of nothing to nothing is nothing to complain about. */
@@ -100,6 +130,7 @@ static int end_interval(void)
 		send_item(&self.items[i], now);
 		lost |= (self.values[self.items[i].id].flags & UNC_VALUE_LOST) != 0;
 	}
+	tell_late(now);
 	if (lost && (unc_session_stop(self.session) != 0 || start_again() != 0))
 		return read_failed();
 	return 0;

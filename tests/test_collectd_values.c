@@ -147,6 +147,54 @@ static void test_no_count(void)
 	end();
 }
 
+/* A value that is late is sent. The log has it once for a series, one line for all that are late
+ * together, and again only when none of its values was late for an hour. */
+static void test_late_values(void)
+{
+	const char *line = "[warning] intel_uncore plugin: simulated-socket0/";
+	const char *all = "memory_read_bytes and 1 more: late: the reason of item 0\n";
+	const unsigned good = UNC_VALUE_VALID | UNC_VALUE_FRESH;
+	unsigned lines = 0;
+
+	begin_script("Metric memory_read_bytes memory_write_bytes llc_miss_ratio", 1);
+	script.value[0] = script.value[1] = counted(1000, 1000);
+	script.value[2] = counted(0.5, 0.5);
+	script.value[2].flags |= UNC_VALUE_LATE; /* of the total, which nobody sees */
+	CHECK_NUMBER(read_once(), 0);
+	CU_ASSERT_PTR_NULL(strstr(host.log, line));
+	script.value[0].flags = script.value[1].flags = good | UNC_VALUE_INTERVAL_LATE;
+	for (int i = 0; i < 1000; i++) { /* for hours */
+		CHECK_NUMBER(read_once(), 0);
+		CHECK_NUMBER(host.n_sent, 3);
+	}
+	CHECK_NUMBER(value_of("simulated-socket0/total_bytes-memory_read_bytes").derive, 1000000);
+	CU_ASSERT(logged(all));
+	script.value[1].flags = good;
+	script.value[2].flags = good | UNC_VALUE_INTERVAL_LATE;
+	CHECK_NUMBER(read_once(), 0);
+	CU_ASSERT(logged("llc_miss_ratio: late: the reason of item 2\n"));
+	script.value[0].flags = script.value[2].flags = good;
+	for (int i = 0; i < 359; i++) /* and then it is an hour, but not more */
+		CHECK_NUMBER(read_once(), 0);
+	script.value[0].flags = script.value[2].flags = good | UNC_VALUE_INTERVAL_LATE;
+	CHECK_NUMBER(read_once(), 0);
+	for (const char *at = host.log; (at = strstr(at, line)) != NULL; at++)
+		lines++;
+	CHECK_NUMBER(lines, 2);
+	script.value[0].flags = script.value[2].flags = good;
+	for (int i = 0; i < 360; i++)
+		CHECK_NUMBER(read_once(), 0);
+	script.value[0].flags = script.value[1].flags = good | UNC_VALUE_INTERVAL_LATE;
+	CHECK_NUMBER(read_once(), 0);
+	CU_ASSERT(strstr(strstr(host.log, all) + 1, all) != NULL);
+	/* what is not sent is not late */
+	script.value[2].flags = UNC_VALUE_VALID | UNC_VALUE_INTERVAL_LATE;
+	for (int i = 0; i < 400; i++)
+		CHECK_NUMBER(read_once(), 0);
+	CU_ASSERT_PTR_NULL(strstr(strstr(host.log, "llc_miss_ratio: late") + 1, "llc_miss_ratio"));
+	end();
+}
+
 /* A lost counter comes back with a new start. The totals of the others go on. */
 static void test_lost(void)
 {
@@ -556,6 +604,7 @@ int main(void)
 		{"totals beyond 2^63", test_large_total},
 		{"a ratio with denominator 0", test_not_valid},
 		{"a count that means nothing", test_no_count},
+		{"values that are late", test_late_values},
 		{"a lost counter: a new start, the others go on", test_lost},
 		{"a counter lost for good", test_lost_for_good},
 		{"what may pass keeps it from starting at first", test_busy_at_first},
