@@ -188,14 +188,16 @@ static int fail_value(struct control *control, int item)
 	return PAPI_ECLOST;
 }
 
-/* Nothing shows whether what it counts is all: said once. */
-static void warn_unproven(struct control *control, int item)
+/* Nothing shows whether what it counts is all, or its counters were not read at one time: each is
+ * said once. */
+static void warn_doubt(struct control *control, int item)
 {
+	unsigned int doubt = control->read[item].flags & (UNC_VALUE_UNPROVEN | UNC_VALUE_LATE);
 	struct name name;
 
-	if (!(control->read[item].flags & UNC_VALUE_UNPROVEN) || control->items[item].told)
+	if (!(doubt & ~control->items[item].told))
 		return;
-	control->items[item].told = 1;
+	control->items[item].told |= doubt;
 	if (intel_uncore_name(control->items[item].code, &name) == PAPI_OK)
 		PAPIWARN("intel_uncore: %s: %s", name.text,
 			 intel_uncore.session_reason(control->session, item));
@@ -210,7 +212,7 @@ static int set_value(struct control *control, int item)
 	long long *out = &control->values[control->items[item].position];
 	double number = value->flags & UNC_VALUE_VALID ? value->value : __builtin_nan("");
 
-	warn_unproven(control, item);
+	warn_doubt(control, item);
 	if (metric && metric->kind == UNC_METRIC_GAUGE) {
 		/* Says so: no NaN of nothing to nothing. */
 		if (value->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS))

@@ -2,8 +2,9 @@
 /*
  * libuncore with a neighbour who takes counters away: after shim_lose() nothing that is read means
  * anything, until a session starts anew; with SHIM_TURNS=stuck the next pass never has its turn, with
- * SHIM_TURNS=fail it finds no counters; or one of another version. scripts/build-papi links it with
- * the library, of which all else is; intel_uncore_lost and intel_uncore_turns need it.
+ * SHIM_TURNS=fail it finds no counters; with SHIM_LATE=SENTENCE all values are late; or one of another
+ * version. scripts/build-papi links it with the library, of which all else is; intel_uncore_lost and
+ * intel_uncore_turns need it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -56,11 +57,15 @@ int unc_session_read(struct unc_session *session, struct unc_value *values, size
 
 	for (i = 0; !error && lost && i < n; i++)
 		values[i] = (struct unc_value){.flags = UNC_VALUE_LOST};
+	for (i = 0; !error && getenv("SHIM_LATE") && i < n; i++)
+		values[i].flags |= UNC_VALUE_LATE;
 	return error;
 }
 
 const char *unc_session_reason(struct unc_session *session, int id)
 {
+	if (getenv("SHIM_LATE"))
+		return getenv("SHIM_LATE");
 	return lost ? "a neighbour has taken the counter" : REAL(unc_session_reason)(session, id);
 }
 
