@@ -651,11 +651,15 @@ UNC_API int unc_session_time(struct unc_session *, double *since_start, double *
  * library. ms: each pass begins a turn in any time of so many milliseconds, so that who reads no
  * more often finds every value FRESH (a machine that is too busy apart); a larger number disturbs
  * less what is counted. Turns begin with 2 ms, after start and reset, and each round takes twice as
- * long until it is as long as it may be. Sessions of the platform that want the same in the same
+ * long until it is as long as it may be. But a turn is at least 20 times as long as it takes to end a
+ * pass and to begin the next one, which is measured in each round (at first: as long as the start
+ * took): programming has 5 % of the time, and where it takes long, a round is longer than `ms` and
+ * not every value FRESH. Sessions of the platform that want the same in the same
  * order turn together, at the pace of the fastest. With one pass there is nothing to be done. 0: no
  * more turns, also where it runs: what is counted then goes on, and unc_session_rotate() works.
  * A value has no meaning (UNC_VALUE_WAITS) before each pass that it needs has had a turn, and no
- * interval ends with a moment of one. Where a turn fails, as when somebody has come to use the
+ * interval ends with a moment of one. Nor has one that was measured less than 5 % of the time that
+ * its turns promise (unc_session_reason() tells), over all or of its interval. Where a turn fails, as when somebody has come to use the
  * counters of the next pass, nothing is counted any more: unc_session_read() and
  * unc_session_reset() return that error, those of unc_session_rotate(), until the session is
  * stopped, which returns it too, and starts anew.

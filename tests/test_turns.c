@@ -4,6 +4,7 @@
  * the thread that turns: nothing depends on how fast it is. Rates: eventtables/sandybridge-ep/
  * workload.tbl; accesses per second of a channel: 0.961e8.
  */
+#include <math.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,7 +23,7 @@ static const struct counted {
 	{"imc.PRE_COUNT:PAGE_MISS", 8 * 0.22 * 0.961e8},
 	{"imc.CAS_COUNT:ALL", 8 * (2.702e8 + 1.142e8) / 4},
 };
-enum { EVENTS = 5, SECOND = EVENTS - 1, PATIENCE_MS = 60000 };
+enum { EVENTS = 5, FIRST = 3, SECOND = EVENTS - 1, PATIENCE_MS = 60000 };
 
 static void pause_ms(long n)
 {
@@ -112,6 +113,29 @@ int __wrap_unc_session_look(struct unc_session *s, enum unc_extent extent, struc
 	return __real_unc_session_look(s, extent, err);
 }
 
+/* What a start and a change of the pass take of the machine's time, where nothing counts. */
+static uint64_t start_ns, change_ns;
+
+int __real_unc_session_program(struct unc_session *s, unsigned pass);
+int __wrap_unc_session_program(struct unc_session *s, unsigned pass);
+int __wrap_unc_session_program(struct unc_session *s, unsigned pass)
+{
+	if (start_ns)
+		step(s->platform, start_ns);
+	return __real_unc_session_program(s, pass);
+}
+
+int __real_unc_session_end_pass(struct unc_session *s, struct unc_error *err);
+int __wrap_unc_session_end_pass(struct unc_session *s, struct unc_error *err);
+int __wrap_unc_session_end_pass(struct unc_session *s, struct unc_error *err)
+{
+	int rc = __real_unc_session_end_pass(s, err);
+
+	if (change_ns)
+		step(s->platform, change_ns);
+	return rc;
+}
+
 /* 2 ms, then each round twice as long, up to what a round of 30 ms lets the turns of two passes. */
 static void test_lengths(void)
 {
@@ -136,6 +160,95 @@ static void test_lengths(void)
 	CHECK_NUMBER(unc_session_stop(s), 0);
 	CHECK_NUMBER(looks, 0);
 	CHECK_RESTORED(p, before);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Programming has 5 % of the time at most, however short a round is to be: a turn is 20 times as
+ * long as a change of the pass takes. One that was held up is not what it costs. */
+static void test_cost(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = turning(p, 30);
+	struct unc_value v[EVENTS];
+
+	start_ns = 1 * ms;
+	change_ns = 2 * ms;
+	start(s);
+	for (int i = 0; i < 4; i++) /* the first by the start, the others by the lesser round */
+		step_turn(p, s, 20 * ms);
+	for (int i = 0; i < 3; i++)
+		step_turn(p, s, 40 * ms);
+	change_ns = 100 * ms;
+	step_turn(p, s, 40 * ms);
+	change_ns = 2 * ms;
+	for (int i = 0; i < 4; i++)
+		step_turn(p, s, 40 * ms);
+	/* A reset forgets what was counted, and not what a change costs. */
+	CHECK_NUMBER(unc_session_reset(s), 0);
+	for (int i = 0; i < 8; i++)
+		step_turn(p, s, 40 * ms);
+	read_all(s, v);
+	CU_ASSERT(v[FIRST].share + v[SECOND].share >= 0.95);
+	CHECK_RATES(v, 8 * 42e-3);
+	change_ns = 0;
+	step_turn(p, s, 40 * ms);
+	step_turn(p, s, 40 * ms);
+	step_turn(p, s, 10 * ms); /* as long as a round of 30 ms lets it */
+	start_ns = 0;
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
+/* Nobody turns for a while. */
+static void hold_turns(struct unc_platform *p, uint64_t ns)
+{
+	pthread_mutex_lock(&p->turning.lock);
+	step(p, ns);
+}
+
+static void check_hardly(struct unc_session *s, const struct unc_value *v, const char *why)
+{
+	CHECK_NUMBER(v->flags & (UNC_VALUE_WAITS | UNC_VALUE_LOST), 0);
+	CHECK_TEXT(unc_session_reason(s, SECOND), why);
+}
+
+/* Less than 5 % of the time that turns promise is not worth a value: 2 ms of 504, for the half. */
+static void test_hardly(void)
+{
+	struct unc_platform *p = machine(SNB);
+	struct unc_session *s = turning(p, 30);
+	struct unc_value v[EVENTS];
+
+	start(s);
+	step_turn(p, s, 2 * ms);
+	step_turn(p, s, 2 * ms);
+	hold_turns(p, 500 * ms);
+	read_all(s, v);
+	CU_ASSERT(v[FIRST].flags & UNC_VALUE_VALID);
+	CHECK_NUMBER(v[SECOND].flags & UNC_VALUE_VALID, 0);
+	CHECK_NUMBER(v[SECOND].count, 0);
+	check_hardly(s, &v[SECOND], "measured in 0.4 % of the time, where its turn is 50 %");
+	pthread_mutex_unlock(&p->turning.lock);
+	await_pass(s, 1);
+	/* 100 ms more are enough: 102 of 604. */
+	hold_turns(p, 100 * ms);
+	read_all(s, v);
+	CHECK_RATES(v, 604e-3);
+	pthread_mutex_unlock(&p->turning.lock);
+	await_pass(s, 0);
+	/* The same of an interval: 8 ms of 808. */
+	step_turn(p, s, 8 * ms);
+	step_turn(p, s, 8 * ms);
+	hold_turns(p, 792 * ms);
+	read_all(s, v);
+	CHECK_RATES(v, 1412e-3);
+	CU_ASSERT(isnan(v[SECOND].interval));
+	CHECK_NUMBER(v[SECOND].delta, 0);
+	check_hardly(s, &v[SECOND], "measured in 0.99 % of the interval, where its turn is 50 %");
+	/* That of the first pass, which was not measured in the one before, began 100 ms earlier. */
+	CHECK_NEAR(v[FIRST].interval, events[FIRST].rate * 908e-3, 1e-3);
+	pthread_mutex_unlock(&p->turning.lock);
 	unc_session_free(s);
 	unc_platform_close(p);
 }
@@ -507,6 +620,8 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"how long turns are, and what they tell", test_lengths},
+		{"as long as programming asks for", test_cost},
+		{"no value of what was hardly measured", test_hardly},
 		{"no value before each pass has had its turn", test_waits},
 		{"short again after a reset", test_reset},
 		{"each interval has a turn of each pass", test_intervals},

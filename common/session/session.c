@@ -50,12 +50,16 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 /* Where its passes turn by themselves nobody may turn before it is one of them. */
 static int begin(struct unc_session *s)
 {
+	uint64_t began, tsc;
 	int rc;
 
 	s->turning.error = (struct unc_error){0};
+	unc_platform_now(s->platform, &began, &tsc);
 	rc = unc_session_program(s, unc_turning_pass(s));
 	if (rc < 0)
 		return rc;
+	/* Until it is known better, a change of the pass costs as much as the start. */
+	s->turning.change_ns = s->turning.cost_ns = s->start_ns - began;
 	rc = unc_session_watch(s, &s->error);
 	if (rc == 0) {
 		unc_turning_join(s);

@@ -104,6 +104,9 @@ struct unc_turning {
 	uint64_t length_ns;     /* of this turn */
 	uint64_t until_ns;      /* end of this turn, where the session is on duty; else 0 */
 	unsigned turns;         /* that have ended since turns were short */
+	uint64_t spent_ns;      /* on changes of the pass, in this round */
+	uint64_t change_ns;     /* that one took in the last round, or the start */
+	uint64_t cost_ns;       /* that one takes */
 	struct unc_error error; /* of a turn: the session counts no more */
 };
 enum { UNC_FIRST_TURN_NS = 2000000 };

@@ -400,6 +400,22 @@ static bool unmeasured(const struct unc_session *s, const struct unc_session_ite
 	return seconds <= 0 && all_time(s, item, true) > 0;
 }
 
+/* Of what its turns promise, too little for a value. */
+static bool hardly_measured(const struct unc_session *s, const struct unc_session_item *item,
+			    bool interval)
+{
+	return unc_turning_wanted(s) &&
+	       measured(s, item, interval) * s->n_passes < 0.05 * all_time(s, item, interval);
+}
+
+static void hardly_text(const struct unc_session *s, const struct unc_session_item *item,
+			bool interval, struct unc_error *err)
+{
+	unc_fail(err, UNC_ERR_PASSES, "measured in %.2g %% of the %s, where its turn is %.0f %%",
+		 100 * measured(s, item, interval) / all_time(s, item, interval),
+		 interval ? "interval" : "time", 100. / s->n_passes);
+}
+
 static void set_times(const struct unc_session *s, const struct unc_session_item *item,
 		      struct unc_value *v)
 {
@@ -432,7 +448,7 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 	if (!(v->flags & UNC_VALUE_LOST) && waits_for(s, item))
 		v->flags |= UNC_VALUE_WAITS;
 	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || find_slot(s, item, UNREAD) ||
-	    measured(s, item, false) <= 0)
+	    measured(s, item, false) <= 0 || hardly_measured(s, item, false))
 		return;
 	set_times(s, item, v);
 	if (!item->expr) {
@@ -449,7 +465,8 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 	}
 	if (find_slot(s, item, UNPROVEN))
 		v->flags |= UNC_VALUE_UNPROVEN;
-	if (find_slot(s, item, LATE) || unmeasured(s, item, v->interval_seconds)) {
+	if (find_slot(s, item, LATE) || unmeasured(s, item, v->interval_seconds) ||
+	    hardly_measured(s, item, true)) {
 		v->delta = 0;
 		v->interval = NAN;
 	}
@@ -494,12 +511,16 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		waits_text(s, item, &s->error);
 	else if (measured(s, item, false) <= 0)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
+	else if (hardly_measured(s, item, false))
+		hardly_text(s, item, false, &s->error);
 	else if ((slot = find_slot(s, item, LATE)))
 		unc_slot_late(&s->units, slot, &s->error);
 	else if ((slot = find_slot(s, item, IDLE_IN_IT)))
 		unc_slot_idle(&s->units, slot, &s->error);
 	else if (unmeasured(s, item, measured(s, item, true)))
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
+	else if (hardly_measured(s, item, true))
+		hardly_text(s, item, true, &s->error);
 	else if (item->expr) {
 		vars = fill(s, item, false);
 		why = unc_expr_eval(item->expr, s->scratch, &vars, &value);

@@ -8,14 +8,20 @@
  *
  * Turns are of the machine's time, like all that is measured. The first are short, that a short run
  * is measured in all passes; then each round takes twice as long, that a long one is hardly
- * disturbed.
+ * disturbed. But none is shorter than programming asks for: nothing turns while one pass ends and
+ * the next begins, which may take 5 % of a turn. What that costs is measured, round by round. A
+ * round that was held up tells nothing of the next one: of two the lesser counts.
  *
  * Locks, in this order: platform->turning.lock, those of sessions, those of registers and ledger.
  * The list and the groups are of the first; what a session knows of its turn is of its own as well.
  */
 #include "session/session.h"
 
-enum { SHORTEST_NS = 1000000, NS_OF_MS = 1000000 };
+enum {
+	SHORTEST_NS = 1000000,
+	NS_OF_MS = 1000000,
+	COSTS = 20 /* a turn is at least so many times as long as a change of the pass */
+};
 
 static uint64_t time_of(const struct unc_session *s)
 {
@@ -75,9 +81,13 @@ static uint64_t longest_turn(const struct unc_session *first)
 	return least > SHORTEST_NS ? least : SHORTEST_NS;
 }
 
-static uint64_t limited(uint64_t length, uint64_t longest)
+/* As long as is wanted, but no longer than it may be, and no shorter than programming asks for. */
+static uint64_t turn_length(const struct unc_session *first, uint64_t wanted)
 {
-	return length < longest ? length : longest;
+	uint64_t longest = longest_turn(first), shortest = COSTS * first->turning.cost_ns;
+	uint64_t length = wanted < longest ? wanted : longest;
+
+	return length > shortest ? length : shortest;
 }
 
 /* The turn that goes on is the first again, and as short, of all that turn with the session. */
@@ -88,12 +98,13 @@ void unc_turning_begin_anew(struct unc_session *s)
 
 	if (!s->turning.group)
 		return;
-	length = limited(UNC_FIRST_TURN_NS, longest_turn(first));
+	length = turn_length(first, UNC_FIRST_TURN_NS);
 	for (struct unc_session *m = first; m; m = member(first->turning.group, m->turning.next)) {
 		pthread_mutex_lock(&m->lock);
 		m->turning.length_ns = length;
 		if (m == first) {
 			m->turning.turns = 0;
+			m->turning.spent_ns = 0;
 			m->turning.until_ns = time_of(m) + length;
 			pthread_cond_signal(&m->wake); /* the turn ends earlier than it knows */
 		}
@@ -120,6 +131,9 @@ static void leave_group(struct unc_session *s)
 		return;
 	pthread_mutex_lock(&heir->lock);
 	heir->turning.turns = was.turns;
+	heir->turning.spent_ns = was.spent_ns;
+	heir->turning.change_ns = was.change_ns;
+	heir->turning.cost_ns = was.cost_ns;
 	heir->turning.until_ns = was.until_ns;
 	pthread_cond_signal(&heir->wake);
 	pthread_mutex_unlock(&heir->lock);
@@ -190,19 +204,35 @@ static void change_passes(struct unc_session *first)
 			note_result(m, unc_session_begin_pass(m, &err), &err);
 }
 
+/* What changes of the pass cost, by this round and the one before. */
+static void end_round(struct unc_session *first)
+{
+	struct unc_turning *t = &first->turning;
+	uint64_t before = t->change_ns;
+
+	t->change_ns = t->spent_ns / first->n_passes;
+	t->spent_ns = 0;
+	t->cost_ns = t->change_ns < before ? t->change_ns : before;
+}
+
 static void end_turn(struct unc_session *first)
 {
-	uint64_t longest = longest_turn(first), length = first->turning.length_ns;
+	uint64_t length = first->turning.length_ns, began;
 	unsigned group = first->turning.group;
 	struct unc_session *m, *next;
 
 	for (m = first; m; m = member(group, m->turning.next))
 		pthread_mutex_lock(&m->lock);
+	began = time_of(first);
 	change_passes(first);
-	if (++first->turning.turns % first->n_passes == 0)
+	first->turning.spent_ns += time_of(first) - began;
+	if (++first->turning.turns % first->n_passes == 0) {
+		end_round(first);
 		length *= 2;
+	}
+	length = turn_length(first, length);
 	for (m = first; m; m = member(group, m->turning.next))
-		m->turning.length_ns = limited(length, longest);
+		m->turning.length_ns = length;
 	first->turning.until_ns = time_of(first) + first->turning.length_ns;
 	for (m = first; m; m = member(group, m->turning.next))
 		pthread_mutex_unlock(&m->lock);
