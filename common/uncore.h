@@ -561,7 +561,8 @@ enum {
 	UNC_VALUE_ESTIMATED = 4, /* not measured all of the time: scaled to all of it */
 	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_missing() */
 	UNC_VALUE_LOST = 16,     /* not VALID until the session starts anew: unc_session_reason() */
-	UNC_VALUE_WAITS = 32,    /* not VALID yet: a pass that it needs has not had its turn */
+	/* Not VALID yet: a pass that it needs has not had its turn, or next to nothing of it. */
+	UNC_VALUE_WAITS = 32,
 	/* For a while since start or reset nothing has shown whether a unit counts: somebody may
 	 * have frozen it. unc_session_reason() */
 	UNC_VALUE_UNPROVEN = 64,

@@ -77,9 +77,12 @@ static void waits_text(const struct unc_session *s, const struct unc_session_ite
 
 void unc_session_looked(struct unc_session *s, enum unc_extent extent)
 {
-	uint64_t ns = s->units.read_ns;
+	uint64_t ns = s->units.read_ns, more = s->units.turn_ns;
 
-	s->pass[s->units.turn].time += (double)(ns - s->since_ns) * 1e-9;
+	/* Of several, as long as the unit that was measured least. */
+	if (s->n_passes == 1 || more == UINT64_MAX)
+		more = ns - s->since_ns;
+	s->pass[s->units.turn].time += (double)more * 1e-9;
 	s->since_ns = ns;
 	if (extent == UNC_ALL)
 		s->wall.time = (double)(ns - s->start_ns) * 1e-9;
@@ -447,8 +450,10 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		v->flags |= UNC_VALUE_LOST;
 	if (!(v->flags & UNC_VALUE_LOST) && waits_for(s, item))
 		v->flags |= UNC_VALUE_WAITS;
+	else if (!(v->flags & UNC_VALUE_LOST) && hardly_measured(s, item, false))
+		v->flags |= UNC_VALUE_WAITS;
 	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || find_slot(s, item, UNREAD) ||
-	    measured(s, item, false) <= 0 || hardly_measured(s, item, false))
+	    measured(s, item, false) <= 0)
 		return;
 	set_times(s, item, v);
 	if (!item->expr) {

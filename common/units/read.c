@@ -165,6 +165,7 @@ int unc_units_read(struct unc_units *s, enum unc_extent extent, struct unc_error
 	size_t first = extent == UNC_ALL ? 0 : s->n_always, failed = 0, k = 0, n;
 	const struct unc_slot *one;
 
+	s->turn_ns = UINT64_MAX;
 	while (first && s->n_reads > first && s->stamp[k].first < first)
 		k++;
 	n = run_reads(s, k);
@@ -175,9 +176,14 @@ int unc_units_read(struct unc_units *s, enum unc_extent extent, struct unc_error
 
 		k += i == s->stamp[k + 1].first;
 		if (s->read[i].error == 0) {
+			uint64_t was = slot->time.ran + slot->time.idle, ns;
+
 			take(s, slot, &s->read[i],
 			     (struct unc_seen){s->stamp[k].ns,
 					       s->stamp[k + 1].ns - s->stamp[k].ns});
+			ns = slot->time.ran + slot->time.idle - was;
+			if (i >= s->n_always && ns < s->turn_ns)
+				s->turn_ns = ns;
 			continue;
 		}
 		unc_units_unread(s, slot, slot->ctr, &s->read[i]);

@@ -122,7 +122,8 @@ struct unc_units {
 	enum { UNC_IDLE, UNC_TOUCHED } state; /* whether there is something to be stopped */
 	unsigned holder;                      /* in the ledger, UNC_LEDGER_NOBODY */
 	uint64_t read_ns, read_width;         /* the last look at counters: how long it took */
-	uint64_t usual_ns;    /* that one took for each unit: the shortest; 0: not known */
+	uint64_t turn_ns;  /* by which all that takes turns was measured more; UINT64_MAX: none */
+	uint64_t usual_ns; /* that one took for each unit: the shortest; 0: not known */
 	uint64_t interval_ns; /* where the interval began that the next one ends; 0: none did */
 	uint64_t verified_ns, proven_ns; /* controls were compared, units shown to count */
 	uint64_t proofs;                 /* that were tried */
