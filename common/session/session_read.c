@@ -351,15 +351,15 @@ static void join(struct unc_seen *all, struct unc_seen one)
 	}
 }
 
-/* Of a slot that takes turns: how long the looks took that began and ended them, as a part of all the
- * time. */
+/* How long the looks took between which a slot was measured, as a part of all the time: all of it, where it
+ * was not. */
 static double unsure(const struct unc_session *s, uint32_t i, double all, bool interval)
 {
 	const struct unc_slot *slot = &s->units.slot[i];
 	uint64_t ns = interval ? s->interval[i].blur : slot->blur + slot->seen.width;
 	uint64_t ran = run_time(s, i, interval).ran;
 
-	return ran ? all * (double)ns / (double)ran : 0;
+	return ran ? all * (double)ns / (double)ran : all;
 }
 
 /* Over how many seconds the counters of an item were read, where its time began or where it ended; 0: no
@@ -383,11 +383,12 @@ static double lateness(const struct unc_session *s, const struct unc_session_ite
 
 			join(&began, interval ? v->from : slot->first);
 			join(&ended, interval ? v->to : slot->seen);
-			most = turns ? fmax(most, unsure(s, m->slot[i], all, interval)) : 0;
+			most = fmax(most, unsure(s, m->slot[i], all, interval));
 		}
 	}
 	if (!turns)
-		most = (double)(began.width > ended.width ? began.width : ended.width) * 1e-9;
+		most = fmax(most,
+			    (double)(began.width > ended.width ? began.width : ended.width) * 1e-9);
 	return most > all / 100 ? most : 0;
 }
 
