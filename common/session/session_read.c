@@ -480,17 +480,21 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		*v = (struct unc_value){.units = v->units, .of = v->of, .flags = v->flags};
 }
 
+/* As many as matter. */
+static int digits(double seconds)
+{
+	return seconds < 0.01 ? 2 : 0;
+}
+
 static void late_text(const struct unc_session *s, const struct unc_session_item *item,
 		      struct unc_error *err)
 {
-	double interval = lateness(s, item, true), late = lateness(s, item, false);
+	bool interval = lateness(s, item, true) > 0;
+	double late = lateness(s, item, interval), all = all_time(s, item, interval);
 
-	if (interval > 0)
-		unc_fail(err, UNC_ERR_BUSY, "read over %.3g ms of an interval of %.3g ms",
-			 interval * 1e3, all_time(s, item, true) * 1e3);
-	else if (late > 0)
-		unc_fail(err, UNC_ERR_BUSY, "read over %.3g ms of %.3g ms", late * 1e3,
-			 all_time(s, item, false) * 1e3);
+	if (late > 0)
+		unc_fail(err, UNC_ERR_BUSY, "read over %.*f ms of %s%.*f ms", digits(late),
+			 late * 1e3, interval ? "an interval of " : "", digits(all), all * 1e3);
 }
 
 const char *unc_session_reason(struct unc_session *s, int id)
