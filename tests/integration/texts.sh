@@ -125,6 +125,7 @@ example()
 	machine=$3
 	shift 3
 	UNCORE_SIM=$machine COLUMNS=80 LC_ALL=C.UTF-8 timeout 60 "$UNCORE" "$@" >"$tmp/printed" 2>&1
+	calm "$tmp/printed"
 	plain <"$tmp/printed" | awk 'BEGIN { at = 0 }
 		NR == FNR { line[n++] = $0; next }
 		$0 == "..." { next }

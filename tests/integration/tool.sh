@@ -477,12 +477,14 @@ for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
 	kill -"$signal" $!
 	wait $!
 	status=$?
+	calm "$tmp/err"
 	[ $status -eq 0 ] && [ ! -s "$tmp/err" ] && json '.metrics.memory_read_bytes >= 0'
 	result "stat ends on SIG$signal, its reports are whole"
 done
 # A file that may not grow (512 bytes) is an error, not the end by SIGXFSZ
 (ulimit -f 1 && exec timeout 60 "$UNCORE" stat -j -I 1 -o "$tmp/short") >"$tmp/out" 2>"$tmp/err"
 status=$?
+calm "$tmp/err"
 refused 1 "cannot write the report: File too large"; result "stat: a report beyond the limit of files"
 (ulimit -f 1 && exec timeout 60 "$UNCORE" stat -- sh -c 'exec yes >"$0"' "$tmp/short") >"$tmp/out" 2>"$tmp/err"
 status=$?
@@ -496,6 +498,7 @@ status=$?
 [ $status -eq 9 ] && grep -q 's measured' "$tmp/err"; result "stat COMMAND hands SIGTERM on"
 { "$UNCORE" stat -I 20 -d 20 2>"$tmp/err"; echo $? >"$tmp/status"; } | head -n 4 >"$tmp/out"
 status=$(cat "$tmp/status")
+calm "$tmp/err"
 [ "$status" -eq 141 ] && [ ! -s "$tmp/err" ]; result "stat ends, without a word, when nobody reads any more"
 run stat -I 0; refused 2 "-I"; result "stat: an interval that is none"
 run stat -d nan; refused 2 "-d"; result "stat: a duration that is none"
