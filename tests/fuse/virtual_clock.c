@@ -32,7 +32,7 @@
 
 #include "virtual_crowd.h"
 
-enum { MAX_WAITERS = 64, PATIENCE_MS = 5000, MOST_MS = 64 };
+enum { MAX_WAITERS = 256, PATIENCE_MS = 5000, MOST_MS = 64 };
 
 static const uint64_t second = 1000000000;
 /* What the clocks of a process show when the machine is switched on. */
@@ -40,13 +40,13 @@ static const uint64_t monotonic_base = 3600, realtime_base = 1700000000;
 
 static int file = -1;
 
-/* Threads that wait for a condition, and how many were woken by time and do not wait again yet. */
+/* Threads that wait, and how many work: were woken, and do not wait for a time again yet. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
+static struct waiter {
 	bool used, woken;
 	uint64_t deadline;
-	pthread_cond_t *cond; /* NULL: it sleeps */
-	pthread_mutex_t *mutex;
+	pthread_cond_t *cond;   /* NULL: it sleeps, or is to go on as soon as it has the mutex */
+	pthread_mutex_t *mutex; /* NULL: it sleeps */
 	pid_t thread;
 } waiter[MAX_WAITERS];
 static unsigned awake;
@@ -114,33 +114,42 @@ void machine_jump(void)
 		real_pause();
 }
 
-/* Who waits for a condition goes on with its lock only. One that sleeps may hold that, or the one
- * that moves the clock: then it is over for the waiter when they let go. */
+/* Who waits for a condition or a mutex goes on with the mutex only. One that sleeps may hold that,
+ * or one that is held up itself, or the one that moves the clock: then it is over for the waiter
+ * when they let go. */
 static bool held_up(size_t which)
 {
 	pid_t owner = waiter[which].mutex ? waiter[which].mutex->__data.__owner : 0;
 
 	for (size_t i = 0; i < MAX_WAITERS && owner; i++)
-		if (waiter[i].used && !waiter[i].cond && waiter[i].thread == owner)
-			return true;
+		if (i != which && waiter[i].used && !waiter[i].cond && waiter[i].thread == owner)
+			return !waiter[i].mutex || held_up(i);
 	return owner && owner == gettid();
+}
+
+/* How many work. The lock is held. */
+static unsigned working(void)
+{
+	unsigned held = 0; /* they were told to go on, and cannot */
+
+	for (size_t i = 0; i < MAX_WAITERS; i++)
+		held += waiter[i].used && waiter[i].woken && held_up(i);
+	return awake > held ? awake - held : 0;
 }
 
 /* The earliest deadline up to `until` of a thread that waits, once none is awake. */
 static uint64_t next_deadline(uint64_t until, size_t *which)
 {
 	for (int ms = 0;; ms++, pthread_mutex_unlock(&lock), real_pause()) {
-		unsigned held = 0; /* they were told to go on, and cannot */
-
 		pthread_mutex_lock(&lock);
-		for (size_t i = 0; i < MAX_WAITERS; i++)
-			held += waiter[i].used && waiter[i].woken && held_up(i);
-		if (awake > held && ms < PATIENCE_MS)
+		unsigned left = working();
+
+		if (left && ms < PATIENCE_MS)
 			continue;
-		if (awake > held)
+		if (left)
 			dprintf(STDERR_FILENO, "virtual_clock: a thread does not wait for time: "
 					       "the clock goes on without it\n");
-		awake = awake < held ? awake : held;
+		awake -= left;
 		*which = MAX_WAITERS;
 		for (size_t i = 0; i < MAX_WAITERS; i++)
 			if (waiter[i].used && !waiter[i].woken && waiter[i].deadline <= until &&
@@ -256,7 +265,32 @@ static void wakes(void)
 	pthread_setspecific(awake_key, &awake_key);
 }
 
-/* Who waits for a mutex waits for another thread, which may be the one that moves the clock. */
+static size_t list(struct waiter one)
+{
+	size_t i = 0;
+
+	one.used = true;
+	one.thread = gettid();
+	pthread_mutex_lock(&lock);
+	while (i < MAX_WAITERS && waiter[i].used)
+		i++;
+	if (i == MAX_WAITERS)
+		abort();
+	waiter[i] = one;
+	pthread_mutex_unlock(&lock);
+	return i;
+}
+
+static size_t enter(uint64_t deadline, pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+	size_t i = list((struct waiter){.deadline = deadline, .cond = cond, .mutex = mutex});
+
+	waits_again();
+	return i;
+}
+
+/* Who waits for a mutex waits for another thread, which may be the one that moves the clock. It goes
+ * on as soon as that lets go, not only when it runs again. */
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	static const struct timespec never = {.tv_sec = (time_t)1 << 36};
@@ -265,33 +299,15 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 	if (rc != EBUSY)
 		return rc;
 	bool counts = file >= 0 && mutex != &lock && pthread_getspecific(awake_key);
+	size_t i = counts ? list((struct waiter){.woken = true, .mutex = mutex}) : 0;
 
-	if (counts)
-		waits_again();
 	rc = pthread_mutex_timedlock(mutex, &never);
-	if (counts)
-		wakes();
-	return rc;
-}
-
-static size_t enter(uint64_t deadline, pthread_cond_t *cond, pthread_mutex_t *mutex)
-{
-	size_t i = 0;
-
+	if (!counts)
+		return rc;
 	pthread_mutex_lock(&lock);
-	while (i < MAX_WAITERS && waiter[i].used)
-		i++;
-	if (i == MAX_WAITERS)
-		abort();
-	waiter[i].used = true;
-	waiter[i].woken = false;
-	waiter[i].deadline = deadline;
-	waiter[i].cond = cond;
-	waiter[i].mutex = mutex;
-	waiter[i].thread = gettid();
+	waiter[i].used = false;
 	pthread_mutex_unlock(&lock);
-	waits_again();
-	return i;
+	return rc;
 }
 
 static bool woken(size_t i)
@@ -332,9 +348,9 @@ static void let_work(void)
 {
 	for (int ms = 0; ms < PATIENCE_MS; ms++, real_pause()) {
 		pthread_mutex_lock(&lock);
-		bool works = awake > 0;
+		unsigned left = working();
 		pthread_mutex_unlock(&lock);
-		if (!works)
+		if (!left)
 			return;
 	}
 }
