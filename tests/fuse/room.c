@@ -151,30 +151,14 @@ void room_pass(struct room *room)
 	take(room, room->cost);
 }
 
-/* splitmix64 by Sebastiano Vigna, https://prng.di.unimi.it/splitmix64.c, public domain. */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 /* Whether the schedule has something for this access. */
 static void delay(struct room *room, struct room_access *access)
 {
-	struct delays *d = &room->delays;
+	uint64_t before;
 
-	if (!d->one_in || fnmatch(d->pattern, access->path, 0) != 0 ||
-	    draw(&d->state) % d->one_in != 0)
-		return;
-	uint64_t ns = draw(&d->state) % (d->longest + 1);
-
-	if (draw(&d->state) & 1)
-		access->later = ns;
-	else
-		take(room, ns);
+	if (room->delayed && fnmatch(room->delayed, access->path, 0) == 0 &&
+	    delays_next(&room->delays, &before, &access->later))
+		take(room, before);
 }
 
 int room_before(struct room *room, struct room_access *access)

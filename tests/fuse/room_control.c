@@ -276,6 +276,7 @@ static int do_delays(struct room *room, const struct words *w)
 {
 	bool off = w->n == 2 && strcmp(w->word[1], "off") == 0;
 	struct delays d = {0};
+	char *pattern = NULL;
 
 	if (!off &&
 	    (w->n < 4 || w->n > 5 || !number(w->word[1], &d.state) ||
@@ -283,9 +284,10 @@ static int do_delays(struct room *room, const struct words *w)
 	     !room->machine.steps(room->machine.user)))
 		return room_refuse(room, "usage: delays SEED ONE_IN LONGEST [PATTERN], with "
 					 "clock=step; delays off");
-	if (!off && !(d.pattern = strdup(w->n == 5 ? w->word[4] : "*")))
+	if (!off && !(pattern = strdup(w->n == 5 ? w->word[4] : "*")))
 		return -ENOMEM;
-	free(room->delays.pattern);
+	free(room->delayed);
+	room->delayed = pattern;
 	room->delays = d;
 	return 0;
 }
@@ -307,7 +309,8 @@ void room_clear(struct room *room)
 	room->length = 0;
 	room->logged = room->cost = 0;
 	room->log = LOG_OFF;
-	free(room->delays.pattern);
+	free(room->delayed);
+	room->delayed = NULL;
 	room->delays = (struct delays){0};
 }
 

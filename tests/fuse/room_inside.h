@@ -4,6 +4,7 @@
 #ifndef ROOM_INSIDE_H
 #define ROOM_INSIDE_H
 
+#include "delays.h"
 #include "room.h"
 
 enum { MAX_LINE = 1024, MAX_CPUS = 1024 };
@@ -33,14 +34,6 @@ struct trigger {
 	pid_t stalled;
 };
 
-/* A schedule of accesses that take long. */
-struct delays {
-	uint64_t state;  /* of chance */
-	uint64_t one_in; /* accesses; 0: none */
-	uint64_t longest;
-	char *pattern;
-};
-
 struct room {
 	struct room_machine machine;
 	struct rule *rule;
@@ -54,6 +47,7 @@ struct room {
 	uint64_t logged;
 	uint64_t cost; /* ns of an access */
 	struct delays delays;
+	char *delayed; /* a pattern: these files */
 	size_t clocks; /* open files /clock */
 	char error[200];
 };

@@ -4,6 +4,10 @@
  *
  *   VIRTUAL_CLOCK=FILE   the machine's /clock; without it nothing changes
  *   VIRTUAL_CROWD=FILE   the clock is shared with other processes: virtual_crowd.c
+ *   VIRTUAL_DELAYS="SEED ONE_IN LONGEST"
+ *                        one of so many looks at the clock takes 0 to LONGEST ns, half of them
+ *                        before it, half behind it: of a machine simulated in the process each
+ *                        access, and what its time is taken for, is such a look
  *
  * Who waits moves the clock to the end of the wait at once, or to what happens at the machine
  * before it. Who waits for a child does not: the child lives in the same time, and moves it. A
@@ -16,6 +20,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -30,6 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "delays.h"
 #include "virtual_crowd.h"
 
 enum { MAX_WAITERS = 256, PATIENCE_MS = 5000, MOST_MS = 64 };
@@ -39,6 +45,7 @@ static const uint64_t second = 1000000000;
 static const uint64_t monotonic_base = 3600, realtime_base = 1700000000;
 
 static int file = -1;
+static struct delays delays;
 
 /* Threads that wait, and how many work: were woken, and do not wait for a time again yet. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,7 +71,7 @@ static void asleep(void *unused)
 
 static void __attribute__((constructor)) begin(void)
 {
-	const char *path = getenv("VIRTUAL_CLOCK");
+	const char *path = getenv("VIRTUAL_CLOCK"), *text;
 
 	if (!path || !*path)
 		return;
@@ -75,6 +82,12 @@ static void __attribute__((constructor)) begin(void)
 		_exit(125);
 	}
 	crowd_join();
+	if ((text = getenv("VIRTUAL_DELAYS")) && *text &&
+	    sscanf(text, "%" SCNu64 "%" SCNu64 "%" SCNu64, &delays.state, &delays.one_in,
+		   &delays.longest) != 3) {
+		fprintf(stderr, "virtual_clock: VIRTUAL_DELAYS=\"SEED ONE_IN LONGEST\"\n");
+		_exit(125);
+	}
 }
 
 uint64_t machine_time(void)
@@ -399,13 +412,29 @@ static bool base_of(clockid_t clock, uint64_t *base)
 	}
 }
 
+/* Whoever looks at the clock is held up by the schedule, if there is one. */
+static uint64_t delayed_time(void)
+{
+	uint64_t before, behind, now;
+
+	pthread_mutex_lock(&lock);
+	bool late = delays_next(&delays, &before, &behind);
+	pthread_mutex_unlock(&lock);
+	if (late && before)
+		sleep_until(machine_time() + before);
+	now = machine_time();
+	if (late && behind)
+		sleep_until(now + behind);
+	return now;
+}
+
 int clock_gettime(clockid_t clock, struct timespec *out)
 {
 	uint64_t base;
 
 	if (file < 0 || !base_of(clock, &base))
 		return (int)syscall(SYS_clock_gettime, clock, out);
-	base += machine_time();
+	base += delayed_time();
 	*out = (struct timespec){.tv_sec = (time_t)(base / second),
 				 .tv_nsec = (long)(base % second)};
 	return 0;
