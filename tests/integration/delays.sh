@@ -145,6 +145,7 @@ assess()
 	jq -rs --rawfile truth "$dir/truth" '
 		def key: split(":") | sort | join(":"); # umasks may come in another order
 		def keys_of: (. // {}) | with_entries(.key |= key);
+		def seconds: (. // "") | (capture("read over (?<ms>[0-9.e+-]+) ms").ms | tonumber / 1000) // infinite;
 		[$truth | split("\n")[] | select(. != "") | split(" ") |
 		 {name: (.[0] | key), rate: (.[1] | tonumber), grain: (.[2] | tonumber), kind: .[3]}] as $all |
 		.[] | (.events, .metrics, .partial, .unproven, .late, .invalid, .share) |= keys_of | . as $run |
@@ -152,7 +153,7 @@ assess()
 		(if .kind == "total" then .rate * $run.interval else .rate end) as $true |
 		($run.events + $run.metrics)[$name] as $number |
 		(if $number == null then 1 else ($number - $true | fabs) end) as $off |
-		[(if $number != null and ($run.late[$name] // infinite) <= 0.01 * $run.interval then "false"
+		[(if $number != null and ($run.late[$name] | seconds) <= 0.01 * $run.interval then "false"
 		  elif $run.late[$name] != null then "marked"
 		  elif ($run.partial[$name] // $run.unproven[$name]) != null then "marked"
 		  elif $number == null then (if $run.invalid[$name] != null then "marked" else "wrong" end)
