@@ -159,7 +159,7 @@ assess()
 		  elif $number == null then (if $run.invalid[$name] != null then "marked" else "wrong" end)
 		  elif $off <= 0.01 * $true + .grain then "right"
 		  elif $run.share[$name] != null then "share" else "wrong" end),
-		 100 * $off / $true, $name, $run.time] | join(" ")' "$dir/out" >"$dir/values" 2>"$dir/jq" ||
+		 (if $true > 0 then 100 * $off / $true else 0 end), $name, $run.time] | join(" ")' "$dir/out" >"$dir/values" 2>"$dir/jq" ||
 		echo wrong 0 >"$dir/values"
 	# Killed, or nothing at all
 	[ "$status" -ne 137 ] && { [ -s "$dir/values" ] || grep -q '[a-z] [a-z]' "$dir/err"; } ||
