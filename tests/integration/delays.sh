@@ -260,8 +260,7 @@ printf %s "$rows"
 echo "1..3"
 [ "$plain" -gt 0 ] && [ "$bad" -eq 0 ]
 result $? "without delays, $plain values: $plain_bad marked or wrong"
-# A look has one time for all its units. When they have times of their own this passes, and the word goes.
 [ $((silent + shared)) -eq 0 ]
-result $? "$DELAYS schedules of delays: $silent values silently wrong, $shared wrong with a share # TODO times of units"
+result $? "$DELAYS schedules of delays: $silent values silently wrong, $shared wrong with a share"
 [ "$falsely" -eq 0 ]
 result $? "$falsely values told to be late that were read within 1 % of their interval"
