@@ -203,8 +203,10 @@ static void breakpoints(void)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct unc_session *s = session(p, 0), *without = session(p, 0);
+		char event[128];
 
-		add(s, rows[i].event);
+		snprintf(event, sizeof(event), "%s:socket=0", rows[i].event);
+		add(s, event);
 		add(without, "core0.LOADS_RETIRED");
 		put(p, 0, rows[i].reg, rows[i].value);
 		struct snapshot before = snapshot(p);

@@ -346,7 +346,7 @@ static void test_common_control(void)
 	}
 }
 
-/* One unit of sixteen is taken whole: nothing is changed anywhere. */
+/* One unit of sixteen is taken whole: nothing is changed there, and the others are measured. */
 static void test_all_taken(void)
 {
 	struct unc_platform *p = machine(SNB);
@@ -363,21 +363,48 @@ static void test_all_taken(void)
 	step(p, ms);
 	uint64_t counted = unc_sim_read(unc_machine_sim(p->machine), ctr);
 	struct snapshot before = snapshot(p);
-	int id = add(s, "cbo.CLOCKTICKS");
-	CU_ASSERT(unc_session_start(s) == UNC_ERR_BUSY);
-	CHECK_TEXT(unc_session_error(s),
-		   "cbo.CLOCKTICKS: counter 0 of cbo7 (socket 1) is programmed by somebody else "
-		   "(control 0x400037) and no other counter is free for it");
-	CHECK_RESTORED(p, before);
+	struct unc_session *one = session(p, 0);
+	int id = add(s, "cbo.CLOCKTICKS"), all = add(s, "cbo.TOR_INSERTS:OPCODE:opc=0x182"),
+	    taken = add(s, "cbo7.CLOCKTICKS:socket=1");
+	struct unc_value v[3];
+	static const char *const why =
+		"counter 0 of cbo7 (socket 1) is programmed by somebody else (control 0x400037) "
+		"and no other counter is free for it";
+	char text[400];
+
+	start(s);
 	step(p, ms); /* it goes on */
 	CHECK_COUNT(unc_sim_read(unc_machine_sim(p->machine), ctr), 2.0 * (double)counted, 1);
-	struct unc_value v;
-	CU_ASSERT(unc_session_read(s, &v, 1, sizeof(v)) == UNC_ERR_STATE);
+	CHECK_NUMBER(unc_session_read(s, v, 3, sizeof(*v)), 0);
+	CHECK_COUNT(v[id].count, uclk * 0.001, 1);
+	CHECK_COUNT(v[all].count, 15 * drd * 0.001, 15);
+	for (int i = 0; i < 2; i++) {
+		CHECK_NUMBER(v[i].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH | UNC_VALUE_PARTIAL);
+		CHECK_NUMBER(v[i].units, 15);
+		CHECK_NUMBER(v[i].of, 16);
+		CHECK_TEXT(unc_session_reason(s, i), "");
+		CU_ASSERT(strncmp(unc_session_partial(s, i), "cbo7 (socket 1): cbo.", 21) == 0);
+		CU_ASSERT_PTR_NOT_NULL(strstr(unc_session_partial(s, i), why));
+	}
+	CHECK_NUMBER(v[taken].flags, UNC_VALUE_LOST);
+	CHECK_TEXT(unc_session_partial(s, taken), "");
+	CU_ASSERT_PTR_NOT_NULL(strstr(unc_session_reason(s, taken), why));
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	CHECK_RESTORED(p, before);
+	before = snapshot(p);
+	/* where no other unit is left nothing is started */
+	add(one, "cbo7.CLOCKTICKS:socket=1");
+	CU_ASSERT(unc_session_start(one) == UNC_ERR_BUSY);
+	snprintf(text, sizeof(text), "cbo7.CLOCKTICKS:socket=1: %s", why);
+	CHECK_TEXT(unc_session_error(one), text);
+	CHECK_RESTORED(p, before);
+	CU_ASSERT(unc_session_read(one, v, 1, sizeof(*v)) == UNC_ERR_STATE);
 	/* when one is given back it starts */
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "cbo", 7, 1, "CTL2"), 0);
-	start(s);
+	start(one);
 	step(p, ms);
-	CHECK_COUNT(count_of(s, id), uclk * 0.001, 1);
+	CHECK_COUNT(count_of(one, 0), uclk * 0.001, 1);
+	unc_session_free(one);
 	unc_session_free(s);
 	check_quiet(p);
 	unc_platform_close(p);

@@ -187,9 +187,12 @@ static void test_rotating(void)
 	step(p, 10 * ms);
 	CHECK_COUNT(count_of(a, id[0][0]), drd_miss * 0.01, 1);
 	CHECK_COUNT(count_of(b, id[1][0]), drd_miss * 0.01, 1);
-	/* The filter of the next is held by the other. */
-	CHECK_NUMBER(unc_session_rotate(a), UNC_ERR_BUSY);
+	/* The filter of the next is held by the other: it is not measured, and the first is. */
+	CHECK_NUMBER(unc_session_rotate(a), 0);
 	step(p, 10 * ms);
+	CHECK_NUMBER(value_of(a, id[0][1]).flags, UNC_VALUE_LOST);
+	CU_ASSERT_PTR_NOT_NULL(strstr(unc_session_reason(a, id[0][1]), "BOX_FILTER of cbo0"));
+	CHECK_COUNT(value_of(a, id[0][0]).count, drd_miss * 0.02, 1);
 	CHECK_COUNT(count_of(b, id[1][0]), drd_miss * 0.02, 1);
 	CHECK_NUMBER(unc_session_rotate(b), 0);
 	step(p, 10 * ms);

@@ -206,21 +206,27 @@ int unc_session_passes(const struct unc_session *s)
 }
 
 /* How the next unit is told that the item goes without; NULL: there is none. */
-static const struct unc_unit *next_missing(const struct unc_session *s,
-					   const struct unc_session_item *item,
+static const struct unc_unit *next_missing(struct unc_session *s, struct unc_session_item *item,
 					   struct unc_item_unit *unit)
 {
 	const struct unc_unit *missing = NULL;
+	const struct unc_slot *slot;
 
-	while (!missing && unc_session_next_unit(s, item, unit))
-		missing = unit->missing ? unit->missing
-					: unc_units_doubtful(&s->units, unit->instance);
+	pthread_mutex_lock(&s->lock);
+	unc_session_find_without(s, item);
+	while (!missing && unc_session_next_unit(s, item, unit)) {
+		missing = unit->missing;
+		if (!missing && !item->none &&
+		    (slot = unc_session_flawed(s, item, unit->instance)) != NULL)
+			missing = unc_units_tell_lost(&s->units, slot);
+	}
+	pthread_mutex_unlock(&s->lock);
 	return missing;
 }
 
 int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *user)
 {
-	const struct unc_session_item *item;
+	struct unc_session_item *item;
 	const struct unc_unit *missing;
 	struct unc_item_unit unit = {0};
 	int rc = 0;
@@ -238,7 +244,7 @@ int unc_session_missing(struct unc_session *s, int id, unc_unit_fn fn, void *use
 
 const char *unc_session_partial(struct unc_session *s, int id)
 {
-	const struct unc_session_item *item;
+	struct unc_session_item *item;
 	const struct unc_unit *first;
 	struct unc_item_unit unit = {0};
 	char more[32] = "";

@@ -67,7 +67,8 @@ struct unc_session_item {
 	struct unc_expr *expr; /* NULL: it is an event */
 	double memory_peak;    /* for the formula */
 	unsigned units, of;    /* that are measured, that it is about */
-	unsigned doubtful;     /* of the first: they may be frozen */
+	unsigned without;      /* of the first: a counter there means nothing now */
+	bool none;             /* nothing is left without them of a measure: it has no value */
 	uint64_t waits;        /* bit i: it is measured in pass i, and not always */
 	uint64_t seen;   /* of these, those of its interval; all: the last read has ended it */
 	double complete; /* wall time when it was */
@@ -121,6 +122,7 @@ struct unc_session {
 	size_t n_measures;
 	struct unc_units units;        /* what is wanted of them */
 	struct unc_interval *interval; /* of each slot */
+	uint64_t asked; /* units.wanted[].without is this: the item goes without the unit */
 	struct unc_pass pass[UNC_MAX_PASSES];
 	unsigned n_passes;
 	double *scratch; /* one value for each reference of the largest formula */
@@ -187,6 +189,13 @@ struct unc_item_unit {
 /* The next, of {0} the first; false: there is none. */
 bool unc_session_next_unit(const struct unc_session *, const struct unc_session_item *,
 			   struct unc_item_unit *);
+
+/* Finds the units that an item goes without now; what it is about, one after the other, a slot of
+ * it that means nothing. NULL: it does. The lock is held. */
+void unc_session_find_without(struct unc_session *, struct unc_session_item *);
+bool unc_session_without(const struct unc_session *, uint32_t slot);
+const struct unc_slot *unc_session_flawed(const struct unc_session *,
+					  const struct unc_session_item *, uint32_t instance);
 
 /* session_add.c. What is named in a text, as an item. Where it cannot be counted (lacks, not NULL)
  * it is there all the same. On error the session is as before. */

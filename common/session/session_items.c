@@ -386,3 +386,60 @@ bool unc_session_next_unit(const struct unc_session *s, const struct unc_session
 	}
 	return false;
 }
+
+/* ---- units that an item goes without */
+
+static bool is_flawed(const struct unc_slot *slot)
+{
+	return slot->lost.why || slot->unread || (slot->time.idle && !slot->time.ran);
+}
+
+bool unc_session_without(const struct unc_session *s, uint32_t slot)
+{
+	return s->units.wanted[s->units.slot[slot].instance].without == s->asked;
+}
+
+void unc_session_find_without(struct unc_session *s, struct unc_session_item *item)
+{
+	s->asked++;
+	item->without = 0;
+	item->none = false;
+	for (uint32_t k = 0; k < item->n_measures && s->units.flawed; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++) {
+			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
+
+			if (!is_flawed(slot) || unc_session_without(s, m->slot[i]))
+				continue;
+			s->units.wanted[slot->instance].without = s->asked;
+			item->without++;
+		}
+	}
+	for (uint32_t k = 0; k < item->n_measures && item->without && !item->none; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+		uint32_t left = m->n_slots;
+
+		for (uint32_t i = 0; i < m->n_slots; i++)
+			left -= unc_session_without(s, m->slot[i]);
+		item->none |= left == 0;
+	}
+	if (item->none) /* it is no sum over others */
+		item->without = 0;
+}
+
+const struct unc_slot *unc_session_flawed(const struct unc_session *s,
+					  const struct unc_session_item *item, uint32_t instance)
+{
+	for (uint32_t k = 0; k < item->n_measures; k++) {
+		const struct unc_measure *m = &s->measure[item->measure[k]];
+
+		for (uint32_t i = 0; i < m->n_slots; i++) {
+			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
+
+			if (slot->instance == instance && is_flawed(slot))
+				return slot;
+		}
+	}
+	return NULL;
+}

@@ -38,21 +38,16 @@ static void find_waits(struct unc_session *s)
 	}
 }
 
-/* A sum without doubtful units is partial; one of nothing else is none. */
-static void mark_item(struct unc_session *s, struct unc_session_item *item)
+/* Why nothing can be measured, where units were left out of a start; 0: some item has units left. */
+static int check_left(struct unc_session *s, struct unc_error *err)
 {
-	struct unc_item_unit unit = {0};
-
-	item->doubtful = 0;
-	while (unc_session_next_unit(s, item, &unit))
-		item->doubtful += !unit.missing && unc_units_doubtful(&s->units, unit.instance);
-	if (item->doubtful == 0 || item->doubtful < item->units)
-		return;
-	item->doubtful = 0;
-	unit = (struct unc_item_unit){0};
-	while (unc_session_next_unit(s, item, &unit))
-		if (!unit.missing)
-			unc_units_lose_frozen(&s->units, unit.instance, UNC_ALL);
+	for (size_t i = 0; i < s->n_items && s->units.failed.code; i++) {
+		unc_session_find_without(s, &s->item[i]);
+		if (!s->item[i].lacks && !s->item[i].none)
+			return 0;
+	}
+	*err = s->units.failed;
+	return err->code;
 }
 
 /* Values from which the first interval counts. */
@@ -79,7 +74,6 @@ static int take_base(struct unc_session *s, enum unc_extent extent, struct unc_e
  * from the look to the base. */
 static int begin_turn(struct unc_session *s, enum unc_extent extent, struct unc_error *err)
 {
-	size_t doubtful = extent == UNC_ALL ? SIZE_MAX : s->units.n_doubtful;
 	int rc;
 
 	s->units.n_turns = s->n_passes;
@@ -89,8 +83,8 @@ static int begin_turn(struct unc_session *s, enum unc_extent extent, struct unc_
 		rc = unc_units_start(&s->units, extent, err);
 	if (rc == 0 && extent == UNC_ALL)
 		find_waits(s);
-	for (size_t i = 0; i < s->n_items && rc == 0 && s->units.n_doubtful != doubtful; i++)
-		mark_item(s, &s->item[i]);
+	if (rc == 0 && extent == UNC_ALL)
+		rc = check_left(s, err);
 	if (rc == 0)
 		rc = take_base(s, extent, err);
 	if (rc < 0)
@@ -149,7 +143,10 @@ int unc_session_plan(struct unc_session *s, enum unc_phase phase, unc_operation_
 	if (s->state != UNC_RUNNING) {
 		s->units.turn = 0;
 		s->units.n_turns = s->n_passes;
+		unc_error_clear(&s->units.failed);
 		rc = unc_units_claim(&s->units, UNC_ALL, &s->error);
+		if (rc == 0)
+			rc = check_left(s, &s->error);
 	}
 	if (rc == 0)
 		rc = unc_units_show(&s->units, phase, fn, user, &s->error);

@@ -240,11 +240,15 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 {
 	bool even = is_even(s, all, interval);
 	uint64_t sum = 0, max = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_slots; i++) {
 		uint32_t slot = m->slot[i];
 		uint64_t value = interval ? s->interval[slot].delta : s->units.slot[slot].total;
 
+		if (unc_session_without(s, slot))
+			continue;
+		n++;
 		if (!even)
 			value = scaled(value, run_time(s, slot, interval).ran, all);
 		sum += value;
@@ -252,7 +256,7 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 	}
 	if (m->aggregate == UNC_AGGREGATE_MAX)
 		sum = max;
-	*exact = m->aggregate == UNC_MEASURE_MEAN ? (double)sum / m->n_slots : (double)sum;
+	*exact = m->aggregate == UNC_MEASURE_MEAN ? (double)sum / n : (double)sum;
 	return sum;
 }
 
@@ -310,11 +314,14 @@ static bool has_flaw(const struct unc_session *s, uint32_t slot, enum flaw flaw)
 static const struct unc_slot *find_slot(const struct unc_session *s,
 					const struct unc_session_item *item, enum flaw flaw)
 {
-	for (uint32_t k = 0; k < item->n_measures && s->units.flawed; k++) {
+	bool gone = flaw <= IDLE; /* it matters where no other unit is left */
+
+	for (uint32_t k = 0; k < item->n_measures && s->units.flawed && item->none >= gone; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++)
-			if (has_flaw(s, m->slot[i], flaw))
+			if (unc_session_without(s, m->slot[i]) == gone &&
+			    has_flaw(s, m->slot[i], flaw))
 				return &s->units.slot[m->slot[i]];
 	}
 	return NULL;
@@ -330,7 +337,8 @@ static double measured(const struct unc_session *s, const struct unc_session_ite
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++)
-			least = fmin(least, slot_time(s, m->slot[i], all, interval));
+			if (!unc_session_without(s, m->slot[i]))
+				least = fmin(least, slot_time(s, m->slot[i], all, interval));
 	}
 	return least;
 }
@@ -381,6 +389,8 @@ static double lateness(const struct unc_session *s, const struct unc_session_ite
 			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
 			const struct unc_interval *v = &s->interval[m->slot[i]];
 
+			if (unc_session_without(s, m->slot[i]))
+				continue;
 			join(&began, interval ? v->from : slot->first);
 			join(&ended, interval ? v->to : slot->seen);
 			most = fmax(most, unsure(s, m->slot[i], all, interval));
@@ -438,11 +448,12 @@ static void set_times(const struct unc_session *s, const struct unc_session_item
 }
 
 /* What `item` has counted. */
-static void item_value(struct unc_session *s, const struct unc_session_item *item,
-		       struct unc_value *v)
+static void item_value(struct unc_session *s, struct unc_session_item *item, struct unc_value *v)
 {
-	unsigned units = item->units - item->doubtful;
+	unsigned units;
 
+	unc_session_find_without(s, item);
+	units = item->units - item->without;
 	*v = (struct unc_value){
 		.units = units, .of = item->of, .flags = units < item->of ? UNC_VALUE_PARTIAL : 0};
 	if (item->lacks)
@@ -453,7 +464,7 @@ static void item_value(struct unc_session *s, const struct unc_session_item *ite
 		v->flags |= UNC_VALUE_WAITS;
 	else if (!(v->flags & UNC_VALUE_LOST) && hardly_measured(s, item, false))
 		v->flags |= UNC_VALUE_WAITS;
-	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || find_slot(s, item, UNREAD) ||
+	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || item->none ||
 	    measured(s, item, false) <= 0)
 		return;
 	set_times(s, item, v);
@@ -500,7 +511,7 @@ static void late_text(const struct unc_session *s, const struct unc_session_item
 const char *unc_session_reason(struct unc_session *s, int id)
 {
 	const struct unc_slot *slot;
-	const struct unc_session_item *item;
+	struct unc_session_item *item;
 	struct unc_expr_vars vars;
 	const char *why;
 	double value;
@@ -511,6 +522,7 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		return "";
 	item = &s->item[id];
 	pthread_mutex_lock(&s->lock);
+	unc_session_find_without(s, item);
 	if (item->lacks)
 		s->error = *item->lacks;
 	else if ((slot = find_slot(s, item, LOST)) || (slot = find_slot(s, item, UNREAD)))

@@ -135,12 +135,13 @@ static int begin(struct unc_units *s, struct unc_error *err)
 	size_t n = s->platform->instances.n;
 
 	free(s->claim);
-	s->n_claims = s->n_doubtful = 0;
+	s->n_claims = 0;
 	s->claim = calloc(n + 1, sizeof(*s->claim));
 	if (!s->claim)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	for (size_t i = 0; i < n; i++)
-		s->wanted[i] = (struct unc_wanted){.head = s->wanted[i].head, .by = &unc_registers};
+		s->wanted[i] = (struct unc_wanted){
+			.head = s->wanted[i].head, .by = &unc_registers, .left = s->wanted[i].left};
 	for (size_t i = 0; i < s->n_slots; i++)
 		if (s->slot[i].mask == UINT64_MAX)
 			s->slot[i].mask = 0; /* whoever claims it knows */
@@ -148,40 +149,56 @@ static int begin(struct unc_units *s, struct unc_error *err)
 }
 
 /* A session that freezes a socket is alone on it. */
-static int check_sockets(struct unc_units *s, struct unc_error *err)
+static int check_sockets(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	for (size_t i = 0; i < s->n_claims; i++) {
+	int rc = 0;
+
+	for (size_t i = first; i < s->n_claims && rc == 0; i++) {
 		unsigned socket = s->claim[i].instance->socket;
 		const struct unc_instance *ubox = unc_units_ubox(s, socket);
+		struct unc_error why;
 		uint16_t reg;
 		char who[64];
 
 		if (!ubox)
 			continue;
 		reg = unc_socket_reg(&s->platform->table->type[ubox->type]);
-		if (unc_units_shares(s, ubox, reg))
-			return unc_fail(err, UNC_ERR_BUSY,
-					"%s samples on socket %u and freezes it at overflows",
-					unc_units_holder_text(s, ubox, reg, who, sizeof(who)),
-					socket);
+		if (!unc_units_shares(s, ubox, reg))
+			continue;
+		unc_fail(&why, UNC_ERR_BUSY, "%s samples on socket %u and freezes it at overflows",
+			 unc_units_holder_text(s, ubox, reg, who, sizeof(who)), socket);
+		rc = unc_units_leave_out(s, unc_units_number(s, s->claim[i].instance), &why, err);
 	}
+	return rc;
+}
+
+/* The unit becomes a claim, if it has something to count, or is left out. */
+static int add_claim(struct unc_units *s, uint32_t instance, enum unc_extent extent,
+		     struct unc_error *err)
+{
+	struct unc_claim *u = &s->claim[s->n_claims];
+	struct unc_error why;
+
+	if (look_and_claim(s, instance, extent, u, &why) < 0)
+		return unc_units_leave_out(s, instance, &why, err);
+	s->wanted[instance].claimed = u->n_counters != 0;
+	s->n_claims += s->wanted[instance].claimed;
 	return 0;
 }
 
 int unc_units_claim(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
 {
 	int rc = extent == UNC_ALL ? begin(s, err) : 0;
+	size_t first = s->n_claims;
 
 	for (uint32_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
 		if (s->wanted[i].head == UNC_END || (extent == UNC_TURN && s->wanted[i].always))
 			continue; /* that one goes on */
-		rc = look_and_claim(s, i, extent, &s->claim[s->n_claims], err);
-		if (rc == 0)
-			s->n_claims += s->claim[s->n_claims].n_counters != 0;
+		rc = add_claim(s, i, extent, err);
 	}
 	if (rc == 0 && extent == UNC_ALL)
 		sort_always(s);
-	if (rc == 0 && s->platform->access && (rc = check_sockets(s, err)) == 0 && s->guest)
+	if (rc == 0 && s->platform->access && (rc = check_sockets(s, first, err)) == 0 && s->guest)
 		rc = s->guest->prepare(s->host, err);
 	return rc;
 }

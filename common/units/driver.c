@@ -189,11 +189,13 @@ static int driver_stop(struct unc_units *s, size_t first, struct unc_error *err)
 
 static int driver_open(struct unc_units *s, size_t first, struct unc_error *err)
 {
+	struct unc_error why;
 	int rc = 0;
 
 	for (size_t i = first; i < s->n_claims && rc == 0; i++)
-		if (s->claim[i].by == &unc_driver)
-			rc = open_unit(s, &s->claim[i], err);
+		if (s->claim[i].by == &unc_driver && open_unit(s, &s->claim[i], &why) < 0)
+			rc = unc_units_leave_out(s, unc_units_number(s, s->claim[i].instance), &why,
+						 err);
 	if (rc < 0)
 		driver_stop(s, first, NULL);
 	return rc;
@@ -240,7 +242,8 @@ static int driver_read(struct unc_units *s, enum unc_extent extent, struct unc_p
 		const struct unc_claim *u = &s->claim[i];
 		bool always = s->wanted[unc_units_number(s, u->instance)].always;
 
-		if (u->by != &unc_driver || always != (extent == UNC_ALL))
+		if (u->by != &unc_driver || always != (extent == UNC_ALL) ||
+		    !s->wanted[unc_units_number(s, u->instance)].claimed)
 			continue;
 		for (unsigned pmu = 0; pmu < UNC_KERNEL_PMUS && rc == 0; pmu++)
 			rc = read_pmu(s, u, pmu, plan, slot, err);
@@ -354,7 +357,7 @@ static int driver_show(struct unc_units *s, enum unc_phase phase, unc_operation_
 
 static int driver_start(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	return unc_driver_prove(s, &unc_driver, first, UNC_BEGIN, err);
+	return unc_driver_prove(s, &unc_driver, first, UNC_SHOW, err);
 }
 
 static int driver_check(struct unc_units *s, size_t first, enum unc_check_kind kind,
@@ -368,7 +371,7 @@ const struct unc_unit_methods unc_driver = {
 	.read = driver_read,
 	.timed = driver_timed,
 	.check = driver_check,
-	.take = {[UNC_OPEN] = driver_open, [UNC_BEGIN] = driver_start, [UNC_END_ALL] = driver_stop},
+	.take = {[UNC_OPEN] = driver_open, [UNC_SHOW] = driver_start, [UNC_END_ALL] = driver_stop},
 	.forget = driver_forget,
 	.show = driver_show,
 	/* An event whose socket went offline has ended for good, even if its CPUs come back. */

@@ -177,14 +177,14 @@ int unc_driver_prove(struct unc_units *s, const struct unc_unit_methods *self, s
 
 	if (!s->platform->kernel || !s->n_reads)
 		return 0;
-	if (step == UNC_BEGIN)
+	if (step == UNC_SHOW)
 		take_first(s, self, first);
 	if (!(still = find_still(s, self, first)) ||
 	    !unc_platform_pause(s->platform, UNC_PROOF_NS) || !(still = find_still(s, self, first)))
 		return 0;
 	if ((rc = run_clocks(s, &still, err)) < 0)
 		return rc;
-	if (still && step == UNC_BEGIN && (rc = unc_units_unfreeze(s, still, err)) > 0)
+	if (still && step == UNC_SHOW && (rc = unc_units_unfreeze(s, still, err)) > 0)
 		rc = run_clocks(s, &still, err);
 	lose_sockets(s, self, first, still);
 	return rc;

@@ -104,20 +104,30 @@ int unc_plan_unfreeze(const struct unc_table *t, struct unc_plan *plan,
 int unc_units_unfreeze(struct unc_units *s, uint64_t sockets, struct unc_error *err)
 {
 	const struct unc_table *t = s->platform->table;
-	struct unc_plan plan = {0};
-	int rc = 0, any = 0;
+	struct unc_error why;
+	int any = 0;
 
-	for (unsigned i = 0; i < UNC_MAX_SOCKETS && rc >= 0; i++) {
+	for (unsigned i = 0; i < UNC_MAX_SOCKETS; i++) {
 		const struct unc_instance *ubox = sockets >> i & 1 ? unc_units_ubox(s, i) : NULL;
+		struct unc_plan plan = {0};
+		int rc;
 
 		if (!ubox || !t->type[ubox->type].has_unfreeze ||
-		    (rc = unc_units_others(s, i, err)) != 0)
+		    (rc = unc_units_others(s, i, &why)) > 0)
 			continue;
-		any = 1;
-		unc_platform_log(s->platform, UNC_LOG_WARNING,
-				 "socket %u was frozen and nobody counts there: it goes on", i);
-		rc = unc_plan_unfreeze(t, &plan, ubox, err);
+		if (rc == 0)
+			rc = unc_plan_unfreeze(t, &plan, ubox, &why);
+		rc = unc_units_run_once(s, &plan, rc, "unfreezing", &why);
+		if (rc == UNC_ERR_MEMORY)
+			return unc_fail(err, rc, "out of memory");
+		any |= rc == 0;
+		if (rc == 0)
+			unc_platform_log(s->platform, UNC_LOG_WARNING,
+					 "socket %u was frozen and nobody counts there: it goes on",
+					 i);
+		else /* its units are lost, and those of others are not */
+			unc_platform_log(s->platform, UNC_LOG_WARNING,
+					 "socket %u is frozen and stays so: %s", i, why.text);
 	}
-	rc = unc_units_run_once(s, &plan, rc < 0 ? rc : 0, "unfreezing", err);
-	return rc < 0 ? rc : any;
+	return any;
 }

@@ -38,7 +38,8 @@ enum unc_check_kind { UNC_COMPARE, UNC_PROVE };
 /* What units have to do at a start and at a stop, in this order (verbs.c). */
 enum unc_step {
 	UNC_OPEN,    /* what has to be there before they can be read; on error nothing of it is */
-	UNC_BEGIN,   /* they begin to count, and show that they do */
+	UNC_BEGIN,   /* they begin to count */
+	UNC_SHOW,    /* and show that they do */
 	UNC_READY,   /* room for all that stopping needs, before anything is done */
 	UNC_SETTLE,  /* after the last look: what is restored, and what is not ours to restore */
 	UNC_END_ALL, /* they end, and what was found is restored; nothing is held any more */
@@ -85,16 +86,18 @@ extern const struct unc_unit_methods unc_registers, unc_driver;
 /* Why what a slot has counted means nothing. */
 enum unc_loss_kind {
 	UNC_LOST_NOT,
-	UNC_LOST_CONTROL, /* its control holds `value` */
-	UNC_LOST_FILTER,  /* a filter that it looks at does */
-	UNC_LOST_UNIT,    /* unit control does */
-	UNC_LOST_KIND,    /* the control of another counter does, with which it cannot count */
-	UNC_LOST_FROZEN,  /* the unit does not count */
-	UNC_LOST_CLEARED, /* it went back, or too far: by `value` */
-	UNC_LOST_START,   /* it holds `value` right after it was set to something else */
-	UNC_LOST_ONES,    /* it reads as all ones */
-	UNC_LOST_UNREAD,  /* it could not be read, errno `value`, where its turn began or ended */
-	UNC_LOST_WRAP     /* it was not read for `value` ns, and may have wrapped in them */
+	UNC_LOST_CONTROL,  /* its control holds `value` */
+	UNC_LOST_FILTER,   /* a filter that it looks at does */
+	UNC_LOST_UNIT,     /* unit control does */
+	UNC_LOST_KIND,     /* the control of another counter does, with which it cannot count */
+	UNC_LOST_OUT,      /* its unit is left out of the turn */
+	UNC_LOST_FROZEN,   /* the unit does not count */
+	UNC_LOST_DOUBTFUL, /* the same, and somebody else counts there, or nothing drives it */
+	UNC_LOST_CLEARED,  /* it went back, or too far: by `value` */
+	UNC_LOST_START,    /* it holds `value` right after it was set to something else */
+	UNC_LOST_ONES,     /* it reads as all ones */
+	UNC_LOST_UNREAD,   /* it could not be read, errno `value`, where its turn began or ended */
+	UNC_LOST_WRAP      /* it was not read for `value` ns, and may have wrapped in them */
 };
 
 /* ---- units.c */
@@ -129,9 +132,20 @@ int unc_units_restore(struct unc_units *, struct unc_plan *, struct unc_error *e
 
 /* ---- loss.c: a slot means nothing from now on: the first cause counts. */
 void unc_units_lose(struct unc_units *, struct unc_slot *, const struct unc_loss *);
-/* All slots of a unit that do not always run. */
+/* All slots of a unit that do not always run: now, or in each turn. */
 void unc_units_lose_unit(struct unc_units *, uint32_t instance, enum unc_extent,
 			 const struct unc_loss *);
+void unc_units_lose_frozen(struct unc_units *, uint32_t instance, enum unc_extent);
+/* A unit that cannot be had is left out of the running turn: nothing that it was to count is. An
+ * error is one of all that start: of memory, or where a guest needs each unit. */
+int unc_units_leave_out(struct unc_units *, uint32_t instance, const struct unc_error *why,
+			struct unc_error *err);
+/* Prepares a plan, from one operation on. 1: units of which that cannot be done are left out, and
+ * taken out of the plan. */
+int unc_units_prepare(struct unc_units *, struct unc_plan *, size_t from, struct unc_error *err);
+/* Units of which an operation of a plan has failed are left out. */
+int unc_units_leave_failed(struct unc_units *, struct unc_plan *, const char *what,
+			   struct unc_error *err);
 /* What tells of a slot could not be read, for this once: `reg`, the counter or a control. */
 void unc_units_unread(struct unc_units *, struct unc_slot *, uint16_t reg,
 		      const struct unc_reg_op *);
@@ -170,7 +184,8 @@ int unc_units_prove(struct unc_units *, size_t first, struct unc_error *err);
 int unc_units_prove_again(struct unc_units *, size_t first, struct unc_error *err);
 /* verify.c: before programming: gets ready to read the controls back. */
 int unc_units_verify_prepare(struct unc_units *, struct unc_error *err);
-/* Right after it: the controls are read back; UNC_ERR_BUSY if they do not hold what was written. */
+/* Right after it: the controls are read back; a unit of which one does not hold what was written is
+ * left out. */
 int unc_units_verify_begin(struct unc_units *, size_t first, struct unc_error *err);
 /* Later: marks slots that are not ours any more; what is not ours is not restored. How many
  * reads told. */
@@ -180,7 +195,7 @@ size_t unc_units_verify(struct unc_units *, size_t first);
  * events need two. */
 int unc_driver_choose(struct unc_units *, struct unc_error *err);
 /* driver_check.c: whether what it (`self`) counts on claim[first] and those behind it does count,
- * or their sockets are frozen: then they are lost, but at UNC_BEGIN for those that can go on. */
+ * or their sockets are frozen: then they are lost, but at UNC_SHOW for those that can go on. */
 int unc_driver_prove(struct unc_units *, const struct unc_unit_methods *self, size_t first,
 		     enum unc_step, struct unc_error *err);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/cpu.h"
@@ -13,6 +14,81 @@ void unc_units_lose(struct unc_units *s, struct unc_slot *slot, const struct unc
 	s->flawed = true;
 	if (slot->lost.why == UNC_LOST_NOT)
 		slot->lost = *loss;
+}
+
+static struct unc_left *left_of(struct unc_units *s, uint32_t instance)
+{
+	struct unc_wanted *wanted = &s->wanted[instance];
+
+	if (!wanted->left && (wanted->left = calloc(1, sizeof(*wanted->left))) != NULL)
+		wanted->left->told = *unc_unit_get(s->platform, instance);
+	return wanted->left;
+}
+
+int unc_units_leave_out(struct unc_units *s, uint32_t instance, const struct unc_error *why,
+			struct unc_error *err)
+{
+	struct unc_left *left = left_of(s, instance);
+
+	if (s->guest || why->code == UNC_ERR_MEMORY || why->code == UNC_ERR_STATE)
+		return unc_fail(err, why->code, "%s", why->text);
+	if (!left)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	if (!s->failed.code)
+		s->failed = *why;
+	left->out = *why;
+	s->wanted[instance].claimed = false;
+	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
+		if (unc_units_active(s, &s->slot[i]))
+			unc_units_lose(s, &s->slot[i], &(struct unc_loss){.why = UNC_LOST_OUT});
+	return 0;
+}
+
+int unc_units_prepare(struct unc_units *s, struct unc_plan *plan, size_t from,
+		      struct unc_error *err)
+{
+	struct unc_error why;
+	size_t n = from;
+	int rc = plan->n > from ? unc_access_prepare(s->platform->access, plan->op + from,
+						     plan->n - from, &why)
+				: 0;
+
+	if (rc == 0)
+		return 0;
+	for (size_t i = from; i < plan->n; i++) {
+		uint32_t instance = unc_units_number(s, plan->tag[i].instance);
+
+		if (s->wanted[instance].claimed &&
+		    unc_access_prepare(s->platform->access, &plan->op[i], 1, &why) < 0 &&
+		    (rc = unc_units_leave_out(s, instance, &why, err)) < 0)
+			return rc;
+	}
+	for (size_t i = from; i < plan->n; i++) {
+		if (!s->wanted[unc_units_number(s, plan->tag[i].instance)].claimed)
+			continue;
+		plan->op[n] = plan->op[i];
+		plan->tag[n++] = plan->tag[i];
+	}
+	plan->n = n;
+	return 1;
+}
+
+int unc_units_leave_failed(struct unc_units *s, struct unc_plan *plan, const char *what,
+			   struct unc_error *err)
+{
+	struct unc_error why;
+	int rc = 0;
+
+	for (size_t i = 0; i < plan->n && rc == 0; i++) {
+		const struct unc_plan one = {.op = plan->op + i, .tag = plan->tag + i, .n = 1};
+		uint32_t instance = unc_units_number(s, plan->tag[i].instance);
+
+		if (plan->op[i].error && s->wanted[instance].claimed) {
+			unc_units_fail_op(s, &one, what, &why);
+			rc = unc_units_leave_out(s, instance, &why, err);
+		}
+	}
+	return rc;
 }
 
 void unc_units_unread(struct unc_units *s, struct unc_slot *slot, uint16_t reg,
@@ -89,6 +165,10 @@ void unc_slot_loss(const struct unc_units *s, const struct unc_slot *slot, struc
 	char unit[64];
 	bool lost = slot->lost.why == UNC_LOST_UNREAD;
 
+	if (slot->lost.why == UNC_LOST_OUT) {
+		*err = s->wanted[slot->instance].left->out;
+		return;
+	}
 	if (lost || slot->lost.why == UNC_LOST_NOT) {
 		s->wanted[slot->instance].by->fail_unread(
 			s, slot, lost ? slot->lost.reg : slot->unread_reg,
@@ -98,6 +178,7 @@ void unc_slot_loss(const struct unc_units *s, const struct unc_slot *slot, struc
 	unc_unit_text(s, u, unit, sizeof(unit));
 	switch (slot->lost.why) {
 	case UNC_LOST_FROZEN:
+	case UNC_LOST_DOUBTFUL:
 		unc_fail(err, UNC_ERR_BUSY,
 			 "%s: %s does not count: it is frozen, by a program that was killed or one "
 			 "that froze the socket (LIKWID, PCM, an old kernel's perf), or nothing "
@@ -171,4 +252,22 @@ void unc_units_unread_unit(struct unc_units *s, uint32_t instance, uint16_t reg,
 void unc_units_lose_frozen(struct unc_units *s, uint32_t instance, enum unc_extent extent)
 {
 	unc_units_lose_unit(s, instance, extent, &(struct unc_loss){.why = UNC_LOST_FROZEN});
+}
+
+const struct unc_unit *unc_units_tell_lost(struct unc_units *s, const struct unc_slot *slot)
+{
+	struct unc_left *left = left_of(s, slot->instance);
+
+	if (!left)
+		return NULL;
+	if (slot->lost.why == UNC_LOST_DOUBTFUL)
+		unc_fail(&left->reason, UNC_ERR_BUSY,
+			 "it does not count: somebody else who counts there may have frozen it, or "
+			 "nothing drives its clock");
+	else if (slot->lost.why == UNC_LOST_NOT && !slot->unread)
+		unc_slot_idle(s, slot, &left->reason);
+	else
+		unc_slot_loss(s, slot, &left->reason);
+	left->told.reason = left->reason.text;
+	return &left->told;
 }

@@ -46,7 +46,8 @@ static int build_reads(const struct unc_units *s, enum unc_extent extent, struct
 		const struct unc_wanted *wanted =
 			&s->wanted[unc_units_number(s, s->claim[k].instance)];
 
-		if (is_ours(&s->claim[k]) && wanted->always == (extent == UNC_ALL))
+		if (is_ours(&s->claim[k]) && wanted->claimed &&
+		    wanted->always == (extent == UNC_ALL))
 			rc = add_slots(s, wanted->head, plan, slot, err);
 	}
 	return rc;
@@ -56,11 +57,14 @@ static int registers_read(struct unc_units *s, enum unc_extent extent, struct un
 			  uint32_t *slot, struct unc_error *err)
 {
 	size_t first = plan->n;
-	int rc = build_reads(s, extent, plan, slot, err);
+	int rc;
 
-	if (rc == 0 && plan->n > first)
-		rc = unc_access_prepare(s->platform->access, plan->op + first, plan->n - first,
-					err);
+	do {
+		plan->n = first;
+		rc = build_reads(s, extent, plan, slot, err);
+		if (rc == 0)
+			rc = unc_units_prepare(s, plan, first, err);
+	} while (rc > 0);
 	return rc;
 }
 
@@ -105,11 +109,11 @@ static int write_settings(struct unc_units *s, struct unc_plan *plan, size_t fir
 {
 	static const struct unc_plan nothing; /* has been written */
 	uint64_t ns, tsc;
-	int rc = plan->n ? unc_access_prepare(s->platform->access, plan->op, plan->n, err) : 0;
+	int rc = unc_units_prepare(s, plan, 0, err);
 
-	if (rc == 0 && (rc = unc_units_note(s, first, err)) < 0)
+	if (rc >= 0 && (rc = unc_units_note(s, first, err)) < 0)
 		unc_units_release(s, first, &nothing);
-	if (rc == 0) {
+	if (rc >= 0) {
 		s->state = UNC_TOUCHED;
 		rc = s->guest ? s->guest->begin(s->host, err) : 0;
 	}
@@ -117,7 +121,9 @@ static int write_settings(struct unc_units *s, struct unc_plan *plan, size_t fir
 	for (size_t i = 0; i < s->n_slots; i++)
 		if (s->slot[i].begin)
 			s->slot[i].seen.ns = ns;
-	return rc < 0 ? rc : unc_units_run_plan(s, plan, "programming the counters", err);
+	if (rc == 0 && unc_access_run(s->platform->access, plan->op, plan->n) < 0)
+		rc = unc_units_leave_failed(s, plan, "programming the counters", err);
+	return rc;
 }
 
 static int registers_start(struct unc_units *s, size_t first, struct unc_error *err)
@@ -132,9 +138,7 @@ static int registers_start(struct unc_units *s, size_t first, struct unc_error *
 		return rc;
 	rc = write_settings(s, &plan, first, err);
 	unc_plan_free(&plan);
-	if (rc == 0)
-		rc = unc_units_verify_begin(s, first, err);
-	return rc < 0 ? rc : unc_units_prove(s, first, err);
+	return rc < 0 ? rc : unc_units_verify_begin(s, first, err);
 }
 
 static int registers_check(struct unc_units *s, size_t first, enum unc_check_kind kind,
@@ -165,9 +169,9 @@ static int registers_ready(struct unc_units *s, size_t first, struct unc_error *
 	int rc = plan_restoring(s, first, err), failed;
 
 	unc_plan_free(&s->restore);
-	/* Where rotating failed half way nothing is ready to be compared. */
-	if (rc == UNC_ERR_MEMORY || s->check.n)
+	if (rc == UNC_ERR_MEMORY)
 		return rc;
+	/* Where a start failed half way nothing is ready to be compared, or in another order. */
 	failed = unc_units_verify_prepare(s, rc ? NULL : err);
 	return rc ? rc : failed;
 }
@@ -233,7 +237,6 @@ static int registers_stop(struct unc_units *s, size_t first, struct unc_error *e
 	}
 	unc_units_release(s, first, s->unrestored ? NULL : &s->restore);
 	unc_plan_free(&s->restore);
-	unc_plan_free(&s->check);
 	return rc ? rc : failed;
 }
 
@@ -330,6 +333,7 @@ const struct unc_unit_methods unc_registers = {
 	.read = registers_read,
 	.check = registers_check,
 	.take = {[UNC_BEGIN] = registers_start,
+		 [UNC_SHOW] = unc_units_prove,
 		 [UNC_READY] = registers_ready,
 		 [UNC_SETTLE] = registers_settle,
 		 [UNC_END_ALL] = registers_stop},

@@ -80,12 +80,6 @@ struct unc_claim *unc_units_claimed(const struct unc_units *s, const struct unc_
 	return NULL;
 }
 
-const struct unc_unit *unc_units_doubtful(const struct unc_units *s, uint32_t instance)
-{
-	return s->doubtful && s->wanted[instance].proof == UNC_DOUBTFUL ? &s->doubtful[instance]
-									: NULL;
-}
-
 void unc_unit_text(const struct unc_units *s, const struct unc_instance *u, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s%u (socket %u)",

@@ -92,15 +92,23 @@ struct unc_slot {
 struct unc_wanted {
 	int head;                          /* first slot, UNC_END */
 	const struct unc_unit_methods *by; /* who counts for us there, since counting began */
-	bool always; /* all that is wanted there fits at once: it takes no turns */
-	enum {       /* whether it counts, since counting began */
+	bool always;  /* all that is wanted there fits at once: it takes no turns */
+	bool claimed; /* it is ours to count on now: not left out, in the running turn */
+	enum {        /* whether it counts, since counting began */
 	       UNC_UNPROVEN,
 	       UNC_COUNTS,
-	       UNC_STANDS,   /* it cannot be frozen: nothing drives it, and 0 is true */
-	       UNC_DOUBTFUL, /* somebody else counts there and may have frozen it */
-	       UNC_UNSHOWN   /* for a while nothing has shown whether it counts */
+	       UNC_STANDS, /* it cannot be frozen: nothing drives it, and 0 is true */
+	       UNC_UNSHOWN /* for a while nothing has shown whether it counts */
 	} proof;
-	uint64_t moved; /* which of units.proofs has seen a counter of it move */
+	uint64_t moved;        /* which of units.proofs has seen a counter of it move */
+	struct unc_left *left; /* once something was lost there: how that is told */
+	uint64_t without;      /* for the session alone: session->asked */
+};
+
+struct unc_left {
+	struct unc_unit told;
+	struct unc_error reason; /* of told */
+	struct unc_error out;    /* why it is left out of a turn */
 };
 
 /* What one session wants of the units of its machine. */
@@ -109,15 +117,14 @@ struct unc_units {
 	const struct unc_guest *guest; /* NULL: none */
 	void *host;                    /* of the guest */
 	struct unc_wanted *wanted;     /* of each instance */
-	struct unc_unit *doubtful;     /* of each: how it is told; n of them are UNC_DOUBTFUL */
-	size_t n_doubtful;
 	struct unc_slot *slot;
 	size_t n_slots;
 	unsigned turn, n_turns; /* the one that counts */
 
 	/* since the start: */
-	bool programs;  /* registers were programmed: others have to know */
-	bool flawed;    /* a slot was lost, not read, not proven, or others had its counter */
+	bool programs; /* registers were programmed: others have to know */
+	bool flawed;   /* a slot was lost, not read, not proven, or others had its counter */
+	struct unc_error failed; /* of the first unit that was left out */
 	uint64_t place; /* where counters begin, by chance; 0: nobody else is on the machine */
 	enum { UNC_IDLE, UNC_TOUCHED } state; /* whether there is something to be stopped */
 	unsigned holder;                      /* in the ledger, UNC_LEDGER_NOBODY */
@@ -154,17 +161,17 @@ double unc_slot_most(const struct unc_slot *, uint64_t ns); /* that it can count
 uint16_t unc_units_control(const struct unc_units *, const struct unc_slot *);
 /* Whether a slot counts in the running turn. */
 bool unc_units_active(const struct unc_units *, const struct unc_slot *);
-/* How a unit is told that is UNC_DOUBTFUL, or NULL. "cbo3 (socket 1)" */
-const struct unc_unit *unc_units_doubtful(const struct unc_units *, uint32_t instance);
+/* "cbo3 (socket 1)" */
 void unc_unit_text(const struct unc_units *, const struct unc_instance *, char *buf, size_t size);
-/* What a unit counts that does not count: now, or in each of its turns, and it is not asked again. */
-void unc_units_lose_frozen(struct unc_units *, uint32_t instance, enum unc_extent);
 /* Why a slot is lost or was not read, as a sentence in err; others of the kernel's users had its
  * counter all the time; why its last interval alone means nothing; its unit is UNC_UNSHOWN. */
 void unc_slot_loss(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_idle(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_late(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
 void unc_slot_unproven(const struct unc_units *, const struct unc_slot *, struct unc_error *err);
+/* How its unit is told, of which a slot means nothing now; it stays there until unc_units_free().
+ * NULL: out of memory. */
+const struct unc_unit *unc_units_tell_lost(struct unc_units *, const struct unc_slot *);
 
 /* frozen.c: what unit control says that holds this (NULL: it was not read): enum unc_unit_state;
  * -1: that cannot be known. */
@@ -187,7 +194,9 @@ int unc_units_reclaim(struct unc_units *, enum unc_extent, enum unc_records, str
 /* verbs.c. The lock is held for the first four. Units of the turn that are not claimed yet, or
  * all where counting begins, are looked at and get their settings. */
 int unc_units_claim(struct unc_units *, enum unc_extent, struct unc_error *err);
-/* They are claimed, programmed, and have shown that they count. */
+/* They are claimed, programmed, and have shown that they count. A unit that fails is left out: what
+ * it had to count in this turn is lost. UNC_ERR_MEMORY, UNC_ERR_STATE, and where there is a guest:
+ * all fail. */
 int unc_units_start(struct unc_units *, enum unc_extent, struct unc_error *err);
 /* What a start has begun that has failed, or the look behind it, is ended. */
 void unc_units_cancel(struct unc_units *);

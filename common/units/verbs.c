@@ -5,6 +5,7 @@
  * unit to the first look at its counters.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -27,118 +28,6 @@ static int each(struct unc_units *s, enum unc_step step, size_t first, struct un
 		failed = failed ? failed : rc;
 	}
 	return failed;
-}
-
-/* ---- starting */
-
-static int add_reads(struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
-		     uint32_t *slot, struct unc_error *err)
-{
-	int rc = 0;
-
-	for (int i = 0; i < OWNERS && rc == 0; i++)
-		rc = owners[i]->read(s, extent, plan, slot, err);
-	return rc;
-}
-
-/* Where the operations of each unit begin. */
-static void set_stamps(struct unc_units *s, const struct unc_plan *plan)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < plan->n; i++)
-		if (i == 0 || i == s->n_always ||
-		    plan->tag[i].instance != plan->tag[i - 1].instance)
-			s->stamp[n++].first = i;
-	s->stamp[n].first = plan->n;
-}
-
-static int prepare_reads(struct unc_units *s, struct unc_error *err)
-{
-	struct unc_plan plan = {0};
-	uint32_t *slot = calloc(s->n_slots + 1, sizeof(*slot));
-	struct unc_stamp *stamp = calloc(s->n_slots + 1, sizeof(*stamp));
-	size_t n_always;
-	int rc = slot && stamp ? add_reads(s, UNC_ALL, &plan, slot, err)
-			       : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-
-	n_always = plan.n;
-	if (rc == 0)
-		rc = add_reads(s, UNC_TURN, &plan, slot, err);
-	if (rc < 0) {
-		free(slot);
-		free(stamp);
-		unc_plan_free(&plan);
-		return rc;
-	}
-	free(s->read);
-	free(s->read_slot);
-	free(s->stamp);
-	s->read = plan.op;
-	s->read_slot = slot;
-	s->n_reads = plan.n;
-	s->n_always = n_always;
-	s->stamp = stamp;
-	set_stamps(s, &plan);
-	free(plan.tag);
-	return 0;
-}
-
-/* A simulated machine has nobody beside this process. */
-static uint64_t choose_place(const struct unc_units *s)
-{
-	uint64_t place, ns, tsc;
-
-	if (s->platform->machine->simulated)
-		return 0;
-	if (getrandom(&place, sizeof(place), GRND_NONBLOCK) != sizeof(place)) {
-		unc_platform_now(s->platform, &ns, &tsc);
-		place = (ns ^ (uint64_t)getpid()) * 0x9E3779B97F4A7C15;
-	}
-	return place | 1;
-}
-
-/* Nothing is known of a run before. */
-static void begin(struct unc_units *s)
-{
-	for (size_t i = 0; i < s->n_slots; i++) {
-		s->slot[i].lost = (struct unc_loss){0};
-		s->slot[i].unread = 0;
-		s->slot[i].seen = s->slot[i].first = (struct unc_seen){0};
-		s->slot[i].blur = 0;
-	}
-	s->flawed = s->programs = false;
-	s->usual_ns = s->interval_ns = 0;
-	s->state = UNC_IDLE;
-	s->place = choose_place(s);
-}
-
-int unc_units_start(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
-{
-	size_t first = extent == UNC_ALL ? 0 : s->n_claims;
-	int rc;
-
-	if (extent == UNC_ALL)
-		begin(s);
-	rc = unc_units_claim(s, extent, err);
-	if (rc == 0)
-		rc = each(s, UNC_OPEN, first, err);
-	if (rc == 0)
-		rc = prepare_reads(s, err);
-	return rc == 0 ? each(s, UNC_BEGIN, first, err) : rc;
-}
-
-void unc_units_cancel(struct unc_units *s)
-{
-	s->n_reads = 0; /* they may not be ready */
-	if (s->state == UNC_TOUCHED) {
-		unc_units_stop(s, UNC_ALL, NULL);
-		return;
-	}
-	unc_driver.take[UNC_END_ALL](s, 0, NULL);
-	if (s->guest)
-		s->guest->end(s->host);
-	unc_units_leave_ledger(s);
 }
 
 /* ---- looking again */
@@ -205,11 +94,54 @@ static int end_turn(struct unc_units *s, enum unc_extent extent, size_t first,
 	return 0;
 }
 
+/* Where the reads of each unit begin. */
+static void set_stamps(struct unc_units *s)
+{
+	size_t n = 0;
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < s->n_reads; i++) {
+		uint32_t instance = s->slot[s->read_slot[i]].instance;
+
+		if (i == 0 || i == s->n_always || instance != last)
+			s->stamp[n++].first = i;
+		last = instance;
+	}
+	if (s->stamp)
+		s->stamp[n].first = s->n_reads;
+}
+
+/* What is not claimed any more is neither read nor compared. */
+static void keep_claimed(struct unc_units *s)
+{
+	size_t n = 0, always = 0, checks = 0;
+
+	for (size_t i = 0; i < s->n_reads; i++) {
+		if (!s->wanted[s->slot[s->read_slot[i]].instance].claimed)
+			continue;
+		always += i < s->n_always;
+		s->read[n] = s->read[i];
+		s->read_slot[n++] = s->read_slot[i];
+	}
+	for (size_t i = 0; i < s->check.n; i++) {
+		if (!s->wanted[unc_units_number(s, s->check.tag[i].instance)].claimed)
+			continue;
+		s->check.op[checks] = s->check.op[i];
+		s->check.tag[checks++] = s->check.tag[i];
+	}
+	s->n_reads = n;
+	s->n_always = always;
+	s->check.n = checks;
+	set_stamps(s);
+}
+
 static int forget(struct unc_units *s, enum unc_extent extent, size_t first, struct unc_error *err)
 {
 	(void)err;
-	s->n_reads = extent == UNC_ALL ? 0 : s->n_always;
+	for (size_t i = first; i < s->n_claims; i++)
+		s->wanted[unc_units_number(s, s->claim[i].instance)].claimed = false;
 	s->n_claims = first;
+	keep_claimed(s);
 	if (extent == UNC_ALL) {
 		unc_units_leave_ledger(s);
 		s->state = UNC_IDLE;
@@ -242,9 +174,9 @@ static size_t count_always(const struct unc_units *s)
 	return n;
 }
 
-int unc_units_stop(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
+/* claim[first] and those behind it end. */
+static int end(struct unc_units *s, enum unc_extent extent, size_t first, struct unc_error *err)
 {
-	size_t first = extent == UNC_ALL ? 0 : count_always(s);
 	bool ended = false;
 	int failed = 0;
 
@@ -260,6 +192,159 @@ int unc_units_stop(struct unc_units *s, enum unc_extent extent, struct unc_error
 			failed = rc == UNC_ERR_MEMORY ? UNC_ERR_IO : rc;
 	}
 	return failed;
+}
+
+int unc_units_stop(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
+{
+	return end(s, extent, extent == UNC_ALL ? 0 : count_always(s), err);
+}
+
+/* ---- starting */
+
+static int add_reads(struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
+		     uint32_t *slot, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (int i = 0; i < OWNERS && rc == 0; i++)
+		rc = owners[i]->read(s, extent, plan, slot, err);
+	return rc;
+}
+
+static int prepare_reads(struct unc_units *s, struct unc_error *err)
+{
+	struct unc_plan plan = {0};
+	uint32_t *slot = calloc(s->n_slots + 1, sizeof(*slot));
+	struct unc_stamp *stamp = calloc(s->n_slots + 1, sizeof(*stamp));
+	size_t n_always;
+	int rc = slot && stamp ? add_reads(s, UNC_ALL, &plan, slot, err)
+			       : unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+
+	n_always = plan.n;
+	if (rc == 0)
+		rc = add_reads(s, UNC_TURN, &plan, slot, err);
+	if (rc < 0) {
+		free(slot);
+		free(stamp);
+		unc_plan_free(&plan);
+		return rc;
+	}
+	free(s->read);
+	free(s->read_slot);
+	free(s->stamp);
+	s->read = plan.op;
+	s->read_slot = slot;
+	s->n_reads = plan.n;
+	s->n_always = n_always;
+	s->stamp = stamp;
+	set_stamps(s);
+	free(plan.tag);
+	return 0;
+}
+
+/* A simulated machine has nobody beside this process. */
+static uint64_t choose_place(const struct unc_units *s)
+{
+	uint64_t place, ns, tsc;
+
+	if (s->platform->machine->simulated)
+		return 0;
+	if (getrandom(&place, sizeof(place), GRND_NONBLOCK) != sizeof(place)) {
+		unc_platform_now(s->platform, &ns, &tsc);
+		place = (ns ^ (uint64_t)getpid()) * 0x9E3779B97F4A7C15;
+	}
+	return place | 1;
+}
+
+/* Nothing is known of a run before. */
+static void begin(struct unc_units *s)
+{
+	for (size_t i = 0; i < s->n_slots; i++) {
+		s->slot[i].lost = (struct unc_loss){0};
+		s->slot[i].unread = 0;
+		s->slot[i].seen = s->slot[i].first = (struct unc_seen){0};
+		s->slot[i].blur = 0;
+	}
+	s->flawed = s->programs = false;
+	unc_error_clear(&s->failed);
+	s->usual_ns = s->interval_ns = 0;
+	s->state = UNC_IDLE;
+	s->place = choose_place(s);
+}
+
+/* Units that are left out come last. Where they begin. */
+static size_t move_left(struct unc_units *s, size_t first)
+{
+	size_t end = s->n_claims;
+
+	for (size_t i = first; i < end;) {
+		struct unc_claim one = s->claim[i];
+
+		if (s->wanted[unc_units_number(s, one.instance)].claimed) {
+			i++;
+			continue;
+		}
+		memmove(&s->claim[i], &s->claim[i + 1], (s->n_claims - i - 1) * sizeof(one));
+		s->claim[s->n_claims - 1] = one;
+		end--;
+	}
+	return end;
+}
+
+/* What was begun on units that are left out by now is ended, unit by unit, as all is at a stop: but
+ * nothing is read. */
+static int end_left(struct unc_units *s, size_t first, struct unc_error *err)
+{
+	size_t kept = move_left(s, first), n_reads = s->n_reads;
+	int rc = kept < s->n_claims ? unc_units_verify_prepare(s, err) : 0;
+
+	s->n_reads = 0;
+	while (rc == 0 && s->n_claims > kept)
+		if (end(s, UNC_TURN, s->n_claims - 1, NULL) == UNC_ERR_MEMORY)
+			rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	s->n_reads = n_reads;
+	keep_claimed(s);
+	return rc;
+}
+
+/* claim[first] and those behind it, those left out that cannot be had. */
+static int start(struct unc_units *s, size_t first, struct unc_error *err)
+{
+	static const enum unc_step begins[] = {UNC_OPEN, UNC_BEGIN, UNC_SHOW};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]) && rc == 0; i++) {
+		rc = each(s, begins[i], first, err);
+		if (rc == 0 && begins[i] == UNC_OPEN)
+			rc = prepare_reads(s, err);
+		if (rc == 0)
+			rc = end_left(s, first, err);
+	}
+	return rc;
+}
+
+int unc_units_start(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
+{
+	size_t first = extent == UNC_ALL ? 0 : s->n_claims;
+	int rc;
+
+	if (extent == UNC_ALL)
+		begin(s);
+	rc = unc_units_claim(s, extent, err);
+	return rc == 0 ? start(s, first, err) : rc;
+}
+
+void unc_units_cancel(struct unc_units *s)
+{
+	s->n_reads = 0; /* they may not be ready */
+	if (s->state == UNC_TOUCHED) {
+		unc_units_stop(s, UNC_ALL, NULL);
+		return;
+	}
+	unc_driver.take[UNC_END_ALL](s, 0, NULL);
+	if (s->guest)
+		s->guest->end(s->host);
+	unc_units_leave_ledger(s);
 }
 
 /* ---- all */
@@ -289,11 +374,12 @@ int unc_units_show(struct unc_units *s, enum unc_phase phase, unc_operation_fn f
 
 void unc_units_free(struct unc_units *s)
 {
+	for (size_t i = 0; s->wanted && i < s->platform->instances.n; i++)
+		free(s->wanted[i].left);
 	for (int i = 0; i < OWNERS; i++)
 		if (owners[i]->forget && !unc_platform_here(s->platform))
 			owners[i]->forget(s);
 	free(s->wanted);
-	free(s->doubtful);
 	free(s->slot);
 	free(s->claim);
 	free(s->read);

@@ -153,7 +153,7 @@ static void check_one(struct unc_units *s, const struct shown *read)
 static size_t claim_of(const struct unc_units *s, size_t k, size_t claim)
 {
 	while (s->claim[claim].instance != s->check.tag[k].instance)
-		claim++;
+		claim = (claim + 1) % s->n_claims;
 	return claim;
 }
 
@@ -170,13 +170,18 @@ static size_t checks_from(const struct unc_units *s, size_t first)
 
 int unc_units_verify_prepare(struct unc_units *s, struct unc_error *err)
 {
-	int rc;
+	struct unc_plan check;
+	int rc = unc_plan_look(s->platform->table, s->claim, s->n_claims, &check, err);
 
+	if (rc == 0)
+		rc = unc_units_prepare(s, &check, 0, err);
+	if (rc < 0) {
+		unc_plan_free(&check);
+		return rc;
+	}
 	unc_plan_free(&s->check);
-	rc = unc_plan_look(s->platform->table, s->claim, s->n_claims, &s->check, err);
-	if (rc == 0 && s->check.n)
-		rc = unc_access_prepare(s->platform->access, s->check.op, s->check.n, err);
-	return rc;
+	s->check = check;
+	return 0;
 }
 
 /* What a setting shows right after it was written. */
@@ -204,19 +209,24 @@ static int take_shown(struct unc_units *s, struct unc_claim *u, struct unc_setti
 int unc_units_verify_begin(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	size_t from = checks_from(s, first), claim = first;
+	struct unc_plan back = {
+		.op = s->check.op + from, .tag = s->check.tag + from, .n = s->check.n - from};
+	struct unc_error why;
 	int rc = 0;
 
-	if (!s->check.n)
+	if (!back.n)
 		return 0;
-	if (unc_access_run(s->platform->access, s->check.op + from, s->check.n - from) < 0)
-		return unc_units_fail_op(s, &s->check, "reading the controls back", err);
+	if (unc_access_run(s->platform->access, back.op, back.n) < 0)
+		rc = unc_units_leave_failed(s, &back, "reading the controls back", err);
 	for (size_t k = from; k < s->check.n && rc == 0; k++) {
 		struct unc_setting *setting;
 
 		claim = claim_of(s, k, claim);
 		setting = unc_claim_setting(&s->claim[claim], s->check.tag[k].reg);
-		if (setting)
-			rc = take_shown(s, &s->claim[claim], setting, s->check.op[k].value, err);
+		if (setting && !s->check.op[k].error &&
+		    take_shown(s, &s->claim[claim], setting, s->check.op[k].value, &why) < 0)
+			rc = unc_units_leave_out(s, unc_units_number(s, s->claim[claim].instance),
+						 &why, err);
 	}
 	return rc;
 }

@@ -31,6 +31,7 @@ struct witness {
 	uint64_t found; /* there */
 	uint64_t first; /* of ctr */
 	bool stands;
+	bool silent; /* its clock has told nothing */
 };
 
 struct suspects {
@@ -204,6 +205,7 @@ static void drop_taken(struct unc_units *s, struct witness *w, size_t n, struct 
 		    ((op->value ^ w[i].value) &
 		     unc_telling_bits(s->platform->table, w[i].unit, w[i].ctl, w[i].value))) {
 			w[i].stands = false;
+			w[i].silent = true;
 		} else {
 			off->tag[kept] = off->tag[k];
 			off->op[kept++] = off->op[k];
@@ -295,10 +297,10 @@ static int socket_stands(struct unc_units *s, unsigned socket, int none, struct 
 		if (w.kind != SPARE)
 			continue;
 		last = u->type;
-		asked++;
 		rc = ask(s, &w, 1, err);
-		if (rc < 0 || !w.stands)
+		if (rc < 0 || (!w.stands && !w.silent))
 			return rc;
+		asked += !w.silent;
 	}
 	return asked ? 1 : none;
 }
@@ -421,21 +423,6 @@ static int unfreeze_sockets(struct unc_units *s, size_t first, const struct susp
 	return rc < 0 ? rc : 0;
 }
 
-/* How a unit is told that may be frozen. */
-static int describe_doubtful(struct unc_units *s, uint32_t i, struct unc_error *err)
-{
-	if (!s->doubtful)
-		s->doubtful = calloc(s->platform->instances.n, sizeof(*s->doubtful));
-	if (!s->doubtful)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	s->wanted[i].proof = UNC_DOUBTFUL;
-	s->doubtful[i] = *unc_unit_get(s->platform, i);
-	s->doubtful[i].reason = "it does not count: somebody else who counts there may have frozen "
-				"it, or nothing drives its clock";
-	s->n_doubtful++;
-	return 0;
-}
-
 /* What a unit is that stands still: with its socket frozen; of another, who may have frozen it; or
  * idle. Who comes to one later is not to take it for frozen. */
 static int judge(struct unc_units *s, const struct witness *w, struct unc_error *err)
@@ -448,7 +435,8 @@ static int judge(struct unc_units *s, const struct witness *w, struct unc_error 
 	if (frozen)
 		unc_units_lose_frozen(s, unc_units_number(s, w->unit), UNC_ALL);
 	else if (u->company && u->found != UNC_FOUND_IDLE && w->kind != NO_WITNESS)
-		return describe_doubtful(s, unc_units_number(s, w->unit), err);
+		unc_units_lose_unit(s, unc_units_number(s, w->unit), UNC_ALL,
+				    &(struct unc_loss){.why = UNC_LOST_DOUBTFUL});
 	else if (u->company && u->found != UNC_FOUND_IDLE)
 		set_unshown(s, w);
 	return u->company || wanted_of(s, w->unit)->proof != UNC_STANDS
