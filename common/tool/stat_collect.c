@@ -68,7 +68,7 @@ static bool cannot_count(const struct number *c)
 	return c->id < 0 || c->item.error;
 }
 
-/* What the first report will show with a mark, or not at all. */
+/* What the next report will show with a mark, or not at all. */
 static char *mark_sentence(const struct stat_job *job, const struct number *c, enum doubt none)
 {
 	(void)none;
@@ -79,26 +79,32 @@ static char *mark_sentence(const struct stat_job *job, const struct number *c, e
 	return c->lacks ? must_print("%u of %u units: %s", c->units, c->of, c->lacks) : NULL;
 }
 
-int stat_announce(struct stat_job *job)
+static void tell_marks(struct stat_job *job)
 {
-	bool any = false;
-	int rc = 0;
-
-	for (struct number *c = job->series.number; c < stat_end(job); c++) {
-		const char *lacks =
-			c->id < 0 ? "" : unc_session_partial(job->series.session, c->id);
-
-		if (!c->lacks && *lacks)
-			c->lacks = must_print("%s", lacks);
-		any |= c->lacks && !c->told;
-	}
-	if (any) /* a value knows the number of its units */
-		rc = stat_collect(job);
-	if (rc == 0)
-		say_of_numbers(job, mark_sentence, DOUBTS);
+	say_of_numbers(job, mark_sentence, DOUBTS);
 	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		c->told = cannot_count(c) || c->lacks;
-	return rc;
+}
+
+/* Units are lost, and come back. */
+static void note_lacks(const struct stat_job *job, struct number *c)
+{
+	const char *lacks = c->units < c->of ? unc_session_partial(job->series.session, c->id) : "";
+
+	if (strcmp(lacks, c->lacks ? c->lacks : "") == 0)
+		return;
+	free(c->lacks);
+	c->lacks = *lacks ? must_print("%s", lacks) : NULL;
+	c->told = false;
+}
+
+int stat_announce(struct stat_job *job)
+{
+	for (struct number *c = job->series.number; c < stat_end(job); c++)
+		if (c->id >= 0 && *unc_session_partial(job->series.session, c->id))
+			return stat_collect(job); /* a value knows the number of its units */
+	tell_marks(job);
+	return 0;
 }
 
 /* ---- reading */
@@ -121,9 +127,12 @@ static int take_numbers(struct stat_job *job, int rc)
 		return library_error(rc, unc_session_error(job->series.session));
 	job->time = job->started + job->series.time;
 	job->seconds = job->series.seconds;
-	for (struct number *c = job->series.number; c < stat_end(job); c++)
+	for (struct number *c = job->series.number; c < stat_end(job); c++) {
+		note_lacks(job, c);
 		if (c->lost)
 			note_lost(job, c);
+	}
+	tell_marks(job);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..123"
+echo "1..124"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -310,8 +310,10 @@ clocks '. == [null, null, 2700000000, 2700000000]' -I 1000 -d 4
 result $? "a counter not read where an interval ends: neither that one nor the next has a number"
 control reset
 for o in 0xD10 0xD11 0xD12 0xD13; do control "at 0.061 poke /dev/cpu/0/msr $o 0x400334"; done
-clocks '.[:6] == [range(6) | 27000000] and .[6:] == [null]' -I 10 -d 0.15
+clocks '.[:6] == [range(6) | 27000000] and .[6:] == [range(9) | null]' -I 10 -d 0.15
 result $? "a control taken in an interval of 10 ms: it has no number"
+jq -s -e 'map(.events["imc0.DCLK:socket=0"] / .interval | round) | unique == [800000000]' "$dir/out" >/dev/null
+result $? "and what another unit counts has all of them"
 
 # ---- any access fails once: no number is wrong, nothing is left.
 each() # TITLE TRUTH OPTION...
