@@ -227,6 +227,21 @@ static bool event_of(struct unc_platform *p, const struct unc_type *type, char *
 	return false;
 }
 
+/* Whether the log has a warning but of values that are late: by the time of the wall there may be some on
+ * any busy machine. */
+static bool warned(void)
+{
+	bool other = false;
+
+	for (const char *line = strstr(host.log, "[warning]"); line && !other;
+	     line = strstr(line + 1, "[warning]")) {
+		const char *late = strstr(line, ": late: ");
+
+		other = !late || late > line + strcspn(line, "\n");
+	}
+	return other;
+}
+
 /* The default set of a CPU: one pass, and all of it in each interval. */
 static void default_is_complete(const char *simulate)
 {
@@ -243,7 +258,7 @@ static void default_is_complete(const char *simulate)
 		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 		CHECK_NUMBER(read_once(), 0);
 	}
-	CU_ASSERT_PTR_NULL(strstr(host.log, "[warning]"));
+	CU_ASSERT(!warned());
 	CHECK_NUMBER(errors(), 0);
 	end();
 }

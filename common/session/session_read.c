@@ -246,7 +246,7 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 		uint32_t slot = m->slot[i];
 		uint64_t value = interval ? s->interval[slot].delta : s->units.slot[slot].total;
 
-		if (unc_session_without(s, slot))
+		if (s->units.flawed && unc_session_without(s, slot))
 			continue;
 		n++;
 		if (!even)
