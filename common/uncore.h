@@ -563,8 +563,8 @@ enum {
 	UNC_VALUE_LOST = 16,     /* not VALID until the session starts anew: unc_session_reason() */
 	/* Not VALID yet: a pass that it needs has not had its turn, or next to nothing of it. */
 	UNC_VALUE_WAITS = 32,
-	/* For a while since start or reset nothing has shown whether a unit counts: somebody may
-	 * have frozen it. unc_session_reason() */
+	/* For a while since start or reset nothing has shown whether a unit counts, or a clock of its
+	 * socket has counted too little: somebody may have frozen it. unc_session_reason() */
 	UNC_VALUE_UNPROVEN = 64,
 	/* Its counters were not read at one time, where the time since start or reset began or
 	 * ends: over more than 1 % of it, `late`. The same of its last interval. */

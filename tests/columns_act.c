@@ -198,6 +198,8 @@ static void say_values(struct world *w, const struct unc_value *v)
 			unc_put(&w->out, "none: %s", unc_session_reason(now(w), (int)i));
 		else
 			unc_put(&w->out, "%.10g of %u", v[i].value, v[i].units);
+		if (v[i].flags & UNC_VALUE_UNPROVEN)
+			unc_put(&w->out, ", unproven");
 		if (v[i].units != v[i].of)
 			unc_put(&w->out, " of %u", v[i].of);
 	}

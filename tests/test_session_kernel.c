@@ -660,7 +660,7 @@ static void test_watch(void)
 	struct unc_platform *p = by(IVB, NULL);
 	struct unc_session *s = session(p, 0);
 
-	add(s, "cbo0.CLOCKTICKS:socket=0");
+	add(s, "cbo0.TOR_INSERTS:ALL:socket=0");
 	start(s);
 	CU_ASSERT(s->watch_seconds > 1e6);
 	CHECK_NUMBER(unc_session_stop(s), 0);

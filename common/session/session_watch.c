@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: the thread that looks in before a counter can wrap twice, and lets passes take turns. */
+/*
+ * Sessions: the thread that looks in before a counter can wrap twice, or a moment in which a unit
+ * was frozen is lost in a long time; and lets passes take turns.
+ */
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -12,7 +15,8 @@ enum { SECOND = 1000000000 }; /* ns */
 /*
  * How often to look in: often enough for the fastest counter of the session not to wrap, and for
  * one that is cleared in the middle of its range to go back by more than it can have counted
- * (too_much).
+ * (too_much); where clocks tell of a unit that was frozen meanwhile, about each second: who reads
+ * each second needs no other looks.
  */
 static double look_seconds(const struct unc_session *s)
 {
@@ -20,8 +24,11 @@ static double look_seconds(const struct unc_session *s)
 
 	for (size_t i = 0; i < s->units.n_slots; i++) {
 		const struct unc_slot *slot = &s->units.slot[i];
+		const struct unc_tbl_event *event = &s->platform->table->event[slot->code.event];
 		double range = ldexp(1.0, (int)unc_slot_width(s->platform->table, slot));
 
+		if (event->alike || event->steady)
+			least = fmin(least, 18);
 		if (slot->mask ==
 		    UINT64_MAX) /* it does not wrap, or the kernel looks in by itself */
 			continue;
@@ -41,9 +48,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
+/* Counted from the last look, whoever took it. */
 static uint64_t next_look(const struct unc_session *s)
 {
-	return now_ns() + (uint64_t)(fmin(s->watch_seconds, look_seconds(s)) * SECOND);
+	uint64_t often = (uint64_t)(fmin(s->watch_seconds, look_seconds(s)) * SECOND), ns, tsc;
+
+	unc_platform_now(s->platform, &ns, &tsc);
+	ns -= s->units.read_ns;
+	return now_ns() + (ns < often ? often - ns : 0);
 }
 
 /* Waits for something to do until the next look is due: the turn of the next pass, or an end. */
@@ -60,10 +72,11 @@ static void wait_for(struct unc_session *s, uint64_t look)
 static void *watcher(void *user)
 {
 	struct unc_session *s = user;
-	uint64_t look;
+	uint64_t look, last;
 
 	pthread_mutex_lock(&s->lock);
 	look = next_look(s);
+	last = s->units.read_ns;
 	while (s->watch == UNC_WATCHED) {
 		wait_for(s, look);
 		if (unc_turning_left(s) == 0 && s->watch == UNC_WATCHED) {
@@ -73,9 +86,13 @@ static void *watcher(void *user)
 		}
 		if (now_ns() < look || s->watch != UNC_WATCHED)
 			continue;
-		/* A failed look is tried again; the user's next read reports it. */
-		(void)unc_session_look(s, UNC_ALL, NULL);
+		if (s->units.read_ns == last) {
+			/* A failed look is tried again; the user's next read reports it. */
+			(void)unc_session_look(s, UNC_ALL, NULL);
+			unc_units_compare_clocks(&s->units, 0);
+		}
 		look = next_look(s);
+		last = s->units.read_ns;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;

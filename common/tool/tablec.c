@@ -70,7 +70,7 @@ struct member {
 	M(unavailable) M(counter) M(flags) M(aggregate)
 #define MEMBERS_event M(name) M(desc) M(alias) M(umasks) MEMBERS_fields \
 	M(counters) M(doubtful) M(counter) M(type) M(max_inc) M(code) M(lane) M(set) \
-	M(aggregate) M(clock) M(estimate)
+	M(aggregate) M(clock) M(alike) M(steady) M(estimate)
 #define MEMBERS_event_name M(name) M(event)
 #define MEMBERS_cpuid M(cpuid.family) M(cpuid.n_models) M(cpuid.models) M(cpuid.steppings)
 #define MEMBERS_known M(title) MEMBERS_cpuid

@@ -14,6 +14,7 @@
  *   settings.c     settings of registers for slots
  *   witness.c      whether units count
  *   verify.c       whether what was read is ours
+ *   clocks.c       whether units were frozen meanwhile
  *   registers.c    units that are counted by their registers
  *   driver_check.c whether units count that the kernel's driver counts for us
  *   driver.c       these
@@ -91,7 +92,7 @@ enum unc_loss_kind {
 	UNC_LOST_UNIT,     /* unit control does */
 	UNC_LOST_KIND,     /* the control of another counter does, with which it cannot count */
 	UNC_LOST_OUT,      /* its unit is left out of the turn */
-	UNC_LOST_FROZEN,   /* the unit does not count */
+	UNC_LOST_FROZEN,   /* the unit does not count; or for `value` per cent of a time */
 	UNC_LOST_DOUBTFUL, /* the same, and somebody else counts there, or nothing drives it */
 	UNC_LOST_CLEARED,  /* it went back, or too far: by `value` */
 	UNC_LOST_START,    /* it holds `value` right after it was set to something else */
@@ -182,6 +183,8 @@ enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
  * program has left frozen go on. Whether those that did count still do. */
 int unc_units_prove(struct unc_units *, size_t first, struct unc_error *err);
 int unc_units_prove_again(struct unc_units *, size_t first, struct unc_error *err);
+/* clocks.c: what a slot counts from the last look on is compared. */
+void unc_clock_begin(struct unc_slot *);
 /* verify.c: before programming: gets ready to read the controls back. */
 int unc_units_verify_prepare(struct unc_units *, struct unc_error *err);
 /* Right after it: the controls are read back; a unit of which one does not hold what was written is

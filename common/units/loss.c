@@ -178,6 +178,14 @@ void unc_slot_loss(const struct unc_units *s, const struct unc_slot *slot, struc
 	unc_unit_text(s, u, unit, sizeof(unit));
 	switch (slot->lost.why) {
 	case UNC_LOST_FROZEN:
+		if (slot->lost.value) {
+			unc_fail(err, UNC_ERR_BUSY,
+				 "%s: the clock of %s counted %" PRIu64 " %% of what the others of "
+				 "socket %u did: it was frozen for a while",
+				 name, unit, slot->lost.value, u->socket);
+			return;
+		}
+		/* fall through */
 	case UNC_LOST_DOUBTFUL:
 		unc_fail(err, UNC_ERR_BUSY,
 			 "%s: %s does not count: it is frozen, by a program that was killed or one "
@@ -215,9 +223,18 @@ void unc_slot_loss(const struct unc_units *s, const struct unc_slot *slot, struc
 void unc_slot_unproven(const struct unc_units *s, const struct unc_slot *slot,
 		       struct unc_error *err)
 {
+	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
+	int slow = s->wanted[slot->instance].slow;
 	char unit[64];
 
-	unc_unit_text(s, &s->platform->instances.unit[slot->instance], unit, sizeof(unit));
+	unc_unit_text(s, u, unit, sizeof(unit));
+	if (slow >= 0) {
+		unc_fail(err, UNC_ERR_BUSY,
+			 "a clock of socket %u that never changes counted %d %% of what it did "
+			 "before: %s was frozen for a while, or asleep",
+			 u->socket, slow, unit);
+		return;
+	}
 	unc_fail(err, UNC_ERR_BUSY,
 		 "no counter of %s has moved for a while, and none is free for a clock: "
 		 "nothing shows whether somebody has frozen it",

@@ -102,6 +102,8 @@ static void take(struct unc_units *s, struct unc_slot *slot, const struct unc_re
 	slot->begin = false;
 	slot->last = value;
 	slot->seen = now;
+	if (begin)
+		unc_clock_begin(slot);
 	slot->unread = 0;
 	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
 	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))

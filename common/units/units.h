@@ -80,7 +80,14 @@ struct unc_slot {
 		uint64_t value;
 	} lost;                   /* until the session starts anew */
 	struct unc_run_time time; /* of total */
-	struct {                  /* for driver.c alone: */
+	struct {                  /* for clocks.c alone: */
+		bool asked, is;   /* whether it is one */
+		bool begun;       /* a comparison, where it had counted so much: */
+		uint64_t total;
+		struct unc_seen seen; /* when */
+		double best;          /* counts in a ns, at its fastest */
+	} clock;
+	struct { /* for driver.c alone: */
 		struct unc_kernel_code code;
 		unsigned place;           /* of the event in the group of its PMU */
 		struct unc_run_time last; /* as read last */
@@ -100,6 +107,7 @@ struct unc_wanted {
 	       UNC_STANDS, /* it cannot be frozen: nothing drives it, and 0 is true */
 	       UNC_UNSHOWN /* for a while nothing has shown whether it counts */
 	} proof;
+	int slow; /* UNC_UNSHOWN: per cent that a clock of the socket counted; -1: none tells */
 	uint64_t moved;        /* which of units.proofs has seen a counter of it move */
 	struct unc_left *left; /* once something was lost there: how that is told */
 	uint64_t without;      /* for the session alone: session->asked */
@@ -211,6 +219,9 @@ int unc_units_show(struct unc_units *, enum unc_phase, unc_operation_fn fn, void
 int unc_units_read(struct unc_units *, enum unc_extent, struct unc_error *err);
 /* What was not read in the last look, which no other can make good, is lost. */
 void unc_units_lose_unread(struct unc_units *, enum unc_extent);
+/* clocks.c, after a look at read[first] and those behind it: marks units whose clocks show that
+ * they did not count all of the time. */
+void unc_units_compare_clocks(struct unc_units *, size_t first);
 /* Marks what is not ours any more, or does not count, if that was not done a moment ago. */
 int unc_units_check_due(struct unc_units *, struct unc_error *err);
 /* All that was counted; the next look counts from the last one. */

@@ -46,6 +46,8 @@ static int check(struct unc_units *s, size_t first, enum unc_check_kind kind, st
 		s->proven_ns = ns;
 	for (int i = 0; i < OWNERS && rc == 0; i++)
 		rc = owners[i]->check(s, first, kind, err);
+	if (rc == 0)
+		unc_units_compare_clocks(s, first ? s->n_always : 0);
 	return rc;
 }
 
@@ -356,6 +358,7 @@ void unc_units_forget(struct unc_units *s)
 		s->slot[i].time = (struct unc_run_time){0};
 		s->slot[i].first = s->slot[i].seen;
 		s->slot[i].blur = s->slot[i].seen.width;
+		unc_clock_begin(&s->slot[i]);
 	}
 	for (size_t i = 0; i < s->platform->instances.n; i++)
 		if (s->wanted[i].proof == UNC_UNSHOWN)

@@ -310,6 +310,7 @@ static int socket_stands(struct unc_units *s, unsigned socket, int none, struct 
 static void set_unshown(struct unc_units *s, const struct witness *w)
 {
 	wanted_of(s, w->unit)->proof = UNC_UNSHOWN;
+	wanted_of(s, w->unit)->slow = -1;
 	s->flawed = true;
 }
 

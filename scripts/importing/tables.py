@@ -7,9 +7,9 @@ accepted, and what it does not know it keeps as it stands.
 import os
 
 WIDTH = 100  # of a line, as in the tables there are
-EVENT_COLUMNS = ('counters', 'doubtful', 'counter', 'max', 'aggregate', 'lane', 'alias', 'needs', 'uses', 'default', 'cpu')
+EVENT_COLUMNS = ('counters', 'doubtful', 'counter', 'max', 'aggregate', 'alike', 'lane', 'alias', 'needs', 'uses', 'default', 'cpu')
 UMASK_COLUMNS = ('counter', 'aggregate', 'alias', 'unavailable', 'needs', 'uses', 'default', 'cpu')
-FLAGS = ('exact', 'choice', 'partial', 'default', 'clock', 'estimate')
+FLAGS = ('exact', 'choice', 'partial', 'default', 'clock', 'steady', 'estimate')
 
 
 class TableError(Exception):

@@ -61,7 +61,7 @@ pokes() # WHEN PATH VALUE OFFSET...
 	done
 }
 
-echo "1..124"
+echo "1..127"
 
 # ---- Sandy Bridge-EP: two sockets of four channels, each 2.702e8 / 4 reads a second
 on sandybridge-ep
@@ -154,6 +154,15 @@ fault "a frozen CBo, of which others count" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x18
 	-d 1 -e cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182 <<E
 poke /dev/cpu/0/msr 0xD04 0x10100
 E
+# Let go again: nothing stands still when it is looked at, but other clocks have counted more.
+clocked=cbo0.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=0
+for seconds in 1 100; do
+	fault "a CBo frozen for a third of a second, of $seconds" $clocked=$((seconds * 20000000)) "$said" \
+		-d $seconds -e $clocked,cbo.CLOCKTICKS <<E
+at 0.3 poke /dev/cpu/0/msr 0xD04 0x10100
+at 0.63 poke /dev/cpu/0/msr 0xD04 0x10000
+E
+done
 fault "a frozen channel" $reads "$any" -d 1 -e imc.CAS_COUNT:RD <<E
 poke $channel/config 0xF4 0x10100
 E
@@ -432,6 +441,12 @@ fault "no CPU of socket 1 online: slices" cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182=
 fault "and channels" imc.CAS_COUNT:RD=732600000 right -d 1 -e imc.CAS_COUNT:RD <"$dir/offline"
 fault "a socket frozen by its global control" imc.CAS_COUNT:RD=732600000 "$any" -d 1 -e imc.CAS_COUNT:RD <<E
 poke /dev/cpu/0/msr 0xC00 0x80000000
+E
+# It is let go: a clock that never changes tells, once it has been seen to run.
+fault "a socket frozen for a third of a second" imc.CAS_COUNT:RD:socket=0=1465200000 marked \
+	-d 4 -e imc.CAS_COUNT:RD:socket=0,imc.DCLK <<E
+at 2.4 poke /dev/cpu/0/msr 0xC00 0x80000000
+at 2.73 poke /dev/cpu/0/msr 0xC00 0x20000000
 E
 
 stopped "Ivy Bridge-EP" cbo0.CLOCKTICKS:socket=0 0xD16 0xD17 0xD18 0xD19

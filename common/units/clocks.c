@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Units: was one frozen for a while, and let go, between two looks? It has counted too little then,
+ * and nothing stands still any more. Clocks tell, where the session counts any. Those that are alike
+ * by the tables count the same on all units of a socket. Those that are steady never change their
+ * frequency: where none of a socket counts what it did before, it was frozen, or asleep.
+ *
+ * A counter was read between two stamps. So clocks are compared over the same looks, and may lack
+ * what the fastest of all clocks counts while these took. Where they took long the comparison goes on
+ * to the next look.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "units/inside.h"
+
+enum {
+	MAX_GROUPS = 96,
+	HANDFUL = 100, /* counts that clocks may differ by, however short the time */
+	FASTEST_PER_NS = 5,
+	SHARP = 256
+};
+
+void unc_clock_begin(struct unc_slot *slot)
+{
+	slot->clock.begun = true;
+	slot->clock.total = slot->total;
+	slot->clock.seen = slot->seen;
+}
+
+/* Clocks that have to agree. */
+struct group {
+	struct key {
+		uint32_t socket, event, instance; /* UINT32_MAX: UCLK; several */
+		uint32_t always;                  /* they count in every turn */
+	} key;
+	uint64_t from[2], to[2]; /* where it begins and ends: first and last stamp of the looks */
+	uint64_t most;           /* one of them has counted so much */
+	double best;             /* that they have counted in a ns before, where they are steady */
+	unsigned n;
+	bool begins; /* with one of them, and so with all */
+};
+
+struct groups {
+	struct group one[MAX_GROUPS];
+	size_t n;
+};
+
+static bool is_clock(struct unc_units *s, struct unc_slot *slot)
+{
+	const struct unc_tbl_event *event = &s->platform->table->event[slot->code.event];
+	const struct unc_code *plain;
+
+	if (!event->alike && !event->steady)
+		return false;
+	if (!slot->clock.asked) { /* with a threshold it is none */
+		plain = unc_clock_code(s, event);
+		slot->clock.is = plain && unc_code_same(plain, &slot->code);
+		slot->clock.asked = true;
+	}
+	return slot->clock.is;
+}
+
+/* Whether a slot is a clock that was read, and had its counter all of the time, as it was. */
+static bool tells(struct unc_units *s, struct unc_slot *slot)
+{
+	return is_clock(s, slot) && !slot->alone && !slot->unread && !slot->lost.why &&
+	       !slot->time.idle && s->wanted[slot->instance].proof != UNC_STANDS;
+}
+
+/* That of what is read in this place; NULL: there are too many. */
+static struct group *group_of(const struct unc_units *s, struct groups *groups, size_t read)
+{
+	const struct unc_slot *slot = &s->slot[s->read_slot[read]];
+	unsigned alike = s->platform->table->event[slot->code.event].alike;
+	struct key key = {s->platform->instances.unit[slot->instance].socket,
+			  alike == UNC_ALIKE_UCLK ? UINT32_MAX : slot->code.event,
+			  alike ? UINT32_MAX : slot->instance, read < s->n_always};
+
+	for (size_t i = groups->n; i-- > 0;) /* mostly it is the last */
+		if (memcmp(&groups->one[i].key, &key, sizeof(key)) == 0)
+			return &groups->one[i];
+	if (groups->n == MAX_GROUPS)
+		return NULL;
+	groups->one[groups->n] =
+		(struct group){.key = key, .from[0] = UINT64_MAX, .to[0] = UINT64_MAX};
+	return &groups->one[groups->n++];
+}
+
+static void widen(uint64_t range[2], struct unc_seen seen)
+{
+	range[0] = seen.ns < range[0] ? seen.ns : range[0];
+	range[1] = seen.ns + seen.width > range[1] ? seen.ns + seen.width : range[1];
+}
+
+static uint64_t counted(const struct unc_slot *slot)
+{
+	return slot->total - slot->clock.total;
+}
+
+static void join(struct group *g, const struct unc_slot *slot)
+{
+	g->n++;
+	g->begins |= !slot->clock.begun;
+	g->best = fmax(g->best, slot->clock.best);
+	if (!slot->clock.begun)
+		return;
+	widen(g->from, slot->clock.seen);
+	widen(g->to, slot->seen);
+	g->most = counted(slot) > g->most ? counted(slot) : g->most;
+}
+
+static int percent(double part, double all)
+{
+	return (int)(100 * part / all + 0.5);
+}
+
+/* Nothing shows whether a unit, or all of its socket, have counted all of the time. */
+static void doubt(struct unc_units *s, const struct unc_instance *unit, bool all, int slow)
+{
+	const struct unc_tbl_type *types = s->platform->table->type;
+
+	for (size_t i = 0; i < s->n_claims; i++) {
+		const struct unc_instance *u = s->claim[i].instance;
+		struct unc_wanted *w = &s->wanted[unc_units_number(s, u)];
+		bool with_it = all && u->socket == unit->socket && types[u->type].steps_freeze.n;
+
+		if ((u == unit || with_it) && w->proof != UNC_STANDS) {
+			w->proof = UNC_UNSHOWN;
+			w->slow = slow;
+			s->flawed = true;
+		}
+	}
+}
+
+/* One that has never counted has nothing that drives it. */
+static void judge(struct unc_units *s, const struct group *g, struct unc_slot *slot)
+{
+	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
+	uint64_t looks = g->from[1] - g->from[0] + g->to[1] - g->to[0];
+	uint64_t span = g->to[0] > g->from[1] ? g->to[0] - g->from[1] : 0;
+	double most = (double)g->most, before = g->best * (double)span;
+	double count = (double)counted(slot);
+	double at_most = count + HANDFUL + FASTEST_PER_NS * (double)looks;
+	bool told = slot->clock.begun && slot->total;
+
+	if (told && at_most < 0.99 * most)
+		unc_units_lose_unit(
+			s, slot->instance, UNC_TURN,
+			&(struct unc_loss){UNC_LOST_FROZEN, 0, (uint64_t)percent(count, most)});
+	else if (told && at_most < 0.99 * before)
+		doubt(s, u, g->n > 1, percent(count, before));
+	if (!g->begins && SHARP * looks > span)
+		return;
+	if (!g->begins && s->platform->table->event[slot->code.event].steady)
+		slot->clock.best = fmax(g->best, most / (double)(g->to[1] - g->from[0]));
+	unc_clock_begin(slot);
+}
+
+void unc_units_compare_clocks(struct unc_units *s, size_t first)
+{
+	struct groups groups;
+	struct group *g;
+
+	groups.n = 0;
+	/* Where the hardware freezes at overflows, they stand still by right. */
+	for (int k = 0; k < 2 && !(s->guest && s->guest->freezes(s->host, NULL, 0)); k++)
+		for (size_t i = first; i < s->n_reads; i++) {
+			struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+			if (!tells(s, slot))
+				slot->clock.begun = false;
+			else if ((g = group_of(s, &groups, i)) && k == 0)
+				join(g, slot);
+			else if (g)
+				judge(s, g, slot);
+		}
+}
