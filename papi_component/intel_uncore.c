@@ -167,7 +167,15 @@ static int reset(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	return start(ctx, ctl);
 }
 
-/* Why a value means nothing: the library's sentence, of a pass that had no turn yet with the name. */
+/* A pass that the value needs had no turn yet, or what has its turn was hardly measured: later it will
+ * have been. */
+static int needs_time(const struct control *control, unsigned int flags)
+{
+	return flags & UNC_VALUE_WAITS ||
+	       (!(flags & UNC_VALUE_LOST) && intel_uncore.session_passes(control->session) > 1);
+}
+
+/* Why a value means nothing: the library's sentence, with the name where it needs time. */
 static int fail_value(struct control *control, int item)
 {
 	unsigned int flags = control->read[item].flags;
@@ -176,7 +184,7 @@ static int fail_value(struct control *control, int item)
 	struct name name;
 	int papi_errno;
 
-	if (flags & UNC_VALUE_WAITS) {
+	if (needs_time(control, flags)) {
 		intel_uncore_name(control->items[item].code, &name);
 		snprintf(sentence, sizeof(sentence), "%s: %s", name.text, reason);
 		return intel_uncore_fail(UNC_ERR_PASSES, sentence);
