@@ -609,8 +609,9 @@ struct unc_value {
 UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n, size_t size);
 
 /*
- * Why the last value of item `id` is not VALID, or is UNPROVEN, as a sentence; "" where neither is
- * so, or if there is no such item. Owned by the session, until its next call; unc_session_error() is the same text then.
+ * Why the last value of item `id` is not VALID, or is UNPROVEN, INTERVAL_LATE or LATE, the first of
+ * these, as a sentence; "" where none is so, or if there is no such item. Owned by the session,
+ * until its next call; unc_session_error() is the same text then.
  */
 UNC_API const char *unc_session_reason(struct unc_session *, int id);
 
