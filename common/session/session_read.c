@@ -110,6 +110,8 @@ static void end_time(struct unc_pass *pass)
 
 static void end_slot(const struct unc_slot *slot, struct unc_interval *v)
 {
+	if (slot->first.ns >= v->to.ns) /* it has been taken up again */
+		*v = (struct unc_interval){0};
 	v->from = v->to.ns ? v->to : slot->first;
 	v->to = slot->seen;
 	v->blur = slot->blur - v->reported_blur + v->from.width + v->to.width;
@@ -191,13 +193,25 @@ static bool takes_turns(const struct unc_session *s, const struct unc_slot *slot
 	return s->n_passes > 1 && !s->units.wanted[slot->instance].always;
 }
 
+/* Whether a unit was taken up again since the start or the reset. */
+static bool began_later(const struct unc_session *s, uint32_t slot)
+{
+	return s->units.slot[slot].first.ns > s->start_ns + s->base_width;
+}
+
+/* Whether times differ by no more than a thousandth. */
+static bool is_whole(uint64_t ran, double all)
+{
+	return fabs((double)ran * 1e-9 - all) <= all * 1e-3;
+}
+
 /* For how long of `all` the time a slot was measured: less where it takes turns, or others had its
  * counter. */
 static double slot_time(const struct unc_session *s, uint32_t i, double all, bool interval)
 {
 	struct unc_run_time run = run_time(s, i, interval);
 
-	if (takes_turns(s, &s->units.slot[i]))
+	if (takes_turns(s, &s->units.slot[i]) || (began_later(s, i) && !is_whole(run.ran, all)))
 		return fmin(all, (double)run.ran * 1e-9);
 	return run.idle ? all * (double)run.ran / (double)(run.ran + run.idle) : all;
 }
@@ -224,11 +238,9 @@ static bool is_even(const struct unc_session *s, double all, bool interval)
  * thousandth stays as it was counted. */
 static uint64_t scaled(uint64_t count, uint64_t ran, double all)
 {
-	double time = (double)ran * 1e-9;
-
-	if (!ran || fabs(time - all) <= all * 1e-3)
+	if (!ran || is_whole(ran, all))
 		return count;
-	return (uint64_t)((double)count * all / time + 0.5);
+	return (uint64_t)((double)count * all / ((double)ran * 1e-9) + 0.5);
 }
 
 /*
@@ -391,7 +403,8 @@ static double lateness(const struct unc_session *s, const struct unc_session_ite
 
 			if (unc_session_without(s, m->slot[i]))
 				continue;
-			join(&began, interval ? v->from : slot->first);
+			if (interval || !began_later(s, m->slot[i]))
+				join(&began, interval ? v->from : slot->first);
 			join(&ended, interval ? v->to : slot->seen);
 			most = fmax(most, unsure(s, m->slot[i], all, interval));
 		}
@@ -591,6 +604,7 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 		return rc;
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
+	unc_units_tell_back(&s->units);
 	rc = unc_session_look_now(s);
 	if (rc == 0 && s->state == UNC_RUNNING)
 		rc = unc_units_check_due(&s->units, &s->error);
@@ -600,6 +614,8 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 		s->state = UNC_ENDED;
 	if (rc == 0)
 		unc_session_values(s, values, n, size);
+	if (rc == 0 && s->state == UNC_RUNNING && unc_units_take_again(&s->units))
+		unc_session_look(s, UNC_ALL, NULL);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }

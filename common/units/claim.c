@@ -114,8 +114,26 @@ static int look_and_claim(struct unc_units *s, uint32_t instance, enum unc_exten
 	return rc;
 }
 
-/* Units that go on when the turn changes come first. */
-static void sort_always(struct unc_units *s)
+bool unc_units_would_fit(struct unc_units *s, uint32_t instance)
+{
+	const struct unc_instance *unit = instance_of(s, instance);
+	const struct unc_unit_methods *by = s->wanted[instance].by;
+	struct unc_assignment a;
+	struct unc_plan found = {0};
+	bool fits;
+
+	a.n = unc_units_slots_of(s, instance, UNC_TURN, a.slot);
+	if (by->look && by->look(s, unit, a.slot, a.n, &found, NULL) < 0)
+		return false;
+	struct unc_occupancy o =
+		unc_occupancy(s->platform->table, &found, unit, unc_units_claimed(s, unit));
+
+	fits = schedule(s, instance, &o.others, &found, &a) == 0;
+	unc_plan_free(&found);
+	return fits;
+}
+
+void unc_units_sort(struct unc_units *s)
 {
 	size_t n = 0;
 
@@ -179,6 +197,9 @@ static int add_claim(struct unc_units *s, uint32_t instance, enum unc_extent ext
 	struct unc_claim *u = &s->claim[s->n_claims];
 	struct unc_error why;
 
+	s->wanted[instance].tried = unc_units_is_due(s, instance);
+	if (s->wanted[instance].tried)
+		s->wanted[instance].proof = UNC_UNPROVEN;
 	if (look_and_claim(s, instance, extent, u, &why) < 0)
 		return unc_units_leave_out(s, instance, &why, err);
 	s->wanted[instance].claimed = u->n_counters != 0;
@@ -194,11 +215,22 @@ int unc_units_claim(struct unc_units *s, enum unc_extent extent, struct unc_erro
 	for (uint32_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
 		if (s->wanted[i].head == UNC_END || (extent == UNC_TURN && s->wanted[i].always))
 			continue; /* that one goes on */
-		rc = add_claim(s, i, extent, err);
+		if (unc_units_has_left(s, i) || unc_units_is_due(s, i) || extent == UNC_ALL)
+			rc = add_claim(s, i, extent, err);
 	}
 	if (rc == 0 && extent == UNC_ALL)
-		sort_always(s);
+		unc_units_sort(s);
 	if (rc == 0 && s->platform->access && (rc = check_sockets(s, first, err)) == 0 && s->guest)
 		rc = s->guest->prepare(s->host, err);
+	return rc;
+}
+
+int unc_units_claim_again(struct unc_units *s, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->platform->instances.n && rc == 0; i++)
+		if (!s->wanted[i].claimed && unc_units_is_due(s, i))
+			rc = add_claim(s, i, UNC_TURN, err);
 	return rc;
 }

@@ -42,7 +42,7 @@ static void take_first(struct unc_units *s, const struct unc_unit_methods *self,
 	for (size_t i = read_from(s, first); i < s->n_reads; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
-		if (!is_its(s, self, slot))
+		if (!is_its(s, self, slot) || !slot->begin)
 			continue;
 		slot->last = s->read[i].value;
 		slot->driver.shown = slot->total;

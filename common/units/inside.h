@@ -137,6 +137,14 @@ void unc_units_lose(struct unc_units *, struct unc_slot *, const struct unc_loss
 void unc_units_lose_unit(struct unc_units *, uint32_t instance, enum unc_extent,
 			 const struct unc_loss *);
 void unc_units_lose_frozen(struct unc_units *, uint32_t instance, enum unc_extent);
+/* What was lost of a unit may be tried again: a second after it was lost, then after twice the time
+ * each, at most 64; where it has counted for longer than that, after a second again. */
+bool unc_units_is_due(const struct unc_units *, uint32_t instance);
+void unc_units_put_off(struct unc_units *, uint32_t instance);
+/* Whether something that it has to count now is not lost. */
+bool unc_units_has_left(const struct unc_units *, uint32_t instance);
+/* What was tried, and not lost again, counts from 0. */
+void unc_units_take_up(struct unc_units *, uint32_t instance);
 /* A unit that cannot be had is left out of the running turn: nothing that it was to count is. An
  * error is one of all that start: of memory, or where a guest needs each unit. */
 int unc_units_leave_out(struct unc_units *, uint32_t instance, const struct unc_error *why,
@@ -161,6 +169,13 @@ int unc_units_go_on(struct unc_units *, const struct unc_instance *,
 		    const struct unc_ledger_record *orphan, struct unc_error *err);
 /* Lets those sockets (bits) go on where nobody else counts. 1: some could be; 0; or an error. */
 int unc_units_unfreeze(struct unc_units *, uint64_t sockets, struct unc_error *err);
+
+/* ---- claim.c: units that go on when the turn changes come first. */
+void unc_units_sort(struct unc_units *);
+/* Those of which something is lost that is due become claims once more; before, whether one that
+ * counts still would find counters for all. */
+int unc_units_claim_again(struct unc_units *, struct unc_error *err);
+bool unc_units_would_fit(struct unc_units *, uint32_t instance);
 
 /* ---- registers: settings.c */
 int unc_settings_look(struct unc_units *, const struct unc_instance *, const uint32_t *slots,

@@ -9,11 +9,93 @@
 #include "host/cpu.h"
 #include "units/inside.h"
 
+/* ---- lost, and taken up again */
+
+static void wait_longer(struct unc_wanted *wanted, uint64_t ns)
+{
+	const uint64_t first = 1000000000, most = 64 * first;
+
+	wanted->wait_ns = wanted->wait_ns ? 2 * wanted->wait_ns : first;
+	if (wanted->wait_ns > most)
+		wanted->wait_ns = most;
+	wanted->again_ns = ns + wanted->wait_ns;
+}
+
 void unc_units_lose(struct unc_units *s, struct unc_slot *slot, const struct unc_loss *loss)
 {
+	struct unc_wanted *wanted = &s->wanted[slot->instance];
+	uint64_t ns = unc_machine_now(s->platform->machine);
+
 	s->flawed = true;
-	if (slot->lost.why == UNC_LOST_NOT)
-		slot->lost = *loss;
+	if (wanted->tried)
+		wait_longer(wanted, ns);
+	wanted->tried = false;
+	if (slot->lost.why != UNC_LOST_NOT && !slot->back)
+		return;
+	slot->lost = *loss;
+	slot->back = false;
+	if (ns < wanted->again_ns)
+		return;
+	if (ns - wanted->again_ns > wanted->wait_ns)
+		wanted->wait_ns = 0; /* it has counted for longer than was waited for it */
+	wait_longer(wanted, ns);
+}
+
+/* Whether a unit has something to count now that is lost, or something that is not. */
+static bool has_slot(const struct unc_units *s, uint32_t instance, bool lost)
+{
+	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
+		const struct unc_slot *slot = &s->slot[i];
+
+		if (unc_units_active(s, slot) &&
+		    (slot->lost.why != UNC_LOST_NOT && !slot->back) == lost)
+			return true;
+	}
+	return false;
+}
+
+bool unc_units_is_due(const struct unc_units *s, uint32_t instance)
+{
+	return has_slot(s, instance, true) &&
+	       unc_machine_now(s->platform->machine) >= s->wanted[instance].again_ns;
+}
+
+bool unc_units_has_left(const struct unc_units *s, uint32_t instance)
+{
+	return has_slot(s, instance, false);
+}
+
+void unc_units_put_off(struct unc_units *s, uint32_t instance)
+{
+	wait_longer(&s->wanted[instance], unc_machine_now(s->platform->machine));
+}
+
+void unc_units_take_up(struct unc_units *s, uint32_t instance)
+{
+	struct unc_wanted *wanted = &s->wanted[instance];
+
+	for (int i = wanted->head; i != UNC_END && wanted->tried; i = s->slot[i].next) {
+		struct unc_slot *slot = &s->slot[i];
+
+		if (!unc_units_active(s, slot) || slot->lost.why == UNC_LOST_NOT || slot->back)
+			continue;
+		slot->back = true;
+		slot->total = slot->blur = slot->driver.shown = 0;
+		slot->time = (struct unc_run_time){0};
+		slot->first = (struct unc_seen){0};
+	}
+	if (wanted->tried)
+		wanted->again_ns = unc_machine_now(s->platform->machine);
+	wanted->tried = false;
+}
+
+void unc_units_tell_back(struct unc_units *s)
+{
+	for (size_t i = 0; i < s->n_slots && s->flawed; i++) {
+		if (s->slot[i].back)
+			s->slot[i].lost = (struct unc_loss){.why = UNC_LOST_NOT};
+		s->slot[i].back = false;
+	}
 }
 
 static struct unc_left *left_of(struct unc_units *s, uint32_t instance)

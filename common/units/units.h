@@ -78,7 +78,8 @@ struct unc_slot {
 		uint8_t why;  /* enum unc_loss_kind; 0: it is not lost */
 		uint16_t reg; /* index into table->reg */
 		uint64_t value;
-	} lost;                   /* until the session starts anew */
+	} lost;                   /* until its unit is taken up again */
+	bool back;                /* it is: from 0 on, and not told yet */
 	struct unc_run_time time; /* of total */
 	struct {                  /* for clocks.c alone: */
 		bool asked, is;   /* whether it is one */
@@ -100,6 +101,7 @@ struct unc_wanted {
 	int head;                          /* first slot, UNC_END */
 	const struct unc_unit_methods *by; /* who counts for us there, since counting began */
 	bool always;  /* all that is wanted there fits at once: it takes no turns */
+	bool tried;   /* what was lost there is tried again */
 	bool claimed; /* it is ours to count on now: not left out, in the running turn */
 	enum {        /* whether it counts, since counting began */
 	       UNC_UNPROVEN,
@@ -108,9 +110,10 @@ struct unc_wanted {
 	       UNC_UNSHOWN /* for a while nothing has shown whether it counts */
 	} proof;
 	int slow; /* UNC_UNSHOWN: per cent that a clock of the socket counted; -1: none tells */
-	uint64_t moved;        /* which of units.proofs has seen a counter of it move */
-	struct unc_left *left; /* once something was lost there: how that is told */
-	uint64_t without;      /* for the session alone: session->asked */
+	uint64_t moved;             /* which of units.proofs has seen a counter of it move */
+	uint64_t again_ns, wait_ns; /* when it may be; that was waited for it */
+	struct unc_left *left;      /* once something was lost there: how that is told */
+	uint64_t without;           /* for the session alone: session->asked */
 };
 
 struct unc_left {
@@ -217,6 +220,11 @@ int unc_units_show(struct unc_units *, enum unc_phase, unc_operation_fn fn, void
 /* Reads what read[first] and those behind it stand for, and takes what they have counted. An
  * error if none could be read. */
 int unc_units_read(struct unc_units *, enum unc_extent, struct unc_error *err);
+/* Takes up again what was lost, of units where that is due and which can be had, if nobody has the
+ * lock. Whether the next look is where some begin to count. */
+bool unc_units_take_again(struct unc_units *);
+/* What was taken up again is not lost any more. */
+void unc_units_tell_back(struct unc_units *);
 /* What was not read in the last look, which no other can make good, is lost. */
 void unc_units_lose_unread(struct unc_units *, enum unc_extent);
 /* clocks.c, after a look at read[first] and those behind it: marks units whose clocks show that

@@ -263,6 +263,7 @@ static void begin(struct unc_units *s)
 {
 	for (size_t i = 0; i < s->n_slots; i++) {
 		s->slot[i].lost = (struct unc_loss){0};
+		s->slot[i].back = false;
 		s->slot[i].unread = 0;
 		s->slot[i].seen = s->slot[i].first = (struct unc_seen){0};
 		s->slot[i].blur = 0;
@@ -322,7 +323,60 @@ static int start(struct unc_units *s, size_t first, struct unc_error *err)
 		if (rc == 0)
 			rc = end_left(s, first, err);
 	}
+	for (size_t i = first; i < s->n_claims && rc == 0; i++)
+		unc_units_take_up(s, unc_units_number(s, s->claim[i].instance));
 	return rc;
+}
+
+/* What counts still on units of which something is lost is claimed anew with the rest: it misses the
+ * moment between. */
+static void release_due(struct unc_units *s)
+{
+	for (uint32_t i = 0; i < s->platform->instances.n; i++) {
+		if (!s->wanted[i].claimed || !unc_units_is_due(s, i))
+			continue;
+		if (unc_units_has_left(s, i) && !unc_units_would_fit(s, i))
+			unc_units_put_off(s, i);
+		else
+			s->wanted[i].claimed = false;
+	}
+}
+
+/* The lock is held. */
+static bool take_again(struct unc_units *s)
+{
+	size_t first;
+	bool any;
+	int rc = unc_units_reclaim(s, UNC_TURN, UNC_BELIEVED, NULL);
+
+	release_due(s);
+	if (rc == 0)
+		rc = end_left(s, 0, NULL);
+	first = s->n_claims;
+	if (rc == 0)
+		rc = unc_units_claim_again(s, NULL);
+	if (rc == 0)
+		rc = start(s, first, NULL);
+	for (size_t i = first; i < s->n_claims && rc < 0; i++)
+		s->wanted[unc_units_number(s, s->claim[i].instance)].claimed = false;
+	if (rc < 0)
+		end_left(s, 0, NULL);
+	any = s->n_claims > first;
+	unc_units_sort(s);
+	return any;
+}
+
+bool unc_units_take_again(struct unc_units *s)
+{
+	bool due = false, any;
+
+	for (uint32_t i = 0; i < s->platform->instances.n && s->flawed && !s->guest; i++)
+		due |= s->wanted[i].head != UNC_END && unc_units_is_due(s, i);
+	if (!due || unc_units_try_lock(s) < 0)
+		return false;
+	any = take_again(s);
+	unc_units_unlock(s);
+	return any;
 }
 
 int unc_units_start(struct unc_units *s, enum unc_extent extent, struct unc_error *err)

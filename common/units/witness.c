@@ -335,13 +335,11 @@ static void drop_moving(struct unc_units *s, size_t first, struct suspects *susp
 	suspects->n = kept;
 }
 
-/* Units from claim[first] on of which one of these is known (bits): those that do not count now. Free
- * suspects->one. */
-static int find_still(struct unc_units *s, size_t first, unsigned known, struct suspects *suspects,
-		      struct unc_error *err)
+/* Units from claim[first] on, read from read[reads] on, of which one of these is known (bits): those
+ * that do not count now. Free suspects->one. */
+static int find_still(struct unc_units *s, size_t first, size_t reads, unsigned known,
+		      struct suspects *suspects, struct unc_error *err)
 {
-	size_t reads = first ? s->n_always : 0;
-
 	*suspects = (struct suspects){.one = calloc(s->n_claims + 1, sizeof(*suspects->one))};
 	if (!suspects->one)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
@@ -456,22 +454,26 @@ static bool any_unproven(const struct unc_units *s, size_t first)
 
 int unc_units_prove(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	size_t reads = first ? s->n_always : 0;
+	size_t reads = 0;
 	struct suspects still;
 	int rc;
 
 	if (!any_unproven(s, first))
 		return 0;
+	while (reads < s->n_reads && !s->slot[s->read_slot[reads]].begin)
+		reads++; /* others count already */
 	/* What the counters held before the proof. */
 	unc_access_run(s->platform->access, s->read + reads, s->n_reads - reads);
 	for (size_t i = reads; i < s->n_reads; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
+		if (!slot->begin)
+			continue;
 		if (s->read[i].error)
 			unc_units_unread(s, slot, slot->ctr, &s->read[i]);
 		slot->last = s->read[i].value;
 	}
-	rc = find_still(s, first, 1 << UNC_UNPROVEN, &still, err);
+	rc = find_still(s, first, reads, 1 << UNC_UNPROVEN, &still, err);
 	if (rc == 0) {
 		sort_out(s, first, &still);
 		rc = unfreeze_sockets(s, first, &still, err);
@@ -497,7 +499,8 @@ static bool is_unshown(const struct unc_units *s, const struct witness *w)
 int unc_units_prove_again(struct unc_units *s, size_t first, struct unc_error *err)
 {
 	struct suspects still;
-	int rc = find_still(s, first, 1 << UNC_COUNTS | 1 << UNC_UNSHOWN, &still, err);
+	int rc = find_still(s, first, first ? s->n_always : 0, 1 << UNC_COUNTS | 1 << UNC_UNSHOWN,
+			    &still, err);
 
 	for (size_t i = 0; rc == 0 && i < still.n; i++)
 		if (still.one[i].stands)
