@@ -108,10 +108,11 @@ static void end_time(struct unc_pass *pass)
 	pass->reported = pass->time;
 }
 
-static void end_slot(const struct unc_slot *slot, struct unc_interval *v)
+static void end_slot(struct unc_slot *slot, struct unc_interval *v)
 {
-	if (slot->first.ns >= v->to.ns) /* it has been taken up again */
+	if (slot->back) /* it begins at 0 again */
 		*v = (struct unc_interval){0};
+	slot->back = false;
 	v->from = v->to.ns ? v->to : slot->first;
 	v->to = slot->seen;
 	v->blur = slot->blur - v->reported_blur + v->from.width + v->to.width;

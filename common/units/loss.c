@@ -91,11 +91,9 @@ void unc_units_take_up(struct unc_units *s, uint32_t instance)
 
 void unc_units_tell_back(struct unc_units *s)
 {
-	for (size_t i = 0; i < s->n_slots && s->flawed; i++) {
+	for (size_t i = 0; i < s->n_slots && s->flawed; i++)
 		if (s->slot[i].back)
 			s->slot[i].lost = (struct unc_loss){.why = UNC_LOST_NOT};
-		s->slot[i].back = false;
-	}
 }
 
 static struct unc_left *left_of(struct unc_units *s, uint32_t instance)

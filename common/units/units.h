@@ -79,7 +79,7 @@ struct unc_slot {
 		uint16_t reg; /* index into table->reg */
 		uint64_t value;
 	} lost;                   /* until its unit is taken up again */
-	bool back;                /* it is: from 0 on, and not told yet */
+	bool back;                /* it is, from 0 on, and no interval has ended since */
 	struct unc_run_time time; /* of total */
 	struct {                  /* for clocks.c alone: */
 		bool asked, is;   /* whether it is one */
