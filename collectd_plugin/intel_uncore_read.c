@@ -93,6 +93,9 @@ static void send_item(struct item *item, cdtime_t now)
 			  item->vl.plugin_instance, item->vl.type_instance);
 	if (value->flags & UNC_VALUE_PARTIAL)
 		intel_uncore_tell_partial(item);
+	else if (valid && item->told & UNC_VALUE_PARTIAL)
+		INFO(LOG "%s/%s: whole again", item->vl.plugin_instance, item->vl.type_instance);
+	item->told &= value->flags | ~(unsigned)UNC_VALUE_PARTIAL;
 	if (value->flags & UNC_VALUE_UNPROVEN & ~item->told)
 		WARNING(LOG "%s/%s: %s", item->vl.plugin_instance, item->vl.type_instance,
 			unc_session_reason(self.session, item->id));
