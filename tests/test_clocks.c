@@ -220,17 +220,32 @@ static void freeze_socket(struct world *w, unsigned socket, bool on)
 	}
 }
 
-/* The clock of the memory is steady: what it lacks the socket may have lacked. Then nothing is known
- * of its other units, and all of the other socket. */
+/* A clock of other units of socket 1, which changes its frequency. */
+static int add_changing(struct world *w)
+{
+	char text[UNC_SPEC_MAX] = "";
+
+	for (size_t i = 0; i < MOST && all[i].t && !*text; i++)
+		if (all[i].t == w->t && !clock_of(w->t, all[i].type)->steady)
+			snprintf(text, sizeof(text), "%s.%s:socket=1",
+				 unc_tbl_str(w->t, all[i].type->name),
+				 unc_tbl_str(w->t, clock_of(w->t, all[i].type)->name));
+	return add(w->s, text);
+}
+
+/* The clock of the memory is steady: what it lacks the socket may have lacked. Then nothing is
+ * known of its other units, and all of the other socket. */
 static void test_socket(const void *user)
 {
 	const struct of_type *of = user;
 	struct world w = open_world(of->t, of->type, "");
-	int clock = add_unit(&w, unit_of(&w, 1)), sound = add_unit(&w, unit_of(&w, 0)), memory;
+	int clock = add_unit(&w, unit_of(&w, 1)), sound = add_unit(&w, unit_of(&w, 0)), memory,
+	    other;
 	char text[UNC_SPEC_MAX + 80];
 
 	add_others(&w);
 	memory = add(w.s, "imc.CAS_COUNT:RD:socket=1");
+	other = add_changing(&w);
 	start(w.s);
 	sleep_for(&w, 1);
 	check_right(&w, clock, 1);
@@ -240,6 +255,7 @@ static void test_socket(const void *user)
 	freeze_socket(&w, 1, false);
 	sleep_for(&w, 0.17);
 	CHECK_NUMBER(value_of(w.s, memory).flags & UNC_VALUE_UNPROVEN, UNC_VALUE_UNPROVEN);
+	CHECK_NUMBER(value_of(w.s, other).flags & UNC_VALUE_UNPROVEN, UNC_VALUE_UNPROVEN);
 	CHECK_NUMBER(value_of(w.s, clock).flags & UNC_VALUE_UNPROVEN, UNC_VALUE_UNPROVEN);
 	snprintf(text, sizeof(text),
 		 "a clock of socket 1 that never changes counted 67 %% of what it did before: "
@@ -371,6 +387,31 @@ static void test_delayed(void)
 	close_world(&w);
 }
 
+/* A unit begins later than others, as one that was taken up again: from the next look on it is
+ * compared. */
+static void test_later(void)
+{
+	struct world w = open_world(all[0].t, all[0].type, "");
+	const struct unc_instance *one = unit_of(&w, 1);
+	int id = add_unit(&w, one);
+	struct unc_units *units = &w.s->units;
+
+	add(w.s, w.clock);
+	start(w.s);
+	for (int k = 0; k < 2; k++) {
+		sleep_for(&w, 0.5);
+		CHECK_NUMBER(unc_units_read(units, UNC_ALL, NULL), 0);
+		if (k)
+			unc_units_compare_clocks(units, 0);
+		else
+			unc_clock_begin(&units->slot[0]);
+	}
+	check_right(&w, id, 1);
+	freeze_for(&w, one, 0.33);
+	check_frozen(&w, id, one, 67);
+	close_world(&w);
+}
+
 /* In next to no time clocks differ by a count or two. */
 static void test_short(void)
 {
@@ -413,6 +454,7 @@ static const struct suite_test tests[] = {
 	{"in turns", test_turns_sound},
 	{"frozen in one of its turns", test_turns_frozen},
 	{"a look that is delayed", test_delayed},
+	{"a unit that begins later", test_later},
 	{"hardly any time", test_short},
 	{"looks each second", test_watched},
 	{NULL, NULL},

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Units: was one frozen for a while, and let go, between two looks? It has counted too little then,
- * and nothing stands still any more. Clocks tell, where the session counts any. Those that are alike
- * by the tables count the same on all units of a socket. Those that are steady never change their
+ * and nothing stands still any more. Clocks tell, where the session counts any. Those that tables
+ * call alike count the same on all units of a socket. Those that are steady never change their
  * frequency: where none of a socket counts what it did before, it was frozen, or asleep.
  *
  * A counter was read between two stamps. So clocks are compared over the same looks, and may lack
- * what the fastest of all clocks counts while these took. Where they took long the comparison goes on
- * to the next look.
+ * what the fastest of all clocks counts while these took. From a look that took long no comparison
+ * begins: the last one goes on.
  */
 #include <math.h>
 #include <string.h>
@@ -150,7 +150,7 @@ static void judge(struct unc_units *s, const struct group *g, struct unc_slot *s
 			&(struct unc_loss){UNC_LOST_FROZEN, 0, (uint64_t)percent(count, most)});
 	else if (told && at_most < 0.99 * before)
 		doubt(s, u, g->n > 1, percent(count, before));
-	if (!g->begins && SHARP * looks > span)
+	if (!g->begins && SHARP * (g->to[1] - g->to[0]) > span)
 		return;
 	if (!g->begins && s->platform->table->event[slot->code.event].steady)
 		slot->clock.best = fmax(g->best, most / (double)(g->to[1] - g->from[0]));
