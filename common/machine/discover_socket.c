@@ -7,7 +7,8 @@
  * what the kernel says of its functions, else that of the next bus with a UBox, higher or lower by the
  * table, as in Linux.
  * A UBox that cannot be read does not make its bus one without: where the kernel does not know
- * either, the socket is unknown, and so is that of the buses that follow it.
+ * either, the socket is unknown, and so is that of the buses that follow it. Nor does one that is
+ * hidden: where the bus of the next UBox has the same functions, a bus is of a socket of its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,6 +284,32 @@ static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_
 	return walk->topo->n_sockets == 1 ? 0 : UNC_SOCKET_UNKNOWN;
 }
 
+/* Whether the UBox that stands for a function which does not show one has such a function itself. */
+static bool is_doubled(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	bool own;
+	const struct unc_ubox *u = ubox_of(walk, f, &own);
+
+	if (own || !u || socket_by_locality(walk, f) >= 0)
+		return false;
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *other = &walk->function[i];
+
+		if (other->device && other->device == f->device && other->devfn == f->devfn &&
+		    other->domain == u->domain && other->bus == u->bus)
+			return true;
+	}
+	return false;
+}
+
+/* The functions of its bus are of no socket that is known. */
+static void forget_bus(struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	for (size_t i = 0; i < walk->n_functions; i++)
+		if (walk->function[i].domain == f->domain && walk->function[i].bus == f->bus)
+			walk->socket[i] = UNC_SOCKET_UNKNOWN;
+}
+
 /* Why the socket of a function is not known. */
 static void tell_why(const struct unc_walk *walk, const struct unc_pci_function *f,
 		     struct unc_error *why)
@@ -295,7 +322,10 @@ static void tell_why(const struct unc_walk *walk, const struct unc_pci_function 
 		unc_fail(why, UNC_ERR_UNAVAILABLE, "pci %s: %s", unc_function_name(other).text,
 			 unc_fs_reason(other->errno_value));
 	else
-		unc_fail(why, UNC_ERR_UNAVAILABLE, "%s", u ? u->why : "it has no UBox");
+		unc_fail(why, UNC_ERR_UNAVAILABLE, "%s",
+			 !u        ? "it has no UBox"
+			 : *u->why ? u->why
+				   : "its UBox is hidden");
 }
 
 int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
@@ -312,6 +342,9 @@ int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
 		rc = unc_no_memory(err);
 	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
 		walk->socket[i] = socket_of_function(walk, &walk->function[i]);
+	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
+		if (is_doubled(walk, &walk->function[i]))
+			forget_bus(walk, &walk->function[i]);
 	return rc;
 }
 
