@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A counter is taken away while it counts: the read fails, a reset takes another. Needs shim.c, or a
- * command that does it, in INTEL_UNCORE_LOSE. */
+/* Counters are taken away while they count: the read of what they counted alone fails, a reset takes
+ * others; a sum goes on over the other units. Needs shim.c, of which all is lost, or a command that
+ * takes what counts the reads and the frequency of socket 0, in INTEL_UNCORE_LOSE. */
 #include <dlfcn.h>
 #include <math.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ static void check_count(void (*lose)(void))
 	long long value;
 
 	CALL(PAPI_create_eventset(&set));
-	CALL(PAPI_add_named_event(set, PREFIX "memory_read_bytes"));
+	CALL(PAPI_add_named_event(set, PREFIX "memory_read_bytes:socket=0"));
 	CALL(PAPI_start(set));
 	work();
 	CALL(PAPI_read(set, &value));
@@ -70,13 +71,40 @@ static void check_gauge(void (*lose)(void))
 	double number;
 
 	CALL(PAPI_create_eventset(&set));
-	CALL(PAPI_add_named_event(set, PREFIX "uncore_frequency_hz"));
+	CALL(PAPI_add_named_event(set, PREFIX "uncore_frequency_hz:socket=0"));
 	CALL(PAPI_start(set));
 	work();
 	lose();
 	CALL(PAPI_stop(set, &value));
 	memcpy(&number, &value, sizeof(number));
 	CHECK("a lost rate has a value", isnan(number));
+	CALL(PAPI_cleanup_eventset(set));
+	CALL(PAPI_destroy_eventset(&set));
+}
+
+/* What is about other units has its value, and a sum over both is that: a warning says so. */
+static void check_sum(void (*lose)(void))
+{
+	enum { SUM, OTHER, BOTH };
+	int set = PAPI_NULL, i;
+	long long before[BOTH], value[BOTH];
+
+	CALL(PAPI_create_eventset(&set));
+	CALL(PAPI_add_named_event(set, PREFIX "memory_read_bytes"));
+	CALL(PAPI_add_named_event(set, PREFIX "memory_read_bytes:socket=1"));
+	CALL(PAPI_start(set));
+	work();
+	CALL(PAPI_read(set, before));
+	CHECK("a sum is less than a part of it", before[SUM] > before[OTHER]);
+	lose();
+	for (i = 0; i < 3; i++) {
+		work();
+		CALL(PAPI_read(set, value));
+		CHECK("nothing counted on another unit", value[OTHER] > before[OTHER]);
+		CHECK("a partial sum is not that of the others", value[SUM] == value[OTHER]);
+		before[OTHER] = value[OTHER];
+	}
+	CALL(PAPI_stop(set, value));
 	CALL(PAPI_cleanup_eventset(set));
 	CALL(PAPI_destroy_eventset(&set));
 }
@@ -91,6 +119,8 @@ int main(int argc, char **argv)
 	lose = find_lose();
 	check_count(lose);
 	check_gauge(lose);
+	if (getenv("INTEL_UNCORE_LOSE"))
+		check_sum(lose);
 
 	/* It is no obstacle to the end. */
 	CALL(PAPI_create_eventset(&set));
