@@ -103,6 +103,9 @@ static void do_read(struct puppet *p, bool stop)
 			printf("%s ", *why ? "marked" : "wrong:no-reason");
 		} else if (right) {
 			printf("right ");
+		} else if (v[i].flags & UNC_VALUE_LATE) {
+			why = unc_session_reason(p->session, (int)i);
+			printf("%s ", *why ? "marked" : "wrong:no-reason");
 		} else {
 			printf("wrong:%llu:%.9g ", (unsigned long long)v[i].count, v[i].seconds);
 		}
