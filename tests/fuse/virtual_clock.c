@@ -562,22 +562,21 @@ static void real_deadline(struct timespec *t, long ms)
 	}
 }
 
-int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
-			   const struct timespec *restrict until)
+static const uint64_t no_deadline = UINT64_MAX;
+
+static bool is_over(uint64_t deadline)
 {
+	return deadline != no_deadline && machine_time() >= deadline;
+}
+
+/* Each looks now and then whether it was told to go on: one that is told is as good as another. */
+static int wait_for(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline)
+{
+	size_t i = enter(deadline, cond, mutex);
 	struct timespec look;
 	int rc = ETIMEDOUT;
 
-	if (file < 0)
-		return pthread_cond_clockwait(
-			cond, mutex,
-			(uint64_t)until->tv_sec > 1000000000 ? CLOCK_REALTIME : CLOCK_MONOTONIC,
-			until);
-	uint64_t deadline = machine_deadline(until);
-	size_t i = enter(deadline, cond, mutex);
-
-	for (long ms = 1; rc == ETIMEDOUT && machine_time() < deadline;
-	     ms += ms < MOST_MS ? ms : 0) {
+	for (long ms = 1; rc == ETIMEDOUT && !is_over(deadline); ms += ms < MOST_MS ? ms : 0) {
 		real_deadline(&look, ms);
 		rc = pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &look);
 		if (rc == 0 || rc == ETIMEDOUT) /* nobody has told it, but to look at the clock */
@@ -587,13 +586,23 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
 	return rc;
 }
 
-/* Without a deadline it is no wait for time. */
+int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
+			   const struct timespec *restrict until)
+{
+	if (file >= 0)
+		return wait_for(cond, mutex, machine_deadline(until));
+	return pthread_cond_clockwait(
+		cond, mutex,
+		(uint64_t)until->tv_sec > 1000000000 ? CLOCK_REALTIME : CLOCK_MONOTONIC, until);
+}
+
+/* Without a deadline it is no wait for time; who is told to go on is waited for all the same. */
 int pthread_cond_wait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex)
 {
 	static const struct timespec never = {.tv_sec = (time_t)1 << 36};
 
 	if (file >= 0)
-		waits_again();
+		return wait_for(cond, mutex, no_deadline);
 	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &never);
 }
 
