@@ -6,11 +6,7 @@
 # 200: ten minutes).
 . "$(dirname "$0")/fuse.inc"
 . "$(dirname "$0")/crowd.inc"
-PATH=$PATH:/usr/sbin
-plugin=$BUILD/collectd_plugin/.libs/intel_uncore.so
-csv=$dir/collectd/csv/node
-command -v collectd >/dev/null || skip_all "collectd is not installed"
-[ -f "$plugin" ] || skip_all "the plugin was not built"
+needs_collectd
 jobs=${SHARING_JOBS:-6}
 
 # Lines of a second of both sockets, by the let lines of eventtables/emerald-rapids/workload.tbl:
@@ -23,37 +19,6 @@ stat_is_exact=".interval as \$t | (has(\"partial\") or has(\"invalid\") or has(\
 	([[.events[\"imc.ACT_COUNT:ALL\"], $activates], [.metrics.memory_read_bytes, $read_bytes],
 	  [.metrics.memory_write_bytes, $write_bytes]] |
 	 all(.[]; .[0] / (.[1] * \$t) - 1 | fabs < 1e-8))"
-
-start_collectd()
-{
-	mkdir -p "$dir/collectd/plugins"
-	cp -L "$plugin" "$dir/collectd/plugins/"
-	cat >"$dir/collectd/conf" <<-CONF
-		Hostname "node"
-		FQDNLookup false
-		BaseDir "$dir/collectd"
-		PIDFile "$dir/collectd/pid"
-		Interval 1
-		LoadPlugin logfile
-		<Plugin logfile>
-		  LogLevel info
-		  File "$dir/collectd/log"
-		</Plugin>
-		LoadPlugin csv
-		<Plugin csv>
-		  DataDir "$dir/collectd/csv"
-		  StoreRates true
-		</Plugin>
-		PluginDir "$dir/collectd/plugins"
-		LoadPlugin intel_uncore
-		<Plugin intel_uncore>
-		  Metric "memory_read_bytes" "memory_write_bytes"
-		  Event "imc.ACT_COUNT:ALL"
-		</Plugin>
-	CONF
-	(member collectd -f -C "$dir/collectd/conf") >"$dir/collectd/out" 2>&1 &
-	collectd_pid=$!
-}
 
 # In the folder of ranks: NAME is what each says.
 rank() # NAME SECONDS
@@ -108,7 +73,10 @@ puppet gate 7 8 imc0.DCLK=1
 gate hold
 
 # ---- the same programming, counted once
-start_collectd
+start_collectd <<E
+Metric "memory_read_bytes" "memory_write_bytes"
+Event "imc.ACT_COUNT:ALL"
+E
 for i in 1 2; do
 	(member "$uncore" stat -j -d 5 -m memory_read_bytes,memory_write_bytes -e imc.ACT_COUNT:ALL) \
 		>"$dir/stat$i" 2>"$dir/stat$i.err" &
@@ -178,8 +146,7 @@ cp "$dir/crowd/said" "$dir/err"
 [ "$(awk '{print $1, $2, $3, $4, $5, $6}' "$dir/out")" = "$((4 * jobs - killed)) right=12 marked=0 wrong=0 refused=0 failed=0" ]
 result $? "$jobs jobs of 4 ranks, $killed killed: each number of the others is exact"
 exec 7>&- 8<&-
-kill "$collectd_pid"
-wait "$collectd_pid" 2>/dev/null
+end_collectd
 cp "$dir/collectd/log" "$dir/err"
 whole_collectd >"$dir/out"
 result $? "collectd: no gap, true rates"
