@@ -117,18 +117,30 @@ static int read_failed(void)
 	return 0;
 }
 
+/* When the counters were read: a busy machine may take long before or after it, but the library
+ * knows how long the interval was. */
+static cdtime_t time_of_look(cdtime_t called)
+{
+	cdtime_t now = cdtime(), look;
+	double interval = 0;
+
+	unc_session_time(self.session, NULL, &interval);
+	look = self.begun + DOUBLE_TO_CDTIME_T(interval);
+	return look < called ? called : look > now ? now : look;
+}
+
 /* A lost counter comes back with a new start, which costs the other items a moment, not their
  * totals. */
 static int end_interval(void)
 {
 	bool lost = false;
-	cdtime_t now = cdtime(); /* it reads first, and takes its time to verify */
+	cdtime_t called = cdtime(), now;
 
 	if (unc_session_read(self.session, self.values, self.n_values, sizeof(*self.values)) != 0)
 		return read_failed();
 	c_release(LOG_INFO, &self.complaint, LOG "counting again");
 	self.reopened = false;
-	self.begun = now;
+	self.begun = now = time_of_look(called);
 	for (size_t i = 0; i < self.n_items; i++) {
 		send_item(&self.items[i], now);
 		lost |= (self.values[self.items[i].id].flags & UNC_VALUE_LOST) != 0;
