@@ -14,7 +14,7 @@
 #   PLAIN=1                       without delays alone
 #   SHOW=1                        what each did, and its worst value; 2: and each value that is silently wrong
 . "$(dirname "$0")/fuse.inc"
-: "${DELAYS:=6}" "${DELAYS_SEED:=1}" "${CPUS:=nehalem-ep sandybridge-ep icelake-sp emerald-rapids granite-rapids}"
+: "${DELAYS:=12}" "${DELAYS_SEED:=1}" "${CPUS:=nehalem-ep sandybridge-ep icelake-sp emerald-rapids granite-rapids}"
 : "${METHODS:=registers kernel}" "${LOAD:=0}" "${SHOW:=0}" "${PLAIN:=0}"
 
 # ---- what a machine counts
