@@ -146,7 +146,9 @@ assess()
 	jq -rs --rawfile truth "$dir/truth" '
 		def key: split(":") | sort | join(":"); # umasks may come in another order
 		def keys_of: (. // {}) | with_entries(.key |= key);
-		def seconds: (. // "") | (capture("read over (?<ms>[0-9.e+-]+) ms").ms | tonumber / 1000) // infinite;
+		# The most that is rounded to what the sentence has
+		def seconds: (. // "") | (capture("read over (?<ms>[0-9.]+) ms").ms |
+			(tonumber + 0.5 * pow(10; -(split(".")[1] // "" | length))) / 1000) // infinite;
 		[$truth | split("\n")[] | select(. != "") | split(" ") |
 		 {name: (.[0] | key), rate: (.[1] | tonumber), grain: (.[2] | tonumber), kind: .[3]}] as $all |
 		.[] | (.events, .metrics, .partial, .unproven, .late, .invalid, .share) |= keys_of | . as $run |
