@@ -18,7 +18,10 @@ wrong_rates() # FILE RATE
 				wrong++
 				printf "%s: %.1f %% of the truth\n", $1, 100 * $2 / rate
 			}
-		} END { printf "# %d rates, %d off by more than 1 %%\n", n, wrong }' "$1"
+		} END {
+			printf "# %d rates, %d off by more than 1 %%\n", n, wrong
+			if (n < 20) print "so few"
+		}' "$1"
 }
 
 all_wrong_rates()
@@ -46,7 +49,7 @@ sample() # SECONDS LINE
 	control "delays off"
 	exec 7>&- 8<&-
 	end_collectd
-	all_wrong_rates >"$dir/out"
+	all_wrong_rates >"$dir/out" 2>&1
 	cp "$dir/collectd/log" "$dir/err"
 	grep '^#' "$dir/out"
 }
@@ -59,5 +62,5 @@ sample 30 "delays 5 50 0.001"
 result $? "delays that do not matter: all rates are true, and none is said to be late"
 
 sample 60 "delays 6 200 3"
-! grep -qv '^#' "$dir/out" || grep -q ': late' "$dir/err"
+! grep -qv '^#' "$dir/out" || { grep -q ': late' "$dir/err" && ! grep -q 'so few' "$dir/out"; }
 result $? "delays of more than an interval: what is not true is said to be late"
