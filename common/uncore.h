@@ -545,7 +545,8 @@ UNC_API int unc_session_passes(const struct unc_session *);
  * this program or another, is counted once, for both. Nothing is reset, and nothing is frozen
  * (but for sampling). What was programmed is read back, and each unit has to show that it counts; a
  * socket that somebody left frozen is let go where nobody counts on it, with a warning in the log.
- * What is changed is remembered and restored by unc_session_stop().
+ * What is changed is remembered and restored by unc_session_stop(). A unit that cannot be had is left
+ * out, and sums are PARTIAL: it is an error where no item has a unit left, or a sampled one is set.
  * Errors: UNC_ERR_STATE it runs already or has no items; UNC_ERR_BUSY no counter is free, a filter
  * is somebody else's, or somebody programs the same at the same time; UNC_ERR_PERMISSION;
  * UNC_ERR_IO an access failed: the sentence names unit, register and reason; UNC_ERR_UNAVAILABLE
@@ -560,7 +561,7 @@ enum {
 	                            it lasts until each that the item needs has had its turn */
 	UNC_VALUE_ESTIMATED = 4, /* not measured all of the time: scaled to all of it */
 	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_missing() */
-	UNC_VALUE_LOST = 16,     /* not VALID until the session starts anew: unc_session_reason() */
+	UNC_VALUE_LOST = 16,     /* not VALID until its unit is taken up again: unc_session_reason() */
 	/* Not VALID yet: a pass that it needs has not had its turn, or next to nothing of it. */
 	UNC_VALUE_WAITS = 32,
 	/* For a while since start or reset nothing has shown whether a unit counts, or a clock of its
@@ -598,8 +599,11 @@ struct unc_value {
  * Reads all counters and fills values[0 .. n-1], one per item in the order of
  * adding; n may be less than the number of items, or 0 with values NULL. size: sizeof(*values).
  * What is behind the last item is left as it is. A ratio with
- * denominator 0 is not VALID, nor is what was counted by a counter that somebody else has
- * taken, cleared or frozen in the meantime, or that cannot be read: unc_session_reason() tells.
+ * denominator 0 is not VALID. What was counted by a counter that somebody else has taken, cleared or
+ * frozen in the meantime, or that cannot be read, is left out: a sum over other units is PARTIAL, and
+ * without one the value is not VALID, and unc_session_reason() tells why. At the end of a read, and
+ * where passes change, it is tried to take up again what was lost: a second after, then after twice the
+ * time each, at most 64 s. What is taken up counts anew, scaled to all of the time.
  * Where a counter makes an impossible step that is seen at once; whether controls are still ours is
  * looked at every 1 ms at most, whether units count every 50 ms at most, and both at a change of
  * the pass and at the end. Works on a running session; on a stopped one it gives the final values
@@ -620,9 +624,8 @@ typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
 /*
  * Walks the units that item `id` is about and that cannot be read (unit->reason tells why): a sum
  * over the others is UNC_VALUE_PARTIAL. Stops at the first non-zero return of fn and returns it.
- * Known once the item is added; units that stand still where somebody else counts come with the
- * start; their descriptors are valid until unc_session_clear() or unc_session_free(). Where the
- * kernel's driver alone reaches a unit, it is missing for events that the driver does not carry.
+ * Known once the item is added; units that could not be had come with the start, and others come and
+ * go with each read; their descriptors are valid until unc_session_free(). Where the kernel's driver alone reaches a unit, it is missing for events that the driver does not carry.
  * Errors: UNC_ERR_NOT_FOUND no such item.
  */
 UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);
@@ -680,7 +683,7 @@ UNC_API int unc_session_turns(struct unc_session *, unsigned ms);
  */
 UNC_API int unc_session_rotate(struct unc_session *);
 
-/* Sets all totals to 0 (the hardware counters go on; what was lost stays lost). Errors:
+/* Sets all totals to 0 (the hardware counters go on; what is lost stays lost). Errors:
  * UNC_ERR_STATE not started; UNC_ERR_IO no counter could be read. */
 UNC_API int unc_session_reset(struct unc_session *);
 
