@@ -110,9 +110,10 @@ static void end_time(struct unc_pass *pass)
 
 static void end_slot(struct unc_slot *slot, struct unc_interval *v)
 {
-	if (slot->back) /* it begins at 0 again */
+	if (slot->back && !slot->lost.why) { /* it has begun at 0 again */
 		*v = (struct unc_interval){0};
-	slot->back = false;
+		slot->back = false;
+	}
 	v->from = v->to.ns ? v->to : slot->first;
 	v->to = slot->seen;
 	v->blur = slot->blur - v->reported_blur + v->from.width + v->to.width;
@@ -605,8 +606,8 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 		return rc;
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
-	unc_units_tell_back(&s->units);
 	rc = unc_session_look_now(s);
+	unc_units_tell_back(&s->units);
 	if (rc == 0 && s->state == UNC_RUNNING)
 		rc = unc_units_check_due(&s->units, &s->error);
 	if (rc == 0 && s->state != UNC_ENDED)

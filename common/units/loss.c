@@ -92,7 +92,7 @@ void unc_units_take_up(struct unc_units *s, uint32_t instance)
 void unc_units_tell_back(struct unc_units *s)
 {
 	for (size_t i = 0; i < s->n_slots && s->flawed; i++)
-		if (s->slot[i].back)
+		if (s->slot[i].back && s->slot[i].time.ran + s->slot[i].time.idle)
 			s->slot[i].lost = (struct unc_loss){.why = UNC_LOST_NOT};
 }
 

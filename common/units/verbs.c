@@ -298,14 +298,15 @@ static size_t move_left(struct unc_units *s, size_t first)
  * nothing is read. */
 static int end_left(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	size_t kept = move_left(s, first), n_reads = s->n_reads;
+	size_t kept = move_left(s, first), n_reads = s->n_reads, n_always = s->n_always;
 	int rc = kept < s->n_claims ? unc_units_verify_prepare(s, err) : 0;
 
-	s->n_reads = 0;
+	s->n_reads = s->n_always = 0;
 	while (rc == 0 && s->n_claims > kept)
 		if (end(s, UNC_TURN, s->n_claims - 1, NULL) == UNC_ERR_MEMORY)
 			rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	s->n_reads = n_reads;
+	s->n_always = n_always;
 	keep_claimed(s);
 	return rc;
 }
