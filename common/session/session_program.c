@@ -118,11 +118,14 @@ int unc_session_unprogram(struct unc_session *s, struct unc_error *err)
 
 int unc_session_end_pass(struct unc_session *s, struct unc_error *err)
 {
-	int rc = stop(s, UNC_TURN, err);
+	struct unc_error why;
+	int rc = stop(s, UNC_TURN, &why);
 
-	if (rc < 0 && rc != UNC_ERR_MEMORY)
-		stop(s, UNC_ALL, NULL);
-	return rc;
+	if (rc == UNC_ERR_MEMORY)
+		return unc_fail(err, rc, "%s", why.text);
+	if (rc < 0) /* what cannot be had in the next turn is left out of it */
+		unc_platform_log(s->platform, UNC_LOG_WARNING, "%s", why.text);
+	return 0;
 }
 
 int unc_session_begin_pass(struct unc_session *s, struct unc_error *err)
