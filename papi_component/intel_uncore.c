@@ -196,16 +196,19 @@ static int fail_value(struct control *control, int item)
 	return PAPI_ECLOST;
 }
 
-/* Nothing shows whether what it counts is all, or its counters were not read at one time: each is
- * said once. */
+/* A sum has lost a unit, nothing shows whether what it counts is all, or its counters were not read at
+ * one time: each is said once. */
 static void warn_doubt(struct control *control, int item)
 {
-	unsigned int doubt = control->read[item].flags & (UNC_VALUE_UNPROVEN | UNC_VALUE_LATE);
+	const unsigned int marks = UNC_VALUE_PARTIAL | UNC_VALUE_UNPROVEN | UNC_VALUE_LATE;
+	unsigned int doubt = control->read[item].flags & marks & ~control->items[item].told;
 	struct name name;
 
-	if (!(doubt & ~control->items[item].told))
-		return;
 	control->items[item].told |= doubt;
+	if (doubt & UNC_VALUE_PARTIAL)
+		intel_uncore_warn_partial(control, item);
+	if (!(doubt & ~UNC_VALUE_PARTIAL))
+		return;
 	if (intel_uncore_name(control->items[item].code, &name) == PAPI_OK)
 		PAPIWARN("intel_uncore: %s: %s", name.text,
 			 intel_uncore.session_reason(control->session, item));

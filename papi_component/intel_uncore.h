@@ -68,7 +68,7 @@ struct item {
 	unsigned int code;
 	int papi_code, position;         /* where PAPI looks for its value */
 	const struct unc_metric *metric; /* NULL: an event */
-	unsigned int told;               /* UNC_VALUE_UNPROVEN and LATE: that was said */
+	unsigned int told;               /* UNC_VALUE_PARTIAL, UNPROVEN, LATE: it was said */
 };
 
 /* Of an EventSet. PAPI has cleared it, and frees it when it has no events any more. */
