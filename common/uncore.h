@@ -561,7 +561,7 @@ enum {
 	                            it lasts until each that the item needs has had its turn */
 	UNC_VALUE_ESTIMATED = 4, /* not measured all of the time: scaled to all of it */
 	UNC_VALUE_PARTIAL = 8,   /* of fewer units than the machine has: unc_session_missing() */
-	UNC_VALUE_LOST = 16,     /* not VALID until its unit is taken up again: unc_session_reason() */
+	UNC_VALUE_LOST = 16, /* not VALID until its unit is taken up again: unc_session_reason() */
 	/* Not VALID yet: a pass that it needs has not had its turn, or next to nothing of it. */
 	UNC_VALUE_WAITS = 32,
 	/* For a while since start or reset nothing has shown whether a unit counts, or a clock of its

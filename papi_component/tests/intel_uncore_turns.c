@@ -16,7 +16,8 @@
 enum {
 	FILLERS = 40,     /* more than one unit has counters */
 	PATIENCE = 60000, /* looks, one each millisecond and more: who needs them all hangs */
-	TRIES = 200,      /* of a measurement that a busy machine may spoil */
+	LONG = 5000, /* looks, for a gauge that may have no value: turns are long where changes are */
+	TRIES = 200, /* of a measurement that a busy machine may spoil */
 	BESIDE_ROUNDS = 3,
 	HANGS = 600 /* seconds */
 };
@@ -80,7 +81,7 @@ static int check_metric(int code, int cid, int quiet)
 	CALL(PAPI_add_event(set, code));
 	CALL(PAPI_start(set));
 	read_when_measured(set, &value);
-	for (looks = 0; gauge && isnan(read_double(&value)) && looks < TRIES; looks++) {
+	for (looks = 0; gauge && isnan(read_double(&value)) && looks < LONG; looks++) {
 		usleep(2000);
 		CALL(PAPI_read(set, &value));
 	}

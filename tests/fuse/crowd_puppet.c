@@ -96,8 +96,7 @@ static void do_read(struct puppet *p, bool stop)
 	}
 	for (size_t i = 0; i < p->n; i++) {
 		/* What was lost and taken up again was measured for a part of the time. */
-		bool right = fabs((double)v[i].count * v[i].share -
-				  p->rate[i] * v[i].seconds) <= 1;
+		bool right = fabs((double)v[i].count * v[i].share - p->rate[i] * v[i].seconds) <= 1;
 
 		if (!(v[i].flags & UNC_VALUE_VALID) || v[i].flags & UNC_VALUE_PARTIAL) {
 			why = v[i].flags & UNC_VALUE_VALID ? unc_session_partial(p->session, (int)i)
