@@ -373,15 +373,17 @@ static void join(struct unc_seen *all, struct unc_seen one)
 	}
 }
 
-/* How long the looks took between which a slot was measured, as a part of all the time: all of it, where it
- * was not. */
+/* How long the looks took between which a slot was measured; as a part of all the time where it was measured
+ * for less than half of that. */
 static double unsure(const struct unc_session *s, uint32_t i, double all, bool interval)
 {
 	const struct unc_slot *slot = &s->units.slot[i];
-	uint64_t ns = interval ? s->interval[i].blur : slot->blur + slot->seen.width;
-	uint64_t ran = run_time(s, i, interval).ran;
+	uint64_t blur = interval ? s->interval[i].blur : slot->blur + slot->seen.width;
+	double ns = (double)blur, ran = (double)run_time(s, i, interval).ran;
 
-	return ran ? all * (double)ns / (double)ran : all;
+	if (ran <= 0)
+		return all;
+	return ran * 1e-9 < all / 2 ? all * ns / ran : ns * 1e-9;
 }
 
 /* Over how many seconds the counters of an item were read, where its time began or where it ended; 0: no
