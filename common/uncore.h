@@ -676,13 +676,13 @@ UNC_API int unc_session_time(struct unc_session *, double *since_start, double *
 UNC_API int unc_session_turns(struct unc_session *, unsigned ms);
 
 /*
- * Moves a rotating session on to its next pass: only units of which the events change are
- * programmed anew, what fits always goes on. Does nothing with one pass. It ends no interval: that
- * does unc_session_read(), so that a program may rotate through all passes before it reads, or
- * read before each step.
+ * Moves a rotating session on to its next pass. What always fits goes on, and so does what both
+ * passes count, where it can; counters that are left count events of other passes. Does nothing
+ * with one pass. It ends no interval: that does unc_session_read(), so that a program may rotate
+ * through all passes before it reads, or read before each step.
  * Errors: UNC_ERR_STATE not running, or unc_session_turns() does it; those of unc_session_start()
- * and unc_session_stop(). After one the session is stopped, but where memory ran out before anything was done: then it goes on
- * as it was.
+ * and unc_session_stop(). After one the session is stopped, but where memory ran out before
+ * anything was done: then it goes on as it was.
  */
 UNC_API int unc_session_rotate(struct unc_session *);
 

@@ -82,7 +82,10 @@ static void check_passes(const char *json, double seconds)
 			       0.05 * rate);
 	json = strstr(json, "\"share\":{");
 	CU_ASSERT_FATAL(json != NULL);
-	CU_ASSERT_DOUBLE_EQUAL(number_in(json, "imc.CAS_COUNT:RD"), 0.5, 1e-3);
+	CU_ASSERT_DOUBLE_EQUAL(number_in(json, "imc.CAS_COUNT"), 0.5, 1e-3);
+	/* The second pass has two counters left for the four events of the first. */
+	CU_ASSERT(!strstr(json, "imc.CAS_COUNT:RD") ||
+		  number_in(json, "imc.CAS_COUNT:RD") >= 0.5 - 1e-3);
 	CU_ASSERT(strstr(json, "uncore_frequency_hz") == NULL);
 }
 

@@ -5,7 +5,7 @@
 
 #include "encode/event.h"
 
-enum { UNC_MAX_CODES = 64 }; /* events on one unit at a time */
+enum { UNC_MAX_CODES = 64, UNC_MAX_OTHERS = 32 }; /* events on one unit at a time */
 
 enum unc_conflict_kind {
 	UNC_CONFLICT_COUNTER, /* no counter left among those allowed */
@@ -31,7 +31,7 @@ struct unc_others {
 	struct unc_other {
 		uint64_t ctl;
 		uint8_t counter;
-	} one[32];
+	} one[UNC_MAX_OTHERS];
 };
 
 /*

@@ -206,6 +206,11 @@ int unc_session_add_name(struct unc_session *, const struct unc_name *, const ch
 int unc_session_look(struct unc_session *, enum unc_extent, struct unc_error *err);
 /* If it counts; or why it does not any more. */
 int unc_session_look_now(struct unc_session *);
+/* The pass that what a slot counts has to wait for: the first in which it has to count. */
+static inline uint64_t unc_session_waits(const struct unc_slot *slot)
+{
+	return slot->turns & -slot->turns;
+}
 /* After a verb that has looked at the counters: the time until then is of the running pass. */
 void unc_session_looked(struct unc_session *, enum unc_extent);
 /* What was looked at last is where counting begins. */

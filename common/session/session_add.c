@@ -74,7 +74,7 @@ static int fit(struct unc_session *s, const struct want *want, size_t n, uint32_
 	/* Is it too much by itself, or only together with what is there? */
 	struct unc_error first = s->error;
 	struct unc_checkpoint before = unc_session_checkpoint(s);
-	if (n > 1 && fit_together(s, want, n, UNC_MAX_PASSES, measure) == UNC_ERR_CONFLICT) {
+	if (n > 1 && fit_together(s, want, n, s->n_passes, measure) == UNC_ERR_CONFLICT) {
 		rc = UNC_ERR_PASSES;
 		unc_error_prefix(&s->error, "needs several passes");
 	} else {

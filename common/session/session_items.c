@@ -41,6 +41,12 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 
 		s->units.wanted[slot->instance].head = slot->next;
 	}
+	for (size_t i = 0; i < s->units.n_slots; i++)
+		s->units.slot[i].turns = 0;
+	for (size_t i = 0; i < s->n_measures; i++)
+		for (uint32_t k = 0; k < s->measure[i].n_slots; k++)
+			s->units.slot[s->measure[i].slot[k]].turns |= (uint64_t)1
+								      << s->measure[i].pass;
 	s->n_passes = c.passes;
 }
 
@@ -204,7 +210,7 @@ static int check_instance(struct unc_session *s, uint32_t instance, unsigned pas
 	size_t n = 0;
 
 	for (int i = s->units.wanted[instance].head; i != UNC_END; i = s->units.slot[i].next)
-		if (s->units.slot[i].turn == pass && n < UNC_MAX_CODES)
+		if ((s->units.slot[i].turns >> pass & 1) && n < UNC_MAX_CODES)
 			slots[n++] = i;
 	/* The list has the newest first; what was added first stays first in a sentence. */
 	for (size_t i = 0; i < n / 2; i++) {
@@ -220,16 +226,17 @@ static int check_instance(struct unc_session *s, uint32_t instance, unsigned pas
 	return fail_conflict(s, &conflict, slots);
 }
 
-/* The slot for a code on an instance in a pass: one that is there, or a new one. */
+/* The slot for a code on an instance, in one more pass: one that is there, or a new one. */
 static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 		    const struct unc_code *code, const char *name, uint32_t *out)
 {
 	struct unc_slot *slot;
 
 	for (int i = s->units.wanted[instance].head; i != UNC_END; i = s->units.slot[i].next)
-		if (s->units.slot[i].turn == pass && unc_code_same(&s->units.slot[i].code, code)) {
+		if (unc_code_same(&s->units.slot[i].code, code)) {
 			*out = (uint32_t)i;
-			return 0;
+			s->units.slot[i].turns |= (uint64_t)1 << pass;
+			return check_instance(s, instance, pass);
 		}
 	slot = new_slot(s);
 	if (!slot)
@@ -238,7 +245,7 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 				  .instance = instance,
 				  .name = name,
 				  .next = s->units.wanted[instance].head,
-				  .turn = (uint16_t)pass};
+				  .turns = (uint64_t)1 << pass};
 	*out = (uint32_t)(s->units.n_slots - 1);
 	s->units.wanted[instance].head = (int)*out;
 	return check_instance(s, instance, pass);

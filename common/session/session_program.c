@@ -33,7 +33,8 @@ static void find_waits(struct unc_session *s)
 
 			for (uint32_t n = 0; n < m->n_slots; n++)
 				if (!s->units.wanted[s->units.slot[m->slot[n]].instance].always)
-					item->waits |= (uint64_t)1 << m->pass;
+					item->waits |=
+						unc_session_waits(&s->units.slot[m->slot[n]]);
 		}
 	}
 }

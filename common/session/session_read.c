@@ -108,8 +108,14 @@ static void end_time(struct unc_pass *pass)
 	pass->reported = pass->time;
 }
 
-static void end_slot(struct unc_slot *slot, struct unc_interval *v)
+/* What was counted in other passes as well is of the interval that ends with this one. */
+static void end_slot(struct unc_session *s, size_t i, uint64_t measured)
 {
+	struct unc_slot *slot = &s->units.slot[i];
+	struct unc_interval *v = &s->interval[i];
+
+	if (!(measured & unc_session_waits(slot)) && !s->units.wanted[slot->instance].always)
+		return;
 	if (slot->back && !slot->lost.why) { /* it has begun at 0 again */
 		*v = (struct unc_interval){0};
 		slot->back = false;
@@ -169,14 +175,9 @@ void unc_session_end_interval(struct unc_session *s)
 	/* Without a rotation since the last end, what is read is all that can have counted. */
 	bool only = s->state == UNC_RUNNING && measured == (uint64_t)1 << s->units.turn;
 	for (size_t i = 0; i < s->units.n_reads && only; i++)
-		end_slot(&s->units.slot[s->units.read_slot[i]],
-			 &s->interval[s->units.read_slot[i]]);
-	for (size_t i = 0; i < s->units.n_slots && !only; i++) {
-		struct unc_slot *slot = &s->units.slot[i];
-
-		if (s->units.wanted[slot->instance].always || (measured >> slot->turn & 1))
-			end_slot(slot, &s->interval[i]);
-	}
+		end_slot(s, s->units.read_slot[i], measured);
+	for (size_t i = 0; i < s->units.n_slots && !only; i++)
+		end_slot(s, i, measured);
 	for (size_t i = 0; i < s->n_items; i++)
 		end_item(s, &s->item[i], measured);
 }
@@ -192,7 +193,7 @@ static struct unc_run_time run_time(const struct unc_session *s, uint32_t slot, 
 /* Whether a slot counts only in its turn. */
 static bool takes_turns(const struct unc_session *s, const struct unc_slot *slot)
 {
-	return s->n_passes > 1 && !s->units.wanted[slot->instance].always;
+	return s->n_passes > 1 && !slot->steady;
 }
 
 /* Whether a unit was taken up again since the start or the reset. */

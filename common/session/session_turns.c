@@ -49,7 +49,7 @@ static bool same_passes(const struct unc_session *a, const struct unc_session *b
 	for (size_t i = 0; i < a->units.n_slots; i++) {
 		const struct unc_slot *x = &a->units.slot[i], *y = &b->units.slot[i];
 
-		if (x->instance != y->instance || x->turn != y->turn ||
+		if (x->instance != y->instance || x->turns != y->turns ||
 		    !unc_code_same(&x->code, &y->code))
 			return false;
 	}

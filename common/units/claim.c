@@ -18,21 +18,28 @@ static int schedule(const struct unc_units *s, uint32_t instance, const struct u
 	const struct unc_code *code[UNC_MAX_CODES];
 	uint8_t counter[UNC_MAX_CODES];
 	size_t of[UNC_MAX_CODES], n = 0;
+	struct unc_others beside = *others;
 	int rc;
 
 	unc_units_join(s, instance_of(s, instance), a->slot, a->n, others, found, a->counter);
 	for (size_t i = 0; i < a->n; i++) {
+		const struct unc_slot *slot = &s->slot[a->slot[i]];
+
 		a->joined[i] = a->counter[i] != UNC_NOT_JOINED;
-		if (a->joined[i])
+		if (slot->stays)
+			unc_units_add_other(s, slot, &beside);
+		if (a->joined[i] || slot->stays)
 			continue;
-		code[n] = &s->slot[a->slot[i]].code;
+		code[n] = &slot->code;
 		of[n++] = i;
 	}
-	rc = unc_schedule(s->platform->table, code, n, others, counter, &a->conflict);
+	rc = unc_schedule(s->platform->table, code, n, &beside, counter, &a->conflict);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		a->counter[of[i]] = counter[i];
 	if (rc < 0)
 		a->failed = of[a->conflict.b];
+	if (rc < 0 && a->conflict.beside >= (int)others->n)
+		a->conflict.beside = -1; /* our own is in the way */
 	return rc;
 }
 
@@ -53,49 +60,50 @@ static bool fits_always(const struct unc_units *s, uint32_t instance,
 	       schedule(s, instance, others, found, &a) == 0;
 }
 
-/* Those that want the same as an earlier slot have its counter. */
-static void join_twins(struct unc_units *s, uint32_t instance)
+/* Counters that are left get what does not have to count in this turn, first what was measured
+ * least. Filters were not looked at for it. The kernel counts all of a group or nothing: one is as
+ * small as it can be. */
+static void use_spare(struct unc_units *s, uint32_t instance, const struct unc_others *others,
+		      const struct unc_plan *found, struct unc_assignment *a)
 {
-	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
-		struct unc_slot *slot = &s->slot[i];
-		int first = i;
+	bool kernel = s->wanted[instance].by != &unc_registers;
+	struct unc_slot *slot = unc_units_next_short(s, instance, NULL);
+	size_t used = others->n, usable = unc_units_usable(s, instance);
 
-		for (int k = slot->next; k != UNC_END && unc_units_active(s, slot);
-		     k = s->slot[k].next)
-			if (unc_units_active(s, &s->slot[k]) &&
-			    unc_code_same(&slot->code, &s->slot[k].code))
-				first = k;
-		slot->ctr = s->slot[first].ctr;
-		slot->mask = s->slot[first].mask;
-		slot->start = s->slot[first].start;
-		slot->driver.code = s->slot[first].driver.code;
-		slot->driver.place = s->slot[first].driver.place;
-		slot->begin |= first != i;
+	for (size_t i = 0; i < a->n; i++)
+		used += s->slot[a->slot[i]].code.counter == UNC_NONE;
+	for (; slot && a->n < UNC_MAX_CODES; slot = unc_units_next_short(s, instance, slot)) {
+		struct unc_assignment more = *a;
+
+		if (unc_units_active(s, slot) || unc_slot_lost(slot) || slot->code.n_filters ||
+		    (slot->code.counter == UNC_NONE && (kernel || used >= usable)))
+			continue;
+		more.slot[more.n++] = (uint32_t)(slot - s->slot);
+		slot->spare = schedule(s, instance, others, found, &more) == 0;
+		used += slot->spare && slot->code.counter == UNC_NONE;
+		if (slot->spare)
+			*a = more;
 	}
 }
 
-/* What is claimed of a unit on which `found` was found; n_counters 0: its turn is another. */
+/* What is claimed of a unit on which `found` was found, beside what stays of it; n_counters 0: its
+ * turn is another. */
 static int claim_unit(struct unc_units *s, uint32_t instance, enum unc_extent extent,
 		      const struct unc_plan *found, struct unc_claim *u, struct unc_error *err)
 {
 	const struct unc_instance *unit = instance_of(s, instance);
 	struct unc_wanted *wanted = &s->wanted[instance];
-	struct unc_occupancy o = unc_occupancy(s->platform->table, found, unit, NULL);
+	struct unc_occupancy o = unc_occupancy(s->platform->table, found, unit, u);
 	struct unc_assignment a;
-	int rc;
 
 	unc_units_add_cleared(s, unit, found, &o);
-	*u = (struct unc_claim){.instance = unit, .by = wanted->by};
 	if (extent == UNC_ALL)
 		wanted->always = s->n_turns > 1 && fits_always(s, instance, &o.others, found);
 	a.n = unc_units_slots_of(s, instance, UNC_TURN, a.slot);
-	if (a.n == 0)
-		return 0;
-	if (schedule(s, instance, &o.others, found, &a) < 0)
+	if (a.n && schedule(s, instance, &o.others, found, &a) < 0)
 		return unc_settings_busy(s, unit, &a, &o.others, found, err);
-	rc = wanted->by->claim(s, u, &a, &o, found, err);
-	join_twins(s, instance);
-	return rc;
+	use_spare(s, instance, &o.others, found, &a);
+	return a.n ? wanted->by->claim(s, u, &a, &o, found, err) : 0;
 }
 
 static int look_and_claim(struct unc_units *s, uint32_t instance, enum unc_extent extent,
@@ -122,7 +130,11 @@ bool unc_units_would_fit(struct unc_units *s, uint32_t instance)
 	struct unc_plan found = {0};
 	bool fits;
 
-	a.n = unc_units_slots_of(s, instance, UNC_TURN, a.slot);
+	a.n = 0;
+	for (int i = s->wanted[instance].head; i != UNC_END && a.n < UNC_MAX_CODES;
+	     i = s->slot[i].next)
+		if (unc_units_needed(s, &s->slot[i]))
+			a.slot[a.n++] = (uint32_t)i;
 	if (by->look && by->look(s, unit, a.slot, a.n, &found, NULL) < 0)
 		return false;
 	struct unc_occupancy o =
@@ -160,9 +172,11 @@ static int begin(struct unc_units *s, struct unc_error *err)
 	for (size_t i = 0; i < n; i++)
 		s->wanted[i] = (struct unc_wanted){
 			.head = s->wanted[i].head, .by = &unc_registers, .left = s->wanted[i].left};
-	for (size_t i = 0; i < s->n_slots; i++)
+	for (size_t i = 0; i < s->n_slots; i++) {
+		s->slot[i].spare = s->slot[i].stays = false;
 		if (s->slot[i].mask == UINT64_MAX)
 			s->slot[i].mask = 0; /* whoever claims it knows */
+	}
 	return unc_driver_choose(s, err);
 }
 
@@ -190,20 +204,25 @@ static int check_sockets(struct unc_units *s, size_t first, struct unc_error *er
 	return rc;
 }
 
-/* The unit becomes a claim, if it has something to count, or is left out. */
+/* The unit becomes a claim, if it has something to count, or stays one; or it is left out. */
 static int add_claim(struct unc_units *s, uint32_t instance, enum unc_extent extent,
 		     struct unc_error *err)
 {
-	struct unc_claim *u = &s->claim[s->n_claims];
+	struct unc_claim *stays = unc_units_claimed(s, instance_of(s, instance));
+	struct unc_claim *u = stays ? stays : &s->claim[s->n_claims];
 	struct unc_error why;
 
+	if (!stays)
+		*u = (struct unc_claim){.instance = instance_of(s, instance),
+					.by = s->wanted[instance].by};
 	s->wanted[instance].tried = unc_units_is_due(s, instance);
-	if (s->wanted[instance].tried)
+	/* What is not lost keeps its doubt. */
+	if (s->wanted[instance].tried && s->wanted[instance].proof != UNC_UNSHOWN)
 		s->wanted[instance].proof = UNC_UNPROVEN;
 	if (look_and_claim(s, instance, extent, u, &why) < 0)
 		return unc_units_leave_out(s, instance, &why, err);
-	s->wanted[instance].claimed = u->n_counters != 0;
-	s->n_claims += s->wanted[instance].claimed;
+	s->wanted[instance].claimed = stays || u->n_counters != 0;
+	s->n_claims += !stays && s->wanted[instance].claimed;
 	return 0;
 }
 
@@ -215,7 +234,7 @@ int unc_units_claim(struct unc_units *s, enum unc_extent extent, struct unc_erro
 	for (uint32_t i = 0; i < s->platform->instances.n && rc == 0; i++) {
 		if (s->wanted[i].head == UNC_END || (extent == UNC_TURN && s->wanted[i].always))
 			continue; /* that one goes on */
-		if (unc_units_has_left(s, i) || unc_units_is_due(s, i) || extent == UNC_ALL)
+		if (unc_units_has_left(s, i) || unc_units_is_due(s, i))
 			rc = add_claim(s, i, extent, err);
 	}
 	if (rc == 0 && extent == UNC_ALL)

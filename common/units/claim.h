@@ -26,6 +26,7 @@ struct unc_setting {
 		UNC_SHOWN,   /* and was read back: `shown` */
 		UNC_NOT_OURS /* another session needs it so, or somebody has changed it: it stays */
 	} state;
+	bool stays; /* it goes on while the turn changes: it is not written */
 	uint64_t value;
 	uint64_t mask;    /* the bits that were ours to choose */
 	uint64_t shown;   /* what was read back once it had been written */
@@ -40,6 +41,7 @@ struct unc_claim {
 	const struct unc_instance *instance;
 	const struct unc_unit_methods *by;
 	size_t n_counters; /* in use; 0: its turn is another */
+	bool stays;        /* some go on while the turn changes: so does the unit */
 	struct unc_driver_claim *driver;
 
 	/* by registers: */

@@ -18,6 +18,7 @@
  *   registers.c    units that are counted by their registers
  *   driver_check.c whether units count that the kernel's driver counts for us
  *   driver.c       these
+ *   turn.c         what goes on when the turn changes
  *   claim.c        units are looked at, and slots get their counters
  *   read.c         counters are read
  *   verbs.c        a start and a stop, step by step
@@ -114,9 +115,12 @@ static inline int unc_op_errno(const struct unc_reg_op *op)
 /* Counter register of a slot, once a programmable one has been assigned. */
 uint16_t unc_slot_register(const struct unc_table *, const struct unc_slot *, unsigned counter);
 /* Slots of an instance that count now, or in any turn, in the order they were added: at most
- * UNC_MAX_CODES. Of those that want the same, in several turns, the first stands for all. */
+ * UNC_MAX_CODES. */
 size_t unc_units_slots_of(const struct unc_units *, uint32_t instance, enum unc_extent,
 			  uint32_t *out);
+/* Slots of an instance, those first that were measured least: the one behind `last`, or NULL. */
+struct unc_slot *unc_units_next_short(struct unc_units *, uint32_t instance,
+				      const struct unc_slot *last);
 /* " = cha.TOR_INSERTS:IA", where the control (with n filters that are known) is one of our
  * events; "" where not. */
 const char *unc_unit_event_text(const struct unc_units *, const struct unc_instance *, uint64_t ctl,
@@ -133,6 +137,11 @@ int unc_units_restore(struct unc_units *, struct unc_plan *, struct unc_error *e
 
 /* ---- loss.c: a slot means nothing from now on: the first cause counts. */
 void unc_units_lose(struct unc_units *, struct unc_slot *, const struct unc_loss *);
+/* Whether it is, and was not taken up again. */
+static inline bool unc_slot_lost(const struct unc_slot *slot)
+{
+	return slot->lost.why != UNC_LOST_NOT && !slot->back;
+}
 /* All slots of a unit that do not always run: now, or in each turn. */
 void unc_units_lose_unit(struct unc_units *, uint32_t instance, enum unc_extent,
 			 const struct unc_loss *);
@@ -141,7 +150,7 @@ void unc_units_lose_frozen(struct unc_units *, uint32_t instance, enum unc_exten
  * each, at most 64; where it has counted for longer than that, after a second again. */
 bool unc_units_is_due(const struct unc_units *, uint32_t instance);
 void unc_units_put_off(struct unc_units *, uint32_t instance);
-/* Whether something that it has to count now is not lost. */
+/* Whether not all that it has to count now is lost. */
 bool unc_units_has_left(const struct unc_units *, uint32_t instance);
 /* What was tried, and not lost again, counts from 0. */
 void unc_units_take_up(struct unc_units *, uint32_t instance);
@@ -176,6 +185,16 @@ void unc_units_sort(struct unc_units *);
  * counts still would find counters for all. */
 int unc_units_claim_again(struct unc_units *, struct unc_error *err);
 bool unc_units_would_fit(struct unc_units *, uint32_t instance);
+
+/* ---- turn.c: the counter of a slot that stays is not there for others. */
+void unc_units_add_other(const struct unc_units *, const struct unc_slot *, struct unc_others *);
+/* How many counters may be used by what does not have to count in a turn, and all beside it. */
+size_t unc_units_usable(const struct unc_units *, uint32_t instance);
+/* The turn ends, or all: marks what stays of claim[first] and those behind it, and takes what does
+ * not out of the claims; the marks of claims are forgotten where the next one has begun. */
+void unc_units_mark_staying(struct unc_units *, enum unc_extent, size_t first);
+void unc_units_drop_ended(struct unc_units *, size_t first);
+void unc_units_unmark(struct unc_units *, size_t first);
 
 /* ---- registers: settings.c */
 int unc_settings_look(struct unc_units *, const struct unc_instance *, const uint32_t *slots,

@@ -30,7 +30,7 @@ void unc_units_lose(struct unc_units *s, struct unc_slot *slot, const struct unc
 	if (wanted->tried)
 		wait_longer(wanted, ns);
 	wanted->tried = false;
-	if (slot->lost.why != UNC_LOST_NOT && !slot->back)
+	if (unc_slot_lost(slot))
 		return;
 	slot->lost = *loss;
 	slot->back = false;
@@ -41,14 +41,13 @@ void unc_units_lose(struct unc_units *s, struct unc_slot *slot, const struct unc
 	wait_longer(wanted, ns);
 }
 
-/* Whether a unit has something to count now that is lost, or something that is not. */
+/* Whether a unit has to count something now that is lost, or something that is not. */
 static bool has_slot(const struct unc_units *s, uint32_t instance, bool lost)
 {
 	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
 		const struct unc_slot *slot = &s->slot[i];
 
-		if (unc_units_active(s, slot) &&
-		    (slot->lost.why != UNC_LOST_NOT && !slot->back) == lost)
+		if (unc_units_needed(s, slot) && unc_slot_lost(slot) == lost)
 			return true;
 	}
 	return false;
@@ -62,7 +61,7 @@ bool unc_units_is_due(const struct unc_units *s, uint32_t instance)
 
 bool unc_units_has_left(const struct unc_units *s, uint32_t instance)
 {
-	return has_slot(s, instance, false);
+	return has_slot(s, instance, false) || !has_slot(s, instance, true);
 }
 
 void unc_units_put_off(struct unc_units *s, uint32_t instance)
@@ -77,7 +76,7 @@ void unc_units_take_up(struct unc_units *s, uint32_t instance)
 	for (int i = wanted->head; i != UNC_END && wanted->tried; i = s->slot[i].next) {
 		struct unc_slot *slot = &s->slot[i];
 
-		if (!unc_units_active(s, slot) || slot->lost.why == UNC_LOST_NOT || slot->back)
+		if (!unc_units_active(s, slot) || !unc_slot_lost(slot))
 			continue;
 		slot->back = true;
 		slot->total = slot->blur = slot->driver.shown = 0;
@@ -118,9 +117,11 @@ int unc_units_leave_out(struct unc_units *s, uint32_t instance, const struct unc
 		s->failed = *why;
 	left->out = *why;
 	s->wanted[instance].claimed = false;
-	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next)
+	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
+		s->slot[i].spare = false; /* what does not have to count now has its own turn */
 		if (unc_units_active(s, &s->slot[i]))
 			unc_units_lose(s, &s->slot[i], &(struct unc_loss){.why = UNC_LOST_OUT});
+	}
 	return 0;
 }
 

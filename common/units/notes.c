@@ -210,6 +210,8 @@ static int note_setting(struct unc_units *s, const struct unc_claim *u, struct u
 	struct unc_ledger_record r;
 	int rc;
 
+	if (setting->stays)
+		return 0;
 	if (!begin_record(s, u->instance, setting->reg, role, setting->by == UNC_JOINED,
 			  setting->found, &r))
 		return 0;
@@ -233,7 +235,7 @@ static int note_unit(struct unc_units *s, struct unc_claim *u, struct unc_error 
 	struct unc_ledger_record r;
 	int rc;
 
-	if (!u->n_controls || type->unit_ctl == UNC_NONE || !type->steps_freeze.n ||
+	if (!u->n_controls || u->stays || type->unit_ctl == UNC_NONE || !type->steps_freeze.n ||
 	    (u->company && !unc_units_record(s, u->instance, type->unit_ctl)) ||
 	    !begin_record(s, u->instance, type->unit_ctl, UNC_HELD_UNIT, false, u->unit_ctl, &r))
 		return 0;
@@ -329,6 +331,8 @@ static void settle_setting(const struct unc_units *s, const struct unc_claim *u,
 {
 	const struct unc_ledger_record *r = own_record(s, u->instance, setting->reg);
 
+	if (setting->stays)
+		return;
 	/* Where noting came to an end before it, nothing has been written. */
 	if (setting->state == UNC_PLANNED || unc_units_other(s, r) != UNC_LEDGER_NOBODY)
 		setting->state = UNC_NOT_OURS;
@@ -367,6 +371,8 @@ static void release_setting(struct unc_units *s, const struct unc_claim *u,
 {
 	bool orphaned = u->company == UNC_LEFT || (!restored && setting->by != UNC_JOINED);
 
+	if (setting->stays)
+		return;
 	for (size_t i = 0; restored && i < restored->n && !orphaned; i++)
 		orphaned = restored->tag[i].instance == u->instance &&
 			   restored->tag[i].reg == setting->reg && restored->op[i].error != 0;
@@ -385,7 +391,7 @@ void unc_units_release(struct unc_units *s, size_t first, const struct unc_plan 
 			release_setting(s, u, &u->control[k], restored);
 		for (size_t k = 0; k < u->n_filters; k++)
 			release_setting(s, u, &u->filter[k], restored);
-		if (u->n_controls)
+		if (u->n_controls && !u->stays)
 			release_record(s, u->instance, t->type[u->instance->type].unit_ctl,
 				       u->company == UNC_LEFT);
 	}

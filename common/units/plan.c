@@ -60,6 +60,8 @@ static int add_settings(const struct unc_table *t, struct unc_plan *plan, const 
 		size_t i = found ? n - 1 - k : k; /* restored in the other order */
 
 		/* What somebody else has set as we need it is not ours to write. */
+		if (s[i].stays)
+			continue;
 		if (found ? s[i].state == UNC_NOT_OURS || u->company == UNC_LEFT
 			  : s[i].by == UNC_JOINED || (u->company && s[i].value == s[i].found))
 			continue;
@@ -84,6 +86,8 @@ static int add_step(const struct unc_table *t, struct unc_plan *plan, const stru
 
 	switch (step->kind) {
 	case UNC_STEP_WRITE:
+		if (u->stays)
+			return 0;
 		if (u->found == UNC_FOUND_STOPPED &&
 		    step->reg == t->type[u->instance->type].unit_ctl)
 			return 0;
@@ -143,8 +147,8 @@ int unc_plan_steps(const struct unc_table *t, const struct unc_claim *u, size_t 
 
 	*out = (struct unc_plan){0};
 	for (size_t i = 0; i < n; i++) {
-		const struct unc_range *steps =
-			steps_of(&t->type[u[i].instance->type], what, u[i].company != UNC_ALONE);
+		const struct unc_range *steps = steps_of(&t->type[u[i].instance->type], what,
+							 u[i].stays || u[i].company != UNC_ALONE);
 
 		/* Where only free-running counters are read nothing is written. */
 		for (uint32_t k = 0; steps && k < steps->n && u[i].n_controls && rc == 0; k++)

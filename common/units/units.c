@@ -45,9 +45,14 @@ uint16_t unc_units_control(const struct unc_units *s, const struct unc_slot *slo
 	return unc_type_ctl(type, t->reg[slot->ctr].number);
 }
 
+bool unc_units_needed(const struct unc_units *s, const struct unc_slot *slot)
+{
+	return (slot->turns >> s->turn & 1) || s->wanted[slot->instance].always;
+}
+
 bool unc_units_active(const struct unc_units *s, const struct unc_slot *slot)
 {
-	return slot->turn == s->turn || s->wanted[slot->instance].always;
+	return slot->spare || unc_units_needed(s, slot);
 }
 
 size_t unc_units_slots_of(const struct unc_units *s, uint32_t instance, enum unc_extent extent,
@@ -56,20 +61,31 @@ size_t unc_units_slots_of(const struct unc_units *s, uint32_t instance, enum unc
 	size_t n = 0;
 
 	/* The list has the newest first. */
-	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
-		size_t k = 0;
-
+	for (int i = s->wanted[instance].head; i != UNC_END && n < UNC_MAX_CODES;
+	     i = s->slot[i].next) {
 		if (extent == UNC_TURN && !unc_units_active(s, &s->slot[i]))
 			continue;
-		while (k < n && !unc_code_same(&s->slot[out[k]].code, &s->slot[i].code))
-			k++;
-		if (k == UNC_MAX_CODES)
-			break;
-		memmove(out + 1, out, (k < n ? k : n) * sizeof(*out));
+		memmove(out + 1, out, n++ * sizeof(*out));
 		out[0] = (uint32_t)i;
-		n += k == n;
 	}
 	return n;
+}
+
+struct unc_slot *unc_units_next_short(struct unc_units *s, uint32_t instance,
+				      const struct unc_slot *last)
+{
+	struct unc_slot *best = NULL;
+
+	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
+		struct unc_slot *slot = &s->slot[i];
+		bool behind = !last || slot->time.ran > last->time.ran ||
+			      (slot->time.ran == last->time.ran && slot < last);
+
+		/* The list has the newest first. */
+		if (behind && (!best || slot->time.ran < best->time.ran))
+			best = slot;
+	}
+	return best;
 }
 
 struct unc_claim *unc_units_claimed(const struct unc_units *s, const struct unc_instance *u)

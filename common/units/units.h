@@ -2,7 +2,7 @@
 /*
  * Units that are wanted, and who owns them.
  *
- * A session wants counters of units: slots, each in one turn of those that take turns. It claims
+ * A session wants counters of units: slots, each in some of those that take turns. It claims
  * the units of a turn, starts them, reads and checks them, and stops them again; `struct unc_units`
  * is all that it wants. What the counts mean, and how long a turn is, the session knows alone.
  *
@@ -55,13 +55,16 @@ struct unc_seen {
 	uint64_t ns, width;
 };
 
-/* One counter of one unit that is wanted, in one turn; equal ones are shared. */
+/* One counter of one unit that is wanted; equal ones are shared. */
 struct unc_slot {
 	struct unc_code code;
-	uint32_t instance; /* index into platform->instances */
-	const char *name;  /* of who wants it, for sentences */
-	int next;          /* next slot of the same instance, UNC_END */
-	uint16_t turn;
+	uint32_t instance;     /* index into platform->instances */
+	const char *name;      /* of who wants it, for sentences */
+	int next;              /* next slot of the same instance, UNC_END */
+	uint64_t turns;        /* bit i: it has to count in turn i */
+	bool spare;            /* in this turn it has not to, but a counter was left for it */
+	bool stays;            /* at a change of the turn: it goes on, on its counter */
+	bool steady;           /* it has counted since the start */
 	bool alone;            /* its counter ends intervals, and is set again each time */
 	uint16_t ctr;          /* counter register (index into table->reg), once started */
 	uint64_t mask;         /* all ones in the counter's width */
@@ -170,7 +173,8 @@ unsigned unc_slot_width(const struct unc_table *, const struct unc_slot *);
 double unc_slot_most(const struct unc_slot *, uint64_t ns); /* that it can count in a time */
 /* The control register of an active slot; UNC_NONE: it has none. */
 uint16_t unc_units_control(const struct unc_units *, const struct unc_slot *);
-/* Whether a slot counts in the running turn. */
+/* Whether a slot has to count in the running turn; whether it does. */
+bool unc_units_needed(const struct unc_units *, const struct unc_slot *);
 bool unc_units_active(const struct unc_units *, const struct unc_slot *);
 /* "cbo3 (socket 1)" */
 void unc_unit_text(const struct unc_units *, const struct unc_instance *, char *buf, size_t size);

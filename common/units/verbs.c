@@ -89,10 +89,10 @@ static int check_last(struct unc_units *s, enum unc_extent extent, size_t first,
 static int end_turn(struct unc_units *s, enum unc_extent extent, size_t first,
 		    struct unc_error *err)
 {
-	(void)first;
 	(void)err;
 	if (extent == UNC_TURN)
 		unc_units_lose_unread(s, UNC_TURN);
+	unc_units_mark_staying(s, extent, first);
 	return 0;
 }
 
@@ -142,8 +142,8 @@ static int forget(struct unc_units *s, enum unc_extent extent, size_t first, str
 	(void)err;
 	for (size_t i = first; i < s->n_claims; i++)
 		s->wanted[unc_units_number(s, s->claim[i].instance)].claimed = false;
-	s->n_claims = first;
 	keep_claimed(s);
+	unc_units_drop_ended(s, first);
 	if (extent == UNC_ALL) {
 		unc_units_leave_ledger(s);
 		s->state = UNC_IDLE;
@@ -382,13 +382,20 @@ bool unc_units_take_again(struct unc_units *s)
 
 int unc_units_start(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
 {
-	size_t first = extent == UNC_ALL ? 0 : s->n_claims;
+	size_t first = extent == UNC_ALL ? 0 : count_always(s);
 	int rc;
 
 	if (extent == UNC_ALL)
 		begin(s);
 	rc = unc_units_claim(s, extent, err);
-	return rc == 0 ? start(s, first, err) : rc;
+	if (rc == 0)
+		rc = start(s, first, err);
+	for (size_t i = 0; i < s->n_slots && extent == UNC_ALL; i++)
+		s->slot[i].steady =
+			s->wanted[s->slot[i].instance].claimed && unc_units_active(s, &s->slot[i]);
+	if (rc == 0)
+		unc_units_unmark(s, 0);
+	return rc;
 }
 
 void unc_units_cancel(struct unc_units *s)

@@ -223,7 +223,7 @@ int unc_units_verify_begin(struct unc_units *s, size_t first, struct unc_error *
 
 		claim = claim_of(s, k, claim);
 		setting = unc_claim_setting(&s->claim[claim], s->check.tag[k].reg);
-		if (setting && !s->check.op[k].error &&
+		if (setting && !setting->stays && !s->check.op[k].error &&
 		    take_shown(s, &s->claim[claim], setting, s->check.op[k].value, &why) < 0)
 			rc = unc_units_leave_out(s, unc_units_number(s, s->claim[claim].instance),
 						 &why, err);

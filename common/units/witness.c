@@ -467,7 +467,7 @@ int unc_units_prove(struct unc_units *s, size_t first, struct unc_error *err)
 	for (size_t i = reads; i < s->n_reads; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
-		if (!slot->begin)
+		if (!slot->begin) /* what goes on keeps what it held when it was read */
 			continue;
 		if (s->read[i].error)
 			unc_units_unread(s, slot, slot->ctr, &s->read[i]);
