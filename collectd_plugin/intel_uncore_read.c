@@ -48,8 +48,8 @@ static void dispatch(struct item *item, double interval, cdtime_t now)
 	plugin_dispatch_values(&item->vl);
 }
 
-/* Whether a value that is sent is late, and none was for an hour: a machine that is busy now and then
- * must not fill the log. */
+/* Whether a value that is sent is late, and none was for an hour: a machine that is busy now and
+ * then must not fill the log. */
 static bool is_late_again(struct item *item, cdtime_t now)
 {
 	cdtime_t last = item->late;

@@ -542,11 +542,12 @@ UNC_API int unc_session_passes(const struct unc_session *);
 
 /*
  * Programs counters that nobody uses and begins to count; what another session counts already, of
- * this program or another, is counted once, for both. Nothing is reset, and nothing is frozen
- * (but for sampling). What was programmed is read back, and each unit has to show that it counts; a
+ * this program or another, is counted once, for both. Nothing is reset, and nothing is frozen (but
+ * for sampling). What was programmed is read back, and each unit has to show that it counts; a
  * socket that somebody left frozen is let go where nobody counts on it, with a warning in the log.
  * What is changed is remembered and restored by unc_session_stop(). A unit that cannot be had is
- * left out, and sums are PARTIAL; where no item has a unit left, or one is sampled, that is an error.
+ * left out, and sums are PARTIAL; where no item has a unit left, or one is sampled, that is an
+ * error.
  * Errors: UNC_ERR_STATE it runs already or has no items; UNC_ERR_BUSY no counter is free, a filter
  * is somebody else's, or somebody programs the same at the same time; UNC_ERR_PERMISSION;
  * UNC_ERR_IO an access failed: the sentence names unit, register and reason; UNC_ERR_UNAVAILABLE
@@ -564,8 +565,8 @@ enum {
 	UNC_VALUE_LOST = 16, /* not VALID until its unit is taken up again: unc_session_reason() */
 	/* Not VALID yet: a pass that it needs has not had its turn, or next to nothing of it. */
 	UNC_VALUE_WAITS = 32,
-	/* For a while since start or reset nothing has shown whether a unit counts, or a clock of its
-	 * socket has counted too little: somebody may have frozen it. unc_session_reason() */
+	/* For a while since start or reset nothing has shown whether a unit counts, or a clock of
+	 * its socket has counted too little: somebody may have frozen it. unc_session_reason() */
 	UNC_VALUE_UNPROVEN = 64,
 	/* Its counters were not read at one time, where the time since start or reset began or
 	 * ends: over more than 1 % of it, `late`. The same of its last interval. */
@@ -659,18 +660,18 @@ UNC_API int unc_session_time(struct unc_session *, double *since_start, double *
  * library. ms: each pass begins a turn in any time of so many milliseconds, so that who reads no
  * more often finds every value FRESH (a machine that is too busy apart); a larger number disturbs
  * less what is counted. Turns begin with 2 ms, after start and reset, and each round takes twice as
- * long until it is as long as it may be. But a turn is at least 20 times as long as it takes to end a
- * pass and to begin the next one, which is measured in each round (at first: as long as the start
+ * long until it is as long as it may be. But a turn is at least 20 times as long as it takes to end
+ * a pass and to begin the next one, which is measured in each round (at first: as long as the start
  * took): programming has 5 % of the time, and where it takes long, a round is longer than `ms` and
- * not every value FRESH. Sessions of the platform that want the same in the same
- * order turn together, at the pace of the fastest. With one pass there is nothing to be done. 0: no
- * more turns, also where it runs: what is counted then goes on, and unc_session_rotate() works.
- * A value has no meaning (UNC_VALUE_WAITS) before each pass that it needs has had a turn, and no
- * interval ends with a moment of one. Nor has one that was measured less than 5 % of the time that
- * its turns promise (unc_session_reason() tells), over all or of its interval. Where a turn fails, as when somebody has come to use the
- * counters of the next pass, nothing is counted any more: unc_session_read() and
- * unc_session_reset() return that error, those of unc_session_rotate(), until the session is
- * stopped, which returns it too, and starts anew.
+ * not every value FRESH. Sessions of the platform that want the same in the same order turn
+ * together, at the pace of the fastest. With one pass there is nothing to be done. 0: no more
+ * turns, also where it runs: what is counted then goes on, and unc_session_rotate() works. A value
+ * has no meaning (UNC_VALUE_WAITS) before each pass that it needs has had a turn, and no interval
+ * ends with a moment of one. Nor has one that was measured less than 5 % of the time that its turns
+ * promise (unc_session_reason() tells), over all or of its interval. A unit
+ * that cannot be had in a turn is left out of it, as of a start. Where a turn fails all the same, as
+ * when memory runs out, nothing is counted any more: unc_session_read() and unc_session_reset()
+ * return that error until the session is stopped, which returns it too, and starts anew.
  * Errors: UNC_ERR_STATE the session is running, and its passes do not take turns yet.
  */
 UNC_API int unc_session_turns(struct unc_session *, unsigned ms);
@@ -680,9 +681,10 @@ UNC_API int unc_session_turns(struct unc_session *, unsigned ms);
  * passes count, where it can; counters that are left count events of other passes. Does nothing
  * with one pass. It ends no interval: that does unc_session_read(), so that a program may rotate
  * through all passes before it reads, or read before each step.
+ * What cannot be restored is told to the log, and a unit that cannot be had is left out.
  * Errors: UNC_ERR_STATE not running, or unc_session_turns() does it; those of unc_session_start()
- * and unc_session_stop(). After one the session is stopped, but where memory ran out before
- * anything was done: then it goes on as it was.
+ * but for single units. After one the session is stopped, but where memory ran out before anything
+ * was done: then it goes on as it was.
  */
 UNC_API int unc_session_rotate(struct unc_session *);
 

@@ -167,8 +167,8 @@ static int reset(hwd_context_t *ctx, hwd_control_state_t *ctl)
 	return start(ctx, ctl);
 }
 
-/* A pass that the value needs had no turn yet, or what has its turn was hardly measured: later it will
- * have been. */
+/* A pass that the value needs had no turn yet, or what has its turn was hardly measured: later it
+ * will have been. */
 static int needs_time(const struct control *control, unsigned int flags)
 {
 	return flags & UNC_VALUE_WAITS ||
@@ -196,8 +196,8 @@ static int fail_value(struct control *control, int item)
 	return PAPI_ECLOST;
 }
 
-/* A sum has lost a unit, nothing shows whether what it counts is all, or its counters were not read at
- * one time: each is said once. */
+/* A sum has lost a unit, nothing shows whether what it counts is all, or its counters were not read
+ * at one time: each is said once. */
 static void warn_doubt(struct control *control, int item)
 {
 	const unsigned int marks = UNC_VALUE_PARTIAL | UNC_VALUE_UNPROVEN | UNC_VALUE_LATE;

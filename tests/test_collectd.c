@@ -227,8 +227,8 @@ static bool event_of(struct unc_platform *p, const struct unc_type *type, char *
 	return false;
 }
 
-/* Whether the log has a warning but of values that are late: by the time of the wall there may be some on
- * any busy machine. */
+/* Whether the log has a warning but of values that are late: by the time of the wall there may be
+ * some on any busy machine. */
 static bool warned(void)
 {
 	bool other = false;

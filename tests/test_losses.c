@@ -2,9 +2,10 @@
 /*
  * One unit is lost, for every unit type of every CPU: at the start, in a run, at a change of the
  * pass; and it comes back. What is about other units stays exact, a sum over the others says so and
- * how many they are, what is about this unit alone has no value and says why; when the cause is gone
- * the unit is taken up again, and all is as it was. What is exact is told by a twin of the machine
- * to which nothing happens, unit by unit: the rates of eventtables/CPU/workload.tbl are constant.
+ * how many they are, what is about this unit alone has no value and says why; when the cause is
+ * gone the unit is taken up again, and all is as it was. What is exact is told by a twin of the
+ * machine to which nothing happens, unit by unit: the rates of eventtables/CPU/workload.tbl are
+ * constant.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -688,8 +689,8 @@ static void find_units(struct kind *k, unsigned type)
 	}
 }
 
-/* A control that cannot be written where its turn ends goes on to count: without another counter, as on
- * unc, all of which a turn has, the unit stays left out until the session ends, and longer. */
+/* A control that cannot be written where its turn ends goes on to count: without another counter,
+ * as on unc, all of which a turn has, the unit stays left out until the session ends, and longer. */
 static bool stays(const struct kind *k, const struct cause *cause, enum moment moment)
 {
 	return cause->come == unwritable_controls && moment == CHANGE && !strcmp(k->name, "unc");

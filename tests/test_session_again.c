@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units that are lost and taken up again: at the start, in a run, and where passes change. All other
- * values are exact, and a sum says of how many units it is. What is counted: workload.tbl.
+ * Units that are lost and taken up again: at the start, in a run, and where passes change. All
+ * other values are exact, and a sum says of how many units it is. What is counted: workload.tbl.
  */
 #include "kernel_session_kit.h"
 
@@ -118,8 +118,8 @@ static void test_one_counter(void)
 	end(p, s, before);
 }
 
-/* All counters are taken, for long: tried after 1, 2, 4 .. 64 s. One that counts for longer than was
- * waited for it is tried after a second again. */
+/* All counters are taken, for long: tried after 1, 2, 4 .. 64 s. One that counts for longer than
+ * was waited for it is tried after a second again. */
 static void test_distance(void)
 {
 	static const unsigned waited[] = {2, 4, 8, 16, 32, 64, 64};

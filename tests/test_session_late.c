@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looks in which accesses wait: each unit is measured in its own time, a look that takes long is repeated
- * once, and a value whose counters were not read together says so. The rate is that of
+ * Looks in which accesses wait: each unit is measured in its own time, a look that takes long is
+ * repeated once, and a value whose counters were not read together says so. The rate is that of
  * eventtables/sandybridge-ep/workload.tbl: 0.35 of the accesses of a channel, 0.961e8 a second.
  */
 #include "session_kit.h"
@@ -149,7 +149,8 @@ static void test_late(void)
 	close_slow(p, s);
 }
 
-/* Where counting began is not known better than to 40 ms: a total is late until that is 1 % of it: 4 s, and 40 ms. */
+/* Where counting began is not known better than to 40 ms: a total is late until that is 1 % of it:
+ * 4 s, and 40 ms. */
 static void test_late_start(void)
 {
 	struct unc_platform *p = slow_machine();

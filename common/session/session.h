@@ -230,8 +230,8 @@ void unc_turning_go_on(struct unc_session *);
  * counts is read and ends. Where memory runs out nothing is done, and it runs still. */
 int unc_session_program(struct unc_session *, unsigned pass);
 int unc_session_unprogram(struct unc_session *, struct unc_error *err);
-/* The running pass ends, and the next begins: two steps, the lock is held. UNC_ERR_MEMORY of the first:
- * all is as it was. After an error of the second nothing counts any more. */
+/* The running pass ends, and the next begins: two steps, the lock is held. UNC_ERR_MEMORY of the
+ * first: all is as it was. After an error of the second nothing counts any more. */
 int unc_session_end_pass(struct unc_session *, struct unc_error *err);
 int unc_session_begin_pass(struct unc_session *, struct unc_error *err);
 

@@ -226,8 +226,8 @@ static double all_time(const struct unc_session *s, const struct unc_session_ite
 	return interval ? item->interval : wall(s)->time;
 }
 
-/* Whether each slot was read as soon as the others, within a thousandth of the time, and counted all of
- * it: so its own time is that of all, and need not be asked for. */
+/* Whether each slot was read as soon as the others, within a thousandth of the time, and counted
+ * all of it: so its own time is that of all, and need not be asked for. */
 static bool is_even(const struct unc_session *s, double all, bool interval)
 {
 	uint64_t width =
@@ -237,8 +237,8 @@ static bool is_even(const struct unc_session *s, double all, bool interval)
 	       (s->n_passes == 1 && !s->units.flawed && (double)width * 1e-9 <= all * 1e-3);
 }
 
-/* What was counted in a time of its own, of the time that a value is about. What differs by less than a
- * thousandth stays as it was counted. */
+/* What was counted in a time of its own, of the time that a value is about. What differs by less
+ * than a thousandth stays as it was counted. */
 static uint64_t scaled(uint64_t count, uint64_t ran, double all)
 {
 	if (!ran || is_whole(ran, all))
@@ -247,8 +247,8 @@ static uint64_t scaled(uint64_t count, uint64_t ran, double all)
 }
 
 /*
- * What the units of a measure have counted, together: each in its own time, scaled to `all`. *exact is
- * the same with what is behind the point.
+ * What the units of a measure have counted, together: each in its own time, scaled to `all`. *exact
+ * is the same with what is behind the point.
  */
 static uint64_t aggregate(const struct unc_session *s, const struct unc_measure *m, double all,
 			  bool interval, double *exact)
@@ -374,8 +374,8 @@ static void join(struct unc_seen *all, struct unc_seen one)
 	}
 }
 
-/* How long the looks took between which a slot was measured; as a part of all the time where it was measured
- * for less than half of that. */
+/* How long the looks took between which a slot was measured; as a part of all the time where it was
+ * measured for less than half of that. */
 static double unsure(const struct unc_session *s, uint32_t i, double all, bool interval)
 {
 	const struct unc_slot *slot = &s->units.slot[i];
@@ -387,8 +387,8 @@ static double unsure(const struct unc_session *s, uint32_t i, double all, bool i
 	return ran * 1e-9 < all / 2 ? all * ns / ran : ns * 1e-9;
 }
 
-/* Over how many seconds the counters of an item were read, where its time began or where it ended; 0: no
- * more than 1 % of it. */
+/* Over how many seconds the counters of an item were read, where its time began or where it ended;
+ * 0: no more than 1 % of it. */
 static double lateness(const struct unc_session *s, const struct unc_session_item *item,
 		       bool interval)
 {

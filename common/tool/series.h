@@ -75,7 +75,8 @@ void series_add_unknown(struct series *, const char *name, const char *reason);
 /* Ends the interval; with `overflow` only if an event has ended it (its id is -1 otherwise). From
  * here on no memory is needed. 0, or an error of the session. */
 int series_read(struct series *, struct unc_overflow *overflow);
-/* Why a number is not valid, is doubtful, or cannot be counted; until the next call for the session. */
+/* Why a number is not valid, is doubtful, or cannot be counted; until the next call for the
+ * session. */
 const char *series_reason(const struct series *, const struct number *);
 /* The first number that the last read has found lost; NULL: none. */
 const struct number *series_lost(const struct series *);

@@ -329,8 +329,8 @@ static int start(struct unc_units *s, size_t first, struct unc_error *err)
 	return rc;
 }
 
-/* What counts still on units of which something is lost is claimed anew with the rest: it misses the
- * moment between. */
+/* What counts still on units of which something is lost is claimed anew with the rest: it misses
+ * the moment between. */
 static void release_due(struct unc_units *s)
 {
 	for (uint32_t i = 0; i < s->platform->instances.n; i++) {

@@ -335,8 +335,8 @@ static void drop_moving(struct unc_units *s, size_t first, struct suspects *susp
 	suspects->n = kept;
 }
 
-/* Units from claim[first] on, read from read[reads] on, of which one of these is known (bits): those
- * that do not count now. Free suspects->one. */
+/* Units from claim[first] on, read from read[reads] on, of which one of these is known (bits):
+ * those that do not count now. Free suspects->one. */
 static int find_still(struct unc_units *s, size_t first, size_t reads, unsigned known,
 		      struct suspects *suspects, struct unc_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters are taken away while they count: the read of what they counted alone fails, a reset takes
- * others; a sum goes on over the other units. Needs shim.c, of which all is lost, or a command that
- * takes what counts the reads and the frequency of socket 0, in INTEL_UNCORE_LOSE. */
+/* Counters are taken away while they count: the read of what they counted alone fails, a reset
+ * takes others; a sum goes on over the other units. Needs shim.c, of which all is lost, or a
+ * command that takes what counts the reads and the frequency of socket 0, in INTEL_UNCORE_LOSE. */
 #include <dlfcn.h>
 #include <math.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libuncore with a neighbour who takes counters away: after shim_lose() nothing that is read means
- * anything, until a session starts anew; with SHIM_TURNS=stuck the next pass never has its turn, with
- * SHIM_TURNS=fail it finds no counters; with SHIM_LATE=SENTENCE all values are late; or one of another
- * version. scripts/build-papi links it with the library, of which all else is; intel_uncore_lost and
- * intel_uncore_turns need it.
+ * anything, until a session starts anew; with SHIM_TURNS=stuck the next pass never has its turn,
+ * with SHIM_TURNS=fail it finds no counters; with SHIM_LATE=SENTENCE all values are late; or one of
+ * another version. scripts/build-papi links it with the library, of which all else is;
+ * intel_uncore_lost and intel_uncore_turns need it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -302,8 +302,8 @@ static size_t enter(uint64_t deadline, pthread_cond_t *cond, pthread_mutex_t *mu
 	return i;
 }
 
-/* Who waits for a mutex waits for another thread, which may be the one that moves the clock. It goes
- * on as soon as that lets go, not only when it runs again. */
+/* Who waits for a mutex waits for another thread, which may be the one that moves the clock. It
+ * goes on as soon as that lets go, not only when it runs again. */
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	static const struct timespec never = {.tv_sec = (time_t)1 << 36};
