@@ -349,11 +349,7 @@ static atomic_bool at_wheel;
 
 static bool take_wheel(void)
 {
-	pthread_mutex_lock(&lock);
-	bool free = !at_wheel;
-	at_wheel = true;
-	pthread_mutex_unlock(&lock);
-	return free;
+	return !atomic_exchange(&at_wheel, true);
 }
 
 /* Who was woken by the clock works until it waits again, before the one that moved it goes on. */
