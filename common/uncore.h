@@ -668,10 +668,10 @@ UNC_API int unc_session_time(struct unc_session *, double *since_start, double *
  * turns, also where it runs: what is counted then goes on, and unc_session_rotate() works. A value
  * has no meaning (UNC_VALUE_WAITS) before each pass that it needs has had a turn, and no interval
  * ends with a moment of one. Nor has one that was measured less than 5 % of the time that its turns
- * promise (unc_session_reason() tells), over all or of its interval. A unit
- * that cannot be had in a turn is left out of it, as of a start. Where a turn fails all the same, as
- * when memory runs out, nothing is counted any more: unc_session_read() and unc_session_reset()
- * return that error until the session is stopped, which returns it too, and starts anew.
+ * promise (unc_session_reason() tells), over all or of its interval. A unit that cannot be had in a
+ * turn is left out of it, as of a start. Where a turn fails all the same, as when memory runs out,
+ * nothing is counted any more: unc_session_read() and unc_session_reset() return that error until
+ * the session is stopped, which returns it too, and starts anew.
  * Errors: UNC_ERR_STATE the session is running, and its passes do not take turns yet.
  */
 UNC_API int unc_session_turns(struct unc_session *, unsigned ms);

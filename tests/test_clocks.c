@@ -359,16 +359,24 @@ static void test_turns_sound(void)
 	test_turns(false);
 }
 
+/* One unit, beside all of its type. */
+static int start_beside(struct world *w, const struct unc_instance *one)
+{
+	int id = add_unit(w, one);
+
+	add(w->s, w->clock);
+	start(w->s);
+	return id;
+}
+
 /* A read of one unit that comes 40 ms late, and what another counted less by then. */
 static void test_delayed(void)
 {
 	struct world w = open_world(all[0].t, all[0].type, "");
 	const struct unc_instance *one = unit_of(&w, 1);
-	int id = add_unit(&w, one);
+	int id = start_beside(&w, one);
 	struct unc_units *units = &w.s->units;
 
-	add(w.s, w.clock);
-	start(w.s);
 	sleep_for(&w, 0.1);
 	CHECK_NUMBER(unc_units_read(units, UNC_ALL, NULL), 0);
 	for (size_t i = 0; i < units->n_slots; i++)
@@ -393,11 +401,9 @@ static void test_later(void)
 {
 	struct world w = open_world(all[0].t, all[0].type, "");
 	const struct unc_instance *one = unit_of(&w, 1);
-	int id = add_unit(&w, one);
+	int id = start_beside(&w, one);
 	struct unc_units *units = &w.s->units;
 
-	add(w.s, w.clock);
-	start(w.s);
 	for (int k = 0; k < 2; k++) {
 		sleep_for(&w, 0.5);
 		CHECK_NUMBER(unc_units_read(units, UNC_ALL, NULL), 0);

@@ -655,6 +655,18 @@ static bool lose(struct trial *t, const struct cause *cause, enum moment moment)
 	return true;
 }
 
+static void end_trial(struct trial *t)
+{
+	memset(&losing, 0, sizeof(losing));
+	unc_session_free(t->s);
+}
+
+static void close_trial(struct trial *t, struct unc_platform *p)
+{
+	end_trial(t);
+	unc_platform_close(p);
+}
+
 static bool one_trial(const struct kind *k, const struct cause *cause, enum moment moment)
 {
 	struct trial t = {.k = k, .cause = cause->name};
@@ -667,8 +679,7 @@ static bool one_trial(const struct kind *k, const struct cause *cause, enum mome
 	t.bad = k->n / 2;
 	t.good = t.bad == k->n - 1 ? 0 : k->n - 1;
 	tried = begin(&t, moment == CHANGE) && lose(&t, cause, moment);
-	memset(&losing, 0, sizeof(losing));
-	unc_session_free(t.s);
+	end_trial(&t);
 	if (k->kernel) /* its driver disables a counter, and lets it keep its event */
 		free(before.value);
 	else
@@ -863,9 +874,7 @@ static void test_pace(void)
 	}
 	printf("# comes and goes each second: tried %u times in 40 s\n", n);
 	CU_ASSERT(n >= 2 && n <= 40);
-	memset(&losing, 0, sizeof(losing));
-	unc_session_free(t.s);
-	unc_platform_close(p);
+	close_trial(&t, p);
 }
 
 /* What somebody else has set stays, where the session ends without the unit. */
@@ -896,9 +905,7 @@ static void test_end(void)
 	free(before.value);
 	free(taken.value);
 	free(after.value);
-	memset(&losing, 0, sizeof(losing));
-	unc_session_free(t.s);
-	unc_platform_close(p);
+	close_trial(&t, p);
 }
 
 /* Where passes take turns by themselves, the thread that lets them finds that the unit is lost. */
@@ -922,9 +929,7 @@ static void test_turns(void)
 	come_back(&t);
 	count(&t, WHOLE);
 	CHECK_NUMBER(unc_session_stop(t.s), 0);
-	memset(&losing, 0, sizeof(losing));
-	unc_session_free(t.s);
-	unc_platform_close(p);
+	close_trial(&t, p);
 }
 
 static struct unc_value sum_of(struct trial *t)
@@ -966,9 +971,7 @@ static void test_two(void)
 	come_back(&t);
 	count(&t, WHOLE);
 	CHECK_NUMBER(unc_session_stop(t.s), 0);
-	memset(&losing, 0, sizeof(losing));
-	unc_session_free(t.s);
-	unc_platform_close(p);
+	close_trial(&t, p);
 }
 
 int main(void)

@@ -50,11 +50,11 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 /* Where its passes turn by themselves nobody may turn before it is one of them. */
 static int begin(struct unc_session *s)
 {
-	uint64_t began, tsc;
+	uint64_t began;
 	int rc;
 
 	s->turning.error = (struct unc_error){0};
-	unc_platform_now(s->platform, &began, &tsc);
+	began = unc_machine_now(s->platform->machine);
 	rc = unc_session_program(s, unc_turning_pass(s));
 	if (rc < 0)
 		return rc;

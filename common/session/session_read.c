@@ -360,20 +360,6 @@ static double measured(const struct unc_session *s, const struct unc_session_ite
 
 /* ---- looks that took long */
 
-/* When counters were read together: from the first to the last. */
-static void join(struct unc_seen *all, struct unc_seen one)
-{
-	uint64_t end = all->ns + all->width;
-
-	if (!all->ns)
-		*all = one;
-	else {
-		all->ns = one.ns < all->ns ? one.ns : all->ns;
-		end = one.ns + one.width > end ? one.ns + one.width : end;
-		all->width = end - all->ns;
-	}
-}
-
 /* How long the looks took between which a slot was measured; as a part of all the time where it was
  * measured for less than half of that. */
 static double unsure(const struct unc_session *s, uint32_t i, double all, bool interval)
@@ -394,7 +380,7 @@ static double lateness(const struct unc_session *s, const struct unc_session_ite
 {
 	double all = all_time(s, item, interval), most = 0;
 	uint64_t begin = interval ? s->from_width : s->base_width, end = s->units.read_width;
-	struct unc_seen began = {0}, ended = {0};
+	struct unc_seen began = unc_unseen, ended = unc_unseen;
 	bool turns = s->n_passes > 1;
 
 	if (s->units.guest || (!turns && (double)(begin > end ? begin : end) * 1e-9 <= all / 100))
@@ -409,8 +395,8 @@ static double lateness(const struct unc_session *s, const struct unc_session_ite
 			if (unc_session_without(s, m->slot[i]))
 				continue;
 			if (interval || !began_later(s, m->slot[i]))
-				join(&began, interval ? v->from : slot->first);
-			join(&ended, interval ? v->to : slot->seen);
+				unc_seen_join(&began, interval ? v->from : slot->first);
+			unc_seen_join(&ended, interval ? v->to : slot->seen);
 			most = fmax(most, unsure(s, m->slot[i], all, interval));
 		}
 	}
@@ -478,9 +464,7 @@ static void item_value(struct unc_session *s, struct unc_session_item *item, str
 		return;
 	if (find_slot(s, item, LOST))
 		v->flags |= UNC_VALUE_LOST;
-	if (!(v->flags & UNC_VALUE_LOST) && waits_for(s, item))
-		v->flags |= UNC_VALUE_WAITS;
-	else if (!(v->flags & UNC_VALUE_LOST) && hardly_measured(s, item, false))
+	else if (waits_for(s, item) || hardly_measured(s, item, false))
 		v->flags |= UNC_VALUE_WAITS;
 	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || item->none ||
 	    measured(s, item, false) <= 0)

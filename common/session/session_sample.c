@@ -427,7 +427,6 @@ static void describe(const struct unc_session *s, int others, struct unc_overflo
 static int end_interval(struct unc_session *s, bool alone, int others, struct unc_overflow *out,
 			struct unc_value *values, size_t n, size_t size)
 {
-	uint64_t tsc;
 	int rc = alone ? unc_units_freeze(&s->units, UNC_FREEZE, &s->error) : 0;
 
 	if (rc == 0)
@@ -438,7 +437,8 @@ static int end_interval(struct unc_session *s, bool alone, int others, struct un
 	describe(s, others, out);
 	unc_session_values(s, values, n, size);
 	rc = start_again(s, alone, &s->error);
-	unc_platform_now(s->platform, &s->since_ns, &tsc); /* nothing was counted since the look */
+	s->since_ns =
+		unc_machine_now(s->platform->machine); /* nothing was counted since the look */
 	return rc;
 }
 

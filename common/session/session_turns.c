@@ -25,10 +25,7 @@ enum {
 
 static uint64_t time_of(const struct unc_session *s)
 {
-	uint64_t ns, tsc;
-
-	unc_platform_now(s->platform, &ns, &tsc);
-	return ns;
+	return unc_machine_now(s->platform->machine);
 }
 
 /* ---- groups */

@@ -51,10 +51,9 @@ static uint64_t now_ns(void)
 /* Counted from the last look, whoever took it. */
 static uint64_t next_look(const struct unc_session *s)
 {
-	uint64_t often = (uint64_t)(fmin(s->watch_seconds, look_seconds(s)) * SECOND), ns, tsc;
+	uint64_t often = (uint64_t)(fmin(s->watch_seconds, look_seconds(s)) * SECOND);
+	uint64_t ns = unc_machine_now(s->platform->machine) - s->units.read_ns;
 
-	unc_platform_now(s->platform, &ns, &tsc);
-	ns -= s->units.read_ns;
 	return now_ns() + (ns < often ? often - ns : 0);
 }
 

@@ -17,7 +17,6 @@
 enum {
 	MAX_GROUPS = 96,
 	HANDFUL = 100, /* counts that clocks may differ by, however short the time */
-	FASTEST_PER_NS = 5,
 	SHARP = 256
 };
 
@@ -34,9 +33,9 @@ struct group {
 		uint32_t socket, event, instance; /* UINT32_MAX: UCLK; several */
 		uint32_t always;                  /* they count in every turn */
 	} key;
-	uint64_t from[2], to[2]; /* where it begins and ends: first and last stamp of the looks */
-	uint64_t most;           /* one of them has counted so much */
-	double best;             /* that they have counted in a ns before, where they are steady */
+	struct unc_seen from, to; /* where it begins and ends */
+	uint64_t most;            /* one of them has counted so much */
+	double best;              /* that they have counted in a ns before, where they are steady */
 	unsigned n;
 	bool begins; /* with one of them, and so with all */
 };
@@ -82,15 +81,8 @@ static struct group *group_of(const struct unc_units *s, struct groups *groups, 
 			return &groups->one[i];
 	if (groups->n == MAX_GROUPS)
 		return NULL;
-	groups->one[groups->n] =
-		(struct group){.key = key, .from[0] = UINT64_MAX, .to[0] = UINT64_MAX};
+	groups->one[groups->n] = (struct group){.key = key, .from = unc_unseen, .to = unc_unseen};
 	return &groups->one[groups->n++];
-}
-
-static void widen(uint64_t range[2], struct unc_seen seen)
-{
-	range[0] = seen.ns < range[0] ? seen.ns : range[0];
-	range[1] = seen.ns + seen.width > range[1] ? seen.ns + seen.width : range[1];
 }
 
 static uint64_t counted(const struct unc_slot *slot)
@@ -105,8 +97,8 @@ static void join(struct group *g, const struct unc_slot *slot)
 	g->best = fmax(g->best, slot->clock.best);
 	if (!slot->clock.begun)
 		return;
-	widen(g->from, slot->clock.seen);
-	widen(g->to, slot->seen);
+	unc_seen_join(&g->from, slot->clock.seen);
+	unc_seen_join(&g->to, slot->seen);
 	g->most = counted(slot) > g->most ? counted(slot) : g->most;
 }
 
@@ -137,11 +129,11 @@ static void doubt(struct unc_units *s, const struct unc_instance *unit, bool all
 static void judge(struct unc_units *s, const struct group *g, struct unc_slot *slot)
 {
 	const struct unc_instance *u = &s->platform->instances.unit[slot->instance];
-	uint64_t looks = g->from[1] - g->from[0] + g->to[1] - g->to[0];
-	uint64_t span = g->to[0] > g->from[1] ? g->to[0] - g->from[1] : 0;
+	uint64_t looks = g->from.width + g->to.width, begun = g->from.ns + g->from.width;
+	uint64_t span = g->to.ns > begun ? g->to.ns - begun : 0;
 	double most = (double)g->most, before = g->best * (double)span;
 	double count = (double)counted(slot);
-	double at_most = count + HANDFUL + FASTEST_PER_NS * (double)looks;
+	double at_most = count + HANDFUL + UNC_FASTEST_PER_NS * (double)looks;
 	bool told = slot->clock.begun && slot->total;
 
 	if (told && at_most < 0.99 * most)
@@ -150,10 +142,11 @@ static void judge(struct unc_units *s, const struct group *g, struct unc_slot *s
 			&(struct unc_loss){UNC_LOST_FROZEN, 0, (uint64_t)percent(count, most)});
 	else if (told && at_most < 0.99 * before)
 		doubt(s, u, g->n > 1, percent(count, before));
-	if (!g->begins && SHARP * (g->to[1] - g->to[0]) > span)
+	if (!g->begins && SHARP * g->to.width > span)
 		return;
 	if (!g->begins && s->platform->table->event[slot->code.event].steady)
-		slot->clock.best = fmax(g->best, most / (double)(g->to[1] - g->from[0]));
+		slot->clock.best =
+			fmax(g->best, most / (double)(g->to.ns + g->to.width - g->from.ns));
 	unc_clock_begin(slot);
 }
 

@@ -35,6 +35,7 @@
 #include "units/notes.h"
 
 struct unc_occupancy;
+enum { UNC_FASTEST_PER_NS = 5 }; /* no uncore clock is faster */
 enum unc_check_kind { UNC_COMPARE, UNC_PROVE };
 
 /* What units have to do at a start and at a stop, in this order (verbs.c). */

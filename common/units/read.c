@@ -3,9 +3,6 @@
 
 #include "units/inside.h"
 
-/* No uncore clock is faster than this. */
-static const uint64_t fastest_per_ns = 5;
-
 /* ---- one counter */
 
 /* Not in integers: it may be beyond their range. */
@@ -13,7 +10,7 @@ double unc_slot_most(const struct unc_slot *slot, uint64_t ns)
 {
 	uint64_t inc = slot->code.max_inc ? slot->code.max_inc : 1;
 
-	return (double)ns * (double)(fastest_per_ns * inc);
+	return (double)ns * (double)(UNC_FASTEST_PER_NS * inc);
 }
 
 /* Whether the counter may have wrapped in a time, as fast as it can count. */

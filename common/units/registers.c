@@ -108,7 +108,7 @@ static int write_settings(struct unc_units *s, struct unc_plan *plan, size_t fir
 			  struct unc_error *err)
 {
 	static const struct unc_plan nothing; /* has been written */
-	uint64_t ns, tsc;
+	uint64_t ns;
 	int rc = unc_units_prepare(s, plan, 0, err);
 
 	if (rc >= 0 && (rc = unc_units_note(s, first, err)) < 0)
@@ -117,7 +117,7 @@ static int write_settings(struct unc_units *s, struct unc_plan *plan, size_t fir
 		s->state = UNC_TOUCHED;
 		rc = s->guest ? s->guest->begin(s->host, err) : 0;
 	}
-	unc_platform_now(s->platform, &ns, &tsc);
+	ns = unc_machine_now(s->platform->machine);
 	for (size_t i = 0; i < s->n_slots; i++)
 		if (s->slot[i].begin)
 			s->slot[i].seen.ns = ns;

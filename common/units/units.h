@@ -50,10 +50,20 @@ struct unc_run_time {
 	uint64_t ran, idle;
 };
 
-/* A counter was read between ns and ns + width. */
+/* A counter was read between ns and ns + width; or several were, from the first to the last. */
 struct unc_seen {
 	uint64_t ns, width;
 };
+static const struct unc_seen unc_unseen = {.ns = UINT64_MAX};
+
+static inline void unc_seen_join(struct unc_seen *all, struct unc_seen one)
+{
+	uint64_t end = all->ns == UINT64_MAX ? 0 : all->ns + all->width;
+
+	end = one.ns + one.width > end ? one.ns + one.width : end;
+	all->ns = one.ns < all->ns ? one.ns : all->ns;
+	all->width = end - all->ns;
+}
 
 /* One counter of one unit that is wanted; equal ones are shared. */
 struct unc_slot {

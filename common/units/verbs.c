@@ -36,10 +36,9 @@ static int each(struct unc_units *s, enum unc_step step, size_t first, struct un
  * count, too. */
 static int check(struct unc_units *s, size_t first, enum unc_check_kind kind, struct unc_error *err)
 {
-	uint64_t ns, tsc;
+	uint64_t ns = unc_machine_now(s->platform->machine);
 	int rc = 0;
 
-	unc_platform_now(s->platform, &ns, &tsc);
 	if (first == 0)
 		s->verified_ns = ns;
 	if (first == 0 && kind == UNC_PROVE)
@@ -55,11 +54,10 @@ int unc_units_check_due(struct unc_units *s, struct unc_error *err)
 {
 	/* ns: it costs as much as a read; where nothing moves clocks are asked. */
 	const uint64_t often = 1000000, prove_often = 50000000;
-	uint64_t ns, tsc;
+	uint64_t ns = unc_machine_now(s->platform->machine);
 	bool prove;
 	int rc;
 
-	unc_platform_now(s->platform, &ns, &tsc);
 	if (ns - s->verified_ns < often)
 		return 0;
 	/* Who starts meanwhile must not find a counter that is a witness; nobody is waited for. */
@@ -247,14 +245,13 @@ static int prepare_reads(struct unc_units *s, struct unc_error *err)
 /* A simulated machine has nobody beside this process. */
 static uint64_t choose_place(const struct unc_units *s)
 {
-	uint64_t place, ns, tsc;
+	uint64_t place;
 
 	if (s->platform->machine->simulated)
 		return 0;
-	if (getrandom(&place, sizeof(place), GRND_NONBLOCK) != sizeof(place)) {
-		unc_platform_now(s->platform, &ns, &tsc);
-		place = (ns ^ (uint64_t)getpid()) * 0x9E3779B97F4A7C15;
-	}
+	if (getrandom(&place, sizeof(place), GRND_NONBLOCK) != sizeof(place))
+		place = (unc_machine_now(s->platform->machine) ^ (uint64_t)getpid()) *
+			0x9E3779B97F4A7C15;
 	return place | 1;
 }
 
