@@ -382,7 +382,7 @@ static void test_delayed(void)
 	for (size_t i = 0; i < units->n_slots; i++)
 		if (units->slot[i].instance != one - w.p->instances.unit) {
 			units->slot[i].total += (uint64_t)(w.hz * 0.04);
-			units->slot[i].seen.width = 40 * ms;
+			unc_slot_span(units, &units->slot[i])->total.to.width = 40 * ms;
 		}
 	unc_units_compare_clocks(units, 0);
 	CHECK_NUMBER(units->flawed, 0);
@@ -410,7 +410,7 @@ static void test_later(void)
 		if (k)
 			unc_units_compare_clocks(units, 0);
 		else
-			unc_clock_begin(&units->slot[0]);
+			unc_clock_begin(units, &units->slot[0]);
 	}
 	check_right(&w, id, 1);
 	freeze_for(&w, one, 0.33);

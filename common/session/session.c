@@ -191,7 +191,6 @@ void unc_session_free(struct unc_session *s)
 	free(s->item);
 	free(s->measure);
 	free(s->scratch);
-	free(s->interval);
 	unc_units_free(&s->units);
 	if (here) {
 		pthread_cond_destroy(&s->wake);

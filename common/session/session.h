@@ -83,16 +83,6 @@ struct unc_pass {
 	double delta; /* of the last interval */
 };
 
-/* What a slot has counted, by intervals. */
-struct unc_interval {
-	uint64_t reported;                       /* slot->total at the last read by the user */
-	uint64_t delta;                          /* counted in the last interval */
-	struct unc_run_time reported_time, time; /* the same of slot->time */
-	uint64_t reported_blur, blur;            /* and of slot->blur, with its ends */
-	struct unc_seen from, to;                /* looks where the last interval began and ended */
-	int16_t reported_unread, late; /* slot->unread then, and where the last interval began */
-};
-
 struct unc_session;
 struct unc_sample; /* sample.h */
 
@@ -120,9 +110,8 @@ struct unc_session {
 	size_t n_items;
 	struct unc_measure *measure;
 	size_t n_measures;
-	struct unc_units units;        /* what is wanted of them */
-	struct unc_interval *interval; /* of each slot */
-	uint64_t asked; /* units.wanted[].without is this: the item goes without the unit */
+	struct unc_units units; /* what is wanted of them */
+	uint64_t asked;         /* units.wanted[].without is this: the item goes without the unit */
 	struct unc_pass pass[UNC_MAX_PASSES];
 	unsigned n_passes;
 	double *scratch; /* one value for each reference of the largest formula */

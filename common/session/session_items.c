@@ -55,13 +55,10 @@ void unc_session_roll_back(struct unc_session *s, struct unc_checkpoint c)
 static struct unc_slot *new_slot(struct unc_session *s)
 {
 	void *larger = unc_grow(s->units.slot, s->units.n_slots, sizeof(*s->units.slot));
-	void *more = unc_grow(s->interval, s->units.n_slots, sizeof(*s->interval));
 
-	s->units.slot = larger ? larger : s->units.slot;
-	s->interval = more ? more : s->interval;
-	if (!larger || !more)
+	if (!larger)
 		return NULL;
-	s->interval[s->units.n_slots] = (struct unc_interval){0};
+	s->units.slot = larger;
 	return &s->units.slot[s->units.n_slots++];
 }
 
@@ -243,6 +240,7 @@ static int add_slot(struct unc_session *s, uint32_t instance, unsigned pass,
 		return unc_no_memory(&s->error);
 	*slot = (struct unc_slot){.code = *code,
 				  .instance = instance,
+				  .leader = (uint32_t)s->units.n_slots - 1,
 				  .name = name,
 				  .next = s->units.wanted[instance].head,
 				  .turns = (uint64_t)1 << pass};
@@ -396,9 +394,11 @@ bool unc_session_next_unit(const struct unc_session *s, const struct unc_session
 
 /* ---- units that an item goes without */
 
-static bool is_flawed(const struct unc_slot *slot)
+static bool is_flawed(const struct unc_session *s, const struct unc_slot *slot)
 {
-	return slot->lost.why || slot->unread || (slot->time.idle && !slot->time.ran);
+	struct unc_run_time time = unc_slot_span(&s->units, slot)->total.time;
+
+	return slot->lost.why || slot->unread || (time.idle && !time.ran);
 }
 
 bool unc_session_without(const struct unc_session *s, uint32_t slot)
@@ -417,7 +417,7 @@ void unc_session_find_without(struct unc_session *s, struct unc_session_item *it
 		for (uint32_t i = 0; i < m->n_slots; i++) {
 			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
 
-			if (!is_flawed(slot) || unc_session_without(s, m->slot[i]))
+			if (!is_flawed(s, slot) || unc_session_without(s, m->slot[i]))
 				continue;
 			s->units.wanted[slot->instance].without = s->asked;
 			item->without++;
@@ -444,7 +444,7 @@ const struct unc_slot *unc_session_flawed(const struct unc_session *s,
 		for (uint32_t i = 0; i < m->n_slots; i++) {
 			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
 
-			if (slot->instance == instance && is_flawed(slot))
+			if (slot->instance == instance && is_flawed(s, slot))
 				return slot;
 		}
 	}

@@ -108,29 +108,35 @@ static void end_time(struct unc_pass *pass)
 	pass->reported = pass->time;
 }
 
+/* The interval of the slots that a slot leads ends. */
+static void end_span(struct unc_span *span)
+{
+	struct unc_spell *v = &span->interval;
+	const struct unc_spell *total = &span->total;
+
+	v->from = v->to.ns ? v->to : total->from;
+	v->to = total->to;
+	v->blur = total->blur - span->reported_blur + v->from.width;
+	span->reported_blur = total->blur;
+	v->time.ran = total->time.ran - span->reported_time.ran;
+	v->time.idle = total->time.idle - span->reported_time.idle;
+	span->reported_time = total->time;
+}
+
 /* What was counted in other passes as well is of the interval that ends with this one. */
 static void end_slot(struct unc_session *s, size_t i, uint64_t measured)
 {
 	struct unc_slot *slot = &s->units.slot[i];
-	struct unc_interval *v = &s->interval[i];
 
-	if (!(measured & unc_session_waits(slot)) && !s->units.wanted[slot->instance].always)
+	if (s->n_passes > 1 && !(measured & unc_session_waits(slot)) &&
+	    !s->units.wanted[slot->instance].always)
 		return;
-	if (slot->back && !slot->lost.why) { /* it has begun at 0 again */
-		*v = (struct unc_interval){0};
-		slot->back = false;
-	}
-	v->from = v->to.ns ? v->to : slot->first;
-	v->to = slot->seen;
-	v->blur = slot->blur - v->reported_blur + v->from.width + v->to.width;
-	v->reported_blur = slot->blur;
-	v->delta = slot->total - v->reported;
-	v->reported = slot->total;
-	v->time.ran = slot->time.ran - v->reported_time.ran;
-	v->time.idle = slot->time.idle - v->reported_time.idle;
-	v->reported_time = slot->time;
-	v->late = v->reported_unread;
-	v->reported_unread = slot->unread;
+	if (slot->leader == i)
+		end_span(&slot->span);
+	slot->delta = slot->total - slot->reported;
+	slot->reported = slot->total;
+	slot->late = slot->reported_unread;
+	slot->reported_unread = slot->unread;
 }
 
 /* All of the time: with one pass, that of the pass. */
@@ -184,10 +190,55 @@ void unc_session_end_interval(struct unc_session *s)
 
 /* ---- values */
 
-/* When a slot has counted, and others of the kernel's users had its counter meanwhile. */
-static struct unc_run_time run_time(const struct unc_session *s, uint32_t slot, bool interval)
+/* A time that values are about: since start or reset, or the last interval. */
+struct stretch {
+	bool interval;
+	bool even;   /* each slot was read as soon as the others, within a thousandth of it, and
+		      * counted all of it: its own time is that of all, and need not be asked for */
+	bool slow;   /* slots may have been read over more than 1 % of it */
+	bool parts;  /* slots may have been measured for a part of it */
+	double all;  /* seconds */
+	uint64_t ns; /* the same, */
+	uint64_t whole, late; /* a thousandth and a hundredth of it */
+};
+
+static struct stretch stretch_of(const struct unc_session *s, double all, bool interval)
 {
-	return interval ? s->interval[slot].time : s->units.slot[slot].time;
+	uint64_t begin = interval ? s->from_width : s->base_width, end = s->units.read_width;
+	uint64_t ns = (uint64_t)(int64_t)(all * 1e9);
+	bool turns = s->n_passes > 1, parts = turns || s->units.flawed;
+
+	return (struct stretch){
+		.interval = interval,
+		.even = s->units.guest || (!parts && begin + end <= ns / 1000),
+		.slow = !s->units.guest && (turns || begin > ns / 100 || end > ns / 100),
+		.parts = parts,
+		.all = all,
+		.ns = ns,
+		.whole = ns / 1000,
+		.late = ns / 100,
+	};
+}
+
+/* All of the time, and the last interval of an item: with one pass, that of all. */
+static struct stretch since_start(const struct unc_session *s)
+{
+	return stretch_of(s, wall(s)->time, false);
+}
+
+static struct stretch last_interval(const struct unc_session *s,
+				    const struct unc_session_item *item)
+{
+	return stretch_of(s, item->interval, true);
+}
+
+/* When a slot has counted. */
+static inline const struct unc_spell *spell_of(const struct unc_session *s, uint32_t slot,
+					       bool interval)
+{
+	const struct unc_span *span = unc_slot_span(&s->units, &s->units.slot[slot]);
+
+	return interval ? &span->interval : &span->total;
 }
 
 /* Whether a slot counts only in its turn. */
@@ -199,73 +250,53 @@ static bool takes_turns(const struct unc_session *s, const struct unc_slot *slot
 /* Whether a unit was taken up again since the start or the reset. */
 static bool began_later(const struct unc_session *s, uint32_t slot)
 {
-	return s->units.slot[slot].first.ns > s->start_ns + s->base_width;
+	return spell_of(s, slot, false)->from.ns > s->start_ns + s->base_width;
 }
 
-/* Whether times differ by no more than a thousandth. */
-static bool is_whole(uint64_t ran, double all)
+/* Whether a time differs from all by no more than a thousandth. */
+static bool is_whole(uint64_t ran, const struct stretch *of)
 {
-	return fabs((double)ran * 1e-9 - all) <= all * 1e-3;
+	return ran - of->ns + of->whole <= 2 * of->whole;
 }
 
-/* For how long of `all` the time a slot was measured: less where it takes turns, or others had its
- * counter. */
-static double slot_time(const struct unc_session *s, uint32_t i, double all, bool interval)
+/* For how long a slot was measured: less where it takes turns, or others had its counter. */
+static double slot_time(const struct unc_session *s, uint32_t i, const struct stretch *of)
 {
-	struct unc_run_time run = run_time(s, i, interval);
+	struct unc_run_time run = spell_of(s, i, of->interval)->time;
 
-	if (takes_turns(s, &s->units.slot[i]) || (began_later(s, i) && !is_whole(run.ran, all)))
-		return fmin(all, (double)run.ran * 1e-9);
-	return run.idle ? all * (double)run.ran / (double)(run.ran + run.idle) : all;
-}
-
-/* All of the time that a value of the item is about. */
-static double all_time(const struct unc_session *s, const struct unc_session_item *item,
-		       bool interval)
-{
-	return interval ? item->interval : wall(s)->time;
-}
-
-/* Whether each slot was read as soon as the others, within a thousandth of the time, and counted
- * all of it: so its own time is that of all, and need not be asked for. */
-static bool is_even(const struct unc_session *s, double all, bool interval)
-{
-	uint64_t width =
-		interval ? s->from_width + s->to_width : s->base_width + s->units.read_width;
-
-	return s->units.guest ||
-	       (s->n_passes == 1 && !s->units.flawed && (double)width * 1e-9 <= all * 1e-3);
+	if (takes_turns(s, &s->units.slot[i]) || (began_later(s, i) && !is_whole(run.ran, of)))
+		return fmin(of->all, (double)run.ran * 1e-9);
+	return run.idle ? of->all * (double)run.ran / (double)(run.ran + run.idle) : of->all;
 }
 
 /* What was counted in a time of its own, of the time that a value is about. What differs by less
  * than a thousandth stays as it was counted. */
-static uint64_t scaled(uint64_t count, uint64_t ran, double all)
+static uint64_t scaled(uint64_t count, uint64_t ran, const struct stretch *of)
 {
-	if (!ran || is_whole(ran, all))
+	if (!ran || is_whole(ran, of))
 		return count;
-	return (uint64_t)((double)count * all / ((double)ran * 1e-9) + 0.5);
+	return (uint64_t)((double)count * of->all * 1e9 / (double)ran + 0.5);
 }
 
 /*
- * What the units of a measure have counted, together: each in its own time, scaled to `all`. *exact
- * is the same with what is behind the point.
+ * What the units of a measure have counted, together: each in its own time, scaled to all of it.
+ * *exact is the same with what is behind the point.
  */
-static uint64_t aggregate(const struct unc_session *s, const struct unc_measure *m, double all,
-			  bool interval, double *exact)
+static uint64_t aggregate(const struct unc_session *s, const struct unc_measure *m,
+			  const struct stretch *of, double *exact)
 {
-	bool even = is_even(s, all, interval);
 	uint64_t sum = 0, max = 0;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_slots; i++) {
-		uint32_t slot = m->slot[i];
-		uint64_t value = interval ? s->interval[slot].delta : s->units.slot[slot].total;
+		const struct unc_slot *slot = &s->units.slot[m->slot[i]];
+		uint64_t value = of->interval ? slot->delta : slot->total;
 
-		if (s->units.flawed && unc_session_without(s, slot))
+		if (s->units.flawed && unc_session_without(s, m->slot[i]))
 			continue;
 		n++;
-		if (!even)
-			value = scaled(value, run_time(s, slot, interval).ran, all);
+		if (!of->even)
+			value = scaled(value, spell_of(s, m->slot[i], of->interval)->time.ran, of);
 		sum += value;
 		max = value > max ? value : max;
 	}
@@ -277,22 +308,22 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 
 /* What a formula needs: its references in scratch, and its variables. */
 static struct unc_expr_vars fill(struct unc_session *s, const struct unc_session_item *item,
-				 bool interval)
+				 const struct stretch *of)
 {
 	struct unc_expr_vars vars = {.tsc_hz = unc_platform_tsc_hz(s->platform),
-				     .time = all_time(s, item, interval),
+				     .time = of->all,
 				     .memory_peak = item->memory_peak};
 
 	vars.tsc = vars.time * vars.tsc_hz;
 	for (uint32_t i = 0; i < item->n_measures; i++)
-		aggregate(s, &s->measure[item->measure[i]], vars.time, interval, &s->scratch[i]);
+		aggregate(s, &s->measure[item->measure[i]], of, &s->scratch[i]);
 	return vars;
 }
 
-static int evaluate(struct unc_session *s, const struct unc_session_item *item, bool interval,
-		    double *value)
+static int evaluate(struct unc_session *s, const struct unc_session_item *item,
+		    const struct stretch *of, double *value)
 {
-	struct unc_expr_vars vars = fill(s, item, interval);
+	struct unc_expr_vars vars = fill(s, item, of);
 
 	return unc_expr_eval(item->expr, s->scratch, &vars, value) ? UNC_ERR_RANGE : 0;
 }
@@ -307,19 +338,20 @@ enum flaw {
 	IDLE_IN_IT /* others had its counter all of it */
 };
 
-static bool has_flaw(const struct unc_session *s, uint32_t slot, enum flaw flaw)
+static bool has_flaw(const struct unc_session *s, uint32_t i, enum flaw flaw)
 {
-	struct unc_run_time run = run_time(s, slot, flaw == IDLE_IN_IT);
+	const struct unc_slot *slot = &s->units.slot[i];
+	struct unc_run_time run = spell_of(s, i, flaw == IDLE_IN_IT)->time;
 
 	switch (flaw) {
 	case LOST:
-		return s->units.slot[slot].lost.why != 0;
+		return slot->lost.why != 0;
 	case UNREAD:
-		return s->units.slot[slot].unread != 0;
+		return slot->unread != 0;
 	case UNPROVEN:
-		return s->units.wanted[s->units.slot[slot].instance].proof == UNC_UNSHOWN;
+		return s->units.wanted[slot->instance].proof == UNC_UNSHOWN;
 	case LATE:
-		return s->interval[slot].late != 0;
+		return slot->late != 0;
 	default:
 		return run.idle && !run.ran;
 	}
@@ -331,7 +363,7 @@ static const struct unc_slot *find_slot(const struct unc_session *s,
 {
 	bool gone = flaw <= IDLE; /* it matters where no other unit is left */
 
-	for (uint32_t k = 0; k < item->n_measures && s->units.flawed && item->none >= gone; k++) {
+	for (uint32_t k = 0; k < item->n_measures && item->none >= gone; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++)
@@ -342,68 +374,70 @@ static const struct unc_slot *find_slot(const struct unc_session *s,
 	return NULL;
 }
 
-/* How long the item was measured: as long as that of its slots which was measured least. */
-static double measured(const struct unc_session *s, const struct unc_session_item *item,
-		       bool interval)
+static bool is_flawed(const struct unc_session *s, const struct unc_session_item *item,
+		      enum flaw flaw)
 {
-	double all = all_time(s, item, interval), least = all;
+	return s->units.flawed && find_slot(s, item, flaw);
+}
 
-	for (uint32_t k = 0; k < item->n_measures && (s->n_passes > 1 || s->units.flawed); k++) {
+/* How long looks took between which a slot was measured; as a part of all the time where it was
+ * measured for less than half of that. In ns. */
+static uint64_t unsure(const struct unc_spell *spell, uint64_t all)
+{
+	uint64_t ns = spell->blur + spell->to.width, ran = spell->time.ran;
+
+	if (ran >= all / 2)
+		return ns;
+	return ran ? (uint64_t)((double)all * (double)ns / (double)ran) : all;
+}
+
+/* For how many seconds an item was measured: as long as that of its slots which was measured least.
+ */
+static double measured(const struct unc_session *s, const struct unc_session_item *item,
+		       const struct stretch *of)
+{
+	double least = of->all;
+
+	for (uint32_t k = 0; k < item->n_measures && of->parts; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++)
 			if (!unc_session_without(s, m->slot[i]))
-				least = fmin(least, slot_time(s, m->slot[i], all, interval));
+				least = fmin(least, slot_time(s, m->slot[i], of));
 	}
 	return least;
 }
 
-/* ---- looks that took long */
-
-/* How long the looks took between which a slot was measured; as a part of all the time where it was
- * measured for less than half of that. */
-static double unsure(const struct unc_session *s, uint32_t i, double all, bool interval)
+static uint64_t longer(uint64_t a, uint64_t b)
 {
-	const struct unc_slot *slot = &s->units.slot[i];
-	uint64_t blur = interval ? s->interval[i].blur : slot->blur + slot->seen.width;
-	double ns = (double)blur, ran = (double)run_time(s, i, interval).ran;
-
-	if (ran <= 0)
-		return all;
-	return ran * 1e-9 < all / 2 ? all * ns / ran : ns * 1e-9;
+	return a > b ? a : b;
 }
 
 /* Over how many seconds the counters of an item were read, where its time began or where it ended;
  * 0: no more than 1 % of it. */
 static double lateness(const struct unc_session *s, const struct unc_session_item *item,
-		       bool interval)
+		       const struct stretch *of)
 {
-	double all = all_time(s, item, interval), most = 0;
-	uint64_t begin = interval ? s->from_width : s->base_width, end = s->units.read_width;
 	struct unc_seen began = unc_unseen, ended = unc_unseen;
-	bool turns = s->n_passes > 1;
+	uint64_t late = 0;
 
-	if (s->units.guest || (!turns && (double)(begin > end ? begin : end) * 1e-9 <= all / 100))
-		return 0;
-	for (uint32_t k = 0; k < item->n_measures; k++) {
+	for (uint32_t k = 0; k < item->n_measures && of->slow; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++) {
-			const struct unc_slot *slot = &s->units.slot[m->slot[i]];
-			const struct unc_interval *v = &s->interval[m->slot[i]];
+			const struct unc_spell *spell = spell_of(s, m->slot[i], of->interval);
 
-			if (unc_session_without(s, m->slot[i]))
+			if (of->parts && unc_session_without(s, m->slot[i]))
 				continue;
-			if (interval || !began_later(s, m->slot[i]))
-				unc_seen_join(&began, interval ? v->from : slot->first);
-			unc_seen_join(&ended, interval ? v->to : slot->seen);
-			most = fmax(most, unsure(s, m->slot[i], all, interval));
+			late = longer(late, unsure(spell, of->ns));
+			if (of->interval || !of->parts || !began_later(s, m->slot[i]))
+				unc_seen_join(&began, spell->from);
+			unc_seen_join(&ended, spell->to);
 		}
 	}
-	if (!turns)
-		most = fmax(most,
-			    (double)(began.width > ended.width ? began.width : ended.width) * 1e-9);
-	return most > all / 100 ? most : 0;
+	if (s->n_passes == 1)
+		late = longer(late, longer(began.width, ended.width));
+	return late > of->late ? (double)late * 1e-9 : 0;
 }
 
 static double share(double part, double all)
@@ -412,80 +446,81 @@ static double share(double part, double all)
 }
 
 /* Of the last interval, though it has a length: a pass whose turn was over before it began. */
-static bool unmeasured(const struct unc_session *s, const struct unc_session_item *item,
-		       double seconds)
+static bool unmeasured(double seconds, const struct stretch *interval)
 {
-	return seconds <= 0 && all_time(s, item, true) > 0;
+	return seconds <= 0 && interval->all > 0;
 }
 
 /* Of what its turns promise, too little for a value. */
-static bool hardly_measured(const struct unc_session *s, const struct unc_session_item *item,
-			    bool interval)
+static bool hardly_measured(const struct unc_session *s, double seconds, const struct stretch *of)
 {
-	return unc_turning_wanted(s) &&
-	       measured(s, item, interval) * s->n_passes < 0.05 * all_time(s, item, interval);
+	return unc_turning_wanted(s) && seconds * s->n_passes < 0.05 * of->all;
 }
 
-static void hardly_text(const struct unc_session *s, const struct unc_session_item *item,
-			bool interval, struct unc_error *err)
+static void hardly_text(const struct unc_session *s, double seconds, const struct stretch *of,
+			struct unc_error *err)
 {
 	unc_fail(err, UNC_ERR_PASSES, "measured in %.2g %% of the %s, where its turn is %.0f %%",
-		 100 * measured(s, item, interval) / all_time(s, item, interval),
-		 interval ? "interval" : "time", 100. / s->n_passes);
+		 100 * seconds / of->all, of->interval ? "interval" : "time", 100. / s->n_passes);
 }
 
-static void set_times(const struct unc_session *s, const struct unc_session_item *item,
-		      struct unc_value *v)
+static void set_flags(const struct unc_session_item *item, struct unc_value *v)
 {
-	v->seconds = measured(s, item, false);
-	v->interval_seconds = measured(s, item, true);
-	v->share = share(v->seconds, all_time(s, item, false));
-	v->interval_share = share(v->interval_seconds, all_time(s, item, true));
 	if (is_complete(item))
 		v->flags |= UNC_VALUE_FRESH;
 	if (v->share < 1)
 		v->flags |= UNC_VALUE_ESTIMATED;
-	if ((v->late = lateness(s, item, false)) > 0)
+	if (v->late > 0)
 		v->flags |= UNC_VALUE_LATE;
-	if ((v->interval_late = lateness(s, item, true)) > 0)
+	if (v->interval_late > 0)
 		v->flags |= UNC_VALUE_INTERVAL_LATE;
 }
 
 /* What `item` has counted. */
-static void item_value(struct unc_session *s, struct unc_session_item *item, struct unc_value *v)
+static void item_value(struct unc_session *s, struct unc_session_item *item,
+		       const struct stretch *start, const struct stretch *interval,
+		       struct unc_value *v)
 {
 	unsigned units;
 
-	unc_session_find_without(s, item);
+	if (start->parts || item->without || item->none)
+		unc_session_find_without(s, item);
 	units = item->units - item->without;
 	*v = (struct unc_value){
 		.units = units, .of = item->of, .flags = units < item->of ? UNC_VALUE_PARTIAL : 0};
 	if (item->lacks)
 		return;
-	if (find_slot(s, item, LOST))
+	v->seconds = start->parts ? measured(s, item, start) : start->all;
+	if (is_flawed(s, item, LOST))
 		v->flags |= UNC_VALUE_LOST;
-	else if (waits_for(s, item) || hardly_measured(s, item, false))
+	else if (waits_for(s, item) || hardly_measured(s, v->seconds, start))
 		v->flags |= UNC_VALUE_WAITS;
-	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || item->none ||
-	    measured(s, item, false) <= 0)
+	if (v->flags & (UNC_VALUE_LOST | UNC_VALUE_WAITS) || item->none || v->seconds <= 0) {
+		v->seconds = 0;
 		return;
-	set_times(s, item, v);
+	}
+	v->interval_seconds = interval->parts ? measured(s, item, interval) : interval->all;
+	v->share = share(v->seconds, start->all);
+	v->interval_share = share(v->interval_seconds, interval->all);
+	v->late = start->slow ? lateness(s, item, start) : 0;
+	v->interval_late = interval->slow ? lateness(s, item, interval) : 0;
+	set_flags(item, v);
 	if (!item->expr) {
 		const struct unc_measure *m = &s->measure[item->measure[0]];
 
-		v->count = aggregate(s, m, all_time(s, item, false), false, &v->value);
-		v->delta = aggregate(s, m, all_time(s, item, true), true, &v->interval);
+		v->count = aggregate(s, m, start, &v->value);
+		v->delta = aggregate(s, m, interval, &v->interval);
 		v->flags |= UNC_VALUE_VALID;
 	} else {
-		if (evaluate(s, item, false, &v->value) == 0)
+		if (evaluate(s, item, start, &v->value) == 0)
 			v->flags |= UNC_VALUE_VALID;
-		if (evaluate(s, item, true, &v->interval) < 0)
+		if (evaluate(s, item, interval, &v->interval) < 0)
 			v->interval = NAN;
 	}
-	if (find_slot(s, item, UNPROVEN))
+	if (is_flawed(s, item, UNPROVEN))
 		v->flags |= UNC_VALUE_UNPROVEN;
-	if (find_slot(s, item, LATE) || unmeasured(s, item, v->interval_seconds) ||
-	    hardly_measured(s, item, true)) {
+	if (is_flawed(s, item, LATE) || unmeasured(v->interval_seconds, interval) ||
+	    hardly_measured(s, v->interval_seconds, interval)) {
 		v->delta = 0;
 		v->interval = NAN;
 	}
@@ -499,15 +534,10 @@ static int digits(double seconds)
 	return seconds < 0.01 ? 2 : 0;
 }
 
-static void late_text(const struct unc_session *s, const struct unc_session_item *item,
-		      struct unc_error *err)
+static void late_text(double late, const struct stretch *of, struct unc_error *err)
 {
-	bool interval = lateness(s, item, true) > 0;
-	double late = lateness(s, item, interval), all = all_time(s, item, interval);
-
-	if (late > 0)
-		unc_fail(err, UNC_ERR_BUSY, "read over %.*f ms of %s%.*f ms", digits(late),
-			 late * 1e3, interval ? "an interval of " : "", digits(all), all * 1e3);
+	unc_fail(err, UNC_ERR_BUSY, "read over %.*f ms of %s%.*f ms", digits(late), late * 1e3,
+		 of->interval ? "an interval of " : "", digits(of->all), of->all * 1e3);
 }
 
 const char *unc_session_reason(struct unc_session *s, int id)
@@ -516,7 +546,8 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	struct unc_session_item *item;
 	struct unc_expr_vars vars;
 	const char *why;
-	double value;
+	struct stretch start, interval;
+	double value, late;
 
 	if (unc_session_enter(s) < 0)
 		return s->error.text;
@@ -525,6 +556,8 @@ const char *unc_session_reason(struct unc_session *s, int id)
 	item = &s->item[id];
 	pthread_mutex_lock(&s->lock);
 	unc_session_find_without(s, item);
+	start = since_start(s);
+	interval = last_interval(s, item);
 	if (item->lacks)
 		s->error = *item->lacks;
 	else if ((slot = find_slot(s, item, LOST)) || (slot = find_slot(s, item, UNREAD)))
@@ -533,38 +566,47 @@ const char *unc_session_reason(struct unc_session *s, int id)
 		unc_slot_idle(&s->units, slot, &s->error);
 	else if (waits_for(s, item))
 		waits_text(s, item, &s->error);
-	else if (measured(s, item, false) <= 0)
+	else if (measured(s, item, &start) <= 0)
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured: the time was too short");
-	else if (hardly_measured(s, item, false))
-		hardly_text(s, item, false, &s->error);
+	else if (hardly_measured(s, measured(s, item, &start), &start))
+		hardly_text(s, measured(s, item, &start), &start, &s->error);
 	else if ((slot = find_slot(s, item, LATE)))
 		unc_slot_late(&s->units, slot, &s->error);
 	else if ((slot = find_slot(s, item, IDLE_IN_IT)))
 		unc_slot_idle(&s->units, slot, &s->error);
-	else if (unmeasured(s, item, measured(s, item, true)))
+	else if (unmeasured(measured(s, item, &interval), &interval))
 		unc_fail(&s->error, UNC_ERR_UNAVAILABLE, "not measured in the interval");
-	else if (hardly_measured(s, item, true))
-		hardly_text(s, item, true, &s->error);
+	else if (hardly_measured(s, measured(s, item, &interval), &interval))
+		hardly_text(s, measured(s, item, &interval), &interval, &s->error);
 	else if (item->expr) {
-		vars = fill(s, item, false);
+		vars = fill(s, item, &start);
 		why = unc_expr_eval(item->expr, s->scratch, &vars, &value);
 		unc_fail(&s->error, UNC_ERR_RANGE, "%s", why ? why : "");
 	}
 	if (!*s->error.text && (slot = find_slot(s, item, UNPROVEN)))
 		unc_slot_unproven(&s->units, slot, &s->error);
-	if (!*s->error.text)
-		late_text(s, item, &s->error);
+	if (!*s->error.text && (late = lateness(s, item, &interval)) > 0)
+		late_text(late, &interval, &s->error);
+	if (!*s->error.text && (late = lateness(s, item, &start)) > 0)
+		late_text(late, &start, &s->error);
 	pthread_mutex_unlock(&s->lock);
 	return s->error.text;
 }
 
 void unc_session_values(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
 {
-	struct unc_value v;
+	const struct stretch start = since_start(s);
+	struct stretch interval;
+	struct unc_value v, *out = &v;
 
 	for (size_t i = 0; i < n && i < s->n_items; i++) {
-		item_value(s, &s->item[i], &v);
-		unc_struct_out((char *)values + i * size, size, &v, sizeof(v));
+		if (i == 0 || s->n_passes > 1)
+			interval = last_interval(s, &s->item[i]);
+		if (size == sizeof(v))
+			out = &values[i];
+		item_value(s, &s->item[i], &start, &interval, out);
+		if (size != sizeof(v))
+			unc_struct_out((char *)values + i * size, size, &v, sizeof(v));
 	}
 }
 
@@ -625,8 +667,6 @@ int unc_session_time(struct unc_session *s, double *since_start, double *interva
 void unc_session_forget(struct unc_session *s)
 {
 	unc_units_forget(&s->units);
-	if (s->interval)
-		memset(s->interval, 0, s->units.n_slots * sizeof(*s->interval));
 	for (size_t i = 0; i < s->n_items; i++) {
 		struct unc_session_item *item = &s->item[i];
 

@@ -417,7 +417,7 @@ static void describe(const struct unc_session *s, int others, struct unc_overflo
 		.socket = first->instance->socket,
 		.index = first->instance->index,
 		.counter = unc_reg_name(table, slot->ctr),
-		.count = s->interval[first->slot].delta,
+		.count = s->units.slot[first->slot].delta,
 		.others = others,
 		.frozen = first->freezes,
 	};

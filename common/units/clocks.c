@@ -20,11 +20,11 @@ enum {
 	SHARP = 256
 };
 
-void unc_clock_begin(struct unc_slot *slot)
+void unc_clock_begin(const struct unc_units *s, struct unc_slot *slot)
 {
 	slot->clock.begun = true;
 	slot->clock.total = slot->total;
-	slot->clock.seen = slot->seen;
+	slot->clock.seen = unc_slot_span(s, slot)->total.to;
 }
 
 /* Clocks that have to agree. */
@@ -64,7 +64,8 @@ static bool is_clock(struct unc_units *s, struct unc_slot *slot)
 static bool tells(struct unc_units *s, struct unc_slot *slot)
 {
 	return is_clock(s, slot) && !slot->alone && !slot->unread && !slot->lost.why &&
-	       !slot->time.idle && s->wanted[slot->instance].proof != UNC_STANDS;
+	       !unc_slot_span(s, slot)->total.time.idle &&
+	       s->wanted[slot->instance].proof != UNC_STANDS;
 }
 
 /* That of what is read in this place; NULL: there are too many. */
@@ -90,7 +91,7 @@ static uint64_t counted(const struct unc_slot *slot)
 	return slot->total - slot->clock.total;
 }
 
-static void join(struct group *g, const struct unc_slot *slot)
+static void join(const struct unc_units *s, struct group *g, const struct unc_slot *slot)
 {
 	g->n++;
 	g->begins |= !slot->clock.begun;
@@ -98,7 +99,7 @@ static void join(struct group *g, const struct unc_slot *slot)
 	if (!slot->clock.begun)
 		return;
 	unc_seen_join(&g->from, slot->clock.seen);
-	unc_seen_join(&g->to, slot->seen);
+	unc_seen_join(&g->to, unc_slot_span(s, slot)->total.to);
 	g->most = counted(slot) > g->most ? counted(slot) : g->most;
 }
 
@@ -147,7 +148,7 @@ static void judge(struct unc_units *s, const struct group *g, struct unc_slot *s
 	if (!g->begins && s->platform->table->event[slot->code.event].steady)
 		slot->clock.best =
 			fmax(g->best, most / (double)(g->to.ns + g->to.width - g->from.ns));
-	unc_clock_begin(slot);
+	unc_clock_begin(s, slot);
 }
 
 void unc_units_compare_clocks(struct unc_units *s, size_t first)
@@ -164,7 +165,7 @@ void unc_units_compare_clocks(struct unc_units *s, size_t first)
 			if (!tells(s, slot))
 				slot->clock.begun = false;
 			else if ((g = group_of(s, &groups, i)) && k == 0)
-				join(g, slot);
+				join(s, g, slot);
 			else if (g)
 				judge(s, g, slot);
 		}

@@ -256,9 +256,9 @@ static void driver_timed(struct unc_units *s, struct unc_slot *slot, const struc
 	struct unc_run_time now = {unc_kernel_ran(op), unc_kernel_idle(op)};
 
 	if (!slot->begin) {
-		slot->time.ran += now.ran - slot->driver.last.ran;
-		slot->time.idle += now.idle - slot->driver.last.idle;
-		s->flawed |= slot->time.idle != 0;
+		slot->span.total.time.ran += now.ran - slot->driver.last.ran;
+		slot->span.total.time.idle += now.idle - slot->driver.last.idle;
+		s->flawed |= slot->span.total.time.idle != 0;
 	}
 	slot->driver.last = now;
 }

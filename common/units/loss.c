@@ -79,9 +79,10 @@ void unc_units_take_up(struct unc_units *s, uint32_t instance)
 		if (!unc_units_active(s, slot) || !unc_slot_lost(slot))
 			continue;
 		slot->back = true;
-		slot->total = slot->blur = slot->driver.shown = 0;
-		slot->time = (struct unc_run_time){0};
-		slot->first = (struct unc_seen){0};
+		slot->total = slot->driver.shown = slot->reported = slot->delta = 0;
+		slot->reported_unread = slot->late = 0;
+		slot->span = (struct unc_span){.before = slot->span.before,
+					       .total.to = slot->span.total.to};
 	}
 	if (wanted->tried)
 		wanted->again_ns = unc_machine_now(s->platform->machine);
@@ -90,9 +91,14 @@ void unc_units_take_up(struct unc_units *s, uint32_t instance)
 
 void unc_units_tell_back(struct unc_units *s)
 {
-	for (size_t i = 0; i < s->n_slots && s->flawed; i++)
-		if (s->slot[i].back && s->slot[i].time.ran + s->slot[i].time.idle)
-			s->slot[i].lost = (struct unc_loss){.why = UNC_LOST_NOT};
+	for (size_t i = 0; i < s->n_slots && s->flawed; i++) {
+		const struct unc_run_time *time = &s->slot[i].span.total.time;
+
+		if (!s->slot[i].back || !(time->ran + time->idle))
+			continue;
+		s->slot[i].lost = (struct unc_loss){.why = UNC_LOST_NOT};
+		s->slot[i].back = false;
+	}
 }
 
 static struct unc_left *left_of(struct unc_units *s, uint32_t instance)
@@ -180,6 +186,7 @@ void unc_units_unread(struct unc_units *s, struct unc_slot *slot, uint16_t reg,
 	if (gone && op->errno_value == gone)
 		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_UNREAD, reg, (uint64_t)gone});
 	s->flawed = true;
+	unc_slot_part(s, slot);
 	slot->unread = (int16_t)unc_op_errno(op);
 	slot->unread_reg = reg;
 }

@@ -20,22 +20,28 @@ static bool may_wrap(const struct unc_slot *slot, uint64_t ns)
 }
 
 /*
- * More than an event can make in the time: it was cleared or set by somebody. Far from what any but
- * a clock can, since what the documents say of increments is not always the last word (nearer where
- * they say it of this event, as those of CPUs with narrower counters do of all); but never more
- * than a quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
+ * Far from what any but a clock can, since what the documents say of increments is not always the
+ * last word (nearer where they say it of this event, as those of CPUs with narrower counters do of
+ * all).
  */
-static bool too_much(const struct unc_units *s, const struct unc_slot *slot, uint64_t delta,
-		     uint64_t ns)
+static double rate_of(const struct unc_units *s, const struct unc_slot *slot)
 {
-	const uint64_t look_ns = 1000000;
 	bool clock = s->platform->table->event[slot->code.event].clock;
 	bool told = slot->code.max_inc > 1 || !(slot->mask >> 47);
-	uint64_t margin = clock ? 4 : told ? 8 : 64;
 
+	return unc_slot_most(slot, 1) * (clock ? 4 : told ? 8 : 64);
+}
+
+static const double look_ns = 1000000;
+
+/*
+ * More than an event can make in the time: it was cleared or set by somebody. Never more than a
+ * quarter of the range, which looks in time (look_seconds()) do not let any counter reach.
+ */
+static bool too_much(const struct unc_slot *slot, uint64_t delta, uint64_t ns)
+{
 	return slot->mask != UINT64_MAX &&
-	       (delta > slot->mask / 4 ||
-		(double)delta > margin * unc_slot_most(slot, ns + look_ns));
+	       (delta > slot->mask / 4 || (double)delta > slot->rate * ((double)ns + look_ns));
 }
 
 /*
@@ -45,7 +51,14 @@ static bool too_much(const struct unc_units *s, const struct unc_slot *slot, uin
 static bool too_much_by_now(const struct unc_units *s, const struct unc_slot *slot, uint64_t delta,
 			    uint64_t seen_ns)
 {
-	return too_much(s, slot, delta, unc_machine_now(s->platform->machine) - seen_ns);
+	return too_much(slot, delta, unc_machine_now(s->platform->machine) - seen_ns);
+}
+
+/* Fewer bits count than the table says. */
+static void narrow(const struct unc_units *s, struct unc_slot *slot, uint64_t mask)
+{
+	slot->mask = mask;
+	slot->rate = rate_of(s, slot);
 }
 
 /*
@@ -57,79 +70,134 @@ static void take_start(struct unc_units *s, struct unc_slot *slot, uint64_t valu
 {
 	uint64_t wide = slot->mask, least = unc_ones(40);
 
+	narrow(s, slot, wide);
 	value &= wide;
 	if (!slot->start || !too_much_by_now(s, slot, (value - slot->start) & wide, seen_ns))
 		return;
 	while (slot->mask > least && value <= slot->mask >> 1)
-		slot->mask >>= 1;
+		narrow(s, slot, slot->mask >> 1);
 	if (slot->mask < wide &&
 	    !too_much_by_now(s, slot, (value - slot->start) & slot->mask, seen_ns))
 		return;
-	slot->mask = wide;
+	narrow(s, slot, wide);
 	unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_START, slot->ctr, value});
 }
 
-/* A turn of a slot begins. When is not known better than when the one before has ended. */
-static void begin_turn(struct unc_slot *slot, struct unc_seen now)
+/* What is hardly so, or begins: in full. */
+static void take_rarely(struct unc_units *s, struct unc_slot *slot, uint64_t value, uint64_t delta,
+			uint64_t since)
 {
-	if (!slot->first.ns)
-		slot->first = now;
-	slot->blur += slot->seen.width + now.width;
+	uint64_t before = unc_slot_span(s, slot)->before;
+	bool begin = slot->begin;
+
+	slot->begin = false;
+	if (begin)
+		unc_clock_begin(s, slot);
+	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
+	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
+		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_ONES, slot->ctr, value});
+	else if (begin)
+		take_start(s, slot, value, before);
+	else if (may_wrap(slot, since) ||
+		 (may_wrap(slot, 4 * since) && too_much(slot, delta, since)))
+		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_WRAP, slot->ctr, since});
+	else if (too_much(slot, delta, since) && too_much_by_now(s, slot, delta, before))
+		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_CLEARED, slot->ctr, delta});
+	else
+		slot->total += delta;
 }
+
+static void take(struct unc_units *s, struct unc_slot *slot, uint64_t value)
+{
+	const struct unc_span *span = unc_slot_span(s, slot);
+	uint64_t since = span->total.to.ns + span->total.to.width - span->before;
+	uint64_t delta = (value - slot->last) & slot->mask;
+	double most = (double)since * slot->rate;
+
+	slot->last = value;
+	slot->unread = 0;
+	if (!slot->begin && value != UINT64_MAX && delta <= slot->mask / 4 &&
+	    (double)delta <= most && most <= (double)slot->mask)
+		slot->total += delta;
+	else
+		take_rarely(s, slot, value, delta, since);
+}
+
+/* ---- its time */
 
 static uint64_t middle(struct unc_seen seen)
 {
 	return seen.ns + seen.width / 2;
 }
 
-static void take(struct unc_units *s, struct unc_slot *slot, const struct unc_reg_op *op,
+/* The slots that a slot leads were looked at. Of a turn that begins it is not known better when
+ * than when the one before has ended. */
+static void look(struct unc_units *s, struct unc_slot *slot, const struct unc_reg_op *op,
 		 struct unc_seen now)
 {
 	const struct unc_unit_methods *by = s->wanted[slot->instance].by;
-	uint64_t value = op->value, delta = (value - slot->last) & slot->mask;
-	uint64_t seen = slot->seen.ns, since = now.ns + now.width - seen;
-	bool begin = slot->begin;
+	struct unc_spell *total = &slot->span.total;
 
 	if (by->timed)
 		by->timed(s, slot, op);
-	else if (!begin)
-		slot->time.ran += middle(now) - middle(slot->seen);
-	if (begin)
-		begin_turn(slot, now);
-	slot->begin = false;
-	slot->last = value;
-	slot->seen = now;
-	if (begin)
-		unc_clock_begin(slot);
-	slot->unread = 0;
-	if (value == UINT64_MAX && slot->mask != UINT64_MAX &&
-	    !(s->platform->table->reg[slot->ctr].flags & UNC_REG_SEXT))
-		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_ONES, slot->ctr, value});
-	else if (begin)
-		take_start(s, slot, value, seen);
-	else if (may_wrap(slot, since) ||
-		 (may_wrap(slot, 4 * since) && too_much(s, slot, delta, since)))
-		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_WRAP, slot->ctr, since});
-	else if (too_much(s, slot, delta, since) && too_much_by_now(s, slot, delta, seen))
-		unc_units_lose(s, slot, &(struct unc_loss){UNC_LOST_CLEARED, slot->ctr, delta});
-	else
-		slot->total += delta;
+	else if (!slot->begin)
+		total->time.ran += middle(now) - middle(total->to);
+	if (slot->begin && !total->from.ns)
+		total->from = now;
+	if (slot->begin)
+		total->blur += total->to.width + now.width;
+	slot->span.before = total->to.ns;
+	total->to = now;
+}
+
+void unc_slot_part(struct unc_units *s, struct unc_slot *slot)
+{
+	uint32_t self = (uint32_t)(slot - s->slot), heir = self;
+
+	slot->span = *unc_slot_span(s, slot);
+	for (size_t i = 0; i < s->n_reads && slot->leader == self; i++) {
+		struct unc_slot *other = &s->slot[s->read_slot[i]];
+
+		if (other == slot || other->leader != self)
+			continue;
+		if (heir == self) { /* who leads is read first */
+			heir = s->read_slot[i];
+			other->span = slot->span;
+		}
+		other->leader = heir;
+	}
+	slot->leader = self;
+}
+
+void unc_units_find_leaders(struct unc_units *s)
+{
+	uint32_t leader = 0;
+
+	for (size_t i = 0; i < s->n_reads && s->n_turns == 1 && !s->guest; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		if (i == 0 || s->slot[leader].instance != slot->instance)
+			leader = s->read_slot[i];
+		if (!s->wanted[slot->instance].by->timed)
+			slot->leader = leader;
+	}
 }
 
 /* ---- all of them */
 
 /* Reads one unit after the other, from stamp[k] on, each between two stamps. How many. */
-static size_t run_reads(struct unc_units *s, size_t k)
+static size_t run_reads(struct unc_units *s, size_t k, bool *failed)
 {
 	const struct unc_machine *machine = s->platform->machine;
 	size_t n = 0;
 
+	*failed = false;
 	for (; s->n_reads && s->stamp[k + n].first < s->n_reads; n++) {
 		struct unc_stamp *unit = &s->stamp[k + n];
 
 		unit->ns = unc_machine_now(machine);
-		unc_access_run(s->platform->access, s->read + unit->first,
-			       unit[1].first - unit->first);
+		*failed |= unc_access_run(s->platform->access, s->read + unit->first,
+					  unit[1].first - unit->first) < 0;
 	}
 	s->read_ns = unc_machine_now(machine);
 	s->read_width = 0;
@@ -159,36 +227,51 @@ static bool is_wide(struct unc_units *s, enum unc_extent extent, size_t k, size_
 	return average > tolerated * (usual ? usual : tolerated * fastest);
 }
 
+/* What was read between two stamps. */
+static void take_unit(struct unc_units *s, const struct unc_stamp *unit)
+{
+	const struct unc_seen now = {unit->ns, unit[1].ns - unit->ns};
+
+	for (size_t i = unit->first; i < unit[1].first; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+		const struct unc_run_time *time = &slot->span.total.time;
+		uint64_t was = time->ran + time->idle;
+
+		if (s->read[i].error)
+			continue;
+		if (slot->leader == s->read_slot[i]) {
+			look(s, slot, &s->read[i], now);
+			if (i >= s->n_always && time->ran + time->idle - was < s->turn_ns)
+				s->turn_ns = time->ran + time->idle - was;
+		}
+		take(s, slot, s->read[i].value);
+	}
+}
+
 int unc_units_read(struct unc_units *s, enum unc_extent extent, struct unc_error *err)
 {
-	size_t first = extent == UNC_ALL ? 0 : s->n_always, failed = 0, k = 0, n;
+	size_t first = extent == UNC_ALL ? 0 : s->n_always, unread = 0, k = 0, n;
 	const struct unc_slot *one;
+	bool failed;
 
 	s->turn_ns = UINT64_MAX;
 	while (first && s->n_reads > first && s->stamp[k].first < first)
 		k++;
-	n = run_reads(s, k);
+	n = run_reads(s, k, &failed);
 	if (is_wide(s, extent, k, n))
-		n = run_reads(s, k);
-	for (size_t i = first; i < s->n_reads; i++) {
+		n = run_reads(s, k, &failed);
+	/* Before the others are looked at: their time is not of these. */
+	for (size_t i = first; i < s->n_reads && failed; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
-		k += i == s->stamp[k + 1].first;
-		if (s->read[i].error == 0) {
-			uint64_t was = slot->time.ran + slot->time.idle, ns;
-
-			take(s, slot, &s->read[i],
-			     (struct unc_seen){s->stamp[k].ns,
-					       s->stamp[k + 1].ns - s->stamp[k].ns});
-			ns = slot->time.ran + slot->time.idle - was;
-			if (i >= s->n_always && ns < s->turn_ns)
-				s->turn_ns = ns;
+		if (!s->read[i].error)
 			continue;
-		}
 		unc_units_unread(s, slot, slot->ctr, &s->read[i]);
-		failed++;
+		unread++;
 	}
-	if (!failed || failed < s->n_reads - first)
+	for (size_t i = k; i < k + n; i++)
+		take_unit(s, &s->stamp[i]);
+	if (!unread || unread < s->n_reads - first)
 		return 0;
 	one = &s->slot[s->read_slot[first]];
 	return s->wanted[one->instance].by->fail_read(s, one, &s->read[first], err);

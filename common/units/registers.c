@@ -119,8 +119,10 @@ static int write_settings(struct unc_units *s, struct unc_plan *plan, size_t fir
 	}
 	ns = unc_machine_now(s->platform->machine);
 	for (size_t i = 0; i < s->n_slots; i++)
-		if (s->slot[i].begin)
-			s->slot[i].seen.ns = ns;
+		if (s->slot[i].begin) {
+			unc_slot_part(s, &s->slot[i]);
+			s->slot[i].span.total.to.ns = ns;
+		}
 	if (rc == 0 && unc_access_run(s->platform->access, plan->op, plan->n) < 0)
 		rc = unc_units_leave_failed(s, plan, "programming the counters", err);
 	return rc;

@@ -71,6 +71,11 @@ size_t unc_units_slots_of(const struct unc_units *s, uint32_t instance, enum unc
 	return n;
 }
 
+static uint64_t ran_for(const struct unc_units *s, const struct unc_slot *slot)
+{
+	return unc_slot_span(s, slot)->total.time.ran;
+}
+
 struct unc_slot *unc_units_next_short(struct unc_units *s, uint32_t instance,
 				      const struct unc_slot *last)
 {
@@ -78,11 +83,12 @@ struct unc_slot *unc_units_next_short(struct unc_units *s, uint32_t instance,
 
 	for (int i = s->wanted[instance].head; i != UNC_END; i = s->slot[i].next) {
 		struct unc_slot *slot = &s->slot[i];
-		bool behind = !last || slot->time.ran > last->time.ran ||
-			      (slot->time.ran == last->time.ran && slot < last);
+		uint64_t ran = ran_for(s, slot);
+		bool behind =
+			!last || ran > ran_for(s, last) || (ran == ran_for(s, last) && slot < last);
 
 		/* The list has the newest first. */
-		if (behind && (!best || slot->time.ran < best->time.ran))
+		if (behind && (!best || ran < ran_for(s, best)))
 			best = slot;
 	}
 	return best;

@@ -65,38 +65,59 @@ static inline void unc_seen_join(struct unc_seen *all, struct unc_seen one)
 	all->width = end - all->ns;
 }
 
-/* One counter of one unit that is wanted; equal ones are shared. */
+/* A time in which a slot counted: between which looks, for how long of it. */
+struct unc_spell {
+	struct unc_seen from, to;
+	uint64_t blur; /* widths of the looks where turns in it began and ended, but of `to`, ns */
+	struct unc_run_time time;
+};
+
+/* When a slot counted. Slots of one unit that count always, and are read together, have it in
+ * common: that of the first of them, their leader. */
+struct unc_span {
+	struct unc_spell total; /* since start or reset */
+	uint64_t before;        /* where the look before the last one began, or a turn */
+	struct unc_spell interval;
+	uint64_t reported_blur; /* of total, where the last interval ended */
+	struct unc_run_time reported_time;
+};
+
+/* One counter of one unit that is wanted; equal ones are shared. What a read needs comes first. */
 struct unc_slot {
-	struct unc_code code;
-	uint32_t instance;     /* index into platform->instances */
-	const char *name;      /* of who wants it, for sentences */
-	int next;              /* next slot of the same instance, UNC_END */
-	uint64_t turns;        /* bit i: it has to count in turn i */
-	bool spare;            /* in this turn it has not to, but a counter was left for it */
-	bool stays;            /* at a change of the turn: it goes on, on its counter */
-	bool steady;           /* it has counted since the start */
-	bool alone;            /* its counter ends intervals, and is set again each time */
-	uint16_t ctr;          /* counter register (index into table->reg), once started */
-	uint64_t mask;         /* all ones in the counter's width */
-	uint64_t start;        /* what its counter was set to; 0: it was left as it was */
-	bool begin;            /* programmed, and not read since */
-	uint64_t last;         /* as read last */
-	struct unc_seen seen;  /* when */
-	struct unc_seen first; /* where total begins: at the start, or a reset */
-	uint64_t blur;         /* widths of the looks where turns began and ended, ns */
-	uint64_t total;        /* counted since start or reset */
-	int16_t unread;        /* errno of a read that failed; the next may be right again */
-	uint16_t unread_reg;   /* of what: the counter, or what tells whether it is ours */
+	uint64_t last;           /* as read last */
+	uint64_t mask;           /* all ones in the counter's width */
+	uint64_t total;          /* counted since start or reset */
+	uint64_t reported;       /* of it, where the last interval ended */
+	uint64_t delta;          /* counted in the last interval */
+	double rate;             /* more in a ns than it can count */
+	uint32_t leader;         /* slot whose span is its own, too */
+	uint32_t instance;       /* index into platform->instances */
+	bool begin;              /* programmed, and not read since */
+	bool back;               /* taken up again, from 0 on, and not read since */
+	int16_t unread;          /* errno of a read that failed; the next may be right again */
+	int16_t reported_unread; /* of the one where the last interval ended */
+	int16_t late;            /* of the one where it began */
+	uint16_t unread_reg;     /* of what: the counter, or what tells whether it is ours */
+	uint16_t ctr;            /* counter register (index into table->reg), once started */
 	struct unc_loss {
 		uint8_t why;  /* enum unc_loss_kind; 0: it is not lost */
 		uint16_t reg; /* index into table->reg */
 		uint64_t value;
-	} lost;                   /* until its unit is taken up again */
-	bool back;                /* it is, from 0 on, and no interval has ended since */
-	struct unc_run_time time; /* of total */
-	struct {                  /* for clocks.c alone: */
-		bool asked, is;   /* whether it is one */
-		bool begun;       /* a comparison, where it had counted so much: */
+	} lost;               /* until its unit is taken up again */
+	struct unc_span span; /* of those that it leads; else it means nothing */
+
+	struct unc_code code;
+	const char *name;       /* of who wants it, for sentences */
+	int next;               /* next slot of the same instance, UNC_END */
+	uint64_t turns;         /* bit i: it has to count in turn i */
+	bool spare;             /* in this turn it has not to, but a counter was left for it */
+	bool stays;             /* at a change of the turn: it goes on, on its counter */
+	bool steady;            /* it has counted since the start */
+	bool alone;             /* its counter ends intervals, and is set again each time */
+	uint64_t start;         /* what its counter was set to; 0: it was left as it was */
+	struct {                /* for clocks.c alone: */
+		bool asked, is; /* whether it is one */
+		bool begun;     /* a comparison, where it had counted so much: */
 		uint64_t total;
 		struct unc_seen seen; /* when */
 		double best;          /* counts in a ns, at its fastest */
@@ -176,6 +197,11 @@ struct unc_units {
 	struct unc_plan restore; /* what a stop writes, once it is known: */
 	int unrestored;          /* why nothing of it can be */
 };
+
+static inline struct unc_span *unc_slot_span(const struct unc_units *s, const struct unc_slot *slot)
+{
+	return &s->slot[slot->leader].span;
+}
 
 /* units.c. Nothing is wanted yet. UNC_ERR_MEMORY; UNC_ERR_STATE: of another process. */
 int unc_units_init(struct unc_units *, struct unc_platform *);

@@ -262,8 +262,8 @@ static void begin(struct unc_units *s)
 		s->slot[i].lost = (struct unc_loss){0};
 		s->slot[i].back = false;
 		s->slot[i].unread = 0;
-		s->slot[i].seen = s->slot[i].first = (struct unc_seen){0};
-		s->slot[i].blur = 0;
+		s->slot[i].span = (struct unc_span){0};
+		s->slot[i].leader = (uint32_t)i;
 	}
 	s->flawed = s->programs = false;
 	unc_error_clear(&s->failed);
@@ -392,6 +392,8 @@ int unc_units_start(struct unc_units *s, enum unc_extent extent, struct unc_erro
 			s->wanted[s->slot[i].instance].claimed && unc_units_active(s, &s->slot[i]);
 	if (rc == 0)
 		unc_units_unmark(s, 0);
+	if (rc == 0 && extent == UNC_ALL)
+		unc_units_find_leaders(s);
 	return rc;
 }
 
@@ -413,11 +415,15 @@ void unc_units_cancel(struct unc_units *s)
 void unc_units_forget(struct unc_units *s)
 {
 	for (size_t i = 0; i < s->n_slots; i++) {
+		struct unc_seen seen = s->slot[i].span.total.to;
+
 		s->slot[i].total = s->slot[i].driver.shown = 0;
-		s->slot[i].time = (struct unc_run_time){0};
-		s->slot[i].first = s->slot[i].seen;
-		s->slot[i].blur = s->slot[i].seen.width;
-		unc_clock_begin(&s->slot[i]);
+		s->slot[i].reported = s->slot[i].delta = 0;
+		s->slot[i].reported_unread = s->slot[i].late = 0;
+		s->slot[i].span =
+			(struct unc_span){.total = {.from = seen, .to = seen, .blur = seen.width},
+					  .before = s->slot[i].span.before};
+		unc_clock_begin(s, &s->slot[i]);
 	}
 	for (size_t i = 0; i < s->platform->instances.n; i++)
 		if (s->wanted[i].proof == UNC_UNSHOWN)
