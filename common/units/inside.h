@@ -105,6 +105,10 @@ enum unc_loss_kind {
 
 /* ---- units.c */
 
+/* The span of a slot is its own from now on; those of a unit are one, where nothing takes turns. */
+void unc_slot_part(struct unc_units *, struct unc_slot *);
+void unc_units_find_leaders(struct unc_units *);
+
 static inline uint32_t unc_units_number(const struct unc_units *s, const struct unc_instance *u)
 {
 	return (uint32_t)(u - s->platform->instances.unit);
@@ -218,9 +222,6 @@ enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
  * program has left frozen go on. Whether those that did count still do. */
 int unc_units_prove(struct unc_units *, size_t first, struct unc_error *err);
 int unc_units_prove_again(struct unc_units *, size_t first, struct unc_error *err);
-/* read.c. The span of a slot is its own from now on; of one turn, those of a unit are one. */
-void unc_slot_part(struct unc_units *, struct unc_slot *);
-void unc_units_find_leaders(struct unc_units *);
 /* clocks.c: what a slot counts from the last look on is compared. */
 void unc_clock_begin(const struct unc_units *, struct unc_slot *);
 /* verify.c: before programming: gets ready to read the controls back. */

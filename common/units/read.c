@@ -150,39 +150,6 @@ static void look(struct unc_units *s, struct unc_slot *slot, const struct unc_re
 	total->to = now;
 }
 
-void unc_slot_part(struct unc_units *s, struct unc_slot *slot)
-{
-	uint32_t self = (uint32_t)(slot - s->slot), heir = self;
-
-	slot->span = *unc_slot_span(s, slot);
-	for (size_t i = 0; i < s->n_reads && slot->leader == self; i++) {
-		struct unc_slot *other = &s->slot[s->read_slot[i]];
-
-		if (other == slot || other->leader != self)
-			continue;
-		if (heir == self) { /* who leads is read first */
-			heir = s->read_slot[i];
-			other->span = slot->span;
-		}
-		other->leader = heir;
-	}
-	slot->leader = self;
-}
-
-void unc_units_find_leaders(struct unc_units *s)
-{
-	uint32_t leader = 0;
-
-	for (size_t i = 0; i < s->n_reads && s->n_turns == 1 && !s->guest; i++) {
-		struct unc_slot *slot = &s->slot[s->read_slot[i]];
-
-		if (i == 0 || s->slot[leader].instance != slot->instance)
-			leader = s->read_slot[i];
-		if (!s->wanted[slot->instance].by->timed)
-			slot->leader = leader;
-	}
-}
-
 /* ---- all of them */
 
 /* Reads one unit after the other, from stamp[k] on, each between two stamps. How many. */

@@ -94,6 +94,39 @@ struct unc_slot *unc_units_next_short(struct unc_units *s, uint32_t instance,
 	return best;
 }
 
+void unc_slot_part(struct unc_units *s, struct unc_slot *slot)
+{
+	uint32_t self = (uint32_t)(slot - s->slot), heir = self;
+
+	slot->span = *unc_slot_span(s, slot);
+	for (size_t i = 0; i < s->n_reads && slot->leader == self; i++) {
+		struct unc_slot *other = &s->slot[s->read_slot[i]];
+
+		if (other == slot || other->leader != self)
+			continue;
+		if (heir == self) { /* who leads is read first */
+			heir = s->read_slot[i];
+			other->span = slot->span;
+		}
+		other->leader = heir;
+	}
+	slot->leader = self;
+}
+
+void unc_units_find_leaders(struct unc_units *s)
+{
+	uint32_t leader = 0;
+
+	for (size_t i = 0; i < s->n_reads && s->n_turns == 1 && !s->guest; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		if (i == 0 || s->slot[leader].instance != slot->instance)
+			leader = s->read_slot[i];
+		if (!s->wanted[slot->instance].by->timed)
+			slot->leader = leader;
+	}
+}
+
 struct unc_claim *unc_units_claimed(const struct unc_units *s, const struct unc_instance *u)
 {
 	for (size_t i = 0; i < s->n_claims; i++)
