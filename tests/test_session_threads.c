@@ -3,6 +3,7 @@
  * Sessions and threads: the one that looks in before a counter wraps twice, and those of the
  * program. With the wall clock, but nothing here depends on how fast the machine is.
  */
+#include <dirent.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -104,9 +105,48 @@ static void test_watch_interval(void)
 	add(s, "cbo0.TOR_OCCUPANCY:ALL:socket=0");
 	start(s);
 	CHECK_NEAR(s->watch_seconds, 17592186044416.0 / (5e9 * 20) / 16, 1e-9);
-	CU_ASSERT(s->watch == UNC_WATCHED);
+	CU_ASSERT(s->watched);
 	unc_session_free(s);
 	unc_platform_close(p);
+}
+
+static int threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	int n = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tasks);
+	while (readdir(tasks))
+		n++;
+	closedir(tasks);
+	return n - 2; /* . and .. */
+}
+
+/* One thread for all sessions, as long as one of them needs it. What the kernel counts does not
+ * wrap. */
+static void test_one_thread(void)
+{
+	enum { MANY = 64 };
+	struct unc_platform *p = machine(SNB), *kernel = machine(SNB ",kernel=on");
+	struct unc_session *s[MANY], *still = session(kernel, 0);
+	int before = threads();
+
+	for (int i = 0; i < MANY; i++) {
+		s[i] = session(p, 0);
+		add(s[i], "cbo0.TOR_OCCUPANCY:ALL:socket=0");
+		start(s[i]);
+		CHECK_NUMBER(threads(), before + 1);
+	}
+	for (int i = 0; i < MANY; i++) {
+		CHECK_NUMBER(unc_session_stop(s[i]), 0);
+		unc_session_free(s[i]);
+	}
+	add(still, "imc.CAS_COUNT:RD");
+	start(still);
+	unc_platform_close(p); /* waits for its thread */
+	CHECK_NUMBER(threads(), before);
+	unc_session_free(still);
+	unc_platform_close(kernel);
 }
 
 /* Four events for the four counters of a channel. Accesses per second of a channel: 0.961e8. */
@@ -226,6 +266,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"counters are looked at in between", test_watcher},
+		{"one thread for all", test_one_thread},
 		{"calls that change counts take the lock", test_locked},
 		{"how often", test_watch_interval},
 		{"sessions in threads", test_threads},

@@ -15,7 +15,7 @@ static bool turn_is_due(struct unc_session *s)
 	pthread_mutex_lock(&s->lock);
 	due = unc_turning_left(s) == 0;
 	if (due)
-		pthread_cond_signal(&s->wake);
+		unc_turning_hurry(s);
 	pthread_mutex_unlock(&s->lock);
 	return due;
 }

@@ -440,6 +440,7 @@ int unc_platform_open(const struct unc_options *options, struct unc_platform **o
 int unc_platform_open_as(const struct unc_options *options, bool raised, struct unc_platform **out)
 {
 	struct unc_options o = {0};
+	pthread_condattr_t monotonic;
 	struct unc_platform *p;
 
 	unc_error_clear(&open_error);
@@ -452,6 +453,11 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_mutex_init(&p->program, NULL);
 	pthread_mutex_init(&p->turning.lock, NULL);
+	pthread_mutex_init(&p->watch.lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->watch.wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	mark_process(p);
 	p->log = o.log;
 	p->log_user = o.log_user;
@@ -467,10 +473,19 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 	return 0;
 }
 
+void unc_watch_join(struct unc_watch *watch)
+{
+	if (watch->made)
+		pthread_join(watch->thread, NULL);
+	watch->made = false;
+}
+
 void unc_platform_close(struct unc_platform *p)
 {
 	if (!p)
 		return;
+	if (unc_platform_here(p))
+		unc_watch_join(&p->watch);
 	unc_describe_groups_free(p);
 	unc_describe_free(p);
 	unc_access_close(p->access);
@@ -483,6 +498,8 @@ void unc_platform_close(struct unc_platform *p)
 	unc_ledger_free(p->ledger);
 	/* In a forked process a thread that is not here may hold them. */
 	if (unc_platform_here(p)) {
+		pthread_cond_destroy(&p->watch.wake);
+		pthread_mutex_destroy(&p->watch.lock);
 		pthread_mutex_destroy(&p->turning.lock);
 		pthread_mutex_destroy(&p->program);
 		pthread_mutex_destroy(&p->lock);

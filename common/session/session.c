@@ -15,7 +15,6 @@
 int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session **out)
 {
 	struct unc_session *s;
-	pthread_condattr_t monotonic;
 	int rc;
 
 	const unsigned known = UNC_SESSION_ROTATE | UNC_SESSION_FREEZE;
@@ -37,10 +36,6 @@ int unc_session_new(struct unc_platform *p, unsigned flags, struct unc_session *
 	s->platform = p;
 	s->flags = flags;
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->wake, &monotonic);
-	pthread_condattr_destroy(&monotonic);
 	*out = s;
 	return 0;
 }
@@ -150,7 +145,9 @@ int unc_session_stop(struct unc_session *s)
 	unc_session_unwatch(s);
 	pthread_mutex_lock(&s->platform->turning.lock);
 	unc_turning_leave(s);
+	pthread_mutex_lock(&s->lock);
 	rc = unc_session_unprogram(s, &s->error); /* before the others want other counters */
+	pthread_mutex_unlock(&s->lock);
 	pthread_mutex_unlock(&s->platform->turning.lock);
 	if (s->turning.error.code) {
 		s->error = s->turning.error;
@@ -192,10 +189,8 @@ void unc_session_free(struct unc_session *s)
 	free(s->measure);
 	free(s->scratch);
 	unc_units_free(&s->units);
-	if (here) {
-		pthread_cond_destroy(&s->wake);
+	if (here)
 		pthread_mutex_destroy(&s->lock);
-	}
 	free(s);
 }
 

@@ -135,14 +135,12 @@ struct unc_session {
 	/* how long looks took, ns: where counting began, and at both ends of the last interval */
 	uint64_t base_width, from_width, to_width;
 
-	/* the thread that looks in before a counter can wrap twice */
-	pthread_t watcher;
-	pthread_cond_t wake;
-	enum {
-		UNC_UNWATCHED,
-		UNC_WATCHED,
-		UNC_LEAVING
-	} watch; /* whether it is there, or has to go */
+	/* of platform->watch.lock: */
+	bool watched;
+	struct unc_session *next_watched;
+	uint64_t due_ns; /* when something is to be done, of CLOCK_MONOTONIC */
+	/* of the session's lock: when to look in, and the look before */
+	uint64_t look_ns, looked_ns;
 	double watch_seconds;
 	struct unc_turning turning;
 };
@@ -230,13 +228,16 @@ unsigned unc_turning_pass(const struct unc_session *);
 void unc_turning_join(struct unc_session *);
 void unc_turning_begin_anew(struct unc_session *);
 void unc_turning_leave(struct unc_session *);
+/* Its turn ends earlier than the thread may know. Any lock of the others may be held. */
+void unc_turning_hurry(struct unc_session *);
 /* The lock of the session is held: ns until its thread has to see to the turns; UINT64_MAX: it has
  * not. */
 uint64_t unc_turning_left(const struct unc_session *);
 /* No lock is held: it sees to them. */
 void unc_turning_turn(struct unc_session *);
 
-/* session_watch.c: a thread looks in before a counter can wrap twice. */
+/* session_watch.c: a thread of all sessions of the platform looks in before a counter can wrap
+ * twice, if it can, and lets passes take turns. */
 int unc_session_watch(struct unc_session *, struct unc_error *err);
 void unc_session_unwatch(struct unc_session *);
 

@@ -12,7 +12,8 @@
  * the next begins, which may take 5 % of a turn. What that costs is measured, round by round. A
  * round that was held up tells nothing of the next one: of two the lesser counts.
  *
- * Locks, in this order: platform->turning.lock, those of sessions, those of registers and ledger.
+ * Locks, in this order: platform->turning.lock, those of sessions, platform->watch.lock, those of
+ * registers and ledger.
  * The list and the groups are of the first; what a session knows of its turn is of its own as well.
  */
 #include "session/session.h"
@@ -26,6 +27,16 @@ enum {
 static uint64_t time_of(const struct unc_session *s)
 {
 	return unc_machine_now(s->platform->machine);
+}
+
+void unc_turning_hurry(struct unc_session *s)
+{
+	struct unc_watch *w = &s->platform->watch;
+
+	pthread_mutex_lock(&w->lock);
+	s->due_ns = 0;
+	pthread_cond_broadcast(&w->wake);
+	pthread_mutex_unlock(&w->lock);
 }
 
 /* ---- groups */
@@ -103,7 +114,7 @@ void unc_turning_begin_anew(struct unc_session *s)
 			m->turning.turns = 0;
 			m->turning.spent_ns = 0;
 			m->turning.until_ns = time_of(m) + length;
-			pthread_cond_signal(&m->wake); /* the turn ends earlier than it knows */
+			unc_turning_hurry(m); /* the turn ends earlier than it knows */
 		}
 		pthread_mutex_unlock(&m->lock);
 	}
@@ -132,7 +143,7 @@ static void leave_group(struct unc_session *s)
 	heir->turning.change_ns = was.change_ns;
 	heir->turning.cost_ns = was.cost_ns;
 	heir->turning.until_ns = was.until_ns;
-	pthread_cond_signal(&heir->wake);
+	unc_turning_hurry(heir);
 	pthread_mutex_unlock(&heir->lock);
 }
 

@@ -10,7 +10,8 @@
 
 #include "session/session.h"
 
-enum { SECOND = 1000000000 }; /* ns */
+enum { SECOND = 1000000000 };    /* ns */
+static const double NEVER = 1e7; /* seconds */
 
 /*
  * How often to look in: often enough for the fastest counter of the session not to wrap, and for
@@ -48,84 +49,136 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* Counted from the last look, whoever took it. */
-static uint64_t next_look(const struct unc_session *s)
+/* When to look in next: counted from the last look, whoever took it. */
+static void plan_look(struct unc_session *s)
 {
 	uint64_t often = (uint64_t)(fmin(s->watch_seconds, look_seconds(s)) * SECOND);
 	uint64_t ns = unc_machine_now(s->platform->machine) - s->units.read_ns;
 
-	return now_ns() + (ns < often ? often - ns : 0);
+	s->look_ns = now_ns() + (ns < often ? often - ns : 0);
+	s->looked_ns = s->units.read_ns;
 }
 
-/* Waits for something to do until the next look is due: the turn of the next pass, or an end. */
-static void wait_for(struct unc_session *s, uint64_t look)
+/* Does what is due, of no list's lock. When something is again. */
+static uint64_t see_to(struct unc_session *s)
 {
-	uint64_t left = unc_turning_left(s), now = now_ns();
-	uint64_t until = now < look && left < look - now ? now + left : look;
-	struct timespec t = {(time_t)(until / SECOND), (long)(until % SECOND)};
-
-	if (left)
-		pthread_cond_timedwait(&s->wake, &s->lock, &t);
-}
-
-static void *watcher(void *user)
-{
-	struct unc_session *s = user;
-	uint64_t look, last;
+	uint64_t left, now;
 
 	pthread_mutex_lock(&s->lock);
-	look = next_look(s);
-	last = s->units.read_ns;
-	while (s->watch == UNC_WATCHED) {
-		wait_for(s, look);
-		if (unc_turning_left(s) == 0 && s->watch == UNC_WATCHED) {
-			pthread_mutex_unlock(&s->lock);
-			unc_turning_turn(s);
-			pthread_mutex_lock(&s->lock);
-		}
-		if (now_ns() < look || s->watch != UNC_WATCHED)
-			continue;
-		if (s->units.read_ns == last) {
+	left = unc_turning_left(s);
+	pthread_mutex_unlock(&s->lock);
+	if (left == 0)
+		unc_turning_turn(s);
+	pthread_mutex_lock(&s->lock);
+	if (now_ns() >= s->look_ns) {
+		if (s->units.read_ns == s->looked_ns) {
 			/* A failed look is tried again; the user's next read reports it. */
 			(void)unc_session_look(s, UNC_ALL, NULL);
 			unc_units_compare_clocks(&s->units, 0);
 		}
-		look = next_look(s);
-		last = s->units.read_ns;
+		plan_look(s);
 	}
+	left = unc_turning_left(s);
+	now = now_ns();
 	pthread_mutex_unlock(&s->lock);
+	return left < UINT64_MAX - now && now + left < s->look_ns ? now + left : s->look_ns;
+}
+
+/* That to which something is due first. */
+static struct unc_session *most_urgent(const struct unc_watch *w)
+{
+	struct unc_session *best = w->first;
+
+	for (struct unc_session *s = best; s; s = s->next_watched)
+		if (s->due_ns < best->due_ns)
+			best = s;
+	return best;
+}
+
+static void *watcher(void *user)
+{
+	struct unc_watch *w = user;
+	struct unc_session *s;
+
+	pthread_mutex_lock(&w->lock);
+	while ((s = most_urgent(w)) != NULL) {
+		uint64_t due = s->due_ns;
+		struct timespec t = {(time_t)(due / SECOND), (long)(due % SECOND)};
+
+		if (due > now_ns()) {
+			pthread_cond_timedwait(&w->wake, &w->lock, &t);
+			continue;
+		}
+		s->due_ns = UINT64_MAX; /* unless it is told meanwhile that it is earlier */
+		w->busy = s;
+		pthread_mutex_unlock(&w->lock);
+		due = see_to(s);
+		pthread_mutex_lock(&w->lock);
+		s->due_ns = due < s->due_ns ? due : s->due_ns;
+		w->busy = NULL;
+		pthread_cond_broadcast(&w->wake);
+	}
+	w->runs = false;
+	pthread_mutex_unlock(&w->lock);
 	return NULL;
 }
 
-int unc_session_watch(struct unc_session *s, struct unc_error *err)
+/* The thread takes no signals: they are the program's. 0, or an errno. */
+static int make_thread(struct unc_watch *w)
 {
 	sigset_t all, old;
 	int failed;
 
+	unc_watch_join(w); /* the one before has nothing to do any more */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	failed = pthread_create(&w->thread, NULL, watcher, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	w->runs = w->made = failed == 0;
+	return failed;
+}
+
+int unc_session_watch(struct unc_session *s, struct unc_error *err)
+{
+	struct unc_watch *w = &s->platform->watch;
+	int failed = 0;
+
 	/* By what it counts now, and by what: that may not be as before. */
 	if (s->watch_seconds == 0 || s->watch_seconds > look_seconds(s))
 		s->watch_seconds = look_seconds(s);
-	s->watch = UNC_WATCHED;
-	/* The thread takes no signals: they are the program's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	failed = pthread_create(&s->watcher, NULL, watcher, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (failed == 0)
+	if (s->watch_seconds > NEVER && !unc_turning_wanted(s))
 		return 0;
-	s->watch = UNC_UNWATCHED;
+	plan_look(s);
+	pthread_mutex_lock(&w->lock);
+	s->due_ns = 0;
+	s->next_watched = w->first;
+	w->first = s;
+	s->watched = true;
+	if (!w->runs)
+		failed = make_thread(w);
+	pthread_cond_broadcast(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+	if (!failed)
+		return 0;
+	unc_session_unwatch(s);
 	return unc_fail(err, UNC_ERR_MEMORY, "no thread could be made to watch for wraps: %s",
 			strerror(failed));
 }
 
 void unc_session_unwatch(struct unc_session *s)
 {
-	if (s->watch == UNC_UNWATCHED)
+	struct unc_watch *w = &s->platform->watch;
+	struct unc_session **link = &w->first;
+
+	if (!s->watched)
 		return;
-	pthread_mutex_lock(&s->lock);
-	s->watch = UNC_LEAVING;
-	pthread_cond_signal(&s->wake);
-	pthread_mutex_unlock(&s->lock);
-	pthread_join(s->watcher, NULL);
-	s->watch = UNC_UNWATCHED;
+	pthread_mutex_lock(&w->lock);
+	while (*link != s)
+		link = &(*link)->next_watched;
+	*link = s->next_watched;
+	s->watched = false;
+	pthread_cond_broadcast(&w->wake);
+	while (w->busy == s)
+		pthread_cond_wait(&w->wake, &w->lock);
+	pthread_mutex_unlock(&w->lock);
 }
