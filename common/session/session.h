@@ -69,6 +69,7 @@ struct unc_session_item {
 	unsigned units, of;    /* that are measured, that it is about */
 	unsigned without;      /* of the first: a counter there means nothing now */
 	bool none;             /* nothing is left without them of a measure: it has no value */
+	uint32_t only;         /* slot that is all of it: an event of one unit; UINT32_MAX */
 	uint64_t waits;        /* bit i: it is measured in pass i, and not always */
 	uint64_t seen;   /* of these, those of its interval; all: the last read has ended it */
 	double complete; /* wall time when it was */

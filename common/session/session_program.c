@@ -28,6 +28,9 @@ static void find_waits(struct unc_session *s)
 		struct unc_session_item *item = &s->item[i];
 
 		item->waits = 0;
+		item->only = item->expr || item->lacks || s->measure[item->measure[0]].n_slots != 1
+				     ? UINT32_MAX
+				     : s->measure[item->measure[0]].slot[0];
 		for (uint32_t k = 0; k < item->n_measures; k++) {
 			const struct unc_measure *m = &s->measure[item->measure[k]];
 

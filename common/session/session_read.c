@@ -145,18 +145,19 @@ static const struct unc_pass *wall(const struct unc_session *s)
 	return s->n_passes > 1 ? &s->wall : &s->pass[0];
 }
 
-/* An item is complete when each of its passes has had its turn: its interval ended then. */
-static bool is_complete(const struct unc_session_item *item)
+/* An item is complete when each of its passes has had its turn: its interval ended then. Of one
+ * pass, each read ends it. */
+static bool is_complete(const struct unc_session *s, const struct unc_session_item *item)
 {
-	return item->seen == item->waits;
+	return s->n_passes == 1 || item->seen == item->waits;
 }
 
 static void end_item(const struct unc_session *s, struct unc_session_item *item, uint64_t measured)
 {
-	if (is_complete(item)) /* the next one begins */
+	if (is_complete(s, item)) /* the next one begins */
 		item->seen = 0;
 	item->seen |= measured & item->waits;
-	if (!is_complete(item))
+	if (!is_complete(s, item))
 		return;
 	item->interval = wall(s)->time - item->complete;
 	item->complete = wall(s)->time;
@@ -184,7 +185,7 @@ void unc_session_end_interval(struct unc_session *s)
 		end_slot(s, s->units.read_slot[i], measured);
 	for (size_t i = 0; i < s->units.n_slots && !only; i++)
 		end_slot(s, i, measured);
-	for (size_t i = 0; i < s->n_items; i++)
+	for (size_t i = 0; i < s->n_items && s->n_passes > 1; i++)
 		end_item(s, &s->item[i], measured);
 }
 
@@ -229,7 +230,7 @@ static struct stretch since_start(const struct unc_session *s)
 static struct stretch last_interval(const struct unc_session *s,
 				    const struct unc_session_item *item)
 {
-	return stretch_of(s, item->interval, true);
+	return stretch_of(s, s->n_passes > 1 ? item->interval : wall(s)->delta, true);
 }
 
 /* When a slot has counted. */
@@ -408,6 +409,12 @@ static double measured(const struct unc_session *s, const struct unc_session_ite
 	return least;
 }
 
+/* What took so long, in seconds; 0: no more than 1 % of the time. */
+static double if_late(uint64_t took, const struct stretch *of)
+{
+	return of->slow && took > of->late ? (double)took * 1e-9 : 0;
+}
+
 static uint64_t longer(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -437,7 +444,7 @@ static double lateness(const struct unc_session *s, const struct unc_session_ite
 	}
 	if (s->n_passes == 1)
 		late = longer(late, longer(began.width, ended.width));
-	return late > of->late ? (double)late * 1e-9 : 0;
+	return if_late(late, of);
 }
 
 static double share(double part, double all)
@@ -464,12 +471,48 @@ static void hardly_text(const struct unc_session *s, double seconds, const struc
 		 100 * seconds / of->all, of->interval ? "interval" : "time", 100. / s->n_passes);
 }
 
-static void set_flags(const struct unc_session_item *item, struct unc_value *v)
+static void set_flags(const struct unc_session *s, const struct unc_session_item *item,
+		      struct unc_value *v)
 {
-	if (is_complete(item))
+	if (is_complete(s, item))
 		v->flags |= UNC_VALUE_FRESH;
 	if (v->share < 1)
 		v->flags |= UNC_VALUE_ESTIMATED;
+	if (v->late > 0)
+		v->flags |= UNC_VALUE_LATE;
+	if (v->interval_late > 0)
+		v->flags |= UNC_VALUE_INTERVAL_LATE;
+}
+
+/* One counter, of which all is known: most of what is read often. */
+static void plain_value(const struct unc_session *s, const struct unc_session_item *item,
+			const struct stretch *start, const struct stretch *interval,
+			struct unc_value *v)
+{
+	const struct unc_slot *slot = &s->units.slot[item->only];
+	const struct unc_span *span = unc_slot_span(&s->units, slot);
+	uint64_t count = slot->total, delta = slot->delta;
+
+	if (!start->even)
+		count = scaled(count, span->total.time.ran, start);
+	if (!interval->even)
+		delta = scaled(delta, span->interval.time.ran, interval);
+	*v = (struct unc_value){
+		.count = count,
+		.delta = delta,
+		.value = (double)count,
+		.interval = (double)delta,
+		.seconds = start->all,
+		.interval_seconds = interval->all,
+		.share = 1,
+		.interval_share = 1,
+		.units = item->units,
+		.of = item->of,
+		.flags = UNC_VALUE_VALID | UNC_VALUE_FRESH |
+			 (item->units < item->of ? UNC_VALUE_PARTIAL : 0),
+		.late = if_late(unsure(&span->total, start->ns), start),
+		.interval_late = if_late(unsure(&span->interval, interval->ns), interval),
+	};
 	if (v->late > 0)
 		v->flags |= UNC_VALUE_LATE;
 	if (v->interval_late > 0)
@@ -502,9 +545,9 @@ static void item_value(struct unc_session *s, struct unc_session_item *item,
 	v->interval_seconds = interval->parts ? measured(s, item, interval) : interval->all;
 	v->share = share(v->seconds, start->all);
 	v->interval_share = share(v->interval_seconds, interval->all);
-	v->late = start->slow ? lateness(s, item, start) : 0;
-	v->interval_late = interval->slow ? lateness(s, item, interval) : 0;
-	set_flags(item, v);
+	v->late = lateness(s, item, start);
+	v->interval_late = lateness(s, item, interval);
+	set_flags(s, item, v);
 	if (!item->expr) {
 		const struct unc_measure *m = &s->measure[item->measure[0]];
 
@@ -604,7 +647,10 @@ void unc_session_values(struct unc_session *s, struct unc_value *values, size_t 
 			interval = last_interval(s, &s->item[i]);
 		if (size == sizeof(v))
 			out = &values[i];
-		item_value(s, &s->item[i], &start, &interval, out);
+		if (s->item[i].only != UINT32_MAX && !start.parts && start.all > 0)
+			plain_value(s, &s->item[i], &start, &interval, out);
+		else
+			item_value(s, &s->item[i], &start, &interval, out);
 		if (size != sizeof(v))
 			unc_struct_out((char *)values + i * size, size, &v, sizeof(v));
 	}
