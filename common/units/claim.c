@@ -217,7 +217,8 @@ static int add_claim(struct unc_units *s, uint32_t instance, enum unc_extent ext
 					.by = s->wanted[instance].by};
 	s->wanted[instance].tried = unc_units_is_due(s, instance);
 	/* What is not lost keeps its doubt. */
-	if (s->wanted[instance].tried && s->wanted[instance].proof != UNC_UNSHOWN)
+	if (s->wanted[instance].tried && (s->wanted[instance].proof != UNC_UNSHOWN ||
+					  (s->n_turns == 1 && !unc_units_has_left(s, instance))))
 		s->wanted[instance].proof = UNC_UNPROVEN;
 	if (look_and_claim(s, instance, extent, u, &why) < 0)
 		return unc_units_leave_out(s, instance, &why, err);
