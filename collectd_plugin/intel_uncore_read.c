@@ -129,11 +129,8 @@ static cdtime_t time_of_look(cdtime_t called)
 	return look < called ? called : look > now ? now : look;
 }
 
-/* A lost counter comes back with a new start, which costs the other items a moment, not their
- * totals. */
 static int end_interval(void)
 {
-	bool lost = false;
 	cdtime_t called = cdtime(), now;
 
 	if (unc_session_read(self.session, self.values, self.n_values, sizeof(*self.values)) != 0)
@@ -141,13 +138,9 @@ static int end_interval(void)
 	c_release(LOG_INFO, &self.complaint, LOG "counting again");
 	self.reopened = false;
 	self.begun = now = time_of_look(called);
-	for (size_t i = 0; i < self.n_items; i++) {
+	for (size_t i = 0; i < self.n_items; i++)
 		send_item(&self.items[i], now);
-		lost |= (self.values[self.items[i].id].flags & UNC_VALUE_LOST) != 0;
-	}
 	tell_late(now);
-	if (lost && (unc_session_stop(self.session) != 0 || start_again() != 0))
-		return read_failed();
 	return 0;
 }
 

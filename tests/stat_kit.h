@@ -32,6 +32,10 @@ int __wrap_unc_session_stop(struct unc_session *);
 int __wrap_unc_session_turns(struct unc_session *, unsigned);
 int __real_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
 int __wrap_unc_session_read(struct unc_session *, struct unc_value *, size_t, size_t);
+int __real_unc_session_poll(struct unc_session *, struct unc_overflow *, struct unc_value *, size_t,
+			    size_t);
+int __wrap_unc_session_poll(struct unc_session *, struct unc_overflow *, struct unc_value *, size_t,
+			    size_t);
 int __wrap_unc_memory_peak(struct unc_platform *, int, double *);
 const char *__real_unc_session_reason(struct unc_session *, int);
 const char *__wrap_unc_session_reason(struct unc_session *, int);
@@ -136,13 +140,10 @@ static bool interferes(int id)
 	       starts == 1 && id == script.id;
 }
 
-int __wrap_unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
+static void interfere(struct unc_value *values, size_t n)
 {
-	bool failed = script.turn_fails && stops;
-	int rc = failed ? UNC_ERR_BUSY : __real_unc_session_read(s, values, n, size);
-
 	reads++;
-	for (size_t i = 0; rc == 0 && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (!interferes((int)i))
 			continue;
 		values[i].flags = script.flags;
@@ -151,6 +152,24 @@ int __wrap_unc_session_read(struct unc_session *s, struct unc_value *values, siz
 		else
 			values[i].count = values[i].delta = 0;
 	}
+}
+
+int __wrap_unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
+{
+	bool failed = script.turn_fails && stops;
+	int rc = failed ? UNC_ERR_BUSY : __real_unc_session_read(s, values, n, size);
+
+	interfere(values, rc == 0 ? n : 0);
+	return rc;
+}
+
+int __wrap_unc_session_poll(struct unc_session *s, struct unc_overflow *overflow,
+			    struct unc_value *values, size_t n, size_t size)
+{
+	int rc = __real_unc_session_poll(s, overflow, values, n, size);
+
+	if (rc == 0 && overflow->id >= 0)
+		interfere(values, n);
 	return rc;
 }
 

@@ -190,12 +190,11 @@ static enum wake wait_until(struct runner *r, double deadline)
 static int end_interval(struct runner *r)
 {
 	int rc = top_read(&r->top);
-	bool lost = rc == 0 && series_lost(&r->top.series);
 
-	r->harmed |= lost;
-	if (rc < 0 || !draw(r) || !lost)
-		return rc;
-	return series_restart(&r->top.series);
+	r->harmed |= rc == 0 && series_lost(&r->top.series);
+	if (rc == 0)
+		draw(r);
+	return rc;
 }
 
 /* Until told to end. 0, or an error of the session. */

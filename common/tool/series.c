@@ -127,13 +127,6 @@ const struct number *series_lost(const struct series *s)
 	return NULL;
 }
 
-int series_restart(const struct series *s)
-{
-	int rc = unc_session_stop(s->session);
-
-	return rc == 0 ? unc_session_start(s->session) : rc;
-}
-
 void series_close(struct series *s)
 {
 	unc_session_free(s->session);

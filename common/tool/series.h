@@ -32,7 +32,7 @@ struct number {
 	bool valid;
 	bool partial, scaled; /* of fewer units than there are; not measured all the time */
 	bool doubtful[DOUBTS];
-	bool lost; /* until the session starts anew */
+	bool lost; /* until the session has taken up its units again */
 	uint64_t count;
 	double value, share;
 	double seconds; /* that it is of: with several passes perhaps more than the interval */
@@ -80,8 +80,6 @@ int series_read(struct series *, struct unc_overflow *overflow);
 const char *series_reason(const struct series *, const struct number *);
 /* The first number that the last read has found lost; NULL: none. */
 const struct number *series_lost(const struct series *);
-/* What was lost stays lost until the session starts anew. 0, or an error of the session. */
-int series_restart(const struct series *);
 void series_close(struct series *);
 
 #endif

@@ -75,7 +75,7 @@ int stat_poll(struct stat_job *);
 void stat_remember(struct stat_job *);
 /* Every number that was collected is one of the interval. */
 bool stat_complete(const struct stat_job *);
-/* Tells on stderr that values were lost and the session starts anew. */
+/* Tells on stderr that a value was lost. */
 void stat_lament(const struct stat_job *);
 /* Tells on stderr which numbers are missing, and why. */
 void stat_close(const struct stat_job *);

@@ -227,8 +227,8 @@ void stat_lament(const struct stat_job *job)
 {
 	const struct number *c = series_lost(&job->series);
 
-	remark("%s: %s; counting starts anew at %.3f s, and whenever a counter is lost",
-	       c->item.name, series_reason(&job->series, c), job->time);
+	remark("%s: %s; what is lost is taken up again when it can be had", c->item.name,
+	       series_reason(&job->series, c));
 }
 
 void stat_close(const struct stat_job *job)

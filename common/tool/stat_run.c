@@ -26,7 +26,7 @@ struct runner {
 	bool stopped; /* by a signal */
 	double first; /* when counting began, */
 	double start; /* ... of this run */
-	bool renewed; /* counting has been started anew */
+	bool told;    /* that a counter was lost */
 	bool skipped; /* the last interval was not one of each pass: some values are of both */
 };
 
@@ -104,17 +104,22 @@ static int session_error(const struct stat_job *job, int rc)
 	return rc < 0 ? library_error(rc, unc_session_error(job->series.session)) : 0;
 }
 
-/* What was lost stays lost until the session starts anew. */
-static int renew(struct runner *r)
+/* A counter was lost. The session takes it up again by itself, but where an event ends its
+ * intervals: there all starts anew. */
+static int go_on(struct runner *r)
 {
 	struct stat_job *job = r->job;
+	struct unc_session *session = job->series.session;
 	int rc;
 
-	if (!r->renewed)
+	if (!r->told)
 		stat_lament(job);
-	r->renewed = true;
-	r->skipped = false;
-	rc = series_restart(&job->series);
+	r->told = true;
+	if (!job->every)
+		return 0;
+	rc = unc_session_stop(session);
+	if (rc == 0)
+		rc = unc_session_start(session);
 	job->started = now() - r->first;
 	return session_error(job, rc);
 }
@@ -137,7 +142,7 @@ static int end_interval(struct runner *r)
 		return rc; /* it goes on */
 	if (rc == 0 && (job->every || is_whole(r)))
 		rc = stat_report(job);
-	return rc == 0 && series_lost(&job->series) ? renew(r) : rc;
+	return rc == 0 && series_lost(&job->series) ? go_on(r) : rc;
 }
 
 /*

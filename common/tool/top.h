@@ -8,7 +8,7 @@
 
 enum { TOP_NOTE = 512 };
 /* What a note at the foot is about; each kind of doubt has one. */
-enum { NOTE_LOST, NOTE_NO_VALUE, NOTE_PARTIAL, NOTE_DOUBT, NOTE_SCALED = NOTE_DOUBT + DOUBTS };
+enum { NOTE_NO_VALUE, NOTE_PARTIAL, NOTE_DOUBT, NOTE_SCALED = NOTE_DOUBT + DOUBTS };
 enum { TOP_NOTES = NOTE_SCALED + 1 };
 
 /* A unit of memory of which a socket has several: its numbers. */

@@ -211,7 +211,5 @@ int top_read(struct top *top)
 	for (size_t i = 0; i < TOP_NOTES; i++)
 		v->note[i][0] = '\0';
 	take_notes(top);
-	if (series_lost(&top->series))
-		snprintf(v->note[NOTE_LOST], TOP_NOTE, "A counter was lost; counting starts anew");
 	return 0;
 }
