@@ -103,7 +103,7 @@ static int print_released(void *user, const struct unc_counter *c)
 static int end(struct rows *r, struct unc_platform *p, int rc)
 {
 	print_end(&r->printer);
-	return rc < 0 ? library_error(rc, unc_platform_error(p)) : EXIT_SUCCESS;
+	return library_error(rc, unc_platform_error(p));
 }
 
 int cmd_counters(struct unc_platform *p, const struct args *args)

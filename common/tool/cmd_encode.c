@@ -227,5 +227,5 @@ int cmd_registers(struct unc_platform *platform, const struct args *args)
 	int rc = unc_register_walk(platform, print_register, &p);
 
 	print_end(&p);
-	return rc < 0 ? library_error(rc, unc_platform_error(platform)) : EXIT_SUCCESS;
+	return library_error(rc, unc_platform_error(platform));
 }

@@ -69,7 +69,7 @@ static int prepare_passes(struct stat_job *job)
 	       job->passes, job->passes);
 	int rc = unc_session_turns(job->series.session, (unsigned)fmax(1, floor(1000 * seconds)));
 
-	return rc < 0 ? library_error(rc, unc_session_error(job->series.session)) : 0;
+	return series_error(&job->series, rc);
 }
 
 /* The first event ends the intervals. */
@@ -81,7 +81,7 @@ static int prepare_every(struct stat_job *job)
 		return bad_input("stat: --every needs an event: -e EVENT first, then what is to be "
 				 "counted beside it");
 	int rc = unc_session_sample(job->series.session, first->id, job->every);
-	return rc < 0 ? library_error(rc, unc_session_error(job->series.session)) : 0;
+	return series_error(&job->series, rc);
 }
 
 static int prepare(struct stat_job *job)
@@ -120,7 +120,7 @@ static void clean_up(struct stat_job *job)
 
 int cmd_stat(struct unc_platform *none, const struct args *args)
 {
-	struct stat_job job = {.platform = none};
+	struct stat_job job = {.platform = none, .overflow.size = sizeof(job.overflow)};
 	int rc = parse_options(&job, args);
 
 	if (rc == ARGS_OK)

@@ -246,7 +246,7 @@ static int run(struct runner *r)
 	if (rc == 0)
 		rc = unc_session_start(session);
 	if (rc < 0)
-		return library_error(rc, unc_session_error(session));
+		return series_error(&r->top.series, rc);
 	take_terminal(r);
 	errno = 0;
 	rc = watch(r);

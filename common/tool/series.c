@@ -10,12 +10,17 @@ const struct doubt_words doubt_words[DOUBTS] = {
 	[LATE] = {"late", "!", "late"},
 };
 
+int series_error(const struct series *s, int rc)
+{
+	return library_error(rc, unc_session_error(s->session));
+}
+
 int series_open(struct series *s, struct unc_platform *platform, unsigned flags)
 {
 	int rc = unc_session_new(platform, flags, &s->session);
 
 	s->platform = platform;
-	return rc < 0 ? library_error(rc, unc_platform_error(platform)) : 0;
+	return library_error(rc, unc_platform_error(platform));
 }
 
 static struct number *new_number(struct series *s, int id)

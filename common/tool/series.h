@@ -65,6 +65,8 @@ struct series {
 	struct timespec clock;
 };
 
+/* What a call for its session returned, told: the exit status. */
+int series_error(const struct series *, int rc);
 /* An empty session. 0, or the exit status. */
 int series_open(struct series *, struct unc_platform *, unsigned flags);
 /* Adds a text at its places (UNC_EACH_*), as numbers behind those before. 0, or an error of the

@@ -66,10 +66,8 @@ const struct number *stat_at(const struct stat_job *, size_t line, size_t column
 const char *stat_reason(const struct stat_job *, const struct number *);
 /* Tells on stderr what the running session goes without. */
 int stat_announce(struct stat_job *);
-/* Ends the interval. */
-int stat_collect(struct stat_job *);
-/* Looks whether the interval of `every` has ended, and if so collects it (job->overflow). */
-int stat_poll(struct stat_job *);
+/* Ends the interval; with `overflow` as series_read(). */
+int stat_collect(struct stat_job *, struct unc_overflow *overflow);
 /* Notes which numbers are missing or doubtful, for what the report says of them and what is said
  * behind the last one; tells on stderr what is doubtful for the first time. */
 void stat_remember(struct stat_job *);

@@ -102,7 +102,7 @@ int stat_announce(struct stat_job *job)
 {
 	for (struct number *c = job->series.number; c < stat_end(job); c++)
 		if (c->id >= 0 && *unc_session_partial(job->series.session, c->id))
-			return stat_collect(job); /* a value knows the number of its units */
+			return stat_collect(job, NULL); /* a value knows the number of its units */
 	tell_marks(job);
 	return 0;
 }
@@ -120,11 +120,12 @@ static void note_lost(struct stat_job *job, struct number *c)
 	c->why = must_print("%s", series_reason(&job->series, c));
 }
 
-/* Takes over what a read has given, of all items; rc: of the read. */
-static int take_numbers(struct stat_job *job, int rc)
+int stat_collect(struct stat_job *job, struct unc_overflow *overflow)
 {
-	if (rc < 0)
-		return library_error(rc, unc_session_error(job->series.session));
+	int rc = series_read(&job->series, overflow);
+
+	if (rc < 0 || (overflow && overflow->id < 0))
+		return series_error(&job->series, rc);
 	job->time = job->started + job->series.time;
 	job->seconds = job->series.seconds;
 	for (struct number *c = job->series.number; c < stat_end(job); c++) {
@@ -134,19 +135,6 @@ static int take_numbers(struct stat_job *job, int rc)
 	}
 	tell_marks(job);
 	return 0;
-}
-
-int stat_collect(struct stat_job *job)
-{
-	return take_numbers(job, series_read(&job->series, NULL));
-}
-
-int stat_poll(struct stat_job *job)
-{
-	job->overflow.size = sizeof(job->overflow);
-	int rc = series_read(&job->series, &job->overflow);
-
-	return rc == 0 && job->overflow.id < 0 ? 0 : take_numbers(job, rc);
 }
 
 /* Told once, with the first report that shows the mark. */
@@ -198,19 +186,23 @@ bool stat_complete(const struct stat_job *job)
 
 /* ---- the end */
 
+static unsigned long number_of_all(const struct stat_job *job)
+{
+	return job->repeat ? (unsigned long)job->runs : job->reports;
+}
+
 static char *end_sentence(const struct stat_job *job, const struct number *c, enum doubt none)
 {
 	(void)none;
 	if (!c->why || cannot_count(c))
 		return NULL;
-	if (c->without == (job->repeat ? job->runs : job->reports))
+	if (c->without == number_of_all(job))
 		return must_print("no value: %s", c->why);
-	if (job->repeat)
-		return must_print("no mean, for it has no value in %lu of %llu runs: %s",
-				  c->without, (unsigned long long)job->runs, c->why);
-	if (c->without == 0)
+	if (c->without == 0 && !job->repeat)
 		return must_print("no value after the last report: %s", c->why);
-	return must_print("no value in %lu of %lu reports: %s", c->without, job->reports, c->why);
+	return must_print("no %s in %lu of %lu %s: %s",
+			  job->repeat ? "mean, for it has no value" : "value", c->without,
+			  number_of_all(job), job->repeat ? "runs" : "reports", c->why);
 }
 
 /* Of a mark that was told with the first of them. */
@@ -219,8 +211,7 @@ static char *often_sentence(const struct stat_job *job, const struct number *c, 
 	if (c->doubted[k] < 2)
 		return NULL;
 	return must_print("%s in %lu of %lu %s", doubt_words[k].what, c->doubted[k],
-			  job->repeat ? (unsigned long)job->runs : job->reports,
-			  job->repeat ? "runs" : "reports");
+			  number_of_all(job), job->repeat ? "runs" : "reports");
 }
 
 void stat_lament(const struct stat_job *job)

@@ -74,7 +74,7 @@ static int add_item(struct stat_job *job, const char *text, enum stat_origin ori
 	if (rc < 0)
 		return origin == OF_GROUP_LACKING
 			       ? add_unknown(job, text, unc_session_error(job->series.session))
-			       : library_error(rc, unc_session_error(job->series.session));
+			       : series_error(&job->series, rc);
 	if (!each_unit)
 		add_line(job, item.name, first, job->series.n - first);
 	for (size_t i = first; i < job->series.n; i++) {

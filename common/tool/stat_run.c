@@ -99,11 +99,6 @@ static enum wake wait_until(struct runner *r, double deadline)
 	}
 }
 
-static int session_error(const struct stat_job *job, int rc)
-{
-	return rc < 0 ? library_error(rc, unc_session_error(job->series.session)) : 0;
-}
-
 /* A counter was lost. The session takes it up again by itself, but where an event ends its
  * intervals: there all starts anew. */
 static int go_on(struct runner *r)
@@ -121,7 +116,7 @@ static int go_on(struct runner *r)
 	if (rc == 0)
 		rc = unc_session_start(session);
 	job->started = now() - r->first;
-	return session_error(job, rc);
+	return series_error(&job->series, rc);
 }
 
 /* Whether what was collected is of the interval that has ended, all of it. */
@@ -136,7 +131,7 @@ static bool is_whole(struct runner *r)
 static int end_interval(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	int rc = job->every ? stat_poll(job) : stat_collect(job);
+	int rc = stat_collect(job, job->every ? &job->overflow : NULL);
 
 	if (job->every && job->overflow.id < 0)
 		return rc; /* it goes on */
@@ -210,12 +205,12 @@ static int end_count(struct runner *r)
 {
 	struct stat_job *job = r->job;
 	struct unc_session *session = job->series.session;
-	int stopped = session_error(job, unc_session_stop(session));
+	int stopped = series_error(&job->series, unc_session_stop(session));
 
 	/* A turn that failed is told by both. */
 	if (stopped && unc_session_read(session, NULL, 0, sizeof(struct unc_value)) < 0)
 		return stopped;
-	int status = stat_collect(job);
+	int status = stat_collect(job, NULL);
 
 	if (status == 0 && !job->repeat && worth_a_report(r))
 		status = stat_report(job);
@@ -226,12 +221,12 @@ static int end_count(struct runner *r)
 static int begin_count(struct runner *r)
 {
 	struct stat_job *job = r->job;
-	int status = session_error(job, unc_session_start(job->series.session));
+	int status = series_error(&job->series, unc_session_start(job->series.session));
 
 	if (status == 0)
 		status = stat_announce(job);
 	if (status == 0 && !job->every) /* what came before is of no interval */
-		status = session_error(job, unc_session_reset(job->series.session));
+		status = series_error(&job->series, unc_session_reset(job->series.session));
 	r->start = now();
 	if (job->runs == 0) {
 		r->first = r->start;

@@ -55,11 +55,13 @@ int number_between(const char *command, const char *option, const char *what, co
 	return ARGS_OK;
 }
 
-int library_error(int error, const char *sentence)
+int library_error(int rc, const char *sentence)
 {
+	if (rc >= 0)
+		return EXIT_SUCCESS;
 	if (!sentence || !sentence[0])
-		sentence = unc_error_name(error);
-	switch (error) {
+		sentence = unc_error_name(rc);
+	switch (rc) {
 	case UNC_ERR_INVALID:
 	case UNC_ERR_NOT_FOUND:
 	case UNC_ERR_RANGE:

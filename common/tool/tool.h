@@ -104,8 +104,8 @@ int complain(int status, const char *format, ...) __attribute__((format(printf, 
 #define failure(...) complain(EXIT_FAILURE, __VA_ARGS__)
 /* No error: a line that the user should see. */
 #define remark(...) complain(EXIT_SUCCESS, __VA_ARGS__)
-/* An error of the library, with its sentence. */
-int library_error(int error, const char *sentence);
+/* What the library returned, with its sentence: an error, or (from 0 on) none. */
+int library_error(int rc, const char *sentence);
 /* Seconds of the clock that nobody sets. */
 double now(void);
 /* Ends the command: a report that could not be written is a failure. */
