@@ -80,11 +80,12 @@ static int lines_within(const char *text, size_t width)
 	return lines;
 }
 
-enum { READ, WRITE, MISS, LINK, COLUMNS };
+enum { READ, WRITE, ALL, MISS, LINK, COLUMNS };
 
 static const struct unc_metric metrics[COLUMNS] = {
 	{.name = "memory_read_bytes", .unit = "bytes", .kind = UNC_METRIC_TOTAL},
 	{.name = "memory_write_bytes", .unit = "bytes", .kind = UNC_METRIC_TOTAL},
+	{.name = "memory_bandwidth", .unit = "bytes_per_second", .kind = UNC_METRIC_GAUGE},
 	{.name = "llc_miss_ratio", .unit = "ratio", .kind = UNC_METRIC_GAUGE},
 	{.name = "link_tx_bytes", .unit = "bytes", .kind = UNC_METRIC_TOTAL},
 };
@@ -113,8 +114,9 @@ static struct number of_channel(int i, double value)
 
 static struct made_up *make_up(void)
 {
-	static const double gb[3][COLUMNS] = {
-		{30e9, 10e9, 0.25, 1e9}, {15e9, 5e9, 0.5, 2e9}, {45e9, 15e9, 0.375, 3e9}};
+	static const double gb[3][COLUMNS] = {{30e9, 10e9, 40e9, 0.25, 1e9},
+					      {15e9, 5e9, 20e9, 0.5, 2e9},
+					      {45e9, 15e9, 60e9, 0.375, 3e9}};
 	static struct made_up m;
 
 	memset(&m, 0, sizeof(m));
@@ -144,9 +146,10 @@ static struct made_up *make_up(void)
 				   .columns = COLUMNS,
 				   .column = m.column,
 				   .number = m.number,
+				   .memory = true,
 				   .read = READ,
 				   .write = WRITE,
-				   .all = -1,
+				   .all = ALL,
 				   .share = -1,
 				   .channels = 4,
 				   .channel = m.channel};
@@ -221,25 +224,20 @@ static void test_peak(void)
 /* Of an interval of half a second: what adds up is shown per second, a bandwidth as it is. */
 static void test_interval(void)
 {
-	static const struct unc_metric bandwidth = {
-		.name = "memory_bandwidth", .unit = "bytes_per_second", .kind = UNC_METRIC_GAUGE};
 	struct made_up *m = make_up();
 	struct top_screen screen = {.width = 80};
 	const char *text;
 
 	for (size_t i = 0; i < 3 * COLUMNS + 2 * 4; i++)
 		m->number[i].seconds = 0.5;
-	m->view.all = LINK;
-	for (size_t row = 0; row < 3; row++) {
-		m->number[3 * LINK + row].item.metric = &bandwidth;
-		m->number[3 * LINK + row].value = row < 1 ? 80e9 : 40e9;
-	}
+	for (size_t row = 0; row < 3; row++)
+		m->number[3 * ALL + row].value *= 2;
 	text = drawn(&m->view, &screen);
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(text, "0      60.00    20.00    80.00  [||||||||||||||||||||||||]\n"));
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(text, "1      30.00    10.00    40.00  [||||||||||||            ]\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "0       25.0\n")); /* a ratio */
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "0       25.0     2.00\n")); /* a ratio */
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "imc0     30.00   10.00 [||||||||||]"));
 }
 
@@ -252,10 +250,11 @@ static void test_marks(void)
 
 	m->number[3 * READ + 0].valid = false;
 	m->number[3 * READ + 0].value = 0;
-	m->number[3 * WRITE + 1].partial = true;
+	m->number[3 * ALL + 0].valid = false;
+	m->number[3 * WRITE + 1].partial = m->number[3 * ALL + 1].partial = true;
 	m->number[3 * WRITE + 1].doubtful[UNPROVEN] = true; /* one letter, of the gravest */
 	m->number[3 * LINK + 1].scaled = true;
-	m->number[3 * READ + 2].doubtful[LATE] = true;
+	m->number[3 * READ + 2].doubtful[LATE] = m->number[3 * ALL + 2].doubtful[LATE] = true;
 	m->number[3 * LINK + 2].doubtful[LATE] = m->number[3 * LINK + 2].scaled = true;
 	m->number[3 * MISS + 2].doubtful[UNPROVEN] = m->number[3 * MISS + 2].doubtful[LATE] = true;
 	m->number[m->channel[3].write].valid = false;

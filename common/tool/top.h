@@ -27,7 +27,8 @@ struct top_view {
 	const struct number *number; /* of the series */
 	size_t sockets, rows;        /* rows: of each socket, then of all where there are several */
 	size_t columns, *column;     /* items of the group: the number of the first row */
-	int read, write, all, share; /* columns of the memory's traffic; -1: none */
+	bool memory;                 /* the group has the memory's traffic: */
+	int read, write, all, share; /* its columns; share -1: not that one */
 	size_t channels;
 	struct top_channel *channel;    /* those of a socket behind one another */
 	char note[TOP_NOTES][TOP_NOTE]; /* "" if there is none */

@@ -169,9 +169,7 @@ static void put_place(struct frame *f, size_t row)
 /* Bytes per second of a row; NAN if they are not known. */
 static double traffic(const struct top_view *v, size_t row)
 {
-	if (v->all >= 0)
-		return value_of(number_at(v, v->all, row));
-	return value_of(number_at(v, v->read, row)) + value_of(number_at(v, v->write, row));
+	return value_of(number_at(v, v->all, row));
 }
 
 /* What a full bar of a row stands for; 0: there is no bar. */
@@ -227,21 +225,12 @@ static void memory_titles(struct frame *f, bool with_channels)
 static void put_traffic(struct frame *f, size_t row, int bar)
 {
 	const struct top_view *v = f->view;
-	const struct number *read = number_at(v, v->read, row),
-			    *write = number_at(v, v->write, row);
+	const int columns[] = {v->read, v->write, v->all};
 	double all = traffic(v, row), full = row_full(v, row);
-	struct number sum = {.valid = isfinite(all),
-			     .partial = read->partial || write->partial,
-			     .scaled = read->scaled || write->scaled,
-			     .value = all,
-			     .seconds = 1};
 
-	for (enum doubt k = 0; k < DOUBTS; k++)
-		sum.doubtful[k] = read->doubtful[k] || write->doubtful[k];
-	put_number(f, read, &gb, NUMBER);
-	put_number(f, write, &gb, NUMBER);
-	put_number(f, &sum, &gb, NUMBER);
-	if (!sum.valid || full <= 0)
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		put_number(f, number_at(v, columns[i], row), &gb, NUMBER);
+	if (!isfinite(all) || full <= 0)
 		return;
 	put(f, bar ? " [" : " ");
 	put_bar(f, share_of(all, full), bar);
@@ -268,9 +257,8 @@ static void draw_memory(struct frame *f, bool with_channels)
 /* The section of the memory has it. */
 static bool is_memory(const struct top_view *v, int i)
 {
-	return v->read >= 0 && v->write >= 0 &&
-	       (i == v->read || i == v->write || i == v->all ||
-		(i == v->share && peak_of(v, 0) > 0));
+	return v->memory && (i == v->read || i == v->write || i == v->all ||
+			     (i == v->share && peak_of(v, 0) > 0));
 }
 
 /* A word of a name in the titles. */
@@ -433,7 +421,7 @@ static size_t draw_sections(struct frame *f, bool apart)
 
 	f->lines = 0;
 	draw_head(f);
-	if (v->read >= 0 && v->write >= 0)
+	if (v->memory)
 		draw_memory(f, channels && !apart);
 	size_t left_out = draw_others(f);
 

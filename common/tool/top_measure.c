@@ -39,7 +39,7 @@ static int add_column(struct top *top, size_t i, const char *text)
 	if (rc == 0 && top->view.rows > top->view.sockets)
 		rc = series_add(s, text, UNC_EACH_LACKING);
 	if (rc < 0)
-		return library_error(rc, unc_session_error(s->session));
+		return series_error(s, rc);
 	if (s->n - first != top->view.rows)
 		return failure("%s is of one place only", text);
 	top->view.column[i] = first;
@@ -55,7 +55,7 @@ static int add_units(struct top *top, const char *type, const char *metric)
 	int rc = series_add(s, name, UNC_EACH_UNIT | UNC_EACH_LACKING);
 
 	free(name);
-	return rc < 0 ? library_error(rc, unc_session_error(s->session)) : 0;
+	return series_error(s, rc);
 }
 
 /* Whether units of a type count the bytes that they move. */
@@ -109,9 +109,8 @@ static int open_view(struct top *top, const struct unc_group *g)
 	v->read = v->write = v->all = v->share = -1;
 	for (size_t i = 0; rc == 0 && i < v->columns; i++)
 		rc = add_column(top, i, g->items[i]);
-	for (size_t i = 0;
-	     rc == 0 && v->read >= 0 && v->write >= 0 && (type = unc_type_get(platform, i)) != NULL;
-	     i++)
+	v->memory = v->read >= 0 && v->write >= 0 && v->all >= 0;
+	for (size_t i = 0; rc == 0 && v->memory && (type = unc_type_get(platform, i)) != NULL; i++)
 		if (moves_bytes(top->series.platform, type->name))
 			rc = add_channels(top, type->name);
 	v->passes = unc_session_passes(top->series.session);
