@@ -12,14 +12,14 @@
 #include "access/access.h"
 #include "machine/discover.h"
 #include "machine/simulator.h"
-#include "sim/sim.h"
+#include "sim/sim_machine.h"
 #include "sim_tables.h"
 #include "suite.h"
 
 static uint32_t config(struct unc_sim *sim, unsigned bus, unsigned devfn, unsigned offset)
 {
 	struct unc_pci_function f = {.bus = (uint8_t)bus, .devfn = (uint8_t)devfn};
-	struct unc_bus *b = unc_sim_bus(sim);
+	struct unc_bus *b = &sim->bus.bus;
 	uint32_t value = 0x5a5a5a5a;
 
 	CHECK_NUMBER(b->methods->config(b, &f, offset, &value, NULL), 0);
@@ -30,7 +30,7 @@ static uint32_t config(struct unc_sim *sim, unsigned bus, unsigned devfn, unsign
 static void check_functions(const char *spec, const char *expected)
 {
 	struct unc_sim *sim = machine(spec);
-	struct unc_bus *bus = unc_sim_bus(sim);
+	struct unc_bus *bus = &sim->bus.bus;
 	const struct unc_pci_function *list;
 	char text[1024] = "";
 
@@ -67,7 +67,7 @@ static void test_locality(void)
 {
 	for (int nodes = 0; nodes < 2; nodes++) {
 		struct unc_sim *sim = machine(nodes ? "alpha" : "alpha,numa=off");
-		struct unc_bus *bus = unc_sim_bus(sim);
+		struct unc_bus *bus = &sim->bus.bus;
 
 		CHECK_NUMBER(bus->methods->scan(bus, NULL), 0);
 		CU_ASSERT(bus->n_functions > 0);
@@ -107,7 +107,7 @@ static void test_topology(void)
 		CHECK_NUMBER(config(sim, bus, UNC_DEVFN(0x0b, 0), 0x40) & 7, s);
 		CHECK_NUMBER(map >> (3 * s) & 7, s);
 	}
-	CU_ASSERT_PTR_EQUAL(unc_sim_table(sim), &alpha_table);
+	CU_ASSERT_PTR_EQUAL(sim->table, &alpha_table);
 	unc_sim_close(sim);
 }
 
@@ -118,7 +118,7 @@ static void test_config(void)
 	struct unc_reg ctr = {
 		.address = UNC_PCI(0, 0x7f, imc, 0xA8), .space = UNC_SPACE_PCI, .width = 64};
 	struct unc_pci_function f = {.bus = 0x7f, .devfn = (uint8_t)imc};
-	struct unc_bus *bus = unc_sim_bus(sim);
+	struct unc_bus *bus = &sim->bus.bus;
 	struct unc_error err = {0};
 	uint32_t value;
 
@@ -152,7 +152,7 @@ static void test_bar(void)
 		struct unc_reg ctl = {
 			.address = address + 0x2A800 + 0x44, .space = UNC_SPACE_MMIO, .width = 32};
 		uint64_t word = 0;
-		struct unc_bus *b = unc_sim_bus(sim);
+		struct unc_bus *b = &sim->bus.bus;
 
 		CU_ASSERT(address >> 32 != 0);         /* 32-bit arithmetic loses it */
 		CU_ASSERT((base & ~0x1FFFFFFFu) != 0); /* and without the mask it is wrong */
@@ -245,7 +245,7 @@ struct table {
 static struct table open_table(const char *spec, unsigned bus)
 {
 	struct table t = {.sim = machine(spec)};
-	struct unc_bus *b = unc_sim_bus(t.sim);
+	struct unc_bus *b = &t.sim->bus.bus;
 	unsigned dvsecs;
 
 	t.address = table_address(t.sim, bus, &dvsecs);
@@ -259,7 +259,7 @@ static struct table open_table(const char *spec, unsigned bus)
 
 static int record(const struct table *t, unsigned i, uint64_t word[3])
 {
-	struct unc_bus *b = unc_sim_bus(t->sim);
+	struct unc_bus *b = &t->sim->bus.bus;
 
 	return b->methods->memory(b, t->address + (uint64_t)(i + 1) * t->stride * 8, word, 24,
 				  NULL);
@@ -363,7 +363,7 @@ static void test_broken_discovery(void)
 	unc_sim_close(sim);
 
 	struct table t = open_table("beta,discovery=truncated", 0x6a);
-	struct unc_bus *b = unc_sim_bus(t.sim);
+	struct unc_bus *b = &t.sim->bus.bus;
 	CHECK_NUMBER(t.units, 10);
 	while (i < t.units && record(&t, i, word) == 0)
 		i++;
@@ -382,7 +382,7 @@ static void test_broken_discovery(void)
 	unc_sim_close(t.sim);
 
 	sim = machine("beta,discovery=garbage");
-	b = unc_sim_bus(sim);
+	b = &sim->bus.bus;
 	CHECK_NUMBER(b->methods->memory(b, table_address(sim, 0x6a, &dvsecs), word, 24, NULL), 0);
 	CU_ASSERT(word[0] != 0 && (word[0] >> 26 & 0xfffffffff) != 0); /* reserved bits set */
 	unc_sim_close(sim);
@@ -410,7 +410,7 @@ static void test_hidden(void)
 static void test_memory(void)
 {
 	struct table t = open_table("beta", 0x6a);
-	struct unc_bus *b = unc_sim_bus(t.sim);
+	struct unc_bus *b = &t.sim->bus.bus;
 	struct unc_error err = {0};
 	unsigned char bytes[11];
 	uint64_t word = 1;
@@ -565,7 +565,7 @@ static const struct unc_tbl_part *unplaced(const struct unc_table *table,
 /* Every register of a unit is where discovery puts it; the start sequence breaks no rule. */
 static void check_unit(struct unc_sim *sim, const struct unc_instance *unit)
 {
-	const struct unc_table *table = unc_sim_table(sim);
+	const struct unc_table *table = sim->table;
 	const struct unc_tbl_type *type = &table->type[unit->type];
 	const struct unc_tbl_part *without = unplaced(table, unit);
 	struct unc_error err = {0};
@@ -625,8 +625,7 @@ static void check_cpu(const struct unc_table *table, int sockets)
 	unc_sim_topology(sim, &topology);
 	CHECK_NUMBER(topology.n_sockets, sockets);
 	CHECK_NUMBER(
-		unc_discover(table, &topology, unc_sim_bus(sim), count_note, &notes, &units, &err),
-		0);
+		unc_discover(table, &topology, &sim->bus.bus, count_note, &notes, &units, &err), 0);
 	const struct unc_workload *work = unc_sim_workload(table);
 	for (size_t i = 0; i < work->n_sim_unit; i++)
 		expected += unc_bits_count(&work->sim_unit[i].present) * (unsigned)sockets;

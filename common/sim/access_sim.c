@@ -85,7 +85,7 @@ static int topology(struct unc_machine *machine, struct unc_topology *out, struc
 static int bus(struct unc_machine *machine, struct unc_bus **out, struct unc_error *err)
 {
 	(void)err;
-	*out = unc_sim_bus(unc_machine_sim(machine));
+	*out = &unc_machine_sim(machine)->bus.bus;
 	return 0;
 }
 

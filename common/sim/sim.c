@@ -13,11 +13,6 @@ enum { SLICE_KB = 2560 };
 
 /* ---- what it is */
 
-const struct unc_table *unc_sim_table(const struct unc_sim *sim)
-{
-	return sim->table;
-}
-
 /* Whether units of a type are counted one by one: those that have a slice of the cache. */
 static bool has_slices(const struct unc_table *t, const struct unc_tbl_type *type)
 {
@@ -70,11 +65,6 @@ void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 		out->order[i] = (uint16_t)i;
 		out->cpu_socket[i] = (uint8_t)(i / cpus + 1);
 	}
-}
-
-struct unc_bus *unc_sim_bus(struct unc_sim *sim)
-{
-	return &sim->bus.bus;
 }
 
 /* ---- time */
@@ -148,13 +138,6 @@ void unc_sim_write(struct unc_sim *sim, void *reg, uint64_t value)
 	struct unc_reg_op op = {.kind = UNC_OP_WRITE, .value = value, .handle.sim = reg};
 
 	unc_sim_run(sim, &op, 1);
-}
-
-bool unc_sim_counts(const void *reg)
-{
-	const struct sim_reg *r = reg;
-
-	return r->counter && r->counter->ctr == r;
 }
 
 /* ---- violations */

@@ -32,17 +32,13 @@ void unc_sim_close(struct unc_sim *);
 
 /* The machine and rates of a table; NULL: those compiled in are of another table. */
 const struct unc_workload *unc_sim_workload(const struct unc_table *);
-const struct unc_table *unc_sim_table(const struct unc_sim *);
 void unc_sim_topology(const struct unc_sim *, struct unc_topology *out);
-struct unc_bus *unc_sim_bus(struct unc_sim *); /* owned by the machine */
 
 /* Finds the register; NULL if this machine has none there (a real one would fault). */
 void *unc_sim_find(struct unc_sim *, const struct unc_reg *);
 /* Reads or writes a register found before. */
 uint64_t unc_sim_read(struct unc_sim *, void *reg);
 void unc_sim_write(struct unc_sim *, void *reg, uint64_t value);
-/* For tests: whether it counts, by itself or by a control. */
-bool unc_sim_counts(const void *reg);
 
 /* Moves the clock of a machine opened with clock=step or wait on by ns. */
 void unc_sim_step(struct unc_sim *, uint64_t ns);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "sim/sim_machine.h"
 
 /* ---- unit types */
@@ -93,7 +92,8 @@ static void place_parts(const struct unc_sim *sim, const struct sim_block *block
 
 	for (unsigned i = 0; i < UNC_MAX_PARTS; i++)
 		part[i].exists =
-			!unc_sim_hidden(sim, type->number, i, block->index, block->socket) &&
+			!unc_sim_chosen(sim, SIM_HIDDEN, type->number, i, block->index,
+					block->socket) &&
 			unc_sim_place(sim, type, i, block->index, block->socket, &part[i].place);
 }
 
@@ -117,16 +117,33 @@ static void place_reg(struct sim_reg *reg, const struct part *part)
 
 /* ---- blocks */
 
+/* Bit number n, from 1; 0: none. */
+static uint64_t bit(unsigned n)
+{
+	return n ? (uint64_t)1 << (n - 1) : 0;
+}
+
 static void add_counter(struct unc_sim *sim, struct sim_block *block, struct sim_reg *ctr,
 			struct sim_reg *ctl, const struct unc_tbl_counter *row, unsigned number)
 {
+	const struct unc_tbl_type *type = block->type->row;
+	const struct unc_tbl_field *by_unit =
+		block->type->field[row ? UNC_IS_ENABLE_FIXED : UNC_IS_ENABLE_COUNTERS];
 	struct sim_counter *counter = &sim->counter[sim->n_counters++];
 
-	counter->row = row;
-	counter->ctr = ctr;
-	counter->ctl = ctl;
-	counter->width = row ? row->width : block->type->row->width;
-	counter->number = (uint8_t)number;
+	*counter = (struct sim_counter){
+		.row = row,
+		.ctr = ctr,
+		.ctl = ctl,
+		.enable = row ? row->enable : type->enable,
+		.active = row ? 0 : type->active,
+		.freezes = row ? row->freeze : type->overflow.set,
+		.status_bit = row ? bit(row->status_bit) : bit(type->overflow.bit + number + 1),
+		.width = row ? row->width : type->width,
+		.number = (uint8_t)number,
+	};
+	if (by_unit)
+		counter->enabled_by_unit = bit(by_unit->lo[0] + (row ? 0 : number) + 1);
 	ctr->counter = counter;
 	if (ctl)
 		ctl->counter = counter;

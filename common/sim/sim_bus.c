@@ -166,8 +166,7 @@ static int word_at(const struct sim_bus *bus, uint64_t address, uint64_t *value,
 	uint32_t low = 0, high = 0;
 
 	for (int i = 0; i < SIM_MAX_SOCKETS * SIM_MAX_TABLES; i++) {
-		const struct sim_memory *memory =
-			&bus->memory[i / SIM_MAX_TABLES][i % SIM_MAX_TABLES];
+		const struct sim_memory *memory = &bus->memory[i];
 
 		if (!memory->word || address < memory->address ||
 		    address - memory->address + 8 > memory->backed)
@@ -222,7 +221,7 @@ const struct unc_bus_methods unc_sim_bus_methods = {
 void unc_sim_bus_free(struct unc_sim *sim)
 {
 	for (int i = 0; i < SIM_MAX_SOCKETS * SIM_MAX_TABLES; i++)
-		free(sim->bus.memory[i / SIM_MAX_TABLES][i % SIM_MAX_TABLES].word);
+		free(sim->bus.memory[i].word);
 	free(sim->bus.bus.function);
 	free(sim->bus.config);
 }

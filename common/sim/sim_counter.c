@@ -34,13 +34,6 @@ struct sim_reg *unc_sim_status(const struct sim_block *block)
 	return status == UNC_NONE ? NULL : unc_sim_reg(block, status);
 }
 
-static uint64_t status_bit(const struct sim_counter *counter)
-{
-	if (counter->row)
-		return counter->row->status_bit ? (uint64_t)1 << (counter->row->status_bit - 1) : 0;
-	return (uint64_t)1 << (counter->ctr->block->type->row->overflow.bit + counter->number);
-}
-
 /* The register and bit of the socket's status that a carry sets; NULL: none. */
 static struct sim_reg *socket_status(const struct sim_counter *counter, uint64_t *bit)
 {
@@ -62,10 +55,8 @@ static struct sim_reg *socket_status(const struct sim_counter *counter, uint64_t
 
 bool unc_sim_arms(const struct sim_counter *counter)
 {
-	uint64_t bits =
-		counter->row ? counter->row->freeze : counter->ctr->block->type->row->overflow.set;
-
-	return bits && counter->ctl && (counter->ctl->value & bits) == bits;
+	return counter->freezes && counter->ctl &&
+	       (counter->ctl->value & counter->freezes) == counter->freezes;
 }
 
 bool unc_sim_noted(const struct sim_counter *counter)
@@ -74,7 +65,7 @@ bool unc_sim_noted(const struct sim_counter *counter)
 	uint64_t bit;
 	const struct sim_reg *global = socket_status(counter, &bit);
 
-	return (status && (status->value & status_bit(counter))) ||
+	return (status && (status->value & counter->status_bit)) ||
 	       (global && (global->value & bit));
 }
 
@@ -85,7 +76,7 @@ static void note(const struct sim_counter *counter)
 	uint64_t bit;
 
 	if (status)
-		status->value |= status_bit(counter);
+		status->value |= counter->status_bit;
 	global = status && !unc_sim_arms(counter) ? NULL : socket_status(counter, &bit);
 	if (global)
 		global->value |= bit;

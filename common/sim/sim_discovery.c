@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "sim/sim_machine.h"
 
 enum {
@@ -81,7 +80,7 @@ static bool listed(const struct unc_sim *sim, const struct sim_type *type)
 	if (sim->options.discovery == SIM_DISCOVERY_NOUPI && row->unlisted)
 		return false;
 	/* Firmware that hides a PCI function still lists the unit; what is fused off is not. */
-	return !unc_sim_hidden(sim, type->number, 0, -1, -1) ||
+	return !unc_sim_chosen(sim, SIM_HIDDEN, type->number, 0, -1, -1) ||
 	       sim->table->part[row->parts.first].space == UNC_SPACE_PCI;
 }
 

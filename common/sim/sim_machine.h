@@ -12,8 +12,7 @@
  *   sim_overflow.c   counters whose carry freezes
  *   sim_counter.c    what counters hold, and which of them run
  *   sim_rate.c       how fast a control value counts
- *   sim_live.c       what the machine does, over time
- *   sim_noise.c      random numbers
+ *   sim_live.c       what the machine does, over time; random numbers
  *   sim_present.c    what tells which units there are
  *   sim_bus.c        PCI functions, configuration space, physical memory
  *   sim_discovery.c  the PMON discovery table in memory
@@ -100,6 +99,10 @@ struct sim_reg {
 struct sim_counter {
 	const struct unc_tbl_counter *row; /* fixed and free-running; NULL: programmable */
 	struct sim_reg *ctr, *ctl;         /* ctl NULL: free-running */
+	/* It counts with all of these bits in its control and, where there are any, with one of
+	 * those, and with that of unit control; its carry freezes with all of these. */
+	uint64_t enable, active, enabled_by_unit, freezes;
+	uint64_t status_bit; /* of the unit's status, which notes that it has carried; 0: none */
 	uint64_t base;
 	uint64_t since;             /* ns, */
 	uint64_t spent[SIM_PHASES]; /* and by then, ns */
@@ -147,7 +150,7 @@ struct sim_bus {
 	struct sim_config *config;
 	size_t n_configs;
 	bool lacks; /* functions or configuration: memory has run out */
-	struct sim_memory memory[SIM_MAX_SOCKETS][SIM_MAX_TABLES];
+	struct sim_memory memory[SIM_MAX_SOCKETS * SIM_MAX_TABLES];
 };
 
 struct sim_event;
@@ -217,9 +220,7 @@ struct sim_reg *unc_sim_at(const struct unc_sim *, const struct unc_reg *);
 /* A unit; NULL: there is none. */
 struct sim_block *unc_sim_block(const struct unc_sim *, unsigned type, unsigned index,
 				unsigned socket);
-/* Whether the firmware hides a part of a unit; index or socket -1: of all units. */
-bool unc_sim_hidden(const struct unc_sim *, unsigned type, unsigned part, int index, int socket);
-/* The choice that is made for a unit; NULL: none. */
+/* The choice that is made for a part of a unit (index or socket -1: of all units); NULL: none. */
 const struct sim_hidden *unc_sim_chosen(const struct unc_sim *, enum sim_choice, unsigned type,
 					unsigned part, int index, int socket);
 /* Where part `part` of an instance is: its base, encoded as in struct unc_reg. False: nowhere. */
@@ -276,7 +277,6 @@ double unc_sim_factor(const struct sim_block *, unsigned phase, bool shared);
 /* For its block. */
 double unc_sim_weight(const struct sim_block *);
 
-/* ---- sim_noise.c */
 /* A hash, and 0 .. 1 from a name and a number. */
 uint64_t unc_sim_mix(uint64_t);
 double unc_sim_noise(const char *name, uint64_t number);

@@ -27,11 +27,6 @@ const struct sim_hidden *unc_sim_chosen(const struct unc_sim *sim, enum sim_choi
 	return NULL;
 }
 
-bool unc_sim_hidden(const struct unc_sim *sim, unsigned type, unsigned part, int index, int socket)
-{
-	return unc_sim_chosen(sim, SIM_HIDDEN, type, part, index, socket) != NULL;
-}
-
 struct sim_block *unc_sim_block(const struct unc_sim *sim, unsigned type, unsigned index,
 				unsigned socket)
 {

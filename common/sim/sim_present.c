@@ -3,7 +3,6 @@
  * What tells how many units the machine has, or which (statements `present` of the tables): registers
  * of PCI functions, MSRs, and functions that are there because the unit is.
  */
-#include "base/text.h"
 #include "sim/sim_machine.h"
 
 /*
@@ -78,7 +77,7 @@ static bool is_hidden(const struct unc_sim *sim, unsigned devfn, unsigned id, un
 		for (uint32_t i = 0; i < rows->n; i++)
 			if (t->where[rows->first + i].devfn == devfn &&
 			    t->where[rows->first + i].device_id == id &&
-			    unc_sim_hidden(sim, type, 0, (int)i, (int)socket))
+			    unc_sim_chosen(sim, SIM_HIDDEN, type, 0, (int)i, (int)socket))
 				return true;
 	}
 	return false;

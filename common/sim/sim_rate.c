@@ -267,31 +267,15 @@ static double named_rate(const struct sim_block *block, const struct sim_counter
 			     : traffic->own);
 }
 
-/* Whether unit control lets a counter count. */
-static bool enabled_by_unit(const struct sim_block *block, const struct sim_counter *counter)
-{
-	const struct sim_type *type = block->type;
-	const struct unc_tbl_field *field =
-		type->field[counter->row ? UNC_IS_ENABLE_FIXED : UNC_IS_ENABLE_COUNTERS];
-
-	if (!field)
-		return true;
-	uint64_t bits = unc_sim_reg(block, type->row->unit_ctl)->value >> field->lo[0];
-	return bits >> (counter->row ? 0 : counter->number) & 1;
-}
-
 bool unc_sim_enabled(const struct sim_block *block, const struct sim_counter *counter)
 {
-	const struct unc_tbl_type *type = block->type->row;
-	uint64_t ctl = counter->ctl ? counter->ctl->value : 0;
-
 	if (!counter->ctl)
 		return true;
-	if (!enabled_by_unit(block, counter))
+	if (counter->enabled_by_unit &&
+	    !(unc_sim_reg(block, block->type->row->unit_ctl)->value & counter->enabled_by_unit))
 		return false;
-	if (counter->row)
-		return (ctl & counter->row->enable) == counter->row->enable;
-	return (ctl & type->enable) == type->enable && (ctl & type->active);
+	return (counter->ctl->value & counter->enable) == counter->enable &&
+	       (!counter->active || counter->ctl->value & counter->active);
 }
 
 /* Does this counter count what counter 0 of the block holds? */

@@ -36,7 +36,7 @@ static void add_units(struct unc_sim *sim, const struct sim_type *type, unsigned
 			continue;
 		for (uint32_t i = 0; i < part->where.n; i++)
 			if (unc_bits_has(&type->present, i) &&
-			    !unc_sim_hidden(sim, type->number, p, (int)i, (int)socket))
+			    !unc_sim_chosen(sim, SIM_HIDDEN, type->number, p, (int)i, (int)socket))
 				unc_sim_bus_function(sim, unc_sim_bus_number(sim, socket),
 						     table->where[part->where.first + i].devfn,
 						     table->where[part->where.first + i].device_id,
@@ -81,7 +81,7 @@ static void add_bar(struct unc_sim *sim, const struct unc_tbl_bar *bar, unsigned
 static int add_discovery(struct unc_sim *sim, unsigned socket, unsigned number,
 			 struct unc_error *err)
 {
-	struct sim_memory *memory = &sim->bus.memory[socket][number];
+	struct sim_memory *memory = &sim->bus.memory[socket * SIM_MAX_TABLES + number];
 	unsigned bus = unc_sim_bus_number(sim, socket) + 1 - DISCOVERY_BACK;
 	unsigned devfn = UNC_DEVFN(3, number); /* anywhere: software looks for it on all buses */
 	int rc;

@@ -562,7 +562,7 @@ static int open_machine(void *user)
 	}
 	if (unc_sim_open(m->spec, "node", all, n, &m->sim, &err) == 0) {
 		unc_sim_topology(m->sim, &m->top);
-		m->bus = unc_sim_bus(m->sim);
+		m->bus = &m->sim->bus.bus;
 		m->cpus = (unsigned)m->top.socket[0].cpus;
 		m->function = m->bus->function;
 		m->n_functions = m->bus->n_functions;

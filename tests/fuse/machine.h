@@ -4,7 +4,7 @@
 #define UNC_TEST_FUSE_MACHINE_H
 
 #include "room.h"
-#include "sim/sim.h"
+#include "sim/sim_machine.h"
 
 /* A register that was written, and what it held before that. */
 struct written {

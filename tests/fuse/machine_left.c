@@ -9,9 +9,10 @@
 
 void machine_remember(struct machine *m, const char *path, uint64_t offset, void *reg)
 {
+	const struct sim_reg *known = reg;
 	struct written *more;
 
-	if (unc_sim_counts(reg))
+	if (known->counter && known->counter->ctr == known) /* it counts */
 		return;
 	for (size_t i = 0; i < m->n_written; i++)
 		if (m->written[i].reg == reg)
