@@ -2,8 +2,6 @@
 /* What all checks of the doctor use. */
 #include "doctor/doctor.h"
 
-#include <stdio.h>
-
 void unc_report(struct doctor *d, const char *check, bool ok, const char *remedy,
 		const char *format, ...)
 {

@@ -33,7 +33,7 @@ static void print_since(struct printer *p, double since)
 	print_known(p, "since", "SINCE", text);
 }
 
-static void print_counter(struct printer *p, const struct unc_counter *c)
+static int print_counter(void *user, const struct unc_counter *c)
 {
 	static const char *const owner[] = {
 		[UNC_OWNER_LIBUNCORE] = "libuncore",
@@ -41,7 +41,10 @@ static void print_counter(struct printer *p, const struct unc_counter *c)
 		[UNC_OWNER_FOREIGN] = "foreign",
 		[UNC_OWNER_ORPHANED] = "orphaned",
 	};
+	struct rows *r = user;
+	struct printer *p = &r->printer;
 
+	r->n++;
 	print_row(p);
 	print_integer(p, "socket", "SOCKET", c->unit->socket);
 	print_text(p, "unit", "UNIT", c->unit->type->name);
@@ -59,14 +62,6 @@ static void print_counter(struct printer *p, const struct unc_counter *c)
 		print_null(p, "pid");
 	print_known(p, "command", "COMMAND", c->command);
 	print_since(p, c->since);
-}
-
-static int print_found(void *user, const struct unc_counter *c)
-{
-	struct rows *r = user;
-
-	print_counter(&r->printer, c);
-	r->n++;
 	return 0;
 }
 
@@ -79,7 +74,7 @@ static int print_released(void *user, const struct unc_counter *c)
 
 	if (c->release == UNC_RELEASE_FOUND) {
 		if (r->first)
-			print_found(r, c);
+			print_counter(r, c);
 		return 0;
 	}
 	if (r->first) {
@@ -90,7 +85,7 @@ static int print_released(void *user, const struct unc_counter *c)
 		putchar('\n');
 		begin(r);
 	}
-	print_found(r, c);
+	print_counter(r, c);
 	print_also(&r->printer, "RELEASED", done ? "yes" : "no: %s", c->reason);
 	print_bool(&r->printer, "released", done);
 	print_known(&r->printer, "reason", NULL, c->reason);
@@ -112,7 +107,7 @@ int cmd_counters(struct unc_platform *p, const struct args *args)
 
 	print_start(&r.printer, args, p);
 	begin(&r);
-	int rc = end(&r, p, unc_counters_walk(p, print_found, &r));
+	int rc = end(&r, p, unc_counters_walk(p, print_counter, &r));
 
 	if (rc == 0)
 		print_also(&r.printer, "", "\n%zu counter%s in use", r.n,

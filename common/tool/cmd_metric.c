@@ -2,7 +2,6 @@
 /* The commands metrics, groups and eval. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

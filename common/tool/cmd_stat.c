@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command stat: its options. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +14,8 @@ static int check_separator(const char *text)
 {
 	if (text[0] && !strpbrk(text, "\"\r\n"))
 		return ARGS_OK;
-	return bad_input(
-		"stat: option '-x' needs a separator without quotes and line ends, such as "
-		"a comma or '\\t'");
+	return bad_input("stat: option '-x' needs a separator without quotes and line ends, such "
+			 "as a comma or '\\t'");
 }
 
 static int parse_options(struct stat_job *job, const struct args *args)

@@ -3,7 +3,6 @@
 #ifndef UNC_TOOL_STAT_H
 #define UNC_TOOL_STAT_H
 
-#include <stdio.h>
 #include <time.h>
 
 #include "output.h"

@@ -13,20 +13,13 @@
 
 /* ---- opening */
 
-/* Columns of the memory's traffic are known by their names. */
-static void note_column(struct top_view *v, int i, const char *name)
+/* The column of an item; -1: the group has no such item. */
+static int column_of(const struct unc_group *g, const char *name)
 {
-	const struct {
-		const char *name;
-		int *column;
-	} known[] = {{"memory_read_bytes", &v->read},
-		     {"memory_write_bytes", &v->write},
-		     {"memory_bandwidth", &v->all},
-		     {"memory_utilization", &v->share}};
-
-	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
-		if (strcmp(name, known[k].name) == 0)
-			*known[k].column = i;
+	for (size_t i = 0; i < g->n_items; i++)
+		if (strcmp(g->items[i], name) == 0)
+			return (int)i;
+	return -1;
 }
 
 /* What each socket and all of them do of an item, which some may be without. */
@@ -43,7 +36,6 @@ static int add_column(struct top *top, size_t i, const char *text)
 	if (s->n - first != top->view.rows)
 		return failure("%s is of one place only", text);
 	top->view.column[i] = first;
-	note_column(&top->view, (int)i, text);
 	return 0;
 }
 
@@ -58,17 +50,13 @@ static int add_units(struct top *top, const char *type, const char *metric)
 	return series_error(s, rc);
 }
 
-/* Whether units of a type count the bytes that they move. */
-static bool moves_bytes(struct unc_platform *platform, const char *type)
+/* Whether a metric is what units of a type read, in bytes. */
+static bool is_read(const struct unc_metric *metric)
 {
-	char *name = must_print("%s.MEM_BW_READS", type);
-	const struct unc_metric *metric = NULL;
-	size_t index;
+	const char *dot = strchr(metric->name, '.');
 
-	if (unc_metric_find(platform, name, &index, NULL) == 0)
-		metric = unc_metric_get(platform, index);
-	free(name);
-	return metric && metric->available && metric->kind == UNC_METRIC_TOTAL;
+	return dot && strcmp(dot, ".MEM_BW_READS") == 0 && metric->available &&
+	       metric->kind == UNC_METRIC_TOTAL;
 }
 
 /* Of each unit of a type the bytes read and written, if units are channels: a socket has
@@ -97,7 +85,7 @@ static int open_view(struct top *top, const struct unc_group *g)
 {
 	const struct unc_platform *platform = top->series.platform;
 	struct top_view *v = &top->view;
-	const struct unc_type *type;
+	const struct unc_metric *metric;
 	int rc = 0;
 
 	v->machine = unc_platform_cpu(platform)->name;
@@ -106,13 +94,16 @@ static int open_view(struct top *top, const struct unc_group *g)
 	v->rows = v->sockets + (v->sockets > 1);
 	v->columns = g->n_items;
 	v->column = must_alloc(NULL, v->columns, sizeof(*v->column));
-	v->read = v->write = v->all = v->share = -1;
+	v->read = column_of(g, "memory_read_bytes");
+	v->write = column_of(g, "memory_write_bytes");
+	v->all = column_of(g, "memory_bandwidth");
+	v->share = column_of(g, "memory_utilization");
+	v->memory = v->read >= 0 && v->write >= 0 && v->all >= 0;
 	for (size_t i = 0; rc == 0 && i < v->columns; i++)
 		rc = add_column(top, i, g->items[i]);
-	v->memory = v->read >= 0 && v->write >= 0 && v->all >= 0;
-	for (size_t i = 0; rc == 0 && v->memory && (type = unc_type_get(platform, i)) != NULL; i++)
-		if (moves_bytes(top->series.platform, type->name))
-			rc = add_channels(top, type->name);
+	for (size_t i = 0; rc == 0 && v->memory && (metric = unc_metric_get(platform, i)); i++)
+		if (is_read(metric))
+			rc = add_channels(top, metric->of);
 	v->passes = unc_session_passes(top->series.session);
 	v->number = top->series.number;
 	return rc;

@@ -68,9 +68,8 @@ static const struct command commands[] = {
 	 "With -c, the units that a socket with this CPU may have."},
 	{"counters", cmd_counters, OPEN_NODE, REPORT | MACHINE, 0, 0, false, "",
 	 "counters that are in use, what they count, and who has programmed them",
-	 "OWNER is libuncore (a session that runs, by the ledger of the node), orphaned (a "
-	 "session that was killed; the next one, or 'uncore release', restores what it had found), "
-	 "kernel "
+	 "OWNER is libuncore (a session that runs, by the ledger of the node), orphaned (a session "
+	 "that was killed; the next one, or 'uncore release', restores what it had found), kernel "
 	 "(its driver, for a program with perf events; with the pid where there is only one such "
 	 "program) or foreign (neither). SINCE is in UTC. A counter that several sessions share "
 	 "has a line for each. Nothing is written."},
@@ -117,8 +116,7 @@ static const struct command *command_find(const char *name)
 static void usage(void)
 {
 	puts("uncore: what an Intel socket does outside its cores: memory, last level cache, "
-	     "links, "
-	     "PCIe\n\n"
+	     "links, PCIe\n\n"
 	     "  uncore stat                   bytes read from and written to memory, until Ctrl-C\n"
 	     "  uncore stat -g MEM -- ./app   a group of numbers, while a program runs\n"
 	     "  uncore top                    sockets and memory channels, live\n"
