@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "built.h"
 #include "cases.h"
 
 #include <ctype.h>
@@ -85,7 +86,7 @@ static const struct unc_table *const *tables(size_t *n)
 	struct unc_error err = {0};
 
 	if (!dir || !*dir)
-		return unc_tables(n);
+		return built_tables(n);
 	if (set.n == 0 && unc_table_set_load(dir, &set, &err) < 0) {
 		printf("# %s\n", err.text);
 		unc_table_set_free(&set);

@@ -324,7 +324,6 @@ static const struct unc_tbl_sim_unit alpha_sim_unit[] = {
 };
 
 static const struct unc_workload alpha_workload = {
-	.cpu = "alpha",
 	.machine = {.sockets = 2, .model = 45, .cores = 4, .tsc_hz = 2.5e9, .title = W(alpha)},
 	.rate = alpha_rate,
 	N(rate) = sizeof(alpha_rate) / sizeof(alpha_rate[0]),
@@ -335,7 +334,7 @@ static const struct unc_workload alpha_workload = {
 static const struct unc_table alpha_table = {
 	.name = W(alpha),
 	.title = W(alpha),
-	.cpuid = {.family = 6, .n_models = 1, .models = {45}},
+	.cpuid = &(const struct unc_tbl_cpuid){.family = 6, .n_models = 1, .models = {45}},
 	.discovery = UNC_DISCOVERY_FIXED,
 	.topology = {0x3ce0, 0x40, 0x54, .devfn = UNC_DEVFN(0x0b, 0)},
 	.strings = words.empty,
@@ -549,7 +548,6 @@ static const struct unc_tbl_sim_unit beta_sim_unit[] = {
 };
 
 static const struct unc_workload beta_workload = {
-	.cpu = "beta",
 	.machine = {.sockets = 2, .model = 0xCF, .cores = 8, .tsc_hz = 2e9, .title = W(beta)},
 	.rate = beta_rate,
 	N(rate) = sizeof(beta_rate) / sizeof(beta_rate[0]),
@@ -560,7 +558,7 @@ static const struct unc_workload beta_workload = {
 static const struct unc_table beta_table = {
 	.name = W(beta),
 	.title = W(beta),
-	.cpuid = {.family = 6, .n_models = 1, .models = {0xCF}},
+	.cpuid = &(const struct unc_tbl_cpuid){.family = 6, .n_models = 1, .models = {0xCF}},
 	.discovery = UNC_DISCOVERY_TABLE,
 	.topology = {0x3250, 0xC0, 0xD4},
 	.strings = words.empty,

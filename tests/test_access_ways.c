@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "built.h"
 #include "access_files.h"
 #include "access/access_ways.h"
 #include "access/fence.h"
@@ -375,7 +376,7 @@ static void test_gate_first(void)
 	struct unc_allowed out = {msr(0x1a0, 0), UINT64_MAX, true};
 	struct unc_reg_op op = read_of(msr(MSR, 0));
 	size_t n;
-	const struct unc_table *const *tables = unc_tables(&n);
+	const struct unc_table *const *tables = built_tables(&n);
 
 	while (n && strcmp(unc_tbl_str((*tables), (*tables)->name), "skylake-sp") != 0)
 		tables++, n--;

@@ -4,6 +4,7 @@
  * each CPU, and each type of units whose clocks are alike by the tables. What is right follows from
  * workload.tbl: each unit counts its clock.
  */
+#include "built.h"
 #include "session_kit.h"
 
 /* A machine, and a clock that is counted on all units of a type. */
@@ -28,7 +29,8 @@ static const struct unc_tbl_event *clock_of(const struct unc_table *t,
 
 static double hz_of(const struct unc_table *t, const struct unc_tbl_type *type)
 {
-	const struct unc_workload *work = unc_sim_workload(t);
+	struct unc_workload built;
+	const struct unc_workload *work = unc_sim_workload(t, &built);
 
 	for (size_t i = 0; i < work->n_sim_unit; i++)
 		if (work->sim_unit[i].type == type - t->type)
@@ -477,7 +479,7 @@ static bool freezes_sockets(const struct unc_table *t)
 int main(void)
 {
 	size_t n, used = 0;
-	const struct unc_table *const *tables = unc_tables(&n);
+	const struct unc_table *const *tables = built_tables(&n);
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < tables[i]->n_type && used < MOST; k++) {

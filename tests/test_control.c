@@ -4,6 +4,7 @@
  * filter that goes with it, and counts in its lane. And what is known of the others: Intel 327043-001
  * (tables 2-10, 2-12, 2-14, 2-79 to 2-81), SDM (GQ_SNOOP), Intel 817509-001 (tid_en 16).
  */
+#include "built.h"
 #include "encode/control.h"
 #include "encode/event.h"
 #include "reader/table_load.h"
@@ -79,7 +80,7 @@ static void own_filters(void)
 {
 	struct seen seen = {0};
 	size_t n;
-	const struct unc_table *const *all = unc_tables(&n);
+	const struct unc_table *const *all = built_tables(&n);
 
 	for (size_t k = 0; k < n; k++)
 		for (size_t i = 0; i < all[k]->n_event; i++) {
@@ -99,7 +100,7 @@ static void own_filters(void)
 static const struct unc_table *table_of(const char *cpu)
 {
 	size_t n;
-	const struct unc_table *const *all = unc_tables(&n);
+	const struct unc_table *const *all = built_tables(&n);
 
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(unc_tbl_str(all[i], all[i]->name), cpu) == 0)

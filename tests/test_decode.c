@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "built.h"
 #include "encode/decode.h"
 #include "suite.h"
 #include "uncore.h"
@@ -147,7 +148,7 @@ static void every_event(const struct unc_table *t)
 static void every_cpu(void)
 {
 	size_t n;
-	const struct unc_table *const *all = unc_tables(&n);
+	const struct unc_table *const *all = built_tables(&n);
 
 	CU_ASSERT(n >= 6);
 	for (size_t i = 0; i < n; i++) {
@@ -250,7 +251,7 @@ static void every_pair(const struct unc_table *t, size_t event, uint64_t *random
 static void given_is_programmed(void)
 {
 	size_t n;
-	const struct unc_table *const *all = unc_tables(&n);
+	const struct unc_table *const *all = built_tables(&n);
 
 	for (size_t i = 0; i < n; i++) {
 		struct tally tally = {0};

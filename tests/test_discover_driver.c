@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "built.h"
 #include "fake_root.h"
 #include "kernel_kit.h"
 #include "machine/discover.h"
@@ -82,7 +83,7 @@ static const char all_pmus[] =
 static void begin_machine(void)
 {
 	size_t n;
-	const struct unc_table *const *all = unc_tables(&n);
+	const struct unc_table *const *all = built_tables(&n);
 
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(unc_tbl_str(all[i], all[i]->name), "emerald-rapids") == 0)

@@ -5,6 +5,7 @@
  * SPR", "Correct the number of CHAs on SPR") and i10nm_base.c (HBM: CAPID3, base, distances), PCM types.h and cpucounters.cpp
  * (M2HBM, monitors of the HBM's channels); layout of the records: discover_listed.h.
  */
+#include "built.h"
 #include "access/access.h"
 #include "discover_listed.h"
 
@@ -25,7 +26,7 @@ enum {
 static void use_tables(void)
 {
 	size_t n;
-	const struct unc_table *const *all = unc_tables(&n);
+	const struct unc_table *const *all = built_tables(&n);
 
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(unc_tbl_str(all[i], all[i]->name), "sapphire-rapids") == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fence: what no table and no firmware may have touched, whatever the allowlist says. */
+#include "built.h"
 #include "access/fence.h"
 #include "access_files.h"
 #include "encode/event.h"
@@ -8,7 +9,7 @@
 static const struct unc_table *table_named(const char *name)
 {
 	size_t n;
-	const struct unc_table *const *tables = unc_tables(&n);
+	const struct unc_table *const *tables = built_tables(&n);
 
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(unc_tbl_str(tables[i], tables[i]->name), name) == 0)
@@ -412,7 +413,7 @@ static size_t count_registers(struct unc_fence *fence, unsigned type, size_t *ou
 static void test_tables(void)
 {
 	size_t n, seen = 0, outside = 0;
-	const struct unc_table *const *tables = unc_tables(&n);
+	const struct unc_table *const *tables = built_tables(&n);
 
 	for (size_t i = 0; i < n; i++) {
 		struct unc_fence fence = {.table = NULL};

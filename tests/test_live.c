@@ -7,6 +7,7 @@
  */
 #include <math.h>
 
+#include "built.h"
 #include "cases.h"
 #include "session_kit.h"
 
@@ -207,7 +208,7 @@ int main(void)
 		{NULL, NULL},
 	};
 	size_t n;
-	const struct unc_table *const *tables = unc_tables(&n);
+	const struct unc_table *const *tables = built_tables(&n);
 
 	for (size_t i = 0; i < n; i++) {
 		const char *cpu = unc_tbl_str(tables[i], tables[i]->name);

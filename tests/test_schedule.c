@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The scheduler on made-up events: which sets fit, what a conflict names; what a plan restores. */
+#include "built.h"
 #include "units/claim.h"
 #include "encode/schedule.h"
 #include "suite.h"
@@ -27,7 +28,7 @@ static const struct unc_table table = {.type = types, .n_type = 4, .reg = regs, 
 static const struct unc_table *table_of(const char *cpu)
 {
 	size_t n;
-	const struct unc_table *const *all = unc_tables(&n);
+	const struct unc_table *const *all = built_tables(&n);
 
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(unc_tbl_str(all[i], all[i]->name), cpu) == 0)

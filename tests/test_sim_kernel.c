@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "built.h"
 #include "access/kernel.h"
 #include "host/cpu.h"
 #include "machine/simulator.h"
@@ -30,7 +31,7 @@ enum { EN = 0x400000, CPUS = 12 }; /* CPUs of a socket */
 static void begin(const char *spec)
 {
 	size_t n;
-	const struct unc_table *const *tables = unc_tables(&n);
+	const struct unc_table *const *tables = built_tables(&n);
 
 	memset(&err, 0, sizeof(err));
 	CU_ASSERT_EQUAL_FATAL(unc_machine_simulated(spec, "node", tables, n, &machine, &err), 0);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "built.h"
 #include "encode/metric.h"
 #include "sim/sim.h"
 #include "suite.h"
@@ -106,7 +107,7 @@ static void good_tables(void)
 	const struct unc_table *t = set.table[0];
 	CHECK_NUMBER(set.n, 1);
 	CHECK_TEXT(unc_tbl_str(t, t->title), "Test CPU");
-	CHECK_NUMBER(t->cpuid.n_models, 2);
+	CHECK_NUMBER(t->cpuid->n_models, 2);
 	CHECK_NUMBER(t->n_type, 1);
 	CHECK_NUMBER(t->n_event, 6); /* ELSEWHERE is of other CPUs, and so is its umask */
 	CHECK_NUMBER(t->n_umask, 8);
@@ -240,6 +241,38 @@ static void missing_file(void)
 	unc_table_reader_free(r);
 }
 
+/* The sentence of the good tables with so many bars before their own, or "". */
+static void read_bars(size_t n, char *sentence)
+{
+	static const char bar[] = "bar m id=1 device=0.1 base=0 base_bits=1:0 base_shift=0 at=0 "
+				  "step=0 bits=1:0 shift=0 count=1 size=1\n";
+	char *text = malloc(n * (sizeof(bar) - 1) + MAX_TEXT);
+	struct unc_table_reader *r = reader_of("", "", "");
+	const struct unc_table *t;
+	struct unc_error err = {0};
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	for (size_t i = 0; i < n; i++)
+		memcpy(text + i * (sizeof(bar) - 1), bar, sizeof(bar) - 1);
+	read_text("good/testcpu/units.tbl", text + n * (sizeof(bar) - 1));
+	free(r->file[3].text);
+	r->file[3].text = text;
+	r->file[3].size = strlen(text);
+	strcpy(sentence, unc_table_reader_finish(r, &t, &err) < 0 ? err.text : "");
+	unc_table_reader_free(r);
+}
+
+/* Indexes have 16 bits, of which the last number says "none". */
+static void too_many_rows(void)
+{
+	char sentence[UNC_ERROR_MAX];
+
+	read_bars(65533, sentence);
+	CHECK_TEXT(sentence, "");
+	read_bars(65534, sentence);
+	CHECK_TEXT(sentence, "testcpu: more than 65534 rows of a kind");
+}
+
 static void unreadable_folder(void)
 {
 	struct unc_table_set set;
@@ -255,7 +288,7 @@ static void unreadable_folder(void)
 static void compiled_tables(void)
 {
 	size_t n;
-	const struct unc_table *const *all = unc_tables(&n);
+	const struct unc_table *const *all = built_tables(&n);
 
 	CU_ASSERT(n >= 2);
 	for (size_t i = 0; i < n; i++) {
@@ -347,7 +380,7 @@ static void portable_in_text(void)
 	const char *source = getenv("SRCDIR");
 	char path[1024], line[1024], item[1024], name[64], unit[64], definition[512];
 	size_t n_tables, rows = 0;
-	const struct unc_table *const *tables = unc_tables(&n_tables);
+	const struct unc_table *const *tables = built_tables(&n_tables);
 
 	snprintf(path, sizeof(path), "%s/docs/measuring.md", source ? source : ".");
 	FILE *page = fopen(path, "r");
@@ -423,6 +456,7 @@ int main(void)
 		{"broken tables are refused with file, line and reason, or go without it",
 		 broken_tables},
 		{"a missing or repeated file", missing_file},
+		{"more rows than indexes", too_many_rows},
 		{"a folder that cannot be read", unreadable_folder},
 		{"compiled tables", compiled_tables},
 		{"the README has the grammar (renewed by make grammar)", grammar_in_readme},

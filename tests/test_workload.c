@@ -128,9 +128,10 @@ static void units_of(const void *user)
 {
 	struct unc_platform *p = open_made(user);
 	const struct unc_table *t = p->table;
-	const struct unc_workload *work = unc_sim_workload(t);
+	struct unc_workload built;
+	const struct unc_workload *work = unc_sim_workload(t, &built);
 
-	CHECK_NUMBER(work->machine.model, t->cpuid.models[0]);
+	CHECK_NUMBER(work->machine.model, t->cpuid->models[0]);
 	for (unsigned i = 0; i < t->n_type; i++) {
 		unsigned places = unc_type_instances(t, i), found = 0;
 

@@ -27,14 +27,14 @@ static struct unc_cpu describe_cpu(const struct unc_table *t)
 	return (struct unc_cpu){
 		.name = unc_tbl_str(t, t->name),
 		.title = unc_tbl_str(t, t->title),
-		.family = t->cpuid.family,
-		.models = t->cpuid.models,
-		.n_models = t->cpuid.n_models,
+		.family = t->cpuid->family,
+		.models = t->cpuid->models,
+		.n_models = t->cpuid->n_models,
 		.n_units = t->n_type,
 		.n_events = t->n_event,
 		.n_umasks = t->n_umask,
 		.n_metrics = t->n_metric,
-		.steppings = t->cpuid.steppings,
+		.steppings = t->cpuid->steppings,
 	};
 }
 
@@ -49,15 +49,30 @@ static int describe_cpus(struct unc_platform *p)
 	return 0;
 }
 
+/* Those compiled in, in static storage; described once, and the same for all. */
+static struct unc_cpu *built(size_t index)
+{
+	static struct unc_cpu all[UNC_TABLE_CPUS];
+
+	return &all[index];
+}
+
+static void describe_built(void)
+{
+	struct unc_table table;
+
+	for (size_t i = 0; unc_table_built(i, &table); i++)
+		*built(i) = describe_cpu(&table);
+}
+
 const struct unc_cpu *unc_cpu_get(const struct unc_platform *p, size_t index)
 {
-	const struct unc_cpu *cpus;
-	size_t n;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	if (p && p->set.n)
 		return index < p->set.n ? &p->cpus[index] : NULL;
-	cpus = unc_table_cpus(&n);
-	return index < n ? &cpus[index] : NULL;
+	pthread_once(&once, describe_built);
+	return index < UNC_TABLE_CPUS && built(index)->name ? built(index) : NULL;
 }
 
 /* ---- types and units */

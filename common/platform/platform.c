@@ -113,6 +113,22 @@ static void note_ignored(struct unc_platform *p)
 					 *name);
 }
 
+const struct unc_table **unc_tables(size_t *n)
+{
+	const struct unc_table **all;
+	struct unc_table one, *view;
+	size_t count = 0;
+
+	while (unc_table_built(count, &one))
+		count++;
+	all = malloc(count * (sizeof(*all) + sizeof(one)));
+	view = all ? (struct unc_table *)(all + count) : NULL;
+	for (size_t i = 0; all && unc_table_built(i, &view[i]); i++)
+		all[i] = &view[i];
+	*n = all ? count : 0;
+	return all;
+}
+
 void unc_cpu_names(const struct unc_table *const *all, size_t n, char *buf, size_t size)
 {
 	struct unc_buf list = unc_buf(buf, size);
@@ -170,7 +186,7 @@ static const struct unc_table *table_of(const struct unc_table *const *all, size
 					const struct unc_topology *top)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is_cpu(top, &all[i]->cpuid))
+		if (is_cpu(top, all[i]->cpuid))
 			return all[i];
 	return NULL;
 }
@@ -232,11 +248,11 @@ static void drop_absent(struct unc_platform *p)
 static int open_machine(struct unc_platform *p, const char *order, struct unc_error *err)
 {
 	struct unc_bus *bus = NULL;
-	size_t n;
-	const struct unc_table *const *all = unc_tables(&n); /* those compiled in */
-	const struct unc_table *known = table_of(all, n, &p->topology);
+	const struct unc_table *known = NULL;
 	int rc;
 
+	for (size_t i = 0; !known && unc_table_built(i, &p->known); i++)
+		known = is_cpu(&p->topology, p->known.cpuid) ? &p->known : NULL;
 	if ((rc = unc_access_open(p->machine, order, &p->access, err)) < 0)
 		return rc;
 	p->machine->top = &p->topology;
@@ -379,28 +395,39 @@ static int read_site(struct unc_platform *p, const struct unc_options *o, struct
 	return rc;
 }
 
+/* The machine, and its table: of the folder, or of those compiled in. */
+static int choose(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
+{
+	size_t n;
+	const struct unc_table **built = unc_tables(&n);
+	const struct unc_table *const *all = p->set.n ? p->set.table : built;
+	int rc;
+
+	if (!built)
+		return unc_no_memory(err);
+	n = p->set.n ? p->set.n : n;
+	rc = choose_machine(p, o, all, n, err);
+	if (rc == 0 && (rc = choose_table(p, o, all, n, err)) == 0) {
+		p->own = *p->table;
+		p->table = &p->own;
+	}
+	free(built);
+	return rc;
+}
+
 static int open_platform(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
 	const char *tables = option(o->tables, p->raised, "UNCORE_TABLES");
 	const char *order = option(o->access, p->raised, "UNCORE_ACCESS");
-	const struct unc_table *const *all;
-	size_t n;
 	int rc;
 
 	note_ignored(p);
 	if ((rc = unc_platform_root(o, p->raised, &p->fs, err)) < 0)
 		return rc;
-	all = unc_tables(&n);
-	if (tables) {
-		rc = unc_table_set_load_trusted(tables, p->raised ? unc_trust_owner : NULL, &p->set,
-						err);
-		if (rc < 0)
-			return rc;
-		all = p->set.table;
-		n = p->set.n;
-	}
-	if ((rc = choose_machine(p, o, all, n, err)) < 0 ||
-	    (rc = choose_table(p, o, all, n, err)) < 0 || (rc = read_site(p, o, err)) < 0)
+	if (tables && (rc = unc_table_set_load_trusted(tables, p->raised ? unc_trust_owner : NULL,
+						       &p->set, err)) < 0)
+		return rc;
+	if ((rc = choose(p, o, err)) < 0 || (rc = read_site(p, o, err)) < 0)
 		return rc;
 	p->closed = tables && !o->tables && p->machine->fenced && unc_fs_is_hardware(p->fs);
 	if (only_listing(o))

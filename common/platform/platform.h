@@ -27,7 +27,9 @@ struct unc_kernel_unit {
 };
 
 struct unc_platform {
-	const struct unc_table *table;
+	const struct unc_table *table; /* its own: */
+	struct unc_table own;
+	struct unc_table known;   /* compiled in, of the CPU at hand: what the fence knows */
 	struct unc_table_set set; /* tables of a folder, if any */
 	struct unc_site site;
 	struct unc_memory_peaks {
@@ -84,6 +86,8 @@ struct unc_platform {
 /* unc_platform_open() of a process whose rights are raised, or not. */
 int unc_platform_open_as(const struct unc_options *, bool raised, struct unc_platform **out);
 
+/* The tables that are compiled in, to be given to free(); n in *n. NULL: no memory. */
+const struct unc_table **unc_tables(size_t *n);
 /* "sandybridge-ep, emerald-rapids" */
 void unc_cpu_names(const struct unc_table *const *, size_t n, char *buf, size_t size);
 

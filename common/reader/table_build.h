@@ -146,7 +146,7 @@ UNC_WORKLOAD_ARRAYS(UNC_ADD_DECLARE)
 static inline void unc_extend(struct unc_range *range, size_t rows)
 {
 	if (range->n++ == 0)
-		range->first = (uint32_t)rows;
+		range->first = (uint16_t)rows;
 }
 
 unc_str unc_add_string(struct unc_table_reader *, const char *text);

@@ -58,12 +58,6 @@ static const struct row {
 #include "reader/table_columns.inc"
 };
 
-/* What is done when all columns of a statement have been taken. */
-static int (*const ends[])(struct unc_table_reader *) = {
-#define S(file, name, flags, end, help) end,
-#include "reader/table_columns.inc"
-};
-
 static const struct row *const rows_end = rows + sizeof(rows) / sizeof(rows[0]);
 
 /* ---- sentences */
@@ -159,7 +153,7 @@ static bool value_of(struct unc_table_reader *r, const struct row *c, const char
 {
 	static const struct unc_tbl_type none = {0};
 	const struct unc_tbl_type *type = r->type == UNC_NONE ? &none : unc_current_type(r);
-	const struct unc_range bars = {0, (uint32_t)r->t.n_bar};
+	const struct unc_range bars = {0, (uint16_t)r->t.n_bar};
 	unsigned high, low;
 	bool right;
 
@@ -362,6 +356,18 @@ static int check_place(struct unc_table_reader *r, const struct row *s)
 	return 0;
 }
 
+/* What is done when all columns of a statement have been taken. */
+static int end(struct unc_table_reader *r, const struct row *s)
+{
+#define S(file, name, flags, end, help)                                                            \
+	case NUMBER_##file##_##name:                                                               \
+		return end(r);
+	switch (s->limit) {
+#include "reader/table_columns.inc"
+	}
+	return 0;
+}
+
 static int read_columns(struct unc_table_reader *r, const struct row *s)
 {
 	int rc = 0;
@@ -369,7 +375,7 @@ static int read_columns(struct unc_table_reader *r, const struct row *s)
 	for (const struct row *c = s + 1; c < rows_end && c->kind != STATEMENT && rc == 0; c++)
 		if (applies(r, c))
 			rc = read_column(r, c);
-	return rc < 0 ? rc : ends[s->limit](r);
+	return rc < 0 ? rc : end(r, s);
 }
 
 int unc_read_statement(struct unc_table_reader *r, enum unc_table_part file)

@@ -97,7 +97,7 @@ static int read_write(struct unc_table_reader *r, const struct unc_word *w,
 
 int unc_read_steps(struct unc_table_reader *r, struct unc_range *range)
 {
-	static const char *const names[] = {"", "filters", "controls", "preload", "restore"};
+	static const char names[][10] = {"", "filters", "controls", "preload", "restore"};
 	enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
 
 	for (struct unc_word *w = r->line->word + 1; w < r->line->word + r->line->n; w++) {

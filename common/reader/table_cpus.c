@@ -90,7 +90,7 @@ int unc_end_cpu(struct unc_table_reader *r)
 		return rc;
 	r->t.name = unc_add_string(r, name);
 	r->t.title = unc_add_string(r, unc_given(r, "\"TITLE\""));
-	r->t.cpuid = cpuid;
+	*unc_add_cpuid(r) = cpuid;
 	r->t.discovery = r->w.cpu.discovery;
 	return 0;
 }

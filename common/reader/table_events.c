@@ -100,7 +100,7 @@ int unc_end_event(struct unc_table_reader *r)
 	if (!unc_given(r, "max") && (e->max_inc = unc_current_type(r)->max_inc) > 1)
 		e->estimate = 1;
 	e->type = r->type;
-	e->umasks.first = (uint32_t)r->t.n_umask;
+	e->umasks.first = (uint16_t)r->t.n_umask;
 	*unc_add_event(r) = *e;
 	return 0;
 }
@@ -155,7 +155,7 @@ static int set_in_events(struct unc_table_reader *r, size_t first, const char *f
 {
 	for (size_t i = first; i < r->t.n_event; i++) {
 		struct unc_range old = r->t.event[i].fields.sets,
-				 sets = {(uint32_t)r->t.n_set, old.n};
+				 sets = {(uint16_t)r->t.n_set, old.n};
 
 		for (uint32_t k = 0; k < old.n; k++) {
 			struct unc_tbl_set copy = r->t.set[old.first + k];
@@ -205,13 +205,14 @@ static void add_name(struct unc_table_reader *r, unc_str name, size_t event)
 /* What a name is looked for in. */
 static void sort_names(struct unc_table_reader *r)
 {
-	uint32_t first = (uint32_t)r->t.n_event_name;
+	uint16_t first = (uint16_t)r->t.n_event_name;
 
 	for (size_t i = unc_current_type(r)->events.first; i < r->t.n_event; i++) {
 		add_name(r, r->t.event[i].name, i);
 		add_name(r, r->t.event[i].alias, i);
 	}
-	unc_current_type(r)->names = (struct unc_range){first, (uint32_t)r->t.n_event_name - first};
+	unc_current_type(r)->names =
+		(struct unc_range){first, (uint16_t)(r->t.n_event_name - first)};
 	if (r->t.n_event_name > first)
 		qsort_r(UNC_ROW(r, event_name, first), r->t.n_event_name - first,
 			sizeof(*r->t.event_name), compare_names, &r->t);

@@ -16,7 +16,7 @@ static struct unc_tbl_group *last_group(struct unc_table_reader *r)
 /* Its index; UNC_NONE: there is none. */
 static uint16_t find_group(const struct unc_table *t, const char *name)
 {
-	return UNC_FIND(t, group, ((struct unc_range){0, (uint32_t)t->n_group}), name);
+	return UNC_FIND(t, group, ((struct unc_range){0, (uint16_t)t->n_group}), name);
 }
 
 static void lose(struct unc_table_reader *r, struct unc_tbl_group *g)
@@ -62,7 +62,7 @@ int unc_end_group(struct unc_table_reader *r)
 		return unc_bad(r, "group %s is one of the library's: give it another name", name);
 	unc_str text = unc_add_string(r, name),
 		desc = unc_add_string(r, unc_given(r, "\"DESCRIPTION\""));
-	*unc_add_group(r) = (struct unc_tbl_group){text, desc, {(uint32_t)r->t.n_group_item, 0}, 0};
+	*unc_add_group(r) = (struct unc_tbl_group){text, desc, {(uint16_t)r->t.n_group_item, 0}, 0};
 	return 0;
 }
 

@@ -7,8 +7,6 @@
 
 #include "tables/table.h"
 
-enum { UNC_TABLE_CPUS = 32 };
-
 /* Statements that are wrong, and were left out. */
 struct unc_wrong {
 	struct unc_error first; /* file:line: sentence */

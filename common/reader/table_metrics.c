@@ -27,7 +27,7 @@ static bool expand(const char *text, const char *x, char *out, size_t size)
 
 static int check_unit(struct unc_table_reader *r, const char *unit)
 {
-	static const char *const units[] = {
+	static const char units[][20] = {
 		"bytes",           "count", "ratio", "ns", "clocks", "hz", "bytes_per_second",
 		"count_per_second"};
 

@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* FNV-1a */
+static uint32_t hash(uint32_t id, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		id = (id ^ (unsigned char)text[i]) * 16777619u;
+	return id;
+}
+
 int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct unc_error *err)
 {
 	struct unc_table_reader *r = calloc(1, sizeof(*r));
@@ -21,7 +29,7 @@ int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct 
 	r->strings.cap = 4096;
 	r->t.strings = r->strings.text;
 	r->t.n_strings = 1; /* offset 0 is "" */
-	r->t.id = 2166136261u;
+	r->t.id = hash(2166136261u, cpu, strlen(cpu));
 	r->names = &r->t;
 	r->type = UNC_NONE;
 	*out = r;
@@ -62,8 +70,7 @@ int unc_table_reader_file(struct unc_table_reader *r, const char *name, const ch
 		return unc_no_memory(err);
 	}
 	memcpy(f->text, text, size);
-	for (size_t i = 0; i < size; i++) /* FNV-1a */
-		r->t.id = (r->t.id ^ (unsigned char)text[i]) * 16777619u;
+	r->t.id = hash(r->t.id, text, size);
 	r->n_files++;
 	return 0;
 }
@@ -212,12 +219,12 @@ static int read_all_events(struct unc_table_reader *r)
 
 		strcpy(name, unc_tbl_str(&r->t, type->name));
 		strcat(name, ".events");
-		type->events.first = (uint32_t)r->t.n_event;
+		type->events.first = (uint16_t)r->t.n_event;
 		r->type = (uint16_t)i;
 		if ((rc = read_named(r, name, UNC_FILE_EVENTS, false)) < 0 ||
 		    (rc = unc_events_end_type(r)) < 0)
 			return rc;
-		type->events.n = (uint32_t)r->t.n_event - type->events.first;
+		type->events.n = (uint16_t)(r->t.n_event - type->events.first);
 	}
 	return 0;
 }
@@ -240,9 +247,9 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 		return rc;
 	if (r->out_of_memory)
 		return unc_no_memory(err);
-	if (r->t.n_event >= UNC_NONE || r->t.n_umask >= UNC_NONE)
-		return unc_bad(r, "%s: more than %d events or umasks", r->cpu, UNC_NONE - 1);
-	r->work.cpu = r->cpu;
+#define UNC_TOO_MANY(kind) || r->t.n_##kind >= UNC_NONE
+	if (false UNC_TABLE_ARRAYS(UNC_TOO_MANY))
+		return unc_bad(r, "%s: more than %d rows of a kind", r->cpu, UNC_NONE - 1);
 	r->work.id = r->t.id;
 	r->t.workload = &r->work;
 	*out = &r->t;

@@ -66,10 +66,10 @@ int unc_end_type(struct unc_table_reader *r)
 		if (!t->partner)
 			return unc_bad(r, "partner=%s is not a type above", partner);
 	}
-	t->parts = (struct unc_range){(uint32_t)r->t.n_part, 1};
-	t->regs.first = (uint32_t)r->t.n_reg;
-	t->fields.first = (uint32_t)r->t.n_field;
-	t->counters.first = (uint32_t)r->t.n_counter;
+	t->parts = (struct unc_range){(uint16_t)r->t.n_part, 1};
+	t->regs.first = (uint16_t)r->t.n_reg;
+	t->fields.first = (uint16_t)r->t.n_field;
+	t->counters.first = (uint16_t)r->t.n_counter;
 	if ((rc = add_type(r, t)) < 0)
 		return rc;
 	r->type = at;
@@ -77,7 +77,7 @@ int unc_end_type(struct unc_table_reader *r)
 	r->space = UNC_N_SPACES;
 	struct unc_tbl_part *main_part = unc_add_part(r);
 	main_part->space = UNC_N_SPACES; /* access is missing so far */
-	main_part->where.first = (uint32_t)r->t.n_where;
+	main_part->where.first = (uint16_t)r->t.n_where;
 	return 0;
 }
 
@@ -341,7 +341,7 @@ int unc_end_field(struct unc_table_reader *r)
 		return rc;
 	f->flags |= unc_given(r, "default") ? UNC_FIELD_DEFAULT : 0;
 	f->needs = f->mask = UNC_NONE;
-	f->values.first = (uint32_t)r->t.n_value;
+	f->values.first = (uint16_t)r->t.n_value;
 	*unc_add_field(r) = *f;
 	unc_current_type(r)->fields.n++;
 	return 0;
@@ -357,7 +357,7 @@ int unc_end_value(struct unc_table_reader *r)
 		return unc_bad(r, "0x%llx is not a value of the field",
 			       (unsigned long long)v->value);
 	if (f->values.n == 0)
-		f->values.first = (uint32_t)r->t.n_value;
+		f->values.first = (uint16_t)r->t.n_value;
 	if (f->values.first + f->values.n != r->t.n_value)
 		return unc_bad(r, "the values of field %s are not together",
 			       unc_tbl_str(&r->t, f->name));

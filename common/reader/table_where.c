@@ -101,7 +101,7 @@ static int add_places(struct unc_table_reader *r, uint32_t part)
 		UNC_ROW(r, where, i)->optional = r->w.place.optional;
 		UNC_ROW(r, where, i)->group = r->w.place.group;
 	}
-	where->n = (uint32_t)r->t.n_where - where->first;
+	where->n = (uint16_t)(r->t.n_where - where->first);
 	if (rc == 0 && where->n > UNC_MAX_PLACES)
 		return unc_bad(r, "more than %d places", UNC_MAX_PLACES);
 	return rc;
@@ -149,7 +149,7 @@ int unc_end_part(struct unc_table_reader *r)
 		return unc_bad(r, "a unit has at most three parts");
 	r->space = r->w.place.space;
 	*unc_add_part(r) = (struct unc_tbl_part){
-		.name = r->w.place.name, .space = r->space, .where.first = (uint32_t)r->t.n_where};
+		.name = r->w.place.name, .space = r->space, .where.first = (uint16_t)r->t.n_where};
 	unc_current_type(r)->parts.n++;
 	return 0;
 }

@@ -132,7 +132,7 @@ static void mark_type(struct unc_table_reader *r, unsigned type)
 
 void unc_mark_links(struct unc_table_reader *r)
 {
-	static const char *const names[] = {"link_tx_bytes", "link_rx_bytes", "link_utilization"};
+	static const char names[][20] = {"link_tx_bytes", "link_rx_bytes", "link_utilization"};
 	struct unc_expr *expr;
 	struct unc_spec spec;
 

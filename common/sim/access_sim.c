@@ -123,17 +123,14 @@ static const struct unc_machine_methods methods = {
 	.close = close_machine,
 };
 
-const struct unc_workload *unc_sim_workload(const struct unc_table *table)
+const struct unc_workload *unc_sim_workload(const struct unc_table *table,
+					    struct unc_workload *built)
 {
-	const char *name = unc_tbl_str(table, table->name);
-	size_t n;
-	const struct unc_workload *const *all = unc_workloads(&n);
-
 	if (table->workload)
 		return table->workload;
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(all[i]->cpu, name) == 0 && all[i]->id == table->id)
-			return all[i];
+	for (size_t i = 0; unc_workload_built(i, built); i++)
+		if (built->id == table->id)
+			return built;
 	return NULL;
 }
 
@@ -152,8 +149,9 @@ static int find_table(struct unc_sim *sim, const char *cpu, const struct unc_tab
 		unc_nearest_try_short(&nearest, name);
 		if (strcmp(name, cpu) != 0)
 			continue;
-		sim->table = tables[i];
-		sim->work = unc_sim_workload(sim->table);
+		sim->table_of = *tables[i];
+		sim->table = &sim->table_of;
+		sim->work = unc_sim_workload(sim->table, &sim->work_of);
 		if (!sim->work)
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"the simulator was built with other tables of %s than the "

@@ -38,7 +38,7 @@ static int cache_of(const struct unc_sim *sim, int socket)
 
 static int lowest_stepping(const struct unc_table *t)
 {
-	return t->cpuid.steppings ? __builtin_ctz(t->cpuid.steppings) : 0;
+	return t->cpuid->steppings ? __builtin_ctz(t->cpuid->steppings) : 0;
 }
 
 void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
@@ -46,7 +46,7 @@ void unc_sim_topology(const struct unc_sim *sim, struct unc_topology *out)
 	const struct unc_tbl_machine *machine = &sim->work->machine;
 
 	*out = (struct unc_topology){.vendor = "GenuineIntel",
-				     .family = sim->table->cpuid.family,
+				     .family = sim->table->cpuid->family,
 				     .model = machine->model,
 				     .stepping = lowest_stepping(sim->table),
 				     .n_sockets = (int)sim->options.sockets};

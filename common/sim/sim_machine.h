@@ -163,7 +163,9 @@ struct sim_kernel {
 
 struct unc_sim {
 	struct unc_machine machine; /* first: its methods get a pointer to it */
+	struct unc_table table_of;  /* what it points to is the platform's */
 	const struct unc_table *table;
+	struct unc_workload work_of; /* of a table that is compiled in */
 	const struct unc_workload *work;
 	struct sim_options options;
 	uint64_t opened;              /* CLOCK_MONOTONIC, ns */

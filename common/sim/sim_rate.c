@@ -173,7 +173,7 @@ static uint32_t max_increment(const struct sim_block *block, uint64_t ctl)
 
 			fits = field->reg[0] != UNC_NONE || unc_field_of(field, ctl) == set->value;
 		}
-		if (fits && event->max_inc && event->fields.sets.n + 1 > best) {
+		if (fits && event->max_inc && event->fields.sets.n >= best) {
 			best = event->fields.sets.n + 1;
 			max = event->max_inc;
 		}

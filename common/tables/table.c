@@ -131,7 +131,7 @@ uint16_t unc_find_reg(const struct unc_table *t, const struct unc_tbl_type *type
 
 uint16_t unc_find_type(const struct unc_table *t, const char *name)
 {
-	return UNC_FIND(t, type, ((struct unc_range){0, (uint32_t)t->n_type}), name);
+	return UNC_FIND(t, type, ((struct unc_range){0, (uint16_t)t->n_type}), name);
 }
 
 const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *t,

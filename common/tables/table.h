@@ -2,8 +2,9 @@
 /*
  * Event tables in memory. One struct unc_table is one CPU: flat arrays of
  * integers and one pool of strings. Rows refer to each other by index and to
- * names by offset, never by pointer, so that the compiled tables need no
- * relocation and all processes share their pages.
+ * names by offset, never by pointer; what points to the arrays is made by who
+ * opens a table. So the compiled tables need no relocation and all processes
+ * share their pages.
  *
  * The same arrays are made by the reader (table_read.c) from eventtables/ and
  * printed as C by the build-time compiler (tool/tablec.c). The grammar is in
@@ -21,14 +22,15 @@
 
 typedef uint32_t unc_str; /* offset into unc_table.strings; 0 is "" */
 
+enum { UNC_TABLE_CPUS = 32 };           /* compiled in, or of a folder */
 enum { UNC_MAX_KERNEL_NAME = 40 };      /* of a PMU, with {n} in it */
 enum { UNC_MAX_PLACES = UNC_BITS_MAX }; /* units of a type on a socket */
 enum { UNC_NONE = 0xffff };             /* "no row" in a 16-bit index */
 
-/* Rows [first, first + n) of another array. */
+/* Rows [first, first + n) of another array, of fewer than UNC_NONE. */
 struct unc_range {
-	uint32_t first;
-	uint32_t n;
+	uint16_t first;
+	uint16_t n;
 };
 
 /* Where an instance of a part of a unit is, when no discovery tells it.
@@ -421,24 +423,23 @@ struct unc_tbl_known {
 
 struct unc_table {
 	unc_str name, title;
-	struct unc_tbl_cpuid cpuid;
 	uint16_t discovery;
 	struct unc_tbl_topology topology;
-	uint32_t id; /* of the texts that it was made of */
+	uint32_t id; /* of its name and the texts that it was made of */
 	/* of a folder's tables; NULL: compiled into the simulator */
 	const struct unc_workload *workload;
 	const char *strings;
 	size_t n_strings;
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
-	X(where) X(present) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
+	X(cpuid) X(where) X(present) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
 	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(event_name) X(metric) \
 	X(group) X(group_item) X(known)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \
 	const struct unc_tbl_##row *row;                                                           \
 	size_t n_##row;
-	UNC_TABLE_ARRAYS(UNC_TABLE_ARRAY)
+	UNC_TABLE_ARRAYS(UNC_TABLE_ARRAY) /* cpuid: one */
 };
 
 /* ---- the simulated machine: what only the simulator needs (workload.tbl) */
@@ -479,7 +480,6 @@ struct unc_tbl_machine {
 
 /* Belongs to one table: its rows have indexes of that one's. */
 struct unc_workload {
-	const char *cpu;
 	uint32_t id;                    /* of the table */
 	struct unc_tbl_machine machine; /* of no sockets: there is no workload.tbl */
 #define UNC_WORKLOAD_ARRAYS(X) X(rate) X(sim_unit)
@@ -592,11 +592,10 @@ uint64_t unc_type_modifiers(const struct unc_table *, const struct unc_tbl_type 
 /* All ones in `width` bits. */
 uint64_t unc_ones(unsigned width);
 
-/* The compiled-in tables, and what uncore.h tells of them; n in *n. */
-const struct unc_table *const *unc_tables(size_t *n);
-const struct unc_cpu *unc_table_cpus(size_t *n);
-/* What goes with them; in the simulator only. */
-const struct unc_workload *const *unc_workloads(size_t *n);
+/* The compiled-in table of this number, for as long as the library is there; false: past the last. */
+bool unc_table_built(size_t index, struct unc_table *out);
+/* The workload of this number; in the simulator only. */
+bool unc_workload_built(size_t index, struct unc_workload *out);
 
 /* ---- reading (table_read.c): used by the build-time compiler, the tests and UNCORE_TABLES */
 

@@ -23,8 +23,10 @@ struct member {
 	char kind;       /* 'u', 'i': integers; 'd': double */
 };
 
+enum { MAX_KINDS = 32 }; /* of rows */
+
 #define ELEMENT(p)                                                                                 \
-	_Generic((p), struct unc_range * : 4, uint8_t(*)[2] : 1, uint8_t(*)[16] : 1,               \
+	_Generic((p), struct unc_range * : 2, uint8_t(*)[2] : 1, uint8_t(*)[16] : 1,               \
 		 uint8_t(*)[32] : 1, uint16_t(*)[2] : 2, uint16_t(*)[4] : 2, uint16_t(*)[8] : 2,   \
 		 uint64_t(*)[2] : 8, struct unc_bits * : 8, default                                \
 		 : sizeof(*(p)))
@@ -72,8 +74,9 @@ struct member {
 	M(counters) M(doubtful) M(counter) M(type) M(max_inc) M(code) M(lane) M(set) \
 	M(aggregate) M(clock) M(alike) M(steady) M(estimate)
 #define MEMBERS_event_name M(name) M(event)
-#define MEMBERS_cpuid M(cpuid.family) M(cpuid.n_models) M(cpuid.models) M(cpuid.steppings)
-#define MEMBERS_known M(title) MEMBERS_cpuid
+#define CPUID(at) M(at family) M(at n_models) M(at models) M(at steppings)
+#define MEMBERS_cpuid CPUID()
+#define MEMBERS_known M(title) CPUID(cpuid.)
 #define MEMBERS_metric M(name) M(formula) M(unit) M(desc) M(unavailable) M(type) M(kind)
 #define MEMBERS_group M(name) M(desc) M(items) M(unavailable)
 #define MEMBERS_group_item M(text)
@@ -81,11 +84,11 @@ struct member {
 #define MEMBERS_rate M(type) M(counter) M(only_socket) M(n_filters) M(steady) M(shared) M(ctl) M(ctl_mask) FILTER(0) \
 	FILTER(1) FILTER(2) FILTER(3) M(per_second) M(per_clock)
 #define MEMBERS_sim_unit M(type) M(present) M(clock_hz) M(link)
-/* Of the table itself what stands before its arrays. */
-#define MEMBERS_head M(name) M(title) MEMBERS_cpuid M(discovery) \
+/* Of the table itself what stands before its pointers and arrays. */
+#define MEMBERS_head M(name) M(title) M(discovery) \
 	M(topology.ubox_id) M(topology.nodeid_offset) M(topology.map_offset) M(topology.buses) \
 	M(topology.devfn) M(topology.inherit) M(id)
-/* The same of a workload, behind the name of the CPU. */
+/* The same of a workload. */
 #define MEMBERS_work M(id) M(machine.sockets) M(machine.model) M(machine.cores) \
 	M(machine.threads) M(machine.tsc_hz) M(machine.title)
 /* clang-format on */
@@ -142,110 +145,149 @@ static bool in_order(const struct member *m, size_t n)
 	return true;
 }
 
-/* Whether the rows of two tables are the same: all that their members hold. */
-static bool same_rows(const struct member *m, size_t n_members, const void *one, const void *other,
-		      size_t size, size_t n)
-{
-	for (size_t i = 0; i < n * n_members; i++) {
-		const struct member *member = &m[i % n_members];
-		size_t at = i / n_members * size + member->offset;
+/* ---- arrays of all tables, or workloads: one behind the other */
 
-		if (memcmp((const char *)one + at, (const char *)other + at, member->size) != 0)
-			return false;
-	}
-	return true;
-}
+/* What rows of a kind are made of, and where their owner, a table or workload, has them. */
+struct kind {
+	const char *name;
+	const struct member *member;
+	size_t n_members, size;
+	size_t rows, n; /* offsets of the owner's members */
+};
 
-static void print_rows(const char *kind, size_t table, const struct member *m, size_t n_members,
-		       const void *rows, size_t size, size_t n)
-{
-	if (!in_order(m, n_members))
-		printf("#error tablec: the members of %s are not those of its struct\n", kind);
-	printf("static const struct unc_tbl_%s %s_%zu[] = {\n", kind, kind, table);
-	for (size_t i = 0; i < n; i++) {
-		printf("{");
-		for (size_t k = 0; k < n_members; k++)
-			print_member((const char *)rows + i * size, &m[k]);
-		printf("},\n");
-	}
-	printf(n ? "};\n" : "{0}\n};\n");
-}
-
-/* CPUs that share a folder have many rows in common: an array that an earlier table has is that one. */
-#define PRINT(of, get, row)                                                                        \
-	static void print_##row(const struct unc_table *const *all, size_t n)                      \
+#define KIND_IN(of, row)                                                                           \
+	static struct kind kind_##row(void)                                                        \
 	{                                                                                          \
 		typedef struct unc_tbl_##row T;                                                    \
 		static const struct member m[] = {MEMBERS_##row};                                  \
-		const size_t n_members = sizeof(m) / sizeof(m[0]);                                 \
-		const struct of *t = get(all[n]);                                                  \
                                                                                                    \
-		for (size_t i = 0; i < n; i++)                                                     \
-			if (get(all[i])->n_##row == t->n_##row &&                                  \
-			    same_rows(m, n_members, get(all[i])->row, t->row, sizeof(T),           \
-				      t->n_##row)) {                                               \
-				printf("#define " #row "_%zu " #row "_%zu\n", n, i);               \
-				return;                                                            \
-			}                                                                          \
-		print_rows(#row, n, m, n_members, t->row, sizeof(T), t->n_##row);                  \
+		return (struct kind){#row,                                                         \
+				     m,                                                            \
+				     sizeof(m) / sizeof(m[0]),                                     \
+				     sizeof(T),                                                    \
+				     offsetof(struct of, row),                                     \
+				     offsetof(struct of, n_##row)};                                \
 	}
-#define THE_TABLE(t) (t)
-#define ITS_WORKLOAD(t) ((t)->workload)
-#define PRINT_OF_TABLE(row) PRINT(unc_table, THE_TABLE, row)
-#define PRINT_OF_WORKLOAD(row) PRINT(unc_workload, ITS_WORKLOAD, row)
-UNC_TABLE_ARRAYS(PRINT_OF_TABLE)
-UNC_WORKLOAD_ARRAYS(PRINT_OF_WORKLOAD)
+#define KIND_OF_TABLE(row) KIND_IN(unc_table, row)
+#define KIND_OF_WORKLOAD(row) KIND_IN(unc_workload, row)
+UNC_TABLE_ARRAYS(KIND_OF_TABLE)
+UNC_WORKLOAD_ARRAYS(KIND_OF_WORKLOAD)
 
-static void print_table(const struct unc_table *const *all, size_t n)
+static const char *rows_of(const struct kind *k, const char *owner)
+{
+	return *(const char *const *)(owner + k->rows);
+}
+
+static size_t count_of(const struct kind *k, const char *owner)
+{
+	return *(const size_t *)(owner + k->n);
+}
+
+/* Whether all that the members of their rows hold is the same. */
+static bool same_rows(const struct kind *k, const char *one, const char *other)
+{
+	size_t n = count_of(k, one);
+
+	for (size_t i = 0; n == count_of(k, other) && i < n * k->n_members; i++) {
+		const struct member *m = &k->member[i % k->n_members];
+		size_t at = i / k->n_members * k->size + m->offset;
+
+		if (memcmp(rows_of(k, one) + at, rows_of(k, other) + at, m->size) != 0)
+			return false;
+	}
+	return n == count_of(k, other);
+}
+
+static void print_members(const char *row, const struct member *m, size_t n)
+{
+	printf("{");
+	for (size_t i = 0; i < n; i++)
+		print_member(row, &m[i]);
+}
+
+/* The rows of all owners, and first[i], where those of each begin. CPUs that share a folder have many in
+ * common: what an earlier one has is not printed again. */
+static void print_array(const struct kind *k, const char *const *owner, size_t n, size_t *first)
+{
+	size_t rows = 0;
+
+	if (!in_order(k->member, k->n_members))
+		printf("#error tablec: the members of %s are not those of its struct\n", k->name);
+	printf("static const struct unc_tbl_%s all_%s[] = {\n", k->name, k->name);
+	for (size_t i = 0; i < n; i++) {
+		size_t same = 0;
+
+		while (!same_rows(k, owner[same], owner[i]))
+			same++;
+		first[i] = same < i ? first[same] : rows;
+		for (size_t at = 0; same == i && at < count_of(k, owner[i]); at++, rows++) {
+			print_members(rows_of(k, owner[i]) + at * k->size, k->member, k->n_members);
+			printf("},\n");
+		}
+	}
+	printf(rows ? "};\n" : "{0}\n};\n");
+}
+
+/* The arrays, and unc_WHAT_built(): it has heads, which are all but the pointers, and what these are. */
+static void print_built(const char *what, const char *const *owner, size_t n,
+			const struct member *head, size_t n_head, const struct kind *kind,
+			size_t n_kinds)
+{
+	size_t first[MAX_KINDS][UNC_TABLE_CPUS];
+
+	for (size_t k = 0; k < n_kinds; k++)
+		print_array(&kind[k], owner, n, first[k]);
+	printf("bool unc_%s_built(size_t index, struct unc_%s *out)\n{\n"
+	       "\tstatic const struct unc_%s head[] = {\n",
+	       what, what, what);
+	for (size_t i = 0; i < n; i++) {
+		print_members(owner[i], head, n_head);
+		for (size_t k = 0; k < n_kinds; k++)
+			printf(".n_%s = %zu,", kind[k].name, count_of(&kind[k], owner[i]));
+		printf("},\n");
+	}
+	printf("};\n\tstatic const uint32_t first[][%zu] = {\n", n_kinds);
+	for (size_t i = 0; i < n; i++) {
+		printf("{");
+		for (size_t k = 0; k < n_kinds; k++)
+			printf("%zu,", first[k][i]);
+		printf("},\n");
+	}
+	printf("};\n\n\tif (index >= %zu)\n\t\treturn false;\n\t*out = head[index];\n", n);
+	for (size_t k = 0; k < n_kinds; k++)
+		printf("\tout->%s = all_%s + first[index][%zu];\n", kind[k].name, kind[k].name, k);
+}
+
+static void print_tables(const struct unc_table_set *set)
 {
 	typedef struct unc_table T;
 	static const struct member head[] = {MEMBERS_head};
-	const struct unc_table *t = all[n];
+#define KIND_ROW(row) kind_##row(),
+	const struct kind kinds[] = {UNC_TABLE_ARRAYS(KIND_ROW)};
+	const struct unc_table *last = set->table[set->n - 1];
+	const char *table[UNC_TABLE_CPUS];
 
-#define PRINT_ARRAY(row) print_##row(all, n);
-	UNC_TABLE_ARRAYS(PRINT_ARRAY)
-	printf("static const struct unc_table table_%zu = {\n", n);
-	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-		print_member((const char *)t, &head[i]);
-	printf("\n.strings = strings, .n_strings = %zu,\n", t->n_strings);
-#define NAME_ARRAY(row) printf("." #row " = " #row "_%zu, .n_" #row " = %zu,\n", n, t->n_##row);
-	UNC_TABLE_ARRAYS(NAME_ARRAY)
-	printf("};\n");
+	for (size_t i = 0; i < set->n; i++)
+		table[i] = (const char *)set->table[i];
+	print_strings(last);
+	print_built("table", table, set->n, head, sizeof(head) / sizeof(head[0]), kinds,
+		    sizeof(kinds) / sizeof(kinds[0]));
+	printf("\tout->strings = strings;\n\tout->n_strings = %zu;\n\treturn true;\n}\n",
+	       last->n_strings);
 }
 
-/* As unc_cpu_get() gives it. */
-static void print_cpu(const struct unc_table *t, size_t n)
-{
-	printf("\t\t{strings + %u, strings + %u, %u, table_%zu.cpuid.models, %u, %zu, %zu, "
-	       "%zu, %zu, %u},\n",
-	       t->name, t->title, t->cpuid.family, n, t->cpuid.n_models, t->n_type, t->n_event,
-	       t->n_umask, t->n_metric, t->cpuid.steppings);
-}
-
-static void print_cpus(const struct unc_table_set *set)
-{
-	printf("const struct unc_cpu *unc_table_cpus(size_t *n)\n{\n"
-	       "\tstatic const struct unc_cpu all[] = {\n");
-	for (size_t n = 0; n < set->n; n++)
-		print_cpu(set->table[n], n);
-	printf("\t};\n\n\t*n = %zu;\n\treturn all;\n}\n", set->n);
-}
-
-static void print_workload(const struct unc_table *const *all, size_t n)
+static void print_workloads(const struct unc_table_set *set)
 {
 	typedef struct unc_workload T;
 	static const struct member head[] = {MEMBERS_work};
-	const struct unc_workload *work = all[n]->workload;
+	const struct kind kinds[] = {UNC_WORKLOAD_ARRAYS(KIND_ROW)};
+	const char *work[UNC_TABLE_CPUS];
 
-#define PRINT_WORK(row) print_##row(all, n);
-	UNC_WORKLOAD_ARRAYS(PRINT_WORK)
-	printf("static const struct unc_workload workload_%zu = {\"%s\",", n, work->cpu);
-	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-		print_member((const char *)work, &head[i]);
-	printf("\n");
-#define NAME_WORK(row) printf("." #row " = " #row "_%zu, .n_" #row " = %zu,\n", n, work->n_##row);
-	UNC_WORKLOAD_ARRAYS(NAME_WORK)
-	printf("};\n");
+	for (size_t i = 0; i < set->n; i++)
+		work[i] = (const char *)set->table[i]->workload;
+	print_built("workload", work, set->n, head, sizeof(head) / sizeof(head[0]), kinds,
+		    sizeof(kinds) / sizeof(kinds[0]));
+	printf("\treturn true;\n}\n");
 }
 
 static void print_head(void)
@@ -253,20 +295,6 @@ static void print_head(void)
 	printf("/* SPDX-License-Identifier: BSD-3-Clause */\n/* Made by tablec from eventtables/; "
 	       "do not edit. */\n#include \"tables/table.h\"\n"
 	       "#pragma GCC diagnostic ignored \"-Wmissing-braces\"\n");
-}
-
-/* One of a kind for each CPU, and the function that gives all. */
-static void print_each(const struct unc_table_set *set, const char *kind,
-		       void (*print)(const struct unc_table *const *, size_t))
-{
-	for (size_t n = 0; n < set->n; n++)
-		print(set->table, n);
-	printf("const struct unc_%s *const *unc_%ss(size_t *n)\n{\n"
-	       "\tstatic const struct unc_%s *const all[] = {",
-	       kind, kind, kind);
-	for (size_t n = 0; n < set->n; n++)
-		printf("&%s_%zu, ", kind, n);
-	printf("};\n\n\t*n = %zu;\n\treturn all;\n}\n", set->n);
 }
 
 static void print_counts(const struct unc_table_set *set)
@@ -305,14 +333,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "tablec: %s\n", err.text);
 	else if (check)
 		print_counts(&set);
-	else if (workload) {
+	else {
 		print_head();
-		print_each(&set, "workload", print_workload);
-	} else {
-		print_head();
-		print_strings(set.table[set.n - 1]);
-		print_each(&set, "table", print_table);
-		print_cpus(&set);
+		(workload ? print_workloads : print_tables)(&set);
 	}
 	unc_table_set_free(&set);
 	return rc < 0 || ferror(stdout) || fflush(stdout) ? 1 : 0;

@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../built.h"
 #include "machine.h"
 
 static struct machine *machine(void)
@@ -549,7 +550,7 @@ static int open_machine(void *user)
 	struct machine *m = user;
 	struct unc_error err = {0};
 	size_t n;
-	const struct unc_table *const *all = unc_tables(&n);
+	const struct unc_table *const *all = built_tables(&n);
 	const char *bits = getenv("MACHINE_WIDTH");
 
 	close_machine(m);
