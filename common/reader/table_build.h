@@ -202,6 +202,8 @@ int unc_bits_of(struct unc_table_reader *, const struct unc_range *, uint16_t re
 /* Adds field = text (NULL: no value) of the current type to a range of sets. */
 int unc_add_setting(struct unc_table_reader *, const char *field, const char *text,
 		    struct unc_range *);
+/* A range of sets that is whole, and last: where the same stand already it is those. */
+void unc_share_sets(struct unc_table_reader *, struct unc_range *);
 /* A list FIELD,.. (a name of `fields` stands for several) or, with_value, FIELD:VALUE,.. */
 int unc_add_list(struct unc_table_reader *, const char *what, const char *list, bool with_value,
 		 struct unc_range *);

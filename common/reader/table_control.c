@@ -25,6 +25,25 @@ int unc_add_setting(struct unc_table_reader *r, const char *field, const char *t
 	return 0;
 }
 
+static bool same_sets(const struct unc_tbl_set *a, const struct unc_tbl_set *b, unsigned n)
+{
+	while (n && a->field == b->field && a->given == b->given && a->value == b->value)
+		a++, b++, n--;
+	return n == 0;
+}
+
+void unc_share_sets(struct unc_table_reader *r, struct unc_range *range)
+{
+	unsigned last = range->first + range->n == r->t.n_set ? range->first : 0u;
+
+	for (unsigned at = 0; range->n && at + range->n <= last; at++)
+		if (same_sets(&r->t.set[at], &r->t.set[range->first], range->n)) {
+			range->first = (uint16_t)at;
+			r->t.n_set -= range->n;
+			return;
+		}
+}
+
 /* `fields NAME`: adds those that are not there yet. False if there is no such name. */
 static bool add_bundle(struct unc_table_reader *r, const char *name, struct unc_range *range)
 {
@@ -63,6 +82,7 @@ int unc_add_list(struct unc_table_reader *r, const char *what, const char *p, bo
 				return rc;
 		}
 	}
+	unc_share_sets(r, range);
 	return 0;
 }
 

@@ -99,6 +99,7 @@ int unc_end_event(struct unc_table_reader *r)
 		return rc;
 	if (!unc_given(r, "max") && (e->max_inc = unc_current_type(r)->max_inc) > 1)
 		e->estimate = 1;
+	unc_share_sets(r, &e->fields.sets);
 	e->type = r->type;
 	e->umasks.first = (uint16_t)r->t.n_umask;
 	*unc_add_event(r) = *e;
@@ -144,6 +145,7 @@ int unc_end_umask(struct unc_table_reader *r)
 		return rc;
 	if (u->fields.sets.n == 0 && u->counter == UNC_NONE)
 		return unc_bad(r, "umask %s sets nothing", name);
+	unc_share_sets(r, &u->fields.sets);
 	*unc_add_umask(r) = *u;
 	e->umasks.n++;
 	return 0;
@@ -165,6 +167,7 @@ static int set_in_events(struct unc_table_reader *r, size_t first, const char *f
 		int rc = unc_add_setting(r, field, value, &sets);
 		if (rc < 0)
 			return rc;
+		unc_share_sets(r, &sets);
 		UNC_ROW(r, event, i)->fields.sets = sets;
 	}
 	return 0;
