@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* FNV-1a */
-static uint32_t hash(uint32_t id, const char *text, size_t size)
+static uint64_t hash(uint64_t id, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		id = (id ^ (unsigned char)text[i]) * 16777619u;
+		id = (id ^ (unsigned char)text[i]) * 0x100000001b3u;
 	return id;
 }
 
@@ -29,7 +29,7 @@ int unc_table_reader_new(const char *cpu, struct unc_table_reader **out, struct 
 	r->strings.cap = 4096;
 	r->t.strings = r->strings.text;
 	r->t.n_strings = 1; /* offset 0 is "" */
-	r->t.id = hash(2166136261u, cpu, strlen(cpu));
+	r->t.id = hash(0xcbf29ce484222325u, cpu, strlen(cpu));
 	r->names = &r->t;
 	r->type = UNC_NONE;
 	*out = r;

@@ -425,7 +425,7 @@ struct unc_table {
 	unc_str name, title;
 	uint16_t discovery;
 	struct unc_tbl_topology topology;
-	uint32_t id; /* of its name and the texts that it was made of */
+	uint64_t id; /* of its name and the texts that it was made of */
 	/* of a folder's tables; NULL: compiled into the simulator */
 	const struct unc_workload *workload;
 	const char *strings;
@@ -480,8 +480,8 @@ struct unc_tbl_machine {
 
 /* Belongs to one table: its rows have indexes of that one's. */
 struct unc_workload {
-	uint32_t id;                    /* of the table */
 	struct unc_tbl_machine machine; /* of no sockets: there is no workload.tbl */
+	uint64_t id;                    /* of the table */
 #define UNC_WORKLOAD_ARRAYS(X) X(rate) X(sim_unit)
 	UNC_WORKLOAD_ARRAYS(UNC_TABLE_ARRAY)
 };
