@@ -10,31 +10,18 @@
 
 /* ---- rows and strings */
 
-/* A zeroed row more in an array of n; where memory has run out, the one that is thrown away. */
-static void *add_row(struct unc_table_reader *r, const void **rows, size_t *n, size_t size)
+void *unc_add_row(struct unc_table_reader *r, void *rows, size_t *n, size_t size)
 {
-	char *larger = unc_grow((void *)(uintptr_t)*rows, *n, size);
+	char *old, *larger;
 
+	memcpy(&old, rows, sizeof(old)); /* a pointer to rows, of whatever kind */
+	larger = unc_grow(old, *n, size);
 	if (larger)
-		*rows = larger;
+		memcpy(rows, &larger, sizeof(larger));
 	else
 		r->out_of_memory = true;
 	return memset(larger ? larger + (*n)++ * size : (char *)&r->scratch, 0, size);
 }
-
-#define UNC_ADD_DEFINE(of, kind)                                                                   \
-	struct unc_tbl_##kind *unc_add_##kind(struct unc_table_reader *r)                          \
-	{                                                                                          \
-		const void *rows = r->of.kind;                                                     \
-		void *row = add_row(r, &rows, &r->of.n_##kind, sizeof(*r->of.kind));               \
-                                                                                                   \
-		r->of.kind = rows;                                                                 \
-		return row;                                                                        \
-	}
-#define UNC_ADD_TO_TABLE(kind) UNC_ADD_DEFINE(t, kind)
-#define UNC_ADD_TO_WORKLOAD(kind) UNC_ADD_DEFINE(work, kind)
-UNC_TABLE_ARRAYS(UNC_ADD_TO_TABLE)
-UNC_WORKLOAD_ARRAYS(UNC_ADD_TO_WORKLOAD)
 
 static size_t hash_text(const char *text)
 {
@@ -173,7 +160,7 @@ int unc_note_wrong(struct unc_table_reader *r)
 
 struct unc_tbl_type *unc_current_type(struct unc_table_reader *r)
 {
-	return UNC_ROW(r, type, r->type);
+	return UNC_ROW(r, t, type, r->type);
 }
 
 /* "0c.1" */

@@ -132,22 +132,25 @@ struct unc_table_reader {
 	} scratch; /* where rows go when memory has run out */
 };
 
-/* Appends a zeroed row and returns it; valid until the next row of its kind. */
-#define UNC_ADD_DECLARE(row) struct unc_tbl_##row *unc_add_##row(struct unc_table_reader *);
-UNC_TABLE_ARRAYS(UNC_ADD_DECLARE)
-UNC_WORKLOAD_ARRAYS(UNC_ADD_DECLARE)
+/* Appends a zeroed row to an array of `t` or `work` and returns it; valid until the next row of its kind.
+ * Where memory has run out it is the one that is thrown away. */
+#define UNC_ADD(reader, of, row)                                                                   \
+	((struct unc_tbl_##row *)unc_add_row(reader, &(reader)->of.row, &(reader)->of.n_##row,     \
+					     sizeof(*(reader)->of.row)))
+void *unc_add_row(struct unc_table_reader *, void *rows, size_t *n, size_t size);
 
-/* A row that exists, to be changed. */
-#define UNC_ROW(reader, row, index) (&((struct unc_tbl_##row *)(uintptr_t)(reader)->t.row)[index])
-#define UNC_WORK_ROW(reader, row, index)                                                           \
-	(&((struct unc_tbl_##row *)(uintptr_t)(reader)->work.row)[index])
-
-/* One row more, directly behind those of the range. */
+/* The same, directly behind those of the range. */
+#define UNC_APPEND(reader, range, row)                                                             \
+	(unc_extend(range, (reader)->t.n_##row), UNC_ADD(reader, t, row))
 static inline void unc_extend(struct unc_range *range, size_t rows)
 {
 	if (range->n++ == 0)
 		range->first = (uint16_t)rows;
 }
+
+/* A row that exists, to be changed. */
+#define UNC_ROW(reader, of, row, index)                                                            \
+	(&((struct unc_tbl_##row *)(uintptr_t)(reader)->of.row)[index])
 
 unc_str unc_add_string(struct unc_table_reader *, const char *text);
 /* Takes over the strings of another table and adds to them: what both say is the same number. The

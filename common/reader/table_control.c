@@ -20,8 +20,7 @@ int unc_add_setting(struct unc_table_reader *r, const char *field, const char *t
 		return unc_bad(r, "'%s' does not fit field %s", text, field);
 	if (unc_sets_field(&r->t, range, at))
 		return unc_bad(r, "field %s is given twice", field);
-	unc_extend(range, r->t.n_set);
-	*unc_add_set(r) = (struct unc_tbl_set){.field = at, .value = value};
+	*UNC_APPEND(r, range, set) = (struct unc_tbl_set){.field = at, .value = value};
 	return 0;
 }
 
@@ -54,8 +53,7 @@ static bool add_bundle(struct unc_table_reader *r, const char *name, struct unc_
 
 		if (unc_sets_field(&r->t, range, field))
 			continue;
-		unc_extend(range, r->t.n_set);
-		unc_add_set(r)->field = field;
+		UNC_APPEND(r, range, set)->field = field;
 	}
 	return at != UNC_NONE;
 }
@@ -136,8 +134,7 @@ int unc_read_steps(struct unc_table_reader *r, struct unc_range *range)
 				       "'%s' is not REG=VALUE, filters, controls, preload or "
 				       "restore",
 				       w->value);
-		unc_extend(range, r->t.n_step);
-		*unc_add_step(r) = step;
+		*UNC_APPEND(r, range, step) = step;
 	}
 	return 0;
 }
@@ -175,8 +172,7 @@ int unc_end_lane(struct unc_table_reader *r)
 	}
 	if (type->lanes.n == UNC_MAX_LANES)
 		return unc_bad(r, "a type has at most %d lanes", UNC_MAX_LANES);
-	unc_extend(&type->lanes, r->t.n_lane);
-	*unc_add_lane(r) = *lane;
+	*UNC_APPEND(r, &type->lanes, lane) = *lane;
 	return 0;
 }
 
@@ -193,7 +189,7 @@ static int add_condition(struct unc_table_reader *r, char *word, struct unc_rang
 						      : UNC_GIVEN_VALUE;
 	int rc = unc_add_setting(r, word, given ? NULL : value, range);
 	if (rc == 0)
-		UNC_ROW(r, set, r->t.n_set - 1)->given = given;
+		UNC_ROW(r, t, set, r->t.n_set - 1)->given = given;
 	return rc;
 }
 
@@ -208,8 +204,7 @@ int unc_end_forbid(struct unc_table_reader *r)
 		rc = unc_list_next(&p, word, sizeof(word)) && word[0]
 			     ? add_condition(r, word, &forbid.sets)
 			     : unc_bad(r, "'%s' is not a list", list);
-	unc_extend(&unc_current_type(r)->forbids, r->t.n_forbid);
-	*unc_add_forbid(r) = forbid;
+	*UNC_APPEND(r, &unc_current_type(r)->forbids, forbid) = forbid;
 	return rc;
 }
 
@@ -228,12 +223,13 @@ int unc_end_relation(struct unc_table_reader *r)
 
 		if (at == UNC_NONE || at == r->w.of)
 			return unc_bad(r, "'%s' is not a list of other fields above", list);
-		uint16_t *to = mask ? &UNC_ROW(r, field, at)->mask : &UNC_ROW(r, field, at)->needs;
+		uint16_t *to =
+			mask ? &UNC_ROW(r, t, field, at)->mask : &UNC_ROW(r, t, field, at)->needs;
 		if (*to != UNC_NONE)
 			return unc_bad(r, "%s of %s is given twice", mask ? "mask" : "needs", word);
 		*to = r->w.of;
 	}
-	UNC_ROW(r, field, r->w.of)->flags |= mask ? UNC_FIELD_MASK : 0;
+	UNC_ROW(r, t, field, r->w.of)->flags |= mask ? UNC_FIELD_MASK : 0;
 	return 0;
 }
 
@@ -248,8 +244,7 @@ int unc_end_fields(struct unc_table_reader *r)
 	if (UNC_FIND(&r->t, bundle, type->bundles, name) != UNC_NONE)
 		return unc_bad(r, "fields %s is given twice", name);
 	int rc = unc_add_list(r, "fields", unc_given(r, "FIELDS"), false, &bundle.sets);
-	unc_extend(&type->bundles, r->t.n_bundle);
-	*unc_add_bundle(r) = bundle;
+	*UNC_APPEND(r, &type->bundles, bundle) = bundle;
 	return rc;
 }
 

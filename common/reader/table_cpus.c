@@ -90,7 +90,7 @@ int unc_end_cpu(struct unc_table_reader *r)
 		return rc;
 	r->t.name = unc_add_string(r, name);
 	r->t.title = unc_add_string(r, unc_given(r, "\"TITLE\""));
-	*unc_add_cpuid(r) = cpuid;
+	*UNC_ADD(r, t, cpuid) = cpuid;
 	r->t.discovery = r->w.cpu.discovery;
 	return 0;
 }
@@ -108,7 +108,7 @@ int unc_end_known(struct unc_table_reader *r)
 	if ((rc = add_cpu_line(r, &cpuid)) < 0)
 		return rc;
 	if (r->first)
-		*unc_add_known(r) =
+		*UNC_ADD(r, t, known) =
 			(struct unc_tbl_known){unc_add_string(r, unc_given(r, "\"TITLE\"")), cpuid};
 	return 0;
 }

@@ -102,7 +102,7 @@ int unc_end_event(struct unc_table_reader *r)
 	unc_share_sets(r, &e->fields.sets);
 	e->type = r->type;
 	e->umasks.first = (uint16_t)r->t.n_umask;
-	*unc_add_event(r) = *e;
+	*UNC_ADD(r, t, event) = *e;
 	return 0;
 }
 
@@ -132,7 +132,7 @@ int unc_end_umask(struct unc_table_reader *r)
 
 	if (r->t.n_event == unc_current_type(r)->events.first)
 		return unc_bad(r, "umask before the first event");
-	struct unc_tbl_event *e = UNC_ROW(r, event, r->t.n_event - 1);
+	struct unc_tbl_event *e = UNC_ROW(r, t, event, r->t.n_event - 1);
 	if ((rc = check_name(r, "a umask", name)) < 0 || (rc = check_umask(r, e, name)) < 0 ||
 	    (u->alias && (rc = check_umask(r, e, alias)) < 0))
 		return rc;
@@ -146,7 +146,7 @@ int unc_end_umask(struct unc_table_reader *r)
 	if (u->fields.sets.n == 0 && u->counter == UNC_NONE)
 		return unc_bad(r, "umask %s sets nothing", name);
 	unc_share_sets(r, &u->fields.sets);
-	*unc_add_umask(r) = *u;
+	*UNC_ADD(r, t, umask) = *u;
 	e->umasks.n++;
 	return 0;
 }
@@ -162,13 +162,13 @@ static int set_in_events(struct unc_table_reader *r, size_t first, const char *f
 		for (uint32_t k = 0; k < old.n; k++) {
 			struct unc_tbl_set copy = r->t.set[old.first + k];
 
-			*unc_add_set(r) = copy;
+			*UNC_ADD(r, t, set) = copy;
 		}
 		int rc = unc_add_setting(r, field, value, &sets);
 		if (rc < 0)
 			return rc;
 		unc_share_sets(r, &sets);
-		UNC_ROW(r, event, i)->fields.sets = sets;
+		UNC_ROW(r, t, event, i)->fields.sets = sets;
 	}
 	return 0;
 }
@@ -202,7 +202,7 @@ static int compare_names(const void *a, const void *b, void *table)
 static void add_name(struct unc_table_reader *r, unc_str name, size_t event)
 {
 	if (name)
-		*unc_add_event_name(r) = (struct unc_tbl_event_name){name, (uint16_t)event};
+		*UNC_ADD(r, t, event_name) = (struct unc_tbl_event_name){name, (uint16_t)event};
 }
 
 /* What a name is looked for in. */
@@ -217,7 +217,7 @@ static void sort_names(struct unc_table_reader *r)
 	unc_current_type(r)->names =
 		(struct unc_range){first, (uint16_t)(r->t.n_event_name - first)};
 	if (r->t.n_event_name > first)
-		qsort_r(UNC_ROW(r, event_name, first), r->t.n_event_name - first,
+		qsort_r(UNC_ROW(r, t, event_name, first), r->t.n_event_name - first,
 			sizeof(*r->t.event_name), compare_names, &r->t);
 }
 

@@ -10,7 +10,7 @@ enum { MAX_NAME = 31 };
 
 static struct unc_tbl_group *last_group(struct unc_table_reader *r)
 {
-	return r->t.n_group ? UNC_ROW(r, group, r->t.n_group - 1) : NULL;
+	return r->t.n_group ? UNC_ROW(r, t, group, r->t.n_group - 1) : NULL;
 }
 
 /* Its index; UNC_NONE: there is none. */
@@ -62,7 +62,8 @@ int unc_end_group(struct unc_table_reader *r)
 		return unc_bad(r, "group %s is one of the library's: give it another name", name);
 	unc_str text = unc_add_string(r, name),
 		desc = unc_add_string(r, unc_given(r, "\"DESCRIPTION\""));
-	*unc_add_group(r) = (struct unc_tbl_group){text, desc, {(uint16_t)r->t.n_group_item, 0}, 0};
+	*UNC_ADD(r, t, group) =
+		(struct unc_tbl_group){text, desc, {(uint16_t)r->t.n_group_item, 0}, 0};
 	return 0;
 }
 
@@ -79,7 +80,7 @@ void unc_lose_group(struct unc_table_reader *r)
 		return;
 	r->skipping = true; /* its items */
 	if (found < r->t.n_group)
-		lose(r, UNC_ROW(r, group, found));
+		lose(r, UNC_ROW(r, t, group, found));
 }
 
 /* The item as it is stored: canonical. What a site's file has for other CPUs is found out when the
@@ -119,7 +120,7 @@ int unc_end_item(struct unc_table_reader *r)
 	for (uint32_t i = 0; i < g->items.n; i++)
 		if (r->t.group_item[g->items.first + i].text == at)
 			return unc_bad(r, "item %s is given twice", text);
-	unc_add_group_item(r)->text = at;
+	UNC_ADD(r, t, group_item)->text = at;
 	g->items.n++;
 	return 0;
 }

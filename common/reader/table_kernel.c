@@ -71,8 +71,7 @@ int unc_end_kernel(struct unc_table_reader *r)
 		return rc;
 	if (unc_find_kernel(&r->t, type, k->free))
 		return unc_bad(r, "kernel is given twice for the same counters");
-	unc_extend(&type->kernels, r->t.n_kernel);
-	*unc_add_kernel(r) = *k;
+	*UNC_APPEND(r, &type->kernels, kernel) = *k;
 	return 0;
 }
 
@@ -141,8 +140,7 @@ static int add_filter(struct unc_table_reader *r, const struct unc_tbl_kernel_fi
 			return unc_bad(r, "control 0x%llx has a kernel_filter already",
 				       (unsigned long long)row->ctl);
 	}
-	unc_extend(rows, r->t.n_kernel_filter);
-	*unc_add_kernel_filter(r) = *row;
+	*UNC_APPEND(r, rows, kernel_filter) = *row;
 	return 0;
 }
 
@@ -205,8 +203,7 @@ int unc_end_kernel_counters(struct unc_table_reader *r)
 			if (r->t.kernel_counters[rows->first + k].code == row.code)
 				return unc_bad(r, "code 0x%x has kernel_counters already",
 					       row.code);
-		unc_extend(&type->kernel_counters, r->t.n_kernel_counters);
-		*unc_add_kernel_counters(r) = row;
+		*UNC_APPEND(r, &type->kernel_counters, kernel_counters) = row;
 	}
 	return n < 0 ? n : 0;
 }

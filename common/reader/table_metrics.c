@@ -102,7 +102,7 @@ static void move_up(struct unc_tbl_metric *row, size_t from, size_t to)
 
 void unc_sort_metrics(struct unc_table_reader *r)
 {
-	struct unc_tbl_metric *row = r->t.n_metric ? UNC_ROW(r, metric, 0) : NULL;
+	struct unc_tbl_metric *row = r->t.n_metric ? UNC_ROW(r, t, metric, 0) : NULL;
 
 	for (size_t to = 0; to < r->n_portable; to++)
 		for (size_t i = to; i < r->t.n_metric; i++)
@@ -163,12 +163,12 @@ bool unc_lose_metric(struct unc_table_reader *r)
 	if (found >= 0 && r->t.metric[found].unavailable)
 		return false;
 	if (found >= 0)
-		UNC_ROW(r, metric, found)->unavailable = m.unavailable;
+		UNC_ROW(r, t, metric, found)->unavailable = m.unavailable;
 	else if (!name || !(name = unc_metric_split(&r->t, name, &m.type)))
 		return false;
 	m.name = unc_add_string(r, name);
 	if (found < 0)
-		*unc_add_metric(r) = m;
+		*UNC_ADD(r, t, metric) = m;
 	return true;
 }
 
@@ -211,7 +211,7 @@ static int add_metric(struct unc_table_reader *r, const char *x)
 	m.unavailable = unc_add_string(r, why ? why : "");
 	int rc = m.type == UNC_NONE ? take_portable(r, desc, &m) : take_own(r, desc, &m);
 	if (rc == 0)
-		*unc_add_metric(r) = m;
+		*UNC_ADD(r, t, metric) = m;
 	return rc;
 }
 

@@ -213,7 +213,7 @@ static int read_workload(struct unc_table_reader *r)
 static int read_all_events(struct unc_table_reader *r)
 {
 	for (size_t i = 0; i < r->t.n_type; i++) {
-		struct unc_tbl_type *type = UNC_ROW(r, type, i);
+		struct unc_tbl_type *type = UNC_ROW(r, t, type, i);
 		char name[64];
 		int rc;
 

@@ -12,7 +12,7 @@ static void set_control_masks(struct unc_table_reader *r, const struct unc_tbl_t
 	for (uint32_t i = 0; i < type->fields.n; i++)
 		mask |= unc_field_bits(&r->t.field[type->fields.first + i], UNC_NONE);
 	for (unsigned i = 0; i < type->n_counters; i++) {
-		struct unc_tbl_reg *reg = UNC_ROW(r, reg, type->first_ctl + i);
+		struct unc_tbl_reg *reg = UNC_ROW(r, t, reg, type->first_ctl + i);
 
 		if (reg->write_mask == 0)
 			reg->write_mask = mask;

@@ -46,7 +46,7 @@ static int add_type(struct unc_table_reader *r, const struct unc_tbl_type *t)
 	if (unc_find_type(&r->t, name) != UNC_NONE)
 		return unc_bad(r, "type %s is described twice", name);
 	r->type_line = r->line->number;
-	*unc_add_type(r) = *t;
+	*UNC_ADD(r, t, type) = *t;
 	return 0;
 }
 
@@ -75,7 +75,7 @@ int unc_end_type(struct unc_table_reader *r)
 	r->type = at;
 	r->seen_in_type = 0;
 	r->space = UNC_N_SPACES;
-	struct unc_tbl_part *main_part = unc_add_part(r);
+	struct unc_tbl_part *main_part = UNC_ADD(r, t, part);
 	main_part->space = UNC_N_SPACES; /* access is missing so far */
 	main_part->where.first = (uint16_t)r->t.n_where;
 	return 0;
@@ -194,7 +194,7 @@ int unc_end_reg(struct unc_table_reader *r)
 		reg->name = unc_add_string(r, full);
 		if (slot)
 			*slot = (uint16_t)r->t.n_reg;
-		*unc_add_reg(r) = *reg;
+		*UNC_ADD(r, t, reg) = *reg;
 		type->regs.n++;
 	}
 	return 0;
@@ -231,7 +231,7 @@ int unc_end_counter(struct unc_table_reader *r)
 			return unc_bad(r, "width= is more than the %u bits of %s",
 				       r->t.reg[c->ctr].width, reg);
 		c->name = unc_add_string(r, full);
-		*unc_add_counter(r) = *c;
+		*UNC_ADD(r, t, counter) = *c;
 		c->kernel = (uint16_t)(c->kernel ? c->kernel + 0x100 : 0);
 		unc_current_type(r)->counters.n++;
 	}
@@ -342,14 +342,14 @@ int unc_end_field(struct unc_table_reader *r)
 	f->flags |= unc_given(r, "default") ? UNC_FIELD_DEFAULT : 0;
 	f->needs = f->mask = UNC_NONE;
 	f->values.first = (uint16_t)r->t.n_value;
-	*unc_add_field(r) = *f;
+	*UNC_ADD(r, t, field) = *f;
 	unc_current_type(r)->fields.n++;
 	return 0;
 }
 
 int unc_end_value(struct unc_table_reader *r)
 {
-	struct unc_tbl_field *f = UNC_ROW(r, field, r->w.of);
+	struct unc_tbl_field *f = UNC_ROW(r, t, field, r->w.of);
 	const struct unc_tbl_value *v = &r->w.value;
 	const char *name = unc_tbl_str(&r->t, v->name);
 
@@ -363,7 +363,7 @@ int unc_end_value(struct unc_table_reader *r)
 			       unc_tbl_str(&r->t, f->name));
 	if (UNC_FIND(&r->t, value, f->values, name) != UNC_NONE)
 		return unc_bad(r, "value %s is described twice", name);
-	*unc_add_value(r) = *v;
+	*UNC_ADD(r, t, value) = *v;
 	f->values.n++;
 	return 0;
 }

@@ -15,7 +15,7 @@ int unc_end_topology(struct unc_table_reader *r)
 
 int unc_end_bar(struct unc_table_reader *r)
 {
-	*unc_add_bar(r) = r->w.bar;
+	*UNC_ADD(r, t, bar) = r->w.bar;
 	return 0;
 }
 
@@ -36,7 +36,7 @@ static int where_msr(struct unc_table_reader *r)
 	if (n < 0)
 		return unc_bad(r, "bases=%s is not a list of numbers", bases);
 	for (int i = 0; i < (bases ? n : w->count); i++)
-		unc_add_where(r)->base = bases ? base[i] : w->base + (unsigned)i * w->step;
+		UNC_ADD(r, t, where)->base = bases ? base[i] : w->base + (unsigned)i * w->step;
 	return 0;
 }
 
@@ -54,7 +54,7 @@ static int where_pci(struct unc_table_reader *r)
 	if (n_ids != 1 && n_ids != n) /* one id serves all, else there is one for each */
 		return unc_bad(r, "id=%s is not as long as the list of devices", ids);
 	for (int i = 0; i < n; i++)
-		*unc_add_where(r) =
+		*UNC_ADD(r, t, where) =
 			(struct unc_tbl_where){.base = r->w.place.base,
 					       .devfn = (uint8_t)devfn[i],
 					       .device_id = (uint16_t)id[n_ids > 1 ? i : 0]};
@@ -74,9 +74,10 @@ static int where_mmio(struct unc_table_reader *r)
 		return unc_bad(r, "count= needs more elements than bar %s has",
 			       unc_tbl_str(&r->t, bar->name));
 	for (unsigned i = 0; i < w->count; i++)
-		*unc_add_where(r) = (struct unc_tbl_where){.base = w->base + i % w->per * w->step,
-							   .bar = w->bar,
-							   .bar_index = (uint8_t)(i / w->per)};
+		*UNC_ADD(r, t, where) =
+			(struct unc_tbl_where){.base = w->base + i % w->per * w->step,
+					       .bar = w->bar,
+					       .bar_index = (uint8_t)(i / w->per)};
 	return 0;
 }
 
@@ -85,7 +86,7 @@ static int where_cpus(struct unc_table_reader *r)
 {
 	unc_current_type(r)->cpus = 1;
 	for (unsigned i = 0; i < r->w.place.cpus; i++)
-		unc_add_where(r)->base = r->w.place.base << 32;
+		UNC_ADD(r, t, where)->base = r->w.place.base << 32;
 	return 0;
 }
 
@@ -95,11 +96,11 @@ static int add_places(struct unc_table_reader *r, uint32_t part)
 		where_msr, where_pci, where_mmio, where_cpus, where_cpus};
 	size_t first = r->t.n_where;
 	int rc = add[r->t.part[part].space](r);
-	struct unc_range *where = &UNC_ROW(r, part, part)->where;
+	struct unc_range *where = &UNC_ROW(r, t, part, part)->where;
 
 	for (size_t i = first; i < r->t.n_where; i++) {
-		UNC_ROW(r, where, i)->optional = r->w.place.optional;
-		UNC_ROW(r, where, i)->group = r->w.place.group;
+		UNC_ROW(r, t, where, i)->optional = r->w.place.optional;
+		UNC_ROW(r, t, where, i)->group = r->w.place.group;
 	}
 	where->n = (uint16_t)(r->t.n_where - where->first);
 	if (rc == 0 && where->n > UNC_MAX_PLACES)
@@ -110,7 +111,7 @@ static int add_places(struct unc_table_reader *r, uint32_t part)
 int unc_end_access(struct unc_table_reader *r)
 {
 	r->space = r->w.place.space;
-	UNC_ROW(r, part, unc_current_type(r)->parts.first)->space = r->space;
+	UNC_ROW(r, t, part, unc_current_type(r)->parts.first)->space = r->space;
 	return 0;
 }
 
@@ -148,7 +149,7 @@ int unc_end_part(struct unc_table_reader *r)
 	if (unc_current_type(r)->parts.n == 3)
 		return unc_bad(r, "a unit has at most three parts");
 	r->space = r->w.place.space;
-	*unc_add_part(r) = (struct unc_tbl_part){
+	*UNC_ADD(r, t, part) = (struct unc_tbl_part){
 		.name = r->w.place.name, .space = r->space, .where.first = (uint16_t)r->t.n_where};
 	unc_current_type(r)->parts.n++;
 	return 0;
@@ -252,7 +253,6 @@ int unc_end_present(struct unc_table_reader *r)
 		return rc;
 	if (row->none && row->tells != UNC_TELLS_ALL)
 		return unc_bad(r, "none= goes with tells=all");
-	unc_extend(rows, r->t.n_present);
-	*unc_add_present(r) = *row;
+	*UNC_APPEND(r, rows, present) = *row;
 	return 0;
 }

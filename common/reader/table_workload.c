@@ -114,7 +114,7 @@ int unc_end_unit(struct unc_table_reader *r)
 	for (size_t i = 0; i < r->work.n_sim_unit; i++)
 		if (r->work.sim_unit[i].type == u->type)
 			return unc_bad(r, "this unit is described twice");
-	*unc_add_sim_unit(r) = *u;
+	*UNC_ADD(r, work, sim_unit) = *u;
 	return 0;
 }
 
@@ -124,10 +124,10 @@ static void mark_type(struct unc_table_reader *r, unsigned type)
 
 	for (size_t i = 0; i < r->work.n_sim_unit; i++)
 		if (r->work.sim_unit[i].type == pool)
-			UNC_WORK_ROW(r, sim_unit, i)->link = true;
+			UNC_ROW(r, work, sim_unit, i)->link = true;
 	for (size_t i = 0; i < r->work.n_rate; i++)
 		if (unc_type_pool(&r->t, r->work.rate[i].type) == pool)
-			UNC_WORK_ROW(r, rate, i)->shared = true;
+			UNC_ROW(r, work, rate, i)->shared = true;
 }
 
 void unc_mark_links(struct unc_table_reader *r)
@@ -189,7 +189,7 @@ static int add_rate(struct unc_table_reader *r, struct unc_tbl_rate *rate,
 	for (unsigned i = 0; i < code->n_filters; i++)
 		rate->filter[i] = (struct unc_tbl_rate_filter){
 			code->filter[i].reg, code->filter[i].value, code->filter[i].mask};
-	*unc_add_rate(r) = *rate;
+	*UNC_ADD(r, work, rate) = *rate;
 	return 0;
 }
 
