@@ -21,13 +21,6 @@ struct unc_table_let {
 	double value;
 };
 
-/* a metric that means the same on every CPU; its texts are of the table's */
-struct unc_table_portable {
-	unc_str name, unit, definition;
-	uint8_t kind;
-	double load; /* 0: other metrics tell it */
-};
-
 /* Files by their statements; ANY: columns that all of them have. */
 enum unc_table_part {
 	UNC_FILE_ANY,
@@ -53,7 +46,6 @@ struct unc_words {
 		struct unc_tbl_topology topology;
 		struct unc_tbl_overflow overflow;
 		struct unc_tbl_machine machine;
-		struct unc_table_portable portable;
 		struct {
 			uint64_t steppings;
 			uint16_t family, discovery;
@@ -70,6 +62,7 @@ struct unc_words {
 	uint32_t stride; /* from one register of an array to the next */
 	uint8_t from;
 	int socket;
+	double load; /* of a portable metric; only who makes workloads wants it */
 };
 
 /* A line of cpus.tbl. */
@@ -122,7 +115,7 @@ struct unc_table_reader {
 		*wrong; /* where the rest goes on without what is wrong; NULL: it does not */
 	bool using;     /* inside of a file that another one uses */
 	bool out_of_memory;
-	struct unc_table_portable portable[UNC_MAX_PORTABLE];
+	struct unc_tbl_metric portable[UNC_MAX_PORTABLE];
 	size_t n_portable;
 	struct unc_table_let let[UNC_MAX_LETS];
 	size_t n_lets;

@@ -39,7 +39,7 @@ static int check_unit(struct unc_table_reader *r, const char *unit)
 
 /* ---- portable.tbl */
 
-static const struct unc_table_portable *find_portable(const struct unc_table_reader *r,
+static const struct unc_tbl_metric *find_portable(const struct unc_table_reader *r,
 						      const char *name)
 {
 	for (size_t i = 0; i < r->n_portable; i++)
@@ -61,13 +61,9 @@ int unc_end_portable(struct unc_table_reader *r)
 		return unc_bad(r, "portable %s is described twice", name);
 	if (r->n_portable == UNC_MAX_PORTABLE)
 		return unc_bad(r, "more than %d portable metrics", UNC_MAX_PORTABLE);
-	r->portable[r->n_portable++] = (struct unc_table_portable){
-		.name = unc_add_string(r, name),
-		.unit = unc_add_string(r, unit),
-		.definition = r->w.portable.definition,
-		.kind = r->w.portable.kind,
-		.load = r->w.portable.load,
-	};
+	r->w.metric.name = unc_add_string(r, name);
+	r->w.metric.unit = unc_add_string(r, unit);
+	r->portable[r->n_portable++] = r->w.metric;
 	return 0;
 }
 
@@ -118,7 +114,7 @@ void unc_sort_metrics(struct unc_table_reader *r)
 static int take_portable(struct unc_table_reader *r, const char *particular,
 			 struct unc_tbl_metric *m)
 {
-	const struct unc_table_portable *p = find_portable(r, unc_tbl_str(&r->t, m->name));
+	const struct unc_tbl_metric *p = find_portable(r, unc_tbl_str(&r->t, m->name));
 	char desc[2 * MAX_TEXT];
 	struct unc_buf buf = UNC_BUF(desc);
 
@@ -130,7 +126,7 @@ static int take_portable(struct unc_table_reader *r, const char *particular,
 	if (unc_given(r, "unit") || unc_given(r, "kind"))
 		return unc_bad(r, "metric %s: portable.tbl has its unit and kind",
 			       unc_given(r, "NAME"));
-	unc_put(&buf, "%s%s%s", unc_tbl_str(&r->t, p->definition), *particular ? "; " : "",
+	unc_put(&buf, "%s%s%s", unc_tbl_str(&r->t, p->desc), *particular ? "; " : "",
 		particular);
 	m->unit = p->unit;
 	m->kind = p->kind;
