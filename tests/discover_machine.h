@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Discovery on machines made of files: libpci and /dev/mem read them as they read a real one.
+ * Discovery on machines made of files: they are read as those of a real one are.
  * What test_discover.c and test_discover_table.c share.
  */
 #ifndef UNC_TEST_DISCOVER_MACHINE_H

@@ -377,7 +377,7 @@ static void test_nothing_there(void)
 	CHECK_TEXT(unit("cbo", 0, 0)->location, "msr 0xd00 on cpu 0");
 	forget();
 
-	/* An entry that is no PCI function, at which libpci would give up, costs itself only. */
+	/* An entry that is no PCI function costs itself only. */
 	mkdir(fake_path(&root, "/sys/bus/pci/devices/nonsense"), 0755);
 	mkdir(fake_path(&root, "/sys/bus/pci/devices/80000000:7f:0b.0"), 0755);
 	fixed_machine();

@@ -23,6 +23,65 @@ static void test_sound(void)
 	leave();
 }
 
+/* Functions of others, on buses of their own; the kernel's list of all functions has those. */
+static void others(unsigned n, char *list, size_t size)
+{
+	size_t used = strlen(list);
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned on_bus = 0x20 + i / 256, vendor = i % 2 ? 0x15b3 : 0x8086;
+
+		fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/", on_bus, i / 8 % 32,
+			  i % 8);
+		used += (size_t)snprintf(list + used, size - used,
+					 "%02x%02x\t%04x1017\t0"
+					 "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t\n",
+					 on_bus, i % 256, vendor);
+	}
+	fake_text(fake_path(&root, "/proc/bus/pci/devices"), list);
+}
+
+/* What is no monitor, and tells of none, is not asked one by one. */
+static void test_others(void)
+{
+	static const char other_line[] =
+		"7e81\t80861017\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t\n";
+	static char list[1 << 17];
+	unsigned few, many;
+
+	for (int noted = 0; noted < 2; noted++) {
+		list[0] = '\0';
+		if (noted) /* of the second iMC, too: it is as listed */
+			strcpy(list, "7e81\t80863cb1\t0"
+				     "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t\n");
+		machine();
+		many = io_calls;
+		discover();
+		few = io_calls - many;
+		forget();
+		others(700, list, sizeof(list));
+		many = io_calls;
+		discover();
+		many = io_calls - many;
+		CHECK_TEXT(notes, "");
+		CHECK_NUMBER(count("cbo", true), 12);
+		CHECK_NUMBER(count("imc", true), 4);
+		CHECK_NUMBER(count("cha", true), 8 + 4);
+		CHECK_NUMBER(count("mc", true), 8);
+		if (many >= few + 10)
+			printf("# %u calls, without the others %u\n", many, few);
+		CHECK_NUMBER(few > 20 && many < few + 10, true);
+		leave();
+	}
+	/* Two functions of this bus and number, of two domains: each is asked. */
+	snprintf(list, sizeof(list), "%s%s", other_line, other_line);
+	machine();
+	others(0, list, sizeof(list));
+	discover();
+	CHECK_NUMBER(count("imc", true), 4);
+	leave();
+}
+
 /* One function that cannot be looked at. */
 static void test_function(void)
 {
@@ -528,6 +587,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"a sound machine", test_sound},
+		{"functions of others", test_others},
 		{"a function", test_function},
 		{"a quiet socket", test_quiet_socket},
 		{"disturbed reads", test_disturbed},

@@ -331,6 +331,41 @@ static void test_owners(void)
 	}
 }
 
+/* The same by the kernel's list of all functions (Linux drivers/pci/proc.c), where it has one: no
+ * file of the card is there. */
+static void test_listed_owners(void)
+{
+#define LINE(start, size)                                                                          \
+	"00f8\t80861521\t1a\t" start "\t0\t0\t0\t0\t0\t0\t" size "\t0\t0\t0\t0\t0\t0\tigb\n"
+#define UNREAD AT_0 "may be anybody's: the BARs of 0000:00:1f.0 cannot be read"
+	static const struct {
+		const char *list, *reason;
+	} cases[] = {
+		{LINE("        f0000084", "80"), AT_0 "is of a BAR of 0000:00:1f.0"},
+		{LINE("        fb000004", "100000"), ""},
+		{LINE("        f0000001", "1000"), ""}, /* I/O ports */
+		{LINE("        f0000004", "0"), ""},
+		{LINE("               4", "100000000"), ""}, /* not assigned */
+		/* Of another domain, but of which? Of another place, or not understood. */
+		{LINE("fb000004", "1000") LINE("f0000004", "1000"), UNREAD},
+		{"00f9\t80861521\t1a\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t\n", UNREAD},
+		{LINE("fb000004", "1000") "00f9\t80861521\t1a\t0\n", UNREAD},
+		{"", UNREAD},
+	};
+	const struct unc_table *t = table_named("emerald-rapids");
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct unc_instance unit = unit_at(t, "cxlcm", true, 0xf0000000);
+
+		open_cpu("emerald-rapids");
+		fake_function(&root, 0, 0x1f, 0, 0x1521, 256);
+		fake_text(fake_path(&root, "/proc/iomem"), MAP);
+		fake_text(fake_path(&root, "/proc/bus/pci/devices"), cases[i].list);
+		CHECK_TEXT(windows(t, &unit), cases[i].reason);
+		close_root();
+	}
+}
+
 /* MDF of Sapphire Rapids: only discovery tells where they are, which is no other unit's place. */
 static void test_listed_msr(void)
 {
@@ -436,6 +471,7 @@ int main(void)
 		{"pci", test_fence_pci},
 		{"controllers", test_controllers},
 		{"other owners", test_owners},
+		{"other owners, as listed", test_listed_owners},
 		{"MSRs by discovery", test_listed_msr},
 		{"events of the kernel", test_fence_perf},
 		{"the built-in tables", test_tables},

@@ -28,6 +28,7 @@ struct unc_backend {
 	const struct unc_machine *machine;
 	pthread_mutex_t lock; /* of opening */
 	atomic_uint n_own;    /* CPUs of which the file was wanted as a caller ran there */
+	atomic_int writable;  /* the file that was found to be so last */
 	_Atomic int file[UNC_MAX_CPUS];
 };
 
@@ -94,6 +95,16 @@ static int stand_in(struct unc_backend *backend, uint32_t cpu, unsigned *i)
 	return fd;
 }
 
+static bool is_writable(struct unc_backend *backend, int fd)
+{
+	if (atomic_load(&backend->writable) != fd) {
+		if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+			return false;
+		atomic_store(&backend->writable, fd);
+	}
+	return true;
+}
+
 static int transfer(struct unc_reg_op *op, int fd)
 {
 	uint64_t value = op->value;
@@ -153,7 +164,7 @@ static int msr_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 		fd = stand_in(backend, op->reg.target, &i);
 	if (fd < 0)
 		return fail_open(backend, op->reg.target, rc, error, err);
-	if (op->kind == UNC_OP_WRITE && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+	if (op->kind == UNC_OP_WRITE && !is_writable(backend, fd))
 		return unc_fail(
 			err, UNC_ERR_PERMISSION,
 			"/dev/cpu/%u/msr can be read but not written: root or CAP_SYS_RAWIO "

@@ -30,6 +30,7 @@ enum {
 struct function_file {
 	uint64_t function; /* UNC_PCI_FUNCTION() */
 	int fd;
+	bool writable;
 };
 
 struct unc_backend {
@@ -137,6 +138,7 @@ static int open_file(struct unc_backend *backend, struct function_file *file, st
 	const char *name = function.text;
 
 	file->fd = unc_fs_descriptor(backend->fs, O_RDWR, UNC_PCI_CONFIG_PATH, name);
+	file->writable = file->fd >= 0;
 	if (file->fd == UNC_ERR_PERMISSION)
 		file->fd = unc_fs_descriptor(backend->fs, O_RDONLY, UNC_PCI_CONFIG_PATH, name);
 	if (file->fd >= 0)
@@ -211,7 +213,7 @@ static int pci_prepare(struct unc_backend *backend, struct unc_reg_op *op, struc
 	rc = function_file(backend, op->reg.address, &file, err);
 	if (rc < 0)
 		return rc;
-	if (op->kind == UNC_OP_WRITE && (fcntl(file->fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+	if (op->kind == UNC_OP_WRITE && !file->writable)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"pci %s can be read but not written: root is needed",
 				function.text);

@@ -223,11 +223,13 @@ static int take_topology(const struct unc_fs *fs, struct rows *rows, struct unc_
 
 	for (int i = 0; i < rows->n; i++) {
 		struct row *row = &rows->row[i];
-		int rc = topology_number(fs, row->cpu, "physical_package_id", &row->package, err);
+		int rc = topology_number(fs, row->cpu, "die_id", &row->die, err);
 
-		if (rc == 0)
-			rc = topology_number(fs, row->cpu, "die_id", &row->die, err);
-		if (rc == 0)
+		/* What /proc/cpuinfo tells, from the same place, is not asked for again. */
+		if (rc == 0 && row->package < 0)
+			rc = topology_number(fs, row->cpu, "physical_package_id", &row->package,
+					     err);
+		if (rc == 0 && row->core < 0)
 			rc = topology_number(fs, row->cpu, "core_id", &row->core, err);
 		if (rc < 0)
 			return rc;

@@ -5,6 +5,7 @@
 
 #include "access/access.h"
 #include "host/cpu.h"
+#include "machine/pci_list.h"
 #include "tables/table.h"
 
 enum { UNC_MAX_PARTS = 3, UNC_REASON_MAX = 256 };
@@ -44,16 +45,17 @@ struct unc_instances {
 
 /*
  * PCI functions and physical memory as discovery sees them: read only. The
- * real one is libpci and /dev/mem under a root; the simulated machine brings its own.
+ * real one is sysfs and /dev/mem under a root; the simulated machine brings its own.
  */
 struct unc_pci_function {
 	uint16_t domain;
 	uint8_t bus, devfn;
 	uint16_t vendor, device;
+	int16_t errno_value;       /* it does not tell who it is, device is 0: why */
+	bool told;                 /* what follows was asked for: unc_walk_told() */
 	uint16_t kind;             /* base class and sub-class; 0: not told */
 	int numa_node;             /* -1 unknown */
 	int local_cpu, local_last; /* first and last CPU of local_cpulist, -1 unknown */
-	int16_t errno_value;       /* it does not tell who it is, device is 0: why */
 };
 
 static inline struct unc_pci_name unc_function_name(const struct unc_pci_function *f)
@@ -66,10 +68,11 @@ typedef void (*unc_note_fn)(void *user, const char *text);
 
 struct unc_bus;
 struct unc_bus_methods {
-	const char *name;
 	/* Lists all functions of vendor 8086, in any order, and those that may be; once. What the
 	 * kernel has noted of them tells: none is opened for it. */
 	int (*scan)(struct unc_bus *, struct unc_error *err);
+	/* What kind a function is, and where: NULL: the scan has told. */
+	void (*tell)(struct unc_bus *, struct unc_pci_function *);
 	/* Reads a configuration dword. UNC_ERR_RANGE if the function has no extended space. */
 	int (*config)(struct unc_bus *, const struct unc_pci_function *, unsigned offset,
 		      uint32_t *value, struct unc_error *err);
@@ -83,7 +86,8 @@ struct unc_bus {
 	const struct unc_bus_methods *methods;
 	struct unc_pci_function *function; /* NULL: there is none, or it is not scanned yet */
 	size_t n_functions;
-	unc_note_fn note; /* NULL: nobody listens */
+	struct unc_pci_list noted; /* of all vendors; empty until it is scanned */
+	unc_note_fn note;          /* NULL: nobody listens */
 	void *user;
 	/* MSRs that tell which units exist are read through it, and its method kernel is asked where
 	 * the right is missing to find out; NULL: none. */

@@ -114,7 +114,9 @@ static bool is_named(const struct unc_table *t, uint16_t id)
  * between sockets that are alike. */
 static bool may_tell(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
-	return !f->kind || f->kind == SYSTEM_PERIPHERAL || is_named(walk->table, f->device);
+	unsigned kind = unc_walk_told(walk, f)->kind;
+
+	return !kind || kind == SYSTEM_PERIPHERAL || is_named(walk->table, f->device);
 }
 
 static unsigned count(const struct unc_walk *walk, int socket, uint16_t id)
@@ -122,7 +124,7 @@ static unsigned count(const struct unc_walk *walk, int socket, uint16_t id)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < walk->n_functions; i++)
-		n += walk->socket[i] == socket && walk->function[i].device == id;
+		n += walk->function[i].device == id && unc_walk_socket(walk, i) == socket;
 	return n;
 }
 
@@ -132,7 +134,8 @@ static int all_known(const struct unc_walk *walk, struct unc_error *why)
 	for (size_t i = 0; i < walk->n_functions; i++) {
 		const struct unc_pci_function *f = &walk->function[i];
 
-		if (may_tell(walk, f) && (walk->socket[i] == UNC_SOCKET_UNKNOWN || !f->device))
+		if (may_tell(walk, f) &&
+		    (!f->device || unc_walk_socket(walk, i) == UNC_SOCKET_UNKNOWN))
 			return unc_fail(why, UNC_ERR_UNAVAILABLE,
 					"PCI function %s does not tell its socket or what it is",
 					unc_function_name(f).text);

@@ -195,11 +195,10 @@ static unsigned count_functions(const struct unc_walk *walk, const struct unc_tb
 	for (size_t i = 0; i < walk->n_functions; i++) {
 		const struct unc_pci_function *f = &walk->function[i];
 		bool is = f->device >= row->id && f->device <= row->last;
-		bool here = walk->socket[i] == socket;
+		int its = is || !f->device ? unc_walk_socket(walk, i) : UNC_MAX_SOCKETS;
 
-		n += here && is;
-		*more += (here && !f->device) ||
-			 (walk->socket[i] == UNC_SOCKET_UNKNOWN && (is || !f->device));
+		n += is && its == socket;
+		*more += its == UNC_SOCKET_UNKNOWN || (its == socket && !f->device);
 	}
 	return n;
 }

@@ -347,8 +347,8 @@ static void distrust(struct unc_pmon *pmon, const bool *unread)
 
 	for (size_t i = 0; i < walk->n_functions; i++)
 		if (unread[i] && walk->function[i].device == UNC_PMON_DEVICE &&
-		    walk->socket[i] >= 0)
-			pmon->socket[walk->socket[i]].broken = true;
+		    unc_walk_socket(walk, i) >= 0)
+			pmon->socket[unc_walk_socket(walk, i)].broken = true;
 }
 
 void unc_pmon_read(struct unc_pmon *pmon)
@@ -362,7 +362,10 @@ void unc_pmon_read(struct unc_pmon *pmon)
 	for (size_t i = 0; unread && i < walk->n_functions; i++) {
 		const struct unc_pci_function *f = &walk->function[i];
 		struct unc_error why = {0};
-		int failed = may_have_table(f) ? read_function(pmon, f, walk->socket[i], &why) : 0;
+		int failed = 0;
+
+		if (may_have_table(f))
+			failed = read_function(pmon, f, unc_walk_socket(walk, i), &why);
 
 		unread[i] = failed < 0;
 		note_denied(pmon, f, failed, &why);

@@ -34,6 +34,7 @@ static int socket_by_locality(const struct unc_walk *walk, const struct unc_pci_
 {
 	int first, last;
 
+	f = unc_walk_told(walk, f);
 	if (f->local_cpu < 0 || (f->numa_node < 0 && any_offline(walk->topo)))
 		return -1;
 	first = unc_topology_socket(walk->topo, f->local_cpu);
@@ -74,18 +75,19 @@ static int package_by_ubox(const struct unc_walk *walk, const struct unc_pci_fun
 	return -1;
 }
 
+static bool is_ubox(const struct unc_walk *walk, const struct unc_pci_function *f)
+{
+	return f->device && f->device == walk->table->topology.ubox_id;
+}
+
 /* With more nodes than the 3 bits can tell apart, the registers are ambiguous. */
 static bool too_many_nodes(const struct unc_walk *walk)
 {
 	for (size_t i = 0; i < walk->n_functions; i++)
-		if (walk->function[i].numa_node >= MAX_NODES)
+		if (is_ubox(walk, &walk->function[i]) &&
+		    unc_walk_told(walk, &walk->function[i])->numa_node >= MAX_NODES)
 			return true;
 	return walk->topo->n_sockets > MAX_NODES;
-}
-
-static bool is_ubox(const struct unc_walk *walk, const struct unc_pci_function *f)
-{
-	return f->device && f->device == walk->table->topology.ubox_id;
 }
 
 /* Whether the registers of the UBoxes tell their packages. */
@@ -271,9 +273,12 @@ static int socket_of_function(const struct unc_walk *walk, const struct unc_pci_
 {
 	bool own;
 	const struct unc_ubox *u = ubox_of(walk, f, &own);
-	int socket = socket_by_locality(walk, f);
+	int socket;
 
-	if (own && !(too_many_nodes(walk) && socket >= 0))
+	if (own && !too_many_nodes(walk))
+		return u->socket;
+	socket = socket_by_locality(walk, f);
+	if (socket < 0 && own)
 		return u->socket;
 	if (socket >= 0)
 		return socket;
@@ -290,14 +295,12 @@ static bool is_doubled(const struct unc_walk *walk, const struct unc_pci_functio
 	bool own;
 	const struct unc_ubox *u = ubox_of(walk, f, &own);
 
-	if (own || !u || socket_by_locality(walk, f) >= 0)
-		return false;
-	for (size_t i = 0; i < walk->n_functions; i++) {
+	for (size_t i = 0; !own && u && i < walk->n_functions; i++) {
 		const struct unc_pci_function *other = &walk->function[i];
 
 		if (other->device && other->device == f->device && other->devfn == f->devfn &&
 		    other->domain == u->domain && other->bus == u->bus)
-			return true;
+			return socket_by_locality(walk, f) < 0;
 	}
 	return false;
 }
@@ -341,14 +344,35 @@ int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
 	if (rc == 0 && !walk->socket)
 		rc = unc_no_memory(err);
 	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
-		walk->socket[i] = socket_of_function(walk, &walk->function[i]);
+		walk->socket[i] = UNC_SOCKET_UNASKED;
 	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
 		if (is_doubled(walk, &walk->function[i]))
 			forget_bus(walk, &walk->function[i]);
 	return rc;
 }
 
+int unc_walk_socket(const struct unc_walk *walk, size_t i)
+{
+	if (walk->socket[i] == UNC_SOCKET_UNASKED)
+		walk->socket[i] = socket_of_function(walk, &walk->function[i]);
+	return walk->socket[i];
+}
+
 /* ---- functions of a socket */
+
+const struct unc_pci_function *unc_walk_address(const struct unc_walk *walk, uint64_t address,
+						int *socket)
+{
+	for (size_t i = 0; i < walk->n_functions; i++) {
+		const struct unc_pci_function *f = &walk->function[i];
+
+		if (UNC_PCI(f->domain, f->bus, f->devfn, 0) == UNC_PCI_FUNCTION(address)) {
+			*socket = unc_walk_socket(walk, i);
+			return f;
+		}
+	}
+	return NULL;
+}
 
 static bool at_place(const struct unc_pci_function *f, unsigned device, unsigned devfn)
 {
@@ -361,7 +385,7 @@ static int fail_doubtful(const struct unc_walk *walk, size_t i, int socket, stru
 	const struct unc_pci_function *f = &walk->function[i];
 	struct unc_error why = {0};
 
-	if (walk->socket[i] == socket)
+	if (unc_walk_socket(walk, i) == socket)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"PCI function %s does not tell what it is: %s",
 				unc_function_name(f).text, unc_fs_reason(f->errno_value));
@@ -379,7 +403,9 @@ int unc_walk_function(const struct unc_walk *walk, int socket, unsigned device, 
 
 	for (size_t i = 0; i < walk->n_functions; i++) {
 		const struct unc_pci_function *f = &walk->function[i];
-		bool here = walk->socket[i] == socket, is = at_place(f, device, devfn);
+		bool is = at_place(f, device, devfn), may = is || at_place(f, 0, devfn);
+		int its = may ? unc_walk_socket(walk, i) : UNC_MAX_SOCKETS;
+		bool here = its == socket;
 
 		if (here && is && found)
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
@@ -389,8 +415,7 @@ int unc_walk_function(const struct unc_walk *walk, int socket, unsigned device, 
 					unc_function_name(f).text, device);
 		if (here && is)
 			found = f;
-		else if ((here || walk->socket[i] == UNC_SOCKET_UNKNOWN) &&
-			 (is || at_place(f, 0, devfn)))
+		else if (here || its == UNC_SOCKET_UNKNOWN)
 			doubtful = i;
 	}
 	*out = found;

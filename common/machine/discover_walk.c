@@ -56,18 +56,15 @@ void unc_walk_lack(struct unc_walk *walk, unsigned type, int socket, unsigned in
 	UNC_FORMAT(unit->reason, format);
 }
 
-const struct unc_pci_function *unc_walk_address(const struct unc_walk *walk, uint64_t address,
-						int *socket)
+const struct unc_pci_function *unc_walk_told(const struct unc_walk *walk,
+					     const struct unc_pci_function *f)
 {
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
+	struct unc_pci_function *own = &walk->function[f - walk->function];
 
-		if (UNC_PCI(f->domain, f->bus, f->devfn, 0) == UNC_PCI_FUNCTION(address)) {
-			*socket = walk->socket[i];
-			return f;
-		}
-	}
-	return NULL;
+	if (!own->told && walk->bus->methods->tell)
+		walk->bus->methods->tell(walk->bus, own);
+	own->told = true;
+	return own;
 }
 
 int unc_bus_config(struct unc_bus *bus, const struct unc_pci_function *f, unsigned offset,

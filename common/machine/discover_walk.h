@@ -7,7 +7,7 @@
 
 enum { UNC_ANY_DEVFN = 0x100 };
 
-enum { UNC_SOCKET_UNKNOWN = -1 }; /* in place of a socket */
+enum { UNC_SOCKET_UNKNOWN = -1, UNC_SOCKET_UNASKED = -2 }; /* in place of a socket */
 
 /* A bus that tells its socket, or ought to. */
 struct unc_ubox {
@@ -27,7 +27,7 @@ struct unc_walk {
 	void *user;
 	struct unc_error scan;             /* why there are no functions; code 0: there are */
 	struct unc_pci_function *function; /* of the bus, sorted by address */
-	int *socket;                       /* of each function, or UNC_SOCKET_UNKNOWN */
+	int *socket;                       /* of each function, for unc_walk_socket() */
 	size_t n_functions;
 	struct unc_ubox *ubox; /* sorted by domain and bus */
 	size_t n_ubox;
@@ -51,9 +51,9 @@ void unc_walk_lack(struct unc_walk *, unsigned type, int socket, unsigned index,
 /* How many units of a type, and of an index, a socket has so far. */
 enum { UNC_ANY_INDEX = -1 };
 unsigned unc_walk_count(const struct unc_walk *, unsigned type, int socket, int index);
-/* The function at an address as UNC_PCI() makes it, its socket in *socket; NULL if none. */
-const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_t address,
-						int *socket);
+/* A function, with all that the kernel has noted of it. */
+const struct unc_pci_function *unc_walk_told(const struct unc_walk *,
+					     const struct unc_pci_function *);
 /* Reads a configuration dword of a function that was found, where that is not closed. */
 int unc_bus_config(struct unc_bus *, const struct unc_pci_function *, unsigned offset,
 		   uint32_t *value, struct unc_error *err);
@@ -78,9 +78,14 @@ int unc_bar_address(struct unc_bus *, const struct unc_pci_function *, const str
 		    unsigned element, uint64_t *address, struct unc_error *err);
 
 /* ---- discover_socket.c */
-/* Finds the socket of each function, and the sockets that no CPU tells. UNC_ERR_MEMORY, or
+/* Finds what tells the sockets of functions, and the sockets that no CPU tells. UNC_ERR_MEMORY, or
  * UNC_ERR_RANGE: more sockets than there may be. */
 int unc_walk_sockets(struct unc_walk *, struct unc_error *err);
+/* The socket of function[i], found out when it is first asked for, or UNC_SOCKET_UNKNOWN. */
+int unc_walk_socket(const struct unc_walk *, size_t i);
+/* The function at an address as UNC_PCI() makes it, its socket in *socket; NULL if none. */
+const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_t address,
+						int *socket);
 /*
  * The one function of this device id at a place of a socket (devfn UNC_ANY_DEVFN: anywhere on it).
  * UNC_ERR_NOT_FOUND: there is none; UNC_ERR_UNAVAILABLE: there are two, or there may be one, and

@@ -18,7 +18,6 @@
 #include "machine/discover_walk.h"
 
 enum {
-	BARS = 6,           /* of a function; bridges have windows behind them */
 	MEMORY_BAR = 0x200, /* IORESOURCE_MEM */
 	IOMEM_MOST = 1 << 20
 };
@@ -100,27 +99,43 @@ static void read_iomem(struct yard *yard)
 			 rc ? "cannot be read" : "shows no addresses (CAP_SYS_ADMIN is needed)");
 }
 
-/* The BARs of a function, as the kernel has noted them: first, last and kind of each. */
-static void read_bars(struct yard *yard, const char *function)
+/* The BARs of a function that are memory by its own file: first, last and kind of each. False: it
+ * cannot be read. */
+static bool read_bars(const struct yard *yard, const char *function,
+		      struct unc_pci_bar memory[UNC_PCI_BARS])
 {
-	char text[4096], name[48], *at = text;
+	char text[4096], *at = text;
 	uint64_t first, last, kind;
 	int used;
 
 	if (unc_fs_text(yard->fs, text, sizeof(text), "/sys/bus/pci/devices/%s/resource",
-			function) < 0) {
-		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "the BARs of %.20s cannot be read",
-			 function);
-		return;
-	}
-	snprintf(name, sizeof(name), "a BAR of %.20s", function);
-	for (int i = 0; i < BARS; i++, at += used) {
+			function) < 0)
+		return false;
+	for (int i = 0; i < UNC_PCI_BARS; i++, at += used) {
 		if (sscanf(at, "%" SCNx64 " %" SCNx64 " %" SCNx64 "%n", &first, &last, &kind,
 			   &used) != 3)
 			break;
-		if (first && kind & MEMORY_BAR)
-			add_owner(yard, first, last, name);
+		if (kind & MEMORY_BAR)
+			memory[i] = (struct unc_pci_bar){first, last};
 	}
+	return true;
+}
+
+/* The memory of a function, as the kernel has noted it. */
+static void add_function(struct yard *yard, const char *function)
+{
+	const struct unc_pci_noted *row = unc_pci_list_find(&yard->bus->noted, function);
+	struct unc_pci_noted own = {.device = 0};
+	char name[48];
+
+	if (!row && !read_bars(yard, function, own.memory))
+		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "the BARs of %.20s cannot be read",
+			 function);
+	snprintf(name, sizeof(name), "a BAR of %.20s", function);
+	row = row ? row : &own;
+	for (int i = 0; i < UNC_PCI_BARS; i++)
+		if (row->memory[i].first)
+			add_owner(yard, row->memory[i].first, row->memory[i].last, name);
 }
 
 static void read_owners(struct yard *yard)
@@ -136,7 +151,7 @@ static void read_owners(struct yard *yard)
 		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "the PCI functions cannot be listed");
 	while (dir && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.' && !is_own(yard, entry->d_name))
-			read_bars(yard, entry->d_name);
+			add_function(yard, entry->d_name);
 	if (dir)
 		closedir(dir);
 }

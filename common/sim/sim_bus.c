@@ -216,7 +216,7 @@ static void close_bus(struct unc_bus *base)
 }
 
 const struct unc_bus_methods unc_sim_bus_methods = {
-	.name = "simulated", .scan = scan, .config = config, .memory = memory, .close = close_bus};
+	.scan = scan, .config = config, .memory = memory, .close = close_bus};
 
 void unc_sim_bus_free(struct unc_sim *sim)
 {

@@ -36,7 +36,7 @@ struct node {
 	enum kind kind;
 	unsigned cpu;
 	const struct unc_pci_function *function;
-	char text[4096];
+	char text[1 << 15];
 };
 
 /* machine_text.c: what a kernel writes of it. Logical CPUs of all sockets. */

@@ -11,23 +11,28 @@ unsigned machine_cpus(const struct machine *m)
 	return m->cpus * (unsigned)m->top.n_sockets;
 }
 
+/* The first tells of all what they are: they are alike. */
 void machine_cpuinfo(const struct machine *m, char *buf, size_t size)
 {
-	unsigned cpu;
 	size_t n = 0;
 
-	/* A CPU of each socket is enough: all are alike, and topology is in sysfs. */
-	for (unsigned i = 0; i < machine_cpus(m) && n < size; i += m->cpus) {
-		for (cpu = i; cpu < i + m->cpus && room_offline(m->room, cpu); cpu++)
+	for (unsigned cpu = 0; cpu < machine_cpus(m) && n < size; cpu++) {
+		bool first = !n;
+
+		if (room_offline(m->room, cpu))
 			continue;
-		if (cpu == i + m->cpus)
-			continue;
-		n += (size_t)snprintf(buf + n, size - n,
-				      "processor\t: %u\nvendor_id\t: %s\ncpu family\t: %d\n"
-				      "model\t\t: %d\nmodel name\t: %s\nstepping\t: %d\n"
-				      "physical id\t: %u\nflags\t\t: fpu msr\n\n",
-				      cpu, m->top.vendor, m->top.family, m->top.model,
-				      m->top.model_name, m->top.stepping, i / m->cpus);
+		n += (size_t)snprintf(buf + n, size - n, "%sprocessor\t: %u\n", first ? "" : "\n",
+				      cpu);
+		if (first)
+			n += (size_t)snprintf(buf + n, size - n,
+					      "vendor_id\t: %s\ncpu family\t: %d\n"
+					      "model\t\t: %d\nmodel name\t: %s\n"
+					      "stepping\t: %d\nflags\t\t: fpu msr\n",
+					      m->top.vendor, m->top.family, m->top.model,
+					      m->top.model_name, m->top.stepping);
+		n += (size_t)snprintf(buf + n, n < size ? size - n : 0,
+				      "physical id\t: %u\ncore id\t\t: %u\n", cpu / m->cpus,
+				      cpu % m->cpus);
 	}
 }
 

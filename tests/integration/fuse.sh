@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The real back ends (MSR, PCI configuration, libpci discovery) with real system calls, on a
+# The real back ends (MSR, PCI configuration, discovery) with real system calls, on a
 # simulated machine that FUSE shows as files, in the time of that machine: counts are exact.
 . "$(dirname "$0")/fuse.inc"
 
@@ -8,7 +8,7 @@ echo "1..34"
 
 start_machine sandybridge-ep
 real units -j && jq -e 'length == 40 and all(.available)' "$dir/out" >/dev/null
-result $? "Sandy Bridge-EP: libpci finds all 40 units of two sockets"
+result $? "Sandy Bridge-EP: discovery finds all 40 units of two sockets"
 
 # To read the configuration space of a function is to wake it. By what the kernel says, a channel of
 # socket 0 is something else here: nobody looks at it.

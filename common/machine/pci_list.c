@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "machine/pci_list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "host/fs.h"
+
+enum { MOST = 16 << 20, IO_SPACE = 1, FLAGS = 0xf };
+
+/* Takes the next number of a line, in hexadecimal, off *at. */
+static bool next(const char **at, uint64_t *value)
+{
+	int used = 0;
+
+	if (sscanf(*at, "%" SCNx64 "%n", value, &used) != 1)
+		return false;
+	*at += used;
+	return true;
+}
+
+/* A line: bus and devfn, vendor and device, interrupt; where BARs and ROM begin, with the flags of
+ * a BAR in the low bits; their sizes; the driver. */
+static bool parse(const char *line, struct unc_pci_noted *out)
+{
+	uint64_t place, id, irq, start[UNC_PCI_BARS + 1], size;
+	bool ok = next(&line, &place) && next(&line, &id) && next(&line, &irq);
+
+	for (int i = 0; ok && i <= UNC_PCI_BARS; i++)
+		ok = next(&line, &start[i]);
+	*out = (struct unc_pci_noted){.bus_devfn = (uint16_t)place,
+				      .vendor = (uint16_t)(id >> 16),
+				      .device = (uint16_t)id};
+	for (int i = 0; ok && i < UNC_PCI_BARS; i++) {
+		uint64_t first = start[i] & ~(uint64_t)FLAGS;
+
+		ok = next(&line, &size);
+		if (first && size && !(start[i] & IO_SPACE))
+			out->memory[i] = (struct unc_pci_bar){first, first + size - 1};
+	}
+	return ok && place <= UINT16_MAX && id <= UINT32_MAX;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct unc_pci_noted *a = pa, *b = pb;
+
+	return a->bus_devfn - b->bus_devfn;
+}
+
+/* A list of which a line is not understood is none. */
+static bool take_lines(struct unc_pci_list *list, char *text)
+{
+	struct unc_pci_noted row, *more;
+	char *save = NULL;
+
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (!parse(line, &row)) {
+			unc_pci_list_free(list);
+			return true;
+		}
+		if (!(more = unc_grow(list->row, list->n, sizeof(row))))
+			return false;
+		list->row = more;
+		list->row[list->n++] = row;
+	}
+	if (list->n)
+		qsort(list->row, list->n, sizeof(*list->row), compare);
+	return true;
+}
+
+bool unc_pci_list_read(const struct unc_fs *fs, struct unc_pci_list *list)
+{
+	static const char path[] = "/proc/bus/pci/devices";
+	int fd = unc_fs_regular(fs, path), rc = fd;
+	char *text;
+	size_t size;
+	bool ok;
+
+	if (fd >= 0)
+		rc = unc_fs_rest(fd, path, MOST, &text, &size, NULL);
+	if (rc < 0)
+		return rc != UNC_ERR_MEMORY;
+	ok = take_lines(list, text);
+	free(text);
+	return ok;
+}
+
+const struct unc_pci_noted *unc_pci_list_find(const struct unc_pci_list *list, const char *name)
+{
+	unsigned bus, device, function;
+	struct unc_pci_noted *found;
+
+	if (!list->n || sscanf(name, "%*x:%2x:%2x.%1o", &bus, &device, &function) != 3)
+		return NULL;
+	const struct unc_pci_noted want = {.bus_devfn =
+						   (uint16_t)(bus << 8 | device << 3 | function)};
+	found = bsearch(&want, list->row, list->n, sizeof(want), compare);
+	if (!found || (found > list->row && !compare(found - 1, found)) ||
+	    (found + 1 < list->row + list->n && !compare(found, found + 1)))
+		return NULL;
+	return found;
+}
+
+void unc_pci_list_free(struct unc_pci_list *list)
+{
+	free(list->row);
+	*list = (struct unc_pci_list){NULL, 0};
+}
