@@ -28,8 +28,6 @@ class Libuncore(AutotoolsPackage):
     depends_on("c", type="build")
     depends_on("gmake", type="build")
     depends_on("pkgconfig", type="build")
-    # Spack's own has a static libpci without position-independent code: name the system's as external, if linking fails.
-    depends_on("pciutils@3.5: +lib")
     # For spack install --test=root.
     depends_on("cunit", type="test")
 
