@@ -162,16 +162,20 @@ void unc_units_sort(struct unc_units *s)
 /* Nothing is claimed yet. */
 static int begin(struct unc_units *s, struct unc_error *err)
 {
-	size_t n = s->platform->instances.n;
+	size_t n = 0;
 
+	for (size_t i = 0; i < s->platform->instances.n; i++)
+		n += s->wanted[i].head != UNC_END;
 	free(s->claim);
 	s->n_claims = 0;
 	s->claim = calloc(n + 1, sizeof(*s->claim));
 	if (!s->claim)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < s->platform->instances.n; i++) {
+		free(s->wanted[i].settings);
 		s->wanted[i] = (struct unc_wanted){
 			.head = s->wanted[i].head, .by = &unc_registers, .left = s->wanted[i].left};
+	}
 	for (size_t i = 0; i < s->n_slots; i++) {
 		s->slot[i].spare = s->slot[i].stays = false;
 		if (s->slot[i].mask == UINT64_MAX)
@@ -204,6 +208,32 @@ static int check_sockets(struct unc_units *s, size_t first, struct unc_error *er
 	return rc;
 }
 
+/* A new claim, with room for what all slots of the unit need. */
+static int new_claim(struct unc_units *s, uint32_t instance, struct unc_claim *u,
+		     struct unc_error *err)
+{
+	struct unc_wanted *wanted = &s->wanted[instance];
+	size_t slots = 0, filters = 0, room;
+
+	for (int i = wanted->head; i != UNC_END; i = s->slot[i].next) {
+		slots++;
+		filters += s->slot[i].code.n_filters;
+	}
+	room = slots > filters ? slots : filters;
+	if (!wanted->settings)
+		wanted->settings =
+			calloc(room, 2 * sizeof(*u->control) + sizeof(struct unc_claim_counter));
+	if (!wanted->settings)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	*u = (struct unc_claim){.instance = instance_of(s, instance),
+				.by = wanted->by,
+				.control = wanted->settings,
+				.filter = wanted->settings + room,
+				.counter = (void *)(wanted->settings + 2 * room),
+				.room = room};
+	return 0;
+}
+
 /* The unit becomes a claim, if it has something to count, or stays one; or it is left out. */
 static int add_claim(struct unc_units *s, uint32_t instance, enum unc_extent extent,
 		     struct unc_error *err)
@@ -212,9 +242,8 @@ static int add_claim(struct unc_units *s, uint32_t instance, enum unc_extent ext
 	struct unc_claim *u = stays ? stays : &s->claim[s->n_claims];
 	struct unc_error why;
 
-	if (!stays)
-		*u = (struct unc_claim){.instance = instance_of(s, instance),
-					.by = s->wanted[instance].by};
+	if (!stays && new_claim(s, instance, u, err) < 0)
+		return err->code;
 	s->wanted[instance].tried = unc_units_is_due(s, instance);
 	/* What is not lost keeps its doubt. */
 	if (s->wanted[instance].tried && (s->wanted[instance].proof != UNC_UNSHOWN ||

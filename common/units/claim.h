@@ -34,8 +34,6 @@ struct unc_setting {
 	uint64_t restore; /* what was there before any session came */
 };
 
-enum { UNC_CLAIM_SETTINGS = 48 }; /* 32 programmable counters, fixed ones, filters of the largest */
-
 /* What the set does to one unit. */
 struct unc_claim {
 	const struct unc_instance *instance;
@@ -44,14 +42,13 @@ struct unc_claim {
 	bool stays;        /* some go on while the turn changes: so does the unit */
 	struct unc_driver_claim *driver;
 
-	/* by registers: */
-	struct unc_setting control[UNC_CLAIM_SETTINGS];
-	struct unc_setting filter[UNC_CLAIM_SETTINGS];
+	/* by registers, each with the room that all slots of the unit need, in wanted->settings: */
+	struct unc_setting *control, *filter;
 	struct unc_claim_counter {
 		uint16_t reg;
 		uint64_t start; /* what it is set to; 0: it is left as it is */
-	} counter[UNC_CLAIM_SETTINGS];
-	size_t n_controls, n_filters;
+	} * counter;
+	size_t n_controls, n_filters, room;
 	uint64_t unit_ctl; /* as found, where it can be read */
 	enum unc_company {
 		UNC_ALONE,

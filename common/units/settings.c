@@ -116,10 +116,10 @@ int unc_settings_busy(struct unc_units *s, const struct unc_instance *u,
 	}
 }
 
-static int put_setting(struct unc_setting *list, size_t *n, uint16_t reg, uint64_t value,
-		       uint64_t found, struct unc_error *err)
+static int put_setting(const struct unc_claim *u, struct unc_setting *list, size_t *n, uint16_t reg,
+		       uint64_t value, uint64_t found, struct unc_error *err)
 {
-	if (*n == UNC_CLAIM_SETTINGS)
+	if (*n == u->room)
 		return unc_fail(err, UNC_ERR_CONFLICT, "too many settings for one unit");
 	list[*n] = (struct unc_setting){.reg = reg,
 					.value = value,
@@ -188,7 +188,7 @@ static int set_filters(struct unc_units *s, struct unc_claim *u, const struct un
 		while (k < u->n_filters && u->filter[k].reg != f->reg)
 			k++;
 		if (k == u->n_filters) {
-			rc = put_setting(u->filter, &u->n_filters, f->reg,
+			rc = put_setting(u, u->filter, &u->n_filters, f->reg,
 					 u->company ? was & t->reg[f->reg].write_mask
 						    : t->reg[f->reg].base,
 					 was, err);
@@ -246,7 +246,7 @@ static void set_counter(const struct unc_units *s, struct unc_claim *u, struct u
 		      : s->place ? ((half / 8 + s->place % (half + half / 4)) | half >> 4) &
 					   ~(half >> 5 | UINT32_MAX)
 				 : half;
-	if (u->n_counters < UNC_CLAIM_SETTINGS)
+	if (u->n_counters < u->room)
 		u->counter[u->n_counters++] =
 			(struct unc_claim_counter){.reg = slot->ctr, .start = slot->start};
 	if (s->guest) /* which sets it anew */
@@ -281,7 +281,7 @@ static int set_fixed(struct unc_units *s, struct unc_claim *u, const struct unc_
 		/* Set again, it would look to who uses it as if it had counted on. */
 		return fail_held(s, u, slot, control,
 				 "somebody has cleared it: it is free when that one stops", err);
-	return put_setting(u->control, &u->n_controls, control, c->enable, was, err);
+	return put_setting(u, u->control, &u->n_controls, control, c->enable, was, err);
 }
 
 /* Slot i of an assignment. */
@@ -300,7 +300,7 @@ static int set_slot(struct unc_units *s, struct unc_claim *u, const struct unc_a
 	slot->begin = true;
 	control = unc_units_control(s, slot);
 	if (slot->code.counter == UNC_NONE) {
-		rc = put_setting(u->control, &u->n_controls, control,
+		rc = put_setting(u, u->control, &u->n_controls, control,
 				 control_value(s, u, slot->code.ctl, found),
 				 held(found, u->instance, control), err);
 	} else if (control != UNC_NONE) {

@@ -39,7 +39,8 @@
 #include "units/plan.h"
 
 struct unc_claim;
-struct unc_guest; /* guest.h */
+struct unc_guest;   /* guest.h */
+struct unc_setting; /* claim.h */
 struct unc_unit_methods;
 
 enum { UNC_END = -1 };
@@ -144,10 +145,11 @@ struct unc_wanted {
 	       UNC_UNSHOWN /* for a while nothing has shown whether it counts */
 	} proof;
 	int slow; /* UNC_UNSHOWN: per cent that a clock of the socket counted; -1: none tells */
-	uint64_t moved;             /* which of units.proofs has seen a counter of it move */
-	uint64_t again_ns, wait_ns; /* when it may be; that was waited for it */
-	struct unc_left *left;      /* once something was lost there: how that is told */
-	uint64_t without;           /* for the session alone: session->asked */
+	uint64_t moved;               /* which of units.proofs has seen a counter of it move */
+	uint64_t again_ns, wait_ns;   /* when it may be; that was waited for it */
+	struct unc_left *left;        /* once something was lost there: how that is told */
+	struct unc_setting *settings; /* room of its claim */
+	uint64_t without;             /* for the session alone: session->asked */
 };
 
 struct unc_left {

@@ -442,8 +442,10 @@ int unc_units_show(struct unc_units *s, enum unc_phase phase, unc_operation_fn f
 
 void unc_units_free(struct unc_units *s)
 {
-	for (size_t i = 0; s->wanted && i < s->platform->instances.n; i++)
+	for (size_t i = 0; s->wanted && i < s->platform->instances.n; i++) {
 		free(s->wanted[i].left);
+		free(s->wanted[i].settings);
+	}
 	for (int i = 0; i < OWNERS; i++)
 		if (owners[i]->forget && !unc_platform_here(s->platform))
 			owners[i]->forget(s);
