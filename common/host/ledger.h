@@ -118,6 +118,10 @@ bool unc_ledger_orphaned(struct unc_ledger *, const struct unc_ledger_record *);
  * programmed by it. Where the file has no room only sessions of ours are known from then on.
  * UNC_ERR_IO. */
 int unc_ledger_put(struct unc_ledger *, const struct unc_ledger_record *, struct unc_error *err);
+/* What is put and taken away from now on is written by unc_ledger_write(), all at once, before
+ * which nothing may be programmed by it. UNC_ERR_IO: not all was. */
+void unc_ledger_gather(struct unc_ledger *);
+int unc_ledger_write(struct unc_ledger *, struct unc_error *err);
 /* Takes it away, or notes of one of another user that it tells nothing any more. */
 void unc_ledger_remove(struct unc_ledger *, struct unc_ledger_record *);
 /* A session of ours holds it no more. It stays, orphaned, if what was found there could not be

@@ -28,6 +28,8 @@ static void add(struct book *b, size_t i)
 static void index_book(struct book *b)
 {
 	memset(b->bucket, 0, sizeof(b->bucket));
+	memset(b->unwritten, 0, sizeof(b->unwritten));
+	b->free = 0;
 	for (size_t i = b->n; i-- > 0;) /* of several, the first is found */
 		if (b->record[i].role)
 			add(b, i);
@@ -162,44 +164,81 @@ int unc_book_read(struct book *b, bool made, struct unc_error *err)
 
 /* ---- writing */
 
-/* The file's changes are told before the first of a turn, so that nobody takes an old one for
- * new. */
-static int write_record(struct book *b, size_t i, bool grows, struct unc_error *err)
+/* Whether a record is to be written. */
+static bool is_unwritten(const struct book *b, size_t i)
 {
-	const struct unc_ledger_record *r = &b->record[i];
+	return b->unwritten[i / 64] >> i % 64 & 1;
+}
+
+static void set_unwritten(struct book *b, size_t i, bool is)
+{
+	uint64_t bit = (uint64_t)1 << i % 64;
+
+	b->unwritten[i / 64] = is ? b->unwritten[i / 64] | bit : b->unwritten[i / 64] & ~bit;
+}
+
+static int put_header(struct book *b, const struct header *h, struct unc_error *err)
+{
+	int rc = unc_ledger_file_put(&b->file, h, sizeof(*h), 0, err);
+
+	if (rc == 0)
+		b->header = *h;
+	return rc;
+}
+
+/* Those that stand side by side are written together. */
+static int put_records(struct book *b, struct unc_error *err)
+{
+	const size_t size = sizeof(*b->record);
+	int rc = 0;
+
+	for (size_t i = 0, end; i < b->n && rc == 0; i = end) {
+		end = i + 1;
+		if (i % 64 == 0 && !b->unwritten[i / 64])
+			end = i + 64;
+		if (!is_unwritten(b, i))
+			continue;
+		while (end < b->n && is_unwritten(b, end))
+			end++;
+		rc = unc_ledger_file_put(&b->file, &b->record[i], (end - i) * size,
+					 RECORDS_AT + i * size, err);
+		for (size_t k = i; k < end && rc == 0; k++)
+			set_unwritten(b, k, false);
+	}
+	return rc;
+}
+
+/* The file's changes are told before the first of a turn, so that nobody takes an old one for new;
+ * and that there are more records once they stand there. */
+int unc_book_write(struct book *b, struct unc_error *err)
+{
 	struct header h = b->header;
 	int rc = 0;
 
+	b->gathers = false;
 	if (!h.magic)
 		return 0;
-	if (!b->changed) {
-		h.changes++;
-		rc = unc_ledger_file_put(&b->file, &h, sizeof(h), 0, err);
-	}
+	h.changes += !b->changed;
+	if (!b->changed)
+		rc = put_header(b, &h, err);
+	b->changed |= rc == 0;
 	if (rc == 0)
-		rc = unc_ledger_file_put(&b->file, r, sizeof(*r), RECORDS_AT + i * sizeof(*r), err);
-	if (rc == 0 && grows) {
-		h.n_records = (uint32_t)i + 1;
-		rc = unc_ledger_file_put(&b->file, &h, sizeof(h), 0, err);
-	}
-	if (rc < 0)
-		return rc;
-	b->header = h;
-	b->changed = true;
-	return 0;
+		rc = put_records(b, err);
+	h.n_records = (uint32_t)b->n;
+	if (rc == 0 && b->header.n_records != h.n_records)
+		rc = put_header(b, &h, err);
+	return rc;
 }
 
 /* A place for a new record: one that is free again, or behind the last. */
-static size_t find_place(const struct book *b)
+static size_t find_place(struct book *b)
 {
-	size_t i = 0;
-
-	while (i < b->n && b->record[i].role)
-		i++;
-	return i;
+	while (b->free < b->n && b->record[b->free].role)
+		b->free++;
+	return b->free;
 }
 
-bool unc_book_has_place(const struct book *b)
+bool unc_book_has_place(struct book *b)
 {
 	return !b->header.magic || b->n < MAX_RECORDS || find_place(b) < b->n;
 }
@@ -218,8 +257,10 @@ int unc_book_put(struct book *b, const struct unc_ledger_record *record, struct 
 		before = b->record[i];
 	b->n += grows;
 	b->record[i] = *record;
-	rc = write_record(b, i, grows, err);
-	if (rc < 0) {
+	if (b->header.magic)
+		set_unwritten(b, i, true);
+	if (!b->gathers && (rc = unc_book_write(b, err)) < 0) {
+		set_unwritten(b, i, false);
 		b->record[i] = before;
 		b->n -= grows;
 	} else if (!r) {
@@ -237,6 +278,10 @@ void unc_book_erase(struct book *b, struct unc_ledger_record *r)
 		at = &b->next[*at - 1];
 	*at = *at ? b->next[i] : 0;
 	*r = (struct unc_ledger_record){0};
+	b->free = i < b->free ? i : b->free;
+	if (b->header.magic)
+		set_unwritten(b, i, true);
 	/* What stays in the file where this fails has no living holder. */
-	(void)write_record(b, i, false, NULL);
+	if (!b->gathers)
+		(void)unc_book_write(b, NULL);
 }

@@ -66,12 +66,15 @@ struct book {
 	struct ledger_file file; /* open in a turn; that of this user as long as sessions run */
 	bool seen;               /* in this turn */
 	bool changed;            /* by us, in this turn */
+	bool gathers;            /* what is changed is written later, by unc_book_write() */
 	struct header header; /* as read in the last turn; all 0: what is here stands in no file */
 	struct unc_ledger_record *record;
 	uint32_t *next; /* in its bucket: index + 1 */
 	size_t n, cap;
+	size_t free; /* no place before is */
 	uint32_t bucket[BUCKETS];
-	uint8_t life[UNC_LEDGER_HOLDERS]; /* as found in this turn: enum life */
+	uint64_t unwritten[MAX_RECORDS / 64]; /* bits of records that were changed */
+	uint8_t life[UNC_LEDGER_HOLDERS];     /* as found in this turn: enum life */
 };
 
 struct unc_ledger {
@@ -119,7 +122,8 @@ int unc_ledger_file_lock(int fd, unsigned i, short type);
 /* Whether somebody else has that of a holder: only who may write the file can. */
 bool unc_ledger_file_held(int fd, unsigned holder);
 
-/* Never beyond the process's limit of file sizes, which would kill it (EFBIG). */
+/* Never beyond the process's limit of file sizes, which would kill it (EFBIG). Page by page: a disk
+ * that is full takes one or does not. */
 int unc_ledger_file_put(const struct ledger_file *, const void *buf, size_t size, uint64_t at,
 			struct unc_error *err);
 /* The sentence for an errno value. */
@@ -134,10 +138,13 @@ int unc_ledger_header(const struct ledger_file *, struct header *h, struct unc_e
 int unc_book_read(struct book *, bool made, struct unc_error *err);
 struct unc_ledger_record *unc_book_find(struct book *, const struct unc_ledger_key *);
 /* Whether a record of another key has a place. */
-bool unc_book_has_place(const struct book *);
-/* Writes a record, or a new one. UNC_ERR_IO, UNC_ERR_MEMORY: it is as before. */
+bool unc_book_has_place(struct book *);
+/* Writes a record, or a new one; a book that gathers only keeps it. UNC_ERR_IO, UNC_ERR_MEMORY: it
+ * is as before. */
 int unc_book_put(struct book *, const struct unc_ledger_record *, struct unc_error *err);
 void unc_book_erase(struct book *, struct unc_ledger_record *);
+/* Writes all that was changed; it gathers no more. UNC_ERR_IO. */
+int unc_book_write(struct book *, struct unc_error *err);
 /* Closes it, and knows nothing of it. */
 void unc_book_empty(struct book *);
 void unc_book_free(struct book *);

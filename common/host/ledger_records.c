@@ -59,8 +59,8 @@ unsigned unc_book_living(struct unc_ledger *l, struct book *b, const struct unc_
 			 unsigned first)
 {
 	for (unsigned i = first; i < UNC_LEDGER_HOLDERS; i++)
-		if (i % 64 == 0 && !r->holder[i / 64])
-			i += 63;
+		if (!(r->holder[i / 64] >> i % 64))
+			i |= 63; /* nor have those behind it of this word */
 		else if (unc_ledger_holds(r, i) && lives(l, b, i))
 			return i;
 	return UNC_LEDGER_HOLDERS;
@@ -220,6 +220,16 @@ int unc_ledger_put(struct unc_ledger *l, const struct unc_ledger_record *record,
 		unc_ledger_give_up(l);
 	}
 	return unc_book_put(b, record, err);
+}
+
+void unc_ledger_gather(struct unc_ledger *l)
+{
+	l->own.gathers = true;
+}
+
+int unc_ledger_write(struct unc_ledger *l, struct unc_error *err)
+{
+	return unc_book_write(&l->own, err);
 }
 
 static bool others_have(struct unc_ledger *l, const struct unc_ledger_key *key)

@@ -184,26 +184,37 @@ static int begin(struct unc_units *s, struct unc_error *err)
 	return unc_driver_choose(s, err);
 }
 
-/* A session that freezes a socket is alone on it. */
+/* Whether another session freezes a socket; then it is alone there. */
+static bool is_taken(const struct unc_units *s, unsigned socket, struct unc_error *why)
+{
+	const struct unc_instance *ubox = unc_units_ubox(s, socket);
+	uint16_t reg;
+	char who[64];
+
+	if (!ubox)
+		return false;
+	reg = unc_socket_reg(&s->platform->table->type[ubox->type]);
+	if (!unc_units_shares(s, ubox, reg))
+		return false;
+	unc_fail(why, UNC_ERR_BUSY, "%s samples on socket %u and freezes it at overflows",
+		 unc_units_holder_text(s, ubox, reg, who, sizeof(who)), socket);
+	return true;
+}
+
 static int check_sockets(struct unc_units *s, size_t first, struct unc_error *err)
 {
+	struct unc_error why;
+	bool taken = false;
 	int rc = 0;
 
 	for (size_t i = first; i < s->n_claims && rc == 0; i++) {
-		unsigned socket = s->claim[i].instance->socket;
-		const struct unc_instance *ubox = unc_units_ubox(s, socket);
-		struct unc_error why;
-		uint16_t reg;
-		char who[64];
+		const struct unc_instance *u = s->claim[i].instance;
 
-		if (!ubox)
-			continue;
-		reg = unc_socket_reg(&s->platform->table->type[ubox->type]);
-		if (!unc_units_shares(s, ubox, reg))
-			continue;
-		unc_fail(&why, UNC_ERR_BUSY, "%s samples on socket %u and freezes it at overflows",
-			 unc_units_holder_text(s, ubox, reg, who, sizeof(who)), socket);
-		rc = unc_units_leave_out(s, unc_units_number(s, s->claim[i].instance), &why, err);
+		/* Those of a socket stand side by side. */
+		if (i == first || u->socket != s->claim[i - 1].instance->socket)
+			taken = is_taken(s, u->socket, &why);
+		if (taken)
+			rc = unc_units_leave_out(s, unc_units_number(s, u), &why, err);
 	}
 	return rc;
 }

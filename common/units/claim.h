@@ -21,10 +21,11 @@ struct unc_setting {
 		UNC_JOINED         /* another session has programmed it so: it is not written */
 	} by;
 	enum {
-		UNC_PLANNED, /* nothing is written yet */
-		UNC_NOTED,   /* in the ledger: it may be written */
-		UNC_SHOWN,   /* and was read back: `shown` */
-		UNC_NOT_OURS /* another session needs it so, or somebody has changed it: it stays */
+		UNC_PLANNED,  /* nothing is written yet */
+		UNC_NOTED,    /* in the ledger: it may be written */
+		UNC_SHOWN,    /* and was read back: `shown` */
+		UNC_NOT_OURS, /* another session needs it so, or somebody has changed it: it stays */
+		UNC_UNRESTORED /* what was found could not be written */
 	} state;
 	bool stays; /* it goes on while the turn changes: it is not written */
 	uint64_t value;

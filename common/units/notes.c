@@ -169,20 +169,20 @@ static bool begin_record(const struct unc_units *s, const struct unc_instance *u
 			 enum unc_ledger_role role, bool joined, uint64_t found,
 			 struct unc_ledger_record *r)
 {
-	const struct unc_ledger_record *own = own_record(s, u, reg), *others = NULL;
+	struct unc_ledger *l = s->platform->ledger;
+	const struct unc_ledger_record *own, *others;
 
 	*r = (struct unc_ledger_record){.role = role, .found = found};
 	/* One that has left the ledger would not take out what it notes. */
 	if (s->holder == UNC_LEDGER_NOBODY || !key_of(s, u, reg, &r->key))
 		return false;
-	if (!own && (joined || unc_units_shares(s, u, reg)))
-		others = unc_units_record(s, u, reg);
-	if (own) {
+	if ((own = unc_ledger_own(l, &r->key)) != NULL) {
 		*r = *own;
-	} else if (others) {
+	} else if ((others = unc_ledger_find(l, &r->key)) != NULL &&
+		   (joined || unc_units_other(s, others) != UNC_LEDGER_NOBODY)) {
 		*r = *others;
 		memset(r->holder, 0, sizeof(r->holder));
-		if (!unc_ledger_believed(s->platform->ledger, others))
+		if (!unc_ledger_believed(l, others))
 			r->found = found;
 	}
 	unc_ledger_set(r, s->holder, true);
@@ -261,8 +261,9 @@ int unc_units_note_idle(struct unc_units *s, const struct unc_claim *u, struct u
 
 int unc_units_note(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	int rc = enter_ledger(s, err);
+	int rc = enter_ledger(s, err), failed;
 
+	unc_ledger_gather(s->platform->ledger);
 	for (size_t i = first; i < s->n_claims && rc == 0; i++) {
 		struct unc_claim *u = &s->claim[i];
 
@@ -273,7 +274,8 @@ int unc_units_note(struct unc_units *s, size_t first, struct unc_error *err)
 		for (size_t k = 0; k < u->n_filters && rc == 0; k++)
 			rc = note_setting(s, u, &u->filter[k], UNC_HELD_FILTER, err);
 	}
-	return rc;
+	failed = unc_ledger_write(s->platform->ledger, rc ? NULL : err);
+	return rc ? rc : failed;
 }
 
 int unc_units_note_moment(struct unc_units *s, const struct unc_instance *u, uint16_t reg,
@@ -367,32 +369,49 @@ static void release_record(struct unc_units *s, const struct unc_instance *u, ui
 }
 
 static void release_setting(struct unc_units *s, const struct unc_claim *u,
-			    struct unc_setting *setting, const struct unc_plan *restored)
+			    struct unc_setting *setting, bool restored)
 {
-	bool orphaned = u->company == UNC_LEFT || (!restored && setting->by != UNC_JOINED);
+	bool orphaned = u->company == UNC_LEFT || setting->state == UNC_UNRESTORED ||
+			(!restored && setting->by != UNC_JOINED);
 
 	if (setting->stays)
 		return;
-	for (size_t i = 0; restored && i < restored->n && !orphaned; i++)
-		orphaned = restored->tag[i].instance == u->instance &&
-			   restored->tag[i].reg == setting->reg && restored->op[i].error != 0;
 	release_record(s, u->instance, setting->reg, orphaned);
 	setting->state = UNC_PLANNED;
+}
+
+static void mark_unrestored(struct unc_units *s, const struct unc_plan *restored)
+{
+	for (size_t i = 0; i < restored->n; i++) {
+		struct unc_setting *setting =
+			restored->op[i].error
+				? unc_claim_setting(unc_units_claimed(s, restored->tag[i].instance),
+						    restored->tag[i].reg)
+				: NULL;
+
+		if (setting)
+			setting->state = UNC_UNRESTORED;
+	}
 }
 
 void unc_units_release(struct unc_units *s, size_t first, const struct unc_plan *restored)
 {
 	const struct unc_table *t = s->platform->table;
 
+	if (restored)
+		mark_unrestored(s, restored);
+	unc_ledger_gather(s->platform->ledger);
 	for (size_t i = first; i < s->n_claims; i++) {
 		struct unc_claim *u = &s->claim[i];
 
 		for (size_t k = 0; k < u->n_controls; k++)
-			release_setting(s, u, &u->control[k], restored);
+			release_setting(s, u, &u->control[k], restored != NULL);
 		for (size_t k = 0; k < u->n_filters; k++)
-			release_setting(s, u, &u->filter[k], restored);
+			release_setting(s, u, &u->filter[k], restored != NULL);
 		if (u->n_controls && !u->stays)
 			release_record(s, u->instance, t->type[u->instance->type].unit_ctl,
 				       u->company == UNC_LEFT);
 	}
+	/* What stays in the file where this fails is orphaned as soon as the session has left. */
+	(void)unc_ledger_write(s->platform->ledger, NULL);
 }

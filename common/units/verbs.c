@@ -278,12 +278,13 @@ static size_t move_left(struct unc_units *s, size_t first)
 	size_t end = s->n_claims;
 
 	for (size_t i = first; i < end;) {
-		struct unc_claim one = s->claim[i];
+		struct unc_claim one;
 
-		if (s->wanted[unc_units_number(s, one.instance)].claimed) {
+		if (s->wanted[unc_units_number(s, s->claim[i].instance)].claimed) {
 			i++;
 			continue;
 		}
+		one = s->claim[i];
 		memmove(&s->claim[i], &s->claim[i + 1], (s->n_claims - i - 1) * sizeof(one));
 		s->claim[s->n_claims - 1] = one;
 		end--;
