@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -50,12 +52,45 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 	return 0;
 }
 
+static unsigned calls, asked; /* of the system; whether a process lives */
+
+ssize_t __real_pread(int fd, void *buf, size_t size, off_t at);
+ssize_t __wrap_pread(int fd, void *buf, size_t size, off_t at);
+ssize_t __wrap_pread(int fd, void *buf, size_t size, off_t at)
+{
+	calls++;
+	return __real_pread(fd, buf, size, at);
+}
+
+int __real_fcntl(int fd, int command, ...);
+int __wrap_fcntl(int fd, int command, ...);
+int __wrap_fcntl(int fd, int command, ...)
+{
+	va_list args;
+
+	va_start(args, command);
+	void *argument = va_arg(args, void *);
+	va_end(args);
+	calls++;
+	return __real_fcntl(fd, command, argument);
+}
+
+int __real_kill(pid_t pid, int number);
+int __wrap_kill(pid_t pid, int number);
+int __wrap_kill(pid_t pid, int number)
+{
+	calls++;
+	asked += number == 0;
+	return __real_kill(pid, number);
+}
+
 ssize_t __real_pwrite(int fd, const void *buf, size_t size, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *buf, size_t size, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *buf, size_t size, off_t at)
 {
 	ssize_t n = __real_pwrite(fd, buf, size, at);
 
+	calls++;
 	writes++;
 	if (writes_left && --writes_left == 0)
 		raise(SIGKILL);
@@ -412,6 +447,126 @@ static void test_alone_later(void)
 	fake_free(&root);
 }
 
+/* ---- many */
+
+/* What one start costs beside n sessions of others with a register each: calls of the system, and
+ * holders that are asked for. */
+static unsigned calls_beside(unsigned n, unsigned *asks)
+{
+	begin();
+	struct unc_ledger *others = open_ledger();
+	unsigned made;
+
+	lock(others);
+	for (unsigned i = 0; i < n; i++)
+		CHECK_NUMBER(put(others, 0x1000 + i, 1, enter(others)), 0);
+	unc_ledger_unlock(others);
+	struct unc_ledger *l = open_ledger();
+	calls = asked = 0;
+	lock(l);
+	CHECK_NUMBER(unc_ledger_ask(l, 4), n <= 4);
+	CU_ASSERT(!unc_ledger_any_ended(l));
+	CU_ASSERT(living(l, 0x1000) < UNC_LEDGER_NOBODY); /* whose record is in the way */
+	put(l, 0xD10, 1, enter(l));
+	unc_ledger_unlock(l);
+	made = calls;
+	*asks = asked;
+	unc_ledger_free(l);
+	unc_ledger_free(others);
+	fake_free(&root);
+	return made;
+}
+
+/* The names of all sessions are four blocks, and who is in the way may be asked for already. */
+static void test_beside_many(void)
+{
+	unsigned asks, few = calls_beside(10, &asks);
+
+	CU_ASSERT(asks <= 5);
+	for (unsigned n = 100; n <= 1000; n *= 10) {
+		CU_ASSERT(calls_beside(n, &asks) <= few + 6);
+		CU_ASSERT(asks <= 5);
+	}
+}
+
+/* Each is asked for soon by those who start, and then all are found that have ended. */
+static void test_all_are_asked(void)
+{
+	enum { N = 100, ENDED = 57 };
+	unsigned holder[N], turns = 0;
+
+	begin();
+	struct unc_ledger *others = open_ledger();
+
+	lock(others);
+	for (unsigned i = 0; i < N; i++)
+		CHECK_NUMBER(put(others, 0x1000 + i, 1, holder[i] = enter(others)), 0);
+	unc_ledger_unlock(others);
+	unc_ledger_abandon(others, holder[ENDED]);
+	struct unc_ledger *l = open_ledger();
+	struct unc_ledger_key key = key_of(0x1000 + ENDED);
+	bool any = false;
+
+	for (; !any && turns < 100 * N; turns++) {
+		lock(l);
+		CU_ASSERT(!unc_ledger_ask(l, 4));
+		any = unc_ledger_any_ended(l);
+		CU_ASSERT_EQUAL(unc_ledger_orphan(l, &key) != NULL, any);
+		unc_ledger_unlock(l);
+	}
+	CU_ASSERT(any && turns < 10 * N);
+	lock(l);
+	CU_ASSERT(unc_ledger_ask(l, UINT_MAX));
+	CU_ASSERT_PTR_NOT_NULL(unc_ledger_orphan(l, &key));
+	key = key_of(0x1000);
+	CU_ASSERT_PTR_NULL(unc_ledger_orphan(l, &key));
+	unc_ledger_unlock(l);
+	unc_ledger_free(l);
+	unc_ledger_free(others);
+	fake_free(&root);
+}
+
+/* What is gathered is written page by page, sixteen records each; so is what is taken away. */
+static void test_gathered(void)
+{
+	enum { N = 1600 };
+
+	begin();
+	struct unc_ledger *a = open_ledger(), *b = open_ledger();
+
+	lock(a);
+	unsigned holder = enter(a);
+	writes = 0;
+	unc_ledger_gather(a);
+	for (uint64_t i = 0; i < N; i++)
+		CHECK_NUMBER(put(a, i, i, holder), 0);
+	CHECK_NUMBER(writes, 0);
+	CHECK_NUMBER(find(a, N - 1)->value, N - 1);
+	CHECK_NUMBER(unc_ledger_write(a, NULL), 0);
+	CHECK_NUMBER(writes, N / 16 + 2); /* that there are changes, and how many there are */
+	unc_ledger_unlock(a);
+	lock(b);
+	CHECK_NUMBER(unc_ledger_count(b), N);
+	for (uint64_t i = 0; i < N; i++)
+		CHECK_NUMBER(find(b, i)->value, i);
+	unc_ledger_unlock(b);
+	lock(a);
+	writes = 0;
+	unc_ledger_gather(a);
+	for (uint64_t i = 0; i < N; i++)
+		unc_ledger_release(a, find(a, i), holder, false);
+	CHECK_NUMBER(unc_ledger_write(a, NULL), 0);
+	CHECK_NUMBER(writes, N / 16 + 1);
+	unc_ledger_unlock(a);
+	lock(b);
+	for (uint64_t i = 0; i < N; i++)
+		CU_ASSERT_PTR_NULL(find(b, i));
+	unc_ledger_unlock(b);
+	unc_ledger_free(a);
+	unc_ledger_free(b);
+	fake_free(&root);
+}
+
 /* ---- processes that end */
 
 /* The children of this process are in another time namespace: their clocks are an hour ahead. */
@@ -657,7 +812,12 @@ static void work(void)
 	unc_ledger_unlock(l);
 	if (unc_ledger_lock(l, true, NULL) < 0 || unc_ledger_enter(l, &b, NULL) < 0)
 		_exit(1);
+	unc_ledger_gather(l);
 	put(l, 0xD10, 3, b);
+	for (uint64_t i = 0; i < 20; i++)
+		put(l, 0xE00 + i, 2, b);
+	if (unc_ledger_write(l, NULL) < 0)
+		_exit(1);
 	unc_ledger_remove(l, find(l, 0xD11));
 	unc_ledger_leave(l, a);
 	unc_ledger_unlock(l);
@@ -1116,6 +1276,9 @@ int main(void)
 		{"one that does not end its turn", test_stopped},
 		{"signals while it is waited for", test_signals},
 		{"alone from then on", test_alone_later},
+		{"many beside one", test_beside_many},
+		{"each of many is asked for", test_all_are_asked},
+		{"records that are written together", test_gathered},
 		{"one of another time", test_time_namespace},
 		{"a process that is killed", test_killed},
 		{"one that is killed, and has forked", test_killed_parent},

@@ -358,6 +358,46 @@ static void test_killed_process(void)
 	fake_free(&root);
 }
 
+/* Beside many what is in the way is restored at once, and the rest soon. */
+static void test_beside_many(void)
+{
+	enum { N = 100 };
+	struct heard heard;
+	unsigned holder, starts = 0;
+
+	begin(true);
+	struct unc_ledger *others = unc_ledger_new();
+	CU_ASSERT_FATAL(others != NULL);
+	CHECK_NUMBER(unc_ledger_open(others, fake_path(&root, "/run/libuncore"), false, NULL), 0);
+	CHECK_NUMBER(unc_ledger_lock(others, true, NULL), 0);
+	for (unsigned i = 0; i < N; i++) {
+		struct unc_ledger_record r = {.key = {.address = 0x5000 + i},
+					      .role = UNC_HELD_CONTROL,
+					      .mask = UINT64_MAX};
+
+		CHECK_NUMBER(unc_ledger_enter(others, &holder, NULL), 0);
+		unc_ledger_set(&r, holder, true);
+		CHECK_NUMBER(unc_ledger_put(others, &r, NULL), 0);
+	}
+	unc_ledger_unlock(others);
+	end(other_process(ticks));
+	CU_ASSERT(file_at(CTL3 + 2) != 0);
+	struct unc_platform *p = of_files(&heard);
+	struct unc_session *s = running(p, ticks);
+	CU_ASSERT(s->units.claim[0].control[0].by == UNC_WRITTEN);
+	CHECK_NUMBER(heard.n, 1);
+	unc_session_free(s);
+	CHECK_NUMBER(file_at(CTL3 + 2), 0);
+	end(other_process(ticks));
+	for (; file_at(CTL3 + 2) != 0 && starts < 10 * N; starts++)
+		unc_session_free(running(p, "pcu.CLOCKTICKS:socket=0"));
+	CHECK_NUMBER(heard.n, 2);
+	CU_ASSERT(starts > 0 && starts < 10 * N);
+	unc_platform_close(p);
+	unc_ledger_free(others);
+	fake_free(&root);
+}
+
 /* A process that was forked, and has the open file of one that has ended, is nobody. */
 static void test_forked(void)
 {
@@ -503,6 +543,7 @@ int main(void)
 		{"one that was killed", test_killed_process},
 		{"one that was forked", test_forked},
 		{"no ledger", test_unprotected},
+		{"beside many", test_beside_many},
 		{"what cannot be noted", test_not_noted},
 		{"a lock that is not given back", test_locked},
 		{NULL, NULL},

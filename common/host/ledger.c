@@ -196,7 +196,7 @@ static int take_lock(struct unc_ledger *l, bool wait, struct unc_error *err)
 }
 
 /* Those who wait for the lock are told who has it. */
-static int write_turn(const struct unc_ledger *l, struct unc_error *err)
+static int write_turn(struct unc_ledger *l, struct unc_error *err)
 {
 	struct header h;
 	int rc = unc_ledger_header(&l->node, &h, err);
@@ -205,7 +205,7 @@ static int write_turn(const struct unc_ledger *l, struct unc_error *err)
 		return rc;
 	if (!h.magic)
 		h = unc_ledger_new_header;
-	h.turn++;
+	l->turns = ++h.turn;
 	h.pid = (int32_t)l->self.pid;
 	memcpy(h.command, l->self.command, sizeof(h.command));
 	return unc_ledger_file_put(&l->node, &h, sizeof(h), 0, err);

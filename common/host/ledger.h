@@ -112,8 +112,16 @@ struct unc_ledger_record *unc_ledger_own(struct unc_ledger *, const struct unc_l
  * is to be told whose it is. */
 bool unc_ledger_believed(struct unc_ledger *, const struct unc_ledger_record *);
 uid_t unc_ledger_owner(struct unc_ledger *, const struct unc_ledger_record *);
-/* Whether a record of a register is left of sessions that have ended, and nobody else holds it. */
-bool unc_ledger_orphaned(struct unc_ledger *, const struct unc_ledger_record *);
+/*
+ * Asks which holders of records live, until `most` were found that do: others each time, so that
+ * what ended processes have left is found soon by those who start, however many run. Whether all
+ * were asked.
+ */
+bool unc_ledger_ask(struct unc_ledger *, unsigned most);
+/* Whether there may be records of sessions that are known to have ended: asked or found. */
+bool unc_ledger_any_ended(const struct unc_ledger *);
+/* The record of a register that is left of such, and of which nobody else has one; NULL. */
+struct unc_ledger_record *unc_ledger_orphan(struct unc_ledger *, const struct unc_ledger_key *);
 /* Writes a record of this user that was changed, or a new one. Before this returns nothing may be
  * programmed by it. Where the file has no room only sessions of ours are known from then on.
  * UNC_ERR_IO. */

@@ -25,14 +25,29 @@ static void add(struct book *b, size_t i)
 	*bucket = (uint32_t)i + 1;
 }
 
+static void note_holders(struct book *b, const struct unc_ledger_record *r)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < UNC_LEDGER_HOLDERS / 64; i++) {
+		b->holders[i] |= r->holder[i];
+		any |= r->holder[i];
+	}
+	b->unheld |= !any && r->role != UNC_HELD_GONE;
+}
+
 static void index_book(struct book *b)
 {
 	memset(b->bucket, 0, sizeof(b->bucket));
 	memset(b->unwritten, 0, sizeof(b->unwritten));
+	memset(b->holders, 0, sizeof(b->holders));
+	b->unheld = false;
 	b->free = 0;
 	for (size_t i = b->n; i-- > 0;) /* of several, the first is found */
-		if (b->record[i].role)
+		if (b->record[i].role) {
 			add(b, i);
+			note_holders(b, &b->record[i]);
+		}
 }
 
 /* Room for n records; if memory has run out it is as before. */
@@ -124,24 +139,28 @@ static void clean(struct unc_ledger_record *r)
 			r->role = 0;
 }
 
+int unc_book_read_all(const struct book *b, void *things, size_t n, size_t size, uint64_t at)
+{
+	struct stat st = {.st_size = 0};
+	uint64_t there;
+
+	(void)fstat(b->file.fd, &st);
+	there = (uint64_t)st.st_size < at ? 0 : ((uint64_t)st.st_size - at) / size;
+	there = there < n ? there : n;
+	memset((char *)things + there * size, 0, (n - there) * size);
+	return there ? unc_read_at(b->file.fd, things, there * size, at) : 0;
+}
+
 /* In a file that was cut off zeros are no records, and half of one is none either. */
 static int read_records(struct book *b, size_t n, struct unc_error *err)
 {
-	const size_t size = sizeof(*b->record);
-	struct stat st = {.st_size = 0};
 	int rc = reserve(b, n, err), error;
-	size_t there;
 
 	if (rc < 0)
 		return rc;
-	(void)fstat(b->file.fd, &st);
-	there = st.st_size < (off_t)RECORDS_AT ? 0 : ((size_t)st.st_size - RECORDS_AT) / size;
-	there = there < n ? there : n;
-	error = there ? unc_read_at(b->file.fd, b->record, there * size, RECORDS_AT) : 0;
+	error = n ? unc_book_read_all(b, b->record, n, sizeof(*b->record), RECORDS_AT) : 0;
 	if (error)
 		return unc_ledger_fail(&b->file, "read", error, err);
-	if (there < n)
-		memset(b->record + there, 0, (n - there) * size);
 	b->n = n;
 	for (size_t i = 0; i < n; i++)
 		clean(&b->record[i]);
@@ -257,6 +276,7 @@ int unc_book_put(struct book *b, const struct unc_ledger_record *record, struct 
 		before = b->record[i];
 	b->n += grows;
 	b->record[i] = *record;
+	note_holders(b, record);
 	if (b->header.magic)
 		set_unwritten(b, i, true);
 	if (!b->gathers && (rc = unc_book_write(b, err)) < 0) {

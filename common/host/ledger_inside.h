@@ -72,6 +72,9 @@ struct book {
 	uint32_t *next; /* in its bucket: index + 1 */
 	size_t n, cap;
 	size_t free; /* no place before is */
+	/* Those that a record may have, and whether one may have none. */
+	uint64_t holders[UNC_LEDGER_HOLDERS / 64];
+	bool unheld;
 	uint32_t bucket[BUCKETS];
 	uint64_t unwritten[MAX_RECORDS / 64]; /* bits of records that were changed */
 	uint8_t life[UNC_LEDGER_HOLDERS];     /* as found in this turn: enum life */
@@ -80,6 +83,7 @@ struct book {
 struct unc_ledger {
 	struct ledger_file node; /* not open: in memory */
 	int turn;                /* has the lock, while it is held; else -1 */
+	uint64_t turns;          /* of the node, with this one */
 	char dir[PATH_MAX];
 	DIR *folder;             /* in a turn */
 	struct unc_error reason; /* why in memory */
@@ -136,6 +140,8 @@ extern const struct header unc_ledger_new_header;
 int unc_ledger_header(const struct ledger_file *, struct header *h, struct unc_error *err);
 /* What stands in a file that is open; `made`: there is a header. */
 int unc_book_read(struct book *, bool made, struct unc_error *err);
+/* Things of one size from a place on: 0 where the file has not all of one. 0, or the errno value. */
+int unc_book_read_all(const struct book *, void *things, size_t n, size_t size, uint64_t at);
 struct unc_ledger_record *unc_book_find(struct book *, const struct unc_ledger_key *);
 /* Whether a record of another key has a place. */
 bool unc_book_has_place(struct book *);

@@ -22,48 +22,69 @@ static int read_holder(struct unc_ledger *l, struct book *b, unsigned holder,
 		       struct unc_ledger_holder *out)
 {
 	const int fd = b->file.fd;
-	int error = 0;
+	int error;
 
-	if (is_mine(l, b, holder))
+	if (is_mine(l, b, holder)) {
 		*out = l->mine[holder];
-	else
-		error = fd < 0 ? ENOENT : unc_read_at(fd, out, sizeof(*out), slot_at(holder));
+		return 0;
+	}
+	error = fd < 0 ? ENOENT : unc_read_at(fd, out, sizeof(*out), slot_at(holder));
 	if (!error)
 		unc_process_clean(out->process.command);
 	return error;
 }
 
-/*
- * A lock that is held does not say that its process lives: one that it has forked has the same open
- * file, and cannot use it. Where it cannot be asked for, somebody may live.
- */
-static bool lives(struct unc_ledger *l, struct book *b, unsigned holder)
+/* A lock that is held does not say that its process lives: one that it has forked has the same open
+ * file, and cannot use it. */
+static enum life ask(struct unc_ledger *l, struct book *b, unsigned holder)
 {
 	struct unc_ledger_holder who;
-	bool held;
+	bool held = unc_ledger_file_held(b->file.fd, holder);
 
+	if (held && read_holder(l, b, holder, &who) == 0 && who.process.pid)
+		held = !unc_process_ended(&who.process, &l->self);
+	return held ? ALIVE : ENDED;
+}
+
+/* What is known of a holder in this turn. Where it cannot be asked for, somebody may live. */
+static enum life known(const struct unc_ledger *l, const struct book *b, unsigned holder)
+{
 	if (b == &l->each || is_mine(l, b, holder))
-		return is_mine(l, b, holder);
+		return is_mine(l, b, holder) ? ALIVE : ENDED;
 	if (l->node.fd < 0 || b->file.fd < 0)
-		return l->node.fd >= 0 || l->lost;
-	if (b->life[holder] == UNKNOWN) {
-		held = unc_ledger_file_held(b->file.fd, holder);
-		if (held && read_holder(l, b, holder, &who) == 0 && who.process.pid)
-			held = !unc_process_ended(&who.process, &l->self);
-		b->life[holder] = held ? ALIVE : ENDED;
+		return l->node.fd >= 0 || l->lost ? ALIVE : ENDED;
+	return b->life[holder];
+}
+
+/* The first of some holders from number i on; UNC_LEDGER_HOLDERS: there is none. */
+static unsigned next_of(const uint64_t *holders, unsigned i)
+{
+	for (; i < UNC_LEDGER_HOLDERS; i = (i | 63) + 1) {
+		uint64_t rest = holders[i / 64] >> i % 64;
+
+		if (rest)
+			return i + (unsigned)__builtin_ctzll(rest);
 	}
-	return b->life[holder] == ALIVE;
+	return UNC_LEDGER_HOLDERS;
+}
+
+/* The first of them that lives, or of which that is not known, and is not to be asked for. */
+static unsigned living(struct unc_ledger *l, struct book *b, const uint64_t *holders, unsigned i,
+		       bool asks)
+{
+	for (i = next_of(holders, i); i < UNC_LEDGER_HOLDERS; i = next_of(holders, i + 1)) {
+		if (known(l, b, i) == UNKNOWN && asks)
+			b->life[i] = ask(l, b, i);
+		if (known(l, b, i) != ENDED)
+			break;
+	}
+	return i;
 }
 
 unsigned unc_book_living(struct unc_ledger *l, struct book *b, const struct unc_ledger_record *r,
 			 unsigned first)
 {
-	for (unsigned i = first; i < UNC_LEDGER_HOLDERS; i++)
-		if (!(r->holder[i / 64] >> i % 64))
-			i |= 63; /* nor have those behind it of this word */
-		else if (unc_ledger_holds(r, i) && lives(l, b, i))
-			return i;
-	return UNC_LEDGER_HOLDERS;
+	return living(l, b, r->holder, first, true);
 }
 
 /* ---- those of this user, and of others */
@@ -100,8 +121,8 @@ bool unc_ledger_believed(struct unc_ledger *l, const struct unc_ledger_record *r
 	return owner == 0 || owner == l->own.file.user;
 }
 
-unsigned unc_ledger_living(struct unc_ledger *l, const struct unc_ledger_record *r, unsigned first,
-			   unsigned but)
+static unsigned living_but(struct unc_ledger *l, const struct unc_ledger_record *r, unsigned first,
+			   unsigned but, bool asks)
 {
 	struct book *b;
 
@@ -110,7 +131,7 @@ unsigned unc_ledger_living(struct unc_ledger *l, const struct unc_ledger_record 
 		unsigned base = (unsigned)i * UNC_LEDGER_HOLDERS;
 
 		for (unsigned k = first > base ? first - base : 0; one; k++) {
-			k = unc_book_living(l, b, one, k);
+			k = living(l, b, one->holder, k, asks);
 			if (k == UNC_LEDGER_HOLDERS)
 				break;
 			if (base + k != but)
@@ -118,6 +139,12 @@ unsigned unc_ledger_living(struct unc_ledger *l, const struct unc_ledger_record 
 		}
 	}
 	return UNC_LEDGER_NOBODY;
+}
+
+unsigned unc_ledger_living(struct unc_ledger *l, const struct unc_ledger_record *r, unsigned first,
+			   unsigned but)
+{
+	return living_but(l, r, first, but, true);
 }
 
 /* Who could not take away a record of another user has written a later one that says so. What is
@@ -134,18 +161,14 @@ static bool is_gone(struct unc_ledger *l, const struct unc_ledger_record *r)
 	return false;
 }
 
-bool unc_ledger_orphaned(struct unc_ledger *l, const struct unc_ledger_record *r)
+static bool is_held(struct unc_ledger *l, struct book *b, const struct unc_ledger_record *r,
+		    bool asks)
 {
-	return r->role && r->role < UNC_HELD_EVENTS && !is_gone(l, r) &&
-	       unc_ledger_living(l, r, 0, UNC_LEDGER_NOBODY) == UNC_LEDGER_NOBODY;
+	return living(l, b, r->holder, 0, asks) < UNC_LEDGER_HOLDERS;
 }
 
-static bool is_held(struct unc_ledger *l, struct book *b, const struct unc_ledger_record *r)
-{
-	return unc_book_living(l, b, r, 0) < UNC_LEDGER_HOLDERS;
-}
-
-struct unc_ledger_record *unc_ledger_find(struct unc_ledger *l, const struct unc_ledger_key *key)
+static struct unc_ledger_record *find(struct unc_ledger *l, const struct unc_ledger_key *key,
+				      bool asks)
 {
 	struct unc_ledger_record *best = NULL, *r;
 	struct book *b;
@@ -154,7 +177,7 @@ struct unc_ledger_record *unc_ledger_find(struct unc_ledger *l, const struct unc
 	for (size_t i = 0; (b = nth_book(l, key, i)); i++) {
 		if (!(r = unc_book_find(b, key)))
 			continue;
-		bool held = is_held(l, b, r);
+		bool held = is_held(l, b, r, asks);
 		int weight = 2 * held + unc_ledger_believed(l, r);
 
 		if (weight > most && (held || !is_gone(l, r))) {
@@ -165,12 +188,76 @@ struct unc_ledger_record *unc_ledger_find(struct unc_ledger *l, const struct unc
 	return best;
 }
 
+struct unc_ledger_record *unc_ledger_find(struct unc_ledger *l, const struct unc_ledger_key *key)
+{
+	return find(l, key, true);
+}
+
+struct unc_ledger_record *unc_ledger_orphan(struct unc_ledger *l, const struct unc_ledger_key *key)
+{
+	struct unc_ledger_record *r = find(l, key, false);
+
+	return r && r->role && r->role < UNC_HELD_EVENTS &&
+			       living_but(l, r, 0, UNC_LEDGER_NOBODY, false) == UNC_LEDGER_NOBODY
+		       ? r
+		       : NULL;
+}
+
+/* Of those of one book; what others have left may stay, and is asked for each time. */
+static bool ask_book(struct unc_ledger *l, struct book *b, unsigned *most)
+{
+	const bool believed = b->file.user == 0 || b->file.user == l->own.file.user;
+	unsigned end = UNC_LEDGER_HOLDERS, first;
+
+	while (end && !b->holders[(end - 1) / 64])
+		end -= 64;
+	first = end ? (unsigned)(l->turns * 0x9e3779b97f4a7c15u >> 32) % end : 0;
+	for (int round = 0; round < 2; round++) /* from the first on, then those before */
+		for (unsigned i = next_of(b->holders, round ? 0 : first); i < UNC_LEDGER_HOLDERS;
+		     i = next_of(b->holders, i + 1)) {
+			if (known(l, b, i) != UNKNOWN)
+				continue;
+			if (!*most)
+				return false;
+			b->life[i] = ask(l, b, i);
+			*most -= b->life[i] == ALIVE || !believed;
+		}
+	return true;
+}
+
+bool unc_ledger_ask(struct unc_ledger *l, unsigned most)
+{
+	bool all = ask_book(l, &l->own, &most);
+
+	for (size_t i = 0; i < l->n_users; i++)
+		all &= ask_book(l, l->user[i], &most);
+	return all;
+}
+
+static bool any_ended(const struct unc_ledger *l, const struct book *b)
+{
+	for (unsigned i = next_of(b->holders, 0); i < UNC_LEDGER_HOLDERS;
+	     i = next_of(b->holders, i + 1))
+		if (known(l, b, i) == ENDED)
+			return true;
+	return b->unheld;
+}
+
+bool unc_ledger_any_ended(const struct unc_ledger *l)
+{
+	bool any = any_ended(l, &l->own) || any_ended(l, &l->each);
+
+	for (size_t i = 0; i < l->n_users; i++)
+		any = any || any_ended(l, l->user[i]);
+	return any;
+}
+
 struct unc_ledger_record *unc_ledger_own(struct unc_ledger *l, const struct unc_ledger_key *key)
 {
 	struct book *b = own_book(l, key);
 	struct unc_ledger_record *r = unc_book_find(b, key);
 
-	return r && (is_held(l, b, r) || !is_gone(l, r)) ? r : NULL;
+	return r && (is_held(l, b, r, true) || !is_gone(l, r)) ? r : NULL;
 }
 
 size_t unc_ledger_count(const struct unc_ledger *l)
@@ -271,11 +358,13 @@ void unc_ledger_release(struct unc_ledger *l, struct unc_ledger_record *r, unsig
  * register that is known here, and make room. */
 static bool is_useless(struct unc_ledger *l, const struct unc_ledger_record *r)
 {
-	if (!r->role || is_held(l, &l->own, r))
+	const bool many = l->own.n >= MAX_RECORDS / 2;
+
+	if (!r->role || is_held(l, &l->own, r, many))
 		return false;
 	if (r->role == UNC_HELD_GONE)
 		return !others_have(l, &r->key);
-	return r->role == UNC_HELD_EVENTS || l->own.n > MAX_RECORDS / 2 || is_gone(l, r);
+	return r->role == UNC_HELD_EVENTS || many || is_gone(l, r);
 }
 
 /* ---- holders */
@@ -297,12 +386,14 @@ static int forget_holder(struct unc_ledger *l, unsigned holder, struct unc_error
 	int rc = 0;
 
 	for (size_t i = 0; i < l->own.n + l->each.n && rc == 0; i++) {
-		struct unc_ledger_record r = *unc_ledger_at(l, i);
+		const struct unc_ledger_record *r = unc_ledger_at(l, i);
 
-		if (!r.role || !unc_ledger_holds(&r, holder))
+		if (!r->role || !unc_ledger_holds(r, holder))
 			continue;
-		unc_ledger_set(&r, holder, false);
-		rc = unc_ledger_put(l, &r, err);
+		struct unc_ledger_record now = *r;
+
+		unc_ledger_set(&now, holder, false);
+		rc = unc_ledger_put(l, &now, err);
 	}
 	return rc;
 }
@@ -326,20 +417,46 @@ static int take_slot(struct unc_ledger *l, unsigned holder, struct unc_error *er
 	return 0;
 }
 
+/* Whether a number can be had: it is locked then. */
+static bool lock_number(struct unc_ledger *l, unsigned i)
+{
+	return !is_mine(l, &l->own, i) &&
+	       (l->node.fd < 0 ||
+		unc_ledger_file_lock(l->own.file.fd, LOCK_HOLDERS + i, F_WRLCK) == 0);
+}
+
+/* The first number that can be had, of those without a name; or of all: processes have ended
+ * without a word. */
+static unsigned find_number(struct unc_ledger *l, bool all)
+{
+	enum { AT_ONCE = 256 };
+	struct unc_ledger_holder who[AT_ONCE] = {0};
+
+	for (unsigned i = 0; i < UNC_LEDGER_HOLDERS; i++) {
+		if (i % AT_ONCE == 0 && l->node.fd >= 0 && !all &&
+		    unc_book_read_all(&l->own, who, AT_ONCE, sizeof(*who), slot_at(i)) != 0)
+			return UNC_LEDGER_HOLDERS;
+		if ((all || !who[i % AT_ONCE].process.pid || known(l, &l->own, i) == ENDED) &&
+		    lock_number(l, i))
+			return i;
+	}
+	return UNC_LEDGER_HOLDERS;
+}
+
 int unc_ledger_enter(struct unc_ledger *l, unsigned *holder, struct unc_error *err)
 {
-	const int *file = &l->own.file.fd;
+	unsigned i;
 
 	if (unc_ledger_own_file(l, &l->reason) < 0)
 		unc_ledger_give_up(l);
-	for (unsigned i = 0; i < UNC_LEDGER_HOLDERS; i++) {
-		if (is_mine(l, &l->own, i) ||
-		    (l->node.fd >= 0 && unc_ledger_file_lock(*file, LOCK_HOLDERS + i, F_WRLCK)))
-			continue;
+	i = find_number(l, false);
+	if (i == UNC_LEDGER_HOLDERS)
+		i = find_number(l, true);
+	if (i < UNC_LEDGER_HOLDERS) {
 		int rc = take_slot(l, i, err);
 
 		if (rc < 0)
-			unc_ledger_file_lock(*file, LOCK_HOLDERS + i, F_UNLCK);
+			unc_ledger_file_lock(l->own.file.fd, LOCK_HOLDERS + i, F_UNLCK);
 		*holder = rc < 0 ? *holder : i;
 		return rc;
 	}

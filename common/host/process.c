@@ -2,9 +2,10 @@
 #include "host/process.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,27 +19,39 @@ struct stat_fields {
 };
 
 /* Of /proc, not below a root: processes are those of this system, whatever machine is shown. */
-static int read_proc(char *buf, size_t size, int64_t pid, const char *file)
+static bool read_proc(char *buf, size_t size, int64_t pid, const char *file)
 {
-	struct unc_fs *fs = NULL;
-	int rc = unc_fs_open(NULL, &fs, NULL);
+	char path[64];
+	ssize_t got;
+	int fd;
 
-	if (rc == 0)
-		rc = unc_fs_text(fs, buf, size, "/proc/%lld/%s", (long long)pid, file);
-	unc_fs_close(fs);
-	return rc;
+	snprintf(path, sizeof(path), "/proc/%lld/%s", (long long)pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : unc_read_more(fd, buf, size - 1);
+	if (fd >= 0)
+		close(fd);
+	got -= got > 0 && buf[got - 1] == '\n';
+	buf[got < 0 ? 0 : got] = '\0';
+	return got >= 0;
 }
 
 /* proc(5): fields 3, 20 and 22. The last parenthesis ends the command, which may hold others. */
 static bool read_stat(int64_t pid, struct stat_fields *out)
 {
-	char text[1024], *rest;
+	char text[1024];
+	const char *at = read_proc(text, sizeof(text), pid, "stat") ? strrchr(text, ')') : NULL;
 
-	return read_proc(text, sizeof(text), pid, "stat") == 0 && (rest = strrchr(text, ')')) &&
-	       sscanf(rest + 1,
-		      " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d %*s "
-		      "%" SCNu64,
-		      &out->state, &out->threads, &out->start) == 3;
+	for (int field = 3; at && field <= 22; field++) {
+		at = strchr(at, ' ');
+		at += at != NULL;
+		if (at && field == 3)
+			out->state = *at;
+		else if (at && field == 20)
+			out->threads = atoi(at);
+		else if (at && field == 22)
+			out->start = strtoull(at, NULL, 10);
+	}
+	return at != NULL;
 }
 
 void unc_process_clean(char command[UNC_COMMAND_MAX])
@@ -62,7 +75,7 @@ void unc_process_self(struct unc_process *self)
 		self->space = space.st_ino;
 	/* Linux before 5.6 has none. */
 	self->clock = stat("/proc/self/ns/time", &clock) == 0 ? clock.st_ino : 0;
-	if (read_proc(command, sizeof(command), self->pid, "comm") == 0)
+	if (read_proc(command, sizeof(command), self->pid, "comm"))
 		snprintf(self->command, sizeof(self->command), "%.15s", command);
 	unc_process_clean(self->command);
 }
@@ -91,7 +104,7 @@ bool unc_process_same_user(int64_t pid)
 	const char *line;
 	unsigned long uid[4];
 
-	if (read_proc(text, sizeof(text), pid, "status") < 0 || !(line = strstr(text, "\nUid:")) ||
+	if (!read_proc(text, sizeof(text), pid, "status") || !(line = strstr(text, "\nUid:")) ||
 	    sscanf(line, "\nUid: %lu %lu %lu %lu", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
 		return false;
 	for (unsigned i = 0; i < 4; i++)

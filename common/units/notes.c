@@ -91,13 +91,13 @@ void unc_units_abandon(struct unc_units *s)
 
 /* ---- records */
 
-static bool key_of(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
+bool unc_units_key(const struct unc_units *s, const struct unc_instance *u, uint16_t reg,
 		   struct unc_ledger_key *key)
 {
 	const struct unc_platform *p = s->platform;
 	struct unc_reg place;
 
-	if (unc_instance_reg(p->table, u, reg, &place, NULL) < 0)
+	if (reg == UNC_NONE || unc_instance_reg(p->table, u, reg, &place, NULL) < 0)
 		return false;
 	*key = unc_ledger_key(&place, p->topology.socket[u->socket].package);
 	return true;
@@ -108,9 +108,7 @@ struct unc_ledger_record *unc_units_record(const struct unc_units *s, const stru
 {
 	struct unc_ledger_key key;
 
-	if (reg == UNC_NONE || !key_of(s, u, reg, &key))
-		return NULL;
-	return unc_ledger_find(s->platform->ledger, &key);
+	return unc_units_key(s, u, reg, &key) ? unc_ledger_find(s->platform->ledger, &key) : NULL;
 }
 
 /* That of sessions of this user: by it alone a register is restored, and only its holders have the
@@ -120,9 +118,7 @@ static struct unc_ledger_record *own_record(const struct unc_units *s, const str
 {
 	struct unc_ledger_key key;
 
-	if (reg == UNC_NONE || !key_of(s, u, reg, &key))
-		return NULL;
-	return unc_ledger_own(s->platform->ledger, &key);
+	return unc_units_key(s, u, reg, &key) ? unc_ledger_own(s->platform->ledger, &key) : NULL;
 }
 
 /* The same, if this session holds it. */
@@ -174,7 +170,7 @@ static bool begin_record(const struct unc_units *s, const struct unc_instance *u
 
 	*r = (struct unc_ledger_record){.role = role, .found = found};
 	/* One that has left the ledger would not take out what it notes. */
-	if (s->holder == UNC_LEDGER_NOBODY || !key_of(s, u, reg, &r->key))
+	if (s->holder == UNC_LEDGER_NOBODY || !unc_units_key(s, u, reg, &r->key))
 		return false;
 	if ((own = unc_ledger_own(l, &r->key)) != NULL) {
 		*r = *own;

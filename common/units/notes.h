@@ -9,6 +9,9 @@
 #include "units/claim.h"
 #include "units/units.h"
 
+/* What a register is called in the ledger; false: it has no place, or is none. */
+bool unc_units_key(const struct unc_units *, const struct unc_instance *, uint16_t reg,
+		   struct unc_ledger_key *);
 /* The record of a register; NULL: there is none. */
 struct unc_ledger_record *unc_units_record(const struct unc_units *, const struct unc_instance *,
 					   uint16_t reg);

@@ -29,13 +29,35 @@ struct reclaim {
 /* What is not restored is looked at where counting begins, to tell of it. */
 static bool any_orphan(struct unc_ledger *l, enum unc_extent extent)
 {
-	for (size_t i = 0; i < unc_ledger_count(l); i++) {
-		const struct unc_ledger_record *r = unc_ledger_at(l, i);
+	const size_t n = unc_ledger_any_ended(l) ? unc_ledger_count(l) : 0;
 
-		if (unc_ledger_orphaned(l, r) && (extent == UNC_ALL || unc_ledger_believed(l, r)))
+	for (size_t i = 0; i < n; i++) {
+		const struct unc_ledger_record *r = unc_ledger_orphan(l, &unc_ledger_at(l, i)->key);
+
+		if (r && (extent == UNC_ALL || unc_ledger_believed(l, r)))
 			return true;
 	}
 	return false;
+}
+
+/* Who holds registers of the units that are wanted, and of those that may hold a socket, is asked
+ * for; of others some each time. */
+static void ask(const struct unc_units *s)
+{
+	enum { SOME = 4 };
+	const struct unc_instances *all = &s->platform->instances;
+	const struct unc_table *t = s->platform->table;
+
+	if (unc_ledger_ask(s->platform->ledger, SOME))
+		return;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct unc_tbl_type *type = &t->type[all->unit[i].type];
+
+		if (s->wanted[i].head == UNC_END && !type->n_global)
+			continue;
+		for (uint32_t k = 0; k < type->regs.n; k++)
+			(void)unc_units_record(s, &all->unit[i], (uint16_t)(type->regs.first + k));
+	}
 }
 
 /* Whether a session may have held the register as the record says. */
@@ -60,12 +82,12 @@ static bool is_possible(const struct unc_table *t, const struct unc_instance *u,
 static struct unc_ledger_record *orphan_of(const struct unc_units *s, const struct unc_instance *u,
 					   uint16_t reg)
 {
-	struct unc_ledger_record *r = unc_units_record(s, u, reg);
+	struct unc_ledger_key key;
+	struct unc_ledger_record *r = unc_units_key(s, u, reg, &key)
+					      ? unc_ledger_orphan(s->platform->ledger, &key)
+					      : NULL;
 
-	return r && is_possible(s->platform->table, u, reg, r) &&
-			       unc_ledger_orphaned(s->platform->ledger, r)
-		       ? r
-		       : NULL;
+	return r && is_possible(s->platform->table, u, reg, r) ? r : NULL;
 }
 
 /* The same, if what it tells is restored. */
@@ -273,6 +295,7 @@ int unc_units_reclaim(struct unc_units *s, enum unc_extent extent, enum unc_reco
 	struct unc_error why;
 	bool kernel;
 
+	ask(s);
 	if (!any_orphan(s->platform->ledger, extent))
 		return 0;
 	kernel = unc_platform_kernel_counts(s->platform);

@@ -4,6 +4,7 @@
  * foreign ones. What is freed was shown before, and holds still what was shown.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "units/counters.h"
@@ -163,8 +164,10 @@ static int lock(struct release *r, struct unc_error *err)
 /* Under the lock. */
 static int free_all(struct release *r, struct unc_error *err)
 {
-	int rc = unc_units_reclaim(&r->units, UNC_ALL, r->force ? UNC_BY_FORCE : UNC_BELIEVED, err);
+	int rc;
 
+	(void)unc_ledger_ask(r->units.platform->ledger, UINT_MAX);
+	rc = unc_units_reclaim(&r->units, UNC_ALL, r->force ? UNC_BY_FORCE : UNC_BELIEVED, err);
 	if (rc == 0)
 		rc = look_again(r, err);
 	if (rc == 0 && r->force) {

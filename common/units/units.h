@@ -239,7 +239,8 @@ void unc_units_unlock(struct unc_units *);
 void unc_units_abandon(struct unc_units *);
 
 /* reclaim.c, the lock held. Restores what ended processes of this user and of root, or by force of
- * all users have left, anywhere on the node, as far as it can be reached. What stays is told where
+ * all users have left, anywhere on the node, as far as it can be reached; where many sessions run
+ * what is in the way at once, and the rest soon (unc_ledger_ask()). What stays is told where
  * counting begins (UNC_ALL). */
 enum unc_records { UNC_BELIEVED, UNC_BY_FORCE };
 int unc_units_reclaim(struct unc_units *, enum unc_extent, enum unc_records, struct unc_error *);
