@@ -120,18 +120,24 @@ static int make_room(struct control *control, int count)
 }
 
 /* How many passes an EventSet may need: those of the metric that needs most by itself, for its name
- * is listed with them, or as many as it wants. */
-static int passes_allowed(const struct control *control, const unsigned int *codes, int count)
+ * is listed with them, or as many as it wants. It has the first `same` of the codes already. */
+static int passes_allowed(const struct control *control, const unsigned int *codes, int count,
+			  int same)
 {
 	int i, passes = control->left ? control->left : 1;
+	const struct unc_metric *metric;
 	struct name name;
 
 	if (control->multiplexed)
 		return INT_MAX;
-	for (i = 0; i < count; i++)
-		if (intel_uncore_name(codes[i], &name) == PAPI_OK && name.metric &&
-		    name.metric->passes > passes)
-			passes = name.metric->passes;
+	for (i = 0; i < count; i++) {
+		if (i < same)
+			metric = control->items[i].metric;
+		else
+			metric = intel_uncore_name(codes[i], &name) == PAPI_OK ? name.metric : NULL;
+		if (metric && metric->passes > passes)
+			passes = metric->passes;
+	}
 	return passes;
 }
 
@@ -193,10 +199,11 @@ static int keep_items(struct control *control, int same, int rotates)
  * before. Only what differs is done. */
 static int set_items(struct control *control, const unsigned int *codes, int count)
 {
-	int i, same = 0, passes = passes_allowed(control, codes, count), papi_errno;
+	int i, same = 0, passes, papi_errno;
 
 	while (same < count && same < control->count && control->items[same].code == codes[same])
 		same++;
+	passes = passes_allowed(control, codes, count, same);
 	papi_errno = keep_items(control, same, passes > 1 || control->left);
 	for (i = control->count; i < count && papi_errno == PAPI_OK; i++)
 		papi_errno = add_item(control, codes[i], passes);
