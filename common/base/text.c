@@ -250,9 +250,32 @@ void unc_put(struct unc_buf *buf, const char *format, ...)
 	buf->n += n > 0 ? (size_t)n : 0;
 }
 
+void unc_put_text(struct unc_buf *buf, const char *text)
+{
+	size_t length = strlen(text), room = buf->n < buf->size ? buf->size - buf->n - 1 : 0;
+	size_t fits = length < room ? length : room;
+
+	if (fits) {
+		memcpy(buf->text + buf->n, text, fits);
+		buf->text[buf->n + fits] = '\0';
+	}
+	buf->n += length;
+}
+
+void unc_put_number(struct unc_buf *buf, uint64_t number, unsigned base)
+{
+	char digits[24] = "", *first = digits + sizeof(digits) - 1;
+
+	do
+		*--first = "0123456789abcdef"[number % base];
+	while ((number /= base) != 0);
+	unc_put_text(buf, first);
+}
+
 void unc_put_word(struct unc_buf *buf, const char *word)
 {
-	unc_put(buf, "%s%s", buf->words++ ? ", " : "", word);
+	unc_put_text(buf, buf->words++ ? ", " : "");
+	unc_put_text(buf, word);
 }
 
 void unc_put_few(struct unc_buf *buf, const char *word)

@@ -63,6 +63,9 @@ struct unc_buf {
 #define UNC_BUF(array) unc_buf((array), sizeof(array))
 struct unc_buf unc_buf(char *text, size_t size);
 void unc_put(struct unc_buf *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A text, or a number in decimal or hexadecimal digits (10, 16), without a format to be read. */
+void unc_put_text(struct unc_buf *, const char *text);
+void unc_put_number(struct unc_buf *, uint64_t number, unsigned base);
 /* The next word of a list: "a, b, c"; the latter stops after eight: "a, b, ...". */
 void unc_put_word(struct unc_buf *, const char *word);
 void unc_put_few(struct unc_buf *, const char *word);

@@ -115,17 +115,21 @@ static void defaults(struct unc_work *w, const struct unc_tbl_fields *fields, co
 /* Fields of every event that have a default, and those that take the value of another one. */
 static void type_defaults(struct unc_work *w, const uint64_t *meant)
 {
-	uint16_t first = (uint16_t)w->type->fields.first;
-	uint16_t end = (uint16_t)(first + w->type->fields.n);
 	const struct unc_tbl_field *f = w->t->field;
 
-	for (uint16_t i = first; i < end; i++)
+	for (uint32_t k = 0; k < w->type->always.n; k++) {
+		uint16_t i = unc_always(w, k);
+
 		if ((f[i].flags & UNC_FIELD_DEFAULT) && !unc_is_given(w, i))
 			deposit(w, i, f[i].default_value, meant);
-	for (uint16_t i = first; i < end; i++)
+	}
+	for (uint32_t k = 0; k < w->type->always.n; k++) {
+		uint16_t i = unc_always(w, k);
+
 		if (f[i].like != UNC_NONE && find_filter(w->code, f[i].reg[0]))
 			deposit(w, i, unc_field_value(&f[f[i].like], w->code->ctl, NULL, 0, NULL),
 				meant);
+	}
 }
 
 /*
@@ -134,8 +138,8 @@ static void type_defaults(struct unc_work *w, const uint64_t *meant)
  */
 static void neutral(struct unc_work *w)
 {
-	for (uint32_t i = 0; i < 2 * w->type->fields.n; i++) {
-		uint16_t field = (uint16_t)(w->type->fields.first + i / 2);
+	for (uint32_t i = 0; i < 2 * w->type->always.n; i++) {
+		uint16_t field = unc_always(w, i / 2);
 		const struct unc_tbl_field *f = &w->t->field[field];
 		uint16_t number = f->reg[i % 2];
 		struct unc_code_filter *filter;
@@ -277,6 +281,7 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 		    int n_sockets, struct unc_code *out, struct unc_error *err)
 {
 	const struct unc_tbl_event *e = &t->event[spec->event];
+	struct unc_wish wish[UNC_MAX_WISHES];
 	struct unc_code code = {.type = spec->type,
 				.event = spec->event,
 				.counter = e->counter,
@@ -289,7 +294,8 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 			     .e = e,
 			     .spec = spec,
 			     .code = &code,
-			     .err = err};
+			     .err = err,
+			     .wish = wish};
 
 	choose_umasks(&w);
 	if (w.rc == 0 && code.counter != UNC_NONE)

@@ -26,7 +26,7 @@ struct unc_work {
 	int rc;                                             /* of the first error */
 	const struct unc_tbl_umask *umask[UNC_SPEC_UMASKS]; /* those given, or the default one */
 	unsigned n_umasks;
-	struct unc_wish wish[UNC_MAX_WISHES];
+	struct unc_wish *wish; /* UNC_MAX_WISHES */
 	unsigned n_wishes;
 };
 
@@ -34,6 +34,12 @@ struct unc_work {
 static inline const struct unc_tbl_fields *unc_part(const struct unc_work *w, unsigned i)
 {
 	return i ? &w->umask[i - 1]->fields : &w->e->fields;
+}
+
+/* A field that matters whether it is given or not. */
+static inline uint16_t unc_always(const struct unc_work *w, uint32_t i)
+{
+	return w->t->set[w->type->always.first + i].field;
 }
 
 /* Fails with "type.EVENT: sentence". The first error stands, whatever comes after it. */

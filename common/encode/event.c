@@ -91,57 +91,43 @@ static bool has_umask(const struct unc_table *t, const struct unc_tbl_event *e, 
 	return unc_umask_find(t, e, word, &umask);
 }
 
-/* The first of a type's names that is not before a word. */
-static uint32_t first_name(const struct unc_table *t, const struct unc_range *names,
-			   const char *word)
-{
-	uint32_t low = names->first, high = names->first + names->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (unc_compare(unc_tbl_str(t, t->event_name[middle].name), word) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The event of a name. Of two that share an alias, the one that has the umask behind it. */
 static bool event_of_name(const struct unc_table *t, unsigned type, const char *word,
 			  const char *umask, uint16_t *event)
 {
-	const struct unc_range *names = &t->type[type].names;
-	uint32_t first = first_name(t, names, word), end = names->first + names->n, i = first;
+	uint16_t first = UNC_FIND_NAMED(t, event_name, t->type[type].names, word);
+	const struct unc_tbl_event_name *name = &t->event_name[first];
 
-	for (; i < end && unc_same(unc_tbl_str(t, t->event_name[i].name), word); i++)
-		if (i == first || has_umask(t, &t->event[t->event_name[i].event], umask))
-			*event = t->event_name[i].event;
-	return i > first;
+	if (first == UNC_NONE)
+		return false;
+	*event = name->event;
+	for (unsigned i = 1; i <= name->more; i++)
+		if (has_umask(t, &t->event[name[i].event], umask))
+			*event = name[i].event;
+	return true;
 }
 
 /*
  * The event whose name, or whose name and a dot, begin the text; the longest one. A umask stands
  * after the dot, or else after the colon.
  */
-static bool find_event(const struct unc_table *t, unsigned type, const char *text,
-		       const char *after, uint16_t *event, size_t *used)
+static bool find_event(const struct unc_table *t, unsigned type, char *text, const char *after,
+		       uint16_t *event, size_t *used)
 {
-	char word[UNC_SPEC_MAX];
+	bool found = false;
 
-	*used = strlen(text);
-	if (*used >= sizeof(word))
-		return false;
-	memcpy(word, text, *used + 1);
-	while (*used &&
-	       !event_of_name(t, type, word, text[*used] ? text + *used + 1 : after, event)) {
-		char *dot = strrchr(word, '.');
+	for (*used = strlen(text); *used;) {
+		char end = text[*used], *dot;
 
-		*used = dot ? (size_t)(dot - word) : 0;
-		word[*used] = '\0';
+		text[*used] = '\0';
+		found = event_of_name(t, type, text, end ? text + *used + 1 : after, event);
+		dot = found ? NULL : strrchr(text, '.');
+		text[*used] = end;
+		if (found)
+			break;
+		*used = dot ? (size_t)(dot - text) : 0;
 	}
-	return *used > 0;
+	return found;
 }
 
 /* The type whose public prefix begins the text ("UNC_M_..."); the longest one. */
@@ -163,35 +149,35 @@ static uint16_t public_type(const struct unc_table *t, const char *text, size_t 
 	return found;
 }
 
-/* "cha3" -> type and index; "cha" -> type and -1; the name of a type may end in a digit itself. */
-static int parse_type(struct parse *p, char *word)
+/* "cha3" -> type and index; "cha" -> type and -1; the name of a type may end in a digit itself.
+ * *length: of the name without the number. */
+static bool find_type(struct parse *p, char *word, size_t *length)
 {
+	const struct unc_range all = {0, p->t->n_type};
 	struct unc_spec *spec = &p->spec;
-	size_t length = strlen(word);
 	uint64_t index;
 
-	spec->type = unc_find_type(p->t, word);
+	*length = strlen(word);
+	spec->type = UNC_FIND_NAMED(p->t, type, all, word);
 	if (spec->type != UNC_NONE)
-		return 0;
-	while (spec->type == UNC_NONE && length > 1 && word[length - 1] >= '0' &&
-	       word[length - 1] <= '9') {
-		char digit = word[--length];
+		return true;
+	while (spec->type == UNC_NONE && *length > 1 && word[*length - 1] >= '0' &&
+	       word[*length - 1] <= '9') {
+		char digit = word[--*length];
 
-		word[length] = '\0';
-		spec->type = unc_find_type(p->t, word);
-		word[length] = digit;
+		word[*length] = '\0';
+		spec->type = UNC_FIND_NAMED(p->t, type, all, word);
+		word[*length] = digit;
 	}
-	if (spec->type == UNC_NONE) {
-		word[length] = '\0'; /* The sentence is about the name, not about the number. */
-		return fail_type(p, word);
-	}
-	spec->index = unc_parse_number(word + length, &index) && index < TOO_LARGE ? (int)index
-										   : TOO_LARGE;
-	return 0;
+	if (spec->type != UNC_NONE)
+		spec->index = unc_parse_number(word + *length, &index) && index < TOO_LARGE
+				      ? (int)index
+				      : TOO_LARGE;
+	return spec->type != UNC_NONE;
 }
 
 /* An event without its type: fine if only one type has it. */
-static int type_of_event(struct parse *p, const char *text)
+static int type_of_event(struct parse *p, char *text)
 {
 	char types[200];
 	struct unc_buf list = UNC_BUF(types);
@@ -222,21 +208,8 @@ static int type_of_event(struct parse *p, const char *text)
 
 /* ---- umasks and fields */
 
-static int add_umask(struct parse *p, const char *name)
+static int add_umask(struct parse *p, const char *name, uint16_t umask)
 {
-	size_t first = strcspn(name, ".");
-	char word[UNC_SPEC_MAX];
-	uint16_t umask;
-
-	if (!unc_umask_find(p->t, &p->t->event[p->spec.event], name, &umask)) {
-		/* "REQUEST.RESPONSE": two umasks with a dot between them, as vendors write. */
-		snprintf(word, sizeof(word), "%.*s", (int)first, name);
-		if (!name[first] ||
-		    !unc_umask_find(p->t, &p->t->event[p->spec.event], word, &umask))
-			return fail_umask(p, name);
-		int rc = add_umask(p, word);
-		return rc < 0 ? rc : add_umask(p, name + first + 1);
-	}
 	if (unc_spec_has_umask(&p->spec, umask))
 		return unc_fail(p->err, UNC_ERR_INVALID, "umask %s is given twice", name);
 	if (p->spec.n_umasks == UNC_SPEC_UMASKS)
@@ -245,10 +218,32 @@ static int add_umask(struct parse *p, const char *name)
 	return 0;
 }
 
+/* What stands behind a dot. "REQUEST.RESPONSE": two umasks with a dot between them, as vendors write. */
+static int add_dotted(struct parse *p, char *name)
+{
+	const struct unc_tbl_event *e = &p->t->event[p->spec.event];
+	char *dot = strchr(name, '.');
+	uint16_t umask;
+	int rc;
+
+	if (unc_umask_find(p->t, e, name, &umask))
+		return add_umask(p, name, umask);
+	if (dot)
+		*dot = '\0';
+	bool two = dot && unc_umask_find(p->t, e, name, &umask);
+	if (!two && dot)
+		*dot = '.';
+	if (!two)
+		return fail_umask(p, name);
+	rc = add_umask(p, name, umask);
+	return rc < 0 ? rc : add_dotted(p, dot + 1);
+}
+
 /* The field of a name, if the event takes it; else UNC_NONE. */
 static uint16_t find_field(const struct parse *p, const char *name)
 {
-	uint16_t field = unc_find_field(p->t, &p->t->type[p->spec.type], name);
+	const struct unc_range *fields = &p->t->type[p->spec.type].fields;
+	uint16_t field = UNC_FIND_NAMED(p->t, field, *fields, name);
 
 	return field != UNC_NONE && unc_event_takes(p->t, p->spec.event, field) ? field : UNC_NONE;
 }
@@ -329,10 +324,27 @@ static const char *long_name(const char *name)
 				     : name;
 }
 
-/* What stands between two colons. */
-static int parse_item(struct parse *p, char *item)
+/*
+ * Some documents write a umask as two: EQ_128BYTE:SELF is EQ_128BYTE_SELF. True, with *next moved
+ * on, if the item and the one behind it are that.
+ */
+static bool join_items(const struct parse *p, const char *item, char **next, char *word,
+		       size_t size, uint16_t *umask)
 {
-	char *value = strchr(item, '=');
+	size_t length = *next ? strcspn(*next, ":") : 0;
+	int n = *next ? snprintf(word, size, "%s_%.*s", item, (int)length, *next) : -1;
+
+	if (n < 0 || (size_t)n >= size ||
+	    !unc_umask_find(p->t, &p->t->event[p->spec.event], word, umask))
+		return false;
+	*next = (*next)[length] ? *next + length + 1 : NULL;
+	return true;
+}
+
+/* What stands between two colons. */
+static int parse_item(struct parse *p, char *item, char **next)
+{
+	char word[UNC_SPEC_MAX], *value = strchr(item, '=');
 	uint16_t umask, field;
 
 	if (item[0] == '\0' || (value && value[1] == '\0') || value == item)
@@ -347,7 +359,9 @@ static int parse_item(struct parse *p, char *item)
 		return add_field(p, long_name(item), value);
 	}
 	if (unc_umask_find(p->t, &p->t->event[p->spec.event], item, &umask))
-		return add_umask(p, item);
+		return add_umask(p, item, umask);
+	if (join_items(p, item, next, word, sizeof(word), &umask))
+		return add_umask(p, word, umask);
 	field = find_field(p, long_name(item));
 	if (field == UNC_NONE)
 		return fail_umask(p, item);
@@ -378,25 +392,30 @@ static int check_shared(const struct parse *p, const char *umask)
 }
 
 /* The part before the first colon: type, index, event; and a umask after a dot, which is left. */
-static int parse_head(struct parse *p, char *head, const char *after, const char **with)
+static int parse_head(struct parse *p, char *head, char *after, char **with)
 {
 	struct unc_spec *spec = &p->spec;
-	size_t used;
+	size_t used, with_prefix;
 	char *rest = head, *dot = strchr(head, '.');
 	int rc = 0;
 
 	if (head[0] == '\0' || dot == head || (dot && dot[1] == '\0'))
 		return unc_fail(p->err, UNC_ERR_INVALID,
 				"%s: the unit type or the event is empty; " WANT, p->text);
-	spec->type = public_type(p->t, head, &used);
-	if (spec->type != UNC_NONE) {
-		rest = head + used;
-	} else if (unc_find_type(p->t, head) != UNC_NONE || !dot) {
-		rc = type_of_event(p, head);
-	} else {
+	if (dot)
 		*dot = '\0';
+	bool typed = dot && find_type(p, head, &used);
+	if (dot && !typed)
+		*dot = '.';
+	if (typed) {
 		rest = dot + 1;
-		rc = parse_type(p, head);
+	} else if ((spec->type = public_type(p->t, head, &with_prefix)) != UNC_NONE) {
+		rest = head + with_prefix;
+	} else if (dot) {
+		head[used] = '\0'; /* The sentence is about the name, not about the number. */
+		rc = fail_type(p, head);
+	} else {
+		rc = type_of_event(p, head);
 	}
 	if (rc < 0)
 		return rc;
@@ -404,34 +423,14 @@ static int parse_head(struct parse *p, char *head, const char *after, const char
 		rest[strcspn(rest, ".")] = '\0';
 		return fail_event(p, rest);
 	}
-	const char *umask = rest[used] ? rest + used + 1 : after;
+	char *umask = rest[used] ? rest + used + 1 : after;
 	const char *alias = unc_tbl_str(p->t, p->t->event[spec->event].alias);
-	if (umask && strlen(alias) == used && strncasecmp(rest, alias, used) == 0 &&
+	if (umask && *alias && strlen(alias) == used && strncasecmp(rest, alias, used) == 0 &&
 	    (rc = check_shared(p, umask)) < 0)
 		return rc;
 	if (rest[used])
 		*with = umask;
 	return 0;
-}
-
-/*
- * Some documents write a umask as two: EQ_128BYTE:SELF is EQ_128BYTE_SELF. True, with *next moved
- * on, if the item and the one behind it are that.
- */
-static bool join_items(const struct parse *p, const char *item, char **next, char *word,
-		       size_t size)
-{
-	const struct unc_tbl_event *e = &p->t->event[p->spec.event];
-	uint16_t umask;
-
-	if (!*next || strchr(item, '=') || unc_umask_find(p->t, e, item, &umask))
-		return false;
-	size_t length = strcspn(*next, ":");
-	int n = snprintf(word, size, "%s_%.*s", item, (int)length, *next);
-	if (n < 0 || (size_t)n >= size || !unc_umask_find(p->t, e, word, &umask))
-		return false;
-	*next = (*next)[length] ? *next + length + 1 : NULL;
-	return true;
 }
 
 int unc_spec_check(const struct unc_table *t, const char *text, const struct unc_spec *spec,
@@ -455,8 +454,8 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 		   struct unc_error *err)
 {
 	struct parse p = {t, text, {.event = UNC_NONE, .index = -1, .socket = -1}, err};
-	char copy[UNC_SPEC_MAX], word[UNC_SPEC_MAX], *colon, *next;
-	const char *umask = NULL;
+	char copy[UNC_SPEC_MAX], *colon, *next, *umask = NULL;
+	const char *end = text;
 	int rc;
 
 	if (text[0] == '\0')
@@ -465,12 +464,12 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 		return unc_fail(err, UNC_ERR_INVALID,
 				"the event '%.40s...' is longer than %d letters", text,
 				UNC_SPEC_MAX - 1);
-	for (const char *c = text; *c; c++)
-		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f)
-			return unc_fail(err, UNC_ERR_INVALID,
-					"'%s': a blank or unprintable letter in an event; " WANT,
-					text);
-	strcpy(copy, text);
+	while ((unsigned char)(*end - '!') <= '~' - '!')
+		end++;
+	if (*end)
+		return unc_fail(err, UNC_ERR_INVALID,
+				"'%s': a blank or unprintable letter in an event; " WANT, text);
+	memcpy(copy, text, (size_t)(end - text) + 1);
 	colon = strchr(copy, ':');
 	if (colon && colon[1] == ':' && !memchr(copy, '.', (size_t)(colon - copy)) &&
 	    strncmp(copy, "UNC_", 4) != 0) { /* type::EVENT is type.EVENT */
@@ -484,14 +483,12 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 	out->event = p.spec.event;
 	if (rc < 0)
 		return rc;
-	rc = umask ? add_umask(&p, umask) : 0;
+	rc = umask ? add_dotted(&p, umask) : 0;
 	for (; colon && rc == 0; colon = next) {
 		next = strchr(colon, ':');
 		if (next)
 			*next++ = '\0';
-		if (join_items(&p, colon, &next, word, sizeof(word)))
-			colon = word;
-		rc = parse_item(&p, colon);
+		rc = parse_item(&p, colon, &next);
 	}
 	if (rc < 0)
 		unc_error_prefix(err, "%s.%s", unc_type_name(t, p.spec.type),

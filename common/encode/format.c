@@ -4,6 +4,12 @@
 #include "encode/event.h"
 #include "tables/table.h"
 
+static void put_part(struct unc_buf *o, const char *sign, const char *text)
+{
+	unc_put_text(o, sign);
+	unc_put_text(o, text);
+}
+
 static void put_field(struct unc_buf *o, const struct unc_table *t, const struct unc_tbl_event *e,
 		      const struct unc_spec_field *sf)
 {
@@ -11,30 +17,33 @@ static void put_field(struct unc_buf *o, const struct unc_table *t, const struct
 	const char *name = unc_tbl_str(t, f->name);
 	uint16_t umask;
 
-	if (sf->node)
-		unc_put(o, ":%s=%s", name, sf->node == UNC_NODE_LOCAL ? "local" : "remote");
-	else if (unc_field_max(f) == 1 && sf->value == 1 && !unc_umask_find(t, e, name, &umask))
-		unc_put(o, ":%s", name);
-	else if (sf->value < 10 || f->reg[0] == UNC_NONE)
-		unc_put(o, ":%s=%llu", name, (unsigned long long)sf->value);
-	else
-		unc_put(o, ":%s=0x%llx", name, (unsigned long long)sf->value);
+	put_part(o, ":", name);
+	if (sf->node) {
+		put_part(o, "=", sf->node == UNC_NODE_LOCAL ? "local" : "remote");
+	} else if (unc_field_max(f) != 1 || sf->value != 1 || unc_umask_find(t, e, name, &umask)) {
+		bool decimal = sf->value < 10 || f->reg[0] == UNC_NONE;
+
+		unc_put_text(o, decimal ? "=" : "=0x");
+		unc_put_number(o, sf->value, decimal ? 10 : 16);
+	}
 }
 
 int unc_spec_format(const struct unc_table *t, const struct unc_spec *spec, char *buf, size_t size)
 {
 	struct unc_buf o = unc_buf(buf, size);
 
-	unc_put(&o, "%s", unc_tbl_str(t, t->type[spec->type].name));
+	unc_put_text(&o, unc_type_name(t, spec->type));
 	if (spec->index >= 0)
-		unc_put(&o, "%d", spec->index);
-	unc_put(&o, ".%s", unc_tbl_str(t, t->event[spec->event].name));
+		unc_put_number(&o, (uint64_t)spec->index, 10);
+	put_part(&o, ".", unc_event_name(t, spec->event));
 	for (unsigned i = 0; i < spec->n_umasks; i++)
-		unc_put(&o, ":%s", unc_tbl_str(t, t->umask[spec->umask[i]].name));
+		put_part(&o, ":", unc_umask_name(t, spec->umask[i]));
 	for (unsigned i = 0; i < spec->n_fields; i++)
 		put_field(&o, t, &t->event[spec->event], &spec->field[i]);
-	if (spec->socket >= 0)
-		unc_put(&o, ":socket=%d", spec->socket);
+	if (spec->socket >= 0) {
+		unc_put_text(&o, ":socket=");
+		unc_put_number(&o, (uint64_t)spec->socket, 10);
+	}
 	return o.n < size ? 0 : UNC_ERR_RANGE;
 }
 

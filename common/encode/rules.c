@@ -284,8 +284,8 @@ static void check_wishes(struct unc_work *w)
 /* Fields that do nothing without another one. */
 static void check_needs(struct unc_work *w)
 {
-	for (uint32_t i = 0; i < w->type->fields.n; i++) {
-		uint16_t field = (uint16_t)(w->type->fields.first + i);
+	for (uint32_t i = 0; i < w->type->always.n; i++) {
+		uint16_t field = unc_always(w, i);
 		const struct unc_tbl_field *f = &w->t->field[field];
 		const struct unc_wish *mask = f->mask == UNC_NONE ? NULL : wish_of(w, f->mask);
 
@@ -305,11 +305,13 @@ static void check_threshold(struct unc_work *w)
 	uint64_t max = w->e->estimate ? UINT64_MAX : w->e->max_inc, asked = 0, more = 0;
 	uint16_t threshold = 0;
 
-	for (uint32_t i = 0; i < w->type->fields.n; i++) {
-		uint16_t field = (uint16_t)(w->type->fields.first + i);
+	for (uint32_t i = 0; i < w->type->always.n; i++) {
+		uint16_t field = unc_always(w, i);
 		const struct unc_tbl_field *f = &w->t->field[field];
-		uint64_t value = planned(w, field);
 
+		if (f->role != UNC_IS_INVERT && f->role != UNC_IS_THRESHOLD && !f->max_inc)
+			continue;
+		uint64_t value = planned(w, field);
 		if (value && f->role == UNC_IS_INVERT)
 			return;
 		if (value && f->max_inc)

@@ -13,16 +13,9 @@ unsigned unc_type_instances(const struct unc_table *t, unsigned type)
 bool unc_umask_find(const struct unc_table *t, const struct unc_tbl_event *e, const char *name,
 		    uint16_t *umask)
 {
-	for (uint32_t i = 0; i < e->umasks.n; i++) {
-		const struct unc_tbl_umask *u = &t->umask[e->umasks.first + i];
-
-		if (unc_same(unc_tbl_str(t, u->name), name) ||
-		    (u->alias && unc_list_has(unc_tbl_str(t, u->alias), name))) {
-			*umask = (uint16_t)(e->umasks.first + i);
-			return true;
-		}
-	}
-	return false;
+	*umask = unc_find_named(t, t->umask, sizeof(*t->umask),
+				offsetof(struct unc_tbl_umask, alias), e->umasks, name);
+	return *umask != UNC_NONE;
 }
 
 bool unc_spec_has_umask(const struct unc_spec *spec, uint32_t umask)
@@ -73,46 +66,53 @@ uint16_t unc_event_field(const struct unc_table *t, unsigned event, size_t i, bo
 	return UNC_NONE;
 }
 
+static const struct unc_code_filter *filter_of(const struct unc_code_filter *filters, size_t n,
+					       uint16_t reg)
+{
+	for (size_t i = 0; i < n; i++)
+		if (filters[i].reg == reg)
+			return &filters[i];
+	return NULL;
+}
+
+/* What a piece of a field is in the value of its register. */
+static uint64_t piece(const struct unc_tbl_field *f, unsigned p, uint64_t reg)
+{
+	return (reg >> f->lo[p] & unc_ones(f->width[p])) << (p ? f->width[0] : 0) << f->shift;
+}
+
 uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
 			 const struct unc_code_filter *filters, size_t n, bool *known)
 {
 	uint64_t value = 0;
-	unsigned at = 0;
 	bool all = true;
 
 	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
-		uint64_t reg = ctl;
-		size_t i = 0;
+		bool in_ctl = f->reg[p] == UNC_NONE;
+		const struct unc_code_filter *filter =
+			in_ctl ? NULL : filter_of(filters, n, f->reg[p]);
 
-		while (i < n && filters[i].reg != f->reg[p])
-			i++;
-		if (f->reg[p] != UNC_NONE) {
-			all &= i < n;
-			reg = i < n ? filters[i].value : 0;
-		}
-		value |= (reg >> f->lo[p] & unc_ones(f->width[p])) << at;
-		at += f->width[p];
+		all &= in_ctl || filter;
+		value |= piece(f, p, in_ctl ? ctl : filter ? filter->value : 0);
 	}
 	if (known)
 		*known = all;
-	return value << f->shift;
+	return value;
 }
 
 uint64_t unc_field_planned(const struct unc_table *t, const struct unc_code *code, uint16_t field)
 {
 	const struct unc_tbl_field *f = &t->field[field];
-	struct unc_code_filter reg[2] = {{.reg = f->reg[0]}, {.reg = f->reg[1]}};
+	uint64_t value = 0;
 
-	for (unsigned p = 0; p < 2; p++) {
-		if (reg[p].reg == UNC_NONE)
-			continue;
-		reg[p].value = t->reg[reg[p].reg].base;
-		for (unsigned i = 0; i < code->n_filters; i++)
-			if (code->filter[i].reg == reg[p].reg)
-				reg[p].value = code->filter[i].value |
-					       (reg[p].value & ~code->filter[i].mask);
+	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
+		const struct unc_code_filter *filter =
+			filter_of(code->filter, code->n_filters, f->reg[p]);
+		uint64_t rest = f->reg[p] == UNC_NONE ? code->ctl : t->reg[f->reg[p]].base;
+
+		value |= piece(f, p, filter ? filter->value | (rest & ~filter->mask) : rest);
 	}
-	return unc_field_value(f, code->ctl, reg, 2, NULL);
+	return value;
 }
 
 bool unc_event_needs(const struct unc_table *t, unsigned event, uint16_t umask, uint16_t field)

@@ -17,11 +17,31 @@
 
 /* ---- encoding */
 
+/* The canonical texts, where the program has room for them. */
+static int name_encoding(const struct unc_table *t, const struct unc_spec *spec,
+			 struct unc_encoding *out)
+{
+	struct unc_spec base = *spec;
+
+	base.index = base.socket = -1;
+	if (out->size <= offsetof(struct unc_encoding, name))
+		return 0;
+	if (spec->index < 0 && spec->socket < 0) {
+		int rc = unc_spec_format(t, spec, out->name, sizeof(out->name));
+
+		memcpy(out->base, out->name, sizeof(out->base));
+		return rc;
+	}
+	return unc_spec_format(t, spec, out->name, sizeof(out->name)) < 0
+		       ? UNC_ERR_RANGE
+		       : unc_spec_format(t, &base, out->base, sizeof(out->base));
+}
+
 static int encode(struct unc_platform *p, const char *text, struct unc_encoding *out,
 		  struct unc_error *err)
 {
 	const struct unc_table *t = p->table;
-	struct unc_spec spec, base;
+	struct unc_spec spec;
 	struct unc_code code;
 	int rc;
 
@@ -29,10 +49,7 @@ static int encode(struct unc_platform *p, const char *text, struct unc_encoding 
 	    (rc = unc_spec_encode(t, &spec, spec.socket < 0 ? 0 : spec.socket,
 				  unc_platform_nodes(p), &code, err)) < 0)
 		return rc;
-	base = spec;
-	base.index = base.socket = -1;
-	if (unc_spec_format(t, &spec, out->name, sizeof(out->name)) < 0 ||
-	    unc_spec_format(t, &base, out->base, sizeof(out->base)) < 0)
+	if (name_encoding(t, &spec, out) < 0)
 		return unc_fail(err, UNC_ERR_INVALID, "%s: the canonical text is too long", text);
 	out->event = code.event;
 	out->type = unc_type_name(t, code.type);

@@ -50,7 +50,10 @@ void unc_platform_log(const struct unc_platform *p, enum unc_log_level level, co
 int unc_platform_keep(struct unc_platform *p, const struct unc_error *err)
 {
 	pthread_mutex_lock(&p->lock);
-	p->error = *err;
+	if (err->code)
+		p->error = *err;
+	else
+		unc_error_clear(&p->error);
 	pthread_mutex_unlock(&p->lock);
 	return err->code;
 }

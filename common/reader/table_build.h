@@ -228,8 +228,9 @@ int unc_table_reader_site(struct unc_table_reader *, const struct unc_table *nam
 int unc_check_group(struct unc_table_reader *);
 /* Behind `use`, when the events of the file, from `first` on, have been read. */
 int unc_end_used(struct unc_table_reader *, size_t first);
-/* At the end of a type's .events. */
+/* At the end of a type's .events; and when all events have been read (table_index.c). */
 int unc_events_end_type(struct unc_table_reader *);
+int unc_index(struct unc_table_reader *);
 /* Marks the units of either kind of machine that are at the links between sockets. */
 void unc_mark_links(struct unc_table_reader *);
 

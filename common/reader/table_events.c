@@ -106,17 +106,29 @@ int unc_end_event(struct unc_table_reader *r)
 	return 0;
 }
 
+static bool has_umask(const struct unc_table *t, const struct unc_tbl_event *e, const char *name)
+{
+	bool has = false;
+
+	for (uint32_t i = 0; i < e->umasks.n && !has; i++) {
+		const struct unc_tbl_umask *u = &t->umask[e->umasks.first + i];
+
+		has = unc_same(unc_tbl_str(t, u->name), name) ||
+		      (u->alias && unc_list_has(unc_tbl_str(t, u->alias), name));
+	}
+	return has;
+}
+
 static int check_umask(struct unc_table_reader *r, const struct unc_tbl_event *e, const char *names)
 {
 	char name[MAX_EVENT_NAME + 2];
-	uint16_t umask;
 	int rc = 0;
 
 	while (names && rc == 0) {
 		if (!unc_list_next(&names, name, sizeof(name)))
 			return unc_bad(r, "umask %s has too long a name", names);
 		rc = check_name(r, "a umask", name);
-		if (rc == 0 && unc_umask_find(&r->t, e, name, &umask))
+		if (rc == 0 && has_umask(&r->t, e, name))
 			rc = unc_bad(r, "umask %s is described twice", name);
 	}
 	return rc;
@@ -202,7 +214,7 @@ static int compare_names(const void *a, const void *b, void *table)
 static void add_name(struct unc_table_reader *r, unc_str name, size_t event)
 {
 	if (name)
-		*UNC_ADD(r, t, event_name) = (struct unc_tbl_event_name){name, (uint16_t)event};
+		*UNC_ADD(r, t, event_name) = (struct unc_tbl_event_name){name, (uint16_t)event, 0};
 }
 
 /* What a name is looked for in. */

@@ -241,7 +241,7 @@ int unc_table_reader_finish(struct unc_table_reader *r, const struct unc_table *
 		return unc_bad(r, "cpus.tbl has no line for %s", r->cpu);
 	if ((rc = read_named(r, "units.tbl", UNC_FILE_UNITS, true)) < 0 ||
 	    (rc = unc_units_end_type(r)) < 0 || (rc = read_all_events(r)) < 0 ||
-	    (rc = read_metrics(r)) < 0 ||
+	    (rc = unc_index(r)) < 0 || (rc = read_metrics(r)) < 0 ||
 	    (rc = read_named(r, "groups.tbl", UNC_FILE_GROUPS, false)) < 0 ||
 	    (rc = unc_check_group(r)) < 0 || (rc = read_workload(r)) < 0)
 		return rc;

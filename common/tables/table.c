@@ -2,14 +2,10 @@
 /* Questions to a table. */
 #include "tables/table.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/text.h"
-
-uint64_t unc_ones(unsigned width)
-{
-	return width >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << width) - 1;
-}
 
 uint64_t unc_field_max(const struct unc_tbl_field *f)
 {
@@ -113,6 +109,44 @@ uint16_t unc_find_row(const struct unc_table *t, const void *rows, size_t size, 
 	for (uint32_t i = in.first; i < in.first + in.n; i++) {
 		memcpy(&at, (const char *)rows + i * size, sizeof(at));
 		if (unc_same(unc_tbl_str(t, at), name))
+			return (uint16_t)i;
+	}
+	return UNC_NONE;
+}
+
+/* Eight letters at a time, without regard to case; the same on all machines. */
+size_t unc_slot_of(const struct unc_table *t, uint32_t first, const char *name)
+{
+	const uint64_t lower = 0x2020202020202020, odd = 0x9e3779b97f4a7c15;
+	uint64_t hash = first, letters;
+
+	for (size_t left = strlen(name), n; left; left -= n, name += n) {
+		n = left < sizeof(letters) ? left : sizeof(letters);
+		letters = 0;
+		memcpy(&letters, name, n);
+		hash = (hash ^ (le64toh(letters) | lower)) * odd;
+		hash ^= hash >> 32;
+	}
+	return (hash & UINT32_MAX) * t->n_slot >> 32;
+}
+
+uint16_t unc_find_named(const struct unc_table *t, const void *rows, size_t size, size_t alias,
+			struct unc_range in, const char *name)
+{
+	unc_str own, other = 0;
+
+	for (size_t at = unc_slot_of(t, in.first, name); t->slot[at].row;
+	     at = (at + 1) % t->n_slot) {
+		uint32_t i = t->slot[at].row - 1u;
+		const char *row = (const char *)rows + i * size;
+
+		if (i - in.first >= in.n)
+			continue;
+		memcpy(&own, row, sizeof(own));
+		if (alias)
+			memcpy(&other, row + alias, sizeof(other));
+		if (strcmp(unc_tbl_str(t, own), name) == 0 || unc_same(unc_tbl_str(t, own), name) ||
+		    (other && unc_list_has(unc_tbl_str(t, other), name)))
 			return (uint16_t)i;
 	}
 	return UNC_NONE;

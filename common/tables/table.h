@@ -296,7 +296,8 @@ struct unc_tbl_type {
 	struct unc_range lanes, forbids, bundles;
 	struct unc_range kernels, kernel_filters, kernel_counters;
 	struct unc_range events, names;
-	uint16_t pool;    /* 1 + the type whose units and counters a view uses; 0: its own */
+	struct unc_range always; /* sets: fields that matter whether they are given or not */
+	uint16_t pool;           /* 1 + the type whose units and counters a view uses; 0: its own */
 	uint16_t partner; /* 1 + the type of which each unit comes with one of these; 0: none */
 	uint16_t global_status[2]; /* registers of the socket (index into regs) */
 	uint16_t unfreeze;         /* register, written after an overflow has frozen the socket */
@@ -374,6 +375,12 @@ struct unc_tbl_event {
 struct unc_tbl_event_name {
 	unc_str name;
 	uint16_t event;
+	uint16_t more; /* names behind it that are the same: an alias of several events */
+};
+
+/* Where a row of a type, field, event or umask may stand, by its name: unc_find_named(). */
+struct unc_tbl_slot {
+	uint16_t row; /* 1 + its index; 0: none */
 };
 
 struct unc_tbl_metric {
@@ -433,7 +440,7 @@ struct unc_table {
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
 	X(cpuid) X(where) X(present) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
-	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(event_name) X(metric) \
+	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(event_name) X(slot) X(metric) \
 	X(group) X(group_item) X(known)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \
@@ -486,6 +493,12 @@ struct unc_workload {
 	UNC_WORKLOAD_ARRAYS(UNC_TABLE_ARRAY)
 };
 #undef UNC_TABLE_ARRAY
+
+/* All ones in `width` bits. */
+static inline uint64_t unc_ones(unsigned width)
+{
+	return width >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << width) - 1;
+}
 
 static inline const char *unc_tbl_str(const struct unc_table *t, unc_str s)
 {
@@ -549,6 +562,15 @@ static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
 #define UNC_FIND(t, row, range, name) unc_find_row(t, (t)->row, sizeof(*(t)->row), range, name)
 uint16_t unc_find_row(const struct unc_table *, const void *rows, size_t size, struct unc_range,
 		      const char *name);
+/* The same by the index of names, once all events have been read: of types, fields of a type, names
+ * of its events; and of umasks of an event, which the words of a list, their alias, name too. */
+#define UNC_FIND_NAMED(t, row, range, name)                                                        \
+	unc_find_named(t, (t)->row, sizeof(*(t)->row), 0, range, name)
+uint16_t unc_find_named(const struct unc_table *, const void *rows, size_t size, size_t alias,
+			struct unc_range, const char *name);
+/* The slot at which one looks for a name among rows first, first + 1 ..., and then in those behind
+ * it. */
+size_t unc_slot_of(const struct unc_table *, uint32_t first, const char *name);
 /* Finds a field or register of a type by name; UNC_NONE if there is none. */
 uint16_t unc_find_field(const struct unc_table *, const struct unc_tbl_type *, const char *name);
 uint16_t unc_find_reg(const struct unc_table *, const struct unc_tbl_type *, const char *name);
@@ -589,9 +611,6 @@ uint64_t unc_field_of(const struct unc_tbl_field *, uint64_t value);
 /* Bits of the control of a counter that do not choose what is counted: what any event takes, what
  * has a role, enable bits, and those that make an overflow freeze. */
 uint64_t unc_type_modifiers(const struct unc_table *, const struct unc_tbl_type *);
-/* All ones in `width` bits. */
-uint64_t unc_ones(unsigned width);
-
 /* The compiled-in table of this number, for as long as the library is there; false: past the last. */
 bool unc_table_built(size_t index, struct unc_table *out);
 /* The workload of this number; in the simulator only. */
