@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "machine.h"
+
+#include <dlfcn.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../fake_root.h"
+
+enum {
+	N_MSRS = 0x4000,
+	CONFIG_SIZE = 4096,
+	MAX_FUNCTIONS = 64,
+	MAX_FILES = 65536,
+	MAX_MAPS = 1024,
+	FIRST_BUS = 0x1e,
+	BUSES = 0x20
+};
+
+/* Register files that are open. Numbers of sockets and functions count from 1. */
+static struct {
+	uint8_t socket, function;
+} file[MAX_FILES];
+
+/* Processes that are forked off have the same machine. */
+static struct registers {
+	uint64_t msr[MAX_SOCKETS][N_MSRS];
+	struct function {
+		unsigned bus, device, function;
+		unsigned char config[CONFIG_SIZE];
+	} pci[MAX_FUNCTIONS];
+} * all;
+static unsigned n_pci;
+
+static struct map {
+	char *at;
+	size_t length;
+	uint64_t offset;
+} map[MAX_MAPS];
+static unsigned n_maps;
+static volatile uint64_t *mapped[MAX_MAPS]; /* counters */
+static unsigned n_mapped;
+static bool memory_counts;
+
+static struct fake_root root;
+static _Atomic uint64_t reads, writes, remote, moves, skipped;
+static unsigned loops, loops_350;
+static _Thread_local unsigned here; /* the CPU that this thread runs on */
+
+const char *machine_root(void)
+{
+	return root.path;
+}
+
+struct machine_counts machine_counts(void)
+{
+	return (struct machine_counts){reads, writes, remote, moves};
+}
+
+void machine_memory_counts(void)
+{
+	memory_counts = true;
+}
+
+void machine_skip(uint64_t ns)
+{
+	skipped += ns;
+}
+
+/* ---- files */
+
+/* What file of registers a path is. */
+static void remember(int fd, const char *path)
+{
+	const char *cpu = strstr(path, "/dev/cpu/"), *name = strstr(path, "/devices/");
+	unsigned number, domain, bus, device, function;
+
+	if (fd < 0 || fd >= MAX_FILES)
+		return;
+	file[fd].socket = file[fd].function = 0;
+	if (strncmp(path, root.path, strlen(root.path)) != 0)
+		return;
+	if (cpu && sscanf(cpu, "/dev/cpu/%u/msr", &number) == 1)
+		file[fd].socket = (uint8_t)(number / CPUS + 1);
+	if (!name || !strstr(name, "/config") ||
+	    sscanf(name, "/devices/%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
+		return;
+	for (unsigned i = 0; i < n_pci; i++)
+		if (all->pci[i].bus == bus && all->pci[i].device == device &&
+		    all->pci[i].function == function)
+			file[fd].function = (uint8_t)(i + 1);
+}
+
+int open(const char *path, int flags, ...)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0644);
+
+	remember(fd, path);
+	return fd;
+}
+
+int close(int fd)
+{
+	if (fd >= 0 && fd < MAX_FILES)
+		file[fd].socket = file[fd].function = 0;
+	return (int)syscall(SYS_close, fd);
+}
+
+/* What an access costs; `by` is where it is counted. */
+static void take_time(_Atomic uint64_t *by, unsigned socket)
+{
+	++*by;
+	remote += socket && socket - 1 != here / CPUS;
+	for (unsigned i = 0; i < loops; i++)
+		__asm__ volatile("");
+}
+
+/* Counters count while their controls select an event: CTL[4] and CTR[4] of a slice at 2 and 8. */
+static void count_msr(uint64_t *of_socket, unsigned at)
+{
+	if (at >= 0x2000 && (at & 0xf) >= 8 && (at & 0xf) < 12)
+		of_socket[at] += (of_socket[at - 6] & 0xff) != 0;
+}
+
+/* Of a UPI link: CTR[4] at 0x320, CTL[4] at 0x350. */
+static void count_link(unsigned char *config, unsigned at)
+{
+	uint64_t counter;
+
+	if (at < 0x320 || at >= 0x340 || at & 7 || !config[at + 0x30])
+		return;
+	memcpy(&counter, config + at, sizeof(counter));
+	counter++;
+	memcpy(config + at, &counter, sizeof(counter));
+}
+
+/* The word at a physical address, where the library has mapped it. */
+static volatile uint64_t *word_at(uint64_t address)
+{
+	for (unsigned i = 0; i < n_maps; i++)
+		if (address >= map[i].offset && address - map[i].offset < map[i].length)
+			return (volatile uint64_t *)(void *)(map[i].at + (address - map[i].offset));
+	return NULL;
+}
+
+/* Of a channel: CTR[4] at 8, FIXED_CTR at 0x38. */
+static void map_counters(char *at, uint64_t address, size_t length)
+{
+	static const unsigned counters[] = {0x8, 0x10, 0x18, 0x20, 0x38};
+
+	for (uint64_t page = 0; page < length; page += 4096)
+		for (unsigned i = 0; i < 5 && ((address + page) & 0x7fff) == 0x2000; i++)
+			mapped[n_mapped++] =
+				(volatile uint64_t *)(void *)(at + page + 0x800 + counters[i]);
+}
+
+static unsigned socket_of(int fd)
+{
+	return fd >= 0 && fd < MAX_FILES ? file[fd].socket : 0;
+}
+
+static unsigned function_of(int fd)
+{
+	return fd >= 0 && fd < MAX_FILES ? file[fd].function : 0;
+}
+
+ssize_t pread(int fd, void *buf, size_t size, off_t at)
+{
+	unsigned socket = socket_of(fd), function = function_of(fd);
+
+	if (socket && at < N_MSRS && size == 8) {
+		count_msr(all->msr[socket - 1], (unsigned)at);
+		memcpy(buf, &all->msr[socket - 1][at], 8);
+	} else if (function && (size_t)at + size <= CONFIG_SIZE) {
+		count_link(all->pci[function - 1].config, (unsigned)at);
+		memcpy(buf, all->pci[function - 1].config + at, size);
+	} else {
+		return syscall(SYS_pread64, fd, buf, size, at);
+	}
+	take_time(&reads, socket);
+	return (ssize_t)size;
+}
+
+ssize_t pwrite(int fd, const void *buf, size_t size, off_t at)
+{
+	unsigned socket = socket_of(fd), function = function_of(fd);
+
+	if (socket && at < N_MSRS && size == 8)
+		memcpy(&all->msr[socket - 1][at], buf, 8);
+	else if (function && (size_t)at + size <= CONFIG_SIZE)
+		memcpy(all->pci[function - 1].config + at, buf, size);
+	else
+		return syscall(SYS_pwrite64, fd, buf, size, at);
+	take_time(&writes, socket);
+	return (ssize_t)size;
+}
+
+/* A PMU of the tree is none of the kernel that runs: its events are made of its clock, which every
+ * kernel has. */
+long syscall(long number, ...)
+{
+	static long (*next)(long, ...);
+	struct perf_event_attr clock_event;
+	long a[6];
+	va_list args;
+
+	va_start(args, number);
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "syscall");
+	if (number == SYS_perf_event_open) {
+		clock_event = *(const struct perf_event_attr *)a[0];
+		clock_event.type = PERF_TYPE_SOFTWARE;
+		clock_event.config = PERF_COUNT_SW_CPU_CLOCK;
+		clock_event.config1 = clock_event.config2 = 0;
+		a[0] = (long)&clock_event;
+		a[2] = 0;
+	}
+	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+int sched_getcpu(void)
+{
+	return (int)here;
+}
+
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+	(void)pid; /* 0, or this thread's */
+	moves++;
+	for (unsigned cpu = MAX_SOCKETS * CPUS; cpu-- > 0;)
+		if (CPU_ISSET_S(cpu, size, set))
+			here = cpu;
+	return 0;
+}
+
+int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
+{
+	(void)thread; /* this one */
+	return sched_setaffinity(0, size, set);
+}
+
+void *mmap(void *where, size_t length, int access, int flags, int fd, off_t offset)
+{
+	void *at = (void *)syscall(SYS_mmap, where, length, access, flags, fd, offset);
+
+	if (at != MAP_FAILED && (access & PROT_WRITE) && fd >= 0 && n_maps < MAX_MAPS) {
+		if (!word_at((uint64_t)offset))
+			map_counters(at, (uint64_t)offset, length);
+		map[n_maps++] = (struct map){at, length, (uint64_t)offset};
+	}
+	return at;
+}
+
+static void count_mapped(void)
+{
+	for (unsigned i = 0; i < n_mapped; i++)
+		++*mapped[i];
+}
+
+/* Time passes where somebody waits for it, at once. */
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+	(void)left;
+	count_mapped();
+	machine_skip((uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
+	return 0;
+}
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	static int (*next)(clockid_t, struct timespec *);
+	static unsigned looks;
+
+	if (memory_counts && looks++ % 16 == 0) /* counting is to take no time */
+		count_mapped();
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "clock_gettime");
+	int rc = next(id, t);
+
+	if (id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID)
+		return rc;
+	uint64_t ns = (uint64_t)t->tv_nsec + skipped;
+
+	t->tv_sec += (time_t)(ns / 1000000000);
+	t->tv_nsec = (long)(ns % 1000000000);
+	return rc;
+}
+
+/* ---- the time of an access */
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* How often the empty loop is run for one access to take ACCESS_NS: the best of some tries, for
+ * what else the machine does only makes it slower. */
+static void calibrate(void)
+{
+	enum { TRIES = 30, N = 1000 };
+	uint64_t best[2] = {UINT64_MAX, UINT64_MAX}, value;
+	static const unsigned length[2] = {0, 1000};
+	int fd = open(fake_path(&root, "/dev/cpu/0/msr"), O_RDONLY | O_CLOEXEC);
+
+	for (unsigned i = 0; i < TRIES; i++)
+		for (unsigned k = 0; k < 2; k++) {
+			loops = length[k];
+			uint64_t begin = cpu_ns();
+
+			for (unsigned n = 0; n < N; n++)
+				if (pread(fd, &value, 8, 0x2000) != 8)
+					fake_die("msr");
+			uint64_t took = cpu_ns() - begin;
+
+			best[k] = took < best[k] ? took : best[k];
+		}
+	close(fd);
+	loops_350 = (unsigned)(((double)ACCESS_NS * N - (double)best[0]) * length[1] /
+			       (double)(best[1] - best[0]));
+}
+
+void machine_delay(unsigned ns)
+{
+	loops = ns ? loops_350 : 0;
+}
+
+/* ---- what a kernel shows: functions and offsets of Intel 817509-001 */
+
+static void add_function(unsigned bus, unsigned device, unsigned function, unsigned id)
+{
+	if (n_pci == MAX_FUNCTIONS)
+		fake_die("too many PCI functions");
+	const char near[] = {(char)('0' + (bus - FIRST_BUS) / BUSES), '\n', '\0'};
+
+	all->pci[n_pci].bus = bus;
+	all->pci[n_pci].device = device;
+	all->pci[n_pci].function = function;
+	n_pci++;
+	fake_function(&root, bus, device, function, id, CONFIG_SIZE);
+	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/numa_node", bus, device,
+			    function),
+		  near);
+}
+
+/* What was put went to the registers of this process: libpci reads the files. */
+static void save_functions(void)
+{
+	for (unsigned i = 0; i < n_pci; i++) {
+		int fd = open(fake_config(&root, all->pci[i].bus, all->pci[i].device,
+					  all->pci[i].function),
+			      O_WRONLY | O_CLOEXEC);
+
+		if (syscall(SYS_pwrite64, fd, all->pci[i].config, CONFIG_SIZE, 0) != CONFIG_SIZE)
+			fake_die("config");
+		close(fd);
+	}
+}
+
+static void add_socket(unsigned socket, FILE *cpuinfo)
+{
+	unsigned bus = FIRST_BUS + BUSES * socket, first = socket * CPUS;
+	char text[32];
+
+	snprintf(text, sizeof(text), "%u-%u\n", first, first + CPUS - 1);
+	for (unsigned cpu = first; cpu < first + CPUS; cpu++) {
+		fprintf(cpuinfo,
+			"processor\t: %u\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n"
+			"model\t\t: 207\nmodel name\t: made of files\nstepping\t: 2\n"
+			"physical id\t: %u\ncore id\t\t: %u\n\n",
+			cpu, socket, cpu - first);
+		if (symlink("/dev/null", fake_path(&root, "/dev/cpu/%u/msr", cpu)) < 0)
+			fake_die("msr"); /* a device: this is no dump of a machine */
+	}
+	fake_text(fake_path(&root, "/sys/devices/system/node/node%u/cpulist", socket), text);
+	add_function(bus, 0, 0, 0x3250); /* UBox */
+	fake_put(&root, bus, 0, 0, 0xc0, socket);
+	fake_put(&root, bus, 0, 0, 0xd4, 076543210);
+	add_function(bus, 0, 1, 0x3251); /* memory controllers at 2 GB a socket above 64 GB */
+	fake_put(&root, bus, 0, 1, 0xd0, 0x2000 + 0x100 * socket);
+	for (unsigned mc = 0; mc < 4; mc++)
+		fake_put(&root, bus, 0, 1, 0xd8 + 4 * mc, 0x80 * mc);
+	add_function(bus, 0x1e, 3, 0x325b); /* slices */
+	fake_put(&root, bus, 0x1e, 3, 0x9c, UINT32_MAX);
+	fake_put(&root, bus, 0x1e, 3, 0xa0, (1u << (CHAS - 32)) - 1);
+	for (unsigned link = 0; link < 3; link++)
+		add_function(bus, 1 + link, 1, 0x3241);
+}
+
+void machine_others(unsigned n)
+{
+	static const char *const text[][2] = {
+		{"vendor", "0x8086\n"},        {"device", "0x1234\n"}, {"class", "0x088000\n"},
+		{"resource", "0x0 0x0 0x0\n"}, {"numa_node", "0\n"},   {"local_cpulist", "0-31\n"}};
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned bus = 0xe0 + i / 256, device = i / 8 % 32, function = i % 8;
+
+		fake_function(&root, bus, device, function, 0x1234, CONFIG_SIZE);
+		for (unsigned k = 0; k < sizeof(text) / sizeof(text[0]); k++)
+			fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/%s", bus,
+					    device, function, text[k][0]),
+				  text[k][1]);
+	}
+}
+
+bool machine_enter(void)
+{
+	if (chroot(root.path) < 0 || chdir("/") < 0)
+		return false;
+	root.path[0] = '\0';
+	return true;
+}
+
+void machine_pmus(unsigned sockets)
+{
+	static const char where[] = "/sys/bus/event_source/devices/uncore_cha_%u/%s";
+	char cpus[64] = "", type[16];
+
+	for (unsigned i = 0; i < sockets; i++)
+		snprintf(cpus + strlen(cpus), sizeof(cpus) - strlen(cpus), "%s%u", i ? "," : "",
+			 i * CPUS);
+	for (unsigned i = 0; i < CHAS; i++) {
+		snprintf(type, sizeof(type), "%u\n", 24 + i);
+		fake_text(fake_path(&root, where, i, "type"), type);
+		fake_text(fake_path(&root, where, i, "cpumask"), cpus);
+		fake_text(fake_path(&root, where, i, "format/umask"), "config:8-15,32-55\n");
+	}
+}
+
+void machine_begin(unsigned sockets)
+{
+	FILE *cpuinfo;
+	char online[32];
+
+	all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (all == MAP_FAILED)
+		fake_die("mmap");
+	memset(all, 0, sizeof(*all)); /* its pages are there, before anybody counts pages */
+	n_pci = n_maps = n_mapped = 0;
+	fake_new(&root);
+	cpuinfo = fopen(fake_path(&root, "/proc/cpuinfo"), "w");
+	if (!cpuinfo)
+		fake_die("cpuinfo");
+	for (unsigned i = 0; i < sockets; i++)
+		add_socket(i, cpuinfo);
+	fclose(cpuinfo);
+	fake_size(fake_path(&root, "/dev/mem"), (uint64_t)(0x2000 + 0x100 * sockets) << 23);
+	mkdir(fake_path(&root, "/run/libuncore"), 0755);
+	snprintf(online, sizeof(online), "0-%u\n", sockets * CPUS - 1);
+	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), online);
+	save_functions();
+	for (unsigned i = 0; i < sockets; i++)
+		all->msr[i][0x2ffe] = CHAS;
+	calibrate();
+	loops = loops_350;
+}
+
+void machine_end(void)
+{
+	munmap(all, sizeof(*all));
+	fake_free(&root);
+}
+
+/* ---- what counts */
+
+struct search {
+	struct machine_counter *found;
+	unsigned n, room;
+};
+
+/* A descriptor of ours; it stays open. */
+static int file_of(const char *path)
+{
+	static char last[1024];
+	static int fd = -1;
+
+	if (fd < 0 || strcmp(path, last) != 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		fake_die(path);
+	snprintf(last, sizeof(last), "%s", path);
+	return fd;
+}
+
+static void find_pci(const struct unc_operation *op, struct machine_counter *c)
+{
+	const char *at = strstr(op->location, "0000:");
+	unsigned bus, device, function;
+
+	if (!at || sscanf(at, "0000:%x:%x.%x", &bus, &device, &function) != 3)
+		fake_die(op->location);
+	c->fd = file_of(fake_config(&root, bus, device, function));
+}
+
+static int find_counter(void *user, const struct unc_operation *op)
+{
+	struct search *s = user;
+	struct machine_counter c = {.fd = -1,
+				    .at = (int64_t)op->address,
+				    .unit = (unsigned)(op->socket << 16 | op->index)};
+
+	if (op->write || !strstr(op->reg, "CTR") || s->n == s->room)
+		return 0;
+	if (strcmp(op->space, "msr") == 0) {
+		c.fd = file_of(fake_path(&root, "/dev/cpu/%u/msr", (unsigned)op->socket * CPUS));
+	} else if (strcmp(op->space, "pci") == 0) {
+		find_pci(op, &c);
+	} else {
+		c.word = word_at(op->address);
+	}
+	s->found[s->n++] = c;
+	return 0;
+}
+
+static int by_unit(const void *a, const void *b)
+{
+	const struct machine_counter *x = a, *y = b;
+
+	return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+unsigned machine_counters(struct unc_session *session, struct machine_counter *found, unsigned room)
+{
+	struct search s = {.found = found, .room = room};
+
+	if (unc_session_plan(session, UNC_PHASE_READ, find_counter, &s) != 0)
+		fake_die("plan");
+	qsort(found, s.n, sizeof(*found), by_unit);
+	return s.n;
+}

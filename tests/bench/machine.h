@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An Emerald Rapids that is measured on: files of a kernel below a temporary folder, and registers in
+ * the memory of this process. open(), pread(), pwrite(), mmap() and clock_gettime() of whatever
+ * library is linked in go through machine.c, so that it serves every version of libuncore alike.
+ * Each access to a register takes as long as it does by the msr driver. Counters count when they
+ * are read; those in mapped memory when somebody looks at the clock.
+ */
+#ifndef UNC_BENCH_MACHINE_H
+#define UNC_BENCH_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "uncore.h"
+
+enum { CHAS = 60, CPUS = 32, MAX_SOCKETS = 8, ACCESS_NS = 350 };
+
+struct machine_counts {
+	uint64_t reads, writes;
+	uint64_t remote; /* by a thread that is not bound to a CPU of the socket; of the first one,
+			    where threads run that are not bound, there are none */
+	uint64_t moves;  /* calls that bind a thread */
+};
+
+/* So many sockets, CHAS slices and four memory channels each. Its root is machine_root(). */
+void machine_begin(unsigned sockets);
+/* So many PCI functions that are no monitors. */
+void machine_others(unsigned n);
+/* The kernel has a driver of the slices: groups of real events of the kernel that runs. */
+void machine_pmus(unsigned sockets);
+/* Its root becomes "/" of this process, so that the library takes the kernel that runs for its own.
+ * False: that needs root. */
+bool machine_enter(void);
+void machine_end(void);
+const char *machine_root(void);
+
+/* Of all accesses until now. */
+struct machine_counts machine_counts(void);
+/* ns of CPU time that an access takes from now on, beside its own: 0 or ACCESS_NS. */
+void machine_delay(unsigned ns);
+/* Counters in mapped memory move from now on when somebody looks at the clock. */
+void machine_memory_counts(void);
+/* The clocks of this process but those of CPU time move on. */
+void machine_skip(uint64_t ns);
+
+/* A counter to be read without a library: by pread() of a descriptor, or in memory. */
+struct machine_counter {
+	int fd;
+	int64_t at;
+	volatile uint64_t *word;
+	unsigned unit; /* the same of all counters of a unit */
+};
+
+/* The counters that a session of one unit type reads, unit by unit. Returns how many, at most
+ * `room`. */
+unsigned machine_counters(struct unc_session *, struct machine_counter *found, unsigned room);
+
+#endif
