@@ -117,10 +117,10 @@ static void place_reg(struct sim_reg *reg, const struct part *part)
 
 /* ---- blocks */
 
-/* Bit number n, from 1; 0: none. */
+/* Bit number n, from 1 to 64; else none. */
 static uint64_t bit(unsigned n)
 {
-	return n ? (uint64_t)1 << (n - 1) : 0;
+	return n && n <= 64 ? (uint64_t)1 << (n - 1) : 0;
 }
 
 static void add_counter(struct unc_sim *sim, struct sim_block *block, struct sim_reg *ctr,

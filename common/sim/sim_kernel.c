@@ -25,11 +25,7 @@ enum { FIRST_TYPE = 32, MAX_EVENTS = 64, TURN_NS = 4000000 };
 
 /* ---- PMUs */
 
-static uint32_t type_of(unsigned type, unsigned index, unsigned pmu)
-{
-	return FIRST_TYPE + (type * UNC_MAX_PLACES + index) * UNC_KERNEL_PMUS + pmu;
-}
-
+/* Their types are those of the blocks of the first socket, one behind the other. */
 static bool find_type(struct unc_sim *sim, const char *pmu, uint32_t *type)
 {
 	char name[UNC_KERNEL_NAME];
@@ -43,7 +39,7 @@ static bool find_type(struct unc_sim *sim, const char *pmu, uint32_t *type)
 					    sizeof(name)) ||
 			    strcmp(name, pmu) != 0)
 				continue;
-			*type = type_of(block->type->number, block->index, p);
+			*type = FIRST_TYPE + (uint32_t)i * UNC_KERNEL_PMUS + p;
 			return true;
 		}
 	return false;
@@ -72,7 +68,7 @@ static struct sim_event *next_event(const struct sim_kernel *k, const struct sim
 	while (*i < k->n) {
 		struct sim_event *e = k->event[(*i)++];
 
-		if (e && e->block == box->block && e->type == box->type)
+		if (e && e->block == box->block && e->pmu == box->pmu)
 			return e;
 	}
 	return NULL;
@@ -181,22 +177,22 @@ static int check_event(struct unc_sim *sim, const struct perf_event_attr *attr, 
 		       struct sim_event *e)
 {
 	uint32_t number = (attr->type - FIRST_TYPE) / UNC_KERNEL_PMUS;
-	unsigned pmu = (attr->type - FIRST_TYPE) % UNC_KERNEL_PMUS, type = number / UNC_MAX_PLACES;
+	unsigned pmu = (attr->type - FIRST_TYPE) % UNC_KERNEL_PMUS;
+	const struct sim_block *first = number < sim->n_blocks ? &sim->block[number] : NULL;
 	char name[UNC_KERNEL_NAME];
 
-	if (attr->type < FIRST_TYPE || type >= sim->table->n_type ||
-	    !unc_kernel_pmu(sim->table, type, pmu, number % UNC_MAX_PLACES, name, sizeof(name)))
+	if (!first ||
+	    !unc_kernel_pmu(sim->table, first->type->number, pmu, first->index, name, sizeof(name)))
 		return ENOENT;
 	if (cpu < 0 || cpu >= unc_sim_cpus(sim) * (int)sim->options.sockets ||
 	    attr->sample_period || attr->exclude_user || attr->exclude_kernel || attr->exclude_hv ||
 	    attr->exclude_idle)
 		return EINVAL;
-	e->block = unc_sim_block(sim, type, number % UNC_MAX_PLACES,
+	e->block = unc_sim_block(sim, first->type->number, first->index,
 				 (unsigned)(cpu / unc_sim_cpus(sim)));
 	if (!e->block)
 		return EINVAL;
-	e->pmu = &sim->table->kernel[sim->table->type[type].kernels.first + pmu];
-	e->type = attr->type;
+	e->pmu = &sim->table->kernel[first->type->row->kernels.first + pmu];
 	e->slot = -1;
 	if (!unc_sim_event_take(e, (const uint64_t[]){attr->config, attr->config1, attr->config2}))
 		return EINVAL;
@@ -210,7 +206,7 @@ static int join(struct sim_event *e, struct sim_event *leader)
 	int slot[MAX_EVENTS];
 	size_t n = append(list, 0, leader);
 
-	if (e->block != leader->block || e->type != leader->type || !n || n == MAX_EVENTS)
+	if (e->block != leader->block || e->pmu != leader->pmu || !n || n == MAX_EVENTS)
 		return EINVAL;
 	list[n++] = e;
 	if (!unc_sim_event_assign(list, n, slot))

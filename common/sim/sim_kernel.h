@@ -10,11 +10,10 @@
 
 enum sim_state { SIM_STOPPED, SIM_WAITING, SIM_COUNTING, SIM_FAILED };
 
-/* A box is a unit of one socket: events of one type and block share its counters. */
+/* A box is a unit of one socket: events of one PMU and block share its counters. */
 struct sim_event {
 	struct sim_block *block;
 	const struct unc_tbl_kernel *pmu;
-	uint32_t type;
 	uint64_t config;
 	uint32_t filter[4], mask[4]; /* of the registers pmu->config */
 	uint32_t slots;              /* positions in block->counter that the driver knows for it */
