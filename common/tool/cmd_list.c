@@ -224,14 +224,13 @@ static int list_for_people(struct list *list)
 int cmd_list(struct unc_platform *platform, const struct args *args)
 {
 	struct list list = {.args = args, .platform = platform};
-	int rc, status = EXIT_SUCCESS;
+	int rc, status;
 
 	search_start(&list.search, args->word);
 	print_start(&list.printer, args, platform);
 	rc = args->json ? list_for_programs(&list) : list_for_people(&list);
-	if (rc < 0)
-		status = library_error(rc, unc_platform_error(platform));
-	else if (list.n == 0 && args->words)
+	status = library_error(rc, unc_platform_error(platform));
+	if (rc == 0 && list.n == 0 && args->words)
 		status = search_failed(&list.search, platform, /* metrics are no rows of -j */
 				       args->json ? IN_EVENTS : IN_EVENTS | IN_METRICS);
 	free(list.search.seen);

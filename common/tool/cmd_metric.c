@@ -252,12 +252,11 @@ int cmd_eval(struct unc_platform *platform, const struct args *args)
 	if (status == ARGS_OK) {
 		int rc = unc_metric_eval(platform, name, counts, n, sizeof(*counts), &value);
 
-		status = EXIT_SUCCESS;
 		if (rc == UNC_ERR_RANGE) /* the counts are well formed: there is no value */
 			status = failure("%s", unc_platform_error(platform));
-		else if (rc < 0)
-			status = library_error(rc, unc_platform_error(platform));
 		else
+			status = library_error(rc, unc_platform_error(platform));
+		if (rc == 0)
 			print_value(args, unc_metric_get(platform, index), value);
 	}
 	for (size_t i = 0; i < n; i++)

@@ -21,7 +21,6 @@
 
 #include "top.h"
 
-enum { BY_SIGNAL = 128 };
 enum wake { WAKE_TIME, WAKE_DRAW, WAKE_STOP };
 
 struct runner {

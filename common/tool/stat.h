@@ -10,8 +10,6 @@
 #include "series.h"
 #include "tool.h"
 
-enum { BY_SIGNAL = 128 }; /* exit status of who is ended by signal N: 128 + N, as of a shell */
-
 /* A line of the report: one number, or one of each socket. */
 struct stat_line {
 	char *label;

@@ -10,7 +10,8 @@
 #include "uncore.h"
 
 enum { EXIT_BAD_INPUT = 2 };
-enum { ARGS_OK = -1 }; /* else the exit status */
+enum { BY_SIGNAL = 128 }; /* exit status of who is ended by signal N: 128 + N, as of a shell */
+enum { ARGS_OK = -1 };    /* else the exit status */
 
 /* ---- commands and options */
 
