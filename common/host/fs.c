@@ -82,7 +82,8 @@ bool unc_fs_is_real(const struct unc_fs *fs)
 static int path_of(const struct unc_fs *fs, char *buf, size_t size, const char *format,
 		   va_list args)
 {
-	int head = snprintf(buf, size, "%s%s", fs->prefix, *format == '/' ? "" : "/"), tail = -1;
+	const char *prefix = fs ? fs->prefix : "";
+	int head = snprintf(buf, size, "%s%s", prefix, *format == '/' ? "" : "/"), tail = -1;
 
 	if (head >= 0 && (size_t)head < size)
 		tail = vsnprintf(buf + head, size - (size_t)head, format, args);

@@ -19,7 +19,8 @@ const char *unc_fs_root(const struct unc_fs *);
 /* True if the root is the real one. */
 bool unc_fs_is_real(const struct unc_fs *);
 
-/* "root/path" of a printf-style path, into buf. UNC_ERR_RANGE if too long. */
+/* "root/path" of a printf-style path, into buf; of no root it is that of this system, here and in
+ * what follows. UNC_ERR_RANGE if too long. */
 int unc_fs_path(const struct unc_fs *, char *buf, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 /*

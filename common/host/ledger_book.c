@@ -183,19 +183,6 @@ int unc_book_read(struct book *b, bool made, struct unc_error *err)
 
 /* ---- writing */
 
-/* Whether a record is to be written. */
-static bool is_unwritten(const struct book *b, size_t i)
-{
-	return b->unwritten[i / 64] >> i % 64 & 1;
-}
-
-static void set_unwritten(struct book *b, size_t i, bool is)
-{
-	uint64_t bit = (uint64_t)1 << i % 64;
-
-	b->unwritten[i / 64] = is ? b->unwritten[i / 64] | bit : b->unwritten[i / 64] & ~bit;
-}
-
 static int put_header(struct book *b, const struct header *h, struct unc_error *err)
 {
 	int rc = unc_ledger_file_put(&b->file, h, sizeof(*h), 0, err);
@@ -205,24 +192,19 @@ static int put_header(struct book *b, const struct header *h, struct unc_error *
 	return rc;
 }
 
-/* Those that stand side by side are written together. */
+/* Page by page: a disk that is full takes one or does not. */
 static int put_records(struct book *b, struct unc_error *err)
 {
 	const size_t size = sizeof(*b->record);
 	int rc = 0;
 
-	for (size_t i = 0, end; i < b->n && rc == 0; i = end) {
-		end = i + 1;
-		if (i % 64 == 0 && !b->unwritten[i / 64])
-			end = i + 64;
-		if (!is_unwritten(b, i))
-			continue;
-		while (end < b->n && is_unwritten(b, end))
-			end++;
-		rc = unc_ledger_file_put(&b->file, &b->record[i], (end - i) * size,
-					 RECORDS_AT + i * size, err);
-		for (size_t k = i; k < end && rc == 0; k++)
-			set_unwritten(b, k, false);
+	for (size_t i = 0; i < b->n && rc == 0; i += PER_PAGE) {
+		size_t n = b->n - i < PER_PAGE ? b->n - i : PER_PAGE;
+
+		if (b->unwritten[i / PER_PAGE])
+			rc = unc_ledger_file_put(&b->file, &b->record[i], n * size,
+						 RECORDS_AT + i * size, err);
+		b->unwritten[i / PER_PAGE] &= rc != 0;
 	}
 	return rc;
 }
@@ -247,6 +229,13 @@ int unc_book_write(struct book *b, struct unc_error *err)
 	if (rc == 0 && b->header.n_records != h.n_records)
 		rc = put_header(b, &h, err);
 	return rc;
+}
+
+/* In memory there is no end to them. */
+static void note_changed(struct book *b, size_t i)
+{
+	if (i < MAX_RECORDS)
+		b->unwritten[i / PER_PAGE] = true;
 }
 
 /* A place for a new record: one that is free again, or behind the last. */
@@ -277,10 +266,8 @@ int unc_book_put(struct book *b, const struct unc_ledger_record *record, struct 
 	b->n += grows;
 	b->record[i] = *record;
 	note_holders(b, record);
-	if (b->header.magic)
-		set_unwritten(b, i, true);
+	note_changed(b, i);
 	if (!b->gathers && (rc = unc_book_write(b, err)) < 0) {
-		set_unwritten(b, i, false);
 		b->record[i] = before;
 		b->n -= grows;
 	} else if (!r) {
@@ -299,8 +286,7 @@ void unc_book_erase(struct book *b, struct unc_ledger_record *r)
 	*at = *at ? b->next[i] : 0;
 	*r = (struct unc_ledger_record){0};
 	b->free = i < b->free ? i : b->free;
-	if (b->header.magic)
-		set_unwritten(b, i, true);
+	note_changed(b, i);
 	/* What stays in the file where this fails has no living holder. */
 	if (!b->gathers)
 		(void)unc_book_write(b, NULL);

@@ -79,7 +79,7 @@ bool unc_notes_holder(struct unc_ledger *l, size_t i, struct unc_note_holder *ou
 
 		if (r->role != UNC_HELD_EVENTS || !unc_ledger_holds(r, out->number))
 			continue;
-		if (unc_book_living(l, &l->own, r, out->number) != out->number)
+		if (unc_book_living(l, &l->own, r->holder, out->number, true) != out->number)
 			unc_notes_drop(l, i, out->number);
 		else if (read_holder(l, i, out))
 			return true;

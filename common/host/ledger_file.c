@@ -337,19 +337,13 @@ int unc_ledger_fail(const struct ledger_file *f, const char *what, int error, st
 int unc_ledger_file_put(const struct ledger_file *f, const void *buf, size_t size, uint64_t at,
 			struct unc_error *err)
 {
-	enum { PAGE = 4096 };
-	const uint64_t end = at + size;
-	const char *from = buf;
 	struct rlimit most;
-	int error = 0;
+	int error;
 
 	if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
-	    end > most.rlim_cur)
+	    at + size > most.rlim_cur)
 		error = EFBIG;
-	for (size_t n; at < end && !error; at += n, from += n) {
-		n = PAGE - at % PAGE;
-		n = n < end - at ? n : end - at;
-		error = unc_write_at(f->fd, from, n, at);
-	}
+	else
+		error = unc_write_at(f->fd, buf, size, at);
 	return error ? unc_ledger_fail(f, "written", error, err) : 0;
 }

@@ -16,7 +16,7 @@
 /* ---- layout of the files. Where locks are, and this header, stays the same in every version. */
 
 #define MAGIC 0x4c4544474552554eu
-enum { LAYOUT = 2, MAX_RECORDS = 16384, BUCKETS = 1024 };
+enum { LAYOUT = 2, MAX_RECORDS = 16384, PER_PAGE = 16, BUCKETS = 1024 };
 
 struct header {
 	uint64_t magic;
@@ -76,8 +76,8 @@ struct book {
 	uint64_t holders[UNC_LEDGER_HOLDERS / 64];
 	bool unheld;
 	uint32_t bucket[BUCKETS];
-	uint64_t unwritten[MAX_RECORDS / 64]; /* bits of records that were changed */
-	uint8_t life[UNC_LEDGER_HOLDERS];     /* as found in this turn: enum life */
+	bool unwritten[MAX_RECORDS / PER_PAGE]; /* of each page: records there were changed */
+	uint8_t life[UNC_LEDGER_HOLDERS];       /* as found in this turn: enum life */
 };
 
 struct unc_ledger {
@@ -126,8 +126,7 @@ int unc_ledger_file_lock(int fd, unsigned i, short type);
 /* Whether somebody else has that of a holder: only who may write the file can. */
 bool unc_ledger_file_held(int fd, unsigned holder);
 
-/* Never beyond the process's limit of file sizes, which would kill it (EFBIG). Page by page: a disk
- * that is full takes one or does not. */
+/* Never beyond the process's limit of file sizes, which would kill it (EFBIG). */
 int unc_ledger_file_put(const struct ledger_file *, const void *buf, size_t size, uint64_t at,
 			struct unc_error *err);
 /* The sentence for an errno value. */
@@ -166,9 +165,9 @@ void unc_ledger_begin_anew(struct unc_ledger *);
 
 /* ---- ledger_records.c */
 
-/* The first living holder of a record of a book from number `first` on; UNC_LEDGER_HOLDERS:
- * none. */
-unsigned unc_book_living(struct unc_ledger *, struct book *, const struct unc_ledger_record *,
-			 unsigned first);
+/* The first of some holders of a book from number i on that lives, or, if nobody `asks`, of which
+ * that is not known; UNC_LEDGER_HOLDERS: none. */
+unsigned unc_book_living(struct unc_ledger *, struct book *, const uint64_t *holders, unsigned i,
+			 bool asks);
 
 #endif

@@ -68,9 +68,8 @@ static unsigned next_of(const uint64_t *holders, unsigned i)
 	return UNC_LEDGER_HOLDERS;
 }
 
-/* The first of them that lives, or of which that is not known, and is not to be asked for. */
-static unsigned living(struct unc_ledger *l, struct book *b, const uint64_t *holders, unsigned i,
-		       bool asks)
+unsigned unc_book_living(struct unc_ledger *l, struct book *b, const uint64_t *holders, unsigned i,
+			 bool asks)
 {
 	for (i = next_of(holders, i); i < UNC_LEDGER_HOLDERS; i = next_of(holders, i + 1)) {
 		if (known(l, b, i) == UNKNOWN && asks)
@@ -79,12 +78,6 @@ static unsigned living(struct unc_ledger *l, struct book *b, const uint64_t *hol
 			break;
 	}
 	return i;
-}
-
-unsigned unc_book_living(struct unc_ledger *l, struct book *b, const struct unc_ledger_record *r,
-			 unsigned first)
-{
-	return living(l, b, r->holder, first, true);
 }
 
 /* ---- those of this user, and of others */
@@ -131,7 +124,7 @@ static unsigned living_but(struct unc_ledger *l, const struct unc_ledger_record 
 		unsigned base = (unsigned)i * UNC_LEDGER_HOLDERS;
 
 		for (unsigned k = first > base ? first - base : 0; one; k++) {
-			k = living(l, b, one->holder, k, asks);
+			k = unc_book_living(l, b, one->holder, k, asks);
 			if (k == UNC_LEDGER_HOLDERS)
 				break;
 			if (base + k != but)
@@ -164,7 +157,7 @@ static bool is_gone(struct unc_ledger *l, const struct unc_ledger_record *r)
 static bool is_held(struct unc_ledger *l, struct book *b, const struct unc_ledger_record *r,
 		    bool asks)
 {
-	return living(l, b, r->holder, 0, asks) < UNC_LEDGER_HOLDERS;
+	return unc_book_living(l, b, r->holder, 0, asks) < UNC_LEDGER_HOLDERS;
 }
 
 static struct unc_ledger_record *find(struct unc_ledger *l, const struct unc_ledger_key *key,

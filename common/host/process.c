@@ -2,7 +2,6 @@
 #include "host/process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,18 +20,7 @@ struct stat_fields {
 /* Of /proc, not below a root: processes are those of this system, whatever machine is shown. */
 static bool read_proc(char *buf, size_t size, int64_t pid, const char *file)
 {
-	char path[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%lld/%s", (long long)pid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : unc_read_more(fd, buf, size - 1);
-	if (fd >= 0)
-		close(fd);
-	got -= got > 0 && buf[got - 1] == '\n';
-	buf[got < 0 ? 0 : got] = '\0';
-	return got >= 0;
+	return unc_fs_text(NULL, buf, size, "/proc/%lld/%s", (long long)pid, file) == 0;
 }
 
 /* proc(5): fields 3, 20 and 22. The last parenthesis ends the command, which may hold others. */
