@@ -635,6 +635,9 @@ static void test_gathered(void)
 		unc_ledger_release(a, find(a, i), holder, false);
 	CHECK_NUMBER(unc_ledger_write(a, NULL), 0);
 	CHECK_NUMBER(writes, N / 16 + 1);
+	unc_ledger_gather(a);
+	CHECK_NUMBER(unc_ledger_write(a, NULL), 0); /* nothing */
+	CHECK_NUMBER(writes, N / 16 + 1);
 	unc_ledger_unlock(a);
 	lock(b);
 	for (uint64_t i = 0; i < N; i++)

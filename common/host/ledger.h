@@ -113,9 +113,9 @@ struct unc_ledger_record *unc_ledger_own(struct unc_ledger *, const struct unc_l
 bool unc_ledger_believed(struct unc_ledger *, const struct unc_ledger_record *);
 uid_t unc_ledger_owner(struct unc_ledger *, const struct unc_ledger_record *);
 /*
- * Asks which holders of records live, until `most` were found that do: others each time, so that
- * what ended processes have left is found soon by those who start, however many run. Whether all
- * were asked.
+ * Asks which holders of records live, until `most` of each user were found that do: others each
+ * time, so that what ended processes have left is found soon by those who start, however many run.
+ * Whether all were asked.
  */
 bool unc_ledger_ask(struct unc_ledger *, unsigned most);
 /* Whether there may be records of sessions that are known to have ended: asked or found. */

@@ -41,7 +41,7 @@ static void index_book(struct book *b)
 	memset(b->bucket, 0, sizeof(b->bucket));
 	memset(b->unwritten, 0, sizeof(b->unwritten));
 	memset(b->holders, 0, sizeof(b->holders));
-	b->unheld = false;
+	b->unheld = b->dirty = false;
 	b->free = 0;
 	for (size_t i = b->n; i-- > 0;) /* of several, the first is found */
 		if (b->record[i].role) {
@@ -217,7 +217,7 @@ int unc_book_write(struct book *b, struct unc_error *err)
 	int rc = 0;
 
 	b->gathers = false;
-	if (!h.magic)
+	if (!h.magic || !b->dirty)
 		return 0;
 	h.changes += !b->changed;
 	if (!b->changed)
@@ -228,6 +228,7 @@ int unc_book_write(struct book *b, struct unc_error *err)
 	h.n_records = (uint32_t)b->n;
 	if (rc == 0 && b->header.n_records != h.n_records)
 		rc = put_header(b, &h, err);
+	b->dirty = rc < 0;
 	return rc;
 }
 
@@ -236,6 +237,7 @@ static void note_changed(struct book *b, size_t i)
 {
 	if (i < MAX_RECORDS)
 		b->unwritten[i / PER_PAGE] = true;
+	b->dirty = true;
 }
 
 /* A place for a new record: one that is free again, or behind the last. */

@@ -66,7 +66,8 @@ struct book {
 	struct ledger_file file; /* open in a turn; that of this user as long as sessions run */
 	bool seen;               /* in this turn */
 	bool changed;            /* by us, in this turn */
-	bool gathers;            /* what is changed is written later, by unc_book_write() */
+	bool gathers;            /* what is changed is written later, by unc_book_write(); */
+	bool dirty;              /* something is */
 	struct header header; /* as read in the last turn; all 0: what is here stands in no file */
 	struct unc_ledger_record *record;
 	uint32_t *next; /* in its bucket: index + 1 */

@@ -197,7 +197,7 @@ struct unc_ledger_record *unc_ledger_orphan(struct unc_ledger *l, const struct u
 }
 
 /* Of those of one book; what others have left may stay, and is asked for each time. */
-static bool ask_book(struct unc_ledger *l, struct book *b, unsigned *most)
+static bool ask_book(struct unc_ledger *l, struct book *b, unsigned most)
 {
 	const bool believed = b->file.user == 0 || b->file.user == l->own.file.user;
 	unsigned end = UNC_LEDGER_HOLDERS, first;
@@ -210,20 +210,20 @@ static bool ask_book(struct unc_ledger *l, struct book *b, unsigned *most)
 		     i = next_of(b->holders, i + 1)) {
 			if (known(l, b, i) != UNKNOWN)
 				continue;
-			if (!*most)
+			if (!most)
 				return false;
 			b->life[i] = ask(l, b, i);
-			*most -= b->life[i] == ALIVE || !believed;
+			most -= b->life[i] == ALIVE || !believed;
 		}
 	return true;
 }
 
 bool unc_ledger_ask(struct unc_ledger *l, unsigned most)
 {
-	bool all = ask_book(l, &l->own, &most);
+	bool all = ask_book(l, &l->own, most);
 
 	for (size_t i = 0; i < l->n_users; i++)
-		all &= ask_book(l, l->user[i], &most);
+		all &= ask_book(l, l->user[i], most);
 	return all;
 }
 

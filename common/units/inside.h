@@ -176,6 +176,9 @@ void unc_units_unread(struct unc_units *, struct unc_slot *, uint16_t reg,
 void unc_units_unread_unit(struct unc_units *, uint32_t instance, uint16_t reg,
 			   const struct unc_reg_op *);
 
+/* ---- join.c: bits of a control that do something once, when they are written. */
+uint64_t unc_once_bits(const struct unc_table *, const struct unc_tbl_type *);
+
 /* ---- frozen.c: lets a unit go on that is frozen, or may be: one that nobody counts on, or
  * whose holder has ended and left this record; then unit control is restored as well, where
  * nobody else counts. */

@@ -8,8 +8,7 @@
 #include "units/inside.h"
 #include "units/occupancy.h"
 
-/* Bits that do something once, when they are written. */
-static uint64_t once_bits(const struct unc_table *t, const struct unc_tbl_type *type)
+uint64_t unc_once_bits(const struct unc_table *t, const struct unc_tbl_type *type)
 {
 	uint64_t bits = 0;
 
@@ -44,7 +43,7 @@ static bool may_join(const struct unc_units *s, const struct unc_instance *u,
 	const struct unc_tbl_type *type = &t->type[u->type];
 	const struct unc_ledger_record *r = live(s, u, unc_type_ctl(type, counter), false, found);
 
-	if (!r || ((r->value ^ code->ctl) & ~once_bits(t, type)))
+	if (!r || ((r->value ^ code->ctl) & ~unc_once_bits(t, type)))
 		return false;
 	for (unsigned i = 0; i < code->n_filters; i++) {
 		const struct unc_code_filter *f = &code->filter[i];

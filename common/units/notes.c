@@ -308,11 +308,7 @@ int unc_units_note_socket(struct unc_units *s, const struct unc_instance *ubox,
 
 void unc_units_drop_socket(struct unc_units *s, const struct unc_instance *ubox)
 {
-	const struct unc_tbl_type *type = &s->platform->table->type[ubox->type];
-	struct unc_ledger_record *r = held_record(s, ubox, unc_socket_reg(type));
-
-	if (r)
-		unc_ledger_remove(s->platform->ledger, r);
+	unc_units_drop_moment(s, ubox, unc_socket_reg(&s->platform->table->type[ubox->type]));
 }
 
 /* ---- leaving */

@@ -218,13 +218,7 @@ static uint64_t control_value(const struct unc_units *s, const struct unc_claim 
 		counted |= t->reg[found->tag[i].reg].role == UNC_ROLE_CTL &&
 			   unc_counter_in_use(t, found, i) != UNC_NONE &&
 			   !((found->op[i].value ^ ctl) & code_bits);
-	for (uint32_t i = 0; counted && i < type->fields.n; i++) {
-		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
-
-		if (f->flags & UNC_FIELD_ONCE)
-			ctl &= ~(unc_ones(f->width[0]) << f->lo[0]);
-	}
-	return ctl;
+	return counted ? ctl & ~unc_once_bits(t, type) : ctl;
 }
 
 /*
