@@ -265,7 +265,7 @@ struct unc_field {
 	uint64_t min; /* least value */
 };
 
-/* Events of the platform's CPU. Index from 0; NULL past the end. */
+/* Events of the platform's CPU. Index from 0; NULL past the end, or where memory has run out. */
 UNC_API const struct unc_event *unc_event_get(const struct unc_platform *, size_t index);
 /* Umask `index` of event `event`, and field `index` that it takes; NULL past the end, or where
  * there is no memory to describe the first one. */

@@ -11,17 +11,17 @@
 #include "access/access_pci.h"
 #include "access/access_ways.h"
 #include "access/fence.h"
-#include "base/grow.h"
 #include "host/fs.h"
 #include "host/machine.h"
 
 /* An allowed register, whether it has been found to be within the fence, and by which ways to be
  * readable. */
 struct known {
-	struct unc_allowed allow;
-	bool inside;
-	uint16_t tried;   /* bits 1 << way */
-	int unidentified; /* errno: why its PCI function could not be */
+	struct unc_reg reg;
+	uint64_t write_mask;
+	bool readable, inside;
+	uint16_t tried;       /* bits 1 << way */
+	int16_t unidentified; /* errno: why its PCI function could not be */
 };
 
 struct unc_access {
@@ -93,14 +93,15 @@ static int compare_place(const struct unc_reg *a, const struct unc_reg *b)
 static int compare_known(const void *pa, const void *pb)
 {
 	const struct known *a = pa, *b = pb;
-	int d = compare_place(&a->allow.reg, &b->allow.reg);
+	int d = compare_place(&a->reg, &b->reg);
 
-	return d ? d : (int)a->allow.reg.width - (int)b->allow.reg.width;
+	return d ? d : (int)a->reg.width - (int)b->reg.width;
 }
 
 /* Sorts; a register given several times (shared by units) may be what any of them says. */
 static void sort_known(struct unc_access *access)
 {
+	struct known *less;
 	size_t n = 0;
 
 	if (access->n)
@@ -109,35 +110,35 @@ static void sort_known(struct unc_access *access)
 		const struct known *from = &access->known[i];
 
 		if (n && compare_known(&access->known[n - 1], from) == 0) {
-			access->known[n - 1].allow.write_mask |= from->allow.write_mask;
-			access->known[n - 1].allow.readable |= from->allow.readable;
+			access->known[n - 1].write_mask |= from->write_mask;
+			access->known[n - 1].readable |= from->readable;
 		} else {
 			access->known[n++] = *from;
 		}
 	}
 	access->n = n;
 	access->sorted = true;
+	less = realloc(access->known, (n + 1) * sizeof(*less));
+	access->known = less ? less : access->known;
 }
 
 int unc_access_allow(struct unc_access *access, const struct unc_allowed *regs, size_t n,
 		     struct unc_error *err)
 {
-	struct known *more = NULL;
-	size_t i;
+	struct known *more;
 
 	pthread_mutex_lock(&access->lock);
-	for (i = 0; i < n; i++) {
-		more = unc_grow(access->known, access->n + i, sizeof(*more));
-		if (!more)
-			break;
+	more = realloc(access->known, (access->n + n + 1) * sizeof(*more));
+	if (more) {
 		access->known = more;
-		more[access->n + i] = (struct known){.allow = regs[i]};
+		for (size_t i = 0; i < n; i++)
+			more[access->n++] = (struct known){.reg = regs[i].reg,
+							   .write_mask = regs[i].write_mask,
+							   .readable = regs[i].readable};
+		access->sorted = false;
 	}
-	if (i == n)
-		access->n += n;
-	access->sorted = access->sorted && !n;
 	pthread_mutex_unlock(&access->lock);
-	return i == n ? 0 : unc_no_memory(err);
+	return more ? 0 : unc_no_memory(err);
 }
 
 struct unc_fence *unc_access_fence(struct unc_access *access)
@@ -153,12 +154,12 @@ static struct known *find_place(const struct unc_access *access, const struct un
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_place(&access->known[middle].allow.reg, reg) < 0)
+		if (compare_place(&access->known[middle].reg, reg) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low < access->n && compare_place(&access->known[low].allow.reg, reg) == 0)
+	if (low < access->n && compare_place(&access->known[low].reg, reg) == 0)
 		return &access->known[low];
 	return NULL;
 }
@@ -184,7 +185,7 @@ static void describe(const struct unc_reg *reg, char *buf, size_t size)
  * vendor's. What cannot be identified is not prepared either, and the back end knows why. */
 static uint16_t device_of(struct unc_access *access, struct known *known, uint32_t *identity)
 {
-	const struct unc_reg *reg = &known->allow.reg;
+	const struct unc_reg *reg = &known->reg;
 	uint64_t function = UNC_PCI_FUNCTION(reg->address);
 
 	if (reg->space != UNC_SPACE_PCI)
@@ -192,7 +193,7 @@ static uint16_t device_of(struct unc_access *access, struct known *known, uint32
 	known->unidentified = 0;
 	if (access->function != function)
 		known->unidentified =
-			unc_pci_dword(access->machine->fs, function, &access->identity);
+			(int16_t)unc_pci_dword(access->machine->fs, function, &access->identity);
 	access->function = known->unidentified ? UINT64_MAX : function;
 	*identity = access->identity;
 	return known->unidentified || (*identity & 0xffff) != 0x8086 ? 0
@@ -216,8 +217,8 @@ static int fence(struct unc_access *access, struct known *known, const char *nam
 	device = device_of(access, known, &identity);
 	if (known->unidentified)
 		return 0;
-	known->inside = unc_fence_has(&access->fence, &known->allow.reg, device, &mask);
-	known->allow.write_mask &= mask;
+	known->inside = unc_fence_has(&access->fence, &known->reg, device, &mask);
+	known->write_mask &= mask;
 	if (known->inside)
 		return 0;
 	if (identity)
@@ -235,10 +236,9 @@ static struct known *find_register(const struct unc_access *access, const struct
 	struct known *known = find_place(access, reg);
 
 	*place = known;
-	for (; known && known < access->known + access->n &&
-	       compare_place(&known->allow.reg, reg) == 0;
+	for (; known && known < access->known + access->n && compare_place(&known->reg, reg) == 0;
 	     known++)
-		if (known->allow.reg.width == reg->width)
+		if (known->reg.width == reg->width)
 			return known;
 	return NULL;
 }
@@ -249,9 +249,8 @@ static bool permits(const struct unc_access *access, const struct known *known,
 {
 	if (!known || !(known->inside || !access->machine->fenced))
 		return false;
-	return op->kind == UNC_OP_READ
-		       ? known->allow.readable
-		       : known->allow.write_mask && !(op->value & ~known->allow.write_mask);
+	return op->kind == UNC_OP_READ ? known->readable
+				       : known->write_mask && !(op->value & ~known->write_mask);
 }
 
 static int check(struct unc_access *access, struct unc_reg_op *op, struct unc_error *err)
@@ -269,17 +268,17 @@ static int check(struct unc_access *access, struct unc_reg_op *op, struct unc_er
 				reg);
 	if (!known)
 		return unc_fail(err, UNC_ERR_DENIED, "%s has %u bits, the access %u", reg,
-				place->allow.reg.width, op->reg.width);
+				place->reg.width, op->reg.width);
 	if ((rc = fence(access, known, reg, err)) < 0)
 		return rc;
-	if (op->kind == UNC_OP_READ && !known->allow.readable)
+	if (op->kind == UNC_OP_READ && !known->readable)
 		return unc_fail(err, UNC_ERR_DENIED, "%s is write-only", reg);
-	if (op->kind != UNC_OP_READ && !known->allow.write_mask)
+	if (op->kind != UNC_OP_READ && !known->write_mask)
 		return unc_fail(err, UNC_ERR_DENIED, "%s is read-only", reg);
-	if (op->kind != UNC_OP_READ && op->value & ~known->allow.write_mask)
+	if (op->kind != UNC_OP_READ && op->value & ~known->write_mask)
 		return unc_fail(err, UNC_ERR_DENIED,
 				"%s: value 0x%" PRIx64 " has bits outside of 0x%" PRIx64, reg,
-				op->value, known->allow.write_mask);
+				op->value, known->write_mask);
 	return unc_ways_lead(&access->ways, &op->reg, err);
 }
 
@@ -295,7 +294,7 @@ static int prepare_one(struct unc_access *access, struct unc_reg_op *op, bool tr
 
 	unc_op_done(op, 0);
 	op->tried = op->kind == UNC_OP_READ && (!try || known->tried >> op->reg.way & 1);
-	op->low_only |= !(known->allow.write_mask >> 32);
+	op->low_only |= !(known->write_mask >> 32);
 	rc = way->methods->prepare(way->backend, op, err);
 	if (rc == 0 && op->kind == UNC_OP_READ && try)
 		known->tried |= (uint16_t)(1u << op->reg.way);

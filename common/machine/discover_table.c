@@ -347,78 +347,53 @@ static void units_of_socket(struct unc_pmon *pmon, int socket)
 
 /* ------------------------------------------------------- all units */
 
-/* Of a type whose registers must not be those of others, as no source names their place. */
-static void refuse_overlap(const struct unc_walk *walk, struct unc_instance *unit,
-			   const struct unc_instance *other)
+/* Whether registers of one unit would be those of another, MSRs of the same socket. */
+static bool overlap(const struct unc_walk *walk, const struct unc_instance *a,
+		    const struct unc_instance *b)
 {
-	if (!unit->part[0].present || unc_main_part(walk->table, unit->type)->where.n)
-		return;
-	unit->part[0].present = unit->part[0].exists = false;
-	unc_instance_refuse(unit,
-			    "discovery lists it, but its registers would be those of %s%u of "
-			    "socket %u at %s",
-			    unc_type_name(walk->table, other->type), other->index, other->socket,
-			    other->location);
+	const struct unc_place *first = &a->part[0], *second = &b->part[0];
+
+	return a != b && second->base && first->space == second->space &&
+	       (first->space != UNC_SPACE_MSR || a->socket == b->socket) &&
+	       first->base < second->base + unc_part_extent(walk->table, b->type, 0) &&
+	       second->base < first->base + unc_part_extent(walk->table, a->type, 0);
 }
 
-/* Room of a unit's registers, among those of its space, MSRs of its socket. */
-struct room {
-	unsigned among;
-	uint64_t first, end;
-	struct unc_instance *unit;
-};
-
-static int compare_rooms(const void *pa, const void *pb)
+/* The nearest of them; NULL: the unit has its registers for itself. */
+static const struct unc_instance *find_overlap(const struct unc_walk *walk,
+					       const struct unc_instance *unit)
 {
-	const struct room *a = pa, *b = pb;
+	const struct unc_instance *found = NULL;
+	uint64_t base = unit->part[0].base, best = UINT64_MAX;
 
-	if (a->among != b->among)
-		return a->among < b->among ? -1 : 1;
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
-	return a->unit < b->unit ? -1 : 1;
-}
+	for (const struct unc_instance *u = walk->unit; u < walk->unit + walk->n; u++) {
+		uint64_t at = u->part[0].base, far = at < base ? base - at : at - base;
 
-static size_t list_rooms(struct unc_walk *walk, struct room *room)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < walk->n; i++) {
-		struct unc_instance *unit = &walk->unit[i];
-		const struct unc_place *place = &unit->part[0];
-		bool msr = place->space == UNC_SPACE_MSR;
-
-		if (place->base)
-			room[n++] = (struct room){
-				.among = place->space * UNC_MAX_SOCKETS + (msr ? unit->socket : 0u),
-				.first = place->base,
-				.end = place->base + unc_part_extent(walk->table, unit->type, 0),
-				.unit = unit};
+		if (far < best && overlap(walk, unit, u)) {
+			found = u;
+			best = far;
+		}
 	}
-	return n;
+	return found;
 }
 
-/* Each is compared with the one that reaches furthest of those that begin before: where it overlaps
- * with another one of these, these two overlap as well, which has been seen. */
+/* Of types whose registers must not be those of others, as no source names their place. */
 static void refuse_overlaps(struct unc_walk *walk)
 {
-	struct room *room = calloc(walk->n + 1, sizeof(*room)), *last = room;
-	size_t n = room ? list_rooms(walk, room) : 0;
+	for (size_t i = 0; i < walk->n; i++) {
+		struct unc_instance *unit = &walk->unit[i];
+		const struct unc_instance *other;
 
-	walk->no_memory |= !room;
-	if (n)
-		qsort(room, n, sizeof(*room), compare_rooms);
-	for (size_t i = 1; i < n; i++) {
-		bool beside = room[i].among == last->among;
-
-		if (beside && room[i].first < last->end) {
-			refuse_overlap(walk, last->unit, room[i].unit);
-			refuse_overlap(walk, room[i].unit, last->unit);
-		}
-		if (!beside || room[i].end > last->end)
-			last = &room[i];
+		if (!unit->part[0].present || unc_main_part(walk->table, unit->type)->where.n ||
+		    !(other = find_overlap(walk, unit)))
+			continue;
+		unit->part[0].present = unit->part[0].exists = false;
+		unc_instance_refuse(unit,
+				    "discovery lists it, but its registers would be those of %s%u "
+				    "of socket %u at %s",
+				    unc_type_name(walk->table, other->type), other->index,
+				    other->socket, other->location);
 	}
-	free(room);
 }
 
 void unc_discover_table(struct unc_walk *walk)

@@ -13,9 +13,8 @@
 
 struct unc_metric_row {
 	struct unc_metric pub;
-	char name[UNC_SPEC_MAX];
-	struct unc_error why; /* it is not available */
-	char **need;          /* canonical texts */
+	char *name, *reason; /* NULL: there is none */
+	char **need;         /* canonical texts */
 	size_t n_needs;
 	bool known; /* needs, passes and availability have been found out */
 };
@@ -126,7 +125,7 @@ static int describe_units(struct unc_platform *p)
 	return 0;
 }
 
-/* ---- events */
+/* ---- events: described when they are first asked for */
 
 /* The base event as text; the arguments the event cannot do without are not in it. */
 static size_t base_text(const struct unc_table *t, size_t event, char *buf, size_t size)
@@ -146,34 +145,43 @@ static bool needs_umask(const struct unc_table *t, const struct unc_tbl_event *e
 	return e->umasks.n > 0;
 }
 
-static int describe_events(struct unc_platform *p)
+static struct unc_event *describe_event(const struct unc_table *t, size_t i)
 {
-	const struct unc_table *t = p->table;
-	size_t size = 1;
+	const struct unc_tbl_event *e = &t->event[i];
+	size_t size = base_text(t, i, NULL, 0);
+	struct unc_event *event = malloc(sizeof(*event) + size);
+	char *text = (char *)(event + 1);
 
-	for (size_t i = 0; i < t->n_event; i++)
-		size += base_text(t, i, NULL, 0);
-	p->event = calloc(t->n_event + 1, sizeof(*p->event));
-	p->event_text = malloc(size);
-	if (!p->event || !p->event_text)
-		return UNC_ERR_MEMORY;
-	char *text = p->event_text;
-	for (size_t i = 0; i < t->n_event; i++) {
-		const struct unc_tbl_event *e = &t->event[i];
+	if (!event)
+		return NULL;
+	base_text(t, i, text, size);
+	*event = (struct unc_event){
+		.type = unc_type_name(t, e->type),
+		.name = unc_tbl_str(t, e->name),
+		.spec = text,
+		.desc = unc_tbl_str(t, e->desc),
+		.n_umasks = e->umasks.n,
+		.needs_umask = needs_umask(t, e),
+		.aggregate = (enum unc_aggregate)e->aggregate,
+		.free_running = e->counters == 0,
+	};
+	return event;
+}
 
-		p->event[i] = (struct unc_event){
-			.type = unc_type_name(t, e->type),
-			.name = unc_tbl_str(t, e->name),
-			.spec = text,
-			.desc = unc_tbl_str(t, e->desc),
-			.n_umasks = e->umasks.n,
-			.needs_umask = needs_umask(t, e),
-			.aggregate = (enum unc_aggregate)e->aggregate,
-			.free_running = e->counters == 0,
-		};
-		text += base_text(t, i, text, size - (size_t)(text - p->event_text));
-	}
-	return 0;
+/* Of those who ask at the same time one describes it. */
+const struct unc_event *unc_event_get(const struct unc_platform *p, size_t index)
+{
+	struct unc_event *event, *none = NULL;
+
+	if (index >= p->table->n_event)
+		return NULL;
+	event = atomic_load(&p->event[index]);
+	if (event || !(event = describe_event(p->table, index)))
+		return event;
+	if (atomic_compare_exchange_strong(&p->event[index], &none, event))
+		return event;
+	free(event);
+	return none;
 }
 
 /* ---- umasks and fields: found out when they are first asked for */
@@ -254,8 +262,11 @@ static int describe_metrics(struct unc_platform *p)
 		const struct unc_tbl_metric *m = &t->metric[i];
 		const struct unc_name name = {(int)i, {.index = -1, .socket = -1}};
 		struct unc_metric_row *row = &p->metric[i];
+		char text[UNC_SPEC_MAX];
 
-		unc_name_format(t, &name, row->name, sizeof(row->name));
+		unc_name_format(t, &name, text, sizeof(text));
+		if (!(row->name = strdup(text)))
+			return UNC_ERR_MEMORY;
 		row->pub = (struct unc_metric){
 			.name = row->name,
 			.of = m->type == UNC_NONE ? "portable" : unc_type_name(t, m->type),
@@ -263,7 +274,7 @@ static int describe_metrics(struct unc_platform *p)
 			.unit = unc_tbl_str(t, m->unit),
 			.kind = (enum unc_metric_kind)m->kind,
 			.desc = unc_tbl_str(t, m->desc),
-			.reason = row->why.text,
+			.reason = "",
 		};
 	}
 	return 0;
@@ -291,7 +302,7 @@ int unc_describe_counts(const struct unc_platform *p, const struct unc_code *cod
 
 /* Encodes what the formula needs; fills needs and passes, or the reason. */
 static int study_formula(struct unc_platform *p, struct unc_metric_row *row,
-			 const struct unc_expr *expr, struct unc_code *code)
+			 const struct unc_expr *expr, struct unc_code *code, struct unc_error *why)
 {
 	size_t n = unc_expr_refs(expr);
 	int rc = 0;
@@ -301,25 +312,23 @@ static int study_formula(struct unc_platform *p, struct unc_metric_row *row,
 		struct unc_spec spec;
 		bool twice = false;
 
-		if (unc_spec_parse(p->table, event, &spec, &row->why) < 0 ||
-		    unc_spec_encode(p->table, &spec, 0, unc_platform_nodes(p), &code[i],
-				    &row->why) < 0)
-			return row->why.code;
+		if (unc_spec_parse(p->table, event, &spec, why) < 0 ||
+		    unc_spec_encode(p->table, &spec, 0, unc_platform_nodes(p), &code[i], why) < 0)
+			return why->code;
 		/* The same event may stand there with two ways of adding up. */
 		for (size_t k = 0; k < row->n_needs; k++)
 			twice |= strcmp(row->need[k], event) == 0;
 		if (!twice && (row->need[row->n_needs] = strdup(event)))
 			row->n_needs++;
 		if (rc == 0) /* the others are needed as well */
-			rc = unc_describe_counts(p, &code[i], &row->why);
+			rc = unc_describe_counts(p, &code[i], why);
 	}
 	if (rc == 0)
 		row->pub.passes = unc_schedule_passes(p->table, code, n);
 	return rc;
 }
 
-/* Found out when it is first asked for: listing events does not pay for it. */
-static void study_metric(struct unc_platform *p, unsigned i)
+static void study_metric(struct unc_platform *p, unsigned i, struct unc_error *why)
 {
 	struct unc_metric_row *row = &p->metric[i];
 	const struct unc_tbl_metric *m = &p->table->metric[i];
@@ -328,22 +337,33 @@ static void study_metric(struct unc_platform *p, unsigned i)
 	double peak;
 	int rc;
 
-	row->known = true;
 	if (m->unavailable)
-		unc_fail(&row->why, UNC_ERR_UNAVAILABLE, "%s",
-			 unc_tbl_str(p->table, m->unavailable));
-	if (row->why.code ||
-	    unc_formula_parse(p->table, i, unc_platform_lacks, p, &expr, &row->why) < 0)
+		unc_fail(why, UNC_ERR_UNAVAILABLE, "%s", unc_tbl_str(p->table, m->unavailable));
+	if (why->code || unc_formula_parse(p->table, i, unc_platform_lacks, p, &expr, why) < 0)
 		return;
 	code = calloc(unc_expr_refs(expr) + 1, sizeof(*code));
 	row->need = calloc(unc_expr_refs(expr) + 1, sizeof(*row->need));
-	rc = code && row->need ? study_formula(p, row, expr, code) : unc_no_memory(&row->why);
+	rc = code && row->need ? study_formula(p, row, expr, code, why) : unc_no_memory(why);
 	if (rc == 0 && p->access && unc_expr_uses(expr) & UNC_EXPR_MEMORY_PEAK)
-		rc = unc_peak_of(p, -1, &peak, &row->why);
+		rc = unc_peak_of(p, -1, &peak, why);
 	row->pub.available = rc == 0;
 	row->pub.passes = rc == 0 ? row->pub.passes : 0;
 	free(code);
 	unc_expr_free(expr);
+}
+
+/* Found out when it is first asked for: listing events does not pay for it. */
+static void know_metric(struct unc_platform *p, unsigned i)
+{
+	struct unc_metric_row *row = &p->metric[i];
+	struct unc_error why = {0};
+
+	study_metric(p, i, &why);
+	if (why.code && (row->reason = strdup(why.text)))
+		row->pub.reason = row->reason;
+	else if (why.code)
+		row->pub.reason = "out of memory";
+	row->known = true;
 }
 
 static struct unc_metric_row *known_metric(const struct unc_platform *p, size_t index)
@@ -356,7 +376,7 @@ static struct unc_metric_row *known_metric(const struct unc_platform *p, size_t 
 		return p->metric[index].known ? &own->metric[index] : NULL;
 	pthread_mutex_lock(&own->lock);
 	if (!own->metric[index].known)
-		study_metric(own, (unsigned)index);
+		know_metric(own, (unsigned)index);
 	pthread_mutex_unlock(&own->lock);
 	return &own->metric[index];
 }
@@ -365,8 +385,9 @@ static struct unc_metric_row *known_metric(const struct unc_platform *p, size_t 
 
 int unc_describe(struct unc_platform *p, struct unc_error *err)
 {
-	if (describe_cpus(p) < 0 || describe_types(p) < 0 || describe_units(p) < 0 ||
-	    describe_events(p) < 0 || describe_metrics(p) < 0)
+	p->event = calloc(p->table->n_event + 1, sizeof(*p->event));
+	if (!p->event || describe_cpus(p) < 0 || describe_types(p) < 0 || describe_units(p) < 0 ||
+	    describe_metrics(p) < 0)
 		return unc_no_memory(err);
 	return 0;
 }
@@ -377,12 +398,15 @@ void unc_describe_free(struct unc_platform *p)
 		for (size_t k = 0; k < p->metric[i].n_needs; k++)
 			free(p->metric[i].need[k]);
 		free(p->metric[i].need);
+		free(p->metric[i].name);
+		free(p->metric[i].reason);
 	}
 	free(p->metric);
 	free(p->field);
 	free(p->umask);
+	for (size_t i = 0; p->event && i < p->table->n_event; i++)
+		free(atomic_load(&p->event[i]));
 	free(p->event);
-	free(p->event_text);
 	free(p->unit);
 	free(p->type);
 	free(p->cpus);
@@ -401,11 +425,6 @@ const struct unc_type *unc_type_get(const struct unc_platform *p, size_t index)
 const struct unc_unit *unc_unit_get(const struct unc_platform *p, size_t index)
 {
 	return index < p->instances.n ? &p->unit[index] : NULL;
-}
-
-const struct unc_event *unc_event_get(const struct unc_platform *p, size_t index)
-{
-	return index < p->table->n_event ? &p->event[index] : NULL;
 }
 
 const struct unc_umask *unc_umask_get(const struct unc_platform *p, size_t event, size_t index)

@@ -57,7 +57,9 @@ int unc_describe_item(struct unc_platform *p, const struct unc_name *name, const
 	out->index = is_event ? name->spec.event : (size_t)name->metric;
 	if (is_event)
 		out->event = unc_event_get(p, out->index);
-	else if (!(out->metric = unc_metric_get(p, out->index)))
+	else
+		out->metric = unc_metric_get(p, out->index);
+	if (!out->event && !out->metric)
 		return unc_no_memory(err);
 	if (type != UNC_NONE)
 		out->units_of = unc_type_name(t, unc_type_pool(t, type));

@@ -4,6 +4,7 @@
 #define UNC_PLATFORM_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "access/access.h"
@@ -70,8 +71,7 @@ struct unc_platform {
 	struct unc_cpu *cpus; /* of `set` */
 	struct unc_type *type;
 	struct unc_unit *unit;
-	struct unc_event *event;
-	char *event_text; /* what event[].spec points into */
+	_Atomic(struct unc_event *) *event; /* each NULL until somebody asks for it */
 	struct unc_metric_row *metric;
 	struct unc_group_row **group; /* each NULL until somebody asks for it; of lock */
 	struct unc_umask *umask;      /* NULL until somebody lists them; of lock */
