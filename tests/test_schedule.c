@@ -274,13 +274,13 @@ static void restores_ours_only(void)
 	size_t n = 0;
 
 	unc_instance_nominal(t, unc_find_type(t, "imc"), 0, &imc);
-	struct unc_claim unit = {.instance = &imc, .n_controls = 1};
-
-	unit.control[0] = (struct unc_setting){
+	struct unc_setting control = {
 		.reg = t->type[imc.type].first_ctl, .value = 0x400304, .restore = 0xffbfffff};
+	struct unc_claim unit = {.instance = &imc, .control = &control, .n_controls = 1};
+
 	CHECK_NUMBER(unc_plan_steps(t, &unit, 1, UNC_STOP, &plan, &err), 0);
 	for (size_t i = 0; i < plan.n; i++)
-		if (plan.tag[i].reg == unit.control[0].reg) {
+		if (plan.tag[i].reg == control.reg) {
 			CHECK_NUMBER(plan.op[i].value, 0xff84ffff);
 			n++;
 		}

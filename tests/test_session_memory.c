@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sessions where memory runs out, at each allocation of a start, a read, a change of passes, a reset
- * and a stop: what is tried again works, and of ours nothing is left on the machine.
+ * and a stop: what is tried again works, and of ours nothing is left on the machine. And how much
+ * of it a session has.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
 
 #include "session_kit.h"
@@ -19,9 +21,17 @@ int main(void)
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *old, size_t size);
+void __libc_free(void *old);
 
 static long until = -1; /* allocations that still work; -1: all */
 static bool failed;
+static size_t in_use; /* bytes, of the one thread that this has */
+
+static void *taken(void *p)
+{
+	in_use += malloc_usable_size(p);
+	return p;
+}
 
 static bool fails(void)
 {
@@ -34,17 +44,27 @@ static bool fails(void)
 
 void *malloc(size_t size)
 {
-	return fails() ? NULL : __libc_malloc(size);
+	return fails() ? NULL : taken(__libc_malloc(size));
 }
 
 void *calloc(size_t n, size_t size)
 {
-	return fails() ? NULL : __libc_calloc(n, size);
+	return fails() ? NULL : taken(__libc_calloc(n, size));
 }
 
 void *realloc(void *old, size_t size)
 {
-	return fails() ? NULL : __libc_realloc(old, size);
+	size_t had = malloc_usable_size(old);
+	void *p = fails() ? NULL : __libc_realloc(old, size);
+
+	in_use -= p ? had : 0;
+	return taken(p);
+}
+
+void free(void *old)
+{
+	in_use -= malloc_usable_size(old);
+	__libc_free(old);
 }
 
 enum step { START, READ, ROTATE, RESET, STOP, STEPS };
@@ -144,9 +164,54 @@ static void test_nehalem(void)
 	test_short("nehalem-ep,clock=wait", event);
 }
 
+/* Bytes that a session of an event takes while it counts. */
+static size_t bytes_of(struct unc_platform *p, const char *event)
+{
+	struct unc_value v[MAX_ITEMS];
+	size_t before = in_use, bytes;
+	struct unc_session *s = session(p, 0);
+
+	add(s, event);
+	start(s);
+	CHECK_NUMBER(unc_session_read(s, v, MAX_ITEMS, sizeof(*v)), 0);
+	bytes = in_use - before;
+	CHECK_NUMBER(unc_session_stop(s), 0);
+	unc_session_free(s);
+	return bytes;
+}
+
+/* A session takes memory for what it counts, not for what the machine has; so does the platform,
+ * for what is asked for. */
+static void test_proportion(void)
+{
+	size_t units = 0, one, all, opened;
+	struct unc_platform *p = machine("emerald-rapids,clock=wait");
+	const struct unc_unit *unit;
+
+	for (size_t i = 0; (unit = unc_unit_get(p, i)); i++)
+		units += strcmp(unit->type->name, "cha") == 0;
+	bytes_of(p, "cha.CLOCKTICKS"); /* what is kept for others, too */
+	one = bytes_of(p, "cha0.CLOCKTICKS:socket=0");
+	all = bytes_of(p, "cha.CLOCKTICKS");
+	printf("# one %zu, all of %zu units %zu bytes\n", one, units, all);
+	CU_ASSERT(units > 60);
+	CU_ASSERT(one < 40000);
+	CU_ASSERT(all < one + 1500 * units);
+	unc_platform_close(p);
+
+	/* What nobody asks for is not there yet. */
+	p = machine("emerald-rapids,clock=wait");
+	opened = in_use;
+	for (size_t i = 0; unc_event_get(p, i); i++)
+		continue;
+	CU_ASSERT(in_use > opened + 30000);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
+		{"in proportion to what counts", test_proportion},
 		{"memory runs out, Sandy Bridge-EP", test_sandybridge},
 		{"memory runs out, Nehalem-EP", test_nehalem},
 		{"memory runs out, by the kernel", test_kernel},
