@@ -333,7 +333,7 @@ result $? "Granite Rapids: nor a channel"
 # The same machine as a CPU that only tables of a folder know: what tells discovery is read, and that is all.
 cp -r "$SRCDIR/eventtables" "$dir/tables" && chmod -R u+w "$dir/tables" &&
 	sed -i '/^cpu granite-rapids/s/models=[^ ]*/models=0xFE/' "$dir/tables/cpus.tbl"
-control reset "text /proc/cpuinfo $(sed 's/^\(model\t*:\) .*/\1 254/; s/$/\\n/' "$root/proc/cpuinfo" | tr -d '\n')" "log all"
+control reset "text /proc/cpuinfo $(sed '/^$/q; s/^\(model\t*:\) .*/\1 254/; s/$/\\n/' "$root/proc/cpuinfo" | tr -d '\n')" "log all"
 real units -j --tables "$dir/tables"
 jq -e 'length > 300 and all(.available | not)' "$dir/out" >/dev/null && [ "$(count ' write ')" -eq 0 ] &&
 	[ "$(count ' read /dev/cpu/')" -eq 0 ] && [ "$(count ' read .*:03.0/config ')" -gt 0 ] &&
