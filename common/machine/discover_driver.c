@@ -161,7 +161,9 @@ static int same_functions(const struct unc_walk *walk, int socket, struct unc_er
 	return 0;
 }
 
-int unc_driver_alike(const struct unc_walk *walk, int socket, struct unc_error *why)
+/* Whether a socket has the units of the first one, by what everybody may read. UNC_ERR_UNAVAILABLE:
+ * it has not, or that cannot be told, and the sentence says why. */
+static int is_alike(const struct unc_walk *walk, int socket, struct unc_error *why)
 {
 	int cache = walk->topo->socket[socket].cache, first = walk->topo->socket[FIRST].cache;
 
@@ -297,7 +299,7 @@ void unc_driver_type(struct unc_walk *walk, unsigned type, int socket,
 void unc_driver_unknown(const struct unc_walk *walk, int socket, const char *denied,
 			struct unc_error *differ, struct unc_error *unknown)
 {
-	if (unc_driver_alike(walk, socket, differ) < 0)
+	if (is_alike(walk, socket, differ) < 0)
 		unc_fail(unknown, UNC_ERR_UNAVAILABLE,
 			 "whether socket %d has it is not known: the kernel's driver tells of "
 			 "socket 0, and %.90s; %.110s",

@@ -135,9 +135,6 @@ bool unc_present_absent(const struct unc_walk *, unsigned type, unsigned index, 
 /* ---- discover_driver.c */
 /* Whether the kernel's own driver is there, may be asked, and knows units of this CPU. */
 bool unc_driver_knows(const struct unc_walk *);
-/* Whether a socket has the units of the first one, by what everybody may read. UNC_ERR_UNAVAILABLE:
- * it has not, or that cannot be told, and the sentence says why. */
-int unc_driver_alike(const struct unc_walk *, int socket, struct unc_error *why);
 /*
  * Adds the units of a type on a socket of which the tables cannot be read for want of a right: those
  * that may be found without it, else those of which the driver has PMUs. unknown: why these may not
