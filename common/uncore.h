@@ -423,7 +423,7 @@ struct unc_filter {
 };
 
 struct unc_encoding {
-	size_t size;          /* sizeof(struct unc_encoding) */
+	size_t size;          /* sizeof(struct unc_encoding), or up to `name`: no texts are made */
 	const char *type;     /* "imc" */
 	const char *units_of; /* the type whose units count it, as in struct unc_type */
 	int index;            /* -1: all units of the type */

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a text names, and "this event, there". Names and numbers of units: eventtables. */
+#include <ctype.h>
+
+#include "base/nearest.h"
 #include "base/text.h"
+#include "encode/event.h"
 #include "session_kit.h"
+
+static unsigned searches; /* for what is nearest */
+
+void __real_unc_nearest_start(struct unc_nearest *, const char *);
+void __wrap_unc_nearest_start(struct unc_nearest *, const char *);
+void __wrap_unc_nearest_start(struct unc_nearest *nearest, const char *wanted)
+{
+	searches++;
+	__real_unc_nearest_start(nearest, wanted);
+}
 
 static size_t index_of_event(const struct unc_platform *p, const char *spec)
 {
@@ -28,6 +42,88 @@ static void test_find(void)
 	CHECK_NUMBER(unc_event_find(p, "imc.CAS_COUNT:socket=0", &i), UNC_ERR_INVALID);
 	CHECK_NUMBER(unc_event_find(p, "imc.CAS_COUNT:thresh=1", &i), UNC_ERR_INVALID);
 	CHECK_NUMBER(i, index_of_event(p, "imc.CAS_COUNT")); /* untouched by errors */
+	unc_platform_close(p);
+}
+
+/* A name in letters of the other case, and with one more. */
+static void mangle(char out[UNC_SPEC_MAX + 1], const char *name, const char *more)
+{
+	size_t n = 0;
+
+	for (; *name; name++)
+		out[n++] = (char)(isupper((unsigned char)*name) ? tolower((unsigned char)*name)
+								: toupper((unsigned char)*name));
+	strcpy(out + n, more);
+}
+
+static unsigned find_umasks(const struct unc_table *t, const struct unc_tbl_event *e)
+{
+	char word[UNC_SPEC_MAX], text[UNC_SPEC_MAX + 1];
+	unsigned wrong = 0;
+
+	for (uint32_t i = 0; i < e->umasks.n; i++) {
+		const struct unc_tbl_umask *u = &t->umask[e->umasks.first + i];
+		const char *names = u->alias ? unc_tbl_str(t, u->alias) : NULL;
+		const char *own = unc_tbl_str(t, u->name);
+		uint16_t found;
+
+		do {
+			mangle(text, own, "");
+			wrong += !unc_umask_find(t, e, text, &found) ||
+				 found != e->umasks.first + i || !unc_umask_find(t, e, own, &found);
+			mangle(text, own, "~");
+			wrong += unc_umask_find(t, e, text, &found);
+			own = word;
+		} while (names && unc_list_next(&names, word, sizeof(word)));
+	}
+	return wrong;
+}
+
+/* Each event and umask of all CPUs is found by its names in letters of any case, and by no other. */
+static void test_all(void)
+{
+	const struct unc_cpu *cpu;
+
+	for (size_t c = 0; (cpu = unc_cpu_get(NULL, c)) != NULL; c++) {
+		struct unc_platform *p = machine(cpu->name);
+		char text[UNC_SPEC_MAX + 1];
+		unsigned wrong = 0;
+
+		for (size_t i = 0, found; i < p->table->n_event; i++) {
+			const char *spec = unc_event_get(p, i)->spec;
+
+			mangle(text, spec, "");
+			wrong += unc_event_find(p, text, &found) != 0 || found != i;
+			wrong += unc_event_find(p, spec, &found) != 0 || found != i;
+			mangle(text, spec, "~");
+			wrong += unc_event_find(p, text, &found) != UNC_ERR_NOT_FOUND;
+			wrong += find_umasks(p->table, &p->table->event[i]);
+		}
+		CHECK_NUMBER(wrong, 0);
+		unc_platform_close(p);
+	}
+}
+
+/* What is found needs no sentence on what was not: a metric is no event. */
+static void test_no_search(void)
+{
+	static const char *const texts[] = {"memory_read_bytes", "imc3.MEM_BW_READS:socket=1",
+					    "imc.CAS_COUNT:RD", "cha.TOR_INSERTS:IA_HIT:thresh=1"};
+	struct unc_item item = {.size = sizeof(item)};
+	struct unc_platform *p = machine(EMR);
+	struct unc_session *s;
+	int id;
+
+	CHECK_NUMBER(unc_session_new(p, UNC_SESSION_ROTATE, &s), 0);
+	searches = 0;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		CHECK_NUMBER(unc_item_find(p, texts[i], &item), 0);
+		CHECK_NUMBER(unc_session_add(s, texts[i], &id), 0);
+	}
+	CHECK_NUMBER(searches, 0);
+	CHECK_NUMBER(unc_item_find(p, "memory_read_byte", &item), UNC_ERR_NOT_FOUND);
+	CHECK_NUMBER(searches, 1);
+	unc_session_free(s);
 	unc_platform_close(p);
 }
 
@@ -373,6 +469,12 @@ static void test_encoding(void)
 	CHECK_TEXT(e.name, "cbo3.TOR_INSERTS:MISS_OPCODE:opc=0x182:socket=1");
 	CHECK_TEXT(e.base, "cbo.TOR_INSERTS:MISS_OPCODE:opc=0x182");
 	CHECK_NUMBER(e.event, index_of_event(p, "cbo.TOR_INSERTS"));
+	/* Texts are made for who has room for them. */
+	struct unc_encoding few = {.size = offsetof(struct unc_encoding, name), .name = "none"};
+	CHECK_NUMBER(unc_event_encode(p, "cbo3.tor_inserts:MISS_OPCODE:opc=DRd:socket=1", &few), 0);
+	CHECK_NUMBER(few.ctl, e.ctl);
+	CHECK_NUMBER(few.filters[0].value, e.filters[0].value);
+	CHECK_TEXT(few.name, "none");
 	unc_platform_close(p);
 }
 
@@ -453,6 +555,8 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"events are found", test_find},
+		{"events and umasks of all CPUs, in letters of any case", test_all},
+		{"what is found is not looked for among others", test_no_search},
 		{"metrics are found, and their places", test_metrics},
 		{"this event, there", test_places},
 		{"a text names an event or a metric", test_items},

@@ -255,7 +255,7 @@ void unc_put_text(struct unc_buf *buf, const char *text)
 	size_t length = strlen(text), room = buf->n < buf->size ? buf->size - buf->n - 1 : 0;
 	size_t fits = length < room ? length : room;
 
-	if (fits) {
+	if (buf->n < buf->size) {
 		memcpy(buf->text + buf->n, text, fits);
 		buf->text[buf->n + fits] = '\0';
 	}

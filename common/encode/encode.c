@@ -117,14 +117,14 @@ static void type_defaults(struct unc_work *w, const uint64_t *meant)
 {
 	const struct unc_tbl_field *f = w->t->field;
 
-	for (uint32_t k = 0; k < w->type->always.n; k++) {
-		uint16_t i = unc_always(w, k);
+	for (uint32_t k = 0; k < w->type->settled.n; k++) {
+		uint16_t i = unc_one_of(w, &w->type->settled, k);
 
 		if ((f[i].flags & UNC_FIELD_DEFAULT) && !unc_is_given(w, i))
 			deposit(w, i, f[i].default_value, meant);
 	}
-	for (uint32_t k = 0; k < w->type->always.n; k++) {
-		uint16_t i = unc_always(w, k);
+	for (uint32_t k = 0; k < w->type->settled.n; k++) {
+		uint16_t i = unc_one_of(w, &w->type->settled, k);
 
 		if (f[i].like != UNC_NONE && find_filter(w->code, f[i].reg[0]))
 			deposit(w, i, unc_field_value(&f[f[i].like], w->code->ctl, NULL, 0, NULL),
@@ -138,8 +138,8 @@ static void type_defaults(struct unc_work *w, const uint64_t *meant)
  */
 static void neutral(struct unc_work *w)
 {
-	for (uint32_t i = 0; i < 2 * w->type->always.n; i++) {
-		uint16_t field = unc_always(w, i / 2);
+	for (uint32_t i = 0; i < 2 * w->type->settled.n; i++) {
+		uint16_t field = unc_one_of(w, &w->type->settled, i / 2);
 		const struct unc_tbl_field *f = &w->t->field[field];
 		uint16_t number = f->reg[i % 2];
 		struct unc_code_filter *filter;
@@ -281,29 +281,30 @@ int unc_spec_encode(const struct unc_table *t, const struct unc_spec *spec, int 
 		    int n_sockets, struct unc_code *out, struct unc_error *err)
 {
 	const struct unc_tbl_event *e = &t->event[spec->event];
+	const struct unc_tbl_umask *umask[UNC_SPEC_UMASKS];
 	struct unc_wish wish[UNC_MAX_WISHES];
-	struct unc_code code = {.type = spec->type,
-				.event = spec->event,
-				.counter = e->counter,
-				.aggregate = e->aggregate,
-				.counters = e->counters,
-				.doubtful = e->doubtful,
-				.max_inc = e->max_inc};
 	struct unc_work w = {.t = t,
 			     .type = &t->type[spec->type],
 			     .e = e,
 			     .spec = spec,
-			     .code = &code,
+			     .code = out,
 			     .err = err,
+			     .umask = umask,
 			     .wish = wish};
 
+	memset(out, 0, offsetof(struct unc_code, filter));
+	out->type = spec->type;
+	out->event = spec->event;
+	out->counter = e->counter;
+	out->aggregate = e->aggregate;
+	out->counters = e->counters;
+	out->doubtful = e->doubtful;
+	out->max_inc = e->max_inc;
 	choose_umasks(&w);
-	if (w.rc == 0 && code.counter != UNC_NONE)
+	if (w.rc == 0 && out->counter != UNC_NONE)
 		encode_fixed(&w);
 	else if (w.rc == 0)
 		encode_counted(&w, socket, n_sockets);
-	if (w.rc == 0)
-		*out = code;
 	return w.rc;
 }
 

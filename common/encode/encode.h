@@ -23,8 +23,8 @@ struct unc_work {
 	const struct unc_spec *spec;
 	struct unc_code *code;
 	struct unc_error *err;
-	int rc;                                             /* of the first error */
-	const struct unc_tbl_umask *umask[UNC_SPEC_UMASKS]; /* those given, or the default one */
+	int rc;                             /* of the first error */
+	const struct unc_tbl_umask **umask; /* UNC_SPEC_UMASKS; those given, or the default one */
 	unsigned n_umasks;
 	struct unc_wish *wish; /* UNC_MAX_WISHES */
 	unsigned n_wishes;
@@ -36,10 +36,11 @@ static inline const struct unc_tbl_fields *unc_part(const struct unc_work *w, un
 	return i ? &w->umask[i - 1]->fields : &w->e->fields;
 }
 
-/* A field that matters whether it is given or not. */
-static inline uint16_t unc_always(const struct unc_work *w, uint32_t i)
+/* One of some fields of the type. */
+static inline uint16_t unc_one_of(const struct unc_work *w, const struct unc_range *sets,
+				  uint32_t i)
 {
-	return w->t->set[w->type->always.first + i].field;
+	return w->t->set[sets->first + i].field;
 }
 
 /* Fails with "type.EVENT: sentence". The first error stands, whatever comes after it. */

@@ -18,8 +18,8 @@ enum { TOO_LARGE = 0x10000 }; /* larger than any index or socket */
 
 struct parse {
 	const struct unc_table *t;
-	const char *text; /* the whole */
-	struct unc_spec spec;
+	const char *text;      /* the whole */
+	struct unc_spec *spec; /* as far as it has been read */
 	struct unc_error *err;
 };
 
@@ -38,11 +38,13 @@ static int fail_type(const struct parse *p, const char *name)
 
 static int fail_event(const struct parse *p, const char *name)
 {
-	const struct unc_range *events = &p->t->type[p->spec.type].events;
-	const char *type = unc_type_name(p->t, p->spec.type);
+	const struct unc_range *events = &p->t->type[p->spec->type].events;
+	const char *type = unc_type_name(p->t, p->spec->type);
 	struct unc_nearest nearest;
 	char buf[100];
 
+	if (!p->err) /* a search that ends here is long */
+		return UNC_ERR_NOT_FOUND;
 	unc_nearest_start(&nearest, name);
 	for (uint32_t i = 0; i < events->n; i++)
 		unc_nearest_try(&nearest, unc_event_name(p->t, events->first + i));
@@ -52,10 +54,12 @@ static int fail_event(const struct parse *p, const char *name)
 
 static int fail_umask(const struct parse *p, const char *name)
 {
-	const struct unc_range *umasks = &p->t->event[p->spec.event].umasks;
+	const struct unc_range *umasks = &p->t->event[p->spec->event].umasks;
 	struct unc_nearest nearest;
 	char buf[100];
 
+	if (!p->err)
+		return UNC_ERR_NOT_FOUND;
 	if (umasks->n == 0)
 		return unc_fail(p->err, UNC_ERR_NOT_FOUND, "no umask %s; the event has none", name);
 	unc_nearest_start(&nearest, name);
@@ -72,8 +76,8 @@ static int fail_field(const struct parse *p, const char *name)
 	uint16_t field;
 	bool needed;
 
-	for (unsigned i = 0; (field = unc_event_field(p->t, p->spec.event, i, &needed)) != UNC_NONE;
-	     i++)
+	for (unsigned i = 0;
+	     (field = unc_event_field(p->t, p->spec->event, i, &needed)) != UNC_NONE; i++)
 		unc_put_few(&list, unc_field_name(p->t, field));
 	return unc_fail(p->err, UNC_ERR_NOT_FOUND, "no field %s; it takes %s", name,
 			names[0] ? names : "none");
@@ -92,10 +96,10 @@ static bool has_umask(const struct unc_table *t, const struct unc_tbl_event *e, 
 }
 
 /* The event of a name. Of two that share an alias, the one that has the umask behind it. */
-static bool event_of_name(const struct unc_table *t, unsigned type, const char *word,
+static bool event_of_name(const struct unc_table *t, unsigned type, const char *word, size_t length,
 			  const char *umask, uint16_t *event)
 {
-	uint16_t first = UNC_FIND_NAMED(t, event_name, t->type[type].names, word);
+	uint16_t first = UNC_FIND_NAMED(t, event_name, t->type[type].names, word, length);
 	const struct unc_tbl_event_name *name = &t->event_name[first];
 
 	if (first == UNC_NONE)
@@ -120,7 +124,7 @@ static bool find_event(const struct unc_table *t, unsigned type, char *text, con
 		char end = text[*used], *dot;
 
 		text[*used] = '\0';
-		found = event_of_name(t, type, text, end ? text + *used + 1 : after, event);
+		found = event_of_name(t, type, text, *used, end ? text + *used + 1 : after, event);
 		dot = found ? NULL : strrchr(text, '.');
 		text[*used] = end;
 		if (found)
@@ -154,11 +158,11 @@ static uint16_t public_type(const struct unc_table *t, const char *text, size_t 
 static bool find_type(struct parse *p, char *word, size_t *length)
 {
 	const struct unc_range all = {0, p->t->n_type};
-	struct unc_spec *spec = &p->spec;
+	struct unc_spec *spec = p->spec;
 	uint64_t index;
 
 	*length = strlen(word);
-	spec->type = UNC_FIND_NAMED(p->t, type, all, word);
+	spec->type = UNC_FIND_NAMED(p->t, type, all, word, *length);
 	if (spec->type != UNC_NONE)
 		return true;
 	while (spec->type == UNC_NONE && *length > 1 && word[*length - 1] >= '0' &&
@@ -166,7 +170,7 @@ static bool find_type(struct parse *p, char *word, size_t *length)
 		char digit = word[--*length];
 
 		word[*length] = '\0';
-		spec->type = UNC_FIND_NAMED(p->t, type, all, word);
+		spec->type = UNC_FIND_NAMED(p->t, type, all, word, *length);
 		word[*length] = digit;
 	}
 	if (spec->type != UNC_NONE)
@@ -191,7 +195,7 @@ static int type_of_event(struct parse *p, char *text)
 		/* A unit that only discovery can place (HBM, CXL) is not what most machines have.
 		 */
 		if (unc_type_instances(p->t, i) || !list.words)
-			p->spec.type = (uint16_t)i;
+			p->spec->type = (uint16_t)i;
 		common += unc_type_instances(p->t, i) != 0;
 		unc_put_few(&list, unc_type_name(p->t, i));
 	}
@@ -200,7 +204,7 @@ static int type_of_event(struct parse *p, char *text)
 	if (list.words)
 		return unc_fail(p->err, UNC_ERR_INVALID,
 				"%s: several unit types have it (%s); name one, as in %s.%s", text,
-				types, unc_type_name(p->t, p->spec.type), text);
+				types, unc_type_name(p->t, p->spec->type), text);
 	return unc_fail(p->err, UNC_ERR_NOT_FOUND,
 			"%s: no unit type of %s has such an event; " WANT, text,
 			unc_tbl_str(p->t, p->t->name));
@@ -210,18 +214,18 @@ static int type_of_event(struct parse *p, char *text)
 
 static int add_umask(struct parse *p, const char *name, uint16_t umask)
 {
-	if (unc_spec_has_umask(&p->spec, umask))
+	if (unc_spec_has_umask(p->spec, umask))
 		return unc_fail(p->err, UNC_ERR_INVALID, "umask %s is given twice", name);
-	if (p->spec.n_umasks == UNC_SPEC_UMASKS)
+	if (p->spec->n_umasks == UNC_SPEC_UMASKS)
 		return unc_fail(p->err, UNC_ERR_INVALID, "more than %d umasks", UNC_SPEC_UMASKS);
-	unc_spec_add_umask(&p->spec, umask);
+	unc_spec_add_umask(p->spec, umask);
 	return 0;
 }
 
 /* What stands behind a dot. "REQUEST.RESPONSE": two umasks with a dot between them, as vendors write. */
 static int add_dotted(struct parse *p, char *name)
 {
-	const struct unc_tbl_event *e = &p->t->event[p->spec.event];
+	const struct unc_tbl_event *e = &p->t->event[p->spec->event];
 	char *dot = strchr(name, '.');
 	uint16_t umask;
 	int rc;
@@ -242,10 +246,10 @@ static int add_dotted(struct parse *p, char *name)
 /* The field of a name, if the event takes it; else UNC_NONE. */
 static uint16_t find_field(const struct parse *p, const char *name)
 {
-	const struct unc_range *fields = &p->t->type[p->spec.type].fields;
-	uint16_t field = UNC_FIND_NAMED(p->t, field, *fields, name);
+	const struct unc_range *fields = &p->t->type[p->spec->type].fields;
+	uint16_t field = UNC_FIND_NAMED(p->t, field, *fields, name, strlen(name));
 
-	return field != UNC_NONE && unc_event_takes(p->t, p->spec.event, field) ? field : UNC_NONE;
+	return field != UNC_NONE && unc_event_takes(p->t, p->spec->event, field) ? field : UNC_NONE;
 }
 
 static int field_value(const struct parse *p, struct unc_spec_field *out, const char *text)
@@ -281,7 +285,7 @@ static int field_value(const struct parse *p, struct unc_spec_field *out, const 
 
 static int add_field(struct parse *p, const char *name, const char *value)
 {
-	struct unc_spec *spec = &p->spec;
+	struct unc_spec *spec = p->spec;
 	struct unc_spec_field f = {.field = find_field(p, name)};
 	unsigned at = spec->n_fields;
 
@@ -335,7 +339,7 @@ static bool join_items(const struct parse *p, const char *item, char **next, cha
 	int n = *next ? snprintf(word, size, "%s_%.*s", item, (int)length, *next) : -1;
 
 	if (n < 0 || (size_t)n >= size ||
-	    !unc_umask_find(p->t, &p->t->event[p->spec.event], word, umask))
+	    !unc_umask_find(p->t, &p->t->event[p->spec->event], word, umask))
 		return false;
 	*next = (*next)[length] ? *next + length + 1 : NULL;
 	return true;
@@ -353,12 +357,12 @@ static int parse_item(struct parse *p, char *item, char **next)
 	if (value) {
 		*value++ = '\0';
 		if (unc_same(item, "socket"))
-			return place_number(p, "socket", value, &p->spec.socket);
+			return place_number(p, "socket", value, &p->spec->socket);
 		if (unc_same(item, "unit"))
-			return place_number(p, "unit", value, &p->spec.index);
+			return place_number(p, "unit", value, &p->spec->index);
 		return add_field(p, long_name(item), value);
 	}
-	if (unc_umask_find(p->t, &p->t->event[p->spec.event], item, &umask))
+	if (unc_umask_find(p->t, &p->t->event[p->spec->event], item, &umask))
 		return add_umask(p, item, umask);
 	if (join_items(p, item, next, word, sizeof(word), &umask))
 		return add_umask(p, word, umask);
@@ -374,8 +378,8 @@ static int parse_item(struct parse *p, char *item, char **next)
 static int check_shared(const struct parse *p, const char *umask)
 {
 	const struct unc_table *t = p->t;
-	const struct unc_range *events = &t->type[p->spec.type].events;
-	const struct unc_tbl_event *own = &t->event[p->spec.event];
+	const struct unc_range *events = &t->type[p->spec->type].events;
+	const struct unc_tbl_event *own = &t->event[p->spec->event];
 
 	for (uint32_t i = 0; i < events->n; i++) {
 		const struct unc_tbl_event *e = &t->event[events->first + i];
@@ -384,7 +388,7 @@ static int check_shared(const struct parse *p, const char *umask)
 		    has_umask(t, e, umask) && has_umask(t, own, umask))
 			return unc_fail(p->err, UNC_ERR_INVALID,
 					"%s.%s: both %s and %s have %.*s; name one of them",
-					unc_type_name(t, p->spec.type), unc_tbl_str(t, own->alias),
+					unc_type_name(t, p->spec->type), unc_tbl_str(t, own->alias),
 					unc_tbl_str(t, own->name), unc_tbl_str(t, e->name),
 					(int)strcspn(umask, ":"), umask);
 	}
@@ -394,7 +398,7 @@ static int check_shared(const struct parse *p, const char *umask)
 /* The part before the first colon: type, index, event; and a umask after a dot, which is left. */
 static int parse_head(struct parse *p, char *head, char *after, char **with)
 {
-	struct unc_spec *spec = &p->spec;
+	struct unc_spec *spec = p->spec;
 	size_t used, with_prefix;
 	char *rest = head, *dot = strchr(head, '.');
 	int rc = 0;
@@ -453,11 +457,14 @@ int unc_spec_check(const struct unc_table *t, const char *text, const struct unc
 int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec *out,
 		   struct unc_error *err)
 {
-	struct parse p = {t, text, {.event = UNC_NONE, .index = -1, .socket = -1}, err};
+	struct parse p = {t, text, out, err};
 	char copy[UNC_SPEC_MAX], *colon, *next, *umask = NULL;
 	const char *end = text;
 	int rc;
 
+	out->type = out->event = UNC_NONE;
+	out->index = out->socket = -1;
+	out->n_umasks = out->n_fields = 0;
 	if (text[0] == '\0')
 		return unc_fail(err, UNC_ERR_INVALID, "the event is empty; " WANT);
 	if (strlen(text) >= sizeof(copy))
@@ -480,7 +487,6 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 	if (colon)
 		*colon++ = '\0';
 	rc = parse_head(&p, copy, colon, &umask);
-	out->event = p.spec.event;
 	if (rc < 0)
 		return rc;
 	rc = umask ? add_dotted(&p, umask) : 0;
@@ -490,10 +496,8 @@ int unc_spec_parse(const struct unc_table *t, const char *text, struct unc_spec 
 			*next++ = '\0';
 		rc = parse_item(&p, colon, &next);
 	}
-	if (rc < 0)
-		unc_error_prefix(err, "%s.%s", unc_type_name(t, p.spec.type),
-				 unc_event_name(t, p.spec.event));
-	else if ((rc = unc_spec_check(t, text, &p.spec, err)) == 0)
-		*out = p.spec;
+	if (rc == 0)
+		return unc_spec_check(t, text, out, err);
+	unc_error_prefix(err, "%s.%s", unc_type_name(t, out->type), unc_event_name(t, out->event));
 	return rc;
 }

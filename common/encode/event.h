@@ -47,14 +47,14 @@ struct unc_code {
 	uint64_t exclusive; /* other events of the unit must agree in these bits of ctl */
 	uint16_t lane;      /* as in struct unc_tbl_event */
 	uint8_t set;
-	struct unc_code_filter filter[UNC_MAX_FILTERS];
 	uint16_t n_filters;
 	bool by_socket; /* the encoding differs from socket to socket */
 	bool whole;     /* one of the units that share something counts for all of them */
+	struct unc_code_filter filter[UNC_MAX_FILTERS]; /* n_filters of them */
 };
 
-/* Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND, UNC_ERR_RANGE, each with its sentence. With NOT_FOUND
- * out->event is the event that the text begins with; UNC_NONE: that is what was not found. */
+/* Errors: UNC_ERR_INVALID, UNC_ERR_NOT_FOUND, UNC_ERR_RANGE, each with its sentence; *out is what has
+ * been read until then. out->event is the event that the text begins with; UNC_NONE: not that far. */
 int unc_spec_parse(const struct unc_table *, const char *text, struct unc_spec *out,
 		   struct unc_error *err);
 
@@ -62,7 +62,8 @@ int unc_spec_parse(const struct unc_table *, const char *text, struct unc_spec *
 int unc_spec_check(const struct unc_table *, const char *text, const struct unc_spec *,
 		   struct unc_error *err);
 
-/* Encodes for one socket of n_sockets; without err, also what only others set (decoding). */
+/* Encodes for one socket of n_sockets; without err, also what only others set (decoding). On error
+ * *out means nothing. */
 int unc_spec_encode(const struct unc_table *, const struct unc_spec *, int socket, int n_sockets,
 		    struct unc_code *out, struct unc_error *err);
 

@@ -4,9 +4,11 @@
 #include "encode/event.h"
 #include "tables/table.h"
 
-static void put_part(struct unc_buf *o, const char *sign, const char *text)
+static void put_part(struct unc_buf *o, char sign, const char *text)
 {
-	unc_put_text(o, sign);
+	if (o->n + 1 < o->size)
+		o->text[o->n] = sign;
+	o->n++;
 	unc_put_text(o, text);
 }
 
@@ -17,9 +19,9 @@ static void put_field(struct unc_buf *o, const struct unc_table *t, const struct
 	const char *name = unc_tbl_str(t, f->name);
 	uint16_t umask;
 
-	put_part(o, ":", name);
+	put_part(o, ':', name);
 	if (sf->node) {
-		put_part(o, "=", sf->node == UNC_NODE_LOCAL ? "local" : "remote");
+		put_part(o, '=', sf->node == UNC_NODE_LOCAL ? "local" : "remote");
 	} else if (unc_field_max(f) != 1 || sf->value != 1 || unc_umask_find(t, e, name, &umask)) {
 		bool decimal = sf->value < 10 || f->reg[0] == UNC_NONE;
 
@@ -35,9 +37,9 @@ int unc_spec_format(const struct unc_table *t, const struct unc_spec *spec, char
 	unc_put_text(&o, unc_type_name(t, spec->type));
 	if (spec->index >= 0)
 		unc_put_number(&o, (uint64_t)spec->index, 10);
-	put_part(&o, ".", unc_event_name(t, spec->event));
+	put_part(&o, '.', unc_event_name(t, spec->event));
 	for (unsigned i = 0; i < spec->n_umasks; i++)
-		put_part(&o, ":", unc_umask_name(t, spec->umask[i]));
+		put_part(&o, ':', unc_umask_name(t, spec->umask[i]));
 	for (unsigned i = 0; i < spec->n_fields; i++)
 		put_field(&o, t, &t->event[spec->event], &spec->field[i]);
 	if (spec->socket >= 0) {

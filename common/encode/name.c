@@ -50,6 +50,26 @@ static void try_metrics(const struct unc_table *t, uint16_t type, bool in_full,
 	}
 }
 
+/* The name that a text has before any colon, without an index; and the type that it begins with, or
+ * UNC_NONE. False: it has no dot, so no type. */
+static bool split_name(const struct unc_table *t, const char *text, char name[UNC_SPEC_MAX],
+		       uint16_t *type)
+{
+	char *dot;
+	int index;
+
+	snprintf(name, UNC_SPEC_MAX, "%.*s", (int)strcspn(text, ":"), text);
+	take_index(name, &index);
+	dot = strchr(name, '.');
+	*type = UNC_NONE;
+	if (!dot)
+		return false;
+	*dot = '\0';
+	*type = unc_find_type(t, name);
+	*dot = '.';
+	return true;
+}
+
 int unc_name_no_metric(const struct unc_table *t, const char *name, struct unc_error *err)
 {
 	char buf[UNC_SPEC_MAX + 16];
@@ -72,8 +92,9 @@ static int take_socket(const char *text, const char *item, int *socket, struct u
 	return 0;
 }
 
-int unc_name_metric(const struct unc_table *t, const char *text, struct unc_name *out,
-		    struct unc_error *err)
+/* UNC_ERR_NOT_FOUND has no sentence. */
+static int find_metric(const struct unc_table *t, const char *text, struct unc_name *out,
+		       struct unc_error *err)
 {
 	struct unc_name found = {.spec = {.index = -1, .socket = -1}};
 	char name[UNC_SPEC_MAX], *colon;
@@ -91,34 +112,27 @@ int unc_name_metric(const struct unc_table *t, const char *text, struct unc_name
 		found.metric = unc_metric_index(t, name);
 	}
 	if (found.metric < 0)
-		return unc_name_no_metric(t, name, err);
+		return UNC_ERR_NOT_FOUND;
 	int rc = colon ? take_socket(text, colon, &found.spec.socket, err) : 0;
 	if (rc == 0)
 		*out = found;
 	return rc;
 }
 
-/* ---- either */
-
-/* The name that a text has before any colon, without an index; and the type that it begins with, or
- * UNC_NONE. False: it has no dot, so no type. */
-static bool split_name(const struct unc_table *t, const char *text, char name[UNC_SPEC_MAX],
-		       uint16_t *type)
+int unc_name_metric(const struct unc_table *t, const char *text, struct unc_name *out,
+		    struct unc_error *err)
 {
-	char *dot;
-	int index;
+	char name[UNC_SPEC_MAX];
+	uint16_t type;
+	int rc = find_metric(t, text, out, err);
 
-	snprintf(name, UNC_SPEC_MAX, "%.*s", (int)strcspn(text, ":"), text);
-	take_index(name, &index);
-	dot = strchr(name, '.');
-	*type = UNC_NONE;
-	if (!dot)
-		return false;
-	*dot = '\0';
-	*type = unc_find_type(t, name);
-	*dot = '.';
-	return true;
+	if (rc != UNC_ERR_NOT_FOUND)
+		return rc;
+	split_name(t, text, name, &type);
+	return unc_name_no_metric(t, name, err);
 }
+
+/* ---- either */
 
 /* Neither an event nor a metric. Where the unit type is known, or none is named, the nearest of
  * both; of equals the first metric. */
@@ -156,23 +170,18 @@ static bool of_event(const struct unc_table *t, const char *text)
 int unc_name_parse(const struct unc_table *t, const char *text, struct unc_name *out,
 		   struct unc_error *err)
 {
-	struct unc_error of_metric = {0};
-	int rc = unc_spec_parse(t, text, &out->spec, err);
+	int rc = unc_spec_parse(t, text, &out->spec, NULL);
 
 	out->metric = -1;
-	if (rc != UNC_ERR_NOT_FOUND)
-		return rc;
-	rc = unc_name_metric(t, text, out, &of_metric);
-	if (rc ==
-	    UNC_ERR_NOT_FOUND) /* the sentence on the event is the better one, or that on both */
-		return out->spec.event != UNC_NONE || of_event(t, text)
-			       ? rc
-			       : unknown_name(t, text, err);
-	if (err && rc < 0)
-		*err = of_metric;
-	else if (err)
-		unc_error_clear(err);
-	return rc;
+	if (rc == UNC_ERR_NOT_FOUND) {
+		rc = find_metric(t, text, out, err);
+		if (rc != UNC_ERR_NOT_FOUND)
+			return rc;
+		if (out->spec.event == UNC_NONE && !of_event(t, text))
+			return unknown_name(t, text, err);
+	}
+	/* Once more, for the sentence: that on the event is the better one. */
+	return rc < 0 ? unc_spec_parse(t, text, &out->spec, err) : 0;
 }
 
 /* ---- places */

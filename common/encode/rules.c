@@ -284,8 +284,8 @@ static void check_wishes(struct unc_work *w)
 /* Fields that do nothing without another one. */
 static void check_needs(struct unc_work *w)
 {
-	for (uint32_t i = 0; i < w->type->always.n; i++) {
-		uint16_t field = unc_always(w, i);
+	for (uint32_t i = 0; i < w->type->checked.n; i++) {
+		uint16_t field = unc_one_of(w, &w->type->checked, i);
 		const struct unc_tbl_field *f = &w->t->field[field];
 		const struct unc_wish *mask = f->mask == UNC_NONE ? NULL : wish_of(w, f->mask);
 
@@ -305,8 +305,8 @@ static void check_threshold(struct unc_work *w)
 	uint64_t max = w->e->estimate ? UINT64_MAX : w->e->max_inc, asked = 0, more = 0;
 	uint16_t threshold = 0;
 
-	for (uint32_t i = 0; i < w->type->always.n; i++) {
-		uint16_t field = unc_always(w, i);
+	for (uint32_t i = 0; i < w->type->checked.n; i++) {
+		uint16_t field = unc_one_of(w, &w->type->checked, i);
 		const struct unc_tbl_field *f = &w->t->field[field];
 
 		if (f->role != UNC_IS_INVERT && f->role != UNC_IS_THRESHOLD && !f->max_inc)
@@ -357,8 +357,12 @@ static void check_forbidden(struct unc_work *w)
 
 void unc_check_result(struct unc_work *w)
 {
-	check_wishes(w);
-	check_needs(w);
-	check_threshold(w);
+	uint64_t bits = w->type->checked_bits;
+
+	if (w->n_wishes || bits == UINT64_MAX || (w->code->ctl & bits)) {
+		check_wishes(w);
+		check_needs(w);
+		check_threshold(w);
+	}
 	check_forbidden(w);
 }

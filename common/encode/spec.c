@@ -2,6 +2,8 @@
 /* Events: which umasks and fields there are, and which a parsed one holds. */
 #include "encode/event.h"
 
+#include <string.h>
+
 #include "base/text.h"
 #include "tables/table.h"
 
@@ -14,7 +16,8 @@ bool unc_umask_find(const struct unc_table *t, const struct unc_tbl_event *e, co
 		    uint16_t *umask)
 {
 	*umask = unc_find_named(t, t->umask, sizeof(*t->umask),
-				offsetof(struct unc_tbl_umask, alias), e->umasks, name);
+				offsetof(struct unc_tbl_umask, alias), e->umasks, name,
+				strlen(name));
 	return *umask != UNC_NONE;
 }
 

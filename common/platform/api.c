@@ -21,9 +21,8 @@
 static int name_encoding(const struct unc_table *t, const struct unc_spec *spec,
 			 struct unc_encoding *out)
 {
-	struct unc_spec base = *spec;
+	struct unc_spec base;
 
-	base.index = base.socket = -1;
 	if (out->size <= offsetof(struct unc_encoding, name))
 		return 0;
 	if (spec->index < 0 && spec->socket < 0) {
@@ -32,6 +31,8 @@ static int name_encoding(const struct unc_table *t, const struct unc_spec *spec,
 		memcpy(out->base, out->name, sizeof(out->base));
 		return rc;
 	}
+	base = *spec;
+	base.index = base.socket = -1;
 	return unc_spec_format(t, spec, out->name, sizeof(out->name)) < 0
 		       ? UNC_ERR_RANGE
 		       : unc_spec_format(t, &base, out->base, sizeof(out->base));
@@ -73,11 +74,14 @@ static int encode(struct unc_platform *p, const char *text, struct unc_encoding 
 
 int unc_event_encode(struct unc_platform *p, const char *text, struct unc_encoding *out)
 {
-	struct unc_encoding all = {.size = out->size};
-	struct unc_error err = {0};
+	struct unc_encoding all;
+	struct unc_error err;
 
 	if (!unc_platform_here(p))
 		return UNC_ERR_STATE;
+	unc_error_clear(&err);
+	memset(&all, 0, out->size < sizeof(all) ? out->size : sizeof(all));
+	all.size = out->size;
 	if (unc_struct_check(out->size, "unc_encoding", &err) == 0 &&
 	    encode(p, text, &all, &err) == 0)
 		unc_struct_out(out, out->size, &all, sizeof(all));

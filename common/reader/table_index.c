@@ -2,9 +2,11 @@
 /* The table reader: what is found by its name, and what matters to each event, when all are known. */
 #include "reader/table_build.h"
 
+#include <string.h>
+
 static void add_slot(struct unc_table_reader *r, uint32_t first, const char *name, size_t row)
 {
-	size_t at = unc_slot_of(&r->t, first, name);
+	size_t at = unc_slot_of(&r->t, first, name, strlen(name));
 
 	while (r->t.slot[at].row)
 		at = (at + 1) % r->t.n_slot;
@@ -53,16 +55,45 @@ static void index_type(struct unc_table_reader *r, size_t type)
 	}
 }
 
-/* Whether what a field holds has to be looked at, or settled, for events that nobody gives it with. */
-static bool matters(const struct unc_table *t, const struct unc_tbl_field *f)
+static void list_field(struct unc_table_reader *r, struct unc_range *list, size_t field)
+{
+	unc_extend(list, r->t.n_set);
+	UNC_ADD(r, t, set)->field = (uint16_t)field;
+}
+
+/* A register that qualifies every event which takes its fields has to be settled by each. */
+static bool in_every(const struct unc_table *t, const struct unc_tbl_field *f)
 {
 	bool every = false;
 
 	for (unsigned p = 0; p < 2 && f->width[p]; p++)
 		every |= f->reg[p] != UNC_NONE && (t->reg[f->reg[p]].flags & UNC_REG_EVERY);
-	return every || (f->flags & UNC_FIELD_DEFAULT) || f->like != UNC_NONE ||
-	       f->needs != UNC_NONE || f->mask != UNC_NONE || f->max_inc ||
-	       f->role == UNC_IS_INVERT || f->role == UNC_IS_THRESHOLD;
+	return every;
+}
+
+/* The fields with which an event has to do without being given them. */
+static void list_settled(struct unc_table_reader *r, struct unc_tbl_type *type)
+{
+	for (size_t i = type->fields.first; i < (size_t)type->fields.first + type->fields.n; i++) {
+		const struct unc_tbl_field *f = &r->t.field[i];
+
+		if ((f->flags & UNC_FIELD_DEFAULT) || f->like != UNC_NONE || in_every(&r->t, f))
+			list_field(r, &type->settled, i);
+	}
+}
+
+static void list_checked(struct unc_table_reader *r, struct unc_tbl_type *type)
+{
+	for (size_t i = type->fields.first; i < (size_t)type->fields.first + type->fields.n; i++) {
+		const struct unc_tbl_field *f = &r->t.field[i];
+		bool in_ctl = f->reg[0] == UNC_NONE && (!f->width[1] || f->reg[1] == UNC_NONE);
+
+		if (f->needs == UNC_NONE && f->mask == UNC_NONE && !f->max_inc &&
+		    f->role != UNC_IS_INVERT && f->role != UNC_IS_THRESHOLD)
+			continue;
+		list_field(r, &type->checked, i);
+		type->checked_bits |= in_ctl ? unc_field_bits(f, UNC_NONE) : UINT64_MAX;
+	}
 }
 
 int unc_index(struct unc_table_reader *r)
@@ -77,14 +108,9 @@ int unc_index(struct unc_table_reader *r)
 	for (size_t i = 0; i <= names + names / 3; i++)
 		UNC_ADD(r, t, slot);
 	for (size_t i = 0; i < r->t.n_type && !r->out_of_memory; i++) {
-		struct unc_range *fields = &UNC_ROW(r, t, type, i)->fields;
-
 		index_type(r, i);
-		for (uint32_t k = 0; k < fields->n; k++)
-			if (matters(&r->t, &r->t.field[fields->first + k])) {
-				unc_extend(&UNC_ROW(r, t, type, i)->always, r->t.n_set);
-				UNC_ADD(r, t, set)->field = (uint16_t)(fields->first + k);
-			}
+		list_settled(r, UNC_ROW(r, t, type, i));
+		list_checked(r, UNC_ROW(r, t, type, i));
 	}
 	return r->out_of_memory ? unc_no_memory(r->err) : 0;
 }

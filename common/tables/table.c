@@ -115,38 +115,42 @@ uint16_t unc_find_row(const struct unc_table *t, const void *rows, size_t size, 
 }
 
 /* Eight letters at a time, without regard to case; the same on all machines. */
-size_t unc_slot_of(const struct unc_table *t, uint32_t first, const char *name)
+size_t unc_slot_of(const struct unc_table *t, uint32_t first, const char *name, size_t length)
 {
 	const uint64_t lower = 0x2020202020202020, odd = 0x9e3779b97f4a7c15;
 	uint64_t hash = first, letters;
 
-	for (size_t left = strlen(name), n; left; left -= n, name += n) {
-		n = left < sizeof(letters) ? left : sizeof(letters);
-		letters = 0;
-		memcpy(&letters, name, n);
+	for (; length >= sizeof(letters); length -= sizeof(letters), name += sizeof(letters)) {
+		memcpy(&letters, name, sizeof(letters));
 		hash = (hash ^ (le64toh(letters) | lower)) * odd;
 		hash ^= hash >> 32;
 	}
-	return (hash & UINT32_MAX) * t->n_slot >> 32;
+	for (letters = 0; length; length--)
+		letters = letters << 8 | (unsigned char)name[length - 1];
+	hash = (hash ^ (letters | lower)) * odd;
+	return (hash >> 32) * t->n_slot >> 32;
 }
 
-uint16_t unc_find_named(const struct unc_table *t, const void *rows, size_t size, size_t alias,
-			struct unc_range in, const char *name)
+static bool has_name(const struct unc_table *t, const char *row, size_t alias, const char *name)
 {
 	unc_str own, other = 0;
 
-	for (size_t at = unc_slot_of(t, in.first, name); t->slot[at].row;
-	     at = (at + 1) % t->n_slot) {
-		uint32_t i = t->slot[at].row - 1u;
-		const char *row = (const char *)rows + i * size;
+	memcpy(&own, row, sizeof(own));
+	if (alias)
+		memcpy(&other, row + alias, sizeof(other));
+	return strcmp(unc_tbl_str(t, own), name) == 0 || unc_same(unc_tbl_str(t, own), name) ||
+	       (other && unc_list_has(unc_tbl_str(t, other), name));
+}
 
-		if (i - in.first >= in.n)
-			continue;
-		memcpy(&own, row, sizeof(own));
-		if (alias)
-			memcpy(&other, row + alias, sizeof(other));
-		if (strcmp(unc_tbl_str(t, own), name) == 0 || unc_same(unc_tbl_str(t, own), name) ||
-		    (other && unc_list_has(unc_tbl_str(t, other), name)))
+uint16_t unc_find_named(const struct unc_table *t, const void *rows, size_t size, size_t alias,
+			struct unc_range in, const char *name, size_t length)
+{
+	const struct unc_tbl_slot *slot = &t->slot[unc_slot_of(t, in.first, name, length)];
+
+	for (; slot->row; slot = slot + 1 < t->slot + t->n_slot ? slot + 1 : t->slot) {
+		uint32_t i = slot->row - 1u;
+
+		if (i - in.first < in.n && has_name(t, (const char *)rows + i * size, alias, name))
 			return (uint16_t)i;
 	}
 	return UNC_NONE;

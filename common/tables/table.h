@@ -296,8 +296,9 @@ struct unc_tbl_type {
 	struct unc_range lanes, forbids, bundles;
 	struct unc_range kernels, kernel_filters, kernel_counters;
 	struct unc_range events, names;
-	struct unc_range always; /* sets: fields that matter whether they are given or not */
-	uint16_t pool;           /* 1 + the type whose units and counters a view uses; 0: its own */
+	struct unc_range settled; /* sets: fields that events settle where nobody gives them */
+	struct unc_range checked; /* sets: those that something must go with, or not */
+	uint16_t pool;    /* 1 + the type whose units and counters a view uses; 0: its own */
 	uint16_t partner; /* 1 + the type of which each unit comes with one of these; 0: none */
 	uint16_t global_status[2]; /* registers of the socket (index into regs) */
 	uint16_t unfreeze;         /* register, written after an overflow has frozen the socket */
@@ -310,11 +311,12 @@ struct unc_tbl_type {
 	uint64_t enable;               /* bits of CTL set while counting */
 	uint64_t active;               /* any of these set in CTL: the counter is in use */
 	uint64_t exclusive;            /* counters of a unit must agree in these bits of CTL */
-	uint32_t max_inc;              /* largest increment per clock where an event does not say */
-	int16_t discovery;             /* type id in the PMON discovery table; -1 none */
-	struct unc_range presents;     /* what tells how many there are, or which; none: all */
-	uint8_t unlisted;              /* firmware may leave it out of the discovery table */
-	uint8_t distrusted;            /* its records there are not used */
+	uint64_t checked_bits; /* all of them, or `checked` has no say where none is set in CTL */
+	uint32_t max_inc;      /* largest increment per clock where an event does not say */
+	int16_t discovery;     /* type id in the PMON discovery table; -1 none */
+	struct unc_range presents; /* what tells how many there are, or which; none: all */
+	uint8_t unlisted;          /* firmware may leave it out of the discovery table */
+	uint8_t distrusted;        /* its records there are not used */
 	uint8_t functions; /* PCI functions of its records there, where types share an id; 0: any */
 	uint8_t cpus;      /* one unit for each logical CPU */
 	uint8_t share;     /* neighbouring units that count parts of one thing; 0: 1 */
@@ -564,13 +566,13 @@ uint16_t unc_find_row(const struct unc_table *, const void *rows, size_t size, s
 		      const char *name);
 /* The same by the index of names, once all events have been read: of types, fields of a type, names
  * of its events; and of umasks of an event, which the words of a list, their alias, name too. */
-#define UNC_FIND_NAMED(t, row, range, name)                                                        \
-	unc_find_named(t, (t)->row, sizeof(*(t)->row), 0, range, name)
+#define UNC_FIND_NAMED(t, row, range, name, length)                                                \
+	unc_find_named(t, (t)->row, sizeof(*(t)->row), 0, range, name, length)
 uint16_t unc_find_named(const struct unc_table *, const void *rows, size_t size, size_t alias,
-			struct unc_range, const char *name);
+			struct unc_range, const char *name, size_t length);
 /* The slot at which one looks for a name among rows first, first + 1 ..., and then in those behind
  * it. */
-size_t unc_slot_of(const struct unc_table *, uint32_t first, const char *name);
+size_t unc_slot_of(const struct unc_table *, uint32_t first, const char *name, size_t length);
 /* Finds a field or register of a type by name; UNC_NONE if there is none. */
 uint16_t unc_find_field(const struct unc_table *, const struct unc_tbl_type *, const char *name);
 uint16_t unc_find_reg(const struct unc_table *, const struct unc_tbl_type *, const char *name);
