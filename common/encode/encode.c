@@ -10,10 +10,9 @@
 
 static struct unc_code_filter *find_filter(struct unc_code *c, uint16_t reg)
 {
-	for (unsigned i = 0; i < c->n_filters; i++)
-		if (c->filter[i].reg == reg)
-			return &c->filter[i];
-	return NULL;
+	const struct unc_code_filter *f = unc_filter_of(c->filter, c->n_filters, reg);
+
+	return f ? &c->filter[f - c->filter] : NULL;
 }
 
 /* The register's filter, a new one if need be; NULL: there is no room, which has been said. */
@@ -84,12 +83,14 @@ static void wish_with(struct unc_work *w, uint16_t field, uint64_t value)
 	}
 }
 
-static void deposit_all(struct unc_work *w, const struct unc_range *sets)
+/* What event or umask say of fields, or by default (meant) of those that nobody gives. */
+static void deposit_all(struct unc_work *w, const struct unc_range *sets, const uint64_t *meant)
 {
 	for (uint32_t i = 0; i < sets->n; i++) {
 		const struct unc_tbl_set *s = &w->t->set[sets->first + i];
 
-		deposit(w, s->field, s->value, NULL);
+		if (!meant || !unc_is_given(w, s->field))
+			deposit(w, s->field, s->value, meant);
 	}
 }
 
@@ -98,18 +99,13 @@ static void defaults(struct unc_work *w, const struct unc_tbl_fields *fields, co
 		     const uint64_t *meant)
 {
 	for (uint32_t i = 0; i < fields->needs.n; i++) {
-		uint16_t field = w->t->set[fields->needs.first + i].field;
+		uint16_t field = unc_one_of(w, &fields->needs, i);
 
 		if (!unc_user_gave(w->spec, field))
 			unc_refuse(w, UNC_ERR_INVALID, "%s needs a value of field %s", what,
 				   unc_field_name(w->t, field));
 	}
-	for (uint32_t i = 0; i < fields->defaults.n; i++) {
-		const struct unc_tbl_set *s = &w->t->set[fields->defaults.first + i];
-
-		if (!unc_is_given(w, s->field))
-			deposit(w, s->field, s->value, meant);
-	}
+	deposit_all(w, &fields->defaults, meant);
 }
 
 /* Fields of every event that have a default, and those that take the value of another one. */
@@ -266,7 +262,7 @@ static void encode_counted(struct unc_work *w, int socket, int n_sockets)
 	code->lane = w->e->lane;
 	code->set = w->e->set;
 	for (unsigned i = 0; i <= w->n_umasks; i++)
-		deposit_all(w, &unc_part(w, i)->sets);
+		deposit_all(w, &unc_part(w, i)->sets, NULL);
 	unc_check_uses(w);
 	user_fields(w, socket, n_sockets);
 	all_defaults(w);

@@ -43,7 +43,7 @@ static int fail_event(const struct parse *p, const char *name)
 	struct unc_nearest nearest;
 	char buf[100];
 
-	if (!p->err) /* a search that ends here is long */
+	if (!p->err) /* the search is long */
 		return UNC_ERR_NOT_FOUND;
 	unc_nearest_start(&nearest, name);
 	for (uint32_t i = 0; i < events->n; i++)
@@ -95,19 +95,22 @@ static bool has_umask(const struct unc_table *t, const struct unc_tbl_event *e, 
 	return unc_umask_find(t, e, word, &umask);
 }
 
-/* The event of a name. Of two that share an alias, the one that has the umask behind it. */
+/* The event of a name. Of several that share an alias, the one that has the umask behind it. */
 static bool event_of_name(const struct unc_table *t, unsigned type, const char *word, size_t length,
 			  const char *umask, uint16_t *event)
 {
-	uint16_t first = UNC_FIND_NAMED(t, event_name, t->type[type].names, word, length);
-	const struct unc_tbl_event_name *name = &t->event_name[first];
+	const struct unc_range *events = &t->type[type].events;
+	uint16_t first = UNC_FIND_NAMED(t, event, *events, word, length);
 
 	if (first == UNC_NONE)
 		return false;
-	*event = name->event;
-	for (unsigned i = 1; i <= name->more; i++)
-		if (has_umask(t, &t->event[name[i].event], umask))
-			*event = name[i].event;
+	*event = first;
+	if (!t->event[first].alias || unc_same(unc_event_name(t, first), word))
+		return true;
+	for (uint32_t i = first + 1u; i < events->first + events->n; i++)
+		if (unc_same(unc_tbl_str(t, t->event[i].alias), word) &&
+		    has_umask(t, &t->event[i], umask))
+			*event = (uint16_t)i;
 	return true;
 }
 

@@ -100,6 +100,9 @@ bool unc_event_needs(const struct unc_table *, unsigned event, uint16_t umask, u
 /* What a field will hold: what an event makes of it, else what its register holds at rest. */
 uint64_t unc_field_planned(const struct unc_table *, const struct unc_code *, uint16_t field);
 
+/* The one of a register among n; NULL: there is none. */
+const struct unc_code_filter *unc_filter_of(const struct unc_code_filter *, size_t n, uint16_t reg);
+
 bool unc_code_same(const struct unc_code *, const struct unc_code *);
 
 /* The value of a field in registers: ctl, and filters of which `reg` gives the value. *known (may be

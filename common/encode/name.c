@@ -55,19 +55,11 @@ static void try_metrics(const struct unc_table *t, uint16_t type, bool in_full,
 static bool split_name(const struct unc_table *t, const char *text, char name[UNC_SPEC_MAX],
 		       uint16_t *type)
 {
-	char *dot;
 	int index;
 
 	snprintf(name, UNC_SPEC_MAX, "%.*s", (int)strcspn(text, ":"), text);
 	take_index(name, &index);
-	dot = strchr(name, '.');
-	*type = UNC_NONE;
-	if (!dot)
-		return false;
-	*dot = '\0';
-	*type = unc_find_type(t, name);
-	*dot = '.';
-	return true;
+	return unc_metric_split(t, name, type) != name;
 }
 
 int unc_name_no_metric(const struct unc_table *t, const char *name, struct unc_error *err)

@@ -15,9 +15,7 @@ unsigned unc_type_instances(const struct unc_table *t, unsigned type)
 bool unc_umask_find(const struct unc_table *t, const struct unc_tbl_event *e, const char *name,
 		    uint16_t *umask)
 {
-	*umask = unc_find_named(t, t->umask, sizeof(*t->umask),
-				offsetof(struct unc_tbl_umask, alias), e->umasks, name,
-				strlen(name));
+	*umask = UNC_FIND_NAMED(t, umask, e->umasks, name, strlen(name));
 	return *umask != UNC_NONE;
 }
 
@@ -69,8 +67,8 @@ uint16_t unc_event_field(const struct unc_table *t, unsigned event, size_t i, bo
 	return UNC_NONE;
 }
 
-static const struct unc_code_filter *filter_of(const struct unc_code_filter *filters, size_t n,
-					       uint16_t reg)
+const struct unc_code_filter *unc_filter_of(const struct unc_code_filter *filters, size_t n,
+					    uint16_t reg)
 {
 	for (size_t i = 0; i < n; i++)
 		if (filters[i].reg == reg)
@@ -93,7 +91,7 @@ uint64_t unc_field_value(const struct unc_tbl_field *f, uint64_t ctl,
 	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
 		bool in_ctl = f->reg[p] == UNC_NONE;
 		const struct unc_code_filter *filter =
-			in_ctl ? NULL : filter_of(filters, n, f->reg[p]);
+			in_ctl ? NULL : unc_filter_of(filters, n, f->reg[p]);
 
 		all &= in_ctl || filter;
 		value |= piece(f, p, in_ctl ? ctl : filter ? filter->value : 0);
@@ -110,7 +108,7 @@ uint64_t unc_field_planned(const struct unc_table *t, const struct unc_code *cod
 
 	for (unsigned p = 0; p < 2 && f->width[p]; p++) {
 		const struct unc_code_filter *filter =
-			filter_of(code->filter, code->n_filters, f->reg[p]);
+			unc_filter_of(code->filter, code->n_filters, f->reg[p]);
 		uint64_t rest = f->reg[p] == UNC_NONE ? code->ctl : t->reg[f->reg[p]].base;
 
 		value |= piece(f, p, filter ? filter->value | (rest & ~filter->mask) : rest);

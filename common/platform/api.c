@@ -22,20 +22,17 @@ static int name_encoding(const struct unc_table *t, const struct unc_spec *spec,
 			 struct unc_encoding *out)
 {
 	struct unc_spec base;
+	int rc;
 
 	if (out->size <= offsetof(struct unc_encoding, name))
 		return 0;
-	if (spec->index < 0 && spec->socket < 0) {
-		int rc = unc_spec_format(t, spec, out->name, sizeof(out->name));
-
-		memcpy(out->base, out->name, sizeof(out->base));
+	rc = unc_spec_format(t, spec, out->name, sizeof(out->name));
+	memcpy(out->base, out->name, sizeof(out->base));
+	if (rc < 0 || (spec->index < 0 && spec->socket < 0))
 		return rc;
-	}
 	base = *spec;
 	base.index = base.socket = -1;
-	return unc_spec_format(t, spec, out->name, sizeof(out->name)) < 0
-		       ? UNC_ERR_RANGE
-		       : unc_spec_format(t, &base, out->base, sizeof(out->base));
+	return unc_spec_format(t, &base, out->base, sizeof(out->base));
 }
 
 static int encode(struct unc_platform *p, const char *text, struct unc_encoding *out,

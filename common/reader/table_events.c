@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table reader: TYPE.events. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "encode/event.h"
@@ -203,39 +202,8 @@ int unc_end_used(struct unc_table_reader *r, size_t first)
 	return rc;
 }
 
-static int compare_names(const void *a, const void *b, void *table)
-{
-	const struct unc_tbl_event_name *one = a, *other = b;
-	int d = unc_compare(unc_tbl_str(table, one->name), unc_tbl_str(table, other->name));
-
-	return d ? d : one->event - other->event;
-}
-
-static void add_name(struct unc_table_reader *r, unc_str name, size_t event)
-{
-	if (name)
-		*UNC_ADD(r, t, event_name) = (struct unc_tbl_event_name){name, (uint16_t)event, 0};
-}
-
-/* What a name is looked for in. */
-static void sort_names(struct unc_table_reader *r)
-{
-	uint16_t first = (uint16_t)r->t.n_event_name;
-
-	for (size_t i = unc_current_type(r)->events.first; i < r->t.n_event; i++) {
-		add_name(r, r->t.event[i].name, i);
-		add_name(r, r->t.event[i].alias, i);
-	}
-	unc_current_type(r)->names =
-		(struct unc_range){first, (uint16_t)(r->t.n_event_name - first)};
-	if (r->t.n_event_name > first)
-		qsort_r(UNC_ROW(r, t, event_name, first), r->t.n_event_name - first,
-			sizeof(*r->t.event_name), compare_names, &r->t);
-}
-
 int unc_events_end_type(struct unc_table_reader *r)
 {
-	sort_names(r);
 	for (size_t i = unc_current_type(r)->events.first; i < r->t.n_event; i++) {
 		const struct unc_tbl_event *e = &r->t.event[i];
 		bool counted = e->counters || e->counter != UNC_NONE;

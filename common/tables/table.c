@@ -131,26 +131,27 @@ size_t unc_slot_of(const struct unc_table *t, uint32_t first, const char *name, 
 	return (hash >> 32) * t->n_slot >> 32;
 }
 
-static bool has_name(const struct unc_table *t, const char *row, size_t alias, const char *name)
+static bool has_name(const struct unc_table *t, const char *row, bool has_alias, const char *name)
 {
-	unc_str own, other = 0;
+	unc_str names[3]; /* name, description, alias */
 
-	memcpy(&own, row, sizeof(own));
-	if (alias)
-		memcpy(&other, row + alias, sizeof(other));
-	return strcmp(unc_tbl_str(t, own), name) == 0 || unc_same(unc_tbl_str(t, own), name) ||
-	       (other && unc_list_has(unc_tbl_str(t, other), name));
+	memcpy(names, row, has_alias ? sizeof(names) : sizeof(names[0]));
+	return strcmp(unc_tbl_str(t, names[0]), name) == 0 ||
+	       unc_same(unc_tbl_str(t, names[0]), name) ||
+	       (has_alias && names[2] && unc_list_has(unc_tbl_str(t, names[2]), name));
 }
 
-uint16_t unc_find_named(const struct unc_table *t, const void *rows, size_t size, size_t alias,
+uint16_t unc_find_named(const struct unc_table *t, const void *rows, size_t size,
 			struct unc_range in, const char *name, size_t length)
 {
 	const struct unc_tbl_slot *slot = &t->slot[unc_slot_of(t, in.first, name, length)];
+	bool has_alias = rows == t->event || rows == t->umask;
 
 	for (; slot->row; slot = slot + 1 < t->slot + t->n_slot ? slot + 1 : t->slot) {
 		uint32_t i = slot->row - 1u;
 
-		if (i - in.first < in.n && has_name(t, (const char *)rows + i * size, alias, name))
+		if (i - in.first < in.n &&
+		    has_name(t, (const char *)rows + i * size, has_alias, name))
 			return (uint16_t)i;
 	}
 	return UNC_NONE;

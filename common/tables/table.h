@@ -295,7 +295,7 @@ struct unc_tbl_type {
 	struct unc_range counters; /* fixed and free-running */
 	struct unc_range lanes, forbids, bundles;
 	struct unc_range kernels, kernel_filters, kernel_counters;
-	struct unc_range events, names;
+	struct unc_range events;
 	struct unc_range settled; /* sets: fields that events settle where nobody gives them */
 	struct unc_range checked; /* sets: those that something must go with, or not */
 	uint16_t pool;    /* 1 + the type whose units and counters a view uses; 0: its own */
@@ -373,13 +373,6 @@ struct unc_tbl_event {
 	uint8_t estimate; /* no document tells max_inc */
 };
 
-/* A name of an event, or its alias; those of a type stand in the order of unc_compare(). */
-struct unc_tbl_event_name {
-	unc_str name;
-	uint16_t event;
-	uint16_t more; /* names behind it that are the same: an alias of several events */
-};
-
 /* Where a row of a type, field, event or umask may stand, by its name: unc_find_named(). */
 struct unc_tbl_slot {
 	uint16_t row; /* 1 + its index; 0: none */
@@ -442,7 +435,7 @@ struct unc_table {
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
 	X(cpuid) X(where) X(present) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
-	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(event_name) X(slot) X(metric) \
+	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(slot) X(metric) \
 	X(group) X(group_item) X(known)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \
@@ -564,12 +557,12 @@ static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
 #define UNC_FIND(t, row, range, name) unc_find_row(t, (t)->row, sizeof(*(t)->row), range, name)
 uint16_t unc_find_row(const struct unc_table *, const void *rows, size_t size, struct unc_range,
 		      const char *name);
-/* The same by the index of names, once all events have been read: of types, fields of a type, names
- * of its events; and of umasks of an event, which the words of a list, their alias, name too. */
+/* The same by the index of names, once all events have been read: of types, fields, events of a type,
+ * umasks of an event; the latter two also by their alias. The first one, where several have it. */
 #define UNC_FIND_NAMED(t, row, range, name, length)                                                \
-	unc_find_named(t, (t)->row, sizeof(*(t)->row), 0, range, name, length)
-uint16_t unc_find_named(const struct unc_table *, const void *rows, size_t size, size_t alias,
-			struct unc_range, const char *name, size_t length);
+	unc_find_named(t, (t)->row, sizeof(*(t)->row), range, name, length)
+uint16_t unc_find_named(const struct unc_table *, const void *rows, size_t size, struct unc_range,
+			const char *name, size_t length);
 /* The slot at which one looks for a name among rows first, first + 1 ..., and then in those behind
  * it. */
 size_t unc_slot_of(const struct unc_table *, uint32_t first, const char *name, size_t length);
