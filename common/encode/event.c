@@ -95,22 +95,29 @@ static bool has_umask(const struct unc_table *t, const struct unc_tbl_event *e, 
 	return unc_umask_find(t, e, word, &umask);
 }
 
-/* The event of a name. Of several that share an alias, the one that has the umask behind it. */
+/* The event of a name. Of several that share an alias, the one that has the umask behind it; and
+ * event[1]: one more that has it, or UNC_NONE. */
 static bool event_of_name(const struct unc_table *t, unsigned type, const char *word, size_t length,
-			  const char *umask, uint16_t *event)
+			  const char *umask, uint16_t event[2])
 {
 	const struct unc_range *events = &t->type[type].events;
-	uint16_t first = UNC_FIND_NAMED(t, event, *events, word, length);
+	bool has;
 
-	if (first == UNC_NONE)
-		return false;
-	*event = first;
-	if (!t->event[first].alias || unc_same(unc_event_name(t, first), word))
-		return true;
-	for (uint32_t i = first + 1u; i < events->first + events->n; i++)
-		if (unc_same(unc_tbl_str(t, t->event[i].alias), word) &&
-		    has_umask(t, &t->event[i], umask))
-			*event = (uint16_t)i;
+	event[0] = UNC_FIND_NAMED(t, event, *events, word, length);
+	event[1] = UNC_NONE;
+	if (event[0] == UNC_NONE || !t->event[event[0]].alias ||
+	    unc_same(unc_event_name(t, event[0]), word))
+		return event[0] != UNC_NONE;
+	has = has_umask(t, &t->event[event[0]], umask);
+	for (uint32_t i = event[0] + 1u; i < events->first + events->n; i++) {
+		if (!unc_same(unc_tbl_str(t, t->event[i].alias), word) ||
+		    !has_umask(t, &t->event[i], umask))
+			continue;
+		if (has && event[1] == UNC_NONE)
+			event[1] = event[0];
+		event[0] = (uint16_t)i;
+		has = true;
+	}
 	return true;
 }
 
@@ -119,7 +126,7 @@ static bool event_of_name(const struct unc_table *t, unsigned type, const char *
  * after the dot, or else after the colon.
  */
 static bool find_event(const struct unc_table *t, unsigned type, char *text, const char *after,
-		       uint16_t *event, size_t *used)
+		       uint16_t event[2], size_t *used)
 {
 	bool found = false;
 
@@ -189,11 +196,11 @@ static int type_of_event(struct parse *p, char *text)
 	char types[200];
 	struct unc_buf list = UNC_BUF(types);
 	unsigned common = 0;
-	uint16_t event;
+	uint16_t event[2];
 	size_t used;
 
 	for (unsigned i = 0; i < p->t->n_type; i++) {
-		if (!find_event(p->t, i, text, "", &event, &used))
+		if (!find_event(p->t, i, text, "", event, &used))
 			continue;
 		/* A unit that only discovery can place (HBM, CXL) is not what most machines have.
 		 */
@@ -377,32 +384,12 @@ static int parse_item(struct parse *p, char *item, char **next)
 	return unc_fail(p->err, UNC_ERR_INVALID, "field %s needs a value, as in %s=1", item, item);
 }
 
-/* An alias of two events and a umask that both have: which is meant? */
-static int check_shared(const struct parse *p, const char *umask)
-{
-	const struct unc_table *t = p->t;
-	const struct unc_range *events = &t->type[p->spec->type].events;
-	const struct unc_tbl_event *own = &t->event[p->spec->event];
-
-	for (uint32_t i = 0; i < events->n; i++) {
-		const struct unc_tbl_event *e = &t->event[events->first + i];
-
-		if (e != own && unc_same(unc_tbl_str(t, e->alias), unc_tbl_str(t, own->alias)) &&
-		    has_umask(t, e, umask) && has_umask(t, own, umask))
-			return unc_fail(p->err, UNC_ERR_INVALID,
-					"%s.%s: both %s and %s have %.*s; name one of them",
-					unc_type_name(t, p->spec->type), unc_tbl_str(t, own->alias),
-					unc_tbl_str(t, own->name), unc_tbl_str(t, e->name),
-					(int)strcspn(umask, ":"), umask);
-	}
-	return 0;
-}
-
 /* The part before the first colon: type, index, event; and a umask after a dot, which is left. */
 static int parse_head(struct parse *p, char *head, char *after, char **with)
 {
 	struct unc_spec *spec = p->spec;
 	size_t used, with_prefix;
+	uint16_t event[2];
 	char *rest = head, *dot = strchr(head, '.');
 	int rc = 0;
 
@@ -426,15 +413,19 @@ static int parse_head(struct parse *p, char *head, char *after, char **with)
 	}
 	if (rc < 0)
 		return rc;
-	if (!find_event(p->t, spec->type, rest, after ? after : "", &spec->event, &used)) {
+	if (!find_event(p->t, spec->type, rest, after ? after : "", event, &used)) {
 		rest[strcspn(rest, ".")] = '\0';
 		return fail_event(p, rest);
 	}
+	spec->event = event[0];
 	char *umask = rest[used] ? rest + used + 1 : after;
-	const char *alias = unc_tbl_str(p->t, p->t->event[spec->event].alias);
-	if (umask && *alias && strlen(alias) == used && strncasecmp(rest, alias, used) == 0 &&
-	    (rc = check_shared(p, umask)) < 0)
-		return rc;
+	if (event[1] != UNC_NONE) /* both have it: which is meant? */
+		return unc_fail(p->err, UNC_ERR_INVALID,
+				"%s.%s: both %s and %s have %.*s; name one of them",
+				unc_type_name(p->t, spec->type),
+				unc_tbl_str(p->t, p->t->event[event[0]].alias),
+				unc_event_name(p->t, event[0]), unc_event_name(p->t, event[1]),
+				(int)strcspn(umask, ":"), umask);
 	if (rest[used])
 		*with = umask;
 	return 0;
