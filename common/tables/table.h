@@ -298,6 +298,7 @@ struct unc_tbl_type {
 	struct unc_range events;
 	struct unc_range settled; /* sets: fields that events settle where nobody gives them */
 	struct unc_range checked; /* sets: those that something must go with, or not */
+	uint64_t checked_bits;    /* all, or these have no say where none of them is set in CTL */
 	uint16_t pool;    /* 1 + the type whose units and counters a view uses; 0: its own */
 	uint16_t partner; /* 1 + the type of which each unit comes with one of these; 0: none */
 	uint16_t global_status[2]; /* registers of the socket (index into regs) */
@@ -311,12 +312,11 @@ struct unc_tbl_type {
 	uint64_t enable;               /* bits of CTL set while counting */
 	uint64_t active;               /* any of these set in CTL: the counter is in use */
 	uint64_t exclusive;            /* counters of a unit must agree in these bits of CTL */
-	uint64_t checked_bits; /* all of them, or `checked` has no say where none is set in CTL */
-	uint32_t max_inc;      /* largest increment per clock where an event does not say */
-	int16_t discovery;     /* type id in the PMON discovery table; -1 none */
-	struct unc_range presents; /* what tells how many there are, or which; none: all */
-	uint8_t unlisted;          /* firmware may leave it out of the discovery table */
-	uint8_t distrusted;        /* its records there are not used */
+	uint32_t max_inc;              /* largest increment per clock where an event does not say */
+	int16_t discovery;             /* type id in the PMON discovery table; -1 none */
+	struct unc_range presents;     /* what tells how many there are, or which; none: all */
+	uint8_t unlisted;              /* firmware may leave it out of the discovery table */
+	uint8_t distrusted;            /* its records there are not used */
 	uint8_t functions; /* PCI functions of its records there, where types share an id; 0: any */
 	uint8_t cpus;      /* one unit for each logical CPU */
 	uint8_t share;     /* neighbouring units that count parts of one thing; 0: 1 */
