@@ -67,7 +67,7 @@ static int take_base(struct unc_session *s, enum unc_extent extent, struct unc_e
 		unc_units_lose_unread(&s->units, extent);
 	s->since_ns = s->units.read_ns;
 	if (extent == UNC_ALL) {
-		s->units.verified_ns = s->units.proven_ns = s->since_ns;
+		s->units.verified_ns = s->units.shown_ns = s->units.proven_ns = s->since_ns;
 		s->wall.time = 0;
 		unc_session_began(s);
 	}

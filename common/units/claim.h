@@ -50,6 +50,7 @@ struct unc_claim {
 		uint64_t start; /* what it is set to; 0: it is left as it is */
 	} * counter;
 	size_t n_controls, n_filters, room;
+	size_t check, n_checks; /* what tells whether these are ours: of units.check */
 	uint64_t unit_ctl; /* as found, where it can be read */
 	enum unc_company {
 		UNC_ALONE,

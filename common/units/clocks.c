@@ -137,6 +137,10 @@ static void judge(struct unc_units *s, const struct group *g, struct unc_slot *s
 	double at_most = count + HANDFUL + UNC_FASTEST_PER_NS * (double)looks;
 	bool told = slot->clock.begun && slot->total;
 
+	if (told && at_most < 0.99 * fmax(most, before)) /* its control may be another's by now */
+		unc_units_verify_unit(s, slot->instance);
+	if (slot->lost.why)
+		return;
 	if (told && at_most < 0.99 * most)
 		unc_units_lose_unit(
 			s, slot->instance, UNC_TURN,

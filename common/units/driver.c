@@ -5,6 +5,7 @@
  * looked at, written, compared or restored here.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,7 @@ static int driver_claim(struct unc_units *s, struct unc_claim *u, const struct u
 		slot->ctr = unc_slot_register(s->platform->table, slot, a->counter[i]);
 		slot->start = 0;
 		slot->begin = true;
+		slot->pace = NAN;
 		slot->driver.place = events[slot->driver.code.pmu]++;
 	}
 	return 0;
@@ -357,13 +359,13 @@ static int driver_show(struct unc_units *s, enum unc_phase phase, unc_operation_
 
 static int driver_start(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	return unc_driver_prove(s, &unc_driver, first, UNC_SHOW, err);
+	return unc_driver_prove(s, &unc_driver, first, UNC_FIRST, err);
 }
 
 static int driver_check(struct unc_units *s, size_t first, enum unc_check_kind kind,
 			struct unc_error *err)
 {
-	return kind == UNC_PROVE ? unc_driver_prove(s, &unc_driver, first, UNC_STEPS, err) : 0;
+	return kind >= UNC_PROVE ? unc_driver_prove(s, &unc_driver, first, kind, err) : 0;
 }
 
 const struct unc_unit_methods unc_driver = {

@@ -4,6 +4,7 @@
  * begins, but not a socket, and what it gives then stands still like that of a unit without work.
  * So where nothing on a socket has moved, clocks of some of its units are opened for a moment.
  */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "units/inside.h"
@@ -20,52 +21,21 @@ static bool stops(const struct unc_table *t, const struct unc_code *code)
 	       (code->counter == UNC_NONE || t->counter[code->counter].ctl != UNC_NONE);
 }
 
-/* Reads what counts always and in turns, or in turns alone, of claim[first] and those behind it. */
-static size_t read_from(struct unc_units *s, size_t first)
-{
-	size_t from = first ? s->n_always : 0;
-
-	unc_access_run(s->platform->access, s->read + from, s->n_reads - from);
-	return from;
-}
-
-/* Whether `self`, the driver, counts for a slot. */
-static bool is_its(const struct unc_units *s, const struct unc_unit_methods *self,
-		   const struct unc_slot *slot)
-{
-	return s->wanted[slot->instance].by == self;
-}
-
-/* What the events held before the proof. */
-static void take_first(struct unc_units *s, const struct unc_unit_methods *self, size_t first)
-{
-	for (size_t i = read_from(s, first); i < s->n_reads; i++) {
-		struct unc_slot *slot = &s->slot[s->read_slot[i]];
-
-		if (!is_its(s, self, slot) || !slot->begin)
-			continue;
-		slot->last = s->read[i].value;
-		slot->driver.shown = slot->total;
-	}
-}
-
-/* Sockets, as bits, on which the kernel counts for claim[first] or one behind it, and nothing has
- * moved since that was asked last. */
-static uint64_t find_still(struct unc_units *s, const struct unc_unit_methods *self, size_t first)
+/* Sockets, as bits, where `self`, the driver, counts, and nothing it counts has moved. */
+static uint64_t find_still(const struct unc_units *s, const struct unc_unit_methods *self,
+			   size_t first)
 {
 	uint64_t asked = 0, moved = 0;
 
-	for (size_t i = read_from(s, first); i < s->n_reads; i++) {
-		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+	for (size_t i = first; i < s->n_reads; i++) {
+		const struct unc_slot *slot = &s->slot[s->read_slot[i]];
 		uint64_t socket = (uint64_t)1 << s->platform->instances.unit[slot->instance].socket;
 
-		if (!is_its(s, self, slot) || !stops(s->platform->table, &slot->code) ||
-		    s->read[i].error)
+		if (s->wanted[slot->instance].by != self ||
+		    !stops(s->platform->table, &slot->code) || s->read[i].error)
 			continue;
 		asked |= socket;
-		if (s->read[i].value != slot->last || slot->total != slot->driver.shown)
-			moved |= socket;
-		slot->driver.shown = slot->total;
+		moved |= s->wanted[slot->instance].suspect ? 0 : socket;
 	}
 	return asked & ~moved;
 }
@@ -170,21 +140,26 @@ static void lose_sockets(struct unc_units *s, const struct unc_unit_methods *sel
 }
 
 int unc_driver_prove(struct unc_units *s, const struct unc_unit_methods *self, size_t first,
-		     enum unc_step step, struct unc_error *err)
+		     enum unc_check_kind kind, struct unc_error *err)
 {
+	size_t reads = first ? s->n_always : 0;
 	uint64_t still;
 	int rc;
 
-	if (!s->platform->kernel || !s->n_reads)
+	if (!s->platform->kernel)
 		return 0;
-	if (step == UNC_SHOW)
-		take_first(s, self, first);
-	if (!(still = find_still(s, self, first)) ||
-	    !unc_platform_pause(s->platform, UNC_PROOF_NS) || !(still = find_still(s, self, first)))
+	if (kind == UNC_FIRST)
+		unc_units_stand_first(s, self);
+	if (kind != UNC_PROVE)
+		unc_units_stand(s, self, reads, UINT_MAX, true);
+	if (!find_still(s, self, reads) || !unc_platform_pause(s->platform, UNC_PROOF_NS))
+		return 0;
+	unc_units_stand(s, self, reads, UINT_MAX, false);
+	if (!(still = find_still(s, self, reads)))
 		return 0;
 	if ((rc = run_clocks(s, &still, err)) < 0)
 		return rc;
-	if (still && step == UNC_SHOW && (rc = unc_units_unfreeze(s, still, err)) > 0)
+	if (still && kind == UNC_FIRST && (rc = unc_units_unfreeze(s, still, err)) > 0)
 		rc = run_clocks(s, &still, err);
 	lose_sockets(s, self, first, still);
 	return rc;

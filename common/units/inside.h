@@ -36,7 +36,9 @@
 
 struct unc_occupancy;
 enum { UNC_FASTEST_PER_NS = 5 }; /* no uncore clock is faster */
-enum unc_check_kind { UNC_COMPARE, UNC_PROVE };
+/* What is compared: some controls, in turn; those of suspects, too; and these have to show that they
+ * count; all, for the last time, and all have to, as where counting begins. */
+enum unc_check_kind { UNC_IN_TURN, UNC_SUSPECTS, UNC_PROVE, UNC_LAST, UNC_FIRST };
 
 /* What units have to do at a start and at a stop, in this order (verbs.c). */
 enum unc_step {
@@ -65,7 +67,7 @@ struct unc_unit_methods {
 		    struct unc_error *);
 	/* After a read: for how long the slot counted. */
 	void (*timed)(struct unc_units *, struct unc_slot *, const struct unc_reg_op *);
-	/* Marks slots that are not ours any more; UNC_PROVE: those that do not count, too. */
+	/* Marks slots that are not ours any more, or, from UNC_PROVE on, do not count. */
 	int (*check)(struct unc_units *, size_t first, enum unc_check_kind, struct unc_error *);
 	/* Of a start and of a stop: enum unc_step. */
 	int (*take[UNC_STEPS])(struct unc_units *, size_t first, struct unc_error *);
@@ -221,10 +223,20 @@ int unc_settings_busy(struct unc_units *, const struct unc_instance *,
 /* witness.c: the code of a clock; NULL: it has none. It stays until the next is asked for. */
 const struct unc_code *unc_clock_code(struct unc_units *, const struct unc_tbl_event *);
 enum { UNC_PROOF_NS = 20000 }; /* a clock of 100 MHz makes 2000 steps */
+/* What moves counts. By what the last look has shown, without an access: whether a counter of some
+ * unit has counted much more or less in its time than before, or (still) nothing of one has moved.
+ * Such a unit is a suspect: somebody may have frozen it, or taken its counters. */
+bool unc_units_suspect(struct unc_units *, uint64_t ns, bool still);
+/* Reads units from read[first] on again, of one owner, of which one of these is known (bits of
+ * proof), all or those that are suspects: whether any stands still, which are the suspects then. */
+bool unc_units_stand(struct unc_units *, const struct unc_unit_methods *by, size_t first,
+		     unsigned known, bool all);
+/* What begins to count, and was not set, is read, so that it can be seen to move. */
+void unc_units_stand_first(struct unc_units *, const struct unc_unit_methods *by);
 /* After programming: whether claim[first] and those behind it count; sockets that an ended
  * program has left frozen go on. Whether those that did count still do. */
 int unc_units_prove(struct unc_units *, size_t first, struct unc_error *err);
-int unc_units_prove_again(struct unc_units *, size_t first, struct unc_error *err);
+int unc_units_prove_again(struct unc_units *, size_t first, bool all, struct unc_error *err);
 /* clocks.c: what a slot counts from the last look on is compared. */
 void unc_clock_begin(const struct unc_units *, struct unc_slot *);
 /* verify.c: before programming: gets ready to read the controls back. */
@@ -232,16 +244,20 @@ int unc_units_verify_prepare(struct unc_units *, struct unc_error *err);
 /* Right after it: the controls are read back; a unit of which one does not hold what was written is
  * left out. */
 int unc_units_verify_begin(struct unc_units *, size_t first, struct unc_error *err);
-/* Later: marks slots that are not ours any more; what is not ours is not restored. How many
- * reads told. */
-size_t unc_units_verify(struct unc_units *, size_t first);
+/* Later: marks slots that are not ours any more; what is not ours is not restored. All of
+ * claim[first] and those behind it; those of suspects, or of one unit; or those whose turn it is. */
+void unc_units_verify(struct unc_units *, size_t first);
+void unc_units_verify_suspects(struct unc_units *);
+void unc_units_verify_unit(struct unc_units *, uint32_t instance);
+void unc_units_verify_due(struct unc_units *, uint64_t ns);
 
 /* ---- the kernel's driver: by what the units count, each by one owner. UNC_ERR_UNAVAILABLE: its
  * events need two. */
 int unc_driver_choose(struct unc_units *, struct unc_error *err);
-/* driver_check.c: whether what it (`self`) counts on claim[first] and those behind it does count,
- * or their sockets are frozen: then they are lost, but at UNC_SHOW for those that can go on. */
+/* driver_check.c: whether what it (`self`) counts on claim[first] and those behind it has moved, or
+ * their sockets are frozen: then they are lost, but where they begin to count those go on that can.
+ */
 int unc_driver_prove(struct unc_units *, const struct unc_unit_methods *self, size_t first,
-		     enum unc_step, struct unc_error *err);
+		     enum unc_check_kind, struct unc_error *err);
 
 #endif

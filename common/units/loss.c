@@ -79,7 +79,7 @@ void unc_units_take_up(struct unc_units *s, uint32_t instance)
 		if (!unc_units_active(s, slot) || !unc_slot_lost(slot))
 			continue;
 		slot->back = true;
-		slot->total = slot->driver.shown = slot->reported = slot->delta = 0;
+		slot->total = slot->reported = slot->delta = 0;
 		slot->reported_unread = slot->late = 0;
 		slot->span = (struct unc_span){.before = slot->span.before,
 					       .total.to = slot->span.total.to};

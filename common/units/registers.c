@@ -146,9 +146,13 @@ static int registers_start(struct unc_units *s, size_t first, struct unc_error *
 static int registers_check(struct unc_units *s, size_t first, enum unc_check_kind kind,
 			   struct unc_error *err)
 {
-	return unc_units_verify(s, first) && kind == UNC_PROVE
-		       ? unc_units_prove_again(s, first, err)
-		       : 0;
+	if (kind == UNC_LAST)
+		unc_units_verify(s, first);
+	else
+		unc_units_verify_due(s, s->read_ns + s->read_width);
+	if (kind == UNC_SUSPECTS || kind == UNC_PROVE)
+		unc_units_verify_suspects(s);
+	return kind >= UNC_PROVE ? unc_units_prove_again(s, first, kind == UNC_LAST, err) : 0;
 }
 
 /* ---- stopping */

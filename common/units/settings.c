@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Units that are counted by their registers: what is found there, and the settings that slots
  * need. */
+#include <math.h>
 #include <stdio.h>
 
 #include "encode/control.h"
@@ -292,6 +293,7 @@ static int set_slot(struct unc_units *s, struct unc_claim *u, const struct unc_a
 	slot->ctr = unc_slot_register(t, slot, a->counter[i]);
 	slot->mask = unc_ones(unc_slot_width(t, slot));
 	slot->begin = true;
+	slot->pace = NAN;
 	control = unc_units_control(s, slot);
 	if (slot->code.counter == UNC_NONE) {
 		rc = put_setting(u, u->control, &u->n_controls, control,

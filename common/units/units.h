@@ -86,6 +86,8 @@ struct unc_span {
 /* One counter of one unit that is wanted; equal ones are shared. What a read needs comes first. */
 struct unc_slot {
 	uint64_t last;           /* as read last */
+	uint64_t shown;          /* the same when it was last asked whether its unit counts */
+	double pace;             /* counts in a ns up to then; NAN: not known */
 	uint64_t mask;           /* all ones in the counter's width */
 	uint64_t total;          /* counted since start or reset */
 	uint64_t reported;       /* of it, where the last interval ended */
@@ -127,7 +129,6 @@ struct unc_slot {
 		struct unc_kernel_code code;
 		unsigned place;           /* of the event in the group of its PMU */
 		struct unc_run_time last; /* as read last */
-		uint64_t shown; /* total, when it was last looked at to see that the unit counts */
 	} driver;
 };
 
@@ -145,7 +146,7 @@ struct unc_wanted {
 	       UNC_UNSHOWN /* for a while nothing has shown whether it counts */
 	} proof;
 	int slow; /* UNC_UNSHOWN: per cent that a clock of the socket counted; -1: none tells */
-	uint64_t moved;               /* which of units.proofs has seen a counter of it move */
+	bool suspect; /* nothing of it has moved, or not as fast as before: witness.c */
 	uint64_t again_ns, wait_ns;   /* when it may be; that was waited for it */
 	struct unc_left *left;        /* once something was lost there: how that is told */
 	struct unc_setting *settings; /* room of its claim */
@@ -179,8 +180,8 @@ struct unc_units {
 	uint64_t turn_ns;  /* by which all that takes turns was measured more; UINT64_MAX: none */
 	uint64_t usual_ns; /* that one took for each unit: the shortest; 0: not known */
 	uint64_t interval_ns; /* where the interval began that the next one ends; 0: none did */
-	uint64_t verified_ns, proven_ns; /* controls were compared, units shown to count */
-	uint64_t proofs;                 /* that were tried */
+	uint64_t verified_ns, shown_ns, proven_ns; /* controls were compared, counters, units */
+	size_t next_check; /* whose controls are compared next */
 	struct unc_claim *claim;         /* those that go on when the turn changes come first */
 	size_t n_claims;
 	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts: */

@@ -32,39 +32,38 @@ static int each(struct unc_units *s, enum unc_step step, size_t first, struct un
 
 /* ---- looking again */
 
-/* Marks what is not ours any more on claim[first] and those behind it; UNC_PROVE: what does not
- * count, too. */
+/* Marks what is not ours any more on claim[first] and those behind it, or does not count. */
 static int check(struct unc_units *s, size_t first, enum unc_check_kind kind, struct unc_error *err)
 {
-	uint64_t ns = unc_machine_now(s->platform->machine);
 	int rc = 0;
 
-	if (first == 0)
-		s->verified_ns = ns;
-	if (first == 0 && kind == UNC_PROVE)
-		s->proven_ns = ns;
 	for (int i = 0; i < OWNERS && rc == 0; i++)
 		rc = owners[i]->check(s, first, kind, err);
-	if (rc == 0)
-		unc_units_compare_clocks(s, first ? s->n_always : 0);
 	return rc;
 }
 
 int unc_units_check_due(struct unc_units *s, struct unc_error *err)
 {
-	/* ns: it costs as much as a read; where nothing moves clocks are asked. */
-	const uint64_t often = 1000000, prove_often = 50000000;
-	uint64_t ns = unc_machine_now(s->platform->machine);
-	bool prove;
+	/* ns: it is an access for each counter; where nothing moves clocks are asked. */
+	const uint64_t often = 1000000, prove_often = 50 * often;
+	uint64_t ns = s->read_ns + s->read_width;
+	bool prove = ns - s->proven_ns >= prove_often;
 	int rc;
 
-	if (ns - s->verified_ns < often)
-		return 0;
-	/* Who starts meanwhile must not find a counter that is a witness; nobody is waited for. */
-	prove = ns - s->proven_ns >= prove_often && unc_units_try_lock(s) == 0;
-	rc = check(s, 0, prove ? UNC_PROVE : UNC_COMPARE, err);
+	if (ns - s->shown_ns < often)
+		return check(s, 0, UNC_IN_TURN, err);
 	if (prove)
+		s->proven_ns = ns;
+	if (!unc_units_suspect(s, ns, prove))
+		rc = check(s, 0, UNC_IN_TURN, err);
+	else if (!prove || unc_units_try_lock(s) < 0)
+		rc = check(s, 0, UNC_SUSPECTS, err);
+	else { /* who starts meanwhile must not find a counter that is a witness */
+		rc = check(s, 0, UNC_PROVE, err);
 		unc_units_unlock(s);
+	}
+	if (rc == 0 && prove)
+		unc_units_compare_clocks(s, 0);
 	return rc;
 }
 
@@ -80,8 +79,12 @@ static int read_last(struct unc_units *s, enum unc_extent extent, size_t first,
 static int check_last(struct unc_units *s, enum unc_extent extent, size_t first,
 		      struct unc_error *err)
 {
+	int rc = check(s, first, UNC_LAST, err);
+
 	(void)extent;
-	return check(s, first, UNC_PROVE, err);
+	if (rc == 0)
+		unc_units_compare_clocks(s, first ? s->n_always : 0);
+	return rc;
 }
 
 static int end_turn(struct unc_units *s, enum unc_extent extent, size_t first,
@@ -111,10 +114,10 @@ static void set_stamps(struct unc_units *s)
 		s->stamp[n].first = s->n_reads;
 }
 
-/* What is not claimed any more is neither read nor compared. */
+/* What is not claimed any more is not read. */
 static void keep_claimed(struct unc_units *s)
 {
-	size_t n = 0, always = 0, checks = 0;
+	size_t n = 0, always = 0;
 
 	for (size_t i = 0; i < s->n_reads; i++) {
 		if (!s->wanted[s->slot[s->read_slot[i]].instance].claimed)
@@ -123,15 +126,8 @@ static void keep_claimed(struct unc_units *s)
 		s->read[n] = s->read[i];
 		s->read_slot[n++] = s->read_slot[i];
 	}
-	for (size_t i = 0; i < s->check.n; i++) {
-		if (!s->wanted[unc_units_number(s, s->check.tag[i].instance)].claimed)
-			continue;
-		s->check.op[checks] = s->check.op[i];
-		s->check.tag[checks++] = s->check.tag[i];
-	}
 	s->n_reads = n;
 	s->n_always = always;
-	s->check.n = checks;
 	set_stamps(s);
 }
 
@@ -418,7 +414,7 @@ void unc_units_forget(struct unc_units *s)
 	for (size_t i = 0; i < s->n_slots; i++) {
 		struct unc_seen seen = s->slot[i].span.total.to;
 
-		s->slot[i].total = s->slot[i].driver.shown = 0;
+		s->slot[i].total = 0;
 		s->slot[i].reported = s->slot[i].delta = 0;
 		s->slot[i].reported_unread = s->slot[i].late = 0;
 		s->slot[i].span =

@@ -2,7 +2,8 @@
 /*
  * Units: is what was read ours? Others program counters and clear them without asking, and the
  * values look like any others. So the controls are read back after programming and compared from
- * then on. Whether a unit counts at all: prove.c.
+ * then on: in turn, each once a second or at every read that comes later, and all at the end.
+ * Whether a unit counts at all: witness.c.
  */
 #include <inttypes.h>
 
@@ -51,13 +52,6 @@ static int next_user(const struct unc_units *s, int i, uint16_t reg)
 
 /* ---- one register */
 
-/* What was read of a claim. */
-struct shown {
-	struct unc_claim *u;
-	uint16_t reg;
-	const struct unc_reg_op *op;
-};
-
 /* Bits of a setting that show what was written to them. */
 static uint64_t telling_bits(const struct unc_units *s, const struct unc_claim *u,
 			     const struct unc_setting *setting)
@@ -78,99 +72,80 @@ static void keep_other_bits(const struct unc_units *s, struct unc_setting *setti
 
 /* A control or filter: where it holds something else it is no longer ours to restore. What
  * cannot be read does not tell whether the counters are ours. */
-static void compare(struct unc_units *s, const struct shown *read, struct unc_setting *setting)
+static void compare(struct unc_units *s, const struct unc_claim *u, struct unc_setting *setting,
+		    const struct unc_reg_op *op)
 {
 	const struct unc_table *t = s->platform->table;
 	bool shown = setting->state == UNC_SHOWN; /* else a start has failed: nobody has looked */
-	uint64_t now = read->op->value, mask = telling_bits(s, read->u, setting);
-	int i = s->wanted[unc_units_number(s, read->u->instance)].head;
+	uint64_t now = op->value, mask = telling_bits(s, u, setting);
+	int i = s->wanted[unc_units_number(s, u->instance)].head;
 	const struct unc_loss loss = {
 		t->reg[setting->reg].role == UNC_ROLE_OTHER ? UNC_LOST_FILTER : UNC_LOST_CONTROL,
 		setting->reg, now};
 
 	if (shown)
 		mask = setting->mask & t->reg[setting->reg].write_mask;
-	if (!read->op->error && !((now ^ setting->shown) & mask)) {
+	if (!op->error && !((now ^ setting->shown) & mask)) {
 		if (shown)
 			keep_other_bits(s, setting, now);
 		return;
 	}
-	if (!read->op->error)
+	if (!op->error)
 		setting->state = UNC_NOT_OURS;
 	for (; (i = next_user(s, i, setting->reg)) != UNC_END; i = s->slot[i].next)
-		if (read->op->error)
-			unc_units_unread(s, &s->slot[i], setting->reg, read->op);
+		if (op->error)
+			unc_units_unread(s, &s->slot[i], setting->reg, op);
 		else
 			unc_units_lose(s, &s->slot[i], &loss);
 }
 
 /* Where unit control can be read it tells whether the unit is frozen, or the counter disabled. */
-static void check_unit_control(struct unc_units *s, const struct shown *read)
+static void check_unit_control(struct unc_units *s, struct unc_claim *u, uint16_t reg, uint64_t now)
 {
-	const struct unc_instance *u = read->u->instance;
-	uint64_t control = read->op->value;
-
-	if (read->op->error) {
-		unc_units_unread_unit(s, unc_units_number(s, u), read->reg, read->op);
-	} else if (unc_unit_frozen(s->platform->table, u, &control) > 0 &&
-		   !(s->guest && s->guest->freezes(s->host, u, control))) {
-		read->u->found = UNC_FOUND_TAKEN;
-		unc_units_lose_unit(s, unc_units_number(s, u), UNC_TURN,
-				    &(struct unc_loss){UNC_LOST_UNIT, read->reg, control});
-	}
+	if (unc_unit_frozen(s->platform->table, u->instance, &now) <= 0 ||
+	    (s->guest && s->guest->freezes(s->host, u->instance, now)))
+		return;
+	u->found = UNC_FOUND_TAKEN;
+	unc_units_lose_unit(s, unc_units_number(s, u->instance), UNC_TURN,
+			    &(struct unc_loss){UNC_LOST_UNIT, reg, now});
 }
 
 /* Who has come since may count what excludes what we count: then neither can be relied on. */
-static void check_kind(struct unc_units *s, const struct shown *read)
+static void check_kind(struct unc_units *s, const struct unc_claim *u, uint16_t reg, uint64_t now)
 {
-	const struct unc_instance *u = read->u->instance;
-	const struct unc_tbl_type *type = &s->platform->table->type[u->type];
-	uint64_t now = read->op->value;
+	const struct unc_tbl_type *type = &s->platform->table->type[u->instance->type];
 
-	if (read->op->error)
-		unc_units_unread_unit(s, unc_units_number(s, u), read->reg, read->op);
-	else if ((now & type->active) && ((now ^ read->u->control[0].value) & type->exclusive))
-		unc_units_lose_unit(s, unc_units_number(s, u), UNC_TURN,
-				    &(struct unc_loss){UNC_LOST_KIND, read->reg, now});
+	if ((now & type->active) && ((now ^ u->control[0].value) & type->exclusive))
+		unc_units_lose_unit(s, unc_units_number(s, u->instance), UNC_TURN,
+				    &(struct unc_loss){UNC_LOST_KIND, reg, now});
 }
 
-static void check_one(struct unc_units *s, const struct shown *read)
+static void check_one(struct unc_units *s, struct unc_claim *u, uint16_t reg,
+		      const struct unc_reg_op *op)
 {
-	const struct unc_tbl_type *type = &s->platform->table->type[read->u->instance->type];
-	struct unc_setting *setting = unc_claim_setting(read->u, read->reg);
+	const struct unc_tbl_type *type = &s->platform->table->type[u->instance->type];
+	struct unc_setting *setting = unc_claim_setting(u, reg);
 
+	if (op->error)
+		s->verified_ns = 0; /* it is due again */
 	if (setting)
-		compare(s, read, setting);
-	else if (read->reg != type->unit_ctl)
-		check_kind(s, read);
-	else if (type->steps_freeze.n)
-		check_unit_control(s, read);
+		compare(s, u, setting, op);
+	else if (reg == type->unit_ctl && !type->steps_freeze.n)
+		return;
+	else if (op->error)
+		unc_units_unread_unit(s, unc_units_number(s, u->instance), reg, op);
+	else if (reg == type->unit_ctl)
+		check_unit_control(s, u, reg, op->value);
+	else
+		check_kind(s, u, reg, op->value);
 }
 
-/* ---- all */
-
-/* The claim that read k of s->check is about, given that of an earlier one. */
-static size_t claim_of(const struct unc_units *s, size_t k, size_t claim)
-{
-	while (s->claim[claim].instance != s->check.tag[k].instance)
-		claim = (claim + 1) % s->n_claims;
-	return claim;
-}
-
-/* Where the reads of claim[first] and those behind it begin. */
-static size_t checks_from(const struct unc_units *s, size_t first)
-{
-	size_t k = 0;
-
-	for (size_t claim = 0; k < s->check.n; k++)
-		if ((claim = claim_of(s, k, claim)) >= first)
-			break;
-	return k;
-}
+/* ---- units */
 
 int unc_units_verify_prepare(struct unc_units *s, struct unc_error *err)
 {
 	struct unc_plan check;
+	size_t k = 0;
 	int rc = unc_plan_look(s->platform->table, s->claim, s->n_claims, &check, err);
 
 	if (rc == 0)
@@ -181,7 +156,24 @@ int unc_units_verify_prepare(struct unc_units *s, struct unc_error *err)
 	}
 	unc_plan_free(&s->check);
 	s->check = check;
+	for (size_t i = 0; i < s->n_claims; i++) {
+		s->claim[i].check = k;
+		while (k < check.n && check.tag[k].instance == s->claim[i].instance)
+			k++;
+		s->claim[i].n_checks = k - s->claim[i].check;
+	}
 	return 0;
+}
+
+/* What tells of a unit, read now. */
+static struct unc_plan look_at(const struct unc_units *s, const struct unc_claim *u)
+{
+	struct unc_plan look = {
+		.op = s->check.op + u->check, .tag = s->check.tag + u->check, .n = u->n_checks};
+
+	if (look.n)
+		unc_access_run(s->platform->access, look.op, look.n);
+	return look;
 }
 
 /* What a setting shows right after it was written. */
@@ -208,40 +200,75 @@ static int take_shown(struct unc_units *s, struct unc_claim *u, struct unc_setti
 
 int unc_units_verify_begin(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	size_t from = checks_from(s, first), claim = first;
-	struct unc_plan back = {
-		.op = s->check.op + from, .tag = s->check.tag + from, .n = s->check.n - from};
 	struct unc_error why;
 	int rc = 0;
 
-	if (!back.n)
-		return 0;
-	if (unc_access_run(s->platform->access, back.op, back.n) < 0)
-		rc = unc_units_leave_failed(s, &back, "reading the controls back", err);
-	for (size_t k = from; k < s->check.n && rc == 0; k++) {
-		struct unc_setting *setting;
+	for (size_t i = first; i < s->n_claims && rc == 0; i++) {
+		struct unc_claim *u = &s->claim[i];
+		struct unc_plan back = look_at(s, u);
 
-		claim = claim_of(s, k, claim);
-		setting = unc_claim_setting(&s->claim[claim], s->check.tag[k].reg);
-		if (setting && !setting->stays && !s->check.op[k].error &&
-		    take_shown(s, &s->claim[claim], setting, s->check.op[k].value, &why) < 0)
-			rc = unc_units_leave_out(s, unc_units_number(s, s->claim[claim].instance),
-						 &why, err);
+		rc = unc_units_leave_failed(s, &back, "reading the controls back", err);
+		for (size_t k = 0; k < back.n && rc == 0; k++) {
+			struct unc_setting *setting = unc_claim_setting(u, back.tag[k].reg);
+
+			if (setting && !setting->stays && !back.op[k].error &&
+			    take_shown(s, u, setting, back.op[k].value, &why) < 0)
+				rc = unc_units_leave_out(s, unc_units_number(s, u->instance), &why,
+							 err);
+		}
 	}
 	return rc;
 }
 
-size_t unc_units_verify(struct unc_units *s, size_t first)
+static void verify(struct unc_units *s, struct unc_claim *u)
 {
-	size_t from = checks_from(s, first), claim = first;
+	struct unc_plan look = look_at(s, u);
 
-	if (from >= s->check.n)
-		return 0;
-	unc_access_run(s->platform->access, s->check.op + from, s->check.n - from);
-	for (size_t k = from; k < s->check.n; k++) {
-		claim = claim_of(s, k, claim);
-		check_one(s,
-			  &(struct shown){&s->claim[claim], s->check.tag[k].reg, &s->check.op[k]});
+	for (size_t k = 0; k < look.n; k++)
+		check_one(s, u, look.tag[k].reg, &look.op[k]);
+}
+
+void unc_units_verify(struct unc_units *s, size_t first)
+{
+	for (size_t i = first; i < s->n_claims; i++)
+		verify(s, &s->claim[i]);
+}
+
+void unc_units_verify_suspects(struct unc_units *s)
+{
+	for (size_t i = 0; i < s->n_claims; i++)
+		if (s->wanted[unc_units_number(s, s->claim[i].instance)].suspect)
+			verify(s, &s->claim[i]);
+}
+
+void unc_units_verify_unit(struct unc_units *s, uint32_t instance)
+{
+	struct unc_claim *u = unc_units_claimed(s, &s->platform->instances.unit[instance]);
+
+	if (u)
+		verify(s, u);
+}
+
+/* So many that each is compared again within a second, the time until the next read included, if
+ * that takes as long as it did to this one. */
+void unc_units_verify_due(struct unc_units *s, uint64_t ns)
+{
+	const uint64_t second = 1000000000;
+	uint64_t since = ns - s->verified_ns, rest = second - since;
+
+	if (since >= second / 2) {
+		s->verified_ns = ns;
+		unc_units_verify(s, 0);
+		return;
 	}
-	return s->check.n - from;
+	for (size_t i = 0; i < s->n_claims && s->check.n; i++) {
+		struct unc_claim *u = &s->claim[s->next_check % s->n_claims];
+		uint64_t cost = u->n_checks * rest / s->check.n;
+
+		if (ns - s->verified_ns < cost)
+			break;
+		s->verified_ns += cost;
+		s->next_check++;
+		verify(s, u);
+	}
 }

@@ -10,6 +10,7 @@
  * itself, and its socket is not where another unit counts. Of a unit that has no witness clocks of
  * others of its socket tell.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ struct witness {
 	uint64_t value; /* of ctl, to count clocks */
 	uint64_t found; /* there */
 	uint64_t first; /* of ctr */
+	struct unc_plan plan;
 	bool stands;
 	bool silent; /* its clock has told nothing */
 };
@@ -42,6 +44,114 @@ struct suspects {
 static struct unc_wanted *wanted_of(const struct unc_units *s, const struct unc_instance *u)
 {
 	return &s->wanted[unc_units_number(s, u)];
+}
+
+/* ---- what moves */
+
+/* Whether a counter has counted much more or less in ns than it did before. */
+static bool is_odd(struct unc_slot *slot, double ns)
+{
+	const double few = 64;
+	double count = (double)((slot->last - slot->shown) & slot->mask), was = slot->pace * ns;
+
+	slot->shown = slot->last;
+	slot->pace = count / ns;
+	return fabs(count - was) > few + was / 8;
+}
+
+/* One that is not read keeps what it held; the kernel tells itself what it takes. */
+static bool is_suspect(struct unc_units *s, const struct unc_stamp *unit,
+		       const struct unc_wanted *wanted, double ns, bool still)
+{
+	bool asked = false, moved = false, odd = false;
+
+	for (size_t i = unit->first; i < unit[1].first; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		moved |= slot->last != slot->shown;
+		odd |= is_odd(slot, ns);
+		asked |= !moved && unc_units_control(s, slot) != UNC_NONE;
+	}
+	return wanted->by == &unc_registers && odd
+		       ? true
+		       : still && asked && !moved && wanted->proof != UNC_STANDS;
+}
+
+bool unc_units_suspect(struct unc_units *s, uint64_t ns, bool still)
+{
+	bool any = false;
+
+	for (size_t k = 0; s->n_reads && s->stamp[k].first < s->n_reads; k++) {
+		struct unc_wanted *wanted =
+			&s->wanted[s->slot[s->read_slot[s->stamp[k].first]].instance];
+
+		wanted->suspect =
+			is_suspect(s, &s->stamp[k], wanted, (double)(ns - s->shown_ns), still);
+		any |= wanted->suspect;
+	}
+	s->shown_ns = ns;
+	return any;
+}
+
+/* Whether a counter has moved since it was read, or set. One that was set and holds something far
+ * from that may be narrower than the table says, or have been set by somebody else: no proof. */
+static bool has_moved(struct unc_slot *slot, const struct unc_reg_op *op)
+{
+	uint64_t delta = (op->value - slot->last) & slot->mask;
+
+	if (op->error || slot->unread)
+		return false;
+	if (slot->begin)
+		slot->last = op->value;
+	return slot->begin && slot->start ? delta - 1 < UINT32_MAX : delta;
+}
+
+/* Reads a unit again. */
+static bool stands(struct unc_units *s, const struct unc_stamp *unit)
+{
+	size_t n = unit[1].first - unit->first;
+	bool moved = false;
+
+	unc_access_run(s->platform->access, s->read + unit->first, n);
+	for (size_t i = unit->first; i < unit[1].first; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		moved |= has_moved(slot, &s->read[i]) && unc_units_control(s, slot) != UNC_NONE;
+	}
+	return !moved;
+}
+
+bool unc_units_stand(struct unc_units *s, const struct unc_unit_methods *by, size_t first,
+		     unsigned known, bool all)
+{
+	bool any = false;
+
+	for (size_t k = 0; s->n_reads && s->stamp[k].first < s->n_reads; k++) {
+		struct unc_wanted *wanted =
+			&s->wanted[s->slot[s->read_slot[s->stamp[k].first]].instance];
+
+		if (s->stamp[k].first < first || wanted->by != by || !(known >> wanted->proof & 1))
+			continue;
+		if (all || wanted->suspect)
+			wanted->suspect = stands(s, &s->stamp[k]);
+		any |= wanted->suspect;
+	}
+	return any;
+}
+
+void unc_units_stand_first(struct unc_units *s, const struct unc_unit_methods *by)
+{
+	for (size_t i = 0; i < s->n_reads; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
+
+		/* What goes on keeps what it held when it was read. */
+		if (s->wanted[slot->instance].by != by || !slot->begin)
+			continue;
+		s->read[i].value = slot->start;
+		if (!slot->start && unc_access_run(s->platform->access, &s->read[i], 1) < 0)
+			unc_units_unread(s, slot, slot->ctr, &s->read[i]);
+		slot->last = slot->shown = s->read[i].value;
+	}
 }
 
 /* ---- which clock */
@@ -170,65 +280,70 @@ static void find_witness(struct unc_units *s, struct witness *w)
 
 /* ---- watching it */
 
-/* Reads of all counters; for those that are spare the control gets the clock, is looked at, and is
- * as it was found again. */
-enum { COUNTERS, ON, LOOK, OFF, PLANS };
+/* The operations of a witness: its counter; the control of one that is spare gets the clock, is
+ * looked at, and is as it was found again. */
+enum { COUNTER, ON, LOOK, OFF };
 
-static int plan_witnesses(const struct unc_units *s, const struct witness *w, size_t n, int what,
-			  struct unc_plan *plan, struct unc_error *err)
+static int plan_witness(const struct unc_units *s, struct witness *w, struct unc_error *err)
 {
-	enum unc_op_kind kind = what == ON || what == OFF ? UNC_OP_WRITE : UNC_OP_READ;
-	int rc = 0;
+	static const enum unc_op_kind kind[] = {UNC_OP_READ, UNC_OP_WRITE, UNC_OP_READ,
+						UNC_OP_WRITE};
+	int n = w->kind == SPARE ? OFF + 1 : COUNTER + 1, rc = 0;
 
-	for (size_t i = 0; i < n && rc == 0; i++)
-		if (w[i].kind == SPARE || (w[i].kind == RUNS && what == COUNTERS))
-			rc = unc_plan_add(s->platform->table, plan, w[i].unit,
-					  what == COUNTERS ? w[i].ctr : w[i].ctl, kind,
-					  what == OFF ? w[i].found : w[i].value, err);
-	return rc == 0 && plan->n ? unc_access_prepare(s->platform->access, plan->op, plan->n, err)
-				  : rc;
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = unc_plan_add(s->platform->table, &w->plan, w->unit,
+				  i == COUNTER ? w->ctr : w->ctl, kind[i],
+				  i == OFF ? w->found : w->value, err);
+	return rc < 0 ? rc : unc_access_prepare(s->platform->access, w->plan.op, w->plan.n, err);
+}
+
+/* Of one that cannot be had nothing is known. */
+static int prepare(struct unc_units *s, struct witness *w, struct unc_error *err)
+{
+	struct unc_error why;
+	int rc = w->kind ? plan_witness(s, w, &why) : 0;
+
+	if (rc == 0)
+		return w->kind == SPARE ? unc_units_note_moment(s, w->unit, w->ctl, w->found,
+								w->value, err)
+					: 0;
+	unc_plan_free(&w->plan);
+	w->silent = true;
+	return rc == UNC_ERR_MEMORY ? unc_fail(err, rc, "%s", why.text) : 0;
+}
+
+static struct unc_reg_op *run(const struct unc_units *s, struct witness *w, int what)
+{
+	unc_access_run(s->platform->access, &w->plan.op[what], 1);
+	return &w->plan.op[what];
 }
 
 /* Who has come to a counter meanwhile keeps it, and its clock has told nothing. */
-static void drop_taken(struct unc_units *s, struct witness *w, size_t n, struct unc_plan *look,
-		       struct unc_plan *off)
+static void end_spare(struct unc_units *s, struct witness *w)
 {
-	size_t k = 0, kept = 0;
+	struct unc_plan off = {.op = w->plan.op + OFF, .tag = w->plan.tag + OFF, .n = 1};
+	const struct unc_reg_op *op = run(s, w, LOOK);
 
-	unc_access_run(s->platform->access, look->op, look->n);
-	for (size_t i = 0; i < n; i++) {
-		const struct unc_reg_op *op = &look->op[k];
-
-		if (w[i].kind != SPARE)
-			continue;
-		if (!op->error &&
-		    ((op->value ^ w[i].value) &
-		     unc_telling_bits(s->platform->table, w[i].unit, w[i].ctl, w[i].value))) {
-			w[i].stands = false;
-			w[i].silent = true;
-		} else {
-			off->tag[kept] = off->tag[k];
-			off->op[kept++] = off->op[k];
-		}
-		k++;
+	if (op->error || !((op->value ^ w->value) &
+			   unc_telling_bits(s->platform->table, w->unit, w->ctl, w->value))) {
+		unc_units_restore(s, &off, NULL);
+		return;
 	}
-	off->n = kept;
+	w->stands = false;
+	w->silent = true;
 }
 
 /* Reads the witnesses: whether any has not moved yet. */
-static bool look(const struct unc_units *s, struct unc_plan *read, struct witness *w, size_t n,
-		 bool first)
+static bool look(const struct unc_units *s, struct witness *w, size_t n, bool first)
 {
 	bool any = false;
-	size_t k = 0;
 
-	unc_access_run(s->platform->access, read->op, read->n);
 	for (size_t i = 0; i < n; i++) {
 		const struct unc_reg_op *op;
 
-		if (w[i].kind == NO_WITNESS)
+		if (!w[i].plan.n)
 			continue;
-		op = &read->op[k++];
+		op = run(s, &w[i], COUNTER);
 		if (first)
 			w[i].first = op->value;
 		w[i].stands = (first || w[i].stands) && !op->error && op->value == w[i].first;
@@ -238,13 +353,13 @@ static bool look(const struct unc_units *s, struct unc_plan *read, struct witnes
 }
 
 /* What was not read, or while no time passed, is no proof of anything. */
-static void watch(const struct unc_units *s, struct unc_plan *read, struct witness *w, size_t n)
+static void watch(const struct unc_units *s, struct witness *w, size_t n)
 {
-	bool any = look(s, read, w, n, true), passes = true;
+	bool any = look(s, w, n, true), passes = true;
 
 	for (int k = 0; any && passes && k < PROOF_TRIES; k++) {
 		passes = unc_platform_pause(s->platform, (uint64_t)UNC_PROOF_NS << k);
-		any = look(s, read, w, n, false);
+		any = look(s, w, n, false);
 	}
 	for (size_t i = 0; i < n; i++)
 		w[i].stands &= passes;
@@ -253,28 +368,25 @@ static void watch(const struct unc_units *s, struct unc_plan *read, struct witne
 /* Lets the witnesses run for a moment: which of them stand still. */
 static int ask(struct unc_units *s, struct witness *w, size_t n, struct unc_error *err)
 {
-	struct unc_plan plan[PLANS] = {{0}};
-	size_t noted = 0;
+	size_t ready = 0;
 	int rc = 0;
 
-	for (int i = 0; i < PLANS && rc == 0; i++)
-		rc = plan_witnesses(s, w, n, i, &plan[i], err);
-	for (; noted < n && rc == 0; noted++)
-		if (w[noted].kind == SPARE)
-			rc = unc_units_note_moment(s, w[noted].unit, w[noted].ctl, w[noted].found,
-						   w[noted].value, err);
-	if (rc == 0) {
-		/* What fails here is no proof of anything: the next read tells why. */
-		unc_access_run(s->platform->access, plan[ON].op, plan[ON].n);
-		watch(s, &plan[COUNTERS], w, n);
-		drop_taken(s, w, n, &plan[LOOK], &plan[OFF]);
-		unc_units_restore(s, &plan[OFF], NULL);
+	for (; ready < n && rc == 0; ready++)
+		rc = prepare(s, &w[ready], err);
+	/* What fails here is no proof of anything: the next read tells why. */
+	for (size_t i = 0; i < n && rc == 0; i++)
+		if (w[i].plan.n > ON)
+			run(s, &w[i], ON);
+	if (rc == 0)
+		watch(s, w, n);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		if (w[i].plan.n > OFF)
+			end_spare(s, &w[i]);
+	while (ready-- > 0) {
+		if (w[ready].plan.n > OFF)
+			unc_units_drop_moment(s, w[ready].unit, w[ready].ctl);
+		unc_plan_free(&w[ready].plan);
 	}
-	while (noted-- > 0)
-		if (w[noted].kind == SPARE)
-			unc_units_drop_moment(s, w[noted].unit, w[noted].ctl);
-	for (int i = 0; i < PLANS; i++)
-		unc_plan_free(&plan[i]);
 	return rc;
 }
 
@@ -314,50 +426,33 @@ static void set_unshown(struct unc_units *s, const struct witness *w)
 	s->flawed = true;
 }
 
-/* Reads the counters, from read[first] on; leaves those suspects of which none has moved since the
- * last look. One that was not read in it holds what it held in an earlier one. */
-static void drop_moving(struct unc_units *s, size_t first, struct suspects *suspects)
-{
-	size_t kept = 0;
-
-	unc_access_run(s->platform->access, s->read + first, s->n_reads - first);
-	s->proofs++;
-	for (size_t k = first; k < s->n_reads; k++) {
-		const struct unc_slot *slot = &s->slot[s->read_slot[k]];
-
-		if (!s->read[k].error && !slot->unread && s->read[k].value != slot->last &&
-		    unc_units_control(s, slot) != UNC_NONE)
-			s->wanted[slot->instance].moved = s->proofs;
-	}
-	for (size_t i = 0; i < suspects->n; i++)
-		if (wanted_of(s, suspects->one[i].unit)->moved != s->proofs)
-			suspects->one[kept++] = suspects->one[i];
-	suspects->n = kept;
-}
-
-/* Units from claim[first] on, read from read[reads] on, of which one of these is known (bits):
- * those that do not count now. Free suspects->one. */
-static int find_still(struct unc_units *s, size_t first, size_t reads, unsigned known,
+/* Units from claim[first] on, read from read[reads] on, of which one of these is known (bits): those
+ * that stand still, and whether their clocks do. Free suspects->one. */
+static int find_still(struct unc_units *s, size_t first, size_t reads, unsigned known, bool all,
 		      struct suspects *suspects, struct unc_error *err)
 {
-	*suspects = (struct suspects){.one = calloc(s->n_claims + 1, sizeof(*suspects->one))};
+	const struct unc_unit_methods *self = &unc_registers;
+
+	*suspects = (struct suspects){0};
+	/* Where the hardware freezes at overflows, nobody may have looked for one yet. */
+	if ((s->guest && s->guest->freezes(s->host, NULL, 0)) ||
+	    !unc_units_stand(s, self, reads, known, all) ||
+	    !unc_platform_pause(s->platform, UNC_PROOF_NS) ||
+	    !unc_units_stand(s, self, reads, known, false))
+		return 0;
+	suspects->one = calloc(s->n_claims + 1, sizeof(*suspects->one));
 	if (!suspects->one)
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-	/* Where the hardware freezes at overflows, nobody may have looked for one yet. */
-	if (s->guest && s->guest->freezes(s->host, NULL, 0))
-		return 0;
-	for (size_t i = first; i < s->n_claims; i++)
-		if (s->claim[i].n_controls &&
-		    (known >> wanted_of(s, s->claim[i].instance)->proof & 1))
-			suspects->one[suspects->n++] = (struct witness){
-				.unit = s->claim[i].instance, .claim = &s->claim[i]};
-	if (suspects->n)
-		drop_moving(s, reads, suspects);
-	if (suspects->n && unc_platform_pause(s->platform, UNC_PROOF_NS))
-		drop_moving(s, reads, suspects);
-	for (size_t i = 0; i < suspects->n; i++)
-		find_witness(s, &suspects->one[i]);
-	return suspects->n ? ask(s, suspects->one, suspects->n, err) : 0;
+	for (size_t i = first; i < s->n_claims; i++) {
+		const struct unc_wanted *wanted = wanted_of(s, s->claim[i].instance);
+
+		if (!s->claim[i].n_controls || !wanted->suspect || !(known >> wanted->proof & 1))
+			continue;
+		suspects->one[suspects->n] =
+			(struct witness){.unit = s->claim[i].instance, .claim = &s->claim[i]};
+		find_witness(s, &suspects->one[suspects->n++]);
+	}
+	return ask(s, suspects->one, suspects->n, err);
 }
 
 /* ---- where counting begins */
@@ -454,26 +549,13 @@ static bool any_unproven(const struct unc_units *s, size_t first)
 
 int unc_units_prove(struct unc_units *s, size_t first, struct unc_error *err)
 {
-	size_t reads = 0;
 	struct suspects still;
 	int rc;
 
 	if (!any_unproven(s, first))
 		return 0;
-	while (reads < s->n_reads && !s->slot[s->read_slot[reads]].begin)
-		reads++; /* others count already */
-	/* What the counters held before the proof. */
-	unc_access_run(s->platform->access, s->read + reads, s->n_reads - reads);
-	for (size_t i = reads; i < s->n_reads; i++) {
-		struct unc_slot *slot = &s->slot[s->read_slot[i]];
-
-		if (!slot->begin) /* what goes on keeps what it held when it was read */
-			continue;
-		if (s->read[i].error)
-			unc_units_unread(s, slot, slot->ctr, &s->read[i]);
-		slot->last = s->read[i].value;
-	}
-	rc = find_still(s, first, reads, 1 << UNC_UNPROVEN, &still, err);
+	unc_units_stand_first(s, &unc_registers);
+	rc = find_still(s, first, 0, 1 << UNC_UNPROVEN, true, &still, err);
 	if (rc == 0) {
 		sort_out(s, first, &still);
 		rc = unfreeze_sockets(s, first, &still, err);
@@ -496,11 +578,11 @@ static bool is_unshown(const struct unc_units *s, const struct witness *w)
 	return w->kind == NO_WITNESS && type->steps_freeze.n && !unc_reg_shows(t, type->unit_ctl);
 }
 
-int unc_units_prove_again(struct unc_units *s, size_t first, struct unc_error *err)
+int unc_units_prove_again(struct unc_units *s, size_t first, bool all, struct unc_error *err)
 {
 	struct suspects still;
 	int rc = find_still(s, first, first ? s->n_always : 0, 1 << UNC_COUNTS | 1 << UNC_UNSHOWN,
-			    &still, err);
+			    all, &still, err);
 
 	for (size_t i = 0; rc == 0 && i < still.n; i++)
 		if (still.one[i].stands)
