@@ -207,6 +207,11 @@ static void test_one_read(void)
 	CU_ASSERT(count_of(s, ticks) > 0);
 	CHECK_NUMBER(between.reads - before, units);
 	CHECK_NUMBER(between.opened - between.closed, 3 * units);
+	/* Nor is one read twice, where it is time to see whether it counts. */
+	step(p, 60 * ms);
+	before = between.reads;
+	CU_ASSERT(count_of(s, ticks) > 0);
+	CHECK_NUMBER(between.reads - before, units);
 	CHECK_NUMBER(unc_session_stop(s), 0);
 	CHECK_NUMBER(between.opened, between.closed);
 	/* Read again after the stop: nothing is asked of the kernel. */

@@ -114,6 +114,35 @@ static void test_counter_cleared(void)
 	end(&pair);
 }
 
+/* Another event that counts as fast, as FREQ_BAND0_CYCLES does with no filter: the controls are compared
+ * in turn, each within a second. */
+static void test_as_fast(void)
+{
+	struct unc_platform *p = machine(SNB_WAIT);
+	struct unc_session *s = session(p, 0);
+	void *ctl = reg_of(p, "pcu", 0, 0, "CTL3");
+	unsigned reads = 0;
+	struct unc_value v;
+
+	add(s, "pcu.CLOCKTICKS:socket=0");
+	start(s);
+	for (int i = 0; i < 3; i++) {
+		step(p, 100 * ms);
+		CHECK_NUMBER(value_of(s, 0).flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
+	}
+	CHECK_NUMBER(unc_sim_read(unc_machine_sim(p->machine), ctl), 0x400000);
+	unc_sim_write(unc_machine_sim(p->machine), ctl, 0x40000b);
+	do {
+		step(p, 100 * ms);
+		v = value_of(s, 0);
+		reads++;
+	} while (v.flags & UNC_VALUE_VALID && reads < 20);
+	CHECK_NUMBER(v.flags, UNC_VALUE_LOST);
+	CU_ASSERT(reads <= 10);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* Seen at the stop, where no read came before. */
 static void test_taken_before_stop(void)
 {
@@ -578,6 +607,7 @@ int main(void)
 		{"a counter is programmed by somebody else", test_reprogrammed},
 		{"a control is cleared", test_control_cleared},
 		{"a counter is cleared", test_counter_cleared},
+		{"a counter is taken for what counts as fast", test_as_fast},
 		{"a unit is reset right before the stop", test_taken_before_stop},
 		{"a filter is changed", test_filter_changed},
 		{"unit control is changed", test_unit_control},

@@ -51,7 +51,7 @@ struct unc_claim {
 	} * counter;
 	size_t n_controls, n_filters, room;
 	size_t check, n_checks; /* what tells whether these are ours: of units.check */
-	uint64_t unit_ctl; /* as found, where it can be read */
+	uint64_t unit_ctl;      /* as found, where it can be read */
 	enum unc_company {
 		UNC_ALONE,
 		UNC_SHARED, /* somebody else counts on this unit: no freeze */

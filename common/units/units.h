@@ -145,7 +145,7 @@ struct unc_wanted {
 	       UNC_STANDS, /* it cannot be frozen: nothing drives it, and 0 is true */
 	       UNC_UNSHOWN /* for a while nothing has shown whether it counts */
 	} proof;
-	int slow; /* UNC_UNSHOWN: per cent that a clock of the socket counted; -1: none tells */
+	int slow;     /* UNC_UNSHOWN: per cent that a clock of the socket counted; -1: none tells */
 	bool suspect; /* nothing of it has moved, or not as fast as before: witness.c */
 	uint64_t again_ns, wait_ns;   /* when it may be; that was waited for it */
 	struct unc_left *left;        /* once something was lost there: how that is told */
@@ -181,8 +181,8 @@ struct unc_units {
 	uint64_t usual_ns; /* that one took for each unit: the shortest; 0: not known */
 	uint64_t interval_ns; /* where the interval began that the next one ends; 0: none did */
 	uint64_t verified_ns, shown_ns, proven_ns; /* controls were compared, counters, units */
-	size_t next_check; /* whose controls are compared next */
-	struct unc_claim *claim;         /* those that go on when the turn changes come first */
+	size_t next_check;                         /* whose controls are compared next */
+	struct unc_claim *claim; /* those that go on when the turn changes come first */
 	size_t n_claims;
 	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts: */
 	uint32_t *read_slot;     /* first those that count always, then those of the turn */

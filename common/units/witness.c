@@ -304,9 +304,9 @@ static int prepare(struct unc_units *s, struct witness *w, struct unc_error *err
 	int rc = w->kind ? plan_witness(s, w, &why) : 0;
 
 	if (rc == 0)
-		return w->kind == SPARE ? unc_units_note_moment(s, w->unit, w->ctl, w->found,
-								w->value, err)
-					: 0;
+		return w->kind == SPARE
+			       ? unc_units_note_moment(s, w->unit, w->ctl, w->found, w->value, err)
+			       : 0;
 	unc_plan_free(&w->plan);
 	w->silent = true;
 	return rc == UNC_ERR_MEMORY ? unc_fail(err, rc, "%s", why.text) : 0;
