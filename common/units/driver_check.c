@@ -5,7 +5,6 @@
  * So where nothing on a socket has moved, clocks of some of its units are opened for a moment.
  */
 #include <limits.h>
-#include <stdlib.h>
 
 #include "units/inside.h"
 
@@ -42,14 +41,6 @@ static uint64_t find_still(const struct unc_units *s, const struct unc_unit_meth
 
 /* ---- clocks */
 
-struct clocks {
-	unsigned socket[UNC_MAX_SOCKETS * MAX_CLOCKS];
-	struct unc_kernel_group *group[UNC_MAX_SOCKETS * MAX_CLOCKS];
-	struct unc_reg_op op[UNC_MAX_SOCKETS * MAX_CLOCKS];
-	uint64_t before[UNC_MAX_SOCKETS * MAX_CLOCKS], ran[UNC_MAX_SOCKETS * MAX_CLOCKS];
-	size_t n;
-};
-
 /* A clock of the unit's type that the kernel counts. */
 static bool find_clock(struct unc_units *s, unsigned type, struct unc_kernel_code *out)
 {
@@ -66,66 +57,59 @@ static bool find_clock(struct unc_units *s, unsigned type, struct unc_kernel_cod
 	return false;
 }
 
-/* Those of the socket that can be had: one that cannot proves nothing. */
-static void open_clocks(struct unc_units *s, unsigned socket, struct clocks *clocks)
+/* One of a unit of the socket, if it can be had: one that cannot proves nothing. */
+static bool open_clock(struct unc_units *s, size_t i, unsigned socket,
+		       struct unc_kernel_group **group, struct unc_reg_op *op)
 {
 	const struct unc_platform *p = s->platform;
-	size_t end = clocks->n + MAX_CLOCKS;
+	const struct unc_instance *u = &p->instances.unit[i];
+	struct unc_kernel_code code;
 
-	for (size_t i = 0; i < p->instances.n && clocks->n < end; i++) {
-		const struct unc_instance *u = &p->instances.unit[i];
-		struct unc_kernel_group **group = &clocks->group[clocks->n];
-		struct unc_kernel_code code;
-
-		if (u->socket != socket || !p->kernel[i].pmus || !find_clock(s, u->type, &code) ||
-		    !(p->kernel[i].pmus >> code.pmu & 1))
-			continue;
-		struct unc_kernel_event event = {code.config, code.config1, code.config2};
-		if (unc_kernel_open(p->access, &p->kernel[i].place[code.pmu], &event, 1, group,
-				    NULL) < 0)
-			continue;
-		unc_kernel_op(*group, 0, &clocks->op[clocks->n]);
-		clocks->socket[clocks->n++] = socket;
-	}
+	if (u->socket != socket || !p->kernel[i].pmus || !find_clock(s, u->type, &code) ||
+	    !(p->kernel[i].pmus >> code.pmu & 1))
+		return false;
+	struct unc_kernel_event event = {code.config, code.config1, code.config2};
+	if (unc_kernel_open(p->access, &p->kernel[i].place[code.pmu], &event, 1, group, NULL) < 0)
+		return false;
+	unc_kernel_op(*group, 0, op);
+	return true;
 }
 
-/* The sockets where a clock had a counter, and none moved. */
-static uint64_t watch(struct unc_units *s, struct clocks *clocks)
+/* Whether a clock of the socket had a counter, and none moved. */
+static bool clocks_stand(struct unc_units *s, unsigned socket)
 {
-	uint64_t stands = 0, moves = 0;
+	struct unc_kernel_group *group[MAX_CLOCKS];
+	struct unc_reg_op op[MAX_CLOCKS];
+	uint64_t before[MAX_CLOCKS], ran[MAX_CLOCKS];
+	bool stands = false, moves = false, passes;
+	size_t n = 0;
 
-	unc_access_run(s->platform->access, clocks->op, clocks->n);
-	for (size_t i = 0; i < clocks->n; i++) {
-		clocks->before[i] = clocks->op[i].value;
-		clocks->ran[i] = unc_kernel_ran(&clocks->op[i]);
+	for (size_t i = 0; i < s->platform->instances.n && n < MAX_CLOCKS; i++)
+		n += open_clock(s, i, socket, &group[n], &op[n]);
+	unc_access_run(s->platform->access, op, n);
+	for (size_t i = 0; i < n; i++) {
+		before[i] = op[i].value;
+		ran[i] = unc_kernel_ran(&op[i]);
 	}
-	bool passes = unc_platform_pause(s->platform, UNC_PROOF_NS);
-	unc_access_run(s->platform->access, clocks->op, clocks->n);
-	for (size_t i = 0; i < clocks->n; i++) {
-		const struct unc_reg_op *op = &clocks->op[i];
-		uint64_t socket = (uint64_t)1 << clocks->socket[i];
-
-		if (!op->error && unc_kernel_ran(op) != clocks->ran[i])
-			*(op->value == clocks->before[i] ? &stands : &moves) |= socket;
+	passes = unc_platform_pause(s->platform, UNC_PROOF_NS);
+	unc_access_run(s->platform->access, op, n);
+	for (size_t i = 0; i < n; i++) {
+		if (!op[i].error && unc_kernel_ran(&op[i]) != ran[i])
+			*(op[i].value == before[i] ? &stands : &moves) = true;
+		unc_kernel_close(group[i]);
 	}
-	return passes ? stands & ~moves : 0;
+	return passes && stands && !moves;
 }
 
-/* Leaves the sockets of which the clocks stand. */
-static int run_clocks(struct unc_units *s, uint64_t *still, struct unc_error *err)
+/* Those of the sockets of which the clocks stand. */
+static uint64_t run_clocks(struct unc_units *s, uint64_t sockets)
 {
-	struct clocks *clocks = calloc(1, sizeof(*clocks));
+	uint64_t still = 0;
 
-	if (!clocks)
-		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
 	for (unsigned i = 0; i < UNC_MAX_SOCKETS; i++)
-		if (*still >> i & 1)
-			open_clocks(s, i, clocks);
-	*still &= watch(s, clocks);
-	for (size_t i = 0; i < clocks->n; i++)
-		unc_kernel_close(clocks->group[i]);
-	free(clocks);
-	return 0;
+		if ((sockets >> i & 1) && clocks_stand(s, i))
+			still |= (uint64_t)1 << i;
+	return still;
 }
 
 /* ---- both */
@@ -144,7 +128,7 @@ int unc_driver_prove(struct unc_units *s, const struct unc_unit_methods *self, s
 {
 	size_t reads = first ? s->n_always : 0;
 	uint64_t still;
-	int rc;
+	int rc = 0;
 
 	if (!s->platform->kernel)
 		return 0;
@@ -155,12 +139,9 @@ int unc_driver_prove(struct unc_units *s, const struct unc_unit_methods *self, s
 	if (!find_still(s, self, reads) || !unc_platform_pause(s->platform, UNC_PROOF_NS))
 		return 0;
 	unc_units_stand(s, self, reads, UINT_MAX, false);
-	if (!(still = find_still(s, self, reads)))
-		return 0;
-	if ((rc = run_clocks(s, &still, err)) < 0)
-		return rc;
+	still = run_clocks(s, find_still(s, self, reads));
 	if (still && kind == UNC_FIRST && (rc = unc_units_unfreeze(s, still, err)) > 0)
-		rc = run_clocks(s, &still, err);
+		still = run_clocks(s, still);
 	lose_sockets(s, self, first, still);
-	return rc;
+	return rc < 0 ? rc : 0;
 }

@@ -206,17 +206,17 @@ static int find_neighbours(struct unc_units *s, size_t first, struct unc_error *
 
 static void leave_to_driver(struct unc_units *s, size_t first)
 {
-	bool any = false;
+	bool counts = false;
 
-	for (size_t i = first; i < s->n_claims; i++)
-		any = any || (s->claim[i].n_controls &&
-			      unc_platform_has_driver(s->platform, s->claim[i].instance));
-	if (!any || !unc_platform_kernel_counts(s->platform))
-		return;
-	for (size_t i = first; i < s->n_claims; i++)
-		if (s->claim[i].n_controls &&
-		    unc_platform_has_driver(s->platform, s->claim[i].instance))
-			s->claim[i].company = UNC_LEFT;
+	for (size_t i = first; i < s->n_claims; i++) {
+		if (!s->claim[i].n_controls ||
+		    !unc_platform_has_driver(s->platform, s->claim[i].instance))
+			continue;
+		if (!counts && !unc_platform_kernel_counts(s->platform))
+			return;
+		counts = true;
+		s->claim[i].company = UNC_LEFT;
+	}
 }
 
 static int registers_settle(struct unc_units *s, size_t first, struct unc_error *err)
