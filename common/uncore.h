@@ -606,9 +606,11 @@ struct unc_value {
  * of a read, and where passes change, it is tried to take up again what was lost: a second after,
  * then after twice the time each, at most 64 s. What is taken up counts anew, scaled to all of the
  * time.
- * Where a counter makes an impossible step that is seen at once; whether controls are still ours is
- * looked at every 1 ms at most, whether units count every 50 ms at most, and both at a change of
- * the pass and at the end. Works on a running session; on a stopped one it gives the final values
+ * Where a counter makes an impossible step that is seen at once. Whether controls are still ours is
+ * looked at where a counter has counted an eighth more or less in its time than at the read before,
+ * if that was 1 ms ago; else in turn, so that none was looked at more than a second, or one read,
+ * ago. Whether units count is asked every 50 ms at most, where none of their counters has moved, or
+ * not as fast as before. Both are at a change of the pass and at the end, for all. Works on a running session; on a stopped one it gives the final values
  * again.
  * Errors: UNC_ERR_STATE not started; UNC_ERR_IO no counter could be read; UNC_ERR_INVALID size.
  */

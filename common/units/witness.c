@@ -48,7 +48,7 @@ static struct unc_wanted *wanted_of(const struct unc_units *s, const struct unc_
 
 /* ---- what moves */
 
-/* Whether a counter has counted much more or less in ns than it did before. */
+/* Whether a counter has counted much more or less in ns than it did before, if that is known. */
 static bool is_odd(struct unc_slot *slot, double ns)
 {
 	const double few = 64;
@@ -56,7 +56,7 @@ static bool is_odd(struct unc_slot *slot, double ns)
 
 	slot->shown = slot->last;
 	slot->pace = count / ns;
-	return fabs(count - was) > few + was / 8;
+	return !(fabs(count - was) <= few + was / 8);
 }
 
 /* One that is not read keeps what it held; the kernel tells itself what it takes. */

@@ -13,7 +13,7 @@
 . "$(dirname "$0")/crowd.inc"
 
 seed=${CROWD_SEED:-$(date +%s)} processes=${CROWD_PROCESSES:-64} seconds=${CROWD_SECONDS:-2}
-foreign=${CROWD_FOREIGN:-4}
+foreigners=${CROWD_FOREIGN:-4}
 msr=/dev/cpu/0/msr
 table= races=
 
@@ -77,7 +77,7 @@ crowd_beside_foreign() # TITLE ARGUMENT...
 {
 	_title=$1
 	shift
-	meet "$_title" 1 "$foreign" "$@"
+	meet "$_title" 1 "$foreigners" "$@"
 	expect "every number is exact or marked ($right exact, $marked marked)" ': (wrong|failed):' \
 		[ "$right" -gt 0 -a "$wrong" -eq 0 -a "$failed" -eq 0 ]
 	cat "$root/left" >>"$dir/err"

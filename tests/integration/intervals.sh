@@ -11,8 +11,8 @@ each_of() # PREFIX EVENTS [SUFFIX]
 	echo "$2" | tr , '\n' | sed "s/.*/$1.&${3:-}/" | paste -sd,
 }
 
-# Reads of an interval, those of the first and the last left out: they begin and end counting. What the
-# watching thread reads in between is not of them. $least, $most, $mean; $oldest: the longest time, in
+# Reads of an interval, those of the first left out, at which the pace of the counters is not known yet,
+# and of the last, which ends counting. What the watching thread reads in between is not of them. $least, $most, $mean; $oldest: the longest time, in
 # seconds, between two reads of a control that was written, from the first interval to the end.
 intervals() # MS NUMBER OPTION...
 {
@@ -23,7 +23,7 @@ intervals() # MS NUMBER OPTION...
 	set -- $(awk -v t="$ms" -v n="$n" '
 		{ at = 1000 * $2; k = int(at / t + 0.01); place = $5 " " $6 }
 		$4 == "write" && at < 1 { written[place] = 1 }
-		$4 == "read" && k >= 1 && k < n && at - k * t < 1 { reads[k]++ }
+		$4 == "read" && k > 1 && k < n && at - k * t < 1 { reads[k]++ }
 		$4 == "read" && (place in written) && at > 1 {
 			gap = $2 - (place in last ? last[place] : 0)
 			last[place] = $2
@@ -31,13 +31,13 @@ intervals() # MS NUMBER OPTION...
 		}
 		END {
 			least = 1e9
-			for (k = 1; k < n; k++) {
+			for (k = 2; k < n; k++) {
 				sum += reads[k]
 				if (reads[k] < least) least = reads[k]
 				if (reads[k] > most) most = reads[k]
 			}
 			for (p in longest) if (longest[p] > oldest) oldest = longest[p]
-			printf "%d %d %.2f %.4f\n", least, most, sum / (n - 1), oldest
+			printf "%d %d %.2f %.4f\n", least, most, sum / (n - 2), oldest
 		}' "$root/log")
 	least=$1 most=$2 mean=$3 oldest=$4
 }
