@@ -61,8 +61,6 @@ static bool check_cpu(struct doctor *d)
 	const struct unc_topology *t = &d->topo;
 	struct unc_error err = {0};
 	char names[300], remedy[400];
-	const struct unc_table **tables;
-	size_t n;
 
 	if (unc_topology_read(d->fs, &d->topo, &err) < 0) {
 		unc_report(d, "cpu", false, "mount /proc and /sys, or check UNCORE_SYSROOT", "%s",
@@ -93,9 +91,7 @@ static bool check_cpu(struct doctor *d)
 			   unc_open_error());
 		return false;
 	}
-	tables = unc_tables(&n);
-	unc_cpu_names(tables, n, names, sizeof(names));
-	free(tables);
+	unc_cpu_names(NULL, names, sizeof(names));
 	snprintf(remedy, sizeof(remedy),
 		 "run it on one of: %s; or try a simulated one: UNCORE_SIM=emerald-rapids", names);
 	if (strcmp(t->vendor, "GenuineIntel") != 0)

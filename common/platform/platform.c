@@ -118,43 +118,46 @@ static void note_ignored(struct unc_platform *p)
 
 const struct unc_table **unc_tables(size_t *n)
 {
-	const struct unc_table **all;
-	struct unc_table one, *view;
-	size_t count = 0;
+	const struct unc_table **all = malloc(UNC_TABLE_CPUS * (sizeof(*all) + sizeof(**all)));
+	struct unc_table *view = all ? (struct unc_table *)(all + UNC_TABLE_CPUS) : NULL;
 
-	while (unc_table_built(count, &one))
-		count++;
-	all = malloc(count * (sizeof(*all) + sizeof(one)));
-	view = all ? (struct unc_table *)(all + count) : NULL;
-	for (size_t i = 0; all && unc_table_built(i, &view[i]); i++)
-		all[i] = &view[i];
-	*n = all ? count : 0;
+	for (*n = 0; all && *n < UNC_TABLE_CPUS && unc_table_built(*n, &view[*n]); (*n)++)
+		all[*n] = &view[*n];
 	return all;
 }
 
-void unc_cpu_names(const struct unc_table *const *all, size_t n, char *buf, size_t size)
+/* The table of this number in the folder, or (NULL, or none) of those compiled in. */
+static bool table_at(const struct unc_table_set *set, size_t i, struct unc_table *out)
 {
-	struct unc_buf list = unc_buf(buf, size);
-
-	for (size_t i = 0; i < n; i++)
-		unc_put_word(&list, unc_tbl_str(all[i], all[i]->name));
+	if (!set || !set->n)
+		return unc_table_built(i, out);
+	if (i < set->n)
+		*out = *set->table[i];
+	return i < set->n;
 }
 
-static int table_by_name(const struct unc_table *const *all, size_t n, const char *name,
-			 const struct unc_table **out, struct unc_error *err)
+void unc_cpu_names(const struct unc_table_set *set, char *buf, size_t size)
+{
+	struct unc_buf list = unc_buf(buf, size);
+	struct unc_table t;
+
+	for (size_t i = 0; table_at(set, i, &t); i++)
+		unc_put_word(&list, unc_tbl_str(&t, t.name));
+}
+
+static int table_by_name(const struct unc_table_set *set, const char *name, struct unc_table *out,
+			 struct unc_error *err)
 {
 	char names[300], near[80];
 	struct unc_nearest nearest;
 
 	unc_nearest_start(&nearest, name);
-	for (size_t i = 0; i < n; i++)
-		unc_nearest_try_short(&nearest, unc_tbl_str(all[i], all[i]->name));
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(name, "*") == 0 || unc_same(unc_tbl_str(all[i], all[i]->name), name)) {
-			*out = all[i];
+	for (size_t i = 0; table_at(set, i, out); i++) {
+		if (strcmp(name, "*") == 0 || unc_same(unc_tbl_str(out, out->name), name))
 			return 0;
-		}
-	unc_cpu_names(all, n, names, sizeof(names));
+		unc_nearest_try_short(&nearest, unc_tbl_str(out, out->name));
+	}
+	unc_cpu_names(set, names, sizeof(names));
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "no CPU %.60s%s; there are tables for %s", name,
 			unc_nearest_text(&nearest, near, sizeof(near)), names);
 }
@@ -184,33 +187,35 @@ static void identity(const struct unc_topology *top, char *buf, size_t size)
 		unc_put(&text, ", in a virtual machine");
 }
 
-/* NULL: there is none of this CPU. */
-static const struct unc_table *table_of(const struct unc_table *const *all, size_t n,
-					const struct unc_topology *top)
+/* False: there is none of this CPU. */
+static bool table_of(const struct unc_table_set *set, const struct unc_topology *top,
+		     struct unc_table *out)
 {
-	for (size_t i = 0; i < n; i++)
-		if (is_cpu(top, all[i]->cpuid))
-			return all[i];
-	return NULL;
+	for (size_t i = 0; table_at(set, i, out); i++)
+		if (is_cpu(top, out->cpuid))
+			return true;
+	return false;
 }
 
-static int table_by_cpu(const struct unc_table *const *all, size_t n,
-			const struct unc_topology *top, const struct unc_table **out,
-			struct unc_error *err)
+static int table_by_cpu(const struct unc_table_set *set, const struct unc_topology *top,
+			struct unc_table *out, struct unc_error *err)
 {
-	const char *simulates = unc_tbl_str(all[n - 1], all[n - 1]->name);
+	const char *simulates = "";
 	char names[300], cpu[120];
 
-	if ((*out = table_of(all, n, top)))
+	if (table_of(set, top, out))
 		return 0;
-	unc_cpu_names(all, n, names, sizeof(names));
+	for (size_t i = 0; table_at(set, i, out); i++)
+		simulates = unc_tbl_str(out, out->name);
+	unc_cpu_names(set, names, sizeof(names));
 	identity(top, cpu, sizeof(cpu));
-	for (size_t i = 0; i < all[0]->n_known; i++)
-		if (is_cpu(top, &all[0]->known[i].cpuid))
+	table_at(set, 0, out);
+	for (size_t i = 0; i < out->n_known; i++)
+		if (is_cpu(top, &out->known[i].cpuid))
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"%s: no table yet (%s); there are tables for %s, and "
 					"UNCORE_SIM=%s simulates one",
-					unc_tbl_str(all[0], all[0]->known[i].title), cpu, names,
+					unc_tbl_str(out, out->known[i].title), cpu, names,
 					simulates);
 	return unc_fail(err, UNC_ERR_UNAVAILABLE,
 			"this CPU (%s) has no uncore monitors that are known here; there are "
@@ -251,11 +256,9 @@ static void drop_absent(struct unc_platform *p)
 static int open_machine(struct unc_platform *p, const char *order, struct unc_error *err)
 {
 	struct unc_bus *bus = NULL;
-	const struct unc_table *known = NULL;
+	const struct unc_table *known = table_of(NULL, &p->topology, &p->known) ? &p->known : NULL;
 	int rc;
 
-	for (size_t i = 0; !known && unc_table_built(i, &p->known); i++)
-		known = is_cpu(&p->topology, p->known.cpuid) ? &p->known : NULL;
 	if ((rc = unc_access_open(p->machine, order, &p->access, err)) < 0)
 		return rc;
 	p->machine->top = &p->topology;
@@ -318,35 +321,45 @@ static bool only_listing(const struct unc_options *o)
 }
 
 static int choose_machine(struct unc_platform *p, const struct unc_options *o,
-			  const struct unc_table *const *all, size_t n, struct unc_error *err)
+			  struct unc_error *err)
 {
 	const char *sim = only_listing(o) ? NULL : option(o->sim, p->raised, "UNCORE_SIM");
+	const struct unc_table **built;
 	char node[256];
+	size_t n;
+	int rc;
 
 	if (!sim)
 		return unc_machine_hardware(p->fs, &p->machine, err);
 	if (unc_fs_text(p->fs, node, sizeof(node), "proc/sys/kernel/hostname") < 0)
 		node[0] = '\0'; /* a root without it is a node without a name */
-	return unc_machine_simulated(sim, node, all, n, &p->machine, err);
+	if (p->set.n)
+		return unc_machine_simulated(sim, node, p->set.table, p->set.n, &p->machine, err);
+	if (!(built = unc_tables(&n)))
+		return unc_no_memory(err);
+	rc = unc_machine_simulated(sim, node, built, n, &p->machine, err);
+	free(built);
+	return rc;
 }
 
-static int choose_table(struct unc_platform *p, const struct unc_options *o,
-			const struct unc_table *const *all, size_t n, struct unc_error *err)
+static int choose_table(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
 	int rc;
 
+	p->table = &p->own;
 	if (only_listing(o))
-		return table_by_name(all, n, o->cpu, &p->table, err);
-	p->table = p->machine->table;
-	if (p->table && o->cpu && o->cpu[0] &&
+		return table_by_name(&p->set, o->cpu, &p->own, err);
+	if (p->machine->table)
+		p->table = p->machine->table;
+	if (p->machine->table && o->cpu && o->cpu[0] &&
 	    !unc_same(o->cpu, unc_tbl_str(p->table, p->table->name)))
 		return unc_fail(err, UNC_ERR_INVALID,
 				"option cpu is %.60s, but the simulated machine is %s", o->cpu,
 				unc_tbl_str(p->table, p->table->name));
 	rc = p->machine->methods->topology(p->machine, &p->topology, err);
-	if (rc < 0 || p->table)
+	if (rc < 0 || p->machine->table)
 		return rc;
-	return table_by_cpu(all, n, &p->topology, &p->table, err);
+	return table_by_cpu(&p->set, &p->topology, &p->own, err);
 }
 
 int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **out,
@@ -398,26 +411,6 @@ static int read_site(struct unc_platform *p, const struct unc_options *o, struct
 	return rc;
 }
 
-/* The machine, and its table: of the folder, or of those compiled in. */
-static int choose(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
-{
-	size_t n;
-	const struct unc_table **built = unc_tables(&n);
-	const struct unc_table *const *all = p->set.n ? p->set.table : built;
-	int rc;
-
-	if (!built)
-		return unc_no_memory(err);
-	n = p->set.n ? p->set.n : n;
-	rc = choose_machine(p, o, all, n, err);
-	if (rc == 0 && (rc = choose_table(p, o, all, n, err)) == 0) {
-		p->own = *p->table;
-		p->table = &p->own;
-	}
-	free(built);
-	return rc;
-}
-
 static int open_platform(struct unc_platform *p, const struct unc_options *o, struct unc_error *err)
 {
 	const char *tables = option(o->tables, p->raised, "UNCORE_TABLES");
@@ -430,7 +423,8 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 	if (tables && (rc = unc_table_set_load_trusted(tables, p->raised ? unc_trust_owner : NULL,
 						       &p->set, err)) < 0)
 		return rc;
-	if ((rc = choose(p, o, err)) < 0 || (rc = read_site(p, o, err)) < 0)
+	if ((rc = choose_machine(p, o, err)) < 0 || (rc = choose_table(p, o, err)) < 0 ||
+	    (rc = read_site(p, o, err)) < 0)
 		return rc;
 	p->closed = tables && !o->tables && p->machine->fenced && unc_fs_is_hardware(p->fs);
 	if (only_listing(o))

@@ -28,7 +28,7 @@ struct unc_kernel_unit {
 };
 
 struct unc_platform {
-	const struct unc_table *table; /* its own: */
+	const struct unc_table *table; /* `own`, or that of the simulated machine */
 	struct unc_table own;
 	struct unc_table known;   /* compiled in, of the CPU at hand: what the fence knows */
 	struct unc_table_set set; /* tables of a folder, if any */
@@ -88,8 +88,8 @@ int unc_platform_open_as(const struct unc_options *, bool raised, struct unc_pla
 
 /* The tables that are compiled in, to be given to free(); n in *n. NULL: no memory. */
 const struct unc_table **unc_tables(size_t *n);
-/* "sandybridge-ep, emerald-rapids" */
-void unc_cpu_names(const struct unc_table *const *, size_t n, char *buf, size_t size);
+/* "sandybridge-ep, emerald-rapids": the tables of a folder, or (NULL, or none) those compiled in. */
+void unc_cpu_names(const struct unc_table_set *, char *buf, size_t size);
 
 /* The root that the options or the environment name; with raised rights it must be root's. */
 int unc_platform_root(const struct unc_options *, bool raised, struct unc_fs **out,
