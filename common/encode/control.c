@@ -7,7 +7,8 @@
 static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, uint16_t field)
 {
 	for (uint32_t i = 0; i < e->umasks.n; i++)
-		if (unc_sets_field(t, &t->umask[e->umasks.first + i].fields.sets, field))
+		if (unc_sets_field(t, &unc_umask_fields(t, &t->umask[e->umasks.first + i])->sets,
+				   field))
 			return true;
 	return false;
 }
@@ -129,15 +130,16 @@ static uint64_t take_sets(struct meaning *m, const struct unc_tbl_event *e,
 static void take_umasks(struct meaning *m, const struct unc_tbl_event *e)
 {
 	for (uint32_t i = 0; i < e->umasks.n; i++) {
-		const struct unc_tbl_umask *u = &m->t->umask[e->umasks.first + i];
+		const struct unc_tbl_fields *u =
+			unc_umask_fields(m->t, &m->t->umask[e->umasks.first + i]);
 		struct meaning with = *m;
-		uint64_t bits = take_sets(&with, NULL, &u->fields.sets);
+		uint64_t bits = take_sets(&with, NULL, &u->sets);
 
 		if (bits & ~m->ctl)
 			continue;
 		*m = with;
 		m->explained |= bits;
-		take_all(m, &u->fields);
+		take_all(m, u);
 	}
 }
 

@@ -32,6 +32,12 @@ static bool same_code(const struct decode *d, const struct unc_spec *spec)
 	return true;
 }
 
+static const struct unc_tbl_fields *umask_fields(const struct decode *d,
+						 const struct unc_spec *spec, unsigned k)
+{
+	return unc_umask_fields(d->t, &d->t->umask[spec->umask[k]]);
+}
+
 /* What a field holds where nobody gives it: its default, else what its register holds at rest. */
 static uint64_t at_rest(const struct decode *d, const struct unc_spec *spec, uint16_t field)
 {
@@ -41,7 +47,7 @@ static uint64_t at_rest(const struct decode *d, const struct unc_spec *spec, uin
 	const struct unc_code none = {0};
 
 	for (unsigned k = 0; k < spec->n_umasks && !s; k++)
-		s = unc_find_set(d->t, &d->t->umask[spec->umask[k]].fields.defaults, field);
+		s = unc_find_set(d->t, &umask_fields(d, spec, k)->defaults, field);
 	if (s)
 		return s->value;
 	return f->flags & UNC_FIELD_DEFAULT ? f->default_value
@@ -61,8 +67,7 @@ static void take_fields(struct decode *d, struct unc_spec *spec)
 		uint64_t value = unc_field_value(f, d->ctl, d->filter, d->n_filters, &known);
 
 		for (unsigned k = 0; k < spec->n_umasks; k++)
-			needed |= unc_sets_field(d->t, &d->t->umask[spec->umask[k]].fields.needs,
-						 field);
+			needed |= unc_sets_field(d->t, &umask_fields(d, spec, k)->needs, field);
 		bool says = needed || (value != at_rest(d, spec, field) &&
 				       (value || !(f->flags & UNC_FIELD_WO)));
 
@@ -141,17 +146,18 @@ static bool complete(struct decode *d, struct unc_spec *spec)
 /* Bits of CTL that a umask sets. */
 static uint64_t umask_bits(const struct decode *d, const struct unc_tbl_umask *u)
 {
-	return unc_sets_bits(d->t, &u->fields.sets, UNC_NONE);
+	return unc_sets_bits(d->t, &unc_umask_fields(d->t, u)->sets, UNC_NONE);
 }
 
 /* How much of the registers a umask explains: bits of CTL that are `left`, whole filter fields. */
 static int explains(const struct decode *d, const struct unc_tbl_umask *u, uint64_t left)
 {
+	const struct unc_range *sets = &unc_umask_fields(d->t, u)->sets;
 	uint64_t bits = umask_bits(d, u);
 	int n = __builtin_popcountll(bits);
 
-	for (uint32_t i = 0; i < u->fields.sets.n; i++) {
-		const struct unc_tbl_set *s = &d->t->set[u->fields.sets.first + i];
+	for (uint32_t i = 0; i < sets->n; i++) {
+		const struct unc_tbl_set *s = &d->t->set[sets->first + i];
 		const struct unc_tbl_field *f = &d->t->field[s->field];
 		bool known;
 

@@ -33,7 +33,7 @@ struct unc_work {
 /* What the event does with fields, and each of its umasks: 0 to n_umasks. */
 static inline const struct unc_tbl_fields *unc_part(const struct unc_work *w, unsigned i)
 {
-	return i ? &w->umask[i - 1]->fields : &w->e->fields;
+	return i ? unc_umask_fields(w->t, w->umask[i - 1]) : &w->e->fields;
 }
 
 /* One of some fields of the type. */

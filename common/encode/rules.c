@@ -74,7 +74,7 @@ static bool cross_product(const struct unc_table *t, const struct unc_tbl_fields
 
 static void check_pair(struct unc_work *w, unsigned a, unsigned b)
 {
-	const struct unc_tbl_fields *one = &w->umask[a]->fields, *other = &w->umask[b]->fields;
+	const struct unc_tbl_fields *one = unc_part(w, a + 1), *other = unc_part(w, b + 1);
 
 	if (cross_product(w->t, one, other))
 		unc_refuse(w, UNC_ERR_INVALID,
@@ -241,7 +241,7 @@ static void fail_field(struct unc_work *w, const struct unc_wish *wish)
 	const char *name = field_name(w, wish->by);
 
 	for (unsigned i = 0; i < w->n_umasks; i++) {
-		const struct unc_range *sets = &w->umask[i]->fields.sets;
+		const struct unc_range *sets = &unc_part(w, i + 1)->sets;
 
 		for (uint32_t k = 0; k < sets->n; k++) {
 			const struct unc_tbl_set *s = &w->t->set[sets->first + k];

@@ -51,7 +51,8 @@ bool unc_event_takes(const struct unc_table *t, unsigned event, uint16_t field)
 		     unc_takes_field(t, &e->fields, field);
 
 	for (uint32_t i = 0; i < e->umasks.n && !takes; i++)
-		takes = unc_takes_field(t, &t->umask[e->umasks.first + i].fields, field);
+		takes = unc_takes_field(t, unc_umask_fields(t, &t->umask[e->umasks.first + i]),
+					field);
 	return takes;
 }
 
@@ -124,5 +125,6 @@ bool unc_event_needs(const struct unc_table *t, unsigned event, uint16_t umask, 
 		if (t->umask[e->umasks.first + i].flags & UNC_UMASK_DEFAULT)
 			umask = (uint16_t)(e->umasks.first + i);
 	return unc_sets_field(t, &e->fields.needs, field) ||
-	       (umask != UNC_NONE && unc_sets_field(t, &t->umask[umask].fields.needs, field));
+	       (umask != UNC_NONE &&
+		unc_sets_field(t, &unc_umask_fields(t, &t->umask[umask])->needs, field));
 }

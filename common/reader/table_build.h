@@ -57,6 +57,7 @@ struct unc_words {
 		} place;
 		double peak; /* bytes per second */
 	};
+	struct unc_tbl_fields does; /* of a umask */
 	struct unc_range sets, when;
 	uint16_t of;     /* a field */
 	uint32_t stride; /* from one register of an array to the next */
@@ -102,6 +103,7 @@ struct unc_table_reader {
 	uint16_t type; /* the type being read, or UNC_NONE */
 	bool skipping; /* an event or group of other CPUs: its umasks or items are skipped too */
 	unsigned type_line;
+	size_t first_fields; /* of the type, of which umasks can do the same */
 	uint8_t space; /* of the part whose places are read; UNC_N_SPACES: access is missing */
 	uint64_t seen, seen_in_type; /* statements, one bit each */
 	struct unc_line *line;       /* that is being read ... */

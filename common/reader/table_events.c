@@ -133,6 +133,18 @@ static int check_umask(struct unc_table_reader *r, const struct unc_tbl_event *e
 	return rc;
 }
 
+/* The row of what the umask does with fields: one of its type does the same, or a new one. */
+static uint16_t share_fields(struct unc_table_reader *r)
+{
+	size_t at = r->first_fields;
+
+	while (at < r->t.n_fields && memcmp(&r->t.fields[at], &r->w.does, sizeof(r->w.does)) != 0)
+		at++;
+	if (at == r->t.n_fields)
+		*UNC_ADD(r, t, fields) = r->w.does;
+	return (uint16_t)at;
+}
+
 int unc_end_umask(struct unc_table_reader *r)
 {
 	struct unc_tbl_umask *u = &r->w.umask;
@@ -150,13 +162,14 @@ int unc_end_umask(struct unc_table_reader *r)
 	if (value && field == UNC_NONE)
 		return unc_bad(r, "%s has no umask field", unc_type_name(&r->t, r->type));
 	if (value &&
-	    (rc = unc_add_setting(r, unc_field_name(&r->t, field), value, &u->fields.sets)) < 0)
+	    (rc = unc_add_setting(r, unc_field_name(&r->t, field), value, &r->w.does.sets)) < 0)
 		return rc;
-	if ((rc = take_settings(r, &u->fields.sets)) < 0)
+	if ((rc = take_settings(r, &r->w.does.sets)) < 0)
 		return rc;
-	if (u->fields.sets.n == 0 && u->counter == UNC_NONE)
+	if (r->w.does.sets.n == 0 && u->counter == UNC_NONE)
 		return unc_bad(r, "umask %s sets nothing", name);
-	unc_share_sets(r, &u->fields.sets);
+	unc_share_sets(r, &r->w.does.sets);
+	u->fields = share_fields(r);
 	*UNC_ADD(r, t, umask) = *u;
 	e->umasks.n++;
 	return 0;

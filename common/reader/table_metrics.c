@@ -40,7 +40,7 @@ static int check_unit(struct unc_table_reader *r, const char *unit)
 /* ---- portable.tbl */
 
 static const struct unc_tbl_metric *find_portable(const struct unc_table_reader *r,
-						      const char *name)
+						  const char *name)
 {
 	for (size_t i = 0; i < r->n_portable; i++)
 		if (unc_same(unc_tbl_str(&r->t, r->portable[i].name), name))
@@ -126,8 +126,7 @@ static int take_portable(struct unc_table_reader *r, const char *particular,
 	if (unc_given(r, "unit") || unc_given(r, "kind"))
 		return unc_bad(r, "metric %s: portable.tbl has its unit and kind",
 			       unc_given(r, "NAME"));
-	unc_put(&buf, "%s%s%s", unc_tbl_str(&r->t, p->desc), *particular ? "; " : "",
-		particular);
+	unc_put(&buf, "%s%s%s", unc_tbl_str(&r->t, p->desc), *particular ? "; " : "", particular);
 	m->unit = p->unit;
 	m->kind = p->kind;
 	m->desc = unc_add_string(r, desc);

@@ -220,6 +220,7 @@ static int read_all_events(struct unc_table_reader *r)
 		strcpy(name, unc_tbl_str(&r->t, type->name));
 		strcat(name, ".events");
 		type->events.first = (uint16_t)r->t.n_event;
+		r->first_fields = r->t.n_fields;
 		r->type = (uint16_t)i;
 		if ((rc = read_named(r, name, UNC_FILE_EVENTS, false)) < 0 ||
 		    (rc = unc_events_end_type(r)) < 0)

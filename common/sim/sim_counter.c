@@ -156,7 +156,8 @@ static bool has_code(const struct unc_table *table, const struct unc_tbl_event *
 	bool has = event->code == code;
 
 	for (uint32_t i = 0; i < event->umasks.n && !has; i++) {
-		const struct unc_range *sets = &table->umask[event->umasks.first + i].fields.sets;
+		const struct unc_tbl_umask *umask = &table->umask[event->umasks.first + i];
+		const struct unc_range *sets = &unc_umask_fields(table, umask)->sets;
 
 		for (uint32_t k = 0; k < sets->n; k++)
 			has |= table->set[sets->first + k].field == code_field &&

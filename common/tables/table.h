@@ -345,8 +345,8 @@ struct unc_tbl_fields {
 
 struct unc_tbl_umask {
 	unc_str name, desc, alias;
-	struct unc_tbl_fields fields;
 	unc_str unavailable; /* why it cannot be programmed; 0: it can */
+	uint16_t fields;     /* index: most do the same as others, see unc_umask_fields() */
 	uint16_t counter;    /* as in struct unc_tbl_event */
 	uint8_t flags;
 	uint8_t aggregate; /* 1 + UNC_AGGREGATE_*; 0: as the event */
@@ -435,7 +435,7 @@ struct unc_table {
 /* clang-format off */
 #define UNC_TABLE_ARRAYS(X) \
 	X(cpuid) X(where) X(present) X(bar) X(part) X(reg) X(field) X(value) X(set) X(step) X(counter) X(lane) \
-	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(umask) X(event) X(slot) X(metric) \
+	X(forbid) X(bundle) X(kernel) X(kernel_filter) X(kernel_counters) X(type) X(fields) X(umask) X(event) X(slot) X(metric) \
 	X(group) X(group_item) X(known)
 /* clang-format on */
 #define UNC_TABLE_ARRAY(row)                                                                       \
@@ -498,6 +498,12 @@ static inline uint64_t unc_ones(unsigned width)
 static inline const char *unc_tbl_str(const struct unc_table *t, unc_str s)
 {
 	return t->strings + s;
+}
+
+static inline const struct unc_tbl_fields *unc_umask_fields(const struct unc_table *t,
+							    const struct unc_tbl_umask *umask)
+{
+	return &t->fields[umask->fields];
 }
 
 /* unc_type_name(table, index) and its kind. */
