@@ -195,16 +195,16 @@ static int add_condition(struct unc_table_reader *r, char *word, struct unc_rang
 
 int unc_end_forbid(struct unc_table_reader *r)
 {
-	struct unc_tbl_forbid forbid = {.why = unc_add_string(r, unc_given(r, "\"REASON\""))};
+	struct unc_tbl_forbid *forbid = &r->w.forbid;
 	const char *list = unc_given(r, "SETTINGS");
 	char word[64];
 	int rc = 0;
 
 	for (const char *p = list; rc == 0 && p && *p;)
 		rc = unc_list_next(&p, word, sizeof(word)) && word[0]
-			     ? add_condition(r, word, &forbid.sets)
+			     ? add_condition(r, word, &forbid->sets)
 			     : unc_bad(r, "'%s' is not a list", list);
-	*UNC_APPEND(r, &unc_current_type(r)->forbids, forbid) = forbid;
+	*UNC_APPEND(r, &unc_current_type(r)->forbids, forbid) = *forbid;
 	return rc;
 }
 
@@ -237,14 +237,14 @@ int unc_end_fields(struct unc_table_reader *r)
 {
 	struct unc_tbl_type *type = unc_current_type(r);
 	const char *name = unc_given(r, "NAME");
-	struct unc_tbl_bundle bundle = {.name = unc_add_string(r, name)};
+	struct unc_tbl_bundle *bundle = &r->w.bundle;
 
 	if (unc_find_field(&r->t, type, name) != UNC_NONE)
 		return unc_bad(r, "%s is a field already", name);
 	if (UNC_FIND(&r->t, bundle, type->bundles, name) != UNC_NONE)
 		return unc_bad(r, "fields %s is given twice", name);
-	int rc = unc_add_list(r, "fields", unc_given(r, "FIELDS"), false, &bundle.sets);
-	*UNC_APPEND(r, &type->bundles, bundle) = bundle;
+	int rc = unc_add_list(r, "fields", unc_given(r, "FIELDS"), false, &bundle->sets);
+	*UNC_APPEND(r, &type->bundles, bundle) = *bundle;
 	return rc;
 }
 

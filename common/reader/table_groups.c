@@ -60,10 +60,8 @@ int unc_end_group(struct unc_table_reader *r)
 		return unc_bad(r, "group %s is described twice", name);
 	if (r->names != &r->t && find_group(r->names, name) != UNC_NONE)
 		return unc_bad(r, "group %s is one of the library's: give it another name", name);
-	unc_str text = unc_add_string(r, name),
-		desc = unc_add_string(r, unc_given(r, "\"DESCRIPTION\""));
-	*UNC_ADD(r, t, group) =
-		(struct unc_tbl_group){text, desc, {(uint16_t)r->t.n_group_item, 0}, 0};
+	r->w.group.items.first = (uint16_t)r->t.n_group_item;
+	*UNC_ADD(r, t, group) = r->w.group;
 	return 0;
 }
 

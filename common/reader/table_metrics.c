@@ -61,7 +61,6 @@ int unc_end_portable(struct unc_table_reader *r)
 		return unc_bad(r, "portable %s is described twice", name);
 	if (r->n_portable == UNC_MAX_PORTABLE)
 		return unc_bad(r, "more than %d portable metrics", UNC_MAX_PORTABLE);
-	r->w.metric.name = unc_add_string(r, name);
 	r->w.metric.unit = unc_add_string(r, unit);
 	r->portable[r->n_portable++] = r->w.metric;
 	return 0;

@@ -134,11 +134,28 @@ struct kind {
 	size_t rows, n; /* offsets of the owner's members */
 };
 
+/* What there is one of for each CPU: a table, a workload. */
+struct family {
+	const char *name, *head;
+	size_t bytes; /* of the head */
+	const struct kind *kind;
+	size_t n_kinds;
+};
+
 #define KIND_IN(of, row)                                                                           \
 	{#row, LAYOUT_##row, sizeof(struct unc_tbl_##row), offsetof(struct of, row),               \
 	 offsetof(struct of, n_##row)},
 #define KIND_OF_TABLE(row) KIND_IN(unc_table, row)
 #define KIND_OF_WORKLOAD(row) KIND_IN(unc_workload, row)
+#define FAMILY(name, head, first, kinds)                                                           \
+	{                                                                                          \
+#name, head, offsetof(struct unc_##name, first), kinds,                            \
+			sizeof(kinds) / sizeof(kinds[0])                                           \
+	}
+static const struct kind of_table[] = {UNC_TABLE_ARRAYS(KIND_OF_TABLE)};
+static const struct kind of_workload[] = {UNC_WORKLOAD_ARRAYS(KIND_OF_WORKLOAD)};
+static const struct family tables = FAMILY(table, HEAD_OF_TABLE, workload, of_table);
+static const struct family workloads = FAMILY(workload, HEAD_OF_WORKLOAD, rate, of_workload);
 
 static size_t count_of(const struct kind *k, const char *owner)
 {
@@ -187,67 +204,52 @@ static void print_array(const struct kind *k, const char *const *owner, size_t n
 		free(text[i]);
 }
 
-/* The arrays, and unc_WHAT_built(): it has heads, which are all but the pointers, and what these are. */
-static void print_built(const char *what, const char *const *owner, size_t n, const char *head,
-			size_t bytes, const struct kind *kind, size_t n_kinds)
+/* The arrays, and unc_NAME_built(): it has heads, which are all but the pointers, and what these are. */
+static void print_built(const struct family *f, const char *const *owner, size_t n)
 {
 	size_t first[MAX_KINDS][UNC_TABLE_CPUS];
 
-	for (size_t k = 0; k < n_kinds; k++)
-		print_array(&kind[k], owner, n, first[k]);
+	for (size_t k = 0; k < f->n_kinds; k++)
+		print_array(&f->kind[k], owner, n, first[k]);
 	printf("bool unc_%s_built(size_t index, struct unc_%s *out)\n{\n"
 	       "\tstatic const struct unc_%s head[] = {\n",
-	       what, what, what);
+	       f->name, f->name, f->name);
 	for (size_t i = 0; i < n; i++) {
-		print_struct(stdout, head, owner[i], bytes);
-		for (size_t k = 0; k < n_kinds; k++)
-			printf(".n_%s = %zu,", kind[k].name, count_of(&kind[k], owner[i]));
+		print_struct(stdout, f->head, owner[i], f->bytes);
+		for (size_t k = 0; k < f->n_kinds; k++)
+			printf(".n_%s = %zu,", f->kind[k].name, count_of(&f->kind[k], owner[i]));
 		printf("},\n");
 	}
-	printf("};\n\tstatic const uint32_t first[][%zu] = {\n", n_kinds);
+	printf("};\n\tstatic const uint32_t first[][%zu] = {\n", f->n_kinds);
 	for (size_t i = 0; i < n; i++) {
 		printf("{");
-		for (size_t k = 0; k < n_kinds; k++)
+		for (size_t k = 0; k < f->n_kinds; k++)
 			printf("%zu,", first[k][i]);
 		printf("},\n");
 	}
 	printf("};\n\n\tif (index >= %zu)\n\t\treturn false;\n\t*out = head[index];\n", n);
-	for (size_t k = 0; k < n_kinds; k++)
-		printf("\tout->%s = all_%s + first[index][%zu];\n", kind[k].name, kind[k].name, k);
+	for (size_t k = 0; k < f->n_kinds; k++)
+		printf("\tout->%s = all_%s + first[index][%zu];\n", f->kind[k].name,
+		       f->kind[k].name, k);
 }
 
-static void print_tables(const struct unc_table_set *set)
+static void print_all(const struct unc_table_set *set, bool workload)
 {
-	static const struct kind kinds[] = {UNC_TABLE_ARRAYS(KIND_OF_TABLE)};
 	const struct unc_table *last = set->table[set->n - 1];
-	const char *table[UNC_TABLE_CPUS];
+	const char *owner[UNC_TABLE_CPUS];
 
 	for (size_t i = 0; i < set->n; i++)
-		table[i] = (const char *)set->table[i];
-	print_strings(last);
-	print_built("table", table, set->n, HEAD_OF_TABLE, offsetof(struct unc_table, workload),
-		    kinds, sizeof(kinds) / sizeof(kinds[0]));
-	printf("\tout->strings = strings;\n\tout->n_strings = %zu;\n\treturn true;\n}\n",
-	       last->n_strings);
-}
-
-static void print_workloads(const struct unc_table_set *set)
-{
-	static const struct kind kinds[] = {UNC_WORKLOAD_ARRAYS(KIND_OF_WORKLOAD)};
-	const char *work[UNC_TABLE_CPUS];
-
-	for (size_t i = 0; i < set->n; i++)
-		work[i] = (const char *)set->table[i]->workload;
-	print_built("workload", work, set->n, HEAD_OF_WORKLOAD, offsetof(struct unc_workload, rate),
-		    kinds, sizeof(kinds) / sizeof(kinds[0]));
-	printf("\treturn true;\n}\n");
-}
-
-static void print_head(void)
-{
+		owner[i] = workload ? (const char *)set->table[i]->workload
+				    : (const char *)set->table[i];
 	printf("/* SPDX-License-Identifier: BSD-3-Clause */\n/* Made by tablec from eventtables/; "
 	       "do not edit. */\n#include \"tables/table.h\"\n"
 	       "#pragma GCC diagnostic ignored \"-Wmissing-braces\"\n");
+	if (!workload)
+		print_strings(last);
+	print_built(workload ? &workloads : &tables, owner, set->n);
+	if (!workload)
+		printf("\tout->strings = strings;\n\tout->n_strings = %zu;\n", last->n_strings);
+	printf("\treturn true;\n}\n");
 }
 
 static void print_counts(const struct unc_table_set *set)
@@ -286,10 +288,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "tablec: %s\n", err.text);
 	else if (check)
 		print_counts(&set);
-	else {
-		print_head();
-		(workload ? print_workloads : print_tables)(&set);
-	}
+	else
+		print_all(&set, workload);
 	unc_table_set_free(&set);
 	return rc < 0 || ferror(stdout) || fflush(stdout) ? 1 : 0;
 }
