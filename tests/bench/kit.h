@@ -45,6 +45,12 @@ struct unc_session *session_of(struct unc_platform *, unsigned sockets, unsigned
 void start(void *user);
 void stop(void *user);
 
+/* System calls of this work in a process of its own (lives.c). */
+struct calls {
+	double all, opens;
+};
+struct calls system_calls(void (*work)(unsigned), unsigned how_often);
+
 /* The rows: each prints its lines. */
 void row_read(const char *row);
 void row_pci(const char *row);

@@ -204,12 +204,7 @@ void row_threads(const char *row)
 
 /* ---- system calls */
 
-struct calls {
-	double all, opens;
-};
-
-/* Of this work in a process of its own. */
-static struct calls system_calls(void (*work)(unsigned), unsigned how_often)
+struct calls system_calls(void (*work)(unsigned), unsigned how_often)
 {
 	struct __ptrace_syscall_info info;
 	struct calls calls = {0};
@@ -232,6 +227,8 @@ static struct calls system_calls(void (*work)(unsigned), unsigned how_often)
 		calls.all++;
 		calls.opens += info.entry.nr == SYS_openat;
 	}
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		die("system calls", "the process that they are counted of has failed");
 	return calls;
 }
 
@@ -264,62 +261,3 @@ void row_open(const char *row)
 	}
 	machine_end();
 }
-
-/* ---- the kernel counts: real events, a group a slice */
-
-#ifdef UNC_API_VERSION
-static struct unc_session *kernel_session;
-static uint64_t kernel_apart;
-
-static void read_kernel(void *unused)
-{
-	struct unc_value v;
-
-	(void)unused;
-	if (kernel_apart)
-		machine_skip(kernel_apart);
-	if (unc_session_read(kernel_session, &v, 1, sizeof(v)) < 0)
-		die("read", unc_session_error(kernel_session));
-	if (!(v.flags & UNC_VALUE_VALID))
-		die("read", unc_session_reason(kernel_session, 0));
-}
-
-static void read_by_kernel(unsigned times)
-{
-	struct unc_options options = {
-		.size = sizeof(options), .sysroot = "/", .sim = "", .access = "kernel"};
-	struct unc_platform *p;
-
-	if (!machine_enter())
-		die("chroot", "needs root");
-	if (unc_platform_open(&options, &p) < 0)
-		die("open", unc_open_error());
-	kernel_session = session_with(p, slice_events, 1);
-	start(kernel_session);
-	for (unsigned i = 0; i < times; i++)
-		read_kernel(NULL);
-	unc_session_free(kernel_session);
-	unc_platform_close(p);
-}
-
-void row_kernel(const char *row)
-{
-	enum { READS = 10 };
-
-	machine_begin(2);
-	machine_pmus(2);
-	for (kernel_apart = 0; kernel_apart <= 60000000; kernel_apart += 60000000) {
-		struct calls none = system_calls(read_by_kernel, 0),
-			     some = system_calls(read_by_kernel, READS);
-
-		put(row, kernel_apart ? "calls_60ms" : "calls",
-		    (some.all - none.all) / READS / (2 * CHAS));
-	}
-	machine_end();
-}
-#else
-void row_kernel(const char *row)
-{
-	(void)row; /* this version did not leave it to the kernel */
-}
-#endif

@@ -78,7 +78,7 @@ void machine_skip(uint64_t ns)
 	skipped += ns;
 }
 
-/* ---- files */
+/* ---- files of registers */
 
 /* What file of registers a path is. */
 static void remember(int fd, const char *path)
@@ -102,9 +102,18 @@ static void remember(int fd, const char *path)
 			file[fd].function = (uint8_t)(i + 1);
 }
 
+/* ---- in place of the C library's: registers */
+
 int open(const char *path, int flags, ...)
 {
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0644);
+	mode_t mode = 0;
+	va_list args;
+
+	va_start(args, flags);
+	if (flags & O_CREAT)
+		mode = va_arg(args, mode_t);
+	va_end(args);
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 
 	remember(fd, path);
 	return fd;
@@ -232,26 +241,54 @@ long syscall(long number, ...)
 	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
+/* ---- CPUs: those of the machine, of which a thread runs on the lowest that it is bound to */
+
+static unsigned n_cpus;
+static _Thread_local bool is_bound;
+static _Thread_local cpu_set_t bound;
+
 int sched_getcpu(void)
 {
 	return (int)here;
 }
 
-int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
 	(void)pid; /* 0, or this thread's */
-	moves++;
-	for (unsigned cpu = MAX_SOCKETS * CPUS; cpu-- > 0;)
-		if (CPU_ISSET_S(cpu, size, set))
-			here = cpu;
+	memset(set, 0, size);
+	for (unsigned cpu = 0; cpu < n_cpus; cpu++)
+		if (!is_bound || CPU_ISSET(cpu, &bound))
+			CPU_SET_S(cpu, size, set);
 	return 0;
+}
+
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+	(void)pid;
+	moves++;
+	is_bound = true;
+	CPU_ZERO(&bound);
+	for (unsigned cpu = n_cpus; cpu-- > 0;)
+		if (CPU_ISSET_S(cpu, size, set)) {
+			CPU_SET(cpu, &bound);
+			here = cpu;
+		}
+	return 0;
+}
+
+int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
+{
+	(void)thread; /* this one */
+	return sched_getaffinity(0, size, set);
 }
 
 int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
 {
-	(void)thread; /* this one */
+	(void)thread;
 	return sched_setaffinity(0, size, set);
 }
+
+/* ---- memory and time */
 
 void *mmap(void *where, size_t length, int access, int flags, int fd, off_t offset)
 {
@@ -454,6 +491,7 @@ void machine_begin(unsigned sockets)
 		fake_die("mmap");
 	memset(all, 0, sizeof(*all)); /* its pages are there, before anybody counts pages */
 	n_pci = n_maps = n_mapped = 0;
+	n_cpus = sockets * CPUS;
 	fake_new(&root);
 	cpuinfo = fopen(fake_path(&root, "/proc/cpuinfo"), "w");
 	if (!cpuinfo)
@@ -463,7 +501,7 @@ void machine_begin(unsigned sockets)
 	fclose(cpuinfo);
 	fake_size(fake_path(&root, "/dev/mem"), (uint64_t)(0x2000 + 0x100 * sockets) << 23);
 	mkdir(fake_path(&root, "/run/libuncore"), 0755);
-	snprintf(online, sizeof(online), "0-%u\n", sockets * CPUS - 1);
+	snprintf(online, sizeof(online), "0-%u\n", n_cpus - 1);
 	fake_text(fake_path(&root, "/sys/devices/system/cpu/online"), online);
 	save_functions();
 	for (unsigned i = 0; i < sockets; i++)
