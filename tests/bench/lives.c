@@ -96,7 +96,7 @@ void row_beside(const char *row)
 			if (read(ready[0], &byte, 1) != 1)
 				die("pipe", "broken");
 		}
-		snprintf(name, sizeof(name), "us/%u", sizes[k]);
+		snprintf(name, sizeof(name), "%u", sizes[k]);
 		put(row, name, start_beside());
 	}
 	close(end[0]);
