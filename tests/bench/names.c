@@ -220,6 +220,9 @@ void row_encode(const char *row)
 
 	if (!names.text)
 		die("names", "out of memory");
+	if (!loaded)
+		fprintf(stderr,
+			"rows: libpfm.so.4 cannot be loaded: nothing to compare names with\n");
 	for (unsigned i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
 		double ours = encode(&names, cpus[i].cpu), theirs = 0;
 
