@@ -468,7 +468,7 @@ static void test_no_proof_by_ubox(void)
 	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "ubox", 0, 1, "GLOBAL_CTL"),
 		      0x80000000);
 	s->units.wanted[cbo].proof = UNC_UNPROVEN;
-	CHECK_NUMBER(unc_units_prove(&s->units, 0, &err), 0);
+	CHECK_NUMBER(unc_units_prove(&s->units, &unc_registers, 0, &err), 0);
 	CHECK_NUMBER(s->units.wanted[s->units.slot[1].instance].proof, UNC_COUNTS);
 	CHECK_NUMBER(value_of(s, box).flags, UNC_VALUE_LOST);
 	unc_session_free(s);

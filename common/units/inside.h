@@ -36,8 +36,8 @@
 
 struct unc_occupancy;
 enum { UNC_FASTEST_PER_NS = 5 }; /* no uncore clock is faster */
-/* What is compared: some controls, in turn; those of suspects, too; and these have to show that they
- * count; all, for the last time, and all have to, as where counting begins. */
+/* What is compared: some controls, in turn; those of suspects, too; and these have to show that
+ * they count; all, for the last time, and all have to, as where counting begins. */
 enum unc_check_kind { UNC_IN_TURN, UNC_SUSPECTS, UNC_PROVE, UNC_LAST, UNC_FIRST };
 
 /* What units have to do at a start and at a stop, in this order (verbs.c). */
@@ -233,10 +233,12 @@ bool unc_units_stand(struct unc_units *, const struct unc_unit_methods *by, size
 		     unsigned known, bool all);
 /* What begins to count, and was not set, is read, so that it can be seen to move. */
 void unc_units_stand_first(struct unc_units *, const struct unc_unit_methods *by);
-/* After programming: whether claim[first] and those behind it count; sockets that an ended
- * program has left frozen go on. Whether those that did count still do. */
-int unc_units_prove(struct unc_units *, size_t first, struct unc_error *err);
-int unc_units_prove_again(struct unc_units *, size_t first, bool all, struct unc_error *err);
+/* After programming: whether claim[first] and those behind it, of `self`, count; sockets that an
+ * ended program has left frozen go on. Whether those that did count still do. */
+int unc_units_prove(struct unc_units *, const struct unc_unit_methods *self, size_t first,
+		    struct unc_error *err);
+int unc_units_prove_again(struct unc_units *, const struct unc_unit_methods *self, size_t first,
+			  bool all, struct unc_error *err);
 /* clocks.c: what a slot counts from the last look on is compared. */
 void unc_clock_begin(const struct unc_units *, struct unc_slot *);
 /* verify.c: before programming: gets ready to read the controls back. */
@@ -245,7 +247,7 @@ int unc_units_verify_prepare(struct unc_units *, struct unc_error *err);
  * left out. */
 int unc_units_verify_begin(struct unc_units *, size_t first, struct unc_error *err);
 /* Later: marks slots that are not ours any more; what is not ours is not restored. All of
- * claim[first] and those behind it; those of suspects, or of one unit; or those whose turn it is. */
+ * claim[first] and those behind it; those of suspects, or of one unit; or whose turn it is. */
 void unc_units_verify(struct unc_units *, size_t first);
 void unc_units_verify_suspects(struct unc_units *);
 void unc_units_verify_unit(struct unc_units *, uint32_t instance);

@@ -143,6 +143,11 @@ static int registers_start(struct unc_units *s, size_t first, struct unc_error *
 	return rc < 0 ? rc : unc_units_verify_begin(s, first, err);
 }
 
+static int registers_prove(struct unc_units *s, size_t first, struct unc_error *err)
+{
+	return unc_units_prove(s, &unc_registers, first, err);
+}
+
 static int registers_check(struct unc_units *s, size_t first, enum unc_check_kind kind,
 			   struct unc_error *err)
 {
@@ -152,7 +157,9 @@ static int registers_check(struct unc_units *s, size_t first, enum unc_check_kin
 		unc_units_verify_due(s, s->read_ns + s->read_width);
 	if (kind == UNC_SUSPECTS || kind == UNC_PROVE)
 		unc_units_verify_suspects(s);
-	return kind >= UNC_PROVE ? unc_units_prove_again(s, first, kind == UNC_LAST, err) : 0;
+	return kind < UNC_PROVE
+		       ? 0
+		       : unc_units_prove_again(s, &unc_registers, first, kind == UNC_LAST, err);
 }
 
 /* ---- stopping */
@@ -339,7 +346,7 @@ const struct unc_unit_methods unc_registers = {
 	.read = registers_read,
 	.check = registers_check,
 	.take = {[UNC_BEGIN] = registers_start,
-		 [UNC_SHOW] = unc_units_prove,
+		 [UNC_SHOW] = registers_prove,
 		 [UNC_READY] = registers_ready,
 		 [UNC_SETTLE] = registers_settle,
 		 [UNC_END_ALL] = registers_stop},

@@ -48,7 +48,8 @@ static struct unc_wanted *wanted_of(const struct unc_units *s, const struct unc_
 
 /* ---- what moves */
 
-/* Whether a counter has counted much more or less in ns than it did before, if that is known. */
+/* Whether a counter has counted much more or less in ns than it did before, if that is known. What
+ * the kernel adds up nobody can take. */
 static bool is_odd(struct unc_slot *slot, double ns)
 {
 	const double few = 64;
@@ -56,10 +57,10 @@ static bool is_odd(struct unc_slot *slot, double ns)
 
 	slot->shown = slot->last;
 	slot->pace = count / ns;
-	return !(fabs(count - was) <= few + was / 8);
+	return slot->mask != UINT64_MAX && !(fabs(count - was) <= few + was / 8);
 }
 
-/* One that is not read keeps what it held; the kernel tells itself what it takes. */
+/* One that is not read keeps what it held. */
 static bool is_suspect(struct unc_units *s, const struct unc_stamp *unit,
 		       const struct unc_wanted *wanted, double ns, bool still)
 {
@@ -72,9 +73,7 @@ static bool is_suspect(struct unc_units *s, const struct unc_stamp *unit,
 		odd |= is_odd(slot, ns);
 		asked |= !moved && unc_units_control(s, slot) != UNC_NONE;
 	}
-	return wanted->by == &unc_registers && odd
-		       ? true
-		       : still && asked && !moved && wanted->proof != UNC_STANDS;
+	return odd || (still && asked && !moved && wanted->proof != UNC_STANDS);
 }
 
 bool unc_units_suspect(struct unc_units *s, uint64_t ns, bool still)
@@ -426,12 +425,12 @@ static void set_unshown(struct unc_units *s, const struct witness *w)
 	s->flawed = true;
 }
 
-/* Units from claim[first] on, read from read[reads] on, of which one of these is known (bits): those
- * that stand still, and whether their clocks do. Free suspects->one. */
-static int find_still(struct unc_units *s, size_t first, size_t reads, unsigned known, bool all,
-		      struct suspects *suspects, struct unc_error *err)
+/* Units from claim[first] on of which one of these is known (bits): those that stand still, and
+ * whether their clocks do. Free suspects->one. */
+static int find_still(struct unc_units *s, const struct unc_unit_methods *self, size_t first,
+		      unsigned known, bool all, struct suspects *suspects, struct unc_error *err)
 {
-	const struct unc_unit_methods *self = &unc_registers;
+	size_t reads = first && !(known >> UNC_UNPROVEN & 1) ? s->n_always : 0;
 
 	*suspects = (struct suspects){0};
 	/* Where the hardware freezes at overflows, nobody may have looked for one yet. */
@@ -547,15 +546,16 @@ static bool any_unproven(const struct unc_units *s, size_t first)
 	return false;
 }
 
-int unc_units_prove(struct unc_units *s, size_t first, struct unc_error *err)
+int unc_units_prove(struct unc_units *s, const struct unc_unit_methods *self, size_t first,
+		    struct unc_error *err)
 {
 	struct suspects still;
 	int rc;
 
 	if (!any_unproven(s, first))
 		return 0;
-	unc_units_stand_first(s, &unc_registers);
-	rc = find_still(s, first, 0, 1 << UNC_UNPROVEN, true, &still, err);
+	unc_units_stand_first(s, self);
+	rc = find_still(s, self, first, 1 << UNC_UNPROVEN, true, &still, err);
 	if (rc == 0) {
 		sort_out(s, first, &still);
 		rc = unfreeze_sockets(s, first, &still, err);
@@ -578,11 +578,11 @@ static bool is_unshown(const struct unc_units *s, const struct witness *w)
 	return w->kind == NO_WITNESS && type->steps_freeze.n && !unc_reg_shows(t, type->unit_ctl);
 }
 
-int unc_units_prove_again(struct unc_units *s, size_t first, bool all, struct unc_error *err)
+int unc_units_prove_again(struct unc_units *s, const struct unc_unit_methods *self, size_t first,
+			  bool all, struct unc_error *err)
 {
 	struct suspects still;
-	int rc = find_still(s, first, first ? s->n_always : 0, 1 << UNC_COUNTS | 1 << UNC_UNSHOWN,
-			    all, &still, err);
+	int rc = find_still(s, self, first, 1 << UNC_COUNTS | 1 << UNC_UNSHOWN, all, &still, err);
 
 	for (size_t i = 0; rc == 0 && i < still.n; i++)
 		if (still.one[i].stands)
