@@ -436,8 +436,8 @@ static int find_still(struct unc_units *s, const struct unc_unit_methods *self, 
 	/* Where the hardware freezes at overflows, nobody may have looked for one yet. */
 	if ((s->guest && s->guest->freezes(s->host, NULL, 0)) ||
 	    !unc_units_stand(s, self, reads, known, all) ||
-	    !unc_platform_pause(s->platform, UNC_PROOF_NS) ||
-	    !unc_units_stand(s, self, reads, known, false))
+	    (unc_platform_pause(s->platform, UNC_PROOF_NS) &&
+	     !unc_units_stand(s, self, reads, known, false)))
 		return 0;
 	suspects->one = calloc(s->n_claims + 1, sizeof(*suspects->one));
 	if (!suspects->one)

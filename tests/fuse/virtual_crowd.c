@@ -200,6 +200,16 @@ static void wait_no_more(void *unused)
 	pthread_mutex_unlock(&one_waits);
 }
 
+/* Nowhere else: the crowd is not entered. */
+static void may_be_given_up(void)
+{
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
+	pthread_testcancel();
+	pthread_setcancelstate(before, NULL);
+}
+
 /* The crowd is entered. */
 static void wait_here(enum crowd_state state, bool look)
 {
@@ -215,7 +225,7 @@ static void wait_here(enum crowd_state state, bool look)
 		leave();
 		late = sleep_on(seen, look);
 		if (state == CROWD_TRIES)
-			pthread_testcancel();
+			may_be_given_up();
 		enter();
 		if (late && look)
 			me->state = CROWD_RUNS;
@@ -262,9 +272,10 @@ static int lock_file(int fd, int command, void *lock)
 {
 	int once = command == F_SETLKW ? F_SETLK : F_OFD_SETLK;
 	bool waited = false;
-	int type;
+	int type, state;
 	long rc;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
 	while ((rc = syscall(SYS_fcntl, fd, once, lock)) < 0 &&
 	       (errno == EAGAIN || errno == EACCES)) {
@@ -277,6 +288,7 @@ static int lock_file(int fd, int command, void *lock)
 		leave();
 	}
 	pthread_setcanceltype(type, NULL);
+	pthread_setcancelstate(state, NULL);
 	return (int)rc;
 }
 
