@@ -143,8 +143,8 @@ static void test_one_thread(void)
 	}
 	add(still, "imc.CAS_COUNT:RD");
 	start(still);
-	unc_platform_close(p); /* waits for its thread */
 	CHECK_NUMBER(threads(), before);
+	unc_platform_close(p);
 	unc_session_free(still);
 	unc_platform_close(kernel);
 }

@@ -497,19 +497,10 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 	return 0;
 }
 
-void unc_watch_join(struct unc_watch *watch)
-{
-	if (watch->made)
-		pthread_join(watch->thread, NULL);
-	watch->made = false;
-}
-
 void unc_platform_close(struct unc_platform *p)
 {
 	if (!p)
 		return;
-	if (unc_platform_here(p))
-		unc_watch_join(&p->watch);
 	unc_describe_groups_free(p);
 	unc_describe_free(p);
 	unc_access_close(p->access);

@@ -63,7 +63,7 @@ struct unc_platform {
 		pthread_cond_t wake;              /* by CLOCK_MONOTONIC */
 		struct unc_session *first, *busy; /* that it sees to; now, without the lock */
 		pthread_t thread;
-		bool made, runs; /* until it is joined; until nobody needs it */
+		bool runs; /* until nobody needs it */
 	} watch;
 	struct unc_ledger *ledger;
 	/* descriptors (describe.c) */
@@ -143,9 +143,6 @@ int unc_peak_of(const struct unc_platform *, int socket, double *bytes_per_secon
 
 /* Keeps a sentence for unc_open_error(); returns err->code. */
 int unc_open_fail(const struct unc_error *);
-
-/* Waits until the thread has ended, which nobody needs any more; its lock may be held. */
-void unc_watch_join(struct unc_watch *);
 
 /* Time in ns and TSC ticks of the machine (the simulated one has its own). */
 void unc_platform_now(const struct unc_platform *, uint64_t *ns, uint64_t *tsc);

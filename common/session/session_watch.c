@@ -101,7 +101,8 @@ static void *watcher(void *user)
 	struct unc_session *s;
 
 	pthread_mutex_lock(&w->lock);
-	while ((s = most_urgent(w)) != NULL) {
+	while (w->runs && pthread_equal(w->thread, pthread_self())) {
+		s = most_urgent(w);
 		uint64_t due = s->due_ns;
 		struct timespec t = {(time_t)(due / SECOND), (long)(due % SECOND)};
 
@@ -115,10 +116,9 @@ static void *watcher(void *user)
 		due = see_to(s);
 		pthread_mutex_lock(&w->lock);
 		s->due_ns = due < s->due_ns ? due : s->due_ns;
-		w->busy = NULL;
+		w->busy = w->busy == s ? NULL : w->busy;
 		pthread_cond_broadcast(&w->wake);
 	}
-	w->runs = false;
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
 }
@@ -129,12 +129,11 @@ static int make_thread(struct unc_watch *w)
 	sigset_t all, old;
 	int failed;
 
-	unc_watch_join(w); /* the one before has nothing to do any more */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	failed = pthread_create(&w->thread, NULL, watcher, w);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	w->runs = w->made = failed == 0;
+	w->runs = failed == 0;
 	return failed;
 }
 
@@ -169,6 +168,8 @@ void unc_session_unwatch(struct unc_session *s)
 {
 	struct unc_watch *w = &s->platform->watch;
 	struct unc_session **link = &w->first;
+	pthread_t thread;
+	bool last;
 
 	if (!s->watched)
 		return;
@@ -177,8 +178,14 @@ void unc_session_unwatch(struct unc_session *s)
 		link = &(*link)->next_watched;
 	*link = s->next_watched;
 	s->watched = false;
+	thread = w->thread;
+	last = !w->first && w->runs; /* nobody needs it any more */
+	if (last)
+		w->runs = false;
 	pthread_cond_broadcast(&w->wake);
 	while (w->busy == s)
 		pthread_cond_wait(&w->wake, &w->lock);
 	pthread_mutex_unlock(&w->lock);
+	if (last)
+		pthread_join(thread, NULL);
 }
