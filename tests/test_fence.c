@@ -333,6 +333,19 @@ static void test_owners(void)
 
 /* The same by the kernel's list of all functions (Linux drivers/pci/proc.c), where it has one: no
  * file of the card is there. */
+static void listed_owner(uint64_t base, const char *list, const char *reason)
+{
+	const struct unc_table *t = table_named("emerald-rapids");
+	struct unc_instance unit = unit_at(t, "cxlcm", true, base);
+
+	open_cpu("emerald-rapids");
+	fake_function(&root, 0, 0x1f, 0, 0x1521, 256);
+	fake_text(fake_path(&root, "/proc/iomem"), MAP);
+	fake_text(fake_path(&root, "/proc/bus/pci/devices"), list);
+	CHECK_TEXT(windows(t, &unit), reason);
+	close_root();
+}
+
 static void test_listed_owners(void)
 {
 #define LINE(start, size)                                                                          \
@@ -352,18 +365,14 @@ static void test_listed_owners(void)
 		{LINE("fb000004", "1000") "00f9\t80861521\t1a\t0\n", UNREAD},
 		{"", UNREAD},
 	};
-	const struct unc_table *t = table_named("emerald-rapids");
+	/* A BAR above 4 GiB, which no map of memory tells. */
+	static const char far[] = LINE("    382ff000000c", "1000");
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct unc_instance unit = unit_at(t, "cxlcm", true, 0xf0000000);
-
-		open_cpu("emerald-rapids");
-		fake_function(&root, 0, 0x1f, 0, 0x1521, 256);
-		fake_text(fake_path(&root, "/proc/iomem"), MAP);
-		fake_text(fake_path(&root, "/proc/bus/pci/devices"), cases[i].list);
-		CHECK_TEXT(windows(t, &unit), cases[i].reason);
-		close_root();
-	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		listed_owner(0xf0000000, cases[i].list, cases[i].reason);
+	listed_owner(0x382ff0001000, far, "");
+	listed_owner(0x382ff0000000, far,
+		     "where discovery places it, mmio 0x382ff0000000, is of a BAR of 0000:00:1f.0");
 }
 
 /* MDF of Sapphire Rapids: only discovery tells where they are, which is no other unit's place. */
