@@ -610,8 +610,8 @@ struct unc_value {
  * looked at where a counter has counted an eighth more or less in its time than at the read before,
  * if that was 1 ms ago; else in turn, so that none was looked at more than a second, or one read,
  * ago. Whether units count is asked every 50 ms at most, where none of their counters has moved, or
- * not as fast as before. Both are at a change of the pass and at the end, for all. Works on a running session; on a stopped one it gives the final values
- * again.
+ * not as fast as before. Both are asked of all at a change of the pass and at the end. Works on a
+ * running session; on a stopped one it gives the final values again.
  * Errors: UNC_ERR_STATE not started; UNC_ERR_IO no counter could be read; UNC_ERR_INVALID size.
  */
 UNC_API int unc_session_read(struct unc_session *, struct unc_value *values, size_t n, size_t size);

@@ -33,7 +33,7 @@ else
 	diff "$tmp/header" "$tmp/package" | sed -n 's/^</# missing:/p; s/^>/# not in the header:/p'
 fi
 # What has a pointer is written to when the library is loaded, in each process.
-find "$BUILD/common/.libs" -name '*_la-table_data.o' -o -name '*sim_data.o' | while read -r object; do
+find "$BUILD/common/.libs" -name '*table_data.o' -o -name '*sim_data.o' | while read -r object; do
 	nm "$object" | sed -n "s/^[0-9a-f]* [bBdD] /# ${object##*/}: /p"
 	echo "$object" >>"$tmp/objects"
 done >"$tmp/written"
