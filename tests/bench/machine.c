@@ -380,6 +380,20 @@ void machine_delay(unsigned ns)
 
 /* ---- what a kernel shows: functions and offsets of Intel 817509-001 */
 
+/* In the kernel's list of all functions, without BARs. */
+static void list_function(unsigned bus, unsigned device, unsigned function, unsigned id)
+{
+	FILE *list = fopen(fake_path(&root, "/proc/bus/pci/devices"), "a");
+
+	if (!list)
+		fake_die("the list of functions");
+	fprintf(list, "%02x%02x\t8086%04x\t0", bus, device << 3 | function, id);
+	for (int i = 0; i < 14; i++)
+		fprintf(list, "\t%16x", 0);
+	fputc('\n', list);
+	fclose(list);
+}
+
 static void add_function(unsigned bus, unsigned device, unsigned function, unsigned id)
 {
 	if (n_pci == MAX_FUNCTIONS)
@@ -391,12 +405,13 @@ static void add_function(unsigned bus, unsigned device, unsigned function, unsig
 	all->pci[n_pci].function = function;
 	n_pci++;
 	fake_function(&root, bus, device, function, id, CONFIG_SIZE);
+	list_function(bus, device, function, id);
 	fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/numa_node", bus, device,
 			    function),
 		  near);
 }
 
-/* What was put went to the registers of this process: libpci reads the files. */
+/* What was put went to the registers of this process: older versions read the files by libpci. */
 static void save_functions(void)
 {
 	for (unsigned i = 0; i < n_pci; i++) {
@@ -450,6 +465,7 @@ void machine_others(unsigned n)
 		unsigned bus = 0xe0 + i / 256, device = i / 8 % 32, function = i % 8;
 
 		fake_function(&root, bus, device, function, 0x1234, CONFIG_SIZE);
+		list_function(bus, device, function, 0x1234);
 		for (unsigned k = 0; k < sizeof(text) / sizeof(text[0]); k++)
 			fake_text(fake_path(&root, "/sys/bus/pci/devices/0000:%02x:%02x.%x/%s", bus,
 					    device, function, text[k][0]),
