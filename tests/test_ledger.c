@@ -29,15 +29,11 @@ static unsigned writes;
 
 static void take_turn(void);
 
-static bool waits; /* for real, all the same */
-
-int __real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
 {
+	(void)fds, (void)n, (void)mask;
 	naps++;
-	if (waits)
-		return __real_ppoll(fds, n, t, mask);
 	/* A busy machine: it takes longer than was asked for. */
 	waited += (uint64_t)t->tv_nsec + 10000000;
 	if (others_turns)
@@ -323,80 +319,6 @@ static void test_two(void)
 	unc_ledger_unlock(b);
 	unc_ledger_free(a); /* whose holder had left before */
 	unc_ledger_free(b);
-	fake_free(&root);
-}
-
-/* Those that wait for the lock of a file, by /proc/locks: "2: -> OFDLCK ... MAJOR:MINOR:INODE ..." */
-static unsigned waiters(const char *path)
-{
-	FILE *locks = fopen("/proc/locks", "re");
-	char line[256], inode[40];
-	unsigned n = 0;
-	struct stat st;
-
-	CU_ASSERT_FATAL(locks != NULL && stat(path, &st) == 0);
-	snprintf(inode, sizeof(inode), ":%llu ", (unsigned long long)st.st_ino);
-	while (fgets(line, sizeof(line), locks))
-		n += strstr(line, "->") && strstr(line, inode);
-	fclose(locks);
-	return n;
-}
-
-/* A process that has the file open, and stops; then it waits for the lock, and says its name when it
- * has it. */
-static pid_t stand_in_line(char name, int said)
-{
-	pid_t pid = fork();
-
-	CU_ASSERT_FATAL(pid >= 0);
-	if (pid)
-		return pid;
-	struct unc_ledger *l = unc_ledger_new();
-	struct timespec before, behind;
-
-	if (unc_ledger_open(l, root.path, false, NULL) < 0)
-		_exit(1);
-	raise(SIGSTOP);
-	waits = true;
-	naps = 0;
-	clock_gettime(CLOCK_MONOTONIC, &before);
-	if (unc_ledger_lock(l, true, NULL) < 0 || write(said, &name, 1) != 1)
-		_exit(1);
-	clock_gettime(CLOCK_MONOTONIC, &behind);
-	_exit(naps > 2 + 2 * (unsigned)(behind.tv_sec - before.tv_sec + 1));
-}
-
-/* Who waits first has the lock first; and nobody looks all the time whether it is free. */
-static void test_queue(void)
-{
-	enum { N = 4 };
-	char said[N + 1] = "";
-	int pipes[2], status;
-	pid_t pid[N];
-
-	begin();
-	struct unc_ledger *l = open_ledger();
-	CU_ASSERT_FATAL(pipe(pipes) == 0);
-	for (unsigned i = 0; i < N; i++) {
-		pid[i] = stand_in_line((char)('a' + i), pipes[1]);
-		CHECK_NUMBER(waitpid(pid[i], &status, WUNTRACED), pid[i]);
-	}
-	lock(l);
-	for (unsigned i = 0; i < N; i++) {
-		kill(pid[i], SIGCONT);
-		while (waiters(node()) <= i && waitpid(pid[i], NULL, WNOHANG) == 0)
-			sched_yield();
-	}
-	unc_ledger_unlock(l);
-	for (unsigned i = 0; i < N; i++) {
-		CHECK_NUMBER(waitpid(pid[i], &status, 0), pid[i]);
-		CHECK_NUMBER(status, 0);
-	}
-	CHECK_NUMBER(read(pipes[0], said, N), N);
-	CHECK_TEXT(said, "abcd");
-	close(pipes[0]);
-	close(pipes[1]);
-	unc_ledger_free(l);
 	fake_free(&root);
 }
 
@@ -1354,7 +1276,6 @@ int main(void)
 		{"names of registers", test_keys},
 		{"registers that each process has for itself", test_own},
 		{"two that have the file open", test_two},
-		{"a queue", test_queue},
 		{"one that does not end its turn", test_stopped},
 		{"signals while it is waited for", test_signals},
 		{"alone from then on", test_alone_later},

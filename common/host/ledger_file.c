@@ -2,15 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -189,78 +186,33 @@ static long long now(void)
 	return t.tv_sec;
 }
 
-/* Who waits stands in the kernel's queue for the lock, with a thread of its own: so it can be given
- * up. Where there is none to be had the lock is tried now and then. */
-struct waiter {
-	int turn, told; /* told: it has it */
-	bool queued;
-	pthread_t thread;
-};
-
-static void *stand_in_line(void *user)
-{
-	const struct waiter *w = user;
-	short type = F_WRLCK;
-
-	/* Not every C library takes this for a place where a thread may be cancelled. */
-	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-	if (lock_byte(w->turn, F_OFD_SETLKW, LOCK_TURN, 1, &type) == 0)
-		eventfd_write(w->told, 1);
-	return NULL;
-}
-
-static void begin_to_wait(struct waiter *w)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	w->told = eventfd(0, EFD_CLOEXEC);
-	w->queued = w->told >= 0 && pthread_create(&w->thread, NULL, stand_in_line, w) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-static void end_to_wait(struct waiter *w)
-{
-	if (w->queued) {
-		pthread_cancel(w->thread);
-		pthread_join(w->thread, NULL);
-	}
-	unc_ledger_file_close(&w->told);
-}
-
 /* PATIENCE seconds while the number of the turn stays the same, MOST in all. */
-static int await(struct waiter *w, const sigset_t *ends)
+static int await(int turn, const sigset_t *ends)
 {
 	enum { PATIENCE = 10, MOST = 60 };
-	const struct timespec often = {.tv_nsec = 500000000}; /* to see whether others take turns */
-	struct pollfd wakes[] = {{.fd = w->told, .events = POLLIN},
-				 {.fd = signalfd(-1, ends, SFD_CLOEXEC), .events = POLLIN}};
+	const long longest = 2000000; /* ns */
 	long long begun = now(), since = begun;
+	struct timespec pause = {.tv_nsec = 50000};
 	uint64_t last = 0, number;
 	sigset_t pending;
-	int error = EAGAIN;
+	int error;
 
-	while (error == EAGAIN) {
-		if (unc_read_at(w->turn, &number, sizeof(number), offsetof(struct header, turn)) ==
+	while ((error = unc_ledger_file_lock(turn, LOCK_TURN, F_WRLCK)) == EAGAIN) {
+		if (unc_read_at(turn, &number, sizeof(number), offsetof(struct header, turn)) ==
 			    0 &&
 		    number != last) {
 			last = number;
 			since = now();
 		}
+		if (now() - since > PATIENCE || now() - begun > MOST)
+			return EAGAIN;
 		sigpending(&pending);
 		sigandset(&pending, &pending, ends);
-		if (now() - since > PATIENCE || now() - begun > MOST)
-			break;
 		if (!sigisemptyset(&pending))
-			error = EINTR;
-		else
-			ppoll(wakes, sizeof(wakes) / sizeof(*wakes), &often, NULL);
-		/* It is the same description: what the other thread has is had here. */
-		if (error == EAGAIN && (wakes[0].revents || !w->queued))
-			error = unc_ledger_file_lock(w->turn, LOCK_TURN, F_WRLCK);
+			return EINTR;
+		ppoll(NULL, 0, &pause, NULL);
+		pause.tv_nsec = pause.tv_nsec * 2 < longest ? pause.tv_nsec * 2 : longest;
 	}
-	unc_ledger_file_close(&wakes[1].fd);
 	return error;
 }
 
@@ -269,7 +221,6 @@ static int await(struct waiter *w, const sigset_t *ends)
 static int await_signals(int turn)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct waiter waiter = {.turn = turn};
 	struct sigaction action;
 	sigset_t set, before;
 	int error;
@@ -279,9 +230,7 @@ static int await_signals(int turn)
 		if (sigaction(ends[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			sigaddset(&set, ends[i]);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
-	begin_to_wait(&waiter);
-	error = await(&waiter, &set);
-	end_to_wait(&waiter);
+	error = await(turn, &set);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }

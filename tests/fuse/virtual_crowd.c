@@ -191,30 +191,17 @@ static bool sleep_on(uint32_t seen, bool look)
 	       errno == ETIMEDOUT;
 }
 
-static void wait_no_more(void *unused)
-{
-	(void)unused;
-	enter();
-	me->state = CROWD_RUNS;
-	leave();
-	pthread_mutex_unlock(&one_waits);
-}
-
-/* Nowhere else: the crowd is not entered. */
-static void may_be_given_up(void)
-{
-	int before;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
-	pthread_testcancel();
-	pthread_setcancelstate(before, NULL);
-}
-
-/* The crowd is entered. */
-static void wait_here(enum crowd_state state, bool look)
+static void wait_as(enum crowd_state state, uint64_t until, bool look)
 {
 	bool late = false;
 
+	pthread_mutex_lock(&one_waits);
+	enter();
+	me->state = state;
+	if (state == CROWD_WAITS)
+		me->until = until;
+	me->look = look;
+	crowd->turn += state == CROWD_WAITS;
 	while (me->state != CROWD_RUNS) {
 		if (all_wait(late))
 			go_on(late);
@@ -224,26 +211,10 @@ static void wait_here(enum crowd_state state, bool look)
 
 		leave();
 		late = sleep_on(seen, look);
-		if (state == CROWD_TRIES)
-			may_be_given_up();
 		enter();
 		if (late && look)
 			me->state = CROWD_RUNS;
 	}
-}
-
-static void wait_as(enum crowd_state state, uint64_t until, bool look)
-{
-	pthread_mutex_lock(&one_waits);
-	enter();
-	me->state = state;
-	if (state == CROWD_WAITS)
-		me->until = until;
-	me->look = look;
-	crowd->turn += state == CROWD_WAITS;
-	pthread_cleanup_push(wait_no_more, NULL);
-	wait_here(state, look);
-	pthread_cleanup_pop(0);
 	leave();
 	pthread_mutex_unlock(&one_waits);
 }
@@ -272,11 +243,8 @@ static int lock_file(int fd, int command, void *lock)
 {
 	int once = command == F_SETLKW ? F_SETLK : F_OFD_SETLK;
 	bool waited = false;
-	int type, state;
 	long rc;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
 	while ((rc = syscall(SYS_fcntl, fd, once, lock)) < 0 &&
 	       (errno == EAGAIN || errno == EACCES)) {
 		waited = true;
@@ -287,8 +255,6 @@ static int lock_file(int fd, int command, void *lock)
 		crowd->turn++;
 		leave();
 	}
-	pthread_setcanceltype(type, NULL);
-	pthread_setcancelstate(state, NULL);
 	return (int)rc;
 }
 
