@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "platform/platform.h"
+#include "session/session.h"
 #include "sim/sim.h"
 #include "suite.h"
 
@@ -404,6 +405,33 @@ static void times(void)
 	unc_platform_close(p);
 }
 
+/* Between two overflows somebody takes a counter that counts beside, on the last unit: polls see it.
+ */
+static void taken(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,clock=step");
+	struct unc_session *s = session(p, "cha.CLOCKTICKS", "imc7.CAS_COUNT:RD:socket=1", 0);
+	struct unc_overflow o;
+	struct unc_value v[2];
+	const struct unc_slot *slot;
+	struct unc_reg reg;
+
+	CU_ASSERT_EQUAL_FATAL(unc_session_sample(s, 0, (uint64_t)1 << 40), 0);
+	CU_ASSERT_EQUAL_FATAL(unc_session_start(s), 0);
+	slot = &s->units.slot[s->measure[s->item[1].measure[0]].slot[0]];
+	CHECK_NUMBER(steps_until(p, s, 3000000, 3, &o, v, 2), 0);
+	CHECK_NUMBER(slot->lost.why, 0);
+	CU_ASSERT_EQUAL_FATAL(unc_instance_reg(p->table, &p->instances.unit[slot->instance],
+					       unc_units_control(&s->units, slot), &reg, NULL),
+			      0);
+	unc_sim_write(unc_machine_sim(p->machine), unc_sim_find(unc_machine_sim(p->machine), &reg),
+		      0x400305);
+	CHECK_NUMBER(steps_until(p, s, 100000000, 11, &o, v, 2), 0);
+	CU_ASSERT(slot->lost.why != 0);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 static void states(void)
 {
 	struct unc_platform *p = machine("emerald-rapids,clock=step");
@@ -446,6 +474,7 @@ int main(void)
 		{"a counter that is not to freeze", unarmed},
 		{"refusals", refusals},
 		{"with a freeze, nothing that is about time", times},
+		{"a counter that is taken between overflows", taken},
 		{"states", states},
 		{NULL, NULL},
 	};

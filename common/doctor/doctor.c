@@ -298,7 +298,7 @@ int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn f
 	else if (options)
 		unc_struct_in(&d->options, sizeof(d->options), options, options->size,
 			      "unc_options", &err);
-	if (err.code < 0) {
+	if (!d || err.code < 0) {
 		free(d);
 		return unc_open_fail(&err);
 	}

@@ -272,6 +272,7 @@ int unc_book_put(struct book *b, const struct unc_ledger_record *record, struct 
 	if (!b->gathers && (rc = unc_book_write(b, err)) < 0) {
 		b->record[i] = before;
 		b->n -= grows;
+		note_changed(b, i);
 	} else if (!r) {
 		add(b, i);
 	}

@@ -218,9 +218,16 @@ static bool ask_book(struct unc_ledger *l, struct book *b, unsigned most)
 	return true;
 }
 
+/* Where so many records are left room is made of those that nobody holds: before, all holders are
+ * asked for, and what ended processes have left is restored. */
+static bool is_crowded(const struct unc_ledger *l)
+{
+	return l->own.n >= MAX_RECORDS / 2;
+}
+
 bool unc_ledger_ask(struct unc_ledger *l, unsigned most)
 {
-	bool all = ask_book(l, &l->own, most);
+	bool all = ask_book(l, &l->own, is_crowded(l) ? UINT_MAX : most);
 
 	for (size_t i = 0; i < l->n_users; i++)
 		all &= ask_book(l, l->user[i], most);
@@ -294,6 +301,8 @@ int unc_ledger_put(struct unc_ledger *l, const struct unc_ledger_record *record,
 	if (rc < 0)
 		return rc;
 	if (!unc_book_find(b, &record->key) && !unc_book_has_place(b)) {
+		if ((rc = unc_book_write(b, err)) < 0) /* those before are programmed */
+			return rc;
 		unc_fail(&l->reason, UNC_ERR_BUSY,
 			 "%s has no room for more registers: %d are programmed", b->file.path,
 			 MAX_RECORDS);
@@ -351,7 +360,7 @@ void unc_ledger_release(struct unc_ledger *l, struct unc_ledger_record *r, unsig
  * register that is known here, and make room. */
 static bool is_useless(struct unc_ledger *l, const struct unc_ledger_record *r)
 {
-	const bool many = l->own.n >= MAX_RECORDS / 2;
+	const bool many = is_crowded(l);
 
 	if (!r->role || is_held(l, &l->own, r, many))
 		return false;

@@ -60,8 +60,8 @@ struct unc_platform {
 	} turning;
 	struct unc_watch { /* the thread that sees to sessions in time (session_watch.c) */
 		pthread_mutex_t lock;
-		pthread_cond_t wake;              /* by CLOCK_MONOTONIC */
-		struct unc_session *first, *busy; /* that it sees to; now, without the lock */
+		pthread_cond_t wake;       /* by CLOCK_MONOTONIC */
+		struct unc_session *first; /* that it sees to */
 		pthread_t thread;
 		bool runs; /* until nobody needs it */
 	} watch;

@@ -137,7 +137,7 @@ struct unc_session {
 	uint64_t base_width, from_width, to_width;
 
 	/* of platform->watch.lock: */
-	bool watched;
+	bool watched, seen_to; /* seen_to: now, without the lock */
 	struct unc_session *next_watched;
 	uint64_t due_ns; /* when something is to be done, of CLOCK_MONOTONIC */
 	/* of the session's lock: when to look in, and the look before */

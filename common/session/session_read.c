@@ -684,7 +684,8 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 	rc = unc_session_look_now(s);
 	unc_units_tell_back(&s->units);
 	if (rc == 0 && s->state == UNC_RUNNING)
-		rc = unc_units_check_due(&s->units, &s->error);
+		rc = unc_units_check_due(&s->units, s->units.read_ns + s->units.read_width,
+					 &s->error);
 	if (rc == 0 && s->state != UNC_ENDED)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
 	if (s->state == UNC_STOPPED)

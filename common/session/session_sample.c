@@ -459,7 +459,8 @@ int unc_session_poll(struct unc_session *s, struct unc_overflow *out, struct unc
 	pthread_mutex_lock(&s->lock);
 	rc = find_carried(s, &s->error);
 	if (rc == 0) {
-		rc = unc_units_check_due(&s->units, &s->error);
+		rc = unc_units_check_due(&s->units, unc_machine_now(s->platform->machine),
+					 &s->error);
 	} else if (rc > 0) {
 		bool alone = unc_units_try_lock(&s->units) == 0;
 

@@ -111,12 +111,12 @@ static void *watcher(void *user)
 			continue;
 		}
 		s->due_ns = UINT64_MAX; /* unless it is told meanwhile that it is earlier */
-		w->busy = s;
+		s->seen_to = true;
 		pthread_mutex_unlock(&w->lock);
 		due = see_to(s);
 		pthread_mutex_lock(&w->lock);
 		s->due_ns = due < s->due_ns ? due : s->due_ns;
-		w->busy = w->busy == s ? NULL : w->busy;
+		s->seen_to = false;
 		pthread_cond_broadcast(&w->wake);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -183,7 +183,7 @@ void unc_session_unwatch(struct unc_session *s)
 	if (last)
 		w->runs = false;
 	pthread_cond_broadcast(&w->wake);
-	while (w->busy == s)
+	while (s->seen_to)
 		pthread_cond_wait(&w->wake, &w->lock);
 	pthread_mutex_unlock(&w->lock);
 	if (last)

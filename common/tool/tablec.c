@@ -207,7 +207,7 @@ static void print_array(const struct kind *k, const char *const *owner, size_t n
 /* The arrays, and unc_NAME_built(): it has heads, which are all but the pointers, and what these are. */
 static void print_built(const struct family *f, const char *const *owner, size_t n)
 {
-	size_t first[MAX_KINDS][UNC_TABLE_CPUS];
+	size_t first[MAX_KINDS][UNC_TABLE_CPUS] = {{0}};
 
 	for (size_t k = 0; k < f->n_kinds; k++)
 		print_array(&f->kind[k], owner, n, first[k]);

@@ -154,7 +154,7 @@ static int registers_check(struct unc_units *s, size_t first, enum unc_check_kin
 	if (kind == UNC_LAST)
 		unc_units_verify(s, first);
 	else
-		unc_units_verify_due(s, s->read_ns + s->read_width);
+		unc_units_verify_due(s, s->check_ns);
 	if (kind == UNC_SUSPECTS || kind == UNC_PROVE)
 		unc_units_verify_suspects(s);
 	return kind < UNC_PROVE

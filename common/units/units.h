@@ -181,7 +181,8 @@ struct unc_units {
 	uint64_t usual_ns; /* that one took for each unit: the shortest; 0: not known */
 	uint64_t interval_ns; /* where the interval began that the next one ends; 0: none did */
 	uint64_t verified_ns, shown_ns, proven_ns; /* controls were compared, counters, units */
-	size_t next_check;                         /* whose controls are compared next */
+	uint64_t check_ns;       /* that a check is about: the last look, or now */
+	size_t next_check;       /* whose controls are compared next */
 	struct unc_claim *claim; /* those that go on when the turn changes come first */
 	size_t n_claims;
 	struct unc_reg_op *read; /* the read plan, one operation for each slot that counts: */
@@ -274,8 +275,9 @@ void unc_units_lose_unread(struct unc_units *, enum unc_extent);
 /* clocks.c, after a look at read[first] and those behind it: marks units whose clocks show that
  * they did not count all of the time. */
 void unc_units_compare_clocks(struct unc_units *, size_t first);
-/* Marks what is not ours any more, or does not count, if that was not done a moment ago. */
-int unc_units_check_due(struct unc_units *, struct unc_error *err);
+/* Marks what is not ours any more, or does not count, if that was not done a moment ago. ns: the last
+ * look, or now. */
+int unc_units_check_due(struct unc_units *, uint64_t ns, struct unc_error *err);
 /* All that was counted; the next look counts from the last one. */
 void unc_units_forget(struct unc_units *);
 /* In a forked process as well: there only memory is given back. */

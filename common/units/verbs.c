@@ -42,27 +42,30 @@ static int check(struct unc_units *s, size_t first, enum unc_check_kind kind, st
 	return rc;
 }
 
-int unc_units_check_due(struct unc_units *s, struct unc_error *err)
+int unc_units_check_due(struct unc_units *s, uint64_t ns, struct unc_error *err)
 {
 	/* ns: it is an access for each counter; where nothing moves clocks are asked. */
 	const uint64_t often = 1000000, prove_often = 50 * often;
-	uint64_t ns = s->read_ns + s->read_width;
-	bool prove = ns - s->proven_ns >= prove_often;
+	bool prove = ns - s->proven_ns >= prove_often, suspects;
 	int rc;
 
+	s->check_ns = ns;
 	if (ns - s->shown_ns < often)
 		return check(s, 0, UNC_IN_TURN, err);
-	if (prove)
-		s->proven_ns = ns;
-	if (!unc_units_suspect(s, ns, prove))
+	suspects = unc_units_suspect(s, ns, prove);
+	/* Who starts meanwhile must not find a counter that is a witness; nobody is waited for. */
+	if (!suspects)
 		rc = check(s, 0, UNC_IN_TURN, err);
-	else if (!prove || unc_units_try_lock(s) < 0)
-		rc = check(s, 0, UNC_SUSPECTS, err);
-	else { /* who starts meanwhile must not find a counter that is a witness */
+	else if (prove && unc_units_try_lock(s) == 0) {
 		rc = check(s, 0, UNC_PROVE, err);
 		unc_units_unlock(s);
+	} else {
+		rc = check(s, 0, UNC_SUSPECTS, err);
+		prove = false;
 	}
-	if (rc == 0 && prove)
+	if (prove)
+		s->proven_ns = ns;
+	if (rc == 0 && (prove || suspects))
 		unc_units_compare_clocks(s, 0);
 	return rc;
 }

@@ -60,7 +60,7 @@ static bool is_odd(struct unc_slot *slot, double ns)
 	return slot->mask != UINT64_MAX && !(fabs(count - was) <= few + was / 8);
 }
 
-/* One that is not read keeps what it held. */
+/* One that is not read keeps what it held; what counts always, without a control, shows nothing. */
 static bool is_suspect(struct unc_units *s, const struct unc_stamp *unit,
 		       const struct unc_wanted *wanted, double ns, bool still)
 {
@@ -69,9 +69,11 @@ static bool is_suspect(struct unc_units *s, const struct unc_stamp *unit,
 	for (size_t i = unit->first; i < unit[1].first; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
-		moved |= slot->last != slot->shown;
+		bool told = unc_units_control(s, slot) != UNC_NONE;
+
+		moved |= told && slot->last != slot->shown;
 		odd |= is_odd(slot, ns);
-		asked |= !moved && unc_units_control(s, slot) != UNC_NONE;
+		asked |= told;
 	}
 	return odd || (still && asked && !moved && wanted->proof != UNC_STANDS);
 }
