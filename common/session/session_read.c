@@ -508,15 +508,11 @@ static void plain_value(const struct unc_session *s, const struct unc_session_it
 		.interval_share = 1,
 		.units = item->units,
 		.of = item->of,
-		.flags = UNC_VALUE_VALID | UNC_VALUE_FRESH |
-			 (item->units < item->of ? UNC_VALUE_PARTIAL : 0),
+		.flags = UNC_VALUE_VALID | (item->units < item->of ? UNC_VALUE_PARTIAL : 0),
 		.late = if_late(unsure(&span->total, start->ns), start),
 		.interval_late = if_late(unsure(&span->interval, interval->ns), interval),
 	};
-	if (v->late > 0)
-		v->flags |= UNC_VALUE_LATE;
-	if (v->interval_late > 0)
-		v->flags |= UNC_VALUE_INTERVAL_LATE;
+	set_flags(s, item, v);
 }
 
 /* What `item` has counted. */
