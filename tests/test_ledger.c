@@ -526,6 +526,37 @@ static void test_all_are_asked(void)
 	fake_free(&root);
 }
 
+/* Where so many records are left that room is made of them, all are asked for first: what ended
+ * processes have left is known, and restored, before it is forgotten. */
+static void test_all_are_asked_where_it_is_crowded(void)
+{
+	enum { N = 100, ENDED = 57, HALF = 16384 / 2 };
+	unsigned holder[N];
+
+	begin();
+	struct unc_ledger *others = open_ledger();
+
+	lock(others);
+	for (unsigned i = 0; i < N; i++)
+		CHECK_NUMBER(put(others, 0x1000 + i, 1, holder[i] = enter(others)), 0);
+	for (unsigned i = N; i < HALF; i++)
+		if (put(others, 0x1000 + i, 1, holder[0]) < 0)
+			CU_FAIL("a record too few");
+	unc_ledger_unlock(others);
+	unc_ledger_abandon(others, holder[ENDED]);
+	struct unc_ledger *l = open_ledger();
+	struct unc_ledger_key key = key_of(0x1000 + ENDED);
+
+	lock(l);
+	CU_ASSERT(unc_ledger_ask(l, 4));
+	CU_ASSERT(unc_ledger_any_ended(l));
+	CU_ASSERT_PTR_NOT_NULL(unc_ledger_orphan(l, &key));
+	unc_ledger_unlock(l);
+	unc_ledger_free(l);
+	unc_ledger_free(others);
+	fake_free(&root);
+}
+
 /* What is gathered is written page by page, sixteen records each; so is what is taken away. */
 static void test_gathered(void)
 {
@@ -1281,6 +1312,7 @@ int main(void)
 		{"alone from then on", test_alone_later},
 		{"many beside one", test_beside_many},
 		{"each of many is asked for", test_all_are_asked},
+		{"each is asked for where it is crowded", test_all_are_asked_where_it_is_crowded},
 		{"records that are written together", test_gathered},
 		{"one of another time", test_time_namespace},
 		{"a process that is killed", test_killed},

@@ -19,7 +19,7 @@ libexec=$PAPI_PREFIX/libexec/intel_uncore
 uncore=$BUILD/common/tool/uncore
 
 here=$(cd "$(dirname "$0")" && pwd)
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$tmp" || exit 1
