@@ -265,6 +265,25 @@ static void test_frozen_in_the_middle(void)
 	end(&pair);
 }
 
+/* What runs freely goes on in a frozen unit, and shows nothing of what counts beside it. */
+static void test_frozen_beside_free(void)
+{
+	struct unc_platform *p = machine("emerald-rapids,clock=wait,load=0");
+	struct unc_session *s = session(p, 0);
+	int id = add(s, "iio0.DATA_REQ_OF_CPU:MEM_READ.PART0:socket=0"),
+	    clock = add(s, "iio0.CLOCKTICKS_FREERUN:socket=0");
+
+	start(s);
+	step(p, 100 * ms);
+	CHECK_NUMBER(value_of(s, id).flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
+	unc_sim_write(unc_machine_sim(p->machine), reg_of(p, "iio", 0, 0, "UNIT_CTL"), 1);
+	step(p, 100 * ms);
+	CHECK_NUMBER(value_of(s, id).flags, UNC_VALUE_LOST);
+	CHECK_NUMBER(value_of(s, clock).flags & UNC_VALUE_VALID, UNC_VALUE_VALID);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 /* Frozen after counters have moved in the interval: it is found when the session stops. */
 static void test_frozen_before_stop(void)
 {
@@ -613,6 +632,7 @@ int main(void)
 		{"unit control is changed", test_unit_control},
 		{"a counter is taken while passes rotate", test_rotating},
 		{"frozen in the middle", test_frozen_in_the_middle},
+		{"frozen beside a counter that runs freely", test_frozen_beside_free},
 		{"frozen right before the stop", test_frozen_before_stop},
 		{"left frozen by a killed program", test_left_frozen},
 		{"a true 0", test_true_zero},
