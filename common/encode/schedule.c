@@ -58,14 +58,18 @@ static bool serve(struct work *w, unsigned c, uint64_t *tried)
  */
 static bool match_all(struct work *w)
 {
+	uint32_t any = 0; /* counters that some event may have */
+
 	memset(w->owner, FREE, sizeof(w->owner));
 	memset(w->counter, FREE, sizeof(w->counter));
 	w->sure = true;
+	for (size_t i = 0; i < w->n; i++)
+		any |= w->allowed[i];
 	for (unsigned round = 0; round < 2; round++, w->sure = false)
 		for (unsigned c = MAX_COUNTERS; c-- > 0;) {
 			uint64_t tried = 0;
 
-			if (w->owner[c] == FREE)
+			if ((any >> c & 1) && w->owner[c] == FREE)
 				serve(w, c, &tried);
 		}
 	for (size_t i = 0; i < w->n; i++)
