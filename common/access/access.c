@@ -32,6 +32,7 @@ struct unc_access {
 	struct known *known;
 	size_t n;
 	bool sorted;
+	size_t last; /* where a register was looked for last */
 	struct unc_fence fence;
 	uint64_t function; /* the PCI function that was identified last, and what it is */
 	uint32_t identity;
@@ -146,11 +147,25 @@ struct unc_fence *unc_access_fence(struct unc_access *access)
 	return &access->fence;
 }
 
-/* First allowed register of this place, or NULL. */
-static struct known *find_place(const struct unc_access *access, const struct unc_reg *reg)
+/* First allowed register of this place, or NULL. Operations of a unit are on places that are close to
+ * each other: looked for from the last one on, in steps that double. */
+static struct known *find_place(struct unc_access *access, const struct unc_reg *reg)
 {
-	size_t low = 0, high = access->n;
+	size_t low = 0, high = access->n, at = access->last < high ? access->last : 0;
+	bool behind = high && compare_place(&access->known[at].reg, reg) < 0;
 
+	for (size_t step = 1; behind && at < high; step *= 2) {
+		low = at + 1;
+		at += step;
+		if (at < high && compare_place(&access->known[at].reg, reg) >= 0)
+			high = at;
+	}
+	for (size_t step = 1; !behind && at > low; step *= 2) {
+		high = at;
+		at -= step < at ? step : at;
+		if (compare_place(&access->known[at].reg, reg) < 0)
+			low = at + 1;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -159,6 +174,7 @@ static struct known *find_place(const struct unc_access *access, const struct un
 		else
 			high = middle;
 	}
+	access->last = low;
 	if (low < access->n && compare_place(&access->known[low].reg, reg) == 0)
 		return &access->known[low];
 	return NULL;
@@ -230,7 +246,7 @@ static int fence(struct unc_access *access, struct known *known, const char *nam
 /* ---- the gate */
 
 /* The register of this place and width; *place is any of the place. NULL: there is none. */
-static struct known *find_register(const struct unc_access *access, const struct unc_reg *reg,
+static struct known *find_register(struct unc_access *access, const struct unc_reg *reg,
 				   const struct known **place)
 {
 	struct known *known = find_place(access, reg);
