@@ -32,6 +32,8 @@ static void note_holders(struct book *b, const struct unc_ledger_record *r)
 	for (size_t i = 0; i < UNC_LEDGER_HOLDERS / 64; i++) {
 		b->holders[i] |= r->holder[i];
 		any |= r->holder[i];
+		if (b->holders[i] && b->end <= i * 64)
+			b->end = (unsigned)i * 64 + 64;
 	}
 	b->unheld |= !any && r->role != UNC_HELD_GONE;
 }
@@ -42,7 +44,7 @@ static void index_book(struct book *b)
 	memset(b->unwritten, 0, sizeof(b->unwritten));
 	memset(b->holders, 0, sizeof(b->holders));
 	b->unheld = b->dirty = false;
-	b->free = 0;
+	b->free = b->end = 0;
 	for (size_t i = b->n; i-- > 0;) /* of several, the first is found */
 		if (b->record[i].role) {
 			add(b, i);

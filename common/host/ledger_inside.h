@@ -75,6 +75,7 @@ struct book {
 	size_t free; /* no place before is */
 	/* Those that a record may have, and whether one may have none. */
 	uint64_t holders[UNC_LEDGER_HOLDERS / 64];
+	unsigned end; /* none from this number on */
 	bool unheld;
 	uint32_t bucket[BUCKETS];
 	bool unwritten[MAX_RECORDS / PER_PAGE]; /* of each page: records there were changed */

@@ -56,10 +56,10 @@ static enum life known(const struct unc_ledger *l, const struct book *b, unsigne
 	return b->life[holder];
 }
 
-/* The first of some holders from number i on; UNC_LEDGER_HOLDERS: there is none. */
-static unsigned next_of(const uint64_t *holders, unsigned i)
+/* The first of some holders of a book from number i on; UNC_LEDGER_HOLDERS: there is none. */
+static unsigned next_of(const struct book *b, const uint64_t *holders, unsigned i)
 {
-	for (; i < UNC_LEDGER_HOLDERS; i = (i | 63) + 1) {
+	for (; i < b->end; i = (i | 63) + 1) {
 		uint64_t rest = holders[i / 64] >> i % 64;
 
 		if (rest)
@@ -71,7 +71,7 @@ static unsigned next_of(const uint64_t *holders, unsigned i)
 unsigned unc_book_living(struct unc_ledger *l, struct book *b, const uint64_t *holders, unsigned i,
 			 bool asks)
 {
-	for (i = next_of(holders, i); i < UNC_LEDGER_HOLDERS; i = next_of(holders, i + 1)) {
+	for (i = next_of(b, holders, i); i < UNC_LEDGER_HOLDERS; i = next_of(b, holders, i + 1)) {
 		if (known(l, b, i) == UNKNOWN && asks)
 			b->life[i] = ask(l, b, i);
 		if (known(l, b, i) != ENDED)
@@ -200,14 +200,11 @@ struct unc_ledger_record *unc_ledger_orphan(struct unc_ledger *l, const struct u
 static bool ask_book(struct unc_ledger *l, struct book *b, unsigned most)
 {
 	const bool believed = b->file.user == 0 || b->file.user == l->own.file.user;
-	unsigned end = UNC_LEDGER_HOLDERS, first;
+	unsigned first = b->end ? (unsigned)(l->turns * 0x9e3779b97f4a7c15u >> 32) % b->end : 0;
 
-	while (end && !b->holders[(end - 1) / 64])
-		end -= 64;
-	first = end ? (unsigned)(l->turns * 0x9e3779b97f4a7c15u >> 32) % end : 0;
 	for (int round = 0; round < 2; round++) /* from the first on, then those before */
-		for (unsigned i = next_of(b->holders, round ? 0 : first); i < UNC_LEDGER_HOLDERS;
-		     i = next_of(b->holders, i + 1)) {
+		for (unsigned i = next_of(b, b->holders, round ? 0 : first); i < UNC_LEDGER_HOLDERS;
+		     i = next_of(b, b->holders, i + 1)) {
 			if (known(l, b, i) != UNKNOWN)
 				continue;
 			if (!most)
@@ -236,8 +233,8 @@ bool unc_ledger_ask(struct unc_ledger *l, unsigned most)
 
 static bool any_ended(const struct unc_ledger *l, const struct book *b)
 {
-	for (unsigned i = next_of(b->holders, 0); i < UNC_LEDGER_HOLDERS;
-	     i = next_of(b->holders, i + 1))
+	for (unsigned i = next_of(b, b->holders, 0); i < UNC_LEDGER_HOLDERS;
+	     i = next_of(b, b->holders, i + 1))
 		if (known(l, b, i) == ENDED)
 			return true;
 	return b->unheld;
