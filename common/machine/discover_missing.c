@@ -6,6 +6,7 @@
  * in) it is listed as one that cannot be used, and each sum over it is marked.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "machine/discover_walk.h"
 
@@ -15,6 +16,12 @@ static bool is_free(const struct unc_table *t, unsigned type)
 	return t->type[type].discovery >= 0 && unc_main_part(t, type)->space != UNC_SPACE_PCI;
 }
 
+/* How many units of a type a socket has by now. */
+static unsigned *count_of(const struct unc_walk *walk, unsigned type, int socket)
+{
+	return &walk->count[(unsigned)socket * walk->table->n_type + type];
+}
+
 /* Whether a socket has as many units of a type as that of unit i has of its own, where no more can
  * be known. */
 static bool has_as_many(const struct unc_walk *walk, size_t i, unsigned type, int socket)
@@ -22,8 +29,7 @@ static bool has_as_many(const struct unc_walk *walk, size_t i, unsigned type, in
 	const struct unc_instance *unit = &walk->unit[i];
 
 	return (is_free(walk->table, type) || is_free(walk->table, unit->type)) &&
-	       unc_walk_count(walk, type, socket, UNC_ANY_INDEX) >=
-		       unc_walk_count(walk, unit->type, unit->socket, UNC_ANY_INDEX);
+	       *count_of(walk, type, socket) >= *count_of(walk, unit->type, unit->socket);
 }
 
 /* Whether a fact says that a socket has no such unit. */
@@ -51,6 +57,7 @@ static void miss(struct unc_walk *walk, unsigned type, int socket, unsigned inde
 		walk, type, socket, index,
 		"cannot tell whether it is hidden or does not exist: %s%u of socket %u is there",
 		unc_type_name(walk->table, other->type), other->index, other->socket);
+	++*count_of(walk, type, socket);
 }
 
 /* The units of its group, and those that come with it, whatever lists them. A socket may well have
@@ -65,7 +72,7 @@ static void miss_partners(struct unc_walk *walk, size_t i)
 		bool partner = unc_type_partners(walk->table, own, type);
 		bool group = place && place->group;
 
-		if ((!partner && !group) || !unc_walk_count(walk, type, socket, UNC_ANY_INDEX))
+		if ((!partner && !group) || !*count_of(walk, type, socket))
 			continue;
 		if (partner && !has_as_many(walk, i, type, socket))
 			miss(walk, type, socket, index, i);
@@ -77,7 +84,12 @@ static void miss_partners(struct unc_walk *walk, size_t i)
 
 void unc_walk_missing(struct unc_walk *walk)
 {
-	for (size_t i = 0; i < walk->n; i++) {
+	walk->count = calloc((size_t)walk->topo->n_sockets * walk->table->n_type + 1,
+			     sizeof(*walk->count));
+	walk->no_memory |= !walk->count;
+	for (size_t i = 0; i < walk->n && walk->count; i++)
+		++*count_of(walk, walk->unit[i].type, walk->unit[i].socket);
+	for (size_t i = 0; i < walk->n && walk->count; i++) {
 		unsigned type = walk->unit[i].type, index = walk->unit[i].index;
 
 		if (!walk->unit[i].part[0].exists)
@@ -88,4 +100,6 @@ void unc_walk_missing(struct unc_walk *walk)
 			    socket != walk->unit[i].socket && !has_as_many(walk, i, type, socket))
 				miss(walk, type, socket, index, i);
 	}
+	free(walk->count);
+	walk->count = NULL;
 }

@@ -33,6 +33,7 @@ struct unc_walk {
 	size_t n_ubox;
 	struct unc_instance *unit;
 	size_t n;
+	unsigned *count; /* of each socket, of each type: for discover_missing.c */
 	/* Memory has run out, which is told at the end; then this stands for a unit. */
 	bool no_memory;
 	struct unc_instance none;
