@@ -109,7 +109,7 @@ static bool is_event(const struct unc_session_item *item)
  * a metric it stands with its own. */
 static int check_leads(struct unc_session *s)
 {
-	for (size_t f = 0; f < s->n_items; f++) {
+	for (size_t f = 0; f < s->n_items && s->platform->table->n_lane; f++) {
 		const struct unc_measure *lead = NULL, *follower;
 
 		if (!is_event(&s->item[f]))
