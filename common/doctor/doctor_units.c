@@ -42,9 +42,7 @@ static struct kind kind_of(const struct doctor *d, unsigned type)
 	const struct unc_instances *all = &d->platform->instances;
 	struct kind kind = {0};
 
-	for (size_t i = 0; i < all->n; i++) {
-		const struct unc_instance *u = &all->unit[i];
-
+	for (const struct unc_instance *u = all->unit; u < all->unit + all->n; u++) {
 		if (u->type != type)
 			continue;
 		kind.n++;
@@ -141,8 +139,7 @@ static bool look_around(struct doctor *d, struct looks *looks)
 		in_use |= looks->use[i].read;
 	if (!in_use || !unc_platform_pause(d->platform, meanwhile))
 		return looks->found.n_looked > 0;
-	for (size_t i = 0; i < looks->n; i++) {
-		struct use *use = &looks->use[i];
+	for (struct use *use = looks->use; use < looks->use + looks->n; use++) {
 		uint64_t now;
 
 		use->still = use->read && read_counter(d, use->f, &now) && now == use->value;
@@ -160,9 +157,7 @@ static struct unit_use use_of(const struct doctor *d, const struct looks *looks,
 {
 	struct unit_use sum = {0};
 
-	for (size_t i = 0; i < looks->n; i++) {
-		const struct use *use = &looks->use[i];
-
+	for (const struct use *use = looks->use; use < looks->use + looks->n; use++) {
 		if (use->f->instance != u)
 			continue;
 		sum.programmable += programmable(d, use);
@@ -321,8 +316,7 @@ static bool frozen_by_bit(const struct doctor *d, const struct looks *looks,
 	const struct unc_table *t = d->table;
 	const struct unc_range *fields = &t->type[u->type].fields;
 
-	for (uint32_t i = 0; i < fields->n; i++) {
-		const struct unc_tbl_field *f = &t->field[fields->first + i];
+	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(t, field, *fields, f));) {
 		uint64_t value;
 
 		if (f->role != UNC_IS_FREEZE_SOCKET || !value_of(d, looks, u, f->reg[0], &value) ||
@@ -447,8 +441,7 @@ static void try_write(struct doctor *d, const struct looks *looks, uint8_t space
 	struct unc_error err = {0};
 	int rc = 0;
 
-	for (size_t i = 0; i < all->n && rc == 0; i++) {
-		const struct unc_instance *u = &all->unit[i];
+	for (const struct unc_instance *u = all->unit; u < all->unit + all->n && rc == 0; u++) {
 		int reg;
 
 		/* Where the kernel counts for us nothing is written, and its driver may be at it. */

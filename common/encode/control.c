@@ -6,9 +6,8 @@
 /* Whether a umask adds to what the event sets in a field. */
 static bool added_to(const struct unc_table *t, const struct unc_tbl_event *e, uint16_t field)
 {
-	for (uint32_t i = 0; i < e->umasks.n; i++)
-		if (unc_sets_field(t, &unc_umask_fields(t, &t->umask[e->umasks.first + i])->sets,
-				   field))
+	for (const struct unc_tbl_umask *u = NULL; (u = UNC_NEXT(t, umask, e->umasks, u));)
+		if (unc_sets_field(t, &unc_umask_fields(t, u)->sets, field))
 			return true;
 	return false;
 }
@@ -18,8 +17,7 @@ static bool fits(const struct unc_table *t, const struct unc_tbl_event *e, uint6
 {
 	if (e->counter != UNC_NONE || e->fields.sets.n == 0)
 		return false;
-	for (uint32_t i = 0; i < e->fields.sets.n; i++) {
-		const struct unc_tbl_set *s = &t->set[e->fields.sets.first + i];
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(t, set, e->fields.sets, s));) {
 		const struct unc_tbl_field *f = &t->field[s->field];
 		uint64_t value;
 
@@ -62,8 +60,7 @@ static bool is_on(struct meaning *m, const struct unc_tbl_field *f)
 {
 	bool on = true;
 
-	for (uint32_t i = 0; i < f->with.n; i++) {
-		const struct unc_tbl_set *s = &m->t->set[f->with.first + i];
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(m->t, set, f->with, s));) {
 		const struct unc_tbl_field *with = &m->t->field[s->field];
 
 		if (with->reg[0] != UNC_NONE)
@@ -95,8 +92,8 @@ static void take_field(struct meaning *m, uint16_t field)
 
 static void take_fields(struct meaning *m, const struct unc_range *fields)
 {
-	for (uint32_t i = 0; i < fields->n; i++)
-		take_field(m, m->t->set[fields->first + i].field);
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(m->t, set, *fields, s));)
+		take_field(m, s->field);
 }
 
 static void take_all(struct meaning *m, const struct unc_tbl_fields *fields)
@@ -112,8 +109,7 @@ static uint64_t take_sets(struct meaning *m, const struct unc_tbl_event *e,
 {
 	uint64_t bits = 0;
 
-	for (uint32_t i = 0; i < sets->n; i++) {
-		const struct unc_tbl_set *s = &m->t->set[sets->first + i];
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(m->t, set, *sets, s));) {
 		const struct unc_tbl_field *f = &m->t->field[s->field];
 
 		if (f->reg[0] != UNC_NONE)
@@ -129,9 +125,9 @@ static uint64_t take_sets(struct meaning *m, const struct unc_tbl_event *e,
 /* Each umask of which all bits are set may be the one that was meant. */
 static void take_umasks(struct meaning *m, const struct unc_tbl_event *e)
 {
-	for (uint32_t i = 0; i < e->umasks.n; i++) {
-		const struct unc_tbl_fields *u =
-			unc_umask_fields(m->t, &m->t->umask[e->umasks.first + i]);
+	for (const struct unc_tbl_umask *row = NULL;
+	     (row = UNC_NEXT(m->t, umask, e->umasks, row));) {
+		const struct unc_tbl_fields *u = unc_umask_fields(m->t, row);
 		struct meaning with = *m;
 		uint64_t bits = take_sets(&with, NULL, &u->sets);
 
@@ -154,12 +150,9 @@ static bool explain(struct meaning *m, const struct unc_tbl_event *e)
 	m->filtered = false;
 	m->explained = unc_type_modifiers(m->t, type) | take_sets(m, e, &e->fields.sets);
 	take_all(m, &e->fields);
-	for (uint32_t i = 0; i < type->fields.n; i++) {
-		const struct unc_tbl_field *f = &m->t->field[type->fields.first + i];
-
+	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(m->t, field, type->fields, f));)
 		if (f->flags & (UNC_FIELD_USER | UNC_FIELD_DEFAULT))
-			take_field(m, (uint16_t)(type->fields.first + i));
-	}
+			take_field(m, (uint16_t)(f - m->t->field));
 	take_umasks(m, e);
 	for (uint32_t i = 0; m->filtered && i < type->regs.n; i++)
 		if (m->t->reg[type->regs.first + i].flags & UNC_REG_EVERY)

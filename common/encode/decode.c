@@ -93,8 +93,7 @@ static bool has_with(const struct decode *d, const struct unc_spec *spec, uint16
 	const struct unc_range *with = &d->t->field[field].with;
 	bool has = true, known;
 
-	for (uint32_t i = with->first; i < with->first + with->n; i++) {
-		const struct unc_tbl_set *s = &d->t->set[i];
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(d->t, set, *with, s));) {
 		uint64_t value = unc_field_value(&d->t->field[s->field], d->ctl, d->filter,
 						 d->n_filters, &known);
 
@@ -156,8 +155,7 @@ static int explains(const struct decode *d, const struct unc_tbl_umask *u, uint6
 	uint64_t bits = umask_bits(d, u);
 	int n = __builtin_popcountll(bits);
 
-	for (uint32_t i = 0; i < sets->n; i++) {
-		const struct unc_tbl_set *s = &d->t->set[sets->first + i];
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(d->t, set, *sets, s));) {
 		const struct unc_tbl_field *f = &d->t->field[s->field];
 		bool known;
 
@@ -250,12 +248,9 @@ static uint64_t silent_bits(const struct unc_table *t, unsigned type)
 	const struct unc_tbl_type *pool = &t->type[unc_type_pool(t, type)];
 	uint64_t bits = pool->overflow.set;
 
-	for (uint32_t i = 0; i < pool->fields.n; i++) {
-		const struct unc_tbl_field *f = &t->field[pool->fields.first + i];
-
+	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(t, field, pool->fields, f));)
 		if (f->reg[0] == UNC_NONE && (f->flags & UNC_FIELD_WO))
 			bits |= unc_ones(f->width[0]) << f->lo[0];
-	}
 	return bits;
 }
 

@@ -75,23 +75,17 @@ static void wish_with(struct unc_work *w, uint16_t field, uint64_t value)
 	const struct unc_range *with = &w->t->field[field].with;
 
 	wish(w, field, field, value);
-	for (uint32_t i = 0; i < with->n; i++) {
-		const struct unc_tbl_set *s = &w->t->set[with->first + i];
-
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, *with, s));)
 		if (!unc_is_chosen(w, s->field))
 			wish(w, s->field, field, s->value);
-	}
 }
 
 /* What event or umask say of fields, or by default (meant) of those that nobody gives. */
 static void deposit_all(struct unc_work *w, const struct unc_range *sets, const uint64_t *meant)
 {
-	for (uint32_t i = 0; i < sets->n; i++) {
-		const struct unc_tbl_set *s = &w->t->set[sets->first + i];
-
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, *sets, s));)
 		if (!meant || !unc_is_given(w, s->field))
 			deposit(w, s->field, s->value, meant);
-	}
 }
 
 /* Fields that must be given; and defaults of those that are not, in bits that nobody has named. */
@@ -154,12 +148,9 @@ static void fail_no_umask(struct unc_work *w)
 	char names[300];
 	struct unc_buf list = UNC_BUF(names);
 
-	for (uint32_t i = 0; i < w->e->umasks.n; i++) {
-		const struct unc_tbl_umask *u = &w->t->umask[w->e->umasks.first + i];
-
+	for (const struct unc_tbl_umask *u = NULL; (u = UNC_NEXT(w->t, umask, w->e->umasks, u));)
 		if (!(u->flags & UNC_UMASK_PARTIAL))
 			unc_put_few(&list, unc_tbl_str(w->t, u->name));
-	}
 	unc_refuse(w, UNC_ERR_INVALID, "a umask is needed: %s", names);
 }
 

@@ -32,15 +32,12 @@ refuse(const struct work *w, const char *format, ...)
  * may be names for several of them. */
 static const char *field_of(const struct work *w, uint16_t reg, uint64_t bits)
 {
-	const struct unc_tbl_field *best = NULL;
+	const struct unc_tbl_field *best = NULL, *f = NULL;
 
-	for (uint32_t i = 0; i < w->type->fields.n; i++) {
-		const struct unc_tbl_field *f = &w->t->field[w->type->fields.first + i];
-
+	while ((f = UNC_NEXT(w->t, field, w->type->fields, f)))
 		if ((unc_field_bits(f, reg) & bits) &&
 		    (!best || f->width[0] + f->width[1] < best->width[0] + best->width[1]))
 			best = f;
-	}
 	return best ? unc_tbl_str(w->t, best->name) : "no field";
 }
 
@@ -60,11 +57,9 @@ static int check_control(const struct work *w)
 /* Bits of config1 and config2 that the driver writes for an event. */
 static void carried(const struct work *w, uint64_t bits[2])
 {
-	const struct unc_range *rows = &w->type->kernel_filters;
+	const struct unc_tbl_kernel_filter *row = NULL;
 
-	for (uint32_t i = 0; i < rows->n; i++) {
-		const struct unc_tbl_kernel_filter *row = &w->t->kernel_filter[rows->first + i];
-
+	while ((row = UNC_NEXT(w->t, kernel_filter, w->type->kernel_filters, row))) {
 		if ((w->code->ctl & row->mask) != row->ctl)
 			continue;
 		bits[0] |= row->bits[0];
@@ -99,14 +94,12 @@ static int add_filters(const struct work *w, uint64_t config[2])
 /* The driver chooses the counter: any on which it puts events of this code. */
 static int check_counters(const struct work *w)
 {
-	const struct unc_range *rows = &w->type->kernel_counters;
+	const struct unc_tbl_kernel_counters *row = NULL;
 	uint16_t code = w->t->event[w->code->event].code;
 	char driver[64], own[64];
 	struct unc_buf its = UNC_BUF(driver), ours = UNC_BUF(own);
 
-	for (uint32_t i = 0; i < rows->n; i++) {
-		const struct unc_tbl_kernel_counters *row = &w->t->kernel_counters[rows->first + i];
-
+	while ((row = UNC_NEXT(w->t, kernel_counters, w->type->kernel_counters, row))) {
 		if (row->code != code || !(row->counters & ~w->code->counters))
 			continue;
 		unc_put_bits(&its, row->counters);

@@ -41,13 +41,10 @@ static void try_name(struct unc_nearest *nearest, const char *type, const char *
 static void try_metrics(const struct unc_table *t, uint16_t type, bool in_full,
 			struct unc_nearest *nearest)
 {
-	for (size_t i = 0; i < t->n_metric; i++) {
-		const struct unc_tbl_metric *m = &t->metric[i];
-
+	for (const struct unc_tbl_metric *m = t->metric; m < t->metric + t->n_metric; m++)
 		if (type == UNC_NONE || m->type == type)
 			try_name(nearest, m->type == UNC_NONE ? "" : unc_type_name(t, m->type),
 				 unc_tbl_str(t, m->name), in_full);
-	}
 }
 
 /* The name that a text has before any colon, without an index; and the type that it begins with, or

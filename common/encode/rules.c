@@ -81,8 +81,7 @@ static void check_pair(struct unc_work *w, unsigned a, unsigned b)
 			   "umasks %s and %s cannot be combined: the counter would count each kind "
 			   "at each place",
 			   umask_name(w, a), umask_name(w, b));
-	for (uint32_t i = 0; i < other->sets.n; i++) {
-		const struct unc_tbl_set *s = &w->t->set[other->sets.first + i];
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, other->sets, s));) {
 		const struct unc_tbl_set *same = unc_find_set(w->t, &one->sets, s->field);
 
 		/* In CTL the bits of umasks add up. */
@@ -243,8 +242,7 @@ static void fail_field(struct unc_work *w, const struct unc_wish *wish)
 	for (unsigned i = 0; i < w->n_umasks; i++) {
 		const struct unc_range *sets = &unc_part(w, i + 1)->sets;
 
-		for (uint32_t k = 0; k < sets->n; k++) {
-			const struct unc_tbl_set *s = &w->t->set[sets->first + k];
+		for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(w->t, set, *sets, s));) {
 			const struct unc_wish other = {.field = s->field, .value = s->value};
 
 			if (collide(w, wish, &other))
@@ -344,12 +342,14 @@ static bool holds(const struct unc_work *w, const struct unc_tbl_set *condition)
 /* Settings that may not come together. */
 static void check_forbidden(struct unc_work *w)
 {
-	for (uint32_t i = 0; i < w->type->forbids.n; i++) {
-		const struct unc_tbl_forbid *forbid = &w->t->forbid[w->type->forbids.first + i];
+	const struct unc_tbl_forbid *forbid = NULL;
+
+	while ((forbid = UNC_NEXT(w->t, forbid, w->type->forbids, forbid))) {
+		const struct unc_tbl_set *s = NULL;
 		bool together = true;
 
-		for (uint32_t k = 0; k < forbid->sets.n && together; k++)
-			together = holds(w, &w->t->set[forbid->sets.first + k]);
+		while (together && (s = UNC_NEXT(w->t, set, forbid->sets, s)))
+			together = holds(w, s);
 		if (together)
 			unc_refuse(w, UNC_ERR_INVALID, "%s", unc_tbl_str(w->t, forbid->why));
 	}

@@ -275,12 +275,10 @@ static uint32_t usable(const struct work *w, size_t n_lanes)
 {
 	uint32_t counters = UINT32_MAX;
 
-	for (size_t i = 0; i < w->others->n; i++) {
-		const struct unc_other *other = &w->others->one[i];
-
-		counters &= ~((uint32_t)1 << other->counter);
+	for (const struct unc_other *o = w->others->one; o < w->others->one + w->others->n; o++) {
+		counters &= ~((uint32_t)1 << o->counter);
 		for (size_t k = 0; k < n_lanes; k++)
-			if (follows(w, other, &w->lane[k]))
+			if (follows(w, o, &w->lane[k]))
 				counters &= ~((uint32_t)1 << w->lane[k].lead);
 	}
 	return counters;
@@ -315,8 +313,7 @@ static bool in_the_way(const struct work *w, const struct unc_code *code,
 
 	if (kind == UNC_CONFLICT_COUNTER)
 		return code->counters >> other->counter & 1;
-	for (uint32_t i = lanes->first; i < lanes->first + lanes->n; i++) {
-		const struct unc_tbl_lane *lane = &w->t->lane[i];
+	for (const struct unc_tbl_lane *lane = NULL; (lane = UNC_NEXT(w->t, lane, *lanes, lane));) {
 		uint32_t lead = (uint32_t)1 << lane->lead;
 
 		w->conflict->lead = lane->lead;
@@ -419,12 +416,9 @@ void unc_schedule_leads(const struct unc_table *t, const struct unc_code *code, 
 	struct unc_buf text = unc_buf(buf, size);
 
 	unc_put(&text, "one of ");
-	for (uint32_t i = 0; i < events->n; i++) {
-		const struct unc_tbl_event *e = &t->event[events->first + i];
-
+	for (const struct unc_tbl_event *e = NULL; (e = UNC_NEXT(t, event, *events, e));)
 		if (e->lane == code->lane && e->set == code->set && (e->counters >> lane->lead & 1))
 			unc_put_word(&text, unc_tbl_str(t, e->name));
-	}
 	unc_put(&text, " on counter %u", lane->lead);
 }
 

@@ -50,9 +50,9 @@ bool unc_event_takes(const struct unc_table *t, unsigned event, uint16_t field)
 	bool takes = (e->counter == UNC_NONE && (t->field[field].flags & UNC_FIELD_USER)) ||
 		     unc_takes_field(t, &e->fields, field);
 
-	for (uint32_t i = 0; i < e->umasks.n && !takes; i++)
-		takes = unc_takes_field(t, unc_umask_fields(t, &t->umask[e->umasks.first + i]),
-					field);
+	for (const struct unc_tbl_umask *u = NULL;
+	     !takes && (u = UNC_NEXT(t, umask, e->umasks, u));)
+		takes = unc_takes_field(t, unc_umask_fields(t, u), field);
 	return takes;
 }
 

@@ -221,8 +221,7 @@ static int take_topology(const struct unc_fs *fs, struct rows *rows, struct unc_
 {
 	int known = 0;
 
-	for (int i = 0; i < rows->n; i++) {
-		struct row *row = &rows->row[i];
+	for (struct row *row = rows->row; row < rows->row + rows->n; row++) {
 		int rc = topology_number(fs, row->cpu, "die_id", &row->die, err);
 
 		/* What /proc/cpuinfo tells, from the same place, is not asked for again. */
@@ -235,9 +234,7 @@ static int take_topology(const struct unc_fs *fs, struct rows *rows, struct unc_
 			return rc;
 		known += row->package >= 0;
 	}
-	for (int i = 0; i < rows->n; i++) {
-		struct row *row = &rows->row[i];
-
+	for (struct row *row = rows->row; row < rows->row + rows->n; row++) {
 		if (row->package < 0 && known)
 			return unc_fail(err, UNC_ERR_UNAVAILABLE,
 					"cpu %d: neither sysfs (physical_package_id) nor "
@@ -301,9 +298,7 @@ static void read_caches(const struct unc_fs *fs, struct unc_topology *t)
 {
 	char text[32], unit;
 
-	for (int i = 0; i < t->n_sockets; i++) {
-		struct unc_socket *socket = &t->socket[i];
-
+	for (struct unc_socket *socket = t->socket; socket < t->socket + t->n_sockets; socket++) {
 		if (unc_fs_text(fs, text, sizeof(text),
 				"/sys/devices/system/cpu/cpu%d/cache/index3/size",
 				socket->cpu) < 0 ||
@@ -369,8 +364,7 @@ static void choose_cpus(const struct unc_fs *fs, struct unc_topology *t)
 	read_bound(t, bound);
 	for (int cpu = 0; cpu < UNC_MAX_CPUS; cpu++)
 		t->cpu_quiet[cpu] = quiet[cpu] && !bound[cpu];
-	for (int i = 0; i < t->n_sockets; i++) {
-		struct unc_socket *socket = &t->socket[i];
+	for (struct unc_socket *socket = t->socket; socket < t->socket + t->n_sockets; socket++) {
 		int best = -1;
 
 		for (int k = socket->first; k < socket->first + socket->cpus; k++) {

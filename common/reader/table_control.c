@@ -144,8 +144,8 @@ int unc_read_steps(struct unc_table_reader *r, struct unc_range *range)
 int unc_bits_of(struct unc_table_reader *r, const struct unc_range *sets, uint16_t reg,
 		uint64_t *bits)
 {
-	for (uint32_t i = 0; i < sets->n; i++) {
-		const struct unc_tbl_field *f = &r->t.field[r->t.set[sets->first + i].field];
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(&r->t, set, *sets, s));) {
+		const struct unc_tbl_field *f = &r->t.field[s->field];
 
 		if (f->reg[0] != reg || f->width[1])
 			return unc_bad(r, "field %s is in another register",
@@ -162,9 +162,8 @@ int unc_end_lane(struct unc_table_reader *r)
 
 	if (!(lane->counters >> lane->lead & 1))
 		return unc_bad(r, "lead= must be one of counters=");
-	for (uint32_t i = 0; i < r->w.sets.n; i++) {
-		uint16_t field = r->t.set[r->w.sets.first + i].field;
-		uint64_t own = unc_field_bits(&r->t.field[field], UNC_NONE);
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(&r->t, set, r->w.sets, s));) {
+		uint64_t own = unc_field_bits(&r->t.field[s->field], UNC_NONE);
 
 		if (!own)
 			return unc_bad(r, "same= names a field outside of CTL");

@@ -107,14 +107,12 @@ int unc_end_event(struct unc_table_reader *r)
 
 static bool has_umask(const struct unc_table *t, const struct unc_tbl_event *e, const char *name)
 {
+	const struct unc_tbl_umask *u = NULL;
 	bool has = false;
 
-	for (uint32_t i = 0; i < e->umasks.n && !has; i++) {
-		const struct unc_tbl_umask *u = &t->umask[e->umasks.first + i];
-
+	while (!has && (u = UNC_NEXT(t, umask, e->umasks, u)))
 		has = unc_same(unc_tbl_str(t, u->name), name) ||
 		      (u->alias && unc_list_has(unc_tbl_str(t, u->alias), name));
-	}
 	return has;
 }
 

@@ -80,10 +80,8 @@ int unc_end_kernel(struct unc_table_reader *r)
 /* The bits of config1 and config2 that fields are. */
 static int read_bits(struct unc_table_reader *r, const struct unc_tbl_kernel *k, uint64_t bits[2])
 {
-	const struct unc_range *sets = &r->w.sets;
-
-	for (uint32_t i = 0; i < sets->n; i++) {
-		const struct unc_tbl_field *f = &r->t.field[r->t.set[sets->first + i].field];
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(&r->t, set, r->w.sets, s));) {
+		const struct unc_tbl_field *f = &r->t.field[s->field];
 
 		for (unsigned p = 0; p < 2 && f->width[p]; p++) {
 			int at = f->reg[p] == UNC_NONE ? -1 : unc_kernel_place(k, f->reg[p]);
@@ -132,14 +130,12 @@ static int read_values(struct unc_table_reader *r, const char *column, uint16_t 
 static int add_filter(struct unc_table_reader *r, const struct unc_tbl_kernel_filter *row)
 {
 	struct unc_range *rows = &unc_current_type(r)->kernel_filters;
+	const struct unc_tbl_kernel_filter *other = NULL;
 
-	for (uint32_t i = 0; i < rows->n; i++) {
-		const struct unc_tbl_kernel_filter *other = &r->t.kernel_filter[rows->first + i];
-
+	while ((other = UNC_NEXT(&r->t, kernel_filter, *rows, other)))
 		if (other->ctl == row->ctl && other->mask == row->mask)
 			return unc_bad(r, "control 0x%llx has a kernel_filter already",
 				       (unsigned long long)row->ctl);
-	}
 	*UNC_APPEND(r, rows, kernel_filter) = *row;
 	return 0;
 }
@@ -149,8 +145,8 @@ static int read_when(struct unc_table_reader *r, struct unc_tbl_kernel_filter *r
 {
 	const struct unc_range *when = &r->w.when;
 
-	for (uint32_t i = 0; i < when->n; i++)
-		row->mask |= bits_of(r, r->t.set[when->first + i].field);
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(&r->t, set, *when, s));)
+		row->mask |= bits_of(r, s->field);
 	return unc_bits_of(r, when, UNC_NONE, &row->ctl);
 }
 
@@ -229,13 +225,11 @@ static int check_bits(struct unc_table_reader *r, const struct unc_tbl_type *typ
 int unc_check_kernel(struct unc_table_reader *r, const struct unc_tbl_type *type)
 {
 	const struct unc_tbl_kernel *k = unc_find_kernel(&r->t, type, false);
+	const struct unc_tbl_counter *c = NULL;
 
-	for (uint32_t i = 0; i < type->counters.n; i++) {
-		const struct unc_tbl_counter *c = &r->t.counter[type->counters.first + i];
-
+	while ((c = UNC_NEXT(&r->t, counter, type->counters, c)))
 		if (c->kernel && !unc_find_kernel(&r->t, type, c->ctl == UNC_NONE))
 			return unc_bad(r, "counter %s has kernel=, but the type no PMU for it",
 				       unc_tbl_str(&r->t, c->name));
-	}
 	return k && !k->unavailable ? check_bits(r, type, k->bits) : 0;
 }

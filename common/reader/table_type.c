@@ -9,8 +9,8 @@ static void set_control_masks(struct unc_table_reader *r, const struct unc_tbl_t
 {
 	uint64_t mask = type->enable;
 
-	for (uint32_t i = 0; i < type->fields.n; i++)
-		mask |= unc_field_bits(&r->t.field[type->fields.first + i], UNC_NONE);
+	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(&r->t, field, type->fields, f));)
+		mask |= unc_field_bits(f, UNC_NONE);
 	for (unsigned i = 0; i < type->n_counters; i++) {
 		struct unc_tbl_reg *reg = UNC_ROW(r, t, reg, type->first_ctl + i);
 
@@ -22,9 +22,7 @@ static void set_control_masks(struct unc_table_reader *r, const struct unc_tbl_t
 /* What an event programs must pass the allowlist: every field lies in bits that may be written. */
 static int check_masks(struct unc_table_reader *r, const struct unc_tbl_type *type)
 {
-	for (uint32_t i = 0; i < type->fields.n; i++) {
-		const struct unc_tbl_field *f = &r->t.field[type->fields.first + i];
-
+	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(&r->t, field, type->fields, f));) {
 		for (unsigned p = 0; p < 2 && f->width[p]; p++) {
 			uint64_t bits = unc_ones(f->width[p]) << f->lo[p];
 			const struct unc_tbl_reg *reg =
@@ -61,10 +59,10 @@ static int check_present(struct unc_table_reader *r, const struct unc_tbl_type *
 {
 	const struct unc_range *where = &r->t.part[type->parts.first].where;
 	bool listed = where->n && r->t.where[where->first].optional == UNC_WHERE_LISTED;
+	const struct unc_tbl_present *row = NULL;
 	unsigned places = listed ? 0 : where->n;
 
-	for (uint32_t i = 0; i < type->presents.n; i++) {
-		const struct unc_tbl_present *row = &r->t.present[type->presents.first + i];
+	while ((row = UNC_NEXT(&r->t, present, type->presents, row))) {
 		unsigned told = (unsigned)row->n_devices * row->per;
 
 		if (!row->msr && !row->n_offsets && !row->last && told < places)

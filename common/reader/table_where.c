@@ -120,9 +120,7 @@ int unc_end_discovery(struct unc_table_reader *r)
 {
 	const struct unc_tbl_type *t = &r->w.type;
 
-	for (unsigned i = 0; i < r->type; i++) {
-		const struct unc_tbl_type *other = &r->t.type[i];
-
+	for (const struct unc_tbl_type *other = r->t.type; other < r->t.type + r->type; other++) {
 		if (!other->pool && other->discovery == t->discovery &&
 		    (!other->functions || !t->functions || other->functions & t->functions))
 			return unc_bad(r,

@@ -166,9 +166,7 @@ static uint64_t what_mask(const struct unc_table *t, const struct unc_tbl_type *
 {
 	uint64_t mask = 0, beside = unc_type_modifiers(t, type);
 
-	for (uint32_t i = 0; i < type->fields.n; i++) {
-		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
-
+	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(t, field, type->fields, f));) {
 		mask |= unc_field_bits(f, UNC_NONE);
 		for (uint32_t k = 0; (f->flags & UNC_FIELD_USER) && k < f->with.n; k++)
 			beside |= unc_field_bits(&t->field[t->set[f->with.first + k].field],

@@ -16,12 +16,9 @@ enum { SLICE_KB = 2560 };
 /* Whether units of a type are counted one by one: those that have a slice of the cache. */
 static bool has_slices(const struct unc_table *t, const struct unc_tbl_type *type)
 {
-	for (uint32_t i = 0; i < type->presents.n; i++) {
-		const struct unc_tbl_present *row = &t->present[type->presents.first + i];
-
-		if (row->last || ((row->msr || row->n_offsets) && row->tells != UNC_TELLS_ALL))
+	for (const struct unc_tbl_present *r = NULL; (r = UNC_NEXT(t, present, type->presents, r));)
+		if (r->last || ((r->msr || r->n_offsets) && r->tells != UNC_TELLS_ALL))
 			return true;
-	}
 	return false;
 }
 

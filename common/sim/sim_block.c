@@ -22,13 +22,11 @@ static void write_unit_ctl(struct sim_reg *reg, uint64_t value, uint64_t now)
 	const uint64_t *bits = block->type->bits;
 	uint64_t enable = bits[UNC_IS_FREEZE_ENABLE];
 
-	for (size_t i = 0; i < block->n_counters; i++) {
-		struct sim_counter *counter = &block->counter[i];
-
-		if ((value & bits[UNC_IS_RESET_CONTROLS]) && counter->ctl)
-			counter->ctl->value = 0;
-		if ((value & bits[UNC_IS_RESET_COUNTERS]) && counter->ctl)
-			unc_sim_set(counter, 0, now);
+	for (struct sim_counter *c = block->counter; c < block->counter + block->n_counters; c++) {
+		if ((value & bits[UNC_IS_RESET_CONTROLS]) && c->ctl)
+			c->ctl->value = 0;
+		if ((value & bits[UNC_IS_RESET_COUNTERS]) && c->ctl)
+			unc_sim_set(c, 0, now);
 	}
 	if (value & bits[UNC_IS_RESET_CONTROLS])
 		select_all(block);
@@ -43,12 +41,9 @@ static uint64_t reset_bits(const struct sim_reg *reg)
 	const struct unc_tbl_type *type = reg->block->type->row;
 	uint16_t at = reg->counter->row ? (uint16_t)(reg->row - table->reg) : UNC_NONE;
 
-	for (uint32_t i = 0; i < type->fields.n; i++) {
-		const struct unc_tbl_field *field = &table->field[type->fields.first + i];
-
-		if (field->role == UNC_IS_RESET && field->reg[0] == at)
-			return unc_field_bits(field, at);
-	}
+	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(table, field, type->fields, f));)
+		if (f->role == UNC_IS_RESET && f->reg[0] == at)
+			return unc_field_bits(f, at);
 	return 0;
 }
 
@@ -167,12 +162,10 @@ void unc_sim_block_init(struct sim_block *block)
 	block->weight = unc_sim_weight(block);
 	for (uint32_t i = 0; i < type->regs.n; i++)
 		block->reg[i].value = block->reg[i].row->base;
-	for (size_t i = 0; i < block->n_counters; i++) {
-		struct sim_counter *counter = &block->counter[i];
-
+	for (struct sim_counter *c = block->counter; c < block->counter + block->n_counters; c++) {
 		if (block->sim->options.wrap_soon)
-			counter->base = unc_ones(counter->width) - 999999;
-		unc_sim_select(block, counter);
+			c->base = unc_ones(c->width) - 999999;
+		unc_sim_select(block, c);
 	}
 	unc_sim_block_run(block);
 }

@@ -30,9 +30,9 @@ static uint32_t slots_of(const struct sim_event *e)
 	if (e->pmu->free || config == FIXED_EVENT)
 		return 0;
 	uint64_t code = unc_field_of(&t->field[type->f_event], e->config);
-	for (uint32_t i = 0; i < type->events.n; i++)
-		if (t->event[type->events.first + i].code == code)
-			counters |= t->event[type->events.first + i].counters;
+	for (const struct unc_tbl_event *row = NULL; (row = UNC_NEXT(t, event, type->events, row));)
+		if (row->code == code)
+			counters |= row->counters;
 	for (uint32_t i = 0; i < type->kernel_counters.n; i++)
 		if (t->kernel_counters[type->kernel_counters.first + i].code == code)
 			counters = t->kernel_counters[type->kernel_counters.first + i].counters;
@@ -41,15 +41,12 @@ static uint32_t slots_of(const struct sim_event *e)
 
 static void take_filters(struct sim_event *e, const uint64_t config[2])
 {
-	const struct unc_table *t = e->block->sim->table;
 	const struct unc_range *rows = &e->block->type->row->kernel_filters;
+	const struct unc_tbl_kernel_filter *row = NULL;
 
-	for (uint32_t i = 0; i < rows->n; i++) {
-		const struct unc_tbl_kernel_filter *row = &t->kernel_filter[rows->first + i];
-
+	while ((row = UNC_NEXT(e->block->sim->table, kernel_filter, *rows, row)))
 		for (unsigned k = 0; k < 4 && (e->config & row->mask) == row->ctl; k++)
 			e->mask[k] |= (uint32_t)(row->bits[k / 2] >> k % 2 * 32);
-	}
 	for (unsigned k = 0; k < 4; k++)
 		e->filter[k] = (uint32_t)(config[k / 2] >> k % 2 * 32) & e->mask[k];
 }

@@ -53,15 +53,13 @@ static const struct sim_counter *next_carry(const struct unc_sim *sim, uint64_t 
 {
 	const struct sim_counter *first = NULL;
 
-	for (size_t i = 0; i < sim->n_counters; i++) {
-		const struct sim_counter *counter = &sim->counter[i];
-
-		if (!unc_sim_arms(counter) || unc_sim_noted(counter))
+	for (const struct sim_counter *c = sim->counter; c < sim->counter + sim->n_counters; c++) {
+		if (!unc_sim_arms(c) || unc_sim_noted(c))
 			continue;
-		uint64_t when = carries_at(counter, now);
+		uint64_t when = carries_at(c, now);
 		if (when && (!first || when < *at)) {
 			*at = when;
-			first = counter;
+			first = c;
 		}
 	}
 	return first;

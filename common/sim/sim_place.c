@@ -81,11 +81,9 @@ static uint64_t next_msr(const struct unc_table *table, uint64_t from)
 {
 	uint64_t next = UINT64_MAX;
 
-	for (size_t i = 0; i < table->n_part; i++) {
-		const struct unc_tbl_part *part = &table->part[i];
-
-		for (uint32_t k = 0; part->space == UNC_SPACE_MSR && k < part->where.n; k++) {
-			uint64_t base = table->where[part->where.first + k].base;
+	for (const struct unc_tbl_part *p = table->part; p < table->part + table->n_part; p++) {
+		for (uint32_t k = 0; p->space == UNC_SPACE_MSR && k < p->where.n; k++) {
+			uint64_t base = table->where[p->where.first + k].base;
 
 			next = base >= from && base < next ? base : next;
 		}

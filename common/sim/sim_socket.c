@@ -143,9 +143,7 @@ static int compare_function(const void *a, const void *b)
 /* Do the addresses that the machine chooses fit the BAR registers? */
 static int check_bars(const struct unc_table *table, struct unc_error *err)
 {
-	for (size_t i = 0; i < table->n_bar; i++) {
-		const struct unc_tbl_bar *bar = &table->bar[i];
-
+	for (const struct unc_tbl_bar *bar = table->bar; bar < table->bar + table->n_bar; bar++)
 		for (unsigned e = 1; e < bar->count; e++)
 			if (unc_sim_bar_element(bar, e) <= unc_sim_bar_element(bar, e - 1))
 				return unc_fail(err, UNC_ERR_TABLE,
@@ -153,7 +151,6 @@ static int check_bars(const struct unc_table *table, struct unc_error *err)
 						"apart",
 						unc_tbl_str(table, bar->name), bar->count,
 						bar->size);
-	}
 	return 0;
 }
 

@@ -37,12 +37,9 @@ uint64_t unc_type_modifiers(const struct unc_table *t, const struct unc_tbl_type
 {
 	uint64_t bits = type->enable | type->overflow.set;
 
-	for (uint32_t i = 0; i < type->fields.n; i++) {
-		const struct unc_tbl_field *f = &t->field[type->fields.first + i];
-
+	for (const struct unc_tbl_field *f = NULL; (f = UNC_NEXT(t, field, type->fields, f));)
 		if ((f->flags & UNC_FIELD_USER) || f->role > UNC_IS_OTHER)
 			bits |= unc_field_bits(f, UNC_NONE);
-	}
 	return bits;
 }
 
@@ -92,12 +89,9 @@ uint64_t unc_sets_bits(const struct unc_table *t, const struct unc_range *sets, 
 {
 	uint64_t bits = 0;
 
-	for (uint32_t i = 0; i < sets->n; i++) {
-		const struct unc_tbl_set *s = &t->set[sets->first + i];
-
+	for (const struct unc_tbl_set *s = NULL; (s = UNC_NEXT(t, set, *sets, s));)
 		if (t->field[s->field].reg[0] == reg)
 			bits |= s->value << t->field[s->field].lo[0];
-	}
 	return bits;
 }
 
@@ -176,12 +170,9 @@ uint16_t unc_find_type(const struct unc_table *t, const char *name)
 const struct unc_tbl_kernel *unc_find_kernel(const struct unc_table *t,
 					     const struct unc_tbl_type *type, bool of_free)
 {
-	for (uint32_t i = 0; i < type->kernels.n; i++) {
-		const struct unc_tbl_kernel *k = &t->kernel[type->kernels.first + i];
-
+	for (const struct unc_tbl_kernel *k = NULL; (k = UNC_NEXT(t, kernel, type->kernels, k));)
 		if (!k->free == !of_free)
 			return k;
-	}
 	return NULL;
 }
 

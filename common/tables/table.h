@@ -558,6 +558,17 @@ static inline uint32_t unc_type_counters(const struct unc_tbl_type *type)
 
 /* ---- questions (table.c) */
 
+/* The row behind `last` (NULL: the first) of a range of one of the arrays; NULL: there is none. */
+#define UNC_NEXT(t, row, range, last) unc_next_row((t)->row, sizeof(*(t)->row), range, last)
+static inline const void *unc_next_row(const void *rows, size_t size, struct unc_range in,
+				       const void *last)
+{
+	const char *first = (const char *)rows + in.first * size;
+	const char *next = last ? (const char *)last + size : first;
+
+	return next < first + in.n * size ? next : NULL;
+}
+
 /* The row with this name among some of an array of structs that begin with their name; UNC_NONE:
  * there is none. */
 #define UNC_FIND(t, row, range, name) unc_find_row(t, (t)->row, sizeof(*(t)->row), range, name)

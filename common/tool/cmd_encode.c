@@ -50,9 +50,7 @@ static void print_encoding(struct printer *p, struct unc_session *session,
 	print_hex(p, "ctl", "control", e->ctl);
 	print_counters(p, "counters", e);
 	print_open(p, "filters", '{');
-	for (size_t i = 0; i < e->n_filters; i++) {
-		const struct unc_filter *f = &e->filters[i];
-
+	for (const struct unc_filter *f = e->filters; f < e->filters + e->n_filters; f++) {
 		print_hex(p, f->reg, NULL, f->value);
 		print_also(p, "filter", "%s = 0x%" PRIx64 " (bits 0x%" PRIx64 ")", f->reg, f->value,
 			   f->mask);
