@@ -25,14 +25,14 @@ static int scan(struct unc_walk *walk, struct unc_error *err)
 		walk->bus->user = walk->user;
 		walk->bus->methods->scan(walk->bus, &walk->scan);
 		walk->function = walk->bus->function;
-		walk->n_functions = walk->bus->n_functions;
+		walk->end = walk->function + walk->bus->n_functions;
 		if (walk->scan.code == UNC_ERR_MEMORY)
 			return unc_fail(err, UNC_ERR_MEMORY, "%s", walk->scan.text);
 		if (walk->scan.code)
 			unc_walk_note(walk, "no PCI functions: %s", walk->scan.text);
 	}
-	if (walk->n_functions)
-		qsort(walk->function, walk->n_functions, sizeof(*walk->function),
+	if (walk->end > walk->function)
+		qsort(walk->function, (size_t)(walk->end - walk->function), sizeof(*walk->function),
 		      compare_functions);
 	return unc_walk_sockets(walk, err);
 }

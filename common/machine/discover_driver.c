@@ -101,12 +101,9 @@ static bool is_named(const struct unc_table *t, uint16_t id)
 	for (size_t i = 0; i < t->n_bar; i++)
 		if (t->bar[i].device_id == id)
 			return true;
-	for (size_t i = 0; i < t->n_present; i++) {
-		const struct unc_tbl_present *row = &t->present[i];
-
+	for (const struct unc_tbl_present *row = t->present; row < t->present + t->n_present; row++)
 		if (!row->msr && id >= row->id && id <= (row->last ? row->last : row->id))
 			return true;
-	}
 	return false;
 }
 
@@ -123,23 +120,20 @@ static unsigned count(const struct unc_walk *walk, int socket, uint16_t id)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < walk->n_functions; i++)
-		n += walk->function[i].device == id && unc_walk_socket(walk, i) == socket;
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
+		n += f->device == id && unc_walk_socket(walk, f) == socket;
 	return n;
 }
 
 /* Whether everything that may tell does. */
 static int all_known(const struct unc_walk *walk, struct unc_error *why)
 {
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
-
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
 		if (may_tell(walk, f) &&
-		    (!f->device || unc_walk_socket(walk, i) == UNC_SOCKET_UNKNOWN))
+		    (!f->device || unc_walk_socket(walk, f) == UNC_SOCKET_UNKNOWN))
 			return unc_fail(why, UNC_ERR_UNAVAILABLE,
 					"PCI function %s does not tell its socket or what it is",
 					unc_function_name(f).text);
-	}
 	return 0;
 }
 
@@ -147,8 +141,7 @@ static int all_known(const struct unc_walk *walk, struct unc_error *why)
  * table names is of the chipset. */
 static int same_functions(const struct unc_walk *walk, int socket, struct unc_error *why)
 {
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++) {
 		unsigned here = count(walk, socket, f->device);
 		unsigned there = count(walk, FIRST, f->device);
 

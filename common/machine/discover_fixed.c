@@ -192,10 +192,9 @@ static unsigned count_functions(const struct unc_walk *walk, const struct unc_tb
 	unsigned n = 0;
 
 	*more = 0;
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++) {
 		bool is = f->device >= row->id && f->device <= row->last;
-		int its = is || !f->device ? unc_walk_socket(walk, i) : UNC_MAX_SOCKETS;
+		int its = is || !f->device ? unc_walk_socket(walk, f) : UNC_MAX_SOCKETS;
 
 		n += is && its == socket;
 		*more += its == UNC_SOCKET_UNKNOWN || (its == socket && !f->device);

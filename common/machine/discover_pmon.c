@@ -169,13 +169,10 @@ static int add_record(struct unc_pmon *pmon, int socket, const struct unc_pmon_r
 	struct unc_pmon_list *list = &pmon->socket[socket];
 	void *more;
 
-	for (size_t i = 0; i < list->n; i++) {
-		const struct unc_pmon_record *r = &list->record[i];
-
+	for (const struct unc_pmon_record *r = list->record; r < list->record + list->n; r++)
 		if (r->type == record->type && r->id == record->id &&
 		    r->address == record->address && r->shape == record->shape)
 			return 0;
-	}
 	if (list->n == MAX_RECORDS)
 		return unc_fail(err, UNC_ERR_TABLE,
 				"broken: with it the socket has more than %d units", MAX_RECORDS);
@@ -345,29 +342,27 @@ static void distrust(struct unc_pmon *pmon, const bool *unread)
 {
 	const struct unc_walk *walk = pmon->walk;
 
-	for (size_t i = 0; i < walk->n_functions; i++)
-		if (unread[i] && walk->function[i].device == UNC_PMON_DEVICE &&
-		    unc_walk_socket(walk, i) >= 0)
-			pmon->socket[unc_walk_socket(walk, i)].broken = true;
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
+		if (unread[f - walk->function] && f->device == UNC_PMON_DEVICE &&
+		    unc_walk_socket(walk, f) >= 0)
+			pmon->socket[unc_walk_socket(walk, f)].broken = true;
 }
 
 void unc_pmon_read(struct unc_pmon *pmon)
 {
 	struct unc_walk *walk = pmon->walk;
-	bool *unread = calloc(walk->n_functions + 1, sizeof(*unread));
+	bool *unread = calloc((size_t)(walk->end - walk->function) + 1, sizeof(*unread));
 	struct unc_error first = {0};
 	size_t n = 0;
 
 	walk->no_memory |= !unread;
-	for (size_t i = 0; unread && i < walk->n_functions; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
+	for (const struct unc_pci_function *f = walk->function; unread && f < walk->end; f++) {
 		struct unc_error why = {0};
 		int failed = 0;
 
 		if (may_have_table(f))
-			failed = read_function(pmon, f, unc_walk_socket(walk, i), &why);
-
-		unread[i] = failed < 0;
+			failed = read_function(pmon, f, unc_walk_socket(walk, f), &why);
+		unread[f - walk->function] = failed < 0;
 		note_denied(pmon, f, failed, &why);
 		if (failed < 0 && n++ == 0)
 			first = why;

@@ -47,9 +47,9 @@ static int socket_of_bus(const struct unc_walk *walk, uint16_t domain, uint8_t b
 {
 	int socket = -1;
 
-	for (size_t i = 0; i < walk->n_functions && socket < 0; i++)
-		if (walk->function[i].domain == domain && walk->function[i].bus == bus)
-			socket = socket_by_locality(walk, &walk->function[i]);
+	for (const struct unc_pci_function *f = walk->function; f < walk->end && socket < 0; f++)
+		if (f->domain == domain && f->bus == bus)
+			socket = socket_by_locality(walk, f);
 	return socket;
 }
 
@@ -83,9 +83,8 @@ static bool is_ubox(const struct unc_walk *walk, const struct unc_pci_function *
 /* With more nodes than the 3 bits can tell apart, the registers are ambiguous. */
 static bool too_many_nodes(const struct unc_walk *walk)
 {
-	for (size_t i = 0; i < walk->n_functions; i++)
-		if (is_ubox(walk, &walk->function[i]) &&
-		    unc_walk_told(walk, &walk->function[i])->numa_node >= MAX_NODES)
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
+		if (is_ubox(walk, f) && unc_walk_told(walk, f)->numa_node >= MAX_NODES)
 			return true;
 	return walk->topo->n_sockets > MAX_NODES;
 }
@@ -165,15 +164,13 @@ static bool is_alike(const struct unc_walk *walk, const struct unc_pci_function 
 		    f->bus - u->bus < walk->table->topology.buses)
 			own = u;
 	for (u = own ? walk->ubox : end; u < end; u++) {
-		size_t i = 0;
+		const struct unc_pci_function *o = walk->function;
 
-		while (i < walk->n_functions &&
-		       (walk->function[i].domain != u->domain ||
-			walk->function[i].bus - u->bus != f->bus - own->bus ||
-			walk->function[i].devfn != f->devfn ||
-			walk->function[i].device != f->device))
-			i++;
-		if (i == walk->n_functions)
+		while (o < walk->end &&
+		       (o->domain != u->domain || o->bus - u->bus != f->bus - own->bus ||
+			o->devfn != f->devfn || o->device != f->device))
+			o++;
+		if (o == walk->end)
 			return false;
 	}
 	return !own || f->device;
@@ -191,8 +188,8 @@ static void resolve_by_order(const struct unc_walk *walk)
 	for (size_t i = 0; i < walk->n_ubox; i++)
 		if (!walk->ubox[i].denied || walk->ubox[i].socket >= 0)
 			return;
-	for (size_t i = 0; i < walk->n_functions; i++)
-		if (!is_alike(walk, &walk->function[i]))
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
+		if (!is_alike(walk, f))
 			return;
 	for (size_t i = 0; i < walk->n_ubox; i++)
 		walk->ubox[i].socket = (int)i;
@@ -203,13 +200,12 @@ static int find_uboxes(struct unc_walk *walk, struct unc_error *err)
 	size_t n = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < walk->n_functions; i++)
-		n += is_ubox(walk, &walk->function[i]);
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
+		n += is_ubox(walk, f);
 	walk->ubox = calloc(n + 1, sizeof(*walk->ubox));
 	if (!walk->ubox)
 		return unc_no_memory(err);
-	for (size_t i = 0; i < walk->n_functions && rc == 0; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
+	for (const struct unc_pci_function *f = walk->function; f < walk->end && rc == 0; f++) {
 		struct unc_ubox *u = &walk->ubox[walk->n_ubox];
 
 		if (!is_ubox(walk, f))
@@ -260,12 +256,9 @@ static const struct unc_ubox *ubox_of(const struct unc_walk *walk, const struct 
 static const struct unc_pci_function *nameless(const struct unc_walk *walk,
 					       const struct unc_pci_function *f)
 {
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *other = &walk->function[i];
-
+	for (const struct unc_pci_function *other = walk->function; other < walk->end; other++)
 		if (!other->device && other->domain == f->domain && other->bus == f->bus)
 			return other;
-	}
 	return NULL;
 }
 
@@ -295,22 +288,21 @@ static bool is_doubled(const struct unc_walk *walk, const struct unc_pci_functio
 	bool own;
 	const struct unc_ubox *u = ubox_of(walk, f, &own);
 
-	for (size_t i = 0; !own && u && i < walk->n_functions; i++) {
-		const struct unc_pci_function *other = &walk->function[i];
-
+	if (own || !u)
+		return false;
+	for (const struct unc_pci_function *other = walk->function; other < walk->end; other++)
 		if (other->device && other->device == f->device && other->devfn == f->devfn &&
 		    other->domain == u->domain && other->bus == u->bus)
 			return socket_by_locality(walk, f) < 0;
-	}
 	return false;
 }
 
 /* The functions of its bus are of no socket that is known. */
 static void forget_bus(struct unc_walk *walk, const struct unc_pci_function *f)
 {
-	for (size_t i = 0; i < walk->n_functions; i++)
-		if (walk->function[i].domain == f->domain && walk->function[i].bus == f->bus)
-			walk->socket[i] = UNC_SOCKET_UNKNOWN;
+	for (const struct unc_pci_function *other = walk->function; other < walk->end; other++)
+		if (other->domain == f->domain && other->bus == f->bus)
+			walk->socket[other - walk->function] = UNC_SOCKET_UNKNOWN;
 }
 
 /* Why the socket of a function is not known. */
@@ -337,25 +329,28 @@ int unc_walk_sockets(struct unc_walk *walk, struct unc_error *err)
 	 * CPUs: as many as a socket has are taken for one, so that sums are marked that may lack
 	 * it. */
 	int rc = has_map(walk) ? 0 : add_sockets(walk, unc_topology_unseen(walk->topo), err);
+	size_t n = (size_t)(walk->end - walk->function);
 
 	if (rc == 0)
 		rc = find_uboxes(walk, err);
-	walk->socket = calloc(walk->n_functions + 1, sizeof(*walk->socket));
+	walk->socket = calloc(n + 1, sizeof(*walk->socket));
 	if (rc == 0 && !walk->socket)
 		rc = unc_no_memory(err);
-	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
+	for (size_t i = 0; rc == 0 && i < n; i++)
 		walk->socket[i] = UNC_SOCKET_UNASKED;
-	for (size_t i = 0; rc == 0 && i < walk->n_functions; i++)
-		if (is_doubled(walk, &walk->function[i]))
-			forget_bus(walk, &walk->function[i]);
+	for (const struct unc_pci_function *f = walk->function; rc == 0 && f < walk->end; f++)
+		if (is_doubled(walk, f))
+			forget_bus(walk, f);
 	return rc;
 }
 
-int unc_walk_socket(const struct unc_walk *walk, size_t i)
+int unc_walk_socket(const struct unc_walk *walk, const struct unc_pci_function *f)
 {
-	if (walk->socket[i] == UNC_SOCKET_UNASKED)
-		walk->socket[i] = socket_of_function(walk, &walk->function[i]);
-	return walk->socket[i];
+	int *socket = &walk->socket[f - walk->function];
+
+	if (*socket == UNC_SOCKET_UNASKED)
+		*socket = socket_of_function(walk, f);
+	return *socket;
 }
 
 /* ---- functions of a socket */
@@ -363,14 +358,11 @@ int unc_walk_socket(const struct unc_walk *walk, size_t i)
 const struct unc_pci_function *unc_walk_address(const struct unc_walk *walk, uint64_t address,
 						int *socket)
 {
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
-
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++)
 		if (UNC_PCI(f->domain, f->bus, f->devfn, 0) == UNC_PCI_FUNCTION(address)) {
-			*socket = unc_walk_socket(walk, i);
+			*socket = unc_walk_socket(walk, f);
 			return f;
 		}
-	}
 	return NULL;
 }
 
@@ -380,12 +372,12 @@ static bool at_place(const struct unc_pci_function *f, unsigned device, unsigned
 }
 
 /* A function that may be the one that is looked for, though it is not known to be. */
-static int fail_doubtful(const struct unc_walk *walk, size_t i, int socket, struct unc_error *err)
+static int fail_doubtful(const struct unc_walk *walk, const struct unc_pci_function *f, int socket,
+			 struct unc_error *err)
 {
-	const struct unc_pci_function *f = &walk->function[i];
 	struct unc_error why = {0};
 
-	if (unc_walk_socket(walk, i) == socket)
+	if (unc_walk_socket(walk, f) == socket)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
 				"PCI function %s does not tell what it is: %s",
 				unc_function_name(f).text, unc_fs_reason(f->errno_value));
@@ -398,13 +390,11 @@ static int fail_doubtful(const struct unc_walk *walk, size_t i, int socket, stru
 int unc_walk_function(const struct unc_walk *walk, int socket, unsigned device, unsigned devfn,
 		      const struct unc_pci_function **out, struct unc_error *err)
 {
-	const struct unc_pci_function *found = NULL;
-	size_t doubtful = walk->n_functions;
+	const struct unc_pci_function *found = NULL, *doubtful = NULL;
 
-	for (size_t i = 0; i < walk->n_functions; i++) {
-		const struct unc_pci_function *f = &walk->function[i];
+	for (const struct unc_pci_function *f = walk->function; f < walk->end; f++) {
 		bool is = at_place(f, device, devfn), may = is || at_place(f, 0, devfn);
-		int its = may ? unc_walk_socket(walk, i) : UNC_MAX_SOCKETS;
+		int its = may ? unc_walk_socket(walk, f) : UNC_MAX_SOCKETS;
 		bool here = its == socket;
 
 		if (here && is && found)
@@ -416,14 +406,14 @@ int unc_walk_function(const struct unc_walk *walk, int socket, unsigned device, 
 		if (here && is)
 			found = f;
 		else if (here || its == UNC_SOCKET_UNKNOWN)
-			doubtful = i;
+			doubtful = f;
 	}
 	*out = found;
 	if (found)
 		return 0;
 	if (walk->scan.code)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s", walk->scan.text);
-	if (doubtful < walk->n_functions)
+	if (doubtful)
 		return fail_doubtful(walk, doubtful, socket, err);
 	return unc_fail(err, UNC_ERR_NOT_FOUND, "there is no such PCI function");
 }

@@ -25,11 +25,10 @@ struct unc_walk {
 	struct unc_bus *bus; /* NULL: no PCI */
 	unc_note_fn note;
 	void *user;
-	struct unc_error scan;             /* why there are no functions; code 0: there are */
-	struct unc_pci_function *function; /* of the bus, sorted by address */
-	int *socket;                       /* of each function, for unc_walk_socket() */
-	size_t n_functions;
-	struct unc_ubox *ubox; /* sorted by domain and bus */
+	struct unc_error scan;                   /* why there are no functions; code 0: there are */
+	struct unc_pci_function *function, *end; /* of the bus, sorted by address */
+	int *socket;                             /* of each function, for unc_walk_socket() */
+	struct unc_ubox *ubox;                   /* sorted by domain and bus */
 	size_t n_ubox;
 	struct unc_instance *unit;
 	size_t n;
@@ -82,8 +81,8 @@ int unc_bar_address(struct unc_bus *, const struct unc_pci_function *, const str
 /* Finds what tells the sockets of functions, and the sockets that no CPU tells. UNC_ERR_MEMORY, or
  * UNC_ERR_RANGE: more sockets than there may be. */
 int unc_walk_sockets(struct unc_walk *, struct unc_error *err);
-/* The socket of function[i], found out when it is first asked for, or UNC_SOCKET_UNKNOWN. */
-int unc_walk_socket(const struct unc_walk *, size_t i);
+/* The socket of a function, found out when it is first asked for, or UNC_SOCKET_UNKNOWN. */
+int unc_walk_socket(const struct unc_walk *, const struct unc_pci_function *);
 /* The function at an address as UNC_PCI() makes it, its socket in *socket; NULL if none. */
 const struct unc_pci_function *unc_walk_address(const struct unc_walk *, uint64_t address,
 						int *socket);
