@@ -95,7 +95,7 @@ struct unc_ledger {
 	struct book each;   /* registers that each process has for itself: in no file */
 	struct book **user; /* other users */
 	size_t n_users;
-	struct unc_ledger_holder mine[UNC_LEDGER_HOLDERS]; /* pid 0: it is none of ours */
+	uint64_t since[UNC_LEDGER_HOLDERS]; /* as holders of ours are told; 0: it is none */
 	size_t n_mine;
 	size_t n_events; /* groups of the kernel's events that are noted, */
 	unsigned keeper; /* as those of this holder */

@@ -14,7 +14,7 @@ static uint64_t slot_at(unsigned holder)
 
 static bool is_mine(const struct unc_ledger *l, const struct book *b, unsigned holder)
 {
-	return (b == &l->own || b == &l->each) && l->mine[holder].process.pid;
+	return (b == &l->own || b == &l->each) && l->since[holder];
 }
 
 /* What is told of a holder of this process or another. 0, or the errno value. */
@@ -25,7 +25,7 @@ static int read_holder(struct unc_ledger *l, struct book *b, unsigned holder,
 	int error;
 
 	if (is_mine(l, b, holder)) {
-		*out = l->mine[holder];
+		*out = (struct unc_ledger_holder){.process = l->self, .since = l->since[holder]};
 		return 0;
 	}
 	error = fd < 0 ? ENOENT : unc_read_at(fd, out, sizeof(*out), slot_at(holder));
@@ -411,7 +411,7 @@ static int take_slot(struct unc_ledger *l, unsigned holder, struct unc_error *er
 	if (rc < 0)
 		return rc;
 	unc_ledger_file_lock(l->node.fd, LOCK_HOLDERS, F_RDLCK);
-	l->mine[holder] = who;
+	l->since[holder] = who.since;
 	l->n_mine++;
 	return 0;
 }
@@ -483,7 +483,7 @@ void unc_ledger_leave(struct unc_ledger *l, unsigned holder)
 
 void unc_ledger_abandon(struct unc_ledger *l, unsigned holder)
 {
-	l->mine[holder].process.pid = 0;
+	l->since[holder] = 0;
 	l->n_mine--;
 	unc_ledger_file_lock(l->own.file.fd, LOCK_HOLDERS + holder, F_UNLCK);
 	if (l->n_mine)
