@@ -1208,6 +1208,11 @@ static void test_full(void)
 	lock(l);
 	unc_ledger_leave(l, 700);
 	CHECK_NUMBER(enter(l), 700);
+	for (unsigned i = 700; i < UNC_LEDGER_HOLDERS; i += 323) {
+		CHECK_NUMBER(put(l, 99999, 7, i), 0);
+		CHECK_NUMBER(living(l, 99999), i);
+	}
+	unc_ledger_remove(l, find(l, 99999));
 	for (uint64_t i = 0; i < 16384; i++)
 		if (put(l, i, i, 5) < 0)
 			CU_FAIL("a record too few");
