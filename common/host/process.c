@@ -100,3 +100,15 @@ bool unc_process_same_user(int64_t pid)
 			return false;
 	return true;
 }
+
+int unc_thread_new(pthread_t *out, void *(*run)(void *user), void *user)
+{
+	sigset_t all, old;
+	int failed;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	failed = pthread_create(out, NULL, run, user);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return failed;
+}

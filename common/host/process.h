@@ -3,6 +3,7 @@
 #ifndef UNC_PROCESS_H
 #define UNC_PROCESS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,5 +25,7 @@ bool unc_process_ended(const struct unc_process *, const struct unc_process *sel
 bool unc_process_same_user(int64_t pid);
 /* Makes a name of unknown origin fit to be printed. */
 void unc_process_clean(char command[UNC_COMMAND_MAX]);
+/* A thread that takes no signals: they are the program's. 0, or an errno. */
+int unc_thread_new(pthread_t *out, void *(*run)(void *user), void *user);
 
 #endif

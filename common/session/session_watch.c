@@ -4,10 +4,10 @@
  * was frozen is lost in a long time; and lets passes take turns.
  */
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
+#include "host/process.h"
 #include "session/session.h"
 
 enum { SECOND = 1000000000 };    /* ns */
@@ -123,20 +123,6 @@ static void *watcher(void *user)
 	return NULL;
 }
 
-/* The thread takes no signals: they are the program's. 0, or an errno. */
-static int make_thread(struct unc_watch *w)
-{
-	sigset_t all, old;
-	int failed;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	failed = pthread_create(&w->thread, NULL, watcher, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	w->runs = failed == 0;
-	return failed;
-}
-
 int unc_session_watch(struct unc_session *s, struct unc_error *err)
 {
 	struct unc_watch *w = &s->platform->watch;
@@ -154,7 +140,8 @@ int unc_session_watch(struct unc_session *s, struct unc_error *err)
 	w->first = s;
 	s->watched = true;
 	if (!w->runs)
-		failed = make_thread(w);
+		failed = unc_thread_new(&w->thread, watcher, w);
+	w->runs = failed == 0;
 	pthread_cond_broadcast(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 	if (!failed)
