@@ -113,7 +113,10 @@ struct unc_options {
  *            which it does not carry are left to registers
  *  msr       model-specific registers: /dev/cpu/N/msr; N is the CPU that the caller runs on where
  *            it is of the socket, else the socket's lowest that is neither isolated nor nohz_full
- *            (or that the program is bound to: a socket of only such CPUs is left alone otherwise)
+ *            (or that the program is bound to: a socket of only such CPUs is left alone otherwise).
+ *            While a session counts there a thread of the library, which takes no signals, is bound
+ *            to that CPU and reads for callers of other sockets; where none can be had they
+ *            interrupt the CPU themselves, at each register
  *  msr-safe  the same through the module msr-safe, within the allowlist of its administrator:
  *            /dev/cpu/msr_batch
  *  pci       configuration space: /sys/bus/pci

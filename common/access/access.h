@@ -70,6 +70,7 @@ extern const struct unc_access_methods *const unc_access_hardware[];
 
 struct unc_access;
 struct unc_fence;
+struct unc_near; /* near.h */
 struct unc_ways; /* access_ways.h */
 
 /* The gate to a machine, which must stay until the gate is closed. order, errors: unc_ways_open().
@@ -80,6 +81,8 @@ const struct unc_ways *unc_access_ways(const struct unc_access *);
 /* The name of the method that a way stands for; "" for 0. */
 const char *unc_access_name(const struct unc_access *, unsigned way);
 void unc_access_close(struct unc_access *);
+/* Who is near to registers; operations go to them. */
+struct unc_near *unc_access_near(struct unc_access *);
 
 /* Empty until it is filled, before the gate is used (fence.h). */
 struct unc_fence *unc_access_fence(struct unc_access *);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "access/near.h"
 #include "base/abi.h"
 #include "session/session.h"
 
@@ -667,6 +668,19 @@ int unc_session_look_now(struct unc_session *s)
 	return rc == 0 && s->state == UNC_RUNNING ? unc_session_look(s, UNC_ALL, &s->error) : rc;
 }
 
+/* A look, and what it asks for. No lock is waited for meanwhile but by those who are near. */
+static int look_and_check(void *session)
+{
+	struct unc_session *s = session;
+	int rc = unc_session_look_now(s);
+
+	unc_units_tell_back(&s->units);
+	if (rc == 0 && s->state == UNC_RUNNING)
+		rc = unc_units_check_due(&s->units, s->units.read_ns + s->units.read_width,
+					 &s->error);
+	return rc;
+}
+
 int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, size_t size)
 {
 	int rc = unc_session_enter_measured(s);
@@ -677,11 +691,7 @@ int unc_session_read(struct unc_session *s, struct unc_value *values, size_t n, 
 		return rc;
 	/* The watcher must not look in between the counters and their values. */
 	pthread_mutex_lock(&s->lock);
-	rc = unc_session_look_now(s);
-	unc_units_tell_back(&s->units);
-	if (rc == 0 && s->state == UNC_RUNNING)
-		rc = unc_units_check_due(&s->units, s->units.read_ns + s->units.read_width,
-					 &s->error);
+	rc = unc_near_run(unc_access_near(s->platform->access), s->units.near, look_and_check, s);
 	if (rc == 0 && s->state != UNC_ENDED)
 		unc_session_end_interval(s); /* or what came between the last read and the stop */
 	if (s->state == UNC_STOPPED)

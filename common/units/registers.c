@@ -36,9 +36,9 @@ static int add_slots(const struct unc_units *s, int i, struct unc_plan *plan, ui
 			    one->ctr, UNC_OP_READ, 0, err);
 }
 
-/* One unit after the other. */
-static int build_reads(const struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
-		       uint32_t *slot, struct unc_error *err)
+/* One unit of a socket after the other. */
+static int build_socket(const struct unc_units *s, enum unc_extent extent, int socket,
+			struct unc_plan *plan, uint32_t *slot, struct unc_error *err)
 {
 	int rc = 0;
 
@@ -46,10 +46,20 @@ static int build_reads(const struct unc_units *s, enum unc_extent extent, struct
 		const struct unc_wanted *wanted =
 			&s->wanted[unc_units_number(s, s->claim[k].instance)];
 
-		if (is_ours(&s->claim[k]) && wanted->claimed &&
-		    wanted->always == (extent == UNC_ALL))
+		if (s->claim[k].instance->socket == socket && is_ours(&s->claim[k]) &&
+		    wanted->claimed && wanted->always == (extent == UNC_ALL))
 			rc = add_slots(s, wanted->head, plan, slot, err);
 	}
+	return rc;
+}
+
+static int build_reads(const struct unc_units *s, enum unc_extent extent, struct unc_plan *plan,
+		       uint32_t *slot, struct unc_error *err)
+{
+	int rc = 0;
+
+	for (int i = 0; i < s->platform->topology.n_sockets && rc == 0; i++)
+		rc = build_socket(s, extent, i, plan, slot, err);
 	return rc;
 }
 

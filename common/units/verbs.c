@@ -100,21 +100,38 @@ static int end_turn(struct unc_units *s, enum unc_extent extent, size_t first,
 	return 0;
 }
 
-/* Where the reads of each unit begin. */
+static void set_stamp(struct unc_units *s, size_t n, size_t first, uint32_t instance)
+{
+	struct unc_stamp *stamp = &s->stamp[n];
+
+	stamp->first = first;
+	stamp->socket = s->read[first].reg.space == UNC_SPACE_MSR
+				? s->platform->instances.unit[instance].socket
+				: -1;
+}
+
+/* Where the reads of each unit begin, and who is near to all of them. */
 static void set_stamps(struct unc_units *s)
 {
+	bool several = false;
 	size_t n = 0;
 	uint32_t last = 0;
 
+	s->near = -1;
 	for (size_t i = 0; i < s->n_reads; i++) {
 		uint32_t instance = s->slot[s->read_slot[i]].instance;
 
 		if (i == 0 || i == s->n_always || instance != last)
-			s->stamp[n++].first = i;
+			set_stamp(s, n++, i, instance);
 		last = instance;
 	}
 	if (s->stamp)
 		s->stamp[n].first = s->n_reads;
+	for (size_t i = 0; i < n && !several; i++) {
+		several = s->near >= 0 && s->stamp[i].socket >= 0 && s->stamp[i].socket != s->near;
+		s->near = s->stamp[i].socket >= 0 ? s->stamp[i].socket : s->near;
+	}
+	s->near = several ? -1 : s->near;
 }
 
 /* What is not claimed any more is not read. */

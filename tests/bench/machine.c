@@ -2,6 +2,7 @@
 #include "machine.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
@@ -31,6 +32,7 @@ enum {
 /* Register files that are open. Numbers of sockets and functions count from 1. */
 static struct {
 	uint8_t socket, function;
+	uint16_t cpu;
 } file[MAX_FILES];
 
 /* Processes that are forked off have the same machine. */
@@ -57,6 +59,10 @@ static struct fake_root root;
 static _Atomic uint64_t reads, writes, remote, moves, skipped;
 static unsigned loops, loops_350;
 static _Thread_local unsigned here; /* the CPU that this thread runs on */
+static _Thread_local bool is_first; /* it has made the machine */
+static _Atomic unsigned at_work;    /* the CPU of the last call of any */
+static _Atomic int offline = -1;    /* a CPU */
+static atomic_bool confined;        /* to the first socket */
 
 const char *machine_root(void)
 {
@@ -71,6 +77,16 @@ struct machine_counts machine_counts(void)
 void machine_memory_counts(void)
 {
 	memory_counts = true;
+}
+
+void machine_offline(int cpu)
+{
+	offline = cpu;
+}
+
+void machine_confine(bool confine)
+{
+	confined = confine;
 }
 
 void machine_skip(uint64_t ns)
@@ -91,8 +107,10 @@ static void remember(int fd, const char *path)
 	file[fd].socket = file[fd].function = 0;
 	if (strncmp(path, root.path, strlen(root.path)) != 0)
 		return;
-	if (cpu && sscanf(cpu, "/dev/cpu/%u/msr", &number) == 1)
+	if (cpu && sscanf(cpu, "/dev/cpu/%u/msr", &number) == 1) {
 		file[fd].socket = (uint8_t)(number / CPUS + 1);
+		file[fd].cpu = (uint16_t)number;
+	}
 	if (!name || !strstr(name, "/config") ||
 	    sscanf(name, "/devices/%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
 		return;
@@ -126,11 +144,21 @@ int close(int fd)
 	return (int)syscall(SYS_close, fd);
 }
 
+/* Whoever asks for something here runs, on its CPU. Threads that only wait are left out. */
+static void notice(void)
+{
+	if (!here && !is_first)
+		return;
+	moves += here && at_work != here;
+	at_work = here;
+}
+
 /* What an access costs; `by` is where it is counted. */
 static void take_time(_Atomic uint64_t *by, unsigned socket)
 {
 	++*by;
 	remote += socket && socket - 1 != here / CPUS;
+	notice();
 	for (unsigned i = 0; i < loops; i++)
 		__asm__ volatile("");
 }
@@ -188,6 +216,10 @@ ssize_t pread(int fd, void *buf, size_t size, off_t at)
 {
 	unsigned socket = socket_of(fd), function = function_of(fd);
 
+	if (socket && file[fd].cpu == offline) {
+		errno = ENXIO;
+		return -1;
+	}
 	if (socket && at < N_MSRS && size == 8) {
 		count_msr(all->msr[socket - 1], (unsigned)at);
 		memcpy(buf, &all->msr[socket - 1][at], 8);
@@ -205,6 +237,10 @@ ssize_t pwrite(int fd, const void *buf, size_t size, off_t at)
 {
 	unsigned socket = socket_of(fd), function = function_of(fd);
 
+	if (socket && file[fd].cpu == offline) {
+		errno = ENXIO;
+		return -1;
+	}
 	if (socket && at < N_MSRS && size == 8)
 		memcpy(&all->msr[socket - 1][at], buf, 8);
 	else if (function && (size_t)at + size <= CONFIG_SIZE)
@@ -249,6 +285,11 @@ static _Thread_local cpu_set_t bound;
 
 int sched_getcpu(void)
 {
+	if ((int)here == offline) { /* the kernel moves who is bound there */
+		here = 0;
+		is_bound = false;
+	}
+	notice();
 	return (int)here;
 }
 
@@ -264,15 +305,24 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 
 int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
+	cpu_set_t wanted;
+	unsigned lowest = n_cpus;
+
 	(void)pid;
-	moves++;
-	is_bound = true;
-	CPU_ZERO(&bound);
+	CPU_ZERO(&wanted);
 	for (unsigned cpu = n_cpus; cpu-- > 0;)
-		if (CPU_ISSET_S(cpu, size, set)) {
-			CPU_SET(cpu, &bound);
-			here = cpu;
+		if (CPU_ISSET_S(cpu, size, set) && (int)cpu != offline &&
+		    (!confined || cpu < CPUS)) {
+			CPU_SET(cpu, &wanted);
+			lowest = cpu;
 		}
+	if (lowest == n_cpus) {
+		errno = EINVAL;
+		return -1;
+	}
+	is_bound = true;
+	bound = wanted;
+	here = lowest;
 	return 0;
 }
 
@@ -322,6 +372,7 @@ int clock_gettime(clockid_t id, struct timespec *t)
 	static int (*next)(clockid_t, struct timespec *);
 	static unsigned looks;
 
+	notice();
 	if (memory_counts && looks++ % 16 == 0) /* counting is to take no time */
 		count_mapped();
 	if (!next)
@@ -508,6 +559,7 @@ void machine_begin(unsigned sockets)
 	memset(all, 0, sizeof(*all)); /* its pages are there, before anybody counts pages */
 	n_pci = n_maps = n_mapped = 0;
 	n_cpus = sockets * CPUS;
+	is_first = true;
 	fake_new(&root);
 	cpuinfo = fopen(fake_path(&root, "/proc/cpuinfo"), "w");
 	if (!cpuinfo)

@@ -20,7 +20,9 @@ struct machine_counts {
 	uint64_t reads, writes;
 	uint64_t remote; /* by a thread that is not bound to a CPU of the socket; of the first one,
 			    where threads run that are not bound, there are none */
-	uint64_t moves;  /* calls that bind a thread */
+	uint64_t
+		moves; /* changes to a CPU that is not the first: calls there, for the time, for its
+			    number or for a register, behind one by a thread on another CPU */
 };
 
 /* So many sockets, CHAS slices and four memory channels each. Its root is machine_root(). */
@@ -41,6 +43,10 @@ struct machine_counts machine_counts(void);
 void machine_delay(unsigned ns);
 /* Counters in mapped memory move from now on when somebody looks at the clock. */
 void machine_memory_counts(void);
+/* A CPU, of which threads are moved away, goes offline; -1: all are online. */
+void machine_offline(int cpu);
+/* No thread can be bound to a CPU of another socket than the first. */
+void machine_confine(bool);
 /* The clocks of this process but those of CPU time move on. */
 void machine_skip(uint64_t ns);
 
