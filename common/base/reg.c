@@ -24,13 +24,10 @@ struct unc_pci_name unc_pci_name(uint64_t address)
 	return name;
 }
 
-int unc_op_done(struct unc_reg_op *op, int errno_value)
+int unc_op_failed(struct unc_reg_op *op, int errno_value)
 {
 	op->errno_value = (int16_t)errno_value;
 	switch (errno_value) {
-	case 0:
-		op->error = 0;
-		break;
 	case EPERM:
 	case EACCES:
 		op->error = UNC_ERR_PERMISSION;
@@ -41,5 +38,5 @@ int unc_op_done(struct unc_reg_op *op, int errno_value)
 	default:
 		op->error = UNC_ERR_IO;
 	}
-	return errno_value != 0;
+	return 1;
 }

@@ -92,7 +92,15 @@ struct unc_pci_name {
 struct unc_pci_name unc_pci_name(uint64_t address);
 
 /* Notes how an operation came out: 0 or an errno value. For back ends; returns 1 if it failed. */
-int unc_op_done(struct unc_reg_op *op, int errno_value);
+int unc_op_failed(struct unc_reg_op *op, int errno_value);
+static inline int unc_op_done(struct unc_reg_op *op, int errno_value)
+{
+	if (errno_value)
+		return unc_op_failed(op, errno_value);
+	op->errno_value = 0;
+	op->error = 0;
+	return 0;
+}
 
 const char *unc_space_name(int space); /* "msr", "pci", "mmio", "pmu", "perf" */
 
