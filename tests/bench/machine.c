@@ -89,8 +89,16 @@ void machine_confine(bool confine)
 	confined = confine;
 }
 
+/* Counters in memory make a step a ns, as clocks do. */
+static void count_mapped(uint64_t ns)
+{
+	for (unsigned i = 0; i < n_mapped; i++)
+		*mapped[i] += ns;
+}
+
 void machine_skip(uint64_t ns)
 {
+	count_mapped(ns);
 	skipped += ns;
 }
 
@@ -352,17 +360,10 @@ void *mmap(void *where, size_t length, int access, int flags, int fd, off_t offs
 	return at;
 }
 
-static void count_mapped(void)
-{
-	for (unsigned i = 0; i < n_mapped; i++)
-		++*mapped[i];
-}
-
 /* Time passes where somebody waits for it, at once. */
 int nanosleep(const struct timespec *time, struct timespec *left)
 {
 	(void)left;
-	count_mapped();
 	machine_skip((uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
 	return 0;
 }
@@ -370,17 +371,21 @@ int nanosleep(const struct timespec *time, struct timespec *left)
 int clock_gettime(clockid_t id, struct timespec *t)
 {
 	static int (*next)(clockid_t, struct timespec *);
-	static unsigned looks;
+	static uint64_t counted;
 
 	notice();
-	if (memory_counts && looks++ % 16 == 0) /* counting is to take no time */
-		count_mapped();
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "clock_gettime");
 	int rc = next(id, t);
 
 	if (id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID)
 		return rc;
+	uint64_t now = (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+
+	if (memory_counts && now - counted > 20000) { /* counting is to take no time */
+		count_mapped(counted ? now - counted : 0);
+		counted = now;
+	}
 	uint64_t ns = (uint64_t)t->tv_nsec + skipped;
 
 	t->tv_sec += (time_t)(ns / 1000000000);
