@@ -103,94 +103,7 @@ void unc_session_began(struct unc_session *s)
 	s->base_width = s->to_width = s->units.read_width;
 }
 
-static void end_time(struct unc_pass *pass)
-{
-	pass->delta = pass->time - pass->reported;
-	pass->reported = pass->time;
-}
-
-/* The interval of the slots that a slot leads ends. */
-static void end_span(struct unc_span *span)
-{
-	struct unc_spell *v = &span->interval;
-	const struct unc_spell *total = &span->total;
-
-	v->from = v->to.ns ? v->to : total->from;
-	v->to = total->to;
-	v->blur = total->blur - span->reported_blur + v->from.width;
-	span->reported_blur = total->blur;
-	v->time.ran = total->time.ran - span->reported_time.ran;
-	v->time.idle = total->time.idle - span->reported_time.idle;
-	span->reported_time = total->time;
-}
-
-/* What was counted in other passes as well is of the interval that ends with this one. */
-static void end_slot(struct unc_session *s, size_t i, uint64_t measured)
-{
-	struct unc_slot *slot = &s->units.slot[i];
-
-	if (s->n_passes > 1 && !(measured & unc_session_waits(slot)) &&
-	    !s->units.wanted[slot->instance].always)
-		return;
-	if (slot->leader == i)
-		end_span(&slot->span);
-	slot->delta = slot->total - slot->reported;
-	slot->reported = slot->total;
-	slot->late = slot->reported_unread;
-	slot->reported_unread = slot->unread;
-}
-
-/* All of the time: with one pass, that of the pass. */
-static const struct unc_pass *wall(const struct unc_session *s)
-{
-	return s->n_passes > 1 ? &s->wall : &s->pass[0];
-}
-
-/* An item is complete when each of its passes has had its turn: its interval ended then. Of one
- * pass, each read ends it. */
-static bool is_complete(const struct unc_session *s, const struct unc_session_item *item)
-{
-	return s->n_passes == 1 || item->seen == item->waits;
-}
-
-static void end_item(const struct unc_session *s, struct unc_session_item *item, uint64_t measured)
-{
-	if (is_complete(s, item)) /* the next one begins */
-		item->seen = 0;
-	item->seen |= measured & item->waits;
-	if (!is_complete(s, item))
-		return;
-	item->interval = wall(s)->time - item->complete;
-	item->complete = wall(s)->time;
-}
-
-/* Ends the interval: what was counted since the last end. What was not measured keeps what it had.
- */
-void unc_session_end_interval(struct unc_session *s)
-{
-	uint64_t measured = 0;
-
-	for (unsigned i = 0; i < s->n_passes; i++)
-		if (was_measured(s, i)) {
-			end_time(&s->pass[i]);
-			measured |= (uint64_t)1 << i;
-		}
-	s->begun &= ~measured;
-	end_time(&s->wall);
-	s->from_width = s->to_width;
-	s->to_width = s->units.read_width;
-	s->units.interval_ns = s->units.read_ns;
-	/* Without a rotation since the last end, what is read is all that can have counted. */
-	bool only = s->state == UNC_RUNNING && measured == (uint64_t)1 << s->units.turn;
-	for (size_t i = 0; i < s->units.n_reads && only; i++)
-		end_slot(s, s->units.read_slot[i], measured);
-	for (size_t i = 0; i < s->units.n_slots && !only; i++)
-		end_slot(s, i, measured);
-	for (size_t i = 0; i < s->n_items && s->n_passes > 1; i++)
-		end_item(s, &s->item[i], measured);
-}
-
-/* ---- values */
+/* ---- the time that values are about */
 
 /* A time that values are about: since start or reset, or the last interval. */
 struct stretch {
@@ -220,6 +133,12 @@ static struct stretch stretch_of(const struct unc_session *s, double all, bool i
 		.whole = ns / 1000,
 		.late = ns / 100,
 	};
+}
+
+/* All of the time: with one pass, that of the pass. */
+static const struct unc_pass *wall(const struct unc_session *s)
+{
+	return s->n_passes > 1 ? &s->wall : &s->pass[0];
 }
 
 /* All of the time, and the last interval of an item: with one pass, that of all. */
@@ -271,13 +190,139 @@ static double slot_time(const struct unc_session *s, uint32_t i, const struct st
 	return run.idle ? of->all * (double)run.ran / (double)(run.ran + run.idle) : of->all;
 }
 
-/* What was counted in a time of its own, of the time that a value is about. What differs by less
- * than a thousandth stays as it was counted. */
-static uint64_t scaled(uint64_t count, uint64_t ran, const struct stretch *of)
+/* By what is multiplied that was counted in a time of its own, of the time that a value is about.
+ * What differs by less than a thousandth stays as it was counted. */
+static double scale_of(const struct unc_spell *spell, const struct stretch *of)
 {
-	if (!ran || is_whole(ran, of))
-		return count;
-	return (uint64_t)((double)count * of->all * 1e9 / (double)ran + 0.5);
+	uint64_t ran = spell->time.ran;
+
+	return of->even || !ran || is_whole(ran, of) ? 1 : of->all * 1e9 / (double)ran;
+}
+
+static uint64_t scaled(uint64_t count, double scale)
+{
+	return scale == 1 ? count : (uint64_t)((double)count * scale + 0.5);
+}
+
+/* How long looks took between which a slot was measured; as a part of all the time where it was
+ * measured for less than half of that. In ns. */
+static uint64_t unsure(const struct unc_spell *spell, uint64_t all)
+{
+	uint64_t ns = spell->blur + spell->to.width, ran = spell->time.ran;
+
+	if (ran >= all / 2)
+		return ns;
+	return ran ? (uint64_t)((double)all * (double)ns / (double)ran) : all;
+}
+
+/* What took so long, in seconds; 0: no more than 1 % of the time. */
+static double if_late(uint64_t took, const struct stretch *of)
+{
+	return of->slow && took > of->late ? (double)took * 1e-9 : 0;
+}
+
+/* ---- an interval ends */
+
+static void end_time(struct unc_pass *pass)
+{
+	pass->delta = pass->time - pass->reported;
+	pass->reported = pass->time;
+}
+
+/* What values need of a spell, once for all slots that have it in common. */
+static inline void weigh(struct unc_spell *spell, const struct stretch *of)
+{
+	spell->scale = scale_of(spell, of);
+	spell->late = of->slow ? if_late(unsure(spell, of->ns), of) : 0;
+}
+
+/* The interval of the slots that a slot leads ends. */
+static void end_span(struct unc_span *span, const struct stretch *start,
+		     const struct stretch *interval)
+{
+	struct unc_spell *v = &span->interval;
+	const struct unc_spell *total = &span->total;
+
+	v->from = v->to.ns ? v->to : total->from;
+	v->to = total->to;
+	v->blur = total->blur - span->reported_blur + v->from.width;
+	span->reported_blur = total->blur;
+	v->time.ran = total->time.ran - span->reported_time.ran;
+	v->time.idle = total->time.idle - span->reported_time.idle;
+	span->reported_time = total->time;
+	weigh(&span->total, start);
+	weigh(v, interval);
+}
+
+/* What was counted in other passes as well is of the interval that ends with this one. */
+static void end_slot(struct unc_session *s, size_t i, uint64_t measured,
+		     const struct stretch *start, const struct stretch *interval)
+{
+	struct unc_slot *slot = &s->units.slot[i];
+
+	if (s->n_passes > 1 && !(measured & unc_session_waits(slot)) &&
+	    !s->units.wanted[slot->instance].always)
+		return;
+	if (slot->leader == i)
+		end_span(&slot->span, start, interval);
+	slot->delta = slot->total - slot->reported;
+	slot->reported = slot->total;
+	slot->late = slot->reported_unread;
+	slot->reported_unread = slot->unread;
+}
+
+/* An item is complete when each of its passes has had its turn: its interval ended then. Of one
+ * pass, each read ends it. */
+static bool is_complete(const struct unc_session *s, const struct unc_session_item *item)
+{
+	return s->n_passes == 1 || item->seen == item->waits;
+}
+
+static void end_item(const struct unc_session *s, struct unc_session_item *item, uint64_t measured)
+{
+	if (is_complete(s, item)) /* the next one begins */
+		item->seen = 0;
+	item->seen |= measured & item->waits;
+	if (!is_complete(s, item))
+		return;
+	item->interval = wall(s)->time - item->complete;
+	item->complete = wall(s)->time;
+}
+
+/* Ends the interval: what was counted since the last end. What was not measured keeps what it had.
+ */
+void unc_session_end_interval(struct unc_session *s)
+{
+	uint64_t measured = 0;
+
+	for (unsigned i = 0; i < s->n_passes; i++)
+		if (was_measured(s, i)) {
+			end_time(&s->pass[i]);
+			measured |= (uint64_t)1 << i;
+		}
+	s->begun &= ~measured;
+	end_time(&s->wall);
+	s->from_width = s->to_width;
+	s->to_width = s->units.read_width;
+	s->units.interval_ns = s->units.read_ns;
+	const struct stretch start = since_start(s);
+	const struct stretch interval = stretch_of(s, wall(s)->delta, true);
+	/* Without a rotation since the last end, what is read is all that can have counted. */
+	bool only = s->state == UNC_RUNNING && measured == (uint64_t)1 << s->units.turn;
+	for (size_t i = 0; i < (only ? s->units.n_reads : s->units.n_slots); i++)
+		end_slot(s, only ? s->units.read_slot[i] : i, measured, &start, &interval);
+	for (size_t i = 0; i < s->n_items && s->n_passes > 1; i++)
+		end_item(s, &s->item[i], measured);
+}
+
+/* ---- values */
+
+/* Of one pass that is known since the interval ended: its time is that of all items. */
+static inline double scale_at(const struct unc_session *s, uint32_t slot, const struct stretch *of)
+{
+	const struct unc_spell *spell = spell_of(s, slot, of->interval);
+
+	return s->n_passes > 1 ? scale_of(spell, of) : spell->scale;
 }
 
 /*
@@ -298,7 +343,7 @@ static uint64_t aggregate(const struct unc_session *s, const struct unc_measure 
 			continue;
 		n++;
 		if (!of->even)
-			value = scaled(value, spell_of(s, m->slot[i], of->interval)->time.ran, of);
+			value = scaled(value, scale_at(s, m->slot[i], of));
 		sum += value;
 		max = value > max ? value : max;
 	}
@@ -382,17 +427,6 @@ static bool is_flawed(const struct unc_session *s, const struct unc_session_item
 	return s->units.flawed && find_slot(s, item, flaw);
 }
 
-/* How long looks took between which a slot was measured; as a part of all the time where it was
- * measured for less than half of that. In ns. */
-static uint64_t unsure(const struct unc_spell *spell, uint64_t all)
-{
-	uint64_t ns = spell->blur + spell->to.width, ran = spell->time.ran;
-
-	if (ran >= all / 2)
-		return ns;
-	return ran ? (uint64_t)((double)all * (double)ns / (double)ran) : all;
-}
-
 /* For how many seconds an item was measured: as long as that of its slots which was measured least.
  */
 static double measured(const struct unc_session *s, const struct unc_session_item *item,
@@ -410,12 +444,6 @@ static double measured(const struct unc_session *s, const struct unc_session_ite
 	return least;
 }
 
-/* What took so long, in seconds; 0: no more than 1 % of the time. */
-static double if_late(uint64_t took, const struct stretch *of)
-{
-	return of->slow && took > of->late ? (double)took * 1e-9 : 0;
-}
-
 static uint64_t longer(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -428,15 +456,20 @@ static double lateness(const struct unc_session *s, const struct unc_session_ite
 {
 	struct unc_seen began = unc_unseen, ended = unc_unseen;
 	uint64_t late = 0;
+	uint32_t leader = UINT32_MAX;
 
 	for (uint32_t k = 0; k < item->n_measures && of->slow; k++) {
 		const struct unc_measure *m = &s->measure[item->measure[k]];
 
 		for (uint32_t i = 0; i < m->n_slots; i++) {
-			const struct unc_spell *spell = spell_of(s, m->slot[i], of->interval);
+			const struct unc_spell *spell;
 
 			if (of->parts && unc_session_without(s, m->slot[i]))
 				continue;
+			if (s->units.slot[m->slot[i]].leader == leader) /* the same once more */
+				continue;
+			leader = s->units.slot[m->slot[i]].leader;
+			spell = spell_of(s, m->slot[i], of->interval);
 			late = longer(late, unsure(spell, of->ns));
 			if (of->interval || !of->parts || !began_later(s, m->slot[i]))
 				unc_seen_join(&began, spell->from);
@@ -492,12 +525,9 @@ static void plain_value(const struct unc_session *s, const struct unc_session_it
 {
 	const struct unc_slot *slot = &s->units.slot[item->only];
 	const struct unc_span *span = unc_slot_span(&s->units, slot);
-	uint64_t count = slot->total, delta = slot->delta;
+	uint64_t count = scaled(slot->total, span->total.scale);
+	uint64_t delta = scaled(slot->delta, span->interval.scale);
 
-	if (!start->even)
-		count = scaled(count, span->total.time.ran, start);
-	if (!interval->even)
-		delta = scaled(delta, span->interval.time.ran, interval);
 	*v = (struct unc_value){
 		.count = count,
 		.delta = delta,
@@ -510,8 +540,8 @@ static void plain_value(const struct unc_session *s, const struct unc_session_it
 		.units = item->units,
 		.of = item->of,
 		.flags = UNC_VALUE_VALID | (item->units < item->of ? UNC_VALUE_PARTIAL : 0),
-		.late = if_late(unsure(&span->total, start->ns), start),
-		.interval_late = if_late(unsure(&span->interval, interval->ns), interval),
+		.late = span->total.late,
+		.interval_late = span->interval.late,
 	};
 	set_flags(s, item, v);
 }

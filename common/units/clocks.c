@@ -16,6 +16,7 @@
 
 enum {
 	MAX_GROUPS = 96,
+	NO_GROUP,      /* of what is no clock, or one for which there is no room */
 	HANDFUL = 100, /* counts that clocks may differ by, however short the time */
 	SHARP = 256
 };
@@ -68,20 +69,24 @@ static bool tells(struct unc_units *s, struct unc_slot *slot)
 	       s->wanted[slot->instance].proof != UNC_STANDS;
 }
 
-/* That of what is read in this place; NULL: there are too many. */
-static struct group *group_of(const struct unc_units *s, struct groups *groups, size_t read)
+/* Finds that of what is read in this place; NULL: there are too many. One that is alike none has its
+ * own. */
+static struct group *find_group(const struct unc_units *s, struct groups *groups, size_t read)
 {
-	const struct unc_slot *slot = &s->slot[s->read_slot[read]];
+	struct unc_slot *slot = &s->slot[s->read_slot[read]];
 	unsigned alike = s->platform->table->event[slot->code.event].alike;
 	struct key key = {s->platform->instances.unit[slot->instance].socket,
 			  alike == UNC_ALIKE_UCLK ? UINT32_MAX : slot->code.event,
 			  alike ? UINT32_MAX : slot->instance, read < s->n_always};
 
-	for (size_t i = groups->n; i-- > 0;) /* mostly it is the last */
-		if (memcmp(&groups->one[i].key, &key, sizeof(key)) == 0)
+	for (size_t i = groups->n; i-- > 0 && alike;) /* mostly it is the last */
+		if (memcmp(&groups->one[i].key, &key, sizeof(key)) == 0) {
+			slot->clock.group = (uint8_t)i;
 			return &groups->one[i];
+		}
 	if (groups->n == MAX_GROUPS)
 		return NULL;
+	slot->clock.group = (uint8_t)groups->n;
 	groups->one[groups->n] = (struct group){.key = key, .from = unc_unseen, .to = unc_unseen};
 	return &groups->one[groups->n++];
 }
@@ -91,8 +96,18 @@ static uint64_t counted(const struct unc_slot *slot)
 	return slot->total - slot->clock.total;
 }
 
-static void join(const struct unc_units *s, struct group *g, const struct unc_slot *slot)
+static void join(struct unc_units *s, struct groups *groups, size_t read)
 {
+	struct unc_slot *slot = &s->slot[s->read_slot[read]];
+	struct group *g = NULL;
+
+	slot->clock.group = NO_GROUP;
+	if (!tells(s, slot))
+		slot->clock.begun = false;
+	else
+		g = find_group(s, groups, read);
+	if (!g)
+		return;
 	g->n++;
 	g->begins |= !slot->clock.begun;
 	g->best = fmax(g->best, slot->clock.best);
@@ -158,19 +173,17 @@ static void judge(struct unc_units *s, const struct group *g, struct unc_slot *s
 void unc_units_compare_clocks(struct unc_units *s, size_t first)
 {
 	struct groups groups;
-	struct group *g;
 
-	groups.n = 0;
 	/* Where the hardware freezes at overflows, they stand still by right. */
-	for (int k = 0; k < 2 && !(s->guest && s->guest->freezes(s->host, NULL, 0)); k++)
-		for (size_t i = first; i < s->n_reads; i++) {
-			struct unc_slot *slot = &s->slot[s->read_slot[i]];
+	if (s->guest && s->guest->freezes(s->host, NULL, 0))
+		return;
+	groups.n = 0;
+	for (size_t i = first; i < s->n_reads; i++)
+		join(s, &groups, i);
+	for (size_t i = first; i < s->n_reads; i++) {
+		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
-			if (!tells(s, slot))
-				slot->clock.begun = false;
-			else if ((g = group_of(s, &groups, i)) && k == 0)
-				join(s, g, slot);
-			else if (g)
-				judge(s, g, slot);
-		}
+		if (slot->clock.group != NO_GROUP && !slot->unread && !slot->lost.why)
+			judge(s, &groups.one[slot->clock.group], slot);
+	}
 }

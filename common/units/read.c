@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Units: reading. The hot path: no lookup, no parsing, no allocation. */
 
+#include <math.h>
+
 #include "access/near.h"
 #include "units/inside.h"
 
@@ -60,6 +62,7 @@ static void narrow(const struct unc_units *s, struct unc_slot *slot, uint64_t ma
 {
 	slot->mask = mask;
 	slot->rate = rate_of(s, slot);
+	slot->sure_ns = (uint64_t)fmin((double)mask / slot->rate, INT64_MAX);
 }
 
 /*
@@ -108,17 +111,16 @@ static void take_rarely(struct unc_units *s, struct unc_slot *slot, uint64_t val
 		slot->total += delta;
 }
 
-static void take(struct unc_units *s, struct unc_slot *slot, uint64_t value)
+/* Times and what is counted in them fit into signed integers, from which it is one step to a
+ * double. */
+static inline void take(struct unc_units *s, struct unc_slot *slot, uint64_t value, uint64_t since)
 {
-	const struct unc_span *span = unc_slot_span(s, slot);
-	uint64_t since = span->total.to.ns + span->total.to.width - span->before;
 	uint64_t delta = (value - slot->last) & slot->mask;
-	double most = (double)since * slot->rate;
 
 	slot->last = value;
 	slot->unread = 0;
 	if (!slot->begin && value != UINT64_MAX && delta <= slot->mask / 4 &&
-	    (double)delta <= most && most <= (double)slot->mask)
+	    since <= slot->sure_ns && (double)(int64_t)delta <= (double)(int64_t)since * slot->rate)
 		slot->total += delta;
 	else
 		take_rarely(s, slot, value, delta, since);
@@ -134,10 +136,11 @@ static uint64_t middle(struct unc_seen seen)
 /* The slots that a slot leads were looked at. Of a turn that begins it is not known better when
  * than when the one before has ended. */
 static void look(struct unc_units *s, struct unc_slot *slot, const struct unc_reg_op *op,
-		 struct unc_seen now)
+		 struct unc_seen now, bool turns)
 {
 	const struct unc_unit_methods *by = s->wanted[slot->instance].by;
 	struct unc_spell *total = &slot->span.total;
+	uint64_t was = total->time.ran + total->time.idle, more;
 
 	if (by->timed)
 		by->timed(s, slot, op);
@@ -149,6 +152,9 @@ static void look(struct unc_units *s, struct unc_slot *slot, const struct unc_re
 		total->blur += total->to.width + now.width;
 	slot->span.before = total->to.ns;
 	total->to = now;
+	more = total->time.ran + total->time.idle - was;
+	if (turns && more < s->turn_ns)
+		s->turn_ns = more;
 }
 
 /* ---- all of them */
@@ -175,8 +181,8 @@ static int read_units(void *user)
 	return failed;
 }
 
-/* Reads one unit after the other, from stamp[k] on, each between two stamps, all of a socket by who
- * is near to it. How many. */
+/* Reads one unit, or a few, after the other, from stamp[k] on, between two stamps each, all of a socket
+ * by who is near to it. How often. */
 static size_t run_reads(struct unc_units *s, size_t k, bool *failed)
 {
 	const struct unc_machine *machine = s->platform->machine;
@@ -205,7 +211,7 @@ static size_t run_reads(struct unc_units *s, size_t k, bool *failed)
 	return n;
 }
 
-/* Whether the last look, at n units from stamp[k] on, took more than 1 % of the interval that it
+/* Whether the last look, with n stamps from stamp[k] on, took more than 1 % of the interval that it
  * ends, and so much longer than others that another may be better. */
 static bool is_wide(struct unc_units *s, enum unc_extent extent, size_t k, size_t n)
 {
@@ -227,20 +233,23 @@ static bool is_wide(struct unc_units *s, enum unc_extent extent, size_t k, size_
 static void take_unit(struct unc_units *s, const struct unc_stamp *unit)
 {
 	const struct unc_seen now = {unit->ns, unit[1].ns - unit->ns};
+	const struct unc_span *span = NULL;
+	uint64_t since = 0;
+	uint32_t leader = 0;
 
 	for (size_t i = unit->first; i < unit[1].first; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
-		const struct unc_run_time *time = &slot->span.total.time;
-		uint64_t was = time->ran + time->idle;
 
 		if (s->read[i].error)
 			continue;
-		if (slot->leader == s->read_slot[i]) {
-			look(s, slot, &s->read[i], now);
-			if (i >= s->n_always && time->ran + time->idle - was < s->turn_ns)
-				s->turn_ns = time->ran + time->idle - was;
+		if (slot->leader == s->read_slot[i])
+			look(s, slot, &s->read[i], now, i >= s->n_always);
+		if (!span || slot->leader != leader) {
+			leader = slot->leader;
+			span = unc_slot_span(s, slot);
+			since = span->total.to.ns + span->total.to.width - span->before;
 		}
-		take(s, slot, s->read[i].value);
+		take(s, slot, s->read[i].value, since);
 	}
 }
 

@@ -71,10 +71,11 @@ struct unc_spell {
 	struct unc_seen from, to;
 	uint64_t blur; /* widths of the looks where turns in it began and ended, but of `to`, ns */
 	struct unc_run_time time;
+	double scale, late; /* for the session alone: as it ended the last interval */
 };
 
-/* When a slot counted. Slots of one unit that count always, and are read together, have it in
- * common: that of the first of them, their leader. */
+/* When a slot counted. Slots that count always, and are read between the same two stamps, have it
+ * in common: that of the first of them, their leader. */
 struct unc_span {
 	struct unc_spell total; /* since start or reset */
 	uint64_t before;        /* where the look before the last one began, or a turn */
@@ -93,6 +94,7 @@ struct unc_slot {
 	uint64_t reported;       /* of it, where the last interval ended */
 	uint64_t delta;          /* counted in the last interval */
 	double rate;             /* more in a ns than it can count */
+	uint64_t sure_ns;        /* in which it cannot wrap, at that rate */
 	uint32_t leader;         /* slot whose span is its own, too */
 	uint32_t instance;       /* index into platform->instances */
 	bool begin;              /* programmed, and not read since */
@@ -120,6 +122,7 @@ struct unc_slot {
 	uint64_t start;         /* what its counter was set to; 0: it was left as it was */
 	struct {                /* for clocks.c alone: */
 		bool asked, is; /* whether it is one */
+		uint8_t group;  /* of a comparison that is made */
 		bool begun;     /* a comparison, where it had counted so much: */
 		uint64_t total;
 		struct unc_seen seen; /* when */
@@ -189,7 +192,7 @@ struct unc_units {
 	uint32_t *read_slot;     /* first those that count always, then those of the turn */
 	size_t n_reads, n_always;
 	int near;             /* the one socket of MSRs in these; -1: there are several, or none */
-	struct unc_stamp {    /* of a look: when the operations of a unit began, */
+	struct unc_stamp {    /* of a look: when operations of a unit, or of a few, began, */
 		size_t first; /* the first of which is this */
 		uint64_t ns;
 		int socket; /* of MSRs; -1: they are read as well from anywhere */
