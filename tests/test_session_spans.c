@@ -5,6 +5,7 @@
  * eventtables/sandybridge-ep/workload.tbl.
  */
 #include "losing_kit.h"
+#include "units/inside.h"
 
 static const double rate[] = {2.702e8 / 4, 1.142e8 / 4}; /* of a memory channel, a second */
 enum { STEP_MS = 500, LOOKS = 6 };
@@ -76,10 +77,55 @@ static void test_unread(void)
 			run(failing, n);
 }
 
+/* Units whose registers are in memory are read between the same two stamps. That which comes first
+ * is left out when it cannot be had for long: the time of the other goes on. */
+static void test_left_out(void)
+{
+	enum { SECONDS = 9, LOST = 3 };
+	const double clock = 2.4e9;
+	struct unc_platform *p = machine(EMR);
+	struct unc_session *s = session(p, 0);
+	struct unc_value v[2];
+
+	add(s, "imc0.CLOCKTICKS:socket=0");
+	add(s, "imc1.CLOCKTICKS:socket=0");
+	start(s);
+	CHECK_NUMBER(s->units.n_reads, 2);
+	CHECK_NUMBER(s->units.slot[0].leader, s->units.slot[1].leader);
+	CHECK_NUMBER(s->units.stamp[1].first, 2);
+	size_t first = s->units.read_slot[0];
+
+	losing_unit(p, &p->instances.unit[s->units.slot[first].instance]);
+	for (int second = 1; second <= SECONDS; second++) {
+		if (second == LOST)
+			unc_units_lose_unit(&s->units, s->units.slot[first].instance, UNC_TURN,
+					    &(struct unc_loss){.why = UNC_LOST_CONTROL});
+		step(p, 1000 * ms);
+		if (second == LOST) { /* it is taken up again, and cannot be looked at */
+			losing.reads = UINT32_MAX;
+			unc_units_take_again(&s->units);
+		}
+		CHECK_NUMBER(unc_session_read(s, v, 2, sizeof(*v)), 0);
+		CHECK_NUMBER(s->units.n_reads, second < LOST ? 2 : 1);
+		CHECK_NUMBER(unc_slot_span(&s->units, &s->units.slot[1 - first])->total.to.ns,
+			     s->units.read_ns);
+		CU_ASSERT(!(v[first].flags & UNC_VALUE_VALID) == (second >= LOST));
+		CHECK_NUMBER(v[1 - first].flags, UNC_VALUE_VALID | UNC_VALUE_FRESH);
+		CHECK_NEAR(v[1 - first].value, clock * second, 1e-6);
+		CHECK_NEAR(v[1 - first].interval, clock, 1e-6);
+		CHECK_NEAR(v[1 - first].seconds, second, 1e-9);
+	}
+	losing.n = 0;
+	unc_session_stop(s);
+	unc_session_free(s);
+	unc_platform_close(p);
+}
+
 int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"one of two counters is not read now and then", test_unread},
+		{"a unit is left out that was read together with another", test_left_out},
 		{NULL, NULL},
 	};
 

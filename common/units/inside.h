@@ -107,9 +107,12 @@ enum unc_loss_kind {
 
 /* ---- units.c */
 
-/* The span of a slot is its own from now on; those of a unit are one, where nothing takes turns. */
+/* The span of a slot is its own from now on; what is read between two stamps has one, where nothing
+ * takes turns. */
 void unc_slot_part(struct unc_units *, struct unc_slot *);
 void unc_units_find_leaders(struct unc_units *);
+/* Behind the last read of the unit that read[first] is of. */
+size_t unc_units_reads_end(const struct unc_units *, size_t first);
 
 static inline uint32_t unc_units_number(const struct unc_units *s, const struct unc_instance *u)
 {

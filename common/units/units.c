@@ -113,16 +113,26 @@ void unc_slot_part(struct unc_units *s, struct unc_slot *slot)
 
 void unc_units_find_leaders(struct unc_units *s)
 {
-	uint32_t leader = 0;
+	const struct unc_stamp *stamp = s->stamp;
 
 	for (size_t i = 0; i < s->n_reads && s->n_turns == 1 && !s->guest; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
-		if (i == 0 || s->slot[leader].instance != slot->instance)
-			leader = s->read_slot[i];
+		if (i == stamp[1].first)
+			stamp++;
 		if (!s->wanted[slot->instance].by->timed)
-			slot->leader = leader;
+			slot->leader = s->read_slot[stamp->first];
 	}
+}
+
+size_t unc_units_reads_end(const struct unc_units *s, size_t first)
+{
+	uint32_t instance = s->slot[s->read_slot[first]].instance;
+	size_t end = first + 1;
+
+	while (end < s->n_reads && s->slot[s->read_slot[end]].instance == instance)
+		end++;
+	return end;
 }
 
 struct unc_claim *unc_units_claimed(const struct unc_units *s, const struct unc_instance *u)

@@ -100,9 +100,10 @@ static int end_turn(struct unc_units *s, enum unc_extent extent, size_t first,
 	return 0;
 }
 
-static void set_stamp(struct unc_units *s, size_t n, size_t first, uint32_t instance)
+static void set_stamp(struct unc_units *s, size_t n, size_t first)
 {
 	struct unc_stamp *stamp = &s->stamp[n];
+	uint32_t instance = s->slot[s->read_slot[first]].instance;
 
 	stamp->first = first;
 	stamp->socket = s->read[first].reg.space == UNC_SPACE_MSR
@@ -110,20 +111,22 @@ static void set_stamp(struct unc_units *s, size_t n, size_t first, uint32_t inst
 				: -1;
 }
 
-/* Where the reads of each unit begin, and who is near to all of them. */
+/* Where the reads of each unit begin, and who is near to all of them. Registers in memory are read
+ * faster than the clock: of units that have a few of them together one stamp tells as much. */
 static void set_stamps(struct unc_units *s)
 {
+	enum { FEW = 16 };
 	bool several = false;
-	size_t n = 0;
-	uint32_t last = 0;
+	size_t n = 0, end;
 
 	s->near = -1;
-	for (size_t i = 0; i < s->n_reads; i++) {
-		uint32_t instance = s->slot[s->read_slot[i]].instance;
+	for (size_t i = 0; i < s->n_reads; i = end) {
+		bool together = n && i != s->n_always && s->read[i].reg.space == UNC_SPACE_MMIO &&
+				s->read[i - 1].reg.space == UNC_SPACE_MMIO;
 
-		if (i == 0 || i == s->n_always || instance != last)
-			set_stamp(s, n++, i, instance);
-		last = instance;
+		end = unc_units_reads_end(s, i);
+		if (!together || end - s->stamp[n - 1].first > FEW)
+			set_stamp(s, n++, i);
 	}
 	if (s->stamp)
 		s->stamp[n].first = s->n_reads;
@@ -134,7 +137,7 @@ static void set_stamps(struct unc_units *s)
 	s->near = several ? -1 : s->near;
 }
 
-/* What is not claimed any more is not read. */
+/* What is not claimed any more is not read, and leads nothing that is. */
 static void keep_claimed(struct unc_units *s)
 {
 	size_t n = 0, always = 0;
@@ -148,6 +151,12 @@ static void keep_claimed(struct unc_units *s)
 	}
 	s->n_reads = n;
 	s->n_always = always;
+	for (size_t i = 0; i < n; i++) {
+		struct unc_slot *leader = &s->slot[s->slot[s->read_slot[i]].leader];
+
+		if (!s->wanted[leader->instance].claimed)
+			unc_slot_part(s, leader);
+	}
 	set_stamps(s);
 }
 

@@ -61,33 +61,31 @@ static bool is_odd(struct unc_slot *slot, double ns)
 }
 
 /* One that is not read keeps what it held; what counts always, without a control, shows nothing. */
-static bool is_suspect(struct unc_units *s, const struct unc_stamp *unit,
-		       const struct unc_wanted *wanted, double ns, bool still)
+static bool is_suspect(struct unc_units *s, size_t first, size_t end, double ns, bool still)
 {
 	bool asked = false, moved = false, odd = false;
 
-	for (size_t i = unit->first; i < unit[1].first; i++) {
+	for (size_t i = first; i < end; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
-
-		bool told = unc_units_control(s, slot) != UNC_NONE;
+		bool told = still && !moved && unc_units_control(s, slot) != UNC_NONE;
 
 		moved |= told && slot->last != slot->shown;
 		odd |= is_odd(slot, ns);
 		asked |= told;
 	}
-	return odd || (still && asked && !moved && wanted->proof != UNC_STANDS);
+	return odd || (asked && !moved);
 }
 
 bool unc_units_suspect(struct unc_units *s, uint64_t ns, bool still)
 {
 	bool any = false;
 
-	for (size_t k = 0; s->n_reads && s->stamp[k].first < s->n_reads; k++) {
-		struct unc_wanted *wanted =
-			&s->wanted[s->slot[s->read_slot[s->stamp[k].first]].instance];
+	for (size_t i = 0, end; i < s->n_reads; i = end) {
+		struct unc_wanted *wanted = &s->wanted[s->slot[s->read_slot[i]].instance];
 
-		wanted->suspect =
-			is_suspect(s, &s->stamp[k], wanted, (double)(ns - s->shown_ns), still);
+		end = unc_units_reads_end(s, i);
+		wanted->suspect = is_suspect(s, i, end, (double)(ns - s->shown_ns),
+					     still && wanted->proof != UNC_STANDS);
 		any |= wanted->suspect;
 	}
 	s->shown_ns = ns;
@@ -108,13 +106,12 @@ static bool has_moved(struct unc_slot *slot, const struct unc_reg_op *op)
 }
 
 /* Reads a unit again. */
-static bool stands(struct unc_units *s, const struct unc_stamp *unit)
+static bool stands(struct unc_units *s, size_t first, size_t end)
 {
-	size_t n = unit[1].first - unit->first;
 	bool moved = false;
 
-	unc_access_run(s->platform->access, s->read + unit->first, n);
-	for (size_t i = unit->first; i < unit[1].first; i++) {
+	unc_access_run(s->platform->access, s->read + first, end - first);
+	for (size_t i = first; i < end; i++) {
 		struct unc_slot *slot = &s->slot[s->read_slot[i]];
 
 		moved |= has_moved(slot, &s->read[i]) && unc_units_control(s, slot) != UNC_NONE;
@@ -127,14 +124,14 @@ bool unc_units_stand(struct unc_units *s, const struct unc_unit_methods *by, siz
 {
 	bool any = false;
 
-	for (size_t k = 0; s->n_reads && s->stamp[k].first < s->n_reads; k++) {
-		struct unc_wanted *wanted =
-			&s->wanted[s->slot[s->read_slot[s->stamp[k].first]].instance];
+	for (size_t i = first, end; i < s->n_reads; i = end) {
+		struct unc_wanted *wanted = &s->wanted[s->slot[s->read_slot[i]].instance];
 
-		if (s->stamp[k].first < first || wanted->by != by || !(known >> wanted->proof & 1))
+		end = unc_units_reads_end(s, i);
+		if (wanted->by != by || !(known >> wanted->proof & 1))
 			continue;
 		if (all || wanted->suspect)
-			wanted->suspect = stands(s, &s->stamp[k]);
+			wanted->suspect = stands(s, i, end);
 		any |= wanted->suspect;
 	}
 	return any;
