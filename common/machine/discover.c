@@ -42,9 +42,7 @@ static void refuse_virtual(struct unc_walk *walk)
 {
 	if (!walk->topo->hypervisor || walk->n_ubox)
 		return;
-	for (size_t i = 0; i < walk->n; i++) {
-		struct unc_instance *unit = &walk->unit[i];
-
+	for (struct unc_instance *unit = walk->unit; unit < walk->unit + walk->n; unit++) {
 		/* Counters of the kernel may be passed on: it will tell. */
 		if (!unit->available || unit->part[0].space == UNC_SPACE_PERF)
 			continue;

@@ -201,15 +201,14 @@ static void drop_absent(struct unc_walk *walk, size_t from)
 	char name[UNC_KERNEL_NAME];
 	size_t n = from;
 
-	for (size_t i = from; i < walk->n; i++) {
-		const struct unc_instance *unit = &walk->unit[i];
-		const struct unc_tbl_where *w = unc_where(walk->table, unit->type, unit->index);
+	for (const struct unc_instance *u = walk->unit + from; u < walk->unit + walk->n; u++) {
+		const struct unc_tbl_where *w = unc_where(walk->table, u->type, u->index);
 
-		if (w && !is_listed(walk, unit->type, unit->index, name) &&
-		    unc_walk_function(walk, unit->socket, w->device_id, w->devfn, &f, NULL) ==
+		if (w && !is_listed(walk, u->type, u->index, name) &&
+		    unc_walk_function(walk, u->socket, w->device_id, w->devfn, &f, NULL) ==
 			    UNC_ERR_NOT_FOUND)
 			continue;
-		walk->unit[n++] = *unit;
+		walk->unit[n++] = *u;
 	}
 	walk->n = n;
 }

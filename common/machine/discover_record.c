@@ -290,19 +290,18 @@ size_t unc_pmon_judge_all(const struct unc_walk *walk, const struct unc_pmon_lis
 	unsigned first_id = 0;
 	size_t n = 0, bad = 0;
 
-	for (size_t i = 0; i < list->n; i++) {
-		struct unc_pmon_record *record = &list->record[i];
+	for (struct unc_pmon_record *r = list->record; r < list->record + list->n; r++) {
 		struct unc_error why = {0};
 
-		if (record->type != type)
+		if (r->type != type)
 			continue;
 		n++;
-		number_by_place(walk, record);
-		record->state = (uint8_t)unc_pmon_judge(walk, list, record, socket, &why);
-		if (record->state == UNC_PMON_USED || bad++)
+		number_by_place(walk, r);
+		r->state = (uint8_t)unc_pmon_judge(walk, list, r, socket, &why);
+		if (r->state == UNC_PMON_USED || bad++)
 			continue;
 		first = why;
-		first_id = record->id;
+		first_id = r->id;
 	}
 	if (bad)
 		unc_walk_note(walk, "socket %d: discovery of %zu of %zu %s is broken (%s%u: %s)",

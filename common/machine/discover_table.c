@@ -178,8 +178,7 @@ static void add_broken(struct unc_walk *walk, const struct unc_pmon_list *list, 
 {
 	bool pci = unc_main_part(walk->table, type)->space == UNC_SPACE_PCI;
 
-	for (size_t i = 0; i < list->n; i++) {
-		const struct unc_pmon_record *r = &list->record[i];
+	for (const struct unc_pmon_record *r = list->record; r < list->record + list->n; r++) {
 		struct unc_error why = {0};
 
 		if (r->type != type || r->state != state ||
@@ -380,8 +379,7 @@ static const struct unc_instance *find_overlap(const struct unc_walk *walk,
 /* Of types whose registers must not be those of others, as no source names their place. */
 static void refuse_overlaps(struct unc_walk *walk)
 {
-	for (size_t i = 0; i < walk->n; i++) {
-		struct unc_instance *unit = &walk->unit[i];
+	for (struct unc_instance *unit = walk->unit; unit < walk->unit + walk->n; unit++) {
 		const struct unc_instance *other;
 
 		if (!unit->part[0].present || unc_main_part(walk->table, unit->type)->where.n ||

@@ -20,9 +20,7 @@ unsigned unc_walk_count(const struct unc_walk *walk, unsigned type, int socket, 
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < walk->n; i++) {
-		const struct unc_instance *u = &walk->unit[i];
-
+	for (const struct unc_instance *u = walk->unit; u < walk->unit + walk->n; u++) {
 		n += u->type == type && u->socket == socket &&
 		     (index == UNC_ANY_INDEX || u->index == index);
 	}

@@ -153,9 +153,7 @@ static struct unc_instance *spare(const struct unc_table *table, struct unc_inst
 {
 	struct unc_instance *found = NULL;
 
-	for (size_t i = 0; i < instances->n; i++) {
-		struct unc_instance *u = &instances->unit[i];
-
+	for (struct unc_instance *u = instances->unit; u < instances->unit + instances->n; u++) {
 		if (u->type == unit->type && u->socket == unit->socket && u->doubtful)
 			found = u;
 		if (u->index == unit->index && u->available &&
