@@ -67,19 +67,16 @@ static void print_encoding(struct printer *p, struct unc_session *session,
 /* A text that is no event may be a metric. Returns the exit status. */
 static int not_encoded(struct unc_platform *platform, const char *text, int error)
 {
-	char *sentence = must_print("%s", unc_platform_error(platform));
+	struct unc_encoding encoding = {.size = sizeof(encoding)};
 	struct unc_target place = {.size = sizeof(place)};
 	size_t index;
-	int rc;
 
 	if (error == UNC_ERR_NOT_FOUND && unc_metric_find(platform, text, &index, &place) == 0)
-		rc = bad_input("%s is a metric, not an event: 'uncore metrics -v %s' shows the "
-			       "events that it is made of",
-			       text, unc_metric_get(platform, index)->name);
-	else
-		rc = library_error(error, sentence);
-	free(sentence);
-	return rc;
+		return bad_input("%s is a metric, not an event: 'uncore metrics -v %s' shows the "
+				 "events that it is made of",
+				 text, unc_metric_get(platform, index)->name);
+	unc_event_encode(platform, text, &encoding); /* once more, for its sentence */
+	return library_error(error, unc_platform_error(platform));
 }
 
 int cmd_encode(struct unc_platform *platform, const struct args *args)

@@ -218,18 +218,16 @@ static void print_value(const struct args *args, const struct unc_metric *m, dou
 static int not_metric(struct unc_platform *platform, const char *text)
 {
 	struct unc_encoding e = {.size = sizeof(e)};
-	char *sentence = must_print("%s", unc_platform_error(platform));
 	size_t index;
 
 	if (unc_event_find(platform, text, &index) == 0 ||
 	    unc_event_encode(platform, text, &e) == 0)
-		bad_input("eval: %s is an event, not a metric: 'uncore encode' shows what it is in "
-			  "registers, 'uncore metrics -v' which events metrics are made of",
-			  text);
-	else
-		bad_input("%s", sentence);
-	free(sentence);
-	return EXIT_BAD_INPUT;
+		return bad_input("eval: %s is an event, not a metric: 'uncore encode' shows what "
+				 "it is in registers, 'uncore metrics -v' which events metrics are "
+				 "made of",
+				 text);
+	unc_metric_find(platform, text, &index, NULL); /* once more, for its sentence */
+	return bad_input("%s", unc_platform_error(platform));
 }
 
 int cmd_eval(struct unc_platform *platform, const struct args *args)

@@ -28,16 +28,13 @@ static void add_line(struct stat_job *job, const char *label, size_t first, size
 /* What is neither event nor metric: a group's name belongs to -g. */
 static int no_item(const struct stat_job *job, const char *text, int error)
 {
-	char *sentence = must_print("%s", unc_platform_error(job->platform));
+	struct unc_item item = {.size = sizeof(item)};
 	size_t index;
-	int rc;
 
 	if (error == UNC_ERR_NOT_FOUND && unc_group_find(job->platform, text, &index) == 0)
-		rc = bad_input("stat: %s is a group, no event or metric: -g %s", text, text);
-	else
-		rc = library_error(error, sentence);
-	free(sentence);
-	return rc;
+		return bad_input("stat: %s is a group, no event or metric: -g %s", text, text);
+	unc_item_find(job->platform, text, &item); /* once more, for its sentence */
+	return library_error(error, unc_platform_error(job->platform));
 }
 
 /* What a group has for other CPUs, or cannot be counted here: that has been told. */
