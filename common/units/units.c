@@ -96,19 +96,23 @@ struct unc_slot *unc_units_next_short(struct unc_units *s, uint32_t instance,
 
 void unc_slot_part(struct unc_units *s, struct unc_slot *slot)
 {
-	const int head = s->wanted[slot->instance].head;
 	uint32_t self = (uint32_t)(slot - s->slot), heir = self;
 
 	slot->span = *unc_slot_span(s, slot);
-	/* The list has the newest first, and who leads is read first. */
-	for (int i = head; i != UNC_END; i = s->slot[i].next)
-		if (i != (int)self && s->slot[i].leader == self)
-			heir = (uint32_t)i;
-	for (int i = head; i != UNC_END; i = s->slot[i].next)
-		if (i != (int)self && s->slot[i].leader == self)
-			s->slot[i].leader = heir;
-	s->slot[heir].span = slot->span;
+	for (size_t i = 0; i < s->n_reads && slot->leads; i++) {
+		struct unc_slot *other = &s->slot[s->read_slot[i]];
+
+		if (other == slot || other->leader != self)
+			continue;
+		if (heir == self) { /* who leads is read first */
+			heir = s->read_slot[i];
+			other->span = slot->span;
+		}
+		other->leader = heir;
+		s->slot[heir].leads |= other != &s->slot[heir];
+	}
 	slot->leader = self;
+	slot->leads &= heir == self; /* those that are not read now */
 }
 
 void unc_units_find_leaders(struct unc_units *s)
@@ -122,6 +126,7 @@ void unc_units_find_leaders(struct unc_units *s)
 			stamp++;
 		if (!s->wanted[slot->instance].by->timed)
 			slot->leader = s->read_slot[stamp->first];
+		s->slot[slot->leader].leads |= slot != &s->slot[slot->leader];
 	}
 }
 

@@ -97,6 +97,7 @@ struct unc_slot {
 	uint64_t sure_ns;        /* in which it cannot wrap, at that rate */
 	uint32_t leader;         /* slot whose span is its own, too */
 	uint32_t instance;       /* index into platform->instances */
+	bool leads;              /* others, perhaps: their leader is this */
 	bool begin;              /* programmed, and not read since */
 	bool back;               /* taken up again, from 0 on, and not read since */
 	int16_t unread;          /* errno of a read that failed; the next may be right again */
