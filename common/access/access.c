@@ -347,20 +347,18 @@ static int socket_of(const struct unc_access *access, const struct unc_reg *reg)
 		       : -1;
 }
 
-/* Operation by operation of one way and one socket, up to the first errand that fails (< 0). The
+/* The operations of one socket after the other, up to the first errand that fails (< 0). The
  * sum of what they return, or that. */
 static int do_near(const struct work *all, int (*errand)(void *work))
 {
 	int sum = 0, rc = 0;
 
 	for (size_t i = 0, end; i < all->n && rc >= 0; i = end) {
-		const struct unc_reg *reg = &all->ops[i].reg;
-		int socket = socket_of(all->access, reg);
+		int socket = socket_of(all->access, &all->ops[i].reg);
 		struct work part = *all;
 
 		for (end = i + 1; end < all->n; end++)
-			if (all->ops[end].reg.way != reg->way ||
-			    socket_of(all->access, &all->ops[end].reg) != socket)
+			if (socket_of(all->access, &all->ops[end].reg) != socket)
 				break;
 		part.ops = all->ops + i;
 		part.n = end - i;
@@ -463,12 +461,28 @@ int unc_access_serves(struct unc_access *access, unsigned way, const struct unc_
 	return rc < 0 ? rc : unc_ways_serves(&access->ways, way, regs, n, err);
 }
 
+int unc_access_run_here(struct unc_access *access, struct unc_reg_op *ops, size_t n)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < n;) {
+		const struct unc_way *way = &access->ways.way[ops[i].reg.way];
+		size_t end = i + 1;
+
+		while (end < n && ops[end].reg.way == ops[i].reg.way)
+			end++;
+		failed += way->methods->run(way->backend, ops + i, end - i);
+		i = end;
+	}
+	return failed ? UNC_ERR_IO : 0;
+}
+
 static int run_some(void *user)
 {
 	const struct work *w = user;
-	const struct unc_way *way = &w->access->ways.way[w->ops[0].reg.way];
 
-	return way->methods->run(way->backend, w->ops, w->n);
+	return unc_access_run_here(w->access, w->ops, w->n) <
+	       0; /* the others are run all the same */
 }
 
 int unc_access_run(struct unc_access *access, struct unc_reg_op *ops, size_t n)

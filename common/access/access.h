@@ -115,5 +115,7 @@ int unc_access_read(struct unc_access *, struct unc_reg_op *ops, size_t n, struc
 
 /* Runs prepared operations in order. 0, or UNC_ERR_IO if any failed (see op->error). */
 int unc_access_run(struct unc_access *, struct unc_reg_op *ops, size_t n);
+/* The same by the caller, in an errand of unc_near_run(): nobody else is asked. */
+int unc_access_run_here(struct unc_access *, struct unc_reg_op *ops, size_t n);
 
 #endif

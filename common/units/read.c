@@ -175,8 +175,8 @@ static int read_units(void *user)
 		struct unc_stamp *unit = &s->stamp[i];
 
 		unit->ns = unc_machine_now(s->platform->machine);
-		failed |= unc_access_run(s->platform->access, s->read + unit->first,
-					 unit[1].first - unit->first) < 0;
+		failed |= unc_access_run_here(s->platform->access, s->read + unit->first,
+					      unit[1].first - unit->first) < 0;
 	}
 	return failed;
 }

@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 
+#include "access/near.h"
 #include "units/inside.h"
 
 /* ---- who depends on a setting */
@@ -228,10 +229,47 @@ static void verify(struct unc_units *s, struct unc_claim *u)
 		check_one(s, u, look.tag[k].reg, &look.op[k]);
 }
 
+/* Claims of one socket, which somebody is near to. */
+struct verifies {
+	struct unc_units *s;
+	size_t from, to;
+};
+
+static int verify_near(void *user)
+{
+	const struct verifies *v = user;
+
+	for (size_t i = v->from; i < v->to; i++)
+		verify(v->s, &v->s->claim[i]);
+	return 0;
+}
+
+static int socket_of(const struct unc_units *s, size_t i)
+{
+	const struct unc_claim *u = &s->claim[i];
+
+	return u->n_checks && s->check.op[u->check].reg.space == UNC_SPACE_MSR ? u->instance->socket
+									       : -1;
+}
+
+/* claim[from] up to claim[to], this one not included: all in a row of a socket at a time. */
+static void verify_range(struct unc_units *s, size_t from, size_t to)
+{
+	struct verifies some = {.s = s, .to = from};
+
+	while (some.to < to) {
+		int socket = socket_of(s, some.to);
+
+		some.from = some.to;
+		while (some.to < to && socket_of(s, some.to) == socket)
+			some.to++;
+		unc_near_run(unc_access_near(s->platform->access), socket, verify_near, &some);
+	}
+}
+
 void unc_units_verify(struct unc_units *s, size_t first)
 {
-	for (size_t i = first; i < s->n_claims; i++)
-		verify(s, &s->claim[i]);
+	verify_range(s, first, s->n_claims);
 }
 
 void unc_units_verify_suspects(struct unc_units *s)
@@ -261,14 +299,18 @@ void unc_units_verify_due(struct unc_units *s, uint64_t ns)
 		unc_units_verify(s, 0);
 		return;
 	}
-	for (size_t i = 0; i < s->n_claims && s->check.n; i++) {
-		struct unc_claim *u = &s->claim[s->next_check % s->n_claims];
+	size_t from = s->n_claims ? s->next_check % s->n_claims : 0, n = 0;
+
+	for (; n < s->n_claims && s->check.n; n++) {
+		struct unc_claim *u = &s->claim[(from + n) % s->n_claims];
 		uint64_t cost = u->n_checks * rest / s->check.n;
 
 		if (ns - s->verified_ns < cost)
 			break;
 		s->verified_ns += cost;
-		s->next_check++;
-		verify(s, u);
 	}
+	s->next_check = from + n;
+	verify_range(s, from, from + n < s->n_claims ? from + n : s->n_claims);
+	if (from + n > s->n_claims)
+		verify_range(s, 0, from + n - s->n_claims);
 }

@@ -155,9 +155,9 @@ int close(int fd)
 /* Whoever asks for something here runs, on its CPU. Threads that only wait are left out. */
 static void notice(void)
 {
-	if (!here && !is_first)
+	if ((!here && !is_first) || at_work == here)
 		return;
-	moves += here && at_work != here;
+	moves += here != 0;
 	at_work = here;
 }
 
