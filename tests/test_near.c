@@ -38,6 +38,7 @@ static struct unc_platform *open_machine(unsigned sockets)
 
 	machine_begin(sockets);
 	machine_delay(0);
+	machine_stand_still();
 	struct unc_options options = {
 		.size = sizeof(options), .sysroot = machine_root(), .sim = ""};
 
@@ -133,7 +134,7 @@ static void test_another_socket(void)
 	close_machine(p);
 }
 
-/* The same accesses give the same counts, near and far: here a counter counts its reads. */
+/* A counter of this machine counts its reads: each look is in what it has counted, near and far. */
 static void test_values(void)
 {
 	struct unc_platform *p = open_machine(2);
@@ -142,11 +143,13 @@ static void test_values(void)
 
 	start(near);
 	start(far);
-	for (unsigned i = 0; i < 20; i++) {
+	for (unsigned i = 1; i <= 20; i++) {
 		read_after(near, 7 * i, a, N);
 		read_after(far, 0, b, N);
-		for (unsigned k = 0; k < N; k++)
-			CHECK_NUMBER(b[k].count, a[k].count);
+		for (unsigned k = 0; k < N; k++) {
+			CU_ASSERT((a[k].flags & b[k].flags & UNC_VALUE_VALID) && a[k].count >= i &&
+				  b[k].count >= i);
+		}
 	}
 	unc_session_free(near);
 	unc_session_free(far);

@@ -63,6 +63,7 @@ static _Thread_local bool is_first; /* it has made the machine */
 static _Atomic unsigned at_work;    /* the CPU of the last call of any */
 static _Atomic int offline = -1;    /* a CPU */
 static atomic_bool confined;        /* to the first socket */
+static _Atomic uint64_t stands;     /* the time at which the clocks stand, in ns; 0: they go */
 
 const char *machine_root(void)
 {
@@ -100,6 +101,19 @@ void machine_skip(uint64_t ns)
 {
 	count_mapped(ns);
 	skipped += ns;
+}
+
+static uint64_t ns_of(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+}
+
+void machine_stand_still(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	stands = ns_of(&t) - skipped;
 }
 
 /* ---- files of registers */
@@ -364,7 +378,7 @@ void *mmap(void *where, size_t length, int access, int flags, int fd, off_t offs
 int nanosleep(const struct timespec *time, struct timespec *left)
 {
 	(void)left;
-	machine_skip((uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
+	machine_skip(ns_of(time));
 	return 0;
 }
 
@@ -380,16 +394,15 @@ int clock_gettime(clockid_t id, struct timespec *t)
 
 	if (id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID)
 		return rc;
-	uint64_t now = (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+	uint64_t now = stands ? stands += 50 : ns_of(t);
 
 	if (memory_counts && now - counted > 20000) { /* counting is to take no time */
 		count_mapped(counted ? now - counted : 0);
 		counted = now;
 	}
-	uint64_t ns = (uint64_t)t->tv_nsec + skipped;
-
-	t->tv_sec += (time_t)(ns / 1000000000);
-	t->tv_nsec = (long)(ns % 1000000000);
+	now += skipped;
+	t->tv_sec = (time_t)(now / 1000000000);
+	t->tv_nsec = (long)(now % 1000000000);
 	return rc;
 }
 

@@ -47,8 +47,10 @@ void machine_memory_counts(void);
 void machine_offline(int cpu);
 /* No thread can be bound to a CPU of another socket than the first. */
 void machine_confine(bool);
-/* The clocks of this process but those of CPU time move on. */
+/* The clocks of this process but those of CPU time move on; or stand still otherwise, and make a
+ * step of 50 ns each time that somebody looks at them. */
 void machine_skip(uint64_t ns);
+void machine_stand_still(void);
 
 /* A counter to be read without a library: by pread() of a descriptor, or in memory. */
 struct machine_counter {
