@@ -174,7 +174,8 @@ UNC_API void unc_platform_close(struct unc_platform *);
 /* Sentence of the last call on this platform, by whichever thread (threads that want the sentence
  * take turns), of those that take a platform which is not const: unc_event_encode(),
  * unc_event_decode(), unc_register_decode(), unc_metric_eval(), unc_session_new(), unc_name_at(),
- * unc_*_find(), unc_memory_peak(), unc_counters_*(). "" if that call did not fail. */
+ * unc_*_find(), unc_memory_peak(), unc_counters_*(), unc_register_read(). "" if that call did not
+ * fail. */
 UNC_API const char *unc_platform_error(const struct unc_platform *);
 
 struct unc_cpu {
@@ -873,12 +874,32 @@ struct unc_register {
 	const char *device; /* PCI "0c.0", else NULL */
 	unsigned device_id; /* PCI */
 	const char *bar;    /* MMIO, else NULL */
+	/* What unc_register_read() tells; of unc_register_walk() nothing is known: -1, 0, "" */
+	int socket;
+	int known; /* 1: `value` is what it holds */
+	uint64_t value;
+	const char *reason; /* why it could not be read; else "" */
 };
 typedef int (*unc_register_fn)(void *user, const struct unc_register *);
 
 /* Walks every register of the tables of the platform's CPU, one socket; what fn gets is gone when
  * it returns. Stops at the first non-zero return of fn and returns it; no errors of its own. */
 UNC_API int unc_register_walk(const struct unc_platform *, unc_register_fn fn, void *user);
+
+/*
+ * Walks the registers of a unit of the machine, in the order of the tables, with what each of them
+ * holds. Each is read once, a moment before fn gets it; nothing is written, and only registers of
+ * monitors are read, as anywhere. A register that has no value (it is write-only, or a part of the unit
+ * that is out of reach) or that cannot be read comes with the reason. A unit of memory whose place
+ * the tables do not have comes with physical addresses, and `bar` NULL. Stops at the first non-zero
+ * return of fn and returns it.
+ * unit: from unc_unit_get(), or any other descriptor of the platform's.
+ * Errors: UNC_ERR_NOT_FOUND the machine has no such unit; UNC_ERR_UNAVAILABLE its registers cannot be
+ * used, and why: then fn is not called. UNC_ERR_IO, UNC_ERR_PERMISSION and the like: the first reason
+ * for which one that should be readable could not be read, when fn has had all.
+ */
+UNC_API int unc_register_read(struct unc_platform *, const struct unc_unit *unit,
+			      unc_register_fn fn, void *user);
 
 /* ---------------------------------------------------------------- computing */
 

@@ -98,6 +98,8 @@ static const struct member members[] = {
 	AT(unc_register, unit, 0), AT(unc_register, index, 8), AT(unc_register, name, 16),
 	AT(unc_register, space, 24), AT(unc_register, address, 32), AT(unc_register, width, 40),
 	AT(unc_register, device, 48), AT(unc_register, device_id, 56), AT(unc_register, bar, 64),
+	AT(unc_register, socket, 72), AT(unc_register, known, 76), AT(unc_register, value, 80),
+	AT(unc_register, reason, 88),
 	AT(unc_counter, unit, 0), AT(unc_counter, number, 8), AT(unc_counter, name, 16),
 	AT(unc_counter, control, 24), AT(unc_counter, event, 32), AT(unc_counter, owner, 40),
 	AT(unc_counter, pid, 44), AT(unc_counter, command, 48), AT(unc_counter, since, 56),
@@ -469,6 +471,7 @@ static int in_child(struct unc_platform *p, bool listed)
 	wrong |= unc_memory_peak(p, -1, &value) != UNC_ERR_STATE;
 	wrong |= (unc_group_get(p, 0) != NULL) != listed;
 	wrong |= unc_counters_walk(p, NULL, NULL) != UNC_ERR_STATE;
+	wrong |= unc_register_read(p, unc_unit_get(p, 0), NULL, NULL) != UNC_ERR_STATE;
 	wrong |= unc_counters_release(p, 0, NULL, NULL) != UNC_ERR_STATE;
 	wrong |= !unc_event_get(p, 0) || !unc_type_get(p, 0) || !unc_unit_get(p, 0);
 	wrong |= (unc_field_get(p, 0, 0) != NULL) != listed;

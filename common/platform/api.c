@@ -211,6 +211,38 @@ int unc_register_decode(struct unc_platform *p, const char *type_name, const cha
 
 /* ---- registers */
 
+/* A register of a unit, nominal or of the machine, as it is listed. */
+static struct unc_register describe(const struct unc_table *t, const struct unc_instance *unit,
+				    const struct unc_tbl_reg *row, const struct unc_reg *reg,
+				    char device[8])
+{
+	const struct unc_tbl_part *part = &t->part[t->type[unit->type].parts.first + row->part];
+	const struct unc_tbl_where *w =
+		unit->index < part->where.n ? &t->where[part->where.first + unit->index] : NULL;
+	struct unc_register out = {
+		.unit = unc_type_name(t, unit->type),
+		.index = unit->index,
+		.name = unc_tbl_str(t, row->name),
+		.space = unc_space_name(reg->space),
+		.address = unc_reg_shown(reg),
+		.width = reg->width,
+		.socket = -1,
+		.reason = "",
+	};
+
+	if (reg->space == UNC_SPACE_PCI) {
+		snprintf(device, 8, "%02x.%x", UNC_PCI_DEVFN(reg->address) >> 3,
+			 UNC_PCI_DEVFN(reg->address) & 7u);
+		out.device = device;
+		out.device_id = w ? w->device_id : 0;
+	}
+	if (reg->space == UNC_SPACE_MMIO && w) {
+		out.bar = unc_tbl_str(t, t->bar[w->bar].name);
+		out.address += w->base - unit->part[row->part].base;
+	}
+	return out;
+}
+
 static int walk_unit(const struct unc_table *t, unsigned type, unsigned index, unc_register_fn fn,
 		     void *user)
 {
@@ -218,29 +250,13 @@ static int walk_unit(const struct unc_table *t, unsigned type, unsigned index, u
 	struct unc_instance unit;
 
 	unc_instance_nominal(t, type, index, &unit);
-	for (uint32_t i = 0; i < regs->n; i++) {
-		const struct unc_tbl_reg *r = &t->reg[regs->first + i];
-		const struct unc_tbl_part *part = &t->part[t->type[type].parts.first + r->part];
-		const struct unc_tbl_where *w = &t->where[part->where.first + index];
+	for (uint32_t i = regs->first; i < regs->first + regs->n; i++) {
 		struct unc_reg reg;
 		char device[8];
 
-		if (index >= part->where.n ||
-		    unc_instance_reg(t, &unit, regs->first + i, &reg, NULL) < 0)
+		if (unc_instance_reg(t, &unit, i, &reg, NULL) < 0)
 			continue;
-		snprintf(device, sizeof(device), "%02x.%x", w->devfn >> 3, w->devfn & 7u);
-		struct unc_register out = {
-			.unit = unc_type_name(t, type),
-			.index = (int)index,
-			.name = unc_tbl_str(t, r->name),
-			.space = unc_space_name(reg.space),
-			.address = unc_reg_shown(&reg),
-			.width = reg.width,
-			.device = reg.space == UNC_SPACE_PCI ? device : NULL,
-			.device_id = reg.space == UNC_SPACE_PCI ? w->device_id : 0,
-			.bar = reg.space == UNC_SPACE_MMIO ? unc_tbl_str(t, t->bar[w->bar].name)
-							   : NULL,
-		};
+		struct unc_register out = describe(t, &unit, &t->reg[i], &reg, device);
 		int stop = fn(user, &out);
 		if (stop)
 			return stop;
@@ -260,6 +276,93 @@ int unc_register_walk(const struct unc_platform *p, unc_register_fn fn, void *us
 				return stop;
 		}
 	return 0;
+}
+
+/* The unit of a descriptor, if its registers can be used; NULL with the reason. */
+static const struct unc_instance *usable(const struct unc_platform *p, const struct unc_unit *unit,
+					 struct unc_error *err)
+{
+	for (size_t i = 0; i < p->instances.n; i++) {
+		const struct unc_instance *u = &p->instances.unit[i];
+
+		if (p->unit[i].type != unit->type || u->socket != unit->socket ||
+		    u->index != unit->index)
+			continue;
+		if (p->access && u->direct)
+			return u;
+		unc_fail(err, UNC_ERR_UNAVAILABLE, "%s",
+			 p->access && u->available ? p->kernel[i].registers : p->unit[i].reason);
+		return NULL;
+	}
+	unc_fail(err, UNC_ERR_NOT_FOUND, "the machine has no unit %s%d on socket %d",
+		 unit->type->name, unit->index, unit->socket);
+	return NULL;
+}
+
+/* Reads a register of a unit. Code 0 with a sentence: it has no value that could be read. */
+static void read_value(const struct unc_platform *p, const struct unc_instance *u,
+		       const struct unc_tbl_reg *row, struct unc_reg_op *op, struct unc_error *err)
+{
+	if (row->flags & UNC_REG_WO)
+		unc_fail(err, 0, "it is write-only");
+	else if (row->flags & UNC_REG_FROZEN)
+		unc_fail(err, 0, "it has a value only while the unit is frozen");
+	else if (unc_access_read(p->access, op, 1, err) < 0 && !err->code)
+		unc_fail(err, op->error, "%s: %s", u->location, unc_fs_reason(op->errno_value));
+}
+
+/* What is told of a register of a unit. Of a part that is missing where the tables have it; false:
+ * they have no place for it. */
+static bool read_register(const struct unc_platform *p, const struct unc_instance *u, uint32_t reg,
+			  struct unc_register *out, char device[8], struct unc_error *err)
+{
+	const struct unc_table *t = p->table;
+	struct unc_reg_op op = {.kind = UNC_OP_READ};
+	struct unc_instance nominal;
+	bool missing = unc_instance_reg(t, u, reg, &op.reg, err) < 0;
+
+	if (missing) {
+		err->code = 0;
+		unc_instance_nominal(t, u->type, u->index, &nominal);
+		if (unc_instance_reg(t, &nominal, reg, &op.reg, NULL) < 0)
+			return false;
+	} else {
+		read_value(p, u, &t->reg[reg], &op, err);
+	}
+	*out = describe(t, missing ? &nominal : u, &t->reg[reg], &op.reg, device);
+	out->socket = u->socket;
+	out->known = !*err->text;
+	out->value = out->known ? op.value : 0;
+	out->reason = err->text;
+	return true;
+}
+
+int unc_register_read(struct unc_platform *p, const struct unc_unit *unit, unc_register_fn fn,
+		      void *user)
+{
+	const struct unc_instance *u;
+	struct unc_error first = {0};
+	int stop = 0;
+
+	if (!unc_platform_here(p))
+		return UNC_ERR_STATE;
+	u = usable(p, unit, &first);
+	const struct unc_range *regs = u ? &p->table->type[u->type].regs : NULL;
+	for (uint32_t i = 0; u && i < regs->n && stop == 0; i++) {
+		struct unc_register out;
+		struct unc_error err = {0};
+		char device[8];
+
+		if (!read_register(p, u, regs->first + i, &out, device, &err))
+			continue;
+		if (err.code && !first.code)
+			first = err;
+		stop = fn(user, &out);
+	}
+	if (stop)
+		unc_error_clear(&first);
+	unc_platform_keep(p, &first);
+	return stop ? stop : first.code;
 }
 
 /* ---- computing */
