@@ -213,14 +213,55 @@ static int print_register(void *user, const struct unc_register *reg)
 	return 0;
 }
 
+/* What the registers of this machine hold. */
+static int print_value(void *user, const struct unc_register *reg)
+{
+	struct printer *p = user;
+
+	print_register(p, reg);
+	print_integer(p, "socket", "SOCKET", reg->socket);
+	if (reg->known)
+		print_hex(p, "value", "VALUE", reg->value);
+	else
+		print_null(p, "value");
+	print_known(p, "reason", "VALUE", reg->reason);
+	return 0;
+}
+
+static int print_values(struct unc_platform *platform, struct printer *p)
+{
+	const struct unc_unit *unit;
+
+	for (size_t i = 0; (unit = unc_unit_get(platform, i)); i++) {
+		int rc = unc_register_read(platform, unit, print_value, p);
+
+		if (rc != UNC_ERR_UNAVAILABLE)
+			continue;
+		/* None of its registers: it cannot be used. */
+		print_row(p);
+		print_text(p, "unit", "UNIT", unit->type->name);
+		print_integer(p, "index", "UNIT", unit->index);
+		print_null(p, "register");
+		print_integer(p, "socket", "SOCKET", unit->socket);
+		print_null(p, "value");
+		print_known(p, "reason", "VALUE", unc_platform_error(platform));
+	}
+	return 0;
+}
+
 int cmd_registers(struct unc_platform *platform, const struct args *args)
 {
 	struct printer p;
+	int rc;
 
+	if (args->values && args->cpu)
+		return bad_input("registers: --values are those of this machine: without -c");
 	print_start(&p, args, platform);
-	print_list(&p, NULL, TITLES, "UNIT|REGISTER|SPACE|PLACE|>ADDRESS|>BITS");
-	int rc = unc_register_walk(platform, print_register, &p);
-
+	print_list(&p, NULL, TITLES,
+		   args->values ? "UNIT|REGISTER|SPACE|PLACE|>ADDRESS|>BITS|>SOCKET|VALUE"
+				: "UNIT|REGISTER|SPACE|PLACE|>ADDRESS|>BITS");
+	rc = args->values ? print_values(platform, &p)
+			  : unc_register_walk(platform, print_register, &p);
 	print_end(&p);
 	return library_error(rc, unc_platform_error(platform));
 }

@@ -95,6 +95,10 @@ static const struct option_row rows[] = {
 	{WATCH, 'I', "interval", "MS", AT(interval),
 	 "a frame every MS milliseconds; 1000 without it", ""},
 	{WATCH, 'n', "number", "N", AT(number), "ends after N frames", ""},
+	{VALUES, 0, "values", NULL, AT(values),
+	 "what the registers of this machine hold, or why that is not known",
+	 "A register is read once. A unit that cannot be used has one line, with the reason. JSON "
+	 "has \"socket\", \"value\" and \"reason\" as well."},
 	{RELEASE, 0, "force", NULL, AT(force), "frees foreign counters as well, after showing them",
 	 "A counter is foreign that neither the ledger of the node nor the kernel knows: perhaps "
 	 "of a program that runs (PCM, LIKWID) and loses it, perhaps of one that has ended. Where "

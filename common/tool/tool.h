@@ -24,7 +24,8 @@ enum group {
 	MANUAL = 8,
 	MACHINE = 16,
 	RELEASE = 32,
-	WATCH = 64
+	WATCH = 64,
+	VALUES = 128
 };
 
 /* What -e, -m and -g ask for, in the order given. */
@@ -41,7 +42,7 @@ struct args {
 	const char *access; /* methods, NULL: the library's choice */
 
 	bool per_socket, per_unit, freeze, json_lines;
-	bool force;
+	bool force, values;
 	const char *interval, *duration, *every, *repeat, *number;
 	const char *separator; /* NULL: text for people, or JSON */
 	const char *output;    /* file; NULL: stdout */
