@@ -89,7 +89,8 @@ typedef void (*unc_log_fn)(void *user, enum unc_log_level level, const char *tex
 
 struct unc_options {
 	size_t size; /* sizeof(struct unc_options) */
-	/* root of /proc, /sys, /dev; NULL: $UNCORE_SYSROOT, else "/"; "": "/" */
+	/* root of /proc, /sys, /dev, or the file that unc_gather() has made of one; NULL:
+	 * $UNCORE_SYSROOT, else "/"; "": "/" */
 	const char *sysroot;
 	/* simulated machine, "CPU[,option=value]..."; NULL: $UNCORE_SIM; "": none */
 	const char *sim;
@@ -195,6 +196,9 @@ struct unc_cpu {
 UNC_API const struct unc_cpu *unc_platform_cpu(const struct unc_platform *);
 /* 1 if the registers are simulated. Show it wherever numbers are shown. */
 UNC_API int unc_platform_simulated(const struct unc_platform *);
+/* Where the machine is a dump (unc_gather()): when it was made and of which kernel, "2026-11-23, Linux
+ * 6.1"; "" if it is none. Show it as well. Nothing counts there. */
+UNC_API const char *unc_platform_replayed(const struct unc_platform *);
 /* Sockets of the machine; 0 if the platform was opened for listing only. */
 UNC_API int unc_platform_sockets(const struct unc_platform *);
 
@@ -941,6 +945,22 @@ typedef int (*unc_check_fn)(void *user, const struct unc_check *);
  * unc_open_error().
  */
 UNC_API int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user);
+
+typedef int (*unc_gathered_fn)(void *user, const char *what, size_t n);
+
+/*
+ * Makes a file (a tar, which must not exist) of all that discovery and unc_doctor() read of the
+ * machine, errors included, and of what the registers of its monitors hold: as `sysroot` of the
+ * options it stands for the machine. Nothing else is taken: no name of a machine, user or program; what
+ * has serial numbers is masked. It looks as unc_doctor() does, and writes what that writes. Of a
+ * simulated machine the file has its description.
+ * options: as for unc_doctor(). fn: called with what was taken, a group of it at a time, and how
+ * much; non-zero ends the calls, and is returned; NULL: nobody is told.
+ * Errors: those of unc_doctor(); UNC_ERR_INVALID the machine is a dump already; UNC_ERR_IO the file
+ * exists, or cannot be written; UNC_ERR_RANGE a text is too long. The sentence is in unc_open_error().
+ */
+UNC_API int unc_gather(const struct unc_options *options, const char *file, unc_gathered_fn fn,
+		       void *user);
 
 #ifdef __cplusplus
 }

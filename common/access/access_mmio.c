@@ -59,7 +59,7 @@ static int open_memory(struct unc_backend *backend, struct unc_error *err)
 			"a kernel that is not locked down (Secure Boot)");
 	if (fd < 0)
 		return unc_fail(err, fd, "/dev/mem: %s", unc_fs_reason(errno));
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+	if (!unc_fs_replayed(backend->fs) && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 		backend->plain = true;
 		backend->end = (uint64_t)st.st_size;
 	}
@@ -67,8 +67,21 @@ static int open_memory(struct unc_backend *backend, struct unc_error *err)
 	return 0;
 }
 
-static int map_page(struct unc_backend *backend, uint64_t address, char **map,
-		    struct unc_error *err)
+static int fail_page(uint64_t address, int errno_value, struct unc_error *err)
+{
+	if (errno_value == EPERM || errno_value == EACCES)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"/dev/mem: the kernel refuses page 0x%" PRIx64
+				": it is locked down, "
+				"or built with STRICT_DEVMEM (boot with iomem=relaxed)",
+				address);
+	return unc_fail(err, unc_fs_error(errno_value), "/dev/mem: page 0x%" PRIx64 ": %s", address,
+			strerror(errno_value));
+}
+
+/* The page of `op`. */
+static int map_page(struct unc_backend *backend, uint64_t address, const struct unc_reg_op *op,
+		    char **map, struct unc_error *err)
 {
 	int access = PROT_READ | (backend->writable ? PROT_WRITE : 0);
 	void *p = mmap(NULL, backend->page_size, access, MAP_SHARED, backend->fd, (off_t)address);
@@ -77,19 +90,16 @@ static int map_page(struct unc_backend *backend, uint64_t address, char **map,
 		*map = p;
 		return 0;
 	}
-	if (errno == EPERM || errno == EACCES)
-		return unc_fail(err, UNC_ERR_PERMISSION,
-				"/dev/mem: the kernel refuses page 0x%" PRIx64
-				": it is locked down, "
-				"or built with STRICT_DEVMEM (boot with iomem=relaxed)",
-				address);
-	return unc_fail(err, unc_fs_error(errno), "/dev/mem: page 0x%" PRIx64 ": %s", address,
-			strerror(errno));
+	int error = errno;
+
+	unc_fs_note(backend->fs, backend->fd, op->kind == UNC_OP_WRITE, NULL, op->reg.width / 8u,
+		    op->reg.address, error);
+	return fail_page(address, error, err);
 }
 
 /* The mapping of a page, made once and kept. */
-static int find_page(struct unc_backend *backend, uint64_t address, char **map,
-		     struct unc_error *err)
+static int find_page(struct unc_backend *backend, uint64_t address, const struct unc_reg_op *op,
+		     char **map, struct unc_error *err)
 {
 	struct page *more;
 	int rc;
@@ -103,11 +113,25 @@ static int find_page(struct unc_backend *backend, uint64_t address, char **map,
 	if (!more)
 		return unc_no_memory(err);
 	backend->page = more;
-	rc = map_page(backend, address, map, err);
+	rc = map_page(backend, address, op, map, err);
 	if (rc < 0)
 		return rc;
 	more[backend->n++] = (struct page){.address = address, .map = *map};
 	return 0;
+}
+
+/* Where a dump stands for the memory: a register of which it knows no value is an error. */
+static int prepare_again(struct unc_backend *backend, const struct unc_reg_op *op, uint64_t page,
+			 struct unc_error *err)
+{
+	int rc = op->kind == UNC_OP_WRITE ? 0
+					  : unc_fs_read_at(backend->fs, backend->fd, NULL,
+							   op->reg.width / 8u, op->reg.address);
+
+	if (rc == ENODATA)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE, "mmio 0x%" PRIx64 " is not in this dump",
+				op->reg.address);
+	return rc ? fail_page(page, rc, err) : 0;
 }
 
 static int mmio_prepare(struct unc_backend *backend, struct unc_reg_op *op, struct unc_error *err)
@@ -130,30 +154,55 @@ static int mmio_prepare(struct unc_backend *backend, struct unc_reg_op *op, stru
 	if (backend->plain && (address >= backend->end || backend->end - address < bytes))
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "mmio 0x%" PRIx64 " is not in this dump",
 				address);
-	rc = find_page(backend, address - inside, &map, err);
+	if (unc_fs_replayed(backend->fs))
+		return prepare_again(backend, op, address - inside, err);
+	rc = find_page(backend, address - inside, op, &map, err);
 	if (rc < 0)
 		return rc;
 	op->handle.ptr = map + inside;
 	return 0;
 }
 
+static int run_again(struct unc_backend *backend, struct unc_reg_op *op)
+{
+	bool read = op->kind == UNC_OP_READ;
+	uint64_t value = op->value;
+	size_t size = op->reg.width / 8u;
+	int rc;
+
+	if (read)
+		value = 0;
+	rc = read ? unc_fs_read_at(backend->fs, backend->fd, &value, size, op->reg.address)
+		  : unc_fs_write_at(backend->fs, backend->fd, &value, size, op->reg.address);
+	if (rc == 0)
+		op->value = value;
+	return unc_op_done(op, rc);
+}
+
 static int mmio_run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 {
-	(void)backend;
+	int failed = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		struct unc_reg_op *op = &ops[i];
 		volatile uint64_t *wide = op->handle.ptr;
 		volatile uint32_t *narrow = op->handle.ptr;
 
+		if (unc_fs_replayed(backend->fs)) {
+			failed += run_again(backend, op);
+			continue;
+		}
 		if (op->kind == UNC_OP_READ)
 			op->value = op->reg.width == 64 ? *wide : *narrow;
 		else if (op->reg.width == 64)
 			*wide = op->value;
 		else
 			*narrow = (uint32_t)op->value;
+		unc_fs_note(backend->fs, backend->fd, op->kind == UNC_OP_WRITE, &op->value,
+			    op->reg.width / 8u, op->reg.address, 0);
 		unc_op_done(op, 0);
 	}
-	return 0;
+	return failed;
 }
 
 static void mmio_close(struct unc_backend *backend)

@@ -105,14 +105,15 @@ static bool is_writable(struct unc_backend *backend, int fd)
 	return true;
 }
 
-static int transfer(struct unc_reg_op *op, int fd)
+static int transfer(const struct unc_backend *backend, struct unc_reg_op *op, int fd)
 {
+	const struct unc_fs *fs = backend->machine->fs;
 	uint64_t value = op->value;
 	int rc;
 
 	if (op->kind == UNC_OP_WRITE)
-		return unc_write_at(fd, &value, sizeof(value), op->reg.address);
-	rc = unc_read_at(fd, &value, sizeof(value), op->reg.address);
+		return unc_fs_write_at(fs, fd, &value, sizeof(value), op->reg.address);
+	rc = unc_fs_read_at(fs, fd, &value, sizeof(value), op->reg.address);
 	if (rc == 0)
 		op->value = value;
 	return rc;
@@ -121,10 +122,10 @@ static int transfer(struct unc_reg_op *op, int fd)
 /* By the file that the operation has; if its CPU went offline, by another one's from now on. */
 static int transfer_there(struct unc_backend *backend, struct unc_reg_op *op)
 {
-	int rc = transfer(op, op->handle.fd), fd;
+	int rc = transfer(backend, op, op->handle.fd), fd;
 
 	for (unsigned i = 0; rc == ENXIO && (fd = stand_in(backend, op->reg.target, &i)) >= 0;) {
-		rc = transfer(op, fd);
+		rc = transfer(backend, op, fd);
 		if (rc != ENXIO)
 			op->handle.fd = fd;
 	}
@@ -214,7 +215,7 @@ static int run_one(struct unc_backend *backend, struct unc_reg_op *op, const str
 {
 	bool own = seat->socket >= 0 &&
 		   unc_topology_socket(backend->machine->top, (int)op->reg.target) == seat->socket;
-	int rc = own ? transfer(op, seat->fd) : ENXIO;
+	int rc = own ? transfer(backend, op, seat->fd) : ENXIO;
 
 	/* Or the caller has moved, and that CPU is offline, or its file is not to be written. */
 	return rc == ENXIO || rc == EBADF ? transfer_there(backend, op) : rc;

@@ -89,7 +89,7 @@ int unc_pci_dword(const struct unc_fs *fs, uint64_t address, uint32_t *value)
 	if (fd < 0)
 		return errno;
 	if (value)
-		rc = unc_read_at(fd, &word, sizeof(word), UNC_PCI_OFFSET(address));
+		rc = unc_fs_read_at(fs, fd, &word, sizeof(word), UNC_PCI_OFFSET(address));
 	close(fd);
 	if (value && rc == 0)
 		*value = le32toh(word); /* whatever the machine is */
@@ -116,7 +116,7 @@ int unc_pci_fail(const struct unc_fs *fs, uint64_t address, int errno_value, str
 	/* It ends before. Where, the kernel does not say in the size of the file to everybody. */
 	fd = unc_fs_regular(fs, UNC_PCI_CONFIG_PATH, name);
 	if (fd >= 0) {
-		beyond = unc_read_at(fd, &dword, sizeof(dword), UNPRIVILEGED);
+		beyond = unc_fs_read_at(fs, fd, &dword, sizeof(dword), UNPRIVILEGED);
 		if (fstat(fd, &st) == 0)
 			end = (unsigned long long)st.st_size;
 		close(fd);
@@ -191,7 +191,7 @@ static int try_reach(const struct unc_backend *backend, const struct unc_reg_op 
 	int rc = 0;
 
 	if (op->kind == UNC_OP_READ)
-		rc = unc_read_at(op->handle.fd, &value, sizeof(value), last);
+		rc = unc_fs_read_at(backend->fs, op->handle.fd, &value, sizeof(value), last);
 	else if (fstat(op->handle.fd, &st) < 0 || st.st_size < (off_t)last + 4)
 		rc = ENODATA;
 	if (rc == 0)
@@ -232,7 +232,8 @@ static int read_halves(void *user, uint32_t half[2], uint64_t *ns)
 {
 	struct transfer *t = user;
 	uint64_t before = t->since;
-	int rc = unc_read_at(t->op->handle.fd, half, 8, UNC_PCI_OFFSET(t->op->reg.address));
+	int rc = unc_fs_read_at(t->machine->fs, t->op->handle.fd, half, 8,
+				UNC_PCI_OFFSET(t->op->reg.address));
 
 	t->since = unc_machine_now(t->machine);
 	*ns = t->since - before;
@@ -241,10 +242,12 @@ static int read_halves(void *user, uint32_t half[2], uint64_t *ns)
 
 static int write_halves(void *user, int half, uint64_t value)
 {
-	const struct unc_reg_op *op = ((struct transfer *)user)->op;
+	const struct transfer *t = user;
+	const struct unc_reg_op *op = t->op;
 	unsigned offset = UNC_PCI_OFFSET(op->reg.address) + (half == UNC_HALF_HIGH ? 4 : 0);
 
-	return unc_write_at(op->handle.fd, &value, half == UNC_HALF_BOTH ? 8 : 4, offset);
+	return unc_fs_write_at(t->machine->fs, op->handle.fd, &value, half == UNC_HALF_BOTH ? 8 : 4,
+			       offset);
 }
 
 static int run_one(struct transfer *t)
@@ -258,7 +261,8 @@ static int run_one(struct transfer *t)
 					op->low_only || op->reg.width == 32);
 	if (op->reg.width == 64)
 		return unc_halves_read(read_halves, t, &op->value);
-	rc = unc_read_at(op->handle.fd, &value, 4, UNC_PCI_OFFSET(op->reg.address));
+	rc = unc_fs_read_at(t->machine->fs, op->handle.fd, &value, 4,
+			    UNC_PCI_OFFSET(op->reg.address));
 	if (rc == 0)
 		op->value = value;
 	return rc;

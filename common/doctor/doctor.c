@@ -67,7 +67,7 @@ static bool check_cpu(struct doctor *d)
 			   err.text);
 		return false;
 	}
-	int rc = unc_platform_open_as(&d->options, d->raised, &d->platform);
+	int rc = unc_platform_open_under(d->fs, &d->options, d->raised, &d->platform);
 	if (rc == 0) {
 		const struct unc_cpu *cpu = unc_platform_cpu(d->platform);
 
@@ -189,7 +189,7 @@ static void check_privileges(struct doctor *d)
 	char text[8192], setcap[160];
 	uint64_t has, limit;
 
-	if (!unc_fs_is_hardware(d->fs)) {
+	if (!unc_fs_of_hardware(d->fs)) {
 		unc_note(d, "privileges", "none needed: the machine is the dump in %s",
 			 unc_fs_root(d->fs));
 		return;
@@ -242,7 +242,7 @@ static void check_ledger(struct doctor *d)
 
 static void check_simulated(struct doctor *d)
 {
-	bool ok = unc_platform_open_as(&d->options, d->raised, &d->platform) == 0;
+	bool ok = unc_platform_open_under(d->fs, &d->options, d->raised, &d->platform) == 0;
 
 	if (ok)
 		unc_note(d, "simulation",
@@ -283,7 +283,33 @@ static void check_machine(struct doctor *d)
 	unc_note(d, "simulation", "off: numbers are of this machine");
 }
 
+/* With `record` (doctor.h) what is read for it. */
+static void check_all(struct doctor *d, unc_record_fn *record, struct unc_error *err)
+{
+	struct unc_dump *dump = NULL;
+
+	d->options.sim = unc_platform_sim(&d->options, d->raised, d->fs);
+	if (record && unc_fs_replayed(d->fs))
+		unc_fail(err, UNC_ERR_INVALID, "%.200s is a dump already", unc_fs_root(d->fs));
+	else if (record && !(dump = unc_fs_record(d->fs)))
+		unc_no_memory(err);
+	if (err->code)
+		return;
+	if (d->options.sim)
+		check_simulated(d);
+	else
+		check_machine(d);
+	if (record)
+		record(d, dump, err);
+}
+
 int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn fn, void *user)
+{
+	return unc_doctor_record(options, raised, NULL, fn, user);
+}
+
+int unc_doctor_record(const struct unc_options *options, bool raised, unc_record_fn *record,
+		      unc_check_fn fn, void *user)
 {
 	struct doctor *d;
 	struct unc_error err = {0};
@@ -308,20 +334,16 @@ int unc_doctor_as(const struct unc_options *options, bool raised, unc_check_fn f
 	d->raised = raised;
 	o->size = sizeof(*o);
 	o->cpu = NULL; /* what this machine is, not what was asked for */
-	if (!o->sim)
-		o->sim = unc_variable(raised, "UNCORE_SIM");
 	check_environment(d);
 	if (unc_platform_root(o, raised, &d->fs, &err) < 0)
 		unc_report(d, "root", false, "correct or unset UNCORE_SYSROOT", "%s", err.text);
-	else if (o->sim && *o->sim)
-		check_simulated(d);
 	else
-		check_machine(d);
+		check_all(d, record, &err);
 	failed = d->failed;
 	unc_platform_close(d->platform);
 	unc_fs_close(d->fs);
 	free(d);
-	return failed;
+	return record && err.code ? unc_open_fail(&err) : failed;
 }
 
 int unc_doctor(const struct unc_options *options, unc_check_fn fn, void *user)

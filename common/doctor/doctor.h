@@ -63,6 +63,11 @@ void unc_doctor_access(struct doctor *);
 void unc_doctor_units(struct doctor *);
 void unc_doctor_counters(struct doctor *);
 
+/* Called at the end, with what was read; the machine may be NULL. */
+struct unc_dump;
+typedef void unc_record_fn(struct doctor *, struct unc_dump *, struct unc_error *err);
+int unc_doctor_record(const struct unc_options *, bool raised, unc_record_fn *record,
+		      unc_check_fn fn, void *user);
 /* unc_doctor() of a process whose rights are raised, or not. */
 int unc_doctor_as(const struct unc_options *, bool raised, unc_check_fn fn, void *user);
 

@@ -152,7 +152,7 @@ static void check_taint(struct doctor *d)
 	char text[32] = "", mode[32] = "";
 	bool marked;
 
-	if (!needs_space(d->table, UNC_SPACE_MSR) || !unc_fs_is_hardware(d->fs) ||
+	if (!needs_space(d->table, UNC_SPACE_MSR) || !unc_fs_of_hardware(d->fs) ||
 	    !unc_doctor_any_unit(d) || bypassed(d, &unc_access_msr))
 		return;
 	unc_fs_text(d->fs, text, sizeof(text), "/proc/sys/kernel/tainted");

@@ -17,13 +17,10 @@ static const unsigned long processes_of_machine = 0xeffffffc, users_of_machine =
 /* Whether this process sees another set of them than the machine's first process did. */
 static bool set_apart(const struct doctor *d, const char *what, unsigned long of_machine)
 {
-	char path[PATH_MAX], text[64];
-	ssize_t n;
+	char text[64];
 
-	if (unc_fs_path(d->fs, path, sizeof(path), "/proc/self/ns/%s", what) < 0 ||
-	    (n = readlink(path, text, sizeof(text) - 1)) < 0)
+	if (!unc_fs_link(d->fs, text, sizeof(text), "/proc/self/ns/%s", what))
 		return false;
-	text[n] = '\0';
 	return strchr(text, '[') && strtoul(strchr(text, '[') + 1, NULL, 10) != of_machine;
 }
 
@@ -53,7 +50,7 @@ void unc_doctor_container(struct doctor *d, uint64_t needed)
 	char manager[64];
 	bool users;
 
-	if (!unc_fs_is_hardware(d->fs))
+	if (!unc_fs_of_hardware(d->fs))
 		return;
 	find_manager(d, manager, sizeof(manager));
 	users = set_apart(d, "user", users_of_machine);

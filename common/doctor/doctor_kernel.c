@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Doctor: the kernel's own driver, and the least right with which it counts for us. */
-#include <dirent.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +12,12 @@ enum { CAP_PERFMON = 38 }; /* linux/capability.h, since 5.8 */
 /* Those that the root shows: their names begin with "uncore". */
 static unsigned count_pmus(const struct doctor *d)
 {
-	char path[PATH_MAX];
-	struct dirent *entry;
+	char **list = unc_fs_list(d->fs, "/sys/bus/event_source/devices");
 	unsigned n = 0;
-	DIR *dir;
 
-	if (unc_fs_path(d->fs, path, sizeof(path), "/sys/bus/event_source/devices") < 0 ||
-	    !(dir = opendir(path)))
-		return 0;
-	while ((entry = readdir(dir)))
-		n += strncmp(entry->d_name, "uncore", strlen("uncore")) == 0;
-	closedir(dir);
+	for (size_t i = 0; list && list[i]; i++)
+		n += strncmp(list[i], "uncore", strlen("uncore")) == 0;
+	free(list);
 	return n;
 }
 

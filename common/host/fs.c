@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/fs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,64 +9,72 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_TRIES = 100 }; /* of a call that is interrupted, or comes short, again and again */
+#include "host/dump.h"
 
 struct unc_fs {
 	char prefix[PATH_MAX / 2]; /* "" for the real root, else without a slash at the end */
+	struct unc_dump *dump;     /* that stands for the root, or is being filled; NULL: neither */
+	unsigned users;
 };
-
-int unc_fs_error(int errno_value)
-{
-	switch (errno_value) {
-	case ENOENT:
-	case ENOTDIR:
-	case ENODEV:
-	case ENXIO:
-		return UNC_ERR_NOT_FOUND;
-	case EACCES:
-	case EPERM:
-	case EROFS:
-		return UNC_ERR_PERMISSION;
-	case ENOMEM:
-		return UNC_ERR_MEMORY;
-	case ENAMETOOLONG:
-		return UNC_ERR_RANGE;
-	default:
-		return UNC_ERR_IO;
-	}
-}
 
 int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err)
 {
+	struct unc_dump *dump = NULL;
 	struct unc_fs *fs;
 	struct stat st;
 	size_t n;
+	int rc;
 
 	if (!root || !*root)
 		root = "/";
 	if (stat(root, &st) < 0)
 		return unc_fail(err, unc_fs_error(errno), "root '%s': %s", root, strerror(errno));
-	if (!S_ISDIR(st.st_mode))
+	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return unc_fail(err, UNC_ERR_NOT_FOUND, "root '%s' is not a directory", root);
 	for (n = strlen(root); n && root[n - 1] == '/'; n--)
 		continue;
 	if (n >= sizeof(fs->prefix))
 		return unc_fail(err, UNC_ERR_RANGE, "the path of the root is too long");
+	if (n && (rc = unc_dump_load(root, &dump, err)) < 0)
+		return rc;
 	fs = calloc(1, sizeof(*fs));
-	if (!fs)
+	if (!fs) {
+		unc_dump_free(dump);
 		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	}
 	memcpy(fs->prefix, root, n);
+	fs->dump = dump;
+	fs->users = 1;
 	*out = fs;
 	return 0;
 }
 
+struct unc_fs *unc_fs_share(struct unc_fs *fs)
+{
+	fs->users++;
+	return fs;
+}
+
 void unc_fs_close(struct unc_fs *fs)
 {
+	if (!fs || --fs->users)
+		return;
+	unc_dump_free(fs->dump);
 	free(fs);
+}
+
+struct unc_dump *unc_fs_record(struct unc_fs *fs)
+{
+	fs->dump = unc_dump_new();
+	return fs->dump;
+}
+
+const struct unc_dump *unc_fs_replayed(const struct unc_fs *fs)
+{
+	return fs->dump && fs->dump->replays ? fs->dump : NULL;
 }
 
 const char *unc_fs_root(const struct unc_fs *fs)
@@ -111,71 +120,6 @@ int unc_fs_path(const struct unc_fs *fs, char *buf, size_t size, const char *for
 	return rc;
 }
 
-bool unc_try_again(int errno_value, unsigned *tries)
-{
-	return (errno_value == EINTR || errno_value == EAGAIN) && ++*tries < MAX_TRIES;
-}
-
-const char *unc_fs_reason(int errno_value)
-{
-	return errno_value == UNC_FS_IRREGULAR ? "not a regular file" : strerror(errno_value);
-}
-
-/* What a transfer of `size` bytes came to that moved `done`. */
-static int outcome(ssize_t done, size_t size)
-{
-	if (done < 0)
-		return errno;
-	return (size_t)done == size ? 0 : done == 0 ? ENODATA : EAGAIN;
-}
-
-int unc_read_at(int fd, void *buf, size_t size, uint64_t offset)
-{
-	unsigned tries = 0;
-	ssize_t done;
-	int rc;
-
-	do {
-		done = pread(fd, buf, size, (off_t)offset);
-		rc = outcome(done, size);
-	} while (unc_try_again(rc, &tries));
-	return rc == EAGAIN && done > 0 ? ENODATA : rc; /* short for ever: the file ends within */
-}
-
-int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset)
-{
-	unsigned tries = 0;
-	int rc;
-
-	do
-		rc = outcome(pwrite(fd, buf, size, (off_t)offset), size);
-	while (unc_try_again(rc, &tries));
-	return rc;
-}
-
-int unc_above_stdio(int fd)
-{
-	int above, error;
-
-	if (fd < 0 || fd > STDERR_FILENO)
-		return fd;
-	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	error = errno;
-	close(fd);
-	errno = error;
-	return above;
-}
-
-bool unc_fs_raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
-		return false;
-	limit.rlim_cur = limit.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
 static int open_path(const char *path, int flags)
 {
 	unsigned tries = 0;
@@ -199,13 +143,45 @@ static int open_regular(const char *path)
 	return UNC_ERR_IO;
 }
 
+static int open_again(const struct unc_fs *fs, const char *path, bool write)
+{
+	int fd = unc_above_stdio(unc_dump_open(fs->dump, path + strlen(fs->prefix), write));
+
+	return fd < 0 ? unc_fs_error(errno) : fd;
+}
+
+/* A file of the root, or of the dump that stands for it. */
+static int open_file(const struct unc_fs *fs, const char *path, int flags, bool regular)
+{
+	const bool write = (flags & O_ACCMODE) != O_RDONLY;
+	struct unc_dump *dump = fs ? fs->dump : NULL;
+	const char *name = dump ? path + strlen(fs->prefix) : path;
+	int fd, error;
+
+	if (!dump)
+		return regular ? open_regular(path) : open_path(path, flags);
+	pthread_mutex_lock(&dump->lock);
+	fd = dump->replays ? open_again(fs, path, write)
+	     : regular     ? open_regular(path)
+			   : open_path(path, flags);
+	error = errno;
+	if (!dump->replays && fd < 0)
+		unc_dump_failed(dump, name, write, error);
+	else if (!dump->replays)
+		unc_dump_take(dump, fs->prefix, path);
+	unc_dump_opened(dump, name, fd);
+	pthread_mutex_unlock(&dump->lock);
+	errno = error;
+	return fd;
+}
+
 int unc_fs_descriptor(const struct unc_fs *fs, int flags, const char *format, ...)
 {
 	char path[PATH_MAX];
 	int rc;
 
 	PATH_OF(rc, fs, path, sizeof(path), format);
-	return rc < 0 ? rc : open_path(path, flags);
+	return rc < 0 ? rc : open_file(fs, path, flags, false);
 }
 
 int unc_fs_regular(const struct unc_fs *fs, const char *format, ...)
@@ -214,52 +190,7 @@ int unc_fs_regular(const struct unc_fs *fs, const char *format, ...)
 	int rc;
 
 	PATH_OF(rc, fs, path, sizeof(path), format);
-	return rc < 0 ? rc : open_regular(path);
-}
-
-ssize_t unc_read_more(int fd, void *buf, size_t size)
-{
-	unsigned tries = 0;
-	ssize_t got;
-
-	do
-		got = read(fd, buf, size);
-	while (got < 0 && unc_try_again(errno, &tries));
-	return got;
-}
-
-int unc_fs_rest(int fd, const char *path, size_t most, char **text, size_t *size,
-		struct unc_error *err)
-{
-	char *buf = NULL, *more;
-	ssize_t got = 1;
-	size_t n = 0;
-	int rc = 0;
-
-	for (size_t room = 1 << 16; rc == 0 && got > 0; room *= 2) {
-		if (room > most)
-			rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "%s is larger than %zu MiB", path,
-				      most >> 20);
-		else if (!(more = realloc(buf, room)))
-			rc = unc_fail(err, UNC_ERR_MEMORY, "out of memory");
-		else
-			buf = more;
-		while (rc == 0 && n < room - 1 &&
-		       (got = unc_read_more(fd, buf + n, room - 1 - n)) > 0)
-			n += (size_t)got;
-	}
-	if (got < 0)
-		rc = unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be read: %s", path,
-			      strerror(errno));
-	close(fd);
-	if (rc < 0) {
-		free(buf);
-		return rc;
-	}
-	buf[n] = '\0';
-	*text = buf;
-	*size = n;
-	return 0;
+	return rc < 0 ? rc : open_file(fs, path, O_RDONLY, true);
 }
 
 int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
@@ -272,7 +203,7 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 	PATH_OF(rc, fs, path, sizeof(path), format);
 	if (rc < 0)
 		return rc;
-	fd = open_regular(path);
+	fd = open_file(fs, path, O_RDONLY, true);
 	if (fd < 0)
 		return fd;
 	while ((got = unc_read_more(fd, buf + n, size - 1 - n)) > 0)
@@ -288,9 +219,189 @@ int unc_fs_text(const struct unc_fs *fs, char *buf, size_t size, const char *for
 
 bool unc_fs_exists(const struct unc_fs *fs, const char *format, ...)
 {
+	struct unc_dump *dump = fs ? fs->dump : NULL;
 	char path[PATH_MAX];
+	size_t i = 0, n;
+	bool exists;
 	int rc;
 
 	PATH_OF(rc, fs, path, sizeof(path), format);
-	return rc == 0 && access(path, F_OK) == 0;
+	if (!dump)
+		return rc == 0 && access(path, F_OK) == 0;
+	const char *name = path + strlen(fs->prefix);
+	pthread_mutex_lock(&dump->lock);
+	exists = rc == 0 &&
+		 (dump->replays ? unc_dump_find(dump, name) || unc_dump_child(dump, name, &i, &n)
+				: access(path, F_OK) == 0);
+	if (exists && !dump->replays)
+		unc_dump_take(dump, fs->prefix, path);
+	pthread_mutex_unlock(&dump->lock);
+	return exists;
+}
+
+/* ---- folders and links */
+
+/* Texts, one behind the other. */
+struct names {
+	char *text;
+	size_t n, used;
+	bool no_memory;
+};
+
+static void add_name(struct names *names, const char *name, size_t length)
+{
+	char *text = realloc(names->text, names->used + length + 1);
+
+	names->no_memory |= !text;
+	if (!text)
+		return;
+	names->text = text;
+	memcpy(text + names->used, name, length);
+	text[names->used + length] = '\0';
+	names->used += length + 1;
+	names->n++;
+}
+
+static void list_again(const struct unc_dump *dump, const char *folder, struct names *names)
+{
+	const char *name, *last = "";
+	size_t i = 0, n, length = 0;
+
+	while ((name = unc_dump_child(dump, folder, &i, &n))) {
+		if (n != length || memcmp(name, last, n) != 0)
+			add_name(names, name, n);
+		last = name;
+		length = n;
+	}
+	const struct unc_dump_entry *entry = unc_dump_find(dump, folder);
+	if (!names->n)
+		errno = !entry ? ENOENT : entry->error[0];
+}
+
+static void list_folder(const char *path, struct names *names)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir(path);
+	int error;
+
+	if (!dir)
+		return;
+	while (errno = 0, (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			add_name(names, entry->d_name, strlen(entry->d_name));
+	error = errno;
+	closedir(dir);
+	errno = error;
+}
+
+/* Pointers to the texts, in one block with them. */
+static char **pointers(struct names *names)
+{
+	char **list = malloc((names->n + 1) * sizeof(*list) + names->used);
+	char *text = list ? (char *)(list + names->n + 1) : NULL;
+
+	if (!list)
+		return NULL;
+	if (names->used)
+		memcpy(text, names->text, names->used);
+	for (size_t i = 0; i < names->n; i++, text += strlen(text) + 1)
+		list[i] = text;
+	list[names->n] = NULL;
+	return list;
+}
+
+char **unc_fs_list(const struct unc_fs *fs, const char *format, ...)
+{
+	struct unc_dump *dump = fs->dump;
+	struct names names = {.n = 0};
+	char path[PATH_MAX], **list;
+	const char *name = path + strlen(fs->prefix);
+	int rc, error;
+
+	PATH_OF(rc, fs, path, sizeof(path), format);
+	if (rc < 0)
+		return NULL;
+	errno = 0;
+	if (dump && dump->replays)
+		list_again(dump, name, &names);
+	else
+		list_folder(path, &names);
+	error = errno;
+	list = error || names.no_memory ? NULL : pointers(&names);
+	if (dump && !dump->replays && error)
+		unc_dump_failed(dump, name, false, error);
+	else if (dump && !dump->replays && list)
+		unc_dump_list(dump, name, (const char *const *)list, names.n);
+	free(names.text);
+	errno = error || list ? error : ENOMEM;
+	return list;
+}
+
+bool unc_fs_link(const struct unc_fs *fs, char *buf, size_t size, const char *format, ...)
+{
+	const struct unc_dump_entry *entry;
+	char path[PATH_MAX];
+	ssize_t n = -1;
+	int rc;
+
+	PATH_OF(rc, fs, path, sizeof(path), format);
+	if (rc == 0 && fs->dump && fs->dump->replays) {
+		entry = unc_dump_find(fs->dump, path + strlen(fs->prefix));
+		if (entry && entry->kind == UNC_DUMP_LINK)
+			n = snprintf(buf, size, "%s", entry->data);
+		return n >= 0;
+	}
+	if (rc == 0 && fs->dump)
+		unc_dump_take(fs->dump, fs->prefix, path);
+	n = rc == 0 ? readlink(path, buf, size - 1) : -1;
+	if (n >= 0)
+		buf[n] = '\0';
+	return n >= 0;
+}
+
+/* ---- devices */
+
+static int transfer(const struct unc_fs *fs, int fd, bool write, void *buf, size_t size,
+		    uint64_t offset)
+{
+	struct unc_dump *dump = fs->dump;
+	struct unc_dump_entry *device;
+	int rc = ENODATA;
+
+	pthread_mutex_lock(&dump->lock);
+	device = (size_t)fd < dump->n_fd ? dump->of_fd[fd] : NULL;
+	if (dump->replays && device)
+		rc = unc_dump_again(device, write, buf, size, offset);
+	else if (!dump->replays)
+		rc = write ? unc_write_at(fd, buf, size, offset)
+			   : unc_read_at(fd, buf, size, offset);
+	if (!dump->replays && device)
+		unc_dump_note(dump, device, write, buf, size, offset, rc);
+	pthread_mutex_unlock(&dump->lock);
+	return rc;
+}
+
+int unc_fs_read_at(const struct unc_fs *fs, int fd, void *buf, size_t size, uint64_t offset)
+{
+	return fs->dump ? transfer(fs, fd, false, buf, size, offset)
+			: unc_read_at(fd, buf, size, offset);
+}
+
+int unc_fs_write_at(const struct unc_fs *fs, int fd, const void *buf, size_t size, uint64_t offset)
+{
+	return fs->dump ? transfer(fs, fd, true, (void *)(uintptr_t)buf, size, offset)
+			: unc_write_at(fd, buf, size, offset);
+}
+
+void unc_fs_note(const struct unc_fs *fs, int fd, bool write, const void *buf, size_t size,
+		 uint64_t offset, int rc)
+{
+	struct unc_dump *dump = fs->dump;
+
+	if (!dump || dump->replays)
+		return;
+	pthread_mutex_lock(&dump->lock);
+	if ((size_t)fd < dump->n_fd && dump->of_fd[fd])
+		unc_dump_note(dump, dump->of_fd[fd], write, buf, size, offset, rc);
+	pthread_mutex_unlock(&dump->lock);
 }

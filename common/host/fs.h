@@ -10,11 +10,18 @@
 
 #include "base/error.h"
 
+struct unc_dump;
 struct unc_fs;
 
-/* root: NULL or "" means "/". */
+/* root: NULL or "" means "/"; or a dump (dump.h). */
 int unc_fs_open(const char *root, struct unc_fs **out, struct unc_error *err);
+/* One more who uses it, and closes it. */
+struct unc_fs *unc_fs_share(struct unc_fs *);
 void unc_fs_close(struct unc_fs *);
+/* Notes from now on what is read, and how it comes out. NULL: no memory. */
+struct unc_dump *unc_fs_record(struct unc_fs *);
+/* The dump that stands for the root; NULL: none does. */
+const struct unc_dump *unc_fs_replayed(const struct unc_fs *);
 const char *unc_fs_root(const struct unc_fs *);
 /* True if the root is the real one. */
 bool unc_fs_is_real(const struct unc_fs *);
@@ -44,6 +51,12 @@ int unc_fs_regular(const struct unc_fs *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 bool unc_fs_exists(const struct unc_fs *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* The names in a folder, in no order, up to NULL: free(). NULL, and errno. */
+char **unc_fs_list(const struct unc_fs *, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Where a link leads; false: it is none. */
+bool unc_fs_link(const struct unc_fs *, char *buf, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Never stdin, stdout or stderr, which a program may have closed: what it prints would go to a
  * register. Gives another descriptor for what is open; fd may be negative. */
 int unc_above_stdio(int fd);
@@ -56,6 +69,13 @@ bool unc_fs_raise_limit(void);
  */
 int unc_read_at(int fd, void *buf, size_t size, uint64_t offset);
 int unc_write_at(int fd, const void *buf, size_t size, uint64_t offset);
+/* The same of a file of the root: a device. Where a dump stands for it, what was read there; buf NULL:
+ * only whether something was. */
+int unc_fs_read_at(const struct unc_fs *, int fd, void *buf, size_t size, uint64_t offset);
+int unc_fs_write_at(const struct unc_fs *, int fd, const void *buf, size_t size, uint64_t offset);
+/* What came of an access to memory that is mapped: 0 or an errno value. */
+void unc_fs_note(const struct unc_fs *, int fd, bool write, const void *buf, size_t size,
+		 uint64_t offset, int rc);
 /* The rest of a file whose size the kernel does not tell, which is closed: *text is to be freed,
  * and has a zero behind its *size bytes. UNC_ERR_UNAVAILABLE: it cannot be read, or is larger than
  * `most`; UNC_ERR_MEMORY. */

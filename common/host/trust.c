@@ -13,6 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "host/dump.h"
+
 bool unc_raised(void)
 {
 	return getauxval(AT_SECURE) != 0;
@@ -94,4 +96,11 @@ bool unc_fs_is_hardware(const struct unc_fs *fs)
 			return true;
 	return unc_fs_path(fs, path, sizeof(path), "/sys/bus/pci/devices") == 0 &&
 	       statfs(path, &where) == 0 && where.f_type == SYSFS_MAGIC;
+}
+
+bool unc_fs_of_hardware(const struct unc_fs *fs)
+{
+	const struct unc_dump *dump = unc_fs_replayed(fs);
+
+	return dump ? dump->hardware : unc_fs_is_hardware(fs);
 }

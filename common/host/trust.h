@@ -32,5 +32,7 @@ int unc_trust_root(const char *root, struct unc_error *err);
  * mount of the host, a link). Else it is a dump, files that nobody counts by.
  */
 bool unc_fs_is_hardware(const struct unc_fs *);
+/* The same of where a dump was made, if one stands for the root. */
+bool unc_fs_of_hardware(const struct unc_fs *);
 
 #endif

@@ -5,12 +5,10 @@
  */
 #include "machine/discover.h"
 
-#include <dirent.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +56,7 @@ static int config_dword(struct system_bus *system, uint64_t address, uint32_t *v
 	}
 	if (system->fd < 0)
 		return errno;
-	rc = unc_read_at(system->fd, &word, sizeof(word), UNC_PCI_OFFSET(address));
+	rc = unc_fs_read_at(system->fs, system->fd, &word, sizeof(word), UNC_PCI_OFFSET(address));
 	if (rc == 0)
 		*value = le32toh(word);
 	return rc;
@@ -192,14 +190,13 @@ static void note_ignored(const struct unc_bus *bus, const char *name)
 		bus->note(bus->user, text);
 }
 
-static int list_functions(struct system_bus *system, DIR *dir, struct unc_error *err)
+static int list_functions(struct system_bus *system, char *const *list, struct unc_error *err)
 {
 	struct unc_bus *bus = &system->bus;
-	struct dirent *entry;
 
 	bus->n_functions = 0;
-	while (errno = 0, (entry = readdir(dir))) {
-		const char *name = entry->d_name;
+	for (; *list; list++) {
+		const char *name = *list;
 		struct unc_pci_function f, *more;
 
 		if (name[0] == '.' || other_domain(name))
@@ -216,29 +213,27 @@ static int list_functions(struct system_bus *system, DIR *dir, struct unc_error 
 		bus->function = more;
 		more[bus->n_functions++] = f;
 	}
-	if (errno)
-		return unc_fail(err, UNC_ERR_IO, "%s cannot be listed: %s", functions,
-				strerror(errno));
 	return 0;
 }
 
 static int system_scan(struct unc_bus *bus, struct unc_error *err)
 {
 	struct system_bus *system = (struct system_bus *)bus;
-	char path[PATH_MAX];
-	DIR *dir = NULL;
+	char **list;
 	int rc;
 
 	if (bus->function)
 		return 0;
-	if (unc_fs_path(system->fs, path, sizeof(path), "%s", functions) == 0)
-		dir = opendir(path);
-	if (!dir)
+	list = unc_fs_list(system->fs, "%s", functions);
+	if (!list && errno == EIO)
+		return unc_fail(err, UNC_ERR_IO, "%s cannot be listed: %s", functions,
+				strerror(errno));
+	if (!list)
 		return unc_fail(err, UNC_ERR_UNAVAILABLE, "%s cannot be opened: %s", functions,
 				errno == ENOENT ? "no PCI bus is visible here" : strerror(errno));
-	rc = unc_pci_list_read(system->fs, &bus->noted) ? list_functions(system, dir, err)
+	rc = unc_pci_list_read(system->fs, &bus->noted) ? list_functions(system, list, err)
 							: unc_no_memory(err);
-	closedir(dir);
+	free(list);
 	if (rc < 0) {
 		free(bus->function);
 		bus->function = NULL;
@@ -260,7 +255,7 @@ static int open_memory(const struct unc_fs *fs, uint64_t address, size_t size, i
 	if (fd < 0)
 		return unc_fail(err, fd, "/dev/mem: %s", unc_fs_reason(errno));
 	/* Touching a mapping beyond the end of a plain file would kill the process. */
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	if (!unc_fs_replayed(fs) && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    (address > (uint64_t)st.st_size || (uint64_t)st.st_size - address < size)) {
 		close(fd);
 		return unc_fail(err, UNC_ERR_UNAVAILABLE,
@@ -269,6 +264,20 @@ static int open_memory(const struct unc_fs *fs, uint64_t address, size_t size, i
 	}
 	*out = fd;
 	return 0;
+}
+
+static int fail_memory(uint64_t address, int rc, struct unc_error *err)
+{
+	if (rc == EPERM || rc == EACCES)
+		return unc_fail(err, UNC_ERR_PERMISSION,
+				"/dev/mem: the kernel refuses 0x%" PRIx64 ": it is locked down, or "
+				"built with STRICT_DEVMEM (boot with iomem=relaxed)",
+				address);
+	if (rc == ENODATA)
+		return unc_fail(err, UNC_ERR_UNAVAILABLE,
+				"/dev/mem: 0x%" PRIx64 " is not in this dump", address);
+	return unc_fail(err, UNC_ERR_UNAVAILABLE, "/dev/mem: 0x%" PRIx64 ": %s", address,
+			strerror(rc));
 }
 
 static int system_memory(struct unc_bus *bus, uint64_t address, void *buf, size_t size,
@@ -286,22 +295,22 @@ static int system_memory(struct unc_bus *bus, uint64_t address, void *buf, size_
 	rc = open_memory(system->fs, address, size, &fd, err);
 	if (rc < 0)
 		return rc;
+	if (unc_fs_replayed(system->fs)) {
+		rc = unc_fs_read_at(system->fs, fd, buf, size, address);
+		close(fd);
+		return rc ? fail_memory(address, rc, err) : 0;
+	}
 	map = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, (off_t)(address - inside));
-	rc = errno;
-	close(fd);
-	if (map == MAP_FAILED && (rc == EPERM || rc == EACCES))
-		return unc_fail(err, UNC_ERR_PERMISSION,
-				"/dev/mem: the kernel refuses 0x%" PRIx64 ": it is locked down, or "
-				"built with STRICT_DEVMEM (boot with iomem=relaxed)",
-				address);
-	if (map == MAP_FAILED)
-		return unc_fail(err, UNC_ERR_UNAVAILABLE, "/dev/mem: 0x%" PRIx64 ": %s", address,
-				strerror(rc));
-	for (size_t i = 0; i < size; i += 8) {
+	rc = map == MAP_FAILED ? errno : 0;
+	for (size_t i = 0; rc == 0 && i < size; i += 8) {
 		uint64_t word = *(volatile uint64_t *)(map + inside + i);
 
 		memcpy((char *)buf + i, &word, sizeof(word));
 	}
+	unc_fs_note(system->fs, fd, false, buf, size, address, rc);
+	close(fd);
+	if (rc)
+		return fail_memory(address, rc, err);
 	munmap(map, length);
 	return 0;
 }

@@ -4,7 +4,6 @@
  * CPU that hold its addresses, and what only the machine's discovery table places. What firmware
  * says is not proof: nothing is within that is System RAM or lies in a BAR of another device.
  */
-#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -140,20 +139,15 @@ static void add_function(struct yard *yard, const char *function)
 
 static void read_owners(struct yard *yard)
 {
-	char path[PATH_MAX];
-	struct dirent *entry;
-	DIR *dir = NULL;
+	char **list = unc_fs_list(yard->fs, "/sys/bus/pci/devices");
 
 	read_iomem(yard);
-	if (unc_fs_path(yard->fs, path, sizeof(path), "/sys/bus/pci/devices") == 0)
-		dir = opendir(path);
-	if (!dir)
+	if (!list)
 		unc_fail(&yard->unknown, UNC_ERR_UNAVAILABLE, "the PCI functions cannot be listed");
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && !is_own(yard, entry->d_name))
-			add_function(yard, entry->d_name);
-	if (dir)
-		closedir(dir);
+	for (size_t i = 0; list && list[i]; i++)
+		if (list[i][0] != '.' && !is_own(yard, list[i]))
+			add_function(yard, list[i]);
+	free(list);
 }
 
 static int compare_owners(const void *pa, const void *pb)

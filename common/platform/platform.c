@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "encode/event.h"
+#include "host/dump.h"
 #include "host/ledger.h"
 #include "host/trust.h"
 #include "machine/hardware.h"
@@ -320,10 +321,18 @@ static bool only_listing(const struct unc_options *o)
 	return o->cpu && o->cpu[0] && !(o->sim && o->sim[0]);
 }
 
+const char *unc_platform_sim(const struct unc_options *o, bool raised, const struct unc_fs *fs)
+{
+	const char *sim = option(o->sim, raised, "UNCORE_SIM");
+	const struct unc_dump *dump = unc_fs_replayed(fs);
+
+	return sim || !dump || !*dump->sim ? sim : dump->sim;
+}
+
 static int choose_machine(struct unc_platform *p, const struct unc_options *o,
 			  struct unc_error *err)
 {
-	const char *sim = only_listing(o) ? NULL : option(o->sim, p->raised, "UNCORE_SIM");
+	const char *sim = only_listing(o) ? NULL : unc_platform_sim(o, p->raised, p->fs);
 	const struct unc_table **built;
 	char node[256];
 	size_t n;
@@ -365,16 +374,10 @@ static int choose_table(struct unc_platform *p, const struct unc_options *o, str
 int unc_platform_root(const struct unc_options *o, bool raised, struct unc_fs **out,
 		      struct unc_error *err)
 {
-	struct unc_fs *fs = NULL;
-	int rc = unc_fs_open(option(o->sysroot, raised, "UNCORE_SYSROOT"), &fs, err);
+	const char *root = option(o->sysroot, raised, "UNCORE_SYSROOT");
+	int rc = raised && root && strcmp(root, "/") != 0 ? unc_trust_root(root, err) : 0;
 
-	if (rc == 0 && raised && !unc_fs_is_real(fs))
-		rc = unc_trust_root(unc_fs_root(fs), err);
-	if (rc < 0)
-		unc_fs_close(fs);
-	else
-		*out = fs;
-	return rc;
+	return rc < 0 ? rc : unc_fs_open(root, out, err);
 }
 
 /* What is wrong in tables is told once, and the rest serves. */
@@ -418,7 +421,7 @@ static int open_platform(struct unc_platform *p, const struct unc_options *o, st
 	int rc;
 
 	note_ignored(p);
-	if ((rc = unc_platform_root(o, p->raised, &p->fs, err)) < 0)
+	if (!p->fs && (rc = unc_platform_root(o, p->raised, &p->fs, err)) < 0)
 		return rc;
 	if (tables && (rc = unc_table_set_load_trusted(tables, p->raised ? unc_trust_owner : NULL,
 						       &p->set, err)) < 0)
@@ -463,6 +466,12 @@ int unc_platform_open(const struct unc_options *options, struct unc_platform **o
 
 int unc_platform_open_as(const struct unc_options *options, bool raised, struct unc_platform **out)
 {
+	return unc_platform_open_under(NULL, options, raised, out);
+}
+
+int unc_platform_open_under(struct unc_fs *fs, const struct unc_options *options, bool raised,
+			    struct unc_platform **out)
+{
 	struct unc_options o = {0};
 	pthread_condattr_t monotonic;
 	struct unc_platform *p;
@@ -486,6 +495,7 @@ int unc_platform_open_as(const struct unc_options *options, bool raised, struct 
 	p->log = o.log;
 	p->log_user = o.log_user;
 	p->raised = raised;
+	p->fs = fs ? unc_fs_share(fs) : NULL;
 	p->ledger = unc_ledger_new();
 	int rc = p->ledger ? open_platform(p, &o, &open_error) : unc_no_memory(&open_error);
 	if (rc < 0) {
@@ -527,6 +537,13 @@ void unc_platform_close(struct unc_platform *p)
 int unc_platform_simulated(const struct unc_platform *p)
 {
 	return p->machine->simulated;
+}
+
+const char *unc_platform_replayed(const struct unc_platform *p)
+{
+	const struct unc_dump *dump = unc_fs_replayed(p->fs);
+
+	return dump ? dump->from : "";
 }
 
 int unc_platform_sockets(const struct unc_platform *p)

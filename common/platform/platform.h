@@ -85,6 +85,12 @@ struct unc_platform {
 
 /* unc_platform_open() of a process whose rights are raised, or not. */
 int unc_platform_open_as(const struct unc_options *, bool raised, struct unc_platform **out);
+/* The same under a root that is open already; NULL: it is not. */
+int unc_platform_open_under(struct unc_fs *, const struct unc_options *, bool raised,
+			    struct unc_platform **out);
+/* The simulated machine that is asked for: by the options, the environment, or a dump of one. NULL:
+ * none. */
+const char *unc_platform_sim(const struct unc_options *, bool raised, const struct unc_fs *);
 
 /* The tables that are compiled in, to be given to free(); n in *n. NULL: no memory. */
 const struct unc_table **unc_tables(size_t *n);

@@ -85,6 +85,10 @@ int unc_session_start(struct unc_session *s)
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session is running already");
 	if (is_empty(s))
 		return unc_fail(&s->error, UNC_ERR_STATE, "the session has no events");
+	if (unc_fs_replayed(s->platform->fs) && !s->platform->machine->simulated)
+		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
+				"the machine is a dump (%s), where nothing counts",
+				unc_fs_root(s->platform->fs));
 	if (!s->platform->access)
 		return unc_fail(&s->error, UNC_ERR_UNAVAILABLE,
 				"the platform was opened for listing only (option cpu)");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The commands counters, release and doctor: how this node is. */
+/* The commands counters, release, doctor and gather: how this node is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -178,4 +178,33 @@ int cmd_doctor(struct unc_platform *none, const struct args *args)
 			   "\n%d of the checks failed; behind each -> is what to do about it.",
 			   failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* ---- gather */
+
+static int print_gathered(void *user, const char *what, size_t n)
+{
+	struct printer *p = user;
+
+	print_row(p);
+	print_integer(p, "n", "N", (long long)n);
+	print_text(p, "what", "WHAT", what);
+	return 0;
+}
+
+int cmd_gather(struct unc_platform *none, const struct args *args)
+{
+	struct unc_options options = {
+		.size = sizeof(options), .tables = args->tables, .access = args->access};
+	struct printer p;
+
+	print_start(&p, args, none);
+	print_list(&p, NULL, NO_TITLES, ">N|WHAT");
+	int rc = unc_gather(&options, args->word[0], print_gathered, &p);
+
+	print_end(&p);
+	if (rc == 0)
+		print_also(&p, "", "\nin %s: UNCORE_SYSROOT=%s is this machine.", args->word[0],
+			   args->word[0]);
+	return library_error(rc, unc_open_error());
 }

@@ -91,6 +91,7 @@ int cmd_groups(struct unc_platform *, const struct args *);
 int cmd_counters(struct unc_platform *, const struct args *);
 int cmd_release(struct unc_platform *, const struct args *);
 int cmd_doctor(struct unc_platform *, const struct args *);
+int cmd_gather(struct unc_platform *, const struct args *);
 
 /* options.c: runs a command, whose name is argv[0]. Returns the exit status. */
 int command_run(const struct command *, int argc, char **argv);

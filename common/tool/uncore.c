@@ -61,6 +61,14 @@ static const struct command commands[] = {
 	 "start needs: in each space of registers and on each socket one control of a unit that "
 	 "nobody uses is written with the value that is in it. Notes are 'ok'. The exit status is "
 	 "1 if anything needed is missing."},
+	{"gather", cmd_gather, OPEN_NOTHING, REPORT | MACHINE, 1, 1, false, "FILE.tar",
+	 "this machine as a file, for a bug report: what doctor and discovery read of it",
+	 "FILE.tar gets what was read in /proc, /sys and /dev, and what the registers of monitors "
+	 "hold; what could not be read, with the reason. It has no names of machines, users and "
+	 "programs; serial numbers are masked. What was taken is listed; 'tar tf FILE.tar' shows "
+	 "it. UNCORE_SYSROOT=FILE.tar, or a folder with what is in it, stands for the machine: "
+	 "units, doctor, counters, registers --values and decode then say what they say there; "
+	 "nothing counts. It looks as doctor does, and writes what that writes."},
 	{"cpus", cmd_cpus, OPEN_ANY_TABLES, REPORT, 0, 0, false, "",
 	 "CPUs that the library has event tables for", ""},
 	{"units", cmd_units, OPEN_TABLES, REPORT | CPU | MACHINE, 0, 0, false, "",

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A dump of a machine: the files below its root that were read, with what was read of them, as a tar
+ * file. It is filled while a root is used (fs.h), and stands in for that root later: in memory,
+ * nothing is unpacked. Of a device (/dev/cpu/N/msr, /dev/mem, configuration space) it has the values
+ * that were read, place by place; no other place can be read. A file that is not in it is one that
+ * does not exist.
+ *
+ * The tar has files as they are but for names of persons and machines (dump.c), a folder for each
+ * name of a folder that was listed, and
+ *   libuncore-dump  first: "version 1", when, of which kernel; "simulated SPEC"; "hardware"
+ *   PATH.values     of a device: "size N", then a line a place: OFFSET VALUE [LAST], where it has
+ *                   changed since, or OFFSET ERRNO; "write OFFSET ERRNO" what came of a write
+ *   errors          "read|write ERRNO PATH" of what could not be opened
+ */
+#ifndef UNC_DUMP_H
+#define UNC_DUMP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum unc_dump_kind { UNC_DUMP_FILE, UNC_DUMP_FOLDER, UNC_DUMP_LINK, UNC_DUMP_DEVICE };
+
+/* A place of a device: 8 bytes of an MSR, else 4. */
+struct unc_dump_value {
+	uint64_t offset, first, last;
+	bool write; /* no value: what came of a write */
+	bool again; /* it was read, and comes with `last` from now on */
+	int error;  /* errno: why it could not be */
+};
+
+struct unc_dump_entry {
+	char *path; /* without a slash at its begin */
+	enum unc_dump_kind kind;
+	bool taken; /* what it holds is known */
+	char *data; /* a file, a link */
+	size_t size;
+	int error[2]; /* errno of opening it for reading, for writing; 0: it could be */
+	struct unc_dump_value *value; /* sorted */
+	size_t n;
+};
+
+struct unc_dump {
+	struct unc_dump_entry **entry; /* sorted by path */
+	size_t n;
+	bool replays;                  /* else it is being filled */
+	bool hardware;                 /* it is of hardware, not of a machine made of files */
+	char sim[512];                 /* simulated: as which; "" if it is not */
+	char from[160];                /* "2026-11-23, Linux 6.1.0" */
+	pthread_mutex_t lock;          /* while it is used: sessions of different threads read */
+	struct unc_dump_entry **of_fd; /* the device behind a descriptor */
+	size_t n_fd;
+	bool no_memory; /* something is missing */
+};
+
+struct unc_dump *unc_dump_new(void);
+void unc_dump_free(struct unc_dump *);
+struct unc_dump_entry *unc_dump_find(const struct unc_dump *, const char *path);
+/* The entry of a path, made if there is none. NULL: no memory, or no path that a dump can have. */
+struct unc_dump_entry *unc_dump_entry(struct unc_dump *, const char *path, enum unc_dump_kind);
+/* Whether a path is of a device. */
+bool unc_dump_device(const char *path);
+/* The place of a device, made if there is none; NULL: no memory. */
+struct unc_dump_value *unc_dump_value(struct unc_dump *, struct unc_dump_entry *, bool write,
+				      uint64_t offset);
+/* The next entry from *i on that is in a folder, and its name there; NULL: no more. What is deeper comes
+ * under the name of its first folder, which may come again. */
+const char *unc_dump_child(const struct unc_dump *, const char *folder, size_t *i, size_t *length);
+
+/* While it is filled. path: as it is under `root`. */
+void unc_dump_take(struct unc_dump *, const char *root, const char *path);
+void unc_dump_list(struct unc_dump *, const char *path, const char *const *name, size_t n);
+void unc_dump_failed(struct unc_dump *, const char *path, bool write, int error);
+/* Remembers which device a descriptor leads to. */
+void unc_dump_opened(struct unc_dump *, const char *path, int fd);
+/* What was read, or tried to be; 0 or the errno value in `rc`, which is returned. */
+int unc_dump_note(struct unc_dump *, struct unc_dump_entry *, bool write, const void *buf,
+		  size_t size, uint64_t offset, int rc);
+/* The same again; buf NULL: only whether it can be. ENODATA: nobody has read that. */
+int unc_dump_again(struct unc_dump_entry *, bool write, void *buf, size_t size, uint64_t offset);
+/* A descriptor of a file that holds the same; -1 and errno. */
+int unc_dump_open(struct unc_dump *, const char *path, bool write);
+
+/* dump_tar.c. Makes the file, which must not exist. UNC_ERR_* with a sentence. */
+int unc_dump_save(const struct unc_dump *, const char *file, struct unc_error *err);
+/* Reads a tar, or a folder with what was in one; *out is NULL if it is a folder, and no dump.
+ * UNC_ERR_INVALID: it is no dump, or a broken one. */
+int unc_dump_load(const char *path, struct unc_dump **out, struct unc_error *err);
+
+#endif

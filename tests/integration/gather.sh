@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# uncore gather: a machine as a file, gathered by real system calls from a machine that FUSE shows, and
+# replayed without it: what the command says of both is the same, byte by byte.
+. "$(dirname "$0")/fuse.inc"
+tar=$dir/machine.tar
+BUILD=$(cd "$BUILD" && pwd)
+export LD_LIBRARY_PATH="$BUILD/common/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
+replay()
+{
+	UNCORE_SYSROOT=$tar UNCORE_RUN=$dir/run "$uncore" "$@" >"$dir/again" 2>"$dir/again.err"
+	again=$?
+	sed -i "s|$tar|$root|g" "$dir/again" "$dir/again.err"
+	return $again
+}
+
+# What the machine says, and its dump. Where something counts, but for counters: time passes.
+same() # [REGEX of lines that are left out]
+{
+	rm -f "$tar"
+	real gather -j "$tar" || return 1
+	for _words in "units -j" "doctor -j" "counters -j" "registers -j --values"; do
+		# shellcheck disable=SC2086 # words
+		real $_words
+		# shellcheck disable=SC2086 # words
+		replay $_words
+		[ -z "${1-}" ] || sed -i "/$1/d" "$dir/out" "$dir/again"
+		if [ $again -ne $status ] || ! cmp -s "$dir/out" "$dir/again" ||
+			! cmp -s "$dir/err" "$dir/again.err"; then
+			echo "# $_words: status $status, then $again"
+			diff "$dir/out" "$dir/again" | cut -c1-300 | sed 's/^/# /' | head
+			diff "$dir/err" "$dir/again.err" | sed 's/^/# /' | head -4
+			return 1
+		fi
+	done
+}
+
+cpus=$("$uncore" cpus -j | jq -r '.[].cpu')
+n_cpus=$(echo "$cpus" | wc -w)
+echo "1..$((n_cpus + 10))"
+for cpu in $cpus; do
+	start_machine "$cpu"
+	same
+	result $? "$cpu: what the machine says, and its dump"
+done
+
+# ---- what cannot be read, and what somebody has programmed: Intel 327043-001, CAS_COUNT.RD of imc0
+
+start_machine sandybridge-ep
+control "fail read /dev/cpu/*/msr 0xd10 EIO" "fail open /sys/bus/pci/devices/0000:7f:10.1/config - EACCES" \
+	"hide /sys/bus/pci/devices/0000:ff:10.4" "value /sys/bus/pci/devices/0000:7f:10.0/config 0xd8 0x400304"
+same _CTR && replay counters -j && jq -e '.[0].event == "imc.CAS_COUNT:RD"' "$dir/again" >/dev/null
+result $? "faults, a hidden function and a foreign counter"
+
+control clear
+same
+UNCORE_SYSROOT=$tar "$uncore" stat -d 1 -e imc.CAS_COUNT:RD >"$dir/again" 2>&1
+[ $? -eq 1 ] && grep -q "the machine is a dump ($tar), where nothing counts" "$dir/again" &&
+	[ "$(wc -l <"$dir/again")" -eq 1 ]
+result $? "a dump does not count"
+
+UNCORE_SYSROOT=$tar "$uncore" units >"$dir/again" && head -n 1 "$dir/again" | grep -q '^REPLAYED from a dump of 20'
+result $? "a replay says what it is"
+
+mkdir "$dir/unpacked" && tar xf "$tar" -C "$dir/unpacked" && real units -j &&
+	UNCORE_SYSROOT=$dir/unpacked "$uncore" units -j >"$dir/again" && cmp "$dir/out" "$dir/again"
+result $? "an unpacked one is the same machine"
+
+real gather "$tar"
+[ $status -eq 1 ] && grep -q "$tar cannot be made: File exists" "$dir/err" && ! grep -q "is this machine" "$dir/out"
+result $? "a file that exists is left alone"
+
+UNCORE_SYSROOT=$tar "$uncore" gather "$dir/other.tar" 2>"$dir/err" >/dev/null
+[ $? -eq 2 ] && grep -q "is a dump already" "$dir/err" && [ ! -e "$dir/other.tar" ]
+result $? "nothing is gathered from a dump"
+
+# ---- what is not told
+
+control "text /proc/cmdline root=UUID=0f0f lockdown=integrity ip=10.9.8.7::nodename" \
+	"text /proc/sys/kernel/hostname nodename"
+rm -f "$tar" && real gather "$tar" && ! grep -aq 'nodename\|0f0f' "$tar"
+result $? "no name of the machine, nothing else of the kernel's command line"
+
+# ---- a user without rights, and a disk that is full
+
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$dir" && chmod 644 "$tar"
+	real units -j && cp "$uncore" "$dir/uncore" && cp -L "$BUILD"/common/.libs/libuncore*.so* "$dir/" &&
+		UNCORE_SYSROOT=$tar LD_LIBRARY_PATH=$dir setpriv --reuid=65534 --clear-groups "$dir/uncore" units -j >"$dir/again" &&
+		cmp "$dir/out" "$dir/again"
+	result $? "a user without rights replays it"
+	mkdir "$dir/small" && mount -t tmpfs -o size=32k none "$dir/small" 2>/dev/null
+	if mountpoint -q "$dir/small"; then
+		real gather "$dir/small/full.tar"
+		[ $status -eq 1 ] && grep -q "No space left" "$dir/err" && [ ! -e "$dir/small/full.tar" ]
+		result $? "a full disk keeps no half of a dump"
+		umount "$dir/small"
+	else
+		result 0 "a full disk # SKIP no mount"
+	fi
+else
+	result 0 "a user without rights # SKIP not root"
+	result 0 "a full disk # SKIP not root"
+fi
+
+# ---- a simulated machine
+
+UNCORE_SIM=emerald-rapids,clock=step,hide=imc1 "$uncore" gather "$dir/simulated.tar" >/dev/null &&
+	UNCORE_SIM=emerald-rapids,clock=step,hide=imc1 "$uncore" registers -j --values >"$dir/out" &&
+	UNCORE_SYSROOT=$dir/simulated.tar "$uncore" registers -j --values >"$dir/again" &&
+	cmp "$dir/out" "$dir/again" && UNCORE_SYSROOT=$dir/simulated.tar "$uncore" units | grep -q '^SIMULATED'
+result $? "a simulated machine, told to be one"
