@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Dumps of machines: what is in them comes again, and what somebody else has put there does not. */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -8,6 +9,7 @@
 #include "host/dump.h"
 #include "host/fs.h"
 #include "host/smbios.h"
+#include "machine/hardware.h"
 #include "suite.h"
 
 enum { BLOCK = 512 };
@@ -145,6 +147,50 @@ static void test_replay(void)
 	snprintf(command, sizeof(command), "%s/unpacked", root.path);
 	open_root(command);
 	check_replay();
+	fake_free(&root);
+}
+
+/* ---- the kernel's events: those who have asked for them get the same answer */
+
+static void test_events(void)
+{
+	struct perf_event_attr attr = {.type = 13};
+	struct unc_dump *dump;
+	struct unc_machine *machine = NULL;
+	char mask[16];
+	uint32_t type = 0;
+	int fd;
+
+	begin();
+	fake_text(fake_path(&root, "/sys/bus/event_source/devices/uncore_imc_0/type"), "13\n");
+	fake_text(fake_path(&root, "/sys/bus/event_source/devices/uncore_imc_0/cpumask"), "0,16\n");
+	open_root(root.path);
+	CU_ASSERT_FATAL((dump = unc_fs_record(fs)) != NULL);
+	CU_ASSERT_FATAL(unc_machine_hardware(fs, &machine, &err) == 0);
+	CHECK_NUMBER(unc_events_system.find(machine, "uncore_imc_0", &type, mask, sizeof(mask)), 0);
+	CHECK_NUMBER(unc_fs_asked(fs, (uint64_t)13 << 32 | 0, 0), 0);
+	CHECK_NUMBER(unc_fs_asked(fs, (uint64_t)13 << 32 | 16, EACCES), EACCES);
+	dump->hardware = true;
+	CHECK_NUMBER(unc_dump_save(dump, file, &err), 0);
+	unc_machine_close(machine);
+	unc_fs_close(fs);
+
+	open_root(file);
+	CU_ASSERT_FATAL(unc_machine_hardware(fs, &machine, &err) == 0);
+	CU_ASSERT_FATAL(machine->events == &unc_events_replayed);
+	CHECK_NUMBER(machine->events->find(machine, "uncore_imc_0", &type, mask, sizeof(mask)), 0);
+	CHECK_NUMBER(type, 13);
+	CHECK_TEXT(mask, "0,16");
+	CHECK_NUMBER(machine->events->find(machine, "uncore_imc_1", &type, mask, sizeof(mask)),
+		     ENOENT);
+	CU_ASSERT((fd = machine->events->open(machine, &attr, 0, -1)) >= 0);
+	CU_ASSERT(machine->events->enable(machine, fd) < 0 && errno == EROFS);
+	CU_ASSERT(machine->events->read(machine, fd, mask, sizeof(mask)) < 0 && errno == EROFS);
+	machine->events->close(machine, fd);
+	CU_ASSERT(machine->events->open(machine, &attr, 16, -1) < 0 && errno == EACCES);
+	CU_ASSERT(machine->events->open(machine, &attr, 1, -1) < 0 && errno == ENODATA);
+	unc_machine_close(machine);
+	unc_fs_close(fs);
 	fake_free(&root);
 }
 
@@ -368,6 +414,7 @@ int main(void)
 {
 	static const struct suite_test tests[] = {
 		{"what is in it comes again", test_replay},
+		{"the kernel's events", test_events},
 		{"cut short anywhere", test_short},
 		{"paths and links outside, odd entries", test_paths},
 		{"another version, and what is not understood", test_contents},

@@ -24,13 +24,11 @@ static const char label[] = "libuncore-dump", version[] = "version 1", failures[
 static const struct {
 	int number;
 	const char *name;
-} reason[] = {{EPERM, "EPERM"},        {EIO, "EIO"},
-	      {ENXIO, "ENXIO"},        {EACCES, "EACCES"},
-	      {ENODEV, "ENODEV"},      {EINVAL, "EINVAL"},
-	      {EMFILE, "EMFILE"},      {EFBIG, "EFBIG"},
-	      {EROFS, "EROFS"},        {EBUSY, "EBUSY"},
-	      {ENOMEM, "ENOMEM"},      {ENODATA, "ENODATA"},
-	      {EOPNOTSUPP, "ENOTSUP"}, {UNC_FS_IRREGULAR, "IRREGULAR"}};
+} reason[] = {{ENOENT, "ENOENT"},   {EPERM, "EPERM"},        {EIO, "EIO"},
+	      {ENXIO, "ENXIO"},     {EACCES, "EACCES"},      {ENODEV, "ENODEV"},
+	      {EINVAL, "EINVAL"},   {EMFILE, "EMFILE"},      {EFBIG, "EFBIG"},
+	      {EROFS, "EROFS"},     {EBUSY, "EBUSY"},        {ENOMEM, "ENOMEM"},
+	      {ENODATA, "ENODATA"}, {EOPNOTSUPP, "ENOTSUP"}, {UNC_FS_IRREGULAR, "IRREGULAR"}};
 enum { REASONS = sizeof(reason) / sizeof(reason[0]) };
 
 static const char *error_name(int number)

@@ -405,3 +405,23 @@ void unc_fs_note(const struct unc_fs *fs, int fd, bool write, const void *buf, s
 		unc_dump_note(dump, dump->of_fd[fd], write, buf, size, offset, rc);
 	pthread_mutex_unlock(&dump->lock);
 }
+
+int unc_fs_asked(const struct unc_fs *fs, uint64_t number, int rc)
+{
+	struct unc_dump *dump = fs ? fs->dump : NULL;
+	struct unc_dump_entry *entry;
+
+	if (!dump)
+		return rc;
+	pthread_mutex_lock(&dump->lock);
+	entry = unc_dump_entry(dump, "dev/perf", UNC_DUMP_DEVICE);
+	if (entry && dump->replays) {
+		rc = unc_dump_again(entry, true, NULL, 4, number);
+		rc = rc == EROFS ? ENODATA : rc;
+	} else if (entry) {
+		entry->taken = true;
+		unc_dump_note(dump, entry, true, NULL, 4, number, rc);
+	}
+	pthread_mutex_unlock(&dump->lock);
+	return rc;
+}

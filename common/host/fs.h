@@ -76,6 +76,9 @@ int unc_fs_write_at(const struct unc_fs *, int fd, const void *buf, size_t size,
 /* What came of an access to memory that is mapped: 0 or an errno value. */
 void unc_fs_note(const struct unc_fs *, int fd, bool write, const void *buf, size_t size,
 		 uint64_t offset, int rc);
+/* The same of asking the kernel for something that is no file, by a number; returned is `rc`, or where a
+ * dump stands for the root what came of it there: ENODATA where nobody has asked. */
+int unc_fs_asked(const struct unc_fs *, uint64_t number, int rc);
 /* The rest of a file whose size the kernel does not tell, which is closed: *text is to be freed,
  * and has a zero behind its *size bytes. UNC_ERR_UNAVAILABLE: it cannot be read, or is larger than
  * `most`; UNC_ERR_MEMORY. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events of the kernel that runs: PMUs from sysfs, counts through perf_event_open. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,11 +50,21 @@ static uint64_t umask_of(struct unc_machine *machine, const char *pmu)
 	return bits;
 }
 
+/* The right to count is one of a PMU on a CPU, whatever the event. */
+static uint64_t asked_for(const struct perf_event_attr *attr, int cpu)
+{
+	return (uint64_t)attr->type << 32 | (uint32_t)cpu;
+}
+
 static int open_event(struct unc_machine *machine, const struct perf_event_attr *attr, int cpu,
 		      int group_fd)
 {
-	(void)machine;
-	return (int)syscall(SYS_perf_event_open, attr, -1, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+	int error = errno;
+
+	(void)unc_fs_asked(machine ? machine->fs : NULL, asked_for(attr, cpu), fd < 0 ? error : 0);
+	errno = error;
+	return fd;
 }
 
 static int enable_event(struct unc_machine *machine, int fd)
@@ -151,4 +162,38 @@ const struct unc_machine_events unc_events_system = {
 	.close = close_event,
 	.id = id_of_event,
 	.take = take_events,
+};
+
+/* ---- of a dump: PMUs and rights as they were, and nothing that counts */
+
+static int open_again(struct unc_machine *machine, const struct perf_event_attr *attr, int cpu,
+		      int group_fd)
+{
+	(void)group_fd;
+	errno = unc_fs_asked(machine->fs, asked_for(attr, cpu), 0);
+	return errno ? -1 : unc_above_stdio(open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+static int enable_nothing(struct unc_machine *machine, int fd)
+{
+	(void)machine;
+	(void)fd;
+	errno = EROFS;
+	return -1;
+}
+
+static long read_nothing(struct unc_machine *machine, int fd, void *buf, size_t size)
+{
+	(void)buf;
+	(void)size;
+	return enable_nothing(machine, fd);
+}
+
+const struct unc_machine_events unc_events_replayed = {
+	.find = find_pmu,
+	.umask = umask_of,
+	.open = open_again,
+	.enable = enable_nothing,
+	.read = read_nothing,
+	.close = close_event,
 };

@@ -71,13 +71,16 @@ int unc_machine_hardware(struct unc_fs *fs, struct unc_machine **out, struct unc
 
 	if (!hw)
 		return unc_no_memory(err);
-	/* Behind the files of a machine no kernel runs that could count. */
-	*hw = (struct hardware){
-		.machine = {.methods = &hardware,
-			    .events = unc_fs_is_real(fs) ? &unc_events_system : NULL,
-			    .fs = fs,
-			    .fenced = true},
-		.here = unc_fs_is_hardware(fs)};
+	/* Behind the files of a machine no kernel runs that could count; a dump tells what one said. */
+	bool told = unc_fs_replayed(fs) && unc_fs_of_hardware(fs);
+
+	*hw = (struct hardware){.machine = {.methods = &hardware,
+					    .events = unc_fs_is_real(fs) ? &unc_events_system
+						      : told             ? &unc_events_replayed
+									 : NULL,
+					    .fs = fs,
+					    .fenced = true},
+				.here = unc_fs_is_hardware(fs)};
 	*out = &hw->machine;
 	return 0;
 }
