@@ -15,10 +15,13 @@ struct unc_table_file {
 	size_t size;
 };
 
+/* What a number of workload.tbl is as the file has it, and with more of each flow. */
+enum { UNC_N_VALUES = 1 + UNC_N_FLOWS };
+
 /* a number named in workload.tbl */
 struct unc_table_let {
 	char name[48];
-	double value;
+	double value[UNC_N_VALUES];
 };
 
 /* Files by their statements; ANY: columns that all of them have. */

@@ -13,9 +13,24 @@ enum { MAX_TEXT = 1024 };
 
 /* ---- numbers with names */
 
+/*
+ * Each number is worked out once for every flow with flow_lines more of it, so that what comes from a line
+ * is known of all that derives from it: rates are linear in the lines. As many as there are of the load,
+ * so that what rounding costs stays in the last digits.
+ */
+static const double flow_lines = 1e9;
+
+static const char *const flow_names[UNC_N_FLOWS] = {
+	[UNC_FLOW_READ_LOCAL] = "read_local",     [UNC_FLOW_READ_REMOTE] = "read_remote",
+	[UNC_FLOW_READ_SERVED] = "read_served",   [UNC_FLOW_WRITE_LOCAL] = "write_local",
+	[UNC_FLOW_WRITE_REMOTE] = "write_remote", [UNC_FLOW_WRITE_SERVED] = "write_served",
+	[UNC_FLOW_PCIE_WRITE] = "pcie_write",
+};
+
 struct let_env {
 	const struct unc_table_reader *r;
-	char text[40]; /* the number that a name stands for, as a formula */
+	unsigned which; /* of its values */
+	char text[40];  /* the number that a name stands for, as a formula */
 };
 
 static const char *let_formula(void *user, const char *name)
@@ -24,7 +39,8 @@ static const char *let_formula(void *user, const char *name)
 
 	for (size_t i = 0; i < env->r->n_lets; i++)
 		if (strcmp(env->r->let[i].name, name) == 0) {
-			snprintf(env->text, sizeof(env->text), "%.17g", env->r->let[i].value);
+			snprintf(env->text, sizeof(env->text), "%.17g",
+				 env->r->let[i].value[env->which]);
 			return env->text;
 		}
 	return NULL;
@@ -38,9 +54,9 @@ static int let_event(void *user, const char *text, char *buf, size_t size, struc
 	return unc_fail(err, UNC_ERR_TABLE, "no number is called %s", text);
 }
 
-static int evaluate(struct unc_table_reader *r, const char *text, double *value)
+static int evaluate_one(struct unc_table_reader *r, const char *text, unsigned which, double *value)
 {
-	struct let_env env = {.r = r};
+	struct let_env env = {.r = r, .which = which};
 	struct unc_expr_env lookup = {.formula = let_formula, .canonical = let_event, .user = &env};
 	struct unc_expr_vars vars = {NAN, NAN, NAN, NAN}; /* a workload has none of them */
 	struct unc_expr *expr;
@@ -55,7 +71,17 @@ static int evaluate(struct unc_table_reader *r, const char *text, double *value)
 	return 0;
 }
 
-static int set_let(struct unc_table_reader *r, const char *name, double value, bool again)
+static int evaluate(struct unc_table_reader *r, const char *text, double value[UNC_N_VALUES])
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < UNC_N_VALUES && rc == 0; i++)
+		rc = evaluate_one(r, text, i, &value[i]);
+	return rc;
+}
+
+static int set_let(struct unc_table_reader *r, const char *name, const double value[UNC_N_VALUES],
+		   bool again)
 {
 	size_t i = 0;
 
@@ -66,7 +92,7 @@ static int set_let(struct unc_table_reader *r, const char *name, double value, b
 	if (i == UNC_MAX_LETS || strlen(name) >= sizeof(r->let[i].name))
 		return unc_bad(r, "too many numbers, or too long a name: %s", name);
 	strcpy(r->let[i].name, name);
-	r->let[i].value = value;
+	memcpy(r->let[i].value, value, sizeof(r->let[i].value));
 	r->n_lets += i == r->n_lets;
 	return 0;
 }
@@ -76,14 +102,14 @@ int unc_end_let(struct unc_table_reader *r)
 {
 	char text[MAX_TEXT];
 	struct unc_buf buf = UNC_BUF(text);
-	double value = 0;
+	double value[UNC_N_VALUES] = {0};
 	int rc;
 
 	if (strcmp(unc_given(r, "="), "=") != 0)
 		return unc_bad(r, "want: let NAME = EXPRESSION");
 	for (const struct unc_word *w; (w = unc_take(r->line, UNC_WORD_PLAIN, NULL));)
 		unc_put(&buf, "%s ", w->value);
-	if ((rc = unc_words_done(r)) < 0 || (rc = evaluate(r, text, &value)) < 0)
+	if ((rc = unc_words_done(r)) < 0 || (rc = evaluate(r, text, value)) < 0)
 		return rc;
 	return set_let(r, unc_given(r, "NAME"), value, false);
 }
@@ -92,8 +118,16 @@ int unc_end_let(struct unc_table_reader *r)
 
 int unc_end_machine(struct unc_table_reader *r)
 {
+	double value[UNC_N_VALUES];
+	int rc = 0;
+
 	r->work.machine = r->w.machine;
-	return 0;
+	for (unsigned i = 0; i < UNC_N_FLOWS && rc == 0; i++) {
+		memset(value, 0, sizeof(value));
+		value[1 + i] = flow_lines;
+		rc = set_let(r, flow_names[i], value, false);
+	}
+	return rc;
 }
 
 int unc_end_unit(struct unc_table_reader *r)
@@ -193,8 +227,7 @@ static int add_rate(struct unc_table_reader *r, struct unc_tbl_rate *rate,
 
 /* What an event ("type.EVENT", as the user writes it) counts per second, or per clock, and unit: a row,
  * or one for each socket where its code depends on that. */
-static int add_event_rate(struct unc_table_reader *r, const char *text, double per_second,
-			  double per_clock, bool steady)
+static int add_event_rate(struct unc_table_reader *r, const char *text, struct unc_tbl_rate rate)
 {
 	int sockets = r->work.machine.sockets, rc = 0;
 	struct unc_spec spec;
@@ -202,10 +235,7 @@ static int add_event_rate(struct unc_table_reader *r, const char *text, double p
 
 	if ((rc = unc_spec_parse(&r->t, text, &spec, r->err)) < 0)
 		return rc;
-	struct unc_tbl_rate rate = {.type = spec.type,
-				    .per_second = per_second,
-				    .per_clock = per_clock,
-				    .steady = steady};
+	rate.type = spec.type;
 	for (int socket = 0; rc == 0 && socket < (code.by_socket ? sockets : 1); socket++) {
 		rc = unc_spec_encode(&r->t, &spec, socket, sockets, &code, r->err);
 		rate.only_socket = (uint8_t)(code.by_socket ? socket + 1 : 0);
@@ -221,16 +251,21 @@ int unc_end_rate(struct unc_table_reader *r)
 {
 	bool per_clock = strcmp(r->statement, "occupancy") == 0;
 	char text[UNC_SPEC_MAX];
-	double clock = clock_of(r, r->w.rate.type), value = 0;
+	double clock[UNC_N_VALUES], value[UNC_N_VALUES] = {0};
+	struct unc_tbl_rate rate = {.steady = r->w.rate.steady};
 	int rc;
 
-	if (clock == 0)
+	for (unsigned i = 0; i < UNC_N_VALUES; i++)
+		clock[i] = clock_of(r, r->w.rate.type);
+	if (clock[0] == 0)
 		return unc_bad(r, "the unit line of this type must come first");
 	snprintf(text, sizeof(text), "%s.%s", unc_type_name(&r->t, r->w.rate.type),
 		 unc_given(r, "EVENT"));
 	if ((rc = set_let(r, "clock", clock, true)) < 0 ||
-	    (rc = evaluate(r, unc_given(r, "\"EXPRESSION\""), &value)) < 0)
+	    (rc = evaluate(r, unc_given(r, "\"EXPRESSION\""), value)) < 0)
 		return rc;
-	return add_event_rate(r, text, per_clock ? 0 : value, per_clock ? value : 0,
-			      r->w.rate.steady);
+	*(per_clock ? &rate.per_clock : &rate.per_second) = value[0];
+	for (unsigned i = 0; i < UNC_N_FLOWS; i++)
+		rate.flow[i] = (value[1 + i] - value[0]) / flow_lines * (per_clock ? clock[0] : 1);
+	return add_event_rate(r, text, rate);
 }

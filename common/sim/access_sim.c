@@ -48,6 +48,9 @@ static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct un
 	if (backend->sim->options.rights > SIM_RIGHTS_ALL)
 		return unc_fail(err, UNC_ERR_PERMISSION,
 				"registers of the simulated machine: permission denied");
+	if (unc_sim_told_wrong(backend->sim))
+		return unc_fail(err, UNC_ERR_INVALID, "simulated machine: %s",
+				unc_sim_told_wrong(backend->sim));
 	if (!reg) {
 		op->errno_value = EIO; /* it faults */
 		return fail_absent(&op->reg, err);
@@ -184,6 +187,9 @@ static int build(struct unc_sim *sim, char *text, const char *node,
 	if (rc < 0)
 		return rc;
 	sim->opened = unc_sim_time(sim);
+	if (unc_sim_told_wrong(sim))
+		return unc_fail(err, UNC_ERR_INVALID, "simulated machine: %s",
+				unc_sim_told_wrong(sim));
 	sim->machine = (struct unc_machine){
 		.methods = &methods,
 		.events = sim->options.kernel == SIM_KERNEL_ON ? &unc_sim_events : NULL,
@@ -224,6 +230,7 @@ void unc_sim_close(struct unc_sim *sim)
 		free(sim->type[i].rate);
 	unc_sim_kernel_free(sim);
 	unc_sim_bus_free(sim);
+	unc_sim_told_close(sim->told);
 	free(sim->type);
 	free(sim->block);
 	free(sim->reg);

@@ -2,6 +2,7 @@
 /* The simulated machine: what it is, its clock, its registers. See sim_machine.h for the rest. */
 #include "sim/sim.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -74,15 +75,24 @@ static uint64_t monotonic(void)
 	return (uint64_t)t.tv_sec * second + (uint64_t)t.tv_nsec;
 }
 
-uint64_t unc_sim_time(const struct unc_sim *sim)
+static uint64_t clock_of(const struct unc_sim *sim)
 {
 	return sim->options.clock >= SIM_CLOCK_STEP ? atomic_load(&sim->stepped)
 						    : monotonic() - sim->opened;
 }
 
+uint64_t unc_sim_time(struct unc_sim *sim)
+{
+	if (sim->told) {
+		unc_sim_enter(sim);
+		pthread_mutex_unlock(&sim->lock);
+	}
+	return clock_of(sim);
+}
+
 uint64_t unc_sim_uptime(const struct unc_sim *sim)
 {
-	return sim->options.base * second + unc_sim_time(sim);
+	return sim->options.base * second + clock_of(sim);
 }
 
 uint64_t unc_sim_tsc(const struct unc_sim *sim)
@@ -107,17 +117,26 @@ void *unc_sim_find(struct unc_sim *sim, const struct unc_reg *reg)
 	return unc_sim_at(sim, &place);
 }
 
-void unc_sim_run(struct unc_sim *sim, struct unc_reg_op *ops, size_t n)
+uint64_t unc_sim_enter(struct unc_sim *sim)
 {
 	pthread_mutex_lock(&sim->lock);
+	unc_sim_told_look(sim);
 	uint64_t now = unc_sim_uptime(sim); /* under the lock: time does not run backwards */
 	unc_sim_overflows(sim, now);
+	return now;
+}
+
+void unc_sim_run(struct unc_sim *sim, struct unc_reg_op *ops, size_t n)
+{
+	uint64_t now = unc_sim_enter(sim);
+	int failed = unc_sim_told_wrong(sim) ? EBADMSG : 0;
+
 	for (size_t i = 0; i < n; i++) {
-		if (ops[i].kind == UNC_OP_READ)
+		if (!failed && ops[i].kind == UNC_OP_READ)
 			ops[i].value = unc_sim_reg_read(ops[i].handle.sim, now);
-		else
+		else if (!failed)
 			unc_sim_reg_write(ops[i].handle.sim, ops[i].value, now);
-		ops[i].error = ops[i].errno_value = 0;
+		unc_op_done(&ops[i], failed);
 	}
 	pthread_mutex_unlock(&sim->lock);
 }

@@ -43,7 +43,7 @@ void unc_sim_write(struct unc_sim *, void *reg, uint64_t value);
 /* Moves the clock of a machine opened with clock=step or wait on by ns. */
 void unc_sim_step(struct unc_sim *, uint64_t ns);
 /* Time of the machine in ns since it was opened, and its TSC. */
-uint64_t unc_sim_time(const struct unc_sim *);
+uint64_t unc_sim_time(struct unc_sim *);
 uint64_t unc_sim_tsc(const struct unc_sim *);
 
 /* For tests: writes of 1 to reserved bits, reads of write-only registers and the like seen so far. */

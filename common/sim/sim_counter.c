@@ -87,12 +87,12 @@ static void note(const struct sim_counter *counter)
 /* What the counter has gained since `since`; *rest is the fraction left over. */
 static uint64_t gained(const struct sim_counter *counter, uint64_t now, double *rest)
 {
-	const struct unc_sim *sim = counter->ctr->block->sim;
-	uint64_t spent[SIM_PHASES];
+	const struct sim_block *block = counter->ctr->block;
+	uint64_t spent[SIM_CAUSES];
 	double sum = counter->fraction;
 
-	unc_sim_spent(sim, now, spent);
-	for (unsigned i = 0; i < unc_sim_phases(sim); i++)
+	unc_sim_spent(block, now, spent);
+	for (unsigned i = 0; i < unc_sim_causes(block->sim); i++)
 		sum += counter->rate[i] * (double)(spent[i] - counter->spent[i]);
 	uint64_t whole = (uint64_t)sum;
 
@@ -114,7 +114,7 @@ bool unc_sim_carries(const struct sim_counter *counter, uint64_t now)
 static void start_at(struct sim_counter *counter, uint64_t now)
 {
 	counter->since = now;
-	unc_sim_spent(counter->ctr->block->sim, now, counter->spent);
+	unc_sim_spent(counter->ctr->block, now, counter->spent);
 }
 
 /* Brings a counter up to date. */
@@ -204,8 +204,12 @@ static bool led(const struct sim_block *block, const struct sim_counter *counter
 	return true;
 }
 
+/* Counts per ns, or per byte, of what is given per second, or per line. */
+static const double per_ns = 1e-9, per_byte = 1.0 / 64;
+
 void unc_sim_block_run(struct sim_block *block)
 {
+	unsigned phases = unc_sim_phases(block->sim);
 	bool frozen = block->frozen || block->sim->frozen[block->socket];
 	bool idle = unc_sim_chosen(block->sim, SIM_IDLE, block->type->number, 0, block->index,
 				   block->socket) != NULL;
@@ -220,7 +224,9 @@ void unc_sim_block_run(struct sim_block *block)
 			counting = false;
 		}
 		counting = counting && !idle;
-		for (unsigned k = 0; k < unc_sim_phases(block->sim); k++)
-			counter->rate[k] = counting ? counter->selected[k] * 1e-9 : 0;
+		for (unsigned k = 0; k < unc_sim_causes(block->sim); k++)
+			counter->rate[k] =
+				!counting ? 0
+					  : counter->selected[k] * (k < phases ? per_ns : per_byte);
 	}
 }

@@ -164,14 +164,6 @@ static void schedule(struct sim_kernel *k, const struct sim_event *box, uint64_t
 
 /* ---- calls */
 
-static uint64_t enter(struct unc_sim *sim)
-{
-	pthread_mutex_lock(&sim->lock);
-	uint64_t now = unc_sim_uptime(sim);
-	unc_sim_overflows(sim, now);
-	return now;
-}
-
 /* What the driver says to an event: 0 or an errno. */
 static int check_event(struct unc_sim *sim, const struct perf_event_attr *attr, int cpu,
 		       struct sim_event *e)
@@ -243,7 +235,7 @@ static int open_event(struct unc_machine *machine, const struct perf_event_attr 
 	struct unc_sim *sim = unc_machine_sim(machine);
 	struct sim_event *e = calloc(1, sizeof(*e));
 	int fd = -1, rc = e ? 0 : ENOMEM;
-	uint64_t now = enter(sim);
+	uint64_t now = unc_sim_enter(sim);
 
 	if (rc == 0 && sim->options.rights == SIM_RIGHTS_NONE)
 		rc = EACCES; /* before anything else is looked at */
@@ -271,7 +263,7 @@ static int open_event(struct unc_machine *machine, const struct perf_event_attr 
 static int enable_event(struct unc_machine *machine, int fd)
 {
 	struct unc_sim *sim = unc_machine_sim(machine);
-	uint64_t now = enter(sim);
+	uint64_t now = unc_sim_enter(sim);
 	struct sim_event *e = sim->kernel.event[fd];
 
 	if (e->state == SIM_STOPPED) {
@@ -288,7 +280,7 @@ static long read_event(struct unc_machine *machine, int fd, void *buf, size_t si
 {
 	struct unc_sim *sim = unc_machine_sim(machine);
 	struct sim_kernel *k = &sim->kernel;
-	uint64_t *data = buf, n = 0, now = enter(sim);
+	uint64_t *data = buf, n = 0, now = unc_sim_enter(sim);
 	struct sim_event *e = k->event[fd];
 	bool failed = e->state == SIM_FAILED;
 
@@ -329,7 +321,7 @@ static void leave(struct sim_event *e)
 static void close_event(struct unc_machine *machine, int fd)
 {
 	struct unc_sim *sim = unc_machine_sim(machine);
-	uint64_t now = enter(sim);
+	uint64_t now = unc_sim_enter(sim);
 	struct sim_event *e = sim->kernel.event[fd];
 
 	update(&sim->kernel, e, now);

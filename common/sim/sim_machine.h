@@ -13,6 +13,7 @@
  *   sim_counter.c    what counters hold, and which of them run
  *   sim_rate.c       how fast a control value counts
  *   sim_live.c       what the machine does, over time; random numbers
+ *   sim_told.c       what a traffic generator tells it
  *   sim_present.c    what tells which units there are
  *   sim_bus.c        PCI functions, configuration space, physical memory
  *   sim_discovery.c  the PMON discovery table in memory
@@ -29,6 +30,8 @@
 #include "sim/sim.h"
 
 enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 7, SIM_MAX_TABLES = 8 };
+/* What makes counters count: time in the phases, and behind them bytes moved as the machine is told. */
+enum { SIM_CAUSES = SIM_PHASES + UNC_N_FLOWS };
 
 /* Words of options; 0: nothing was said, which is the first. */
 enum sim_clock { SIM_CLOCK_WALL = 1, SIM_CLOCK_STEP, SIM_CLOCK_WAIT };
@@ -92,8 +95,8 @@ struct sim_reg {
 };
 
 /*
- * value(t) = base + floor(fraction + sum over phases of rate * (time spent in the phase since
- * `since`)), modulo 2^width. Reads change nothing, so what is counted does not depend on how often it
+ * value(t) = base + floor(fraction + sum over causes of rate * (what there was of the cause since
+ * `since`: of a phase time, of a flow bytes)), modulo 2^width. Reads change nothing, so what is counted does not depend on how often it
  * is read.
  */
 struct sim_counter {
@@ -105,11 +108,12 @@ struct sim_counter {
 	uint64_t status_bit; /* of the unit's status, which notes that it has carried; 0: none */
 	uint64_t base;
 	uint64_t since;             /* ns, */
-	uint64_t spent[SIM_PHASES]; /* and by then, ns */
+	uint64_t spent[SIM_CAUSES]; /* and by then, ns and bytes */
 	double fraction;
-	double rate[SIM_PHASES];     /* per ns, 0 while stopped */
-	double selected[SIM_PHASES]; /* per s, what the control selects, modifiers applied */
-	double raw[SIM_PHASES];      /* per s, what the control selects, before modifiers */
+	double rate[SIM_CAUSES]; /* per ns or byte, 0 while stopped */
+	double selected
+		[SIM_CAUSES];   /* per s or line, what the control selects, modifiers applied */
+	double raw[SIM_CAUSES]; /* the same before modifiers */
 	uint8_t width;
 	uint8_t number;
 };
@@ -154,6 +158,7 @@ struct sim_bus {
 };
 
 struct sim_event;
+struct sim_told;
 
 /* Events of the simulated kernel; a descriptor is a position. */
 struct sim_kernel {
@@ -185,11 +190,14 @@ struct unc_sim {
 	bool armed; /* a control was written that lets the carry of its counter freeze */
 	struct sim_bus bus;
 	struct sim_kernel kernel;
+	struct sim_told *told; /* NULL: nobody tells it anything */
 	unsigned violations;
 	char violation[160];
 };
 
 /* ---- sim.c */
+/* Takes the lock, and what happened up to now; returns ns since the machine was switched on. */
+uint64_t unc_sim_enter(struct unc_sim *);
 /* Runs operations whose handles unc_sim_find() filled, all at one point in time. */
 void unc_sim_run(struct unc_sim *, struct unc_reg_op *ops, size_t n);
 /* ns since the machine was switched on. */
@@ -272,8 +280,11 @@ void unc_sim_block_run(struct sim_block *);
 /* ---- sim_live.c */
 /* Of SIM_PHASES, how many there are. */
 unsigned unc_sim_phases(const struct unc_sim *);
-/* How long the machine has been in each phase, ns: together, all of its time. */
-void unc_sim_spent(const struct unc_sim *, uint64_t now, uint64_t spent[SIM_PHASES]);
+/* All that makes counters count: the phases, and where the machine is told of flows these. */
+unsigned unc_sim_causes(const struct unc_sim *);
+/* For a block: how long the machine has been in each phase, ns, together all of its time; and behind that
+ * the bytes that were moved. */
+void unc_sim_spent(const struct sim_block *, uint64_t now, uint64_t spent[SIM_CAUSES]);
 /* What traffic at a unit is in a phase, of that in the tables; shared: the same at all sockets. */
 double unc_sim_factor(const struct sim_block *, unsigned phase, bool shared);
 /* For its block. */
@@ -282,6 +293,17 @@ double unc_sim_weight(const struct sim_block *);
 /* A hash, and 0 .. 1 from a name and a number. */
 uint64_t unc_sim_mix(uint64_t);
 double unc_sim_noise(const char *name, uint64_t number);
+
+/* ---- sim_told.c: the lock is held, but for the first three */
+int unc_sim_told_open(struct unc_sim *, const char *path, struct unc_error *err);
+void unc_sim_told_close(struct sim_told *); /* or NULL */
+/* Why the machine cannot go on; NULL: it can, or is told nothing. */
+const char *unc_sim_told_wrong(const struct unc_sim *);
+/* Takes the lines that have come. */
+void unc_sim_told_look(struct unc_sim *);
+/* Bytes that were moved at a socket by then. */
+void unc_sim_told_moved(const struct unc_sim *, unsigned socket, uint64_t now,
+			uint64_t moved[UNC_N_FLOWS]);
 
 /* ---- sim_rate.c */
 /* Does its control let it count (freezing aside)? */

@@ -9,6 +9,8 @@
  *   memory=N       MT/s, what the firmware tells of the memory modules; default: nothing
  *   clock=wall     time passes (default);  clock=step  it moves by unc_sim_step() only;
  *                  clock=wait  by that, and while the library waits
+ *   told=PATH      a file, to which somebody appends what traffic there was; the clock moves by its
+ *                  lines only, see sim_told.c. /proc/self/fd/N serves; no commas
  *   discovery=     ok (default); none: no discovery device; truncated: the memory ends among the
  *                  unit records; garbage: noise instead of a table; noupi: no UPI, M3UPI records
  *   hide=TYPE      the firmware hides the units of a type (hide=TYPE.PART: a part of them;
@@ -186,6 +188,8 @@ static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 		if (word_of(word, choices) >= 0)
 			return choose_units(sim, word, value,
 					    (enum sim_choice)word_of(word, choices), err);
+		if (strcmp(word, "told") == 0)
+			return unc_sim_told_open(sim, value, err);
 		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 			if (strcmp(word, options[i].name) == 0)
 				return set(sim, &options[i], value, err);
@@ -194,6 +198,7 @@ static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 	return unc_fail(err, UNC_ERR_INVALID,
 			"simulated machine: unknown option '%s'; options are sockets=1..8, "
 			"load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
+			"told=PATH, "
 			"discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, "
 			"idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, frozen=SOCKET, "
 			"wrap=soon, base=SECONDS, numa=off, kernel=on|off, rights=all|perf|none",
@@ -214,5 +219,12 @@ int unc_sim_options(struct unc_sim *sim, char **text, const char *node, struct u
 	if (sim->options.seeded && !sim->options.live)
 		return unc_fail(err, UNC_ERR_INVALID,
 				"simulated machine: seed= is for load=live, which is not given");
+	if (sim->told && sim->options.clock)
+		return unc_fail(
+			err, UNC_ERR_INVALID,
+			"simulated machine: with told= the clock moves by the file's lines: "
+			"clock= cannot be given");
+	if (sim->told)
+		sim->options.clock = SIM_CLOCK_STEP;
 	return 0;
 }

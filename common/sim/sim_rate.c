@@ -13,6 +13,9 @@
  * clock, and free-running counters that the events call clocks (aggregate=max) are not scaled.
  * All else is, occupancies too, so that a latency (occupancy / arrivals) stays what it was.
  *
+ * Flows. What a row counts for a line that the machine is told of is in the row. Threshold and what
+ * comes with it is not linear in the traffic: such a counter counts the load only.
+ *
  * Threshold, invert, edge. With a threshold t the counter counts clocks in which the increment
  * is t or more. The increments of a unit are taken as independent from clock to clock and
  * geometric, cut off at the largest increment n of the event: P(X >= t) = q^t for t <= n, 0
@@ -49,9 +52,11 @@ static bool is_clock(const struct sim_type *type, double rate)
 	return rate > 0.99 * type->clock && rate < 1.01 * type->clock;
 }
 
-/* What traffic is, of that in the tables: of the socket, or of all of them. */
+/* A cause of counts: traffic, of that in the tables, of the socket or of all of them; or lines of a flow
+ * (1 + enum unc_flow), at which rates are counts per line, and what is counted otherwise stands still. */
 struct traffic {
 	double own, shared;
+	unsigned flow;
 };
 
 static double loaded(const struct sim_block *block, const struct unc_tbl_rate *row,
@@ -60,7 +65,9 @@ static double loaded(const struct sim_block *block, const struct unc_tbl_rate *r
 	double rate = row_rate(block->type, row);
 
 	if (row->steady || is_clock(block->type, rate))
-		return rate;
+		return traffic->flow ? 0 : rate;
+	if (traffic->flow)
+		return row->flow[traffic->flow - 1];
 	return rate * (row->shared ? traffic->shared : traffic->own);
 }
 
@@ -211,9 +218,9 @@ static double reaches(double mean, uint32_t max, uint64_t threshold)
 	return power(low, threshold);
 }
 
-/* Applies threshold, invert and edge to a rate; clock: it is one at any load. */
+/* Applies threshold, invert and edge to a rate; clock: it is one at any load; flow: per line of one. */
 static double modified(const struct sim_block *block, uint64_t ctl, double rate, bool clock,
-		       uint32_t max)
+		       bool flow, uint32_t max)
 {
 	const struct sim_type *type = block->type;
 	const struct unc_tbl_field *reach = type->field[UNC_IS_THRESHOLD],
@@ -228,6 +235,8 @@ static double modified(const struct sim_block *block, uint64_t ctl, double rate,
 		rate *= 2;
 	if (!threshold)
 		return rate;
+	if (flow)
+		return 0;
 	threshold += (reach->flags & UNC_FIELD_EXCEEDS) != 0;
 	if (clock)
 		p = threshold == 1;
@@ -258,11 +267,11 @@ static double named_rate(const struct sim_block *block, const struct sim_counter
 		clock = event->counter == number && event->aggregate == UNC_AGGREGATE_MAX;
 	}
 	if (row)
-		return clock ? row_rate(type, row) : loaded(block, row, traffic);
+		return clock && !traffic->flow ? row_rate(type, row) : loaded(block, row, traffic);
 	if (counter->ctl)
-		return type->clock;
+		return traffic->flow ? 0 : type->clock;
 	return own_share(name, number, 0) * type->clock *
-	       (clock        ? 1
+	       (clock        ? !traffic->flow
 		: type->link ? traffic->shared
 			     : traffic->own);
 }
@@ -287,16 +296,20 @@ static bool follows(const struct sim_block *block, const struct sim_counter *cou
 	       (counter->ctl->value & type->code) == type->follow;
 }
 
-static struct traffic traffic_in(const struct sim_block *block, unsigned phase)
+static struct traffic traffic_of(const struct sim_block *block, unsigned cause)
 {
-	return (struct traffic){unc_sim_factor(block, phase, false),
-				unc_sim_factor(block, phase, true)};
+	unsigned phases = unc_sim_phases(block->sim);
+
+	if (cause >= phases)
+		return (struct traffic){.flow = cause - phases + 1};
+	return (struct traffic){unc_sim_factor(block, cause, false),
+				unc_sim_factor(block, cause, true), 0};
 }
 
 static void select_named(const struct sim_block *block, struct sim_counter *counter)
 {
-	for (unsigned i = 0; i < unc_sim_phases(block->sim); i++) {
-		struct traffic traffic = traffic_in(block, i);
+	for (unsigned i = 0; i < unc_sim_causes(block->sim); i++) {
+		struct traffic traffic = traffic_of(block, i);
 
 		counter->raw[i] = counter->selected[i] = named_rate(block, counter, &traffic);
 	}
@@ -304,7 +317,7 @@ static void select_named(const struct sim_block *block, struct sim_counter *coun
 
 void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
 {
-	static const struct traffic full = {1, 1};
+	static const struct traffic full = {1, 1, 0};
 	const struct sim_counter *lead = &block->counter[0];
 	uint64_t ctl, counted;
 
@@ -319,13 +332,14 @@ void unc_sim_select(struct sim_block *block, struct sim_counter *counter)
 		counted = lead->ctl->value;
 	bool clock = is_clock(block->type, selected_rate(block, counted, &full));
 	uint32_t max = max_increment(block, counted);
-	for (unsigned i = 0; i < unc_sim_phases(block->sim); i++) {
-		struct traffic traffic = traffic_in(block, i);
+	for (unsigned i = 0; i < unc_sim_causes(block->sim); i++) {
+		struct traffic traffic = traffic_of(block, i);
 
 		if (!follow)
 			counter->raw[i] = selected_rate(block, ctl, &traffic);
 		else
 			counter->raw[i] = unc_sim_enabled(block, lead) ? lead->raw[i] : 0;
-		counter->selected[i] = modified(block, ctl, counter->raw[i], clock, max);
+		counter->selected[i] =
+			modified(block, ctl, counter->raw[i], clock, traffic.flow, max);
 	}
 }

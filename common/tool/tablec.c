@@ -49,7 +49,7 @@
 #define LAYOUT_group_item "I"
 #define LAYOUT_known "I" LAYOUT_cpuid
 #define LAYOUT_filter "H2Q"
-#define LAYOUT_rate "2H4B2Q" LAYOUT_filter LAYOUT_filter LAYOUT_filter LAYOUT_filter "2d"
+#define LAYOUT_rate "2H4B2Q" LAYOUT_filter LAYOUT_filter LAYOUT_filter LAYOUT_filter "9d"
 #define LAYOUT_sim_unit "H2QdB"
 /* Of a table and of a workload what stands before the pointers. */
 #define HEAD_OF_TABLE "2I5H2BQ"

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a traffic generator tells the machine (told=PATH): a text file to which it appends lines
+ *
+ *     NS SOCKET HOME READ WRITTEN [PCIE]
+ *
+ * of decimal numbers. For the next NS nanoseconds threads on socket SOCKET load READ bytes from the memory
+ * of socket HOME and write WRITTEN bytes to it past the caches, and devices of socket SOCKET write PCIE
+ * bytes to its own memory; with NS 0 that happens together with what the next line says. The machine's
+ * clock moves by these lines alone. The file is looked at whenever somebody asks for the time, from where
+ * the last complete line ended. After a line that cannot be understood the clock stands still and every
+ * access to a register fails: nothing that is counted from there on would be right.
+ *
+ * A line is spread evenly over its time. Only times within the last one are ever asked for: what happens
+ * at a time of its own, a carry that freezes, is looked for after each line.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "sim/sim_machine.h"
+
+enum { NS, SOCKET, HOME, READ, WRITTEN, PCIE, NUMBERS, LONGEST = 127 };
+static const uint64_t largest =
+	1000000000000000; /* of a line's numbers: sums stay far below 2^64 */
+
+/* What socket each has moved, by way (enum unc_flow), in bytes. */
+typedef uint64_t sim_moved[SIM_MAX_SOCKETS][UNC_N_FLOWS];
+
+struct sim_told {
+	int fd;
+	off_t at;      /* where the next line begins */
+	unsigned line; /* lines read */
+	uint64_t begun,
+		ns; /* the last period: when it began on this machine's clock, how long it was */
+	sim_moved before; /* its beginning, */
+	sim_moved during; /* in it, */
+	sim_moved next;   /* together with a line that is still to come */
+	char wrong[160];  /* why it cannot go on; "": it can */
+};
+
+int unc_sim_told_open(struct unc_sim *sim, const char *path, struct unc_error *err)
+{
+	struct sim_told *told = calloc(1, sizeof(*told));
+	struct stat st;
+
+	if (!told)
+		return unc_fail(err, UNC_ERR_MEMORY, "out of memory");
+	unc_sim_told_close(sim->told);
+	sim->told = told;
+	told->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (told->fd < 0 || fstat(told->fd, &st) < 0)
+		return unc_fail(err, UNC_ERR_INVALID, "simulated machine: told=%s: %s", path,
+				strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return unc_fail(err, UNC_ERR_INVALID, "simulated machine: told=%s: not a file",
+				path);
+	return 0;
+}
+
+void unc_sim_told_close(struct sim_told *told)
+{
+	if (told && told->fd >= 0)
+		close(told->fd);
+	free(told);
+}
+
+const char *unc_sim_told_wrong(const struct unc_sim *sim)
+{
+	return sim->told && sim->told->wrong[0] ? sim->told->wrong : NULL;
+}
+
+/* How many numbers a line has; 0: it is not made of numbers, or of too many, or one is too large. */
+static unsigned numbers_of(const char *text, uint64_t number[NUMBERS])
+{
+	unsigned n = 0;
+	char *end;
+
+	for (;; text = end + 1) {
+		if (n == NUMBERS || *text < '0' || *text > '9')
+			return 0;
+		errno = 0;
+		number[n] = strtoull(text, &end, 10);
+		if (errno || number[n++] > largest)
+			return 0;
+		if (*end != ' ')
+			return *end ? 0 : n;
+	}
+}
+
+static void flow(struct sim_told *told, const uint64_t number[NUMBERS])
+{
+	uint64_t *from = told->next[number[SOCKET]], *to = told->next[number[HOME]];
+	bool local = from == to;
+
+	from[local ? UNC_FLOW_READ_LOCAL : UNC_FLOW_READ_REMOTE] += number[READ];
+	from[local ? UNC_FLOW_WRITE_LOCAL : UNC_FLOW_WRITE_REMOTE] += number[WRITTEN];
+	if (!local) {
+		to[UNC_FLOW_READ_SERVED] += number[READ];
+		to[UNC_FLOW_WRITE_SERVED] += number[WRITTEN];
+	}
+	from[UNC_FLOW_PCIE_WRITE] += number[PCIE];
+}
+
+/* The clock moves on by ns, in which what `next` holds is moved. */
+static void pass(struct unc_sim *sim, uint64_t ns)
+{
+	struct sim_told *told = sim->told;
+
+	for (unsigned socket = 0; socket < SIM_MAX_SOCKETS; socket++)
+		for (unsigned i = 0; i < UNC_N_FLOWS; i++)
+			told->before[socket][i] += told->during[socket][i];
+	memcpy(told->during, told->next, sizeof(told->during));
+	memset(told->next, 0, sizeof(told->next));
+	told->begun = unc_sim_uptime(sim);
+	told->ns = ns;
+	unc_sim_step(sim, ns);
+	unc_sim_overflows(sim, unc_sim_uptime(sim));
+}
+
+static bool take_line(struct unc_sim *sim, const char *text, size_t length)
+{
+	struct sim_told *told = sim->told;
+	uint64_t number[NUMBERS] = {0}, sockets = sim->options.sockets;
+	unsigned n = strlen(text) == length ? numbers_of(text, number) : 0;
+	struct unc_buf wrong = UNC_BUF(told->wrong);
+
+	told->line++;
+	if (n < PCIE)
+		unc_put(&wrong,
+			"told=: line %u is not NS SOCKET HOME READ WRITTEN [PCIE]: \"%.60s\"",
+			told->line, text);
+	else if (number[SOCKET] >= sockets || number[HOME] >= sockets)
+		unc_put(&wrong, "told=: line %u: this machine has the sockets 0 to %u: \"%.60s\"",
+			told->line, (unsigned)sockets - 1, text);
+	if (told->wrong[0])
+		return false;
+	flow(told, number);
+	if (number[NS])
+		pass(sim, number[NS]);
+	return true;
+}
+
+void unc_sim_told_look(struct unc_sim *sim)
+{
+	struct sim_told *told = sim->told;
+	char text[4096];
+	ssize_t size;
+
+	if (!told || told->wrong[0])
+		return;
+	while ((size = pread(told->fd, text, sizeof(text) - 1, told->at)) > 0) {
+		char *line = text, *end;
+
+		while ((end = memchr(line, '\n', (size_t)(text + size - line)))) {
+			*end = '\0';
+			if (!take_line(sim, line, (size_t)(end - line)))
+				return;
+			told->at += end + 1 - line;
+			line = end + 1;
+		}
+		if (text + size - line > LONGEST) {
+			text[size] = '\0';
+			take_line(sim, line, 0);
+			return;
+		}
+		if (line == text)
+			return; /* the rest of the line is still to come */
+	}
+	if (size < 0)
+		snprintf(told->wrong, sizeof(told->wrong), "told=: the file cannot be read: %s",
+			 strerror(errno));
+}
+
+void unc_sim_told_moved(const struct unc_sim *sim, unsigned socket, uint64_t now,
+			uint64_t moved[UNC_N_FLOWS])
+{
+	const struct sim_told *told = sim->told;
+	uint64_t gone = now < told->begun ? 0 : now - told->begun;
+
+	for (unsigned i = 0; i < UNC_N_FLOWS; i++) {
+		uint64_t bytes = told->during[socket][i];
+
+		if (gone < told->ns)
+			bytes = (uint64_t)((double)bytes * (double)gone / (double)told->ns);
+		moved[i] = told->before[socket][i] + bytes;
+	}
+}
