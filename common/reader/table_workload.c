@@ -66,7 +66,7 @@ static int evaluate_one(struct unc_table_reader *r, const char *text, unsigned w
 		return rc;
 	const char *why = unc_expr_eval(expr, NULL, &vars, value);
 	unc_expr_free(expr);
-	if (why || *value < 0)
+	if (why || (which == 0 && *value < 0))
 		return unc_bad(r, "\"%s\" is not a number of at least 0", text);
 	return 0;
 }
@@ -265,7 +265,10 @@ int unc_end_rate(struct unc_table_reader *r)
 	    (rc = evaluate(r, unc_given(r, "\"EXPRESSION\""), value)) < 0)
 		return rc;
 	*(per_clock ? &rate.per_clock : &rate.per_second) = value[0];
-	for (unsigned i = 0; i < UNC_N_FLOWS; i++)
-		rate.flow[i] = (value[1 + i] - value[0]) / flow_lines * (per_clock ? clock[0] : 1);
+	for (unsigned i = 0; i < UNC_N_FLOWS;
+	     i++) /* what lines displace, such as idle flits, stays */
+		rate.flow[i] = value[1 + i] < value[0] ? 0
+						       : (value[1 + i] - value[0]) / flow_lines *
+								 (per_clock ? clock[0] : 1);
 	return add_event_rate(r, text, rate);
 }
