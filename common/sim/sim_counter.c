@@ -211,8 +211,8 @@ void unc_sim_block_run(struct sim_block *block)
 {
 	unsigned phases = unc_sim_phases(block->sim);
 	bool frozen = block->frozen || block->sim->frozen[block->socket];
-	bool idle = unc_sim_chosen(block->sim, SIM_IDLE, block->type->number, 0, block->index,
-				   block->socket) != NULL;
+	bool idle = unc_sim_is(block, SIM_IDLE);
+	double times = unc_sim_is(block, SIM_TWICE) ? 2 : 1;
 
 	for (size_t i = 0; i < block->n_counters; i++) {
 		struct sim_counter *counter = &block->counter[i];
@@ -224,9 +224,10 @@ void unc_sim_block_run(struct sim_block *block)
 			counting = false;
 		}
 		counting = counting && !idle;
-		for (unsigned k = 0; k < unc_sim_causes(block->sim); k++)
-			counter->rate[k] =
-				!counting ? 0
-					  : counter->selected[k] * (k < phases ? per_ns : per_byte);
+		for (unsigned k = 0; k < unc_sim_causes(block->sim); k++) {
+			double one = times * (k < phases ? per_ns : per_byte);
+
+			counter->rate[k] = counting ? counter->selected[k] * one : 0;
+		}
 	}
 }

@@ -45,8 +45,18 @@ enum sim_discovery {
 	SIM_DISCOVERY_NOUPI      /* no records of types that firmware may leave out */
 };
 
-/* What becomes of chosen units: hidden, without a clock; their record reads as ones, names `address`. */
-enum sim_choice { SIM_HIDDEN, SIM_IDLE, SIM_UNLISTED, SIM_MISLISTED };
+/* What becomes of chosen units: hidden, without a clock; their record reads as ones, names `address`;
+ * what is wrong with them, for those who look whether that is seen. */
+enum sim_choice {
+	SIM_HIDDEN,
+	SIM_IDLE,
+	SIM_UNLISTED,
+	SIM_MISLISTED,
+	SIM_TWICE,
+	SIM_NARROW,
+	SIM_EXCHANGED,
+	SIM_STICKY
+};
 
 struct sim_hidden {
 	uint16_t type;
@@ -127,6 +137,7 @@ struct sim_block {
 	size_t n_counters;
 	uint16_t socket, index;
 	int16_t position; /* in the socket's status, -1 none */
+	uint16_t moves;   /* the socket of which it counts what is moved */
 	double weight;    /* of its traffic among the units of its socket; 1 on average */
 	bool frozen;
 	unsigned turn;   /* of the groups of the kernel's events, */
@@ -233,6 +244,8 @@ struct sim_block *unc_sim_block(const struct unc_sim *, unsigned type, unsigned 
 /* The choice that is made for a part of a unit (index or socket -1: of all units); NULL: none. */
 const struct sim_hidden *unc_sim_chosen(const struct unc_sim *, enum sim_choice, unsigned type,
 					unsigned part, int index, int socket);
+/* Whether that choice is made for a whole unit. */
+bool unc_sim_is(const struct sim_block *, enum sim_choice);
 /* Where part `part` of an instance is: its base, encoded as in struct unc_reg. False: nowhere. */
 bool unc_sim_place(const struct unc_sim *, const struct sim_type *, unsigned part, unsigned index,
 		   unsigned socket, struct unc_reg *place);

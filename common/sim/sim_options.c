@@ -22,6 +22,10 @@
  *   frozen=N       somebody has frozen socket N: it stays so where the table knows no register that
  *                  lets a socket go
  *   idle=TYPE      nothing drives the clock of the units, as with hide=: an empty memory channel
+ *   twice=TYPE, narrow=TYPE, exchanged=TYPE, sticky=TYPE
+ *                  the units, chosen so, are wrong: they count all twice; their programmable counters have
+ *                  two bits less than they should; they count what is moved at the other end of the row of
+ *                  sockets; bits of controls that were ever set stay so
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
  *   numa=off       its kernel knows no nodes, and so not what is next to a PCI function
@@ -180,7 +184,9 @@ static int choose_units(struct unc_sim *sim, const char *option, const char *val
 static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 {
 	/* In the order of enum sim_choice. */
-	static const char *const choices[] = {"hide", "idle", "unlisted", "mislisted", NULL};
+	static const char *const choices[] = {"hide",      "idle",   "unlisted",
+					      "mislisted", "twice",  "narrow",
+					      "exchanged", "sticky", NULL};
 	char *value = strchr(word, '=');
 
 	if (value) {
@@ -200,7 +206,8 @@ static int take_word(struct unc_sim *sim, char *word, struct unc_error *err)
 			"load=0..1|live, seed=N, memory=MT/s, clock=wall|step|wait, "
 			"told=PATH, "
 			"discovery=ok|none|truncated|garbage|noupi, tables=1..8, hide=TYPE, "
-			"idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, frozen=SOCKET, "
+			"idle=TYPE, unlisted=TYPE, mislisted=TYPE:ADDRESS, twice=TYPE, "
+			"narrow=TYPE, exchanged=TYPE, sticky=TYPE, frozen=SOCKET, "
 			"wrap=soon, base=SECONDS, numa=off, kernel=on|off, rights=all|perf|none",
 			word);
 }

@@ -27,6 +27,12 @@ const struct sim_hidden *unc_sim_chosen(const struct unc_sim *sim, enum sim_choi
 	return NULL;
 }
 
+bool unc_sim_is(const struct sim_block *block, enum sim_choice what)
+{
+	return unc_sim_chosen(block->sim, what, block->type->number, 0, block->index,
+			      block->socket) != NULL;
+}
+
 struct sim_block *unc_sim_block(const struct unc_sim *sim, unsigned type, unsigned index,
 				unsigned socket)
 {
