@@ -62,7 +62,7 @@ static int prepare(struct unc_backend *backend, struct unc_reg_op *op, struct un
 static int run(struct unc_backend *backend, struct unc_reg_op *ops, size_t n)
 {
 	unc_sim_run(backend->sim, ops, n);
-	return 0;
+	return unc_sim_told_wrong(backend->sim) ? (int)n : 0;
 }
 
 static const struct unc_access_methods simulated_access = {

@@ -307,13 +307,13 @@ double unc_sim_weight(const struct sim_block *);
 uint64_t unc_sim_mix(uint64_t);
 double unc_sim_noise(const char *name, uint64_t number);
 
-/* ---- sim_told.c: the lock is held, but for the first three */
+/* ---- sim_told.c: the lock is held, but for the first two */
 int unc_sim_told_open(struct unc_sim *, const char *path, struct unc_error *err);
 void unc_sim_told_close(struct sim_told *); /* or NULL */
 /* Why the machine cannot go on; NULL: it can, or is told nothing. */
 const char *unc_sim_told_wrong(const struct unc_sim *);
-/* Takes the lines that have come. */
-void unc_sim_told_look(struct unc_sim *);
+/* For how long, ns, the next lines are; from now on that is what happens. 0: no more have come. */
+uint64_t unc_sim_told_next(struct unc_sim *, uint64_t now);
 /* Bytes that were moved at a socket by then. */
 void unc_sim_told_moved(const struct unc_sim *, unsigned socket, uint64_t now,
 			uint64_t moved[UNC_N_FLOWS]);

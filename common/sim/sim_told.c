@@ -12,7 +12,7 @@
  * access to a register fails: nothing that is counted from there on would be right.
  *
  * A line is spread evenly over its time. Only times within the last one are ever asked for: what happens
- * at a time of its own, a carry that freezes, is looked for after each line.
+ * at a time of its own, a carry that freezes, is looked for after each line (unc_sim_enter()).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,31 +106,33 @@ static void flow(struct sim_told *told, const uint64_t number[NUMBERS])
 	from[UNC_FLOW_PCIE_WRITE] += number[PCIE];
 }
 
-/* The clock moves on by ns, in which what `next` holds is moved. */
-static void pass(struct unc_sim *sim, uint64_t ns)
+/* The next line, if all of it is there. What is no text, or does not end, is shown up to there. */
+static bool read_line(struct sim_told *told, char text[LONGEST + 2], size_t *length)
 {
-	struct sim_told *told = sim->told;
+	ssize_t size = pread(told->fd, text, LONGEST + 1, told->at);
+	const char *end = size > 0 ? memchr(text, '\n', (size_t)size) : NULL;
 
-	for (unsigned socket = 0; socket < SIM_MAX_SOCKETS; socket++)
-		for (unsigned i = 0; i < UNC_N_FLOWS; i++)
-			told->before[socket][i] += told->during[socket][i];
-	memcpy(told->during, told->next, sizeof(told->during));
-	memset(told->next, 0, sizeof(told->next));
-	told->begun = unc_sim_uptime(sim);
-	told->ns = ns;
-	unc_sim_step(sim, ns);
-	unc_sim_overflows(sim, unc_sim_uptime(sim));
+	if (size < 0)
+		snprintf(told->wrong, sizeof(told->wrong), "told=: the file cannot be read: %s",
+			 strerror(errno));
+	if (!end && size <= LONGEST)
+		return false; /* its end is still to come */
+	*length = end ? (size_t)(end - text) : (size_t)size;
+	text[*length] = '\0';
+	told->at += (off_t)*length + 1;
+	told->line++;
+	return true;
 }
 
-static bool take_line(struct unc_sim *sim, const char *text, size_t length)
+/* Adds a line to what is moved next; false: it is none. */
+static bool take_line(struct sim_told *told, uint64_t sockets, const char *text, size_t length,
+		      uint64_t *ns)
 {
-	struct sim_told *told = sim->told;
-	uint64_t number[NUMBERS] = {0}, sockets = sim->options.sockets;
-	unsigned n = strlen(text) == length ? numbers_of(text, number) : 0;
+	uint64_t number[NUMBERS] = {0};
+	bool whole = strlen(text) == length && length <= LONGEST;
 	struct unc_buf wrong = UNC_BUF(told->wrong);
 
-	told->line++;
-	if (n < PCIE)
+	if (!whole || numbers_of(text, number) < PCIE)
 		unc_put(&wrong,
 			"told=: line %u is not NS SOCKET HOME READ WRITTEN [PCIE]: \"%.60s\"",
 			told->line, text);
@@ -140,40 +142,31 @@ static bool take_line(struct unc_sim *sim, const char *text, size_t length)
 	if (told->wrong[0])
 		return false;
 	flow(told, number);
-	if (number[NS])
-		pass(sim, number[NS]);
+	*ns = number[NS];
 	return true;
 }
 
-void unc_sim_told_look(struct unc_sim *sim)
+uint64_t unc_sim_told_next(struct unc_sim *sim, uint64_t now)
 {
 	struct sim_told *told = sim->told;
-	char text[4096];
-	ssize_t size;
+	char text[LONGEST + 2];
+	uint64_t ns = 0;
+	size_t length;
 
 	if (!told || told->wrong[0])
-		return;
-	while ((size = pread(told->fd, text, sizeof(text) - 1, told->at)) > 0) {
-		char *line = text, *end;
-
-		while ((end = memchr(line, '\n', (size_t)(text + size - line)))) {
-			*end = '\0';
-			if (!take_line(sim, line, (size_t)(end - line)))
-				return;
-			told->at += end + 1 - line;
-			line = end + 1;
-		}
-		if (text + size - line > LONGEST) {
-			text[size] = '\0';
-			take_line(sim, line, 0);
-			return;
-		}
-		if (line == text)
-			return; /* the rest of the line is still to come */
-	}
-	if (size < 0)
-		snprintf(told->wrong, sizeof(told->wrong), "told=: the file cannot be read: %s",
-			 strerror(errno));
+		return 0;
+	while (!ns)
+		if (!read_line(told, text, &length) ||
+		    !take_line(told, sim->options.sockets, text, length, &ns))
+			return 0;
+	for (unsigned socket = 0; socket < SIM_MAX_SOCKETS; socket++)
+		for (unsigned i = 0; i < UNC_N_FLOWS; i++)
+			told->before[socket][i] += told->during[socket][i];
+	memcpy(told->during, told->next, sizeof(told->during));
+	memset(told->next, 0, sizeof(told->next));
+	told->begun = now;
+	told->ns = ns;
+	return ns;
 }
 
 void unc_sim_told_moved(const struct unc_sim *sim, unsigned socket, uint64_t now,
