@@ -14,9 +14,9 @@ enum { MAX_TEXT = 1024 };
 /* ---- numbers with names */
 
 /*
- * Each number is worked out once for every flow with flow_lines more of it, so that what comes from a line
- * is known of all that derives from it: rates are linear in the lines. As many as there are of the load,
- * so that what rounding costs stays in the last digits.
+ * Each number is worked out once for every flow with flow_lines more of it, so that what comes from
+ * a line is known of all that derives from it: rates are linear in the lines. As many as there are
+ * of the load, so that what rounding costs stays in the last digits.
  */
 static const double flow_lines = 1e9;
 

@@ -30,7 +30,7 @@
 #include "sim/sim.h"
 
 enum { SIM_MAX_SOCKETS = 8, SIM_MAX_HIDDEN = 8, SIM_PHASES = 7, SIM_MAX_TABLES = 8 };
-/* What makes counters count: time in the phases, and behind them bytes moved as the machine is told. */
+/* What makes counters count: time in the phases, and behind them bytes moved, as it is told. */
 enum { SIM_CAUSES = SIM_PHASES + UNC_N_FLOWS };
 
 /* Words of options; 0: nothing was said, which is the first. */
@@ -45,8 +45,8 @@ enum sim_discovery {
 	SIM_DISCOVERY_NOUPI      /* no records of types that firmware may leave out */
 };
 
-/* What becomes of chosen units: hidden, without a clock; their record reads as ones, names `address`;
- * what is wrong with them, for those who look whether that is seen. */
+/* What becomes of chosen units: hidden, without a clock; their record reads as ones, names
+ * `address`; what is wrong with them, for those who look whether that is seen. */
 enum sim_choice {
 	SIM_HIDDEN,
 	SIM_IDLE,
@@ -106,8 +106,8 @@ struct sim_reg {
 
 /*
  * value(t) = base + floor(fraction + sum over causes of rate * (what there was of the cause since
- * `since`: of a phase time, of a flow bytes)), modulo 2^width. Reads change nothing, so what is counted does not depend on how often it
- * is read.
+ * `since`: of a phase time, of a flow bytes)), modulo 2^width. Reads change nothing, so what is
+ * counted does not depend on how often it is read.
  */
 struct sim_counter {
 	const struct unc_tbl_counter *row; /* fixed and free-running; NULL: programmable */
@@ -295,8 +295,8 @@ void unc_sim_block_run(struct sim_block *);
 unsigned unc_sim_phases(const struct unc_sim *);
 /* All that makes counters count: the phases, and where the machine is told of flows these. */
 unsigned unc_sim_causes(const struct unc_sim *);
-/* For a block: how long the machine has been in each phase, ns, together all of its time; and behind that
- * the bytes that were moved. */
+/* For a block: how long the machine has been in each phase, ns, together all of its time; and
+ * behind that the bytes that were moved. */
 void unc_sim_spent(const struct sim_block *, uint64_t now, uint64_t spent[SIM_CAUSES]);
 /* What traffic at a unit is in a phase, of that in the tables; shared: the same at all sockets. */
 double unc_sim_factor(const struct sim_block *, unsigned phase, bool shared);

@@ -9,8 +9,8 @@
  *   memory=N       MT/s, what the firmware tells of the memory modules; default: nothing
  *   clock=wall     time passes (default);  clock=step  it moves by unc_sim_step() only;
  *                  clock=wait  by that, and while the library waits
- *   told=PATH      a file, to which somebody appends what traffic there was; the clock moves by its
- *                  lines only, see sim_told.c. /proc/self/fd/N serves; no commas
+ *   told=PATH      a file, to which somebody appends what traffic there was; the clock moves by
+ *                  its lines only, see sim_told.c. /proc/self/fd/N serves; no commas
  *   discovery=     ok (default); none: no discovery device; truncated: the memory ends among the
  *                  unit records; garbage: noise instead of a table; noupi: no UPI, M3UPI records
  *   hide=TYPE      the firmware hides the units of a type (hide=TYPE.PART: a part of them;
@@ -23,9 +23,9 @@
  *                  lets a socket go
  *   idle=TYPE      nothing drives the clock of the units, as with hide=: an empty memory channel
  *   twice=TYPE, narrow=TYPE, exchanged=TYPE, sticky=TYPE
- *                  the units, chosen so, are wrong: they count all twice; their programmable counters have
- *                  two bits less than they should; they count what is moved at the other end of the row of
- *                  sockets; bits of controls that were ever set stay so
+ *                  the units, chosen so, are wrong: they count all twice; their programmable
+ *                  counters have two bits less than they should; they count what is moved at the
+ *                  other end of the row of sockets; bits of controls that were ever set stay so
  *   wrap=soon      all counters hold 1000000 less than where they wrap; those that a session writes
  *                  then begin in the middle of their range
  *   numa=off       its kernel knows no nodes, and so not what is next to a PCI function

@@ -52,8 +52,8 @@ static bool is_clock(const struct sim_type *type, double rate)
 	return rate > 0.99 * type->clock && rate < 1.01 * type->clock;
 }
 
-/* A cause of counts: traffic, of that in the tables, of the socket or of all of them; or lines of a flow
- * (1 + enum unc_flow), at which rates are counts per line, and what is counted otherwise stands still. */
+/* A cause of counts: traffic, of that in the tables, of the socket or of all of them; or lines of a
+ * flow (1 + enum unc_flow), at which rates are counts per line, and all else stands still. */
 struct traffic {
 	double own, shared;
 	unsigned flow;

@@ -4,15 +4,16 @@
  *
  *     NS SOCKET HOME READ WRITTEN [PCIE]
  *
- * of decimal numbers. For the next NS nanoseconds threads on socket SOCKET load READ bytes from the memory
- * of socket HOME and write WRITTEN bytes to it past the caches, and devices of socket SOCKET write PCIE
- * bytes to its own memory; with NS 0 that happens together with what the next line says. The machine's
- * clock moves by these lines alone. The file is looked at whenever somebody asks for the time, from where
- * the last complete line ended. After a line that cannot be understood the clock stands still and every
- * access to a register fails: nothing that is counted from there on would be right.
+ * of decimal numbers. For the next NS nanoseconds threads on socket SOCKET load READ bytes from the
+ * memory of socket HOME and write WRITTEN bytes to it past the caches, and devices of socket SOCKET
+ * write PCIE bytes to its own memory; with NS 0 that happens together with what the next line says.
+ * The machine's clock moves by these lines alone. The file is looked at whenever somebody asks for the
+ * time, from where the last complete line ended. After a line that cannot be understood the clock
+ * stands still and every access to a register fails: nothing that is counted from there on would be
+ * right.
  *
- * A line is spread evenly over its time. Only times within the last one are ever asked for: what happens
- * at a time of its own, a carry that freezes, is looked for after each line (unc_sim_enter()).
+ * A line is spread evenly over its time. Only times within the last one are ever asked for: what
+ * happens at a time of its own, a carry that freezes, is looked for after each line (unc_sim_enter()).
  */
 #include <errno.h>
 #include <fcntl.h>
